@@ -1,0 +1,3 @@
+#!/bin/sh
+# Make ./configure from configure.ac.
+cd "$(dirname "$0")" && exec autoreconf -fi

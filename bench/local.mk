@@ -1,0 +1,1 @@
+# Benchmarks.  None yet: each comes with its recipe.

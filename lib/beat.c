@@ -1,0 +1,155 @@
+/* beat.c - greet, beat, nudge, and look. */
+
+#include "client.h"
+
+/* Parts of the session timeout.  A silent server is noticed and left after at
+   most 1/8 (until the heartbeat goes out) + 1/8 (until steer.c decides); if no
+   other is better, the state turns SUSPENDED 1/6 after the heartbeat. */
+#define BEAT_PART 8
+#define SILENCE_PART 6
+/* The beat while there is a connection, but no lease to be CONNECTED with. */
+#define QUICK_PART 32
+
+static int64_t part_ns(const struct ku_session *session, int part)
+{
+	return session->timeout_ms * KU_NS_PER_MS / part;
+}
+
+static void ping_send(struct kustos_client *client, struct ku_ping *ping,
+	enum ku_zk_kind kind, ku_request_fn *done)
+{
+	if (ping->sent)
+		return;
+	ping->request.what = (struct ku_zk_request){ .kind = kind,
+		.path = "/",
+		.version = -1 };
+	ping->request.done = done;
+	ping->request.owner = ping;
+	ping->request.internal = true;
+	ping->sent = ku_wire_send_now(client, &ping->request);
+}
+
+static void ping_done(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_ping *ping = request->owner;
+
+	(void)client;
+	(void)reply;
+	ping->sent = false;
+}
+
+void ku_beat_now(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+
+	if (session->linked && session->greeted)
+		ping_send(client, &session->beat.heartbeat, KU_ZK_SYNC,
+			ping_done);
+}
+
+static void greeting_done(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct ku_session *session = &client->session;
+
+	ping_done(client, request, reply);
+	if (!session->linked || request->connection != session->connection)
+		return;
+	/* A read-only or throttling server has answered, but not obeyed: reads
+	   might be old.  The next look greets it again. */
+	if (reply->rc != KU_ZK_OK)
+		return;
+	session->greeted = true;
+	if (ku_lease_left(&session->lease, ku_now(client)) > 0)
+		ku_session_set_state(client, KUSTOS_CONNECTED);
+	else
+		ku_beat_now(client);
+}
+
+void ku_beat_greet(struct kustos_client *client)
+{
+	ping_send(client, &client->session.beat.greeting, KU_ZK_SYNC,
+		greeting_done);
+}
+
+void ku_beat_nudge(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+
+	ku_session_link_down(client);
+	if (session->handle != NULL)
+		ping_send(client, &session->beat.nudge, KU_ZK_EXISTS,
+			ping_done);
+}
+
+int64_t ku_beat_silent_since(const struct kustos_client *client)
+{
+	const struct ku_session *session = &client->session;
+	int64_t since = session->linked ? ku_wire_oldest_ns(session->handle)
+					: 0;
+
+	if (since != 0 && since < session->heard_ns)
+		return session->heard_ns;
+	return since;
+}
+
+/* Events may be lost, or healed before they are seen.  So what the handle says
+   of itself is looked at, too; twice, since an event may be on its way. */
+static void poll_handle(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+	struct ku_zk_session now;
+
+	client->env.api->session(session->handle->zk, &now);
+	bool agrees = session->linked
+		? now.state == KU_ZK_STATE_CONNECTED && now.id == session->id
+		: now.state == KU_ZK_STATE_CONNECTING;
+	if (agrees) {
+		session->beat.odd_polls = 0;
+		return;
+	}
+	if (++session->beat.odd_polls < 2)
+		return;
+	ku_log(client, KUSTOS_LOG_WARNING,
+		"the handle changed without an event");
+	ku_session_event(client, now.state);
+}
+
+static void look(struct ku_timer *timer)
+{
+	struct kustos_client *client = (struct kustos_client *)((char *)timer -
+		offsetof(struct kustos_client, session.beat.timer));
+	struct ku_session *session = &client->session;
+	int64_t step = part_ns(session,
+		session->state == KUSTOS_CONNECTED ? BEAT_PART : QUICK_PART);
+
+	poll_handle(client);
+	if (session->handle == NULL)
+		return;
+	int64_t now = ku_now(client);
+	int64_t next = now + step;
+	if (session->linked && !session->greeted)
+		ku_beat_greet(client);
+	if (session->linked && session->greeted &&
+		!session->beat.heartbeat.sent) {
+		if (session->lease.leader_ns + step <= now)
+			ku_beat_now(client);
+		else
+			next = session->lease.leader_ns + step;
+	}
+	int64_t since = ku_beat_silent_since(client);
+	if (since != 0 && session->state == KUSTOS_CONNECTED) {
+		int64_t silent = since + part_ns(session, SILENCE_PART);
+		if (silent <= now)
+			ku_session_set_state(client, KUSTOS_SUSPENDED);
+		else if (silent < next)
+			next = silent;
+	}
+	ku_set_timer(client, timer, next);
+}
+
+void ku_beat_init(struct kustos_client *client)
+{
+	client->session.beat.timer.fn = look;
+}

@@ -1,0 +1,159 @@
+/*
+ * client.h - the whole of a client, for the files of the core.
+ */
+#ifndef KU_CLIENT_H
+#define KU_CLIENT_H
+
+#include <kustos/client.h>
+
+#include "dispatch.h"
+#include "env.h"
+#include "footprint.h"
+#include "fork.h"
+#include "hosts.h"
+#include "op.h"
+#include "random.h"
+#include "session.h"
+#include "stats.h"
+#include "timer.h"
+#include "watch.h"
+#include "wire.h"
+
+#include <pthread.h>
+
+struct ku_manager;
+
+/* The timers that a client has at the most, beside those of operations. */
+#define KU_CORE_TIMERS 16
+
+/* The options, checked and copied.  Constant. */
+struct ku_config {
+	struct ku_hosts hosts; /* with the chroot */
+	char *prefix;	       /* chroot and name space: "" or "/a/b" */
+	size_t chroot_len;     /* how much of it is the chroot */
+	int timeout_ms;
+	struct kustos_retry retry;
+	struct kustos_acl *acl;
+	int acl_count;
+	char *digest;
+	char *node_data;
+	size_t node_data_len;
+	kustos_log_fn *log;
+	void *log_arg;
+	enum kustos_log_level log_level;
+	kustos_request_fn *on_request;
+	void *on_request_arg;
+	enum kustos_dispatch dispatch;
+};
+
+struct ku_counters {
+	uint64_t answered, failed, retried;
+	uint64_t sessions, disconnects, losses, moves;
+	struct ku_latency latency;
+};
+
+/* How far a close has come. */
+enum ku_closing {
+	KU_OPEN,
+	KU_DRAINING, /* nothing new; what is under way may end */
+	KU_CLOSING,  /* the reaper has the handle */
+	KU_CLOSED    /* no request, no handle, no callback is left */
+};
+
+struct kustos_client {
+	/* Constant after ku_client_open(). */
+	struct ku_env env;
+	struct ku_config config;
+	struct ku_fork_guard fork;
+	struct ku_manager *manager; /* NULL without threads */
+
+	/* Guards all that follows.  Taken after a cancel object's mutex, and
+	   before those inside the ZooKeeper library.  Never held while the
+	   program's code runs (but for its log, its request hook and its retry
+	   function), while anything waits for the network, or in close(). */
+	pthread_mutex_t mutex;
+	struct ku_random random;
+	struct ku_timers timers;
+	struct ku_session session;
+	struct ku_wire wire;
+	struct ku_watches watches;
+	struct ku_footprint footprint;
+	struct ku_ops ops;
+	struct ku_dispatch dispatch;
+	struct ku_counters counters;
+	struct kustos_listener *listeners;
+	pthread_cond_t state_changed; /* and the end of a close */
+
+	char *addresses; /* numeric, for the next handle; NULL = unknown */
+	struct ku_handle *reap; /* handles to be closed */
+
+	enum ku_closing closing;
+	int callers; /* threads that wait in a call */
+	kustos_deadline close_budget;
+	struct ku_timer close_timer;
+	bool told;	   /* the server was told of the end */
+	int64_t linger_ms; /* else, how long the session may stay */
+	bool self_free;	   /* nobody waits for the end of the close */
+	bool *gone;	   /* set when freed, without threads */
+};
+
+static inline void ku_lock(struct kustos_client *client)
+{
+	pthread_mutex_lock(&client->mutex);
+}
+
+static inline void ku_unlock(struct kustos_client *client)
+{
+	pthread_mutex_unlock(&client->mutex);
+}
+
+static inline int64_t ku_now(const struct kustos_client *client)
+{
+	return ku_boot(&client->env.clock);
+}
+
+/* Check and copy options.  "why" gets the reason for KUSTOS_EINVAL. */
+enum kustos_err ku_config_init(struct ku_config *config,
+	const struct kustos_client_options *options, char why[128]);
+void ku_config_free(struct ku_config *config);
+
+/* Write one line to the program's log. */
+void ku_log(const struct kustos_client *client, enum kustos_log_level level,
+	const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Set "timer" to go off at "at_ns", and see that somebody looks at it. */
+void ku_set_timer(struct kustos_client *client, struct ku_timer *timer,
+	int64_t at_ns);
+
+/* Have the next step run now. */
+void ku_wake(struct kustos_client *client);
+
+/* Run the timers that are due.  Locked. */
+void ku_run_timers(struct kustos_client *client);
+
+/* A thread begins to wait in a call, and is done with the client.  Locked.  A
+   close waits for it. */
+void ku_enter(struct kustos_client *client);
+void ku_leave(struct kustos_client *client);
+
+/* A condition variable on the monotonic clock. */
+bool ku_cond_init(pthread_cond_t *cond);
+
+/* Wait for "cond" until "deadline".  Locked.  Returns false when it passed. */
+bool ku_cond_wait(struct kustos_client *client, pthread_cond_t *cond,
+	kustos_deadline deadline);
+
+/* The state has changed: tell the listeners.  Locked. */
+void ku_listeners_notify(struct kustos_client *client, bool urgent);
+void ku_listeners_free(struct kustos_client *client);
+
+void ku_close_init(struct kustos_client *client);
+
+/* See how far the close has come, and take it further.  The client is not
+   locked.  Returns false when it has come to its end. */
+bool ku_close_step(struct kustos_client *client);
+
+/* Free it all. */
+void ku_client_free(struct kustos_client *client);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * clock.h - the two clocks that Kustos reads, behind a seam.
+ *
+ * Deadlines of callers are on the monotonic clock.  Leases and all timers are
+ * on the boot-time clock, which also counts while the machine sleeps: a lease
+ * must not outlive a suspend.  The simulator puts virtual time here.
+ */
+#ifndef KU_CLOCK_H
+#define KU_CLOCK_H
+
+#include <kustos/base.h>
+
+#define KU_NS_PER_MS INT64_C(1000000)
+#define KU_NS_PER_S INT64_C(1000000000)
+
+struct ku_clock {
+	int64_t (*monotonic)(void *arg); /* ns */
+	int64_t (*boot)(void *arg);	 /* ns */
+	void *arg;
+};
+
+extern const struct ku_clock ku_clock_real;
+
+static inline int64_t ku_monotonic(const struct ku_clock *clock)
+{
+	return clock->monotonic(clock->arg);
+}
+
+static inline int64_t ku_boot(const struct ku_clock *clock)
+{
+	return clock->boot(clock->arg);
+}
+
+/* Add without passing the end of time; neither may be negative. */
+int64_t ku_time_add(int64_t ns, int64_t more_ns);
+
+/* Return the boot time at which "deadline" passes; KUSTOS_FOREVER stays. */
+int64_t ku_deadline_boot(const struct ku_clock *clock,
+	kustos_deadline deadline);
+
+#endif

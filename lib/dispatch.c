@@ -1,0 +1,336 @@
+/* dispatch.c - two lanes of callbacks, and the threads that run them. */
+
+#include "client.h"
+#include "thread.h"
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Losses told at the same time while callbacks sleep. */
+#define URGENT_THREADS 8
+/* When to try again if no thread can be had. */
+#define AGAIN_MS 100
+/* How long a thread waits for more before it ends. */
+#define IDLE_MS 1000
+
+struct ku_lane_thread {
+	struct kustos_client *client;
+	struct ku_lane *lane;
+	struct ku_lane_thread *next;
+	pthread_t id;
+	bool in_call;
+	bool ended;
+};
+
+static void lane_append(struct ku_lane *lane, struct ku_call *call)
+{
+	call->next = NULL;
+	if (lane->last != NULL)
+		lane->last->next = call;
+	else
+		lane->first = call;
+	lane->last = call;
+	lane->queued++;
+}
+
+static void lane_prepend(struct ku_lane *lane, struct ku_call *call)
+{
+	call->next = lane->first;
+	lane->first = call;
+	if (lane->last == NULL)
+		lane->last = call;
+	lane->queued++;
+}
+
+static struct ku_call *lane_pop(struct ku_lane *lane)
+{
+	struct ku_call *call = lane->first;
+
+	if (call == NULL)
+		return NULL;
+	lane->first = call->next;
+	if (lane->first == NULL)
+		lane->last = NULL;
+	lane->queued--;
+	call->queued = false;
+	return call;
+}
+
+static bool lane_remove(struct ku_lane *lane, struct ku_call *call)
+{
+	struct ku_call *before = NULL;
+
+	for (struct ku_call *c = lane->first; c != NULL; c = c->next) {
+		if (c != call) {
+			before = c;
+			continue;
+		}
+		if (before == NULL) {
+			lane_pop(lane);
+			return true;
+		}
+		before->next = call->next;
+		if (lane->last == call)
+			lane->last = before;
+		lane->queued--;
+		call->queued = false;
+		return true;
+	}
+	return false;
+}
+
+/* Wait for work.  Returns false when the thread has waited long enough. */
+static bool lane_wait(struct kustos_client *client, struct ku_lane *lane)
+{
+	kustos_deadline until = kustos_after_ms(IDLE_MS);
+	bool in_time = true;
+
+	while (lane->first == NULL && in_time) {
+		if (client->dispatch.stopping)
+			return false;
+		lane->idle++;
+		in_time = ku_cond_wait(client, &lane->work, until);
+		lane->idle--;
+	}
+	return lane->first != NULL;
+}
+
+static void *lane_main(void *arg)
+{
+	struct ku_lane_thread *self = arg;
+	struct kustos_client *client = self->client;
+	struct ku_lane *lane = self->lane;
+
+	ku_lock(client);
+	self->id = pthread_self();
+	while (lane_wait(client, lane)) {
+		struct ku_call *call = lane_pop(lane);
+
+		lane->running++;
+		self->in_call = true;
+		call->fn(client, call);
+		self->in_call = false;
+		lane->running--;
+	}
+	lane->count--;
+	self->ended = true;
+	ku_wake(client); /* to be joined */
+	ku_unlock(client);
+	return NULL;
+}
+
+static bool lane_start_thread(struct kustos_client *client,
+	struct ku_lane *lane)
+{
+	struct ku_lane_thread *thread = calloc(1, sizeof(*thread));
+
+	if (thread == NULL)
+		return false;
+	thread->client = client;
+	thread->lane = lane;
+	if (!ku_thread_start(&thread->id, lane_main, thread)) {
+		free(thread);
+		return false;
+	}
+	thread->next = lane->threads;
+	lane->threads = thread;
+	lane->count++;
+	return true;
+}
+
+/* See that somebody runs what is queued. */
+static void lane_serve(struct kustos_client *client, struct ku_lane *lane)
+{
+	if (lane->queued <= lane->idle || lane->count >= lane->max) {
+		pthread_cond_signal(&lane->work);
+		return;
+	}
+	if (!lane_start_thread(client, lane) && lane->count == 0)
+		ku_set_timer(client, &client->dispatch.again,
+			ku_now(client) + AGAIN_MS * KU_NS_PER_MS);
+}
+
+/* No thread could be had a moment ago. */
+static void serve_again(struct ku_timer *timer)
+{
+	struct ku_dispatch *d = (struct ku_dispatch *)((char *)timer -
+		offsetof(struct ku_dispatch, again));
+	struct kustos_client *client = (struct kustos_client *)((char *)d -
+		offsetof(struct kustos_client, dispatch));
+
+	if (d->ordinary.queued > 0)
+		lane_serve(client, &d->ordinary);
+	if (d->urgent.queued > 0)
+		lane_serve(client, &d->urgent);
+}
+
+void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
+	bool urgent)
+{
+	struct ku_dispatch *d = &client->dispatch;
+
+	/* News of a loss does not stay behind what it was queued behind. */
+	if (call->queued && !(urgent && lane_remove(&d->ordinary, call)))
+		return;
+	bool busy = d->ordinary.running > 0 || d->ordinary.queued > 0;
+	call->queued = true;
+	if (client->env.threads && d->mode == KUSTOS_DISPATCH_THREAD) {
+		struct ku_lane *lane = urgent && busy ? &d->urgent
+						      : &d->ordinary;
+
+		lane_append(lane, call);
+		lane_serve(client, lane);
+		return;
+	}
+	if (urgent)
+		lane_prepend(&d->ordinary, call);
+	else
+		lane_append(&d->ordinary, call);
+	if (d->fd >= 0)
+		(void)eventfd_write(d->fd, 1);
+	else
+		ku_wake(client);
+}
+
+bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call)
+{
+	if (!call->queued)
+		return false;
+	return lane_remove(&client->dispatch.ordinary, call) ||
+		lane_remove(&client->dispatch.urgent, call);
+}
+
+int ku_dispatch_run(struct kustos_client *client)
+{
+	struct ku_dispatch *d = &client->dispatch;
+	struct ku_call *call;
+	eventfd_t value;
+	int ran = 0;
+
+	ku_lock(client);
+	if (d->fd >= 0)
+		(void)eventfd_read(d->fd, &value);
+	bool outer = !d->run;
+	d->run = true;
+	d->runner = pthread_self();
+	while ((call = lane_pop(&d->urgent)) != NULL ||
+		(call = lane_pop(&d->ordinary)) != NULL) {
+		call->fn(client, call);
+		ran++;
+	}
+	if (outer)
+		d->run = false;
+	ku_unlock(client);
+	return ran;
+}
+
+static struct ku_lane_thread *take_ended(struct ku_lane *lane)
+{
+	for (struct ku_lane_thread **t = &lane->threads; *t != NULL;
+		t = &(*t)->next) {
+		struct ku_lane_thread *thread = *t;
+
+		if (thread->ended) {
+			*t = thread->next;
+			return thread;
+		}
+	}
+	return NULL;
+}
+
+void ku_dispatch_tend(struct kustos_client *client)
+{
+	struct ku_dispatch *d = &client->dispatch;
+	struct ku_lane_thread *thread;
+
+	ku_lock(client);
+	while ((thread = take_ended(&d->ordinary)) != NULL ||
+		(thread = take_ended(&d->urgent)) != NULL) {
+		ku_unlock(client);
+		pthread_join(thread->id, NULL);
+		free(thread);
+		ku_lock(client);
+	}
+	ku_unlock(client);
+}
+
+static void lane_join(struct kustos_client *client, struct ku_lane *lane)
+{
+	ku_lock(client);
+	while (lane->threads != NULL) {
+		struct ku_lane_thread *thread = lane->threads;
+
+		lane->threads = thread->next;
+		pthread_cond_broadcast(&lane->work);
+		ku_unlock(client);
+		pthread_join(thread->id, NULL);
+		free(thread);
+		ku_lock(client);
+	}
+	ku_unlock(client);
+}
+
+void ku_dispatch_stop(struct kustos_client *client)
+{
+	struct ku_dispatch *d = &client->dispatch;
+
+	ku_lock(client);
+	d->stopping = true;
+	ku_unlock(client);
+	lane_join(client, &d->ordinary);
+	lane_join(client, &d->urgent);
+	if (d->mode == KUSTOS_DISPATCH_THREAD)
+		ku_dispatch_run(client); /* what no thread could be had for */
+}
+
+bool ku_dispatch_inside(const struct kustos_client *client)
+{
+	const struct ku_dispatch *d = &client->dispatch;
+	const struct ku_lane_thread *t;
+	pthread_t self = pthread_self();
+
+	if (d->run && pthread_equal(d->runner, self))
+		return true;
+	for (t = d->ordinary.threads; t != NULL; t = t->next)
+		if (t->in_call && pthread_equal(t->id, self))
+			return true;
+	for (t = d->urgent.threads; t != NULL; t = t->next)
+		if (t->in_call && pthread_equal(t->id, self))
+			return true;
+	return false;
+}
+
+enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
+	enum kustos_dispatch mode)
+{
+	d->mode = mode;
+	d->fd = -1;
+	d->again.fn = serve_again;
+	d->ordinary.max = 1;
+	d->urgent.max = URGENT_THREADS;
+	if (!ku_cond_init(&d->ordinary.work))
+		return KUSTOS_ENOMEM;
+	if (!ku_cond_init(&d->urgent.work)) {
+		pthread_cond_destroy(&d->ordinary.work);
+		return KUSTOS_ENOMEM;
+	}
+	if (mode == KUSTOS_DISPATCH_FD) {
+		d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (d->fd < 0) {
+			pthread_cond_destroy(&d->ordinary.work);
+			pthread_cond_destroy(&d->urgent.work);
+			return KUSTOS_ENOMEM;
+		}
+	}
+	return KUSTOS_OK;
+}
+
+void ku_dispatch_free(struct ku_dispatch *d)
+{
+	pthread_cond_destroy(&d->ordinary.work);
+	pthread_cond_destroy(&d->urgent.work);
+	if (d->fd >= 0)
+		close(d->fd);
+}

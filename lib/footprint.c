@@ -1,0 +1,127 @@
+/* footprint.c - a session's ephemeral nodes, and the sum of their paths. */
+
+#include "footprint.h"
+
+#include <search.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the closing transaction spends on a path beside its bytes. */
+#define PER_PATH 4
+
+/* The tree's keys are the paths in here. */
+struct ephemeral {
+	int64_t czxid;
+	char path[];
+};
+
+static struct ephemeral *node_of(char *path)
+{
+	return (struct ephemeral *)(path - offsetof(struct ephemeral, path));
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static bool is_ephemeral(const struct ku_zk_request *request)
+{
+	return request->kind == KU_ZK_CREATE &&
+		(request->mode == KU_ZK_EPHEMERAL ||
+			request->mode == KU_ZK_EPHEMERAL_SEQUENTIAL);
+}
+
+static size_t weight(const char *path)
+{
+	return strlen(path) + PER_PATH;
+}
+
+bool ku_footprint_ask(struct ku_footprint *f,
+	const struct ku_zk_request *request, size_t *asked)
+{
+	size_t more = 0;
+
+	if (is_ephemeral(request))
+		more = weight(request->path) + 10; /* a sequence number */
+	for (int i = 0; i < request->op_count; i++)
+		if (is_ephemeral(&request->ops[i]))
+			more += weight(request->ops[i].path) + 10;
+	if (more > 0 &&
+		f->ephemeral_bytes + f->asked_bytes + more > KU_FOOTPRINT_LIMIT)
+		return false;
+	f->asked_bytes += more;
+	*asked = more;
+	return true;
+}
+
+void ku_footprint_add(struct ku_footprint *f, const char *path, int64_t czxid)
+{
+	char **kept = tfind(path, &f->ephemerals, by_path);
+
+	if (kept != NULL) {
+		node_of(*kept)->czxid = czxid;
+		return;
+	}
+	struct ephemeral *node = malloc(sizeof(*node) + strlen(path) + 1);
+	/* Without memory the node goes uncounted: better than refusing one
+	   that exists. */
+	if (node == NULL)
+		return;
+	node->czxid = czxid;
+	strcpy(node->path, path);
+	if (tsearch(node->path, &f->ephemerals, by_path) == NULL)
+		free(node);
+	else
+		f->ephemeral_bytes += weight(path);
+}
+
+void ku_footprint_remove(struct ku_footprint *f, const char *path)
+{
+	char **kept = tfind(path, &f->ephemerals, by_path);
+
+	if (kept == NULL)
+		return;
+	struct ephemeral *node = node_of(*kept);
+	f->ephemeral_bytes -= weight(node->path);
+	tdelete(path, &f->ephemerals, by_path);
+	free(node);
+}
+
+int64_t ku_footprint_czxid(const struct ku_footprint *f, const char *path)
+{
+	char **kept = tfind(path, &f->ephemerals, by_path);
+
+	return kept != NULL ? node_of(*kept)->czxid : -1;
+}
+
+static void answered_one(struct ku_footprint *f,
+	const struct ku_zk_request *request, int rc, const char *path,
+	int64_t czxid)
+{
+	if (is_ephemeral(request) && rc == KU_ZK_OK)
+		ku_footprint_add(f, path != NULL ? path : request->path, czxid);
+	else if (request->kind == KU_ZK_DELETE &&
+		(rc == KU_ZK_OK || rc == KU_ZK_NONODE))
+		ku_footprint_remove(f, request->path);
+}
+
+void ku_footprint_answered(struct ku_footprint *f,
+	const struct ku_zk_request *request, const struct ku_zk_reply *reply)
+{
+	if (request->kind != KU_ZK_MULTI) {
+		answered_one(f, request, reply->rc, reply->path,
+			reply->stat != NULL ? reply->stat->czxid : 0);
+		return;
+	}
+	for (int i = 0; reply->rc == KU_ZK_OK && i < reply->result_count; i++)
+		answered_one(f, &request->ops[i], reply->results[i].rc,
+			reply->results[i].path, 0);
+}
+
+void ku_footprint_clear(struct ku_footprint *f)
+{
+	while (f->ephemerals != NULL)
+		ku_footprint_remove(f, *(char **)f->ephemerals); /* the root */
+}

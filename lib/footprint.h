@@ -1,0 +1,48 @@
+/*
+ * footprint.h - what one session makes a server keep, and the two sums that
+ * must fit one frame.
+ *
+ * A reconnect sends the paths of all watches in one request, and the end of a
+ * session deletes all its ephemeral nodes in one transaction.  Either, grown
+ * past the server's frame limit, can never succeed: the client would reconnect
+ * for ever, or the session would never end.  So both are counted and refused
+ * before that.
+ */
+#ifndef KU_FOOTPRINT_H
+#define KU_FOOTPRINT_H
+
+#include "zk.h"
+
+#define KU_FOOTPRINT_LIMIT 700000 /* bytes, of the frame's 1048575 */
+
+struct ku_footprint {
+	size_t watch_bytes;
+	size_t ephemeral_bytes; /* of the nodes known */
+	size_t asked_bytes;	/* of those asked for */
+	void *ephemerals;	/* set of nodes by path (tsearch) */
+};
+
+/* Count the ephemeral nodes that "request" is to make as asked for, until
+   "*asked" is taken from f->asked_bytes again.  Returns false, and counts
+   nothing, if they would not fit. */
+bool ku_footprint_ask(struct ku_footprint *f,
+	const struct ku_zk_request *request, size_t *asked);
+
+/* "request" was answered: count what it made or deleted. */
+void ku_footprint_answered(struct ku_footprint *f,
+	const struct ku_zk_request *request, const struct ku_zk_reply *reply);
+
+/* Return the czxid with which "path" was last known to be an ephemeral node of
+   this session; 0 if it was known, but not its czxid; -1 if it was not. */
+int64_t ku_footprint_czxid(const struct ku_footprint *f, const char *path);
+
+/* Add a node found to be ours after all. */
+void ku_footprint_add(struct ku_footprint *f, const char *path, int64_t czxid);
+
+/* The node is gone. */
+void ku_footprint_remove(struct ku_footprint *f, const char *path);
+
+/* The session is over. */
+void ku_footprint_clear(struct ku_footprint *f);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * fork.h - know that this process is not the one that opened the client.
+ *
+ * After fork() none of the client's threads exist, its mutex may be locked for
+ * ever, and its socket is shared with the parent.  A page that the kernel
+ * empties in the child tells so at the price of a load; where the kernel
+ * cannot do that, the process id does.
+ */
+#ifndef KU_FORK_H
+#define KU_FORK_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct ku_fork_guard {
+	volatile unsigned char *page; /* NULL: compare "owner" instead */
+	pid_t owner;
+};
+
+void ku_fork_guard_init(struct ku_fork_guard *guard);
+void ku_fork_guard_free(struct ku_fork_guard *guard);
+
+/* Return whether this is a child of the process that called init. */
+bool ku_forked(const struct ku_fork_guard *guard);
+
+#endif

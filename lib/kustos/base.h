@@ -1,0 +1,122 @@
+/*
+ * kustos/base.h - what every Kustos header shares: errors, deadlines, stats.
+ * Link with -lkustos (pkg-config kustos).
+ *
+ * Threads: everything here is safe from any thread.
+ */
+#ifndef KUSTOS_BASE_H
+#define KUSTOS_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define KUSTOS_BEGIN extern "C" {
+#define KUSTOS_END }
+#else
+#define KUSTOS_BEGIN
+#define KUSTOS_END
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define KUSTOS_API __attribute__((visibility("default")))
+#define KUSTOS_CHECK __attribute__((warn_unused_result))
+#else
+#define KUSTOS_API
+#define KUSTOS_CHECK
+#endif
+
+KUSTOS_BEGIN
+
+/* Every error that a Kustos function can return.  Numbers are never reused:
+   programs may store and compare them across versions. */
+enum kustos_err {
+	/* The call did what its description says. */
+	KUSTOS_OK = 0,
+
+	/* About the call itself; nothing was sent. */
+	KUSTOS_EINVAL = 1,  /* an argument is malformed: a path, an option */
+	KUSTOS_ENOMEM = 2,  /* memory, a thread or a descriptor is short */
+	KUSTOS_ETOOBIG = 3, /* a node would exceed the server's frame limit */
+	KUSTOS_ELIMIT = 4,  /* one session would hold too much */
+	KUSTOS_EFORKED = 5, /* this process is a fork of the client's owner */
+	KUSTOS_ECLOSED = 6, /* the client was closed first */
+	KUSTOS_EUNSUPPORTED = 7, /* the server cannot do this */
+
+	/* The wait ended.  What was sent may still take effect. */
+	KUSTOS_ETIMEDOUT = 20, /* the deadline passed first */
+	KUSTOS_ECANCELED = 21, /* the cancel object fired first */
+
+	/* About the connection and the session. */
+	KUSTOS_EDISCONNECTED = 40, /* no connection, and the policy gave up */
+	KUSTOS_ELOST = 41, /* the session ended, and with it what it held */
+	KUSTOS_EAUTH = 42, /* the server refused our credentials: final */
+	KUSTOS_ELINGERING = 43, /* closed, but the server could not be told */
+
+	/* The request may or may not have been applied, and nothing on the
+	   server can tell which.  Look before doing it again. */
+	KUSTOS_EUNKNOWN = 60,
+
+	/* The server's answers. */
+	KUSTOS_ENONODE = 80,	 /* no such node, or no such parent */
+	KUSTOS_EEXISTS = 81,	 /* the node exists already */
+	KUSTOS_EBADVERSION = 82, /* the node's version is another */
+	KUSTOS_ENOTEMPTY = 83,	 /* the node has children */
+	KUSTOS_ENOCHILDREN = 84, /* an ephemeral node cannot have children */
+	KUSTOS_ENOAUTH = 85,	 /* the node's ACL forbids this */
+	KUSTOS_EBADACL = 86,	 /* the ACL of a new node is not valid */
+	KUSTOS_EQUOTA = 87,	 /* a quota of the server is used up */
+	KUSTOS_EROLLEDBACK = 88, /* another operation of the same multi failed */
+	KUSTOS_ESERVER = 89	 /* an answer without a better name here */
+};
+
+/* Return a sentence about "err" in English, without a full stop.  Never NULL,
+   never freed; an unknown number gives "unknown error". */
+KUSTOS_API const char *kustos_strerror(enum kustos_err err);
+
+/* Return the name of "err", such as "KUSTOS_ENONODE", for logs and scripts. */
+KUSTOS_API const char *kustos_err_name(enum kustos_err err);
+
+/* A point in time: nanoseconds of CLOCK_MONOTONIC.  Absolute, so that a call
+   which waits several times inside still ends when its caller said. */
+typedef int64_t kustos_deadline;
+
+/* Try once, do not wait; and, wait as long as it takes. */
+#define KUSTOS_NOW ((kustos_deadline)0)
+#define KUSTOS_FOREVER ((kustos_deadline)INT64_MAX)
+
+/* Return the deadline "ms" milliseconds from now.  A negative "ms" is now; a
+   sum past the end of time is KUSTOS_FOREVER. */
+KUSTOS_API kustos_deadline kustos_after_ms(int64_t ms);
+
+/* What the server knows of a node beside its data. */
+struct kustos_stat {
+	int64_t czxid;	  /* transaction that created it: its token */
+	int64_t mzxid;	  /* transaction of the last change of data */
+	int64_t pzxid;	  /* transaction of the last change of children */
+	int64_t ctime_ms; /* when created, by the server's wall clock */
+	int64_t mtime_ms; /* when changed, by the server's wall clock */
+	int64_t ephemeral_owner; /* session id, or 0 if not ephemeral */
+	int32_t version;	 /* changes of the data */
+	int32_t cversion;	 /* changes of the children */
+	int32_t aversion;	 /* changes of the ACL */
+	int32_t data_length;
+	int32_t num_children;
+};
+
+/* One line of an access control list. */
+struct kustos_acl {
+	int perms;	    /* KUSTOS_PERM_* or-ed together */
+	const char *scheme; /* "world", "auth", "digest", "ip" */
+	const char *id;	    /* "anyone", "", "user:hash", "10.0.0.0/8" */
+};
+
+#define KUSTOS_PERM_READ 1
+#define KUSTOS_PERM_WRITE 2
+#define KUSTOS_PERM_CREATE 4
+#define KUSTOS_PERM_DELETE 8
+#define KUSTOS_PERM_ADMIN 16
+#define KUSTOS_PERM_ALL 31
+
+KUSTOS_END
+#endif

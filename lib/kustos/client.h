@@ -1,0 +1,249 @@
+/*
+ * kustos/client.h - one ZooKeeper session at a time, kept alive for you.
+ * Link with -lkustos (pkg-config kustos).
+ *
+ *               first answer                 silence or disconnect
+ *   CONNECTING ------------> CONNECTED <------------------------> SUSPENDED
+ *       ^                     |    ^           first answer           |
+ *       |                     |    | the same session answers         |
+ *       |                     v    | after all: a new epoch           |
+ *       +-- new session --- LOST --+                                  |
+ *                             ^                                       |
+ *                             +------ the lease ran out, or expired --+
+ *
+ * CLOSED follows any of them.  CONNECTED and SUSPENDED both mean that the
+ * session is certainly alive: kustos_client_lease_ms() says for how long.
+ * That is told by a clock of ours, not by the network: the lease ends before
+ * the servers can give the session up, at the latest 2/3 of its timeout after
+ * the last request that they answered was sent.  When it ends the state is
+ * LOST, at once and without asking anybody.
+ *
+ * Each time the client is CONNECTED after it was not certain, the epoch grows.
+ * Nothing granted in one epoch is valid in another.  The session id tells
+ * whether ephemeral nodes may have survived: they do, if it is the same.
+ *
+ * Threads: every call is safe from any thread and from any callback, except
+ * that none may begin, or be about to wait, once kustos_client_close() has been
+ * called.  Those that wait already end with KUSTOS_ECLOSED.
+ *
+ * After fork() the child's copy of a client answers KUSTOS_EFORKED to all;
+ * kustos_client_close() there frees what it safely can, and nothing else.
+ */
+#ifndef KUSTOS_CLIENT_H
+#define KUSTOS_CLIENT_H
+
+#include <kustos/base.h>
+#include <kustos/retry.h>
+
+KUSTOS_BEGIN
+
+struct kustos_client; /* opaque; lives from _open() to _close() */
+struct kustos_cancel; /* <kustos/cancel.h> */
+
+enum kustos_state {
+	KUSTOS_CONNECTING = 0, /* no session yet, and trying */
+	KUSTOS_CONNECTED = 1,  /* in touch with a server */
+	KUSTOS_SUSPENDED = 2,  /* out of touch; the session is still ours */
+	KUSTOS_LOST = 3,       /* all that was held may be another's by now */
+	KUSTOS_CLOSED = 4
+};
+
+/* Return "CONNECTED" and so on; never NULL, never freed. */
+KUSTOS_API const char *kustos_state_name(enum kustos_state state);
+
+enum kustos_log_level {
+	KUSTOS_LOG_NONE = 0,
+	KUSTOS_LOG_ERROR = 1,
+	KUSTOS_LOG_WARNING = 2,
+	KUSTOS_LOG_INFO = 3,
+	KUSTOS_LOG_DEBUG = 4
+};
+
+/* Take one line of log, without a newline.  Called on any thread, perhaps
+   with a lock of the library held: it must not block or call Kustos. */
+typedef void kustos_log_fn(void *arg, enum kustos_log_level level,
+	const char *line);
+
+/* Learn of one request that was sent and has ended: of the program's, and of
+   what operations need besides, but not of heartbeats.  As kustos_log_fn, it
+   must be quick.  "operation" is "create", "get" and so on, "duration_ns" the
+   time from sending to the answer. */
+typedef void kustos_request_fn(void *arg, const char *operation,
+	const char *path, int64_t duration_ns, enum kustos_err result);
+
+/* Where callbacks run. */
+enum kustos_dispatch {
+	/* On threads of Kustos, started when there is something to run.  One
+	   callback at a time, except that news of LOST does not wait for a
+	   callback that takes long: it runs beside it. */
+	KUSTOS_DISPATCH_THREAD = 0,
+	/* Where the program calls kustos_client_dispatch().  News of LOST then
+	   comes as soon as the program looks, and no sooner. */
+	KUSTOS_DISPATCH_FD = 1
+};
+
+/* Set by KUSTOS_CLIENT_OPTIONS_INIT, then changed at will.  All strings and
+   arrays are copied by kustos_client_open(). */
+struct kustos_client_options {
+	size_t size; /* of this struct, as the program knows it */
+
+	/* "host:port,host:port/chroot".  The port may be left out (2181); an
+	   IPv6 address stands in brackets.  The chroot must exist.  Names are
+	   looked up again whenever the connection is lost. */
+	const char *hosts;
+
+	/* A path, such as "/billing", put before every path and made as
+	   containers when first needed; NULL or "" for none. */
+	const char *name_space;
+
+	/* What to ask for; the server may say otherwise.  Default 10000.  The
+	   lease is right only if it is at least two ticks of the server, which
+	   servers see to unless minSessionTimeout tells them not to. */
+	int session_timeout_ms;
+
+	/* Of every operation.
+	   Default: kustos_retry_exponential(100, 5000, 29). */
+	struct kustos_retry retry;
+
+	/* Of every node that is made.  Default: all to everyone. */
+	const struct kustos_acl *acl;
+	int acl_count;
+
+	/* "user:password", for ZooKeeper's digest scheme; or NULL. */
+	const char *digest;
+
+	/* Stored in nodes that are made without data.  NULL: nothing. */
+	const void *node_data;
+	size_t node_data_len;
+
+	kustos_log_fn *log; /* NULL: no log */
+	void *log_arg;
+	enum kustos_log_level log_level; /* default KUSTOS_LOG_WARNING */
+
+	enum kustos_dispatch dispatch;
+
+	kustos_request_fn *on_request; /* NULL: none */
+	void *on_request_arg;
+};
+
+#define KUSTOS_CLIENT_OPTIONS_INIT                                            \
+	{                                                                     \
+		sizeof(struct kustos_client_options), 0, 0, 10000,            \
+			{ KUSTOS_RETRY_EXPONENTIAL, 29, 100, 5000, INT64_MAX, \
+				0, 0 },                                       \
+			0, 0, 0, 0, 0, 0, 0, KUSTOS_LOG_WARNING,              \
+			KUSTOS_DISPATCH_THREAD, 0, 0                          \
+	}
+
+/* Make a client and store it in "*out".  Returns at once and connects in the
+   background, however long it takes until a server is up.  The client never
+   uses a server in read-only mode.  On failure leaves "*out" alone.  Returns
+   KUSTOS_OK; KUSTOS_EINVAL if an option is malformed (the log says which); or
+   KUSTOS_ENOMEM if memory, threads or descriptors are short. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
+	const struct kustos_client_options *options,
+	struct kustos_client **out);
+
+/* End the session and free "client", which may be NULL.  Every request still
+   pending ends exactly once, with KUSTOS_ECLOSED at the latest, and every
+   guaranteed delete is tried until "budget".  Waits no longer than a moment
+   past "budget", and for callbacks that are running.  From a callback of this
+   client it does not wait: the rest happens when the callback has returned.
+   Returns KUSTOS_OK if the server knows that the session is over;
+   KUSTOS_ELINGERING if it could not be told in time, so that ephemeral nodes
+   stay for up to "*linger_ms" more (which may be NULL); or KUSTOS_EFORKED. */
+KUSTOS_API enum kustos_err kustos_client_close(struct kustos_client *client,
+	kustos_deadline budget, int64_t *linger_ms);
+
+/* Wait until the client is CONNECTED.  Returns KUSTOS_OK, KUSTOS_ETIMEDOUT,
+   KUSTOS_ECANCELED, KUSTOS_EAUTH if the credentials were refused,
+   KUSTOS_ECLOSED, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_wait_connected(
+	struct kustos_client *client, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
+
+/* Wait until everything sent so far has been answered, guaranteed deletes
+   included.  Returns as kustos_client_wait_connected. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_flush(
+	struct kustos_client *client, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
+
+/* Return the state as the clock has it at this instant. */
+KUSTOS_API enum kustos_state kustos_client_state(struct kustos_client *client);
+
+/* Return for how many milliseconds the session is certainly alive; 0 if that
+   is not certain. */
+KUSTOS_API int64_t kustos_client_lease_ms(struct kustos_client *client);
+
+struct kustos_session {
+	enum kustos_state state;
+	int64_t epoch;	    /* 0 before the first CONNECTED */
+	int64_t session_id; /* 0 if there is none */
+	int timeout_ms;	    /* as negotiated; 0 if there is none */
+	char server[64];    /* numeric address and port, or empty */
+};
+
+/* Tell about the session of this instant. */
+KUSTOS_API enum kustos_err kustos_client_session(struct kustos_client *client,
+	struct kustos_session *out);
+
+/* Called with the state that now holds.  States that came and went before the
+   call could be made are left out, but never LOST: each loss is told. */
+typedef void kustos_state_fn(void *arg, const struct kustos_session *now);
+
+struct kustos_listener; /* opaque; lives from _listen() to _unlisten() */
+
+/* Have "fn" called for each change of state, and once for the state of now.
+   Returns KUSTOS_OK, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_listen(
+	struct kustos_client *client, kustos_state_fn *fn, void *arg,
+	struct kustos_listener **out);
+
+/* Stop that.  NULL is allowed.  On return "fn" is not running and will not run
+   again, unless it is itself the caller.  Closing the client frees the
+   listeners that are left. */
+KUSTOS_API void kustos_client_unlisten(struct kustos_client *client,
+	struct kustos_listener *listener);
+
+/* Return a descriptor that is readable when a callback waits for
+   kustos_client_dispatch().  It belongs to the client.  -1 unless the client
+   was opened with KUSTOS_DISPATCH_FD. */
+KUSTOS_API int kustos_client_fd(struct kustos_client *client);
+
+/* Run the callbacks that wait, and return how many there were.  Does nothing
+   unless the client was opened with KUSTOS_DISPATCH_FD.  At most one thread
+   may be in it at a time. */
+KUSTOS_API int kustos_client_dispatch(struct kustos_client *client);
+
+/* Figures since the client was opened. */
+struct kustos_client_stats {
+	size_t size;	      /* of this struct, as the program knows it */
+	uint64_t sent;	      /* requests sent */
+	uint64_t answered;    /* requests that a server answered */
+	uint64_t failed;      /* requests whose answer never came */
+	uint64_t retried;     /* tries after the first */
+	uint64_t sessions;    /* sessions begun */
+	uint64_t disconnects; /* connections lost */
+	uint64_t losses;      /* times the state became LOST */
+	uint64_t moves;	      /* times the client chose another server */
+	uint64_t pending;     /* requests now waiting for an answer */
+	uint64_t waiting;     /* requests now waiting to be sent */
+	/* Of answered requests, in microseconds. */
+	uint64_t latency_mean_us;
+	uint64_t latency_p50_us; /* these three to within 19 per cent */
+	uint64_t latency_p99_us;
+	uint64_t latency_max_us;
+};
+
+#define KUSTOS_CLIENT_STATS_INIT                                               \
+	{                                                                      \
+		sizeof(struct kustos_client_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+			0, 0, 0, 0, 0                                          \
+	}
+
+/* Fill in "*out", whose size the caller has set. */
+KUSTOS_API enum kustos_err kustos_client_stats(struct kustos_client *client,
+	struct kustos_client_stats *out);
+
+KUSTOS_END
+#endif

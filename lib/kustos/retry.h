@@ -1,0 +1,76 @@
+/*
+ * kustos/retry.h - how often and how patiently a request is tried again.
+ *
+ * A policy is a plain value.  It is asked after each try that failed for a
+ * reason that may pass (a lost connection, a throttled server), and never
+ * about an answer such as "no such node".  A call's deadline always wins over
+ * its policy.
+ *
+ * Threads: the functions only build values.  A policy's own function runs on
+ * any thread, with a lock of the library held: it must not block or call back.
+ */
+#ifndef KUSTOS_RETRY_H
+#define KUSTOS_RETRY_H
+
+#include <kustos/base.h>
+
+KUSTOS_BEGIN
+
+/* Decide about one more try.  "tries" counts those made (1, 2, ...), and
+   "elapsed_ms" runs from the first.  Return the milliseconds to pause before
+   the next try, or a negative number to give up. */
+typedef int64_t kustos_retry_fn(void *arg, int tries, int64_t elapsed_ms);
+
+enum kustos_retry_kind {
+	KUSTOS_RETRY_NONE = 0,
+	KUSTOS_RETRY_N_TIMES = 1,
+	KUSTOS_RETRY_UNTIL_ELAPSED = 2,
+	KUSTOS_RETRY_FOREVER = 3,
+	KUSTOS_RETRY_EXPONENTIAL = 4,
+	KUSTOS_RETRY_CUSTOM = 5
+};
+
+/* Made by the functions below; the fields are not for direct use. */
+struct kustos_retry {
+	enum kustos_retry_kind kind;
+	int max_retries;
+	int64_t pause_ms; /* of the first pause, or of each */
+	int64_t max_pause_ms;
+	int64_t max_elapsed_ms;
+	kustos_retry_fn *fn;
+	void *arg;
+};
+
+/* Never try again. */
+KUSTOS_API struct kustos_retry kustos_retry_none(void);
+
+/* Try again once, after "pause_ms". */
+KUSTOS_API struct kustos_retry kustos_retry_once(int64_t pause_ms);
+
+/* Try again up to "n" times, "pause_ms" apart. */
+KUSTOS_API struct kustos_retry kustos_retry_n_times(int n, int64_t pause_ms);
+
+/* Try again, "pause_ms" apart, until "max_elapsed_ms" have passed since the
+   first try. */
+KUSTOS_API struct kustos_retry kustos_retry_until_elapsed(
+	int64_t max_elapsed_ms, int64_t pause_ms);
+
+/* Try again for as long as the deadline allows, "pause_ms" apart. */
+KUSTOS_API struct kustos_retry kustos_retry_forever(int64_t pause_ms);
+
+/* Back off: the k-th pause is base_ms * max(1, random in [0, 2^k)), at most
+   "max_pause_ms", at most "max_retries" times (29 at the most). */
+KUSTOS_API struct kustos_retry kustos_retry_exponential(int64_t base_ms,
+	int64_t max_pause_ms, int max_retries);
+
+/* As kustos_retry_exponential, and give up once "max_elapsed_ms" have passed
+   since the first try. */
+KUSTOS_API struct kustos_retry kustos_retry_bounded(int64_t base_ms,
+	int64_t max_pause_ms, int max_retries, int64_t max_elapsed_ms);
+
+/* Ask "fn" each time. */
+KUSTOS_API struct kustos_retry kustos_retry_custom(kustos_retry_fn *fn,
+	void *arg);
+
+KUSTOS_END
+#endif

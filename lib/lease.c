@@ -1,0 +1,99 @@
+/* lease.c - the end of a session's certain life. */
+
+#include "lease.h"
+
+#include "clock.h"
+
+/* Half a tick, at the most: a timeout is at least two ticks. */
+#define HALF_TICK_PART 4
+#define MARK_PART 32
+#define SPARE_PART 8
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void set_timeout(struct ku_lease *lease, int timeout_ms)
+{
+	lease->timeout_ns = timeout_ms > 0 ? timeout_ms * KU_NS_PER_MS : 0;
+}
+
+void ku_lease_start(struct ku_lease *lease, int timeout_ms, int64_t since_ns)
+{
+	set_timeout(lease, timeout_ms);
+	lease->base_ns = since_ns;
+	lease->last_ns = 0;
+	lease->leader_ns = 0;
+	lease->count = 0;
+}
+
+void ku_lease_linked(struct ku_lease *lease, int timeout_ms, int64_t since_ns)
+{
+	set_timeout(lease, timeout_ms);
+	/* It was made after the last one had brought its last answer. */
+	lease->base_ns = later(lease->base_ns, later(lease->last_ns, since_ns));
+	lease->count = 0; /* marks are of another follower */
+}
+
+/* Move the base to the latest mark that the leader has certainly heard of when
+   it answers what was sent at "sent_ns". */
+static void move_base(struct ku_lease *lease, int64_t sent_ns)
+{
+	int64_t before = sent_ns - lease->timeout_ns / HALF_TICK_PART;
+	unsigned kept = lease->count < KU_LEASE_MARKS ? lease->count
+						      : KU_LEASE_MARKS;
+
+	for (unsigned i = 1; i <= kept; i++) {
+		const struct ku_lease_mark *mark =
+			&lease->marks[(lease->count - i) % KU_LEASE_MARKS];
+
+		if (mark->heard_ns <= before) {
+			lease->base_ns = later(lease->base_ns, mark->sent_ns);
+			return;
+		}
+	}
+}
+
+static void add_mark(struct ku_lease *lease, int64_t sent_ns, int64_t now_ns)
+{
+	struct ku_lease_mark *mark;
+
+	if (lease->count > 0) {
+		mark = &lease->marks[(lease->count - 1) % KU_LEASE_MARKS];
+		if (sent_ns - mark->sent_ns < lease->timeout_ns / MARK_PART)
+			return;
+	}
+	mark = &lease->marks[lease->count++ % KU_LEASE_MARKS];
+	mark->sent_ns = sent_ns;
+	mark->heard_ns = now_ns;
+}
+
+void ku_lease_answered(struct ku_lease *lease, int64_t sent_ns, int64_t now_ns,
+	bool leader)
+{
+	lease->last_ns = later(lease->last_ns, sent_ns);
+	if (leader) {
+		lease->leader_ns = later(lease->leader_ns, sent_ns);
+		move_base(lease, sent_ns);
+	}
+	add_mark(lease, sent_ns, now_ns);
+}
+
+int64_t ku_lease_end(const struct ku_lease *lease)
+{
+	if (lease->base_ns == 0 || lease->leader_ns == 0)
+		return 0;
+	int64_t heard = ku_time_add(lease->base_ns,
+		lease->timeout_ns - lease->timeout_ns / SPARE_PART);
+	int64_t answered = ku_time_add(lease->leader_ns,
+		lease->timeout_ns * 2 / 3);
+	return heard < answered ? heard : answered;
+}
+
+int64_t ku_lease_left(const struct ku_lease *lease, int64_t now_ns)
+{
+	int64_t end = ku_lease_end(lease);
+
+	return now_ns < end ? end - now_ns : 0;
+}

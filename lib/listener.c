@@ -1,0 +1,177 @@
+/*
+ * listener.c - tell the program of changes of state.
+ *
+ * A listener is not sent a list of what happened; when its turn comes it is
+ * told what holds then.  Only losses are never left out.  Epochs count up and
+ * each ends in at most one loss, so the number of the last one told is all
+ * there is to remember.
+ *
+ * News of a loss runs beside a callback that takes long, even one of the same
+ * listener; so up to two threads can be in it at a time.
+ */
+
+#include "client.h"
+
+#include <stdlib.h>
+
+#define RUNNERS 2
+
+struct kustos_listener {
+	/* Constant. */
+	kustos_state_fn *fn;
+	void *arg;
+
+	/* Guarded by the client's mutex. */
+	struct ku_call call;
+	bool told_any;
+	enum kustos_state told;
+	int64_t told_epoch;
+	int64_t told_loss; /* the last epoch whose end was told */
+	pthread_t runner[RUNNERS];
+	bool runs[RUNNERS];
+	bool removed;
+	bool orphan; /* removed from inside: nobody waits to free it */
+	struct kustos_listener *prev, *next;
+};
+
+static bool has_news(const struct kustos_client *client,
+	const struct kustos_listener *l)
+{
+	const struct ku_session *session = &client->session;
+
+	return !l->told_any || l->told_loss < session->lost_epoch ||
+		l->told != session->state || l->told_epoch != session->epoch;
+}
+
+/* Find what to tell next. */
+static void next_news(struct kustos_client *client, struct kustos_listener *l,
+	struct kustos_session *news)
+{
+	ku_session_describe(client, news);
+	if (l->told_loss < client->session.lost_epoch) {
+		news->state = KUSTOS_LOST;
+		news->epoch = ++l->told_loss;
+		news->session_id = l->told_loss == client->session.lost_epoch
+			? client->session.lost_id
+			: 0;
+	}
+	l->told_any = true;
+	l->told = news->state;
+	l->told_epoch = news->epoch;
+}
+
+static int free_runner(const struct kustos_listener *l)
+{
+	for (int i = 0; i < RUNNERS; i++)
+		if (!l->runs[i])
+			return i;
+	return -1;
+}
+
+static bool is_running(const struct kustos_listener *l, bool but_me)
+{
+	for (int i = 0; i < RUNNERS; i++)
+		if (l->runs[i] &&
+			!(but_me &&
+				pthread_equal(l->runner[i], pthread_self())))
+			return true;
+	return false;
+}
+
+static void unlink_listener(struct kustos_client *client,
+	struct kustos_listener *l)
+{
+	if (l->prev != NULL)
+		l->prev->next = l->next;
+	else
+		client->listeners = l->next;
+	if (l->next != NULL)
+		l->next->prev = l->prev;
+}
+
+static void tell(struct kustos_client *client, struct ku_call *call)
+{
+	struct kustos_listener *l = (struct kustos_listener *)((char *)call -
+		offsetof(struct kustos_listener, call));
+	struct kustos_session news;
+
+	int me = free_runner(l);
+	if (me < 0 || l->removed || !has_news(client, l))
+		return; /* a runner that returns looks for news again */
+	next_news(client, l, &news);
+	l->runner[me] = pthread_self();
+	l->runs[me] = true;
+	ku_unlock(client);
+	l->fn(l->arg, &news);
+	ku_lock(client);
+	l->runs[me] = false;
+	if (!l->removed) {
+		if (has_news(client, l))
+			ku_dispatch_push(client, &l->call, false);
+		return;
+	}
+	/* Whoever removed it waits, or has left it to the last to free. */
+	pthread_cond_broadcast(&client->state_changed);
+	if (l->orphan && !is_running(l, false))
+		free(l);
+}
+
+void ku_listeners_notify(struct kustos_client *client, bool urgent)
+{
+	for (struct kustos_listener *l = client->listeners; l != NULL;
+		l = l->next)
+		ku_dispatch_push(client, &l->call, urgent);
+}
+
+void ku_listeners_free(struct kustos_client *client)
+{
+	while (client->listeners != NULL) {
+		struct kustos_listener *l = client->listeners;
+
+		client->listeners = l->next;
+		free(l);
+	}
+}
+
+enum kustos_err kustos_client_listen(struct kustos_client *client,
+	kustos_state_fn *fn, void *arg, struct kustos_listener **out)
+{
+	if (client == NULL || fn == NULL || out == NULL)
+		return KUSTOS_EINVAL;
+	if (ku_forked(&client->fork))
+		return KUSTOS_EFORKED;
+	struct kustos_listener *l = calloc(1, sizeof(*l));
+	if (l == NULL)
+		return KUSTOS_ENOMEM;
+	l->fn = fn;
+	l->arg = arg;
+	l->call.fn = tell;
+	*out = l;
+	ku_lock(client);
+	l->told_loss = client->session.lost_epoch;
+	l->next = client->listeners;
+	if (l->next != NULL)
+		l->next->prev = l;
+	client->listeners = l;
+	ku_dispatch_push(client, &l->call, false);
+	ku_unlock(client);
+	return KUSTOS_OK;
+}
+
+void kustos_client_unlisten(struct kustos_client *client,
+	struct kustos_listener *l)
+{
+	if (client == NULL || l == NULL || ku_forked(&client->fork))
+		return;
+	ku_lock(client);
+	unlink_listener(client, l);
+	ku_dispatch_pull(client, &l->call);
+	l->removed = true;
+	while (is_running(l, true))
+		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	if (is_running(l, false))
+		l->orphan = true; /* freed when its caller returns */
+	else
+		free(l);
+	ku_unlock(client);
+}

@@ -1,0 +1,417 @@
+/*
+ * manager.c - the client's own thread: timers, handles, names, servers.
+ *
+ * It sleeps in poll() on one timer descriptor, which is also how it is woken,
+ * and on the sockets of probes while there are some.
+ */
+
+#include "client.h"
+#include "lookup.h"
+#include "manager.h"
+#include "probe.h"
+#include "steer.h"
+#include "thread.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define LOOKUP_BASE_MS 100
+#define LOOKUP_MAX_MS 5000
+
+struct ku_manager {
+	struct kustos_client *client;
+	pthread_t thread;
+	int fd; /* timerfd on the boot-time clock */
+	atomic_bool woken;
+
+	/* The thread's own. */
+	struct ku_steer steer;
+	struct ku_random random;
+	struct ku_probe probe;
+	int64_t round_ns; /* when the probes were sent */
+	struct ku_addresses addresses;
+	bool numeric; /* there is nothing to look up */
+	struct ku_lookup *lookup;
+	struct ku_retry lookup_retry;
+	int64_t lookup_at;
+	/* What the steering has been told of the session. */
+	uint64_t seen_handles;
+	bool seen_linked;
+	int64_t seen_connection;
+	int64_t seen_silence;
+};
+
+static void set_timer(struct ku_manager *m, int64_t at_ns)
+{
+	struct itimerspec when = { { 0, 0 }, { 0, 0 } };
+
+	if (at_ns != INT64_MAX) {
+		if (at_ns < 1)
+			at_ns = 1; /* zero would stop it */
+		when.it_value.tv_sec = (time_t)(at_ns / KU_NS_PER_S);
+		when.it_value.tv_nsec = (long)(at_ns % KU_NS_PER_S);
+	}
+	timerfd_settime(m->fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+void ku_manager_wake(struct ku_manager *m)
+{
+	if (!atomic_exchange(&m->woken, true))
+		set_timer(m, 1);
+}
+
+/* Sleep until "at_ns", a wake-up, or news of a probe. */
+static void sleep_until(struct ku_manager *m, int64_t at_ns)
+{
+	struct pollfd fds[1 + KU_PROBE_MAX];
+	int probes = ku_probe_poll(&m->probe, fds + 1);
+
+	fds[0] = (struct pollfd){ .fd = m->fd, .events = POLLIN };
+	set_timer(m, at_ns);
+	/* A wake-up may have come before the timer was set for later. */
+	if (!atomic_exchange(&m->woken, false)) {
+		poll(fds, (nfds_t)(1 + probes), -1);
+		atomic_store(&m->woken, false);
+		ku_probe_step(&m->probe, fds + 1, probes);
+	}
+}
+
+/* Take the addresses over, for the steering and for the next handle. */
+static void use_addresses(struct ku_manager *m, struct ku_addresses *addresses)
+{
+	struct kustos_client *client = m->client;
+	char *list = ku_addresses_join(addresses, &m->random);
+
+	if (list == NULL) {
+		ku_addresses_free(addresses);
+		return;
+	}
+	ku_probe_stop(&m->probe);
+	ku_addresses_free(&m->addresses);
+	m->addresses = *addresses;
+	ku_lock(client);
+	free(client->addresses);
+	client->addresses = list;
+	int server = client->session.linked
+		? ku_addresses_find(&m->addresses, client->session.server)
+		: -1;
+	ku_unlock(client);
+	ku_steer_addresses(&m->steer, m->addresses.count,
+		ku_addresses_distinct(&m->addresses), server);
+}
+
+static void lookup_done(void *arg)
+{
+	ku_manager_wake(arg);
+}
+
+static void start_lookup(struct ku_manager *m)
+{
+	if (m->numeric || m->lookup != NULL)
+		return;
+	m->lookup = ku_lookup_start(&m->client->config.hosts, lookup_done, m);
+	if (m->lookup == NULL) /* no thread to be had: later */
+		m->lookup_at = ku_now(m->client) + LOOKUP_MAX_MS * KU_NS_PER_MS;
+}
+
+static void finish_lookup(struct ku_manager *m)
+{
+	struct kustos_client *client = m->client;
+	struct ku_addresses addresses;
+	enum kustos_err err;
+
+	if (m->lookup == NULL || !ku_lookup_take(m->lookup, &addresses, &err))
+		return;
+	m->lookup = NULL;
+	int64_t now = ku_now(client);
+	if (err != KUSTOS_OK) {
+		ku_log(client, KUSTOS_LOG_WARNING,
+			"no host name could be resolved");
+		int64_t pause = ku_retry_next(&m->lookup_retry, now,
+			&m->random);
+		m->lookup_at = now +
+			(pause >= 0 ? pause : LOOKUP_MAX_MS * KU_NS_PER_MS);
+		return;
+	}
+	ku_retry_start(&m->lookup_retry, &m->lookup_retry.policy, now);
+	if (ku_addresses_equal(&addresses, &m->addresses))
+		ku_addresses_free(&addresses);
+	else
+		use_addresses(m, &addresses);
+}
+
+/* Look names up while the session waits for that, and open it after. */
+static int64_t tend_lookup(struct ku_manager *m)
+{
+	struct kustos_client *client = m->client;
+	int64_t wake = INT64_MAX;
+
+	finish_lookup(m);
+	ku_lock(client);
+	if (client->session.want_open && client->addresses != NULL)
+		ku_session_open(client);
+	bool wanted = client->session.want_open;
+	ku_unlock(client);
+	if (wanted && m->lookup == NULL) {
+		if (ku_now(client) >= m->lookup_at)
+			start_lookup(m);
+		else
+			wake = m->lookup_at;
+	}
+	return wake;
+}
+
+/* Tell the steering what has happened to the session.  Locked. */
+static void observe(struct ku_manager *m)
+{
+	struct kustos_client *client = m->client;
+	const struct ku_session *session = &client->session;
+	int64_t now = ku_now(client);
+	int64_t silence = ku_beat_silent_since(client);
+
+	ku_steer_timeout(&m->steer, session->timeout_ms * KU_NS_PER_MS);
+	if (session->handle == NULL) {
+		ku_steer_closed(&m->steer);
+	} else if (session->handles != m->seen_handles) {
+		m->seen_handles = session->handles;
+		m->seen_linked = false;
+		ku_steer_opened(&m->steer, now);
+	}
+	if (m->seen_linked &&
+		(!session->linked ||
+			session->connection != m->seen_connection)) {
+		m->seen_linked = false;
+		ku_steer_disconnected(&m->steer, now);
+	}
+	if (session->linked && !m->seen_linked) {
+		m->seen_linked = true;
+		m->seen_connection = session->connection;
+		m->seen_silence = 0;
+		ku_steer_connected(&m->steer,
+			ku_addresses_find(&m->addresses, session->server));
+	}
+	if (session->linked && silence != m->seen_silence) {
+		m->seen_silence = silence;
+		ku_steer_answered(&m->steer);
+		if (silence != 0)
+			ku_steer_heartbeat(&m->steer, silence);
+	}
+}
+
+static void count_move(struct kustos_client *client, const char *how,
+	const char *server)
+{
+	ku_lock(client);
+	client->counters.moves++;
+	ku_log(client, KUSTOS_LOG_INFO, "%s %s", how, server);
+	ku_unlock(client);
+}
+
+/* Return the handle, or NULL.  It stays open while this thread uses it, since
+   no other closes handles. */
+static struct ku_handle *present_handle(struct kustos_client *client)
+{
+	ku_lock(client);
+	struct ku_handle *handle = client->session.handle;
+	ku_unlock(client);
+	return handle;
+}
+
+static void kick(struct ku_manager *m)
+{
+	struct kustos_client *client = m->client;
+	struct ku_handle *handle = present_handle(client);
+
+	if (handle == NULL)
+		return;
+	if (client->env.api->kick(handle->zk))
+		count_move(client, "left", "a silent server");
+	else
+		ku_steer_kick_failed(&m->steer);
+}
+
+static void steer_to(struct ku_manager *m, int server)
+{
+	struct kustos_client *client = m->client;
+	struct ku_handle *handle = present_handle(client);
+
+	if (handle == NULL)
+		return;
+	client->env.api->steer(handle->zk, m->addresses.list[server].text);
+	count_move(client, "turning to", m->addresses.list[server].text);
+	ku_lock(client);
+	ku_beat_nudge(client);
+	observe(m);
+	ku_unlock(client);
+}
+
+static void tell_verdicts(struct ku_manager *m)
+{
+	for (int i = 0; i < m->probe.count; i++)
+		ku_steer_verdict(&m->steer, i, ku_probe_verdict(&m->probe, i));
+}
+
+/* If no server would have taken a connection when they were asked, one that is
+   made later tells the leader of the session after that. */
+static void learn_from_round(struct ku_manager *m)
+{
+	for (int i = 0; i < m->probe.count; i++) {
+		enum ku_probe_verdict verdict = ku_probe_verdict(&m->probe, i);
+
+		if (verdict != KU_PROBE_REFUSED &&
+			verdict != KU_PROBE_NOT_SERVING)
+			return;
+	}
+	if (m->probe.count < m->addresses.count)
+		return;
+	ku_lock(m->client);
+	ku_session_not_before(m->client, m->round_ns);
+	ku_unlock(m->client);
+}
+
+/* Do what the steering asks for.  Returns when it wants to be asked again. */
+static int64_t steer(struct ku_manager *m)
+{
+	int64_t wake;
+	int to;
+
+	tell_verdicts(m);
+	for (;;) {
+		switch (ku_steer_next(&m->steer, ku_now(m->client), &to,
+			&wake)) {
+		case KU_STEER_NONE:
+			return wake;
+		case KU_STEER_PROBE:
+			m->round_ns = ku_now(m->client);
+			(void)ku_probe_start(&m->probe, &m->addresses);
+			tell_verdicts(m);
+			break;
+		case KU_STEER_STOP:
+			learn_from_round(m);
+			ku_probe_stop(&m->probe);
+			break;
+		case KU_STEER_KICK:
+			kick(m);
+			break;
+		case KU_STEER_TO:
+			steer_to(m, to);
+			break;
+		case KU_STEER_RESOLVE:
+			start_lookup(m);
+			break;
+		}
+	}
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Do all that is due.  Returns when there is more; false at the end. */
+static bool manage(struct ku_manager *m, int64_t *next)
+{
+	struct kustos_client *client = m->client;
+
+	ku_lock(client);
+	ku_run_timers(client);
+	ku_unlock(client);
+	int64_t wake = tend_lookup(m);
+	ku_lock(client);
+	observe(m);
+	ku_unlock(client);
+	wake = sooner(wake, steer(m));
+	ku_session_reap(client);
+	ku_dispatch_tend(client);
+	if (!ku_close_step(client))
+		return false;
+	ku_lock(client);
+	*next = sooner(wake, ku_timers_next(&client->timers));
+	ku_unlock(client);
+	return true;
+}
+
+static void manager_free(struct ku_manager *m)
+{
+	ku_lookup_abandon(m->lookup);
+	ku_probe_stop(&m->probe);
+	ku_addresses_free(&m->addresses);
+	close(m->fd);
+	free(m);
+}
+
+static void *manager_main(void *arg)
+{
+	struct ku_manager *m = arg;
+	struct kustos_client *client = m->client;
+	int64_t next;
+
+	while (manage(m, &next))
+		sleep_until(m, next);
+	if (client->self_free &&
+		client->dispatch.mode == KUSTOS_DISPATCH_THREAD) {
+		pthread_detach(pthread_self());
+		manager_free(m);
+		ku_client_free(client);
+	}
+	return NULL;
+}
+
+static enum kustos_err init(struct ku_manager *m)
+{
+	struct kustos_client *client = m->client;
+	struct kustos_retry policy = kustos_retry_exponential(LOOKUP_BASE_MS,
+		LOOKUP_MAX_MS, 29);
+	struct ku_addresses addresses;
+
+	m->fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (m->fd < 0)
+		return KUSTOS_ENOMEM;
+	ku_random_init(&m->random);
+	ku_steer_init(&m->steer, &m->random);
+	ku_retry_start(&m->lookup_retry, &policy, ku_now(client));
+	m->numeric = ku_resolve_numeric(&client->config.hosts, &addresses);
+	if (m->numeric)
+		use_addresses(m, &addresses);
+	return m->numeric && client->addresses == NULL ? KUSTOS_ENOMEM
+						       : KUSTOS_OK;
+}
+
+enum kustos_err ku_manager_start(struct kustos_client *client)
+{
+	struct ku_manager *m = calloc(1, sizeof(*m));
+
+	if (m == NULL)
+		return KUSTOS_ENOMEM;
+	m->client = client;
+	m->fd = -1;
+	enum kustos_err err = init(m);
+	if (err == KUSTOS_OK) {
+		client->manager = m;
+		if (!ku_thread_start(&m->thread, manager_main, m))
+			err = KUSTOS_ENOMEM;
+	}
+	if (err != KUSTOS_OK) {
+		client->manager = NULL;
+		if (m->fd >= 0)
+			manager_free(m);
+		else
+			free(m);
+	}
+	return err;
+}
+
+void ku_manager_join(struct kustos_client *client)
+{
+	struct ku_manager *m = client->manager;
+
+	if (m == NULL)
+		return;
+	pthread_join(m->thread, NULL);
+	client->manager = NULL;
+	manager_free(m);
+}

@@ -1,0 +1,323 @@
+/* op.c - try, try again, end. */
+
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Between two tries of anything. */
+#define MIN_PAUSE_NS KU_NS_PER_MS
+
+/* What is said of an operation that ends without an answer. */
+static enum kustos_err unanswered(const struct ku_op *op, enum kustos_err err)
+{
+	return op->ambiguous && err == KUSTOS_EDISCONNECTED ? KUSTOS_EUNKNOWN
+							    : err;
+}
+
+static void ops_unlink(struct kustos_client *client, struct ku_op *op)
+{
+	struct ku_ops *ops = &client->ops;
+
+	if (op->prev != NULL)
+		op->prev->next = op->next;
+	else
+		ops->oldest = op->next;
+	if (op->next != NULL)
+		op->next->prev = op->prev;
+	else
+		ops->newest = op->prev;
+	ops->count--;
+}
+
+static void destroy(struct ku_op *op)
+{
+	ku_create_free(op);
+	for (int i = 0; i < op->op_count; i++) {
+		free((char *)op->ops[i].path);
+		free((char *)op->ops[i].data);
+	}
+	if (op->out_results != NULL)
+		for (int i = 0; i < op->op_count; i++)
+			free((char *)op->out_results[i].path);
+	free(op->ops);
+	free(op->out_results);
+	free(op->path);
+	free(op->data);
+	free(op->out_path);
+	free(op->out_data);
+	kustos_names_free(op->out_names);
+	free(op);
+}
+
+void ku_op_drop(struct ku_op *op)
+{
+	op->orphan = true;
+	if (op->in_flight == 0)
+		destroy(op);
+}
+
+void ku_op_free(struct ku_op *op)
+{
+	if (op == NULL)
+		return;
+	struct kustos_client *client = op->client;
+	ku_lock(client);
+	if (op->waited)
+		ku_leave(client);
+	ku_op_drop(op);
+	ku_unlock(client);
+}
+
+static void withdraw(struct ku_op *op)
+{
+	if (ku_wire_withdraw(op->client, &op->request))
+		op->in_flight--;
+	if (op->create != NULL)
+		ku_create_withdraw(op);
+}
+
+void ku_op_finish(struct ku_op *op, enum kustos_err err)
+{
+	struct kustos_client *client = op->client;
+
+	if (op->done)
+		return;
+	op->done = true;
+	op->err = err;
+	ku_timer_unset(&client->timers, &op->pause);
+	ku_timer_unset(&client->timers, &op->deadline);
+	client->footprint.asked_bytes -= op->asked;
+	op->asked = 0;
+	/* What ended a transaction as a whole is true of each part. */
+	for (int i = 0; err != KUSTOS_OK && i < op->op_count; i++)
+		if (op->out_results[i].err == KUSTOS_OK)
+			op->out_results[i].err = err;
+	withdraw(op);
+	ops_unlink(client, op);
+	if (client->ops.flushing > 0)
+		pthread_cond_broadcast(&client->ops.ended);
+	if (client->closing != KU_OPEN)
+		ku_wake(client);
+	if (op->wake != NULL)
+		pthread_cond_signal(op->wake);
+	else if (op->callback != NULL)
+		ku_dispatch_push(client, &op->call, false);
+	else
+		ku_op_drop(op);
+}
+
+/* However impatient the policy is, others must have their turn. */
+static void set_pause(struct ku_op *op, int64_t now, int64_t pause)
+{
+	if (pause < MIN_PAUSE_NS)
+		pause = MIN_PAUSE_NS;
+	ku_set_timer(op->client, &op->pause, ku_time_add(now, pause));
+}
+
+void ku_op_keep_waiting(struct ku_op *op)
+{
+	struct kustos_client *client = op->client;
+	int64_t now = ku_now(client);
+	int64_t pause = ku_retry_next(&op->retry, now, &client->random);
+
+	if (pause < 0)
+		ku_op_finish(op, unanswered(op, KUSTOS_EDISCONNECTED));
+	else
+		set_pause(op, now, pause);
+}
+
+static void pause_over(struct ku_timer *timer)
+{
+	struct ku_op *op = (struct ku_op *)((char *)timer -
+		offsetof(struct ku_op, pause));
+
+	if (op->request.waiting)
+		ku_op_keep_waiting(op);
+	else if (op->request.slot == NULL) /* else it went out meanwhile */
+		ku_op_try(op);
+}
+
+void ku_op_set_deadline(struct ku_op *op)
+{
+	struct kustos_client *client = op->client;
+
+	ku_set_timer(client, &op->deadline,
+		ku_deadline_boot(&client->env.clock, op->until));
+}
+
+static void deadline_passed(struct ku_timer *timer)
+{
+	struct ku_op *op = (struct ku_op *)((char *)timer -
+		offsetof(struct ku_op, deadline));
+
+	/* The machine may have slept, which its monotonic clock has not seen. */
+	if (ku_monotonic(&op->client->env.clock) < op->until)
+		ku_op_set_deadline(op);
+	else
+		ku_op_finish(op, KUSTOS_ETIMEDOUT);
+}
+
+static void request_done(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct ku_op *op = (struct ku_op *)request;
+
+	if (op->done) {
+		ku_op_request_over(op);
+		return;
+	}
+	op->in_flight--;
+	ku_timer_unset(&client->timers, &op->pause);
+	op->answer(op, reply);
+}
+
+void ku_op_request_over(struct ku_op *op)
+{
+	op->in_flight--;
+	if (op->orphan && op->in_flight == 0)
+		destroy(op);
+}
+
+void ku_op_send_also(struct ku_op *op, struct ku_request *request)
+{
+	op->in_flight++;
+	ku_wire_send(op->client, request);
+}
+
+void ku_op_send(struct ku_op *op, ku_op_answer_fn *answer)
+{
+	op->answer = answer;
+	op->request.done = request_done;
+	ku_op_send_also(op, &op->request);
+	if (op->request.waiting && !ku_session_ready(op->client))
+		ku_op_keep_waiting(op);
+}
+
+void ku_op_try(struct ku_op *op)
+{
+	if (op->kind == KU_ZK_CREATE) {
+		ku_create_try(op);
+		return;
+	}
+	/* Whatever takes time lets others put a newer node there. */
+	if (op->guaranteed && op->czxid != 0 &&
+		(op->ambiguous || !ku_session_ready(op->client))) {
+		ku_op_look(op);
+		return;
+	}
+	op->request.what = (struct ku_zk_request){
+		.kind = op->kind,
+		.path = op->path,
+		.data = op->data,
+		.len = op->len,
+		.version = op->version,
+		.ops = op->ops,
+		.op_count = op->op_count,
+	};
+	ku_op_send(op, ku_op_answered);
+}
+
+void ku_op_again(struct ku_op *op, enum kustos_err err)
+{
+	struct kustos_client *client = op->client;
+	int64_t now = ku_now(client);
+	int64_t pause = ku_retry_next(&op->retry, now, &client->random);
+
+	if (client->closing != KU_OPEN && !op->guaranteed) {
+		ku_op_finish(op, KUSTOS_ECLOSED);
+		return;
+	}
+	if (pause < 0) {
+		ku_op_finish(op, unanswered(op, err));
+		return;
+	}
+	client->counters.retried++;
+	set_pause(op, now, pause);
+}
+
+/* Keep what a reply brought.  Returns false if memory is short, which can only
+   happen to a read: what a write hands out was made beforehand. */
+static bool keep_reply(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	if (reply->stat != NULL)
+		op->out_stat = *reply->stat;
+	if (op->kind == KU_ZK_CREATE && reply->path != NULL)
+		strcpy(op->out_path, reply->path);
+	if (op->kind == KU_ZK_GET) {
+		op->out_len = reply->len;
+		if (reply->len < 0)
+			return true;
+		op->out_data = malloc((size_t)reply->len + 1);
+		if (op->out_data == NULL)
+			return false;
+		if (reply->len > 0)
+			memcpy(op->out_data, reply->data, (size_t)reply->len);
+		op->out_data[reply->len] = '\0';
+	}
+	if (op->kind == KU_ZK_CHILDREN) {
+		op->out_names = ku_names_copy(reply->names, reply->name_count);
+		return op->out_names != NULL;
+	}
+	return true;
+}
+
+/* Keep the results of a multi, of which each has its own code. */
+static void keep_results(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	size_t prefix = strlen(op->client->config.prefix);
+
+	for (int i = 0; i < op->op_count && i < reply->result_count; i++) {
+		const struct ku_zk_result *from = &reply->results[i];
+		struct kustos_op_result *to = &op->out_results[i];
+
+		to->stat = from->stat;
+		to->err = KUSTOS_OK;
+		if (reply->rc != KU_ZK_OK)
+			to->err = from->rc == KU_ZK_OK ||
+					from->rc == KU_ZK_RUNTIMEINCONSISTENCY
+				? KUSTOS_EROLLEDBACK
+				: ku_rc_err(from->rc);
+		if (from->path != NULL && to->path != NULL)
+			strcpy((char *)to->path, from->path + prefix);
+	}
+}
+
+void ku_op_answered(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	if (outcome == KU_OUTCOME_DONE || outcome == KU_OUTCOME_REFUSED)
+		keep_results(op, reply);
+	if (reply->rc == KU_ZK_CLOSING) {
+		ku_op_finish(op, KUSTOS_ECLOSED);
+		return;
+	}
+	switch (outcome) {
+	case KU_OUTCOME_DONE:
+		ku_op_finish(op,
+			keep_reply(op, reply) ? KUSTOS_OK : KUSTOS_ENOMEM);
+		break;
+	case KU_OUTCOME_REFUSED:
+		if (op->ambiguous && ku_op_resolve_refusal(op, reply))
+			break;
+		if (op->kind == KU_ZK_CREATE && reply->rc == KU_ZK_NONODE &&
+			ku_create_parents(op))
+			break;
+		ku_op_finish(op, ku_rc_err(reply->rc));
+		break;
+	case KU_OUTCOME_AGAIN:
+		ku_op_again(op, ku_rc_err(reply->rc));
+		break;
+	case KU_OUTCOME_UNKNOWN:
+	case KU_OUTCOME_EXPIRED:
+		ku_op_resolve(op);
+		break;
+	}
+}
+
+void ku_op_init_timers(struct ku_op *op)
+{
+	op->pause.fn = pause_over;
+	op->deadline.fn = deadline_passed;
+}

@@ -1,0 +1,201 @@
+/*
+ * op.h - requests that may need more than one try.
+ *
+ * An operation sends its request, and when the answer says that it was not
+ * applied, or does not come, waits as its policy says and sends it again.  A
+ * write whose answer was lost is ambiguous; what that leaves to find out, and
+ * how, depends on its kind and stands in op_resolve.c.  The parents of a new
+ * node and its search by GUID stand in op_create.c.
+ *
+ *   QUEUED --sent--> answered --> DONE
+ *     ^                 |
+ *     |   policy: again | lost, throttled
+ *     +---- PAUSED <----+
+ *
+ * Every operation ends exactly once: ku_op_finish().  It then wakes the thread
+ * that waits for it, or queues its callback.
+ */
+#ifndef KU_OP_H
+#define KU_OP_H
+
+#include <kustos/node.h>
+
+#include "cancel.h"
+#include "dispatch.h"
+#include "name.h"
+#include "retry.h"
+#include "timer.h"
+#include "wire.h"
+
+#include <pthread.h>
+
+struct ku_op;
+struct ku_create;
+typedef void ku_op_answer_fn(struct ku_op *op, const struct ku_zk_reply *reply);
+
+struct ku_op {
+	struct ku_request request; /* first: cast back from it */
+	struct kustos_client *client;
+
+	/* Constant once started. */
+	enum ku_zk_kind kind;
+	char *path; /* the caller's, with the prefix; NULL: multi */
+	char *data; /* copy of what to write */
+	int len;
+	int version;		   /* of a set or delete */
+	int flags;		   /* KUSTOS_EPHEMERAL ... */
+	struct ku_zk_request *ops; /* of a multi, with their own copies */
+	int op_count;
+	bool guaranteed; /* a delete that nobody waits for */
+	int64_t czxid;	 /* of the node that it is to delete */
+
+	/* Progress. */
+	uint64_t serial;
+	struct ku_retry retry;
+	struct ku_timer pause; /* until the next try, or the next question to
+				   the policy while not connected */
+	struct ku_timer deadline;
+	kustos_deadline until;
+	bool ambiguous;		   /* an earlier try may have been applied */
+	int64_t session_id;	   /* to which that was sent */
+	bool moved;		   /* and others were to other sessions */
+	ku_op_answer_fn *answer;   /* what takes the answer on its way */
+	struct ku_create *create;  /* op_create.c's */
+	int in_flight;		   /* requests that refer to this memory */
+	size_t asked;		   /* bytes of ephemeral nodes (footprint.h) */
+	bool orphan;		   /* to be freed when there are none */
+	struct ku_op *prev, *next; /* all that have not ended, by age */
+
+	/* The end. */
+	bool waited; /* counted by ku_enter() */
+	bool started;
+	bool canceled;
+	bool done;
+	enum kustos_err err;
+	char *out_path; /* made beforehand for a create */
+	char *out_data;
+	int out_len;
+	struct kustos_stat out_stat;
+	struct kustos_names *out_names;
+	struct kustos_op_result *out_results; /* made beforehand */
+
+	/* Who wants to know: a waiting thread, a callback, or nobody. */
+	struct ku_cancel_link cancel;
+	pthread_cond_t *wake;
+	kustos_done_fn *callback;
+	void *arg;
+	struct ku_call call;
+};
+
+struct ku_ops {
+	struct ku_op *oldest, *newest;
+	size_t count;
+	uint64_t started;
+	int flushing; /* threads that wait for older ones to end */
+	pthread_cond_t ended;
+	bool no_containers; /* the server does not know them */
+};
+
+/* Make an operation on "path", which is checked and given the prefix.  "flags"
+   are those of a creation.  What is stored in "*out", on failure too, is the
+   caller's to free. */
+enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
+	const char *path, int flags, struct ku_op **out);
+
+/* Make a transaction. */
+enum kustos_err ku_multi_new(struct kustos_client *client,
+	const struct kustos_op *ops, size_t count, struct ku_op **out);
+
+/* Give it a copy of the data to write; NULL is the client's default. */
+enum kustos_err ku_op_data(struct ku_op *op, const void *data, size_t len);
+
+/* Start "op" and wait.  The client is not locked.  The caller frees "op". */
+enum kustos_err ku_op_wait(struct ku_op *op, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
+
+/* Start "op" for a callback, after which it is freed.  The client is not
+   locked.  On failure it is freed at once. */
+enum kustos_err ku_op_async(struct ku_op *op, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg);
+
+/* Start "op" for nobody; freed when it has ended, or on failure at once.  The
+   client is locked. */
+enum kustos_err ku_op_detached(struct ku_op *op);
+
+/* Free it, once nothing refers to it.  The client is not locked.  NULL is
+   allowed. */
+void ku_op_free(struct ku_op *op);
+
+/* Copy names; NULL if memory is short. */
+struct kustos_names *ku_names_copy(const char *const *names, int count);
+
+/* End the operations that a close, or refused credentials, end; those that
+   are on their way, and guaranteed ones, only if "all". */
+void ku_ops_fail(struct kustos_client *client, enum kustos_err err, bool all);
+
+/* The session is over: end the guaranteed deletes that were bound to it. */
+void ku_ops_session_over(struct kustos_client *client, int64_t session_id);
+
+/* Connected: try at once what waits for that.  Suspended: ask the policies how
+   long to wait for it. */
+void ku_ops_connected(struct kustos_client *client);
+void ku_ops_suspended(struct kustos_client *client);
+
+/*
+ * Between the files that are called op.  The client is locked.
+ */
+
+/* Free it now, or when the last request that refers to it has ended. */
+void ku_op_drop(struct ku_op *op);
+
+/* Say what its timers do; and set the one for the deadline op->until. */
+void ku_op_init_timers(struct ku_op *op);
+void ku_op_set_deadline(struct ku_op *op);
+
+/* Send what op->request.what says; "answer" takes what comes. */
+void ku_op_send(struct ku_op *op, ku_op_answer_fn *answer);
+
+/* Send one more request that refers to the operation's memory. */
+void ku_op_send_also(struct ku_op *op, struct ku_request *request);
+
+/* Such a request has ended.  May free the operation. */
+void ku_op_request_over(struct ku_op *op);
+
+/* Make the next try, now. */
+void ku_op_try(struct ku_op *op);
+
+/* Make the next try when the policy says; or, if it gives up, end. */
+void ku_op_again(struct ku_op *op, enum kustos_err err);
+
+/* Not connected: ask the policy whether to go on waiting; or end. */
+void ku_op_keep_waiting(struct ku_op *op);
+
+/* End it. */
+void ku_op_finish(struct ku_op *op, enum kustos_err err);
+
+/* The answer to the request as such. */
+void ku_op_answered(struct ku_op *op, const struct ku_zk_reply *reply);
+
+/* The answer was lost: find out what became of the request. */
+void ku_op_resolve(struct ku_op *op);
+
+/* The server refuses a try after one that may have been applied.  Returns
+   whether that needed a closer look, which then has begun or has ended. */
+bool ku_op_resolve_refusal(struct ku_op *op, const struct ku_zk_reply *reply);
+
+/* Look at a node before a guaranteed delete of it is sent again. */
+void ku_op_look(struct ku_op *op);
+
+/* Make a creation's own state.  The client is not locked. */
+enum kustos_err ku_create_init(struct ku_op *op);
+void ku_create_free(struct ku_op *op);
+void ku_create_withdraw(struct ku_op *op);
+
+/* Send a creation; or, if it may have been applied, first look for its node. */
+void ku_create_try(struct ku_op *op);
+
+/* The parent is missing: make it, if that is asked for.  Returns whether it
+   is, and then the creation goes on by itself. */
+bool ku_create_parents(struct ku_op *op);
+
+#endif

@@ -1,0 +1,368 @@
+/*
+ * op_create.c - make a node, its missing parents, and find it again.
+ *
+ * A protected node carries a GUID in its name.  If the answer to its creation
+ * is lost, the same session lists the parent and adopts the child with that
+ * GUID.  The list is not older than the creation: an answer is lost only with
+ * its connection, and the next one begins with a sync (session.c).
+ *
+ * An ephemeral node of another session is never adopted, even under our GUID:
+ * it is about to vanish.  A new session means a new GUID and a new node.
+ */
+
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ku_create {
+	char guid[KU_PROTECTION_SIZE]; /* "" until one is needed */
+	int64_t guid_session;	       /* 0 until sent */
+	char *path;  /* what is asked for: path with the GUID */
+	char *found; /* the child with our GUID */
+
+	struct ku_request *parents; /* as many as there are levels */
+	int parent_count;
+	bool parents_made; /* once, in this operation */
+	int parent_rc;	   /* why one could not be made */
+};
+
+static bool is(const struct ku_op *op, int flag)
+{
+	return (op->flags & flag) != 0;
+}
+
+static enum ku_zk_mode mode_of(const struct ku_op *op)
+{
+	if (is(op, KUSTOS_CONTAINER))
+		return op->client->ops.no_containers ? KU_ZK_PERSISTENT
+						     : KU_ZK_CONTAINER;
+	if (is(op, KUSTOS_EPHEMERAL))
+		return is(op, KUSTOS_SEQUENTIAL) ? KU_ZK_EPHEMERAL_SEQUENTIAL
+						 : KU_ZK_EPHEMERAL;
+	return is(op, KUSTOS_SEQUENTIAL) ? KU_ZK_PERSISTENT_SEQUENTIAL
+					 : KU_ZK_PERSISTENT;
+}
+
+/* Where in the path the levels begin that may be made: behind the chroot. */
+static const char *first_level(const struct ku_op *op)
+{
+	return op->path + op->client->config.chroot_len + 1;
+}
+
+/* Where they end: at the last slash, or at the end of the name space. */
+static const char *last_level(const struct ku_op *op)
+{
+	if (is(op, KUSTOS_PARENTS))
+		return ku_path_leaf(op->path) - 1;
+	return op->path + strlen(op->client->config.prefix);
+}
+
+static int count_levels(const struct ku_op *op)
+{
+	int levels = 0;
+
+	for (const char *c = first_level(op); c <= last_level(op); c++)
+		if (*c == '/' || *c == '\0')
+			levels++;
+	return levels;
+}
+
+enum kustos_err ku_create_init(struct ku_op *op)
+{
+	size_t size = strlen(op->path) + KU_PROTECTION_SIZE + 11;
+	struct ku_create *create = calloc(1, sizeof(*create));
+
+	if (create == NULL)
+		return KUSTOS_ENOMEM;
+	op->create = create;
+	create->path = malloc(size);
+	create->found = malloc(size);
+	op->out_path = malloc(size);
+	create->parent_count = count_levels(op);
+	create->parents = calloc((size_t)create->parent_count + 1,
+		sizeof(*create->parents));
+	if (create->path == NULL || create->found == NULL ||
+		op->out_path == NULL || create->parents == NULL)
+		return KUSTOS_ENOMEM;
+	strcpy(create->path, op->path);
+	return KUSTOS_OK;
+}
+
+void ku_create_free(struct ku_op *op)
+{
+	struct ku_create *create = op->create;
+
+	if (create == NULL)
+		return;
+	for (int i = 0; create->parents != NULL && i < create->parent_count;
+		i++)
+		free((char *)create->parents[i].what.path);
+	free(create->parents);
+	free(create->path);
+	free(create->found);
+	free(create);
+}
+
+void ku_create_withdraw(struct ku_op *op)
+{
+	struct ku_create *create = op->create;
+
+	for (int i = 0; i < create->parent_count; i++)
+		if (ku_wire_withdraw(op->client, &create->parents[i]))
+			op->in_flight--;
+}
+
+/* Put a fresh GUID before the name. */
+static void renew_guid(struct ku_op *op)
+{
+	struct ku_create *create = op->create;
+	const char *leaf = ku_path_leaf(op->path);
+	size_t head = (size_t)(leaf - op->path);
+
+	ku_protection(&op->client->random, create->guid);
+	memcpy(create->path, op->path, head);
+	strcpy(create->path + head, create->guid);
+	strcat(create->path, leaf);
+	create->guid_session = 0;
+}
+
+static void create_answered(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	struct ku_ops *ops = &op->client->ops;
+
+	op->create->guid_session = op->request.session_id;
+	if (reply->rc == KU_ZK_UNIMPLEMENTED && !ops->no_containers &&
+		is(op, KUSTOS_CONTAINER)) {
+		ops->no_containers = true;
+		ku_op_try(op);
+		return;
+	}
+	ku_op_answered(op, reply);
+}
+
+static void send_create(struct ku_op *op)
+{
+	const struct ku_config *config = &op->client->config;
+
+	op->request.what = (struct ku_zk_request){
+		.kind = KU_ZK_CREATE,
+		.path = op->create->path,
+		.data = op->data,
+		.len = op->len,
+		.version = -1,
+		.mode = mode_of(op),
+		.acl = config->acl,
+		.acl_count = config->acl_count,
+	};
+	ku_op_send(op, create_answered);
+}
+
+/* Whatever was sent is not there: send again, as if for the first time. */
+static void send_anew(struct ku_op *op)
+{
+	op->ambiguous = false;
+	if (is(op, KUSTOS_PROTECTED))
+		renew_guid(op);
+	send_create(op);
+}
+
+static void adopt(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	struct kustos_client *client = op->client;
+
+	switch (ku_outcome(reply->rc)) {
+	case KU_OUTCOME_DONE:
+		break;
+	case KU_OUTCOME_REFUSED: /* found, and gone again */
+		send_anew(op);
+		return;
+	default:
+		ku_op_again(op, KUSTOS_EDISCONNECTED);
+		return;
+	}
+	if (is(op, KUSTOS_EPHEMERAL)) {
+		if (reply->stat->ephemeral_owner != op->request.session_id) {
+			send_anew(op);
+			return;
+		}
+		ku_footprint_add(&client->footprint, op->create->found,
+			reply->stat->czxid);
+	}
+	strcpy(op->out_path, op->create->found);
+	op->out_stat = *reply->stat;
+	ku_op_finish(op, KUSTOS_OK);
+}
+
+/* Is "name" the GUID, the leaf, and a sequence number if there is to be one?
+   Others can see the GUID, and make nodes that begin with it. */
+static bool is_ours(const struct ku_op *op, const char *name)
+{
+	const char *leaf = ku_path_leaf(op->path);
+	size_t len = strlen(leaf);
+
+	if (strncmp(name, op->create->guid, KU_PROTECTION_LEN) != 0 ||
+		strncmp(name + KU_PROTECTION_LEN, leaf, len) != 0)
+		return false;
+	name += KU_PROTECTION_LEN + len;
+	size_t digits = strlen(name);
+	if (!is(op, KUSTOS_SEQUENTIAL))
+		return digits == 0;
+	return (digits == 10 || digits == 11) &&
+		strspn(name, "-0123456789") == digits;
+}
+
+static const char *find_guid(const struct ku_op *op,
+	const struct ku_zk_reply *reply)
+{
+	for (int i = 0; i < reply->name_count; i++)
+		if (is_ours(op, reply->names[i]))
+			return reply->names[i];
+	return NULL;
+}
+
+static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	struct ku_create *create = op->create;
+	const char *name;
+
+	switch (ku_outcome(reply->rc)) {
+	case KU_OUTCOME_DONE:
+	case KU_OUTCOME_REFUSED:
+		break;
+	default:
+		ku_op_again(op, KUSTOS_EDISCONNECTED);
+		return;
+	}
+	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
+		ku_op_finish(op, KUSTOS_EUNKNOWN); /* we may not look */
+		return;
+	}
+	name = reply->rc == KU_ZK_OK ? find_guid(op, reply) : NULL;
+	if (name == NULL) {
+		op->ambiguous = false;
+		send_create(op); /* not applied; the same GUID will do */
+		return;
+	}
+	size_t head = (size_t)(ku_path_leaf(op->path) - op->path);
+	memcpy(create->found, op->path, head);
+	strcpy(create->found + head, name);
+	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_EXISTS,
+		.path = create->found,
+		.version = -1 };
+	ku_op_send(op, adopt);
+}
+
+static void search(struct ku_op *op)
+{
+	struct ku_create *create = op->create;
+	size_t head = ku_path_parent_len(op->path);
+
+	memcpy(create->found, op->path, head);
+	create->found[head] = '\0';
+	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_CHILDREN,
+		.path = create->found,
+		.version = -1 };
+	ku_op_send(op, listed);
+}
+
+void ku_create_try(struct ku_op *op)
+{
+	struct ku_create *create = op->create;
+	bool moved = create->guid_session != op->client->session.id;
+
+	if (!is(op, KUSTOS_PROTECTED)) {
+		send_create(op);
+	} else if (create->guid[0] == '\0' ||
+		(is(op, KUSTOS_EPHEMERAL) && moved)) {
+		send_anew(op);
+	} else if (op->ambiguous) {
+		search(op);
+	} else {
+		send_create(op);
+	}
+}
+
+/* Is it of no use to try again?  That a level is missing below the first means
+   that the one above was lost on its way, or reaped. */
+static bool is_final_for_parent(const struct ku_op *op,
+	const struct ku_request *request, int rc)
+{
+	if (rc == KU_ZK_NONODE)
+		return request == &op->create->parents[0];
+	return ku_outcome(rc) == KU_OUTCOME_REFUSED && rc != KU_ZK_NODEEXISTS;
+}
+
+static void parent_made(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct ku_op *op = request->owner;
+
+	if (reply->rc == KU_ZK_UNIMPLEMENTED)
+		client->ops.no_containers = true;
+	else if (is_final_for_parent(op, request, reply->rc))
+		op->create->parent_rc = reply->rc;
+	ku_op_request_over(op);
+}
+
+/* Ask for every level at once, the topmost first.  Most are there already,
+   which costs the server less than it would cost us to ask. */
+static bool send_parents(struct ku_op *op)
+{
+	struct ku_create *create = op->create;
+	const struct ku_config *config = &op->client->config;
+	const char *end = first_level(op);
+
+	for (int i = 0; i < create->parent_count; i++, end++) {
+		struct ku_request *parent = &create->parents[i];
+
+		end += strcspn(end, "/");
+		if (parent->waiting || parent->slot != NULL)
+			return false; /* still at it */
+		if (parent->what.path == NULL)
+			parent->what.path = strndup(op->path,
+				(size_t)(end - op->path));
+		if (parent->what.path == NULL)
+			return false;
+		parent->owner = op;
+		parent->done = parent_made;
+		parent->what.kind = KU_ZK_CREATE;
+		parent->what.mode = op->client->ops.no_containers
+			? KU_ZK_PERSISTENT
+			: KU_ZK_CONTAINER;
+		parent->what.data = "";
+		parent->what.acl = config->acl;
+		parent->what.acl_count = config->acl_count;
+		ku_op_send_also(op, parent);
+	}
+	return true;
+}
+
+bool ku_create_parents(struct ku_op *op)
+{
+	struct ku_create *create = op->create;
+
+	if (create->parent_count == 0)
+		return false;
+	if (create->parents_made) {
+		/* Made, and missing again: a container may have been reaped in
+		   between.  Not so if we may not make them. */
+		if (!is(op, KUSTOS_PARENTS))
+			return false;
+		if (create->parent_rc != 0) {
+			ku_op_finish(op, ku_rc_err(create->parent_rc));
+			return true;
+		}
+		create->parents_made = false;
+		ku_op_again(op, KUSTOS_ENONODE);
+		return true;
+	}
+	create->parents_made = true;
+	create->parent_rc = 0;
+	if (!send_parents(op)) {
+		ku_op_again(op, KUSTOS_ENOMEM);
+		return true;
+	}
+	send_create(op);
+	return true;
+}

@@ -1,0 +1,66 @@
+/* op_list.c - what happens to all operations at once. */
+
+#include "client.h"
+
+/* Is it neither sent nor guaranteed? */
+static bool is_idle(const struct ku_op *op)
+{
+	return !op->guaranteed &&
+		op->in_flight == (op->request.waiting ? 1 : 0);
+}
+
+void ku_ops_fail(struct kustos_client *client, enum kustos_err err, bool all)
+{
+	struct ku_op *next;
+
+	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
+		next = op->next;
+		if (all || is_idle(op))
+			ku_op_finish(op, err);
+	}
+}
+
+void ku_ops_session_over(struct kustos_client *client, int64_t session_id)
+{
+	struct ku_op *next;
+
+	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
+		next = op->next;
+		if (op->guaranteed && op->session_id == session_id)
+			ku_op_finish(op, KUSTOS_ELOST);
+	}
+}
+
+void ku_ops_connected(struct kustos_client *client)
+{
+	struct ku_op *next;
+
+	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
+		next = op->next;
+		if (!ku_timer_is_set(&op->pause))
+			continue;
+		ku_timer_unset(&client->timers, &op->pause);
+		/* One that waits goes out with the queue; one tried again
+		   before this one may have sent the queue on its way. */
+		if (!op->request.waiting && op->request.slot == NULL)
+			ku_op_try(op);
+	}
+}
+
+void ku_ops_suspended(struct kustos_client *client)
+{
+	struct ku_op *next;
+
+	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
+		next = op->next;
+		if (!op->request.waiting || ku_timer_is_set(&op->pause))
+			continue;
+		/* By the time it goes out a newer node may be there. */
+		if (op->guaranteed && ku_wire_withdraw(client, &op->request)) {
+			op->in_flight--;
+			ku_op_try(op);
+		} else {
+			ku_op_keep_waiting(op);
+		}
+	}
+}

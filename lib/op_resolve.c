@@ -1,0 +1,186 @@
+/*
+ * op_resolve.c - what became of a write whose answer was lost.
+ *
+ *   create  protected: found by its GUID (op_create.c).  Ephemeral: it is ours
+ *           if this session owns it and did not know it before.  Else, if the
+ *           node is there, nothing tells whose it is; a sequential one cannot
+ *           even be looked for.
+ *   set     of a version: if the version is the next one but the data is
+ *           another's, ours was not applied.  Of any version: sent again.
+ *   delete  sent again; a node that is gone was deleted.
+ *   multi   not known.
+ *
+ * What is not known is reported as KUSTOS_EUNKNOWN, never guessed.
+ */
+
+#include "client.h"
+
+#include <string.h>
+
+static bool is_write(const struct ku_op *op)
+{
+	return op->kind == KU_ZK_CREATE || op->kind == KU_ZK_SET ||
+		op->kind == KU_ZK_DELETE || op->kind == KU_ZK_MULTI;
+}
+
+void ku_op_resolve(struct ku_op *op)
+{
+	int64_t session_id = op->request.session_id;
+	bool unfindable = op->kind == KU_ZK_MULTI ||
+		(op->kind == KU_ZK_CREATE &&
+			(op->flags & KUSTOS_SEQUENTIAL) != 0 &&
+			(op->flags & KUSTOS_PROTECTED) == 0);
+
+	if (is_write(op)) {
+		if (op->ambiguous && op->session_id != session_id)
+			op->moved = true;
+		op->ambiguous = true;
+		op->session_id = session_id;
+	}
+	if (unfindable)
+		ku_op_finish(op, KUSTOS_EUNKNOWN);
+	else
+		ku_op_again(op, KUSTOS_EDISCONNECTED);
+}
+
+static void look(struct ku_op *op, enum ku_zk_kind kind, ku_op_answer_fn *then)
+{
+	op->request.what = (struct ku_zk_request){ .kind = kind,
+		.path = op->path,
+		.version = -1 };
+	ku_op_send(op, then);
+}
+
+/* Take care of an answer that is none.  Returns whether it was. */
+static bool no_answer(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	if (outcome == KU_OUTCOME_DONE || outcome == KU_OUTCOME_REFUSED)
+		return false;
+	ku_op_again(op, KUSTOS_EDISCONNECTED);
+	return true;
+}
+
+/* The version was not ours: was it ours that changed it? */
+static void looked_after_set(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	if (no_answer(op, reply))
+		return;
+	bool ours = reply->rc != KU_ZK_OK ||
+		reply->stat->version != op->version + 1 ||
+		(reply->len == op->len &&
+			(op->len <= 0 ||
+				memcmp(reply->data, op->data,
+					(size_t)op->len) == 0));
+	ku_op_finish(op, ours ? KUSTOS_EUNKNOWN : KUSTOS_EBADVERSION);
+}
+
+/* The node was there already: was it ours that made it? */
+static void looked_after_create(struct ku_op *op,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_footprint *footprint = &op->client->footprint;
+
+	if (no_answer(op, reply))
+		return;
+	if (reply->rc == KU_ZK_NONODE) {
+		ku_op_again(op, KUSTOS_EDISCONNECTED);
+		return;
+	}
+	if (reply->rc != KU_ZK_OK) {
+		ku_op_finish(op, KUSTOS_EUNKNOWN);
+		return;
+	}
+	int64_t owner = reply->stat->ephemeral_owner;
+	int64_t now = op->request.session_id;
+	if (owner == op->session_id && owner != now) {
+		/* A ghost of the session in which we tried before. */
+		ku_op_again(op, KUSTOS_EEXISTS);
+		return;
+	}
+	if (op->moved && owner != 0 && owner != now) {
+		/* Perhaps a ghost of a session before that one. */
+		ku_op_finish(op, KUSTOS_EUNKNOWN);
+		return;
+	}
+	int64_t known = ku_footprint_czxid(footprint, op->path);
+	if (owner != now || op->session_id != now ||
+		known == reply->stat->czxid) {
+		ku_op_finish(op, KUSTOS_EEXISTS);
+		return;
+	}
+	if (known == 0) { /* a transaction's, or this one after that */
+		ku_op_finish(op, KUSTOS_EUNKNOWN);
+		return;
+	}
+	ku_footprint_add(footprint, op->path, reply->stat->czxid);
+	strcpy(op->out_path, op->path);
+	op->out_stat = *reply->stat;
+	ku_op_finish(op, KUSTOS_OK);
+}
+
+static bool resolve_create(struct ku_op *op, int rc)
+{
+	if (rc != KU_ZK_NODEEXISTS || (op->flags & KUSTOS_PROTECTED) != 0)
+		return false;
+	if ((op->flags & KUSTOS_EPHEMERAL) != 0)
+		look(op, KU_ZK_EXISTS, looked_after_create);
+	else
+		ku_op_finish(op, KUSTOS_EUNKNOWN);
+	return true;
+}
+
+static bool resolve_set(struct ku_op *op, int rc)
+{
+	if (rc == KU_ZK_BADVERSION)
+		look(op, KU_ZK_GET, looked_after_set);
+	else if (rc == KU_ZK_NONODE)
+		ku_op_finish(op, KUSTOS_EUNKNOWN); /* it may have been there */
+	else
+		return false;
+	return true;
+}
+
+static bool resolve_delete(struct ku_op *op, int rc)
+{
+	if (rc == KU_ZK_NONODE)
+		ku_op_finish(op, KUSTOS_OK);
+	else if (rc == KU_ZK_BADVERSION)
+		ku_op_finish(op, KUSTOS_EUNKNOWN); /* perhaps a newer node's */
+	else
+		return false;
+	return true;
+}
+
+bool ku_op_resolve_refusal(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	switch (op->kind) {
+	case KU_ZK_CREATE:
+		return resolve_create(op, reply->rc);
+	case KU_ZK_SET:
+		return resolve_set(op, reply->rc);
+	case KU_ZK_DELETE:
+		return resolve_delete(op, reply->rc);
+	default:
+		return false;
+	}
+}
+
+static void looked_before_delete(struct ku_op *op,
+	const struct ku_zk_reply *reply)
+{
+	if (no_answer(op, reply))
+		return;
+	if (reply->rc != KU_ZK_OK || reply->stat->czxid != op->czxid) {
+		ku_op_finish(op, KUSTOS_OK); /* gone; a newer one is not ours */
+		return;
+	}
+	op->ambiguous = false;
+	ku_op_try(op);
+}
+
+void ku_op_look(struct ku_op *op)
+{
+	look(op, KU_ZK_EXISTS, looked_before_delete);
+}

@@ -1,0 +1,440 @@
+/* session.c - open, follow and end one session after the other. */
+
+#include "client.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Timeouts without a connection before a handle counts as stuck. */
+#define WATCHDOG_TIMEOUTS 2
+/* Pauses between handles, of which each costs the ensemble a session. */
+#define REOPEN_BASE_MS 50
+#define REOPEN_MAX_MS 5000
+
+static struct kustos_client *client_of(struct ku_timer *timer, size_t offset)
+{
+	return (struct kustos_client *)((char *)timer - offset -
+		offsetof(struct kustos_client, session));
+}
+
+static int64_t timeout_ns(const struct ku_session *session)
+{
+	return session->timeout_ms * KU_NS_PER_MS;
+}
+
+const char *kustos_state_name(enum kustos_state state)
+{
+	static const char *const names[] = { "CONNECTING", "CONNECTED",
+		"SUSPENDED", "LOST", "CLOSED" };
+
+	if ((unsigned)state >= sizeof(names) / sizeof(names[0]))
+		return "UNKNOWN";
+	return names[state];
+}
+
+/* What follows from a new state; the session is as the state says. */
+static void enter(struct kustos_client *client, enum kustos_state state)
+{
+	struct ku_session *session = &client->session;
+
+	switch (state) {
+	case KUSTOS_CONNECTED:
+		ku_timer_unset(&client->timers, &session->watchdog);
+		ku_set_timer(client, &session->lost,
+			ku_lease_end(&session->lease));
+		ku_retry_start(&session->reopen_retry,
+			&session->reopen_retry.policy, ku_now(client));
+		ku_watch_tidy(client);
+		ku_ops_connected(client);
+		ku_wire_pump(client);
+		break;
+	case KUSTOS_LOST:
+		session->lost_epoch = session->epoch;
+		session->lost_id = session->id;
+		client->counters.losses++;
+		break;
+	case KUSTOS_SUSPENDED:
+		ku_ops_suspended(client);
+		break;
+	default:
+		break;
+	}
+}
+
+#define TO(state) (1U << KUSTOS_##state)
+
+/* Where each state may lead. */
+static const unsigned legal[] = {
+	[KUSTOS_CONNECTING] = TO(CONNECTED) | TO(CLOSED),
+	[KUSTOS_CONNECTED] = TO(SUSPENDED) | TO(LOST) | TO(CLOSED),
+	[KUSTOS_SUSPENDED] = TO(CONNECTED) | TO(LOST) | TO(CLOSED),
+	[KUSTOS_LOST] = TO(CONNECTING) | TO(CONNECTED) | TO(CLOSED),
+	[KUSTOS_CLOSED] = 0,
+};
+
+void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
+{
+	struct ku_session *session = &client->session;
+	enum kustos_state from = session->state;
+
+	if (from == state)
+		return;
+	if ((legal[from] & (1U << state)) == 0) {
+		ku_log(client, KUSTOS_LOG_ERROR, "%s cannot follow %s",
+			kustos_state_name(state), kustos_state_name(from));
+		return;
+	}
+	if (state == KUSTOS_CONNECTED && from != KUSTOS_SUSPENDED)
+		session->epoch++;
+	session->state = state;
+	ku_log(client, KUSTOS_LOG_INFO,
+		"%s -> %s, session 0x%" PRIx64 ", epoch %" PRId64 ", %s",
+		kustos_state_name(from), kustos_state_name(state), session->id,
+		session->epoch, session->server);
+	pthread_cond_broadcast(&client->state_changed);
+	ku_listeners_notify(client, state == KUSTOS_LOST);
+	enter(client, state);
+}
+
+static bool is_sure(const struct ku_session *session)
+{
+	return session->state == KUSTOS_CONNECTED ||
+		session->state == KUSTOS_SUSPENDED;
+}
+
+/* Declare LOST if the lease has run out. */
+static void check_lease(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+
+	if (is_sure(session) &&
+		ku_lease_left(&session->lease, ku_now(client)) == 0)
+		ku_session_set_state(client, KUSTOS_LOST);
+}
+
+enum kustos_state ku_session_state(struct kustos_client *client)
+{
+	check_lease(client);
+	return client->session.state;
+}
+
+bool ku_session_ready(const struct kustos_client *client)
+{
+	const struct ku_session *session = &client->session;
+
+	return session->linked && session->state == KUSTOS_CONNECTED;
+}
+
+void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
+	bool leader)
+{
+	struct ku_session *session = &client->session;
+	int64_t now = ku_now(client);
+
+	/* After a pause of the process the answer may come before our timer:
+	   the lease that ran out must be seen to have run out. */
+	check_lease(client);
+	session->heard_ns = now;
+	ku_lease_answered(&session->lease, sent_ns, now, leader);
+	if (session->linked && session->greeted &&
+		session->state != KUSTOS_CONNECTED &&
+		ku_lease_left(&session->lease, now) > 0)
+		ku_session_set_state(client, KUSTOS_CONNECTED);
+}
+
+void ku_session_not_before(struct kustos_client *client, int64_t at_ns)
+{
+	if (!client->session.linked)
+		client->session.not_before_ns = at_ns;
+}
+
+void ku_session_link_down(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+
+	if (!session->linked)
+		return;
+	session->linked = false;
+	session->greeted = false;
+	client->counters.disconnects++;
+	ku_set_timer(client, &session->watchdog,
+		ku_now(client) + WATCHDOG_TIMEOUTS * timeout_ns(session));
+	check_lease(client);
+	if (session->state == KUSTOS_CONNECTED)
+		ku_session_set_state(client, KUSTOS_SUSPENDED);
+	ku_wake(client); /* another server may be better */
+}
+
+static void authenticate(struct kustos_client *client)
+{
+	struct ku_handle *handle = client->session.handle;
+	const char *digest = client->config.digest;
+
+	if (digest == NULL || handle->authenticated)
+		return;
+	int rc = client->env.api->add_auth(handle->zk, "digest", digest,
+		(int)strlen(digest));
+	handle->authenticated = rc == KU_ZK_OK;
+}
+
+static void link_up(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+	struct ku_zk_session now;
+
+	/* Twice in a row: the library reconnected without a word between. */
+	ku_session_link_down(client);
+	client->env.api->session(session->handle->zk, &now);
+	session->timeout_ms = now.timeout_ms;
+	if (now.id != session->id) {
+		session->id = now.id;
+		ku_lease_start(&session->lease, now.timeout_ms,
+			session->not_before_ns);
+		client->counters.sessions++;
+	} else {
+		ku_lease_linked(&session->lease, now.timeout_ms,
+			session->not_before_ns);
+		check_lease(client);
+		if (is_sure(session))
+			ku_set_timer(client, &session->lost,
+				ku_lease_end(&session->lease));
+	}
+	memcpy(session->server, now.server, sizeof(session->server));
+	session->linked = true;
+	session->greeted = false;
+	session->connection++;
+	authenticate(client);
+	ku_beat_greet(client);
+	ku_set_timer(client, &session->beat.timer, ku_now(client));
+	ku_wake(client);
+}
+
+void ku_session_end(struct kustos_client *client, int rc)
+{
+	struct ku_session *session = &client->session;
+	struct ku_handle *handle = session->handle;
+	int64_t id = session->id;
+
+	if (handle == NULL)
+		return;
+	if (is_sure(session))
+		ku_session_set_state(client, KUSTOS_LOST);
+	session->handle = NULL;
+	session->linked = false;
+	session->greeted = false;
+	session->id = 0;
+	session->server[0] = '\0';
+	ku_timer_unset(&client->timers, &session->beat.timer);
+	ku_timer_unset(&client->timers, &session->lost);
+	ku_timer_unset(&client->timers, &session->watchdog);
+	handle->next = client->reap;
+	client->reap = handle;
+	ku_wire_fail_sent(handle, rc);
+	pthread_cond_broadcast(&client->ops.ended);
+	ku_watch_clear(client);
+	ku_footprint_clear(&client->footprint);
+	if (id != 0)
+		ku_ops_session_over(client, id);
+	ku_wake(client);
+}
+
+static void reopen(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+	int64_t pause = ku_retry_next(&session->reopen_retry, ku_now(client),
+		&client->random);
+
+	/* The policy has an end to count to; we go on. */
+	if (pause < 0)
+		pause = REOPEN_MAX_MS * KU_NS_PER_MS;
+	ku_set_timer(client, &session->reopen, ku_now(client) + pause);
+}
+
+static void expired(struct kustos_client *client)
+{
+	ku_session_end(client, KU_ZK_SESSIONEXPIRED);
+	reopen(client);
+}
+
+static void auth_failed(struct kustos_client *client)
+{
+	ku_log(client, KUSTOS_LOG_ERROR, "the server refused the credentials");
+	client->session.auth_failed = true;
+	ku_session_end(client, KU_ZK_AUTHFAILED);
+	ku_ops_fail(client, KUSTOS_EAUTH, true);
+	ku_session_set_state(client, KUSTOS_CLOSED);
+}
+
+void ku_session_event(struct kustos_client *client, enum ku_zk_state state)
+{
+	client->session.beat.odd_polls = 0;
+	switch (state) {
+	case KU_ZK_STATE_CONNECTED:
+		link_up(client);
+		break;
+	case KU_ZK_STATE_CONNECTING:
+		ku_session_link_down(client);
+		break;
+	case KU_ZK_STATE_EXPIRED:
+		expired(client);
+		break;
+	case KU_ZK_STATE_AUTH_FAILED:
+		auth_failed(client);
+		break;
+	}
+}
+
+static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
+	const char *path)
+{
+	struct ku_handle *handle = arg;
+	struct kustos_client *client = handle->client;
+
+	ku_lock(client);
+	if (handle != client->session.handle) {
+		ku_unlock(client);
+		return;
+	}
+	if (event == KU_ZK_EVENT_SESSION) {
+		ku_session_event(client, state);
+	} else {
+		if (event == KU_ZK_EVENT_DELETED)
+			ku_footprint_remove(&client->footprint, path);
+		ku_watch_event(client, event, path);
+	}
+	ku_unlock(client);
+}
+
+static void lost(struct ku_timer *timer)
+{
+	struct kustos_client *client = client_of(timer,
+		offsetof(struct ku_session, lost));
+	struct ku_session *session = &client->session;
+
+	check_lease(client);
+	if (is_sure(session))
+		ku_set_timer(client, timer, ku_lease_end(&session->lease));
+}
+
+static void watchdog(struct ku_timer *timer)
+{
+	struct kustos_client *client = client_of(timer,
+		offsetof(struct ku_session, watchdog));
+
+	ku_log(client, KUSTOS_LOG_WARNING,
+		"no connection for too long: opening a new handle");
+	ku_session_end(client, KU_ZK_CONNECTIONLOSS);
+	reopen(client);
+}
+
+static void reopen_due(struct ku_timer *timer)
+{
+	ku_session_open(client_of(timer, offsetof(struct ku_session, reopen)));
+}
+
+static enum kustos_err open_handle(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+	struct ku_handle *handle = calloc(1, sizeof(*handle));
+
+	if (handle == NULL)
+		return KUSTOS_ENOMEM;
+	handle->client = client;
+	session->not_before_ns = ku_now(client);
+	struct ku_zk_open params = {
+		.addresses = client->addresses,
+		.timeout_ms = client->config.timeout_ms,
+		.event = on_event,
+		.arg = handle,
+	};
+	enum kustos_err err = client->env.api->open(client->env.api_env,
+		&params, &handle->zk);
+	if (err != KUSTOS_OK) {
+		free(handle);
+		return err;
+	}
+	session->handle = handle;
+	session->handles++;
+	return KUSTOS_OK;
+}
+
+void ku_session_open(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+
+	if (session->handle != NULL || client->closing >= KU_CLOSING ||
+		session->state == KUSTOS_CLOSED)
+		return;
+	if (session->state == KUSTOS_LOST)
+		ku_session_set_state(client, KUSTOS_CONNECTING);
+	session->want_open = client->addresses == NULL;
+	if (session->want_open) {
+		ku_wake(client);
+		return;
+	}
+	enum kustos_err err = open_handle(client);
+	if (err != KUSTOS_OK) {
+		ku_log(client, KUSTOS_LOG_ERROR, "cannot open a handle: %s",
+			kustos_strerror(err));
+		reopen(client);
+		return;
+	}
+	session->timeout_ms = client->config.timeout_ms;
+	session->beat.odd_polls = 0;
+	int64_t now = ku_now(client);
+	ku_set_timer(client, &session->beat.timer, now);
+	ku_set_timer(client, &session->watchdog,
+		now + WATCHDOG_TIMEOUTS * timeout_ns(session));
+}
+
+void ku_session_init(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+	struct kustos_retry policy = kustos_retry_exponential(REOPEN_BASE_MS,
+		REOPEN_MAX_MS, 29);
+
+	session->state = KUSTOS_CONNECTING;
+	session->timeout_ms = client->config.timeout_ms;
+	ku_beat_init(client);
+	session->lost.fn = lost;
+	session->watchdog.fn = watchdog;
+	session->reopen.fn = reopen_due;
+	ku_retry_start(&session->reopen_retry, &policy, ku_now(client));
+	ku_session_open(client);
+}
+
+void ku_session_finish(struct kustos_client *client)
+{
+	ku_session_set_state(client, KUSTOS_CLOSED);
+}
+
+void ku_session_reap(struct kustos_client *client)
+{
+	ku_lock(client);
+	while (client->reap != NULL) {
+		struct ku_handle *handle = client->reap;
+
+		client->reap = handle->next;
+		ku_unlock(client);
+		client->env.api->close(handle->zk);
+		ku_lock(client);
+		ku_wire_closed(handle);
+		free(handle);
+	}
+	ku_unlock(client);
+}
+
+void ku_session_describe(struct kustos_client *client,
+	struct kustos_session *out)
+{
+	const struct ku_session *session = &client->session;
+
+	out->state = ku_session_state(client);
+	out->epoch = session->epoch;
+	out->session_id = session->id;
+	out->timeout_ms = session->id != 0 ? session->timeout_ms : 0;
+	memcpy(out->server, session->server, sizeof(out->server));
+	if (!session->linked)
+		out->server[0] = '\0';
+}

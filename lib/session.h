@@ -1,0 +1,97 @@
+/*
+ * session.h - one ZooKeeper session at a time: its handle, its state, its
+ * epoch, and the clock that says how long it is certainly alive.
+ *
+ * What moves it is in <kustos/client.h>.  Beside that diagram:
+ *
+ *  - A connection counts only once the server has answered a sync on it: then
+ *    reads are not older than what an earlier session saw, the lease is known,
+ *    and the state becomes CONNECTED.  Until then nothing else is sent.
+ *  - LOST is declared by the lease's timer, whatever the network does.  The
+ *    handle is kept: if the same session answers after all, a new epoch begins
+ *    in it.  Recipes delete what they left behind in the old one.
+ *  - An expired handle, or one that has not connected for two timeouts, goes
+ *    to the reaper, and a new one is opened after a pause.
+ */
+#ifndef KU_SESSION_H
+#define KU_SESSION_H
+
+#include <kustos/client.h>
+
+#include "beat.h"
+#include "lease.h"
+#include "retry.h"
+#include "timer.h"
+#include "wire.h"
+
+struct ku_session {
+	enum kustos_state state;
+	struct ku_handle *handle; /* NULL between handles */
+	uint64_t handles;	  /* how many were opened */
+	int64_t epoch;
+	int64_t lost_epoch; /* the last epoch that ended in LOST */
+	int64_t lost_id;    /* and its session */
+	int64_t id;
+	int timeout_ms; /* negotiated, or asked for before that */
+	char server[64];
+	bool linked;	    /* the handle says it is connected */
+	int64_t connection; /* counts the links */
+	bool auth_failed;   /* final */
+	struct ku_lease lease;
+	int64_t not_before_ns; /* a link that comes was not made before this */
+
+	bool greeted;	  /* the server has answered on this link */
+	int64_t heard_ns; /* when something was last answered */
+	struct ku_beat beat;
+
+	struct ku_timer lost; /* the lease may have run out */
+	struct ku_timer watchdog;
+	struct ku_timer reopen;
+	struct ku_retry reopen_retry;
+	bool want_open; /* due, but addresses are still unknown */
+};
+
+void ku_session_init(struct kustos_client *client);
+
+/* Open a handle now, if addresses are known; else once they are. */
+void ku_session_open(struct kustos_client *client);
+
+/* Give the handle to the reaper, for good, and end what is in flight with
+   "rc". */
+void ku_session_end(struct kustos_client *client, int rc);
+
+/* Return whether requests may be sent. */
+bool ku_session_ready(const struct kustos_client *client);
+
+/* A request sent at "sent_ns" was answered; "leader" if by the leader. */
+void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
+	bool leader);
+
+/* No server would have taken a connection at "at_ns", so one that is made has
+   been made after that. */
+void ku_session_not_before(struct kustos_client *client, int64_t at_ns);
+
+/* Enter another state, if it can follow this one.  The only writer of it. */
+void ku_session_set_state(struct kustos_client *client,
+	enum kustos_state state);
+
+/* The handle has changed its state. */
+void ku_session_event(struct kustos_client *client, enum ku_zk_state state);
+
+/* The connection is gone. */
+void ku_session_link_down(struct kustos_client *client);
+
+/* Return the state as the clock has it, declaring LOST if it is time. */
+enum kustos_state ku_session_state(struct kustos_client *client);
+
+/* Fill in the public description. */
+void ku_session_describe(struct kustos_client *client,
+	struct kustos_session *out);
+
+/* The client is being closed: the last state. */
+void ku_session_finish(struct kustos_client *client);
+
+/* Close the handles that wait for it.  The client is not locked. */
+void ku_session_reap(struct kustos_client *client);
+
+#endif

@@ -1,0 +1,248 @@
+/* watch.c - a table of watches by kind and path. */
+
+#include "client.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ku_watch_entry {
+	enum ku_zk_watch_kind kind;
+	char *path;
+	struct ku_watch *watches; /* none: the server is still to be told */
+	struct ku_request unwatch;
+	struct ku_watch_entry *prev, *next;
+};
+
+/* What a path costs in the frame that sets all watches again. */
+static size_t weight(const char *path)
+{
+	return strlen(path) + 4;
+}
+
+static int by_kind_and_path(const void *a, const void *b)
+{
+	const struct ku_watch_entry *x = a;
+	const struct ku_watch_entry *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static struct ku_watch_entry *find(struct ku_watches *watches,
+	enum ku_zk_watch_kind kind, const char *path)
+{
+	struct ku_watch_entry key = { .kind = kind, .path = (char *)path };
+	struct ku_watch_entry **kept = tfind(&key, &watches->tree,
+		by_kind_and_path);
+
+	return kept != NULL ? *kept : NULL;
+}
+
+static struct ku_watch_entry *entry_new(struct kustos_client *client,
+	enum ku_zk_watch_kind kind, const char *path)
+{
+	struct ku_watches *watches = &client->watches;
+	struct ku_watch_entry *entry = calloc(1, sizeof(*entry));
+
+	if (entry == NULL)
+		return NULL;
+	entry->kind = kind;
+	entry->path = strdup(path);
+	if (entry->path == NULL ||
+		tsearch(entry, &watches->tree, by_kind_and_path) == NULL) {
+		free(entry->path);
+		free(entry);
+		return NULL;
+	}
+	entry->next = watches->entries;
+	if (entry->next != NULL)
+		entry->next->prev = entry;
+	watches->entries = entry;
+	client->footprint.watch_bytes += weight(path);
+	return entry;
+}
+
+static bool is_busy(const struct ku_watch_entry *entry)
+{
+	return entry->unwatch.slot != NULL || entry->unwatch.waiting;
+}
+
+/* Take "entry" out of the table.  It stays in memory while a request of its
+   own is under way. */
+static void entry_remove(struct kustos_client *client,
+	struct ku_watch_entry *entry)
+{
+	struct ku_watches *watches = &client->watches;
+
+	tdelete(entry, &watches->tree, by_kind_and_path);
+	if (entry->prev != NULL)
+		entry->prev->next = entry->next;
+	else
+		watches->entries = entry->next;
+	if (entry->next != NULL)
+		entry->next->prev = entry->prev;
+	client->footprint.watch_bytes -= weight(entry->path);
+	entry->unwatch.owner = NULL;
+	if (ku_wire_withdraw(client, &entry->unwatch) || !is_busy(entry)) {
+		free(entry->path);
+		free(entry);
+	}
+}
+
+static void attach(struct ku_watch_entry *entry, struct ku_watch *watch)
+{
+	watch->entry = entry;
+	watch->prev = NULL;
+	watch->next = entry->watches;
+	if (watch->next != NULL)
+		watch->next->prev = watch;
+	entry->watches = watch;
+}
+
+static void detach(struct ku_watch *watch)
+{
+	if (watch->prev != NULL)
+		watch->prev->next = watch->next;
+	else
+		watch->entry->watches = watch->next;
+	if (watch->next != NULL)
+		watch->next->prev = watch->prev;
+	watch->entry = NULL;
+}
+
+enum kustos_err ku_watch_add(struct kustos_client *client,
+	struct ku_watch *watch, enum ku_zk_watch_kind kind, const char *path)
+{
+	struct ku_watch_entry *entry = find(&client->watches, kind, path);
+
+	if (entry == NULL) {
+		if (client->footprint.watch_bytes + weight(path) >
+			KU_FOOTPRINT_LIMIT)
+			return KUSTOS_ELIMIT;
+		entry = entry_new(client, kind, path);
+		if (entry == NULL)
+			return KUSTOS_ENOMEM;
+	}
+	attach(entry, watch);
+	return KUSTOS_OK;
+}
+
+static void unwatched(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_watch_entry *entry = (struct ku_watch_entry *)((char *)request -
+		offsetof(struct ku_watch_entry, unwatch));
+
+	if (request->owner == NULL) { /* out of the table meanwhile */
+		free(entry->path);
+		free(entry);
+		return;
+	}
+	if (entry->watches == NULL &&
+		(reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NOWATCHER))
+		entry_remove(client, entry);
+}
+
+/* Nobody watches the node any more: tell the server. */
+static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry)
+{
+	if (is_busy(entry) || !ku_session_ready(client))
+		return; /* later: ku_watch_tidy() */
+	entry->unwatch.what = (struct ku_zk_request){ .kind = KU_ZK_UNWATCH,
+		.path = entry->path,
+		.version = -1,
+		.unwatch = entry->kind };
+	entry->unwatch.done = unwatched;
+	entry->unwatch.owner = entry;
+	ku_wire_send(client, &entry->unwatch);
+}
+
+void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
+{
+	struct ku_watch_entry *entry = watch->entry;
+
+	if (entry == NULL)
+		return;
+	detach(watch);
+	if (entry->path != NULL && entry->watches == NULL)
+		unwatch(client, entry);
+}
+
+void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch)
+{
+	struct ku_watch_entry *entry = watch->entry;
+
+	if (entry == NULL)
+		return;
+	detach(watch);
+	if (entry->path != NULL && entry->watches == NULL && !is_busy(entry))
+		entry_remove(client, entry);
+}
+
+/* Take all watches of "entry" off, and it out of the table; then tell them, as
+   each may put itself on again. */
+static void fire(struct kustos_client *client, struct ku_watch_entry *entry,
+	enum ku_watch_event event)
+{
+	struct ku_watch *watch;
+
+	/* They hang on this while they wait for their turn, so that one can
+	   take another off meanwhile. */
+	struct ku_watch_entry list = { .path = NULL };
+	while ((watch = entry->watches) != NULL) {
+		detach(watch);
+		attach(&list, watch);
+	}
+	entry_remove(client, entry);
+	while ((watch = list.watches) != NULL) {
+		detach(watch);
+		watch->fn(client, watch, event);
+	}
+}
+
+static void fire_at(struct kustos_client *client, enum ku_zk_watch_kind kind,
+	const char *path, enum ku_watch_event event)
+{
+	struct ku_watch_entry *entry = find(&client->watches, kind, path);
+
+	if (entry != NULL)
+		fire(client, entry, event);
+}
+
+void ku_watch_event(struct kustos_client *client, enum ku_zk_event event,
+	const char *path)
+{
+	switch (event) {
+	case KU_ZK_EVENT_CREATED:
+		fire_at(client, KU_ZK_WATCH_DATA, path, KU_WATCH_CREATED);
+		break;
+	case KU_ZK_EVENT_CHANGED:
+		fire_at(client, KU_ZK_WATCH_DATA, path, KU_WATCH_CHANGED);
+		break;
+	case KU_ZK_EVENT_CHILDREN:
+		fire_at(client, KU_ZK_WATCH_CHILDREN, path, KU_WATCH_CHILDREN);
+		break;
+	case KU_ZK_EVENT_DELETED:
+		fire_at(client, KU_ZK_WATCH_DATA, path, KU_WATCH_DELETED);
+		fire_at(client, KU_ZK_WATCH_CHILDREN, path, KU_WATCH_DELETED);
+		break;
+	default:
+		break;
+	}
+}
+
+void ku_watch_tidy(struct kustos_client *client)
+{
+	for (struct ku_watch_entry *e = client->watches.entries; e != NULL;
+		e = e->next)
+		if (e->watches == NULL)
+			unwatch(client, e);
+}
+
+void ku_watch_clear(struct kustos_client *client)
+{
+	while (client->watches.entries != NULL)
+		fire(client, client->watches.entries, KU_WATCH_GONE);
+}

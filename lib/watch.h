@@ -1,0 +1,66 @@
+/*
+ * watch.h - who waits for which event of which node.
+ *
+ * ZooKeeper's C library calls every distinct watcher for every session event,
+ * on its only input thread.  So it is given one watcher for everything, and
+ * this table, sorted by path, finds whom an event concerns.
+ *
+ * A watch is one-shot: when it fires it is off.  It also fires, with
+ * KU_WATCH_GONE, when the handle that carried it is closed.
+ */
+#ifndef KU_WATCH_H
+#define KU_WATCH_H
+
+#include "zk.h"
+
+struct kustos_client;
+struct ku_watch;
+struct ku_watch_entry;
+
+enum ku_watch_event {
+	KU_WATCH_CREATED,
+	KU_WATCH_DELETED,
+	KU_WATCH_CHANGED,
+	KU_WATCH_CHILDREN,
+	KU_WATCH_GONE /* the watch is gone, nothing is known of the node */
+};
+
+/* Called with the client locked. */
+typedef void ku_watch_fn(struct kustos_client *client, struct ku_watch *watch,
+	enum ku_watch_event event);
+
+struct ku_watch { /* a field of whatever waits */
+	ku_watch_fn *fn;
+	struct ku_watch_entry *entry; /* NULL = off */
+	struct ku_watch *prev, *next;
+};
+
+struct ku_watches {
+	void *tree; /* of struct ku_watch_entry, by kind and path (tsearch) */
+	struct ku_watch_entry *entries; /* all of them */
+};
+
+/* Put "watch" on "path", a full path, before the read that sets it on the
+   server is sent.  Returns KUSTOS_OK; KUSTOS_ELIMIT if the paths watched would
+   not fit the one frame in which a reconnect must send them; KUSTOS_ENOMEM. */
+enum kustos_err ku_watch_add(struct kustos_client *client,
+	struct ku_watch *watch, enum ku_zk_watch_kind kind, const char *path);
+
+/* Take "watch" off; harmless if it is off.  The server is told if nobody else
+   watches the node. */
+void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch);
+
+/* The read failed, so the server did not set the watch: forget it. */
+void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch);
+
+/* Fire what "event" concerns. */
+void ku_watch_event(struct kustos_client *client, enum ku_zk_event event,
+	const char *path);
+
+/* Connected: tell the server of watches that were removed meanwhile. */
+void ku_watch_tidy(struct kustos_client *client);
+
+/* The handle is closed: fire all with KU_WATCH_GONE. */
+void ku_watch_clear(struct kustos_client *client);
+
+#endif

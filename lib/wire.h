@@ -1,0 +1,105 @@
+/*
+ * wire.h - requests on their way: the queue before the handle, and the table
+ * of those that were sent.
+ *
+ * A request goes out once.  It waits here while the client is not CONNECTED,
+ * or while KU_WIRE_CAP others are in flight, because too many wake-ups of the
+ * ZooKeeper library's thread would break its connection.  Whatever the
+ * library does, each request ends exactly once: answered, failed by the
+ * library, or, if closing a handle swallowed it, by ku_wire_fail_sent().
+ */
+#ifndef KU_WIRE_H
+#define KU_WIRE_H
+
+#include "timer.h"
+#include "zk.h"
+
+struct kustos_client;
+struct ku_request;
+struct ku_slot;
+struct ku_handle;
+
+#define KU_WIRE_CAP 1024
+
+/* The largest request that is sent, in bytes.  A server's limit for a frame is
+   1048575 as shipped; it answers a larger one by closing the connection. */
+#define KU_REQUEST_LIMIT 1000000
+
+/* Return the bytes that "request" takes in its frame, or a little more. */
+size_t ku_request_size(const struct ku_zk_request *request);
+
+/* The request has ended.  Called with the client locked, on any thread. */
+typedef void ku_request_fn(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply);
+
+struct ku_request {		   /* a field of whatever sends it */
+	struct ku_zk_request what; /* what it points to lives until the end */
+	ku_request_fn *done;
+	bool internal; /* not told to the program's hook */
+	void *owner;   /* for "done" to use */
+	/* Set by the wire. */
+	struct ku_slot *slot; /* while sent */
+	bool waiting;	      /* while queued */
+	int refused_rc;
+	struct ku_request *prev, *next;
+	int64_t epoch;	    /* in which it was sent */
+	int64_t session_id; /* to which it was sent */
+	int64_t connection; /* on which it was sent */
+};
+
+struct ku_wire {
+	struct ku_request *first, *last; /* waiting, in order */
+	size_t waiting;
+	struct ku_request *refused; /* by the library, and to be ended */
+	struct ku_timer refusal;    /* when that happens */
+	struct ku_slot *spare;	    /* free ones */
+	uint64_t sent;		    /* how many were ever sent */
+};
+
+/* One handle of the ZooKeeper library, from its opening until the reaper has
+   closed it, with the requests it has been given. */
+struct ku_handle {
+	struct kustos_client *client;
+	struct ku_zk *zk;
+	struct ku_slot *oldest, *newest; /* sent, in order */
+	size_t in_flight;
+	bool authenticated;	/* the credentials were given to it */
+	struct ku_handle *next; /* in the reaper's list */
+};
+
+/* Send "request", or queue it.  Its done function is never called from in
+   here. */
+void ku_wire_send(struct kustos_client *client, struct ku_request *request);
+
+/* Send "request" now, past the queue; the handle must exist.  Returns false,
+   and the request is not sent, if the handle refuses it. */
+bool ku_wire_send_now(struct kustos_client *client, struct ku_request *request);
+
+/* Take "request" out of the queue; its done function will not be called.
+   Returns false if it is on its way already, and then it will. */
+bool ku_wire_withdraw(struct kustos_client *client, struct ku_request *request);
+
+/* Send what waits, as far as there is room. */
+void ku_wire_pump(struct kustos_client *client);
+
+/* End all that were sent on "handle" with "rc".  Answers that still come are
+   dropped. */
+void ku_wire_fail_sent(struct ku_handle *handle, int rc);
+
+/* "handle" is closed: nothing comes any more. */
+void ku_wire_closed(struct ku_handle *handle);
+
+/* Return the serial number of the oldest request that is in flight, or the
+   one that the next will have. */
+uint64_t ku_wire_oldest(const struct kustos_client *client);
+
+/* Return when the oldest request in flight was sent, or 0 if there is none. */
+int64_t ku_wire_oldest_ns(const struct ku_handle *handle);
+
+void ku_wire_init(struct kustos_client *client);
+/* End what the library refused, without waiting for the timer. */
+void ku_wire_end_refused(struct kustos_client *client);
+
+void ku_wire_free(struct ku_wire *wire);
+
+#endif

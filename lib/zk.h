@@ -1,0 +1,188 @@
+/*
+ * zk.h - the boundary: everything Kustos asks of a ZooKeeper client library.
+ *
+ * Two tables implement it: lib/zk_mt.c over libzookeeper_mt, and the model in
+ * tests/sim.  Whatever lies above knows ZooKeeper only through this file, so
+ * the same code runs against a real server and in the simulator.
+ *
+ * Contract of both tables
+ *  - Requests on one handle are sent in the order of submit(), and their
+ *    replies and the watch events arrive in the server's order, one at a time.
+ *  - "done" is called at most once for each accepted submit(): never after
+ *    close() returned, and perhaps not at all for what close() overtakes.
+ *  - Neither "done" nor "event" is called from inside open() or submit().
+ *  - A node watch fires at most once; a session event consumes no watch.
+ *  - submit() copies what it is given.  Pointers in a reply die with the call.
+ */
+#ifndef KU_ZK_H
+#define KU_ZK_H
+
+#include <kustos/base.h>
+#include <stdbool.h>
+
+/* Return codes, numbered as ZooKeeper numbers them. */
+enum ku_zk_rc {
+	KU_ZK_OK = 0,
+	KU_ZK_SYSTEMERROR = -1,
+	KU_ZK_RUNTIMEINCONSISTENCY = -2,
+	KU_ZK_DATAINCONSISTENCY = -3,
+	KU_ZK_CONNECTIONLOSS = -4,
+	KU_ZK_MARSHALLINGERROR = -5,
+	KU_ZK_UNIMPLEMENTED = -6,
+	KU_ZK_OPERATIONTIMEOUT = -7,
+	KU_ZK_BADARGUMENTS = -8,
+	KU_ZK_INVALIDSTATE = -9,
+	KU_ZK_NONODE = -101,
+	KU_ZK_NOAUTH = -102,
+	KU_ZK_BADVERSION = -103,
+	KU_ZK_NOCHILDRENFOREPHEMERALS = -108,
+	KU_ZK_NODEEXISTS = -110,
+	KU_ZK_NOTEMPTY = -111,
+	KU_ZK_SESSIONEXPIRED = -112,
+	KU_ZK_INVALIDACL = -114,
+	KU_ZK_AUTHFAILED = -115,
+	KU_ZK_CLOSING = -116,
+	KU_ZK_SESSIONMOVED = -118,
+	KU_ZK_NOTREADONLY = -119,
+	KU_ZK_NOWATCHER = -121,
+	KU_ZK_QUOTAEXCEEDED = -125,
+	KU_ZK_THROTTLEDOP = -127
+};
+
+enum ku_zk_kind {
+	KU_ZK_CREATE, /* reply: path, stat */
+	KU_ZK_DELETE,
+	KU_ZK_GET,	/* reply: data, stat.  Watch kept only if rc is OK */
+	KU_ZK_SET,	/* reply: stat */
+	KU_ZK_EXISTS,	/* reply: stat.  Watch kept if rc is OK or NONODE */
+	KU_ZK_CHILDREN, /* reply: names, stat.  Watch kept only if rc is OK */
+	KU_ZK_SYNC,
+	KU_ZK_CHECK,  /* inside KU_ZK_MULTI only */
+	KU_ZK_MULTI,  /* reply: results */
+	KU_ZK_UNWATCH /* drop all watches of kind "unwatch" on the path */
+};
+
+/* How a node is created; values are ZooKeeper's. */
+enum ku_zk_mode {
+	KU_ZK_PERSISTENT = 0,
+	KU_ZK_EPHEMERAL = 1,
+	KU_ZK_PERSISTENT_SEQUENTIAL = 2,
+	KU_ZK_EPHEMERAL_SEQUENTIAL = 3,
+	KU_ZK_CONTAINER = 4
+};
+
+/* What a watch waits for.  A read leaves the kind its name says; an EXISTS
+   leaves KU_ZK_WATCH_DATA, too. */
+enum ku_zk_watch_kind { KU_ZK_WATCH_DATA = 2, KU_ZK_WATCH_CHILDREN = 1 };
+
+struct ku_zk_request {
+	enum ku_zk_kind kind;
+	const char *path; /* absolute, as the server sees it */
+	const char *data; /* CREATE, SET; NULL with len -1 is null data */
+	int len;
+	int version;		      /* DELETE, SET, CHECK; -1 = any */
+	enum ku_zk_mode mode;	      /* CREATE */
+	const struct kustos_acl *acl; /* CREATE */
+	int acl_count;
+	bool watch; /* GET, EXISTS, CHILDREN */
+	enum ku_zk_watch_kind unwatch;
+	const struct ku_zk_request *ops; /* MULTI: CREATE (but no container,
+					    which libzookeeper_mt cannot),
+					    DELETE, SET, CHECK */
+	int op_count;
+};
+
+struct ku_zk_result { /* of one operation of a MULTI */
+	int rc;
+	const char *path;	 /* CREATE */
+	struct kustos_stat stat; /* SET */
+};
+
+struct ku_zk_reply {
+	int rc;
+	const struct kustos_stat *stat; /* NULL where there is none */
+	const char *path;
+	const char *data;
+	int len; /* -1 = null data */
+	const char *const *names;
+	int name_count;
+	const struct ku_zk_result *results;
+	int result_count;
+};
+
+enum ku_zk_event {
+	KU_ZK_EVENT_SESSION = -1,
+	KU_ZK_EVENT_NOTWATCHING = -2,
+	KU_ZK_EVENT_CREATED = 1,
+	KU_ZK_EVENT_DELETED = 2,
+	KU_ZK_EVENT_CHANGED = 3,
+	KU_ZK_EVENT_CHILDREN = 4
+};
+
+enum ku_zk_state {
+	KU_ZK_STATE_CONNECTING, /* not connected, and trying */
+	KU_ZK_STATE_CONNECTED,
+	KU_ZK_STATE_EXPIRED,	/* final: close the handle */
+	KU_ZK_STATE_AUTH_FAILED /* final: close the handle */
+};
+
+typedef void ku_zk_done_fn(void *arg, const struct ku_zk_reply *reply);
+
+/* "state" is the state as of this event, which for a node's event means
+   nothing.  "path" is empty for a session event. */
+typedef void ku_zk_event_fn(void *arg, enum ku_zk_event event,
+	enum ku_zk_state state, const char *path);
+
+struct ku_zk; /* a handle: one session's connection */
+
+struct ku_zk_open {
+	const char *addresses; /* numeric, "10.0.0.1:2181,[::1]:2181" */
+	int timeout_ms;	       /* asked for; the server decides */
+	ku_zk_event_fn *event;
+	void *arg; /* of "event" */
+};
+
+struct ku_zk_session {
+	enum ku_zk_state state; /* polled, so perhaps newer than any event */
+	int64_t id;		/* 0 before the first connection */
+	int timeout_ms;		/* as negotiated */
+	char server[64];	/* numeric address, or empty */
+};
+
+struct ku_zk_api {
+	/* Start a session in the background.  Returns KUSTOS_OK, KUSTOS_EINVAL
+	   or KUSTOS_ENOMEM.  "env" is what the client was created with. */
+	enum kustos_err (*open)(void *env, const struct ku_zk_open *params,
+		struct ku_zk **out);
+
+	/* End it.  May wait for the network, so no lock may be held; no other
+	   call on the handle may overlap or follow. */
+	void (*close)(struct ku_zk *zk);
+
+	/* Send one request.  Returns KU_ZK_OK, or why it was not accepted, in
+	   which case it was not sent and "done" is never called: among others
+	   KU_ZK_SYSTEMERROR when memory is short, and KU_ZK_CONNECTIONLOSS for
+	   a MULTI while disconnected. */
+	int (*submit)(struct ku_zk *zk, const struct ku_zk_request *request,
+		ku_zk_done_fn *done, void *arg);
+
+	/* Present credentials, now and on each connection that follows. */
+	int (*add_auth)(struct ku_zk *zk, const char *scheme,
+		const char *credentials, int len);
+
+	void (*session)(struct ku_zk *zk, struct ku_zk_session *out);
+
+	/* Break the connection, if it can be told which descriptor it is, so
+	   that the handle turns to its next server at once.  Returns whether
+	   it could. */
+	bool (*kick)(struct ku_zk *zk);
+
+	/* Point the handle at this one numeric address, whose IP must differ
+	   from that of its present server.  A connection ends without an
+	   event, and nothing more happens until the next request. */
+	void (*steer)(struct ku_zk *zk, const char *address);
+};
+
+extern const struct ku_zk_api ku_zk_mt;
+
+#endif

@@ -1,0 +1,17 @@
+# The recipes: four lines for each library, one for its header, one for its
+# .pc file.  With NAME for the recipe:
+#
+#	lib_LTLIBRARIES += libkustos-NAME.la
+#	libkustos_NAME_la_SOURCES = %D%/NAME.c
+#	libkustos_NAME_la_LIBADD = libkustos.la
+#	libkustos_NAME_la_LDFLAGS = $(recipe_ldflags) \
+#		-Wl,--version-script=$(srcdir)/%D%/NAME.map
+#
+#	recipe_headers += %D%/kustos/NAME.h
+#	EXTRA_DIST += %D%/NAME.map
+#
+# tests/recipe-form builds a small one in just this way.
+
+recipe_headers =
+
+kustosinclude_HEADERS += $(recipe_headers)

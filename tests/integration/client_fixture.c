@@ -1,0 +1,220 @@
+/*
+ * client_fixture.c - what tests of the client share.
+ */
+#include "client_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PATIENCE_MS 5000
+
+int64_t test_boot_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void to_stderr(void *arg, enum kustos_log_level level, const char *line)
+{
+	(void)arg;
+	fprintf(stderr, "%10.3f [%d] %s\n", (double)test_now_us() / 1000, level,
+		line);
+}
+
+struct kustos_client_options client_options(const char *hosts, int timeout_ms)
+{
+	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	o.hosts = hosts;
+	o.session_timeout_ms = timeout_ms;
+	if (getenv("KUSTOS_TEST_LOG") != NULL) {
+		o.log = to_stderr;
+		o.log_level = KUSTOS_LOG_DEBUG;
+	}
+	return o;
+}
+
+struct kustos_client *client_open_with(
+	const struct kustos_client_options *options)
+{
+	struct kustos_client *client = NULL;
+
+	ck_assert_int_eq(kustos_client_open(options, &client), KUSTOS_OK);
+	ck_assert_ptr_nonnull(client);
+	return client;
+}
+
+struct kustos_client *client_open(const char *hosts, int timeout_ms)
+{
+	struct kustos_client_options o = client_options(hosts, timeout_ms);
+
+	return client_open_with(&o);
+}
+
+struct kustos_client *client_connected(const char *hosts, int timeout_ms)
+{
+	struct kustos_client *client = client_open(hosts, timeout_ms);
+
+	ck_assert_int_eq(kustos_client_wait_connected(client,
+				 kustos_after_ms(PATIENCE_MS), NULL),
+		KUSTOS_OK);
+	return client;
+}
+
+void client_wait(struct kustos_client *client, enum kustos_state state, int ms)
+{
+	int64_t end = test_now_ms() + ms;
+
+	while (kustos_client_state(client) != state) {
+		if (test_now_ms() > end)
+			ck_abort_msg("%s, and not %s within %d ms",
+				kustos_state_name(kustos_client_state(client)),
+				kustos_state_name(state), ms);
+		test_pause_1ms();
+	}
+}
+
+void client_wait_epoch(struct kustos_client *client, int64_t epoch, int ms)
+{
+	int64_t end = test_now_ms() + ms;
+	struct kustos_session s;
+
+	for (;;) {
+		s = client_session(client);
+		if (s.epoch > epoch && s.state == KUSTOS_CONNECTED)
+			return;
+		if (test_now_ms() > end)
+			ck_abort_msg("%s in epoch %lld after %d ms",
+				kustos_state_name(s.state), (long long)s.epoch,
+				ms);
+		test_pause_1ms();
+	}
+}
+
+struct kustos_session client_session(struct kustos_client *client)
+{
+	struct kustos_session s;
+
+	ck_assert_int_eq(kustos_client_session(client, &s), KUSTOS_OK);
+	return s;
+}
+
+int64_t client_session_id(struct kustos_client *client)
+{
+	return client_session(client).session_id;
+}
+
+int64_t client_epoch(struct kustos_client *client)
+{
+	return client_session(client).epoch;
+}
+
+struct kustos_client_stats client_stats(struct kustos_client *client)
+{
+	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
+
+	ck_assert_int_eq(kustos_client_stats(client, &stats), KUSTOS_OK);
+	return stats;
+}
+
+int64_t client_create(struct kustos_client *client, const char *path, int flags)
+{
+	struct kustos_stat stat;
+
+	ck_assert_int_eq(kustos_create(client, path, NULL, 0, flags,
+				 kustos_after_ms(PATIENCE_MS), NULL, NULL,
+				 &stat),
+		KUSTOS_OK);
+	return stat.czxid;
+}
+
+void client_close(struct kustos_client *client)
+{
+	ck_assert_int_eq(
+		kustos_client_close(client, kustos_after_ms(3000), NULL),
+		KUSTOS_OK);
+}
+
+void client_drop(struct kustos_client *client)
+{
+	(void)kustos_client_close(client, KUSTOS_NOW, NULL);
+}
+
+void record_state(void *arg, const struct kustos_session *now)
+{
+	struct record *r = arg;
+	int64_t at_ns = test_boot_ns();
+
+	pthread_mutex_lock(&r->mutex);
+	if (r->count < RECORD_MAX) {
+		r->told[r->count].session = *now;
+		r->told[r->count].at_ns = at_ns;
+	}
+	r->count++;
+	pthread_mutex_unlock(&r->mutex);
+}
+
+void record_start(struct record *r, struct kustos_client *client)
+{
+	memset(r, 0, sizeof(*r));
+	pthread_mutex_init(&r->mutex, NULL);
+	ck_assert_int_eq(
+		kustos_client_listen(client, record_state, r, &r->listener),
+		KUSTOS_OK);
+}
+
+void record_stop(struct record *r, struct kustos_client *client)
+{
+	kustos_client_unlisten(client, r->listener);
+	r->listener = NULL;
+}
+
+static int kept(const struct record *r)
+{
+	return r->count < RECORD_MAX ? r->count : RECORD_MAX;
+}
+
+int record_count(struct record *r, enum kustos_state state)
+{
+	int n = 0;
+
+	pthread_mutex_lock(&r->mutex);
+	for (int i = 0; i < kept(r); i++)
+		n += r->told[i].session.state == state;
+	pthread_mutex_unlock(&r->mutex);
+	return n;
+}
+
+int64_t record_when(struct record *r, enum kustos_state state, int n)
+{
+	int64_t at_ns = 0;
+
+	pthread_mutex_lock(&r->mutex);
+	for (int i = 0; i < kept(r) && at_ns == 0; i++)
+		if (r->told[i].session.state == state && --n == 0)
+			at_ns = r->told[i].at_ns;
+	pthread_mutex_unlock(&r->mutex);
+	return at_ns;
+}
+
+void count_completion(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct completions *c = arg;
+
+	(void)result;
+	if (err != KUSTOS_OK) {
+		__atomic_store_n(&c->err, (int)err, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&c->failed, 1, __ATOMIC_SEQ_CST);
+	}
+	__atomic_add_fetch(&c->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+int completions_of(const struct completions *c)
+{
+	return __atomic_load_n(&c->calls, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,55 @@
+# Tests against a real server; they exit 77 where none can be started.  One
+# line each.  Those in native_tests are not run under valgrind: it has allocators
+# of its own, does not know all that a socket can be asked, and is too slow to
+# hammer a server; sizes mean nothing there, and a forked child seems to leak
+# what its parent's threads had.
+
+check_LIBRARIES += libintegration.a
+libintegration_a_SOURCES = \
+	%D%/client_fixture.c %D%/client_fixture.h \
+	%D%/side.h
+
+integration_tests += %D%/test_access
+native_tests += %D%/test_alloc
+%C%_test_alloc_LDADD = libinject.a $(LDADD)
+%C%_test_alloc_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_callbacks
+integration_tests += %D%/test_cancel_ops
+integration_tests += %D%/test_close
+integration_tests += %D%/test_connect
+native_tests += %D%/test_cost
+integration_tests += %D%/test_dispatch_fd
+integration_tests += %D%/test_failover
+integration_tests += %D%/test_edges
+native_tests += %D%/test_fork
+integration_tests += %D%/test_guaranteed
+%C%_test_guaranteed_LDADD = libinject.a $(LDADD)
+%C%_test_guaranteed_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_kick
+integration_tests += %D%/test_lag
+%C%_test_lag_LDADD = libinject.a $(LDADD)
+%C%_test_lag_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_lease
+%C%_test_lease_LDADD = libinject.a $(LDADD)
+%C%_test_lease_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_limits
+%C%_test_limits_LDADD = libinject.a $(LDADD)
+%C%_test_limits_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_lost_in_time
+integration_tests += %D%/test_names
+%C%_test_names_LDADD = libinject.a $(LDADD)
+%C%_test_names_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_node
+integration_tests += %D%/test_prefix
+%C%_test_prefix_LDADD = libinject.a $(LDADD)
+%C%_test_prefix_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_retry_policy
+%C%_test_retry_policy_LDADD = libinject.a $(LDADD)
+%C%_test_retry_policy_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_session
+integration_tests += %D%/test_unknown
+%C%_test_unknown_LDADD = libinject.a $(LDADD)
+%C%_test_unknown_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_watch
+integration_tests += %D%/test_zk_mt
+integration_tests += %D%/test_zk_mt_steer

@@ -1,0 +1,171 @@
+/*
+ * side.h - one handle of libzookeeper_mt behind lib/zk.h, for tests: what it
+ * told, and requests that are waited for.
+ */
+#ifndef TEST_SIDE_H
+#define TEST_SIDE_H
+
+#include "support/net.h"
+
+#include "zk.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TIMEOUT_MS 6000
+#define PATIENCE_MS 10000
+#define EVENTS 64
+
+/* One handle, and what it told. */
+struct side {
+	struct ku_zk *zk;
+	struct ku_zk_session session; /* as of the last look */
+	pthread_mutex_t mutex;	      /* guards the events */
+	int event_count;
+	struct {
+		enum ku_zk_event event;
+		enum ku_zk_state state;
+		char path[32];
+	} events[EVENTS];
+};
+
+static inline void on_event(void *arg, enum ku_zk_event event,
+	enum ku_zk_state state, const char *path)
+{
+	struct side *side = arg;
+	int i;
+
+	pthread_mutex_lock(&side->mutex);
+	i = side->event_count % EVENTS;
+	side->events[i].event = event;
+	side->events[i].state = state;
+	snprintf(side->events[i].path, sizeof(side->events[i].path), "%s",
+		path);
+	side->event_count++;
+	pthread_mutex_unlock(&side->mutex);
+}
+
+static inline int count_events(struct side *side, enum ku_zk_event event,
+	int state, const char *path)
+{
+	int i, n = 0;
+
+	pthread_mutex_lock(&side->mutex);
+	ck_assert_int_le(side->event_count, EVENTS);
+	for (i = 0; i < side->event_count; i++)
+		n += side->events[i].event == event &&
+			(state < 0 || (int)side->events[i].state == state) &&
+			!strcmp(side->events[i].path, path);
+	pthread_mutex_unlock(&side->mutex);
+	return n;
+}
+
+static inline void await_event(struct side *side, enum ku_zk_event event,
+	int state, const char *path, int count)
+{
+	int64_t end = test_now_ms() + PATIENCE_MS;
+
+	while (count_events(side, event, state, path) < count) {
+		ck_assert_msg(test_now_ms() < end, "no event %d %s", event,
+			path);
+		test_pause_1ms();
+	}
+}
+
+static inline void await_connects(struct side *side, int count)
+{
+	await_event(side, KU_ZK_EVENT_SESSION, KU_ZK_STATE_CONNECTED, "",
+		count);
+	ku_zk_mt.session(side->zk, &side->session);
+}
+
+static inline void open_side(struct side *side, const char *addresses)
+{
+	struct ku_zk_open params = { .addresses = addresses,
+		.timeout_ms = TIMEOUT_MS,
+		.event = on_event,
+		.arg = side };
+
+	memset(side, 0, sizeof(*side));
+	pthread_mutex_init(&side->mutex, NULL);
+	ck_assert_int_eq(ku_zk_mt.open(NULL, &params, &side->zk), KUSTOS_OK);
+}
+
+/* A reply, copied. */
+struct answer {
+	atomic_bool done;
+	int rc, len, name_count, result_count;
+	bool has_stat, has_data;
+	struct kustos_stat stat;
+	char path[64], data[64], first_name[64];
+	struct ku_zk_result results[8];
+	char result_paths[8][64];
+};
+
+static inline void on_done(void *arg, const struct ku_zk_reply *reply)
+{
+	struct answer *out = arg;
+	int i;
+
+	out->rc = reply->rc;
+	out->len = reply->len;
+	out->name_count = reply->name_count;
+	out->result_count = reply->result_count;
+	out->has_stat = reply->stat != NULL;
+	out->has_data = reply->data != NULL;
+	if (reply->stat)
+		out->stat = *reply->stat;
+	if (reply->path)
+		snprintf(out->path, sizeof(out->path), "%s", reply->path);
+	if (reply->data)
+		memcpy(out->data, reply->data, (size_t)reply->len);
+	if (reply->name_count)
+		snprintf(out->first_name, sizeof(out->first_name), "%s",
+			reply->names[0]);
+	for (i = 0; i < reply->result_count; i++) {
+		out->results[i] = reply->results[i];
+		if (reply->results[i].path)
+			snprintf(out->result_paths[i], 64, "%s",
+				reply->results[i].path);
+	}
+	atomic_store(&out->done, true);
+}
+
+static inline int await_answer(struct answer *answer)
+{
+	int64_t end = test_now_ms() + PATIENCE_MS;
+
+	while (!atomic_load(&answer->done)) {
+		ck_assert_msg(test_now_ms() < end, "no reply");
+		test_pause_1ms();
+	}
+	return answer->rc;
+}
+
+/* The last answer. */
+static struct answer answer;
+
+static inline int submit(struct side *side, struct ku_zk_request request)
+{
+	static const struct kustos_acl open_acl = { KUSTOS_PERM_ALL, "world",
+		"anyone" };
+
+	memset(&answer, 0, sizeof(answer));
+	request.acl = &open_acl;
+	request.acl_count = 1;
+	return ku_zk_mt.submit(side->zk, &request, on_done, &answer);
+}
+
+/* Send a request and return its result; "answer" has the rest. */
+static inline int ask(struct side *side, struct ku_zk_request request)
+{
+	ck_assert_int_eq(submit(side, request), KU_ZK_OK);
+	return await_answer(&answer);
+}
+
+#define ASK(side, ...) ask((side), (struct ku_zk_request){ __VA_ARGS__ })
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * test_access.c - credentials and access control lists.
+ */
+#include "client_fixture.h"
+#include "proxy.h"
+#include "raw.h"
+#include "rawkill.h"
+
+#define T_MS 2000
+#define SOON kustos_after_ms(8000)
+#define REFUSED (-102)
+
+static const struct kustos_acl creator_only = { KUSTOS_PERM_ALL, "auth", "" };
+
+static struct proxy *proxy;
+static struct kustos_client *client;
+
+static struct kustos_client *open_as(const char *digest,
+	const struct kustos_acl *acl)
+{
+	struct kustos_client_options o = client_options(proxy_address(proxy),
+		T_MS);
+
+	o.digest = digest;
+	o.acl = acl;
+	o.acl_count = acl != NULL ? 1 : 0;
+	return client_open_with(&o);
+}
+
+static void set_up(void)
+{
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	client = open_as("alice:secret", &creator_only);
+	client_wait(client, KUSTOS_CONNECTED, 5000);
+}
+
+static void tear_down(void)
+{
+	client_close(client);
+	proxy_free(proxy);
+}
+
+static void check_err(enum kustos_err got, enum kustos_err wanted)
+{
+	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
+		kustos_err_name(wanted));
+}
+
+static enum kustos_err get(struct kustos_client *c, const char *path)
+{
+	return kustos_get(c, path, SOON, NULL, NULL, NULL, NULL);
+}
+
+/* Leave nothing that the next test cannot delete. */
+static void remove_all(void)
+{
+	static const char *const paths[] = { "/p/q/n", "/p/q", "/p" };
+
+	for (int i = 0; i < 3; i++) {
+		enum kustos_err err = kustos_delete(client, paths[i], -1, SOON,
+			NULL);
+		ck_assert(err == KUSTOS_OK || err == KUSTOS_ENONODE);
+	}
+}
+
+START_TEST(L29_credentials_are_given_again_on_every_connection)
+{
+	client_create(client, "/p", 0);
+	for (int i = 0; i < 5; i++) {
+		proxy_cut(proxy);
+		check_err(get(client, "/p"), KUSTOS_OK);
+		client_wait(client, KUSTOS_CONNECTED, 5000);
+	}
+	int64_t epoch = client_epoch(client);
+	ck_assert_int_eq(
+		raw_kill_session(fixture_address(), client_session_id(client)),
+		0);
+	client_wait_epoch(client, epoch, 8000);
+	check_err(get(client, "/p"), KUSTOS_OK);
+	remove_all();
+}
+END_TEST
+
+START_TEST(L29_who_has_other_credentials_is_refused_once)
+{
+	struct kustos_client *other = _i == 0 ? open_as(NULL, NULL)
+					      : open_as("alice:guess", NULL);
+	struct kustos_op op = { .kind = KUSTOS_OP_SET,
+		.path = "/p",
+		.version = -1 };
+
+	client_create(client, "/p", 0);
+	check_err(get(other, "/p"), KUSTOS_ENOAUTH);
+	check_err(kustos_set(other, "/p", "", 0, -1, SOON, NULL, NULL),
+		KUSTOS_ENOAUTH);
+	check_err(kustos_children(other, "/p", SOON, NULL, NULL, NULL),
+		KUSTOS_ENOAUTH);
+	check_err(kustos_create(other, "/p/x", NULL, 0,
+			  KUSTOS_PROTECTED | KUSTOS_PARENTS, SOON, NULL, NULL,
+			  NULL),
+		KUSTOS_ENOAUTH);
+	check_err(kustos_create(other, "/p/x/y", NULL, 0, KUSTOS_PARENTS, SOON,
+			  NULL, NULL, NULL),
+		KUSTOS_ENOAUTH);
+	check_err(kustos_multi(other, &op, 1, SOON, NULL, NULL),
+		KUSTOS_ENOAUTH);
+	ck_assert_uint_eq(client_stats(other).retried, 0);
+	ck_assert_int_eq(raw_set(fixture_address(), "/p", "x"), REFUSED);
+	client_close(other);
+	remove_all();
+}
+END_TEST
+
+/* The library's own needs (list the parent, look at the node) are met. */
+START_TEST(U09_a_protected_creation_works_with_a_creator_only_acl)
+{
+	char *path = NULL;
+
+	client_create(client, "/p/q/n", KUSTOS_PARENTS);
+	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
+	check_err(kustos_create(client, "/p/q/n-", NULL, 0,
+			  KUSTOS_PROTECTED | KUSTOS_EPHEMERAL, SOON, NULL,
+			  &path, NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+	ck_assert_int_eq(raw_count_children(fixture_address(), "/p/q"), 2);
+	check_err(kustos_delete(client, path, -1, SOON, NULL), KUSTOS_OK);
+	kustos_free(path);
+	remove_all();
+}
+END_TEST
+
+START_TEST(U09_transactions_and_parents_get_the_acl_too)
+{
+	struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = "/p/q/n" };
+
+	client_create(client, "/p/q/n", KUSTOS_PARENTS);
+	check_err(kustos_delete(client, "/p/q/n", -1, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_multi(client, &op, 1, SOON, NULL, NULL), KUSTOS_OK);
+	ck_assert_int_eq(raw_set(fixture_address(), "/p", "x"), REFUSED);
+	ck_assert_int_eq(raw_set(fixture_address(), "/p/q", "x"), REFUSED);
+	ck_assert_int_eq(raw_set(fixture_address(), "/p/q/n", "x"), REFUSED);
+	remove_all();
+}
+END_TEST
+
+START_TEST(U09_a_malformed_acl_is_reported)
+{
+	struct kustos_acl nonsense = { KUSTOS_PERM_ALL, "nonsense", "x" };
+	struct kustos_client *other = open_as(NULL, &nonsense);
+	struct kustos_client *nobody = open_as(NULL, &creator_only);
+
+	check_err(
+		kustos_create(other, "/x", NULL, 0, 0, SOON, NULL, NULL, NULL),
+		KUSTOS_EBADACL);
+	check_err(
+		kustos_create(nobody, "/x", NULL, 0, 0, SOON, NULL, NULL, NULL),
+		KUSTOS_EBADACL);
+	client_close(other);
+	client_close(nobody);
+}
+END_TEST
+
+START_TEST(U09_nodes_are_open_to_all_unless_told_otherwise)
+{
+	struct kustos_client *other = open_as(NULL, NULL);
+
+	client_create(other, "/open", 0);
+	ck_assert_int_eq(raw_set(fixture_address(), "/open", "x"), 0);
+	client_close(other);
+}
+END_TEST
+
+/* A server without the digest scheme ends the session of who presents one. */
+START_TEST(L29_refused_credentials_are_final)
+{
+	struct server_options options = {
+		.jvm = "-Dzookeeper.DigestAuthenticationProvider.enabled=false"
+	};
+	struct server *server = server_start(&options);
+	struct kustos_client_options o;
+	struct kustos_client *c;
+	struct completions done = { 0 };
+
+	ck_assert_ptr_nonnull(server);
+	o = client_options(server_address(server), T_MS);
+	o.digest = "alice:secret";
+	c = client_open_with(&o);
+	ck_assert_int_eq(
+		kustos_get_async(c, "/", SOON, NULL, count_completion, &done),
+		KUSTOS_OK);
+	check_err(kustos_client_wait_connected(c, SOON, NULL), KUSTOS_EAUTH);
+	test_eventually(completions_of(&done) == 1, 2000);
+	check_err((enum kustos_err)done.err, KUSTOS_EAUTH);
+	check_err(get(c, "/"), KUSTOS_EAUTH);
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CLOSED);
+	kustos_client_close(c, SOON, NULL);
+	server_free(server);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("access");
+	TCase *t = fixture_case(s, "access", 30);
+	TCase *bare = fixture_bare_case(s, "no digest", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, L29_credentials_are_given_again_on_every_connection);
+	tcase_add_loop_test(t, L29_who_has_other_credentials_is_refused_once, 0,
+		2);
+	tcase_add_test(t,
+		U09_a_protected_creation_works_with_a_creator_only_acl);
+	tcase_add_test(t, U09_transactions_and_parents_get_the_acl_too);
+	tcase_add_test(t, U09_a_malformed_acl_is_reported);
+	tcase_add_test(t, U09_nodes_are_open_to_all_unless_told_otherwise);
+	tcase_add_test(bare, L29_refused_credentials_are_final);
+	return fixture_main(s);
+}

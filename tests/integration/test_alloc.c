@@ -1,0 +1,338 @@
+/*
+ * test_alloc.c - every allocation of every public call fails once: the call
+ * says so or does without, nothing is half done, and the client goes on.
+ *
+ * That nothing leaks is for a run with the address sanitizer to see.
+ */
+#include "client_fixture.h"
+#include "inject.h"
+#include "raw.h"
+
+#include <kustos/cancel.h>
+
+#include <string.h>
+
+#define T_MS 800
+#define SOON kustos_after_ms(5000)
+#define MOST 200 /* allocations that no call reaches */
+
+static struct kustos_client *client;
+
+static void set_up(void)
+{
+	inject_reset();
+	client = client_connected(fixture_address(), T_MS);
+	client_create(client, "/n", 0);
+	client_create(client, "/n/child", 0);
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	client_close(client);
+}
+
+typedef enum kustos_err call_fn(void);
+
+static enum kustos_err call_create(void)
+{
+	char *path = NULL;
+	enum kustos_err err = kustos_create(client, "/p/q/new-", "x", 1,
+		KUSTOS_PROTECTED | KUSTOS_PARENTS | KUSTOS_EPHEMERAL |
+			KUSTOS_SEQUENTIAL,
+		SOON, NULL, &path, NULL);
+
+	kustos_free(path);
+	return err;
+}
+
+static enum kustos_err call_create_plain(void)
+{
+	return kustos_create(client, "/new", NULL, 0, KUSTOS_EPHEMERAL, SOON,
+		NULL, NULL, NULL);
+}
+
+static enum kustos_err call_get(void)
+{
+	char *data = NULL;
+	size_t len;
+	enum kustos_err err = kustos_get(client, "/n", SOON, NULL, &data, &len,
+		NULL);
+
+	kustos_free(data);
+	return err;
+}
+
+static enum kustos_err call_set(void)
+{
+	return kustos_set(client, "/n", "yy", 2, -1, SOON, NULL, NULL);
+}
+
+static enum kustos_err call_exists(void)
+{
+	return kustos_exists(client, "/n", SOON, NULL, NULL);
+}
+
+static enum kustos_err call_delete(void)
+{
+	return kustos_delete(client, "/n/child", -1, SOON, NULL);
+}
+
+static enum kustos_err call_delete_guaranteed(void)
+{
+	enum kustos_err err = kustos_delete_guaranteed(client, "/n/child", 0);
+
+	if (err == KUSTOS_OK)
+		err = kustos_client_flush(client, SOON, NULL);
+	return err;
+}
+
+static enum kustos_err call_children(void)
+{
+	struct kustos_names *names = NULL;
+	enum kustos_err err = kustos_children(client, "/n", SOON, NULL, &names,
+		NULL);
+
+	kustos_names_free(names);
+	return err;
+}
+
+static enum kustos_err call_sync(void)
+{
+	return kustos_sync(client, "/n", SOON, NULL);
+}
+
+static enum kustos_err call_multi(void)
+{
+	struct kustos_op ops[] = {
+		{ .kind = KUSTOS_OP_CREATE,
+			.path = "/m",
+			.data = "x",
+			.len = 1,
+			.flags = KUSTOS_EPHEMERAL },
+		{ .kind = KUSTOS_OP_SET,
+			.path = "/n",
+			.data = "yy",
+			.len = 2,
+			.version = -1 },
+		{ .kind = KUSTOS_OP_DELETE, .path = "/n/child", .version = -1 },
+	};
+	struct kustos_op_result results[3];
+
+	return kustos_multi(client, ops, 3, SOON, NULL, results);
+}
+
+static enum kustos_err call_listen(void)
+{
+	struct kustos_listener *listener;
+	struct record record;
+	enum kustos_err err;
+
+	memset(&record, 0, sizeof(record));
+	pthread_mutex_init(&record.mutex, NULL);
+	err = kustos_client_listen(client, record_state, &record, &listener);
+	if (err != KUSTOS_OK)
+		return err;
+	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 1, 2000);
+	kustos_client_unlisten(client, listener);
+	return KUSTOS_OK;
+}
+
+static enum kustos_err call_cancel(void)
+{
+	struct kustos_cancel *cancel;
+	enum kustos_err err = kustos_cancel_create(&cancel);
+
+	if (err != KUSTOS_OK)
+		return err;
+	err = kustos_get(client, "/n", SOON, cancel, NULL, NULL, NULL);
+	kustos_cancel_fire(cancel);
+	kustos_cancel_destroy(cancel);
+	return err;
+}
+
+static struct completions done;
+
+/* End of an asynchronous call that was, or was not, accepted. */
+static enum kustos_err awaited(enum kustos_err err)
+{
+	if (err != KUSTOS_OK)
+		return err;
+	test_eventually(completions_of(&done) == 1, 5000);
+	return (enum kustos_err)done.err;
+}
+
+static enum kustos_err call_get_async(void)
+{
+	memset(&done, 0, sizeof(done));
+	return awaited(kustos_get_async(client, "/n", SOON, NULL,
+		count_completion, &done));
+}
+
+static enum kustos_err call_create_async(void)
+{
+	memset(&done, 0, sizeof(done));
+	return awaited(kustos_create_async(client, "/new", NULL, 0,
+		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, SOON, NULL, count_completion,
+		&done));
+}
+
+static enum kustos_err call_multi_async(void)
+{
+	struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
+		.path = "/m",
+		.flags = KUSTOS_EPHEMERAL };
+
+	memset(&done, 0, sizeof(done));
+	return awaited(kustos_multi_async(client, &op, 1, SOON, NULL,
+		count_completion, &done));
+}
+
+static const struct call {
+	const char *name;
+	call_fn *fn;
+	const char *makes;   /* is there only if it was applied */
+	const char *deletes; /* is gone only if it was applied */
+} calls[] = {
+	{ "create", call_create, NULL, NULL },
+	{ "create, plain", call_create_plain, "/new", NULL },
+	{ "get", call_get, NULL, NULL },
+	{ "set", call_set, NULL, NULL },
+	{ "exists", call_exists, NULL, NULL },
+	{ "delete", call_delete, NULL, "/n/child" },
+	{ "guaranteed delete", call_delete_guaranteed, NULL, "/n/child" },
+	{ "children", call_children, NULL, NULL },
+	{ "sync", call_sync, NULL, NULL },
+	{ "multi", call_multi, "/m", "/n/child" },
+	{ "listen", call_listen, NULL, NULL },
+	{ "cancel", call_cancel, NULL, NULL },
+	{ "get, async", call_get_async, NULL, NULL },
+	{ "create, async", call_create_async, "/new", NULL },
+	{ "multi, async", call_multi_async, "/m", NULL },
+};
+#define CALLS (int)(sizeof(calls) / sizeof(calls[0]))
+
+static bool is_there(const char *path)
+{
+	int rc = raw_exists(fixture_address(), path, NULL);
+
+	ck_assert(rc == 0 || rc == RAW_NONODE);
+	return rc == 0;
+}
+
+/* See what the call left, and put things back. */
+static void check_effect(const struct call *call, bool applied)
+{
+	if (call->makes != NULL) {
+		ck_assert_int_eq(is_there(call->makes), applied);
+		if (applied)
+			ck_assert_int_eq(
+				raw_delete(fixture_address(), call->makes), 0);
+	}
+	if (call->deletes != NULL) {
+		ck_assert_int_eq(!is_there(call->deletes), applied);
+		if (applied)
+			ck_assert_int_eq(raw_create(fixture_address(),
+						 call->deletes, "x"),
+				0);
+	}
+}
+
+START_TEST(every_allocation_of_a_call_may_fail)
+{
+	const struct call *call = &calls[_i];
+	int refused = 0, n, used;
+
+	for (n = 1; n < MOST; n++) {
+		int before = inject_allocs(INJECT_PROGRAM);
+
+		inject_alloc(INJECT_PROGRAM, n);
+		enum kustos_err err = call->fn();
+		used = inject_allocs(INJECT_PROGRAM) - before;
+		inject_alloc(INJECT_PROGRAM, 0);
+		ck_assert_msg(err == KUSTOS_OK || err == KUSTOS_ENOMEM,
+			"%s, allocation %d: %s", call->name, n,
+			kustos_err_name(err));
+		refused += err == KUSTOS_ENOMEM;
+		check_effect(call, err == KUSTOS_OK);
+		ck_assert_int_eq(call_get(), KUSTOS_OK);
+		if (used < n)
+			break;
+	}
+	ck_assert_int_lt(n, MOST);
+	ck_assert_int_gt(refused, 0);
+	ck_assert_uint_eq(client_stats(client).disconnects, 0);
+}
+END_TEST
+
+START_TEST(every_allocation_of_an_open_may_fail)
+{
+	struct kustos_acl acl = { KUSTOS_PERM_ALL, "auth", "" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	int refused = 0, n, used;
+
+	o.name_space = "/ns";
+	o.digest = "alice:secret";
+	o.acl = &acl;
+	o.acl_count = 1;
+	o.node_data = "default";
+	o.node_data_len = 7;
+	o.dispatch = _i == 0 ? KUSTOS_DISPATCH_THREAD : KUSTOS_DISPATCH_FD;
+	for (n = 1; n < MOST; n++) {
+		struct kustos_client *c = NULL;
+		int before = inject_allocs(INJECT_PROGRAM);
+
+		inject_alloc(INJECT_PROGRAM, n);
+		enum kustos_err err = kustos_client_open(&o, &c);
+		if (err == KUSTOS_OK)
+			err = kustos_client_wait_connected(c, SOON, NULL);
+		if (c != NULL)
+			kustos_client_close(c, SOON, NULL);
+		used = inject_allocs(INJECT_PROGRAM) - before;
+		inject_alloc(INJECT_PROGRAM, 0);
+		ck_assert_msg(err == KUSTOS_OK || err == KUSTOS_ENOMEM,
+			"allocation %d: %s", n, kustos_err_name(err));
+		refused += err == KUSTOS_ENOMEM;
+		if (used < n)
+			break;
+	}
+	ck_assert_int_lt(n, MOST);
+	ck_assert_int_gt(refused, 5);
+}
+END_TEST
+
+/* Threads are as short as memory can be. */
+START_TEST(a_callback_runs_even_if_there_is_no_thread_for_it)
+{
+	memset(&done, 0, sizeof(done));
+	inject_thread(INJECT_PROGRAM, 1);
+	ck_assert_int_eq(call_get_async(), KUSTOS_OK);
+	ck_assert_int_eq(call_get_async(), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(an_open_without_a_thread_says_so)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct kustos_client *c = NULL;
+
+	inject_thread(INJECT_PROGRAM, 1);
+	ck_assert_int_eq(kustos_client_open(&o, &c), KUSTOS_ENOMEM);
+	ck_assert_ptr_null(c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("alloc");
+	TCase *t = fixture_case(s, "alloc", 60);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t, every_allocation_of_a_call_may_fail, 0, CALLS);
+	tcase_add_loop_test(t, every_allocation_of_an_open_may_fail, 0, 2);
+	tcase_add_test(t, a_callback_runs_even_if_there_is_no_thread_for_it);
+	tcase_add_test(t, an_open_without_a_thread_says_so);
+	return fixture_main(s);
+}

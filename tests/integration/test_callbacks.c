@@ -1,0 +1,339 @@
+/*
+ * test_callbacks.c - callbacks that take long, and callbacks that close their
+ * own client.
+ */
+#include "client_fixture.h"
+#include "process.h"
+#include "proxy.h"
+#include "raw.h"
+#include "rawkill.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NS_PER_MS 1000000
+
+static struct record record;
+
+static int flag(const int *f)
+{
+	return __atomic_load_n(f, __ATOMIC_SEQ_CST);
+}
+
+static void raise_flag(int *f)
+{
+	__atomic_add_fetch(f, 1, __ATOMIC_SEQ_CST);
+}
+
+/* A callback that does not return until it is let go. */
+struct gate {
+	int entered, open, left;
+};
+
+static void stand(struct gate *g)
+{
+	raise_flag(&g->entered);
+	test_eventually(flag(&g->open), 10000);
+	raise_flag(&g->left);
+}
+
+static void stand_done(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)err;
+	(void)result;
+	stand(arg);
+}
+
+START_TEST(L10_a_callback_that_takes_long_delays_neither_LOST_nor_others)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 1000);
+	struct kustos_client *other = client_connected(fixture_address(), 3000);
+	struct completions done = { 0 }, behind = { 0 };
+	struct gate g = { 0 };
+	int64_t cut_ns, lost_ns;
+
+	record_start(&record, c);
+	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 1, 1000);
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
+				 stand_done, &g),
+		KUSTOS_OK);
+	test_eventually(flag(&g.entered), 1000);
+	/* While it stands there: waiting calls of the same client, */
+	ck_assert_int_eq(
+		kustos_exists(c, "/", kustos_after_ms(1000), NULL, NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
+				 count_completion, &behind),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_client_flush(c, kustos_after_ms(1000), NULL),
+		KUSTOS_OK);
+	/* callbacks of another, */
+	ck_assert_int_eq(kustos_exists_async(other, "/", KUSTOS_FOREVER, NULL,
+				 count_completion, &done),
+		KUSTOS_OK);
+	test_eventually(completions_of(&done) == 1, 500);
+	/* and the news of a loss. */
+	proxy_set_mode(p, PROXY_HOLE);
+	cut_ns = test_boot_ns();
+	test_eventually(record_when(&record, KUSTOS_LOST, 1) != 0, 1500);
+	lost_ns = record_when(&record, KUSTOS_LOST, 1);
+	ck_assert_int_lt(lost_ns - cut_ns,
+		(50 + LEASE_MS(INT64_C(1000))) * NS_PER_MS);
+	ck_assert_int_eq(flag(&g.left), 0);
+	ck_assert_int_eq(completions_of(&behind), 0);
+	raise_flag(&g.open);
+	test_eventually(completions_of(&behind) == 1, 1000);
+	client_drop(c);
+	client_close(other);
+	proxy_free(p);
+}
+END_TEST
+
+/* A listener that does not return from its first call. */
+struct slow_listener {
+	struct gate gate;
+	int64_t lost_ns;
+};
+
+static void stand_when_connected(void *arg, const struct kustos_session *now)
+{
+	struct slow_listener *l = arg;
+
+	if (now->state == KUSTOS_CONNECTED)
+		stand(&l->gate);
+	else if (now->state == KUSTOS_LOST)
+		__atomic_store_n(&l->lost_ns, test_boot_ns(), __ATOMIC_SEQ_CST);
+}
+
+START_TEST(L10_a_listener_is_told_LOST_beside_its_own_slow_call)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 1000);
+	struct slow_listener slow = { .lost_ns = 0 };
+	struct kustos_listener *l;
+	int64_t cut_ns;
+
+	ck_assert_int_eq(
+		kustos_client_listen(c, stand_when_connected, &slow, &l),
+		KUSTOS_OK);
+	test_eventually(flag(&slow.gate.entered), 1000);
+	proxy_set_mode(p, PROXY_HOLE);
+	cut_ns = test_boot_ns();
+	test_eventually(__atomic_load_n(&slow.lost_ns, __ATOMIC_SEQ_CST) != 0,
+		1500);
+	ck_assert_int_lt(slow.lost_ns - cut_ns,
+		(50 + LEASE_MS(INT64_C(1000))) * NS_PER_MS);
+	ck_assert_int_eq(flag(&slow.gate.left), 0);
+	raise_flag(&slow.gate.open);
+	client_drop(c);
+	proxy_free(p);
+}
+END_TEST
+
+/*
+ * L11: the client is closed by one of its own callbacks.
+ */
+enum from {
+	FROM_LISTENER,
+	FROM_LOST, /* a listener told of a loss, beside another callback */
+	FROM_COMPLETION, /* of a read */
+	FROM_FAILURE,	 /* of a request that was never sent */
+	FROM_CREATE,
+	FROM_ALL
+};
+
+struct closer {
+	struct kustos_client *client;
+	enum from from;
+	int closed, err;
+	struct completions pending; /* asked before the close */
+};
+
+static void close_here(struct closer *k)
+{
+	for (int i = 0; i < 10; i++)
+		(void)!kustos_exists_async(k->client, "/", KUSTOS_FOREVER, NULL,
+			count_completion, &k->pending);
+	k->err = kustos_client_close(k->client, kustos_after_ms(1000), NULL);
+	raise_flag(&k->closed);
+}
+
+static void close_from_listener(void *arg, const struct kustos_session *now)
+{
+	struct closer *k = arg;
+	enum kustos_state wanted = k->from == FROM_LOST ? KUSTOS_LOST
+							: KUSTOS_CONNECTED;
+
+	if (now->state == wanted && !flag(&k->closed))
+		close_here(k);
+}
+
+static void close_from_done(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct closer *k = arg;
+
+	(void)result;
+	ck_assert(k->from == FROM_FAILURE ? err == KUSTOS_ETIMEDOUT
+					  : err == KUSTOS_OK);
+	close_here(k);
+}
+
+/* See that the callback which closes comes to run. */
+static void provoke(struct closer *k)
+{
+	struct kustos_listener *l;
+	int64_t id = client_session_id(k->client);
+	enum kustos_err err = KUSTOS_OK;
+
+	switch (k->from) {
+	case FROM_LISTENER:
+	case FROM_LOST:
+		err = kustos_client_listen(k->client, close_from_listener, k,
+			&l);
+		if (k->from == FROM_LOST)
+			ck_assert_int_eq(
+				raw_kill_session(fixture_address(), id), 0);
+		break;
+	case FROM_FAILURE:
+		ck_assert_int_eq(server_pause(fixture_server()), 0);
+		err = kustos_exists_async(k->client, "/", kustos_after_ms(50),
+			NULL, close_from_done, k);
+		break;
+	case FROM_CREATE:
+		err = kustos_create_async(k->client, "/made", NULL, 0,
+			KUSTOS_EPHEMERAL, KUSTOS_FOREVER, NULL, close_from_done,
+			k);
+		break;
+	default:
+		err = kustos_exists_async(k->client, "/", KUSTOS_FOREVER, NULL,
+			close_from_done, k);
+		break;
+	}
+	ck_assert_int_eq(err, KUSTOS_OK);
+}
+
+/* Does the server still keep the session?  It may keep a connection. */
+static bool session_lives(int64_t id)
+{
+	static char text[16384];
+	char hex[32];
+
+	ck_assert_uint_gt(
+		fourletter(fixture_address(), "dump", text, sizeof(text)), 0);
+	char *rest = strstr(text, "ephemeral nodes dump");
+	ck_assert_ptr_nonnull(rest);
+	*rest = '\0';
+	snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)id);
+	return strstr(text, hex) != NULL;
+}
+
+static void check_nothing_left(const struct closer *k, int threads, int fds,
+	int64_t id)
+{
+	ck_assert_int_eq(k->err, KUSTOS_OK);
+	if (k->from == FROM_FAILURE)
+		ck_assert_int_eq(server_resume(fixture_server()), 0);
+	test_eventually(thread_count() == threads, 3000);
+	test_eventually(fd_count() == fds, 1000);
+	ck_assert_int_eq(completions_of(&k->pending), 10);
+	if (k->from != FROM_FAILURE) /* the server heard of it */
+		ck_assert(!session_lives(id));
+}
+
+START_TEST(L11_any_callback_may_close_the_client)
+{
+	struct closer k = { .from = (enum from)_i };
+	int threads = thread_count(), fds = fd_count();
+	int64_t id;
+
+	k.client = client_connected(fixture_address(), 3000);
+	id = client_session_id(k.client);
+	provoke(&k);
+	test_eventually(flag(&k.closed), 5000);
+	check_nothing_left(&k, threads, fds, id);
+}
+END_TEST
+
+START_TEST(L11_a_callback_from_dispatch_may_close_the_client)
+{
+	struct closer k = { .from = (enum from)_i };
+	int threads = thread_count(), fds = fd_count();
+	struct kustos_client_options o = client_options(fixture_address(),
+		3000);
+	int64_t id, end;
+
+	o.dispatch = KUSTOS_DISPATCH_FD;
+	k.client = client_open_with(&o);
+	client_wait(k.client, KUSTOS_CONNECTED, 3000);
+	id = client_session_id(k.client);
+	provoke(&k);
+	end = test_now_ms() + 5000;
+	/* The client is gone when the call that closed it has returned. */
+	while (!flag(&k.closed) && test_now_ms() < end) {
+		struct pollfd p = { kustos_client_fd(k.client), POLLIN, 0 };
+
+		ck_assert_int_ge(poll(&p, 1, 1000), 0);
+		kustos_client_dispatch(k.client);
+	}
+	ck_assert_int_eq(flag(&k.closed), 1);
+	ck_assert_int_eq(completions_of(&k.pending), 10);
+	check_nothing_left(&k, threads, fds, id);
+}
+END_TEST
+
+START_TEST(callbacks_run_in_dispatch_only)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		3000);
+	struct completions done = { 0 };
+	struct kustos_client *c;
+	struct pollfd p = { .events = POLLIN };
+
+	o.dispatch = KUSTOS_DISPATCH_FD;
+	c = client_open_with(&o);
+	p.fd = kustos_client_fd(c);
+	ck_assert_int_ge(p.fd, 0);
+	client_wait(c, KUSTOS_CONNECTED, 3000);
+	ck_assert_int_eq(poll(&p, 1, 0), 0);
+	ck_assert_int_eq(kustos_client_dispatch(c), 0);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER,
+					 NULL, count_completion, &done),
+			KUSTOS_OK);
+	ck_assert_int_eq(kustos_client_flush(c, kustos_after_ms(1000), NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(completions_of(&done), 0);
+	ck_assert_int_eq(poll(&p, 1, 0), 1);
+	ck_assert_int_eq(kustos_client_dispatch(c), 3);
+	ck_assert_int_eq(completions_of(&done), 3);
+	ck_assert_int_eq(poll(&p, 1, 0), 0);
+	/* What is still queued at the close runs in there. */
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
+				 count_completion, &done),
+		KUSTOS_OK);
+	client_close(c);
+	ck_assert_int_eq(completions_of(&done), 4);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("callbacks");
+	TCase *t = fixture_case(s, "one server", 20);
+
+	tcase_add_test(t,
+		L10_a_callback_that_takes_long_delays_neither_LOST_nor_others);
+	tcase_add_test(t, L10_a_listener_is_told_LOST_beside_its_own_slow_call);
+	tcase_add_loop_test(t, L11_any_callback_may_close_the_client, 0,
+		FROM_ALL);
+	tcase_add_loop_test(t,
+		L11_a_callback_from_dispatch_may_close_the_client, 0, FROM_ALL);
+	tcase_add_test(t, callbacks_run_in_dispatch_only);
+	return fixture_main(s);
+}

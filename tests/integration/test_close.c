@@ -1,0 +1,329 @@
+/*
+ * test_close.c - the end of a client: everything pending ends once, the server
+ * is told if it can be, and nothing hangs.
+ */
+#include "client_fixture.h"
+#include "process.h"
+#include "proxy.h"
+#include "raw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MANY 50000
+
+/* One slot for each request: how often it was completed, and with what. */
+struct tally {
+	unsigned char calls[MANY];
+	unsigned char err[MANY];
+};
+
+struct ticket {
+	struct tally *tally;
+	int number;
+};
+
+static void tally_completion(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct ticket *t = arg;
+
+	(void)result;
+	t->tally->calls[t->number]++;
+	t->tally->err[t->number] = (unsigned char)err;
+}
+
+static struct record record;
+static struct tally tally;
+static struct ticket tickets[MANY];
+
+/* Return how many were completed once; none may have been more often. */
+static int completed_once(void)
+{
+	int once = 0;
+
+	for (int i = 0; i < MANY; i++) {
+		ck_assert_int_le(tally.calls[i], 1);
+		once += tally.calls[i];
+	}
+	return once;
+}
+
+static void ask_many(struct kustos_client *c)
+{
+	for (int i = 0; i < MANY; i++) {
+		tickets[i] = (struct ticket){ &tally, i };
+		ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER,
+					 NULL, tally_completion, &tickets[i]),
+			KUSTOS_OK);
+	}
+}
+
+static int count_err(enum kustos_err err)
+{
+	int n = 0;
+
+	for (int i = 0; i < MANY; i++)
+		n += tally.calls[i] == 1 && tally.err[i] == (int)err;
+	return n;
+}
+
+START_TEST(L01_every_pending_request_ends_once_when_none_is_answered)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 10000);
+
+	proxy_set_mode(p, PROXY_HOLD);
+	ask_many(c);
+	ck_assert_int_eq(completed_once(), 0);
+	(void)kustos_client_close(c, kustos_after_ms(100), NULL);
+	ck_assert_int_eq(completed_once(), MANY);
+	ck_assert_int_eq(count_err(KUSTOS_ECLOSED), MANY);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(L01_every_pending_request_ends_once_in_the_rush_of_answers)
+{
+	struct kustos_client *c = client_connected(fixture_address(), 10000);
+
+	ask_many(c);
+	client_close(c);
+	ck_assert_int_eq(completed_once(), MANY);
+	ck_assert_int_eq(count_err(KUSTOS_ECLOSED) + count_err(KUSTOS_OK),
+		MANY);
+	ck_assert_int_gt(count_err(KUSTOS_ECLOSED), 0);
+}
+END_TEST
+
+/* A thread that waits for something that does not come. */
+struct waiter {
+	struct kustos_client *client;
+	int kind;
+	int begun;
+	enum kustos_err err;
+};
+
+static void *wait_main(void *arg)
+{
+	struct waiter *w = arg;
+
+	__atomic_store_n(&w->begun, 1, __ATOMIC_SEQ_CST);
+	if (w->kind == 0)
+		w->err = kustos_exists(w->client, "/", KUSTOS_FOREVER, NULL,
+			NULL);
+	else if (w->kind == 1)
+		w->err = kustos_create(w->client, "/x", NULL, 0,
+			KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED,
+			KUSTOS_FOREVER, NULL, NULL, NULL);
+	else
+		w->err = kustos_client_flush(w->client, KUSTOS_FOREVER, NULL);
+	return NULL;
+}
+
+START_TEST(L01_threads_that_wait_are_let_go)
+{
+	enum { WAITERS = 12 };
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 10000);
+	struct waiter w[WAITERS];
+	pthread_t threads[WAITERS];
+	struct completions done = { 0 };
+
+	proxy_set_mode(p, _i == 0 ? PROXY_HOLD : PROXY_REFUSE);
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
+				 count_completion, &done),
+		KUSTOS_OK);
+	for (int i = 0; i < WAITERS; i++) {
+		w[i] = (struct waiter){ .client = c, .kind = i % 3 };
+		ck_assert_int_eq(
+			pthread_create(&threads[i], NULL, wait_main, &w[i]), 0);
+		test_eventually(__atomic_load_n(&w[i].begun, __ATOMIC_SEQ_CST),
+			1000);
+	}
+	/* Each is in its call: those that ask are counted as asking. */
+	test_eventually(client_stats(c).waiting + client_stats(c).pending >= 9,
+		1000);
+	for (int i = 0; i < 20; i++)
+		test_pause_1ms(); /* and those that flush get there */
+	(void)kustos_client_close(c, kustos_after_ms(100), NULL);
+	for (int i = 0; i < WAITERS; i++) {
+		pthread_join(threads[i], NULL);
+		ck_assert_int_eq(w[i].err, KUSTOS_ECLOSED);
+	}
+	ck_assert_int_eq(completions_of(&done), 1);
+	proxy_free(p);
+}
+END_TEST
+
+static void *pass_main(void *arg)
+{
+	for (int i = 0; i < 400; i++)
+		test_pause_1ms();
+	proxy_set_mode(arg, PROXY_PASS);
+	return NULL;
+}
+
+START_TEST(L06_a_close_waits_for_the_server_to_come_back_and_tells_it)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 6000);
+	int64_t linger_ms = -1;
+	pthread_t thread;
+	int64_t start;
+
+	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	proxy_set_mode(p, PROXY_REFUSE);
+	client_wait(c, KUSTOS_SUSPENDED, 1000);
+	ck_assert_int_eq(pthread_create(&thread, NULL, pass_main, p), 0);
+	start = test_now_ms();
+	ck_assert_int_eq(
+		kustos_client_close(c, kustos_after_ms(5000), &linger_ms),
+		KUSTOS_OK);
+	ck_assert_int_eq(linger_ms, 0);
+	ck_assert_int_ge(test_now_ms() - start, 400);
+	ck_assert_int_lt(test_now_ms() - start, 3000);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL),
+		RAW_NONODE);
+	pthread_join(thread, NULL);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(L06_a_close_whose_budget_is_spent_says_how_long_it_lingers)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 2000);
+	int64_t linger_ms = -1, start, closed;
+
+	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	proxy_set_mode(p, PROXY_REFUSE);
+	client_wait(c, KUSTOS_SUSPENDED, 1000);
+	start = test_now_ms();
+	ck_assert_int_eq(
+		kustos_client_close(c, kustos_after_ms(200), &linger_ms),
+		KUSTOS_ELINGERING);
+	closed = test_now_ms();
+	ck_assert_int_ge(closed - start, 200);
+	ck_assert_int_lt(closed - start, 500);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL), 0);
+	ck_assert_int_gt(linger_ms, 0);
+	ck_assert_int_le(linger_ms, 2400);
+	while (raw_exists(fixture_address(), "/held", NULL) == 0)
+		test_pause_1ms();
+	ck_assert_int_le(test_now_ms() - closed, linger_ms + 50);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(L06_a_guaranteed_delete_is_done_before_the_close)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 6000);
+	int64_t czxid = client_create(c, "/stays", 0);
+	pthread_t thread;
+
+	proxy_set_mode(p, PROXY_REFUSE);
+	client_wait(c, KUSTOS_SUSPENDED, 1000);
+	ck_assert_int_eq(kustos_delete_guaranteed(c, "/stays", czxid),
+		KUSTOS_OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, pass_main, p), 0);
+	ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(5000), NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/stays", NULL),
+		RAW_NONODE);
+	pthread_join(thread, NULL);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(P09_a_close_ends_with_its_budget_though_the_server_is_silent)
+{
+	static const int budgets[] = { 0, 300, 300 };
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 6000);
+	int64_t linger_ms = -1, start;
+
+	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	proxy_set_mode(p, PROXY_HOLE);
+	if (_i == 2) /* known to be silent before the close begins */
+		client_wait(c, KUSTOS_SUSPENDED, 3000);
+	start = test_now_ms();
+	ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(budgets[_i]),
+				 &linger_ms),
+		KUSTOS_ELINGERING);
+	ck_assert_int_ge(test_now_ms() - start, budgets[_i]);
+	ck_assert_int_lt(test_now_ms() - start, budgets[_i] + 200);
+	ck_assert_int_gt(linger_ms, 0);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(a_close_before_any_connection_leaves_nobody_to_tell)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct completions done = { 0 };
+	struct kustos_client *c;
+	int64_t start;
+
+	proxy_set_mode(p, _i == 0 ? PROXY_REFUSE : PROXY_HOLE);
+	c = client_open(proxy_address(p), 6000);
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
+				 count_completion, &done),
+		KUSTOS_OK);
+	start = test_now_ms();
+	ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(3000), NULL),
+		KUSTOS_OK);
+	ck_assert_int_lt(test_now_ms() - start, 500);
+	ck_assert_int_eq(completions_of(&done), 1);
+	ck_assert_int_eq(done.err, KUSTOS_ECLOSED);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(a_closed_client_leaves_no_thread_and_no_descriptor)
+{
+	int threads = thread_count(), fds = fd_count();
+	struct kustos_client *c = client_connected(fixture_address(), 3000);
+
+	ck_assert_int_gt(thread_count(), threads);
+	record_start(&record, c); /* and a thread for callbacks */
+	client_close(c);
+	/* One that was joined may be seen a moment longer. */
+	test_eventually(thread_count() == threads, 1000);
+	ck_assert_int_eq(fd_count(), fds);
+	ck_assert_int_eq(kustos_client_close(NULL, KUSTOS_FOREVER, NULL),
+		KUSTOS_OK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("close");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_test(t,
+		L01_every_pending_request_ends_once_when_none_is_answered);
+	tcase_add_test(t,
+		L01_every_pending_request_ends_once_in_the_rush_of_answers);
+	tcase_add_loop_test(t, L01_threads_that_wait_are_let_go, 0, 2);
+	tcase_add_test(t,
+		L06_a_close_waits_for_the_server_to_come_back_and_tells_it);
+	tcase_add_test(t,
+		L06_a_close_whose_budget_is_spent_says_how_long_it_lingers);
+	tcase_add_test(t, L06_a_guaranteed_delete_is_done_before_the_close);
+	tcase_add_loop_test(t,
+		P09_a_close_ends_with_its_budget_though_the_server_is_silent, 0,
+		3);
+	tcase_add_loop_test(t,
+		a_close_before_any_connection_leaves_nobody_to_tell, 0, 2);
+	tcase_add_test(t, a_closed_client_leaves_no_thread_and_no_descriptor);
+	return fixture_main(s);
+}

@@ -1,0 +1,324 @@
+/*
+ * test_connect.c - how a client comes to its first connection, and back to one
+ * that was lost in silence; and waiting for that.
+ */
+#include "client_fixture.h"
+#include "env.h"
+#include "proxy.h"
+#include "raw.h"
+#include "rawkill.h"
+
+#include <kustos/cancel.h>
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct record record;
+
+START_TEST(L16_a_client_may_be_opened_before_its_server)
+{
+	struct kustos_client *c;
+	int64_t start;
+
+	ck_assert_int_eq(server_stop(fixture_server()), 0);
+	start = test_now_ms();
+	c = client_open(fixture_address(), 3000);
+	ck_assert_int_lt(test_now_ms() - start, 1000);
+	record_start(&record, c);
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTING);
+	ck_assert_int_eq(client_epoch(c), 0);
+	ck_assert_int_eq(kustos_client_lease_ms(c), 0);
+
+	start = test_now_ms();
+	ck_assert_int_eq(
+		kustos_client_wait_connected(c, kustos_after_ms(200), NULL),
+		KUSTOS_ETIMEDOUT);
+	ck_assert_int_ge(test_now_ms() - start, 200);
+	ck_assert_int_lt(test_now_ms() - start, 400);
+	start = test_now_ms();
+	ck_assert_int_eq(
+		kustos_exists(c, "/", kustos_after_ms(200), NULL, NULL),
+		KUSTOS_ETIMEDOUT);
+	ck_assert_int_ge(test_now_ms() - start, 200);
+	ck_assert_int_lt(test_now_ms() - start, 400);
+	ck_assert_int_eq(kustos_exists(c, "/", KUSTOS_NOW, NULL, NULL),
+		KUSTOS_EDISCONNECTED);
+
+	ck_assert_int_eq(server_restart(fixture_server()), 0);
+	ck_assert_int_eq(
+		kustos_client_wait_connected(c, kustos_after_ms(2000), NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(client_epoch(c), 1);
+	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 0);
+	client_close(c);
+}
+END_TEST
+
+/* Accept what comes, and never say a word. */
+struct mute {
+	int listener;
+	int taken[64];
+	int count;
+};
+
+static void mute_start(struct mute *m, const char *address)
+{
+	struct sockaddr_in at;
+	int one = 1;
+
+	m->count = 0;
+	ck_assert_int_eq(net_parse(address, &at), 0);
+	m->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	setsockopt(m->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	ck_assert_int_eq(bind(m->listener, (struct sockaddr *)&at, sizeof(at)),
+		0);
+	ck_assert_int_eq(listen(m->listener, 64), 0);
+}
+
+/* Return how many have been accepted. */
+static int mute_accept(struct mute *m)
+{
+	int fd = m->count < 64 ? accept(m->listener, NULL, NULL) : -1;
+
+	if (fd >= 0)
+		m->taken[m->count++] = fd;
+	return m->count;
+}
+
+START_TEST(L15_a_server_that_never_answers_the_handshake_is_left)
+{
+	struct kustos_client *c;
+	struct mute mute;
+
+	ck_assert_int_eq(server_stop(fixture_server()), 0);
+	mute_start(&mute, fixture_address());
+	c = client_open(fixture_address(), 1000);
+	test_eventually(mute_accept(&mute) > 0, 1000);
+	/* It tries again and again, though the connection stands. */
+	test_eventually(mute_accept(&mute) > 2, 3000);
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTING);
+	close(mute.listener);
+	ck_assert_int_eq(server_restart(fixture_server()), 0);
+	client_wait(c, KUSTOS_CONNECTED, 2500);
+	client_close(c);
+	while (mute.count > 0)
+		close(mute.taken[--mute.count]);
+}
+END_TEST
+
+START_TEST(L15_an_unanswered_handshake_does_not_cost_the_session)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 3000);
+	int64_t id = client_session_id(c);
+
+	proxy_arm(p, PROXY_DROP_REPLY, ZK_OP_CONNECT, 1);
+	proxy_cut(p);
+	test_eventually(proxy_fired(p) == 1, 1000);
+	client_wait(c, KUSTOS_CONNECTED, 2900);
+	ck_assert(client_session_id(c) == id);
+	client_close(c);
+	proxy_free(p);
+}
+END_TEST
+
+/* The real library, but for session events that get lost on the way. */
+static struct ku_zk_api deaf_api;
+static ku_zk_event_fn *event_fn;
+static int deaf;
+static int dropped;
+
+static void deaf_event(void *arg, enum ku_zk_event event,
+	enum ku_zk_state state, const char *path)
+{
+	if (event == KU_ZK_EVENT_SESSION &&
+		__atomic_load_n(&deaf, __ATOMIC_SEQ_CST)) {
+		__atomic_add_fetch(&dropped, 1, __ATOMIC_SEQ_CST);
+		return;
+	}
+	event_fn(arg, event, state, path);
+}
+
+static enum kustos_err deaf_open(void *env, const struct ku_zk_open *params,
+	struct ku_zk **out)
+{
+	struct ku_zk_open mine = *params;
+
+	event_fn = params->event;
+	mine.event = deaf_event;
+	return ku_zk_mt.open(env, &mine, out);
+}
+
+static struct kustos_client *open_deaf(const char *hosts)
+{
+	struct kustos_client_options o = client_options(hosts, 2000);
+	struct ku_env env = ku_env_real;
+	struct kustos_client *c = NULL;
+
+	deaf_api = ku_zk_mt;
+	deaf_api.open = deaf_open;
+	env.api = &deaf_api;
+	env.clock = ku_clock_real;
+	ck_assert_int_eq(ku_client_open(&o, &env, &c), KUSTOS_OK);
+	return c;
+}
+
+static void go_deaf(int yes)
+{
+	__atomic_store_n(&deaf, yes, __ATOMIC_SEQ_CST);
+}
+
+START_TEST(L15_a_session_whose_end_is_not_told_is_replaced)
+{
+	struct kustos_client *c = open_deaf(fixture_address());
+	int64_t id;
+
+	client_wait(c, KUSTOS_CONNECTED, 3000);
+	record_start(&record, c);
+	id = client_session_id(c);
+	go_deaf(1);
+	ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
+	test_eventually(__atomic_load_n(&dropped, __ATOMIC_SEQ_CST) >= 2, 3000);
+	go_deaf(0);
+	client_wait_epoch(c, 1, 4000);
+	ck_assert(client_session_id(c) != id);
+	test_eventually(record_count(&record, KUSTOS_LOST) == 1, 1000);
+	client_close(c);
+}
+END_TEST
+
+START_TEST(L15_a_reconnect_that_is_not_told_is_found_out)
+{
+	struct kustos_client *c = open_deaf(fixture_address());
+	struct completions done = { 0 };
+	int64_t id;
+
+	client_wait(c, KUSTOS_CONNECTED, 3000);
+	id = client_session_id(c);
+	/* Nobody says that the connection is gone, nor that it is back. */
+	go_deaf(1);
+	ck_assert_int_eq(server_kill(fixture_server()), 0);
+	test_eventually(__atomic_load_n(&dropped, __ATOMIC_SEQ_CST) >= 1, 3000);
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
+				 count_completion, &done),
+		KUSTOS_OK);
+	ck_assert_int_eq(server_restart(fixture_server()), 0);
+	test_eventually(__atomic_load_n(&dropped, __ATOMIC_SEQ_CST) >= 2, 3000);
+	test_eventually(completions_of(&done) == 1, 4000);
+	ck_assert_int_eq(done.err, KUSTOS_OK);
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTED);
+	ck_assert(client_session_id(c) == id);
+	go_deaf(0);
+	client_close(c);
+}
+END_TEST
+
+/* Fires a cancel object when the other thread has had time to wait for it. */
+struct canceler {
+	struct kustos_cancel *cancel;
+	int64_t fired_ms;
+};
+
+static void *cancel_main(void *arg)
+{
+	struct canceler *k = arg;
+
+	for (int i = 0; i < 50; i++)
+		test_pause_1ms();
+	k->fired_ms = test_now_ms();
+	kustos_cancel_fire(k->cancel);
+	return NULL;
+}
+
+typedef enum kustos_err wait_fn(struct kustos_client *client,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+
+/* What holds of every wait that nothing will end. */
+static void check_endless_wait(struct kustos_client *c, wait_fn *wait)
+{
+	struct canceler k;
+	pthread_t thread;
+	int64_t start = test_now_ms();
+
+	ck_assert_int_eq(wait(c, KUSTOS_NOW, NULL), KUSTOS_ETIMEDOUT);
+	ck_assert_int_lt(test_now_ms() - start, 1000);
+	start = test_now_ms();
+	ck_assert_int_eq(wait(c, kustos_after_ms(100), NULL), KUSTOS_ETIMEDOUT);
+	ck_assert_int_ge(test_now_ms() - start, 100);
+	ck_assert_int_lt(test_now_ms() - start, 300);
+
+	ck_assert_int_eq(kustos_cancel_create(&k.cancel), KUSTOS_OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, cancel_main, &k), 0);
+	ck_assert_int_eq(wait(c, KUSTOS_FOREVER, k.cancel), KUSTOS_ECANCELED);
+	pthread_join(thread, NULL);
+	ck_assert_int_lt(test_now_ms() - k.fired_ms, 200);
+	ck_assert_int_eq(wait(c, KUSTOS_FOREVER, k.cancel), KUSTOS_ECANCELED);
+	kustos_cancel_destroy(k.cancel);
+	ck_assert_int_eq(wait(NULL, KUSTOS_FOREVER, NULL), KUSTOS_EINVAL);
+}
+
+START_TEST(wait_connected_ends_by_deadline_or_cancel)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c;
+
+	proxy_set_mode(p, PROXY_REFUSE);
+	c = client_open(proxy_address(p), 3000);
+	check_endless_wait(c, kustos_client_wait_connected);
+	proxy_set_mode(p, PROXY_PASS);
+	ck_assert_int_eq(kustos_client_wait_connected(c, KUSTOS_FOREVER, NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_client_wait_connected(c, KUSTOS_NOW, NULL),
+		KUSTOS_OK);
+	client_close(c);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(flush_waits_for_answers_until_deadline_or_cancel)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 6000);
+	int64_t czxid = client_create(c, "/gone", 0);
+
+	ck_assert_int_eq(kustos_client_flush(c, kustos_after_ms(1000), NULL),
+		KUSTOS_OK);
+	/* Sent without an answer; and not even sent. */
+	proxy_set_mode(p, _i == 0 ? PROXY_HOLD : PROXY_REFUSE);
+	if (_i == 1)
+		client_wait(c, KUSTOS_SUSPENDED, 1000);
+	ck_assert_int_eq(kustos_delete_guaranteed(c, "/gone", czxid),
+		KUSTOS_OK);
+	check_endless_wait(c, kustos_client_flush);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/gone", NULL), 0);
+	proxy_set_mode(p, PROXY_PASS);
+	ck_assert_int_eq(kustos_client_flush(c, kustos_after_ms(3000), NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/gone", NULL),
+		RAW_NONODE);
+	client_close(c);
+	proxy_free(p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("connect");
+	TCase *t = fixture_case(s, "one server", 20);
+
+	tcase_add_test(t, L16_a_client_may_be_opened_before_its_server);
+	tcase_add_test(t,
+		L15_a_server_that_never_answers_the_handshake_is_left);
+	tcase_add_test(t,
+		L15_an_unanswered_handshake_does_not_cost_the_session);
+	tcase_add_test(t, L15_a_session_whose_end_is_not_told_is_replaced);
+	tcase_add_test(t, L15_a_reconnect_that_is_not_told_is_found_out);
+	tcase_add_test(t, wait_connected_ends_by_deadline_or_cancel);
+	tcase_add_loop_test(t, flush_waits_for_answers_until_deadline_or_cancel,
+		0, 2);
+	return fixture_main(s);
+}

@@ -1,0 +1,227 @@
+/*
+ * test_dispatch_fd.c - callbacks in the program's own loop: poll the
+ * descriptor, call kustos_client_dispatch().
+ */
+#include "client_fixture.h"
+#include "proxy.h"
+#include "raw.h"
+
+#include <poll.h>
+#include <pthread.h>
+
+#define T_MS 2000
+#define SOON kustos_after_ms(8000)
+#define CALLS 500
+
+static struct proxy *proxy;
+static struct kustos_client *client;
+static pthread_t here;
+static int elsewhere; /* calls on another thread */
+
+static void set_up(void)
+{
+	struct kustos_client_options o;
+
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	o = client_options(proxy_address(proxy), T_MS);
+	o.dispatch = KUSTOS_DISPATCH_FD;
+	client = client_open_with(&o);
+	client_wait(client, KUSTOS_CONNECTED, 5000);
+	here = pthread_self();
+	elsewhere = 0;
+}
+
+static void tear_down(void)
+{
+	if (client != NULL)
+		client_close(client);
+	proxy_free(proxy);
+}
+
+static bool readable(int ms)
+{
+	struct pollfd p = { .fd = kustos_client_fd(client), .events = POLLIN };
+
+	return poll(&p, 1, ms) == 1 && (p.revents & POLLIN) != 0;
+}
+
+static void done(void *arg, enum kustos_err err, const struct kustos_result *r)
+{
+	elsewhere += !pthread_equal(pthread_self(), here);
+	count_completion(arg, err, r);
+}
+
+/* The loop of the program, until "n" completions have been told. */
+static void loop(struct completions *c, int n)
+{
+	while (completions_of(c) < n) {
+		ck_assert(readable(5000));
+		kustos_client_dispatch(client);
+	}
+}
+
+START_TEST(callbacks_run_in_dispatch_and_nowhere_else)
+{
+	struct completions c = { 0 };
+
+	ck_assert_int_ge(kustos_client_fd(client), 0);
+	for (int i = 0; i < CALLS; i++)
+		ck_assert_int_eq(
+			kustos_get_async(client, "/", SOON, NULL, done, &c),
+			KUSTOS_OK);
+	ck_assert(readable(5000));
+	ck_assert_int_eq(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(completions_of(&c), 0);
+	loop(&c, CALLS);
+	ck_assert_int_eq(elsewhere, 0);
+	ck_assert_int_eq(c.failed, 0);
+	ck_assert(!readable(0));
+	ck_assert_int_eq(kustos_client_dispatch(client), 0);
+}
+END_TEST
+
+static void chain(void *arg, enum kustos_err err, const struct kustos_result *r)
+{
+	struct completions *c = arg;
+
+	done(c, err, r);
+	if (completions_of(c) < CALLS)
+		ck_assert_int_eq(
+			kustos_exists_async(client, "/", SOON, NULL, chain, c),
+			KUSTOS_OK);
+}
+
+START_TEST(a_callback_may_start_the_next_call)
+{
+	struct completions c = { 0 };
+
+	ck_assert_int_eq(
+		kustos_exists_async(client, "/", SOON, NULL, chain, &c),
+		KUSTOS_OK);
+	loop(&c, CALLS);
+	ck_assert_int_eq(elsewhere, 0);
+	ck_assert_int_eq(c.failed, 0);
+}
+END_TEST
+
+static void waits(void *arg, enum kustos_err err, const struct kustos_result *r)
+{
+	ck_assert_int_eq(kustos_get(client, "/", SOON, NULL, NULL, NULL, NULL),
+		KUSTOS_OK);
+	done(arg, err, r);
+}
+
+START_TEST(a_callback_may_make_a_waiting_call)
+{
+	struct completions c = { 0 };
+
+	ck_assert_int_eq(kustos_get_async(client, "/", SOON, NULL, waits, &c),
+		KUSTOS_OK);
+	loop(&c, 1);
+	ck_assert_int_eq(c.failed, 0);
+}
+END_TEST
+
+START_TEST(the_waiting_calls_need_no_dispatch)
+{
+	ck_assert_int_eq(
+		kustos_create(client, "/n", NULL, 0, 0, SOON, NULL, NULL, NULL),
+		KUSTOS_OK);
+	ck_assert(!readable(0));
+}
+END_TEST
+
+START_TEST(a_state_is_told_in_dispatch)
+{
+	struct record record;
+
+	record_start(&record, client);
+	ck_assert(readable(2000));
+	kustos_client_dispatch(client);
+	ck_assert_int_eq(record_count(&record, KUSTOS_CONNECTED), 1);
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	ck_assert(readable(2000));
+	ck_assert_int_eq(record_count(&record, KUSTOS_SUSPENDED), 0);
+	kustos_client_dispatch(client);
+	ck_assert_int_eq(record_count(&record, KUSTOS_SUSPENDED), 1);
+	client_wait(client, KUSTOS_LOST, 3000);
+	ck_assert(readable(1000));
+	kustos_client_dispatch(client);
+	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 1);
+	proxy_set_mode(proxy, PROXY_PASS);
+	client_wait_epoch(client, 1, 8000);
+	while (record_count(&record, KUSTOS_CONNECTED) < 2) {
+		ck_assert(readable(2000));
+		kustos_client_dispatch(client);
+	}
+	record_stop(&record, client);
+}
+END_TEST
+
+START_TEST(closing_runs_what_was_not_dispatched)
+{
+	struct completions c = { 0 };
+
+	for (int i = 0; i < CALLS; i++)
+		ck_assert_int_eq(
+			kustos_get_async(client, "/", SOON, NULL, done, &c),
+			KUSTOS_OK);
+	client_close(client);
+	client = NULL;
+	ck_assert_int_eq(completions_of(&c), CALLS);
+}
+END_TEST
+
+static void closes(void *arg, enum kustos_err err,
+	const struct kustos_result *r)
+{
+	done(arg, err, r);
+	kustos_client_close(client, kustos_after_ms(2000), NULL);
+}
+
+START_TEST(a_callback_may_close_the_client)
+{
+	struct completions first = { 0 }, rest = { 0 };
+
+	ck_assert_int_eq(
+		kustos_get_async(client, "/", SOON, NULL, closes, &first),
+		KUSTOS_OK);
+	for (int i = 0; i < 20; i++)
+		ck_assert_int_eq(
+			kustos_get_async(client, "/", SOON, NULL, done, &rest),
+			KUSTOS_OK);
+	ck_assert(readable(5000));
+	kustos_client_dispatch(client);
+	client = NULL;
+	ck_assert_int_eq(completions_of(&first), 1);
+	ck_assert_int_eq(completions_of(&rest), 20);
+}
+END_TEST
+
+START_TEST(a_client_with_threads_has_no_descriptor)
+{
+	struct kustos_client *other = client_connected(fixture_address(), T_MS);
+
+	ck_assert_int_eq(kustos_client_fd(other), -1);
+	ck_assert_int_eq(kustos_client_dispatch(other), 0);
+	client_close(other);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("dispatch fd");
+	TCase *t = fixture_case(s, "dispatch fd", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, callbacks_run_in_dispatch_and_nowhere_else);
+	tcase_add_test(t, a_callback_may_start_the_next_call);
+	tcase_add_test(t, a_callback_may_make_a_waiting_call);
+	tcase_add_test(t, the_waiting_calls_need_no_dispatch);
+	tcase_add_test(t, a_state_is_told_in_dispatch);
+	tcase_add_test(t, closing_runs_what_was_not_dispatched);
+	tcase_add_test(t, a_callback_may_close_the_client);
+	tcase_add_test(t, a_client_with_threads_has_no_descriptor);
+	return fixture_main(s);
+}

@@ -1,0 +1,311 @@
+/*
+ * test_fork.c - a process that forks while it has a client, or runs another
+ * program.
+ */
+#include "client_fixture.h"
+#include "process.h"
+#include "proxy.h"
+#include "raw.h"
+#include "rawkill.h"
+
+#include <kustos/cancel.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Run "fn" in a child, which a hang does not outlive.  Returns its exit code,
+   or 128 + its signal. */
+static int in_child(int (*fn)(void *arg), void *arg)
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		alarm(5);
+		_exit(fn(arg));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+struct state {
+	struct kustos_client *client;
+	struct kustos_listener *listener;
+	struct completions done;
+};
+
+#define CHECK(cond)                                \
+	do {                                       \
+		if (!(cond))                       \
+			return __LINE__ % 100 + 1; \
+	} while (0)
+#define FORKED(call) CHECK((call) == KUSTOS_EFORKED)
+
+static int ask_about_client(struct kustos_client *c)
+{
+	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
+	struct kustos_listener *l;
+	struct kustos_session s;
+
+	FORKED(kustos_client_wait_connected(c, KUSTOS_FOREVER, NULL));
+	FORKED(kustos_client_flush(c, KUSTOS_FOREVER, NULL));
+	FORKED(kustos_client_session(c, &s));
+	FORKED(kustos_client_stats(c, &stats));
+	FORKED(kustos_client_listen(c, record_state, NULL, &l));
+	CHECK(kustos_client_state(c) == KUSTOS_CLOSED);
+	CHECK(kustos_client_lease_ms(c) == 0);
+	CHECK(kustos_client_fd(c) == -1);
+	CHECK(kustos_client_dispatch(c) == 0);
+	return 0;
+}
+
+static int ask_for_nodes(struct kustos_client *c)
+{
+	struct kustos_op op = { .kind = KUSTOS_OP_CHECK, .path = "/" };
+	struct kustos_names *names;
+	char *text;
+	size_t len;
+
+	op.version = -1;
+	FORKED(kustos_create(c, "/x", NULL, 0, 0, KUSTOS_FOREVER, NULL, &text,
+		NULL));
+	FORKED(kustos_get(c, "/", KUSTOS_FOREVER, NULL, &text, &len, NULL));
+	FORKED(kustos_set(c, "/", NULL, 0, -1, KUSTOS_FOREVER, NULL, NULL));
+	FORKED(kustos_exists(c, "/", KUSTOS_FOREVER, NULL, NULL));
+	FORKED(kustos_delete(c, "/x", -1, KUSTOS_FOREVER, NULL));
+	FORKED(kustos_delete_guaranteed(c, "/x", 1));
+	FORKED(kustos_children(c, "/", KUSTOS_FOREVER, NULL, &names, NULL));
+	FORKED(kustos_sync(c, "/", KUSTOS_FOREVER, NULL));
+	FORKED(kustos_multi(c, &op, 1, KUSTOS_FOREVER, NULL, NULL));
+	return 0;
+}
+
+static int ask_async(struct kustos_client *c, struct completions *d)
+{
+	struct kustos_op op = { .kind = KUSTOS_OP_CHECK, .path = "/" };
+	const kustos_deadline end = KUSTOS_FOREVER;
+	int before = completions_of(d);
+
+	op.version = -1;
+	FORKED(kustos_create_async(c, "/x", NULL, 0, 0, end, NULL,
+		count_completion, d));
+	FORKED(kustos_get_async(c, "/", end, NULL, count_completion, d));
+	FORKED(kustos_set_async(c, "/", NULL, 0, -1, end, NULL,
+		count_completion, d));
+	FORKED(kustos_exists_async(c, "/", end, NULL, count_completion, d));
+	FORKED(kustos_delete_async(c, "/x", -1, end, NULL, count_completion,
+		d));
+	FORKED(kustos_children_async(c, "/", end, NULL, count_completion, d));
+	FORKED(kustos_sync_async(c, "/", end, NULL, count_completion, d));
+	FORKED(kustos_multi_async(c, &op, 1, end, NULL, count_completion, d));
+	CHECK(completions_of(d) == before);
+	return 0;
+}
+
+/* What the child may still do: be told of it, and free. */
+static int use_and_close(void *arg)
+{
+	struct state *s = arg;
+	int64_t linger_ms = -1;
+	int rc;
+
+	if ((rc = ask_about_client(s->client)) != 0 ||
+		(rc = ask_for_nodes(s->client)) != 0 ||
+		(rc = ask_async(s->client, &s->done)) != 0)
+		return rc;
+	kustos_client_unlisten(s->client, s->listener);
+	CHECK(kustos_client_close(s->client, KUSTOS_FOREVER, &linger_ms) ==
+		KUSTOS_EFORKED);
+	return 0;
+}
+
+static struct record record;
+
+enum when { CONNECTING, CONNECTED, BUSY, SUSPENDED, LOST, IN_FD_MODE, WHENS };
+
+static void bring_to(struct state *s, enum when when, struct proxy *p)
+{
+	switch (when) {
+	case CONNECTING:
+		ck_assert_int_eq(kustos_client_state(s->client),
+			KUSTOS_CONNECTING);
+		return;
+	case BUSY:
+		proxy_set_mode(p, PROXY_HOLD);
+		for (int i = 0; i < 3000; i++)
+			ck_assert_int_eq(kustos_exists_async(s->client, "/",
+						 KUSTOS_FOREVER, NULL,
+						 count_completion, &s->done),
+				KUSTOS_OK);
+		return;
+	case SUSPENDED:
+		proxy_set_mode(p, PROXY_REFUSE);
+		client_wait(s->client, KUSTOS_SUSPENDED, 2000);
+		return;
+	case LOST:
+		proxy_set_mode(p, PROXY_REFUSE);
+		client_wait(s->client, KUSTOS_LOST, 3000);
+		return;
+	default:
+		return;
+	}
+}
+
+START_TEST(S24_a_child_gets_EFORKED_and_the_parent_goes_on)
+{
+	enum when when = (enum when)_i;
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client_options o = client_options(proxy_address(p), 2500);
+	struct state s = { .client = NULL };
+	int64_t id = 0;
+
+	if (when == CONNECTING)
+		proxy_set_mode(p, PROXY_REFUSE);
+	if (when == IN_FD_MODE)
+		o.dispatch = KUSTOS_DISPATCH_FD;
+	s.client = client_open_with(&o);
+	if (when != CONNECTING) {
+		client_wait(s.client, KUSTOS_CONNECTED, 3000);
+		id = client_session_id(s.client);
+		client_create(s.client, "/held", KUSTOS_EPHEMERAL);
+	}
+	ck_assert_int_eq(kustos_client_listen(s.client, record_state, &record,
+				 &s.listener),
+		KUSTOS_OK);
+	bring_to(&s, when, p);
+	ck_assert_int_eq(in_child(use_and_close, &s), 0);
+
+	proxy_set_mode(p, PROXY_PASS);
+	client_wait(s.client, KUSTOS_CONNECTED, 3000);
+	if (when != CONNECTING) {
+		ck_assert(client_session_id(s.client) == id);
+		ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL),
+			0);
+	}
+	if (when == BUSY)
+		test_eventually(completions_of(&s.done) == 3000, 5000);
+	ck_assert_int_eq(
+		kustos_exists(s.client, "/", kustos_after_ms(2000), NULL, NULL),
+		KUSTOS_OK);
+	kustos_client_unlisten(s.client, s.listener);
+	client_close(s.client);
+	proxy_free(p);
+}
+END_TEST
+
+/* A child may have clients of its own. */
+static int open_own(void *arg)
+{
+	struct state *s = arg;
+	struct kustos_client *own = client_connected(fixture_address(), 3000);
+
+	CHECK(kustos_exists(own, "/", kustos_after_ms(2000), NULL, NULL) ==
+		KUSTOS_OK);
+	CHECK(kustos_client_close(s->client, KUSTOS_NOW, NULL) ==
+		KUSTOS_EFORKED);
+	CHECK(kustos_exists(own, "/", kustos_after_ms(2000), NULL, NULL) ==
+		KUSTOS_OK);
+	CHECK(kustos_client_close(own, kustos_after_ms(2000), NULL) ==
+		KUSTOS_OK);
+	return 0;
+}
+
+START_TEST(S24_a_child_may_open_a_client_of_its_own)
+{
+	struct state s = { .client = client_connected(fixture_address(),
+				   3000) };
+	int64_t id = client_session_id(s.client);
+
+	client_create(s.client, "/held", KUSTOS_EPHEMERAL);
+	ck_assert_int_eq(in_child(open_own, &s), 0);
+	ck_assert_int_eq(kustos_exists(s.client, "/held", kustos_after_ms(2000),
+				 NULL, NULL),
+		KUSTOS_OK);
+	ck_assert(client_session_id(s.client) == id);
+	ck_assert_int_eq(client_epoch(s.client), 1);
+	client_close(s.client);
+}
+END_TEST
+
+/* What a descriptor is, such as "socket:[123]" or "anon_inode:[timerfd]". */
+static void name_fd(int fd, char *name, size_t size)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(link, name, size - 1);
+	name[len > 0 ? len : 0] = '\0';
+}
+
+/* Return how many descriptors from "from" on a program that we run would
+   inherit; "sockets" counts those that are a socket or a pipe. */
+static int count_inherited(const bool *known, int *library)
+{
+	char name[128];
+	int own = 0;
+
+	*library = 0;
+	for (int fd = 3; fd < 256; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		if (known[fd] || flags < 0 || (flags & FD_CLOEXEC) != 0)
+			continue;
+		name_fd(fd, name, sizeof(name));
+		if (strncmp(name, "socket:", 7) == 0 ||
+			strncmp(name, "pipe:", 5) == 0)
+			++*library;
+		else
+			own++;
+	}
+	return own;
+}
+
+START_TEST(P13_our_descriptors_are_closed_by_exec)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		2000);
+	struct kustos_client *c;
+	bool known[256];
+	int library, most = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		known[fd] = fcntl(fd, F_GETFD) >= 0;
+	o.dispatch = KUSTOS_DISPATCH_FD;
+	c = client_open_with(&o);
+	client_wait(c, KUSTOS_CONNECTED, 3000);
+	ck_assert(fcntl(kustos_client_fd(c), F_GETFD) & FD_CLOEXEC);
+	ck_assert_int_eq(count_inherited(known, &library), 0);
+	/* One socket and one pipe of the ZooKeeper library, and never one of
+	   our probes, which are under way while the server is away. */
+	ck_assert_int_le(library, 3);
+	ck_assert_int_eq(server_pause(fixture_server()), 0);
+	for (int64_t end = test_now_ms() + 1500; test_now_ms() < end;) {
+		ck_assert_int_eq(count_inherited(known, &library), 0);
+		if (library > most)
+			most = library;
+		test_pause_1ms();
+	}
+	ck_assert_int_le(most, 3);
+	ck_assert_int_eq(server_resume(fixture_server()), 0);
+	client_drop(c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fork");
+	TCase *t = fixture_case(s, "one server", 20);
+
+	tcase_add_loop_test(t, S24_a_child_gets_EFORKED_and_the_parent_goes_on,
+		0, WHENS);
+	tcase_add_test(t, S24_a_child_may_open_a_client_of_its_own);
+	tcase_add_test(t, P13_our_descriptors_are_closed_by_exec);
+	return fixture_main(s);
+}

@@ -1,0 +1,195 @@
+/*
+ * test_guaranteed.c - the guaranteed delete: tried until it is confirmed, and
+ * never aimed at a newer node of the same name.
+ */
+#include "client_fixture.h"
+#include "inject.h"
+#include "proxy.h"
+#include "raw.h"
+#include "rawkill.h"
+
+#include <errno.h>
+
+#define T_MS 2000
+#define SOON kustos_after_ms(8000)
+
+static struct proxy *proxy;
+static struct kustos_client *client;
+
+static void set_up(void)
+{
+	inject_reset();
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	client = client_connected(proxy_address(proxy), T_MS);
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	proxy_set_mode(proxy, PROXY_PASS);
+	if (client != NULL)
+		client_close(client);
+	proxy_free(proxy);
+}
+
+static bool is_there(const char *path)
+{
+	int rc = raw_exists(fixture_address(), path, NULL);
+
+	ck_assert(rc == 0 || rc == RAW_NONODE);
+	return rc == 0;
+}
+
+static void remove_later(const char *path, int64_t czxid)
+{
+	ck_assert_int_eq(kustos_delete_guaranteed(client, path, czxid),
+		KUSTOS_OK);
+}
+
+static void flush(void)
+{
+	ck_assert_int_eq(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+}
+
+/* While the client cannot come back, somebody else replaces the node. */
+static int64_t replace(const char *path)
+{
+	struct raw_stat stat;
+
+	if (is_there(path))
+		ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), path, "new"), 0);
+	ck_assert_int_eq(raw_exists(fixture_address(), path, &stat), 0);
+	return stat.czxid;
+}
+
+static const enum proxy_fault faults[] = { PROXY_LOSE_REPLY,
+	PROXY_LOSE_REQUEST };
+
+START_TEST(L05_a_guaranteed_delete_is_replayed_until_it_is_confirmed)
+{
+	int64_t czxid = client_create(client, "/g", 0);
+
+	for (int i = 0; i < 6; i++) {
+		proxy_arm(proxy, faults[_i], ZK_OP_DELETE, 1);
+		if (i == 0)
+			remove_later("/g", czxid);
+		if (_i == 0 && i > 0)
+			break; /* it was applied, and is not sent again */
+		test_eventually(proxy_fired(proxy) == i + 1, 5000);
+	}
+	flush();
+	ck_assert(!is_there("/g"));
+	ck_assert_uint_eq(client_stats(client).sessions, 1);
+}
+END_TEST
+
+START_TEST(L05_a_guaranteed_delete_made_while_suspended_is_sent_later)
+{
+	int64_t czxid = client_create(client, "/g", 0);
+
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	remove_later("/g", czxid);
+	ck_assert_int_eq(kustos_client_flush(client, kustos_after_ms(50), NULL),
+		KUSTOS_ETIMEDOUT);
+	inject_connect(0);
+	flush();
+	ck_assert(!is_there("/g"));
+}
+END_TEST
+
+START_TEST(L05_a_guaranteed_delete_outlives_the_clients_close)
+{
+	int64_t czxid = client_create(client, "/g", 0);
+
+	proxy_arm(proxy, PROXY_LOSE_REQUEST, ZK_OP_DELETE, 1);
+	remove_later("/g", czxid);
+	client_close(client);
+	ck_assert(!is_there("/g"));
+	client = NULL;
+}
+END_TEST
+
+START_TEST(S10_a_late_retry_spares_a_newer_node)
+{
+	int64_t newer, czxid = client_create(client, "/g", 0);
+	struct raw_stat stat;
+
+	inject_connect(ECONNREFUSED);
+	proxy_arm(proxy, faults[_i], ZK_OP_DELETE, 1);
+	remove_later("/g", czxid);
+	test_eventually(proxy_fired(proxy) == 1, 2000);
+	newer = replace("/g");
+	inject_connect(0);
+	flush();
+	ck_assert_int_eq(raw_exists(fixture_address(), "/g", &stat), 0);
+	ck_assert_int_eq(stat.czxid, newer);
+}
+END_TEST
+
+/* It need not even be a retry: the first try may be late, too. */
+START_TEST(S10_a_first_try_that_had_to_wait_spares_a_newer_node)
+{
+	int64_t newer, czxid = client_create(client, "/g", 0);
+	struct raw_stat stat;
+
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	remove_later("/g", czxid);
+	newer = replace("/g");
+	inject_connect(0);
+	flush();
+	ck_assert_int_eq(raw_exists(fixture_address(), "/g", &stat), 0);
+	ck_assert_int_eq(stat.czxid, newer);
+}
+END_TEST
+
+START_TEST(S10_a_guaranteed_delete_ends_with_its_session)
+{
+	int64_t id = client_session_id(client);
+	int64_t czxid = client_create(client, "/g", 0);
+
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	remove_later("/g", czxid);
+	ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
+	inject_connect(0);
+	client_wait_epoch(client, 1, 8000);
+	flush();
+	ck_assert_int_ne(client_session_id(client), id);
+	ck_assert(is_there("/g"));
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_DELETE), 0);
+}
+END_TEST
+
+START_TEST(a_guaranteed_delete_of_nothing_ends)
+{
+	remove_later("/none", 1);
+	flush();
+	ck_assert_uint_eq(client_stats(client).waiting, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("guaranteed");
+	TCase *t = fixture_case(s, "guaranteed", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t,
+		L05_a_guaranteed_delete_is_replayed_until_it_is_confirmed, 0,
+		2);
+	tcase_add_test(t,
+		L05_a_guaranteed_delete_made_while_suspended_is_sent_later);
+	tcase_add_test(t, L05_a_guaranteed_delete_outlives_the_clients_close);
+	tcase_add_loop_test(t, S10_a_late_retry_spares_a_newer_node, 0, 2);
+	tcase_add_test(t, S10_a_first_try_that_had_to_wait_spares_a_newer_node);
+	tcase_add_test(t, S10_a_guaranteed_delete_ends_with_its_session);
+	tcase_add_test(t, a_guaranteed_delete_of_nothing_ends);
+	return fixture_main(s);
+}

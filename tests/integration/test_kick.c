@@ -1,0 +1,275 @@
+/*
+ * test_kick.c - a silent connection is broken, and no other socket of the
+ * process, whatever else it has open to the same server.
+ */
+#include "client_fixture.h"
+#include "support/proxy.h"
+#include "support/raw.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TIMEOUT_MS 3000
+#define CLIENTS 2
+#define SESSIONS 2
+#define READERS 4
+
+static struct proxy *ways[2];
+static char hosts[96];
+static struct kustos_client *clients[CLIENTS];
+
+/* Sockets of the program's own to the first way: one that only exists, and
+   sessions, each used by a thread when they are busy. */
+static int idle;
+static struct raw *sessions[SESSIONS];
+static pthread_t users[SESSIONS];
+static int stop;
+
+static void open_ways(void)
+{
+	static const char *const ips[] = { "127.0.0.11", "127.0.0.12" };
+
+	for (int i = 0; i < 2; i++) {
+		ways[i] = proxy_start(ips[i], fixture_address(),
+			PROXY_ZOOKEEPER);
+		ck_assert_ptr_nonnull(ways[i]);
+	}
+	snprintf(hosts, sizeof(hosts), "%s,%s", proxy_address(ways[0]),
+		proxy_address(ways[1]));
+}
+
+static void close_ways(void)
+{
+	proxy_free(ways[0]);
+	proxy_free(ways[1]);
+}
+
+static bool is_on(struct kustos_client *client, const struct proxy *way)
+{
+	struct kustos_session s = client_session(client);
+
+	return s.state == KUSTOS_CONNECTED &&
+		!strcmp(s.server, proxy_address(way));
+}
+
+static void exchange(struct kustos_client *client)
+{
+	ck_assert_int_eq(
+		kustos_exists(client, "/", kustos_after_ms(5000), NULL, NULL),
+		KUSTOS_OK);
+}
+
+static bool is_stopped(void)
+{
+	return __atomic_load_n(&stop, __ATOMIC_SEQ_CST) != 0;
+}
+
+static void *use_session(void *session)
+{
+	while (!is_stopped() && raw_do_exists(session, "/", NULL) == 0)
+		;
+	return NULL;
+}
+
+/* From here on there is no telling, by the traffic, which socket is whose:
+   every exchange takes as long as any other and overlaps one of each. */
+static void make_busy(void)
+{
+	proxy_set_delay(ways[0], 0, 10);
+	for (int i = 0; i < SESSIONS; i++)
+		ck_assert_int_eq(pthread_create(&users[i], NULL, use_session,
+					 sessions[i]),
+			0);
+}
+
+/* The program's own sockets, and two clients, all on the first way; in this
+   order, so that who searches meets the wrong ones first. */
+static void open_all(bool busy)
+{
+	idle = net_connect(proxy_address(ways[0]), 1000);
+	ck_assert_int_ge(idle, 0);
+	for (int i = 0; i < SESSIONS; i++) {
+		sessions[i] = raw_open(proxy_address(ways[0]), 20000);
+		ck_assert_ptr_nonnull(sessions[i]);
+	}
+	if (busy)
+		make_busy();
+	proxy_set_mode(ways[1], PROXY_REFUSE);
+	for (int i = 0; i < CLIENTS; i++)
+		clients[i] = client_connected(hosts, TIMEOUT_MS);
+	proxy_set_mode(ways[1], PROXY_PASS);
+	for (int i = 0; i < CLIENTS; i++) {
+		exchange(clients[i]);
+		ck_assert(is_on(clients[i], ways[0]));
+	}
+}
+
+static bool is_whole(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+		errno == EAGAIN;
+}
+
+static void make_quiet(void)
+{
+	__atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < SESSIONS; i++)
+		pthread_join(users[i], NULL);
+}
+
+static void close_all(void)
+{
+	for (int i = 0; i < CLIENTS; i++)
+		client_close(clients[i]);
+	for (int i = 0; i < SESSIONS; i++)
+		raw_close(sessions[i]);
+	close(idle);
+}
+
+/* In the hole no socket gets an answer, but one that was shut down says so at
+   once. */
+static void check_untouched_in_hole(void)
+{
+	int64_t start;
+
+	ck_assert(is_whole(idle));
+	for (int i = 0; i < SESSIONS; i++) {
+		raw_set_patience(sessions[i], 200);
+		start = test_now_ms();
+		ck_assert_int_eq(raw_do_ping(sessions[i]), RAW_BROKEN);
+		ck_assert_int_ge(test_now_ms() - start, 150);
+	}
+}
+
+/* The second time the clients cannot know which sockets are theirs.  They are
+   steered away, with what was sent still waiting for its answer, which costs
+   libzookeeper_mt one more connection. */
+START_TEST(B05_two_clients_leave_a_silent_server_and_nothing_else_is_touched)
+{
+	int64_t ids[CLIENTS];
+
+	open_all(_i == 1);
+	for (int i = 0; i < CLIENTS; i++)
+		ids[i] = client_session_id(clients[i]);
+	if (_i == 1)
+		make_quiet();
+	proxy_set_mode(ways[0], PROXY_HOLE);
+	for (int i = 0; i < CLIENTS; i++)
+		test_eventually(is_on(clients[i], ways[1]), TIMEOUT_MS / 2);
+	for (int i = 0; i < CLIENTS; i++) {
+		ck_assert(client_session_id(clients[i]) == ids[i]);
+		ck_assert_uint_ge(client_stats(clients[i]).disconnects, 1);
+		ck_assert_uint_le(client_stats(clients[i]).disconnects, 1 + _i);
+	}
+	check_untouched_in_hole();
+	close_all();
+}
+END_TEST
+
+static uint64_t disconnects(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < CLIENTS; i++)
+		sum += client_stats(clients[i]).disconnects;
+	return sum;
+}
+
+/* One client of the two is not answered any more; the server is well. */
+START_TEST(B05_only_the_silent_connection_of_two_is_broken)
+{
+	open_all(false);
+	proxy_arm(ways[0], PROXY_DROP_REPLY, PROXY_ANY, 1);
+	test_eventually(proxy_fired(ways[0]) == 1, TIMEOUT_MS / 4);
+	test_never(disconnects() > 0, TIMEOUT_MS / 6);
+	test_eventually(disconnects() == 1, TIMEOUT_MS / 2);
+	for (int i = 0; i < CLIENTS; i++)
+		client_wait(clients[i], KUSTOS_CONNECTED, 200);
+	test_never(disconnects() > 1, TIMEOUT_MS / 6);
+	ck_assert(is_whole(idle));
+	for (int i = 0; i < SESSIONS; i++)
+		ck_assert_int_eq(raw_do_ping(sessions[i]), 0);
+	close_all();
+}
+END_TEST
+
+/* The one of libzookeeper_mt writes into one buffer for all handles, without a
+   lock.  This one is always wrong, for who should use it all the same. */
+struct _zhandle;
+const char *zoo_get_current_server(struct _zhandle *handle);
+const char *zoo_get_current_server(struct _zhandle *handle)
+{
+	(void)handle;
+	return "somewhere else";
+}
+
+/* Readers ask both clients where they are connected, again and again. */
+static int mistakes, reads;
+
+static void *read_servers(void *arg)
+{
+	struct kustos_session s;
+
+	(void)arg;
+	while (!is_stopped())
+		for (int i = 0; i < CLIENTS; i++) {
+			if (kustos_client_session(clients[i], &s) !=
+					KUSTOS_OK ||
+				(s.server[0] != '\0' &&
+					strcmp(s.server,
+						proxy_address(ways[i])) != 0))
+				__atomic_add_fetch(&mistakes, 1,
+					__ATOMIC_SEQ_CST);
+			__atomic_add_fetch(&reads, 1, __ATOMIC_SEQ_CST);
+		}
+	return NULL;
+}
+
+START_TEST(P14_each_client_tells_its_own_server)
+{
+	pthread_t readers[READERS];
+
+	for (int i = 0; i < CLIENTS; i++)
+		clients[i] = client_connected(proxy_address(ways[i]),
+			TIMEOUT_MS);
+	for (int i = 0; i < READERS; i++)
+		ck_assert_int_eq(
+			pthread_create(&readers[i], NULL, read_servers, NULL),
+			0);
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < CLIENTS; i++)
+			proxy_cut(ways[i]);
+		for (int i = 0; i < CLIENTS; i++)
+			test_eventually(client_stats(clients[i]).disconnects >
+						(uint64_t)round &&
+					is_on(clients[i], ways[i]),
+				TIMEOUT_MS);
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < READERS; i++)
+		pthread_join(readers[i], NULL);
+	ck_assert_int_eq(mistakes, 0);
+	ck_assert_int_gt(reads, 1000);
+	for (int i = 0; i < CLIENTS; i++)
+		client_close(clients[i]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kick");
+	TCase *t = fixture_case(s, "one server, two addresses", 30);
+
+	tcase_add_checked_fixture(t, open_ways, close_ways);
+	tcase_add_loop_test(t,
+		B05_two_clients_leave_a_silent_server_and_nothing_else_is_touched,
+		0, 2);
+	tcase_add_test(t, B05_only_the_silent_connection_of_two_is_broken);
+	tcase_add_test(t, P14_each_client_tells_its_own_server);
+	return fixture_main(s);
+}

@@ -1,0 +1,300 @@
+/*
+ * test_lease.c - how long a session is certainly alive, by our own clock.
+ */
+#include "child.h"
+#include "client_fixture.h"
+#include "inject.h"
+#include "process.h"
+#include "proxy.h"
+#include "raw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MS 1000000
+
+static struct record record;
+
+/* Return the longest lease seen within "ms"; and the shortest. */
+static int64_t longest_lease(struct kustos_client *c, int ms, int64_t *shortest)
+{
+	int64_t longest = 0, end = test_now_ms() + ms;
+
+	*shortest = INT64_MAX;
+	while (test_now_ms() < end) {
+		int64_t lease = kustos_client_lease_ms(c);
+
+		if (lease > longest)
+			longest = lease;
+		if (lease < *shortest)
+			*shortest = lease;
+		test_pause_1ms();
+	}
+	return longest;
+}
+
+START_TEST(S26_a_lease_is_two_thirds_of_the_timeout_at_most)
+{
+	struct kustos_client *c = client_connected(fixture_address(), 3000);
+	int64_t shortest, longest = longest_lease(c, 1000, &shortest);
+
+	ck_assert_int_le(longest, LEASE_MS(3000));
+	ck_assert_int_gt(longest, 1500);  /* heartbeats are answered at once */
+	ck_assert_int_gt(shortest, 1000); /* and sent often enough */
+	client_close(c);
+}
+END_TEST
+
+START_TEST(S26_a_lease_counts_from_when_an_answered_request_was_sent)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 3000);
+	int64_t shortest, longest;
+
+	/* Every answer comes 300 ms after it was asked for. */
+	proxy_set_delay(p, 0, 300);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(kustos_exists(c, "/", kustos_after_ms(3000),
+					 NULL, NULL),
+			KUSTOS_OK);
+	longest = longest_lease(c, 1000, &shortest);
+	ck_assert_int_le(longest, LEASE_MS(3000) - 300);
+	ck_assert_int_gt(longest, 1000);
+	ck_assert_int_gt(shortest, 0);
+	client_drop(c);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(S26_what_is_not_answered_does_not_extend_a_lease)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 2000);
+	struct completions done = { 0 };
+	int64_t before, cut_ns;
+	int sent = 0;
+
+	record_start(&record, c);
+	proxy_set_mode(p, PROXY_HOLE);
+	cut_ns = test_boot_ns();
+	before = kustos_client_lease_ms(c);
+	while (before > 0) {
+		int64_t lease = kustos_client_lease_ms(c);
+
+		ck_assert_int_le(lease, before);
+		before = lease;
+		sent += kustos_exists_async(c, "/", kustos_after_ms(100), NULL,
+				count_completion, &done) == KUSTOS_OK;
+		test_pause_1ms();
+	}
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_LOST);
+	ck_assert_int_gt(sent, 100);
+	test_eventually(record_when(&record, KUSTOS_LOST, 1) != 0, 100);
+	/* Since the last answer, and with nobody's help. */
+	ck_assert_int_lt(record_when(&record, KUSTOS_LOST, 1) - cut_ns,
+		(70 + LEASE_MS(INT64_C(2000))) * NS_PER_MS);
+	ck_assert_int_gt(record_when(&record, KUSTOS_LOST, 1) - cut_ns,
+		INT64_C(900) * NS_PER_MS);
+	test_eventually(completions_of(&done) == sent, 2000);
+	ck_assert_int_eq(done.failed, sent);
+	client_drop(c);
+	ck_assert_int_eq(completions_of(&done), sent);
+	proxy_free(p);
+}
+END_TEST
+
+START_TEST(S25_a_step_of_the_wall_clock_changes_nothing)
+{
+	const int64_t hour_ms = 3600 * 1000;
+	struct kustos_client *c = client_connected(fixture_address(), 2000);
+	int64_t shortest, start;
+
+	record_start(&record, c);
+	for (int i = 0; i < 2; i++) {
+		inject_clock(CLOCK_REALTIME, i == 0 ? hour_ms : -hour_ms);
+		ck_assert_int_le(longest_lease(c, 400, &shortest),
+			LEASE_MS(2000) + 1);
+		ck_assert_int_gt(shortest, 300);
+		ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTED);
+		ck_assert_int_eq(kustos_exists(c, "/", kustos_after_ms(1000),
+					 NULL, NULL),
+			KUSTOS_OK);
+	}
+	ck_assert_int_eq(server_pause(fixture_server()), 0);
+	start = test_now_ms();
+	ck_assert_int_eq(
+		kustos_exists(c, "/", kustos_after_ms(100), NULL, NULL),
+		KUSTOS_ETIMEDOUT);
+	ck_assert_int_ge(test_now_ms() - start, 100);
+	ck_assert_int_lt(test_now_ms() - start, 1000);
+	ck_assert_int_eq(server_resume(fixture_server()), 0);
+	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 0);
+	ck_assert_int_eq(client_epoch(c), 1);
+	client_close(c);
+	inject_reset();
+}
+END_TEST
+
+START_TEST(S25_a_lease_does_not_outlive_a_suspend_of_the_machine)
+{
+	const int64_t jump_ms = LEASE_MS(3000);
+	struct kustos_client *c = client_connected(fixture_address(), 3000);
+	int64_t id = client_session_id(c);
+	struct kustos_session s;
+
+	record_start(&record, c);
+	ck_assert_int_gt(kustos_client_lease_ms(c), 0);
+	/* For a machine that slept, only the boot-time clock went on. */
+	inject_clock(CLOCK_BOOTTIME, jump_ms);
+	s = client_session(c);
+	ck_assert(s.state == KUSTOS_LOST || s.epoch > 1);
+	/* The server slept with us; so the session answers after all. */
+	client_wait_epoch(c, 1, 2000);
+	ck_assert_int_eq(client_epoch(c), 2);
+	ck_assert(client_session_id(c) == id);
+	test_eventually(record_count(&record, KUSTOS_LOST) == 1, 1000);
+	client_drop(c);
+	inject_reset();
+}
+END_TEST
+
+/*
+ * S1: a process that is stopped.
+ */
+struct paused {
+	const char *address;
+	int timeout_ms;
+};
+
+/* Hold an ephemeral node, and say what the first look after a pause shows. */
+static int paused_main(int fd, void *arg)
+{
+	const struct paused *how = arg;
+	struct kustos_client *c = client_connected(how->address,
+		how->timeout_ms);
+	int64_t last = test_boot_ns();
+	char line[128];
+
+	record_start(&record, c);
+	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	child_say(fd, "ready");
+	while (test_boot_ns() - last < INT64_C(300) * NS_PER_MS) {
+		last = test_boot_ns();
+		test_pause_1ms();
+	}
+	/* In this order: what is certain at last was so at first. */
+	int64_t lease = kustos_client_lease_ms(c);
+	struct kustos_session s = client_session(c);
+	snprintf(line, sizeof(line), "%s %lld %lld", kustos_state_name(s.state),
+		(long long)s.epoch, (long long)lease);
+	child_say(fd, line);
+	/* LOST is told before any request can succeed. */
+	enum kustos_err err = kustos_exists(c, "/", kustos_after_ms(5000), NULL,
+		NULL);
+	int64_t answered_ns = test_boot_ns();
+	test_eventually(record_when(&record, KUSTOS_LOST, 1) != 0, 100);
+	snprintf(line, sizeof(line), "%s %s", kustos_err_name(err),
+		record_when(&record, KUSTOS_LOST, 1) < answered_ns ? "after"
+								   : "before");
+	child_say(fd, line);
+	client_drop(c);
+	return 0;
+}
+
+/* Read what it saw first, and check that it did not think it held on. */
+static void check_first_look(struct child *child)
+{
+	char line[128], state[16];
+	long long epoch, lease;
+
+	ck_assert_int_eq(child_hear(child->fd, line, sizeof(line), 3000), 0);
+	ck_assert_int_eq(sscanf(line, "%15s %lld %lld", state, &epoch, &lease),
+		3);
+	if (epoch == 1) { /* else it has begun anew already */
+		ck_assert_str_ne(state, "CONNECTED");
+		ck_assert_str_ne(state, "SUSPENDED");
+		ck_assert_int_eq(lease, 0);
+	}
+	ck_assert_int_eq(child_hear(child->fd, line, sizeof(line), 6000), 0);
+	ck_assert_str_eq(line, "KUSTOS_OK after");
+}
+
+START_TEST(S01_a_process_that_was_stopped_too_long_knows_at_once)
+{
+	struct paused how = { fixture_address(), 1000 };
+	struct child child;
+
+	ck_assert_int_eq(child_start(&child, paused_main, &how), 0);
+	ck_assert(child_expect(child.fd, "ready", 5000));
+	ck_assert_int_eq(process_pause(child.pid), 0);
+	test_eventually(raw_exists(fixture_address(), "/held", NULL) ==
+			RAW_NONODE,
+		3000);
+	ck_assert_int_eq(process_resume(child.pid), 0);
+	check_first_look(&child);
+	ck_assert_int_eq(child_wait(&child, 3000), 0);
+	child_end(&child);
+}
+END_TEST
+
+START_TEST(S01_a_stop_longer_than_the_lease_is_a_loss_though_the_node_lives)
+{
+	struct paused how = { fixture_address(), 3000 };
+	struct child child;
+	int64_t start;
+
+	ck_assert_int_eq(child_start(&child, paused_main, &how), 0);
+	ck_assert(child_expect(child.fd, "ready", 5000));
+	ck_assert_int_eq(process_pause(child.pid), 0);
+	start = test_now_ms();
+	test_eventually(test_now_ms() - start > LEASE_MS(3000) + 50, 3000);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL), 0);
+	ck_assert_int_eq(process_resume(child.pid), 0);
+	check_first_look(&child);
+	ck_assert_int_eq(child_wait(&child, 3000), 0);
+	child_end(&child);
+}
+END_TEST
+
+START_TEST(S01_a_client_that_is_cut_off_knows_before_the_server_acts)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 1000);
+
+	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	proxy_set_mode(p, PROXY_HOLE);
+	while (raw_exists(fixture_address(), "/held", NULL) == 0)
+		test_pause_1ms();
+	ck_assert_int_eq(kustos_client_lease_ms(c), 0);
+	ck_assert(kustos_client_state(c) == KUSTOS_LOST ||
+		kustos_client_state(c) == KUSTOS_CONNECTING);
+	ck_assert_uint_eq(client_stats(c).losses, 1);
+	client_drop(c);
+	proxy_free(p);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("lease");
+	TCase *t = fixture_case(s, "one server", 20);
+
+	tcase_add_test(t, S26_a_lease_is_two_thirds_of_the_timeout_at_most);
+	tcase_add_test(t,
+		S26_a_lease_counts_from_when_an_answered_request_was_sent);
+	tcase_add_test(t, S26_what_is_not_answered_does_not_extend_a_lease);
+	tcase_add_test(t, S25_a_step_of_the_wall_clock_changes_nothing);
+	tcase_add_test(t,
+		S25_a_lease_does_not_outlive_a_suspend_of_the_machine);
+	tcase_add_test(t,
+		S01_a_process_that_was_stopped_too_long_knows_at_once);
+	tcase_add_test(t,
+		S01_a_stop_longer_than_the_lease_is_a_loss_though_the_node_lives);
+	tcase_add_test(t,
+		S01_a_client_that_is_cut_off_knows_before_the_server_acts);
+	return fixture_main(s);
+}

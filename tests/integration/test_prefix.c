@@ -1,0 +1,266 @@
+/*
+ * test_prefix.c - chroot, name space, and parents that come and go.
+ *
+ * The server looks for empty containers ten times a second.
+ */
+#include "client_fixture.h"
+#include "inject.h"
+#include "raw.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define T_MS 3000
+#define SOON kustos_after_ms(8000)
+
+static struct kustos_client *client;
+
+static void check_err(enum kustos_err got, enum kustos_err wanted)
+{
+	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
+		kustos_err_name(wanted));
+}
+
+static void open_in(const char *chroot, const char *name_space)
+{
+	struct kustos_client_options o = client_options(NULL, T_MS);
+	char hosts[96];
+
+	snprintf(hosts, sizeof(hosts), "%s%s", fixture_address(), chroot);
+	o.hosts = hosts;
+	o.name_space = name_space;
+	client = client_open_with(&o);
+	client_wait(client, KUSTOS_CONNECTED, 5000);
+}
+
+/* Create, and check what path is given back. */
+static void make(const char *path, int flags, const char *given_back)
+{
+	char *created = NULL;
+
+	check_err(kustos_create(client, path, "x", 1, flags, SOON, NULL,
+			  &created, NULL),
+		KUSTOS_OK);
+	ck_assert_str_eq(created, given_back);
+	kustos_free(created);
+}
+
+static bool is_there(const char *path)
+{
+	int rc = raw_exists(fixture_address(), path, NULL);
+
+	ck_assert(rc == 0 || rc == RAW_NONODE);
+	return rc == 0;
+}
+
+/* A container goes when it is empty, and nothing else does. */
+static void goes_with_its_last_child(const char *path, const char *child)
+{
+	ck_assert(is_there(path));
+	ck_assert_int_eq(raw_delete(fixture_address(), child), 0);
+	test_eventually(!is_there(path), 3000);
+}
+
+static void use_everything(const char *prefix)
+{
+	char full[64], *data = NULL;
+	struct kustos_names *names = NULL;
+	struct kustos_op ops[] = {
+		{ .kind = KUSTOS_OP_CREATE, .path = "/m" },
+		{ .kind = KUSTOS_OP_DELETE, .path = "/a", .version = -1 },
+	};
+
+	make("/a", 0, "/a");
+	snprintf(full, sizeof(full), "%s/a", prefix);
+	ck_assert(is_there(full));
+	make("/s-", KUSTOS_SEQUENTIAL, "/s-0000000001");
+	check_err(kustos_set(client, "/a", "yy", 2, 0, SOON, NULL, NULL),
+		KUSTOS_OK);
+	check_err(kustos_get(client, "/a", SOON, NULL, &data, NULL, NULL),
+		KUSTOS_OK);
+	ck_assert_str_eq(data, "yy");
+	kustos_free(data);
+	check_err(kustos_children(client, "/", SOON, NULL, &names, NULL),
+		KUSTOS_OK);
+	ck_assert_uint_eq(names->count, 2);
+	kustos_names_free(names);
+	check_err(kustos_exists(client, "/", SOON, NULL, NULL), KUSTOS_OK);
+	check_err(kustos_multi(client, ops, 2, SOON, NULL, NULL), KUSTOS_OK);
+	ck_assert(!is_there(full));
+	check_err(kustos_delete(client, "/m", -1, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
+}
+
+START_TEST(everything_works_below_a_chroot)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), "/app", NULL), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), "/app/x", NULL), 0);
+	open_in("/app/x", NULL);
+	use_everything("/app/x");
+	client_close(client);
+}
+END_TEST
+
+START_TEST(everything_works_in_a_name_space_of_a_chroot)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), "/app", NULL), 0);
+	open_in("/app", "/team/billing");
+	ck_assert(!is_there("/app/team"));
+	use_everything("/app/team/billing");
+	goes_with_its_last_child("/app/team/billing",
+		"/app/team/billing/s-0000000001");
+	test_eventually(!is_there("/app/team"), 3000);
+	ck_assert(is_there("/app"));
+	client_close(client);
+}
+END_TEST
+
+START_TEST(a_missing_chroot_is_not_made)
+{
+	open_in("/none", _i == 0 ? NULL : "/ns");
+	check_err(
+		kustos_create(client, "/a", NULL, 0, 0, SOON, NULL, NULL, NULL),
+		KUSTOS_ENONODE);
+	check_err(kustos_create(client, "/a/b/c", NULL, 0,
+			  KUSTOS_PARENTS | KUSTOS_PROTECTED, SOON, NULL, NULL,
+			  NULL),
+		KUSTOS_ENONODE);
+	check_err(kustos_get(client, "/a", SOON, NULL, NULL, NULL, NULL),
+		KUSTOS_ENONODE);
+	ck_assert(!is_there("/none"));
+	client_close(client);
+}
+END_TEST
+
+START_TEST(a_name_space_is_made_only_as_far_as_it_goes)
+{
+	open_in("", "/ns");
+	check_err(kustos_create(client, "/a/b", NULL, 0, 0, SOON, NULL, NULL,
+			  NULL),
+		KUSTOS_ENONODE);
+	ck_assert(!is_there("/ns/a"));
+	make("/a/b", KUSTOS_PARENTS, "/a/b");
+	goes_with_its_last_child("/ns/a", "/ns/a/b");
+	client_close(client);
+}
+END_TEST
+
+START_TEST(a_reaped_name_space_is_made_again)
+{
+	open_in("", "/ns");
+	for (int i = 0; i < 3; i++) {
+		make("/a", 0, "/a");
+		check_err(kustos_delete(client, "/a", -1, SOON, NULL),
+			KUSTOS_OK);
+		test_eventually(!is_there("/ns"), 3000);
+	}
+	client_close(client);
+}
+END_TEST
+
+START_TEST(missing_parents_are_made_as_containers_in_one_flight)
+{
+	uint64_t sent;
+
+	inject_reset();
+	open_in("", NULL);
+	sent = client_stats(client).sent;
+	make("/a/b/c/d", KUSTOS_PARENTS, "/a/b/c/d");
+	ck_assert_int_eq(inject_sent(ZK_OP_CREATE_CONTAINER), 3);
+	ck_assert_int_eq(inject_sent(ZK_OP_CREATE2), 2);
+	make("/a/b/c/e", KUSTOS_PARENTS, "/a/b/c/e");
+	ck_assert_int_eq(inject_sent(ZK_OP_CREATE2), 3);
+	make("/k", KUSTOS_CONTAINER, "/k");
+	ck_assert_int_eq(inject_sent(ZK_OP_CREATE_CONTAINER), 4);
+	ck_assert_uint_ge(client_stats(client).sent, sent + 7);
+	make("/k/x", 0, "/k/x");
+	goes_with_its_last_child("/k", "/k/x");
+	client_close(client);
+}
+END_TEST
+
+/* The parent is empty at every turn, and so always about to be reaped. */
+START_TEST(L21_a_parent_reaped_under_a_creation_is_made_again)
+{
+	char *path;
+	int reaped = 0;
+
+	open_in("", NULL);
+	for (int64_t end = test_now_ms() + 2500; test_now_ms() < end;) {
+		check_err(kustos_create(client, "/p/q/n-", NULL, 0,
+				  KUSTOS_PARENTS | KUSTOS_SEQUENTIAL |
+					  KUSTOS_EPHEMERAL | KUSTOS_PROTECTED,
+				  SOON, NULL, &path, NULL),
+			KUSTOS_OK);
+		reaped += strstr(path, "-n-0000000000") != NULL;
+		check_err(kustos_delete(client, path, -1, SOON, NULL),
+			KUSTOS_OK);
+		kustos_free(path);
+	}
+	ck_assert_int_ge(reaped, 3);
+	client_close(client);
+}
+END_TEST
+
+/* Reaped right between: the parents were made, and are gone when the creation
+   behind them comes. */
+START_TEST(L21_a_parent_gone_right_after_it_was_made_is_made_again)
+{
+	struct completions done = { 0 };
+
+	inject_reset();
+	open_in("", NULL);
+	inject_frame(INJECT_FAIL_SEND, ZK_OP_CREATE2, 2);
+	check_err(kustos_create_async(client, "/p/q", NULL, 0, KUSTOS_PARENTS,
+			  SOON, NULL, count_completion, &done),
+		KUSTOS_OK);
+	test_eventually(inject_fired() == 1, 2000);
+	raw_delete(fixture_address(), "/p");
+	test_eventually(completions_of(&done) == 1, 5000);
+	check_err((enum kustos_err)done.err, KUSTOS_OK);
+	ck_assert(is_there("/p/q"));
+	client_close(client);
+}
+END_TEST
+
+/* The request for the upper level is lost, and that for the lower one, asked
+   for at the same moment, may still go out: on the next connection, where the
+   upper level is missing. */
+START_TEST(L21_an_upper_level_lost_on_its_way_is_made_again)
+{
+	char path[64];
+
+	inject_reset();
+	open_in("", NULL);
+	for (int i = 0; i < 16; i++) {
+		snprintf(path, sizeof(path), "/p%d/q/r/s/n", i);
+		inject_frame(INJECT_FAIL_SEND, ZK_OP_CREATE_CONTAINER, 1);
+		make(path, KUSTOS_PARENTS | KUSTOS_EPHEMERAL, path);
+		ck_assert_int_eq(inject_fired(), i + 1);
+	}
+	client_close(client);
+}
+END_TEST
+
+int main(void)
+{
+	static const struct server_options options = {
+		.jvm = "-Dznode.container.checkIntervalMs=100"
+	};
+	Suite *s = suite_create("prefix");
+	TCase *t;
+
+	fixture_options(&options);
+	t = fixture_case(s, "prefix", 30);
+	tcase_add_test(t, everything_works_below_a_chroot);
+	tcase_add_test(t, everything_works_in_a_name_space_of_a_chroot);
+	tcase_add_loop_test(t, a_missing_chroot_is_not_made, 0, 2);
+	tcase_add_test(t, a_name_space_is_made_only_as_far_as_it_goes);
+	tcase_add_test(t, a_reaped_name_space_is_made_again);
+	tcase_add_test(t, missing_parents_are_made_as_containers_in_one_flight);
+	tcase_add_test(t, L21_a_parent_reaped_under_a_creation_is_made_again);
+	tcase_add_test(t,
+		L21_a_parent_gone_right_after_it_was_made_is_made_again);
+	tcase_add_test(t, L21_an_upper_level_lost_on_its_way_is_made_again);
+	return fixture_main(s);
+}

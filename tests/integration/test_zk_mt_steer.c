@@ -1,0 +1,254 @@
+/*
+ * test_zk_mt_steer.c - moving a handle from server to server, and the probes.
+ *
+ * One server stands behind three proxies on three addresses.
+ */
+#define _GNU_SOURCE
+#include "side.h"
+#include "support/proxy.h"
+#include "support/server.h"
+
+#include "hosts.h"
+#include "probe.h"
+#include "resolve.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct server *server;
+static struct proxy *proxies[3];
+static char addresses[256];
+static struct side a, b;
+
+static void set_up(void)
+{
+	char ip[16];
+	int i;
+
+	addresses[0] = '\0';
+	for (i = 0; i < 3; i++) {
+		snprintf(ip, sizeof(ip), "127.0.0.%d", i + 1);
+		proxies[i] = proxy_start(ip, server_address(server),
+			PROXY_ZOOKEEPER);
+		ck_assert_ptr_nonnull(proxies[i]);
+		snprintf(addresses + strlen(addresses),
+			sizeof(addresses) - strlen(addresses), "%s%s",
+			i ? "," : "", proxy_address(proxies[i]));
+	}
+}
+
+static void tear_down(void)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		proxy_free(proxies[i]);
+}
+
+/* Return which proxy the handle is connected to. */
+static int place(struct side *side)
+{
+	int i;
+
+	ku_zk_mt.session(side->zk, &side->session);
+	for (i = 0; i < 3; i++)
+		if (!strcmp(side->session.server, proxy_address(proxies[i])))
+			return i;
+	return -1;
+}
+
+START_TEST(L04_a_kick_moves_the_session_at_once)
+{
+	int64_t id, begin;
+	int before;
+
+	open_side(&a, addresses);
+	await_connects(&a, 1);
+	id = a.session.id;
+	before = place(&a);
+	ck_assert_int_eq(a.session.timeout_ms, TIMEOUT_MS);
+	proxy_set_mode(proxies[before], PROXY_HOLE);
+	ck_assert_int_eq(submit(&a,
+				 (struct ku_zk_request){ .kind = KU_ZK_SYNC,
+					 .path = "/" }),
+		KU_ZK_OK);
+	begin = test_now_ms();
+	ck_assert(ku_zk_mt.kick(a.zk));
+	ck_assert_int_eq(await_answer(&answer), KU_ZK_CONNECTIONLOSS);
+	await_connects(&a, 2);
+	/* The library alone takes 4 s to notice. */
+	ck_assert_int_lt(test_now_ms() - begin, 1000);
+	ck_assert_int_ne(place(&a), before);
+	ck_assert(a.session.id == id);
+	ck_assert_int_eq(count_events(&a, KU_ZK_EVENT_SESSION,
+				 KU_ZK_STATE_CONNECTING, ""),
+		1);
+	ku_zk_mt.close(a.zk);
+}
+END_TEST
+
+START_TEST(a_kick_spares_other_clients_and_the_programs_own_sockets)
+{
+	const char *one = proxy_address(proxies[0]);
+	int own = net_connect(one, PATIENCE_MS);
+	char nothing;
+
+	ck_assert_int_ge(own, 0);
+	open_side(&a, one);
+	await_connects(&a, 1);
+	open_side(&b, one);
+	await_connects(&b, 1);
+	/* Nothing was sent, so the three cannot be told apart. */
+	ck_assert(!ku_zk_mt.kick(b.zk));
+	ASK(&b, .kind = KU_ZK_SYNC, .path = "/");
+	ck_assert(ku_zk_mt.kick(b.zk));
+	await_connects(&b, 2);
+	ASK(&a, .kind = KU_ZK_SYNC, .path = "/");
+	ck_assert_int_eq(a.event_count, 1);
+	ck_assert_int_eq(recv(own, &nothing, 1, MSG_DONTWAIT), -1);
+	close(own);
+	ku_zk_mt.close(a.zk);
+	ku_zk_mt.close(b.zk);
+}
+END_TEST
+
+/* Wait until the state is this one, and return within "ms". */
+static void await_state(struct side *side, enum ku_zk_state state)
+{
+	int64_t end = test_now_ms() + PATIENCE_MS;
+
+	do {
+		ck_assert_int_lt(test_now_ms(), end);
+		ku_zk_mt.session(side->zk, &side->session);
+	} while (side->session.state != state);
+}
+
+START_TEST(L23_a_handle_that_is_steered_moves_with_the_next_request)
+{
+	int64_t id;
+	int to;
+
+	open_side(&a, addresses);
+	await_connects(&a, 1);
+	id = a.session.id;
+	to = (place(&a) + 1) % 3;
+	ku_zk_mt.steer(a.zk, proxy_address(proxies[to]));
+	await_state(&a, KU_ZK_STATE_CONNECTING);
+	ck_assert_int_eq(a.event_count, 1);
+	ck_assert_int_eq(ASK(&a, .kind = KU_ZK_SYNC, .path = "/"), KU_ZK_OK);
+	ck_assert_int_eq(place(&a), to);
+	ck_assert(a.session.id == id);
+	/* CONNECTED follows CONNECTED. */
+	ck_assert_int_eq(a.event_count, 2);
+	await_connects(&a, 2);
+	ku_zk_mt.close(a.zk);
+}
+END_TEST
+
+/* The handle tries one that swallows everything, and the third refuses. */
+START_TEST(L04_a_handle_that_waits_for_a_dead_server_is_steered_away)
+{
+	int64_t id, begin;
+	int from, to;
+
+	open_side(&a, addresses);
+	await_connects(&a, 1);
+	id = a.session.id;
+	from = place(&a);
+	to = (from + 1) % 3;
+	ku_zk_mt.steer(a.zk, proxy_address(proxies[from]));
+	ck_assert_int_eq(a.event_count, 1);
+	proxy_set_mode(proxies[from], PROXY_HOLE);
+	proxy_set_mode(proxies[(from + 2) % 3], PROXY_REFUSE);
+	ck_assert(ku_zk_mt.kick(a.zk));
+	await_event(&a, KU_ZK_EVENT_SESSION, KU_ZK_STATE_CONNECTING, "", 1);
+	begin = test_now_ms();
+	ku_zk_mt.steer(a.zk, proxy_address(proxies[to]));
+	ck_assert_int_eq(ASK(&a, .kind = KU_ZK_SYNC, .path = "/"), KU_ZK_OK);
+	ck_assert_int_lt(test_now_ms() - begin, 1000);
+	ck_assert_int_eq(place(&a), to);
+	ck_assert(a.session.id == id);
+	ku_zk_mt.close(a.zk);
+}
+END_TEST
+
+/* A multi might end the process if the session ended meanwhile. */
+START_TEST(P04_a_multi_is_not_accepted_while_disconnected)
+{
+	open_side(&a, "127.0.0.1:1");
+	ck_assert_int_eq(submit(&a,
+				 (struct ku_zk_request){ .kind = KU_ZK_MULTI,
+					 .path = "/" }),
+		KU_ZK_CONNECTIONLOSS);
+	ck_assert(!ku_zk_mt.kick(a.zk));
+	ku_zk_mt.close(a.zk);
+}
+END_TEST
+
+START_TEST(L04_probes_find_the_live_server_among_dead_ones)
+{
+	struct ku_probe probe = { 0, NULL };
+	struct pollfd fds[KU_PROBE_MAX];
+	struct ku_addresses list;
+	struct ku_hosts hosts;
+	char why[KU_HOSTS_WHY];
+	int n;
+
+	proxy_set_mode(proxies[0], PROXY_HOLE);
+	proxy_set_mode(proxies[1], PROXY_REFUSE);
+	snprintf(addresses, sizeof(addresses), "%s,%s,%s",
+		proxy_address(proxies[0]), proxy_address(proxies[1]),
+		server_address(server));
+	ck_assert_int_eq(ku_hosts_parse(&hosts, addresses, why), KUSTOS_OK);
+	ck_assert(ku_resolve_numeric(&hosts, &list));
+	ck_assert_int_eq(ku_probe_start(&probe, &list), KUSTOS_OK);
+	while (ku_probe_verdict(&probe, 1) == KU_PROBE_UNKNOWN ||
+		ku_probe_verdict(&probe, 2) == KU_PROBE_UNKNOWN) {
+		n = ku_probe_poll(&probe, fds);
+		ck_assert_int_gt(poll(fds, (nfds_t)n, PATIENCE_MS), 0);
+		ku_probe_step(&probe, fds, n);
+	}
+	ck_assert_int_eq(ku_probe_verdict(&probe, 0), KU_PROBE_UNKNOWN);
+	ck_assert_int_eq(ku_probe_verdict(&probe, 1), KU_PROBE_REFUSED);
+	ck_assert_int_eq(ku_probe_verdict(&probe, 2), KU_PROBE_LIVE);
+	ku_probe_stop(&probe);
+	ku_addresses_free(&list);
+	ku_hosts_free(&hosts);
+}
+END_TEST
+
+int main(void)
+{
+	const char *missing = server_missing();
+	Suite *suite = suite_create("zk_mt_steer");
+	TCase *tcase = tcase_create("moves");
+	SRunner *runner;
+	int failed;
+
+	if (missing) {
+		fprintf(stderr, "skipped: %s\n", missing);
+		return 77;
+	}
+	server = server_start(NULL);
+	if (!server)
+		return 77;
+	tcase_set_timeout(tcase, 30);
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, L04_a_kick_moves_the_session_at_once);
+	tcase_add_test(tcase,
+		a_kick_spares_other_clients_and_the_programs_own_sockets);
+	tcase_add_test(tcase,
+		L23_a_handle_that_is_steered_moves_with_the_next_request);
+	tcase_add_test(tcase,
+		L04_a_handle_that_waits_for_a_dead_server_is_steered_away);
+	tcase_add_test(tcase, P04_a_multi_is_not_accepted_while_disconnected);
+	tcase_add_test(tcase, L04_probes_find_the_live_server_among_dead_ones);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_VERBOSE);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	server_free(server);
+	return failed != 0;
+}

@@ -1,0 +1,16 @@
+# Is the form of recipes/local.mk right?  A recipe library of one function,
+# made of the same four lines (but not installed), and a program that loads it
+# and looks at what it exports.  The rpath makes libtool build a shared library
+# although it has nowhere to go.
+
+check_LTLIBRARIES += libkustos-stub.la
+libkustos_stub_la_SOURCES = %D%/stub.c %D%/kustos/stub.h
+libkustos_stub_la_LIBADD = libkustos.la
+libkustos_stub_la_LDFLAGS = $(recipe_ldflags) -rpath $(libdir) \
+	-Wl,--version-script=$(srcdir)/%D%/stub.map
+
+EXTRA_DIST += %D%/stub.map
+
+check_PROGRAMS += %D%/use_stub
+%C%_use_stub_LDADD = libkustos-stub.la libkustos.la -ldl
+TESTS += %D%/use_stub

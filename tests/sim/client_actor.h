@@ -1,0 +1,96 @@
+/*
+ * client_actor.h - the scenario "client", in three parts: what is asked of a
+ * client (client_ops.c), who asks (scenario_client.c), and what must hold
+ * (client_rules.c).
+ */
+#ifndef SIM_CLIENT_ACTOR_H
+#define SIM_CLIENT_ACTOR_H
+
+#include "sim.h"
+
+#include "client.h"
+
+#define CLIENTS 3
+#define SERVERS 3
+#define TIMEOUT_MS 3000
+
+enum op_kind {
+	OP_PROTECTED,
+	OP_EPHEMERAL,
+	OP_PLAIN,
+	OP_READ,
+	OP_COUNT,
+	OP_PAIR,
+	OP_DELETE,
+	OP_KINDS
+};
+
+struct op {
+	struct actor *actor;
+	enum op_kind kind;
+	int number;
+	int version; /* of the counter that was read */
+	int ended;
+	enum kustos_err err;
+	int64_t zxid[2]; /* of the nodes it made, last */
+	int64_t owner[2];
+	int live[2];	 /* how many of them there are */
+	bool guaranteed; /* its node is to go */
+	struct op *next;
+};
+
+struct shared {
+	struct op **ops;
+	int count, room;
+	int64_t made, perhaps; /* changes of the counter */
+	bool closing;
+};
+
+struct actor {
+	struct sim *sim;
+	int index;
+	struct kustos_client *client;
+	struct kustos_listener *listener;
+	bool due, gone, closing;
+	int64_t next;
+	enum kustos_state told;
+	int64_t told_epoch;
+	int64_t session_since; /* when the present session was first seen */
+	int64_t session;
+	int64_t killed;	    /* session ended from outside */
+	int64_t lost_since; /* the lease has ended and nobody was told */
+	int pending;
+	int64_t stepped;     /* when it last did something */
+	int64_t reads_until; /* only reads before that */
+};
+
+/* client_ops.c */
+
+struct shared *shared_of(struct sim *sim);
+
+/* Make an operation of an actor, and start it. */
+struct op *op_new(struct actor *a, enum op_kind kind);
+void op_start(struct op *op);
+
+/* Make the counter. */
+void op_start_counter(struct op *op);
+
+/* scenario_client.c */
+
+/* Begin to close an actor's client. */
+void actor_close(struct actor *a, kustos_deadline budget);
+
+/* client_rules.c */
+
+void rules_note(struct sim *sim, enum model_note what, int client,
+	const char *path, int64_t value);
+void rules_change(struct sim *sim, enum model_change_kind kind,
+	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
+	bool sequential);
+void rules_drain(struct sim *sim);
+bool rules_settled(struct sim *sim);
+
+#define RULE_COUNT 6
+extern const struct sim_invariant rules[RULE_COUNT];
+
+#endif

@@ -1,0 +1,219 @@
+/* client_rules.c - what the server sees of the clients, and what must hold. */
+#include "client_actor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What the server sees */
+
+void rules_note(struct sim *sim, enum model_note what, int client,
+	const char *path, int64_t value)
+{
+	(void)path;
+	if (what == NOTE_FAULT && client >= 0 && value > 0xffff)
+		((struct actor *)sim_actor_state(sim, client))->killed = value;
+}
+
+/* Find the operation that a path belongs to, and which of its nodes it is. */
+static struct op *op_of(struct shared *s, const char *path, int *which)
+{
+	const char *mark = strstr(path, "/pair");
+	int number;
+
+	*which = 0;
+	if (mark != NULL) {
+		char letter = 'a';
+
+		if (sscanf(mark, "/pair%d%c", &number, &letter) != 2)
+			return NULL;
+		*which = letter - 'a';
+	} else {
+		mark = strstr(path, "op");
+		while (mark != NULL && sscanf(mark, "op%d-", &number) != 1)
+			mark = strstr(mark + 1, "op");
+		if (mark == NULL)
+			return NULL;
+	}
+	return number < s->count ? s->ops[number] : NULL;
+}
+
+void rules_change(struct sim *sim, enum model_change_kind kind,
+	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
+	bool sequential)
+{
+	int which;
+	struct op *op = op_of(shared_of(sim), path, &which);
+
+	(void)parent_czxid;
+	(void)sequential;
+	if (op == NULL)
+		return;
+	if (kind == CHANGE_DELETE) {
+		op->live[which]--;
+		return;
+	}
+	if (kind != CHANGE_CREATE)
+		return;
+	if (op->live[which] > 0 && op->owner[which] == owner)
+		sim_fail(sim, "one node", "op %d: a second one, %s", op->number,
+			path);
+	op->live[which]++;
+	op->zxid[which] = zxid;
+	op->owner[which] = owner;
+}
+
+/* Invariants */
+
+static bool is_sure(struct actor *a)
+{
+	const struct ku_session *session = &a->client->session;
+
+	return (session->state == KUSTOS_CONNECTED ||
+		       session->state == KUSTOS_SUSPENDED) &&
+		ku_lease_left(&session->lease, sim_now(a->sim)) > 0;
+}
+
+static const char *check_lease(struct sim *sim)
+{
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = sim_actor_state(sim, i);
+
+		if (a->gone || a->closing)
+			continue;
+		int64_t id = a->client->session.id;
+		if (id != a->session) {
+			a->session = id;
+			a->session_since = sim_now(sim);
+		}
+		if (id != 0 && id != a->killed && is_sure(a) &&
+			!model_session_alive(sim_model(sim), id))
+			return "held for certain, but the session is over";
+	}
+	return NULL;
+}
+
+static const char *check_told(struct sim *sim)
+{
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = sim_actor_state(sim, i);
+		bool believes = a->told == KUSTOS_CONNECTED ||
+			a->told == KUSTOS_SUSPENDED;
+
+		if (a->gone || a->closing || sim_paused(sim, i) || !believes ||
+			is_sure(a)) {
+			a->lost_since = 0;
+			continue;
+		}
+		if (a->lost_since == 0)
+			a->lost_since = sim_now(sim);
+		else if (sim_now(sim) - a->lost_since > KU_NS_PER_MS)
+			return "the lease ended, and nobody was told";
+	}
+	return NULL;
+}
+
+/* The end */
+
+void rules_drain(struct sim *sim)
+{
+	for (int i = 0; i < CLIENTS; i++)
+		sched_resume(sim_sched(sim), i);
+}
+
+static bool all_ended(struct sim *sim)
+{
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = sim_actor_state(sim, i);
+
+		if (!a->gone &&
+			(a->pending > 0 || a->client->ops.oldest != NULL))
+			return false;
+	}
+	return true;
+}
+
+/* Is a node left whose deletion was guaranteed? */
+static bool undeleted(struct sim *sim)
+{
+	struct shared *s = shared_of(sim);
+
+	for (int i = 0; i < s->count; i++)
+		if (s->ops[i]->guaranteed && s->ops[i]->live[0] > 0)
+			return true;
+	return false;
+}
+
+/* Is a node of a session left that has not ended yet? */
+static bool nodes_left(struct sim *sim)
+{
+	struct shared *s = shared_of(sim);
+
+	for (int i = 0; i < s->count; i++) {
+		struct op *op = s->ops[i];
+
+		if (op->live[0] > 0 && op->owner[0] != 0 &&
+			model_session_alive(sim_model(sim), op->owner[0]))
+			return true;
+	}
+	return false;
+}
+
+bool rules_settled(struct sim *sim)
+{
+	bool over = true;
+
+	if (!shared_of(sim)->closing && (!all_ended(sim) || undeleted(sim)))
+		return false;
+	shared_of(sim)->closing = true;
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = sim_actor_state(sim, i);
+
+		if (!a->gone && !a->closing)
+			actor_close(a, KUSTOS_FOREVER);
+		over = over && a->gone;
+	}
+	return over && !nodes_left(sim);
+}
+
+static const char *final_ops(struct sim *sim)
+{
+	struct shared *s = shared_of(sim);
+
+	for (int i = 0; i < s->count; i++)
+		if (s->ops[i]->ended != 1)
+			return "an operation never called back";
+	return NULL;
+}
+
+static const char *final_counter(struct sim *sim)
+{
+	struct shared *s = shared_of(sim);
+	struct kustos_stat stat = { 0 };
+
+	if (!model_stat(sim_model(sim), "/counter", &stat))
+		return s->made == 0 ? NULL : "the counter is gone";
+	if (stat.version < s->made)
+		return "a change was reported that was not made";
+	if (stat.version > s->made + s->perhaps)
+		return "a change was made that was reported as refused";
+	return NULL;
+}
+
+static const char *final_pairs(struct sim *sim)
+{
+	struct shared *s = shared_of(sim);
+
+	for (int i = 0; i < s->count; i++)
+		if (s->ops[i]->kind == OP_PAIR &&
+			s->ops[i]->zxid[0] != s->ops[i]->zxid[1])
+			return "half of a transaction was applied";
+	return NULL;
+}
+
+const struct sim_invariant rules[RULE_COUNT] = {
+	{ "lease", check_lease, NULL },
+	{ "told", check_told, NULL },
+	{ "ends once", NULL, final_ops },
+	{ "no guess", NULL, final_counter },
+	{ "all or none", NULL, final_pairs },
+};

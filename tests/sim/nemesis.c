@@ -1,0 +1,164 @@
+/*
+ * nemesis.c - chooses from the seed what goes wrong, and when.
+ *
+ * Each kind of fault has random numbers of its own, so that leaving one kind
+ * out does not move the others.
+ */
+#include "sim_impl.h"
+
+#define PERIOD_NS (1000 * KU_NS_PER_S)
+
+static const char *const names[SIM_FAULT_COUNT] = {
+	"lose-reply",
+	"delay-reply",
+	"cut",
+	"hole",
+	"expire",
+	"pause",
+	"delete",
+	"remove-parent",
+	"stop-server",
+	"lag",
+};
+
+const char *sim_fault_name(enum sim_fault fault)
+{
+	return names[fault];
+}
+
+/* How long a fault lasts: mostly short, at times more than a session. */
+static int64_t some_time(struct sim *sim, struct sim_random *r)
+{
+	int64_t timeout = sim->scenario->timeout_ms * KU_NS_PER_MS;
+
+	if (sim_random_below(r, 2) == 0)
+		return sim_random_between(r, 0, timeout / 8);
+	return sim_random_between(r, 0, timeout * 3 / 2);
+}
+
+static void restart(void *arg, uint64_t server)
+{
+	struct sim *sim = arg;
+
+	model_server_start(sim->model, (int)server);
+}
+
+static void strike_server(struct sim *sim, enum sim_fault fault,
+	struct sim_random *r)
+{
+	int server = (int)sim_random_below(r, (uint64_t)sim->scenario->servers);
+	int64_t until = sim_now(sim) + some_time(sim, r);
+
+	if (fault == SIM_LAG) {
+		model_lag(sim->model, server, until);
+		return;
+	}
+	model_server_stop(sim->model, server);
+	sched_add(&sim->sched, SCHED_NOBODY, until, restart, sim,
+		(uint64_t)server);
+}
+
+static void strike_client(struct sim *sim, enum sim_fault fault,
+	struct sim_random *r)
+{
+	int client = (int)sim_random_below(r, (uint64_t)sim->scenario->clients);
+	int64_t until = sim_now(sim) + some_time(sim, r);
+	int server = model_server_of(sim->model, client);
+
+	switch (fault) {
+	case SIM_CUT:
+		model_cut(sim->model, client, sim_random_below(r, 2) == 0);
+		break;
+	case SIM_HOLE:
+		model_hole(sim->model, client, server < 0 ? 0 : server, until);
+		break;
+	case SIM_EXPIRE:
+		(void)model_expire(sim->model, client);
+		break;
+	default:
+		sim_say(sim, client, "pause", NULL, until);
+		sched_pause(&sim->sched, client, until);
+	}
+}
+
+static void strike(struct sim *sim, enum sim_fault fault, struct sim_random *r)
+{
+	const char *prefix = sim->scenario->prefix;
+	uint64_t random = sim_random_next(r);
+	const char *path;
+
+	switch (fault) {
+	case SIM_DELETE:
+		path = prefix ? model_choose(sim->model, prefix, random) : NULL;
+		if (path != NULL)
+			(void)model_delete(sim->model, path);
+		break;
+	case SIM_REMOVE_PARENT:
+		if (prefix != NULL)
+			(void)model_delete(sim->model, prefix);
+		break;
+	case SIM_STOP_SERVER:
+	case SIM_LAG:
+		strike_server(sim, fault, r);
+		break;
+	default:
+		strike_client(sim, fault, r);
+	}
+}
+
+static void wait_for_next(struct sim *sim, enum sim_fault fault);
+
+static void due(void *arg, uint64_t tag)
+{
+	struct sim *sim = arg;
+	enum sim_fault fault = (enum sim_fault)tag;
+
+	if (sim->draining)
+		return;
+	strike(sim, fault, &sim->fault_random[fault]);
+	wait_for_next(sim, fault);
+}
+
+static void wait_for_next(struct sim *sim, enum sim_fault fault)
+{
+	int64_t mean = PERIOD_NS / sim->scenario->faults.rate[fault];
+
+	sched_add(&sim->sched, SCHED_NOBODY,
+		sim_now(sim) +
+			sim_random_between(&sim->fault_random[fault], 0,
+				2 * mean),
+		due, sim, (uint64_t)fault);
+}
+
+void nemesis_start(struct sim *sim)
+{
+	const unsigned *rate = sim->scenario->faults.rate;
+	struct sim_random swarm;
+	unsigned i;
+
+	sim_random_seed(&swarm, sim->options.seed, 99);
+	sim->faults = 0;
+	for (i = 0; i < SIM_FAULT_COUNT; i++) {
+		bool on = !sim->scenario->swarm ||
+			sim_random_below(&swarm, 2) == 0;
+
+		sim_random_seed(&sim->fault_random[i], sim->options.seed,
+			100 + i);
+		if (on && rate[i] != 0 &&
+			(sim->options.without & (1u << i)) == 0)
+			sim->faults |= 1u << i;
+	}
+	model_set_reply_faults(sim->model,
+		sim->faults & (1u << SIM_LOSE_REPLY) ? rate[SIM_LOSE_REPLY] : 0,
+		sim->faults & (1u << SIM_DELAY_REPLY) ? rate[SIM_DELAY_REPLY]
+						      : 0);
+	for (i = SIM_CUT; i < SIM_FAULT_COUNT; i++) {
+		if (sim->faults & (1u << i))
+			wait_for_next(sim, (enum sim_fault)i);
+	}
+}
+
+void nemesis_stop(struct sim *sim)
+{
+	model_heal(sim->model);
+}

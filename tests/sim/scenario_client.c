@@ -1,0 +1,280 @@
+/*
+ * scenario_client.c - the real client, many of them, under all faults.
+ *
+ * Each actor holds a struct kustos_client whose world is the model, and asks it
+ * for all kinds of operations.  What must hold:
+ *
+ *   ends once     every operation calls back exactly once, in the end at the
+ *                 latest when its client is closed
+ *   lease         while a client says that its session is certainly alive, the
+ *                 server has not given it up by itself
+ *   told          a loss is told the instant the lease ends
+ *   one node      a protected creation makes at most one node in one session,
+ *                 and the path handed out is that of a node it made
+ *   no guess      a counter changed by its version counts every change that was
+ *                 reported as made, and none that was reported as refused
+ *   all or none   of two nodes made in one transaction
+ *   settles       once the faults are over all operations end, what was deleted
+ *                 with a guarantee goes, and nothing of a closed client is left
+ */
+#include "client_actor.h"
+
+#include <stdlib.h>
+
+enum outage { OUTAGE_NEAR, OUTAGE_BEGINS, OUTAGE_ENDS };
+
+static void woken(void *arg)
+{
+	struct actor *a = arg;
+
+	a->due = true;
+}
+
+static void told(void *arg, const struct kustos_session *now)
+{
+	struct actor *a = arg;
+
+	sim_say(a->sim, a->index, kustos_state_name(now->state), NULL,
+		now->epoch);
+	if (now->epoch < a->told_epoch)
+		sim_fail(a->sim, "told", "epoch %d after %d", (int)now->epoch,
+			(int)a->told_epoch);
+	a->told = now->state;
+	a->told_epoch = now->epoch;
+}
+
+static void open_client(struct actor *a)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct sim *sim = a->sim;
+	struct ku_env env = {
+		.api = &ku_zk_sim,
+		.api_env = model_client(sim_model(sim), a->index),
+		.clock = *sim_clock(sim),
+		.wake = woken,
+		.wake_arg = a,
+		.seed = sim_random_next(sim_actor_random(sim, a->index)) | 1,
+	};
+
+	options.hosts = model_addresses(sim_model(sim));
+	options.session_timeout_ms = TIMEOUT_MS;
+	options.retry = kustos_retry_forever(50);
+	a->gone = a->closing = false;
+	a->told = KUSTOS_CONNECTING;
+	a->told_epoch = 0;
+	a->due = true;
+	if (ku_client_open(&options, &env, &a->client) != KUSTOS_OK ||
+		kustos_client_listen(a->client, told, a, &a->listener) !=
+			KUSTOS_OK) {
+		sim_fail(sim, "simulator", "cannot open a client");
+		a->gone = true;
+	}
+}
+
+static void outage(void *arg, uint64_t phase);
+
+static void plan_outage(struct sim *sim, struct sim_random *r)
+{
+	struct sched *sched = sim_sched(sim);
+	int64_t at = sim_now(sim);
+
+	at += sim_random_between(r, 1, 2000) * KU_NS_PER_MS;
+	sched_add(sched, SCHED_NOBODY, at, outage, sim, OUTAGE_NEAR);
+	at += sim_random_between(r, 0, 2 * KU_NS_PER_MS);
+	sched_add(sched, SCHED_NOBODY, at, outage, sim, OUTAGE_BEGINS);
+	at += 5 * TIMEOUT_MS / 2 * KU_NS_PER_MS;
+	sched_add(sched, SCHED_NOBODY, at, outage, sim, OUTAGE_ENDS);
+}
+
+static void init(struct sim *sim, int index, void *self)
+{
+	struct sim_random *r = sim_actor_random(sim, index);
+	struct actor *a = self;
+
+	a->sim = sim;
+	a->index = index;
+	open_client(a);
+	if (index != 0)
+		return;
+	op_start_counter(op_new(a, OP_READ));
+	if (sim_random_below(r, 4) == 0)
+		plan_outage(sim, r);
+}
+
+void actor_close(struct actor *a, kustos_deadline budget)
+{
+	a->closing = true;
+	a->due = true;
+	ku_client_close_start(a->client, budget, &a->gone);
+}
+
+/* A client that is gone has ended all that was asked of it. */
+static void open_again(struct actor *a)
+{
+	if (a->pending != 0)
+		sim_fail(a->sim, "ends once",
+			"%d operations outlived their client", a->pending);
+	open_client(a);
+}
+
+/* Now and then a client only reads for a while.  What a follower answers to
+   that it answers without its leader. */
+static enum op_kind some_kind(struct actor *a)
+{
+	struct sim_random *r = sim_actor_random(a->sim, a->index);
+
+	if (sim_now(a->sim) < a->reads_until)
+		return OP_READ;
+	if (sim_random_below(r, 300) == 0)
+		a->reads_until = sim_now(a->sim) +
+			2 * TIMEOUT_MS * KU_NS_PER_MS;
+	return (enum op_kind)sim_random_below(r, OP_KINDS);
+}
+
+static void cut_off(void *arg, uint64_t index)
+{
+	struct sim *sim = arg;
+	int server = model_server_of(sim_model(sim), (int)index);
+
+	if (server > 0 && !sim_draining(sim))
+		model_lag(sim_model(sim), server,
+			sim_now(sim) + TIMEOUT_MS * KU_NS_PER_MS);
+}
+
+/* A client that comes back from a long pause finds its server cut off soon: the
+   leader has heard of neither for a while. */
+static void mind_pause(struct actor *a)
+{
+	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	int64_t now = sim_now(a->sim);
+	bool paused = a->stepped != 0 &&
+		now - a->stepped > TIMEOUT_MS * KU_NS_PER_MS / 3;
+
+	a->stepped = now;
+	if (paused && sim_random_below(r, 2) == 0)
+		sched_add(sim_sched(a->sim), SCHED_NOBODY,
+			now + sim_random_between(r, 0, 300 * KU_NS_PER_MS),
+			cut_off, a->sim, (uint64_t)a->index);
+}
+
+static void step(void *self)
+{
+	struct actor *a = self;
+	struct sim_random *r = sim_actor_random(a->sim, a->index);
+
+	if (sim_draining(a->sim) || (a->closing && !a->gone))
+		return;
+	mind_pause(a);
+	if (a->gone)
+		open_again(a);
+	else if (sim_random_below(r, 2000) == 0)
+		actor_close(a,
+			sim_random_below(r, 2)
+				? KUSTOS_NOW
+				: sim_now(a->sim) + TIMEOUT_MS * KU_NS_PER_MS);
+	else if (a->pending < 20)
+		op_start(op_new(a, some_kind(a)));
+}
+
+static void burst(struct actor *a)
+{
+	if (!a->gone && !a->closing && !sim_paused(a->sim, a->index))
+		op_start(op_new(a, OP_PROTECTED));
+}
+
+static int64_t next_due(void *self)
+{
+	struct actor *a = self;
+
+	if (a->gone)
+		return INT64_MAX;
+	return a->due ? sim_now(a->sim) : ku_timers_next(&a->client->timers);
+}
+
+static void tick(void *self, int64_t now_ns)
+{
+	struct actor *a = self;
+
+	(void)now_ns;
+	if (a->gone)
+		return;
+	a->due = false;
+	(void)ku_client_step(a->client);
+}
+
+static void fini(void *self)
+{
+	struct actor *a = self;
+
+	/* A run that failed stops anywhere: end its client in a hurry. */
+	if (!a->gone && a->client != NULL && !a->closing)
+		ku_client_close_start(a->client, KUSTOS_NOW, &a->gone);
+	if (!a->gone && a->client != NULL)
+		a->client->close_budget = 0;
+	while (!a->gone && a->client != NULL)
+		(void)ku_client_step(a->client);
+}
+
+/* All servers go down while creations are under way, and stay so for longer
+   than a client waits before it opens a new handle.  Sessions survive that:
+   they expire only while there is a leader. */
+static void outage(void *arg, uint64_t phase)
+{
+	struct sim *sim = arg;
+
+	for (int i = 0; phase == OUTAGE_NEAR && i < CLIENTS; i++)
+		for (int k = 0; k < 5; k++)
+			burst(sim_actor_state(sim, i));
+	for (int i = 0; phase == OUTAGE_BEGINS && i < SERVERS; i++)
+		if (!sim_draining(sim))
+			model_server_stop(sim_model(sim), i);
+	for (int i = 0; phase == OUTAGE_ENDS && i < SERVERS; i++)
+		model_server_start(sim_model(sim), i);
+}
+
+static void end(struct sim *sim)
+{
+	struct shared *s = shared_of(sim);
+
+	for (int i = 0; i < s->count; i++)
+		free(s->ops[i]);
+	free(s->ops);
+}
+
+static const struct sim_actor actor = {
+	.size = sizeof(struct actor),
+	.init = init,
+	.step = step,
+	.next_due = next_due,
+	.tick = tick,
+	.fini = fini,
+};
+
+const struct sim_scenario scenario_client = {
+	.name = "client",
+	.about = "the real client, all operations, all faults",
+	.clients = CLIENTS,
+	.servers = SERVERS,
+	.timeout_ms = TIMEOUT_MS,
+	.step_ms = 5,
+	.faults.rate = {
+		[SIM_LOSE_REPLY] = 8000, [SIM_DELAY_REPLY] = 1000,
+		[SIM_CUT] = 500, [SIM_HOLE] = 200, [SIM_EXPIRE] = 60,
+		[SIM_PAUSE] = 2000, [SIM_DELETE] = 300,
+		[SIM_REMOVE_PARENT] = 60, [SIM_STOP_SERVER] = 100,
+		[SIM_LAG] = 4000,
+	},
+	.cut_off = true,
+	.swarm = true,
+	.prefix = "/work",
+	.actor = &actor,
+	.state_size = sizeof(struct shared),
+	.end = end,
+	.drain = rules_drain,
+	.settled = rules_settled,
+	.settle_ms = 60000,
+	.note = rules_note,
+	.change = rules_change,
+	.invariants = rules,
+	.invariant_count = RULE_COUNT,
+};

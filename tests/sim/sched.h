@@ -1,0 +1,102 @@
+/*
+ * sched.h - virtual time: one queue of events, run one at a time.
+ *
+ * An event belongs to a client, or to nobody (the servers, the network, the
+ * faults).  The events of a paused client are held back until it goes on,
+ * while the clock and everybody else's events run.  Two events of the same
+ * instant run in the order in which they were added.
+ */
+#ifndef SIM_SCHED_H
+#define SIM_SCHED_H
+
+#include "clock.h"
+
+#include <stdbool.h>
+
+#define SCHED_NOBODY (-1)
+
+typedef void sched_fn(void *arg, uint64_t tag);
+
+struct sched_event {
+	int64_t at_ns;
+	uint64_t order;
+	sched_fn *fn;
+	void *arg;
+	uint64_t tag; /* handed to "fn"; often a generation to compare */
+	int client;
+};
+
+struct sched_lane { /* of one client */
+	bool paused;
+	uint64_t pause; /* counts pauses, so that only the last resume acts */
+	struct sched_event *held;
+	size_t held_count, held_room;
+};
+
+struct sched {
+	int64_t now_ns;
+	uint64_t order;
+	struct sched_event *heap;
+	size_t count, room;
+	struct sched_lane *lanes;
+	int lane_count;
+	int ran;	       /* whose event ran last */
+	struct ku_clock clock; /* tells "now_ns" */
+};
+
+void sched_init(struct sched *sched, int clients);
+void sched_free(struct sched *sched);
+
+/* Have "fn" run at "at_ns", or now if that has passed. */
+void sched_add(struct sched *sched, int client, int64_t at_ns, sched_fn *fn,
+	void *arg, uint64_t tag);
+
+/* Run the next event.  Returns false if there is none. */
+bool sched_run(struct sched *sched);
+
+/* Hold back a client's events until "until_ns". */
+void sched_pause(struct sched *sched, int client, int64_t until_ns);
+
+/* Let it go on at once. */
+void sched_resume(struct sched *sched, int client);
+
+/* A stream of random numbers that its seed repeats. */
+struct sim_random {
+	uint64_t state;
+};
+
+static inline uint64_t sim_random_next(struct sim_random *r)
+{
+	uint64_t z = (r->state += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* Return a number in [0, bound); "bound" is small, so bias does not matter. */
+static inline uint64_t sim_random_below(struct sim_random *r, uint64_t bound)
+{
+	return bound == 0 ? 0 : sim_random_next(r) % bound;
+}
+
+static inline int64_t sim_random_between(struct sim_random *r, int64_t low,
+	int64_t high)
+{
+	return low + (int64_t)sim_random_below(r, (uint64_t)(high - low) + 1);
+}
+
+/* Return true "ppm" times in a million. */
+static inline bool sim_random_ppm(struct sim_random *r, unsigned ppm)
+{
+	return ppm != 0 && sim_random_below(r, 1000000) < ppm;
+}
+
+/* Seed stream number "stream" of "seed"; streams do not disturb each other. */
+void sim_random_seed(struct sim_random *r, uint64_t seed, uint64_t stream);
+
+/* As calloc and realloc, but a test without memory ends. */
+void *sim_calloc(size_t count, size_t size);
+void *sim_realloc(void *memory, size_t size);
+
+#endif

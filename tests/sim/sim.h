@@ -1,0 +1,170 @@
+/*
+ * sim.h - many clients in one thread, under seeded faults, with invariants.
+ *
+ * A scenario says who acts (one kind of actor, one on each client machine),
+ * what goes wrong how often, and what must always be true.  A run is a scenario
+ * and a seed: it repeats exactly, event for event.  One event is one step.
+ *
+ * After its steps a run drains: faults end, the actors are told to finish, and
+ * what must be true in the end is checked.
+ */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include "model.h"
+
+struct sim;
+
+enum sim_fault {
+	SIM_LOSE_REPLY, /* per million replies, as the next */
+	SIM_DELAY_REPLY,
+	SIM_CUT,  /* in 1000 s of virtual time, as all others */
+	SIM_HOLE, /* client and server do not reach each other */
+	SIM_EXPIRE,
+	SIM_PAUSE,	   /* a client stands still, its clock does not */
+	SIM_DELETE,	   /* of one node, from outside */
+	SIM_REMOVE_PARENT, /* of the scenario's whole directory */
+	SIM_STOP_SERVER,
+	SIM_LAG,
+	SIM_FAULT_COUNT
+};
+
+struct sim_faults {
+	unsigned rate[SIM_FAULT_COUNT]; /* 0 = never */
+};
+
+/* One for each client machine.  Only "size", "init" and "step" are needed. */
+struct sim_actor {
+	size_t size; /* of its state, which is zeroed */
+	void (*init)(struct sim *sim, int index, void *self);
+
+	/* Do something; called now and then. */
+	void (*step)(void *self);
+
+	/* For timers of its own: when is the next one due, INT64_MAX for none;
+	   asked after each event that concerns the actor.  And: it is due. */
+	int64_t (*next_due)(void *self);
+	void (*tick)(void *self, int64_t now_ns);
+	void (*fini)(void *self);
+};
+
+struct sim_invariant {
+	const char *name;
+	/* Return NULL, or what is wrong.  After each event, and in the end. */
+	const char *(*check)(struct sim *sim);
+	const char *(*final)(struct sim *sim);
+};
+
+struct sim_scenario {
+	const char *name;
+	const char *about;
+	int clients, servers;
+	int timeout_ms; /* of sessions; faults last up to 1.5 of it */
+	int step_ms;	/* between two steps of an actor, on average */
+	struct sim_faults faults;
+	bool cut_off; /* a follower that lags has lost its leader, who hears
+			   nothing of its clients */
+	bool swarm;   /* each seed leaves out some kinds of faults */
+	const char *prefix; /* below it, nodes are deleted from outside */
+	const struct sim_actor *actor;
+	size_t state_size; /* of what the actors share, zeroed */
+	void (*begin)(struct sim *sim);
+	void (*end)(struct sim *sim);
+
+	/* Tell the actors to finish; called once, when the faults are over. */
+	void (*drain)(struct sim *sim);
+	bool (*settled)(struct sim *sim);
+	int settle_ms;
+
+	/* What the model tells; may be NULL. */
+	void (*note)(struct sim *sim, enum model_note note, int client,
+		const char *path, int64_t value);
+	void (*change)(struct sim *sim, enum model_change_kind kind,
+		const char *path, int64_t zxid, int64_t owner,
+		int64_t parent_czxid, bool sequential);
+
+	const struct sim_invariant *invariants;
+	int invariant_count;
+};
+
+extern const struct sim_scenario *const sim_scenarios[]; /* NULL at the end */
+const struct sim_scenario *sim_find_scenario(const char *name);
+
+struct sim_options {
+	uint64_t seed;
+	uint64_t steps;
+	unsigned without; /* faults left out: 1u << enum sim_fault, or-ed */
+	bool no_drain;
+	bool trace; /* keep the last events ... */
+	bool print; /* ... or print all of them as they come */
+};
+
+#define SIM_TRACE_LINES 60
+
+struct sim_result {
+	bool failed;
+	bool draining; /* it failed after its steps */
+	uint64_t step; /* at which it ended */
+	char invariant[40];
+	char message[200];
+	uint64_t hash; /* of all that happened */
+	uint64_t requests;
+	int64_t ns;	 /* of virtual time */
+	unsigned faults; /* kinds that were on */
+	char *trace;	 /* lines, if asked for; to be freed */
+};
+
+void sim_run(const struct sim_scenario *scenario,
+	const struct sim_options *options, struct sim_result *result);
+
+/* Make a failed run smaller: "options" then has the shortest prefix and the
+   smallest set of faults found that fail in the same way. */
+void sim_minimise(const struct sim_scenario *scenario,
+	struct sim_options *options, struct sim_result *result);
+
+/* Write about a failure: seed, prefix, faults, trace, command to repeat. */
+struct sim_text {
+	char *bytes;
+	size_t len, room;
+};
+
+void sim_text_add(struct sim_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void sim_report(const struct sim_scenario *scenario,
+	const struct sim_options *options, const struct sim_result *result,
+	struct sim_text *out);
+
+/* Run seeds "from", "from" + 1, ...; stop at the first that fails, minimise
+   it, and report it.  Returns whether none failed. */
+bool sim_hunt(const struct sim_scenario *scenario,
+	const struct sim_options *options, uint64_t count,
+	struct sim_result *result, struct sim_text *report);
+
+/* For scenarios */
+
+struct sched *sim_sched(struct sim *sim);
+struct model *sim_model(struct sim *sim);
+const struct sim_scenario *sim_scenario_of(struct sim *sim);
+const struct ku_clock *sim_clock(struct sim *sim);
+int64_t sim_now(struct sim *sim);
+void *sim_state(struct sim *sim); /* what the actors share */
+void *sim_actor_state(struct sim *sim, int index);
+struct sim_random *sim_actor_random(struct sim *sim, int index);
+bool sim_draining(struct sim *sim);
+bool sim_paused(struct sim *sim, int index);
+
+/* The run has failed; the first such call counts. */
+void sim_fail(struct sim *sim, const char *invariant, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Write into the trace and into the hash. */
+void sim_say(struct sim *sim, int client, const char *what, const char *path,
+	int64_t value);
+
+/* Historical bugs that can be switched on by name. */
+bool sim_mutation(const char *name);
+void sim_mutate(const char *name); /* add one; NULL: none */
+bool sim_mutation_known(const char *name);
+const char *sim_fault_name(enum sim_fault fault);
+
+#endif

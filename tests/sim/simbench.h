@@ -1,0 +1,8 @@
+/* simbench.h - how many requests a second the model serves. */
+#ifndef SIM_SIMBENCH_H
+#define SIM_SIMBENCH_H
+
+/* Print them; return a program's exit code. */
+int simbench(void);
+
+#endif

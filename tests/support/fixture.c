@@ -1,0 +1,88 @@
+/*
+ * fixture.c - what ties the test bed to libcheck.
+ */
+#include "fixture.h"
+#include "raw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SKIPPED 77 /* what automake takes for "not run" */
+#define READY_MS 30000
+
+static const struct server_options *shared_options;
+static struct server *shared;
+
+void fixture_options(const struct server_options *options)
+{
+	shared_options = options;
+}
+
+struct server *fixture_server(void)
+{
+	return shared;
+}
+
+const char *fixture_address(void)
+{
+	return server_address(shared);
+}
+
+/* The setup is unchecked: it runs before libcheck's fork, so that the server
+   belongs to the program and not to one test. */
+static void bring_up(void)
+{
+	shared = server_start(shared_options);
+	ck_assert_msg(shared != NULL, "the server did not come up");
+}
+
+static void take_down(void)
+{
+	server_free(shared);
+	shared = NULL;
+}
+
+/* This one is checked: it runs in the test's process. */
+static void make_ready(void)
+{
+	if (server_pid(shared) != 0)
+		server_resume(shared);
+	if (server_wait(shared, READY_MS) < 0)
+		ck_assert_int_eq(server_restart(shared), 0);
+	ck_assert_int_eq(raw_delete_tree(fixture_address(), "/"), 0);
+}
+
+TCase *fixture_bare_case(Suite *suite, const char *name, double seconds)
+{
+	TCase *t = tcase_create(name);
+
+	tcase_set_timeout(t, seconds);
+	suite_add_tcase(suite, t);
+	return t;
+}
+
+TCase *fixture_case(Suite *suite, const char *name, double seconds)
+{
+	TCase *t = fixture_bare_case(suite, name, seconds);
+
+	tcase_add_unchecked_fixture(t, bring_up, take_down);
+	tcase_add_checked_fixture(t, make_ready, NULL);
+	return t;
+}
+
+int fixture_main(Suite *suite)
+{
+	const char *missing = server_missing();
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	if (missing != NULL) {
+		printf("skipped: %s\n", missing);
+		srunner_free(runner);
+		return SKIPPED;
+	}
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
+}

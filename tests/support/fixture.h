@@ -1,0 +1,68 @@
+/*
+ * fixture.h - what ties the test bed to libcheck.
+ *
+ * A program for tests against a server looks like this:
+ *
+ *	int main(void)
+ *	{
+ *		Suite *s = suite_create("mutex");
+ *		TCase *t = fixture_case(s, "one server", 30);
+ *
+ *		tcase_add_test(t, S05_a_lost_lock_is_not_re_entered);
+ *		return fixture_main(s);
+ *	}
+ *
+ * One server serves all tests of the program.  Before each test it is running,
+ * whatever the test before did to it, and its tree is empty.
+ */
+#ifndef TEST_FIXTURE_H
+#define TEST_FIXTURE_H
+
+#include "net.h"
+#include "server.h"
+
+#include <check.h>
+
+/* Wait until the condition holds; fail the test if it does not within "ms". */
+#define test_eventually(cond, ms)                                    \
+	do {                                                         \
+		int64_t end_ms_ = test_now_ms() + (ms);              \
+		while (!(cond)) {                                    \
+			if (test_now_ms() > end_ms_)                 \
+				ck_abort_msg("not within %d ms: %s", \
+					(int)(ms), #cond);           \
+			test_pause_1ms();                            \
+		}                                                    \
+	} while (0)
+
+/* Fail the test if the condition comes true within "ms". */
+#define test_never(cond, ms)                                                \
+	do {                                                                \
+		int64_t end_ms_ = test_now_ms() + (ms);                     \
+		while (test_now_ms() <= end_ms_) {                          \
+			if (cond)                                           \
+				ck_abort_msg("within %d ms: %s", (int)(ms), \
+					#cond);                             \
+			test_pause_1ms();                                   \
+		}                                                           \
+	} while (0)
+
+/* Set the options of the shared server: before fixture_main().  What they
+   point to must stay. */
+void fixture_options(const struct server_options *options);
+
+/* Add a case whose tests have the shared server, and "seconds" each. */
+TCase *fixture_case(Suite *suite, const char *name, double seconds);
+
+/* Add a case whose tests bring up themselves what they need. */
+TCase *fixture_bare_case(Suite *suite, const char *name, double seconds);
+
+/* The shared server, and its address. */
+struct server *fixture_server(void);
+const char *fixture_address(void);
+
+/* Run the suite.  Returns the exit code of the program: 0, 1, or 77 with a
+   line on standard output if no server can be started here. */
+int fixture_main(Suite *suite);
+
+#endif

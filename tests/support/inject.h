@@ -1,0 +1,94 @@
+/*
+ * inject.h - faults inside this process, under libzookeeper.
+ *
+ * A program linked with this archive has its own send(), recv(), connect(),
+ * getaddrinfo(), clock_gettime(), pthread_create(), malloc(), calloc(),
+ * realloc() and strdup(), which shared libraries then call instead of the C
+ * library's (link with -rdynamic).  They pass everything through until told
+ * otherwise here.
+ *
+ * Frames are seen only in what libzookeeper sends and receives.
+ *
+ * Threads: every call is safe from any thread.
+ */
+#ifndef TEST_INJECT_H
+#define TEST_INJECT_H
+
+#include "zkproto.h"
+
+#include <stdint.h>
+#include <time.h>
+
+/* Whose calls are meant, by the code that makes the call. */
+enum inject_caller {
+	INJECT_ZOOKEEPER, /* libzookeeper_mt */
+	INJECT_PROGRAM	  /* all else: Kustos, the test, the C library */
+};
+
+enum inject_fault {
+	INJECT_NOTHING,
+
+	/* The request fails to be sent: not applied. */
+	INJECT_FAIL_SEND,
+
+	/* The server answers it, and reading the answer fails: applied, and
+	   nobody knows. */
+	INJECT_LOSE_REPLY,
+
+	/* The answer and all that follows stay unread until
+	   inject_release(). */
+	INJECT_HOLD_REPLY,
+
+	/* The n-th watch event vanishes; the op code means nothing. */
+	INJECT_DROP_EVENT
+};
+
+/* Undo everything below, and forget all counts. */
+void inject_reset(void);
+
+/* Arm one fault, in place of one that was armed, for the n-th (from 1) frame
+   with the code "op" from now on. */
+void inject_frame(enum inject_fault fault, int op, int n);
+
+/* End INJECT_HOLD_REPLY. */
+void inject_release(void);
+
+/* Return how often a frame's fault has happened. */
+int inject_fired(void);
+
+/* Return how many frames of the code libzookeeper has sent. */
+int inject_sent(int op);
+
+/* Let getaddrinfo() take so long, and then fail with "rc" (EAI_AGAIN, ...)
+   unless that is 0; of both kinds of caller, unless AI_NUMERICHOST says that
+   nobody is to be asked. */
+void inject_resolver(int rc, int delay_ms);
+
+/* Return how many calls of getaddrinfo() there were. */
+int inject_resolver_calls(void);
+
+/* Let all names mean this address, "ip:port", whatever port is asked for; or
+   let none be resolved if it is "".  Numbers mean themselves.  NULL ends it. */
+void inject_names(const char *address);
+
+/* Return how many calls of getaddrinfo() there were for names. */
+int inject_names_calls(void);
+
+/* Let libzookeeper's connect() fail with "err" until it is set to 0. */
+void inject_connect(int err);
+
+/* Move one clock by so much for the program.  Timers of the kernel, such as
+   timed waits, do not move with it. */
+void inject_clock(clockid_t id, int64_t jump_ms);
+
+/* Let the n-th (from 1) pthread_create() of the caller fail with EAGAIN.  0
+   disarms it.  libzookeeper itself aborts on that. */
+void inject_thread(enum inject_caller caller, int n);
+
+/* Let the n-th (from 1) allocation of the caller fail.  0 disarms it. */
+void inject_alloc(enum inject_caller caller, int n);
+
+/* Return how many allocations the caller has made. */
+int inject_allocs(enum inject_caller caller);
+
+#endif

@@ -1,0 +1,37 @@
+# The test bed: servers, proxies and faults.  A new file is one line, and so is
+# a test of the bed itself.
+
+noinst_LIBRARIES += libsupport.a
+libsupport_a_SOURCES = \
+	%D%/child.c %D%/child.h \
+	%D%/ensemble.c %D%/ensemble.h \
+	%D%/fixture.c %D%/fixture.h \
+	%D%/net.c %D%/net.h \
+	%D%/process.c %D%/process.h \
+	%D%/proxy.c %D%/proxy.h \
+	%D%/proxy_link.c %D%/proxy_link.h \
+	%D%/raw.c %D%/raw.h \
+	%D%/raw_conn.c %D%/raw_conn.h \
+	%D%/raw_once.c \
+	%D%/rawkill.c %D%/rawkill.h \
+	%D%/reaper.c %D%/reaper.h \
+	%D%/reaper_loop.c %D%/reaper_loop.h \
+	%D%/server.c %D%/server.h \
+	%D%/server_parts.h \
+	%D%/zkproto.h
+
+# Apart, because a program linked with it has its own send() and malloc(): a
+# test that includes inject.h takes two more lines, as test_inject below.
+check_LIBRARIES += libinject.a
+libinject_a_SOURCES = \
+	%D%/inject.c %D%/inject.h \
+	%D%/inject_alloc.c \
+	%D%/inject_frame.c \
+	%D%/inject_impl.h
+inject_ldflags = $(AM_LDFLAGS) -rdynamic
+
+bed_tests += %D%/test_inject
+%C%_test_inject_LDADD = libinject.a $(LDADD)
+%C%_test_inject_LDFLAGS = $(inject_ldflags)
+bed_tests += %D%/test_proxy
+bed_tests += %D%/test_support

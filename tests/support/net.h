@@ -1,0 +1,47 @@
+/*
+ * net.h - plain sockets to a server on this machine, without libzookeeper.
+ *
+ * An address is text: "127.0.0.1:2181".
+ */
+#ifndef TEST_NET_H
+#define TEST_NET_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Return milliseconds of CLOCK_MONOTONIC. */
+int64_t test_now_ms(void);
+
+/* Return microseconds of CLOCK_MONOTONIC. */
+int64_t test_now_us(void);
+
+/* Give the processor away for about a millisecond: the step of every poll. */
+void test_pause_1ms(void);
+
+/* Parse an address.  Returns 0 or -1. */
+int net_parse(const char *address, struct sockaddr_in *out);
+
+/* Connect.  Reads and writes on the result fail after "timeout_ms".  Returns
+   a descriptor, or -1. */
+int net_connect(const char *address, int timeout_ms);
+
+/* Read or write all of it.  Returns 0, or -1 at an error or an early end. */
+int net_read(int fd, void *buf, size_t len);
+int net_write(int fd, const void *buf, size_t len);
+
+/* Write what fits, without SIGPIPE; otherwise as write(2). */
+ssize_t net_send(int fd, const void *buf, size_t len);
+
+/* Ask a four letter word, such as "srvr", "wchp", "cons" or "dump", and put
+   the answer, as much as fits, as text into "buf".  Returns its length, 0 if
+   the server did not answer within a second. */
+size_t fourletter(const char *address, const char *word, char *buf,
+	size_t size);
+
+/* Return whether the answer to the word contains "text". */
+bool fourletter_has(const char *address, const char *word, const char *text);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * process.c - watch, stop and measure processes by way of /proc.
+ */
+#include "process.h"
+#include "net.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Return the state letter in a "stat" file of /proc, 0 if there is none. */
+static char state_in(const char *path)
+{
+	char line[512];
+	const char *end;
+	size_t n;
+	FILE *f = fopen(path, "re");
+
+	if (f == NULL)
+		return 0;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	end = strrchr(line, ')'); /* the name before it may hold anything */
+	return end == NULL || end[1] == '\0' ? 0 : end[2];
+}
+
+bool process_alive(pid_t pid)
+{
+	char path[64];
+	char state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	state = state_in(path);
+	return state != 0 && state != 'Z' && state != 'X';
+}
+
+/* Return how many threads have not stopped, -1 if the process is gone. */
+static int count_threads_running(pid_t pid)
+{
+	char path[300];
+	struct dirent *e;
+	int running = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	if (d == NULL)
+		return -1;
+	while ((e = readdir(d)) != NULL) {
+		char state;
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat",
+			(int)pid, e->d_name);
+		state = state_in(path);
+		if (state != 0 && strchr("TtZX", state) == NULL)
+			running++;
+	}
+	closedir(d);
+	return running;
+}
+
+int process_pause(pid_t pid)
+{
+	int running;
+
+	if (kill(pid, SIGSTOP) < 0)
+		return -1;
+	while ((running = count_threads_running(pid)) > 0)
+		test_pause_1ms();
+	return running == 0 && process_alive(pid) ? 0 : -1;
+}
+
+int process_resume(pid_t pid)
+{
+	return kill(pid, SIGCONT);
+}
+
+void process_kill(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	while (process_alive(pid))
+		test_pause_1ms();
+}
+
+static long status_field(const char *name)
+{
+	char line[256];
+	size_t len = strlen(name);
+	long value = -1;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	if (f == NULL)
+		return -1;
+	while (value < 0 && fgets(line, sizeof(line), f) != NULL)
+		if (strncmp(line, name, len) == 0)
+			value = strtol(line + len, NULL, 10);
+	fclose(f);
+	return value;
+}
+
+long rss_kb(void)
+{
+	return status_field("VmRSS:");
+}
+
+int thread_count(void)
+{
+	return (int)status_field("Threads:");
+}
+
+int fd_count(void)
+{
+	struct dirent *e;
+	int n = -1; /* the directory's own */
+	DIR *d = opendir("/proc/self/fd");
+
+	if (d == NULL)
+		return -1;
+	while ((e = readdir(d)) != NULL)
+		n += e->d_name[0] != '.';
+	closedir(d);
+	return n;
+}

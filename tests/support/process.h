@@ -1,0 +1,29 @@
+/*
+ * process.h - watch, stop and measure processes by way of /proc.
+ */
+#ifndef TEST_PROCESS_H
+#define TEST_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Return whether the process exists and is no zombie. */
+bool process_alive(pid_t pid);
+
+/* Stop every thread of the process (SIGSTOP), and return when all of them
+   have stopped: 0, or -1 if it is gone. */
+int process_pause(pid_t pid);
+
+/* Let it run on (SIGCONT).  Returns 0 or -1. */
+int process_resume(pid_t pid);
+
+/* Kill it and wait until it is gone; it may be a child or not. */
+void process_kill(pid_t pid);
+
+/* Of the calling process: resident memory, threads, open descriptors.  -1 if
+   they cannot be read. */
+long rss_kb(void);
+int thread_count(void);
+int fd_count(void);
+
+#endif

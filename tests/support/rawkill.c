@@ -1,0 +1,102 @@
+/*
+ * rawkill.c - end somebody else's session by raw frames.
+ *
+ * The handshake takes the session over from its owner, and the closeSession
+ * behind it in the same write ends it, mostly before the owner can take it
+ * back.
+ */
+#include "rawkill.h"
+#include "net.h"
+#include "raw_conn.h"
+#include "zkproto.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TRIES 100
+#define ANSWER_MS 5000
+#define SECRET INT64_C(0xB3415C00) /* of the server's SessionTracker */
+
+/* The generator of java.util.Random, which the server seeds with the id. */
+void raw_session_password(int64_t id, char *out)
+{
+	const uint64_t factor = UINT64_C(0x5DEECE66D);
+	const uint64_t mask = (UINT64_C(1) << 48) - 1;
+	uint64_t seed = ((uint64_t)(id ^ SECRET) ^ factor) & mask;
+
+	for (int i = 0; i < RAW_PASSWORD; i += 4) {
+		uint32_t bits;
+
+		seed = (seed * factor + 0xB) & mask;
+		bits = (uint32_t)(seed >> 16);
+		for (int k = 0; k < 4; k++)
+			out[i + k] = (char)(bits >> (8 * k));
+	}
+}
+
+enum answer {
+	UNKNOWN, /* the server does not know such a session */
+	ENDED,
+	UNCLEAR /* the connection broke */
+};
+
+static enum answer read_answers(int fd, int64_t id)
+{
+	struct raw_in in = { 0 };
+	int rc = raw_in_read(fd, &in);
+
+	raw_in_int(&in); /* protocol version */
+	raw_in_int(&in); /* timeout */
+	bool known = raw_in_long(&in) == id;
+	bool heard = rc == 0 && !in.bad;
+	free(in.data);
+	if (!heard || !known)
+		return heard ? UNKNOWN : UNCLEAR;
+	rc = raw_in_read(fd, &in);
+	raw_in_int(&in);  /* xid */
+	raw_in_long(&in); /* zxid */
+	bool ended = rc == 0 && raw_in_int(&in) == 0 && !in.bad;
+	free(in.data);
+	return ended ? ENDED : UNCLEAR;
+}
+
+static int send_kill(const char *address, int64_t id)
+{
+	char password[RAW_PASSWORD];
+	struct raw_out out = { 0 };
+	int fd = net_connect(address, ANSWER_MS);
+
+	raw_session_password(id, password);
+	raw_out_connect(&out, 10000, id, password);
+	raw_out_begin(&out);
+	raw_out_int(&out, 1); /* xid */
+	raw_out_int(&out, ZK_OP_CLOSE);
+	raw_out_end(&out);
+	if (fd >= 0 && (out.bad || net_write(fd, out.data, out.len) < 0)) {
+		close(fd);
+		fd = -1;
+	}
+	raw_out_free(&out);
+	return fd;
+}
+
+/* The victim's connection ends when we take its session over.  If it is quick
+   to come back, it takes the session from us before our close is carried out,
+   and ours is the connection that ends. */
+int raw_kill_session(const char *address, int64_t id)
+{
+	for (int i = 0; i < TRIES; i++) {
+		int fd = send_kill(address, id);
+
+		if (fd < 0)
+			return -1;
+		enum answer answer = read_answers(fd, id);
+		close(fd);
+		if (answer == ENDED || (answer == UNKNOWN && i > 0))
+			return 0;
+		if (answer == UNKNOWN)
+			return -1;
+	}
+	return -1;
+}

@@ -1,0 +1,303 @@
+/*
+ * server.c - a real ZooKeeper server under the control of a test.
+ */
+#include "server.h"
+#include "net.h"
+#include "process.h"
+#include "reaper.h"
+#include "server_parts.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define JAVA_DIR "/usr/share/java/"
+#define CLASSES "/etc/zookeeper/conf:" JAVA_DIR "zookeeper.jar"
+#define LOGGING ":" JAVA_DIR "slf4j-simple.jar" /* quiet without it */
+#define MAIN "org.apache.zookeeper.server."
+#define START_MS 30000 /* for a machine that is busy with other tests */
+#define STOP_MS 5000
+#define MAX_ARGS 40
+
+struct server {
+	struct reaper *reaper;
+	int slot;
+	bool ensemble;
+	bool log;
+	int tick_ms;
+	int min_session_ms;
+	int max_session_ms;
+	int port;
+	char ip[32];
+	char address[48];
+	char dir[288];
+	char *config;
+	char *jvm;
+};
+
+const char *server_missing(void)
+{
+	const char *path = getenv("PATH");
+	char file[512];
+
+	if (access(JAVA_DIR "zookeeper.jar", R_OK) < 0)
+		return "no ZooKeeper server: " JAVA_DIR "zookeeper.jar "
+		       "is missing (Debian package zookeeper)";
+	while (path != NULL && *path != '\0') {
+		size_t len = strcspn(path, ":");
+
+		snprintf(file, sizeof(file), "%.*s/java", (int)len, path);
+		if (access(file, X_OK) == 0)
+			return NULL;
+		path += len + (path[len] == ':');
+	}
+	return "no Java in $PATH to run a ZooKeeper server "
+	       "(Debian package default-jre-headless)";
+}
+
+static char *copy(const char *text)
+{
+	return strdup(text == NULL ? "" : text);
+}
+
+struct server *server_prepare(const struct server_options *options)
+{
+	static const struct server_options none;
+	const struct server_options *o = options == NULL ? &none : options;
+	struct server *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->slot = -1;
+	s->log = o->log || getenv("TEST_SERVER_LOG") != NULL;
+	s->tick_ms = o->tick_ms > 0 ? o->tick_ms : 200;
+	s->min_session_ms = o->min_session_ms > 0 ? o->min_session_ms : 400;
+	s->max_session_ms = o->max_session_ms > 0 ? o->max_session_ms : 60000;
+	snprintf(s->ip, sizeof(s->ip), "%s", o->ip ? o->ip : "127.0.0.1");
+	s->config = copy(o->config);
+	s->jvm = copy(o->jvm);
+	s->reaper = reaper_get();
+	if (s->config == NULL || s->jvm == NULL || s->reaper == NULL)
+		goto fail;
+	s->slot = reaper_slot(s->reaper);
+	s->port = reaper_reserve(s->reaper, s->slot, s->ip);
+	if (s->port < 0)
+		goto fail;
+	snprintf(s->address, sizeof(s->address), "%s:%d", s->ip, s->port);
+	snprintf(s->dir, sizeof(s->dir), "%s/%d", reaper_dir(s->reaper),
+		s->slot);
+	return s;
+fail:
+	server_free(s);
+	return NULL;
+}
+
+int server_port(struct server *s)
+{
+	return reaper_reserve(s->reaper, s->slot, s->ip);
+}
+
+static FILE *create(const struct server *s, const char *name)
+{
+	char path[sizeof(s->dir) + 16];
+
+	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
+	return fopen(path, "we");
+}
+
+static int write_id(const struct server *s, int id)
+{
+	char path[sizeof(s->dir) + 16];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/data", s->dir);
+	if (mkdir(path, 0700) < 0)
+		return -1;
+	f = create(s, "data/myid");
+	if (f == NULL)
+		return -1;
+	fprintf(f, "%d\n", id);
+	return fclose(f) == 0 ? 0 : -1;
+}
+
+int server_configure(struct server *s, const char *peers, int id)
+{
+	FILE *f = create(s, "zoo.cfg");
+
+	if (f == NULL)
+		return -1;
+	fprintf(f, "dataDir=%s/data\nclientPortAddress=%s\nclientPort=%d\n",
+		s->dir, s->ip, s->port);
+	fprintf(f, "tickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n",
+		s->tick_ms, s->min_session_ms, s->max_session_ms);
+	fprintf(f,
+		"maxClientCnxns=0\nadmin.enableServer=false\n"
+		"4lw.commands.whitelist=*\n%s\n%s",
+		s->config, peers == NULL ? "" : peers);
+	if (fclose(f) != 0)
+		return -1;
+	s->ensemble = peers != NULL;
+	return s->ensemble ? write_id(s, id) : 0;
+}
+
+int server_launch(struct server *s)
+{
+	const char *argv[MAX_ARGS + 1] = {
+		"java",
+		"-XX:TieredStopAtLevel=1",
+		"-Xmx256m",
+		"-XX:+UseSerialGC",
+		"-Xshare:auto",
+		"-XX:-UsePerfData",
+		"-Dzookeeper.forceSync=no",
+		"-Dzookeeper.preAllocSize=1024",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+		"-Dorg.slf4j.simpleLogger.showDateTime=true",
+	};
+	char *jvm = strdup(s->jvm);
+	char *rest = jvm;
+	char *arg;
+	int n = 0;
+	int err;
+
+	if (jvm == NULL)
+		return -1;
+	while (argv[n] != NULL)
+		n++;
+	while ((arg = strsep(&rest, " ")) != NULL)
+		if (*arg != '\0' && n < MAX_ARGS - 4)
+			argv[n++] = arg;
+	argv[n++] = "-cp";
+	argv[n++] = s->log ? CLASSES LOGGING : CLASSES;
+	argv[n++] = s->ensemble ? MAIN "quorum.QuorumPeerMain"
+				: MAIN "ZooKeeperServerMain";
+	argv[n] = "zoo.cfg";
+	err = reaper_spawn(s->reaper, s->slot, argv);
+	free(jvm);
+	return err;
+}
+
+void server_complain(const struct server *s)
+{
+	char path[sizeof(s->dir) + 16];
+	char line[256];
+	FILE *f;
+
+	fprintf(stderr, "server %s did not come up; its output:\n", s->address);
+	snprintf(path, sizeof(path), "%s/log", s->dir);
+	f = fopen(path, "re");
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		fprintf(stderr, "| %s", line);
+	if (f != NULL)
+		fclose(f);
+}
+
+struct server *server_start(const struct server_options *options)
+{
+	struct server *s = server_prepare(options);
+
+	if (s == NULL) {
+		fprintf(stderr, "no directory or port for a server\n");
+		return NULL;
+	}
+	if (server_configure(s, NULL, 0) < 0 || server_launch(s) < 0 ||
+		server_wait(s, START_MS) < 0) {
+		server_complain(s);
+		server_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void server_free(struct server *s)
+{
+	if (s == NULL)
+		return;
+	if (s->slot >= 0)
+		reaper_drop(s->reaper, s->slot);
+	free(s->config);
+	free(s->jvm);
+	free(s);
+}
+
+const char *server_address(const struct server *s)
+{
+	return s->address;
+}
+
+const char *server_dir(const struct server *s)
+{
+	return s->dir;
+}
+
+pid_t server_pid(const struct server *s)
+{
+	return reaper_pid(s->reaper, s->slot);
+}
+
+int server_kill(struct server *s)
+{
+	reaper_signal(s->reaper, s->slot, SIGKILL);
+	return 0;
+}
+
+int server_stop(struct server *s)
+{
+	int64_t end = test_now_ms() + STOP_MS;
+
+	if (reaper_signal(s->reaper, s->slot, SIGTERM) < 0)
+		return 0;
+	reaper_signal(s->reaper, s->slot, SIGCONT); /* perhaps paused */
+	while (server_pid(s) != 0) {
+		if (test_now_ms() > end)
+			return -1;
+		test_pause_1ms();
+	}
+	return 0;
+}
+
+int server_pause(struct server *s)
+{
+	pid_t pid = server_pid(s);
+
+	return pid == 0 ? -1 : process_pause(pid);
+}
+
+int server_resume(struct server *s)
+{
+	pid_t pid = server_pid(s);
+
+	return pid == 0 ? -1 : process_resume(pid);
+}
+
+int server_restart(struct server *s)
+{
+	server_kill(s);
+	return server_launch(s) < 0 ? -1 : server_wait(s, START_MS);
+}
+
+int server_wipe(struct server *s)
+{
+	char path[sizeof(s->dir) + 16];
+
+	if (server_pid(s) != 0)
+		return -1;
+	/* Beside it lies the number in the ensemble, which must stay. */
+	snprintf(path, sizeof(path), "%s/data/version-2", s->dir);
+	return access(path, F_OK) < 0 ? 0 : remove_tree(path);
+}
+
+int server_wait(struct server *s, int ms)
+{
+	int64_t end = test_now_ms() + ms;
+
+	while (!fourletter_has(s->address, "srvr", "Mode:")) {
+		if (test_now_ms() > end || server_pid(s) == 0)
+			return -1;
+		test_pause_1ms();
+	}
+	return 0;
+}

@@ -1,0 +1,31 @@
+# Tests of single modules: no server, no sleep.  One line each, and a second
+# for one that wraps functions (see fault.h).
+
+check_LIBRARIES += libunit.a
+libunit_a_SOURCES = \
+	%D%/fault.c %D%/fault.h \
+	%D%/steer_bed.h \
+	%D%/unit.h
+
+fault_ldflags = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc \
+	-Wl,--wrap=realloc,--wrap=pthread_mutex_init
+
+unit_tests += %D%/test_cancel
+%C%_test_cancel_LDFLAGS = $(fault_ldflags) -Wl,--wrap=pthread_mutex_lock
+unit_tests += %D%/test_clock
+unit_tests += %D%/test_error
+unit_tests += %D%/test_hosts
+unit_tests += %D%/test_lease
+unit_tests += %D%/test_name
+%C%_test_name_LDFLAGS = $(fault_ldflags)
+unit_tests += %D%/test_probe
+unit_tests += %D%/test_random
+%C%_test_random_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getrandom
+unit_tests += %D%/test_retry
+unit_tests += %D%/test_stats
+unit_tests += %D%/test_steer
+unit_tests += %D%/test_steer_random
+unit_tests += %D%/test_steer_servers
+unit_tests += %D%/test_timer
+%C%_test_timer_LDFLAGS = $(fault_ldflags)
+unit_tests += %D%/test_zk_fd

@@ -1,0 +1,60 @@
+/* steer_bed.h - a steering and its time, for tests that tell it what happens. */
+#ifndef UNIT_STEER_BED_H
+#define UNIT_STEER_BED_H
+
+#include "unit.h"
+
+#include "clock.h"
+#include "random.h"
+#include "steer.h"
+
+#define T (6000 * KU_NS_PER_MS)
+#define MS KU_NS_PER_MS
+#define GRACE (50 * MS)
+
+static struct ku_random rnd;
+static struct ku_steer s;
+static int64_t now, wake;
+static int to;
+
+static inline enum ku_steer_action next(void)
+{
+	return ku_steer_next(&s, now, &to, &wake);
+}
+
+static inline void expect(enum ku_steer_action action)
+{
+	ck_assert_int_eq(next(), action);
+}
+
+/* Nothing to do before "at", which becomes now. */
+static inline void expect_quiet_until(int64_t at)
+{
+	expect(KU_STEER_NONE);
+	ck_assert_int_eq(wake, at);
+	now = at;
+}
+
+/* Go on to "at", when nothing of interest happens before. */
+static inline void pass_to(int64_t at)
+{
+	expect(KU_STEER_NONE);
+	while (wake < at) {
+		now = wake;
+		expect(KU_STEER_NONE);
+	}
+	now = at;
+}
+
+static inline void three_servers(void)
+{
+	ku_random_seed(&rnd, 5);
+	ku_steer_init(&s, &rnd);
+	ku_steer_timeout(&s, T);
+	ku_steer_addresses(&s, 3, true, -1);
+	now = 1000 * T;
+	ku_steer_opened(&s, now);
+	ku_steer_connected(&s, 0);
+}
+
+#endif

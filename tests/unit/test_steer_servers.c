@@ -1,0 +1,171 @@
+/* test_steer_servers.c - what depends on which servers there are. */
+#include "steer_bed.h"
+
+START_TEST(rounds_go_on_and_become_rarer)
+{
+	int64_t last = -1, gap = 0, end = now + 20 * T;
+	int rounds = 0;
+
+	ku_steer_disconnected(&s, now);
+	while (now < end) {
+		enum ku_steer_action action = next();
+
+		if (action == KU_STEER_PROBE) {
+			if (last >= 0) {
+				ck_assert_int_ge(now - last, gap);
+				gap = now - last;
+			}
+			last = now;
+			rounds++;
+		}
+		if (action == KU_STEER_NONE) {
+			ck_assert_int_gt(wake, now);
+			now = wake;
+		}
+	}
+	ck_assert_int_le(gap, T / 8 + T / 4);
+	ck_assert_int_gt(rounds, 20 * 8 / 3 - 1);
+}
+END_TEST
+
+/* Return how many rounds there are until "end", in which one server lives, and
+   nobody is steered or kicked. */
+static int probes_until(int64_t end)
+{
+	int probes = 0;
+
+	while (now < end) {
+		enum ku_steer_action action = next();
+
+		ck_assert(action != KU_STEER_TO && action != KU_STEER_KICK);
+		if (action == KU_STEER_NONE)
+			now = wake;
+		if (action != KU_STEER_PROBE)
+			continue;
+		probes++;
+		ku_steer_verdict(&s, s.count - 1, KU_PROBE_LIVE);
+	}
+	return probes;
+}
+
+START_TEST(L23_servers_on_one_ip_are_never_steered_to)
+{
+	int64_t end = now + 5 * T;
+
+	ku_steer_addresses(&s, 3, false, 0);
+	ku_steer_disconnected(&s, now);
+	ck_assert_int_gt(probes_until(end), 5);
+	/* But they can be kicked. */
+	ku_steer_connected(&s, 0);
+	if (s.probing)
+		expect(KU_STEER_STOP);
+	ku_steer_heartbeat(&s, now);
+	now += T / 16;
+	expect(KU_STEER_PROBE);
+	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
+	now += T / 16;
+	expect(KU_STEER_KICK);
+	ku_steer_kick_failed(&s);
+	pass_to(now + T / 20);
+}
+END_TEST
+
+START_TEST(U08_names_are_looked_up_at_each_disconnect_and_then_now_and_again)
+{
+	int64_t end = now + 10 * T;
+	int lookups = 0;
+
+	ku_steer_disconnected(&s, now);
+	expect(KU_STEER_RESOLVE);
+	while (now < end) {
+		enum ku_steer_action action = next();
+
+		lookups += action == KU_STEER_RESOLVE;
+		if (action == KU_STEER_NONE)
+			now = wake;
+	}
+	ck_assert_int_ge(lookups, 9);
+	ck_assert_int_le(lookups, 10);
+}
+END_TEST
+
+START_TEST(U08_new_addresses_are_probed_and_steered_to)
+{
+	ku_steer_disconnected(&s, now);
+	expect(KU_STEER_RESOLVE);
+	expect(KU_STEER_PROBE);
+	now += T / 20;
+	ku_steer_addresses(&s, 1, true, -1);
+	expect(KU_STEER_PROBE);
+	ku_steer_verdict(&s, 0, KU_PROBE_LIVE);
+	expect(KU_STEER_TO);
+	ck_assert_int_eq(to, 0);
+	expect(KU_STEER_STOP);
+	pass_to(now + T / 20);
+}
+END_TEST
+
+START_TEST(a_single_server_is_probed_and_never_steered_to)
+{
+	int64_t end = now + 3 * T;
+
+	ku_steer_addresses(&s, 1, true, -1);
+	ku_steer_opened(&s, now);
+	ck_assert_int_gt(probes_until(end), 5);
+}
+END_TEST
+
+START_TEST(a_server_not_in_the_list_is_left_after_a_third)
+{
+	int64_t sent = now;
+
+	ku_steer_connected(&s, -1);
+	ku_steer_heartbeat(&s, now);
+	now += T / 16;
+	expect(KU_STEER_PROBE);
+	for (to = 0; to < 3; to++)
+		ku_steer_verdict(&s, to, KU_PROBE_LIVE);
+	expect(KU_STEER_STOP);
+	now = sent + T / 3;
+	expect(KU_STEER_KICK);
+}
+END_TEST
+
+START_TEST(L28_live_servers_are_chosen_evenly)
+{
+	int chosen[3] = { 0, 0, 0 }, i, j;
+
+	for (i = 0; i < 1000; i++) {
+		ku_steer_opened(&s, now);
+		expect(KU_STEER_PROBE);
+		for (j = 0; j < 3; j++)
+			ku_steer_verdict(&s, j, KU_PROBE_LIVE);
+		now += GRACE;
+		expect(KU_STEER_TO);
+		chosen[to]++;
+		ku_steer_connected(&s, to);
+		expect(KU_STEER_STOP);
+		now += T;
+	}
+	for (i = 0; i < 3; i++)
+		ck_assert_int_gt(chosen[i], 250);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("steer_servers");
+	TCase *tcase = tcase_create("decisions");
+
+	tcase_add_checked_fixture(tcase, three_servers, NULL);
+	tcase_add_test(tcase, rounds_go_on_and_become_rarer);
+	tcase_add_test(tcase, L23_servers_on_one_ip_are_never_steered_to);
+	tcase_add_test(tcase,
+		U08_names_are_looked_up_at_each_disconnect_and_then_now_and_again);
+	tcase_add_test(tcase, U08_new_addresses_are_probed_and_steered_to);
+	tcase_add_test(tcase, a_single_server_is_probed_and_never_steered_to);
+	tcase_add_test(tcase, a_server_not_in_the_list_is_left_after_a_third);
+	tcase_add_test(tcase, L28_live_servers_are_chosen_evenly);
+	suite_add_tcase(suite, tcase);
+	return unit_main(suite);
+}
