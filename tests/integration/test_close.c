@@ -86,14 +86,19 @@ END_TEST
 
 START_TEST(L01_every_pending_request_ends_once_in_the_rush_of_answers)
 {
-	struct kustos_client *c = client_connected(fixture_address(), 10000);
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 40000);
 
+	proxy_set_mode(p, PROXY_HOLD);
 	ask_many(c);
+	proxy_set_mode(p, PROXY_PASS);
 	client_close(c);
 	ck_assert_int_eq(completed_once(), MANY);
 	ck_assert_int_eq(count_err(KUSTOS_ECLOSED) + count_err(KUSTOS_OK),
 		MANY);
 	ck_assert_int_gt(count_err(KUSTOS_ECLOSED), 0);
+	proxy_free(p);
 }
 END_TEST
 
