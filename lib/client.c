@@ -86,6 +86,7 @@ void ku_client_free(struct kustos_client *client)
 	bool *gone = client->gone;
 
 	ku_listeners_free(client);
+	ku_lines_free(client);
 	ku_footprint_clear(&client->footprint);
 	ku_wire_free(&client->wire);
 	ku_timers_free(&client->timers);
@@ -148,6 +149,7 @@ static enum kustos_err start(struct kustos_client *client)
 	else
 		ku_random_init(&client->random);
 	ku_wire_init(client);
+	ku_lines_init(client);
 	ku_close_init(client);
 	enum kustos_err err = client->env.threads ? ku_manager_start(client)
 						  : numeric_addresses(client);
@@ -270,7 +272,8 @@ enum kustos_err kustos_client_wait_connected(struct kustos_client *client,
 		connected, NULL);
 }
 
-/* Have all before the two serial numbers ended: operations, and requests? */
+/* Have all before the serial numbers ended: operations, requests, and places
+   in lines? */
 static enum kustos_err flushed(struct kustos_client *client,
 	const uint64_t *before)
 {
@@ -280,6 +283,8 @@ static enum kustos_err flushed(struct kustos_client *client,
 		return KUSTOS_ECLOSED;
 	if (oldest != NULL && oldest->serial < before[0])
 		return KUSTOS_ETIMEDOUT;
+	if (ku_lines_oldest_leaving(&client->lines) < before[2])
+		return KUSTOS_ETIMEDOUT;
 	return ku_wire_oldest(client) < before[1] ? KUSTOS_ETIMEDOUT
 						  : KUSTOS_OK;
 }
@@ -287,7 +292,7 @@ static enum kustos_err flushed(struct kustos_client *client,
 enum kustos_err kustos_client_flush(struct kustos_client *client,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	uint64_t before[2];
+	uint64_t before[3];
 
 	if (client == NULL)
 		return KUSTOS_EINVAL;
@@ -296,6 +301,7 @@ enum kustos_err kustos_client_flush(struct kustos_client *client,
 	ku_lock(client);
 	before[0] = client->ops.started;
 	before[1] = client->wire.sent;
+	before[2] = client->lines.left;
 	client->ops.flushing++;
 	ku_enter(client);
 	ku_unlock(client);

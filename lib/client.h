@@ -11,11 +11,13 @@
 #include "footprint.h"
 #include "fork.h"
 #include "hosts.h"
+#include "line.h"
 #include "op.h"
 #include "random.h"
 #include "session.h"
 #include "stats.h"
 #include "timer.h"
+#include "wait.h"
 #include "watch.h"
 #include "wire.h"
 
@@ -79,6 +81,8 @@ struct kustos_client {
 	struct ku_watches watches;
 	struct ku_footprint footprint;
 	struct ku_ops ops;
+	struct ku_lines lines;
+	struct ku_wait *waits;
 	struct ku_dispatch dispatch;
 	struct ku_counters counters;
 	struct kustos_listener *listeners;

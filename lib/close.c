@@ -119,6 +119,8 @@ static void start_close(struct kustos_client *client, kustos_deadline budget)
 	client->close_budget = budget > now ? budget : now;
 	if (budget != KUSTOS_FOREVER)
 		set_close_timer(client);
+	ku_waits_fail(client, KUSTOS_ECLOSED);
+	ku_lines_close(client);
 	ku_ops_fail(client, KUSTOS_ECLOSED, false);
 	/* Its answer proves that the server will hear of the end. */
 	if (ku_session_ready(client))

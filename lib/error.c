@@ -27,6 +27,7 @@ static const struct entry entries[] = {
 
 	ENTRY(KUSTOS_ETIMEDOUT, "the deadline passed"),
 	ENTRY(KUSTOS_ECANCELED, "the call was canceled"),
+	ENTRY(KUSTOS_EBUSY, "it is held by another"),
 
 	ENTRY(KUSTOS_EDISCONNECTED, "there is no connection to a server"),
 	ENTRY(KUSTOS_ELOST, "the session ended"),
@@ -45,6 +46,10 @@ static const struct entry entries[] = {
 	ENTRY(KUSTOS_EQUOTA, "a quota of the server is used up"),
 	ENTRY(KUSTOS_EROLLEDBACK, "another operation of the multi failed"),
 	ENTRY(KUSTOS_ESERVER, "the server reported another error"),
+
+	ENTRY(KUSTOS_ENOTHELD, "the caller does not hold it"),
+	ENTRY(KUSTOS_ESATURATED, "the line's numbers are used up"),
+	ENTRY(KUSTOS_ECHANGED, "it is no longer what was shown"),
 };
 
 static const struct entry unknown = { (enum kustos_err) - 1, "unknown",

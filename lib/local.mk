@@ -4,7 +4,9 @@ core_headers = \
 	%D%/kustos/base.h \
 	%D%/kustos/cancel.h \
 	%D%/kustos/client.h \
+	%D%/kustos/hold.h \
 	%D%/kustos/node.h \
+	%D%/kustos/participant.h \
 	%D%/kustos/retry.h
 
 core_sources = \
@@ -21,6 +23,12 @@ core_sources = \
 	%D%/fork.c %D%/fork.h \
 	%D%/hosts.c %D%/hosts.h \
 	%D%/lease.c %D%/lease.h \
+	%D%/hold.c %D%/hold.h \
+	%D%/line.c %D%/line.h \
+	%D%/line_impl.h \
+	%D%/line_look.c \
+	%D%/line_session.c \
+	%D%/line_watch.c \
 	%D%/listener.c \
 	%D%/log.c \
 	%D%/lookup.c %D%/lookup.h \
@@ -33,8 +41,12 @@ core_sources = \
 	%D%/op_new.c \
 	%D%/op_resolve.c \
 	%D%/op_start.c \
+	%D%/participant.c \
+	%D%/place.c \
 	%D%/probe.c %D%/probe.h \
 	%D%/random.c %D%/random.h \
+	%D%/rank.c %D%/rank.h \
+	%D%/recipe.c %D%/recipe.h \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/retry.c %D%/retry.h \
 	%D%/session.c %D%/session.h \
@@ -42,6 +54,7 @@ core_sources = \
 	%D%/steer.c %D%/steer.h \
 	%D%/thread.c %D%/thread.h \
 	%D%/timer.c %D%/timer.h \
+	%D%/wait.c %D%/wait.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/wire.c %D%/wire.h \
 	%D%/zk.h \

@@ -141,6 +141,17 @@ void ku_protection(struct ku_random *random, char out[KU_PROTECTION_SIZE])
 	}
 }
 
+void ku_protection_bare(struct ku_random *random, char out[KU_PROTECTION_SIZE])
+{
+	char *end = out;
+
+	ku_protection(random, out);
+	for (const char *c = out + 3; *c != '\0'; c++)
+		if (*c != '-')
+			*end++ = *c;
+	*end = '\0';
+}
+
 /* Return whether the minus sign at "name[at]", before ten digits that are
    "value", is a sign and not the end of the prefix.  The server pads with
    zeros to ten characters, sign included, so ten digits of a negative number
@@ -153,6 +164,13 @@ static bool is_sign(const char *name, size_t at, int64_t value)
 }
 
 bool ku_name_sequence(const char *name, int32_t *out)
+{
+	size_t prefix;
+
+	return ku_name_split(name, &prefix, out);
+}
+
+bool ku_name_split(const char *name, size_t *prefix, int32_t *out)
 {
 	size_t len = strlen(name), start = len;
 	int64_t value = 0, unit = 1;
@@ -177,5 +195,6 @@ bool ku_name_sequence(const char *name, int32_t *out)
 	if (value > INT32_MAX || value < INT32_MIN)
 		return false;
 	*out = (int32_t)value;
+	*prefix = minus ? start - 1 : start;
 	return true;
 }

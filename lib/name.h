@@ -39,6 +39,9 @@ size_t ku_path_parent_len(const char *path);
 /* Write "_c_<uuid>-" with a random version-4 UUID in lower case. */
 void ku_protection(struct ku_random *random, char out[KU_PROTECTION_SIZE]);
 
+/* Write such a UUID without its dashes, as kazoo does, and nothing else. */
+void ku_protection_bare(struct ku_random *random, char out[KU_PROTECTION_SIZE]);
+
 /* Read the number that the server appended to "name": its last 10 digits, or
    a minus sign and the digits that follow (it is "%010d" of a signed 32-bit
    number, so a sign may take the place of one digit: "-000000005").  A minus
@@ -46,5 +49,8 @@ void ku_protection(struct ku_random *random, char out[KU_PROTECTION_SIZE]);
    prefix, unless it begins "name" or follows another minus.  Returns false if
    the name does not end in a number. */
 bool ku_name_sequence(const char *name, int32_t *out);
+
+/* The same, and store the length of what stands before the number. */
+bool ku_name_split(const char *name, size_t *prefix, int32_t *out);
 
 #endif

@@ -47,6 +47,8 @@ static void destroy(struct ku_op *op)
 	free(op->out_path);
 	free(op->out_data);
 	kustos_names_free(op->out_names);
+	if (op->started)
+		ku_timers_release(&op->client->timers, KU_OP_TIMERS);
 	free(op);
 }
 
@@ -101,6 +103,8 @@ void ku_op_finish(struct ku_op *op, enum kustos_err err)
 		ku_wake(client);
 	if (op->wake != NULL)
 		pthread_cond_signal(op->wake);
+	else if (op->ended != NULL)
+		op->ended(op);
 	else if (op->callback != NULL)
 		ku_dispatch_push(client, &op->call, false);
 	else

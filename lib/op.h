@@ -29,9 +29,13 @@
 
 #include <pthread.h>
 
+/* Its pause and its deadline. */
+#define KU_OP_TIMERS 2
+
 struct ku_op;
 struct ku_create;
 typedef void ku_op_answer_fn(struct ku_op *op, const struct ku_zk_reply *reply);
+typedef void ku_op_ended_fn(struct ku_op *op);
 
 struct ku_op {
 	struct ku_request request; /* first: cast back from it */
@@ -48,6 +52,10 @@ struct ku_op {
 	int op_count;
 	bool guaranteed; /* a delete that nobody waits for */
 	int64_t czxid;	 /* of the node that it is to delete */
+	bool bare;     /* a protected name has the UUID without "_c_" */
+	bool plain;    /* missing parents become persistent nodes */
+	bool patient;  /* go on trying; only the owner gives up */
+	bool unwanted; /* if the node is not there, do not make it */
 
 	/* Progress. */
 	uint64_t serial;
@@ -79,7 +87,10 @@ struct ku_op {
 	struct kustos_names *out_names;
 	struct kustos_op_result *out_results; /* made beforehand */
 
-	/* Who wants to know: a waiting thread, a callback, or nobody. */
+	/* Who wants to know: a waiting thread, a callback, an owner inside
+	   the core, or nobody. */
+	ku_op_ended_fn *ended;
+	void *owner;
 	struct ku_cancel_link cancel;
 	pthread_cond_t *wake;
 	kustos_done_fn *callback;
@@ -121,6 +132,19 @@ enum kustos_err ku_op_async(struct ku_op *op, kustos_deadline deadline,
 /* Start "op" for nobody; freed when it has ended, or on failure at once.  The
    client is locked. */
 enum kustos_err ku_op_detached(struct ku_op *op);
+
+/* Start "op" for op->ended, which is called with the client locked, perhaps
+   from in here, and whose owner drops it.  It goes on trying until it is ended.
+   The client is locked. */
+enum kustos_err ku_op_owned(struct ku_op *op);
+
+/* Nobody wants what this creation makes any more.  It ends as soon as it is
+   certain that there is no node: with KUSTOS_OK if there is one. */
+void ku_op_unwant(struct ku_op *op);
+
+/* Turn a creation that has ended well into the guaranteed deletion of what it
+   made, and start that; memory is not needed.  The client is locked. */
+void ku_op_undo(struct ku_op *op);
 
 /* Free it, once nothing refers to it.  The client is not locked.  NULL is
    allowed. */

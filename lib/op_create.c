@@ -17,6 +17,7 @@
 
 struct ku_create {
 	char guid[KU_PROTECTION_SIZE]; /* "" until one is needed */
+	size_t guid_len;
 	int64_t guid_session;	       /* 0 until sent */
 	char *path;  /* what is asked for: path with the GUID */
 	char *found; /* the child with our GUID */
@@ -120,7 +121,11 @@ static void renew_guid(struct ku_op *op)
 	const char *leaf = ku_path_leaf(op->path);
 	size_t head = (size_t)(leaf - op->path);
 
-	ku_protection(&op->client->random, create->guid);
+	if (op->bare)
+		ku_protection_bare(&op->client->random, create->guid);
+	else
+		ku_protection(&op->client->random, create->guid);
+	create->guid_len = strlen(create->guid);
 	memcpy(create->path, op->path, head);
 	strcpy(create->path + head, create->guid);
 	strcat(create->path, leaf);
@@ -145,6 +150,10 @@ static void send_create(struct ku_op *op)
 {
 	const struct ku_config *config = &op->client->config;
 
+	if (op->unwanted) {
+		ku_op_finish(op, KUSTOS_ECANCELED);
+		return;
+	}
 	op->request.what = (struct ku_zk_request){
 		.kind = KU_ZK_CREATE,
 		.path = op->create->path,
@@ -201,10 +210,12 @@ static bool is_ours(const struct ku_op *op, const char *name)
 	const char *leaf = ku_path_leaf(op->path);
 	size_t len = strlen(leaf);
 
-	if (strncmp(name, op->create->guid, KU_PROTECTION_LEN) != 0 ||
-		strncmp(name + KU_PROTECTION_LEN, leaf, len) != 0)
+	size_t guid_len = op->create->guid_len;
+
+	if (strncmp(name, op->create->guid, guid_len) != 0 ||
+		strncmp(name + guid_len, leaf, len) != 0)
 		return false;
-	name += KU_PROTECTION_LEN + len;
+	name += guid_len + len;
 	size_t digits = strlen(name);
 	if (!is(op, KUSTOS_SEQUENTIAL))
 		return digits == 0;
@@ -327,7 +338,7 @@ static bool send_parents(struct ku_op *op)
 		parent->owner = op;
 		parent->done = parent_made;
 		parent->what.kind = KU_ZK_CREATE;
-		parent->what.mode = op->client->ops.no_containers
+		parent->what.mode = op->plain || op->client->ops.no_containers
 			? KU_ZK_PERSISTENT
 			: KU_ZK_CONTAINER;
 		parent->what.data = "";

@@ -3,10 +3,12 @@
 
 #include "client.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Between two tries of a guaranteed delete while connected. */
+/* Between two tries of what goes on until it succeeds, while connected. */
 #define GUARANTEED_PAUSE_MS 500
+#define PATIENT_PAUSE_MS 200
 
 static void run_callback(struct kustos_client *client, struct ku_call *call)
 {
@@ -75,7 +77,6 @@ static void ops_link(struct kustos_client *client, struct ku_op *op)
 static enum kustos_err start(struct ku_op *op)
 {
 	struct kustos_client *client = op->client;
-	struct ku_ops *ops = &client->ops;
 
 	if (client->closing != KU_OPEN)
 		return KUSTOS_ECLOSED;
@@ -83,12 +84,14 @@ static enum kustos_err start(struct ku_op *op)
 		return KUSTOS_EAUTH;
 	if (op->canceled)
 		return KUSTOS_ECANCELED;
-	if (!ku_timers_reserve(&client->timers,
-		    2 * (ops->count + 1) + KU_CORE_TIMERS))
-		return KUSTOS_ENOMEM;
 	enum kustos_err err = check_limits(op);
 	if (err != KUSTOS_OK)
 		return err;
+	if (!ku_timers_reserve(&client->timers, KU_OP_TIMERS)) {
+		client->footprint.asked_bytes -= op->asked;
+		op->asked = 0;
+		return KUSTOS_ENOMEM;
+	}
 	ku_op_init_timers(op);
 	op->call.fn = run_callback;
 	ops_link(client, op);
@@ -116,6 +119,8 @@ static void begin(struct ku_op *op, kustos_deadline deadline)
 
 	if (op->guaranteed)
 		policy = kustos_retry_forever(GUARANTEED_PAUSE_MS);
+	else if (op->patient)
+		policy = kustos_retry_forever(PATIENT_PAUSE_MS);
 	if (deadline == KUSTOS_NOW)
 		policy = kustos_retry_none();
 	ku_retry_start(&op->retry, &policy, ku_now(client));
@@ -196,4 +201,49 @@ enum kustos_err ku_op_detached(struct ku_op *op)
 	else
 		ku_op_drop(op);
 	return err;
+}
+
+enum kustos_err ku_op_owned(struct ku_op *op)
+{
+	enum kustos_err err = start(op);
+
+	if (err != KUSTOS_OK)
+		return err;
+	op->patient = true;
+	begin(op, KUSTOS_FOREVER);
+	return KUSTOS_OK;
+}
+
+void ku_op_unwant(struct ku_op *op)
+{
+	bool untried = op->in_flight == (op->request.waiting ? 1 : 0) &&
+		!op->ambiguous;
+	struct kustos_retry forever = kustos_retry_forever(GUARANTEED_PAUSE_MS);
+
+	if (op->unwanted)
+		return;
+	op->unwanted = true;
+	op->guaranteed = true; /* a close waits for it */
+	if (op->request.slot != NULL)
+		op->session_id = op->request.session_id;
+	ku_retry_start(&op->retry, &forever, ku_now(op->client));
+	if (untried)
+		ku_op_finish(op, KUSTOS_ECANCELED);
+}
+
+void ku_op_undo(struct ku_op *op)
+{
+	ku_create_free(op);
+	op->create = NULL;
+	free(op->path);
+	op->path = op->out_path;
+	op->out_path = NULL;
+	op->kind = KU_ZK_DELETE;
+	op->flags = 0;
+	op->ambiguous = op->moved = op->done = op->unwanted = false;
+	op->guaranteed = true;
+	op->czxid = op->out_stat.czxid;
+	op->session_id = op->out_stat.ephemeral_owner;
+	ops_link(op->client, op);
+	begin(op, KUSTOS_FOREVER);
 }

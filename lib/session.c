@@ -48,14 +48,17 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 		ku_watch_tidy(client);
 		ku_ops_connected(client);
 		ku_wire_pump(client);
+		ku_lines_connected(client);
 		break;
 	case KUSTOS_LOST:
 		session->lost_epoch = session->epoch;
 		session->lost_id = session->id;
 		client->counters.losses++;
+		ku_lines_lost(client);
 		break;
 	case KUSTOS_SUSPENDED:
 		ku_ops_suspended(client);
+		ku_lines_suspended(client);
 		break;
 	default:
 		break;
@@ -236,6 +239,7 @@ void ku_session_end(struct kustos_client *client, int rc)
 	ku_footprint_clear(&client->footprint);
 	if (id != 0)
 		ku_ops_session_over(client, id);
+	ku_lines_session_over(client);
 	ku_wake(client);
 }
 
@@ -262,6 +266,7 @@ static void auth_failed(struct kustos_client *client)
 	ku_log(client, KUSTOS_LOG_ERROR, "the server refused the credentials");
 	client->session.auth_failed = true;
 	ku_session_end(client, KU_ZK_AUTHFAILED);
+	ku_waits_fail(client, KUSTOS_EAUTH);
 	ku_ops_fail(client, KUSTOS_EAUTH, true);
 	ku_session_set_state(client, KUSTOS_CLOSED);
 }

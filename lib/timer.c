@@ -49,17 +49,14 @@ static void settle(struct ku_timers *timers, size_t i, struct ku_timer *timer)
 	put(timers, i, timer);
 }
 
-bool ku_timers_reserve(struct ku_timers *timers, size_t more)
+/* Make room for "need" timers. */
+static bool make_room(struct ku_timers *timers, size_t need)
 {
 	struct ku_timer **heap;
-	size_t need, room;
+	size_t room = timers->room < FIRST_ROOM ? FIRST_ROOM : timers->room * 2;
 
-	if (more > SIZE_MAX / sizeof(heap[0]) / 2 - timers->count)
-		return false;
-	need = timers->count + more;
 	if (need <= timers->room)
 		return true;
-	room = timers->room < FIRST_ROOM ? FIRST_ROOM : timers->room * 2;
 	if (room < need)
 		room = need;
 	heap = realloc(timers->heap, room * sizeof(heap[0]));
@@ -70,11 +67,27 @@ bool ku_timers_reserve(struct ku_timers *timers, size_t more)
 	return true;
 }
 
+bool ku_timers_reserve(struct ku_timers *timers, size_t more)
+{
+	size_t taken = timers->count + timers->reserved;
+
+	if (more > SIZE_MAX / sizeof(timers->heap[0]) / 2 - taken ||
+		!make_room(timers, taken + more))
+		return false;
+	timers->reserved += more;
+	return true;
+}
+
+void ku_timers_release(struct ku_timers *timers, size_t fewer)
+{
+	timers->reserved -= fewer;
+}
+
 bool ku_timer_set(struct ku_timers *timers, struct ku_timer *timer,
 	int64_t at_ns)
 {
 	if (timer->slot == 0) {
-		if (!ku_timers_reserve(timers, 1))
+		if (!make_room(timers, timers->count + 1))
 			return false;
 		timer->slot = ++timers->count;
 	}

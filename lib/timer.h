@@ -24,10 +24,13 @@ struct ku_timers {
 	struct ku_timer **heap;
 	size_t count;
 	size_t room;
+	size_t reserved;
 };
 
-/* Make room so that "more" further timers can be set without failing. */
+/* Make room so that "more" timers can be set without failing, until
+   ku_timers_release() gives it back. */
 bool ku_timers_reserve(struct ku_timers *timers, size_t more);
+void ku_timers_release(struct ku_timers *timers, size_t fewer);
 
 /* Set "timer", or move it if it is set already.  Returns false if memory is
    short, and then the timer is not set. */

@@ -181,6 +181,21 @@ void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch)
 		entry_remove(client, entry);
 }
 
+void ku_watch_forget(struct ku_watch *watch)
+{
+	if (watch->entry != NULL)
+		detach(watch);
+}
+
+void ku_watch_unset(struct kustos_client *client, enum ku_zk_watch_kind kind,
+	const char *path)
+{
+	struct ku_watch_entry *entry = find(&client->watches, kind, path);
+
+	if (entry != NULL && entry->watches == NULL && !is_busy(entry))
+		entry_remove(client, entry);
+}
+
 /* Take all watches of "entry" off, and it out of the table; then tell them, as
    each may put itself on again. */
 static void fire(struct kustos_client *client, struct ku_watch_entry *entry,

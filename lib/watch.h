@@ -53,6 +53,14 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch);
 /* The read failed, so the server did not set the watch: forget it. */
 void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch);
 
+/* Take "watch" off without a word to the server: the node is about to be
+   deleted by us, and its event will clear the server's side. */
+void ku_watch_forget(struct ku_watch *watch);
+
+/* The read that was to watch "path" failed, after its watch was taken off. */
+void ku_watch_unset(struct kustos_client *client, enum ku_zk_watch_kind kind,
+	const char *path);
+
 /* Fire what "event" concerns. */
 void ku_watch_event(struct kustos_client *client, enum ku_zk_event event,
 	const char *path);

@@ -46,6 +46,7 @@ enum kustos_err {
 	/* The wait ended.  What was sent may still take effect. */
 	KUSTOS_ETIMEDOUT = 20, /* the deadline passed first */
 	KUSTOS_ECANCELED = 21, /* the cancel object fired first */
+	KUSTOS_EBUSY = 22,     /* another has it, and no wait was allowed */
 
 	/* About the connection and the session. */
 	KUSTOS_EDISCONNECTED = 40, /* no connection, and the policy gave up */
@@ -67,7 +68,12 @@ enum kustos_err {
 	KUSTOS_EBADACL = 86,	 /* the ACL of a new node is not valid */
 	KUSTOS_EQUOTA = 87,	 /* a quota of the server is used up */
 	KUSTOS_EROLLEDBACK = 88, /* another operation of the same multi failed */
-	KUSTOS_ESERVER = 89	 /* an answer without a better name here */
+	KUSTOS_ESERVER = 89,	 /* an answer without a better name here */
+
+	/* About what a recipe grants. */
+	KUSTOS_ENOTHELD = 100,	 /* the caller does not hold it */
+	KUSTOS_ESATURATED = 101, /* the line has given its last number away */
+	KUSTOS_ECHANGED = 102	 /* it is not any more what was shown */
 };
 
 /* Return a sentence about "err" in English, without a full stop.  Never NULL,

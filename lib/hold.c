@@ -1,0 +1,332 @@
+/* hold.c - what was granted: how long for, and who is told of its loss. */
+
+#include "client.h"
+#include "hold.h"
+
+#include <kustos/node.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How soon after a warning it is seen whether the danger has passed. */
+#define RISK_CHECK_MS 10
+
+/* A callback of the program about a hold. */
+struct notice {
+	struct ku_call call;
+	struct kustos_hold *hold;
+	kustos_hold_fn *fn;
+	void *arg;
+	bool running;
+	pthread_t runner;
+};
+
+struct kustos_hold {
+	struct kustos_client *client;
+	struct ku_place *place; /* NULL: of nothing */
+	ku_hold_release_fn *release;
+	void *owner;
+	int64_t epoch;
+	bool lost;
+
+	struct notice on_lost, at_risk, asked;
+	struct ku_timer risk;
+	bool risk_reserved; /* the timer */
+	bool warned;
+	int64_t before_ns;
+
+	bool released; /* by a callback of its own, which is still running */
+};
+
+const char *kustos_hold_state_name(enum kustos_hold_state state)
+{
+	static const char *const names[] = { "HELD", "UNSURE", "LOST" };
+
+	if ((unsigned)state >= sizeof(names) / sizeof(names[0]))
+		return "UNKNOWN";
+	return names[state];
+}
+
+/* Is a callback running, "elsewhere": on another thread than this? */
+static bool is_running(const struct kustos_hold *hold, bool elsewhere)
+{
+	const struct notice *all[] = { &hold->on_lost, &hold->at_risk,
+		&hold->asked };
+
+	for (int i = 0; i < 3; i++)
+		if (all[i]->running &&
+			!(elsewhere &&
+				pthread_equal(all[i]->runner, pthread_self())))
+			return true;
+	return false;
+}
+
+static void run_notice(struct kustos_client *client, struct ku_call *call)
+{
+	struct notice *notice = (struct notice *)((char *)call -
+		offsetof(struct notice, call));
+	struct kustos_hold *hold = notice->hold;
+	kustos_hold_fn *fn = notice->fn;
+	void *arg = notice->arg;
+
+	if (fn == NULL)
+		return;
+	notice->running = true;
+	notice->runner = pthread_self();
+	ku_unlock(client);
+	fn(arg, hold);
+	ku_lock(client);
+	notice->running = false;
+	if (hold->released && !is_running(hold, false))
+		free(hold);
+	else
+		pthread_cond_broadcast(&client->state_changed);
+}
+
+static void set_risk_timer(struct kustos_hold *hold)
+{
+	struct kustos_client *client = hold->client;
+	int64_t now = ku_now(client);
+	int64_t left = ku_lease_left(&client->session.lease, now);
+
+	if (left > hold->before_ns) {
+		hold->warned = false;
+		ku_set_timer(client, &hold->risk, now + left - hold->before_ns);
+		return;
+	}
+	if (!hold->warned)
+		ku_dispatch_push(client, &hold->at_risk.call, true);
+	hold->warned = true;
+	ku_set_timer(client, &hold->risk, now + RISK_CHECK_MS * KU_NS_PER_MS);
+}
+
+static void risk_due(struct ku_timer *timer)
+{
+	struct kustos_hold *hold = (struct kustos_hold *)((char *)timer -
+		offsetof(struct kustos_hold, risk));
+
+	if (!hold->lost)
+		set_risk_timer(hold);
+}
+
+struct kustos_hold *ku_hold_new(struct kustos_client *client)
+{
+	struct kustos_hold *hold = calloc(1, sizeof(*hold));
+
+	if (hold == NULL)
+		return NULL;
+	hold->client = client;
+	hold->on_lost.hold = hold->at_risk.hold = hold->asked.hold = hold;
+	hold->on_lost.call.fn = hold->at_risk.call.fn = run_notice;
+	hold->asked.call.fn = run_notice;
+	hold->risk.fn = risk_due;
+	return hold;
+}
+
+void ku_hold_free(struct kustos_hold *hold)
+{
+	free(hold);
+}
+
+void ku_hold_grant(struct kustos_hold *hold, struct ku_place *place,
+	ku_hold_release_fn *release, void *owner)
+{
+	hold->place = place;
+	hold->release = release;
+	hold->owner = owner;
+	hold->epoch = hold->client->session.epoch;
+}
+
+void ku_hold_lose(struct kustos_hold *hold)
+{
+	if (hold->lost)
+		return;
+	hold->lost = true;
+	ku_timer_unset(&hold->client->timers, &hold->risk);
+	if (hold->on_lost.fn != NULL)
+		ku_dispatch_push(hold->client, &hold->on_lost.call, true);
+}
+
+void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
+{
+	hold->asked.fn = fn;
+	hold->asked.arg = arg;
+	ku_dispatch_push(hold->client, &hold->asked.call, false);
+}
+
+enum kustos_hold_state ku_hold_state(struct kustos_hold *hold)
+{
+	struct kustos_client *client = hold->client;
+	enum kustos_state state = ku_session_state(client);
+
+	if (hold->lost || hold->epoch != client->session.epoch)
+		return KUSTOS_HOLD_LOST;
+	if (state == KUSTOS_CONNECTED)
+		return KUSTOS_HOLD_HELD;
+	return state == KUSTOS_SUSPENDED ? KUSTOS_HOLD_UNSURE
+					 : KUSTOS_HOLD_LOST;
+}
+
+enum kustos_hold_state kustos_hold_state(struct kustos_hold *hold)
+{
+	if (hold == NULL || ku_forked(&hold->client->fork))
+		return KUSTOS_HOLD_LOST;
+	ku_lock(hold->client);
+	enum kustos_hold_state state = ku_hold_state(hold);
+	ku_unlock(hold->client);
+	return state;
+}
+
+int64_t kustos_hold_remaining_ms(struct kustos_hold *hold)
+{
+	int64_t left = 0;
+
+	if (hold == NULL || ku_forked(&hold->client->fork))
+		return 0;
+	struct kustos_client *client = hold->client;
+	ku_lock(client);
+	if (ku_hold_state(hold) != KUSTOS_HOLD_LOST)
+		left = ku_lease_left(&client->session.lease, ku_now(client));
+	ku_unlock(client);
+	return left / KU_NS_PER_MS;
+}
+
+int64_t kustos_hold_token(const struct kustos_hold *hold)
+{
+	return hold != NULL ? ku_place_token(hold->place) : 0;
+}
+
+const char *kustos_hold_path(const struct kustos_hold *hold)
+{
+	return hold != NULL ? ku_place_path(hold->place) : NULL;
+}
+
+enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
+	kustos_hold_fn *fn, void *arg)
+{
+	if (hold == NULL)
+		return KUSTOS_EINVAL;
+	if (ku_forked(&hold->client->fork))
+		return KUSTOS_EFORKED;
+	ku_lock(hold->client);
+	hold->on_lost.fn = fn;
+	hold->on_lost.arg = arg;
+	if (fn != NULL && ku_hold_state(hold) == KUSTOS_HOLD_LOST)
+		ku_dispatch_push(hold->client, &hold->on_lost.call, true);
+	ku_unlock(hold->client);
+	return KUSTOS_OK;
+}
+
+enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold, int64_t before_ms,
+	kustos_hold_fn *fn, void *arg)
+{
+	if (hold == NULL || before_ms < 0 ||
+		before_ms > INT64_MAX / KU_NS_PER_MS)
+		return KUSTOS_EINVAL;
+	struct kustos_client *client = hold->client;
+	if (ku_forked(&client->fork))
+		return KUSTOS_EFORKED;
+	ku_lock(client);
+	if (!hold->risk_reserved)
+		hold->risk_reserved = ku_timers_reserve(&client->timers, 1);
+	bool room = hold->risk_reserved;
+	if (room) {
+		hold->at_risk.fn = fn;
+		hold->at_risk.arg = arg;
+		hold->before_ns = before_ms * KU_NS_PER_MS;
+		hold->warned = false;
+		ku_timer_unset(&client->timers, &hold->risk);
+		if (fn != NULL && ku_hold_state(hold) != KUSTOS_HOLD_LOST)
+			set_risk_timer(hold);
+	}
+	ku_unlock(client);
+	return room ? KUSTOS_OK : KUSTOS_ENOMEM;
+}
+
+/* Call nobody any more.  A callback on another thread is waited for; in one of
+   its own it is freed when that returns. */
+static void silence(struct kustos_hold *hold)
+{
+	struct kustos_client *client = hold->client;
+
+	hold->on_lost.fn = hold->at_risk.fn = hold->asked.fn = NULL;
+	ku_dispatch_pull(client, &hold->on_lost.call);
+	ku_dispatch_pull(client, &hold->at_risk.call);
+	ku_dispatch_pull(client, &hold->asked.call);
+	ku_timer_unset(&client->timers, &hold->risk);
+	if (hold->risk_reserved)
+		ku_timers_release(&client->timers, 1);
+	while (is_running(hold, true))
+		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+}
+
+enum kustos_err ku_hold_release(struct kustos_hold *hold)
+{
+	struct kustos_client *client = hold->client;
+
+	ku_lock(client);
+	bool lost = ku_hold_state(hold) == KUSTOS_HOLD_LOST;
+	hold->release(hold, hold->owner);
+	silence(hold);
+	hold->released = true;
+	bool last = !is_running(hold, false);
+	ku_unlock(client);
+	if (last)
+		free(hold);
+	return lost ? KUSTOS_ELOST : KUSTOS_OK;
+}
+
+enum kustos_err kustos_hold_release(struct kustos_hold *hold)
+{
+	if (hold == NULL)
+		return KUSTOS_OK;
+	if (ku_forked(&hold->client->fork)) {
+		free(hold);
+		return KUSTOS_EFORKED;
+	}
+	return ku_hold_release(hold);
+}
+
+/* Put a check of the hold's node before "ops". */
+static struct kustos_op *guard(const struct kustos_hold *hold,
+	const struct kustos_op *ops, size_t count)
+{
+	struct kustos_op *guarded = calloc(count + 1, sizeof(*guarded));
+
+	if (guarded == NULL)
+		return NULL;
+	guarded[0] = (struct kustos_op){
+		.kind = KUSTOS_OP_CHECK,
+		.path = kustos_hold_path(hold),
+		.version = -1,
+	};
+	memcpy(guarded + 1, ops, count * sizeof(*ops));
+	return guarded;
+}
+
+enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
+	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_op_result *results)
+{
+	enum kustos_err err = KUSTOS_ENOMEM;
+
+	if (hold == NULL || ops == NULL || count == 0 ||
+		count >= SIZE_MAX / sizeof(struct kustos_op_result))
+		return KUSTOS_EINVAL;
+	if (ku_forked(&hold->client->fork))
+		return KUSTOS_EFORKED;
+	if (kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
+		return KUSTOS_ELOST;
+	struct kustos_op *guarded = guard(hold, ops, count);
+	struct kustos_op_result *all = calloc(count + 1, sizeof(*all));
+	if (guarded != NULL && all != NULL) {
+		err = kustos_multi(hold->client, guarded, count + 1, deadline,
+			cancel, all);
+		if (err == KUSTOS_ENONODE && all[0].err == KUSTOS_ENONODE)
+			err = KUSTOS_ELOST;
+		if (results != NULL)
+			memcpy(results, all + 1, count * sizeof(*all));
+	}
+	free(guarded);
+	free(all);
+	return err;
+}

@@ -1,0 +1,86 @@
+/*
+ * kustos/participant.h - who holds a line, who waits in it, and what can be
+ * done about it from outside.
+ * Link with -lkustos (pkg-config kustos).
+ *
+ * A line is a node whose children stand in the order of the numbers that the
+ * server gave them.  These calls need no mutex or other object; they read and
+ * touch the lines of every library whose names they know.
+ *
+ * Threads: every call is safe from any thread.
+ */
+#ifndef KUSTOS_PARTICIPANT_H
+#define KUSTOS_PARTICIPANT_H
+
+#include <kustos/base.h>
+
+KUSTOS_BEGIN
+
+struct kustos_client;
+struct kustos_cancel;
+
+/* Whose way of naming a node has. */
+enum kustos_style {
+	KUSTOS_STYLE_CURATOR = 0, /* _c_<uuid>-lock-N; ours by default */
+	KUSTOS_STYLE_LOCK = 1,	  /* any other name with lock-N: Go's, kazoo's
+				     with Curator's pattern */
+	KUSTOS_STYLE_KAZOO = 2,	  /* <hex32>__lock__N */
+	KUSTOS_STYLE_SESSION = 3  /* x-<session>-N: ZooKeeper's own recipes */
+};
+
+/* Return "curator" and so on; never NULL, never freed. */
+KUSTOS_API const char *kustos_style_name(enum kustos_style style);
+
+struct kustos_participant {
+	const char *path; /* of its node, as the client knows paths */
+	int64_t number;	  /* its place in the order */
+	enum kustos_style style;
+	int holds;	  /* 1: nobody stands before it */
+	const void *data; /* followed by a zero byte; NULL: null data */
+	size_t len;
+	struct kustos_stat stat; /* czxid, session (ephemeral_owner), ctime */
+};
+
+struct kustos_participants {
+	size_t count;
+	struct kustos_participant *list; /* in order, the holder first */
+	size_t foreign; /* children with names of no known style */
+	int mixed;	/* 1: some of them do not wait for others of them */
+};
+
+/* List who stands in the line at "path".  Free "*out" with
+   kustos_participants_free().  Those that leave during the call may be left
+   out.  Returns KUSTOS_ENONODE if there is no such node, and as kustos_get().
+ */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participants(
+	struct kustos_client *client, const char *path,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_participants **out);
+
+/* Free "list".  NULL is allowed. */
+KUSTOS_API void kustos_participants_free(struct kustos_participants *list);
+
+/* Ask a participant to give up its place, in the manner of Curator: a request
+   that it may ignore.  "path" is that of its node.  Returns KUSTOS_ENONODE if
+   it has left, and as kustos_set(). */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_revoke(
+	struct kustos_client *client, const char *path,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+
+/* Take a participant's place away by deleting its node; if it holds, the next
+   one is granted, and it may not notice at once.  Nothing is deleted unless
+   the node is still the one that "shown" describes: same czxid, same session.
+   Returns KUSTOS_ECHANGED if it is another, KUSTOS_ENONODE if it is gone, and
+   as kustos_delete(). */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
+	struct kustos_client *client, const struct kustos_participant *shown,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+
+/* Delete the node of the line at "path" if it has no children.  Returns
+   KUSTOS_OK also if it has some, or is not there. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_line_clean(
+	struct kustos_client *client, const char *path,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+
+KUSTOS_END
+#endif

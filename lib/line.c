@@ -1,0 +1,183 @@
+/* line.c - the lines of a client, and who stands in them. */
+
+#include "line_impl.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_path(const void *a, const void *b)
+{
+	const struct ku_line *x = a;
+	const struct ku_line *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static struct ku_line *line_new(struct kustos_client *client, char *path,
+	const struct ku_rule *rule)
+{
+	struct ku_line *line = calloc(1, sizeof(*line));
+
+	if (line == NULL || !ku_timers_reserve(&client->timers, 2)) {
+		free(line);
+		return NULL;
+	}
+	line->client = client;
+	line->path = path;
+	line->rule = rule;
+	ku_line_init_timers(line);
+	if (tsearch(line, &client->lines.tree, by_path) != NULL)
+		return line;
+	ku_timers_release(&client->timers, 2);
+	free(line);
+	return NULL;
+}
+
+enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
+	const struct ku_rule *rule, struct ku_line **out)
+{
+	struct ku_line key = { .client = client };
+
+	if (!ku_path_valid(path, false) || strcmp(path, "/") == 0)
+		return KUSTOS_EINVAL;
+	key.path = ku_path_join(client->config.prefix, path);
+	if (key.path == NULL)
+		return KUSTOS_ENOMEM;
+	struct ku_line **known = tfind(&key, &client->lines.tree, by_path);
+	struct ku_line *line = known != NULL
+		? *known
+		: line_new(client, key.path, rule);
+	if (line == NULL || line->path != key.path)
+		free(key.path);
+	if (line == NULL)
+		return KUSTOS_ENOMEM;
+	line->refs++;
+	*out = line;
+	return KUSTOS_OK;
+}
+
+void ku_line_put(struct ku_line *line)
+{
+	struct kustos_client *client = line->client;
+
+	if (--line->refs > 0)
+		return;
+	tdelete(line, &client->lines.tree, by_path);
+	ku_timer_unset(&client->timers, &line->again);
+	ku_timer_unset(&client->timers, &line->guard);
+	ku_timers_release(&client->timers, 2);
+	free(line->path);
+	free(line);
+}
+
+bool ku_line_mixed(const struct ku_line *line)
+{
+	return line->mixed;
+}
+
+/* The newest come last. */
+void ku_line_insert(struct ku_line *line, struct ku_place *place)
+{
+	struct ku_place *after = line->last;
+
+	while (after != NULL && ku_number_before(place->number, after->number))
+		after = after->prev;
+	place->prev = after;
+	place->next = after != NULL ? after->next : line->first;
+	if (place->next != NULL)
+		place->next->prev = place;
+	else
+		line->last = place;
+	if (after != NULL)
+		after->next = place;
+	else
+		line->first = place;
+}
+
+void ku_line_remove(struct ku_line *line, struct ku_place *place)
+{
+	if (place->prev != NULL)
+		place->prev->next = place->next;
+	else
+		line->first = place->next;
+	if (place->next != NULL)
+		place->next->prev = place->prev;
+	else
+		line->last = place->prev;
+	place->prev = place->next = NULL;
+}
+
+static void ring_remove(struct ku_ring *ring)
+{
+	ring->prev->next = ring->next;
+	ring->next->prev = ring->prev;
+}
+
+static void ring_append(struct ku_ring *head, struct ku_ring *ring)
+{
+	ring->prev = head->prev;
+	ring->next = head;
+	ring->prev->next = ring->next->prev = ring;
+}
+
+void ku_lines_init(struct kustos_client *client)
+{
+	struct ku_lines *lines = &client->lines;
+
+	lines->here.prev = lines->here.next = &lines->here;
+	lines->away.prev = lines->away.next = &lines->away;
+}
+
+void ku_lines_join(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	ring_append(&line->client->lines.here, &place->ring);
+	line->refs++;
+	line->waiting++;
+}
+
+void ku_lines_leave(struct ku_place *place)
+{
+	struct ku_lines *lines = &place->line->client->lines;
+
+	ring_remove(&place->ring);
+	ring_append(&lines->away, &place->ring);
+	place->left = lines->left++;
+	place->state = KU_PLACE_LEAVING;
+}
+
+void ku_lines_forget(struct ku_place *place)
+{
+	ring_remove(&place->ring);
+	ku_line_put(place->line);
+}
+
+void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *))
+{
+	struct ku_ring *here = &client->lines.here;
+	struct ku_ring rest;
+
+	if (here->next == here)
+		return;
+	rest = *here;
+	rest.prev->next = rest.next->prev = &rest;
+	here->prev = here->next = here;
+	while (rest.next != &rest) {
+		struct ku_ring *first = rest.next;
+
+		ring_remove(first);
+		ring_append(here, first);
+		fn(ku_ring_place(first));
+	}
+}
+
+uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines)
+{
+	for (struct ku_ring *r = lines->away.next; r != &lines->away;
+		r = r->next)
+		if (!ku_ring_place(r)->over)
+			return ku_ring_place(r)->left;
+	return UINT64_MAX;
+}

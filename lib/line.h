@@ -1,0 +1,107 @@
+/*
+ * line.h - places in lines of sequence nodes: what mutexes, read/write locks,
+ * semaphores and elections have in common.
+ *
+ * A line is a node; who lines up makes a child of it that carries a number and
+ * goes with the session.  A place is one such child of ours, from the wish to
+ * have one until the server has confirmed that it is gone.  line_impl.h has
+ * its states.
+ *
+ * Everything here is called, and calls back, with the client locked.  The
+ * functions of struct ku_place_events may call anything of this file.
+ */
+#ifndef KU_LINE_H
+#define KU_LINE_H
+
+#include "rank.h"
+#include "service.h"
+
+#include <kustos/base.h>
+
+struct kustos_client;
+struct ku_line;
+struct ku_place;
+
+/* A ring of places, with one that is none as its head. */
+struct ku_ring {
+	struct ku_ring *prev, *next;
+};
+
+/* All lines and places of a client. */
+struct ku_lines {
+	void *tree;	     /* of struct ku_line, by path (tsearch) */
+	struct ku_ring here; /* places that take part */
+	struct ku_ring away; /* and those that leave, the oldest first */
+	uint64_t left;	     /* how many ever left */
+};
+
+struct ku_place_events {
+	/* Nobody stands before it. */
+	void (*granted)(struct ku_place *place);
+
+	/* It ends without having been granted; nothing of it stays. */
+	void (*failed)(struct ku_place *place, enum kustos_err err);
+
+	/* It was granted and may be another's by now. */
+	void (*lost)(struct ku_place *place);
+
+	/* It is granted, and somebody asks for it. */
+	void (*revoked)(struct ku_place *place);
+};
+
+/* What all places of one kind share.  Lives as long as they do. */
+struct ku_place_kind {
+	const struct ku_place_events *events;
+	const char *leaf; /* what the name has before its number, "lock-" */
+	bool bare;	  /* begins with kazoo's bare UUID, under a plain
+			     parent, instead of Curator's */
+	bool revocable;
+};
+
+/* Find or make the line at "path", which is the caller's, without prefix.  To
+   be given back with ku_line_put().  Returns KUSTOS_OK, KUSTOS_EINVAL or
+   KUSTOS_ENOMEM. */
+KU_SERVICE enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
+	const struct ku_rule *rule, struct ku_line **out);
+KU_SERVICE void ku_line_put(struct ku_line *line);
+
+/* Return whether it was last seen with contenders that are blind to ours. */
+KU_SERVICE bool ku_line_mixed(const struct ku_line *line);
+
+/* Take a place at the tail of "line", with a node that stores "data".  With
+   "once" it fails with KUSTOS_EBUSY unless it is granted at first sight; else
+   it waits until it is granted or given up.  No event comes before this has
+   returned.  Returns KUSTOS_OK or why it could not be started. */
+KU_SERVICE enum kustos_err ku_place_take(struct ku_line *line,
+	const struct ku_place_kind *kind, const void *data, size_t len,
+	bool once, void *owner, struct ku_place **out);
+
+/* Give it up, in whatever state it is, also after it has failed or was lost.
+   Its node goes, whatever happens to the connection; nothing is waited for, and
+   nothing is called any more.  "place" must not be used after this. */
+KU_SERVICE void ku_place_leave(struct ku_place *place);
+
+KU_SERVICE void *ku_place_owner(const struct ku_place *place);
+
+/* Of a place that was granted: its node's path as the caller knows paths, its
+   czxid, and whether it was lost. */
+/* Of the places that have left and whose nodes may still be there, return how
+   many had left before the first, or UINT64_MAX if there are none. */
+uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines);
+
+KU_SERVICE const char *ku_place_path(const struct ku_place *place);
+KU_SERVICE int64_t ku_place_token(const struct ku_place *place);
+KU_SERVICE bool ku_place_lost(const struct ku_place *place);
+
+/*
+ * What the client tells all lines: line_session.c.
+ */
+void ku_lines_init(struct kustos_client *client);
+void ku_lines_connected(struct kustos_client *client);
+void ku_lines_suspended(struct kustos_client *client);
+void ku_lines_lost(struct kustos_client *client);
+void ku_lines_session_over(struct kustos_client *client);
+void ku_lines_close(struct kustos_client *client);
+void ku_lines_free(struct kustos_client *client);
+
+#endif

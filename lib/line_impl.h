@@ -1,0 +1,219 @@
+/*
+ * line_impl.h - the insides of a line, for the files that are called line.
+ *
+ *   CREATING --has a node--> BEHIND    another place of ours waits before it:
+ *                              |       nothing to do
+ *                              v
+ *                           LOOKING    asks who stands before it
+ *                            |   |
+ *            several stand   |   |   one at most
+ *                            v   v
+ *              LOOKING <-- FAR   NEXT --it goes--> HELD
+ *              (the second       (the one before
+ *              before it goes)   it is watched)
+ *
+ * All states lead to LEAVING.  A waiting place whose node is gone, with its
+ * session or without, starts over with CREATING.
+ *
+ * What is known of those before a place is a "gap": how many of others stand
+ * between it and the place of ours before it, or the beginning, and the names
+ * of the nearest two.  Nobody can come in between later, as numbers only grow:
+ * so a gap only shrinks, and a gap of no one stays so.  What is known holds on
+ * the connection on which it was learned: on another one events that were
+ * missed may come in any order.
+ *
+ * A place is granted
+ *   - by a listing of this connection in which it is the first; or
+ *   - without one, when all of this is true on one connection: a gap of one at
+ *     the most was seen; that one was seen to be gone after that; the place of
+ *     ours before it, which was granted, has been released; and its own node
+ *     was seen, with a watch that has not fired.  Events come in the order of
+ *     what they tell of, so its node was there when the other went.
+ *
+ * A gap of more than one shrinks to one without a listing if the second before
+ * us is known to have been *granted* before it went: then nobody was left
+ * before that one.  Whoever releases a long line's hold leaves the name of its
+ * node in the data of the line's node, in the transaction that deletes it.  So
+ * the name of the second there is the proof; and the name of the nearest, that
+ * nobody is left at all.  That a node is gone proves nothing: its owner may
+ * have given up waiting.
+ */
+#ifndef KU_LINE_IMPL_H
+#define KU_LINE_IMPL_H
+
+#include "client.h"
+#include "line.h"
+
+/* With so many children a proof costs less than the listing it saves. */
+#define KU_LINE_LONG 32
+
+enum ku_place_state {
+	KU_PLACE_CREATING,
+	KU_PLACE_BEHIND,
+	KU_PLACE_LOOKING,
+	KU_PLACE_FAR,
+	KU_PLACE_NEXT,
+	KU_PLACE_HELD,
+	KU_PLACE_LEAVING
+};
+
+/* A node that is watched for a place: its own, or one before it. */
+struct ku_lookout {
+	struct ku_place *place; /* NULL: nobody wants to know any more */
+	struct ku_request request;
+	struct ku_watch watch;
+	char *path;
+	int64_t connection; /* on which it was seen; 0: not yet */
+	bool gone;
+};
+
+struct ku_place {
+	struct ku_line *line;
+	const struct ku_place_kind *kind;
+	void *owner; /* of the events */
+	enum ku_place_state state;
+	bool owned;    /* ku_place_leave() is still to come */
+	bool over;     /* nothing of it is left on the server */
+	bool once;     /* fail instead of waiting */
+	bool starting; /* in ku_place_take() */
+	bool lost;
+	bool revoked; /* somebody asked for it */
+	enum kustos_err err; /* why it ended while starting */
+
+	/* Its node. */
+	struct ku_op *op; /* its creation, and later its deletion */
+	char *data;
+	size_t len;
+	char *path; /* full, the op's; NULL: no node */
+	int32_t number;
+	int64_t czxid;
+	int64_t session_id;
+	struct ku_place *prev, *next; /* of ours in this line, by number */
+
+	/* What stands before it. */
+	int64_t known; /* the connection on which that was seen, or 0 */
+	int gap;
+	char *near[2];
+	struct ku_lookout *own;
+	struct ku_lookout *ahead;
+
+	/* Reads the proof of another while it waits, and leaves its own when
+	   it goes. */
+	struct ku_request proof;
+	struct ku_zk_request farewell[2];
+
+	bool seen; /* by the last listing, which is still to be heeded */
+	bool sound;
+	bool news;
+
+	struct ku_ring ring; /* of client->lines: here, or away */
+	uint64_t left;	     /* how many left before it */
+};
+
+struct ku_line {
+	struct kustos_client *client;
+	char *path; /* full */
+	const struct ku_rule *rule;
+	int refs;
+	struct ku_place *first, *last; /* those that have nodes */
+	int waiting;		       /* that have none yet, or wait */
+
+	struct ku_request listing;
+	int64_t connection; /* on which it was last looked at */
+	int children; /* as last seen */
+	/* The version of the line's node, if proofs may be left there. */
+	bool provable;
+	int version;
+	bool mixed;
+	struct ku_timer again; /* look again */
+	struct ku_timer guard; /* watch the nodes of holders */
+};
+
+/* line.c */
+
+/* Put "place" among those that have nodes, and out of them. */
+void ku_line_insert(struct ku_line *line, struct ku_place *place);
+void ku_line_remove(struct ku_line *line, struct ku_place *place);
+
+/* Count "place" among those that take part; among those that leave; nowhere. */
+void ku_lines_join(struct ku_place *place);
+void ku_lines_leave(struct ku_place *place);
+void ku_lines_forget(struct ku_place *place);
+
+/* Call "fn" for each place that takes part now; it may end any of them. */
+void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *));
+
+/* place.c */
+void ku_place_grant(struct ku_place *place);
+void ku_place_fail(struct ku_place *place, enum kustos_err err);
+void ku_place_lose(struct ku_place *place);
+
+/* Its node is gone, and not by us. */
+void ku_place_gone(struct ku_place *place);
+
+/* Make a new node, in place of one that is gone. */
+void ku_place_restart(struct ku_place *place);
+
+/* Grant a place that is next, if all of the conditions above are met. */
+void ku_place_try(struct ku_place *place);
+
+/* Return whether "request" is under way. */
+static inline bool ku_request_busy(const struct ku_request *request)
+{
+	return request->waiting || request->slot != NULL;
+}
+
+/* Return whether it has a node and waits. */
+static inline bool ku_place_waits(const struct ku_place *place)
+{
+	return place->path != NULL && place->state < KU_PLACE_HELD;
+}
+
+/* Free a place that has left, once nobody needs it any more. */
+void ku_place_free(struct ku_place *place);
+
+/* Return the place whose ring "ring" is. */
+static inline struct ku_place *ku_ring_place(struct ku_ring *ring)
+{
+	return (struct ku_place *)((char *)ring -
+		offsetof(struct ku_place, ring));
+}
+
+/* line_look.c */
+
+/* Find out who stands before "place". */
+void ku_place_look(struct ku_place *place);
+
+/* The node that was watched before it is gone. */
+void ku_place_advance(struct ku_place *place);
+
+/* A place that was behind another of ours is not any more. */
+void ku_place_activate(struct ku_place *place);
+
+/* List the line, on behalf of all its places.  A listing that is still to come
+   serves as well: it was taken after all that has come before it, and so after
+   the nodes that are known were made. */
+void ku_line_list(struct ku_line *line);
+
+/* Look again after a while. */
+void ku_line_again(struct ku_line *line, int64_t ms);
+void ku_line_init_timers(struct ku_line *line);
+
+/* Forget what is known of those before it. */
+void ku_place_forget(struct ku_place *place);
+
+/* line_watch.c */
+
+/* Watch the place's own node, if it is not watched. */
+void ku_place_watch_own(struct ku_place *place);
+
+/* Watch the node "name" of the line, in place of whatever was watched. */
+void ku_place_watch_ahead(struct ku_place *place, const char *name);
+
+/* Stop.  "deleted": the node is about to be deleted by us. */
+void ku_lookout_drop(struct ku_lookout **lookout, bool deleted);
+
+/* Is its node there, as far as this connection knows? */
+bool ku_lookout_sees(const struct ku_lookout *lookout);
+
+#endif

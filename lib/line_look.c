@@ -1,0 +1,350 @@
+/* line_look.c - find out who stands before a place, with as few requests as
+   there can be. */
+
+#include "line_impl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is watched is looked at again after this time, in case that an event
+   went astray; and later still if the line is long, for the server's sake. */
+#define SAFETY_MS 30000
+#define SAFETY_MS_PER_CHILD 50
+/* When to try again what failed although we are connected. */
+#define PUT_OFF_MS 100
+
+void ku_line_again(struct ku_line *line, int64_t ms)
+{
+	int64_t at_ns = ku_now(line->client) + ms * KU_NS_PER_MS;
+
+	if (!ku_timer_is_set(&line->again) || at_ns < line->again.at_ns)
+		ku_set_timer(line->client, &line->again, at_ns);
+}
+
+/* See that it is looked at again one day. */
+static void set_safety(struct ku_line *line)
+{
+	int64_t ms = SAFETY_MS + line->children * SAFETY_MS_PER_CHILD;
+	struct ku_random *random = &line->client->random;
+
+	if (!ku_timer_is_set(&line->again))
+		ku_line_again(line,
+			ms + (int64_t)ku_random_below(random, (uint64_t)ms));
+}
+
+void ku_place_forget(struct ku_place *place)
+{
+	free(place->near[0]);
+	free(place->near[1]);
+	place->near[0] = place->near[1] = NULL;
+	place->known = 0;
+	ku_lookout_drop(&place->ahead, false);
+}
+
+/* Keep what a listing says of "place". */
+static void learn(struct ku_place *place, const struct ku_standing *standing)
+{
+	bool kept = true;
+
+	place->news = true;
+	place->seen = standing->seen;
+	place->sound = !standing->tied;
+	if (place->state == KU_PLACE_HELD)
+		return;
+	for (int i = 0; i < 2; i++) {
+		const char *name = standing->near[i];
+
+		free(place->near[i]);
+		place->near[i] = name != NULL ? strdup(name) : NULL;
+		kept = kept && (name == NULL || place->near[i] != NULL);
+	}
+	place->gap = standing->gap;
+	place->known = kept ? place->line->client->session.connection : 0;
+}
+
+/* May proofs be left in the node of the line?  Not if a program keeps data of
+   its own there. */
+static void learn_proof(struct ku_line *line, const struct kustos_stat *stat,
+	bool ours)
+{
+	line->children = stat->num_children;
+	if (ours || stat->data_length == 0) {
+		line->provable = true;
+		line->version = stat->version;
+	} else if (stat->version != line->version) {
+		line->provable = false;
+	}
+}
+
+/* Watch what has to be watched, given what is known of the gap. */
+static void settle(struct ku_place *place)
+{
+	if (place->known == 0) {
+		ku_line_again(place->line, PUT_OFF_MS); /* memory was short */
+		return;
+	}
+	set_safety(place->line);
+	if (place->gap > 1) {
+		place->state = KU_PLACE_FAR;
+		ku_place_watch_ahead(place, place->near[1]);
+		return;
+	}
+	place->state = KU_PLACE_NEXT;
+	ku_place_watch_own(place);
+	if (place->gap == 1)
+		ku_place_watch_ahead(place, place->near[0]);
+	else
+		ku_lookout_drop(&place->ahead, false);
+	ku_place_try(place);
+}
+
+/* Heed what the listing said of "place". */
+static void decide(struct ku_place *place)
+{
+	place->news = false;
+	if (!place->seen)
+		ku_place_gone(place);
+	else if (place->state == KU_PLACE_HELD)
+		return;
+	else if (!place->sound)
+		ku_place_fail(place, KUSTOS_ESATURATED);
+	else if (place->state != KU_PLACE_LOOKING)
+		return;
+	else if (place->prev == NULL && place->gap == 0)
+		ku_place_grant(place);
+	else if (place->once)
+		ku_place_fail(place, KUSTOS_EBUSY);
+	else if (place->prev != NULL && ku_place_waits(place->prev))
+		place->state = KU_PLACE_BEHIND;
+	else
+		settle(place);
+}
+
+/* Say once that some of those in the line do not wait for us. */
+static void report_mixed(struct ku_line *line, int blind)
+{
+	if (blind > 0 && !line->mixed)
+		ku_log(line->client, KUSTOS_LOG_WARNING,
+			"%s: mixed dialects: %d of those in this line do not "
+			"see our names and will not wait for us",
+			line->path, blind);
+	line->mixed = blind > 0;
+}
+
+/* Compare all of ours with a listing. */
+static bool compare(struct ku_line *line, const char *const *names, int count)
+{
+	struct ku_crowd crowd;
+	size_t ours = 0, i = 0;
+
+	for (struct ku_place *p = line->first; p != NULL; p = p->next)
+		ours++;
+	if (ours == 0)
+		return true;
+	struct ku_standing *standings = calloc(ours, sizeof(*standings));
+	if (standings == NULL)
+		return false;
+	for (struct ku_place *p = line->first; p != NULL; p = p->next, i++) {
+		standings[i].name = ku_path_leaf(p->path);
+		standings[i].number = p->number;
+	}
+	ku_rank(line->rule,
+		line->first->kind->bare ? KUSTOS_STYLE_KAZOO
+					: KUSTOS_STYLE_CURATOR,
+		names, count, standings, (int)ours, &crowd);
+	i = 0;
+	for (struct ku_place *p = line->first; p != NULL; p = p->next, i++)
+		learn(p, &standings[i]);
+	free(standings);
+	report_mixed(line, crowd.blind);
+	return true;
+}
+
+static struct ku_place *next_with_news(const struct ku_line *line)
+{
+	struct ku_place *place = line->first;
+
+	while (place != NULL && !place->news)
+		place = place->next;
+	return place;
+}
+
+static void listed(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_line *line = request->owner;
+	struct ku_place *place;
+	bool there = reply->rc == KU_ZK_OK;
+	bool done = false;
+
+	if (there)
+		learn_proof(line, reply->stat, false);
+	if (there || reply->rc == KU_ZK_NONODE)
+		done = compare(line, reply->names,
+			there ? reply->name_count : 0);
+	while (done && (place = next_with_news(line)) != NULL)
+		decide(place);
+	if (!done && ku_session_ready(client))
+		ku_line_again(line, PUT_OFF_MS);
+	ku_line_put(line);
+}
+
+void ku_line_list(struct ku_line *line)
+{
+	if (ku_request_busy(&line->listing))
+		return;
+	line->listing.owner = line;
+	line->listing.done = listed;
+	line->listing.what = (struct ku_zk_request){
+		.kind = KU_ZK_CHILDREN,
+		.path = line->path,
+		.version = -1,
+	};
+	line->refs++;
+	ku_wire_send(line->client, &line->listing);
+}
+
+void ku_place_look(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	place->state = KU_PLACE_LOOKING;
+	if (!ku_session_ready(line->client))
+		return; /* once connected */
+	/* What stands behind a place of ours may soon be next. */
+	if (place->prev != NULL)
+		ku_place_watch_own(place);
+	ku_line_list(line);
+}
+
+void ku_place_activate(struct ku_place *place)
+{
+	if (place->known == place->line->client->session.connection &&
+		place->known != 0)
+		settle(place);
+	else
+		ku_place_look(place);
+}
+
+/* Is it "name" that the line's node has as its data? */
+static bool proves(const struct ku_zk_reply *reply, const char *name)
+{
+	return name != NULL && reply->len == (int)strlen(name) &&
+		memcmp(reply->data, name, strlen(name)) == 0;
+}
+
+/* Is it a proof at all? */
+static bool is_proof(const struct ku_line *line,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_contender one;
+	char name[256];
+
+	if (reply->len <= 0 || (size_t)reply->len >= sizeof(name))
+		return false;
+	memcpy(name, reply->data, (size_t)reply->len);
+	name[reply->len] = '\0';
+	return ku_contender_parse(line->rule, name, &one);
+}
+
+static void proof_read(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_place *place = request->owner;
+	struct ku_line *line = place->line;
+
+	if (place->state == KU_PLACE_LEAVING) {
+		ku_place_free(place);
+		return;
+	}
+	if (reply->rc == KU_ZK_OK)
+		learn_proof(line, reply->stat, is_proof(line, reply));
+	if (place->state != KU_PLACE_LOOKING || !ku_session_ready(client))
+		return;
+	if (reply->rc == KU_ZK_OK && place->known == request->connection &&
+		(proves(reply, place->near[0]) ||
+			proves(reply, place->near[1]))) {
+		/* The second was granted and has gone, or even the nearest
+		   was: that one may be left, but nobody else. */
+		place->gap = 1;
+		if (!proves(reply, place->near[0]))
+			line->version++; /* the nearest will leave its own */
+		settle(place);
+	} else {
+		ku_line_list(line);
+	}
+}
+
+/* The second before us is gone, and there were more: was it granted? */
+static void read_proof(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	place->proof.owner = place;
+	place->proof.done = proof_read;
+	place->proof.what = (struct ku_zk_request){
+		.kind = KU_ZK_GET,
+		.path = line->path,
+		.version = -1,
+	};
+	ku_wire_send(line->client, &place->proof);
+}
+
+void ku_place_advance(struct ku_place *place)
+{
+	if (place->state == KU_PLACE_NEXT) {
+		ku_place_try(place);
+		return;
+	}
+	if (place->state != KU_PLACE_FAR)
+		return;
+	if (place->gap == 2) {
+		place->gap = 1;
+		settle(place);
+		return;
+	}
+	/* In one flight: the two nodes that matter, and who is left. */
+	place->state = KU_PLACE_LOOKING;
+	ku_place_watch_own(place);
+	ku_place_watch_ahead(place, place->near[0]);
+	if (place->line->children > KU_LINE_LONG &&
+		!ku_request_busy(&place->proof))
+		read_proof(place);
+	else
+		ku_place_look(place);
+}
+
+static void look_again(struct ku_timer *timer)
+{
+	struct ku_line *line = (struct ku_line *)((char *)timer -
+		offsetof(struct ku_line, again));
+	struct ku_place *next;
+
+	if (!ku_session_ready(line->client))
+		return; /* once connected */
+	for (struct ku_place *p = line->first; p != NULL; p = next) {
+		next = p->next;
+		if (p->state == KU_PLACE_HELD)
+			ku_place_watch_own(p);
+		else if (p->state != KU_PLACE_BEHIND)
+			ku_place_look(p);
+	}
+}
+
+/* Watch the nodes of those that have held for a while. */
+static void guard(struct ku_timer *timer)
+{
+	struct ku_line *line = (struct ku_line *)((char *)timer -
+		offsetof(struct ku_line, guard));
+
+	for (struct ku_place *p = line->first; p != NULL; p = p->next)
+		if (p->state == KU_PLACE_HELD)
+			ku_place_watch_own(p);
+}
+
+void ku_line_init_timers(struct ku_line *line)
+{
+	line->again.fn = look_again;
+	line->guard.fn = guard;
+}

@@ -1,0 +1,113 @@
+/* line_session.c - what becomes of places when the connection or the session
+   does not stay. */
+
+#include "line_impl.h"
+
+/* After a reconnect every waiter of the fleet looks again: within this part of
+   the timeout, and this time, at the most. */
+#define JITTER_PART 10
+#define JITTER_MAX_MS 1000
+
+static void connected(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+	struct kustos_client *client = line->client;
+	int64_t jitter = client->session.timeout_ms / JITTER_PART;
+
+	if (place->path == NULL)
+		return; /* its creation goes on */
+	if (place->state != KU_PLACE_HELD && place->state != KU_PLACE_BEHIND)
+		place->state = KU_PLACE_LOOKING;
+	if (line->connection == client->session.connection)
+		return;
+	line->connection = client->session.connection;
+	if (jitter > JITTER_MAX_MS)
+		jitter = JITTER_MAX_MS;
+	ku_line_again(line,
+		(int64_t)ku_random_below(&client->random,
+			(uint64_t)jitter + 1));
+}
+
+void ku_lines_connected(struct kustos_client *client)
+{
+	ku_lines_each(client, connected);
+}
+
+static void suspended(struct ku_place *place)
+{
+	place->line->connection = 0; /* the same one may come back */
+	if (place->once && place->state < KU_PLACE_HELD)
+		ku_place_fail(place, KUSTOS_EDISCONNECTED);
+}
+
+void ku_lines_suspended(struct kustos_client *client)
+{
+	ku_lines_each(client, suspended);
+}
+
+static void lose(struct ku_place *place)
+{
+	if (place->state == KU_PLACE_HELD)
+		ku_place_lose(place);
+}
+
+void ku_lines_lost(struct kustos_client *client)
+{
+	ku_lines_each(client, suspended);
+	ku_lines_each(client, lose);
+}
+
+static void start_over(struct ku_place *place)
+{
+	if (place->path != NULL)
+		ku_place_gone(place);
+}
+
+void ku_lines_session_over(struct kustos_client *client)
+{
+	ku_lines_each(client, start_over);
+}
+
+static void close_place(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	if (place->state >= KU_PLACE_HELD)
+		return;
+	if (ku_wire_withdraw(line->client, &line->listing))
+		line->refs--; /* the place has one, too */
+	ku_place_fail(place, KUSTOS_ECLOSED);
+}
+
+void ku_lines_close(struct kustos_client *client)
+{
+	ku_lines_each(client, close_place);
+}
+
+/* Nothing is in flight any more, and nobody is told. */
+static void free_ring(struct ku_ring *head)
+{
+	while (head->next != head) {
+		struct ku_place *place = ku_ring_place(head->next);
+
+		ku_place_forget(place);
+		ku_lookout_drop(&place->own, true);
+		place->owned = false;
+		place->over = true;
+		ku_place_free(place);
+	}
+}
+
+void ku_lines_free(struct kustos_client *client)
+{
+	struct ku_lines *lines = &client->lines;
+
+	free_ring(&lines->here);
+	free_ring(&lines->away);
+	while (lines->tree != NULL) {
+		struct ku_line *line = *(struct ku_line **)lines->tree;
+
+		line->refs = 1;
+		ku_line_put(line);
+	}
+}

@@ -1,0 +1,204 @@
+/* line_watch.c - the nodes that are watched for a place: its own, and one
+   before it. */
+
+#include "line_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* When to look again if a node cannot be watched. */
+#define NO_WATCH_MS 1000
+/* And if the server puts us off. */
+#define PUT_OFF_MS 100
+
+/* What Curator's clients write to ask for a lock. */
+static const char revoke_request[] = "__REVOKE__";
+
+static void lookout_free(struct ku_lookout *lookout)
+{
+	free(lookout->path);
+	free(lookout);
+}
+
+void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
+{
+	struct ku_lookout *l = *lookout;
+
+	if (l == NULL)
+		return;
+	*lookout = NULL;
+	struct kustos_client *client = l->place->line->client;
+	l->place = NULL;
+	if (deleted)
+		ku_watch_forget(&l->watch);
+	else if (l->request.slot == NULL)
+		ku_watch_remove(client, &l->watch);
+	if (ku_wire_withdraw(client, &l->request) || !ku_request_busy(&l->request)) {
+		ku_watch_failed(client, &l->watch);
+		lookout_free(l);
+	}
+}
+
+bool ku_lookout_sees(const struct ku_lookout *lookout)
+{
+	return lookout != NULL && !lookout->gone &&
+		lookout->watch.entry != NULL &&
+		lookout->connection ==
+		lookout->place->line->client->session.connection;
+}
+
+/* Tell the place that the node is gone. */
+static void tell_gone(struct ku_lookout *lookout)
+{
+	struct ku_place *place = lookout->place;
+
+	lookout->gone = true;
+	if (lookout == place->own)
+		ku_place_gone(place);
+	else
+		ku_place_advance(place);
+}
+
+/* Has somebody asked for the place? */
+static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
+{
+	bool asked = place->kind->revocable &&
+		reply->len == (int)sizeof(revoke_request) - 1 &&
+		memcmp(reply->data, revoke_request, (size_t)reply->len) == 0;
+
+	if (place->state != KU_PLACE_HELD) {
+		place->revoked = asked;
+		ku_place_try(place);
+	} else if (asked) {
+		place->kind->events->revoked(place);
+	}
+}
+
+/* Nobody wants to know any more. */
+static void end_unwanted(struct kustos_client *client,
+	struct ku_lookout *lookout, int rc)
+{
+	if (rc != KU_ZK_OK) {
+		ku_watch_failed(client, &lookout->watch);
+		ku_watch_unset(client, KU_ZK_WATCH_DATA, lookout->path);
+	} else {
+		ku_watch_remove(client, &lookout->watch);
+	}
+	lookout_free(lookout);
+}
+
+static void seen(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_lookout *lookout = request->owner;
+	struct ku_place *place = lookout->place;
+
+	if (place == NULL) {
+		end_unwanted(client, lookout, reply->rc);
+		return;
+	}
+	if (reply->rc == KU_ZK_OK) {
+		lookout->connection = request->connection;
+		if (lookout == place->own)
+			read_own(place, reply);
+		else
+			ku_place_try(place);
+		return;
+	}
+	ku_watch_failed(client, &lookout->watch);
+	if (reply->rc == KU_ZK_NONODE)
+		tell_gone(lookout);
+	else if (ku_session_ready(client))
+		ku_line_again(place->line, PUT_OFF_MS);
+}
+
+static void send_get(struct ku_lookout *lookout)
+{
+	struct kustos_client *client = lookout->place->line->client;
+
+	lookout->request.what = (struct ku_zk_request){
+		.kind = KU_ZK_GET,
+		.path = lookout->path,
+		.version = -1,
+		.watch = true,
+	};
+	lookout->request.owner = lookout;
+	lookout->request.done = seen;
+	ku_wire_send(client, &lookout->request);
+}
+
+/* Put the watch on, and read the node.  Returns false if that cannot be. */
+static bool watch_node(struct ku_lookout *lookout)
+{
+	struct kustos_client *client = lookout->place->line->client;
+
+	if (!ku_session_ready(client) || ku_request_busy(&lookout->request))
+		return true; /* connected, we look again */
+	if (lookout->watch.entry == NULL &&
+		ku_watch_add(client, &lookout->watch, KU_ZK_WATCH_DATA,
+			lookout->path) != KUSTOS_OK)
+		return false;
+	send_get(lookout);
+	return true;
+}
+
+static void node_event(struct kustos_client *client, struct ku_watch *watch,
+	enum ku_watch_event event)
+{
+	struct ku_lookout *lookout = (struct ku_lookout *)((char *)watch -
+		offsetof(struct ku_lookout, watch));
+
+	(void)client;
+	if (lookout->place == NULL)
+		return;
+	if (event == KU_WATCH_DELETED)
+		tell_gone(lookout);
+	else if (event != KU_WATCH_GONE && !watch_node(lookout))
+		ku_line_again(lookout->place->line, NO_WATCH_MS);
+}
+
+/* Make a lookout for the node "name" of the place's line. */
+static struct ku_lookout *lookout_new(struct ku_place *place, const char *name)
+{
+	const char *parent = place->line->path;
+	struct ku_lookout *lookout = calloc(1, sizeof(*lookout));
+	char *path = malloc(strlen(parent) + strlen(name) + 2);
+
+	if (lookout == NULL || path == NULL) {
+		free(lookout);
+		free(path);
+		return NULL;
+	}
+	stpcpy(stpcpy(stpcpy(path, parent), "/"), name);
+	lookout->place = place;
+	lookout->path = path;
+	lookout->watch.fn = node_event;
+	return lookout;
+}
+
+/* See that "*lookout" watches the node "name". */
+static void look_out(struct ku_place *place, struct ku_lookout **lookout,
+	const char *name)
+{
+	if (*lookout == NULL)
+		*lookout = lookout_new(place, name);
+	if (*lookout == NULL || !watch_node(*lookout))
+		ku_line_again(place->line, NO_WATCH_MS);
+}
+
+void ku_place_watch_own(struct ku_place *place)
+{
+	if (!ku_lookout_sees(place->own))
+		look_out(place, &place->own, ku_path_leaf(place->path));
+}
+
+void ku_place_watch_ahead(struct ku_place *place, const char *name)
+{
+	struct ku_lookout *ahead = place->ahead;
+
+	if (ahead != NULL && strcmp(ku_path_leaf(ahead->path), name) != 0)
+		ku_lookout_drop(&place->ahead, false);
+	if (place->ahead == NULL ||
+		(!place->ahead->gone && !ku_lookout_sees(place->ahead)))
+		look_out(place, &place->ahead, name);
+}

@@ -1,0 +1,257 @@
+/* participant.c - who stands in a line, seen and touched from outside. */
+
+#include "client.h"
+#include "rank.h"
+
+#include <kustos/node.h>
+#include <kustos/participant.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One participant, and the read that tells about it. */
+struct entry {
+	struct ku_contender contender;
+	char *path;
+	struct ku_op *op;
+};
+
+/* All reads are sent at once, and ended together. */
+struct survey {
+	struct ku_wait wait; /* first: cast back from it */
+	struct entry *entries;
+	size_t count;
+	size_t foreign;
+	size_t pending; /* reads that have not ended */
+	enum kustos_err err;
+};
+
+void kustos_participants_free(struct kustos_participants *list)
+{
+	if (list == NULL)
+		return;
+	for (size_t i = 0; i < list->count; i++) {
+		free((char *)list->list[i].path);
+		free((void *)list->list[i].data);
+	}
+	free(list->list);
+	free(list);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct entry *x = a;
+	const struct entry *y = b;
+
+	if (x->contender.number == y->contender.number)
+		return strcmp(x->path, y->path);
+	return ku_number_before(x->contender.number, y->contender.number) ? -1
+									  : 1;
+}
+
+/* Keep the names of those that take part, in their order. */
+static enum kustos_err sort_names(struct survey *survey, const char *parent,
+	const struct kustos_names *names)
+{
+	survey->entries = calloc(names->count + 1, sizeof(*survey->entries));
+	if (survey->entries == NULL)
+		return KUSTOS_ENOMEM;
+	for (size_t i = 0; i < names->count; i++) {
+		struct entry *entry = &survey->entries[survey->count];
+		const char *name = names->names[i];
+
+		if (!ku_contender_parse(&ku_rule_lock, name,
+			    &entry->contender)) {
+			survey->foreign++;
+			continue;
+		}
+		entry->path = malloc(strlen(parent) + strlen(name) + 2);
+		if (entry->path == NULL)
+			return KUSTOS_ENOMEM;
+		stpcpy(stpcpy(stpcpy(entry->path, parent), "/"), name);
+		survey->count++;
+	}
+	qsort(survey->entries, survey->count, sizeof(*survey->entries),
+		by_number);
+	return KUSTOS_OK;
+}
+
+static void was_read(struct ku_op *op)
+{
+	struct survey *survey = op->owner;
+
+	if (op->err != KUSTOS_OK && op->err != KUSTOS_ENONODE)
+		survey->err = op->err;
+	if (--survey->pending == 0)
+		ku_wait_end(&survey->wait, survey->err);
+}
+
+static enum kustos_err start_reads(struct ku_wait *wait)
+{
+	struct survey *survey = (struct survey *)wait;
+	enum kustos_err err = KUSTOS_OK;
+
+	survey->pending = 1; /* this function */
+	for (size_t i = 0; i < survey->count && err == KUSTOS_OK; i++) {
+		survey->pending++;
+		err = ku_op_owned(survey->entries[i].op);
+	}
+	if (err != KUSTOS_OK) {
+		survey->pending--;
+		survey->err = err;
+	}
+	if (--survey->pending == 0)
+		ku_wait_end(wait, survey->err);
+	return KUSTOS_OK;
+}
+
+static void stop_reads(struct ku_wait *wait, enum kustos_err why)
+{
+	struct survey *survey = (struct survey *)wait;
+
+	for (size_t i = 0; i < survey->count; i++)
+		if (survey->entries[i].op->started)
+			ku_op_finish(survey->entries[i].op, why);
+}
+
+static const struct ku_wait_calls read_calls = { start_reads, stop_reads,
+	NULL };
+
+/* Read all of them at once. */
+static enum kustos_err read_all(struct survey *survey, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	for (size_t i = 0; i < survey->count; i++) {
+		struct entry *entry = &survey->entries[i];
+		enum kustos_err err = ku_op_new(survey->wait.client, KU_ZK_GET,
+			entry->path, 0, &entry->op);
+
+		if (err != KUSTOS_OK)
+			return err;
+		entry->op->ended = was_read;
+		entry->op->owner = survey;
+	}
+	survey->wait.calls = &read_calls;
+	return ku_wait_block(&survey->wait, deadline, cancel);
+}
+
+/* Does any of them not wait for another? */
+static int is_mixed(const struct kustos_participants *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		for (size_t j = 0; j < list->count && j < 16; j++)
+			if (!ku_style_sees(list->list[i].style,
+				    list->list[j].style) ||
+				!ku_style_sees(list->list[j].style,
+					list->list[i].style))
+				return 1;
+	return 0;
+}
+
+static enum kustos_err hand_out(struct survey *survey,
+	struct kustos_participants **out)
+{
+	struct kustos_participants *all = calloc(1, sizeof(*all));
+
+	if (all == NULL)
+		return KUSTOS_ENOMEM;
+	all->list = calloc(survey->count + 1, sizeof(*all->list));
+	if (all->list == NULL) {
+		free(all);
+		return KUSTOS_ENOMEM;
+	}
+	for (size_t i = 0; i < survey->count; i++) {
+		struct entry *entry = &survey->entries[i];
+
+		if (entry->op->err != KUSTOS_OK)
+			continue; /* it has left */
+		all->list[all->count] = (struct kustos_participant){
+			.path = entry->path,
+			.number = entry->contender.number,
+			.style = entry->contender.style,
+			.holds = all->count == 0,
+			.data = entry->op->out_data,
+			.len = entry->op->out_len > 0
+				? (size_t)entry->op->out_len
+				: 0,
+			.stat = entry->op->out_stat,
+		};
+		entry->path = entry->op->out_data = NULL;
+		all->count++;
+	}
+	all->foreign = survey->foreign;
+	all->mixed = is_mixed(all);
+	*out = all;
+	return KUSTOS_OK;
+}
+
+static void survey_free(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->count; i++) {
+		free(survey->entries[i].path);
+		ku_op_free(survey->entries[i].op);
+	}
+	free(survey->entries);
+}
+
+enum kustos_err kustos_participants(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_participants **out)
+{
+	struct survey survey = { .wait.client = client };
+	struct kustos_names *names = NULL;
+
+	if (out == NULL)
+		return KUSTOS_EINVAL;
+	enum kustos_err err = kustos_children(client, path, deadline, cancel,
+		&names, NULL);
+	if (err != KUSTOS_OK)
+		return err;
+	err = sort_names(&survey, strcmp(path, "/") == 0 ? "" : path, names);
+	if (err == KUSTOS_OK)
+		err = read_all(&survey, deadline, cancel);
+	if (err == KUSTOS_OK)
+		err = hand_out(&survey, out);
+	survey_free(&survey);
+	kustos_names_free(names);
+	return err;
+}
+
+enum kustos_err kustos_participant_revoke(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	static const char request[] = "__REVOKE__";
+
+	return kustos_set(client, path, request, sizeof(request) - 1, -1,
+		deadline, cancel, NULL);
+}
+
+enum kustos_err kustos_participant_break(struct kustos_client *client,
+	const struct kustos_participant *shown, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	struct kustos_stat now;
+
+	if (shown == NULL)
+		return KUSTOS_EINVAL;
+	enum kustos_err err = kustos_exists(client, shown->path, deadline,
+		cancel, &now);
+	if (err != KUSTOS_OK)
+		return err;
+	if (now.czxid != shown->stat.czxid ||
+		now.ephemeral_owner != shown->stat.ephemeral_owner)
+		return KUSTOS_ECHANGED;
+	/* A name is given once, so a node there is this one; a version that
+	   has changed since is that of a request to give it back. */
+	return kustos_delete(client, shown->path, -1, deadline, cancel);
+}
+
+enum kustos_err kustos_line_clean(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	enum kustos_err err = kustos_delete(client, path, -1, deadline, cancel);
+
+	return err == KUSTOS_ENOTEMPTY || err == KUSTOS_ENONODE ? KUSTOS_OK
+								: err;
+}

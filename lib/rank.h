@@ -1,0 +1,96 @@
+/*
+ * rank.h - who stands before whom among the children of a line.
+ *
+ * The server numbers the children of a node, whatever their names: so all who
+ * line up under one node stand in one order, that of the numbers at the ends
+ * of their names.  Which children take part, the marks of a rule say: the text
+ * that must stand before the number.  Others are nobody's concern.
+ *
+ * A server that has given its last number away gives it again and again; then
+ * nothing tells who is first, and nobody may be (KU_RANK_SATURATED).
+ *
+ * Pure functions.
+ */
+#ifndef KU_RANK_H
+#define KU_RANK_H
+
+#include "service.h"
+
+#include <kustos/participant.h>
+#include <stdbool.h>
+
+/* Before the number stands "text"; or, if it is NULL, "x-", a session's id,
+   and "-". */
+struct ku_mark {
+	const char *text;
+	enum kustos_style style;
+};
+
+struct ku_rule {
+	const struct ku_mark *marks;
+	int mark_count;
+};
+
+/* Every mark of an exclusive lock that is known. */
+KU_SERVICE extern const struct ku_rule ku_rule_lock;
+
+struct ku_contender {
+	int32_t number;
+	enum kustos_style style;
+};
+
+/* Take a name apart.  Returns false if it is not a contender's. */
+bool ku_contender_parse(const struct ku_rule *rule, const char *name,
+	struct ku_contender *out);
+
+/* Does number "a" come before "b"?  They may have wrapped in between. */
+static inline bool ku_number_before(int32_t a, int32_t b)
+{
+	return (int32_t)((uint32_t)a - (uint32_t)b) < 0;
+}
+
+/* Is this a number that tells an order?  The last one does not, and servers
+   that go on after it count from below zero. */
+static inline bool ku_number_sound(int32_t number)
+{
+	return number >= 0 && number < INT32_MAX;
+}
+
+/* Would a contender of style "theirs" wait for one of style "ours"? */
+bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours);
+
+enum ku_verdict {
+	KU_RANK_OWNER,	  /* nobody stands before it */
+	KU_RANK_WAIT,	  /* somebody does */
+	KU_RANK_GONE,	  /* it is not among the children */
+	KU_RANK_SATURATED /* its number tells no order */
+};
+
+/* One place, and what a listing says about it. */
+struct ku_standing {
+	const char *name; /* in; and its number */
+	int32_t number;
+	bool seen;
+	bool tied;	     /* another has the same number */
+	int gap;	     /* others between it and the one before it in the
+				array, or the beginning */
+	const char *near[2]; /* the nearest two of those, nearest first */
+	int32_t near_number[2];
+};
+
+struct ku_crowd {
+	int contenders;
+	int blind; /* of those, the ones that would not wait for "ours" */
+};
+
+/* Fill in "standings", which are sorted by number, from the names of all
+   children, in one pass and without sorting those. */
+void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
+	const char *const *names, int count, struct ku_standing *standings,
+	int standing_count, struct ku_crowd *crowd);
+
+/* Say what follows for standings[i], and store how many stand before it. */
+enum ku_verdict ku_rank_verdict(const struct ku_standing *standings, int i,
+	int *ahead);
+
+#endif

@@ -1,0 +1,163 @@
+/* recipe.c - small services for recipes. */
+
+#define _GNU_SOURCE /* program_invocation_short_name */
+
+#include "recipe.h"
+#include "client.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum kustos_err ku_recipe_check(const struct kustos_client *client)
+{
+	if (client == NULL)
+		return KUSTOS_EINVAL;
+	return ku_forked(&client->fork) ? KUSTOS_EFORKED : KUSTOS_OK;
+}
+
+void ku_recipe_lock(struct kustos_client *client)
+{
+	ku_lock(client);
+}
+
+void ku_recipe_unlock(struct kustos_client *client)
+{
+	ku_unlock(client);
+}
+
+int64_t ku_recipe_now(const struct kustos_client *client)
+{
+	return ku_now(client);
+}
+
+/* Split "10.0.0.1:2181" or "[::1]:2181" in place.  Returns the host. */
+static char *split_address(char *address, char **port)
+{
+	char *colon = strrchr(address, ':');
+
+	if (colon == NULL)
+		return NULL;
+	*colon = '\0';
+	*port = colon + 1;
+	if (address[0] != '[')
+		return address;
+	address[strcspn(address, "]")] = '\0';
+	return address + 1;
+}
+
+/* Find the address from which the kernel would talk to "server".  Nothing is
+   sent: connecting a datagram socket only chooses a route. */
+static bool local_address(const char *server, char out[INET6_ADDRSTRLEN])
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+		.ai_socktype = SOCK_DGRAM };
+	struct addrinfo *info = NULL;
+	struct sockaddr_storage local;
+	socklen_t len = sizeof(local);
+	char copy[64];
+	char *port = NULL;
+	bool found = false;
+
+	snprintf(copy, sizeof(copy), "%s", server);
+	const char *host = split_address(copy, &port);
+	if (host == NULL || getaddrinfo(host, port, &hints, &info) != 0)
+		return false;
+	int fd = socket(info->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		found = connect(fd, info->ai_addr, info->ai_addrlen) == 0 &&
+			getsockname(fd, (struct sockaddr *)&local, &len) == 0 &&
+			getnameinfo((struct sockaddr *)&local, len, out,
+				INET6_ADDRSTRLEN, NULL, 0,
+				NI_NUMERICHOST) == 0;
+		close(fd);
+	}
+	freeaddrinfo(info);
+	return found;
+}
+
+static enum kustos_err hand_out(const char *text, size_t len, char **out,
+	size_t *out_len)
+{
+	char *copy = malloc(len + 1);
+
+	if (copy == NULL)
+		return KUSTOS_ENOMEM;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	*out = copy;
+	*out_len = len;
+	return KUSTOS_OK;
+}
+
+enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
+	size_t *len)
+{
+	const struct ku_config *config = &client->config;
+	char server[64];
+	char address[INET6_ADDRSTRLEN] = "127.0.0.1";
+
+	if (config->node_data != NULL)
+		return hand_out(config->node_data, config->node_data_len, out,
+			len);
+	ku_lock(client);
+	memcpy(server, client->session.server, sizeof(server));
+	ku_unlock(client);
+	if (!client->env.threads || !local_address(server, address))
+		strcpy(address, "127.0.0.1");
+	return hand_out(address, strlen(address), out, len);
+}
+
+/* Write "text" as a JSON string, with quotes.  Bytes above ASCII are passed on:
+   they are right if the program's text is UTF-8. */
+static void put_json(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (const unsigned char *c = (const unsigned char *)text; *c != '\0';
+		c++) {
+		if (*c == '"' || *c == '\\')
+			fprintf(out, "\\%c", *c);
+		else if (*c < 0x20 || *c == 0x7f)
+			fprintf(out, "\\u%04x", *c);
+		else
+			fputc(*c, out);
+	}
+	fputc('"', out);
+}
+
+enum kustos_err ku_recipe_record(const char *reason, char **out, size_t *len)
+{
+	char host[256] = "";
+	char since[32] = "";
+	struct tm utc;
+	time_t now = time(NULL); /* for people to read; nothing depends on it */
+	FILE *f = open_memstream(out, len);
+
+	if (f == NULL)
+		return KUSTOS_ENOMEM;
+	(void)gethostname(host, sizeof(host) - 1);
+	if (gmtime_r(&now, &utc) != NULL)
+		strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	fputs("{\"host\":", f);
+	put_json(f, host);
+	fprintf(f, ",\"pid\":%ld,\"program\":", (long)getpid());
+	put_json(f, program_invocation_short_name);
+	fputs(",\"since\":", f);
+	put_json(f, since);
+	if (reason != NULL) {
+		fputs(",\"reason\":", f);
+		put_json(f, reason);
+	}
+	fputs("}", f);
+	if (fclose(f) == 0 && *out != NULL)
+		return KUSTOS_OK;
+	free(*out);
+	*out = NULL;
+	return KUSTOS_ENOMEM;
+}

@@ -1,0 +1,180 @@
+/* wait.c - two fronts of a wait: a thread, and a callback. */
+
+#include "client.h"
+
+static struct ku_wait *wait_of(void *field, size_t offset)
+{
+	return (struct ku_wait *)((char *)field - offset);
+}
+
+static void waits_link(struct ku_wait *wait)
+{
+	struct kustos_client *client = wait->client;
+
+	wait->prev = NULL;
+	wait->next = client->waits;
+	if (wait->next != NULL)
+		wait->next->prev = wait;
+	client->waits = wait;
+}
+
+static void waits_unlink(struct ku_wait *wait)
+{
+	if (wait->prev != NULL)
+		wait->prev->next = wait->next;
+	else
+		wait->client->waits = wait->next;
+	if (wait->next != NULL)
+		wait->next->prev = wait->prev;
+}
+
+void ku_waits_fail(struct kustos_client *client, enum kustos_err why)
+{
+	/* Each takes itself off. */
+	while (client->waits != NULL)
+		client->waits->calls->give_up(client->waits, why);
+}
+
+void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
+{
+	struct kustos_client *client = wait->client;
+
+	if (wait->over)
+		return;
+	wait->over = true;
+	wait->err = err;
+	if (!wait->started)
+		return; /* start() has its say first */
+	waits_unlink(wait);
+	if (wait->wake != NULL) {
+		pthread_cond_signal(wait->wake);
+		return;
+	}
+	ku_timer_unset(&client->timers, &wait->deadline);
+	ku_timers_release(&client->timers, 1);
+	ku_dispatch_push(client, &wait->call, false);
+}
+
+static void cancel_fired(struct ku_cancel_link *link)
+{
+	struct ku_wait *wait = wait_of(link, offsetof(struct ku_wait, cancel));
+
+	ku_lock(wait->client);
+	wait->canceled = true;
+	if (wait->started && !wait->over)
+		wait->calls->give_up(wait, KUSTOS_ECANCELED);
+	ku_unlock(wait->client);
+}
+
+static void set_deadline(struct ku_wait *wait)
+{
+	struct kustos_client *client = wait->client;
+
+	ku_set_timer(client, &wait->deadline,
+		ku_deadline_boot(&client->env.clock, wait->until));
+}
+
+static void deadline_passed(struct ku_timer *timer)
+{
+	struct ku_wait *wait = wait_of(timer,
+		offsetof(struct ku_wait, deadline));
+
+	/* The machine may have slept, which its monotonic clock has not seen. */
+	if (ku_monotonic(&wait->client->env.clock) < wait->until)
+		set_deadline(wait);
+	else
+		wait->calls->give_up(wait, KUSTOS_ETIMEDOUT);
+}
+
+/* Begin; if it has ended by then, "wait->over" says so. */
+static enum kustos_err start(struct ku_wait *wait)
+{
+	struct kustos_client *client = wait->client;
+
+	if (client->closing != KU_OPEN)
+		return KUSTOS_ECLOSED;
+	if (client->session.auth_failed)
+		return KUSTOS_EAUTH;
+	if (wait->canceled)
+		return KUSTOS_ECANCELED;
+	enum kustos_err err = wait->calls->start(wait);
+	if (err != KUSTOS_OK)
+		return err;
+	wait->started = true;
+	waits_link(wait);
+	if (wait->over) {
+		wait->over = false;
+		ku_wait_end(wait, wait->err);
+	}
+	return KUSTOS_OK;
+}
+
+enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	struct kustos_client *client = wait->client;
+	kustos_deadline until = deadline == KUSTOS_NOW ? KUSTOS_FOREVER
+						       : deadline;
+	pthread_cond_t wake;
+
+	if (!client->env.threads)
+		return KUSTOS_EINVAL;
+	if (!ku_cond_init(&wake))
+		return KUSTOS_ENOMEM;
+	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired)) {
+		pthread_cond_destroy(&wake);
+		return KUSTOS_ECANCELED;
+	}
+	wait->wake = &wake;
+	ku_lock(client);
+	ku_enter(client);
+	enum kustos_err err = start(wait);
+	while (err == KUSTOS_OK && !wait->over)
+		if (!ku_cond_wait(client, &wake, until) && !wait->over)
+			wait->calls->give_up(wait, KUSTOS_ETIMEDOUT);
+	if (err == KUSTOS_OK)
+		err = wait->err;
+	ku_unlock(client);
+	ku_cancel_detach(&wait->cancel);
+	pthread_cond_destroy(&wake);
+	ku_lock(client);
+	ku_leave(client);
+	ku_unlock(client);
+	return err;
+}
+
+static void tell(struct kustos_client *client, struct ku_call *call)
+{
+	struct ku_wait *wait = wait_of(call, offsetof(struct ku_wait, call));
+
+	ku_unlock(client);
+	ku_cancel_detach(&wait->cancel);
+	wait->calls->tell(wait);
+	ku_lock(client);
+}
+
+enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	struct kustos_client *client = wait->client;
+
+	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired))
+		return KUSTOS_ECANCELED;
+	wait->call.fn = tell;
+	wait->deadline.fn = deadline_passed;
+	wait->until = deadline;
+	ku_lock(client);
+	enum kustos_err err = KUSTOS_ENOMEM;
+	if (ku_timers_reserve(&client->timers, 1)) {
+		err = start(wait);
+		if (err != KUSTOS_OK)
+			ku_timers_release(&client->timers, 1);
+		else if (!wait->over && deadline != KUSTOS_NOW &&
+			deadline != KUSTOS_FOREVER)
+			set_deadline(wait);
+	}
+	ku_unlock(client);
+	if (err != KUSTOS_OK)
+		ku_cancel_detach(&wait->cancel);
+	return err;
+}
