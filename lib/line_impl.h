@@ -102,8 +102,8 @@ struct ku_place {
 	struct ku_request proof;
 	struct ku_zk_request farewell[2];
 
-	bool seen; /* by the last listing, which is still to be heeded */
-	bool sound;
+	/* What the last listing said, and whether that is still to be heeded. */
+	enum ku_verdict verdict;
 	bool news;
 
 	struct ku_ring ring; /* of client->lines: here, or away */

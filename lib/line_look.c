@@ -43,13 +43,13 @@ void ku_place_forget(struct ku_place *place)
 }
 
 /* Keep what a listing says of "place". */
-static void learn(struct ku_place *place, const struct ku_standing *standing)
+static void learn(struct ku_place *place, const struct ku_standing *standing,
+	int before)
 {
 	bool kept = true;
 
 	place->news = true;
-	place->seen = standing->seen;
-	place->sound = !standing->tied;
+	place->verdict = ku_rank_verdict(standing, before);
 	if (place->state == KU_PLACE_HELD)
 		return;
 	for (int i = 0; i < 2; i++) {
@@ -60,7 +60,12 @@ static void learn(struct ku_place *place, const struct ku_standing *standing)
 		kept = kept && (name == NULL || place->near[i] != NULL);
 	}
 	place->gap = standing->gap;
-	place->known = kept ? place->line->client->session.connection : 0;
+	place->known = place->line->client->session.connection;
+	if (kept)
+		return;
+	place->known = 0; /* memory is short */
+	place->news = false;
+	ku_line_again(place->line, PUT_OFF_MS);
 }
 
 /* May proofs be left in the node of the line?  Not if a program keeps data of
@@ -80,10 +85,6 @@ static void learn_proof(struct ku_line *line, const struct kustos_stat *stat,
 /* Watch what has to be watched, given what is known of the gap. */
 static void settle(struct ku_place *place)
 {
-	if (place->known == 0) {
-		ku_line_again(place->line, PUT_OFF_MS); /* memory was short */
-		return;
-	}
 	set_safety(place->line);
 	if (place->gap > 1) {
 		place->state = KU_PLACE_FAR;
@@ -99,26 +100,45 @@ static void settle(struct ku_place *place)
 	ku_place_try(place);
 }
 
+/* Somebody stands before "place". */
+static void decide_waiting(struct ku_place *place)
+{
+	if (place->once) {
+		ku_place_fail(place, KUSTOS_EBUSY);
+	} else if (place->prev != NULL && ku_place_waits(place->prev)) {
+		place->state = KU_PLACE_BEHIND;
+		ku_lookout_drop(&place->ahead, false);
+	} else if (place->known == 0) {
+		/* One of ours that stood before it turned out to be gone. */
+		ku_place_look(place);
+	} else {
+		settle(place);
+	}
+}
+
 /* Heed what the listing said of "place". */
 static void decide(struct ku_place *place)
 {
+	bool held = place->state == KU_PLACE_HELD;
+
 	place->news = false;
-	if (!place->seen)
+	switch (place->verdict) {
+	case KU_RANK_GONE:
 		ku_place_gone(place);
-	else if (place->state == KU_PLACE_HELD)
-		return;
-	else if (!place->sound)
-		ku_place_fail(place, KUSTOS_ESATURATED);
-	else if (place->state != KU_PLACE_LOOKING)
-		return;
-	else if (place->prev == NULL && place->gap == 0)
-		ku_place_grant(place);
-	else if (place->once)
-		ku_place_fail(place, KUSTOS_EBUSY);
-	else if (place->prev != NULL && ku_place_waits(place->prev))
-		place->state = KU_PLACE_BEHIND;
-	else
-		settle(place);
+		break;
+	case KU_RANK_SATURATED:
+		if (!held)
+			ku_place_fail(place, KUSTOS_ESATURATED);
+		break;
+	case KU_RANK_OWNER:
+		if (!held)
+			ku_place_grant(place);
+		break;
+	case KU_RANK_WAIT:
+		if (!held)
+			decide_waiting(place);
+		break;
+	}
 }
 
 /* Say once that some of those in the line do not wait for us. */
@@ -137,6 +157,7 @@ static bool compare(struct ku_line *line, const char *const *names, int count)
 {
 	struct ku_crowd crowd;
 	size_t ours = 0, i = 0;
+	int before = 0;
 
 	for (struct ku_place *p = line->first; p != NULL; p = p->next)
 		ours++;
@@ -154,8 +175,10 @@ static bool compare(struct ku_line *line, const char *const *names, int count)
 					: KUSTOS_STYLE_CURATOR,
 		names, count, standings, (int)ours, &crowd);
 	i = 0;
-	for (struct ku_place *p = line->first; p != NULL; p = p->next, i++)
-		learn(p, &standings[i]);
+	for (struct ku_place *p = line->first; p != NULL; p = p->next, i++) {
+		learn(p, &standings[i], before);
+		before += standings[i].gap + (standings[i].seen ? 1 : 0);
+	}
 	free(standings);
 	report_mixed(line, crowd.blind);
 	return true;

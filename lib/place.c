@@ -114,7 +114,9 @@ static void move_up(struct ku_place *behind, bool granted)
 		behind->known = 0; /* its gap is the sum of both */
 	if (behind->prev != NULL && ku_place_waits(behind->prev))
 		return;
-	if (behind->state == KU_PLACE_BEHIND)
+	if (!granted)
+		ku_place_look(behind);
+	else if (behind->state == KU_PLACE_BEHIND)
 		ku_place_activate(behind);
 	else
 		ku_place_try(behind);

@@ -171,17 +171,11 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	}
 }
 
-enum ku_verdict ku_rank_verdict(const struct ku_standing *standings, int i,
-	int *ahead)
+enum ku_verdict ku_rank_verdict(const struct ku_standing *own, int before)
 {
-	const struct ku_standing *own = &standings[i];
-
-	*ahead = own->gap;
-	for (int j = 0; j < i; j++)
-		*ahead += standings[j].gap + (standings[j].seen ? 1 : 0);
 	if (!own->seen)
 		return KU_RANK_GONE;
 	if (own->tied || !ku_number_sound(own->number))
 		return KU_RANK_SATURATED;
-	return *ahead == 0 ? KU_RANK_OWNER : KU_RANK_WAIT;
+	return before + own->gap == 0 ? KU_RANK_OWNER : KU_RANK_WAIT;
 }

@@ -89,8 +89,7 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
 	int standing_count, struct ku_crowd *crowd);
 
-/* Say what follows for standings[i], and store how many stand before it. */
-enum ku_verdict ku_rank_verdict(const struct ku_standing *standings, int i,
-	int *ahead);
+/* Say what follows for "own", if "before" contenders stand before its gap. */
+enum ku_verdict ku_rank_verdict(const struct ku_standing *own, int before);
 
 #endif

@@ -103,7 +103,7 @@ enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
 	char server[64];
 	char address[INET6_ADDRSTRLEN] = "127.0.0.1";
 
-	if (config->node_data != NULL)
+	if (config->node_data_len > 0)
 		return hand_out(config->node_data, config->node_data_len, out,
 			len);
 	ku_lock(client);
