@@ -152,33 +152,56 @@ static void report_mixed(struct ku_line *line, int blind)
 	line->mixed = blind > 0;
 }
 
-/* Compare all of ours with a listing. */
-static bool compare(struct ku_line *line, const char *const *names, int count)
+/* Choose those of ours that can be in a listing of a node made at "czxid", in
+   their order.  The others were below an older one, whose numbers have started
+   over since: they are gone. */
+static size_t choose(struct ku_line *line, int64_t czxid,
+	struct ku_place **chosen)
+{
+	size_t count = 0;
+
+	for (struct ku_place *p = line->first; p != NULL; p = p->next) {
+		if (p->czxid > czxid) {
+			chosen[count++] = p;
+			continue;
+		}
+		p->verdict = KU_RANK_GONE;
+		p->news = true;
+	}
+	return count;
+}
+
+/* Compare all of ours with a listing.  Returns false if memory is short. */
+static bool compare(struct ku_line *line, int64_t czxid,
+	const char *const *names, int name_count)
 {
 	struct ku_crowd crowd;
-	size_t ours = 0, i = 0;
+	size_t room = 1;
 	int before = 0;
 
 	for (struct ku_place *p = line->first; p != NULL; p = p->next)
-		ours++;
-	if (ours == 0)
-		return true;
-	struct ku_standing *standings = calloc(ours, sizeof(*standings));
-	if (standings == NULL)
+		room++;
+	struct ku_place **ours = calloc(room, sizeof(*ours));
+	struct ku_standing *standings = calloc(room, sizeof(*standings));
+	if (ours == NULL || standings == NULL) {
+		free(ours);
+		free(standings);
 		return false;
-	for (struct ku_place *p = line->first; p != NULL; p = p->next, i++) {
-		standings[i].name = ku_path_leaf(p->path);
-		standings[i].number = p->number;
 	}
-	ku_rank(line->rule,
-		line->first->kind->bare ? KUSTOS_STYLE_KAZOO
-					: KUSTOS_STYLE_CURATOR,
-		names, count, standings, (int)ours, &crowd);
-	i = 0;
-	for (struct ku_place *p = line->first; p != NULL; p = p->next, i++) {
-		learn(p, &standings[i], before);
-		before += standings[i].gap + (standings[i].seen ? 1 : 0);
+	size_t count = choose(line, czxid, ours);
+	for (size_t i = 0; i < count; i++) {
+		standings[i].name = ku_path_leaf(ours[i]->path);
+		standings[i].number = ours[i]->number;
 	}
+	bool bare = line->first != NULL && line->first->kind->bare;
+	ku_rank(line->rule, bare ? KUSTOS_STYLE_KAZOO : KUSTOS_STYLE_CURATOR,
+		names, name_count, standings, (int)count, &crowd);
+	for (size_t i = 0; i < count; i++) {
+		learn(ours[i], &standings[i], before);
+		before += standings[i].gap + standings[i].seen +
+			standings[i].tied;
+	}
+	free(ours);
 	free(standings);
 	report_mixed(line, crowd.blind);
 	return true;
@@ -203,9 +226,11 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 
 	if (there)
 		learn_proof(line, reply->stat, false);
-	if (there || reply->rc == KU_ZK_NONODE)
-		done = compare(line, reply->names,
-			there ? reply->name_count : 0);
+	if (there)
+		done = compare(line, reply->stat->czxid, reply->names,
+			reply->name_count);
+	else if (reply->rc == KU_ZK_NONODE)
+		done = compare(line, INT64_MAX, NULL, 0);
 	while (done && (place = next_with_news(line)) != NULL)
 		decide(place);
 	if (!done && ku_session_ready(client))

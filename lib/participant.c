@@ -7,6 +7,7 @@
 #include <kustos/participant.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* One participant, and the read that tells about it. */
 struct entry {
@@ -151,7 +152,10 @@ static enum kustos_err hand_out(struct survey *survey,
 	struct kustos_participants **out)
 {
 	struct kustos_participants *all = calloc(1, sizeof(*all));
+	struct timespec now;
 
+	clock_gettime(CLOCK_REALTIME, &now); /* as the server's ctime */
+	int64_t now_ms = now.tv_sec * INT64_C(1000) + now.tv_nsec / KU_NS_PER_MS;
 	if (all == NULL)
 		return KUSTOS_ENOMEM;
 	all->list = calloc(survey->count + 1, sizeof(*all->list));
@@ -174,6 +178,9 @@ static enum kustos_err hand_out(struct survey *survey,
 				? (size_t)entry->op->out_len
 				: 0,
 			.stat = entry->op->out_stat,
+			.age_ms = now_ms > entry->op->out_stat.ctime_ms
+				? now_ms - entry->op->out_stat.ctime_ms
+				: 0,
 		};
 		entry->path = entry->op->out_data = NULL;
 		all->count++;

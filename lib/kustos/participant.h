@@ -39,6 +39,8 @@ struct kustos_participant {
 	const void *data; /* followed by a zero byte; NULL: null data */
 	size_t len;
 	struct kustos_stat stat; /* czxid, session (ephemeral_owner), ctime */
+	int64_t age_ms; /* since its creation, as far as this machine's clock
+			   agrees with the server's; never negative */
 };
 
 struct kustos_participants {

@@ -21,6 +21,7 @@ static const struct {
 	{ 7, "KUSTOS_EUNSUPPORTED" },
 	{ 20, "KUSTOS_ETIMEDOUT" },
 	{ 21, "KUSTOS_ECANCELED" },
+	{ 22, "KUSTOS_EBUSY" },
 	{ 40, "KUSTOS_EDISCONNECTED" },
 	{ 41, "KUSTOS_ELOST" },
 	{ 42, "KUSTOS_EAUTH" },
@@ -36,6 +37,9 @@ static const struct {
 	{ 87, "KUSTOS_EQUOTA" },
 	{ 88, "KUSTOS_EROLLEDBACK" },
 	{ 89, "KUSTOS_ESERVER" },
+	{ 100, "KUSTOS_ENOTHELD" },
+	{ 101, "KUSTOS_ESATURATED" },
+	{ 102, "KUSTOS_ECHANGED" },
 };
 
 START_TEST(every_error_keeps_its_number_and_name)
