@@ -101,6 +101,7 @@ struct ku_place {
 	   it goes. */
 	struct ku_request proof;
 	struct ku_zk_request farewell[2];
+	bool corrected; /* its version was wrong once */
 
 	/* What the last listing said, and whether that is still to be heeded. */
 	enum ku_verdict verdict;
@@ -194,6 +195,14 @@ void ku_place_activate(struct ku_place *place);
    serves as well: it was taken after all that has come before it, and so after
    the nodes that are known were made. */
 void ku_line_list(struct ku_line *line);
+
+/* May proofs be left in the node of the line?  Not if a program keeps data of
+   its own there: "ours" tells that it does not, or that it has none. */
+void ku_line_learn(struct ku_line *line, const struct kustos_stat *stat,
+	bool ours);
+
+/* Is what was read of the line's node a proof, of whomever? */
+bool ku_is_proof(const struct ku_line *line, const struct ku_zk_reply *reply);
 
 /* Look again after a while. */
 void ku_line_again(struct ku_line *line, int64_t ms);

@@ -48,8 +48,10 @@ static void learn(struct ku_place *place, const struct ku_standing *standing,
 {
 	bool kept = true;
 
-	place->news = true;
 	place->verdict = ku_rank_verdict(standing, before);
+	place->news = place->verdict != KU_RANK_WAIT ||
+		(place->state != KU_PLACE_BEHIND &&
+			place->state != KU_PLACE_HELD);
 	if (place->state == KU_PLACE_HELD)
 		return;
 	for (int i = 0; i < 2; i++) {
@@ -68,9 +70,7 @@ static void learn(struct ku_place *place, const struct ku_standing *standing,
 	ku_line_again(place->line, PUT_OFF_MS);
 }
 
-/* May proofs be left in the node of the line?  Not if a program keeps data of
-   its own there. */
-static void learn_proof(struct ku_line *line, const struct kustos_stat *stat,
+void ku_line_learn(struct ku_line *line, const struct kustos_stat *stat,
 	bool ours)
 {
 	line->children = stat->num_children;
@@ -207,6 +207,82 @@ static bool compare(struct ku_line *line, int64_t czxid,
 	return true;
 }
 
+/* Is it "name" that the line's node has as its data? */
+static bool proves(const struct ku_zk_reply *reply, const char *name)
+{
+	return name != NULL && reply->len == (int)strlen(name) &&
+		memcmp(reply->data, name, strlen(name)) == 0;
+}
+
+bool ku_is_proof(const struct ku_line *line,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_contender one;
+	char name[256];
+
+	if (reply->len <= 0 || (size_t)reply->len >= sizeof(name))
+		return false;
+	memcpy(name, reply->data, (size_t)reply->len);
+	name[reply->len] = '\0';
+	return ku_contender_parse(line->rule, name, &one);
+}
+
+static void proof_read(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_place *place = request->owner;
+	struct ku_line *line = place->line;
+
+	if (place->state == KU_PLACE_LEAVING) {
+		ku_place_free(place);
+		return;
+	}
+	if (reply->rc == KU_ZK_OK)
+		ku_line_learn(line, reply->stat, ku_is_proof(line, reply));
+	if (place->state != KU_PLACE_LOOKING || !ku_session_ready(client))
+		return;
+	if (reply->rc == KU_ZK_OK && place->known == request->connection &&
+		(proves(reply, place->near[0]) ||
+			proves(reply, place->near[1]))) {
+		/* The second was granted and has gone, or even the nearest
+		   was: that one may be left, but nobody else. */
+		place->gap = 1;
+		if (!proves(reply, place->near[0]))
+			line->version++; /* the nearest will leave its own */
+		settle(place);
+	} else {
+		ku_line_list(line);
+	}
+}
+
+static void read_proof(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	if (ku_request_busy(&place->proof))
+		return;
+	place->proof.owner = place;
+	place->proof.done = proof_read;
+	place->proof.what = (struct ku_zk_request){
+		.kind = KU_ZK_GET,
+		.path = line->path,
+		.version = -1,
+	};
+	ku_wire_send(line->client, &place->proof);
+}
+
+/* The line is long, and what its node's data is was not to be seen: the first
+   of ours that waits has it read. */
+static void see_whether_provable(struct ku_line *line)
+{
+	struct ku_place *place = line->first;
+
+	while (place != NULL && place->state == KU_PLACE_HELD)
+		place = place->next;
+	if (place != NULL && ku_session_ready(line->client))
+		read_proof(place);
+}
+
 static struct ku_place *next_with_news(const struct ku_line *line)
 {
 	struct ku_place *place = line->first;
@@ -225,7 +301,7 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	bool done = false;
 
 	if (there)
-		learn_proof(line, reply->stat, false);
+		ku_line_learn(line, reply->stat, false);
 	if (there)
 		done = compare(line, reply->stat->czxid, reply->names,
 			reply->name_count);
@@ -233,6 +309,8 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 		done = compare(line, INT64_MAX, NULL, 0);
 	while (done && (place = next_with_news(line)) != NULL)
 		decide(place);
+	if (line->children > KU_LINE_LONG && !line->provable)
+		see_whether_provable(line);
 	if (!done && ku_session_ready(client))
 		ku_line_again(line, PUT_OFF_MS);
 	ku_line_put(line);
@@ -275,70 +353,6 @@ void ku_place_activate(struct ku_place *place)
 		ku_place_look(place);
 }
 
-/* Is it "name" that the line's node has as its data? */
-static bool proves(const struct ku_zk_reply *reply, const char *name)
-{
-	return name != NULL && reply->len == (int)strlen(name) &&
-		memcmp(reply->data, name, strlen(name)) == 0;
-}
-
-/* Is it a proof at all? */
-static bool is_proof(const struct ku_line *line,
-	const struct ku_zk_reply *reply)
-{
-	struct ku_contender one;
-	char name[256];
-
-	if (reply->len <= 0 || (size_t)reply->len >= sizeof(name))
-		return false;
-	memcpy(name, reply->data, (size_t)reply->len);
-	name[reply->len] = '\0';
-	return ku_contender_parse(line->rule, name, &one);
-}
-
-static void proof_read(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
-{
-	struct ku_place *place = request->owner;
-	struct ku_line *line = place->line;
-
-	if (place->state == KU_PLACE_LEAVING) {
-		ku_place_free(place);
-		return;
-	}
-	if (reply->rc == KU_ZK_OK)
-		learn_proof(line, reply->stat, is_proof(line, reply));
-	if (place->state != KU_PLACE_LOOKING || !ku_session_ready(client))
-		return;
-	if (reply->rc == KU_ZK_OK && place->known == request->connection &&
-		(proves(reply, place->near[0]) ||
-			proves(reply, place->near[1]))) {
-		/* The second was granted and has gone, or even the nearest
-		   was: that one may be left, but nobody else. */
-		place->gap = 1;
-		if (!proves(reply, place->near[0]))
-			line->version++; /* the nearest will leave its own */
-		settle(place);
-	} else {
-		ku_line_list(line);
-	}
-}
-
-/* The second before us is gone, and there were more: was it granted? */
-static void read_proof(struct ku_place *place)
-{
-	struct ku_line *line = place->line;
-
-	place->proof.owner = place;
-	place->proof.done = proof_read;
-	place->proof.what = (struct ku_zk_request){
-		.kind = KU_ZK_GET,
-		.path = line->path,
-		.version = -1,
-	};
-	ku_wire_send(line->client, &place->proof);
-}
-
 void ku_place_advance(struct ku_place *place)
 {
 	if (place->state == KU_PLACE_NEXT) {
@@ -356,9 +370,8 @@ void ku_place_advance(struct ku_place *place)
 	place->state = KU_PLACE_LOOKING;
 	ku_place_watch_own(place);
 	ku_place_watch_ahead(place, place->near[0]);
-	if (place->line->children > KU_LINE_LONG &&
-		!ku_request_busy(&place->proof))
-		read_proof(place);
+	if (place->line->children > KU_LINE_LONG)
+		read_proof(place); /* was the second granted? */
 	else
 		ku_place_look(place);
 }

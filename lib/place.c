@@ -52,18 +52,52 @@ static void over(struct ku_place *place)
 	ku_place_free(place);
 }
 
+static void say_farewell(struct ku_place *place);
+
+static void read_for_farewell(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct ku_place *place = request->owner;
+	struct ku_line *line = place->line;
+
+	if (reply->rc == KU_ZK_OK)
+		ku_line_learn(line, reply->stat,
+			reply->len <= 0 || ku_is_proof(line, reply));
+	if (reply->rc == KU_ZK_OK && line->provable && ku_session_ready(client))
+		say_farewell(place);
+	else
+		ku_op_undo(place->op);
+}
+
+/* The one before us did not do what was expected.  Without our proof those
+   behind us would do without, too, and so on: it is worth another try. */
+static void correct_farewell(struct ku_place *place)
+{
+	place->corrected = true;
+	place->proof.done = read_for_farewell;
+	place->proof.what = (struct ku_zk_request){
+		.kind = KU_ZK_GET,
+		.path = place->line->path,
+		.version = -1,
+	};
+	ku_wire_send(place->line->client, &place->proof);
+}
+
 static void said_farewell(struct kustos_client *client,
 	struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct ku_place *place = request->owner;
 
-	(void)client;
 	if (reply->rc == KU_ZK_OK) {
 		over(place);
 		return;
 	}
 	place->line->provable = false;
-	ku_op_undo(place->op);
+	if (reply->rc == KU_ZK_BADVERSION && !place->corrected &&
+		ku_session_ready(client))
+		correct_farewell(place);
+	else
+		ku_op_undo(place->op);
 }
 
 /* Delete the node, and leave its name as the proof that it was granted. */
