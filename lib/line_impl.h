@@ -67,6 +67,14 @@ struct ku_lookout {
 	bool gone;
 };
 
+/* Reads the proof of another for a place that waits, and leaves its own when
+   that goes. */
+struct ku_proof {
+	struct ku_request request;
+	struct ku_zk_request ops[2];
+	bool corrected; /* its version was wrong once */
+};
+
 struct ku_place {
 	struct ku_line *line;
 	const struct ku_place_kind *kind;
@@ -97,11 +105,7 @@ struct ku_place {
 	struct ku_lookout *own;
 	struct ku_lookout *ahead;
 
-	/* Reads the proof of another while it waits, and leaves its own when
-	   it goes. */
-	struct ku_request proof;
-	struct ku_zk_request farewell[2];
-	bool corrected; /* its version was wrong once */
+	struct ku_proof *proof; /* once it needs one */
 
 	/* What the last listing said, and whether that is still to be heeded. */
 	enum ku_verdict verdict;
@@ -200,6 +204,10 @@ void ku_line_list(struct ku_line *line);
    its own there: "ours" tells that it does not, or that it has none. */
 void ku_line_learn(struct ku_line *line, const struct kustos_stat *stat,
 	bool ours);
+
+/* See that the place has what it needs to read or leave one.  Returns false if
+   memory is short, or it is at it. */
+bool ku_place_prepare_proof(struct ku_place *place);
 
 /* Is what was read of the line's node a proof, of whomever? */
 bool ku_is_proof(const struct ku_line *line, const struct ku_zk_reply *reply);

@@ -214,6 +214,16 @@ static bool proves(const struct ku_zk_reply *reply, const char *name)
 		memcmp(reply->data, name, strlen(name)) == 0;
 }
 
+bool ku_place_prepare_proof(struct ku_place *place)
+{
+	if (place->proof == NULL)
+		place->proof = calloc(1, sizeof(*place->proof));
+	if (place->proof == NULL || ku_request_busy(&place->proof->request))
+		return false;
+	place->proof->request.owner = place;
+	return true;
+}
+
 bool ku_is_proof(const struct ku_line *line,
 	const struct ku_zk_reply *reply)
 {
@@ -255,20 +265,21 @@ static void proof_read(struct kustos_client *client, struct ku_request *request,
 	}
 }
 
-static void read_proof(struct ku_place *place)
+/* Returns false if it cannot be read now. */
+static bool read_proof(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 
-	if (ku_request_busy(&place->proof))
-		return;
-	place->proof.owner = place;
-	place->proof.done = proof_read;
-	place->proof.what = (struct ku_zk_request){
+	if (!ku_place_prepare_proof(place))
+		return false;
+	place->proof->request.done = proof_read;
+	place->proof->request.what = (struct ku_zk_request){
 		.kind = KU_ZK_GET,
 		.path = line->path,
 		.version = -1,
 	};
-	ku_wire_send(line->client, &place->proof);
+	ku_wire_send(line->client, &place->proof->request);
+	return true;
 }
 
 /* The line is long, and what its node's data is was not to be seen: the first
@@ -280,7 +291,7 @@ static void see_whether_provable(struct ku_line *line)
 	while (place != NULL && place->state == KU_PLACE_HELD)
 		place = place->next;
 	if (place != NULL && ku_session_ready(line->client))
-		read_proof(place);
+		(void)read_proof(place);
 }
 
 static struct ku_place *next_with_news(const struct ku_line *line)
@@ -370,9 +381,8 @@ void ku_place_advance(struct ku_place *place)
 	place->state = KU_PLACE_LOOKING;
 	ku_place_watch_own(place);
 	ku_place_watch_ahead(place, place->near[0]);
-	if (place->line->children > KU_LINE_LONG)
-		read_proof(place); /* was the second granted? */
-	else
+	/* Was the second granted? */
+	if (place->line->children <= KU_LINE_LONG || !read_proof(place))
 		ku_place_look(place);
 }
 

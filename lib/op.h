@@ -142,6 +142,9 @@ enum kustos_err ku_op_owned(struct ku_op *op);
    certain that there is no node: with KUSTOS_OK if there is one. */
 void ku_op_unwant(struct ku_op *op);
 
+/* A creation has ended well: free what only its tries needed. */
+void ku_op_slim(struct ku_op *op);
+
 /* Turn a creation that has ended well into the guaranteed deletion of what it
    made, and start that; memory is not needed.  The client is locked. */
 void ku_op_undo(struct ku_op *op);

@@ -22,7 +22,8 @@ struct ku_create {
 	char *path;  /* what is asked for: path with the GUID */
 	char *found; /* the child with our GUID */
 
-	struct ku_request *parents; /* as many as there are levels */
+	int levels;		    /* that may have to be made */
+	struct ku_request *parents; /* as many, once they are needed */
 	int parent_count;
 	bool parents_made; /* once, in this operation */
 	int parent_rc;	   /* why one could not be made */
@@ -80,12 +81,10 @@ enum kustos_err ku_create_init(struct ku_op *op)
 	create->path = malloc(size);
 	create->found = malloc(size);
 	op->out_path = malloc(size);
-	create->parent_count = count_levels(op);
-	create->parents = calloc((size_t)create->parent_count + 1,
-		sizeof(*create->parents));
 	if (create->path == NULL || create->found == NULL ||
-		op->out_path == NULL || create->parents == NULL)
+		op->out_path == NULL)
 		return KUSTOS_ENOMEM;
+	create->levels = count_levels(op);
 	strcpy(create->path, op->path);
 	return KUSTOS_OK;
 }
@@ -324,6 +323,13 @@ static bool send_parents(struct ku_op *op)
 	const struct ku_config *config = &op->client->config;
 	const char *end = first_level(op);
 
+	if (create->parents == NULL) {
+		create->parents = calloc((size_t)create->levels,
+			sizeof(*create->parents));
+		if (create->parents == NULL)
+			return false;
+		create->parent_count = create->levels;
+	}
 	for (int i = 0; i < create->parent_count; i++, end++) {
 		struct ku_request *parent = &create->parents[i];
 
@@ -353,7 +359,7 @@ bool ku_create_parents(struct ku_op *op)
 {
 	struct ku_create *create = op->create;
 
-	if (create->parent_count == 0)
+	if (create->levels == 0)
 		return false;
 	if (create->parents_made) {
 		/* Made, and missing again: a container may have been reaped in

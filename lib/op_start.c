@@ -231,10 +231,19 @@ void ku_op_unwant(struct ku_op *op)
 		ku_op_finish(op, KUSTOS_ECANCELED);
 }
 
-void ku_op_undo(struct ku_op *op)
+void ku_op_slim(struct ku_op *op)
 {
+	free(op->data);
+	op->data = NULL;
+	if (op->in_flight > 0)
+		return; /* parents that nobody waits for */
 	ku_create_free(op);
 	op->create = NULL;
+}
+
+void ku_op_undo(struct ku_op *op)
+{
+	ku_op_slim(op);
 	free(op->path);
 	op->path = op->out_path;
 	op->out_path = NULL;

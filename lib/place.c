@@ -13,11 +13,13 @@
 
 void ku_place_free(struct ku_place *place)
 {
-	if (place->owned || !place->over || place->proof.slot != NULL)
+	if (place->owned || !place->over ||
+		(place->proof != NULL && place->proof->request.slot != NULL))
 		return;
 	if (place->op != NULL)
 		ku_op_drop(place->op);
 	ku_lines_forget(place);
+	free(place->proof);
 	free(place->data);
 	free(place);
 }
@@ -73,14 +75,14 @@ static void read_for_farewell(struct kustos_client *client,
    behind us would do without, too, and so on: it is worth another try. */
 static void correct_farewell(struct ku_place *place)
 {
-	place->corrected = true;
-	place->proof.done = read_for_farewell;
-	place->proof.what = (struct ku_zk_request){
+	place->proof->corrected = true;
+	place->proof->request.done = read_for_farewell;
+	place->proof->request.what = (struct ku_zk_request){
 		.kind = KU_ZK_GET,
 		.path = place->line->path,
 		.version = -1,
 	};
-	ku_wire_send(place->line->client, &place->proof);
+	ku_wire_send(place->line->client, &place->proof->request);
 }
 
 static void said_farewell(struct kustos_client *client,
@@ -93,7 +95,7 @@ static void said_farewell(struct kustos_client *client,
 		return;
 	}
 	place->line->provable = false;
-	if (reply->rc == KU_ZK_BADVERSION && !place->corrected &&
+	if (reply->rc == KU_ZK_BADVERSION && !place->proof->corrected &&
 		ku_session_ready(client))
 		correct_farewell(place);
 	else
@@ -104,39 +106,39 @@ static void said_farewell(struct kustos_client *client,
 static void say_farewell(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
+	struct ku_proof *proof = place->proof;
 	const char *name = ku_path_leaf(place->path);
 
-	place->farewell[0] = (struct ku_zk_request){
+	proof->ops[0] = (struct ku_zk_request){
 		.kind = KU_ZK_SET,
 		.path = line->path,
 		.data = name,
 		.len = (int)strlen(name),
 		.version = line->version++,
 	};
-	place->farewell[1] = (struct ku_zk_request){
+	proof->ops[1] = (struct ku_zk_request){
 		.kind = KU_ZK_DELETE,
 		.path = place->path,
 		.version = -1,
 	};
-	place->proof.what = (struct ku_zk_request){
+	proof->request.what = (struct ku_zk_request){
 		.kind = KU_ZK_MULTI,
 		.version = -1,
-		.ops = place->farewell,
+		.ops = proof->ops,
 		.op_count = 2,
 	};
-	place->proof.owner = place;
-	place->proof.done = said_farewell;
-	ku_wire_send(line->client, &place->proof);
+	proof->request.done = said_farewell;
+	ku_wire_send(line->client, &proof->request);
 }
 
 /* Is it worth while, and possible, to leave a proof? */
-static bool may_say_farewell(const struct ku_place *place)
+static bool may_say_farewell(struct ku_place *place)
 {
 	const struct ku_line *line = place->line;
 
 	return place->state == KU_PLACE_HELD && !place->lost &&
 		line->provable && line->children > KU_LINE_LONG &&
-		place->proof.slot == NULL && ku_session_ready(line->client);
+		ku_session_ready(line->client) && ku_place_prepare_proof(place);
 }
 
 /* What stood behind "gone" has one less before it. */
@@ -167,7 +169,8 @@ static void withdraw(struct ku_place *place)
 
 	if (!held)
 		line->waiting--;
-	(void)ku_wire_withdraw(client, &place->proof);
+	if (place->proof != NULL)
+		(void)ku_wire_withdraw(client, &place->proof->request);
 	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	ku_lines_leave(place);
@@ -277,6 +280,7 @@ static void created(struct ku_op *op)
 		ku_place_fail(place, op->err);
 		return;
 	}
+	ku_op_slim(op);
 	place->path = op->out_path;
 	place->czxid = op->out_stat.czxid;
 	place->session_id = line->client->session.id;
@@ -348,7 +352,9 @@ void ku_place_restart(struct ku_place *place)
 {
 	struct ku_place *behind = place->next;
 
-	(void)ku_wire_withdraw(place->line->client, &place->proof);
+	if (place->proof != NULL)
+		(void)ku_wire_withdraw(place->line->client,
+			&place->proof->request);
 	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	ku_line_remove(place->line, place);
