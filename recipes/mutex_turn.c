@@ -193,7 +193,11 @@ static void revoked(struct ku_place *place)
 {
 	struct turn *turn = ku_place_owner(place);
 
-	ku_hold_ask(turn->hold, call_on_revoke, turn->mutex);
+	/* Whoever asks waits for the node to go, so threads that hand it over
+	   among themselves would make fun of the request. */
+	turn->handed = turn->mutex->local_handoffs;
+	if (!turn->mutex->destroyed)
+		ku_hold_ask(turn->hold, call_on_revoke, turn->mutex);
 }
 
 const struct ku_place_events ku_mutex_events = { granted, failed, lost,
