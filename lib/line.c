@@ -45,9 +45,8 @@ enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
 	if (key.path == NULL)
 		return KUSTOS_ENOMEM;
 	struct ku_line **known = tfind(&key, &client->lines.tree, by_path);
-	struct ku_line *line = known != NULL
-		? *known
-		: line_new(client, key.path, rule);
+	struct ku_line *line = known != NULL ? *known
+					     : line_new(client, key.path, rule);
 	if (line == NULL || line->path != key.path)
 		free(key.path);
 	if (line == NULL)
@@ -148,10 +147,18 @@ void ku_lines_leave(struct ku_place *place)
 	place->state = KU_PLACE_LEAVING;
 }
 
-void ku_lines_forget(struct ku_place *place)
+void ku_place_free(struct ku_place *place)
 {
+	if (place->owned || !place->over ||
+		(place->proof != NULL && place->proof->request.slot != NULL))
+		return;
+	if (place->op != NULL)
+		ku_op_drop(place->op);
 	ring_remove(&place->ring);
 	ku_line_put(place->line);
+	free(place->proof);
+	free(place->data);
+	free(place);
 }
 
 void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *))

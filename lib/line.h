@@ -61,8 +61,8 @@ struct ku_place_kind {
 /* Find or make the line at "path", which is the caller's, without prefix.  To
    be given back with ku_line_put().  Returns KUSTOS_OK, KUSTOS_EINVAL or
    KUSTOS_ENOMEM. */
-KU_SERVICE enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
-	const struct ku_rule *rule, struct ku_line **out);
+KU_SERVICE enum kustos_err ku_line_get(struct kustos_client *client,
+	const char *path, const struct ku_rule *rule, struct ku_line **out);
 KU_SERVICE void ku_line_put(struct ku_line *line);
 
 /* Return whether it was last seen with contenders that are blind to ours. */

@@ -67,12 +67,14 @@ struct ku_lookout {
 	bool gone;
 };
 
-/* Reads the proof of another for a place that waits, and leaves its own when
-   that goes. */
+/* Reads the proof of another for a place that waits, sees for one that is
+   granted whether it may leave its own, and does so when that goes. */
 struct ku_proof {
 	struct ku_request request;
 	struct ku_zk_request ops[2];
-	bool corrected; /* its version was wrong once */
+	bool allowed; /* the line's node had this version, and no data but a
+			 proof */
+	int version;
 };
 
 struct ku_place {
@@ -84,8 +86,9 @@ struct ku_place {
 	bool over;     /* nothing of it is left on the server */
 	bool once;     /* fail instead of waiting */
 	bool starting; /* in ku_place_take() */
+	bool granted;
 	bool lost;
-	bool revoked; /* somebody asked for it */
+	bool revoked;	     /* somebody asked for it */
 	enum kustos_err err; /* why it ended while starting */
 
 	/* Its node. */
@@ -125,10 +128,7 @@ struct ku_line {
 
 	struct ku_request listing;
 	int64_t connection; /* on which it was last looked at */
-	int children; /* as last seen */
-	/* The version of the line's node, if proofs may be left there. */
-	bool provable;
-	int version;
+	int children;	    /* as last seen, of all kinds */
 	bool mixed;
 	struct ku_timer again; /* look again */
 	struct ku_timer guard; /* watch the nodes of holders */
@@ -140,10 +140,12 @@ struct ku_line {
 void ku_line_insert(struct ku_line *line, struct ku_place *place);
 void ku_line_remove(struct ku_line *line, struct ku_place *place);
 
-/* Count "place" among those that take part; among those that leave; nowhere. */
+/* Count "place" among those that take part; among those that leave. */
 void ku_lines_join(struct ku_place *place);
 void ku_lines_leave(struct ku_place *place);
-void ku_lines_forget(struct ku_place *place);
+
+/* Free a place that has left, once nobody needs it any more. */
+void ku_place_free(struct ku_place *place);
 
 /* Call "fn" for each place that takes part now; it may end any of them. */
 void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *));
@@ -155,6 +157,9 @@ void ku_place_lose(struct ku_place *place);
 
 /* Its node is gone, and not by us. */
 void ku_place_gone(struct ku_place *place);
+
+/* It was granted and has left: see that its node goes. */
+void ku_place_go(struct ku_place *place);
 
 /* Make a new node, in place of one that is gone. */
 void ku_place_restart(struct ku_place *place);
@@ -173,9 +178,6 @@ static inline bool ku_place_waits(const struct ku_place *place)
 {
 	return place->path != NULL && place->state < KU_PLACE_HELD;
 }
-
-/* Free a place that has left, once nobody needs it any more. */
-void ku_place_free(struct ku_place *place);
 
 /* Return the place whose ring "ring" is. */
 static inline struct ku_place *ku_ring_place(struct ku_ring *ring)
@@ -200,17 +202,9 @@ void ku_place_activate(struct ku_place *place);
    the nodes that are known were made. */
 void ku_line_list(struct ku_line *line);
 
-/* May proofs be left in the node of the line?  Not if a program keeps data of
-   its own there: "ours" tells that it does not, or that it has none. */
-void ku_line_learn(struct ku_line *line, const struct kustos_stat *stat,
-	bool ours);
-
-/* See that the place has what it needs to read or leave one.  Returns false if
-   memory is short, or it is at it. */
-bool ku_place_prepare_proof(struct ku_place *place);
-
-/* Is what was read of the line's node a proof, of whomever? */
-bool ku_is_proof(const struct ku_line *line, const struct ku_zk_reply *reply);
+/* Read what is left in the line's node.  Returns false if it cannot be done
+   now: memory is short, or it is being done. */
+bool ku_place_read_proof(struct ku_place *place);
 
 /* Look again after a while. */
 void ku_line_again(struct ku_line *line, int64_t ms);

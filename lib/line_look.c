@@ -70,18 +70,6 @@ static void learn(struct ku_place *place, const struct ku_standing *standing,
 	ku_line_again(place->line, PUT_OFF_MS);
 }
 
-void ku_line_learn(struct ku_line *line, const struct kustos_stat *stat,
-	bool ours)
-{
-	line->children = stat->num_children;
-	if (ours || stat->data_length == 0) {
-		line->provable = true;
-		line->version = stat->version;
-	} else if (stat->version != line->version) {
-		line->provable = false;
-	}
-}
-
 /* Watch what has to be watched, given what is known of the gap. */
 static void settle(struct ku_place *place)
 {
@@ -214,27 +202,39 @@ static bool proves(const struct ku_zk_reply *reply, const char *name)
 		memcmp(reply->data, name, strlen(name)) == 0;
 }
 
-bool ku_place_prepare_proof(struct ku_place *place)
-{
-	if (place->proof == NULL)
-		place->proof = calloc(1, sizeof(*place->proof));
-	if (place->proof == NULL || ku_request_busy(&place->proof->request))
-		return false;
-	place->proof->request.owner = place;
-	return true;
-}
-
-bool ku_is_proof(const struct ku_line *line,
-	const struct ku_zk_reply *reply)
+/* May it be written over?  Nothing may, and a proof, of whomever. */
+static bool is_free(const struct ku_line *line, const struct ku_zk_reply *reply)
 {
 	struct ku_contender one;
 	char name[256];
 
-	if (reply->len <= 0 || (size_t)reply->len >= sizeof(name))
+	if (reply->len <= 0)
+		return true;
+	if ((size_t)reply->len >= sizeof(name))
 		return false;
 	memcpy(name, reply->data, (size_t)reply->len);
 	name[reply->len] = '\0';
 	return ku_contender_parse(line->rule, name, &one);
+}
+
+/* The second before us is gone, and there were more: was it granted? */
+static void read_of_others(struct ku_place *place,
+	const struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct ku_line *line = place->line;
+
+	if (!ku_session_ready(line->client))
+		return; /* once connected */
+	if (reply->rc == KU_ZK_OK && place->known == request->connection &&
+		(proves(reply, place->near[0]) ||
+			proves(reply, place->near[1]))) {
+		/* It was, or even the nearest was: that one may be left, but
+		   nobody else. */
+		place->gap = 1;
+		settle(place);
+	} else {
+		ku_line_list(line);
+	}
 }
 
 static void proof_read(struct kustos_client *client, struct ku_request *request,
@@ -243,35 +243,29 @@ static void proof_read(struct kustos_client *client, struct ku_request *request,
 	struct ku_place *place = request->owner;
 	struct ku_line *line = place->line;
 
-	if (place->state == KU_PLACE_LEAVING) {
-		ku_place_free(place);
-		return;
-	}
+	(void)client;
 	if (reply->rc == KU_ZK_OK)
-		ku_line_learn(line, reply->stat, ku_is_proof(line, reply));
-	if (place->state != KU_PLACE_LOOKING || !ku_session_ready(client))
-		return;
-	if (reply->rc == KU_ZK_OK && place->known == request->connection &&
-		(proves(reply, place->near[0]) ||
-			proves(reply, place->near[1]))) {
-		/* The second was granted and has gone, or even the nearest
-		   was: that one may be left, but nobody else. */
-		place->gap = 1;
-		if (!proves(reply, place->near[0]))
-			line->version++; /* the nearest will leave its own */
-		settle(place);
-	} else {
-		ku_line_list(line);
-	}
+		line->children = reply->stat->num_children;
+	place->proof->allowed = reply->rc == KU_ZK_OK && is_free(line, reply);
+	if (place->proof->allowed)
+		place->proof->version = reply->stat->version;
+	if (place->state == KU_PLACE_LOOKING)
+		read_of_others(place, request, reply);
+	else if (place->state == KU_PLACE_LEAVING && place->over)
+		ku_place_free(place);
+	else if (place->state == KU_PLACE_LEAVING && place->op->done)
+		ku_place_go(place);
 }
 
-/* Returns false if it cannot be read now. */
-static bool read_proof(struct ku_place *place)
+bool ku_place_read_proof(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 
-	if (!ku_place_prepare_proof(place))
+	if (place->proof == NULL)
+		place->proof = calloc(1, sizeof(*place->proof));
+	if (place->proof == NULL || ku_request_busy(&place->proof->request))
 		return false;
+	place->proof->request.owner = place;
 	place->proof->request.done = proof_read;
 	place->proof->request.what = (struct ku_zk_request){
 		.kind = KU_ZK_GET,
@@ -280,18 +274,6 @@ static bool read_proof(struct ku_place *place)
 	};
 	ku_wire_send(line->client, &place->proof->request);
 	return true;
-}
-
-/* The line is long, and what its node's data is was not to be seen: the first
-   of ours that waits has it read. */
-static void see_whether_provable(struct ku_line *line)
-{
-	struct ku_place *place = line->first;
-
-	while (place != NULL && place->state == KU_PLACE_HELD)
-		place = place->next;
-	if (place != NULL && ku_session_ready(line->client))
-		(void)read_proof(place);
 }
 
 static struct ku_place *next_with_news(const struct ku_line *line)
@@ -312,7 +294,7 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	bool done = false;
 
 	if (there)
-		ku_line_learn(line, reply->stat, false);
+		line->children = reply->stat->num_children;
 	if (there)
 		done = compare(line, reply->stat->czxid, reply->names,
 			reply->name_count);
@@ -320,8 +302,6 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 		done = compare(line, INT64_MAX, NULL, 0);
 	while (done && (place = next_with_news(line)) != NULL)
 		decide(place);
-	if (line->children > KU_LINE_LONG && !line->provable)
-		see_whether_provable(line);
 	if (!done && ku_session_ready(client))
 		ku_line_again(line, PUT_OFF_MS);
 	ku_line_put(line);
@@ -382,7 +362,8 @@ void ku_place_advance(struct ku_place *place)
 	ku_place_watch_own(place);
 	ku_place_watch_ahead(place, place->near[0]);
 	/* Was the second granted? */
-	if (place->line->children <= KU_LINE_LONG || !read_proof(place))
+	if (place->line->children <= KU_LINE_LONG ||
+		!ku_place_read_proof(place))
 		ku_place_look(place);
 }
 

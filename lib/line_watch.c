@@ -33,7 +33,8 @@ void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
 		ku_watch_forget(&l->watch);
 	else if (l->request.slot == NULL)
 		ku_watch_remove(client, &l->watch);
-	if (ku_wire_withdraw(client, &l->request) || !ku_request_busy(&l->request)) {
+	if (ku_wire_withdraw(client, &l->request) ||
+		!ku_request_busy(&l->request)) {
 		ku_watch_failed(client, &l->watch);
 		lookout_free(l);
 	}

@@ -52,10 +52,10 @@ struct ku_op {
 	int op_count;
 	bool guaranteed; /* a delete that nobody waits for */
 	int64_t czxid;	 /* of the node that it is to delete */
-	bool bare;     /* a protected name has the UUID without "_c_" */
-	bool plain;    /* missing parents become persistent nodes */
-	bool patient;  /* go on trying; only the owner gives up */
-	bool unwanted; /* if the node is not there, do not make it */
+	bool bare;	 /* a protected name has the UUID without "_c_" */
+	bool plain;	 /* missing parents become persistent nodes */
+	bool patient;	 /* go on trying; only the owner gives up */
+	bool unwanted;	 /* if the node is not there, do not make it */
 
 	/* Progress. */
 	uint64_t serial;

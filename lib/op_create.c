@@ -18,9 +18,9 @@
 struct ku_create {
 	char guid[KU_PROTECTION_SIZE]; /* "" until one is needed */
 	size_t guid_len;
-	int64_t guid_session;	       /* 0 until sent */
-	char *path;  /* what is asked for: path with the GUID */
-	char *found; /* the child with our GUID */
+	int64_t guid_session; /* 0 until sent */
+	char *path;	      /* what is asked for: path with the GUID */
+	char *found;	      /* the child with our GUID */
 
 	int levels;		    /* that may have to be made */
 	struct ku_request *parents; /* as many, once they are needed */

@@ -155,7 +155,8 @@ static enum kustos_err hand_out(struct survey *survey,
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now); /* as the server's ctime */
-	int64_t now_ms = now.tv_sec * INT64_C(1000) + now.tv_nsec / KU_NS_PER_MS;
+	int64_t now_ms = now.tv_sec * INT64_C(1000) +
+		now.tv_nsec / KU_NS_PER_MS;
 	if (all == NULL)
 		return KUSTOS_ENOMEM;
 	all->list = calloc(survey->count + 1, sizeof(*all->list));

@@ -11,19 +11,6 @@
    watched: most holds are shorter, and are spared the request. */
 #define GUARD_MS 10
 
-void ku_place_free(struct ku_place *place)
-{
-	if (place->owned || !place->over ||
-		(place->proof != NULL && place->proof->request.slot != NULL))
-		return;
-	if (place->op != NULL)
-		ku_op_drop(place->op);
-	ku_lines_forget(place);
-	free(place->proof);
-	free(place->data);
-	free(place);
-}
-
 /* The last of a line whose numbers are running out: let them start over. */
 static void renew(struct ku_line *line)
 {
@@ -54,50 +41,14 @@ static void over(struct ku_place *place)
 	ku_place_free(place);
 }
 
-static void say_farewell(struct ku_place *place);
-
-static void read_for_farewell(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
-{
-	struct ku_place *place = request->owner;
-	struct ku_line *line = place->line;
-
-	if (reply->rc == KU_ZK_OK)
-		ku_line_learn(line, reply->stat,
-			reply->len <= 0 || ku_is_proof(line, reply));
-	if (reply->rc == KU_ZK_OK && line->provable && ku_session_ready(client))
-		say_farewell(place);
-	else
-		ku_op_undo(place->op);
-}
-
-/* The one before us did not do what was expected.  Without our proof those
-   behind us would do without, too, and so on: it is worth another try. */
-static void correct_farewell(struct ku_place *place)
-{
-	place->proof->corrected = true;
-	place->proof->request.done = read_for_farewell;
-	place->proof->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_GET,
-		.path = place->line->path,
-		.version = -1,
-	};
-	ku_wire_send(place->line->client, &place->proof->request);
-}
-
 static void said_farewell(struct kustos_client *client,
 	struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct ku_place *place = request->owner;
 
-	if (reply->rc == KU_ZK_OK) {
+	(void)client;
+	if (reply->rc == KU_ZK_OK)
 		over(place);
-		return;
-	}
-	place->line->provable = false;
-	if (reply->rc == KU_ZK_BADVERSION && !place->proof->corrected &&
-		ku_session_ready(client))
-		correct_farewell(place);
 	else
 		ku_op_undo(place->op);
 }
@@ -114,7 +65,7 @@ static void say_farewell(struct ku_place *place)
 		.path = line->path,
 		.data = name,
 		.len = (int)strlen(name),
-		.version = line->version++,
+		.version = proof->version,
 	};
 	proof->ops[1] = (struct ku_zk_request){
 		.kind = KU_ZK_DELETE,
@@ -131,14 +82,17 @@ static void say_farewell(struct ku_place *place)
 	ku_wire_send(line->client, &proof->request);
 }
 
-/* Is it worth while, and possible, to leave a proof? */
-static bool may_say_farewell(struct ku_place *place)
+void ku_place_go(struct ku_place *place)
 {
-	const struct ku_line *line = place->line;
+	struct ku_proof *proof = place->proof;
 
-	return place->state == KU_PLACE_HELD && !place->lost &&
-		line->provable && line->children > KU_LINE_LONG &&
-		ku_session_ready(line->client) && ku_place_prepare_proof(place);
+	if (proof != NULL && ku_request_busy(&proof->request) && !place->lost)
+		return; /* comes back here when it is known */
+	if (proof != NULL && proof->allowed && !place->lost &&
+		ku_session_ready(place->line->client))
+		say_farewell(place);
+	else
+		ku_op_undo(place->op);
 }
 
 /* What stood behind "gone" has one less before it. */
@@ -165,7 +119,6 @@ static void withdraw(struct ku_place *place)
 	struct kustos_client *client = line->client;
 	struct ku_place *behind = place->next;
 	bool held = place->state == KU_PLACE_HELD;
-	bool farewell = may_say_farewell(place);
 
 	if (!held)
 		line->waiting--;
@@ -185,8 +138,8 @@ static void withdraw(struct ku_place *place)
 	ku_line_remove(line, place);
 	if (place->session_id != client->session.id)
 		over(place);
-	else if (farewell)
-		say_farewell(place);
+	else if (held)
+		ku_place_go(place);
 	else
 		ku_op_undo(place->op);
 	move_up(behind, held && !place->lost);
@@ -236,10 +189,13 @@ void ku_place_grant(struct ku_place *place)
 		place->session_id != client->session.id)
 		return;
 	place->state = KU_PLACE_HELD;
+	place->granted = true;
 	line->waiting--;
 	ku_lookout_drop(&place->ahead, false);
 	if (place->kind->revocable)
 		ku_place_watch_own(place);
+	if (line->children > KU_LINE_LONG)
+		(void)ku_place_read_proof(place); /* may we leave ours? */
 	if (place->own == NULL && !ku_timer_is_set(&line->guard))
 		ku_set_timer(client, &line->guard,
 			ku_now(client) + GUARD_MS * KU_NS_PER_MS);
@@ -343,7 +299,7 @@ static enum kustos_err create(struct ku_place *place)
 	place->starting = false;
 	if (place->state == KU_PLACE_LEAVING)
 		return place->err;
-	if (line->waiting == 1 && op->request.slot != NULL)
+	if (line->waiting == 1 && place->op->request.slot != NULL)
 		ku_line_list(line);
 	return KUSTOS_OK;
 }
@@ -351,6 +307,7 @@ static enum kustos_err create(struct ku_place *place)
 void ku_place_restart(struct ku_place *place)
 {
 	struct ku_place *behind = place->next;
+	bool certain = place->own != NULL && place->own->gone;
 
 	if (place->proof != NULL)
 		(void)ku_wire_withdraw(place->line->client,
@@ -358,9 +315,15 @@ void ku_place_restart(struct ku_place *place)
 	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	ku_line_remove(place->line, place);
-	ku_op_drop(place->op);
+	/* A listing may be wrong, a deletion that is not needed does no harm. */
+	place->op->ended = NULL;
+	if (place->session_id == place->line->client->session.id && !certain)
+		ku_op_undo(place->op);
+	else
+		ku_op_drop(place->op);
 	place->op = NULL;
 	place->path = NULL;
+	place->revoked = false;
 	place->state = KU_PLACE_CREATING;
 	move_up(behind, false);
 	if (create(place) != KUSTOS_OK)
@@ -372,8 +335,7 @@ static bool is_taken(const struct ku_line *line)
 {
 	const struct ku_place *first = line->first;
 
-	return first != NULL &&
-		first->session_id == line->client->session.id &&
+	return first != NULL && first->session_id == line->client->session.id &&
 		first->state != KU_PLACE_CREATING;
 }
 

@@ -74,8 +74,7 @@ static bool local_address(const char *server, char out[INET6_ADDRSTRLEN])
 		found = connect(fd, info->ai_addr, info->ai_addrlen) == 0 &&
 			getsockname(fd, (struct sockaddr *)&local, &len) == 0 &&
 			getnameinfo((struct sockaddr *)&local, len, out,
-				INET6_ADDRSTRLEN, NULL, 0,
-				NI_NUMERICHOST) == 0;
+				INET6_ADDRSTRLEN, NULL, 0, NI_NUMERICHOST) == 0;
 		close(fd);
 	}
 	freeaddrinfo(info);
@@ -114,50 +113,55 @@ enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
 	return hand_out(address, strlen(address), out, len);
 }
 
-/* Write "text" as a JSON string, with quotes.  Bytes above ASCII are passed on:
+/* What a byte may take as JSON. */
+#define JSON_MAX 6
+
+/* Append "text" as a JSON string, with quotes.  Bytes above ASCII are passed on:
    they are right if the program's text is UTF-8. */
-static void put_json(FILE *out, const char *text)
+static char *put_json(char *end, const char *text)
 {
-	fputc('"', out);
-	for (const unsigned char *c = (const unsigned char *)text; *c != '\0';
-		c++) {
-		if (*c == '"' || *c == '\\')
-			fprintf(out, "\\%c", *c);
-		else if (*c < 0x20 || *c == 0x7f)
-			fprintf(out, "\\u%04x", *c);
+	*end++ = '"';
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			*end++ = '\\';
+		if (c < 0x20 || c == 0x7f)
+			end += sprintf(end, "\\u%04x", c);
 		else
-			fputc(*c, out);
+			*end++ = *text;
 	}
-	fputc('"', out);
+	*end++ = '"';
+	*end = '\0';
+	return end;
 }
 
 enum kustos_err ku_recipe_record(const char *reason, char **out, size_t *len)
 {
+	const char *program = program_invocation_short_name;
 	char host[256] = "";
 	char since[32] = "";
 	struct tm utc;
 	time_t now = time(NULL); /* for people to read; nothing depends on it */
-	FILE *f = open_memstream(out, len);
 
-	if (f == NULL)
-		return KUSTOS_ENOMEM;
 	(void)gethostname(host, sizeof(host) - 1);
 	if (gmtime_r(&now, &utc) != NULL)
-		strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	fputs("{\"host\":", f);
-	put_json(f, host);
-	fprintf(f, ",\"pid\":%ld,\"program\":", (long)getpid());
-	put_json(f, program_invocation_short_name);
-	fputs(",\"since\":", f);
-	put_json(f, since);
-	if (reason != NULL) {
-		fputs(",\"reason\":", f);
-		put_json(f, reason);
-	}
-	fputs("}", f);
-	if (fclose(f) == 0 && *out != NULL)
-		return KUSTOS_OK;
-	free(*out);
-	*out = NULL;
-	return KUSTOS_ENOMEM;
+		(void)strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ",
+			&utc);
+	size_t text = strlen(host) + strlen(program) + strlen(since) +
+		(reason != NULL ? strlen(reason) : 0);
+	char *record = malloc(JSON_MAX * text + 128);
+	if (record == NULL)
+		return KUSTOS_ENOMEM;
+	char *end = stpcpy(record, "{\"host\":");
+	end = put_json(end, host);
+	end += sprintf(end, ",\"pid\":%ld,\"program\":", (long)getpid());
+	end = put_json(end, program);
+	end = put_json(stpcpy(end, ",\"since\":"), since);
+	if (reason != NULL)
+		end = put_json(stpcpy(end, ",\"reason\":"), reason);
+	end = stpcpy(end, "}");
+	*out = record;
+	*len = (size_t)(end - record);
+	return KUSTOS_OK;
 }

@@ -86,6 +86,16 @@ enum kustos_err kustos_mutex_create(struct kustos_client *client,
 	return KUSTOS_OK;
 }
 
+void ku_mutex_put(struct kustos_mutex *mutex)
+{
+	if (--mutex->refs > 0)
+		return;
+	ku_line_put(mutex->line);
+	free(mutex->data);
+	free(mutex->reason);
+	free(mutex);
+}
+
 void kustos_mutex_destroy(struct kustos_mutex *mutex)
 {
 	struct lock *lock;

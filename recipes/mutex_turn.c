@@ -7,16 +7,6 @@
 /* For how long threads of one mutex hand over to each other at the most. */
 #define LOCAL_NS (50 * INT64_C(1000000))
 
-void ku_mutex_put(struct kustos_mutex *mutex)
-{
-	if (--mutex->refs > 0)
-		return;
-	ku_line_put(mutex->line);
-	free(mutex->data);
-	free(mutex->reason);
-	free(mutex);
-}
-
 static void enqueue(struct waiter *w)
 {
 	struct kustos_mutex *mutex = w->mutex;

@@ -77,9 +77,9 @@ struct kustos_mutex_options {
 	int unlock_waits;
 };
 
-#define KUSTOS_MUTEX_OPTIONS_INIT                                     \
-	{                                                             \
-		sizeof(struct kustos_mutex_options), 32,              \
+#define KUSTOS_MUTEX_OPTIONS_INIT                                   \
+	{                                                           \
+		sizeof(struct kustos_mutex_options), 32,            \
 			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0 \
 	}
 

@@ -1,0 +1,35 @@
+"""kustos_lock.py - a kazoo lock that Kustos and Curator wait for.
+
+A stock kazoo Lock names its nodes in a way that Curator, and Kustos in its
+default dialect, do not take for a place in their line: they would hold what
+kazoo holds.  The option extra_lock_patterns helps in one direction only.
+Copy this file, and use its class wherever you would use kazoo's:
+
+    from kazoo.client import KazooClient
+    from kustos_lock import KustosLock
+
+    client = KazooClient("127.0.0.1:2181")
+    client.start()
+    with KustosLock(client, "/locks/report", "who-i-am"):
+        write_report()
+
+For an election:
+
+    election = client.Election("/election")
+    election.lock = KustosLock(client, "/election", "who-i-am")
+
+kazoo looks for the parent node only once for each lock object, and Curator's
+and Kustos' parents are containers, which the server removes when they have
+been empty for a while: make a new object for each use, as above, or create
+the parent as a persistent node before anybody else does.
+
+Tested with kazoo 2.8.0.
+"""
+from kazoo.recipe.lock import Lock
+
+
+class KustosLock(Lock):
+    """Waits for, and is waited for by, Kustos and Curator."""
+
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES = ["-lock-"]
