@@ -7,7 +7,12 @@
 check_LIBRARIES += libintegration.a
 libintegration_a_SOURCES = \
 	%D%/client_fixture.c %D%/client_fixture.h \
+	%D%/mutex_fixture.c %D%/mutex_fixture.h \
 	%D%/side.h
+
+# Tests of a recipe see of Kustos what is installed, and nothing of its insides.
+recipe_ldadd = libintegration.a libsupport.a libkustos-mutex.la libkustos.la \
+	$(CHECK_LIBS)
 
 integration_tests += %D%/test_access
 native_tests += %D%/test_alloc
@@ -36,10 +41,40 @@ native_tests += %D%/test_limits
 %C%_test_limits_LDADD = libinject.a $(LDADD)
 %C%_test_limits_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_lost_in_time
+integration_tests += %D%/test_mutex
+%C%_test_mutex_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_mutex_alloc
+%C%_test_mutex_alloc_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_mutex_alloc_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_mutex_cost
+%C%_test_mutex_cost_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_mutex_faults
+%C%_test_mutex_faults_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_mutex_faults_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_mutex_fork
+%C%_test_mutex_fork_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_mutex_hold
+%C%_test_mutex_hold_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_mutex_kinds
+%C%_test_mutex_kinds_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_mutex_lag
+%C%_test_mutex_lag_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_mutex_lag_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_mutex_numbers
+%C%_test_mutex_numbers_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_mutex_parent
+%C%_test_mutex_parent_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_mutex_session
+%C%_test_mutex_session_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_mutex_session_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_mutex_threads
+%C%_test_mutex_threads_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_names
 %C%_test_names_LDADD = libinject.a $(LDADD)
 %C%_test_names_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_node
+integration_tests += %D%/test_participants
+%C%_test_participants_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_prefix
 %C%_test_prefix_LDADD = libinject.a $(LDADD)
 %C%_test_prefix_LDFLAGS = $(inject_ldflags)

@@ -1,0 +1,392 @@
+/*
+ * test_mutex_hold.c - what a hold says of itself, and whom it calls, while
+ * its session, its node or its connection goes.
+ */
+#include "child.h"
+#include "mutex_fixture.h"
+#include "process.h"
+#include "proxy.h"
+#include "rawkill.h"
+
+#include <kustos/participant.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define T_MS 2400
+
+static struct proxy *proxy;
+static struct kustos_client *client, *other; /* behind the proxy, and not */
+static struct kustos_mutex *mutex, *rivals;
+
+static void set_up(void)
+{
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	client = client_connected(proxy_address(proxy), T_MS);
+	other = client_connected(fixture_address(), 20000);
+	mutex = mutex_new(client, 32);
+	rivals = mutex_new(other, 32);
+}
+
+static void tear_down(void)
+{
+	proxy_set_mode(proxy, PROXY_PASS);
+	kustos_mutex_destroy(mutex);
+	kustos_mutex_destroy(rivals);
+	client_drop(client);
+	client_close(other);
+	proxy_free(proxy);
+}
+
+static void kill_session(void)
+{
+	ck_assert_int_eq(
+		raw_kill_session(fixture_address(), client_session_id(client)),
+		0);
+}
+
+/* Wait until the node of its own is watched: the first watches of anybody. */
+static void wait_guarded(struct kustos_hold *hold)
+{
+	char text[4096];
+
+	ck_assert_ptr_nonnull(kustos_hold_path(hold));
+	test_eventually(
+		fourletter(fixture_address(), "wchp", text, sizeof(text)) > 0 &&
+			strstr(text, kustos_hold_path(hold)) != NULL,
+		2000);
+}
+
+START_TEST(S09_a_hold_whose_node_is_deleted_is_lost_at_once)
+{
+	struct kustos_hold *hold = hold_take(mutex);
+	int lost = 0;
+
+	check_err(kustos_hold_on_lost(hold, count_call, &lost), KUSTOS_OK);
+	if (_i == 0)
+		wait_guarded(hold); /* else before it is watched */
+	ck_assert_int_eq(raw_delete(fixture_address(), kustos_hold_path(hold)),
+		0);
+	hold_wait(hold, KUSTOS_HOLD_LOST, 100);
+	test_eventually(calls_of(&lost) == 1, 500);
+	ck_assert_int_eq(kustos_hold_remaining_ms(hold), 0);
+	struct kustos_hold *next = hold_take(rivals);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	check_node(next, other);
+	hold_give(next);
+	ck_assert_int_eq(calls_of(&lost), 1);
+}
+END_TEST
+
+START_TEST(S09_a_hold_that_is_handed_over_inside_is_watched_as_well)
+{
+	struct kustos_hold *first = hold_take(mutex);
+	struct ask a = { .calls = 0 };
+	int lost = 0;
+
+	ask(&a, mutex, SOON);
+	hold_give(first);
+	check_err(ask_wait(&a, 2000), KUSTOS_OK);
+	check_err(kustos_hold_on_lost(a.hold, count_call, &lost), KUSTOS_OK);
+	ck_assert_int_eq(
+		raw_delete(fixture_address(), kustos_hold_path(a.hold)), 0);
+	hold_wait(a.hold, KUSTOS_HOLD_LOST, 100);
+	test_eventually(calls_of(&lost) == 1, 500);
+	check_err(kustos_hold_release(a.hold), KUSTOS_ELOST);
+}
+END_TEST
+
+START_TEST(S05_a_lost_lock_is_not_entered_again_and_every_level_says_so)
+{
+	struct kustos_hold *next;
+
+	for (int i = 0; i < 3; i++)
+		check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_OK);
+	kill_session();
+	hold_wait(kustos_mutex_hold(mutex), KUSTOS_HOLD_LOST, 2000);
+	next = hold_take(rivals);
+	client_wait_epoch(client, 1, 5000);
+	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_ELOST);
+	check_err(kustos_mutex_lock(mutex, KUSTOS_NOW, NULL), KUSTOS_ELOST);
+	ck_assert(kustos_mutex_fence(mutex) == 0);
+	for (int i = 0; i < 3; i++)
+		check_err(kustos_mutex_unlock(mutex), KUSTOS_ELOST);
+	check_err(kustos_mutex_unlock(mutex), KUSTOS_ENOTHELD);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(line_count(), 1);
+	check_node(next, other);
+	hold_give(next);
+	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(a_loss_is_told_once_also_to_who_asks_late)
+{
+	struct kustos_hold *hold = hold_take(mutex);
+	int first = 0, replaced = 0, late = 0;
+
+	check_err(kustos_hold_on_lost(hold, count_call, &replaced), KUSTOS_OK);
+	check_err(kustos_hold_on_lost(hold, count_call, &first), KUSTOS_OK);
+	kill_session();
+	test_eventually(calls_of(&first) == 1, 2000);
+	check_err(kustos_hold_on_lost(hold, count_call, &late), KUSTOS_OK);
+	test_eventually(calls_of(&late) == 1, 2000);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+	ck_assert_int_eq(calls_of(&replaced), 0);
+	ck_assert_int_eq(calls_of(&first), 1);
+	ck_assert_int_eq(calls_of(&late), 1);
+}
+END_TEST
+
+static void release_in_call(void *arg, struct kustos_hold *hold)
+{
+	enum kustos_err err = kustos_hold_release(hold);
+
+	__atomic_store_n((int *)arg, (int)err, __ATOMIC_SEQ_CST);
+}
+
+START_TEST(a_hold_may_be_released_in_its_own_callback)
+{
+	struct kustos_hold *hold = hold_take(mutex);
+	int err = 0;
+
+	check_err(kustos_hold_on_lost(hold, release_in_call, &err), KUSTOS_OK);
+	kill_session();
+	test_eventually(calls_of(&err) != 0, 2000);
+	check_err((enum kustos_err)calls_of(&err), KUSTOS_ELOST);
+	client_wait_epoch(client, 1, 5000);
+	hold_give(hold_take(mutex));
+}
+END_TEST
+
+START_TEST(U02_a_hold_outlives_disconnects_and_counts_down_meanwhile)
+{
+	struct kustos_hold *hold = hold_take(mutex);
+	int64_t token = kustos_hold_token(hold), left, last;
+	int lost = 0;
+
+	check_err(kustos_hold_on_lost(hold, count_call, &lost), KUSTOS_OK);
+	for (int i = 0; i < 5; i++) {
+		proxy_set_mode(proxy, PROXY_REFUSE);
+		hold_wait(hold, KUSTOS_HOLD_UNSURE, 1000);
+		last = kustos_hold_remaining_ms(hold);
+		ck_assert_int_gt(last, 0);
+		test_eventually((left = kustos_hold_remaining_ms(hold)) < last,
+			1000);
+		ck_assert_int_gt(left, 0);
+		proxy_set_mode(proxy, PROXY_PASS);
+		hold_wait(hold, KUSTOS_HOLD_HELD, 2000);
+	}
+	ck_assert(kustos_hold_token(hold) == token);
+	ck_assert_int_eq(calls_of(&lost), 0);
+	check_node(hold, client);
+	hold_give(hold);
+}
+END_TEST
+
+/* Where it was called, in the order of the clock. */
+struct warning {
+	int calls;
+	int64_t left_ms;
+	enum kustos_hold_state state;
+};
+
+static void note_warning(void *arg, struct kustos_hold *hold)
+{
+	struct warning *w = arg;
+
+	w->left_ms = kustos_hold_remaining_ms(hold);
+	w->state = kustos_hold_state(hold);
+	__atomic_add_fetch(&w->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+START_TEST(a_warning_comes_before_the_loss)
+{
+	struct kustos_hold *hold = hold_take(mutex);
+	struct warning w = { .calls = 0 };
+	int lost = 0;
+
+	check_err(kustos_hold_on_lost(hold, count_call, &lost), KUSTOS_OK);
+	check_err(kustos_hold_at_risk(hold, -1, note_warning, &w),
+		KUSTOS_EINVAL);
+	check_err(kustos_hold_at_risk(hold, 500, note_warning, &w), KUSTOS_OK);
+	test_never(calls_of(&w.calls) > 0, T_MS / 4);
+	proxy_set_mode(proxy, PROXY_HOLE);
+	test_eventually(calls_of(&w.calls) == 1, T_MS);
+	ck_assert_int_eq(calls_of(&lost), 0);
+	ck_assert_int_le(w.left_ms, 500);
+	ck_assert_int_gt(w.left_ms, 100);
+	ck_assert_int_eq(w.state, KUSTOS_HOLD_UNSURE);
+	hold_wait(hold, KUSTOS_HOLD_LOST, 1000);
+	test_eventually(calls_of(&lost) == 1, 500);
+	ck_assert_int_eq(calls_of(&w.calls), 1);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+}
+END_TEST
+
+START_TEST(a_danger_that_has_passed_is_warned_of_again)
+{
+	struct kustos_hold *hold = hold_take(mutex);
+	struct warning w = { .calls = 0 };
+	int never = 0;
+
+	check_err(kustos_hold_at_risk(hold, 900, count_call, &never),
+		KUSTOS_OK);
+	check_err(kustos_hold_at_risk(hold, 900, note_warning, &w), KUSTOS_OK);
+	for (int i = 1; i <= 2; i++) {
+		proxy_set_mode(proxy, PROXY_REFUSE);
+		test_eventually(calls_of(&w.calls) == i, T_MS);
+		proxy_set_mode(proxy, PROXY_PASS);
+		hold_wait(hold, KUSTOS_HOLD_HELD, 1000);
+		test_eventually(kustos_hold_remaining_ms(hold) > 950, 2000);
+		test_never(calls_of(&w.calls) > i, 50);
+	}
+	check_err(kustos_hold_at_risk(hold, 900, NULL, NULL), KUSTOS_OK);
+	ck_assert_int_eq(calls_of(&never), 0);
+	hold_give(hold);
+}
+END_TEST
+
+static enum kustos_err set_guarded(struct kustos_hold *hold, const char *path)
+{
+	struct kustos_op op = { .kind = KUSTOS_OP_SET,
+		.path = path,
+		.data = "by us",
+		.len = 5,
+		.version = -1 };
+	struct kustos_op_result result = { .err = KUSTOS_EUNKNOWN };
+	enum kustos_err err = kustos_hold_multi(hold, &op, 1, SOON, NULL,
+		&result);
+
+	if (err == KUSTOS_OK || err == KUSTOS_ENONODE)
+		check_err(result.err, err);
+	return err;
+}
+
+START_TEST(S02_a_guarded_transaction_needs_the_hold)
+{
+	struct kustos_hold *hold = hold_take(mutex);
+	struct raw_stat stat;
+	enum kustos_err err;
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/thing", "new"), 0);
+	check_err(set_guarded(hold, "/thing"), KUSTOS_OK);
+	check_err(set_guarded(hold, "/nothing"), KUSTOS_ENONODE);
+	if (_i == 0)
+		kill_session();
+	else
+		ck_assert_int_eq(
+			raw_delete(fixture_address(), kustos_hold_path(hold)),
+			0);
+	err = set_guarded(hold, "/thing");
+	if (_i == 0 && err == KUSTOS_EUNKNOWN)
+		err = KUSTOS_ELOST; /* sent on a connection that was closed */
+	check_err(err, KUSTOS_ELOST);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/thing", &stat), 0);
+	ck_assert_int_eq(stat.version, 1);
+	hold_wait(hold, KUSTOS_HOLD_LOST, 2000);
+	check_err(set_guarded(hold, "/thing"), KUSTOS_ELOST);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+}
+END_TEST
+
+/* Cut off for good: it is lost by the clock, before the server gives the
+   session up. */
+START_TEST(S01_a_holder_that_is_cut_off_knows_before_another_can_have_it)
+{
+	struct kustos_hold *hold = hold_take(mutex);
+	struct ask a = { .calls = 0 };
+
+	ask(&a, rivals, SOON);
+	line_wait(2);
+	proxy_set_mode(proxy, PROXY_HOLE);
+	while (ask_waits(&a))
+		test_pause_1ms();
+	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_LOST);
+	ck_assert_int_eq(kustos_hold_remaining_ms(hold), 0);
+	check_err(ask_wait(&a, 100), KUSTOS_OK);
+	hold_give(a.hold);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+}
+END_TEST
+
+/* A process that is stopped: hold, and say what the first look shows. */
+static int paused_main(int fd, void *arg)
+{
+	struct kustos_client *c = client_connected(arg, 1000);
+	struct kustos_mutex *m = mutex_new(c, 32);
+	int64_t last;
+
+	check_err(kustos_mutex_lock(m, SOON, NULL), KUSTOS_OK);
+	child_say(fd, "held");
+	last = test_boot_ns();
+	while (test_boot_ns() - last < INT64_C(400000000)) {
+		last = test_boot_ns();
+		test_pause_1ms();
+	}
+	struct kustos_hold *hold = kustos_mutex_hold(m);
+	child_say(fd, kustos_hold_state_name(kustos_hold_state(hold)));
+	child_say(fd, kustos_err_name(kustos_mutex_lock(m, KUSTOS_NOW, NULL)));
+	child_say(fd, kustos_err_name(kustos_mutex_unlock(m)));
+	child_expect(fd, "end", 5000);
+	kustos_mutex_destroy(m);
+	client_drop(c);
+	return 0;
+}
+
+START_TEST(S01_a_holder_that_was_stopped_too_long_says_lost_first)
+{
+	char address[64];
+	struct child child;
+
+	snprintf(address, sizeof(address), "%s", fixture_address());
+	ck_assert_int_eq(child_start(&child, paused_main, address), 0);
+	ck_assert(child_expect(child.fd, "held", 5000));
+	ck_assert_int_eq(process_pause(child.pid), 0);
+	client = client_connected(fixture_address(), T_MS);
+	mutex = mutex_new(client, 32);
+	struct kustos_hold *hold = hold_take(mutex);
+	ck_assert_int_eq(process_resume(child.pid), 0);
+	ck_assert(child_expect(child.fd, "LOST", 100 + 5000));
+	ck_assert(child_expect(child.fd, "KUSTOS_ELOST", 5000));
+	ck_assert(child_expect(child.fd, "KUSTOS_ELOST", 5000));
+	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_HELD);
+	check_node(hold, client);
+	child_say(child.fd, "end");
+	ck_assert_int_eq(child_wait(&child, 5000), 0);
+	child_end(&child);
+	hold_give(hold);
+	kustos_mutex_destroy(mutex);
+	client_close(client);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("mutex, holds");
+	TCase *t = fixture_case(s, "one server", 30);
+	TCase *processes = fixture_case(s, "processes", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t, S09_a_hold_whose_node_is_deleted_is_lost_at_once,
+		0, 2);
+	tcase_add_test(t,
+		S09_a_hold_that_is_handed_over_inside_is_watched_as_well);
+	tcase_add_test(t,
+		S05_a_lost_lock_is_not_entered_again_and_every_level_says_so);
+	tcase_add_test(t, a_loss_is_told_once_also_to_who_asks_late);
+	tcase_add_test(t, a_hold_may_be_released_in_its_own_callback);
+	tcase_add_test(t,
+		U02_a_hold_outlives_disconnects_and_counts_down_meanwhile);
+	tcase_add_test(t, a_warning_comes_before_the_loss);
+	tcase_add_test(t, a_danger_that_has_passed_is_warned_of_again);
+	tcase_add_loop_test(t, S02_a_guarded_transaction_needs_the_hold, 0, 2);
+	tcase_add_test(t,
+		S01_a_holder_that_is_cut_off_knows_before_another_can_have_it);
+	tcase_add_test(processes,
+		S01_a_holder_that_was_stopped_too_long_says_lost_first);
+	return fixture_main(s);
+}

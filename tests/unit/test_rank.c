@@ -1,0 +1,428 @@
+/*
+ * test_rank.c - who takes part in a line, and who stands before whom.
+ */
+#include "unit.h"
+
+#include "name.h"
+#include "random.h"
+#include "rank.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UUID "00112233-4455-6677-8899-aabbccddeeff"
+#define HEX32 "00112233445566778899aabbccddeeff"
+
+struct known {
+	const char *name;
+	enum kustos_style style;
+	int32_t number;
+};
+
+START_TEST(U04_names_of_every_known_library_are_contenders)
+{
+	static const struct known names[] = {
+		{ "_c_" UUID "-lock-0000000001", KUSTOS_STYLE_CURATOR, 1 },
+		{ "_c_" HEX32 "-lock-0000000002", KUSTOS_STYLE_LOCK, 2 },
+		{ HEX32 "-lock-0000000003", KUSTOS_STYLE_LOCK, 3 },
+		{ "lock-0000000004", KUSTOS_STYLE_LOCK, 4 },
+		{ HEX32 "__lock__0000000005", KUSTOS_STYLE_KAZOO, 5 },
+		{ HEX32 "__lock__-0000000006", KUSTOS_STYLE_KAZOO, 6 },
+		{ "x-0123456789abcdef-0000000007", KUSTOS_STYLE_SESSION, 7 },
+		{ "x-72057594037927936-0000000008", KUSTOS_STYLE_SESSION, 8 },
+		{ "x--72057594037927936-0000000009", KUSTOS_STYLE_SESSION, 9 },
+		{ "x-1234567890123456-0000000010", KUSTOS_STYLE_SESSION, 10 },
+		{ "lock-2147483646", KUSTOS_STYLE_LOCK, INT32_MAX - 1 },
+	};
+	struct ku_contender one;
+
+	for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+		ck_assert_msg(
+			ku_contender_parse(&ku_rule_lock, names[i].name, &one),
+			"%s", names[i].name);
+		ck_assert_int_eq(one.number, names[i].number);
+		ck_assert_msg(one.style == names[i].style, "%s is %s",
+			names[i].name, kustos_style_name(one.style));
+	}
+}
+END_TEST
+
+START_TEST(U04_other_names_are_nobodys)
+{
+	static const char *const names[] = {
+		"",
+		"lock-",
+		"0000000000",
+		"-0000000001",
+		"lock0000000001",
+		"Lock-0000000001",
+		"lock-000000001",
+		"lock-00000000001",
+		"lock-0000000001x",
+		"lock-0000000001 ",
+		"lock_0000000001",
+		"lock-2147483648",
+		"lock-4294967297",
+		"lock-9999999999",
+		"lease-0000000001",
+		"latch-0000000001",
+		("_c_" UUID "-__READ__0000000001"),
+		("_c_" UUID "-__WRIT__0000000001"),
+		(HEX32 "__rlock__0000000001"),
+		(HEX32 "__lock_0000000001"),
+		"x-0123456789ABCDEF-0000000001",
+		"x-0123456789abcde-0000000001",
+		"x-0123456789abcdef0-0000000001",
+		"x-0123456789abcdef0000000001",
+		"x--0000000001",
+		"x---0000000001",
+		"y-1234-0000000001",
+		"ax-1234-0000000001",
+		"x-12 4-0000000001",
+		"config",
+	};
+	struct ku_contender one;
+
+	for (size_t i = 0; i < UNIT_COUNT(names); i++)
+		ck_assert_msg(
+			!ku_contender_parse(&ku_rule_lock, names[i], &one),
+			"%s is %s %d", names[i], kustos_style_name(one.style),
+			one.number);
+}
+END_TEST
+
+/* Only Curator's own prefix says that a name is Curator's. */
+START_TEST(a_prefix_that_is_nearly_curators_is_not)
+{
+	static const char *const names[] = {
+		"_c_00112233-4455-6677-8899-AABBCCDDEEFF-lock-0000000001",
+		"_c_0011223-34455-6677-8899-aabbccddeeff-lock-0000000001",
+		"_c_00112233-4455-6677-8899-aabbccddeef-lock-0000000001",
+		"_c_00112233-4455-6677-8899-aabbccddeeg0-lock-0000000001",
+		"_d_" UUID "-lock-0000000001",
+		"_c_" UUID "_lock-0000000001",
+	};
+	struct ku_contender one;
+
+	for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+		ck_assert(ku_contender_parse(&ku_rule_lock, names[i], &one));
+		ck_assert_msg(one.style == KUSTOS_STYLE_LOCK, "%s", names[i]);
+	}
+}
+END_TEST
+
+START_TEST(S18_a_sign_belongs_to_the_number)
+{
+	static const struct known names[] = {
+		{ "lock--000000005", KUSTOS_STYLE_LOCK, -5 },
+		{ "_c_" UUID "-lock--000000001", KUSTOS_STYLE_CURATOR, -1 },
+		{ "_c_" UUID "-lock--2147483648", KUSTOS_STYLE_CURATOR,
+			INT32_MIN },
+		{ "lock--1000000000", KUSTOS_STYLE_LOCK, -1000000000 },
+		{ HEX32 "__lock__-000000007", KUSTOS_STYLE_KAZOO, -7 },
+		{ "x-1234--000000005", KUSTOS_STYLE_SESSION, -5 },
+		{ "lock-2147483647", KUSTOS_STYLE_LOCK, INT32_MAX },
+	};
+	struct ku_contender one;
+
+	for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+		ck_assert_msg(
+			ku_contender_parse(&ku_rule_lock, names[i].name, &one),
+			"%s", names[i].name);
+		ck_assert_msg(one.number == names[i].number, "%s is %d",
+			names[i].name, one.number);
+		ck_assert_int_eq(one.style, names[i].style);
+		ck_assert(!ku_number_sound(one.number));
+	}
+	ck_assert(ku_number_sound(0));
+	ck_assert(ku_number_sound(INT32_MAX - 1));
+}
+END_TEST
+
+START_TEST(S18_numbers_are_compared_across_the_wrap)
+{
+	static const int32_t rising[] = { 0, 9, 10, 2147483646, 2147483647,
+		INT32_MIN, INT32_MIN + 1 };
+
+	for (size_t i = 0; i + 1 < UNIT_COUNT(rising); i++) {
+		ck_assert(!ku_number_before(rising[i], rising[i]));
+		if (i == 2)
+			continue; /* too far apart to tell */
+		ck_assert(ku_number_before(rising[i], rising[i + 1]));
+		ck_assert(!ku_number_before(rising[i + 1], rising[i]));
+	}
+	ck_assert(ku_number_before(-1, 0));
+}
+END_TEST
+
+/* What the servers gave out, and what it makes of the first of "names". */
+static enum ku_verdict verdict_of(const char *const *names, int count)
+{
+	struct ku_contender own;
+	struct ku_standing standing = { .name = names[0] };
+	struct ku_crowd crowd;
+
+	ck_assert(ku_contender_parse(&ku_rule_lock, names[0], &own));
+	standing.number = own.number;
+	ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, names, count, &standing, 1,
+		&crowd);
+	return ku_rank_verdict(&standing, 0);
+}
+
+START_TEST(S18_who_has_a_number_that_tells_no_order_never_owns)
+{
+	static const char *const last[] = { "a-lock-2147483647" };
+	static const char *const below[] = { "a-lock--2147483648" };
+	static const char *const twins[] = { "a-lock-2147483647",
+		"b-lock-2147483647" };
+	static const char *const tied[] = { "a-lock-0000000003",
+		"b-lock-0000000003" };
+	static const char *const fine[] = { "a-lock-2147483646",
+		"b-lock-2147483647" };
+
+	ck_assert_int_eq(verdict_of(last, 1), KU_RANK_SATURATED);
+	ck_assert_int_eq(verdict_of(below, 1), KU_RANK_SATURATED);
+	ck_assert_int_eq(verdict_of(twins, 2), KU_RANK_SATURATED);
+	ck_assert_int_eq(verdict_of(tied, 2), KU_RANK_SATURATED);
+	ck_assert_int_eq(verdict_of(fine, 2), KU_RANK_OWNER);
+}
+END_TEST
+
+START_TEST(S08_who_is_not_in_the_list_is_gone)
+{
+	struct ku_standing own = { .name = "a-lock-0000000000", .number = 0 };
+	static const char *const others[] = { "b-lock-0000000001",
+		"c-lock-0000000002" };
+	static const char *const twin[] = { "b-lock-0000000000" };
+	struct ku_crowd crowd;
+
+	for (int count = 0; count <= 2; count++) {
+		ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, others, count,
+			&own, 1, &crowd);
+		ck_assert_int_eq(ku_rank_verdict(&own, 0), KU_RANK_GONE);
+		ck_assert_int_eq(crowd.contenders, count);
+	}
+	ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, twin, 1, &own, 1, &crowd);
+	ck_assert_int_eq(ku_rank_verdict(&own, 0), KU_RANK_GONE);
+}
+END_TEST
+
+/* Line: waiter; column: the one before it; as the libraries behave. */
+START_TEST(who_waits_for_whom)
+{
+	static const bool sees[4][4] = {
+		/* curator, lock, kazoo, session */
+		{ true, true, false, false },
+		{ true, true, false, false },
+		{ false, false, true, false },
+		{ true, true, false, true },
+	};
+
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < 4; j++)
+			ck_assert_msg(ku_style_sees((enum kustos_style)i,
+					      (enum kustos_style)j) ==
+					sees[i][j],
+				"%d waits for %d", i, j);
+}
+END_TEST
+
+START_TEST(U04_a_mixed_crowd_is_counted)
+{
+	static const char *const names[] = {
+		"_c_" UUID "-lock-0000000001",
+		HEX32 "__lock__0000000002",
+		"x-1234-0000000003",
+		HEX32 "-lock-0000000004",
+		"config",
+		"lease-0000000000",
+	};
+	struct ku_crowd crowd;
+
+	ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, names, 6, NULL, 0, &crowd);
+	ck_assert_int_eq(crowd.contenders, 4);
+	ck_assert_int_eq(crowd.blind, 1); /* kazoo's */
+	ku_rank(&ku_rule_lock, KUSTOS_STYLE_KAZOO, names, 6, NULL, 0, &crowd);
+	ck_assert_int_eq(crowd.contenders, 4);
+	ck_assert_int_eq(crowd.blind, 3); /* all but kazoo's */
+}
+END_TEST
+
+START_TEST(styles_have_names)
+{
+	ck_assert_str_eq(kustos_style_name(KUSTOS_STYLE_CURATOR), "curator");
+	ck_assert_str_eq(kustos_style_name(KUSTOS_STYLE_SESSION), "session");
+	ck_assert_ptr_nonnull(kustos_style_name((enum kustos_style)99));
+	ck_assert_ptr_nonnull(kustos_style_name((enum kustos_style) - 1));
+}
+END_TEST
+
+/*
+ * Random lists against a plain sort of all.
+ */
+#define MOST 40
+#define ROUNDS 20000
+
+struct child {
+	char name[72];
+	int32_t number;
+	bool takes_part, ours, listed;
+	enum kustos_style style;
+};
+
+struct list {
+	struct child children[MOST];
+	int count;
+	struct child *sorted[MOST]; /* those that take part and are listed */
+	int sorted_count;
+};
+
+static const char *const patterns[] = { "_c_" UUID "-lock-", HEX32 "-lock-",
+	HEX32 "__lock__", "x-0123456789abcdef-", "lease-", "lock" };
+#define FOREIGN 4 /* the first of those that do not take part */
+
+static void make_list(struct ku_random *random, struct list *list)
+{
+	int32_t base = (int32_t)ku_random_below(random, INT32_MAX - 1000);
+
+	list->count = (int)ku_random_below(random, MOST + 1);
+	for (int i = 0; i < list->count; i++) {
+		struct child *c = &list->children[i];
+		int pattern = (int)ku_random_below(random, 6);
+
+		base += 1 + (int32_t)ku_random_below(random, 20);
+		*c = (struct child){ .number = base,
+			.takes_part = pattern<FOREIGN,
+				.listed = ku_random_below(random, 10)> 0 };
+		c->style = (enum kustos_style)pattern;
+		c->ours = pattern == 0 && ku_random_below(random, 3) == 0;
+		c->listed = c->listed || !c->ours;
+		snprintf(c->name, sizeof(c->name), "%s%010d", patterns[pattern],
+			base);
+	}
+}
+
+/* As a sort would have it: the children were made in order. */
+static void sort_list(struct list *list)
+{
+	list->sorted_count = 0;
+	for (int i = 0; i < list->count; i++)
+		if (list->children[i].takes_part && list->children[i].listed)
+			list->sorted[list->sorted_count++] = &list->children[i];
+}
+
+/* Put the names in any order.  Returns how many there are. */
+static int shuffle(struct ku_random *random, struct list *list,
+	const char **names)
+{
+	int count = 0;
+
+	for (int i = 0; i < list->count; i++) {
+		if (!list->children[i].listed)
+			continue;
+		int at = (int)ku_random_below(random, (uint64_t)count + 1);
+		names[count++] = names[at];
+		names[at] = list->children[i].name;
+	}
+	return count;
+}
+
+static int index_of(const struct list *list, const char *name)
+{
+	for (int i = 0; i < list->sorted_count; i++)
+		if (strcmp(list->sorted[i]->name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* Compare what was said of one place with the sorted list. */
+static void check_one(const struct list *list, const struct ku_standing *s,
+	int before)
+{
+	int at = index_of(list, s->name);
+	enum ku_verdict verdict = ku_rank_verdict(s, before);
+
+	if (at < 0) {
+		ck_assert_int_eq(verdict, KU_RANK_GONE);
+		return;
+	}
+	ck_assert_int_eq(before + s->gap, at);
+	ck_assert_int_eq(verdict, at == 0 ? KU_RANK_OWNER : KU_RANK_WAIT);
+	for (int i = 0; i < 2; i++) {
+		if (s->gap <= i) {
+			ck_assert_ptr_null(s->near[i]);
+			continue;
+		}
+		ck_assert_ptr_nonnull(s->near[i]);
+		ck_assert_str_eq(s->near[i], list->sorted[at - 1 - i]->name);
+	}
+}
+
+static void check_crowd(const struct list *list, const struct ku_crowd *crowd)
+{
+	int blind = 0;
+
+	for (int i = 0; i < list->sorted_count; i++)
+		blind += !ku_style_sees(list->sorted[i]->style,
+			KUSTOS_STYLE_CURATOR);
+	ck_assert_int_eq(crowd->contenders, list->sorted_count);
+	ck_assert_int_eq(crowd->blind, blind);
+}
+
+START_TEST(S08_a_rank_is_that_of_a_plain_sort)
+{
+	struct ku_random random;
+	struct list list;
+	const char *names[MOST];
+	int verdicts[4] = { 0 };
+
+	ku_random_seed(&random, 20260101);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct ku_standing standings[MOST] = { { .name = NULL } };
+		struct ku_crowd crowd;
+		int ours = 0, before = 0;
+
+		make_list(&random, &list);
+		sort_list(&list);
+		int count = shuffle(&random, &list, names);
+		for (int i = 0; i < list.count; i++)
+			if (list.children[i].ours) {
+				standings[ours].name = list.children[i].name;
+				standings[ours++].number = list.children[i]
+								   .number;
+			}
+		ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, names, count,
+			standings, ours, &crowd);
+		check_crowd(&list, &crowd);
+		for (int i = 0; i < ours; i++) {
+			check_one(&list, &standings[i], before);
+			verdicts[ku_rank_verdict(&standings[i], before)]++;
+			before += standings[i].gap + standings[i].seen;
+		}
+	}
+	ck_assert_int_gt(verdicts[KU_RANK_OWNER], 100);
+	ck_assert_int_gt(verdicts[KU_RANK_WAIT], 100);
+	ck_assert_int_gt(verdicts[KU_RANK_GONE], 100);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("rank");
+	TCase *t = tcase_create("rank");
+
+	tcase_add_test(t, U04_names_of_every_known_library_are_contenders);
+	tcase_add_test(t, U04_other_names_are_nobodys);
+	tcase_add_test(t, a_prefix_that_is_nearly_curators_is_not);
+	tcase_add_test(t, S18_a_sign_belongs_to_the_number);
+	tcase_add_test(t, S18_numbers_are_compared_across_the_wrap);
+	tcase_add_test(t, S18_who_has_a_number_that_tells_no_order_never_owns);
+	tcase_add_test(t, S08_who_is_not_in_the_list_is_gone);
+	tcase_add_test(t, who_waits_for_whom);
+	tcase_add_test(t, U04_a_mixed_crowd_is_counted);
+	tcase_add_test(t, styles_have_names);
+	tcase_add_test(t, S08_a_rank_is_that_of_a_plain_sort);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
