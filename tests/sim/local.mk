@@ -20,10 +20,15 @@ libsim_a_SOURCES = \
 	%D%/model_impl.h \
 	%D%/msg.c \
 	%D%/mutation.c \
+	%D%/mutex_actor.c %D%/mutex_actor.h \
+	%D%/mutex_foreign.c \
+	%D%/mutex_line.c \
+	%D%/mutex_rules.c \
 	%D%/nemesis.c \
 	%D%/raw.c %D%/raw.h \
 	%D%/raw_watch.c \
 	%D%/scenario_client.c \
+	%D%/scenario_mutex.c \
 	%D%/scenario_raw.c \
 	%D%/scenarios.c \
 	%D%/sched.c %D%/sched.h \
@@ -38,12 +43,17 @@ libsim_a_SOURCES = \
 	%D%/watches.c %D%/watches.h \
 	%D%/wire.c
 
+# The recipes, too: their own libraries are linked with the shared core.
+libsim_a_SOURCES += $(libkustos_mutex_la_SOURCES)
+libsim_a_CPPFLAGS = $(AM_CPPFLAGS)
+
 # The simulator as a command: tests/sim/sim --help.
 check_PROGRAMS += %D%/sim
 %C%_sim_SOURCES = %D%/main.c
 
 sim_tests += %D%/test_client
 sim_tests += %D%/test_model
+sim_tests += %D%/test_mutex
 sim_tests += %D%/test_session
 sim_tests += %D%/test_sim
 

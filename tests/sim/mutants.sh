@@ -1,103 +1,220 @@
 #!/bin/sh
-# mutants.sh - put historical bugs back into the client, one at a time, and
+# mutants.sh - put historical bugs back into the library, one at a time, and
 # demand that the simulator finds each.  A simulator that cannot find a bug
 # proves nothing.
 #
-# Each mutant is a sed script for a file of lib/, or two.  They are compiled anew
-# and linked before the library, whose own copies are then left out.  A script
+# Each mutant is a sed script for a source file, or two.  They are compiled anew
+# and linked before the archives, whose own copies are then left out.  A script
 # that changes nothing, or does not compile, fails as loudly as a bug that is
 # not found.
 #
-# "make check" passes the compiler, its flags, and what to link: the objects of
+# MUTANTS is a pattern of those that are wanted, MUTANT_SEEDS how many seeds each
+# is given.  "make check" passes the compiler, its flags, and what to link: the objects of
 # the simulator, and then the archives.
 
+scenario=client
 seeds=${MUTANT_SEEDS:-400}
 steps=${MUTANT_STEPS:-20000}
 : "${srcdir:=.}" "${CC:=cc}" "${sim_objects:?}" "${sim_libs:?}"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
-found=0 failed=0
+count=0 at_once=2
 
+# hunt DIRECTORY: with the simulator there.
 hunt() {
-	"$work/sim" --scenario client --seed 1 --seeds "$seeds" \
-		--steps "$steps" >"$work/out" 2>&1
+	"$1/sim" --scenario $scenario --seed 1 --seeds "$seeds" \
+		--steps "$steps" >"$1/out" 2>&1
 }
 
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-
-# build FILE SED-SCRIPT ...: compile the changed files, and link them.
+# build DIRECTORY FILE SED-SCRIPT ...: compile the changed files, and link them.
 build() {
-	objects=
+	at=$1 objects=
+	shift
 	while [ $# -gt 0 ]; do
-		sed -e "$2" "$srcdir/lib/$1" >"$work/$1"
-		if cmp -s "$work/$1" "$srcdir/lib/$1"; then
+		base=${1##*/}
+		sed -e "$2" "$srcdir/$1" >"$at/$base"
+		if cmp -s "$at/$base" "$srcdir/$1"; then
 			echo "nothing changes in $1"
 			return 1
 		fi
 		$CC $sim_cppflags $sim_cflags -w -I"$srcdir/lib" \
-			-c "$work/$1" -o "$work/$1.o" || return 1
-		objects="$objects $work/$1.o"
+			-I"$srcdir/recipes" -c "$at/$base" -o "$at/$base.o" ||
+			return 1
+		objects="$objects $at/$base.o"
 		shift 2
 	done
-	$CC $sim_cflags $sim_ldflags -o "$work/sim" $sim_objects $objects \
+	$CC $sim_cflags $sim_ldflags -o "$at/sim" $objects $sim_objects \
 		$sim_libs
+}
+
+# try DIRECTORY NAME FILE SED-SCRIPT ...: say what became of one.
+try() {
+	at=$1 name=$2
+	shift 2
+	if ! build "$at" "$@"; then
+		echo "FAIL: $name: cannot be built"
+		return
+	fi
+	hunt "$at"
+	code=$?
+	if [ $code -gt 128 ]; then
+		echo "ok: $name: crashed" # a bug is found that way, too
+	elif ! grep -q '^FAILED' "$at/out"; then
+		echo "FAIL: $name: not found: $(tail -n 1 "$at/out")"
+	else
+		echo "ok: $name: seed $(sed -n 's/^  seed: *//p' "$at/out"):" \
+			"$(sed -n 's/^  invariant: //p' "$at/out")"
+	fi
 }
 
 # mutant NAME FILE SED-SCRIPT [FILE SED-SCRIPT]
 mutant() {
-	name=$1
-	shift
-	if ! build "$@"; then
-		fail "$name: cannot be built"
-		return
-	fi
-	hunt
-	if ! grep -q '^FAILED' "$work/out"; then
-		fail "$name: not found: $(tail -n 1 "$work/out")"
-		return
-	fi
-	echo "ok: $name: seed $(sed -n 's/^  seed: *//p' "$work/out"):" \
-		"$(sed -n 's/^  invariant: //p' "$work/out")"
-	found=$((found + 1))
+	# shellcheck disable=SC2254 # a pattern
+	case $1 in
+	${MUTANTS:-*}) ;;
+	*) return ;;
+	esac
+	count=$((count + 1))
+	mkdir "$work/$count"
+	{
+		try "$work/$count" "$@" >"$work/$count.said" 2>&1
+		rm -rf "${work:?}/$count"
+	} &
+	[ $((count % at_once)) -ne 0 ] || wait
 }
 
-# First of all, the client as it is must survive.
-if ! build || ! hunt; then
-	cat "$work/out"
-	exit 1
-fi
-tail -n 1 "$work/out"
+# First of all, what is as it is must survive.
+survive() {
+	wait
+	mkdir -p "$work/none"
+	if ! build "$work/none" || ! hunt "$work/none"; then
+		cat "$work/none/out"
+		exit 1
+	fi
+	tail -n 1 "$work/none/out"
+}
 
-mutant S01_lease_twice_as_long lease.c \
+survive
+
+mutant S01_lease_twice_as_long lib/lease.c \
 	's/lease->timeout_ns - lease->timeout_ns/2 * lease->timeout_ns - lease->timeout_ns/'
-mutant U03_loss_told_late session.c \
+mutant U03_loss_told_late lib/session.c \
 	's/ku_lease_end(&session->lease));/ku_lease_end(\&session->lease) + KU_NS_PER_S);/'
-mutant S03_ghost_adopted op_create.c \
+mutant S03_ghost_adopted lib/op_create.c \
 	's/ && moved)/ \&\& false)/
 	s/reply->stat->ephemeral_owner != op->request.session_id/false/'
-mutant S06_created_again_unseen op_create.c \
+mutant S06_created_again_unseen lib/op_create.c \
 	's/} else if (op->ambiguous) {/} else if (false) {/'
 mutant S07_no_sync_on_connect \
-	beat.c 's/beat.greeting, KU_ZK_SYNC/beat.greeting, KU_ZK_EXISTS/' \
-	wire.c 's/case KU_ZK_SYNC:/case KU_ZK_SYNC: case KU_ZK_EXISTS:/'
-mutant S26_reads_extend_the_lease wire.c \
+	lib/beat.c 's/beat.greeting, KU_ZK_SYNC/beat.greeting, KU_ZK_EXISTS/' \
+	lib/wire.c 's/case KU_ZK_SYNC:/case KU_ZK_SYNC: case KU_ZK_EXISTS:/'
+mutant S26_reads_extend_the_lease lib/wire.c \
 	'/^static bool is_leaders/,/^}/s/return false;/return true;/'
-mutant S20_change_taken_for_refused op_resolve.c \
+mutant S20_change_taken_for_refused lib/op_resolve.c \
 	's/ours ? KUSTOS_EUNKNOWN : /false ? KUSTOS_EUNKNOWN : /'
-mutant S20_change_taken_for_made op_resolve.c \
+mutant S20_change_taken_for_made lib/op_resolve.c \
 	's/ours ? KUSTOS_EUNKNOWN : /ours ? KUSTOS_OK : /'
-mutant S15_transaction_sent_twice op_resolve.c \
+mutant S15_transaction_sent_twice lib/op_resolve.c \
 	's/op->kind == KU_ZK_MULTI ||/false ||/'
-mutant L01_requests_forgotten wire.c \
+mutant L01_requests_forgotten lib/wire.c \
 	's/while (slot != NULL) {/while (false) {/
 	/^void ku_wire_closed/,/^}/s/end_request/(void)/'
-mutant L05_guarantee_not_kept op_start.c \
+mutant L05_guarantee_not_kept lib/op_start.c \
 	's/kustos_retry_forever(GUARANTEED_PAUSE_MS)/kustos_retry_none()/'
-mutant two_tries_at_once op_list.c \
+mutant two_tries_at_once lib/op_list.c \
 	's/ && op->request.slot == NULL)/)/'
 
+# The line engine and the mutex.
+scenario=mutex
+seeds=${MUTANT_SEEDS:-200}
+survive
+
+# Whose node it is, and whether it is there.
+mutant S03_ghost_adopted lib/op_create.c \
+	's/ && moved)/ \&\& false)/
+	s/reply->stat->ephemeral_owner != op->request.session_id/false/'
+mutant S06_created_again_unseen lib/op_create.c \
+	's/} else if (op->ambiguous) {/} else if (false) {/'
+mutant S07_no_sync_on_connect \
+	lib/beat.c 's/beat.greeting, KU_ZK_SYNC/beat.greeting, KU_ZK_EXISTS/' \
+	lib/wire.c 's/case KU_ZK_SYNC:/case KU_ZK_SYNC: case KU_ZK_EXISTS:/'
+mutant S08_absent_taken_for_first lib/rank.c \
+	's/if (!own->seen)/if (false)/'
+mutant S18_saturated_number_accepted \
+	lib/rank.c 's/own->tied || !ku_number_sound(own->number)/false/' \
+	lib/place.c 's/!numbered || !ku_number_sound(place->number)/!numbered/'
+
+# What is granted, and for how long.
+mutant S01_hold_outlives_its_epoch lib/hold.c \
+	's/ || hold->epoch != client->session.epoch//
+	s/^void ku_hold_lose/void ku_hold_lose(struct kustos_hold *h) { (void)h; } void unused/'
+mutant S04_granted_without_a_lease lib/place.c \
+	'/^void ku_place_grant/,/^}/s/state != KUSTOS_CONNECTED ||/false ||/'
+mutant S09_own_node_not_watched lib/line_look.c \
+	'/^static void guard/,/^}/s/ku_place_watch_own(p)/(void)p/
+	/^static void look_again/,/^}/s/ku_place_watch_own(p)/(void)p/'
+mutant L17_lost_node_left_behind lib/place.c \
+	'/^static void withdraw/,/^}/s/place->session_id != client->session.id/place->lost/'
+
+# The hand-off without a listing: each of its conditions.
+mutant handoff_with_two_ahead lib/line_look.c \
+	's/if (place->gap == 2) {/if (place->gap >= 2) {/'
+mutant handoff_on_another_connection \
+	lib/place.c '/^void ku_place_try/,/^}/s/place->known != client->session.connection ||//' \
+	lib/line_watch.c '/^bool ku_lookout_sees/,/^}/s/lookout->connection ==/true || \&/' \
+	lib/line_session.c 's/place->state = KU_PLACE_LOOKING;/;/'
+mutant handoff_without_own_node lib/place.c \
+	'/^void ku_place_try/,/^}/s/!ku_lookout_sees(place->own)/false/'
+mutant handoff_before_ours_is_released lib/place.c \
+	'/^void ku_place_try/,/^}/s/place->prev != NULL ||//'
+mutant gap_forgotten_with_a_place lib/place.c \
+	's/behind->known = 0;.*/;/'
+
+# The proof in the data of the line: each of its conditions.
+mutant proof_of_anybody lib/line_look.c \
+	'/^static bool proves/,/^}/s/return .*/return reply->len > 0;/
+	/^static bool proves/,/^}/s/memcmp.*//'
+mutant proof_by_one_who_only_waited lib/place.c \
+	's/return place->state == KU_PLACE_HELD \&\& !place->lost \&\&/return/'
+mutant L05_farewell_refused_and_forgotten lib/place.c \
+	'/^static void said_farewell/,/^}/s/ku_op_undo(place->op);/over(place);/'
+
+# To be served, and to leave nothing.
+mutant L05_node_left_when_given_up lib/place.c \
+	's/if (op->err == KUSTOS_OK \&\& op->kind == KU_ZK_CREATE)/if (false)/'
+mutant L05_guarantee_not_kept lib/op_start.c \
+	's/kustos_retry_forever(GUARANTEED_PAUSE_MS)/kustos_retry_none()/'
+mutant L08_no_look_after_a_reconnect lib/line_session.c \
+	's/^	ku_line_again(line,/	if (false) ku_line_again(line,/'
+mutant L08_no_look_on_the_same_connection lib/line_session.c \
+	's/place->line->connection = 0;//'
+mutant L09_exists_instead_of_get lib/line_watch.c \
+	's/\.kind = KU_ZK_GET/.kind = KU_ZK_EXISTS/'
+mutant L12_own_node_made_anew lib/line_watch.c \
+	's/ku_place_advance(place);/ku_place_restart(place);/'
+mutant L20_deadline_ignored lib/wait.c \
+	'/^static void set_deadline/,/^}/s/ku_set_timer/if (false) ku_set_timer/'
+mutant one_gone_all_wait lib/place.c \
+	's/ku_place_look(behind);/;/'
+
+# Hand-overs inside a process.
+mutant S05_lost_hold_handed_over recipes/mutex_turn.c \
+	's/ku_hold_state(hold) != KUSTOS_HOLD_LOST \&\& //'
+mutant handed_over_without_end recipes/mutex_turn.c \
+	's/turn->handed < mutex->local_handoffs/mutex->local_handoffs > 0/'
+mutant canceled_turn_keeps_its_place recipes/mutex_turn.c \
+	's/turn = mutex->turn; .*/;/'
+
+wait
+found=0 failed=0 i=0
+while [ $i -lt $count ]; do
+	i=$((i + 1))
+	cat "$work/$i.said"
+	if grep -q '^ok' "$work/$i.said"; then
+		found=$((found + 1))
+	else
+		failed=$((failed + 1))
+	fi
+done
 echo "$found found, $failed not"
 [ "$failed" -eq 0 ]

@@ -7,12 +7,14 @@ extern const struct sim_scenario scenario_raw;
 extern const struct sim_scenario scenario_calm;
 extern const struct sim_scenario scenario_naive;
 extern const struct sim_scenario scenario_client;
+extern const struct sim_scenario scenario_mutex;
 
 const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_raw,
 	&scenario_calm,
 	&scenario_naive,
 	&scenario_client,
+	&scenario_mutex,
 	NULL,
 };
 

@@ -1,0 +1,318 @@
+/* mutex_actor.c - what is asked of a mutex: one acquisition, from its start to
+   its release. */
+#include "mutex_actor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct sim_random *random_of(struct actor *a)
+{
+	return sim_actor_random(a->sim, a->index);
+}
+
+/* Objects */
+
+static void make_object(struct actor *a, struct object *object)
+{
+	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct sim_random *r = random_of(a);
+
+	bool crowd = mutex_shared(a->sim)->crowd;
+
+	object->line = crowd ? 0 : (int)sim_random_below(r, 4) / 3;
+	object->local_handoffs = crowd || sim_random_below(r, 2) ? 0 : 2;
+	options.local_handoffs = object->local_handoffs;
+	options.dialect = sim_random_below(r, 8) == 0 ? KUSTOS_DIALECT_KAZOO
+						      : KUSTOS_DIALECT_CURATOR;
+	options.holder_record = sim_random_below(r, 4) == 0;
+	if (kustos_mutex_create(a->client, mutex_lines[object->line], &options,
+		    &object->mutex) != KUSTOS_OK)
+		sim_fail(a->sim, "simulator", "cannot make a mutex");
+}
+
+void objects_make(struct actor *a)
+{
+	for (int i = 0; i < OBJECTS; i++)
+		make_object(a, &a->objects[i]);
+}
+
+static bool is_waited_for(const struct actor *a, const struct object *object)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (a->turns[i] != NULL && a->turns[i]->object == object &&
+			a->turns[i]->state == TURN_WAITING)
+			return true;
+	return false;
+}
+
+static void free_object(struct object *object)
+{
+	kustos_mutex_destroy(object->mutex);
+	object->mutex = NULL;
+}
+
+bool objects_free(struct actor *a)
+{
+	for (int i = 0; i < OBJECTS; i++)
+		if (is_waited_for(a, &a->objects[i]))
+			return false;
+	for (int i = 0; i < OBJECTS; i++)
+		free_object(&a->objects[i]);
+	return true;
+}
+
+/* Turns */
+
+static struct turn *turn_new(struct actor *a)
+{
+	struct shared *s = mutex_shared(a->sim);
+	struct turn *turn = sim_calloc(1, sizeof(*turn));
+
+	if (s->turn_count == s->turn_room) {
+		s->turn_room = s->turn_room == 0 ? 64 : 2 * s->turn_room;
+		s->turns = sim_realloc(s->turns,
+			(size_t)s->turn_room * sizeof(*s->turns));
+	}
+	turn->actor = a;
+	turn->number = s->turn_count;
+	s->turns[s->turn_count++] = turn;
+	return turn;
+}
+
+/* Take it off its slot. */
+static void turn_over(struct turn *turn)
+{
+	turn->state = TURN_OVER;
+	kustos_cancel_destroy(turn->cancel);
+	turn->cancel = NULL;
+	for (int i = 0; i < SLOTS; i++)
+		if (turn->actor->turns[i] == turn)
+			turn->actor->turns[i] = NULL;
+}
+
+static kustos_deadline some_deadline(struct actor *a)
+{
+	struct sim_random *r = random_of(a);
+
+	switch (sim_random_below(r, mutex_shared(a->sim)->crowd ? 64 : 8)) {
+	case 0:
+		return KUSTOS_NOW;
+	case 1:
+	case 2:
+		return sim_now(a->sim) +
+			sim_random_between(r, 1, 100 * KU_NS_PER_MS);
+	case 3:
+		return sim_now(a->sim) +
+			sim_random_between(r, 1, 2 * TIMEOUT_NS);
+	case 4:
+		return sim_random_below(r, 10) == 0 ? 1 : KUSTOS_FOREVER;
+	default:
+		return KUSTOS_FOREVER;
+	}
+}
+
+/* Mostly nothing, seldom longer than a session lasts. */
+static int64_t some_time(struct actor *a)
+{
+	struct sim_random *r = random_of(a);
+
+	switch (sim_random_below(r, 16)) {
+	case 0:
+		return sim_random_between(r, 0, 2 * TIMEOUT_NS);
+	case 1:
+	case 2:
+		return sim_random_between(r, 0, 200 * KU_NS_PER_MS);
+	case 3:
+	case 4:
+	case 5:
+	case 6:
+		return sim_random_between(r, 0, 5 * KU_NS_PER_MS);
+	default:
+		return 0;
+	}
+}
+
+static void say(struct turn *turn, const char *what)
+{
+	sim_say(turn->actor->sim, turn->actor->index, what,
+		turn->place ? turn->place->path : mutex_lines[turn->line],
+		turn->number);
+}
+
+void turn_release(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	bool reason = rules_reason(turn);
+	bool sure = rules_sure(a) && a->client->session.epoch == turn->epoch;
+
+	say(turn, "release");
+	if (turn->place != NULL)
+		turn->place->released = true;
+	turn->state = TURN_OVER;
+	enum kustos_err err = kustos_hold_release(turn->hold);
+	turn->hold = NULL;
+	turn_over(turn);
+	if (err != KUSTOS_OK && err != KUSTOS_ELOST)
+		sim_fail(a->sim, "release", "turn %d: %s", turn->number,
+			kustos_err_name(err));
+	else if (err == KUSTOS_ELOST && !reason)
+		sim_fail(a->sim, "release", "turn %d: lost for no reason",
+			turn->number);
+	else if (err == KUSTOS_OK && (!sure || turn->told > 0))
+		sim_fail(a->sim, "release", "turn %d: given back after a loss",
+			turn->number);
+}
+
+static void lost(void *arg, struct kustos_hold *hold)
+{
+	struct turn *turn = arg;
+	struct actor *a = turn->actor;
+
+	say(turn, "lost");
+	mutex_shared(a->sim)->figures.lost++;
+	if (turn->state != TURN_HOLDING || hold != turn->hold)
+		sim_fail(a->sim, "told", "turn %d: lost after its release",
+			turn->number);
+	else if (++turn->told > 1)
+		sim_fail(a->sim, "told", "turn %d: lost twice", turn->number);
+	else if (!rules_reason(turn))
+		sim_fail(a->sim, "told", "turn %d: lost for no reason",
+			turn->number);
+	else if (kustos_hold_state(hold) != KUSTOS_HOLD_LOST)
+		sim_fail(a->sim, "told", "turn %d: lost, and yet not lost",
+			turn->number);
+	else if (sim_random_below(random_of(a), 2) == 0)
+		turn_release(turn);
+}
+
+static void at_risk(void *arg, struct kustos_hold *hold)
+{
+	struct turn *turn = arg;
+
+	say(turn, "at risk");
+	if (turn->state != TURN_HOLDING || hold != turn->hold)
+		sim_fail(turn->actor->sim, "told",
+			"turn %d: at risk after its release", turn->number);
+	else if (kustos_hold_remaining_ms(hold) > turn->risk_ms)
+		sim_fail(turn->actor->sim, "told",
+			"turn %d: at risk with %d ms left", turn->number,
+			(int)kustos_hold_remaining_ms(hold));
+}
+
+static void hold_it(struct turn *turn, struct kustos_hold *hold)
+{
+	struct actor *a = turn->actor;
+	struct shared *s = mutex_shared(a->sim);
+
+	turn->state = TURN_HOLDING;
+	turn->hold = hold;
+	turn->epoch = a->client->session.epoch;
+	turn->until = sim_now(a->sim) + some_time(a);
+	turn->place = line_find(s, kustos_hold_path(hold),
+		kustos_hold_token(hold));
+	say(turn, "granted");
+	rules_granted(turn);
+	if (kustos_hold_on_lost(hold, lost, turn) != KUSTOS_OK)
+		sim_fail(a->sim, "simulator", "cannot listen for a loss");
+	if (turn->state == TURN_HOLDING &&
+		sim_random_below(random_of(a), 4) == 0) {
+		turn->risk_ms = sim_random_between(random_of(a), 0, TIMEOUT_MS);
+		if (kustos_hold_at_risk(hold, turn->risk_ms, at_risk, turn) !=
+			KUSTOS_OK)
+			sim_fail(a->sim, "simulator", "cannot listen for risk");
+	}
+	if (turn->state == TURN_HOLDING && turn->until <= sim_now(a->sim))
+		turn_release(turn);
+}
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	struct turn *turn = arg;
+	struct actor *a = turn->actor;
+
+	if (turn->state != TURN_WAITING) {
+		sim_fail(a->sim, "ends once", "turn %d ended twice",
+			turn->number);
+		return;
+	}
+	rules_ended(turn, err);
+	if ((err == KUSTOS_OK) != (hold != NULL)) {
+		sim_fail(a->sim, "ends once", "turn %d: %s with%s a hold",
+			turn->number, kustos_err_name(err), hold ? "" : "out");
+		return;
+	}
+	if (hold != NULL) {
+		hold_it(turn, hold);
+		return;
+	}
+	say(turn, kustos_err_name(err));
+	turn_over(turn);
+}
+
+/* Is there anybody else in the line now? */
+static bool is_contended(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+
+	for (int i = 0; i < SLOTS; i++) {
+		struct turn *other = a->turns[i];
+
+		if (other != NULL && other != turn && other->line == turn->line)
+			return other->contended = true;
+	}
+	return line_busy(mutex_shared(a->sim), turn->line, a->index);
+}
+
+void turn_start(struct actor *a, int slot)
+{
+	struct sim_random *r = random_of(a);
+	struct turn *turn = turn_new(a);
+
+	turn->object = &a->objects[sim_random_below(r, OBJECTS)];
+	turn->line = turn->object->line;
+	turn->deadline = some_deadline(a);
+	turn->began = sim_now(a->sim);
+	turn->fickle = sim_random_below(r, 3) == 0;
+	if (kustos_cancel_create(&turn->cancel) != KUSTOS_OK)
+		sim_fail(a->sim, "simulator", "cannot make a cancel object");
+	a->turns[slot] = turn;
+	a->started++;
+	mutex_shared(a->sim)->figures.started++;
+	turn->contended = is_contended(turn);
+	say(turn,
+		turn->deadline == KUSTOS_NOW		  ? "try"
+			: turn->deadline < KUSTOS_FOREVER ? "wait"
+							  : "acquire");
+	enum kustos_err err = kustos_mutex_acquire_async(turn->object->mutex,
+		turn->deadline, turn->cancel, granted, turn);
+	if (err != KUSTOS_OK) {
+		rules_ended(turn, err);
+		say(turn, kustos_err_name(err));
+		turn_over(turn);
+	}
+}
+
+void turn_cancel(struct turn *turn)
+{
+	if (turn->fired)
+		return;
+	turn->fired = true;
+	turn->began = sim_now(turn->actor->sim);
+	say(turn, "cancel");
+	kustos_cancel_fire(turn->cancel);
+}
+
+void turn_step(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	struct sim_random *r = random_of(a);
+
+	if (turn->state == TURN_HOLDING) {
+		rules_held(turn);
+		if (turn->until <= sim_now(a->sim) || sim_draining(a->sim))
+			turn_release(turn);
+	} else if (!sim_draining(a->sim) && turn->fickle &&
+		sim_random_below(r, 20) == 0) {
+		turn_cancel(turn);
+	}
+}

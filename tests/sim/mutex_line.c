@@ -1,0 +1,321 @@
+/*
+ * mutex_line.c - the lines as the leader has them, with what became of each
+ * contender.  It goes by the order in which nodes were made, not by their
+ * numbers, so that it cannot be wrong about those in the same way.
+ */
+#include "mutex_actor.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mutex_lines[LINES] = { PREFIX "/a", PREFIX "/b" };
+
+static int line_of(const char *path)
+{
+	for (int i = 0; i < LINES; i++) {
+		size_t len = strlen(mutex_lines[i]);
+
+		if (strncmp(path, mutex_lines[i], len) == 0)
+			return path[len] == '/' ? i : -1;
+	}
+	return -1;
+}
+
+static bool ends_with(const char *begin, const char *end, const char *what)
+{
+	size_t len = strlen(what);
+
+	return (size_t)(end - begin) >= len &&
+		strncmp(end - len, what, len) == 0;
+}
+
+/* "x-<16 hexadecimal digits>-" or "x-<decimal>-", whole. */
+static bool is_session_name(const char *begin, const char *end)
+{
+	const char *p = begin + 2;
+	int hex = 0, dec = 0;
+
+	if (strncmp(begin, "x-", 2) != 0 || end - begin < 4 || end[-1] != '-')
+		return false;
+	if (*p == '-')
+		p++;
+	for (; p < end - 1; p++) {
+		hex += isxdigit((unsigned char)*p) != 0;
+		dec += isdigit((unsigned char)*p) != 0;
+	}
+	return hex == 16 || dec == (int)(end - 1 - begin - 2) ||
+		(begin[2] == '-' && dec == (int)(end - 1 - begin - 3));
+}
+
+/* Does a name take part?  If so, with what number? */
+static bool is_contender(const char *name, int32_t *number)
+{
+	const char *end = name + strlen(name);
+
+	if (end - name < 10)
+		return false;
+	const char *digits = end - 10;
+	if (digits[0] == '-') {
+		*number = (int32_t)strtol(digits, NULL, 10);
+	} else if (digits > name + 1 && digits[-1] == '-' &&
+		digits[-2] == '-') {
+		digits--;
+		*number = (int32_t)strtol(digits, NULL, 10);
+	} else {
+		*number = (int32_t)strtol(digits, NULL, 10);
+	}
+	return ends_with(name, digits, "lock-") ||
+		ends_with(name, digits, "__lock__") ||
+		ends_with(name, digits, "__lock__-") ||
+		is_session_name(name, digits);
+}
+
+static int client_of(struct shared *s, int64_t owner)
+{
+	int number = (int)(owner >> 8 & 0xffffff);
+
+	if (owner == 0 || number >= s->session_room)
+		return FOREIGNER;
+	return s->session_client[number];
+}
+
+static struct place *add_place(struct shared *s)
+{
+	struct place *place = sim_calloc(1, sizeof(*place));
+
+	if (s->place_count == s->place_room) {
+		s->place_room = s->place_room == 0 ? 64 : 2 * s->place_room;
+		s->places = sim_realloc(s->places,
+			(size_t)s->place_room * sizeof(*s->places));
+	}
+	place->serial = (uint64_t)s->place_count;
+	s->places[s->place_count++] = place;
+	return place;
+}
+
+/* Whoever waits for the same line has company now. */
+static void tell_turns(struct sim *sim, const struct place *place)
+{
+	for (int i = 0; i < OURS; i++) {
+		struct actor *a = mutex_actor_of(sim, i);
+
+		for (int k = 0; k < SLOTS; k++) {
+			struct turn *turn = a->turns[k];
+
+			if (turn == NULL || turn->line != place->line)
+				continue;
+			if (i != place->client || ++turn->made > 1)
+				turn->contended = true;
+		}
+	}
+}
+
+static void doctor(void *arg, uint64_t line)
+{
+	struct sim *sim = arg;
+	struct shared *s = mutex_shared(sim);
+
+	s->sound[line] = INT64_MAX;
+	model_set_created(sim_model(sim), mutex_lines[line],
+		INT32_MAX - (int32_t)sim_random_below(&s->random, 40));
+}
+
+/* A new line: let its numbers begin near their end. */
+static void line_made(struct sim *sim, const char *path)
+{
+	struct shared *s = mutex_shared(sim);
+
+	for (int i = 0; i < LINES; i++) {
+		if (strcmp(path, mutex_lines[i]) != 0)
+			continue;
+		if (s->sound[i] == INT64_MAX)
+			s->sound[i] = sim_now(sim);
+		if (!s->crowd && sim_random_below(&s->random, 8) == 0)
+			sched_add(sim_sched(sim), SCHED_NOBODY, sim_now(sim),
+				doctor, sim, (uint64_t)i);
+	}
+}
+
+/* Now and then a node is deleted soon after it was made. */
+static void remove_soon(void *arg, uint64_t serial)
+{
+	struct sim *sim = arg;
+	struct place *place = mutex_shared(sim)->places[serial];
+
+	if (place->fate == FATE_THERE && !sim_draining(sim))
+		(void)model_delete(sim_model(sim), place->path);
+}
+
+static void created(struct sim *sim, const char *path, int64_t zxid,
+	int64_t owner)
+{
+	struct shared *s = mutex_shared(sim);
+	int line = line_of(path);
+	int32_t number;
+
+	if (line < 0) {
+		line_made(sim, path);
+		return;
+	}
+	if (!is_contender(strrchr(path, '/') + 1, &number))
+		return;
+	struct place *place = add_place(s);
+	snprintf(place->path, sizeof(place->path), "%s", path);
+	place->line = line;
+	place->number = number;
+	place->czxid = zxid;
+	place->owner = owner;
+	place->client = client_of(s, owner);
+	tell_turns(sim, place);
+	if (place->client == FOREIGNER)
+		return;
+	mutex_actor_of(sim, place->client)->made++;
+	if (sim_random_below(&s->random, 300) == 0 && !sim_draining(sim))
+		sched_add(sim_sched(sim), SCHED_NOBODY,
+			sim_now(sim) +
+				sim_random_between(&s->random, 0,
+					5 * KU_NS_PER_MS),
+			remove_soon, sim, place->serial);
+}
+
+static enum fate fate_of(struct shared *s, const struct place *place)
+{
+	if (strcmp(s->removing, place->path) == 0)
+		return FATE_REMOVED;
+	if (place->owner == 0 || place->owner != s->ended)
+		return FATE_DELETED;
+	return s->killed[place->client] == place->owner ? FATE_KILLED
+							: FATE_EXPIRED;
+}
+
+static void deleted(struct sim *sim, const char *path)
+{
+	struct shared *s = mutex_shared(sim);
+	struct place *place = line_find(s, path, 0);
+
+	if (place == NULL)
+		return;
+	place->fate = fate_of(s, place);
+	place->gone_at = sim_now(sim);
+	s->removing[0] = '\0';
+	if (place->client != FOREIGNER && place->fate != FATE_DELETED)
+		mutex_actor_of(sim, place->client)->excuses++;
+}
+
+void line_change(struct sim *sim, enum model_change_kind kind, const char *path,
+	int64_t zxid, int64_t owner, int64_t parent_czxid, bool sequential)
+{
+	(void)parent_czxid;
+	(void)sequential;
+	if (kind == CHANGE_CREATE)
+		created(sim, path, zxid, owner);
+	else if (kind == CHANGE_DELETE)
+		deleted(sim, path);
+}
+
+static bool is_line(const char *path)
+{
+	return path != NULL &&
+		(strcmp(path, mutex_lines[0]) == 0 ||
+			strcmp(path, mutex_lines[1]) == 0);
+}
+
+static void session_new(struct shared *s, int client, int64_t id)
+{
+	int number = (int)(id >> 8 & 0xffffff);
+
+	if (number >= s->session_room) {
+		s->session_room = 2 * number + 16;
+		s->session_client = sim_realloc(s->session_client,
+			(size_t)s->session_room * sizeof(int));
+	}
+	s->session_client[number] = client;
+}
+
+void line_note(struct sim *sim, enum model_note what, int client,
+	const char *path, int64_t value)
+{
+	struct shared *s = mutex_shared(sim);
+
+	if (what == NOTE_SERVE && client < OURS && is_line(path))
+		s->figures.looks++;
+	else if (what == NOTE_SESSION_NEW)
+		session_new(s, client, value);
+	else if (what == NOTE_SESSION_END)
+		s->ended = value;
+	else if (what == NOTE_FAULT && client >= 0 && value > 0xffff)
+		s->killed[client] = value;
+	else if (what == NOTE_FAULT && client < 0 && path != NULL)
+		snprintf(s->removing, sizeof(s->removing), "%s", path);
+}
+
+struct place *line_find(struct shared *s, const char *path, int64_t czxid)
+{
+	for (int i = s->place_count - 1; i >= 0; i--) {
+		struct place *place = s->places[i];
+
+		if ((czxid == 0 || place->czxid == czxid) &&
+			strcmp(place->path, path) == 0)
+			return place;
+	}
+	return NULL;
+}
+
+/* Where to begin to look for those that are there. */
+static int first_there(struct shared *s)
+{
+	while (s->first_there < s->place_count &&
+		s->places[s->first_there]->fate != FATE_THERE)
+		s->first_there++;
+	return s->first_there;
+}
+
+static bool is_there(const struct place *place, int line)
+{
+	return place->line == line && place->fate == FATE_THERE;
+}
+
+struct place *line_before(struct shared *s, const struct place *place)
+{
+	for (int i = first_there(s); i < (int)place->serial; i++) {
+		struct place *other = s->places[i];
+
+		/* What was given back need not have gone: whoever is granted
+		   by a proof, or after another of the same session, may know
+		   that before. */
+		if (is_there(other, place->line) && !other->released &&
+			other->owner != place->owner)
+			return other;
+	}
+	return NULL;
+}
+
+bool line_busy(struct shared *s, int line, int client)
+{
+	for (int i = first_there(s); i < s->place_count; i++) {
+		struct place *other = s->places[i];
+
+		if (is_there(other, line) &&
+			!(other->released && other->client == client))
+			return true;
+	}
+	return false;
+}
+
+struct place *line_some(struct shared *s, bool foreign, uint64_t random)
+{
+	struct place *found = NULL;
+	uint64_t n = 0;
+
+	for (int i = first_there(s); i < s->place_count; i++) {
+		struct place *place = s->places[i];
+
+		if (place->fate == FATE_THERE &&
+			(place->client == FOREIGNER) == foreign &&
+			random % ++n == 0)
+			found = place;
+	}
+	return found;
+}

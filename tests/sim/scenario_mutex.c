@@ -1,0 +1,345 @@
+/*
+ * scenario_mutex.c - mutexes of many clients on shared lines, under all faults.
+ *
+ * Each actor has a client with a few mutex objects on one or two lines, asks
+ * for holds with all kinds of deadlines, cancels some, holds for a while or not
+ * at all, and now and then closes its client and opens another.  A foreigner
+ * puts contenders of other libraries between them.  What must hold:
+ *
+ *   one holder   at most one holds a line by its own clock, its node is there
+ *                and nobody's stands before it
+ *   own node     it is of this session, and was not deleted by mistake
+ *   token        grows from holder to holder; a local hand-over keeps it
+ *   told         a loss is told once, at once, for a reason, and never after
+ *                the release
+ *   in time      each acquisition ends once, when its deadline or cancel says,
+ *                with an error that fits
+ *   served       once faults are over everybody who waits is served
+ *   orphan       then nothing of theirs is left, neither nodes nor watches
+ *   creations    one node for each acquisition, but for those that were lost
+ *
+ * What is done from outside (nodes deleted, sessions ended) no clock can know:
+ * there, what must hold is that it is told soon.
+ */
+#include "mutex_actor.h"
+
+#include <stdlib.h>
+
+static struct mutex_figures last_figures;
+
+struct mutex_figures mutex_last_figures(void)
+{
+	return last_figures;
+}
+
+struct shared *mutex_shared(struct sim *sim)
+{
+	return sim_state(sim);
+}
+
+struct actor *mutex_actor_of(struct sim *sim, int index)
+{
+	return sim_actor_state(sim, index);
+}
+
+static void woken(void *arg)
+{
+	struct actor *a = arg;
+
+	a->due = true;
+}
+
+static void open_client(struct actor *a)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct sim *sim = a->sim;
+	struct ku_env env = {
+		.api = &ku_zk_sim,
+		.api_env = model_client(sim_model(sim), a->index),
+		.clock = *sim_clock(sim),
+		.wake = woken,
+		.wake_arg = a,
+		.seed = sim_random_next(sim_actor_random(sim, a->index)) | 1,
+	};
+
+	options.hosts = model_addresses(sim_model(sim));
+	options.session_timeout_ms = TIMEOUT_MS;
+	options.retry = kustos_retry_forever(50);
+	a->gone = a->ending = a->closing = false;
+	a->due = true;
+	if (ku_client_open(&options, &env, &a->client) != KUSTOS_OK) {
+		sim_fail(sim, "simulator", "cannot open a client");
+		a->gone = true;
+		return;
+	}
+	objects_make(a);
+}
+
+/* Let the lines become empty ... */
+static void give_up_all(void *arg, uint64_t tag)
+{
+	struct actor *a = arg;
+
+	(void)tag;
+	mutex_shared(a->sim)->hush = !sim_draining(a->sim);
+	for (int i = 0; i < SLOTS; i++) {
+		if (a->turns[i] == NULL)
+			continue;
+		if (a->turns[i]->state == TURN_WAITING)
+			turn_cancel(a->turns[i]);
+		else
+			turn_release(a->turns[i]);
+	}
+}
+
+/* ... and one in each client ask for one. */
+static void ask(void *arg, uint64_t tag)
+{
+	struct actor *a = arg;
+
+	(void)tag;
+	if (!a->gone && !a->ending && !a->closing && a->turns[0] == NULL &&
+		!sim_draining(a->sim))
+		turn_start(a, 0);
+}
+
+static void servers_stop(void *arg, uint64_t tag)
+{
+	struct sim *sim = arg;
+
+	(void)tag;
+	mutex_shared(sim)->hush = false;
+	for (int i = 0; i < SERVERS && !sim_draining(sim); i++)
+		model_server_stop(sim_model(sim), i);
+}
+
+static void servers_start(void *arg, uint64_t tag)
+{
+	struct sim *sim = arg;
+
+	(void)tag;
+	for (int i = 0; i < SERVERS; i++)
+		model_server_start(sim_model(sim), i);
+}
+
+/* All servers go down while nodes are being made, and stay so for longer than
+   a client waits before it opens a new handle.  Its old session lives on: they
+   expire only while there is a leader.  So what was made in it still stands
+   there when the client comes back, and is not its own any more. */
+static void plan_outage(struct sim *sim, struct sim_random *r)
+{
+	struct sched *sched = sim_sched(sim);
+	int64_t quiet = sim_now(sim) +
+		sim_random_between(r, 1, 10000) * KU_NS_PER_MS;
+	int64_t near = quiet + 100 * KU_NS_PER_MS;
+	int64_t down = near + sim_random_between(r, 0, 2 * KU_NS_PER_MS);
+
+	for (int i = 0; i < mutex_shared(sim)->count; i++) {
+		struct actor *a = mutex_actor_of(sim, i);
+
+		sched_add(sched, i, quiet, give_up_all, a, 0);
+		sched_add(sched, i, near, ask, a, 0);
+	}
+	sched_add(sched, SCHED_NOBODY, down, servers_stop, sim, 0);
+	sched_add(sched, SCHED_NOBODY, down + 5 * TIMEOUT_NS / 2, servers_start,
+		sim, 0);
+}
+
+/* What a seed is like. */
+static void choose(struct sim *sim)
+{
+	struct sim_random *r = sim_actor_random(sim, 0);
+	struct shared *s = mutex_shared(sim);
+	bool foreign = sim_random_below(r, 2) == 0;
+
+	s->random.state = sim_random_next(r);
+	s->crowd = sim_random_below(r, 3) == 0;
+	s->count = (int)sim_random_between(r, s->crowd ? 3 : 2, OURS);
+	s->slots = s->crowd ? SLOTS : 5;
+	mutex_actor_of(sim, FOREIGNER)->active = foreign;
+	if (sim_random_below(r, 4) == 0)
+		plan_outage(sim, r);
+}
+
+static void init(struct sim *sim, int index, void *self)
+{
+	struct actor *a = self;
+
+	a->sim = sim;
+	a->index = index;
+	a->gone = true;
+	if (index == 0)
+		choose(sim);
+	if (index >= mutex_shared(sim)->count)
+		return;
+	a->active = true;
+	open_client(a);
+}
+
+void mutex_close(struct actor *a, kustos_deadline budget)
+{
+	if (a->closing || !objects_free(a))
+		return;
+	a->closing = true;
+	a->due = true;
+	ku_client_close_start(a->client, budget, &a->gone);
+}
+
+/* Give up and give back everything; then the client can be closed. */
+static void go_on_ending(struct actor *a)
+{
+	bool busy = false;
+
+	for (int i = 0; i < SLOTS; i++) {
+		if (a->turns[i] == NULL)
+			continue;
+		if (a->turns[i]->state == TURN_HOLDING)
+			turn_release(a->turns[i]);
+		else
+			turn_cancel(a->turns[i]);
+		busy = busy || a->turns[i] != NULL;
+	}
+	if (!busy)
+		mutex_close(a,
+			sim_random_below(sim_actor_random(a->sim, a->index), 2)
+				? KUSTOS_NOW
+				: sim_now(a->sim) + TIMEOUT_NS);
+}
+
+static void step_ours(struct actor *a)
+{
+	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	struct shared *s = mutex_shared(a->sim);
+	int slot = (int)sim_random_below(r, (uint64_t)s->slots);
+
+	if (a->gone && !sim_draining(a->sim)) {
+		open_client(a);
+	} else if (a->gone || a->closing) {
+		return;
+	} else if (a->ending) {
+		go_on_ending(a);
+	} else if (sim_draining(a->sim)) {
+		for (int i = 0; i < SLOTS; i++)
+			if (a->turns[i] != NULL)
+				turn_step(a->turns[i]);
+	} else if (sim_random_below(r, 2000) == 0) {
+		a->ending = true;
+	} else if (a->turns[slot] != NULL) {
+		turn_step(a->turns[slot]);
+	} else if (s->hush) {
+		return;
+	} else if (s->crowd) {
+		for (int i = 0; i < s->slots && !a->ending; i++)
+			if (a->turns[i] == NULL)
+				turn_start(a, i);
+	} else if (sim_random_below(r, 3) == 0) {
+		turn_start(a, slot);
+	}
+}
+
+static void step(void *self)
+{
+	struct actor *a = self;
+
+	if (!a->active)
+		return;
+	if (a->index == FOREIGNER)
+		foreign_step(a);
+	else
+		step_ours(a);
+}
+
+static int64_t next_due(void *self)
+{
+	struct actor *a = self;
+
+	if (a->gone)
+		return INT64_MAX;
+	return a->due ? sim_now(a->sim) : ku_timers_next(&a->client->timers);
+}
+
+static void tick(void *self, int64_t now_ns)
+{
+	struct actor *a = self;
+
+	(void)now_ns;
+	if (a->gone)
+		return;
+	a->due = false;
+	(void)ku_client_step(a->client);
+}
+
+/* A run that failed stops anywhere: end its client in a hurry. */
+static void fini(void *self)
+{
+	struct actor *a = self;
+
+	if (a->gone || a->client == NULL)
+		return;
+	for (int i = 0; i < SLOTS; i++)
+		if (a->turns[i] != NULL && a->turns[i]->state == TURN_WAITING)
+			turn_cancel(a->turns[i]);
+	if (!a->closing)
+		(void)ku_client_step(a->client);
+	for (int i = 0; i < SLOTS; i++)
+		if (a->turns[i] != NULL && a->turns[i]->state == TURN_HOLDING)
+			turn_release(a->turns[i]);
+	mutex_close(a, KUSTOS_NOW);
+	a->client->close_budget = 0;
+	while (!a->gone)
+		(void)ku_client_step(a->client);
+}
+
+static void end(struct sim *sim)
+{
+	struct shared *s = mutex_shared(sim);
+
+	last_figures = s->figures;
+	for (int i = 0; i < s->place_count; i++)
+		free(s->places[i]);
+	for (int i = 0; i < s->turn_count; i++) {
+		kustos_cancel_destroy(s->turns[i]->cancel);
+		free(s->turns[i]);
+	}
+	free(s->places);
+	free(s->turns);
+	free(s->session_client);
+}
+
+static const struct sim_actor actor = {
+	.size = sizeof(struct actor),
+	.init = init,
+	.step = step,
+	.next_due = next_due,
+	.tick = tick,
+	.fini = fini,
+};
+
+const struct sim_scenario scenario_mutex = {
+	.name = "mutex",
+	.about = "mutexes of many clients on shared lines, all faults",
+	.clients = MACHINES,
+	.servers = SERVERS,
+	.timeout_ms = TIMEOUT_MS,
+	.step_ms = 20,
+	.faults.rate = {
+		[SIM_LOSE_REPLY] = 4000, [SIM_DELAY_REPLY] = 500,
+		[SIM_CUT] = 500, [SIM_HOLE] = 150, [SIM_EXPIRE] = 100,
+		[SIM_PAUSE] = 1000, [SIM_DELETE] = 500,
+		[SIM_REMOVE_PARENT] = 30, [SIM_STOP_SERVER] = 60,
+		[SIM_LAG] = 2000,
+	},
+	.cut_off = true,
+	.swarm = true,
+	.prefix = PREFIX,
+	.actor = &actor,
+	.state_size = sizeof(struct shared),
+	.end = end,
+	.drain = mutex_drain,
+	.settled = mutex_settled,
+	.settle_ms = 60000,
+	.note = line_note,
+	.change = line_change,
+	.invariants = mutex_rules,
+	.invariant_count = MUTEX_RULE_COUNT,
+};
