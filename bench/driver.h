@@ -1,0 +1,58 @@
+/*
+ * driver.h - what bench/compare asks of a driver, whatever it drives.
+ *
+ * A driver is started as "DRIVER HOSTS" and serves until the end of its
+ * standard input, so that what has warmed up stays warm.  A question is a line:
+ *
+ *	STYLE PATH SESSIONS WORKERS LEAD_MS MS
+ *
+ * WORKERS loops of lock and unlock, spread over SESSIONS sessions, contend for
+ * PATH.  Once all of them stand in the line at the same time and LEAD_MS more
+ * have passed, the locks that are granted within MS are counted.  Whoever was
+ * served goes to the end of the line, so that it stays as long as it is.
+ * The answer is a line as well, with further figures if there are any:
+ *
+ *	ops=COUNT us=MICROSECONDS [NAME=VALUE...]
+ *	error SENTENCE
+ *
+ * Styles that every driver of a lock knows:
+ *
+ *	own	each worker has a thread and a lock object of its own
+ *	shared	each worker has a thread; they share one lock object, and the
+ *		counting starts without waiting for them
+ */
+#ifndef BENCH_DRIVER_H
+#define BENCH_DRIVER_H
+
+#include <stdint.h>
+
+struct driver_run {
+	const char *hosts;
+	char style[16];
+	char path[128];
+	int sessions;
+	int workers;
+	int lead_ms;
+	int ms;
+};
+
+struct driver_result {
+	long long ops;
+	int64_t ns;
+	const char *error; /* why it failed; never freed */
+	char more[96];	   /* further figures, as they are printed */
+};
+
+/* Do what "run" says; on failure set the result's error. */
+typedef void driver_fn(const struct driver_run *run,
+	struct driver_result *result);
+
+/* Serve questions with "fn" until their end.  Returns the exit code. */
+int driver_main(int argc, char **argv, driver_fn *fn);
+
+/* Return nanoseconds of CLOCK_MONOTONIC. */
+int64_t driver_now_ns(void);
+
+void driver_pause_ms(int ms);
+
+#endif

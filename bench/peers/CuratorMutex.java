@@ -1,0 +1,170 @@
+/*
+ * CuratorMutex.java - Curator's InterProcessMutex under bench/compare, as
+ * driver.h says.
+ */
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.zookeeper.data.Stat;
+
+public final class CuratorMutex {
+	private static final int SESSION_MS = 30000;
+	private static final int PATIENCE_MS = 30000;
+
+	private final String hosts;
+	private final String path;
+	private final boolean shared;
+	private final List<CuratorFramework> clients = new ArrayList<>();
+	private final List<Thread> threads = new ArrayList<>();
+	private final AtomicLong count = new AtomicLong();
+	private volatile boolean stopping;
+	private volatile Exception failure;
+
+	private CuratorMutex(String hosts, String style, String path) {
+		if (!style.equals("own") && !style.equals("shared"))
+			throw new IllegalArgumentException("no such style");
+		this.hosts = hosts;
+		this.path = path;
+		this.shared = style.equals("shared");
+	}
+
+	private CuratorFramework open() throws InterruptedException {
+		CuratorFramework client = CuratorFrameworkFactory.newClient(
+			hosts, SESSION_MS, SESSION_MS,
+			new ExponentialBackoffRetry(100, 29));
+
+		client.start();
+		if (!client.blockUntilConnected(PATIENCE_MS,
+				TimeUnit.MILLISECONDS))
+			throw new IllegalStateException("no connection");
+		return client;
+	}
+
+	/* Closing its client ends it, however deep in the line it stands. */
+	private void loop(InterProcessMutex mutex) {
+		try {
+			while (!stopping) {
+				mutex.acquire();
+				count.incrementAndGet();
+				mutex.release();
+			}
+		} catch (Exception e) {
+			if (!stopping)
+				failure = e;
+		}
+	}
+
+	private void start(int workers) {
+		InterProcessMutex one =
+			new InterProcessMutex(clients.get(0), path);
+
+		for (int i = 0; i < workers; i++) {
+			InterProcessMutex mutex = shared ? one :
+				new InterProcessMutex(
+					clients.get(i % clients.size()), path);
+			Thread thread = new Thread(() -> loop(mutex));
+
+			thread.setDaemon(true);
+			thread.start();
+			threads.add(thread);
+		}
+	}
+
+	private void awaitLine(CuratorFramework client, int length)
+			throws Exception {
+		long end = System.nanoTime() + PATIENCE_MS * 1000000L;
+
+		for (;;) {
+			Stat stat = client.checkExists().forPath(path);
+
+			if (stat != null && stat.getNumChildren() >= length)
+				return;
+			if (failure != null)
+				throw failure;
+			if (System.nanoTime() > end)
+				throw new IllegalStateException("no full line");
+			Thread.sleep(1);
+		}
+	}
+
+	/* Have everyone line up behind a lock of ours. */
+	private void gather(int workers) throws Exception {
+		try (CuratorFramework gate = open()) {
+			InterProcessMutex mutex =
+				new InterProcessMutex(gate, path);
+
+			mutex.acquire();
+			start(workers);
+			awaitLine(gate, workers + 1);
+			mutex.release();
+		}
+	}
+
+	private String measure(int leadMs, int ms) throws Exception {
+		Thread.sleep(leadMs);
+		long from = System.nanoTime();
+		long done = count.get();
+		Thread.sleep(ms);
+		done = count.get() - done;
+		from = System.nanoTime() - from;
+		if (failure != null)
+			throw failure;
+		return String.format("ops=%d us=%d", done, from / 1000);
+	}
+
+	private void stop() throws InterruptedException {
+		stopping = true;
+		for (CuratorFramework client : clients)
+			client.close();
+		for (Thread thread : threads)
+			thread.interrupt();
+		for (Thread thread : threads)
+			thread.join();
+	}
+
+	private String run(int sessions, int workers, int leadMs, int ms)
+			throws Exception {
+		try {
+			for (int i = 0; i < sessions; i++)
+				clients.add(open());
+			if (shared)
+				start(workers);
+			else
+				gather(workers);
+			return measure(leadMs, ms);
+		} finally {
+			stop();
+		}
+	}
+
+	private static String answer(String hosts, String question) {
+		String[] word = question.split(" ");
+
+		try {
+			return new CuratorMutex(hosts, word[0], word[1]).run(
+				Integer.parseInt(word[2]),
+				Integer.parseInt(word[3]),
+				Integer.parseInt(word[4]),
+				Integer.parseInt(word[5]));
+		} catch (Exception e) {
+			return "error " + e;
+		}
+	}
+
+	public static void main(String[] args) throws Exception {
+		BufferedReader in = new BufferedReader(
+			new InputStreamReader(System.in));
+		String question;
+
+		while ((question = in.readLine()) != null)
+			System.out.println(answer(args[0], question));
+		System.exit(0); /* whatever threads a client has left */
+	}
+}

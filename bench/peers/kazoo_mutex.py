@@ -1,0 +1,113 @@
+"""kazoo_mutex.py - kazoo's Lock under bench/compare, as driver.h says."""
+import logging
+import sys
+import threading
+import time
+
+from kazoo.client import KazooClient
+
+SESSION_S = 30
+PATIENCE_S = 30
+
+
+class Run:
+    def __init__(self, hosts, style, path):
+        if style not in ("own", "shared"):
+            raise ValueError("no such style")
+        self.hosts = hosts
+        self.path = path
+        self.shared = style == "shared"
+        self.clients = []
+        self.threads = []
+        self.counts = []
+        self.stopping = False
+        self.failure = None
+
+    def open(self):
+        client = KazooClient(hosts=self.hosts, timeout=SESSION_S)
+        client.start(PATIENCE_S)
+        self.clients.append(client)
+        return client
+
+    def loop(self, lock, place):
+        try:
+            while not self.stopping:
+                lock.acquire()
+                self.counts[place] += 1
+                lock.release()
+        except Exception as e:
+            self.failure = e
+
+    def start(self, clients, workers):
+        one = clients[0].Lock(self.path)
+        self.counts = [0] * workers
+        for i in range(workers):
+            lock = one if self.shared else \
+                clients[i % len(clients)].Lock(self.path)
+            thread = threading.Thread(
+                target=self.loop, args=(lock, i), daemon=True)
+            thread.start()
+            self.threads.append(thread)
+
+    def await_line(self, client, length):
+        end = time.monotonic() + PATIENCE_S
+        while client.exists(self.path).children_count < length:
+            if self.failure:
+                raise self.failure
+            if time.monotonic() > end:
+                raise TimeoutError("no full line")
+            time.sleep(0.001)
+
+    def gather(self, clients, workers):
+        """Have everyone line up behind a lock of ours."""
+        gate = self.open()
+        with gate.Lock(self.path):
+            self.start(clients, workers)
+            self.await_line(gate, workers + 1)
+
+    def measure(self, lead_ms, ms):
+        time.sleep(lead_ms / 1000)
+        start = time.monotonic()
+        done = sum(self.counts)
+        time.sleep(ms / 1000)
+        done = sum(self.counts) - done
+        us = (time.monotonic() - start) * 1e6
+        if self.failure:
+            raise self.failure
+        return "ops=%d us=%d" % (done, us)
+
+    def stop(self):
+        self.stopping = True
+        for thread in self.threads:
+            thread.join(PATIENCE_S)
+        for client in self.clients:
+            client.stop()
+            client.close()
+
+    def run(self, sessions, workers, lead_ms, ms):
+        try:
+            clients = [self.open() for _ in range(sessions)]
+            if self.shared:
+                self.start(clients, workers)
+            else:
+                self.gather(clients, workers)
+            return self.measure(lead_ms, ms)
+        finally:
+            self.stop()
+
+
+def answer(hosts, question):
+    style, path, *numbers = question.split()
+    try:
+        return Run(hosts, style, path).run(*map(int, numbers))
+    except Exception as e:
+        return "error %r" % e
+
+
+def main():
+    logging.disable(logging.CRITICAL)
+    for question in sys.stdin:
+        print(answer(sys.argv[1], question), flush=True)
+
+
+main()
