@@ -17,6 +17,8 @@ include tests/sim/local.mk
 include tests/unit/local.mk
 include tests/integration/local.mk
 include tests/recipe-form/local.mk
+include tests/tools/local.mk
+include tests/interop/local.mk
 
 script_tests = tests/check_abi.sh tests/check_headers.sh
 EXTRA_DIST += $(script_tests)

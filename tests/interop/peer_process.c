@@ -1,0 +1,246 @@
+/*
+ * peer_process.c - starting peers and talking to them.
+ */
+#include "peer.h"
+#include "support/process.h"
+#include "support/raw.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define START_MS 30000 /* of a JVM, on a machine that is busy */
+#define JAVA_DIR "/usr/share/java/"
+#define CURATOR JAVA_DIR "curator-recipes.jar" /* it names what it needs */
+#define QUIET JAVA_DIR "slf4j-nop.jar"
+#define PYTHON "/usr/bin/python3" /* that of the Debian package */
+#define SKIPPED 77
+#define MAX_ARGS 16
+
+/* make says where things are; otherwise this is run at the top of the tree. */
+#ifndef INTEROP_SRC
+#define INTEROP_SRC "tests/interop"
+#define INTEROP_BUILD INTEROP_SRC
+#define INTEROP_EXAMPLES "doc/examples"
+#endif
+
+static const char *const names[PEER_KINDS] = { "kustos", "curator", "kazoo",
+	"stock kazoo", "kustos as kazoo" };
+
+static const char ours[] = INTEROP_BUILD "/peer";
+static const char kazoos[] = INTEROP_SRC "/peer.py";
+static const char classes[] = CURATOR ":" QUIET ":" INTEROP_BUILD;
+static const char class_file[] = INTEROP_BUILD "/Peer.class";
+
+/* One line for each kind: the program, "@" for where it connects and "#" for
+   the session's timeout. */
+static const char *const commands[PEER_KINDS][MAX_ARGS] = {
+	[PEER_KUSTOS] = { ours, "@", "#" },
+	[PEER_CURATOR] = { "java", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+		"-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx128m", "-cp",
+		classes, "Peer", "@", "#" },
+	[PEER_KAZOO] = { PYTHON, "-B", kazoos, "@", "#" },
+	[PEER_KAZOO_STOCK] = { PYTHON, "-B", kazoos, "@", "#", "stock" },
+	[PEER_KUSTOS_KAZOO] = { ours, "@", "#", "kazoo" },
+};
+
+const char *peer_name(enum peer_kind kind)
+{
+	return names[kind];
+}
+
+/* In a new process: become the program, with the socket for both ways. */
+static int become(int fd, void *arg)
+{
+	char *const *argv = arg;
+
+	if (dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return 126;
+	execvp(argv[0], argv);
+	return 127;
+}
+
+static void launch(struct peer *p, enum peer_kind kind, int session_ms)
+{
+	char number[16];
+	const char *argv[MAX_ARGS + 1] = { NULL };
+	int i;
+
+	snprintf(number, sizeof(number), "%d", session_ms);
+	for (i = 0; commands[kind][i] != NULL; i++) {
+		argv[i] = commands[kind][i];
+		if (strcmp(argv[i], "@") == 0)
+			argv[i] = fixture_address();
+		else if (strcmp(argv[i], "#") == 0)
+			argv[i] = number;
+	}
+	p->kind = kind;
+	ck_assert_int_eq(child_start(&p->child, become, argv), 0);
+}
+
+static void await_ready(struct peer *p)
+{
+	const char *session = peer_hear(p, "ready", START_MS);
+
+	p->session = (int64_t)strtoull(session, NULL, 16);
+	ck_assert_int_ne(p->session, 0);
+}
+
+void peers_start(struct peer *peers, const enum peer_kind *kinds, int count,
+	int session_ms)
+{
+	for (int i = 0; i < count; i++)
+		launch(&peers[i], kinds[i], session_ms);
+	for (int i = 0; i < count; i++)
+		await_ready(&peers[i]);
+}
+
+void peer_start(struct peer *peer, enum peer_kind kind, int session_ms)
+{
+	peers_start(peer, &kind, 1, session_ms);
+}
+
+void peers_end(struct peer *peers, int count)
+{
+	for (int i = 0; i < count; i++)
+		peer_tell(&peers[i], "exit");
+	for (int i = 0; i < count; i++) {
+		struct peer *p = &peers[i];
+
+		ck_assert_msg(child_wait(&p->child, PEER_PATIENCE_MS) == 0,
+			"%s did not end well", names[p->kind]);
+		child_end(&p->child);
+	}
+}
+
+static void say(struct peer *p, const char *format, va_list args)
+{
+	char line[1024];
+	int n = vsnprintf(line, sizeof(line), format, args);
+
+	ck_assert_int_lt(n, (int)sizeof(line));
+	ck_assert_msg(child_say(p->child.fd, line) == 0, "%s does not hear: %s",
+		names[p->kind], line);
+}
+
+void peer_tell(struct peer *p, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(p, format, args);
+	va_end(args);
+}
+
+const char *peer_hear(struct peer *p, const char *wanted, int ms)
+{
+	size_t len = strlen(wanted);
+
+	ck_assert_msg(child_hear(p->child.fd, p->reply, sizeof(p->reply), ms) ==
+			0,
+		"%s has not said \"%s\" within %d ms", names[p->kind], wanted,
+		ms);
+	ck_assert_msg(strncmp(p->reply, wanted, len) == 0 &&
+			(p->reply[len] == ' ' || p->reply[len] == '\0'),
+		"%s said \"%s\" and not \"%s\"", names[p->kind], p->reply,
+		wanted);
+	return p->reply + len + (p->reply[len] == ' ');
+}
+
+void peer_do(struct peer *p, const char *wanted, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(p, format, args);
+	va_end(args);
+	peer_hear(p, wanted, PEER_PATIENCE_MS);
+}
+
+bool peer_silent(struct peer *p)
+{
+	struct pollfd fd = { p->child.fd, POLLIN, 0 };
+
+	return poll(&fd, 1, 0) == 0;
+}
+
+int64_t peer_hear_acquired(struct peer *p, int ms)
+{
+	return strtoll(peer_hear(p, "acquired", ms), NULL, 10);
+}
+
+void peer_kill(struct peer *p)
+{
+	process_kill(p->child.pid);
+	p->child.pid = 0;
+	child_end(&p->child);
+}
+
+void peer_join(struct peer *p, const char *path, int place)
+{
+	peer_tell(p, "acquire %s 30000", path);
+	line_await(path, place);
+}
+
+void line_await(const char *path, int count)
+{
+	int64_t end = test_now_ms() + PEER_PATIENCE_MS;
+	int now;
+
+	while ((now = raw_count_children(fixture_address(), path)) != count) {
+		ck_assert_msg(test_now_ms() < end,
+			"%s has %d children and not %d", path, now, count);
+		test_pause_1ms();
+	}
+}
+
+static bool kazoo_is_there(void)
+{
+	static const char *argv[] = { PYTHON, "-c", "import kazoo", NULL };
+	struct child c;
+	bool there;
+
+	if (child_start(&c, become, argv) < 0)
+		return false;
+	there = child_wait(&c, START_MS) == 0;
+	child_end(&c);
+	return there;
+}
+
+static const char *missing(enum peer_kind kind)
+{
+	switch (kind) {
+	case PEER_CURATOR:
+		if (access(CURATOR, R_OK) < 0)
+			return "no Curator: " CURATOR " is missing "
+			       "(Debian package libcurator-recipes-java)";
+		if (access(class_file, R_OK) < 0)
+			return "no javac when the tests were built "
+			       "(Debian package default-jdk-headless)";
+		return NULL;
+	case PEER_KAZOO:
+	case PEER_KAZOO_STOCK:
+		return kazoo_is_there() ? NULL
+					: "no kazoo for " PYTHON
+					  " (Debian package python3-kazoo)";
+	default:
+		return NULL;
+	}
+}
+
+int interop_main(Suite *suite, const enum peer_kind *kinds)
+{
+	const char *why = NULL;
+
+	setenv("PYTHONPATH", INTEROP_EXAMPLES, 1);
+	for (; why == NULL && *kinds != PEER_KINDS; kinds++)
+		why = missing(*kinds);
+	if (why == NULL)
+		return fixture_main(suite);
+	printf("skipped: %s\n", why);
+	srunner_free(srunner_create(suite));
+	return SKIPPED;
+}

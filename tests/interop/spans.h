@@ -1,0 +1,38 @@
+/*
+ * spans.h - when was what held, by whom, and did any two overlap?
+ */
+#ifndef TEST_SPANS_H
+#define TEST_SPANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct span {
+	int64_t from, to; /* nanoseconds of one clock; "to" is the last */
+	int who;
+};
+
+struct spans {
+	struct span *list;
+	size_t count;
+	size_t room;
+};
+
+/* Add one.  Returns 0, or -1 if it ends before it begins or memory is
+   short. */
+int spans_add(struct spans *spans, int64_t from, int64_t to, int who);
+
+/* Add a file of lines "FROM TO".  Returns how many there were, or -1. */
+int spans_read(struct spans *spans, const char *file, int who);
+
+/* Sort them by their beginnings, and return how many began when one that had
+   begun before was not over. */
+size_t spans_overlaps(struct spans *spans);
+
+/* Of sorted ones, return how many times one was followed by another's. */
+size_t spans_changes(const struct spans *spans);
+
+/* Free what it has. */
+void spans_free(struct spans *spans);
+
+#endif

@@ -1,0 +1,211 @@
+/*
+ * test_mixed.c - kazoo's own names: in Curator's dialect they are waited for
+ * and reported, in kazoo's dialect they are one line with ours.
+ */
+#include "peer.h"
+#include "spans.h"
+
+#include "integration/client_fixture.h"
+#include "support/raw.h"
+
+#include <kustos/mutex.h>
+#include <kustos/participant.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SESSION_MS 10000
+#define LINE "/line"
+#define COUNTER "/counter"
+#define PATIENCE kustos_after_ms(5000)
+#define SHORT_MS 300
+#define TURNS 100
+
+static const enum peer_kind both[] = { PEER_KAZOO_STOCK, PEER_KUSTOS_KAZOO,
+	PEER_KAZOO_STOCK, PEER_KUSTOS_KAZOO, PEER_KINDS };
+#define PEERS 4
+
+static struct peer peers[PEERS];
+
+/* Our side: a client of the test's own that keeps its log. */
+static struct kustos_client *client;
+static struct kustos_mutex *mutex;
+static atomic_int warnings; /* lines of log that name the line */
+
+static void keep_log(void *arg, enum kustos_log_level level, const char *line)
+{
+	(void)arg;
+	if (level <= KUSTOS_LOG_WARNING && strstr(line, LINE) != NULL)
+		atomic_fetch_add(&warnings, 1);
+}
+
+static void open_ours(enum kustos_dialect dialect)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		SESSION_MS);
+	struct kustos_mutex_options m = KUSTOS_MUTEX_OPTIONS_INIT;
+
+	o.log = keep_log;
+	client = client_open_with(&o);
+	m.dialect = dialect;
+	ck_assert_int_eq(kustos_mutex_create(client, LINE, &m, &mutex),
+		KUSTOS_OK);
+}
+
+static void close_ours(void)
+{
+	kustos_mutex_destroy(mutex);
+	client_close(client);
+}
+
+/* Return whether the list of participants says so, and has these styles,
+   those of the kinds. */
+static int list_says_mixed(enum kustos_style first, enum kustos_style second)
+{
+	struct kustos_participants *p = NULL;
+	int mixed;
+
+	ck_assert_int_eq(kustos_participants(client, LINE, PATIENCE, NULL, &p),
+		KUSTOS_OK);
+	ck_assert_uint_eq(p->count, 2);
+	ck_assert_int_eq(p->list[0].style, first);
+	ck_assert_int_eq(p->list[1].style, second);
+	mixed = p->mixed;
+	kustos_participants_free(p);
+	return mixed;
+}
+
+/* What the callback of an acquisition was told. */
+static struct kustos_hold *granted_hold;
+static atomic_int granted;
+
+static void on_granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	(void)arg;
+	ck_assert_int_eq(err, KUSTOS_OK);
+	granted_hold = hold;
+	atomic_store(&granted, 1);
+}
+
+static void start_to_wait(void)
+{
+	atomic_store(&granted, 0);
+	ck_assert_int_eq(kustos_mutex_acquire_async(mutex,
+				 kustos_after_ms(20000), NULL, on_granted,
+				 NULL),
+		KUSTOS_OK);
+	line_await(LINE, 2);
+}
+
+/* "other" holds with names that do not wait for ours: ours waits for it, and
+   says that something is wrong. */
+static void wait_behind(enum peer_kind other, enum kustos_dialect dialect,
+	enum kustos_style theirs, enum kustos_style ours)
+{
+	peer_start(&peers[0], other, SESSION_MS);
+	peer_do(&peers[0], "acquired", "acquire " LINE " 5000");
+	open_ours(dialect);
+	ck_assert_int_eq(kustos_mutex_mixed(mutex), 0);
+	start_to_wait();
+	test_eventually(kustos_mutex_mixed(mutex) == 1, 5000);
+	test_eventually(atomic_load(&warnings) > 0, 5000);
+	ck_assert_int_eq(list_says_mixed(theirs, ours), 1);
+	test_never(atomic_load(&granted), SHORT_MS);
+
+	peer_do(&peers[0], "released", "release " LINE);
+	test_eventually(atomic_load(&granted), 5000);
+	kustos_hold_release(granted_hold);
+	close_ours();
+	peers_end(peers, 1);
+}
+
+START_TEST(ours_waits_for_a_stock_kazoo_and_reports_it)
+{
+	wait_behind(PEER_KAZOO_STOCK, KUSTOS_DIALECT_CURATOR,
+		KUSTOS_STYLE_KAZOO, KUSTOS_STYLE_CURATOR);
+}
+END_TEST
+
+START_TEST(in_kazoos_dialect_ours_waits_for_curators_names_and_reports_it)
+{
+	wait_behind(PEER_KUSTOS, KUSTOS_DIALECT_KAZOO, KUSTOS_STYLE_CURATOR,
+		KUSTOS_STYLE_KAZOO);
+}
+END_TEST
+
+/* The reason for the report.  If this fails because kazoo waits, the report is
+   out of date. */
+START_TEST(a_stock_kazoo_does_not_wait_for_ours_and_the_list_says_so)
+{
+	struct kustos_hold *hold = NULL;
+
+	peer_start(&peers[0], PEER_KAZOO_STOCK, SESSION_MS);
+	open_ours(KUSTOS_DIALECT_CURATOR);
+	ck_assert_int_eq(kustos_mutex_acquire(mutex, PATIENCE, NULL, &hold),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_mutex_mixed(mutex), 0);
+	peer_do(&peers[0], "acquired", "acquire " LINE " 5000");
+	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_HELD);
+	ck_assert_int_eq(
+		list_says_mixed(KUSTOS_STYLE_CURATOR, KUSTOS_STYLE_KAZOO), 1);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	peer_do(&peers[0], "released", "release " LINE);
+	close_ours();
+	peers_end(peers, 1);
+}
+END_TEST
+
+/* Take turns, all at once, and fail unless no two were at it at once. */
+static void take_turns(void)
+{
+	struct spans spans = { 0 };
+	char path[320];
+
+	ck_assert_int_eq(raw_create(fixture_address(), COUNTER, "0"), 0);
+	for (int i = 0; i < PEERS; i++)
+		peer_tell(&peers[i],
+			"count " LINE " %d " COUNTER " %s/spans-%d 60000",
+			TURNS, server_dir(fixture_server()), i);
+	for (int i = 0; i < PEERS; i++) {
+		peer_hear(&peers[i], "counted", 50000);
+		snprintf(path, sizeof(path), "%s/spans-%d",
+			server_dir(fixture_server()), i);
+		ck_assert_int_eq(spans_read(&spans, path, i), TURNS);
+	}
+	ck_assert_uint_eq(spans_overlaps(&spans), 0);
+	ck_assert_uint_gt(spans_changes(&spans), PEERS * TURNS / 2);
+	spans_free(&spans);
+}
+
+START_TEST(in_kazoos_dialect_ours_and_a_stock_kazoo_are_one_line)
+{
+	peers_start(peers, both, PEERS, SESSION_MS);
+	for (int i = 0; i < PEERS; i++)
+		peer_join(&peers[i], LINE, i + 1);
+	for (int i = 0; i < PEERS; i++) {
+		peer_hear_acquired(&peers[i], PEER_PATIENCE_MS);
+		for (int k = i + 1; k < PEERS; k++)
+			ck_assert(peer_silent(&peers[k]));
+		peer_do(&peers[i], "released", "release " LINE);
+	}
+	take_turns();
+	peers_end(peers, PEERS);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("mixed");
+	TCase *t = fixture_case(s, "kazoo's own names", 90);
+
+	tcase_add_test(t, ours_waits_for_a_stock_kazoo_and_reports_it);
+	tcase_add_test(t,
+		in_kazoos_dialect_ours_waits_for_curators_names_and_reports_it);
+	tcase_add_test(t,
+		a_stock_kazoo_does_not_wait_for_ours_and_the_list_says_so);
+	tcase_add_test(t,
+		in_kazoos_dialect_ours_and_a_stock_kazoo_are_one_line);
+	return interop_main(s, both);
+}

@@ -1,0 +1,52 @@
+/*
+ * cli.h - run the kustos command from a test, as a shell or a person would.
+ *
+ * The program is ./kustos, or what the environment's KUSTOS names.  What cannot
+ * be done fails the test.  A program that is started dies with the test.
+ */
+#ifndef TEST_CLI_H
+#define TEST_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define CLI_MS 20000 /* for whatever takes no time on an idle machine */
+
+struct cli {
+	pid_t pid;
+	int in, out, err; /* our ends; of a terminal all the same */
+	size_t out_len, err_len;
+	char out_text[16384]; /* what it has printed so far */
+	char err_text[8192];
+};
+
+/* Return the name of the program. */
+const char *cli_program(void);
+
+/* Start "argv", up to NULL; or the program with these arguments. */
+void cli_start_argv(struct cli *c, const char *const *argv);
+#define cli_start(c, ...)   \
+	cli_start_argv((c), \
+		(const char *const[]){ cli_program(), __VA_ARGS__, NULL })
+
+/* Start any program, on a terminal of its own. */
+void cli_start_on_terminal(struct cli *c, const char *const *argv);
+
+/* Write to its standard input, or on its terminal; end its input. */
+void cli_type(struct cli *c, const char *text);
+void cli_eof(struct cli *c);
+
+/* Wait until it has printed "text" on standard output, or on standard error,
+   and return what follows that. */
+const char *cli_hears(struct cli *c, const char *text);
+const char *cli_hears_error(struct cli *c, const char *text);
+
+/* Wait for its end and for all that it had to say.  Returns its exit code, or
+   -N if it died of signal N. */
+int cli_end(struct cli *c);
+
+/* Start it and wait for its end. */
+#define cli_run(c, ...) (cli_start((c), __VA_ARGS__), cli_end(c))
+
+#endif

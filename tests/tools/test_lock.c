@@ -1,0 +1,300 @@
+/*
+ * test_lock.c - kustos lock: exit codes, and what the command gets.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct cli a, b;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+/* Have "a" hold /l until it is told to go on. */
+static void hold(void)
+{
+	cli_start(&a, "lock", "/l", "--", "sh", "-c", "echo held; read go");
+	cli_hears(&a, "held\n");
+}
+
+static void let_go(void)
+{
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+}
+
+static int waiting(void)
+{
+	return raw_count_children(fixture_address(), "/l");
+}
+
+START_TEST(the_exit_code_is_the_commands)
+{
+	ck_assert_int_eq(cli_run(&a, "lock", "/l", "--", "true"), 0);
+	ck_assert_int_eq(cli_run(&a, "lock", "/l", "sh", "-c", "exit 77"), 77);
+	ck_assert_str_eq(a.err_text, "");
+	ck_assert_int_eq(waiting(), 0);
+}
+END_TEST
+
+START_TEST(a_command_that_dies_of_a_signal_gives_128_and_its_number)
+{
+	ck_assert_int_eq(
+		cli_run(&a, "lock", "/l", "--", "sh", "-c", "kill -9 $$"),
+		128 + SIGKILL);
+}
+END_TEST
+
+START_TEST(a_command_that_cannot_be_executed_gives_126_or_127)
+{
+	ck_assert_int_eq(cli_run(&a, "lock", "/l", "--", "/no/such"), 127);
+	cli_hears_error(&a, "kustos: cannot execute /no/such: ");
+	ck_assert_int_eq(cli_run(&a, "lock", "/l", "--", "/etc/passwd"), 126);
+	ck_assert_int_eq(waiting(), 0);
+}
+END_TEST
+
+START_TEST(without_waiting_a_held_lock_gives_120)
+{
+	hold();
+	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/l", "--", "echo", "ran"),
+		120);
+	ck_assert_str_eq(b.out_text, "");
+	ck_assert_str_eq(b.err_text, "kustos: /l: another holds the lock\n");
+	ck_assert_int_eq(waiting(), 1);
+	let_go();
+	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/l", "--", "true"), 0);
+}
+END_TEST
+
+START_TEST(a_wait_that_is_over_gives_121)
+{
+	int64_t began = test_now_ms();
+
+	hold();
+	ck_assert_int_eq(cli_run(&b, "lock", "-w", "0.5", "/l", "--", "true"),
+		121);
+	ck_assert_int_ge(test_now_ms() - began, 500);
+	cli_hears_error(&b, "kustos: /l: not got within 0.5 s\n");
+	test_eventually(waiting() == 1, CLI_MS);
+	let_go();
+}
+END_TEST
+
+START_TEST(the_exit_code_for_a_conflict_can_be_chosen)
+{
+	hold();
+	ck_assert_int_eq(
+		cli_run(&b, "lock", "-n", "-E", "7", "/l", "--", "true"), 7);
+	ck_assert_int_eq(cli_run(&b, "lock", "-w", "0.1",
+				 "--conflict-exit-code=0", "/l", "--", "false"),
+		0);
+	let_go();
+}
+END_TEST
+
+START_TEST(a_wait_that_is_rewarded_runs_the_command)
+{
+	hold();
+	cli_start(&b, "lock", "-w", "30", "/l", "--", "echo", "ran");
+	test_eventually(waiting() == 2, CLI_MS);
+	let_go();
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_str_eq(b.out_text, "ran\n");
+}
+END_TEST
+
+/* Nobody listens on port 1 of this address. */
+START_TEST(no_server_gives_123)
+{
+	ck_assert_int_eq(cli_run(&a, "lock", "--hosts", "127.0.0.9:1",
+				 "--session-timeout", "500", "/l", "--",
+				 "true"),
+		123);
+	ck_assert_str_eq(a.err_text,
+		"kustos: no server answers at 127.0.0.9:1\n");
+	ck_assert_int_eq(cli_run(&a, "lock", "--hosts", "127.0.0.9:1", "-w",
+				 "0.2", "/l", "--", "true"),
+		123);
+}
+END_TEST
+
+START_TEST(wrong_use_gives_125_and_one_line)
+{
+	static const char *const wrong[][6] = {
+		{ "lock" },
+		{ "lock", "/l" },
+		{ "lock", "/l", "--" },
+		{ "lock", "-n", "-w1", "/l", "true" },
+		{ "lock", "-w", "soon", "/l", "true" },
+		{ "lock", "-w", "-1", "/l", "true" },
+		{ "lock", "-E", "256", "/l", "true" },
+		{ "lock", "-s", "/l", "true" },
+		{ "lock", "l", "true" },
+		{ "lock", "/l/", "true" },
+		{ "lock", "--dialect", "basque", "/l", "true" },
+		{ "lock", "--data=a", "--record", "/l", "true" },
+		{ "lock", "--reason=a", "--no-record", "/l", "true" },
+		{ "lock", "--session-timeout=ten", "/l", "true" },
+		{ "lock", "--grace=9", "/l", "true" },
+		{ "lock", "--hosts=:", "/l", "true" },
+		{ "unlock", "/l" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const char *const *w = wrong[i];
+
+		ck_assert_msg(cli_run(&a, w[0], w[1], w[2], w[3], w[4], w[5]) ==
+				125,
+			"%s %s %s", w[0], w[1], w[2]);
+		ck_assert_ptr_eq(strchr(a.err_text, '\n') + 1,
+			a.err_text + a.err_len);
+		ck_assert_int_eq(strncmp(a.err_text, "kustos: ", 8), 0);
+	}
+}
+END_TEST
+
+START_TEST(standard_input_and_output_are_the_commands)
+{
+	cli_start(&a, "lock", "/l", "--", "sed", "s/in/out/");
+	cli_type(&a, "what goes in\n");
+	cli_eof(&a);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.out_text, "what goes out\n");
+}
+END_TEST
+
+START_TEST(the_environment_tells_of_the_innermost_lock)
+{
+	static const char script[] =
+		"echo outer $KUSTOS_PATH $KUSTOS_TOKEN; "
+		"exec \"$0\" lock /m -- sh -c '"
+		"echo inner $KUSTOS_PATH $KUSTOS_TOKEN $KUSTOS_NODE; "
+		"echo $KUSTOS_HOSTS; read go'";
+	char token[32] = "", outer[32] = "", node[128] = "";
+	struct raw_stat stat;
+
+	cli_start(&a, "lock", "/l", "--", "sh", "-c", script, cli_program());
+	sscanf(cli_hears(&a, "outer /l "), "%31s", outer);
+	cli_hears(&a, fixture_address());
+	sscanf(cli_hears(&a, "inner /m "), "%31s %127s", token, node);
+	ck_assert_int_eq(raw_exists(fixture_address(), node, &stat), 0);
+	ck_assert_int_eq(stat.czxid, atoll(token));
+	ck_assert_int_gt(atoll(token), atoll(outer));
+	ck_assert_int_gt(atoll(outer), 0);
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+}
+END_TEST
+
+static void descriptors(char *out, size_t size)
+{
+	char *end = strstr(a.out_text, "end");
+
+	ck_assert_ptr_nonnull(end);
+	snprintf(out, size, "%.*s", (int)(end - a.out_text), a.out_text);
+}
+
+/* The shell's own, its listing's included, are the same both times. */
+START_TEST(P13_the_command_inherits_no_descriptor_of_ours)
+{
+	static const char list[] = "ls /proc/$$/fd; echo end";
+	char plain[256], locked[256];
+	char text[300];
+	FILE *f;
+
+	snprintf(text, sizeof(text), "sh -c '%s'", list);
+	f = popen(text, "re");
+	ck_assert_ptr_nonnull(f);
+	memset(&a, 0, sizeof(a));
+	ck_assert_int_gt(fread(a.out_text, 1, sizeof(plain) - 1, f), 0);
+	pclose(f);
+	descriptors(plain, sizeof(plain));
+	ck_assert_int_eq(cli_run(&a, "lock", "/l", "--", "sh", "-c", list), 0);
+	descriptors(locked, sizeof(locked));
+	ck_assert_str_eq(locked, plain);
+}
+END_TEST
+
+START_TEST(a_descriptor_of_the_callers_reaches_the_command)
+{
+	static const char script[] =
+		"exec 7<<EOF\nfrom outside\nEOF\n"
+		"exec \"$0\" lock /m -- cat /proc/self/fd/7";
+
+	ck_assert_int_eq(cli_run(&a, "lock", "/l", "--", "sh", "-c", script,
+				 cli_program()),
+		0);
+	ck_assert_str_eq(a.out_text, "from outside\n");
+}
+END_TEST
+
+START_TEST(the_node_says_what_was_asked_for)
+{
+	static const struct {
+		const char *option, *data;
+	} of[] = {
+		{ "--data=mine", "\"data\":\"mine\"" },
+		{ "--reason=a \"b\"", "\\\"reason\\\":\\\"a \\\\\\\"b" },
+		{ "--record", "\\\"reason\\\":\\\"" },
+		{ "--no-record", "\"data\":\"1" },
+		{ "--dialect=kazoo", "\"style\":\"kazoo\"" },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		ck_assert_int_eq(cli_run(&a, "lock", of[i].option, "/l", "--",
+					 cli_program(), "ls", "--json", "/l"),
+			0);
+		ck_assert_msg(strstr(a.out_text, of[i].data) != NULL, "%s: %s",
+			of[i].option, a.out_text);
+	}
+}
+END_TEST
+
+/* A stock kazoo lock does not look at our names, nor we at its. */
+START_TEST(a_mixed_line_is_complained_about)
+{
+	static const char kazoo[] =
+		"/l/0123456789abcdef0123456789abcdef__lock__0000000000";
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/l", NULL), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), kazoo, "k"), 0);
+	ck_assert_int_eq(cli_run(&a, "lock", "/l", "--", "true"), 0);
+	cli_hears_error(&a, "kustos: /l: mixed dialects");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos lock");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, the_exit_code_is_the_commands);
+	tcase_add_test(t,
+		a_command_that_dies_of_a_signal_gives_128_and_its_number);
+	tcase_add_test(t, a_command_that_cannot_be_executed_gives_126_or_127);
+	tcase_add_test(t, without_waiting_a_held_lock_gives_120);
+	tcase_add_test(t, a_wait_that_is_over_gives_121);
+	tcase_add_test(t, the_exit_code_for_a_conflict_can_be_chosen);
+	tcase_add_test(t, a_wait_that_is_rewarded_runs_the_command);
+	tcase_add_test(t, no_server_gives_123);
+	tcase_add_test(t, wrong_use_gives_125_and_one_line);
+	tcase_add_test(t, standard_input_and_output_are_the_commands);
+	tcase_add_test(t, the_environment_tells_of_the_innermost_lock);
+	tcase_add_test(t, P13_the_command_inherits_no_descriptor_of_ours);
+	tcase_add_test(t, a_descriptor_of_the_callers_reaches_the_command);
+	tcase_add_test(t, the_node_says_what_was_asked_for);
+	tcase_add_test(t, a_mixed_line_is_complained_about);
+	return fixture_main(s);
+}

@@ -1,0 +1,253 @@
+/*
+ * test_lock_lost.c - kustos lock when the lock goes away under the command.
+ *
+ * Wherever it is in time, the proof is the same: when the last process of the
+ * command is gone, the server still has the node of the lock.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "process.h"
+#include "proxy.h"
+#include "raw.h"
+#include "rawkill.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define T_MS 3000
+
+/* A session so long that a command which is asked to end sooner than this was
+   not asked by the clock, but because of what has happened: by the clock it is
+   asked when a quarter of the time is left, of at least 3/8. */
+#define LONG_MS 40000
+#define AT_ONCE_MS (LONG_MS / 8 - 500)
+
+static struct cli a;
+static struct proxy *proxy;
+static char node[128];
+static int leader, follower; /* processes of the command */
+
+static void set_up(void)
+{
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	setenv("KUSTOS_HOSTS", proxy_address(proxy), 1);
+}
+
+static void tear_down(void)
+{
+	proxy_free(proxy);
+}
+
+/* A command of two processes; "trap" is what the first says to signals. */
+static void start_with(int session_ms, const char *trap)
+{
+	char script[512], session[48];
+
+	snprintf(session, sizeof(session), "--session-timeout=%d", session_ms);
+	snprintf(script, sizeof(script),
+		"%s\nsleep 1000 & echo node $KUSTOS_NODE pids $$ $! known\n"
+		"while :; do sleep 0.02; done",
+		trap);
+	cli_start(&a, "lock", session, "/l", "--", "sh", "-c", script);
+	cli_hears(&a, "known\n");
+	ck_assert_int_eq(sscanf(cli_hears(&a, "node "), "%127s pids %d %d",
+				 node, &leader, &follower),
+		3);
+	ck_assert(process_alive(leader) && process_alive(follower));
+}
+
+static void start(const char *trap)
+{
+	start_with(T_MS, trap);
+}
+
+static void expect_asked_at_once(int64_t since_ms)
+{
+	cli_hears(&a, "asked\n");
+	ck_assert_int_lt(test_now_ms() - since_ms, AT_ONCE_MS);
+}
+
+static bool node_is_there(void)
+{
+	int rc = raw_exists(fixture_address(), node, NULL);
+
+	ck_assert(rc == 0 || rc == RAW_NONODE);
+	return rc == 0;
+}
+
+static bool command_is_gone(void)
+{
+	return !process_alive(leader) && !process_alive(follower);
+}
+
+static void expect_gone_in_time(void)
+{
+	test_eventually(command_is_gone(), CLI_MS);
+	ck_assert_msg(node_is_there(), "others may have had the lock by then");
+}
+
+static void expect_lost(void)
+{
+	ck_assert_int_eq(cli_end(&a), 122);
+	cli_hears_error(&a, "kustos: /l: the lock was ");
+}
+
+/* The network swallows everything. */
+START_TEST(S27_a_command_is_asked_to_end_before_the_lock_is_lost)
+{
+	start("trap 'echo asked; kill $!; exit 9' TERM");
+	proxy_set_mode(proxy, PROXY_HOLE);
+	cli_hears(&a, "asked\n");
+	ck_assert(node_is_there());
+	expect_gone_in_time();
+	expect_lost();
+	cli_hears_error(&a, "ended with 9\n");
+}
+END_TEST
+
+START_TEST(S27_a_command_that_does_not_end_is_killed_before_the_lock_is_lost)
+{
+	start("trap 'echo asked' TERM");
+	proxy_set_mode(proxy, PROXY_HOLE);
+	cli_hears(&a, "asked\n");
+	expect_gone_in_time();
+	expect_lost();
+	cli_hears_error(&a, "ended with 137\n");
+}
+END_TEST
+
+/* The first process ends when asked, the second would not. */
+START_TEST(S27_nothing_of_the_process_group_is_left)
+{
+	start("trap '' TERM; sleep 1000 & deaf=$!\n"
+	      "trap 'exit 0' TERM; echo deaf $deaf");
+	proxy_set_mode(proxy, PROXY_HOLE);
+	follower = atoi(cli_hears(&a, "deaf "));
+	expect_gone_in_time();
+	expect_lost();
+}
+END_TEST
+
+/* As by kill -STOP, or by a shell, which stops the whole group. */
+START_TEST(S27_it_ends_in_time_although_the_holder_is_stopped)
+{
+	start("trap 'echo asked' TERM");
+	ck_assert_int_eq(kill(-a.pid, SIGSTOP), 0);
+	ck_assert_int_eq(process_pause(a.pid), 0);
+	cli_hears(&a, "asked\n");
+	expect_gone_in_time();
+	test_eventually(!node_is_there(), 3 * T_MS);
+	process_resume(a.pid);
+	expect_lost();
+}
+END_TEST
+
+/* As by the kernel when memory is short. */
+START_TEST(S27_it_ends_in_time_although_the_holder_is_killed)
+{
+	start("trap 'echo asked' TERM");
+	kill(a.pid, SIGKILL);
+	cli_hears(&a, "asked\n");
+	expect_gone_in_time();
+	ck_assert_int_eq(cli_end(&a), -SIGKILL);
+}
+END_TEST
+
+START_TEST(a_command_whose_holder_was_killed_is_asked_at_once)
+{
+	int64_t then;
+
+	start_with(LONG_MS, "trap 'echo asked; kill $!; exit' TERM");
+	then = test_now_ms();
+	kill(a.pid, SIGKILL);
+	expect_asked_at_once(then);
+	ck_assert_int_eq(cli_end(&a), -SIGKILL);
+}
+END_TEST
+
+START_TEST(S27_it_ends_in_time_although_the_server_is_stopped)
+{
+	start("trap 'echo asked' TERM");
+	server_pause(fixture_server());
+	cli_hears(&a, "asked\n");
+	test_eventually(command_is_gone(), CLI_MS);
+	expect_lost();
+	server_resume(fixture_server());
+}
+END_TEST
+
+START_TEST(a_lock_that_was_broken_ends_the_command)
+{
+	int64_t then;
+
+	start_with(LONG_MS, "trap 'echo asked; exit 0' TERM");
+	then = test_now_ms();
+	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	expect_asked_at_once(then);
+	test_eventually(command_is_gone(), CLI_MS);
+	expect_lost();
+	cli_hears_error(&a, "the lock was lost while sh ran");
+}
+END_TEST
+
+START_TEST(a_lock_whose_session_was_ended_ends_a_command_that_is_deaf)
+{
+	struct raw_stat stat;
+
+	start("trap '' TERM");
+	ck_assert_int_eq(raw_exists(fixture_address(), node, &stat), 0);
+	ck_assert_int_eq(
+		raw_kill_session(fixture_address(), stat.ephemeral_owner), 0);
+	test_eventually(command_is_gone(), CLI_MS);
+	expect_lost();
+}
+END_TEST
+
+/* Some of them are seen by the client as a loss of contact; the lock is not. */
+START_TEST(a_command_outlives_a_disturbance)
+{
+	start("trap 'echo asked' TERM; trap 'kill $!; exit 4' USR1");
+	for (int i = 0; i < 5; i++) {
+		int before = proxy_accepted(proxy);
+
+		proxy_cut(proxy);
+		test_eventually(proxy_accepted(proxy) > before, CLI_MS);
+	}
+	proxy_set_mode(proxy, PROXY_HOLD);
+	test_never(command_is_gone(), T_MS / 8);
+	proxy_set_mode(proxy, PROXY_PASS);
+	test_never(command_is_gone(), 2 * T_MS);
+	ck_assert(node_is_there());
+	kill(a.pid, SIGUSR1);
+	ck_assert_int_eq(cli_end(&a), 4);
+	ck_assert_ptr_null(strstr(a.out_text, "asked"));
+	ck_assert_ptr_null(strstr(a.err_text, "kustos"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos lock, lost");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t,
+		S27_a_command_is_asked_to_end_before_the_lock_is_lost);
+	tcase_add_test(t,
+		S27_a_command_that_does_not_end_is_killed_before_the_lock_is_lost);
+	tcase_add_test(t, S27_nothing_of_the_process_group_is_left);
+	tcase_add_test(t, S27_it_ends_in_time_although_the_holder_is_stopped);
+	tcase_add_test(t, S27_it_ends_in_time_although_the_holder_is_killed);
+	tcase_add_test(t, a_command_whose_holder_was_killed_is_asked_at_once);
+	tcase_add_test(t, S27_it_ends_in_time_although_the_server_is_stopped);
+	tcase_add_test(t, a_lock_that_was_broken_ends_the_command);
+	tcase_add_test(t,
+		a_lock_whose_session_was_ended_ends_a_command_that_is_deaf);
+	tcase_add_test(t, a_command_outlives_a_disturbance);
+	return fixture_main(s);
+}

@@ -1,0 +1,276 @@
+/*
+ * test_server.c - kustos server: it serves, and it leaves nothing behind.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "process.h"
+#include "raw.h"
+#include "reaper.h"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct cli a;
+static char folder[64]; /* for what is temporary, of this test alone */
+static char hosts[512];
+static int server;
+
+static void set_up(void)
+{
+	strcpy(folder, "/tmp/kustos-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	setenv("TMPDIR", folder, 1);
+}
+
+static bool is_empty(const char *path)
+{
+	DIR *d = opendir(path);
+	int n = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n == 2;
+}
+
+static void tear_down(void)
+{
+	remove_tree(folder);
+}
+
+/* Wait for what it prints first, and ask it something. */
+static void wait_until_up(void)
+{
+	cli_hears(&a, "\n");
+	ck_assert_int_eq(sscanf(a.out_text, "%511s", hosts), 1);
+	ck_assert_str_eq(strchr(a.out_text, '\n'), "\n");
+	ck_assert_int_eq(raw_create(hosts, "/here", "x"), 0);
+	ck_assert(!is_empty(folder));
+}
+
+static void expect_nothing_left(void)
+{
+	char answer[64];
+
+	test_eventually(fourletter(hosts, "srvr", answer, sizeof(answer)) == 0,
+		CLI_MS);
+	test_eventually(is_empty(folder), CLI_MS);
+}
+
+START_TEST(it_prints_where_it_listens_and_ends_when_told)
+{
+	static const int with[] = { SIGTERM, SIGINT, SIGHUP };
+
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
+		cli_start(&a, "server");
+		wait_until_up();
+		kill(a.pid, with[i]);
+		ck_assert_int_eq(cli_end(&a), 0);
+		ck_assert_str_eq(a.err_text, "");
+		ck_assert(is_empty(folder));
+		expect_nothing_left();
+	}
+}
+END_TEST
+
+START_TEST(nothing_is_left_when_it_is_killed)
+{
+	cli_start(&a, "server");
+	wait_until_up();
+	kill(a.pid, SIGKILL);
+	ck_assert_int_eq(cli_end(&a), -SIGKILL);
+	expect_nothing_left();
+}
+END_TEST
+
+/* A signal that comes before it is up. */
+START_TEST(nothing_is_left_when_it_is_interrupted_early)
+{
+	cli_start(&a, "server");
+	test_eventually(!is_empty(folder), CLI_MS);
+	kill(a.pid, SIGINT);
+	ck_assert_int_eq(cli_end(&a), -SIGINT);
+	test_eventually(is_empty(folder), CLI_MS);
+}
+END_TEST
+
+START_TEST(it_ends_with_its_standard_input)
+{
+	cli_start(&a, "server", "--until-eof");
+	wait_until_up();
+	cli_type(&a, "not the end\n");
+	ck_assert_int_eq(raw_create(hosts, "/still", "x"), 0);
+	cli_eof(&a);
+	ck_assert_int_eq(cli_end(&a), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+START_TEST(it_runs_a_command_and_ends_with_it)
+{
+	cli_start(&a, "server", "--", "sh", "-c",
+		"echo $KUSTOS_HOSTS; read go; exit 5");
+	wait_until_up();
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 5);
+	expect_nothing_left();
+}
+END_TEST
+
+START_TEST(it_passes_signals_on_to_the_command)
+{
+	static const char script[] = "trap 'exit 6' TERM; echo $KUSTOS_HOSTS\n"
+				     "while :; do sleep 0.02; done";
+
+	cli_start(&a, "server", "sh", "-c", script);
+	wait_until_up();
+	kill(a.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&a), 6);
+	expect_nothing_left();
+}
+END_TEST
+
+START_TEST(it_says_when_the_server_ends_by_itself)
+{
+	cli_start(&a, "server", "--json");
+	server = atoi(cli_hears(&a, "\"pid\":"));
+	sscanf(cli_hears(&a, "{\"hosts\":\""), "%511[0-9.:]", hosts);
+	ck_assert_int_eq(raw_create(hosts, "/here", "x"), 0);
+	ck_assert_int_gt(server, 1);
+	kill(server, SIGKILL);
+	ck_assert_int_eq(cli_end(&a), 124);
+	cli_hears_error(&a, "kustos: the server has ended by itself\n");
+	expect_nothing_left();
+}
+END_TEST
+
+START_TEST(it_can_be_an_ensemble)
+{
+	cli_start(&a, "server", "--ensemble", "3");
+	cli_hears(&a, "\n");
+	ck_assert_int_eq(sscanf(a.out_text, "%511[0-9.:],127.0.0.2:", hosts),
+		1);
+	ck_assert_ptr_nonnull(strstr(a.out_text, ",127.0.0.2:"));
+	ck_assert_ptr_nonnull(strstr(a.out_text, ",127.0.0.3:"));
+	ck_assert(fourletter_has(hosts, "srvr", "Mode: follower") ||
+		fourletter_has(hosts, "srvr", "Mode: leader"));
+	ck_assert_int_eq(raw_create(hosts, "/here", "x"), 0);
+	kill(a.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&a), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+START_TEST(it_keeps_its_data_where_it_is_told)
+{
+	char data[96];
+
+	snprintf(data, sizeof(data), "--data=%s/kept", folder);
+	for (int i = 0; i < 2; i++) {
+		cli_start(&a, "server", data);
+		cli_hears(&a, "\n");
+		ck_assert_int_eq(sscanf(a.out_text, "%511s", hosts), 1);
+		ck_assert_int_eq(raw_create(hosts, "/kept", "x"),
+			i == 0 ? 0 : RAW_NODEEXISTS);
+		kill(a.pid, SIGTERM);
+		ck_assert_int_eq(cli_end(&a), 0);
+	}
+}
+END_TEST
+
+static int listen_somewhere(char *port, size_t size)
+{
+	struct sockaddr_in at;
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(net_parse("127.0.0.1:0", &at), 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	snprintf(port, size, "%d", ntohs(at.sin_port));
+	return fd;
+}
+
+START_TEST(it_listens_on_the_port_it_is_told)
+{
+	char port[16], expected[64];
+	int fd = listen_somewhere(port, sizeof(port));
+
+	ck_assert_int_eq(cli_run(&a, "server", "--port", port), 124);
+	cli_hears_error(&a, "kustos: cannot listen on 127.0.0.1:");
+	ck_assert(is_empty(folder));
+	close(fd);
+	cli_start(&a, "server", "--port", port);
+	wait_until_up();
+	snprintf(expected, sizeof(expected), "127.0.0.1:%s\n", port);
+	ck_assert_str_eq(a.out_text, expected);
+	kill(a.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&a), 0);
+}
+END_TEST
+
+/* A folder with what libtool's wrapper of the program needs, without Java. */
+START_TEST(it_says_that_there_is_no_java)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		"mkdir %s/bin && for f in sh sed ls cat expr rm dirname "
+		"basename; do ln -s \"$(command -v $f)\" %s/bin; done",
+		folder, folder);
+	ck_assert_int_eq(system(text), 0);
+	snprintf(text, sizeof(text), "%s/bin", folder);
+	setenv("PATH", text, 1);
+	ck_assert_int_eq(cli_run(&a, "server"), 124);
+	cli_hears_error(&a, "kustos: no Java in $PATH ");
+}
+END_TEST
+
+START_TEST(wrong_use_gives_125)
+{
+	static const char *const wrong[][3] = {
+		{ "server", "--ensemble=0" },
+		{ "server", "--ensemble=10" },
+		{ "server", "--port=99999" },
+		{ "server", "--tick=x" },
+		{ "server", "--json", "true" },
+		{ "server", "--until-eof", "true" },
+		{ "server", "--hosts=h" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_msg(cli_run(&a, wrong[i][0], wrong[i][1],
+				      wrong[i][2]) == 125,
+			"%s", wrong[i][1]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos server");
+	TCase *t = fixture_bare_case(s, "its own", 90);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, it_prints_where_it_listens_and_ends_when_told);
+	tcase_add_test(t, nothing_is_left_when_it_is_killed);
+	tcase_add_test(t, nothing_is_left_when_it_is_interrupted_early);
+	tcase_add_test(t, it_ends_with_its_standard_input);
+	tcase_add_test(t, it_runs_a_command_and_ends_with_it);
+	tcase_add_test(t, it_passes_signals_on_to_the_command);
+	tcase_add_test(t, it_says_when_the_server_ends_by_itself);
+	tcase_add_test(t, it_can_be_an_ensemble);
+	tcase_add_test(t, it_keeps_its_data_where_it_is_told);
+	tcase_add_test(t, it_listens_on_the_port_it_is_told);
+	tcase_add_test(t, it_says_that_there_is_no_java);
+	tcase_add_test(t, wrong_use_gives_125);
+	return fixture_main(s);
+}

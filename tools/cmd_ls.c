@@ -1,0 +1,70 @@
+/*
+ * cmd_ls.c - kustos ls: who holds a lock, and who waits for it.
+ */
+#include "show.h"
+#include "tool.h"
+
+#include <stdio.h>
+
+static const char help[] =
+	"Usage: kustos ls [OPTION]... PATH\n"
+	"\n"
+	"List who holds the lock at PATH and who waits for it, in their\n"
+	"order: since when they stand in line, in which session, by which\n"
+	"library's names, and what they say of themselves.\n"
+	"\n"
+	"      --json            print one JSON object\n";
+
+static const char codes[] =
+	"Exit codes: 0; 117 if there is no PATH, 123 if no server answers,\n"
+	"124 for another failure, 125 for wrong use.\n";
+
+static const struct option long_options[] = {
+	TOOL_OPTION_JSON,
+	TOOL_OPTIONS,
+	{ NULL, 0, NULL, 0 },
+};
+
+static int list_path(const struct tool *tool, const char *path)
+{
+	struct kustos_participants *list;
+	struct kustos_client *client;
+	enum kustos_err err;
+	int code = tool_connect(tool, &client);
+
+	if (code != TOOL_OK)
+		return code;
+	err = kustos_participants(client, path,
+		kustos_after_ms(tool->session_ms), NULL, &list);
+	if (err != KUSTOS_OK) {
+		code = tool_failed(tool, "cannot list", path, err);
+	} else {
+		if (tool->json)
+			show_list_json(stdout, path, list);
+		else
+			show_list(stdout, path, list);
+		kustos_participants_free(list);
+	}
+	tool_close(client);
+	return tool_flush(code);
+}
+
+static int run(int argc, char **argv)
+{
+	struct tool tool;
+	int option;
+
+	tool_init(&tool, &tool_ls);
+	while ((option = getopt_long(argc, argv, "vh", long_options, NULL)) !=
+		-1)
+		if (!tool_common(&tool, option))
+			return tool.exit_code;
+	if (argc - optind != 1)
+		return tool_usage(&tool, "%s",
+			optind == argc ? "no PATH given"
+				       : "more than one PATH");
+	return list_path(&tool, argv[optind]);
+}
+
+const struct tool_subcommand tool_ls = { "ls", run,
+	"list who holds a lock and who waits", help, tool_help_common, codes };

@@ -1,0 +1,234 @@
+/*
+ * command.c - run a program in a process group of its own, as a shell would.
+ *
+ * The terminal is the command's from the start if both its input and its output
+ * are there.  Otherwise, in a pipeline, the foreground stays with the whole
+ * pipeline, and goes to the command only once it reads from the terminal.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pipe2() */
+#endif
+#include "command.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child: read one byte, 0 at the end. */
+static char next_byte(int fd)
+{
+	char c;
+	ssize_t n;
+
+	do
+		n = read(fd, &c, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(TOOL_FAILED); /* not started: nobody looks at this */
+	return c;
+}
+
+/* In the child: take lines into the environment, up to an empty one. */
+static void take_environment(int fd)
+{
+	for (;;) {
+		size_t len = 0, size = 256;
+		char *line = malloc(size), *longer;
+
+		while (line != NULL && (line[len] = next_byte(fd)) != '\0') {
+			if (++len < size)
+				continue;
+			longer = realloc(line, size *= 2);
+			if (longer == NULL)
+				free(line);
+			line = longer;
+		}
+		if (line == NULL || (len > 0 && putenv(line) != 0)) {
+			tool_say("out of memory");
+			_exit(TOOL_FAILED);
+		}
+		if (len == 0) {
+			free(line);
+			return;
+		}
+	}
+}
+
+static void become(int fd, const struct signals *signals, char *const *argv)
+	__attribute__((noreturn));
+static void become(int fd, const struct signals *signals, char *const *argv)
+{
+	setpgid(0, 0);
+	take_environment(fd);
+	signals_restore(signals);
+	execvp(argv[0], argv);
+	int err = errno;
+	tool_say("cannot execute %s: %s", argv[0], strerror(err));
+	_exit(err == ENOENT ? TOOL_NOTFOUND : TOOL_NOEXEC);
+}
+
+int command_prepare(struct command *c, const struct signals *signals,
+	char *const *argv)
+{
+	int ends[2];
+
+	memset(c, 0, sizeof(*c));
+	c->signals = signals;
+	c->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	c->go = ends[1];
+	c->pid = fork();
+	if (c->pid == 0) {
+		close(ends[1]);
+		become(ends[0], signals, argv);
+	}
+	close(ends[0]);
+	if (c->pid < 0)
+		return -1;
+	setpgid(c->pid, c->pid); /* here as well: whoever is first */
+	return 0;
+}
+
+static bool in_foreground(const struct command *c)
+{
+	return c->tty >= 0 && tcgetpgrp(c->tty) == getpgrp();
+}
+
+static void give_terminal(struct command *c)
+{
+	if (in_foreground(c) && tcsetpgrp(c->tty, c->pid) == 0)
+		c->given = true;
+}
+
+/* SIGTTOU, which would stop a process in the background, is blocked. */
+static void take_terminal_back(struct command *c)
+{
+	if (c->given && tcgetpgrp(c->tty) == c->pid)
+		tcsetpgrp(c->tty, getpgrp());
+	c->given = false;
+}
+
+static void send_text(int fd, const char *text, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return; /* it was killed, which will be seen */
+		text += n;
+		len -= (size_t)n;
+	}
+}
+
+void command_start(struct command *c, const char *const *environment)
+{
+	if (isatty(0) && isatty(1))
+		give_terminal(c);
+	for (; *environment != NULL; environment++)
+		send_text(c->go, *environment, strlen(*environment) + 1);
+	send_text(c->go, "", 1);
+	close(c->go);
+}
+
+void command_abandon(struct command *c)
+{
+	close(c->go);
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (c->tty >= 0)
+		close(c->tty);
+}
+
+void command_signal(struct command *c, int sig)
+{
+	kill(-c->pid, sig);
+}
+
+/* Whether this process was stopped and then continued. */
+static bool was_continued(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT);
+}
+
+/* Follow it into the background, as the shell expects of a job.  Where nobody
+   does job control these signals do nothing, and it goes on at once.  Whoever
+   sent SIGSTOP meant the command alone. */
+static enum command_news follow(struct command *c, int sig)
+{
+	bool reads = sig == SIGTTIN || sig == SIGTTOU;
+
+	if (sig == SIGSTOP)
+		return COMMAND_NOTHING;
+	if (reads && in_foreground(c)) {
+		give_terminal(c);
+		return COMMAND_STOPPED;
+	}
+	take_terminal_back(c);
+	signals_suffer_group(sig);
+	if (reads && !was_continued()) {
+		tool_say("the command waits for a terminal it cannot have");
+		return COMMAND_NOTHING;
+	}
+	return COMMAND_STOPPED;
+}
+
+enum command_news command_look(struct command *c, pid_t *other)
+{
+	siginfo_t info;
+	enum command_news news = COMMAND_NOTHING;
+
+	do {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info,
+			    WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0 ||
+			info.si_pid == 0)
+			return COMMAND_NOTHING;
+		if (info.si_pid != c->pid) {
+			*other = info.si_pid;
+			waitpid(info.si_pid, NULL, WNOHANG | WUNTRACED);
+			return COMMAND_OTHER;
+		}
+		if (info.si_code != CLD_STOPPED)
+			return COMMAND_ENDED;
+		waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG);
+		if (info.si_pid != 0)
+			news = follow(c, info.si_status);
+	} while (news == COMMAND_NOTHING);
+	return news;
+}
+
+void command_resume(struct command *c)
+{
+	if (isatty(0) && isatty(1))
+		give_terminal(c);
+	command_signal(c, SIGCONT);
+}
+
+int command_reap(struct command *c)
+{
+	int status = 0;
+
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (c->given && tcgetpgrp(c->tty) == c->pid)
+		tcsetpgrp(c->tty, getpgrp());
+	if (c->tty >= 0)
+		close(c->tty);
+	return WIFEXITED(status) ? WEXITSTATUS(status)
+				 : TOOL_SIGNAL + WTERMSIG(status);
+}
+
+void command_imitate(const struct command *c, int code)
+{
+	if (c->given && code == TOOL_SIGNAL + SIGINT)
+		signals_suffer(SIGINT);
+}

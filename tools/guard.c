@@ -1,0 +1,235 @@
+/*
+ * guard.c - a process that ends a command when the time of its lock runs out.
+ *
+ * Invariants
+ *   G1  The group is sent SIGKILL before the time that was last fed is over.
+ *   G2  Once it was sent SIGTERM there is no way back, and the time of its
+ *       SIGKILL is fixed: the command is ending, and what is fed is ignored.
+ *   G3  The group's id is not anybody else's: its owner reaps the group's
+ *       leader only after guard_end().
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* close_range() */
+#endif
+#include "guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS ((int64_t)1000000)
+
+/* What is left of the grace for the kernel to carry SIGKILL out. */
+#define KILL_PART 10
+
+/* How long a command that has lost its lock from one moment to the next may
+   take to end: it is another's already. */
+#define SUDDEN_NS (500 * MS)
+
+enum { QUIT = 'q', LOOK = 'l' };
+
+struct guard_page {
+	_Atomic int64_t until_ns; /* of the boot-time clock */
+	_Atomic int64_t grace_ns;
+	_Atomic int group; /* 0: nothing to guard yet */
+	atomic_bool lost;
+	atomic_bool acted;
+};
+
+int64_t guard_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* In the guard's process: what it has done so far. */
+struct watch {
+	struct guard_page *page;
+	bool orphaned;
+	bool killed;
+	int64_t kill_ns; /* 0 before SIGTERM */
+};
+
+static void begin(struct watch *w, int64_t now, int64_t until, int64_t grace)
+{
+	struct guard_page *page = w->page;
+	bool lost = atomic_load(&page->lost);
+	int64_t patience = lost ? earlier(grace, SUDDEN_NS) : grace;
+
+	atomic_store(&page->acted, true);
+	w->kill_ns = earlier(until - grace / KILL_PART, now + patience);
+	if (now >= w->kill_ns)
+		return;
+	kill(-atomic_load(&page->group), SIGTERM);
+	/* One that is stopped would not hear it; but without the lock it had
+	   better stay so. */
+	if (!lost)
+		kill(-atomic_load(&page->group), SIGCONT);
+}
+
+/* Do what is due and return when to look again, 0 for never. */
+static int64_t act(struct watch *w)
+{
+	struct guard_page *page = w->page;
+	int64_t until = atomic_load(&page->until_ns);
+	int64_t grace = atomic_load(&page->grace_ns);
+	int64_t now = guard_now();
+
+	if (atomic_load(&page->group) == 0 || w->killed)
+		return 0;
+	if (w->kill_ns == 0) {
+		if (now < until - grace && !w->orphaned &&
+			!atomic_load(&page->lost))
+			return until - grace;
+		begin(w, now, until, grace);
+	}
+	if (now < w->kill_ns)
+		return w->kill_ns;
+	w->killed = true;
+	kill(-atomic_load(&page->group), SIGKILL);
+	return 0;
+}
+
+static void set_timer(int fd, int64_t at_ns)
+{
+	struct itimerspec when = { { 0, 0 }, { 0, 0 } };
+
+	when.it_value.tv_sec = (time_t)(at_ns / 1000000000);
+	when.it_value.tv_nsec = (long)(at_ns % 1000000000);
+	timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* Read what the owner wrote.  Returns false if it wants no more guard. */
+static bool hear(struct watch *w, struct pollfd *from_owner)
+{
+	char c;
+	ssize_t n = read(from_owner->fd, &c, 1);
+
+	if (n == 1)
+		return c != QUIT;
+	if (n < 0 && errno == EINTR)
+		return true;
+	/* The owner is gone.  Its session, with the lock, is not. */
+	w->orphaned = true;
+	from_owner->fd = -1;
+	return atomic_load(&w->page->group) != 0;
+}
+
+static void guard_loop(int fd, struct guard_page *page)
+	__attribute__((noreturn));
+static void guard_loop(int fd, struct guard_page *page)
+{
+	struct watch w = { .page = page };
+	struct pollfd fds[2] = { { fd, POLLIN, 0 }, { -1, POLLIN, 0 } };
+	int64_t at = 0;
+
+	fds[1].fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+	if (fds[1].fd < 0)
+		_exit(1);
+	while (!w.orphaned || !w.killed) {
+		set_timer(fds[1].fd, at);
+		if (poll(fds, 2, -1) > 0 && fds[0].revents != 0 &&
+			!hear(&w, &fds[0]))
+			break;
+		at = act(&w);
+	}
+	_exit(0);
+}
+
+/* Keep nothing of what the owner has, but the pipe; and be out of reach of its
+   terminal. */
+static void detach(int fd)
+{
+	sigset_t all;
+	int null;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	prctl(PR_SET_NAME, "kustos-guard");
+	if (fd != 3 && dup2(fd, 3) < 0)
+		_exit(1);
+	close_range(4, ~0U, 0);
+	null = open("/dev/null", O_RDWR);
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	if (null > 3)
+		close(null);
+}
+
+int guard_start(struct guard *g)
+{
+	int ends[2];
+
+	g->page = mmap(NULL, sizeof(*g->page), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (g->page == MAP_FAILED)
+		return -1;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	g->pipe = ends[1];
+	g->pid = fork();
+	if (g->pid == 0) {
+		detach(ends[0]);
+		guard_loop(3, g->page);
+	}
+	close(ends[0]);
+	return g->pid < 0 ? -1 : 0;
+}
+
+static void tell(struct guard *g, char what)
+{
+	while (write(g->pipe, &what, 1) < 0 && errno == EINTR)
+		;
+}
+
+void guard_arm(struct guard *g, pid_t group, int64_t grace_ms)
+{
+	atomic_store(&g->page->grace_ns, grace_ms * MS);
+	atomic_store(&g->page->group, group);
+	tell(g, LOOK);
+}
+
+void guard_feed(struct guard *g, int64_t now_ns, int64_t left_ms)
+{
+	atomic_store(&g->page->until_ns, now_ns + left_ms * MS);
+}
+
+void guard_lost(struct guard *g)
+{
+	atomic_store(&g->page->lost, true);
+	tell(g, LOOK);
+}
+
+bool guard_acted(const struct guard *g)
+{
+	return atomic_load(&g->page->acted);
+}
+
+int guard_end(struct guard *g)
+{
+	pid_t pid;
+	int status;
+
+	tell(g, QUIT);
+	close(g->pipe);
+	do
+		pid = waitpid(g->pid, &status, 0);
+	while (pid < 0 && errno == EINTR);
+	return pid > 0 && WIFEXITED(status) ? 0 : -1;
+}

@@ -1,0 +1,78 @@
+/*
+ * kustos.c - the command: finds the subcommand and hands over to it.
+ */
+#include "tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct tool_subcommand *const subcommands[] = {
+	&tool_lock,
+	&tool_ls,
+	&tool_break,
+	&tool_server,
+};
+#define COUNT (sizeof(subcommands) / sizeof(subcommands[0]))
+
+static const struct tool_subcommand *find(const char *name)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		if (strcmp(subcommands[i]->name, name) == 0)
+			return subcommands[i];
+	return NULL;
+}
+
+static int overview(void)
+{
+	puts("Usage: kustos SUBCOMMAND [OPTION]... [ARGUMENT]...\n"
+	     "\n"
+	     "Locks for shell scripts and operators, kept by ZooKeeper.\n");
+	for (size_t i = 0; i < COUNT; i++)
+		printf("  kustos %-8s  %s\n", subcommands[i]->name,
+			subcommands[i]->summary);
+	puts("\n"
+	     "'kustos help SUBCOMMAND' describes one of them, kustos(1) all.\n"
+	     "Servers are named by --hosts or $KUSTOS_HOSTS.");
+	return tool_flush(TOOL_OK);
+}
+
+static int help(int argc, char **argv)
+{
+	const struct tool_subcommand *s;
+
+	if (argc < 2)
+		return overview();
+	s = find(argv[1]);
+	if (s == NULL) {
+		tool_say("there is no subcommand '%s'; see 'kustos help'",
+			argv[1]);
+		return TOOL_USAGE;
+	}
+	return tool_help(s);
+}
+
+int main(int argc, char **argv)
+{
+	static char name[] = "kustos";
+	const struct tool_subcommand *s;
+
+	if (argc < 2) {
+		tool_say("no subcommand; see 'kustos help'");
+		return TOOL_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("kustos " KUSTOS_VERSION);
+		return tool_flush(TOOL_OK);
+	}
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+		strcmp(argv[1], "-h") == 0)
+		return help(argc - 1, argv + 1);
+	s = find(argv[1]);
+	if (s == NULL) {
+		tool_say("there is no subcommand '%s'; see 'kustos help'",
+			argv[1]);
+		return TOOL_USAGE;
+	}
+	argv[1] = name; /* what getopt_long() begins its complaints with */
+	return s->run(argc - 1, argv + 1);
+}

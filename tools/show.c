@@ -1,0 +1,198 @@
+/*
+ * show.c - print who stands in a line.
+ *
+ * What nodes hold was written by anybody, so on its way to a terminal all that
+ * is not printable is spelled out.
+ */
+#include "show.h"
+#include "json.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+/* Holds what a node's data says of one thing, and no more than fits a line. */
+#define FIELD 128
+
+const char *show_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static void print_safely(FILE *out, const char *text, size_t len)
+{
+	while (len > 0) {
+		size_t n = json_utf8(text, len);
+		unsigned char c = (unsigned char)*text;
+		/* C1 controls are c2 80 to c2 9f. */
+		bool plain = n > 2 || (n == 1 && c >= 0x20 && c < 0x7f) ||
+			(n == 2 &&
+				!(c == 0xc2 && (unsigned char)text[1] < 0xa0));
+
+		if (plain) {
+			fwrite(text, 1, n, out);
+		} else {
+			n = 1;
+			fprintf(out, "\\x%02x", c);
+		}
+		text += n;
+		len -= n;
+	}
+}
+
+static void print_field(FILE *out, const struct kustos_participant *p,
+	const char *before, const char *name)
+{
+	char text[FIELD];
+
+	if (!json_field(p->data, p->len, name, text, sizeof(text)) ||
+		*text == '\0' || strcmp(text, "null") == 0)
+		return;
+	fputs(before, out);
+	print_safely(out, text, strlen(text));
+}
+
+/* A holder record in words; whatever else is there as it stands. */
+static void print_who(FILE *out, const struct kustos_participant *p)
+{
+	char host[FIELD];
+
+	if (p->len == 0) {
+		putc('-', out);
+		return;
+	}
+	if (!json_field(p->data, p->len, "host", host, sizeof(host))) {
+		print_safely(out, p->data, p->len < 80 ? p->len : 80);
+		return;
+	}
+	print_safely(out, host, strlen(host));
+	print_field(out, p, " pid ", "pid");
+	print_field(out, p, " ", "program");
+	print_field(out, p, ": ", "reason");
+}
+
+static void age_text(char *out, size_t size, int64_t s)
+{
+	if (s < 0)
+		s = 0; /* the server's clock is ahead of ours */
+	if (s < 60)
+		snprintf(out, size, "%" PRId64 "s", s);
+	else if (s < 3600)
+		snprintf(out, size, "%" PRId64 "m%02" PRId64 "s", s / 60,
+			s % 60);
+	else if (s < 86400)
+		snprintf(out, size, "%" PRId64 "h%02" PRId64 "m", s / 3600,
+			s / 60 % 60);
+	else
+		snprintf(out, size, "%" PRId64 "d%02" PRId64 "h", s / 86400,
+			s / 3600 % 24);
+}
+
+#define ROW "%-6s %-19s %7s %-10s %-18s %-8s "
+
+void show_heading(FILE *out)
+{
+	fprintf(out, ROW "%s\n", "STATE", "SINCE", "AGE", "TOKEN", "SESSION",
+		"STYLE", "NODE AND WHO");
+}
+
+void show_participant(FILE *out, const struct kustos_participant *p)
+{
+	time_t since = (time_t)(p->stat.ctime_ms / 1000);
+	char when[32] = "?", age[32], token[32], session[32];
+	struct tm tm;
+
+	if (localtime_r(&since, &tm) != NULL)
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	age_text(age, sizeof(age), (int64_t)time(NULL) - (int64_t)since);
+	snprintf(token, sizeof(token), "%" PRId64, p->stat.czxid);
+	snprintf(session, sizeof(session), "0x%" PRIx64,
+		(uint64_t)p->stat.ephemeral_owner);
+	fprintf(out, ROW, p->holds ? "holds" : "waits", when, age, token,
+		session, kustos_style_name(p->style));
+	print_safely(out, show_name(p->path), strlen(show_name(p->path)));
+	fputs("  ", out);
+	print_who(out, p);
+	putc('\n', out);
+}
+
+void show_list(FILE *out, const char *path,
+	const struct kustos_participants *list)
+{
+	size_t holders = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		holders += list->list[i].holds != 0;
+	print_safely(out, path, strlen(path));
+	if (list->count == 0)
+		fputs(": free\n", out);
+	else
+		fprintf(out, ": %zu %s, %zu wait%s\n", holders,
+			holders == 1 ? "holds" : "hold", list->count - holders,
+			list->count - holders == 1 ? "s" : "");
+	if (list->count > 0)
+		show_heading(out);
+	for (size_t i = 0; i < list->count; i++)
+		show_participant(out, &list->list[i]);
+	if (list->foreign > 0)
+		fprintf(out, "%zu more %s a name of no known style\n",
+			list->foreign, list->foreign == 1 ? "has" : "have");
+	if (list->mixed)
+		fputs("mixed dialects: some of these do not wait for others\n",
+			out);
+}
+
+static void print_iso(FILE *out, int64_t ms)
+{
+	time_t s = (time_t)(ms / 1000);
+	char text[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&s, &tm) != NULL)
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	fprintf(out, "\"%s.%03dZ\"", text, (int)(ms % 1000));
+}
+
+void show_participant_json(FILE *out, const struct kustos_participant *p)
+{
+	fputs("{\"node\":", out);
+	json_string(out, p->path, strlen(p->path));
+	fprintf(out,
+		",\"state\":\"%s\",\"number\":%" PRId64
+		",\"style\":\"%s\",\"token\":%" PRId64
+		",\"session\":\"0x%" PRIx64 "\",\"since_ms\":%" PRId64
+		",\"since\":",
+		p->holds ? "holds" : "waits", p->number,
+		kustos_style_name(p->style), p->stat.czxid,
+		(uint64_t)p->stat.ephemeral_owner, p->stat.ctime_ms);
+	print_iso(out, p->stat.ctime_ms);
+	fputs(",\"data\":", out);
+	if (p->data == NULL)
+		fputs("null", out);
+	else
+		json_string(out, p->data, p->len);
+	fputs(",\"record\":", out);
+	if (p->data != NULL && json_is_object(p->data, p->len))
+		fwrite(p->data, 1, p->len, out);
+	else
+		fputs("null", out);
+	putc('}', out);
+}
+
+void show_list_json(FILE *out, const char *path,
+	const struct kustos_participants *list)
+{
+	fputs("{\"path\":", out);
+	json_string(out, path, strlen(path));
+	fputs(",\"participants\":[", out);
+	for (size_t i = 0; i < list->count; i++) {
+		if (i > 0)
+			putc(',', out);
+		show_participant_json(out, &list->list[i]);
+	}
+	fprintf(out, "],\"foreign\":%zu,\"mixed\":%s}\n", list->foreign,
+		list->mixed ? "true" : "false");
+}

@@ -1,0 +1,90 @@
+/*
+ * signals.c - all signals as events of one descriptor.
+ *
+ * They are blocked and read, not handled: no disposition but that of SIGCHLD is
+ * touched, so a command started later finds them as this process did.
+ */
+#include "signals.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Signals of a fault cannot sensibly be blocked.  SIGPIPE stays blocked and
+   unread: a write that fails says so itself. */
+static const int never_read[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP,
+	SIGSYS, SIGABRT, SIGPIPE, SIGKILL, SIGSTOP };
+
+static bool was_ignored(int sig)
+{
+	struct sigaction old;
+
+	return sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+}
+
+int signals_take(struct signals *s)
+{
+	struct sigaction plain = { .sa_handler = SIG_DFL };
+	sigset_t block, read;
+
+	/* Where children are reaped by the kernel there is nothing to wait
+	   for. */
+	sigemptyset(&plain.sa_mask);
+	if (sigaction(SIGCHLD, &plain, &s->old_child) < 0)
+		return -1;
+	sigfillset(&read);
+	for (size_t i = 0; i < sizeof(never_read) / sizeof(int); i++)
+		sigdelset(&read, never_read[i]);
+	block = read;
+	sigaddset(&block, SIGPIPE);
+	/* A blocked signal is kept even if it is ignored, and would be read. */
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sig != SIGCHLD && was_ignored(sig))
+			sigdelset(&read, sig);
+	if (sigprocmask(SIG_BLOCK, &block, &s->old_mask) < 0)
+		return -1;
+	s->fd = signalfd(-1, &read, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->fd < 0 ? -1 : 0;
+}
+
+int signals_next(struct signals *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return 0;
+	return (int)info.ssi_signo;
+}
+
+void signals_restore(const struct signals *s)
+{
+	sigaction(SIGCHLD, &s->old_child, NULL);
+	sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+}
+
+/* It is delivered to this thread, since all others block it. */
+static void let_in(int sig)
+{
+	struct rlimit no_core = { 0, 0 };
+	sigset_t set;
+
+	if (sig == SIGQUIT) /* the core, if any, is the command's affair */
+		setrlimit(RLIMIT_CORE, &no_core);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+void signals_suffer(int sig)
+{
+	raise(sig);
+	let_in(sig);
+}
+
+void signals_suffer_group(int sig)
+{
+	kill(0, sig);
+	let_in(sig);
+}

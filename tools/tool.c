@@ -1,0 +1,223 @@
+/*
+ * tool.c - what the subcommands of kustos share.
+ */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_HOSTS "127.0.0.1:2181"
+#define DEFAULT_SESSION_MS 10000
+#define CLOSE_MS 3000
+
+#define MINIMAL                                     \
+	"  -h, --help            print this text\n" \
+	"      --version         print the version\n\n"
+
+const char tool_help_minimal[] = MINIMAL;
+const char tool_help_common[] =
+	"      --hosts HOSTS     servers, as HOST:PORT,HOST:PORT/CHROOT;\n"
+	"                        default $KUSTOS_HOSTS or 127.0.0.1:2181\n"
+	"      --session-timeout MS\n"
+	"                        ask for such a session; default 10000\n"
+	"  -v, --verbose         say what the connection does\n" MINIMAL;
+
+void tool_init(struct tool *tool, const struct tool_subcommand *subcommand)
+{
+	const char *hosts = getenv("KUSTOS_HOSTS");
+
+	memset(tool, 0, sizeof(*tool));
+	tool->subcommand = subcommand;
+	tool->hosts = hosts != NULL && *hosts != '\0' ? hosts : DEFAULT_HOSTS;
+	tool->session_ms = DEFAULT_SESSION_MS;
+}
+
+int tool_help(const struct tool_subcommand *subcommand)
+{
+	fputs(subcommand->help, stdout);
+	fputs(subcommand->common, stdout);
+	fputs(subcommand->codes, stdout);
+	return tool_flush(TOOL_OK);
+}
+
+bool tool_common(struct tool *tool, int option)
+{
+	tool->exit_code = TOOL_OK;
+	switch (option) {
+	case TOOL_OPT_HOSTS:
+		tool->hosts = optarg;
+		return true;
+	case TOOL_OPT_SESSION:
+		if (tool_number(optarg, 1, &tool->session_ms))
+			return true;
+		tool->exit_code = tool_usage(tool,
+			"--session-timeout %s is not a number of milliseconds",
+			optarg);
+		return false;
+	case TOOL_OPT_JSON:
+		tool->json = true;
+		return true;
+	case 'v':
+		tool->verbose = true;
+		return true;
+	case 'h':
+		tool->exit_code = tool_help(tool->subcommand);
+		return false;
+	case TOOL_OPT_VERSION:
+		puts("kustos " KUSTOS_VERSION);
+		tool->exit_code = tool_flush(TOOL_OK);
+		return false;
+	default: /* getopt_long() has said what is wrong */
+		tool->exit_code = TOOL_USAGE;
+		return false;
+	}
+}
+
+/* One write for the whole line, so that lines of two processes do not mix. */
+static void say(const char *prefix, const char *format, va_list args,
+	const char *suffix)
+{
+	char line[1024];
+
+	vsnprintf(line, sizeof(line), format, args);
+	fprintf(stderr, "kustos: %s%s%s%s\n", prefix, *prefix ? ": " : "", line,
+		suffix);
+}
+
+void tool_say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say("", format, args, "");
+	va_end(args);
+}
+
+int tool_usage(const struct tool *tool, const char *format, ...)
+{
+	char hint[64];
+	va_list args;
+
+	snprintf(hint, sizeof(hint), "; see 'kustos %s --help'",
+		tool->subcommand->name);
+	va_start(args, format);
+	say(tool->subcommand->name, format, args, hint);
+	va_end(args);
+	return TOOL_USAGE;
+}
+
+int tool_failed(const struct tool *tool, const char *what, const char *path,
+	enum kustos_err err)
+{
+	switch (err) {
+	case KUSTOS_ENONODE:
+		tool_say("%s: there is no such node", path);
+		return TOOL_NONODE;
+	case KUSTOS_EINVAL:
+		return tool_usage(tool, "%s is not a path of ZooKeeper", path);
+	case KUSTOS_EDISCONNECTED:
+	case KUSTOS_ETIMEDOUT:
+		return tool_unreachable(tool);
+	case KUSTOS_ECHANGED:
+		tool_say("%s: %s", path, kustos_strerror(err));
+		return TOOL_CHANGED;
+	default:
+		tool_say("%s %s: %s", what, path, kustos_strerror(err));
+		return TOOL_FAILED;
+	}
+}
+
+bool tool_number(const char *text, int least, int *out)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0 || n < least ||
+		n > INT32_MAX)
+		return false;
+	*out = (int)n;
+	return true;
+}
+
+bool tool_seconds(const char *text, int64_t *out_ms)
+{
+	char *end;
+	double s = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(s >= 0) || s > 1e9)
+		return false;
+	*out_ms = (int64_t)(s * 1000 + 0.5);
+	return true;
+}
+
+static void log_line(void *arg, enum kustos_log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	fprintf(stderr, "kustos: %s\n", line);
+}
+
+int tool_open(const struct tool *tool, struct kustos_client **out)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	enum kustos_err err;
+
+	options.hosts = tool->hosts;
+	options.session_timeout_ms = tool->session_ms;
+	options.log = log_line;
+	options.log_level = tool->verbose ? KUSTOS_LOG_INFO : KUSTOS_LOG_ERROR;
+	err = kustos_client_open(&options, out);
+	if (err == KUSTOS_OK)
+		return TOOL_OK;
+	if (err == KUSTOS_EINVAL)
+		return TOOL_USAGE; /* the log has said which option */
+	tool_say("cannot open a client: %s", kustos_strerror(err));
+	return TOOL_FAILED;
+}
+
+int tool_connect(const struct tool *tool, struct kustos_client **out)
+{
+	struct kustos_client *client;
+	int code = tool_open(tool, &client);
+
+	if (code != TOOL_OK)
+		return code;
+	if (kustos_client_wait_connected(client,
+		    kustos_after_ms(tool->session_ms), NULL) != KUSTOS_OK) {
+		kustos_client_close(client, KUSTOS_NOW, NULL);
+		return tool_unreachable(tool);
+	}
+	*out = client;
+	return TOOL_OK;
+}
+
+int tool_unreachable(const struct tool *tool)
+{
+	tool_say("no server answers at %s", tool->hosts);
+	return TOOL_UNREACHABLE;
+}
+
+void tool_close(struct kustos_client *client)
+{
+	int64_t linger_ms = 0;
+
+	if (kustos_client_close(client, kustos_after_ms(CLOSE_MS),
+		    &linger_ms) == KUSTOS_ELINGERING &&
+		linger_ms > 0)
+		tool_say("no server could be told of the end; what was held "
+			 "is free in %lld ms",
+			(long long)linger_ms);
+}
+
+int tool_flush(int exit_code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return exit_code;
+	tool_say("cannot write to standard output: %s", strerror(errno));
+	return TOOL_FAILED;
+}

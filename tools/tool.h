@@ -1,0 +1,131 @@
+/*
+ * tool.h - what the subcommands of kustos share: common options, exit codes,
+ * complaints, and the way to a server.
+ */
+#ifndef KU_TOOL_H
+#define KU_TOOL_H
+
+#include <kustos/client.h>
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef KUSTOS_VERSION
+#define KUSTOS_VERSION "of an unknown version" /* the Makefile knows it */
+#endif
+
+/* Exit codes; one table for all subcommands, in kustos(1) and in the text of
+   "kustos lock --help".  They keep out of the way of what commands return. */
+enum tool_exit {
+	TOOL_OK = 0,
+	TOOL_NONODE = 117,	/* no such path, or nobody there */
+	TOOL_CHANGED = 118,	/* it is not any more what was shown */
+	TOOL_REFUSED = 119,	/* the user did not confirm */
+	TOOL_BUSY = 120,	/* another has it (-n) */
+	TOOL_TIMEDOUT = 121,	/* another had it all the time (-w) */
+	TOOL_LOST = 122,	/* lost while the command ran */
+	TOOL_UNREACHABLE = 123, /* no server answered */
+	TOOL_FAILED = 124,	/* any other failure of ours */
+	TOOL_USAGE = 125,
+	TOOL_NOEXEC = 126,
+	TOOL_NOTFOUND = 127,
+	TOOL_SIGNAL = 128 /* and the signal's number */
+};
+
+struct tool_subcommand {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+	const char *help;   /* usage, purpose, and options of its own */
+	const char *common; /* one of the two below */
+	const char *codes;  /* exit codes */
+};
+
+/* What the help texts say of TOOL_OPTIONS, and of TOOL_OPTIONS_MINIMAL. */
+extern const char tool_help_common[];
+extern const char tool_help_minimal[];
+
+extern const struct tool_subcommand tool_lock;
+extern const struct tool_subcommand tool_ls;
+extern const struct tool_subcommand tool_break;
+extern const struct tool_subcommand tool_server;
+
+/* What the common options say. */
+struct tool {
+	const struct tool_subcommand *subcommand;
+	const char *hosts;
+	int session_ms;
+	bool json;
+	bool verbose;
+	int exit_code; /* after tool_common() has returned false */
+};
+
+/* Values of long options that have no letter. */
+enum {
+	TOOL_OPT_HOSTS = 1000,
+	TOOL_OPT_SESSION,
+	TOOL_OPT_JSON,
+	TOOL_OPT_VERSION,
+	TOOL_OPT_OWN /* from here on a subcommand's own */
+};
+
+#define TOOL_OPTIONS_MINIMAL                                   \
+	{ "help", no_argument, NULL, 'h' },                    \
+	{                                                      \
+		"version", no_argument, NULL, TOOL_OPT_VERSION \
+	}
+#define TOOL_OPTIONS                                          \
+	{ "hosts", required_argument, NULL, TOOL_OPT_HOSTS }, \
+		{ "session-timeout", required_argument, NULL, \
+			TOOL_OPT_SESSION },                   \
+		{ "verbose", no_argument, NULL, 'v' }, TOOL_OPTIONS_MINIMAL
+#define TOOL_OPTION_JSON                                 \
+	{                                                \
+		"json", no_argument, NULL, TOOL_OPT_JSON \
+	}
+
+/* Set the defaults, and those that the environment has. */
+void tool_init(struct tool *tool, const struct tool_subcommand *subcommand);
+
+/* Print the help text.  Returns an exit code. */
+int tool_help(const struct tool_subcommand *subcommand);
+
+/* Take one of the common options, as getopt_long() returned it.  Returns false
+   if that ends the program, with "exit_code". */
+bool tool_common(struct tool *tool, int option);
+
+/* Write "kustos: " and one line on standard error. */
+void tool_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same about wrong use, with a hint.  Returns TOOL_USAGE. */
+int tool_usage(const struct tool *tool, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Say that "what" failed for "path", and return the exit code for "err". */
+int tool_failed(const struct tool *tool, const char *what, const char *path,
+	enum kustos_err err);
+
+/* Read a number of at least "least"; for the second, of seconds, perhaps with
+   a fraction, into milliseconds.  Return false if "text" is none. */
+bool tool_number(const char *text, int least, int *out);
+bool tool_seconds(const char *text, int64_t *out_ms);
+
+/* Open a client as the options say; it connects in the background.  Returns
+   an exit code, having said what is wrong. */
+int tool_open(const struct tool *tool, struct kustos_client **out);
+
+/* The same, and wait until it is connected. */
+int tool_connect(const struct tool *tool, struct kustos_client **out);
+
+/* Say that no server could be reached.  Returns TOOL_UNREACHABLE. */
+int tool_unreachable(const struct tool *tool);
+
+/* Close it, giving the server a moment to learn of that. */
+void tool_close(struct kustos_client *client);
+
+/* Flush standard output.  Returns "exit_code", or TOOL_FAILED if what was to
+   be printed could not be. */
+int tool_flush(int exit_code);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * under.h - run a command under a hold: a lock, or whatever else a recipe
+ * grants.  Three processes take part: this one, which has the session; the
+ * command; and a guard (guard.h), which ends the command in time.
+ *
+ *	under_prepare()		before any client is opened
+ *	under_wait() ...	while there is nothing to run under yet
+ *	under_run()		with the hold; or under_abandon()
+ */
+#ifndef KU_UNDER_H
+#define KU_UNDER_H
+
+#include "command.h"
+#include "guard.h"
+#include "signals.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct kustos_hold;
+
+struct under {
+	struct signals signals;
+	struct command command;
+	struct guard guard;
+	int news; /* an eventfd */
+	bool started;
+	bool lost; /* before or while the command ran */
+};
+
+/* Take the signals over, and fork the other two.  Returns false, having said
+   why, if that cannot be. */
+bool under_prepare(struct under *u, char *const *argv);
+
+/* Have under_wait() return.  From any thread. */
+void under_wake(struct under *u);
+
+/* Wait for under_wake(), for so many milliseconds (-1: as long as it takes), or
+   for a signal that ends processes, which is returned; else 0 is. */
+int under_wait(struct under *u, int ms);
+
+/* Nothing is to be run. */
+void under_abandon(struct under *u);
+
+/* Run the command with "environment" added, and return when it has ended, with
+   its exit code.  It is ended if "hold" is lost, and asked to end when no more
+   than "grace_ms" of it are left; "lost" tells of either.  "tick_ms" is how
+   often to look. */
+int under_run(struct under *u, struct kustos_hold *hold,
+	const char *const *environment, int64_t grace_ms, int tick_ms);
+
+#endif
