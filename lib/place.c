@@ -196,7 +196,7 @@ void ku_place_grant(struct ku_place *place)
 		ku_place_watch_own(place);
 	if (line->children > KU_LINE_LONG)
 		(void)ku_place_read_proof(place); /* may we leave ours? */
-	if (place->own == NULL && !ku_timer_is_set(&line->guard))
+	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer(client, &line->guard,
 			ku_now(client) + GUARD_MS * KU_NS_PER_MS);
 	if (place->next != NULL && place->next->state == KU_PLACE_BEHIND)
@@ -291,7 +291,9 @@ static enum kustos_err create(struct ku_place *place)
 	if (err == KUSTOS_OK) {
 		place->op = op;
 		err = ku_op_owned(op);
-	} else if (op != NULL) {
+	}
+	if (err != KUSTOS_OK && op != NULL) {
+		place->op = NULL; /* it has not begun */
 		ku_op_drop(op);
 	}
 	if (err != KUSTOS_OK && place->state != KU_PLACE_LEAVING)
