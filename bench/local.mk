@@ -9,7 +9,7 @@ noinst_PROGRAMS += %D%/serve %D%/raw_floor %D%/bench_mutex
 %C%_bench_mutex_LDADD = libsupport.a libkustos-mutex.la libkustos.la
 
 EXTRA_DIST += %D%/compare %D%/peers/CuratorMutex.java %D%/peers/kazoo_mutex.py
-CLEANFILES += %D%/java/CuratorMutex.class
+CLEANFILES += %D%/java/CuratorMutex.class %D%/java/CuratorMutex$$Worker.class
 
 .PHONY: bench
 bench: all

@@ -17,6 +17,7 @@ struct notice {
 	kustos_hold_fn *fn;
 	void *arg;
 	bool running;
+	bool again; /* asked for while it ran */
 	pthread_t runner;
 };
 
@@ -34,6 +35,7 @@ struct kustos_hold {
 	bool warned;
 	int64_t before_ns;
 
+	bool silent;   /* calls nobody any more */
 	bool released; /* by a callback of its own, which is still running */
 };
 
@@ -70,16 +72,24 @@ static void run_notice(struct kustos_client *client, struct ku_call *call)
 
 	if (fn == NULL)
 		return;
+	if (notice->running) {
+		notice->again = true; /* one after the other */
+		return;
+	}
 	notice->running = true;
 	notice->runner = pthread_self();
 	ku_unlock(client);
 	fn(arg, hold);
 	ku_lock(client);
 	notice->running = false;
-	if (hold->released && !is_running(hold, false))
+	if (hold->released && !is_running(hold, false)) {
 		free(hold);
-	else
-		pthread_cond_broadcast(&client->state_changed);
+		return;
+	}
+	if (notice->again && notice->fn != NULL)
+		ku_dispatch_push(client, &notice->call, notice != &hold->asked);
+	notice->again = false;
+	pthread_cond_broadcast(&client->state_changed);
 }
 
 static void set_risk_timer(struct kustos_hold *hold)
@@ -148,6 +158,8 @@ void ku_hold_lose(struct kustos_hold *hold)
 
 void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
 {
+	if (hold->silent)
+		return;
 	hold->asked.fn = fn;
 	hold->asked.arg = arg;
 	ku_dispatch_push(hold->client, &hold->asked.call, false);
@@ -248,6 +260,7 @@ static void silence(struct kustos_hold *hold)
 {
 	struct kustos_client *client = hold->client;
 
+	hold->silent = true;
 	hold->on_lost.fn = hold->at_risk.fn = hold->asked.fn = NULL;
 	ku_dispatch_pull(client, &hold->on_lost.call);
 	ku_dispatch_pull(client, &hold->at_risk.call);
@@ -264,9 +277,9 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 	struct kustos_client *client = hold->client;
 
 	ku_lock(client);
+	silence(hold); /* before what its callbacks may look at goes */
 	bool lost = ku_hold_state(hold) == KUSTOS_HOLD_LOST;
 	hold->release(hold, hold->owner);
-	silence(hold);
 	hold->released = true;
 	bool last = !is_running(hold, false);
 	ku_unlock(client);

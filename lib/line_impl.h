@@ -75,6 +75,7 @@ struct ku_proof {
 	bool allowed; /* the line's node had this version, and no data but a
 			 proof */
 	int version;
+	bool stale; /* what is being read is of an earlier node's time */
 };
 
 struct ku_place {
@@ -89,6 +90,7 @@ struct ku_place {
 	bool granted;
 	bool lost;
 	bool revoked;	     /* somebody asked for it */
+	int64_t asked_mzxid; /* and that request was told, or is kept here */
 	enum kustos_err err; /* why it ended while starting */
 
 	/* Its node. */
@@ -128,8 +130,10 @@ struct ku_line {
 
 	struct ku_request listing;
 	int64_t connection; /* on which it was last looked at */
-	int children;	    /* as last seen, of all kinds */
+	int contenders;	    /* as last seen */
+	int foreign;	    /* and children that are none */
 	bool mixed;
+	bool unreadable;       /* which was logged */
 	struct ku_timer again; /* look again */
 	struct ku_timer guard; /* watch the nodes of holders */
 };

@@ -10,7 +10,7 @@
 /* What is watched is looked at again after this time, in case that an event
    went astray; and later still if the line is long, for the server's sake. */
 #define SAFETY_MS 30000
-#define SAFETY_MS_PER_CHILD 50
+#define SAFETY_MS_EACH 50
 /* When to try again what failed although we are connected. */
 #define PUT_OFF_MS 100
 
@@ -25,7 +25,7 @@ void ku_line_again(struct ku_line *line, int64_t ms)
 /* See that it is looked at again one day. */
 static void set_safety(struct ku_line *line)
 {
-	int64_t ms = SAFETY_MS + line->children * SAFETY_MS_PER_CHILD;
+	int64_t ms = SAFETY_MS + line->contenders * SAFETY_MS_EACH;
 	struct ku_random *random = &line->client->random;
 
 	if (!ku_timer_is_set(&line->again))
@@ -191,6 +191,8 @@ static bool compare(struct ku_line *line, int64_t czxid,
 	}
 	free(ours);
 	free(standings);
+	line->contenders = crowd.contenders;
+	line->foreign = name_count - crowd.contenders;
 	report_mixed(line, crowd.blind);
 	return true;
 }
@@ -245,8 +247,10 @@ static void proof_read(struct kustos_client *client, struct ku_request *request,
 
 	(void)client;
 	if (reply->rc == KU_ZK_OK)
-		line->children = reply->stat->num_children;
-	place->proof->allowed = reply->rc == KU_ZK_OK && is_free(line, reply);
+		line->contenders = reply->stat->num_children - line->foreign;
+	place->proof->allowed = reply->rc == KU_ZK_OK && !place->proof->stale &&
+		is_free(line, reply);
+	place->proof->stale = false;
 	if (place->proof->allowed)
 		place->proof->version = reply->stat->version;
 	if (place->state == KU_PLACE_LOOKING)
@@ -285,6 +289,21 @@ static struct ku_place *next_with_news(const struct ku_line *line)
 	return place;
 }
 
+/* Those who wait cannot do without a listing. */
+static void fail_waiting(struct ku_line *line, enum kustos_err err)
+{
+	struct ku_place *place = line->first;
+
+	while (place != NULL) {
+		if (!ku_place_waits(place)) {
+			place = place->next;
+			continue;
+		}
+		ku_place_fail(place, err);
+		place = line->first;
+	}
+}
+
 static void listed(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
@@ -294,15 +313,15 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	bool done = false;
 
 	if (there)
-		line->children = reply->stat->num_children;
-	if (there)
 		done = compare(line, reply->stat->czxid, reply->names,
 			reply->name_count);
 	else if (reply->rc == KU_ZK_NONODE)
 		done = compare(line, INT64_MAX, NULL, 0);
 	while (done && (place = next_with_news(line)) != NULL)
 		decide(place);
-	if (!done && ku_session_ready(client))
+	if (!done && !there && ku_outcome(reply->rc) == KU_OUTCOME_REFUSED)
+		fail_waiting(line, ku_rc_err(reply->rc));
+	else if (!done && ku_session_ready(client))
 		ku_line_again(line, PUT_OFF_MS);
 	ku_line_put(line);
 }
@@ -362,7 +381,7 @@ void ku_place_advance(struct ku_place *place)
 	ku_place_watch_own(place);
 	ku_place_watch_ahead(place, place->near[0]);
 	/* Was the second granted? */
-	if (place->line->children <= KU_LINE_LONG ||
+	if (place->line->contenders <= KU_LINE_LONG ||
 		!ku_place_read_proof(place))
 		ku_place_look(place);
 }

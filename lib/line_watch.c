@@ -8,6 +8,7 @@
 
 /* When to look again if a node cannot be watched. */
 #define NO_WATCH_MS 1000
+#define NO_READ_MS 30000
 /* And if the server puts us off. */
 #define PUT_OFF_MS 100
 
@@ -66,11 +67,14 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 	bool asked = place->kind->revocable &&
 		reply->len == (int)sizeof(revoke_request) - 1 &&
 		memcmp(reply->data, revoke_request, (size_t)reply->len) == 0;
+	bool again = asked && reply->stat->mzxid == place->asked_mzxid;
 
+	if (asked)
+		place->asked_mzxid = reply->stat->mzxid;
 	if (place->state != KU_PLACE_HELD) {
 		place->revoked = asked;
 		ku_place_try(place);
-	} else if (asked) {
+	} else if (asked && !again) {
 		place->kind->events->revoked(place);
 	}
 }
@@ -86,6 +90,21 @@ static void end_unwanted(struct kustos_client *client,
 		ku_watch_remove(client, &lookout->watch);
 	}
 	lookout_free(lookout);
+}
+
+/* The server does not let us read the node: we can only look now and then. */
+static void cannot_read(struct ku_lookout *lookout, enum kustos_err err)
+{
+	struct ku_place *place = lookout->place;
+	struct ku_line *line = place->line;
+
+	if (!line->unreadable)
+		ku_log(line->client, KUSTOS_LOG_WARNING,
+			"%s cannot be watched: %s", lookout->path,
+			kustos_strerror(err));
+	line->unreadable = true;
+	ku_line_again(line,
+		place->state == KU_PLACE_HELD ? NO_READ_MS : NO_WATCH_MS);
 }
 
 static void seen(struct kustos_client *client, struct ku_request *request,
@@ -109,6 +128,8 @@ static void seen(struct kustos_client *client, struct ku_request *request,
 	ku_watch_failed(client, &lookout->watch);
 	if (reply->rc == KU_ZK_NONODE)
 		tell_gone(lookout);
+	else if (ku_outcome(reply->rc) == KU_OUTCOME_REFUSED)
+		cannot_read(lookout, ku_rc_err(reply->rc));
 	else if (ku_session_ready(client))
 		ku_line_again(place->line, PUT_OFF_MS);
 }

@@ -47,6 +47,7 @@ core_sources = \
 	%D%/random.c %D%/random.h \
 	%D%/rank.c %D%/rank.h \
 	%D%/recipe.c %D%/recipe.h \
+	%D%/service.h \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/retry.c %D%/retry.h \
 	%D%/session.c %D%/session.h \

@@ -119,6 +119,7 @@ static void withdraw(struct ku_place *place)
 	struct kustos_client *client = line->client;
 	struct ku_place *behind = place->next;
 	bool held = place->state == KU_PLACE_HELD;
+	bool granted = held && !place->lost;
 
 	if (!held)
 		line->waiting--;
@@ -142,7 +143,7 @@ static void withdraw(struct ku_place *place)
 		ku_place_go(place);
 	else
 		ku_op_undo(place->op);
-	move_up(behind, held && !place->lost);
+	move_up(behind, granted);
 }
 
 void ku_place_leave(struct ku_place *place)
@@ -194,7 +195,9 @@ void ku_place_grant(struct ku_place *place)
 	ku_lookout_drop(&place->ahead, false);
 	if (place->kind->revocable)
 		ku_place_watch_own(place);
-	if (line->children > KU_LINE_LONG)
+	if (place->proof != NULL)
+		place->proof->allowed = false;
+	if (line->contenders > KU_LINE_LONG)
 		(void)ku_place_read_proof(place); /* may we leave ours? */
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer(client, &line->guard,
@@ -326,6 +329,8 @@ void ku_place_restart(struct ku_place *place)
 	place->op = NULL;
 	place->path = NULL;
 	place->revoked = false;
+	if (place->proof != NULL)
+		place->proof->stale = place->proof->request.slot != NULL;
 	place->state = KU_PLACE_CREATING;
 	move_up(behind, false);
 	if (create(place) != KUSTOS_OK)

@@ -32,6 +32,46 @@ void ku_recipe_unlock(struct kustos_client *client)
 	ku_unlock(client);
 }
 
+void ku_recipe_wait(struct kustos_client *client)
+{
+	ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+}
+
+void ku_recipe_wake(struct kustos_client *client)
+{
+	pthread_cond_broadcast(&client->state_changed);
+}
+
+bool ku_recipe_closing(struct kustos_client *client)
+{
+	ku_lock(client);
+	bool closing = client->closing != KU_OPEN;
+	ku_unlock(client);
+	return closing;
+}
+
+uint64_t ku_recipe_left(const struct kustos_client *client)
+{
+	return client->lines.left;
+}
+
+enum kustos_err ku_recipe_wait_left(struct kustos_client *client,
+	uint64_t count)
+{
+	ku_lock(client);
+	ku_enter(client);
+	client->ops.flushing++;
+	while (client->closing == KU_OPEN &&
+		ku_lines_oldest_leaving(&client->lines) < count)
+		ku_cond_wait(client, &client->ops.ended, KUSTOS_FOREVER);
+	enum kustos_err err = client->closing == KU_OPEN ? KUSTOS_OK
+							 : KUSTOS_ECLOSED;
+	client->ops.flushing--;
+	ku_leave(client);
+	ku_unlock(client);
+	return err;
+}
+
 int64_t ku_recipe_now(const struct kustos_client *client)
 {
 	return ku_now(client);
@@ -107,6 +147,11 @@ enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
 			len);
 	ku_lock(client);
 	memcpy(server, client->session.server, sizeof(server));
+	/* Before the first connection any server tells as much. */
+	if (server[0] == '\0' && client->addresses != NULL)
+		snprintf(server, sizeof(server), "%.*s",
+			(int)strcspn(client->addresses, ","),
+			client->addresses);
 	ku_unlock(client);
 	if (!client->env.threads || !local_address(server, address))
 		strcpy(address, "127.0.0.1");

@@ -23,6 +23,21 @@ KU_SERVICE enum kustos_err ku_recipe_check(const struct kustos_client *client);
 KU_SERVICE void ku_recipe_lock(struct kustos_client *client);
 KU_SERVICE void ku_recipe_unlock(struct kustos_client *client);
 
+/* Wait until some recipe has called the other, and look again what has changed.
+   Locked. */
+KU_SERVICE void ku_recipe_wait(struct kustos_client *client);
+KU_SERVICE void ku_recipe_wake(struct kustos_client *client);
+
+/* Return whether the client is being closed.  Not locked. */
+KU_SERVICE bool ku_recipe_closing(struct kustos_client *client);
+
+/* Return how many places have left.  Locked.  And wait until the nodes of the
+   first "count" that left are gone, with their session at the latest.  Not
+   locked.  Returns KUSTOS_OK or KUSTOS_ECLOSED. */
+KU_SERVICE uint64_t ku_recipe_left(const struct kustos_client *client);
+KU_SERVICE enum kustos_err ku_recipe_wait_left(struct kustos_client *client,
+	uint64_t count);
+
 /* Return now, in nanoseconds of the boot-time clock. */
 KU_SERVICE int64_t ku_recipe_now(const struct kustos_client *client);
 

@@ -105,6 +105,8 @@ void kustos_mutex_destroy(struct kustos_mutex *mutex)
 	struct kustos_client *client = mutex->client;
 	ku_recipe_lock(client);
 	mutex->destroyed = true;
+	while (mutex->telling && !pthread_equal(mutex->teller, pthread_self()))
+		ku_recipe_wait(client);
 	while (mutex->first != NULL)
 		ku_mutex_give_up(mutex->first, KUSTOS_ECLOSED);
 	while ((lock = mutex->locks) != NULL) {
@@ -132,11 +134,16 @@ static void wait_give_up(struct ku_wait *wait, enum kustos_err why)
 static void wait_tell(struct ku_wait *wait)
 {
 	struct waiter *w = (struct waiter *)wait;
-	bool ok = wait->err == KUSTOS_OK;
+	enum kustos_err err = wait->err;
 
-	w->granted(w->arg, wait->err, ok ? w->hold : NULL);
-	if (!ok)
+	/* What was granted before a close, and is told after it, is of no use. */
+	if (err == KUSTOS_OK && ku_recipe_closing(wait->client)) {
+		(void)ku_hold_release(w->hold);
+		err = KUSTOS_ECLOSED;
+	} else if (err != KUSTOS_OK) {
 		ku_hold_free(w->hold);
+	}
+	w->granted(w->arg, err, err == KUSTOS_OK ? w->hold : NULL);
 	free(w);
 }
 
@@ -272,11 +279,16 @@ enum kustos_err kustos_mutex_unlock(struct kustos_mutex *mutex)
 	ku_recipe_unlock(mutex->client);
 	if (!last)
 		return err;
+	struct kustos_client *client = mutex->client;
+	bool waits = mutex->unlock_waits;
 	err = ku_hold_release(lock->hold);
 	free(lock);
-	if (err == KUSTOS_OK && mutex->unlock_waits)
-		err = kustos_client_flush(mutex->client, KUSTOS_FOREVER, NULL);
-	return err;
+	if (err != KUSTOS_OK || !waits)
+		return err;
+	ku_recipe_lock(client);
+	uint64_t left = ku_recipe_left(client);
+	ku_recipe_unlock(client);
+	return ku_recipe_wait_left(client, left);
 }
 
 struct kustos_hold *kustos_mutex_hold(struct kustos_mutex *mutex)

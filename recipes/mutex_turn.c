@@ -175,8 +175,24 @@ static void lost(struct ku_place *place)
 static void call_on_revoke(void *arg, struct kustos_hold *hold)
 {
 	struct kustos_mutex *mutex = arg;
+	struct kustos_client *client = mutex->client;
 
+	ku_recipe_lock(client);
+	bool wanted = !mutex->destroyed;
+	if (wanted) {
+		mutex->refs++;
+		mutex->telling = true;
+		mutex->teller = pthread_self();
+	}
+	ku_recipe_unlock(client);
+	if (!wanted)
+		return;
 	mutex->on_revoke(mutex->on_revoke_arg, hold);
+	ku_recipe_lock(client);
+	mutex->telling = false;
+	ku_recipe_wake(client);
+	ku_mutex_put(mutex);
+	ku_recipe_unlock(client);
 }
 
 static void revoked(struct ku_place *place)

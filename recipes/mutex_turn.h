@@ -60,6 +60,8 @@ struct kustos_mutex {
 	/* Guarded by the client's lock. */
 	int refs; /* of the program, of waiters, of turns */
 	bool destroyed;
+	bool telling; /* of a request to give it back, on this thread */
+	pthread_t teller;
 	struct waiter *first, *last; /* who waits, the longest first */
 	struct turn *turn;	     /* of them all, unless each has one */
 	struct lock *locks;

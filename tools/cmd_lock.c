@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOOK_MS 1000 /* how often a wait looks who else is there */
+
 struct lock {
 	struct lock_options options;
 
@@ -24,7 +26,8 @@ struct lock {
 	atomic_bool answered; /* and then these two */
 	enum kustos_err err;
 	struct kustos_hold *hold;
-	int sig; /* the signal that ended the wait */
+	bool mixed; /* and it was told */
+	int sig;    /* the signal that ended the wait */
 };
 
 static void on_state(void *arg, const struct kustos_session *now)
@@ -115,6 +118,18 @@ static int not_granted(struct lock *l)
 		l->err);
 }
 
+/* Whoever stands before us is waited for, whatever its names; but not all who
+   come after us wait for us, and that is worth a word, once. */
+static void tell_if_mixed(struct lock *l)
+{
+	if (l->mixed || !kustos_mutex_mixed(l->mutex))
+		return;
+	l->mixed = true;
+	tool_say("%s: mixed dialects: not all who stand in line wait for each "
+		 "other; see 'kustos ls'",
+		l->options.path);
+}
+
 /* Wait for the lock.  A signal that ends the wait is obeyed once the place in
    the queue has been given up. */
 static int acquire(struct lock *l)
@@ -130,17 +145,16 @@ static int acquire(struct lock *l)
 		return tool_failed(&l->options.tool, "cannot lock",
 			l->options.path, err);
 	while (!atomic_load(&l->answered)) {
-		int sig = under_wait(&l->under, -1);
+		int sig = under_wait(&l->under, l->mixed ? -1 : LOOK_MS);
+
+		tell_if_mixed(l);
 
 		if (sig != 0 && l->sig == 0) {
 			l->sig = sig;
 			kustos_cancel_fire(l->cancel);
 		}
 	}
-	if (l->sig == 0 && kustos_mutex_mixed(l->mutex))
-		tool_say("%s: mixed dialects: not all who stand in line wait "
-			 "for each other; see 'kustos ls'",
-			l->options.path);
+	tell_if_mixed(l);
 	return l->hold == NULL || l->sig != 0 ? not_granted(l) : TOOL_OK;
 }
 
@@ -154,6 +168,18 @@ static char *variable(const char *name, const char *value)
 	return line;
 }
 
+/* While all is well at least 3/8 of the timeout are left at any time, so this
+   is what a silence may take before the command is asked to end: a quarter of
+   the timeout, or an eighth with the longest grace. */
+static int64_t grace_of(const struct lock *l, int timeout_ms)
+{
+	int64_t longest = timeout_ms / 4;
+
+	if (l->options.grace_ms < 0)
+		return timeout_ms / 8;
+	return l->options.grace_ms < longest ? l->options.grace_ms : longest;
+}
+
 static int run_locked(struct lock *l)
 {
 	struct kustos_session session = { 0 };
@@ -163,9 +189,7 @@ static int run_locked(struct lock *l)
 	int code = TOOL_FAILED;
 
 	(void)kustos_client_session(l->client, &session);
-	grace_ms = session.timeout_ms / 4;
-	if (l->options.grace_ms >= 0 && l->options.grace_ms < grace_ms)
-		grace_ms = l->options.grace_ms;
+	grace_ms = grace_of(l, session.timeout_ms);
 	snprintf(token, sizeof(token), "%" PRId64, kustos_hold_token(l->hold));
 	env[0] = variable("KUSTOS_HOSTS", l->options.tool.hosts);
 	env[1] = variable("KUSTOS_PATH", l->options.path);

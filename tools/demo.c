@@ -227,6 +227,14 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* The wait, in milliseconds, that so many in a hundred did not exceed. */
+static double percentile(const uint32_t *sorted, size_t n, size_t percent)
+{
+	size_t at = (n - 1) * percent / 100;
+
+	return sorted[at] / 1000.0;
+}
+
 static void measure_waits(const struct board *board, struct demo_figures *f)
 {
 	uint32_t *all = malloc(
@@ -243,10 +251,10 @@ static void measure_waits(const struct board *board, struct demo_figures *f)
 	}
 	qsort(all, n, sizeof(*all), by_size);
 	if (n > 0) {
-		f->p50_ms = all[n * 50 / 100] / 1000.0;
-		f->p90_ms = all[n * 90 / 100] / 1000.0;
-		f->p99_ms = all[n * 99 / 100] / 1000.0;
-		f->max_ms = all[n - 1] / 1000.0;
+		f->p50_ms = percentile(all, n, 50);
+		f->p90_ms = percentile(all, n, 90);
+		f->p99_ms = percentile(all, n, 99);
+		f->max_ms = percentile(all, n, 100);
 	}
 	free(all);
 }
@@ -298,8 +306,8 @@ static void row(const char *what, int digits, const char *unit, double ours,
 static void show(const struct demo_figures *ours,
 	const struct demo_figures *theirs)
 {
-	printf("\n  %-34s%14s%14s\n", "", "Kustos",
-		theirs != NULL ? "Curator" : "");
+	printf("\n  %-34s%14s%s\n", "", "Kustos",
+		theirs != NULL ? "       Curator" : "");
 	ROW("locks a second", 0, "", per_second);
 	ROW("from one holder to the next", 2, " ms", handoff_ms);
 	ROW("waiting for it: median", 2, " ms", p50_ms);
@@ -309,6 +317,10 @@ static void show(const struct demo_figures *ours,
 	ROW("locks of a process: fewest", 0, "", fewest);
 	ROW("  most", 0, "", most);
 	ROW("fairness (Jain's index, at most 1)", 4, "", jain);
+	if (theirs != NULL)
+		printf("\n  These ran once, one after the other; \"make "
+		       "bench\" "
+		       "measures in turns,\n  in several rounds.\n");
 	putchar('\n');
 }
 

@@ -13,11 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef PEERS
+#define PEERS "bench/peers" /* seen from the top of the source tree */
+#endif
 #define JARS "/usr/share/java/"
 #define RECIPES JARS "curator-recipes.jar"
-#define SOURCE PEERS "/CuratorMutex.java"
 #define COMPILE_MS 30000
 #define PATIENCE_MS 20000 /* for a JVM to start, and sessions */
+
+static const char source[] = PEERS "/CuratorMutex.java";
 
 /* A program, and what its standard input and output are. */
 struct program {
@@ -69,8 +73,8 @@ const char *demo_curator_missing(void)
 	if (access(RECIPES, R_OK) < 0)
 		return RECIPES " is missing "
 			       "(Debian package libcurator-recipes-java)";
-	if (access(SOURCE, R_OK) < 0)
-		return SOURCE " is missing";
+	if (access(source, R_OK) < 0)
+		return "its driver in bench/peers is missing";
 	if (!in_path("javac"))
 		return "there is no javac "
 		       "(Debian package default-jdk-headless)";
@@ -121,7 +125,7 @@ const char *demo_curator(const char *address, const char *dir,
 
 	snprintf(classes, sizeof(classes),
 		"%s:" RECIPES ":" JARS "slf4j-nop.jar", dir);
-	const char *compile[] = { "javac", "-cp", classes, "-d", dir, SOURCE,
+	const char *compile[] = { "javac", "-cp", classes, "-d", dir, source,
 		NULL };
 	const char *drive[] = { "java", "-cp", classes, "CuratorMutex", address,
 		NULL };
@@ -129,7 +133,7 @@ const char *demo_curator(const char *address, const char *dir,
 	struct child child;
 
 	if (!succeeds(compile, COMPILE_MS))
-		return "javac could not compile " SOURCE;
+		return "javac could not compile its driver";
 	if (child_start(&child, run_program, &program) < 0)
 		return "java could not be started";
 	snprintf(question, sizeof(question), "own /demo/curator %d %d %d %d",

@@ -25,8 +25,8 @@ const char lock_help[] =
 	"      --dialect NAME    curator (default); or kazoo, to share it\n"
 	"                        with kazoo's own Lock and nobody else\n"
 	"      --grace SECONDS   ask COMMAND to end when no more is left;\n"
-	"                        default, and at most: a quarter of the\n"
-	"                        session timeout\n";
+	"                        default an eighth of the session timeout,\n"
+	"                        at most a quarter\n";
 
 const char lock_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"

@@ -5,7 +5,10 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.LongStream;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.framework.CuratorFramework;
@@ -18,12 +21,62 @@ public final class CuratorMutex {
 	private static final int SESSION_MS = 30000;
 	private static final int PATIENCE_MS = 30000;
 
+	/* One that locks and unlocks, and what it met while it was counted. */
+	private final class Worker implements Runnable {
+		final InterProcessMutex mutex;
+		long[] waits = new long[16]; /* microseconds */
+		volatile int counted;
+
+		Worker(InterProcessMutex mutex) {
+			this.mutex = mutex;
+		}
+
+		/* Closing its client ends it, however deep in the line. */
+		public void run() {
+			try {
+				while (!stopping)
+					lockOnce();
+			} catch (Exception e) {
+				if (!stopping)
+					failure = e;
+			}
+		}
+
+		private void lockOnce() throws Exception {
+			boolean counts = counting;
+			long begin = System.nanoTime();
+
+			mutex.acquire();
+			long wait = System.nanoTime() - begin;
+			count.incrementAndGet();
+			mutex.release();
+			if (counts && counting)
+				remember(wait / 1000);
+		}
+
+		/* Those counted, of which there may be one more by now. */
+		LongStream seen() {
+			int n = counted;
+
+			return Arrays.stream(waits, 0, n);
+		}
+
+		private void remember(long wait) {
+			if (counted == waits.length)
+				waits = Arrays.copyOf(waits, 2 * counted);
+			waits[counted] = wait;
+			counted++;
+		}
+	}
+
 	private final String hosts;
 	private final String path;
 	private final boolean shared;
 	private final List<CuratorFramework> clients = new ArrayList<>();
+	private final List<Worker> workers = new ArrayList<>();
 	private final List<Thread> threads = new ArrayList<>();
 	private final AtomicLong count = new AtomicLong();
+	private volatile boolean counting;
 	private volatile boolean stopping;
 	private volatile Exception failure;
 
@@ -47,30 +100,18 @@ public final class CuratorMutex {
 		return client;
 	}
 
-	/* Closing its client ends it, however deep in the line it stands. */
-	private void loop(InterProcessMutex mutex) {
-		try {
-			while (!stopping) {
-				mutex.acquire();
-				count.incrementAndGet();
-				mutex.release();
-			}
-		} catch (Exception e) {
-			if (!stopping)
-				failure = e;
-		}
-	}
-
-	private void start(int workers) {
+	private void start(int number) {
 		InterProcessMutex one =
 			new InterProcessMutex(clients.get(0), path);
 
-		for (int i = 0; i < workers; i++) {
+		for (int i = 0; i < number; i++) {
 			InterProcessMutex mutex = shared ? one :
 				new InterProcessMutex(
 					clients.get(i % clients.size()), path);
-			Thread thread = new Thread(() -> loop(mutex));
+			Worker worker = new Worker(mutex);
+			Thread thread = new Thread(worker);
 
+			workers.add(worker);
 			thread.setDaemon(true);
 			thread.start();
 			threads.add(thread);
@@ -95,14 +136,14 @@ public final class CuratorMutex {
 	}
 
 	/* Have everyone line up behind a lock of ours. */
-	private void gather(int workers) throws Exception {
+	private void gather(int number) throws Exception {
 		try (CuratorFramework gate = open()) {
 			InterProcessMutex mutex =
 				new InterProcessMutex(gate, path);
 
 			mutex.acquire();
-			start(workers);
-			awaitLine(gate, workers + 1);
+			start(number);
+			awaitLine(gate, number + 1);
 			mutex.release();
 		}
 	}
@@ -111,12 +152,35 @@ public final class CuratorMutex {
 		Thread.sleep(leadMs);
 		long from = System.nanoTime();
 		long done = count.get();
+		counting = true;
 		Thread.sleep(ms);
+		counting = false;
 		done = count.get() - done;
 		from = System.nanoTime() - from;
 		if (failure != null)
 			throw failure;
-		return String.format("ops=%d us=%d", done, from / 1000);
+		return String.format("ops=%d us=%d", done, from / 1000) + more();
+	}
+
+	/* What was met on the way: waits in microseconds, and how even it was. */
+	private String more() {
+		long[] each = workers.stream().mapToLong(w -> w.counted)
+			.sorted().toArray();
+		long[] waits = workers.stream()
+			.flatMapToLong(Worker::seen)
+			.sorted().toArray();
+		double sum = LongStream.of(each).sum();
+		double squares = LongStream.of(each).map(n -> n * n).sum();
+		int last = waits.length - 1;
+
+		if (last < 0)
+			return "";
+		return String.format(Locale.ROOT, " p50_us=%d p90_us=%d p99_us=%d"
+				+ " max_us=%d fewest=%d most=%d jain=%.4f",
+			waits[last * 50 / 100], waits[last * 90 / 100],
+			waits[last * 99 / 100], waits[last], each[0],
+			each[each.length - 1],
+			sum * sum / (each.length * squares));
 	}
 
 	private void stop() throws InterruptedException {

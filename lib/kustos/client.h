@@ -147,7 +147,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
 /* End the session and free "client", which may be NULL.  Every request still
    pending ends exactly once, with KUSTOS_ECLOSED at the latest, and every
    guaranteed delete is tried until "budget".  Waits no longer than a moment
-   past "budget", and for callbacks that are running.  From a callback of this
+   past "budget", and for callbacks that are running.  Holds and recipes of this
+   client must have been released and destroyed by then.  From a callback of this
    client it does not wait: the rest happens when the callback has returned.
    Returns KUSTOS_OK if the server knows that the session is over;
    KUSTOS_ELINGERING if it could not be told in time, so that ephemeral nodes

@@ -20,7 +20,8 @@
  * acquire() gives a hold (<kustos/hold.h>) that any thread may release, and
  * does not nest.  Both may be used on one object; they exclude each other.
  *
- * Threads: every call is safe from any thread and any callback.
+ * Threads: every call is safe from any thread and any callback.  A thread must
+ * unlock what it has locked before it ends.
  */
 #ifndef KUSTOS_MUTEX_H
 #define KUSTOS_MUTEX_H
@@ -73,7 +74,8 @@ struct kustos_mutex_options {
 	kustos_revoke_fn *on_revoke;
 	void *on_revoke_arg;
 
-	/* Not 0: unlock waits until the server has confirmed it. */
+	/* Not 0: unlock waits until the server has confirmed it, or until the
+	   session is over. */
 	int unlock_waits;
 };
 
@@ -104,16 +106,17 @@ KUSTOS_API void kustos_mutex_destroy(struct kustos_mutex *mutex);
    KUSTOS_ELOST if this thread holds it but has lost it, and then it must unlock
    first; KUSTOS_ESATURATED if the line's numbers are used up;
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
-   and what kustos_create() returns.  Whatever it returns but KUSTOS_OK, nothing
-   of it stays on the server. */
+   and what kustos_create() and kustos_children() return.  Whatever it returns but
+   KUSTOS_OK, nothing of it stays on the server; after KUSTOS_EUNKNOWN (an answer
+   was lost, and the line may not be listed), not longer than the session. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_lock(
 	struct kustos_mutex *mutex, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
 /* Undo one lock of this thread.  The last one gives the mutex back, without
    waiting for the network.  Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread
-   does not hold it, and nothing happens; or KUSTOS_ELOST if it was lost
-   meanwhile, at each level. */
+   does not hold it, and nothing happens; KUSTOS_ELOST if it was lost meanwhile,
+   at each level; or, if it waits, KUSTOS_ECLOSED. */
 KUSTOS_API enum kustos_err kustos_mutex_unlock(struct kustos_mutex *mutex);
 
 /* Return the hold of this thread's lock(), NULL if there is none.  It is for

@@ -124,9 +124,9 @@ START_TEST(L28_a_release_takes_few_requests_however_many_wait)
 	open_clients(MOST_CLIENTS, 0);
 	few = serve(500, MOST_CLIENTS);
 	many = serve(1000, MOST_CLIENTS);
-	/* Two watches, a look, a proof, a release, and some to begin with. */
-	ck_assert_uint_le(few, 500 * 6);
-	ck_assert_uint_le(many, 1000 * 6);
+	/* Two watches, two looks, a proof, a release. */
+	ck_assert_uint_le(few, 500 * 7);
+	ck_assert_uint_le(many, 1000 * 7);
 	ck_assert_uint_le(many, 2 * few + 2 * few * 15 / 100);
 	close_clients(MOST_CLIENTS);
 }
@@ -141,7 +141,7 @@ START_TEST(L28_waiters_look_again_one_by_one_after_a_reconnect)
 		PROXY_ZOOKEEPER);
 	struct kustos_mutex *behind[LINES] = { NULL }, *first[LINES];
 	static struct ask asks[LINES];
-	int64_t began = 0, took = 0;
+	int64_t began, took;
 	char path[32];
 
 	open_clients(1, 0);
@@ -160,11 +160,9 @@ START_TEST(L28_waiters_look_again_one_by_one_after_a_reconnect)
 	check_err(kustos_client_flush(clients[1], SOON, NULL), KUSTOS_OK);
 	proxy_reset_counts(proxy);
 	proxy_cut(proxy);
-	while (proxy_count(proxy, ZK_OP_CHILDREN2) < LINES) {
-		if (began == 0 && proxy_count(proxy, ZK_OP_CHILDREN2) > 0)
-			began = test_now_ms();
-		test_pause_1ms();
-	}
+	test_eventually(proxy_count(proxy, ZK_OP_CHILDREN2) > 0, 5000);
+	began = test_now_ms();
+	test_eventually(proxy_count(proxy, ZK_OP_CHILDREN2) == LINES, 5000);
 	took = test_now_ms() - began;
 	ck_assert_int_gt(took, 400); /* of 1000 at the most */
 	ck_assert_int_lt(took, 1500);
@@ -274,10 +272,17 @@ struct usage {
 	int threads, fds, watches;
 };
 
+/* A sanitizer keeps what was freed. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SIZES_MEAN_NOTHING 1
+#else
+#define SIZES_MEAN_NOTHING 0
+#endif
+
 static struct usage usage_now(void)
 {
-	return (struct usage){ rss_kb(), thread_count(), fd_count(),
-		watch_count() };
+	return (struct usage){ SIZES_MEAN_NOTHING ? 0 : rss_kb(),
+		thread_count(), fd_count(), watch_count() };
 }
 
 /* Hold, contend, time out, be destroyed: all there is. */

@@ -204,14 +204,14 @@ END_TEST
 struct hog {
 	struct kustos_mutex *mutex;
 	atomic_bool stop;
-	int rounds;
+	atomic_int rounds;
 };
 
 static void *hog_it(void *arg)
 {
 	struct hog *hog = arg;
 
-	for (; !atomic_load(&hog->stop); hog->rounds++) {
+	for (; !atomic_load(&hog->stop); atomic_fetch_add(&hog->rounds, 1)) {
 		check_err(kustos_mutex_lock(hog->mutex, SOON, NULL), KUSTOS_OK);
 		check_err(kustos_mutex_unlock(hog->mutex), KUSTOS_OK);
 	}
@@ -238,7 +238,7 @@ START_TEST(a_busy_process_does_not_starve_another)
 	atomic_store(&hog.stop, true);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	ck_assert_int_gt(hog.rounds, 20);
+	ck_assert_int_gt(atomic_load(&hog.rounds), 20);
 	kustos_mutex_destroy(hog.mutex);
 	kustos_mutex_destroy(theirs);
 }
@@ -319,8 +319,8 @@ START_TEST(destroying_a_mutex_releases_what_its_threads_have_locked)
 END_TEST
 
 /* What nobody may free any more once the client is closed. */
-static struct kustos_mutex *left[2];
-static struct kustos_hold *left_hold;
+static struct kustos_mutex *volatile left[2];
+static struct kustos_hold *volatile left_hold;
 
 START_TEST(L01_closing_a_client_ends_each_wait_once)
 {

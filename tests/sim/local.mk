@@ -21,6 +21,7 @@ libsim_a_SOURCES = \
 	%D%/msg.c \
 	%D%/mutation.c \
 	%D%/mutex_actor.c %D%/mutex_actor.h \
+	%D%/mutex_end.c \
 	%D%/mutex_foreign.c \
 	%D%/mutex_line.c \
 	%D%/mutex_rules.c \

@@ -148,8 +148,10 @@ mutant S18_saturated_number_accepted \
 mutant S01_hold_outlives_its_epoch lib/hold.c \
 	's/ || hold->epoch != client->session.epoch//
 	s/^void ku_hold_lose/void ku_hold_lose(struct kustos_hold *h) { (void)h; } void unused/'
-mutant S04_granted_without_a_lease lib/place.c \
-	'/^void ku_place_grant/,/^}/s/state != KUSTOS_CONNECTED ||/false ||/'
+mutant U03_risk_not_told lib/hold.c \
+	's/ku_dispatch_push(client, &hold->at_risk.call, true);/;/'
+mutant U03_risk_told_again_and_again lib/hold.c \
+	's/if (!hold->warned)/if (true)/'
 mutant S09_own_node_not_watched lib/line_look.c \
 	'/^static void guard/,/^}/s/ku_place_watch_own(p)/(void)p/
 	/^static void look_again/,/^}/s/ku_place_watch_own(p)/(void)p/'
@@ -175,7 +177,11 @@ mutant proof_of_anybody lib/line_look.c \
 	'/^static bool proves/,/^}/s/return .*/return reply->len > 0;/
 	/^static bool proves/,/^}/s/memcmp.*//'
 mutant proof_by_one_who_only_waited lib/place.c \
-	's/return place->state == KU_PLACE_HELD \&\& !place->lost \&\&/return/'
+	'/^static void withdraw/,/^}/s/else if (held)/else if (true)/'
+mutant proof_over_what_was_just_written lib/place.c \
+	's/\.version = proof->version,/.version = -1,/'
+mutant proof_over_data_of_a_program lib/line_look.c \
+	'/^static bool is_free/,/^}/s/return ku_contender_parse.*/return true;/'
 mutant L05_farewell_refused_and_forgotten lib/place.c \
 	'/^static void said_farewell/,/^}/s/ku_op_undo(place->op);/over(place);/'
 
@@ -197,7 +203,11 @@ mutant L20_deadline_ignored lib/wait.c \
 mutant one_gone_all_wait lib/place.c \
 	's/ku_place_look(behind);/;/'
 
-# Hand-overs inside a process.
+# Hand-overs inside a process, and its end.
+mutant waits_outlive_their_mutex recipes/mutex.c \
+	's/ku_mutex_give_up(mutex->first, KUSTOS_ECLOSED);/break;/'
+mutant asked_for_what_is_gone lib/place.c \
+	'/^void ku_place_restart/,/^}/s/place->revoked = false;//'
 mutant S05_lost_hold_handed_over recipes/mutex_turn.c \
 	's/ku_hold_state(hold) != KUSTOS_HOLD_LOST \&\& //'
 mutant handed_over_without_end recipes/mutex_turn.c \

@@ -12,6 +12,26 @@ static struct sim_random *random_of(struct actor *a)
 
 /* Objects */
 
+/* Somebody asks for a hold back: do as he asks, or not. */
+static void asked(void *arg, struct kustos_hold *hold)
+{
+	struct actor *a = arg;
+	struct turn *turn = NULL;
+
+	for (int i = 0; i < SLOTS; i++)
+		if (a->turns[i] != NULL && a->turns[i]->hold == hold)
+			turn = a->turns[i];
+	sim_say(a->sim, a->index, "revoked", NULL, turn ? turn->number : -1);
+	mutex_shared(a->sim)->figures.revoked++;
+	if (turn == NULL || turn->state != TURN_HOLDING)
+		sim_fail(a->sim, "told", "a hold is asked for that is none");
+	else if (turn->place != NULL && !turn->place->asked)
+		sim_fail(a->sim, "told", "turn %d: nobody has asked for it",
+			turn->number);
+	else if (sim_random_below(random_of(a), 2) == 0)
+		turn_release(turn);
+}
+
 static void make_object(struct actor *a, struct object *object)
 {
 	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
@@ -25,6 +45,10 @@ static void make_object(struct actor *a, struct object *object)
 	options.dialect = sim_random_below(r, 8) == 0 ? KUSTOS_DIALECT_KAZOO
 						      : KUSTOS_DIALECT_CURATOR;
 	options.holder_record = sim_random_below(r, 4) == 0;
+	if (sim_random_below(r, 4) == 0) {
+		options.on_revoke = asked;
+		options.on_revoke_arg = a;
+	}
 	if (kustos_mutex_create(a->client, mutex_lines[object->line], &options,
 		    &object->mutex) != KUSTOS_OK)
 		sim_fail(a->sim, "simulator", "cannot make a mutex");
@@ -36,29 +60,36 @@ void objects_make(struct actor *a)
 		make_object(a, &a->objects[i]);
 }
 
-static bool is_waited_for(const struct actor *a, const struct object *object)
+/* Who waits ends, who holds does not. */
+static void free_object(struct actor *a, struct object *object)
 {
-	for (int i = 0; i < SLOTS; i++)
-		if (a->turns[i] != NULL && a->turns[i]->object == object &&
-			a->turns[i]->state == TURN_WAITING)
-			return true;
-	return false;
-}
+	for (int i = 0; i < SLOTS; i++) {
+		struct turn *turn = a->turns[i];
 
-static void free_object(struct object *object)
-{
+		if (turn == NULL || turn->mutex != object->mutex ||
+			turn->state != TURN_WAITING)
+			continue;
+		turn->closed = true;
+		turn->began = sim_now(a->sim);
+	}
 	kustos_mutex_destroy(object->mutex);
 	object->mutex = NULL;
 }
 
-bool objects_free(struct actor *a)
+void object_replace(struct actor *a)
+{
+	struct object
+		*object = &a->objects[sim_random_below(random_of(a), OBJECTS)];
+
+	sim_say(a->sim, a->index, "destroy", mutex_lines[object->line], 0);
+	free_object(a, object);
+	make_object(a, object);
+}
+
+void objects_free(struct actor *a)
 {
 	for (int i = 0; i < OBJECTS; i++)
-		if (is_waited_for(a, &a->objects[i]))
-			return false;
-	for (int i = 0; i < OBJECTS; i++)
-		free_object(&a->objects[i]);
-	return true;
+		free_object(a, &a->objects[i]);
 }
 
 /* Turns */
@@ -188,15 +219,31 @@ static void lost(void *arg, struct kustos_hold *hold)
 static void at_risk(void *arg, struct kustos_hold *hold)
 {
 	struct turn *turn = arg;
+	struct sim *sim = turn->actor->sim;
 
 	say(turn, "at risk");
 	if (turn->state != TURN_HOLDING || hold != turn->hold)
-		sim_fail(turn->actor->sim, "told",
-			"turn %d: at risk after its release", turn->number);
-	else if (kustos_hold_remaining_ms(hold) > turn->risk_ms)
-		sim_fail(turn->actor->sim, "told",
-			"turn %d: at risk with %d ms left", turn->number,
-			(int)kustos_hold_remaining_ms(hold));
+		sim_fail(sim, "told", "turn %d: at risk after its release",
+			turn->number);
+	else if (kustos_hold_remaining_ms(hold) * KU_NS_PER_MS > turn->risk_ns)
+		sim_fail(sim, "told", "turn %d: at risk with %d ms left",
+			turn->number, (int)kustos_hold_remaining_ms(hold));
+	else if (turn->warned && !turn->was_safe)
+		sim_fail(sim, "told", "turn %d: at risk twice", turn->number);
+	turn->warned = true;
+	turn->was_safe = false;
+}
+
+/* Have it told when it is at risk, sometimes. */
+static void mind_risk(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	int64_t ms = sim_random_between(random_of(a), 0, TIMEOUT_MS);
+
+	turn->risk_ns = ms * KU_NS_PER_MS;
+	turn->minds_risk = true;
+	if (kustos_hold_at_risk(turn->hold, ms, at_risk, turn) != KUSTOS_OK)
+		sim_fail(a->sim, "simulator", "cannot listen for risk");
 }
 
 static void hold_it(struct turn *turn, struct kustos_hold *hold)
@@ -207,7 +254,7 @@ static void hold_it(struct turn *turn, struct kustos_hold *hold)
 	turn->state = TURN_HOLDING;
 	turn->hold = hold;
 	turn->epoch = a->client->session.epoch;
-	turn->until = sim_now(a->sim) + some_time(a);
+	turn->until = sim_now(a->sim) + (a->closing ? 0 : some_time(a));
 	turn->place = line_find(s, kustos_hold_path(hold),
 		kustos_hold_token(hold));
 	say(turn, "granted");
@@ -215,12 +262,8 @@ static void hold_it(struct turn *turn, struct kustos_hold *hold)
 	if (kustos_hold_on_lost(hold, lost, turn) != KUSTOS_OK)
 		sim_fail(a->sim, "simulator", "cannot listen for a loss");
 	if (turn->state == TURN_HOLDING &&
-		sim_random_below(random_of(a), 4) == 0) {
-		turn->risk_ms = sim_random_between(random_of(a), 0, TIMEOUT_MS);
-		if (kustos_hold_at_risk(hold, turn->risk_ms, at_risk, turn) !=
-			KUSTOS_OK)
-			sim_fail(a->sim, "simulator", "cannot listen for risk");
-	}
+		sim_random_below(random_of(a), 4) == 0)
+		mind_risk(turn);
 	if (turn->state == TURN_HOLDING && turn->until <= sim_now(a->sim))
 		turn_release(turn);
 }
@@ -260,16 +303,19 @@ static bool is_contended(struct turn *turn)
 		if (other != NULL && other != turn && other->line == turn->line)
 			return other->contended = true;
 	}
-	return line_busy(mutex_shared(a->sim), turn->line, a->index);
+	return line_busy(mutex_shared(a->sim), turn->line,
+		a->client->session.id);
 }
 
 void turn_start(struct actor *a, int slot)
 {
 	struct sim_random *r = random_of(a);
 	struct turn *turn = turn_new(a);
+	struct object *object = &a->objects[sim_random_below(r, OBJECTS)];
 
-	turn->object = &a->objects[sim_random_below(r, OBJECTS)];
-	turn->line = turn->object->line;
+	turn->mutex = object->mutex;
+	turn->local_handoffs = object->local_handoffs;
+	turn->line = object->line;
 	turn->deadline = some_deadline(a);
 	turn->began = sim_now(a->sim);
 	turn->fickle = sim_random_below(r, 3) == 0;
@@ -283,7 +329,7 @@ void turn_start(struct actor *a, int slot)
 		turn->deadline == KUSTOS_NOW		  ? "try"
 			: turn->deadline < KUSTOS_FOREVER ? "wait"
 							  : "acquire");
-	enum kustos_err err = kustos_mutex_acquire_async(turn->object->mutex,
+	enum kustos_err err = kustos_mutex_acquire_async(turn->mutex,
 		turn->deadline, turn->cancel, granted, turn);
 	if (err != KUSTOS_OK) {
 		rules_ended(turn, err);
@@ -312,7 +358,8 @@ void turn_step(struct turn *turn)
 		if (turn->until <= sim_now(a->sim) || sim_draining(a->sim))
 			turn_release(turn);
 	} else if (!sim_draining(a->sim) && turn->fickle &&
-		sim_random_below(r, 20) == 0) {
+		sim_random_below(r, mutex_shared(a->sim)->crowd ? 4 : 20) ==
+			0) {
 		turn_cancel(turn);
 	}
 }

@@ -1,8 +1,8 @@
 /*
- * mutex_actor.h - the scenario "mutex", in five parts: what the leader has in
+ * mutex_actor.h - the scenario "mutex", in six parts: what the leader has in
  * the lines (mutex_line.c), what is asked of a mutex (mutex_actor.c), contenders
- * that are not ours (mutex_foreign.c), what must hold (mutex_rules.c), and who
- * acts (scenario_mutex.c).
+ * that are not ours (mutex_foreign.c), what must hold (mutex_rules.c), how it
+ * ends (mutex_end.c), and who acts (scenario_mutex.c).
  */
 #ifndef SIM_MUTEX_ACTOR_H
 #define SIM_MUTEX_ACTOR_H
@@ -43,8 +43,9 @@ struct place { /* a contender's node */
 	uint64_t serial; /* the order in which they were made */
 	int32_t number;
 	enum fate fate;
-	int64_t gone_at;
+	int64_t gone_at, gone_zxid;
 	bool released; /* its holder has given it back */
+	bool asked;    /* somebody has changed its data */
 	int grants;
 };
 
@@ -53,29 +54,33 @@ enum turn_state { TURN_WAITING, TURN_HOLDING, TURN_OVER };
 
 struct turn {
 	struct actor *actor;
-	struct object *object;
+	struct kustos_mutex *mutex; /* only to compare */
+	int local_handoffs;
 	int line, number;
 	enum turn_state state;
 	kustos_deadline deadline;
 	struct kustos_cancel *cancel;
 	bool fickle; /* may be canceled */
 	bool fired;
-	int64_t began;	/* or was canceled */
+	bool closed;	/* its mutex was destroyed */
+	int64_t began;	/* or was canceled, or closed */
 	bool contended; /* there was somebody else meanwhile */
 	int made;	/* nodes that its client has made in its line since */
 
 	struct kustos_hold *hold;
 	struct place *place;
 	int64_t epoch;
-	int64_t until; /* to be released then */
-	int64_t risk_ms;
+	int64_t until;			   /* to be released then */
+	bool minds_risk, warned, was_safe; /* since the warning */
+	int64_t risk_ns;
+	int64_t risk_since, safe_since;
 	bool stale; /* was lost before the grant was told */
 	int told;
 	int64_t lost_since; /* seen to be lost, and not told */
 };
 
 struct object {
-	struct kustos_mutex *mutex; /* NULL: to be made */
+	struct kustos_mutex *mutex;
 	int line;
 	int local_handoffs;
 };
@@ -87,7 +92,8 @@ struct actor {
 
 	/* Of ours. */
 	struct kustos_client *client;
-	bool due, gone, ending, closing;
+	bool due, gone, closing;
+	bool ending; /* gives up, to be closed */
 	struct object objects[OBJECTS];
 	struct turn *turns[SLOTS];
 	int64_t awake_since; /* INT64_MAX while it is paused */
@@ -102,7 +108,8 @@ struct actor {
 
 /* What came of a run, for tests. */
 struct mutex_figures {
-	uint64_t started, granted, handed_over, lost, busy, saturated;
+	uint64_t started, granted, handed_over, lost, busy, saturated, revoked,
+		proofs;
 	uint64_t looks; /* listings, and other reads of a line's node */
 };
 
@@ -125,9 +132,12 @@ struct shared {
 	struct mutex_figures figures;
 	int64_t token[LINES]; /* last one granted */
 	int64_t sound[LINES]; /* since when the counter is not near its end */
-	int64_t ended;	      /* session that ended last */
+	bool private_data[LINES]; /* a program's, in the line's node */
+	int64_t ended;		  /* session that ended last */
 	int64_t killed[MACHINES];
 	char removing[128]; /* node that is deleted from outside */
+	int64_t applied[SERVERS], applying[SERVERS]; /* zxids, a while ago */
+	int64_t next_look;
 	int64_t drain_since, idle_since, empty_since;
 };
 
@@ -147,8 +157,8 @@ struct place *line_find(struct shared *s, const char *path, int64_t czxid);
    been given back, or NULL. */
 struct place *line_before(struct shared *s, const struct place *place);
 
-/* Is anybody in the line, but for what "client" has given back? */
-bool line_busy(struct shared *s, int line, int client);
+/* Is anybody in the line, but for what "session" has given back? */
+bool line_busy(struct shared *s, int line, int64_t session);
 
 /* Return one that is there, of the foreigner or of ours, by a random number. */
 struct place *line_some(struct shared *s, bool foreign, uint64_t random);
@@ -159,8 +169,12 @@ void turn_start(struct actor *a, int slot);
 void turn_step(struct turn *turn);
 void turn_cancel(struct turn *turn);
 void turn_release(struct turn *turn);
+
+/* Make the mutexes of a client; destroy one and make another; destroy them.
+   Who waits for one then is told. */
 void objects_make(struct actor *a);
-bool objects_free(struct actor *a); /* false: somebody waits for one */
+void object_replace(struct actor *a);
+void objects_free(struct actor *a);
 
 /* mutex_foreign.c */
 
@@ -177,11 +191,14 @@ void rules_held(struct turn *turn);
 void rules_ended(struct turn *turn, enum kustos_err err);
 /* Was "turn" lost for a reason? */
 bool rules_reason(struct turn *turn);
-void mutex_drain(struct sim *sim);
-bool mutex_settled(struct sim *sim);
 
 #define MUTEX_RULE_COUNT 2
 extern const struct sim_invariant mutex_rules[MUTEX_RULE_COUNT];
+
+/* mutex_end.c */
+
+void mutex_drain(struct sim *sim);
+bool mutex_settled(struct sim *sim);
 
 /* scenario_mutex.c */
 

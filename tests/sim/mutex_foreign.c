@@ -129,7 +129,7 @@ static void set_some(struct actor *a)
 	struct place *place = line_some(mutex_shared(a->sim),
 		sim_random_below(r, 4) == 0, sim_random_next(r));
 	const char *line = mutex_lines[sim_random_below(r, LINES)];
-	bool crowd = mutex_shared(a->sim)->crowd;
+	uint64_t one_in = mutex_shared(a->sim)->crowd ? 50 : 3;
 	struct ku_zk_request request = {
 		.kind = KU_ZK_SET,
 		.version = -1,
@@ -137,10 +137,10 @@ static void set_some(struct actor *a)
 	};
 
 	request.len = (int)strlen(request.data);
-	request.path = place != NULL && (crowd || sim_random_below(r, 3) != 0)
-		? place->path
-		: line;
-	if (!crowd || place != NULL)
+	request.path = sim_random_below(r, one_in) == 0 ? line
+		: place != NULL				? place->path
+							: NULL;
+	if (request.path != NULL)
 		submit(a, &request);
 }
 

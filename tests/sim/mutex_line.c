@@ -5,6 +5,8 @@
  */
 #include "mutex_actor.h"
 
+#include "model_impl.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,9 +132,10 @@ static void line_made(struct sim *sim, const char *path)
 	for (int i = 0; i < LINES; i++) {
 		if (strcmp(path, mutex_lines[i]) != 0)
 			continue;
+		s->private_data[i] = false;
 		if (s->sound[i] == INT64_MAX)
 			s->sound[i] = sim_now(sim);
-		if (!s->crowd && sim_random_below(&s->random, 8) == 0)
+		if (!s->crowd && sim_random_below(&s->random, 4) == 0)
 			sched_add(sim_sched(sim), SCHED_NOBODY, sim_now(sim),
 				doctor, sim, (uint64_t)i);
 	}
@@ -190,7 +193,7 @@ static enum fate fate_of(struct shared *s, const struct place *place)
 							: FATE_EXPIRED;
 }
 
-static void deleted(struct sim *sim, const char *path)
+static void deleted(struct sim *sim, const char *path, int64_t zxid)
 {
 	struct shared *s = mutex_shared(sim);
 	struct place *place = line_find(s, path, 0);
@@ -199,9 +202,41 @@ static void deleted(struct sim *sim, const char *path)
 		return;
 	place->fate = fate_of(s, place);
 	place->gone_at = sim_now(sim);
+	place->gone_zxid = zxid;
 	s->removing[0] = '\0';
 	if (place->client != FOREIGNER && place->fate != FATE_DELETED)
 		mutex_actor_of(sim, place->client)->excuses++;
+}
+
+/* Ours leave names in the data of a line; but not in that of a program. */
+static void line_set(struct sim *sim, int line)
+{
+	struct shared *s = mutex_shared(sim);
+	const char *path = mutex_lines[line];
+	int len = (int)strlen(path);
+	const struct node *node = tree_find(&sim_model(sim)->tree, path, len,
+		path_hash(path, len));
+	const char *data = node->data != NULL ? node->data->bytes : "";
+	int32_t number;
+
+	if (is_contender(data, &number)) {
+		s->figures.proofs++;
+		if (s->private_data[line])
+			sim_fail(sim, "data", "%s was written over", path);
+	} else {
+		s->private_data[line] = data[0] != '\0';
+	}
+}
+
+static void set(struct sim *sim, const char *path)
+{
+	struct place *place = line_find(mutex_shared(sim), path, 0);
+
+	if (place != NULL)
+		place->asked = true;
+	for (int i = 0; i < LINES; i++)
+		if (strcmp(path, mutex_lines[i]) == 0)
+			line_set(sim, i);
 }
 
 void line_change(struct sim *sim, enum model_change_kind kind, const char *path,
@@ -212,7 +247,9 @@ void line_change(struct sim *sim, enum model_change_kind kind, const char *path,
 	if (kind == CHANGE_CREATE)
 		created(sim, path, zxid, owner);
 	else if (kind == CHANGE_DELETE)
-		deleted(sim, path);
+		deleted(sim, path, zxid);
+	else
+		set(sim, path);
 }
 
 static bool is_line(const char *path)
@@ -222,7 +259,7 @@ static bool is_line(const char *path)
 			strcmp(path, mutex_lines[1]) == 0);
 }
 
-static void session_new(struct shared *s, int client, int64_t id)
+static void session_begins(struct shared *s, int client, int64_t id)
 {
 	int number = (int)(id >> 8 & 0xffffff);
 
@@ -242,7 +279,7 @@ void line_note(struct sim *sim, enum model_note what, int client,
 	if (what == NOTE_SERVE && client < OURS && is_line(path))
 		s->figures.looks++;
 	else if (what == NOTE_SESSION_NEW)
-		session_new(s, client, value);
+		session_begins(s, client, value);
 	else if (what == NOTE_SESSION_END)
 		s->ended = value;
 	else if (what == NOTE_FAULT && client >= 0 && value > 0xffff)
@@ -292,13 +329,13 @@ struct place *line_before(struct shared *s, const struct place *place)
 	return NULL;
 }
 
-bool line_busy(struct shared *s, int line, int client)
+bool line_busy(struct shared *s, int line, int64_t session)
 {
 	for (int i = first_there(s); i < s->place_count; i++) {
 		struct place *other = s->places[i];
 
 		if (is_there(other, line) &&
-			!(other->released && other->client == client))
+			!(other->released && other->owner == session))
 			return true;
 	}
 	return false;

@@ -1,20 +1,19 @@
-/* mutex_rules.c - what must hold of a mutex, and how a run comes to its end. */
+/* mutex_rules.c - what must hold of a mutex at all times. */
 #include "mutex_actor.h"
 
 #include "model_impl.h"
+#include "sim_impl.h"
 
 /* How late something may be that happens by a timer: a step in the same
    instant, and the answer to a try. */
 #define LATE_NS (2 * KU_NS_PER_MS)
 #define TRY_NS (TIMEOUT_NS / 2)
 
-/* After this silence a client counts as disconnected, and is not granted
-   anything. */
-#define KNOWN_NS (TIMEOUT_NS / 3)
-
-/* Once faults are over: to be served; then, to be tidy. */
-#define SERVED_NS (7 * TIMEOUT_NS)
-#define TIDY_NS (4 * TIMEOUT_NS)
+/* How soon a client that is in touch knows what its server knows.  If messages
+   may be late, only this is certain: what it was told longer ago it does not
+   go by, as its lease has ended. */
+#define KNOWN_NS (20 * KU_NS_PER_MS)
+#define KNOWN_LATE_NS TIMEOUT_NS
 
 bool rules_sure(struct actor *a)
 {
@@ -40,16 +39,23 @@ bool rules_reason(struct turn *turn)
 
 /* A grant */
 
+static int64_t known_ns(const struct sim *sim)
+{
+	return sim->faults & (1u << SIM_DELAY_REPLY | 1u << SIM_HOLE)
+		? KNOWN_LATE_NS
+		: KNOWN_NS;
+}
+
 /* Could it be known that a node was deleted?  It could, a while after the
    server that the client talks to had applied it. */
 static bool is_known_gone(struct actor *a, const struct place *place)
 {
-	int64_t before = sim_now(a->sim) - KNOWN_NS;
+	struct shared *s = mutex_shared(a->sim);
 	int server = model_server_of(sim_model(a->sim), a->index);
 
-	return place->fate != FATE_THERE && place->gone_at < before &&
-		a->awake_since < before && server >= 0 &&
-		sim_model(a->sim)->servers[server].lag_until < before;
+	return place->fate != FATE_THERE && server >= 0 &&
+		place->gone_zxid <= s->applied[server] &&
+		a->awake_since < sim_now(a->sim) - known_ns(a->sim);
 }
 
 static void check_place(struct turn *turn)
@@ -84,7 +90,7 @@ static void check_token(struct turn *turn)
 
 	if (place->grants++ > 0) {
 		s->figures.handed_over++;
-		if (place->grants > 1 + turn->object->local_handoffs)
+		if (place->grants > 1 + turn->local_handoffs)
 			sim_fail(a->sim, "fair", "turn %d: hand-over %d of %s",
 				turn->number, place->grants - 1, place->path);
 	} else if (!is_excused(place)) {
@@ -99,15 +105,14 @@ static void check_token(struct turn *turn)
 /* Turns that share a node are served in their order. */
 static void check_order(struct turn *turn)
 {
-	struct object *object = turn->object;
 	struct actor *a = turn->actor;
 
-	for (int i = 0; i < SLOTS && object->local_handoffs > 0; i++) {
+	for (int i = 0; i < SLOTS && turn->local_handoffs > 0; i++) {
 		struct turn *other = a->turns[i];
 
-		if (other != NULL && other->object == object &&
+		if (other != NULL && other->mutex == turn->mutex &&
 			other->state == TURN_WAITING && !other->fired &&
-			other->number < turn->number)
+			!other->closed && other->number < turn->number)
 			sim_fail(a->sim, "order", "turn %d before turn %d",
 				turn->number, other->number);
 	}
@@ -179,7 +184,7 @@ static bool is_overdue(const struct turn *turn)
 
 	if (a->awake_since == INT64_MAX)
 		return false;
-	if (turn->fired)
+	if (turn->fired || turn->closed)
 		return now > by(a, turn->began) + LATE_NS;
 	if (turn->deadline == KUSTOS_NOW)
 		return now > by(a, turn->began) + TRY_NS;
@@ -206,6 +211,8 @@ static bool may_end(const struct turn *turn, enum kustos_err err)
 		return is_bounded(turn) && sim_now(a->sim) >= turn->deadline;
 	case KUSTOS_ECANCELED:
 		return turn->fired;
+	case KUSTOS_ECLOSED:
+		return turn->closed;
 	case KUSTOS_ESATURATED:
 		return turn->began <= mutex_shared(a->sim)->sound[turn->line];
 	default:
@@ -258,6 +265,32 @@ static const char *check_told(struct turn *turn, bool held)
 	return NULL;
 }
 
+/* So is a risk.  Whether it has passed is looked at now and then only. */
+static const char *check_risk(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	int64_t now = sim_now(a->sim);
+	int64_t left = ku_lease_left(&a->client->session.lease, now);
+
+	if (!turn->minds_risk || a->awake_since == INT64_MAX)
+		return NULL;
+	if (left > turn->risk_ns) {
+		turn->risk_since = 0;
+		turn->was_safe = true;
+		if (turn->safe_since == 0)
+			turn->safe_since = now;
+		if (now > turn->safe_since + 10 * LATE_NS)
+			turn->warned = false;
+		return NULL;
+	}
+	turn->safe_since = 0;
+	if (turn->risk_since == 0)
+		turn->risk_since = now;
+	return !turn->warned && now > by(a, turn->risk_since) + LATE_NS
+		? "a hold is at risk, and nobody was told"
+		: NULL;
+}
+
 static const char *check_hold(struct turn *turn, int holders[LINES])
 {
 	struct actor *a = turn->actor;
@@ -269,6 +302,8 @@ static const char *check_hold(struct turn *turn, int holders[LINES])
 		kustos_hold_state(turn->hold) != KUSTOS_HOLD_LOST;
 	const char *wrong = check_told(turn, held);
 
+	if (wrong == NULL && held)
+		wrong = check_risk(turn);
 	if (wrong != NULL || !held)
 		return wrong;
 	if (session->epoch != turn->epoch)
@@ -282,12 +317,25 @@ static const char *check_hold(struct turn *turn, int holders[LINES])
 	return NULL;
 }
 
+/* Remember what each server had applied a while ago. */
+static void mind_servers(struct sim *sim, struct shared *s)
+{
+	if (sim_now(sim) < s->next_look)
+		return;
+	s->next_look = sim_now(sim) + known_ns(sim);
+	for (int i = 0; i < SERVERS; i++) {
+		s->applied[i] = s->applying[i];
+		s->applying[i] = sim_model(sim)->servers[i].zxid;
+	}
+}
+
 static const char *check_holds(struct sim *sim)
 {
 	struct shared *s = mutex_shared(sim);
 	int holders[LINES] = { 0 };
 	const char *wrong = NULL;
 
+	mind_servers(sim, s);
 	for (int i = 0; i < s->count; i++) {
 		struct actor *a = mutex_actor_of(sim, i);
 
@@ -315,110 +363,6 @@ static const char *check_waits(struct sim *sim)
 				return "a wait did not end when it should";
 	}
 	return NULL;
-}
-
-/* The end: everybody is served, then nothing is left, then all is closed. */
-
-void mutex_drain(struct sim *sim)
-{
-	mutex_shared(sim)->drain_since = sim_now(sim);
-	for (int i = 0; i < MACHINES; i++)
-		sched_resume(sim_sched(sim), i);
-}
-
-static bool everybody_served(struct sim *sim)
-{
-	struct shared *s = mutex_shared(sim);
-	bool late = sim_now(sim) > s->drain_since + SERVED_NS;
-	bool served = foreign_done(mutex_actor_of(sim, FOREIGNER));
-
-	for (int i = 0; i < s->count; i++) {
-		struct actor *a = mutex_actor_of(sim, i);
-
-		for (int k = 0; k < SLOTS; k++) {
-			if (a->turns[k] == NULL)
-				continue;
-			served = false;
-			if (late)
-				sim_fail(sim, "served", "turn %d still waits",
-					a->turns[k]->number);
-		}
-	}
-	return served;
-}
-
-static int server_watches(struct sim *sim)
-{
-	int n = 0;
-
-	for (int i = 0; i < SERVERS; i++)
-		n += (int)sim_model(sim)->servers[i].watches.count;
-	return n;
-}
-
-static bool all_tidy(struct sim *sim)
-{
-	struct shared *s = mutex_shared(sim);
-	struct place *left = line_some(s, false, 0);
-	int watches = server_watches(sim);
-
-	for (int i = 0; i < s->count; i++) {
-		struct actor *a = mutex_actor_of(sim, i);
-
-		if (!a->gone && a->client->watches.entries != NULL)
-			watches++;
-	}
-	if (left == NULL && watches == 0)
-		return true;
-	if (sim_now(sim) <= s->idle_since + TIDY_NS)
-		return false;
-	if (left != NULL)
-		sim_fail(sim, "orphan", "%s", left->path);
-	else
-		sim_fail(sim, "watches", "%d are left", watches);
-	return false;
-}
-
-/* A client makes one node for each acquisition, but for those that it lost. */
-static void check_made(struct sim *sim)
-{
-	struct shared *s = mutex_shared(sim);
-
-	for (int i = 0; i < s->count; i++) {
-		struct actor *a = mutex_actor_of(sim, i);
-
-		if (a->made > a->started + a->excuses)
-			sim_fail(sim, "creations",
-				"client %d: %d nodes for %d turns and %d "
-				"losses",
-				i, a->made, a->started, a->excuses);
-	}
-}
-
-bool mutex_settled(struct sim *sim)
-{
-	struct shared *s = mutex_shared(sim);
-	bool gone = true;
-
-	if (s->idle_since == 0) {
-		if (everybody_served(sim))
-			s->idle_since = sim_now(sim);
-		return false;
-	}
-	if (s->empty_since == 0) {
-		if (all_tidy(sim))
-			s->empty_since = sim_now(sim);
-		check_made(sim);
-		return false;
-	}
-	for (int i = 0; i < s->count; i++) {
-		struct actor *a = mutex_actor_of(sim, i);
-
-		if (!a->gone && !a->closing)
-			mutex_close(a, KUSTOS_FOREVER);
-		gone = gone && a->gone;
-	}
-	return gone;
 }
 
 static const char *final_turns(struct sim *sim)

@@ -132,7 +132,7 @@ static void plan_outage(struct sim *sim, struct sim_random *r)
 	int64_t quiet = sim_now(sim) +
 		sim_random_between(r, 1, 10000) * KU_NS_PER_MS;
 	int64_t near = quiet + 100 * KU_NS_PER_MS;
-	int64_t down = near + sim_random_between(r, 0, 2 * KU_NS_PER_MS);
+	int64_t down = near + sim_random_between(r, 100, 1000) * 1000;
 
 	for (int i = 0; i < mutex_shared(sim)->count; i++) {
 		struct actor *a = mutex_actor_of(sim, i);
@@ -153,11 +153,11 @@ static void choose(struct sim *sim)
 	bool foreign = sim_random_below(r, 2) == 0;
 
 	s->random.state = sim_random_next(r);
-	s->crowd = sim_random_below(r, 3) == 0;
+	s->crowd = sim_random_below(r, 5) < 2;
 	s->count = (int)sim_random_between(r, s->crowd ? 3 : 2, OURS);
 	s->slots = s->crowd ? SLOTS : 5;
 	mutex_actor_of(sim, FOREIGNER)->active = foreign;
-	if (sim_random_below(r, 4) == 0)
+	if (sim_random_below(r, 3) == 0)
 		plan_outage(sim, r);
 }
 
@@ -178,16 +178,20 @@ static void init(struct sim *sim, int index, void *self)
 
 void mutex_close(struct actor *a, kustos_deadline budget)
 {
-	if (a->closing || !objects_free(a))
+	if (a->closing)
 		return;
+	objects_free(a);
 	a->closing = true;
 	a->due = true;
 	ku_client_close_start(a->client, budget, &a->gone);
 }
 
-/* Give up and give back everything; then the client can be closed. */
+/* Give up and give back everything; then the client can be closed.  Or close it
+   at once: then its mutexes are destroyed under those who wait. */
 static void go_on_ending(struct actor *a)
 {
+	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	bool abrupt = sim_random_below(r, 4) == 0;
 	bool busy = false;
 
 	for (int i = 0; i < SLOTS; i++) {
@@ -195,15 +199,14 @@ static void go_on_ending(struct actor *a)
 			continue;
 		if (a->turns[i]->state == TURN_HOLDING)
 			turn_release(a->turns[i]);
-		else
+		else if (!abrupt)
 			turn_cancel(a->turns[i]);
 		busy = busy || a->turns[i] != NULL;
 	}
-	if (!busy)
+	if (!busy || abrupt)
 		mutex_close(a,
-			sim_random_below(sim_actor_random(a->sim, a->index), 2)
-				? KUSTOS_NOW
-				: sim_now(a->sim) + TIMEOUT_NS);
+			sim_random_below(r, 2) ? KUSTOS_NOW
+					       : sim_now(a->sim) + TIMEOUT_NS);
 }
 
 static void step_ours(struct actor *a)
@@ -224,6 +227,8 @@ static void step_ours(struct actor *a)
 				turn_step(a->turns[i]);
 	} else if (sim_random_below(r, 2000) == 0) {
 		a->ending = true;
+	} else if (sim_random_below(r, 500) == 0) {
+		object_replace(a);
 	} else if (a->turns[slot] != NULL) {
 		turn_step(a->turns[slot]);
 	} else if (s->hush) {

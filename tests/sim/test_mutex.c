@@ -46,12 +46,16 @@ START_TEST(they_do_everything_meanwhile)
 		all.lost += figures.lost;
 		all.saturated += figures.saturated;
 		all.busy += figures.busy;
+		all.revoked += figures.revoked;
+		all.proofs += figures.proofs;
 	}
 	ck_assert_uint_gt(all.granted, 1000);
 	ck_assert_uint_gt(all.handed_over, 60);
 	ck_assert_uint_gt(all.lost, 20);
-	ck_assert_uint_gt(all.saturated, 100);
+	ck_assert_uint_gt(all.saturated, 10);
 	ck_assert_uint_gt(all.busy, 100);
+	ck_assert_uint_gt(all.revoked, 10);
+	ck_assert_uint_gt(all.proofs, 100);
 }
 END_TEST
 

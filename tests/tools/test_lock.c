@@ -261,7 +261,7 @@ START_TEST(the_node_says_what_was_asked_for)
 }
 END_TEST
 
-/* A stock kazoo lock does not look at our names, nor we at its. */
+/* A stock kazoo lock does not look at our names, though we look at its. */
 START_TEST(a_mixed_line_is_complained_about)
 {
 	static const char kazoo[] =
@@ -269,8 +269,12 @@ START_TEST(a_mixed_line_is_complained_about)
 
 	ck_assert_int_eq(raw_create(fixture_address(), "/l", NULL), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), kazoo, "k"), 0);
-	ck_assert_int_eq(cli_run(&a, "lock", "/l", "--", "true"), 0);
+	cli_start(&a, "lock", "/l", "--", "true");
 	cli_hears_error(&a, "kustos: /l: mixed dialects");
+	ck_assert_int_eq(waiting(), 2);
+	ck_assert_int_eq(raw_delete(fixture_address(), kazoo), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_ptr_eq(strchr(a.err_text, '\n') + 1, a.err_text + a.err_len);
 }
 END_TEST
 

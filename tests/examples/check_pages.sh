@@ -1,0 +1,112 @@
+#!/bin/sh
+# check_pages.sh - the manual pages are those of the headers.
+#
+# Each function marked KUSTOS_API stands in the NAME and the SYNOPSIS of one
+# page, with the very type that the header gives it; each error stands in
+# kustos(7) with its number; what a page refers to is there; and mandoc, where
+# it is installed, has nothing to say.  Run by make check; by hand:
+# srcdir=. core_headers=... recipe_headers=... tests/examples/check_pages.sh
+set -u
+
+: "${srcdir=.}" "${CC=cc}" "${AWK=awk}" "${core_headers?}" "${recipe_headers?}"
+pages=$srcdir/doc/man
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+status=0
+
+complain() {
+	echo "FAILED: $*"
+	status=1
+}
+
+# same WHAT ONE OTHER: complain about lines that only one of two files has.
+same() {
+	diff "$work/$2" "$work/$3" >"$work/diff" && return
+	complain "$1 (<$2 only, >$3 only):"
+	grep '^[<>]' "$work/diff"
+}
+
+# A header without its comments and directives, as one line.
+bare() {
+	grep -v '^#' "$1" | tr '\n\t' '  ' |
+		sed 's|/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/||g'
+}
+
+for header in $core_headers $recipe_headers; do
+	cat "$srcdir/$header" >>"$work/raw"
+	bare "$srcdir/$header" >>"$work/bare"
+	printf '#include <kustos/%s>\n' "$(basename "$header")" >>"$work/page.c"
+done
+grep -o 'KUSTOS_API [^;(]*(' "$work/bare" |
+	sed 's/.*[ *]\([a-z0-9_]*\)($/\1/' | sort >"$work/declared"
+[ -s "$work/declared" ] || complain 'no function was found in the headers'
+
+# The names of each page: just those that it has a prototype of.
+for page in "$pages"/*.3; do
+	name=$(basename "$page")
+	sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z0-9_]*\).*/\1/p' "$page" |
+		sort >"$work/names"
+	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/s/^\.F[no] \([a-z0-9_]*\).*/\1/p' \
+		"$page" | sort >"$work/synopsis"
+	same "$name: NAME and SYNOPSIS" names synopsis
+	cat "$work/names" >>"$work/all"
+done
+sort "$work/all" >"$work/described"
+same 'headers and pages' declared described
+
+# Prototypes, as a program that compiles only if they are the headers'.
+$AWK '/^\.Sh/ { inside = /SYNOPSIS/ }
+	!inside { next }
+	{ gsub(/"/, "") }
+	/^\.Ft/ { type = substr($0, 5) }
+	/^\.Fn/ { name = $2; sub(/^\.Fn [^ ]* /, "")
+		print type " " name "(" $0 ");" }
+	/^\.Fo/ { line = type " " $2 "("; between = "" }
+	/^\.Fa/ { line = line between substr($0, 5); between = ", " }
+	/^\.Fc/ { print line ");" }
+	/^\.Bd/ { text = 1; next }
+	/^\.Ed/ { text = 0 }
+	text' "$pages"/*.3 >>"$work/page.c"
+# shellcheck disable=SC2086 # CC may hold options
+$CC -std=c11 -Wall -Wstrict-prototypes -Werror -fsyntax-only \
+	-I"$srcdir/lib" -I"$srcdir/recipes" "$work/page.c" ||
+	complain 'a prototype differs from its header'
+
+grep -o 'KUSTOS_[A-Z]* *= *[0-9]*' "$work/bare" | tr -d ' ' |
+	grep -E '^KUSTOS_(OK|E[A-Z]*)=' | grep -v 'EPHEMERAL' |
+	sed 's/=/ /' | sort >"$work/errors"
+sed -n 's/^\.It Dv \(KUSTOS_[A-Z]*\) No (\([0-9]*\))$/\1 \2/p' \
+	"$pages/kustos.7" | sort >"$work/listed"
+[ -s "$work/errors" ] || complain 'no error was found in the headers'
+same 'errors and kustos.7' errors listed
+
+# Every constant that a page names is one.
+grep -hv '^\.Dt' "$pages"/*.[37] | grep -oE '\bKUSTOS_[A-Z_]+\b' | sort -u |
+	while read -r word; do
+		grep -q "\<$word\>" "$work/raw" || echo "$word"
+	done >"$work/unknown"
+[ ! -s "$work/unknown" ] ||
+	complain "pages name what no header does: $(tr '\n' ' ' <"$work/unknown")"
+
+# References, ours only: to a page or a name of one.
+sed -n 's/^\.Xr \(kustos[a-z_]*\) \([137]\).*/\1 \2/p' "$pages"/* | sort -u |
+	while read -r name section; do
+		[ -e "$pages/$name.$section" ] ||
+			grep -qx "$name" "$work/all" || echo "$name($section)"
+	done >"$work/dangling"
+[ ! -s "$work/dangling" ] ||
+	complain "no such page: $(tr '\n' ' ' <"$work/dangling")"
+
+# kustos(7) shows kazoo's users the class that is installed.
+sed -n '/^from kazoo/,$p' "$srcdir/doc/examples/kustos_lock.py" >"$work/class"
+sed -n '/^from kazoo/,/^\.Ed/p' "$pages/kustos.7" | sed '/^\.Ed/,$d' \
+	>"$work/shown"
+[ -s "$work/class" ] || complain 'kustos_lock.py has no class'
+same "kustos.7 and kustos_lock.py" shown class
+
+if command -v mandoc >/dev/null; then
+	mandoc -Tlint -Wwarning "$pages"/* || complain 'mandoc -Tlint'
+else
+	echo 'note: mandoc is not installed'
+fi
+exit $status
