@@ -104,7 +104,6 @@ static void *lane_main(void *arg)
 	struct ku_lane *lane = self->lane;
 
 	ku_lock(client);
-	self->id = pthread_self();
 	while (lane_wait(client, lane)) {
 		struct ku_call *call = lane_pop(lane);
 

@@ -5,7 +5,6 @@ noinst_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
 	%D%/child.c %D%/child.h \
 	%D%/ensemble.c %D%/ensemble.h \
-	%D%/fixture.c %D%/fixture.h \
 	%D%/net.c %D%/net.h \
 	%D%/process.c %D%/process.h \
 	%D%/proxy.c %D%/proxy.h \
@@ -19,6 +18,9 @@ libsupport_a_SOURCES = \
 	%D%/server.c %D%/server.h \
 	%D%/server_parts.h \
 	%D%/zkproto.h
+if HAVE_CHECK
+libsupport_a_SOURCES += %D%/fixture.c %D%/fixture.h
+endif
 
 # Apart, because a program linked with it has its own send() and malloc(): a
 # test that includes inject.h takes two more lines, as test_inject below.
