@@ -376,13 +376,17 @@ void ku_place_advance(struct ku_place *place)
 		settle(place);
 		return;
 	}
-	/* In one flight: the two nodes that matter, and who is left. */
 	place->state = KU_PLACE_LOOKING;
+	if (place->line->contenders <= KU_LINE_LONG) {
+		/* By the time it is answered the nearest has often gone, too,
+		   and it says that we are first. */
+		ku_place_look(place);
+		return;
+	}
+	/* In one flight: the two nodes that matter, and who is left. */
 	ku_place_watch_own(place);
 	ku_place_watch_ahead(place, place->near[0]);
-	/* Was the second granted? */
-	if (place->line->contenders <= KU_LINE_LONG ||
-		!ku_place_read_proof(place))
+	if (!ku_place_read_proof(place))
 		ku_place_look(place);
 }
 
