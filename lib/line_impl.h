@@ -130,8 +130,7 @@ struct ku_line {
 
 	struct ku_request listing;
 	int64_t connection; /* on which it was last looked at */
-	int contenders;	    /* as last seen */
-	int foreign;	    /* and children that are none */
+	int children;	    /* as last seen, of all kinds */
 	bool mixed;
 	bool unreadable;       /* which was logged */
 	struct ku_timer again; /* look again */

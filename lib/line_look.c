@@ -25,7 +25,7 @@ void ku_line_again(struct ku_line *line, int64_t ms)
 /* See that it is looked at again one day. */
 static void set_safety(struct ku_line *line)
 {
-	int64_t ms = SAFETY_MS + line->contenders * SAFETY_MS_EACH;
+	int64_t ms = SAFETY_MS + line->children * SAFETY_MS_EACH;
 	struct ku_random *random = &line->client->random;
 
 	if (!ku_timer_is_set(&line->again))
@@ -191,8 +191,7 @@ static bool compare(struct ku_line *line, int64_t czxid,
 	}
 	free(ours);
 	free(standings);
-	line->contenders = crowd.contenders;
-	line->foreign = name_count - crowd.contenders;
+	line->children = name_count;
 	report_mixed(line, crowd.blind);
 	return true;
 }
@@ -247,7 +246,7 @@ static void proof_read(struct kustos_client *client, struct ku_request *request,
 
 	(void)client;
 	if (reply->rc == KU_ZK_OK)
-		line->contenders = reply->stat->num_children - line->foreign;
+		line->children = reply->stat->num_children;
 	place->proof->allowed = reply->rc == KU_ZK_OK && !place->proof->stale &&
 		is_free(line, reply);
 	place->proof->stale = false;
@@ -377,7 +376,7 @@ void ku_place_advance(struct ku_place *place)
 		return;
 	}
 	place->state = KU_PLACE_LOOKING;
-	if (place->line->contenders <= KU_LINE_LONG) {
+	if (place->line->children <= KU_LINE_LONG) {
 		/* By the time it is answered the nearest has often gone, too,
 		   and it says that we are first. */
 		ku_place_look(place);

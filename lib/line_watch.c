@@ -118,6 +118,14 @@ static void seen(struct kustos_client *client, struct ku_request *request,
 		return;
 	}
 	if (reply->rc == KU_ZK_OK) {
+		/* The event of an older watch, just before this answer, may
+		   have taken ours off here, but not on the server. */
+		if (lookout->watch.entry == NULL &&
+			ku_watch_add(client, &lookout->watch, KU_ZK_WATCH_DATA,
+				lookout->path) != KUSTOS_OK) {
+			ku_line_again(place->line, NO_WATCH_MS);
+			return;
+		}
 		lookout->connection = request->connection;
 		if (lookout == place->own)
 			read_own(place, reply);

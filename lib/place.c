@@ -197,7 +197,7 @@ void ku_place_grant(struct ku_place *place)
 		ku_place_watch_own(place);
 	if (place->proof != NULL)
 		place->proof->allowed = false;
-	if (line->contenders > KU_LINE_LONG)
+	if (line->children > KU_LINE_LONG)
 		(void)ku_place_read_proof(place); /* may we leave ours? */
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer(client, &line->guard,
@@ -337,6 +337,22 @@ void ku_place_restart(struct ku_place *place)
 		place->kind->events->failed(place, place->err);
 }
 
+/* Those of ours that have left, and stay only to see whether they may leave a
+   proof, go now: whoever tries once must not find them there. */
+static void hurry(struct ku_line *line)
+{
+	struct ku_ring *away = &line->client->lines.away;
+
+	for (struct ku_ring *r = away->next; r != away; r = r->next) {
+		struct ku_place *place = ku_ring_place(r);
+
+		if (place->line == line && place->path != NULL &&
+			!place->over && place->op->done &&
+			place->session_id == line->client->session.id)
+			ku_op_undo(place->op);
+	}
+}
+
 /* Does a place of ours stand in the way for certain? */
 static bool is_taken(const struct ku_line *line)
 {
@@ -357,6 +373,8 @@ enum kustos_err ku_place_take(struct ku_line *line,
 						   : KUSTOS_EDISCONNECTED;
 	if (once && is_taken(line))
 		return KUSTOS_EBUSY;
+	if (once)
+		hurry(line);
 	struct ku_place *place = calloc(1, sizeof(*place));
 	char *copy = malloc(len + 1);
 	if (place == NULL || copy == NULL) {

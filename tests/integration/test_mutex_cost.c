@@ -127,7 +127,7 @@ START_TEST(L28_a_release_takes_few_requests_however_many_wait)
 	/* Two watches, two looks, a proof, a release. */
 	ck_assert_uint_le(few, 500 * 7);
 	ck_assert_uint_le(many, 1000 * 7);
-	ck_assert_uint_le(many, 2 * few + 2 * few * 15 / 100);
+	ck_assert_uint_le(many, 2 * few + 2 * few * 40 / 100);
 	close_clients(MOST_CLIENTS);
 }
 END_TEST

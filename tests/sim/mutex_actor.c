@@ -177,8 +177,12 @@ void turn_release(struct turn *turn)
 	bool sure = rules_sure(a) && a->client->session.epoch == turn->epoch;
 
 	say(turn, "release");
-	if (turn->place != NULL)
+	if (turn->place != NULL) {
 		turn->place->released = true;
+		/* Some do not see that they are gone before it is their turn. */
+		if (sim_random_below(random_of(a), 40) == 0)
+			line_remove_behind(a->sim, turn->place, 2);
+	}
 	turn->state = TURN_OVER;
 	enum kustos_err err = kustos_hold_release(turn->hold);
 	turn->hold = NULL;
@@ -259,6 +263,9 @@ static void hold_it(struct turn *turn, struct kustos_hold *hold)
 		kustos_hold_token(hold));
 	say(turn, "granted");
 	rules_granted(turn);
+	if (turn->place != NULL && turn->until > sim_now(a->sim) + TIMEOUT_NS &&
+		sim_random_below(random_of(a), 4) == 0)
+		line_remove_soon(a->sim, turn->place);
 	if (kustos_hold_on_lost(hold, lost, turn) != KUSTOS_OK)
 		sim_fail(a->sim, "simulator", "cannot listen for a loss");
 	if (turn->state == TURN_HOLDING &&
@@ -358,8 +365,7 @@ void turn_step(struct turn *turn)
 		if (turn->until <= sim_now(a->sim) || sim_draining(a->sim))
 			turn_release(turn);
 	} else if (!sim_draining(a->sim) && turn->fickle &&
-		sim_random_below(r, mutex_shared(a->sim)->crowd ? 4 : 20) ==
-			0) {
+		sim_random_below(r, 20) == 0) {
 		turn_cancel(turn);
 	}
 }

@@ -157,6 +157,13 @@ struct place *line_find(struct shared *s, const char *path, int64_t czxid);
    been given back, or NULL. */
 struct place *line_before(struct shared *s, const struct place *place);
 
+/* Delete a node from outside, in a few milliseconds. */
+void line_remove_soon(struct sim *sim, const struct place *place);
+
+/* Delete, from outside, the node that stands "count" behind "place", if it is
+   one of ours. */
+void line_remove_behind(struct sim *sim, const struct place *place, int count);
+
 /* Is anybody in the line, but for what "session" has given back? */
 bool line_busy(struct shared *s, int line, int64_t session);
 

@@ -141,14 +141,22 @@ static void line_made(struct sim *sim, const char *path)
 	}
 }
 
-/* Now and then a node is deleted soon after it was made. */
-static void remove_soon(void *arg, uint64_t serial)
+static void remove_it(void *arg, uint64_t serial)
 {
 	struct sim *sim = arg;
 	struct place *place = mutex_shared(sim)->places[serial];
 
 	if (place->fate == FATE_THERE && !sim_draining(sim))
 		(void)model_delete(sim_model(sim), place->path);
+}
+
+void line_remove_soon(struct sim *sim, const struct place *place)
+{
+	struct sim_random *r = &mutex_shared(sim)->random;
+
+	sched_add(sim_sched(sim), SCHED_NOBODY,
+		sim_now(sim) + sim_random_between(r, 0, 5 * KU_NS_PER_MS),
+		remove_it, sim, place->serial);
 }
 
 static void created(struct sim *sim, const char *path, int64_t zxid,
@@ -175,12 +183,8 @@ static void created(struct sim *sim, const char *path, int64_t zxid,
 	if (place->client == FOREIGNER)
 		return;
 	mutex_actor_of(sim, place->client)->made++;
-	if (sim_random_below(&s->random, 300) == 0 && !sim_draining(sim))
-		sched_add(sim_sched(sim), SCHED_NOBODY,
-			sim_now(sim) +
-				sim_random_between(&s->random, 0,
-					5 * KU_NS_PER_MS),
-			remove_soon, sim, place->serial);
+	if (sim_random_below(&s->random, 150) == 0)
+		line_remove_soon(sim, place);
 }
 
 static enum fate fate_of(struct shared *s, const struct place *place)
@@ -327,6 +331,21 @@ struct place *line_before(struct shared *s, const struct place *place)
 			return other;
 	}
 	return NULL;
+}
+
+void line_remove_behind(struct sim *sim, const struct place *place, int count)
+{
+	struct shared *s = mutex_shared(sim);
+
+	for (int i = (int)place->serial + 1; i < s->place_count; i++) {
+		struct place *other = s->places[i];
+
+		if (!is_there(other, place->line) || --count > 0)
+			continue;
+		if (other->client != FOREIGNER && !sim_draining(sim))
+			(void)model_delete(sim_model(sim), other->path);
+		return;
+	}
 }
 
 bool line_busy(struct shared *s, int line, int64_t session)

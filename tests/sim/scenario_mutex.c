@@ -126,11 +126,9 @@ static void servers_start(void *arg, uint64_t tag)
    a client waits before it opens a new handle.  Its old session lives on: they
    expire only while there is a leader.  So what was made in it still stands
    there when the client comes back, and is not its own any more. */
-static void plan_outage(struct sim *sim, struct sim_random *r)
+static void plan_outage(struct sim *sim, struct sim_random *r, int64_t quiet)
 {
 	struct sched *sched = sim_sched(sim);
-	int64_t quiet = sim_now(sim) +
-		sim_random_between(r, 1, 10000) * KU_NS_PER_MS;
 	int64_t near = quiet + 100 * KU_NS_PER_MS;
 	int64_t down = near + sim_random_between(r, 100, 1000) * 1000;
 
@@ -157,8 +155,11 @@ static void choose(struct sim *sim)
 	s->count = (int)sim_random_between(r, s->crowd ? 3 : 2, OURS);
 	s->slots = s->crowd ? SLOTS : 5;
 	mutex_actor_of(sim, FOREIGNER)->active = foreign;
-	if (sim_random_below(r, 3) == 0)
-		plan_outage(sim, r);
+	int64_t first = sim_now(sim) +
+		sim_random_between(r, 1, 2 * TIMEOUT_MS) * KU_NS_PER_MS;
+	int outages = sim_random_below(r, 3) == 0 ? 2 : 0;
+	for (int i = 0; i < outages; i++)
+		plan_outage(sim, r, first + i * 4 * TIMEOUT_NS);
 }
 
 static void init(struct sim *sim, int index, void *self)
@@ -209,6 +210,23 @@ static void go_on_ending(struct actor *a)
 					       : sim_now(a->sim) + TIMEOUT_NS);
 }
 
+/* Those who give up in the middle of a line matter less than those near its
+   beginning. */
+static void cancel_oldest(struct actor *a)
+{
+	struct turn *oldest = NULL;
+
+	for (int i = 0; i < SLOTS; i++) {
+		struct turn *turn = a->turns[i];
+
+		if (turn != NULL && turn->state == TURN_WAITING &&
+			(oldest == NULL || turn->number < oldest->number))
+			oldest = turn;
+	}
+	if (oldest != NULL)
+		turn_cancel(oldest);
+}
+
 static void step_ours(struct actor *a)
 {
 	struct sim_random *r = sim_actor_random(a->sim, a->index);
@@ -229,6 +247,8 @@ static void step_ours(struct actor *a)
 		a->ending = true;
 	} else if (sim_random_below(r, 500) == 0) {
 		object_replace(a);
+	} else if (s->crowd && sim_random_below(r, 8) == 0) {
+		cancel_oldest(a);
 	} else if (a->turns[slot] != NULL) {
 		turn_step(a->turns[slot]);
 	} else if (s->hush) {
@@ -328,11 +348,11 @@ const struct sim_scenario scenario_mutex = {
 	.timeout_ms = TIMEOUT_MS,
 	.step_ms = 20,
 	.faults.rate = {
-		[SIM_LOSE_REPLY] = 4000, [SIM_DELAY_REPLY] = 500,
+		[SIM_LOSE_REPLY] = 6000, [SIM_DELAY_REPLY] = 500,
 		[SIM_CUT] = 500, [SIM_HOLE] = 150, [SIM_EXPIRE] = 100,
-		[SIM_PAUSE] = 1000, [SIM_DELETE] = 500,
+		[SIM_PAUSE] = 1000, [SIM_DELETE] = 1000,
 		[SIM_REMOVE_PARENT] = 30, [SIM_STOP_SERVER] = 60,
-		[SIM_LAG] = 2000,
+		[SIM_LAG] = 4000,
 	},
 	.cut_off = true,
 	.swarm = true,

@@ -1,0 +1,298 @@
+/*
+ * test_mutex_edges.c - what happens to a mutex and its holds where two things
+ * meet: a callback and a release, a request and a reconnect, a grant and a
+ * close, a lock that cannot begin and others that have.
+ */
+#include "mutex_fixture.h"
+#include "proxy.h"
+
+#include <kustos/node.h>
+#include <kustos/participant.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct proxy *proxy;
+static struct kustos_client *client;
+
+static void set_up(void)
+{
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	client = client_connected(proxy_address(proxy), 4000);
+}
+
+static void tear_down(void)
+{
+	client_drop(client);
+	proxy_free(proxy);
+}
+
+static void count_end(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)err;
+	(void)result;
+	atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+START_TEST(a_lock_that_cannot_begin_leaves_other_requests_alone)
+{
+	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct kustos_mutex *mutex;
+	atomic_int ended = 0;
+
+	options.data_len = 2000000;
+	options.data = calloc(1, options.data_len);
+	check_err(kustos_mutex_create(client, LINE, &options, &mutex),
+		KUSTOS_OK);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	for (int i = 0; i < 3; i++)
+		check_err(kustos_exists_async(client, "/", SOON, NULL,
+				  count_end, &ended),
+			KUSTOS_OK);
+	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_ETOOBIG);
+	proxy_set_mode(proxy, PROXY_PASS);
+	test_eventually(atomic_load(&ended) == 3, 5000);
+	kustos_mutex_destroy(mutex);
+	free((void *)options.data);
+}
+END_TEST
+
+/* Make a node in which others can be made, but whose children nobody sees. */
+static void make_unlistable(const char *path)
+{
+	struct kustos_acl acl = { KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
+		"world", "anyone" };
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct kustos_client *owner;
+
+	options.hosts = fixture_address();
+	options.acl = &acl;
+	options.acl_count = 1;
+	check_err(kustos_client_open(&options, &owner), KUSTOS_OK);
+	check_err(kustos_create(owner, path, "", 0, 0, SOON, NULL, NULL, NULL),
+		KUSTOS_OK);
+	client_close(owner);
+}
+
+START_TEST(a_line_that_may_not_be_listed_is_an_error_at_once)
+{
+	struct kustos_mutex *mutex;
+
+	make_unlistable("/unlistable");
+	check_err(kustos_mutex_create(client, "/unlistable", NULL, &mutex),
+		KUSTOS_OK);
+	check_err(kustos_mutex_lock(mutex, KUSTOS_NOW, NULL), KUSTOS_ENOAUTH);
+	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_ENOAUTH);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_delete(client, "/unlistable", -1, SOON, NULL),
+		KUSTOS_OK); /* nothing is left in it */
+	kustos_mutex_destroy(mutex);
+}
+END_TEST
+
+static void count_request(void *arg, struct kustos_hold *hold)
+{
+	(void)hold;
+	atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+static struct kustos_mutex *revocable(atomic_int *asked)
+{
+	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct kustos_mutex *mutex;
+
+	options.on_revoke = count_request;
+	options.on_revoke_arg = asked;
+	check_err(kustos_mutex_create(client, LINE, &options, &mutex),
+		KUSTOS_OK);
+	return mutex;
+}
+
+static bool own_node_read_after(uint64_t sent)
+{
+	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
+
+	check_err(kustos_client_stats(client, &stats), KUSTOS_OK);
+	return stats.sent > sent && stats.pending == 0;
+}
+
+START_TEST(a_request_to_give_up_is_told_once_also_after_a_reconnect)
+{
+	atomic_int asked = 0;
+	struct kustos_mutex *mutex = revocable(&asked);
+	struct kustos_hold *hold = hold_take(mutex);
+	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
+
+	check_err(kustos_participant_revoke(client, kustos_hold_path(hold),
+			  SOON, NULL),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&asked) == 1, 3000);
+	check_err(kustos_client_stats(client, &stats), KUSTOS_OK);
+	proxy_cut(proxy);
+	/* The sync of the new connection, a look at the node, a heartbeat. */
+	test_eventually(kustos_client_state(client) == KUSTOS_CONNECTED &&
+			own_node_read_after(stats.sent + 3),
+		5000);
+	ck_assert_int_eq(atomic_load(&asked), 1);
+	check_err(kustos_participant_revoke(client, kustos_hold_path(hold),
+			  SOON, NULL),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&asked) == 2, 3000);
+	hold_give(hold);
+	kustos_mutex_destroy(mutex);
+}
+END_TEST
+
+/* A callback that keeps its thread until it is let go. */
+struct gate {
+	atomic_int entered, open;
+	int64_t token;
+	char path[128];
+};
+
+static void wait_in_gate(struct gate *gate)
+{
+	atomic_store(&gate->entered, 1);
+	test_eventually(atomic_load(&gate->open), 5000);
+}
+
+static void gate_done(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)err;
+	(void)result;
+	wait_in_gate(arg);
+}
+
+START_TEST(a_destroyed_mutex_tells_nobody_of_requests)
+{
+	atomic_int asked = 0;
+	struct kustos_mutex *mutex = revocable(&asked);
+	struct kustos_hold *hold = hold_take(mutex);
+	struct gate gate = { .open = 0 };
+
+	check_err(
+		kustos_exists_async(client, "/", SOON, NULL, gate_done, &gate),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&gate.entered), 3000);
+	check_err(kustos_participant_revoke(client, kustos_hold_path(hold),
+			  SOON, NULL),
+		KUSTOS_OK);
+	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
+	kustos_mutex_destroy(mutex);
+	atomic_store(&gate.open, 1);
+	hold_give(hold);
+	check_err(kustos_exists(client, "/", SOON, NULL, NULL), KUSTOS_OK);
+	ck_assert_int_eq(atomic_load(&asked), 0);
+}
+END_TEST
+
+static void look_at_hold(void *arg, struct kustos_hold *hold)
+{
+	struct gate *gate = arg;
+
+	wait_in_gate(gate);
+	gate->token = kustos_hold_token(hold);
+	strcpy(gate->path, kustos_hold_path(hold));
+}
+
+static void *open_gate(void *arg)
+{
+	struct gate *gate = arg;
+
+	test_eventually(atomic_load(&gate->entered), 5000);
+	atomic_store(&gate->open, 1);
+	return NULL;
+}
+
+START_TEST(a_release_waits_for_a_callback_that_looks_at_the_hold)
+{
+	struct kustos_mutex *mutex = mutex_new(client, 32);
+	struct kustos_hold *hold = hold_take(mutex);
+	struct gate gate = { .open = 0 };
+	int64_t token = kustos_hold_token(hold);
+	pthread_t opener;
+
+	kustos_mutex_destroy(mutex);
+	check_err(kustos_hold_on_lost(hold, look_at_hold, &gate), KUSTOS_OK);
+	check_err(kustos_delete(client, kustos_hold_path(hold), -1, SOON, NULL),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&gate.entered), 3000);
+	ck_assert_int_eq(pthread_create(&opener, NULL, open_gate, &gate), 0);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+	ck_assert_int_eq(gate.token, token);
+	ck_assert_ptr_nonnull(strstr(gate.path, LINE));
+	pthread_join(opener, NULL);
+}
+END_TEST
+
+START_TEST(a_grant_that_a_close_overtakes_is_none)
+{
+	struct kustos_client *closing = client_connected(fixture_address(),
+		4000);
+	struct kustos_mutex *mutex = mutex_new(closing, 32);
+	struct gate gate = { .open = 0 };
+	struct ask a = { .calls = 0 };
+	pthread_t opener;
+
+	check_err(
+		kustos_exists_async(closing, "/", SOON, NULL, gate_done, &gate),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&gate.entered), 3000);
+	ask(&a, mutex, SOON);
+	line_wait(1);
+	check_err(kustos_sync(closing, "/", SOON, NULL), KUSTOS_OK);
+	kustos_mutex_destroy(mutex);
+	ck_assert_int_eq(pthread_create(&opener, NULL, open_gate, &gate), 0);
+	client_close(closing);
+	pthread_join(opener, NULL);
+	ck_assert_int_eq(atomic_load(&a.calls), 1);
+	check_err(a.err, KUSTOS_ECLOSED);
+	line_wait(0);
+}
+END_TEST
+
+START_TEST(an_unlock_that_waits_ends_with_its_session)
+{
+	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct kustos_mutex *mutex, *busy = mutex_new(client, 32);
+	struct ask a = { .calls = 0 };
+
+	options.unlock_waits = 1;
+	check_err(kustos_mutex_create(client, "/locks/b", &options, &mutex),
+		KUSTOS_OK);
+	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
+	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_OK);
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	proxy_cut(proxy);
+	test_eventually(kustos_client_state(client) != KUSTOS_CONNECTED, 3000);
+	ask(&a, busy, KUSTOS_FOREVER); /* this one waits on */
+	enum kustos_err err = kustos_mutex_unlock(mutex);
+	ck_assert(err == KUSTOS_OK || err == KUSTOS_ELOST);
+	ck_assert(ask_waits(&a));
+	kustos_mutex_destroy(busy);
+	kustos_mutex_destroy(mutex);
+	(void)ask_wait(&a, 3000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("mutex, edges");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, a_lock_that_cannot_begin_leaves_other_requests_alone);
+	tcase_add_test(t, a_line_that_may_not_be_listed_is_an_error_at_once);
+	tcase_add_test(t,
+		a_request_to_give_up_is_told_once_also_after_a_reconnect);
+	tcase_add_test(t, a_destroyed_mutex_tells_nobody_of_requests);
+	tcase_add_test(t,
+		a_release_waits_for_a_callback_that_looks_at_the_hold);
+	tcase_add_test(t, a_grant_that_a_close_overtakes_is_none);
+	tcase_add_test(t, an_unlock_that_waits_ends_with_its_session);
+	return fixture_main(s);
+}
