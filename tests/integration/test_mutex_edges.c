@@ -228,6 +228,16 @@ START_TEST(a_release_waits_for_a_callback_that_looks_at_the_hold)
 }
 END_TEST
 
+/* Let the callback go when the close has ended the session. */
+static void *open_after_close(void *arg)
+{
+	struct gate *gate = arg;
+
+	line_wait(0);
+	atomic_store(&gate->open, 1);
+	return NULL;
+}
+
 START_TEST(a_grant_that_a_close_overtakes_is_none)
 {
 	struct kustos_client *closing = client_connected(fixture_address(),
@@ -245,7 +255,8 @@ START_TEST(a_grant_that_a_close_overtakes_is_none)
 	line_wait(1);
 	check_err(kustos_sync(closing, "/", SOON, NULL), KUSTOS_OK);
 	kustos_mutex_destroy(mutex);
-	ck_assert_int_eq(pthread_create(&opener, NULL, open_gate, &gate), 0);
+	ck_assert_int_eq(pthread_create(&opener, NULL, open_after_close, &gate),
+		0);
 	client_close(closing);
 	pthread_join(opener, NULL);
 	ck_assert_int_eq(atomic_load(&a.calls), 1);
