@@ -294,6 +294,8 @@ START_TEST(L08_a_waiter_looks_again_after_a_reconnect)
 	rival_enter(&rival);
 	ask(&a, mutex, SOON);
 	line_wait(2);
+	/* Its own node, and the one before it. */
+	test_eventually(watch_count() == 2, 2000);
 	if (_i == 0) { /* the event is on its way, and does not arrive */
 		proxy_arm(proxy, PROXY_DROP_EVENT, PROXY_ANY, 1);
 		rival_leave(&rival);
