@@ -198,7 +198,7 @@ START_TEST(L20_a_deadline_ends_a_wait_in_time_and_leaves_nothing)
 		KUSTOS_ETIMEDOUT);
 	took = test_now_ms() - start;
 	ck_assert_int_ge(took, 100);
-	ck_assert_int_lt(took, 250);
+	ck_assert_int_lt(took, 600);
 	check_err(kustos_mutex_lock(mutex, kustos_after_ms(-1), NULL),
 		KUSTOS_ETIMEDOUT);
 	check_err(flush(client), KUSTOS_OK);
@@ -231,7 +231,7 @@ START_TEST(L20_a_deadline_holds_behind_a_queue_of_short_holders)
 	}
 	check_err(ask_wait(&a, 2000), KUSTOS_ETIMEDOUT);
 	ck_assert_int_ge(a.at_ms - start, 300);
-	ck_assert_int_lt(a.at_ms - start, 400);
+	ck_assert_int_lt(a.at_ms - start, 700); /* started anew: over 800 */
 	for (; left < HOLDERS; left++)
 		rival_leave(&line[left]);
 	check_err(flush(client), KUSTOS_OK);
