@@ -84,14 +84,15 @@ KU_SERVICE void ku_place_leave(struct ku_place *place);
 KU_SERVICE void *ku_place_owner(const struct ku_place *place);
 
 /* Of a place that was granted: its node's path as the caller knows paths, its
-   czxid, and whether it was lost. */
+   czxid. */
 /* Of the places that have left and whose nodes may still be there, return how
    many had left before the first, or UINT64_MAX if there are none. */
 uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines);
 
+/* Of a place that was granted: its node's path as the caller knows paths, and
+   its czxid. */
 KU_SERVICE const char *ku_place_path(const struct ku_place *place);
 KU_SERVICE int64_t ku_place_token(const struct ku_place *place);
-KU_SERVICE bool ku_place_lost(const struct ku_place *place);
 
 /*
  * What the client tells all lines: line_session.c.

@@ -413,8 +413,3 @@ int64_t ku_place_token(const struct ku_place *place)
 {
 	return place->czxid;
 }
-
-bool ku_place_lost(const struct ku_place *place)
-{
-	return place->lost;
-}

@@ -168,7 +168,7 @@ void op_start(struct op *op)
 	kustos_deadline deadline = some_deadline(op->actor);
 	char path[64];
 
-	snprintf(path, sizeof(path), "/work/op%d-", op->number);
+	snprintf(path, sizeof(path), "/jobs/op%d-", op->number);
 	switch (op->kind) {
 	case OP_PROTECTED:
 		start_create(op, path,
@@ -183,7 +183,7 @@ void op_start(struct op *op)
 		break;
 	case OP_READ:
 		started(op,
-			kustos_children_async(client, "/work", deadline, NULL,
+			kustos_children_async(client, "/jobs", deadline, NULL,
 				done, op));
 		break;
 	case OP_COUNT:
@@ -195,7 +195,7 @@ void op_start(struct op *op)
 		start_pair(op);
 		break;
 	default:
-		snprintf(path, sizeof(path), "/work/op%d-", op->number / 2);
+		snprintf(path, sizeof(path), "/jobs/op%d-", op->number / 2);
 		started(op,
 			kustos_delete_async(client, path, -1, deadline, NULL,
 				done, op));

@@ -266,7 +266,7 @@ const struct sim_scenario scenario_client = {
 	},
 	.cut_off = true,
 	.swarm = true,
-	.prefix = "/work",
+	.prefix = "/jobs",
 	.actor = &actor,
 	.state_size = sizeof(struct shared),
 	.end = end,
