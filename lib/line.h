@@ -83,8 +83,6 @@ KU_SERVICE void ku_place_leave(struct ku_place *place);
 
 KU_SERVICE void *ku_place_owner(const struct ku_place *place);
 
-/* Of a place that was granted: its node's path as the caller knows paths, its
-   czxid. */
 /* Of the places that have left and whose nodes may still be there, return how
    many had left before the first, or UINT64_MAX if there are none. */
 uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines);
