@@ -147,6 +147,7 @@ START_TEST(S03_what_was_seen_of_an_old_session_grants_nothing_in_a_new_one)
 	inject_frame(INJECT_HOLD_REPLY,
 		_i == 0 ? ZK_OP_CREATE2 : ZK_OP_CHILDREN2, 1);
 	ask(&a, mutex, SOON);
+	test_eventually(inject_fired() == 1, 2000);
 	line_wait(1);
 	kill_session();
 	ck_assert_int_eq(line_count(), 0);

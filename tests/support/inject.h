@@ -50,7 +50,7 @@ void inject_reset(void);
    with the code "op" from now on. */
 void inject_frame(enum inject_fault fault, int op, int n);
 
-/* End INJECT_HOLD_REPLY. */
+/* End INJECT_HOLD_REPLY, also one that has not begun. */
 void inject_release(void);
 
 /* Return how often a frame's fault has happened. */

@@ -67,6 +67,11 @@ void inject_release(void)
 {
 	pthread_mutex_lock(&lock);
 	holding = false;
+	if (fault == INJECT_HOLD_REPLY)
+		fault = INJECT_NOTHING;
+	for (int i = 0; i < FDS; i++)
+		if (conns[i].victim == INJECT_HOLD_REPLY)
+			conns[i].victim = INJECT_NOTHING;
 	pthread_mutex_unlock(&lock);
 }
 
