@@ -6,11 +6,11 @@
  *                              v
  *                           LOOKING    asks who stands before it
  *                            |   |
- *            several stand   |   |   one at most
+ *          more than two     |   |   two at most
  *                            v   v
- *              LOOKING <-- FAR   NEXT --it goes--> HELD
- *              (the second       (the one before
- *              before it goes)   it is watched)
+ *              LOOKING <-- FAR   NEXT --they go--> HELD
+ *              (one of the two   (all who stand
+ *              nearest goes)     before it are watched)
  *
  * All states lead to LEAVING.  A waiting place whose node is gone, with its
  * session or without, starts over with CREATING.
@@ -24,18 +24,22 @@
  *
  * A place is granted
  *   - by a listing of this connection in which it is the first; or
- *   - without one, when all of this is true on one connection: a gap of one at
- *     the most was seen; that one was seen to be gone after that; the place of
+ *   - without one, when all of this is true on one connection: a gap of KU_NEAR
+ *     at the most was seen; all of those were seen to be gone; the place of
  *     ours before it, which was granted, has been released; and its own node
  *     was seen, with a watch that has not fired.  Events come in the order of
- *     what they tell of, so its node was there when the other went.
+ *     what they tell of, so its node was there when the last of them went.
  *
- * A gap of more than one shrinks to one without a listing if the second before
- * us is known to have been *granted* before it went: then nobody was left
- * before that one.  Whoever releases a long line's hold leaves the name of its
- * node in the data of the line's node, in the transaction that deletes it.  So
- * the name of the second there is the proof; and the name of the nearest, that
- * nobody is left at all.  That a node is gone proves nothing: its owner may
+ * The nearest are watched from the beginning, long before they matter: when
+ * the second goes, there is time for one request before the nearest goes, and
+ * not for two, one after the other.
+ *
+ * A wide gap shrinks without a listing if one of the nearest is known to have
+ * been *granted* before it went: then nobody was left before that one.  Whoever
+ * releases a long line's hold leaves the name of its node in the data of the
+ * line's node, in the transaction that deletes it.  So the name of the second
+ * there is the proof that at most the nearest is left; and the name of the
+ * nearest, that nobody is.  That a node is gone proves nothing: its owner may
  * have given up waiting.
  */
 #ifndef KU_LINE_IMPL_H
@@ -106,9 +110,9 @@ struct ku_place {
 	/* What stands before it. */
 	int64_t known; /* the connection on which that was seen, or 0 */
 	int gap;
-	char *near[2];
+	char *near[KU_NEAR];
 	struct ku_lookout *own;
-	struct ku_lookout *ahead;
+	struct ku_lookout *ahead[KU_NEAR];
 
 	struct ku_proof *proof; /* once it needs one */
 
@@ -221,8 +225,11 @@ void ku_place_forget(struct ku_place *place);
 /* Watch the place's own node, if it is not watched. */
 void ku_place_watch_own(struct ku_place *place);
 
-/* Watch the node "name" of the line, in place of whatever was watched. */
-void ku_place_watch_ahead(struct ku_place *place, const char *name);
+/* Watch the nearest of those that stand before the place, and no others. */
+void ku_place_watch_ahead(struct ku_place *place);
+
+/* Watch none of them. */
+void ku_place_unwatch_ahead(struct ku_place *place);
 
 /* Stop.  "deleted": the node is about to be deleted by us. */
 void ku_lookout_drop(struct ku_lookout **lookout, bool deleted);

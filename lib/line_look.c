@@ -35,11 +35,12 @@ static void set_safety(struct ku_line *line)
 
 void ku_place_forget(struct ku_place *place)
 {
-	free(place->near[0]);
-	free(place->near[1]);
-	place->near[0] = place->near[1] = NULL;
+	for (int i = 0; i < KU_NEAR; i++) {
+		free(place->near[i]);
+		place->near[i] = NULL;
+	}
 	place->known = 0;
-	ku_lookout_drop(&place->ahead, false);
+	ku_place_unwatch_ahead(place);
 }
 
 /* Keep what a listing says of "place". */
@@ -54,7 +55,7 @@ static void learn(struct ku_place *place, const struct ku_standing *standing,
 			place->state != KU_PLACE_HELD);
 	if (place->state == KU_PLACE_HELD)
 		return;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < KU_NEAR; i++) {
 		const char *name = standing->near[i];
 
 		free(place->near[i]);
@@ -74,17 +75,9 @@ static void learn(struct ku_place *place, const struct ku_standing *standing,
 static void settle(struct ku_place *place)
 {
 	set_safety(place->line);
-	if (place->gap > 1) {
-		place->state = KU_PLACE_FAR;
-		ku_place_watch_ahead(place, place->near[1]);
-		return;
-	}
-	place->state = KU_PLACE_NEXT;
+	place->state = place->gap > KU_NEAR ? KU_PLACE_FAR : KU_PLACE_NEXT;
 	ku_place_watch_own(place);
-	if (place->gap == 1)
-		ku_place_watch_ahead(place, place->near[0]);
-	else
-		ku_lookout_drop(&place->ahead, false);
+	ku_place_watch_ahead(place);
 	ku_place_try(place);
 }
 
@@ -95,7 +88,7 @@ static void decide_waiting(struct ku_place *place)
 		ku_place_fail(place, KUSTOS_EBUSY);
 	} else if (place->prev != NULL && ku_place_waits(place->prev)) {
 		place->state = KU_PLACE_BEHIND;
-		ku_lookout_drop(&place->ahead, false);
+		ku_place_unwatch_ahead(place);
 	} else if (place->known == 0) {
 		/* One of ours that stood before it turned out to be gone. */
 		ku_place_look(place);
@@ -199,7 +192,8 @@ static bool compare(struct ku_line *line, int64_t czxid,
 /* Is it "name" that the line's node has as its data? */
 static bool proves(const struct ku_zk_reply *reply, const char *name)
 {
-	return name != NULL && reply->len == (int)strlen(name) &&
+	return reply->rc == KU_ZK_OK && name != NULL &&
+		reply->len == (int)strlen(name) &&
 		memcmp(reply->data, name, strlen(name)) == 0;
 }
 
@@ -226,16 +220,15 @@ static void read_of_others(struct ku_place *place,
 
 	if (!ku_session_ready(line->client))
 		return; /* once connected */
-	if (reply->rc == KU_ZK_OK && place->known == request->connection &&
-		(proves(reply, place->near[0]) ||
-			proves(reply, place->near[1]))) {
-		/* It was, or even the nearest was: that one may be left, but
-		   nobody else. */
-		place->gap = 1;
-		settle(place);
-	} else {
+	int left = 0;	/* so many who may still be there, at the most */
+	while (left < KU_NEAR && !proves(reply, place->near[left]))
+		left++;
+	if (left == KU_NEAR || place->known != request->connection) {
 		ku_line_list(line);
+		return;
 	}
+	place->gap = left;
+	settle(place);
 }
 
 static void proof_read(struct kustos_client *client, struct ku_request *request,
@@ -347,9 +340,6 @@ void ku_place_look(struct ku_place *place)
 	place->state = KU_PLACE_LOOKING;
 	if (!ku_session_ready(line->client))
 		return; /* once connected */
-	/* What stands behind a place of ours may soon be next. */
-	if (place->prev != NULL)
-		ku_place_watch_own(place);
 	ku_line_list(line);
 }
 
@@ -370,11 +360,6 @@ void ku_place_advance(struct ku_place *place)
 	}
 	if (place->state != KU_PLACE_FAR)
 		return;
-	if (place->gap == 2) {
-		place->gap = 1;
-		settle(place);
-		return;
-	}
 	place->state = KU_PLACE_LOOKING;
 	if (place->line->children <= KU_LINE_LONG) {
 		/* By the time it is answered the nearest has often gone, too,
@@ -382,9 +367,6 @@ void ku_place_advance(struct ku_place *place)
 		ku_place_look(place);
 		return;
 	}
-	/* In one flight: the two nodes that matter, and who is left. */
-	ku_place_watch_own(place);
-	ku_place_watch_ahead(place, place->near[0]);
 	if (!ku_place_read_proof(place))
 		ku_place_look(place);
 }

@@ -222,13 +222,43 @@ void ku_place_watch_own(struct ku_place *place)
 		look_out(place, &place->own, ku_path_leaf(place->path));
 }
 
-void ku_place_watch_ahead(struct ku_place *place, const char *name)
+/* Take the lookout for "name" out of "from". */
+static struct ku_lookout *pick(struct ku_lookout **from, const char *name)
 {
-	struct ku_lookout *ahead = place->ahead;
+	for (int i = 0; i < KU_NEAR; i++) {
+		struct ku_lookout *lookout = from[i];
 
-	if (ahead != NULL && strcmp(ku_path_leaf(ahead->path), name) != 0)
-		ku_lookout_drop(&place->ahead, false);
-	if (place->ahead == NULL ||
-		(!place->ahead->gone && !ku_lookout_sees(place->ahead)))
-		look_out(place, &place->ahead, name);
+		if (lookout == NULL ||
+			strcmp(ku_path_leaf(lookout->path), name) != 0)
+			continue;
+		from[i] = NULL;
+		return lookout;
+	}
+	return NULL;
+}
+
+void ku_place_watch_ahead(struct ku_place *place)
+{
+	struct ku_lookout *old[KU_NEAR];
+
+	for (int i = 0; i < KU_NEAR; i++) {
+		old[i] = place->ahead[i];
+		place->ahead[i] = NULL;
+	}
+	for (int i = 0; i < KU_NEAR && i < place->gap; i++)
+		place->ahead[i] = pick(old, place->near[i]);
+	for (int i = 0; i < KU_NEAR; i++)
+		ku_lookout_drop(&old[i], false);
+	for (int i = 0; i < KU_NEAR && i < place->gap; i++) {
+		struct ku_lookout *ahead = place->ahead[i];
+
+		if (ahead == NULL || (!ahead->gone && !ku_lookout_sees(ahead)))
+			look_out(place, &place->ahead[i], place->near[i]);
+	}
+}
+
+void ku_place_unwatch_ahead(struct ku_place *place)
+{
+	for (int i = 0; i < KU_NEAR; i++)
+		ku_lookout_drop(&place->ahead[i], false);
 }

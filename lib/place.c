@@ -192,7 +192,7 @@ void ku_place_grant(struct ku_place *place)
 	place->state = KU_PLACE_HELD;
 	place->granted = true;
 	line->waiting--;
-	ku_lookout_drop(&place->ahead, false);
+	ku_place_unwatch_ahead(place);
 	if (place->kind->revocable)
 		ku_place_watch_own(place);
 	if (place->proof != NULL)
@@ -218,8 +218,10 @@ void ku_place_try(struct ku_place *place)
 		place->known != client->session.connection ||
 		!ku_lookout_sees(place->own))
 		return;
-	if (place->gap == 0 || (place->ahead != NULL && place->ahead->gone))
-		ku_place_grant(place);
+	for (int i = 0; i < place->gap; i++)
+		if (place->ahead[i] == NULL || !place->ahead[i]->gone)
+			return;
+	ku_place_grant(place);
 }
 
 /* The creation has ended: the node is there, or it cannot be had. */

@@ -125,20 +125,20 @@ static int find(const struct ku_standing *standings, int count, int32_t number)
 static void count_before(struct ku_standing *standing, const char *name,
 	int32_t number)
 {
-	int i = standing->gap++ == 0 ||
-			ku_number_before(standing->near_number[0], number)
-		? 0
-		: 1;
+	const int32_t *numbers = standing->near_number;
+	int at = standing->gap++;
 
-	if (i == 1 && standing->near[1] != NULL &&
-		!ku_number_before(standing->near_number[1], number))
-		return;
-	if (i == 0) {
-		standing->near[1] = standing->near[0];
-		standing->near_number[1] = standing->near_number[0];
+	if (at >= KU_NEAR) {
+		at = KU_NEAR - 1;
+		if (!ku_number_before(numbers[at], number))
+			return; /* it is farther than all of them */
 	}
-	standing->near[i] = name;
-	standing->near_number[i] = number;
+	for (; at > 0 && ku_number_before(numbers[at - 1], number); at--) {
+		standing->near[at] = standing->near[at - 1];
+		standing->near_number[at] = numbers[at - 1];
+	}
+	standing->near[at] = name;
+	standing->near_number[at] = number;
 }
 
 void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
@@ -150,7 +150,7 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	for (int i = 0; i < standing_count; i++) {
 		standings[i].seen = standings[i].tied = false;
 		standings[i].gap = 0;
-		standings[i].near[0] = standings[i].near[1] = NULL;
+		memset(standings[i].near, 0, sizeof(standings[i].near));
 	}
 	*crowd = (struct ku_crowd){ 0 };
 	for (int i = 0; i < count; i++) {

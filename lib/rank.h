@@ -66,16 +66,19 @@ enum ku_verdict {
 	KU_RANK_SATURATED /* its number tells no order */
 };
 
+/* So many of those before a place are named. */
+#define KU_NEAR 2
+
 /* One place, and what a listing says about it. */
 struct ku_standing {
 	const char *name; /* in; and its number */
 	int32_t number;
 	bool seen;
-	bool tied;	     /* another has the same number */
-	int gap;	     /* others between it and the one before it in the
+	bool tied; /* another has the same number */
+	int gap;   /* others between it and the one before it in the
 				array, or the beginning */
-	const char *near[2]; /* the nearest two of those, nearest first */
-	int32_t near_number[2];
+	const char *near[KU_NEAR]; /* the nearest of those, nearest first */
+	int32_t near_number[KU_NEAR];
 };
 
 struct ku_crowd {

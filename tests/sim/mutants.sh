@@ -159,8 +159,11 @@ mutant L17_lost_node_left_behind lib/place.c \
 	'/^static void withdraw/,/^}/s/place->session_id != client->session.id/place->lost/'
 
 # The hand-off without a listing: each of its conditions.
-mutant handoff_with_two_ahead lib/line_look.c \
-	's/if (place->gap == 2) {/if (place->gap >= 2) {/'
+mutant handoff_when_only_the_nearest_went lib/place.c \
+	'/^void ku_place_try/,/^}/s/i < place->gap;/i < 1 \&\& i < place->gap;/'
+mutant handoff_across_a_wide_gap \
+	lib/line_look.c 's/place->gap > KU_NEAR ? KU_PLACE_FAR : //' \
+	lib/place.c '/^void ku_place_try/,/^}/s/i < place->gap;/i < KU_NEAR \&\& i < place->gap;/'
 mutant handoff_on_another_connection \
 	lib/place.c '/^void ku_place_try/,/^}/s/place->known != client->session.connection ||//' \
 	lib/line_watch.c '/^bool ku_lookout_sees/,/^}/s/lookout->connection ==/true || \&/' \
@@ -175,7 +178,9 @@ mutant gap_forgotten_with_a_place lib/place.c \
 # The proof in the data of the line: each of its conditions.
 mutant proof_of_anybody lib/line_look.c \
 	'/^static bool proves/,/^}/s/return .*/return reply->len > 0;/
-	/^static bool proves/,/^}/s/memcmp.*//'
+	/^static bool proves/,/^}/s/.*strlen(name).*//'
+mutant proof_of_the_second_taken_for_the_nearest lib/line_look.c \
+	's/place->gap = left;/place->gap = 0;/'
 mutant proof_by_one_who_only_waited lib/place.c \
 	'/^static void withdraw/,/^}/s/else if (held)/else if (true)/'
 mutant proof_over_what_was_just_written lib/place.c \
