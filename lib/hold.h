@@ -8,7 +8,6 @@
 #define KU_HOLD_H
 
 #include "line.h"
-#include "service.h"
 
 #include <kustos/hold.h>
 #include <stdbool.h>
@@ -17,26 +16,25 @@
 typedef void ku_hold_release_fn(struct kustos_hold *hold, void *owner);
 
 /* Make a hold of nothing.  NULL if memory is short. */
-KU_SERVICE struct kustos_hold *ku_hold_new(struct kustos_client *client);
+struct kustos_hold *ku_hold_new(struct kustos_client *client);
 
 /* Free one that is of nothing; NULL is allowed. */
-KU_SERVICE void ku_hold_free(struct kustos_hold *hold);
+void ku_hold_free(struct kustos_hold *hold);
 
 /* "place" is granted, or another hold has passed it on.  Locked. */
-KU_SERVICE void ku_hold_grant(struct kustos_hold *hold, struct ku_place *place,
+void ku_hold_grant(struct kustos_hold *hold, struct ku_place *place,
 	ku_hold_release_fn *release, void *owner);
 
 /* Its place was lost.  Locked. */
-KU_SERVICE void ku_hold_lose(struct kustos_hold *hold);
+void ku_hold_lose(struct kustos_hold *hold);
 
 /* Have "fn" called: somebody asks for it.  Locked. */
-KU_SERVICE void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn,
-	void *arg);
+void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg);
 
 /* Return the state.  Locked. */
-KU_SERVICE enum kustos_hold_state ku_hold_state(struct kustos_hold *hold);
+enum kustos_hold_state ku_hold_state(struct kustos_hold *hold);
 
 /* kustos_hold_release(), for a hold that is not NULL. */
-KU_SERVICE enum kustos_err ku_hold_release(struct kustos_hold *hold);
+enum kustos_err ku_hold_release(struct kustos_hold *hold);
 
 #endif

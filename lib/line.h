@@ -14,7 +14,6 @@
 #define KU_LINE_H
 
 #include "rank.h"
-#include "service.h"
 
 #include <kustos/base.h>
 
@@ -61,27 +60,27 @@ struct ku_place_kind {
 /* Find or make the line at "path", which is the caller's, without prefix.  To
    be given back with ku_line_put().  Returns KUSTOS_OK, KUSTOS_EINVAL or
    KUSTOS_ENOMEM. */
-KU_SERVICE enum kustos_err ku_line_get(struct kustos_client *client,
-	const char *path, const struct ku_rule *rule, struct ku_line **out);
-KU_SERVICE void ku_line_put(struct ku_line *line);
+enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
+	const struct ku_rule *rule, struct ku_line **out);
+void ku_line_put(struct ku_line *line);
 
 /* Return whether it was last seen with contenders that are blind to ours. */
-KU_SERVICE bool ku_line_mixed(const struct ku_line *line);
+bool ku_line_mixed(const struct ku_line *line);
 
 /* Take a place at the tail of "line", with a node that stores "data".  With
    "once" it fails with KUSTOS_EBUSY unless it is granted at first sight; else
    it waits until it is granted or given up.  No event comes before this has
    returned.  Returns KUSTOS_OK or why it could not be started. */
-KU_SERVICE enum kustos_err ku_place_take(struct ku_line *line,
+enum kustos_err ku_place_take(struct ku_line *line,
 	const struct ku_place_kind *kind, const void *data, size_t len,
 	bool once, void *owner, struct ku_place **out);
 
 /* Give it up, in whatever state it is, also after it has failed or was lost.
    Its node goes, whatever happens to the connection; nothing is waited for, and
    nothing is called any more.  "place" must not be used after this. */
-KU_SERVICE void ku_place_leave(struct ku_place *place);
+void ku_place_leave(struct ku_place *place);
 
-KU_SERVICE void *ku_place_owner(const struct ku_place *place);
+void *ku_place_owner(const struct ku_place *place);
 
 /* Of the places that have left and whose nodes may still be there, return how
    many had left before the first, or UINT64_MAX if there are none. */
@@ -89,8 +88,8 @@ uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines);
 
 /* Of a place that was granted: its node's path as the caller knows paths, and
    its czxid. */
-KU_SERVICE const char *ku_place_path(const struct ku_place *place);
-KU_SERVICE int64_t ku_place_token(const struct ku_place *place);
+const char *ku_place_path(const struct ku_place *place);
+int64_t ku_place_token(const struct ku_place *place);
 
 /*
  * What the client tells all lines: line_session.c.

@@ -21,6 +21,8 @@ core_sources = \
 	%D%/error.c \
 	%D%/footprint.c %D%/footprint.h \
 	%D%/fork.c %D%/fork.h \
+	%D%/gate.c %D%/gate.h %D%/gate_impl.h \
+	%D%/gate_lock.c %D%/gate_turn.c \
 	%D%/hosts.c %D%/hosts.h \
 	%D%/lease.c %D%/lease.h \
 	%D%/hold.c %D%/hold.h \

@@ -22,34 +22,6 @@ enum kustos_err ku_recipe_check(const struct kustos_client *client)
 	return ku_forked(&client->fork) ? KUSTOS_EFORKED : KUSTOS_OK;
 }
 
-void ku_recipe_lock(struct kustos_client *client)
-{
-	ku_lock(client);
-}
-
-void ku_recipe_unlock(struct kustos_client *client)
-{
-	ku_unlock(client);
-}
-
-void ku_recipe_wait(struct kustos_client *client)
-{
-	ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
-}
-
-void ku_recipe_wake(struct kustos_client *client)
-{
-	pthread_cond_broadcast(&client->state_changed);
-}
-
-bool ku_recipe_closing(struct kustos_client *client)
-{
-	ku_lock(client);
-	bool closing = client->closing != KU_OPEN;
-	ku_unlock(client);
-	return closing;
-}
-
 uint64_t ku_recipe_left(const struct kustos_client *client)
 {
 	return client->lines.left;
@@ -70,11 +42,6 @@ enum kustos_err ku_recipe_wait_left(struct kustos_client *client,
 	ku_leave(client);
 	ku_unlock(client);
 	return err;
-}
-
-int64_t ku_recipe_now(const struct kustos_client *client)
-{
-	return ku_now(client);
 }
 
 /* Split "10.0.0.1:2181" or "[::1]:2181" in place.  Returns the host. */

@@ -12,7 +12,6 @@
 
 #include "cancel.h"
 #include "dispatch.h"
-#include "service.h"
 #include "timer.h"
 
 #include <kustos/base.h>
@@ -49,16 +48,16 @@ struct ku_wait { /* a field of whatever waits; zero before its use */
 
 /* Start, and wait for the end.  KUSTOS_NOW sets no limit: it is up to the
    recipe not to wait.  The client is not locked. */
-KU_SERVICE enum kustos_err ku_wait_block(struct ku_wait *wait,
-	kustos_deadline deadline, struct kustos_cancel *cancel);
+enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
 
 /* Start; "tell" follows the end.  If this does not return KUSTOS_OK, it does
    not.  The client is not locked. */
-KU_SERVICE enum kustos_err ku_wait_async(struct ku_wait *wait,
-	kustos_deadline deadline, struct kustos_cancel *cancel);
+enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
 
 /* It has been decided.  Locked. */
-KU_SERVICE void ku_wait_end(struct ku_wait *wait, enum kustos_err err);
+void ku_wait_end(struct ku_wait *wait, enum kustos_err err);
 
 /* Give all of a client's waits up. */
 void ku_waits_fail(struct kustos_client *client, enum kustos_err why);

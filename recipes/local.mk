@@ -15,7 +15,7 @@
 recipe_headers =
 
 lib_LTLIBRARIES += libkustos-mutex.la
-libkustos_mutex_la_SOURCES = %D%/mutex.c %D%/mutex_turn.c %D%/mutex_turn.h
+libkustos_mutex_la_SOURCES = %D%/mutex.c
 libkustos_mutex_la_LIBADD = libkustos.la
 libkustos_mutex_la_LDFLAGS = $(recipe_ldflags) \
 	-Wl,--version-script=$(srcdir)/%D%/mutex.map

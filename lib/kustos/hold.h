@@ -41,6 +41,11 @@ enum kustos_hold_state {
 	KUSTOS_HOLD_LOST = 2
 };
 
+/* The end of an acquire_async(), of whatever recipe.  Called once; "hold" is
+   NULL unless "err" is KUSTOS_OK. */
+typedef void kustos_granted_fn(void *arg, enum kustos_err err,
+	struct kustos_hold *hold);
+
 /* Return "HELD" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_hold_state_name(enum kustos_hold_state state);
 

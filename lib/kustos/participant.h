@@ -19,6 +19,10 @@ KUSTOS_BEGIN
 struct kustos_client;
 struct kustos_cancel;
 
+/* How we name nodes.  Processes see each other only if they can read each
+   other's names; a line in which some cannot is logged. */
+enum kustos_dialect { KUSTOS_DIALECT_CURATOR = 0, KUSTOS_DIALECT_KAZOO = 1 };
+
 /* Whose way of naming a node has. */
 enum kustos_style {
 	KUSTOS_STYLE_CURATOR = 0, /* _c_<uuid>-lock-N; ours by default */

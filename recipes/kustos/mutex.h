@@ -28,22 +28,13 @@
 
 #include <kustos/base.h>
 #include <kustos/hold.h>
+#include <kustos/participant.h>
 
 KUSTOS_BEGIN
 
 struct kustos_mutex; /* opaque; lives from _create() to _destroy() */
 struct kustos_client;
 struct kustos_cancel;
-
-/* How nodes are named.  Processes exclude each other only if all of them can
-   see each other's names; a line in which they cannot is logged. */
-enum kustos_dialect {
-	KUSTOS_DIALECT_CURATOR = 0,
-	KUSTOS_DIALECT_KAZOO = 1 /* a stock kazoo Lock, and nobody else */
-};
-
-/* Somebody has asked for "hold" back.  It is up to the program. */
-typedef void kustos_revoke_fn(void *arg, struct kustos_hold *hold);
 
 /* Set by KUSTOS_MUTEX_OPTIONS_INIT, then changed at will.  All strings are
    copied. */
@@ -57,7 +48,7 @@ struct kustos_mutex_options {
 	   order.  Default 32. */
 	int local_handoffs;
 
-	enum kustos_dialect dialect;
+	enum kustos_dialect dialect; /* kazoo's: a stock Lock, nobody else */
 
 	/* Stored in the node.  NULL: the client's default data; if it has
 	   none, the local address. */
@@ -70,8 +61,9 @@ struct kustos_mutex_options {
 	const char *reason;
 
 	/* Makes this a revocable holder, whose node is empty unless "data" is
-	   given.  Called at most once for each request. */
-	kustos_revoke_fn *on_revoke;
+	   given.  Called at most once for each request of somebody who wants
+	   the hold back; it is up to the program. */
+	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 
 	/* Not 0: unlock waits until the server has confirmed it, or until the
@@ -133,17 +125,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_acquire(
 	struct kustos_mutex *mutex, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out);
 
-/* Called once.  "hold" is NULL unless "err" is KUSTOS_OK. */
-typedef void kustos_mutex_granted_fn(void *arg, enum kustos_err err,
-	struct kustos_hold *hold);
-
 /* Ask for a hold and return at once; "granted" tells the end of it.  Takes no
    thread while it waits.  Returns KUSTOS_OK, or why it could not be started,
    and then "granted" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_acquire_async(
 	struct kustos_mutex *mutex, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_mutex_granted_fn *granted,
-	void *arg);
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg);
 
 /* Return 1 if the line was last seen with participants that do not wait for
    ours (kazoo's stock names in Curator's dialect, and the other way round). */

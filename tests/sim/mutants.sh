@@ -209,16 +209,16 @@ mutant one_gone_all_wait lib/place.c \
 	's/ku_place_look(behind);/;/'
 
 # Hand-overs inside a process, and its end.
-mutant waits_outlive_their_mutex recipes/mutex.c \
-	's/ku_mutex_give_up(mutex->first, KUSTOS_ECLOSED);/break;/'
+mutant waits_outlive_their_mutex lib/gate.c \
+	's/ku_gate_give_up(gate->first, KUSTOS_ECLOSED);/break;/'
 mutant asked_for_what_is_gone lib/place.c \
 	'/^void ku_place_restart/,/^}/s/place->revoked = false;//'
-mutant S05_lost_hold_handed_over recipes/mutex_turn.c \
+mutant S05_lost_hold_handed_over lib/gate_turn.c \
 	's/ku_hold_state(hold) != KUSTOS_HOLD_LOST \&\& //'
-mutant handed_over_without_end recipes/mutex_turn.c \
-	's/turn->handed < mutex->local_handoffs/mutex->local_handoffs > 0/'
-mutant canceled_turn_keeps_its_place recipes/mutex_turn.c \
-	's/turn = mutex->turn; .*/;/'
+mutant handed_over_without_end lib/gate_turn.c \
+	's/turn->handed < gate->local_handoffs/gate->local_handoffs > 0/'
+mutant canceled_turn_keeps_its_place lib/gate_turn.c \
+	's/turn = gate->turn; .*/;/'
 
 wait
 found=0 failed=0 i=0

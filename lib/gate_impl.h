@@ -1,0 +1,71 @@
+/*
+ * gate_impl.h - the insides of a gate, for the files that are called gate.
+ */
+#ifndef KU_GATE_IMPL_H
+#define KU_GATE_IMPL_H
+
+#include "client.h"
+#include "gate.h"
+
+struct ku_turn {
+	struct ku_gate *gate;
+	struct ku_place *place;
+	struct ku_claim *claim;	  /* whose it is; NULL: of the first in line */
+	struct kustos_hold *hold; /* NULL until it is granted */
+	bool once;		  /* it is not to wait */
+	int handed;		  /* how often it was handed over */
+	int64_t granted_ns;
+};
+
+/* A thread, or a callback, that waits. */
+struct ku_claim {
+	struct ku_wait wait; /* first: cast back from it */
+	struct ku_gate *gate;
+	struct kustos_hold *hold; /* for its grant */
+	struct ku_turn *turn;	  /* its own, if each has one */
+	bool once;
+	struct ku_claim *prev, *next;
+	kustos_granted_fn *granted;
+	void *arg;
+};
+
+/* What a thread has locked. */
+struct ku_lock {
+	pthread_t thread;
+	int depth;
+	struct kustos_hold *hold;
+	struct ku_lock *next;
+};
+
+struct ku_gate {
+	/* Constant. */
+	struct kustos_client *client;
+	struct ku_line *line;
+	struct ku_place_kind kind;
+	int local_handoffs;
+	char *data; /* NULL: a record of the holder is made each time */
+	size_t len;
+	char *reason;
+	kustos_hold_fn *on_revoke;
+	void *on_revoke_arg;
+
+	/* Guarded by the client's lock. */
+	int refs; /* of the program, of claims, of turns */
+	bool destroyed;
+	bool telling; /* of a request to give it back, on this thread */
+	pthread_t teller;
+	struct ku_claim *first, *last; /* who waits, the longest first */
+	struct ku_turn *turn;	       /* of them all, unless each has one */
+	struct ku_lock *locks;
+};
+
+/* Begin to wait, and give it up.  Locked. */
+enum kustos_err ku_gate_enter(struct ku_claim *claim);
+void ku_gate_give_up(struct ku_claim *claim, enum kustos_err why);
+
+/* Give a reference back; the last one frees it.  Locked. */
+void ku_gate_put(struct ku_gate *gate);
+
+extern const struct ku_place_events ku_gate_events;
+
+#endif

@@ -1,0 +1,93 @@
+/* gate_lock.c - locks that belong to threads, and nest. */
+
+#include "gate_impl.h"
+#include "recipe.h"
+
+#include <stdlib.h>
+
+/* Return where what this thread has locked is kept; NULL there if it has not. */
+static struct ku_lock **find_lock(struct ku_gate *gate)
+{
+	struct ku_lock **at = &gate->locks;
+
+	while (*at != NULL && !pthread_equal((*at)->thread, pthread_self()))
+		at = &(*at)->next;
+	return at;
+}
+
+/* Lock once more, if this thread has locked it.  Returns false if not. */
+static bool relock(struct ku_gate *gate, enum kustos_err *err)
+{
+	ku_lock(gate->client);
+	struct ku_lock *lock = *find_lock(gate);
+	if (lock != NULL) {
+		bool is_lost = ku_hold_state(lock->hold) == KUSTOS_HOLD_LOST;
+
+		*err = is_lost ? KUSTOS_ELOST : KUSTOS_OK;
+		lock->depth += !is_lost;
+	}
+	ku_unlock(gate->client);
+	return lock != NULL;
+}
+
+enum kustos_err ku_gate_lock(struct ku_gate *gate, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	enum kustos_err err;
+
+	if (relock(gate, &err))
+		return err;
+	struct ku_lock *lock = calloc(1, sizeof(*lock));
+	if (lock == NULL)
+		return KUSTOS_ENOMEM;
+	err = ku_gate_acquire(gate, deadline, cancel, &lock->hold);
+	if (err != KUSTOS_OK) {
+		free(lock);
+		return err;
+	}
+	lock->thread = pthread_self();
+	lock->depth = 1;
+	ku_lock(gate->client);
+	lock->next = gate->locks;
+	gate->locks = lock;
+	ku_unlock(gate->client);
+	return KUSTOS_OK;
+}
+
+enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits)
+{
+	struct kustos_client *client = gate->client;
+	enum kustos_err err = KUSTOS_OK;
+	bool last = false;
+
+	ku_lock(client);
+	struct ku_lock **at = find_lock(gate);
+	struct ku_lock *lock = *at;
+	if (lock == NULL)
+		err = KUSTOS_ENOTHELD;
+	else if (ku_hold_state(lock->hold) == KUSTOS_HOLD_LOST)
+		err = KUSTOS_ELOST;
+	if (lock != NULL && --lock->depth == 0) {
+		*at = lock->next;
+		last = true;
+	}
+	ku_unlock(client);
+	if (!last)
+		return err;
+	err = ku_hold_release(lock->hold);
+	free(lock);
+	if (err != KUSTOS_OK || !waits)
+		return err;
+	ku_lock(client);
+	uint64_t left = ku_recipe_left(client);
+	ku_unlock(client);
+	return ku_recipe_wait_left(client, left);
+}
+
+struct kustos_hold *ku_gate_hold(struct ku_gate *gate)
+{
+	ku_lock(gate->client);
+	struct ku_lock *lock = *find_lock(gate);
+	ku_unlock(gate->client);
+	return lock != NULL ? lock->hold : NULL;
+}

@@ -1,0 +1,247 @@
+/* gate_turn.c - take places, and give them to those who wait. */
+
+#include "gate_impl.h"
+#include "recipe.h"
+
+#include <stdlib.h>
+
+/* For how long threads of one gate hand over to each other at the most. */
+#define LOCAL_NS (50 * INT64_C(1000000))
+
+static void enqueue(struct ku_claim *claim)
+{
+	struct ku_gate *gate = claim->gate;
+
+	claim->next = NULL;
+	claim->prev = gate->last;
+	if (claim->prev != NULL)
+		claim->prev->next = claim;
+	else
+		gate->first = claim;
+	gate->last = claim;
+	gate->refs++;
+}
+
+/* Take "claim" out of the queue, and end its wait. */
+static void dequeue(struct ku_claim *claim, enum kustos_err err)
+{
+	struct ku_gate *gate = claim->gate;
+
+	if (claim->prev != NULL)
+		claim->prev->next = claim->next;
+	else
+		gate->first = claim->next;
+	if (claim->next != NULL)
+		claim->next->prev = claim->prev;
+	else
+		gate->last = claim->prev;
+	claim->turn = NULL;
+	gate->refs--; /* the program or its turn has another */
+	ku_wait_end(&claim->wait, err);
+}
+
+/* Give the place up for good. */
+static void turn_end(struct ku_turn *turn)
+{
+	struct ku_gate *gate = turn->gate;
+
+	if (gate->turn == turn)
+		gate->turn = NULL;
+	ku_place_leave(turn->place);
+	free(turn);
+	ku_gate_put(gate);
+}
+
+/* Take a place for "claim", or for whoever is first. */
+static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_claim *claim,
+	bool once)
+{
+	struct ku_turn *turn = calloc(1, sizeof(*turn));
+	char *record = NULL;
+	size_t len = gate->len;
+	enum kustos_err err = KUSTOS_OK;
+
+	if (turn == NULL)
+		return KUSTOS_ENOMEM;
+	if (gate->data == NULL)
+		err = ku_recipe_record(gate->reason, &record, &len);
+	turn->gate = gate;
+	turn->claim = claim;
+	turn->once = once;
+	if (err == KUSTOS_OK)
+		err = ku_place_take(gate->line, &gate->kind,
+			gate->data != NULL ? gate->data : record, len, once,
+			turn, &turn->place);
+	free(record);
+	if (err != KUSTOS_OK) {
+		free(turn);
+		return err;
+	}
+	gate->refs++;
+	if (claim != NULL)
+		claim->turn = turn;
+	else
+		gate->turn = turn;
+	return KUSTOS_OK;
+}
+
+/* See that the first in line is served; who cannot be is told so. */
+static void serve(struct ku_gate *gate)
+{
+	gate->refs++;
+	while (gate->local_handoffs > 0 && gate->turn == NULL &&
+		gate->first != NULL) {
+		struct ku_claim *claim = gate->first;
+		enum kustos_err err = turn_begin(gate, NULL, claim->once);
+
+		if (err != KUSTOS_OK)
+			dequeue(claim, err);
+	}
+	ku_gate_put(gate);
+}
+
+static void released(struct kustos_hold *hold, void *owner);
+
+static void hand_over(struct ku_turn *turn, struct ku_claim *claim)
+{
+	turn->hold = claim->hold;
+	turn->claim = NULL;
+	ku_hold_grant(turn->hold, turn->place, released, turn);
+	dequeue(claim, KUSTOS_OK);
+}
+
+/* May the next thread have it without another process's having its turn? */
+static bool may_hand_over(const struct ku_turn *turn)
+{
+	const struct ku_gate *gate = turn->gate;
+
+	return gate->first != NULL && turn->handed < gate->local_handoffs &&
+		ku_now(gate->client) - turn->granted_ns < LOCAL_NS;
+}
+
+/* The hold is given back. */
+static void released(struct kustos_hold *hold, void *owner)
+{
+	struct ku_turn *turn = owner;
+	struct ku_gate *gate = turn->gate;
+
+	if (ku_hold_state(hold) != KUSTOS_HOLD_LOST && may_hand_over(turn)) {
+		turn->handed++;
+		hand_over(turn, gate->first);
+		return;
+	}
+	gate->refs++;
+	turn_end(turn);
+	serve(gate);
+	ku_gate_put(gate);
+}
+
+static void granted(struct ku_place *place)
+{
+	struct ku_turn *turn = ku_place_owner(place);
+	struct ku_claim *claim = turn->claim != NULL ? turn->claim
+						     : turn->gate->first;
+
+	turn->granted_ns = ku_now(turn->gate->client);
+	hand_over(turn, claim); /* with nobody waiting there is no turn */
+}
+
+static void failed(struct ku_place *place, enum kustos_err err)
+{
+	struct ku_turn *turn = ku_place_owner(place);
+	struct ku_gate *gate = turn->gate;
+	struct ku_claim *claim = turn->claim != NULL ? turn->claim
+						     : gate->first;
+	bool once = turn->once;
+
+	gate->refs++;
+	turn_end(turn);
+	/* Whoever came for a single try may have gone meanwhile. */
+	if (claim != NULL && (!once || claim->once))
+		dequeue(claim, err);
+	serve(gate);
+	ku_gate_put(gate);
+}
+
+static void lost(struct ku_place *place)
+{
+	struct ku_turn *turn = ku_place_owner(place);
+	struct ku_gate *gate = turn->gate;
+
+	if (gate->turn == turn)
+		gate->turn = NULL; /* it ends when its hold is released */
+	ku_hold_lose(turn->hold);
+	serve(gate);
+}
+
+static void call_on_revoke(void *arg, struct kustos_hold *hold)
+{
+	struct ku_gate *gate = arg;
+	struct kustos_client *client = gate->client;
+
+	ku_lock(client);
+	bool wanted = !gate->destroyed;
+	if (wanted) {
+		gate->refs++;
+		gate->telling = true;
+		gate->teller = pthread_self();
+	}
+	ku_unlock(client);
+	if (!wanted)
+		return;
+	gate->on_revoke(gate->on_revoke_arg, hold);
+	ku_lock(client);
+	gate->telling = false;
+	pthread_cond_broadcast(&client->state_changed);
+	ku_gate_put(gate);
+	ku_unlock(client);
+}
+
+static void revoked(struct ku_place *place)
+{
+	struct ku_turn *turn = ku_place_owner(place);
+
+	/* Whoever asks waits for the node to go, so threads that hand it over
+	   among themselves would make fun of the request. */
+	turn->handed = turn->gate->local_handoffs;
+	if (!turn->gate->destroyed)
+		ku_hold_ask(turn->hold, call_on_revoke, turn->gate);
+}
+
+const struct ku_place_events ku_gate_events = { granted, failed, lost,
+	revoked };
+
+enum kustos_err ku_gate_enter(struct ku_claim *claim)
+{
+	struct ku_gate *gate = claim->gate;
+	bool own = gate->local_handoffs == 0;
+
+	if (gate->destroyed)
+		return KUSTOS_ECLOSED;
+	if (claim->once && !own && gate->turn != NULL)
+		return KUSTOS_EBUSY;
+	if (own || gate->turn == NULL) {
+		enum kustos_err err = turn_begin(gate, own ? claim : NULL,
+			claim->once);
+
+		if (err != KUSTOS_OK)
+			return err;
+	}
+	enqueue(claim);
+	return KUSTOS_OK;
+}
+
+void ku_gate_give_up(struct ku_claim *claim, enum kustos_err why)
+{
+	struct ku_gate *gate = claim->gate;
+	struct ku_turn *turn = claim->turn;
+
+	gate->refs++;
+	dequeue(claim, why);
+	if (turn == NULL && gate->first == NULL && gate->turn != NULL &&
+		gate->turn->hold == NULL)
+		turn = gate->turn; /* nobody wants it any more */
+	if (turn != NULL)
+		turn_end(turn);
+	ku_gate_put(gate);
+}
