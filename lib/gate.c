@@ -91,85 +91,39 @@ void ku_gate_destroy(struct ku_gate *gate)
 	ku_unlock(client);
 }
 
-static enum kustos_err claim_start(struct ku_wait *wait)
+static enum kustos_err guest_start(struct ku_wait *wait)
 {
-	return ku_gate_enter((struct ku_claim *)wait);
+	return ku_gate_enter((struct ku_guest *)wait);
 }
 
-static void claim_give_up(struct ku_wait *wait, enum kustos_err why)
+static void guest_give_up(struct ku_wait *wait, enum kustos_err why)
 {
-	ku_gate_give_up((struct ku_claim *)wait, why);
+	ku_gate_give_up((struct ku_guest *)wait, why);
 }
 
-/* Run the callback of an acquire_async. */
-static void claim_tell(struct ku_wait *wait)
-{
-	struct ku_claim *claim = (struct ku_claim *)wait;
-	enum kustos_err err = wait->err;
-
-	/* What was granted before a close, and is told after it, is of no use. */
-	ku_lock(wait->client);
-	bool closing = wait->client->closing != KU_OPEN;
-	ku_unlock(wait->client);
-	if (err == KUSTOS_OK && closing) {
-		(void)ku_hold_release(claim->hold);
-		err = KUSTOS_ECLOSED;
-	} else if (err != KUSTOS_OK) {
-		ku_hold_free(claim->hold);
-	}
-	claim->granted(claim->arg, err, err == KUSTOS_OK ? claim->hold : NULL);
-	free(claim);
-}
-
-static const struct ku_wait_calls claim_calls = { claim_start, claim_give_up,
-	claim_tell };
-
-/* Make a claim ready to start. */
-static enum kustos_err claim_init(struct ku_claim *claim, struct ku_gate *gate,
-	kustos_deadline deadline)
-{
-	claim->wait.client = gate->client;
-	claim->wait.calls = &claim_calls;
-	claim->gate = gate;
-	claim->once = deadline == KUSTOS_NOW;
-	claim->hold = ku_hold_new(gate->client);
-	return claim->hold != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
-}
+static const struct ku_wait_calls guest_calls = { guest_start, guest_give_up,
+	ku_claim_tell };
 
 enum kustos_err ku_gate_acquire(struct ku_gate *gate, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
-	struct ku_claim claim = { .once = false };
-	enum kustos_err err = claim_init(&claim, gate, deadline);
+	struct ku_guest guest = { .gate = gate };
 
-	if (err != KUSTOS_OK)
-		return err;
-	err = ku_wait_block(&claim.wait, deadline, cancel);
-	if (err == KUSTOS_OK)
-		*out = claim.hold;
-	else
-		ku_hold_free(claim.hold);
-	return err;
+	return ku_claim_block(&guest.claim, gate->client, &guest_calls,
+		deadline, cancel, out);
 }
 
 enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_granted_fn *granted, void *arg)
 {
-	struct ku_claim *claim = calloc(1, sizeof(*claim));
+	struct ku_guest *guest = calloc(1, sizeof(*guest));
 
-	if (claim == NULL)
+	if (guest == NULL)
 		return KUSTOS_ENOMEM;
-	claim->granted = granted;
-	claim->arg = arg;
-	enum kustos_err err = claim_init(claim, gate, deadline);
-	if (err == KUSTOS_OK)
-		err = ku_wait_async(&claim->wait, deadline, cancel);
-	if (err != KUSTOS_OK) {
-		ku_hold_free(claim->hold);
-		free(claim);
-	}
-	return err;
+	guest->gate = gate;
+	return ku_claim_async(&guest->claim, gate->client, &guest_calls,
+		deadline, cancel, granted, arg);
 }
 
 bool ku_gate_mixed(struct ku_gate *gate)

@@ -15,10 +15,9 @@
 #ifndef KU_GATE_H
 #define KU_GATE_H
 
-#include "hold.h"
+#include "claim.h"
 #include "line.h"
 #include "service.h"
-#include "wait.h"
 
 #include <pthread.h>
 

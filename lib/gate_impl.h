@@ -10,7 +10,7 @@
 struct ku_turn {
 	struct ku_gate *gate;
 	struct ku_place *place;
-	struct ku_claim *claim;	  /* whose it is; NULL: of the first in line */
+	struct ku_guest *guest;	  /* whose it is; NULL: of the first in line */
 	struct kustos_hold *hold; /* NULL until it is granted */
 	bool once;		  /* it is not to wait */
 	int handed;		  /* how often it was handed over */
@@ -18,15 +18,11 @@ struct ku_turn {
 };
 
 /* A thread, or a callback, that waits. */
-struct ku_claim {
-	struct ku_wait wait; /* first: cast back from it */
+struct ku_guest {
+	struct ku_claim claim; /* first: cast back from it */
 	struct ku_gate *gate;
-	struct kustos_hold *hold; /* for its grant */
-	struct ku_turn *turn;	  /* its own, if each has one */
-	bool once;
-	struct ku_claim *prev, *next;
-	kustos_granted_fn *granted;
-	void *arg;
+	struct ku_turn *turn; /* its own, if each has one */
+	struct ku_guest *prev, *next;
 };
 
 /* What a thread has locked. */
@@ -50,18 +46,18 @@ struct ku_gate {
 	void *on_revoke_arg;
 
 	/* Guarded by the client's lock. */
-	int refs; /* of the program, of claims, of turns */
+	int refs; /* of the program, of guests, of turns */
 	bool destroyed;
 	bool telling; /* of a request to give it back, on this thread */
 	pthread_t teller;
-	struct ku_claim *first, *last; /* who waits, the longest first */
+	struct ku_guest *first, *last; /* who waits, the longest first */
 	struct ku_turn *turn;	       /* of them all, unless each has one */
 	struct ku_lock *locks;
 };
 
 /* Begin to wait, and give it up.  Locked. */
-enum kustos_err ku_gate_enter(struct ku_claim *claim);
-void ku_gate_give_up(struct ku_claim *claim, enum kustos_err why);
+enum kustos_err ku_gate_enter(struct ku_guest *guest);
+void ku_gate_give_up(struct ku_guest *guest, enum kustos_err why);
 
 /* Give a reference back; the last one frees it.  Locked. */
 void ku_gate_put(struct ku_gate *gate);

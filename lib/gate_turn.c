@@ -8,36 +8,36 @@
 /* For how long threads of one gate hand over to each other at the most. */
 #define LOCAL_NS (50 * INT64_C(1000000))
 
-static void enqueue(struct ku_claim *claim)
+static void enqueue(struct ku_guest *guest)
 {
-	struct ku_gate *gate = claim->gate;
+	struct ku_gate *gate = guest->gate;
 
-	claim->next = NULL;
-	claim->prev = gate->last;
-	if (claim->prev != NULL)
-		claim->prev->next = claim;
+	guest->next = NULL;
+	guest->prev = gate->last;
+	if (guest->prev != NULL)
+		guest->prev->next = guest;
 	else
-		gate->first = claim;
-	gate->last = claim;
+		gate->first = guest;
+	gate->last = guest;
 	gate->refs++;
 }
 
-/* Take "claim" out of the queue, and end its wait. */
-static void dequeue(struct ku_claim *claim, enum kustos_err err)
+/* Take "guest" out of the queue, and end its wait. */
+static void dequeue(struct ku_guest *guest, enum kustos_err err)
 {
-	struct ku_gate *gate = claim->gate;
+	struct ku_gate *gate = guest->gate;
 
-	if (claim->prev != NULL)
-		claim->prev->next = claim->next;
+	if (guest->prev != NULL)
+		guest->prev->next = guest->next;
 	else
-		gate->first = claim->next;
-	if (claim->next != NULL)
-		claim->next->prev = claim->prev;
+		gate->first = guest->next;
+	if (guest->next != NULL)
+		guest->next->prev = guest->prev;
 	else
-		gate->last = claim->prev;
-	claim->turn = NULL;
+		gate->last = guest->prev;
+	guest->turn = NULL;
 	gate->refs--; /* the program or its turn has another */
-	ku_wait_end(&claim->wait, err);
+	ku_wait_end(&guest->claim.wait, err);
 }
 
 /* Give the place up for good. */
@@ -52,8 +52,8 @@ static void turn_end(struct ku_turn *turn)
 	ku_gate_put(gate);
 }
 
-/* Take a place for "claim", or for whoever is first. */
-static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_claim *claim,
+/* Take a place for "guest", or for whoever is first. */
+static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 	bool once)
 {
 	struct ku_turn *turn = calloc(1, sizeof(*turn));
@@ -66,7 +66,7 @@ static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_claim *claim,
 	if (gate->data == NULL)
 		err = ku_recipe_record(gate->reason, &record, &len);
 	turn->gate = gate;
-	turn->claim = claim;
+	turn->guest = guest;
 	turn->once = once;
 	if (err == KUSTOS_OK)
 		err = ku_place_take(gate->line, &gate->kind,
@@ -78,8 +78,8 @@ static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_claim *claim,
 		return err;
 	}
 	gate->refs++;
-	if (claim != NULL)
-		claim->turn = turn;
+	if (guest != NULL)
+		guest->turn = turn;
 	else
 		gate->turn = turn;
 	return KUSTOS_OK;
@@ -91,23 +91,23 @@ static void serve(struct ku_gate *gate)
 	gate->refs++;
 	while (gate->local_handoffs > 0 && gate->turn == NULL &&
 		gate->first != NULL) {
-		struct ku_claim *claim = gate->first;
-		enum kustos_err err = turn_begin(gate, NULL, claim->once);
+		struct ku_guest *guest = gate->first;
+		enum kustos_err err = turn_begin(gate, NULL, guest->claim.once);
 
 		if (err != KUSTOS_OK)
-			dequeue(claim, err);
+			dequeue(guest, err);
 	}
 	ku_gate_put(gate);
 }
 
 static void released(struct kustos_hold *hold, void *owner);
 
-static void hand_over(struct ku_turn *turn, struct ku_claim *claim)
+static void hand_over(struct ku_turn *turn, struct ku_guest *guest)
 {
-	turn->hold = claim->hold;
-	turn->claim = NULL;
+	turn->hold = guest->claim.hold;
+	turn->guest = NULL;
 	ku_hold_grant(turn->hold, turn->place, released, turn);
-	dequeue(claim, KUSTOS_OK);
+	dequeue(guest, KUSTOS_OK);
 }
 
 /* May the next thread have it without another process's having its turn? */
@@ -139,26 +139,26 @@ static void released(struct kustos_hold *hold, void *owner)
 static void granted(struct ku_place *place)
 {
 	struct ku_turn *turn = ku_place_owner(place);
-	struct ku_claim *claim = turn->claim != NULL ? turn->claim
+	struct ku_guest *guest = turn->guest != NULL ? turn->guest
 						     : turn->gate->first;
 
 	turn->granted_ns = ku_now(turn->gate->client);
-	hand_over(turn, claim); /* with nobody waiting there is no turn */
+	hand_over(turn, guest); /* with nobody waiting there is no turn */
 }
 
 static void failed(struct ku_place *place, enum kustos_err err)
 {
 	struct ku_turn *turn = ku_place_owner(place);
 	struct ku_gate *gate = turn->gate;
-	struct ku_claim *claim = turn->claim != NULL ? turn->claim
+	struct ku_guest *guest = turn->guest != NULL ? turn->guest
 						     : gate->first;
 	bool once = turn->once;
 
 	gate->refs++;
 	turn_end(turn);
 	/* Whoever came for a single try may have gone meanwhile. */
-	if (claim != NULL && (!once || claim->once))
-		dequeue(claim, err);
+	if (guest != NULL && (!once || guest->claim.once))
+		dequeue(guest, err);
 	serve(gate);
 	ku_gate_put(gate);
 }
@@ -211,33 +211,33 @@ static void revoked(struct ku_place *place)
 const struct ku_place_events ku_gate_events = { granted, failed, lost,
 	revoked };
 
-enum kustos_err ku_gate_enter(struct ku_claim *claim)
+enum kustos_err ku_gate_enter(struct ku_guest *guest)
 {
-	struct ku_gate *gate = claim->gate;
+	struct ku_gate *gate = guest->gate;
 	bool own = gate->local_handoffs == 0;
 
 	if (gate->destroyed)
 		return KUSTOS_ECLOSED;
-	if (claim->once && !own && gate->turn != NULL)
+	if (guest->claim.once && !own && gate->turn != NULL)
 		return KUSTOS_EBUSY;
 	if (own || gate->turn == NULL) {
-		enum kustos_err err = turn_begin(gate, own ? claim : NULL,
-			claim->once);
+		enum kustos_err err = turn_begin(gate, own ? guest : NULL,
+			guest->claim.once);
 
 		if (err != KUSTOS_OK)
 			return err;
 	}
-	enqueue(claim);
+	enqueue(guest);
 	return KUSTOS_OK;
 }
 
-void ku_gate_give_up(struct ku_claim *claim, enum kustos_err why)
+void ku_gate_give_up(struct ku_guest *guest, enum kustos_err why)
 {
-	struct ku_gate *gate = claim->gate;
-	struct ku_turn *turn = claim->turn;
+	struct ku_gate *gate = guest->gate;
+	struct ku_turn *turn = guest->turn;
 
 	gate->refs++;
-	dequeue(claim, why);
+	dequeue(guest, why);
 	if (turn == NULL && gate->first == NULL && gate->turn != NULL &&
 		gate->turn->hold == NULL)
 		turn = gate->turn; /* nobody wants it any more */

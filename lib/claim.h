@@ -1,0 +1,35 @@
+/*
+ * claim.h - a thread that waits for a hold, or a callback that is told of it.
+ */
+#ifndef KU_CLAIM_H
+#define KU_CLAIM_H
+
+#include "hold.h"
+#include "wait.h"
+
+struct ku_claim { /* the first field of what a recipe waits with; zero */
+	struct ku_wait wait;	  /* first: cast back from it */
+	struct kustos_hold *hold; /* made beforehand: a grant cannot fail */
+	bool once;		  /* do not wait: the deadline is KUSTOS_NOW */
+	kustos_granted_fn *granted;
+	void *arg;
+};
+
+/* What a recipe does, with ku_claim_tell() as "tell".  When the claim is
+   granted the recipe gives its hold something to hold, and ends the wait. */
+void ku_claim_tell(struct ku_wait *wait);
+
+/* Start, and wait for the end.  "claim" may be a variable of the caller's. */
+enum kustos_err ku_claim_block(struct ku_claim *claim,
+	struct kustos_client *client, const struct ku_wait_calls *calls,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_hold **out);
+
+/* Start; "granted" is told of the end, after which the malloc'ed "claim" is
+   freed.  If this does not return KUSTOS_OK it is freed at once. */
+enum kustos_err ku_claim_async(struct ku_claim *claim,
+	struct kustos_client *client, const struct ku_wait_calls *calls,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_granted_fn *granted, void *arg);
+
+#endif
