@@ -28,6 +28,7 @@ static const struct entry entries[] = {
 	ENTRY(KUSTOS_ETIMEDOUT, "the deadline passed"),
 	ENTRY(KUSTOS_ECANCELED, "the call was canceled"),
 	ENTRY(KUSTOS_EBUSY, "it is held by another"),
+	ENTRY(KUSTOS_EDEADLK, "the caller would wait for itself"),
 
 	ENTRY(KUSTOS_EDISCONNECTED, "there is no connection to a server"),
 	ENTRY(KUSTOS_ELOST, "the session ended"),

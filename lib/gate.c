@@ -39,6 +39,7 @@ enum kustos_err ku_gate_create(struct kustos_client *client, const char *path,
 	gate->refs = 1;
 	gate->kind.events = &ku_gate_events;
 	gate->kind.bare = wish->bare;
+	gate->kind.shares = wish->shares;
 	gate->kind.leaf = wish->leaf;
 	gate->kind.revocable = wish->on_revoke != NULL;
 	gate->local_handoffs = wish->local_handoffs;
@@ -71,9 +72,11 @@ void ku_gate_put(struct ku_gate *gate)
 
 void ku_gate_destroy(struct ku_gate *gate)
 {
-	struct kustos_client *client = gate->client;
 	struct ku_lock *lock;
 
+	if (gate == NULL)
+		return;
+	struct kustos_client *client = gate->client;
 	ku_lock(client);
 	gate->destroyed = true;
 	while (gate->telling && !pthread_equal(gate->teller, pthread_self()))
@@ -104,24 +107,26 @@ static void guest_give_up(struct ku_wait *wait, enum kustos_err why)
 static const struct ku_wait_calls guest_calls = { guest_start, guest_give_up,
 	ku_claim_tell };
 
-enum kustos_err ku_gate_acquire(struct ku_gate *gate, kustos_deadline deadline,
+enum kustos_err ku_gate_acquire(struct ku_gate *gate,
+	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
-	struct ku_guest guest = { .gate = gate };
+	struct ku_guest guest = { .gate = gate, .writer = writer };
 
 	return ku_claim_block(&guest.claim, gate->client, &guest_calls,
 		deadline, cancel, out);
 }
 
 enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_granted_fn *granted, void *arg)
+	struct kustos_hold *writer, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
 {
 	struct ku_guest *guest = calloc(1, sizeof(*guest));
 
 	if (guest == NULL)
 		return KUSTOS_ENOMEM;
 	guest->gate = gate;
+	guest->writer = writer;
 	return ku_claim_async(&guest->claim, gate->client, &guest_calls,
 		deadline, cancel, granted, arg);
 }

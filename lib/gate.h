@@ -29,6 +29,7 @@ struct ku_gate_wish {
 	const struct ku_rule *rule;
 	const char *leaf; /* of its nodes, as in struct ku_place_kind */
 	bool bare;
+	bool shares;
 	int local_handoffs;
 
 	/* Stored in its nodes: a record of who holds, with "reason"; else
@@ -46,19 +47,21 @@ struct ku_gate_wish {
 KU_SERVICE enum kustos_err ku_gate_create(struct kustos_client *client,
 	const char *path, const struct ku_gate_wish *wish,
 	struct ku_gate **out);
-KU_SERVICE void ku_gate_destroy(struct ku_gate *gate);
+KU_SERVICE void ku_gate_destroy(struct ku_gate *gate); /* NULL is allowed */
 
-/* Wait for a hold. */
+/* Wait for a hold: at the end of the line; or beside "writer", the hold of
+   another gate of the same line, unless that is NULL. */
 KU_SERVICE enum kustos_err ku_gate_acquire(struct ku_gate *gate,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	struct kustos_hold **out);
+	struct kustos_hold *writer, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out);
 KU_SERVICE enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_granted_fn *granted, void *arg);
+	struct kustos_hold *writer, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg);
 
 /* The same for this thread, nested. */
 KU_SERVICE enum kustos_err ku_gate_lock(struct ku_gate *gate,
-	kustos_deadline deadline, struct kustos_cancel *cancel);
+	struct kustos_hold *writer, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
 
 /* Undo one lock of this thread.  "waits": until its node is gone. */
 KU_SERVICE enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits);

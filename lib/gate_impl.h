@@ -21,7 +21,8 @@ struct ku_turn {
 struct ku_guest {
 	struct ku_claim claim; /* first: cast back from it */
 	struct ku_gate *gate;
-	struct ku_turn *turn; /* its own, if each has one */
+	struct kustos_hold *writer; /* beside which it wants to be, or NULL */
+	struct ku_turn *turn;	    /* its own, if each has one */
 	struct ku_guest *prev, *next;
 };
 

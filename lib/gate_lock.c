@@ -30,8 +30,8 @@ static bool relock(struct ku_gate *gate, enum kustos_err *err)
 	return lock != NULL;
 }
 
-enum kustos_err ku_gate_lock(struct ku_gate *gate, kustos_deadline deadline,
-	struct kustos_cancel *cancel)
+enum kustos_err ku_gate_lock(struct ku_gate *gate, struct kustos_hold *writer,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
 	enum kustos_err err;
 
@@ -40,7 +40,7 @@ enum kustos_err ku_gate_lock(struct ku_gate *gate, kustos_deadline deadline,
 	struct ku_lock *lock = calloc(1, sizeof(*lock));
 	if (lock == NULL)
 		return KUSTOS_ENOMEM;
-	err = ku_gate_acquire(gate, deadline, cancel, &lock->hold);
+	err = ku_gate_acquire(gate, writer, deadline, cancel, &lock->hold);
 	if (err != KUSTOS_OK) {
 		free(lock);
 		return err;

@@ -52,6 +52,27 @@ static void turn_end(struct ku_turn *turn)
 	ku_gate_put(gate);
 }
 
+static void released(struct kustos_hold *hold, void *owner);
+
+/* Take a place beside that of the guest's writer. */
+static enum kustos_err take_beside(struct ku_turn *turn, const char *data,
+	size_t len)
+{
+	struct ku_gate *gate = turn->gate;
+	struct kustos_hold *hold = turn->guest->writer;
+	struct ku_turn *writer = ku_hold_owner(hold, released);
+
+	if (writer == NULL || writer->gate->line != gate->line ||
+		writer->gate->kind.shares)
+		return KUSTOS_EINVAL;
+	if (ku_hold_state(hold) == KUSTOS_HOLD_LOST)
+		return KUSTOS_ELOST;
+	/* The next thread may not write while this one reads. */
+	writer->handed = writer->gate->local_handoffs;
+	return ku_place_beside(writer->place, &gate->kind, data, len,
+		turn->once, turn, &turn->place);
+}
+
 /* Take a place for "guest", or for whoever is first. */
 static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 	bool once)
@@ -68,9 +89,11 @@ static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 	turn->gate = gate;
 	turn->guest = guest;
 	turn->once = once;
-	if (err == KUSTOS_OK)
-		err = ku_place_take(gate->line, &gate->kind,
-			gate->data != NULL ? gate->data : record, len, once,
+	const char *data = gate->data != NULL ? gate->data : record;
+	if (err == KUSTOS_OK && guest != NULL && guest->writer != NULL)
+		err = take_beside(turn, data, len);
+	else if (err == KUSTOS_OK)
+		err = ku_place_take(gate->line, &gate->kind, data, len, once,
 			turn, &turn->place);
 	free(record);
 	if (err != KUSTOS_OK) {
@@ -99,8 +122,6 @@ static void serve(struct ku_gate *gate)
 	}
 	ku_gate_put(gate);
 }
-
-static void released(struct kustos_hold *hold, void *owner);
 
 static void hand_over(struct ku_turn *turn, struct ku_guest *guest)
 {

@@ -146,6 +146,11 @@ void ku_hold_grant(struct kustos_hold *hold, struct ku_place *place,
 	hold->epoch = hold->client->session.epoch;
 }
 
+void *ku_hold_owner(const struct kustos_hold *hold, ku_hold_release_fn *release)
+{
+	return hold->release == release ? hold->owner : NULL;
+}
+
 void ku_hold_lose(struct kustos_hold *hold)
 {
 	if (hold->lost)

@@ -25,6 +25,11 @@ void ku_hold_free(struct kustos_hold *hold);
 void ku_hold_grant(struct kustos_hold *hold, struct ku_place *place,
 	ku_hold_release_fn *release, void *owner);
 
+/* Return the owner that it was granted with; NULL if that was with another
+   "release".  Locked. */
+void *ku_hold_owner(const struct kustos_hold *hold,
+	ku_hold_release_fn *release);
+
 /* Its place was lost.  Locked. */
 void ku_hold_lose(struct kustos_hold *hold);
 

@@ -6,12 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_path(const void *a, const void *b)
+static int by_path_and_rule(const void *a, const void *b)
 {
 	const struct ku_line *x = a;
 	const struct ku_line *y = b;
 
-	return strcmp(x->path, y->path);
+	int order = strcmp(x->path, y->path);
+
+	/* Other rules see other contenders: that is another line. */
+	if (order == 0 && x->rule != y->rule)
+		order = (uintptr_t)x->rule < (uintptr_t)y->rule ? -1 : 1;
+	return order;
 }
 
 static struct ku_line *line_new(struct kustos_client *client, char *path,
@@ -27,7 +32,7 @@ static struct ku_line *line_new(struct kustos_client *client, char *path,
 	line->path = path;
 	line->rule = rule;
 	ku_line_init_timers(line);
-	if (tsearch(line, &client->lines.tree, by_path) != NULL)
+	if (tsearch(line, &client->lines.tree, by_path_and_rule) != NULL)
 		return line;
 	ku_timers_release(&client->timers, 2);
 	free(line);
@@ -37,14 +42,15 @@ static struct ku_line *line_new(struct kustos_client *client, char *path,
 enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
 	const struct ku_rule *rule, struct ku_line **out)
 {
-	struct ku_line key = { .client = client };
+	struct ku_line key = { .client = client, .rule = rule };
 
 	if (!ku_path_valid(path, false) || strcmp(path, "/") == 0)
 		return KUSTOS_EINVAL;
 	key.path = ku_path_join(client->config.prefix, path);
 	if (key.path == NULL)
 		return KUSTOS_ENOMEM;
-	struct ku_line **known = tfind(&key, &client->lines.tree, by_path);
+	struct ku_line **known = tfind(&key, &client->lines.tree,
+		by_path_and_rule);
 	struct ku_line *line = known != NULL ? *known
 					     : line_new(client, key.path, rule);
 	if (line == NULL || line->path != key.path)
@@ -62,7 +68,7 @@ void ku_line_put(struct ku_line *line)
 
 	if (--line->refs > 0)
 		return;
-	tdelete(line, &client->lines.tree, by_path);
+	tdelete(line, &client->lines.tree, by_path_and_rule);
 	ku_timer_unset(&client->timers, &line->again);
 	ku_timer_unset(&client->timers, &line->guard);
 	ku_timers_release(&client->timers, 2);
@@ -73,6 +79,16 @@ void ku_line_put(struct ku_line *line)
 bool ku_line_mixed(const struct ku_line *line)
 {
 	return line->mixed;
+}
+
+/* From "place" to the next exclusive one, all have "writer" before them. */
+static void set_writer(struct ku_place *place, struct ku_place *writer)
+{
+	for (; place != NULL; place = place->next) {
+		place->writer = writer;
+		if (!place->kind->shares)
+			return;
+	}
 }
 
 /* The newest come last. */
@@ -92,10 +108,19 @@ void ku_line_insert(struct ku_line *line, struct ku_place *place)
 		after->next = place;
 	else
 		line->first = place;
+	place->writer = after != NULL && after->kind->shares ? after->writer
+							     : after;
+	if (!place->kind->shares)
+		set_writer(place->next, place);
 }
 
 void ku_line_remove(struct ku_line *line, struct ku_place *place)
 {
+	for (struct ku_cursor *c = line->cursors; c != NULL; c = c->outer)
+		if (c->next == place)
+			c->next = place->next;
+	if (!place->kind->shares)
+		set_writer(place->next, place->writer);
 	if (place->prev != NULL)
 		place->prev->next = place->next;
 	else

@@ -48,10 +48,11 @@ struct ku_place_events {
 	void (*revoked)(struct ku_place *place);
 };
 
-/* What all places of one kind share.  Lives as long as they do. */
+/* What all places of one kind have in common.  Lives as long as they do. */
 struct ku_place_kind {
 	const struct ku_place_events *events;
 	const char *leaf; /* what the name has before its number, "lock-" */
+	bool shares;	  /* waits for the exclusive ones only */
 	bool bare;	  /* begins with kazoo's bare UUID, under a plain
 			     parent, instead of Curator's */
 	bool revocable;
@@ -75,6 +76,14 @@ enum kustos_err ku_place_take(struct ku_line *line,
 	const struct ku_place_kind *kind, const void *data, size_t len,
 	bool once, void *owner, struct ku_place **out);
 
+/* Take a place beside "writer", which is granted: a new node with the same
+   number.  It is granted as soon as it is there, if "writer" is still granted
+   then, and fails with KUSTOS_ELOST if not.  "once": and does not wait for a
+   connection.  Returns as ku_place_take(). */
+enum kustos_err ku_place_beside(struct ku_place *writer,
+	const struct ku_place_kind *kind, const void *data, size_t len,
+	bool once, void *owner, struct ku_place **out);
+
 /* Give it up, in whatever state it is, also after it has failed or was lost.
    Its node goes, whatever happens to the connection; nothing is waited for, and
    nothing is called any more.  "place" must not be used after this. */
@@ -87,7 +96,7 @@ void *ku_place_owner(const struct ku_place *place);
 uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines);
 
 /* Of a place that was granted: its node's path as the caller knows paths, and
-   its czxid. */
+   token: its czxid, or that of the writer beside which it stands. */
 const char *ku_place_path(const struct ku_place *place);
 int64_t ku_place_token(const struct ku_place *place);
 

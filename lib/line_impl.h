@@ -97,6 +97,9 @@ struct ku_place {
 	int64_t asked_mzxid; /* and that request was told, or is kept here */
 	enum kustos_err err; /* why it ended while starting */
 
+	int64_t beside; /* czxid of the writer of ours whose number it
+				takes; 0: none */
+
 	/* Its node. */
 	struct ku_op *op; /* its creation, and later its deletion */
 	char *data;
@@ -106,6 +109,7 @@ struct ku_place {
 	int64_t czxid;
 	int64_t session_id;
 	struct ku_place *prev, *next; /* of ours in this line, by number */
+	struct ku_place *writer;      /* the exclusive one before it there */
 
 	/* What stands before it. */
 	int64_t known; /* the connection on which that was seen, or 0 */
@@ -124,6 +128,12 @@ struct ku_place {
 	uint64_t left;	     /* how many left before it */
 };
 
+/* Goes through places that may end meanwhile. */
+struct ku_cursor {
+	struct ku_place *next;
+	struct ku_cursor *outer;
+};
+
 struct ku_line {
 	struct kustos_client *client;
 	char *path; /* full */
@@ -131,6 +141,7 @@ struct ku_line {
 	int refs;
 	struct ku_place *first, *last; /* those that have nodes */
 	int waiting;		       /* that have none yet, or wait */
+	struct ku_cursor *cursors;     /* that go through them now */
 
 	struct ku_request listing;
 	int64_t connection; /* on which it was last looked at */
@@ -165,11 +176,16 @@ void ku_place_lose(struct ku_place *place);
 /* Its node is gone, and not by us. */
 void ku_place_gone(struct ku_place *place);
 
+/* The server has nothing of it any more. */
+void ku_place_over(struct ku_place *place);
+
+/* Those behind one of ours that is granted now, or has left, move up: from
+   "first", which may be NULL, to the next exclusive one, which the others wait
+   for.  "anew": what is known of those before them is not true any more. */
+void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool anew);
+
 /* It was granted and has left: see that its node goes. */
 void ku_place_go(struct ku_place *place);
-
-/* Make a new node, in place of one that is gone. */
-void ku_place_restart(struct ku_place *place);
 
 /* Grant a place that is next, if all of the conditions above are met. */
 void ku_place_try(struct ku_place *place);
@@ -186,12 +202,38 @@ static inline bool ku_place_waits(const struct ku_place *place)
 	return place->path != NULL && place->state < KU_PLACE_HELD;
 }
 
+/* Return the place of ours that "place" has to wait for before all others, or
+   NULL. */
+static inline struct ku_place *ku_place_blocker(const struct ku_place *place)
+{
+	struct ku_place *writer = place->writer;
+
+	if (!place->kind->shares)
+		return place->prev;
+	return writer != NULL && writer->number == place->number
+		? writer->writer
+		: writer;
+}
+
+/* Return whether that one waits itself: then there is nothing to do. */
+static inline bool ku_place_is_behind(const struct ku_place *place)
+{
+	const struct ku_place *blocker = ku_place_blocker(place);
+
+	return blocker != NULL && ku_place_waits(blocker);
+}
+
 /* Return the place whose ring "ring" is. */
 static inline struct ku_place *ku_ring_place(struct ku_ring *ring)
 {
 	return (struct ku_place *)((char *)ring -
 		offsetof(struct ku_place, ring));
 }
+
+/* place_take.c */
+
+/* Make a new node, in place of one that is gone. */
+void ku_place_restart(struct ku_place *place);
 
 /* line_look.c */
 
@@ -225,8 +267,9 @@ void ku_place_forget(struct ku_place *place);
 /* Watch the place's own node, if it is not watched. */
 void ku_place_watch_own(struct ku_place *place);
 
-/* Watch the nearest of those that stand before the place, and no others. */
-void ku_place_watch_ahead(struct ku_place *place);
+/* Watch the nearest "count" of those that stand before the place, and no
+   others. */
+void ku_place_watch_ahead(struct ku_place *place, int count);
 
 /* Watch none of them. */
 void ku_place_unwatch_ahead(struct ku_place *place);

@@ -44,25 +44,24 @@ void ku_place_forget(struct ku_place *place)
 }
 
 /* Keep what a listing says of "place". */
-static void learn(struct ku_place *place, const struct ku_standing *standing,
-	int before)
+static void learn(struct ku_place *place, const struct ku_standing *standing)
 {
 	bool kept = true;
 
-	place->verdict = ku_rank_verdict(standing, before);
+	place->verdict = ku_rank_verdict(standing);
 	place->news = place->verdict != KU_RANK_WAIT ||
 		(place->state != KU_PLACE_BEHIND &&
 			place->state != KU_PLACE_HELD);
 	if (place->state == KU_PLACE_HELD)
 		return;
 	for (int i = 0; i < KU_NEAR; i++) {
-		const char *name = standing->near[i];
+		const char *name = standing->near.names[i];
 
 		free(place->near[i]);
 		place->near[i] = name != NULL ? strdup(name) : NULL;
 		kept = kept && (name == NULL || place->near[i] != NULL);
 	}
-	place->gap = standing->gap;
+	place->gap = standing->near.count;
 	place->known = place->line->client->session.connection;
 	if (kept)
 		return;
@@ -71,13 +70,23 @@ static void learn(struct ku_place *place, const struct ku_standing *standing,
 	ku_line_again(place->line, PUT_OFF_MS);
 }
 
+/* Is nothing but a listing good enough?  A writer that goes may have left a
+   reader in its place. */
+static bool must_list(const struct ku_place *place)
+{
+	return place->line->rule->downgrades && !place->kind->shares &&
+		place->gap > 0;
+}
+
 /* Watch what has to be watched, given what is known of the gap. */
 static void settle(struct ku_place *place)
 {
 	set_safety(place->line);
-	place->state = place->gap > KU_NEAR ? KU_PLACE_FAR : KU_PLACE_NEXT;
+	bool lists = must_list(place);
+	place->state = lists || place->gap > KU_NEAR ? KU_PLACE_FAR
+						     : KU_PLACE_NEXT;
 	ku_place_watch_own(place);
-	ku_place_watch_ahead(place);
+	ku_place_watch_ahead(place, lists ? 1 : KU_NEAR);
 	ku_place_try(place);
 }
 
@@ -86,7 +95,7 @@ static void decide_waiting(struct ku_place *place)
 {
 	if (place->once) {
 		ku_place_fail(place, KUSTOS_EBUSY);
-	} else if (place->prev != NULL && ku_place_waits(place->prev)) {
+	} else if (ku_place_is_behind(place)) {
 		place->state = KU_PLACE_BEHIND;
 		ku_place_unwatch_ahead(place);
 	} else if (place->known == 0) {
@@ -158,7 +167,6 @@ static bool compare(struct ku_line *line, int64_t czxid,
 {
 	struct ku_crowd crowd;
 	size_t room = 1;
-	int before = 0;
 
 	for (struct ku_place *p = line->first; p != NULL; p = p->next)
 		room++;
@@ -173,15 +181,13 @@ static bool compare(struct ku_line *line, int64_t czxid,
 	for (size_t i = 0; i < count; i++) {
 		standings[i].name = ku_path_leaf(ours[i]->path);
 		standings[i].number = ours[i]->number;
+		standings[i].shares = ours[i]->kind->shares;
 	}
 	bool bare = line->first != NULL && line->first->kind->bare;
 	ku_rank(line->rule, bare ? KUSTOS_STYLE_KAZOO : KUSTOS_STYLE_CURATOR,
 		names, name_count, standings, (int)count, &crowd);
-	for (size_t i = 0; i < count; i++) {
-		learn(ours[i], &standings[i], before);
-		before += standings[i].gap + standings[i].seen +
-			standings[i].tied;
-	}
+	for (size_t i = 0; i < count; i++)
+		learn(ours[i], &standings[i]);
 	free(ours);
 	free(standings);
 	line->children = name_count;
@@ -361,7 +367,7 @@ void ku_place_advance(struct ku_place *place)
 	if (place->state != KU_PLACE_FAR)
 		return;
 	place->state = KU_PLACE_LOOKING;
-	if (place->line->children <= KU_LINE_LONG) {
+	if (place->line->children <= KU_LINE_LONG || must_list(place)) {
 		/* By the time it is answered the nearest has often gone, too,
 		   and it says that we are first. */
 		ku_place_look(place);

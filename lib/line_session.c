@@ -49,6 +49,8 @@ static void lose(struct ku_place *place)
 {
 	if (place->state == KU_PLACE_HELD)
 		ku_place_lose(place);
+	else if (place->beside != 0)
+		ku_place_fail(place, KUSTOS_ELOST); /* its writer is */
 }
 
 void ku_lines_lost(struct kustos_client *client)

@@ -237,19 +237,22 @@ static struct ku_lookout *pick(struct ku_lookout **from, const char *name)
 	return NULL;
 }
 
-void ku_place_watch_ahead(struct ku_place *place)
+void ku_place_watch_ahead(struct ku_place *place, int count)
 {
 	struct ku_lookout *old[KU_NEAR];
+
+	if (count > place->gap)
+		count = place->gap;
 
 	for (int i = 0; i < KU_NEAR; i++) {
 		old[i] = place->ahead[i];
 		place->ahead[i] = NULL;
 	}
-	for (int i = 0; i < KU_NEAR && i < place->gap; i++)
+	for (int i = 0; i < count; i++)
 		place->ahead[i] = pick(old, place->near[i]);
 	for (int i = 0; i < KU_NEAR; i++)
 		ku_lookout_drop(&old[i], false);
-	for (int i = 0; i < KU_NEAR && i < place->gap; i++) {
+	for (int i = 0; i < count; i++) {
 		struct ku_lookout *ahead = place->ahead[i];
 
 		if (ahead == NULL || (!ahead->gone && !ku_lookout_sees(ahead)))

@@ -46,6 +46,7 @@ core_sources = \
 	%D%/op_start.c \
 	%D%/participant.c \
 	%D%/place.c \
+	%D%/place_take.c \
 	%D%/probe.c %D%/probe.h \
 	%D%/random.c %D%/random.h \
 	%D%/rank.c %D%/rank.h \

@@ -1,4 +1,4 @@
-/* place.c - a place's way from its node to its grant, and out again. */
+/* place.c - a place's grant, and its way out. */
 
 #include "line_impl.h"
 
@@ -25,8 +25,7 @@ static void renew(struct ku_line *line)
 		ku_op_drop(op);
 }
 
-/* The server has nothing of "place" any more. */
-static void over(struct ku_place *place)
+void ku_place_over(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 	struct kustos_client *client = line->client;
@@ -48,7 +47,7 @@ static void said_farewell(struct kustos_client *client,
 
 	(void)client;
 	if (reply->rc == KU_ZK_OK)
-		over(place);
+		ku_place_over(place);
 	else
 		ku_op_undo(place->op);
 }
@@ -95,21 +94,40 @@ void ku_place_go(struct ku_place *place)
 		ku_op_undo(place->op);
 }
 
-/* What stood behind "gone" has one less before it. */
-static void move_up(struct ku_place *behind, bool granted)
+/* One that stood before "place" waits no more.  "anew": what is known of those
+   before it is not true any more. */
+static void move_up(struct ku_place *place, bool anew)
 {
-	if (behind == NULL || !ku_place_waits(behind))
+	if (!ku_place_waits(place))
 		return;
-	if (!granted)
-		behind->known = 0; /* its gap is the sum of both */
-	if (behind->prev != NULL && ku_place_waits(behind->prev))
+	if (anew)
+		place->known = 0;
+	if (ku_place_is_behind(place))
 		return;
-	if (!granted)
-		ku_place_look(behind);
-	else if (behind->state == KU_PLACE_BEHIND)
-		ku_place_activate(behind);
+	if (anew)
+		ku_place_look(place);
+	else if (place->state == KU_PLACE_BEHIND)
+		ku_place_activate(place);
 	else
-		ku_place_try(behind);
+		ku_place_try(place);
+}
+
+void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool anew)
+{
+	struct ku_cursor cursor = { .next = first, .outer = line->cursors };
+	bool more = true;
+
+	line->refs++;
+	line->cursors = &cursor;
+	while (more && cursor.next != NULL) {
+		struct ku_place *place = cursor.next;
+
+		cursor.next = place->next;
+		more = place->kind->shares;
+		move_up(place, anew);
+	}
+	line->cursors = cursor.outer;
+	ku_line_put(line);
 }
 
 /* End the part of "place" in its line, and see that its node goes. */
@@ -119,7 +137,9 @@ static void withdraw(struct ku_place *place)
 	struct kustos_client *client = line->client;
 	struct ku_place *behind = place->next;
 	bool held = place->state == KU_PLACE_HELD;
-	bool granted = held && !place->lost;
+	/* Without it the gap of those behind an exclusive one is the sum of
+	   both; unless it was granted, and had nobody before it. */
+	bool anew = !place->kind->shares && (!held || place->lost);
 
 	if (!held)
 		line->waiting--;
@@ -133,17 +153,17 @@ static void withdraw(struct ku_place *place)
 		if (place->op != NULL && !place->op->done)
 			ku_op_unwant(place->op);
 		else
-			over(place);
+			ku_place_over(place);
 		return;
 	}
 	ku_line_remove(line, place);
 	if (place->session_id != client->session.id)
-		over(place);
+		ku_place_over(place);
 	else if (held)
 		ku_place_go(place);
 	else
 		ku_op_undo(place->op);
-	move_up(behind, granted);
+	ku_line_move_up(line, behind, anew);
 }
 
 void ku_place_leave(struct ku_place *place)
@@ -174,8 +194,19 @@ void ku_place_gone(struct ku_place *place)
 {
 	if (place->state == KU_PLACE_HELD)
 		ku_place_lose(place);
+	else if (place->beside != 0)
+		ku_place_fail(place, KUSTOS_ELOST);
 	else
 		ku_place_restart(place);
+}
+
+/* Is the writer still granted whose place this one takes? */
+static bool is_beside_one(const struct ku_place *place)
+{
+	const struct ku_place *writer = place->writer;
+
+	return writer != NULL && writer->czxid == place->beside &&
+		writer->state == KU_PLACE_HELD;
 }
 
 void ku_place_grant(struct ku_place *place)
@@ -189,6 +220,10 @@ void ku_place_grant(struct ku_place *place)
 	if (state != KUSTOS_CONNECTED ||
 		place->session_id != client->session.id)
 		return;
+	if (place->beside != 0 && !is_beside_one(place)) {
+		ku_place_fail(place, KUSTOS_ELOST);
+		return;
+	}
 	place->state = KU_PLACE_HELD;
 	place->granted = true;
 	line->waiting--;
@@ -197,13 +232,12 @@ void ku_place_grant(struct ku_place *place)
 		ku_place_watch_own(place);
 	if (place->proof != NULL)
 		place->proof->allowed = false;
-	if (line->children > KU_LINE_LONG)
+	if (line->children > KU_LINE_LONG && !place->kind->shares)
 		(void)ku_place_read_proof(place); /* may we leave ours? */
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer(client, &line->guard,
 			ku_now(client) + GUARD_MS * KU_NS_PER_MS);
-	if (place->next != NULL && place->next->state == KU_PLACE_BEHIND)
-		ku_place_activate(place->next);
+	ku_line_move_up(line, place->next, false);
 	bool revoked = place->revoked;
 	place->kind->events->granted(place);
 	if (revoked && place->state == KU_PLACE_HELD)
@@ -214,7 +248,7 @@ void ku_place_try(struct ku_place *place)
 {
 	const struct kustos_client *client = place->line->client;
 
-	if (place->state != KU_PLACE_NEXT || place->prev != NULL ||
+	if (place->state != KU_PLACE_NEXT || ku_place_blocker(place) != NULL ||
 		place->known != client->session.connection ||
 		!ku_lookout_sees(place->own))
 		return;
@@ -222,196 +256,4 @@ void ku_place_try(struct ku_place *place)
 		if (place->ahead[i] == NULL || !place->ahead[i]->gone)
 			return;
 	ku_place_grant(place);
-}
-
-/* The creation has ended: the node is there, or it cannot be had. */
-static void created(struct ku_op *op)
-{
-	struct ku_place *place = op->owner;
-	struct ku_line *line = place->line;
-
-	if (place->state == KU_PLACE_LEAVING) {
-		if (op->err == KUSTOS_OK && op->kind == KU_ZK_CREATE)
-			ku_op_undo(op);
-		else
-			over(place);
-		return;
-	}
-	if (op->err != KUSTOS_OK) {
-		ku_place_fail(place, op->err);
-		return;
-	}
-	ku_op_slim(op);
-	place->path = op->out_path;
-	place->czxid = op->out_stat.czxid;
-	place->session_id = line->client->session.id;
-	place->state = KU_PLACE_BEHIND;
-	bool numbered = ku_name_sequence(place->path, &place->number);
-	ku_line_insert(line, place);
-	if (!numbered || !ku_number_sound(place->number))
-		ku_place_fail(place, KUSTOS_ESATURATED);
-	else if (place->prev == NULL || !ku_place_waits(place->prev))
-		ku_place_activate(place);
-	else if (place->once)
-		ku_place_fail(place, KUSTOS_EBUSY);
-}
-
-static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
-{
-	struct ku_line *line = place->line;
-	const struct ku_place_kind *kind = place->kind;
-	const char *path = line->path + strlen(line->client->config.prefix);
-	int flags = KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED |
-		KUSTOS_PARENTS;
-	char *prefix = malloc(strlen(path) + strlen(kind->leaf) + 2);
-
-	if (prefix == NULL)
-		return KUSTOS_ENOMEM;
-	stpcpy(stpcpy(stpcpy(prefix, path), "/"), kind->leaf);
-	enum kustos_err err = ku_op_new(line->client, KU_ZK_CREATE, prefix,
-		flags, op);
-	free(prefix);
-	if (err == KUSTOS_OK)
-		err = ku_op_data(*op, place->data, place->len);
-	if (err == KUSTOS_OK)
-		err = ku_create_init(*op);
-	if (err != KUSTOS_OK)
-		return err;
-	(*op)->bare = (*op)->plain = kind->bare;
-	(*op)->ended = created;
-	(*op)->owner = place;
-	return KUSTOS_OK;
-}
-
-/* Have a node made.  If nobody of ours waits before it, the listing that tells
-   who does goes out behind it in the same flight.  On failure "place" has
-   left. */
-static enum kustos_err create(struct ku_place *place)
-{
-	struct ku_line *line = place->line;
-	struct ku_op *op = NULL;
-
-	place->starting = true;
-	enum kustos_err err = make_op(place, &op);
-	if (err == KUSTOS_OK) {
-		place->op = op;
-		err = ku_op_owned(op);
-	}
-	if (err != KUSTOS_OK && op != NULL) {
-		place->op = NULL; /* it has not begun */
-		ku_op_drop(op);
-	}
-	if (err != KUSTOS_OK && place->state != KU_PLACE_LEAVING)
-		ku_place_fail(place, err);
-	place->starting = false;
-	if (place->state == KU_PLACE_LEAVING)
-		return place->err;
-	if (line->waiting == 1 && place->op->request.slot != NULL)
-		ku_line_list(line);
-	return KUSTOS_OK;
-}
-
-void ku_place_restart(struct ku_place *place)
-{
-	struct ku_place *behind = place->next;
-	bool certain = place->own != NULL && place->own->gone;
-
-	if (place->proof != NULL)
-		(void)ku_wire_withdraw(place->line->client,
-			&place->proof->request);
-	ku_place_forget(place);
-	ku_lookout_drop(&place->own, true);
-	ku_line_remove(place->line, place);
-	/* A listing may be wrong, a deletion that is not needed does no harm. */
-	place->op->ended = NULL;
-	if (place->session_id == place->line->client->session.id && !certain)
-		ku_op_undo(place->op);
-	else
-		ku_op_drop(place->op);
-	place->op = NULL;
-	place->path = NULL;
-	place->revoked = false;
-	if (place->proof != NULL)
-		place->proof->stale = place->proof->request.slot != NULL;
-	place->state = KU_PLACE_CREATING;
-	move_up(behind, false);
-	if (create(place) != KUSTOS_OK)
-		place->kind->events->failed(place, place->err);
-}
-
-/* Those of ours that have left, and stay only to see whether they may leave a
-   proof, go now: whoever tries once must not find them there. */
-static void hurry(struct ku_line *line)
-{
-	struct ku_ring *away = &line->client->lines.away;
-
-	for (struct ku_ring *r = away->next; r != away; r = r->next) {
-		struct ku_place *place = ku_ring_place(r);
-
-		if (place->line == line && place->path != NULL &&
-			!place->over && place->op->done &&
-			place->session_id == line->client->session.id)
-			ku_op_undo(place->op);
-	}
-}
-
-/* Does a place of ours stand in the way for certain? */
-static bool is_taken(const struct ku_line *line)
-{
-	const struct ku_place *first = line->first;
-
-	return first != NULL && first->session_id == line->client->session.id &&
-		first->state != KU_PLACE_CREATING;
-}
-
-enum kustos_err ku_place_take(struct ku_line *line,
-	const struct ku_place_kind *kind, const void *data, size_t len,
-	bool once, void *owner, struct ku_place **out)
-{
-	struct kustos_client *client = line->client;
-
-	if (once && !ku_session_ready(client) && client->closing == KU_OPEN)
-		return client->session.auth_failed ? KUSTOS_EAUTH
-						   : KUSTOS_EDISCONNECTED;
-	if (once && is_taken(line))
-		return KUSTOS_EBUSY;
-	if (once)
-		hurry(line);
-	struct ku_place *place = calloc(1, sizeof(*place));
-	char *copy = malloc(len + 1);
-	if (place == NULL || copy == NULL) {
-		free(place);
-		free(copy);
-		return KUSTOS_ENOMEM;
-	}
-	memcpy(copy, len > 0 ? data : "", len);
-	place->line = line;
-	place->kind = kind;
-	place->data = copy;
-	place->len = len;
-	place->once = once;
-	place->owner = owner;
-	place->owned = true;
-	ku_lines_join(place);
-	enum kustos_err err = create(place);
-	if (err != KUSTOS_OK)
-		ku_place_leave(place);
-	else
-		*out = place;
-	return err;
-}
-
-void *ku_place_owner(const struct ku_place *place)
-{
-	return place->owner;
-}
-
-const char *ku_place_path(const struct ku_place *place)
-{
-	return place->path + strlen(place->line->client->config.prefix);
-}
-
-int64_t ku_place_token(const struct ku_place *place)
-{
-	return place->czxid;
 }

@@ -7,13 +7,22 @@
 #include <string.h>
 
 static const struct ku_mark lock_marks[] = {
-	{ "lock-", KUSTOS_STYLE_LOCK },
-	{ "__lock__", KUSTOS_STYLE_KAZOO },
-	{ "__lock__-", KUSTOS_STYLE_KAZOO },
-	{ NULL, KUSTOS_STYLE_SESSION },
+	{ "lock-", KUSTOS_STYLE_LOCK, false },
+	{ "__lock__", KUSTOS_STYLE_KAZOO, false },
+	{ "__lock__-", KUSTOS_STYLE_KAZOO, false },
+	{ NULL, KUSTOS_STYLE_SESSION, false },
 };
 
-const struct ku_rule ku_rule_lock = { lock_marks, 4 };
+const struct ku_rule ku_rule_lock = { lock_marks, 4, false };
+
+static const struct ku_mark rw_marks[] = {
+	{ "__READ__", KUSTOS_STYLE_LOCK, true },
+	{ "__WRIT__", KUSTOS_STYLE_LOCK, false },
+	{ "__rlock__", KUSTOS_STYLE_KAZOO, true },
+	{ "__lock__", KUSTOS_STYLE_KAZOO, false },
+};
+
+const struct ku_rule ku_rule_rw = { rw_marks, 4, true };
 
 static bool is_lower_hex(const char *text, size_t len)
 {
@@ -73,6 +82,7 @@ bool ku_contender_parse(const struct ku_rule *rule, const char *name,
 				       : !ends_with(name, len, mark->text))
 			continue;
 		out->style = mark->style;
+		out->shares = mark->shares;
 		if (mark->style == KUSTOS_STYLE_LOCK &&
 			has_protection(name, len))
 			out->style = KUSTOS_STYLE_CURATOR;
@@ -121,24 +131,89 @@ static int find(const struct ku_standing *standings, int count, int32_t number)
 	return low;
 }
 
-/* One more stands before "standing". */
-static void count_before(struct ku_standing *standing, const char *name,
-	int32_t number)
+/* One more of them. */
+static void count_one(struct ku_nearest *near, const char *name, int32_t number)
 {
-	const int32_t *numbers = standing->near_number;
-	int at = standing->gap++;
+	int at = near->count++;
 
 	if (at >= KU_NEAR) {
 		at = KU_NEAR - 1;
-		if (!ku_number_before(numbers[at], number))
+		if (!ku_number_before(near->numbers[at], number))
 			return; /* it is farther than all of them */
 	}
-	for (; at > 0 && ku_number_before(numbers[at - 1], number); at--) {
-		standing->near[at] = standing->near[at - 1];
-		standing->near_number[at] = numbers[at - 1];
+	for (; at > 0 && ku_number_before(near->numbers[at - 1], number);
+		at--) {
+		near->names[at] = near->names[at - 1];
+		near->numbers[at] = near->numbers[at - 1];
 	}
-	standing->near[at] = name;
-	standing->near_number[at] = number;
+	near->names[at] = name;
+	near->numbers[at] = number;
+}
+
+/* All of "more" stand nearer than those in "near". */
+static void count_nearer(struct ku_nearest *near, const struct ku_nearest *more)
+{
+	struct ku_nearest sum = *more;
+
+	for (int i = 0; sum.count + i < KU_NEAR && i < near->count; i++) {
+		sum.names[sum.count + i] = near->names[i];
+		sum.numbers[sum.count + i] = near->numbers[i];
+	}
+	sum.count += near->count;
+	*near = sum;
+}
+
+/* Find out where the contender "name" stands. */
+static void place_one(struct ku_standing *standings, int count,
+	const char *name, const struct ku_contender *one)
+{
+	struct ku_standing *tied = NULL;
+	int at = find(standings, count, one->number);
+
+	for (; at < count && standings[at].number == one->number; at++) {
+		if (strcmp(standings[at].name, name) == 0) {
+			standings[at].seen = true;
+			return;
+		}
+		if (!one->shares && !standings[at].shares)
+			tied = &standings[at];
+	}
+	if (tied != NULL)
+		tied->tied = true;
+	if (tied != NULL || at == count)
+		return;
+	count_one(&standings[at].all, name, one->number);
+	if (!one->shares)
+		count_one(&standings[at].exclusive, name, one->number);
+}
+
+/* Sum up, from the front, who stands before each. */
+static void sum_up(struct ku_standing *standings, int count)
+{
+	struct ku_nearest all = { 0 }, exclusive = { 0 };
+	int before = 0, before_exclusive = 0;
+	const struct ku_standing *base = NULL;
+
+	for (int i = 0; i < count; i++) {
+		struct ku_standing *s = &standings[i];
+		bool there = s->seen || s->tied;
+
+		count_nearer(&all, &s->all);
+		count_nearer(&exclusive, &s->exclusive);
+		before += s->all.count;
+		before_exclusive += s->exclusive.count;
+		s->near = s->shares ? exclusive : all;
+		s->before = s->shares ? before_exclusive : before;
+		if (s->shares && base != NULL && base->number == s->number &&
+			(base->seen || base->tied))
+			s->before--; /* it stands beside that one */
+		before += there;
+		if (s->shares)
+			continue;
+		before_exclusive += there;
+		base = s;
+		all = exclusive = (struct ku_nearest){ 0 };
+	}
 }
 
 void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
@@ -148,9 +223,10 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	struct ku_contender one;
 
 	for (int i = 0; i < standing_count; i++) {
-		standings[i].seen = standings[i].tied = false;
-		standings[i].gap = 0;
-		memset(standings[i].near, 0, sizeof(standings[i].near));
+		struct ku_standing *s = &standings[i];
+
+		s->seen = s->tied = false;
+		s->all = s->exclusive = (struct ku_nearest){ 0 };
 	}
 	*crowd = (struct ku_crowd){ 0 };
 	for (int i = 0; i < count; i++) {
@@ -158,24 +234,16 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 			continue;
 		crowd->contenders++;
 		crowd->blind += !ku_style_sees(one.style, ours);
-		int at = find(standings, standing_count, one.number);
-		if (at == standing_count)
-			continue;
-		struct ku_standing *next = &standings[at];
-		if (next->number != one.number)
-			count_before(next, names[i], one.number);
-		else if (strcmp(next->name, names[i]) == 0)
-			next->seen = true;
-		else
-			next->tied = true;
+		place_one(standings, standing_count, names[i], &one);
 	}
+	sum_up(standings, standing_count);
 }
 
-enum ku_verdict ku_rank_verdict(const struct ku_standing *own, int before)
+enum ku_verdict ku_rank_verdict(const struct ku_standing *own)
 {
 	if (!own->seen)
 		return KU_RANK_GONE;
 	if (own->tied || !ku_number_sound(own->number))
 		return KU_RANK_SATURATED;
-	return before + own->gap == 0 ? KU_RANK_OWNER : KU_RANK_WAIT;
+	return own->before == 0 ? KU_RANK_OWNER : KU_RANK_WAIT;
 }

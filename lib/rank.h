@@ -6,6 +6,10 @@
  * of their names.  Which children take part, the marks of a rule say: the text
  * that must stand before the number.  Others are nobody's concern.
  *
+ * Who is exclusive waits for all who stand before it; who shares, only for the
+ * exclusive ones among them.  A writer that becomes a reader makes a node with
+ * the number of its own: that one stands where the writer stood.
+ *
  * A server that has given its last number away gives it again and again; then
  * nothing tells who is first, and nobody may be (KU_RANK_SATURATED).
  *
@@ -24,19 +28,23 @@
 struct ku_mark {
 	const char *text;
 	enum kustos_style style;
+	bool shares;
 };
 
 struct ku_rule {
 	const struct ku_mark *marks;
 	int mark_count;
+	bool downgrades; /* a writer that leaves may leave a reader there */
 };
 
-/* Every mark of an exclusive lock that is known. */
+/* Every mark of an exclusive lock that is known; and of a read/write lock. */
 KU_SERVICE extern const struct ku_rule ku_rule_lock;
+KU_SERVICE extern const struct ku_rule ku_rule_rw;
 
 struct ku_contender {
 	int32_t number;
 	enum kustos_style style;
+	bool shares;
 };
 
 /* Take a name apart.  Returns false if it is not a contender's. */
@@ -69,16 +77,26 @@ enum ku_verdict {
 /* So many of those before a place are named. */
 #define KU_NEAR 2
 
-/* One place, and what a listing says about it. */
+/* The nearest of some who stand before a place, nearest first. */
+struct ku_nearest {
+	int count; /* of all of them */
+	const char *names[KU_NEAR];
+	int32_t numbers[KU_NEAR];
+};
+
+/* One place, and what a listing says about it.  The base of a place is the
+   nearest exclusive one before it in the array; or the beginning. */
 struct ku_standing {
-	const char *name; /* in; and its number */
+	const char *name; /* in; and the next two */
 	int32_t number;
+	bool shares;
 	bool seen;
-	bool tied; /* another has the same number */
-	int gap;   /* others between it and the one before it in the
-				array, or the beginning */
-	const char *near[KU_NEAR]; /* the nearest of those, nearest first */
-	int32_t near_number[KU_NEAR];
+	bool tied;		/* another exclusive one has its number */
+	int before;		/* for so many it waits, ours among them */
+	struct ku_nearest near; /* the others of those behind its base */
+
+	/* The others between it and the one before it in the array. */
+	struct ku_nearest all, exclusive;
 };
 
 struct ku_crowd {
@@ -86,13 +104,13 @@ struct ku_crowd {
 	int blind; /* of those, the ones that would not wait for "ours" */
 };
 
-/* Fill in "standings", which are sorted by number, from the names of all
-   children, in one pass and without sorting those. */
+/* Fill in "standings", which are sorted by number, and an exclusive one before
+   the one that shares its number, from the names of all children: in one pass
+   and without sorting those. */
 void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
 	int standing_count, struct ku_crowd *crowd);
 
-/* Say what follows for "own", if "before" contenders stand before its gap. */
-enum ku_verdict ku_rank_verdict(const struct ku_standing *own, int before);
+enum ku_verdict ku_rank_verdict(const struct ku_standing *own);
 
 #endif

@@ -22,6 +22,25 @@ enum kustos_err ku_recipe_check(const struct kustos_client *client)
 	return ku_forked(&client->fork) ? KUSTOS_EFORKED : KUSTOS_OK;
 }
 
+bool ku_recipe_options(void *to, size_t size, const void *from)
+{
+	size_t known;
+
+	if (from == NULL)
+		return true;
+	memcpy(&known, from, sizeof(known));
+	if (known < sizeof(known))
+		return false;
+	memcpy(to, from, known < size ? known : size);
+	return true;
+}
+
+bool ku_recipe_dialect(enum kustos_dialect dialect)
+{
+	return dialect == KUSTOS_DIALECT_CURATOR ||
+		dialect == KUSTOS_DIALECT_KAZOO;
+}
+
 uint64_t ku_recipe_left(const struct kustos_client *client)
 {
 	return client->lines.left;

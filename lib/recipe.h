@@ -11,12 +11,21 @@
 #include "gate.h"
 #include "service.h"
 
+#include <kustos/participant.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Return KUSTOS_OK if "client" can be used: it is not NULL, and not that of a
    process of which this is a fork. */
 KU_SERVICE enum kustos_err ku_recipe_check(const struct kustos_client *client);
+
+/* Read the options "from" of whatever size the program knows, which is their
+   first field, over the defaults "to".  NULL changes nothing.  Returns false if
+   they are too small to have one. */
+KU_SERVICE bool ku_recipe_options(void *to, size_t size, const void *from);
+
+/* Return whether there is such a dialect. */
+KU_SERVICE bool ku_recipe_dialect(enum kustos_dialect dialect);
 
 /* Return how many places have left.  Locked.  And wait until the nodes of the
    first "count" that left are gone, with their session at the latest.  Not

@@ -24,4 +24,14 @@ recipe_headers += %D%/kustos/mutex.h
 EXTRA_DIST += %D%/mutex.map
 pkgconfig_DATA += %D%/kustos-mutex.pc
 
+lib_LTLIBRARIES += libkustos-rwlock.la
+libkustos_rwlock_la_SOURCES = %D%/rwlock.c
+libkustos_rwlock_la_LIBADD = libkustos.la
+libkustos_rwlock_la_LDFLAGS = $(recipe_ldflags) \
+	-Wl,--version-script=$(srcdir)/%D%/rwlock.map
+
+recipe_headers += %D%/kustos/rwlock.h
+EXTRA_DIST += %D%/rwlock.map
+pkgconfig_DATA += %D%/kustos-rwlock.pc
+
 kustosinclude_HEADERS += $(recipe_headers)

@@ -6,7 +6,6 @@
 #include "recipe.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct kustos_mutex {
 	struct kustos_client *client;
@@ -14,21 +13,14 @@ struct kustos_mutex {
 	bool unlock_waits;
 };
 
-/* Read the options, of whatever size the program knows. */
 static bool read_options(const struct kustos_mutex_options *from,
 	struct kustos_mutex_options *to)
 {
 	struct kustos_mutex_options defaults = KUSTOS_MUTEX_OPTIONS_INIT;
 
 	*to = defaults;
-	if (from == NULL)
-		return true;
-	if (from->size < sizeof(from->size))
-		return false;
-	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
-	return to->local_handoffs >= 0 &&
-		(to->dialect == KUSTOS_DIALECT_CURATOR ||
-			to->dialect == KUSTOS_DIALECT_KAZOO) &&
+	return ku_recipe_options(to, sizeof(*to), from) &&
+		to->local_handoffs >= 0 && ku_recipe_dialect(to->dialect) &&
 		(to->data != NULL || to->data_len == 0);
 }
 
@@ -90,7 +82,7 @@ enum kustos_err kustos_mutex_acquire(struct kustos_mutex *mutex,
 
 	return err != KUSTOS_OK
 		? err
-		: ku_gate_acquire(mutex->gate, deadline, cancel, out);
+		: ku_gate_acquire(mutex->gate, NULL, deadline, cancel, out);
 }
 
 enum kustos_err kustos_mutex_acquire_async(struct kustos_mutex *mutex,
@@ -100,8 +92,8 @@ enum kustos_err kustos_mutex_acquire_async(struct kustos_mutex *mutex,
 	enum kustos_err err = granted != NULL ? check(mutex) : KUSTOS_EINVAL;
 
 	return err != KUSTOS_OK ? err
-				: ku_gate_acquire_async(mutex->gate, deadline,
-					  cancel, granted, arg);
+				: ku_gate_acquire_async(mutex->gate, NULL,
+					  deadline, cancel, granted, arg);
 }
 
 enum kustos_err kustos_mutex_lock(struct kustos_mutex *mutex,
@@ -109,8 +101,9 @@ enum kustos_err kustos_mutex_lock(struct kustos_mutex *mutex,
 {
 	enum kustos_err err = check(mutex);
 
-	return err != KUSTOS_OK ? err
-				: ku_gate_lock(mutex->gate, deadline, cancel);
+	return err != KUSTOS_OK
+		? err
+		: ku_gate_lock(mutex->gate, NULL, deadline, cancel);
 }
 
 enum kustos_err kustos_mutex_unlock(struct kustos_mutex *mutex)

@@ -47,6 +47,7 @@ enum kustos_err {
 	KUSTOS_ETIMEDOUT = 20, /* the deadline passed first */
 	KUSTOS_ECANCELED = 21, /* the cancel object fired first */
 	KUSTOS_EBUSY = 22,     /* another has it, and no wait was allowed */
+	KUSTOS_EDEADLK = 23,   /* the wait would be for its own end */
 
 	/* About the connection and the session. */
 	KUSTOS_EDISCONNECTED = 40, /* no connection, and the policy gave up */

@@ -142,7 +142,7 @@ mutant S08_absent_taken_for_first lib/rank.c \
 	's/if (!own->seen)/if (false)/'
 mutant S18_saturated_number_accepted \
 	lib/rank.c 's/own->tied || !ku_number_sound(own->number)/false/' \
-	lib/place.c 's/!numbered || !ku_number_sound(place->number)/!numbered/'
+	lib/place_take.c 's/!numbered || !ku_number_sound(place->number)/!numbered/'
 
 # What is granted, and for how long.
 mutant S01_hold_outlives_its_epoch lib/hold.c \
@@ -162,7 +162,7 @@ mutant L17_lost_node_left_behind lib/place.c \
 mutant handoff_when_only_the_nearest_went lib/place.c \
 	'/^void ku_place_try/,/^}/s/i < place->gap;/i < 1 \&\& i < place->gap;/'
 mutant handoff_across_a_wide_gap \
-	lib/line_look.c 's/place->gap > KU_NEAR ? KU_PLACE_FAR : //' \
+	lib/line_look.c 's/lists || place->gap > KU_NEAR ?/lists ?/' \
 	lib/place.c '/^void ku_place_try/,/^}/s/i < place->gap;/i < KU_NEAR \&\& i < place->gap;/'
 mutant handoff_on_another_connection \
 	lib/place.c '/^void ku_place_try/,/^}/s/place->known != client->session.connection ||//' \
@@ -171,9 +171,9 @@ mutant handoff_on_another_connection \
 mutant handoff_without_own_node lib/place.c \
 	'/^void ku_place_try/,/^}/s/!ku_lookout_sees(place->own)/false/'
 mutant handoff_before_ours_is_released lib/place.c \
-	'/^void ku_place_try/,/^}/s/place->prev != NULL ||//'
+	'/^void ku_place_try/,/^}/s/ku_place_blocker(place) != NULL ||//'
 mutant gap_forgotten_with_a_place lib/place.c \
-	's/behind->known = 0;.*/;/'
+	's/place->known = 0;/;/'
 
 # The proof in the data of the line: each of its conditions.
 mutant proof_of_anybody lib/line_look.c \
@@ -188,10 +188,10 @@ mutant proof_over_what_was_just_written lib/place.c \
 mutant proof_over_data_of_a_program lib/line_look.c \
 	'/^static bool is_free/,/^}/s/return ku_contender_parse.*/return true;/'
 mutant L05_farewell_refused_and_forgotten lib/place.c \
-	'/^static void said_farewell/,/^}/s/ku_op_undo(place->op);/over(place);/'
+	'/^static void said_farewell/,/^}/s/ku_op_undo(place->op);/ku_place_over(place);/'
 
 # To be served, and to leave nothing.
-mutant L05_node_left_when_given_up lib/place.c \
+mutant L05_node_left_when_given_up lib/place_take.c \
 	's/if (op->err == KUSTOS_OK \&\& op->kind == KU_ZK_CREATE)/if (false)/'
 mutant L05_guarantee_not_kept lib/op_start.c \
 	's/kustos_retry_forever(GUARANTEED_PAUSE_MS)/kustos_retry_none()/'
@@ -206,12 +206,12 @@ mutant L12_own_node_made_anew lib/line_watch.c \
 mutant L20_deadline_ignored lib/wait.c \
 	'/^static void set_deadline/,/^}/s/ku_set_timer/if (false) ku_set_timer/'
 mutant one_gone_all_wait lib/place.c \
-	's/ku_place_look(behind);/;/'
+	's/ku_place_look(place);/;/'
 
 # Hand-overs inside a process, and its end.
 mutant waits_outlive_their_mutex lib/gate.c \
 	's/ku_gate_give_up(gate->first, KUSTOS_ECLOSED);/break;/'
-mutant asked_for_what_is_gone lib/place.c \
+mutant asked_for_what_is_gone lib/place_take.c \
 	'/^void ku_place_restart/,/^}/s/place->revoked = false;//'
 mutant S05_lost_hold_handed_over lib/gate_turn.c \
 	's/ku_hold_state(hold) != KUSTOS_HOLD_LOST \&\& //'

@@ -22,6 +22,7 @@ unit_tests += %D%/test_probe
 unit_tests += %D%/test_random
 %C%_test_random_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getrandom
 unit_tests += %D%/test_rank
+unit_tests += %D%/test_rank_order
 unit_tests += %D%/test_retry
 unit_tests += %D%/test_stats
 unit_tests += %D%/test_steer

@@ -22,6 +22,7 @@ static const struct {
 	{ 20, "KUSTOS_ETIMEDOUT" },
 	{ 21, "KUSTOS_ECANCELED" },
 	{ 22, "KUSTOS_EBUSY" },
+	{ 23, "KUSTOS_EDEADLK" },
 	{ 40, "KUSTOS_EDISCONNECTED" },
 	{ 41, "KUSTOS_ELOST" },
 	{ 42, "KUSTOS_EAUTH" },

@@ -4,11 +4,10 @@
 #include "unit.h"
 
 #include "name.h"
-#include "random.h"
 #include "rank.h"
 
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define UUID "00112233-4455-6677-8899-aabbccddeeff"
@@ -167,7 +166,7 @@ static enum ku_verdict verdict_of(const char *const *names, int count)
 	standing.number = own.number;
 	ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, names, count, &standing, 1,
 		&crowd);
-	return ku_rank_verdict(&standing, 0);
+	return ku_rank_verdict(&standing);
 }
 
 START_TEST(S18_who_has_a_number_that_tells_no_order_never_owns)
@@ -200,11 +199,11 @@ START_TEST(S08_who_is_not_in_the_list_is_gone)
 	for (int count = 0; count <= 2; count++) {
 		ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, others, count,
 			&own, 1, &crowd);
-		ck_assert_int_eq(ku_rank_verdict(&own, 0), KU_RANK_GONE);
+		ck_assert_int_eq(ku_rank_verdict(&own), KU_RANK_GONE);
 		ck_assert_int_eq(crowd.contenders, count);
 	}
 	ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, twin, 1, &own, 1, &crowd);
-	ck_assert_int_eq(ku_rank_verdict(&own, 0), KU_RANK_GONE);
+	ck_assert_int_eq(ku_rank_verdict(&own), KU_RANK_GONE);
 }
 END_TEST
 
@@ -258,152 +257,37 @@ START_TEST(styles_have_names)
 }
 END_TEST
 
-/*
- * Random lists against a plain sort of all.
- */
-#define MOST 40
-#define ROUNDS 20000
-
-struct child {
-	char name[72];
-	int32_t number;
-	bool takes_part, ours, listed;
-	enum kustos_style style;
-};
-
-struct list {
-	struct child children[MOST];
-	int count;
-	struct child *sorted[MOST]; /* those that take part and are listed */
-	int sorted_count;
-};
-
-static const char *const patterns[] = { "_c_" UUID "-lock-", HEX32 "-lock-",
-	HEX32 "__lock__", "x-0123456789abcdef-", "lease-", "lock" };
-#define FOREIGN 4 /* the first of those that do not take part */
-
-static void make_list(struct ku_random *random, struct list *list)
+START_TEST(U04_names_of_both_sides_are_known)
 {
-	int32_t base = (int32_t)ku_random_below(random, INT32_MAX - 1000);
+	static const struct {
+		const char *name;
+		enum kustos_style style;
+		bool shares;
+	} names[] = {
+		{ "_c_" UUID "-__READ__0000000001", KUSTOS_STYLE_CURATOR,
+			true },
+		{ "_c_" UUID "-__WRIT__0000000002", KUSTOS_STYLE_CURATOR,
+			false },
+		{ HEX32 "-__READ__0000000003", KUSTOS_STYLE_LOCK, true },
+		{ HEX32 "-__WRIT__0000000004", KUSTOS_STYLE_LOCK, false },
+		{ HEX32 "__rlock__0000000005", KUSTOS_STYLE_KAZOO, true },
+		{ HEX32 "__lock__0000000006", KUSTOS_STYLE_KAZOO, false },
+	};
+	static const char *const others[] = { "_c_" UUID "-lock-0000000001",
+		"_c_" UUID "-__WRITE__0000000001", "x-1234-0000000001" };
+	struct ku_contender one;
 
-	list->count = (int)ku_random_below(random, MOST + 1);
-	for (int i = 0; i < list->count; i++) {
-		struct child *c = &list->children[i];
-		int pattern = (int)ku_random_below(random, 6);
-
-		base += 1 + (int32_t)ku_random_below(random, 20);
-		*c = (struct child){ .number = base,
-			.takes_part = pattern<FOREIGN,
-				.listed = ku_random_below(random, 10)> 0 };
-		c->style = (enum kustos_style)pattern;
-		c->ours = pattern == 0 && ku_random_below(random, 3) == 0;
-		c->listed = c->listed || !c->ours;
-		snprintf(c->name, sizeof(c->name), "%s%010d", patterns[pattern],
-			base);
+	for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+		ck_assert_msg(
+			ku_contender_parse(&ku_rule_rw, names[i].name, &one),
+			"%s", names[i].name);
+		ck_assert_int_eq(one.number, (int32_t)i + 1);
+		ck_assert_int_eq(one.style, names[i].style);
+		ck_assert_int_eq(one.shares, names[i].shares);
 	}
-}
-
-/* As a sort would have it: the children were made in order. */
-static void sort_list(struct list *list)
-{
-	list->sorted_count = 0;
-	for (int i = 0; i < list->count; i++)
-		if (list->children[i].takes_part && list->children[i].listed)
-			list->sorted[list->sorted_count++] = &list->children[i];
-}
-
-/* Put the names in any order.  Returns how many there are. */
-static int shuffle(struct ku_random *random, struct list *list,
-	const char **names)
-{
-	int count = 0;
-
-	for (int i = 0; i < list->count; i++) {
-		if (!list->children[i].listed)
-			continue;
-		int at = (int)ku_random_below(random, (uint64_t)count + 1);
-		names[count++] = names[at];
-		names[at] = list->children[i].name;
-	}
-	return count;
-}
-
-static int index_of(const struct list *list, const char *name)
-{
-	for (int i = 0; i < list->sorted_count; i++)
-		if (strcmp(list->sorted[i]->name, name) == 0)
-			return i;
-	return -1;
-}
-
-/* Compare what was said of one place with the sorted list. */
-static void check_one(const struct list *list, const struct ku_standing *s,
-	int before)
-{
-	int at = index_of(list, s->name);
-	enum ku_verdict verdict = ku_rank_verdict(s, before);
-
-	if (at < 0) {
-		ck_assert_int_eq(verdict, KU_RANK_GONE);
-		return;
-	}
-	ck_assert_int_eq(before + s->gap, at);
-	ck_assert_int_eq(verdict, at == 0 ? KU_RANK_OWNER : KU_RANK_WAIT);
-	for (int i = 0; i < 2; i++) {
-		if (s->gap <= i) {
-			ck_assert_ptr_null(s->near[i]);
-			continue;
-		}
-		ck_assert_ptr_nonnull(s->near[i]);
-		ck_assert_str_eq(s->near[i], list->sorted[at - 1 - i]->name);
-	}
-}
-
-static void check_crowd(const struct list *list, const struct ku_crowd *crowd)
-{
-	int blind = 0;
-
-	for (int i = 0; i < list->sorted_count; i++)
-		blind += !ku_style_sees(list->sorted[i]->style,
-			KUSTOS_STYLE_CURATOR);
-	ck_assert_int_eq(crowd->contenders, list->sorted_count);
-	ck_assert_int_eq(crowd->blind, blind);
-}
-
-START_TEST(S08_a_rank_is_that_of_a_plain_sort)
-{
-	struct ku_random random;
-	struct list list;
-	const char *names[MOST];
-	int verdicts[4] = { 0 };
-
-	ku_random_seed(&random, 20260101);
-	for (int round = 0; round < ROUNDS; round++) {
-		struct ku_standing standings[MOST] = { { .name = NULL } };
-		struct ku_crowd crowd;
-		int ours = 0, before = 0;
-
-		make_list(&random, &list);
-		sort_list(&list);
-		int count = shuffle(&random, &list, names);
-		for (int i = 0; i < list.count; i++)
-			if (list.children[i].ours) {
-				standings[ours].name = list.children[i].name;
-				standings[ours++].number = list.children[i]
-								   .number;
-			}
-		ku_rank(&ku_rule_lock, KUSTOS_STYLE_CURATOR, names, count,
-			standings, ours, &crowd);
-		check_crowd(&list, &crowd);
-		for (int i = 0; i < ours; i++) {
-			check_one(&list, &standings[i], before);
-			verdicts[ku_rank_verdict(&standings[i], before)]++;
-			before += standings[i].gap + standings[i].seen;
-		}
-	}
-	ck_assert_int_gt(verdicts[KU_RANK_OWNER], 100);
-	ck_assert_int_gt(verdicts[KU_RANK_WAIT], 100);
-	ck_assert_int_gt(verdicts[KU_RANK_GONE], 100);
+	for (size_t i = 0; i < UNIT_COUNT(others); i++)
+		ck_assert_msg(!ku_contender_parse(&ku_rule_rw, others[i], &one),
+			"%s", others[i]);
 }
 END_TEST
 
@@ -422,7 +306,7 @@ int main(void)
 	tcase_add_test(t, who_waits_for_whom);
 	tcase_add_test(t, U04_a_mixed_crowd_is_counted);
 	tcase_add_test(t, styles_have_names);
-	tcase_add_test(t, S08_a_rank_is_that_of_a_plain_sort);
+	tcase_add_test(t, U04_names_of_both_sides_are_known);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -1,0 +1,272 @@
+/* place_take.c - take a place: make its node, and once more if need be. */
+
+#include "line_impl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nobody comes between a writer and the reader that it becomes, if the writer's
+   node was still there when the reader's was made: it is watched, or it stands
+   in a listing that is taken now. */
+static void grant_beside(struct ku_place *place)
+{
+	const struct ku_place *writer = place->writer;
+
+	place->state = KU_PLACE_LOOKING;
+	if (writer != NULL && !ku_lookout_sees(writer->own))
+		ku_place_look(place);
+	else
+		ku_place_grant(place); /* or learn that it is too late */
+}
+
+/* The creation has ended: the node is there, or it cannot be had. */
+static void created(struct ku_op *op)
+{
+	struct ku_place *place = op->owner;
+	struct ku_line *line = place->line;
+
+	if (place->state == KU_PLACE_LEAVING) {
+		if (op->err == KUSTOS_OK && op->kind == KU_ZK_CREATE)
+			ku_op_undo(op);
+		else
+			ku_place_over(place);
+		return;
+	}
+	if (op->err != KUSTOS_OK) {
+		ku_place_fail(place, op->err);
+		return;
+	}
+	ku_op_slim(op);
+	place->path = op->out_path;
+	place->czxid = op->out_stat.czxid;
+	place->session_id = line->client->session.id;
+	place->state = KU_PLACE_BEHIND;
+	bool numbered = ku_name_sequence(place->path, &place->number);
+	ku_line_insert(line, place);
+	if (!numbered || !ku_number_sound(place->number))
+		ku_place_fail(place, KUSTOS_ESATURATED);
+	else if (place->beside != 0)
+		grant_beside(place);
+	else if (!ku_place_is_behind(place))
+		ku_place_activate(place);
+	else if (place->once)
+		ku_place_fail(place, KUSTOS_EBUSY);
+}
+
+static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
+{
+	struct ku_line *line = place->line;
+	const struct ku_place_kind *kind = place->kind;
+	const char *path = line->path + strlen(line->client->config.prefix);
+	int flags = KUSTOS_EPHEMERAL | KUSTOS_PROTECTED | KUSTOS_PARENTS;
+	char *prefix = malloc(strlen(path) + strlen(kind->leaf) + 13);
+
+	if (prefix == NULL)
+		return KUSTOS_ENOMEM;
+	char *end = stpcpy(stpcpy(stpcpy(prefix, path), "/"), kind->leaf);
+	if (place->beside != 0)
+		snprintf(end, 11, "%010" PRId32, place->number);
+	else
+		flags |= KUSTOS_SEQUENTIAL;
+	enum kustos_err err = ku_op_new(line->client, KU_ZK_CREATE, prefix,
+		flags, op);
+	free(prefix);
+	if (err == KUSTOS_OK)
+		err = ku_op_data(*op, place->data, place->len);
+	if (err == KUSTOS_OK)
+		err = ku_create_init(*op);
+	if (err != KUSTOS_OK)
+		return err;
+	(*op)->bare = (*op)->plain = kind->bare;
+	(*op)->ended = created;
+	(*op)->owner = place;
+	return KUSTOS_OK;
+}
+
+/* Have a node made.  If nobody of ours waits before it, the listing that tells
+   who does goes out behind it in the same flight.  On failure "place" has
+   left. */
+static enum kustos_err create(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+	struct ku_op *op = NULL;
+
+	place->starting = true;
+	enum kustos_err err = make_op(place, &op);
+	if (err == KUSTOS_OK) {
+		place->op = op;
+		err = ku_op_owned(op);
+	}
+	if (err != KUSTOS_OK && op != NULL) {
+		place->op = NULL; /* it has not begun */
+		ku_op_drop(op);
+	}
+	if (err != KUSTOS_OK && place->state != KU_PLACE_LEAVING)
+		ku_place_fail(place, err);
+	place->starting = false;
+	if (place->state == KU_PLACE_LEAVING)
+		return place->err;
+	if (line->waiting == 1 && place->beside == 0 &&
+		place->op->request.slot != NULL)
+		ku_line_list(line);
+	return KUSTOS_OK;
+}
+
+void ku_place_restart(struct ku_place *place)
+{
+	struct ku_place *behind = place->next;
+	bool anew = !place->kind->shares;
+	bool certain = place->own != NULL && place->own->gone;
+
+	if (place->proof != NULL)
+		(void)ku_wire_withdraw(place->line->client,
+			&place->proof->request);
+	ku_place_forget(place);
+	ku_lookout_drop(&place->own, true);
+	ku_line_remove(place->line, place);
+	/* A listing may be wrong, a deletion that is not needed does no harm. */
+	place->op->ended = NULL;
+	if (place->session_id == place->line->client->session.id && !certain)
+		ku_op_undo(place->op);
+	else
+		ku_op_drop(place->op);
+	place->op = NULL;
+	place->path = NULL;
+	place->revoked = false;
+	if (place->proof != NULL)
+		place->proof->stale = place->proof->request.slot != NULL;
+	place->state = KU_PLACE_CREATING;
+	ku_line_move_up(place->line, behind, anew);
+	if (create(place) != KUSTOS_OK)
+		place->kind->events->failed(place, place->err);
+}
+
+/* Those of ours that have left, and stay only to see whether they may leave a
+   proof, go now: whoever tries once must not find them there. */
+static void hurry(struct ku_line *line)
+{
+	struct ku_ring *away = &line->client->lines.away;
+
+	for (struct ku_ring *r = away->next; r != away; r = r->next) {
+		struct ku_place *place = ku_ring_place(r);
+
+		if (place->line == line && place->path != NULL &&
+			!place->over && place->op->done &&
+			place->session_id == line->client->session.id)
+			ku_op_undo(place->op);
+	}
+}
+
+/* Does a place of ours stand in the way for certain? */
+static bool is_taken(const struct ku_line *line,
+	const struct ku_place_kind *kind)
+{
+	const struct ku_place *last = line->last;
+
+	if (last != NULL && last->kind->shares && kind->shares)
+		last = last->writer;
+	return last != NULL && last->session_id == line->client->session.id;
+}
+
+static struct ku_place *place_new(struct ku_line *line,
+	const struct ku_place_kind *kind, const void *data, size_t len,
+	void *owner)
+{
+	struct ku_place *place = calloc(1, sizeof(*place));
+	char *copy = malloc(len + 1);
+
+	if (place == NULL || copy == NULL) {
+		free(place);
+		free(copy);
+		return NULL;
+	}
+	memcpy(copy, len > 0 ? data : "", len);
+	place->line = line;
+	place->kind = kind;
+	place->data = copy;
+	place->len = len;
+	place->owner = owner;
+	place->owned = true;
+	return place;
+}
+
+static enum kustos_err join(struct ku_place *place, struct ku_place **out)
+{
+	ku_lines_join(place);
+	enum kustos_err err = create(place);
+	if (err != KUSTOS_OK)
+		ku_place_leave(place);
+	else
+		*out = place;
+	return err;
+}
+
+/* A single try needs a connection. */
+static enum kustos_err can_be_at_once(const struct kustos_client *client,
+	bool once)
+{
+	if (!once || ku_session_ready(client) || client->closing != KU_OPEN)
+		return KUSTOS_OK;
+	return client->session.auth_failed ? KUSTOS_EAUTH
+					   : KUSTOS_EDISCONNECTED;
+}
+
+enum kustos_err ku_place_take(struct ku_line *line,
+	const struct ku_place_kind *kind, const void *data, size_t len,
+	bool once, void *owner, struct ku_place **out)
+{
+	enum kustos_err err = can_be_at_once(line->client, once);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (once && is_taken(line, kind))
+		return KUSTOS_EBUSY;
+	if (once)
+		hurry(line);
+	struct ku_place *place = place_new(line, kind, data, len, owner);
+	if (place == NULL)
+		return KUSTOS_ENOMEM;
+	place->once = once;
+	return join(place, out);
+}
+
+enum kustos_err ku_place_beside(struct ku_place *writer,
+	const struct ku_place_kind *kind, const void *data, size_t len,
+	bool once, void *owner, struct ku_place **out)
+{
+	enum kustos_err err = can_be_at_once(writer->line->client, once);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (writer->state != KU_PLACE_HELD)
+		return KUSTOS_ELOST;
+	struct ku_place *place = place_new(writer->line, kind, data, len,
+		owner);
+	if (place == NULL)
+		return KUSTOS_ENOMEM;
+	place->once = once;
+	place->beside = writer->czxid;
+	place->number = writer->number;
+	/* So that it is known whether that one is there when ours is. */
+	ku_place_watch_own(writer);
+	return join(place, out);
+}
+
+void *ku_place_owner(const struct ku_place *place)
+{
+	return place->owner;
+}
+
+const char *ku_place_path(const struct ku_place *place)
+{
+	return place->path + strlen(place->line->client->config.prefix);
+}
+
+int64_t ku_place_token(const struct ku_place *place)
+{
+	/* Who queued behind the writer has a lesser one than the reader's node,
+	   and is granted later. */
+	return place->beside != 0 ? place->beside : place->czxid;
+}

@@ -1,0 +1,179 @@
+/*
+ * rwlock.c - the calls of <kustos/rwlock.h>: one line, and a gate for each
+ * side.
+ */
+#include <kustos/rwlock.h>
+
+#include "recipe.h"
+
+#include <stdlib.h>
+
+struct kustos_rwlock {
+	struct kustos_client *client;
+	struct ku_gate *gates[2]; /* by enum kustos_side */
+	bool unlock_waits;
+};
+
+static bool read_options(const struct kustos_rwlock_options *from,
+	struct kustos_rwlock_options *to)
+{
+	struct kustos_rwlock_options defaults = KUSTOS_RWLOCK_OPTIONS_INIT;
+
+	*to = defaults;
+	return ku_recipe_options(to, sizeof(*to), from) &&
+		to->local_handoffs >= 0 && ku_recipe_dialect(to->dialect) &&
+		(to->data != NULL || to->data_len == 0);
+}
+
+static enum kustos_err make_gate(struct kustos_rwlock *rw, const char *path,
+	const struct kustos_rwlock_options *o, enum kustos_side side)
+{
+	static const char *const leaves[2][2] = {
+		/* read, write; by enum kustos_dialect */
+		{ "__READ__", "__WRIT__" },
+		{ "__rlock__", "__lock__" },
+	};
+	struct ku_gate_wish wish = {
+		.rule = &ku_rule_rw,
+		.leaf = leaves[o->dialect][side],
+		.bare = o->dialect == KUSTOS_DIALECT_KAZOO,
+		.shares = side == KUSTOS_READ,
+		.local_handoffs = side == KUSTOS_READ ? 0 : o->local_handoffs,
+		.record = o->holder_record != 0,
+		.reason = o->reason,
+		.data = o->data,
+		.data_len = o->data_len,
+	};
+
+	return ku_gate_create(rw->client, path, &wish, &rw->gates[side]);
+}
+
+enum kustos_err kustos_rwlock_create(struct kustos_client *client,
+	const char *path, const struct kustos_rwlock_options *options,
+	struct kustos_rwlock **out)
+{
+	struct kustos_rwlock_options o;
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (path == NULL || out == NULL || !read_options(options, &o))
+		return KUSTOS_EINVAL;
+	struct kustos_rwlock *rw = calloc(1, sizeof(*rw));
+	if (rw == NULL)
+		return KUSTOS_ENOMEM;
+	rw->client = client;
+	rw->unlock_waits = o.unlock_waits != 0;
+	err = make_gate(rw, path, &o, KUSTOS_READ);
+	if (err == KUSTOS_OK)
+		err = make_gate(rw, path, &o, KUSTOS_WRITE);
+	if (err == KUSTOS_OK)
+		*out = rw;
+	else
+		kustos_rwlock_destroy(rw);
+	return err;
+}
+
+static enum kustos_err check(const struct kustos_rwlock *rw,
+	enum kustos_side side)
+{
+	if (rw == NULL || (side != KUSTOS_READ && side != KUSTOS_WRITE))
+		return KUSTOS_EINVAL;
+	return ku_recipe_check(rw->client);
+}
+
+void kustos_rwlock_destroy(struct kustos_rwlock *rw)
+{
+	if (check(rw, KUSTOS_READ) != KUSTOS_OK)
+		return;
+	ku_gate_destroy(rw->gates[KUSTOS_READ]);
+	ku_gate_destroy(rw->gates[KUSTOS_WRITE]);
+	free(rw);
+}
+
+enum kustos_err kustos_rwlock_acquire(struct kustos_rwlock *rw,
+	enum kustos_side side, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	enum kustos_err err = out != NULL ? check(rw, side) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_gate_acquire(rw->gates[side], NULL, deadline, cancel, out);
+}
+
+enum kustos_err kustos_rwlock_acquire_async(struct kustos_rwlock *rw,
+	enum kustos_side side, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
+{
+	enum kustos_err err = granted != NULL ? check(rw, side) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK ? err
+				: ku_gate_acquire_async(rw->gates[side], NULL,
+					  deadline, cancel, granted, arg);
+}
+
+enum kustos_err kustos_rwlock_downgrade(struct kustos_rwlock *rw,
+	struct kustos_hold *hold, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	enum kustos_err err = hold != NULL && out != NULL
+		? check(rw, KUSTOS_READ)
+		: KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK ? err
+				: ku_gate_acquire(rw->gates[KUSTOS_READ], hold,
+					  deadline, cancel, out);
+}
+
+enum kustos_err kustos_rwlock_downgrade_async(struct kustos_rwlock *rw,
+	struct kustos_hold *hold, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
+{
+	enum kustos_err err = hold != NULL && granted != NULL
+		? check(rw, KUSTOS_READ)
+		: KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK ? err
+				: ku_gate_acquire_async(rw->gates[KUSTOS_READ],
+					  hold, deadline, cancel, granted, arg);
+}
+
+enum kustos_err kustos_rwlock_lock(struct kustos_rwlock *rw,
+	enum kustos_side side, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	enum kustos_err err = check(rw, side);
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct kustos_hold *writer = ku_gate_hold(rw->gates[KUSTOS_WRITE]);
+	if (side == KUSTOS_WRITE && writer == NULL &&
+		ku_gate_hold(rw->gates[KUSTOS_READ]) != NULL)
+		return KUSTOS_EDEADLK;
+	return ku_gate_lock(rw->gates[side],
+		side == KUSTOS_READ ? writer : NULL, deadline, cancel);
+}
+
+enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
+	enum kustos_side side)
+{
+	enum kustos_err err = check(rw, side);
+
+	return err != KUSTOS_OK
+		? err
+		: ku_gate_unlock(rw->gates[side], rw->unlock_waits);
+}
+
+struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
+	enum kustos_side side)
+{
+	return check(rw, side) == KUSTOS_OK ? ku_gate_hold(rw->gates[side])
+					    : NULL;
+}
+
+int kustos_rwlock_mixed(struct kustos_rwlock *rw)
+{
+	return check(rw, KUSTOS_READ) == KUSTOS_OK &&
+		ku_gate_mixed(rw->gates[KUSTOS_READ]);
+}
