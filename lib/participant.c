@@ -60,7 +60,7 @@ static enum kustos_err sort_names(struct survey *survey, const char *parent,
 		struct entry *entry = &survey->entries[survey->count];
 		const char *name = names->names[i];
 
-		if (!ku_contender_parse(&ku_rule_lock, name,
+		if (!ku_contender_parse(&ku_rule_any, name,
 			    &entry->contender)) {
 			survey->foreign++;
 			continue;
@@ -135,17 +135,52 @@ static enum kustos_err read_all(struct survey *survey, kustos_deadline deadline,
 	return ku_wait_block(&survey->wait, deadline, cancel);
 }
 
-/* Does any of them not wait for another? */
+/* So many at the front are compared with all. */
+#define FRONT 16
+
+/* Does one of the two not see the other? */
+static bool are_mixed(const struct kustos_participant *a,
+	const struct kustos_participant *b)
+{
+	bool locks = a->kind == KUSTOS_KIND_LOCK;
+	bool one_line = locks == (b->kind == KUSTOS_KIND_LOCK) ||
+		a->style == KUSTOS_STYLE_KAZOO;
+
+	return !one_line || !ku_style_sees(a->style, b->style) ||
+		!ku_style_sees(b->style, a->style);
+}
+
 static int is_mixed(const struct kustos_participants *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		for (size_t j = 0; j < list->count && j < 16; j++)
-			if (!ku_style_sees(list->list[i].style,
-				    list->list[j].style) ||
-				!ku_style_sees(list->list[j].style,
-					list->list[i].style))
+		for (size_t j = 0; j < list->count && j < FRONT; j++)
+			if (are_mixed(&list->list[i], &list->list[j]))
 				return 1;
 	return 0;
+}
+
+/* Mark who holds: for none of those before does it wait. */
+static void mark_holders(struct kustos_participants *list)
+{
+	struct ku_contender seen[2][3]; /* the first of each kind; by style */
+	bool there[2][3] = { { false } };
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct kustos_participant *p = &list->list[i];
+		struct ku_contender one = { (int32_t)p->number, p->style,
+			p->kind };
+		int kazoo = p->style == KUSTOS_STYLE_KAZOO;
+
+		p->holds = 1;
+		for (int k = 0; k < 6; k++)
+			if (there[k / 3][k % 3] &&
+				ku_contender_blocks(&seen[k / 3][k % 3], &one))
+				p->holds = 0;
+		if (there[kazoo][p->kind])
+			continue;
+		there[kazoo][p->kind] = true;
+		seen[kazoo][p->kind] = one;
+	}
 }
 
 static enum kustos_err hand_out(struct survey *survey,
@@ -173,7 +208,7 @@ static enum kustos_err hand_out(struct survey *survey,
 			.path = entry->path,
 			.number = entry->contender.number,
 			.style = entry->contender.style,
-			.holds = all->count == 0,
+			.kind = entry->contender.kind,
 			.data = entry->op->out_data,
 			.len = entry->op->out_len > 0
 				? (size_t)entry->op->out_len
@@ -188,6 +223,7 @@ static enum kustos_err hand_out(struct survey *survey,
 	}
 	all->foreign = survey->foreign;
 	all->mixed = is_mixed(all);
+	mark_holders(all);
 	*out = all;
 	return KUSTOS_OK;
 }

@@ -143,6 +143,15 @@ void ku_place_restart(struct ku_place *place)
 		place->kind->events->failed(place, place->err);
 }
 
+/* Has it left, and reads what is in the line's node before its own goes? */
+static bool waits_to_say_farewell(const struct ku_place *place)
+{
+	const struct ku_proof *proof = place->proof;
+
+	return proof != NULL && ku_request_busy(&proof->request) &&
+		proof->request.what.kind == KU_ZK_GET && place->op->done;
+}
+
 /* Those of ours that have left, and stay only to see whether they may leave a
    proof, go now: whoever tries once must not find them there. */
 static void hurry(struct ku_line *line)
@@ -152,8 +161,7 @@ static void hurry(struct ku_line *line)
 	for (struct ku_ring *r = away->next; r != away; r = r->next) {
 		struct ku_place *place = ku_ring_place(r);
 
-		if (place->line == line && place->path != NULL &&
-			!place->over && place->op->done &&
+		if (place->line == line && waits_to_say_farewell(place) &&
 			place->session_id == line->client->session.id)
 			ku_op_undo(place->op);
 	}

@@ -6,23 +6,21 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct ku_mark lock_marks[] = {
-	{ "lock-", KUSTOS_STYLE_LOCK, false },
-	{ "__lock__", KUSTOS_STYLE_KAZOO, false },
-	{ "__lock__-", KUSTOS_STYLE_KAZOO, false },
-	{ NULL, KUSTOS_STYLE_SESSION, false },
+/* The marks of locks come first, those of read/write locks follow. */
+static const struct ku_mark marks[] = {
+	{ "lock-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LOCK },
+	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_LOCK },
+	{ "__lock__-", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_LOCK },
+	{ NULL, KUSTOS_STYLE_SESSION, KUSTOS_KIND_LOCK },
+	{ "__READ__", KUSTOS_STYLE_LOCK, KUSTOS_KIND_READ },
+	{ "__WRIT__", KUSTOS_STYLE_LOCK, KUSTOS_KIND_WRITE },
+	{ "__rlock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_READ },
+	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_WRITE },
 };
 
-const struct ku_rule ku_rule_lock = { lock_marks, 4, false };
-
-static const struct ku_mark rw_marks[] = {
-	{ "__READ__", KUSTOS_STYLE_LOCK, true },
-	{ "__WRIT__", KUSTOS_STYLE_LOCK, false },
-	{ "__rlock__", KUSTOS_STYLE_KAZOO, true },
-	{ "__lock__", KUSTOS_STYLE_KAZOO, false },
-};
-
-const struct ku_rule ku_rule_rw = { rw_marks, 4, true };
+const struct ku_rule ku_rule_lock = { marks, 4, false };
+const struct ku_rule ku_rule_rw = { marks + 4, 4, true };
+const struct ku_rule ku_rule_any = { marks, 7, true };
 
 static bool is_lower_hex(const char *text, size_t len)
 {
@@ -82,7 +80,7 @@ bool ku_contender_parse(const struct ku_rule *rule, const char *name,
 				       : !ends_with(name, len, mark->text))
 			continue;
 		out->style = mark->style;
-		out->shares = mark->shares;
+		out->kind = mark->kind;
 		if (mark->style == KUSTOS_STYLE_LOCK &&
 			has_protection(name, len))
 			out->style = KUSTOS_STYLE_CURATOR;
@@ -112,6 +110,27 @@ const char *kustos_style_name(enum kustos_style style)
 	if ((unsigned)style >= sizeof(names) / sizeof(names[0]))
 		return "unknown";
 	return names[style];
+}
+
+const char *kustos_kind_name(enum kustos_kind kind)
+{
+	static const char *const names[] = { "lock", "read", "write" };
+
+	if ((unsigned)kind >= sizeof(names) / sizeof(names[0]))
+		return "unknown";
+	return names[kind];
+}
+
+bool ku_contender_blocks(const struct ku_contender *before,
+	const struct ku_contender *after)
+{
+	/* kazoo's lock and its write lock have one name. */
+	bool one_line = before->style == KUSTOS_STYLE_KAZOO ||
+		(before->kind == KUSTOS_KIND_LOCK) ==
+			(after->kind == KUSTOS_KIND_LOCK);
+
+	return one_line && ku_number_before(before->number, after->number) &&
+		!(ku_contender_shares(before) && ku_contender_shares(after));
 }
 
 /* Return the index of the first standing whose number is not before
@@ -168,6 +187,7 @@ static void place_one(struct ku_standing *standings, int count,
 	const char *name, const struct ku_contender *one)
 {
 	struct ku_standing *tied = NULL;
+	bool shares = ku_contender_shares(one);
 	int at = find(standings, count, one->number);
 
 	for (; at < count && standings[at].number == one->number; at++) {
@@ -175,7 +195,7 @@ static void place_one(struct ku_standing *standings, int count,
 			standings[at].seen = true;
 			return;
 		}
-		if (!one->shares && !standings[at].shares)
+		if (!shares && !standings[at].shares)
 			tied = &standings[at];
 	}
 	if (tied != NULL)
@@ -183,7 +203,7 @@ static void place_one(struct ku_standing *standings, int count,
 	if (tied != NULL || at == count)
 		return;
 	count_one(&standings[at].all, name, one->number);
-	if (!one->shares)
+	if (!shares)
 		count_one(&standings[at].exclusive, name, one->number);
 }
 

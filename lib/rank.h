@@ -28,7 +28,7 @@
 struct ku_mark {
 	const char *text;
 	enum kustos_style style;
-	bool shares;
+	enum kustos_kind kind;
 };
 
 struct ku_rule {
@@ -37,15 +37,23 @@ struct ku_rule {
 	bool downgrades; /* a writer that leaves may leave a reader there */
 };
 
-/* Every mark of an exclusive lock that is known; and of a read/write lock. */
+/* Every mark of an exclusive lock that is known; of a read/write lock; and of
+   all. */
 KU_SERVICE extern const struct ku_rule ku_rule_lock;
 KU_SERVICE extern const struct ku_rule ku_rule_rw;
+extern const struct ku_rule ku_rule_any;
 
 struct ku_contender {
 	int32_t number;
 	enum kustos_style style;
-	bool shares;
+	enum kustos_kind kind;
 };
+
+/* Does it wait for the exclusive ones only? */
+static inline bool ku_contender_shares(const struct ku_contender *one)
+{
+	return one->kind == KUSTOS_KIND_READ;
+}
 
 /* Take a name apart.  Returns false if it is not a contender's. */
 bool ku_contender_parse(const struct ku_rule *rule, const char *name,
@@ -63,6 +71,10 @@ static inline bool ku_number_sound(int32_t number)
 {
 	return number >= 0 && number < INT32_MAX;
 }
+
+/* Does "before" have to go before "after" may be granted? */
+bool ku_contender_blocks(const struct ku_contender *before,
+	const struct ku_contender *after);
 
 /* Would a contender of style "theirs" wait for one of style "ours"? */
 bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours);

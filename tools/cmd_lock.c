@@ -1,11 +1,12 @@
 /*
- * cmd_lock.c - kustos lock: run a command while holding a mutex.
+ * cmd_lock.c - kustos lock: run a command while holding a lock.
  */
 #include "lock_options.h"
 #include "under.h"
 
 #include <kustos/cancel.h>
 #include <kustos/mutex.h>
+#include <kustos/rwlock.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ struct lock {
 	struct under under;
 	kustos_deadline deadline;
 	struct kustos_client *client;
-	struct kustos_mutex *mutex;
+	struct kustos_mutex *mutex;   /* one of these */
+	struct kustos_rwlock *rwlock; /* two */
 	struct kustos_cancel *cancel;
 	atomic_bool connected;
 	atomic_bool answered; /* and then these two */
@@ -82,20 +84,45 @@ static int connect_lock(struct lock *l)
 	return TOOL_OK;
 }
 
-static enum kustos_err create_mutex(struct lock *l)
+/* Give either kind of options what it stores in its nodes. */
+#define TAKE_DATA(to, from)                                                 \
+	do {                                                                \
+		(to)->dialect = (from)->dialect;                            \
+		(to)->data = (from)->data;                                  \
+		(to)->data_len = (from)->data ? strlen((from)->data) : 0;   \
+		(to)->holder_record = !(from)->data && (from)->record != 0; \
+		(to)->reason = (from)->reason;                              \
+	} while (0)
+
+static enum kustos_err ask_mutex(struct lock *l)
 {
 	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	enum kustos_err err;
 
-	options.dialect = l->options.dialect;
-	if (l->options.data != NULL) {
-		options.data = l->options.data;
-		options.data_len = strlen(l->options.data);
-	} else if (l->options.record != 0) {
-		options.holder_record = 1;
-		options.reason = l->options.reason;
-	}
-	return kustos_mutex_create(l->client, l->options.path, &options,
+	TAKE_DATA(&options, &l->options);
+	err = kustos_mutex_create(l->client, l->options.path, &options,
 		&l->mutex);
+	return err != KUSTOS_OK
+		? err
+		: kustos_mutex_acquire_async(l->mutex, l->deadline, l->cancel,
+			  on_granted, l);
+}
+
+static enum kustos_err ask_rwlock(struct lock *l)
+{
+	struct kustos_rwlock_options options = KUSTOS_RWLOCK_OPTIONS_INIT;
+	enum kustos_side side = l->options.kind == KUSTOS_KIND_READ
+		? KUSTOS_READ
+		: KUSTOS_WRITE;
+	enum kustos_err err;
+
+	TAKE_DATA(&options, &l->options);
+	err = kustos_rwlock_create(l->client, l->options.path, &options,
+		&l->rwlock);
+	return err != KUSTOS_OK
+		? err
+		: kustos_rwlock_acquire_async(l->rwlock, side, l->deadline,
+			  l->cancel, on_granted, l);
 }
 
 static int not_granted(struct lock *l)
@@ -122,7 +149,9 @@ static int not_granted(struct lock *l)
    come after us wait for us, and that is worth a word, once. */
 static void tell_if_mixed(struct lock *l)
 {
-	if (l->mixed || !kustos_mutex_mixed(l->mutex))
+	if (l->mixed ||
+		!(l->mutex != NULL ? kustos_mutex_mixed(l->mutex)
+				   : kustos_rwlock_mixed(l->rwlock)))
 		return;
 	l->mixed = true;
 	tool_say("%s: mixed dialects: not all who stand in line wait for each "
@@ -134,13 +163,11 @@ static void tell_if_mixed(struct lock *l)
    the queue has been given up. */
 static int acquire(struct lock *l)
 {
-	enum kustos_err err = create_mutex(l);
+	enum kustos_err err = kustos_cancel_create(&l->cancel);
 
 	if (err == KUSTOS_OK)
-		err = kustos_cancel_create(&l->cancel);
-	if (err == KUSTOS_OK)
-		err = kustos_mutex_acquire_async(l->mutex, l->deadline,
-			l->cancel, on_granted, l);
+		err = l->options.kind == KUSTOS_KIND_LOCK ? ask_mutex(l)
+							  : ask_rwlock(l);
 	if (err != KUSTOS_OK)
 		return tool_failed(&l->options.tool, "cannot lock",
 			l->options.path, err);
@@ -148,7 +175,6 @@ static int acquire(struct lock *l)
 		int sig = under_wait(&l->under, l->mixed ? -1 : LOOK_MS);
 
 		tell_if_mixed(l);
-
 		if (sig != 0 && l->sig == 0) {
 			l->sig = sig;
 			kustos_cancel_fire(l->cancel);
@@ -239,6 +265,7 @@ static int lock_and_run(struct lock *l)
 	if (l->hold != NULL)
 		kustos_hold_release(l->hold);
 	kustos_mutex_destroy(l->mutex);
+	kustos_rwlock_destroy(l->rwlock);
 	kustos_cancel_destroy(l->cancel);
 	tool_close(l->client);
 	if (l->sig != 0)

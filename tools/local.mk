@@ -18,7 +18,8 @@ kustos_SOURCES = \
 	%D%/tool.c %D%/tool.h \
 	%D%/under.c %D%/under.h
 kustos_CPPFLAGS = $(AM_CPPFLAGS) -DKUSTOS_VERSION='"$(VERSION)"'
-kustos_LDADD = libsupport.a libkustos-mutex.la libkustos.la
+kustos_LDADD = libsupport.a libkustos-mutex.la libkustos-rwlock.la \
+	libkustos.la
 
 noinst_PROGRAMS += kustos-demo
 kustos_demo_SOURCES = \

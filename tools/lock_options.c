@@ -14,7 +14,11 @@ const char lock_help[] =
 	"\n"
 	"  -n, --nonblock        fail if another holds the lock\n"
 	"  -w, --wait SECONDS    fail if it was not got in that time\n"
-	"  -x, --exclusive       one holder at a time; the default\n"
+	"  -s, --shared          read: with other readers (-s), and not\n"
+	"                        while somebody writes (-x)\n"
+	"  -x, --exclusive       write: alone, among those who use -s or\n"
+	"                        -x.  Without either it is a plain lock,\n"
+	"                        which those two do not see\n"
 	"  -E, --conflict-exit-code CODE\n"
 	"                        exit with CODE when -n or -w fails\n"
 	"      --reason TEXT     say why in the holder record; default:\n"
@@ -51,6 +55,7 @@ enum {
 static const struct option long_options[] = {
 	{ "nonblock", no_argument, NULL, 'n' },
 	{ "wait", required_argument, NULL, 'w' },
+	{ "shared", no_argument, NULL, 's' },
 	{ "exclusive", no_argument, NULL, 'x' },
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
 	{ "reason", required_argument, NULL, OPT_REASON },
@@ -97,6 +102,17 @@ static bool take_dialect(struct lock_options *o)
 	return true;
 }
 
+static bool take_kind(struct lock_options *o, enum kustos_kind kind)
+{
+	if (o->kind != KUSTOS_KIND_LOCK && o->kind != kind) {
+		o->tool.exit_code = tool_usage(&o->tool,
+			"-s and -x exclude each other");
+		return false;
+	}
+	o->kind = kind;
+	return true;
+}
+
 static bool take_option(struct lock_options *o, int option)
 {
 	switch (option) {
@@ -105,8 +121,10 @@ static bool take_option(struct lock_options *o, int option)
 		return true;
 	case 'w':
 		return take_seconds(o, "-w", &o->wait_ms);
+	case 's':
 	case 'x':
-		return true;
+		return take_kind(o,
+			option == 's' ? KUSTOS_KIND_READ : KUSTOS_KIND_WRITE);
 	case 'E':
 		return take_code(o);
 	case OPT_REASON:
@@ -133,7 +151,7 @@ static bool take_options(struct lock_options *o, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "+nw:xE:vh", long_options,
+	while ((option = getopt_long(argc, argv, "+nw:sxE:vh", long_options,
 			NULL)) != -1)
 		if (!take_option(o, option))
 			return false;

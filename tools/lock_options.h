@@ -6,7 +6,7 @@
 
 #include "tool.h"
 
-#include <kustos/mutex.h>
+#include <kustos/participant.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +25,7 @@ struct lock_options {
 	const char *reason, *data;
 	int record; /* -1: the default */
 	enum kustos_dialect dialect;
+	enum kustos_kind kind;
 };
 
 /* Read the command line, whose strings are lent.  Returns false if that ends

@@ -99,6 +99,15 @@ void show_heading(FILE *out)
 		"STYLE", "NODE AND WHO");
 }
 
+static const char *state_word(const struct kustos_participant *p)
+{
+	if (!p->holds)
+		return "waits";
+	if (p->kind == KUSTOS_KIND_LOCK)
+		return "holds";
+	return p->kind == KUSTOS_KIND_READ ? "reads" : "writes";
+}
+
 void show_participant(FILE *out, const struct kustos_participant *p)
 {
 	time_t since = (time_t)(p->stat.ctime_ms / 1000);
@@ -111,8 +120,8 @@ void show_participant(FILE *out, const struct kustos_participant *p)
 	snprintf(token, sizeof(token), "%" PRId64, p->stat.czxid);
 	snprintf(session, sizeof(session), "0x%" PRIx64,
 		(uint64_t)p->stat.ephemeral_owner);
-	fprintf(out, ROW, p->holds ? "holds" : "waits", when, age, token,
-		session, kustos_style_name(p->style));
+	fprintf(out, ROW, state_word(p), when, age, token, session,
+		kustos_style_name(p->style));
 	print_safely(out, show_name(p->path), strlen(show_name(p->path)));
 	fputs("  ", out);
 	print_who(out, p);
@@ -161,12 +170,12 @@ void show_participant_json(FILE *out, const struct kustos_participant *p)
 	fputs("{\"node\":", out);
 	json_string(out, p->path, strlen(p->path));
 	fprintf(out,
-		",\"state\":\"%s\",\"number\":%" PRId64
+		",\"state\":\"%s\",\"kind\":\"%s\",\"number\":%" PRId64
 		",\"style\":\"%s\",\"token\":%" PRId64
 		",\"session\":\"0x%" PRIx64 "\",\"since_ms\":%" PRId64
 		",\"since\":",
-		p->holds ? "holds" : "waits", p->number,
-		kustos_style_name(p->style), p->stat.czxid,
+		p->holds ? "holds" : "waits", kustos_kind_name(p->kind),
+		p->number, kustos_style_name(p->style), p->stat.czxid,
 		(uint64_t)p->stat.ephemeral_owner, p->stat.ctime_ms);
 	print_iso(out, p->stat.ctime_ms);
 	fputs(",\"data\":", out);

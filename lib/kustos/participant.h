@@ -35,11 +35,24 @@ enum kustos_style {
 /* Return "curator" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_style_name(enum kustos_style style);
 
+/* What a participant waits for: a lock for all before it, a writer for readers
+   and writers, a reader for writers.  Locks on the one hand, and readers and
+   writers on the other, do not see each other. */
+enum kustos_kind {
+	KUSTOS_KIND_LOCK = 0,
+	KUSTOS_KIND_READ = 1,
+	KUSTOS_KIND_WRITE = 2
+};
+
+/* Return "lock" and so on; never NULL, never freed. */
+KUSTOS_API const char *kustos_kind_name(enum kustos_kind kind);
+
 struct kustos_participant {
 	const char *path; /* of its node, as the client knows paths */
 	int64_t number;	  /* its place in the order */
 	enum kustos_style style;
-	int holds;	  /* 1: nobody stands before it */
+	enum kustos_kind kind;
+	int holds;	  /* 1: nobody stands before it for whom it waits */
 	const void *data; /* followed by a zero byte; NULL: null data */
 	size_t len;
 	struct kustos_stat stat; /* czxid, session (ephemeral_owner), ctime */

@@ -262,16 +262,20 @@ START_TEST(U04_names_of_both_sides_are_known)
 	static const struct {
 		const char *name;
 		enum kustos_style style;
-		bool shares;
+		enum kustos_kind kind;
 	} names[] = {
 		{ "_c_" UUID "-__READ__0000000001", KUSTOS_STYLE_CURATOR,
 			true },
 		{ "_c_" UUID "-__WRIT__0000000002", KUSTOS_STYLE_CURATOR,
-			false },
-		{ HEX32 "-__READ__0000000003", KUSTOS_STYLE_LOCK, true },
-		{ HEX32 "-__WRIT__0000000004", KUSTOS_STYLE_LOCK, false },
-		{ HEX32 "__rlock__0000000005", KUSTOS_STYLE_KAZOO, true },
-		{ HEX32 "__lock__0000000006", KUSTOS_STYLE_KAZOO, false },
+			KUSTOS_KIND_WRITE },
+		{ HEX32 "-__READ__0000000003", KUSTOS_STYLE_LOCK,
+			KUSTOS_KIND_READ },
+		{ HEX32 "-__WRIT__0000000004", KUSTOS_STYLE_LOCK,
+			KUSTOS_KIND_WRITE },
+		{ HEX32 "__rlock__0000000005", KUSTOS_STYLE_KAZOO,
+			KUSTOS_KIND_READ },
+		{ HEX32 "__lock__0000000006", KUSTOS_STYLE_KAZOO,
+			KUSTOS_KIND_WRITE },
 	};
 	static const char *const others[] = { "_c_" UUID "-lock-0000000001",
 		"_c_" UUID "-__WRITE__0000000001", "x-1234-0000000001" };
@@ -283,7 +287,7 @@ START_TEST(U04_names_of_both_sides_are_known)
 			"%s", names[i].name);
 		ck_assert_int_eq(one.number, (int32_t)i + 1);
 		ck_assert_int_eq(one.style, names[i].style);
-		ck_assert_int_eq(one.shares, names[i].shares);
+		ck_assert_int_eq(one.kind, names[i].kind);
 	}
 	for (size_t i = 0; i < UNIT_COUNT(others); i++)
 		ck_assert_msg(!ku_contender_parse(&ku_rule_rw, others[i], &one),
