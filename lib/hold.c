@@ -10,15 +10,21 @@
 /* How soon after a warning it is seen whether the danger has passed. */
 #define RISK_CHECK_MS 10
 
-/* A callback of the program about a hold. */
+/* A callback of the program about a hold.  Most are never asked for, and every
+   lock that waits has three, so they are small. */
 struct notice {
 	struct ku_call call;
-	struct kustos_hold *hold;
 	kustos_hold_fn *fn;
 	void *arg;
+	unsigned short offset; /* in its hold */
 	bool running;
 	bool again; /* asked for while it ran */
-	pthread_t runner;
+};
+
+/* One that is running, on the stack of its thread. */
+struct run {
+	pthread_t thread;
+	struct run *next;
 };
 
 struct kustos_hold {
@@ -27,14 +33,15 @@ struct kustos_hold {
 	ku_hold_release_fn *release;
 	void *owner;
 	int64_t epoch;
-	bool lost;
 
 	struct notice on_lost, at_risk, asked;
+	struct run *runs;
 	struct ku_timer risk;
-	bool risk_reserved; /* the timer */
-	bool warned;
 	int64_t before_ns;
 
+	bool lost;
+	bool risk_reserved; /* the timer */
+	bool warned;
 	bool silent;   /* calls nobody any more */
 	bool released; /* by a callback of its own, which is still running */
 };
@@ -51,36 +58,42 @@ const char *kustos_hold_state_name(enum kustos_hold_state state)
 /* Is a callback running, "elsewhere": on another thread than this? */
 static bool is_running(const struct kustos_hold *hold, bool elsewhere)
 {
-	const struct notice *all[] = { &hold->on_lost, &hold->at_risk,
-		&hold->asked };
-
-	for (int i = 0; i < 3; i++)
-		if (all[i]->running &&
-			!(elsewhere &&
-				pthread_equal(all[i]->runner, pthread_self())))
+	for (const struct run *r = hold->runs; r != NULL; r = r->next)
+		if (!(elsewhere && pthread_equal(r->thread, pthread_self())))
 			return true;
 	return false;
+}
+
+/* Call "fn" with the client unlocked, so that others see it run. */
+static void run(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
+{
+	struct run self = { .thread = pthread_self(), .next = hold->runs };
+	struct run **at = &hold->runs;
+
+	hold->runs = &self;
+	ku_unlock(hold->client);
+	fn(arg, hold);
+	ku_lock(hold->client);
+	while (*at != &self)
+		at = &(*at)->next;
+	*at = self.next;
 }
 
 static void run_notice(struct kustos_client *client, struct ku_call *call)
 {
 	struct notice *notice = (struct notice *)((char *)call -
 		offsetof(struct notice, call));
-	struct kustos_hold *hold = notice->hold;
-	kustos_hold_fn *fn = notice->fn;
-	void *arg = notice->arg;
+	struct kustos_hold *hold = (struct kustos_hold *)((char *)notice -
+		notice->offset);
 
-	if (fn == NULL)
+	if (notice->fn == NULL)
 		return;
 	if (notice->running) {
 		notice->again = true; /* one after the other */
 		return;
 	}
 	notice->running = true;
-	notice->runner = pthread_self();
-	ku_unlock(client);
-	fn(arg, hold);
-	ku_lock(client);
+	run(hold, notice->fn, notice->arg);
 	notice->running = false;
 	if (hold->released && !is_running(hold, false)) {
 		free(hold);
@@ -118,6 +131,12 @@ static void risk_due(struct ku_timer *timer)
 		set_risk_timer(hold);
 }
 
+static void init_notice(struct kustos_hold *hold, struct notice *notice)
+{
+	notice->call.fn = run_notice;
+	notice->offset = (unsigned short)((char *)notice - (char *)hold);
+}
+
 struct kustos_hold *ku_hold_new(struct kustos_client *client)
 {
 	struct kustos_hold *hold = calloc(1, sizeof(*hold));
@@ -125,9 +144,9 @@ struct kustos_hold *ku_hold_new(struct kustos_client *client)
 	if (hold == NULL)
 		return NULL;
 	hold->client = client;
-	hold->on_lost.hold = hold->at_risk.hold = hold->asked.hold = hold;
-	hold->on_lost.call.fn = hold->at_risk.call.fn = run_notice;
-	hold->asked.call.fn = run_notice;
+	init_notice(hold, &hold->on_lost);
+	init_notice(hold, &hold->at_risk);
+	init_notice(hold, &hold->asked);
 	hold->risk.fn = risk_due;
 	return hold;
 }

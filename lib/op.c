@@ -48,7 +48,7 @@ static void destroy(struct ku_op *op)
 	free(op->out_data);
 	kustos_names_free(op->out_names);
 	if (op->started)
-		ku_timers_release(&op->client->timers, KU_OP_TIMERS);
+		ku_timers_release(&op->client->timers, 1);
 	free(op);
 }
 
@@ -65,8 +65,6 @@ void ku_op_free(struct ku_op *op)
 		return;
 	struct kustos_client *client = op->client;
 	ku_lock(client);
-	if (op->waited)
-		ku_leave(client);
 	ku_op_drop(op);
 	ku_unlock(client);
 }
@@ -88,7 +86,6 @@ void ku_op_finish(struct ku_op *op, enum kustos_err err)
 	op->done = true;
 	op->err = err;
 	ku_timer_unset(&client->timers, &op->pause);
-	ku_timer_unset(&client->timers, &op->deadline);
 	client->footprint.asked_bytes -= op->asked;
 	op->asked = 0;
 	/* What ended a transaction as a whole is true of each part. */
@@ -101,12 +98,8 @@ void ku_op_finish(struct ku_op *op, enum kustos_err err)
 		pthread_cond_broadcast(&client->ops.ended);
 	if (client->closing != KU_OPEN)
 		ku_wake(client);
-	if (op->wake != NULL)
-		pthread_cond_signal(op->wake);
-	else if (op->ended != NULL)
+	if (op->ended != NULL)
 		op->ended(op);
-	else if (op->callback != NULL)
-		ku_dispatch_push(client, &op->call, false);
 	else
 		ku_op_drop(op);
 }
@@ -140,26 +133,6 @@ static void pause_over(struct ku_timer *timer)
 		ku_op_keep_waiting(op);
 	else if (op->request.slot == NULL) /* else it went out meanwhile */
 		ku_op_try(op);
-}
-
-void ku_op_set_deadline(struct ku_op *op)
-{
-	struct kustos_client *client = op->client;
-
-	ku_set_timer(client, &op->deadline,
-		ku_deadline_boot(&client->env.clock, op->until));
-}
-
-static void deadline_passed(struct ku_timer *timer)
-{
-	struct ku_op *op = (struct ku_op *)((char *)timer -
-		offsetof(struct ku_op, deadline));
-
-	/* The machine may have slept, which its monotonic clock has not seen. */
-	if (ku_monotonic(&op->client->env.clock) < op->until)
-		ku_op_set_deadline(op);
-	else
-		ku_op_finish(op, KUSTOS_ETIMEDOUT);
 }
 
 static void request_done(struct kustos_client *client,
@@ -320,8 +293,7 @@ void ku_op_answered(struct ku_op *op, const struct ku_zk_reply *reply)
 	}
 }
 
-void ku_op_init_timers(struct ku_op *op)
+void ku_op_init_timer(struct ku_op *op)
 {
 	op->pause.fn = pause_over;
-	op->deadline.fn = deadline_passed;
 }

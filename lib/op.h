@@ -12,25 +12,22 @@
  *     |   policy: again | lost, throttled
  *     +---- PAUSED <----+
  *
- * Every operation ends exactly once: ku_op_finish().  It then wakes the thread
- * that waits for it, or queues its callback.
+ * Every operation ends exactly once: ku_op_finish().  Who wants to know is its
+ * owner inside the core, or nobody.  What the program asks for is a task: an
+ * operation with a wait (wait.h) that owns it.
  */
 #ifndef KU_OP_H
 #define KU_OP_H
 
 #include <kustos/node.h>
 
-#include "cancel.h"
-#include "dispatch.h"
 #include "name.h"
 #include "retry.h"
 #include "timer.h"
+#include "wait.h"
 #include "wire.h"
 
 #include <pthread.h>
-
-/* Its pause and its deadline. */
-#define KU_OP_TIMERS 2
 
 struct ku_op;
 struct ku_create;
@@ -41,61 +38,61 @@ struct ku_op {
 	struct ku_request request; /* first: cast back from it */
 	struct kustos_client *client;
 
-	/* Constant once started. */
+	/* Constant once started.  A place has one of these for as long as it
+	   waits, so what is small stands together. */
 	enum ku_zk_kind kind;
-	char *path; /* the caller's, with the prefix; NULL: multi */
-	char *data; /* copy of what to write */
-	int len;
-	int version;		   /* of a set or delete */
-	int flags;		   /* KUSTOS_EPHEMERAL ... */
-	struct ku_zk_request *ops; /* of a multi, with their own copies */
-	int op_count;
+	int flags;	 /* KUSTOS_EPHEMERAL ... */
+	int version;	 /* of a set or delete */
+	int len;	 /* of the data */
+	int op_count;	 /* of a multi */
 	bool guaranteed; /* a delete that nobody waits for */
-	int64_t czxid;	 /* of the node that it is to delete */
 	bool bare;	 /* a protected name has the UUID without "_c_" */
 	bool plain;	 /* missing parents become persistent nodes */
 	bool patient;	 /* go on trying; only the owner gives up */
-	bool unwanted;	 /* if the node is not there, do not make it */
+	char *path;	 /* the caller's, with the prefix; NULL: a multi, or
+			    slim */
+	char *data;	 /* copy of what to write */
+	struct ku_zk_request *ops; /* of a multi, with their own copies */
+	int64_t czxid;		   /* of the node that it is to delete */
 
 	/* Progress. */
+	int in_flight; /* requests that refer to this memory */
+	bool once;     /* one try, if connected */
+	bool started;
+	bool unwanted;	/* if the node is not there, do not make it */
+	bool ambiguous; /* an earlier try may have been applied */
+	bool moved;	/* and others were, to other sessions */
+	bool orphan;	/* to be freed when no request refers to it */
+	bool done;
 	uint64_t serial;
 	struct ku_retry retry;
-	struct ku_timer pause; /* until the next try, or the next question to
-				   the policy while not connected */
-	struct ku_timer deadline;
-	kustos_deadline until;
-	bool ambiguous;		   /* an earlier try may have been applied */
-	int64_t session_id;	   /* to which that was sent */
-	bool moved;		   /* and others were to other sessions */
+	struct ku_timer pause;	   /* until the next try; while not connected,
+				     until the policy is asked again */
+	int64_t session_id;	   /* to which an ambiguous try was sent */
 	ku_op_answer_fn *answer;   /* what takes the answer on its way */
 	struct ku_create *create;  /* op_create.c's */
-	int in_flight;		   /* requests that refer to this memory */
 	size_t asked;		   /* bytes of ephemeral nodes (footprint.h) */
-	bool orphan;		   /* to be freed when there are none */
 	struct ku_op *prev, *next; /* all that have not ended, by age */
 
 	/* The end. */
-	bool waited; /* counted by ku_enter() */
-	bool started;
-	bool canceled;
-	bool done;
 	enum kustos_err err;
-	char *out_path; /* made beforehand for a create */
-	char *out_data;
 	int out_len;
+	char *out_path; /* made beforehand for a create; until its end, what
+			   its requests name */
+	char *out_data;
 	struct kustos_stat out_stat;
 	struct kustos_names *out_names;
 	struct kustos_op_result *out_results; /* made beforehand */
-
-	/* Who wants to know: a waiting thread, a callback, an owner inside
-	   the core, or nobody. */
-	ku_op_ended_fn *ended;
+	ku_op_ended_fn *ended;		      /* NULL: nobody wants to know */
 	void *owner;
-	struct ku_cancel_link cancel;
-	pthread_cond_t *wake;
+};
+
+/* What the program asks for, as a thread that waits or with a callback. */
+struct ku_task {
+	struct ku_op op; /* first: cast back from it, and freed with it */
+	struct ku_wait wait;
 	kustos_done_fn *callback;
 	void *arg;
-	struct ku_call call;
 };
 
 struct ku_ops {
@@ -113,21 +110,28 @@ struct ku_ops {
 enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_op **out);
 
-/* Make a transaction. */
-enum kustos_err ku_multi_new(struct kustos_client *client,
-	const struct kustos_op *ops, size_t count, struct ku_op **out);
+/* The same for a task; and make a transaction. */
+enum kustos_err ku_task_new(struct kustos_client *client, enum ku_zk_kind kind,
+	const char *path, int flags, struct ku_task **out);
+enum kustos_err ku_task_new_multi(struct kustos_client *client,
+	const struct kustos_op *ops, size_t count, struct ku_task **out);
 
 /* Give it a copy of the data to write; NULL is the client's default. */
 enum kustos_err ku_op_data(struct ku_op *op, const void *data, size_t len);
 
-/* Start "op" and wait.  The client is not locked.  The caller frees "op". */
-enum kustos_err ku_op_wait(struct ku_op *op, kustos_deadline deadline,
+/* Start "task" and wait.  The client is not locked, and is not freed before the
+   caller frees "task". */
+enum kustos_err ku_task_wait(struct ku_task *task, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Start "op" for a callback, after which it is freed.  The client is not
+/* Start "task" for a callback, after which it is freed.  The client is not
    locked.  On failure it is freed at once. */
-enum kustos_err ku_op_async(struct ku_op *op, kustos_deadline deadline,
+enum kustos_err ku_task_async(struct ku_task *task, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg);
+
+/* Free it, once nothing refers to it.  The client is not locked.  NULL is
+   allowed. */
+void ku_task_free(struct ku_task *task);
 
 /* Start "op" for nobody; freed when it has ended, or on failure at once.  The
    client is locked. */
@@ -142,7 +146,7 @@ enum kustos_err ku_op_owned(struct ku_op *op);
    certain that there is no node: with KUSTOS_OK if there is one. */
 void ku_op_unwant(struct ku_op *op);
 
-/* A creation has ended well: free what only its tries needed. */
+/* A creation has ended well: free all but what its undoing needs. */
 void ku_op_slim(struct ku_op *op);
 
 /* Turn a creation that has ended well into the guaranteed deletion of what it
@@ -175,9 +179,8 @@ void ku_ops_suspended(struct kustos_client *client);
 /* Free it now, or when the last request that refers to it has ended. */
 void ku_op_drop(struct ku_op *op);
 
-/* Say what its timers do; and set the one for the deadline op->until. */
-void ku_op_init_timers(struct ku_op *op);
-void ku_op_set_deadline(struct ku_op *op);
+/* Say what its timer does. */
+void ku_op_init_timer(struct ku_op *op);
 
 /* Send what op->request.what says; "answer" takes what comes. */
 void ku_op_send(struct ku_op *op, ku_op_answer_fn *answer);

@@ -15,18 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What its requests name is written to op->out_path, which is long enough for
+   each of them and for the answer. */
 struct ku_create {
 	char guid[KU_PROTECTION_SIZE]; /* "" until one is needed */
+	bool parents_made;	       /* once, in this operation */
+	int parent_rc;		       /* why one could not be made */
 	size_t guid_len;
 	int64_t guid_session; /* 0 until sent */
-	char *path;	      /* what is asked for: path with the GUID */
-	char *found;	      /* the child with our GUID */
 
-	int levels;		    /* that may have to be made */
-	struct ku_request *parents; /* as many, once they are needed */
+	int levels; /* that may have to be made */
 	int parent_count;
-	bool parents_made; /* once, in this operation */
-	int parent_rc;	   /* why one could not be made */
+	struct ku_request *parents; /* as many, once they are needed */
 };
 
 static bool is(const struct ku_op *op, int flag)
@@ -78,14 +78,10 @@ enum kustos_err ku_create_init(struct ku_op *op)
 	if (create == NULL)
 		return KUSTOS_ENOMEM;
 	op->create = create;
-	create->path = malloc(size);
-	create->found = malloc(size);
 	op->out_path = malloc(size);
-	if (create->path == NULL || create->found == NULL ||
-		op->out_path == NULL)
+	if (op->out_path == NULL)
 		return KUSTOS_ENOMEM;
 	create->levels = count_levels(op);
-	strcpy(create->path, op->path);
 	return KUSTOS_OK;
 }
 
@@ -99,8 +95,6 @@ void ku_create_free(struct ku_op *op)
 		i++)
 		free((char *)create->parents[i].what.path);
 	free(create->parents);
-	free(create->path);
-	free(create->found);
 	free(create);
 }
 
@@ -113,21 +107,24 @@ void ku_create_withdraw(struct ku_op *op)
 			op->in_flight--;
 }
 
-/* Put a fresh GUID before the name. */
+/* Name the child "name" of the parent of what is to be made. */
+static void name_child(struct ku_op *op, const char *guid, const char *name)
+{
+	size_t head = (size_t)(ku_path_leaf(op->path) - op->path);
+
+	memcpy(op->out_path, op->path, head);
+	stpcpy(stpcpy(op->out_path + head, guid), name);
+}
+
 static void renew_guid(struct ku_op *op)
 {
 	struct ku_create *create = op->create;
-	const char *leaf = ku_path_leaf(op->path);
-	size_t head = (size_t)(leaf - op->path);
 
 	if (op->bare)
 		ku_protection_bare(&op->client->random, create->guid);
 	else
 		ku_protection(&op->client->random, create->guid);
 	create->guid_len = strlen(create->guid);
-	memcpy(create->path, op->path, head);
-	strcpy(create->path + head, create->guid);
-	strcat(create->path, leaf);
 	create->guid_session = 0;
 }
 
@@ -153,9 +150,10 @@ static void send_create(struct ku_op *op)
 		ku_op_finish(op, KUSTOS_ECANCELED);
 		return;
 	}
+	name_child(op, op->create->guid, ku_path_leaf(op->path));
 	op->request.what = (struct ku_zk_request){
 		.kind = KU_ZK_CREATE,
-		.path = op->create->path,
+		.path = op->out_path,
 		.data = op->data,
 		.len = op->len,
 		.version = -1,
@@ -194,10 +192,9 @@ static void adopt(struct ku_op *op, const struct ku_zk_reply *reply)
 			send_anew(op);
 			return;
 		}
-		ku_footprint_add(&client->footprint, op->create->found,
+		ku_footprint_add(&client->footprint, op->out_path,
 			reply->stat->czxid);
 	}
-	strcpy(op->out_path, op->create->found);
 	op->out_stat = *reply->stat;
 	ku_op_finish(op, KUSTOS_OK);
 }
@@ -233,7 +230,6 @@ static const char *find_guid(const struct ku_op *op,
 
 static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
 {
-	struct ku_create *create = op->create;
 	const char *name;
 
 	switch (ku_outcome(reply->rc)) {
@@ -254,24 +250,21 @@ static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
 		send_create(op); /* not applied; the same GUID will do */
 		return;
 	}
-	size_t head = (size_t)(ku_path_leaf(op->path) - op->path);
-	memcpy(create->found, op->path, head);
-	strcpy(create->found + head, name);
+	name_child(op, "", name);
 	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_EXISTS,
-		.path = create->found,
+		.path = op->out_path,
 		.version = -1 };
 	ku_op_send(op, adopt);
 }
 
 static void search(struct ku_op *op)
 {
-	struct ku_create *create = op->create;
 	size_t head = ku_path_parent_len(op->path);
 
-	memcpy(create->found, op->path, head);
-	create->found[head] = '\0';
+	memcpy(op->out_path, op->path, head);
+	op->out_path[head] = '\0';
 	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_CHILDREN,
-		.path = create->found,
+		.path = op->out_path,
 		.version = -1 };
 	ku_op_send(op, listed);
 }

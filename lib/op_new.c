@@ -13,9 +13,11 @@ static enum kustos_err check_client(const struct kustos_client *client)
 	return ku_forked(&client->fork) ? KUSTOS_EFORKED : KUSTOS_OK;
 }
 
-static struct ku_op *alloc(struct kustos_client *client, enum ku_zk_kind kind)
+/* "size" is that of whatever begins with it. */
+static struct ku_op *alloc(struct kustos_client *client, enum ku_zk_kind kind,
+	size_t size)
 {
-	struct ku_op *op = calloc(1, sizeof(*op));
+	struct ku_op *op = calloc(1, size);
 
 	if (op == NULL)
 		return NULL;
@@ -48,19 +50,36 @@ static enum kustos_err full_path(const struct kustos_client *client,
 	return *out != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
 }
 
-enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
-	const char *path, int flags, struct ku_op **out)
+static enum kustos_err make(struct kustos_client *client, enum ku_zk_kind kind,
+	const char *path, int flags, size_t size, struct ku_op **out)
 {
 	enum kustos_err err = check_client(client);
 
 	if (err != KUSTOS_OK)
 		return err;
-	struct ku_op *op = alloc(client, kind);
+	struct ku_op *op = alloc(client, kind, size);
 	if (op == NULL)
 		return KUSTOS_ENOMEM;
 	*out = op;
 	op->flags = flags;
 	return full_path(client, path, flags, &op->path);
+}
+
+enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
+	const char *path, int flags, struct ku_op **out)
+{
+	return make(client, kind, path, flags, sizeof(struct ku_op), out);
+}
+
+enum kustos_err ku_task_new(struct kustos_client *client, enum ku_zk_kind kind,
+	const char *path, int flags, struct ku_task **out)
+{
+	struct ku_op *op = NULL;
+	enum kustos_err err = make(client, kind, path, flags,
+		sizeof(struct ku_task), &op);
+
+	*out = (struct ku_task *)op;
+	return err;
 }
 
 static enum kustos_err copy_data(const struct kustos_client *client,
@@ -140,8 +159,8 @@ static enum kustos_err copy_one(struct kustos_client *client,
 		&to->len);
 }
 
-enum kustos_err ku_multi_new(struct kustos_client *client,
-	const struct kustos_op *ops, size_t count, struct ku_op **out)
+enum kustos_err ku_task_new_multi(struct kustos_client *client,
+	const struct kustos_op *ops, size_t count, struct ku_task **out)
 {
 	enum kustos_err err = check_client(client);
 
@@ -149,10 +168,10 @@ enum kustos_err ku_multi_new(struct kustos_client *client,
 		return err;
 	if (ops == NULL || count == 0 || count > INT_MAX / 2)
 		return KUSTOS_EINVAL;
-	struct ku_op *op = alloc(client, KU_ZK_MULTI);
+	struct ku_op *op = alloc(client, KU_ZK_MULTI, sizeof(struct ku_task));
 	if (op == NULL)
 		return KUSTOS_ENOMEM;
-	*out = op;
+	*out = (struct ku_task *)op;
 	op->ops = calloc(count, sizeof(*op->ops));
 	op->out_results = calloc(count, sizeof(*op->out_results));
 	if (op->ops == NULL || op->out_results == NULL)

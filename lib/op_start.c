@@ -1,5 +1,5 @@
-/* op_start.c - start an operation, for a thread that waits, a callback, or
-   nobody. */
+/* op_start.c - start an operation, for the program or for an owner inside the
+   core; and unmake what one has made. */
 
 #include "client.h"
 
@@ -9,30 +9,6 @@
 /* Between two tries of what goes on until it succeeds, while connected. */
 #define GUARANTEED_PAUSE_MS 500
 #define PATIENT_PAUSE_MS 200
-
-static void run_callback(struct kustos_client *client, struct ku_call *call)
-{
-	struct ku_op *op = (struct ku_op *)((char *)call -
-		offsetof(struct ku_op, call));
-	size_t prefix = strlen(client->config.prefix);
-	struct kustos_result result = { 0 };
-
-	ku_unlock(client);
-	ku_cancel_detach(&op->cancel);
-	if (op->err == KUSTOS_OK) {
-		if (op->out_path != NULL)
-			result.path = op->out_path + prefix;
-		result.stat = &op->out_stat;
-		result.data = op->out_data;
-		result.len = op->out_len > 0 ? (size_t)op->out_len : 0;
-		result.names = op->out_names;
-	}
-	result.results = op->out_results;
-	result.result_count = (size_t)op->op_count;
-	op->callback(op->arg, op->err, &result);
-	ku_lock(client);
-	ku_op_drop(op);
-}
 
 /* Count what "op" asks for, if it is within the limits. */
 static enum kustos_err check_limits(struct ku_op *op)
@@ -82,37 +58,22 @@ static enum kustos_err start(struct ku_op *op)
 		return KUSTOS_ECLOSED;
 	if (client->session.auth_failed)
 		return KUSTOS_EAUTH;
-	if (op->canceled)
-		return KUSTOS_ECANCELED;
 	enum kustos_err err = check_limits(op);
 	if (err != KUSTOS_OK)
 		return err;
-	if (!ku_timers_reserve(&client->timers, KU_OP_TIMERS)) {
+	if (!ku_timers_reserve(&client->timers, 1)) {
 		client->footprint.asked_bytes -= op->asked;
 		op->asked = 0;
 		return KUSTOS_ENOMEM;
 	}
-	ku_op_init_timers(op);
-	op->call.fn = run_callback;
+	ku_op_init_timer(op);
 	ops_link(client, op);
 	op->started = true;
 	return KUSTOS_OK;
 }
 
-static void cancel_fired(struct ku_cancel_link *link)
-{
-	struct ku_op *op = (struct ku_op *)((char *)link -
-		offsetof(struct ku_op, cancel));
-
-	ku_lock(op->client);
-	op->canceled = true;
-	if (op->started)
-		ku_op_finish(op, KUSTOS_ECANCELED);
-	ku_unlock(op->client);
-}
-
 /* Begin the tries.  May end the operation at once. */
-static void begin(struct ku_op *op, kustos_deadline deadline)
+static void begin(struct ku_op *op)
 {
 	struct kustos_client *client = op->client;
 	struct kustos_retry policy = client->config.retry;
@@ -121,97 +82,134 @@ static void begin(struct ku_op *op, kustos_deadline deadline)
 		policy = kustos_retry_forever(GUARANTEED_PAUSE_MS);
 	else if (op->patient)
 		policy = kustos_retry_forever(PATIENT_PAUSE_MS);
-	if (deadline == KUSTOS_NOW)
+	if (op->once)
 		policy = kustos_retry_none();
 	ku_retry_start(&op->retry, &policy, ku_now(client));
 	ku_op_try(op);
 }
 
-enum kustos_err ku_op_wait(struct ku_op *op, kustos_deadline deadline,
-	struct kustos_cancel *cancel)
+/* Start "op", and begin.  If it has ended by then, op->ended was called. */
+static enum kustos_err launch(struct ku_op *op)
 {
-	struct kustos_client *client = op->client;
-	kustos_deadline until = deadline == KUSTOS_NOW ? KUSTOS_FOREVER
-						       : deadline;
-	pthread_cond_t wake;
-
-	if (!client->env.threads)
-		return KUSTOS_EINVAL;
-	if (!ku_cond_init(&wake))
-		return KUSTOS_ENOMEM;
-	if (!ku_cancel_attach(cancel, &op->cancel, cancel_fired)) {
-		pthread_cond_destroy(&wake);
-		return KUSTOS_ECANCELED;
-	}
-	op->wake = &wake;
-	ku_lock(client);
-	op->waited = true;
-	ku_enter(client);
 	enum kustos_err err = start(op);
-	if (err == KUSTOS_OK) {
-		begin(op, deadline);
-		while (!op->done)
-			if (!ku_cond_wait(client, &wake, until))
-				ku_op_finish(op, KUSTOS_ETIMEDOUT);
-		err = op->err;
-	}
-	ku_unlock(client);
-	ku_cancel_detach(&op->cancel);
-	pthread_cond_destroy(&wake);
-	return err;
-}
 
-enum kustos_err ku_op_async(struct ku_op *op, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
-{
-	struct kustos_client *client = op->client;
-
-	if (done == NULL) {
-		ku_op_free(op);
-		return KUSTOS_EINVAL;
-	}
-	op->callback = done;
-	op->arg = arg;
-	if (!ku_cancel_attach(cancel, &op->cancel, cancel_fired)) {
-		ku_op_free(op);
-		return KUSTOS_ECANCELED;
-	}
-	ku_lock(client);
-	enum kustos_err err = start(op);
-	if (err == KUSTOS_OK) {
-		op->until = deadline;
-		if (deadline != KUSTOS_NOW && deadline != KUSTOS_FOREVER)
-			ku_op_set_deadline(op);
-		begin(op, deadline);
-	}
-	ku_unlock(client);
-	if (err != KUSTOS_OK) {
-		ku_cancel_detach(&op->cancel);
-		ku_op_free(op);
-	}
+	if (err == KUSTOS_OK)
+		begin(op);
 	return err;
 }
 
 enum kustos_err ku_op_detached(struct ku_op *op)
 {
-	enum kustos_err err = start(op);
+	enum kustos_err err = launch(op);
 
-	if (err == KUSTOS_OK)
-		begin(op, KUSTOS_FOREVER);
-	else
+	if (err != KUSTOS_OK)
 		ku_op_drop(op);
 	return err;
 }
 
 enum kustos_err ku_op_owned(struct ku_op *op)
 {
-	enum kustos_err err = start(op);
-
-	if (err != KUSTOS_OK)
-		return err;
 	op->patient = true;
-	begin(op, KUSTOS_FOREVER);
-	return KUSTOS_OK;
+	return launch(op);
+}
+
+static struct ku_task *task_of(struct ku_wait *wait)
+{
+	return (struct ku_task *)((char *)wait -
+		offsetof(struct ku_task, wait));
+}
+
+static enum kustos_err task_start(struct ku_wait *wait)
+{
+	return launch(&task_of(wait)->op);
+}
+
+static void task_give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	ku_op_finish(&task_of(wait)->op, why);
+}
+
+static void task_ended(struct ku_op *op)
+{
+	ku_wait_end(&((struct ku_task *)op)->wait, op->err);
+}
+
+static void task_tell(struct ku_wait *wait)
+{
+	struct ku_task *task = task_of(wait);
+	struct ku_op *op = &task->op;
+	size_t prefix = strlen(op->client->config.prefix);
+	struct kustos_result result = { 0 };
+
+	if (op->err == KUSTOS_OK) {
+		if (op->out_path != NULL)
+			result.path = op->out_path + prefix;
+		result.stat = &op->out_stat;
+		result.data = op->out_data;
+		result.len = op->out_len > 0 ? (size_t)op->out_len : 0;
+		result.names = op->out_names;
+	}
+	result.results = op->out_results;
+	result.result_count = (size_t)op->op_count;
+	task->callback(task->arg, op->err, &result);
+}
+
+static void task_call(struct kustos_client *client, struct ku_call *call)
+{
+	struct ku_task *task = (struct ku_task *)((char *)call -
+		offsetof(struct ku_task, wait.call));
+
+	ku_wait_tell(client, call);
+	ku_op_drop(&task->op);
+}
+
+/* An operation hears of a close, and of refused credentials, by itself: one
+   that is on its way may still end well. */
+static void task_prepare(struct ku_task *task, kustos_deadline deadline)
+{
+	static const struct ku_wait_calls calls = { task_start, task_give_up,
+		task_tell };
+
+	task->op.ended = task_ended;
+	task->op.once = deadline == KUSTOS_NOW;
+	task->wait.client = task->op.client;
+	task->wait.calls = &calls;
+	task->wait.unlisted = true;
+}
+
+enum kustos_err ku_task_wait(struct ku_task *task, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	task_prepare(task, deadline);
+	return ku_wait_stay(&task->wait, deadline, cancel);
+}
+
+enum kustos_err ku_task_async(struct ku_task *task, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
+{
+	enum kustos_err err = KUSTOS_EINVAL;
+
+	if (done != NULL) {
+		task_prepare(task, deadline);
+		task->callback = done;
+		task->arg = arg;
+		task->wait.call.fn = task_call;
+		err = ku_wait_async(&task->wait, deadline, cancel);
+	}
+	if (err != KUSTOS_OK)
+		ku_task_free(task);
+	return err;
+}
+
+void ku_task_free(struct ku_task *task)
+{
+	if (task == NULL)
+		return;
+	struct kustos_client *client = task->op.client;
+	ku_lock(client);
+	ku_wait_leave(&task->wait);
+	ku_op_drop(&task->op);
+	ku_unlock(client);
 }
 
 void ku_op_unwant(struct ku_op *op)
@@ -233,8 +231,9 @@ void ku_op_unwant(struct ku_op *op)
 
 void ku_op_slim(struct ku_op *op)
 {
+	free(op->path);
 	free(op->data);
-	op->data = NULL;
+	op->path = op->data = NULL;
 	if (op->in_flight > 0)
 		return; /* parents that nobody waits for */
 	ku_create_free(op);
@@ -244,7 +243,6 @@ void ku_op_slim(struct ku_op *op)
 void ku_op_undo(struct ku_op *op)
 {
 	ku_op_slim(op);
-	free(op->path);
 	op->path = op->out_path;
 	op->out_path = NULL;
 	op->kind = KU_ZK_DELETE;
@@ -254,5 +252,5 @@ void ku_op_undo(struct ku_op *op)
 	op->czxid = op->out_stat.czxid;
 	op->session_id = op->out_stat.ephemeral_owner;
 	ops_link(op->client, op);
-	begin(op, KUSTOS_FOREVER);
+	begin(op);
 }

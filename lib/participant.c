@@ -2,6 +2,7 @@
 
 #include "client.h"
 #include "rank.h"
+#include "recipe.h"
 
 #include <kustos/node.h>
 #include <kustos/participant.h>
@@ -237,17 +238,15 @@ static void survey_free(struct survey *survey)
 	free(survey->entries);
 }
 
-enum kustos_err kustos_participants(struct kustos_client *client,
-	const char *path, kustos_deadline deadline,
-	struct kustos_cancel *cancel, struct kustos_participants **out)
+static enum kustos_err survey(struct kustos_client *client, const char *path,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_participants **out)
 {
 	struct survey survey = { .wait.client = client };
 	struct kustos_names *names = NULL;
-
-	if (out == NULL)
-		return KUSTOS_EINVAL;
 	enum kustos_err err = kustos_children(client, path, deadline, cancel,
 		&names, NULL);
+
 	if (err != KUSTOS_OK)
 		return err;
 	err = sort_names(&survey, strcmp(path, "/") == 0 ? "" : path, names);
@@ -257,6 +256,27 @@ enum kustos_err kustos_participants(struct kustos_client *client,
 		err = hand_out(&survey, out);
 	survey_free(&survey);
 	kustos_names_free(names);
+	return err;
+}
+
+enum kustos_err kustos_participants(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_participants **out)
+{
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (out == NULL)
+		return KUSTOS_EINVAL;
+	/* One call, for a close that waits for it. */
+	ku_lock(client);
+	ku_enter(client);
+	ku_unlock(client);
+	err = survey(client, path, deadline, cancel, out);
+	ku_lock(client);
+	ku_leave(client);
+	ku_unlock(client);
 	return err;
 }
 

@@ -45,7 +45,8 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
 	wait->err = err;
 	if (!wait->started)
 		return; /* start() has its say first */
-	waits_unlink(wait);
+	if (!wait->unlisted)
+		waits_unlink(wait);
 	if (wait->wake != NULL) {
 		pthread_cond_signal(wait->wake);
 		return;
@@ -101,7 +102,8 @@ static enum kustos_err start(struct ku_wait *wait)
 	if (err != KUSTOS_OK)
 		return err;
 	wait->started = true;
-	waits_link(wait);
+	if (!wait->unlisted)
+		waits_link(wait);
 	if (wait->over) {
 		wait->over = false;
 		ku_wait_end(wait, wait->err);
@@ -109,7 +111,7 @@ static enum kustos_err start(struct ku_wait *wait)
 	return KUSTOS_OK;
 }
 
-enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,
+enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
 	struct kustos_client *client = wait->client;
@@ -137,13 +139,27 @@ enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,
 	ku_unlock(client);
 	ku_cancel_detach(&wait->cancel);
 	pthread_cond_destroy(&wake);
-	ku_lock(client);
-	ku_leave(client);
-	ku_unlock(client);
 	return err;
 }
 
-static void tell(struct kustos_client *client, struct ku_call *call)
+void ku_wait_leave(struct ku_wait *wait)
+{
+	if (wait->wake != NULL)
+		ku_leave(wait->client);
+}
+
+enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	enum kustos_err err = ku_wait_stay(wait, deadline, cancel);
+
+	ku_lock(wait->client);
+	ku_wait_leave(wait);
+	ku_unlock(wait->client);
+	return err;
+}
+
+void ku_wait_tell(struct kustos_client *client, struct ku_call *call)
 {
 	struct ku_wait *wait = wait_of(call, offsetof(struct ku_wait, call));
 
@@ -160,7 +176,8 @@ enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 
 	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired))
 		return KUSTOS_ECANCELED;
-	wait->call.fn = tell;
+	if (wait->call.fn == NULL)
+		wait->call.fn = ku_wait_tell;
 	wait->deadline.fn = deadline_passed;
 	wait->until = deadline;
 	ku_lock(client);

@@ -1,6 +1,6 @@
 /*
- * wait.h - how a caller waits for what a recipe will decide: as a thread, or
- * with a callback.
+ * wait.h - how a caller waits for what a recipe will decide, or for what an
+ * operation will bring: as a thread, or with a callback.
  *
  * The recipe starts something, and ends the wait when it is decided.  A
  * deadline that passes, a cancel object that fires and a client that is closed
@@ -29,7 +29,7 @@ struct ku_wait_calls {
 	void (*give_up)(struct ku_wait *wait, enum kustos_err why);
 
 	/* It has ended: run the program's callback, and free what holds the
-	   wait.  Not locked. */
+	   wait, unless call.fn does.  Not locked. */
 	void (*tell)(struct ku_wait *wait);
 };
 
@@ -37,11 +37,14 @@ struct ku_wait { /* a field of whatever waits; zero before its use */
 	struct kustos_client *client;
 	const struct ku_wait_calls *calls;
 	bool started, over, canceled;
+	bool unlisted; /* what is waited for hears of a close, and of refused
+			  credentials, by itself */
 	enum kustos_err err;
-	struct ku_wait *prev, *next; /* all of the client's */
+	struct ku_wait *prev, *next; /* all of the client's that are listed */
 	struct ku_cancel_link cancel;
-	pthread_cond_t *wake; /* a thread waits */
-	struct ku_call call;  /* else */
+	pthread_cond_t *wake; /* a thread waits, or has waited */
+	struct ku_call call;  /* else; "fn" may be set beforehand to one that
+				 begins with ku_wait_tell() */
 	struct ku_timer deadline;
 	kustos_deadline until;
 };
@@ -51,6 +54,12 @@ struct ku_wait { /* a field of whatever waits; zero before its use */
 enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
+/* The same, but the client is not freed before ku_wait_leave(), which is called
+   even if this fails, and with the client locked. */
+enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
+void ku_wait_leave(struct ku_wait *wait);
+
 /* Start; "tell" follows the end.  If this does not return KUSTOS_OK, it does
    not.  The client is not locked. */
 enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
@@ -59,7 +68,10 @@ enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 /* It has been decided.  Locked. */
 void ku_wait_end(struct ku_wait *wait, enum kustos_err err);
 
-/* Give all of a client's waits up. */
+/* Tell of the end.  Locked, and unlocked meanwhile.  "wait" may be gone then. */
+void ku_wait_tell(struct kustos_client *client, struct ku_call *call);
+
+/* Give all of a client's waits up that are listed. */
 void ku_waits_fail(struct kustos_client *client, enum kustos_err why);
 
 #endif
