@@ -229,8 +229,12 @@ static void revoked(struct ku_place *place)
 		ku_hold_ask(turn->hold, call_on_revoke, turn->gate);
 }
 
-const struct ku_place_events ku_gate_events = { granted, failed, lost,
-	revoked };
+const struct ku_place_events ku_gate_events = {
+	.granted = granted,
+	.failed = failed,
+	.lost = lost,
+	.revoked = revoked,
+};
 
 enum kustos_err ku_gate_enter(struct ku_guest *guest)
 {

@@ -114,6 +114,30 @@ void ku_line_insert(struct ku_line *line, struct ku_place *place)
 		set_writer(place->next, place);
 }
 
+void ku_cursor_begin(struct ku_cursor *cursor, struct ku_line *line,
+	struct ku_place *first)
+{
+	cursor->next = first;
+	cursor->outer = line->cursors;
+	line->cursors = cursor;
+	line->refs++;
+}
+
+struct ku_place *ku_cursor_take(struct ku_cursor *cursor)
+{
+	struct ku_place *place = cursor->next;
+
+	if (place != NULL)
+		cursor->next = place->next;
+	return place;
+}
+
+void ku_cursor_end(struct ku_cursor *cursor, struct ku_line *line)
+{
+	line->cursors = cursor->outer;
+	ku_line_put(line);
+}
+
 void ku_line_remove(struct ku_line *line, struct ku_place *place)
 {
 	for (struct ku_cursor *c = line->cursors; c != NULL; c = c->outer)

@@ -44,8 +44,12 @@ struct ku_place_events {
 	/* It was granted and may be another's by now. */
 	void (*lost)(struct ku_place *place);
 
-	/* It is granted, and somebody asks for it. */
+	/* It is granted, and somebody asks for it.  NULL if its kind is not
+	   revocable. */
 	void (*revoked)(struct ku_place *place);
+
+	/* It is granted, and the connection is away.  May be NULL. */
+	void (*unsure)(struct ku_place *place);
 };
 
 /* What all places of one kind have in common.  Lives as long as they do. */

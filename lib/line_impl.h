@@ -1,8 +1,8 @@
 /*
  * line_impl.h - the insides of a line, for the files that are called line.
  *
- *   CREATING --has a node--> BEHIND    another place of ours waits before it:
- *                              |       nothing to do
+ *   CREATING --has a node--> BEHIND    another place of ours waits before it,
+ *                              |       or beside it: nothing to do
  *                              v
  *                           LOOKING    asks who stands before it
  *                            |   |
@@ -143,9 +143,10 @@ struct ku_line {
 	int waiting;		       /* that have none yet, or wait */
 	struct ku_cursor *cursors;     /* that go through them now */
 
-	struct ku_request listing;
-	int64_t connection; /* on which it was last looked at */
-	int children;	    /* as last seen, of all kinds */
+	struct ku_request listings[2]; /* the second: beside the first */
+	bool deciding;		       /* of all that the last one told of */
+	int64_t connection;	       /* on which it was last looked at */
+	int children;		       /* as last seen, of all kinds */
 	bool mixed;
 	bool unreadable;       /* which was logged */
 	struct ku_timer again; /* look again */
@@ -153,6 +154,13 @@ struct ku_line {
 };
 
 /* line.c */
+
+/* Go through places from "first" on: begin, take one after the other until
+   NULL, and end.  The line stays meanwhile. */
+void ku_cursor_begin(struct ku_cursor *cursor, struct ku_line *line,
+	struct ku_place *first);
+struct ku_place *ku_cursor_take(struct ku_cursor *cursor);
+void ku_cursor_end(struct ku_cursor *cursor, struct ku_line *line);
 
 /* Put "place" among those that have nodes, and out of them. */
 void ku_line_insert(struct ku_line *line, struct ku_place *place);
@@ -180,9 +188,11 @@ void ku_place_gone(struct ku_place *place);
 void ku_place_over(struct ku_place *place);
 
 /* Those behind one of ours that is granted now, or has left, move up: from
-   "first", which may be NULL, to the next exclusive one, which the others wait
-   for.  "anew": what is known of those before them is not true any more. */
-void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool anew);
+   "first" to the next exclusive one, which the others wait for.  If that one
+   "shared", only "first" may.  "anew": what is known of those before them is
+   not true any more. */
+void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool shared,
+	bool anew);
 
 /* It was granted and has left: see that its node goes. */
 void ku_place_go(struct ku_place *place);
@@ -223,6 +233,23 @@ static inline bool ku_place_is_behind(const struct ku_place *place)
 	return blocker != NULL && ku_place_waits(blocker);
 }
 
+/* Return whether one of ours that waits for the same does what is to be done:
+   the listing that grants that one will tell of this one, too. */
+static inline bool ku_place_is_led(const struct ku_place *place)
+{
+	const struct ku_place *prev = place->prev;
+
+	return place->kind->shares && !place->once && place->beside == 0 &&
+		prev != NULL && prev->kind->shares &&
+		prev->writer == place->writer && ku_place_waits(prev);
+}
+
+/* Return whether there is nothing to do for it, for either reason. */
+static inline bool ku_place_rests(const struct ku_place *place)
+{
+	return ku_place_is_behind(place) || ku_place_is_led(place);
+}
+
 /* Return the place whose ring "ring" is. */
 static inline struct ku_place *ku_ring_place(struct ku_ring *ring)
 {
@@ -250,6 +277,13 @@ void ku_place_activate(struct ku_place *place);
    serves as well: it was taken after all that has come before it, and so after
    the nodes that are known were made. */
 void ku_line_list(struct ku_line *line);
+
+/* The same, but taken after what has been sent by now; if it can be: as a rule
+   for a node that is being made. */
+void ku_line_list_behind(struct ku_line *line);
+
+/* Take listings back that have not been sent. */
+void ku_line_unlist(struct ku_line *line);
 
 /* Read what is left in the line's node.  Returns false if it cannot be done
    now: memory is short, or it is being done. */

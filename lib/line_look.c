@@ -50,8 +50,9 @@ static void learn(struct ku_place *place, const struct ku_standing *standing)
 
 	place->verdict = ku_rank_verdict(standing);
 	place->news = place->verdict != KU_RANK_WAIT ||
-		(place->state != KU_PLACE_BEHIND &&
-			place->state != KU_PLACE_HELD);
+		(place->state != KU_PLACE_HELD &&
+			!(place->state == KU_PLACE_BEHIND &&
+				ku_place_rests(place)));
 	if (place->state == KU_PLACE_HELD)
 		return;
 	for (int i = 0; i < KU_NEAR; i++) {
@@ -95,7 +96,7 @@ static void decide_waiting(struct ku_place *place)
 {
 	if (place->once) {
 		ku_place_fail(place, KUSTOS_EBUSY);
-	} else if (ku_place_is_behind(place)) {
+	} else if (ku_place_rests(place)) {
 		place->state = KU_PLACE_BEHIND;
 		ku_place_unwatch_ahead(place);
 	} else if (place->known == 0) {
@@ -278,35 +279,38 @@ bool ku_place_read_proof(struct ku_place *place)
 	return true;
 }
 
-static struct ku_place *next_with_news(const struct ku_line *line)
+/* Heed what a listing said of each of ours. */
+static void decide_all(struct ku_line *line)
 {
-	struct ku_place *place = line->first;
+	struct ku_cursor cursor;
+	struct ku_place *place;
 
-	while (place != NULL && !place->news)
-		place = place->next;
-	return place;
+	line->deciding = true;
+	ku_cursor_begin(&cursor, line, line->first);
+	while ((place = ku_cursor_take(&cursor)) != NULL)
+		if (place->news)
+			decide(place);
+	line->deciding = false;
+	ku_cursor_end(&cursor, line);
 }
 
 /* Those who wait cannot do without a listing. */
 static void fail_waiting(struct ku_line *line, enum kustos_err err)
 {
-	struct ku_place *place = line->first;
+	struct ku_cursor cursor;
+	struct ku_place *place;
 
-	while (place != NULL) {
-		if (!ku_place_waits(place)) {
-			place = place->next;
-			continue;
-		}
-		ku_place_fail(place, err);
-		place = line->first;
-	}
+	ku_cursor_begin(&cursor, line, line->first);
+	while ((place = ku_cursor_take(&cursor)) != NULL)
+		if (ku_place_waits(place))
+			ku_place_fail(place, err);
+	ku_cursor_end(&cursor, line);
 }
 
 static void listed(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_line *line = request->owner;
-	struct ku_place *place;
 	bool there = reply->rc == KU_ZK_OK;
 	bool done = false;
 
@@ -315,8 +319,8 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 			reply->name_count);
 	else if (reply->rc == KU_ZK_NONODE)
 		done = compare(line, INT64_MAX, NULL, 0);
-	while (done && (place = next_with_news(line)) != NULL)
-		decide(place);
+	if (done)
+		decide_all(line);
 	if (!done && !there && ku_outcome(reply->rc) == KU_OUTCOME_REFUSED)
 		fail_waiting(line, ku_rc_err(reply->rc));
 	else if (!done && ku_session_ready(client))
@@ -324,19 +328,41 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	ku_line_put(line);
 }
 
-void ku_line_list(struct ku_line *line)
+static void send_listing(struct ku_line *line, struct ku_request *listing)
 {
-	if (ku_request_busy(&line->listing))
-		return;
-	line->listing.owner = line;
-	line->listing.done = listed;
-	line->listing.what = (struct ku_zk_request){
+	listing->owner = line;
+	listing->done = listed;
+	listing->what = (struct ku_zk_request){
 		.kind = KU_ZK_CHILDREN,
 		.path = line->path,
 		.version = -1,
 	};
 	line->refs++;
-	ku_wire_send(line->client, &line->listing);
+	ku_wire_send(line->client, listing);
+}
+
+void ku_line_list(struct ku_line *line)
+{
+	if (!ku_request_busy(&line->listings[0]) &&
+		!ku_request_busy(&line->listings[1]))
+		send_listing(line, &line->listings[0]);
+}
+
+void ku_line_list_behind(struct ku_line *line)
+{
+	for (int i = 0; i < 2; i++) {
+		if (ku_request_busy(&line->listings[i]))
+			continue;
+		send_listing(line, &line->listings[i]);
+		return;
+	}
+}
+
+void ku_line_unlist(struct ku_line *line)
+{
+	for (int i = 0; i < 2; i++)
+		if (ku_wire_withdraw(line->client, &line->listings[i]))
+			line->refs--; /* whoever asks has one, too */
 }
 
 void ku_place_look(struct ku_place *place)
@@ -389,7 +415,7 @@ static void look_again(struct ku_timer *timer)
 		next = p->next;
 		if (p->state == KU_PLACE_HELD)
 			ku_place_watch_own(p);
-		else if (p->state != KU_PLACE_BEHIND)
+		else if (p->state != KU_PLACE_BEHIND || !ku_place_rests(p))
 			ku_place_look(p);
 	}
 }

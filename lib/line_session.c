@@ -16,7 +16,8 @@ static void connected(struct ku_place *place)
 
 	if (place->path == NULL)
 		return; /* its creation goes on */
-	if (place->state != KU_PLACE_HELD && place->state != KU_PLACE_BEHIND)
+	if (place->state != KU_PLACE_HELD &&
+		!(place->state == KU_PLACE_BEHIND && ku_place_rests(place)))
 		place->state = KU_PLACE_LOOKING;
 	if (line->connection == client->session.connection)
 		return;
@@ -38,6 +39,9 @@ static void suspended(struct ku_place *place)
 	place->line->connection = 0; /* the same one may come back */
 	if (place->once && place->state < KU_PLACE_HELD)
 		ku_place_fail(place, KUSTOS_EDISCONNECTED);
+	else if (place->state == KU_PLACE_HELD &&
+		place->kind->events->unsure != NULL)
+		place->kind->events->unsure(place);
 }
 
 void ku_lines_suspended(struct kustos_client *client)
@@ -76,8 +80,7 @@ static void close_place(struct ku_place *place)
 
 	if (place->state >= KU_PLACE_HELD)
 		return;
-	if (ku_wire_withdraw(line->client, &line->listing))
-		line->refs--; /* the place has one, too */
+	ku_line_unlist(line);
 	ku_place_fail(place, KUSTOS_ECLOSED);
 }
 

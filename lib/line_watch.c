@@ -181,9 +181,12 @@ static void node_event(struct kustos_client *client, struct ku_watch *watch,
 	(void)client;
 	if (lookout->place == NULL)
 		return;
-	if (event == KU_WATCH_DELETED)
+	if (event == KU_WATCH_DELETED) {
 		tell_gone(lookout);
-	else if (event != KU_WATCH_GONE && !watch_node(lookout))
+		return;
+	}
+	lookout->connection = 0; /* not seen, until it is read again */
+	if (event != KU_WATCH_GONE && !watch_node(lookout))
 		ku_line_again(lookout->place->line, NO_WATCH_MS);
 }
 

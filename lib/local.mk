@@ -12,6 +12,7 @@ core_headers = \
 core_sources = \
 	%D%/beat.c %D%/beat.h \
 	%D%/cancel.c %D%/cancel.h \
+	%D%/candidate.c %D%/candidate.h \
 	%D%/claim.c %D%/claim.h \
 	%D%/client.c %D%/client.h \
 	%D%/clock.c %D%/clock.h \

@@ -249,7 +249,7 @@ void ku_op_undo(struct ku_op *op)
 	op->flags = 0;
 	op->ambiguous = op->moved = op->done = op->unwanted = false;
 	op->guaranteed = true;
-	op->czxid = op->out_stat.czxid;
+	op->czxid = 0; /* its name has a GUID: it cannot be another's */
 	op->session_id = op->out_stat.ephemeral_owner;
 	ops_link(op->client, op);
 	begin(op);

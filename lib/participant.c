@@ -143,8 +143,7 @@ static enum kustos_err read_all(struct survey *survey, kustos_deadline deadline,
 static bool are_mixed(const struct kustos_participant *a,
 	const struct kustos_participant *b)
 {
-	bool locks = a->kind == KUSTOS_KIND_LOCK;
-	bool one_line = locks == (b->kind == KUSTOS_KIND_LOCK) ||
+	bool one_line = ku_kind_line(a->kind) == ku_kind_line(b->kind) ||
 		a->style == KUSTOS_STYLE_KAZOO;
 
 	return !one_line || !ku_style_sees(a->style, b->style) ||
@@ -160,11 +159,13 @@ static int is_mixed(const struct kustos_participants *list)
 	return 0;
 }
 
+#define KINDS 4
+
 /* Mark who holds: for none of those before does it wait. */
 static void mark_holders(struct kustos_participants *list)
 {
-	struct ku_contender seen[2][3]; /* the first of each kind; by style */
-	bool there[2][3] = { { false } };
+	struct ku_contender seen[2][KINDS]; /* the first of each; by style */
+	bool there[2][KINDS] = { { false } };
 
 	for (size_t i = 0; i < list->count; i++) {
 		struct kustos_participant *p = &list->list[i];
@@ -173,9 +174,10 @@ static void mark_holders(struct kustos_participants *list)
 		int kazoo = p->style == KUSTOS_STYLE_KAZOO;
 
 		p->holds = 1;
-		for (int k = 0; k < 6; k++)
-			if (there[k / 3][k % 3] &&
-				ku_contender_blocks(&seen[k / 3][k % 3], &one))
+		for (int k = 0; k < 2 * KINDS; k++)
+			if (there[k / KINDS][k % KINDS] &&
+				ku_contender_blocks(&seen[k / KINDS][k % KINDS],
+					&one))
 				p->holds = 0;
 		if (there[kazoo][p->kind])
 			continue;

@@ -102,9 +102,10 @@ static void move_up(struct ku_place *place, bool anew)
 		return;
 	if (anew)
 		place->known = 0;
-	if (ku_place_is_behind(place))
+	if (ku_place_rests(place))
 		return;
-	if (anew)
+	/* One listing tells of all who share. */
+	if (anew || (place->state == KU_PLACE_BEHIND && place->kind->shares))
 		ku_place_look(place);
 	else if (place->state == KU_PLACE_BEHIND)
 		ku_place_activate(place);
@@ -112,22 +113,19 @@ static void move_up(struct ku_place *place, bool anew)
 		ku_place_try(place);
 }
 
-void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool anew)
+void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool shared,
+	bool anew)
 {
-	struct ku_cursor cursor = { .next = first, .outer = line->cursors };
+	struct ku_cursor cursor;
+	struct ku_place *place;
 	bool more = true;
 
-	line->refs++;
-	line->cursors = &cursor;
-	while (more && cursor.next != NULL) {
-		struct ku_place *place = cursor.next;
-
-		cursor.next = place->next;
-		more = place->kind->shares;
+	ku_cursor_begin(&cursor, line, first);
+	while (more && (place = ku_cursor_take(&cursor)) != NULL) {
+		more = place->kind->shares && !shared;
 		move_up(place, anew);
 	}
-	line->cursors = cursor.outer;
-	ku_line_put(line);
+	ku_cursor_end(&cursor, line);
 }
 
 /* End the part of "place" in its line, and see that its node goes. */
@@ -139,7 +137,8 @@ static void withdraw(struct ku_place *place)
 	bool held = place->state == KU_PLACE_HELD;
 	/* Without it the gap of those behind an exclusive one is the sum of
 	   both; unless it was granted, and had nobody before it. */
-	bool anew = !place->kind->shares && (!held || place->lost);
+	bool shares = place->kind->shares;
+	bool anew = !shares && (!held || place->lost);
 
 	if (!held)
 		line->waiting--;
@@ -163,7 +162,8 @@ static void withdraw(struct ku_place *place)
 		ku_place_go(place);
 	else
 		ku_op_undo(place->op);
-	ku_line_move_up(line, behind, anew);
+	if (behind != NULL) /* else the line may be gone, as "place" */
+		ku_line_move_up(line, behind, shares, anew);
 }
 
 void ku_place_leave(struct ku_place *place)
@@ -237,7 +237,9 @@ void ku_place_grant(struct ku_place *place)
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer(client, &line->guard,
 			ku_now(client) + GUARD_MS * KU_NS_PER_MS);
-	ku_line_move_up(line, place->next, false);
+	/* The next one may be told of by the very listing that told of this. */
+	if (place->next != NULL && !(line->deciding && place->next->news))
+		ku_line_move_up(line, place->next, place->kind->shares, false);
 	bool revoked = place->revoked;
 	place->kind->events->granted(place);
 	if (revoked && place->state == KU_PLACE_HELD)

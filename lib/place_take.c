@@ -49,7 +49,7 @@ static void created(struct ku_op *op)
 		ku_place_fail(place, KUSTOS_ESATURATED);
 	else if (place->beside != 0)
 		grant_beside(place);
-	else if (!ku_place_is_behind(place))
+	else if (!ku_place_rests(place))
 		ku_place_activate(place);
 	else if (place->once)
 		ku_place_fail(place, KUSTOS_EBUSY);
@@ -85,6 +85,17 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 	return KUSTOS_OK;
 }
 
+/* Return the last place of ours that a new one of this kind has to wait for. */
+static const struct ku_place *in_the_way(const struct ku_line *line,
+	const struct ku_place_kind *kind)
+{
+	const struct ku_place *last = line->last;
+
+	if (last != NULL && last->kind->shares && kind->shares)
+		last = last->writer;
+	return last;
+}
+
 /* Have a node made.  If nobody of ours waits before it, the listing that tells
    who does goes out behind it in the same flight.  On failure "place" has
    left. */
@@ -108,16 +119,18 @@ static enum kustos_err create(struct ku_place *place)
 	place->starting = false;
 	if (place->state == KU_PLACE_LEAVING)
 		return place->err;
-	if (line->waiting == 1 && place->beside == 0 &&
-		place->op->request.slot != NULL)
-		ku_line_list(line);
+	if (place->beside == 0 && place->op->request.slot != NULL &&
+		(line->waiting == 1 ||
+			(place->kind->shares &&
+				in_the_way(line, place->kind) == NULL)))
+		ku_line_list_behind(line);
 	return KUSTOS_OK;
 }
 
 void ku_place_restart(struct ku_place *place)
 {
 	struct ku_place *behind = place->next;
-	bool anew = !place->kind->shares;
+	bool shares = place->kind->shares;
 	bool certain = place->own != NULL && place->own->gone;
 
 	if (place->proof != NULL)
@@ -138,7 +151,8 @@ void ku_place_restart(struct ku_place *place)
 	if (place->proof != NULL)
 		place->proof->stale = place->proof->request.slot != NULL;
 	place->state = KU_PLACE_CREATING;
-	ku_line_move_up(place->line, behind, anew);
+	if (behind != NULL)
+		ku_line_move_up(place->line, behind, shares, !shares);
 	if (create(place) != KUSTOS_OK)
 		place->kind->events->failed(place, place->err);
 }
@@ -171,11 +185,9 @@ static void hurry(struct ku_line *line)
 static bool is_taken(const struct ku_line *line,
 	const struct ku_place_kind *kind)
 {
-	const struct ku_place *last = line->last;
+	const struct ku_place *place = in_the_way(line, kind);
 
-	if (last != NULL && last->kind->shares && kind->shares)
-		last = last->writer;
-	return last != NULL && last->session_id == line->client->session.id;
+	return place != NULL && place->session_id == line->client->session.id;
 }
 
 static struct ku_place *place_new(struct ku_line *line,

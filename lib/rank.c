@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The marks of locks come first, those of read/write locks follow. */
+/* The marks of elections come first, then those of locks, then those of
+   read/write locks. */
 static const struct ku_mark marks[] = {
+	{ "latch-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_CANDIDATE },
 	{ "lock-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LOCK },
 	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_LOCK },
 	{ "__lock__-", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_LOCK },
@@ -18,9 +20,10 @@ static const struct ku_mark marks[] = {
 	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_WRITE },
 };
 
-const struct ku_rule ku_rule_lock = { marks, 4, false };
-const struct ku_rule ku_rule_rw = { marks + 4, 4, true };
-const struct ku_rule ku_rule_any = { marks, 7, true };
+const struct ku_rule ku_rule_latch = { marks, 1, false };
+const struct ku_rule ku_rule_lock = { marks + 1, 4, false };
+const struct ku_rule ku_rule_rw = { marks + 5, 4, true };
+const struct ku_rule ku_rule_any = { marks, 8, true };
 
 static bool is_lower_hex(const char *text, size_t len)
 {
@@ -114,7 +117,8 @@ const char *kustos_style_name(enum kustos_style style)
 
 const char *kustos_kind_name(enum kustos_kind kind)
 {
-	static const char *const names[] = { "lock", "read", "write" };
+	static const char *const names[] = { "lock", "read", "write",
+		"candidate" };
 
 	if ((unsigned)kind >= sizeof(names) / sizeof(names[0]))
 		return "unknown";
@@ -126,8 +130,7 @@ bool ku_contender_blocks(const struct ku_contender *before,
 {
 	/* kazoo's lock and its write lock have one name. */
 	bool one_line = before->style == KUSTOS_STYLE_KAZOO ||
-		(before->kind == KUSTOS_KIND_LOCK) ==
-			(after->kind == KUSTOS_KIND_LOCK);
+		ku_kind_line(before->kind) == ku_kind_line(after->kind);
 
 	return one_line && ku_number_before(before->number, after->number) &&
 		!(ku_contender_shares(before) && ku_contender_shares(after));

@@ -37,8 +37,9 @@ struct ku_rule {
 	bool downgrades; /* a writer that leaves may leave a reader there */
 };
 
-/* Every mark of an exclusive lock that is known; of a read/write lock; and of
-   all. */
+/* Every mark of an election that is known; of an exclusive lock; of a
+   read/write lock; and of all. */
+KU_SERVICE extern const struct ku_rule ku_rule_latch;
 KU_SERVICE extern const struct ku_rule ku_rule_lock;
 KU_SERVICE extern const struct ku_rule ku_rule_rw;
 extern const struct ku_rule ku_rule_any;
@@ -48,6 +49,12 @@ struct ku_contender {
 	enum kustos_style style;
 	enum kustos_kind kind;
 };
+
+/* Return the kind of the line in which kinds see each other. */
+static inline enum kustos_kind ku_kind_line(enum kustos_kind kind)
+{
+	return kind == KUSTOS_KIND_READ ? KUSTOS_KIND_WRITE : kind;
+}
 
 /* Does it wait for the exclusive ones only? */
 static inline bool ku_contender_shares(const struct ku_contender *one)

@@ -8,6 +8,7 @@
 #ifndef KU_RECIPE_H
 #define KU_RECIPE_H
 
+#include "candidate.h"
 #include "gate.h"
 #include "service.h"
 

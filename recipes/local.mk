@@ -34,4 +34,14 @@ recipe_headers += %D%/kustos/rwlock.h
 EXTRA_DIST += %D%/rwlock.map
 pkgconfig_DATA += %D%/kustos-rwlock.pc
 
+lib_LTLIBRARIES += libkustos-election.la
+libkustos_election_la_SOURCES = %D%/election.c
+libkustos_election_la_LIBADD = libkustos.la
+libkustos_election_la_LDFLAGS = $(recipe_ldflags) \
+	-Wl,--version-script=$(srcdir)/%D%/election.map
+
+recipe_headers += %D%/kustos/election.h
+EXTRA_DIST += %D%/election.map
+pkgconfig_DATA += %D%/kustos-election.pc
+
 kustosinclude_HEADERS += $(recipe_headers)

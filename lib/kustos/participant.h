@@ -35,13 +35,14 @@ enum kustos_style {
 /* Return "curator" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_style_name(enum kustos_style style);
 
-/* What a participant waits for: a lock for all before it, a writer for readers
-   and writers, a reader for writers.  Locks on the one hand, and readers and
-   writers on the other, do not see each other. */
+/* What a participant waits for: a lock for all locks before it, a writer for
+   readers and writers, a reader for writers, a candidate for candidates.
+   Nobody sees the others. */
 enum kustos_kind {
 	KUSTOS_KIND_LOCK = 0,
 	KUSTOS_KIND_READ = 1,
-	KUSTOS_KIND_WRITE = 2
+	KUSTOS_KIND_WRITE = 2,
+	KUSTOS_KIND_CANDIDATE = 3
 };
 
 /* Return "lock" and so on; never NULL, never freed. */
