@@ -63,7 +63,7 @@ valgrind_flags = -q --error-exitcode=99 --leak-check=full \
 	--suppressions=$(abs_top_srcdir)/tests/valgrind.supp
 EXTRA_DIST += tests/valgrind.supp tests/lsan.supp
 check-valgrind:
-	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) $(AM_MAKEFLAGS) check \
+	CK_TIMEOUT_MULTIPLIER=4 $(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(integration_tests)' \
 		LOG_COMPILER='$(LIBTOOL) --mode=execute valgrind' \
 		AM_LOG_FLAGS='$(valgrind_flags)'

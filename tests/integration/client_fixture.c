@@ -2,13 +2,12 @@
  * client_fixture.c - what tests of the client share.
  */
 #include "client_fixture.h"
+#include "rawkill.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define PATIENCE_MS 5000
 
 int64_t test_boot_ns(void)
 {
@@ -67,8 +66,10 @@ struct kustos_client *client_connected(const char *hosts, int timeout_ms)
 
 void client_wait(struct kustos_client *client, enum kustos_state state, int ms)
 {
-	int64_t end = test_now_ms() + ms;
+	int64_t end;
 
+	ms *= TEST_SLOW;
+	end = test_now_ms() + ms;
 	while (kustos_client_state(client) != state) {
 		if (test_now_ms() > end)
 			ck_abort_msg("%s, and not %s within %d ms",
@@ -80,9 +81,11 @@ void client_wait(struct kustos_client *client, enum kustos_state state, int ms)
 
 void client_wait_epoch(struct kustos_client *client, int64_t epoch, int ms)
 {
-	int64_t end = test_now_ms() + ms;
 	struct kustos_session s;
+	int64_t end;
 
+	ms *= TEST_SLOW;
+	end = test_now_ms() + ms;
 	for (;;) {
 		s = client_session(client);
 		if (s.epoch > epoch && s.state == KUSTOS_CONNECTED)
@@ -132,10 +135,17 @@ int64_t client_create(struct kustos_client *client, const char *path, int flags)
 	return stat.czxid;
 }
 
+void client_kill_session(struct kustos_client *client)
+{
+	ck_assert_int_eq(
+		raw_kill_session(fixture_address(), client_session_id(client)),
+		0);
+}
+
 void client_close(struct kustos_client *client)
 {
 	ck_assert_int_eq(
-		kustos_client_close(client, kustos_after_ms(3000), NULL),
+		kustos_client_close(client, kustos_after_ms(PATIENCE_MS), NULL),
 		KUSTOS_OK);
 }
 

@@ -35,10 +35,10 @@ struct kustos_client *client_open_with(
 struct kustos_client *client_open(const char *hosts, int timeout_ms);
 struct kustos_client *client_connected(const char *hosts, int timeout_ms);
 
-/* Wait until the client is in "state". */
+/* Wait until the client is in "state": "ms" as in test_eventually(). */
 void client_wait(struct kustos_client *client, enum kustos_state state, int ms);
 
-/* Wait until it is connected in an epoch after "epoch". */
+/* Wait until it is connected in an epoch after "epoch": "ms" likewise. */
 void client_wait_epoch(struct kustos_client *client, int64_t epoch, int ms);
 
 /* Return its session as of now, or one field of that. */
@@ -49,11 +49,14 @@ int64_t client_epoch(struct kustos_client *client);
 /* Return its figures as of now. */
 struct kustos_client_stats client_stats(struct kustos_client *client);
 
-/* Make a node, with a few seconds' patience.  Returns its czxid. */
+/* Make a node, with patience.  Returns its czxid. */
 int64_t client_create(struct kustos_client *client, const char *path,
 	int flags);
 
-/* Close it within 3 s, with the server told. */
+/* End its session on the fixture's server, behind its back. */
+void client_kill_session(struct kustos_client *client);
+
+/* Close it, with the server told. */
 void client_close(struct kustos_client *client);
 
 /* Close it without waiting for anybody: the session may linger. */

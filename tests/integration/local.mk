@@ -1,18 +1,20 @@
 # Tests against a real server; they exit 77 where none can be started.  One
 # line each.  Those in native_tests are not run under valgrind: it has allocators
 # of its own, does not know all that a socket can be asked, and is too slow to
-# hammer a server; sizes mean nothing there, and a forked child seems to leak
-# what its parent's threads had.
+# hammer a server or to be in time for anything; sizes mean nothing there, and a
+# forked child seems to leak what its parent's threads had.
 
 check_LIBRARIES += libintegration.a
 libintegration_a_SOURCES = \
 	%D%/client_fixture.c %D%/client_fixture.h \
 	%D%/mutex_fixture.c %D%/mutex_fixture.h \
+	%D%/mutex_pair.c %D%/mutex_pair.h \
+	%D%/rwlock_fixture.c %D%/rwlock_fixture.h \
 	%D%/side.h
 
 # Tests of a recipe see of Kustos what is installed, and nothing of its insides.
-recipe_ldadd = libintegration.a libsupport.a libkustos-mutex.la libkustos.la \
-	$(CHECK_LIBS)
+recipe_ldadd = libintegration.a libinterop.a libsupport.a \
+	libkustos-mutex.la libkustos-rwlock.la libkustos.la $(CHECK_LIBS)
 
 integration_tests += %D%/test_access
 native_tests += %D%/test_alloc
@@ -40,7 +42,7 @@ integration_tests += %D%/test_lease
 native_tests += %D%/test_limits
 %C%_test_limits_LDADD = libinject.a $(LDADD)
 %C%_test_limits_LDFLAGS = $(inject_ldflags)
-integration_tests += %D%/test_lost_in_time
+native_tests += %D%/test_lost_in_time
 native_tests += %D%/test_mutex
 %C%_test_mutex_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_mutex_alloc
@@ -83,6 +85,21 @@ integration_tests += %D%/test_prefix
 integration_tests += %D%/test_retry_policy
 %C%_test_retry_policy_LDADD = libinject.a $(LDADD)
 %C%_test_retry_policy_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_rwlock
+%C%_test_rwlock_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_rwlock_downgrade
+%C%_test_rwlock_downgrade_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_rwlock_downgrade_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_rwlock_faults
+%C%_test_rwlock_faults_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_rwlock_faults_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_rwlock_order
+%C%_test_rwlock_order_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_rwlock_session
+%C%_test_rwlock_session_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_rwlock_session_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_rwlock_threads
+%C%_test_rwlock_threads_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_session
 integration_tests += %D%/test_unknown
 %C%_test_unknown_LDADD = libinject.a $(LDADD)

@@ -39,8 +39,10 @@ void hold_give(struct kustos_hold *hold)
 
 void hold_wait(struct kustos_hold *hold, enum kustos_hold_state state, int ms)
 {
-	int64_t end = test_now_ms() + ms;
+	int64_t end;
 
+	ms *= TEST_SLOW;
+	end = test_now_ms() + ms;
 	while (kustos_hold_state(hold) != state) {
 		if (test_now_ms() > end)
 			ck_abort_msg("%s, and not %s within %d ms",

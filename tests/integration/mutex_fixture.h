@@ -17,7 +17,7 @@
 
 /* The line that all tests use, and a deadline that none should need. */
 #define LINE "/locks/a"
-#define SOON kustos_after_ms(8000)
+#define SOON kustos_after_ms(PATIENCE_MS)
 
 /* Fail unless they are the same, and name both. */
 void check_err(enum kustos_err got, enum kustos_err wanted);
@@ -29,7 +29,7 @@ struct kustos_mutex *mutex_new(struct kustos_client *client, int handoffs);
 struct kustos_hold *hold_take(struct kustos_mutex *mutex);
 void hold_give(struct kustos_hold *hold);
 
-/* Wait until it is in "state". */
+/* Wait until it is in "state": "ms" as in test_eventually(). */
 void hold_wait(struct kustos_hold *hold, enum kustos_hold_state state, int ms);
 
 /* The node of a hold exists, is what its token says, and is of the session

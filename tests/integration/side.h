@@ -5,18 +5,16 @@
 #ifndef TEST_SIDE_H
 #define TEST_SIDE_H
 
-#include "support/net.h"
+#include "support/fixture.h"
 
 #include "zk.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TIMEOUT_MS 6000
-#define PATIENCE_MS 10000
+#define TIMEOUT_MS 15000
 #define EVENTS 64
 
 /* One handle, and what it told. */

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#define T_MS 800
-#define SOON kustos_after_ms(5000)
+#define T_MS 4000 /* what cannot be sent is tried again after an eighth */
+#define SOON kustos_after_ms(PATIENCE_MS)
 #define MOST 200 /* allocations that no call reaches */
 
 static struct kustos_client *client;

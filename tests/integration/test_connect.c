@@ -14,6 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* A busy machine's, for waits that would never end by themselves. */
+#define SLACK_MS 3000
+
 static struct record record;
 
 START_TEST(L16_a_client_may_be_opened_before_its_server)
@@ -23,8 +26,8 @@ START_TEST(L16_a_client_may_be_opened_before_its_server)
 
 	ck_assert_int_eq(server_stop(fixture_server()), 0);
 	start = test_now_ms();
-	c = client_open(fixture_address(), 3000);
-	ck_assert_int_lt(test_now_ms() - start, 1000);
+	c = client_open(fixture_address(), 20000);
+	ck_assert_int_lt(test_now_ms() - start, 5000);
 	record_start(&record, c);
 	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTING);
 	ck_assert_int_eq(client_epoch(c), 0);
@@ -35,19 +38,19 @@ START_TEST(L16_a_client_may_be_opened_before_its_server)
 		kustos_client_wait_connected(c, kustos_after_ms(200), NULL),
 		KUSTOS_ETIMEDOUT);
 	ck_assert_int_ge(test_now_ms() - start, 200);
-	ck_assert_int_lt(test_now_ms() - start, 400);
+	ck_assert_int_lt(test_now_ms() - start, 200 + SLACK_MS);
 	start = test_now_ms();
 	ck_assert_int_eq(
 		kustos_exists(c, "/", kustos_after_ms(200), NULL, NULL),
 		KUSTOS_ETIMEDOUT);
 	ck_assert_int_ge(test_now_ms() - start, 200);
-	ck_assert_int_lt(test_now_ms() - start, 400);
+	ck_assert_int_lt(test_now_ms() - start, 200 + SLACK_MS);
 	ck_assert_int_eq(kustos_exists(c, "/", KUSTOS_NOW, NULL, NULL),
 		KUSTOS_EDISCONNECTED);
 
 	ck_assert_int_eq(server_restart(fixture_server()), 0);
-	ck_assert_int_eq(
-		kustos_client_wait_connected(c, kustos_after_ms(2000), NULL),
+	ck_assert_int_eq(kustos_client_wait_connected(c,
+				 kustos_after_ms(PATIENCE_MS), NULL),
 		KUSTOS_OK);
 	ck_assert_int_eq(client_epoch(c), 1);
 	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 0);
@@ -111,13 +114,13 @@ START_TEST(L15_an_unanswered_handshake_does_not_cost_the_session)
 {
 	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
 		PROXY_ZOOKEEPER);
-	struct kustos_client *c = client_connected(proxy_address(p), 3000);
+	struct kustos_client *c = client_connected(proxy_address(p), 9000);
 	int64_t id = client_session_id(c);
 
 	proxy_arm(p, PROXY_DROP_REPLY, ZK_OP_CONNECT, 1);
 	proxy_cut(p);
 	test_eventually(proxy_fired(p) == 1, 1000);
-	client_wait(c, KUSTOS_CONNECTED, 2900);
+	client_wait(c, KUSTOS_CONNECTED, 9000);
 	ck_assert(client_session_id(c) == id);
 	client_close(c);
 	proxy_free(p);
@@ -151,9 +154,9 @@ static enum kustos_err deaf_open(void *env, const struct ku_zk_open *params,
 	return ku_zk_mt.open(env, &mine, out);
 }
 
-static struct kustos_client *open_deaf(const char *hosts)
+static struct kustos_client *open_deaf(const char *hosts, int timeout_ms)
 {
-	struct kustos_client_options o = client_options(hosts, 2000);
+	struct kustos_client_options o = client_options(hosts, timeout_ms);
 	struct ku_env env = ku_env_real;
 	struct kustos_client *c = NULL;
 
@@ -172,7 +175,7 @@ static void go_deaf(int yes)
 
 START_TEST(L15_a_session_whose_end_is_not_told_is_replaced)
 {
-	struct kustos_client *c = open_deaf(fixture_address());
+	struct kustos_client *c = open_deaf(fixture_address(), 6000);
 	int64_t id;
 
 	client_wait(c, KUSTOS_CONNECTED, 3000);
@@ -191,7 +194,8 @@ END_TEST
 
 START_TEST(L15_a_reconnect_that_is_not_told_is_found_out)
 {
-	struct kustos_client *c = open_deaf(fixture_address());
+	/* Longer than a server needs to come back on a busy machine. */
+	struct kustos_client *c = open_deaf(fixture_address(), 20000);
 	struct completions done = { 0 };
 	int64_t id;
 
@@ -208,7 +212,7 @@ START_TEST(L15_a_reconnect_that_is_not_told_is_found_out)
 	test_eventually(__atomic_load_n(&dropped, __ATOMIC_SEQ_CST) >= 2, 3000);
 	test_eventually(completions_of(&done) == 1, 4000);
 	ck_assert_int_eq(done.err, KUSTOS_OK);
-	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTED);
+	client_wait(c, KUSTOS_CONNECTED, 3000);
 	ck_assert(client_session_id(c) == id);
 	go_deaf(0);
 	client_close(c);
@@ -243,17 +247,17 @@ static void check_endless_wait(struct kustos_client *c, wait_fn *wait)
 	int64_t start = test_now_ms();
 
 	ck_assert_int_eq(wait(c, KUSTOS_NOW, NULL), KUSTOS_ETIMEDOUT);
-	ck_assert_int_lt(test_now_ms() - start, 1000);
+	ck_assert_int_lt(test_now_ms() - start, SLACK_MS);
 	start = test_now_ms();
 	ck_assert_int_eq(wait(c, kustos_after_ms(100), NULL), KUSTOS_ETIMEDOUT);
 	ck_assert_int_ge(test_now_ms() - start, 100);
-	ck_assert_int_lt(test_now_ms() - start, 300);
+	ck_assert_int_lt(test_now_ms() - start, 100 + SLACK_MS);
 
 	ck_assert_int_eq(kustos_cancel_create(&k.cancel), KUSTOS_OK);
 	ck_assert_int_eq(pthread_create(&thread, NULL, cancel_main, &k), 0);
 	ck_assert_int_eq(wait(c, KUSTOS_FOREVER, k.cancel), KUSTOS_ECANCELED);
 	pthread_join(thread, NULL);
-	ck_assert_int_lt(test_now_ms() - k.fired_ms, 200);
+	ck_assert_int_lt(test_now_ms() - k.fired_ms, SLACK_MS);
 	ck_assert_int_eq(wait(c, KUSTOS_FOREVER, k.cancel), KUSTOS_ECANCELED);
 	kustos_cancel_destroy(k.cancel);
 	ck_assert_int_eq(wait(NULL, KUSTOS_FOREVER, NULL), KUSTOS_EINVAL);
@@ -266,7 +270,7 @@ START_TEST(wait_connected_ends_by_deadline_or_cancel)
 	struct kustos_client *c;
 
 	proxy_set_mode(p, PROXY_REFUSE);
-	c = client_open(proxy_address(p), 3000);
+	c = client_open(proxy_address(p), 20000);
 	check_endless_wait(c, kustos_client_wait_connected);
 	proxy_set_mode(p, PROXY_PASS);
 	ck_assert_int_eq(kustos_client_wait_connected(c, KUSTOS_FOREVER, NULL),
@@ -282,10 +286,11 @@ START_TEST(flush_waits_for_answers_until_deadline_or_cancel)
 {
 	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
 		PROXY_ZOOKEEPER);
-	struct kustos_client *c = client_connected(proxy_address(p), 6000);
+	struct kustos_client *c = client_connected(proxy_address(p), 40000);
 	int64_t czxid = client_create(c, "/gone", 0);
 
-	ck_assert_int_eq(kustos_client_flush(c, kustos_after_ms(1000), NULL),
+	ck_assert_int_eq(
+		kustos_client_flush(c, kustos_after_ms(PATIENCE_MS), NULL),
 		KUSTOS_OK);
 	/* Sent without an answer; and not even sent. */
 	proxy_set_mode(p, _i == 0 ? PROXY_HOLD : PROXY_REFUSE);
@@ -296,7 +301,8 @@ START_TEST(flush_waits_for_answers_until_deadline_or_cancel)
 	check_endless_wait(c, kustos_client_flush);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/gone", NULL), 0);
 	proxy_set_mode(p, PROXY_PASS);
-	ck_assert_int_eq(kustos_client_flush(c, kustos_after_ms(3000), NULL),
+	ck_assert_int_eq(
+		kustos_client_flush(c, kustos_after_ms(PATIENCE_MS), NULL),
 		KUSTOS_OK);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/gone", NULL),
 		RAW_NONODE);

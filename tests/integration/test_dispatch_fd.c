@@ -9,8 +9,8 @@
 #include <poll.h>
 #include <pthread.h>
 
-#define T_MS 2000
-#define SOON kustos_after_ms(8000)
+#define T_MS 8000
+#define SOON kustos_after_ms(PATIENCE_MS)
 #define CALLS 500
 
 static struct proxy *proxy;
@@ -56,7 +56,7 @@ static void done(void *arg, enum kustos_err err, const struct kustos_result *r)
 static void loop(struct completions *c, int n)
 {
 	while (completions_of(c) < n) {
-		ck_assert(readable(5000));
+		ck_assert(readable(PATIENCE_MS));
 		kustos_client_dispatch(client);
 	}
 }
@@ -70,7 +70,7 @@ START_TEST(callbacks_run_in_dispatch_and_nowhere_else)
 		ck_assert_int_eq(
 			kustos_get_async(client, "/", SOON, NULL, done, &c),
 			KUSTOS_OK);
-	ck_assert(readable(5000));
+	ck_assert(readable(PATIENCE_MS));
 	ck_assert_int_eq(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(completions_of(&c), 0);
 	loop(&c, CALLS);
@@ -137,22 +137,22 @@ START_TEST(a_state_is_told_in_dispatch)
 	struct record record;
 
 	record_start(&record, client);
-	ck_assert(readable(2000));
+	ck_assert(readable(PATIENCE_MS));
 	kustos_client_dispatch(client);
 	ck_assert_int_eq(record_count(&record, KUSTOS_CONNECTED), 1);
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	ck_assert(readable(2000));
+	ck_assert(readable(PATIENCE_MS));
 	ck_assert_int_eq(record_count(&record, KUSTOS_SUSPENDED), 0);
 	kustos_client_dispatch(client);
 	ck_assert_int_eq(record_count(&record, KUSTOS_SUSPENDED), 1);
 	client_wait(client, KUSTOS_LOST, 3000);
-	ck_assert(readable(1000));
+	ck_assert(readable(PATIENCE_MS));
 	kustos_client_dispatch(client);
 	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 1);
 	proxy_set_mode(proxy, PROXY_PASS);
 	client_wait_epoch(client, 1, 8000);
 	while (record_count(&record, KUSTOS_CONNECTED) < 2) {
-		ck_assert(readable(2000));
+		ck_assert(readable(PATIENCE_MS));
 		kustos_client_dispatch(client);
 	}
 	record_stop(&record, client);
@@ -177,7 +177,7 @@ static void closes(void *arg, enum kustos_err err,
 	const struct kustos_result *r)
 {
 	done(arg, err, r);
-	kustos_client_close(client, kustos_after_ms(2000), NULL);
+	kustos_client_close(client, kustos_after_ms(PATIENCE_MS), NULL);
 }
 
 START_TEST(a_callback_may_close_the_client)
@@ -191,7 +191,7 @@ START_TEST(a_callback_may_close_the_client)
 		ck_assert_int_eq(
 			kustos_get_async(client, "/", SOON, NULL, done, &rest),
 			KUSTOS_OK);
-	ck_assert(readable(5000));
+	ck_assert(readable(PATIENCE_MS));
 	kustos_client_dispatch(client);
 	client = NULL;
 	ck_assert_int_eq(completions_of(&first), 1);

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define T_MS 3000
-#define SOON kustos_after_ms(8000)
+#define T_MS 10000
+#define SOON kustos_after_ms(PATIENCE_MS)
 
 /* Have the server grant no more than "ms" from its next start on. */
 static void shorten_sessions(struct server *server, int ms)
@@ -43,11 +43,11 @@ START_TEST(S01_a_timeout_that_a_reconnect_shortens_shortens_the_lease)
 		PROXY_ZOOKEEPER);
 	c = client_connected(proxy_address(proxy), 10000);
 	client_create(c, "/e", KUSTOS_EPHEMERAL);
-	shorten_sessions(server, 1000);
-	test_eventually(client_session(c).timeout_ms == 1000, 8000);
+	shorten_sessions(server, 3000);
+	test_eventually(client_session(c).timeout_ms == 3000, 8000);
 	client_wait(c, KUSTOS_CONNECTED, 8000);
 	proxy_set_mode(proxy, PROXY_HOLE);
-	client_wait(c, KUSTOS_LOST, 1000);
+	client_wait(c, KUSTOS_LOST, 3000);
 	ck_assert_int_eq(raw_exists(server_address(server), "/e", NULL), 0);
 	client_drop(c);
 	proxy_free(proxy);
@@ -67,7 +67,7 @@ START_TEST(P07_a_policy_without_a_pause_stops_nothing_else)
 	ck_assert_int_eq(
 		kustos_exists(c, "/x", kustos_after_ms(200), NULL, NULL),
 		KUSTOS_ETIMEDOUT);
-	ck_assert_int_lt(test_now_ms() - start, 3000);
+	ck_assert_int_lt(test_now_ms() - start, 10000);
 	client_drop(c);
 }
 END_TEST
@@ -200,7 +200,7 @@ static void *dispatch_once(void *arg)
 {
 	struct pollfd fd = { .fd = kustos_client_fd(arg), .events = POLLIN };
 
-	if (poll(&fd, 1, 8000) == 1)
+	if (poll(&fd, 1, PATIENCE_MS) == 1)
 		(void)kustos_client_dispatch(arg);
 	return NULL;
 }
@@ -289,7 +289,7 @@ START_TEST(L11_a_listener_may_leave_beside_its_own_slow_call)
 			.changed = PTHREAD_COND_INITIALIZER }
 	};
 
-	leaver.client = client_connected(proxy_address(proxy), 1000);
+	leaver.client = client_connected(proxy_address(proxy), 6000);
 	ck_assert_int_eq(kustos_client_listen(leaver.client, leave_when_lost,
 				 &leaver, &leaver.listener),
 		KUSTOS_OK);
@@ -300,7 +300,7 @@ START_TEST(L11_a_listener_may_leave_beside_its_own_slow_call)
 	set_flag(&leaver, &leaver.slow.go);
 	pthread_cond_broadcast(&leaver.slow.changed);
 	/* Before the next change of state, which would wake it anyway. */
-	test_eventually(is_set(&leaver, &leaver.left), 1000);
+	test_within(is_set(&leaver, &leaver.left), 1800);
 	client_drop(leaver.client);
 	proxy_free(proxy);
 }
@@ -308,14 +308,25 @@ END_TEST
 
 START_TEST(L06_a_close_in_a_hurry_still_tells_the_server)
 {
-	struct kustos_client *c = client_connected(fixture_address(), T_MS);
-	int64_t linger = -1;
+	enum kustos_err err = KUSTOS_ELINGERING;
 
-	client_create(c, "/e", KUSTOS_EPHEMERAL);
-	ck_assert_int_eq(kustos_client_close(c, KUSTOS_NOW, &linger),
-		KUSTOS_OK);
-	ck_assert_int_eq(linger, 0);
-	ck_assert_int_eq(raw_exists(fixture_address(), "/e", NULL), RAW_NONODE);
+	/* A busy server may need longer than it has, and then we are told. */
+	for (int i = 0; i < 20 && err == KUSTOS_ELINGERING; i++) {
+		struct kustos_client *c = client_connected(fixture_address(),
+			T_MS);
+		int64_t linger = -1;
+		char path[16];
+
+		snprintf(path, sizeof(path), "/e%d", i);
+		client_create(c, path, KUSTOS_EPHEMERAL);
+		err = kustos_client_close(c, KUSTOS_NOW, &linger);
+		ck_assert_int_eq(linger > 0, err == KUSTOS_ELINGERING);
+		if (err == KUSTOS_OK)
+			ck_assert_int_eq(
+				raw_exists(fixture_address(), path, NULL),
+				RAW_NONODE);
+	}
+	ck_assert_int_eq(err, KUSTOS_OK);
 }
 END_TEST
 

@@ -27,7 +27,7 @@ static int in_child(int (*fn)(void *arg), void *arg)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		alarm(5);
+		alarm(60);
 		_exit(fn(arg));
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -162,7 +162,7 @@ START_TEST(S24_a_child_gets_EFORKED_and_the_parent_goes_on)
 	enum when when = (enum when)_i;
 	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
 		PROXY_ZOOKEEPER);
-	struct kustos_client_options o = client_options(proxy_address(p), 2500);
+	struct kustos_client_options o = client_options(proxy_address(p), 9000);
 	struct state s = { .client = NULL };
 	int64_t id = 0;
 
@@ -191,8 +191,8 @@ START_TEST(S24_a_child_gets_EFORKED_and_the_parent_goes_on)
 	}
 	if (when == BUSY)
 		test_eventually(completions_of(&s.done) == 3000, 5000);
-	ck_assert_int_eq(
-		kustos_exists(s.client, "/", kustos_after_ms(2000), NULL, NULL),
+	ck_assert_int_eq(kustos_exists(s.client, "/",
+				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
 		KUSTOS_OK);
 	kustos_client_unlisten(s.client, s.listener);
 	client_close(s.client);
@@ -204,15 +204,15 @@ END_TEST
 static int open_own(void *arg)
 {
 	struct state *s = arg;
-	struct kustos_client *own = client_connected(fixture_address(), 3000);
+	struct kustos_client *own = client_connected(fixture_address(), 10000);
 
-	CHECK(kustos_exists(own, "/", kustos_after_ms(2000), NULL, NULL) ==
-		KUSTOS_OK);
+	CHECK(kustos_exists(own, "/", kustos_after_ms(PATIENCE_MS), NULL,
+		      NULL) == KUSTOS_OK);
 	CHECK(kustos_client_close(s->client, KUSTOS_NOW, NULL) ==
 		KUSTOS_EFORKED);
-	CHECK(kustos_exists(own, "/", kustos_after_ms(2000), NULL, NULL) ==
-		KUSTOS_OK);
-	CHECK(kustos_client_close(own, kustos_after_ms(2000), NULL) ==
+	CHECK(kustos_exists(own, "/", kustos_after_ms(PATIENCE_MS), NULL,
+		      NULL) == KUSTOS_OK);
+	CHECK(kustos_client_close(own, kustos_after_ms(PATIENCE_MS), NULL) ==
 		KUSTOS_OK);
 	return 0;
 }
@@ -220,13 +220,13 @@ static int open_own(void *arg)
 START_TEST(S24_a_child_may_open_a_client_of_its_own)
 {
 	struct state s = { .client = client_connected(fixture_address(),
-				   3000) };
+				   10000) };
 	int64_t id = client_session_id(s.client);
 
 	client_create(s.client, "/held", KUSTOS_EPHEMERAL);
 	ck_assert_int_eq(in_child(open_own, &s), 0);
-	ck_assert_int_eq(kustos_exists(s.client, "/held", kustos_after_ms(2000),
-				 NULL, NULL),
+	ck_assert_int_eq(kustos_exists(s.client, "/held",
+				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
 		KUSTOS_OK);
 	ck_assert(client_session_id(s.client) == id);
 	ck_assert_int_eq(client_epoch(s.client), 1);

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TIMEOUT_MS 3000
+#define TIMEOUT_MS 9000
 #define CLIENTS 2
 #define SESSIONS 2
 #define READERS 4
@@ -57,8 +57,8 @@ static bool is_on(struct kustos_client *client, const struct proxy *way)
 
 static void exchange(struct kustos_client *client)
 {
-	ck_assert_int_eq(
-		kustos_exists(client, "/", kustos_after_ms(5000), NULL, NULL),
+	ck_assert_int_eq(kustos_exists(client, "/",
+				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
 		KUSTOS_OK);
 }
 
@@ -89,10 +89,10 @@ static void make_busy(void)
    order, so that who searches meets the wrong ones first. */
 static void open_all(bool busy)
 {
-	idle = net_connect(proxy_address(ways[0]), 1000);
+	idle = net_connect(proxy_address(ways[0]), PATIENCE_MS);
 	ck_assert_int_ge(idle, 0);
 	for (int i = 0; i < SESSIONS; i++) {
-		sessions[i] = raw_open(proxy_address(ways[0]), 20000);
+		sessions[i] = raw_open(proxy_address(ways[0]), 60000);
 		ck_assert_ptr_nonnull(sessions[i]);
 	}
 	if (busy)

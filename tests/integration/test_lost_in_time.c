@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIMEOUT_MS 1000
+#define TIMEOUT_MS 3000 /* a machine that stops for a third of it fails */
 #define DEFAULT_RUNS 6
 #define TOGETHER 10 /* runs at the same time */
 #define NS_PER_MS INT64_C(1000000)
@@ -62,7 +62,7 @@ static struct raw *observer(void)
 	return raw;
 }
 
-/* A user's callback that sleeps for ten seconds, unless all is over before. */
+/* A user's callback that sleeps until all is over. */
 struct sleeper {
 	int begun, over;
 };
@@ -85,7 +85,7 @@ static void sleep_in_callback(void *arg, enum kustos_err err,
 	(void)err;
 	(void)result;
 	set_flag(&s->begun);
-	for (int64_t end = test_now_ms() + 10000;
+	for (int64_t end = test_now_ms() + PATIENCE_MS;
 		!flag(&s->over) && test_now_ms() < end;)
 		test_pause_1ms();
 }
@@ -153,7 +153,7 @@ static int64_t cut_round(struct raw *raw, int n, bool asleep)
 			look(raw, &cuts[i].node);
 			gone += cuts[i].node.gone;
 		}
-		ck_assert_int_lt(test_now_ms() - start, 10000);
+		ck_assert_int_lt(test_now_ms() - start, PATIENCE_MS);
 	}
 	for (int i = 0; i < n; i++) {
 		int64_t lost = record_when(&cuts[i].record, KUSTOS_LOST, 1);
@@ -193,10 +193,10 @@ END_TEST
  */
 struct report {
 	char state[16];
-	long long epoch, lease_ms; /* of the first look after the pause */
-	long long lost_ns;	   /* when the listener was told, or 0 */
-	long long answered_ns;	   /* when a request had succeeded */
-	int err;		   /* of that */
+	long long epochs, lease_ms; /* of the first look after the pause */
+	long long lost_ns;	    /* when the listener was told, or 0 */
+	long long answered_ns;	    /* when a request had succeeded */
+	int err;		    /* of that */
 };
 
 struct paused {
@@ -211,28 +211,27 @@ struct paused {
 
 static struct record record;
 
-/* Say what this process sees first after a pause. */
+/* Say what this process sees first after a pause, in which it was told to. */
 static void report_pause(int fd, struct kustos_client *c)
 {
 	char line[160];
-	int64_t last = test_boot_ns();
+	int64_t epoch = client_epoch(c);
+	uint64_t losses = client_stats(c).losses;
 
-	while (test_boot_ns() - last < 200 * NS_PER_MS) {
-		last = test_boot_ns();
-		test_pause_1ms();
-	}
+	child_expect(fd, "look", PATIENCE_MS);
 	int64_t lease = kustos_client_lease_ms(c);
 	struct kustos_session s = client_session(c);
-	enum kustos_err err = kustos_exists(c, "/", kustos_after_ms(5000), NULL,
-		NULL);
+	enum kustos_err err = kustos_exists(c, "/",
+		kustos_after_ms(PATIENCE_MS), NULL, NULL);
 	int64_t answered_ns = test_boot_ns();
 	/* A loss that was declared is told within moments. */
-	for (int i = 0; i < 100 && record_count(&record, KUSTOS_LOST) == 0 &&
-		client_stats(c).losses > 0;
+	for (int i = 0;
+		i < PATIENCE_MS && record_count(&record, KUSTOS_LOST) == 0 &&
+		client_stats(c).losses > losses;
 		i++)
 		test_pause_1ms();
 	snprintf(line, sizeof(line), "%s %lld %lld %lld %lld %d",
-		kustos_state_name(s.state), (long long)s.epoch,
+		kustos_state_name(s.state), (long long)(s.epoch - epoch),
 		(long long)lease,
 		(long long)record_when(&record, KUSTOS_LOST, 1),
 		(long long)answered_ns, (int)err);
@@ -252,7 +251,7 @@ static int paused_main(int fd, void *arg)
 		put_to_sleep(c, &sleeper);
 	child_say(fd, "ready");
 	report_pause(fd, c);
-	child_expect(fd, "end", 10000);
+	child_expect(fd, "end", PATIENCE_MS);
 	set_flag(&sleeper.over);
 	client_drop(c);
 	return 0;
@@ -263,9 +262,10 @@ static void read_report(struct paused *p)
 	struct report *r = &p->report;
 	char line[160];
 
-	ck_assert_int_eq(child_hear(p->child.fd, line, sizeof(line), 1000), 0);
+	ck_assert_int_eq(
+		child_hear(p->child.fd, line, sizeof(line), PATIENCE_MS), 0);
 	ck_assert_int_eq(sscanf(line, "%15s %lld %lld %lld %lld %d", r->state,
-				 &r->epoch, &r->lease_ms, &r->lost_ns,
+				 &r->epochs, &r->lease_ms, &r->lost_ns,
 				 &r->answered_ns, &r->err),
 		6);
 	p->reported = true;
@@ -282,6 +282,7 @@ static void paused_step(struct raw *raw, struct paused *p)
 			? p->node.gone
 			: test_boot_ns() - p->stopped_ns >= p->pause_ns;
 		if (over) {
+			child_say(p->child.fd, "look");
 			p->resumed_ns = test_boot_ns();
 			ck_assert_int_eq(process_resume(p->child.pid), 0);
 		}
@@ -312,7 +313,8 @@ static void pause_round(struct raw *raw, int n, bool longer)
 		ck_assert_int_eq(child_start(&p->child, paused_main, p), 0);
 	}
 	for (int i = 0; i < n; i++)
-		ck_assert(child_expect(pauses[i].child.fd, "ready", 5000));
+		ck_assert(
+			child_expect(pauses[i].child.fd, "ready", PATIENCE_MS));
 	for (int i = 0; i < n; i++) {
 		ck_assert_int_eq(process_pause(pauses[i].child.pid), 0);
 		pauses[i].stopped_ns = test_boot_ns();
@@ -324,19 +326,19 @@ static void pause_round(struct raw *raw, int n, bool longer)
 			paused_step(raw, &pauses[i]);
 			reported += pauses[i].reported;
 		}
-		ck_assert_int_lt(test_now_ms() - start, 10000);
+		ck_assert_int_lt(test_now_ms() - start, PATIENCE_MS);
 	}
 	for (int i = 0; i < n; i++) {
 		look(raw, &pauses[i].node);
 		child_say(pauses[i].child.fd, "end");
-		ck_assert_int_eq(child_wait(&pauses[i].child, 5000), 0);
+		ck_assert_int_eq(child_wait(&pauses[i].child, PATIENCE_MS), 0);
 		child_end(&pauses[i].child);
 	}
 }
 
 static bool held_on(const struct report *r)
 {
-	return r->epoch == 1 &&
+	return r->epochs == 0 &&
 		(r->lease_ms > 0 || strcmp(r->state, "CONNECTED") == 0 ||
 			strcmp(r->state, "SUSPENDED") == 0);
 }
@@ -386,7 +388,7 @@ START_TEST(S01_a_client_that_was_paused_too_long_knows_before_it_acts)
 			ck_assert_msg(!held_on(r), "%s, lease %lld ms",
 				r->state, r->lease_ms);
 			ck_assert(r->lost_ns != 0 && before > 0);
-			ck_assert_int_lt(delay, 300 * NS_PER_MS);
+			ck_assert_int_lt(delay, TIMEOUT_MS / 3 * NS_PER_MS);
 			slowest = delay > slowest ? delay : slowest;
 			closest = before < closest ? before : closest;
 		}

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define T_MS 2000
+#define T_MS 4000
 #define MOST 300 /* allocations that no call reaches */
 #define RIVALS 3
 
@@ -26,11 +26,11 @@ static int rivals_main(int fd, void *arg)
 	struct rival rivals[RIVALS];
 
 	(void)arg;
-	while (child_expect(fd, "enter", 60000)) {
+	while (child_expect(fd, "enter", PATIENCE_MS)) {
 		for (int i = 0; i < RIVALS; i++)
 			rival_enter(&rivals[i]);
 		child_say(fd, "done");
-		if (!child_expect(fd, "leave", 60000))
+		if (!child_expect(fd, "leave", PATIENCE_MS))
 			break;
 		for (int i = 0; i < RIVALS; i++)
 			rival_leave(&rivals[i]);
@@ -50,7 +50,7 @@ static void expect(bool cond)
 static void tell_rivals(const char *what)
 {
 	expect(child_say(line.fd, what) == 0);
-	expect(child_expect(line.fd, "done", 5000));
+	expect(child_expect(line.fd, "done", PATIENCE_MS));
 }
 
 static void set_up(void)
@@ -148,7 +148,7 @@ static enum kustos_err call_wait(void)
 {
 	struct ask asks[2] = { { .calls = 0 } };
 	enum kustos_err err = KUSTOS_OK;
-	int64_t end = test_now_ms() + 8000;
+	int64_t end = test_now_ms() + PATIENCE_MS;
 	int asked = 0, ended = 0;
 
 	while (asked < 2 && err == KUSTOS_OK) {

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define T_MS 6000
+
 static struct proxy *proxy;
 static struct kustos_client *client;
 
@@ -19,7 +21,7 @@ static void set_up(void)
 {
 	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
 	ck_assert_ptr_nonnull(proxy);
-	client = client_connected(proxy_address(proxy), 4000);
+	client = client_connected(proxy_address(proxy), T_MS);
 }
 
 static void tear_down(void)
@@ -168,7 +170,7 @@ static void gate_done(void *arg, enum kustos_err err,
 
 START_TEST(a_destroyed_mutex_tells_nobody_of_requests)
 {
-	atomic_int asked = 0;
+	atomic_int asked = 0, ended = 0;
 	struct kustos_mutex *mutex = revocable(&asked);
 	struct kustos_hold *hold = hold_take(mutex);
 	struct gate gate = { .open = 0 };
@@ -184,7 +186,11 @@ START_TEST(a_destroyed_mutex_tells_nobody_of_requests)
 	kustos_mutex_destroy(mutex);
 	atomic_store(&gate.open, 1);
 	hold_give(hold);
-	check_err(kustos_exists(client, "/", SOON, NULL, NULL), KUSTOS_OK);
+	/* Callbacks run in order: what was queued has run before this one. */
+	check_err(
+		kustos_exists_async(client, "/", SOON, NULL, count_end, &ended),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&ended) == 1, 3000);
 	ck_assert_int_eq(atomic_load(&asked), 0);
 }
 END_TEST
@@ -241,7 +247,7 @@ static void *open_after_close(void *arg)
 START_TEST(a_grant_that_a_close_overtakes_is_none)
 {
 	struct kustos_client *closing = client_connected(fixture_address(),
-		4000);
+		T_MS);
 	struct kustos_mutex *mutex = mutex_new(closing, 32);
 	struct gate gate = { .open = 0 };
 	struct ask a = { .calls = 0 };

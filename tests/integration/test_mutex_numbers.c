@@ -5,7 +5,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
 #endif
-#include "mutex_fixture.h"
+#include "mutex_pair.h"
 #include "zkproto.h"
 
 #include <dirent.h>
@@ -21,9 +21,6 @@
 static const struct server_options options = {
 	.jvm = "-Dzookeeper.digest.enabled=false",
 };
-
-static struct kustos_client *client, *other;
-static struct kustos_mutex *mutex, *rivals;
 
 /* Put the path of the newest snapshot: they have growing hexadecimal ends. */
 static void find_snapshot(char *path, size_t size)
@@ -106,18 +103,7 @@ static void set_up(int32_t count)
 	ck_assert_int_eq(raw_create(fixture_address(), "/locks", ""), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), LINE, ""), 0);
 	set_counter(count);
-	client = client_connected(fixture_address(), T_MS);
-	other = client_connected(fixture_address(), T_MS);
-	mutex = mutex_new(client, 0);
-	rivals = mutex_new(other, 0);
-}
-
-static void tear_down(void)
-{
-	kustos_mutex_destroy(mutex);
-	kustos_mutex_destroy(rivals);
-	client_close(client);
-	client_close(other);
+	pair_open(T_MS, 0);
 }
 
 static void flush(void)
@@ -179,7 +165,7 @@ START_TEST(S18_numbers_that_have_run_out_never_give_two_holders)
 		check_saturated(rivals);
 	}
 	ck_assert_int_eq(line_count(), 1);
-	tear_down();
+	pair_close();
 }
 END_TEST
 
@@ -199,7 +185,7 @@ START_TEST(S18_a_line_that_is_running_out_begins_anew_when_it_is_empty)
 	ck_assert_str_eq(number_of(hold), "0000000000");
 	ck_assert_int_gt(kustos_hold_token(hold), token);
 	hold_give(hold);
-	tear_down();
+	pair_close();
 }
 END_TEST
 
@@ -218,7 +204,7 @@ START_TEST(S18_a_line_that_has_run_out_begins_anew_when_it_is_empty)
 	check_err(err, KUSTOS_OK);
 	ck_assert_str_eq(number_of(hold), "0000000000");
 	hold_give(hold);
-	tear_down();
+	pair_close();
 }
 END_TEST
 

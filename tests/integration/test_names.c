@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define NAME "zk.kustos.test" /* what it means is told to inject_names() */
-#define TIMEOUT_MS 2400
-#define SHORT_MS 1200
-#define SLOW_MS 5000
+#define TIMEOUT_MS 8000
+#define SHORT_MS 4800
+#define SLOW_MS 20000
 
 static struct proxy *ways[2];
 
@@ -47,12 +47,12 @@ static bool is_on(struct kustos_client *client, const struct proxy *way)
 
 static void exchange(struct kustos_client *client)
 {
-	ck_assert_int_eq(
-		kustos_exists(client, "/", kustos_after_ms(500), NULL, NULL),
+	ck_assert_int_eq(kustos_exists(client, "/",
+				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
 		KUSTOS_OK);
 }
 
-/* The resolver fails, or takes 5 s, for two timeouts, and nobody asks it. */
+/* The resolver fails, or is slow, for two timeouts, and nobody asks it. */
 START_TEST(S21_a_resolver_that_is_down_does_not_touch_a_session)
 {
 	struct kustos_client *client = client_connected(NAME, SHORT_MS);
@@ -97,7 +97,7 @@ START_TEST(L16_names_that_cannot_be_resolved_at_first)
 
 	inject_names("");
 	client = client_open(NAME, TIMEOUT_MS);
-	ck_assert_int_lt(test_now_ms() - start, 1000);
+	ck_assert_int_lt(test_now_ms() - start, 5000);
 	test_eventually(inject_names_calls() >= 3, 5000);
 	ck_assert_int_eq(kustos_client_state(client), KUSTOS_CONNECTING);
 	ck_assert_int_eq(
@@ -117,7 +117,7 @@ START_TEST(L16_a_failing_resolver_is_not_pestered)
 	inject_names("");
 	client = client_open(NAME, TIMEOUT_MS);
 	test_never(inject_names_calls() > 15, 1500);
-	ck_assert_int_ge(inject_names_calls(), 2);
+	test_eventually(inject_names_calls() >= 2, 1500);
 	client_drop(client);
 }
 END_TEST
@@ -127,14 +127,14 @@ START_TEST(L16_a_slow_resolver_holds_up_neither_open_nor_close)
 	int64_t start = test_now_ms();
 	struct kustos_client *client;
 
-	inject_resolver(0, 1500);
+	inject_resolver(0, SLOW_MS);
 	client = client_open(NAME, TIMEOUT_MS);
 	test_eventually(inject_names_calls() == 1, 1000);
 	ck_assert_int_eq(
 		kustos_client_wait_connected(client, kustos_after_ms(1), NULL),
 		KUSTOS_ETIMEDOUT);
 	client_drop(client);
-	ck_assert_int_lt(test_now_ms() - start, 1000);
+	ck_assert_int_lt(test_now_ms() - start, SLOW_MS / 4);
 }
 END_TEST
 

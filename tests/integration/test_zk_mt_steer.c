@@ -77,8 +77,8 @@ START_TEST(L04_a_kick_moves_the_session_at_once)
 	ck_assert(ku_zk_mt.kick(a.zk));
 	ck_assert_int_eq(await_answer(&answer), KU_ZK_CONNECTIONLOSS);
 	await_connects(&a, 2);
-	/* The library alone takes 4 s to notice. */
-	ck_assert_int_lt(test_now_ms() - begin, 1000);
+	/* The library alone takes 2/3 of the timeout to notice. */
+	ck_assert_int_lt(test_now_ms() - begin, TIMEOUT_MS / 6);
 	ck_assert_int_ne(place(&a), before);
 	ck_assert(a.session.id == id);
 	ck_assert_int_eq(count_events(&a, KU_ZK_EVENT_SESSION,
@@ -167,11 +167,11 @@ START_TEST(L04_a_handle_that_waits_for_a_dead_server_is_steered_away)
 	ku_zk_mt.steer(a.zk, proxy_address(proxies[to]));
 	/* The end of a try that is under way takes requests with it. */
 	do {
-		ck_assert_int_lt(test_now_ms() - begin, 1000);
+		ck_assert_int_lt(test_now_ms() - begin, TIMEOUT_MS / 6);
 		err = ASK(&a, .kind = KU_ZK_SYNC, .path = "/");
 	} while (err == KU_ZK_CONNECTIONLOSS);
 	ck_assert_int_eq(err, KU_ZK_OK);
-	ck_assert_int_lt(test_now_ms() - begin, 1000);
+	ck_assert_int_lt(test_now_ms() - begin, TIMEOUT_MS / 6);
 	ck_assert_int_eq(place(&a), to);
 	ck_assert(a.session.id == id);
 	ku_zk_mt.close(a.zk);
@@ -238,7 +238,7 @@ int main(void)
 	server = server_start(NULL);
 	if (!server)
 		return 77;
-	tcase_set_timeout(tcase, 30);
+	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, L04_a_kick_moves_the_session_at_once);
 	tcase_add_test(tcase,

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORD_TIMEOUT_MS 1000
+#define WORD_TIMEOUT_MS 5000
 
 int64_t test_now_us(void)
 {

@@ -37,7 +37,7 @@ ssize_t net_send(int fd, const void *buf, size_t len);
 
 /* Ask a four letter word, such as "srvr", "wchp", "cons" or "dump", and put
    the answer, as much as fits, as text into "buf".  Returns its length, 0 if
-   the server did not answer within a second. */
+   the server did not answer within five seconds. */
 size_t fourletter(const char *address, const char *word, char *buf,
 	size_t size);
 

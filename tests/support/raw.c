@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define ANSWER_MS 5000
+#define ANSWER_MS 30000
 
 struct raw {
 	int fd;

@@ -75,7 +75,7 @@ void raw_abandon(struct raw *raw);
 
 int64_t raw_session(const struct raw *raw);
 
-/* Wait only so long for each answer from now on; 5 s at first. */
+/* Wait only so long for each answer from now on; 30 s at first. */
 void raw_set_patience(struct raw *raw, int ms);
 
 /* "made" takes the path that a sequential node got; size is of the buffer. */

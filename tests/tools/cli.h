@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define CLI_MS 20000 /* for whatever takes no time on an idle machine */
+#define CLI_MS 60000 /* for whatever takes no time on an idle machine */
 
 struct cli {
 	pid_t pid;

@@ -20,11 +20,18 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 }
 
-/* Have "a" hold /l until it is told to go on. */
+/* Have "a" hold /l until it is told to go on, in the manner that "option"
+   says. */
+static void hold_as(const char *option)
+{
+	cli_start(&a, "lock", option, "/l", "--", "sh", "-c",
+		"echo held; read go");
+	cli_hears(&a, "held\n");
+}
+
 static void hold(void)
 {
-	cli_start(&a, "lock", "/l", "--", "sh", "-c", "echo held; read go");
-	cli_hears(&a, "held\n");
+	hold_as("--record"); /* as ever */
 }
 
 static void let_go(void)
@@ -115,6 +122,39 @@ START_TEST(a_wait_that_is_rewarded_runs_the_command)
 END_TEST
 
 /* Nobody listens on port 1 of this address. */
+START_TEST(who_shares_excludes_only_who_does_not)
+{
+	hold_as("-s");
+	ck_assert_int_eq(cli_run(&b, "lock", "-s", "-n", "/l", "true"), 0);
+	ck_assert_int_eq(cli_run(&b, "lock", "-x", "-n", "/l", "true"), 120);
+	ck_assert_int_eq(cli_run(&b, "ls", "/l"), 0);
+	ck_assert_ptr_nonnull(strstr(b.out_text, "\nreads  "));
+	let_go();
+	hold_as("-x");
+	ck_assert_int_eq(cli_run(&b, "lock", "-s", "-n", "/l", "true"), 120);
+	ck_assert_int_eq(cli_run(&b, "lock", "-x", "-n", "/l", "true"), 120);
+	ck_assert_int_eq(cli_run(&b, "ls", "--json", "/l"), 0);
+	ck_assert_ptr_nonnull(strstr(b.out_text, "\"kind\":\"write\""));
+	ck_assert_int_eq(cli_run(&b, "ls", "/l"), 0);
+	ck_assert_ptr_nonnull(strstr(b.out_text, "\nwrites "));
+	let_go();
+	ck_assert_int_eq(waiting(), 0);
+}
+END_TEST
+
+/* One counts the plain lock, the other readers and writers. */
+START_TEST(a_plain_lock_and_a_shared_one_do_not_see_each_other)
+{
+	hold_as("-x");
+	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/l", "--", cli_program(),
+				 "ls", "/l"),
+		0);
+	ck_assert_ptr_nonnull(strstr(b.out_text, "/l: 2 hold, 0 wait\n"));
+	ck_assert_ptr_nonnull(strstr(b.out_text, "mixed dialects"));
+	let_go();
+}
+END_TEST
+
 START_TEST(no_server_gives_123)
 {
 	ck_assert_int_eq(cli_run(&a, "lock", "--hosts", "127.0.0.9:1",
@@ -139,7 +179,7 @@ START_TEST(wrong_use_gives_125_and_one_line)
 		{ "lock", "-w", "soon", "/l", "true" },
 		{ "lock", "-w", "-1", "/l", "true" },
 		{ "lock", "-E", "256", "/l", "true" },
-		{ "lock", "-s", "/l", "true" },
+		{ "lock", "-sx", "/l", "true" },
 		{ "lock", "l", "true" },
 		{ "lock", "/l/", "true" },
 		{ "lock", "--dialect", "basque", "/l", "true" },
@@ -292,6 +332,8 @@ int main(void)
 	tcase_add_test(t, a_wait_that_is_over_gives_121);
 	tcase_add_test(t, the_exit_code_for_a_conflict_can_be_chosen);
 	tcase_add_test(t, a_wait_that_is_rewarded_runs_the_command);
+	tcase_add_test(t, who_shares_excludes_only_who_does_not);
+	tcase_add_test(t, a_plain_lock_and_a_shared_one_do_not_see_each_other);
 	tcase_add_test(t, no_server_gives_123);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
 	tcase_add_test(t, standard_input_and_output_are_the_commands);

@@ -96,7 +96,7 @@ START_TEST(a_signal_that_was_ignored_stays_ignored)
 	cli_start(&b, "lock", "/l", "--", "sh", "-c",
 		"echo ready; read go; grep SigIgn: /proc/$$/status");
 	signal(SIGHUP, SIG_DFL);
-	test_eventually(waiting() == 2, CLI_MS);
+	test_within(waiting() == 2, CLI_MS);
 	kill(b.pid, SIGHUP);
 	cli_type(&a, "go\n");
 	ck_assert_int_eq(cli_end(&a), 0);
@@ -142,7 +142,7 @@ START_TEST(a_signal_ends_the_wait_and_leaves_nothing)
 	cli_hears(&a, "held");
 	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
 		cli_start(&b, "lock", "/l", "--", "echo", "ran");
-		test_eventually(waiting() == 2, CLI_MS);
+		test_within(waiting() == 2, CLI_MS);
 		kill(b.pid, with[i]);
 		ck_assert_int_eq(cli_end(&b), -with[i]);
 		ck_assert_str_eq(b.out_text, "");
@@ -240,7 +240,7 @@ START_TEST(the_terminal_is_not_taken_from_a_pipeline)
 	cli_hears(&a, "ready");
 	cli_type(&a, "key\n");
 	cli_hears(&a, "pager key");
-	test_eventually(waiting() == 1, CLI_MS);
+	test_within(waiting() == 1, CLI_MS);
 	forget();
 	cli_type(&a, "\003");
 	cli_hears(&a, "prompt> ");

@@ -61,7 +61,7 @@ static void hold_and_wait(void)
 	cli_hears(&a, "held ");
 	cli_hears(&a, "\n");
 	cli_start(&b, "lock", "/l", "--", "echo", "got it");
-	test_eventually(count() == 2, CLI_MS);
+	test_within(count() == 2, CLI_MS);
 }
 
 static void let_go(void)

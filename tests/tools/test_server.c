@@ -60,9 +60,9 @@ static void expect_nothing_left(void)
 {
 	char answer[64];
 
-	test_eventually(fourletter(hosts, "srvr", answer, sizeof(answer)) == 0,
+	test_within(fourletter(hosts, "srvr", answer, sizeof(answer)) == 0,
 		CLI_MS);
-	test_eventually(is_empty(folder), CLI_MS);
+	test_within(is_empty(folder), CLI_MS);
 }
 
 START_TEST(it_prints_where_it_listens_and_ends_when_told)
@@ -91,14 +91,21 @@ START_TEST(nothing_is_left_when_it_is_killed)
 }
 END_TEST
 
-/* A signal that comes before it is up. */
+/* A signal that comes before it is up; on a busy machine it may come too late,
+   and another has to be sent. */
 START_TEST(nothing_is_left_when_it_is_interrupted_early)
 {
-	cli_start(&a, "server");
-	test_eventually(!is_empty(folder), CLI_MS);
-	kill(a.pid, SIGINT);
-	ck_assert_int_eq(cli_end(&a), -SIGINT);
-	test_eventually(is_empty(folder), CLI_MS);
+	bool early = false;
+
+	for (int i = 0; i < 10 && !early; i++) {
+		cli_start(&a, "server");
+		test_within(!is_empty(folder), CLI_MS);
+		kill(a.pid, SIGINT);
+		early = cli_end(&a) == -SIGINT;
+		ck_assert(early || a.out_len > 0);
+		test_within(is_empty(folder), CLI_MS);
+	}
+	ck_assert(early);
 }
 END_TEST
 

@@ -1,0 +1,355 @@
+/*
+ * test_rwlock_faults.c - a frame fails at any point of taking, downgrading and
+ * giving back: each has one node while it holds, none after, and nobody else's
+ * is touched.
+ */
+#include "inject.h"
+#include "rawkill.h"
+#include "rwlock_fixture.h"
+
+#include <kustos/cancel.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define T_MS 8000
+
+static void set_up(void)
+{
+	struct kustos_client_options o;
+
+	inject_reset();
+	o = pair_proxy(T_MS);
+	o.retry = kustos_retry_forever(5);
+	pair_open_with(&o, 0);
+	rw_pair_make(0);
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	rw_pair_close();
+}
+
+/* What all this sends, on this handle or on the way to it. */
+static const int codes[] = { ZK_OP_CREATE2, ZK_OP_CHILDREN2, ZK_OP_GET,
+	ZK_OP_DELETE, ZK_OP_SYNC, ZK_OP_CREATE_CONTAINER };
+#define CODES 6
+#define POINTS 3
+#define FAULTS (CODES * POINTS * 2)
+
+static void arm(int fault)
+{
+	bool applied = fault / CODES / POINTS == 1;
+
+	inject_frame(applied ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
+		codes[fault % CODES], 1 + fault / CODES % POINTS);
+}
+
+/* Write, become a reader, and give that back. */
+static void one_cycle(void)
+{
+	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE);
+	struct kustos_hold *reader = rw_downgrade(rw, writer), *none = NULL;
+
+	check_node(writer, client);
+	rw_check_node(reader, client);
+	ck_assert_int_eq(line_count(), 2);
+	hold_give(writer);
+	rw_flush();
+	ck_assert_int_eq(line_count(), 1);
+	check_err(kustos_rwlock_acquire(rw_rivals, KUSTOS_WRITE,
+			  kustos_after_ms(20), NULL, &none),
+		KUSTOS_ETIMEDOUT);
+	rw_flush();
+	hold_give(reader);
+	rw_flush();
+	ck_assert_int_eq(line_count(), 0);
+}
+
+START_TEST(S06_a_fault_at_any_frame_of_a_cycle_leaves_nothing)
+{
+	arm(_i);
+	one_cycle();
+	one_cycle();
+}
+END_TEST
+
+/* Behind a writer and a reader that leave: a reader, a writer, and two
+   readers. */
+#define OURS 4
+
+START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_nothing)
+{
+	static const enum kustos_side sides[OURS] = { KUSTOS_READ, KUSTOS_WRITE,
+		KUSTOS_READ, KUSTOS_READ };
+	struct ask ours[OURS] = { { .calls = 0 } };
+	struct rival line[2];
+
+	rw_rival_enter(&line[0], KUSTOS_WRITE);
+	rw_rival_enter(&line[1], KUSTOS_READ);
+	arm(_i);
+	for (int i = 0; i < OURS; i++) {
+		rw_ask(&ours[i], rw, sides[i], SOON);
+		line_wait(3 + i);
+	}
+	rival_leave(&line[0]);
+	check_err(ask_wait(&ours[0], 8000), KUSTOS_OK);
+	rival_leave(&line[1]);
+	check_node(ours[0].hold, client);
+	ck_assert(ask_waits(&ours[1]));
+	hold_give(ours[0].hold);
+	check_err(ask_wait(&ours[1], 8000), KUSTOS_OK);
+	check_node(ours[1].hold, client);
+	rw_flush();
+	ck_assert_int_eq(line_count(), 3);
+	ck_assert(ask_waits(&ours[2]) && ask_waits(&ours[3]));
+	hold_give(ours[1].hold);
+	for (int i = 2; i < OURS; i++)
+		check_err(ask_wait(&ours[i], 8000), KUSTOS_OK);
+	for (int i = 2; i < OURS; i++) {
+		check_node(ours[i].hold, client);
+		hold_give(ours[i].hold);
+	}
+	rw_flush();
+	ck_assert_int_eq(line_count(), 0);
+}
+END_TEST
+
+/* Give up while the fault has its effect, and before it can be mended. */
+START_TEST(L05_giving_up_amid_a_fault_leaves_nothing)
+{
+	struct kustos_hold *hold = NULL;
+	struct rival rival;
+	enum kustos_side side = (enum kustos_side)(_i / FAULTS);
+
+	rw_rival_enter(&rival, KUSTOS_WRITE);
+	arm(_i % FAULTS);
+	check_err(kustos_rwlock_acquire(rw, side, kustos_after_ms(40), NULL,
+			  &hold),
+		KUSTOS_ETIMEDOUT);
+	inject_reset();
+	rival_leave(&rival);
+	rw_flush();
+	ck_assert_int_eq(line_count(), 0);
+	one_cycle();
+}
+END_TEST
+
+/* The creation is under way when the writer loses everything. */
+START_TEST(S13_a_writer_that_is_lost_meanwhile_leaves_no_reader)
+{
+	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *none = NULL;
+
+	proxy_set_mode(proxy, PROXY_HOLE);
+	check_err(kustos_rwlock_downgrade(rw, writer, KUSTOS_FOREVER, NULL,
+			  &none),
+		KUSTOS_ELOST);
+	ck_assert_ptr_null(none);
+	ck_assert_int_eq(kustos_hold_state(writer), KUSTOS_HOLD_LOST);
+	ck_assert_int_eq(
+		raw_kill_session(fixture_address(), client_session_id(client)),
+		0);
+	proxy_set_mode(proxy, PROXY_PASS);
+	check_err(kustos_hold_release(writer), KUSTOS_ELOST);
+	hold_give(rw_take(rw_rivals, KUSTOS_WRITE));
+	client_wait_epoch(client, 1, 8000);
+}
+END_TEST
+
+/* The request did not reach the server, the writer's node is deleted, and
+   another one writes: what is sent anew makes no reader beside that. */
+START_TEST(S13_a_writer_whose_place_another_has_leaves_no_reader)
+{
+	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *theirs;
+	struct ask a = { .calls = 0 };
+
+	pair_flush();
+	inject_connect(ECONNREFUSED);
+	proxy_arm(proxy, PROXY_LOSE_REQUEST, ZK_OP_CREATE2, 1);
+	check_err(kustos_rwlock_downgrade_async(rw, writer, SOON, NULL,
+			  rw_asked, &a),
+		KUSTOS_OK);
+	test_eventually(proxy_fired(proxy) == 1, 2000);
+	ck_assert_int_eq(
+		raw_delete(fixture_address(), kustos_hold_path(writer)), 0);
+	theirs = rw_take(rw_rivals, KUSTOS_WRITE);
+	ck_assert(ask_waits(&a));
+	inject_connect(0);
+	check_err(ask_wait(&a, 3000), KUSTOS_ELOST);
+	check_err(kustos_hold_release(writer), KUSTOS_ELOST);
+	rw_flush();
+	ck_assert_int_eq(line_count(), 1);
+	ck_assert_int_eq(kustos_hold_state(theirs), KUSTOS_HOLD_HELD);
+	hold_give(theirs);
+}
+END_TEST
+
+/* It goes out on a connection that is silent from then on. */
+START_TEST(a_try_ends_with_its_connection)
+{
+	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *none = NULL;
+
+	proxy_set_mode(proxy, PROXY_HOLD);
+	check_err(kustos_rwlock_downgrade(rw, writer, KUSTOS_NOW, NULL, &none),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_ptr_null(none);
+	ck_assert_int_eq(kustos_hold_state(writer), KUSTOS_HOLD_UNSURE);
+	proxy_set_mode(proxy, PROXY_PASS);
+	hold_wait(writer, KUSTOS_HOLD_HELD, 3000);
+	rw_flush();
+	ck_assert_int_eq(line_count(), 1);
+	hold_give(writer);
+}
+END_TEST
+
+static void *fire(void *cancel)
+{
+	test_eventually(inject_fired() == 1, 2000);
+	kustos_cancel_fire(cancel);
+	return NULL;
+}
+
+/* Nothing of it is left, once what was under way has ended; and its writer has
+   not been touched. */
+START_TEST(L05_a_downgrade_that_is_given_up_leaves_nothing)
+{
+	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *none = NULL;
+	struct kustos_cancel *cancel;
+	pthread_t thread;
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CREATE2, 1);
+	if (_i == 0) {
+		check_err(kustos_rwlock_downgrade(rw, writer,
+				  kustos_after_ms(50), NULL, &none),
+			KUSTOS_ETIMEDOUT);
+	} else {
+		ck_assert_int_eq(pthread_create(&thread, NULL, fire, cancel),
+			0);
+		check_err(kustos_rwlock_downgrade(rw, writer, SOON, cancel,
+				  &none),
+			KUSTOS_ECANCELED);
+		pthread_join(thread, NULL);
+	}
+	ck_assert_ptr_null(none);
+	line_wait(2);
+	inject_reset();
+	rw_flush();
+	ck_assert_int_eq(line_count(), 1);
+	check_node(writer, client);
+	ck_assert_int_eq(kustos_hold_state(writer), KUSTOS_HOLD_HELD);
+	hold_give(rw_downgrade(rw, writer));
+	hold_give(writer);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+/* What becomes of the reader is not known when its caller has no more time, and
+   there is no connection: it is found, or there is none. */
+START_TEST(L05_a_downgrade_that_is_given_up_while_disconnected_leaves_nothing)
+{
+	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *none = NULL;
+
+	rw_flush();
+	inject_connect(ECONNREFUSED);
+	proxy_arm(proxy, _i == 0 ? PROXY_LOSE_REPLY : PROXY_LOSE_REQUEST,
+		ZK_OP_CREATE2, 1);
+	check_err(kustos_rwlock_downgrade(rw, writer, kustos_after_ms(100),
+			  NULL, &none),
+		KUSTOS_ETIMEDOUT);
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+	ck_assert_int_eq(line_count(), _i == 0 ? 2 : 1);
+	inject_connect(0);
+	rw_flush();
+	ck_assert_int_eq(line_count(), 1);
+	check_node(writer, client);
+	hold_give(writer);
+	hold_give(rw_take(rw_rivals, KUSTOS_WRITE));
+}
+END_TEST
+
+/* A release that cannot be sent is not forgotten. */
+START_TEST(U06_a_release_while_disconnected_is_carried_out_later)
+{
+	struct kustos_hold *hold = rw_take(rw, (enum kustos_side)_i);
+	struct ask a = { .calls = 0 };
+
+	rw_ask(&a, rw_rivals, KUSTOS_WRITE, SOON);
+	line_wait(2);
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	hold_give(hold);
+	check_err(kustos_client_flush(client, kustos_after_ms(50), NULL),
+		KUSTOS_ETIMEDOUT);
+	ck_assert(ask_waits(&a));
+	inject_connect(0);
+	check_err(ask_wait(&a, 3000), KUSTOS_OK);
+	hold_give(a.hold);
+	rw_flush();
+}
+END_TEST
+
+static const enum proxy_fault delete_faults[] = { PROXY_LOSE_REPLY,
+	PROXY_LOSE_REQUEST };
+
+/* The answer to a reader's release is lost; before it is tried again the line
+   is removed and made again.  Its node, which is not numbered by the server,
+   must not be mixed up with a new one in the same place. */
+START_TEST(S10_a_late_retry_of_a_release_touches_nobody_else)
+{
+	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE);
+	struct kustos_hold *reader = rw_downgrade(rw, writer);
+	struct kustos_hold *theirs, *theirs_too;
+
+	hold_give(writer);
+	rw_flush();
+	inject_connect(ECONNREFUSED);
+	proxy_arm(proxy, delete_faults[_i], ZK_OP_DELETE, 1);
+	hold_give(reader);
+	test_eventually(proxy_fired(proxy) == 1, 2000);
+	ck_assert_int_eq(raw_delete_tree(fixture_address(), LINE), 0);
+	theirs = rw_take(rw_rivals, KUSTOS_WRITE);
+	theirs_too = rw_downgrade(rw_rivals, theirs);
+	inject_connect(0);
+	rw_flush();
+	check_node(theirs, other);
+	rw_check_node(theirs_too, other);
+	ck_assert_int_eq(kustos_hold_state(theirs_too), KUSTOS_HOLD_HELD);
+	ck_assert_int_eq(line_count(), 2);
+	hold_give(theirs);
+	hold_give(theirs_too);
+	rw_flush();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("rwlock, faults");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t,
+		S06_a_fault_at_any_frame_of_a_cycle_leaves_nothing, 0, FAULTS);
+	tcase_add_loop_test(t,
+		S06_a_fault_at_any_frame_of_a_wait_leaves_nothing, 0, FAULTS);
+	tcase_add_loop_test(t, L05_giving_up_amid_a_fault_leaves_nothing, 0,
+		FAULTS * SIDES);
+	tcase_add_test(t, S13_a_writer_that_is_lost_meanwhile_leaves_no_reader);
+	tcase_add_test(t,
+		S13_a_writer_whose_place_another_has_leaves_no_reader);
+	tcase_add_test(t, a_try_ends_with_its_connection);
+	tcase_add_loop_test(t, L05_a_downgrade_that_is_given_up_leaves_nothing,
+		0, 2);
+	tcase_add_loop_test(t,
+		L05_a_downgrade_that_is_given_up_while_disconnected_leaves_nothing,
+		0, 2);
+	tcase_add_loop_test(t,
+		U06_a_release_while_disconnected_is_carried_out_later, 0,
+		SIDES);
+	tcase_add_loop_test(t,
+		S10_a_late_retry_of_a_release_touches_nobody_else, 0, 2);
+	return fixture_main(s);
+}
