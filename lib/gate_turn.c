@@ -63,7 +63,8 @@ static enum kustos_err take_beside(struct ku_turn *turn, const char *data,
 	struct ku_turn *writer = ku_hold_owner(hold, released);
 
 	if (writer == NULL || writer->gate->line != gate->line ||
-		writer->gate->kind.shares)
+		writer->gate->kind.shares ||
+		writer->gate->kind.bare != gate->kind.bare)
 		return KUSTOS_EINVAL;
 	if (ku_hold_state(hold) == KUSTOS_HOLD_LOST)
 		return KUSTOS_ELOST;

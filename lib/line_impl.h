@@ -2,11 +2,12 @@
  * line_impl.h - the insides of a line, for the files that are called line.
  *
  *   CREATING --has a node--> BEHIND    another place of ours waits before it,
- *                              |       or beside it: nothing to do
+ *                              |       or for the same: nothing to do
  *                              v
  *                           LOOKING    asks who stands before it
  *                            |   |
- *          more than two     |   |   two at most
+ *         more than two,     |   |   two at most
+ *     or only a listing will do  |
  *                            v   v
  *              LOOKING <-- FAR   NEXT --they go--> HELD
  *              (one of the two   (all who stand
@@ -15,18 +16,21 @@
  * All states lead to LEAVING.  A waiting place whose node is gone, with its
  * session or without, starts over with CREATING.
  *
- * What is known of those before a place is a "gap": how many of others stand
- * between it and the place of ours before it, or the beginning, and the names
- * of the nearest two.  Nobody can come in between later, as numbers only grow:
- * so a gap only shrinks, and a gap of no one stays so.  What is known holds on
+ * What is known of those before a place is a "gap": how many of others for whom
+ * it has to wait stand between it and the nearest exclusive place of ours before
+ * it, or the beginning, and the names of the nearest two.  Nobody can come in
+ * between later, as numbers only grow: so a gap only shrinks, and a gap of no
+ * one stays so.  (But for a reader that a writer leaves in its place: of that
+ * only other writers have to know, and they trust nothing but a listing while
+ * others stand before them.)  What is known holds on
  * the connection on which it was learned: on another one events that were
  * missed may come in any order.
  *
  * A place is granted
  *   - by a listing of this connection in which it is the first; or
  *   - without one, when all of this is true on one connection: a gap of KU_NEAR
- *     at the most was seen; all of those were seen to be gone; the place of
- *     ours before it, which was granted, has been released; and its own node
+ *     at the most was seen; all of those were seen to be gone; the places of
+ *     ours for which it waits, which were granted, have been released; and its own node
  *     was seen, with a watch that has not fired.  Events come in the order of
  *     what they tell of, so its node was there when the last of them went.
  *
@@ -180,6 +184,9 @@ void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *));
 void ku_place_grant(struct ku_place *place);
 void ku_place_fail(struct ku_place *place, enum kustos_err err);
 void ku_place_lose(struct ku_place *place);
+
+/* Is the writer still granted whose place this one takes? */
+bool ku_place_has_writer(const struct ku_place *place);
 
 /* Its node is gone, and not by us. */
 void ku_place_gone(struct ku_place *place);

@@ -94,7 +94,9 @@ static void settle(struct ku_place *place)
 /* Somebody stands before "place". */
 static void decide_waiting(struct ku_place *place)
 {
-	if (place->once) {
+	if (place->beside != 0) {
+		ku_place_fail(place, KUSTOS_ELOST); /* its writer has gone */
+	} else if (place->once) {
 		ku_place_fail(place, KUSTOS_EBUSY);
 	} else if (ku_place_rests(place)) {
 		place->state = KU_PLACE_BEHIND;

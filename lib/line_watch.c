@@ -1,4 +1,4 @@
-/* line_watch.c - the nodes that are watched for a place: its own, and one
+/* line_watch.c - the nodes that are watched for a place: its own, and the nearest
    before it. */
 
 #include "line_impl.h"

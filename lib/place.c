@@ -107,7 +107,7 @@ static void move_up(struct ku_place *place, bool anew)
 	/* One listing tells of all who share. */
 	if (anew || (place->state == KU_PLACE_BEHIND && place->kind->shares))
 		ku_place_look(place);
-	else if (place->state == KU_PLACE_BEHIND)
+	else if (place->state == KU_PLACE_BEHIND || place->known == 0)
 		ku_place_activate(place);
 	else
 		ku_place_try(place);
@@ -200,8 +200,7 @@ void ku_place_gone(struct ku_place *place)
 		ku_place_restart(place);
 }
 
-/* Is the writer still granted whose place this one takes? */
-static bool is_beside_one(const struct ku_place *place)
+bool ku_place_has_writer(const struct ku_place *place)
 {
 	const struct ku_place *writer = place->writer;
 
@@ -220,7 +219,7 @@ void ku_place_grant(struct ku_place *place)
 	if (state != KUSTOS_CONNECTED ||
 		place->session_id != client->session.id)
 		return;
-	if (place->beside != 0 && !is_beside_one(place)) {
+	if (place->beside != 0 && !ku_place_has_writer(place)) {
 		ku_place_fail(place, KUSTOS_ELOST);
 		return;
 	}

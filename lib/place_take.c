@@ -12,10 +12,8 @@
    in a listing that is taken now. */
 static void grant_beside(struct ku_place *place)
 {
-	const struct ku_place *writer = place->writer;
-
 	place->state = KU_PLACE_LOOKING;
-	if (writer != NULL && !ku_lookout_sees(writer->own))
+	if (ku_place_has_writer(place) && !ku_lookout_sees(place->writer->own))
 		ku_place_look(place);
 	else
 		ku_place_grant(place); /* or learn that it is too late */

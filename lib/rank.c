@@ -129,7 +129,9 @@ bool ku_contender_blocks(const struct ku_contender *before,
 	const struct ku_contender *after)
 {
 	/* kazoo's lock and its write lock have one name. */
-	bool one_line = before->style == KUSTOS_STYLE_KAZOO ||
+	bool both = before->style == KUSTOS_STYLE_KAZOO &&
+		before->kind == KUSTOS_KIND_LOCK;
+	bool one_line = both ||
 		ku_kind_line(before->kind) == ku_kind_line(after->kind);
 
 	return one_line && ku_number_before(before->number, after->number) &&

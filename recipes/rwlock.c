@@ -43,6 +43,8 @@ static enum kustos_err make_gate(struct kustos_rwlock *rw, const char *path,
 		.reason = o->reason,
 		.data = o->data,
 		.data_len = o->data_len,
+		.on_revoke = o->on_revoke,
+		.on_revoke_arg = o->on_revoke_arg,
 	};
 
 	return ku_gate_create(rw->client, path, &wish, &rw->gates[side]);

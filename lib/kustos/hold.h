@@ -15,7 +15,8 @@
  * A clock cannot stop a write that is already on its way.  Where the thing
  * that is protected can compare numbers, give it the token: each later holder
  * of the same line has a greater one, but for threads of one process that hand
- * over to each other, and keep it.  Where it is kept in ZooKeeper, use
+ * over to each other, and keep it.  Readers' tokens are greater than those of
+ * the writers before them, and in no order among themselves.  Where it is kept in ZooKeeper, use
  * kustos_hold_multi().
  *
  * Threads: every call is safe from any thread and any callback; but the caller
@@ -62,7 +63,8 @@ KUSTOS_API enum kustos_hold_state kustos_hold_state(struct kustos_hold *hold);
 /* Return for how many milliseconds it is certainly yours; 0 if it is lost. */
 KUSTOS_API int64_t kustos_hold_remaining_ms(struct kustos_hold *hold);
 
-/* Return the fencing token: the czxid of the node.  It grows from holder to
+/* Return the fencing token: the czxid of the node; of a reader that was a
+   writer, the writer's.  It grows from holder to
    holder, for as long as the ensemble keeps its data. */
 KUSTOS_API int64_t kustos_hold_token(const struct kustos_hold *hold);
 

@@ -26,9 +26,10 @@ enum kustos_dialect { KUSTOS_DIALECT_CURATOR = 0, KUSTOS_DIALECT_KAZOO = 1 };
 /* Whose way of naming a node has. */
 enum kustos_style {
 	KUSTOS_STYLE_CURATOR = 0, /* _c_<uuid>-lock-N; ours by default */
-	KUSTOS_STYLE_LOCK = 1,	  /* any other name with lock-N: Go's, kazoo's
-				     with Curator's pattern */
-	KUSTOS_STYLE_KAZOO = 2,	  /* <hex32>__lock__N */
+	KUSTOS_STYLE_LOCK = 1,	  /* any other name with lock-N (or __READ__N
+				     and so on): Go's, kazoo's with Curator's
+				     pattern */
+	KUSTOS_STYLE_KAZOO = 2,	  /* <hex32>__lock__N, __rlock__N */
 	KUSTOS_STYLE_SESSION = 3  /* x-<session>-N: ZooKeeper's own recipes */
 };
 

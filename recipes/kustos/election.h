@@ -77,7 +77,7 @@ struct kustos_latch_options {
 
 /* Make a latch on "path", which is made when it is first needed.  "options"
    NULL takes the defaults.  Sends nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL,
-   KUSTOS_ENOMEM, KUSTOS_EFORKED or KUSTOS_ECLOSED. */
+   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_create(
 	struct kustos_client *client, const char *path,
 	const struct kustos_latch_options *options, struct kustos_latch **out);

@@ -79,7 +79,7 @@ struct kustos_mutex_options {
 
 /* Make a mutex on "path", which is made when it is first needed.  "options"
    NULL takes the defaults.  Sends nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL,
-   KUSTOS_ENOMEM, KUSTOS_EFORKED or KUSTOS_ECLOSED. */
+   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_create(
 	struct kustos_client *client, const char *path,
 	const struct kustos_mutex_options *options, struct kustos_mutex **out);

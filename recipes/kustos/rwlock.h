@@ -62,20 +62,25 @@ struct kustos_rwlock_options {
 	int holder_record;
 	const char *reason;
 
+	/* Makes these revocable holders, whose nodes are empty unless "data" is
+	   given; as for a mutex. */
+	kustos_hold_fn *on_revoke;
+	void *on_revoke_arg;
+
 	/* Not 0: unlock waits until the server has confirmed it, or until the
 	   session is over. */
 	int unlock_waits;
 };
 
-#define KUSTOS_RWLOCK_OPTIONS_INIT                            \
-	{                                                     \
-		sizeof(struct kustos_rwlock_options), 32,     \
-			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0 \
+#define KUSTOS_RWLOCK_OPTIONS_INIT                                  \
+	{                                                           \
+		sizeof(struct kustos_rwlock_options), 32,           \
+			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /* Make a read/write lock on "path", which is made when it is first needed.
    "options" NULL takes the defaults.  Sends nothing.  Returns KUSTOS_OK,
-   KUSTOS_EINVAL, KUSTOS_ENOMEM, KUSTOS_EFORKED or KUSTOS_ECLOSED. */
+   KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_create(
 	struct kustos_client *client, const char *path,
 	const struct kustos_rwlock_options *options,
@@ -88,17 +93,21 @@ KUSTOS_API void kustos_rwlock_destroy(struct kustos_rwlock *rw);
 
 /* Lock one side for this thread, waiting until "deadline".  A thread that holds
    it already holds it once more, and nothing is sent.  KUSTOS_NOW: only if it
-   is free.  A wait survives disconnects; when the session ends it goes on with
-   a new node, at the tail.  Returns KUSTOS_OK; KUSTOS_EDEADLK if this thread
-   reads and asks to write, at once; KUSTOS_ELOST if it has lost what it holds,
-   and then it must unlock first; and as kustos_mutex_lock(). */
+   is free; and for a reader, if no writer waits for it either.  A wait survives
+   disconnects; when the session ends it goes on with a new node, at the tail.
+   Returns KUSTOS_OK; KUSTOS_EDEADLK if this thread reads and asks to write, at
+   once; KUSTOS_ELOST if it has lost what it holds on that side, and then it must
+   unlock first; KUSTOS_EBUSY if it is not free and "deadline" is KUSTOS_NOW;
+   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; and as kustos_mutex_lock(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_lock(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 /* Undo one lock of this thread on this side.  The last one gives it back,
    without waiting for the network.  The sides may be unlocked in any order.
-   Returns as kustos_mutex_unlock(). */
+   Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread does not hold it, and nothing
+   happens; KUSTOS_ELOST if it was lost meanwhile, at each level; or, if it
+   waits, KUSTOS_ECLOSED. */
 KUSTOS_API enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
@@ -107,9 +116,9 @@ KUSTOS_API enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 KUSTOS_API struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
-/* Wait for a hold, which any thread may release.  Does not nest: a writer that
-   asks again waits for itself, for whichever side.  Returns as
-   kustos_mutex_lock(). */
+/* Wait for a hold, which any thread may release.  Does not nest: whoever holds
+   one and asks again may wait for itself, a reader when a writer waits.  Returns
+   as kustos_rwlock_lock(), but for KUSTOS_EDEADLK. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -124,9 +133,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire_async(
 	kustos_granted_fn *granted, void *arg);
 
 /* Make a reader's hold beside "hold", a writer's of this object or of another
-   on the same path, which stays what it is: release it, and other readers come
-   in, but no writer that waits.  Its token is that of "hold".  Returns
-   KUSTOS_OK; KUSTOS_ELOST if "hold" was lost before it could be done;
+   on the same path and in the same dialect, which stays what it is: release it
+   after this, and other readers come in, but no writer that waits.  Its token is
+   that of "hold".  Returns
+   KUSTOS_OK; KUSTOS_ELOST if "hold" was lost or released before it was done;
    KUSTOS_EINVAL if it is not a writer's; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED;
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
    and what kustos_create() returns. */
