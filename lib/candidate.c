@@ -247,8 +247,9 @@ static bool tell_one(struct ku_candidate *c)
 	return true;
 }
 
-/* Tell all there is to tell.  Frees what was destroyed meanwhile. */
-static void tell_all(struct ku_candidate *c)
+/* Tell all there is to tell.  Frees what was destroyed meanwhile, and returns
+   whether it is still there. */
+static bool tell_all(struct ku_candidate *c)
 {
 	c->telling = true;
 	c->teller = pthread_self();
@@ -256,8 +257,10 @@ static void tell_all(struct ku_candidate *c)
 		;
 	c->telling = false;
 	pthread_cond_broadcast(&c->client->state_changed);
-	if (c->destroyed)
-		candidate_free(c);
+	if (!c->destroyed)
+		return true;
+	candidate_free(c);
+	return false;
 }
 
 static void run_call(struct kustos_client *client, struct ku_call *call)
@@ -267,7 +270,7 @@ static void run_call(struct kustos_client *client, struct ku_call *call)
 
 	(void)client;
 	if (!c->telling) /* else whoever tells tells this, too */
-		tell_all(c);
+		(void)tell_all(c);
 }
 
 enum kustos_err ku_candidate_create(struct kustos_client *client,
@@ -324,8 +327,8 @@ enum kustos_err ku_candidate_start(struct ku_candidate *c)
 	return err;
 }
 
-/* End it.  Locked; unlocks meanwhile. */
-static void stop(struct ku_candidate *c, bool notify)
+/* End it.  Locked; unlocks meanwhile.  Returns whether it is still there. */
+static bool stop(struct ku_candidate *c, bool notify)
 {
 	struct term *term = c->term;
 
@@ -337,18 +340,21 @@ static void stop(struct ku_candidate *c, bool notify)
 		if (term != NULL)
 			term_end(c, term);
 	}
-	if (!c->telling)
-		tell_all(c);
+	if (!c->telling && !tell_all(c))
+		return false;
 	while (c->telling && !pthread_equal(c->teller, pthread_self()))
 		ku_cond_wait(c->client, &c->client->state_changed,
 			KUSTOS_FOREVER);
+	return true;
 }
 
 void ku_candidate_stop(struct ku_candidate *c, bool notify)
 {
-	ku_lock(c->client);
-	stop(c, notify);
-	ku_unlock(c->client);
+	struct kustos_client *client = c->client;
+
+	ku_lock(client);
+	(void)stop(c, notify);
+	ku_unlock(client);
 }
 
 void ku_candidate_destroy(struct ku_candidate *c)
@@ -357,7 +363,7 @@ void ku_candidate_destroy(struct ku_candidate *c)
 
 	ku_lock(client);
 	c->silent = true;
-	stop(c, false);
+	(void)stop(c, false); /* nobody else destroys it */
 	ku_dispatch_pull(client, &c->call);
 	if (c->telling)
 		c->destroyed = true; /* we are in its callback */

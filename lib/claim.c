@@ -43,7 +43,8 @@ void ku_claim_tell(struct ku_wait *wait)
 	ku_lock(client);
 	bool closing = client->closing != KU_OPEN;
 	ku_unlock(client);
-	/* What was granted before a close, and is told after it, is of no use. */
+	/* What was granted before a close, and is told after it, is of no use.
+	   */
 	if (err == KUSTOS_OK && closing) {
 		(void)ku_hold_release(hold);
 		err = KUSTOS_ECLOSED;

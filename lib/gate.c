@@ -22,7 +22,7 @@ static enum kustos_err copy_data(struct ku_gate *gate,
 	gate->data = malloc(wish->data_len + 1);
 	if (gate->data == NULL)
 		return KUSTOS_ENOMEM;
-	if (wish->data_len > 0)
+	if (wish->data != NULL)
 		memcpy(gate->data, wish->data, wish->data_len);
 	gate->len = wish->data_len;
 	return KUSTOS_OK;

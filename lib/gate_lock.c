@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Return where what this thread has locked is kept; NULL there if it has not. */
+/* Return where what this thread has locked is kept; NULL there if it has not.
+   */
 static struct ku_lock **find_lock(struct ku_gate *gate)
 {
 	struct ku_lock **at = &gate->locks;

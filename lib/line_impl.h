@@ -17,10 +17,10 @@
  * session or without, starts over with CREATING.
  *
  * What is known of those before a place is a "gap": how many of others for whom
- * it has to wait stand between it and the nearest exclusive place of ours before
- * it, or the beginning, and the names of the nearest two.  Nobody can come in
- * between later, as numbers only grow: so a gap only shrinks, and a gap of no
- * one stays so.  (But for a reader that a writer leaves in its place: of that
+ * it has to wait stand between it and the nearest exclusive place of ours
+ * before it, or the beginning, and the names of the nearest two.  Nobody can
+ * come in between later, as numbers only grow: so a gap only shrinks, and a gap
+ * of no one stays so.  (But for a reader that a writer leaves in its place: of that
  * only other writers have to know, and they trust nothing but a listing while
  * others stand before them.)  What is known holds on
  * the connection on which it was learned: on another one events that were
@@ -30,8 +30,8 @@
  *   - by a listing of this connection in which it is the first; or
  *   - without one, when all of this is true on one connection: a gap of KU_NEAR
  *     at the most was seen; all of those were seen to be gone; the places of
- *     ours for which it waits, which were granted, have been released; and its own node
- *     was seen, with a watch that has not fired.  Events come in the order of
+ *     ours for which it waits, which were granted, have been released; and its
+ *     own node was seen, with a watch that has not fired.  Events come in the order of
  *     what they tell of, so its node was there when the last of them went.
  *
  * The nearest are watched from the beginning, long before they matter: when
@@ -124,7 +124,8 @@ struct ku_place {
 
 	struct ku_proof *proof; /* once it needs one */
 
-	/* What the last listing said, and whether that is still to be heeded. */
+	/* What the last listing said, and whether that is still to be heeded.
+	   */
 	enum ku_verdict verdict;
 	bool news;
 

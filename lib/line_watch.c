@@ -1,5 +1,5 @@
-/* line_watch.c - the nodes that are watched for a place: its own, and the nearest
-   before it. */
+/* line_watch.c - the nodes that are watched for a place: its own, and the
+   nearest before it. */
 
 #include "line_impl.h"
 
@@ -246,6 +246,8 @@ void ku_place_watch_ahead(struct ku_place *place, int count)
 
 	if (count > place->gap)
 		count = place->gap;
+	while (count > 0 && place->near[count - 1] == NULL)
+		count--; /* memory is short: it is looked at again */
 
 	for (int i = 0; i < KU_NEAR; i++) {
 		old[i] = place->ahead[i];

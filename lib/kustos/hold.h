@@ -16,8 +16,8 @@
  * that is protected can compare numbers, give it the token: each later holder
  * of the same line has a greater one, but for threads of one process that hand
  * over to each other, and keep it.  Readers' tokens are greater than those of
- * the writers before them, and in no order among themselves.  Where it is kept in ZooKeeper, use
- * kustos_hold_multi().
+ * the writers before them, and in no order among themselves.  Where it is kept
+ * in ZooKeeper, use kustos_hold_multi().
  *
  * Threads: every call is safe from any thread and any callback; but the caller
  * must see to it that no call on a hold overlaps or follows its release (those
@@ -74,11 +74,12 @@ KUSTOS_API const char *kustos_hold_path(const struct kustos_hold *hold);
 
 typedef void kustos_hold_fn(void *arg, struct kustos_hold *hold);
 
-/* Have "fn" called once when "hold" is lost, at once if it is lost already.
-   The call does not wait for other callbacks that take long, unless nine do
-   already.  "fn" may release the hold; it should stop whatever the hold protects.  A later call replaces
-   the function; NULL takes it away.  After kustos_hold_release() has returned
-   it is not running, unless it is itself the caller.  Returns KUSTOS_OK. */
+/* Have "fn" called once when "hold" is lost, at once if it is lost already. The
+   call does not wait for other callbacks that take long, unless nine do
+   already.  "fn" may release the hold; it should stop whatever the hold
+   protects.  A later call replaces the function; NULL takes it away.  After
+   kustos_hold_release() has returned it is not running, unless it is itself the
+   caller.  Returns KUSTOS_OK. */
 KUSTOS_API enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 	kustos_hold_fn *fn, void *arg);
 

@@ -15,8 +15,8 @@
  * when it has lost its leadership or its place.  Disconnects, the end of a
  * session and a path that was deleted do not end it.
  *
- * Whether it leads is told by a clock (<kustos/hold.h>): it stops leading before
- * another can begin, even if no server can be reached.
+ * Whether it leads is told by a clock (<kustos/hold.h>): it stops leading
+ * before another can begin, even if no server can be reached.
  *
  * Threads: every call is safe from any thread and any callback.
  */

@@ -98,9 +98,10 @@ KUSTOS_API void kustos_mutex_destroy(struct kustos_mutex *mutex);
    KUSTOS_ELOST if this thread holds it but has lost it, and then it must unlock
    first; KUSTOS_ESATURATED if the line's numbers are used up;
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
-   and what kustos_create() and kustos_children() return.  Whatever it returns but
-   KUSTOS_OK, nothing of it stays on the server; after KUSTOS_EUNKNOWN (an answer
-   was lost, and the line may not be listed), not longer than the session. */
+   and what kustos_create() and kustos_children() return.  Whatever it returns
+   but KUSTOS_OK, nothing of it stays on the server; after KUSTOS_EUNKNOWN (an
+   answer was lost, and the line may not be listed), not longer than the
+   session. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_lock(
 	struct kustos_mutex *mutex, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

@@ -96,18 +96,19 @@ KUSTOS_API void kustos_rwlock_destroy(struct kustos_rwlock *rw);
    is free; and for a reader, if no writer waits for it either.  A wait survives
    disconnects; when the session ends it goes on with a new node, at the tail.
    Returns KUSTOS_OK; KUSTOS_EDEADLK if this thread reads and asks to write, at
-   once; KUSTOS_ELOST if it has lost what it holds on that side, and then it must
-   unlock first; KUSTOS_EBUSY if it is not free and "deadline" is KUSTOS_NOW;
-   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; and as kustos_mutex_lock(). */
+   once; KUSTOS_ELOST if it has lost what it holds on that side, and then it
+   must unlock first; KUSTOS_EBUSY if it is not free and "deadline" is
+   KUSTOS_NOW; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; and as kustos_mutex_lock().
+   */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_lock(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 /* Undo one lock of this thread on this side.  The last one gives it back,
    without waiting for the network.  The sides may be unlocked in any order.
-   Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread does not hold it, and nothing
-   happens; KUSTOS_ELOST if it was lost meanwhile, at each level; or, if it
-   waits, KUSTOS_ECLOSED. */
+   Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread does not hold it, and
+   nothing happens; KUSTOS_ELOST if it was lost meanwhile, at each level; or, if
+   it waits, KUSTOS_ECLOSED. */
 KUSTOS_API enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
@@ -117,8 +118,8 @@ KUSTOS_API struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
 /* Wait for a hold, which any thread may release.  Does not nest: whoever holds
-   one and asks again may wait for itself, a reader when a writer waits.  Returns
-   as kustos_rwlock_lock(), but for KUSTOS_EDEADLK. */
+   one and asks again may wait for itself, a reader when a writer waits.
+   Returns as kustos_rwlock_lock(), but for KUSTOS_EDEADLK. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -134,12 +135,11 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire_async(
 
 /* Make a reader's hold beside "hold", a writer's of this object or of another
    on the same path and in the same dialect, which stays what it is: release it
-   after this, and other readers come in, but no writer that waits.  Its token is
-   that of "hold".  Returns
-   KUSTOS_OK; KUSTOS_ELOST if "hold" was lost or released before it was done;
-   KUSTOS_EINVAL if it is not a writer's; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED;
-   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
-   and what kustos_create() returns. */
+   after this, and other readers come in, but no writer that waits.  Its token
+   is that of "hold".  Returns KUSTOS_OK; KUSTOS_ELOST if "hold" was lost or
+   released before it was done; KUSTOS_EINVAL if it is not a writer's;
+   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if "deadline" is
+   KUSTOS_NOW and there is no connection; and what kustos_create() returns. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_downgrade(
 	struct kustos_rwlock *rw, struct kustos_hold *hold,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
