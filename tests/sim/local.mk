@@ -15,6 +15,7 @@ libsim_a_SOURCES = \
 	%D%/fid_script.c %D%/fid_script.h \
 	%D%/fid_world.c %D%/fid_world.h \
 	%D%/handle.h \
+	%D%/lock_seeds.h \
 	%D%/minimise.c \
 	%D%/model.c %D%/model.h \
 	%D%/model_impl.h \
@@ -23,16 +24,24 @@ libsim_a_SOURCES = \
 	%D%/mutex_actor.c %D%/mutex_actor.h \
 	%D%/mutex_end.c \
 	%D%/mutex_foreign.c \
+	%D%/mutex_holds.c \
 	%D%/mutex_line.c \
+	%D%/mutex_order.c \
+	%D%/mutex_recipe.c \
 	%D%/mutex_rules.c \
+	%D%/mutex_waits.c \
 	%D%/nemesis.c \
 	%D%/raw.c %D%/raw.h \
 	%D%/raw_watch.c \
+	%D%/real.c %D%/real.h \
+	%D%/rw_recipe.c \
 	%D%/scenario_client.c \
 	%D%/scenario_mutex.c \
 	%D%/scenario_raw.c \
+	%D%/scenario_rwlock.c \
 	%D%/scenarios.c \
 	%D%/sched.c %D%/sched.h \
+	%D%/seeds.h \
 	%D%/server.c \
 	%D%/sessions.c \
 	%D%/sim.c %D%/sim.h \
@@ -46,6 +55,7 @@ libsim_a_SOURCES = \
 
 # The recipes, too: their own libraries are linked with the shared core.
 libsim_a_SOURCES += $(libkustos_mutex_la_SOURCES)
+libsim_a_SOURCES += $(libkustos_rwlock_la_SOURCES)
 libsim_a_CPPFLAGS = $(AM_CPPFLAGS)
 
 # The simulator as a command: tests/sim/sim --help.
@@ -55,6 +65,7 @@ check_PROGRAMS += %D%/sim
 sim_tests += %D%/test_client
 sim_tests += %D%/test_model
 sim_tests += %D%/test_mutex
+sim_tests += %D%/test_rwlock
 sim_tests += %D%/test_session
 sim_tests += %D%/test_sim
 

@@ -9,8 +9,8 @@
 # not found.
 #
 # MUTANTS is a pattern of those that are wanted, MUTANT_SEEDS how many seeds each
-# is given.  "make check" passes the compiler, its flags, and what to link: the objects of
-# the simulator, and then the archives.
+# is given, MUTANT_SECONDS how much time.  "make check" passes the compiler, its
+# flags, and what to link: the objects of the simulator, and then the archives.
 
 scenario=client
 seeds=${MUTANT_SEEDS:-400}
@@ -22,8 +22,8 @@ count=0 at_once=2
 
 # hunt DIRECTORY: with the simulator there.
 hunt() {
-	"$1/sim" --scenario $scenario --seed 1 --seeds "$seeds" \
-		--steps "$steps" >"$1/out" 2>&1
+	timeout "${MUTANT_SECONDS:-300}" "$1/sim" --scenario $scenario \
+		--seed 1 --seeds "$seeds" --steps "$steps" >"$1/out" 2>&1
 }
 
 # build DIRECTORY FILE SED-SCRIPT ...: compile the changed files, and link them.
@@ -57,8 +57,8 @@ try() {
 	fi
 	hunt "$at"
 	code=$?
-	if [ $code -gt 128 ]; then
-		echo "ok: $name: crashed" # a bug is found that way, too
+	if [ $code -ge 124 ]; then
+		echo "ok: $name: crashed, or hung" # it is found that way, too
 	elif ! grep -q '^FAILED' "$at/out"; then
 		echo "FAIL: $name: not found: $(tail -n 1 "$at/out")"
 	else
@@ -190,6 +190,10 @@ mutant proof_over_data_of_a_program lib/line_look.c \
 mutant L05_farewell_refused_and_forgotten lib/place.c \
 	'/^static void said_farewell/,/^}/s/ku_op_undo(place->op);/ku_place_over(place);/'
 
+mutant L05_deleted_again_after_a_farewell \
+	lib/place_take.c 's/proof->request.what.kind == KU_ZK_GET/true/' \
+	lib/line.c '/^void ku_place_free/,/^}/s/free(place);/memset(place, 90, sizeof(*place));/'
+
 # To be served, and to leave nothing.
 mutant L05_node_left_when_given_up lib/place_take.c \
 	's/if (op->err == KUSTOS_OK \&\& op->kind == KU_ZK_CREATE)/if (false)/'
@@ -219,6 +223,54 @@ mutant handed_over_without_end lib/gate_turn.c \
 	's/turn->handed < gate->local_handoffs/gate->local_handoffs > 0/'
 mutant canceled_turn_keeps_its_place lib/gate_turn.c \
 	's/turn = gate->turn; .*/;/'
+
+# The read/write lock.
+scenario=rwlock
+survive
+
+# Who waits for whom.
+mutant L19_reader_waits_for_a_later_writer lib/rank.c \
+	'/^static void place_one/,/^}/s/if (tied != NULL || at == count)/if (at == count \&\& count > 0 \&\& standings[count - 1].shares) at--;&/'
+mutant S13_reader_passes_an_earlier_writer lib/rank.c \
+	's/s->before = s->shares ? before_exclusive :/s->before = s->shares ? 0 :/'
+mutant S13_writer_passes_earlier_readers lib/rank.c \
+	's/s->before = s->shares ? before_exclusive : before;/s->before = before_exclusive;/'
+mutant S13_writer_does_not_wait_for_own_readers lib/place.c \
+	's/ku_place_blocker(place) != NULL/place->writer != NULL/'
+mutant S08_absent_taken_for_first lib/rank.c \
+	's/if (!own->seen)/if (false)/'
+mutant L08_only_one_reader_moves_up lib/place.c \
+	's/more = place->kind->shares.*/more = false;/'
+mutant L08_reader_forgets_an_event lib/line_watch.c \
+	's/ku_place_advance(place);/if (!place->kind->shares) &/'
+mutant reader_waits_for_readers lib/rank.c \
+	's/s->before = s->shares ? before_exclusive : before;/s->before = before;/'
+mutant try_refused_for_readers lib/place_take.c \
+	'/^static .*in_the_way/,/^}/s/last->kind->shares \&\& kind->shares/false/'
+mutant gap_forgotten_with_a_writer lib/place.c \
+	's/bool anew = !shares \&\& .*/bool anew = false;/'
+
+# A writer that becomes a reader.
+mutant S13_reader_made_at_the_tail \
+	lib/place_take.c '/^static enum kustos_err make_op/,/^}/s/if (place->beside != 0)/if (false)/
+	s/return place->beside != 0 ? place->beside : /return /' \
+	lib/place.c 's/place->beside != 0 \&\& !ku_place_has_writer(place)/false/'
+mutant S13_writer_does_not_list_again lib/line_look.c \
+	'/^static bool must_list/,/^}/s/return /return false \&\& /'
+mutant S13_handed_over_beside_a_reader lib/gate_turn.c \
+	's/writer->handed = writer->gate->local_handoffs;/;/'
+mutant S05_lost_hold_made_a_reader lib/place.c \
+	's/place->beside != 0 \&\& !ku_place_has_writer(place)/false/'
+mutant S05_writer_not_looked_for_again lib/place_take.c \
+	'/^static void grant_beside/,/^}/s/!ku_lookout_sees(/false \&\& &/'
+mutant S09_seen_while_its_watch_is_off lib/line_watch.c \
+	'/^static void node_event/,/^}/s/lookout->connection = 0;/;/'
+mutant second_reader_beside_a_writer_unseen lib/rank.c \
+	'/^static void place_one/,/^}/{s/if (!shares \&\& !standings\[at\].shares)/if (standings[at].shares == shares)/;s/tied = &standings\[at\];/return;/;}'
+mutant token_of_the_readers_own_node lib/place_take.c \
+	's/return place->beside != 0 ? place->beside : /return /'
+mutant L20_try_waits_for_a_connection lib/place_take.c \
+	'/^enum kustos_err ku_place_beside/,/^}/s/place->once = once;/;/'
 
 wait
 found=0 failed=0 i=0

@@ -1,4 +1,4 @@
-/* mutex_actor.c - what is asked of a mutex: one acquisition, from its start to
+/* mutex_actor.c - what is asked of a lock: one acquisition, from its start to
    its release. */
 #include "mutex_actor.h"
 
@@ -12,46 +12,16 @@ static struct sim_random *random_of(struct actor *a)
 
 /* Objects */
 
-/* Somebody asks for a hold back: do as he asks, or not. */
-static void asked(void *arg, struct kustos_hold *hold)
-{
-	struct actor *a = arg;
-	struct turn *turn = NULL;
-
-	for (int i = 0; i < SLOTS; i++)
-		if (a->turns[i] != NULL && a->turns[i]->hold == hold)
-			turn = a->turns[i];
-	sim_say(a->sim, a->index, "revoked", NULL, turn ? turn->number : -1);
-	mutex_shared(a->sim)->figures.revoked++;
-	if (turn == NULL || turn->state != TURN_HOLDING)
-		sim_fail(a->sim, "told", "a hold is asked for that is none");
-	else if (turn->place != NULL && !turn->place->asked)
-		sim_fail(a->sim, "told", "turn %d: nobody has asked for it",
-			turn->number);
-	else if (sim_random_below(random_of(a), 2) == 0)
-		turn_release(turn);
-}
-
 static void make_object(struct actor *a, struct object *object)
 {
-	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct shared *s = mutex_shared(a->sim);
 	struct sim_random *r = random_of(a);
 
-	bool crowd = mutex_shared(a->sim)->crowd;
-
-	object->line = crowd ? 0 : (int)sim_random_below(r, 4) / 3;
-	object->local_handoffs = crowd || sim_random_below(r, 2) ? 0 : 2;
-	options.local_handoffs = object->local_handoffs;
-	options.dialect = sim_random_below(r, 8) == 0 ? KUSTOS_DIALECT_KAZOO
-						      : KUSTOS_DIALECT_CURATOR;
-	options.holder_record = sim_random_below(r, 4) == 0;
-	if (sim_random_below(r, 4) == 0) {
-		options.on_revoke = asked;
-		options.on_revoke_arg = a;
-	}
-	if (kustos_mutex_create(a->client, mutex_lines[object->line], &options,
-		    &object->mutex) != KUSTOS_OK)
-		sim_fail(a->sim, "simulator", "cannot make a mutex");
+	object->number = s->object_count++;
+	object->line = s->crowd ? 0 : (int)sim_random_below(r, 4) / 3;
+	object->local_handoffs = s->crowd || sim_random_below(r, 2) ? 0 : 2;
+	if (mutex_recipe_of(a->sim)->make(a, object) != KUSTOS_OK)
+		sim_fail(a->sim, "simulator", "cannot make a lock");
 }
 
 void objects_make(struct actor *a)
@@ -66,14 +36,14 @@ static void free_object(struct actor *a, struct object *object)
 	for (int i = 0; i < SLOTS; i++) {
 		struct turn *turn = a->turns[i];
 
-		if (turn == NULL || turn->mutex != object->mutex ||
+		if (turn == NULL || turn->object != object->number ||
 			turn->state != TURN_WAITING)
 			continue;
 		turn->closed = true;
 		turn->began = sim_now(a->sim);
 	}
-	kustos_mutex_destroy(object->mutex);
-	object->mutex = NULL;
+	mutex_recipe_of(a->sim)->free(object);
+	object->lock = NULL;
 }
 
 void object_replace(struct actor *a)
@@ -94,7 +64,7 @@ void objects_free(struct actor *a)
 
 /* Turns */
 
-static struct turn *turn_new(struct actor *a)
+static struct turn *turn_new(struct actor *a, const struct object *object)
 {
 	struct shared *s = mutex_shared(a->sim);
 	struct turn *turn = sim_calloc(1, sizeof(*turn));
@@ -105,6 +75,12 @@ static struct turn *turn_new(struct actor *a)
 			(size_t)s->turn_room * sizeof(*s->turns));
 	}
 	turn->actor = a;
+	turn->object = object->number;
+	turn->kazoo = object->kazoo;
+	turn->local_handoffs = object->local_handoffs;
+	turn->line = object->line;
+	turn->began = sim_now(a->sim);
+	turn->had_excuse = a->excuses;
 	turn->number = s->turn_count;
 	s->turns[s->turn_count++] = turn;
 	return turn;
@@ -147,6 +123,8 @@ static int64_t some_time(struct actor *a)
 {
 	struct sim_random *r = random_of(a);
 
+	if (a->loner)
+		return sim_random_between(r, 0, 5 * KU_NS_PER_MS);
 	switch (sim_random_below(r, 16)) {
 	case 0:
 		return sim_random_between(r, 0, 2 * TIMEOUT_NS);
@@ -168,6 +146,16 @@ static void say(struct turn *turn, const char *what)
 	sim_say(turn->actor->sim, turn->actor->index, what,
 		turn->place ? turn->place->path : mutex_lines[turn->line],
 		turn->number);
+}
+
+/* A single try while what was given back is still on its way. */
+static void try_again(struct actor *a)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (a->turns[i] != NULL)
+			return;
+	if (!a->closing && !a->ending && !sim_draining(a->sim))
+		turn_start(a, 0, true);
 }
 
 void turn_release(struct turn *turn)
@@ -196,6 +184,27 @@ void turn_release(struct turn *turn)
 	else if (err == KUSTOS_OK && (!sure || turn->told > 0))
 		sim_fail(a->sim, "release", "turn %d: given back after a loss",
 			turn->number);
+	else if (a->loner)
+		try_again(a);
+}
+
+void turn_asked(void *arg, struct kustos_hold *hold)
+{
+	struct actor *a = arg;
+	struct turn *turn = NULL;
+
+	for (int i = 0; i < SLOTS; i++)
+		if (a->turns[i] != NULL && a->turns[i]->hold == hold)
+			turn = a->turns[i];
+	sim_say(a->sim, a->index, "revoked", NULL, turn ? turn->number : -1);
+	mutex_shared(a->sim)->figures.revoked++;
+	if (turn == NULL || turn->state != TURN_HOLDING)
+		sim_fail(a->sim, "told", "a hold is asked for that is none");
+	else if (turn->place != NULL && !turn->place->asked)
+		sim_fail(a->sim, "told", "turn %d: nobody has asked for it",
+			turn->number);
+	else if (sim_random_below(random_of(a), 2) == 0)
+		turn_release(turn);
 }
 
 static void lost(void *arg, struct kustos_hold *hold)
@@ -254,23 +263,25 @@ static void hold_it(struct turn *turn, struct kustos_hold *hold)
 {
 	struct actor *a = turn->actor;
 	struct shared *s = mutex_shared(a->sim);
+	const struct recipe *recipe = mutex_recipe_of(a->sim);
 
 	turn->state = TURN_HOLDING;
 	turn->hold = hold;
 	turn->epoch = a->client->session.epoch;
 	turn->until = sim_now(a->sim) + (a->closing ? 0 : some_time(a));
-	turn->place = line_find(s, kustos_hold_path(hold),
-		kustos_hold_token(hold));
+	turn->place = line_find(s, kustos_hold_path(hold));
 	say(turn, "granted");
 	rules_granted(turn);
 	if (turn->place != NULL && turn->until > sim_now(a->sim) + TIMEOUT_NS &&
 		sim_random_below(random_of(a), 4) == 0)
-		line_remove_soon(a->sim, turn->place);
+		line_remove_soon(a->sim, turn->place, REMOVED_NS);
 	if (kustos_hold_on_lost(hold, lost, turn) != KUSTOS_OK)
 		sim_fail(a->sim, "simulator", "cannot listen for a loss");
 	if (turn->state == TURN_HOLDING &&
 		sim_random_below(random_of(a), 4) == 0)
 		mind_risk(turn);
+	if (turn->state == TURN_HOLDING && recipe->holds != NULL)
+		recipe->holds(turn);
 	if (turn->state == TURN_HOLDING && turn->until <= sim_now(a->sim))
 		turn_release(turn);
 }
@@ -299,7 +310,7 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 	turn_over(turn);
 }
 
-/* Is there anybody else in the line now? */
+/* Is there anybody else in the line now whom it waits for? */
 static bool is_contended(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -307,25 +318,20 @@ static bool is_contended(struct turn *turn)
 	for (int i = 0; i < SLOTS; i++) {
 		struct turn *other = a->turns[i];
 
-		if (other != NULL && other != turn && other->line == turn->line)
+		if (other != NULL && other != turn &&
+			other->line == turn->line &&
+			!(other->shares && turn->shares))
 			return other->contended = true;
 	}
-	return line_busy(mutex_shared(a->sim), turn->line,
+	return line_busy(mutex_shared(a->sim), turn->line, turn->shares,
 		a->client->session.id);
 }
 
-void turn_start(struct actor *a, int slot)
+/* Ask, in a free slot. */
+static void turn_ask(struct turn *turn, int slot, const struct object *object)
 {
-	struct sim_random *r = random_of(a);
-	struct turn *turn = turn_new(a);
-	struct object *object = &a->objects[sim_random_below(r, OBJECTS)];
+	struct actor *a = turn->actor;
 
-	turn->mutex = object->mutex;
-	turn->local_handoffs = object->local_handoffs;
-	turn->line = object->line;
-	turn->deadline = some_deadline(a);
-	turn->began = sim_now(a->sim);
-	turn->fickle = sim_random_below(r, 3) == 0;
 	if (kustos_cancel_create(&turn->cancel) != KUSTOS_OK)
 		sim_fail(a->sim, "simulator", "cannot make a cancel object");
 	a->turns[slot] = turn;
@@ -333,16 +339,47 @@ void turn_start(struct actor *a, int slot)
 	mutex_shared(a->sim)->figures.started++;
 	turn->contended = is_contended(turn);
 	say(turn,
-		turn->deadline == KUSTOS_NOW		  ? "try"
+		turn->from != NULL			  ? "beside"
+			: turn->deadline == KUSTOS_NOW	  ? "try"
 			: turn->deadline < KUSTOS_FOREVER ? "wait"
 							  : "acquire");
-	enum kustos_err err = kustos_mutex_acquire_async(turn->mutex,
-		turn->deadline, turn->cancel, granted, turn);
+	enum kustos_err err = mutex_recipe_of(a->sim)->ask(turn, object,
+		granted);
 	if (err != KUSTOS_OK) {
 		rules_ended(turn, err);
 		say(turn, kustos_err_name(err));
 		turn_over(turn);
 	}
+}
+
+void turn_start(struct actor *a, int slot, bool once)
+{
+	const struct recipe *recipe = mutex_recipe_of(a->sim);
+	struct sim_random *r = random_of(a);
+	struct object *object = &a->objects[sim_random_below(r, OBJECTS)];
+	struct turn *turn = turn_new(a, object);
+
+	turn->deadline = once ? KUSTOS_NOW : some_deadline(a);
+	turn->fickle = sim_random_below(r, 3) == 0;
+	if (recipe->choose != NULL)
+		recipe->choose(turn);
+	turn_ask(turn, slot, object);
+}
+
+void turn_beside(struct actor *a, int slot, struct turn *from,
+	struct object *object)
+{
+	struct turn *turn = turn_new(a, object);
+
+	turn->from = from;
+	turn->shares = true;
+	turn->local_handoffs = 0;
+	turn->deadline = some_deadline(a);
+	turn->fickle = sim_random_below(random_of(a), 3) == 0;
+	turn->wrong = from->shares || from->line != object->line ||
+		from->kazoo != object->kazoo;
+	turn->doomed = kustos_hold_state(from->hold) == KUSTOS_HOLD_LOST;
+	turn_ask(turn, slot, object);
 }
 
 void turn_cancel(struct turn *turn)
@@ -359,13 +396,18 @@ void turn_step(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 	struct sim_random *r = random_of(a);
+	const struct recipe *recipe = mutex_recipe_of(a->sim);
 
 	if (turn->state == TURN_HOLDING) {
 		rules_held(turn);
+		if (recipe->holds != NULL && !sim_draining(a->sim))
+			recipe->holds(turn);
 		if (turn->until <= sim_now(a->sim) || sim_draining(a->sim))
 			turn_release(turn);
-	} else if (!sim_draining(a->sim) && turn->fickle &&
-		sim_random_below(r, 20) == 0) {
-		turn_cancel(turn);
+		return;
 	}
+	rules_waiting(turn);
+	if (!sim_draining(a->sim) && turn->fickle &&
+		sim_random_below(r, 20) == 0)
+		turn_cancel(turn);
 }

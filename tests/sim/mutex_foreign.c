@@ -10,23 +10,7 @@
 
 #define PENDING_MAX 4
 
-static const struct kustos_acl anyone = { KUSTOS_PERM_ALL, "world", "anyone" };
-
-/* The first ones are contenders. */
-static const char *const names[] = {
-	"0123456789abcdef0123456789abcdef__lock__",
-	"_c_0123456789abcdef0123456789abcdef-lock-",
-	"_c_01234567-89ab-4cde-8f01-23456789abcd-lock-",
-	"x-0123456789abcdef-",
-	"x-72057594037927936-",
-	"x--72057594037927936-",
-	"lock-",
-	"note-",
-	"_c_01234567-89ab-4cde-8f01-23456789abcd-READ-",
-	"x-zz-",
-};
-
-#define NAMES (sizeof(names) / sizeof(names[0]))
+const struct kustos_acl foreign_anyone = { KUSTOS_PERM_ALL, "world", "anyone" };
 
 static struct sim_random *random_of(struct actor *a)
 {
@@ -53,7 +37,7 @@ static void done(void *arg, const struct ku_zk_reply *reply)
 	a->pending--;
 }
 
-static void submit(struct actor *a, const struct ku_zk_request *request)
+void foreign_submit(struct actor *a, const struct ku_zk_request *request)
 {
 	if (ku_zk_sim.submit(a->zk, request, done, a) == KU_ZK_OK)
 		a->pending++;
@@ -85,6 +69,7 @@ static void close_handle(struct actor *a)
 /* Two at once take the numbers past their end (only in one transaction). */
 static void create(struct actor *a)
 {
+	const struct recipe *recipe = mutex_recipe_of(a->sim);
 	struct sim_random *r = random_of(a);
 	char path[128];
 	struct ku_zk_request one = {
@@ -93,7 +78,7 @@ static void create(struct actor *a)
 		.len = -1,
 		.mode = sim_random_below(r, 2) ? KU_ZK_EPHEMERAL_SEQUENTIAL
 					       : KU_ZK_PERSISTENT_SEQUENTIAL,
-		.acl = &anyone,
+		.acl = &foreign_anyone,
 		.acl_count = 1,
 	};
 	struct ku_zk_request two[] = { one, one };
@@ -105,8 +90,9 @@ static void create(struct actor *a)
 
 	snprintf(path, sizeof(path), "%s/%s",
 		mutex_lines[sim_random_below(r, LINES)],
-		names[sim_random_below(r, NAMES)]);
-	submit(a, sim_random_below(r, 4) == 0 ? &both : &one);
+		recipe->names[sim_random_below(r,
+			(uint64_t)recipe->name_count)]);
+	foreign_submit(a, sim_random_below(r, 4) == 0 ? &both : &one);
 }
 
 static void delete_some(struct actor *a)
@@ -119,7 +105,20 @@ static void delete_some(struct actor *a)
 	if (place == NULL)
 		return;
 	request.path = place->path;
-	submit(a, &request);
+	foreign_submit(a, &request);
+}
+
+void foreign_set(struct actor *a, const char *path, const char *data)
+{
+	struct ku_zk_request request = {
+		.kind = KU_ZK_SET,
+		.path = path,
+		.version = -1,
+		.data = data,
+		.len = (int)strlen(data),
+	};
+
+	foreign_submit(a, &request);
 }
 
 /* What nobody waits for: a node changes that is somebody's, or a line. */
@@ -130,22 +129,18 @@ static void set_some(struct actor *a)
 		sim_random_below(r, 4) == 0, sim_random_next(r));
 	const char *line = mutex_lines[sim_random_below(r, LINES)];
 	uint64_t one_in = mutex_shared(a->sim)->crowd ? 50 : 3;
-	struct ku_zk_request request = {
-		.kind = KU_ZK_SET,
-		.version = -1,
-		.data = sim_random_below(r, 2) ? "__REVOKE__" : "whatever",
-	};
+	const char *data = sim_random_below(r, 2) ? "__REVOKE__" : "whatever";
 
-	request.len = (int)strlen(request.data);
-	request.path = sim_random_below(r, one_in) == 0 ? line
-		: place != NULL				? place->path
-							: NULL;
-	if (request.path != NULL)
-		submit(a, &request);
+	if (sim_random_below(r, one_in) == 0)
+		foreign_set(a, line, data);
+	else if (place != NULL)
+		foreign_set(a, place->path, data);
 }
 
 void foreign_step(struct actor *a)
 {
+	const struct recipe *recipe = mutex_recipe_of(a->sim);
+
 	if (a->zk != NULL && a->ended)
 		close_handle(a);
 	if (a->zk == NULL &&
@@ -156,6 +151,10 @@ void foreign_step(struct actor *a)
 		return;
 	if (sim_draining(a->sim)) {
 		delete_some(a);
+		return;
+	}
+	if (recipe->meddle != NULL && sim_random_below(random_of(a), 4) == 0) {
+		recipe->meddle(a);
 		return;
 	}
 	switch (sim_random_below(random_of(a), 8)) {

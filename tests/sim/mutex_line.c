@@ -1,7 +1,8 @@
 /*
  * mutex_line.c - the lines as the leader has them, with what became of each
  * contender.  It goes by the order in which nodes were made, not by their
- * numbers, so that it cannot be wrong about those in the same way.
+ * numbers, so that it cannot be wrong about those in the same way.  Only a
+ * reader with the number of a writer stands where that one stands.
  */
 #include "mutex_actor.h"
 
@@ -51,8 +52,15 @@ static bool is_session_name(const char *begin, const char *end)
 		(begin[2] == '-' && dec == (int)(end - 1 - begin - 3));
 }
 
-/* Does a name take part?  If so, with what number? */
-static bool is_contender(const char *name, int32_t *number)
+static bool fits(const struct mark *mark, const char *name, const char *end)
+{
+	return mark->text != NULL ? ends_with(name, end, mark->text)
+				  : is_session_name(name, end);
+}
+
+/* Does a name take part?  If so, with what number, and on which side? */
+static bool is_contender(const struct recipe *recipe, const char *name,
+	int32_t *number, bool *shares)
 {
 	const char *end = name + strlen(name);
 
@@ -68,10 +76,13 @@ static bool is_contender(const char *name, int32_t *number)
 	} else {
 		*number = (int32_t)strtol(digits, NULL, 10);
 	}
-	return ends_with(name, digits, "lock-") ||
-		ends_with(name, digits, "__lock__") ||
-		ends_with(name, digits, "__lock__-") ||
-		is_session_name(name, digits);
+	for (int i = 0; i < recipe->mark_count; i++) {
+		if (!fits(&recipe->marks[i], name, digits))
+			continue;
+		*shares = recipe->marks[i].shares;
+		return true;
+	}
+	return false;
 }
 
 static int client_of(struct shared *s, int64_t owner)
@@ -106,9 +117,14 @@ static void tell_turns(struct sim *sim, const struct place *place)
 		for (int k = 0; k < SLOTS; k++) {
 			struct turn *turn = a->turns[k];
 
-			if (turn == NULL || turn->line != place->line)
+			if (turn == NULL || turn->line != place->line ||
+				!line_blocks(place, turn->shares))
 				continue;
-			if (i != place->client || ++turn->made > 1)
+			if (turn->from == NULL)
+				turn->alone_since = 0;
+			if (i != place->client ||
+				turn->shares != place->shares ||
+				++turn->made > 1)
 				turn->contended = true;
 		}
 	}
@@ -150,41 +166,68 @@ static void remove_it(void *arg, uint64_t serial)
 		(void)model_delete(sim_model(sim), place->path);
 }
 
-void line_remove_soon(struct sim *sim, const struct place *place)
+void line_remove_soon(struct sim *sim, const struct place *place,
+	int64_t within_ns)
 {
 	struct sim_random *r = &mutex_shared(sim)->random;
 
 	sched_add(sim_sched(sim), SCHED_NOBODY,
-		sim_now(sim) + sim_random_between(r, 0, 5 * KU_NS_PER_MS),
-		remove_it, sim, place->serial);
+		sim_now(sim) + sim_random_between(r, 0, within_ns), remove_it,
+		sim, place->serial);
+}
+
+/* It has the number of a writer, and stands where that one stood.  If that one
+   had left already it says nothing any more. */
+static void find_twin(struct shared *s, struct place *place)
+{
+	s->figures.copies++;
+	place->copies = true;
+	for (int i = (int)place->serial - 1; i >= 0 && !place->twin; i--) {
+		struct place *other = s->places[i];
+
+		if (other->line == place->line && !other->shares &&
+			other->number == place->number)
+			place->twin = other;
+	}
+	place->late = place->twin == NULL || place->twin->fate != FATE_THERE;
+	if (place->twin == NULL)
+		return;
+	place->order = place->twin->order;
+	place->token = place->twin->token;
 }
 
 static void created(struct sim *sim, const char *path, int64_t zxid,
-	int64_t owner)
+	int64_t owner, bool sequential)
 {
 	struct shared *s = mutex_shared(sim);
 	int line = line_of(path);
+	bool shares;
 	int32_t number;
 
 	if (line < 0) {
 		line_made(sim, path);
 		return;
 	}
-	if (!is_contender(strrchr(path, '/') + 1, &number))
+	if (!is_contender(mutex_recipe_of(sim), strrchr(path, '/') + 1, &number,
+		    &shares))
 		return;
 	struct place *place = add_place(s);
 	snprintf(place->path, sizeof(place->path), "%s", path);
 	place->line = line;
 	place->number = number;
-	place->czxid = zxid;
+	place->shares = shares;
+	place->token = zxid;
+	place->order = place->serial;
 	place->owner = owner;
 	place->client = client_of(s, owner);
+	if (!sequential)
+		find_twin(s, place);
 	tell_turns(sim, place);
 	if (place->client == FOREIGNER)
 		return;
 	mutex_actor_of(sim, place->client)->made++;
 	if (sim_random_below(&s->random, 150) == 0)
-		line_remove_soon(sim, place);
+		line_remove_soon(sim, place, REMOVED_NS);
 }
 
 static enum fate fate_of(struct shared *s, const struct place *place)
@@ -200,7 +243,7 @@ static enum fate fate_of(struct shared *s, const struct place *place)
 static void deleted(struct sim *sim, const char *path, int64_t zxid)
 {
 	struct shared *s = mutex_shared(sim);
-	struct place *place = line_find(s, path, 0);
+	struct place *place = line_find(s, path);
 
 	if (place == NULL)
 		return;
@@ -222,8 +265,9 @@ static void line_set(struct sim *sim, int line)
 		path_hash(path, len));
 	const char *data = node->data != NULL ? node->data->bytes : "";
 	int32_t number;
+	bool shares;
 
-	if (is_contender(data, &number)) {
+	if (is_contender(mutex_recipe_of(sim), data, &number, &shares)) {
 		s->figures.proofs++;
 		if (s->private_data[line])
 			sim_fail(sim, "data", "%s was written over", path);
@@ -234,7 +278,7 @@ static void line_set(struct sim *sim, int line)
 
 static void set(struct sim *sim, const char *path)
 {
-	struct place *place = line_find(mutex_shared(sim), path, 0);
+	struct place *place = line_find(mutex_shared(sim), path);
 
 	if (place != NULL)
 		place->asked = true;
@@ -247,9 +291,8 @@ void line_change(struct sim *sim, enum model_change_kind kind, const char *path,
 	int64_t zxid, int64_t owner, int64_t parent_czxid, bool sequential)
 {
 	(void)parent_czxid;
-	(void)sequential;
 	if (kind == CHANGE_CREATE)
-		created(sim, path, zxid, owner);
+		created(sim, path, zxid, owner, sequential);
 	else if (kind == CHANGE_DELETE)
 		deleted(sim, path, zxid);
 	else
@@ -290,88 +333,4 @@ void line_note(struct sim *sim, enum model_note what, int client,
 		s->killed[client] = value;
 	else if (what == NOTE_FAULT && client < 0 && path != NULL)
 		snprintf(s->removing, sizeof(s->removing), "%s", path);
-}
-
-struct place *line_find(struct shared *s, const char *path, int64_t czxid)
-{
-	for (int i = s->place_count - 1; i >= 0; i--) {
-		struct place *place = s->places[i];
-
-		if ((czxid == 0 || place->czxid == czxid) &&
-			strcmp(place->path, path) == 0)
-			return place;
-	}
-	return NULL;
-}
-
-/* Where to begin to look for those that are there. */
-static int first_there(struct shared *s)
-{
-	while (s->first_there < s->place_count &&
-		s->places[s->first_there]->fate != FATE_THERE)
-		s->first_there++;
-	return s->first_there;
-}
-
-static bool is_there(const struct place *place, int line)
-{
-	return place->line == line && place->fate == FATE_THERE;
-}
-
-struct place *line_before(struct shared *s, const struct place *place)
-{
-	for (int i = first_there(s); i < (int)place->serial; i++) {
-		struct place *other = s->places[i];
-
-		/* What was given back need not have gone: whoever is granted
-		   by a proof, or after another of the same session, may know
-		   that before. */
-		if (is_there(other, place->line) && !other->released &&
-			other->owner != place->owner)
-			return other;
-	}
-	return NULL;
-}
-
-void line_remove_behind(struct sim *sim, const struct place *place, int count)
-{
-	struct shared *s = mutex_shared(sim);
-
-	for (int i = (int)place->serial + 1; i < s->place_count; i++) {
-		struct place *other = s->places[i];
-
-		if (!is_there(other, place->line) || --count > 0)
-			continue;
-		if (other->client != FOREIGNER && !sim_draining(sim))
-			(void)model_delete(sim_model(sim), other->path);
-		return;
-	}
-}
-
-bool line_busy(struct shared *s, int line, int64_t session)
-{
-	for (int i = first_there(s); i < s->place_count; i++) {
-		struct place *other = s->places[i];
-
-		if (is_there(other, line) &&
-			!(other->released && other->owner == session))
-			return true;
-	}
-	return false;
-}
-
-struct place *line_some(struct shared *s, bool foreign, uint64_t random)
-{
-	struct place *found = NULL;
-	uint64_t n = 0;
-
-	for (int i = first_there(s); i < s->place_count; i++) {
-		struct place *place = s->places[i];
-
-		if (place->fate == FATE_THERE &&
-			(place->client == FOREIGNER) == foreign &&
-			random % ++n == 0)
-			found = place;
-	}
-	return found;
 }

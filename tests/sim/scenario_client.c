@@ -18,6 +18,7 @@
  *                 with a guarantee goes, and nothing of a closed client is left
  */
 #include "client_actor.h"
+#include "real.h"
 
 #include <stdlib.h>
 
@@ -45,30 +46,16 @@ static void told(void *arg, const struct kustos_session *now)
 
 static void open_client(struct actor *a)
 {
-	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
-	struct sim *sim = a->sim;
-	struct ku_env env = {
-		.api = &ku_zk_sim,
-		.api_env = model_client(sim_model(sim), a->index),
-		.clock = *sim_clock(sim),
-		.wake = woken,
-		.wake_arg = a,
-		.seed = sim_random_next(sim_actor_random(sim, a->index)) | 1,
-	};
-
-	options.hosts = model_addresses(sim_model(sim));
-	options.session_timeout_ms = TIMEOUT_MS;
-	options.retry = kustos_retry_forever(50);
-	a->gone = a->closing = false;
+	a->closing = false;
 	a->told = KUSTOS_CONNECTING;
 	a->told_epoch = 0;
 	a->due = true;
-	if (ku_client_open(&options, &env, &a->client) != KUSTOS_OK ||
+	a->gone = !real_open(a->sim, a->index, TIMEOUT_MS, woken, a,
+		&a->client);
+	if (!a->gone &&
 		kustos_client_listen(a->client, told, a, &a->listener) !=
-			KUSTOS_OK) {
-		sim_fail(sim, "simulator", "cannot open a client");
-		a->gone = true;
-	}
+			KUSTOS_OK)
+		sim_fail(a->sim, "simulator", "cannot listen to a client");
 }
 
 static void outage(void *arg, uint64_t phase);

@@ -4,7 +4,9 @@
  * Each actor has a client with a few mutex objects on one or two lines, asks
  * for holds with all kinds of deadlines, cancels some, holds for a while or not
  * at all, and now and then closes its client and opens another.  A foreigner
- * puts contenders of other libraries between them.  What must hold:
+ * puts contenders of other libraries between them.  In some seeds many wait in
+ * one line, among them loners, who wait for one thing at a time and try again
+ * as soon as they have given it back.  What must hold:
  *
  *   one holder   at most one holds a line by its own clock, its node is there
  *                and nobody's stands before it
@@ -22,6 +24,7 @@
  * there, what must hold is that it is told soon.
  */
 #include "mutex_actor.h"
+#include "real.h"
 
 #include <stdlib.h>
 
@@ -42,6 +45,11 @@ struct actor *mutex_actor_of(struct sim *sim, int index)
 	return sim_actor_state(sim, index);
 }
 
+const struct recipe *mutex_recipe_of(struct sim *sim)
+{
+	return mutex_shared(sim)->recipe;
+}
+
 static void woken(void *arg)
 {
 	struct actor *a = arg;
@@ -51,28 +59,12 @@ static void woken(void *arg)
 
 static void open_client(struct actor *a)
 {
-	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
-	struct sim *sim = a->sim;
-	struct ku_env env = {
-		.api = &ku_zk_sim,
-		.api_env = model_client(sim_model(sim), a->index),
-		.clock = *sim_clock(sim),
-		.wake = woken,
-		.wake_arg = a,
-		.seed = sim_random_next(sim_actor_random(sim, a->index)) | 1,
-	};
-
-	options.hosts = model_addresses(sim_model(sim));
-	options.session_timeout_ms = TIMEOUT_MS;
-	options.retry = kustos_retry_forever(50);
-	a->gone = a->ending = a->closing = false;
+	a->ending = a->closing = false;
 	a->due = true;
-	if (ku_client_open(&options, &env, &a->client) != KUSTOS_OK) {
-		sim_fail(sim, "simulator", "cannot open a client");
-		a->gone = true;
-		return;
-	}
-	objects_make(a);
+	a->gone = !real_open(a->sim, a->index, TIMEOUT_MS, woken, a,
+		&a->client);
+	if (!a->gone)
+		objects_make(a);
 }
 
 /* Let the lines become empty ... */
@@ -100,7 +92,7 @@ static void ask(void *arg, uint64_t tag)
 	(void)tag;
 	if (!a->gone && !a->ending && !a->closing && a->turns[0] == NULL &&
 		!sim_draining(a->sim))
-		turn_start(a, 0);
+		turn_start(a, 0, false);
 }
 
 static void servers_stop(void *arg, uint64_t tag)
@@ -152,9 +144,12 @@ static void choose(struct sim *sim)
 
 	s->random.state = sim_random_next(r);
 	s->crowd = sim_random_below(r, 5) < 2;
-	s->count = (int)sim_random_between(r, s->crowd ? 3 : 2, OURS);
+	s->count = (int)sim_random_between(r, s->crowd ? CROWD : 2, OURS);
 	s->slots = s->crowd ? SLOTS : 5;
 	mutex_actor_of(sim, FOREIGNER)->active = foreign;
+	bool loners = s->crowd && sim_random_below(r, 2) == 0;
+	for (int i = CROWD; i < OURS; i++)
+		mutex_actor_of(sim, i)->loner = loners;
 	int64_t first = sim_now(sim) +
 		sim_random_between(r, 1, 2 * TIMEOUT_MS) * KU_NS_PER_MS;
 	int outages = sim_random_below(r, 3) == 0 ? 2 : 0;
@@ -254,11 +249,13 @@ static void step_ours(struct actor *a)
 	} else if (s->hush) {
 		return;
 	} else if (s->crowd) {
-		for (int i = 0; i < s->slots && !a->ending; i++)
+		int slots = a->loner ? 1 : s->slots;
+
+		for (int i = 0; i < slots && !a->ending; i++)
 			if (a->turns[i] == NULL)
-				turn_start(a, i);
+				turn_start(a, i, false);
 	} else if (sim_random_below(r, 3) == 0) {
-		turn_start(a, slot);
+		turn_start(a, slot, false);
 	}
 }
 
@@ -301,6 +298,7 @@ static void fini(void *self)
 
 	if (a->gone || a->client == NULL)
 		return;
+	a->ending = true;
 	for (int i = 0; i < SLOTS; i++)
 		if (a->turns[i] != NULL && a->turns[i]->state == TURN_WAITING)
 			turn_cancel(a->turns[i]);
@@ -315,7 +313,7 @@ static void fini(void *self)
 		(void)ku_client_step(a->client);
 }
 
-static void end(struct sim *sim)
+void mutex_end(struct sim *sim)
 {
 	struct shared *s = mutex_shared(sim);
 
@@ -331,7 +329,7 @@ static void end(struct sim *sim)
 	free(s->session_client);
 }
 
-static const struct sim_actor actor = {
+const struct sim_actor mutex_client = {
 	.size = sizeof(struct actor),
 	.init = init,
 	.step = step,
@@ -340,31 +338,14 @@ static const struct sim_actor actor = {
 	.fini = fini,
 };
 
+static void begin(struct sim *sim)
+{
+	mutex_shared(sim)->recipe = &mutex_recipe;
+}
+
 const struct sim_scenario scenario_mutex = {
 	.name = "mutex",
 	.about = "mutexes of many clients on shared lines, all faults",
-	.clients = MACHINES,
-	.servers = SERVERS,
-	.timeout_ms = TIMEOUT_MS,
-	.step_ms = 20,
-	.faults.rate = {
-		[SIM_LOSE_REPLY] = 6000, [SIM_DELAY_REPLY] = 500,
-		[SIM_CUT] = 500, [SIM_HOLE] = 150, [SIM_EXPIRE] = 100,
-		[SIM_PAUSE] = 1000, [SIM_DELETE] = 1000,
-		[SIM_REMOVE_PARENT] = 30, [SIM_STOP_SERVER] = 60,
-		[SIM_LAG] = 4000,
-	},
-	.cut_off = true,
-	.swarm = true,
-	.prefix = PREFIX,
-	.actor = &actor,
-	.state_size = sizeof(struct shared),
-	.end = end,
-	.drain = mutex_drain,
-	.settled = mutex_settled,
-	.settle_ms = 60000,
-	.note = line_note,
-	.change = line_change,
-	.invariants = mutex_rules,
-	.invariant_count = MUTEX_RULE_COUNT,
+	.begin = begin,
+	LOCK_SCENARIO,
 };

@@ -8,6 +8,7 @@ extern const struct sim_scenario scenario_calm;
 extern const struct sim_scenario scenario_naive;
 extern const struct sim_scenario scenario_client;
 extern const struct sim_scenario scenario_mutex;
+extern const struct sim_scenario scenario_rwlock;
 
 const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_raw,
@@ -15,6 +16,7 @@ const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_naive,
 	&scenario_client,
 	&scenario_mutex,
+	&scenario_rwlock,
 	NULL,
 };
 

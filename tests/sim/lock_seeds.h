@@ -1,0 +1,32 @@
+/*
+ * lock_seeds.h - what the scenarios of locks have done in some seeds.
+ */
+#ifndef SIM_LOCK_SEEDS_H
+#define SIM_LOCK_SEEDS_H
+
+#include "mutex_actor.h"
+#include "seeds.h"
+
+/* Run the first "count" seeds, without some of the faults, and sum up. */
+static inline struct mutex_figures lock_seeds_do(
+	const struct sim_scenario *scenario, uint64_t count, unsigned without)
+{
+	struct sim_options options = { .steps = SEED_STEPS,
+		.without = without };
+	struct mutex_figures sum = { 0 };
+	uint64_t *to = (uint64_t *)&sum;
+	struct sim_result result;
+
+	for (options.seed = 1; options.seed <= count; options.seed++) {
+		sim_run(scenario, &options, &result);
+		free(result.trace);
+		ck_assert(!result.failed);
+		struct mutex_figures one = mutex_last_figures();
+		const uint64_t *from = (const uint64_t *)&one;
+		for (size_t i = 0; i < sizeof(sum) / sizeof(*to); i++)
+			to[i] += from[i];
+	}
+	return sum;
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* mutex_order.c - who is there in the lines, and who stands before whom. */
+#include "mutex_actor.h"
+
+#include <string.h>
+
+struct place *line_find(struct shared *s, const char *path)
+{
+	for (int i = s->place_count - 1; i >= 0; i--) {
+		struct place *place = s->places[i];
+
+		if (strcmp(place->path, path) == 0)
+			return place;
+	}
+	return NULL;
+}
+
+bool line_blocks(const struct place *place, bool shares)
+{
+	return !(place->shares && shares);
+}
+
+/* Where to begin to look for those that are there. */
+static int first_there(struct shared *s)
+{
+	while (s->first_there < s->place_count &&
+		s->places[s->first_there]->fate != FATE_THERE)
+		s->first_there++;
+	return s->first_there;
+}
+
+static bool is_there(const struct place *place, int line)
+{
+	return place->line == line && place->fate == FATE_THERE;
+}
+
+/* Does "other" stand in the way of "place"?  One that came too late to keep its
+   writer's place is in nobody's way who may have been granted meanwhile. */
+static bool is_before(const struct place *other, const struct place *place)
+{
+	return is_there(other, place->line) && other->order < place->order &&
+		line_blocks(other, place->shares) && !other->late;
+}
+
+struct place *line_before(struct shared *s, const struct place *place)
+{
+	for (int i = first_there(s); i < s->place_count; i++) {
+		struct place *other = s->places[i];
+
+		/* What was given back need not have gone: whoever is granted
+		   by a proof, or after another of the same session, may know
+		   that before. */
+		if (is_before(other, place) && !other->released &&
+			other->owner != place->owner)
+			return other;
+	}
+	return NULL;
+}
+
+bool line_is_first(struct shared *s, const struct place *place)
+{
+	for (int i = first_there(s); i < s->place_count; i++)
+		if (is_before(s->places[i], place))
+			return false;
+	return true;
+}
+
+void line_remove_behind(struct sim *sim, const struct place *place, int count)
+{
+	struct shared *s = mutex_shared(sim);
+
+	for (int i = (int)place->serial + 1; i < s->place_count; i++) {
+		struct place *other = s->places[i];
+
+		if (!is_there(other, place->line) || --count > 0)
+			continue;
+		if (other->client != FOREIGNER && !sim_draining(sim))
+			(void)model_delete(sim_model(sim), other->path);
+		return;
+	}
+}
+
+bool line_busy(struct shared *s, int line, bool shares, int64_t session)
+{
+	for (int i = first_there(s); i < s->place_count; i++) {
+		struct place *other = s->places[i];
+
+		if (is_there(other, line) && line_blocks(other, shares) &&
+			!(other->released && other->owner == session))
+			return true;
+	}
+	return false;
+}
+
+struct place *line_some(struct shared *s, bool foreign, uint64_t random)
+{
+	struct place *found = NULL;
+	uint64_t n = 0;
+
+	for (int i = first_there(s); i < s->place_count; i++) {
+		struct place *place = s->places[i];
+
+		if (place->fate == FATE_THERE &&
+			(place->client == FOREIGNER) == foreign &&
+			random % ++n == 0)
+			found = place;
+	}
+	return found;
+}

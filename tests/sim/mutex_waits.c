@@ -1,0 +1,146 @@
+/* mutex_waits.c - what must hold of those who wait, and of how that ends. */
+#include "mutex_actor.h"
+
+/* How late the answer to a try may be. */
+#define TRY_NS (TIMEOUT_NS / 2)
+
+/* How soon one is served who has nobody to wait for, while it is connected. */
+#define SERVED_NS (2 * TIMEOUT_NS)
+
+/* Is there anybody to wait for, as far as can be told? */
+static bool is_behind(const struct turn *turn)
+{
+	const struct actor *a = turn->actor;
+
+	if (turn->from != NULL)
+		return turn->from->state != TURN_HOLDING;
+	return !turn->shares ||
+		line_busy(mutex_shared(a->sim), turn->line, true,
+			a->client->session.id);
+}
+
+/* Who reads does not wait if nobody writes or wants to; a writer that becomes a
+   reader does not wait at all. */
+void rules_waiting(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	const struct ku_session *session = &a->client->session;
+	int64_t now = sim_now(a->sim);
+	bool may_wait = a->awake_since == INT64_MAX ||
+		session->state != KUSTOS_CONNECTED || is_behind(turn);
+
+	if (may_wait)
+		turn->alone_since = 0;
+	else if (turn->alone_since == 0)
+		turn->alone_since = now;
+	else if (now > rules_by(a, turn->alone_since) + SERVED_NS)
+		sim_fail(a->sim, "served", "turn %d waits for nobody",
+			turn->number);
+}
+
+static bool is_bounded(const struct turn *turn)
+{
+	return turn->deadline != KUSTOS_NOW && turn->deadline != KUSTOS_FOREVER;
+}
+
+/* Has it tried once, and been cut off meanwhile? */
+static bool is_cut_off(const struct turn *turn)
+{
+	const struct actor *a = turn->actor;
+	int64_t since = a->away_since > turn->began ? a->away_since
+						    : turn->began;
+
+	return a->away_since != INT64_MAX &&
+		sim_now(a->sim) > rules_by(a, since) + LATE_NS;
+}
+
+/* Past the time at which it should have ended? */
+static bool is_overdue(const struct turn *turn)
+{
+	const struct actor *a = turn->actor;
+	int64_t now = sim_now(a->sim);
+
+	if (a->awake_since == INT64_MAX)
+		return false;
+	if (turn->fired || turn->closed)
+		return now > rules_by(a, turn->began) + LATE_NS;
+	if (turn->deadline == KUSTOS_NOW)
+		return now > rules_by(a, turn->began) + TRY_NS ||
+			is_cut_off(turn);
+	if (!is_bounded(turn))
+		return false;
+	return now > rules_by(a,
+			     turn->deadline > turn->began ? turn->deadline
+							  : turn->began) +
+		LATE_NS;
+}
+
+/* Has it no writer's hold to stand beside, or had it none any more? */
+static bool may_be_late(const struct turn *turn)
+{
+	return turn->from != NULL &&
+		(turn->doomed || turn->from->state == TURN_OVER ||
+			turn->actor->excuses > turn->had_excuse ||
+			rules_reason(turn->from));
+}
+
+static bool may_end(const struct turn *turn, enum kustos_err err)
+{
+	const struct actor *a = turn->actor;
+
+	if (turn->wrong)
+		return err == KUSTOS_EINVAL;
+	switch (err) {
+	case KUSTOS_OK:
+		return !turn->doomed;
+	case KUSTOS_ELOST:
+		return may_be_late(turn);
+	case KUSTOS_EBUSY:
+		return turn->deadline == KUSTOS_NOW && turn->contended;
+	case KUSTOS_EDISCONNECTED:
+		return turn->deadline == KUSTOS_NOW;
+	case KUSTOS_ETIMEDOUT:
+		return is_bounded(turn) && sim_now(a->sim) >= turn->deadline;
+	case KUSTOS_ECANCELED:
+		return turn->fired;
+	case KUSTOS_ECLOSED:
+		return turn->closed;
+	case KUSTOS_ESATURATED:
+		return turn->began <= mutex_shared(a->sim)->sound[turn->line];
+	default:
+		return false;
+	}
+}
+
+void rules_ended(struct turn *turn, enum kustos_err err)
+{
+	struct sim *sim = turn->actor->sim;
+	struct shared *s = mutex_shared(sim);
+
+	s->figures.busy += err == KUSTOS_EBUSY;
+	s->figures.saturated += err == KUSTOS_ESATURATED;
+	s->figures.refused += err == KUSTOS_ELOST;
+	if (!may_end(turn, err))
+		sim_fail(sim, "end", "turn %d: %s", turn->number,
+			kustos_err_name(err));
+	else if (is_overdue(turn))
+		sim_fail(sim, "in time", "turn %d: %s", turn->number,
+			kustos_err_name(err));
+}
+
+static void check_wait(const struct turn *turn)
+{
+	if (turn != NULL && turn->state == TURN_WAITING && is_overdue(turn))
+		sim_fail(turn->actor->sim, "in time", "turn %d still waits",
+			turn->number);
+}
+
+const char *rules_waits(struct sim *sim)
+{
+	struct shared *s = mutex_shared(sim);
+
+	for (int i = 0; i < s->count; i++)
+		for (int k = 0; k < SLOTS; k++)
+			check_wait(mutex_actor_of(sim, i)->turns[k]);
+	return NULL;
+}

@@ -1,0 +1,242 @@
+/* rw_recipe.c - what only a read/write lock is and does: two sides, and writers
+   that become readers. */
+#include "mutex_actor.h"
+#include "sim_impl.h"
+
+#include <kustos/rwlock.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct mark marks[] = {
+	{ "__READ__", true },
+	{ "__WRIT__", false },
+	{ "__rlock__", true },
+	{ "__lock__", false },
+};
+
+/* Curator's; kazoo's with Curator's patterns; kazoo's own.  The last ones are
+   not contenders. */
+static const char *const names[] = {
+	"_c_01234567-89ab-4cde-8f01-23456789abcd-__WRIT__",
+	"_c_01234567-89ab-4cde-8f01-23456789abcd-__READ__",
+	"0123456789abcdef0123456789abcdef-__WRIT__",
+	"0123456789abcdef0123456789abcdef-__READ__",
+	"0123456789abcdef0123456789abcdef__lock__",
+	"0123456789abcdef0123456789abcdef__rlock__",
+	"_c_01234567-89ab-4cde-8f01-23456789abcd-lock-",
+	"_c_01234567-89ab-4cde-8f01-23456789abcd-__READ__-",
+	"x-0123456789abcdef-",
+};
+
+static struct sim_random *random_of(const struct actor *a)
+{
+	return sim_actor_random(a->sim, a->index);
+}
+
+static enum kustos_err make(struct actor *a, struct object *object)
+{
+	struct kustos_rwlock_options options = KUSTOS_RWLOCK_OPTIONS_INIT;
+	struct sim_random *r = random_of(a);
+	struct kustos_rwlock *rw = NULL;
+
+	options.local_handoffs = object->local_handoffs;
+	object->kazoo = sim_random_below(r, 8) == 0;
+	options.dialect = object->kazoo ? KUSTOS_DIALECT_KAZOO
+					: KUSTOS_DIALECT_CURATOR;
+	options.holder_record = sim_random_below(r, 4) == 0;
+	if (sim_random_below(r, 4) == 0) {
+		options.on_revoke = turn_asked;
+		options.on_revoke_arg = a;
+	}
+	enum kustos_err err = kustos_rwlock_create(a->client,
+		mutex_lines[object->line], &options, &rw);
+	object->lock = rw;
+	return err;
+}
+
+static void free_lock(struct object *object)
+{
+	kustos_rwlock_destroy(object->lock);
+}
+
+static enum kustos_err ask(struct turn *turn, const struct object *object,
+	kustos_granted_fn *granted)
+{
+	if (turn->from != NULL)
+		return kustos_rwlock_downgrade_async(object->lock,
+			turn->from->hold, turn->deadline, turn->cancel, granted,
+			turn);
+	return kustos_rwlock_acquire_async(object->lock,
+		turn->shares ? KUSTOS_READ : KUSTOS_WRITE, turn->deadline,
+		turn->cancel, granted, turn);
+}
+
+/* Some clients read more, others write more. */
+static void choose(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+
+	turn->shares = (int)sim_random_below(random_of(a), 4) <= a->index % 3;
+	if (turn->shares)
+		turn->local_handoffs = 0;
+}
+
+/* Return an object of its client that is still there: seldom the wrong one. */
+static struct object *object_of(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+
+	if (sim_random_below(random_of(a), 20) == 0)
+		return &a->objects[sim_random_below(random_of(a), OBJECTS)];
+	for (int i = 0; i < OBJECTS; i++)
+		if (a->objects[i].number == turn->object)
+			return &a->objects[i];
+	return NULL;
+}
+
+/* Within this time, things get into each other's way. */
+#define SOON_NS KU_NS_PER_MS
+
+static void cut(void *arg, uint64_t client)
+{
+	struct sim *sim = arg;
+
+	if (!sim_draining(sim))
+		model_cut(sim_model(sim), (int)client, true);
+}
+
+/* Its node changes, so that its watch fires, and goes; or its connection does;
+   or both, at just this time. */
+static void hinder(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	struct actor *foreigner = mutex_actor_of(a->sim, FOREIGNER);
+	struct sim_random *r = random_of(a);
+
+	if (turn->place != NULL && sim_random_below(r, 2) == 0) {
+		if (foreigner->connected && sim_random_below(r, 2) == 0)
+			foreign_set(foreigner, turn->place->path, "whatever");
+		line_remove_soon(a->sim, turn->place, SOON_NS);
+	}
+	if (a->sim->faults & 1u << SIM_CUT && sim_random_below(r, 2) == 0)
+		sched_add(sim_sched(a->sim), SCHED_NOBODY,
+			sim_now(a->sim) + sim_random_between(r, 0, SOON_NS),
+			cut, a->sim, (uint64_t)a->index);
+}
+
+static void keep_until(struct turn *turn, int64_t until)
+{
+	if (turn->until < until)
+		turn->until = until;
+}
+
+/* Become a reader; and mostly wait for that before giving back, but not always. */
+static void downgrade(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	struct sim_random *r = random_of(a);
+	struct object *object = object_of(turn);
+	int64_t most = sim_random_below(r, 8) == 0 ? 4 * TIMEOUT_NS
+						   : 50 * KU_NS_PER_MS;
+	int64_t until = sim_now(a->sim) + sim_random_between(r, 0, most);
+	int slot = 0;
+
+	while (slot < SLOTS && a->turns[slot] != NULL)
+		slot++;
+	if (slot == SLOTS || object == NULL || object->lock == NULL)
+		return;
+	if (sim_random_below(r, 8) != 0)
+		keep_until(turn, until);
+	turn_beside(a, slot, turn, object);
+}
+
+static void downgrade_now(void *arg, uint64_t tag)
+{
+	struct turn *turn = arg;
+
+	(void)tag;
+	if (turn->state == TURN_HOLDING && !sim_draining(turn->actor->sim))
+		downgrade(turn);
+}
+
+/* It has become a reader: the writer mostly goes. */
+static void downgraded(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	struct sim_random *r = random_of(a);
+	struct turn *from = turn->from;
+
+	if (turn->until < sim_now(a->sim) && sim_random_below(r, 2) == 0)
+		turn->until = sim_now(a->sim) +
+			sim_random_between(r, 0, 100 * KU_NS_PER_MS);
+	if (from->state == TURN_HOLDING && sim_random_below(r, 4) != 0)
+		turn_release(from);
+}
+
+static void holds(struct turn *turn)
+{
+	struct actor *a = turn->actor;
+	struct sim_random *r = random_of(a);
+	int64_t soon = sim_now(a->sim) + sim_random_between(r, 0, SOON_NS);
+
+	if (turn->from != NULL)
+		downgraded(turn);
+	if (a->closing || a->ending ||
+		sim_random_below(r, turn->shares ? 64 : 3) != 0)
+		return;
+	if (sim_random_below(r, 4) != 0) {
+		downgrade(turn);
+		return;
+	}
+	hinder(turn);
+	keep_until(turn, soon + SOON_NS);
+	sched_add(sim_sched(a->sim), a->index, soon, downgrade_now, turn, 0);
+}
+
+/* One that writes becomes a reader as Curator's do, from 5.5 on: with the number
+   of its own node, and while that is there. */
+static void meddle(struct actor *a)
+{
+	static const char *const leaves[] = {
+		"_c_fedcba98-7654-4321-8fed-cba987654321-__READ__",
+		"fedcba9876543210fedcba9876543210-__READ__",
+	};
+	struct shared *s = mutex_shared(a->sim);
+	struct sim_random *r = random_of(a);
+	struct place *place = line_some(s, true, sim_random_next(r));
+	char path[128];
+	struct ku_zk_request leave = { .kind = KU_ZK_DELETE, .version = -1 };
+	struct ku_zk_request beside = {
+		.kind = KU_ZK_CREATE,
+		.path = path,
+		.len = -1,
+		.mode = KU_ZK_EPHEMERAL,
+		.acl = &foreign_anyone,
+		.acl_count = 1,
+	};
+
+	if (place == NULL || place->shares || place->number < 0 ||
+		place->number == INT32_MAX || !line_is_first(s, place))
+		return;
+	snprintf(path, sizeof(path), "%s/%s%010" PRId32,
+		mutex_lines[place->line], leaves[sim_random_below(r, 2)],
+		place->number);
+	foreign_submit(a, &beside);
+	leave.path = place->path;
+	if (sim_random_below(r, 2) == 0)
+		foreign_submit(a, &leave);
+}
+
+const struct recipe rw_recipe = {
+	.marks = marks,
+	.mark_count = sizeof(marks) / sizeof(marks[0]),
+	.names = names,
+	.name_count = sizeof(names) / sizeof(names[0]),
+	.make = make,
+	.free = free_lock,
+	.ask = ask,
+	.choose = choose,
+	.holds = holds,
+	.meddle = meddle,
+};

@@ -1,0 +1,60 @@
+/*
+ * seeds.h - what every scenario of the simulator is tested for.
+ */
+#ifndef SIM_SEEDS_H
+#define SIM_SEEDS_H
+
+#include "sim.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SEED_STEPS 20000
+
+/* Return the scenario of that name, which there has to be. */
+static inline const struct sim_scenario *seeds_of(const char *name)
+{
+	const struct sim_scenario *scenario = sim_find_scenario(name);
+
+	ck_assert_ptr_nonnull(scenario);
+	return scenario;
+}
+
+/* Fail, with the report, if one of "count" seeds from 1000 on does. */
+static inline void seeds_survive(const struct sim_scenario *scenario, int count)
+{
+	struct sim_options options = { .seed = 1000, .steps = SEED_STEPS };
+	struct sim_result result;
+	struct sim_text report = { 0 };
+
+	if (!sim_hunt(scenario, &options, count, &result, &report)) {
+		fputs(report.bytes, stderr); /* too long for a message */
+		ck_abort_msg("%s: %s", result.invariant, result.message);
+	}
+	free(result.trace);
+	free(report.bytes);
+}
+
+/* Return what a seed does, as a number. */
+static inline uint64_t seed_hash(const struct sim_scenario *scenario,
+	uint64_t seed)
+{
+	struct sim_options options = { .seed = seed, .steps = SEED_STEPS };
+	struct sim_result result;
+
+	sim_run(scenario, &options, &result);
+	free(result.trace);
+	return result.hash;
+}
+
+/* A seed repeats a run event for event, and another does not. */
+static inline void seeds_repeat(const struct sim_scenario *scenario)
+{
+	uint64_t first = seed_hash(scenario, 77);
+
+	ck_assert_uint_eq(first, seed_hash(scenario, 77));
+	ck_assert_uint_ne(first, seed_hash(scenario, 78));
+}
+
+#endif
