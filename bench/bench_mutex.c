@@ -1,5 +1,5 @@
 /*
- * bench_mutex.c - Kustos' mutex under bench/compare.
+ * bench_mutex.c - Kustos' mutex under bench/compare, and its read/write lock.
  *
  * Its styles, beside those of driver.h:
  *
@@ -8,11 +8,14 @@
  *	reenter	one thread locks what it holds, and unlocks
  *	memory	as "async", but nobody is served: what a waiting lock costs
  *	crowd	as "memory", with one object for all
+ *	read	as "own", of a read/write lock: readers
+ *	write	the same: writers
  */
 #include <kustos/cancel.h>
 #include <kustos/client.h>
 #include <kustos/mutex.h>
 #include <kustos/node.h>
+#include <kustos/rwlock.h>
 
 #include "driver.h"
 #include "support/process.h"
@@ -32,9 +35,18 @@
 
 struct bench;
 
+/* A mutex, or a side of a read/write lock. */
+enum kind { MUTEX, READER, WRITER };
+
+struct lock {
+	struct kustos_mutex *mutex;
+	struct kustos_rwlock *rw;
+	enum kustos_side side;
+};
+
 struct worker {
 	struct bench *bench;
-	struct kustos_mutex *mutex;
+	struct lock lock;
 	pthread_t thread;
 	bool has_thread;
 };
@@ -45,6 +57,7 @@ struct style {
 	bool threads; /* one for each worker */
 	bool one_object;
 	bool fifo;
+	enum kind kind;
 };
 
 struct bench {
@@ -52,7 +65,7 @@ struct bench {
 	const struct style *style;
 	struct kustos_cancel *stop;
 	struct kustos_client *gate;
-	struct kustos_mutex *gate_mutex;
+	struct lock gate_lock;
 	struct kustos_client **clients;
 	struct worker *workers;
 	atomic_llong count;
@@ -83,16 +96,55 @@ static struct kustos_client *open_client(struct bench *b)
 	return client;
 }
 
-static struct kustos_mutex *make_mutex(struct bench *b,
-	struct kustos_client *client)
+/* --- Locks --------------------------------------------------------------- */
+
+static struct lock lock_make(struct bench *b, struct kustos_client *client,
+	enum kind kind)
 {
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
-	struct kustos_mutex *mutex = NULL;
+	struct lock lock = { .side = kind == READER ? KUSTOS_READ
+						    : KUSTOS_WRITE };
 
 	if (b->style->fifo)
 		o.local_handoffs = 0;
-	(void)failed(b, kustos_mutex_create(client, b->run->path, &o, &mutex));
-	return mutex;
+	(void)failed(b,
+		kind == MUTEX ? kustos_mutex_create(client, b->run->path, &o,
+					&lock.mutex)
+			      : kustos_rwlock_create(client, b->run->path, NULL,
+					&lock.rw));
+	return lock;
+}
+
+static void lock_destroy(struct lock *lock)
+{
+	kustos_mutex_destroy(lock->mutex);
+	kustos_rwlock_destroy(lock->rw);
+	*lock = (struct lock){ 0 };
+}
+
+static enum kustos_err lock_take(const struct lock *lock,
+	struct kustos_cancel *stop)
+{
+	if (lock->rw != NULL)
+		return kustos_rwlock_lock(lock->rw, lock->side, KUSTOS_FOREVER,
+			stop);
+	return kustos_mutex_lock(lock->mutex, KUSTOS_FOREVER, stop);
+}
+
+static enum kustos_err lock_give(const struct lock *lock)
+{
+	return lock->rw != NULL ? kustos_rwlock_unlock(lock->rw, lock->side)
+				: kustos_mutex_unlock(lock->mutex);
+}
+
+static enum kustos_err lock_ask(const struct lock *lock,
+	struct kustos_cancel *stop, kustos_granted_fn *fn, void *arg)
+{
+	if (lock->rw != NULL)
+		return kustos_rwlock_acquire_async(lock->rw, lock->side,
+			KUSTOS_FOREVER, stop, fn, arg);
+	return kustos_mutex_acquire_async(lock->mutex, KUSTOS_FOREVER, stop, fn,
+		arg);
 }
 
 /* --- Workers ------------------------------------------------------------- */
@@ -104,12 +156,11 @@ static void *loop(void *arg)
 	enum kustos_err err = KUSTOS_OK;
 
 	while (err == KUSTOS_OK) {
-		err = failed(b,
-			kustos_mutex_lock(w->mutex, KUSTOS_FOREVER, b->stop));
+		err = failed(b, lock_take(&w->lock, b->stop));
 		if (err != KUSTOS_OK)
 			break;
 		atomic_fetch_add(&b->count, 1);
-		err = failed(b, kustos_mutex_unlock(w->mutex));
+		err = failed(b, lock_give(&w->lock));
 		if (kustos_cancel_fired(b->stop))
 			break;
 	}
@@ -123,9 +174,7 @@ static void queue_up(struct worker *w)
 {
 	struct bench *b = w->bench;
 
-	if (failed(b,
-		    kustos_mutex_acquire_async(w->mutex, KUSTOS_FOREVER,
-			    b->stop, granted, w)) != KUSTOS_OK)
+	if (failed(b, lock_ask(&w->lock, b->stop, granted, w)) != KUSTOS_OK)
 		atomic_fetch_sub(&b->busy, 1);
 }
 
@@ -148,9 +197,10 @@ static void start_worker(struct bench *b, int i)
 {
 	struct worker *w = &b->workers[i];
 
-	w->mutex = b->style->one_object && i > 0
-		? b->workers[0].mutex
-		: make_mutex(b, b->clients[i % b->run->sessions]);
+	w->lock = b->style->one_object && i > 0
+		? b->workers[0].lock
+		: lock_make(b, b->clients[i % b->run->sessions],
+			  b->style->kind);
 	if (b->err != KUSTOS_OK)
 		return;
 	atomic_fetch_add(&b->busy, 1);
@@ -182,7 +232,7 @@ static void stop_workers(struct bench *b)
 		if (w->has_thread)
 			pthread_join(w->thread, NULL);
 		if (i == 0 || !b->style->one_object)
-			kustos_mutex_destroy(w->mutex);
+			lock_destroy(&w->lock);
 	}
 }
 
@@ -209,17 +259,16 @@ static void close_gate(struct bench *b)
 {
 	b->gate = open_client(b);
 	if (b->err == KUSTOS_OK)
-		b->gate_mutex = make_mutex(b, b->gate);
+		b->gate_lock = lock_make(b, b->gate,
+			b->style->kind == MUTEX ? MUTEX : WRITER);
 	if (b->err == KUSTOS_OK)
-		(void)failed(b,
-			kustos_mutex_lock(b->gate_mutex, KUSTOS_FOREVER, NULL));
+		(void)failed(b, lock_take(&b->gate_lock, NULL));
 }
 
 static void open_gate(struct bench *b)
 {
-	kustos_mutex_destroy(b->gate_mutex);
+	lock_destroy(&b->gate_lock);
 	(void)kustos_client_close(b->gate, kustos_after_ms(PATIENCE_MS), NULL);
-	b->gate_mutex = NULL;
 	b->gate = NULL;
 }
 
@@ -270,22 +319,21 @@ static int64_t cpu_ns(void)
 
 static void reenter(struct bench *b, struct driver_result *result)
 {
-	struct kustos_mutex *mutex = make_mutex(b, b->clients[0]);
+	struct lock lock = lock_make(b, b->clients[0], b->style->kind);
 	int64_t end = driver_now_ns() + b->run->ms * 1000000LL;
 	int64_t start = cpu_ns();
 
 	if (b->err == KUSTOS_OK)
-		(void)failed(b, kustos_mutex_lock(mutex, KUSTOS_FOREVER, NULL));
+		(void)failed(b, lock_take(&lock, NULL));
 	while (b->err == KUSTOS_OK && driver_now_ns() < end) {
 		for (int i = 0; i < BATCH && b->err == KUSTOS_OK; i++) {
-			(void)failed(b,
-				kustos_mutex_lock(mutex, KUSTOS_FOREVER, NULL));
-			(void)failed(b, kustos_mutex_unlock(mutex));
+			(void)failed(b, lock_take(&lock, NULL));
+			(void)failed(b, lock_give(&lock));
 		}
 		result->ops += BATCH;
 	}
 	result->ns = cpu_ns() - start;
-	kustos_mutex_destroy(mutex);
+	lock_destroy(&lock);
 }
 
 static void memory(struct bench *b, struct driver_result *result)
@@ -311,13 +359,15 @@ static void memory(struct bench *b, struct driver_result *result)
 }
 
 static const struct style styles[] = {
-	{ "own", turns, true, false, false },
-	{ "shared", turns, true, true, false },
-	{ "fifo", turns, true, true, true },
-	{ "async", turns, false, false, false },
-	{ "reenter", reenter, false, true, false },
-	{ "memory", memory, false, false, false },
-	{ "crowd", memory, false, true, true },
+	{ "own", turns, true, false, false, MUTEX },
+	{ "shared", turns, true, true, false, MUTEX },
+	{ "fifo", turns, true, true, true, MUTEX },
+	{ "async", turns, false, false, false, MUTEX },
+	{ "reenter", reenter, false, true, false, MUTEX },
+	{ "memory", memory, false, false, false, MUTEX },
+	{ "crowd", memory, false, true, true, MUTEX },
+	{ "read", turns, true, false, false, READER },
+	{ "write", turns, true, false, false, WRITER },
 };
 
 static const struct style *find_style(const char *name)

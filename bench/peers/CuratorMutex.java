@@ -1,6 +1,7 @@
 /*
  * CuratorMutex.java - Curator's InterProcessMutex under bench/compare, as
- * driver.h says.
+ * driver.h says; and, for the styles "read" and "write", which are like "own",
+ * a side of its InterProcessReadWriteLock.
  */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -14,12 +15,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.data.Stat;
 
 public final class CuratorMutex {
 	private static final int SESSION_MS = 30000;
 	private static final int PATIENCE_MS = 30000;
+	private static final List<String> STYLES =
+		Arrays.asList("own", "shared", "read", "write");
 
 	/* One that locks and unlocks, and what it met while it was counted. */
 	private final class Worker implements Runnable {
@@ -71,6 +75,7 @@ public final class CuratorMutex {
 
 	private final String hosts;
 	private final String path;
+	private final String style;
 	private final boolean shared;
 	private final List<CuratorFramework> clients = new ArrayList<>();
 	private final List<Worker> workers = new ArrayList<>();
@@ -81,8 +86,9 @@ public final class CuratorMutex {
 	private volatile Exception failure;
 
 	private CuratorMutex(String hosts, String style, String path) {
-		if (!style.equals("own") && !style.equals("shared"))
+		if (!STYLES.contains(style))
 			throw new IllegalArgumentException("no such style");
+		this.style = style;
 		this.hosts = hosts;
 		this.path = path;
 		this.shared = style.equals("shared");
@@ -100,14 +106,23 @@ public final class CuratorMutex {
 		return client;
 	}
 
+	/* A lock on the path: one that waits, or one that all wait for. */
+	private InterProcessMutex lock(CuratorFramework client, boolean gate) {
+		if (style.equals("read") && !gate)
+			return new InterProcessReadWriteLock(client, path)
+				.readLock();
+		if (style.equals("read") || style.equals("write"))
+			return new InterProcessReadWriteLock(client, path)
+				.writeLock();
+		return new InterProcessMutex(client, path);
+	}
+
 	private void start(int number) {
-		InterProcessMutex one =
-			new InterProcessMutex(clients.get(0), path);
+		InterProcessMutex one = lock(clients.get(0), false);
 
 		for (int i = 0; i < number; i++) {
 			InterProcessMutex mutex = shared ? one :
-				new InterProcessMutex(
-					clients.get(i % clients.size()), path);
+				lock(clients.get(i % clients.size()), false);
 			Worker worker = new Worker(mutex);
 			Thread thread = new Thread(worker);
 
@@ -138,8 +153,7 @@ public final class CuratorMutex {
 	/* Have everyone line up behind a lock of ours. */
 	private void gather(int number) throws Exception {
 		try (CuratorFramework gate = open()) {
-			InterProcessMutex mutex =
-				new InterProcessMutex(gate, path);
+			InterProcessMutex mutex = lock(gate, true);
 
 			mutex.acquire();
 			start(number);
