@@ -4,7 +4,8 @@
 check_LIBRARIES += libinterop.a
 libinterop_a_SOURCES = \
 	%D%/peer.h %D%/peer_process.c \
-	%D%/spans.c %D%/spans.h
+	%D%/spans.c %D%/spans.h \
+	%D%/turns.c %D%/turns.h
 libinterop_a_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DINTEROP_SRC='"$(abs_top_srcdir)/%D%"' \
 	-DINTEROP_BUILD='"$(abs_top_builddir)/%D%"' \
@@ -12,7 +13,8 @@ libinterop_a_CPPFLAGS = $(AM_CPPFLAGS) \
 
 # They see of Kustos what is installed, and nothing of its insides.
 interop_ldadd = libinterop.a libintegration.a libsupport.a \
-	libkustos-mutex.la libkustos.la $(CHECK_LIBS)
+	libkustos-mutex.la libkustos-rwlock.la libkustos-election.la \
+	libkustos.la $(CHECK_LIBS)
 
 interop_tests = %D%/test_container
 %C%_test_container_LDADD = $(interop_ldadd)
@@ -22,6 +24,8 @@ interop_tests += %D%/test_foreign
 %C%_test_foreign_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_killed
 %C%_test_killed_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_latch
+%C%_test_latch_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_mixed
 %C%_test_mixed_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_order
@@ -30,13 +34,16 @@ interop_tests += %D%/test_participants
 %C%_test_participants_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_revoke
 %C%_test_revoke_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_rwlock
+%C%_test_rwlock_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_spans
 %C%_test_spans_LDADD = $(interop_ldadd)
 
 # The three processes.  Curator's is compiled where there is a compiler; the
 # tests look whether it is there.
 check_PROGRAMS += %D%/peer
-%C%_peer_LDADD = libkustos-mutex.la libkustos.la
+%C%_peer_LDADD = libkustos-mutex.la libkustos-rwlock.la libkustos-election.la \
+	libkustos.la
 %C%_peer_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 check_DATA = %D%/Peer.stamp

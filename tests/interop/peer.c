@@ -4,13 +4,16 @@
  * With the word "kazoo" after its other arguments it uses that dialect.
  */
 #include <kustos/client.h>
+#include <kustos/election.h>
 #include <kustos/mutex.h>
 #include <kustos/node.h>
 #include <kustos/participant.h>
+#include <kustos/rwlock.h>
 
 #include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +23,16 @@
 
 #define LINE 1024
 #define REPLY 4096
-#define MAX_WORDS 6
+#define MAX_WORDS 7
 #define MAX_PATHS 16
-#define PATIENCE kustos_after_ms(10000)
+#define PATIENCE kustos_after_ms(60000)
 
+/* All on one path; a test uses one of them. */
 struct lock {
 	char path[LINE];
 	struct kustos_mutex *mutex;
+	struct kustos_rwlock *rw;
+	struct kustos_latch *latch; /* NULL: takes no part */
 	int asked; /* counts requests to give it back; -1: not revocable */
 };
 
@@ -78,17 +84,20 @@ static struct lock *lock_make(struct lock *lock, const char *path,
 	int revocable)
 {
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct kustos_rwlock_options rw = KUSTOS_RWLOCK_OPTIONS_INIT;
 
 	snprintf(lock->path, sizeof(lock->path), "%s", path);
 	lock->asked = -1;
-	o.dialect = dialect;
+	o.dialect = rw.dialect = dialect;
 	if (revocable) {
 		lock->asked = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 		o.on_revoke = on_revoke;
 		o.on_revoke_arg = lock;
 	}
 	if (check(kustos_mutex_create(client, path, &o, &lock->mutex),
-		    "create") < 0)
+		    "create") < 0 ||
+		check(kustos_rwlock_create(client, path, &rw, &lock->rw),
+			"create") < 0)
 		exit(1);
 	return lock;
 }
@@ -105,11 +114,34 @@ static struct lock *lock_of(const char *path, int revocable)
 	exit(1);
 }
 
+/* A side of the read/write lock, or the mutex. */
+enum which { READ = KUSTOS_READ, WRITE = KUSTOS_WRITE, MUTEX };
+
+static enum which side_of(const char *word)
+{
+	return word == NULL ? MUTEX : *word == 'r' ? READ : WRITE;
+}
+
+static enum kustos_err take(struct lock *lock, enum which which, long ms)
+{
+	kustos_deadline end = kustos_after_ms(ms);
+
+	return which == MUTEX ? kustos_mutex_lock(lock->mutex, end, NULL)
+			      : kustos_rwlock_lock(lock->rw,
+					(enum kustos_side)which, end, NULL);
+}
+
+static enum kustos_err give(struct lock *lock, enum which which)
+{
+	return which == MUTEX
+		? kustos_mutex_unlock(lock->mutex)
+		: kustos_rwlock_unlock(lock->rw, (enum kustos_side)which);
+}
+
 static void acquire(char **w)
 {
-	kustos_deadline deadline = kustos_after_ms(strtol(w[2], NULL, 10));
-	enum kustos_err err = kustos_mutex_lock(lock_of(w[1], 0)->mutex,
-		deadline, NULL);
+	enum kustos_err err = take(lock_of(w[1], 0), side_of(w[3]),
+		strtol(w[2], NULL, 10));
 
 	if (err == KUSTOS_ETIMEDOUT)
 		say("timeout");
@@ -121,7 +153,7 @@ static void acquire(char **w)
 
 static void release(char **w)
 {
-	enum kustos_err err = kustos_mutex_unlock(lock_of(w[1], 0)->mutex);
+	enum kustos_err err = give(lock_of(w[1], 0), side_of(w[2]));
 
 	if (err == KUSTOS_ELOST)
 		say("lost");
@@ -131,7 +163,11 @@ static void release(char **w)
 
 static void state(char **w)
 {
-	struct kustos_hold *hold = kustos_mutex_hold(lock_of(w[1], 0)->mutex);
+	struct lock *lock = lock_of(w[1], 0);
+	enum which side = side_of(w[2]);
+	struct kustos_hold *hold = side == MUTEX
+		? kustos_mutex_hold(lock->mutex)
+		: kustos_rwlock_hold(lock->rw, (enum kustos_side)side);
 
 	if (hold == NULL)
 		say("error not held");
@@ -178,8 +214,60 @@ static void participants(char **w)
 	kustos_participants_free(p);
 }
 
-/* Add 1 to the number in a node, as somebody would who is alone. */
-static int add(const char *counter)
+static void elect(char **w)
+{
+	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+	struct lock *lock = lock_of(w[1], 0);
+
+	o.id = w[2];
+	if (check(kustos_latch_create(client, w[1], &o, &lock->latch),
+		    "create") == 0 &&
+		check(kustos_latch_start(lock->latch), "start") == 0)
+		say("ok");
+}
+
+static void leads(char **w)
+{
+	long ms = strtol(w[2], NULL, 10);
+	enum kustos_err err = kustos_latch_wait(lock_of(w[1], 0)->latch,
+		ms == 0 ? KUSTOS_NOW : kustos_after_ms(ms), NULL);
+
+	if (err == KUSTOS_EBUSY || err == KUSTOS_ETIMEDOUT)
+		say("no");
+	else if (check(err, "wait") == 0)
+		say("leads %" PRId64, now_ns());
+}
+
+static void resign(char **w)
+{
+	struct lock *lock = lock_of(w[1], 0);
+
+	kustos_latch_destroy(lock->latch);
+	lock->latch = NULL;
+	say("resigned");
+}
+
+static void candidates(char **w)
+{
+	struct kustos_participants *p = NULL;
+	const char *leader = "";
+
+	if (check(kustos_participants(client, w[1], PATIENCE, NULL, &p),
+		    "participants") < 0)
+		return;
+	for (size_t i = 0; i < p->count; i++)
+		if (p->list[i].kind == KUSTOS_KIND_CANDIDATE &&
+			p->list[i].holds)
+			leader = p->list[i].data;
+	say("%zu %s", p->count, leader);
+	for (size_t i = 0; i < p->count; i++)
+		say(" %s", (const char *)p->list[i].data);
+	kustos_participants_free(p);
+}
+
+/* Read the number in a node, and write it back with 1 added, as somebody would
+   who is alone; or only read it. */
+static int use(const char *counter, bool only_read)
 {
 	char text[32];
 	char *data = NULL;
@@ -191,52 +279,84 @@ static int add(const char *counter)
 		return -1;
 	n = snprintf(text, sizeof(text), "%ld", strtol(data, NULL, 10) + 1);
 	kustos_free(data);
+	if (only_read)
+		return 0;
 	return check(kustos_set(client, counter, text, (size_t)n, -1, PATIENCE,
 			     NULL, NULL),
 		"set");
 }
 
-/* One turn; without the lock if "ms" is negative.  Returns 1 if it was taken,
-   0 if the lock did not come, -1 if something failed. */
-static int turn(struct kustos_mutex *mutex, long ms, const char *counter,
-	FILE *file)
-{
-	int64_t from, to;
+struct turns {
+	struct lock *lock;
+	const char *counter;
+	long ms;      /* negative: without the lock */
+	long percent; /* of those that read; negative: it is a mutex */
+	FILE *file;
+};
 
-	if (ms >= 0) {
-		enum kustos_err err = kustos_mutex_lock(mutex,
-			kustos_after_ms(ms), NULL);
+/* What is to be done with what is held, so many times.  Returns 0 or -1. */
+static int use_it(const struct turns *t, enum which how, int times)
+{
+	int64_t from = now_ns();
+
+	while (times-- > 0)
+		if (use(t->counter, how == READ) < 0)
+			return -1;
+	fprintf(t->file, "%" PRId64 " %" PRId64 "%s\n", from, now_ns(),
+		how == READ ? " r" : "");
+	return 0;
+}
+
+/* Become a reader, for long enough that a writer who waits and may not begin
+   would; that is one turn more. */
+static int go_on(const struct turns *t)
+{
+	if (check(take(t->lock, READ, t->ms), "downgrade") < 0 ||
+		check(give(t->lock, WRITE), "unlock") < 0 ||
+		use_it(t, READ, 5) < 0 || check(give(t->lock, READ), "unlock") < 0)
+		return -1;
+	return 1;
+}
+
+/* Turn number "i".  Returns how many were taken: none if the lock did not come;
+   -1 if something failed. */
+static int turn(const struct turns *t, long i)
+{
+	enum which how = t->percent < 0	    ? MUTEX
+		: i * 37 % 100 < t->percent ? READ
+					    : WRITE;
+
+	if (t->ms >= 0) {
+		enum kustos_err err = take(t->lock, how, t->ms);
 
 		if (err == KUSTOS_ETIMEDOUT)
 			return 0;
 		if (check(err, "lock") < 0)
 			return -1;
 	}
-	from = now_ns();
-	if (add(counter) < 0)
+	if (use_it(t, how, 1) < 0)
 		return -1;
-	to = now_ns();
-	if (ms >= 0 && check(kustos_mutex_unlock(mutex), "unlock") < 0)
+	if (how == WRITE && i % 3 == 0 && t->ms >= 0)
+		return go_on(t) < 0 ? -1 : 2;
+	if (t->ms >= 0 && check(give(t->lock, how), "unlock") < 0)
 		return -1;
-	fprintf(file, "%" PRId64 " %" PRId64 "\n", from, to);
 	return 1;
 }
 
 static void count(char **w)
 {
-	struct kustos_mutex *mutex = lock_of(w[1], 0)->mutex;
+	struct turns t = { lock_of(w[1], 0), w[3], strtol(w[5], NULL, 10),
+		w[6] != NULL ? strtol(w[6], NULL, 10) : -1, fopen(w[4], "we") };
 	long n = strtol(w[2], NULL, 10);
-	long ms = strtol(w[5], NULL, 10);
-	FILE *file = fopen(w[4], "we");
 	long done = 0;
 
-	if (file == NULL) {
+	if (t.file == NULL) {
 		say("error cannot write %s", w[4]);
 		return;
 	}
-	while (n-- > 0 && reply[0] == '\0')
-		done += turn(mutex, ms, w[3], file);
-	if (fclose(file) < 0)
+	for (long i = 0; i < n && reply[0] == '\0'; i++)
+		done += turn(&t, i);
+	if (fclose(t.file) < 0)
 		say("error cannot write %s", w[4]);
 	else if (reply[0] == '\0')
 		say("counted %ld", done);
@@ -244,22 +364,26 @@ static void count(char **w)
 
 static const struct command {
 	const char *word;
-	int words;
+	int words, most;
 	void (*run)(char **words);
 } commands[] = {
-	{ "acquire", 3, acquire },
-	{ "release", 2, release },
-	{ "state", 2, state },
-	{ "revocable", 2, revocable },
-	{ "revoked", 3, revoked },
-	{ "revoke", 2, ask_back },
-	{ "participants", 2, participants },
-	{ "count", 6, count },
+	{ "acquire", 3, 4, acquire },
+	{ "release", 2, 3, release },
+	{ "state", 2, 3, state },
+	{ "revocable", 2, 2, revocable },
+	{ "revoked", 3, 3, revoked },
+	{ "revoke", 2, 2, ask_back },
+	{ "elect", 3, 3, elect },
+	{ "leads", 3, 3, leads },
+	{ "resign", 2, 2, resign },
+	{ "candidates", 2, 2, candidates },
+	{ "participants", 2, 2, participants },
+	{ "count", 6, 7, count },
 };
 
 static void answer(char *line)
 {
-	char *words[MAX_WORDS];
+	char *words[MAX_WORDS] = { NULL };
 	char *rest = NULL;
 	char *word;
 	int n = 0;
@@ -269,7 +393,7 @@ static void answer(char *line)
 		word = strtok_r(NULL, " \n", &rest))
 		words[n++] = word;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (n > 0 && n == commands[i].words &&
+		if (n > 0 && n >= commands[i].words && n <= commands[i].most &&
 			strcmp(words[0], commands[i].word) == 0)
 			commands[i].run(words);
 	puts(reply[0] != '\0' ? reply : "error what is that");
@@ -297,6 +421,8 @@ static void hang_up(void)
 {
 	for (int i = 0; i < MAX_PATHS && locks[i].mutex != NULL; i++) {
 		kustos_mutex_destroy(locks[i].mutex);
+		kustos_rwlock_destroy(locks[i].rw);
+		kustos_latch_destroy(locks[i].latch);
 		if (locks[i].asked >= 0)
 			close(locks[i].asked);
 	}

@@ -3,24 +3,38 @@
  *
  * All kinds obey the same lines, and answer each with one:
  *
- *	acquire PATH MS			acquired NS | timeout | lost
- *	release PATH			released | lost
- *	state PATH			state HELD | state UNSURE | state LOST
+ *	acquire PATH MS [SIDE]		acquired NS | timeout | lost
+ *	release PATH [SIDE]		released | lost
+ *	state PATH [SIDE]		state HELD | state UNSURE | state LOST
  *	revocable PATH			ok, if PATH was not acquired before
  *	revoked PATH MS			revoked, once for each request | no
  *	revoke NODE			ok
  *	participants PATH		COUNT NODE=DATA NODE=DATA ...
- *	count PATH N COUNTER FILE MS	counted N
+ *	elect PATH ID			ok
+ *	leads PATH MS			leads NS | no
+ *	resign PATH			resigned
+ *	candidates PATH			COUNT LEADER ID ID ...
+ *	count PATH N COUNTER FILE MS [PERCENT]	counted N
  *	exit				none; it closes its session and ends
+ *
+ * SIDE is "read" or "write", of a read/write lock; without it PATH is a mutex.
+ * "elect" begins to take part in an election, as ID, and "resign" ends that;
+ * "candidates" is answered with their ids in order, after that of the leader.
+ * kazoo has no such election.
  *
  * What fails is answered with "error" and the reason.  MS is how long to wait,
  * NS the time of CLOCK_MONOTONIC.  "count" reads the number in the node
  * COUNTER and writes it back with 1 added, N times, each time holding the lock
  * at PATH; FILE gets a line "NS NS" for each: the first moment and the last.
  * Turns for which the lock did not come in MS are left out, and the answer is
- * how many were not.  With MS -1 it does not ask for the lock at all.
+ * how many were not.  With MS -1 it does not ask for the lock at all.  With
+ * PERCENT it is a read/write lock; so many of a hundred turns, here and there,
+ * only look at the counter, as readers, and have " r" at the end of their line.
+ * Ours goes on as a reader, for one turn more, after some that wrote.
  *
- * Only Kustos knows the state of a hold.  kazoo knows no revocation, and the
+ * Only Kustos knows the state of a hold.  kazoo's read/write lock is that of
+ * doc/examples/kustos_lock.py; a reader of kazoo 2.8.0 waits for writers that
+ * came later as well, and so for ever.  kazoo knows no revocation, and the
  * participants' data but not their nodes.
  *
  * In all these functions, what cannot be done fails the test.
@@ -45,7 +59,7 @@ enum peer_kind {
 
 #define PEER_COMMON 3 /* the first three share one line */
 #define PEER_REPLY 4096
-#define PEER_PATIENCE_MS 10000
+#define PEER_PATIENCE_MS PATIENCE_MS
 
 struct peer {
 	enum peer_kind kind;

@@ -10,7 +10,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
 from kazoo.recipe.lock import Lock
 
-from kustos_lock import KustosLock
+from kustos_lock import KustosLock, KustosReadLock, KustosWriteLock
 
 NAME = "a-kazoo"
 
@@ -21,47 +21,55 @@ class Peer:
         self.kind = kind
         self.locks = {}
 
-    def lock(self, path):
-        if path not in self.locks:
-            self.locks[path] = self.kind(self.client, path, NAME)
-        return self.locks[path]
+    def lock(self, path, side=None):
+        kind = SIDES[side] if side else self.kind
+        if (path, side) not in self.locks:
+            self.locks[path, side] = kind(self.client, path, NAME)
+        return self.locks[path, side]
 
-    def acquire(self, path, ms):
+    def acquire(self, path, ms, side=None):
         try:
-            if self.lock(path).acquire(timeout=int(ms) / 1000):
+            if self.lock(path, side).acquire(timeout=int(ms) / 1000):
                 return "acquired %d" % time.monotonic_ns()
         except LockTimeout:
             pass
         return "timeout"
 
-    def release(self, path):
-        return "released" if self.lock(path).release() else "error not held"
+    def release(self, path, side=None):
+        return "released" if self.lock(path, side).release() \
+            else "error not held"
 
     def participants(self, path):
         names = self.lock(path).contenders()
         return " ".join([str(len(names))] + ["=" + name for name in names])
 
-    def add(self, counter):
+    def use(self, counter, only_read):
         old, _ = self.client.get(counter)
-        self.client.set(counter, b"%d" % (int(old) + 1))
+        if not only_read:
+            self.client.set(counter, b"%d" % (int(old) + 1))
 
-    def count(self, path, n, counter, file, ms):
+    def count(self, path, n, counter, file, ms, percent=None):
         asks = int(ms) >= 0
         spans = []
-        for _ in range(int(n)):
-            if asks and self.acquire(path, ms) == "timeout":
+        side = None
+        for i in range(int(n)):
+            if percent:
+                side = "read" if i * 37 % 100 < int(percent) else "write"
+            if asks and self.acquire(path, ms, side) == "timeout":
                 continue
             start = time.monotonic_ns()
-            self.add(counter)
+            self.use(counter, side == "read")
             end = time.monotonic_ns()
             if asks:
-                self.release(path)
-            spans.append("%d %d\n" % (start, end))
+                self.release(path, side)
+            spans.append("%d %d%s\n" % (
+                start, end, " r" if side == "read" else ""))
         with open(file, "w") as out:
             out.writelines(spans)
         return "counted %d" % len(spans)
 
 
+SIDES = dict(read=KustosReadLock, write=KustosWriteLock)
 COMMANDS = ("acquire", "release", "participants", "count")
 
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START_MS 30000 /* of a JVM, on a machine that is busy */
+#define START_MS 60000 /* of a JVM, on a machine that is busy */
 #define JAVA_DIR "/usr/share/java/"
 #define CURATOR JAVA_DIR "curator-recipes.jar" /* it names what it needs */
 #define QUIET JAVA_DIR "slf4j-nop.jar"
@@ -181,7 +181,7 @@ void peer_kill(struct peer *p)
 
 void peer_join(struct peer *p, const char *path, int place)
 {
-	peer_tell(p, "acquire %s 30000", path);
+	peer_tell(p, "acquire %s 60000", path);
 	line_await(path, place);
 }
 

@@ -6,10 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-int spans_add(struct spans *s, int64_t from, int64_t to, int who)
+static int add(struct spans *s, struct span one)
 {
-	if (to < from)
+	if (one.to < one.from)
 		return -1;
 	if (s->count == s->room) {
 		size_t room = s->room == 0 ? 256 : 2 * s->room;
@@ -20,24 +21,45 @@ int spans_add(struct spans *s, int64_t from, int64_t to, int who)
 		s->list = list;
 		s->room = room;
 	}
-	s->list[s->count++] = (struct span){ from, to, who };
+	s->list[s->count++] = one;
 	return 0;
+}
+
+int spans_add(struct spans *s, int64_t from, int64_t to, int who)
+{
+	return add(s, (struct span){ from, to, who, false });
+}
+
+int spans_add_shared(struct spans *s, int64_t from, int64_t to, int who)
+{
+	return add(s, (struct span){ from, to, who, true });
+}
+
+/* Add what a line says.  Returns 0 or -1. */
+static int add_line(struct spans *s, const char *line, int who)
+{
+	struct span one = { .who = who };
+	int len = 0;
+
+	if (sscanf(line, "%" SCNd64 " %" SCNd64 "%n", &one.from, &one.to,
+		    &len) != 2)
+		return -1;
+	one.shared = strcmp(line + len, " r\n") == 0;
+	if (!one.shared && strcmp(line + len, "\n") != 0)
+		return -1;
+	return add(s, one);
 }
 
 int spans_read(struct spans *s, const char *file, int who)
 {
 	FILE *f = fopen(file, "re");
 	char line[128];
-	int64_t from, to;
-	char end;
 	int n = 0;
 
 	if (f == NULL)
 		return -1;
 	while (n >= 0 && fgets(line, sizeof(line), f) != NULL) {
-		if (sscanf(line, "%" SCNd64 " %" SCNd64 "%c", &from, &to,
-			    &end) == 3 &&
-			end == '\n' && spans_add(s, from, to, who) == 0)
+		if (add_line(s, line, who) == 0)
 			n++;
 		else
 			n = -1;
@@ -56,16 +78,39 @@ static int by_beginning(const void *a, const void *b)
 
 size_t spans_overlaps(struct spans *s)
 {
-	int64_t over = INT64_MIN; /* the latest end so far */
+	int64_t alone = INT64_MIN; /* the latest end so far of one that is not
+				      shared, and of any */
+	int64_t any = INT64_MIN;
 	size_t n = 0;
 
 	if (s->count > 0)
 		qsort(s->list, s->count, sizeof(*s->list), by_beginning);
 	for (size_t i = 0; i < s->count; i++) {
-		if (i > 0 && s->list[i].from <= over)
+		const struct span *one = &s->list[i];
+
+		if (i > 0 && one->from <= (one->shared ? alone : any))
 			n++;
-		if (s->list[i].to > over)
-			over = s->list[i].to;
+		if (one->to > any)
+			any = one->to;
+		if (!one->shared && one->to > alone)
+			alone = one->to;
+	}
+	return n;
+}
+
+size_t spans_together(const struct spans *s)
+{
+	int64_t over = INT64_MIN; /* the latest end so far */
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct span *one = &s->list[i];
+
+		if (!one->shared)
+			continue;
+		n += over != INT64_MIN && one->from <= over;
+		if (one->to > over)
+			over = one->to;
 	}
 	return n;
 }

@@ -4,12 +4,14 @@
 #ifndef TEST_SPANS_H
 #define TEST_SPANS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct span {
 	int64_t from, to; /* nanoseconds of one clock; "to" is the last */
 	int who;
+	bool shared; /* may overlap with others that are */
 };
 
 struct spans {
@@ -18,16 +20,22 @@ struct spans {
 	size_t room;
 };
 
-/* Add one.  Returns 0, or -1 if it ends before it begins or memory is
-   short. */
+/* Add one; or one that is shared.  Returns 0, or -1 if it ends before it begins
+   or memory is short. */
 int spans_add(struct spans *spans, int64_t from, int64_t to, int who);
+int spans_add_shared(struct spans *spans, int64_t from, int64_t to, int who);
 
-/* Add a file of lines "FROM TO".  Returns how many there were, or -1. */
+/* Add a file of lines "FROM TO", or "FROM TO r" for those that are shared.
+   Returns how many there were, or -1. */
 int spans_read(struct spans *spans, const char *file, int who);
 
 /* Sort them by their beginnings, and return how many began when one that had
-   begun before was not over. */
+   begun before was not over, unless both are shared. */
 size_t spans_overlaps(struct spans *spans);
+
+/* Of sorted ones, return how many shared ones began when another one was not
+   over. */
+size_t spans_together(const struct spans *spans);
 
 /* Of sorted ones, return how many times one was followed by another's. */
 size_t spans_changes(const struct spans *spans);

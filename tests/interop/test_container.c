@@ -23,7 +23,7 @@ static void await_reaped(const char *path)
 /* Both kinds use it once, "first" making it; then it is empty and goes. */
 static void use_once(struct peer *first, struct peer *second)
 {
-	peer_do(first, "acquired", "acquire " LINE " 5000");
+	peer_do(first, "acquired", "acquire " LINE " 30000");
 	peer_join(second, LINE, 2);
 	ck_assert(peer_silent(second));
 	peer_do(first, "released", "release " LINE);

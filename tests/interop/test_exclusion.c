@@ -5,9 +5,9 @@
 #include "peer.h"
 #include "spans.h"
 #include "support/raw.h"
+#include "turns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define EACH 3 /* processes of a kind */
@@ -16,51 +16,25 @@
 #define FOREVER 60000
 #define SHORT 5
 #define SESSION_MS 10000
-#define LINE "/line"
-#define COUNTER "/counter"
+#define LINE TURNS_LINE
 
 static struct peer peers[PEERS];
 static struct spans spans;
-static int done[PEERS]; /* how many turns each of them had */
+static struct turns plan[PEERS];
 
 static const enum peer_kind kinds[PEERS + 1] = { PEER_KUSTOS, PEER_CURATOR,
 	PEER_KAZOO, PEER_KUSTOS, PEER_CURATOR, PEER_KAZOO, PEER_KUSTOS,
 	PEER_CURATOR, PEER_KAZOO, PEER_KINDS };
 
-static void file_of(int i, char *path, size_t size)
-{
-	snprintf(path, size, "%s/spans-%d", server_dir(fixture_server()), i);
-}
-
-/* Have "count" of them try to take so many turns each, at the same time, with
-   so much patience for each; then read when they had them. */
+/* Have "count" of them try to take so many turns each, with so much patience
+   for each. */
 static void all_take_turns(int count, int turns, const int *patience_ms)
 {
-	char path[320];
-
-	ck_assert_int_eq(raw_create(fixture_address(), COUNTER, "0"), 0);
-	for (int i = 0; i < count; i++) {
-		file_of(i, path, sizeof(path));
-		peer_tell(&peers[i], "count " LINE " %d " COUNTER " %s %d",
-			turns, path, patience_ms[i]);
-	}
+	for (int i = 0; i < count; i++)
+		plan[i] = (struct turns){ turns, patience_ms[i], TURNS_MUTEX,
+			0 };
 	spans_free(&spans);
-	for (int i = 0; i < count; i++) {
-		done[i] = atoi(peer_hear(&peers[i], "counted", 100000));
-		file_of(i, path, sizeof(path));
-		ck_assert_int_eq(spans_read(&spans, path, i), done[i]);
-	}
-}
-
-static int counted(void)
-{
-	struct raw *raw = raw_open(fixture_address(), SESSION_MS);
-	char text[32];
-
-	ck_assert_ptr_nonnull(raw);
-	ck_assert_int_eq(raw_do_get(raw, COUNTER, text, sizeof(text), NULL), 0);
-	raw_close(raw);
-	return atoi(text);
+	turns_take(peers, plan, count, &spans);
 }
 
 START_TEST(nine_processes_of_three_kinds_exclude_each_other)
@@ -70,7 +44,7 @@ START_TEST(nine_processes_of_three_kinds_exclude_each_other)
 
 	peers_start(peers, kinds, PEERS, SESSION_MS);
 	all_take_turns(PEERS, TURNS, patience_ms);
-	ck_assert_int_eq(counted(), PEERS * TURNS);
+	ck_assert_int_eq(turns_counted(), PEERS * TURNS);
 	ck_assert_uint_eq(spans.count, PEERS * TURNS);
 	ck_assert_uint_eq(spans_overlaps(&spans), 0);
 
@@ -91,11 +65,11 @@ static int take_turns_impatiently(int turns)
 
 	all_take_turns(PEERS, turns, patience_ms);
 	for (int i = 0; i < PEERS; i++) {
-		sum += done[i];
+		sum += plan[i].done;
 		if (patience_ms[i] == FOREVER)
-			ck_assert_int_eq(done[i], turns);
+			ck_assert_int_eq(plan[i].done, turns);
 	}
-	ck_assert_int_eq(counted(), sum);
+	ck_assert_int_eq(turns_counted(), sum);
 	ck_assert_uint_eq(spans.count, (size_t)sum);
 	ck_assert_uint_eq(spans_overlaps(&spans), 0);
 	return sum;
@@ -128,9 +102,12 @@ START_TEST(proofs_let_nobody_in_either)
 			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
 			0);
 	}
+	raw_close(raw); /* nobody pings for it */
 	peers_start(peers, kinds, PEERS, SESSION_MS);
 	ck_assert_int_lt(take_turns_impatiently(turns), (PEERS - 1) * turns);
 	line_await(LINE, crowd);
+	raw = raw_open(fixture_address(), SESSION_MS);
+	ck_assert_ptr_nonnull(raw);
 	ck_assert_int_eq(raw_do_get(raw, LINE, data, sizeof(data), NULL), 0);
 	ck_assert_ptr_nonnull(strstr(data, "-lock-")); /* one was left */
 	raw_close(raw);
@@ -146,7 +123,7 @@ START_TEST(without_the_lock_the_checks_find_that_they_do_not)
 
 	peers_start(peers, kinds, PEER_COMMON, SESSION_MS);
 	all_take_turns(PEER_COMMON, turns, no_lock);
-	ck_assert_int_lt(counted(), PEER_COMMON * turns);
+	ck_assert_int_lt(turns_counted(), PEER_COMMON * turns);
 	ck_assert_uint_gt(spans_overlaps(&spans), 0);
 	peers_end(peers, PEER_COMMON);
 }

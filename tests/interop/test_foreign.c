@@ -6,6 +6,7 @@
 
 #include "integration/client_fixture.h"
 #include "support/raw.h"
+#include "turns.h"
 
 #include <kustos/mutex.h>
 #include <kustos/participant.h>
@@ -14,9 +15,8 @@
 #include <string.h>
 
 #define SESSION_MS 10000
-#define LINE "/line"
-#define COUNTER "/counter"
-#define PATIENCE kustos_after_ms(5000)
+#define LINE TURNS_LINE
+#define PATIENCE kustos_after_ms(PATIENCE_MS)
 #define TURNS 50
 
 /* All libraries step over these. */
@@ -59,18 +59,19 @@ static size_t make_children(const char *const *names)
 
 START_TEST(U04_three_kinds_take_turns_among_foreign_children)
 {
+	struct turns plan[PEER_COMMON];
+	struct spans spans = { 0 };
 	size_t foreign;
 
 	peers_start(peers, kinds, PEER_COMMON, SESSION_MS);
 	ck_assert_int_eq(raw_create(fixture_address(), LINE, ""), 0);
-	ck_assert_int_eq(raw_create(fixture_address(), COUNTER, "0"), 0);
 	foreign = make_children(harmless);
 	for (int i = 0; i < PEER_COMMON; i++)
-		peer_tell(&peers[i],
-			"count " LINE " %d " COUNTER " %s/spans-%d 60000",
-			TURNS, server_dir(fixture_server()), i);
-	for (int i = 0; i < PEER_COMMON; i++)
-		peer_hear(&peers[i], "counted", 30000);
+		plan[i] = (struct turns){ TURNS, 60000, TURNS_MUTEX, 0 };
+	turns_take(peers, plan, PEER_COMMON, &spans);
+	ck_assert_int_eq(turns_counted(), PEER_COMMON * TURNS);
+	ck_assert_uint_eq(spans_overlaps(&spans), 0);
+	spans_free(&spans);
 	line_await(LINE, (int)foreign);
 	peers_end(peers, PEER_COMMON);
 }

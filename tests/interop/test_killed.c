@@ -10,11 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SESSION_MS 2000
+#define SESSION_MS 6000
 #define MAX_PATH 256
+
+/* Of which kind the next one is, and the sides of a read/write lock that the
+   one that dies has and that the next one asks for; "" for a mutex. */
+struct scene {
+	enum peer_kind next;
+	const char *held, *asked;
+};
 
 /* One pair of kinds: the path they share, and the node of the first. */
 struct pair {
+	const struct scene *scene;
 	char path[32];
 	char node[MAX_PATH];
 	struct peer *next;
@@ -25,10 +33,24 @@ struct pair {
 static const enum peer_kind kinds[] = { PEER_KUSTOS, PEER_CURATOR, PEER_KAZOO,
 	PEER_KINDS };
 
-/* For each of these, one of each of the others. */
-#define PAIRS (PEER_COMMON * (PEER_COMMON - 1))
-static const enum peer_kind heir_kinds[PAIRS] = { PEER_CURATOR, PEER_KAZOO,
-	PEER_KUSTOS, PEER_KAZOO, PEER_KUSTOS, PEER_CURATOR };
+/* For each of these, two. */
+#define PAIRS (PEER_COMMON * 2)
+static const struct scene scenes[][PAIRS] = {
+	{ { PEER_CURATOR, "", "" }, { PEER_KAZOO, "", "" },
+		{ PEER_KUSTOS, "", "" }, { PEER_KAZOO, "", "" },
+		{ PEER_KUSTOS, "", "" }, { PEER_CURATOR, "", "" } },
+	{ { PEER_CURATOR, "read", "write" }, { PEER_CURATOR, "write", "read" },
+		{ PEER_KUSTOS, "read", "write" },
+		{ PEER_KUSTOS, "write", "read" },
+		{ PEER_KUSTOS, "read", "write" },
+		{ PEER_KUSTOS, "write", "read" } },
+	{ { PEER_CURATOR, "write", "write" }, { PEER_KAZOO, "write", "write" },
+		{ PEER_KUSTOS, "write", "write" },
+		{ PEER_KAZOO, "write", "write" },
+		{ PEER_KUSTOS, "write", "write" },
+		{ PEER_CURATOR, "write", "write" } },
+};
+#define SCENES 3
 
 static struct peer victims[PEER_COMMON];
 static struct peer heirs[PAIRS];
@@ -53,9 +75,11 @@ static void make_pair(struct pair *pair, int number, struct peer *victim,
 {
 	snprintf(pair->path, sizeof(pair->path), "/line-%d", number);
 	pair->next = next;
-	peer_do(victim, "acquired", "acquire %s 5000", pair->path);
+	peer_do(victim, "acquired", "acquire %s 30000 %s", pair->path,
+		pair->scene->held);
 	first_node(pair->path, pair->node, sizeof(pair->node));
-	peer_join(next, pair->path, 2);
+	peer_tell(next, "acquire %s 60000 %s", pair->path, pair->scene->asked);
+	line_await(pair->path, 2);
 }
 
 /* Note when the dead ones' nodes were there last.  Returns whether one is. */
@@ -86,23 +110,29 @@ static void check_pair(const struct pair *pair, int64_t killed_ns)
 
 	/* The clients say something each third of the timeout at least. */
 	ck_assert_int_gt(got_ns, killed_ns + SESSION_MS * INT64_C(500000));
-	peer_do(pair->next, "released", "release %s", pair->path);
+	peer_do(pair->next, "released", "release %s %s", pair->path,
+		pair->scene->asked);
 }
 
 START_TEST(the_next_gets_it_when_the_dead_ones_session_is_over)
 {
-	struct raw *raw = raw_open(fixture_address(), 10000);
+	struct raw *raw = raw_open(fixture_address(), 60000);
+	enum peer_kind heir_kinds[PAIRS];
 	int64_t killed_ns;
 
 	ck_assert_ptr_nonnull(raw);
 	peers_start(victims, kinds, PEER_COMMON, SESSION_MS);
+	for (int i = 0; i < PAIRS; i++) {
+		pairs[i].scene = &scenes[_i][i];
+		heir_kinds[i] = scenes[_i][i].next;
+	}
 	peers_start(heirs, heir_kinds, PAIRS, 10000);
 	for (int i = 0; i < PAIRS; i++)
 		make_pair(&pairs[i], i, &victims[i / 2], &heirs[i]);
 	killed_ns = test_now_us() * 1000;
 	for (int v = 0; v < PEER_COMMON; v++)
 		peer_kill(&victims[v]);
-	test_eventually(!any_left(raw), 5 * SESSION_MS);
+	test_within(!any_left(raw), PATIENCE_MS);
 	for (int i = 0; i < PAIRS; i++)
 		check_pair(&pairs[i], killed_ns);
 	raw_close(raw);
@@ -124,18 +154,18 @@ START_TEST(S05_ours_knows_that_another_kind_has_it_now)
 
 	peer_start(&ours, PEER_KUSTOS, SESSION_MS);
 	peer_start(&other, kinds[_i], SESSION_MS);
-	peer_do(&ours, "acquired", "acquire /line 5000");
-	peer_do(&ours, "acquired", "acquire /line 5000"); /* nested */
+	peer_do(&ours, "acquired", "acquire /line 30000");
+	peer_do(&ours, "acquired", "acquire /line 30000"); /* nested */
 	peer_join(&other, "/line", 2);
 	ck_assert_int_eq(raw_kill_session(fixture_address(), ours.session), 0);
 	peer_hear_acquired(&other, PEER_PATIENCE_MS);
-	test_eventually(is_lost(&ours), PEER_PATIENCE_MS);
-	peer_do(&ours, "lost", "acquire /line 5000");
+	test_within(is_lost(&ours), PEER_PATIENCE_MS);
+	peer_do(&ours, "lost", "acquire /line 30000");
 	peer_do(&ours, "lost", "release /line");
 	peer_do(&ours, "lost", "release /line");
 	ck_assert_int_eq(raw_count_children(fixture_address(), "/line"), 1);
 	peer_do(&other, "released", "release /line");
-	peer_do(&ours, "acquired", "acquire /line 5000");
+	peer_do(&ours, "acquired", "acquire /line 30000");
 	peers_end(&ours, 1);
 	peers_end(&other, 1);
 }
@@ -149,10 +179,10 @@ START_TEST(S01_ours_knows_when_it_wakes_that_another_kind_has_it)
 
 	peer_start(&ours, PEER_KUSTOS, SESSION_MS);
 	peer_start(&other, kinds[_i], 10000);
-	peer_do(&ours, "acquired", "acquire /line 5000");
+	peer_do(&ours, "acquired", "acquire /line 30000");
 	peer_join(&other, "/line", 2);
 	ck_assert_int_eq(process_pause(ours.child.pid), 0);
-	peer_hear_acquired(&other, 5 * SESSION_MS);
+	peer_hear_acquired(&other, PEER_PATIENCE_MS);
 	peer_tell(&ours, "state /line");
 	peer_tell(&ours, "release /line");
 	ck_assert_int_eq(process_resume(ours.child.pid), 0);
@@ -160,7 +190,7 @@ START_TEST(S01_ours_knows_when_it_wakes_that_another_kind_has_it)
 	peer_hear(&ours, "lost", PEER_PATIENCE_MS);
 	peer_do(&ours, "timeout", "acquire /line 300");
 	peer_do(&other, "released", "release /line");
-	peer_do(&ours, "acquired", "acquire /line 5000");
+	peer_do(&ours, "acquired", "acquire /line 30000");
 	peers_end(&ours, 1);
 	peers_end(&other, 1);
 }
@@ -171,7 +201,8 @@ int main(void)
 	Suite *s = suite_create("killed");
 	TCase *t = fixture_case(s, "three kinds", 60);
 
-	tcase_add_test(t, the_next_gets_it_when_the_dead_ones_session_is_over);
+	tcase_add_loop_test(t,
+		the_next_gets_it_when_the_dead_ones_session_is_over, 0, SCENES);
 	tcase_add_loop_test(t, S05_ours_knows_that_another_kind_has_it_now, 1,
 		PEER_COMMON);
 	tcase_add_loop_test(t,

@@ -6,7 +6,7 @@
 #include "spans.h"
 
 #include "integration/client_fixture.h"
-#include "support/raw.h"
+#include "turns.h"
 
 #include <kustos/mutex.h>
 #include <kustos/participant.h>
@@ -17,9 +17,8 @@
 #include <string.h>
 
 #define SESSION_MS 10000
-#define LINE "/line"
-#define COUNTER "/counter"
-#define PATIENCE kustos_after_ms(5000)
+#define LINE TURNS_LINE
+#define PATIENCE kustos_after_ms(PATIENCE_MS)
 #define SHORT_MS 300
 #define TURNS 100
 
@@ -92,9 +91,8 @@ static void on_granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 static void start_to_wait(void)
 {
 	atomic_store(&granted, 0);
-	ck_assert_int_eq(kustos_mutex_acquire_async(mutex,
-				 kustos_after_ms(20000), NULL, on_granted,
-				 NULL),
+	ck_assert_int_eq(kustos_mutex_acquire_async(mutex, PATIENCE, NULL,
+				 on_granted, NULL),
 		KUSTOS_OK);
 	line_await(LINE, 2);
 }
@@ -105,7 +103,7 @@ static void wait_behind(enum peer_kind other, enum kustos_dialect dialect,
 	enum kustos_style theirs, enum kustos_style ours)
 {
 	peer_start(&peers[0], other, SESSION_MS);
-	peer_do(&peers[0], "acquired", "acquire " LINE " 5000");
+	peer_do(&peers[0], "acquired", "acquire " LINE " 30000");
 	open_ours(dialect);
 	ck_assert_int_eq(kustos_mutex_mixed(mutex), 0);
 	start_to_wait();
@@ -146,7 +144,7 @@ START_TEST(a_stock_kazoo_does_not_wait_for_ours_and_the_list_says_so)
 	ck_assert_int_eq(kustos_mutex_acquire(mutex, PATIENCE, NULL, &hold),
 		KUSTOS_OK);
 	ck_assert_int_eq(kustos_mutex_mixed(mutex), 0);
-	peer_do(&peers[0], "acquired", "acquire " LINE " 5000");
+	peer_do(&peers[0], "acquired", "acquire " LINE " 30000");
 	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_HELD);
 	ck_assert_int_eq(
 		list_says_mixed(KUSTOS_STYLE_CURATOR, KUSTOS_STYLE_KAZOO), 1);
@@ -161,19 +159,13 @@ END_TEST
 static void take_turns(void)
 {
 	struct spans spans = { 0 };
-	char path[320];
+	struct turns plan[PEERS];
 
-	ck_assert_int_eq(raw_create(fixture_address(), COUNTER, "0"), 0);
 	for (int i = 0; i < PEERS; i++)
-		peer_tell(&peers[i],
-			"count " LINE " %d " COUNTER " %s/spans-%d 60000",
-			TURNS, server_dir(fixture_server()), i);
-	for (int i = 0; i < PEERS; i++) {
-		peer_hear(&peers[i], "counted", 50000);
-		snprintf(path, sizeof(path), "%s/spans-%d",
-			server_dir(fixture_server()), i);
-		ck_assert_int_eq(spans_read(&spans, path, i), TURNS);
-	}
+		plan[i] = (struct turns){ TURNS, 60000, TURNS_MUTEX, 0 };
+	turns_take(peers, plan, PEERS, &spans);
+	ck_assert_uint_eq(spans.count, PEERS * TURNS);
+	ck_assert_int_eq(turns_counted(), PEERS * TURNS);
 	ck_assert_uint_eq(spans_overlaps(&spans), 0);
 	ck_assert_uint_gt(spans_changes(&spans), PEERS * TURNS / 2);
 	spans_free(&spans);

@@ -16,7 +16,7 @@
 
 #define SESSION_MS 10000
 #define LINE "/line"
-#define PATIENCE kustos_after_ms(5000)
+#define PATIENCE kustos_after_ms(PATIENCE_MS)
 #define IN_LINE 4
 
 /* Those in the line, and two that only look. */

@@ -38,15 +38,15 @@ START_TEST(a_holder_of_the_other_kind_can_be_asked_for_it)
 
 	peers_start(peers, kinds, 2, SESSION_MS);
 	peer_do(holder, "ok", "revocable " LINE);
-	peer_do(holder, "acquired", "acquire " LINE " 5000");
+	peer_do(holder, "acquired", "acquire " LINE " 30000");
 	snprintf(node, sizeof(node), "%s", last_node(other, 1));
 	peer_do(holder, "no", "revoked " LINE " 0");
 
 	peer_do(other, "ok", "revoke %s", node);
-	peer_do(holder, "revoked", "revoked " LINE " 5000");
+	peer_do(holder, "revoked", "revoked " LINE " 30000");
 	peer_do(holder, "no", "revoked " LINE " %d", QUIET_MS);
 	peer_do(other, "ok", "revoke %s", node);
-	peer_do(holder, "revoked", "revoked " LINE " 5000");
+	peer_do(holder, "revoked", "revoked " LINE " 30000");
 
 	peer_join(other, LINE, 2);
 	peer_do(holder, "released", "release " LINE);
@@ -64,17 +64,17 @@ START_TEST(only_a_request_is_a_request)
 
 	peers_start(peers, kinds, 2, SESSION_MS);
 	peer_do(holder, "ok", "revocable " LINE);
-	peer_do(holder, "acquired", "acquire " LINE " 5000");
+	peer_do(holder, "acquired", "acquire " LINE " 30000");
 	node = last_node(other, 1);
 	ck_assert_int_eq(raw_set(fixture_address(), node, "__REVOKE"), 0);
 	ck_assert_int_eq(raw_set(fixture_address(), node, "__REVOKE__ "), 0);
 	ck_assert_int_eq(raw_set(fixture_address(), node, ""), 0);
 	peer_do(holder, "no", "revoked " LINE " %d", QUIET_MS);
 	peer_do(other, "ok", "revoke %s", node);
-	peer_do(holder, "revoked", "revoked " LINE " 5000");
+	peer_do(holder, "revoked", "revoked " LINE " 30000");
 	peer_do(other, "timeout", "acquire " LINE " %d", QUIET_MS);
 	peer_do(holder, "released", "release " LINE);
-	peer_do(other, "acquired", "acquire " LINE " 5000");
+	peer_do(other, "acquired", "acquire " LINE " 30000");
 	peers_end(peers, 2);
 }
 END_TEST
@@ -87,13 +87,13 @@ START_TEST(ours_can_be_asked_while_it_waits)
 	struct peer *other = &peers[1];
 
 	peers_start(peers, kinds, 2, SESSION_MS);
-	peer_do(other, "acquired", "acquire " LINE " 5000");
+	peer_do(other, "acquired", "acquire " LINE " 30000");
 	peer_do(ours, "ok", "revocable " LINE);
 	peer_join(ours, LINE, 2);
 	peer_do(other, "ok", "revoke %s", last_node(other, 2));
 	peer_do(other, "released", "release " LINE);
 	peer_hear_acquired(ours, PEER_PATIENCE_MS);
-	peer_do(ours, "revoked", "revoked " LINE " 5000");
+	peer_do(ours, "revoked", "revoked " LINE " 30000");
 	peers_end(peers, 2);
 }
 END_TEST
@@ -105,11 +105,11 @@ START_TEST(a_holder_that_is_not_revocable_is_not_disturbed)
 	struct peer *other = &peers[1 - _i];
 
 	peers_start(peers, kinds, 2, SESSION_MS);
-	peer_do(holder, "acquired", "acquire " LINE " 5000");
+	peer_do(holder, "acquired", "acquire " LINE " 30000");
 	peer_do(other, "ok", "revoke %s", last_node(other, 1));
 	peer_do(other, "timeout", "acquire " LINE " %d", QUIET_MS);
 	peer_do(holder, "released", "release " LINE);
-	peer_do(other, "acquired", "acquire " LINE " 5000");
+	peer_do(other, "acquired", "acquire " LINE " 30000");
 	peers_end(peers, 2);
 }
 END_TEST

@@ -55,6 +55,38 @@ START_TEST(one_that_is_long_overlaps_with_all_that_it_covers)
 }
 END_TEST
 
+/* From 0 to 100 and 10 to 20 shared; then one that is not. */
+static void share(int from, int to)
+{
+	spans_free(&spans);
+	ck_assert_int_eq(spans_add_shared(&spans, 0, 100, 1), 0);
+	ck_assert_int_eq(spans_add_shared(&spans, 10, 20, 2), 0);
+	ck_assert_int_eq(spans_add(&spans, from, to, 3), 0);
+}
+
+START_TEST(shared_ones_may_overlap_each_other_and_nothing_else)
+{
+	share(101, 102);
+	ck_assert_uint_eq(spans_overlaps(&spans), 0);
+	ck_assert_uint_eq(spans_together(&spans), 1);
+	share(100, 102); /* the longer one is not over */
+	ck_assert_uint_eq(spans_overlaps(&spans), 1);
+	share(30, 40);
+	ck_assert_uint_eq(spans_overlaps(&spans), 1);
+	share(-5, 0);
+	ck_assert_uint_eq(spans_overlaps(&spans), 1);
+	share(-5, 15);
+	ck_assert_uint_eq(spans_overlaps(&spans), 2);
+	share(-5, -1);
+	ck_assert_uint_eq(spans_overlaps(&spans), 0);
+	spans_free(&spans);
+	ck_assert_int_eq(spans_add_shared(&spans, 0, 9, 1), 0);
+	ck_assert_int_eq(spans_add_shared(&spans, 10, 19, 2), 0);
+	ck_assert_uint_eq(spans_overlaps(&spans), 0);
+	ck_assert_uint_eq(spans_together(&spans), 0);
+}
+END_TEST
+
 START_TEST(changes_of_the_owner_are_counted)
 {
 	spans_free(&spans);
@@ -96,9 +128,13 @@ START_TEST(a_file_is_read_whole_or_not_at_all)
 	ck_assert_int_eq(read_text("1 2\n3 123456789012345\n"), 2);
 	ck_assert_int_eq(spans.list[1].to, 123456789012345);
 	ck_assert_int_eq(spans.list[1].who, 7);
+	ck_assert_int_eq(read_text("1 2 r\n3 4\n"), 2);
+	ck_assert(spans.list[0].shared && !spans.list[1].shared);
 	ck_assert_int_eq(read_text("1 2\n3\n"), -1);
 	ck_assert_int_eq(read_text("1 2\n3 4"), -1);
 	ck_assert_int_eq(read_text("1 2 3\n"), -1);
+	ck_assert_int_eq(read_text("1 2 r"), -1);
+	ck_assert_int_eq(read_text("1 2 rr\n"), -1);
 	ck_assert_int_eq(read_text("2 1\n"), -1);
 	ck_assert_int_eq(spans_read(&spans, "/no/such/file", 0), -1);
 }
@@ -115,6 +151,7 @@ int main(void)
 	tcase_add_test(t, what_is_apart_does_not_overlap);
 	tcase_add_test(t, overlaps_are_found_in_any_order);
 	tcase_add_test(t, one_that_is_long_overlaps_with_all_that_it_covers);
+	tcase_add_test(t, shared_ones_may_overlap_each_other_and_nothing_else);
 	tcase_add_test(t, changes_of_the_owner_are_counted);
 	tcase_add_test(t, what_ends_before_it_begins_is_refused);
 	tcase_add_test(t, a_file_is_read_whole_or_not_at_all);
