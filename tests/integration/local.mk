@@ -7,6 +7,7 @@
 check_LIBRARIES += libintegration.a
 libintegration_a_SOURCES = \
 	%D%/client_fixture.c %D%/client_fixture.h \
+	%D%/latch_fixture.c %D%/latch_fixture.h \
 	%D%/mutex_fixture.c %D%/mutex_fixture.h \
 	%D%/mutex_pair.c %D%/mutex_pair.h \
 	%D%/rwlock_fixture.c %D%/rwlock_fixture.h \
@@ -14,7 +15,8 @@ libintegration_a_SOURCES = \
 
 # Tests of a recipe see of Kustos what is installed, and nothing of its insides.
 recipe_ldadd = libintegration.a libinterop.a libsupport.a \
-	libkustos-mutex.la libkustos-rwlock.la libkustos.la $(CHECK_LIBS)
+	libkustos-mutex.la libkustos-rwlock.la libkustos-election.la \
+	libkustos.la $(CHECK_LIBS)
 
 integration_tests += %D%/test_access
 native_tests += %D%/test_alloc
@@ -36,6 +38,20 @@ native_tests += %D%/test_kick
 integration_tests += %D%/test_lag
 %C%_test_lag_LDADD = libinject.a $(LDADD)
 %C%_test_lag_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_latch
+%C%_test_latch_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_latch_callbacks
+%C%_test_latch_callbacks_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_latch_faults
+%C%_test_latch_faults_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_latch_faults_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_latch_storm
+%C%_test_latch_storm_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_latch_terms
+%C%_test_latch_terms_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_latch_tries
+%C%_test_latch_tries_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_latch_tries_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_lease
 %C%_test_lease_LDADD = libinject.a $(LDADD)
 %C%_test_lease_LDFLAGS = $(inject_ldflags)
@@ -90,11 +106,13 @@ native_tests += %D%/test_rwlock
 integration_tests += %D%/test_rwlock_downgrade
 %C%_test_rwlock_downgrade_LDADD = libinject.a $(recipe_ldadd)
 %C%_test_rwlock_downgrade_LDFLAGS = $(inject_ldflags)
-integration_tests += %D%/test_rwlock_faults
+native_tests += %D%/test_rwlock_faults
 %C%_test_rwlock_faults_LDADD = libinject.a $(recipe_ldadd)
 %C%_test_rwlock_faults_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_rwlock_order
 %C%_test_rwlock_order_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_rwlock_outside
+%C%_test_rwlock_outside_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_rwlock_session
 %C%_test_rwlock_session_LDADD = libinject.a $(recipe_ldadd)
 %C%_test_rwlock_session_LDFLAGS = $(inject_ldflags)

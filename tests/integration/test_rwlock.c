@@ -6,7 +6,6 @@
 
 #include <arpa/inet.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #define T_MS 40000
@@ -288,44 +287,6 @@ START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 }
 END_TEST
 
-/* A writer that has become a reader but not let go, a reader and a writer of
-   another client: from outside it looks so. */
-START_TEST(U07_participants_tell_who_reads_and_who_writes)
-{
-	static const struct {
-		enum kustos_kind kind;
-		int holds;
-	} wanted[] = { { KUSTOS_KIND_WRITE, 1 }, { KUSTOS_KIND_READ, 1 },
-		{ KUSTOS_KIND_READ, 0 }, { KUSTOS_KIND_WRITE, 0 } };
-	struct ask asks[SIDES] = { { .calls = 0 } };
-	struct kustos_participants *p = NULL;
-	int seen = 0;
-
-	rw_lock(rw, KUSTOS_WRITE);
-	rw_lock(rw, KUSTOS_READ);
-	for (int side = 0; side < SIDES; side++) {
-		rw_ask(&asks[side], rw_rivals, (enum kustos_side)side, SOON);
-		line_wait(side + 3);
-	}
-	check_err(kustos_participants(client, LINE, SOON, NULL, &p), KUSTOS_OK);
-	ck_assert_uint_eq(p->count, 4);
-	ck_assert_int_eq(p->mixed, 0);
-	for (int i = 0; i < 4; i++) /* the first two have one number */
-		for (int k = i / 2 * 2; k < i / 2 * 2 + 2; k++)
-			seen += p->list[k].kind == wanted[i].kind &&
-				p->list[k].holds == wanted[i].holds &&
-				p->list[k].number == (i < 2 ? 0 : i);
-	ck_assert_int_eq(seen, 4);
-	kustos_participants_free(p);
-	rw_unlock(rw, KUSTOS_WRITE);
-	check_err(ask_wait(&asks[KUSTOS_READ], 2000), KUSTOS_OK);
-	rw_unlock(rw, KUSTOS_READ);
-	hold_give(asks[KUSTOS_READ].hold);
-	check_err(ask_wait(&asks[KUSTOS_WRITE], 2000), KUSTOS_OK);
-	hold_give(asks[KUSTOS_WRITE].hold);
-}
-END_TEST
-
 /* --- Arguments ----------------------------------------------------------- */
 
 START_TEST(options_of_any_size_are_read_as_far_as_they_go)
@@ -414,57 +375,6 @@ START_TEST(what_is_malformed_is_refused)
 }
 END_TEST
 
-/* Those of a mutex on the same path are of another lock, as for Curator. */
-START_TEST(U04_children_that_are_no_places_of_such_a_lock_are_ignored)
-{
-	static const char *const foreign[] = { "0000000000", "config",
-		"__READ__", "lease-0000000000", "__WRIT__000000000" };
-	char path[64];
-
-	rw_lock(rw, KUSTOS_WRITE);
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
-		snprintf(path, sizeof(path), LINE "/%s", foreign[i]);
-		ck_assert_int_eq(raw_create(fixture_address(), path, "x"), 0);
-	}
-	rw_unlock(rw, KUSTOS_WRITE);
-	for (int side = 0; side < 2; side++) {
-		hold_give(rw_take(rw_rivals, (enum kustos_side)side));
-		rw_lock(rw, (enum kustos_side)side);
-		ck_assert_int_eq(kustos_rwlock_mixed(rw), 0);
-		rw_unlock(rw, (enum kustos_side)side);
-		rw_flush();
-	}
-	ck_assert_int_eq(raw_delete_tree(fixture_address(), LINE), 0);
-}
-END_TEST
-
-/* In kazoo's own dialect nobody waits for ours. */
-START_TEST(U04_a_contender_that_would_not_wait_for_us_is_waited_for_and_told)
-{
-	static const char *const theirs[] = { "__rlock__", "__lock__" };
-	struct raw *raw = raw_open(fixture_address(), 60000);
-	struct ask a = { .calls = 0 };
-	char path[128];
-
-	client_create(client, "/locks", 0);
-	client_create(client, LINE, 0);
-	snprintf(path, sizeof(path), LINE "/00112233445566778899aabbccddeeff%s",
-		theirs[_i]);
-	ck_assert_int_eq(
-		raw_do_create(raw, path, "", RAW_EPHEMERAL_SEQUENTIAL, NULL, 0),
-		0);
-	rw_ask(&a, rw, KUSTOS_WRITE, SOON);
-	test_eventually(kustos_rwlock_mixed(rw) == 1, 2000);
-	ck_assert(ask_waits(&a));
-	raw_close(raw);
-	check_err(ask_wait(&a, 2000), KUSTOS_OK);
-	hold_give(a.hold);
-	rw_lock(rw, KUSTOS_READ);
-	ck_assert_int_eq(kustos_rwlock_mixed(rw), 0);
-	rw_unlock(rw, KUSTOS_READ);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("rwlock");
@@ -486,13 +396,7 @@ int main(void)
 		S13_who_reads_and_asks_to_write_is_told_at_once_that_it_cannot);
 	tcase_add_test(t, a_hold_of_a_reader_is_nobodys_deadlock);
 	tcase_add_test(t, an_unlock_that_waits_has_taken_place_when_it_returns);
-	tcase_add_test(t, U07_participants_tell_who_reads_and_who_writes);
 	tcase_add_test(t, options_of_any_size_are_read_as_far_as_they_go);
 	tcase_add_test(t, what_is_malformed_is_refused);
-	tcase_add_test(t,
-		U04_children_that_are_no_places_of_such_a_lock_are_ignored);
-	tcase_add_loop_test(t,
-		U04_a_contender_that_would_not_wait_for_us_is_waited_for_and_told,
-		0, 2);
 	return fixture_main(s);
 }

@@ -325,6 +325,36 @@ START_TEST(S10_a_late_retry_of_a_release_touches_nobody_else)
 }
 END_TEST
 
+#define ALLOCS 70 /* more than all that follows makes */
+
+/* What an allocation that fails leads to is an error of that call, or nothing;
+   libcheck makes some for each check, so there are none meanwhile. */
+START_TEST(an_allocation_that_fails_leaves_nothing)
+{
+	enum kustos_err errs[3] = { KUSTOS_OK, KUSTOS_OK, KUSTOS_OK };
+	struct kustos_rwlock *lock = NULL;
+
+	hold_give(rw_take(rw, KUSTOS_READ));
+	rw_flush();
+	inject_alloc(INJECT_PROGRAM, _i + 1);
+	errs[0] = kustos_rwlock_create(client, LINE, NULL, &lock);
+	if (lock != NULL)
+		errs[1] = kustos_rwlock_lock(lock, KUSTOS_WRITE, SOON, NULL);
+	if (lock != NULL && errs[1] == KUSTOS_OK)
+		errs[2] = kustos_rwlock_lock(lock, KUSTOS_READ, SOON, NULL);
+	(void)kustos_rwlock_unlock(lock, KUSTOS_WRITE);
+	(void)kustos_rwlock_unlock(lock, KUSTOS_READ);
+	kustos_rwlock_destroy(lock);
+	inject_alloc(INJECT_PROGRAM, 0);
+	for (int i = 0; i < 3; i++)
+		ck_assert_msg(errs[i] == KUSTOS_OK || errs[i] == KUSTOS_ENOMEM,
+			"call %d: %s", i, kustos_err_name(errs[i]));
+	if (_i == ALLOCS - 1)
+		check_err(errs[0] + errs[1] + errs[2], KUSTOS_OK);
+	one_cycle();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("rwlock, faults");
@@ -351,5 +381,7 @@ int main(void)
 		SIDES);
 	tcase_add_loop_test(t,
 		S10_a_late_retry_of_a_release_touches_nobody_else, 0, 2);
+	tcase_add_loop_test(t, an_allocation_that_fails_leaves_nothing, 0,
+		ALLOCS);
 	return fixture_main(s);
 }

@@ -1,0 +1,153 @@
+/*
+ * test_latch_callbacks.c - gains and losses are told in turns, whoever is slow;
+ * and what may be done while they are.
+ */
+#include "latch_fixture.h"
+#include "mutex_pair.h"
+
+#include <string.h>
+
+#define T_MS 20000
+#define QUIET_MS 100
+
+static struct runner ours, theirs;
+
+static void set_up(void)
+{
+	pair_open(T_MS, 0);
+}
+
+static void tear_down(void)
+{
+	pair_close();
+	ck_assert_int_eq(line_count(), 0);
+}
+
+static void close_it(struct runner *r)
+{
+	kustos_latch_close(r->latch, 1);
+}
+
+static void destroy_it(struct runner *r)
+{
+	kustos_latch_destroy(r->latch);
+}
+
+static void close_and_destroy(struct runner *r)
+{
+	kustos_latch_close(r->latch, 1);
+	kustos_latch_destroy(r->latch);
+}
+
+static const struct {
+	runner_fn *on_gained, *on_lost;
+	int losses;	/* that are told in the end */
+	bool destroyed; /* by itself */
+} own[] = {
+	{ close_it, NULL, 1, false },
+	{ close_it, close_it, 1, false },
+	{ destroy_it, NULL, 0, true },
+	{ close_and_destroy, NULL, 0, true },
+	{ NULL, close_it, 1, false },
+	{ NULL, destroy_it, 1, true },
+};
+#define OWN 6
+
+START_TEST(a_latch_may_be_ended_in_its_own_callbacks)
+{
+	runner_make(&ours, client, NULL);
+	ours.on_gained = own[_i].on_gained;
+	ours.on_lost = own[_i].on_lost;
+	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
+	test_eventually(atomic_load(&ours.ended) > 0, 5000);
+	if (own[_i].on_gained == NULL)
+		ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
+	line_wait(0);
+	test_eventually(ours.ended == 1 + own[_i].losses, 2000);
+	test_never(ours.ended != 1 + own[_i].losses, QUIET_MS);
+	if (!own[_i].destroyed) {
+		check_state(&ours, KUSTOS_LATCH_CLOSED);
+		runner_end(&ours);
+	}
+	pair_flush();
+}
+END_TEST
+
+/* Its node is deleted while it has not yet taken in that it leads. */
+START_TEST(a_loss_is_told_when_the_gain_has_been_taken_in)
+{
+	char node[NODE_SIZE];
+
+	runner_make(&ours, client, NULL);
+	ours.asleep = true;
+	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
+	runner_leads(&ours);
+	runner_run(&theirs, other, NULL);
+	line_wait(2);
+	node_at(0, node);
+	/* From now on it is watched. */
+	test_eventually(watch_count() >= 2, 2000);
+	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	test_eventually(!kustos_latch_leads(ours.latch), 500);
+	runner_leads(&theirs);
+	test_never(atomic_load(&ours.losses) > 0, QUIET_MS);
+	kustos_latch_close(theirs.latch, 1);
+	check_err(kustos_latch_wait(ours.latch, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(ours.gains, 1);
+	atomic_store(&ours.asleep, false);
+	test_eventually(atomic_load(&ours.ended) == 3, 2000);
+	ck_assert_int_eq(ours.gains, 2);
+	ck_assert_str_ne(ours.node, node);
+	runner_end(&theirs);
+	kustos_latch_destroy(ours.latch);
+	pair_flush();
+}
+END_TEST
+
+static void *close_elsewhere(void *arg)
+{
+	struct runner *r = arg;
+
+	kustos_latch_close(r->latch, 1);
+	return NULL;
+}
+
+START_TEST(a_close_waits_for_the_callback_and_the_next_for_the_close)
+{
+	pthread_t thread;
+
+	runner_make(&ours, client, NULL);
+	ours.asleep = true;
+	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
+	runner_leads(&ours);
+	runner_run(&theirs, other, NULL);
+	line_wait(2);
+	pthread_create(&thread, NULL, close_elsewhere, &ours);
+	test_eventually(kustos_latch_state(ours.latch) == KUSTOS_LATCH_CLOSED,
+		1000);
+	test_never(ours.losses > 0 || kustos_latch_leads(theirs.latch),
+		QUIET_MS);
+	atomic_store(&ours.asleep, false);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(ours.ended, 2);
+	runner_leads(&theirs);
+	ck_assert(ours.lost_ns < theirs.gained_ns);
+	runner_end(&ours);
+	kustos_latch_destroy(theirs.latch);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("latch, callbacks");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t, a_latch_may_be_ended_in_its_own_callbacks, 0,
+		OWN);
+	tcase_add_test(t, a_loss_is_told_when_the_gain_has_been_taken_in);
+	tcase_add_test(t,
+		a_close_waits_for_the_callback_and_the_next_for_the_close);
+	return fixture_main(s);
+}
