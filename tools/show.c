@@ -101,11 +101,14 @@ void show_heading(FILE *out)
 
 static const char *state_word(const struct kustos_participant *p)
 {
-	if (!p->holds)
-		return "waits";
-	if (p->kind == KUSTOS_KIND_LOCK)
-		return "holds";
-	return p->kind == KUSTOS_KIND_READ ? "reads" : "writes";
+	static const char *const words[] = {
+		[KUSTOS_KIND_LOCK] = "holds",
+		[KUSTOS_KIND_READ] = "reads",
+		[KUSTOS_KIND_WRITE] = "writes",
+		[KUSTOS_KIND_CANDIDATE] = "leads",
+	};
+
+	return p->holds ? words[p->kind] : "waits";
 }
 
 void show_participant(FILE *out, const struct kustos_participant *p)

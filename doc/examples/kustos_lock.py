@@ -13,6 +13,17 @@ Copy this file, and use its class wherever you would use kazoo's:
     with KustosLock(client, "/locks/report", "who-i-am"):
         write_report()
 
+A read/write lock is a pair of them:
+
+    with KustosReadLock(client, "/locks/table"):
+        look_up()
+    with KustosWriteLock(client, "/locks/table"):
+        change()
+
+A reader of kazoo before version 2.9.0 waits for writers that came later than
+itself as well: it may wait for ever, as may they.  Use it where no process
+writes while it waits, or take a later kazoo.
+
 For an election:
 
     election = client.Election("/election")
@@ -33,3 +44,17 @@ class KustosLock(Lock):
 
     _NODE_NAME = "-lock-"
     _EXCLUDE_NAMES = ["-lock-"]
+
+
+class KustosReadLock(Lock):
+    """The reading side of kustos_rwlock and InterProcessReadWriteLock."""
+
+    _NODE_NAME = "-__READ__"
+    _EXCLUDE_NAMES = ["__WRIT__"]
+
+
+class KustosWriteLock(Lock):
+    """The writing side of the same."""
+
+    _NODE_NAME = "-__WRIT__"
+    _EXCLUDE_NAMES = ["__WRIT__", "__READ__"]

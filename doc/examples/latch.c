@@ -1,0 +1,59 @@
+/* latch.c - of all that run "latch NAME", one leads at a time; when it ends,
+   or dies, another one does.  It ends when its standard input does. */
+#include <kustos/client.h>
+#include <kustos/election.h>
+#include <kustos/hold.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* It leads: begin to work.  Each leader's token is greater than those before:
+   whoever takes orders from it can refuse those of an old one. */
+static void begin(void *arg, struct kustos_latch *latch,
+	struct kustos_hold *hold)
+{
+	(void)latch;
+	printf("%s leads, token %lld\n", (const char *)arg,
+		(long long)kustos_hold_token(hold));
+	fflush(stdout);
+}
+
+/* Another may lead now, or, if we resign, in a moment: stop. */
+static void stop(void *arg, struct kustos_latch *latch,
+	struct kustos_hold *hold)
+{
+	(void)latch;
+	(void)hold;
+	printf("%s has stopped\n", (const char *)arg);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct kustos_latch_options wish = KUSTOS_LATCH_OPTIONS_INIT;
+	struct kustos_client *client = NULL;
+	struct kustos_latch *latch = NULL;
+	enum kustos_err err;
+
+	options.hosts = getenv("KUSTOS_HOSTS");
+	if (options.hosts == NULL)
+		options.hosts = "127.0.0.1:2181";
+	wish.id = argc > 1 ? argv[1] : "somebody"; /* for others to read */
+	wish.on_gained = begin;
+	wish.on_lost = stop;
+	wish.arg = (void *)wish.id;
+	err = kustos_client_open(&options, &client);
+	if (err == KUSTOS_OK)
+		err = kustos_latch_create(client, "/elections/scheduler", &wish,
+			&latch);
+	if (err == KUSTOS_OK)
+		err = kustos_latch_start(latch); /* until it is closed */
+	while (err == KUSTOS_OK && getchar() != EOF)
+		;
+	kustos_latch_close(latch, 1); /* calls stop() if it leads */
+	kustos_latch_destroy(latch);
+	kustos_client_close(client, kustos_after_ms(2000), NULL);
+	if (err != KUSTOS_OK)
+		fprintf(stderr, "%s\n", kustos_strerror(err));
+	return err == KUSTOS_OK ? 0 : 1;
+}
