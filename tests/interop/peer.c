@@ -313,7 +313,8 @@ static int go_on(const struct turns *t)
 {
 	if (check(take(t->lock, READ, t->ms), "downgrade") < 0 ||
 		check(give(t->lock, WRITE), "unlock") < 0 ||
-		use_it(t, READ, 5) < 0 || check(give(t->lock, READ), "unlock") < 0)
+		use_it(t, READ, 5) < 0 ||
+		check(give(t->lock, READ), "unlock") < 0)
 		return -1;
 	return 1;
 }
