@@ -98,9 +98,15 @@ static void run_cautious(void)
 }
 
 /* It does not know yet how long the connection will be away. */
+static void check_early(struct runner *r)
+{
+	ck_assert_int_gt(kustos_hold_remaining_ms(r->hold), 0);
+}
+
 START_TEST(U02_a_cautious_leader_gives_up_at_once_and_lines_up_again)
 {
 	run_cautious();
+	ours.on_lost = check_early;
 	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
 	runner_leads(&ours);
 	int64_t token = ours.token;
@@ -109,6 +115,7 @@ START_TEST(U02_a_cautious_leader_gives_up_at_once_and_lines_up_again)
 	line_wait(2);
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	runner_lost(&ours, 1);
+	ours.on_lost = NULL;
 	check_state(&ours, KUSTOS_LATCH_WAITING);
 	ck_assert_int_eq(theirs.gains, 0);
 	proxy_set_mode(proxy, PROXY_PASS);
@@ -133,6 +140,7 @@ START_TEST(U02_a_cautious_leader_that_is_slow_loses_once)
 	runner_leads(&ours);
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	test_eventually(!kustos_latch_leads(ours.latch), 1000);
+	ck_assert_int_gt(kustos_client_lease_ms(client), 0);
 	if (_i == 1)
 		client_kill_session(client);
 	proxy_set_mode(proxy, PROXY_PASS);
