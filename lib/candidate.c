@@ -227,7 +227,7 @@ static bool tell_one(struct ku_candidate *c)
 {
 	struct term *term = c->told;
 
-	if (term != NULL && term->over) {
+	if (term != NULL && term != c->term) { /* it is over */
 		if (!c->silent)
 			call_program(c, c->lost, term);
 		c->told = NULL;
@@ -363,12 +363,13 @@ void ku_candidate_destroy(struct ku_candidate *c)
 
 	ku_lock(client);
 	c->silent = true;
-	(void)stop(c, false); /* nobody else destroys it */
-	ku_dispatch_pull(client, &c->call);
-	if (c->telling)
-		c->destroyed = true; /* we are in its callback */
-	else
-		candidate_free(c);
+	if (stop(c, false)) {
+		ku_dispatch_pull(client, &c->call);
+		if (c->telling)
+			c->destroyed = true; /* we are in its callback */
+		else
+			candidate_free(c);
+	}
 	ku_unlock(client);
 }
 

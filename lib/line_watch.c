@@ -246,21 +246,21 @@ void ku_place_watch_ahead(struct ku_place *place, int count)
 
 	if (count > place->gap)
 		count = place->gap;
-	while (count > 0 && place->near[count - 1] == NULL)
-		count--; /* memory is short: it is looked at again */
-
 	for (int i = 0; i < KU_NEAR; i++) {
 		old[i] = place->ahead[i];
 		place->ahead[i] = NULL;
 	}
 	for (int i = 0; i < count; i++)
-		place->ahead[i] = pick(old, place->near[i]);
+		if (place->near[i] != NULL) /* else memory is short */
+			place->ahead[i] = pick(old, place->near[i]);
 	for (int i = 0; i < KU_NEAR; i++)
 		ku_lookout_drop(&old[i], false);
 	for (int i = 0; i < count; i++) {
 		struct ku_lookout *ahead = place->ahead[i];
 
-		if (ahead == NULL || (!ahead->gone && !ku_lookout_sees(ahead)))
+		if (place->near[i] != NULL &&
+			(ahead == NULL ||
+				(!ahead->gone && !ku_lookout_sees(ahead))))
 			look_out(place, &place->ahead[i], place->near[i]);
 	}
 }
