@@ -1,5 +1,6 @@
 /*
- * bench_mutex.c - Kustos' mutex under bench/compare, and its read/write lock.
+ * bench_mutex.c - Kustos' mutex under bench/compare, its read/write lock, its
+ * semaphore, its latch, and its simple lock.
  *
  * Its styles, beside those of driver.h:
  *
@@ -10,14 +11,17 @@
  *	crowd	as "memory", with one object for all
  *	read	as "own", of a read/write lock: readers
  *	write	the same: writers
+ *	lease	as "own", of a semaphore
+ *	lead	as "own", of an election: each turn is a latch
+ *	simple	as "shared", of a simple lock: no line to stand in
+ *	pair	as "shared", of two mutexes taken together
  */
 #include <kustos/cancel.h>
 #include <kustos/client.h>
-#include <kustos/mutex.h>
 #include <kustos/node.h>
-#include <kustos/rwlock.h>
 
-#include "driver.h"
+#include "lock.h"
+#include "session.h"
 #include "support/process.h"
 
 #include <malloc.h>
@@ -29,20 +33,9 @@
 #include <string.h>
 #include <time.h>
 
-#define SESSION_MS 30000
-#define PATIENCE_MS 30000
 #define BATCH 1000
 
 struct bench;
-
-/* A mutex, or a side of a read/write lock. */
-enum kind { MUTEX, READER, WRITER };
-
-struct lock {
-	struct kustos_mutex *mutex;
-	struct kustos_rwlock *rw;
-	enum kustos_side side;
-};
 
 struct worker {
 	struct bench *bench;
@@ -56,8 +49,7 @@ struct style {
 	void (*measure)(struct bench *b, struct driver_result *result);
 	bool threads; /* one for each worker */
 	bool one_object;
-	bool fifo;
-	enum kind kind;
+	struct lock_form form;
 };
 
 struct bench {
@@ -84,67 +76,19 @@ static enum kustos_err failed(struct bench *b, enum kustos_err err)
 
 static struct kustos_client *open_client(struct bench *b)
 {
-	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
-	struct kustos_client *client = NULL;
+	struct kustos_client *client;
 
-	o.hosts = b->run->hosts;
-	o.session_timeout_ms = SESSION_MS;
-	if (failed(b, kustos_client_open(&o, &client)) == KUSTOS_OK)
-		(void)failed(b,
-			kustos_client_wait_connected(client,
-				kustos_after_ms(PATIENCE_MS), NULL));
+	(void)failed(b, session_open(b->run, &client));
 	return client;
 }
 
-/* --- Locks --------------------------------------------------------------- */
-
-static struct lock lock_make(struct bench *b, struct kustos_client *client,
-	enum kind kind)
+static struct lock make(struct bench *b, struct kustos_client *client)
 {
-	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
-	struct lock lock = { .side = kind == READER ? KUSTOS_READ
-						    : KUSTOS_WRITE };
+	struct lock lock;
 
-	if (b->style->fifo)
-		o.local_handoffs = 0;
 	(void)failed(b,
-		kind == MUTEX ? kustos_mutex_create(client, b->run->path, &o,
-					&lock.mutex)
-			      : kustos_rwlock_create(client, b->run->path, NULL,
-					&lock.rw));
+		lock_make(&lock, client, b->run->path, &b->style->form));
 	return lock;
-}
-
-static void lock_destroy(struct lock *lock)
-{
-	kustos_mutex_destroy(lock->mutex);
-	kustos_rwlock_destroy(lock->rw);
-	*lock = (struct lock){ 0 };
-}
-
-static enum kustos_err lock_take(const struct lock *lock,
-	struct kustos_cancel *stop)
-{
-	if (lock->rw != NULL)
-		return kustos_rwlock_lock(lock->rw, lock->side, KUSTOS_FOREVER,
-			stop);
-	return kustos_mutex_lock(lock->mutex, KUSTOS_FOREVER, stop);
-}
-
-static enum kustos_err lock_give(const struct lock *lock)
-{
-	return lock->rw != NULL ? kustos_rwlock_unlock(lock->rw, lock->side)
-				: kustos_mutex_unlock(lock->mutex);
-}
-
-static enum kustos_err lock_ask(const struct lock *lock,
-	struct kustos_cancel *stop, kustos_granted_fn *fn, void *arg)
-{
-	if (lock->rw != NULL)
-		return kustos_rwlock_acquire_async(lock->rw, lock->side,
-			KUSTOS_FOREVER, stop, fn, arg);
-	return kustos_mutex_acquire_async(lock->mutex, KUSTOS_FOREVER, stop, fn,
-		arg);
 }
 
 /* --- Workers ------------------------------------------------------------- */
@@ -199,8 +143,7 @@ static void start_worker(struct bench *b, int i)
 
 	w->lock = b->style->one_object && i > 0
 		? b->workers[0].lock
-		: lock_make(b, b->clients[i % b->run->sessions],
-			  b->style->kind);
+		: make(b, b->clients[i % b->run->sessions]);
 	if (b->err != KUSTOS_OK)
 		return;
 	atomic_fetch_add(&b->busy, 1);
@@ -238,16 +181,25 @@ static void stop_workers(struct bench *b)
 
 /* --- The line ------------------------------------------------------------ */
 
-static void await_line(struct bench *b, int length)
+/* Wait until all workers stand in line: behind a lock of ours, or, where they
+   want leases, in a line for those who wait. */
+static void await_line(struct bench *b)
 {
-	kustos_deadline end = kustos_after_ms(PATIENCE_MS);
+	bool leases = b->style->form.kind == LOCK_SEMAPHORE;
+	int length = b->run->workers + (leases ? 0 : 1);
+	kustos_deadline end = session_soon();
 	struct kustos_stat stat = { 0 };
+	char path[160];
 
+	snprintf(path, sizeof(path), "%s%s", b->run->path,
+		leases ? "/locks" : "");
 	while (b->err == KUSTOS_OK && stat.num_children < length) {
-		if (failed(b,
-			    kustos_exists(b->gate, b->run->path, end, NULL,
-				    &stat)) == KUSTOS_OK &&
-			stat.num_children < length)
+		enum kustos_err err = kustos_exists(b->gate, path, end, NULL,
+			&stat);
+
+		if (err != KUSTOS_OK && err != KUSTOS_ENONODE)
+			(void)failed(b, err);
+		if (stat.num_children < length)
 			driver_pause_ms(1);
 		if (driver_now_ns() > end)
 			(void)failed(b, KUSTOS_ETIMEDOUT);
@@ -259,31 +211,19 @@ static void close_gate(struct bench *b)
 {
 	b->gate = open_client(b);
 	if (b->err == KUSTOS_OK)
-		b->gate_lock = lock_make(b, b->gate,
-			b->style->kind == MUTEX ? MUTEX : WRITER);
-	if (b->err == KUSTOS_OK)
-		(void)failed(b, lock_take(&b->gate_lock, NULL));
+		(void)failed(b,
+			lock_close(&b->gate_lock, b->gate, b->run->path,
+				&b->style->form));
 }
 
 static void open_gate(struct bench *b)
 {
 	lock_destroy(&b->gate_lock);
-	(void)kustos_client_close(b->gate, kustos_after_ms(PATIENCE_MS), NULL);
+	session_close(b->gate);
 	b->gate = NULL;
 }
 
 /* --- What is measured ---------------------------------------------------- */
-
-static uint64_t sent(const struct bench *b)
-{
-	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
-	uint64_t sum = 0;
-
-	for (int i = 0; i < b->run->sessions; i++)
-		if (kustos_client_stats(b->clients[i], &stats) == KUSTOS_OK)
-			sum += stats.sent;
-	return sum;
-}
 
 static void turns(struct bench *b, struct driver_result *result)
 {
@@ -293,16 +233,16 @@ static void turns(struct bench *b, struct driver_result *result)
 		close_gate(b);
 	start_workers(b);
 	if (!b->style->one_object)
-		await_line(b, b->run->workers + 1);
+		await_line(b);
 	open_gate(b);
 	driver_pause_ms(b->run->lead_ms);
-	requests = sent(b);
+	requests = lock_requests(b->clients, b->run->sessions);
 	result->ns = driver_now_ns();
 	result->ops = atomic_load(&b->count);
 	driver_pause_ms(b->run->ms);
 	result->ops = atomic_load(&b->count) - result->ops;
 	result->ns = driver_now_ns() - result->ns;
-	requests = sent(b) - requests;
+	requests = lock_requests(b->clients, b->run->sessions) - requests;
 	snprintf(result->more, sizeof(result->more), "requests=%.2f",
 		(double)requests / (result->ops > 0 ? (double)result->ops : 1));
 	stop_workers(b);
@@ -319,7 +259,7 @@ static int64_t cpu_ns(void)
 
 static void reenter(struct bench *b, struct driver_result *result)
 {
-	struct lock lock = lock_make(b, b->clients[0], b->style->kind);
+	struct lock lock = make(b, b->clients[0]);
 	int64_t end = driver_now_ns() + b->run->ms * 1000000LL;
 	int64_t start = cpu_ns();
 
@@ -346,7 +286,7 @@ static void memory(struct bench *b, struct driver_result *result)
 	kb = rss_kb();
 	result->ns = driver_now_ns();
 	start_workers(b);
-	await_line(b, b->run->workers + 1);
+	await_line(b);
 	result->ns = driver_now_ns() - result->ns;
 	result->ops = b->run->workers;
 	malloc_trim(0);
@@ -359,15 +299,19 @@ static void memory(struct bench *b, struct driver_result *result)
 }
 
 static const struct style styles[] = {
-	{ "own", turns, true, false, false, MUTEX },
-	{ "shared", turns, true, true, false, MUTEX },
-	{ "fifo", turns, true, true, true, MUTEX },
-	{ "async", turns, false, false, false, MUTEX },
-	{ "reenter", reenter, false, true, false, MUTEX },
-	{ "memory", memory, false, false, false, MUTEX },
-	{ "crowd", memory, false, true, true, MUTEX },
-	{ "read", turns, true, false, false, READER },
-	{ "write", turns, true, false, false, WRITER },
+	{ "own", turns, true, false, { LOCK_MUTEX, false, 0 } },
+	{ "shared", turns, true, true, { LOCK_MUTEX, false, 0 } },
+	{ "fifo", turns, true, true, { LOCK_MUTEX, true, 0 } },
+	{ "async", turns, false, false, { LOCK_MUTEX, false, 0 } },
+	{ "reenter", reenter, false, true, { LOCK_MUTEX, false, 0 } },
+	{ "memory", memory, false, false, { LOCK_MUTEX, false, 0 } },
+	{ "crowd", memory, false, true, { LOCK_MUTEX, true, 0 } },
+	{ "read", turns, true, false, { LOCK_READ, false, 0 } },
+	{ "write", turns, true, false, { LOCK_WRITE, false, 0 } },
+	{ "lease", turns, true, false, { LOCK_SEMAPHORE, false, LOCK_LEASES } },
+	{ "lead", turns, true, false, { LOCK_ELECTION, false, 0 } },
+	{ "simple", turns, true, true, { LOCK_SIMPLE, false, 0 } },
+	{ "pair", turns, true, true, { LOCK_PAIR, false, 0 } },
 };
 
 static const struct style *find_style(const char *name)
@@ -398,8 +342,7 @@ static void measure(const struct driver_run *run, struct driver_result *result)
 	if (b.err == KUSTOS_OK)
 		b.style->measure(&b, result);
 	for (int i = 0; b.clients != NULL && i < run->sessions; i++)
-		(void)kustos_client_close(b.clients[i],
-			kustos_after_ms(PATIENCE_MS), NULL);
+		session_close(b.clients[i]);
 	kustos_cancel_destroy(b.stop);
 	free(b.workers);
 	free(b.clients);

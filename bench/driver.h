@@ -24,6 +24,9 @@
 #ifndef BENCH_DRIVER_H
 #define BENCH_DRIVER_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct driver_run {
@@ -39,8 +42,9 @@ struct driver_run {
 struct driver_result {
 	long long ops;
 	int64_t ns;
-	const char *error; /* why it failed; never freed */
-	char more[96];	   /* further figures, as they are printed */
+	/* Why it failed at first; never freed.  Set by any thread. */
+	_Atomic(const char *) error;
+	char more[96]; /* further figures, as they are printed */
 };
 
 /* Do what "run" says; on failure set the result's error. */

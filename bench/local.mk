@@ -1,17 +1,61 @@
-# Benchmarks: drivers that bench/compare runs side by side, as driver.h says.
+# kustos bench, a part of the command; and drivers that bench/compare runs side by
+# side, as driver.h says.
 
-noinst_PROGRAMS += %D%/serve %D%/raw_floor %D%/bench_mutex
+kustos_SOURCES += \
+	%D%/bench.h %D%/bench_options.c \
+	%D%/cmd_bench.c \
+	%D%/gnuplot.c %D%/gnuplot.h \
+	%D%/lock.c %D%/lock.h \
+	%D%/plot.c %D%/plot.h \
+	%D%/progress.c %D%/progress.h \
+	%D%/report.h %D%/report_csv.c %D%/report_json.c %D%/report_table.c \
+	%D%/run.c %D%/run.h \
+	%D%/site.c %D%/site.h \
+	%D%/worker.c %D%/worker.h
+
+# What has tests of its own.
+noinst_LIBRARIES += libbench.a
+libbench_a_SOURCES = \
+	%D%/board.c %D%/board.h \
+	%D%/fairness.c %D%/fairness.h \
+	%D%/figures.c %D%/figures.h \
+	%D%/histogram.c %D%/histogram.h \
+	%D%/mntr.c %D%/mntr.h \
+	%D%/pace.c %D%/pace.h \
+	%D%/plan.c
+
+if WITH_ALL
+noinst_PROGRAMS += %D%/serve %D%/raw_floor %D%/bench_mutex \
+	%D%/bench_queue %D%/bench_together
+endif
 %C%_serve_SOURCES = %D%/serve.c
 %C%_serve_LDADD = libsupport.a
 %C%_raw_floor_SOURCES = %D%/raw_floor.c %D%/driver.c %D%/driver.h
 %C%_raw_floor_LDADD = libsupport.a
-%C%_bench_mutex_SOURCES = %D%/bench_mutex.c %D%/driver.c %D%/driver.h
-%C%_bench_mutex_LDADD = libsupport.a libkustos-mutex.la libkustos-rwlock.la \
-	libkustos.la
+%C%_bench_mutex_SOURCES = %D%/bench_mutex.c %D%/driver.c %D%/driver.h \
+	%D%/session.c %D%/session.h \
+	%D%/lock.c %D%/lock.h
+%C%_bench_mutex_LDADD = libsupport.a $(lib_LTLIBRARIES)
 
-EXTRA_DIST += %D%/compare %D%/peers/CuratorMutex.java %D%/peers/kazoo_mutex.py
-CLEANFILES += %D%/java/CuratorMutex.class %D%/java/CuratorMutex$$Worker.class
+%C%_bench_queue_SOURCES = %D%/bench_queue.c %D%/driver.c %D%/driver.h \
+	%D%/session.c %D%/session.h
+%C%_bench_queue_LDADD = libsupport.a $(lib_LTLIBRARIES)
 
-.PHONY: bench
+%C%_bench_together_SOURCES = %D%/bench_together.c %D%/driver.c %D%/driver.h \
+	%D%/session.c %D%/session.h
+%C%_bench_together_LDADD = libsupport.a $(lib_LTLIBRARIES)
+
+EXTRA_DIST += %D%/compare %D%/driver.py %D%/page.py \
+	%D%/peers/CuratorMutex.java \
+	%D%/peers/CuratorQueue.java %D%/peers/CuratorTogether.java \
+	%D%/peers/kazoo_mutex.py %D%/peers/kazoo_other.py
+CLEANFILES += %D%/java/*.class
+
+.PHONY: bench performance
 bench: all
 	$(srcdir)/%D%/compare $(BENCH_FLAGS)
+# The same, and doc/performance.md, its plots and README's table of it.  It takes
+# half an hour on a machine that should have nothing else to do.
+performance: all
+	$(srcdir)/%D%/compare --page $(srcdir)/doc/performance.md \
+		--readme $(srcdir)/README.md $(BENCH_FLAGS)

@@ -1,16 +1,92 @@
-# Documents, manual pages and examples.  A page is one line, an example three.
+# Documents, manual pages and examples.  A page is one word,
+# and so is an example, and what it is linked with a line.
 
-dist_doc_DATA = README.md NEWS %D%/design.md %D%/hazards.md
+dist_doc_DATA = README.md NEWS %D%/design.md %D%/hazards.md \
+	%D%/guarantees.md %D%/layout.md %D%/migrating.md \
+	%D%/performance.md %D%/performance-alone.svg \
+	%D%/performance-line.svg %D%/performance-others.svg \
+	%D%/performance-queues.svg %D%/performance-together.svg
 EXTRA_DIST += %D%/packaging.md
 
 man3_pages = \
 	%D%/man/kustos_client.3 \
-	%D%/man/kustos_election.3 \
 	%D%/man/kustos_hold.3 \
-	%D%/man/kustos_mutex.3 \
-	%D%/man/kustos_node.3 \
-	%D%/man/kustos_rwlock.3
-dist_man_MANS = %D%/man/kustos.1 %D%/man/kustos.7 $(man3_pages)
+	%D%/man/kustos_lockable.3 \
+	%D%/man/kustos_node.3
+examples = %D%/examples/follow.c
+check_PROGRAMS += %D%/examples/follow
+%C%_examples_follow_LDADD = libkustos.la
+
+# Of each recipe: its pages, its examples, which are installed as text and built
+# by the tests, and what these are linked with.
+if WITH_MUTEX
+man3_pages += %D%/man/kustos_mutex.3
+examples += %D%/examples/first.c %D%/examples/mutex.c \
+	%D%/examples/mutex.cc \
+	%D%/examples/transfer.c \
+	%D%/examples/kustos_lock.py
+check_PROGRAMS += %D%/examples/first %D%/examples/mutex \
+	%D%/examples/transfer
+endif
+%C%_examples_first_LDADD = libkustos-mutex.la libkustos.la
+%C%_examples_mutex_LDADD = libkustos-mutex.la libkustos.la
+%C%_examples_transfer_LDADD = libkustos-mutex.la libkustos.la
+
+if WITH_RWLOCK
+man3_pages += %D%/man/kustos_rwlock.3
+examples += %D%/examples/rwlock.c
+check_PROGRAMS += %D%/examples/rwlock
+endif
+%C%_examples_rwlock_LDADD = libkustos-rwlock.la libkustos.la
+
+if WITH_ELECTION
+man3_pages += %D%/man/kustos_election.3 %D%/man/kustos_selector.3
+examples += %D%/examples/latch.c %D%/examples/resume.c \
+	%D%/examples/selector.c
+check_PROGRAMS += %D%/examples/latch %D%/examples/resume \
+	%D%/examples/selector
+endif
+%C%_examples_latch_LDADD = libkustos-election.la libkustos.la
+%C%_examples_resume_LDADD = libkustos-election.la libkustos.la
+%C%_examples_selector_LDADD = libkustos-election.la libkustos.la
+
+if WITH_SEMAPHORE
+man3_pages += %D%/man/kustos_semaphore.3
+examples += %D%/examples/semaphore.c
+check_PROGRAMS += %D%/examples/semaphore
+endif
+%C%_examples_semaphore_LDADD = libkustos-semaphore.la libkustos.la
+
+if WITH_SIMPLE
+man3_pages += %D%/man/kustos_simple.3
+examples += %D%/examples/simple.c
+check_PROGRAMS += %D%/examples/simple
+endif
+%C%_examples_simple_LDADD = libkustos-simple.la libkustos.la
+
+if WITH_BARRIER
+man3_pages += %D%/man/kustos_barrier.3 %D%/man/kustos_countdown.3
+examples += %D%/examples/barrier.c %D%/examples/countdown.c
+check_PROGRAMS += %D%/examples/barrier %D%/examples/countdown
+endif
+%C%_examples_barrier_LDADD = libkustos-barrier.la libkustos.la
+%C%_examples_countdown_LDADD = libkustos-barrier.la libkustos.la
+
+if WITH_QUEUE
+man3_pages += %D%/man/kustos_claim.3 %D%/man/kustos_queue.3
+examples += %D%/examples/queue.c %D%/examples/worker.c
+check_PROGRAMS += %D%/examples/queue %D%/examples/worker
+endif
+%C%_examples_queue_LDADD = libkustos-queue.la libkustos.la
+%C%_examples_worker_LDADD = libkustos-queue.la libkustos.la
+
+dist_man_MANS += %D%/man/kustos.7 %D%/man/kustos_cpp.7 $(man3_pages)
+exampledir = $(docdir)/examples
+dist_example_DATA = $(examples)
+examplecmakedir = $(exampledir)/cmake
+if WITH_MUTEX
+dist_examplecmake_DATA = %D%/examples/cmake/CMakeLists.txt
+endif
 
 # "man kustos_mutex_lock" finds the page that names it: a link for each name.
 page_names = sed -n 's/^\.Nm \(kustos_[a-z_]*\).*/\1/p;/^\.Nd/q'
@@ -23,19 +99,14 @@ install-data-hook:
 uninstall-hook:
 	@$(for_each_name) done; done
 
-# Examples are installed as text, and built and run by the tests.
-exampledir = $(docdir)/examples
-dist_example_DATA = %D%/examples/mutex.c %D%/examples/rwlock.c \
-	%D%/examples/latch.c %D%/examples/kustos_lock.py
-
-check_PROGRAMS += %D%/examples/mutex
-%C%_examples_mutex_LDADD = libkustos-mutex.la libkustos.la
-check_PROGRAMS += %D%/examples/rwlock
-%C%_examples_rwlock_LDADD = libkustos-rwlock.la libkustos.la
-check_PROGRAMS += %D%/examples/latch
-%C%_examples_latch_LDADD = libkustos-election.la libkustos.la
-
 doc_tests = tests/examples/check_mutex.sh tests/examples/check_rwlock.sh \
-	tests/examples/check_latch.sh tests/examples/check_pages.sh
-EXTRA_DIST += $(doc_tests)
+	tests/examples/check_latch.sh tests/examples/check_selector.sh \
+	tests/examples/check_resume.sh \
+	tests/examples/check_semaphore.sh tests/examples/check_simple.sh \
+	tests/examples/check_transfer.sh tests/examples/check_barrier.sh \
+	tests/examples/check_countdown.sh tests/examples/check_queue.sh \
+	tests/examples/check_worker.sh
+EXTRA_DIST += $(doc_tests) tests/examples/common.sh
+if WITH_ALL
 TESTS += $(doc_tests)
+endif

@@ -1,8 +1,6 @@
 /* candidate.c - terms: begun, granted, ended, and told of. */
 
-#include "candidate.h"
-#include "client.h"
-#include "hold.h"
+#include "candidate_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,104 +8,66 @@
 /* When to try again what failed although we are connected. */
 #define AGAIN_MS 1000
 
-/* A place in the line, from the wish to have one until the program was told
-   that it is over. */
-struct term {
-	struct ku_candidate *candidate;
-	struct ku_place *place; /* NULL: given up */
-	struct kustos_hold *hold;
-	bool granted;
-	bool over;
-	struct term *next; /* of those that are over, and nobody was told of */
-};
-
-/* A thread that waits until it leads. */
-struct vigil {
-	struct ku_wait wait; /* first: cast back from it */
-	struct ku_candidate *candidate;
-	bool once;
-	struct vigil *prev, *next;
-};
-
-struct ku_candidate {
-	/* Constant. */
-	struct kustos_client *client;
-	struct ku_line *line;
-	struct ku_place_kind kind;
-	char *data;
-	size_t len;
-	ku_candidate_fn *gained, *lost;
-	void *arg;
-	bool cautious;
-
-	/* Guarded by the client's lock. */
-	bool started, failed, stopped, destroyed;
-	bool silent; /* the end of the last term is not told */
-	enum kustos_err err;
-	struct term *term; /* that waits or leads */
-	struct term *told; /* of whose gain the program was told */
-	struct term *over;
-	struct vigil *vigils;
-	struct ku_timer again;
-	struct ku_call call;
-	bool telling; /* on this thread */
-	pthread_t teller;
-};
-
-static void unlink_vigil(struct vigil *vigil)
-{
-	if (vigil->prev != NULL)
-		vigil->prev->next = vigil->next;
-	else
-		vigil->candidate->vigils = vigil->next;
-	if (vigil->next != NULL)
-		vigil->next->prev = vigil->prev;
-}
-
-static void end_vigils(struct ku_candidate *c, enum kustos_err err)
-{
-	while (c->vigils != NULL) {
-		struct vigil *vigil = c->vigils;
-
-		unlink_vigil(vigil);
-		ku_wait_end(&vigil->wait, err);
-	}
-}
-
 static void term_released(struct kustos_hold *hold, void *owner)
 {
-	struct term *term = owner;
+	struct ku_term *term = owner;
 
 	(void)hold;
 	if (term->place != NULL)
 		ku_place_leave(term->place);
+	term->candidate->freed = NULL; /* no callback of its hold runs */
 }
 
 /* Free a term that is over.  Unlocks meanwhile. */
-static void term_free(struct kustos_client *client, struct term *term)
+static void term_free(struct ku_candidate *c, struct ku_term *term)
 {
-	ku_unlock(client);
-	if (term->granted)
+	if (term->granted) {
+		c->freed = term;
+		ku_unlock(c->client);
 		(void)ku_hold_release(term->hold);
-	else
+		ku_lock(c->client);
+	} else {
 		ku_hold_free(term->hold);
+	}
 	free(term);
-	ku_lock(client);
 }
 
-/* The term is over.  If the program knows of it, its place is kept until it
-   has been told. */
-static void term_end(struct ku_candidate *c, struct term *term)
+/* Have somebody tell what there is to tell, unless one is at it: that one goes on
+   until there is nothing. */
+static void tell_soon(struct ku_candidate *c, bool urgent)
+{
+	if (!c->telling)
+		ku_dispatch_push(c->client, &c->call, urgent);
+}
+
+void ku_candidate_bury(struct ku_candidate *c, struct ku_term *term)
+{
+	if (c->told == term)
+		return; /* whoever tells the program goes on */
+	term->next = c->over;
+	c->over = term;
+	tell_soon(c, true);
+}
+
+/* If the program knows of it, or somebody inherits it, its place is kept until
+   that is done. */
+void ku_term_end(struct ku_candidate *c, struct ku_term *term,
+	struct ku_errand *heir)
 {
 	c->term = NULL;
 	term->over = true;
-	if (c->told != term) {
+	term->heir = heir;
+	if (c->told == term) {
+		tell_soon(c, true);
+	} else if (heir != NULL) {
+		heir->calls->inherit(heir);
+	} else {
 		ku_place_leave(term->place);
 		term->place = NULL;
-		term->next = c->over;
-		c->over = term;
+		ku_candidate_bury(c, term);
 	}
-	ku_dispatch_push(c->client, &c->call, true);
+	if (heir == NULL)
+		ku_errands_fail(c, term, KUSTOS_ELOST);
 }
 
 static void put_off(struct ku_candidate *c, enum kustos_err err)
@@ -115,32 +75,51 @@ static void put_off(struct ku_candidate *c, enum kustos_err err)
 	c->err = err;
 	if (err == KUSTOS_ECLOSED || err == KUSTOS_EAUTH) {
 		c->failed = true;
-		end_vigils(c, err);
+		ku_candidate_wake(c, err);
 		return;
 	}
 	ku_set_timer(c->client, &c->again,
 		ku_now(c->client) + AGAIN_MS * KU_NS_PER_MS);
 }
 
-static void term_begin(struct ku_candidate *c)
+void ku_term_begin(struct ku_candidate *c, const struct ku_sighting *found)
 {
-	struct term *term = calloc(1, sizeof(*term));
+	struct ku_term *term = calloc(1, sizeof(*term));
 	struct kustos_hold *hold = ku_hold_new(c->client);
 	enum kustos_err err = KUSTOS_ENOMEM;
 
 	if (term != NULL && hold != NULL) {
 		term->candidate = c;
 		term->hold = hold;
-		err = ku_place_take(c->line, &c->kind, c->data, c->len, false,
-			term, &term->place);
+		c->term = term; /* it may be granted at once */
+		err = found != NULL
+			? ku_place_adopt(c->line, &c->kind, c->data, c->len,
+				  found->path, &found->op->out_stat, term,
+				  &term->place)
+			: ku_place_take(c->line, &c->kind, c->data, c->len,
+				  false, term, &term->place);
 	}
-	if (err == KUSTOS_OK) {
-		c->term = term;
+	if (err == KUSTOS_OK)
 		return;
-	}
+	c->term = NULL;
 	ku_hold_free(hold);
 	free(term);
 	put_off(c, err);
+}
+
+static void term_begin(struct ku_candidate *c)
+{
+	ku_term_begin(c, NULL);
+}
+
+/* A term is over that was granted: the next, unless the program has to give this
+   one up before. */
+static void term_follow(struct ku_candidate *c, const struct ku_term *term)
+{
+	if (term->kept)
+		c->started = false;
+	else
+		term_begin(c);
 }
 
 static void again_due(struct ku_timer *timer)
@@ -149,49 +128,57 @@ static void again_due(struct ku_timer *timer)
 		offsetof(struct ku_candidate, again)));
 }
 
+void ku_candidate_resume(struct ku_candidate *c)
+{
+	if (!c->stopped && !c->failed && c->term == NULL &&
+		!ku_timer_is_set(&c->again))
+		term_begin(c);
+}
+
 static void granted(struct ku_place *place)
 {
-	struct term *term = ku_place_owner(place);
+	struct ku_term *term = ku_place_owner(place);
 	struct ku_candidate *c = term->candidate;
 
 	term->granted = true;
-	ku_hold_grant(term->hold, place, term_released, term);
+	ku_hold_grant_place(term->hold, place, term_released, term);
 	c->err = KUSTOS_OK;
-	end_vigils(c, KUSTOS_OK);
-	ku_dispatch_push(c->client, &c->call, false);
+	ku_candidate_wake(c, KUSTOS_OK);
+	if (c->gained != NULL || c->lost != NULL)
+		tell_soon(c, c->keeps);
 }
 
 static void failed(struct ku_place *place, enum kustos_err err)
 {
-	struct term *term = ku_place_owner(place);
+	struct ku_term *term = ku_place_owner(place);
 	struct ku_candidate *c = term->candidate;
 
-	term_end(c, term);
+	ku_term_end(c, term, NULL);
 	put_off(c, err);
 }
 
 static void lost(struct ku_place *place)
 {
-	struct term *term = ku_place_owner(place);
+	struct ku_term *term = ku_place_owner(place);
 	struct ku_candidate *c = term->candidate;
 
 	ku_hold_lose(term->hold);
 	if (term->over)
 		return; /* and the program is just being told */
-	term_end(c, term);
-	term_begin(c);
+	ku_term_end(c, term, NULL);
+	term_follow(c, term);
 }
 
 /* The connection is away. */
 static void unsure(struct ku_place *place)
 {
-	struct term *term = ku_place_owner(place);
+	struct ku_term *term = ku_place_owner(place);
 	struct ku_candidate *c = term->candidate;
 
-	if (!c->cautious || term->over)
+	if (term->over || !c->cautious)
 		return;
-	term_end(c, term);
-	term_begin(c);
+	ku_term_end(c, term, NULL);
+	term_follow(c, term);
 }
 
 static const struct ku_place_events events = {
@@ -203,6 +190,7 @@ static const struct ku_place_events events = {
 
 static void candidate_free(struct ku_candidate *c)
 {
+	ku_dispatch_pull(c->client, &c->call);
 	ku_timer_unset(&c->client->timers, &c->again);
 	ku_timers_release(&c->client->timers, 1);
 	ku_line_put(c->line);
@@ -212,38 +200,61 @@ static void candidate_free(struct ku_candidate *c)
 
 /* Call the program.  Unlocks meanwhile. */
 static void call_program(struct ku_candidate *c, ku_candidate_fn *fn,
-	struct term *term)
+	struct ku_term *term)
 {
 	if (fn == NULL)
 		return;
+	c->calling = true;
 	ku_unlock(c->client);
 	fn(c->arg, term->hold);
 	ku_lock(c->client);
+	c->calling = false;
+	pthread_cond_broadcast(&c->client->state_changed);
 }
 
 /* Tell the program the next thing that it does not know.  Returns false if
    there is none. */
 static bool tell_one(struct ku_candidate *c)
 {
-	struct term *term = c->told;
+	struct ku_term *term = c->told;
 
-	if (term != NULL && term != c->term) { /* it is over */
+	if (term != NULL && term->over && !term->mourned) {
+		term->mourned = true;
 		if (!c->silent)
 			call_program(c, c->lost, term);
+		return true;
+	}
+	if (term != NULL && term != c->term && !term->kept) { /* it is over */
+		if (term->heir != NULL)
+			ku_hold_hush(term->hold); /* which may take the heir */
 		c->told = NULL;
-		term_free(c->client, term);
+		if (term->heir != NULL)
+			term->heir->calls->inherit(term->heir);
+		else
+			term_free(c, term);
 		return true;
 	}
 	if (c->over != NULL) {
 		term = c->over;
 		c->over = term->next;
-		term_free(c->client, term);
+		term_free(c, term);
 		return true;
 	}
 	if (term != NULL || c->term == NULL || !c->term->granted)
 		return false;
 	c->told = c->term;
+	c->told->kept = c->keeps;
 	call_program(c, c->gained, c->told);
+	return true;
+}
+
+/* Begin to tell, on this thread, unless one is at it. */
+static bool begin_telling(struct ku_candidate *c)
+{
+	if (c->telling)
+		return false;
+	c->telling = true;
+	c->teller = pthread_self();
 	return true;
 }
 
@@ -251,13 +262,11 @@ static bool tell_one(struct ku_candidate *c)
    whether it is still there. */
 static bool tell_all(struct ku_candidate *c)
 {
-	c->telling = true;
-	c->teller = pthread_self();
 	while (tell_one(c))
 		;
 	c->telling = false;
 	pthread_cond_broadcast(&c->client->state_changed);
-	if (!c->destroyed)
+	if (!c->destroyed || c->orphans > 0)
 		return true;
 	candidate_free(c);
 	return false;
@@ -269,7 +278,7 @@ static void run_call(struct kustos_client *client, struct ku_call *call)
 		offsetof(struct ku_candidate, call));
 
 	(void)client;
-	if (!c->telling) /* else whoever tells tells this, too */
+	if (begin_telling(c))
 		(void)tell_all(c);
 }
 
@@ -287,12 +296,17 @@ enum kustos_err ku_candidate_create(struct kustos_client *client,
 	c->client = client;
 	c->kind.events = &events;
 	c->kind.leaf = wish->leaf;
+	c->kind.bare = wish->bare;
+	c->kind.jealous = wish->jealous;
+	c->rule = wish->rule;
 	c->data = data;
 	c->len = wish->len;
 	c->gained = wish->gained;
 	c->lost = wish->lost;
 	c->arg = wish->arg;
 	c->cautious = wish->cautious;
+	c->keeps = wish->keeps;
+	c->resumes = wish->resumes && client->config.resume.id != 0;
 	c->again.fn = again_due;
 	c->call.fn = run_call;
 	ku_lock(client);
@@ -319,7 +333,9 @@ enum kustos_err ku_candidate_start(struct ku_candidate *c)
 	ku_lock(c->client);
 	if (!c->stopped) {
 		err = KUSTOS_OK;
-		if (!c->started)
+		if (!c->started && c->resumes)
+			ku_candidate_search(c);
+		else if (!c->started)
 			term_begin(c);
 		c->started = true;
 	}
@@ -327,22 +343,40 @@ enum kustos_err ku_candidate_start(struct ku_candidate *c)
 	return err;
 }
 
+bool ku_candidate_inside(const struct ku_candidate *c)
+{
+	return (c->telling && pthread_equal(c->teller, pthread_self())) ||
+		(c->told != NULL && ku_hold_inside(c->told->hold)) ||
+		(c->freed != NULL && ku_hold_inside(c->freed->hold));
+}
+
+/* Is somebody else to be waited for?  Not if he waits for the callback in which
+   we are; but what the program is just being told is. */
+static bool must_wait(const struct ku_candidate *c)
+{
+	return c->telling && !pthread_equal(c->teller, pthread_self()) &&
+		(c->calling || !ku_candidate_inside(c));
+}
+
 /* End it.  Locked; unlocks meanwhile.  Returns whether it is still there. */
 static bool stop(struct ku_candidate *c, bool notify)
 {
-	struct term *term = c->term;
+	struct ku_term *term = c->term;
+	bool tells = begin_telling(c);
 
 	if (!c->stopped) {
 		c->stopped = true;
 		c->silent = c->silent || !notify;
 		ku_timer_unset(&c->client->timers, &c->again);
-		end_vigils(c, KUSTOS_ECLOSED);
+		ku_candidate_wake(c, KUSTOS_ECLOSED);
+		ku_errands_fail(c, NULL, KUSTOS_ECLOSED);
+		ku_candidate_stop_search(c);
 		if (term != NULL)
-			term_end(c, term);
+			ku_term_end(c, term, NULL);
 	}
-	if (!c->telling && !tell_all(c))
+	if (tells && !tell_all(c))
 		return false;
-	while (c->telling && !pthread_equal(c->teller, pthread_self()))
+	while (must_wait(c))
 		ku_cond_wait(c->client, &c->client->state_changed,
 			KUSTOS_FOREVER);
 	return true;
@@ -365,99 +399,32 @@ void ku_candidate_destroy(struct ku_candidate *c)
 	c->silent = true;
 	if (stop(c, false)) {
 		ku_dispatch_pull(client, &c->call);
-		if (c->telling)
-			c->destroyed = true; /* we are in its callback */
+		if (c->telling || c->orphans > 0)
+			c->destroyed = true; /* e.g. we are in its callback */
 		else
 			candidate_free(c);
 	}
 	ku_unlock(client);
 }
 
-/* Return what it is now.  Locked. */
-static enum ku_candidacy state_of(const struct ku_candidate *c)
+void ku_candidate_resign(struct ku_candidate *c, enum kustos_err err)
 {
-	if (c->stopped)
-		return KU_CANDIDATE_STOPPED;
-	if (c->failed)
-		return KU_CANDIDATE_FAILED;
-	if (!c->started)
-		return KU_CANDIDATE_IDLE;
-	if (c->term == NULL || !c->term->granted)
-		return KU_CANDIDATE_WAITS;
-	switch (ku_hold_state(c->term->hold)) {
-	case KUSTOS_HOLD_HELD:
-		return KU_CANDIDATE_LEADS;
-	case KUSTOS_HOLD_UNSURE:
-		return KU_CANDIDATE_UNSURE;
-	default:
-		return KU_CANDIDATE_WAITS;
+	struct kustos_client *client = c->client;
+
+	ku_lock(client);
+	struct ku_term *term = c->told;
+	bool tells = begin_telling(c); /* else another sees it through */
+	term->kept = false;
+	term->mourned = true; /* there is nothing to tell */
+	if (!term->over) {
+		c->started = false;
+		ku_term_end(c, term, NULL);
 	}
-}
-
-enum ku_candidacy ku_candidate_state(struct ku_candidate *c)
-{
-	ku_lock(c->client);
-	enum ku_candidacy state = state_of(c);
-	ku_unlock(c->client);
-	return state;
-}
-
-enum kustos_err ku_candidate_error(struct ku_candidate *c)
-{
-	ku_lock(c->client);
-	enum kustos_err err = c->err;
-	ku_unlock(c->client);
-	return err;
-}
-
-/* Return KUSTOS_OK if it leads, KUSTOS_EBUSY if it may one day, or why not.
-   Locked. */
-static enum kustos_err leads(const struct ku_candidate *c)
-{
-	switch (state_of(c)) {
-	case KU_CANDIDATE_LEADS:
-	case KU_CANDIDATE_UNSURE:
-		return KUSTOS_OK;
-	case KU_CANDIDATE_STOPPED:
-		return KUSTOS_ECLOSED;
-	case KU_CANDIDATE_FAILED:
-		return c->err;
-	default:
-		return KUSTOS_EBUSY;
+	if (err != KUSTOS_OK && !c->stopped) {
+		c->started = true;
+		put_off(c, err);
 	}
-}
-
-static enum kustos_err vigil_start(struct ku_wait *wait)
-{
-	struct vigil *vigil = (struct vigil *)wait;
-	struct ku_candidate *c = vigil->candidate;
-	enum kustos_err err = leads(c);
-
-	if (err == KUSTOS_OK)
-		ku_wait_end(wait, KUSTOS_OK);
-	if (err != KUSTOS_EBUSY || vigil->once)
-		return err;
-	vigil->next = c->vigils;
-	if (vigil->next != NULL)
-		vigil->next->prev = vigil;
-	c->vigils = vigil;
-	return KUSTOS_OK;
-}
-
-static void vigil_give_up(struct ku_wait *wait, enum kustos_err why)
-{
-	unlink_vigil((struct vigil *)wait);
-	ku_wait_end(wait, why);
-}
-
-enum kustos_err ku_candidate_wait(struct ku_candidate *c,
-	kustos_deadline deadline, struct kustos_cancel *cancel)
-{
-	static const struct ku_wait_calls calls = { vigil_start, vigil_give_up,
-		NULL };
-	struct vigil vigil = { .candidate = c, .once = deadline == KUSTOS_NOW };
-
-	vigil.wait.client = c->client;
-	vigil.wait.calls = &calls;
-	return ku_wait_block(&vigil.wait, deadline, cancel);
+	if (tells)
+		(void)tell_all(c);
+	ku_unlock(client);
 }

@@ -1,5 +1,6 @@
 /*
- * claim.h - a thread that waits for a hold, or a callback that is told of it.
+ * claim.h - a thread that waits for a hold, or several, or a callback that is
+ * told of it.
  */
 #ifndef KU_CLAIM_H
 #define KU_CLAIM_H
@@ -8,10 +9,13 @@
 #include "wait.h"
 
 struct ku_claim { /* the first field of what a recipe waits with; zero */
-	struct ku_wait wait;	  /* first: cast back from it */
-	struct kustos_hold *hold; /* made beforehand: a grant cannot fail */
-	bool once;		  /* do not wait: the deadline is KUSTOS_NOW */
+	struct ku_wait wait;	    /* first: cast back from it */
+	int count;		    /* of holds; 0 is 1 */
+	struct kustos_hold **holds; /* made beforehand: a grant cannot fail */
+	struct kustos_hold *hold;   /* the only one, if there is one */
+	bool once; /* do not wait: the deadline is KUSTOS_NOW */
 	kustos_granted_fn *granted;
+	kustos_granted_many_fn *granted_many; /* instead */
 	void *arg;
 };
 
@@ -19,17 +23,17 @@ struct ku_claim { /* the first field of what a recipe waits with; zero */
    granted the recipe gives its hold something to hold, and ends the wait. */
 void ku_claim_tell(struct ku_wait *wait);
 
-/* Start, and wait for the end.  "claim" may be a variable of the caller's. */
+/* Start, and wait for the end.  "claim" may be a variable of the caller's, and
+   "out" has room for as many as it counts. */
 enum kustos_err ku_claim_block(struct ku_claim *claim,
 	struct kustos_client *client, const struct ku_wait_calls *calls,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out);
 
-/* Start; "granted" is told of the end, after which the malloc'ed "claim" is
-   freed.  If this does not return KUSTOS_OK it is freed at once. */
+/* Start; claim->granted is told of the end, after which the malloc'ed "claim"
+   is freed.  If this does not return KUSTOS_OK it is freed at once. */
 enum kustos_err ku_claim_async(struct ku_claim *claim,
 	struct kustos_client *client, const struct ku_wait_calls *calls,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_granted_fn *granted, void *arg);
+	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 #endif

@@ -86,6 +86,7 @@ void ku_client_free(struct kustos_client *client)
 	bool *gone = client->gone;
 
 	ku_listeners_free(client);
+	ku_observers_free(client);
 	ku_lines_free(client);
 	ku_footprint_clear(&client->footprint);
 	ku_wire_free(&client->wire);
@@ -341,14 +342,39 @@ int64_t kustos_client_lease_ms(struct kustos_client *client)
 enum kustos_err kustos_client_session(struct kustos_client *client,
 	struct kustos_session *out)
 {
+	struct kustos_session all;
+
+	if (client == NULL || out == NULL || out->size < sizeof(out->size))
+		return KUSTOS_EINVAL;
+	if (ku_forked(&client->fork))
+		return KUSTOS_EFORKED;
+	ku_lock(client);
+	ku_session_describe(client, &all);
+	ku_unlock(client);
+	all.size = out->size < sizeof(all) ? out->size : sizeof(all);
+	memcpy(out, &all, all.size);
+	return KUSTOS_OK;
+}
+
+enum kustos_err kustos_client_ticket(struct kustos_client *client,
+	struct kustos_ticket *out)
+{
+	enum kustos_err err = KUSTOS_EDISCONNECTED;
+	struct ku_zk_session now;
+
 	if (client == NULL || out == NULL)
 		return KUSTOS_EINVAL;
 	if (ku_forked(&client->fork))
 		return KUSTOS_EFORKED;
 	ku_lock(client);
-	ku_session_describe(client, out);
+	if (client->session.handle != NULL && client->session.id != 0) {
+		client->env.api->session(client->session.handle->zk, &now);
+		out->session_id = client->session.id;
+		memcpy(out->password, now.password, sizeof(out->password));
+		err = KUSTOS_OK;
+	}
 	ku_unlock(client);
-	return KUSTOS_OK;
+	return err;
 }
 
 enum kustos_err kustos_client_stats(struct kustos_client *client,

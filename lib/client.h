@@ -12,6 +12,7 @@
 #include "fork.h"
 #include "hosts.h"
 #include "line.h"
+#include "observe.h"
 #include "op.h"
 #include "random.h"
 #include "session.h"
@@ -20,6 +21,7 @@
 #include "wait.h"
 #include "watch.h"
 #include "wire.h"
+#include "witness.h"
 
 #include <pthread.h>
 
@@ -45,6 +47,7 @@ struct ku_config {
 	enum kustos_log_level log_level;
 	kustos_request_fn *on_request;
 	void *on_request_arg;
+	struct ku_zk_ticket resume; /* for the first handle */
 	enum kustos_dispatch dispatch;
 };
 
@@ -82,10 +85,12 @@ struct kustos_client {
 	struct ku_footprint footprint;
 	struct ku_ops ops;
 	struct ku_lines lines;
+	struct ku_witnesses witnesses;
 	struct ku_wait *waits;
 	struct ku_dispatch dispatch;
 	struct ku_counters counters;
 	struct kustos_listener *listeners;
+	struct kustos_observer *observers;
 	pthread_cond_t state_changed; /* and the end of a close */
 
 	char *addresses; /* numeric, for the next handle; NULL = unknown */

@@ -30,6 +30,11 @@ static int64_t real_boot(void *arg)
 
 const struct ku_clock ku_clock_real = { real_monotonic, real_boot, NULL };
 
+int64_t ku_wall_ms(void)
+{
+	return read_clock(CLOCK_REALTIME) / KU_NS_PER_MS;
+}
+
 int64_t ku_time_add(int64_t ns, int64_t more_ns)
 {
 	return more_ns > INT64_MAX - ns ? INT64_MAX : ns + more_ns;

@@ -31,6 +31,9 @@ static inline int64_t ku_boot(const struct ku_clock *clock)
 	return clock->boot(clock->arg);
 }
 
+/* The time of day, in ms since 1970: for what others have written down. */
+int64_t ku_wall_ms(void);
+
 /* Add without passing the end of time; neither may be negative. */
 int64_t ku_time_add(int64_t ns, int64_t more_ns);
 

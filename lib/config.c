@@ -140,6 +140,11 @@ enum kustos_err ku_config_init(struct ku_config *config,
 	config->log_level = o.log_level;
 	config->on_request = o.on_request;
 	config->on_request_arg = o.on_request_arg;
+	if (o.resume != NULL) {
+		config->resume.id = o.resume->session_id;
+		memcpy(config->resume.password, o.resume->password,
+			sizeof(config->resume.password));
+	}
 	config->dispatch = o.dispatch;
 	if ((err = check(&o, why)) != KUSTOS_OK ||
 		(err = ku_hosts_parse(&config->hosts, o.hosts, why)) !=

@@ -1,8 +1,9 @@
-/* dispatch.c - two lanes of callbacks, and the threads that run them. */
+/* dispatch.c - the lanes of callbacks, and the threads that run them. */
 
 #include "client.h"
 #include "thread.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -146,7 +147,8 @@ static void lane_serve(struct kustos_client *client, struct ku_lane *lane)
 		pthread_cond_signal(&lane->work);
 		return;
 	}
-	if (!lane_start_thread(client, lane) && lane->count == 0)
+	if (!lane_start_thread(client, lane) &&
+		(lane->count == 0 || lane == &client->dispatch.lengthy))
 		ku_set_timer(client, &client->dispatch.again,
 			ku_now(client) + AGAIN_MS * KU_NS_PER_MS);
 }
@@ -163,6 +165,8 @@ static void serve_again(struct ku_timer *timer)
 		lane_serve(client, &d->ordinary);
 	if (d->urgent.queued > 0)
 		lane_serve(client, &d->urgent);
+	if (d->lengthy.queued > 0)
+		lane_serve(client, &d->lengthy);
 }
 
 void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
@@ -193,12 +197,32 @@ void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
 		ku_wake(client);
 }
 
+void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call)
+{
+	struct ku_lane *lane = &client->dispatch.lengthy;
+
+	if (client->env.apart != NULL) {
+		client->env.apart(client->env.wake_arg, call);
+		return;
+	}
+	if (!client->env.threads) {
+		ku_dispatch_push(client, call, false);
+		return;
+	}
+	if (call->queued)
+		return;
+	call->queued = true;
+	lane_append(lane, call);
+	lane_serve(client, lane);
+}
+
 bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call)
 {
 	if (!call->queued)
 		return false;
 	return lane_remove(&client->dispatch.ordinary, call) ||
-		lane_remove(&client->dispatch.urgent, call);
+		lane_remove(&client->dispatch.urgent, call) ||
+		lane_remove(&client->dispatch.lengthy, call);
 }
 
 int ku_dispatch_run(struct kustos_client *client)
@@ -246,7 +270,8 @@ void ku_dispatch_tend(struct kustos_client *client)
 
 	ku_lock(client);
 	while ((thread = take_ended(&d->ordinary)) != NULL ||
-		(thread = take_ended(&d->urgent)) != NULL) {
+		(thread = take_ended(&d->urgent)) != NULL ||
+		(thread = take_ended(&d->lengthy)) != NULL) {
 		ku_unlock(client);
 		pthread_join(thread->id, NULL);
 		free(thread);
@@ -280,25 +305,42 @@ void ku_dispatch_stop(struct kustos_client *client)
 	ku_unlock(client);
 	lane_join(client, &d->ordinary);
 	lane_join(client, &d->urgent);
+	lane_join(client, &d->lengthy);
 	if (d->mode == KUSTOS_DISPATCH_THREAD)
 		ku_dispatch_run(client); /* what no thread could be had for */
+}
+
+static bool lane_has(const struct ku_lane *lane, pthread_t id)
+{
+	for (const struct ku_lane_thread *t = lane->threads; t; t = t->next)
+		if (t->in_call && pthread_equal(t->id, id))
+			return true;
+	return false;
 }
 
 bool ku_dispatch_inside(const struct kustos_client *client)
 {
 	const struct ku_dispatch *d = &client->dispatch;
-	const struct ku_lane_thread *t;
 	pthread_t self = pthread_self();
 
-	if (d->run && pthread_equal(d->runner, self))
-		return true;
-	for (t = d->ordinary.threads; t != NULL; t = t->next)
-		if (t->in_call && pthread_equal(t->id, self))
-			return true;
-	for (t = d->urgent.threads; t != NULL; t = t->next)
-		if (t->in_call && pthread_equal(t->id, self))
-			return true;
-	return false;
+	return (d->run && pthread_equal(d->runner, self)) ||
+		lane_has(&d->ordinary, self) || lane_has(&d->urgent, self) ||
+		lane_has(&d->lengthy, self);
+}
+
+static bool make_conditions(struct ku_dispatch *d)
+{
+	struct ku_lane *const lanes[] = { &d->ordinary, &d->urgent,
+		&d->lengthy };
+
+	for (int i = 0; i < 3; i++) {
+		if (ku_cond_init(&lanes[i]->work))
+			continue;
+		while (i-- > 0)
+			pthread_cond_destroy(&lanes[i]->work);
+		return false;
+	}
+	return true;
 }
 
 enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
@@ -309,17 +351,13 @@ enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
 	d->again.fn = serve_again;
 	d->ordinary.max = 1;
 	d->urgent.max = URGENT_THREADS;
-	if (!ku_cond_init(&d->ordinary.work))
+	d->lengthy.max = INT_MAX;
+	if (!make_conditions(d))
 		return KUSTOS_ENOMEM;
-	if (!ku_cond_init(&d->urgent.work)) {
-		pthread_cond_destroy(&d->ordinary.work);
-		return KUSTOS_ENOMEM;
-	}
 	if (mode == KUSTOS_DISPATCH_FD) {
 		d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (d->fd < 0) {
-			pthread_cond_destroy(&d->ordinary.work);
-			pthread_cond_destroy(&d->urgent.work);
+			ku_dispatch_free(d);
 			return KUSTOS_ENOMEM;
 		}
 	}
@@ -330,6 +368,7 @@ void ku_dispatch_free(struct ku_dispatch *d)
 {
 	pthread_cond_destroy(&d->ordinary.work);
 	pthread_cond_destroy(&d->urgent.work);
+	pthread_cond_destroy(&d->lengthy.work);
 	if (d->fd >= 0)
 		close(d->fd);
 }

@@ -6,10 +6,11 @@
  * are started when there is something to run and end after a second without
  * work, or where the program calls kustos_client_dispatch().
  *
- * There are two lanes.  Ordinary callbacks run one after the other.  News of a
+ * There are three lanes.  Ordinary callbacks run one after the other.  News of a
  * loss is urgent: it joins the ordinary lane only if nothing is running there,
  * and else runs beside it on a thread of its own, so that no sleeping callback
- * can hold it up.
+ * can hold it up.  What is long has a thread to itself, whatever the mode: work
+ * that is done for as long as somebody leads.
  */
 #ifndef KU_DISPATCH_H
 #define KU_DISPATCH_H
@@ -50,6 +51,7 @@ struct ku_dispatch {
 	enum kustos_dispatch mode;
 	struct ku_lane ordinary;
 	struct ku_lane urgent;
+	struct ku_lane lengthy;
 	int fd;		       /* KUSTOS_DISPATCH_FD: an eventfd; else -1 */
 	bool stopping;	       /* threads end when their lane is empty */
 	struct ku_timer again; /* when no thread could be had */
@@ -63,6 +65,10 @@ enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
 /* Have "call" run soon.  The client is locked. */
 void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
 	bool urgent);
+
+/* Have "call" run soon, for hours if need be, on a thread that nothing else waits
+   for.  The client is locked. */
+void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call);
 
 /* Take "call" off again, if it has not begun.  The client is locked. */
 bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call);

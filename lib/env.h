@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "zk.h"
 
+struct ku_call;
 struct kustos_client;
 struct kustos_client_options;
 
@@ -22,7 +23,12 @@ struct ku_env {
 	bool threads;
 	void (*wake)(void *arg); /* without threads: a step is due now */
 	void *wake_arg;
-	uint64_t seed; /* of jitter and names; 0 = from the kernel */
+
+	/* May be NULL: also without threads, calls that take long are not run
+	   in a step, but handed over to this; called with the client locked. */
+	void (*apart)(void *wake_arg, struct ku_call *call);
+	uint64_t seed;	  /* of jitter and names; 0 = from the kernel */
+	size_t in_flight; /* so many requests at the most; 0 = KU_WIRE_CAP */
 };
 
 extern const struct ku_env ku_env_real;

@@ -1,32 +1,11 @@
 /* gate.c - open a gate, wait before it, close it. */
 
 #include "gate_impl.h"
+#include "line_impl.h"
 #include "recipe.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Copy what is stored in the nodes: nothing here if it is a record, which is
-   made for each. */
-static enum kustos_err copy_data(struct ku_gate *gate,
-	const struct ku_gate_wish *wish)
-{
-	if (wish->record) {
-		if (wish->reason == NULL)
-			return KUSTOS_OK;
-		gate->reason = strdup(wish->reason);
-		return gate->reason != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
-	}
-	if (wish->data == NULL && wish->on_revoke == NULL)
-		return ku_recipe_data(gate->client, &gate->data, &gate->len);
-	gate->data = malloc(wish->data_len + 1);
-	if (gate->data == NULL)
-		return KUSTOS_ENOMEM;
-	if (wish->data != NULL)
-		memcpy(gate->data, wish->data, wish->data_len);
-	gate->len = wish->data_len;
-	return KUSTOS_OK;
-}
 
 enum kustos_err ku_gate_create(struct kustos_client *client, const char *path,
 	const struct ku_gate_wish *wish, struct ku_gate **out)
@@ -45,14 +24,19 @@ enum kustos_err ku_gate_create(struct kustos_client *client, const char *path,
 	gate->local_handoffs = wish->local_handoffs;
 	gate->on_revoke = wish->on_revoke;
 	gate->on_revoke_arg = wish->on_revoke_arg;
-	enum kustos_err err = copy_data(gate, wish);
+	gate->on_queued = wish->on_queued;
+	gate->on_queued_arg = wish->on_queued_arg;
+	enum kustos_err err = ku_payload_init(&gate->payload, client,
+		&wish->payload);
+	if (err != KUSTOS_OK) {
+		free(gate);
+		return err;
+	}
 	ku_lock(client);
-	if (err == KUSTOS_OK)
-		err = ku_line_get(client, path, wish->rule, &gate->line);
+	err = ku_line_get(client, path, wish->rule, &gate->line);
 	ku_unlock(client);
 	if (err != KUSTOS_OK) {
-		free(gate->data);
-		free(gate->reason);
+		ku_payload_free(&gate->payload);
 		free(gate);
 		return err;
 	}
@@ -65,8 +49,7 @@ void ku_gate_put(struct ku_gate *gate)
 	if (--gate->refs > 0)
 		return;
 	ku_line_put(gate->line);
-	free(gate->data);
-	free(gate->reason);
+	ku_payload_free(&gate->payload);
 	free(gate);
 }
 
@@ -79,8 +62,7 @@ void ku_gate_destroy(struct ku_gate *gate)
 	struct kustos_client *client = gate->client;
 	ku_lock(client);
 	gate->destroyed = true;
-	while (gate->telling && !pthread_equal(gate->teller, pthread_self()))
-		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_gate_hush(gate);
 	while (gate->first != NULL)
 		ku_gate_give_up(gate->first, KUSTOS_ECLOSED);
 	while ((lock = gate->locks) != NULL) {
@@ -127,8 +109,10 @@ enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
 		return KUSTOS_ENOMEM;
 	guest->gate = gate;
 	guest->writer = writer;
+	guest->claim.granted = granted;
+	guest->claim.arg = arg;
 	return ku_claim_async(&guest->claim, gate->client, &guest_calls,
-		deadline, cancel, granted, arg);
+		deadline, cancel);
 }
 
 bool ku_gate_mixed(struct ku_gate *gate)
@@ -137,4 +121,31 @@ bool ku_gate_mixed(struct ku_gate *gate)
 	bool mixed = ku_line_mixed(gate->line);
 	ku_unlock(gate->client);
 	return mixed;
+}
+
+static enum kustos_err acquire(void *gate, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	return ku_gate_acquire(gate, NULL, deadline, cancel, out);
+}
+
+static enum kustos_err acquire_async(void *gate, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
+{
+	return ku_gate_acquire_async(gate, NULL, deadline, cancel, granted,
+		arg);
+}
+
+struct kustos_lockable ku_gate_lockable(struct ku_gate *gate)
+{
+	struct kustos_lockable lockable = { 0 };
+
+	if (gate == NULL)
+		return lockable;
+	lockable.client = gate->client;
+	lockable.path = gate->line->path + strlen(gate->client->config.prefix);
+	lockable.object = gate;
+	lockable.acquire = acquire;
+	lockable.acquire_async = acquire_async;
+	return lockable;
 }

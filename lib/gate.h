@@ -17,8 +17,10 @@
 
 #include "claim.h"
 #include "line.h"
+#include "payload.h"
 #include "service.h"
 
+#include <kustos/lockable.h>
 #include <pthread.h>
 
 struct ku_gate;
@@ -32,16 +34,13 @@ struct ku_gate_wish {
 	bool shares;
 	int local_handoffs;
 
-	/* Stored in its nodes: a record of who holds, with "reason"; else
-	   "data"; else what ku_recipe_data() says. */
-	bool record;
-	const char *reason;
-	const void *data;
-	size_t data_len;
+	struct ku_payload_wish payload;
 
 	/* May be NULL. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
+	kustos_queued_fn *on_queued;
+	void *on_queued_arg;
 };
 
 KU_SERVICE enum kustos_err ku_gate_create(struct kustos_client *client,
@@ -57,6 +56,9 @@ KU_SERVICE enum kustos_err ku_gate_acquire(struct ku_gate *gate,
 KU_SERVICE enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg);
+
+/* Describe it for kustos_acquire_all(); NULL is allowed, and not good enough. */
+KU_SERVICE struct kustos_lockable ku_gate_lockable(struct ku_gate *gate);
 
 /* The same for this thread, nested. */
 KU_SERVICE enum kustos_err ku_gate_lock(struct ku_gate *gate,

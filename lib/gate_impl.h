@@ -34,23 +34,28 @@ struct ku_lock {
 	struct ku_lock *next;
 };
 
+/* A thread that is in a callback of the gate. */
+struct ku_teller {
+	pthread_t thread;
+	struct ku_teller *next;
+};
+
 struct ku_gate {
 	/* Constant. */
 	struct kustos_client *client;
 	struct ku_line *line;
 	struct ku_place_kind kind;
 	int local_handoffs;
-	char *data; /* NULL: a record of the holder is made each time */
-	size_t len;
-	char *reason;
+	struct ku_payload payload;
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
+	kustos_queued_fn *on_queued;
+	void *on_queued_arg;
 
 	/* Guarded by the client's lock. */
-	int refs; /* of the program, of guests, of turns */
+	int refs; /* of the program, guests, turns, and what is to be told */
 	bool destroyed;
-	bool telling; /* of a request to give it back, on this thread */
-	pthread_t teller;
+	struct ku_teller *tellers;
 	struct ku_guest *first, *last; /* who waits, the longest first */
 	struct ku_turn *turn;	       /* of them all, unless each has one */
 	struct ku_lock *locks;
@@ -64,5 +69,10 @@ void ku_gate_give_up(struct ku_guest *guest, enum kustos_err why);
 void ku_gate_put(struct ku_gate *gate);
 
 extern const struct ku_place_events ku_gate_events;
+
+/* gate_tell.c: have the program told; wait until no other thread tells. */
+void ku_gate_tell_revoked(struct ku_gate *gate, struct kustos_hold *hold);
+void ku_gate_tell_queued(struct ku_gate *gate, const char *path);
+void ku_gate_hush(struct ku_gate *gate);
 
 #endif

@@ -79,18 +79,17 @@ static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 	bool once)
 {
 	struct ku_turn *turn = calloc(1, sizeof(*turn));
-	char *record = NULL;
-	size_t len = gate->len;
-	enum kustos_err err = KUSTOS_OK;
+	const char *data;
+	char *record;
+	size_t len;
 
 	if (turn == NULL)
 		return KUSTOS_ENOMEM;
-	if (gate->data == NULL)
-		err = ku_recipe_record(gate->reason, &record, &len);
+	enum kustos_err err = ku_payload_get(&gate->payload, &data, &len,
+		&record);
 	turn->gate = gate;
 	turn->guest = guest;
 	turn->once = once;
-	const char *data = gate->data != NULL ? gate->data : record;
 	if (err == KUSTOS_OK && guest != NULL && guest->writer != NULL)
 		err = take_beside(turn, data, len);
 	else if (err == KUSTOS_OK)
@@ -128,7 +127,7 @@ static void hand_over(struct ku_turn *turn, struct ku_guest *guest)
 {
 	turn->hold = guest->claim.hold;
 	turn->guest = NULL;
-	ku_hold_grant(turn->hold, turn->place, released, turn);
+	ku_hold_grant_place(turn->hold, turn->place, released, turn);
 	dequeue(guest, KUSTOS_OK);
 }
 
@@ -196,29 +195,6 @@ static void lost(struct ku_place *place)
 	serve(gate);
 }
 
-static void call_on_revoke(void *arg, struct kustos_hold *hold)
-{
-	struct ku_gate *gate = arg;
-	struct kustos_client *client = gate->client;
-
-	ku_lock(client);
-	bool wanted = !gate->destroyed;
-	if (wanted) {
-		gate->refs++;
-		gate->telling = true;
-		gate->teller = pthread_self();
-	}
-	ku_unlock(client);
-	if (!wanted)
-		return;
-	gate->on_revoke(gate->on_revoke_arg, hold);
-	ku_lock(client);
-	gate->telling = false;
-	pthread_cond_broadcast(&client->state_changed);
-	ku_gate_put(gate);
-	ku_unlock(client);
-}
-
 static void revoked(struct ku_place *place)
 {
 	struct ku_turn *turn = ku_place_owner(place);
@@ -226,11 +202,18 @@ static void revoked(struct ku_place *place)
 	/* Whoever asks waits for the node to go, so threads that hand it over
 	   among themselves would make fun of the request. */
 	turn->handed = turn->gate->local_handoffs;
-	if (!turn->gate->destroyed)
-		ku_hold_ask(turn->hold, call_on_revoke, turn->gate);
+	ku_gate_tell_revoked(turn->gate, turn->hold);
+}
+
+static void queued(struct ku_place *place)
+{
+	struct ku_turn *turn = ku_place_owner(place);
+
+	ku_gate_tell_queued(turn->gate, ku_place_path(place));
 }
 
 const struct ku_place_events ku_gate_events = {
+	.queued = queued,
 	.granted = granted,
 	.failed = failed,
 	.lost = lost,

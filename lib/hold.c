@@ -29,9 +29,8 @@ struct run {
 
 struct kustos_hold {
 	struct kustos_client *client;
-	struct ku_place *place; /* NULL: of nothing */
-	ku_hold_release_fn *release;
-	void *owner;
+	struct ku_grant of;
+	struct ku_bundle *bundle; /* of which it is the whole, or a part */
 	int64_t epoch;
 
 	struct notice on_lost, at_risk, asked;
@@ -60,6 +59,14 @@ static bool is_running(const struct kustos_hold *hold, bool elsewhere)
 {
 	for (const struct run *r = hold->runs; r != NULL; r = r->next)
 		if (!(elsewhere && pthread_equal(r->thread, pthread_self())))
+			return true;
+	return false;
+}
+
+bool ku_hold_inside(const struct kustos_hold *hold)
+{
+	for (const struct run *r = hold->runs; r != NULL; r = r->next)
+		if (pthread_equal(r->thread, pthread_self()))
 			return true;
 	return false;
 }
@@ -156,18 +163,27 @@ void ku_hold_free(struct kustos_hold *hold)
 	free(hold);
 }
 
-void ku_hold_grant(struct kustos_hold *hold, struct ku_place *place,
+void ku_hold_grant(struct kustos_hold *hold, const struct ku_grant *grant)
+{
+	hold->of = *grant;
+	hold->epoch = hold->client->session.epoch;
+}
+
+void ku_hold_grant_place(struct kustos_hold *hold, const struct ku_place *place,
 	ku_hold_release_fn *release, void *owner)
 {
-	hold->place = place;
-	hold->release = release;
-	hold->owner = owner;
-	hold->epoch = hold->client->session.epoch;
+	ku_hold_grant(hold,
+		&(struct ku_grant){
+			.path = ku_place_path(place),
+			.token = ku_place_token(place),
+			.release = release,
+			.owner = owner,
+		});
 }
 
 void *ku_hold_owner(const struct kustos_hold *hold, ku_hold_release_fn *release)
 {
-	return hold->release == release ? hold->owner : NULL;
+	return hold->of.release == release ? hold->of.owner : NULL;
 }
 
 void ku_hold_lose(struct kustos_hold *hold)
@@ -178,6 +194,38 @@ void ku_hold_lose(struct kustos_hold *hold)
 	ku_timer_unset(&hold->client->timers, &hold->risk);
 	if (hold->on_lost.fn != NULL)
 		ku_dispatch_push(hold->client, &hold->on_lost.call, true);
+	if (hold->bundle != NULL)
+		ku_hold_lose(hold->bundle->whole);
+}
+
+static void set_bundle(struct ku_bundle *bundle, struct ku_bundle *to)
+{
+	bundle->whole->bundle = to;
+	for (size_t i = 0; i < bundle->count; i++)
+		bundle->parts[i]->bundle = to;
+}
+
+void ku_hold_bundle(struct ku_bundle *bundle)
+{
+	set_bundle(bundle, bundle);
+}
+
+void ku_hold_unbundle(struct kustos_hold *whole)
+{
+	set_bundle(whole->bundle, NULL);
+}
+
+static bool is_whole(const struct kustos_hold *hold)
+{
+	return hold->bundle != NULL && hold->bundle->whole == hold;
+}
+
+struct kustos_hold *kustos_hold_part(const struct kustos_hold *hold,
+	size_t index)
+{
+	if (hold == NULL || !is_whole(hold) || index >= hold->bundle->count)
+		return NULL;
+	return hold->bundle->parts[index];
 }
 
 void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
@@ -228,12 +276,12 @@ int64_t kustos_hold_remaining_ms(struct kustos_hold *hold)
 
 int64_t kustos_hold_token(const struct kustos_hold *hold)
 {
-	return hold != NULL ? ku_place_token(hold->place) : 0;
+	return hold != NULL ? hold->of.token : 0;
 }
 
 const char *kustos_hold_path(const struct kustos_hold *hold)
 {
-	return hold != NULL ? ku_place_path(hold->place) : NULL;
+	return hold != NULL ? hold->of.path : NULL;
 }
 
 enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
@@ -278,9 +326,7 @@ enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold, int64_t before_ms,
 	return room ? KUSTOS_OK : KUSTOS_ENOMEM;
 }
 
-/* Call nobody any more.  A callback on another thread is waited for; in one of
-   its own it is freed when that returns. */
-static void silence(struct kustos_hold *hold)
+void ku_hold_hush(struct kustos_hold *hold)
 {
 	struct kustos_client *client = hold->client;
 
@@ -292,6 +338,7 @@ static void silence(struct kustos_hold *hold)
 	ku_timer_unset(&client->timers, &hold->risk);
 	if (hold->risk_reserved)
 		ku_timers_release(&client->timers, 1);
+	hold->risk_reserved = false;
 	while (is_running(hold, true))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 }
@@ -301,9 +348,11 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 	struct kustos_client *client = hold->client;
 
 	ku_lock(client);
-	silence(hold); /* before what its callbacks may look at goes */
+	/* Before what its callbacks may look at goes.  In one of them it is
+	   freed when that returns. */
+	ku_hold_hush(hold);
 	bool lost = ku_hold_state(hold) == KUSTOS_HOLD_LOST;
-	hold->release(hold, hold->owner);
+	hold->of.release(hold, hold->of.owner);
 	hold->released = true;
 	bool last = !is_running(hold, false);
 	ku_unlock(client);
@@ -323,21 +372,39 @@ enum kustos_err kustos_hold_release(struct kustos_hold *hold)
 	return ku_hold_release(hold);
 }
 
-/* Put a check of the hold's node before "ops". */
+/* How many nodes prove it. */
+static size_t proof_count(const struct kustos_hold *hold)
+{
+	return is_whole(hold) ? hold->bundle->count : 1;
+}
+
+/* Put a check of each of the hold's nodes before "ops". */
 static struct kustos_op *guard(const struct kustos_hold *hold,
 	const struct kustos_op *ops, size_t count)
 {
-	struct kustos_op *guarded = calloc(count + 1, sizeof(*guarded));
+	size_t checks = proof_count(hold);
+	struct kustos_op *guarded = calloc(checks + count, sizeof(*guarded));
 
 	if (guarded == NULL)
 		return NULL;
-	guarded[0] = (struct kustos_op){
-		.kind = KUSTOS_OP_CHECK,
-		.path = kustos_hold_path(hold),
-		.version = -1,
-	};
-	memcpy(guarded + 1, ops, count * sizeof(*ops));
+	for (size_t i = 0; i < checks; i++)
+		guarded[i] = (struct kustos_op){
+			.kind = KUSTOS_OP_CHECK,
+			.path = kustos_hold_path(
+				is_whole(hold) ? hold->bundle->parts[i] : hold),
+			.version = -1,
+		};
+	memcpy(guarded + checks, ops, count * sizeof(*ops));
 	return guarded;
+}
+
+/* Is it a check that refused? */
+static bool is_unproved(const struct kustos_op_result *all, size_t checks)
+{
+	for (size_t i = 0; i < checks; i++)
+		if (all[i].err == KUSTOS_ENONODE)
+			return true;
+	return false;
 }
 
 enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
@@ -354,14 +421,15 @@ enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
 	if (kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
 		return KUSTOS_ELOST;
 	struct kustos_op *guarded = guard(hold, ops, count);
-	struct kustos_op_result *all = calloc(count + 1, sizeof(*all));
+	size_t checks = proof_count(hold);
+	struct kustos_op_result *all = calloc(checks + count, sizeof(*all));
 	if (guarded != NULL && all != NULL) {
-		err = kustos_multi(hold->client, guarded, count + 1, deadline,
-			cancel, all);
-		if (err == KUSTOS_ENONODE && all[0].err == KUSTOS_ENONODE)
+		err = kustos_multi(hold->client, guarded, checks + count,
+			deadline, cancel, all);
+		if (err == KUSTOS_ENONODE && is_unproved(all, checks))
 			err = KUSTOS_ELOST;
 		if (results != NULL)
-			memcpy(results, all + 1, count * sizeof(*all));
+			memcpy(results, all + checks, count * sizeof(*all));
 	}
 	free(guarded);
 	free(all);

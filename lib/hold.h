@@ -1,8 +1,9 @@
 /*
- * hold.h - how a recipe makes holds of places.
+ * hold.h - how a recipe makes holds of what it is granted: a place in a line,
+ * or any other node that is its own.
  *
- * A hold is made before it is needed, so that a grant cannot fail; is given a
- * place when that is granted; and may pass it on to another hold.
+ * A hold is made before it is needed, so that a grant cannot fail; is given
+ * what was granted; and may pass it on to another hold.
  */
 #ifndef KU_HOLD_H
 #define KU_HOLD_H
@@ -12,8 +13,24 @@
 #include <kustos/hold.h>
 #include <stdbool.h>
 
-/* The hold is released: give its place up, or pass it on.  Locked. */
+/* The hold is released: give up what it is of, or pass it on.  Locked. */
 typedef void ku_hold_release_fn(struct kustos_hold *hold, void *owner);
+
+/* What a hold is of. */
+struct ku_grant {
+	const char *path; /* of its node, as the program knows paths; lives
+			     until the release */
+	int64_t token;
+	ku_hold_release_fn *release;
+	void *owner;
+};
+
+/* A hold of several others. */
+struct ku_bundle {
+	struct kustos_hold *whole;
+	size_t count;
+	struct kustos_hold *parts[];
+};
 
 /* Make a hold of nothing.  NULL if memory is short. */
 struct kustos_hold *ku_hold_new(struct kustos_client *client);
@@ -21,20 +38,35 @@ struct kustos_hold *ku_hold_new(struct kustos_client *client);
 /* Free one that is of nothing; NULL is allowed. */
 void ku_hold_free(struct kustos_hold *hold);
 
-/* "place" is granted, or another hold has passed it on.  Locked. */
-void ku_hold_grant(struct kustos_hold *hold, struct ku_place *place,
+/* It was granted, or another hold has passed it on.  Locked. */
+void ku_hold_grant(struct kustos_hold *hold, const struct ku_grant *grant);
+
+/* The same with a place. */
+void ku_hold_grant_place(struct kustos_hold *hold, const struct ku_place *place,
 	ku_hold_release_fn *release, void *owner);
+
+/* From now on the whole is lost when one of its parts is; and not any more.
+   Locked. */
+void ku_hold_bundle(struct ku_bundle *bundle);
+void ku_hold_unbundle(struct kustos_hold *whole);
 
 /* Return the owner that it was granted with; NULL if that was with another
    "release".  Locked. */
 void *ku_hold_owner(const struct kustos_hold *hold,
 	ku_hold_release_fn *release);
 
-/* Its place was lost.  Locked. */
+/* What it is of was lost.  Locked. */
 void ku_hold_lose(struct kustos_hold *hold);
 
 /* Have "fn" called: somebody asks for it.  Locked. */
 void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg);
+
+/* Return whether this thread is in one of its callbacks.  Locked. */
+bool ku_hold_inside(const struct kustos_hold *hold);
+
+/* Call nobody any more: what runs on another thread is waited for.  Locked;
+   unlocks meanwhile. */
+void ku_hold_hush(struct kustos_hold *hold);
 
 /* Return the state.  Locked. */
 enum kustos_hold_state ku_hold_state(struct kustos_hold *hold);

@@ -71,9 +71,23 @@ void ku_line_put(struct ku_line *line)
 	tdelete(line, &client->lines.tree, by_path_and_rule);
 	ku_timer_unset(&client->timers, &line->again);
 	ku_timer_unset(&client->timers, &line->guard);
+	ku_watch_remove(client, &line->watch);
 	ku_timers_release(&client->timers, 2);
 	free(line->path);
 	free(line);
+}
+
+bool ku_line_has(const struct ku_line *line, const char *path)
+{
+	for (const struct ku_place *p = line->first; p != NULL; p = p->next)
+		if (strcmp(ku_place_path(p), path) == 0)
+			return true;
+	return false;
+}
+
+const char *ku_line_path(const struct ku_line *line)
+{
+	return line->path + strlen(line->client->config.prefix);
 }
 
 bool ku_line_mixed(const struct ku_line *line)
@@ -183,7 +197,7 @@ void ku_lines_join(struct ku_place *place)
 
 	ring_append(&line->client->lines.here, &place->ring);
 	line->refs++;
-	line->waiting++;
+	ku_line_count(place, 1);
 }
 
 void ku_lines_leave(struct ku_place *place)

@@ -35,6 +35,10 @@ struct ku_lines {
 };
 
 struct ku_place_events {
+	/* It has a node, before which others stand.  Once for each node.  May
+	   be NULL. */
+	void (*queued)(struct ku_place *place);
+
 	/* Nobody stands before it. */
 	void (*granted)(struct ku_place *place);
 
@@ -57,9 +61,12 @@ struct ku_place_kind {
 	const struct ku_place_events *events;
 	const char *leaf; /* what the name has before its number, "lock-" */
 	bool shares;	  /* waits for the exclusive ones only */
+	int company;	  /* where the rule counts all: so many may hold beside
+			     it; it may change */
 	bool bare;	  /* begins with kazoo's bare UUID, under a plain
 			     parent, instead of Curator's */
 	bool revocable;
+	bool jealous; /* is lost when somebody else writes into its node */
 };
 
 /* Find or make the line at "path", which is the caller's, without prefix.  To
@@ -69,8 +76,22 @@ enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
 	const struct ku_rule *rule, struct ku_line **out);
 void ku_line_put(struct ku_line *line);
 
+/* Return whether a place of ours has the node at "path", as the caller knows
+   paths. */
+bool ku_line_has(const struct ku_line *line, const char *path);
+
+/* Return its path as the caller knows paths. */
+const char *ku_line_path(const struct ku_line *line);
+
 /* Return whether it was last seen with contenders that are blind to ours. */
 bool ku_line_mixed(const struct ku_line *line);
+
+/* Something has changed that decides who is granted: let those who wait look
+   again. */
+void ku_line_look(struct ku_line *line);
+
+/* Several places are taken: leave the listing to the last of them. */
+void ku_line_gather(struct ku_line *line, bool more);
 
 /* Take a place at the tail of "line", with a node that stores "data".  With
    "once" it fails with KUSTOS_EBUSY unless it is granted at first sight; else
@@ -79,6 +100,15 @@ bool ku_line_mixed(const struct ku_line *line);
 enum kustos_err ku_place_take(struct ku_line *line,
 	const struct ku_place_kind *kind, const void *data, size_t len,
 	bool once, void *owner, struct ku_place **out);
+
+/* Take the place of a former process that had this session: its node is there.
+   "path" is that of the node, as the caller knows paths.  Returns as
+   ku_place_take(); KUSTOS_EBUSY if it is not this session's, or is that of a
+   place of ours. */
+enum kustos_err ku_place_adopt(struct ku_line *line,
+	const struct ku_place_kind *kind, const void *data, size_t len,
+	const char *path, const struct kustos_stat *stat, void *owner,
+	struct ku_place **out);
 
 /* Take a place beside "writer", which is granted: a new node with the same
    number.  It is granted as soon as it is there, if "writer" is still granted
@@ -95,6 +125,9 @@ void ku_place_leave(struct ku_place *place);
 
 void *ku_place_owner(const struct ku_place *place);
 
+/* Has it, since its node was made, not been granted at first sight? */
+bool ku_place_waited(const struct ku_place *place);
+
 /* Of the places that have left and whose nodes may still be there, return how
    many had left before the first, or UINT64_MAX if there are none. */
 uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines);
@@ -103,6 +136,17 @@ uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines);
    token: its czxid, or that of the writer beside which it stands. */
 const char *ku_place_path(const struct ku_place *place);
 int64_t ku_place_token(const struct ku_place *place);
+
+/* The write has ended: with KUSTOS_ELOST if the node is gone, or another's.  The
+   place is still there. */
+typedef void ku_place_written_fn(void *owner, enum kustos_err err);
+
+/* Write "data" into the node of a place that is granted, after what is being
+   written.  "done" is called, perhaps from in here, unless the place is left
+   first; and not any more after ku_place_unheed(). */
+enum kustos_err ku_place_write(struct ku_place *place, const void *data,
+	size_t len, ku_place_written_fn *done, void *owner);
+void ku_place_unheed(struct ku_place *place, const void *owner);
 
 /*
  * What the client tells all lines: line_session.c.

@@ -13,12 +13,16 @@
  *              (one of the two   (all who stand
  *              nearest goes)     before it are watched)
  *
+ * Where every child counts, and several may hold (ku_rank()), a place that waits
+ * is FAR, and looks again when the children change: few wait there, as a rule
+ * one, and what they wait for may go in any order.
+ *
  * All states lead to LEAVING.  A waiting place whose node is gone, with its
  * session or without, starts over with CREATING.
  *
  * What is known of those before a place is a "gap": how many of others for whom
  * it has to wait stand between it and the nearest exclusive place of ours
- * before it, or the beginning, and the names of the nearest two.  Nobody can
+ * before it, or the beginning, and the names of the nearest.  Nobody can
  * come in between later, as numbers only grow: so a gap only shrinks, and a gap
  * of no one stays so.  (But for a reader that a writer leaves in its place: of that
  * only other writers have to know, and they trust nothing but a listing while
@@ -28,19 +32,20 @@
  *
  * A place is granted
  *   - by a listing of this connection in which it is the first; or
- *   - without one, when all of this is true on one connection: a gap of KU_NEAR
- *     at the most was seen; all of those were seen to be gone; the places of
- *     ours for which it waits, which were granted, have been released; and its
- *     own node was seen, with a watch that has not fired.  Events come in the order of
- *     what they tell of, so its node was there when the last of them went.
+ *   - without one, when all of this is true on one connection: a gap of
+ *     KU_WATCHED at the most was seen; all of those were seen to be gone; the
+ *     places of ours for which it waits, which were granted, have been released;
+ *     and its own node was seen, with a watch that has not fired.  Events come in
+ *     the order of what they tell of, so its node was there when the last of them
+ *     went.
  *
  * The nearest are watched from the beginning, long before they matter: when
  * the second goes, there is time for one request before the nearest goes, and
  * not for two, one after the other.
  *
  * A wide gap shrinks without a listing if one of the nearest is known to have
- * been *granted* before it went: then nobody was left before that one.  Whoever
- * releases a long line's hold leaves the name of its node in the data of the
+ * been *granted* before it went: then nobody was left before that one.  In a
+ * long line, who releases may leave the name of its node in the data of the
  * line's node, in the transaction that deletes it.  So the name of the second
  * there is the proof that at most the nearest is left; and the name of the
  * nearest, that nobody is.  That a node is gone proves nothing: its owner may
@@ -52,6 +57,8 @@
 #include "client.h"
 #include "line.h"
 
+/* So many of those before a place are watched. */
+#define KU_WATCHED 2
 /* With so many children a proof costs less than the listing it saves. */
 #define KU_LINE_LONG 32
 
@@ -82,8 +89,20 @@ struct ku_proof {
 	struct ku_zk_request ops[2];
 	bool allowed; /* the line's node had this version, and no data but a
 			 proof */
+	bool decided; /* whether it is allowed, before the grant */
 	int version;
 	bool stale; /* what is being read is of an earlier node's time */
+};
+
+/* What is written into the node, and who wants to know. */
+struct ku_writing {
+	struct ku_place *place;
+	struct ku_op *op;
+	char *data;
+	size_t len;
+	ku_place_written_fn *done; /* NULL: nobody */
+	void *owner;
+	struct ku_writing *next;
 };
 
 struct ku_place {
@@ -94,6 +113,7 @@ struct ku_place {
 	bool owned;    /* ku_place_leave() is still to come */
 	bool over;     /* nothing of it is left on the server */
 	bool once;     /* fail instead of waiting */
+	bool waited;   /* was not granted at first sight */
 	bool starting; /* in ku_place_take() */
 	bool granted;
 	bool lost;
@@ -110,8 +130,12 @@ struct ku_place {
 	size_t len;
 	char *path; /* full, the op's; NULL: no node */
 	int32_t number;
+	bool tried; /* a seat: and was beaten so often since then, to some */
+	uint8_t beaten; /* limit */
 	int64_t czxid;
 	int64_t session_id;
+	int32_t version;	      /* of its data, as we wrote or found it */
+	struct ku_writing *writings;  /* the oldest first */
 	struct ku_place *prev, *next; /* of ours in this line, by number */
 	struct ku_place *writer;      /* the exclusive one before it there */
 
@@ -120,7 +144,7 @@ struct ku_place {
 	int gap;
 	char *near[KU_NEAR];
 	struct ku_lookout *own;
-	struct ku_lookout *ahead[KU_NEAR];
+	struct ku_lookout *ahead[KU_WATCHED];
 
 	struct ku_proof *proof; /* once it needs one */
 
@@ -146,7 +170,11 @@ struct ku_line {
 	int refs;
 	struct ku_place *first, *last; /* those that have nodes */
 	int waiting;		       /* that have none yet, or wait */
-	struct ku_cursor *cursors;     /* that go through them now */
+	int lasting;		       /* of those, who do not try once */
+	bool gathering;		       /* more are taken just now */
+	bool busy;    /* a seat: the creation of one of ours has not ended */
+	bool serving; /* somebody sees to it that the next one begins */
+	struct ku_cursor *cursors; /* that go through them now */
 
 	struct ku_request listings[2]; /* the second: beside the first */
 	bool deciding;		       /* of all that the last one told of */
@@ -154,6 +182,7 @@ struct ku_line {
 	int children;		       /* as last seen, of all kinds */
 	bool mixed;
 	bool unreadable;       /* which was logged */
+	struct ku_watch watch; /* of the children, where all count */
 	struct ku_timer again; /* look again */
 	struct ku_timer guard; /* watch the nodes of holders */
 };
@@ -182,6 +211,10 @@ void ku_place_free(struct ku_place *place);
 void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *));
 
 /* place.c */
+
+/* Others stand before its node. */
+void ku_place_queue(struct ku_place *place);
+
 void ku_place_grant(struct ku_place *place);
 void ku_place_fail(struct ku_place *place, enum kustos_err err);
 void ku_place_lose(struct ku_place *place);
@@ -202,11 +235,17 @@ void ku_place_over(struct ku_place *place);
 void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool shared,
 	bool anew);
 
-/* It was granted and has left: see that its node goes. */
-void ku_place_go(struct ku_place *place);
-
 /* Grant a place that is next, if all of the conditions above are met. */
 void ku_place_try(struct ku_place *place);
+
+/* place_write.c */
+
+/* Is this what is just being written? */
+bool ku_place_wrote(const struct ku_place *place, const char *data, int len,
+	int version);
+
+/* Nothing more is written, and nobody is told. */
+void ku_place_stop_writing(struct ku_place *place);
 
 /* Return whether "request" is under way. */
 static inline bool ku_request_busy(const struct ku_request *request)
@@ -265,6 +304,25 @@ static inline struct ku_place *ku_ring_place(struct ku_ring *ring)
 		offsetof(struct ku_place, ring));
 }
 
+/* Count those who wait up or down by "place". */
+static inline void ku_line_count(struct ku_place *place, int by)
+{
+	place->line->waiting += by;
+	place->line->lasting += place->once ? 0 : by;
+}
+
+/* line_crowd.c */
+
+/* See that the children are watched by the listing that is about to be sent, or
+   was just answered.  Returns false if that cannot be. */
+bool ku_line_watch_children(struct ku_line *line);
+
+/* It was not answered well. */
+void ku_line_unwatch_children(struct ku_line *line);
+
+/* "place" waits there for room. */
+void ku_place_wait_for_room(struct ku_place *place);
+
 /* place_take.c */
 
 /* Make a new node, in place of one that is gone. */
@@ -293,16 +351,34 @@ void ku_line_list_behind(struct ku_line *line);
 /* Take listings back that have not been sent. */
 void ku_line_unlist(struct ku_line *line);
 
-/* Read what is left in the line's node.  Returns false if it cannot be done
-   now: memory is short, or it is being done. */
-bool ku_place_read_proof(struct ku_place *place);
+/* Watch what has to be watched, given what is known of the gap. */
+void ku_place_settle(struct ku_place *place);
 
-/* Look again after a while. */
+/* Look again after a while; and one day, in case an event went astray. */
+void ku_line_set_safety(struct ku_line *line);
 void ku_line_again(struct ku_line *line, int64_t ms);
 void ku_line_init_timers(struct ku_line *line);
 
 /* Forget what is known of those before it. */
 void ku_place_forget(struct ku_place *place);
+
+/* line_proof.c */
+
+/* Read what is left in the line's node.  Returns false if it cannot be done
+   now: memory is short, or it is being done. */
+bool ku_place_read_proof(struct ku_place *place);
+
+/* It is granted: see whether it may leave a proof, unless that is known. */
+void ku_place_see_proof(struct ku_place *place);
+
+/* It was granted and has left: see that its node goes. */
+void ku_place_go(struct ku_place *place);
+
+/* It has left.  Does it wait to see what it may leave before its node goes? */
+bool ku_place_lingers(const struct ku_place *place);
+
+/* It starts over: what is known is of an earlier node's time. */
+void ku_proof_outdate(struct kustos_client *client, struct ku_proof *proof);
 
 /* line_watch.c */
 
@@ -313,6 +389,9 @@ void ku_place_watch_own(struct ku_place *place);
    others. */
 void ku_place_watch_ahead(struct ku_place *place, int count);
 
+/* Watch the node that is fought for. */
+void ku_place_watch_seat(struct ku_place *place);
+
 /* Watch none of them. */
 void ku_place_unwatch_ahead(struct ku_place *place);
 
@@ -321,5 +400,27 @@ void ku_lookout_drop(struct ku_lookout **lookout, bool deleted);
 
 /* Is its node there, as far as this connection knows? */
 bool ku_lookout_sees(const struct ku_lookout *lookout);
+
+/* seat.c: the same for places in a line of one. */
+
+/* Begin.  Returns why it has failed already, or KUSTOS_OK. */
+enum kustos_err ku_seat_enter(struct ku_place *place);
+
+/* The node for which it waits is gone: "seen" by a look, or an event. */
+void ku_seat_freed(struct ku_place *place, bool seen);
+
+/* The node was read.  Returns whether it is that of this place, which is
+   granted. */
+bool ku_seat_seen(struct ku_place *place, const struct ku_zk_reply *reply);
+
+/* Look at the node again, for whoever is concerned. */
+void ku_seat_look_again(struct ku_line *line);
+
+/* Its node is gone before it was granted: try again. */
+void ku_seat_restart(struct ku_place *place);
+
+/* End its part in the line, see that its node goes, and that the next of ours
+   tries. */
+void ku_seat_withdraw(struct ku_place *place);
 
 #endif

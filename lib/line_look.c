@@ -22,8 +22,7 @@ void ku_line_again(struct ku_line *line, int64_t ms)
 		ku_set_timer(line->client, &line->again, at_ns);
 }
 
-/* See that it is looked at again one day. */
-static void set_safety(struct ku_line *line)
+void ku_line_set_safety(struct ku_line *line)
 {
 	int64_t ms = SAFETY_MS + line->children * SAFETY_MS_EACH;
 	struct ku_random *random = &line->client->random;
@@ -51,8 +50,9 @@ static void learn(struct ku_place *place, const struct ku_standing *standing)
 	place->verdict = ku_rank_verdict(standing);
 	place->news = place->verdict != KU_RANK_WAIT ||
 		(place->state != KU_PLACE_HELD &&
-			!(place->state == KU_PLACE_BEHIND &&
-				ku_place_rests(place)));
+			(place->line->rule->counts ||
+				place->state != KU_PLACE_BEHIND ||
+				!ku_place_rests(place)));
 	if (place->state == KU_PLACE_HELD)
 		return;
 	for (int i = 0; i < KU_NEAR; i++) {
@@ -63,6 +63,8 @@ static void learn(struct ku_place *place, const struct ku_standing *standing)
 		kept = kept && (name == NULL || place->near[i] != NULL);
 	}
 	place->gap = standing->near.count;
+	if (place->proof != NULL)
+		place->proof->decided = false;
 	place->known = place->line->client->session.connection;
 	if (kept)
 		return;
@@ -79,15 +81,18 @@ static bool must_list(const struct ku_place *place)
 		place->gap > 0;
 }
 
-/* Watch what has to be watched, given what is known of the gap. */
-static void settle(struct ku_place *place)
+void ku_place_settle(struct ku_place *place)
 {
-	set_safety(place->line);
+	if (place->line->rule->counts) {
+		ku_place_wait_for_room(place);
+		return;
+	}
+	ku_line_set_safety(place->line);
 	bool lists = must_list(place);
-	place->state = lists || place->gap > KU_NEAR ? KU_PLACE_FAR
-						     : KU_PLACE_NEXT;
+	place->state = lists || place->gap > KU_WATCHED ? KU_PLACE_FAR
+							: KU_PLACE_NEXT;
 	ku_place_watch_own(place);
-	ku_place_watch_ahead(place, lists ? 1 : KU_NEAR);
+	ku_place_watch_ahead(place, lists ? 1 : KU_WATCHED);
 	ku_place_try(place);
 }
 
@@ -96,16 +101,21 @@ static void decide_waiting(struct ku_place *place)
 {
 	if (place->beside != 0) {
 		ku_place_fail(place, KUSTOS_ELOST); /* its writer has gone */
-	} else if (place->once) {
+		return;
+	}
+	if (place->once) {
 		ku_place_fail(place, KUSTOS_EBUSY);
-	} else if (ku_place_rests(place)) {
+		return;
+	}
+	ku_place_queue(place);
+	if (ku_place_rests(place)) {
 		place->state = KU_PLACE_BEHIND;
 		ku_place_unwatch_ahead(place);
 	} else if (place->known == 0) {
 		/* One of ours that stood before it turned out to be gone. */
 		ku_place_look(place);
 	} else {
-		settle(place);
+		ku_place_settle(place);
 	}
 }
 
@@ -185,6 +195,7 @@ static bool compare(struct ku_line *line, int64_t czxid,
 		standings[i].name = ku_path_leaf(ours[i]->path);
 		standings[i].number = ours[i]->number;
 		standings[i].shares = ours[i]->kind->shares;
+		standings[i].company = ours[i]->kind->company;
 	}
 	bool bare = line->first != NULL && line->first->kind->bare;
 	ku_rank(line->rule, bare ? KUSTOS_STYLE_KAZOO : KUSTOS_STYLE_CURATOR,
@@ -195,89 +206,6 @@ static bool compare(struct ku_line *line, int64_t czxid,
 	free(standings);
 	line->children = name_count;
 	report_mixed(line, crowd.blind);
-	return true;
-}
-
-/* Is it "name" that the line's node has as its data? */
-static bool proves(const struct ku_zk_reply *reply, const char *name)
-{
-	return reply->rc == KU_ZK_OK && name != NULL &&
-		reply->len == (int)strlen(name) &&
-		memcmp(reply->data, name, strlen(name)) == 0;
-}
-
-/* May it be written over?  Nothing may, and a proof, of whomever. */
-static bool is_free(const struct ku_line *line, const struct ku_zk_reply *reply)
-{
-	struct ku_contender one;
-	char name[256];
-
-	if (reply->len <= 0)
-		return true;
-	if ((size_t)reply->len >= sizeof(name))
-		return false;
-	memcpy(name, reply->data, (size_t)reply->len);
-	name[reply->len] = '\0';
-	return ku_contender_parse(line->rule, name, &one);
-}
-
-/* The second before us is gone, and there were more: was it granted? */
-static void read_of_others(struct ku_place *place,
-	const struct ku_request *request, const struct ku_zk_reply *reply)
-{
-	struct ku_line *line = place->line;
-
-	if (!ku_session_ready(line->client))
-		return; /* once connected */
-	int left = 0;	/* so many who may still be there, at the most */
-	while (left < KU_NEAR && !proves(reply, place->near[left]))
-		left++;
-	if (left == KU_NEAR || place->known != request->connection) {
-		ku_line_list(line);
-		return;
-	}
-	place->gap = left;
-	settle(place);
-}
-
-static void proof_read(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
-{
-	struct ku_place *place = request->owner;
-	struct ku_line *line = place->line;
-
-	(void)client;
-	if (reply->rc == KU_ZK_OK)
-		line->children = reply->stat->num_children;
-	place->proof->allowed = reply->rc == KU_ZK_OK && !place->proof->stale &&
-		is_free(line, reply);
-	place->proof->stale = false;
-	if (place->proof->allowed)
-		place->proof->version = reply->stat->version;
-	if (place->state == KU_PLACE_LOOKING)
-		read_of_others(place, request, reply);
-	else if (place->state == KU_PLACE_LEAVING && place->over)
-		ku_place_free(place);
-	else if (place->state == KU_PLACE_LEAVING && place->op->done)
-		ku_place_go(place);
-}
-
-bool ku_place_read_proof(struct ku_place *place)
-{
-	struct ku_line *line = place->line;
-
-	if (place->proof == NULL)
-		place->proof = calloc(1, sizeof(*place->proof));
-	if (place->proof == NULL || ku_request_busy(&place->proof->request))
-		return false;
-	place->proof->request.owner = place;
-	place->proof->request.done = proof_read;
-	place->proof->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_GET,
-		.path = line->path,
-		.version = -1,
-	};
-	ku_wire_send(line->client, &place->proof->request);
 	return true;
 }
 
@@ -316,6 +244,10 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	bool there = reply->rc == KU_ZK_OK;
 	bool done = false;
 
+	if (request->what.watch && !there)
+		ku_line_unwatch_children(line);
+	else if (request->what.watch)
+		(void)ku_line_watch_children(line);
 	if (there)
 		done = compare(line, reply->stat->czxid, reply->names,
 			reply->name_count);
@@ -338,6 +270,8 @@ static void send_listing(struct ku_line *line, struct ku_request *listing)
 		.kind = KU_ZK_CHILDREN,
 		.path = line->path,
 		.version = -1,
+		.watch = line->rule->counts && line->lasting > 0 &&
+			ku_line_watch_children(line),
 	};
 	line->refs++;
 	ku_wire_send(line->client, listing);
@@ -381,7 +315,7 @@ void ku_place_activate(struct ku_place *place)
 {
 	if (place->known == place->line->client->session.connection &&
 		place->known != 0)
-		settle(place);
+		ku_place_settle(place);
 	else
 		ku_place_look(place);
 }
@@ -413,6 +347,10 @@ static void look_again(struct ku_timer *timer)
 
 	if (!ku_session_ready(line->client))
 		return; /* once connected */
+	if (line->rule->seat) {
+		ku_seat_look_again(line);
+		return;
+	}
 	for (struct ku_place *p = line->first; p != NULL; p = next) {
 		next = p->next;
 		if (p->state == KU_PLACE_HELD)

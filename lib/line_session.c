@@ -3,30 +3,22 @@
 
 #include "line_impl.h"
 
-/* After a reconnect every waiter of the fleet looks again: within this part of
-   the timeout, and this time, at the most. */
-#define JITTER_PART 10
-#define JITTER_MAX_MS 1000
-
 static void connected(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 	struct kustos_client *client = line->client;
-	int64_t jitter = client->session.timeout_ms / JITTER_PART;
 
-	if (place->path == NULL)
+	bool seat = line->rule->seat;
+
+	if (place->path == NULL && place->state != KU_PLACE_NEXT)
 		return; /* its creation goes on */
-	if (place->state != KU_PLACE_HELD &&
+	if (!seat && place->state != KU_PLACE_HELD &&
 		!(place->state == KU_PLACE_BEHIND && ku_place_rests(place)))
 		place->state = KU_PLACE_LOOKING;
 	if (line->connection == client->session.connection)
 		return;
 	line->connection = client->session.connection;
-	if (jitter > JITTER_MAX_MS)
-		jitter = JITTER_MAX_MS;
-	ku_line_again(line,
-		(int64_t)ku_random_below(&client->random,
-			(uint64_t)jitter + 1));
+	ku_line_again(line, ku_session_spread_ms(client));
 }
 
 void ku_lines_connected(struct kustos_client *client)

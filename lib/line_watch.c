@@ -49,16 +49,27 @@ bool ku_lookout_sees(const struct ku_lookout *lookout)
 		lookout->place->line->client->session.connection;
 }
 
-/* Tell the place that the node is gone. */
-static void tell_gone(struct ku_lookout *lookout)
+/* Tell the place that the node is gone: "seen" in an answer, or an event. */
+static void tell_gone(struct ku_lookout *lookout, bool seen)
 {
 	struct ku_place *place = lookout->place;
 
 	lookout->gone = true;
 	if (lookout == place->own)
 		ku_place_gone(place);
+	else if (place->line->rule->seat)
+		ku_seat_freed(place, seen);
 	else
 		ku_place_advance(place);
+}
+
+/* Does the node say what we wrote there? */
+static bool is_ours(const struct ku_place *place,
+	const struct ku_zk_reply *reply)
+{
+	return reply->stat->version == place->version ||
+		ku_place_wrote(place, reply->data, reply->len,
+			reply->stat->version);
 }
 
 /* Has somebody asked for the place? */
@@ -72,8 +83,12 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 	if (asked)
 		place->asked_mzxid = reply->stat->mzxid;
 	if (place->state != KU_PLACE_HELD) {
+		if (place->writings == NULL) /* else who writes compares it */
+			place->version = reply->stat->version;
 		place->revoked = asked;
 		ku_place_try(place);
+	} else if (place->kind->jealous && !is_ours(place, reply)) {
+		ku_place_lose(place);
 	} else if (asked && !again) {
 		place->kind->events->revoked(place);
 	}
@@ -127,6 +142,8 @@ static void seen(struct kustos_client *client, struct ku_request *request,
 			return;
 		}
 		lookout->connection = request->connection;
+		if (place->line->rule->seat && !ku_seat_seen(place, reply))
+			return;
 		if (lookout == place->own)
 			read_own(place, reply);
 		else
@@ -135,7 +152,7 @@ static void seen(struct kustos_client *client, struct ku_request *request,
 	}
 	ku_watch_failed(client, &lookout->watch);
 	if (reply->rc == KU_ZK_NONODE)
-		tell_gone(lookout);
+		tell_gone(lookout, true);
 	else if (ku_outcome(reply->rc) == KU_OUTCOME_REFUSED)
 		cannot_read(lookout, ku_rc_err(reply->rc));
 	else if (ku_session_ready(client))
@@ -182,7 +199,7 @@ static void node_event(struct kustos_client *client, struct ku_watch *watch,
 	if (lookout->place == NULL)
 		return;
 	if (event == KU_WATCH_DELETED) {
-		tell_gone(lookout);
+		tell_gone(lookout, false);
 		return;
 	}
 	lookout->connection = 0; /* not seen, until it is read again */
@@ -190,19 +207,18 @@ static void node_event(struct kustos_client *client, struct ku_watch *watch,
 		ku_line_again(lookout->place->line, NO_WATCH_MS);
 }
 
-/* Make a lookout for the node "name" of the place's line. */
+/* Make a lookout for the node "name" of the place's line; "": that itself. */
 static struct ku_lookout *lookout_new(struct ku_place *place, const char *name)
 {
-	const char *parent = place->line->path;
 	struct ku_lookout *lookout = calloc(1, sizeof(*lookout));
-	char *path = malloc(strlen(parent) + strlen(name) + 2);
+	const char *line = place->line->path;
+	char *path = name[0] != '\0' ? ku_path_child(line, name) : strdup(line);
 
 	if (lookout == NULL || path == NULL) {
 		free(lookout);
 		free(path);
 		return NULL;
 	}
-	stpcpy(stpcpy(stpcpy(path, parent), "/"), name);
 	lookout->place = place;
 	lookout->path = path;
 	lookout->watch.fn = node_event;
@@ -222,13 +238,22 @@ static void look_out(struct ku_place *place, struct ku_lookout **lookout,
 void ku_place_watch_own(struct ku_place *place)
 {
 	if (!ku_lookout_sees(place->own))
-		look_out(place, &place->own, ku_path_leaf(place->path));
+		look_out(place, &place->own,
+			place->line->rule->seat ? ""
+						: ku_path_leaf(place->path));
+}
+
+void ku_place_watch_seat(struct ku_place *place)
+{
+	if (place->ahead[0] != NULL && place->ahead[0]->gone)
+		ku_lookout_drop(&place->ahead[0], false);
+	look_out(place, &place->ahead[0], "");
 }
 
 /* Take the lookout for "name" out of "from". */
 static struct ku_lookout *pick(struct ku_lookout **from, const char *name)
 {
-	for (int i = 0; i < KU_NEAR; i++) {
+	for (int i = 0; i < KU_WATCHED; i++) {
 		struct ku_lookout *lookout = from[i];
 
 		if (lookout == NULL ||
@@ -242,18 +267,18 @@ static struct ku_lookout *pick(struct ku_lookout **from, const char *name)
 
 void ku_place_watch_ahead(struct ku_place *place, int count)
 {
-	struct ku_lookout *old[KU_NEAR];
+	struct ku_lookout *old[KU_WATCHED];
 
 	if (count > place->gap)
 		count = place->gap;
-	for (int i = 0; i < KU_NEAR; i++) {
+	for (int i = 0; i < KU_WATCHED; i++) {
 		old[i] = place->ahead[i];
 		place->ahead[i] = NULL;
 	}
 	for (int i = 0; i < count; i++)
 		if (place->near[i] != NULL) /* else memory is short */
 			place->ahead[i] = pick(old, place->near[i]);
-	for (int i = 0; i < KU_NEAR; i++)
+	for (int i = 0; i < KU_WATCHED; i++)
 		ku_lookout_drop(&old[i], false);
 	for (int i = 0; i < count; i++) {
 		struct ku_lookout *ahead = place->ahead[i];
@@ -267,6 +292,6 @@ void ku_place_watch_ahead(struct ku_place *place, int count)
 
 void ku_place_unwatch_ahead(struct ku_place *place)
 {
-	for (int i = 0; i < KU_NEAR; i++)
+	for (int i = 0; i < KU_WATCHED; i++)
 		ku_lookout_drop(&place->ahead[i], false);
 }

@@ -4,7 +4,10 @@ core_headers = \
 	%D%/kustos/base.h \
 	%D%/kustos/cancel.h \
 	%D%/kustos/client.h \
+	%D%/kustos/consumer.h \
 	%D%/kustos/hold.h \
+	%D%/kustos/item.h \
+	%D%/kustos/lockable.h \
 	%D%/kustos/node.h \
 	%D%/kustos/participant.h \
 	%D%/kustos/retry.h
@@ -13,56 +16,97 @@ core_sources = \
 	%D%/beat.c %D%/beat.h \
 	%D%/cancel.c %D%/cancel.h \
 	%D%/candidate.c %D%/candidate.h \
+	%D%/candidate_ask.c \
+	%D%/candidate_data.c \
+	%D%/candidate_errand.c \
+	%D%/candidate_impl.h \
+	%D%/candidate_over.c \
+	%D%/candidate_search.c \
 	%D%/claim.c %D%/claim.h \
 	%D%/client.c %D%/client.h \
 	%D%/clock.c %D%/clock.h \
 	%D%/close.c \
 	%D%/config.c \
+	%D%/consumer.c %D%/consumer.h \
+	%D%/custody.c %D%/custody.h %D%/custody_impl.h \
+	%D%/custody_claim.c %D%/custody_end.c \
+	%D%/desk.c %D%/desk.h %D%/desk_impl.h \
+	%D%/desk_give.c %D%/desk_lend.c \
+	%D%/desk_look.c %D%/desk_try.c \
 	%D%/dispatch.c %D%/dispatch.h \
 	%D%/env.h \
+	%D%/unfit.c %D%/unfit.h \
 	%D%/error.c \
 	%D%/footprint.c %D%/footprint.h \
 	%D%/fork.c %D%/fork.h \
 	%D%/gate.c %D%/gate.h %D%/gate_impl.h \
-	%D%/gate_lock.c %D%/gate_turn.c \
+	%D%/gate_lock.c %D%/gate_tell.c %D%/gate_turn.c \
 	%D%/hosts.c %D%/hosts.h \
+	%D%/leader.c %D%/leader.h \
 	%D%/lease.c %D%/lease.h \
 	%D%/hold.c %D%/hold.h \
+	%D%/item.c %D%/item.h \
+	%D%/item_frame.c %D%/item_frame.h \
+	%D%/item_name.c %D%/item_name.h \
 	%D%/line.c %D%/line.h \
 	%D%/line_impl.h \
-	%D%/line_look.c \
+	%D%/line_crowd.c \
+	%D%/line_look.c %D%/line_proof.c \
 	%D%/line_session.c \
 	%D%/line_watch.c \
 	%D%/listener.c \
 	%D%/log.c \
+	%D%/lockable.c \
 	%D%/lookup.c %D%/lookup.h \
 	%D%/manager.c %D%/manager.h \
+	%D%/mirror.c %D%/mirror.h \
+	%D%/muster.c %D%/muster.h %D%/muster_impl.h \
+	%D%/muster_guard.c %D%/muster_look.c \
+	%D%/muster_node.c %D%/muster_step.c \
+	%D%/muster_rule.c %D%/muster_rule.h \
 	%D%/name.c %D%/name.h \
 	%D%/node.c \
+	%D%/observe.c %D%/observe.h \
 	%D%/op.c %D%/op.h \
 	%D%/op_create.c \
 	%D%/op_list.c \
 	%D%/op_new.c \
 	%D%/op_resolve.c \
 	%D%/op_start.c \
-	%D%/participant.c \
+	%D%/payload.c %D%/payload.h \
+	%D%/participant.c %D%/participant.h \
 	%D%/place.c \
 	%D%/place_take.c \
+	%D%/place_write.c \
+	%D%/pool.c %D%/pool.h %D%/pool_impl.h \
+	%D%/pool_bid.c %D%/pool_note.c %D%/pool_room.c \
 	%D%/probe.c %D%/probe.h \
+	%D%/queue.c %D%/queue.h %D%/queue_impl.h \
+	%D%/queue_batch.c %D%/queue_catch.c \
+	%D%/queue_form.c %D%/queue_order.c \
+	%D%/queue_id.c %D%/queue_own.c %D%/queue_room.c \
+	%D%/queue_head.c %D%/queue_head.h \
+	%D%/queue_poll.c %D%/queue_put.c %D%/queue_take.c \
 	%D%/random.c %D%/random.h \
 	%D%/rank.c %D%/rank.h \
+	%D%/receipt.c %D%/receipt.h \
+	%D%/receipt_sweep.c \
 	%D%/recipe.c %D%/recipe.h \
+	%D%/seat.c \
 	%D%/service.h \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/retry.c %D%/retry.h \
 	%D%/session.c %D%/session.h \
 	%D%/stats.c %D%/stats.h \
 	%D%/steer.c %D%/steer.h \
+	%D%/survey.c %D%/survey.h \
 	%D%/thread.c %D%/thread.h \
 	%D%/timer.c %D%/timer.h \
+	%D%/vigil.c %D%/vigil.h \
 	%D%/wait.c %D%/wait.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/wire.c %D%/wire.h \
+	%D%/witness.c %D%/witness.h \
 	%D%/zk.h \
 	%D%/zk_call.c %D%/zk_call.h \
 	%D%/zk_fd.c %D%/zk_fd.h \
@@ -77,12 +121,12 @@ libkustos_core_la_LIBADD = $(ZOOKEEPER_LIBS)
 lib_LTLIBRARIES += libkustos.la
 libkustos_la_SOURCES =
 libkustos_la_LIBADD = libkustos_core.la
-libkustos_la_LDFLAGS = $(recipe_ldflags) \
-	-Wl,--version-script=$(srcdir)/%D%/kustos.map
+libkustos_la_LDFLAGS = $(recipe_ldflags) $(with_map)%D%/kustos.map
 libkustos_la_DEPENDENCIES = libkustos_core.la %D%/kustos.map
 
 kustosincludedir = $(includedir)/kustos
-kustosinclude_HEADERS = $(core_headers)
+kustosinclude_HEADERS = $(core_headers) \
+	%D%/kustos/core.hpp %D%/kustos/item.hpp %D%/kustos/kustos.hpp
 
 pkgconfig_DATA += %D%/kustos.pc
 EXTRA_DIST += %D%/kustos.map

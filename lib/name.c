@@ -102,6 +102,19 @@ char *ku_path_join(const char *prefix, const char *path)
 	return joined;
 }
 
+char *ku_path_child(const char *parent, const char *name)
+{
+	char *path = malloc(strlen(parent) + strlen(name) + 2);
+
+	if (path == NULL)
+		return NULL;
+	char *end = stpcpy(path, parent);
+	if (end[-1] != '/')
+		*end++ = '/';
+	strcpy(end, name);
+	return path;
+}
+
 const char *ku_path_leaf(const char *path)
 {
 	const char *slash = strrchr(path, '/');

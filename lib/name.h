@@ -30,6 +30,10 @@ bool ku_name_valid(const char *name);
    the prefix is empty).  NULL if memory is short. */
 char *ku_path_join(const char *prefix, const char *path);
 
+/* Return the path of the child "name" of "parent", malloc'ed; NULL if memory is
+   short. */
+char *ku_path_child(const char *parent, const char *name);
+
 /* Return the last component, inside "path". */
 const char *ku_path_leaf(const char *path);
 

@@ -1,9 +1,10 @@
 /*
- * node.c - the public operations, each in its waiting and its asynchronous
- * form.  Both make the same task; op.c does the work.
+ * node.c - the public operations.  Each says once what it asks; its waiting form
+ * adds where the outputs go, its asynchronous form whom to call.
  */
 
 #include "client.h"
+#include "recipe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,63 +55,153 @@ static char *take_path(struct ku_op *op)
 	return path;
 }
 
-static enum kustos_err create_op(struct kustos_client *client, const char *path,
-	const void *data, size_t len, int flags, struct ku_task **task)
-{
-	bool alone = (flags & (KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL)) == 0;
+/* What an operation is asked to do. */
+struct ask {
+	enum ku_zk_kind kind;
+	const char *path;
+	const void *data; /* CREATE, SET */
+	size_t len;
+	int version;		     /* SET, DELETE */
+	int flags;		     /* CREATE */
+	bool any;		     /* CREATE: whoever makes it */
+	const struct kustos_op *ops; /* MULTI */
+	size_t count;
+};
 
-	if ((flags & ~ALL_FLAGS) != 0 ||
-		((flags & KUSTOS_CONTAINER) != 0 && !alone))
+/* Where a waiting call puts what it brought; any may be NULL. */
+struct outputs {
+	char **path;
+	char **data;
+	size_t *len;
+	struct kustos_names **names;
+	struct kustos_stat *stat;
+	struct kustos_op_result *results;
+};
+
+static struct ask ask_create(const char *path, const void *data, size_t len,
+	int flags)
+{
+	return (struct ask){ .kind = KU_ZK_CREATE,
+		.path = path,
+		.data = data,
+		.len = len,
+		.flags = flags };
+}
+
+static struct ask ask_set(const char *path, const void *data, size_t len,
+	int version)
+{
+	return (struct ask){ .kind = KU_ZK_SET,
+		.path = path,
+		.data = data,
+		.len = len,
+		.version = version };
+}
+
+static struct ask ask_delete(const char *path, int version)
+{
+	return (struct ask){ .kind = KU_ZK_DELETE,
+		.path = path,
+		.version = version };
+}
+
+static struct ask ask_multi(const struct kustos_op *ops, size_t count)
+{
+	return (struct ask){ .kind = KU_ZK_MULTI, .ops = ops, .count = count };
+}
+
+/* What a path is all there is to say of. */
+static struct ask ask_of(enum ku_zk_kind kind, const char *path)
+{
+	return (struct ask){ .kind = kind, .path = path };
+}
+
+static bool is_valid(const struct ask *ask)
+{
+	bool alone = (ask->flags & (KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL)) == 0;
+
+	return (ask->flags & ~ALL_FLAGS) == 0 &&
+		((ask->flags & KUSTOS_CONTAINER) == 0 || alone) &&
+		ask->version >= -1;
+}
+
+/* Make the task.  After a failure there may be a part of it, to be freed. */
+static enum kustos_err make(struct kustos_client *client, const struct ask *ask,
+	struct ku_task **task)
+{
+	if (!is_valid(ask))
 		return KUSTOS_EINVAL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_CREATE, path, flags,
-		task);
-	if (err == KUSTOS_OK)
-		err = ku_op_data(&(*task)->op, data, len);
-	if (err == KUSTOS_OK)
+	if (ask->kind == KU_ZK_MULTI)
+		return ku_task_new_multi(client, ask->ops, ask->count, task);
+	enum kustos_err err = ku_task_new(client, ask->kind, ask->path,
+		ask->flags, task);
+	if (err != KUSTOS_OK)
+		return err;
+	if (ask->kind == KU_ZK_SET || ask->kind == KU_ZK_DELETE)
+		(*task)->op.version = ask->version;
+	if (ask->kind == KU_ZK_CREATE || ask->kind == KU_ZK_SET)
+		err = ku_op_data(&(*task)->op, ask->data, ask->len);
+	(*task)->op.any = ask->any;
+	if (err == KUSTOS_OK && ask->kind == KU_ZK_CREATE)
 		err = ku_create_init(&(*task)->op);
 	return err;
 }
 
-static enum kustos_err set_op(struct kustos_client *client, const char *path,
-	const void *data, size_t len, int version, struct ku_task **task)
+static void hand_out(struct ku_op *op, const struct outputs *out)
 {
-	if (version < -1)
-		return KUSTOS_EINVAL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_SET, path, 0, task);
-	if (err != KUSTOS_OK)
-		return err;
-	(*task)->op.version = version;
-	return ku_op_data(&(*task)->op, data, len);
+	if (out->stat != NULL)
+		*out->stat = op->out_stat;
+	if (out->path != NULL)
+		*out->path = take_path(op);
+	if (out->len != NULL)
+		*out->len = op->out_len > 0 ? (size_t)op->out_len : 0;
+	if (out->data != NULL) {
+		*out->data = op->out_data;
+		op->out_data = NULL;
+	}
+	if (out->names != NULL) {
+		*out->names = op->out_names;
+		op->out_names = NULL;
+	}
 }
 
-static enum kustos_err delete_op(struct kustos_client *client, const char *path,
-	int version, struct ku_task **task)
+/* Each part of a transaction has a result, whatever became of the whole. */
+static void hand_out_results(const struct ku_task *task, size_t count,
+	enum kustos_err err, struct kustos_op_result *results)
 {
-	if (version < -1)
-		return KUSTOS_EINVAL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_DELETE, path, 0, task);
-	if (err == KUSTOS_OK)
-		(*task)->op.version = version;
-	return err;
+	for (size_t i = 0; i < count; i++) {
+		results[i] = (struct kustos_op_result){ .err = err };
+		if (task == NULL || !task->op.done)
+			continue; /* it was not even started */
+		results[i] = task->op.out_results[i];
+		results[i].path = NULL;
+	}
 }
 
-/* End a waiting call: hand out what is wanted, and free the operation. */
-static enum kustos_err wait_for(struct ku_task *task, enum kustos_err err,
+static enum kustos_err do_now(struct kustos_client *client, struct ask ask,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	struct kustos_stat *stat)
+	struct outputs out)
 {
+	struct ku_task *task = NULL;
+	enum kustos_err err = make(client, &ask, &task);
+
 	if (err == KUSTOS_OK)
 		err = ku_task_wait(task, deadline, cancel);
-	if (err == KUSTOS_OK && stat != NULL)
-		*stat = task->op.out_stat;
+	if (err == KUSTOS_OK)
+		hand_out(&task->op, &out);
+	if (out.results != NULL)
+		hand_out_results(task, ask.count, err, out.results);
+	ku_task_free(task);
 	return err;
 }
 
-/* Start an asynchronous call, if the operation could be made. */
-static enum kustos_err start_for(struct ku_task *task, enum kustos_err err,
+static enum kustos_err do_async(struct kustos_client *client, struct ask ask,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_done_fn *done, void *arg)
 {
+	struct ku_task *task = NULL;
+	enum kustos_err err = make(client, &ask, &task);
+
 	if (err == KUSTOS_OK)
 		return ku_task_async(task, deadline, cancel, done, arg);
 	ku_task_free(task);
@@ -121,14 +212,31 @@ enum kustos_err kustos_create(struct kustos_client *client, const char *path,
 	const void *data, size_t len, int flags, kustos_deadline deadline,
 	struct kustos_cancel *cancel, char **created, struct kustos_stat *stat)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = create_op(client, path, data, len, flags, &task);
+	return do_now(client, ask_create(path, data, len, flags), deadline,
+		cancel, (struct outputs){ .path = created, .stat = stat });
+}
 
-	err = wait_for(task, err, deadline, cancel, stat);
-	if (err == KUSTOS_OK && created != NULL)
-		*created = take_path(&task->op);
-	ku_task_free(task);
-	return err;
+enum kustos_err ku_recipe_ensure(struct kustos_client *client, const char *path,
+	const void *data, size_t len, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	struct ask ask = ask_create(path, data, len, KUSTOS_PARENTS);
+
+	ask.any = true;
+	enum kustos_err err = do_now(client, ask, deadline, cancel,
+		(struct outputs){ .path = NULL });
+	return err == KUSTOS_EEXISTS ? KUSTOS_OK : err;
+}
+
+enum kustos_err ku_recipe_ensure_async(struct kustos_client *client,
+	const char *path, const void *data, size_t len,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_done_fn *done, void *arg)
+{
+	struct ask ask = ask_create(path, data, len, KUSTOS_PARENTS);
+
+	ask.any = true;
+	return do_async(client, ask, deadline, cancel, done, arg);
 }
 
 enum kustos_err kustos_create_async(struct kustos_client *client,
@@ -136,103 +244,71 @@ enum kustos_err kustos_create_async(struct kustos_client *client,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_done_fn *done, void *arg)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = create_op(client, path, data, len, flags, &task);
-
-	return start_for(task, err, deadline, cancel, done, arg);
+	return do_async(client, ask_create(path, data, len, flags), deadline,
+		cancel, done, arg);
 }
 
 enum kustos_err kustos_get(struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel, char **data,
 	size_t *len, struct kustos_stat *stat)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_GET, path, 0, &task);
-
-	err = wait_for(task, err, deadline, cancel, stat);
-	if (err == KUSTOS_OK && len != NULL)
-		*len = task->op.out_len > 0 ? (size_t)task->op.out_len : 0;
-	if (err == KUSTOS_OK && data != NULL) {
-		*data = task->op.out_data;
-		task->op.out_data = NULL;
-	}
-	ku_task_free(task);
-	return err;
+	return do_now(client, ask_of(KU_ZK_GET, path), deadline, cancel,
+		(struct outputs){ .data = data, .len = len, .stat = stat });
 }
 
 enum kustos_err kustos_get_async(struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_done_fn *done, void *arg)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_GET, path, 0, &task);
-
-	return start_for(task, err, deadline, cancel, done, arg);
+	return do_async(client, ask_of(KU_ZK_GET, path), deadline, cancel, done,
+		arg);
 }
 
 enum kustos_err kustos_set(struct kustos_client *client, const char *path,
 	const void *data, size_t len, int version, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_stat *stat)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = set_op(client, path, data, len, version, &task);
-
-	err = wait_for(task, err, deadline, cancel, stat);
-	ku_task_free(task);
-	return err;
+	return do_now(client, ask_set(path, data, len, version), deadline,
+		cancel, (struct outputs){ .stat = stat });
 }
 
 enum kustos_err kustos_set_async(struct kustos_client *client, const char *path,
 	const void *data, size_t len, int version, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = set_op(client, path, data, len, version, &task);
-
-	return start_for(task, err, deadline, cancel, done, arg);
+	return do_async(client, ask_set(path, data, len, version), deadline,
+		cancel, done, arg);
 }
 
 enum kustos_err kustos_exists(struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_stat *stat)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_EXISTS, path, 0, &task);
-
-	err = wait_for(task, err, deadline, cancel, stat);
-	ku_task_free(task);
-	return err;
+	return do_now(client, ask_of(KU_ZK_EXISTS, path), deadline, cancel,
+		(struct outputs){ .stat = stat });
 }
 
 enum kustos_err kustos_exists_async(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_EXISTS, path, 0, &task);
-
-	return start_for(task, err, deadline, cancel, done, arg);
+	return do_async(client, ask_of(KU_ZK_EXISTS, path), deadline, cancel,
+		done, arg);
 }
 
 enum kustos_err kustos_delete(struct kustos_client *client, const char *path,
 	int version, kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = delete_op(client, path, version, &task);
-
-	err = wait_for(task, err, deadline, cancel, NULL);
-	ku_task_free(task);
-	return err;
+	return do_now(client, ask_delete(path, version), deadline, cancel,
+		(struct outputs){ 0 });
 }
 
 enum kustos_err kustos_delete_async(struct kustos_client *client,
 	const char *path, int version, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = delete_op(client, path, version, &task);
-
-	return start_for(task, err, deadline, cancel, done, arg);
+	return do_async(client, ask_delete(path, version), deadline, cancel,
+		done, arg);
 }
 
 enum kustos_err kustos_delete_guaranteed(struct kustos_client *client,
@@ -258,76 +334,45 @@ enum kustos_err kustos_children(struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_names **names, struct kustos_stat *stat)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_CHILDREN, path, 0,
-		&task);
-
-	err = wait_for(task, err, deadline, cancel, stat);
-	if (err == KUSTOS_OK && names != NULL) {
-		*names = task->op.out_names;
-		task->op.out_names = NULL;
-	}
-	ku_task_free(task);
-	return err;
+	return do_now(client, ask_of(KU_ZK_CHILDREN, path), deadline, cancel,
+		(struct outputs){ .names = names, .stat = stat });
 }
 
 enum kustos_err kustos_children_async(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_CHILDREN, path, 0,
-		&task);
-
-	return start_for(task, err, deadline, cancel, done, arg);
+	return do_async(client, ask_of(KU_ZK_CHILDREN, path), deadline, cancel,
+		done, arg);
 }
 
 enum kustos_err kustos_sync(struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_SYNC, path, 0, &task);
-
-	err = wait_for(task, err, deadline, cancel, NULL);
-	ku_task_free(task);
-	return err;
+	return do_now(client, ask_of(KU_ZK_SYNC, path), deadline, cancel,
+		(struct outputs){ 0 });
 }
 
 enum kustos_err kustos_sync_async(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new(client, KU_ZK_SYNC, path, 0, &task);
-
-	return start_for(task, err, deadline, cancel, done, arg);
+	return do_async(client, ask_of(KU_ZK_SYNC, path), deadline, cancel,
+		done, arg);
 }
 
 enum kustos_err kustos_multi(struct kustos_client *client,
 	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_op_result *results)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new_multi(client, ops, count, &task);
-
-	err = wait_for(task, err, deadline, cancel, NULL);
-	for (size_t i = 0; results != NULL && i < count; i++) {
-		results[i] = (struct kustos_op_result){ .err = err };
-		if (task == NULL || !task->op.done)
-			continue; /* it was not even started */
-		results[i] = task->op.out_results[i];
-		results[i].path = NULL;
-	}
-	ku_task_free(task);
-	return err;
+	return do_now(client, ask_multi(ops, count), deadline, cancel,
+		(struct outputs){ .results = results });
 }
 
 enum kustos_err kustos_multi_async(struct kustos_client *client,
 	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
 {
-	struct ku_task *task = NULL;
-	enum kustos_err err = ku_task_new_multi(client, ops, count, &task);
-
-	return start_for(task, err, deadline, cancel, done, arg);
+	return do_async(client, ask_multi(ops, count), deadline, cancel, done,
+		arg);
 }

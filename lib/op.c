@@ -179,7 +179,8 @@ void ku_op_try(struct ku_op *op)
 	}
 	/* Whatever takes time lets others put a newer node there. */
 	if (op->guaranteed && op->czxid != 0 &&
-		(op->ambiguous || !ku_session_ready(op->client))) {
+		(op->ambiguous || op->doubtful ||
+			!ku_session_ready(op->client))) {
 		ku_op_look(op);
 		return;
 	}
@@ -201,7 +202,8 @@ void ku_op_again(struct ku_op *op, enum kustos_err err)
 	int64_t now = ku_now(client);
 	int64_t pause = ku_retry_next(&op->retry, now, &client->random);
 
-	if (client->closing != KU_OPEN && !op->guaranteed) {
+	if (client->closing != KU_OPEN && !op->guaranteed &&
+		(client->closing != KU_DRAINING || !op->last)) {
 		ku_op_finish(op, KUSTOS_ECLOSED);
 		return;
 	}
@@ -296,4 +298,18 @@ void ku_op_answered(struct ku_op *op, const struct ku_zk_reply *reply)
 void ku_op_init_timer(struct ku_op *op)
 {
 	op->pause.fn = pause_over;
+}
+
+void ku_op_let_go(struct ku_op **at)
+{
+	struct ku_op *op = *at;
+
+	*at = NULL;
+	if (op == NULL)
+		return;
+	op->ended = NULL;
+	if (op->started && !op->done)
+		ku_op_finish(op, KUSTOS_ECANCELED); /* which drops it */
+	else
+		ku_op_drop(op);
 }

@@ -46,9 +46,12 @@ struct ku_op {
 	int len;	 /* of the data */
 	int op_count;	 /* of a multi */
 	bool guaranteed; /* a delete that nobody waits for */
+	bool lasting;	 /* of a node that outlives the session */
 	bool bare;	 /* a protected name has the UUID without "_c_" */
 	bool plain;	 /* missing parents become persistent nodes */
 	bool patient;	 /* go on trying; only the owner gives up */
+	bool any;	 /* a node that is there will do, whoever made it */
+	bool last;	 /* goes on while the client drains, to be closed */
 	char *path;	 /* the caller's, with the prefix; NULL: a multi, or
 			    slim */
 	char *data;	 /* copy of what to write */
@@ -60,6 +63,7 @@ struct ku_op {
 	bool once;     /* one try, if connected */
 	bool started;
 	bool unwanted;	/* if the node is not there, do not make it */
+	bool doubtful;	/* look before what is guaranteed is deleted */
 	bool ambiguous; /* an earlier try may have been applied */
 	bool moved;	/* and others were, to other sessions */
 	bool orphan;	/* to be freed when no request refers to it */
@@ -149,6 +153,12 @@ void ku_op_unwant(struct ku_op *op);
 /* A creation has ended well: free all but what its undoing needs. */
 void ku_op_slim(struct ku_op *op);
 
+/* Have the creation "op", which was not started, be one that has ended well: the
+   node at "path", a full path, is there.  Returns KUSTOS_OK or KUSTOS_ENOMEM.
+   The client is locked. */
+enum kustos_err ku_op_adopt(struct ku_op *op, const char *path,
+	const struct kustos_stat *stat);
+
 /* Turn a creation that has ended well into the guaranteed deletion of what it
    made, and start that; memory is not needed.  The client is locked. */
 void ku_op_undo(struct ku_op *op);
@@ -178,6 +188,10 @@ void ku_ops_suspended(struct kustos_client *client);
 
 /* Free it now, or when the last request that refers to it has ended. */
 void ku_op_drop(struct ku_op *op);
+
+/* Let "*op" go, which has ended or has not; its owner is not told.  NULL is
+   allowed. */
+void ku_op_let_go(struct ku_op **op);
 
 /* Say what its timer does. */
 void ku_op_init_timer(struct ku_op *op);
@@ -212,6 +226,9 @@ void ku_op_resolve(struct ku_op *op);
 /* The server refuses a try after one that may have been applied.  Returns
    whether that needed a closer look, which then has begun or has ended. */
 bool ku_op_resolve_refusal(struct ku_op *op, const struct ku_zk_reply *reply);
+
+/* Find out whether an unprotected ephemeral node is what we made. */
+void ku_op_look_created(struct ku_op *op);
 
 /* Look at a node before a guaranteed delete of it is sent again. */
 void ku_op_look(struct ku_op *op);

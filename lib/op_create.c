@@ -274,7 +274,10 @@ void ku_create_try(struct ku_op *op)
 	struct ku_create *create = op->create;
 	bool moved = create->guid_session != op->client->session.id;
 
-	if (!is(op, KUSTOS_PROTECTED)) {
+	if (!is(op, KUSTOS_PROTECTED) && op->unwanted && op->ambiguous &&
+		op->session_id == op->client->session.id) {
+		ku_op_look_created(op);
+	} else if (!is(op, KUSTOS_PROTECTED)) {
 		send_create(op);
 	} else if (create->guid[0] == '\0' ||
 		(is(op, KUSTOS_EPHEMERAL) && moved)) {

@@ -26,7 +26,8 @@ void ku_ops_session_over(struct kustos_client *client, int64_t session_id)
 
 	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
 		next = op->next;
-		if (op->guaranteed && op->session_id == session_id)
+		if (op->guaranteed && !op->lasting &&
+			op->session_id == session_id)
 			ku_op_finish(op, KUSTOS_ELOST);
 	}
 }

@@ -84,6 +84,10 @@ static void looked_after_create(struct ku_op *op,
 
 	if (no_answer(op, reply))
 		return;
+	if (reply->rc == KU_ZK_NONODE && op->unwanted) {
+		ku_op_finish(op, KUSTOS_ECANCELED);
+		return;
+	}
 	if (reply->rc == KU_ZK_NONODE) {
 		ku_op_again(op, KUSTOS_EDISCONNECTED);
 		return;
@@ -120,14 +124,19 @@ static void looked_after_create(struct ku_op *op,
 	ku_op_finish(op, KUSTOS_OK);
 }
 
+void ku_op_look_created(struct ku_op *op)
+{
+	look(op, KU_ZK_EXISTS, looked_after_create);
+}
+
 static bool resolve_create(struct ku_op *op, int rc)
 {
 	if (rc != KU_ZK_NODEEXISTS || (op->flags & KUSTOS_PROTECTED) != 0)
 		return false;
 	if ((op->flags & KUSTOS_EPHEMERAL) != 0)
-		look(op, KU_ZK_EXISTS, looked_after_create);
+		ku_op_look_created(op);
 	else
-		ku_op_finish(op, KUSTOS_EUNKNOWN);
+		ku_op_finish(op, op->any ? KUSTOS_EEXISTS : KUSTOS_EUNKNOWN);
 	return true;
 }
 
@@ -176,7 +185,7 @@ static void looked_before_delete(struct ku_op *op,
 		ku_op_finish(op, KUSTOS_OK); /* gone; a newer one is not ours */
 		return;
 	}
-	op->ambiguous = false;
+	op->ambiguous = op->doubtful = false;
 	ku_op_try(op);
 }
 

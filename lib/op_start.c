@@ -54,7 +54,8 @@ static enum kustos_err start(struct ku_op *op)
 {
 	struct kustos_client *client = op->client;
 
-	if (client->closing != KU_OPEN)
+	if (client->closing != KU_OPEN &&
+		(client->closing != KU_DRAINING || !op->last))
 		return KUSTOS_ECLOSED;
 	if (client->session.auth_failed)
 		return KUSTOS_EAUTH;
@@ -240,8 +241,29 @@ void ku_op_slim(struct ku_op *op)
 	op->create = NULL;
 }
 
+enum kustos_err ku_op_adopt(struct ku_op *op, const char *path,
+	const struct kustos_stat *stat)
+{
+	struct kustos_client *client = op->client;
+	char *copy = strdup(path);
+
+	if (copy == NULL || !ku_timers_reserve(&client->timers, 1)) {
+		free(copy);
+		return KUSTOS_ENOMEM;
+	}
+	ku_op_init_timer(op);
+	free(op->out_path);
+	op->out_path = copy;
+	op->out_stat = *stat;
+	op->started = op->done = true;
+	ku_footprint_add(&client->footprint, path, stat->czxid);
+	return KUSTOS_OK;
+}
+
 void ku_op_undo(struct ku_op *op)
 {
+	bool unique = (op->flags & KUSTOS_PROTECTED) != 0;
+
 	ku_op_slim(op);
 	op->path = op->out_path;
 	op->out_path = NULL;
@@ -249,8 +271,10 @@ void ku_op_undo(struct ku_op *op)
 	op->flags = 0;
 	op->ambiguous = op->moved = op->done = op->unwanted = false;
 	op->guaranteed = true;
-	op->czxid = 0; /* its name has a GUID: it cannot be another's */
+	/* With a GUID in its name it cannot be another's. */
+	op->czxid = unique ? 0 : op->out_stat.czxid;
 	op->session_id = op->out_stat.ephemeral_owner;
+	op->lasting = op->session_id == 0;
 	ops_link(op->client, op);
 	begin(op);
 }

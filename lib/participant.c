@@ -1,31 +1,15 @@
 /* participant.c - who stands in a line, seen and touched from outside. */
 
+#include "participant.h"
 #include "client.h"
-#include "rank.h"
 #include "recipe.h"
+#include "survey.h"
 
 #include <kustos/node.h>
 #include <kustos/participant.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* One participant, and the read that tells about it. */
-struct entry {
-	struct ku_contender contender;
-	char *path;
-	struct ku_op *op;
-};
-
-/* All reads are sent at once, and ended together. */
-struct survey {
-	struct ku_wait wait; /* first: cast back from it */
-	struct entry *entries;
-	size_t count;
-	size_t foreign;
-	size_t pending; /* reads that have not ended */
-	enum kustos_err err;
-};
 
 void kustos_participants_free(struct kustos_participants *list)
 {
@@ -37,103 +21,6 @@ void kustos_participants_free(struct kustos_participants *list)
 	}
 	free(list->list);
 	free(list);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const struct entry *x = a;
-	const struct entry *y = b;
-
-	if (x->contender.number == y->contender.number)
-		return strcmp(x->path, y->path);
-	return ku_number_before(x->contender.number, y->contender.number) ? -1
-									  : 1;
-}
-
-/* Keep the names of those that take part, in their order. */
-static enum kustos_err sort_names(struct survey *survey, const char *parent,
-	const struct kustos_names *names)
-{
-	survey->entries = calloc(names->count + 1, sizeof(*survey->entries));
-	if (survey->entries == NULL)
-		return KUSTOS_ENOMEM;
-	for (size_t i = 0; i < names->count; i++) {
-		struct entry *entry = &survey->entries[survey->count];
-		const char *name = names->names[i];
-
-		if (!ku_contender_parse(&ku_rule_any, name,
-			    &entry->contender)) {
-			survey->foreign++;
-			continue;
-		}
-		entry->path = malloc(strlen(parent) + strlen(name) + 2);
-		if (entry->path == NULL)
-			return KUSTOS_ENOMEM;
-		stpcpy(stpcpy(stpcpy(entry->path, parent), "/"), name);
-		survey->count++;
-	}
-	qsort(survey->entries, survey->count, sizeof(*survey->entries),
-		by_number);
-	return KUSTOS_OK;
-}
-
-static void was_read(struct ku_op *op)
-{
-	struct survey *survey = op->owner;
-
-	if (op->err != KUSTOS_OK && op->err != KUSTOS_ENONODE)
-		survey->err = op->err;
-	if (--survey->pending == 0)
-		ku_wait_end(&survey->wait, survey->err);
-}
-
-static enum kustos_err start_reads(struct ku_wait *wait)
-{
-	struct survey *survey = (struct survey *)wait;
-	enum kustos_err err = KUSTOS_OK;
-
-	survey->pending = 1; /* this function */
-	for (size_t i = 0; i < survey->count && err == KUSTOS_OK; i++) {
-		survey->pending++;
-		err = ku_op_owned(survey->entries[i].op);
-	}
-	if (err != KUSTOS_OK) {
-		survey->pending--;
-		survey->err = err;
-	}
-	if (--survey->pending == 0)
-		ku_wait_end(wait, survey->err);
-	return KUSTOS_OK;
-}
-
-static void stop_reads(struct ku_wait *wait, enum kustos_err why)
-{
-	struct survey *survey = (struct survey *)wait;
-
-	for (size_t i = 0; i < survey->count; i++)
-		if (survey->entries[i].op->started)
-			ku_op_finish(survey->entries[i].op, why);
-}
-
-static const struct ku_wait_calls read_calls = { start_reads, stop_reads,
-	NULL };
-
-/* Read all of them at once. */
-static enum kustos_err read_all(struct survey *survey, kustos_deadline deadline,
-	struct kustos_cancel *cancel)
-{
-	for (size_t i = 0; i < survey->count; i++) {
-		struct entry *entry = &survey->entries[i];
-		enum kustos_err err = ku_op_new(survey->wait.client, KU_ZK_GET,
-			entry->path, 0, &entry->op);
-
-		if (err != KUSTOS_OK)
-			return err;
-		entry->op->ended = was_read;
-		entry->op->owner = survey;
-	}
-	survey->wait.calls = &read_calls;
-	return ku_wait_block(&survey->wait, deadline, cancel);
 }
 
 /* So many at the front are compared with all. */
@@ -159,7 +46,7 @@ static int is_mixed(const struct kustos_participants *list)
 	return 0;
 }
 
-#define KINDS 4
+#define KINDS 5
 
 /* Mark who holds: for none of those before does it wait. */
 static void mark_holders(struct kustos_participants *list)
@@ -186,15 +73,62 @@ static void mark_holders(struct kustos_participants *list)
 	}
 }
 
-static enum kustos_err hand_out(struct survey *survey,
-	struct kustos_participants **out)
+/* kazoo's writers are named as its plain locks: which they are, is told by the
+   readers beside them. */
+static void tell_writers(struct kustos_participants *list)
 {
-	struct kustos_participants *all = calloc(1, sizeof(*all));
+	bool read = false;
+
+	for (size_t i = 0; i < list->count; i++)
+		read = read ||
+			(list->list[i].style == KUSTOS_STYLE_KAZOO &&
+				list->list[i].kind == KUSTOS_KIND_READ);
+	for (size_t i = 0; i < list->count && read; i++)
+		if (list->list[i].style == KUSTOS_STYLE_KAZOO &&
+			list->list[i].kind == KUSTOS_KIND_LOCK)
+			list->list[i].kind = KUSTOS_KIND_WRITE;
+}
+
+/* Does "a" stand before "b"?  A writer, before what it becomes. */
+static bool is_before(const struct ku_contender *a,
+	const struct ku_contender *b)
+{
+	if (a->number == b->number)
+		return !ku_contender_shares(a);
+	return ku_number_before(a->number, b->number);
+}
+
+const char *ku_participant_first(const char *const *names, int count,
+	struct ku_contender *first)
+{
+	const char *name = NULL;
+	struct ku_contender one;
+
+	for (int i = 0; i < count; i++) {
+		if (!ku_contender_parse(&ku_rule_any, names[i], &one) ||
+			(name != NULL && !is_before(&one, first)))
+			continue;
+		name = names[i];
+		*first = one;
+	}
+	return name;
+}
+
+int64_t ku_participant_age_ms(const struct kustos_stat *stat)
+{
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now); /* as the server's ctime */
-	int64_t now_ms = now.tv_sec * INT64_C(1000) +
-		now.tv_nsec / KU_NS_PER_MS;
+	int64_t age_ms = now.tv_sec * INT64_C(1000) +
+		now.tv_nsec / KU_NS_PER_MS - stat->ctime_ms;
+	return age_ms > 0 ? age_ms : 0;
+}
+
+static enum kustos_err hand_out(struct ku_survey *survey,
+	struct kustos_participants **out)
+{
+	struct kustos_participants *all = calloc(1, sizeof(*all));
+
 	if (all == NULL)
 		return KUSTOS_ENOMEM;
 	all->list = calloc(survey->count + 1, sizeof(*all->list));
@@ -203,7 +137,7 @@ static enum kustos_err hand_out(struct survey *survey,
 		return KUSTOS_ENOMEM;
 	}
 	for (size_t i = 0; i < survey->count; i++) {
-		struct entry *entry = &survey->entries[i];
+		struct ku_sighting *entry = &survey->list[i];
 
 		if (entry->op->err != KUSTOS_OK)
 			continue; /* it has left */
@@ -217,46 +151,84 @@ static enum kustos_err hand_out(struct survey *survey,
 				? (size_t)entry->op->out_len
 				: 0,
 			.stat = entry->op->out_stat,
-			.age_ms = now_ms > entry->op->out_stat.ctime_ms
-				? now_ms - entry->op->out_stat.ctime_ms
-				: 0,
+			.age_ms = ku_participant_age_ms(&entry->op->out_stat),
 		};
 		entry->path = entry->op->out_data = NULL;
 		all->count++;
 	}
 	all->foreign = survey->foreign;
+	tell_writers(all);
 	all->mixed = is_mixed(all);
 	mark_holders(all);
 	*out = all;
 	return KUSTOS_OK;
 }
 
-static void survey_free(struct survey *survey)
+/* A caller that waits for a survey. */
+struct viewer {
+	struct ku_wait wait; /* first: cast back from it */
+	struct ku_survey survey;
+};
+
+static void surveyed(struct ku_survey *survey)
 {
-	for (size_t i = 0; i < survey->count; i++) {
-		free(survey->entries[i].path);
-		ku_op_free(survey->entries[i].op);
-	}
-	free(survey->entries);
+	struct viewer *viewer = survey->owner;
+
+	ku_wait_end(&viewer->wait, survey->err);
 }
 
-static enum kustos_err survey(struct kustos_client *client, const char *path,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	struct kustos_participants **out)
+static enum kustos_err start_reads(struct ku_wait *wait)
 {
-	struct survey survey = { .wait.client = client };
-	struct kustos_names *names = NULL;
-	enum kustos_err err = kustos_children(client, path, deadline, cancel,
-		&names, NULL);
+	ku_survey_read(&((struct viewer *)wait)->survey);
+	return KUSTOS_OK;
+}
 
-	if (err != KUSTOS_OK)
-		return err;
-	err = sort_names(&survey, strcmp(path, "/") == 0 ? "" : path, names);
+static void stop_reads(struct ku_wait *wait, enum kustos_err why)
+{
+	ku_survey_free(&((struct viewer *)wait)->survey);
+	ku_wait_end(wait, why);
+}
+
+static const struct ku_wait_calls read_calls = { start_reads, stop_reads,
+	NULL };
+
+/* Read all of them at once; "names" NULL: the node itself. */
+static enum kustos_err view(struct kustos_client *client, const char *path,
+	const struct kustos_names *names, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_participants **out)
+{
+	struct viewer viewer = { .wait = { .client = client,
+					 .calls = &read_calls } };
+	enum kustos_err err = names != NULL
+		? ku_survey_init(&viewer.survey, client, &ku_rule_any, path,
+			  names)
+		: ku_survey_init_node(&viewer.survey, client, path);
+
+	viewer.survey.done = surveyed;
+	viewer.survey.owner = &viewer;
 	if (err == KUSTOS_OK)
-		err = read_all(&survey, deadline, cancel);
+		err = ku_wait_block(&viewer.wait, deadline, cancel);
 	if (err == KUSTOS_OK)
-		err = hand_out(&survey, out);
-	survey_free(&survey);
+		err = hand_out(&viewer.survey, out);
+	ku_lock(client);
+	ku_survey_free(&viewer.survey);
+	ku_unlock(client);
+	return err;
+}
+
+static enum kustos_err list_and_view(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_participants **out)
+{
+	struct kustos_names *names = NULL;
+	struct kustos_stat stat;
+	enum kustos_err err = kustos_children(client, path, deadline, cancel,
+		&names, &stat);
+
+	if (err == KUSTOS_OK)
+		err = view(client, path,
+			stat.ephemeral_owner == 0 ? names : NULL, deadline,
+			cancel, out);
 	kustos_names_free(names);
 	return err;
 }
@@ -275,7 +247,7 @@ enum kustos_err kustos_participants(struct kustos_client *client,
 	ku_lock(client);
 	ku_enter(client);
 	ku_unlock(client);
-	err = survey(client, path, deadline, cancel, out);
+	err = list_and_view(client, path, deadline, cancel, out);
 	ku_lock(client);
 	ku_leave(client);
 	ku_unlock(client);

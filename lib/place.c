@@ -40,60 +40,6 @@ void ku_place_over(struct ku_place *place)
 	ku_place_free(place);
 }
 
-static void said_farewell(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
-{
-	struct ku_place *place = request->owner;
-
-	(void)client;
-	if (reply->rc == KU_ZK_OK)
-		ku_place_over(place);
-	else
-		ku_op_undo(place->op);
-}
-
-/* Delete the node, and leave its name as the proof that it was granted. */
-static void say_farewell(struct ku_place *place)
-{
-	struct ku_line *line = place->line;
-	struct ku_proof *proof = place->proof;
-	const char *name = ku_path_leaf(place->path);
-
-	proof->ops[0] = (struct ku_zk_request){
-		.kind = KU_ZK_SET,
-		.path = line->path,
-		.data = name,
-		.len = (int)strlen(name),
-		.version = proof->version,
-	};
-	proof->ops[1] = (struct ku_zk_request){
-		.kind = KU_ZK_DELETE,
-		.path = place->path,
-		.version = -1,
-	};
-	proof->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_MULTI,
-		.version = -1,
-		.ops = proof->ops,
-		.op_count = 2,
-	};
-	proof->request.done = said_farewell;
-	ku_wire_send(line->client, &proof->request);
-}
-
-void ku_place_go(struct ku_place *place)
-{
-	struct ku_proof *proof = place->proof;
-
-	if (proof != NULL && ku_request_busy(&proof->request) && !place->lost)
-		return; /* comes back here when it is known */
-	if (proof != NULL && proof->allowed && !place->lost &&
-		ku_session_ready(place->line->client))
-		say_farewell(place);
-	else
-		ku_op_undo(place->op);
-}
-
 /* One that stood before "place" waits no more.  "anew": what is known of those
    before it is not true any more. */
 static void move_up(struct ku_place *place, bool anew)
@@ -140,10 +86,15 @@ static void withdraw(struct ku_place *place)
 	bool shares = place->kind->shares;
 	bool anew = !shares && (!held || place->lost);
 
+	if (line->rule->seat) {
+		ku_seat_withdraw(place);
+		return;
+	}
 	if (!held)
-		line->waiting--;
+		ku_line_count(place, -1);
 	if (place->proof != NULL)
 		(void)ku_wire_withdraw(client, &place->proof->request);
+	ku_place_stop_writing(place);
 	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	ku_lines_leave(place);
@@ -208,6 +159,21 @@ bool ku_place_has_writer(const struct ku_place *place)
 		writer->state == KU_PLACE_HELD;
 }
 
+void ku_place_queue(struct ku_place *place)
+{
+	/* Those who are led by it are not decided on. */
+	do {
+		const struct ku_place_events *events = place->kind->events;
+
+		if (place->waited)
+			return;
+		place->waited = true;
+		if (!place->once && events->queued != NULL)
+			events->queued(place);
+		place = place->next;
+	} while (place != NULL && ku_place_is_led(place));
+}
+
 void ku_place_grant(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
@@ -225,14 +191,12 @@ void ku_place_grant(struct ku_place *place)
 	}
 	place->state = KU_PLACE_HELD;
 	place->granted = true;
-	line->waiting--;
+	ku_line_count(place, -1);
 	ku_place_unwatch_ahead(place);
 	if (place->kind->revocable)
 		ku_place_watch_own(place);
-	if (place->proof != NULL)
-		place->proof->allowed = false;
 	if (line->children > KU_LINE_LONG && !place->kind->shares)
-		(void)ku_place_read_proof(place); /* may we leave ours? */
+		ku_place_see_proof(place);
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer(client, &line->guard,
 			ku_now(client) + GUARD_MS * KU_NS_PER_MS);

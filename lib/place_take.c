@@ -39,11 +39,19 @@ static void created(struct ku_op *op)
 	ku_op_slim(op);
 	place->path = op->out_path;
 	place->czxid = op->out_stat.czxid;
+	place->version = op->out_stat.version;
 	place->session_id = line->client->session.id;
 	place->state = KU_PLACE_BEHIND;
 	bool numbered = ku_name_sequence(place->path, &place->number);
+	bool ordered = numbered &&
+		(line->rule->counts || ku_number_sound(place->number));
 	ku_line_insert(line, place);
-	if (!numbered || !ku_number_sound(place->number))
+	place->waited = false;
+	if (ordered &&
+		(ku_place_is_behind(place) ||
+			(ku_place_is_led(place) && place->prev->waited)))
+		ku_place_queue(place);
+	if (!ordered)
 		ku_place_fail(place, KUSTOS_ESATURATED);
 	else if (place->beside != 0)
 		grant_beside(place);
@@ -102,6 +110,8 @@ static enum kustos_err create(struct ku_place *place)
 	struct ku_line *line = place->line;
 	struct ku_op *op = NULL;
 
+	if (line->rule->seat)
+		return ku_seat_enter(place);
 	place->starting = true;
 	enum kustos_err err = make_op(place, &op);
 	if (err == KUSTOS_OK) {
@@ -117,7 +127,8 @@ static enum kustos_err create(struct ku_place *place)
 	place->starting = false;
 	if (place->state == KU_PLACE_LEAVING)
 		return place->err;
-	if (place->beside == 0 && place->op->request.slot != NULL &&
+	if (place->beside == 0 && !line->gathering &&
+		place->op->request.slot != NULL &&
 		(line->waiting == 1 ||
 			(place->kind->shares &&
 				in_the_way(line, place->kind) == NULL)))
@@ -131,9 +142,13 @@ void ku_place_restart(struct ku_place *place)
 	bool shares = place->kind->shares;
 	bool certain = place->own != NULL && place->own->gone;
 
+	if (place->line->rule->seat) {
+		ku_seat_restart(place);
+		return;
+	}
 	if (place->proof != NULL)
-		(void)ku_wire_withdraw(place->line->client,
-			&place->proof->request);
+		ku_proof_outdate(place->line->client, place->proof);
+	ku_place_stop_writing(place); /* into the old one */
 	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	ku_line_remove(place->line, place);
@@ -146,22 +161,11 @@ void ku_place_restart(struct ku_place *place)
 	place->op = NULL;
 	place->path = NULL;
 	place->revoked = false;
-	if (place->proof != NULL)
-		place->proof->stale = place->proof->request.slot != NULL;
 	place->state = KU_PLACE_CREATING;
 	if (behind != NULL)
 		ku_line_move_up(place->line, behind, shares, !shares);
 	if (create(place) != KUSTOS_OK)
 		place->kind->events->failed(place, place->err);
-}
-
-/* Has it left, and reads what is in the line's node before its own goes? */
-static bool waits_to_say_farewell(const struct ku_place *place)
-{
-	const struct ku_proof *proof = place->proof;
-
-	return proof != NULL && ku_request_busy(&proof->request) &&
-		proof->request.what.kind == KU_ZK_GET && place->op->done;
 }
 
 /* Those of ours that have left, and stay only to see whether they may leave a
@@ -173,7 +177,7 @@ static void hurry(struct ku_line *line)
 	for (struct ku_ring *r = away->next; r != away; r = r->next) {
 		struct ku_place *place = ku_ring_place(r);
 
-		if (place->line == line && waits_to_say_farewell(place) &&
+		if (place->line == line && ku_place_lingers(place) &&
 			place->session_id == line->client->session.id)
 			ku_op_undo(place->op);
 	}
@@ -272,9 +276,46 @@ enum kustos_err ku_place_beside(struct ku_place *writer,
 	return join(place, out);
 }
 
+enum kustos_err ku_place_adopt(struct ku_line *line,
+	const struct ku_place_kind *kind, const void *data, size_t len,
+	const char *path, const struct kustos_stat *stat, void *owner,
+	struct ku_place **out)
+{
+	struct ku_op *op = NULL;
+
+	if (stat->ephemeral_owner != line->client->session.id ||
+		ku_line_has(line, path))
+		return KUSTOS_EBUSY;
+	struct ku_place *place = place_new(line, kind, data, len, owner);
+	char *full = ku_path_join(line->client->config.prefix, path);
+	enum kustos_err err = place != NULL && full != NULL
+		? make_op(place, &op)
+		: KUSTOS_ENOMEM;
+	if (err == KUSTOS_OK)
+		err = ku_op_adopt(op, full, stat);
+	free(full);
+	if (err != KUSTOS_OK) {
+		ku_op_let_go(&op);
+		if (place != NULL)
+			free(place->data);
+		free(place);
+		return err;
+	}
+	place->op = op;
+	ku_lines_join(place);
+	*out = place;
+	created(op);
+	return KUSTOS_OK;
+}
+
 void *ku_place_owner(const struct ku_place *place)
 {
 	return place->owner;
+}
+
+bool ku_place_waited(const struct ku_place *place)
+{
+	return place->waited;
 }
 
 const char *ku_place_path(const struct ku_place *place)

@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The marks of elections come first, then those of locks, then those of
-   read/write locks. */
+/* The mark of leases comes first, then that of elections, then those of locks,
+   then those of read/write locks. */
 static const struct ku_mark marks[] = {
+	{ "lease-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LEASE },
 	{ "latch-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_CANDIDATE },
 	{ "lock-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LOCK },
 	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_LOCK },
@@ -20,10 +21,12 @@ static const struct ku_mark marks[] = {
 	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_WRITE },
 };
 
-const struct ku_rule ku_rule_latch = { marks, 1, false };
-const struct ku_rule ku_rule_lock = { marks + 1, 4, false };
-const struct ku_rule ku_rule_rw = { marks + 5, 4, true };
-const struct ku_rule ku_rule_any = { marks, 8, true };
+const struct ku_rule ku_rule_lease = { marks, 1, false, true, false };
+const struct ku_rule ku_rule_latch = { marks + 1, 1, false, false, false };
+const struct ku_rule ku_rule_lock = { marks + 2, 4, false, false, false };
+const struct ku_rule ku_rule_rw = { marks + 6, 4, true, false, false };
+const struct ku_rule ku_rule_any = { marks, 9, true, false, false };
+const struct ku_rule ku_rule_seat = { NULL, 0, false, false, true };
 
 static bool is_lower_hex(const char *text, size_t len)
 {
@@ -108,7 +111,7 @@ bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours)
 const char *kustos_style_name(enum kustos_style style)
 {
 	static const char *const names[] = { "curator", "lock", "kazoo",
-		"session" };
+		"session", "node" };
 
 	if ((unsigned)style >= sizeof(names) / sizeof(names[0]))
 		return "unknown";
@@ -118,7 +121,7 @@ const char *kustos_style_name(enum kustos_style style)
 const char *kustos_kind_name(enum kustos_kind kind)
 {
 	static const char *const names[] = { "lock", "read", "write",
-		"candidate" };
+		"candidate", "lease" };
 
 	if ((unsigned)kind >= sizeof(names) / sizeof(names[0]))
 		return "unknown";
@@ -134,6 +137,8 @@ bool ku_contender_blocks(const struct ku_contender *before,
 	bool one_line = both ||
 		ku_kind_line(before->kind) == ku_kind_line(after->kind);
 
+	if (before->kind == KUSTOS_KIND_LEASE)
+		return false; /* there is room, or it waits elsewhere */
 	return one_line && ku_number_before(before->number, after->number) &&
 		!(ku_contender_shares(before) && ku_contender_shares(after));
 }
@@ -241,6 +246,66 @@ static void sum_up(struct ku_standing *standings, int count)
 	}
 }
 
+/* Does "number" stand before "other", as far as anybody can tell? */
+static bool may_stand_before(int32_t number, int32_t other)
+{
+	return !ku_number_sound(number) || !ku_number_sound(other) ||
+		!ku_number_before(other, number);
+}
+
+/* Does "name" stand before one of ours?  Or is it that one's own? */
+static void compare_all(struct ku_standing *standings, int count,
+	const char *name, int32_t number)
+{
+	for (int i = 0; i < count; i++) {
+		struct ku_standing *s = &standings[i];
+
+		if (number == s->number && strcmp(name, s->name) == 0)
+			s->seen = true;
+		else if (may_stand_before(number, s->number))
+			s->before++;
+	}
+}
+
+/* The same if the numbers of all of ours tell an order, in which they are: it
+   is counted at the first that it stands before, itself being one. */
+static void find_all(struct ku_standing *standings, int count, const char *name,
+	int32_t number)
+{
+	int at = ku_number_sound(number) ? find(standings, count, number) : 0;
+
+	if (at < count)
+		standings[at].before++;
+	for (; at < count && standings[at].number == number; at++)
+		if (strcmp(name, standings[at].name) == 0)
+			standings[at].seen = true;
+}
+
+/* Every child counts. */
+static void count_all(const struct ku_rule *rule, const char *const *names,
+	int count, struct ku_standing *standings, int standing_count)
+{
+	struct ku_contender one;
+	bool sound = true;
+	int before = 0;
+
+	for (int i = 0; i < standing_count; i++) {
+		standings[i].before = 0;
+		standings[i].near = (struct ku_nearest){ 0 };
+		sound = sound && ku_number_sound(standings[i].number);
+	}
+	for (int i = 0; i < count; i++) {
+		if (!ku_contender_parse(rule, names[i], &one))
+			one.number = INT32_MIN; /* whatever its name ends in */
+		(sound ? find_all : compare_all)(standings, standing_count,
+			names[i], one.number);
+	}
+	for (int i = 0; sound && i < standing_count; i++) {
+		before += standings[i].before;
+		standings[i].before = before - standings[i].seen;
+	}
+}
+
 void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
 	int standing_count, struct ku_crowd *crowd)
@@ -254,6 +319,11 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 		s->all = s->exclusive = (struct ku_nearest){ 0 };
 	}
 	*crowd = (struct ku_crowd){ 0 };
+	if (rule->counts) {
+		crowd->contenders = count;
+		count_all(rule, names, count, standings, standing_count);
+		return;
+	}
 	for (int i = 0; i < count; i++) {
 		if (!ku_contender_parse(rule, names[i], &one))
 			continue;
@@ -262,13 +332,16 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 		place_one(standings, standing_count, names[i], &one);
 	}
 	sum_up(standings, standing_count);
+	for (int i = 0; i < standing_count; i++)
+		if (!ku_number_sound(standings[i].number))
+			standings[i].tied = true;
 }
 
 enum ku_verdict ku_rank_verdict(const struct ku_standing *own)
 {
 	if (!own->seen)
 		return KU_RANK_GONE;
-	if (own->tied || !ku_number_sound(own->number))
+	if (own->tied)
 		return KU_RANK_SATURATED;
-	return own->before == 0 ? KU_RANK_OWNER : KU_RANK_WAIT;
+	return own->before <= own->company ? KU_RANK_OWNER : KU_RANK_WAIT;
 }

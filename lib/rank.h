@@ -35,14 +35,19 @@ struct ku_rule {
 	const struct ku_mark *marks;
 	int mark_count;
 	bool downgrades; /* a writer that leaves may leave a reader there */
+	bool counts;	 /* every child, whatever its name: see ku_rank() */
+	bool seat;	 /* no order: the line's node itself is fought for, and
+			    the rest is not used (seat.c) */
 };
 
-/* Every mark of an election that is known; of an exclusive lock; of a
-   read/write lock; and of all. */
+/* Every mark of a semaphore's lease that is known; of an election; of an
+   exclusive lock; of a read/write lock; of all; and none. */
+extern const struct ku_rule ku_rule_lease;
 KU_SERVICE extern const struct ku_rule ku_rule_latch;
 KU_SERVICE extern const struct ku_rule ku_rule_lock;
 KU_SERVICE extern const struct ku_rule ku_rule_rw;
 extern const struct ku_rule ku_rule_any;
+KU_SERVICE extern const struct ku_rule ku_rule_seat;
 
 struct ku_contender {
 	int32_t number;
@@ -87,14 +92,14 @@ bool ku_contender_blocks(const struct ku_contender *before,
 bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours);
 
 enum ku_verdict {
-	KU_RANK_OWNER,	  /* nobody stands before it */
+	KU_RANK_OWNER,	  /* nobody stands before it for whom it waits */
 	KU_RANK_WAIT,	  /* somebody does */
 	KU_RANK_GONE,	  /* it is not among the children */
 	KU_RANK_SATURATED /* its number tells no order */
 };
 
 /* So many of those before a place are named. */
-#define KU_NEAR 2
+#define KU_NEAR 3
 
 /* The nearest of some who stand before a place, nearest first. */
 struct ku_nearest {
@@ -106,11 +111,12 @@ struct ku_nearest {
 /* One place, and what a listing says about it.  The base of a place is the
    nearest exclusive one before it in the array; or the beginning. */
 struct ku_standing {
-	const char *name; /* in; and the next two */
+	const char *name; /* in; and the next three */
 	int32_t number;
 	bool shares;
+	int company; /* so many may hold beside it; negative: nor may it */
 	bool seen;
-	bool tied;		/* another exclusive one has its number */
+	bool tied;		/* its number tells no order */
 	int before;		/* for so many it waits, ours among them */
 	struct ku_nearest near; /* the others of those behind its base */
 
@@ -125,7 +131,13 @@ struct ku_crowd {
 
 /* Fill in "standings", which are sorted by number, and an exclusive one before
    the one that shares its number, from the names of all children: in one pass
-   and without sorting those. */
+   and without sorting those.
+
+   If the rule counts all children, who has "company" waits only if more than
+   those are before it.  Of all who were granted so, and are still there, the
+   last has seen all the others, as they were there before it: so they are never
+   more.  A child without a mark, or whose number tells no order, is before
+   everybody; everybody is before one of ours with such a number. */
 void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
 	int standing_count, struct ku_crowd *crowd);

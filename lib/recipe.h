@@ -9,9 +9,17 @@
 #define KU_RECIPE_H
 
 #include "candidate.h"
+#include "consumer.h"
+#include "desk.h"
 #include "gate.h"
+#include "leader.h"
+#include "muster.h"
+#include "pool.h"
+#include "queue.h"
 #include "service.h"
+#include "vigil.h"
 
+#include <kustos/node.h>
 #include <kustos/participant.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +35,19 @@ KU_SERVICE bool ku_recipe_options(void *to, size_t size, const void *from);
 
 /* Return whether there is such a dialect. */
 KU_SERVICE bool ku_recipe_dialect(enum kustos_dialect dialect);
+
+/* Make a node that stays, and its parents, unless it is there: as
+   kustos_create(), but that somebody made it is as good. */
+KU_SERVICE enum kustos_err ku_recipe_ensure(struct kustos_client *client,
+	const char *path, const void *data, size_t len,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+
+/* The same, and return at once: "done" is told KUSTOS_EEXISTS if somebody had made
+   it. */
+KU_SERVICE enum kustos_err ku_recipe_ensure_async(struct kustos_client *client,
+	const char *path, const void *data, size_t len,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_done_fn *done, void *arg);
 
 /* Return how many places have left.  Locked.  And wait until the nodes of the
    first "count" that left are gone, with their session at the latest.  Not

@@ -12,6 +12,11 @@
 #define REOPEN_BASE_MS 50
 #define REOPEN_MAX_MS 5000
 
+/* After a reconnect a fleet looks again: within this part of the timeout, and
+   this time, at the most. */
+#define SPREAD_PART 10
+#define SPREAD_MAX_MS 1000
+
 static struct kustos_client *client_of(struct ku_timer *timer, size_t offset)
 {
 	return (struct kustos_client *)((char *)timer - offset -
@@ -49,16 +54,19 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 		ku_ops_connected(client);
 		ku_wire_pump(client);
 		ku_lines_connected(client);
+		ku_observers_connected(client);
 		break;
 	case KUSTOS_LOST:
 		session->lost_epoch = session->epoch;
 		session->lost_id = session->id;
 		client->counters.losses++;
 		ku_lines_lost(client);
+		ku_witnesses_lost(client);
 		break;
 	case KUSTOS_SUSPENDED:
 		ku_ops_suspended(client);
 		ku_lines_suspended(client);
+		ku_witnesses_away(client);
 		break;
 	default:
 		break;
@@ -127,6 +135,15 @@ bool ku_session_ready(const struct kustos_client *client)
 	const struct ku_session *session = &client->session;
 
 	return session->linked && session->state == KUSTOS_CONNECTED;
+}
+
+int64_t ku_session_spread_ms(struct kustos_client *client)
+{
+	int64_t most = client->session.timeout_ms / SPREAD_PART;
+
+	if (most > SPREAD_MAX_MS)
+		most = SPREAD_MAX_MS;
+	return (int64_t)ku_random_below(&client->random, (uint64_t)most + 1);
 }
 
 void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
@@ -268,6 +285,7 @@ static void auth_failed(struct kustos_client *client)
 	ku_session_end(client, KU_ZK_AUTHFAILED);
 	ku_waits_fail(client, KUSTOS_EAUTH);
 	ku_ops_fail(client, KUSTOS_EAUTH, true);
+	ku_observers_fail(client, KUSTOS_EAUTH);
 	ku_session_set_state(client, KUSTOS_CLOSED);
 }
 
@@ -352,6 +370,9 @@ static enum kustos_err open_handle(struct kustos_client *client)
 		.timeout_ms = client->config.timeout_ms,
 		.event = on_event,
 		.arg = handle,
+		.resume = session->handles == 0 && client->config.resume.id != 0
+			? &client->config.resume
+			: NULL,
 	};
 	enum kustos_err err = client->env.api->open(client->env.api_env,
 		&params, &handle->zk);
@@ -435,6 +456,7 @@ void ku_session_describe(struct kustos_client *client,
 {
 	const struct ku_session *session = &client->session;
 
+	out->size = sizeof(*out);
 	out->state = ku_session_state(client);
 	out->epoch = session->epoch;
 	out->session_id = session->id;

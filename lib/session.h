@@ -63,6 +63,10 @@ void ku_session_end(struct kustos_client *client, int rc);
 /* Return whether requests may be sent. */
 bool ku_session_ready(const struct kustos_client *client);
 
+/* Return when, after a reconnect, to look at what others look at as well, so
+   that a whole fleet does not do so at once. */
+int64_t ku_session_spread_ms(struct kustos_client *client);
+
 /* A request sent at "sent_ns" was answered; "leader" if by the leader. */
 void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
 	bool leader);

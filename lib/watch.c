@@ -11,6 +11,7 @@ struct ku_watch_entry {
 	char *path;
 	struct ku_watch *watches; /* none: the server is still to be told */
 	struct ku_request unwatch;
+	bool again; /* it is to be told again: a read was sent meanwhile */
 	struct ku_watch_entry *prev, *next;
 };
 
@@ -129,6 +130,8 @@ enum kustos_err ku_watch_add(struct kustos_client *client,
 	return KUSTOS_OK;
 }
 
+static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry);
+
 static void unwatched(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
@@ -140,15 +143,18 @@ static void unwatched(struct kustos_client *client, struct ku_request *request,
 		free(entry);
 		return;
 	}
-	if (entry->watches == NULL &&
-		(reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NOWATCHER))
+	bool done = reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NOWATCHER;
+	if (entry->watches == NULL && entry->again)
+		unwatch(client, entry);
+	else if (entry->watches == NULL && done)
 		entry_remove(client, entry);
 }
 
 /* Nobody watches the node any more: tell the server. */
 static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry)
 {
-	if (is_busy(entry) || !ku_session_ready(client))
+	entry->again = is_busy(entry);
+	if (entry->again || !ku_session_ready(client))
 		return; /* later: ku_watch_tidy() */
 	entry->unwatch.what = (struct ku_zk_request){ .kind = KU_ZK_UNWATCH,
 		.path = entry->path,
@@ -168,6 +174,14 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
 	detach(watch);
 	if (entry->path != NULL && entry->watches == NULL)
 		unwatch(client, entry);
+}
+
+bool ku_watch_is_ending(struct kustos_client *client,
+	enum ku_zk_watch_kind kind, const char *path)
+{
+	const struct ku_watch_entry *entry = find(&client->watches, kind, path);
+
+	return entry != NULL && is_busy(entry);
 }
 
 void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch)

@@ -50,6 +50,11 @@ enum kustos_err ku_watch_add(struct kustos_client *client,
    watches the node. */
 void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch);
 
+/* Is the server being told that nobody watches the node?  A read that was sent
+   before that leaves no watch. */
+bool ku_watch_is_ending(struct kustos_client *client,
+	enum ku_zk_watch_kind kind, const char *path);
+
 /* The read failed, so the server did not set the watch: forget it. */
 void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch);
 

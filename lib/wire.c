@@ -265,9 +265,11 @@ static void refusal_due(struct ku_timer *timer)
 void ku_wire_pump(struct kustos_client *client)
 {
 	struct ku_wire *wire = &client->wire;
+	size_t cap = client->env.in_flight > 0 ? client->env.in_flight
+					       : KU_WIRE_CAP;
 
 	while (wire->first != NULL && ku_session_ready(client) &&
-		client->session.handle->in_flight < KU_WIRE_CAP) {
+		client->session.handle->in_flight < cap) {
 		struct ku_request *request = wire->first;
 		int rc = submit(client, request);
 

@@ -135,18 +135,28 @@ typedef void ku_zk_event_fn(void *arg, enum ku_zk_event event,
 
 struct ku_zk; /* a handle: one session's connection */
 
+/* Who a session is, so that another process can go on with it: laid out as in
+   the ZooKeeper library. */
+struct ku_zk_ticket {
+	int64_t id; /* 0: of none */
+	char password[16];
+};
+
 struct ku_zk_open {
 	const char *addresses; /* numeric, "10.0.0.1:2181,[::1]:2181" */
 	int timeout_ms;	       /* asked for; the server decides */
 	ku_zk_event_fn *event;
-	void *arg; /* of "event" */
+	void *arg;			   /* of "event" */
+	const struct ku_zk_ticket *resume; /* NULL: a new session */
 };
 
 struct ku_zk_session {
 	enum ku_zk_state state; /* polled, so perhaps newer than any event */
-	int64_t id;		/* 0 before the first connection */
-	int timeout_ms;		/* as negotiated */
-	char server[64];	/* numeric address, or empty */
+	int64_t id;		/* 0 before the first connection, or what is to
+				   be resumed */
+	char password[16];
+	int timeout_ms;	 /* as negotiated */
+	char server[64]; /* numeric address, or empty */
 };
 
 struct ku_zk_api {

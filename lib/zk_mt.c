@@ -10,12 +10,10 @@
  *    their number (P1).  So one context serves all, and one function all
  *    nodes; it drops session events, which arrive once through the other.
  *  - It ends the process when it cannot make its threads, when a multi is
- *    refused after its first operation was looked at, and at the reply to a
- *    multi that creates a container, because the server sends more than it
- *    reads (P4).  All three are found out before, and refused.
- *  - Its log callback has no argument and runs on its own threads, so that a
- *    message cannot be given to the client it belongs to without global state.
- *    All are dropped, which also keeps them from stderr, the default.
+ *    refused after its first operation was looked at, and at the reply to one
+ *    that creates a container (P4).  All three are refused before.
+ *  - Its log callback has no argument, so that a message cannot be given to
+ *    its client without global state.  All are dropped, and kept from stderr.
  *  - Names are resolved by a thread that should be sending heartbeats (S21),
  *    so only numeric addresses are passed, and later resolutions are off.
  *  - It has process-wide settings (P15); one is touched, in mt_steer().
@@ -418,7 +416,8 @@ static int mt_submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return rc;
 }
 
-/* Opening and closing */
+/* Opening and closing; a ticket is what the library calls a clientid_t. */
+_Static_assert(sizeof(struct ku_zk_ticket) == sizeof(clientid_t), "ticket");
 
 static enum kustos_err mt_open(void *env, const struct ku_zk_open *params,
 	struct ku_zk **out)
@@ -426,6 +425,7 @@ static enum kustos_err mt_open(void *env, const struct ku_zk_open *params,
 	struct ku_zk *zk = calloc(1, sizeof(*zk));
 	sigset_t mask;
 
+	_Static_assert(sizeof(struct ku_zk_ticket) == sizeof(clientid_t), "");
 	(void)env;
 	errno = ENOMEM;
 	if (!zk)
@@ -435,8 +435,8 @@ static enum kustos_err mt_open(void *env, const struct ku_zk_open *params,
 	ku_zk_calls_init(&zk->calls);
 	if (ku_zk_thread_begin(&mask)) {
 		zk->zh = zookeeper_init2(params->addresses, watch_session,
-			params->timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV,
-			drop_message);
+			params->timeout_ms, (const clientid_t *)params->resume,
+			zk, ZOO_NO_LOG_CLIENTENV, drop_message);
 		ku_zk_thread_end(&mask);
 	}
 	if (zk->zh) {
@@ -467,10 +467,10 @@ static void mt_session(struct ku_zk *zk, struct ku_zk_session *out)
 	struct sockaddr_storage peer;
 	socklen_t len;
 
-	memset(out, 0, sizeof(*out));
-	out->state = state_of(zoo_state(zk->zh));
-	out->id = zoo_client_id(zk->zh)->client_id;
-	out->timeout_ms = zoo_recv_timeout(zk->zh);
+	*out = (struct ku_zk_session){ .state = state_of(zoo_state(zk->zh)),
+		.id = zoo_client_id(zk->zh)->client_id,
+		.timeout_ms = zoo_recv_timeout(zk->zh) };
+	memcpy(out->password, zoo_client_id(zk->zh)->passwd, 16);
 	if (peer_of(zk->zh, &peer, &len))
 		ku_address_format((struct sockaddr *)&peer, len, out->server);
 }

@@ -11,6 +11,7 @@
 struct kustos_latch {
 	struct kustos_client *client;
 	struct ku_candidate *candidate;
+	bool one_node;
 	kustos_latch_fn *on_gained, *on_lost;
 	void *arg;
 };
@@ -29,16 +30,14 @@ static void gained(void *arg, struct kustos_hold *hold)
 {
 	struct kustos_latch *latch = arg;
 
-	if (latch->on_gained != NULL)
-		latch->on_gained(latch->arg, latch, hold);
+	latch->on_gained(latch->arg, latch, hold);
 }
 
 static void lost(void *arg, struct kustos_hold *hold)
 {
 	struct kustos_latch *latch = arg;
 
-	if (latch->on_lost != NULL)
-		latch->on_lost(latch->arg, latch, hold);
+	latch->on_lost(latch->arg, latch, hold);
 }
 
 enum kustos_err kustos_latch_create(struct kustos_client *client,
@@ -60,15 +59,18 @@ enum kustos_err kustos_latch_create(struct kustos_client *client,
 	latch->on_gained = o.on_gained;
 	latch->on_lost = o.on_lost;
 	latch->arg = o.arg;
+	latch->one_node = o.one_node != 0;
 	struct ku_candidate_wish wish = {
-		.rule = &ku_rule_latch,
+		.rule = o.one_node != 0 ? &ku_rule_seat : &ku_rule_latch,
 		.leaf = "latch-",
 		.data = o.id,
 		.len = o.id != NULL ? strlen(o.id) : 0,
-		.gained = gained,
-		.lost = lost,
+		.gained = o.on_gained != NULL ? gained : NULL,
+		.lost = o.on_lost != NULL ? lost : NULL,
 		.arg = latch,
 		.cautious = o.cautious != 0,
+		.jealous = true,
+		.resumes = o.resume != 0 && o.one_node == 0,
 	};
 	err = ku_candidate_create(client, path, &wish, &latch->candidate);
 	if (err == KUSTOS_OK)
@@ -142,4 +144,68 @@ enum kustos_err kustos_latch_wait(struct kustos_latch *latch,
 	return err != KUSTOS_OK
 		? err
 		: ku_candidate_wait(latch->candidate, deadline, cancel);
+}
+
+int64_t kustos_latch_term(struct kustos_latch *latch)
+{
+	return check(latch) == KUSTOS_OK ? ku_candidate_term(latch->candidate)
+					 : 0;
+}
+
+/* "done" NULL: wait. */
+static enum kustos_err set_data(struct kustos_latch *latch, const void *data,
+	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_latch_done_fn *done, void *arg)
+{
+	enum kustos_err err = check(latch);
+
+	if (err == KUSTOS_OK && data == NULL && len > 0)
+		err = KUSTOS_EINVAL;
+	return err != KUSTOS_OK ? err
+				: ku_candidate_set_data(latch->candidate, data,
+					  len, deadline, cancel, done, arg);
+}
+
+enum kustos_err kustos_latch_set_data(struct kustos_latch *latch,
+	const void *data, size_t len, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	return set_data(latch, data, len, deadline, cancel, NULL, NULL);
+}
+
+enum kustos_err kustos_latch_set_data_async(struct kustos_latch *latch,
+	const void *data, size_t len, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_latch_done_fn *done, void *arg)
+{
+	return done == NULL
+		? KUSTOS_EINVAL
+		: set_data(latch, data, len, deadline, cancel, done, arg);
+}
+
+static enum kustos_err hand_over(struct kustos_latch *latch, const char *id,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_latch_done_fn *done, void *arg)
+{
+	enum kustos_err err = check(latch);
+
+	if (err == KUSTOS_OK && latch->one_node)
+		err = KUSTOS_EUNSUPPORTED; /* nobody knows who waits */
+	return err != KUSTOS_OK ? err
+				: ku_candidate_hand_over(latch->candidate, id,
+					  id != NULL ? strlen(id) : 0, deadline,
+					  cancel, done, arg);
+}
+
+enum kustos_err kustos_latch_hand_over(struct kustos_latch *latch,
+	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	return hand_over(latch, id, deadline, cancel, NULL, NULL);
+}
+
+enum kustos_err kustos_latch_hand_over_async(struct kustos_latch *latch,
+	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_latch_done_fn *done, void *arg)
+{
+	return done == NULL ? KUSTOS_EINVAL
+			    : hand_over(latch, id, deadline, cancel, done, arg);
 }

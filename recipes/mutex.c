@@ -41,12 +41,15 @@ enum kustos_err kustos_mutex_create(struct kustos_client *client,
 		.leaf = kazoo ? "__lock__" : "lock-",
 		.bare = kazoo,
 		.local_handoffs = o.local_handoffs,
-		.record = o.holder_record != 0,
-		.reason = o.reason,
-		.data = o.data,
-		.data_len = o.data_len,
+		.payload.record = o.holder_record != 0,
+		.payload.reason = o.reason,
+		.payload.data = o.data,
+		.payload.len = o.data_len,
+		.payload.empty = o.on_revoke != NULL,
 		.on_revoke = o.on_revoke,
 		.on_revoke_arg = o.on_revoke_arg,
+		.on_queued = o.on_queued,
+		.on_queued_arg = o.on_queued_arg,
 	};
 	struct kustos_mutex *mutex = calloc(1, sizeof(*mutex));
 	if (mutex == NULL)
@@ -132,4 +135,9 @@ int64_t kustos_mutex_fence(struct kustos_mutex *mutex)
 int kustos_mutex_mixed(struct kustos_mutex *mutex)
 {
 	return check(mutex) == KUSTOS_OK && ku_gate_mixed(mutex->gate);
+}
+
+struct kustos_lockable kustos_mutex_lockable(struct kustos_mutex *mutex)
+{
+	return ku_gate_lockable(check(mutex) == KUSTOS_OK ? mutex->gate : NULL);
 }

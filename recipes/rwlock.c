@@ -39,12 +39,15 @@ static enum kustos_err make_gate(struct kustos_rwlock *rw, const char *path,
 		.bare = o->dialect == KUSTOS_DIALECT_KAZOO,
 		.shares = side == KUSTOS_READ,
 		.local_handoffs = side == KUSTOS_READ ? 0 : o->local_handoffs,
-		.record = o->holder_record != 0,
-		.reason = o->reason,
-		.data = o->data,
-		.data_len = o->data_len,
+		.payload.record = o->holder_record != 0,
+		.payload.reason = o->reason,
+		.payload.data = o->data,
+		.payload.len = o->data_len,
+		.payload.empty = o->on_revoke != NULL,
 		.on_revoke = o->on_revoke,
 		.on_revoke_arg = o->on_revoke_arg,
+		.on_queued = o->on_queued,
+		.on_queued_arg = o->on_queued_arg,
 	};
 
 	return ku_gate_create(rw->client, path, &wish, &rw->gates[side]);
@@ -178,4 +181,11 @@ int kustos_rwlock_mixed(struct kustos_rwlock *rw)
 {
 	return check(rw, KUSTOS_READ) == KUSTOS_OK &&
 		ku_gate_mixed(rw->gates[KUSTOS_READ]);
+}
+
+struct kustos_lockable kustos_rwlock_lockable(struct kustos_rwlock *rw,
+	enum kustos_side side)
+{
+	return ku_gate_lockable(
+		check(rw, side) == KUSTOS_OK ? rw->gates[side] : NULL);
 }

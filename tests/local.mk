@@ -2,15 +2,30 @@
 # line in the local.mk of its folder.  They all find what they link with in
 # LDADD: archives, of which a program takes only what it uses.
 
-LDADD = libintegration.a libunit.a libsim.a libsupport.a libkustos_core.la $(CHECK_LIBS)
+LDADD = libbench.a libintegration.a libunit.a libsim.a libsupport.a libkustos_core.la \
+	$(CHECK_LIBS)
 
-noinst_LIBRARIES =
 check_LIBRARIES =
 unit_tests =
 bed_tests =
 sim_tests =
 integration_tests =
 native_tests =
+
+# Those that take longest come first, as "make -j8 check" is done sooner then:
+# most wait most of the time.  All but the scripts need libcheck.
+TESTS += $(sim_scripts)
+if HAVE_CHECK
+if WITH_ALL
+check_PROGRAMS += $(native_tests) $(integration_tests)
+TESTS += $(native_tests) $(integration_tests)
+endif
+check_PROGRAMS += $(bed_tests) $(sim_tests) $(unit_tests)
+TESTS += $(bed_tests) $(sim_tests) $(unit_tests)
+else
+check-local:
+	@echo "note: libcheck was not found, so only the scripts were run"
+endif
 
 include tests/support/local.mk
 include tests/sim/local.mk
@@ -19,51 +34,107 @@ include tests/integration/local.mk
 include tests/recipe-form/local.mk
 include tests/tools/local.mk
 include tests/interop/local.mk
+include tests/cpp/local.mk
 
-script_tests = tests/check_abi.sh tests/check_headers.sh
-EXTRA_DIST += $(script_tests)
-TESTS += $(script_tests) $(sim_scripts)
-
-# These need libcheck; without it the scripts are all that is left.
-if HAVE_CHECK
-check_PROGRAMS += $(unit_tests) $(bed_tests) $(sim_tests) \
-	$(integration_tests) $(native_tests)
-TESTS += $(unit_tests) $(bed_tests) $(sim_tests) \
-	$(integration_tests) $(native_tests)
-else
-check-local:
-	@echo "note: libcheck was not found, so only the scripts were run"
-endif
+script_tests = tests/check_abi.sh tests/check_guarantees.sh \
+	tests/check_headers.sh tests/check_kept_abi.sh tests/check_lint.sh \
+	tests/check_linking.sh tests/check_performance.sh \
+	tests/check_quickstart.sh \
+	tests/examples/check_migrating.sh tests/examples/check_pages.sh
+EXTRA_DIST += $(script_tests) tests/installed.sh \
+	tests/abi/may-grow tests/abi/private \
+	tests/abi/libkustos.abi $(all_recipes:%=tests/abi/libkustos-%.abi)
+TESTS += $(script_tests)
 
 TEST_EXTENSIONS = .sh
 
-# What the scripts look at, and what they look at it with.
+# What "make install" makes, for a test of that.  It comes before the tests, and
+# after all that is linked with the libraries: libtool links these once more, and
+# has them out of the way while it does.
+check_DATA += tests/installed.stamp
+tests/installed.stamp: $(lib_LTLIBRARIES) $(kustosinclude_HEADERS) \
+		$(pkgconfig_DATA) \
+		| $(bin_PROGRAMS) $(noinst_PROGRAMS) $(check_PROGRAMS) \
+		$(check_LTLIBRARIES)
+	$(AM_V_GEN)rm -rf tests/installed && \
+	$(MAKE) $(AM_MAKEFLAGS) install \
+		DESTDIR=$(abs_builddir)/tests/installed \
+		>tests/installed.out 2>&1 || \
+		{ cat tests/installed.out; exit 1; }
+	@touch $@
+CLEANFILES += tests/installed.stamp tests/installed.out
+clean-local:
+	rm -rf tests/installed
+installcheck-local:
+	$(AM_TESTS_ENVIRONMENT) \
+	srcdir='$(srcdir)' installed='$(DESTDIR)' \
+		$(SHELL) $(srcdir)/tests/check_linking.sh
+
+# What the libraries promise from now on: tests/check_kept_abi.sh.
+.PHONY: keep-abi
+keep-abi: all
+	$(AM_TESTS_ENVIRONMENT) \
+	srcdir='$(srcdir)' $(SHELL) $(srcdir)/tests/check_kept_abi.sh keep
+
+# What the scripts look at, and what they look at it with; and the seconds that a
+# test may take which says nothing of it, on a busy machine.
 AM_TESTS_ENVIRONMENT = \
+	: "$${CK_DEFAULT_TIMEOUT=60}"; export CK_DEFAULT_TIMEOUT; \
 	CC='$(CC)' CXX='$(CXX)' NM='$(NM)' AWK='$(AWK)' \
 	core_headers='$(core_headers)' recipe_headers='$(recipe_headers)'; \
 	export CC CXX NM AWK core_headers recipe_headers; \
+	recipes='$(recipes)' libdir='$(libdir)' includedir='$(includedir)'; \
+	pkgconfigdir='$(pkgconfigdir)' flags='$(SANITIZE_CFLAGS)'; \
+	export recipes libdir includedir pkgconfigdir flags; \
 	LSAN_OPTIONS=suppressions=$(abs_top_srcdir)/tests/lsan.supp; \
-	export LSAN_OPTIONS; \
+	TSAN_OPTIONS=suppressions=$(abs_top_srcdir)/tests/tsan.supp; \
+	export LSAN_OPTIONS TSAN_OPTIONS; \
 	$(sim_environment)
 
-# Parts of the suite, for a short round or a slow build.
-.PHONY: check-unit check-sim check-integration check-valgrind
+# Parts of the suite, for a short round or a slow build: nothing else is built.
+real_tests = $(native_tests) $(integration_tests) $(bed_tests)
+.PHONY: check-unit check-sim check-integration check-threads check-valgrind \
+	check-long
 check-unit:
-	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(unit_tests)'
+	$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(unit_tests)' check_PROGRAMS='$(unit_tests)' \
+		check_DATA=
 check-sim:
-	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(sim_tests)'
+	$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(sim_tests)' check_PROGRAMS='$(sim_tests)' check_DATA=
 check-integration:
 	$(MAKE) $(AM_MAKEFLAGS) check \
-		TESTS='$(bed_tests) $(integration_tests) $(native_tests)'
+		TESTS='$(real_tests)' check_PROGRAMS='$(real_tests)' check_DATA=
 
-# One pass under valgrind.  libcheck stretches its time limits; the exit code
-# of a test that libcheck forked is a failure of that test.
+# Those in which most threads meet, for the thread sanitizer, which has a thread
+# of its own: none that counts threads.
+in = tests/integration
+thread_tests = $(in)/test_cancel_ops $(in)/test_consume \
+	$(in)/test_dispatch_fd $(in)/test_latch $(in)/test_mutex_threads \
+	$(in)/test_queue_storm $(in)/test_rwlock_threads $(in)/test_selector \
+	$(in)/test_semaphore
+check-threads:
+	$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(thread_tests)' check_PROGRAMS='$(thread_tests)' \
+		check_DATA=
+
+# What is proved by many runs, in as many as are promised: before a release.  It
+# measures time, and wants a machine with nothing else to do.
+long_tests = $(in)/test_failover $(in)/test_latch_terms $(in)/test_lost_in_time
+check-long:
+	KUSTOS_TEST_RUNS=100 KUSTOS_TEST_ROUNDS=100 CK_TIMEOUT_MULTIPLIER=20 \
+	$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(long_tests)' check_PROGRAMS='$(long_tests)' check_DATA=
+
+# One pass under valgrind.  All tests of a program run in one process (CK_FORK):
+# each fork would have its code translated anew.  Hence the time limit here.
 valgrind_flags = -q --error-exitcode=99 --leak-check=full \
 	--show-leak-kinds=definite --errors-for-leak-kinds=definite \
 	--suppressions=$(abs_top_srcdir)/tests/valgrind.supp
-EXTRA_DIST += tests/valgrind.supp tests/lsan.supp
+EXTRA_DIST += tests/valgrind.supp tests/lsan.supp tests/tsan.supp
 check-valgrind:
-	CK_TIMEOUT_MULTIPLIER=4 $(MAKE) $(AM_MAKEFLAGS) check \
+	CK_FORK=no $(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(integration_tests)' \
-		LOG_COMPILER='$(LIBTOOL) --mode=execute valgrind' \
+		check_PROGRAMS='$(integration_tests)' check_DATA= \
+		LOG_COMPILER='timeout 900 $(LIBTOOL) --mode=execute valgrind' \
 		AM_LOG_FLAGS='$(valgrind_flags)'

@@ -1,296 +1,144 @@
 /*
  * cmd_lock.c - kustos lock: run a command while holding a lock.
  */
-#include "lock_options.h"
-#include "under.h"
+#include "ask.h"
 
-#include <kustos/cancel.h>
+#include <kustos/lockable.h>
 #include <kustos/mutex.h>
 #include <kustos/rwlock.h>
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS 1000 /* how often a wait looks who else is there */
-
-struct lock {
-	struct lock_options options;
-
-	struct under under;
-	kustos_deadline deadline;
-	struct kustos_client *client;
+/* The lock at one path. */
+struct one {
 	struct kustos_mutex *mutex;   /* one of these */
 	struct kustos_rwlock *rwlock; /* two */
-	struct kustos_cancel *cancel;
-	atomic_bool connected;
-	atomic_bool answered; /* and then these two */
-	enum kustos_err err;
-	struct kustos_hold *hold;
-	bool mixed; /* and it was told */
-	int sig;    /* the signal that ended the wait */
 };
 
-static void on_state(void *arg, const struct kustos_session *now)
-{
-	struct lock *l = arg;
+struct lock {
+	struct ask ask;	  /* the first: a pointer to it is one to this */
+	struct one *ones; /* for each path */
+	struct kustos_lockable *all;
+	char *paths; /* all of them, if they are several */
+};
 
-	if (now->state != KUSTOS_CONNECTED)
-		return;
-	atomic_store(&l->connected, true);
-	under_wake(&l->under);
-}
-
-static void on_granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
-{
-	struct lock *l = arg;
-
-	l->err = err;
-	l->hold = hold;
-	atomic_store(&l->answered, true);
-	under_wake(&l->under);
-}
-
-/* How long until "deadline", for poll(). */
-static int left_ms(kustos_deadline deadline)
-{
-	int64_t ms = (deadline - kustos_after_ms(0)) / 1000000 + 1;
-
-	if (deadline == KUSTOS_FOREVER)
-		return -1;
-	return ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : (int)ms;
-}
-
-static int connect_lock(struct lock *l)
-{
-	kustos_deadline end = kustos_after_ms(l->options.tool.session_ms);
-	struct kustos_listener *listener;
-
-	if (l->deadline != KUSTOS_NOW && l->deadline < end)
-		end = l->deadline;
-	if (kustos_client_listen(l->client, on_state, l, &listener) !=
-		KUSTOS_OK) {
-		tool_say("out of memory");
-		return TOOL_FAILED;
-	}
-	while (!atomic_load(&l->connected)) {
-		if (kustos_after_ms(0) >= end)
-			return tool_unreachable(&l->options.tool);
-		l->sig = under_wait(&l->under, left_ms(end));
-		if (l->sig != 0)
-			return TOOL_SIGNAL + l->sig;
-	}
-	return TOOL_OK;
-}
-
-/* Give either kind of options what it stores in its nodes. */
-#define TAKE_DATA(to, from)                                                 \
-	do {                                                                \
-		(to)->dialect = (from)->dialect;                            \
-		(to)->data = (from)->data;                                  \
-		(to)->data_len = (from)->data ? strlen((from)->data) : 0;   \
-		(to)->holder_record = !(from)->data && (from)->record != 0; \
-		(to)->reason = (from)->reason;                              \
-	} while (0)
-
-static enum kustos_err ask_mutex(struct lock *l)
+static enum kustos_err make_mutex(struct lock *l, int i)
 {
 	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	const struct lock_options *o = &l->ask.options;
 	enum kustos_err err;
 
-	TAKE_DATA(&options, &l->options);
-	err = kustos_mutex_create(l->client, l->options.path, &options,
-		&l->mutex);
-	return err != KUSTOS_OK
-		? err
-		: kustos_mutex_acquire_async(l->mutex, l->deadline, l->cancel,
-			  on_granted, l);
+	options.dialect = o->dialect;
+	LOCK_TAKE_DATA(&options, o);
+	err = kustos_mutex_create(l->ask.job.client, o->paths[i], &options,
+		&l->ones[i].mutex);
+	l->all[i] = kustos_mutex_lockable(l->ones[i].mutex);
+	return err;
 }
 
-static enum kustos_err ask_rwlock(struct lock *l)
+static enum kustos_err make_rwlock(struct lock *l, int i)
 {
 	struct kustos_rwlock_options options = KUSTOS_RWLOCK_OPTIONS_INIT;
-	enum kustos_side side = l->options.kind == KUSTOS_KIND_READ
-		? KUSTOS_READ
-		: KUSTOS_WRITE;
+	const struct lock_options *o = &l->ask.options;
+	enum kustos_side side = o->kind == KUSTOS_KIND_READ ? KUSTOS_READ
+							    : KUSTOS_WRITE;
 	enum kustos_err err;
 
-	TAKE_DATA(&options, &l->options);
-	err = kustos_rwlock_create(l->client, l->options.path, &options,
-		&l->rwlock);
-	return err != KUSTOS_OK
-		? err
-		: kustos_rwlock_acquire_async(l->rwlock, side, l->deadline,
-			  l->cancel, on_granted, l);
+	options.dialect = o->dialect;
+	LOCK_TAKE_DATA(&options, o);
+	err = kustos_rwlock_create(l->ask.job.client, o->paths[i], &options,
+		&l->ones[i].rwlock);
+	l->all[i] = kustos_rwlock_lockable(l->ones[i].rwlock, side);
+	return err;
 }
 
-static int not_granted(struct lock *l)
+/* Make the locks, and ask for them. */
+static enum kustos_err start(struct ask *ask)
 {
-	const bool told = l->options.conflict_code >= 0;
+	struct lock *l = (struct lock *)ask;
+	int count = ask->options.path_count;
+	enum kustos_err err = KUSTOS_OK;
 
-	if (l->sig != 0)
-		return TOOL_SIGNAL + l->sig;
-	if (l->err == KUSTOS_EBUSY) {
-		tool_say("%s: another holds the lock", l->options.path);
-		return told ? l->options.conflict_code : TOOL_BUSY;
-	}
-	if (l->err == KUSTOS_ETIMEDOUT &&
-		kustos_client_state(l->client) == KUSTOS_CONNECTED) {
-		tool_say("%s: not got within %g s", l->options.path,
-			(double)l->options.wait_ms / 1000);
-		return told ? l->options.conflict_code : TOOL_TIMEDOUT;
-	}
-	return tool_failed(&l->options.tool, "cannot lock", l->options.path,
-		l->err);
+	for (int i = 0; i < count && err == KUSTOS_OK; i++)
+		err = ask->options.kind == KUSTOS_KIND_LOCK ? make_mutex(l, i)
+							    : make_rwlock(l, i);
+	return err != KUSTOS_OK
+		? err
+		: kustos_acquire_all_async(l->all, (size_t)count,
+			  ask->job.deadline, ask->cancel, ask_granted, ask);
 }
 
 /* Whoever stands before us is waited for, whatever its names; but not all who
    come after us wait for us, and that is worth a word, once. */
-static void tell_if_mixed(struct lock *l)
+static bool tell_if_mixed(struct ask *ask)
 {
-	if (l->mixed ||
-		!(l->mutex != NULL ? kustos_mutex_mixed(l->mutex)
-				   : kustos_rwlock_mixed(l->rwlock)))
-		return;
-	l->mixed = true;
-	tool_say("%s: mixed dialects: not all who stand in line wait for each "
-		 "other; see 'kustos ls'",
-		l->options.path);
-}
+	const struct lock *l = (struct lock *)ask;
 
-/* Wait for the lock.  A signal that ends the wait is obeyed once the place in
-   the queue has been given up. */
-static int acquire(struct lock *l)
-{
-	enum kustos_err err = kustos_cancel_create(&l->cancel);
+	for (int i = 0; i < ask->options.path_count; i++) {
+		const struct one *one = &l->ones[i];
 
-	if (err == KUSTOS_OK)
-		err = l->options.kind == KUSTOS_KIND_LOCK ? ask_mutex(l)
-							  : ask_rwlock(l);
-	if (err != KUSTOS_OK)
-		return tool_failed(&l->options.tool, "cannot lock",
-			l->options.path, err);
-	while (!atomic_load(&l->answered)) {
-		int sig = under_wait(&l->under, l->mixed ? -1 : LOOK_MS);
-
-		tell_if_mixed(l);
-		if (sig != 0 && l->sig == 0) {
-			l->sig = sig;
-			kustos_cancel_fire(l->cancel);
-		}
+		if (!(one->mutex != NULL ? kustos_mutex_mixed(one->mutex)
+					 : kustos_rwlock_mixed(one->rwlock)))
+			continue;
+		tool_say("%s: mixed dialects: not all who stand in line wait "
+			 "for each other; see 'kustos ls'",
+			ask->options.paths[i]);
+		return false;
 	}
-	tell_if_mixed(l);
-	return l->hold == NULL || l->sig != 0 ? not_granted(l) : TOOL_OK;
+	return true;
 }
 
-static char *variable(const char *name, const char *value)
+static void end(struct ask *ask)
 {
-	size_t size = strlen(name) + strlen(value) + 2;
-	char *line = malloc(size);
+	const struct lock *l = (struct lock *)ask;
 
-	if (line != NULL)
-		snprintf(line, size, "%s=%s", name, value);
-	return line;
+	for (int i = 0; i < ask->options.path_count; i++) {
+		kustos_mutex_destroy(l->ones[i].mutex);
+		kustos_rwlock_destroy(l->ones[i].rwlock);
+	}
 }
 
-/* While all is well at least 3/8 of the timeout are left at any time, so this
-   is what a silence may take before the command is asked to end: a quarter of
-   the timeout, or an eighth with the longest grace. */
-static int64_t grace_of(const struct lock *l, int timeout_ms)
+static const struct ask_calls calls = { "cannot lock", "another holds the lock",
+	"not got", start, tell_if_mixed, end };
+
+/* Make room for each path, and one text of all. */
+static bool make_room(struct lock *l)
 {
-	int64_t longest = timeout_ms / 4;
+	const struct lock_options *o = &l->ask.options;
+	size_t count = (size_t)o->path_count, size = 1;
 
-	if (l->options.grace_ms < 0)
-		return timeout_ms / 8;
-	return l->options.grace_ms < longest ? l->options.grace_ms : longest;
-}
-
-static int run_locked(struct lock *l)
-{
-	struct kustos_session session = { 0 };
-	char token[32];
-	char *env[5] = { NULL };
-	int64_t grace_ms;
-	int code = TOOL_FAILED;
-
-	(void)kustos_client_session(l->client, &session);
-	grace_ms = grace_of(l, session.timeout_ms);
-	snprintf(token, sizeof(token), "%" PRId64, kustos_hold_token(l->hold));
-	env[0] = variable("KUSTOS_HOSTS", l->options.tool.hosts);
-	env[1] = variable("KUSTOS_PATH", l->options.path);
-	env[2] = variable("KUSTOS_TOKEN", token);
-	env[3] = variable("KUSTOS_NODE", kustos_hold_path(l->hold));
-	if (env[0] != NULL && env[1] != NULL && env[2] != NULL &&
-		env[3] != NULL)
-		code = under_run(&l->under, l->hold, (const char *const *)env,
-			grace_ms, session.timeout_ms / 32 + 1);
-	for (int i = 0; i < 4; i++)
-		free(env[i]);
-	return code;
-}
-
-static int release(struct lock *l, int code)
-{
-	enum kustos_err err = kustos_hold_release(l->hold);
-
-	l->hold = NULL;
-	if (err != KUSTOS_ELOST && !l->under.lost)
-		return code;
-	if (!l->under.started)
-		tool_say("%s: the lock was lost before %s could start",
-			l->options.path, l->options.argv[0]);
-	else
-		tool_say("%s: the lock was %s while %s ran, which ended with "
-			 "%d",
-			l->options.path,
-			err == KUSTOS_ELOST ? "lost" : "about to be lost",
-			l->options.argv[0], code);
-	return TOOL_LOST;
-}
-
-static int lock_and_run(struct lock *l)
-{
-	int code = tool_open(&l->options.tool, &l->client);
-
-	if (code == TOOL_OK)
-		code = connect_lock(l);
-	if (code == TOOL_OK)
-		code = acquire(l);
-	/* Not by the code: that of a conflict may be any, 0 as well. */
-	if (l->hold != NULL && l->sig == 0)
-		code = release(l, run_locked(l));
-	else
-		under_abandon(&l->under);
-	if (l->hold != NULL)
-		kustos_hold_release(l->hold);
-	kustos_mutex_destroy(l->mutex);
-	kustos_rwlock_destroy(l->rwlock);
-	kustos_cancel_destroy(l->cancel);
-	tool_close(l->client);
-	if (l->sig != 0)
-		signals_suffer(l->sig);
-	else
-		command_imitate(&l->under.command, code);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		size += strlen(o->paths[i]) + 1;
+	l->ones = calloc(count, sizeof(*l->ones));
+	l->all = calloc(count, sizeof(*l->all));
+	l->paths = malloc(size);
+	if (l->ones == NULL || l->all == NULL || l->paths == NULL) {
+		tool_say("out of memory");
+		return false;
+	}
+	char *text = l->paths;
+	for (size_t i = 0; i < count; i++)
+		text = stpcpy(stpcpy(text, i > 0 ? " " : ""), o->paths[i]);
+	l->ask.job.path = l->paths;
+	return true;
 }
 
 static int run(int argc, char **argv)
 {
+	int code = TOOL_FAILED;
 	struct lock l;
 
 	memset(&l, 0, sizeof(l));
-	if (!lock_parse(&l.options, argc, argv))
-		return l.options.tool.exit_code;
-	if (l.options.nonblock || l.options.wait_ms == 0)
-		l.deadline = KUSTOS_NOW;
-	else
-		l.deadline = l.options.wait_ms < 0
-			? KUSTOS_FOREVER
-			: kustos_after_ms(l.options.wait_ms);
-	if (!under_prepare(&l.under, l.options.argv))
-		return TOOL_FAILED;
-	return lock_and_run(&l);
+	l.ask.calls = &calls;
+	if (!lock_parse(&l.ask.options, &l.ask.job, &tool_lock, argc, argv))
+		return l.ask.options.tool.exit_code;
+	if (make_room(&l))
+		code = ask_and_run(&l.ask);
+	free(l.ones);
+	free(l.all);
+	free(l.paths);
+	return code;
 }
 
 const struct tool_subcommand tool_lock = { "lock", run,

@@ -2,6 +2,7 @@
  * cmd_ls.c - kustos ls: who holds a lock, and who waits for it.
  */
 #include "show.h"
+#include "standing.h"
 #include "tool.h"
 
 #include <stdio.h>
@@ -11,7 +12,8 @@ static const char help[] =
 	"\n"
 	"List who holds the lock at PATH and who waits for it, in their\n"
 	"order: since when they stand in line, in which session, by which\n"
-	"library's names, and what they say of themselves.\n"
+	"library's names, and what they say of themselves.  Also of a\n"
+	"semaphore at PATH: who holds its leases, and who waits.\n"
 	"\n"
 	"      --json            print one JSON object\n";
 
@@ -25,26 +27,31 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+static void show(const struct tool *tool, const char *path,
+	const struct kustos_participants *list)
+{
+	if (tool->json)
+		show_list_json(stdout, path, list);
+	else
+		show_list(stdout, path, list);
+}
+
 static int list_path(const struct tool *tool, const char *path)
 {
-	struct kustos_participants *list;
+	struct standing standing;
 	struct kustos_client *client;
 	enum kustos_err err;
 	int code = tool_connect(tool, &client);
 
 	if (code != TOOL_OK)
 		return code;
-	err = kustos_participants(client, path,
-		kustos_after_ms(tool->session_ms), NULL, &list);
-	if (err != KUSTOS_OK) {
+	err = standing_get(client, path, kustos_after_ms(tool->session_ms),
+		&standing);
+	if (err == KUSTOS_OK)
+		show(tool, path, standing.list);
+	else
 		code = tool_failed(tool, "cannot list", path, err);
-	} else {
-		if (tool->json)
-			show_list_json(stdout, path, list);
-		else
-			show_list(stdout, path, list);
-		kustos_participants_free(list);
-	}
+	standing_free(&standing);
 	tool_close(client);
 	return tool_flush(code);
 }

@@ -80,21 +80,6 @@ static void announce(const struct server_tool *s)
 	puts("]}");
 }
 
-/* Returns whether a signal says to end. */
-static bool told_to_end(struct server_tool *s)
-{
-	int sig;
-
-	while ((sig = signals_next(&s->signals)) != 0) {
-		if (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
-			signals_suffer(sig);
-		else if (sig != SIGCHLD && sig != SIGCONT && sig != SIGWINCH &&
-			sig != SIGURG)
-			return true;
-	}
-	return false;
-}
-
 static bool input_ended(int fd)
 {
 	char rest[4096];
@@ -114,7 +99,7 @@ static int serve(struct server_tool *s)
 	for (;;) {
 		if (poll(fds, 2, LOOK_MS) < 0)
 			continue;
-		if (fds[0].revents != 0 && told_to_end(s))
+		if (fds[0].revents != 0 && signals_obey(&s->signals) != 0)
 			return TOOL_OK;
 		if (fds[1].revents != 0 && input_ended(0))
 			return TOOL_OK;
@@ -140,17 +125,27 @@ static bool follow(struct command *command)
 	return false;
 }
 
+static void name_processes(const struct server_tool *s, char *out, size_t size)
+{
+	int len = snprintf(out, size, "KUSTOS_SERVER_PIDS=");
+
+	for (int i = 0; i < s->options.count && len < (int)size; i++)
+		len += snprintf(out + len, size - (size_t)len, "%s%d",
+			i > 0 ? "," : "", (int)cluster_pid(s->cluster, i));
+}
+
 static int serve_command(struct server_tool *s, char **argv)
 {
-	char hosts[CLUSTER_MAX * 48 + 16];
-	const char *environment[] = { hosts, NULL };
+	char hosts[CLUSTER_MAX * 48 + 16], pids[CLUSTER_MAX * 16 + 32];
+	const char *environment[] = { hosts, pids, NULL };
 	struct pollfd signals = { s->signals.fd, POLLIN, 0 };
 	struct command command;
 	int code, sig;
 
 	snprintf(hosts, sizeof(hosts), "KUSTOS_HOSTS=%s",
 		cluster_hosts(s->cluster));
-	if (command_prepare(&command, &s->signals, argv) < 0) {
+	name_processes(s, pids, sizeof(pids));
+	if (command_prepare(&command, &s->signals, argv, 0) < 0) {
 		tool_say("cannot start a process: %s", strerror(errno));
 		return TOOL_FAILED;
 	}

@@ -58,26 +58,28 @@ static void take_environment(int fd)
 	}
 }
 
-static void become(int fd, const struct signals *signals, char *const *argv)
+static void become(const struct command *c, int fd, char *const *argv)
 	__attribute__((noreturn));
-static void become(int fd, const struct signals *signals, char *const *argv)
+static void become(const struct command *c, int fd, char *const *argv)
 {
 	setpgid(0, 0);
 	take_environment(fd);
-	signals_restore(signals);
-	execvp(argv[0], argv);
+	signals_restore(c->signals);
+	if (c->input == 0 || dup2(c->input, 0) == 0)
+		execvp(argv[0], argv);
 	int err = errno;
 	tool_say("cannot execute %s: %s", argv[0], strerror(err));
 	_exit(err == ENOENT ? TOOL_NOTFOUND : TOOL_NOEXEC);
 }
 
 int command_prepare(struct command *c, const struct signals *signals,
-	char *const *argv)
+	char *const *argv, int input)
 {
 	int ends[2];
 
 	memset(c, 0, sizeof(*c));
 	c->signals = signals;
+	c->input = input;
 	c->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -1;
@@ -85,7 +87,7 @@ int command_prepare(struct command *c, const struct signals *signals,
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(ends[1]);
-		become(ends[0], signals, argv);
+		become(c, ends[0], argv);
 	}
 	close(ends[0]);
 	if (c->pid < 0)
@@ -129,7 +131,7 @@ static void send_text(int fd, const char *text, size_t len)
 
 void command_start(struct command *c, const char *const *environment)
 {
-	if (isatty(0) && isatty(1))
+	if (c->input == 0 && isatty(0) && isatty(1))
 		give_terminal(c);
 	for (; *environment != NULL; environment++)
 		send_text(c->go, *environment, strlen(*environment) + 1);

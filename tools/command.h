@@ -16,14 +16,15 @@ struct command {
 	const struct signals *signals;
 	pid_t pid;  /* and the id of its process group */
 	int go;	    /* what to wait for goes in here */
+	int input;  /* its standard input; 0: ours */
 	int tty;    /* the controlling terminal, or -1 */
 	bool given; /* the terminal is the command's */
 };
 
-/* Fork the process that will execute "argv".  Returns 0, or -1 with errno
-   set. */
+/* Fork the process that will execute "argv", with "input" as its standard input.
+   Returns 0, or -1 with errno set. */
 int command_prepare(struct command *c, const struct signals *signals,
-	char *const *argv);
+	char *const *argv, int input);
 
 /* Execute it, with the lines "NAME=VALUE" of "environment", up to NULL, added
    to its environment. */

@@ -8,6 +8,7 @@
  * The exit code is 0 only if all was as it should be.
  */
 #include "demo.h"
+#include "fairness.h"
 
 #include <kustos/client.h>
 #include <kustos/mutex.h>
@@ -262,21 +263,21 @@ static void measure_waits(const struct board *board, struct demo_figures *f)
 static void measure(const struct board *board, int64_t took_ms,
 	struct demo_figures *f)
 {
-	double sum = 0, squares = 0;
+	double shares[DEMO_WORKERS], sum = 0;
 
 	f->fewest = (double)counted(board);
 	f->most = 0;
 	for (int i = 0; i < DEMO_WORKERS; i++) {
 		double n = (double)atomic_load(&board->workers[i].counted);
 
+		shares[i] = n;
 		sum += n;
-		squares += n * n;
 		f->fewest = n < f->fewest ? n : f->fewest;
 		f->most = n > f->most ? n : f->most;
 	}
 	f->per_second = sum * 1000 / (double)took_ms;
 	f->handoff_ms = sum > 0 ? (double)took_ms / sum : -1;
-	f->jain = sum > 0 ? sum * sum / (DEMO_WORKERS * squares) : -1;
+	f->jain = fairness_jain(shares, DEMO_WORKERS);
 	measure_waits(board, f);
 }
 

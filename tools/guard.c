@@ -231,5 +231,7 @@ int guard_end(struct guard *g)
 	do
 		pid = waitpid(g->pid, &status, 0);
 	while (pid < 0 && errno == EINTR);
+	munmap(g->page, sizeof(*g->page));
+	g->page = NULL;
 	return pid > 0 && WIFEXITED(status) ? 0 : -1;
 }

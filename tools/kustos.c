@@ -8,9 +8,16 @@
 
 static const struct tool_subcommand *const subcommands[] = {
 	&tool_lock,
+	&tool_semaphore,
+	&tool_elect,
+	&tool_barrier,
+	&tool_latch,
+	&tool_queue,
 	&tool_ls,
+	&tool_top,
 	&tool_break,
 	&tool_server,
+	&tool_bench,
 };
 #define COUNT (sizeof(subcommands) / sizeof(subcommands[0]))
 
@@ -28,7 +35,7 @@ static int overview(void)
 	     "\n"
 	     "Locks for shell scripts and operators, kept by ZooKeeper.\n");
 	for (size_t i = 0; i < COUNT; i++)
-		printf("  kustos %-8s  %s\n", subcommands[i]->name,
+		printf("  kustos %-9s  %s\n", subcommands[i]->name,
 			subcommands[i]->summary);
 	puts("\n"
 	     "'kustos help SUBCOMMAND' describes one of them, kustos(1) all.\n"

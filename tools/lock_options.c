@@ -1,16 +1,31 @@
 /*
- * lock_options.c - the options of kustos lock.
+ * lock_options.c - the options of kustos lock and of kustos semaphore.
  */
 #include "lock_options.h"
 
 #include <string.h>
 
+#define COMMON_HELP                                                           \
+	"  -E, --conflict-exit-code CODE\n"                                   \
+	"                        exit with CODE if it was not got in time\n"  \
+	"      --reason TEXT     say why in the holder record; default:\n"    \
+	"                        the name of COMMAND\n"                       \
+	"      --record          store who holds it as JSON; the default\n"   \
+	"      --no-record       store the local address, as Curator does\n"  \
+	"      --data TEXT       store TEXT instead\n"                        \
+	"      --grace SECONDS   ask COMMAND to end when no more is left;\n"  \
+	"                        default an eighth of the session timeout,\n" \
+	"                        at most a quarter\n"
+
 const char lock_help[] =
 	"Usage: kustos lock [OPTION]... PATH [--] COMMAND [ARGUMENT]...\n"
+	"       kustos lock [OPTION]... PATH PATH... -- COMMAND [ARGUMENT]...\n"
 	"\n"
-	"Run COMMAND while holding the lock at PATH.  In its environment\n"
-	"it finds KUSTOS_PATH, KUSTOS_TOKEN (greater than that of every\n"
-	"earlier holder), KUSTOS_NODE and KUSTOS_HOSTS.\n"
+	"Run COMMAND while holding the lock at PATH; or those at all PATHs,\n"
+	"which are taken together, or none.  In its environment it finds\n"
+	"KUSTOS_PATH, KUSTOS_TOKEN (greater than that of every earlier\n"
+	"holder), KUSTOS_NODE, of several one after the other, and\n"
+	"KUSTOS_HOSTS.\n"
 	"\n"
 	"  -n, --nonblock        fail if another holds the lock\n"
 	"  -w, --wait SECONDS    fail if it was not got in that time\n"
@@ -19,29 +34,46 @@ const char lock_help[] =
 	"  -x, --exclusive       write: alone, among those who use -s or\n"
 	"                        -x.  Without either it is a plain lock,\n"
 	"                        which those two do not see\n"
-	"  -E, --conflict-exit-code CODE\n"
-	"                        exit with CODE when -n or -w fails\n"
-	"      --reason TEXT     say why in the holder record; default:\n"
-	"                        the name of COMMAND\n"
-	"      --record          store who holds it as JSON; the default\n"
-	"      --no-record       store the local address, as Curator does\n"
-	"      --data TEXT       store TEXT instead\n"
 	"      --dialect NAME    curator (default); or kazoo, to share it\n"
-	"                        with kazoo's own Lock and nobody else\n"
-	"      --grace SECONDS   ask COMMAND to end when no more is left;\n"
-	"                        default an eighth of the session timeout,\n"
-	"                        at most a quarter\n";
+	"                        with kazoo's own Lock and nobody "
+	"else\n" COMMON_HELP;
+
+const char semaphore_help[] =
+	"Usage: kustos semaphore -n N [OPTION]... PATH [--] COMMAND\n"
+	"                        [ARGUMENT]...\n"
+	"       kustos semaphore --max-path NODE --set-max N [OPTION]...\n"
+	"\n"
+	"Run COMMAND while holding a lease of the semaphore at PATH, of\n"
+	"which there are N.  In its environment it finds KUSTOS_PATH,\n"
+	"KUSTOS_TOKEN, KUSTOS_NODE and KUSTOS_HOSTS.\n"
+	"\n"
+	"  -n, --max N           so many leases there may be, for all who\n"
+	"                        use PATH\n"
+	"      --max-path NODE   so many as NODE says instead, which all\n"
+	"                        of them read and watch\n"
+	"      --set-max N       make NODE say N, and do no more\n"
+	"      --leases K        hold K of them at once, or none\n"
+	"      --nonblock        fail if there is no room\n"
+	"  -w, --wait SECONDS    fail if there was none in that time; 0\n"
+	"                        is the same as --nonblock\n" COMMON_HELP;
+
+#define COMMON_CODES                                            \
+	"  122  lost, or about to be lost, while COMMAND ran\n" \
+	"  123  no server answers\n"                            \
+	"  124  another failure, named on standard error\n"     \
+	"  125  wrong use\n"                                    \
+	"  126  COMMAND cannot be executed\n"                   \
+	"  127  COMMAND was not found\n"
 
 const char lock_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
 	"  120  another holds the lock (-n)\n"
-	"  121  another held it all the time (-w)\n"
-	"  122  lost, or about to be lost, while COMMAND ran\n"
-	"  123  no server answers\n"
-	"  124  another failure, named on standard error\n"
-	"  125  wrong use\n"
-	"  126  COMMAND cannot be executed\n"
-	"  127  COMMAND was not found\n";
+	"  121  another held it all the time (-w)\n" COMMON_CODES;
+
+const char semaphore_codes[] =
+	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
+	"  120  there is no room (--nonblock)\n"
+	"  121  there was none all the time (-w)\n" COMMON_CODES;
 
 enum {
 	OPT_REASON = TOOL_OPT_OWN,
@@ -49,22 +81,40 @@ enum {
 	OPT_DIALECT,
 	OPT_RECORD,
 	OPT_NO_RECORD,
-	OPT_GRACE
+	OPT_GRACE,
+	OPT_MAX,
+	OPT_MAX_PATH,
+	OPT_SET_MAX,
+	OPT_LEASES
 };
 
-static const struct option long_options[] = {
+/* Those that both have. */
+#define COMMON_OPTIONS                                                  \
+	{ "wait", required_argument, NULL, 'w' },                       \
+		{ "conflict-exit-code", required_argument, NULL, 'E' }, \
+		{ "reason", required_argument, NULL, OPT_REASON },      \
+		{ "data", required_argument, NULL, OPT_DATA },          \
+		{ "record", no_argument, NULL, OPT_RECORD },            \
+		{ "no-record", no_argument, NULL, OPT_NO_RECORD },      \
+		{ "grace", required_argument, NULL, OPT_GRACE }, TOOL_OPTIONS
+
+static const struct option lock_long[] = {
 	{ "nonblock", no_argument, NULL, 'n' },
-	{ "wait", required_argument, NULL, 'w' },
 	{ "shared", no_argument, NULL, 's' },
 	{ "exclusive", no_argument, NULL, 'x' },
-	{ "conflict-exit-code", required_argument, NULL, 'E' },
-	{ "reason", required_argument, NULL, OPT_REASON },
-	{ "data", required_argument, NULL, OPT_DATA },
 	{ "dialect", required_argument, NULL, OPT_DIALECT },
-	{ "record", no_argument, NULL, OPT_RECORD },
-	{ "no-record", no_argument, NULL, OPT_NO_RECORD },
-	{ "grace", required_argument, NULL, OPT_GRACE },
-	TOOL_OPTIONS,
+	COMMON_OPTIONS,
+	{ NULL, 0, NULL, 0 },
+};
+
+/* Its -n is another than that of a lock. */
+static const struct option semaphore_long[] = {
+	{ "max", required_argument, NULL, OPT_MAX },
+	{ "max-path", required_argument, NULL, OPT_MAX_PATH },
+	{ "set-max", required_argument, NULL, OPT_SET_MAX },
+	{ "leases", required_argument, NULL, OPT_LEASES },
+	{ "nonblock", no_argument, NULL, 'n' },
+	COMMON_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -75,16 +125,6 @@ static bool take_code(struct lock_options *o)
 		return true;
 	o->tool.exit_code = tool_usage(&o->tool,
 		"-E %s is not an exit code (0 to 255)", optarg);
-	return false;
-}
-
-static bool take_seconds(struct lock_options *o, const char *name,
-	int64_t *out_ms)
-{
-	if (tool_seconds(optarg, out_ms))
-		return true;
-	o->tool.exit_code = tool_usage(&o->tool,
-		"%s %s is not a number of seconds", name, optarg);
 	return false;
 }
 
@@ -113,14 +153,42 @@ static bool take_kind(struct lock_options *o, enum kustos_kind kind)
 	return true;
 }
 
-static bool take_option(struct lock_options *o, int option)
+static bool take_number(struct lock_options *o, const char *name, int least,
+	int *out)
+{
+	if (tool_number(optarg, least, out))
+		return true;
+	o->tool.exit_code = tool_usage(&o->tool,
+		"%s %s is not a number from %d on", name, optarg, least);
+	return false;
+}
+
+/* An option of a semaphore. */
+static bool take_semaphores(struct lock_options *o, int option)
+{
+	switch (option) {
+	case OPT_MAX:
+		return take_number(o, "-n", 1, &o->max);
+	case OPT_MAX_PATH:
+		o->max_path = optarg;
+		return true;
+	case OPT_SET_MAX:
+		return take_number(o, "--set-max", 0, &o->set_max);
+	case OPT_LEASES:
+		return take_number(o, "--leases", 1, &o->leases);
+	default:
+		return tool_common(&o->tool, option);
+	}
+}
+
+static bool take_option(struct lock_options *o, struct job *j, int option)
 {
 	switch (option) {
 	case 'n':
 		o->nonblock = true;
 		return true;
 	case 'w':
-		return take_seconds(o, "-w", &o->wait_ms);
+		return tool_take_seconds(&o->tool, "-w", &o->wait_ms);
 	case 's':
 	case 'x':
 		return take_kind(o,
@@ -140,66 +208,138 @@ static bool take_option(struct lock_options *o, int option)
 		o->record = option == OPT_RECORD;
 		return true;
 	case OPT_GRACE:
-		return take_seconds(o, "--grace", &o->grace_ms);
+		return tool_take_seconds(&o->tool, "--grace", &j->grace_ms);
 	default:
-		return tool_common(&o->tool, option);
+		return take_semaphores(o, option);
 	}
 }
 
-/* Options stand before PATH, and may also stand between it and COMMAND. */
-static bool take_options(struct lock_options *o, int argc, char **argv)
+static bool is_semaphore(const struct lock_options *o)
 {
-	int option;
+	return o->tool.subcommand == &tool_semaphore;
+}
 
-	while ((option = getopt_long(argc, argv, "+nw:sxE:vh", long_options,
-			NULL)) != -1)
-		if (!take_option(o, option))
+/* Options stand before PATH, and may also stand between it and COMMAND. */
+static bool take_options(struct lock_options *o, struct job *j, int argc,
+	char **argv)
+{
+	bool sem = is_semaphore(o);
+	const char *letters = sem ? "+n:w:E:vh" : "+nw:sxE:vh";
+	const struct option *longs = sem ? semaphore_long : lock_long;
+	int option, index;
+
+	for (;;) {
+		index = -1;
+		option = getopt_long(argc, argv, letters, longs, &index);
+		if (option == -1)
+			return true;
+		if (sem && option == 'n' && index < 0)
+			option = OPT_MAX;
+		if (!take_option(o, j, option))
 			return false;
-	return true;
+	}
+}
+
+/* Of several paths, all stand before "--". */
+static int count_paths(char **argv)
+{
+	int count = 0;
+
+	while (argv[count] != NULL && argv[count][0] == '/')
+		count++;
+	if (count > 1 && argv[count] != NULL && strcmp(argv[count], "--") == 0)
+		return count;
+	return argv[0] != NULL;
+}
+
+static const char *twice(const struct lock_options *o)
+{
+	for (int i = 0; i < o->path_count; i++)
+		for (int k = 0; k < i; k++)
+			if (strcmp(o->paths[i], o->paths[k]) == 0)
+				return o->paths[i];
+	return NULL;
 }
 
 static int wrong(const struct lock_options *o)
 {
 	const struct tool *tool = &o->tool;
 
-	if (o->path == NULL)
-		return tool_usage(tool, "no PATH given");
-	if (*o->argv == NULL)
-		return tool_usage(tool, "no COMMAND given");
+	if (twice(o) != NULL)
+		return tool_usage(tool, "%s is given twice", twice(o));
 	if (o->nonblock && o->wait_ms >= 0)
-		return tool_usage(tool, "-n and -w exclude each other");
+		return tool_usage(tool, "%s and -w exclude each other",
+			is_semaphore(o) ? "--nonblock" : "-n");
 	if (o->data != NULL && o->record == 1)
 		return tool_usage(tool,
 			"--data and --record exclude each other");
 	if (o->reason != NULL && (o->data != NULL || o->record == 0))
 		return tool_usage(tool, "--reason needs the holder record");
-	if (o->grace_ms > tool->session_ms / 4)
-		return tool_usage(tool,
-			"--grace is more than a quarter of the session "
-			"timeout, which is %d ms",
-			tool->session_ms);
 	return TOOL_OK;
 }
 
-bool lock_parse(struct lock_options *o, int argc, char **argv)
+static int wrong_number(const struct lock_options *o)
+{
+	if (!is_semaphore(o))
+		return TOOL_OK;
+	if ((o->max > 0) == (o->max_path != NULL))
+		return tool_usage(&o->tool,
+			"one of -n and --max-path has to be given");
+	if (o->max > 0 && o->leases > o->max)
+		return tool_usage(&o->tool,
+			"--leases is more than there may be, which is %d",
+			o->max);
+	return TOOL_OK;
+}
+
+static int wrong_setting(const struct lock_options *o, const struct job *j)
+{
+	if (o->max_path == NULL)
+		return tool_usage(&o->tool, "--set-max needs --max-path");
+	if (j->path != NULL)
+		return tool_usage(&o->tool,
+			"--set-max takes no PATH and no COMMAND");
+	return TOOL_OK;
+}
+
+static int check(const struct lock_options *o, const struct job *j)
+{
+	int code = wrong_number(o);
+
+	if (code == TOOL_OK && o->set_max >= 0)
+		return wrong_setting(o, j);
+	if (code == TOOL_OK)
+		code = job_check(j);
+	return code == TOOL_OK ? wrong(o) : code;
+}
+
+bool lock_parse(struct lock_options *o, struct job *j,
+	const struct tool_subcommand *subcommand, int argc, char **argv)
 {
 	memset(o, 0, sizeof(*o));
-	tool_init(&o->tool, &tool_lock);
-	o->wait_ms = o->conflict_code = o->record = -1;
-	o->grace_ms = -1;
-	if (!take_options(o, argc, argv))
+	tool_init(&o->tool, subcommand);
+	o->wait_ms = o->conflict_code = o->record = o->set_max = -1;
+	o->leases = 1;
+	j->tool = &o->tool;
+	j->what = is_semaphore(o) ? "lease" : "lock";
+	j->grace_ms = -1;
+	if (!take_options(o, j, argc, argv))
 		return false;
 	if (optind < argc) {
-		o->path = argv[optind++];
-		if (!take_options(o, argc, argv))
+		o->paths = argv + optind;
+		o->path_count = is_semaphore(o) ? 1 : count_paths(o->paths);
+		j->path = o->paths[0];
+		optind += o->path_count;
+		if (!take_options(o, j, argc, argv))
 			return false;
 	}
-	o->argv = argv + optind;
-	o->tool.exit_code = wrong(o);
-	if (o->reason == NULL && o->tool.exit_code == TOOL_OK) {
-		const char *slash = strrchr(o->argv[0], '/');
+	j->argv = argv + optind;
+	o->tool.exit_code = check(o, j);
+	if (o->tool.exit_code == TOOL_OK && o->set_max < 0 &&
+		o->reason == NULL) {
+		const char *slash = strrchr(j->argv[0], '/');
 
-		o->reason = slash == NULL ? o->argv[0] : slash + 1;
+		o->reason = slash == NULL ? j->argv[0] : slash + 1;
 	}
 	return o->tool.exit_code == TOOL_OK;
 }

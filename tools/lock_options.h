@@ -1,10 +1,10 @@
 /*
- * lock_options.h - the options of kustos lock.
+ * lock_options.h - the options of kustos lock and of kustos semaphore.
  */
 #ifndef KU_LOCK_OPTIONS_H
 #define KU_LOCK_OPTIONS_H
 
-#include "tool.h"
+#include "job.h"
 
 #include <kustos/participant.h>
 
@@ -13,23 +13,40 @@
 
 extern const char lock_help[];
 extern const char lock_codes[];
+extern const char semaphore_help[];
+extern const char semaphore_codes[];
 
 struct lock_options {
 	struct tool tool;
-	const char *path;
-	char **argv;
 	bool nonblock;
 	int64_t wait_ms;   /* -1: for ever */
 	int conflict_code; /* -1: ours */
-	int64_t grace_ms;  /* -1: the default */
 	const char *reason, *data;
 	int record; /* -1: the default */
 	enum kustos_dialect dialect;
 	enum kustos_kind kind;
+	char **paths;
+	int path_count;
+
+	/* Of a semaphore. */
+	int max;	      /* 0: as "max_path" says */
+	const char *max_path; /* NULL: none */
+	int set_max;	      /* store this there and do no more; -1: no */
+	int leases;	      /* at once; 1 for a lock, too */
 };
 
-/* Read the command line, whose strings are lent.  Returns false if that ends
-   the program, with the exit code of "tool". */
-bool lock_parse(struct lock_options *o, int argc, char **argv);
+/* Give a recipe's options what it is to store in its nodes. */
+#define LOCK_TAKE_DATA(to, from)                                            \
+	do {                                                                \
+		(to)->data = (from)->data;                                  \
+		(to)->data_len = (from)->data ? strlen((from)->data) : 0;   \
+		(to)->holder_record = !(from)->data && (from)->record != 0; \
+		(to)->reason = (from)->reason;                              \
+	} while (0)
+
+/* Read the command line, whose strings are lent, into "o" and "j".  Returns false
+   if that ends the program, with the exit code of "tool". */
+bool lock_parse(struct lock_options *o, struct job *j,
+	const struct tool_subcommand *subcommand, int argc, char **argv);
 
 #endif

@@ -43,6 +43,16 @@ static void print_safely(FILE *out, const char *text, size_t len)
 	}
 }
 
+void show_text(FILE *out, const char *text)
+{
+	print_safely(out, text, strlen(text));
+}
+
+void show_json(FILE *out, const char *text)
+{
+	json_string(out, text, strlen(text));
+}
+
 static void print_field(FILE *out, const struct kustos_participant *p,
 	const char *before, const char *name)
 {
@@ -52,11 +62,11 @@ static void print_field(FILE *out, const struct kustos_participant *p,
 		*text == '\0' || strcmp(text, "null") == 0)
 		return;
 	fputs(before, out);
-	print_safely(out, text, strlen(text));
+	show_text(out, text);
 }
 
 /* A holder record in words; whatever else is there as it stands. */
-static void print_who(FILE *out, const struct kustos_participant *p)
+void show_who(FILE *out, const struct kustos_participant *p)
 {
 	char host[FIELD];
 
@@ -68,14 +78,16 @@ static void print_who(FILE *out, const struct kustos_participant *p)
 		print_safely(out, p->data, p->len < 80 ? p->len : 80);
 		return;
 	}
-	print_safely(out, host, strlen(host));
+	show_text(out, host);
 	print_field(out, p, " pid ", "pid");
 	print_field(out, p, " ", "program");
 	print_field(out, p, ": ", "reason");
 }
 
-static void age_text(char *out, size_t size, int64_t s)
+static void age_text(char *out, size_t size, int64_t since_ms)
 {
+	int64_t s = (int64_t)time(NULL) - since_ms / 1000;
+
 	if (s < 0)
 		s = 0; /* the server's clock is ahead of ours */
 	if (s < 60)
@@ -89,6 +101,14 @@ static void age_text(char *out, size_t size, int64_t s)
 	else
 		snprintf(out, size, "%" PRId64 "d%02" PRId64 "h", s / 86400,
 			s / 3600 % 24);
+}
+
+void show_age(FILE *out, int64_t since_ms)
+{
+	char text[32];
+
+	age_text(text, sizeof(text), since_ms);
+	fputs(text, out);
 }
 
 #define ROW "%-6s %-19s %7s %-10s %-18s %-8s "
@@ -106,6 +126,7 @@ static const char *state_word(const struct kustos_participant *p)
 		[KUSTOS_KIND_READ] = "reads",
 		[KUSTOS_KIND_WRITE] = "writes",
 		[KUSTOS_KIND_CANDIDATE] = "leads",
+		[KUSTOS_KIND_LEASE] = "leases",
 	};
 
 	return p->holds ? words[p->kind] : "waits";
@@ -119,15 +140,15 @@ void show_participant(FILE *out, const struct kustos_participant *p)
 
 	if (localtime_r(&since, &tm) != NULL)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	age_text(age, sizeof(age), (int64_t)time(NULL) - (int64_t)since);
+	age_text(age, sizeof(age), p->stat.ctime_ms);
 	snprintf(token, sizeof(token), "%" PRId64, p->stat.czxid);
 	snprintf(session, sizeof(session), "0x%" PRIx64,
 		(uint64_t)p->stat.ephemeral_owner);
 	fprintf(out, ROW, state_word(p), when, age, token, session,
 		kustos_style_name(p->style));
-	print_safely(out, show_name(p->path), strlen(show_name(p->path)));
+	show_text(out, show_name(p->path));
 	fputs("  ", out);
-	print_who(out, p);
+	show_who(out, p);
 	putc('\n', out);
 }
 
@@ -138,7 +159,7 @@ void show_list(FILE *out, const char *path,
 
 	for (size_t i = 0; i < list->count; i++)
 		holders += list->list[i].holds != 0;
-	print_safely(out, path, strlen(path));
+	show_text(out, path);
 	if (list->count == 0)
 		fputs(": free\n", out);
 	else
@@ -171,7 +192,7 @@ static void print_iso(FILE *out, int64_t ms)
 void show_participant_json(FILE *out, const struct kustos_participant *p)
 {
 	fputs("{\"node\":", out);
-	json_string(out, p->path, strlen(p->path));
+	show_json(out, p->path);
 	fprintf(out,
 		",\"state\":\"%s\",\"kind\":\"%s\",\"number\":%" PRId64
 		",\"style\":\"%s\",\"token\":%" PRId64
@@ -198,7 +219,7 @@ void show_list_json(FILE *out, const char *path,
 	const struct kustos_participants *list)
 {
 	fputs("{\"path\":", out);
-	json_string(out, path, strlen(path));
+	show_json(out, path);
 	fputs(",\"participants\":[", out);
 	for (size_t i = 0; i < list->count; i++) {
 		if (i > 0)

@@ -6,9 +6,11 @@
  */
 #include "signals.h"
 
-#include <stdbool.h>
+#include <poll.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Signals of a fault cannot sensibly be blocked.  SIGPIPE stays blocked and
@@ -28,6 +30,8 @@ int signals_take(struct signals *s)
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	sigset_t block, read;
 
+	if (s->taken)
+		return 0;
 	/* Where children are reaped by the kernel there is nothing to wait
 	   for. */
 	sigemptyset(&plain.sa_mask);
@@ -45,7 +49,8 @@ int signals_take(struct signals *s)
 	if (sigprocmask(SIG_BLOCK, &block, &s->old_mask) < 0)
 		return -1;
 	s->fd = signalfd(-1, &read, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->fd < 0 ? -1 : 0;
+	s->taken = s->fd >= 0;
+	return s->taken ? 0 : -1;
 }
 
 int signals_next(struct signals *s)
@@ -55,6 +60,52 @@ int signals_next(struct signals *s)
 	if (read(s->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return 0;
 	return (int)info.ssi_signo;
+}
+
+static bool stops(int sig)
+{
+	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
+bool signals_ends(int sig)
+{
+	return !stops(sig) && sig != SIGCHLD && sig != SIGCONT &&
+		sig != SIGURG && sig != SIGWINCH;
+}
+
+int signals_obey(struct signals *s)
+{
+	int sig;
+
+	while ((sig = signals_next(s)) != 0) {
+		if (signals_ends(sig))
+			return sig;
+		if (stops(sig))
+			signals_suffer(sig);
+	}
+	return 0;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int signals_wait(struct signals *s, int ms)
+{
+	struct pollfd fd = { s->fd, POLLIN, 0 };
+	int64_t end = now_ms() + ms;
+	int sig;
+
+	do {
+		(void)poll(&fd, 1, ms);
+		sig = signals_obey(s);
+		ms = (int)(end - now_ms());
+	} while (sig == 0 && ms > 0);
+	return sig;
 }
 
 void signals_restore(const struct signals *s)

@@ -5,21 +5,34 @@
 #define KU_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/signalfd.h>
 
 struct signals {
+	bool taken;
 	int fd; /* readable when a signal has come */
 	sigset_t old_mask;
 	struct sigaction old_child; /* SIGCHLD as it was */
 };
 
 /* Take all signals but those that tell of a fault of this process, and those
-   that were ignored before.  Do it before any thread is started.  Returns 0 or
-   -1 with errno set. */
+   that were ignored before; nothing if "s", which is zero at first, has them.  Do
+   it before any thread is started.  Returns 0 or -1 with errno set. */
 int signals_take(struct signals *s);
 
 /* Return the number of a signal that has come, 0 if there is none. */
 int signals_next(struct signals *s);
+
+/* Return whether the signal ends a process that does not know better. */
+bool signals_ends(int sig);
+
+/* Take all that have come, up to one that ends processes, which is returned; be
+   stopped by those that stop them.  Returns 0 if there is none. */
+int signals_obey(struct signals *s);
+
+/* Wait for one that ends processes, for so many milliseconds.  Returns it or
+   0. */
+int signals_wait(struct signals *s, int ms);
 
 /* In a child, before it executes a program: everything as it was. */
 void signals_restore(const struct signals *s);

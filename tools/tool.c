@@ -155,6 +155,15 @@ bool tool_seconds(const char *text, int64_t *out_ms)
 	return true;
 }
 
+bool tool_take_seconds(struct tool *tool, const char *name, int64_t *out_ms)
+{
+	if (tool_seconds(optarg, out_ms))
+		return true;
+	tool->exit_code = tool_usage(tool, "%s %s is not a number of seconds",
+		name, optarg);
+	return false;
+}
+
 static void log_line(void *arg, enum kustos_log_level level, const char *line)
 {
 	(void)arg;

@@ -19,6 +19,7 @@
    "kustos lock --help".  They keep out of the way of what commands return. */
 enum tool_exit {
 	TOOL_OK = 0,
+	TOOL_BROKEN = 116,	/* one that is waited for has died */
 	TOOL_NONODE = 117,	/* no such path, or nobody there */
 	TOOL_CHANGED = 118,	/* it is not any more what was shown */
 	TOOL_REFUSED = 119,	/* the user did not confirm */
@@ -47,9 +48,16 @@ extern const char tool_help_common[];
 extern const char tool_help_minimal[];
 
 extern const struct tool_subcommand tool_lock;
+extern const struct tool_subcommand tool_semaphore;
+extern const struct tool_subcommand tool_elect;
+extern const struct tool_subcommand tool_barrier;
+extern const struct tool_subcommand tool_latch;
+extern const struct tool_subcommand tool_queue;
 extern const struct tool_subcommand tool_ls;
+extern const struct tool_subcommand tool_top;
 extern const struct tool_subcommand tool_break;
 extern const struct tool_subcommand tool_server;
+extern const struct tool_subcommand tool_bench;
 
 /* What the common options say. */
 struct tool {
@@ -110,6 +118,10 @@ int tool_failed(const struct tool *tool, const char *what, const char *path,
    a fraction, into milliseconds.  Return false if "text" is none. */
 bool tool_number(const char *text, int least, int *out);
 bool tool_seconds(const char *text, int64_t *out_ms);
+
+/* The same for the argument of the option "name", with a complaint and an exit
+   code if it is none. */
+bool tool_take_seconds(struct tool *tool, const char *name, int64_t *out_ms);
 
 /* Open a client as the options say; it connects in the background.  Returns
    an exit code, having said what is wrong. */

@@ -12,13 +12,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-bool under_prepare(struct under *u, char *const *argv)
+#define NEVER_MS (INT64_C(1) << 40) /* no hold, no end */
+
+bool under_prepare(struct under *u, struct signals *signals, char *const *argv,
+	int input)
 {
 	memset(u, 0, sizeof(*u));
+	u->signals = signals;
 	u->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (u->news < 0 || signals_take(&u->signals) < 0 ||
+	if (u->news < 0 || signals_take(signals) < 0 ||
 		guard_start(&u->guard) < 0 ||
-		command_prepare(&u->command, &u->signals, argv) < 0) {
+		command_prepare(&u->command, signals, argv, input) < 0) {
 		tool_say("cannot start a process: %s", strerror(errno));
 		return false;
 	}
@@ -34,48 +38,23 @@ void under_wake(struct under *u)
 static void sleep_until_news(struct under *u, int ms)
 {
 	struct pollfd fds[2] = { { u->news, POLLIN, 0 },
-		{ u->signals.fd, POLLIN, 0 } };
+		{ u->signals->fd, POLLIN, 0 } };
 	eventfd_t count;
 
 	if (poll(fds, 2, ms) > 0 && fds[0].revents != 0)
 		eventfd_read(u->news, &count);
 }
 
-/* Returns whether the signal ends a process that does not know better. */
-static bool ends(int sig)
-{
-	switch (sig) {
-	case SIGCHLD:
-	case SIGCONT:
-	case SIGURG:
-	case SIGWINCH:
-		return false;
-	case SIGTSTP:
-	case SIGTTIN:
-	case SIGTTOU:
-		signals_suffer(sig);
-		return false;
-	default:
-		return true;
-	}
-}
-
 int under_wait(struct under *u, int ms)
 {
-	int sig;
-
 	sleep_until_news(u, ms);
-	while ((sig = signals_next(&u->signals)) != 0)
-		if (ends(sig))
-			return sig;
-	return 0;
+	return signals_obey(u->signals);
 }
 
 void under_abandon(struct under *u)
 {
 	guard_end(&u->guard);
 	command_abandon(&u->command);
-	close(u->signals.fd);
 	close(u->news);
 }
 
@@ -86,15 +65,24 @@ static void on_lost(void *arg, struct kustos_hold *hold)
 }
 
 /* Tell the guard how long there is. */
-static void feed(struct under *u, struct kustos_hold *hold)
+static void feed(struct under *u)
 {
 	/* In this order: this process may be stopped between the two. */
 	int64_t now_ns = guard_now();
-	int64_t left_ms = kustos_hold_remaining_ms(hold);
+	int64_t left_ms = NEVER_MS;
+	bool lost = false;
 
+	for (int i = 0; i < u->count; i++) {
+		int64_t ms = kustos_hold_remaining_ms(u->holds[i]);
+
+		if (ms < left_ms)
+			left_ms = ms;
+		lost = lost ||
+			kustos_hold_state(u->holds[i]) == KUSTOS_HOLD_LOST;
+	}
 	if (u->lost)
 		return;
-	if (kustos_hold_state(hold) != KUSTOS_HOLD_LOST) {
+	if (!lost) {
 		guard_feed(&u->guard, now_ns, left_ms);
 		return;
 	}
@@ -103,13 +91,13 @@ static void feed(struct under *u, struct kustos_hold *hold)
 }
 
 /* Returns whether the command has ended. */
-static bool follow(struct under *u, struct kustos_hold *hold)
+static bool follow(struct under *u)
 {
 	enum command_news news;
 	pid_t other;
 
 	while ((news = command_look(&u->command, &other)) != COMMAND_NOTHING) {
-		feed(u, hold);
+		feed(u);
 		if (news == COMMAND_ENDED)
 			return true;
 		if (news == COMMAND_STOPPED && !u->lost)
@@ -123,14 +111,16 @@ static bool follow(struct under *u, struct kustos_hold *hold)
 	return false;
 }
 
-static void pass_on(struct under *u, struct kustos_hold *hold)
+static void pass_on(struct under *u)
 {
 	int sig;
 
-	while ((sig = signals_next(&u->signals)) != 0) {
-		feed(u, hold);
+	while ((sig = signals_next(u->signals)) != 0) {
+		feed(u);
 		if (sig == SIGCHLD || (sig == SIGCONT && u->lost))
 			continue;
+		if (signals_ends(sig))
+			u->passed = sig;
 		if (sig == SIGCONT)
 			command_resume(&u->command);
 		else
@@ -138,32 +128,40 @@ static void pass_on(struct under *u, struct kustos_hold *hold)
 	}
 }
 
-int under_run(struct under *u, struct kustos_hold *hold,
+static void listen_for_loss(struct under *u, bool on)
+{
+	for (int i = 0; i < u->count; i++)
+		kustos_hold_on_lost(u->holds[i], on ? on_lost : NULL,
+			on ? u : NULL);
+}
+
+int under_run(struct under *u, struct kustos_hold *const *holds, int count,
 	const char *const *environment, int64_t grace_ms, int tick_ms)
 {
 	int code;
 
-	feed(u, hold);
+	u->holds = holds;
+	u->count = count;
+	feed(u);
 	if (u->lost) {
 		under_abandon(u);
 		return TOOL_LOST;
 	}
-	kustos_hold_on_lost(hold, on_lost, u);
+	listen_for_loss(u, true);
 	guard_arm(&u->guard, u->command.pid, grace_ms);
 	command_start(&u->command, environment);
 	u->started = true;
-	while (!follow(u, hold)) {
+	while (!follow(u)) {
 		sleep_until_news(u, tick_ms);
-		feed(u, hold);
-		pass_on(u, hold);
+		feed(u);
+		pass_on(u);
 	}
 	u->lost = u->lost || guard_acted(&u->guard);
 	if (u->lost) /* what is left of its group */
 		command_signal(&u->command, SIGKILL);
 	guard_end(&u->guard);
 	code = command_reap(&u->command);
-	kustos_hold_on_lost(hold, NULL, NULL);
-	close(u->signals.fd);
+	listen_for_loss(u, false);
 	close(u->news);
 	return code;
 }

@@ -21,17 +21,23 @@
 struct kustos_hold;
 
 struct under {
-	struct signals signals;
+	struct signals *signals;
 	struct command command;
 	struct guard guard;
-	int news; /* an eventfd */
+	int news;			  /* an eventfd */
+	struct kustos_hold *const *holds; /* while the command runs */
+	int count;
 	bool started;
-	bool lost; /* before or while the command ran */
+	bool lost;  /* before or while the command ran */
+	int passed; /* the last signal that was passed on, of those that end
+		       processes; or 0 */
 };
 
-/* Take the signals over, and fork the other two.  Returns false, having said
+/* Take the signals over, unless "signals" has them, and fork the other two.
+   "input" is the command's standard input, 0 ours.  Returns false, having said
    why, if that cannot be. */
-bool under_prepare(struct under *u, char *const *argv);
+bool under_prepare(struct under *u, struct signals *signals, char *const *argv,
+	int input);
 
 /* Have under_wait() return.  From any thread. */
 void under_wake(struct under *u);
@@ -44,10 +50,10 @@ int under_wait(struct under *u, int ms);
 void under_abandon(struct under *u);
 
 /* Run the command with "environment" added, and return when it has ended, with
-   its exit code.  It is ended if "hold" is lost, and asked to end when no more
-   than "grace_ms" of it are left; "lost" tells of either.  "tick_ms" is how
-   often to look. */
-int under_run(struct under *u, struct kustos_hold *hold,
+   its exit code.  With holds, it is ended if one of the "count" holds is lost, and asked to
+   end when no more than "grace_ms" of one are left; "lost" tells of either.
+   "tick_ms" is how often to look. */
+int under_run(struct under *u, struct kustos_hold *const *holds, int count,
 	const char *const *environment, int64_t grace_ms, int tick_ms);
 
 #endif

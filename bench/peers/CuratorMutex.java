@@ -1,12 +1,15 @@
 /*
  * CuratorMutex.java - Curator's InterProcessMutex under bench/compare, as
- * driver.h says; and, for the styles "read" and "write", which are like "own",
- * a side of its InterProcessReadWriteLock.
+ * driver.h says; and, for styles that are like "own": "read" and "write", a side
+ * of its InterProcessReadWriteLock; "lease", its InterProcessSemaphoreV2; "lead",
+ * its LeaderLatch, one for each turn; and "pair", which is like "shared", its
+ * InterProcessMultiLock of two mutexes.
  */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.LongStream;
@@ -14,8 +17,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.data.Stat;
 
@@ -23,16 +31,82 @@ public final class CuratorMutex {
 	private static final int SESSION_MS = 30000;
 	private static final int PATIENCE_MS = 30000;
 	private static final List<String> STYLES =
-		Arrays.asList("own", "shared", "read", "write");
+		Arrays.asList("own", "shared", "read", "write", "lease",
+			"lead", "pair");
+	private static final int LEASES = 5; /* that a semaphore has */
+
+	/* What a worker locks. */
+	private interface Lock {
+		void acquire() throws Exception;
+		void release() throws Exception;
+	}
+
+	private static final class MutexLock implements Lock {
+		private final InterProcessLock mutex;
+
+		MutexLock(InterProcessLock mutex) {
+			this.mutex = mutex;
+		}
+
+		public void acquire() throws Exception {
+			mutex.acquire();
+		}
+
+		public void release() throws Exception {
+			mutex.release();
+		}
+	}
+
+	/* One lease; or, at the gate, all of them. */
+	private static final class LeaseLock implements Lock {
+		private final InterProcessSemaphoreV2 semaphore;
+		private final int number;
+		private Collection<Lease> leases;
+
+		LeaseLock(CuratorFramework client, String path, int number) {
+			this.semaphore = new InterProcessSemaphoreV2(client,
+				path, LEASES);
+			this.number = number;
+		}
+
+		public void acquire() throws Exception {
+			leases = semaphore.acquire(number);
+		}
+
+		public void release() {
+			semaphore.returnAll(leases);
+		}
+	}
+
+	private static final class ElectionLock implements Lock {
+		private final CuratorFramework client;
+		private final String path;
+		private LeaderLatch latch;
+
+		ElectionLock(CuratorFramework client, String path) {
+			this.client = client;
+			this.path = path;
+		}
+
+		public void acquire() throws Exception {
+			latch = new LeaderLatch(client, path);
+			latch.start();
+			latch.await();
+		}
+
+		public void release() throws Exception {
+			latch.close();
+		}
+	}
 
 	/* One that locks and unlocks, and what it met while it was counted. */
 	private final class Worker implements Runnable {
-		final InterProcessMutex mutex;
+		final Lock lock;
 		long[] waits = new long[16]; /* microseconds */
 		volatile int counted;
 
-		Worker(InterProcessMutex mutex) {
-			this.mutex = mutex;
+		Worker(Lock lock) {
+			this.lock = lock;
 		}
 
 		/* Closing its client ends it, however deep in the line. */
@@ -50,10 +124,10 @@ public final class CuratorMutex {
 			boolean counts = counting;
 			long begin = System.nanoTime();
 
-			mutex.acquire();
+			lock.acquire();
 			long wait = System.nanoTime() - begin;
 			count.incrementAndGet();
-			mutex.release();
+			lock.release();
 			if (counts && counting)
 				remember(wait / 1000);
 		}
@@ -91,7 +165,7 @@ public final class CuratorMutex {
 		this.style = style;
 		this.hosts = hosts;
 		this.path = path;
-		this.shared = style.equals("shared");
+		this.shared = style.equals("shared") || style.equals("pair");
 	}
 
 	private CuratorFramework open() throws InterruptedException {
@@ -107,23 +181,33 @@ public final class CuratorMutex {
 	}
 
 	/* A lock on the path: one that waits, or one that all wait for. */
-	private InterProcessMutex lock(CuratorFramework client, boolean gate) {
-		if (style.equals("read") && !gate)
-			return new InterProcessReadWriteLock(client, path)
-				.readLock();
-		if (style.equals("read") || style.equals("write"))
-			return new InterProcessReadWriteLock(client, path)
-				.writeLock();
-		return new InterProcessMutex(client, path);
+	private Lock lock(CuratorFramework client, boolean gate) {
+		switch (style) {
+		case "read":
+		case "write":
+			InterProcessReadWriteLock rw =
+				new InterProcessReadWriteLock(client, path);
+			return new MutexLock(style.equals("read") && !gate
+				? rw.readLock() : rw.writeLock());
+		case "lease":
+			return new LeaseLock(client, path, gate ? LEASES : 1);
+		case "lead":
+			return new ElectionLock(client, path);
+		case "pair":
+			return new MutexLock(new InterProcessMultiLock(client,
+				Arrays.asList(path, path + "-second")));
+		default:
+			return new MutexLock(
+				new InterProcessMutex(client, path));
+		}
 	}
 
 	private void start(int number) {
-		InterProcessMutex one = lock(clients.get(0), false);
+		Lock one = lock(clients.get(0), false);
 
 		for (int i = 0; i < number; i++) {
-			InterProcessMutex mutex = shared ? one :
-				lock(clients.get(i % clients.size()), false);
-			Worker worker = new Worker(mutex);
+			Worker worker = new Worker(shared ? one :
+				lock(clients.get(i % clients.size()), false));
 			Thread thread = new Thread(worker);
 
 			workers.add(worker);
@@ -133,12 +217,17 @@ public final class CuratorMutex {
 		}
 	}
 
-	private void awaitLine(CuratorFramework client, int length)
+	/* Behind a lock of ours; or, where they want leases, in a line for
+	   those who wait. */
+	private void awaitLine(CuratorFramework client, int number)
 			throws Exception {
+		boolean leases = style.equals("lease");
+		String line = leases ? path + "/locks" : path;
+		int length = leases ? number : number + 1;
 		long end = System.nanoTime() + PATIENCE_MS * 1000000L;
 
 		for (;;) {
-			Stat stat = client.checkExists().forPath(path);
+			Stat stat = client.checkExists().forPath(line);
 
 			if (stat != null && stat.getNumChildren() >= length)
 				return;
@@ -153,12 +242,12 @@ public final class CuratorMutex {
 	/* Have everyone line up behind a lock of ours. */
 	private void gather(int number) throws Exception {
 		try (CuratorFramework gate = open()) {
-			InterProcessMutex mutex = lock(gate, true);
+			Lock lock = lock(gate, true);
 
-			mutex.acquire();
+			lock.acquire();
 			start(number);
-			awaitLine(gate, number + 1);
-			mutex.release();
+			awaitLine(gate, number);
+			lock.release();
 		}
 	}
 

@@ -1,4 +1,5 @@
-"""kazoo_mutex.py - kazoo's Lock under bench/compare, as driver.h says."""
+"""kazoo_mutex.py - kazoo's Lock under bench/compare, as driver.h says; and,
+for styles that are like "own": "lease", its Semaphore; "lead", its Election."""
 import logging
 import sys
 import threading
@@ -8,15 +9,33 @@ from kazoo.client import KazooClient
 
 SESSION_S = 30
 PATIENCE_S = 30
+LEASES = 5  # that a semaphore has
+
+
+class Candidate:
+    """Leads as a lock is held, with an Election for each time."""
+
+    def __init__(self, client, path):
+        self.client = client
+        self.path = path
+
+    def acquire(self):
+        self.election = self.client.Election(self.path)
+        self.election.lock.acquire()
+
+    def release(self):
+        self.election.lock.release()
 
 
 class Run:
     def __init__(self, hosts, style, path):
-        if style not in ("own", "shared"):
+        if style not in ("own", "shared", "lease", "lead"):
             raise ValueError("no such style")
         self.hosts = hosts
         self.path = path
         self.shared = style == "shared"
+        self.leases = style == "lease"
+        self.leads = style == "lead"
         self.clients = []
         self.threads = []
         self.counts = []
@@ -29,6 +48,13 @@ class Run:
         self.clients.append(client)
         return client
 
+    def lock(self, client):
+        if self.leases:
+            return client.Semaphore(self.path, max_leases=LEASES)
+        if self.leads:
+            return Candidate(client, self.path)
+        return client.Lock(self.path)
+
     def loop(self, lock, place):
         try:
             while not self.stopping:
@@ -39,19 +65,26 @@ class Run:
             self.failure = e
 
     def start(self, clients, workers):
-        one = clients[0].Lock(self.path)
+        one = self.lock(clients[0])
         self.counts = [0] * workers
         for i in range(workers):
             lock = one if self.shared else \
-                clients[i % len(clients)].Lock(self.path)
+                self.lock(clients[i % len(clients)])
             thread = threading.Thread(
                 target=self.loop, args=(lock, i), daemon=True)
             thread.start()
             self.threads.append(thread)
 
-    def await_line(self, client, length):
+    def await_line(self, client, workers):
+        """Wait until they stand behind a lock of ours; or, where they want
+        leases, in a line for those who wait."""
+        line = self.path + "-__lock__" if self.leases else self.path
+        length = workers if self.leases else workers + 1
         end = time.monotonic() + PATIENCE_S
-        while client.exists(self.path).children_count < length:
+        while True:
+            stat = client.exists(line)
+            if stat and stat.children_count >= length:
+                return
             if self.failure:
                 raise self.failure
             if time.monotonic() > end:
@@ -61,9 +94,13 @@ class Run:
     def gather(self, clients, workers):
         """Have everyone line up behind a lock of ours."""
         gate = self.open()
-        with gate.Lock(self.path):
-            self.start(clients, workers)
-            self.await_line(gate, workers + 1)
+        locks = [self.lock(gate) for _ in range(LEASES if self.leases else 1)]
+        for lock in locks:
+            lock.acquire()
+        self.start(clients, workers)
+        self.await_line(gate, workers)
+        for lock in locks:
+            lock.release()
 
     def measure(self, lead_ms, ms):
         time.sleep(lead_ms / 1000)

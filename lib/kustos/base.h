@@ -74,7 +74,13 @@ enum kustos_err {
 	/* About what a recipe grants. */
 	KUSTOS_ENOTHELD = 100,	 /* the caller does not hold it */
 	KUSTOS_ESATURATED = 101, /* the line has given its last number away */
-	KUSTOS_ECHANGED = 102	 /* it is not any more what was shown */
+	KUSTOS_ECHANGED = 102,	 /* it is not any more what was shown */
+	KUSTOS_EABSENT = 103,	 /* nobody of that name waits */
+	KUSTOS_EBROKEN = 104,	 /* one that is waited for has died */
+	KUSTOS_EDISAGREE = 105,	 /* others go by another number */
+	KUSTOS_EEMPTY = 106,	 /* there is nothing to take */
+	KUSTOS_EFULL = 107,	 /* there is no room for more */
+	KUSTOS_ECORRUPT = 108 /* what stands there is not what belongs there */
 };
 
 /* Return a sentence about "err" in English, without a full stop.  Never NULL,

@@ -71,6 +71,13 @@ typedef void kustos_log_fn(void *arg, enum kustos_log_level level,
 typedef void kustos_request_fn(void *arg, const char *operation,
 	const char *path, int64_t duration_ns, enum kustos_err result);
 
+/* What another process needs to go on with a session: whoever has it can do all
+   that the session can. */
+struct kustos_ticket {
+	int64_t session_id;
+	unsigned char password[16];
+};
+
 /* Where callbacks run. */
 enum kustos_dispatch {
 	/* On threads of Kustos, started when there is something to run.  One
@@ -124,6 +131,15 @@ struct kustos_client_options {
 
 	kustos_request_fn *on_request; /* NULL: none */
 	void *on_request_arg;
+
+	/* Go on with this session of a process that has ended without closing
+	   its client, if it is still there; NULL, or if it is not, with a new
+	   one.  All its ephemeral nodes stay, so what is held by them stays
+	   taken until somebody who knows of them takes them over, as a latch
+	   with its option "resume" does.  The other process must have ended:
+	   two that use one session cut each other off, and both may think that
+	   it is theirs. */
+	const struct kustos_ticket *resume;
 };
 
 #define KUSTOS_CLIENT_OPTIONS_INIT                                            \
@@ -132,7 +148,7 @@ struct kustos_client_options {
 			{ KUSTOS_RETRY_EXPONENTIAL, 29, 100, 5000, INT64_MAX, \
 				0, 0 },                                       \
 			0, 0, 0, 0, 0, 0, 0, KUSTOS_LOG_WARNING,              \
-			KUSTOS_DISPATCH_THREAD, 0, 0                          \
+			KUSTOS_DISPATCH_THREAD, 0, 0, 0                       \
 	}
 
 /* Make a client and store it in "*out".  Returns at once and connects in the
@@ -177,6 +193,7 @@ KUSTOS_API enum kustos_state kustos_client_state(struct kustos_client *client);
 KUSTOS_API int64_t kustos_client_lease_ms(struct kustos_client *client);
 
 struct kustos_session {
+	size_t size; /* of this struct, as the program knows it */
 	enum kustos_state state;
 	int64_t epoch;	    /* 0 before the first CONNECTED */
 	int64_t session_id; /* 0 if there is none */
@@ -184,9 +201,24 @@ struct kustos_session {
 	char server[64];    /* numeric address and port, or empty */
 };
 
-/* Tell about the session of this instant. */
+#define KUSTOS_SESSION_INIT                                                \
+	{                                                                  \
+		sizeof(struct kustos_session), KUSTOS_CONNECTING, 0, 0, 0, \
+		{                                                          \
+			0                                                  \
+		}                                                          \
+	}
+
+/* Tell about the session of this instant: fill in "*out", whose size the caller
+   has set.  Returns KUSTOS_OK, KUSTOS_EINVAL or KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_client_session(struct kustos_client *client,
 	struct kustos_session *out);
+
+/* Store what another process needs to go on with the session.  Returns
+   KUSTOS_OK; KUSTOS_EDISCONNECTED if there is none yet; KUSTOS_EINVAL or
+   KUSTOS_EFORKED. */
+KUSTOS_API enum kustos_err kustos_client_ticket(struct kustos_client *client,
+	struct kustos_ticket *out);
 
 /* Called with the state that now holds.  States that came and went before the
    call could be made are left out, but never LOST: each loss is told. */

@@ -47,6 +47,18 @@ enum kustos_hold_state {
 typedef void kustos_granted_fn(void *arg, enum kustos_err err,
 	struct kustos_hold *hold);
 
+/* Somebody of this object waits now, with the node "path", and others stand
+   before it: kustos_participants() tells who.  Called for each node, so again
+   if the session ended meanwhile; not if nobody is there; and, as the others,
+   possibly when the wait has ended already. */
+typedef void kustos_queued_fn(void *arg, const char *path);
+
+/* The end of a call that asks for several at once.  Called once; "holds" is
+   NULL unless "err" is KUSTOS_OK, and gone when this returns, but not the holds
+   in it. */
+typedef void kustos_granted_many_fn(void *arg, enum kustos_err err,
+	struct kustos_hold *const *holds, int count);
+
 /* Return "HELD" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_hold_state_name(enum kustos_hold_state state);
 
@@ -71,6 +83,13 @@ KUSTOS_API int64_t kustos_hold_token(const struct kustos_hold *hold);
 /* Return the path of the node, as the client knows paths.  Freed with the
    hold. */
 KUSTOS_API const char *kustos_hold_path(const struct kustos_hold *hold);
+
+/* Return the hold of one of the locks that were taken together
+   (<kustos/lockable.h>), in the order in which they were given: for its token,
+   its path, and its callbacks; it is released with the whole.  NULL if there
+   are not so many, and of any other hold. */
+KUSTOS_API struct kustos_hold *kustos_hold_part(const struct kustos_hold *hold,
+	size_t index);
 
 typedef void kustos_hold_fn(void *arg, struct kustos_hold *hold);
 

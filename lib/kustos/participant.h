@@ -5,7 +5,9 @@
  *
  * A line is a node whose children stand in the order of the numbers that the
  * server gave them.  These calls need no mutex or other object; they read and
- * touch the lines of every library whose names they know.
+ * touch the lines of every library whose names they know.  An ephemeral node,
+ * which has no children, is a simple lock (<kustos/simple.h>): a line of one,
+ * who holds it; those who wait for it cannot be seen.
  *
  * Threads: every call is safe from any thread.
  */
@@ -30,20 +32,23 @@ enum kustos_style {
 				     and so on): Go's, kazoo's with Curator's
 				     pattern */
 	KUSTOS_STYLE_KAZOO = 2,	  /* <hex32>__lock__N, __rlock__N */
-	KUSTOS_STYLE_SESSION = 3  /* x-<session>-N: ZooKeeper's own recipes */
+	KUSTOS_STYLE_SESSION = 3, /* x-<session>-N: ZooKeeper's own recipes */
+	KUSTOS_STYLE_NODE = 4	  /* the path itself: a simple lock */
 };
 
 /* Return "curator" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_style_name(enum kustos_style style);
 
 /* What a participant waits for: a lock for all locks before it, a writer for
-   readers and writers, a reader for writers, a candidate for candidates.
-   Nobody sees the others. */
+   readers and writers, a reader for writers, a candidate for candidates; a
+   semaphore's lease for none, as who waits for room stands elsewhere, but for
+   the first of them.  Nobody sees the others. */
 enum kustos_kind {
 	KUSTOS_KIND_LOCK = 0,
 	KUSTOS_KIND_READ = 1,
 	KUSTOS_KIND_WRITE = 2,
-	KUSTOS_KIND_CANDIDATE = 3
+	KUSTOS_KIND_CANDIDATE = 3,
+	KUSTOS_KIND_LEASE = 4
 };
 
 /* Return "lock" and so on; never NULL, never freed. */
@@ -51,7 +56,7 @@ KUSTOS_API const char *kustos_kind_name(enum kustos_kind kind);
 
 struct kustos_participant {
 	const char *path; /* of its node, as the client knows paths */
-	int64_t number;	  /* its place in the order */
+	int64_t number;	  /* its place in the order; 0 of a simple lock */
 	enum kustos_style style;
 	enum kustos_kind kind;
 	int holds;	  /* 1: nobody stands before it for whom it waits */
@@ -90,7 +95,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_revoke(
 
 /* Take a participant's place away by deleting its node; if it holds, the next
    one is granted, and it may not notice at once.  Nothing is deleted unless
-   the node is still the one that "shown" describes: same czxid, same session.
+   the node is still the one that "shown" describes: same czxid, same session
+   (but that of a simple lock may change in the moment before it is deleted).
    Returns KUSTOS_ECHANGED if it is another, KUSTOS_ENONODE if it is gone, and
    as kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
@@ -102,6 +108,32 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_line_clean(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
+
+struct kustos_observer; /* opaque; lives from _observe() to its _destroy() */
+
+/* Who stands first in a line, which is who leads or holds it: as in a list of
+   participants, and as this call lends it; NULL if nobody does.  stat.czxid is
+   the term, stat.ephemeral_owner the session.  "err" is KUSTOS_OK; or why that
+   cannot be seen, and then "first" is NULL: KUSTOS_ENOAUTH and the like, while
+   it is tried again; KUSTOS_EAUTH, for good. */
+typedef void kustos_observe_fn(void *arg, enum kustos_err err,
+	const struct kustos_participant *first);
+
+/* Have "fn" called with who is the first in the line at "path", once that is
+   known, and then whenever it is another, or its data has changed.  Whoever
+   observes takes no part, and the node at "path" need not be there.  Changes that follow each other
+   quickly may be told as one, but what holds in the end is always told, whatever
+   happens to the connection and the session; what was told last may be old
+   while the client is not CONNECTED.  Returns KUSTOS_OK, KUSTOS_EINVAL,
+   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_observe(
+	struct kustos_client *client, const char *path, kustos_observe_fn *fn,
+	void *arg, struct kustos_observer **out);
+
+/* Stop that and free "observer", before its client is closed.  NULL is allowed.
+   On return "fn" is not running and will not run again, unless it is itself the
+   caller. */
+KUSTOS_API void kustos_observer_destroy(struct kustos_observer *observer);
 
 KUSTOS_END
 #endif

@@ -28,6 +28,7 @@
 
 #include <kustos/base.h>
 #include <kustos/hold.h>
+#include <kustos/lockable.h>
 #include <kustos/participant.h>
 
 KUSTOS_BEGIN
@@ -66,15 +67,20 @@ struct kustos_mutex_options {
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 
+	/* Called when a wait has its node in the line and others stand before
+	   it; it may be left out if memory is short.  NULL: nobody is told. */
+	kustos_queued_fn *on_queued;
+	void *on_queued_arg;
+
 	/* Not 0: unlock waits until the server has confirmed it, or until the
 	   session is over. */
 	int unlock_waits;
 };
 
-#define KUSTOS_MUTEX_OPTIONS_INIT                                   \
-	{                                                           \
-		sizeof(struct kustos_mutex_options), 32,            \
-			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0 \
+#define KUSTOS_MUTEX_OPTIONS_INIT                                         \
+	{                                                                 \
+		sizeof(struct kustos_mutex_options), 32,                  \
+			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /* Make a mutex on "path", which is made when it is first needed.  "options"
@@ -136,6 +142,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_acquire_async(
 /* Return 1 if the line was last seen with participants that do not wait for
    ours (kazoo's stock names in Curator's dialect, and the other way round). */
 KUSTOS_API int kustos_mutex_mixed(struct kustos_mutex *mutex);
+
+/* Describe it for kustos_acquire_all(). */
+KUSTOS_API struct kustos_lockable kustos_mutex_lockable(
+	struct kustos_mutex *mutex);
 
 KUSTOS_END
 #endif

@@ -29,6 +29,7 @@
 
 #include <kustos/base.h>
 #include <kustos/hold.h>
+#include <kustos/lockable.h>
 #include <kustos/participant.h>
 
 KUSTOS_BEGIN
@@ -67,15 +68,20 @@ struct kustos_rwlock_options {
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 
+	/* Called when a wait has its node in the line and others stand before
+	   it; it may be left out if memory is short.  NULL: nobody is told. */
+	kustos_queued_fn *on_queued;
+	void *on_queued_arg;
+
 	/* Not 0: unlock waits until the server has confirmed it, or until the
 	   session is over. */
 	int unlock_waits;
 };
 
-#define KUSTOS_RWLOCK_OPTIONS_INIT                                  \
-	{                                                           \
-		sizeof(struct kustos_rwlock_options), 32,           \
-			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0 \
+#define KUSTOS_RWLOCK_OPTIONS_INIT                                        \
+	{                                                                 \
+		sizeof(struct kustos_rwlock_options), 32,                 \
+			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /* Make a read/write lock on "path", which is made when it is first needed.
@@ -156,6 +162,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_downgrade_async(
 /* Return 1 if the line was last seen with participants that do not wait for
    ours. */
 KUSTOS_API int kustos_rwlock_mixed(struct kustos_rwlock *rw);
+
+/* Describe one side of it for kustos_acquire_all(). */
+KUSTOS_API struct kustos_lockable kustos_rwlock_lockable(
+	struct kustos_rwlock *rw, enum kustos_side side);
 
 KUSTOS_END
 #endif

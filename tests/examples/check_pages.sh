@@ -2,9 +2,11 @@
 # check_pages.sh - the manual pages are those of the headers.
 #
 # Each function marked KUSTOS_API stands in the NAME and the SYNOPSIS of one
-# page, with the very type that the header gives it; each error stands in
-# kustos(7) with its number; what a page refers to is there; and mandoc, where
-# it is installed, has nothing to say.  Run by make check; by hand:
+# page, with the very type that the header gives it; so does each option, and
+# each constant in some page; each error stands in kustos(7) with its number, and
+# so do each header, with what to link, and each page; what a page refers to is
+# there; and mandoc, where it is installed, has nothing to say.  Run by make
+# check; by hand:
 # srcdir=. core_headers=... recipe_headers=... tests/examples/check_pages.sh
 set -u
 
@@ -87,6 +89,54 @@ grep -hv '^\.Dt' "$pages"/*.[37] | grep -oE '\bKUSTOS_[A-Z_]+\b' | sort -u |
 	done >"$work/unknown"
 [ ! -s "$work/unknown" ] ||
 	complain "pages name what no header does: $(tr '\n' ' ' <"$work/unknown")"
+
+# Every constant is named by a page.  (Kinds of policies are made by calls.)
+grep -hoE '^#define KUSTOS_[A-Z_]+ [^\]|\bKUSTOS_[A-Z_]+ =' "$work/raw" |
+	grep -oE 'KUSTOS_[A-Z_]+' |
+	grep -vE '_RETRY_|_(API|CHECK|BEGIN|END|INIT|H)$' | sort -u >"$work/constants"
+[ "$(wc -l <"$work/constants")" -ge 60 ] ||
+	complain 'hardly any constant was found'
+while read -r word; do
+	grep -qw "$word" "$pages"/*.[37] || complain "no page names $word"
+done <"$work/constants"
+
+# Each option stands in a page of its header.
+for header in $core_headers $recipe_headers; do
+	of=$(grep -l "^\.In kustos/$(basename "$header")\>" "$pages"/*.3)
+	bare "$srcdir/$header" |
+		grep -o 'struct kustos_[a-z_]*options {[^}]*}' |
+		sed 's/.*{//; s/}//' | tr ';' '\n' | tr ',' '\n' |
+		sed 's/.*[ *]\([a-z_0-9]*\) *$/\1/' | grep -v '^ *$' |
+		grep -vx size | while read -r field; do
+		# shellcheck disable=SC2086 # names of pages
+		grep -qw "$field" $of || echo "$(basename "$header"):$field"
+	done
+done >"$work/unsaid"
+[ ! -s "$work/unsaid" ] ||
+	complain "options in no page: $(tr '\n' ' ' <"$work/unsaid")"
+
+# kustos(7) has each header below what it says to link with, and each page.
+for header in $core_headers $recipe_headers; do
+	name=kustos/$(basename "$header")
+	link=$(sed -n 's/^ \* Link with -l\([a-z-]*\) .*/\1/p' \
+		"$srcdir/$header" | head -n 1)
+	: "${link:=kustos}"
+	sed -n "/^\.It Fl l$link\$/,/^\.El/p" "$pages/kustos.7" |
+		sed '1d' | sed '/^\.It/,$d' | grep -q "^\.In $name\>" ||
+		complain "kustos.7 does not say that $name is of -l$link"
+done
+sed -n '/^\.Sh SEE ALSO/,/^\.Sh CAV/p' "$pages/kustos.7" >"$work/also"
+sed -n '/^\.Sh DESCRIPTION/,/^\.Ss/p' "$pages/kustos.7" >"$work/told"
+for page in "$pages"/*.3; do
+	name=$(basename "$page" .3)
+	grep -q "^\.Xr $name 3" "$work/also" ||
+		complain "kustos.7 does not refer to $name(3)"
+	grep -q "^\.It Xr $name 3" "$work/told" ||
+		complain "kustos.7 does not say what $name(3) is"
+done
+
+grep -q '^\.Xr kustos_cpp 7' "$work/also" ||
+	complain 'kustos.7 does not refer to kustos_cpp(7)'
 
 # References, ours only: to a page or a name of one.
 sed -n 's/^\.Xr \(kustos[a-z_]*\) \([137]\).*/\1 \2/p' "$pages"/* | sort -u |

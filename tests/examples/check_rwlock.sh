@@ -1,35 +1,15 @@
 #!/bin/sh
 # check_rwlock.sh - doc/examples/rwlock.c works: who looks up never sees half of
 # what another one writes.
-#
-# Run by make check in the build folder; by hand:
-# srcdir=. tests/examples/check_rwlock.sh
 set -u
 
 : "${srcdir=.}"
-kustos=${KUSTOS-./kustos}
-program=doc/examples/rwlock
-source=$srcdir/doc/examples/rwlock.c
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-	echo "check_rwlock.sh: $*"
-	exit 1
-}
-
-# It is a user's program: what is installed is all that it knows.
-! grep '#include "' "$source" || fail "$source includes a private header"
-
-"$kustos" server -- true >"$work/server" 2>&1 || {
-	cat "$work/server"
-	grep -q 'no ZooKeeper server\|no Java' "$work/server" && exit 77
-	fail "no server could be started"
-}
+. "$srcdir/tests/examples/common.sh"
+example rwlock
 
 # One who writes, and two who look up meanwhile, at least 20 times each; the
 # last to write has the last word.
-cat >"$work/run" <<RUN
+run 120 <<RUN
 look() {
 	n=0
 	while [ ! -e "$work/done" ] || [ \$n -lt 20 ]; do
@@ -49,10 +29,6 @@ done
 : >"$work/done"
 wait \$first && wait \$second && "$program" >"$work/last"
 RUN
-timeout 120 "$kustos" server -- sh "$work/run" >"$work/out" 2>&1
-status=$?
-cat "$work/out"
-[ $status = 0 ] || fail "exit code $status"
 sort "$work/first" "$work/second" | uniq -c
 for seen in first second; do
 	[ "$(wc -l <"$work/$seen")" -ge 20 ] || fail "too few were looked up"

@@ -100,7 +100,7 @@ void client_wait_epoch(struct kustos_client *client, int64_t epoch, int ms)
 
 struct kustos_session client_session(struct kustos_client *client)
 {
-	struct kustos_session s;
+	struct kustos_session s = KUSTOS_SESSION_INIT;
 
 	ck_assert_int_eq(kustos_client_session(client, &s), KUSTOS_OK);
 	return s;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FORBID_MS 10000
+
 static void gained(void *arg, struct kustos_latch *latch,
 	struct kustos_hold *hold)
 {
@@ -17,7 +19,7 @@ static void gained(void *arg, struct kustos_latch *latch,
 	ck_assert_int_eq(atomic_load(&r->ended), 2 * atomic_load(&r->losses));
 	ck_assert_ptr_nonnull(latch);
 	r->hold = hold;
-	r->token = kustos_hold_token(hold);
+	atomic_store(&r->token, kustos_hold_token(hold));
 	snprintf(r->node, sizeof(r->node), "%s", kustos_hold_path(hold));
 	atomic_fetch_add(&r->gains, 1);
 	if (r->on_gained != NULL)
@@ -70,11 +72,13 @@ void runner_run(struct runner *r, struct kustos_client *client, const char *id)
 	check_err(kustos_latch_start(r->latch), KUSTOS_OK);
 }
 
+/* It leads, and what it was told last is of this term: one before may not even
+   be over for its callbacks. */
 void runner_leads(struct runner *r)
 {
 	check_err(kustos_latch_wait(r->latch, SOON, NULL), KUSTOS_OK);
 	test_eventually(atomic_load(&r->gains) == atomic_load(&r->losses) + 1 &&
-			kustos_latch_leads(r->latch),
+			kustos_latch_term(r->latch) == atomic_load(&r->token),
 		3000);
 }
 
@@ -129,4 +133,19 @@ void node_at(int place, char *node)
 		snprintf(node, NODE_SIZE, LINE "/%s", names.names[place]),
 		NODE_SIZE);
 	raw_names_free(&names);
+}
+
+void line_forbid(struct kustos_client *client, int perms)
+{
+	struct kustos_acl acl = { perms, "world", "anyone" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		FORBID_MS);
+	struct kustos_client *owner;
+
+	client_create(client, "/locks", 0);
+	o.acl = &acl;
+	o.acl_count = 1;
+	owner = client_open_with(&o);
+	client_create(owner, LINE, 0);
+	client_close(owner);
 }

@@ -25,7 +25,7 @@ struct runner {
 	atomic_llong gained_ns, lost_ns; /* boot time of the last of each */
 	/* Of the term that was told last. */
 	struct kustos_hold *hold;
-	int64_t token;
+	_Atomic int64_t token;
 	char node[NODE_SIZE];
 	runner_fn *on_gained, *on_lost; /* called in the callbacks, or NULL */
 };
@@ -56,5 +56,9 @@ void runner_end(struct runner *r);
 
 /* Store the path of the only node in LINE, or of that at the place "place". */
 void node_at(int place, char *node);
+
+/* Make LINE, with the help of "client", so that nobody may do there what is not
+   in "perms". */
+void line_forbid(struct kustos_client *client, int perms);
 
 #endif

@@ -6,30 +6,65 @@
 
 check_LIBRARIES += libintegration.a
 libintegration_a_SOURCES = \
+	%D%/allocs.c %D%/allocs.h \
+	%D%/barrier_fixture.c %D%/barrier_fixture.h \
 	%D%/client_fixture.c %D%/client_fixture.h \
+	%D%/crew.c %D%/crew.h \
+	%D%/faults.c %D%/faults.h \
 	%D%/latch_fixture.c %D%/latch_fixture.h \
 	%D%/mutex_fixture.c %D%/mutex_fixture.h \
 	%D%/mutex_pair.c %D%/mutex_pair.h \
+	%D%/claim_fixture.c %D%/claim_fixture.h \
+	%D%/queue_fixture.c %D%/queue_fixture.h \
+	%D%/queue_storm.c %D%/queue_storm.h \
 	%D%/rwlock_fixture.c %D%/rwlock_fixture.h \
+	%D%/selector_fixture.c %D%/selector_fixture.h \
+	%D%/semaphore_fixture.c %D%/semaphore_fixture.h \
+	%D%/simple_fixture.c %D%/simple_fixture.h \
 	%D%/side.h
 
 # Tests of a recipe see of Kustos what is installed, and nothing of its insides.
 recipe_ldadd = libintegration.a libinterop.a libsupport.a \
-	libkustos-mutex.la libkustos-rwlock.la libkustos-election.la \
-	libkustos.la $(CHECK_LIBS)
+	$(lib_LTLIBRARIES) $(CHECK_LIBS)
 
 integration_tests += %D%/test_access
 native_tests += %D%/test_alloc
 %C%_test_alloc_LDADD = libinject.a $(LDADD)
 %C%_test_alloc_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_barrier
+%C%_test_barrier_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_barrier_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_barrier_alloc
+%C%_test_barrier_alloc_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_barrier_alloc_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_callbacks
 integration_tests += %D%/test_cancel_ops
 integration_tests += %D%/test_close
 integration_tests += %D%/test_connect
 native_tests += %D%/test_cost
+integration_tests += %D%/test_countdown_calls
+%C%_test_countdown_calls_SOURCES = %D%/test_countdown_calls.c \
+	%D%/countdown_fixture.c %D%/countdown_fixture.h
+%C%_test_countdown_calls_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_countdown_calls_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_countdown
+%C%_test_countdown_SOURCES = %D%/test_countdown.c \
+	%D%/countdown_fixture.c %D%/countdown_fixture.h
+%C%_test_countdown_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_countdown_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_crowd
+%C%_test_crowd_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_dispatch_fd
 integration_tests += %D%/test_failover
+integration_tests += %D%/test_double_barrier
+%C%_test_double_barrier_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_double_barrier_faults
+%C%_test_double_barrier_faults_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_double_barrier_faults_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_edges
+integration_tests += %D%/test_flush
+%C%_test_flush_LDADD = libinject.a $(LDADD)
+%C%_test_flush_LDFLAGS = $(inject_ldflags)
 native_tests += %D%/test_fork
 integration_tests += %D%/test_guaranteed
 %C%_test_guaranteed_LDADD = libinject.a $(LDADD)
@@ -40,11 +75,24 @@ integration_tests += %D%/test_lag
 %C%_test_lag_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_latch
 %C%_test_latch_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_latch_alloc
+%C%_test_latch_alloc_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_latch_alloc_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_latch_callbacks
 %C%_test_latch_callbacks_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_latch_cost
+%C%_test_latch_cost_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_latch_duties
+%C%_test_latch_duties_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_latch_faults
 %C%_test_latch_faults_LDADD = libinject.a $(recipe_ldadd)
 %C%_test_latch_faults_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_latch_one_node
+%C%_test_latch_one_node_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_latch_refused
+%C%_test_latch_refused_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_latch_resume
+%C%_test_latch_resume_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_latch_storm
 %C%_test_latch_storm_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_latch_terms
@@ -52,12 +100,20 @@ native_tests += %D%/test_latch_terms
 integration_tests += %D%/test_latch_tries
 %C%_test_latch_tries_LDADD = libinject.a $(recipe_ldadd)
 %C%_test_latch_tries_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_layout
+%C%_test_layout_SOURCES = %D%/test_layout.c %D%/layout_shows.c \
+	%D%/layout_shows.h %D%/layout_table.c %D%/layout_table.h
+%C%_test_layout_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DLAYOUT_PAGE='"$(abs_top_srcdir)/doc/layout.md"'
+%C%_test_layout_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_lease
 %C%_test_lease_LDADD = libinject.a $(LDADD)
 %C%_test_lease_LDFLAGS = $(inject_ldflags)
 native_tests += %D%/test_limits
 %C%_test_limits_LDADD = libinject.a $(LDADD)
 %C%_test_limits_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_lockable
+%C%_test_lockable_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_lost_in_time
 native_tests += %D%/test_mutex
 %C%_test_mutex_LDADD = $(recipe_ldadd)
@@ -90,6 +146,8 @@ native_tests += %D%/test_mutex_session
 native_tests += %D%/test_mutex_threads
 %C%_test_mutex_threads_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_names
+integration_tests += %D%/test_observe
+%C%_test_observe_LDADD = $(recipe_ldadd)
 %C%_test_names_LDADD = libinject.a $(LDADD)
 %C%_test_names_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_node
@@ -98,6 +156,33 @@ integration_tests += %D%/test_participants
 integration_tests += %D%/test_prefix
 %C%_test_prefix_LDADD = libinject.a $(LDADD)
 %C%_test_prefix_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_claim
+%C%_test_claim_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_claim_alloc
+%C%_test_claim_alloc_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_claim_alloc_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_claim_faults
+%C%_test_claim_faults_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_claim_unfit
+%C%_test_claim_unfit_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_consume
+%C%_test_consume_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_queue
+%C%_test_queue_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_queue_alloc
+%C%_test_queue_alloc_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_queue_alloc_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_queue_faults
+%C%_test_queue_faults_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_queue_faults_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_queue_kinds
+%C%_test_queue_kinds_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_queue_killed
+%C%_test_queue_killed_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_queue_storm
+%C%_test_queue_storm_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_queued
+%C%_test_queued_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_retry_policy
 %C%_test_retry_policy_LDADD = libinject.a $(LDADD)
 %C%_test_retry_policy_LDFLAGS = $(inject_ldflags)
@@ -118,7 +203,35 @@ native_tests += %D%/test_rwlock_session
 %C%_test_rwlock_session_LDFLAGS = $(inject_ldflags)
 native_tests += %D%/test_rwlock_threads
 %C%_test_rwlock_threads_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_selector
+%C%_test_selector_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_selector_callbacks
+%C%_test_selector_callbacks_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_selector_callbacks_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_selector_faults
+%C%_test_selector_faults_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_selector_faults_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_semaphore
+%C%_test_semaphore_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_semaphore_alloc
+%C%_test_semaphore_alloc_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_semaphore_alloc_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_semaphore_cost
+%C%_test_semaphore_cost_LDADD = $(recipe_ldadd)
+native_tests += %D%/test_semaphore_faults
+%C%_test_semaphore_faults_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_semaphore_faults_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_semaphore_max
+%C%_test_semaphore_max_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_session
+integration_tests += %D%/test_sizes
+integration_tests += %D%/test_simple
+%C%_test_simple_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_simple_faults
+%C%_test_simple_faults_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_simple_faults_LDFLAGS = $(inject_ldflags)
+native_tests += %D%/test_simple_herd
+%C%_test_simple_herd_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_unknown
 %C%_test_unknown_LDADD = libinject.a $(LDADD)
 %C%_test_unknown_LDFLAGS = $(inject_ldflags)

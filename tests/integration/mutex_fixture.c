@@ -13,6 +13,21 @@ void check_err(enum kustos_err got, enum kustos_err wanted)
 		kustos_err_name(wanted));
 }
 
+void check_text(const char *text, const char *pattern)
+{
+	ck_assert_msg(strlen(text) == strlen(pattern), "%s is not %s", text,
+		pattern);
+	for (size_t i = 0; pattern[i] != '\0'; i++) {
+		const char *set = pattern[i] == 'x' ? "0123456789abcdef"
+			: pattern[i] == 'd'	    ? "0123456789"
+						    : NULL;
+
+		ck_assert_msg(set != NULL ? strchr(set, text[i]) != NULL
+					  : text[i] == pattern[i],
+			"%s is not %s", text, pattern);
+	}
+}
+
 struct kustos_mutex *mutex_new(struct kustos_client *client, int handoffs)
 {
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
@@ -92,7 +107,7 @@ int watch_count(void)
 
 static atomic_int asks_ended;
 
-static void ask_ended(void *arg, enum kustos_err err, struct kustos_hold *hold)
+void ask_ended(void *arg, enum kustos_err err, struct kustos_hold *hold)
 {
 	struct ask *a = arg;
 
@@ -128,6 +143,26 @@ enum kustos_err ask_wait(struct ask *a, int ms)
 	test_eventually(atomic_load(&a->calls) > 0, ms);
 	ck_assert_int_eq(atomic_load(&a->calls), 1);
 	return a->err;
+}
+
+/* Each as it comes: one may wait for what another has. */
+enum kustos_err asks_end(struct ask *asks, int count)
+{
+	int64_t end = test_now_ms() + PATIENCE_MS;
+	enum kustos_err err = KUSTOS_OK;
+	int ended = 0;
+
+	for (; ended < count && test_now_ms() < end; test_pause_1ms())
+		for (int i = 0; i < count; i++) {
+			if (atomic_exchange(&asks[i].calls, 0) == 0)
+				continue;
+			ended++;
+			if (asks[i].err != KUSTOS_OK)
+				err = asks[i].err;
+			else if (kustos_hold_release(asks[i].hold) != KUSTOS_OK)
+				err = KUSTOS_ELOST;
+		}
+	return ended == count ? err : KUSTOS_ETIMEDOUT;
 }
 
 bool ask_waits(const struct ask *a)

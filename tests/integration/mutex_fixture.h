@@ -22,6 +22,10 @@
 /* Fail unless they are the same, and name both. */
 void check_err(enum kustos_err got, enum kustos_err wanted);
 
+/* Compare byte for byte, with x for a hexadecimal digit in lower case and d for
+   a decimal one. */
+void check_text(const char *text, const char *pattern);
+
 /* Make a mutex on LINE with so many local hand-overs. */
 struct kustos_mutex *mutex_new(struct kustos_client *client, int handoffs);
 
@@ -57,14 +61,25 @@ struct ask {
 	atomic_int *inside; /* how many hold; counted if not NULL */
 };
 
+/* What it is told; "arg" is the struct ask. */
+void ask_ended(void *arg, enum kustos_err err, struct kustos_hold *hold);
+
 /* Ask, and do not wait.  Returns what the call returned; or it has to be
    KUSTOS_OK. */
 enum kustos_err ask_try(struct ask *a, struct kustos_mutex *mutex,
 	kustos_deadline deadline);
 void ask(struct ask *a, struct kustos_mutex *mutex, kustos_deadline deadline);
 
+/* Their callback, for asks of other recipes; "arg" is the struct ask. */
+void ask_ended(void *arg, enum kustos_err err, struct kustos_hold *hold);
+
 /* Wait for its end, and check that it came once.  Returns its error. */
 enum kustos_err ask_wait(struct ask *a, int ms);
+
+/* Wait for the ends of all, with patience, and give back what they got.  Returns
+   KUSTOS_OK, or what one of them ended with, or KUSTOS_ETIMEDOUT.  Nothing is
+   checked in it. */
+enum kustos_err asks_end(struct ask *asks, int count);
 
 /* It is still waiting. */
 bool ask_waits(const struct ask *a);

@@ -74,26 +74,11 @@ enum kustos_err rw_try(struct kustos_rwlock *lock, enum kustos_side side)
 	return err;
 }
 
-void rw_asked(void *arg, enum kustos_err err, struct kustos_hold *hold)
-{
-	struct ask *a = arg;
-
-	a->err = err;
-	a->hold = hold;
-	a->token = hold != NULL ? kustos_hold_token(hold) : 0;
-	a->at_ms = test_now_ms();
-	if (hold != NULL && a->release) {
-		hold_give(hold);
-		a->hold = NULL;
-	}
-	atomic_fetch_add(&a->calls, 1);
-}
-
 void rw_ask(struct ask *a, struct kustos_rwlock *lock, enum kustos_side side,
 	kustos_deadline deadline)
 {
 	check_err(kustos_rwlock_acquire_async(lock, side, deadline, NULL,
-			  rw_asked, a),
+			  ask_ended, a),
 		KUSTOS_OK);
 }
 

@@ -37,9 +37,6 @@ enum kustos_err rw_try(struct kustos_rwlock *lock, enum kustos_side side);
 void rw_ask(struct ask *a, struct kustos_rwlock *lock, enum kustos_side side,
 	kustos_deadline deadline);
 
-/* What it is told; "arg" is the struct ask. */
-void rw_asked(void *arg, enum kustos_err err, struct kustos_hold *hold);
-
 /* Take a place with a name in Curator's manner; rival_leave() leaves it. */
 void rw_rival_enter(struct rival *rival, enum kustos_side side);
 

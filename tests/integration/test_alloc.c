@@ -1,9 +1,8 @@
 /*
  * test_alloc.c - every allocation of every public call fails once: the call
  * says so or does without, nothing is half done, and the client goes on.
- *
- * That nothing leaks is for a run with the address sanitizer to see.
  */
+#include "allocs.h"
 #include "client_fixture.h"
 #include "inject.h"
 #include "raw.h"
@@ -14,7 +13,6 @@
 
 #define T_MS 4000 /* what cannot be sent is tried again after an eighth */
 #define SOON kustos_after_ms(PATIENCE_MS)
-#define MOST 200 /* allocations that no call reaches */
 
 static struct kustos_client *client;
 
@@ -31,8 +29,6 @@ static void tear_down(void)
 	inject_reset();
 	client_close(client);
 }
-
-typedef enum kustos_err call_fn(void);
 
 static enum kustos_err call_create(void)
 {
@@ -189,26 +185,26 @@ static enum kustos_err call_multi_async(void)
 }
 
 static const struct call {
-	const char *name;
-	call_fn *fn;
+	struct alloc_call call;
 	const char *makes;   /* is there only if it was applied */
 	const char *deletes; /* is gone only if it was applied */
 } calls[] = {
-	{ "create", call_create, NULL, NULL },
-	{ "create, plain", call_create_plain, "/new", NULL },
-	{ "get", call_get, NULL, NULL },
-	{ "set", call_set, NULL, NULL },
-	{ "exists", call_exists, NULL, NULL },
-	{ "delete", call_delete, NULL, "/n/child" },
-	{ "guaranteed delete", call_delete_guaranteed, NULL, "/n/child" },
-	{ "children", call_children, NULL, NULL },
-	{ "sync", call_sync, NULL, NULL },
-	{ "multi", call_multi, "/m", "/n/child" },
-	{ "listen", call_listen, NULL, NULL },
-	{ "cancel", call_cancel, NULL, NULL },
-	{ "get, async", call_get_async, NULL, NULL },
-	{ "create, async", call_create_async, "/new", NULL },
-	{ "multi, async", call_multi_async, "/m", NULL },
+	{ { "create", call_create, false }, NULL, NULL },
+	{ { "create, plain", call_create_plain, false }, "/new", NULL },
+	{ { "get", call_get, false }, NULL, NULL },
+	{ { "set", call_set, false }, NULL, NULL },
+	{ { "exists", call_exists, false }, NULL, NULL },
+	{ { "delete", call_delete, false }, NULL, "/n/child" },
+	{ { "guaranteed delete", call_delete_guaranteed, false }, NULL,
+		"/n/child" },
+	{ { "children", call_children, false }, NULL, NULL },
+	{ { "sync", call_sync, false }, NULL, NULL },
+	{ { "multi", call_multi, false }, "/m", "/n/child" },
+	{ { "listen", call_listen, false }, NULL, NULL },
+	{ { "cancel", call_cancel, false }, NULL, NULL },
+	{ { "get, async", call_get_async, false }, NULL, NULL },
+	{ { "create, async", call_create_async, false }, "/new", NULL },
+	{ { "multi, async", call_multi_async, false }, "/m", NULL },
 };
 #define CALLS (int)(sizeof(calls) / sizeof(calls[0]))
 
@@ -221,8 +217,11 @@ static bool is_there(const char *path)
 }
 
 /* See what the call left, and put things back. */
-static void check_effect(const struct call *call, bool applied)
+static void check_effect(const struct alloc_call *which, enum kustos_err err)
 {
+	const struct call *call = (const struct call *)which;
+	bool applied = err == KUSTOS_OK;
+
 	if (call->makes != NULL) {
 		ck_assert_int_eq(is_there(call->makes), applied);
 		if (applied)
@@ -236,41 +235,22 @@ static void check_effect(const struct call *call, bool applied)
 						 call->deletes, "x"),
 				0);
 	}
+	ck_assert_int_eq(call_get(), KUSTOS_OK);
 }
 
 START_TEST(every_allocation_of_a_call_may_fail)
 {
-	const struct call *call = &calls[_i];
-	int refused = 0, n, used;
-
-	for (n = 1; n < MOST; n++) {
-		int before = inject_allocs(INJECT_PROGRAM);
-
-		inject_alloc(INJECT_PROGRAM, n);
-		enum kustos_err err = call->fn();
-		used = inject_allocs(INJECT_PROGRAM) - before;
-		inject_alloc(INJECT_PROGRAM, 0);
-		ck_assert_msg(err == KUSTOS_OK || err == KUSTOS_ENOMEM,
-			"%s, allocation %d: %s", call->name, n,
-			kustos_err_name(err));
-		refused += err == KUSTOS_ENOMEM;
-		check_effect(call, err == KUSTOS_OK);
-		ck_assert_int_eq(call_get(), KUSTOS_OK);
-		if (used < n)
-			break;
-	}
-	ck_assert_int_lt(n, MOST);
-	ck_assert_int_gt(refused, 0);
+	allocs_fail_each(&calls[_i].call, NULL, check_effect);
 	ck_assert_uint_eq(client_stats(client).disconnects, 0);
 }
 END_TEST
 
-START_TEST(every_allocation_of_an_open_may_fail)
+static enum kustos_err call_open(enum kustos_dispatch dispatch)
 {
 	struct kustos_acl acl = { KUSTOS_PERM_ALL, "auth", "" };
 	struct kustos_client_options o = client_options(fixture_address(),
 		T_MS);
-	int refused = 0, n, used;
+	struct kustos_client *c = NULL;
 
 	o.name_space = "/ns";
 	o.digest = "alice:secret";
@@ -278,27 +258,39 @@ START_TEST(every_allocation_of_an_open_may_fail)
 	o.acl_count = 1;
 	o.node_data = "default";
 	o.node_data_len = 7;
-	o.dispatch = _i == 0 ? KUSTOS_DISPATCH_THREAD : KUSTOS_DISPATCH_FD;
-	for (n = 1; n < MOST; n++) {
-		struct kustos_client *c = NULL;
-		int before = inject_allocs(INJECT_PROGRAM);
+	o.dispatch = dispatch;
+	enum kustos_err err = kustos_client_open(&o, &c);
+	if (err == KUSTOS_OK)
+		err = kustos_client_wait_connected(c, SOON, NULL);
+	if (c != NULL)
+		kustos_client_close(c, SOON, NULL);
+	return err;
+}
 
-		inject_alloc(INJECT_PROGRAM, n);
-		enum kustos_err err = kustos_client_open(&o, &c);
-		if (err == KUSTOS_OK)
-			err = kustos_client_wait_connected(c, SOON, NULL);
-		if (c != NULL)
-			kustos_client_close(c, SOON, NULL);
-		used = inject_allocs(INJECT_PROGRAM) - before;
-		inject_alloc(INJECT_PROGRAM, 0);
-		ck_assert_msg(err == KUSTOS_OK || err == KUSTOS_ENOMEM,
-			"allocation %d: %s", n, kustos_err_name(err));
-		refused += err == KUSTOS_ENOMEM;
-		if (used < n)
-			break;
-	}
-	ck_assert_int_lt(n, MOST);
-	ck_assert_int_gt(refused, 5);
+static enum kustos_err open_with_thread(void)
+{
+	return call_open(KUSTOS_DISPATCH_THREAD);
+}
+
+static enum kustos_err open_with_fd(void)
+{
+	return call_open(KUSTOS_DISPATCH_FD);
+}
+
+static void check_nothing(const struct alloc_call *call, enum kustos_err err)
+{
+	(void)call;
+	(void)err;
+}
+
+START_TEST(every_allocation_of_an_open_may_fail)
+{
+	static const struct alloc_call opens[] = {
+		{ "thread", open_with_thread, false },
+		{ "descriptor", open_with_fd, false },
+	};
+
+	allocs_fail_each(&opens[_i], NULL, check_nothing);
 }
 END_TEST
 

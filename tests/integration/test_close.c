@@ -9,6 +9,7 @@
 #include "proxy.h"
 #include "raw.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,12 +179,35 @@ START_TEST(L01_threads_that_wait_are_let_go)
 }
 END_TEST
 
+/* From this moment the server can be reached again, well into the close. */
+static atomic_bool closing;
+
 static void *pass_main(void *arg)
 {
+	while (!atomic_load(&closing))
+		test_pause_1ms();
 	for (int i = 0; i < 400; i++)
 		test_pause_1ms();
 	proxy_set_mode(arg, PROXY_PASS);
 	return NULL;
+}
+
+/* Start that, and close. */
+static enum kustos_err close_and_pass(struct kustos_client *c, struct proxy *p,
+	int budget_ms, int64_t *linger_ms)
+{
+	pthread_t thread;
+
+	atomic_store(&closing, false);
+	ck_assert_int_eq(pthread_create(&thread, NULL, pass_main, p), 0);
+	int64_t start = test_now_ms();
+	atomic_store(&closing, true);
+	enum kustos_err err = kustos_client_close(c, kustos_after_ms(budget_ms),
+		linger_ms);
+	ck_assert_int_ge(test_now_ms() - start, 400);
+	ck_assert_int_lt(test_now_ms() - start, PATIENCE_MS / 4);
+	pthread_join(thread, NULL);
+	return err;
 }
 
 START_TEST(L06_a_close_waits_for_the_server_to_come_back_and_tells_it)
@@ -192,23 +216,15 @@ START_TEST(L06_a_close_waits_for_the_server_to_come_back_and_tells_it)
 		PROXY_ZOOKEEPER);
 	struct kustos_client *c = client_connected(proxy_address(p), 20000);
 	int64_t linger_ms = -1;
-	pthread_t thread;
-	int64_t start;
 
 	client_create(c, "/held", KUSTOS_EPHEMERAL);
 	proxy_set_mode(p, PROXY_REFUSE);
 	client_wait(c, KUSTOS_SUSPENDED, 1000);
-	start = test_now_ms();
-	ck_assert_int_eq(pthread_create(&thread, NULL, pass_main, p), 0);
-	ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(PATIENCE_MS),
-				 &linger_ms),
+	ck_assert_int_eq(close_and_pass(c, p, PATIENCE_MS, &linger_ms),
 		KUSTOS_OK);
 	ck_assert_int_eq(linger_ms, 0);
-	ck_assert_int_ge(test_now_ms() - start, 400);
-	ck_assert_int_lt(test_now_ms() - start, PATIENCE_MS / 4);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL),
 		RAW_NONODE);
-	pthread_join(thread, NULL);
 	proxy_free(p);
 }
 END_TEST
@@ -219,18 +235,15 @@ START_TEST(L01_a_request_on_its_way_may_still_end_well)
 		PROXY_ZOOKEEPER);
 	struct kustos_client *c = client_connected(proxy_address(p), 10000);
 	struct ticket ticket = { &tally, 0 };
-	pthread_t thread;
 
+	memset(&tally, 0, sizeof(tally));
 	proxy_set_mode(p, PROXY_HOLD);
 	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
 				 tally_completion, &ticket),
 		KUSTOS_OK);
-	ck_assert_int_eq(pthread_create(&thread, NULL, pass_main, p), 0);
-	ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(5000), NULL),
-		KUSTOS_OK);
+	ck_assert_int_eq(close_and_pass(c, p, PATIENCE_MS, NULL), KUSTOS_OK);
 	ck_assert_int_eq(tally.calls[0], 1);
 	ck_assert_int_eq(tally.err[0], KUSTOS_OK);
-	pthread_join(thread, NULL);
 	proxy_free(p);
 }
 END_TEST
@@ -268,19 +281,14 @@ START_TEST(L06_a_guaranteed_delete_is_done_before_the_close)
 		PROXY_ZOOKEEPER);
 	struct kustos_client *c = client_connected(proxy_address(p), 20000);
 	int64_t czxid = client_create(c, "/stays", 0);
-	pthread_t thread;
 
 	proxy_set_mode(p, PROXY_REFUSE);
 	client_wait(c, KUSTOS_SUSPENDED, 1000);
 	ck_assert_int_eq(kustos_delete_guaranteed(c, "/stays", czxid),
 		KUSTOS_OK);
-	ck_assert_int_eq(pthread_create(&thread, NULL, pass_main, p), 0);
-	ck_assert_int_eq(
-		kustos_client_close(c, kustos_after_ms(PATIENCE_MS), NULL),
-		KUSTOS_OK);
+	ck_assert_int_eq(close_and_pass(c, p, PATIENCE_MS, NULL), KUSTOS_OK);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/stays", NULL),
 		RAW_NONODE);
-	pthread_join(thread, NULL);
 	proxy_free(p);
 }
 END_TEST

@@ -104,8 +104,14 @@ static struct cost cost_now(void)
 	return (struct cost){ thread_count(), fd_count(), rss_kb() };
 }
 
-/* Return what each of "CROWD" costs, once the first few have paid for what
-   they all share. */
+/* The greatest of n numbers, if they are as equal as can be. */
+static int share(int sum, int n)
+{
+	return (sum + n - 1) / n;
+}
+
+/* Return what each of "CROWD" costs, once the first few have paid for the memory
+   that they all share. */
 static struct cost cost_of(void (*open)(int i))
 {
 	struct cost from = { 0, 0, 0 }, to;
@@ -117,11 +123,23 @@ static struct cost cost_of(void (*open)(int i))
 	}
 	to = cost_now();
 	int n = CROWD - CROWD / 4;
-	to.threads = (to.threads - from.threads) / n;
-	to.fds = (to.fds - from.fds) / n;
+	to.threads = share(to.threads - from.threads, n);
+	to.fds = share(to.fds - from.fds, n);
 	to.rss_kb = (to.rss_kb - from.rss_kb) / n;
 	return to;
 }
+
+START_TEST(P06_the_first_client_starts_no_more_threads_than_another)
+{
+	struct cost none = cost_now(), one;
+
+	open_client(0);
+	one = cost_now();
+	ck_assert_int_le(one.threads - none.threads, 3);
+	ck_assert_int_le(one.fds - none.fds, 4);
+	client_close(clients[0]);
+}
+END_TEST
 
 START_TEST(P06_an_idle_client_costs_little_more_than_a_bare_handle)
 {
@@ -154,6 +172,8 @@ int main(void)
 	TCase *t = fixture_case(s, "one server", 60);
 
 	tcase_add_test(t, P05_clients_that_come_and_go_leave_nothing);
+	tcase_add_test(t,
+		P06_the_first_client_starts_no_more_threads_than_another);
 	tcase_add_test(t,
 		P06_an_idle_client_costs_little_more_than_a_bare_handle);
 	return fixture_main(s);

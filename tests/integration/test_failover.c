@@ -158,23 +158,26 @@ static int by_value(const void *a, const void *b)
 
 /* Several clients, two losses each; more with KUSTOS_TEST_ROUNDS, which also
    prints the times.  The better half has to keep the limit, for a busy machine
-   may stop for a moment; that no session is lost holds for all of them. */
+   may stop for a moment, and each of them twice that and a second; that no
+   session is lost holds for all of them. */
 static void lose_two_within(enum proxy_mode mode, int limit_ms)
 {
 	const char *wanted = getenv("KUSTOS_TEST_ROUNDS");
 	int rounds = wanted == NULL ? 4 : atoi(wanted) & ~1;
 	int *times = calloc((size_t)rounds + 2, sizeof(*times));
-	int median;
+	int median, worst;
 
 	for (int i = 0; i < rounds; i += 2)
 		lose_two_often(mode, 2, times + i);
 	qsort(times, (size_t)rounds, sizeof(*times), by_value);
 	median = times[(rounds - 1) / 2];
+	worst = times[rounds - 1];
 	if (wanted != NULL)
 		fprintf(stderr, "min %d median %d max %d ms\n", times[0],
-			median, times[rounds - 1]);
+			median, worst);
 	free(times);
 	ck_assert_int_le(median, limit_ms);
+	ck_assert_int_le(worst, 2 * limit_ms + 1000);
 }
 
 START_TEST(L04_two_of_three_swallow_and_the_third_has_us_within_2s)

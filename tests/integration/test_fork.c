@@ -51,7 +51,7 @@ static int ask_about_client(struct kustos_client *c)
 {
 	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
 	struct kustos_listener *l;
-	struct kustos_session s;
+	struct kustos_session s = KUSTOS_SESSION_INIT;
 
 	FORKED(kustos_client_wait_connected(c, KUSTOS_FOREVER, NULL));
 	FORKED(kustos_client_flush(c, KUSTOS_FOREVER, NULL));

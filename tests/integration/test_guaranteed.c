@@ -168,6 +168,35 @@ START_TEST(S10_a_first_try_that_had_to_wait_spares_a_newer_node)
 }
 END_TEST
 
+/* Nor a try at all: one that waits behind a full flight goes stale as well. */
+START_TEST(S10_one_that_waits_in_the_queue_spares_a_newer_node)
+{
+	int64_t newer, czxid = client_create(client, "/g", 0);
+	struct completions done = { 0 };
+	struct raw_stat stat;
+	int asked = 0;
+
+	proxy_set_mode(proxy, PROXY_HOLD);
+	while (client_stats(client).waiting == 0 && asked++ < 5000)
+		ck_assert_int_eq(kustos_exists_async(client, "/g", SOON, NULL,
+					 count_completion, &done),
+			KUSTOS_OK);
+	remove_later("/g", czxid);
+	ck_assert_uint_eq(client_stats(client).waiting, 2);
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	proxy_set_mode(proxy, PROXY_PASS);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	newer = replace("/g");
+	inject_connect(0);
+	flush();
+	ck_assert_int_eq(raw_exists(fixture_address(), "/g", &stat), 0);
+	ck_assert_int_eq(stat.czxid, newer);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_DELETE), 0);
+	test_eventually(completions_of(&done) == asked, 2000);
+}
+END_TEST
+
 START_TEST(S10_a_guaranteed_delete_ends_with_its_session)
 {
 	int64_t id = client_session_id(client);
@@ -209,6 +238,7 @@ int main(void)
 	tcase_add_test(t, L05_a_guaranteed_delete_outlives_the_clients_close);
 	tcase_add_loop_test(t, S10_a_late_retry_spares_a_newer_node, 0, 2);
 	tcase_add_test(t, S10_a_first_try_that_had_to_wait_spares_a_newer_node);
+	tcase_add_test(t, S10_one_that_waits_in_the_queue_spares_a_newer_node);
 	tcase_add_test(t, S10_a_guaranteed_delete_ends_with_its_session);
 	tcase_add_test(t, a_guaranteed_delete_of_nothing_ends);
 	return fixture_main(s);

@@ -213,7 +213,7 @@ static int mistakes, reads;
 
 static void *read_servers(void *arg)
 {
-	struct kustos_session s;
+	struct kustos_session s = KUSTOS_SESSION_INIT;
 
 	(void)arg;
 	while (!is_stopped())

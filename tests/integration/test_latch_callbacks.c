@@ -73,6 +73,53 @@ START_TEST(a_latch_may_be_ended_in_its_own_callbacks)
 }
 END_TEST
 
+static runner_fn *const ends[] = { close_it, destroy_it };
+static runner_fn *at_last;
+static atomic_bool inside, over;
+
+static void wait_for_other(struct runner *r)
+{
+	(void)r;
+	test_eventually(atomic_load(&inside), 5000);
+}
+
+/* Who tells of the loss waits for this, once the loss was told. */
+static void end_it(void *arg, struct kustos_hold *hold)
+{
+	struct runner *r = arg;
+
+	(void)hold;
+	atomic_store(&inside, true);
+	test_eventually(atomic_load(&r->ended) == 2, 5000);
+	at_last(r);
+	atomic_store(&over, true);
+}
+
+static void listen_to_hold(struct runner *r)
+{
+	check_err(kustos_hold_on_lost(r->hold, end_it, r), KUSTOS_OK);
+}
+
+START_TEST(a_latch_may_be_ended_in_a_callback_of_its_hold)
+{
+	at_last = ends[_i];
+	atomic_store(&inside, false); /* a round before may have set them */
+	atomic_store(&over, false);
+	runner_make(&ours, client, NULL);
+	ours.on_gained = listen_to_hold;
+	ours.on_lost = wait_for_other;
+	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
+	test_eventually(atomic_load(&ours.ended) == 1, 5000);
+	ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
+	test_eventually(atomic_load(&over), 8000);
+	line_wait(0);
+	if (_i == 0)
+		runner_end(&ours);
+	ck_assert_int_eq(ours.losses, 1);
+	pair_flush();
+}
+END_TEST
+
 /* Its node is deleted while it has not yet taken in that it leads. */
 START_TEST(a_loss_is_told_when_the_gain_has_been_taken_in)
 {
@@ -146,6 +193,8 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, a_latch_may_be_ended_in_its_own_callbacks, 0,
 		OWN);
+	tcase_add_loop_test(t, a_latch_may_be_ended_in_a_callback_of_its_hold,
+		0, 2);
 	tcase_add_test(t, a_loss_is_told_when_the_gain_has_been_taken_in);
 	tcase_add_test(t,
 		a_close_waits_for_the_callback_and_the_next_for_the_close);

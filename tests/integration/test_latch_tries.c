@@ -72,29 +72,13 @@ START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_one_node)
 }
 END_TEST
 
-/* Make LINE so that nobody may do there what is not in "perms". */
-static void forbid(int perms)
-{
-	struct kustos_acl acl = { perms, "world", "anyone" };
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
-	struct kustos_client *owner;
-
-	client_create(other, "/locks", 0);
-	o.acl = &acl;
-	o.acl_count = 1;
-	owner = client_open_with(&o);
-	client_create(owner, LINE, 0);
-	client_close(owner);
-}
-
 /* It may not make its node, or not look at the line. */
 START_TEST(L13_a_latch_that_is_refused_goes_on_trying)
 {
 	static const int perms[] = { KUSTOS_PERM_READ | KUSTOS_PERM_DELETE,
 		KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE };
 
-	forbid(perms[_i]);
+	line_forbid(other, perms[_i]);
 	proxy_reset_counts(proxy);
 	runner_run(&ours, client, NULL);
 	test_eventually(kustos_latch_error(ours.latch) == KUSTOS_ENOAUTH, 3000);
@@ -118,7 +102,7 @@ END_TEST
 /* And it ends in the middle of that, too. */
 START_TEST(L13_a_latch_that_is_refused_can_be_closed)
 {
-	forbid(KUSTOS_PERM_READ | KUSTOS_PERM_DELETE);
+	line_forbid(other, KUSTOS_PERM_READ | KUSTOS_PERM_DELETE);
 	runner_run(&ours, client, NULL);
 	test_eventually(kustos_latch_error(ours.latch) == KUSTOS_ENOAUTH, 3000);
 	kustos_latch_close(ours.latch, 1);

@@ -171,6 +171,59 @@ START_TEST(S25_a_lease_does_not_outlive_a_suspend_of_the_machine)
 }
 END_TEST
 
+/* A deadline is on the clock that sleeps with the machine. */
+START_TEST(S25_a_deadline_does_not_pass_during_a_suspend)
+{
+	const int deadline_ms = PATIENCE_MS / 2;
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
+	struct completions done = { 0 };
+	int64_t start = test_now_ms();
+
+	record_start(&record, c);
+	proxy_set_mode(p, PROXY_HOLD);
+	ck_assert_int_eq(kustos_exists_async(c, "/",
+				 kustos_after_ms(deadline_ms), NULL,
+				 count_completion, &done),
+		KUSTOS_OK);
+	inject_clock(CLOCK_BOOTTIME, 2 * deadline_ms);
+	/* The client has looked at its timers: its lease is over. */
+	test_eventually(record_count(&record, KUSTOS_LOST) == 1, T_MS / 8);
+	ck_assert_int_eq(completions_of(&done), 0);
+	proxy_set_mode(p, PROXY_PASS);
+	test_eventually(completions_of(&done) == 1, 2000);
+	ck_assert_int_eq(done.err, KUSTOS_OK);
+	ck_assert_int_lt(test_now_ms() - start, deadline_ms);
+	client_drop(c);
+	proxy_free(p);
+	inject_reset();
+}
+END_TEST
+
+/* Awake again, it passes when it should. */
+START_TEST(S25_a_deadline_passes_in_time_after_a_suspend)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), LONG_MS);
+	struct completions done = { 0 };
+	int64_t start = test_now_ms();
+
+	proxy_set_mode(p, PROXY_HOLD);
+	ck_assert_int_eq(kustos_exists_async(c, "/", kustos_after_ms(LATE_MS),
+				 NULL, count_completion, &done),
+		KUSTOS_OK);
+	inject_clock(CLOCK_BOOTTIME, 3600 * 1000);
+	test_eventually(completions_of(&done) == 1, 2 * LATE_MS);
+	ck_assert_int_eq(done.err, KUSTOS_ETIMEDOUT);
+	ck_assert_int_ge(test_now_ms() - start, LATE_MS);
+	client_drop(c);
+	proxy_free(p);
+	inject_reset();
+}
+END_TEST
+
 /*
  * S1: a process that is stopped.
  */
@@ -302,6 +355,8 @@ int main(void)
 	tcase_add_test(t, S25_a_step_of_the_wall_clock_changes_nothing);
 	tcase_add_test(t,
 		S25_a_lease_does_not_outlive_a_suspend_of_the_machine);
+	tcase_add_test(t, S25_a_deadline_does_not_pass_during_a_suspend);
+	tcase_add_test(t, S25_a_deadline_passes_in_time_after_a_suspend);
 	tcase_add_test(t,
 		S01_a_process_that_was_stopped_too_long_knows_at_once);
 	tcase_add_test(t,

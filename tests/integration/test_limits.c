@@ -189,7 +189,8 @@ START_TEST(L22_a_hundred_thousand_calls_at_once_all_end)
 	stats = client_stats(client);
 	ck_assert_int_eq(inject_sent(ZK_OP_CONNECT), connects);
 	ck_assert_uint_eq(stats.disconnects, 0);
-	ck_assert_uint_eq(stats.pending, 0);
+	/* The client may ask something of its own at any time. */
+	ck_assert_uint_le(stats.pending, OWN_REQUESTS);
 	ck_assert_uint_eq(stats.waiting, 0);
 }
 END_TEST

@@ -219,7 +219,9 @@ START_TEST(a_danger_that_has_passed_is_warned_of_again)
 		hold_wait(hold, KUSTOS_HOLD_HELD, 1000);
 		test_eventually(kustos_hold_remaining_ms(hold) > EARLY_MS,
 			2000);
-		test_never(calls_of(&w.calls) > i, 50);
+		/* A slow machine may be in danger again at once. */
+		if (TEST_CLOCK_COUNTS)
+			test_never(calls_of(&w.calls) > i, 50);
 	}
 	check_err(kustos_hold_at_risk(hold, EARLY_MS, NULL, NULL), KUSTOS_OK);
 	ck_assert_int_eq(calls_of(&never), 0);

@@ -93,7 +93,7 @@ START_TEST(U04_all_styles_are_seen_and_foreign_names_are_counted)
 {
 	static const char *const prefixes[] = { LINE "/" HEX32 "__lock__",
 		LINE "/" HEX32 "-lock-", LINE "/x-72057594037927936-",
-		LINE "/config", LINE "/lease-" };
+		LINE "/config", LINE "/other-" };
 	static const enum kustos_style styles[] = { KUSTOS_STYLE_CURATOR,
 		KUSTOS_STYLE_KAZOO, KUSTOS_STYLE_LOCK, KUSTOS_STYLE_SESSION };
 	struct kustos_hold *hold = hold_take(mutex);
@@ -147,6 +147,32 @@ static void no_revoke(void *arg, struct kustos_hold *hold)
 	(void)arg;
 	(void)hold;
 }
+
+START_TEST(U04_a_writer_of_kazoos_waits_for_the_reader_before_it)
+{
+	static const char *const names[] = { "__lock__0000000000",
+		"__rlock__0000000001", "__lock__0000000002",
+		"__rlock__0000000003" };
+	struct kustos_participants *p;
+	char path[128];
+
+	for (int i = _i; i < 4; i++) {
+		snprintf(path, sizeof(path), LINE "/" HEX32 "%s", names[i]);
+		check_err(kustos_create(other, path, "", 0, KUSTOS_PARENTS,
+				  SOON, NULL, NULL, NULL),
+			KUSTOS_OK);
+	}
+	p = participants();
+	ck_assert_uint_eq(p->count, 4 - _i);
+	for (int i = 0; i < (int)p->count; i++) {
+		ck_assert_int_eq(p->list[i].kind,
+			(i + _i) % 2 ? KUSTOS_KIND_READ : KUSTOS_KIND_WRITE);
+		ck_assert_int_eq(p->list[i].holds, i == 0);
+	}
+	kustos_participants_free(p);
+	ck_assert_int_eq(raw_delete_tree(fixture_address(), LINE), 0);
+}
+END_TEST
 
 START_TEST(U07_a_node_stores_what_its_options_say)
 {
@@ -394,6 +420,8 @@ int main(void)
 	tcase_add_test(t, U07_a_line_that_is_empty_or_missing_is_told_apart);
 	tcase_add_test(t,
 		U04_all_styles_are_seen_and_foreign_names_are_counted);
+	tcase_add_loop_test(t,
+		U04_a_writer_of_kazoos_waits_for_the_reader_before_it, 0, 2);
 	tcase_add_test(t, U07_a_node_stores_what_its_options_say);
 	tcase_add_test(t, a_node_stores_the_clients_own_data_if_it_has_some);
 	tcase_add_test(t, a_revocable_holder_is_asked_once_for_each_request);

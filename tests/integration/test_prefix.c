@@ -158,7 +158,7 @@ START_TEST(a_reaped_name_space_is_made_again)
 }
 END_TEST
 
-START_TEST(missing_parents_are_made_as_containers_in_one_flight)
+START_TEST(P11_missing_parents_are_made_as_containers_in_one_flight)
 {
 	uint64_t sent;
 
@@ -258,7 +258,8 @@ int main(void)
 	tcase_add_loop_test(t, a_missing_chroot_is_not_made, 0, 2);
 	tcase_add_test(t, a_name_space_is_made_only_as_far_as_it_goes);
 	tcase_add_test(t, a_reaped_name_space_is_made_again);
-	tcase_add_test(t, missing_parents_are_made_as_containers_in_one_flight);
+	tcase_add_test(t,
+		P11_missing_parents_are_made_as_containers_in_one_flight);
 	tcase_add_test(t, L21_a_parent_reaped_under_a_creation_is_made_again);
 	tcase_add_test(t,
 		L21_a_parent_gone_right_after_it_was_made_is_made_again);

@@ -21,22 +21,9 @@ static void set_up(void)
 
 /* --- Names and data ------------------------------------------------------ */
 
-/* Byte for byte, with x for a hexadecimal digit in lower case and d for a
-   decimal one. */
 static void check_name(struct kustos_hold *hold, const char *pattern)
 {
-	const char *name = rw_name(hold);
-
-	ck_assert_uint_eq(strlen(name), strlen(pattern));
-	for (size_t i = 0; pattern[i] != '\0'; i++) {
-		const char *set = pattern[i] == 'x' ? "0123456789abcdef"
-			: pattern[i] == 'd'	    ? "0123456789"
-						    : NULL;
-
-		ck_assert_msg(set != NULL ? strchr(set, name[i]) != NULL
-					  : name[i] == pattern[i],
-			"%s is not %s", name, pattern);
-	}
+	check_text(rw_name(hold), pattern);
 }
 
 static const struct {

@@ -356,7 +356,7 @@ START_TEST(a_try_without_a_connection_fails_at_once)
 		KUSTOS_EDISCONNECTED);
 	/* And who has time waits for the connection. */
 	check_err(kustos_rwlock_downgrade_async(rw, writer, SOON, NULL,
-			  rw_asked, &a),
+			  ask_ended, &a),
 		KUSTOS_OK);
 	proxy_set_mode(proxy, PROXY_PASS);
 	check_err(ask_wait(&a, 3000), KUSTOS_OK);

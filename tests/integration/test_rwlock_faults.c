@@ -3,6 +3,7 @@
  * giving back: each has one node while it holds, none after, and nobody else's
  * is touched.
  */
+#include "faults.h"
 #include "inject.h"
 #include "rawkill.h"
 #include "rwlock_fixture.h"
@@ -17,12 +18,7 @@
 
 static void set_up(void)
 {
-	struct kustos_client_options o;
-
-	inject_reset();
-	o = pair_proxy(T_MS);
-	o.retry = kustos_retry_forever(5);
-	pair_open_with(&o, 0);
+	faults_open(T_MS);
 	rw_pair_make(0);
 }
 
@@ -30,21 +26,6 @@ static void tear_down(void)
 {
 	inject_reset();
 	rw_pair_close();
-}
-
-/* What all this sends, on this handle or on the way to it. */
-static const int codes[] = { ZK_OP_CREATE2, ZK_OP_CHILDREN2, ZK_OP_GET,
-	ZK_OP_DELETE, ZK_OP_SYNC, ZK_OP_CREATE_CONTAINER };
-#define CODES 6
-#define POINTS 3
-#define FAULTS (CODES * POINTS * 2)
-
-static void arm(int fault)
-{
-	bool applied = fault / CODES / POINTS == 1;
-
-	inject_frame(applied ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
-		codes[fault % CODES], 1 + fault / CODES % POINTS);
 }
 
 /* Write, become a reader, and give that back. */
@@ -68,19 +49,11 @@ static void one_cycle(void)
 	ck_assert_int_eq(line_count(), 0);
 }
 
-START_TEST(S06_a_fault_at_any_frame_of_a_cycle_leaves_nothing)
-{
-	arm(_i);
-	one_cycle();
-	one_cycle();
-}
-END_TEST
-
 /* Behind a writer and a reader that leave: a reader, a writer, and two
    readers. */
 #define OURS 4
 
-START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_nothing)
+static void one_wait(void)
 {
 	static const enum kustos_side sides[OURS] = { KUSTOS_READ, KUSTOS_WRITE,
 		KUSTOS_READ, KUSTOS_READ };
@@ -89,7 +62,7 @@ START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_nothing)
 
 	rw_rival_enter(&line[0], KUSTOS_WRITE);
 	rw_rival_enter(&line[1], KUSTOS_READ);
-	arm(_i);
+	fault_arm_own();
 	for (int i = 0; i < OURS; i++) {
 		rw_ask(&ours[i], rw, sides[i], SOON);
 		line_wait(3 + i);
@@ -115,17 +88,23 @@ START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_nothing)
 	rw_flush();
 	ck_assert_int_eq(line_count(), 0);
 }
-END_TEST
+
+static const struct faults_lock faulty = {
+	.codes = fault_codes,
+	.points = 3,
+	.cycle = one_cycle,
+	.wait = one_wait,
+};
 
 /* Give up while the fault has its effect, and before it can be mended. */
 START_TEST(L05_giving_up_amid_a_fault_leaves_nothing)
 {
 	struct kustos_hold *hold = NULL;
 	struct rival rival;
-	enum kustos_side side = (enum kustos_side)(_i / FAULTS);
+	enum kustos_side side = (enum kustos_side)(_i / FAULTS(3));
 
 	rw_rival_enter(&rival, KUSTOS_WRITE);
-	arm(_i % FAULTS);
+	fault_arm(&faulty, _i % FAULTS(3));
 	check_err(kustos_rwlock_acquire(rw, side, kustos_after_ms(40), NULL,
 			  &hold),
 		KUSTOS_ETIMEDOUT);
@@ -169,7 +148,7 @@ START_TEST(S13_a_writer_whose_place_another_has_leaves_no_reader)
 	inject_connect(ECONNREFUSED);
 	proxy_arm(proxy, PROXY_LOSE_REQUEST, ZK_OP_CREATE2, 1);
 	check_err(kustos_rwlock_downgrade_async(rw, writer, SOON, NULL,
-			  rw_asked, &a),
+			  ask_ended, &a),
 		KUSTOS_OK);
 	test_eventually(proxy_fired(proxy) == 1, 2000);
 	ck_assert_int_eq(
@@ -278,9 +257,7 @@ START_TEST(U06_a_release_while_disconnected_is_carried_out_later)
 
 	rw_ask(&a, rw_rivals, KUSTOS_WRITE, SOON);
 	line_wait(2);
-	inject_connect(ECONNREFUSED);
-	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	faults_disconnect();
 	hold_give(hold);
 	check_err(kustos_client_flush(client, kustos_after_ms(50), NULL),
 		KUSTOS_ETIMEDOUT);
@@ -361,12 +338,9 @@ int main(void)
 	TCase *t = fixture_case(s, "one server", 30);
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
-	tcase_add_loop_test(t,
-		S06_a_fault_at_any_frame_of_a_cycle_leaves_nothing, 0, FAULTS);
-	tcase_add_loop_test(t,
-		S06_a_fault_at_any_frame_of_a_wait_leaves_nothing, 0, FAULTS);
+	faults_add(t, &faulty);
 	tcase_add_loop_test(t, L05_giving_up_amid_a_fault_leaves_nothing, 0,
-		FAULTS * SIDES);
+		FAULTS(3) * SIDES);
 	tcase_add_test(t, S13_a_writer_that_is_lost_meanwhile_leaves_no_reader);
 	tcase_add_test(t,
 		S13_a_writer_whose_place_another_has_leaves_no_reader);

@@ -130,7 +130,7 @@ START_TEST(who_gives_up_lets_those_in_that_waited_for_it_alone)
 	rw_rival_enter(&first, alone ? KUSTOS_READ : KUSTOS_WRITE);
 	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
 	check_err(kustos_rwlock_acquire_async(_i / 2 ? rw : rw_rivals,
-			  KUSTOS_WRITE, SOON, cancel, rw_asked, &quitter),
+			  KUSTOS_WRITE, SOON, cancel, ask_ended, &quitter),
 		KUSTOS_OK);
 	line_wait(2);
 	rw_ask(&reader, rw, KUSTOS_READ, SOON);
@@ -218,6 +218,7 @@ START_TEST(S13_in_any_schedule_just_those_get_in_whose_turn_it_is)
 		rw_new(client, 0) };
 	struct rival first;
 
+	memset(all, 0, sizeof(all));
 	srand((unsigned)_i);
 	rw_rival_enter(&first, KUSTOS_WRITE);
 	for (int i = 0; i < MANY; i++) {

@@ -383,16 +383,25 @@ START_TEST(P04_a_lack_of_threads_is_an_error)
 		.timeout_ms = TIMEOUT_MS,
 		.event = on_event,
 		.arg = &b };
-	struct rlimit limit;
+	struct rlimit limit, before;
 	long pages = 0;
 	FILE *statm = fopen("/proc/self/statm", "r");
+	pthread_attr_t usual, large; /* larger than any that was kept */
 
+	pthread_getattr_default_np(&usual);
+	pthread_getattr_default_np(&large);
+	pthread_attr_setstacksize(&large, 64 << 20);
+	pthread_setattr_default_np(&large);
 	ck_assert_int_eq(fscanf(statm, "%ld", &pages), 1);
 	fclose(statm);
-	getrlimit(RLIMIT_AS, &limit);
+	getrlimit(RLIMIT_AS, &before);
+	limit = before;
 	limit.rlim_cur = (rlim_t)pages * 4096 + 4000000;
 	setrlimit(RLIMIT_AS, &limit);
-	ck_assert_int_eq(ku_zk_mt.open(NULL, &params, &b.zk), KUSTOS_ENOMEM);
+	enum kustos_err err = ku_zk_mt.open(NULL, &params, &b.zk);
+	setrlimit(RLIMIT_AS, &before);
+	pthread_setattr_default_np(&usual);
+	ck_assert_int_eq(err, KUSTOS_ENOMEM);
 }
 END_TEST
 #endif

@@ -6,17 +6,24 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.leader.Participant;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.KeeperException;
@@ -26,11 +33,24 @@ public final class Peer {
 	private final Map<String, InterProcessMutex> mutexes = new HashMap<>();
 	private final Map<String, InterProcessReadWriteLock> rwLocks =
 		new HashMap<>();
+	private final Map<String, InterProcessSemaphoreMutex> soles =
+		new HashMap<>();
+	private final Map<String, InterProcessLock> others = new HashMap<>();
 	private final Map<String, LeaderLatch> latches = new HashMap<>();
+	private final Map<String, Chief> chiefs = new HashMap<>();
 	private final Map<String, Semaphore> revocations = new HashMap<>();
+
+	private final Leases leases;
+	private final Barriers barriers;
+	private final Queues queues;
+	private final Workers workers;
 
 	private Peer(CuratorFramework client) {
 		this.client = client;
+		this.leases = new Leases(client);
+		this.barriers = new Barriers(client);
+		this.queues = new Queues(client);
+		this.workers = new Workers(client);
 	}
 
 	private InterProcessMutex mutex(String path) {
@@ -38,10 +58,21 @@ public final class Peer {
 			p -> new InterProcessMutex(client, p));
 	}
 
-	/* The mutex, or a side of the read/write lock. */
-	private InterProcessMutex lock(String path, String side) {
+	/* The mutex; a side of the read/write lock; a semaphore's mutex; one
+	   node; or several mutexes. */
+	private InterProcessLock lock(String path, String side) {
 		if (side == null)
 			return mutex(path);
+		if (side.equals("sole"))
+			return soles.computeIfAbsent(path, p ->
+				new InterProcessSemaphoreMutex(client, p));
+		if (side.equals("bare"))
+			return others.computeIfAbsent(path, p ->
+				new Bare(client, p));
+		if (side.equals("all"))
+			return others.computeIfAbsent(path, p ->
+				new InterProcessMultiLock(client,
+					Arrays.asList(p.split(","))));
 		InterProcessReadWriteLock rw = rwLocks.computeIfAbsent(path,
 			p -> new InterProcessReadWriteLock(client, p));
 		return side.equals("read") ? rw.readLock() : rw.writeLock();
@@ -97,38 +128,117 @@ public final class Peer {
 		return reply.toString();
 	}
 
-	private String elect(String path, String id) throws Exception {
-		LeaderLatch latch = new LeaderLatch(client, path, id);
+	/* A selector, and what it does while it leads: it stays until it is
+	   interrupted, or it uses a counter so many times. */
+	private final class Chief extends LeaderSelectorListenerAdapter {
+		final LeaderSelector selector;
+		final StringBuilder spans = new StringBuilder();
+		final CountDownLatch turns;
+		final CountDownLatch leads = new CountDownLatch(1);
+		final CountDownLatch ended = new CountDownLatch(1);
+		private final String counter;
 
+		Chief(String path, String id, int turns, String counter) {
+			this.turns = new CountDownLatch(turns);
+			this.counter = counter;
+			selector = new LeaderSelector(client, path, this);
+			selector.setId(id);
+			if (counter != null)
+				selector.autoRequeue();
+		}
+
+		@Override
+		public void takeLeadership(CuratorFramework unused)
+				throws Exception {
+			long from = System.nanoTime();
+
+			leads.countDown();
+			try {
+				if (counter == null)
+					Thread.sleep(Long.MAX_VALUE);
+				else if (turns.getCount() > 0)
+					use(counter, false);
+			} finally {
+				ended.countDown();
+			}
+			if (turns.getCount() > 0)
+				spans.append(from).append(' ')
+					.append(System.nanoTime()).append('\n');
+			turns.countDown();
+		}
+	}
+
+	private String elect(String path, String id, String how)
+			throws Exception {
+		if (how.equals("select")) {
+			Chief chief = new Chief(path, id, 0, null);
+
+			chiefs.put(path, chief);
+			chief.selector.start();
+			return "ok";
+		}
+		LeaderLatch latch = new LeaderLatch(client, path, id);
 		latches.put(path, latch);
 		latch.start();
 		return "ok";
 	}
 
 	private String leads(String path, long ms) throws Exception {
+		Chief chief = chiefs.get(path);
 		LeaderLatch latch = latches.get(path);
-		boolean leads = ms == 0 ? latch.hasLeadership()
+		boolean leads = chief != null
+			? chief.leads.await(ms, TimeUnit.MILLISECONDS)
+			: ms == 0 ? latch.hasLeadership()
 			: latch.await(ms, TimeUnit.MILLISECONDS);
 
 		return leads ? "leads " + System.nanoTime() : "no";
 	}
 
 	private String resign(String path) throws Exception {
-		latches.remove(path).close();
+		Chief chief = chiefs.remove(path);
+
+		if (chief == null) {
+			latches.remove(path).close();
+			return "resigned";
+		}
+		chief.selector.close();
+		if (chief.leads.getCount() == 0)
+			chief.ended.await();
 		return "resigned";
 	}
 
-	private String candidates(String path) throws Exception {
-		LeaderLatch latch = latches.getOrDefault(path,
-			new LeaderLatch(client, path));
-		Collection<Participant> all = latch.getParticipants();
+	private static String tell(Collection<Participant> all, Participant first) {
 		StringBuilder reply = new StringBuilder();
 
-		reply.append(all.size()).append(' ')
-			.append(latch.getLeader().getId());
+		reply.append(all.size()).append(' ').append(first.getId());
 		for (Participant one : all)
 			reply.append(' ').append(one.getId());
 		return reply.toString();
+	}
+
+	/* By the names of its nodes, as each kind knows only its own. */
+	private String candidates(String path) throws Exception {
+		boolean ofLatches = client.getChildren().forPath(path).stream()
+			.anyMatch(name -> name.contains("-latch-"));
+
+		if (ofLatches) {
+			LeaderLatch latch = new LeaderLatch(client, path);
+			return tell(latch.getParticipants(), latch.getLeader());
+		}
+		LeaderSelector selector = new Chief(path, "", 0, null).selector;
+		return tell(selector.getParticipants(), selector.getLeader());
+	}
+
+	private String reign(String path, int n, String counter, String file)
+			throws Exception {
+		Chief chief = new Chief(path, "", n, counter);
+
+		chief.selector.start();
+		chief.turns.await();
+		chief.selector.close();
+		Files.write(Paths.get(file),
+			chief.spans.toString().getBytes(StandardCharsets.UTF_8));
+		return "counted " + n;
 	}
 
 	private void use(String counter, boolean onlyRead) throws Exception {
@@ -142,8 +252,8 @@ public final class Peer {
 
 	/* The side of turn number i, if so many of a hundred read. */
 	private static String side(int i, String percent) {
-		if (percent == null)
-			return null;
+		if (percent == null || !Character.isDigit(percent.charAt(0)))
+			return percent;
 		return i * 37 % 100 < Integer.parseInt(percent) ? "read"
 			: "write";
 	}
@@ -156,7 +266,7 @@ public final class Peer {
 
 		for (int i = 0; i < n; i++) {
 			String side = side(i, percent);
-			InterProcessMutex lock = lock(path, side);
+			InterProcessLock lock = lock(path, side);
 
 			if (ms >= 0 && !lock.acquire(ms, TimeUnit.MILLISECONDS))
 				continue;
@@ -165,6 +275,8 @@ public final class Peer {
 			long to = System.nanoTime();
 			if (ms >= 0)
 				lock.release();
+			if ("bare".equals(side))
+				Thread.sleep(2);
 			spans.append(from).append(' ').append(to)
 				.append("read".equals(side) ? " r\n" : "\n");
 			done++;
@@ -192,7 +304,7 @@ public final class Peer {
 		case "revoke":
 			return revoke(w[1]);
 		case "elect":
-			return elect(w[1], w[2]);
+			return elect(w[1], w[2], w[3]);
 		case "leads":
 			return leads(w[1], Long.parseLong(w[2]));
 		case "resign":
@@ -204,8 +316,15 @@ public final class Peer {
 		case "count":
 			return count(w[1], Integer.parseInt(w[2]), w[3], w[4],
 				Long.parseLong(w[5]), word(w, 6));
+		case "reign":
+			return reign(w[1], Integer.parseInt(w[2]), w[3], w[4]);
 		default:
-			return "error what is " + w[0];
+			String said = barriers.obey(w);
+			if (said == null)
+				said = workers.obey(w);
+			if (said == null)
+				said = queues.obey(w);
+			return said != null ? said : leases.obey(w);
 		}
 	}
 

@@ -5,7 +5,8 @@ check_LIBRARIES += libinterop.a
 libinterop_a_SOURCES = \
 	%D%/peer.h %D%/peer_process.c \
 	%D%/spans.c %D%/spans.h \
-	%D%/turns.c %D%/turns.h
+	%D%/turns.c %D%/turns.h \
+	%D%/voters.c %D%/voters.h
 libinterop_a_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DINTEROP_SRC='"$(abs_top_srcdir)/%D%"' \
 	-DINTEROP_BUILD='"$(abs_top_builddir)/%D%"' \
@@ -13,11 +14,14 @@ libinterop_a_CPPFLAGS = $(AM_CPPFLAGS) \
 
 # They see of Kustos what is installed, and nothing of its insides.
 interop_ldadd = libinterop.a libintegration.a libsupport.a \
-	libkustos-mutex.la libkustos-rwlock.la libkustos-election.la \
-	libkustos.la $(CHECK_LIBS)
+	$(lib_LTLIBRARIES) $(CHECK_LIBS)
 
 interop_tests = %D%/test_container
 %C%_test_container_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_barrier
+%C%_test_barrier_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_claim
+%C%_test_claim_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_exclusion
 %C%_test_exclusion_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_foreign
@@ -32,37 +36,59 @@ interop_tests += %D%/test_order
 %C%_test_order_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_participants
 %C%_test_participants_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_queue
+%C%_test_queue_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_revoke
 %C%_test_revoke_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_rwlock
 %C%_test_rwlock_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_selector
+%C%_test_selector_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_semaphore
+%C%_test_semaphore_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_semaphore_size
+%C%_test_semaphore_size_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_simple
+%C%_test_simple_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_spans
 %C%_test_spans_LDADD = $(interop_ldadd)
+interop_tests += %D%/test_together
+%C%_test_together_LDADD = $(interop_ldadd)
 
 # The three processes.  Curator's is compiled where there is a compiler; the
 # tests look whether it is there.
+if WITH_ALL
 check_PROGRAMS += %D%/peer
-%C%_peer_LDADD = libkustos-mutex.la libkustos-rwlock.la libkustos-election.la \
-	libkustos.la
+check_DATA += %D%/Peer.stamp
+endif
+%C%_peer_SOURCES = %D%/peer.c %D%/peer_elect.c %D%/peer_semaphore.c \
+	%D%/peer_barrier.c %D%/peer_holds.c %D%/peer_words.h
+%C%_peer_LDADD = $(lib_LTLIBRARIES)
 %C%_peer_LDFLAGS = $(AM_LDFLAGS) -no-install
 
-check_DATA = %D%/Peer.stamp
 curator_jar = /usr/share/java/curator-recipes.jar
-%D%/Peer.stamp: %D%/Peer.java
+peer_java = $(srcdir)/%D%/Peer.java $(srcdir)/%D%/Leases.java \
+	$(srcdir)/%D%/Barriers.java $(srcdir)/%D%/Bare.java \
+	$(srcdir)/%D%/Queues.java $(srcdir)/%D%/Workers.java
+%D%/Peer.stamp: $(peer_java)
 	@$(MKDIR_P) %D%
 	$(AM_V_GEN)if test -f $(curator_jar) && javac -version >/dev/null 2>&1; \
 	then \
 		javac -Xlint:all,-path,-processing -d %D% \
-			-cp $(curator_jar) $(srcdir)/%D%/Peer.java && \
+			-cp $(curator_jar) $(peer_java) && \
 		touch $@; \
 	fi
 
-EXTRA_DIST += %D%/Peer.java %D%/peer.py doc/examples/kustos_lock.py
-CLEANFILES += %D%/Peer.class %D%/Peer.stamp
+EXTRA_DIST += %D%/Peer.java %D%/Leases.java %D%/Barriers.java %D%/Bare.java
+EXTRA_DIST += %D%/Queues.java %D%/Workers.java
+EXTRA_DIST += %D%/peer.py doc/examples/kustos_lock.py
+CLEANFILES += %D%/*.class %D%/Peer.stamp
 
 if HAVE_CHECK
+if WITH_ALL
 check_PROGRAMS += $(interop_tests)
 TESTS += $(interop_tests)
+endif
 endif
 
 .PHONY: check-interop

@@ -4,11 +4,12 @@
  * With the word "kazoo" after its other arguments it uses that dialect.
  */
 #include <kustos/client.h>
-#include <kustos/election.h>
 #include <kustos/mutex.h>
 #include <kustos/node.h>
 #include <kustos/participant.h>
 #include <kustos/rwlock.h>
+
+#include "peer_words.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -21,30 +22,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE 1024
 #define REPLY 4096
 #define MAX_WORDS 7
 #define MAX_PATHS 16
-#define PATIENCE kustos_after_ms(60000)
 
-/* All on one path; a test uses one of them. */
-struct lock {
-	char path[LINE];
-	struct kustos_mutex *mutex;
-	struct kustos_rwlock *rw;
-	struct kustos_latch *latch; /* NULL: takes no part */
-	int asked; /* counts requests to give it back; -1: not revocable */
-};
-
-static struct kustos_client *client;
+struct kustos_client *client;
 static enum kustos_dialect dialect;
 static struct lock locks[MAX_PATHS];
 static char reply[REPLY];
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Add to the answer. */
-static void say(const char *format, ...)
+void say(const char *format, ...)
 {
 	size_t len = strlen(reply);
 	va_list args;
@@ -54,8 +41,7 @@ static void say(const char *format, ...)
 	va_end(args);
 }
 
-/* Make what was said an error unless "err" is none.  Returns 0 or -1. */
-static int check(enum kustos_err err, const char *what)
+int check(enum kustos_err err, const char *what)
 {
 	if (err == KUSTOS_OK)
 		return 0;
@@ -64,7 +50,7 @@ static int check(enum kustos_err err, const char *what)
 	return -1;
 }
 
-static int64_t now_ns(void)
+int64_t now_ns(void)
 {
 	struct timespec now;
 
@@ -102,8 +88,7 @@ static struct lock *lock_make(struct lock *lock, const char *path,
 	return lock;
 }
 
-/* Return that of "path", made if it is new. */
-static struct lock *lock_of(const char *path, int revocable)
+struct lock *lock_of(const char *path, int revocable)
 {
 	for (int i = 0; i < MAX_PATHS; i++) {
 		if (locks[i].mutex == NULL)
@@ -114,18 +99,30 @@ static struct lock *lock_of(const char *path, int revocable)
 	exit(1);
 }
 
-/* A side of the read/write lock, or the mutex. */
-enum which { READ = KUSTOS_READ, WRITE = KUSTOS_WRITE, MUTEX };
+/* A side of the read/write lock; the mutex; that of a semaphore; the simple
+   lock; or several mutexes. */
+enum which { READ = KUSTOS_READ, WRITE = KUSTOS_WRITE, MUTEX, SOLE, BARE, ALL };
 
 static enum which side_of(const char *word)
 {
-	return word == NULL ? MUTEX : *word == 'r' ? READ : WRITE;
+	return word == NULL    ? MUTEX
+		: *word == 's' ? SOLE
+		: *word == 'b' ? BARE
+		: *word == 'a' ? ALL
+		: *word == 'r' ? READ
+			       : WRITE;
 }
 
 static enum kustos_err take(struct lock *lock, enum which which, long ms)
 {
 	kustos_deadline end = kustos_after_ms(ms);
 
+	if (which == SOLE)
+		return sole_take(lock, ms);
+	if (which == BARE)
+		return bare_take(lock, ms);
+	if (which == ALL)
+		return all_take(lock, ms);
 	return which == MUTEX ? kustos_mutex_lock(lock->mutex, end, NULL)
 			      : kustos_rwlock_lock(lock->rw,
 					(enum kustos_side)which, end, NULL);
@@ -133,6 +130,10 @@ static enum kustos_err take(struct lock *lock, enum which which, long ms)
 
 static enum kustos_err give(struct lock *lock, enum which which)
 {
+	if (which == SOLE)
+		return sole_give(lock);
+	if (which == BARE || which == ALL)
+		return hold_give(lock);
 	return which == MUTEX
 		? kustos_mutex_unlock(lock->mutex)
 		: kustos_rwlock_unlock(lock->rw, (enum kustos_side)which);
@@ -214,60 +215,7 @@ static void participants(char **w)
 	kustos_participants_free(p);
 }
 
-static void elect(char **w)
-{
-	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
-	struct lock *lock = lock_of(w[1], 0);
-
-	o.id = w[2];
-	if (check(kustos_latch_create(client, w[1], &o, &lock->latch),
-		    "create") == 0 &&
-		check(kustos_latch_start(lock->latch), "start") == 0)
-		say("ok");
-}
-
-static void leads(char **w)
-{
-	long ms = strtol(w[2], NULL, 10);
-	enum kustos_err err = kustos_latch_wait(lock_of(w[1], 0)->latch,
-		ms == 0 ? KUSTOS_NOW : kustos_after_ms(ms), NULL);
-
-	if (err == KUSTOS_EBUSY || err == KUSTOS_ETIMEDOUT)
-		say("no");
-	else if (check(err, "wait") == 0)
-		say("leads %" PRId64, now_ns());
-}
-
-static void resign(char **w)
-{
-	struct lock *lock = lock_of(w[1], 0);
-
-	kustos_latch_destroy(lock->latch);
-	lock->latch = NULL;
-	say("resigned");
-}
-
-static void candidates(char **w)
-{
-	struct kustos_participants *p = NULL;
-	const char *leader = "";
-
-	if (check(kustos_participants(client, w[1], PATIENCE, NULL, &p),
-		    "participants") < 0)
-		return;
-	for (size_t i = 0; i < p->count; i++)
-		if (p->list[i].kind == KUSTOS_KIND_CANDIDATE &&
-			p->list[i].holds)
-			leader = p->list[i].data;
-	say("%zu %s", p->count, leader);
-	for (size_t i = 0; i < p->count; i++)
-		say(" %s", (const char *)p->list[i].data);
-	kustos_participants_free(p);
-}
-
-/* Read the number in a node, and write it back with 1 added, as somebody would
-   who is alone; or only read it. */
-static int use(const char *counter, bool only_read)
+int use(const char *counter, bool only_read)
 {
 	char text[32];
 	char *data = NULL;
@@ -290,7 +238,8 @@ struct turns {
 	struct lock *lock;
 	const char *counter;
 	long ms;      /* negative: without the lock */
-	long percent; /* of those that read; negative: it is a mutex */
+	long percent; /* of those that read; negative: it is "other" */
+	enum which other;
 	FILE *file;
 };
 
@@ -323,7 +272,8 @@ static int go_on(const struct turns *t)
    -1 if something failed. */
 static int turn(const struct turns *t, long i)
 {
-	enum which how = t->percent < 0	    ? MUTEX
+	const struct timespec between = { 0, 2000000 };
+	enum which how = t->percent < 0	    ? t->other
 		: i * 37 % 100 < t->percent ? READ
 					    : WRITE;
 
@@ -341,16 +291,20 @@ static int turn(const struct turns *t, long i)
 		return go_on(t) < 0 ? -1 : 2;
 	if (t->ms >= 0 && check(give(t->lock, how), "unlock") < 0)
 		return -1;
+	if (how == BARE)
+		nanosleep(&between, NULL);
 	return 1;
 }
 
 static void count(char **w)
 {
-	struct turns t = { lock_of(w[1], 0), w[3], strtol(w[5], NULL, 10),
-		w[6] != NULL ? strtol(w[6], NULL, 10) : -1, fopen(w[4], "we") };
+	struct turns t = { lock_of(w[1], 0), w[3], strtol(w[5], NULL, 10), -1,
+		side_of(w[6]), fopen(w[4], "we") };
 	long n = strtol(w[2], NULL, 10);
 	long done = 0;
 
+	if (t.other == WRITE)
+		t.percent = strtol(w[6], NULL, 10);
 	if (t.file == NULL) {
 		say("error cannot write %s", w[4]);
 		return;
@@ -374,12 +328,24 @@ static const struct command {
 	{ "revocable", 2, 2, revocable },
 	{ "revoked", 3, 3, revoked },
 	{ "revoke", 2, 2, ask_back },
-	{ "elect", 3, 3, elect },
+	{ "elect", 4, 4, elect },
 	{ "leads", 3, 3, leads },
 	{ "resign", 2, 2, resign },
+	{ "hand", 3, 3, hand },
 	{ "candidates", 2, 2, candidates },
 	{ "participants", 2, 2, participants },
 	{ "count", 6, 7, count },
+	{ "reign", 5, 5, reign },
+	{ "lease", 5, 5, lease },
+	{ "return", 2, 2, give_leases },
+	{ "resize", 4, 4, resize },
+	{ "holders", 3, 3, holders },
+	{ "draw", 7, 7, draw },
+	{ "close", 2, 2, gate_close },
+	{ "open", 2, 2, gate_open },
+	{ "pass", 3, 3, gate_pass },
+	{ "enter", 4, 4, step_enter },
+	{ "leave", 3, 3, step_leave },
 };
 
 static void answer(char *line)
@@ -403,7 +369,7 @@ static void answer(char *line)
 static int connect_to(const char *hosts, const char *session_ms)
 {
 	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
-	struct kustos_session session;
+	struct kustos_session session = KUSTOS_SESSION_INIT;
 
 	o.hosts = hosts;
 	o.session_timeout_ms = (int)strtol(session_ms, NULL, 10);
@@ -421,9 +387,12 @@ static int connect_to(const char *hosts, const char *session_ms)
 static void hang_up(void)
 {
 	for (int i = 0; i < MAX_PATHS && locks[i].mutex != NULL; i++) {
+		holds_end(&locks[i]);
 		kustos_mutex_destroy(locks[i].mutex);
 		kustos_rwlock_destroy(locks[i].rw);
-		kustos_latch_destroy(locks[i].latch);
+		election_end(&locks[i]);
+		leases_end(&locks[i]);
+		barriers_end(&locks[i]);
 		if (locks[i].asked >= 0)
 			close(locks[i].asked);
 	}

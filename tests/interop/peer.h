@@ -10,17 +10,50 @@
  *	revoked PATH MS			revoked, once for each request | no
  *	revoke NODE			ok
  *	participants PATH		COUNT NODE=DATA NODE=DATA ...
- *	elect PATH ID			ok
+ *	elect PATH ID HOW		ok
  *	leads PATH MS			leads NS | no
  *	resign PATH			resigned
+ *	hand PATH ID			handed
  *	candidates PATH			COUNT LEADER ID ID ...
  *	count PATH N COUNTER FILE MS [PERCENT]	counted N
+ *	reign PATH N COUNTER FILE	counted N
+ *	lease PATH MAX COUNT MS		leased NS | timeout
+ *	return PATH			returned | lost
+ *	resize PATH MAX N		resized
+ *	holders PATH MAX		COUNT NODE NODE ...
+ *	draw PATH MAX COUNT N FILE MS	counted N
+ *	close PATH			ok
+ *	open PATH			ok
+ *	pass PATH MS			passed NS | timeout
+ *	enter PATH N MS			entered NS | timeout
+ *	leave PATH MS			left NS | timeout
+ *	put KIND PATH TEXT KEY		ok
+ *	take KIND PATH MS		took TEXT | took
+ *	feed PATH FROM TO		ok
+ *	consume PATH MS			ok
+ *	consumed PATH			consumed COUNT ITEM ITEM ...
  *	exit				none; it closes its session and ends
  *
- * SIDE is "read" or "write", of a read/write lock; without it PATH is a mutex.
+ * SIDE is "read" or "write", of a read/write lock; or "sole", and PATH is the
+ * mutex that is made of a semaphore; or "bare", and PATH is a simple lock, for
+ * which the others fight without any recipe; or "all", and PATH is several
+ * mutexes with commas between, taken together; without it PATH is a mutex.
  * "elect" begins to take part in an election, as ID, and "resign" ends that;
  * "candidates" is answered with their ids in order, after that of the leader.
- * kazoo has no such election.
+ * HOW is "latch", or "select": by a function that leads until it is told to
+ * return.  kazoo's Election is such a one, and it has no latch.  "hand" has a
+ * leader hand over to ID, which only Kustos' latch can do.
+ *
+ * "close" sets the barrier at PATH, "open" removes it, and "pass" waits for it;
+ * "enter" and "leave" are those of a double barrier of N.
+ *
+ * "put" and "take" are those of a queue: "simple", "framed", "priority", "delay" or
+ * "id" of Curator's, "kazoo" of kazoo's.  Whoever has taken from one of Curator's
+ * that are not simple goes on taking all that is there, and tells of one at a time.
+ * "feed" puts the numbers from FROM to TO - 1 into the queue at PATH, of Curator's
+ * DistributedQueue or kazoo's LockingQueue; "consume" starts to consume its items,
+ * under locks, which takes MS for each, and "consumed" tells which it has begun
+ * with.  Ours does not know these.
  *
  * What fails is answered with "error" and the reason.  MS is how long to wait,
  * NS the time of CLOCK_MONOTONIC.  "count" reads the number in the node
@@ -31,8 +64,18 @@
  * PERCENT it is a read/write lock; so many of a hundred turns, here and there,
  * only look at the counter, as readers, and have " r" at the end of their line.
  * Ours goes on as a reader, for one turn more, after some that wrote.
+ * Instead of PERCENT there may be "sole", "bare" or "all"; with "bare" it waits
+ * 2 ms after each turn, for who asks at once has it again.
+ * "reign" does the same, but each turn is a term of a leader that "select"s.
  *
- * Only Kustos knows the state of a hold.  kazoo's read/write lock is that of
+ * "lease" takes COUNT leases of the semaphore at PATH at once, beside those that
+ * it has, and "return" gives all of them back.  MAX is how many there may be, or
+ * the path of the node in which that stands, which "resize" makes N.  "holders"
+ * names the nodes of the leases.  "draw" takes leases N times, from 1 to COUNT
+ * at once, and returns them soon; FILE gets a line "NS NS xLEASES" for each.
+ *
+ * Only Kustos knows the state of a hold, and kazoo knows no semaphore that
+ * others would see.  kazoo's read/write lock is that of
  * doc/examples/kustos_lock.py; a reader of kazoo 2.8.0 waits for writers that
  * came later as well, and so for ever.  kazoo knows no revocation, and the
  * participants' data but not their nodes.

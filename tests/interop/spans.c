@@ -27,12 +27,12 @@ static int add(struct spans *s, struct span one)
 
 int spans_add(struct spans *s, int64_t from, int64_t to, int who)
 {
-	return add(s, (struct span){ from, to, who, false });
+	return add(s, (struct span){ from, to, who, false, 0 });
 }
 
 int spans_add_shared(struct spans *s, int64_t from, int64_t to, int who)
 {
-	return add(s, (struct span){ from, to, who, true });
+	return add(s, (struct span){ from, to, who, true, 0 });
 }
 
 /* Add what a line says.  Returns 0 or -1. */
@@ -44,8 +44,13 @@ static int add_line(struct spans *s, const char *line, int who)
 	if (sscanf(line, "%" SCNd64 " %" SCNd64 "%n", &one.from, &one.to,
 		    &len) != 2)
 		return -1;
-	one.shared = strcmp(line + len, " r\n") == 0;
-	if (!one.shared && strcmp(line + len, "\n") != 0)
+	line += len;
+	one.shared = *line == ' ';
+	if (one.shared && sscanf(line, " x%d%n", &one.leases, &len) == 1)
+		line += one.leases > 0 ? len : 0;
+	else if (one.shared && line[1] == 'r')
+		line += 2;
+	if (strcmp(line, "\n") != 0)
 		return -1;
 	return add(s, one);
 }
@@ -122,6 +127,31 @@ size_t spans_changes(const struct spans *s)
 	for (size_t i = 1; i < s->count; i++)
 		n += s->list[i].who != s->list[i - 1].who;
 	return n;
+}
+
+/* How many are held at a moment? */
+static int leases_at(const struct spans *s, int64_t now)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->list[i].from <= now && now <= s->list[i].to)
+			n += s->list[i].leases;
+	return n;
+}
+
+int spans_most(const struct spans *s, int64_t from, int64_t to)
+{
+	int most = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		int64_t now = s->list[i].from;
+		int n = now >= from && now <= to ? leases_at(s, now) : 0;
+
+		if (n > most)
+			most = n;
+	}
+	return most;
 }
 
 void spans_free(struct spans *s)

@@ -12,6 +12,7 @@ struct span {
 	int64_t from, to; /* nanoseconds of one clock; "to" is the last */
 	int who;
 	bool shared; /* may overlap with others that are */
+	int leases;  /* so many were held */
 };
 
 struct spans {
@@ -25,7 +26,8 @@ struct spans {
 int spans_add(struct spans *spans, int64_t from, int64_t to, int who);
 int spans_add_shared(struct spans *spans, int64_t from, int64_t to, int who);
 
-/* Add a file of lines "FROM TO", or "FROM TO r" for those that are shared.
+/* Add a file of lines "FROM TO"; "FROM TO r" for those that are shared; "FROM TO
+   xN", for those of N leases, which are shared as well.
    Returns how many there were, or -1. */
 int spans_read(struct spans *spans, const char *file, int who);
 
@@ -39,6 +41,10 @@ size_t spans_together(const struct spans *spans);
 
 /* Of sorted ones, return how many times one was followed by another's. */
 size_t spans_changes(const struct spans *spans);
+
+/* Return how many leases were held at once at most, looking at each moment from
+   "from" to "to" when some were granted. */
+int spans_most(const struct spans *spans, int64_t from, int64_t to);
 
 /* Free what it has. */
 void spans_free(struct spans *spans);

@@ -31,8 +31,9 @@ static const enum peer_kind kinds[PEERS + 1] = { PEER_KUSTOS, PEER_CURATOR,
 static void all_take_turns(int count, int turns, const int *patience_ms)
 {
 	for (int i = 0; i < count; i++)
-		plan[i] = (struct turns){ turns, patience_ms[i], TURNS_MUTEX,
-			0 };
+		plan[i] = (struct turns){ .turns = turns,
+			.patience_ms = patience_ms[i],
+			.percent = TURNS_MUTEX };
 	spans_free(&spans);
 	turns_take(peers, plan, count, &spans);
 }

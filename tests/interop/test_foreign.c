@@ -67,7 +67,9 @@ START_TEST(U04_three_kinds_take_turns_among_foreign_children)
 	ck_assert_int_eq(raw_create(fixture_address(), LINE, ""), 0);
 	foreign = make_children(harmless);
 	for (int i = 0; i < PEER_COMMON; i++)
-		plan[i] = (struct turns){ TURNS, 60000, TURNS_MUTEX, 0 };
+		plan[i] = (struct turns){ .turns = TURNS,
+			.patience_ms = 60000,
+			.percent = TURNS_MUTEX };
 	turns_take(peers, plan, PEER_COMMON, &spans);
 	ck_assert_int_eq(turns_counted(), PEER_COMMON * TURNS);
 	ck_assert_uint_eq(spans_overlaps(&spans), 0);

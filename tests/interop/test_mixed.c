@@ -162,7 +162,9 @@ static void take_turns(void)
 	struct turns plan[PEERS];
 
 	for (int i = 0; i < PEERS; i++)
-		plan[i] = (struct turns){ TURNS, 60000, TURNS_MUTEX, 0 };
+		plan[i] = (struct turns){ .turns = TURNS,
+			.patience_ms = 60000,
+			.percent = TURNS_MUTEX };
 	turns_take(peers, plan, PEERS, &spans);
 	ck_assert_uint_eq(spans.count, PEERS * TURNS);
 	ck_assert_int_eq(turns_counted(), PEERS * TURNS);

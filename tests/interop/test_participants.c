@@ -54,7 +54,8 @@ static void read_data(void)
 }
 
 /* kazoo's was told its name; the others give an address, but which of several
-   is not the same on all machines. */
+   is not the same on all machines.  Curator has none where the machine's own name
+   cannot be resolved. */
 static void check_data(void)
 {
 	struct in6_addr address;
@@ -62,7 +63,7 @@ static void check_data(void)
 	for (int i = 0; i < IN_LINE; i++)
 		if (kinds[i] == PEER_KAZOO)
 			ck_assert_str_eq(data[i], "a-kazoo");
-		else
+		else if (kinds[i] != PEER_CURATOR || data[i][0] != '\0')
 			ck_assert_msg(inet_pton(AF_INET, data[i], &address) ==
 						1 ||
 					inet_pton(AF_INET6, data[i],

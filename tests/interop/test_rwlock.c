@@ -208,8 +208,9 @@ START_TEST(S13_seven_processes_of_three_kinds_read_and_write_at_random)
 
 	peers_start(peers, crowd, CROWD, SESSION_MS);
 	for (int i = 0; i < CROWD; i++)
-		turns[i] = (struct turns){ TURNS, FOREVER,
-			crowd[i] == PEER_KAZOO ? 0 : READING, 0 };
+		turns[i] = (struct turns){ .turns = TURNS,
+			.patience_ms = FOREVER,
+			.percent = crowd[i] == PEER_KAZOO ? 0 : READING };
 	turns_take(peers, turns, CROWD, &spans);
 	for (int i = 0; i < CROWD; i++) {
 		ck_assert_int_ge(turns[i].done, TURNS);

@@ -130,13 +130,32 @@ START_TEST(a_file_is_read_whole_or_not_at_all)
 	ck_assert_int_eq(spans.list[1].who, 7);
 	ck_assert_int_eq(read_text("1 2 r\n3 4\n"), 2);
 	ck_assert(spans.list[0].shared && !spans.list[1].shared);
+	ck_assert_int_eq(read_text("1 2 x3\n3 4 x1\n"), 2);
+	ck_assert_int_eq(spans.list[0].leases, 3);
+	ck_assert(spans.list[0].shared);
 	ck_assert_int_eq(read_text("1 2\n3\n"), -1);
+	ck_assert_int_eq(read_text("1 2 x0\n"), -1);
+	ck_assert_int_eq(read_text("1 2 x\n"), -1);
 	ck_assert_int_eq(read_text("1 2\n3 4"), -1);
 	ck_assert_int_eq(read_text("1 2 3\n"), -1);
 	ck_assert_int_eq(read_text("1 2 r"), -1);
 	ck_assert_int_eq(read_text("1 2 rr\n"), -1);
 	ck_assert_int_eq(read_text("2 1\n"), -1);
 	ck_assert_int_eq(spans_read(&spans, "/no/such/file", 0), -1);
+}
+END_TEST
+
+START_TEST(leases_that_overlap_are_added_up)
+{
+	ck_assert_int_eq(read_text("0 100 x2\n10 20 x1\n20 30 x3\n"
+				   "21 40 x1\n101 102 x9\n"),
+		5);
+	ck_assert_int_eq(spans_most(&spans, 0, 1000), 9);
+	ck_assert_int_eq(spans_most(&spans, 0, 100), 6);
+	ck_assert_int_eq(spans_most(&spans, 0, 20), 6); /* that is not over */
+	ck_assert_int_eq(spans_most(&spans, 0, 19), 3);
+	ck_assert_int_eq(spans_most(&spans, 21, 100), 6);
+	ck_assert_int_eq(spans_most(&spans, 22, 100), 0); /* nobody began */
 }
 END_TEST
 
@@ -154,6 +173,7 @@ int main(void)
 	tcase_add_test(t, shared_ones_may_overlap_each_other_and_nothing_else);
 	tcase_add_test(t, changes_of_the_owner_are_counted);
 	tcase_add_test(t, what_ends_before_it_begins_is_refused);
+	tcase_add_test(t, leases_that_overlap_are_added_up);
 	tcase_add_test(t, a_file_is_read_whole_or_not_at_all);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);

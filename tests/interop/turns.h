@@ -8,20 +8,39 @@
 #include "spans.h"
 
 #define TURNS_LINE "/line"
+#define TURNS_SECOND "/line-b" /* of those that are taken together */
+#define TURNS_THIRD "/line-c"
+#define TURNS_LINES TURNS_LINE "," TURNS_SECOND "," TURNS_THIRD
 #define TURNS_COUNTER "/counter"
 #define TURNS_MUTEX (-1)
+#define TURNS_SELECTOR (-2)
+#define TURNS_SOLE (-3)
+#define TURNS_BARE (-4)
+#define TURNS_ALL (-5)
+#define TURNS_DRAW (-6)
 
 /* What one peer is to do, as peer.h has it for "count". */
 struct turns {
 	int turns;
 	int patience_ms; /* for each; -1: without the lock */
-	int percent;	 /* that read; or TURNS_MUTEX */
+	int percent;	 /* that read; or TURNS_MUTEX; or TURNS_SELECTOR: as a
+			leader; or TURNS_SOLE: the mutex of a semaphore; or
+			TURNS_BARE: the simple lock; or TURNS_ALL: TURNS_LINES
+			together; or TURNS_DRAW: leases of a semaphore, and the
+			counter stays */
 	int done;	 /* out: how many it had */
+	int max, leases; /* of TURNS_DRAW */
 };
 
 /* Have "count" of them take their turns; then add to "spans" when that was, with
    the number of the peer. */
 void turns_take(struct peer *peers, struct turns *turns, int count,
+	struct spans *spans);
+
+/* The same, but whoever is done goes on with as many again, until each is done
+   once: so none of those turns came because another had left.  They all are, or
+   one was starved, and the test fails. */
+void turns_contend(struct peer *peers, struct turns *turns, int count,
 	struct spans *spans);
 
 /* Return what the counter has. */

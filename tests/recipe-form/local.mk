@@ -6,8 +6,8 @@
 check_LTLIBRARIES += libkustos-stub.la
 libkustos_stub_la_SOURCES = %D%/stub.c %D%/kustos/stub.h
 libkustos_stub_la_LIBADD = libkustos.la
-libkustos_stub_la_LDFLAGS = $(recipe_ldflags) -rpath $(libdir) \
-	-Wl,--version-script=$(srcdir)/%D%/stub.map
+libkustos_stub_la_LDFLAGS = $(recipe_ldflags) $(with_map)%D%/stub.map \
+	-rpath $(libdir)
 
 EXTRA_DIST += %D%/stub.map
 

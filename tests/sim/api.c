@@ -57,6 +57,8 @@ static enum kustos_err sim_open(void *env, const struct ku_zk_open *params,
 	zk->event = params->event;
 	zk->arg = params->arg;
 	zk->timeout_ms = params->timeout_ms;
+	if (params->resume != NULL) /* passwords are not looked at */
+		zk->session = params->resume->id;
 	zk->calls_end = &zk->calls;
 	zk->deliveries_end = &zk->deliveries;
 	watches_init(&zk->watches);
@@ -308,6 +310,19 @@ static void sim_steer(struct ku_zk *zk, const char *address)
 		handle_try(zk, zk->timeout_ms * KU_NS_PER_MS / 2);
 		zk->steered = true;
 	}
+}
+
+void model_crash(struct model *m, int client)
+{
+	struct ku_zk *zk = m->clients[client].newest;
+
+	if (zk == NULL)
+		return;
+	model_note(m, NOTE_CLOSE, client, "crash", NULL, zk->session);
+	handle_abandon(zk);
+	zk->state = HANDLE_AUTH_FAILED; /* nothing more is sent */
+	zk->generation++;
+	zk->timer++;
 }
 
 const struct ku_zk_api ku_zk_sim = {

@@ -6,9 +6,8 @@
 #ifndef SIM_CLIENT_ACTOR_H
 #define SIM_CLIENT_ACTOR_H
 
-#include "sim.h"
-
-#include "client.h"
+#include "ledger.h"
+#include "subject.h"
 
 #define CLIENTS 3
 #define SERVERS 3
@@ -42,22 +41,19 @@ struct op {
 struct shared {
 	struct op **ops;
 	int count, room;
+	struct ledger ledger;
 	int64_t made, perhaps; /* changes of the counter */
 	bool closing;
 };
 
 struct actor {
-	struct sim *sim;
-	int index;
-	struct kustos_client *client;
+	struct subject it;
 	struct kustos_listener *listener;
-	bool due, gone, closing;
 	int64_t next;
 	enum kustos_state told;
 	int64_t told_epoch;
 	int64_t session_since; /* when the present session was first seen */
 	int64_t session;
-	int64_t killed;	    /* session ended from outside */
 	int64_t lost_since; /* the lease has ended and nobody was told */
 	int pending;
 	int64_t stepped;     /* when it last did something */
@@ -75,11 +71,6 @@ void op_start(struct op *op);
 /* Make the counter. */
 void op_start_counter(struct op *op);
 
-/* scenario_client.c */
-
-/* Begin to close an actor's client. */
-void actor_close(struct actor *a, kustos_deadline budget);
-
 /* client_rules.c */
 
 void rules_note(struct sim *sim, enum model_note what, int client,
@@ -87,7 +78,6 @@ void rules_note(struct sim *sim, enum model_note what, int client,
 void rules_change(struct sim *sim, enum model_change_kind kind,
 	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
 	bool sequential);
-void rules_drain(struct sim *sim);
 bool rules_settled(struct sim *sim);
 
 #define RULE_COUNT 6

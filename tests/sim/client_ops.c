@@ -11,24 +11,20 @@ struct shared *shared_of(struct sim *sim)
 
 static kustos_deadline some_deadline(struct actor *a)
 {
-	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	struct sim_random *r = subject_random(&a->it);
 
 	if (sim_random_below(r, 4) == 0)
-		return sim_now(a->sim) +
+		return sim_now(a->it.sim) +
 			sim_random_between(r, 0, 500 * KU_NS_PER_MS);
 	return KUSTOS_FOREVER;
 }
 
 struct op *op_new(struct actor *a, enum op_kind kind)
 {
-	struct shared *s = shared_of(a->sim);
+	struct shared *s = shared_of(a->it.sim);
 	struct op *op = sim_calloc(1, sizeof(*op));
 
-	if (s->count == s->room) {
-		s->room = s->room == 0 ? 64 : 2 * s->room;
-		s->ops = sim_realloc(s->ops,
-			(size_t)s->room * sizeof(struct op *));
-	}
+	s->ops = sim_room(s->ops, s->count, &s->room, sizeof(*s->ops));
 	op->actor = a;
 	op->kind = kind;
 	op->number = s->count;
@@ -48,23 +44,25 @@ static void check_created(struct op *op, const struct kustos_result *result)
 {
 	struct actor *a = op->actor;
 	int64_t owner = result->stat->ephemeral_owner;
-	int64_t session = a->client->session.id;
+	int64_t session = a->it.client->session.id;
 
 	if (op->zxid[0] == 0)
-		sim_fail(a->sim, "one node", "op %d: %s was never made",
+		sim_fail(a->it.sim, "one node", "op %d: %s was never made",
 			op->number, result->path);
 	else if (result->stat->czxid != op->zxid[0])
-		sim_fail(a->sim, "one node", "op %d: %s is not the node made",
-			op->number, result->path);
+		sim_fail(a->it.sim, "one node",
+			"op %d: %s is not the node made", op->number,
+			result->path);
 	else if (op->kind != OP_PLAIN && session != 0 && owner != session &&
-		a->session_since < sim_now(a->sim))
-		sim_fail(a->sim, "one node", "op %d: %s is another session's",
-			op->number, result->path);
+		a->session_since < sim_now(a->it.sim))
+		sim_fail(a->it.sim, "one node",
+			"op %d: %s is another session's", op->number,
+			result->path);
 }
 
 static void count_done(struct op *op, enum kustos_err err)
 {
-	struct shared *s = shared_of(op->actor->sim);
+	struct shared *s = shared_of(op->actor->it.sim);
 
 	if (err == KUSTOS_OK)
 		s->made++;
@@ -75,11 +73,11 @@ static void count_done(struct op *op, enum kustos_err err)
 static void guarantee(struct op *op, const struct kustos_result *result)
 {
 	struct actor *a = op->actor;
-	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	struct sim_random *r = subject_random(&a->it);
 
 	if (sim_random_below(r, 2) == 0)
 		return;
-	op->guaranteed = kustos_delete_guaranteed(a->client, result->path,
+	op->guaranteed = kustos_delete_guaranteed(a->it.client, result->path,
 				 result->stat->czxid) == KUSTOS_OK;
 }
 
@@ -89,16 +87,17 @@ static void done(void *arg, enum kustos_err err,
 	struct op *op = arg;
 	struct actor *a = op->actor;
 
-	sim_say(a->sim, a->index, kustos_err_name(err), NULL, op->number);
+	sim_say(a->it.sim, a->it.index, kustos_err_name(err), NULL, op->number);
 	op->err = err;
 	a->pending--;
 	if (++op->ended > 1)
-		sim_fail(a->sim, "ends once", "op %d ended twice", op->number);
+		sim_fail(a->it.sim, "ends once", "op %d ended twice",
+			op->number);
 	if (op->kind == OP_COUNT)
 		count_done(op, err);
 	/* Nobody else makes nodes of that name. */
 	if (err == KUSTOS_EEXISTS && op->kind != OP_READ)
-		sim_fail(a->sim, "no guess", "op %d met itself", op->number);
+		sim_fail(a->it.sim, "no guess", "op %d met itself", op->number);
 	if (err != KUSTOS_OK)
 		return;
 	if (op->kind <= OP_PLAIN)
@@ -106,7 +105,8 @@ static void done(void *arg, enum kustos_err err,
 	if (op->kind == OP_PROTECTED)
 		guarantee(op, result);
 	if (op->kind == OP_PAIR && (op->zxid[0] == 0 || op->zxid[1] == 0))
-		sim_fail(a->sim, "all or none", "op %d: not made", op->number);
+		sim_fail(a->it.sim, "all or none", "op %d: not made",
+			op->number);
 }
 
 static void started(struct op *op, enum kustos_err err)
@@ -122,7 +122,7 @@ static void started(struct op *op, enum kustos_err err)
 static void start_create(struct op *op, const char *path, int flags)
 {
 	started(op,
-		kustos_create_async(op->actor->client, path, "x", 1, flags,
+		kustos_create_async(op->actor->it.client, path, "x", 1, flags,
 			some_deadline(op->actor), NULL, done, op));
 }
 
@@ -137,7 +137,7 @@ static void start_pair(struct op *op)
 	snprintf(one, sizeof(one), "/pair%da", op->number);
 	snprintf(two, sizeof(two), "/pair%db", op->number);
 	started(op,
-		kustos_multi_async(op->actor->client, ops, 2,
+		kustos_multi_async(op->actor->it.client, ops, 2,
 			some_deadline(op->actor), NULL, done, op));
 }
 
@@ -148,15 +148,15 @@ static void counter_read(void *arg, enum kustos_err err,
 	struct op *op = arg;
 	char data[32];
 
-	if (err != KUSTOS_OK || op->actor->closing) {
+	if (err != KUSTOS_OK || op->actor->it.closing) {
 		op->actor->pending--;
 		op->ended++;
 		return;
 	}
 	snprintf(data, sizeof(data), "%d", op->number);
-	if (kustos_set_async(op->actor->client, "/counter", data, strlen(data),
-		    result->stat->version, some_deadline(op->actor), NULL, done,
-		    op) != KUSTOS_OK) {
+	if (kustos_set_async(op->actor->it.client, "/counter", data,
+		    strlen(data), result->stat->version,
+		    some_deadline(op->actor), NULL, done, op) != KUSTOS_OK) {
 		op->actor->pending--;
 		op->ended++;
 	}
@@ -164,7 +164,7 @@ static void counter_read(void *arg, enum kustos_err err,
 
 void op_start(struct op *op)
 {
-	struct kustos_client *client = op->actor->client;
+	struct kustos_client *client = op->actor->it.client;
 	kustos_deadline deadline = some_deadline(op->actor);
 	char path[64];
 

@@ -9,9 +9,7 @@
 void rules_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
-	(void)path;
-	if (what == NOTE_FAULT && client >= 0 && value > 0xffff)
-		((struct actor *)sim_actor_state(sim, client))->killed = value;
+	ledger_note(&shared_of(sim)->ledger, what, client, path, value);
 }
 
 /* Find the operation that a path belongs to, and which of its nodes it is. */
@@ -64,28 +62,20 @@ void rules_change(struct sim *sim, enum model_change_kind kind,
 
 /* Invariants */
 
-static bool is_sure(struct actor *a)
-{
-	const struct ku_session *session = &a->client->session;
-
-	return (session->state == KUSTOS_CONNECTED ||
-		       session->state == KUSTOS_SUSPENDED) &&
-		ku_lease_left(&session->lease, sim_now(a->sim)) > 0;
-}
-
 static const char *check_lease(struct sim *sim)
 {
 	for (int i = 0; i < CLIENTS; i++) {
 		struct actor *a = sim_actor_state(sim, i);
 
-		if (a->gone || a->closing)
+		if (a->it.gone || a->it.closing)
 			continue;
-		int64_t id = a->client->session.id;
+		int64_t id = a->it.client->session.id;
 		if (id != a->session) {
 			a->session = id;
 			a->session_since = sim_now(sim);
 		}
-		if (id != 0 && id != a->killed && is_sure(a) &&
+		if (id != 0 && !ledger_killed(&shared_of(sim)->ledger, id) &&
+			subject_sure(&a->it) &&
 			!model_session_alive(sim_model(sim), id))
 			return "held for certain, but the session is over";
 	}
@@ -99,8 +89,8 @@ static const char *check_told(struct sim *sim)
 		bool believes = a->told == KUSTOS_CONNECTED ||
 			a->told == KUSTOS_SUSPENDED;
 
-		if (a->gone || a->closing || sim_paused(sim, i) || !believes ||
-			is_sure(a)) {
+		if (a->it.gone || a->it.closing || sim_paused(sim, i) ||
+			!believes || subject_sure(&a->it)) {
 			a->lost_since = 0;
 			continue;
 		}
@@ -114,19 +104,13 @@ static const char *check_told(struct sim *sim)
 
 /* The end */
 
-void rules_drain(struct sim *sim)
-{
-	for (int i = 0; i < CLIENTS; i++)
-		sched_resume(sim_sched(sim), i);
-}
-
 static bool all_ended(struct sim *sim)
 {
 	for (int i = 0; i < CLIENTS; i++) {
 		struct actor *a = sim_actor_state(sim, i);
 
-		if (!a->gone &&
-			(a->pending > 0 || a->client->ops.oldest != NULL))
+		if (!a->it.gone &&
+			(a->pending > 0 || a->it.client->ops.oldest != NULL))
 			return false;
 	}
 	return true;
@@ -160,19 +144,10 @@ static bool nodes_left(struct sim *sim)
 
 bool rules_settled(struct sim *sim)
 {
-	bool over = true;
-
 	if (!shared_of(sim)->closing && (!all_ended(sim) || undeleted(sim)))
 		return false;
 	shared_of(sim)->closing = true;
-	for (int i = 0; i < CLIENTS; i++) {
-		struct actor *a = sim_actor_state(sim, i);
-
-		if (!a->gone && !a->closing)
-			actor_close(a, KUSTOS_FOREVER);
-		over = over && a->gone;
-	}
-	return over && !nodes_left(sim);
+	return subjects_close(sim) && !nodes_left(sim);
 }
 
 static const char *final_ops(struct sim *sim)

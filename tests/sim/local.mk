@@ -4,17 +4,29 @@ check_LIBRARIES += libsim.a
 libsim_a_SOURCES = \
 	%D%/api.c \
 	%D%/apply.c \
+	%D%/ask.c %D%/ask.h \
+	%D%/barrier_actor.h %D%/barrier_figures.h \
+	%D%/barrier_rules.c \
 	%D%/bench.c %D%/bench.h \
+	%D%/claim_actor.h %D%/claim_figures.h \
+	%D%/claim_rules.c \
 	%D%/client.c \
 	%D%/client_actor.h \
 	%D%/client_ops.c \
 	%D%/client_rules.c \
 	%D%/deliver.c \
+	%D%/ending.c %D%/ending.h \
 	%D%/fault.c \
+	%D%/fiber.c %D%/fiber.h \
 	%D%/fid_compare.c \
 	%D%/fid_script.c %D%/fid_script.h \
 	%D%/fid_world.c %D%/fid_world.h \
 	%D%/handle.h \
+	%D%/latch_actor.h \
+	%D%/latch_acts.c \
+	%D%/latch_crash.c \
+	%D%/latch_rules.c \
+	%D%/ledger.c %D%/ledger.h \
 	%D%/lock_seeds.h \
 	%D%/minimise.c \
 	%D%/model.c %D%/model.h \
@@ -31,22 +43,44 @@ libsim_a_SOURCES = \
 	%D%/mutex_rules.c \
 	%D%/mutex_waits.c \
 	%D%/nemesis.c \
+	%D%/posts.c %D%/posts.h \
+	%D%/queue_actor.h %D%/queue_figures.h \
+	%D%/queue_rules.c \
 	%D%/raw.c %D%/raw.h \
 	%D%/raw_watch.c \
-	%D%/real.c %D%/real.h \
 	%D%/rw_recipe.c \
+	%D%/scenario_barrier.c \
+	%D%/scenario_claim.c \
 	%D%/scenario_client.c \
+	%D%/countdown_figures.h %D%/scenario_countdown.c \
+	%D%/scenario_latch.c \
+	%D%/scenario_lease.c \
 	%D%/scenario_mutex.c \
+	%D%/scenario_queue.c \
 	%D%/scenario_raw.c \
 	%D%/scenario_rwlock.c \
+	%D%/scenario_selector.c \
+	%D%/scenario_semaphore.c \
+	%D%/scenario_together.c \
 	%D%/scenarios.c \
 	%D%/sched.c %D%/sched.h \
 	%D%/seeds.h \
+	%D%/selector_actor.h %D%/selector_figures.h \
+	%D%/selector_rules.c \
+	%D%/sem_actor.h \
+	%D%/sem_foreign.c \
+	%D%/sem_nodes.c \
+	%D%/sem_rules.c \
+	%D%/sem_turns.c \
 	%D%/server.c \
 	%D%/sessions.c \
 	%D%/sim.c %D%/sim.h \
 	%D%/sim_impl.h \
 	%D%/simbench.c %D%/simbench.h \
+	%D%/simple_recipe.c \
+	%D%/stranger.c %D%/stranger.h \
+	%D%/subject.c %D%/subject.h \
+	%D%/together_figures.h \
 	%D%/trace.c \
 	%D%/tree.c %D%/tree.h \
 	%D%/txn.c \
@@ -54,20 +88,34 @@ libsim_a_SOURCES = \
 	%D%/wire.c
 
 # The recipes, too: their own libraries are linked with the shared core.
+libsim_a_SOURCES += $(libkustos_barrier_la_SOURCES)
 libsim_a_SOURCES += $(libkustos_mutex_la_SOURCES)
 libsim_a_SOURCES += $(libkustos_rwlock_la_SOURCES)
+libsim_a_SOURCES += $(libkustos_semaphore_la_SOURCES)
+libsim_a_SOURCES += $(libkustos_simple_la_SOURCES)
+libsim_a_SOURCES += $(libkustos_election_la_SOURCES)
 libsim_a_CPPFLAGS = $(AM_CPPFLAGS)
 
 # The simulator as a command: tests/sim/sim --help.
 check_PROGRAMS += %D%/sim
 %C%_sim_SOURCES = %D%/main.c
 
+sim_tests += %D%/test_barrier
+sim_tests += %D%/test_claim
 sim_tests += %D%/test_client
+sim_tests += %D%/test_countdown
+sim_tests += %D%/test_latch
 sim_tests += %D%/test_model
 sim_tests += %D%/test_mutex
+sim_tests += %D%/test_queue
+sim_tests += %D%/test_receipt
 sim_tests += %D%/test_rwlock
+sim_tests += %D%/test_selector
+sim_tests += %D%/test_semaphore
 sim_tests += %D%/test_session
 sim_tests += %D%/test_sim
+sim_tests += %D%/test_simple
+sim_tests += %D%/test_together
 
 # The client survives the simulator, and old bugs put back into it do not.
 sim_scripts = %D%/mutants.sh

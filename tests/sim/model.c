@@ -187,6 +187,11 @@ void model_set_reply_faults(struct model *m, unsigned lose_ppm,
 	m->config.delay_reply_ppm = delay_ppm;
 }
 
+void model_set_throttle(struct model *m, unsigned ppm)
+{
+	m->config.throttle_ppm = ppm;
+}
+
 void model_note(struct model *m, enum model_note note, int client,
 	const char *what, const char *path, int64_t value)
 {
@@ -221,6 +226,16 @@ bool model_stat(struct model *m, const char *path, struct kustos_stat *stat)
 
 	if (node != NULL && stat != NULL)
 		node_stat(node, stat);
+	return node != NULL;
+}
+
+bool model_data(struct model *m, const char *path, char *data, size_t size)
+{
+	struct node *node = look(m, path);
+
+	if (node != NULL)
+		snprintf(data, size, "%s",
+			node->data != NULL ? node->data->bytes : "");
 	return node != NULL;
 }
 

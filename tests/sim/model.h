@@ -41,6 +41,7 @@ struct model_config {
 	unsigned lose_reply_ppm;  /* a reply is lost: the connection breaks */
 	unsigned delay_reply_ppm; /* it, and what follows, is late */
 	int64_t delay_max_ns;
+	unsigned throttle_ppm;
 };
 
 /* 1 server, ticks of 500 ms, sessions of 2 to 20 ticks, containers each
@@ -108,6 +109,11 @@ void model_hole(struct model *model, int client, int server, int64_t until_ns);
 /* End a client's session on the server. */
 bool model_expire(struct model *model, int client);
 
+/* The client's process dies: what it has sent may arrive, and its session lives
+   on for a while.  What is left of the client is to be freed, and says
+   nothing. */
+void model_crash(struct model *model, int client);
+
 /* Delete a node, with all below it, from outside.  False if it is not there. */
 bool model_delete(struct model *model, const char *path);
 
@@ -126,10 +132,16 @@ void model_heal(struct model *model);
 void model_set_reply_faults(struct model *model, unsigned lose_ppm,
 	unsigned delay_ppm);
 
+/* How many of a million requests are refused, each by itself, because there were
+   too many (zookeeper.throttled_op_wait_time). */
+void model_set_throttle(struct model *model, unsigned ppm);
+
 /* Looking in from outside, at the leader's tree. */
 
 bool model_stat(struct model *model, const char *path,
 	struct kustos_stat *stat);
+/* Copy a node's data, as far as there is room, and a zero byte. */
+bool model_data(struct model *model, const char *path, char *data, size_t size);
 int model_child_count(struct model *model, const char *path); /* -1: none */
 bool model_session_alive(struct model *model, int64_t session);
 /* Return how many ephemerals a session has, looking at every node. */

@@ -13,17 +13,19 @@
 # flags, and what to link: the objects of the simulator, and then the archives.
 
 scenario=client
-seeds=${MUTANT_SEEDS:-400}
+seeds=${MUTANT_SEEDS:-200}
 steps=${MUTANT_STEPS:-20000}
 : "${srcdir:=.}" "${CC:=cc}" "${sim_objects:?}" "${sim_libs:?}"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 count=0 at_once=2
+# It takes processors and measures no time, and others beside it do.
+renice -n 10 -p $$ >/dev/null 2>&1
 
-# hunt DIRECTORY: with the simulator there.
+# hunt DIRECTORY SEEDS: with the simulator there.
 hunt() {
 	timeout "${MUTANT_SECONDS:-300}" "$1/sim" --scenario $scenario \
-		--seed 1 --seeds "$seeds" --steps "$steps" >"$1/out" 2>&1
+		--seed 1 --seeds "$2" --steps "$steps" >"$1/out" 2>&1
 }
 
 # build DIRECTORY FILE SED-SCRIPT ...: compile the changed files, and link them.
@@ -47,6 +49,12 @@ build() {
 		$sim_libs
 }
 
+# unharmed DIRECTORY: what is as it is survives the seed that was found there.
+unharmed() {
+	"$work/none/sim" --scenario $scenario --steps "$steps" --seeds 1 \
+		--seed "$(sed -n 's/^  seed: *//p' "$1/out")" >/dev/null
+}
+
 # try DIRECTORY NAME FILE SED-SCRIPT ...: say what became of one.
 try() {
 	at=$1 name=$2
@@ -55,10 +63,12 @@ try() {
 		echo "FAIL: $name: cannot be built"
 		return
 	fi
-	hunt "$at"
+	hunt "$at" "$seeds"
 	code=$?
 	if [ $code -ge 124 ]; then
 		echo "ok: $name: crashed, or hung" # it is found that way, too
+	elif [ $code -ne 0 ] && ! unharmed "$at"; then
+		echo "FAIL: $name: $(cat "$at/out"): it is so without it"
 	elif ! grep -q '^FAILED' "$at/out"; then
 		echo "FAIL: $name: not found: $(tail -n 1 "$at/out")"
 	else
@@ -83,21 +93,20 @@ mutant() {
 	[ $((count % at_once)) -ne 0 ] || wait
 }
 
-# First of all, what is as it is must survive.
+# First of all, what is as it is must survive: here a few seeds, in test_*.c many.
 survive() {
 	wait
-	mkdir -p "$work/none"
-	if ! build "$work/none" || ! hunt "$work/none"; then
+	if ! hunt "$work/none" 20; then
 		cat "$work/none/out"
 		exit 1
 	fi
 	tail -n 1 "$work/none/out"
 }
 
+mkdir "$work/none"
+build "$work/none" || exit 1
 survive
 
-mutant S01_lease_twice_as_long lib/lease.c \
-	's/lease->timeout_ns - lease->timeout_ns/2 * lease->timeout_ns - lease->timeout_ns/'
 mutant U03_loss_told_late lib/session.c \
 	's/ku_lease_end(&session->lease));/ku_lease_end(\&session->lease) + KU_NS_PER_S);/'
 mutant S03_ghost_adopted lib/op_create.c \
@@ -124,9 +133,21 @@ mutant L05_guarantee_not_kept lib/op_start.c \
 mutant two_tries_at_once lib/op_list.c \
 	's/ && op->request.slot == NULL)/)/'
 
+# The lease, where it is tight.  Two of its parts cannot be missed here, and have
+# their tests in tests/unit/test_lease.c: its last eighth is for clocks that
+# differ, which the model's do not, and hides what counts from an answer instead
+# of from its request.  That a new connection forgets old marks changes nothing,
+# as its base is later than all of them.
+scenario=lease
+survive
+
+mutant S01_lease_twice_as_long lib/lease.c \
+	's/lease->timeout_ns - lease->timeout_ns/2 * lease->timeout_ns - lease->timeout_ns/'
+mutant S26_one_answer_is_proof lib/lease.c \
+	's/if (mark->heard_ns <= before)/if (true)/'
+
 # The line engine and the mutex.
 scenario=mutex
-seeds=${MUTANT_SEEDS:-200}
 survive
 
 # Whose node it is, and whether it is there.
@@ -141,8 +162,8 @@ mutant S07_no_sync_on_connect \
 mutant S08_absent_taken_for_first lib/rank.c \
 	's/if (!own->seen)/if (false)/'
 mutant S18_saturated_number_accepted \
-	lib/rank.c 's/own->tied || !ku_number_sound(own->number)/false/' \
-	lib/place_take.c 's/!numbered || !ku_number_sound(place->number)/!numbered/'
+	lib/rank.c 's/if (own->tied)/if (false)/' \
+	lib/place_take.c 's/line->rule->counts || ku_number_sound(place->number)/true/'
 
 # What is granted, and for how long.
 mutant S01_hold_outlives_its_epoch lib/hold.c \
@@ -162,8 +183,8 @@ mutant L17_lost_node_left_behind lib/place.c \
 mutant handoff_when_only_the_nearest_went lib/place.c \
 	'/^void ku_place_try/,/^}/s/i < place->gap;/i < 1 \&\& i < place->gap;/'
 mutant handoff_across_a_wide_gap \
-	lib/line_look.c 's/lists || place->gap > KU_NEAR ?/lists ?/' \
-	lib/place.c '/^void ku_place_try/,/^}/s/i < place->gap;/i < KU_NEAR \&\& i < place->gap;/'
+	lib/line_look.c 's/lists || place->gap > KU_WATCHED ?/lists ?/' \
+	lib/place.c '/^void ku_place_try/,/^}/s/i < place->gap;/i < KU_WATCHED \&\& i < place->gap;/'
 mutant handoff_on_another_connection \
 	lib/place.c '/^void ku_place_try/,/^}/s/place->known != client->session.connection ||//' \
 	lib/line_watch.c '/^bool ku_lookout_sees/,/^}/s/lookout->connection ==/true || \&/' \
@@ -176,22 +197,24 @@ mutant gap_forgotten_with_a_place lib/place.c \
 	's/place->known = 0;/;/'
 
 # The proof in the data of the line: each of its conditions.
-mutant proof_of_anybody lib/line_look.c \
+mutant proof_of_anybody lib/line_proof.c \
 	'/^static bool proves/,/^}/s/return .*/return reply->len > 0;/
 	/^static bool proves/,/^}/s/.*strlen(name).*//'
-mutant proof_of_the_second_taken_for_the_nearest lib/line_look.c \
+mutant proof_of_the_second_taken_for_the_nearest lib/line_proof.c \
 	's/place->gap = left;/place->gap = 0;/'
+mutant proof_of_the_third_taken_for_the_second lib/line_proof.c \
+	's/place->gap = left;/place->gap = left > 1 ? 1 : left;/'
 mutant proof_by_one_who_only_waited lib/place.c \
 	'/^static void withdraw/,/^}/s/else if (held)/else if (true)/'
-mutant proof_over_what_was_just_written lib/place.c \
+mutant proof_over_what_was_just_written lib/line_proof.c \
 	's/\.version = proof->version,/.version = -1,/'
-mutant proof_over_data_of_a_program lib/line_look.c \
+mutant proof_over_data_of_a_program lib/line_proof.c \
 	'/^static bool is_free/,/^}/s/return ku_contender_parse.*/return true;/'
-mutant L05_farewell_refused_and_forgotten lib/place.c \
+mutant L05_farewell_refused_and_forgotten lib/line_proof.c \
 	'/^static void said_farewell/,/^}/s/ku_op_undo(place->op);/ku_place_over(place);/'
 
 mutant L05_deleted_again_after_a_farewell \
-	lib/place_take.c 's/proof->request.what.kind == KU_ZK_GET/true/' \
+	lib/line_proof.c 's/proof->request.what.kind == KU_ZK_GET/true/' \
 	lib/line.c '/^void ku_place_free/,/^}/s/free(place);/memset(place, 90, sizeof(*place));/'
 
 # To be served, and to leave nothing.
@@ -272,6 +295,311 @@ mutant token_of_the_readers_own_node lib/place_take.c \
 mutant L20_try_waits_for_a_connection lib/place_take.c \
 	'/^enum kustos_err ku_place_beside/,/^}/s/place->once = once;/;/'
 
+# The semaphore.
+scenario=semaphore
+survive
+
+# How many there are.
+mutant S14_one_more_than_there_is_room_for lib/rank.c \
+	's/own->before <= own->company/own->before <= own->company + 1/'
+mutant S14_some_of_several_granted lib/pool_bid.c \
+	's/if (++bid->granted == bid->claim.count)/if (++bid->granted == 1)/'
+mutant S14_nobody_may_taken_for_one lib/pool_room.c \
+	's/lease_kind.company = room - 1;/lease_kind.company = room > 0 ? room - 1 : 0;/'
+mutant S14_number_read_once lib/mirror.c \
+	'/^static void node_event/,/^}/s/m->current = false;/return;/'
+mutant S18_saturated_numbers_counted_by_order lib/rank.c \
+	'/^static bool may_stand_before/,/^}/{s/return .*/return ku_number_before(number, other);/;s/!ku_number_before(other, number);//;}'
+mutant S08_absent_taken_for_granted lib/rank.c \
+	's/if (!own->seen)/if (false)/'
+
+# Who waits, and where.
+mutant S14_tries_and_stays lib/pool_bid.c \
+	's/err = take_shares(bid, true);/err = take_shares(bid, false);/'
+mutant S14_waits_without_the_lock lib/pool_bid.c \
+	'/^static void lock_granted/,/^}/s/enum kustos_err err = take_shares(bid, false);/&leave_lock(bid);/'
+mutant S14_lost_the_lock_and_stays lib/pool_bid.c \
+	'/^static void lock_lost/,/^}/{s/drop_shares(bid);/;/;s/queue_or_end(bid);/;/;}'
+mutant L08_room_unseen lib/line_crowd.c \
+	's/if (event != KU_WATCH_GONE)/if (false)/'
+mutant L08_growth_wakes_nobody lib/pool_room.c \
+	's/if (pool->room > 0)/if (false)/'
+mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
+	's/m->wanted \&\& is_taken_off(m)/false/'
+mutant L08_number_not_read_again_after_a_reconnect lib/mirror.c \
+	'/^static void failed/,/^}/s/read_it(m);/;/'
+mutant L08_new_number_not_waited_for lib/mirror.c \
+	's/look(m, KU_ZK_EXISTS);/m->current = true; m->calls->shows(m, reply);/'
+
+# What is left.
+mutant L05_share_left_when_given_up lib/pool_bid.c \
+	'/^void ku_bid_end/,/^}/s/drop_shares(bid);/;/'
+mutant L05_lease_left_when_given_back lib/pool_bid.c \
+	'/^static void share_released/,/^}/s/ku_place_leave(share->place);/;/'
+mutant S05_lost_lease_kept_by_who_waits lib/pool_bid.c \
+	'/^static void lease_lost/,/^}/s/drop_shares(bid);/return;/'
+
+# The simple lock.
+scenario=simple
+survive
+
+# Whose node it is.
+mutant seat_S03_node_of_another_session_adopted lib/op_resolve.c \
+	's/owner != now || op->session_id != now ||/false ||/
+	s/op->moved \&\& owner != 0 \&\& owner != now/false/'
+mutant seat_S06_known_node_adopted lib/op_resolve.c \
+	's/known == reply->stat->czxid/false/'
+mutant seat_S10_deleted_again_without_a_look lib/op_start.c \
+	's/op->czxid = unique ? 0 : op->out_stat.czxid;/op->czxid = 0;/'
+mutant seat_S09_own_node_not_watched \
+	lib/line_look.c '/^static void guard/,/^}/s/ku_place_watch_own(p)/(void)p/' \
+	lib/seat.c 's/ku_place_watch_own(first)/(void)first/'
+mutant seat_two_of_one_client_try lib/seat.c \
+	's/while (!line->busy \&\& /while (/
+	s/line->first->state == KU_PLACE_BEHIND/line->first->state <= KU_PLACE_BEHIND/'
+
+# To be served, and to leave nothing.
+mutant seat_L05_unwanted_node_forgotten lib/op_create.c \
+	's/op->unwanted \&\& op->ambiguous/false \&\& op->ambiguous/'
+mutant seat_L05_node_left_when_given_up lib/seat.c \
+	's/if (op->err == KUSTOS_OK \&\& op->kind == KU_ZK_CREATE)/if (false)/'
+mutant seat_L08_no_look_after_a_reconnect lib/line_session.c \
+	's/ \&\& place->state != KU_PLACE_NEXT//'
+mutant seat_L08_event_forgotten_after_a_defeat lib/seat.c \
+	's/else \/\* and then look \*\//else if (false)/'
+mutant seat_L08_next_of_ours_never_tries lib/seat.c \
+	'/^void ku_seat_withdraw/,/^}/s/serve(line);/;/'
+mutant seat_L20_try_waits_for_others lib/seat.c \
+	'/^static void beaten/,/^}/s/if (place->once)/if (false)/'
+mutant seat_watch_left_behind lib/seat.c \
+	'/^void ku_seat_withdraw/,/^}/s/ku_place_forget(place);/;/'
+
+# The queue.  What is rare there is looked for in more seeds.
+scenario=queue
+survive
+few=$seeds
+seeds=${MUTANT_SEEDS:-800}
+
+# What becomes of a transaction whose answer was lost.
+mutant queue_S15_lost_taken_for_done lib/receipt.c \
+	's/if (deed->version < version)/if (true)/'
+mutant queue_S15_lost_taken_for_not_done lib/receipt.c \
+	's/if (deed->version < version)/if (false)/'
+mutant queue_S15_receipt_not_asked lib/receipt.c \
+	'/^static void lost/,/^}/s/deed->state = KU_DEED_LOST;/not_done(r, deed); return;/'
+mutant queue_S15_any_version_of_the_receipt lib/receipt.c \
+	'/^static void send/,/^}/s/\.version = deed->version/.version = -1/'
+mutant queue_S15_receipt_gone_taken_for_not_done lib/receipt.c \
+	'/^static void lose_receipt/,/^}/s/finish_all(r, KU_DEED_LOST, KUSTOS_EUNKNOWN);/for (struct ku_deed *d = r->first; d; d = d->next) d->state = KU_DEED_IDLE;/'
+mutant queue_sent_again_while_others_are_on_their_way lib/receipt.c \
+	's/(r->in_flight > 0 \&\& (settles || r->over))/(r->in_flight > 0 \&\& r->over)/'
+mutant queue_path_of_a_receipt_that_is_gone lib/receipt.c \
+	'/^static void lose_receipt/,/^}/s/withdraw(r);/;/'
+mutant queue_L05_receipt_left_behind lib/op_list.c \
+	's/!op->lasting/true/'
+
+# Who gets what.
+mutant queue_S15_refused_taken_for_done lib/queue_take.c \
+	'/^static void over/,/^}/s/err == KUSTOS_OK \&\& take->taking/take->taking/;s/put_back(q, \&rest);/for (; rest.count > 0; ) ku_catch_append(\&take->taking, ku_catch_pop(\&rest));/'
+mutant queue_more_is_taken_than_asked_for lib/queue_take.c \
+	's/return sum > take->taking.count ? .*/return sum;/
+	s/^\tbool peek = take->first->peek;/\tbool peek = false;/'
+mutant queue_what_was_taken_late_is_dropped lib/queue_poll.c \
+	'/^static void give_up/,/^}/s/ku_take_step(q);/ku_take_step(q); q->take.taken_count = 0;/'
+mutant queue_what_is_kept_is_dropped_in_the_end lib/queue.c \
+	's/^\tku_put_return(q);/;/'
+mutant queue_what_is_being_taken_is_dropped_in_the_end lib/queue_take.c \
+	'/if (q->over && !q->ended)/,+1d'
+mutant queue_order_lost_by_a_look lib/queue_take.c \
+	'/^static void show(/,/^}/s/put_back(q, &q->take.caught);/;/'
+mutant queue_L27_not_listed_again lib/queue_take.c \
+	'/^static void look/,/^}/s/ku_mirror_look(&take->list);/;/;/^static void look/,/^}/s/ku_mirror_want(&take->list);/;/'
+mutant queue_empty_by_an_old_listing lib/queue_take.c \
+	's/!again \&\& t->since < take->list.asked/true/'
+mutant queue_who_puts_is_told_too_early lib/queue_put.c \
+	'/^static enum kustos_err start/,/^}/s/ku_put_pump(q);/ku_put_pump(q); ku_put_tell(put, KUSTOS_OK);/'
+mutant queue_calls_out_of_order lib/queue_batch.c \
+	'/^static bool refused/,/^}/s/return b->err == KUSTOS_OK;/return false;/'
+seeds=$few
+
+# Claims.
+scenario=claim
+survive
+
+# What becomes of a claim, or of an ack, whose answer was lost.
+mutant claim_S16_lost_taken_for_not_done lib/custody_claim.c \
+	'/^static void claimed/,/^}/s/see_mark_later(c, reply->rc);/ku_custody_missed(c, KU_MISSED_TAKEN, KUSTOS_OK);/'
+mutant claim_S16_any_marker_is_ours lib/custody_claim.c \
+	'/^static bool is_ours/,/^}/s/return .*/return true ||/'
+mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
+	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
+mutant claim_S16_lost_ack_taken_for_done lib/custody_end.c \
+	'/^static void end_answered/,/^}/s/no_answer(c, reply->rc, see_item);/ku_custody_ended(c, KUSTOS_OK);/'
+mutant claim_S16_lost_ack_taken_for_not_done lib/custody_end.c \
+	'/^static void end_answered/,/^}/s/no_answer(c, reply->rc, see_item);/ku_custody_ended(c, KUSTOS_ELOST);/'
+mutant claim_S16_item_that_is_gone_is_ours lib/custody_end.c \
+	'/^static void saw_mark/,/^}/{s/reply->stat->czxid == c->token/false/;s/same \&\& reply->rc == KU_ZK_NONODE/true/;}'
+
+# What becomes of it when the session is lost.
+mutant claim_S16_ack_in_another_session \
+	lib/custody.c 's/c->state == KU_CUSTODY_ENDING \&\& !c->ambiguous/false/' \
+	lib/custody_end.c 's/ku_custody_delete(c->item_path, c->stat.version)/ku_custody_delete(c->item_path, -1)/'
+mutant claim_L17_marker_stays_after_a_loss lib/custody.c \
+	'/^static void session_lost/,/^}/s/ku_custody_unmark(c);/;/'
+mutant claim_released_while_it_is_lost lib/desk_try.c \
+	'/^static void lost/,/^}/s/if (lent->hold != NULL)/if (true)/'
+
+# Who gets what.
+mutant claim_without_a_marker lib/custody_claim.c \
+	'/^static void claim(struct/,/^}/s/KU_ZK_EPHEMERAL/KU_ZK_EPHEMERAL_SEQUENTIAL/'
+mutant claim_any_version_is_counted lib/custody_claim.c \
+	'/^static void claim(struct/,/^}/s/\.version = c->stat.version/.version = -1/'
+mutant claim_dead_one_too_late lib/custody_claim.c \
+	's/c->stat.version >= c->depot->deliveries/c->stat.version > c->depot->deliveries/'
+mutant claim_put_back_and_not_made lib/custody_end.c \
+	's/return c->new_path != NULL ? 3 : 2/return 2/'
+# The watch of a read that was answered when nobody cared any more.
+few=$seeds
+seeds=${MUTANT_SEEDS:-300}
+mutant claim_watch_left_by_a_read_in_the_end lib/mirror.c \
+	's/(void)watch(m, m->request.what.kind);/;/'
+seeds=$few
+mutant claim_L27_not_looked_at_again lib/desk_look.c \
+	'/^static void marks_show/,/^}/s/desk->items.current = false;/;/'
+
+# The barriers.
+scenario=barrier
+survive
+
+# The simple one.
+mutant barrier_S12_event_taken_for_the_removal lib/vigil.c \
+	's/return; \/\* it is being read again.*/{ tell(vigil, KUSTOS_OK); return; }/'
+mutant barrier_L08_event_forgotten lib/mirror.c \
+	'/^static void node_event/,/^}/s/read_it(m);/;/'
+
+# To go in.
+mutant double_S12_any_event_lets_in lib/muster_look.c \
+	's/event == KU_WATCH_CREATED \&\& m->absent/true/'
+mutant double_S12_one_less_is_enough lib/muster_rule.c \
+	's/if (v->names->count >= /if (v->names->count + 1 >= /'
+mutant double_L18_old_ready_lets_in lib/muster_rule.c \
+	's/v->ready_round >= v->own_czxid/true/'
+mutant double_late_ready_lets_in lib/muster_rule.c \
+	's/? round : mzxid/? mzxid : mzxid/'
+mutant double_L18_old_ready_passed_in_silence lib/muster_step.c \
+	's/tell_others(m, KU_ZK_SET);/pass(m);/'
+mutant double_S09_own_node_not_watched lib/muster_step.c \
+	's/ku_muster_guard(m);/;/'
+mutant double_S11_node_of_an_old_session lib/muster_step.c \
+	's/ku_muster_forget(m);/;/;s/^\t\t\tjoin(m);/\t\t\tawait(m, watched);/'
+
+# To go out.
+mutant double_S12_out_without_the_others lib/muster_step.c \
+	'/^static void leave/,/^}/s/if (awaited == NULL)/if (true)/'
+mutant double_waits_for_the_next_round lib/muster_look.c \
+	's/reply->stat->czxid > m->round/false/'
+mutant double_L05_node_left_when_given_up lib/muster.c \
+	'/^void ku_muster_finish/,/^}/s/if (!in)/if (false)/'
+mutant double_ready_left_behind lib/muster_step.c \
+	's/(void)ku_muster_write(m, KU_ZK_DELETE);/;/'
+
+# The count-down latch.
+scenario=countdown
+survive
+mutant countdown_S12_one_less_is_enough recipes/tally.c \
+	's/tally->done >= (size_t)count/tally->done + 1 >= (size_t)count/'
+mutant countdown_S12_event_taken_for_the_zero lib/vigil.c \
+	's/return; \/\* it is being read again.*/{ tell(vigil, KUSTOS_OK); return; }/'
+mutant countdown_L08_event_forgotten lib/mirror.c \
+	'/^static void node_event/,/^}/s/read_it(m);/;/'
+mutant countdown_death_not_told recipes/tally.c \
+	's/return tally->dead > 0 ? KUSTOS_EBROKEN : /return /'
+mutant countdown_the_living_taken_for_dead recipes/tally.c \
+	's/kinds == KU_TALLY_MUST;/(kinds \& ~KU_TALLY_ALIVE) == KU_TALLY_MUST;/'
+
+# The latch.
+scenario=latch
+survive
+
+# Who leads, and until when.
+mutant S08_absent_taken_for_first lib/rank.c \
+	's/if (!own->seen)/if (false)/'
+mutant S09_own_node_not_watched lib/line_look.c \
+	'/^static void guard/,/^}/s/ku_place_watch_own(p)/(void)p/
+	/^static void look_again/,/^}/s/ku_place_watch_own(p)/(void)p/'
+mutant S03_anybody_may_write_into_it lib/line_watch.c \
+	's/place->kind->jealous \&\& //;s/!is_ours(place, reply)/false/'
+mutant S20_own_write_taken_for_anothers lib/place_write.c \
+	's/writing->place->version = op->out_stat.version;/;/'
+mutant S20_write_that_nobody_waits_for_is_forgotten lib/candidate_data.c \
+	'/^static void cease/,/^}/s/ku_place_unheed(.*/{ extern void ku_place_stop_writing(struct ku_place *); ku_place_stop_writing(errand->term->place); }/'
+
+# What the program is told.
+mutant U03_loss_not_told lib/candidate.c \
+	's/call_program(c, c->lost, term);/;/'
+mutant told_after_the_node_went lib/candidate_over.c \
+	's/ku_term_end(h->candidate, h->term, &h->request->errand);/inherit(\&h->request->errand), h->term->over = true, h->candidate->term = NULL;/
+	s/^static void decide/static void inherit(struct ku_errand *e);\n&/'
+mutant L13_no_new_place_after_a_loss lib/candidate.c \
+	'/^static void term_follow/,/^}/s/term_begin(c);/;/'
+mutant L13_no_new_place_after_a_hand_over lib/candidate_over.c \
+	's/ku_candidate_resume(h->candidate);/;/'
+
+# Handing over.
+mutant own_node_deleted_first lib/candidate_over.c \
+	's/for (int i = heir - 1; i >= own; i--)/for (int i = own; i < heir; i++)/'
+mutant those_between_are_left lib/candidate_over.c \
+	's/for (int i = heir - 1; i >= own; i--)/for (int i = own; i == own; i--)/'
+mutant heir_not_checked lib/candidate_over.c \
+	'/^static enum kustos_err make_deletion/,/^}/s/\.kind = KUSTOS_OP_CHECK,/.kind = KUSTOS_OP_CHECK, .path = ku_line_path(h->candidate->line), .version = -1 }; (void)(struct kustos_op){/'
+mutant S15_unknown_taken_for_done lib/candidate_over.c \
+	'/^static void deleted/,/^}/s/op->err == KUSTOS_OK ||/op->err == KUSTOS_OK || op->err == KUSTOS_EUNKNOWN ||/
+	/^static void deleted/,/^}/s/end(h, op->err);/end(h, op->err == KUSTOS_EUNKNOWN ? KUSTOS_OK : op->err);/'
+mutant given_up_while_the_transaction_is_on_its_way lib/candidate_over.c \
+	's/if (is_deleting(h)) {/if (false) {/'
+
+# Who goes on after a crash.
+mutant node_of_the_former_process_left lib/candidate_search.c \
+	's/if (!is_left(c, one->op) ||/if (true ||/'
+mutant older_node_of_the_former_process_taken lib/candidate_search.c \
+	's/out_stat.czxid > other/out_stat.czxid < other/'
+mutant second_node_of_the_former_process_left lib/candidate_search.c \
+	's/dismiss_rest(c, survey);/;/'
+
+# Who observes.
+mutant L08_observer_forgets_after_a_session lib/session.c \
+	's/ku_observers_connected(client);/;/'
+mutant L09_observer_without_a_watch lib/observe.c \
+	's/send(o, KU_ZK_GET, path, true, was_read)/send(o, KU_ZK_GET, path, false, was_read)/;s/set_timer(o, REFUSED_MS); .*/;/'
+mutant observer_keeps_the_first_it_saw lib/observe.c \
+	'/^static void was_read/,/^}/s/o->node = NULL;/;/;/^static void watched/,/^}/s/o->node = NULL;/o->node = strdup("\/elect\/a");/'
+
+# The selector.
+scenario=selector
+survive
+mutant U03_function_not_asked_to_return lib/leader.c \
+	'/^static void lost/,/^}/s/(void)interrupt(l);/;/'
+mutant L13_not_in_line_again lib/leader.c \
+	's/bool again = (late || l->requeues || l->queued)/bool again = false/'
+mutant asked_for_once_and_forgotten lib/leader.c \
+	's/l->queued = true;/;/'
+mutant given_up_before_the_function_has_returned lib/candidate.c \
+	's/c->told->kept = c->keeps;/c->told->kept = false;/'
+mutant in_line_again_while_the_function_runs lib/candidate.c \
+	'/^static void term_follow/,/^}/s/if (term->kept)/if (false)/'
+
+# Several taken together.
+scenario=together
+survive
+mutant together_in_the_order_of_the_caller lib/lockable.c \
+	's/qsort(pile->slots, count, sizeof(pile->slots\[0\]), by_path);/;/'
+mutant together_some_are_kept_after_a_failure lib/lockable.c \
+	'/^static void one_granted/,/^}/s/^	give_back(pile);/	;/'
+mutant S11_together_one_was_lost_meanwhile lib/lockable.c \
+	's/ku_hold_state(bundle->parts\[i\]) != KUSTOS_HOLD_LOST;/true;/'
+mutant S09_together_one_is_lost_and_not_the_others lib/hold.c \
+	's/ku_hold_lose(hold->bundle->whole);/;/'
+
 wait
 found=0 failed=0 i=0
 while [ $i -lt $count ]; do
@@ -284,4 +612,4 @@ while [ $i -lt $count ]; do
 	fi
 done
 echo "$found found, $failed not"
-[ "$failed" -eq 0 ]
+[ "$failed" -eq 0 ] && [ "$found" -gt 0 ]

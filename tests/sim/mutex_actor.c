@@ -5,23 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct sim_random *random_of(struct actor *a)
-{
-	return sim_actor_random(a->sim, a->index);
-}
-
 /* Objects */
 
 static void make_object(struct actor *a, struct object *object)
 {
-	struct shared *s = mutex_shared(a->sim);
-	struct sim_random *r = random_of(a);
+	struct shared *s = mutex_shared(a->it.sim);
+	struct sim_random *r = subject_random(&a->it);
 
 	object->number = s->object_count++;
 	object->line = s->crowd ? 0 : (int)sim_random_below(r, 4) / 3;
 	object->local_handoffs = s->crowd || sim_random_below(r, 2) ? 0 : 2;
-	if (mutex_recipe_of(a->sim)->make(a, object) != KUSTOS_OK)
-		sim_fail(a->sim, "simulator", "cannot make a lock");
+	if (mutex_recipe_of(a->it.sim)->make(a, object) != KUSTOS_OK)
+		sim_fail(a->it.sim, "simulator", "cannot make a lock");
 }
 
 void objects_make(struct actor *a)
@@ -39,25 +34,27 @@ static void free_object(struct actor *a, struct object *object)
 		if (turn == NULL || turn->object != object->number ||
 			turn->state != TURN_WAITING)
 			continue;
-		turn->closed = true;
-		turn->began = sim_now(a->sim);
+		ask_close(&turn->ask);
 	}
-	mutex_recipe_of(a->sim)->free(object);
+	mutex_recipe_of(a->it.sim)->free(object);
 	object->lock = NULL;
 }
 
 void object_replace(struct actor *a)
 {
-	struct object
-		*object = &a->objects[sim_random_below(random_of(a), OBJECTS)];
+	struct object *object =
+		&a->objects[sim_random_below(subject_random(&a->it), OBJECTS)];
 
-	sim_say(a->sim, a->index, "destroy", mutex_lines[object->line], 0);
+	sim_say(a->it.sim, a->it.index, "destroy", mutex_lines[object->line],
+		0);
 	free_object(a, object);
 	make_object(a, object);
 }
 
-void objects_free(struct actor *a)
+void objects_free(void *actor)
 {
+	struct actor *a = actor;
+
 	for (int i = 0; i < OBJECTS; i++)
 		free_object(a, &a->objects[i]);
 }
@@ -66,20 +63,16 @@ void objects_free(struct actor *a)
 
 static struct turn *turn_new(struct actor *a, const struct object *object)
 {
-	struct shared *s = mutex_shared(a->sim);
+	struct shared *s = mutex_shared(a->it.sim);
 	struct turn *turn = sim_calloc(1, sizeof(*turn));
 
-	if (s->turn_count == s->turn_room) {
-		s->turn_room = s->turn_room == 0 ? 64 : 2 * s->turn_room;
-		s->turns = sim_realloc(s->turns,
-			(size_t)s->turn_room * sizeof(*s->turns));
-	}
+	s->turns = sim_room(s->turns, s->turn_count, &s->turn_room,
+		sizeof(*s->turns));
 	turn->actor = a;
 	turn->object = object->number;
 	turn->kazoo = object->kazoo;
 	turn->local_handoffs = object->local_handoffs;
 	turn->line = object->line;
-	turn->began = sim_now(a->sim);
 	turn->had_excuse = a->excuses;
 	turn->number = s->turn_count;
 	s->turns[s->turn_count++] = turn;
@@ -90,8 +83,7 @@ static struct turn *turn_new(struct actor *a, const struct object *object)
 static void turn_over(struct turn *turn)
 {
 	turn->state = TURN_OVER;
-	kustos_cancel_destroy(turn->cancel);
-	turn->cancel = NULL;
+	ask_end(&turn->ask, "a turn");
 	for (int i = 0; i < SLOTS; i++)
 		if (turn->actor->turns[i] == turn)
 			turn->actor->turns[i] = NULL;
@@ -99,17 +91,17 @@ static void turn_over(struct turn *turn)
 
 static kustos_deadline some_deadline(struct actor *a)
 {
-	struct sim_random *r = random_of(a);
+	struct sim_random *r = subject_random(&a->it);
 
-	switch (sim_random_below(r, mutex_shared(a->sim)->crowd ? 64 : 8)) {
+	switch (sim_random_below(r, mutex_shared(a->it.sim)->crowd ? 64 : 8)) {
 	case 0:
 		return KUSTOS_NOW;
 	case 1:
 	case 2:
-		return sim_now(a->sim) +
+		return sim_now(a->it.sim) +
 			sim_random_between(r, 1, 100 * KU_NS_PER_MS);
 	case 3:
-		return sim_now(a->sim) +
+		return sim_now(a->it.sim) +
 			sim_random_between(r, 1, 2 * TIMEOUT_NS);
 	case 4:
 		return sim_random_below(r, 10) == 0 ? 1 : KUSTOS_FOREVER;
@@ -121,7 +113,7 @@ static kustos_deadline some_deadline(struct actor *a)
 /* Mostly nothing, seldom longer than a session lasts. */
 static int64_t some_time(struct actor *a)
 {
-	struct sim_random *r = random_of(a);
+	struct sim_random *r = subject_random(&a->it);
 
 	if (a->loner)
 		return sim_random_between(r, 0, 5 * KU_NS_PER_MS);
@@ -143,7 +135,7 @@ static int64_t some_time(struct actor *a)
 
 static void say(struct turn *turn, const char *what)
 {
-	sim_say(turn->actor->sim, turn->actor->index, what,
+	sim_say(turn->actor->it.sim, turn->actor->it.index, what,
 		turn->place ? turn->place->path : mutex_lines[turn->line],
 		turn->number);
 }
@@ -154,7 +146,7 @@ static void try_again(struct actor *a)
 	for (int i = 0; i < SLOTS; i++)
 		if (a->turns[i] != NULL)
 			return;
-	if (!a->closing && !a->ending && !sim_draining(a->sim))
+	if (!a->it.closing && !a->ending && !sim_draining(a->it.sim))
 		turn_start(a, 0, true);
 }
 
@@ -162,28 +154,29 @@ void turn_release(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 	bool reason = rules_reason(turn);
-	bool sure = rules_sure(a) && a->client->session.epoch == turn->epoch;
+	bool sure = subject_sure(&a->it) &&
+		a->it.client->session.epoch == turn->epoch;
 
 	say(turn, "release");
 	if (turn->place != NULL) {
 		turn->place->released = true;
 		/* Some do not see that they are gone before it is their turn. */
-		if (sim_random_below(random_of(a), 40) == 0)
-			line_remove_behind(a->sim, turn->place, 2);
+		if (sim_random_below(subject_random(&a->it), 40) == 0)
+			line_remove_behind(a->it.sim, turn->place, 2);
 	}
 	turn->state = TURN_OVER;
 	enum kustos_err err = kustos_hold_release(turn->hold);
 	turn->hold = NULL;
 	turn_over(turn);
 	if (err != KUSTOS_OK && err != KUSTOS_ELOST)
-		sim_fail(a->sim, "release", "turn %d: %s", turn->number,
+		sim_fail(a->it.sim, "release", "turn %d: %s", turn->number,
 			kustos_err_name(err));
 	else if (err == KUSTOS_ELOST && !reason)
-		sim_fail(a->sim, "release", "turn %d: lost for no reason",
+		sim_fail(a->it.sim, "release", "turn %d: lost for no reason",
 			turn->number);
 	else if (err == KUSTOS_OK && (!sure || turn->told > 0))
-		sim_fail(a->sim, "release", "turn %d: given back after a loss",
-			turn->number);
+		sim_fail(a->it.sim, "release",
+			"turn %d: given back after a loss", turn->number);
 	else if (a->loner)
 		try_again(a);
 }
@@ -196,14 +189,15 @@ void turn_asked(void *arg, struct kustos_hold *hold)
 	for (int i = 0; i < SLOTS; i++)
 		if (a->turns[i] != NULL && a->turns[i]->hold == hold)
 			turn = a->turns[i];
-	sim_say(a->sim, a->index, "revoked", NULL, turn ? turn->number : -1);
-	mutex_shared(a->sim)->figures.revoked++;
+	sim_say(a->it.sim, a->it.index, "revoked", NULL,
+		turn ? turn->number : -1);
+	mutex_shared(a->it.sim)->figures.revoked++;
 	if (turn == NULL || turn->state != TURN_HOLDING)
-		sim_fail(a->sim, "told", "a hold is asked for that is none");
+		sim_fail(a->it.sim, "told", "a hold is asked for that is none");
 	else if (turn->place != NULL && !turn->place->asked)
-		sim_fail(a->sim, "told", "turn %d: nobody has asked for it",
+		sim_fail(a->it.sim, "told", "turn %d: nobody has asked for it",
 			turn->number);
-	else if (sim_random_below(random_of(a), 2) == 0)
+	else if (sim_random_below(subject_random(&a->it), 2) == 0)
 		turn_release(turn);
 }
 
@@ -213,26 +207,27 @@ static void lost(void *arg, struct kustos_hold *hold)
 	struct actor *a = turn->actor;
 
 	say(turn, "lost");
-	mutex_shared(a->sim)->figures.lost++;
+	mutex_shared(a->it.sim)->figures.lost++;
 	if (turn->state != TURN_HOLDING || hold != turn->hold)
-		sim_fail(a->sim, "told", "turn %d: lost after its release",
+		sim_fail(a->it.sim, "told", "turn %d: lost after its release",
 			turn->number);
 	else if (++turn->told > 1)
-		sim_fail(a->sim, "told", "turn %d: lost twice", turn->number);
+		sim_fail(a->it.sim, "told", "turn %d: lost twice",
+			turn->number);
 	else if (!rules_reason(turn))
-		sim_fail(a->sim, "told", "turn %d: lost for no reason",
+		sim_fail(a->it.sim, "told", "turn %d: lost for no reason",
 			turn->number);
 	else if (kustos_hold_state(hold) != KUSTOS_HOLD_LOST)
-		sim_fail(a->sim, "told", "turn %d: lost, and yet not lost",
+		sim_fail(a->it.sim, "told", "turn %d: lost, and yet not lost",
 			turn->number);
-	else if (sim_random_below(random_of(a), 2) == 0)
+	else if (sim_random_below(subject_random(&a->it), 2) == 0)
 		turn_release(turn);
 }
 
 static void at_risk(void *arg, struct kustos_hold *hold)
 {
 	struct turn *turn = arg;
-	struct sim *sim = turn->actor->sim;
+	struct sim *sim = turn->actor->it.sim;
 
 	say(turn, "at risk");
 	if (turn->state != TURN_HOLDING || hold != turn->hold)
@@ -251,38 +246,41 @@ static void at_risk(void *arg, struct kustos_hold *hold)
 static void mind_risk(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	int64_t ms = sim_random_between(random_of(a), 0, TIMEOUT_MS);
+	int64_t ms = sim_random_between(subject_random(&a->it), 0, TIMEOUT_MS);
 
 	turn->risk_ns = ms * KU_NS_PER_MS;
 	turn->minds_risk = true;
 	if (kustos_hold_at_risk(turn->hold, ms, at_risk, turn) != KUSTOS_OK)
-		sim_fail(a->sim, "simulator", "cannot listen for risk");
+		sim_fail(a->it.sim, "simulator", "cannot listen for risk");
 }
 
 static void hold_it(struct turn *turn, struct kustos_hold *hold)
 {
 	struct actor *a = turn->actor;
-	struct shared *s = mutex_shared(a->sim);
-	const struct recipe *recipe = mutex_recipe_of(a->sim);
+	struct shared *s = mutex_shared(a->it.sim);
+	const struct recipe *recipe = mutex_recipe_of(a->it.sim);
 
 	turn->state = TURN_HOLDING;
 	turn->hold = hold;
-	turn->epoch = a->client->session.epoch;
-	turn->until = sim_now(a->sim) + (a->closing ? 0 : some_time(a));
-	turn->place = line_find(s, kustos_hold_path(hold));
+	turn->epoch = a->it.client->session.epoch;
+	turn->until = sim_now(a->it.sim) + (a->it.closing ? 0 : some_time(a));
+	turn->place = recipe->seat ? line_find_token(s, kustos_hold_path(hold),
+					     kustos_hold_token(hold))
+				   : line_find(s, kustos_hold_path(hold));
 	say(turn, "granted");
 	rules_granted(turn);
-	if (turn->place != NULL && turn->until > sim_now(a->sim) + TIMEOUT_NS &&
-		sim_random_below(random_of(a), 4) == 0)
-		line_remove_soon(a->sim, turn->place, REMOVED_NS);
+	if (turn->place != NULL &&
+		turn->until > sim_now(a->it.sim) + TIMEOUT_NS &&
+		sim_random_below(subject_random(&a->it), 4) == 0)
+		line_remove_soon(a->it.sim, turn->place, REMOVED_NS);
 	if (kustos_hold_on_lost(hold, lost, turn) != KUSTOS_OK)
-		sim_fail(a->sim, "simulator", "cannot listen for a loss");
+		sim_fail(a->it.sim, "simulator", "cannot listen for a loss");
 	if (turn->state == TURN_HOLDING &&
-		sim_random_below(random_of(a), 4) == 0)
+		sim_random_below(subject_random(&a->it), 4) == 0)
 		mind_risk(turn);
 	if (turn->state == TURN_HOLDING && recipe->holds != NULL)
 		recipe->holds(turn);
-	if (turn->state == TURN_HOLDING && turn->until <= sim_now(a->sim))
+	if (turn->state == TURN_HOLDING && turn->until <= sim_now(a->it.sim))
 		turn_release(turn);
 }
 
@@ -292,13 +290,13 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 	struct actor *a = turn->actor;
 
 	if (turn->state != TURN_WAITING) {
-		sim_fail(a->sim, "ends once", "turn %d ended twice",
+		sim_fail(a->it.sim, "ends once", "turn %d ended twice",
 			turn->number);
 		return;
 	}
 	rules_ended(turn, err);
 	if ((err == KUSTOS_OK) != (hold != NULL)) {
-		sim_fail(a->sim, "ends once", "turn %d: %s with%s a hold",
+		sim_fail(a->it.sim, "ends once", "turn %d: %s with%s a hold",
 			turn->number, kustos_err_name(err), hold ? "" : "out");
 		return;
 	}
@@ -315,6 +313,10 @@ static bool is_contended(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 
+	/* Whose outcome is not known may have made it. */
+	if (mutex_recipe_of(a->it.sim)->seat &&
+		a->it.client->ops.oldest != NULL)
+		return true;
 	for (int i = 0; i < SLOTS; i++) {
 		struct turn *other = a->turns[i];
 
@@ -323,8 +325,8 @@ static bool is_contended(struct turn *turn)
 			!(other->shares && turn->shares))
 			return other->contended = true;
 	}
-	return line_busy(mutex_shared(a->sim), turn->line, turn->shares,
-		a->client->session.id);
+	return line_busy(mutex_shared(a->it.sim), turn->line, turn->shares,
+		a->it.client->session.id);
 }
 
 /* Ask, in a free slot. */
@@ -332,18 +334,17 @@ static void turn_ask(struct turn *turn, int slot, const struct object *object)
 {
 	struct actor *a = turn->actor;
 
-	if (kustos_cancel_create(&turn->cancel) != KUSTOS_OK)
-		sim_fail(a->sim, "simulator", "cannot make a cancel object");
+	ask_begin(&turn->ask, &a->it, turn->ask.deadline);
 	a->turns[slot] = turn;
 	a->started++;
-	mutex_shared(a->sim)->figures.started++;
+	mutex_shared(a->it.sim)->figures.started++;
 	turn->contended = is_contended(turn);
 	say(turn,
-		turn->from != NULL			  ? "beside"
-			: turn->deadline == KUSTOS_NOW	  ? "try"
-			: turn->deadline < KUSTOS_FOREVER ? "wait"
-							  : "acquire");
-	enum kustos_err err = mutex_recipe_of(a->sim)->ask(turn, object,
+		turn->from != NULL			      ? "beside"
+			: turn->ask.deadline == KUSTOS_NOW    ? "try"
+			: turn->ask.deadline < KUSTOS_FOREVER ? "wait"
+							      : "acquire");
+	enum kustos_err err = mutex_recipe_of(a->it.sim)->ask(turn, object,
 		granted);
 	if (err != KUSTOS_OK) {
 		rules_ended(turn, err);
@@ -354,12 +355,12 @@ static void turn_ask(struct turn *turn, int slot, const struct object *object)
 
 void turn_start(struct actor *a, int slot, bool once)
 {
-	const struct recipe *recipe = mutex_recipe_of(a->sim);
-	struct sim_random *r = random_of(a);
+	const struct recipe *recipe = mutex_recipe_of(a->it.sim);
+	struct sim_random *r = subject_random(&a->it);
 	struct object *object = &a->objects[sim_random_below(r, OBJECTS)];
 	struct turn *turn = turn_new(a, object);
 
-	turn->deadline = once ? KUSTOS_NOW : some_deadline(a);
+	turn->ask.deadline = once ? KUSTOS_NOW : some_deadline(a);
 	turn->fickle = sim_random_below(r, 3) == 0;
 	if (recipe->choose != NULL)
 		recipe->choose(turn);
@@ -374,8 +375,8 @@ void turn_beside(struct actor *a, int slot, struct turn *from,
 	turn->from = from;
 	turn->shares = true;
 	turn->local_handoffs = 0;
-	turn->deadline = some_deadline(a);
-	turn->fickle = sim_random_below(random_of(a), 3) == 0;
+	turn->ask.deadline = some_deadline(a);
+	turn->fickle = sim_random_below(subject_random(&a->it), 3) == 0;
 	turn->wrong = from->shares || from->line != object->line ||
 		from->kazoo != object->kazoo;
 	turn->doomed = kustos_hold_state(from->hold) == KUSTOS_HOLD_LOST;
@@ -384,30 +385,29 @@ void turn_beside(struct actor *a, int slot, struct turn *from,
 
 void turn_cancel(struct turn *turn)
 {
-	if (turn->fired)
+	if (turn->ask.fired)
 		return;
-	turn->fired = true;
-	turn->began = sim_now(turn->actor->sim);
 	say(turn, "cancel");
-	kustos_cancel_fire(turn->cancel);
+	ask_fire(&turn->ask);
 }
 
 void turn_step(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	struct sim_random *r = random_of(a);
-	const struct recipe *recipe = mutex_recipe_of(a->sim);
+	struct sim_random *r = subject_random(&a->it);
+	const struct recipe *recipe = mutex_recipe_of(a->it.sim);
 
 	if (turn->state == TURN_HOLDING) {
 		rules_held(turn);
-		if (recipe->holds != NULL && !sim_draining(a->sim))
+		if (recipe->holds != NULL && !sim_draining(a->it.sim))
 			recipe->holds(turn);
-		if (turn->until <= sim_now(a->sim) || sim_draining(a->sim))
+		if (turn->until <= sim_now(a->it.sim) ||
+			sim_draining(a->it.sim))
 			turn_release(turn);
 		return;
 	}
 	rules_waiting(turn);
-	if (!sim_draining(a->sim) && turn->fickle &&
+	if (!sim_draining(a->it.sim) && turn->fickle &&
 		sim_random_below(r, 20) == 0)
 		turn_cancel(turn);
 }

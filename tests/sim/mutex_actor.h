@@ -4,14 +4,16 @@
  * contenders that are not ours (mutex_foreign.c), what must hold (mutex_rules.c,
  * mutex_waits.c, mutex_holds.c), how it ends (mutex_end.c), and who acts
  * (scenario_mutex.c).  What lock it is, and what only that one does, says a
- * recipe: the mutex's is in mutex_recipe.c, the read/write lock's in rw_recipe.c.
+ * recipe: mutex_recipe.c, rw_recipe.c, simple_recipe.c.
  */
 #ifndef SIM_MUTEX_ACTOR_H
 #define SIM_MUTEX_ACTOR_H
 
-#include "sim.h"
-
-#include "client.h"
+#include "ask.h"
+#include "ending.h"
+#include "ledger.h"
+#include "stranger.h"
+#include "subject.h"
 
 #include <kustos/hold.h>
 
@@ -28,15 +30,6 @@
 #define PREFIX "/locks"
 
 struct actor;
-
-/* What became of a contender's node. */
-enum fate {
-	FATE_THERE,
-	FATE_DELETED, /* somebody asked for it: its owner, it is to be hoped */
-	FATE_REMOVED, /* from outside */
-	FATE_KILLED,  /* its session was ended from outside */
-	FATE_EXPIRED  /* its session ended */
-};
 
 struct place { /* a contender's node */
 	char path[128];
@@ -68,12 +61,8 @@ struct turn {
 	int local_handoffs;
 	int line, number;
 	enum turn_state state;
-	kustos_deadline deadline;
-	struct kustos_cancel *cancel;
-	bool fickle; /* may be canceled */
-	bool fired;
-	bool closed;	     /* its object was destroyed */
-	int64_t began;	     /* or was canceled, or closed */
+	struct ask ask;
+	bool fickle;	     /* may be canceled */
 	bool contended;	     /* there was somebody else meanwhile */
 	int64_t alone_since; /* nobody for it to wait for, as it was seen */
 	int made; /* nodes that its client has made in its line since */
@@ -105,26 +94,19 @@ struct object {
 };
 
 struct actor {
-	struct sim *sim;
-	int index;
+	struct subject it;
 	bool active;
 
 	/* Of ours. */
-	struct kustos_client *client;
-	bool due, gone, closing;
 	bool ending; /* gives up, to be closed */
 	bool loner;  /* asks for one at a time, in a crowd */
 	struct object objects[OBJECTS];
 	struct turn *turns[SLOTS];
-	int64_t awake_since; /* INT64_MAX while it is paused */
-	int64_t away_since;  /* INT64_MAX while it is connected */
-	int started, made;   /* acquisitions, nodes */
-	int excuses;	     /* for nodes beyond one each */
+	int started, made; /* acquisitions, nodes */
+	int excuses;	   /* for nodes beyond one each */
 
 	/* The foreigner. */
-	struct ku_zk *zk;
-	bool connected, ended;
-	int pending;
+	struct stranger he;
 };
 
 /* What came of a run, for tests. */
@@ -147,6 +129,7 @@ struct mark {
 };
 
 struct recipe {
+	bool seat; /* the line itself is the only node; the rest is NULL */
 	const struct mark *marks;
 	int mark_count;
 	const char *const *names; /* which the foreigner makes */
@@ -181,20 +164,16 @@ struct shared {
 	int first_there; /* none before this one is there */
 	struct turn **turns;
 	int turn_count, turn_room;
-	int object_count;    /* that ever were */
-	int *session_client; /* by the number of the session */
-	int session_room;
+	int object_count; /* that ever were */
+	struct ledger ledger;
 	struct mutex_figures figures;
 	/* How far it was granted, to writers and to readers. */
 	int64_t granted[LINES][2];
 	int64_t sound[LINES]; /* since when the counter is not near its end */
 	bool private_data[LINES]; /* a program's, in the line's node */
-	int64_t ended;		  /* session that ended last */
-	int64_t killed[MACHINES];
-	char removing[128]; /* node that is deleted from outside */
 	int64_t applied[SERVERS], applying[SERVERS]; /* zxids, a while ago */
 	int64_t next_look;
-	int64_t drain_since, idle_since, empty_since;
+	struct ending ending;
 };
 
 struct shared *mutex_shared(struct sim *sim);
@@ -217,6 +196,10 @@ void line_remove_soon(struct sim *sim, const struct place *place,
 /* mutex_order.c */
 
 struct place *line_find(struct shared *s, const char *path);
+
+/* The same for one of several that had the path one after the other. */
+struct place *line_find_token(struct shared *s, const char *path,
+	int64_t token);
 
 /* Does one that shares, or does not, wait for "place"? */
 bool line_blocks(const struct place *place, bool shares);
@@ -257,24 +240,16 @@ void turn_asked(void *arg, struct kustos_hold *hold);
    Who waits for one then is told. */
 void objects_make(struct actor *a);
 void object_replace(struct actor *a);
-void objects_free(struct actor *a);
+void objects_free(void *actor);
 
 /* mutex_foreign.c */
 
-extern const struct kustos_acl foreign_anyone;
 void foreign_step(struct actor *a);
 void foreign_submit(struct actor *a, const struct ku_zk_request *request);
 void foreign_set(struct actor *a, const char *path, const char *data);
 bool foreign_done(struct actor *a);
 
 /* mutex_rules.c */
-
-/* How late something may be that happens by a timer: a step in the same
-   instant. */
-#define LATE_NS (2 * KU_NS_PER_MS)
-
-/* Is a client certain of its session, by its own clock? */
-bool rules_sure(const struct actor *a);
 
 /* Did a node go in a way of which no clock knows? */
 bool rules_excused(const struct place *place);
@@ -307,12 +282,10 @@ extern const struct sim_invariant mutex_rules[MUTEX_RULE_COUNT];
 
 /* mutex_end.c */
 
-void mutex_drain(struct sim *sim);
 bool mutex_settled(struct sim *sim);
 
 /* scenario_mutex.c */
 
-void mutex_close(struct actor *a, kustos_deadline budget);
 void mutex_end(struct sim *sim);
 extern const struct sim_actor mutex_client;
 
@@ -321,15 +294,12 @@ extern const struct sim_actor mutex_client;
 	.clients = MACHINES, .servers = SERVERS, .timeout_ms = TIMEOUT_MS, \
 	.step_ms = 20, \
 	.faults.rate = { \
-		[SIM_LOSE_REPLY] = 6000, [SIM_DELAY_REPLY] = 500, \
-		[SIM_CUT] = 500, [SIM_HOLE] = 150, [SIM_EXPIRE] = 100, \
-		[SIM_PAUSE] = 1000, [SIM_DELETE] = 1000, \
-		[SIM_REMOVE_PARENT] = 30, [SIM_STOP_SERVER] = 60, \
-		[SIM_LAG] = 4000, \
+		SUBJECT_FAULTS, \
+		[SIM_DELETE] = 1000, \
 	}, \
 	.cut_off = true, .swarm = true, .prefix = PREFIX, \
 	.actor = &mutex_client, .state_size = sizeof(struct shared), \
-	.end = mutex_end, .drain = mutex_drain, .settled = mutex_settled, \
+	.end = mutex_end, .drain = subjects_drain, .settled = mutex_settled, \
 	.settle_ms = 60000, .note = line_note, .change = line_change, \
 	.invariants = mutex_rules, .invariant_count = MUTEX_RULE_COUNT
 

@@ -2,23 +2,14 @@
    left, then all is closed. */
 #include "mutex_actor.h"
 
-#include "model_impl.h"
-
 /* Once faults are over: to be served; then, to be tidy. */
 #define SERVED_NS (7 * TIMEOUT_NS)
 #define TIDY_NS (4 * TIMEOUT_NS)
 
-void mutex_drain(struct sim *sim)
-{
-	mutex_shared(sim)->drain_since = sim_now(sim);
-	for (int i = 0; i < MACHINES; i++)
-		sched_resume(sim_sched(sim), i);
-}
-
 static bool everybody_served(struct sim *sim)
 {
 	struct shared *s = mutex_shared(sim);
-	bool late = sim_now(sim) > s->drain_since + SERVED_NS;
+	bool late = sim_now(sim) > sim_drain_since(sim) + SERVED_NS;
 	bool served = foreign_done(mutex_actor_of(sim, FOREIGNER));
 
 	for (int i = 0; i < s->count; i++) {
@@ -34,53 +25,6 @@ static bool everybody_served(struct sim *sim)
 		}
 	}
 	return served;
-}
-
-static int server_watches(struct sim *sim)
-{
-	int n = 0;
-
-	for (int i = 0; i < SERVERS; i++)
-		n += (int)sim_model(sim)->servers[i].watches.count;
-	return n;
-}
-
-/* Has a client forgotten all that it was asked? */
-static bool is_idle(const struct kustos_client *client)
-{
-	const struct ku_ring *here = &client->lines.here;
-	const struct ku_ring *away = &client->lines.away;
-
-	return here->next == here && away->next == away &&
-		client->waits == NULL && client->ops.oldest == NULL;
-}
-
-static bool all_tidy(struct sim *sim)
-{
-	struct shared *s = mutex_shared(sim);
-	struct place *left = line_some(s, false, 0);
-	int watches = server_watches(sim);
-	bool busy = false;
-
-	for (int i = 0; i < s->count; i++) {
-		struct actor *a = mutex_actor_of(sim, i);
-
-		if (!a->gone && a->client->watches.entries != NULL)
-			watches++;
-		if (!a->gone && !is_idle(a->client))
-			busy = true;
-	}
-	if (left == NULL && watches == 0 && !busy)
-		return true;
-	if (sim_now(sim) <= s->idle_since + TIDY_NS)
-		return false;
-	if (left != NULL)
-		sim_fail(sim, "orphan", "%s", left->path);
-	else if (watches > 0)
-		sim_fail(sim, "watches", "%d are left", watches);
-	else
-		sim_fail(sim, "orphan", "a client is not idle");
-	return false;
 }
 
 /* A client makes one node for each acquisition, but for those that it lost. */
@@ -99,28 +43,21 @@ static void check_made(struct sim *sim)
 	}
 }
 
+static const char *left(struct sim *sim)
+{
+	const struct place *place = line_some(mutex_shared(sim), false, 0);
+
+	check_made(sim);
+	return place != NULL ? place->path : NULL;
+}
+
 bool mutex_settled(struct sim *sim)
 {
-	struct shared *s = mutex_shared(sim);
-	bool gone = true;
+	static const struct ending_rules rules = {
+		everybody_served,
+		left,
+		TIDY_NS,
+	};
 
-	if (s->idle_since == 0) {
-		if (everybody_served(sim))
-			s->idle_since = sim_now(sim);
-		return false;
-	}
-	if (s->empty_since == 0) {
-		if (all_tidy(sim))
-			s->empty_since = sim_now(sim);
-		check_made(sim);
-		return false;
-	}
-	for (int i = 0; i < s->count; i++) {
-		struct actor *a = mutex_actor_of(sim, i);
-
-		if (!a->gone && !a->closing)
-			mutex_close(a, KUSTOS_FOREVER);
-		gone = gone && a->gone;
-	}
-	return gone;
+	return ending_settled(sim, &mutex_shared(sim)->ending, &rules);
 }

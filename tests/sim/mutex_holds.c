@@ -3,32 +3,20 @@
 
 #include "model_impl.h"
 
-static void mind_absence(struct actor *a)
-{
-	if (a->gone || a->client->session.state == KUSTOS_CONNECTED)
-		a->away_since = INT64_MAX;
-	else if (a->away_since == INT64_MAX)
-		a->away_since = sim_now(a->sim);
-	if (sim_paused(a->sim, a->index))
-		a->awake_since = INT64_MAX;
-	else if (a->awake_since == INT64_MAX)
-		a->awake_since = sim_now(a->sim);
-}
-
 /* A loss is told at once; one from outside as soon as it can be known. */
 static const char *check_told(struct turn *turn, bool held)
 {
 	struct actor *a = turn->actor;
-	int64_t now = sim_now(a->sim);
+	int64_t now = sim_now(a->it.sim);
 	bool gone = turn->place->fate != FATE_THERE;
 
-	if (turn->told > 0 || a->awake_since == INT64_MAX) {
+	if (turn->told > 0 || a->it.awake_since == INT64_MAX) {
 		turn->lost_since = 0;
 		return NULL;
 	}
 	if (!held && turn->lost_since == 0)
 		turn->lost_since = now;
-	if (!held && now > turn->lost_since + LATE_NS)
+	if (!held && now > turn->lost_since + ASK_LATE_NS)
 		return "a hold was lost, and nobody was told";
 	if (gone && now > rules_by(a, turn->place->gone_at) + TIMEOUT_NS)
 		return "the node of a hold is gone, and nobody was told";
@@ -39,24 +27,25 @@ static const char *check_told(struct turn *turn, bool held)
 static const char *check_risk(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	int64_t now = sim_now(a->sim);
-	int64_t left = ku_lease_left(&a->client->session.lease, now);
+	int64_t now = sim_now(a->it.sim);
+	int64_t left = ku_lease_left(&a->it.client->session.lease, now);
 
-	if (!turn->minds_risk || a->awake_since == INT64_MAX)
+	if (!turn->minds_risk || a->it.awake_since == INT64_MAX)
 		return NULL;
 	if (left > turn->risk_ns) {
 		turn->risk_since = 0;
 		turn->was_safe = true;
 		if (turn->safe_since == 0)
 			turn->safe_since = now;
-		if (now > turn->safe_since + 10 * LATE_NS)
+		if (now > turn->safe_since + 10 * ASK_LATE_NS)
 			turn->warned = false;
 		return NULL;
 	}
 	turn->safe_since = 0;
 	if (turn->risk_since == 0)
 		turn->risk_since = now;
-	return !turn->warned && now > rules_by(a, turn->risk_since) + LATE_NS
+	return !turn->warned &&
+			now > rules_by(a, turn->risk_since) + ASK_LATE_NS
 		? "a hold is at risk, and nobody was told"
 		: NULL;
 }
@@ -81,7 +70,7 @@ static const char *count_holder(struct holders *holders,
 
 		if (!may_overlap(turn, other))
 			return "two hold it, each by its own clock";
-		mutex_shared(turn->actor->sim)
+		mutex_shared(turn->actor->it.sim)
 			->figures.together += other->line == turn->line;
 	}
 	holders->turns[holders->count++] = turn;
@@ -91,11 +80,11 @@ static const char *count_holder(struct holders *holders,
 static const char *check_hold(struct turn *turn, struct holders *holders)
 {
 	struct actor *a = turn->actor;
-	const struct ku_session *session = &a->client->session;
+	const struct ku_session *session = &a->it.client->session;
 
 	/* Asking may declare a loss; and nobody is to be helped by being asked,
 	   so what can be told without is told without. */
-	bool held = rules_sure(a) &&
+	bool held = subject_sure(&a->it) &&
 		kustos_hold_state(turn->hold) != KUSTOS_HOLD_LOST;
 	const char *wrong = check_told(turn, held);
 
@@ -135,7 +124,7 @@ static const char *check_holds(struct sim *sim)
 	for (int i = 0; i < s->count; i++) {
 		struct actor *a = mutex_actor_of(sim, i);
 
-		mind_absence(a);
+		subject_mind(&a->it);
 		for (int k = 0; k < SLOTS && wrong == NULL; k++)
 			if (a->turns[k] != NULL &&
 				a->turns[k]->state == TURN_HOLDING &&

@@ -15,13 +15,15 @@
 
 const char *const mutex_lines[LINES] = { PREFIX "/a", PREFIX "/b" };
 
-static int line_of(const char *path)
+static int line_of(const struct recipe *recipe, const char *path)
 {
+	char end = recipe->seat ? '\0' : '/';
+
 	for (int i = 0; i < LINES; i++) {
 		size_t len = strlen(mutex_lines[i]);
 
 		if (strncmp(path, mutex_lines[i], len) == 0)
-			return path[len] == '/' ? i : -1;
+			return path[len] == end ? i : -1;
 	}
 	return -1;
 }
@@ -85,24 +87,12 @@ static bool is_contender(const struct recipe *recipe, const char *name,
 	return false;
 }
 
-static int client_of(struct shared *s, int64_t owner)
-{
-	int number = (int)(owner >> 8 & 0xffffff);
-
-	if (owner == 0 || number >= s->session_room)
-		return FOREIGNER;
-	return s->session_client[number];
-}
-
 static struct place *add_place(struct shared *s)
 {
 	struct place *place = sim_calloc(1, sizeof(*place));
 
-	if (s->place_count == s->place_room) {
-		s->place_room = s->place_room == 0 ? 64 : 2 * s->place_room;
-		s->places = sim_realloc(s->places,
-			(size_t)s->place_room * sizeof(*s->places));
-	}
+	s->places = sim_room(s->places, s->place_count, &s->place_room,
+		sizeof(*s->places));
 	place->serial = (uint64_t)s->place_count;
 	s->places[s->place_count++] = place;
 	return place;
@@ -200,16 +190,17 @@ static void created(struct sim *sim, const char *path, int64_t zxid,
 	int64_t owner, bool sequential)
 {
 	struct shared *s = mutex_shared(sim);
-	int line = line_of(path);
-	bool shares;
-	int32_t number;
+	const struct recipe *recipe = mutex_recipe_of(sim);
+	int line = line_of(recipe, path);
+	bool shares = false;
+	int32_t number = 0;
 
 	if (line < 0) {
 		line_made(sim, path);
 		return;
 	}
-	if (!is_contender(mutex_recipe_of(sim), strrchr(path, '/') + 1, &number,
-		    &shares))
+	if (!recipe->seat &&
+		!is_contender(recipe, strrchr(path, '/') + 1, &number, &shares))
 		return;
 	struct place *place = add_place(s);
 	snprintf(place->path, sizeof(place->path), "%s", path);
@@ -219,8 +210,8 @@ static void created(struct sim *sim, const char *path, int64_t zxid,
 	place->token = zxid;
 	place->order = place->serial;
 	place->owner = owner;
-	place->client = client_of(s, owner);
-	if (!sequential)
+	place->client = ledger_client(&s->ledger, owner, FOREIGNER);
+	if (!sequential && !recipe->seat)
 		find_twin(s, place);
 	tell_turns(sim, place);
 	if (place->client == FOREIGNER)
@@ -230,14 +221,34 @@ static void created(struct sim *sim, const char *path, int64_t zxid,
 		line_remove_soon(sim, place, REMOVED_NS);
 }
 
-static enum fate fate_of(struct shared *s, const struct place *place)
+/* Was the node that had the path before taken away from outside so lately that
+   its holder may not know, and delete this one instead? */
+static bool is_mistaken(struct sim *sim, const struct place *place)
 {
-	if (strcmp(s->removing, place->path) == 0)
-		return FATE_REMOVED;
-	if (place->owner == 0 || place->owner != s->ended)
-		return FATE_DELETED;
-	return s->killed[place->client] == place->owner ? FATE_KILLED
-							: FATE_EXPIRED;
+	struct shared *s = mutex_shared(sim);
+
+	for (int i = (int)place->serial - 1; i >= 0; i--) {
+		const struct place *other = s->places[i];
+
+		if (other->line != place->line)
+			continue;
+		if (sim_now(sim) > other->gone_at + TIMEOUT_NS)
+			return false;
+		if (other->fate == FATE_REMOVED)
+			return true;
+	}
+	return false;
+}
+
+static enum fate fate_of(struct sim *sim, const struct place *place)
+{
+	enum fate fate = ledger_fate(&mutex_shared(sim)->ledger, place->path,
+		place->owner);
+
+	return fate == FATE_DELETED && mutex_recipe_of(sim)->seat &&
+			is_mistaken(sim, place)
+		? FATE_REMOVED
+		: fate;
 }
 
 static void deleted(struct sim *sim, const char *path, int64_t zxid)
@@ -247,10 +258,10 @@ static void deleted(struct sim *sim, const char *path, int64_t zxid)
 
 	if (place == NULL)
 		return;
-	place->fate = fate_of(s, place);
+	place->fate = fate_of(sim, place);
 	place->gone_at = sim_now(sim);
 	place->gone_zxid = zxid;
-	s->removing[0] = '\0';
+	ledger_gone(&s->ledger);
 	if (place->client != FOREIGNER && place->fate != FATE_DELETED)
 		mutex_actor_of(sim, place->client)->excuses++;
 }
@@ -282,7 +293,7 @@ static void set(struct sim *sim, const char *path)
 
 	if (place != NULL)
 		place->asked = true;
-	for (int i = 0; i < LINES; i++)
+	for (int i = 0; i < LINES && !mutex_recipe_of(sim)->seat; i++)
 		if (strcmp(path, mutex_lines[i]) == 0)
 			line_set(sim, i);
 }
@@ -306,18 +317,6 @@ static bool is_line(const char *path)
 			strcmp(path, mutex_lines[1]) == 0);
 }
 
-static void session_begins(struct shared *s, int client, int64_t id)
-{
-	int number = (int)(id >> 8 & 0xffffff);
-
-	if (number >= s->session_room) {
-		s->session_room = 2 * number + 16;
-		s->session_client = sim_realloc(s->session_client,
-			(size_t)s->session_room * sizeof(int));
-	}
-	s->session_client[number] = client;
-}
-
 void line_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
@@ -325,12 +324,5 @@ void line_note(struct sim *sim, enum model_note what, int client,
 
 	if (what == NOTE_SERVE && client < OURS && is_line(path))
 		s->figures.looks++;
-	else if (what == NOTE_SESSION_NEW)
-		session_begins(s, client, value);
-	else if (what == NOTE_SESSION_END)
-		s->ended = value;
-	else if (what == NOTE_FAULT && client >= 0 && value > 0xffff)
-		s->killed[client] = value;
-	else if (what == NOTE_FAULT && client < 0 && path != NULL)
-		snprintf(s->removing, sizeof(s->removing), "%s", path);
+	ledger_note(&s->ledger, what, client, path, value);
 }

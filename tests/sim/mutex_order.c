@@ -14,6 +14,17 @@ struct place *line_find(struct shared *s, const char *path)
 	return NULL;
 }
 
+struct place *line_find_token(struct shared *s, const char *path, int64_t token)
+{
+	for (int i = s->place_count - 1; i >= 0; i--) {
+		struct place *place = s->places[i];
+
+		if (place->token == token && strcmp(place->path, path) == 0)
+			return place;
+	}
+	return NULL;
+}
+
 bool line_blocks(const struct place *place, bool shares)
 {
 	return !(place->shares && shares);

@@ -27,7 +27,7 @@ static const char *const names[] = {
 static enum kustos_err make(struct actor *a, struct object *object)
 {
 	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
-	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	struct sim_random *r = subject_random(&a->it);
 	struct kustos_mutex *mutex = NULL;
 
 	options.local_handoffs = object->local_handoffs;
@@ -39,7 +39,7 @@ static enum kustos_err make(struct actor *a, struct object *object)
 		options.on_revoke = turn_asked;
 		options.on_revoke_arg = a;
 	}
-	enum kustos_err err = kustos_mutex_create(a->client,
+	enum kustos_err err = kustos_mutex_create(a->it.client,
 		mutex_lines[object->line], &options, &mutex);
 	object->lock = mutex;
 	return err;
@@ -53,8 +53,8 @@ static void free_lock(struct object *object)
 static enum kustos_err ask(struct turn *turn, const struct object *object,
 	kustos_granted_fn *granted)
 {
-	return kustos_mutex_acquire_async(object->lock, turn->deadline,
-		turn->cancel, granted, turn);
+	return kustos_mutex_acquire_async(object->lock, turn->ask.deadline,
+		turn->ask.cancel, granted, turn);
 }
 
 const struct recipe mutex_recipe = {

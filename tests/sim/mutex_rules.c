@@ -11,15 +11,6 @@
 #define KNOWN_NS (20 * KU_NS_PER_MS)
 #define KNOWN_LATE_NS TIMEOUT_NS
 
-bool rules_sure(const struct actor *a)
-{
-	const struct ku_session *session = &a->client->session;
-
-	return (session->state == KUSTOS_CONNECTED ||
-		       session->state == KUSTOS_SUSPENDED) &&
-		ku_lease_left(&session->lease, sim_now(a->sim)) > 0;
-}
-
 bool rules_excused(const struct place *place)
 {
 	return place->fate == FATE_REMOVED || place->fate == FATE_KILLED;
@@ -28,13 +19,14 @@ bool rules_excused(const struct place *place)
 bool rules_reason(const struct turn *turn)
 {
 	return turn->stale || turn->place == NULL ||
-		turn->place->fate != FATE_THERE || !rules_sure(turn->actor) ||
-		turn->actor->client->session.epoch != turn->epoch;
+		turn->place->fate != FATE_THERE ||
+		!subject_sure(&turn->actor->it) ||
+		turn->actor->it.client->session.epoch != turn->epoch;
 }
 
 int64_t rules_by(const struct actor *a, int64_t at_ns)
 {
-	return at_ns > a->awake_since ? at_ns : a->awake_since;
+	return at_ns > a->it.awake_since ? at_ns : a->it.awake_since;
 }
 
 /* A grant */
@@ -50,37 +42,40 @@ int64_t rules_known_ns(const struct sim *sim)
    server that the client talks to had applied it. */
 static bool is_known_gone(struct actor *a, const struct place *place)
 {
-	struct shared *s = mutex_shared(a->sim);
-	int server = model_server_of(sim_model(a->sim), a->index);
+	struct shared *s = mutex_shared(a->it.sim);
+	int server = model_server_of(sim_model(a->it.sim), a->it.index);
 
 	return place->fate != FATE_THERE && server >= 0 &&
 		place->gone_zxid <= s->applied[server] &&
-		a->awake_since < sim_now(a->sim) - rules_known_ns(a->sim);
+		a->it.awake_since <
+		sim_now(a->it.sim) - rules_known_ns(a->it.sim);
 }
 
 static void check_place(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 	struct place *place = turn->place;
-	struct place *before = line_before(mutex_shared(a->sim), place);
+	struct place *before = line_before(mutex_shared(a->it.sim), place);
 
 	if (is_known_gone(a, place))
-		sim_fail(a->sim, "own node", "turn %d: %s is long gone",
+		sim_fail(a->it.sim, "own node", "turn %d: %s is long gone",
 			turn->number, place->path);
-	else if (place->owner != a->client->session.id)
-		sim_fail(a->sim, "own node", "turn %d: %s is another session's",
-			turn->number, place->path);
+	else if (place->owner != a->it.client->session.id)
+		sim_fail(a->it.sim, "own node",
+			"turn %d: %s is another session's", turn->number,
+			place->path);
 	else if (place->fate != FATE_THERE && !rules_excused(place))
-		sim_fail(a->sim, "own node", "turn %d: %s is gone",
+		sim_fail(a->it.sim, "own node", "turn %d: %s is gone",
 			turn->number, place->path);
 	else if (place->fate == FATE_THERE && before != NULL)
-		sim_fail(a->sim, "one holder", "turn %d: %s is before %s",
+		sim_fail(a->it.sim, "one holder", "turn %d: %s is before %s",
 			turn->number, before->path, place->path);
 	else if (kustos_hold_token(turn->hold) != place->token)
-		sim_fail(a->sim, "token", "turn %d: %lld of %s", turn->number,
-			(long long)kustos_hold_token(turn->hold), place->path);
+		sim_fail(a->it.sim, "token", "turn %d: %lld of %s",
+			turn->number, (long long)kustos_hold_token(turn->hold),
+			place->path);
 	else if (place->number < 0 || place->number == INT32_MAX)
-		sim_fail(a->sim, "saturated", "turn %d: %s", turn->number,
+		sim_fail(a->it.sim, "saturated", "turn %d: %s", turn->number,
 			place->path);
 }
 
@@ -98,18 +93,19 @@ static bool is_later(const struct place *place, const int64_t granted[2])
 static void check_token(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	struct shared *s = mutex_shared(a->sim);
+	struct shared *s = mutex_shared(a->it.sim);
 	struct place *place = turn->place;
 	int64_t *granted = s->granted[place->line];
 
 	if (place->grants++ > 0) {
 		s->figures.handed_over++;
 		if (place->grants > 1 + turn->local_handoffs)
-			sim_fail(a->sim, "fair", "turn %d: hand-over %d of %s",
-				turn->number, place->grants - 1, place->path);
+			sim_fail(a->it.sim, "fair",
+				"turn %d: hand-over %d of %s", turn->number,
+				place->grants - 1, place->path);
 	} else if (!rules_excused(place)) {
 		if (!is_later(place, granted))
-			sim_fail(a->sim, "token",
+			sim_fail(a->it.sim, "token",
 				"turn %d: %lld after writer %lld, reader %lld",
 				turn->number, (long long)place->token,
 				(long long)granted[false],
@@ -129,9 +125,9 @@ static void check_order(struct turn *turn)
 
 		if (other != NULL && other->object == turn->object &&
 			other->shares == turn->shares &&
-			other->state == TURN_WAITING && !other->fired &&
-			!other->closed && other->number < turn->number)
-			sim_fail(a->sim, "order", "turn %d before turn %d",
+			other->state == TURN_WAITING && !other->ask.fired &&
+			!other->ask.closed && other->number < turn->number)
+			sim_fail(a->it.sim, "order", "turn %d before turn %d",
 				turn->number, other->number);
 	}
 }
@@ -143,26 +139,28 @@ static void check_beside(struct turn *turn)
 	const struct place *place = turn->place;
 	const struct place *writer = turn->from->place;
 
-	mutex_shared(a->sim)->figures.downgraded++;
+	mutex_shared(a->it.sim)->figures.downgraded++;
 	if (place->late || (place->copies && place->twin != writer))
-		sim_fail(a->sim, "downgrade", "turn %d: %s had gone before %s",
-			turn->number, writer->path, place->path);
+		sim_fail(a->it.sim, "downgrade",
+			"turn %d: %s had gone before %s", turn->number,
+			writer->path, place->path);
 	else if (place->owner != writer->owner)
-		sim_fail(a->sim, "downgrade", "turn %d: %s is of a new session",
-			turn->number, place->path);
+		sim_fail(a->it.sim, "downgrade",
+			"turn %d: %s is of a new session", turn->number,
+			place->path);
 }
 
 /* Whom it would have to wait for must not come before it later, either. */
 static void check_still_first(struct turn *turn)
 {
-	struct shared *s = mutex_shared(turn->actor->sim);
+	struct shared *s = mutex_shared(turn->actor->it.sim);
 	const struct place *place = turn->place;
 	const struct place *before = place->fate == FATE_THERE && !place->late
 		? line_before(s, place)
 		: NULL;
 
 	if (before != NULL && kustos_hold_state(turn->hold) != KUSTOS_HOLD_LOST)
-		sim_fail(turn->actor->sim, "one holder",
+		sim_fail(turn->actor->it.sim, "one holder",
 			"turn %d: %s came before %s", turn->number,
 			before->path, place->path);
 }
@@ -170,22 +168,23 @@ static void check_still_first(struct turn *turn)
 void rules_held(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	const struct ku_session *session = &a->client->session;
-	int64_t left = ku_lease_left(&session->lease, sim_now(a->sim));
+	const struct ku_session *session = &a->it.client->session;
+	int64_t left = ku_lease_left(&session->lease, sim_now(a->it.sim));
 	int64_t remaining = kustos_hold_remaining_ms(turn->hold);
 	enum kustos_hold_state state = kustos_hold_state(turn->hold);
 	bool connected = session->state == KUSTOS_CONNECTED;
 
 	if (remaining > (state == KUSTOS_HOLD_LOST ? 0 : left / KU_NS_PER_MS))
-		sim_fail(a->sim, "lease", "turn %d: %d ms remain", turn->number,
-			(int)remaining);
+		sim_fail(a->it.sim, "lease", "turn %d: %d ms remain",
+			turn->number, (int)remaining);
 	else if (state != KUSTOS_HOLD_LOST &&
 		connected != (state == KUSTOS_HOLD_HELD))
-		sim_fail(a->sim, "lease", "turn %d: %s while %s", turn->number,
-			kustos_hold_state_name(state),
+		sim_fail(a->it.sim, "lease", "turn %d: %s while %s",
+			turn->number, kustos_hold_state_name(state),
 			kustos_state_name(session->state));
 	else if (kustos_hold_token(turn->hold) != turn->place->token)
-		sim_fail(a->sim, "token", "turn %d: it changed", turn->number);
+		sim_fail(a->it.sim, "token", "turn %d: it changed",
+			turn->number);
 	else
 		check_still_first(turn);
 }
@@ -193,12 +192,12 @@ void rules_held(struct turn *turn)
 void rules_granted(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	struct shared *s = mutex_shared(a->sim);
+	struct shared *s = mutex_shared(a->it.sim);
 
 	s->figures.granted++;
 	s->figures.shared += turn->shares;
 	if (turn->place == NULL || turn->place->line != turn->line) {
-		sim_fail(a->sim, "own node", "turn %d: %s was never made",
+		sim_fail(a->it.sim, "own node", "turn %d: %s was never made",
 			turn->number, kustos_hold_path(turn->hold));
 		return;
 	}
@@ -208,8 +207,8 @@ void rules_granted(struct turn *turn)
 		turn->stale = true;
 		return;
 	}
-	if (!rules_sure(a))
-		sim_fail(a->sim, "lease", "turn %d: held without a lease",
+	if (!subject_sure(&a->it))
+		sim_fail(a->it.sim, "lease", "turn %d: held without a lease",
 			turn->number);
 	if (turn->from != NULL)
 		check_beside(turn);

@@ -15,8 +15,8 @@ static bool is_behind(const struct turn *turn)
 	if (turn->from != NULL)
 		return turn->from->state != TURN_HOLDING;
 	return !turn->shares ||
-		line_busy(mutex_shared(a->sim), turn->line, true,
-			a->client->session.id);
+		line_busy(mutex_shared(a->it.sim), turn->line, true,
+			a->it.client->session.id);
 }
 
 /* Who reads does not wait if nobody writes or wants to; a writer that becomes a
@@ -24,9 +24,9 @@ static bool is_behind(const struct turn *turn)
 void rules_waiting(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	const struct ku_session *session = &a->client->session;
-	int64_t now = sim_now(a->sim);
-	bool may_wait = a->awake_since == INT64_MAX ||
+	const struct ku_session *session = &a->it.client->session;
+	int64_t now = sim_now(a->it.sim);
+	bool may_wait = a->it.awake_since == INT64_MAX ||
 		session->state != KUSTOS_CONNECTED || is_behind(turn);
 
 	if (may_wait)
@@ -34,45 +34,30 @@ void rules_waiting(struct turn *turn)
 	else if (turn->alone_since == 0)
 		turn->alone_since = now;
 	else if (now > rules_by(a, turn->alone_since) + SERVED_NS)
-		sim_fail(a->sim, "served", "turn %d waits for nobody",
+		sim_fail(a->it.sim, "served", "turn %d waits for nobody",
 			turn->number);
-}
-
-static bool is_bounded(const struct turn *turn)
-{
-	return turn->deadline != KUSTOS_NOW && turn->deadline != KUSTOS_FOREVER;
 }
 
 /* Has it tried once, and been cut off meanwhile? */
 static bool is_cut_off(const struct turn *turn)
 {
 	const struct actor *a = turn->actor;
-	int64_t since = a->away_since > turn->began ? a->away_since
-						    : turn->began;
+	int64_t since = a->it.away_since > turn->ask.last ? a->it.away_since
+							  : turn->ask.last;
 
-	return a->away_since != INT64_MAX &&
-		sim_now(a->sim) > rules_by(a, since) + LATE_NS;
+	return a->it.away_since != INT64_MAX &&
+		sim_now(a->it.sim) > rules_by(a, since) + ASK_LATE_NS;
 }
 
 /* Past the time at which it should have ended? */
 static bool is_overdue(const struct turn *turn)
 {
-	const struct actor *a = turn->actor;
-	int64_t now = sim_now(a->sim);
+	const struct ask *ask = &turn->ask;
 
-	if (a->awake_since == INT64_MAX)
-		return false;
-	if (turn->fired || turn->closed)
-		return now > rules_by(a, turn->began) + LATE_NS;
-	if (turn->deadline == KUSTOS_NOW)
-		return now > rules_by(a, turn->began) + TRY_NS ||
-			is_cut_off(turn);
-	if (!is_bounded(turn))
-		return false;
-	return now > rules_by(a,
-			     turn->deadline > turn->began ? turn->deadline
-							  : turn->began) +
-		LATE_NS;
+	return ask_is_overdue(ask, TRY_NS) ||
+		(ask->deadline == KUSTOS_NOW && !ask->fired && !ask->closed &&
+			turn->actor->it.awake_since != INT64_MAX &&
+			is_cut_off(turn));
 }
 
 /* Has it no writer's hold to stand beside, or had it none any more? */
@@ -96,25 +81,18 @@ static bool may_end(const struct turn *turn, enum kustos_err err)
 	case KUSTOS_ELOST:
 		return may_be_late(turn);
 	case KUSTOS_EBUSY:
-		return turn->deadline == KUSTOS_NOW && turn->contended;
-	case KUSTOS_EDISCONNECTED:
-		return turn->deadline == KUSTOS_NOW;
-	case KUSTOS_ETIMEDOUT:
-		return is_bounded(turn) && sim_now(a->sim) >= turn->deadline;
-	case KUSTOS_ECANCELED:
-		return turn->fired;
-	case KUSTOS_ECLOSED:
-		return turn->closed;
+		return turn->ask.deadline == KUSTOS_NOW && turn->contended;
 	case KUSTOS_ESATURATED:
-		return turn->began <= mutex_shared(a->sim)->sound[turn->line];
+		return turn->ask.last <=
+			mutex_shared(a->it.sim)->sound[turn->line];
 	default:
-		return false;
+		return ask_may_end(&turn->ask, err);
 	}
 }
 
 void rules_ended(struct turn *turn, enum kustos_err err)
 {
-	struct sim *sim = turn->actor->sim;
+	struct sim *sim = turn->actor->it.sim;
 	struct shared *s = mutex_shared(sim);
 
 	s->figures.busy += err == KUSTOS_EBUSY;
@@ -131,7 +109,7 @@ void rules_ended(struct turn *turn, enum kustos_err err)
 static void check_wait(const struct turn *turn)
 {
 	if (turn != NULL && turn->state == TURN_WAITING && is_overdue(turn))
-		sim_fail(turn->actor->sim, "in time", "turn %d still waits",
+		sim_fail(turn->actor->it.sim, "in time", "turn %d still waits",
 			turn->number);
 }
 

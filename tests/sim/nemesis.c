@@ -19,6 +19,7 @@ static const char *const names[SIM_FAULT_COUNT] = {
 	"remove-parent",
 	"stop-server",
 	"lag",
+	"throttle",
 };
 
 const char *sim_fault_name(enum sim_fault fault)
@@ -43,6 +44,20 @@ static void restart(void *arg, uint64_t server)
 	model_server_start(sim->model, (int)server);
 }
 
+static int some_client(struct sim *sim, struct sim_random *r)
+{
+	return (int)sim_random_below(r, (uint64_t)sim->scenario->clients);
+}
+
+/* It matters to whoever comes from a server that knew more. */
+static void fall_behind(struct sim *sim, int server, int64_t until,
+	struct sim_random *r)
+{
+	model_lag(sim->model, server, until);
+	if (sim_random_below(r, 4) == 0)
+		model_cut(sim->model, some_client(sim, r), false);
+}
+
 static void strike_server(struct sim *sim, enum sim_fault fault,
 	struct sim_random *r)
 {
@@ -50,7 +65,7 @@ static void strike_server(struct sim *sim, enum sim_fault fault,
 	int64_t until = sim_now(sim) + some_time(sim, r);
 
 	if (fault == SIM_LAG) {
-		model_lag(sim->model, server, until);
+		fall_behind(sim, server, until, r);
 		return;
 	}
 	model_server_stop(sim->model, server);
@@ -61,7 +76,7 @@ static void strike_server(struct sim *sim, enum sim_fault fault,
 static void strike_client(struct sim *sim, enum sim_fault fault,
 	struct sim_random *r)
 {
-	int client = (int)sim_random_below(r, (uint64_t)sim->scenario->clients);
+	int client = some_client(sim, r);
 	int64_t until = sim_now(sim) + some_time(sim, r);
 	int server = model_server_of(sim->model, client);
 
@@ -152,7 +167,9 @@ void nemesis_start(struct sim *sim)
 		sim->faults & (1u << SIM_LOSE_REPLY) ? rate[SIM_LOSE_REPLY] : 0,
 		sim->faults & (1u << SIM_DELAY_REPLY) ? rate[SIM_DELAY_REPLY]
 						      : 0);
-	for (i = SIM_CUT; i < SIM_FAULT_COUNT; i++) {
+	model_set_throttle(sim->model,
+		sim->faults & (1u << SIM_THROTTLE) ? rate[SIM_THROTTLE] : 0);
+	for (i = SIM_CUT; i < SIM_THROTTLE; i++) {
 		if (sim->faults & (1u << i))
 			wait_for_next(sim, (enum sim_fault)i);
 	}

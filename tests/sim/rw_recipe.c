@@ -29,15 +29,10 @@ static const char *const names[] = {
 	"x-0123456789abcdef-",
 };
 
-static struct sim_random *random_of(const struct actor *a)
-{
-	return sim_actor_random(a->sim, a->index);
-}
-
 static enum kustos_err make(struct actor *a, struct object *object)
 {
 	struct kustos_rwlock_options options = KUSTOS_RWLOCK_OPTIONS_INIT;
-	struct sim_random *r = random_of(a);
+	struct sim_random *r = subject_random(&a->it);
 	struct kustos_rwlock *rw = NULL;
 
 	options.local_handoffs = object->local_handoffs;
@@ -49,7 +44,7 @@ static enum kustos_err make(struct actor *a, struct object *object)
 		options.on_revoke = turn_asked;
 		options.on_revoke_arg = a;
 	}
-	enum kustos_err err = kustos_rwlock_create(a->client,
+	enum kustos_err err = kustos_rwlock_create(a->it.client,
 		mutex_lines[object->line], &options, &rw);
 	object->lock = rw;
 	return err;
@@ -65,11 +60,11 @@ static enum kustos_err ask(struct turn *turn, const struct object *object,
 {
 	if (turn->from != NULL)
 		return kustos_rwlock_downgrade_async(object->lock,
-			turn->from->hold, turn->deadline, turn->cancel, granted,
-			turn);
+			turn->from->hold, turn->ask.deadline, turn->ask.cancel,
+			granted, turn);
 	return kustos_rwlock_acquire_async(object->lock,
-		turn->shares ? KUSTOS_READ : KUSTOS_WRITE, turn->deadline,
-		turn->cancel, granted, turn);
+		turn->shares ? KUSTOS_READ : KUSTOS_WRITE, turn->ask.deadline,
+		turn->ask.cancel, granted, turn);
 }
 
 /* Some clients read more, others write more. */
@@ -77,7 +72,8 @@ static void choose(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 
-	turn->shares = (int)sim_random_below(random_of(a), 4) <= a->index % 3;
+	turn->shares = (int)sim_random_below(subject_random(&a->it), 4) <=
+		a->it.index % 3;
 	if (turn->shares)
 		turn->local_handoffs = 0;
 }
@@ -87,8 +83,9 @@ static struct object *object_of(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 
-	if (sim_random_below(random_of(a), 20) == 0)
-		return &a->objects[sim_random_below(random_of(a), OBJECTS)];
+	if (sim_random_below(subject_random(&a->it), 20) == 0)
+		return &a->objects[sim_random_below(subject_random(&a->it),
+			OBJECTS)];
 	for (int i = 0; i < OBJECTS; i++)
 		if (a->objects[i].number == turn->object)
 			return &a->objects[i];
@@ -111,18 +108,18 @@ static void cut(void *arg, uint64_t client)
 static void hinder(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	struct actor *foreigner = mutex_actor_of(a->sim, FOREIGNER);
-	struct sim_random *r = random_of(a);
+	struct actor *foreigner = mutex_actor_of(a->it.sim, FOREIGNER);
+	struct sim_random *r = subject_random(&a->it);
 
 	if (turn->place != NULL && sim_random_below(r, 2) == 0) {
-		if (foreigner->connected && sim_random_below(r, 2) == 0)
+		if (foreigner->he.connected && sim_random_below(r, 2) == 0)
 			foreign_set(foreigner, turn->place->path, "whatever");
-		line_remove_soon(a->sim, turn->place, SOON_NS);
+		line_remove_soon(a->it.sim, turn->place, SOON_NS);
 	}
-	if (a->sim->faults & 1u << SIM_CUT && sim_random_below(r, 2) == 0)
-		sched_add(sim_sched(a->sim), SCHED_NOBODY,
-			sim_now(a->sim) + sim_random_between(r, 0, SOON_NS),
-			cut, a->sim, (uint64_t)a->index);
+	if (a->it.sim->faults & 1u << SIM_CUT && sim_random_below(r, 2) == 0)
+		sched_add(sim_sched(a->it.sim), SCHED_NOBODY,
+			sim_now(a->it.sim) + sim_random_between(r, 0, SOON_NS),
+			cut, a->it.sim, (uint64_t)a->it.index);
 }
 
 static void keep_until(struct turn *turn, int64_t until)
@@ -135,11 +132,11 @@ static void keep_until(struct turn *turn, int64_t until)
 static void downgrade(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	struct sim_random *r = random_of(a);
+	struct sim_random *r = subject_random(&a->it);
 	struct object *object = object_of(turn);
 	int64_t most = sim_random_below(r, 8) == 0 ? 4 * TIMEOUT_NS
 						   : 50 * KU_NS_PER_MS;
-	int64_t until = sim_now(a->sim) + sim_random_between(r, 0, most);
+	int64_t until = sim_now(a->it.sim) + sim_random_between(r, 0, most);
 	int slot = 0;
 
 	while (slot < SLOTS && a->turns[slot] != NULL)
@@ -156,7 +153,7 @@ static void downgrade_now(void *arg, uint64_t tag)
 	struct turn *turn = arg;
 
 	(void)tag;
-	if (turn->state == TURN_HOLDING && !sim_draining(turn->actor->sim))
+	if (turn->state == TURN_HOLDING && !sim_draining(turn->actor->it.sim))
 		downgrade(turn);
 }
 
@@ -164,11 +161,11 @@ static void downgrade_now(void *arg, uint64_t tag)
 static void downgraded(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	struct sim_random *r = random_of(a);
+	struct sim_random *r = subject_random(&a->it);
 	struct turn *from = turn->from;
 
-	if (turn->until < sim_now(a->sim) && sim_random_below(r, 2) == 0)
-		turn->until = sim_now(a->sim) +
+	if (turn->until < sim_now(a->it.sim) && sim_random_below(r, 2) == 0)
+		turn->until = sim_now(a->it.sim) +
 			sim_random_between(r, 0, 100 * KU_NS_PER_MS);
 	if (from->state == TURN_HOLDING && sim_random_below(r, 4) != 0)
 		turn_release(from);
@@ -177,12 +174,12 @@ static void downgraded(struct turn *turn)
 static void holds(struct turn *turn)
 {
 	struct actor *a = turn->actor;
-	struct sim_random *r = random_of(a);
-	int64_t soon = sim_now(a->sim) + sim_random_between(r, 0, SOON_NS);
+	struct sim_random *r = subject_random(&a->it);
+	int64_t soon = sim_now(a->it.sim) + sim_random_between(r, 0, SOON_NS);
 
 	if (turn->from != NULL)
 		downgraded(turn);
-	if (a->closing || a->ending ||
+	if (a->it.closing || a->ending ||
 		sim_random_below(r, turn->shares ? 64 : 3) != 0)
 		return;
 	if (sim_random_below(r, 4) != 0) {
@@ -191,7 +188,8 @@ static void holds(struct turn *turn)
 	}
 	hinder(turn);
 	keep_until(turn, soon + SOON_NS);
-	sched_add(sim_sched(a->sim), a->index, soon, downgrade_now, turn, 0);
+	sched_add(sim_sched(a->it.sim), a->it.index, soon, downgrade_now, turn,
+		0);
 }
 
 /* One that writes becomes a reader as Curator's do, from 5.5 on: with the number
@@ -202,8 +200,8 @@ static void meddle(struct actor *a)
 		"_c_fedcba98-7654-4321-8fed-cba987654321-__READ__",
 		"fedcba9876543210fedcba9876543210-__READ__",
 	};
-	struct shared *s = mutex_shared(a->sim);
-	struct sim_random *r = random_of(a);
+	struct shared *s = mutex_shared(a->it.sim);
+	struct sim_random *r = subject_random(&a->it);
 	struct place *place = line_some(s, true, sim_random_next(r));
 	char path[128];
 	struct ku_zk_request leave = { .kind = KU_ZK_DELETE, .version = -1 };
@@ -212,7 +210,7 @@ static void meddle(struct actor *a)
 		.path = path,
 		.len = -1,
 		.mode = KU_ZK_EPHEMERAL,
-		.acl = &foreign_anyone,
+		.acl = &stranger_acl,
 		.acl_count = 1,
 	};
 

@@ -18,44 +18,32 @@
  *                 with a guarantee goes, and nothing of a closed client is left
  */
 #include "client_actor.h"
-#include "real.h"
 
 #include <stdlib.h>
 
 enum outage { OUTAGE_NEAR, OUTAGE_BEGINS, OUTAGE_ENDS };
 
-static void woken(void *arg)
-{
-	struct actor *a = arg;
-
-	a->due = true;
-}
-
 static void told(void *arg, const struct kustos_session *now)
 {
 	struct actor *a = arg;
 
-	sim_say(a->sim, a->index, kustos_state_name(now->state), NULL,
+	sim_say(a->it.sim, a->it.index, kustos_state_name(now->state), NULL,
 		now->epoch);
 	if (now->epoch < a->told_epoch)
-		sim_fail(a->sim, "told", "epoch %d after %d", (int)now->epoch,
-			(int)a->told_epoch);
+		sim_fail(a->it.sim, "told", "epoch %d after %d",
+			(int)now->epoch, (int)a->told_epoch);
 	a->told = now->state;
 	a->told_epoch = now->epoch;
 }
 
 static void open_client(struct actor *a)
 {
-	a->closing = false;
 	a->told = KUSTOS_CONNECTING;
 	a->told_epoch = 0;
-	a->due = true;
-	a->gone = !real_open(a->sim, a->index, TIMEOUT_MS, woken, a,
-		&a->client);
-	if (!a->gone &&
-		kustos_client_listen(a->client, told, a, &a->listener) !=
+	if (subject_open(&a->it) &&
+		kustos_client_listen(a->it.client, told, a, &a->listener) !=
 			KUSTOS_OK)
-		sim_fail(a->sim, "simulator", "cannot listen to a client");
+		sim_fail(a->it.sim, "simulator", "cannot listen to a client");
 }
 
 static void outage(void *arg, uint64_t phase);
@@ -78,8 +66,7 @@ static void init(struct sim *sim, int index, void *self)
 	struct sim_random *r = sim_actor_random(sim, index);
 	struct actor *a = self;
 
-	a->sim = sim;
-	a->index = index;
+	subject_init(&a->it, sim, index, NULL);
 	open_client(a);
 	if (index != 0)
 		return;
@@ -88,18 +75,11 @@ static void init(struct sim *sim, int index, void *self)
 		plan_outage(sim, r);
 }
 
-void actor_close(struct actor *a, kustos_deadline budget)
-{
-	a->closing = true;
-	a->due = true;
-	ku_client_close_start(a->client, budget, &a->gone);
-}
-
 /* A client that is gone has ended all that was asked of it. */
 static void open_again(struct actor *a)
 {
 	if (a->pending != 0)
-		sim_fail(a->sim, "ends once",
+		sim_fail(a->it.sim, "ends once",
 			"%d operations outlived their client", a->pending);
 	open_client(a);
 }
@@ -108,12 +88,12 @@ static void open_again(struct actor *a)
    that it answers without its leader. */
 static enum op_kind some_kind(struct actor *a)
 {
-	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	struct sim_random *r = subject_random(&a->it);
 
-	if (sim_now(a->sim) < a->reads_until)
+	if (sim_now(a->it.sim) < a->reads_until)
 		return OP_READ;
 	if (sim_random_below(r, 300) == 0)
-		a->reads_until = sim_now(a->sim) +
+		a->reads_until = sim_now(a->it.sim) +
 			2 * TIMEOUT_MS * KU_NS_PER_MS;
 	return (enum op_kind)sim_random_below(r, OP_KINDS);
 }
@@ -132,74 +112,39 @@ static void cut_off(void *arg, uint64_t index)
    leader has heard of neither for a while. */
 static void mind_pause(struct actor *a)
 {
-	struct sim_random *r = sim_actor_random(a->sim, a->index);
-	int64_t now = sim_now(a->sim);
+	struct sim_random *r = subject_random(&a->it);
+	int64_t now = sim_now(a->it.sim);
 	bool paused = a->stepped != 0 &&
 		now - a->stepped > TIMEOUT_MS * KU_NS_PER_MS / 3;
 
 	a->stepped = now;
 	if (paused && sim_random_below(r, 2) == 0)
-		sched_add(sim_sched(a->sim), SCHED_NOBODY,
+		sched_add(sim_sched(a->it.sim), SCHED_NOBODY,
 			now + sim_random_between(r, 0, 300 * KU_NS_PER_MS),
-			cut_off, a->sim, (uint64_t)a->index);
+			cut_off, a->it.sim, (uint64_t)a->it.index);
 }
 
 static void step(void *self)
 {
 	struct actor *a = self;
-	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	struct sim_random *r = subject_random(&a->it);
 
-	if (sim_draining(a->sim) || (a->closing && !a->gone))
+	if (sim_draining(a->it.sim) || (a->it.closing && !a->it.gone))
 		return;
 	mind_pause(a);
-	if (a->gone)
+	if (a->it.gone)
 		open_again(a);
 	else if (sim_random_below(r, 2000) == 0)
-		actor_close(a,
-			sim_random_below(r, 2)
-				? KUSTOS_NOW
-				: sim_now(a->sim) + TIMEOUT_MS * KU_NS_PER_MS);
+		subject_close(&a->it, subject_some_budget(&a->it));
 	else if (a->pending < 20)
 		op_start(op_new(a, some_kind(a)));
 }
 
 static void burst(struct actor *a)
 {
-	if (!a->gone && !a->closing && !sim_paused(a->sim, a->index))
+	if (!a->it.gone && !a->it.closing &&
+		!sim_paused(a->it.sim, a->it.index))
 		op_start(op_new(a, OP_PROTECTED));
-}
-
-static int64_t next_due(void *self)
-{
-	struct actor *a = self;
-
-	if (a->gone)
-		return INT64_MAX;
-	return a->due ? sim_now(a->sim) : ku_timers_next(&a->client->timers);
-}
-
-static void tick(void *self, int64_t now_ns)
-{
-	struct actor *a = self;
-
-	(void)now_ns;
-	if (a->gone)
-		return;
-	a->due = false;
-	(void)ku_client_step(a->client);
-}
-
-static void fini(void *self)
-{
-	struct actor *a = self;
-
-	/* A run that failed stops anywhere: end its client in a hurry. */
-	if (!a->gone && a->client != NULL && !a->closing)
-		ku_client_close_start(a->client, KUSTOS_NOW, &a->gone);
-	if (!a->gone && a->client != NULL)
-		a->client->close_budget = 0;
-	while (!a->gone && a->client != NULL)
-		(void)ku_client_step(a->client);
 }
 
 /* All servers go down while creations are under way, and stay so for longer
@@ -226,23 +171,18 @@ static void end(struct sim *sim)
 	for (int i = 0; i < s->count; i++)
 		free(s->ops[i]);
 	free(s->ops);
+	ledger_free(&s->ledger);
 }
 
 static const struct sim_actor actor = {
-	.size = sizeof(struct actor),
-	.init = init,
-	.step = step,
-	.next_due = next_due,
-	.tick = tick,
-	.fini = fini,
+	SUBJECT_ACTOR,
+	.fini = subject_fini,
 };
 
 const struct sim_scenario scenario_client = {
 	.name = "client",
 	.about = "the real client, all operations, all faults",
 	.clients = CLIENTS,
-	.servers = SERVERS,
-	.timeout_ms = TIMEOUT_MS,
 	.step_ms = 5,
 	.faults.rate = {
 		[SIM_LOSE_REPLY] = 8000, [SIM_DELAY_REPLY] = 1000,
@@ -251,13 +191,9 @@ const struct sim_scenario scenario_client = {
 		[SIM_REMOVE_PARENT] = 60, [SIM_STOP_SERVER] = 100,
 		[SIM_LAG] = 4000,
 	},
-	.cut_off = true,
-	.swarm = true,
+	SUBJECT_SCENARIO,
 	.prefix = "/jobs",
-	.actor = &actor,
-	.state_size = sizeof(struct shared),
 	.end = end,
-	.drain = rules_drain,
 	.settled = rules_settled,
 	.settle_ms = 60000,
 	.note = rules_note,

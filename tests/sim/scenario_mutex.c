@@ -24,7 +24,6 @@
  * there, what must hold is that it is told soon.
  */
 #include "mutex_actor.h"
-#include "real.h"
 
 #include <stdlib.h>
 
@@ -50,20 +49,10 @@ const struct recipe *mutex_recipe_of(struct sim *sim)
 	return mutex_shared(sim)->recipe;
 }
 
-static void woken(void *arg)
-{
-	struct actor *a = arg;
-
-	a->due = true;
-}
-
 static void open_client(struct actor *a)
 {
-	a->ending = a->closing = false;
-	a->due = true;
-	a->gone = !real_open(a->sim, a->index, TIMEOUT_MS, woken, a,
-		&a->client);
-	if (!a->gone)
+	a->ending = false;
+	if (subject_open(&a->it))
 		objects_make(a);
 }
 
@@ -73,7 +62,7 @@ static void give_up_all(void *arg, uint64_t tag)
 	struct actor *a = arg;
 
 	(void)tag;
-	mutex_shared(a->sim)->hush = !sim_draining(a->sim);
+	mutex_shared(a->it.sim)->hush = !sim_draining(a->it.sim);
 	for (int i = 0; i < SLOTS; i++) {
 		if (a->turns[i] == NULL)
 			continue;
@@ -90,8 +79,8 @@ static void ask(void *arg, uint64_t tag)
 	struct actor *a = arg;
 
 	(void)tag;
-	if (!a->gone && !a->ending && !a->closing && a->turns[0] == NULL &&
-		!sim_draining(a->sim))
+	if (!a->it.gone && !a->ending && !a->it.closing &&
+		a->turns[0] == NULL && !sim_draining(a->it.sim))
 		turn_start(a, 0, false);
 }
 
@@ -161,9 +150,7 @@ static void init(struct sim *sim, int index, void *self)
 {
 	struct actor *a = self;
 
-	a->sim = sim;
-	a->index = index;
-	a->gone = true;
+	subject_init(&a->it, sim, index, objects_free);
 	if (index == 0)
 		choose(sim);
 	if (index >= mutex_shared(sim)->count)
@@ -172,21 +159,11 @@ static void init(struct sim *sim, int index, void *self)
 	open_client(a);
 }
 
-void mutex_close(struct actor *a, kustos_deadline budget)
-{
-	if (a->closing)
-		return;
-	objects_free(a);
-	a->closing = true;
-	a->due = true;
-	ku_client_close_start(a->client, budget, &a->gone);
-}
-
 /* Give up and give back everything; then the client can be closed.  Or close it
    at once: then its mutexes are destroyed under those who wait. */
 static void go_on_ending(struct actor *a)
 {
-	struct sim_random *r = sim_actor_random(a->sim, a->index);
+	struct sim_random *r = subject_random(&a->it);
 	bool abrupt = sim_random_below(r, 4) == 0;
 	bool busy = false;
 
@@ -200,9 +177,7 @@ static void go_on_ending(struct actor *a)
 		busy = busy || a->turns[i] != NULL;
 	}
 	if (!busy || abrupt)
-		mutex_close(a,
-			sim_random_below(r, 2) ? KUSTOS_NOW
-					       : sim_now(a->sim) + TIMEOUT_NS);
+		subject_close(&a->it, subject_some_budget(&a->it));
 }
 
 /* Those who give up in the middle of a line matter less than those near its
@@ -224,17 +199,17 @@ static void cancel_oldest(struct actor *a)
 
 static void step_ours(struct actor *a)
 {
-	struct sim_random *r = sim_actor_random(a->sim, a->index);
-	struct shared *s = mutex_shared(a->sim);
+	struct sim_random *r = subject_random(&a->it);
+	struct shared *s = mutex_shared(a->it.sim);
 	int slot = (int)sim_random_below(r, (uint64_t)s->slots);
 
-	if (a->gone && !sim_draining(a->sim)) {
+	if (a->it.gone && !sim_draining(a->it.sim)) {
 		open_client(a);
-	} else if (a->gone || a->closing) {
+	} else if (a->it.gone || a->it.closing) {
 		return;
 	} else if (a->ending) {
 		go_on_ending(a);
-	} else if (sim_draining(a->sim)) {
+	} else if (sim_draining(a->it.sim)) {
 		for (int i = 0; i < SLOTS; i++)
 			if (a->turns[i] != NULL)
 				turn_step(a->turns[i]);
@@ -265,30 +240,10 @@ static void step(void *self)
 
 	if (!a->active)
 		return;
-	if (a->index == FOREIGNER)
+	if (a->it.index == FOREIGNER)
 		foreign_step(a);
 	else
 		step_ours(a);
-}
-
-static int64_t next_due(void *self)
-{
-	struct actor *a = self;
-
-	if (a->gone)
-		return INT64_MAX;
-	return a->due ? sim_now(a->sim) : ku_timers_next(&a->client->timers);
-}
-
-static void tick(void *self, int64_t now_ns)
-{
-	struct actor *a = self;
-
-	(void)now_ns;
-	if (a->gone)
-		return;
-	a->due = false;
-	(void)ku_client_step(a->client);
 }
 
 /* A run that failed stops anywhere: end its client in a hurry. */
@@ -296,21 +251,18 @@ static void fini(void *self)
 {
 	struct actor *a = self;
 
-	if (a->gone || a->client == NULL)
+	if (a->it.gone)
 		return;
 	a->ending = true;
 	for (int i = 0; i < SLOTS; i++)
 		if (a->turns[i] != NULL && a->turns[i]->state == TURN_WAITING)
 			turn_cancel(a->turns[i]);
-	if (!a->closing)
-		(void)ku_client_step(a->client);
+	if (!a->it.closing)
+		(void)ku_client_step(a->it.client);
 	for (int i = 0; i < SLOTS; i++)
 		if (a->turns[i] != NULL && a->turns[i]->state == TURN_HOLDING)
 			turn_release(a->turns[i]);
-	mutex_close(a, KUSTOS_NOW);
-	a->client->close_budget = 0;
-	while (!a->gone)
-		(void)ku_client_step(a->client);
+	subject_fini(a);
 }
 
 void mutex_end(struct sim *sim)
@@ -321,20 +273,16 @@ void mutex_end(struct sim *sim)
 	for (int i = 0; i < s->place_count; i++)
 		free(s->places[i]);
 	for (int i = 0; i < s->turn_count; i++) {
-		kustos_cancel_destroy(s->turns[i]->cancel);
+		kustos_cancel_destroy(s->turns[i]->ask.cancel);
 		free(s->turns[i]);
 	}
 	free(s->places);
 	free(s->turns);
-	free(s->session_client);
+	ledger_free(&s->ledger);
 }
 
 const struct sim_actor mutex_client = {
-	.size = sizeof(struct actor),
-	.init = init,
-	.step = step,
-	.next_due = next_due,
-	.tick = tick,
+	SUBJECT_ACTOR,
 	.fini = fini,
 };
 

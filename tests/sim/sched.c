@@ -201,3 +201,11 @@ void *sim_realloc(void *memory, size_t size)
 	}
 	return memory;
 }
+
+void *sim_room(void *items, int index, int *room, size_t size)
+{
+	if (index < *room)
+		return items;
+	*room = index < 32 ? 64 : 2 * index;
+	return sim_realloc(items, (size_t)*room * size);
+}

@@ -99,4 +99,7 @@ void sim_random_seed(struct sim_random *r, uint64_t seed, uint64_t stream);
 void *sim_calloc(size_t count, size_t size);
 void *sim_realloc(void *memory, size_t size);
 
+/* Return "items" with room for number "index", and set "room", how many fit. */
+void *sim_room(void *items, int index, int *room, size_t size);
+
 #endif

@@ -195,12 +195,23 @@ static void serve_sync(struct conn *conn, struct msg *msg)
 	}
 }
 
+static bool is_throttled(struct model *m)
+{
+	return m->config.throttle_ppm != 0 &&
+		sim_random_ppm(&m->fault, m->config.throttle_ppm);
+}
+
 static void serve_request(struct conn *conn, struct msg *msg)
 {
 	struct model *m = conn->server->model;
 	struct op *op = &msg->op;
 	int i;
 
+	if (is_throttled(m)) {
+		op->rc = KU_ZK_THROTTLEDOP;
+		answer(conn, msg);
+		return;
+	}
 	switch (op->kind) {
 	case KU_ZK_CREATE:
 	case KU_ZK_DELETE:

@@ -51,6 +51,11 @@ bool sim_draining(struct sim *sim)
 	return sim->draining;
 }
 
+int64_t sim_drain_since(struct sim *sim)
+{
+	return sim->drain_since;
+}
+
 bool sim_paused(struct sim *sim, int index)
 {
 	return sim->sched.lanes[index].paused;
@@ -197,6 +202,7 @@ static void drain(struct sim *sim)
 	int64_t until;
 
 	sim->draining = true;
+	sim->drain_since = sim_now(sim);
 	nemesis_stop(sim);
 	if (scenario->drain != NULL)
 		scenario->drain(sim);

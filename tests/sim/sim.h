@@ -26,6 +26,7 @@ enum sim_fault {
 	SIM_REMOVE_PARENT, /* of the scenario's whole directory */
 	SIM_STOP_SERVER,
 	SIM_LAG,
+	SIM_THROTTLE, /* per million requests: refused, as there are too many */
 	SIM_FAULT_COUNT
 };
 
@@ -151,6 +152,7 @@ void *sim_state(struct sim *sim); /* what the actors share */
 void *sim_actor_state(struct sim *sim, int index);
 struct sim_random *sim_actor_random(struct sim *sim, int index);
 bool sim_draining(struct sim *sim);
+int64_t sim_drain_since(struct sim *sim); /* when that began */
 bool sim_paused(struct sim *sim, int index);
 
 /* The run has failed; the first such call counts. */

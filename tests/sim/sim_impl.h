@@ -23,6 +23,7 @@ struct sim {
 	uint64_t hash;
 	bool failed;
 	bool draining;
+	int64_t drain_since;
 	unsigned faults; /* kinds that are on */
 	struct sim_random fault_random[SIM_FAULT_COUNT];
 	char *actors;

@@ -2,7 +2,7 @@
 #ifndef SIM_SIMBENCH_H
 #define SIM_SIMBENCH_H
 
-/* Print them; return a program's exit code. */
+/* Print them; return a program's exit code: a failure if they are too few. */
 int simbench(void);
 
 #endif

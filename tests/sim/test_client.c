@@ -16,6 +16,12 @@ START_TEST(the_client_survives_all_faults)
 }
 END_TEST
 
+START_TEST(S26_a_lease_of_two_ticks_survives_pauses_and_cut_off_followers)
+{
+	seeds_survive(seeds_of("lease"), 100);
+}
+END_TEST
+
 START_TEST(it_does_work_meanwhile)
 {
 	struct sim_options options = { .seed = 5, .steps = SEED_STEPS };
@@ -41,6 +47,8 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, the_client_survives_all_faults);
+	tcase_add_test(t,
+		S26_a_lease_of_two_ticks_survives_pauses_and_cut_off_followers);
 	tcase_add_test(t, it_does_work_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_client_event_for_event);
 	suite_add_tcase(s, t);

@@ -8,7 +8,7 @@ static const struct sim_scenario *mutex(void)
 	return seeds_of("mutex");
 }
 
-/* Six million steps; mutants.sh begins with four million of other seeds. */
+/* Six million steps. */
 START_TEST(mutexes_survive_all_faults)
 {
 	seeds_survive(mutex(), 300);

@@ -8,7 +8,7 @@ static const struct sim_scenario *rwlock(void)
 	return seeds_of("rwlock");
 }
 
-/* Six million steps; mutants.sh begins with four million of other seeds. */
+/* Six million steps. */
 START_TEST(S13_L19_read_write_locks_survive_all_faults)
 {
 	seeds_survive(rwlock(), 300);

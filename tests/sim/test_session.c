@@ -186,6 +186,20 @@ START_TEST(S06_a_lost_reply_leaves_what_it_was_about)
 }
 END_TEST
 
+START_TEST(a_throttled_request_does_nothing)
+{
+	model_set_throttle(bench.model, 1000000);
+	ck_assert_int_eq(
+		bench_create(&bench, other, "/much", "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_THROTTLEDOP);
+	ck_assert(!model_stat(bench.model, "/much", NULL));
+	model_set_throttle(bench.model, 0);
+	ck_assert_int_eq(
+		bench_create(&bench, other, "/much", "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+}
+END_TEST
+
 START_TEST(L04_silence_ends_the_connection_after_two_thirds)
 {
 	int64_t begin = bench.sched.now_ns;
@@ -423,6 +437,7 @@ static void add_sessions(Suite *s)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, a_cut_tells_the_state_before_it_fails_the_requests);
 	tcase_add_test(c, S06_a_lost_reply_leaves_what_it_was_about);
+	tcase_add_test(c, a_throttled_request_does_nothing);
 	tcase_add_test(c, L04_silence_ends_the_connection_after_two_thirds);
 	tcase_add_test(c, a_request_made_while_disconnected_is_sent_later);
 	tcase_add_test(c, an_idle_session_lives);

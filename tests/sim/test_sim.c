@@ -3,6 +3,7 @@
  * and it finds what is wrong and says so.
  */
 #include "sim.h"
+#include "simbench.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -174,6 +175,16 @@ START_TEST(each_bug_of_the_model_is_found)
 }
 END_TEST
 
+/* It counts processor time, so a busy machine does not matter. */
+START_TEST(the_model_serves_200000_requests_a_second)
+{
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && \
+	defined(__OPTIMIZE__)
+	ck_assert_int_eq(simbench(), EXIT_SUCCESS);
+#endif
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("sim");
@@ -188,6 +199,7 @@ int main(void)
 	tcase_add_test(c, a_lock_without_a_lease_has_two_holders);
 	tcase_add_test(c, each_fault_that_is_left_is_needed);
 	tcase_add_test(c, the_prefix_fails_and_one_step_less_does_not);
+	tcase_add_test(c, the_model_serves_200000_requests_a_second);
 	tcase_add_loop_test(c, each_bug_of_the_model_is_found, 0,
 		(int)(sizeof(bugs) / sizeof(bugs[0])));
 	suite_add_tcase(s, c);

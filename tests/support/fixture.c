@@ -4,6 +4,7 @@
 #include "fixture.h"
 #include "raw.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -77,6 +78,11 @@ int fixture_main(Suite *suite)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	/* A build in the background ignores them, and so would what tests
+	   start, which is told to end by them. */
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
 	if (missing != NULL) {
 		printf("skipped: %s\n", missing);
 		srunner_free(runner);

@@ -79,4 +79,12 @@ const char *fixture_address(void);
    line on standard output if no server can be started here. */
 int fixture_main(Suite *suite);
 
+/* Does the clock tell something of the library?  Where every access is checked
+   it tells of the checks, and of what else the machine does meanwhile. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_CLOCK_COUNTS 0
+#else
+#define TEST_CLOCK_COUNTS 1
+#endif
+
 #endif

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 
 #define CLOCKS 16
 
@@ -208,6 +209,25 @@ INJECTED int clock_gettime(clockid_t id, struct timespec *t)
 	t->tv_sec = ns / INT64_C(1000000000);
 	t->tv_nsec = ns % INT64_C(1000000000);
 	return 0;
+}
+
+/* Only Kustos has such timers, and its are on the boot-time clock: what it means
+   is a time of the clock that it sees. */
+INJECTED int timerfd_settime(int fd, int flags, const struct itimerspec *when,
+	struct itimerspec *old)
+{
+	static int (*real)(int, int, const struct itimerspec *,
+		struct itimerspec *);
+	struct itimerspec moved = *when;
+	int64_t jump = LOAD(jump_ms[CLOCK_BOOTTIME]) / 1000;
+
+	INJECT_REAL(real, "timerfd_settime");
+	if ((flags & TFD_TIMER_ABSTIME) != 0 && moved.it_value.tv_sec != 0) {
+		moved.it_value.tv_sec -= jump;
+		if (moved.it_value.tv_sec < 1)
+			moved.it_value.tv_sec = 1; /* long ago */
+	}
+	return real(fd, flags, &moved, old);
 }
 
 void inject_thread(enum inject_caller caller, int n)

@@ -77,8 +77,8 @@ int inject_names_calls(void);
 /* Let libzookeeper's connect() fail with "err" until it is set to 0. */
 void inject_connect(int err);
 
-/* Move one clock by so much for the program.  Timers of the kernel, such as
-   timed waits, do not move with it. */
+/* Move one clock by so much for the program, its timer descriptors that are set
+   from now on included.  Timed waits do not move with it. */
 void inject_clock(clockid_t id, int64_t jump_ms);
 
 /* Let the n-th (from 1) pthread_create() of the caller fail with EAGAIN.  0

@@ -96,8 +96,12 @@ int raw_delete_tree(const char *address, const char *path)
 	struct raw *raw = raw_open(address, SESSION_MS);
 	int rc = RAW_BROKEN;
 
-	if (raw != NULL)
+	/* Somebody may make a node there meanwhile. */
+	for (int i = 0; raw != NULL && i < 100; i++) {
 		rc = delete_below(raw, path);
+		if (rc != RAW_NOTEMPTY)
+			break;
+	}
 	raw_close(raw);
 	return rc;
 }

@@ -41,6 +41,9 @@ for name in $subcommands; do
 	cat "$work/$name" >>"$work/all"
 	grep -q "^\.Ss .*kustos $name\|^\.Ic $name" "$page" ||
 		complain "$page does not describe 'kustos $name'"
+	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/p' "$page" |
+		grep -q "^\.Cm $name\>" ||
+		complain "the synopsis of $page has no 'kustos $name'"
 	grep -oE '\b(11[0-9]|12[0-7])\b' "$work/text" | sort -u |
 		while read -r code; do
 			grep -q "^\.It $code\$" "$page" || echo "$code"

@@ -157,6 +157,16 @@ const char *cli_hears_error(struct cli *c, const char *text)
 	return hear(c, c->err_text, text);
 }
 
+bool cli_runs(const struct cli *c)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	ck_assert_int_eq(
+		waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT),
+		0);
+	return info.si_pid == 0;
+}
+
 int cli_end(struct cli *c)
 {
 	int64_t end = test_now_ms() + CLI_MS;

@@ -46,6 +46,9 @@ const char *cli_hears_error(struct cli *c, const char *text);
    -N if it died of signal N. */
 int cli_end(struct cli *c);
 
+/* Return whether it has not ended yet. */
+bool cli_runs(const struct cli *c);
+
 /* Start it and wait for its end. */
 #define cli_run(c, ...) (cli_start((c), __VA_ARGS__), cli_end(c))
 

@@ -4,16 +4,40 @@
 check_LIBRARIES += libcli.a
 libcli_a_SOURCES = %D%/cli.c %D%/cli.h
 
+native_tests += %D%/test_barrier
+%C%_test_barrier_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_bench
+%C%_test_bench_SOURCES = %D%/test_bench.c %D%/printed.c %D%/printed.h \
+	tools/json.c tools/json.h
+%C%_test_bench_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_bench_lost
+%C%_test_bench_lost_SOURCES = %D%/test_bench_lost.c %D%/printed.c \
+	%D%/printed.h tools/json.c tools/json.h
+%C%_test_bench_lost_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_elect
+%C%_test_elect_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_latch
+%C%_test_latch_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_lock
 %C%_test_lock_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_lock_lost
 %C%_test_lock_lost_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_lock_several
+%C%_test_lock_several_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_lock_signals
 %C%_test_lock_signals_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_ls_break
 %C%_test_ls_break_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_queue
+%C%_test_queue_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_semaphore
+%C%_test_semaphore_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_server
 %C%_test_server_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_top
+%C%_test_top_LDADD = libcli.a $(LDADD)
 
-TESTS += %D%/check_man.sh
-EXTRA_DIST += %D%/check_man.sh
+if WITH_ALL
+TESTS += %D%/check_completion.sh %D%/check_man.sh
+endif
+EXTRA_DIST += %D%/check_completion.sh %D%/check_man.sh

@@ -10,24 +10,38 @@ libunit_a_SOURCES = \
 fault_ldflags = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc \
 	-Wl,--wrap=realloc,--wrap=pthread_mutex_init
 
+unit_tests += %D%/test_board
 unit_tests += %D%/test_cancel
 %C%_test_cancel_LDFLAGS = $(fault_ldflags) -Wl,--wrap=pthread_mutex_lock
 unit_tests += %D%/test_clock
 unit_tests += %D%/test_error
+unit_tests += %D%/test_fairness
+unit_tests += %D%/test_figures
+unit_tests += %D%/test_histogram
 unit_tests += %D%/test_hosts
+unit_tests += %D%/test_item
+unit_tests += %D%/test_item_frame
+unit_tests += %D%/test_item_name
 unit_tests += %D%/test_lease
+unit_tests += %D%/test_mntr
+unit_tests += %D%/test_muster
 unit_tests += %D%/test_name
 %C%_test_name_LDFLAGS = $(fault_ldflags)
+unit_tests += %D%/test_pace
 unit_tests += %D%/test_probe
+unit_tests += %D%/test_queue_head
 unit_tests += %D%/test_random
 %C%_test_random_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getrandom
 unit_tests += %D%/test_rank
 unit_tests += %D%/test_rank_order
+unit_tests += %D%/test_rank_room
 unit_tests += %D%/test_retry
 unit_tests += %D%/test_stats
 unit_tests += %D%/test_steer
 unit_tests += %D%/test_steer_random
 unit_tests += %D%/test_steer_servers
+unit_tests += %D%/test_tally
+%C%_test_tally_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_timer
 %C%_test_timer_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_zk_fd

@@ -283,7 +283,7 @@ static void slow_fn(struct ku_cancel_link *link)
 	atomic_store(&slow->entered, true);
 	while (!atomic_load(&slow->detaching))
 		sched_yield();
-	for (i = 0; i < 50; i++) /* give a wrong detach time to return */
+	for (i = 0; i < 20; i++) /* give a wrong detach time to return */
 		sched_yield();
 	atomic_store(&slow->ended, true);
 }
@@ -295,7 +295,7 @@ START_TEST(detaching_waits_for_the_function_on_another_thread)
 	pthread_t thread;
 	int round;
 
-	for (round = 0; round < 100; round++) {
+	for (round = 0; round < 20; round++) {
 		cancel = make();
 		slow = calloc(1, sizeof(*slow));
 		ck_assert(ku_cancel_attach(cancel, &slow->link, slow_fn));

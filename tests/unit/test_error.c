@@ -41,6 +41,12 @@ static const struct {
 	{ 100, "KUSTOS_ENOTHELD" },
 	{ 101, "KUSTOS_ESATURATED" },
 	{ 102, "KUSTOS_ECHANGED" },
+	{ 103, "KUSTOS_EABSENT" },
+	{ 104, "KUSTOS_EBROKEN" },
+	{ 105, "KUSTOS_EDISAGREE" },
+	{ 106, "KUSTOS_EEMPTY" },
+	{ 107, "KUSTOS_EFULL" },
+	{ 108, "KUSTOS_ECORRUPT" },
 };
 
 START_TEST(every_error_keeps_its_number_and_name)

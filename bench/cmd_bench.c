@@ -1,0 +1,116 @@
+/*
+ * cmd_bench.c - kustos bench: how a recipe behaves when many contend.
+ */
+#include "bench.h"
+#include "gnuplot.h"
+#include "plot.h"
+#include "report.h"
+#include "run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bench {
+	struct bench_options options;
+	struct signals signals;
+	struct figures *runs[BENCH_STEPS];
+	int count;
+};
+
+/* As soon as it is known, what can be. */
+static void report_run(const struct bench *b, const struct figures *f)
+{
+	if (b->options.tool.json || b->options.csv)
+		return;
+	if (b->count > 1)
+		putchar('\n');
+	report_table(stdout, f);
+	fflush(stdout);
+}
+
+static void report_all(const struct bench *b)
+{
+	if (b->options.tool.json)
+		report_json(stdout, &b->options, b->runs, b->count);
+	if (b->options.csv)
+		report_csv_heading(stdout);
+	for (int i = 0; i < b->count && b->options.csv; i++)
+		report_csv(stdout, b->runs[i]);
+}
+
+static int plot(const struct bench *b)
+{
+	struct gnuplot g;
+
+	if (b->options.plot == NULL)
+		return TOOL_OK;
+	fflush(stdout); /* it may print there as well */
+	if (!gnuplot_start(&g, &b->signals))
+		return TOOL_FAILED;
+	plot_script(g.script, b->options.plot, b->runs, b->count);
+	return gnuplot_end(&g) ? TOOL_OK : TOOL_FAILED;
+}
+
+/* Does anything go against what the recipe promises? */
+static int judge(const struct bench *b)
+{
+	for (int i = 0; i < b->count; i++)
+		if (b->runs[i]->overlaps > 0) {
+			tool_say("two held at the same time that must not");
+			return TOOL_LOST;
+		}
+	return TOOL_OK;
+}
+
+static int measure(struct bench *b)
+{
+	int code = TOOL_OK;
+
+	for (int i = 0; i < b->options.steps && code == TOOL_OK; i++) {
+		struct bench_plan plan;
+		struct figures *f;
+
+		bench_plan(&b->options, i, &plan);
+		code = run_plan(&plan, &b->signals, &f);
+		if (f == NULL)
+			continue;
+		b->runs[b->count++] = f;
+		report_run(b, f);
+	}
+	if (b->count > 0) {
+		int plotted;
+
+		report_all(b);
+		plotted = plot(b);
+		code = code != TOOL_OK ? code : plotted;
+	}
+	return judge(b) != TOOL_OK ? TOOL_LOST : code;
+}
+
+static int run(int argc, char **argv)
+{
+	struct bench b;
+	int code;
+
+	memset(&b, 0, sizeof(b));
+	if (!bench_parse(&b.options, argc, argv))
+		return b.options.tool.exit_code;
+	if (b.options.plot != NULL && !gnuplot_found())
+		return TOOL_FAILED;
+	if (signals_take(&b.signals) < 0) {
+		tool_say("cannot take signals: %s", strerror(errno));
+		return TOOL_FAILED;
+	}
+	code = tool_flush(measure(&b));
+	for (int i = 0; i < b.count; i++)
+		figures_free(b.runs[i]);
+	if (code > TOOL_SIGNAL)
+		signals_suffer(code - TOOL_SIGNAL);
+	return code;
+}
+
+const struct tool_subcommand tool_bench = { "bench", run,
+	"how a lock behaves when many contend for it", bench_help,
+	tool_help_common, bench_codes };

@@ -1,0 +1,89 @@
+/*
+ * lock.h - what is contended for, by kustos bench and by the workers of
+ * bench_mutex.c: a mutex, a side of a read/write lock, a semaphore, a simple lock,
+ * two mutexes together; an election, which is taken by a latch that is made,
+ * started and waited for, and given back by its end; or the items of a queue, which
+ * are taken out and put back, or claimed and put back.
+ */
+#ifndef BENCH_LOCK_H
+#define BENCH_LOCK_H
+
+#include <kustos/claim.h>
+#include <kustos/election.h>
+#include <kustos/hold.h>
+#include <kustos/mutex.h>
+#include <kustos/queue.h>
+#include <kustos/rwlock.h>
+#include <kustos/semaphore.h>
+#include <kustos/simple.h>
+
+#include <stdbool.h>
+
+enum lock_kind {
+	LOCK_MUTEX,
+	LOCK_READ,
+	LOCK_WRITE,
+	LOCK_SEMAPHORE,
+	LOCK_ELECTION,
+	LOCK_SIMPLE,
+	LOCK_PAIR,
+	LOCK_QUEUE,
+	LOCK_CLAIM
+};
+
+#define LOCK_LEASES 5 /* that a semaphore has, if nobody says otherwise */
+
+struct lock_form {
+	enum lock_kind kind;
+	bool fifo;  /* no hand-over inside the process */
+	int leases; /* of a semaphore; items of a queue */
+};
+
+/* One of these is there, of a pair two mutexes; "path" is lent. */
+struct lock {
+	struct lock_form form;
+	struct kustos_mutex *mutex, *second;
+	struct kustos_simple *simple;
+	struct kustos_rwlock *rw;
+	struct kustos_semaphore *sem;
+	struct kustos_queue *queue;
+	struct kustos_item *item; /* while it is taken */
+	struct kustos_claims *claims;
+	struct kustos_claim *claim;		/* the same */
+	struct kustos_hold *holds[LOCK_LEASES]; /* of "sem", while taken; or
+						   the one of a pair */
+	struct kustos_client *client; /* of an election; and its path */
+	const char *path;
+	struct kustos_latch *latch; /* while it takes part */
+	int64_t term;		    /* in which it leads */
+};
+
+/* Make one at "path". */
+enum kustos_err lock_make(struct lock *lock, struct kustos_client *client,
+	const char *path, const struct lock_form *form);
+void lock_destroy(struct lock *lock);
+
+/* Put there what has to be there before the first can take it. */
+enum kustos_err lock_fill(const struct lock *lock, kustos_deadline deadline);
+
+/* Wait for it, or until "stop" is fired; and give it back. */
+enum kustos_err lock_take(struct lock *lock, struct kustos_cancel *stop);
+enum kustos_err lock_give(struct lock *lock);
+
+/* Return whether what was taken is certainly this thread's at this instant; once
+   it is not, it is so no more. */
+bool lock_held(const struct lock *lock);
+
+/* Make one that can keep everybody out of those of the same kind, and take it:
+   of no more than LOCK_LEASES leases, and no queue. */
+enum kustos_err lock_close(struct lock *lock, struct kustos_client *client,
+	const char *path, const struct lock_form *form);
+
+/* Return how many requests these clients have sent. */
+uint64_t lock_requests(struct kustos_client *const *clients, int count);
+
+/* Ask for it; "fn" is told. */
+enum kustos_err lock_ask(const struct lock *lock, struct kustos_cancel *stop,
+	kustos_granted_fn *fn, void *arg);
+
+#endif

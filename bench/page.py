@@ -1,0 +1,312 @@
+"""page.py - what bench/compare measured, as doc/performance.md with its plots,
+and the table of README.
+
+The plots are gnuplot's, beside the page: PAGE-NAME.svg.  What the page says of
+the machine is asked here, when it is measured, and kept with the figures.
+"""
+import os
+import platform
+import re
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+NAMES = dict(kustos="Kustos", curator="Curator", kazoo="kazoo",
+             raw="the wire")
+COLOURS = dict(kustos="#2a6f97", curator="#d98e32", kazoo="#7a9e5a",
+               raw="#b8b8b8")
+
+# What README shows.
+SHORT = ("alone", "write", "lease", "lead", "clients", "threads", "turn",
+         "drain", "step")
+
+# Of each plot: its name, title, axis, who is in it, whether its axis is
+# logarithmic, and its bars: workload and label.
+BARS = [
+    ("alone", "Uncontended: taken and given back",
+     ("kustos", "curator", "kazoo", "raw"), False,
+     [("alone", "lock"), ("read", "read lock"), ("write", "write lock"),
+      ("lease", "semaphore"), ("simple", "simple lock"),
+      ("pair", "two locks"), ("lead", "latch")]),
+    ("together", "Contended: from one holder to the next",
+     ("kustos", "curator", "kazoo", "raw"), False,
+     [("clients", "lock, 8 clients"), ("leaders", "latch, 8 clients"),
+      ("leases", "semaphore, 16"), ("threads", "lock, 8 threads")]),
+    ("queues", "Queues: an item", ("kustos", "curator", "kazoo", "raw"), True,
+     [("turn", "put and take in turn"), ("drain", "take of 1000"),
+      ("framed", "framed, both"), ("claim", "claim and ack"),
+      ("crowd-8", "4 put, 4 take")]),
+    ("others", "Leading, and waiting for each other",
+     ("kustos", "curator", "kazoo", "raw"), False,
+     [("select", "selector"), ("gate", "barrier"),
+      ("step", "double barrier, 8"), ("count", "count-down, 8")]),
+]
+
+# So many wait: how long a hand-off takes.
+WAITING = [2, 10, 100, 1000, 2000]
+
+PACKAGES = ("zookeeper", "libzookeeper-java", "libzookeeper-mt2",
+            "libcurator-recipes-java", "python3-kazoo",
+            "openjdk-17-jre-headless", "gcc")
+
+INTRO = """\
+# Performance
+
+<!-- Written by "make performance"; not by hand. -->
+
+Everyone does the same work against the same server, in turn, in each of several
+rounds; the order changes from round to round, and a round that is not counted goes
+before them, so that all is warm. The server writes to its disk before it answers, as
+it is shipped. *The wire* is a program that sends the requests which one has to wait
+for, and does nothing else (of an item of a queue: to make a node, and then to delete
+it). What a workload does exactly is in `bench/driver.h` and the drivers beside it.
+An empty cell: there is no such thing, or it was not measured.
+
+Figures are microseconds for each, the median of the rounds; less is better. A ratio
+is the median of the ratios of each round, whose two figures were taken within
+seconds of each other.
+
+On any machine, what has to be waited for, in round trips, with the parents there:
+
+| | Kustos | Curator 5.4 | kazoo 2.8 |
+|---|---|---|---|
+| a lock, a write lock, leadership, uncontended | 1 | 2 | 3 |
+| giving it back | 0 | 1 | 1 |
+| hand-over, once the one before is gone | 0 | 1 | 1 |
+| a lease of a semaphore, with room | 1 | 5 | 8 |
+"""
+
+
+def in_us(us):
+    if us < 1:
+        return "%.3f" % us
+    return "%.0f" % us if us >= 100 else "%.1f" % us
+
+
+def output(*argv):
+    """Return what a program printed, or "" if it cannot be run."""
+    try:
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def field(file, name):
+    """Return what stands behind "name" in a file such as /proc/cpuinfo."""
+    try:
+        with open(file) as lines:
+            for line in lines:
+                if line.startswith(name):
+                    return line.split(name, 1)[1].strip(" \t:=\"\n")
+    except OSError:
+        pass
+    return "unknown"
+
+
+def about(build, command, rounds):
+    """Return what has to be known to measure the same again."""
+    memory = re.sub("[^0-9]", "", field("/proc/meminfo", "MemTotal")) or 0
+    versions = [line for line in output(
+        "dpkg-query", "-W", "-f", "${Package} ${Version}\n",
+        *PACKAGES).splitlines() if " " in line]
+    return dict(
+        command=command, rounds=rounds,
+        day=time.strftime("%Y-%m-%d", time.gmtime()),
+        load="%.2f" % os.getloadavg()[0],
+        machine="%d processors, %s; %d GB of memory" % (
+            os.cpu_count(), field("/proc/cpuinfo", "model name"),
+            round(int(memory) / 1e6)),
+        system="%s, Linux %s" % (field("/etc/os-release", "PRETTY_NAME"),
+                                 platform.release().split("-")[0]),
+        versions=[output(os.path.join(build, "kustos"), "--version")] +
+        versions + ["Python " + platform.python_version()])
+
+
+def command(options):
+    """Return how to run it again, as make is told."""
+    flags = []
+    if options.quick:
+        flags.append("--quick")
+    if options.rounds != (1 if options.quick else 5):
+        flags.append("--rounds %d" % options.rounds)
+    flags += ["--workload " + key for key in options.workload or []]
+    return "make performance" + (
+        " BENCH_FLAGS=" + shlex.quote(" ".join(flags)) if flags else "")
+
+
+class Page:
+    def __init__(self, comparison, workloads, facts):
+        self.comparison = comparison
+        self.workloads = workloads
+        self.facts = facts
+        self.names = [name for name in NAMES
+                      if any(key[1] == name for key in comparison.figures)]
+
+    def median(self, key, name):
+        values = self.comparison.values(key, name, "us")
+        return statistics.median(values) if values else None
+
+    def ratio(self, key):
+        ratio = self.comparison.check(key, "us", (key, "curator"))
+        if ratio is None:
+            return ""
+        return "%.3f" % ratio if ratio < 0.1 else "%.2f" % ratio
+
+    def table(self, keys):
+        """Return the lines of a table of these workloads."""
+        yield "| | " + " | ".join(
+            [NAMES[name] for name in self.names] +
+            ["Kustos / Curator"]) + " |"
+        yield "|---|" + "---:|" * (len(self.names) + 1)
+        for key, title, *_ in self.workloads:
+            cells = [self.median(key, name) for name in self.names]
+            if key not in keys or not any(cells):
+                continue
+            yield "| " + " | ".join(
+                [title.replace("  ", "… ", 1)] +
+                ["" if us is None else in_us(us) for us in cells] +
+                [self.ratio(key)]) + " |"
+
+    def short(self):
+        """Return what README shows as well: a table, and how good it is."""
+        lines = list(self.table(SHORT))
+        if "--quick" in self.facts["command"] or float(self.facts["load"]) > 1:
+            lines += ["", "**A first impression, not a measurement:** one short "
+                      "round, or a machine that had", "something else to do."]
+        return lines
+
+    def more(self, units):
+        yield "| Kustos | | |"
+        yield "|---|---:|---|"
+        for key, title, *_ in self.workloads:
+            for unit, text in units.items():
+                values = self.comparison.values(key, "kustos", unit)
+                if values:
+                    yield "| %s | %.2f | %s |" % (
+                        title.strip(), statistics.median(values), text)
+
+    def targets(self):
+        yield "| Kustos | of | measured | target | |"
+        yield "|---|---|---:|---:|---|"
+        for check in self.comparison.checks():
+            yield "| %s | %s | %.3f | at most %g | %s |" % (
+                check["workload"], check["base"] or check["unit"],
+                check["figure"], check["target"],
+                "held" if check["held"] else "short of it")
+
+    def bars(self, title, names, log, bars):
+        """Return a plot as gnuplot has it, or None if there is nothing."""
+        names = [name for name in names
+                 if any(self.median(key, name) for key, _ in bars)]
+        rows = []
+        for key, label in bars:
+            cells = [self.median(key, name) for name in names]
+            if any(cells):
+                rows.append('"%s" %s' % (label, " ".join(
+                    "NaN" if us is None else "%.3f" % us for us in cells)))
+        if not rows:
+            return None
+        plots = ", ".join(
+            "$data using %d%s title '%s' linecolor rgb '%s'" % (
+                i + 2, ":xtic(1)" if i == 0 else "", NAMES[name],
+                COLOURS[name]) for i, name in enumerate(names))
+        return "\n".join(
+            ["set title '%s'" % title, "$data << EOD"] + rows + ["EOD",
+             "set logscale y; set yrange [1:*]" if log else
+             "set yrange [0:*]",
+             "set xtics scale 0", "set style data histograms",
+             "set style histogram clustered gap 1",
+             "set style fill solid noborder", "set boxwidth 0.9",
+             "plot " + plots, ""])
+
+    def growth(self):
+        lines, data = [], []
+        for name in ("kustos", "curator"):
+            points = [(n, self.median("line-%d" % n, name)) for n in WAITING]
+            points = ["%d %.3f" % point for point in points if point[1]]
+            if points:
+                data += ["$%s << EOD" % name] + points + ["EOD"]
+                lines.append(
+                    "$%s with linespoints linewidth 2 pointtype 7 "
+                    "linecolor rgb '%s' title '%s'" % (
+                        name, COLOURS[name], NAMES[name]))
+        if not lines:
+            return None
+        return "\n".join(
+            ["set title 'A hand-off, with so many waiting'"] + data +
+            ["set logscale x; set xrange [1:*]", "set xlabel 'waiting'",
+             "set yrange [0:*]",
+             "plot " + ", ".join(lines), ""])
+
+    def plots(self):
+        """Return the name and the commands of each plot."""
+        made = [(name, self.bars(*rest)) for name, *rest in BARS]
+        made.append(("line", self.growth()))
+        return [plot for plot in made if plot[1]]
+
+    def draw(self, file):
+        """Draw the plots beside "file"; return names of those drawn."""
+        if not shutil.which("gnuplot"):
+            print("note: no plots: gnuplot is missing (gnuplot-nox)")
+            return []
+        stem = os.path.splitext(file)[0]
+        drawn = []
+        for name, commands in self.plots():
+            to = "%s-%s.svg" % (stem, name)
+            svg = subprocess.run(
+                ["gnuplot"], check=True, text=True, stdout=subprocess.PIPE,
+                input="set terminal svg size 720,320 font 'sans,12' "
+                      "background '#ffffff'\nset ylabel 'microseconds'\n"
+                      "set grid ytics\nset border 3\nset tics nomirror\n"
+                      "set key outside right center reverse Left samplen 1\n"
+                      "set format y '%.0f'\n"
+                      + commands).stdout
+            with open(to, "w") as out:
+                out.write(svg)
+            drawn.append(os.path.basename(to))
+        return drawn
+
+    def lines(self, drawn, units):
+        facts = self.facts
+        yield INTRO
+        yield "Measured on %s, %d round%s, by:\n" % (
+            facts["day"], facts["rounds"],
+            "" if facts["rounds"] == 1 else "s")
+        yield "```\n%s\n```\n" % facts["command"]
+        yield "On: %s; %s; load before it began: %s. With: %s.\n" % (
+            facts["machine"], facts["system"], facts["load"],
+            ", ".join(facts["versions"]))
+        yield "## In short\n"
+        yield "\n".join(self.short()) + "\n"
+        for svg in drawn:
+            yield "![%s](%s)\n" % (
+                os.path.splitext(svg)[0].replace("-", ": "), svg)
+        yield "## All of it\n"
+        yield "\n".join(self.table([w[0] for w in self.workloads])) + "\n"
+        yield "## More of Kustos\n"
+        yield "\n".join(self.more(units)) + "\n"
+        yield "## Targets\n"
+        yield "\n".join(self.targets())
+
+    def write(self, file, units):
+        drawn = self.draw(file)
+        with open(file, "w") as out:
+            out.write("\n".join(self.lines(drawn, units)) + "\n")
+
+
+def put_into(readme, table):
+    """Replace the table between the marks of a README."""
+    with open(readme) as file:
+        text = file.read()
+    begin, end = "<!-- performance -->\n", "<!-- end -->\n"
+    if begin not in text or end not in text.split(begin, 1)[1]:
+        sys.exit("compare: no table of performance in " + readme)
+    before, rest = text.split(begin, 1)
+    with open(readme, "w") as file:
+        file.write(before + begin + "\n".join(table) + "\n" + end +
+                   rest.split(end, 1)[1])

@@ -1,0 +1,18 @@
+/*
+ * plot.h - draw what was measured.
+ */
+#ifndef BENCH_PLOT_H
+#define BENCH_PLOT_H
+
+#include "figures.h"
+
+#include <stdio.h>
+
+/* Write what gnuplot is to do: draw how long was waited, how many grants there were
+   as time went by, and, of several runs, what more clients make of it, into the SVG
+   file "file"; or the first of these, with characters, if that is "-", standard output,
+   or ends in ".txt". */
+void plot_script(FILE *out, const char *file, struct figures *const *runs,
+	int count);
+
+#endif

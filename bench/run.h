@@ -1,0 +1,16 @@
+/*
+ * run.h - one run: processes that contend, and one that watches them.
+ */
+#ifndef BENCH_RUN_H
+#define BENCH_RUN_H
+
+#include "figures.h"
+#include "signals.h"
+
+/* Do what the plan says, and put the figures into "*out", also of a run that a
+   signal cut short.  Returns an exit code, having said what is wrong; 128 and the
+   number of the signal. */
+int run_plan(const struct bench_plan *plan, struct signals *signals,
+	struct figures **out);
+
+#endif

@@ -1,0 +1,70 @@
+/* queue.c - lines that go from one process to another, each once: with "put" it
+   puts the lines of its input into a queue, with "take" it writes what is there. */
+#include <kustos/client.h>
+#include <kustos/queue.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the background, many in one transaction; they keep their order. */
+static enum kustos_err put_lines(struct kustos_queue *queue)
+{
+	enum kustos_err err = KUSTOS_OK;
+	char line[1024];
+
+	while (err == KUSTOS_OK && fgets(line, sizeof(line), stdin) != NULL) {
+		struct kustos_new_item item = { 0 };
+
+		item.data = line;
+		item.len = strcspn(line, "\n");
+		err = kustos_queue_put_async(queue, &item,
+			kustos_after_ms(10000), NULL, NULL, NULL);
+	}
+	if (err == KUSTOS_OK)
+		err = kustos_queue_flush(queue, kustos_after_ms(10000), NULL);
+	return err;
+}
+
+/* Up to a hundred at a time: as many as are there. */
+static enum kustos_err take_lines(struct kustos_queue *queue)
+{
+	struct kustos_item *items[100];
+	size_t count;
+	enum kustos_err err;
+
+	while ((err = kustos_queue_poll_many(queue, 100, KUSTOS_NOW, NULL,
+			items, &count)) == KUSTOS_OK) {
+		for (size_t i = 0; i < count; i++) {
+			printf("%s\n", (const char *)items[i]->data);
+			kustos_item_free(items[i]);
+		}
+	}
+	return err == KUSTOS_EEMPTY ? KUSTOS_OK : err;
+}
+
+int main(int argc, char **argv)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct kustos_client *client = NULL;
+	struct kustos_queue *queue = NULL;
+	int puts = argc == 2 && strcmp(argv[1], "put") == 0;
+	enum kustos_err err;
+
+	options.hosts = getenv("KUSTOS_HOSTS");
+	if (options.hosts == NULL)
+		options.hosts = "127.0.0.1:2181";
+	err = kustos_client_open(&options, &client);
+	if (err == KUSTOS_OK)
+		err = kustos_client_wait_connected(client,
+			kustos_after_ms(10000), NULL);
+	if (err == KUSTOS_OK)
+		err = kustos_queue_create(client, "/lines", NULL, &queue);
+	if (err == KUSTOS_OK)
+		err = puts ? put_lines(queue) : take_lines(queue);
+	kustos_queue_destroy(queue);
+	(void)kustos_client_close(client, kustos_after_ms(5000), NULL);
+	if (err == KUSTOS_OK)
+		return 0;
+	fprintf(stderr, "%s\n", kustos_strerror(err));
+	return 1;
+}

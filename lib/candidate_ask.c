@@ -1,0 +1,129 @@
+/* candidate_ask.c - what a candidate is now, and who waits until it leads. */
+
+#include "candidate_impl.h"
+
+/* A thread that waits until it leads. */
+struct ku_vigil {
+	struct ku_wait wait; /* first: cast back from it */
+	struct ku_candidate *candidate;
+	bool once;
+	struct ku_vigil *prev, *next;
+};
+
+static void unlink_vigil(struct ku_vigil *vigil)
+{
+	if (vigil->prev != NULL)
+		vigil->prev->next = vigil->next;
+	else
+		vigil->candidate->vigils = vigil->next;
+	if (vigil->next != NULL)
+		vigil->next->prev = vigil->prev;
+}
+
+void ku_candidate_wake(struct ku_candidate *c, enum kustos_err err)
+{
+	while (c->vigils != NULL) {
+		struct ku_vigil *vigil = c->vigils;
+
+		unlink_vigil(vigil);
+		ku_wait_end(&vigil->wait, err);
+	}
+}
+
+enum ku_candidacy ku_candidate_state_now(const struct ku_candidate *c)
+{
+	if (c->stopped)
+		return KU_CANDIDATE_STOPPED;
+	if (c->failed)
+		return KU_CANDIDATE_FAILED;
+	if (!c->started)
+		return KU_CANDIDATE_IDLE;
+	if (c->term == NULL || !c->term->granted)
+		return KU_CANDIDATE_WAITS;
+	switch (ku_hold_state(c->term->hold)) {
+	case KUSTOS_HOLD_HELD:
+		return KU_CANDIDATE_LEADS;
+	case KUSTOS_HOLD_UNSURE:
+		return KU_CANDIDATE_UNSURE;
+	default:
+		return KU_CANDIDATE_WAITS;
+	}
+}
+
+enum ku_candidacy ku_candidate_state(struct ku_candidate *c)
+{
+	ku_lock(c->client);
+	enum ku_candidacy state = ku_candidate_state_now(c);
+	ku_unlock(c->client);
+	return state;
+}
+
+int64_t ku_candidate_term(struct ku_candidate *c)
+{
+	int64_t term = 0;
+
+	ku_lock(c->client);
+	if (ku_candidate_leads(c) == KUSTOS_OK)
+		term = kustos_hold_token(c->term->hold);
+	ku_unlock(c->client);
+	return term;
+}
+
+enum kustos_err ku_candidate_error(struct ku_candidate *c)
+{
+	ku_lock(c->client);
+	enum kustos_err err = c->err;
+	ku_unlock(c->client);
+	return err;
+}
+
+enum kustos_err ku_candidate_leads(const struct ku_candidate *c)
+{
+	switch (ku_candidate_state_now(c)) {
+	case KU_CANDIDATE_LEADS:
+	case KU_CANDIDATE_UNSURE:
+		return KUSTOS_OK;
+	case KU_CANDIDATE_STOPPED:
+		return KUSTOS_ECLOSED;
+	case KU_CANDIDATE_FAILED:
+		return c->err;
+	default:
+		return KUSTOS_EBUSY;
+	}
+}
+
+static enum kustos_err vigil_start(struct ku_wait *wait)
+{
+	struct ku_vigil *vigil = (struct ku_vigil *)wait;
+	struct ku_candidate *c = vigil->candidate;
+	enum kustos_err err = ku_candidate_leads(c);
+
+	if (err == KUSTOS_OK)
+		ku_wait_end(wait, KUSTOS_OK);
+	if (err != KUSTOS_EBUSY || vigil->once)
+		return err;
+	vigil->next = c->vigils;
+	if (vigil->next != NULL)
+		vigil->next->prev = vigil;
+	c->vigils = vigil;
+	return KUSTOS_OK;
+}
+
+static void vigil_give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	unlink_vigil((struct ku_vigil *)wait);
+	ku_wait_end(wait, why);
+}
+
+enum kustos_err ku_candidate_wait(struct ku_candidate *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	static const struct ku_wait_calls calls = { vigil_start, vigil_give_up,
+		NULL };
+	struct ku_vigil vigil = { .candidate = c,
+		.once = deadline == KUSTOS_NOW };
+
+	vigil.wait.client = c->client;
+	vigil.wait.calls = &calls;
+	return ku_wait_block(&vigil.wait, deadline, cancel);
+}

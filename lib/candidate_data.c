@@ -1,0 +1,69 @@
+/* candidate_data.c - a leader has its node say something else. */
+
+#include "candidate_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct edit {
+	struct ku_errand errand; /* first: cast back from it */
+	char *data;
+	size_t len;
+};
+
+static void written(void *owner, enum kustos_err err)
+{
+	struct edit *edit = owner;
+	struct ku_candidate *c = edit->errand.candidate;
+	char *data = edit->data;
+
+	if (err == KUSTOS_OK) {
+		edit->data = c->data;
+		c->data = data;
+		c->len = edit->len;
+	}
+	ku_errand_end(&edit->errand, err);
+}
+
+static void begin(struct ku_errand *errand)
+{
+	struct edit *edit = (struct edit *)errand;
+	enum kustos_err err = ku_place_write(errand->term->place, edit->data,
+		edit->len, written, edit);
+
+	if (err != KUSTOS_OK)
+		ku_errand_end(errand, err);
+}
+
+/* What is under way goes on. */
+static void cease(struct ku_errand *errand)
+{
+	if (errand->term != NULL && errand->term->place != NULL)
+		ku_place_unheed(errand->term->place, errand);
+}
+
+static void clean(struct ku_errand *errand)
+{
+	free(((struct edit *)errand)->data);
+}
+
+static const struct ku_errand_calls calls = { begin, NULL, cease, clean };
+
+enum kustos_err ku_candidate_set_data(struct ku_candidate *c, const void *data,
+	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
+	ku_candidate_done_fn *done, void *arg)
+{
+	struct edit *edit = calloc(1, sizeof(*edit));
+	char *copy = malloc(len + 1);
+
+	if (edit == NULL || copy == NULL) {
+		free(edit);
+		free(copy);
+		return KUSTOS_ENOMEM;
+	}
+	memcpy(copy, len > 0 ? data : "", len);
+	edit->errand.calls = &calls;
+	edit->data = copy;
+	edit->len = len;
+	return ku_errand_do(c, &edit->errand, deadline, cancel, done, arg);
+}

@@ -1,0 +1,134 @@
+/* candidate_errand.c - what a leader is asked to do: one after the other. */
+
+#include "candidate_impl.h"
+
+#include <stdlib.h>
+
+/* Begin the oldest, unless it has begun; if it ends at once, the next. */
+static void begin_next(struct ku_candidate *c)
+{
+	while (c->errands != NULL && !c->errands->begun) {
+		struct ku_errand *errand = c->errands;
+		enum kustos_err err = ku_candidate_leads(c);
+
+		errand->begun = true;
+		if (err == KUSTOS_EBUSY)
+			err = KUSTOS_ENOTHELD;
+		if (err == KUSTOS_OK && errand->once &&
+			!ku_session_ready(c->client))
+			err = KUSTOS_EDISCONNECTED;
+		if (err != KUSTOS_OK) {
+			ku_errand_end(errand, err);
+			return; /* which has begun the next */
+		}
+		errand->term = c->term;
+		errand->calls->begin(errand);
+	}
+}
+
+bool ku_errand_lost(const struct ku_errand *errand)
+{
+	return errand->term != errand->candidate->term;
+}
+
+void ku_errand_end(struct ku_errand *errand, enum kustos_err err)
+{
+	struct ku_candidate *c = errand->candidate;
+	struct ku_errand **at = &c->errands;
+
+	while (*at != errand)
+		at = &(*at)->next;
+	*at = errand->next;
+	errand->calls->clean(errand);
+	ku_wait_end(&errand->wait, err);
+	begin_next(c);
+}
+
+void ku_errands_fail(struct ku_candidate *c, const struct ku_term *term,
+	enum kustos_err why)
+{
+	struct ku_errand *errand = c->errands;
+
+	while (errand != NULL) {
+		if (term != NULL && errand->term != term) {
+			errand = errand->next;
+			continue;
+		}
+		errand->calls->cease(errand);
+		ku_errand_end(errand, why);
+		errand = c->errands; /* whatever that has changed */
+	}
+}
+
+/* Would a thread that waits for it wait for its own callback's end? */
+static bool waits_for_itself(const struct ku_errand *errand)
+{
+	const struct ku_candidate *c = errand->candidate;
+	bool tells = errand->calls->inherit != NULL;
+
+	for (const struct ku_errand *e = c->errands; e != NULL; e = e->next)
+		tells = tells || e->calls->inherit != NULL;
+	return errand->done == NULL && tells && ku_candidate_inside(c);
+}
+
+static enum kustos_err start(struct ku_wait *wait)
+{
+	struct ku_errand *errand = (struct ku_errand *)wait;
+	struct ku_candidate *c = errand->candidate;
+	struct ku_errand **at = &c->errands;
+
+	if (waits_for_itself(errand))
+		return KUSTOS_EDEADLK;
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = errand;
+	errand->joined = true;
+	begin_next(c);
+	return KUSTOS_OK;
+}
+
+static void give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	struct ku_errand *errand = (struct ku_errand *)wait;
+
+	errand->calls->cease(errand);
+	ku_errand_end(errand, why);
+}
+
+static void tell(struct ku_wait *wait)
+{
+	struct ku_errand *errand = (struct ku_errand *)wait;
+
+	errand->done(errand->arg, wait->err);
+	free(errand);
+}
+
+static const struct ku_wait_calls calls = { start, give_up, tell };
+
+enum kustos_err ku_errand_do(struct ku_candidate *c, struct ku_errand *errand,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	ku_candidate_done_fn *done, void *arg)
+{
+	struct kustos_client *client = c->client;
+	enum kustos_err err;
+
+	errand->wait.client = client;
+	errand->wait.calls = &calls;
+	errand->candidate = c;
+	errand->once = deadline == KUSTOS_NOW;
+	errand->done = done;
+	errand->arg = arg;
+	if (done != NULL)
+		err = ku_wait_async(&errand->wait, deadline, cancel);
+	else
+		err = ku_wait_block(&errand->wait, deadline, cancel);
+	if (done != NULL && err == KUSTOS_OK)
+		return KUSTOS_OK;
+	if (!errand->joined) {
+		ku_lock(client);
+		errand->calls->clean(errand);
+		ku_unlock(client);
+	}
+	free(errand);
+	return err;
+}

@@ -1,0 +1,386 @@
+/*
+ * candidate_over.c - a leader hands over to one of those who wait.
+ *
+ *   LISTING -> READING their ids -> trying -> telling the program that it has stopped
+ *      ^                                         |
+ *      +---- somebody has left ------------- DELETING
+ *
+ * Everybody, Curator's latches too, knows one rule: the lowest number leads.
+ * So the leader takes away, in one transaction, the nodes of those who stand
+ * between it and its heir, and last its own.  The heir is the first then, with
+ * the next greater term, and need not even know of all this.  Those between
+ * find their nodes gone, and stand in line again at the tail, as after any loss
+ * of them: nobody leads in between.
+ *
+ * The order in the transaction matters: a candidate that knows of nobody but us
+ * before it may be granted by the event of our node's end alone, if its own
+ * node was there by then (line_impl.h).  Events come in the order of what they
+ * tell of; so our node goes last, when theirs are known to be gone.
+ *
+ * Until the heir is known to wait nothing is done, and the leader leads.  Nor is
+ * before it is known, from the first time on, that we may delete our node: one
+ * that stays would keep all others waiting until our session ends.  A transaction
+ * tells that deletes it and then fails, for whoever may not fails before.  Then
+ * the program is told that it leads no more, and only then the nodes go.  If the
+ * heir has left by that time, whoever is first leads.
+ */
+
+#include "candidate_impl.h"
+#include "survey.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Who asks. */
+struct request {
+	struct ku_errand errand; /* first: cast back from it */
+	struct handing *handing; /* NULL: is not waited for any more */
+};
+
+struct handing {
+	struct ku_candidate *candidate;
+	struct ku_term *term;
+	struct request *request; /* NULL: nobody waits */
+	char *id;		 /* the heir's; NULL: whoever is next */
+	size_t len;
+	int64_t epoch;
+	struct ku_op *listing;
+	struct ku_survey survey;
+	bool surveys;
+	bool stopped; /* and the program knows */
+	bool unsure;  /* whether an earlier transaction was applied */
+	struct ku_task *trial, *deletion;
+};
+
+static void look(struct handing *h);
+
+static void drop(struct ku_task **task)
+{
+	struct ku_op *old = *task != NULL ? &(*task)->op : NULL;
+
+	*task = NULL;
+	ku_op_let_go(&old);
+}
+
+static void drop_survey(struct handing *h)
+{
+	if (h->surveys)
+		ku_survey_free(&h->survey);
+	h->surveys = false;
+}
+
+static void handing_free(struct handing *h)
+{
+	ku_op_let_go(&h->listing);
+	drop_survey(h);
+	drop(&h->trial);
+	drop(&h->deletion);
+	free(h->id);
+	free(h);
+}
+
+/* What was stopped goes, if it is still there, and stands in line again. */
+static void relinquish(struct handing *h)
+{
+	if (!h->stopped)
+		return;
+	h->term->heir = NULL;
+	ku_candidate_bury(h->candidate, h->term);
+	ku_candidate_resume(h->candidate);
+}
+
+static void end(struct handing *h, enum kustos_err err)
+{
+	relinquish(h);
+	if (h->request != NULL) {
+		ku_errand_end(&h->request->errand, err);
+	} else {
+		h->candidate->orphans--;
+		handing_free(h);
+	}
+}
+
+/* Return the place of our node in the survey, or -1. */
+static int own_place(const struct handing *h)
+{
+	const char *path = ku_place_path(h->term->place);
+
+	for (size_t i = 0; i < h->survey.count; i++)
+		if (strcmp(h->survey.list[i].path, path) == 0 &&
+			h->survey.list[i].op->err == KUSTOS_OK)
+			return (int)i;
+	return -1;
+}
+
+/* Return the place of the heir, behind ours, or -1. */
+static int heirs_place(const struct handing *h, int own)
+{
+	for (int i = own + 1; i < (int)h->survey.count; i++) {
+		const struct ku_op *op = h->survey.list[i].op;
+
+		if (op->err != KUSTOS_OK)
+			continue; /* it has left */
+		if (h->id == NULL ||
+			(op->out_len == (int)h->len &&
+				memcmp(op->out_data, h->id, h->len) == 0))
+			return i;
+	}
+	return -1;
+}
+
+static void deleted(struct ku_op *op)
+{
+	struct handing *h = op->owner;
+
+	if (op->err == KUSTOS_EUNKNOWN)
+		h->unsure = true;
+	if (op->err == KUSTOS_OK || h->request == NULL)
+		end(h, op->err);
+	else if (op->err == KUSTOS_EUNKNOWN || op->err == KUSTOS_ENONODE)
+		look(h); /* somebody has left, or we have */
+	else
+		end(h, op->err);
+}
+
+/* Delete those between ours and the heir's, and ours last. */
+static enum kustos_err make_deletion(struct handing *h, int own, int heir)
+{
+	struct kustos_op *ops = calloc((size_t)(heir - own + 1), sizeof(*ops));
+	size_t count = 0;
+
+	if (ops == NULL)
+		return KUSTOS_ENOMEM;
+	ops[count++] = (struct kustos_op){ .kind = KUSTOS_OP_CHECK,
+		.path = h->survey.list[heir].path,
+		.version = -1 };
+	for (int i = heir - 1; i >= own; i--)
+		if (h->survey.list[i].op->err == KUSTOS_OK)
+			ops[count++] = (struct kustos_op){
+				.kind = KUSTOS_OP_DELETE,
+				.path = h->survey.list[i].path,
+				.version = -1
+			};
+	drop(&h->deletion);
+	enum kustos_err err = ku_task_new_multi(h->candidate->client, ops,
+		count, &h->deletion);
+	free(ops);
+	if (err != KUSTOS_OK)
+		return err;
+	h->deletion->op.ended = deleted;
+	h->deletion->op.owner = h;
+	return KUSTOS_OK;
+}
+
+static void decide(struct handing *h);
+
+static void tried(struct ku_op *op)
+{
+	struct handing *h = op->owner;
+
+	if (op->err == KUSTOS_EUNKNOWN) {
+		look(h); /* nothing was done, whatever came of it */
+	} else if (op->err == KUSTOS_ENONODE) {
+		h->candidate->may_delete = true;
+		decide(h);
+	} else {
+		end(h, op->err);
+	}
+}
+
+/* Try to delete our node, in vain: it has no children. */
+static enum kustos_err try_to_delete(struct handing *h)
+{
+	const char *own = ku_place_path(h->term->place);
+	char *child = ku_path_join(own, "/x");
+	struct kustos_op ops[] = {
+		{ .kind = KUSTOS_OP_DELETE, .path = own, .version = -1 },
+		{ .kind = KUSTOS_OP_CHECK, .path = child, .version = -1 },
+	};
+
+	if (child == NULL)
+		return KUSTOS_ENOMEM;
+	drop(&h->trial);
+	enum kustos_err err = ku_task_new_multi(h->candidate->client, ops, 2,
+		&h->trial);
+	free(child);
+	if (err != KUSTOS_OK)
+		return err;
+	h->trial->op.ended = tried;
+	h->trial->op.owner = h;
+	return ku_op_owned(&h->trial->op);
+}
+
+/* Our node is gone: by the transaction whose answer was lost; or with the
+   session; or we gave it up when that was not certain any more. */
+static enum kustos_err outcome(const struct handing *h)
+{
+	const struct ku_session *session = &h->candidate->client->session;
+	int heir = heirs_place(h, -1);
+	bool first = heir >= 0;
+
+	if (!h->unsure)
+		return KUSTOS_ELOST;
+	for (int i = 0; i < heir; i++)
+		if (h->survey.list[i].op->err == KUSTOS_OK)
+			first = false;
+	return first && session->epoch == h->epoch &&
+			session->lost_epoch != h->epoch
+		? KUSTOS_OK
+		: KUSTOS_EUNKNOWN;
+}
+
+/* The program knows that it leads no more. */
+static enum kustos_err go(struct handing *h, int own, int heir)
+{
+	enum kustos_err err = make_deletion(h, own, heir);
+
+	return err == KUSTOS_OK ? ku_op_owned(&h->deletion->op) : err;
+}
+
+/* Who waits is known: go on. */
+static void decide(struct handing *h)
+{
+	int own = own_place(h);
+	int heir = own >= 0 ? heirs_place(h, own) : -1;
+	enum kustos_err err = KUSTOS_OK;
+
+	if (own < 0) {
+		end(h, outcome(h));
+	} else if (heir < 0) {
+		end(h, h->stopped ? KUSTOS_ECHANGED : KUSTOS_EABSENT);
+	} else if (h->stopped) {
+		err = go(h, own, heir);
+	} else if (!h->candidate->may_delete) {
+		err = try_to_delete(h);
+	} else {
+		h->stopped = true;
+		ku_term_end(h->candidate, h->term, &h->request->errand);
+	}
+	if (err != KUSTOS_OK)
+		end(h, err);
+}
+
+static void surveyed(struct ku_survey *survey)
+{
+	struct handing *h = survey->owner;
+
+	if (survey->err != KUSTOS_OK)
+		end(h, survey->err);
+	else
+		decide(h);
+}
+
+static void listed(struct ku_op *op)
+{
+	struct handing *h = op->owner;
+	struct ku_candidate *c = h->candidate;
+	enum kustos_err err = op->err;
+
+	if (err == KUSTOS_ENONODE)
+		err = KUSTOS_ELOST;
+	if (err == KUSTOS_OK) {
+		drop_survey(h);
+		h->surveys = true;
+		err = ku_survey_init(&h->survey, c->client, c->rule,
+			ku_line_path(c->line), op->out_names);
+	}
+	if (err != KUSTOS_OK) {
+		end(h, err);
+		return;
+	}
+	h->survey.done = surveyed;
+	h->survey.owner = h;
+	ku_survey_read(&h->survey);
+}
+
+/* See who waits. */
+static void look(struct handing *h)
+{
+	struct ku_candidate *c = h->candidate;
+	enum kustos_err err;
+
+	ku_op_let_go(&h->listing);
+	err = ku_op_new(c->client, KU_ZK_CHILDREN, ku_line_path(c->line), 0,
+		&h->listing);
+	if (err == KUSTOS_OK) {
+		h->listing->ended = listed;
+		h->listing->owner = h;
+		err = ku_op_owned(h->listing);
+	}
+	if (err != KUSTOS_OK)
+		end(h, err);
+}
+
+static void begin(struct ku_errand *errand)
+{
+	struct handing *h = ((struct request *)errand)->handing;
+
+	h->candidate = errand->candidate;
+	h->term = errand->term;
+	h->epoch = errand->wait.client->session.epoch;
+	look(h);
+}
+
+/* The program knows that it leads no more. */
+static void inherit(struct ku_errand *errand)
+{
+	decide(((struct request *)errand)->handing);
+}
+
+/* Is the transaction on its way?  Then it is not known which of our other places
+   are still there: none of them must think that it is next before that is. */
+static bool is_deleting(const struct handing *h)
+{
+	return h->deletion != NULL && !h->deletion->op.done &&
+		h->deletion->op.request.slot != NULL;
+}
+
+static void cease(struct ku_errand *errand)
+{
+	struct request *request = (struct request *)errand;
+	struct handing *h = request->handing;
+
+	if (!errand->begun)
+		return;
+	if (is_deleting(h)) {
+		h->candidate->orphans++;
+		h->request = NULL;
+		request->handing = NULL;
+		return;
+	}
+	relinquish(h); /* clean() ends the rest */
+}
+
+static void clean(struct ku_errand *errand)
+{
+	struct handing *h = ((struct request *)errand)->handing;
+
+	if (h != NULL)
+		handing_free(h);
+}
+
+static const struct ku_errand_calls calls = { begin, inherit, cease, clean };
+
+enum kustos_err ku_candidate_hand_over(struct ku_candidate *c, const void *id,
+	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
+	ku_candidate_done_fn *done, void *arg)
+{
+	struct request *request = calloc(1, sizeof(*request));
+	struct handing *h = calloc(1, sizeof(*h));
+	char *copy = id != NULL ? malloc(len + 1) : NULL;
+
+	if (request == NULL || h == NULL || (copy == NULL && id != NULL)) {
+		free(request);
+		free(h);
+		free(copy);
+		return KUSTOS_ENOMEM;
+	}
+	if (id != NULL)
+		memcpy(copy, id, len);
+	h->request = request;
+	h->id = copy;
+	h->len = len;
+	request->handing = h;
+	request->errand.calls = &calls;
+	return ku_errand_do(c, &request->errand, deadline, cancel, done, arg);
+}

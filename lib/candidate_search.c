@@ -1,0 +1,173 @@
+/*
+ * candidate_search.c - a candidate goes on with the node of a process before it.
+ *
+ * Its client has resumed the session of that process; so the nodes of that
+ * session are there, and nobody minds them.  One that is in our line is taken
+ * over: best the one that says what we would say, else any.  What the node says
+ * is written anew, so that its version changes: the other process, should it
+ * live after all, finds at its next look that it has lost the node.
+ *
+ * There may be several that say what we would say: the process may have died when
+ * it had a new one and the other was not yet deleted.  So the newest is taken: the
+ * term of another is over, and who came after it may have led since.  The others
+ * would stay for as long as the session, and whoever stands behind them would wait
+ * for that; so they are deleted.
+ */
+
+#include "candidate_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ku_search {
+	struct ku_candidate *candidate;
+	struct ku_op *listing;
+	struct ku_survey survey;
+	bool surveys;
+};
+
+void ku_candidate_stop_search(struct ku_candidate *c)
+{
+	struct ku_search *search = c->search;
+
+	c->search = NULL;
+	if (search == NULL)
+		return;
+	ku_op_let_go(&search->listing);
+	if (search->surveys)
+		ku_survey_free(&search->survey);
+	free(search);
+}
+
+/* Is it a node that nobody minds? */
+static bool is_left(const struct ku_candidate *c, const struct ku_op *op)
+{
+	return op->err == KUSTOS_OK &&
+		op->out_stat.ephemeral_owner == c->client->session.id;
+}
+
+static bool says_our_data(const struct ku_candidate *c, const struct ku_op *op)
+{
+	return op->out_len == (int)c->len &&
+		memcmp(op->out_data, c->data, c->len) == 0;
+}
+
+/* The node was written into, or was not ours to write into. */
+static void claimed(void *owner, enum kustos_err err)
+{
+	struct ku_term *term = owner;
+	struct ku_candidate *c = term->candidate;
+
+	if (err == KUSTOS_OK || term->over)
+		return;
+	ku_term_end(c, term, NULL);
+	ku_candidate_resume(c);
+}
+
+/* Begin with "found"; if it is a place of ours, or has gone, with another node. */
+static void begin(struct ku_candidate *c, const struct ku_sighting *found)
+{
+	ku_term_begin(c, found);
+	if (found == NULL || c->term == NULL)
+		return;
+	enum kustos_err err = ku_place_write(c->term->place, c->data, c->len,
+		claimed, c->term);
+	if (err != KUSTOS_OK)
+		claimed(c->term, err);
+}
+
+/* Delete "one", whatever happens to the connection. */
+static void dismiss(struct ku_candidate *c, const struct ku_sighting *one)
+{
+	struct ku_place *place;
+
+	if (ku_place_adopt(c->line, &c->kind, c->data, c->len, one->path,
+		    &one->op->out_stat, NULL, &place) == KUSTOS_OK)
+		ku_place_leave(place);
+}
+
+/* Those that the process before had no more use for. */
+static void dismiss_rest(struct ku_candidate *c, const struct ku_survey *survey)
+{
+	for (size_t i = 0; i < survey->count; i++) {
+		const struct ku_sighting *one = &survey->list[i];
+
+		if (is_left(c, one->op) && says_our_data(c, one->op) &&
+			!ku_line_has(c->line, one->path))
+			dismiss(c, one);
+	}
+}
+
+/* Is "one" to be taken rather than "other"? */
+static bool is_better(const struct ku_candidate *c,
+	const struct ku_sighting *one, const struct ku_sighting *other)
+{
+	if (other == NULL || !says_our_data(c, one->op))
+		return other == NULL;
+	return !says_our_data(c, other->op) ||
+		one->op->out_stat.czxid > other->op->out_stat.czxid;
+}
+
+static void surveyed(struct ku_survey *survey)
+{
+	struct ku_search *search = survey->owner;
+	struct ku_candidate *c = search->candidate;
+	const struct ku_sighting *found = NULL;
+
+	for (size_t i = 0; i < survey->count; i++) {
+		const struct ku_sighting *one = &survey->list[i];
+
+		if (!is_left(c, one->op) || ku_line_has(c->line, one->path))
+			continue;
+		if (is_better(c, one, found))
+			found = one;
+	}
+	begin(c, found);
+	dismiss_rest(c, survey);
+	ku_candidate_stop_search(c);
+}
+
+static void listed(struct ku_op *op)
+{
+	struct ku_search *search = op->owner;
+	struct ku_candidate *c = search->candidate;
+	bool resumed = c->client->session.id == c->client->config.resume.id;
+	enum kustos_err err = op->err;
+
+	if (err == KUSTOS_OK && resumed) {
+		search->surveys = true;
+		err = ku_survey_init(&search->survey, c->client, c->rule,
+			ku_line_path(c->line), op->out_names);
+	}
+	if (err != KUSTOS_OK || !resumed) {
+		ku_candidate_stop_search(c);
+		ku_term_begin(c, NULL);
+		return;
+	}
+	search->survey.done = surveyed;
+	search->survey.owner = search;
+	ku_survey_read(&search->survey);
+}
+
+void ku_candidate_search(struct ku_candidate *c)
+{
+	struct ku_search *search = calloc(1, sizeof(*search));
+	enum kustos_err err = KUSTOS_ENOMEM;
+
+	c->resumes = false; /* once */
+	c->search = search;
+	if (search != NULL) {
+		search->candidate = c;
+		err = ku_op_new(c->client, KU_ZK_CHILDREN,
+			ku_line_path(c->line), 0, &search->listing);
+	}
+	if (err == KUSTOS_OK) {
+		search->listing->ended = listed;
+		search->listing->owner = search;
+		err = ku_op_owned(search->listing);
+	}
+	if (err == KUSTOS_OK)
+		return;
+	ku_candidate_stop_search(c);
+	ku_term_begin(c, NULL);
+}

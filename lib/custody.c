@@ -1,0 +1,320 @@
+/* custody.c - one item of a queue in our hands: made, told about, let go. */
+
+#include "custody_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAUSE_MS 200
+
+static void answered(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_custody *c = request->owner;
+
+	client->footprint.asked_bytes -= c->asked;
+	c->asked = 0;
+	c->then(c, reply);
+}
+
+void ku_custody_ask(struct ku_custody *c, ku_custody_answer_fn *then)
+{
+	c->then = then;
+	c->request.owner = c;
+	c->request.done = answered;
+	ku_wire_send(c->depot->client, &c->request);
+}
+
+void ku_custody_look(struct ku_custody *c, enum ku_zk_kind kind,
+	const char *path, ku_custody_answer_fn *then)
+{
+	c->request.what = (struct ku_zk_request){
+		.kind = kind,
+		.path = path,
+		.version = -1,
+	};
+	ku_custody_ask(c, then);
+}
+
+void ku_custody_do(struct ku_custody *c, int count, ku_custody_answer_fn *then)
+{
+	c->request.what = (struct ku_zk_request){
+		.kind = KU_ZK_MULTI,
+		.version = -1,
+		.ops = c->ops,
+		.op_count = count,
+	};
+	ku_custody_ask(c, then);
+}
+
+static void pause_over(struct ku_timer *timer)
+{
+	struct ku_custody *c = (struct ku_custody *)((char *)timer -
+		offsetof(struct ku_custody, pause));
+	void (*next)(struct ku_custody * custody) = c->paused;
+
+	c->paused = NULL;
+	next(c);
+}
+
+void ku_custody_pause(struct ku_custody *c,
+	void (*next)(struct ku_custody *custody))
+{
+	struct kustos_client *client = c->depot->client;
+
+	c->paused = next;
+	ku_set_timer(client, &c->pause,
+		ku_now(client) + PAUSE_MS * KU_NS_PER_MS);
+}
+
+struct ku_zk_request ku_custody_make(const struct ku_custody *c,
+	const char *path, enum ku_zk_mode mode)
+{
+	const struct ku_config *config = &c->depot->client->config;
+	bool mark = mode == KU_ZK_EPHEMERAL;
+
+	return (struct ku_zk_request){
+		.kind = KU_ZK_CREATE,
+		.path = path,
+		.data = mark ? c->depot->id : c->data,
+		.len = mark ? (int)strlen(c->depot->id) : c->len,
+		.version = -1,
+		.mode = mode,
+		.acl = config->acl,
+		.acl_count = config->acl_count,
+	};
+}
+
+struct ku_zk_request ku_custody_delete(const char *path, int version)
+{
+	return (struct ku_zk_request){
+		.kind = KU_ZK_DELETE,
+		.path = path,
+		.version = version,
+	};
+}
+
+int ku_custody_culprit(const struct ku_zk_reply *reply, int *rc)
+{
+	for (int i = 0; i < reply->result_count; i++) {
+		*rc = reply->results[i].rc;
+		if (*rc != KU_ZK_OK && *rc != KU_ZK_RUNTIMEINCONSISTENCY)
+			return i;
+	}
+	*rc = reply->rc;
+	return -1;
+}
+
+void ku_custody_unmark(struct ku_custody *c)
+{
+	struct ku_op *undo = c->undo;
+
+	if (!c->marked || undo == NULL)
+		return;
+	c->marked = false;
+	if (c->session_id != c->depot->client->session.id)
+		return; /* it went with its session */
+	c->undo = NULL;
+	undo->czxid = c->token;
+	undo->session_id = c->session_id;
+	(void)ku_op_detached(undo); /* refused at a close, which does it too */
+}
+
+void ku_depot_put(struct ku_depot *depot)
+{
+	if (--depot->refs > 0)
+		return;
+	free(depot->items);
+	free(depot->marks);
+	free(depot->dead);
+	free(depot->corrupt);
+	free(depot);
+}
+
+static void destroy(struct ku_custody *c)
+{
+	struct kustos_client *client = c->depot->client;
+
+	ku_witness_remove(client, &c->witness);
+	ku_timer_unset(&client->timers, &c->pause);
+	ku_timers_release(&client->timers, 1);
+	if (c->undo != NULL)
+		ku_op_drop(c->undo);
+	ku_depot_put(c->depot);
+	free(c->item_path);
+	free(c->mark_path);
+	free(c->new_path);
+	free(c->data);
+	free(c);
+}
+
+void ku_custody_missed(struct ku_custody *c, enum ku_missed how,
+	enum kustos_err err)
+{
+	ku_custody_unmark(c);
+	c->state = KU_CUSTODY_OVER;
+	if (c->left)
+		destroy(c);
+	else
+		c->calls->missed(c, how, err);
+}
+
+void ku_custody_ended(struct ku_custody *c, enum kustos_err err)
+{
+	ku_custody_unmark(c);
+	c->state = KU_CUSTODY_OVER;
+	if (c->left)
+		destroy(c);
+	else
+		c->calls->ended(c, err);
+}
+
+/* Take back what was not sent.  Returns false if it was. */
+static bool withdraw(struct ku_custody *c)
+{
+	struct kustos_client *client = c->depot->client;
+
+	if (c->paused != NULL) {
+		ku_timer_unset(&client->timers, &c->pause);
+		c->paused = NULL;
+		return true;
+	}
+	if (!ku_wire_withdraw(client, &c->request))
+		return false;
+	client->footprint.asked_bytes -= c->asked;
+	c->asked = 0;
+	return true;
+}
+
+static struct ku_custody *custody_of(struct ku_witness *witness)
+{
+	return (struct ku_custody *)((char *)witness -
+		offsetof(struct ku_custody, witness));
+}
+
+static void session_lost(struct ku_witness *witness)
+{
+	struct ku_custody *c = custody_of(witness);
+
+	c->lost = true;
+	if (c->state == KU_CUSTODY_HELD) {
+		ku_custody_unmark(c);
+		c->state = KU_CUSTODY_OVER;
+		c->calls->lost(c);
+	} else if (c->state == KU_CUSTODY_ENDING && !c->ambiguous &&
+		withdraw(c)) {
+		ku_custody_ended(c, KUSTOS_ELOST);
+	}
+}
+
+/* Without a connection whatever waits for it would wait for ever. */
+static void closing(struct ku_witness *witness)
+{
+	struct ku_custody *c = custody_of(witness);
+
+	if (ku_session_ready(c->depot->client))
+		return;
+	if (c->state == KU_CUSTODY_HELD || c->state == KU_CUSTODY_OVER ||
+		!withdraw(c))
+		return;
+	if (c->state == KU_CUSTODY_ENDING)
+		ku_custody_ended(c,
+			c->ambiguous ? KUSTOS_EUNKNOWN : KUSTOS_ECLOSED);
+	else
+		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_ECLOSED);
+}
+
+static enum kustos_err init(struct ku_custody *c, const char *name)
+{
+	struct ku_depot *depot = c->depot;
+	struct kustos_client *client = depot->client;
+
+	c->item_path = ku_path_child(depot->items, name);
+	c->mark_path = ku_path_child(depot->marks, name);
+	if (c->item_path == NULL || c->mark_path == NULL)
+		return KUSTOS_ENOMEM;
+	if (!ku_item_parse(depot->kind, ku_path_leaf(c->item_path), &c->item))
+		return KUSTOS_EINVAL;
+	enum kustos_err err = ku_op_new(client, KU_ZK_DELETE,
+		c->mark_path + strlen(client->config.prefix), 0, &c->undo);
+	if (err == KUSTOS_OK)
+		c->undo->guaranteed = true;
+	return err;
+}
+
+enum kustos_err ku_custody_take(struct ku_depot *depot, const char *name,
+	const struct ku_custody_calls *calls, void *owner,
+	struct ku_custody **out)
+{
+	struct kustos_client *client = depot->client;
+	struct ku_custody *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return KUSTOS_ENOMEM;
+	if (!ku_timers_reserve(&client->timers, 1)) {
+		free(c);
+		return KUSTOS_ENOMEM;
+	}
+	c->depot = depot;
+	depot->refs++;
+	c->calls = calls;
+	c->owner = owner;
+	c->pause.fn = pause_over;
+	c->witness.lost = session_lost;
+	c->witness.closing = closing;
+	ku_witness_add(client, &c->witness);
+	enum kustos_err err = init(c, name);
+	if (err != KUSTOS_OK) {
+		destroy(c);
+		return err;
+	}
+	*out = c;
+	ku_custody_read(c);
+	return KUSTOS_OK;
+}
+
+void *ku_custody_owner(const struct ku_custody *c)
+{
+	return c->owner;
+}
+
+const char *ku_custody_name(const struct ku_custody *c)
+{
+	return c->item.name;
+}
+
+const struct kustos_stat *ku_custody_stat(const struct ku_custody *c)
+{
+	return &c->stat;
+}
+
+bool ku_custody_fits(const struct ku_custody *c, int count)
+{
+	const struct ku_zk_request whole = { .ops = c->ops, .op_count = count };
+
+	return ku_request_size(&whole) <= KU_REQUEST_LIMIT;
+}
+
+void ku_custody_view(const struct ku_custody *c, struct ku_custody_view *out)
+{
+	*out = (struct ku_custody_view){
+		.name = c->item.name,
+		.data = c->data,
+		.len = c->len > 0 ? (size_t)c->len : 0,
+		.created_ms = c->stat.ctime_ms,
+		.deliveries = c->stat.version + !c->counted,
+		.mark = c->mark_path + strlen(c->depot->client->config.prefix),
+		.token = c->token,
+	};
+}
+
+void ku_custody_leave(struct ku_custody *c)
+{
+	c->left = true;
+	if (c->state == KU_CUSTODY_HELD)
+		ku_custody_unmark(c);
+	if (c->state == KU_CUSTODY_HELD || c->state == KU_CUSTODY_OVER)
+		destroy(c);
+	else if (c->state != KU_CUSTODY_ENDING && !c->ambiguous && withdraw(c))
+		ku_custody_missed(c, KU_MISSED_GONE, KUSTOS_OK);
+}

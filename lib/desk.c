@@ -1,0 +1,263 @@
+/* desk.c - a desk: made, ended; what it is to do next. */
+
+#include "desk_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct news { /* what is told of an unfit item */
+	struct ku_call call;
+	struct ku_desk *desk;
+	enum ku_unfit why;
+	bool moved;
+	char name[];
+};
+
+static void free_names(struct ku_desk *desk)
+{
+	ku_unfits_forget(&desk->unfits, true);
+}
+
+void ku_desk_get(struct ku_desk *desk)
+{
+	desk->refs++;
+}
+
+void ku_desk_put(struct ku_desk *desk)
+{
+	if (--desk->refs > 0)
+		return;
+	ku_timers_release(&desk->client->timers, 1);
+	ku_head_free(&desk->head);
+	kustos_names_free(desk->marked);
+	free_names(desk);
+	ku_depot_put(desk->depot);
+	free(desk);
+}
+
+void ku_desk_pump(struct ku_desk *desk)
+{
+	struct ku_item item;
+
+	if (desk->pumping || desk->ended)
+		return;
+	desk->pumping = true;
+	while (desk->folder == NULL && ku_desk_wanted(desk) > 0 &&
+		ku_desk_choose(desk, &item))
+		if (!ku_desk_try(desk, &item)) {
+			ku_desk_relook(desk);
+			ku_desk_rest(desk);
+		}
+	desk->pumping = false;
+	if (ku_desk_wanted(desk) == 0 || desk->resting ||
+		desk->folder != NULL) {
+		ku_mirror_rest(&desk->items);
+		ku_mirror_rest(&desk->marks);
+		return;
+	}
+	ku_desk_look(desk);
+	if (!desk->items.current || desk->tried > 0)
+		return;
+	ku_desk_fail(desk, KUSTOS_EEMPTY, true);
+	/* Who came while it was being read goes by the next. */
+	for (const struct ku_borrower *b = desk->asking; b != NULL; b = b->next)
+		if (b->once) {
+			ku_mirror_look(&desk->items);
+			return;
+		}
+}
+
+static void made(struct ku_op *op)
+{
+	struct ku_desk *desk = op->owner;
+	enum kustos_err err = op->err;
+
+	desk->folder = NULL;
+	ku_op_drop(op);
+	if (err != KUSTOS_OK && err != KUSTOS_EEXISTS) {
+		ku_desk_rest(desk);
+		ku_desk_fail(desk, err, false);
+	}
+	ku_desk_pump(desk);
+	ku_desk_put(desk);
+}
+
+/* Of the kind that peers make, which make it once: it must not go when it is
+   empty. */
+static enum kustos_err start_folder(struct ku_desk *desk, const char *path)
+{
+	struct kustos_client *client = desk->client;
+	struct ku_op *op = NULL;
+	enum kustos_err err = ku_op_new(client, KU_ZK_CREATE,
+		path + strlen(client->config.prefix), KUSTOS_PARENTS, &op);
+
+	if (err == KUSTOS_OK)
+		err = ku_op_data(op, "", 0);
+	if (err == KUSTOS_OK)
+		err = ku_create_init(op);
+	if (err == KUSTOS_OK) {
+		op->any = true;
+		op->plain = desk->depot->kind == KU_ITEM_KAZOO;
+		op->ended = made;
+		op->owner = desk;
+		desk->folder = op;
+		ku_desk_get(desk);
+		err = ku_op_owned(op);
+		if (err == KUSTOS_OK)
+			return err;
+		desk->folder = NULL;
+		desk->refs--; /* who asks has another */
+	}
+	if (op != NULL)
+		ku_op_drop(op);
+	return err;
+}
+
+void ku_desk_make_folder(struct ku_desk *desk, const char *path)
+{
+	if (desk->folder == NULL && !desk->ended &&
+		start_folder(desk, path) != KUSTOS_OK)
+		ku_desk_rest(desk);
+}
+
+static void tell(struct kustos_client *client, struct ku_call *call)
+{
+	struct news *news = (struct news *)call;
+	struct ku_desk *desk = news->desk;
+
+	if (!desk->ended) {
+		desk->telling = true;
+		desk->teller = pthread_self();
+		ku_unlock(client);
+		desk->unfit(desk->arg, news->why, news->moved, news->name);
+		ku_lock(client);
+		desk->telling = false;
+		pthread_cond_broadcast(&client->state_changed);
+	}
+	ku_desk_put(desk);
+	free(news);
+}
+
+void ku_desk_tell(struct ku_desk *desk, enum ku_unfit why, bool moved,
+	const char *name)
+{
+	if (desk->unfit == NULL || desk->ended)
+		return;
+	struct news *news = malloc(sizeof(*news) + strlen(name) + 1);
+	if (news == NULL)
+		return;
+	*news = (struct news){ .call.fn = tell,
+		.desk = desk,
+		.why = why,
+		.moved = moved };
+	strcpy(news->name, name);
+	ku_desk_get(desk);
+	ku_dispatch_push(desk->client, &news->call, false);
+}
+
+static bool is_path(const char *path, bool needed)
+{
+	return path != NULL ? ku_path_valid(path, false) : !needed;
+}
+
+static char *full(const struct kustos_client *client, const char *path)
+{
+	return ku_path_join(client->config.prefix, path);
+}
+
+static struct ku_depot *make_depot(struct kustos_client *client,
+	const struct ku_desk_wish *wish)
+{
+	struct ku_depot *depot = calloc(1, sizeof(*depot));
+
+	if (depot == NULL)
+		return NULL;
+	depot->refs = 1;
+	depot->client = client;
+	depot->kind = wish->kind;
+	depot->plain = wish->plain;
+	depot->deliveries = wish->deliveries;
+	depot->items = full(client, wish->items);
+	depot->marks = full(client, wish->marks);
+	if (wish->dead != NULL)
+		depot->dead = full(client, wish->dead);
+	if (wish->corrupt != NULL)
+		depot->corrupt = full(client, wish->corrupt);
+	if (depot->items != NULL && depot->marks != NULL &&
+		(depot->dead != NULL || wish->dead == NULL) &&
+		(depot->corrupt != NULL || wish->corrupt == NULL))
+		return depot;
+	ku_depot_put(depot);
+	return NULL;
+}
+
+enum kustos_err ku_desk_create(struct kustos_client *client,
+	const struct ku_desk_wish *wish, struct ku_desk **out)
+{
+	if (!is_path(wish->items, true) || !is_path(wish->marks, true) ||
+		!is_path(wish->dead, false) || !is_path(wish->corrupt, false) ||
+		wish->deliveries < 0 || wish->ahead < 0 || wish->stale < 0)
+		return KUSTOS_EINVAL;
+	struct ku_desk *desk = calloc(1, sizeof(*desk));
+	struct ku_depot *depot = make_depot(client, wish);
+	if (desk == NULL || depot == NULL) {
+		free(desk);
+		if (depot != NULL)
+			ku_depot_put(depot);
+		return KUSTOS_ENOMEM;
+	}
+	desk->client = client;
+	desk->depot = depot;
+	desk->ahead = wish->ahead;
+	desk->stale = wish->stale;
+	desk->unfit = wish->unfit;
+	desk->arg = wish->arg;
+	desk->refs = 3; /* of the program, and of the mirrors */
+	ku_desk_init_look(desk);
+	ku_lock(client);
+	ku_protection_bare(&client->random, depot->id);
+	bool room = ku_timers_reserve(&client->timers, 3);
+	ku_unlock(client);
+	if (!room) {
+		free(desk);
+		ku_depot_put(depot);
+		return KUSTOS_ENOMEM;
+	}
+	*out = desk;
+	return KUSTOS_OK;
+}
+
+/* Give back what nobody has been given. */
+static void return_unlent(struct ku_desk *desk)
+{
+	struct ku_lent *next;
+
+	for (struct ku_lent *l = desk->first; l != NULL; l = next) {
+		next = l->next;
+		if (l->state == KU_LENT_TRIED || l->state == KU_LENT_READY)
+			ku_lent_free(l);
+	}
+}
+
+void ku_desk_destroy(struct ku_desk *desk)
+{
+	if (desk == NULL)
+		return;
+	struct kustos_client *client = desk->client;
+	ku_lock(client);
+	desk->ended = true;
+	ku_desk_fail(desk, KUSTOS_ECLOSED, false);
+	return_unlent(desk);
+	ku_timer_unset(&client->timers, &desk->timer);
+	if (desk->folder != NULL) {
+		ku_op_let_go(&desk->folder);
+		desk->refs--; /* there is ours */
+	}
+	/* What is queued finds that it has ended. */
+	while (desk->telling && !pthread_equal(desk->teller, pthread_self()))
+		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_mirror_end(&desk->items);
+	ku_mirror_end(&desk->marks);
+	ku_desk_put(desk);
+	ku_unlock(client);
+}

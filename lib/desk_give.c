@@ -1,0 +1,161 @@
+/* desk_give.c - what was lent, and is given back or acknowledged. */
+
+#include "desk_impl.h"
+
+#include <stdlib.h>
+
+const struct kustos_item *ku_lent_item(const struct ku_lent *lent)
+{
+	return lent->item;
+}
+
+int ku_lent_deliveries(const struct ku_lent *lent)
+{
+	return lent->deliveries;
+}
+
+struct kustos_hold *ku_lent_hold(const struct ku_lent *lent)
+{
+	return lent->hold;
+}
+
+/* From here on nobody is called about it.  Not locked. */
+static void end_hold(struct ku_lent *lent)
+{
+	struct kustos_client *client = lent->desk->client;
+
+	ku_lock(client);
+	struct kustos_hold *hold = lent->hold;
+	lent->hold = NULL;
+	ku_unlock(client);
+	(void)ku_hold_release(hold);
+}
+
+void ku_lent_return(struct ku_lent *lent)
+{
+	if (lent == NULL || ku_forked(&lent->desk->client->fork))
+		return;
+	struct kustos_client *client = lent->desk->client;
+	end_hold(lent);
+	ku_lock(client);
+	struct ku_desk *desk = lent->desk;
+	ku_desk_get(desk);
+	ku_lent_free(lent);
+	ku_desk_relook(desk);
+	ku_desk_pump(desk);
+	ku_desk_put(desk);
+	ku_unlock(client);
+}
+
+void ku_lent_given(struct ku_lent *lent, enum kustos_err err)
+{
+	struct ku_desk *desk = lent->desk;
+	struct ku_giver *giver = lent->giver;
+
+	ku_desk_get(desk);
+	/* It is not deleted, so it is in the queue. */
+	if (err != KUSTOS_OK)
+		ku_desk_relook(desk);
+	ku_lent_free(lent);
+	if (giver != NULL) {
+		giver->lent = NULL;
+		ku_wait_end(&giver->wait, err);
+	}
+	ku_desk_pump(desk);
+	ku_desk_put(desk);
+}
+
+static enum kustos_err start(struct ku_wait *wait)
+{
+	struct ku_giver *giver = (struct ku_giver *)wait;
+	struct ku_lent *lent = giver->lent;
+
+	if (giver->once && !ku_session_ready(wait->client))
+		return KUSTOS_EDISCONNECTED;
+	lent->giver = giver;
+	enum kustos_err err = giver->again ? ku_custody_again(lent->custody)
+					   : ku_custody_ack(lent->custody);
+	if (err != KUSTOS_OK)
+		lent->giver = NULL;
+	return err;
+}
+
+/* It goes on. */
+static void give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	struct ku_giver *giver = (struct ku_giver *)wait;
+
+	giver->lent->giver = NULL;
+	giver->lent = NULL;
+	ku_wait_end(wait, why);
+}
+
+static void tell(struct ku_wait *wait)
+{
+	struct ku_giver *giver = (struct ku_giver *)wait;
+
+	if (giver->done != NULL)
+		giver->done(giver->arg, wait->err);
+	free(giver);
+}
+
+static const struct ku_wait_calls calls = { start, give_up, tell };
+
+static void prepare(struct ku_giver *giver, struct ku_lent *lent, bool again)
+{
+	giver->wait.client = lent->desk->client;
+	giver->wait.calls = &calls;
+	giver->lent = lent;
+	giver->again = again;
+}
+
+/* It could not be started. */
+static enum kustos_err refuse(struct ku_lent *lent, enum kustos_err err)
+{
+	struct kustos_client *client = lent->desk->client;
+
+	ku_lock(client);
+	struct ku_desk *desk = lent->desk;
+	ku_desk_get(desk);
+	ku_lent_free(lent);
+	ku_desk_relook(desk);
+	ku_desk_pump(desk);
+	ku_desk_put(desk);
+	ku_unlock(client);
+	return err;
+}
+
+enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	struct ku_giver giver = { .once = deadline == KUSTOS_NOW };
+
+	if (ku_forked(&lent->desk->client->fork))
+		return KUSTOS_EFORKED;
+	end_hold(lent);
+	prepare(&giver, lent, again);
+	enum kustos_err err = ku_wait_block(&giver.wait, deadline, cancel);
+	/* Else it has ended, or will by itself. */
+	if (err != KUSTOS_OK && giver.lent != NULL)
+		return refuse(lent, err);
+	return err;
+}
+
+enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
+	ku_give_fn *done, void *arg)
+{
+	if (ku_forked(&lent->desk->client->fork))
+		return KUSTOS_EFORKED;
+	struct ku_giver *giver = calloc(1, sizeof(*giver));
+	end_hold(lent);
+	if (giver == NULL)
+		return refuse(lent, KUSTOS_ENOMEM);
+	prepare(giver, lent, again);
+	giver->done = done;
+	giver->arg = arg;
+	enum kustos_err err = ku_wait_async(&giver->wait, KUSTOS_FOREVER, NULL);
+	if (err == KUSTOS_OK)
+		return KUSTOS_OK;
+	free(giver);
+	return refuse(lent, err);
+}

@@ -1,0 +1,248 @@
+/* desk_look.c - which items there are, and which of them others have. */
+
+#include "desk_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REST_MS 100
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int ku_desk_wanted(const struct ku_desk *desk)
+{
+	int wanted = desk->ended ? 0 : desk->ahead - desk->ready - desk->tried;
+
+	for (const struct ku_borrower *b = desk->asking; b != NULL; b = b->next)
+		wanted++;
+	if (wanted > KU_DESK_TRIES - desk->tried)
+		wanted = KU_DESK_TRIES - desk->tried;
+	return wanted > 0 ? wanted : 0;
+}
+
+static bool is_marked(const struct ku_desk *desk, const char *name)
+{
+	return desk->marked != NULL &&
+		bsearch(&name, desk->marked->names, desk->marked->count,
+			sizeof(*desk->marked->names), by_name) != NULL;
+}
+
+/* Have the timer go off at "at_ns", or before that. */
+static void set_timer(struct ku_desk *desk, int64_t at_ns)
+{
+	ku_set_timer(desk->client, &desk->timer, at_ns);
+}
+
+/* Return whether the item is due; else see that it is looked at when it is. */
+static bool is_due(struct ku_desk *desk, const struct ku_item *item)
+{
+	int64_t left = 0;
+
+	if (desk->depot->kind == KU_ITEM_DELAY)
+		left = (int64_t)item->key - ku_wall_ms();
+	if (left <= 0)
+		return true;
+	if (left > 60000)
+		left = 60000; /* the clock may be set */
+	set_timer(desk, ku_now(desk->client) + left * KU_NS_PER_MS);
+	return false;
+}
+
+/* Choose among the first few that are due. */
+static size_t some_index(struct ku_desk *desk)
+{
+	const struct ku_item *item;
+	size_t index = (size_t)ku_random_below(&desk->client->random,
+		desk->spread + 1);
+
+	for (; index > 0; index /= 2) {
+		item = ku_head_at(&desk->head, index);
+		if (item != NULL &&
+			(desk->depot->kind != KU_ITEM_DELAY ||
+				(int64_t)item->key <= ku_wall_ms()))
+			break;
+	}
+	return index;
+}
+
+/* Has something come meanwhile that may belong before what the head has? */
+static bool is_stale(const struct ku_desk *desk)
+{
+	enum ku_item_kind kind = desk->depot->kind;
+	bool keyed = kind == KU_ITEM_PRIORITY || kind == KU_ITEM_DELAY ||
+		kind == KU_ITEM_KAZOO;
+
+	return keyed && !desk->items.current && desk->chosen > desk->stale;
+}
+
+bool ku_desk_choose(struct ku_desk *desk, struct ku_item *out)
+{
+	if (is_stale(desk))
+		ku_desk_relook(desk);
+	while (!desk->resting && ku_head_at(&desk->head, 0) != NULL) {
+		size_t index = some_index(desk);
+
+		if (!is_due(desk, ku_head_at(&desk->head, index)))
+			return false;
+		*out = ku_head_take(&desk->head, index);
+		desk->chosen++;
+		if (ku_desk_knows(desk, out))
+			continue;
+		if (!is_marked(desk, out->name))
+			return true;
+		desk->blocked = true;
+	}
+	return false;
+}
+
+void ku_desk_rest(struct ku_desk *desk)
+{
+	desk->resting = true;
+	set_timer(desk, ku_now(desk->client) + REST_MS * KU_NS_PER_MS);
+}
+
+static void timer_due(struct ku_timer *timer)
+{
+	struct ku_desk *desk = (struct ku_desk *)((char *)timer -
+		offsetof(struct ku_desk, timer));
+
+	desk->resting = false;
+	ku_desk_pump(desk);
+}
+
+void ku_desk_relook(struct ku_desk *desk)
+{
+	ku_head_free(&desk->head);
+	desk->items.current = false;
+}
+
+void ku_desk_look(struct ku_desk *desk)
+{
+	/* In this order: an item that others have is marked. */
+	if (desk->blocked || !desk->items.current)
+		ku_mirror_want(&desk->marks);
+	ku_mirror_want(&desk->items);
+}
+
+static struct ku_desk *of_items(struct ku_mirror *mirror)
+{
+	return (struct ku_desk *)((char *)mirror -
+		offsetof(struct ku_desk, items));
+}
+
+static struct ku_desk *of_marks(struct ku_mirror *mirror)
+{
+	return (struct ku_desk *)((char *)mirror -
+		offsetof(struct ku_desk, marks));
+}
+
+static bool is_refused(const struct ku_zk_reply *reply)
+{
+	return reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE;
+}
+
+/* The listing may be older than the end of what was ours. */
+static bool is_known(const void *arg, const struct ku_item *item)
+{
+	return ku_desk_knows((struct ku_desk *)arg, item);
+}
+
+static void items_show(struct ku_mirror *mirror,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_desk *desk = of_items(mirror);
+
+	if (reply == NULL) {
+		if (mirror->wanted) /* it is read again; and these before */
+			ku_mirror_want(&desk->marks);
+		return;
+	}
+	if (is_refused(reply)) {
+		ku_desk_fail(desk, ku_rc_err(reply->rc), false);
+		return;
+	}
+	/* Numbers begin anew with the node. */
+	if (reply->rc == KU_ZK_OK && reply->stat->czxid != desk->items_czxid) {
+		desk->items_czxid = reply->stat->czxid;
+		ku_unfits_forget(&desk->unfits, true);
+	}
+	desk->blocked = false;
+	desk->chosen = 0;
+	if (!ku_head_load(&desk->head, desk->depot->kind, reply->names,
+		    reply->rc == KU_ZK_OK ? reply->name_count : 0, is_known,
+		    desk)) {
+		mirror->current = false;
+		ku_desk_rest(desk);
+	}
+	ku_unfits_forget(&desk->unfits, false);
+	ku_mirror_rest(mirror);
+	ku_desk_pump(desk);
+}
+
+static void marks_show(struct ku_mirror *mirror,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_desk *desk = of_marks(mirror);
+
+	if (reply == NULL)
+		return;
+	if (is_refused(reply)) {
+		ku_desk_fail(desk, ku_rc_err(reply->rc), false);
+		return;
+	}
+	kustos_names_free(desk->marked);
+	desk->marked = reply->rc == KU_ZK_OK
+		? ku_names_copy(reply->names, reply->name_count)
+		: NULL;
+	if (desk->marked != NULL)
+		qsort(desk->marked->names, desk->marked->count,
+			sizeof(*desk->marked->names), by_name);
+	ku_mirror_rest(mirror);
+	/* What was passed over may be free now. */
+	if (desk->blocked && ku_head_count(&desk->head) == 0)
+		desk->items.current = false;
+	ku_desk_pump(desk);
+}
+
+static void cannot_read(struct ku_desk *desk)
+{
+	ku_desk_fail(desk, KUSTOS_EDISCONNECTED, true);
+}
+
+static void items_failed(struct ku_mirror *mirror)
+{
+	cannot_read(of_items(mirror));
+}
+
+static void marks_failed(struct ku_mirror *mirror)
+{
+	cannot_read(of_marks(mirror));
+}
+
+static void items_over(struct ku_mirror *mirror)
+{
+	ku_desk_put(of_items(mirror));
+}
+
+static void marks_over(struct ku_mirror *mirror)
+{
+	ku_desk_put(of_marks(mirror));
+}
+
+static const struct ku_mirror_calls items_calls = { items_show, items_over,
+	items_failed };
+static const struct ku_mirror_calls marks_calls = { marks_show, marks_over,
+	marks_failed };
+
+void ku_desk_init_look(struct ku_desk *desk)
+{
+	ku_mirror_init(&desk->items, desk->client, &items_calls,
+		desk->depot->items);
+	ku_mirror_init(&desk->marks, desk->client, &marks_calls,
+		desk->depot->marks);
+	desk->items.kind = desk->marks.kind = KU_ZK_CHILDREN;
+	desk->timer.fn = timer_due;
+}

@@ -1,0 +1,230 @@
+/* desk_try.c - items that are tried for, and what becomes of the tries. */
+
+#include "desk_impl.h"
+#include "item.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nobody is beaten so often that more than these are chosen from. */
+#define SPREAD_MAX 128
+
+bool ku_desk_has(const struct ku_desk *desk, const struct ku_item *item)
+{
+	for (const struct ku_lent *l = desk->first; l != NULL; l = l->next)
+		if (l->number == item->number && l->state != KU_LENT_LOST &&
+			strcmp(ku_custody_name(l->custody), item->name) == 0)
+			return true;
+	return false;
+}
+
+bool ku_desk_knows(struct ku_desk *desk, const struct ku_item *item)
+{
+	return ku_unfits_have(&desk->unfits, item->name,
+		       ku_now(desk->client)) ||
+		ku_desk_has(desk, item);
+}
+
+static void unlink_lent(struct ku_lent *lent)
+{
+	struct ku_desk *desk = lent->desk;
+
+	if (lent->prev != NULL)
+		lent->prev->next = lent->next;
+	else
+		desk->first = lent->next;
+	if (lent->next != NULL)
+		lent->next->prev = lent->prev;
+	else
+		desk->last = lent->prev;
+}
+
+void ku_lent_free(struct ku_lent *lent)
+{
+	struct ku_desk *desk = lent->desk;
+
+	desk->tried -= lent->state == KU_LENT_TRIED;
+	desk->ready -= lent->state == KU_LENT_READY;
+	unlink_lent(lent);
+	if (lent->custody != NULL)
+		ku_custody_leave(lent->custody);
+	ku_hold_free(lent->hold);
+	kustos_item_free(lent->item);
+	free(lent);
+	ku_desk_put(desk);
+}
+
+static void beaten(struct ku_desk *desk)
+{
+	desk->spread = 2 * desk->spread + 3;
+	if (desk->spread > SPREAD_MAX)
+		desk->spread = SPREAD_MAX;
+}
+
+static void unfit(struct ku_desk *desk, const struct ku_custody *c,
+	enum ku_missed how)
+{
+	const char *name = ku_custody_name(c);
+	bool left = how == KU_MISSED_LEFT;
+
+	if (left &&
+		ku_unfits_keep(&desk->unfits, name, ku_custody_stat(c),
+			ku_now(desk->client)) == KU_UNFIT_KNOWN)
+		return;
+	ku_desk_tell(desk,
+		how == KU_MISSED_DEAD ? KU_UNFIT_DEAD : KU_UNFIT_CORRUPT, !left,
+		name);
+}
+
+/* What follows for the desk. */
+static void learn(struct ku_desk *desk, const struct ku_custody *c,
+	enum ku_missed how, enum kustos_err err)
+{
+	switch (how) {
+	case KU_MISSED_TAKEN:
+		desk->blocked = true;
+		beaten(desk);
+		break;
+	case KU_MISSED_GONE:
+		beaten(desk);
+		break;
+	case KU_MISSED_DEAD:
+	case KU_MISSED_CORRUPT:
+	case KU_MISSED_LEFT:
+		unfit(desk, c, how);
+		break;
+	case KU_MISSED_MARKS:
+	case KU_MISSED_DEADS:
+	case KU_MISSED_CORRUPTS:
+		ku_desk_relook(desk);
+		ku_desk_make_folder(desk,
+			how == KU_MISSED_MARKS ? desk->depot->marks
+				: how == KU_MISSED_DEADS
+				? desk->depot->dead
+				: desk->depot->corrupt);
+		break;
+	case KU_MISSED_LOST:
+		ku_desk_relook(desk);
+		break;
+	case KU_MISSED_LATER:
+		ku_desk_relook(desk);
+		ku_desk_rest(desk);
+		break;
+	case KU_MISSED_REFUSED:
+		ku_desk_relook(desk);
+		ku_desk_rest(desk);
+		ku_desk_fail(desk, err, false);
+		break;
+	}
+}
+
+static void missed(struct ku_custody *c, enum ku_missed how,
+	enum kustos_err err)
+{
+	struct ku_lent *lent = ku_custody_owner(c);
+	struct ku_desk *desk = lent->desk;
+
+	ku_desk_get(desk);
+	learn(desk, c, how, err);
+	ku_lent_free(lent);
+	ku_desk_pump(desk);
+	ku_desk_put(desk);
+}
+
+/* It is held by the program as long as that has not given it back. */
+static void released(struct kustos_hold *hold, void *owner)
+{
+	(void)hold;
+	(void)owner;
+}
+
+static bool open_item(struct ku_lent *lent, const struct ku_custody_view *view)
+{
+	const struct kustos_stat stat = { .ctime_ms = view->created_ms };
+	struct ku_item name;
+
+	ku_item_parse(lent->desk->depot->kind, view->name, &name);
+	lent->item = ku_item_make(lent->desk->depot->kind, &name, view->data,
+		(int)view->len, &stat);
+	return lent->item != NULL;
+}
+
+static void claimed(struct ku_custody *c)
+{
+	struct ku_lent *lent = ku_custody_owner(c);
+	struct ku_desk *desk = lent->desk;
+	struct ku_custody_view view;
+
+	ku_custody_view(c, &view);
+	ku_desk_get(desk);
+	desk->spread /= 2;
+	if (desk->ended || !open_item(lent, &view)) {
+		ku_lent_free(lent); /* which gives it back */
+		ku_desk_relook(desk);
+		ku_desk_rest(desk);
+	} else {
+		desk->tried--;
+		desk->ready++;
+		lent->state = KU_LENT_READY;
+		lent->deliveries = view.deliveries;
+		ku_hold_grant(lent->hold,
+			&(struct ku_grant){
+				.path = view.mark,
+				.token = view.token,
+				.release = released,
+				.owner = lent,
+			});
+	}
+	ku_desk_serve(desk);
+	ku_desk_pump(desk);
+	ku_desk_put(desk);
+}
+
+static void lost(struct ku_custody *c)
+{
+	struct ku_lent *lent = ku_custody_owner(c);
+	struct ku_desk *desk = lent->desk;
+
+	ku_desk_get(desk);
+	ku_desk_relook(desk);
+	if (lent->state == KU_LENT_READY) {
+		ku_lent_free(lent);
+	} else {
+		lent->state = KU_LENT_LOST;
+		if (lent->hold != NULL)
+			ku_hold_lose(lent->hold);
+	}
+	ku_desk_put(desk);
+}
+
+static void ended(struct ku_custody *c, enum kustos_err err)
+{
+	ku_lent_given(ku_custody_owner(c), err);
+}
+
+static const struct ku_custody_calls calls = { claimed, missed, lost, ended };
+
+bool ku_desk_try(struct ku_desk *desk, const struct ku_item *item)
+{
+	struct ku_lent *lent = calloc(1, sizeof(*lent));
+
+	if (lent == NULL)
+		return false;
+	lent->desk = desk;
+	lent->number = item->number;
+	lent->prev = desk->last;
+	if (lent->prev != NULL)
+		lent->prev->next = lent;
+	else
+		desk->first = lent;
+	desk->last = lent;
+	desk->tried++;
+	ku_desk_get(desk);
+	lent->hold = ku_hold_new(desk->client);
+	if (lent->hold != NULL &&
+		ku_custody_take(desk->depot, item->name, &calls, lent,
+			&lent->custody) == KUSTOS_OK)
+		return true;
+	ku_lent_free(lent);
+	return false;
+}

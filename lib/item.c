@@ -1,0 +1,98 @@
+/* item.c - an item as the program gets it. */
+
+#include "item.h"
+#include "item_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ku_item_fits(enum ku_item_kind kind, const char *data, int len)
+{
+	size_t count;
+
+	return !ku_item_framed(kind) ||
+		(len >= 0 && ku_frame_check(data, (size_t)len, &count));
+}
+
+/* What stands between two bars. */
+static void read_id(const struct ku_item *name, const char **id, size_t *len)
+{
+	const char *bar = strchr(name->name, '|');
+
+	*id = NULL;
+	*len = 0;
+	if (bar == NULL || name->head < bar + 2 - name->name)
+		return;
+	*id = bar + 1;
+	*len = name->head - (size_t)(bar + 2 - name->name);
+}
+
+/* Copy what zero bytes follow. */
+static char *copy(char **room, const void *from, size_t len)
+{
+	char *to = *room;
+
+	if (len > 0)
+		memcpy(to, from, len);
+	to[len] = '\0';
+	*room += len + 1;
+	return to;
+}
+
+/* Hand out the bytes, or the parts that they are. */
+static void open_data(enum ku_item_kind kind, struct kustos_item *item,
+	struct kustos_part *parts, struct ku_bytes data, char **room)
+{
+	struct ku_bytes part;
+
+	item->parts = parts;
+	if (!ku_item_framed(kind)) {
+		parts[item->count++] = (struct kustos_part){
+			copy(room, data.data, data.len), data.len
+		};
+	}
+	while (ku_item_framed(kind) && ku_frame_next(&data, &part))
+		parts[item->count++] = (struct kustos_part){
+			copy(room, part.data, part.len), part.len
+		};
+	item->data = item->count > 0 ? parts[0].data : "";
+	item->len = item->count > 0 ? parts[0].len : 0;
+}
+
+struct kustos_item *ku_item_make(enum ku_item_kind kind,
+	const struct ku_item *name, const char *data, int len,
+	const struct kustos_stat *stat)
+{
+	struct ku_bytes bytes = { data, len > 0 ? (size_t)len : 0 };
+	size_t count = 1, id_len, name_len = strlen(name->name);
+	const char *id;
+
+	if (ku_item_framed(kind))
+		ku_frame_check(data, bytes.len, &count);
+	read_id(name, &id, &id_len);
+	/* A frame has more bytes beside each part than the zero behind it. */
+	struct kustos_item *item = malloc(sizeof(*item) +
+		count * sizeof(struct kustos_part) + name_len + id_len +
+		bytes.len + 3);
+	if (item == NULL)
+		return NULL;
+	struct kustos_part *parts = (struct kustos_part *)(item + 1);
+	char *room = (char *)(parts + count);
+	*item = (struct kustos_item){
+		.name = copy(&room, name->name, name_len),
+		.created_ms = stat->ctime_ms,
+	};
+	if (kind == KU_ITEM_PRIORITY || kind == KU_ITEM_KAZOO)
+		item->priority = ku_item_priority(kind, name);
+	if (kind == KU_ITEM_DELAY)
+		item->due_ms = (int64_t)name->key;
+	if (kind == KU_ITEM_ID && id != NULL)
+		item->id = copy(&room, id, id_len);
+	open_data(kind, item, parts, bytes, &room);
+	return item;
+}
+
+void kustos_item_free(struct kustos_item *item)
+{
+	free(item); /* one block */
+}

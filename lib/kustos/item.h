@@ -1,0 +1,79 @@
+/*
+ * kustos/item.h - what goes into a queue, and what comes out.
+ * Link with -lkustos (pkg-config kustos); the calls are in <kustos/queue.h>
+ * and <kustos/claim.h>.
+ *
+ * Threads: an item is its owner's.
+ */
+#ifndef KUSTOS_ITEM_H
+#define KUSTOS_ITEM_H
+
+#include <kustos/base.h>
+
+KUSTOS_BEGIN
+
+/* Of which form the items are: who else may use the queue. */
+enum kustos_queue_kind {
+	/* "qn-" and a number; any bytes.  Curator's SimpleDistributedQueue,
+	   the recipes that come with ZooKeeper. */
+	KUSTOS_QUEUE_SIMPLE = 0,
+
+	/* "queue-" and a number; frames of several parts.  Curator's
+	   DistributedQueue; and with a priority, a due time or an id in the
+	   name its DistributedPriorityQueue, -DelayQueue and -IdQueue. */
+	KUSTOS_QUEUE_FRAMED = 1,
+	KUSTOS_QUEUE_PRIORITY = 2,
+	KUSTOS_QUEUE_DELAY = 3,
+	KUSTOS_QUEUE_ID = 4,
+
+	/* "entry-", a priority from 0 to 999, and a number; any bytes.  kazoo's
+	   Queue; and its LockingQueue, whose items are below "entries". */
+	KUSTOS_QUEUE_KAZOO = 5,
+	KUSTOS_QUEUE_KAZOO_LOCKING = 6
+};
+
+struct kustos_part {
+	const void *data;
+	size_t len;
+};
+
+/* What is to be put.  Fields that a kind of queue does not know are not looked
+   at.  All zero but for "data" and "len" makes an ordinary item; in kazoo's kinds
+   one that is before its ordinary ones, whose priority is 100. */
+struct kustos_new_item {
+	const void *data;
+	size_t len;
+
+	/* Not NULL: so many parts together in one item, instead of "data". */
+	const struct kustos_part *parts;
+	size_t count;
+
+	int32_t priority; /* the lesser is first */
+	int64_t due_ms;	  /* since 1970 */
+	const char *id;	  /* NULL: an empty one */
+};
+
+/* What was taken, or looked at.  Read only.  May grow at its end. */
+struct kustos_item {
+	const char *name; /* of its node */
+
+	/* The bytes; of an item of several parts the first.  Followed by a zero
+	   byte that "len" does not count. */
+	const void *data;
+	size_t len;
+
+	/* All parts. */
+	const struct kustos_part *parts;
+	size_t count;
+
+	int32_t priority;
+	int64_t due_ms;
+	const char *id;	    /* NULL: it has none */
+	int64_t created_ms; /* since 1970, by the server's clock */
+};
+
+/* Free an item that a call has handed out.  NULL is allowed. */
+KUSTOS_API void kustos_item_free(struct kustos_item *item);
+
+KUSTOS_END
+#endif

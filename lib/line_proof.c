@@ -1,0 +1,196 @@
+/*
+ * line_proof.c - what one who was granted leaves in the data of a long line's
+ * node, and what others learn from it.
+ *
+ * Nothing is written over but another's proof, or nothing, and only in the very
+ * version that was read.  To read it between the grant and the release takes
+ * time that others wait, so it is read before; which is in vain if the one who
+ * is still before us leaves a proof meanwhile.  So every other one does: who
+ * finds one of the second before it.  Who finds one of its nearest, or of the
+ * third, has neighbours who do.  A proof of the third is as good, to learn
+ * from, as the second is gone by then.
+ */
+#include "line_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- What others left ----------------------------------------------------- */
+
+/* Is it "name" that the line's node has as its data? */
+static bool proves(const struct ku_zk_reply *reply, const char *name)
+{
+	return reply->rc == KU_ZK_OK && name != NULL &&
+		reply->len == (int)strlen(name) &&
+		memcmp(reply->data, name, strlen(name)) == 0;
+}
+
+/* May it be written over?  Nothing may, and a proof, of whomever. */
+static bool is_free(const struct ku_line *line, const struct ku_zk_reply *reply)
+{
+	struct ku_contender one;
+	char name[256];
+
+	if (reply->len <= 0)
+		return true;
+	if ((size_t)reply->len >= sizeof(name))
+		return false;
+	memcpy(name, reply->data, (size_t)reply->len);
+	name[reply->len] = '\0';
+	return ku_contender_parse(line->rule, name, &one);
+}
+
+static bool may_replace(const struct ku_line *line,
+	const struct ku_zk_reply *reply)
+{
+	/* As what is expected, that version means any. */
+	return reply->rc == KU_ZK_OK && is_free(line, reply) &&
+		reply->stat->version != -1;
+}
+
+/* The second before us is gone, and there were more: was it granted? */
+static void read_of_others(struct ku_place *place,
+	const struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct ku_line *line = place->line;
+	struct ku_proof *proof = place->proof;
+
+	if (!ku_session_ready(line->client))
+		return; /* once connected */
+	int left = 0;	/* so many who may still be there, at the most */
+	while (left < KU_NEAR && !proves(reply, place->near[left]))
+		left++;
+	if (left == KU_NEAR || place->known != request->connection) {
+		ku_line_list(line);
+		return;
+	}
+	proof->decided = true;
+	proof->allowed = proof->allowed && left == 1;
+	place->gap = left;
+	ku_place_settle(place);
+}
+
+/* --- What we leave -------------------------------------------------------- */
+
+static void said_farewell(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct ku_place *place = request->owner;
+
+	(void)client;
+	if (reply->rc == KU_ZK_OK)
+		ku_place_over(place);
+	else
+		ku_op_undo(place->op);
+}
+
+/* Delete the node, and leave its name as the proof that it was granted. */
+static void say_farewell(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+	struct ku_proof *proof = place->proof;
+	const char *name = ku_path_leaf(place->path);
+
+	proof->ops[0] = (struct ku_zk_request){
+		.kind = KU_ZK_SET,
+		.path = line->path,
+		.data = name,
+		.len = (int)strlen(name),
+		.version = proof->version,
+	};
+	proof->ops[1] = (struct ku_zk_request){
+		.kind = KU_ZK_DELETE,
+		.path = place->path,
+		.version = -1,
+	};
+	proof->request.what = (struct ku_zk_request){
+		.kind = KU_ZK_MULTI,
+		.version = -1,
+		.ops = proof->ops,
+		.op_count = 2,
+	};
+	proof->request.done = said_farewell;
+	ku_wire_send(line->client, &proof->request);
+}
+
+void ku_place_go(struct ku_place *place)
+{
+	struct ku_proof *proof = place->proof;
+
+	if (proof != NULL && ku_request_busy(&proof->request) && !place->lost)
+		return; /* comes back here when it is known */
+	if (proof != NULL && proof->allowed && !place->lost &&
+		ku_session_ready(place->line->client))
+		say_farewell(place);
+	else
+		ku_op_undo(place->op);
+}
+
+bool ku_place_lingers(const struct ku_place *place)
+{
+	const struct ku_proof *proof = place->proof;
+
+	return proof != NULL && ku_request_busy(&proof->request) &&
+		proof->request.what.kind == KU_ZK_GET && place->op->done;
+}
+
+/* --- Both ----------------------------------------------------------------- */
+
+static void proof_read(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_place *place = request->owner;
+	struct ku_line *line = place->line;
+	struct ku_proof *proof = place->proof;
+
+	(void)client;
+	if (reply->rc == KU_ZK_OK)
+		line->children = reply->stat->num_children;
+	proof->allowed = !proof->stale && may_replace(line, reply);
+	proof->stale = false;
+	if (proof->allowed)
+		proof->version = reply->stat->version;
+	if (place->state == KU_PLACE_LOOKING)
+		read_of_others(place, request, reply);
+	else if (place->state == KU_PLACE_LEAVING && place->over)
+		ku_place_free(place);
+	else if (place->state == KU_PLACE_LEAVING && place->op->done)
+		ku_place_go(place);
+}
+
+bool ku_place_read_proof(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	if (place->proof == NULL)
+		place->proof = calloc(1, sizeof(*place->proof));
+	if (place->proof == NULL || ku_request_busy(&place->proof->request))
+		return false;
+	place->proof->request.owner = place;
+	place->proof->request.done = proof_read;
+	place->proof->request.what = (struct ku_zk_request){
+		.kind = KU_ZK_GET,
+		.path = line->path,
+		.version = -1,
+	};
+	ku_wire_send(line->client, &place->proof->request);
+	return true;
+}
+
+void ku_place_see_proof(struct ku_place *place)
+{
+	struct ku_proof *proof = place->proof;
+
+	if (proof != NULL && proof->decided)
+		return;
+	if (proof != NULL)
+		proof->allowed = false;
+	(void)ku_place_read_proof(place);
+}
+
+void ku_proof_outdate(struct kustos_client *client, struct ku_proof *proof)
+{
+	(void)ku_wire_withdraw(client, &proof->request);
+	proof->stale = ku_request_busy(&proof->request);
+	proof->decided = false;
+}

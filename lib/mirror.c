@@ -1,0 +1,244 @@
+/* mirror.c - what stands in a node, kept up to date. */
+
+#include "mirror.h"
+#include "client.h"
+
+/* When to read again what could not be read or watched, or may not be read. */
+#define PUT_OFF_MS 100
+#define NO_WATCH_MS 1000
+#define REFUSED_MS 30000
+
+static void answered(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply);
+
+static bool is_busy(const struct ku_mirror *m)
+{
+	return m->request.waiting || m->request.slot != NULL;
+}
+
+static void again_in(struct ku_mirror *m, int64_t ms)
+{
+	if (m->wanted)
+		ku_set_timer(m->client, &m->again,
+			ku_now(m->client) + ms * KU_NS_PER_MS);
+}
+
+/* Ask.  If the client is not connected, this waits until it is. */
+static void ask(struct ku_mirror *m, enum ku_zk_kind kind, bool watch)
+{
+	m->request.what = (struct ku_zk_request){
+		.kind = kind,
+		.path = m->path,
+		.version = -1,
+		.watch = watch,
+	};
+	m->request.owner = m;
+	m->request.done = answered;
+	m->asked++;
+	ku_wire_send(m->client, &m->request);
+}
+
+static enum ku_zk_watch_kind watch_of(enum ku_zk_kind kind)
+{
+	return kind == KU_ZK_CHILDREN ? KU_ZK_WATCH_CHILDREN : KU_ZK_WATCH_DATA;
+}
+
+/* Put the watch on that a read of this kind leaves.  If it was on when the read
+   was sent, and is not any more, that was the event of an older one: it is still
+   on at the server. */
+static bool watch(struct ku_mirror *m, enum ku_zk_kind kind)
+{
+	enum ku_zk_watch_kind what = watch_of(kind);
+
+	if (m->watch.entry != NULL && m->watched == what)
+		return true;
+	ku_watch_remove(m->client, &m->watch);
+	m->watched = what;
+	m->fresh = true;
+	if (ku_watch_add(m->client, &m->watch, what, m->path) == KUSTOS_OK)
+		return true;
+	m->fresh = false;
+	return false;
+}
+
+/* Read, and watch, if a watch is to be had. */
+static void look(struct ku_mirror *m, enum ku_zk_kind kind)
+{
+	m->fresh = false;
+	ask(m, kind, watch(m, kind));
+}
+
+static void read_it(struct ku_mirror *m)
+{
+	ku_timer_unset(&m->client->timers, &m->again);
+	if (m->wanted && !m->current && !is_busy(m) &&
+		m->client->closing == KU_OPEN)
+		look(m, m->kind);
+}
+
+static void again_due(struct ku_timer *timer)
+{
+	read_it((struct ku_mirror *)((char *)timer -
+		offsetof(struct ku_mirror, again)));
+}
+
+static void node_event(struct kustos_client *client, struct ku_watch *w,
+	enum ku_watch_event event)
+{
+	struct ku_mirror *m = (struct ku_mirror *)((char *)w -
+		offsetof(struct ku_mirror, watch));
+
+	(void)client;
+	(void)event;
+	m->current = false;
+	m->calls->shows(m, NULL);
+	read_it(m);
+}
+
+/* The read was to put a watch on, and has not. */
+static void unset(struct ku_mirror *m)
+{
+	if (m->fresh)
+		ku_watch_failed(m->client, &m->watch);
+}
+
+/* Not to be had now. */
+static void failed(struct ku_mirror *m, const struct ku_zk_reply *reply)
+{
+	unset(m);
+	if (ku_outcome(reply->rc) == KU_OUTCOME_REFUSED) {
+		m->calls->shows(m, reply);
+		again_in(m, REFUSED_MS);
+		return;
+	}
+	if (m->calls->failed != NULL)
+		m->calls->failed(m);
+	if (ku_session_ready(m->client))
+		again_in(m, PUT_OFF_MS);
+	else
+		read_it(m); /* once connected */
+}
+
+/* Nobody cares. */
+static void unwatch(struct ku_mirror *m)
+{
+	if (m->frugal && !is_busy(m)) {
+		ku_watch_remove(m->client, &m->watch);
+		m->current = false;
+	}
+}
+
+/* Was the watch that this read left taken off by somebody, behind it?  It is when
+   an event took ours off the table, and another, who watched the same node and
+   does not any more, knew of nobody else. */
+static bool is_taken_off(const struct ku_mirror *m)
+{
+	const struct ku_zk_request *read = &m->request.what;
+
+	return read->watch && m->watch.entry == NULL &&
+		ku_watch_is_ending(m->client, watch_of(read->kind), m->path);
+}
+
+/* This is what is there, or not; and a watch says when it changes. */
+static void show(struct ku_mirror *m, const struct ku_zk_reply *reply)
+{
+	if (m->wanted && is_taken_off(m)) {
+		look(m, m->request.what.kind);
+		return;
+	}
+	m->current = m->request.what.watch && watch(m, m->request.what.kind);
+	if (!m->current)
+		again_in(m, NO_WATCH_MS);
+	m->calls->shows(m, reply);
+	if (!m->wanted)
+		unwatch(m);
+}
+
+static void show_missing(struct ku_mirror *m, const struct ku_zk_reply *reply)
+{
+	unset(m);
+	m->wanted = false;
+	m->calls->shows(m, reply);
+}
+
+static void finish(struct ku_mirror *m)
+{
+	ku_watch_remove(m->client, &m->watch);
+	ku_timers_release(&m->client->timers, 1);
+	m->calls->over(m);
+}
+
+/* It has left a watch, or not: the server is told that nobody has it, though an
+   event may have taken it off the table meanwhile. */
+static void last_answer(struct ku_mirror *m, bool found)
+{
+	if (!found)
+		unset(m);
+	else if (m->request.what.watch)
+		(void)watch(m, m->request.what.kind);
+	finish(m);
+}
+
+static void answered(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_mirror *m = request->owner;
+	bool exists = request->what.kind == KU_ZK_EXISTS;
+	bool missing = reply->rc == KU_ZK_NONODE;
+
+	(void)client;
+	if (m->ended) {
+		last_answer(m, reply->rc == KU_ZK_OK || (missing && exists));
+	} else if (missing && m->brief) {
+		show_missing(m, reply);
+	} else if (missing && !exists) {
+		unset(m);
+		look(m, KU_ZK_EXISTS); /* which is watched all the same */
+	} else if (reply->rc == KU_ZK_OK && exists) {
+		look(m, m->kind); /* it has just come */
+	} else if (reply->rc == KU_ZK_OK || missing) {
+		show(m, reply);
+	} else {
+		failed(m, reply);
+	}
+}
+
+void ku_mirror_init(struct ku_mirror *m, struct kustos_client *client,
+	const struct ku_mirror_calls *calls, char *path)
+{
+	m->client = client;
+	m->calls = calls;
+	m->path = path;
+	m->kind = KU_ZK_GET;
+	m->watch.fn = node_event;
+	m->again.fn = again_due;
+}
+
+void ku_mirror_want(struct ku_mirror *m)
+{
+	m->wanted = true;
+	read_it(m);
+}
+
+void ku_mirror_look(struct ku_mirror *m)
+{
+	m->current = false;
+	ku_mirror_want(m);
+}
+
+void ku_mirror_rest(struct ku_mirror *m)
+{
+	m->wanted = false;
+	ku_timer_unset(&m->client->timers, &m->again);
+	if (ku_wire_withdraw(m->client, &m->request))
+		unset(m);
+	unwatch(m);
+}
+
+void ku_mirror_end(struct ku_mirror *m)
+{
+	ku_mirror_rest(m);
+	m->ended = true;
+	if (!is_busy(m))
+		finish(m);
+}

@@ -1,0 +1,70 @@
+/*
+ * mirror.h - what stands in a node, or below it, kept up to date while somebody
+ * cares.
+ *
+ * The node is read with a watch, or, if it is not there, watched for; and read
+ * again when the watch fires.  While nobody cares it is not.
+ *
+ * Everything here is called, and calls back, with the client locked.
+ */
+#ifndef KU_MIRROR_H
+#define KU_MIRROR_H
+
+#include "timer.h"
+#include "watch.h"
+#include "wire.h"
+
+struct ku_mirror;
+
+struct ku_mirror_calls {
+	/* This is what stands there: KU_ZK_OK, with data; KU_ZK_NONODE; or why
+	   it may not be read.  NULL: something else by now. */
+	void (*shows)(struct ku_mirror *mirror,
+		const struct ku_zk_reply *reply);
+
+	/* It is out of use, after ku_mirror_end(). */
+	void (*over)(struct ku_mirror *mirror);
+
+	/* It was not to be read, and will be tried again.  May be NULL. */
+	void (*failed)(struct ku_mirror *mirror);
+};
+
+struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
+	/* Constant. */
+	struct kustos_client *client;
+	const struct ku_mirror_calls *calls;
+	char *path; /* full, the owner's */
+
+	/* What the owner may change before it is first wanted. */
+	enum ku_zk_kind kind; /* KU_ZK_GET, or KU_ZK_CHILDREN */
+	bool brief;  /* not watched for: if it is not there, nobody cares any
+		       more, unless "shows" says so */
+	bool frugal; /* not even watched while nobody cares */
+
+	bool wanted;
+	bool current; /* shows what is there, unless an event says otherwise */
+	bool ended;
+	uint64_t asked;		       /* how many reads were sent, or queued */
+	enum ku_zk_watch_kind watched; /* what "watch" is for */
+	bool fresh; /* the read under way is what puts it on */
+	struct ku_request request;
+	struct ku_watch watch;
+	struct ku_timer again;
+};
+
+void ku_mirror_init(struct ku_mirror *mirror, struct kustos_client *client,
+	const struct ku_mirror_calls *calls, char *path);
+
+/* Somebody cares: read it now, unless it is current; and whenever it changes. */
+void ku_mirror_want(struct ku_mirror *mirror);
+
+/* The same, but go by nothing that was read before. */
+void ku_mirror_look(struct ku_mirror *mirror);
+
+/* Nobody does: nothing of it waits for a connection any more. */
+void ku_mirror_rest(struct ku_mirror *mirror);
+
+/* Take it out of use; "over" may be called from in here. */
+void ku_mirror_end(struct ku_mirror *mirror);
+
+#endif

@@ -1,0 +1,225 @@
+/* muster.c - a member of a double barrier: made, asked, told, ended. */
+
+#include "muster_impl.h"
+#include "recipe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ku_muster_get(struct ku_muster *m)
+{
+	m->refs++;
+}
+
+void ku_muster_put(struct ku_muster *m)
+{
+	if (--m->refs > 0)
+		return;
+	ku_timers_release(&m->client->timers, 1);
+	kustos_names_free(m->names);
+	ku_payload_free(&m->payload);
+	free(m->awaited);
+	free(m->ready_path);
+	free(m->path);
+	free(m);
+}
+
+void ku_muster_finish(struct ku_muster *m, enum kustos_err err)
+{
+	struct ku_muster_call *call = m->call;
+	bool in = m->state == KU_MUSTER_ENTERING && err == KUSTOS_OK;
+
+	m->call = NULL;
+	m->state = in ? KU_MUSTER_IN : KU_MUSTER_OUT;
+	m->telling = false;
+	ku_muster_rest(m);
+	if (!in)
+		ku_muster_undo(m);
+	ku_wait_end(&call->wait, err);
+}
+
+static struct ku_muster *muster_of(struct ku_wait *wait)
+{
+	return ((struct ku_muster_call *)wait)->muster;
+}
+
+/* Begin to enter, or to leave. */
+static void begin(struct ku_muster *m, struct ku_wait *wait,
+	enum ku_muster_state state)
+{
+	m->call = (struct ku_muster_call *)wait;
+	m->state = state;
+	m->absent = m->came = m->tidied = false;
+	m->reads = state == KU_MUSTER_LEAVING;
+	ku_muster_step(m);
+}
+
+static enum kustos_err start_enter(struct ku_wait *wait)
+{
+	struct ku_muster *m = muster_of(wait);
+
+	if (m->state == KU_MUSTER_IN) {
+		ku_wait_end(wait, KUSTOS_OK);
+		return KUSTOS_OK;
+	}
+	if (m->state != KU_MUSTER_OUT)
+		return KUSTOS_EBUSY;
+	if (((struct ku_muster_call *)wait)->once &&
+		!ku_session_ready(m->client))
+		return KUSTOS_EDISCONNECTED;
+	begin(m, wait, KU_MUSTER_ENTERING);
+	return KUSTOS_OK;
+}
+
+static bool is_inside(const struct ku_muster *m)
+{
+	return m->state == KU_MUSTER_IN && m->there &&
+		m->session_id == m->client->session.id;
+}
+
+static enum kustos_err start_leave(struct ku_wait *wait)
+{
+	struct ku_muster *m = muster_of(wait);
+
+	if (m->state != KU_MUSTER_IN)
+		return m->state == KU_MUSTER_OUT ? KUSTOS_ENOTHELD
+						 : KUSTOS_EBUSY;
+	if (!is_inside(m)) {
+		m->state = KU_MUSTER_OUT;
+		ku_muster_undo(m);
+		return KUSTOS_ELOST;
+	}
+	begin(m, wait, KU_MUSTER_LEAVING);
+	return KUSTOS_OK;
+}
+
+/* Once all are in there is nothing to give up: the others are about to know. */
+static void give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	struct ku_muster *m = muster_of(wait);
+	bool late = m->telling &&
+		(why == KUSTOS_ETIMEDOUT || why == KUSTOS_ECANCELED);
+
+	ku_muster_finish(m, late ? KUSTOS_OK : why);
+}
+
+static void tell_program(struct ku_wait *wait)
+{
+	struct ku_muster_call *call = (struct ku_muster_call *)wait;
+
+	call->done(call->arg, wait->err);
+	free(call);
+}
+
+static enum kustos_err wait_for(struct ku_muster_call *call,
+	const struct ku_wait_calls *calls, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	call->wait.client = call->muster->client;
+	call->wait.calls = calls;
+	call->once = deadline == KUSTOS_NOW;
+	return call->done != NULL
+		? ku_wait_async(&call->wait, deadline, cancel)
+		: ku_wait_block(&call->wait, deadline, cancel);
+}
+
+static enum kustos_err ask(struct ku_muster *m,
+	const struct ku_wait_calls *calls, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_muster_fn *done, void *arg)
+{
+	struct ku_muster_call *call = calloc(1, sizeof(*call));
+
+	if (call == NULL)
+		return KUSTOS_ENOMEM;
+	call->muster = m;
+	call->done = done;
+	call->arg = arg;
+	enum kustos_err err = wait_for(call, calls, deadline, cancel);
+	if (done == NULL || err != KUSTOS_OK)
+		free(call);
+	return err;
+}
+
+enum kustos_err ku_muster_enter(struct ku_muster *m, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_muster_fn *done, void *arg)
+{
+	static const struct ku_wait_calls calls = { start_enter, give_up,
+		tell_program };
+
+	return ask(m, &calls, deadline, cancel, done, arg);
+}
+
+enum kustos_err ku_muster_leave(struct ku_muster *m, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_muster_fn *done, void *arg)
+{
+	static const struct ku_wait_calls calls = { start_leave, give_up,
+		tell_program };
+
+	return ask(m, &calls, deadline, cancel, done, arg);
+}
+
+bool ku_muster_inside(struct ku_muster *m)
+{
+	ku_lock(m->client);
+	bool inside = is_inside(m);
+	ku_unlock(m->client);
+	return inside;
+}
+
+static enum kustos_err init(struct ku_muster *m, const char *path,
+	const struct ku_payload_wish *wish)
+{
+	enum kustos_err err = ku_payload_init(&m->payload, m->client, wish);
+
+	if (err != KUSTOS_OK)
+		return err;
+	m->path = ku_path_join(m->client->config.prefix, path);
+	if (m->path != NULL)
+		m->ready_path = ku_path_child(m->path, "ready");
+	return m->ready_path != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
+}
+
+enum kustos_err ku_muster_create(struct kustos_client *client, const char *path,
+	int count, const struct ku_payload_wish *wish, struct ku_muster **out)
+{
+	if (!ku_path_valid(path, false) || count < 1)
+		return KUSTOS_EINVAL;
+	struct ku_muster *m = calloc(1, sizeof(*m));
+	if (m == NULL)
+		return KUSTOS_ENOMEM;
+	m->client = client;
+	m->count = count;
+	m->refs = 1;
+	ku_muster_init_look(m);
+	ku_muster_init_guard(m);
+	ku_lock(client);
+	bool room = ku_timers_reserve(&client->timers, 1);
+	ku_unlock(client);
+	if (!room) {
+		free(m);
+		return KUSTOS_ENOMEM;
+	}
+	enum kustos_err err = init(m, path, wish);
+	if (err == KUSTOS_OK) {
+		*out = m;
+		return KUSTOS_OK;
+	}
+	ku_lock(client);
+	ku_muster_put(m);
+	ku_unlock(client);
+	return err;
+}
+
+void ku_muster_destroy(struct ku_muster *m)
+{
+	if (m == NULL)
+		return;
+	struct kustos_client *client = m->client;
+	ku_lock(client);
+	if (m->call != NULL)
+		ku_muster_finish(m, KUSTOS_ECLOSED);
+	m->state = KU_MUSTER_OUT;
+	ku_muster_undo(m);
+	ku_muster_put(m);
+	ku_unlock(client);
+}

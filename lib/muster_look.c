@@ -1,0 +1,288 @@
+/* muster_look.c - what a member of a double barrier sees. */
+
+#include "muster_impl.h"
+
+#include <stdlib.h>
+
+/* When to look again at what could not be seen, or not be watched. */
+#define PUT_OFF_MS 100
+#define NO_WATCH_MS 1000
+
+static bool is_out(const struct ku_request *request)
+{
+	return request->waiting || request->slot != NULL;
+}
+
+bool ku_muster_busy(const struct ku_muster *m)
+{
+	return is_out(&m->listing) || is_out(&m->sight);
+}
+
+static void send(struct ku_muster *m, struct ku_request *request,
+	enum ku_zk_kind kind, const char *path, bool watch, ku_request_fn *done)
+{
+	request->what = (struct ku_zk_request){
+		.kind = kind,
+		.path = path,
+		.version = -1,
+		.watch = watch,
+	};
+	request->owner = m;
+	request->done = done;
+	ku_muster_get(m);
+	ku_wire_send(m->client, request);
+}
+
+static void later(struct ku_muster *m, int64_t ms)
+{
+	ku_set_timer(m->client, &m->timer,
+		ku_now(m->client) + ms * KU_NS_PER_MS);
+}
+
+static void forget_names(struct ku_muster *m)
+{
+	kustos_names_free(m->names);
+	m->names = NULL;
+}
+
+/* Put the watch on "path" before the read is sent that leaves it there. */
+static bool watch(struct ku_muster *m, const char *path)
+{
+	m->fresh = m->watch.entry == NULL;
+	if (!m->fresh)
+		return true;
+	if (ku_watch_add(m->client, &m->watch, KU_ZK_WATCH_DATA, path) ==
+		KUSTOS_OK)
+		return true;
+	later(m, NO_WATCH_MS);
+	return false;
+}
+
+/* The read was to leave a watch there, and does not. */
+static void unset(struct ku_muster *m)
+{
+	if (m->fresh)
+		ku_watch_failed(m->client, &m->watch);
+}
+
+/* Is what was seen still of use?  Else see to it that there is more. */
+static bool is_heeded(struct ku_muster *m)
+{
+	if (ku_muster_busy(m))
+		return false;
+	if (m->call != NULL && !m->again)
+		return true;
+	if (m->stale || m->call == NULL)
+		ku_watch_remove(m->client, &m->watch);
+	m->again = m->stale = false;
+	forget_names(m);
+	if (m->call != NULL)
+		ku_muster_look(m);
+	return false;
+}
+
+void ku_muster_look_later(struct ku_muster *m)
+{
+	if (ku_session_ready(m->client))
+		later(m, PUT_OFF_MS);
+	else
+		ku_muster_look(m);
+}
+
+/* Nothing was seen: the server does not want to say, or could not be asked. */
+static void failed(struct ku_muster *m, int rc)
+{
+	forget_names(m);
+	if (ku_outcome(rc) == KU_OUTCOME_REFUSED)
+		ku_muster_finish(m, ku_rc_err(rc));
+	else if (m->call->once)
+		ku_muster_finish(m, KUSTOS_EDISCONNECTED);
+	else
+		ku_muster_look_later(m);
+}
+
+static bool is_answer(int rc)
+{
+	return rc == KU_ZK_OK || rc == KU_ZK_NONODE;
+}
+
+static void listed(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	static const char *const none[] = { "" };
+	struct ku_muster *m = request->owner;
+	bool found = reply->rc == KU_ZK_OK;
+
+	(void)client;
+	m->list_rc = reply->rc;
+	forget_names(m);
+	if (is_answer(reply->rc))
+		m->names = found
+			? ku_names_copy(reply->names, reply->name_count)
+			: ku_names_copy(none, 0);
+	if (m->names != NULL)
+		ku_muster_sort(m->names);
+	m->pzxid = found ? reply->stat->pzxid : 0;
+	(void)is_heeded(m); /* if it alone was under way */
+	ku_muster_put(m);
+}
+
+/* For whom is it?  Unless it has been read, for all who came before it. */
+static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
+{
+	m->ready_stat = *reply->stat;
+	if (m->reads) {
+		m->read_mzxid = reply->stat->mzxid;
+		m->read_round = ku_muster_parse(reply->data, reply->len,
+			m->read_mzxid);
+	}
+	m->ready_round = m->read_mzxid == reply->stat->mzxid
+		? m->read_round
+		: reply->stat->mzxid;
+}
+
+static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
+{
+	bool answered = is_answer(reply->rc);
+
+	if (!answered)
+		unset(m);
+	if (!is_heeded(m))
+		return;
+	if (!answered || !is_answer(m->list_rc)) {
+		failed(m, answered ? m->list_rc : reply->rc);
+		return;
+	}
+	if (m->names == NULL) { /* memory is short */
+		later(m, PUT_OFF_MS);
+		return;
+	}
+	m->ready = reply->rc == KU_ZK_OK;
+	if (m->ready)
+		see_ready(m, reply);
+	/* A node that this session has not made is not there. */
+	if (m->there && m->session_id != m->sight.session_id)
+		ku_muster_forget(m);
+	ku_muster_step(m);
+}
+
+static void sighted(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_muster *m = request->owner;
+
+	(void)client;
+	saw(m, reply);
+	ku_muster_put(m);
+}
+
+void ku_muster_look(struct ku_muster *m)
+{
+	bool enters = m->state == KU_MUSTER_ENTERING;
+
+	if (ku_muster_busy(m)) {
+		m->again = true;
+		return;
+	}
+	ku_timer_unset(&m->client->timers, &m->timer);
+	if (!enters)
+		ku_watch_remove(m->client, &m->watch);
+	forget_names(m);
+	m->late = m->there;
+	m->skip = 0;
+	m->fresh = false;
+	send(m, &m->listing, KU_ZK_CHILDREN, m->path, false, listed);
+	if (m->reads)
+		send(m, &m->sight, KU_ZK_GET, m->ready_path, false, sighted);
+	else
+		send(m, &m->sight, KU_ZK_EXISTS, m->ready_path,
+			enters && watch(m, m->ready_path), sighted);
+}
+
+static void was_read(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_muster *m = request->owner;
+
+	(void)client;
+	if (reply->rc != KU_ZK_OK)
+		unset(m);
+	if (!is_heeded(m)) {
+		/* It was looked again, or nobody wants to know. */
+	} else if (reply->rc == KU_ZK_NONODE) {
+		ku_muster_look(m);
+	} else if (reply->rc != KU_ZK_OK) {
+		failed(m, reply->rc);
+	} else if (reply->stat->czxid > m->round) {
+		ku_watch_remove(m->client, &m->watch);
+		m->skip++;
+		ku_muster_step(m);
+	}
+	ku_muster_put(m);
+}
+
+bool ku_muster_await(struct ku_muster *m, const char *name)
+{
+	if (m->watch.entry != NULL || ku_muster_busy(m))
+		return true;
+	free(m->awaited);
+	m->awaited = ku_path_child(m->path, name);
+	if (m->awaited == NULL) {
+		later(m, PUT_OFF_MS);
+		return false;
+	}
+	send(m, &m->sight, KU_ZK_GET, m->awaited, watch(m, m->awaited),
+		was_read);
+	return true;
+}
+
+/* Of the events only one says something by itself. */
+static void event(struct kustos_client *client, struct ku_watch *w,
+	enum ku_watch_event event)
+{
+	struct ku_muster *m = (struct ku_muster *)((char *)w -
+		offsetof(struct ku_muster, watch));
+
+	(void)client;
+	if (m->call == NULL)
+		return;
+	if (event == KU_WATCH_CREATED && m->absent)
+		m->came = m->reads = true;
+	if (m->op == NULL) /* else its end has it looked, if need be */
+		ku_muster_look(m);
+}
+
+static void timer_due(struct ku_timer *timer)
+{
+	struct ku_muster *m = (struct ku_muster *)((char *)timer -
+		offsetof(struct ku_muster, timer));
+
+	if (m->call != NULL)
+		ku_muster_look(m);
+}
+
+void ku_muster_init_look(struct ku_muster *m)
+{
+	m->watch.fn = event;
+	m->timer.fn = timer_due;
+}
+
+static void withdraw(struct ku_muster *m, struct ku_request *request)
+{
+	if (!ku_wire_withdraw(m->client, request))
+		return;
+	if (request == &m->sight)
+		unset(m);
+	ku_muster_put(m);
+}
+
+void ku_muster_rest(struct ku_muster *m)
+{
+	ku_timer_unset(&m->client->timers, &m->timer);
+	withdraw(m, &m->listing);
+	withdraw(m, &m->sight);
+	m->again = m->stale = ku_muster_busy(m);
+	forget_names(m);
+	if (!m->again)
+		ku_watch_remove(m->client, &m->watch);
+}

@@ -1,0 +1,176 @@
+/* muster_node.c - the node of a member of a double barrier; and what it does to
+   "ready". */
+
+#include "muster_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void node_ended(struct ku_op *op)
+{
+	struct ku_muster *m = op->owner;
+	bool creation = op->kind == KU_ZK_CREATE;
+	enum kustos_err err = op->err;
+
+	if (creation && err == KUSTOS_OK && !m->wanted) {
+		ku_op_undo(op);
+		return;
+	}
+	if (creation && err == KUSTOS_OK) {
+		ku_op_slim(op);
+		m->there = true;
+		m->czxid = op->out_stat.czxid;
+		m->session_id = op->out_stat.ephemeral_owner;
+		ku_muster_step(m);
+		return;
+	}
+	m->node = NULL;
+	ku_op_drop(op);
+	if (creation && m->wanted)
+		ku_muster_finish(m, err);
+	else
+		ku_muster_step(m);
+	ku_muster_put(m);
+}
+
+/* Make an operation on "path", with what is written there. */
+static enum kustos_err make_op(struct ku_muster *m, enum ku_zk_kind kind,
+	const char *path, int flags, struct ku_op **op)
+{
+	const char *relative = path + strlen(m->client->config.prefix);
+	enum kustos_err err = ku_op_new(m->client, kind, relative, flags, op);
+
+	if (err == KUSTOS_OK && path == m->ready_path) {
+		char text[KU_MUSTER_TEXT_SIZE];
+
+		ku_muster_print(text, m->round);
+		err = ku_op_data(*op, text, strlen(text));
+	} else if (err == KUSTOS_OK) {
+		err = ku_op_data(*op, m->payload.data, m->payload.len);
+	}
+	if (err == KUSTOS_OK && kind == KU_ZK_CREATE)
+		err = ku_create_init(*op);
+	return err;
+}
+
+/* Start it, and keep it in "*slot", for as long as it goes on. */
+static enum kustos_err start_op(struct ku_muster *m, struct ku_op *op,
+	ku_op_ended_fn *ended, struct ku_op **slot)
+{
+	op->ended = ended;
+	op->owner = m;
+	*slot = op;
+	ku_muster_get(m);
+	enum kustos_err err = ku_op_owned(op);
+	if (err != KUSTOS_OK) {
+		*slot = NULL;
+		ku_muster_put(m);
+	}
+	return err;
+}
+
+static enum kustos_err make_node(struct ku_muster *m, struct ku_op **op)
+{
+	char protection[KU_PROTECTION_SIZE];
+
+	/* What stands between "_c_" and the last dash. */
+	ku_protection(&m->client->random, protection);
+	memcpy(m->name, protection + 3, sizeof(m->name) - 1);
+	char *path = ku_path_child(m->path, m->name);
+	if (path == NULL)
+		return KUSTOS_ENOMEM;
+	enum kustos_err err = make_op(m, KU_ZK_CREATE, path,
+		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, op);
+	free(path);
+	return err;
+}
+
+enum kustos_err ku_muster_join(struct ku_muster *m)
+{
+	struct ku_op *op = NULL;
+	enum kustos_err err = make_node(m, &op);
+
+	m->absent = m->came = m->reads = m->there = false;
+	m->wanted = true;
+	if (err == KUSTOS_OK)
+		err = start_op(m, op, node_ended, &m->node);
+	if (err != KUSTOS_OK && op != NULL)
+		ku_op_drop(op);
+	return err;
+}
+
+void ku_muster_undo(struct ku_muster *m)
+{
+	m->wanted = false;
+	ku_muster_unguard(m);
+	if (m->there) {
+		m->there = false;
+		ku_op_undo(m->node);
+	} else if (m->node != NULL && m->node->kind == KU_ZK_CREATE) {
+		ku_op_unwant(m->node);
+	}
+}
+
+void ku_muster_forget(struct ku_muster *m)
+{
+	m->there = m->wanted = false;
+	ku_muster_unguard(m);
+	m->node->ended = NULL;
+	ku_op_drop(m->node);
+	m->node = NULL;
+	ku_muster_put(m);
+}
+
+/* The others were told, or not. */
+static void told(struct ku_muster *m, enum kustos_err err)
+{
+	m->telling = false;
+	if (err == KUSTOS_EEXISTS)
+		m->came = m->reads = true; /* somebody was quicker */
+	if (err == KUSTOS_OK)
+		ku_muster_finish(m, KUSTOS_OK);
+	else if (err == KUSTOS_EEXISTS || err == KUSTOS_ENONODE ||
+		err == KUSTOS_EUNKNOWN)
+		ku_muster_look(m);
+	else
+		ku_muster_finish(m, err);
+}
+
+static void ready_ended(struct ku_op *op)
+{
+	struct ku_muster *m = op->owner;
+	bool written = op->kind != KU_ZK_DELETE && op->err == KUSTOS_OK;
+	enum kustos_err err = op->err;
+
+	/* Who was not patient enough is in by now. */
+	if (written && (m->telling || m->state == KU_MUSTER_IN))
+		m->round_ready = op->out_stat.mzxid;
+	m->op = NULL;
+	ku_op_drop(op);
+	if (m->telling)
+		told(m, err);
+	else if (m->state == KU_MUSTER_ENTERING && m->there)
+		ku_muster_look(m);
+	else
+		ku_muster_step(m);
+	ku_muster_put(m);
+}
+
+enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind)
+{
+	struct ku_op *op = NULL;
+	enum kustos_err err = make_op(m, kind, m->ready_path, 0, &op);
+
+	if (err == KUSTOS_OK) {
+		op->any = kind == KU_ZK_CREATE;
+		if (kind == KU_ZK_DELETE) {
+			op->version = m->ready_stat.version;
+			op->czxid = m->ready_stat.czxid;
+			op->guaranteed = m->state == KU_MUSTER_LEAVING;
+		}
+		err = start_op(m, op, ready_ended, &m->op);
+	}
+	if (err != KUSTOS_OK && op != NULL)
+		ku_op_drop(op);
+	return err;
+}

@@ -1,0 +1,61 @@
+/*
+ * muster_rule.h - what a member of a double barrier does next; pure.
+ */
+#ifndef KU_MUSTER_RULE_H
+#define KU_MUSTER_RULE_H
+
+#include <kustos/node.h>
+#include <stdbool.h>
+
+#define KU_MUSTER_TEXT_SIZE 32
+
+/* What who wants to go in has seen. */
+struct ku_muster_view {
+	const struct kustos_names *names; /* ku_muster_sort() */
+	int count;			  /* of members to wait for */
+	const char *own;
+	int64_t own_czxid;
+	bool ready; /* the node is there, for those who came up to this: */
+	int64_t ready_round;
+	bool came;   /* it was not, and has come */
+	bool tidied; /* we have tried to remove an old one */
+};
+
+enum ku_muster_step {
+	KU_MUSTER_ABSENT, /* our node is not there */
+	KU_MUSTER_WAIT,
+	KU_MUSTER_PASS,
+	KU_MUSTER_MAKE,	 /* all are in: tell the others, and pass */
+	KU_MUSTER_TOUCH, /* the same, though an old "ready" is there */
+	KU_MUSTER_TIDY	 /* remove an old "ready" */
+};
+
+/* Leave only members' names, sorted bytewise as all libraries do. */
+void ku_muster_sort(struct kustos_names *names);
+
+/*
+ * All are in if so many members are there at once; or if "ready" says so: whoever
+ * wrote it had counted, and a round that has begun goes on although members die.
+ * It is not for those who came later than that: then it is the one of a round
+ * that goes on without us, or was left behind by one.  It was left behind for
+ * certain if nobody else is there.
+ */
+enum ku_muster_step ku_muster_decide(const struct ku_muster_view *view);
+
+/* What ours write into "ready": the last transaction of which its writer knew when
+   it counted.  A write may be late, and then others have come since.  Return
+   what "ready" says; what peers write says no more than when that was. */
+void ku_muster_print(char text[KU_MUSTER_TEXT_SIZE], int64_t round);
+int64_t ku_muster_parse(const char *data, int len, int64_t mzxid);
+
+/* Return whose end to wait for to go out; NULL: nobody's.  "skip" of those in
+   question are of another round.  As Curator's and kazoo's members do: the
+   lowest one stays until it is alone, and waits for the highest; the others go
+   at once, and wait for the lowest. */
+const char *ku_muster_awaited(const struct kustos_names *names, const char *own,
+	size_t skip);
+
+/* Return whether our node is there, and the lowest. */
+bool ku_muster_stays(const struct kustos_names *names, const char *own);
+
+#endif

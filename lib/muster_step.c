@@ -1,0 +1,163 @@
+/* muster_step.c - what a member of a double barrier does next. */
+
+#include "muster_impl.h"
+
+static void tell_others(struct ku_muster *m, enum ku_zk_kind kind)
+{
+	m->telling = true;
+	m->round = m->round_ready = m->pzxid;
+	enum kustos_err err = ku_muster_write(m, kind);
+	if (err != KUSTOS_OK)
+		ku_muster_finish(m, err);
+}
+
+static void pass(struct ku_muster *m)
+{
+	m->round = m->ready ? m->ready_round : m->pzxid;
+	m->round_ready = m->ready ? m->ready_stat.mzxid : m->pzxid;
+	ku_muster_finish(m, KUSTOS_OK);
+}
+
+/* Come, as if for the first time. */
+static void join(struct ku_muster *m)
+{
+	enum kustos_err err = ku_muster_join(m);
+
+	if (err != KUSTOS_OK)
+		ku_muster_finish(m, err);
+	else if (m->call != NULL)
+		ku_muster_look(m);
+}
+
+/* An old "ready" misleads Curator's and kazoo's members. */
+static void tidy(struct ku_muster *m)
+{
+	m->tidied = true;
+	if (ku_muster_write(m, KU_ZK_DELETE) != KUSTOS_OK)
+		ku_muster_step(m);
+}
+
+static enum ku_muster_step decide(const struct ku_muster *m)
+{
+	struct ku_muster_view view = {
+		.names = m->names,
+		.count = m->count,
+		.own = m->name,
+		.own_czxid = m->czxid,
+		.ready = m->ready,
+		.ready_round = m->ready_round,
+		.came = m->came && !m->ready,
+		.tidied = m->tidied,
+	};
+
+	return ku_muster_decide(&view);
+}
+
+/* Wait until something happens. */
+static void await(struct ku_muster *m, bool watched)
+{
+	if (!watched) {
+		ku_muster_look(m);
+		return;
+	}
+	m->absent = !m->ready;
+	ku_muster_guard(m);
+	if (m->call->once)
+		ku_muster_finish(m, KUSTOS_EBUSY);
+}
+
+static void enter(struct ku_muster *m)
+{
+	bool watched = !m->reads;
+
+	/* What has come is not for us. */
+	if (m->ready && m->ready_round < m->czxid)
+		m->came = m->reads = false;
+	switch (decide(m)) {
+	case KU_MUSTER_ABSENT:
+		if (m->late) {
+			ku_muster_forget(m);
+			join(m);
+		} else {
+			ku_muster_look(m);
+		}
+		break;
+	case KU_MUSTER_WAIT:
+		await(m, watched);
+		break;
+	case KU_MUSTER_PASS:
+		if (m->ready && !m->reads) { /* it may be late */
+			m->reads = true;
+			ku_muster_look(m);
+			break;
+		}
+		pass(m);
+		break;
+	case KU_MUSTER_MAKE:
+		tell_others(m, KU_ZK_CREATE);
+		break;
+	case KU_MUSTER_TOUCH:
+		tell_others(m, KU_ZK_SET);
+		break;
+	case KU_MUSTER_TIDY:
+		tidy(m);
+		break;
+	}
+}
+
+/* Everybody is out.  "ready" goes first: who sees that the last node has gone
+   sees that it has. */
+static void end_round(struct ku_muster *m)
+{
+	if (m->ready && m->ready_stat.mzxid <= m->round_ready && !m->tidied) {
+		m->tidied = true;
+		/* Else the next round will see to it. */
+		(void)ku_muster_write(m, KU_ZK_DELETE);
+	}
+	ku_muster_undo(m);
+	if (m->call != NULL && m->node == NULL && m->op == NULL)
+		ku_muster_finish(m, KUSTOS_OK);
+}
+
+/* Whoever has joined our round meanwhile is of it. */
+static void extend_round(struct ku_muster *m)
+{
+	if (m->there && m->ready && m->ready_round > m->round) {
+		m->round = m->ready_round;
+		m->round_ready = m->ready_stat.mzxid;
+	}
+}
+
+static void leave(struct ku_muster *m)
+{
+	extend_round(m);
+	const char *awaited = ku_muster_awaited(m->names, m->name, m->skip);
+
+	if (awaited == NULL)
+		end_round(m);
+	else if (m->call->once)
+		ku_muster_finish(m, KUSTOS_EBUSY);
+	else if (ku_muster_await(m, awaited) &&
+		!ku_muster_stays(m->names, m->name))
+		ku_muster_undo(m);
+}
+
+void ku_muster_step(struct ku_muster *m)
+{
+	bool enters = m->state == KU_MUSTER_ENTERING;
+
+	if (m->call == NULL)
+		return;
+	if (enters && m->node == NULL && m->op == NULL)
+		join(m);
+	else if (enters && (!m->there || m->op != NULL))
+		return; /* its end is heard of */
+	else if (ku_muster_busy(m))
+		return;
+	else if (m->names == NULL)
+		ku_muster_look(m);
+	else if (enters)
+		enter(m);
+	else
+		leave(m);
+}

@@ -1,0 +1,499 @@
+/*
+ * observe.c - tell the program who is the first in a line.
+ *
+ *   LISTING --somebody--> READING --its node, with a watch--> RESTING
+ *      | ^                   |                                   |
+ *      | +-- it is gone -----+---- it is gone -------------------+
+ *      |
+ *      +--nobody--> LISTING with a watch --> RESTING
+ *      +--no line--> AWAITING it, with a watch --> RESTING
+ *
+ * Numbers only grow: nobody can come in before the first (a reader that stands
+ * beside its writer comes when that one goes), so while the node of the first
+ * is there, nothing else need be watched or looked at.  A change of leaders
+ * costs a listing and a read, a change of data a read, whoever else comes and
+ * goes.  Only while there is nobody the line itself is watched, and all who
+ * observe it are woken by the first that comes: they are the ones to be told.
+ *
+ * What is told is not what happened but what holds: the last thing seen, if it
+ * is not what was told last.
+ */
+
+#include "observe.h"
+#include "client.h"
+#include "participant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* When to try again: what was refused; what should not have failed; and what
+   is watched, in case that an event went astray. */
+#define REFUSED_MS 1000
+#define PUT_OFF_MS 100
+#define SAFETY_MS 30000
+
+/* What was seen, or told. */
+struct view {
+	enum kustos_err err;
+	bool somebody;
+	struct kustos_participant who;
+};
+
+struct kustos_observer {
+	/* Constant. */
+	struct kustos_client *client;
+	char *line; /* full path */
+	kustos_observe_fn *fn;
+	void *arg;
+
+	/* Guarded by the client's lock. */
+	char *node; /* full path of the first; NULL: none is known */
+	struct ku_contender contender;
+	struct ku_request request;
+	struct ku_watch watch;
+	bool again; /* something happened while the request was under way */
+	struct ku_timer timer;
+	struct view *seen; /* NULL: no news */
+	struct view *told;
+	struct ku_call call;
+	bool telling; /* on this thread */
+	pthread_t teller;
+	bool destroyed;
+	bool awaited; /* by who destroys it, and then frees it */
+	struct kustos_observer *prev, *next;
+};
+
+static void look(struct kustos_observer *o);
+
+static void view_free(struct view *view)
+{
+	if (view == NULL)
+		return;
+	free((char *)view->who.path);
+	free((void *)view->who.data);
+	free(view);
+}
+
+static bool is_same(const struct view *a, const struct view *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	return a->err == b->err && a->somebody == b->somebody &&
+		a->who.stat.czxid == b->who.stat.czxid &&
+		a->who.stat.mzxid == b->who.stat.mzxid;
+}
+
+/* Is a request under way? */
+static bool is_busy(const struct kustos_observer *o)
+{
+	return o->request.slot != NULL || o->request.waiting;
+}
+
+/* Free it, if nothing refers to it any more. */
+static void end(struct kustos_observer *o)
+{
+	struct kustos_client *client = o->client;
+
+	if (o->telling || o->awaited || is_busy(o))
+		return;
+	ku_timers_release(&client->timers, 1);
+	view_free(o->seen);
+	view_free(o->told);
+	free(o->node);
+	free(o->line);
+	free(o);
+}
+
+static void set_timer(struct kustos_observer *o, int64_t ms)
+{
+	ku_set_timer(o->client, &o->timer,
+		ku_now(o->client) + ms * KU_NS_PER_MS);
+}
+
+/* This is what holds now. */
+static void see(struct kustos_observer *o, struct view *view)
+{
+	view_free(o->seen);
+	o->seen = view;
+	if (!o->telling && is_same(view, o->told)) {
+		view_free(view);
+		o->seen = NULL;
+	} else {
+		ku_dispatch_push(o->client, &o->call, false);
+	}
+}
+
+static void see_nobody(struct kustos_observer *o, enum kustos_err err)
+{
+	struct view *view = calloc(1, sizeof(*view));
+
+	if (view == NULL) {
+		set_timer(o, PUT_OFF_MS);
+		return;
+	}
+	view->err = err;
+	see(o, view);
+}
+
+/* The first was read. */
+static void see_first(struct kustos_observer *o,
+	const struct ku_zk_reply *reply)
+{
+	struct view *view = calloc(1, sizeof(*view));
+	size_t len = reply->len > 0 ? (size_t)reply->len : 0;
+	char *data = reply->len >= 0 ? malloc(len + 1) : NULL;
+	char *path = strdup(o->node + strlen(o->client->config.prefix));
+
+	if (view == NULL || path == NULL || (data == NULL && reply->len >= 0)) {
+		free(view);
+		free(data);
+		free(path);
+		set_timer(o, PUT_OFF_MS);
+		return;
+	}
+	if (data != NULL) {
+		memcpy(data, len > 0 ? reply->data : "", len);
+		data[len] = '\0';
+	}
+	view->somebody = true;
+	view->who = (struct kustos_participant){
+		.path = path,
+		.number = o->contender.number,
+		.style = o->contender.style,
+		.kind = o->contender.kind,
+		.holds = 1,
+		.data = data,
+		.len = len,
+		.stat = *reply->stat,
+	};
+	see(o, view);
+}
+
+/* Tell the program, which may destroy it meanwhile. */
+static void tell(struct kustos_client *client, struct ku_call *call)
+{
+	struct kustos_observer *o = (struct kustos_observer *)((char *)call -
+		offsetof(struct kustos_observer, call));
+
+	if (o->telling)
+		return; /* who tells looks for more */
+	o->telling = true;
+	o->teller = pthread_self();
+	while (o->seen != NULL && !o->destroyed) {
+		struct view *view = o->seen;
+
+		o->seen = NULL;
+		if (is_same(view, o->told)) {
+			view_free(view);
+			continue;
+		}
+		view_free(o->told);
+		o->told = view;
+		view->who.age_ms = ku_participant_age_ms(&view->who.stat);
+		ku_unlock(client);
+		o->fn(o->arg, view->err, view->somebody ? &view->who : NULL);
+		ku_lock(client);
+	}
+	o->telling = false;
+	pthread_cond_broadcast(&client->state_changed);
+	if (o->destroyed)
+		end(o);
+}
+
+/* The server does not tell what we want to know. */
+static void failed(struct kustos_observer *o, int rc)
+{
+	if (ku_outcome(rc) == KU_OUTCOME_REFUSED) {
+		see_nobody(o, ku_rc_err(rc));
+		set_timer(o, REFUSED_MS);
+	} else if (ku_session_ready(o->client)) {
+		set_timer(o, PUT_OFF_MS);
+	} /* else once connected */
+}
+
+/* What is watched now says what holds, until its event. */
+static void rest(struct kustos_observer *o)
+{
+	struct ku_random *random = &o->client->random;
+
+	if (o->watch.entry != NULL)
+		set_timer(o,
+			SAFETY_MS +
+				(int64_t)ku_random_below(random, SAFETY_MS));
+	else
+		set_timer(o, REFUSED_MS); /* it could not be had */
+}
+
+static void send(struct kustos_observer *o, enum ku_zk_kind kind,
+	const char *path, bool watch, ku_request_fn *done)
+{
+	enum ku_zk_watch_kind what = kind == KU_ZK_CHILDREN
+		? KU_ZK_WATCH_CHILDREN
+		: KU_ZK_WATCH_DATA;
+
+	ku_watch_remove(o->client, &o->watch);
+	if (watch)
+		watch = ku_watch_add(o->client, &o->watch, what, path) ==
+			KUSTOS_OK;
+	o->request.what = (struct ku_zk_request){
+		.kind = kind,
+		.path = path,
+		.version = -1,
+		.watch = watch,
+	};
+	o->request.owner = o;
+	o->request.done = done;
+	ku_wire_send(o->client, &o->request);
+}
+
+/* Return whether the answer that has come still matters.  An event that came
+   while it was under way may have been that of its own watch. */
+static bool is_heeded(struct kustos_observer *o,
+	const struct ku_zk_reply *reply)
+{
+	bool watches = reply->rc == KU_ZK_OK ||
+		(reply->rc == KU_ZK_NONODE &&
+			o->request.what.kind == KU_ZK_EXISTS);
+
+	if (!watches)
+		ku_watch_failed(o->client, &o->watch);
+	if (o->destroyed) {
+		ku_watch_remove(o->client, &o->watch);
+		end(o);
+		return false;
+	}
+	if (!o->again)
+		return true;
+	o->again = false;
+	look(o);
+	return false;
+}
+
+static void was_read(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct kustos_observer *o = request->owner;
+
+	(void)client;
+	if (!is_heeded(o, reply))
+		return;
+	if (reply->rc == KU_ZK_OK) {
+		see_first(o, reply);
+		rest(o);
+	} else if (reply->rc == KU_ZK_NONODE) {
+		free(o->node);
+		o->node = NULL;
+		look(o);
+	} else {
+		failed(o, reply->rc);
+	}
+}
+
+static void send_listing(struct kustos_observer *o, bool watch);
+
+static void line_was_sought(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct kustos_observer *o = request->owner;
+
+	(void)client;
+	if (!is_heeded(o, reply))
+		return;
+	if (reply->rc == KU_ZK_NONODE) {
+		see_nobody(o, KUSTOS_OK);
+		rest(o);
+	} else if (reply->rc == KU_ZK_OK) {
+		send_listing(o, true); /* it was just made */
+	} else {
+		failed(o, reply->rc);
+	}
+}
+
+/* The first is at "path"; NULL: memory is short. */
+static void read_first(struct kustos_observer *o, char *path)
+{
+	o->node = path;
+	if (path != NULL)
+		send(o, KU_ZK_GET, path, true, was_read);
+	else
+		set_timer(o, PUT_OFF_MS);
+}
+
+static void was_listed(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct kustos_observer *o = request->owner;
+	const char *name;
+
+	(void)client;
+	if (!is_heeded(o, reply))
+		return;
+	if (reply->rc == KU_ZK_NONODE) {
+		send(o, KU_ZK_EXISTS, o->line, true, line_was_sought);
+	} else if (reply->rc != KU_ZK_OK) {
+		failed(o, reply->rc);
+	} else if (reply->stat->ephemeral_owner != 0) {
+		/* It has no line, but is a simple lock itself. */
+		o->contender = (struct ku_contender){
+			.style = KUSTOS_STYLE_NODE
+		};
+		read_first(o, strdup(o->line));
+	} else if ((name = ku_participant_first(reply->names, reply->name_count,
+			    &o->contender)) != NULL) {
+		read_first(o, ku_path_child(o->line, name));
+	} else if (!request->what.watch) {
+		send_listing(o, true);
+	} else {
+		see_nobody(o, KUSTOS_OK);
+		rest(o);
+	}
+}
+
+static void send_listing(struct kustos_observer *o, bool watch)
+{
+	send(o, KU_ZK_CHILDREN, o->line, watch, was_listed);
+}
+
+/* See who is the first now. */
+static void look(struct kustos_observer *o)
+{
+	if (!ku_session_ready(o->client))
+		return; /* once connected */
+	if (is_busy(o))
+		o->again = true;
+	else if (o->node != NULL)
+		send(o, KU_ZK_GET, o->node, true, was_read);
+	else
+		send_listing(o, false);
+}
+
+static void watched(struct kustos_client *client, struct ku_watch *watch,
+	enum ku_watch_event event)
+{
+	struct kustos_observer *o = (struct kustos_observer *)((char *)watch -
+		offsetof(struct kustos_observer, watch));
+
+	(void)client;
+	if (event == KU_WATCH_DELETED && !is_busy(o)) {
+		free(o->node);
+		o->node = NULL;
+	}
+	look(o);
+}
+
+static void timer_due(struct ku_timer *timer)
+{
+	look((struct kustos_observer *)((char *)timer -
+		offsetof(struct kustos_observer, timer)));
+}
+
+void ku_observers_connected(struct kustos_client *client)
+{
+	for (struct kustos_observer *o = client->observers; o != NULL;
+		o = o->next)
+		if (o->seen == NULL && o->told == NULL)
+			look(o);
+		else
+			set_timer(o, ku_session_spread_ms(client));
+}
+
+void ku_observers_fail(struct kustos_client *client, enum kustos_err why)
+{
+	for (struct kustos_observer *o = client->observers; o != NULL;
+		o = o->next)
+		see_nobody(o, why);
+}
+
+static void unlink_observer(struct kustos_observer *o)
+{
+	if (o->prev != NULL)
+		o->prev->next = o->next;
+	else
+		o->client->observers = o->next;
+	if (o->next != NULL)
+		o->next->prev = o->prev;
+}
+
+void ku_observers_free(struct kustos_client *client)
+{
+	struct kustos_observer *next;
+
+	for (struct kustos_observer *o = client->observers; o != NULL;
+		o = next) {
+		next = o->next;
+		end(o);
+	}
+	client->observers = NULL;
+}
+
+static void join(struct kustos_observer *o)
+{
+	struct kustos_client *client = o->client;
+
+	o->next = client->observers;
+	if (o->next != NULL)
+		o->next->prev = o;
+	client->observers = o;
+	if (client->session.auth_failed)
+		see_nobody(o, KUSTOS_EAUTH);
+	look(o);
+}
+
+enum kustos_err kustos_observe(struct kustos_client *client, const char *path,
+	kustos_observe_fn *fn, void *arg, struct kustos_observer **out)
+{
+	if (client == NULL || fn == NULL || out == NULL ||
+		!ku_path_valid(path, false))
+		return KUSTOS_EINVAL;
+	if (ku_forked(&client->fork))
+		return KUSTOS_EFORKED;
+	struct kustos_observer *o = calloc(1, sizeof(*o));
+	char *line = ku_path_join(client->config.prefix, path);
+	if (o == NULL || line == NULL) {
+		free(o);
+		free(line);
+		return KUSTOS_ENOMEM;
+	}
+	o->client = client;
+	o->line = line;
+	o->fn = fn;
+	o->arg = arg;
+	o->watch.fn = watched;
+	o->timer.fn = timer_due;
+	o->call.fn = tell;
+	ku_lock(client);
+	bool room = ku_timers_reserve(&client->timers, 1);
+	*out = room ? o : NULL; /* before it is told anything */
+	if (room)
+		join(o);
+	ku_unlock(client);
+	if (!room) {
+		free(line);
+		free(o);
+		return KUSTOS_ENOMEM;
+	}
+	return KUSTOS_OK;
+}
+
+void kustos_observer_destroy(struct kustos_observer *o)
+{
+	if (o == NULL || ku_forked(&o->client->fork))
+		return;
+	struct kustos_client *client = o->client;
+	ku_lock(client);
+	o->destroyed = true;
+	unlink_observer(o);
+	ku_dispatch_pull(client, &o->call);
+	ku_timer_unset(&client->timers, &o->timer);
+	while (o->telling && !pthread_equal(o->teller, pthread_self())) {
+		o->awaited = true;
+		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	}
+	o->awaited = false;
+	if (ku_wire_withdraw(client, &o->request))
+		ku_watch_failed(client, &o->watch);
+	else if (!is_busy(o))
+		ku_watch_remove(client, &o->watch);
+	end(o);
+	ku_unlock(client);
+}

@@ -1,0 +1,149 @@
+/*
+ * place_write.c - what is written into a place's node while it is granted.
+ *
+ * Nobody but its owner writes there, if its kind is jealous: so the version is
+ * known, and a write of just this one fails if somebody else has taken the node
+ * over.  If an answer was lost the node is read: what stands there is what we
+ * wrote, or it is not ours any more.  So a write is seen to its end, also if
+ * nobody waits for it any longer.
+ */
+
+#include "line_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void begin(struct ku_writing *writing);
+
+static void writing_free(struct ku_writing *writing)
+{
+	ku_op_let_go(&writing->op);
+	free(writing->data);
+	free(writing);
+}
+
+/* The first has ended: tell, and begin the next. */
+static void end(struct ku_writing *writing, enum kustos_err err)
+{
+	struct ku_place *place = writing->place;
+	ku_place_written_fn *done = writing->done;
+	void *owner = writing->owner;
+
+	place->writings = writing->next;
+	writing_free(writing);
+	if (place->writings != NULL)
+		begin(place->writings);
+	if (done != NULL)
+		done(owner, err);
+}
+
+static enum kustos_err start(struct ku_writing *writing, enum ku_zk_kind kind,
+	ku_op_ended_fn *ended)
+{
+	struct ku_place *place = writing->place;
+
+	ku_op_let_go(&writing->op);
+	enum kustos_err err = ku_op_new(place->line->client, kind,
+		ku_place_path(place), 0, &writing->op);
+	if (err == KUSTOS_OK && kind == KU_ZK_SET)
+		err = ku_op_data(writing->op, writing->data, writing->len);
+	if (err != KUSTOS_OK)
+		return err;
+	writing->op->version = place->version;
+	writing->op->ended = ended;
+	writing->op->owner = writing;
+	return ku_op_owned(writing->op);
+}
+
+bool ku_place_wrote(const struct ku_place *place, const char *data, int len,
+	int version)
+{
+	const struct ku_writing *writing = place->writings;
+
+	return writing != NULL && version == place->version + 1 &&
+		len == (int)writing->len &&
+		memcmp(data, writing->data, writing->len) == 0;
+}
+
+static void was_read(struct ku_op *op)
+{
+	struct ku_writing *writing = op->owner;
+	struct ku_place *place = writing->place;
+	enum kustos_err err = op->err;
+
+	if (err == KUSTOS_OK &&
+		ku_place_wrote(place, op->out_data, op->out_len,
+			op->out_stat.version))
+		place->version = op->out_stat.version;
+	else if (err == KUSTOS_OK || err == KUSTOS_ENONODE)
+		err = KUSTOS_ELOST;
+	end(writing, err);
+}
+
+static void was_set(struct ku_op *op)
+{
+	struct ku_writing *writing = op->owner;
+	enum kustos_err err = op->err;
+
+	if (err == KUSTOS_EUNKNOWN) {
+		err = start(writing, KU_ZK_GET, was_read);
+		if (err == KUSTOS_OK)
+			return;
+	}
+	if (err == KUSTOS_OK)
+		writing->place->version = op->out_stat.version;
+	else if (err == KUSTOS_ENONODE || err == KUSTOS_EBADVERSION)
+		err = KUSTOS_ELOST;
+	end(writing, err);
+}
+
+static void begin(struct ku_writing *writing)
+{
+	enum kustos_err err = start(writing, KU_ZK_SET, was_set);
+
+	if (err != KUSTOS_OK)
+		end(writing, err);
+}
+
+enum kustos_err ku_place_write(struct ku_place *place, const void *data,
+	size_t len, ku_place_written_fn *done, void *owner)
+{
+	struct ku_writing **at = &place->writings;
+	struct ku_writing *writing = calloc(1, sizeof(*writing));
+	char *copy = malloc(len + 1);
+
+	if (writing == NULL || copy == NULL) {
+		free(writing);
+		free(copy);
+		return KUSTOS_ENOMEM;
+	}
+	memcpy(copy, len > 0 ? data : "", len);
+	writing->place = place;
+	writing->data = copy;
+	writing->len = len;
+	writing->done = done;
+	writing->owner = owner;
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = writing;
+	if (place->writings == writing)
+		begin(writing);
+	return KUSTOS_OK;
+}
+
+void ku_place_unheed(struct ku_place *place, const void *owner)
+{
+	for (struct ku_writing *w = place->writings; w != NULL; w = w->next)
+		if (w->owner == owner)
+			w->done = NULL;
+}
+
+void ku_place_stop_writing(struct ku_place *place)
+{
+	struct ku_writing *writing;
+
+	while ((writing = place->writings) != NULL) {
+		place->writings = writing->next;
+		writing_free(writing);
+	}
+}

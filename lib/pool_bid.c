@@ -1,0 +1,388 @@
+/* pool_bid.c - who waits for shares: how they are tried for, waited for, granted
+   and given back. */
+
+#include "pool_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void bid_link(struct ku_bid *bid)
+{
+	struct ku_pool *pool = bid->pool;
+
+	bid->prev = NULL;
+	bid->next = pool->bids;
+	if (bid->next != NULL)
+		bid->next->prev = bid;
+	pool->bids = bid;
+	ku_pool_get(pool);
+}
+
+/* Nobody waits any more. */
+static void rest(struct ku_pool *pool)
+{
+	ku_pool_room_rest(pool);
+	ku_pool_note_rest(pool);
+}
+
+/* Take "bid" out, and end its wait. */
+static void bid_unlink(struct ku_bid *bid, enum kustos_err err)
+{
+	struct ku_pool *pool = bid->pool;
+
+	if (bid->prev != NULL)
+		bid->prev->next = bid->next;
+	else
+		pool->bids = bid->next;
+	if (bid->next != NULL)
+		bid->next->prev = bid->prev;
+	if (pool->bids == NULL)
+		rest(pool);
+	ku_wait_end(&bid->claim.wait, err);
+	ku_pool_put(pool);
+}
+
+static void free_shares(struct ku_bid *bid)
+{
+	struct ku_share *share;
+
+	while ((share = bid->shares) != NULL) {
+		bid->shares = share->next;
+		free(share);
+	}
+}
+
+/* Make what is needed beforehand. */
+static enum kustos_err make_shares(struct ku_bid *bid)
+{
+	for (int i = 0; i < bid->claim.count; i++) {
+		struct ku_share *share = calloc(1, sizeof(*share));
+
+		if (share == NULL) {
+			free_shares(bid);
+			return KUSTOS_ENOMEM;
+		}
+		share->pool = bid->pool;
+		share->bid = bid;
+		share->next = bid->shares;
+		bid->shares = share;
+	}
+	return KUSTOS_OK;
+}
+
+/* Give the places up, the last one first: whoever is behind another would look
+   again.  The shares stand the other way round then, which does not matter. */
+static void leave_shares(struct ku_bid *bid)
+{
+	struct ku_share *turned = NULL, *share;
+
+	while ((share = bid->shares) != NULL) {
+		bid->shares = share->next;
+		share->next = turned;
+		turned = share;
+	}
+	bid->shares = turned;
+	for (share = turned; share != NULL; share = share->next) {
+		if (share->place != NULL)
+			ku_place_leave(share->place);
+		share->place = NULL;
+	}
+}
+
+static void drop_shares(struct ku_bid *bid)
+{
+	leave_shares(bid);
+	bid->granted = 0;
+}
+
+/* Take places for all of them, and have one look. */
+static enum kustos_err take_shares(struct ku_bid *bid, bool once)
+{
+	struct ku_pool *pool = bid->pool;
+	const char *data;
+	char *record;
+	size_t len;
+	enum kustos_err err = ku_payload_get(&pool->payload, &data, &len,
+		&record);
+
+	for (struct ku_share *s = bid->shares; s != NULL && err == KUSTOS_OK;
+		s = s->next) {
+		ku_line_gather(pool->leases, s->next != NULL);
+		err = ku_place_take(pool->leases, &pool->lease_kind, data, len,
+			once, s, &s->place);
+	}
+	ku_line_gather(pool->leases, false);
+	free(record);
+	if (err != KUSTOS_OK)
+		drop_shares(bid);
+	return err;
+}
+
+/* Stand in line. */
+static enum kustos_err queue(struct ku_bid *bid)
+{
+	struct ku_pool *pool = bid->pool;
+	const char *data;
+	char *record;
+	size_t len;
+	enum kustos_err err = ku_payload_get(&pool->payload, &data, &len,
+		&record);
+
+	bid->state = KU_BID_QUEUES;
+	if (err == KUSTOS_OK)
+		err = ku_place_take(pool->locks, &pool->lock_kind, data, len,
+			false, bid, &bid->lock);
+	free(record);
+	return err;
+}
+
+static void leave_lock(struct ku_bid *bid)
+{
+	if (bid->lock != NULL)
+		ku_place_leave(bid->lock);
+	bid->lock = NULL;
+}
+
+void ku_bid_end(struct ku_bid *bid, enum kustos_err err)
+{
+	drop_shares(bid); /* first: they may not stay without the lock */
+	free_shares(bid);
+	leave_lock(bid);
+	bid_unlink(bid, err);
+}
+
+/* Stand in line, or fail. */
+static void queue_or_end(struct ku_bid *bid)
+{
+	enum kustos_err err = queue(bid);
+
+	if (err != KUSTOS_OK)
+		ku_bid_end(bid, err);
+}
+
+static void share_released(struct kustos_hold *hold, void *owner)
+{
+	struct ku_share *share = owner;
+
+	(void)hold;
+	ku_place_leave(share->place);
+	ku_pool_put(share->pool);
+	free(share);
+}
+
+/* All of them are granted. */
+static void bid_granted(struct ku_bid *bid)
+{
+	struct ku_pool *pool = bid->pool;
+	struct ku_share *share;
+	int count = 0;
+
+	/* To have stood in line is no sign: perhaps only the line was long. */
+	pool->waits = false;
+	while ((share = bid->shares) != NULL) {
+		bid->shares = share->next;
+		if (bid->lock != NULL && ku_place_waited(share->place))
+			pool->waits = true;
+		share->bid = NULL;
+		share->hold = bid->claim.holds[count++];
+		ku_pool_get(pool);
+		ku_hold_grant_place(share->hold, share->place, share_released,
+			share);
+	}
+	leave_lock(bid);
+	bid_unlink(bid, KUSTOS_OK);
+}
+
+static void lease_granted(struct ku_place *place)
+{
+	struct ku_share *share = ku_place_owner(place);
+	struct ku_bid *bid = share->bid;
+
+	if (++bid->granted == bid->claim.count)
+		bid_granted(bid);
+}
+
+static void lease_failed(struct ku_place *place, enum kustos_err err)
+{
+	struct ku_share *share = ku_place_owner(place);
+	struct ku_bid *bid = share->bid;
+	bool busy = err == KUSTOS_EBUSY;
+
+	if (bid->state == KU_BID_TRIES && !bid->claim.once &&
+		(busy || err == KUSTOS_EDISCONNECTED)) {
+		bid->pool->waits = bid->pool->waits || busy;
+		drop_shares(bid);
+		queue_or_end(bid);
+	} else {
+		ku_bid_end(bid, err);
+	}
+}
+
+static void lease_lost(struct ku_place *place)
+{
+	struct ku_share *share = ku_place_owner(place);
+	struct ku_bid *bid = share->bid;
+
+	if (bid == NULL) {
+		ku_hold_lose(share->hold);
+		return;
+	}
+	drop_shares(bid);
+	if (bid->claim.once) {
+		ku_bid_end(bid, KUSTOS_EDISCONNECTED);
+	} else if (bid->state == KU_BID_TRIES) {
+		queue_or_end(bid);
+	} else {
+		enum kustos_err err = take_shares(bid, false);
+
+		if (err != KUSTOS_OK)
+			ku_bid_end(bid, err);
+	}
+}
+
+const struct ku_place_events ku_pool_lease_events = {
+	.granted = lease_granted,
+	.failed = lease_failed,
+	.lost = lease_lost,
+};
+
+static void lock_granted(struct ku_place *place)
+{
+	struct ku_bid *bid = ku_place_owner(place);
+
+	bid->state = KU_BID_STAYS;
+	enum kustos_err err = take_shares(bid, false);
+	if (err != KUSTOS_OK)
+		ku_bid_end(bid, err);
+}
+
+static void lock_failed(struct ku_place *place, enum kustos_err err)
+{
+	ku_bid_end(ku_place_owner(place), err);
+}
+
+static void lock_lost(struct ku_place *place)
+{
+	struct ku_bid *bid = ku_place_owner(place);
+
+	drop_shares(bid);
+	leave_lock(bid);
+	queue_or_end(bid);
+}
+
+const struct ku_place_events ku_pool_lock_events = {
+	.granted = lock_granted,
+	.failed = lock_failed,
+	.lost = lock_lost,
+};
+
+/* Is it likely that there is room, and does nobody of ours wait for it? */
+static bool may_try(const struct ku_bid *bid)
+{
+	const struct ku_pool *pool = bid->pool;
+
+	return bid->claim.once ||
+		(pool->bids == NULL && !pool->waits &&
+			ku_session_ready(pool->client));
+}
+
+static enum kustos_err bid_start(struct ku_wait *wait)
+{
+	struct ku_bid *bid = (struct ku_bid *)wait;
+	struct ku_pool *pool = bid->pool;
+	bool tries = may_try(bid);
+
+	if (pool->destroyed)
+		return KUSTOS_ECLOSED;
+	enum kustos_err err = make_shares(bid);
+	if (err != KUSTOS_OK)
+		return err;
+	ku_pool_room_want(pool); /* in the same flight, before the listing */
+	ku_pool_note_want(pool);
+	err = KUSTOS_EBUSY;
+	bid->state = KU_BID_TRIES;
+	if (tries)
+		err = take_shares(bid, true);
+	if (err != KUSTOS_OK && !bid->claim.once)
+		err = queue(bid);
+	if (err == KUSTOS_OK) {
+		bid_link(bid);
+		return KUSTOS_OK;
+	}
+	free_shares(bid);
+	if (pool->bids == NULL)
+		rest(pool);
+	return err;
+}
+
+static void bid_give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	ku_bid_end((struct ku_bid *)wait, why);
+}
+
+static const struct ku_wait_calls bid_calls = { bid_start, bid_give_up,
+	ku_claim_tell };
+
+/* Can there ever be so many? */
+static bool count_fits(const struct ku_pool *pool, int count)
+{
+	return count > 0 && (pool->room_path != NULL || count <= pool->room);
+}
+
+enum kustos_err ku_pool_acquire(struct ku_pool *pool, int count,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_hold **out)
+{
+	struct ku_bid bid = { .pool = pool, .claim.count = count };
+
+	if (!count_fits(pool, count))
+		return KUSTOS_EINVAL;
+	return ku_claim_block(&bid.claim, pool->client, &bid_calls, deadline,
+		cancel, out);
+}
+
+enum kustos_err ku_pool_acquire_async(struct ku_pool *pool, int count,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_granted_fn *granted, kustos_granted_many_fn *granted_many,
+	void *arg)
+{
+	if (!count_fits(pool, count))
+		return KUSTOS_EINVAL;
+	struct ku_bid *bid = calloc(1, sizeof(*bid));
+	if (bid == NULL)
+		return KUSTOS_ENOMEM;
+	bid->pool = pool;
+	bid->claim.count = count;
+	bid->claim.granted = granted;
+	bid->claim.granted_many = granted_many;
+	bid->claim.arg = arg;
+	return ku_claim_async(&bid->claim, pool->client, &bid_calls, deadline,
+		cancel);
+}
+
+static enum kustos_err acquire(void *object, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	return ku_pool_acquire(object, 1, deadline, cancel, out);
+}
+
+static enum kustos_err acquire_async(void *object, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
+{
+	return ku_pool_acquire_async(object, 1, deadline, cancel, granted, NULL,
+		arg);
+}
+
+struct kustos_lockable ku_pool_lockable(struct ku_pool *pool)
+{
+	struct kustos_lockable lockable = { 0 };
+
+	if (pool == NULL)
+		return lockable;
+	lockable.client = pool->client;
+	lockable.path = pool->note.path + strlen(pool->client->config.prefix);
+	lockable.object = pool;
+	lockable.acquire = acquire;
+	lockable.acquire_async = acquire_async;
+	return lockable;
+}

@@ -1,0 +1,117 @@
+/*
+ * pool_impl.h - the insides of a pool, for the files that are called pool.
+ *
+ *   start --there may be room--> TRIES   its places, and one look at them
+ *     |                            |
+ *     |                       no room for all
+ *     v                            v
+ *   QUEUES <-----------------------+     a place in "locks"
+ *     |
+ *     | first there
+ *     v
+ *   STAYS                                its places in "leases", until there is
+ *                                        room for all of them
+ *
+ * TRIES and STAYS end with the grant, and then its place in "locks" goes, if it
+ * has one.
+ *
+ * Why there are never more shares than room: see ku_rank().  Curator's clients
+ * grant themselves a lease if there are no more children than leases, so the
+ * same is true with them.
+ *
+ * Why nobody is passed over for ever: whoever STAYS has places in "leases", so
+ * whoever comes later stands behind them.  Nobody else waits there, as two who
+ * wait for each other's places would wait for ever: whoever TRIES takes its own
+ * away as soon as one of them finds no room.  Between the moments in which one
+ * who STAYS is granted and the next one in "locks" has its places, others may
+ * find room, as often as they ask: they use what is idle until that one has
+ * heard that it is the next.
+ *
+ * What TRIES in vain costs others a look, so a pool whose bids had to wait does
+ * not try until one of them finds the way free.
+ */
+#ifndef KU_POOL_IMPL_H
+#define KU_POOL_IMPL_H
+
+#include "client.h"
+#include "hold.h"
+#include "mirror.h"
+#include "pool.h"
+
+enum ku_bid_state { KU_BID_TRIES, KU_BID_QUEUES, KU_BID_STAYS };
+
+/* A place in "leases". */
+struct ku_share {
+	struct ku_pool *pool;
+	struct ku_bid *bid;	  /* NULL once that was granted */
+	struct ku_place *place;	  /* NULL: none */
+	struct kustos_hold *hold; /* once it was granted */
+	struct ku_share *next;	  /* of the bid's */
+};
+
+/* A thread, or a callback, that waits for some. */
+struct ku_bid {
+	struct ku_claim claim; /* first: cast back from it */
+	struct ku_pool *pool;
+	enum ku_bid_state state;
+	struct ku_place *lock; /* in "locks", or NULL */
+	struct ku_share *shares;
+	int granted; /* of those */
+	struct ku_bid *prev, *next;
+};
+
+struct ku_pool {
+	/* Constant. */
+	struct kustos_client *client;
+	struct ku_line *locks, *leases;
+	struct ku_place_kind lock_kind;
+
+	/* Guarded by the client's lock. */
+	struct ku_place_kind lease_kind; /* with the room there is */
+	struct ku_payload payload;
+	int refs; /* of the program, of bids, of shares, of mirrors */
+	bool destroyed;
+	bool waits;	     /* the last bid had to: for room */
+	struct ku_bid *bids; /* that have not ended */
+
+	/* How much room there is, if it is not fixed. */
+	int room; /* -1: unknown */
+	char *room_path;
+	struct ku_mirror number;
+	bool malformed; /* which was logged */
+
+	/* And what others go by. */
+	struct ku_mirror note;
+	struct ku_request leaving;
+	char text[12];
+	bool left; /* ours has stood there */
+	bool disagrees;
+};
+
+/* Take a reference; give it back, and the last one frees it.  Locked. */
+void ku_pool_get(struct ku_pool *pool);
+void ku_pool_put(struct ku_pool *pool);
+
+/* pool_bid.c: end it.  Locked. */
+void ku_bid_end(struct ku_bid *bid, enum kustos_err err);
+extern const struct ku_place_events ku_pool_lock_events, ku_pool_lease_events;
+
+/* pool_room.c.  Locked, but for the first. */
+
+/* Read the wish. */
+enum kustos_err ku_pool_room_init(struct ku_pool *pool,
+	const struct ku_pool_wish *wish);
+
+/* Somebody waits; nobody does any more; it is destroyed; and is freed. */
+void ku_pool_room_want(struct ku_pool *pool);
+void ku_pool_room_rest(struct ku_pool *pool);
+void ku_pool_room_end(struct ku_pool *pool);
+void ku_pool_room_free(struct ku_pool *pool);
+
+/* pool_note.c: the same for the note in "path"; it is ended with the mirror's
+   function.  Locked. */
+enum kustos_err ku_pool_note_init(struct ku_pool *pool, const char *path);
+void ku_pool_note_want(struct ku_pool *pool);
+void ku_pool_note_rest(struct ku_pool *pool);
+
+#endif

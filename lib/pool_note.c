@@ -1,0 +1,131 @@
+/* pool_note.c - do all go by the same number?  Who has a fixed one leaves it as
+   text in the node of the semaphore, where kazoo keeps it, and looks what others
+   have left there.  Curator's clients make that node, and never look at it.
+
+   Nothing depends on it: it is for people to be told. */
+
+#include "pool_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ku_pool *pool_of(struct ku_mirror *mirror)
+{
+	return (struct ku_pool *)((char *)mirror -
+		offsetof(struct ku_pool, note));
+}
+
+/* Return the number that stands there; 0 if nothing does; -1 if something else. */
+static int parse(const struct ku_zk_reply *reply)
+{
+	char text[11] = "";
+
+	if (reply->len <= 0)
+		return 0;
+	if (reply->len >= (int)sizeof(text))
+		return -1;
+	memcpy(text, reply->data, (size_t)reply->len);
+	long value = strtol(text, NULL, 10);
+	if (strspn(text, "0123456789") != (size_t)reply->len || value < 1 ||
+		value > INT32_MAX)
+		return -1;
+	return (int)value;
+}
+
+static void left(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_pool *pool = request->owner;
+
+	(void)client;
+	if (reply == NULL) /* what is there is shown again */
+		pool->left = false;
+	ku_pool_put(pool); /* if another was quicker, we are told of that */
+}
+
+/* Leave ours, in place of what was read. */
+static void leave(struct ku_pool *pool, int32_t version)
+{
+	pool->left = true;
+	snprintf(pool->text, sizeof(pool->text), "%d", pool->room);
+	pool->leaving.owner = pool;
+	pool->leaving.done = left;
+	pool->leaving.what = (struct ku_zk_request){
+		.kind = KU_ZK_SET,
+		.path = pool->note.path,
+		.data = pool->text,
+		.len = (int)strlen(pool->text),
+		.version = version,
+	};
+	ku_pool_get(pool);
+	ku_wire_send(pool->client, &pool->leaving);
+}
+
+static void note_shows(struct ku_mirror *mirror,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_pool *pool = pool_of(mirror);
+
+	if (reply == NULL || reply->rc != KU_ZK_OK)
+		return;
+	int theirs = parse(reply);
+	if (theirs > 0 && pool->room >= 0 && theirs != pool->room) {
+		if (!pool->disagrees)
+			ku_log(pool->client, KUSTOS_LOG_WARNING,
+				"%s: there is room for %d, but another client "
+				"goes by %d",
+				mirror->path, pool->room, theirs);
+		pool->disagrees = true;
+	}
+	/* Once it has stood there, whoever goes by another has overwritten it:
+	   saying it again could hide theirs from the rest of us. */
+	if (theirs == pool->room)
+		pool->left = true;
+	if (pool->room_path == NULL && !pool->left && theirs >= 0 &&
+		theirs != pool->room && ku_session_ready(pool->client))
+		leave(pool, reply->stat->version);
+}
+
+static void note_over(struct ku_mirror *mirror)
+{
+	ku_pool_put(pool_of(mirror));
+}
+
+static const struct ku_mirror_calls note_calls = { .shows = note_shows,
+	.over = note_over };
+
+enum kustos_err ku_pool_note_init(struct ku_pool *pool, const char *path)
+{
+	struct kustos_client *client = pool->client;
+	char *full = ku_path_join(client->config.prefix, path);
+
+	if (full == NULL || !ku_timers_reserve(&client->timers, 1)) {
+		free(full);
+		return KUSTOS_ENOMEM;
+	}
+	ku_mirror_init(&pool->note, client, &note_calls, full);
+	ku_pool_get(pool);
+	return KUSTOS_OK;
+}
+
+void ku_pool_note_want(struct ku_pool *pool)
+{
+	ku_mirror_want(&pool->note);
+}
+
+/* It is wanted for as long as the pool is used: but a close does not wait for
+   it. */
+void ku_pool_note_rest(struct ku_pool *pool)
+{
+	if (pool->note.request.waiting)
+		ku_mirror_rest(&pool->note);
+}
+
+bool ku_pool_disagrees(struct ku_pool *pool)
+{
+	ku_lock(pool->client);
+	bool disagrees = pool->disagrees;
+	ku_unlock(pool->client);
+	return disagrees;
+}

@@ -1,0 +1,140 @@
+/* pool_room.c - how much room there is: fixed, or what stands in a node that all
+   of them read.  As in Curator's SharedCount those are four bytes, the most
+   significant first. */
+
+#include "pool_impl.h"
+
+#include <kustos/node.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_room(struct ku_pool *pool, int room)
+{
+	pool->room = room;
+	pool->lease_kind.company = room - 1; /* negative: nobody */
+}
+
+static int decode(const struct ku_zk_reply *reply)
+{
+	const unsigned char *b = (const unsigned char *)reply->data;
+
+	if (reply->rc != KU_ZK_OK || reply->len != 4)
+		return -1;
+	uint32_t value = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
+		(uint32_t)b[2] << 8 | (uint32_t)b[3];
+	return value <= INT32_MAX ? (int)value : 0;
+}
+
+/* Return what keeps the number from being one, or NULL. */
+static const char *fault_of(const struct ku_zk_reply *reply)
+{
+	if (reply->rc == KU_ZK_NONODE)
+		return "does not exist";
+	if (reply->rc != KU_ZK_OK)
+		return "cannot be read";
+	return decode(reply) < 0 ? "is not a number of four bytes" : NULL;
+}
+
+/* While it is not known there is none: whoever waits must not go by what was. */
+static void number_shows(struct ku_mirror *mirror,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_pool *pool = (struct ku_pool *)((char *)mirror -
+		offsetof(struct ku_pool, number));
+
+	if (reply == NULL) {
+		pool->lease_kind.company = -1;
+		return;
+	}
+	const char *fault = fault_of(reply);
+	if (fault != NULL && !pool->malformed)
+		ku_log(pool->client, KUSTOS_LOG_WARNING,
+			"%s: no lease is granted, as this %s", mirror->path,
+			fault);
+	pool->malformed = fault != NULL;
+	set_room(pool, decode(reply));
+	if (pool->room > 0)
+		ku_line_look(pool->leases);
+}
+
+static void number_over(struct ku_mirror *mirror)
+{
+	ku_pool_put((struct ku_pool *)((char *)mirror -
+		offsetof(struct ku_pool, number)));
+}
+
+static const struct ku_mirror_calls number_calls = { .shows = number_shows,
+	.over = number_over };
+
+enum kustos_err ku_pool_room_init(struct ku_pool *pool,
+	const struct ku_pool_wish *wish)
+{
+	struct kustos_client *client = pool->client;
+
+	set_room(pool, wish->room_path == NULL ? wish->room : -1);
+	if (wish->room_path == NULL)
+		return KUSTOS_OK;
+	if (!ku_path_valid(wish->room_path, false))
+		return KUSTOS_EINVAL;
+	char *full = ku_path_join(client->config.prefix, wish->room_path);
+	if (full == NULL || !ku_timers_reserve(&client->timers, 1)) {
+		free(full);
+		return KUSTOS_ENOMEM;
+	}
+	pool->room_path = full + strlen(client->config.prefix);
+	ku_mirror_init(&pool->number, client, &number_calls, full);
+	ku_pool_get(pool);
+	return KUSTOS_OK;
+}
+
+void ku_pool_room_want(struct ku_pool *pool)
+{
+	if (pool->room_path != NULL)
+		ku_mirror_want(&pool->number);
+}
+
+void ku_pool_room_rest(struct ku_pool *pool)
+{
+	if (pool->room_path != NULL)
+		ku_mirror_rest(&pool->number);
+}
+
+void ku_pool_room_end(struct ku_pool *pool)
+{
+	if (pool->room_path != NULL)
+		ku_mirror_end(&pool->number);
+}
+
+void ku_pool_room_free(struct ku_pool *pool)
+{
+	free(pool->number.path);
+}
+
+int ku_pool_room(struct ku_pool *pool)
+{
+	ku_lock(pool->client);
+	int room = pool->room;
+	ku_unlock(pool->client);
+	return room;
+}
+
+enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	uint32_t value = (uint32_t)room;
+	const char data[4] = { (char)(value >> 24), (char)(value >> 16),
+		(char)(value >> 8), (char)value };
+	enum kustos_err err;
+
+	if (pool->room_path == NULL)
+		return KUSTOS_EINVAL;
+	do { /* until nobody else makes or deletes it meanwhile */
+		err = kustos_set(pool->client, pool->room_path, data,
+			sizeof(data), -1, deadline, cancel, NULL);
+		if (err == KUSTOS_ENONODE)
+			err = kustos_create(pool->client, pool->room_path, data,
+				sizeof(data), KUSTOS_PARENTS, deadline, cancel,
+				NULL, NULL);
+	} while (err == KUSTOS_EEXISTS);
+	return err;
+}

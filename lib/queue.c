@@ -1,0 +1,216 @@
+/* queue.c - a queue: made, flushed, ended. */
+
+#include "queue_impl.h"
+#include "recipe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ku_queue_get(struct ku_queue *q)
+{
+	q->refs++;
+}
+
+static void queue_free(struct ku_queue *q)
+{
+	ku_take_free(q);
+	free(q->plain);
+	free(q->receipts);
+	free(q->path);
+	free(q);
+}
+
+void ku_queue_drop(struct ku_queue *q)
+{
+	if (--q->refs == 0)
+		queue_free(q);
+}
+
+/* Flush */
+
+static void flush_end(struct ku_flush *flush, enum kustos_err err)
+{
+	if (flush->prev != NULL)
+		flush->prev->next = flush->next;
+	else
+		flush->queue->flushes = flush->next;
+	if (flush->next != NULL)
+		flush->next->prev = flush->prev;
+	ku_wait_end(&flush->wait, err);
+}
+
+void ku_queue_settled(struct ku_queue *q)
+{
+	uint64_t puts = q->put.first != NULL ? q->put.first->serial
+					     : q->put.begun;
+	uint64_t takes = q->take.begun - (q->take.busy ? 1 : 0);
+	struct ku_flush *next;
+
+	for (struct ku_flush *flush = q->flushes; flush != NULL; flush = next) {
+		next = flush->next;
+		if (flush->puts <= puts && flush->takes <= takes)
+			flush_end(flush, KUSTOS_OK);
+	}
+}
+
+static enum kustos_err flush_start(struct ku_wait *wait)
+{
+	struct ku_flush *flush = (struct ku_flush *)wait;
+	struct ku_queue *q = flush->queue;
+
+	flush->puts = q->put.begun;
+	flush->takes = q->take.begun;
+	flush->next = q->flushes;
+	if (flush->next != NULL)
+		flush->next->prev = flush;
+	q->flushes = flush;
+	ku_queue_settled(q);
+	return KUSTOS_OK;
+}
+
+static void flush_give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	flush_end((struct ku_flush *)wait, why);
+}
+
+enum kustos_err ku_queue_flush(struct ku_queue *q, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	static const struct ku_wait_calls calls = { flush_start, flush_give_up,
+		NULL };
+	struct ku_flush flush = { .queue = q };
+
+	flush.wait.client = q->client;
+	flush.wait.calls = &calls;
+	/* There is nothing that could be looked at once. */
+	return ku_wait_block(&flush.wait, deadline == KUSTOS_NOW ? 1 : deadline,
+		cancel);
+}
+
+/* The beginning and the end */
+
+static void finish(struct ku_queue *q)
+{
+	q->ended = true;
+	ku_witness_remove(q->client, &q->witness);
+	ku_put_finish(q);
+	ku_receipt_end(&q->take.receipt);
+}
+
+void ku_queue_rest(struct ku_queue *q)
+{
+	if (q->over && !q->ended && !q->take.busy && q->put.first == NULL)
+		finish(q);
+}
+
+static struct ku_queue *queue_of(struct ku_witness *witness)
+{
+	return (struct ku_queue *)((char *)witness -
+		offsetof(struct ku_queue, witness));
+}
+
+static void away(struct ku_witness *witness)
+{
+	ku_put_away(queue_of(witness));
+}
+
+/* The client goes, and there may be no session any more to wait for. */
+static void closing(struct ku_witness *witness)
+{
+	struct ku_queue *q = queue_of(witness);
+	const struct kustos_client *client = q->client;
+
+	if (q->over && client->closing != KU_OPEN &&
+		(client->closing != KU_DRAINING || client->session.id == 0))
+		finish(q);
+}
+
+static void start(struct ku_queue *q)
+{
+	q->witness.away = away;
+	q->witness.lost = q->witness.closing = closing;
+	ku_witness_add(q->client, &q->witness);
+}
+
+static enum kustos_err name_them(struct ku_queue *q, const char *path,
+	const struct ku_queue_wish *wish)
+{
+	static const char suffix[] = "-receipts";
+	static const struct ku_item_wish some = { .id = "" };
+	char *head = NULL;
+	enum kustos_err err = ku_item_head(q->kind, &some, &head);
+
+	if (err != KUSTOS_OK)
+		return err;
+	q->path = ku_path_join(q->client->config.prefix, path);
+	if (q->path != NULL)
+		q->plain = ku_path_child(q->path, head);
+	free(head);
+	if (wish->receipts != NULL) {
+		q->receipts = strdup(wish->receipts);
+	} else {
+		q->receipts = malloc(strlen(path) + sizeof(suffix));
+		if (q->receipts != NULL)
+			strcpy(stpcpy(q->receipts, path), suffix);
+	}
+	return q->plain != NULL && q->receipts != NULL ? KUSTOS_OK
+						       : KUSTOS_ENOMEM;
+}
+
+enum kustos_err ku_queue_create(struct kustos_client *client, const char *path,
+	const struct ku_queue_wish *wish, struct ku_queue **out)
+{
+	if (!ku_path_valid(path, false) || strcmp(path, "/") == 0 ||
+		(wish->receipts != NULL &&
+			!ku_path_valid(wish->receipts, false)))
+		return KUSTOS_EINVAL;
+	struct ku_queue *q = calloc(1, sizeof(*q));
+	if (q == NULL)
+		return KUSTOS_ENOMEM;
+	q->client = client;
+	q->kind = wish->kind;
+	q->put.max_items = wish->max_items;
+	q->put.max_bytes = wish->max_bytes;
+	q->unfit = wish->unfit;
+	q->unfit_arg = wish->unfit_arg;
+	q->refs = 1;
+	enum kustos_err err = name_them(q, path, wish);
+	ku_lock(client);
+	if (err == KUSTOS_OK && !ku_put_init(q))
+		err = KUSTOS_ENOMEM;
+	else if (err == KUSTOS_OK && !ku_take_init(q)) {
+		ku_put_end(q);
+		ku_put_finish(q);
+		err = KUSTOS_ENOMEM;
+	}
+	if (err == KUSTOS_OK)
+		start(q);
+	else
+		ku_queue_drop(q);
+	ku_unlock(client);
+	if (err == KUSTOS_OK)
+		*out = q;
+	return err;
+}
+
+void ku_queue_destroy(struct ku_queue *q)
+{
+	if (q == NULL)
+		return;
+	struct kustos_client *client = q->client;
+	ku_lock(client);
+	q->over = true;
+	while (q->flushes != NULL)
+		flush_end(q->flushes, KUSTOS_ECLOSED);
+	ku_put_end(q);
+	ku_take_end(q);
+	ku_put_return(q);
+	ku_receipt_withdraw(&q->put.receipt);
+	ku_receipt_withdraw(&q->take.receipt);
+	ku_queue_rest(q);
+	/* What is queued finds that it is over. */
+	while (q->telling && !pthread_equal(q->teller, pthread_self()))
+		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_queue_drop(q);
+	ku_unlock(client);
+}

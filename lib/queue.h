@@ -1,0 +1,74 @@
+/*
+ * queue.h - items put into a queue, and taken out of it once each.
+ *
+ * Not called with the client locked.
+ */
+#ifndef KU_QUEUE_H
+#define KU_QUEUE_H
+
+#include "service.h"
+
+#include "item_name.h"
+
+#include <kustos/item.h>
+
+struct ku_queue;
+
+/* An item of this name is none. */
+typedef void ku_unfit_fn(void *arg, const char *name);
+
+struct ku_queue_wish {
+	enum ku_item_kind kind;
+	bool puts_only;	      /* nobody takes with this object */
+	const char *receipts; /* NULL: beside the queue */
+	int64_t max_items;    /* 0: any number */
+	size_t max_bytes;     /* of what is put in the background */
+	ku_unfit_fn *unfit;   /* may be NULL */
+	void *unfit_arg;
+};
+
+/* Make one for the queue at "path"; and end it, and all that wait with
+   KUSTOS_ECLOSED.  NULL is allowed. */
+KU_SERVICE enum kustos_err ku_queue_create(struct kustos_client *client,
+	const char *path, const struct ku_queue_wish *wish,
+	struct ku_queue **out);
+KU_SERVICE void ku_queue_destroy(struct ku_queue *queue);
+
+/* As <kustos/queue.h> says of put, flush, poll and peek. */
+KU_SERVICE enum kustos_err ku_queue_put(struct ku_queue *queue,
+	const struct kustos_new_item *items, size_t count,
+	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *put);
+
+typedef void ku_put_fn(void *arg, enum kustos_err err);
+
+KU_SERVICE enum kustos_err ku_queue_put_async(struct ku_queue *queue,
+	const struct kustos_new_item *item, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_put_fn *done, void *arg);
+KU_SERVICE enum kustos_err ku_queue_flush(struct ku_queue *queue,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+
+KU_SERVICE enum kustos_err ku_queue_remove_id(struct ku_queue *queue,
+	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,
+	size_t *removed);
+
+struct ku_poll_wish {
+	size_t max;
+	bool peek; /* leave it there */
+	kustos_deadline deadline;
+	struct kustos_cancel *cancel;
+};
+
+typedef void ku_poll_fn(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count);
+
+KU_SERVICE enum kustos_err ku_queue_poll(struct ku_queue *queue,
+	const struct ku_poll_wish *wish, struct kustos_item **items,
+	size_t *count);
+
+/* Return how many were taken for a call that had given up, and are for the next. */
+KU_SERVICE size_t ku_queue_kept(struct ku_queue *queue);
+
+KU_SERVICE enum kustos_err ku_queue_poll_async(struct ku_queue *queue,
+	const struct ku_poll_wish *wish, ku_poll_fn *done, void *arg);
+
+#endif

@@ -1,0 +1,274 @@
+/* queue_batch.c - items that are put into a queue, many in one transaction. */
+
+#include "queue_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct batch {
+	struct ku_deed deed; /* first */
+	struct ku_queue *queue;
+	enum kustos_err err;  /* better known than by the server's answer */
+	bool returns;	      /* what was taken for nobody */
+	struct ku_put **puts; /* of each operation; the first has none */
+	struct ku_zk_request ops[];
+};
+
+static void batch_free(struct batch *b)
+{
+	for (int i = 1; i < b->deed.op_count; i++) {
+		ku_form_free_path(b->queue, b->ops[i].path);
+		free((char *)b->ops[i].data);
+	}
+	free(b->puts);
+	free(b);
+}
+
+static void over(struct ku_deed *deed, enum kustos_err err,
+	const struct ku_zk_reply *reply)
+{
+	struct batch *b = (struct batch *)deed;
+	struct ku_queue *q = b->queue;
+
+	if (err == KUSTOS_OK)
+		ku_own_put(q, deed, reply);
+	if (b->err != KUSTOS_OK)
+		err = b->err;
+	q->put.batches--;
+	q->put.sent -= deed->op_count - 1;
+	if (q->put.sent == 0)
+		q->put.room = 0; /* others may use it up meanwhile */
+	for (int i = 1; i < deed->op_count; i++)
+		ku_put_decided(b->puts[i], 1, err);
+	batch_free(b);
+	ku_take_step(q);
+	ku_put_pump(q);
+	ku_queue_rest(q);
+}
+
+/* Take one operation out. */
+static void leave_out(struct batch *b, int at, enum kustos_err err)
+{
+	size_t rest = (size_t)(b->deed.op_count - at - 1);
+	struct ku_put *put = b->puts[at];
+
+	ku_form_free_path(b->queue, b->ops[at].path);
+	free((char *)b->ops[at].data);
+	memmove(&b->ops[at], &b->ops[at + 1], rest * sizeof(*b->ops));
+	memmove(&b->puts[at], &b->puts[at + 1], rest * sizeof(*b->puts));
+	b->deed.op_count--;
+	b->queue->put.sent--;
+	ku_put_decided(put, 1, err);
+}
+
+static void root_made(struct ku_op *op)
+{
+	struct ku_queue *q = op->owner;
+	bool there = op->err == KUSTOS_OK || op->err == KUSTOS_EEXISTS;
+
+	q->put.root = NULL;
+	q->put.root_err = there ? KUSTOS_OK : op->err;
+	ku_op_drop(op);
+	ku_receipt_let_go(&q->put.receipt);
+	ku_receipt_let_go(&q->take.receipt);
+}
+
+/* The queue's node is missing: make it, and its parents.  Nothing is put
+   meanwhile. */
+static enum kustos_err make_root(struct ku_queue *q, struct ku_receipt *receipt)
+{
+	/* kazoo looks for it only once: it must not go when it is empty. */
+	bool stays = q->kind == KU_ITEM_KAZOO;
+	struct ku_op *op = NULL;
+	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
+		q->path + strlen(q->client->config.prefix),
+		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), &op);
+
+	if (err == KUSTOS_OK)
+		err = ku_op_data(op, "", 0);
+	if (err == KUSTOS_OK)
+		err = ku_create_init(op);
+	if (err == KUSTOS_OK) {
+		op->any = true;
+		op->plain = stays;
+		op->last = q->over; /* for what goes back */
+		op->ended = root_made;
+		op->owner = q;
+		q->put.root = op;
+		ku_receipt_hold(receipt);
+		err = ku_op_owned(op);
+	}
+	if (err == KUSTOS_OK)
+		return KUSTOS_OK;
+	q->put.root = NULL;
+	receipt->held = false;
+	if (op != NULL)
+		ku_op_drop(op);
+	return err;
+}
+
+static bool refused(struct ku_deed *deed, int at, int rc)
+{
+	struct batch *b = (struct batch *)deed;
+	struct ku_queue *q = b->queue;
+
+	if (rc == KU_ZK_NONODE) {
+		b->err = q->put.root_err;
+		q->put.root_err = KUSTOS_OK;
+		if (b->err == KUSTOS_OK && !q->ended)
+			b->err = make_root(q, deed->receipt);
+		return b->err == KUSTOS_OK;
+	}
+	if (deed->op_count == 2)
+		return false;
+	leave_out(b, at, ku_rc_err(rc));
+	return true;
+}
+
+/* Who does not want to wait for a connection is told. */
+static void lost(struct ku_deed *deed)
+{
+	struct batch *b = (struct batch *)deed;
+
+	for (int i = 1; i < deed->op_count; i++)
+		if (b->puts[i]->once)
+			ku_put_tell(b->puts[i], KUSTOS_EDISCONNECTED);
+}
+
+/* What the program puts is not begun any more when it has destroyed the queue. */
+static bool fit(const struct ku_deed *deed)
+{
+	const struct batch *b = (const struct batch *)deed;
+
+	return b->returns || !b->queue->over;
+}
+
+static const struct ku_deed_calls calls = { over, refused, fit, lost };
+
+/* How many of those that wait go into one? */
+static size_t count_them(const struct ku_queue *q)
+{
+	size_t most = KU_BATCH_MAX;
+	size_t count = 0, bytes = 0;
+
+	if (q->put.max_items > 0 && q->put.room < KU_BATCH_MAX)
+		most = (size_t)q->put.room;
+	for (const struct ku_put *put = q->put.first; put != NULL;
+		put = put->after) {
+		for (size_t i = put->next; i < put->count; i++) {
+			bytes += strlen(q->plain) +
+				(put->data != NULL ? put->len
+						   : ku_form_size(q,
+							     &put->items[i]));
+			if (count > 0 &&
+				(count == most || bytes > KU_BATCH_BYTES))
+				return count;
+			count++;
+		}
+	}
+	return count;
+}
+
+/* Bring the next item into its form.  Returns false if memory is short. */
+static bool form(struct ku_put *put, char **path, char **data, size_t *len)
+{
+	if (put->data != NULL) {
+		*path = put->path;
+		*data = put->data;
+		*len = put->len;
+		put->path = put->data = NULL;
+		return true;
+	}
+	const struct kustos_new_item *item = &put->items[put->next];
+	if (ku_form_path(put->queue, item, path) != KUSTOS_OK)
+		return false;
+	*len = ku_form_size(put->queue, item);
+	*data = ku_form_data(put->queue, item);
+	if (*data != NULL)
+		return true;
+	ku_form_free_path(put->queue, *path);
+	return false;
+}
+
+static bool add(struct batch *b, struct ku_put *put)
+{
+	const struct ku_config *config = &b->queue->client->config;
+	char *path, *data;
+	size_t len;
+
+	if (!form(put, &path, &data, &len))
+		return false;
+	b->puts[b->deed.op_count] = put;
+	b->ops[b->deed.op_count++] = (struct ku_zk_request){
+		.kind = KU_ZK_CREATE,
+		.path = path,
+		.data = data,
+		.len = (int)len,
+		.version = -1,
+		.mode = KU_ZK_PERSISTENT_SEQUENTIAL,
+		.acl = config->acl,
+		.acl_count = config->acl_count,
+	};
+	put->next++;
+	put->open++;
+	return true;
+}
+
+/* Gather so many.  NULL: memory is short for even one. */
+static struct batch *gather(struct ku_queue *q, size_t count)
+{
+	struct batch *b = calloc(1, sizeof(*b) + (count + 1) * sizeof(*b->ops));
+
+	if (b == NULL)
+		return NULL;
+	b->queue = q;
+	b->deed.ops = b->ops;
+	b->deed.op_count = 1;
+	b->deed.calls = &calls;
+	b->returns = q->over;
+	b->puts = calloc(count + 1, sizeof(struct ku_put *));
+	struct ku_put *put = b->puts != NULL ? q->put.first : NULL;
+	while (put != NULL && (size_t)b->deed.op_count <= count) {
+		if (put->next == put->count)
+			put = put->after;
+		else if (!add(b, put))
+			break;
+	}
+	if (b->deed.op_count > 1)
+		return b;
+	batch_free(b);
+	return NULL;
+}
+
+static struct ku_put *first_unsent(struct ku_queue *q)
+{
+	struct ku_put *put = q->put.first;
+
+	while (put != NULL && put->next == put->count)
+		put = put->after;
+	return put;
+}
+
+void ku_put_pump(struct ku_queue *q)
+{
+	struct ku_put *put;
+
+	while (q->put.batches < KU_BATCHES && (put = first_unsent(q)) != NULL) {
+		if (q->put.max_items > 0 && q->put.room <= 0) {
+			ku_room_count(q);
+			return;
+		}
+		struct batch *b = gather(q, count_them(q));
+
+		if (b == NULL) {
+			ku_put_decided(put, 0, KUSTOS_ENOMEM);
+			continue;
+		}
+		q->put.batches++;
+		q->put.sent += b->deed.op_count - 1;
+		q->put.room -= b->deed.op_count - 1;
+		/* What goes back was taken by the other one, which is there. */
+		ku_receipt_do(b->returns ? &q->take.receipt : &q->put.receipt,
+			&b->deed);
+	}
+}

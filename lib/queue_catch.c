@@ -1,0 +1,160 @@
+/* queue_catch.c - items of a queue that are being read. */
+
+#include "item.h"
+#include "queue_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ku_catches_init(struct ku_catches *list)
+{
+	list->first = NULL;
+	list->end = &list->first;
+	list->count = 0;
+}
+
+void ku_catch_append(struct ku_catches *list, struct ku_catch *c)
+{
+	c->next = NULL;
+	*list->end = c;
+	list->end = &c->next;
+	list->count++;
+}
+
+struct ku_catch *ku_catch_pop(struct ku_catches *list)
+{
+	struct ku_catch *c = list->first;
+
+	list->first = c->next;
+	if (list->first == NULL)
+		list->end = &list->first;
+	list->count--;
+	return c;
+}
+
+static bool is_out(const struct ku_catch *c)
+{
+	return c->request.waiting || c->request.slot != NULL;
+}
+
+static void catch_free(struct ku_catch *c)
+{
+	struct ku_queue *q = c->queue;
+
+	kustos_item_free(c->got);
+	free(c);
+	ku_queue_drop(q);
+}
+
+void ku_catch_drop(struct ku_catch *c)
+{
+	c->dropped = true;
+	(void)ku_wire_withdraw(c->queue->client, &c->request);
+	if (!is_out(c))
+		catch_free(c);
+}
+
+/* Take it out of the list; it is there. */
+static void take_out(struct ku_catches *list, struct ku_catch *c)
+{
+	struct ku_catch **at = &list->first;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	if (list->end == &c->next)
+		list->end = at;
+	list->count--;
+}
+
+/* It is no item: leave it there. */
+static void unfit(struct ku_catch *c, const struct kustos_stat *stat)
+{
+	struct ku_queue *q = c->queue;
+	bool known = ku_take_pass_over(q, c->item.name, stat);
+
+	ku_queue_get(q);
+	take_out(&q->take.caught, c);
+	catch_free(c);
+	if (!known)
+		ku_take_fail(q, KUSTOS_ENOMEM, false);
+	ku_take_step(q);
+	ku_queue_drop(q);
+}
+
+static void ask(struct ku_catch *c);
+
+static void answered(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_catch *c = request->owner;
+	struct ku_queue *q = c->queue;
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	q->take.active_ns = ku_now(client);
+	if (c->dropped) {
+		catch_free(c);
+		return;
+	}
+	if (outcome == KU_OUTCOME_DONE &&
+		!ku_item_fits(q->kind, reply->data, reply->len)) {
+		unfit(c, reply->stat);
+		return;
+	}
+	if (outcome == KU_OUTCOME_DONE) {
+		c->got = ku_item_make(q->kind, &c->item, reply->data,
+			reply->len, reply->stat);
+		c->version = reply->stat->version;
+	}
+	if (c->got != NULL) {
+		ku_take_step(q);
+	} else if (outcome == KU_OUTCOME_DONE ||
+		outcome == KU_OUTCOME_REFUSED) {
+		enum kustos_err err = outcome == KU_OUTCOME_DONE
+			? KUSTOS_ENOMEM
+			: ku_rc_err(reply->rc);
+
+		take_out(&q->take.caught, c);
+		ku_queue_get(q);
+		catch_free(c);
+		/* Another has taken it; or it cannot be had. */
+		if (err != KUSTOS_ENONODE)
+			ku_take_fail(q, err, false);
+		ku_take_step(q);
+		ku_queue_drop(q);
+	} else {
+		ask(c);
+		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+	}
+}
+
+/* If the client is not connected this waits until it is. */
+static void ask(struct ku_catch *c)
+{
+	c->request.what = (struct ku_zk_request){
+		.kind = KU_ZK_GET,
+		.path = c->path,
+		.version = -1,
+	};
+	c->request.owner = c;
+	c->request.done = answered;
+	ku_wire_send(c->queue->client, &c->request);
+}
+
+bool ku_catch_read(struct ku_queue *q, const struct ku_item *item)
+{
+	size_t path = strlen(q->path), name = strlen(item->name);
+	struct ku_catch *c = calloc(1, sizeof(*c) + path + name + 2);
+
+	if (c == NULL)
+		return false;
+	c->queue = q;
+	c->item = *item;
+	memcpy(c->path, q->path, path);
+	c->path[path] = '/';
+	memcpy(c->path + path + 1, item->name, name + 1);
+	ku_queue_get(q);
+	ku_catch_append(&q->take.caught, c);
+	ask(c);
+	return true;
+}

@@ -1,0 +1,125 @@
+/*
+ * queue_order.c - what else there is to say of which item is next: in a queue with
+ * keys one that comes later may belong before others; one may not be due; and one
+ * may be no item after all.
+ */
+
+#include "queue_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The clock may be set while one waits for an item to be due. */
+#define CLOCK_MS 60000
+
+bool ku_queue_keyed(const struct ku_queue *q)
+{
+	return q->kind == KU_ITEM_PRIORITY || q->kind == KU_ITEM_DELAY ||
+		q->kind == KU_ITEM_KAZOO;
+}
+
+void ku_take_refresh(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+
+	if (ku_queue_keyed(q) && take->stale)
+		ku_head_free(&take->head);
+}
+
+bool ku_take_due(struct ku_queue *q, size_t index)
+{
+	const struct ku_item *item = ku_head_at(&q->take.head, index);
+	int64_t left = 0;
+
+	if (q->kind == KU_ITEM_DELAY && item != NULL)
+		left = (int64_t)item->key - ku_wall_ms();
+	if (left <= 0)
+		return item != NULL;
+	if (left > CLOCK_MS)
+		left = CLOCK_MS;
+	ku_set_timer(q->client, &q->take.due,
+		ku_now(q->client) + left * KU_NS_PER_MS);
+	return false;
+}
+
+static void due(struct ku_timer *timer)
+{
+	ku_take_step((struct ku_queue *)((char *)timer -
+		offsetof(struct ku_queue, take.due)));
+}
+
+bool ku_order_init(struct ku_queue *q)
+{
+	q->take.due.fn = due;
+	return ku_timers_reserve(&q->client->timers, 1);
+}
+
+void ku_order_end(struct ku_queue *q)
+{
+	ku_timer_unset(&q->client->timers, &q->take.due);
+	ku_timers_release(&q->client->timers, 1);
+}
+
+/* What is no item */
+
+struct news {		     /* for the program */
+	struct ku_call call; /* first */
+	struct ku_queue *queue;
+	char name[];
+};
+
+static void tell(struct kustos_client *client, struct ku_call *call)
+{
+	struct news *news = (struct news *)call;
+	struct ku_queue *q = news->queue;
+
+	if (!q->over) {
+		q->telling = true;
+		q->teller = pthread_self();
+		ku_unlock(client);
+		q->unfit(q->unfit_arg, news->name);
+		ku_lock(client);
+		q->telling = false;
+		pthread_cond_broadcast(&client->state_changed);
+	}
+	free(news);
+	ku_queue_drop(q);
+}
+
+/* That they are told of it is not worth failing for. */
+static void announce(struct ku_queue *q, const char *name)
+{
+	struct news *news = malloc(sizeof(*news) + strlen(name) + 1);
+
+	if (news == NULL)
+		return;
+	memset(news, 0, sizeof(*news));
+	news->call.fn = tell;
+	news->queue = q;
+	strcpy(news->name, name);
+	ku_queue_get(q);
+	ku_dispatch_push(q->client, &news->call, false);
+}
+
+bool ku_take_skips(const void *arg, const struct ku_item *item)
+{
+	struct ku_queue *q = (struct ku_queue *)arg;
+
+	return ku_unfits_have(&q->take.unfits, item->name, ku_now(q->client));
+}
+
+bool ku_take_pass_over(struct ku_queue *q, const char *name,
+	const struct kustos_stat *stat)
+{
+	enum ku_unfit_news news = ku_unfits_keep(&q->take.unfits, name, stat,
+		ku_now(q->client));
+
+	if (news == KU_UNFIT_NEW && q->unfit != NULL)
+		announce(q, name);
+	return news != KU_UNFIT_SHORT;
+}
+
+void ku_order_free(struct ku_queue *q)
+{
+	ku_unfits_forget(&q->take.unfits, true);
+}

@@ -1,0 +1,165 @@
+/* queue_poll.c - who asks for items of a queue: threads and callbacks. */
+
+#include "queue_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct ku_taker *taker_of(struct ku_wait *wait)
+{
+	return (struct ku_taker *)wait;
+}
+
+void ku_taker_finish(struct ku_taker *taker, enum kustos_err err)
+{
+	struct ku_take_side *take = &taker->queue->take;
+
+	if (taker->prev != NULL)
+		taker->prev->next = taker->next;
+	else
+		take->first = taker->next;
+	if (taker->next != NULL)
+		taker->next->prev = taker->prev;
+	else
+		take->last = taker->prev;
+	ku_wait_end(&taker->wait, err);
+}
+
+void ku_take_fail(struct ku_queue *q, enum kustos_err err, bool once)
+{
+	struct ku_taker *next;
+
+	for (struct ku_taker *taker = q->take.first; taker != NULL;
+		taker = next) {
+		next = taker->next;
+		if (taker->once || !once)
+			ku_taker_finish(taker, err);
+	}
+}
+
+/* Hand out what was taken. */
+void ku_take_serve(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+	struct ku_taker *next;
+
+	for (struct ku_taker *taker = take->first;
+		taker != NULL && take->taken_count > 0; taker = next) {
+		next = taker->next;
+		if (taker->peek)
+			continue;
+		while (taker->count < taker->max && take->taken_count > 0) {
+			taker->items[taker->count++] =
+				take->taken[take->taken_first++];
+			take->taken_count--;
+		}
+		ku_taker_finish(taker, KUSTOS_OK);
+	}
+	if (take->taken_count == 0)
+		take->taken_first = 0;
+}
+
+static enum kustos_err start(struct ku_wait *wait)
+{
+	struct ku_taker *taker = taker_of(wait);
+	struct ku_queue *q = taker->queue;
+
+	if (q->over)
+		return KUSTOS_ECLOSED;
+	if (taker->once && !ku_session_ready(q->client) &&
+		(taker->peek || q->take.taken_count == 0))
+		return KUSTOS_EDISCONNECTED;
+	taker->since = q->take.list.asked;
+	taker->prev = q->take.last;
+	if (taker->prev != NULL)
+		taker->prev->next = taker;
+	else
+		q->take.first = taker;
+	q->take.last = taker;
+	ku_take_step(q);
+	return KUSTOS_OK;
+}
+
+static void give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	struct ku_queue *q = taker_of(wait)->queue;
+
+	ku_taker_finish(taker_of(wait), why);
+	ku_take_step(q);
+}
+
+static void taker_free(struct ku_taker *taker)
+{
+	free(taker->items);
+	free(taker);
+}
+
+static void tell_program(struct ku_wait *wait)
+{
+	struct ku_taker *taker = taker_of(wait);
+
+	taker->callback(taker->arg, wait->err, taker->items, taker->count);
+	taker_free(taker);
+}
+
+static struct ku_taker *make(struct ku_queue *q,
+	const struct ku_poll_wish *wish)
+{
+	static const struct ku_wait_calls calls = { start, give_up,
+		tell_program };
+	struct ku_taker *taker = calloc(1, sizeof(*taker));
+
+	if (taker == NULL)
+		return NULL;
+	taker->queue = q;
+	taker->max = wish->max < KU_TAKE_MAX ? wish->max : KU_TAKE_MAX;
+	taker->peek = wish->peek;
+	taker->once = wish->deadline == KUSTOS_NOW;
+	taker->wait.client = q->client;
+	taker->wait.calls = &calls;
+	taker->items = calloc(taker->max, sizeof(struct kustos_item *));
+	if (taker->items != NULL)
+		return taker;
+	free(taker);
+	return NULL;
+}
+
+size_t ku_queue_kept(struct ku_queue *q)
+{
+	ku_lock(q->client);
+	size_t count = q->take.taken_count;
+	ku_unlock(q->client);
+	return count;
+}
+
+enum kustos_err ku_queue_poll(struct ku_queue *q,
+	const struct ku_poll_wish *wish, struct kustos_item **items,
+	size_t *count)
+{
+	struct ku_taker *taker = make(q, wish);
+
+	if (taker == NULL)
+		return KUSTOS_ENOMEM;
+	enum kustos_err err = ku_wait_block(&taker->wait, wish->deadline,
+		wish->cancel);
+	*count = taker->count;
+	memcpy(items, taker->items, taker->count * sizeof(*items));
+	taker_free(taker);
+	return err;
+}
+
+enum kustos_err ku_queue_poll_async(struct ku_queue *q,
+	const struct ku_poll_wish *wish, ku_poll_fn *done, void *arg)
+{
+	struct ku_taker *taker = make(q, wish);
+
+	if (taker == NULL)
+		return KUSTOS_ENOMEM;
+	taker->callback = done;
+	taker->arg = arg;
+	enum kustos_err err = ku_wait_async(&taker->wait, wish->deadline,
+		wish->cancel);
+	if (err != KUSTOS_OK)
+		taker_free(taker);
+	return err;
+}

@@ -1,0 +1,297 @@
+/* queue_put.c - calls that put items into a queue, in line. */
+
+#include "item.h"
+#include "queue_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct ku_put *put_of(struct ku_wait *wait)
+{
+	return (struct ku_put *)wait;
+}
+
+static void put_down(struct ku_put *put)
+{
+	if (--put->refs == 0)
+		free(put);
+}
+
+/* The item is in a batch, or not wanted any more. */
+static void drop_form(struct ku_put *put)
+{
+	ku_form_free_path(put->queue, put->path);
+	free(put->data);
+	put->path = put->data = NULL;
+}
+
+static void line_up(struct ku_put *put)
+{
+	struct ku_put_side *side = &put->queue->put;
+
+	put->serial = side->begun++;
+	put->prev = side->last;
+	if (side->last != NULL)
+		side->last->after = put;
+	else
+		side->first = put;
+	side->last = put;
+	put->refs++;
+	side->bytes += put->cost;
+}
+
+static void leave_line(struct ku_put *put)
+{
+	struct ku_put_side *side = &put->queue->put;
+
+	if (put->prev != NULL)
+		put->prev->after = put->after;
+	else
+		side->first = put->after;
+	if (put->after != NULL)
+		put->after->prev = put->prev;
+	else
+		side->last = put->prev;
+	side->bytes -= put->cost;
+	drop_form(put);
+	ku_room_freed(put->queue);
+	put_down(put);
+}
+
+void ku_put_tell(struct ku_put *put, enum kustos_err err)
+{
+	if (!put->waited)
+		return;
+	put->waited = false;
+	ku_wait_end(&put->wait, err);
+}
+
+void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err)
+{
+	struct ku_queue *q = put->queue;
+
+	put->open -= items;
+	if (err == KUSTOS_OK)
+		put->done += items;
+	else if (put->err == KUSTOS_OK)
+		put->err = err;
+	if (put->err != KUSTOS_OK)
+		put->next = put->count; /* the rest stays where it is */
+	if (put->open > 0 || put->next < put->count)
+		return;
+	ku_put_tell(put, put->err);
+	leave_line(put);
+	ku_queue_settled(q);
+}
+
+static enum kustos_err start(struct ku_wait *wait)
+{
+	struct ku_put *put = put_of(wait);
+	struct ku_queue *q = put->queue;
+
+	if (q->over)
+		return KUSTOS_ECLOSED;
+	if (put->once && !ku_session_ready(q->client))
+		return KUSTOS_EDISCONNECTED;
+	put->waited = true;
+	line_up(put);
+	ku_put_pump(q);
+	return KUSTOS_OK;
+}
+
+/* What is on its way goes on. */
+static void give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	struct ku_put *put = put_of(wait);
+
+	ku_put_tell(put, why);
+	ku_put_decided(put, 0, why);
+}
+
+static void tell_program(struct ku_wait *wait)
+{
+	struct ku_put *put = put_of(wait);
+	struct kustos_client *client = wait->client;
+
+	if (put->callback != NULL)
+		put->callback(put->arg, wait->err);
+	ku_lock(client);
+	put_down(put);
+	ku_unlock(client);
+}
+
+static const struct ku_wait_calls calls = { start, give_up, tell_program };
+
+static struct ku_put *make(struct ku_queue *q, kustos_deadline deadline)
+{
+	struct ku_put *put = calloc(1, sizeof(*put));
+
+	if (put == NULL)
+		return NULL;
+	put->queue = q;
+	put->refs = 1;
+	put->once = deadline == KUSTOS_NOW;
+	put->wait.client = q->client;
+	put->wait.calls = &calls;
+	return put;
+}
+
+enum kustos_err ku_queue_put(struct ku_queue *q,
+	const struct kustos_new_item *items, size_t count,
+	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *done)
+{
+	enum kustos_err err = KUSTOS_OK;
+
+	*done = 0;
+	for (size_t i = 0; i < count && err == KUSTOS_OK; i++)
+		err = ku_form_check(q, &items[i]);
+	if (err != KUSTOS_OK || count == 0)
+		return err;
+	struct ku_put *put = make(q, deadline);
+	if (put == NULL)
+		return KUSTOS_ENOMEM;
+	struct kustos_client *client = q->client; /* the queue may go first */
+	put->items = items;
+	put->count = count;
+	err = ku_wait_stay(&put->wait, deadline, cancel);
+	ku_lock(client);
+	*done = put->done;
+	ku_wait_leave(&put->wait);
+	put_down(put);
+	ku_unlock(client);
+	return err;
+}
+
+/* Give it a copy of the item, in its form. */
+static enum kustos_err copy(struct ku_put *put,
+	const struct kustos_new_item *item)
+{
+	enum kustos_err err = ku_form_path(put->queue, item, &put->path);
+
+	if (err != KUSTOS_OK)
+		return err;
+	put->len = ku_form_size(put->queue, item);
+	put->cost = sizeof(*put) + strlen(put->path) + put->len;
+	put->data = ku_form_data(put->queue, item);
+	put->count = 1;
+	return put->data != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
+}
+
+enum kustos_err ku_queue_put_async(struct ku_queue *q,
+	const struct kustos_new_item *item, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_put_fn *done, void *arg)
+{
+	enum kustos_err err = ku_form_check(q, item);
+
+	if (err == KUSTOS_OK)
+		err = ku_room_wait(q, deadline, cancel);
+	if (err != KUSTOS_OK)
+		return err;
+	struct ku_put *put = make(q, deadline);
+	if (put == NULL)
+		return KUSTOS_ENOMEM;
+	put->callback = done;
+	put->arg = arg;
+	err = copy(put, item);
+	if (err == KUSTOS_OK)
+		err = ku_wait_async(&put->wait, deadline, cancel);
+	if (err != KUSTOS_OK) {
+		drop_form(put);
+		put_down(put);
+	}
+	return err;
+}
+
+static void receipt_ended(struct ku_receipt *receipt)
+{
+	ku_queue_drop((struct ku_queue *)((char *)receipt -
+		offsetof(struct ku_queue, put.receipt)));
+}
+
+bool ku_put_init(struct ku_queue *q)
+{
+	if (!ku_receipt_init(&q->put.receipt, q->client, q->receipts,
+		    KU_BATCHES, receipt_ended))
+		return false;
+	ku_queue_get(q);
+	if (ku_room_init(q))
+		return true;
+	ku_receipt_end(&q->put.receipt);
+	return false;
+}
+
+static void decide_all(struct ku_queue *q)
+{
+	struct ku_put *next;
+
+	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
+		next = put->after;
+		ku_put_tell(put, KUSTOS_ECLOSED);
+		ku_put_decided(put, 0, KUSTOS_ECLOSED);
+	}
+}
+
+void ku_put_end(struct ku_queue *q)
+{
+	decide_all(q);
+	ku_room_end(q);
+	q->put.max_items = 0; /* what goes back was there before */
+}
+
+void ku_put_finish(struct ku_queue *q)
+{
+	decide_all(q);
+	ku_op_let_go(&q->put.root);
+	q->put.receipt.held = q->take.receipt.held = false;
+	ku_receipt_end(&q->put.receipt);
+}
+
+void ku_put_away(struct ku_queue *q)
+{
+	struct ku_put *next;
+
+	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
+		next = put->after;
+		if (put->once && put->waited)
+			give_up(&put->wait, KUSTOS_EDISCONNECTED);
+	}
+}
+
+/* Return false if memory is short. */
+static bool put_back(struct ku_queue *q, const struct kustos_item *item)
+{
+	const struct kustos_new_item again = {
+		.data = item->data,
+		.len = item->len,
+		.parts = ku_item_framed(q->kind) ? item->parts : NULL,
+		.count = item->count,
+		.priority = item->priority,
+		.due_ms = item->due_ms,
+		.id = item->id,
+	};
+	struct ku_put *put = make(q, KUSTOS_FOREVER);
+
+	if (put == NULL)
+		return false;
+	bool copied = copy(put, &again) == KUSTOS_OK;
+	if (copied)
+		line_up(put);
+	else
+		drop_form(put);
+	put_down(put);
+	return copied;
+}
+
+void ku_put_return(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+
+	for (; take->taken_count > 0; take->taken_count--) {
+		struct kustos_item *item = take->taken[take->taken_first++];
+
+		(void)put_back(q, item); /* there is nobody to be told */
+		kustos_item_free(item);
+	}
+	take->taken_first = 0;
+	ku_put_pump(q);
+}

@@ -1,0 +1,174 @@
+/*
+ * queue_room.c - how much may be put: into a queue that is bounded, and into the
+ * memory of those that wait to be sent.
+ *
+ * The bound is soft, as Curator's is: whoever puts counts first, and two who count
+ * at the same time may both find the last places.  One that found room for so many
+ * does not count again before it has used it, or has nothing more on its way.  Only
+ * while it is full the children are watched.
+ */
+
+#include "queue_impl.h"
+
+static struct ku_queue *queue_of(struct ku_mirror *full)
+{
+	return (struct ku_queue *)((char *)full -
+		offsetof(struct ku_queue, put.full));
+}
+
+static bool is_out(const struct ku_request *request)
+{
+	return request->waiting || request->slot != NULL;
+}
+
+/* So many are there. */
+static void counted(struct ku_queue *q, int64_t count)
+{
+	struct ku_put_side *side = &q->put;
+	struct ku_put *next;
+
+	side->room = side->max_items - count - side->sent;
+	if (side->room > 0) {
+		ku_mirror_rest(&side->full);
+		ku_put_pump(q);
+		return;
+	}
+	ku_mirror_want(&side->full);
+	for (struct ku_put *put = side->first; put != NULL; put = next) {
+		next = put->after;
+		if (put->once && put->next < put->count)
+			ku_put_decided(put, 0, KUSTOS_EFULL);
+	}
+}
+
+static void answered(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_queue *q = request->owner;
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	(void)client;
+	if (q->over)
+		; /* nobody wants to know */
+	else if (outcome == KU_OUTCOME_DONE)
+		counted(q, reply->stat->num_children);
+	else if (outcome == KU_OUTCOME_REFUSED)
+		counted(q, 0); /* let the server say why */
+	else
+		ku_room_count(q);
+	ku_queue_drop(q);
+}
+
+void ku_room_count(struct ku_queue *q)
+{
+	struct ku_put_side *side = &q->put;
+
+	if (side->full.wanted && side->sent == 0)
+		ku_mirror_look(&side->full); /* no event tells of ours */
+	if (is_out(&side->count) || side->full.wanted)
+		return;
+	side->count.what = (struct ku_zk_request){
+		.kind = KU_ZK_EXISTS,
+		.path = q->path,
+		.version = -1,
+	};
+	side->count.owner = q;
+	side->count.done = answered;
+	ku_queue_get(q);
+	ku_wire_send(q->client, &side->count);
+}
+
+static void shows(struct ku_mirror *full, const struct ku_zk_reply *reply)
+{
+	struct ku_queue *q = queue_of(full);
+
+	if (reply != NULL && full->wanted)
+		counted(q, reply->rc == KU_ZK_OK ? reply->name_count : 0);
+}
+
+static void over(struct ku_mirror *full)
+{
+	ku_queue_drop(queue_of(full));
+}
+
+bool ku_room_init(struct ku_queue *q)
+{
+	static const struct ku_mirror_calls calls = { shows, over, NULL };
+
+	if (!ku_timers_reserve(&q->client->timers, 1))
+		return false;
+	ku_mirror_init(&q->put.full, q->client, &calls, q->path);
+	q->put.full.kind = KU_ZK_CHILDREN;
+	q->put.full.frugal = true;
+	ku_queue_get(q);
+	return true;
+}
+
+void ku_room_end(struct ku_queue *q)
+{
+	if (ku_wire_withdraw(q->client, &q->put.count))
+		ku_queue_drop(q);
+	while (q->put.rooms != NULL)
+		ku_roomer_end(q->put.rooms, KUSTOS_ECLOSED);
+	ku_mirror_end(&q->put.full);
+}
+
+/* Memory */
+
+void ku_roomer_end(struct ku_roomer *roomer, enum kustos_err err)
+{
+	struct ku_put_side *side = &roomer->queue->put;
+
+	if (roomer->prev != NULL)
+		roomer->prev->next = roomer->next;
+	else
+		side->rooms = roomer->next;
+	if (roomer->next != NULL)
+		roomer->next->prev = roomer->prev;
+	ku_wait_end(&roomer->wait, err);
+}
+
+void ku_room_freed(struct ku_queue *q)
+{
+	while (q->put.rooms != NULL && q->put.bytes < q->put.max_bytes)
+		ku_roomer_end(q->put.rooms, KUSTOS_OK);
+}
+
+static enum kustos_err start(struct ku_wait *wait)
+{
+	struct ku_roomer *roomer = (struct ku_roomer *)wait;
+	struct ku_put_side *side = &roomer->queue->put;
+
+	struct ku_roomer **end = &side->rooms;
+
+	while (*end != NULL) {
+		roomer->prev = *end;
+		end = &(*end)->next;
+	}
+	*end = roomer;
+	ku_room_freed(roomer->queue);
+	return KUSTOS_OK;
+}
+
+static void give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	ku_roomer_end((struct ku_roomer *)wait, why);
+}
+
+enum kustos_err ku_room_wait(struct ku_queue *q, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	static const struct ku_wait_calls calls = { start, give_up, NULL };
+	struct ku_roomer roomer = { .queue = q };
+
+	ku_lock(q->client);
+	bool room = q->put.bytes < q->put.max_bytes;
+	ku_unlock(q->client);
+	if (room)
+		return KUSTOS_OK;
+	if (deadline == KUSTOS_NOW || !q->client->env.threads)
+		return KUSTOS_EFULL;
+	roomer.wait.client = q->client;
+	roomer.wait.calls = &calls;
+	return ku_wait_block(&roomer.wait, deadline, cancel);
+}

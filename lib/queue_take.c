@@ -1,0 +1,437 @@
+/* queue_take.c - items that are taken out of a queue. */
+
+#include "queue_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Items that nobody has asked for yet are read ahead up to so many bytes, if they
+   are like those before. */
+#define AHEAD_BYTES (256 * 1024)
+
+/* What was read counts for so long after the last answer. */
+#define FRESH_MS 1000
+
+/* From how many of the head to choose, at the most. */
+#define SPREAD_MIN 8
+#define SPREAD_MAX 512
+
+static struct ku_queue *queue_of(struct ku_mirror *list)
+{
+	return (struct ku_queue *)((char *)list -
+		offsetof(struct ku_queue, take.list));
+}
+
+/* How many items are asked for that are not being taken yet, up to who only wants
+   to look? */
+static size_t wanted(const struct ku_take_side *take)
+{
+	size_t sum = take->first != NULL && take->first->peek ? 1 : 0;
+
+	for (const struct ku_taker *t = take->first;
+		t != NULL && !t->peek && sum < 2 * KU_TAKE_MAX; t = t->next)
+		sum += t->max;
+	return sum > take->taking.count ? sum - take->taking.count : 0;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The next that is tried is one of so many. */
+static size_t choose(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+	size_t among = least(take->spread, ku_head_count(&take->head));
+	size_t at = (size_t)ku_random_below(&q->client->random, among);
+
+	return at > 0 && !ku_take_due(q, at) ? 0 : at;
+}
+
+/* Read as many as are wanted, and some ahead. */
+static void read_more(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+	size_t want = least(wanted(take), KU_TAKE_MAX);
+
+	if (take->spread == 0 && !ku_queue_keyed(q))
+		want = least(want + take->ahead, KU_TAKE_MAX);
+	if (take->caught.count == 0)
+		take->at = choose(q);
+	while (take->caught.count < want && ku_head_count(&take->head) > 0) {
+		size_t last = ku_head_count(&take->head) - 1;
+		size_t at = least(take->at, last);
+
+		if (!ku_take_due(q, at))
+			return;
+		struct ku_item item = ku_head_take(&take->head, at);
+		if (!ku_catch_read(q, &item)) {
+			ku_head_put_back(&take->head, &item);
+			if (take->caught.count == 0)
+				ku_take_fail(q, KUSTOS_ENOMEM, false);
+			return;
+		}
+	}
+}
+
+/* Let the next listing or the head have it again. */
+static void give_back(struct ku_queue *q, struct ku_catch *c)
+{
+	if (c->own) {
+		q->take.blank = false;
+		q->take.own_next = -1;
+	} else {
+		ku_head_put_back(&q->take.head, &c->item);
+	}
+	ku_catch_drop(c);
+}
+
+/* Read none of them any more.  Then those that come behind them go back, too. */
+static void put_back(struct ku_queue *q, struct ku_catches *from)
+{
+	while (from->count > 0) {
+		struct ku_catch *c = ku_catch_pop(from);
+
+		give_back(q, c);
+	}
+}
+
+/* The transaction */
+
+/* Is it to be tried again, with others? */
+static bool is_harmless(enum kustos_err err)
+{
+	return err == KUSTOS_OK || err == KUSTOS_ENONODE ||
+		err == KUSTOS_EBADVERSION || err == KUSTOS_ECHANGED;
+}
+
+static void over(struct ku_deed *deed, enum kustos_err err,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_queue *q = deed->owner;
+	struct ku_take_side *take = &q->take;
+
+	(void)reply;
+	take->busy = false;
+	take->active_ns = ku_now(q->client);
+	while (err == KUSTOS_OK && take->taking.count > 0) {
+		struct ku_catch *c = ku_catch_pop(&take->taking);
+
+		take->taken[take->taken_first + take->taken_count++] = c->got;
+		c->got = NULL;
+		ku_catch_drop(c);
+	}
+	if (err == KUSTOS_OK)
+		take->spread = take->spread > SPREAD_MIN ? take->spread / 2 : 0;
+	/* What may be gone is not tried again; if it is not, it will be
+	   listed. */
+	while (err == KUSTOS_EUNKNOWN && take->taking.count > 0)
+		ku_catch_drop(ku_catch_pop(&take->taking));
+	if (take->taking.count > 0)
+		put_back(q, &take->caught);
+	put_back(q, &take->taking);
+	if (err == KUSTOS_ECHANGED && !ku_session_ready(q->client))
+		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+	else if (!is_harmless(err))
+		ku_take_fail(q, err, false);
+	if (q->over && !q->ended)
+		ku_put_return(q);
+	ku_take_step(q);
+	ku_queue_settled(q);
+	ku_queue_rest(q);
+}
+
+/* Somebody else has taken it, or changed it.  The others may be gone as well. */
+static bool refused(struct ku_deed *deed, int at, int rc)
+{
+	struct ku_queue *q = deed->owner;
+	struct ku_take_side *take = &q->take;
+	struct ku_catches rest;
+
+	ku_catches_init(&rest);
+	while (take->taking.count > 0) {
+		struct ku_catch *c = ku_catch_pop(&take->taking);
+
+		if (--at > 0 || at < 0 || rc == KU_ZK_BADVERSION)
+			ku_catch_append(&rest, c);
+		else
+			ku_catch_drop(c);
+	}
+	put_back(q, &rest);
+	put_back(q, &take->caught);
+	if (rc != KU_ZK_NONODE)
+		return false;
+	take->spread = take->spread == 0 ? SPREAD_MIN
+					 : least(2 * take->spread, SPREAD_MAX);
+	return false;
+}
+
+static void lost(struct ku_deed *deed)
+{
+	struct ku_queue *q = deed->owner;
+
+	ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+}
+
+/* Is what was read still what is there, but for what others do to it? */
+static bool fit(const struct ku_deed *deed)
+{
+	struct ku_queue *q = deed->owner;
+	const struct kustos_client *client = q->client;
+	bool fresh = !q->over && ku_session_ready(client) &&
+		ku_now(client) - q->take.active_ns <= FRESH_MS * KU_NS_PER_MS;
+
+	for (const struct ku_catch *c = q->take.taking.first; c != NULL;
+		c = c->next)
+		fresh = fresh &&
+			c->request.connection == client->session.connection;
+	return fresh;
+}
+
+static const struct ku_deed_calls calls = { over, refused, fit, lost };
+
+/* Delete so many of those that were read. */
+static void take_them(struct ku_queue *q, size_t count)
+{
+	struct ku_take_side *take = &q->take;
+	size_t bytes = 1;
+
+	take->deed.op_count = 1;
+	for (size_t i = 0; i < count; i++) {
+		struct ku_catch *c = ku_catch_pop(&take->caught);
+
+		bytes += c->got->len;
+		take->ops[take->deed.op_count++] = (struct ku_zk_request){
+			.kind = KU_ZK_DELETE,
+			.path = c->path,
+			.version = c->version,
+		};
+		ku_catch_append(&take->taking, c);
+	}
+	take->ahead = least(count, count * AHEAD_BYTES / bytes);
+	take->busy = true;
+	take->begun++;
+	ku_receipt_do(&take->receipt, &take->deed);
+}
+
+/* What to do next */
+
+/* Show the first to whoever only wants to look. */
+static void show(struct ku_queue *q)
+{
+	struct ku_taker *taker = q->take.first;
+	struct ku_catch *c = ku_catch_pop(&q->take.caught);
+
+	taker->items[taker->count++] = c->got;
+	c->got = NULL;
+	give_back(q, c);
+	put_back(q, &q->take.caught);
+	ku_taker_finish(taker, KUSTOS_OK);
+}
+
+/* Nothing is known to be there: look; or wait until somebody puts something. */
+static void look(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+	bool again = !take->blank;
+	struct ku_taker *next;
+
+	for (struct ku_taker *t = take->first; t != NULL; t = next) {
+		next = t->next;
+		if (!t->once)
+			continue;
+		if (!again && t->since < take->list.asked)
+			ku_taker_finish(t, KUSTOS_EEMPTY);
+		else
+			again = true;
+	}
+	if (again)
+		ku_mirror_look(&take->list);
+	else /* it may rest since the last who waited gave up */
+		ku_mirror_want(&take->list);
+}
+
+/* Use what was read: as much as is asked for, or all there is. */
+static void use(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+	bool peek = take->first->peek;
+	size_t count = peek ? 1 : least(wanted(take), take->caught.count);
+	struct ku_catch *c = take->caught.first;
+
+	for (size_t i = 0; i < count; i++, c = c->next)
+		if (c->got == NULL)
+			return; /* its answer is awaited */
+	if (peek)
+		show(q);
+	else
+		take_them(q, count);
+}
+
+/* What was read before does not count for who wants to look. */
+static void freshen(struct ku_queue *q)
+{
+	struct ku_taker *taker = q->take.first;
+
+	if (!taker->peek || taker->ready)
+		return;
+	taker->ready = true;
+	put_back(q, &q->take.caught);
+}
+
+static void step(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+
+	ku_take_serve(q);
+	if (take->first == NULL || q->over) {
+		if (ku_queue_keyed(q))
+			put_back(q, &take->caught);
+		ku_mirror_rest(&take->list);
+		take->blank = take->blank && take->list.current;
+		return;
+	}
+	if (!take->busy)
+		freshen(q);
+	if (!take->busy && take->caught.count == 0)
+		ku_take_refresh(q);
+	read_more(q);
+	if (take->busy || take->first == NULL)
+		return;
+	if (take->caught.count > 0)
+		use(q);
+	else
+		look(q);
+}
+
+/* A step may lead to the next at once. */
+void ku_take_step(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+
+	take->again = true;
+	if (take->stepping)
+		return;
+	take->stepping = true;
+	ku_queue_get(q);
+	while (take->again) {
+		take->again = false;
+		step(q);
+	}
+	take->stepping = false;
+	ku_queue_drop(q);
+}
+
+/* What a listing shows */
+
+/* Numbers begin anew with the queue's node; and what is not listed is gone. */
+static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
+{
+	struct ku_take_side *take = &q->take;
+	bool there = reply->rc == KU_ZK_OK;
+	int64_t czxid = there ? reply->stat->czxid : 0;
+
+	if (czxid != take->czxid)
+		ku_unfits_forget(&take->unfits, true);
+	take->czxid = czxid;
+	if (!ku_head_load(&take->head, q->kind, reply->names,
+		    there ? reply->name_count : 0, ku_take_skips, q))
+		return false;
+	ku_unfits_forget(&take->unfits, false);
+	return true;
+}
+
+static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
+{
+	struct ku_queue *q = queue_of(list);
+	struct ku_take_side *take = &q->take;
+
+	take->blank = false;
+	take->stale = reply == NULL;
+	if (take->stale || take->busy || take->caught.count > 0 ||
+		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q)))
+		return; /* nobody has asked for it */
+	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
+		ku_take_fail(q, ku_rc_err(reply->rc), false);
+	} else if (!load(q, reply)) {
+		ku_take_fail(q, KUSTOS_ENOMEM, false);
+	} else if (ku_own_listed(q, reply->stat), !ku_take_due(q, 0)) {
+		take->blank = true;
+	} else {
+		ku_mirror_rest(list);
+	}
+	ku_take_step(q);
+}
+
+static void list_failed(struct ku_mirror *list)
+{
+	ku_take_fail(queue_of(list), KUSTOS_EDISCONNECTED, true);
+}
+
+static void list_over(struct ku_mirror *list)
+{
+	ku_queue_drop(queue_of(list));
+}
+
+static void receipt_ended(struct ku_receipt *receipt)
+{
+	ku_queue_drop((struct ku_queue *)((char *)receipt -
+		offsetof(struct ku_queue, take.receipt)));
+}
+
+bool ku_take_init(struct ku_queue *q)
+{
+	static const struct ku_mirror_calls mirror_calls = { shows, list_over,
+		list_failed };
+	struct ku_take_side *take = &q->take;
+
+	ku_catches_init(&take->caught);
+	ku_catches_init(&take->taking);
+	take->deed.calls = &calls;
+	take->deed.owner = q;
+	take->ops = calloc(KU_TAKE_MAX + 1, sizeof(*take->ops));
+	take->taken = calloc(2 * KU_TAKE_MAX, sizeof(struct kustos_item *));
+	take->deed.ops = take->ops;
+	if (take->ops == NULL || take->taken == NULL ||
+		!ku_receipt_init(&take->receipt, q->client, q->receipts, 1,
+			receipt_ended))
+		return false;
+	ku_queue_get(q);
+	if (!ku_order_init(q)) {
+		ku_receipt_end(&take->receipt);
+		return false;
+	}
+	if (!ku_timers_reserve(&q->client->timers, 1)) {
+		ku_order_end(q);
+		ku_receipt_end(&take->receipt);
+		return false;
+	}
+	ku_mirror_init(&take->list, q->client, &mirror_calls, q->path);
+	take->list.kind = KU_ZK_CHILDREN;
+	ku_queue_get(q);
+	return true;
+}
+
+void ku_take_end(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+
+	ku_take_fail(q, KUSTOS_ECLOSED, false);
+	while (take->caught.count > 0)
+		ku_catch_drop(ku_catch_pop(&take->caught));
+	ku_order_end(q);
+	ku_mirror_end(&take->list);
+}
+
+void ku_take_free(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+
+	for (size_t i = 0; i < take->taken_count; i++)
+		kustos_item_free(take->taken[take->taken_first + i]);
+	free(take->taken);
+	free(take->ops);
+	ku_head_free(&take->head);
+	ku_order_free(q);
+}

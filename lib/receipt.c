@@ -1,0 +1,460 @@
+/* receipt.c - transactions that are done once each. */
+
+#include "receipt.h"
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* When to go on after the server asked for a pause. */
+#define PAUSE_MS 100
+
+/* A receipt is exchanged for a new one before its version, 31 bits, is used up. */
+#define WORN 1000000000
+
+static void step(struct ku_receipt *r);
+
+/* What owners do when they are told is looked at afterwards. */
+static void begin(struct ku_receipt *r)
+{
+	r->busy = true;
+}
+
+static void end(struct ku_receipt *r)
+{
+	r->busy = false;
+	step(r);
+}
+
+static void append(struct ku_receipt *r, struct ku_deed *deed)
+{
+	deed->next = NULL;
+	deed->prev = r->last;
+	if (r->last != NULL)
+		r->last->next = deed;
+	else
+		r->first = deed;
+	r->last = deed;
+}
+
+static void finish(struct ku_deed *deed, enum kustos_err err,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_receipt *r = deed->receipt;
+
+	if (deed->prev != NULL)
+		deed->prev->next = deed->next;
+	else
+		r->first = deed->next;
+	if (deed->next != NULL)
+		deed->next->prev = deed->prev;
+	else
+		r->last = deed->prev;
+	deed->state = KU_DEED_IDLE;
+	deed->calls->over(deed, err, reply);
+}
+
+/* It was not done, and what is behind it will not be either. */
+static void not_done(struct ku_receipt *r, struct ku_deed *deed)
+{
+	deed->state = KU_DEED_IDLE;
+	r->broken = true;
+	if (deed->version < r->next_version)
+		r->next_version = deed->version;
+}
+
+/* End those in this state. */
+static void finish_all(struct ku_receipt *r, enum ku_deed_state state,
+	enum kustos_err err)
+{
+	struct ku_deed *next;
+
+	for (struct ku_deed *deed = r->first; deed != NULL; deed = next) {
+		next = deed->next;
+		if (deed->state == state)
+			finish(deed, err, NULL);
+	}
+}
+
+static void ended(struct ku_receipt *r)
+{
+	ku_timer_unset(&r->client->timers, &r->pause);
+	ku_timers_release(&r->client->timers, 1);
+	r->ended(r);
+}
+
+/* The node */
+
+/* It is there, to be deleted; or was never there, or is not any more. */
+static void forget_node(struct ku_receipt *r, bool there)
+{
+	struct ku_op *op = r->node;
+
+	r->state = KU_RECEIPT_NONE;
+	r->node = NULL;
+	r->path = NULL;
+	r->next_version = 0;
+	if (op == NULL)
+		return;
+	op->ended = NULL; /* nobody waits for its end */
+	if (there)
+		ku_op_undo(op);
+	else
+		ku_op_drop(op);
+}
+
+/* What waits for a connection need not have one. */
+static void withdraw(struct ku_receipt *r)
+{
+	for (struct ku_deed *deed = r->first; deed != NULL; deed = deed->next)
+		if (deed->state == KU_DEED_SENT &&
+			ku_wire_withdraw(r->client, &deed->request)) {
+			not_done(r, deed);
+			r->in_flight--;
+		}
+}
+
+/* It does not say any more what was done. */
+static void lose_receipt(struct ku_receipt *r, bool there)
+{
+	withdraw(r);
+	forget_node(r, there);
+	r->unsure = false;
+	finish_all(r, KU_DEED_LOST, KUSTOS_EUNKNOWN);
+}
+
+static void made(struct ku_op *op)
+{
+	struct ku_receipt *r = op->owner;
+	enum kustos_err err = op->err;
+
+	begin(r);
+	if (err == KUSTOS_OK) {
+		ku_op_slim(op);
+		r->path = op->out_path;
+		r->next_version = op->out_stat.version;
+		r->state = KU_RECEIPT_READY;
+		if (!r->over)
+			ku_receipt_sweep(r->client, r->folder,
+				op->out_stat.mtime_ms);
+	} else {
+		forget_node(r, false);
+		finish_all(r, KU_DEED_IDLE, err);
+	}
+	end(r);
+}
+
+static enum kustos_err new_node(struct ku_receipt *r, struct ku_op **op)
+{
+	char *path = ku_path_child(r->folder, "receipt");
+
+	if (path == NULL)
+		return KUSTOS_ENOMEM;
+	enum kustos_err err = ku_op_new(r->client, KU_ZK_CREATE, path,
+		KUSTOS_PROTECTED | KUSTOS_PARENTS, op);
+	free(path);
+	if (err == KUSTOS_OK)
+		err = ku_op_data(*op, "", 0);
+	if (err == KUSTOS_OK)
+		err = ku_create_init(*op);
+	return err;
+}
+
+static void make(struct ku_receipt *r)
+{
+	struct ku_op *op = NULL;
+	enum kustos_err err = new_node(r, &op);
+
+	if (err == KUSTOS_OK) {
+		op->ended = made;
+		op->owner = r;
+		r->node = op;
+		r->state = KU_RECEIPT_MAKING;
+		err = ku_op_owned(op);
+	}
+	if (err == KUSTOS_OK)
+		return;
+	r->node = NULL;
+	r->state = KU_RECEIPT_NONE;
+	if (op != NULL)
+		ku_op_drop(op);
+	r->busy = true;
+	finish_all(r, KU_DEED_IDLE, err);
+	r->busy = false;
+	if (r->over)
+		step(r);
+}
+
+/* What became of those whose answers were lost */
+
+static void recount(struct ku_receipt *r, int version)
+{
+	struct ku_deed *next;
+
+	for (struct ku_deed *deed = r->first; deed != NULL; deed = next) {
+		next = deed->next;
+		if (deed->state != KU_DEED_LOST)
+			continue;
+		if (deed->version < version)
+			finish(deed, KUSTOS_OK, NULL);
+		else
+			deed->state = KU_DEED_IDLE;
+	}
+	r->next_version = version;
+	r->unsure = r->broken = false;
+}
+
+static void pause_in(struct ku_receipt *r)
+{
+	r->throttled = true;
+	ku_set_timer(r->client, &r->pause,
+		ku_now(r->client) + PAUSE_MS * KU_NS_PER_MS);
+}
+
+static void told(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_receipt *r = request->owner;
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	(void)client;
+	begin(r);
+	r->state = KU_RECEIPT_READY;
+	if (outcome == KU_OUTCOME_DONE) {
+		recount(r, reply->stat->version);
+	} else if (outcome == KU_OUTCOME_REFUSED) {
+		lose_receipt(r, reply->rc != KU_ZK_NONODE);
+	} else if (ku_session_ready(r->client)) {
+		pause_in(r);
+	} /* else it is asked again, once connected */
+	end(r);
+}
+
+static void ask(struct ku_receipt *r)
+{
+	r->state = KU_RECEIPT_ASKING;
+	r->question.what = (struct ku_zk_request){
+		.kind = KU_ZK_EXISTS,
+		.path = r->path,
+		.version = -1,
+	};
+	r->question.owner = r;
+	r->question.done = told;
+	ku_wire_send(r->client, &r->question);
+}
+
+/* Answers */
+
+/* Which operation of a transaction was refused, and how? */
+static int refused_at(const struct ku_zk_reply *reply, int *rc)
+{
+	for (int i = 0; i < reply->result_count; i++) {
+		*rc = reply->results[i].rc;
+		if (*rc != KU_ZK_OK && *rc != KU_ZK_RUNTIMEINCONSISTENCY)
+			return i;
+	}
+	*rc = reply->rc;
+	return -1;
+}
+
+static void refused(struct ku_receipt *r, struct ku_deed *deed,
+	const struct ku_zk_reply *reply)
+{
+	int rc;
+	int at = refused_at(reply, &rc);
+
+	not_done(r, deed);
+	if (at == 0 && rc == KU_ZK_BADVERSION) {
+		/* One before it was not done; or else somebody has touched the
+		   receipt. */
+		r->unsure = r->unsure || r->first == deed;
+	} else if (at == 0 && rc == KU_ZK_NONODE) {
+		lose_receipt(r, false);
+	} else if (at <= 0 || !deed->calls->refused(deed, at, rc)) {
+		finish(deed, ku_rc_err(rc), NULL);
+	}
+}
+
+static void lost(struct ku_receipt *r, struct ku_deed *deed)
+{
+	if (r->state == KU_RECEIPT_NONE) {
+		not_done(r, deed); /* the receipt was gone before */
+		return;
+	}
+	deed->state = KU_DEED_LOST;
+	r->unsure = true;
+	if (deed->calls->lost != NULL)
+		deed->calls->lost(deed);
+}
+
+static void answered(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_deed *deed = request->owner;
+	struct ku_receipt *r = deed->receipt;
+
+	(void)client;
+	begin(r);
+	r->in_flight--;
+	switch (ku_outcome(reply->rc)) {
+	case KU_OUTCOME_DONE:
+		finish(deed, KUSTOS_OK, reply);
+		break;
+	case KU_OUTCOME_REFUSED:
+		refused(r, deed, reply);
+		break;
+	case KU_OUTCOME_AGAIN:
+		not_done(r, deed);
+		pause_in(r);
+		break;
+	case KU_OUTCOME_UNKNOWN:
+	case KU_OUTCOME_EXPIRED:
+		lost(r, deed);
+		break;
+	}
+	end(r);
+}
+
+static void send(struct ku_receipt *r, struct ku_deed *deed)
+{
+	deed->version = r->next_version++;
+	deed->state = KU_DEED_SENT;
+	deed->ops[0] = (struct ku_zk_request){
+		.kind = KU_ZK_SET,
+		.path = r->path,
+		.data = "",
+		.len = 0,
+		.version = deed->version,
+	};
+	deed->request.what = (struct ku_zk_request){
+		.kind = KU_ZK_MULTI,
+		.version = -1,
+		.ops = deed->ops,
+		.op_count = deed->op_count,
+	};
+	deed->request.owner = deed;
+	deed->request.done = answered;
+	r->in_flight++;
+	ku_wire_send(r->client, &deed->request);
+}
+
+static void pump(struct ku_receipt *r)
+{
+	struct ku_deed *next;
+
+	r->busy = true;
+	for (struct ku_deed *deed = r->first;
+		deed != NULL && r->in_flight < r->depth; deed = next) {
+		next = deed->next;
+		if (deed->state != KU_DEED_IDLE)
+			continue;
+		if (deed->calls->fit == NULL || deed->calls->fit(deed))
+			send(r, deed);
+		else
+			finish(deed, KUSTOS_ECHANGED, NULL);
+	}
+	r->busy = false;
+	if (r->over)
+		step(r);
+}
+
+/* In the end: nothing is on its way. */
+static void wind_up(struct ku_receipt *r)
+{
+	finish_all(r, KU_DEED_IDLE, KUSTOS_ECLOSED);
+	finish_all(r, KU_DEED_LOST, KUSTOS_EUNKNOWN);
+	forget_node(r, r->state == KU_RECEIPT_READY);
+	ended(r);
+}
+
+/* Take the next step, if nothing is on its way that decides about it.  Only in
+   here, and in its last line, may the owner end. */
+static void step(struct ku_receipt *r)
+{
+	bool waits = r->state == KU_RECEIPT_MAKING ||
+		r->state == KU_RECEIPT_ASKING;
+	bool settles = r->broken || r->unsure ||
+		r->next_version >= WORN; /* at the end of what is on its way */
+
+	if (r->busy || waits || (r->in_flight > 0 && (settles || r->over)))
+		return;
+	if (r->over) {
+		wind_up(r);
+	} else if (r->throttled || r->held || r->first == NULL) {
+		return;
+	} else if (r->state == KU_RECEIPT_NONE) {
+		make(r);
+	} else if (r->unsure) {
+		ask(r);
+	} else if (r->next_version >= WORN) {
+		forget_node(r, true);
+		make(r);
+	} else {
+		r->broken = false;
+		pump(r);
+	}
+}
+
+static void pause_over(struct ku_timer *timer)
+{
+	struct ku_receipt *r = (struct ku_receipt *)((char *)timer -
+		offsetof(struct ku_receipt, pause));
+
+	r->throttled = false;
+	step(r);
+}
+
+bool ku_receipt_init(struct ku_receipt *r, struct kustos_client *client,
+	const char *folder, int depth,
+	void (*ended_fn)(struct ku_receipt *receipt))
+{
+	if (!ku_timers_reserve(&client->timers, 1))
+		return false;
+	r->client = client;
+	r->folder = folder;
+	r->depth = depth;
+	r->ended = ended_fn;
+	r->pause.fn = pause_over;
+	return true;
+}
+
+void ku_receipt_do(struct ku_receipt *r, struct ku_deed *deed)
+{
+	deed->receipt = r;
+	deed->state = KU_DEED_IDLE;
+	append(r, deed);
+	step(r);
+}
+
+void ku_receipt_hold(struct ku_receipt *r)
+{
+	r->held = true;
+}
+
+void ku_receipt_let_go(struct ku_receipt *r)
+{
+	r->held = false;
+	step(r);
+}
+
+void ku_receipt_withdraw(struct ku_receipt *r)
+{
+	if (r->over)
+		return; /* it was, and may have ended */
+	begin(r);
+	withdraw(r);
+	end(r);
+}
+
+void ku_receipt_end(struct ku_receipt *r)
+{
+	bool inside = r->busy; /* then whoever is at it sees that it is over */
+
+	r->over = true;
+	begin(r);
+	withdraw(r);
+	if (ku_wire_withdraw(r->client, &r->question))
+		r->state = KU_RECEIPT_READY;
+	if (!inside)
+		end(r);
+}

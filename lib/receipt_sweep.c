@@ -1,0 +1,133 @@
+/* receipt_sweep.c - receipts of programs that died are deleted a day later. */
+
+#include "receipt.h"
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY_MS (24 * 60 * 60 * 1000LL)
+
+struct sweep {
+	struct kustos_client *client;
+	char *folder;  /* as the program knows it */
+	int64_t since; /* what was used after this stays */
+	struct kustos_names *names;
+	size_t next; /* to be looked at */
+};
+
+static void look(struct sweep *sweep);
+
+static void sweep_free(struct sweep *sweep)
+{
+	kustos_names_free(sweep->names);
+	free(sweep->folder);
+	free(sweep);
+}
+
+/* Have "op" done, or end. */
+static void start(struct sweep *sweep, struct ku_op *op, enum kustos_err err,
+	ku_op_ended_fn *ended)
+{
+	if (err == KUSTOS_OK) {
+		op->owner = sweep;
+		op->ended = ended;
+		err = ku_op_owned(op);
+	}
+	if (err == KUSTOS_OK)
+		return;
+	if (op != NULL)
+		ku_op_drop(op);
+	sweep_free(sweep);
+}
+
+/* Whoever uses it just now changes its version, and keeps it. */
+static void delete_it(struct sweep *sweep, const struct ku_op *of)
+{
+	struct ku_op *op = NULL;
+	const char *path = of->path + strlen(sweep->client->config.prefix);
+	enum kustos_err err = ku_op_new(sweep->client, KU_ZK_DELETE, path, 0,
+		&op);
+
+	if (err == KUSTOS_OK) {
+		op->version = of->out_stat.version;
+		(void)ku_op_detached(op);
+	} else if (op != NULL) {
+		ku_op_drop(op);
+	}
+}
+
+static void looked(struct ku_op *op)
+{
+	struct sweep *sweep = op->owner;
+	bool closed = op->err == KUSTOS_ECLOSED || op->err == KUSTOS_EAUTH;
+
+	if (op->err == KUSTOS_OK && op->out_stat.mtime_ms < sweep->since)
+		delete_it(sweep, op);
+	ku_op_drop(op);
+	if (closed)
+		sweep_free(sweep);
+	else
+		look(sweep);
+}
+
+static bool is_receipt(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len == KU_PROTECTION_LEN + strlen("receipt") &&
+		strncmp(name, "_c_", 3) == 0 &&
+		strcmp(name + KU_PROTECTION_LEN, "receipt") == 0;
+}
+
+/* Look at the next; one after the other, as nobody waits for it. */
+static void look(struct sweep *sweep)
+{
+	const struct kustos_names *names = sweep->names;
+	struct ku_op *op = NULL;
+
+	while (sweep->next < names->count &&
+		!is_receipt(names->names[sweep->next]))
+		sweep->next++;
+	if (sweep->next == names->count) {
+		sweep_free(sweep);
+		return;
+	}
+	char *path = ku_path_child(sweep->folder, names->names[sweep->next++]);
+	enum kustos_err err = path != NULL
+		? ku_op_new(sweep->client, KU_ZK_EXISTS, path, 0, &op)
+		: KUSTOS_ENOMEM;
+	free(path);
+	start(sweep, op, err, looked);
+}
+
+static void listed(struct ku_op *op)
+{
+	struct sweep *sweep = op->owner;
+	bool found = op->err == KUSTOS_OK;
+
+	sweep->names = op->out_names;
+	op->out_names = NULL;
+	ku_op_drop(op);
+	if (found)
+		look(sweep);
+	else
+		sweep_free(sweep);
+}
+
+void ku_receipt_sweep(struct kustos_client *client, const char *folder,
+	int64_t now_ms)
+{
+	struct sweep *sweep = calloc(1, sizeof(*sweep));
+	struct ku_op *op = NULL;
+	enum kustos_err err = KUSTOS_ENOMEM;
+
+	if (sweep == NULL)
+		return;
+	sweep->client = client;
+	sweep->since = now_ms - DAY_MS;
+	sweep->folder = strdup(folder);
+	if (sweep->folder != NULL)
+		err = ku_op_new(client, KU_ZK_CHILDREN, folder, 0, &op);
+	start(sweep, op, err, listed);
+}

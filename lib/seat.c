@@ -1,0 +1,272 @@
+/*
+ * seat.c - places in a line of one: a node that whoever makes it has.
+ *
+ * There is no order.  All fight for the node at the line's own path, which has
+ * no number and no GUID in its name, and goes with the session; the others
+ * watch it, and try again when it goes.
+ *
+ *   BEHIND --first of ours--> CREATING --made--> HELD
+ *                              ^    |
+ *                  it is gone  |    | it was there
+ *                              |    v
+ *                              NEXT, which watches it
+ *
+ * As no name tells whose the node is, two things do: the session that owns it,
+ * and its czxid, which no two nodes share.  Only one of a client's places tries
+ * at a time, and the next not before it is known what became of the try: so a
+ * node of this session that was not known before is that one's.  Whatever needs
+ * time between a decision and its request (the deletion of what may be gone,
+ * the watch of what was made) compares the czxid first.
+ *
+ * A node that goes wakes everybody.  Who has been beaten to it waits a little
+ * the next time, at random, and looks before it tries: a look is answered by
+ * one server, a try goes through all.
+ */
+
+#include "line_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Who was beaten so many times or more waits longest, 1 << BEATEN_MAX ms. */
+#define BEATEN_MAX 4
+
+static void created(struct ku_op *op);
+
+static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
+{
+	struct ku_line *line = place->line;
+	const char *path = line->path + strlen(line->client->config.prefix);
+
+	enum kustos_err err = ku_op_new(line->client, KU_ZK_CREATE, path,
+		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, op);
+	if (err == KUSTOS_OK)
+		err = ku_op_data(*op, place->data, place->len);
+	if (err == KUSTOS_OK)
+		err = ku_create_init(*op);
+	if (err != KUSTOS_OK)
+		return err;
+	(*op)->plain = place->kind->bare;
+	(*op)->ended = created;
+	(*op)->owner = place;
+	return KUSTOS_OK;
+}
+
+/* Try to make the node. */
+static enum kustos_err try_once(struct ku_place *place)
+{
+	struct ku_op *op = NULL;
+
+	ku_place_forget(place);
+	place->state = KU_PLACE_CREATING;
+	enum kustos_err err = make_op(place, &op);
+	if (err == KUSTOS_OK) {
+		place->op = op;
+		place->line->busy = true;
+		err = ku_op_owned(op);
+	}
+	if (err == KUSTOS_OK)
+		return KUSTOS_OK;
+	if (place->op != NULL)
+		place->line->busy = false; /* it has not begun */
+	place->op = NULL;
+	if (op != NULL)
+		ku_op_drop(op);
+	return err;
+}
+
+/* Have the first of ours try, if none does and it has not. */
+static void serve(struct ku_line *line)
+{
+	if (line->serving)
+		return; /* further up */
+	line->serving = true;
+	line->refs++;
+	while (!line->busy && line->first != NULL &&
+		line->first->state == KU_PLACE_BEHIND) {
+		struct ku_place *first = line->first;
+		enum kustos_err err = try_once(first);
+
+		if (err != KUSTOS_OK)
+			ku_place_fail(first, err);
+	}
+	line->serving = false;
+	ku_line_put(line);
+}
+
+static void try_again(struct ku_place *place)
+{
+	place->state = KU_PLACE_BEHIND;
+	serve(place->line);
+}
+
+enum kustos_err ku_seat_enter(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	place->starting = true;
+	place->state = KU_PLACE_BEHIND;
+	ku_line_insert(line, place);
+	if (place->once && (line->busy || line->first != place))
+		ku_place_fail(place, KUSTOS_EBUSY);
+	else
+		serve(line);
+	place->starting = false;
+	return place->state == KU_PLACE_LEAVING ? place->err : KUSTOS_OK;
+}
+
+/* The node is another's: watch it. */
+static void look(struct ku_place *place)
+{
+	place->state = KU_PLACE_NEXT;
+	if (ku_session_ready(place->line->client))
+		ku_place_watch_seat(place);
+}
+
+/* The creation has ended while nobody wanted it any more, or the deletion of
+   what it made has. */
+static void ended_late(struct ku_place *place, struct ku_op *op)
+{
+	if (op->err == KUSTOS_OK && op->kind == KU_ZK_CREATE)
+		ku_op_undo(op);
+	else
+		ku_place_over(place);
+}
+
+static void beaten(struct ku_place *place)
+{
+	ku_op_drop(place->op);
+	place->op = NULL;
+	if (place->once) {
+		ku_place_fail(place, KUSTOS_EBUSY);
+		return;
+	}
+	if (place->tried && place->beaten < BEATEN_MAX)
+		place->beaten++;
+	place->tried = true;
+	look(place);
+}
+
+static void created(struct ku_op *op)
+{
+	struct ku_place *place = op->owner;
+	struct ku_line *line = place->line;
+
+	line->refs++;
+	if (op->kind == KU_ZK_CREATE)
+		line->busy = false;
+	if (place->state == KU_PLACE_LEAVING) {
+		ended_late(place, op);
+		serve(line);
+	} else if (op->err == KUSTOS_EEXISTS || op->err == KUSTOS_EUNKNOWN) {
+		/* Not known whose it is: a ghost's, or a program's. */
+		beaten(place);
+	} else if (op->err != KUSTOS_OK) {
+		ku_place_fail(place, op->err);
+	} else {
+		ku_op_slim(op);
+		place->path = op->out_path;
+		place->czxid = op->out_stat.czxid;
+		place->version = op->out_stat.version;
+		place->session_id = op->out_stat.ephemeral_owner;
+		place->known = line->client->session.connection;
+		place->state = KU_PLACE_LOOKING; /* at its own, if this fails */
+		ku_place_grant(place);
+	}
+	ku_line_put(line);
+}
+
+void ku_seat_freed(struct ku_place *place, bool seen)
+{
+	struct kustos_client *client = place->line->client;
+
+	if (place->state != KU_PLACE_NEXT)
+		return;
+	if (seen || place->beaten == 0)
+		try_again(place);
+	else /* and then look */
+		ku_line_again(place->line,
+			1 +
+				(int64_t)ku_random_below(&client->random,
+					UINT64_C(1) << place->beaten));
+}
+
+bool ku_seat_seen(struct ku_place *place, const struct ku_zk_reply *reply)
+{
+	if (place->state == KU_PLACE_HELD && reply->stat->czxid == place->czxid)
+		return true;
+	if (place->path == NULL) {
+		/* One that stays when its maker has gone is no lock. */
+		if (reply->stat->ephemeral_owner == 0)
+			ku_place_fail(place, KUSTOS_EEXISTS);
+		else
+			ku_line_set_safety(place->line);
+	} else if (reply->stat->czxid != place->czxid) {
+		place->own->gone = true;
+		ku_place_gone(place);
+	} else if (place->state == KU_PLACE_LOOKING) {
+		ku_place_grant(place);
+	}
+	return false;
+}
+
+void ku_seat_look_again(struct ku_line *line)
+{
+	struct ku_place *first = line->first;
+
+	if (first == NULL)
+		return;
+	if (first->path != NULL)
+		ku_place_watch_own(first);
+	else if (first->state != KU_PLACE_NEXT)
+		return;
+	else if (line->unreadable)
+		try_again(first);
+	else
+		look(first);
+}
+
+void ku_seat_restart(struct ku_place *place)
+{
+	ku_place_forget(place);
+	ku_lookout_drop(&place->own, true);
+	place->op->ended = NULL;
+	ku_op_drop(place->op);
+	place->op = NULL;
+	place->path = NULL;
+	try_again(place);
+}
+
+/* Somebody may have taken it away, and another have it, since it was "seen" on
+   a connection before this one. */
+static void delete_own(struct ku_place *place, bool seen)
+{
+	place->op->doubtful = !seen;
+	ku_op_undo(place->op);
+}
+
+void ku_seat_withdraw(struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+	const struct ku_session *session = &line->client->session;
+	bool gone = (place->own != NULL && place->own->gone) ||
+		place->session_id != session->id;
+	bool seen = place->known == session->connection ||
+		ku_lookout_sees(place->own);
+
+	line->refs++;
+	if (place->state != KU_PLACE_HELD)
+		ku_line_count(place, -1);
+	ku_place_forget(place);
+	ku_lookout_drop(&place->own, true);
+	ku_lines_leave(place);
+	ku_line_remove(line, place);
+	if (place->path == NULL && place->op != NULL && !place->op->done)
+		ku_op_unwant(place->op);
+	else if (place->path == NULL || gone)
+		ku_place_over(place);
+	else
+		delete_own(place, seen);
+	serve(line);
+	ku_line_put(line);
+}

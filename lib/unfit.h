@@ -1,0 +1,42 @@
+/*
+ * unfit.h - items of a queue that nobody can have, and that were left where they
+ * are: they are passed over, and told of once.
+ */
+#ifndef KU_UNFIT_H
+#define KU_UNFIT_H
+
+#include <kustos/base.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ku_unfit_item {
+	char *name;
+	int64_t czxid;
+	int version;
+	int64_t again_ns; /* not looked at before; somebody may mend it */
+	bool listed;
+};
+
+struct ku_unfits {		    /* zero before its use */
+	struct ku_unfit_item *list; /* sorted by name */
+	size_t count;
+};
+
+enum ku_unfit_news {
+	KU_UNFIT_SHORT, /* of memory: it was not kept */
+	KU_UNFIT_KNOWN, /* it was told of */
+	KU_UNFIT_NEW
+};
+
+/* Is an item of this name, which is in a listing, to be passed over? */
+bool ku_unfits_have(struct ku_unfits *unfits, const char *name, int64_t now_ns);
+
+/* Pass it over from now on. */
+enum ku_unfit_news ku_unfits_keep(struct ku_unfits *unfits, const char *name,
+	const struct kustos_stat *stat, int64_t now_ns);
+
+/* Forget those that the last listing did not have, or all. */
+void ku_unfits_forget(struct ku_unfits *unfits, bool all);
+
+#endif

@@ -1,0 +1,216 @@
+/* vigil.c - wait until what stands in a node is as it is wanted. */
+
+#include "vigil.h"
+#include "client.h"
+#include "mirror.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct watcher {	     /* a thread, or a callback, that waits */
+	struct ku_wait wait; /* first: cast back from it */
+	struct ku_vigil *vigil;
+	bool once;	/* the deadline is KUSTOS_NOW */
+	uint64_t since; /* how many reads had been asked for */
+	ku_vigil_fn *done;
+	void *arg;
+	struct watcher *prev, *next;
+};
+
+struct ku_vigil {
+	/* Constant. */
+	struct kustos_client *client;
+	ku_vigil_judge_fn *judge;
+	const void *arg;
+
+	/* Guarded by the client's lock. */
+	struct ku_mirror mirror; /* as long as this is there */
+	struct watcher *watchers;
+};
+
+static struct ku_vigil *vigil_of(struct ku_mirror *mirror)
+{
+	return (struct ku_vigil *)((char *)mirror -
+		offsetof(struct ku_vigil, mirror));
+}
+
+static void end(struct watcher *w, enum kustos_err err)
+{
+	if (w->prev != NULL)
+		w->prev->next = w->next;
+	else
+		w->vigil->watchers = w->next;
+	if (w->next != NULL)
+		w->next->prev = w->prev;
+	ku_wait_end(&w->wait, err);
+}
+
+/* This was read, and is it so?  Who began to wait meanwhile has it read again,
+   if that can make a difference. */
+static void tell(struct ku_vigil *vigil, enum kustos_err verdict)
+{
+	struct watcher *next;
+	bool again = false;
+
+	for (struct watcher *w = vigil->watchers; w != NULL; w = next) {
+		next = w->next;
+		if (!w->once && verdict == KUSTOS_EBUSY)
+			continue;
+		if (w->since < vigil->mirror.asked)
+			end(w, verdict);
+		else
+			again = true;
+	}
+	if (again)
+		ku_mirror_look(&vigil->mirror);
+	else if (vigil->watchers == NULL)
+		ku_mirror_rest(&vigil->mirror);
+}
+
+static void shows(struct ku_mirror *mirror, const struct ku_zk_reply *reply)
+{
+	struct ku_vigil *vigil = vigil_of(mirror);
+
+	if (reply == NULL)
+		return; /* it is being read again */
+	if (reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NONODE)
+		tell(vigil, vigil->judge(vigil->arg, reply));
+	else
+		tell(vigil, ku_rc_err(reply->rc));
+}
+
+static void failed(struct ku_mirror *mirror)
+{
+	struct watcher *next;
+
+	for (struct watcher *w = vigil_of(mirror)->watchers; w != NULL;
+		w = next) {
+		next = w->next;
+		if (w->once)
+			end(w, KUSTOS_EDISCONNECTED);
+	}
+}
+
+static void over(struct ku_mirror *mirror)
+{
+	free(mirror->path);
+	free(vigil_of(mirror));
+}
+
+static const struct ku_mirror_calls mirror_calls = { shows, over, failed };
+
+static enum kustos_err start(struct ku_wait *wait)
+{
+	struct watcher *w = (struct watcher *)wait;
+	struct ku_vigil *vigil = w->vigil;
+
+	if (w->once && !ku_session_ready(vigil->client))
+		return KUSTOS_EDISCONNECTED;
+	w->since = vigil->mirror.asked;
+	w->next = vigil->watchers;
+	if (w->next != NULL)
+		w->next->prev = w;
+	vigil->watchers = w;
+	if (w->once)
+		ku_mirror_look(&vigil->mirror);
+	else
+		ku_mirror_want(&vigil->mirror);
+	return KUSTOS_OK;
+}
+
+static void give_up(struct ku_wait *wait, enum kustos_err why)
+{
+	struct watcher *w = (struct watcher *)wait;
+	struct ku_vigil *vigil = w->vigil;
+
+	end(w, why);
+	if (vigil->watchers == NULL)
+		ku_mirror_rest(&vigil->mirror);
+}
+
+static void tell_program(struct ku_wait *wait)
+{
+	struct watcher *w = (struct watcher *)wait;
+
+	w->done(w->arg, wait->err);
+	free(w);
+}
+
+static const struct ku_wait_calls wait_calls = { start, give_up, tell_program };
+
+static void prepare(struct watcher *w, struct ku_vigil *vigil,
+	kustos_deadline deadline)
+{
+	w->vigil = vigil;
+	w->wait.client = vigil->client;
+	w->wait.calls = &wait_calls;
+	w->once = deadline == KUSTOS_NOW;
+}
+
+enum kustos_err ku_vigil_wait(struct ku_vigil *vigil, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	struct watcher w = { .vigil = vigil };
+
+	prepare(&w, vigil, deadline);
+	return ku_wait_block(&w.wait, deadline, cancel);
+}
+
+enum kustos_err ku_vigil_wait_async(struct ku_vigil *vigil,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	ku_vigil_fn *done, void *arg)
+{
+	struct watcher *w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		return KUSTOS_ENOMEM;
+	prepare(w, vigil, deadline);
+	w->done = done;
+	w->arg = arg;
+	enum kustos_err err = ku_wait_async(&w->wait, deadline, cancel);
+	if (err != KUSTOS_OK)
+		free(w);
+	return err;
+}
+
+enum kustos_err ku_vigil_create(struct kustos_client *client, const char *path,
+	const struct ku_vigil_wish *wish, struct ku_vigil **out)
+{
+	if (!ku_path_valid(path, false))
+		return KUSTOS_EINVAL;
+	struct ku_vigil *vigil = calloc(1, sizeof(*vigil));
+	char *full = ku_path_join(client->config.prefix, path);
+	bool room = false;
+
+	if (vigil != NULL && full != NULL) {
+		ku_lock(client);
+		room = ku_timers_reserve(&client->timers, 1);
+		ku_unlock(client);
+	}
+	if (!room) {
+		free(full);
+		free(vigil);
+		return KUSTOS_ENOMEM;
+	}
+	vigil->client = client;
+	vigil->judge = wish->judge;
+	vigil->arg = wish->arg;
+	ku_mirror_init(&vigil->mirror, client, &mirror_calls, full);
+	vigil->mirror.kind = wish->kind;
+	vigil->mirror.brief = wish->brief;
+	vigil->mirror.frugal = true;
+	*out = vigil;
+	return KUSTOS_OK;
+}
+
+void ku_vigil_destroy(struct ku_vigil *vigil)
+{
+	if (vigil == NULL)
+		return;
+	struct kustos_client *client = vigil->client;
+	ku_lock(client);
+	while (vigil->watchers != NULL)
+		end(vigil->watchers, KUSTOS_ECLOSED);
+	ku_mirror_end(&vigil->mirror);
+	ku_unlock(client);
+}

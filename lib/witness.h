@@ -1,0 +1,34 @@
+/*
+ * witness.h - who in the core wants to hear at once that the connection or the
+ * session was lost, or that the client is being closed.
+ *
+ * Called with the client locked.
+ */
+#ifndef KU_WITNESS_H
+#define KU_WITNESS_H
+
+struct kustos_client;
+
+struct ku_witness { /* a field of whatever wants to; any may be NULL */
+	void (*away)(struct ku_witness *witness);
+	void (*lost)(struct ku_witness *witness);
+	void (*closing)(struct ku_witness *witness);
+	struct ku_witness *prev, *next;
+};
+
+struct ku_witnesses {
+	struct ku_witness *first;
+	struct ku_witness *upcoming; /* who is told next, while they are told */
+};
+
+void ku_witness_add(struct kustos_client *client, struct ku_witness *witness);
+
+/* Any one may go while any is being told. */
+void ku_witness_remove(struct kustos_client *client,
+	struct ku_witness *witness);
+
+void ku_witnesses_away(struct kustos_client *client);
+void ku_witnesses_lost(struct kustos_client *client);
+void ku_witnesses_closing(struct kustos_client *client);
+
+#endif

@@ -1,0 +1,423 @@
+/* claim.c - the calls of <kustos/claim.h>, passed on to a desk of the core. */
+
+#include <kustos/claim.h>
+
+#include "recipe.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kustos_claims {
+	struct kustos_client *client;
+	struct ku_desk *desk;
+	kustos_unfit_fn *unfit;
+	void *unfit_arg;
+};
+
+/* The folders of a queue. */
+struct folders {
+	char *items, *marks;
+};
+
+static bool read_kind(enum kustos_queue_kind kind, enum ku_item_kind *out)
+{
+	static const enum ku_item_kind kinds[] = {
+		[KUSTOS_QUEUE_SIMPLE] = KU_ITEM_SIMPLE,
+		[KUSTOS_QUEUE_FRAMED] = KU_ITEM_FRAMED,
+		[KUSTOS_QUEUE_PRIORITY] = KU_ITEM_PRIORITY,
+		[KUSTOS_QUEUE_DELAY] = KU_ITEM_DELAY,
+		[KUSTOS_QUEUE_ID] = KU_ITEM_ID,
+		[KUSTOS_QUEUE_KAZOO] = KU_ITEM_KAZOO,
+		[KUSTOS_QUEUE_KAZOO_LOCKING] = KU_ITEM_KAZOO,
+	};
+
+	if ((unsigned)kind >= sizeof(kinds) / sizeof(kinds[0]))
+		return false;
+	*out = kinds[kind];
+	return true;
+}
+
+static char *with(const char *path, const char *end)
+{
+	char *whole = malloc(strlen(path) + strlen(end) + 1);
+
+	return whole != NULL ? strcat(strcpy(whole, path), end) : NULL;
+}
+
+static bool find_folders(const char *path,
+	const struct kustos_claims_options *o, struct folders *out)
+{
+	bool locking = o->kind == KUSTOS_QUEUE_KAZOO_LOCKING;
+
+	out->items = with(path, locking ? "/entries" : "");
+	out->marks = o->lock_path != NULL
+		? with(o->lock_path, "")
+		: with(path, locking ? "/taken" : "-locks");
+	return out->items != NULL && out->marks != NULL;
+}
+
+static bool is_valid(const char *path, const struct kustos_claims_options *o)
+{
+	return path != NULL && path[0] == '/' && path[1] != '\0' &&
+		(o->deliveries > 0) == (o->dead_letters != NULL) &&
+		(o->kind != KUSTOS_QUEUE_KAZOO_LOCKING || o->lock_path == NULL);
+}
+
+static void tell(void *arg, enum ku_unfit why, bool moved, const char *name)
+{
+	const struct kustos_claims *claims = arg;
+
+	claims->unfit(claims->unfit_arg,
+		why == KU_UNFIT_DEAD ? KUSTOS_UNFIT_DEAD : KUSTOS_UNFIT_CORRUPT,
+		moved, name);
+}
+
+static enum kustos_err make_desk(struct kustos_claims *claims, const char *path,
+	const struct kustos_claims_options *o, enum ku_item_kind kind)
+{
+	struct folders folders;
+	enum kustos_err err = KUSTOS_ENOMEM;
+
+	claims->unfit = o->unfit;
+	claims->unfit_arg = o->unfit_arg;
+	if (find_folders(path, o, &folders))
+		err = ku_desk_create(claims->client,
+			&(struct ku_desk_wish){
+				.kind = kind,
+				.plain = o->curator_requeue != 0,
+				.items = folders.items,
+				.marks = folders.marks,
+				.dead = o->dead_letters,
+				.corrupt = o->corrupt,
+				.deliveries = o->deliveries,
+				.ahead = o->ahead,
+				.stale = o->stale,
+				.unfit = o->unfit != NULL ? tell : NULL,
+				.arg = claims,
+			},
+			&claims->desk);
+	free(folders.items);
+	free(folders.marks);
+	return err;
+}
+
+enum kustos_err kustos_claims_create(struct kustos_client *client,
+	const char *path, const struct kustos_claims_options *options,
+	struct kustos_claims **out)
+{
+	struct kustos_claims_options o = KUSTOS_CLAIMS_OPTIONS_INIT;
+	enum ku_item_kind kind;
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (out == NULL || !ku_recipe_options(&o, sizeof(o), options) ||
+		!is_valid(path, &o) || !read_kind(o.kind, &kind))
+		return KUSTOS_EINVAL;
+	struct kustos_claims *claims = calloc(1, sizeof(*claims));
+	if (claims == NULL)
+		return KUSTOS_ENOMEM;
+	claims->client = client;
+	err = make_desk(claims, path, &o, kind);
+	if (err == KUSTOS_OK)
+		*out = claims;
+	else
+		free(claims);
+	return err;
+}
+
+static enum kustos_err check(const struct kustos_claims *claims)
+{
+	return claims != NULL ? ku_recipe_check(claims->client) : KUSTOS_EINVAL;
+}
+
+void kustos_claims_destroy(struct kustos_claims *claims)
+{
+	if (check(claims) != KUSTOS_OK)
+		return;
+	ku_desk_destroy(claims->desk);
+	free(claims);
+}
+
+static struct ku_lent *lent_of(const struct kustos_claim *claim)
+{
+	return (struct ku_lent *)claim;
+}
+
+enum kustos_err kustos_claim_next(struct kustos_claims *claims,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_claim **claim)
+{
+	enum kustos_err err = claim != NULL ? check(claims) : KUSTOS_EINVAL;
+	struct ku_lent *lent;
+
+	if (err == KUSTOS_OK)
+		err = ku_desk_lend(claims->desk, deadline, cancel, &lent);
+	if (err == KUSTOS_OK)
+		*claim = (struct kustos_claim *)lent;
+	return err;
+}
+
+struct asked { /* who is told */
+	kustos_claim_fn *done;
+	void *arg;
+};
+
+static void lent_to(void *arg, enum kustos_err err, struct ku_lent *lent)
+{
+	struct asked asked = *(struct asked *)arg;
+
+	free(arg);
+	asked.done(asked.arg, err, (struct kustos_claim *)lent);
+}
+
+enum kustos_err kustos_claim_next_async(struct kustos_claims *claims,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_claim_fn *done, void *arg)
+{
+	enum kustos_err err = done != NULL ? check(claims) : KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct asked *asked = malloc(sizeof(*asked));
+	if (asked == NULL)
+		return KUSTOS_ENOMEM;
+	*asked = (struct asked){ done, arg };
+	err = ku_desk_lend_async(claims->desk, deadline, cancel, lent_to,
+		asked);
+	if (err != KUSTOS_OK)
+		free(asked);
+	return err;
+}
+
+const struct kustos_item *kustos_claim_item(const struct kustos_claim *claim)
+{
+	return claim != NULL ? ku_lent_item(lent_of(claim)) : NULL;
+}
+
+int kustos_claim_deliveries(const struct kustos_claim *claim)
+{
+	return claim != NULL ? ku_lent_deliveries(lent_of(claim)) : 0;
+}
+
+struct kustos_hold *kustos_claim_hold(const struct kustos_claim *claim)
+{
+	return claim != NULL ? ku_lent_hold(lent_of(claim)) : NULL;
+}
+
+static enum kustos_err end(struct kustos_claim *claim, bool again,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	return claim != NULL
+		? ku_lent_ack(lent_of(claim), again, deadline, cancel)
+		: KUSTOS_EINVAL;
+}
+
+static enum kustos_err end_async(struct kustos_claim *claim, bool again,
+	kustos_claim_end_fn *done, void *arg)
+{
+	return claim != NULL
+		? ku_lent_ack_async(lent_of(claim), again, done, arg)
+		: KUSTOS_EINVAL;
+}
+
+enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	return end(claim, false, deadline, cancel);
+}
+
+enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
+	kustos_claim_end_fn *done, void *arg)
+{
+	return end_async(claim, false, done, arg);
+}
+
+enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	return end(claim, true, deadline, cancel);
+}
+
+enum kustos_err kustos_claim_requeue_async(struct kustos_claim *claim,
+	kustos_claim_end_fn *done, void *arg)
+{
+	return end_async(claim, true, done, arg);
+}
+
+void kustos_claim_release(struct kustos_claim *claim)
+{
+	if (claim != NULL)
+		ku_lent_return(lent_of(claim));
+}
+
+struct worker { /* a consumer */
+	/* Constant. */
+	struct kustos_claims *claims;
+	kustos_claims_fn *fn;
+	kustos_consumer_failed_fn *failed;
+	void *arg;
+
+	struct ku_lent *lent; /* its thread's */
+
+	pthread_mutex_t mutex; /* guards the rest */
+	pthread_cond_t told;
+	int refs;    /* of the consumer, of verdicts */
+	bool silent; /* it was stopped: nobody is told any more */
+	int telling; /* threads that tell, and one of them: */
+	pthread_t teller;
+};
+
+struct verdict { /* that is being carried out */
+	struct worker *worker;
+	char name[];
+};
+
+static void worker_put(struct worker *w)
+{
+	pthread_mutex_lock(&w->mutex);
+	bool last = --w->refs == 0;
+	pthread_mutex_unlock(&w->mutex);
+	if (!last)
+		return;
+	pthread_cond_destroy(&w->told);
+	pthread_mutex_destroy(&w->mutex);
+	free(w);
+}
+
+/* Once it was stopped nobody is told; and what is being told ends before that. */
+static void tell_failed(struct worker *w, enum kustos_err err, const char *name)
+{
+	if (w->failed == NULL)
+		return;
+	pthread_mutex_lock(&w->mutex);
+	bool tell = !w->silent;
+	w->telling += tell;
+	w->teller = tell ? pthread_self() : w->teller;
+	pthread_mutex_unlock(&w->mutex);
+	if (!tell)
+		return;
+	w->failed(w->arg, err, name);
+	pthread_mutex_lock(&w->mutex);
+	w->telling--;
+	pthread_cond_broadcast(&w->told);
+	pthread_mutex_unlock(&w->mutex);
+}
+
+static void over(void *owner)
+{
+	struct worker *w = owner;
+
+	pthread_mutex_lock(&w->mutex);
+	w->silent = true;
+	while (w->telling > 0 && !pthread_equal(w->teller, pthread_self()))
+		pthread_cond_wait(&w->told, &w->mutex);
+	pthread_mutex_unlock(&w->mutex);
+	worker_put(w);
+}
+
+static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
+{
+	struct worker *w = owner;
+
+	return ku_desk_lend(w->claims->desk, KUSTOS_FOREVER, cancel, &w->lent);
+}
+
+static void carried_out(void *arg, enum kustos_err err)
+{
+	struct verdict *v = arg;
+
+	if (err != KUSTOS_OK)
+		tell_failed(v->worker, err, v->name);
+	worker_put(v->worker);
+	free(v);
+}
+
+/* Nobody waits for it.  Without memory for the name it is not told. */
+static void carry_out(struct worker *w, struct ku_lent *lent, bool again)
+{
+	const char *name = ku_lent_item(lent)->name;
+	size_t size = sizeof(struct verdict) + strlen(name) + 1;
+	struct verdict *v = w->failed != NULL ? malloc(size) : NULL;
+
+	if (v != NULL) {
+		v->worker = w;
+		strcpy(v->name, name);
+		pthread_mutex_lock(&w->mutex);
+		w->refs++;
+		pthread_mutex_unlock(&w->mutex);
+	}
+	enum kustos_err err = ku_lent_ack_async(lent, again,
+		v != NULL ? carried_out : NULL, v);
+	if (err != KUSTOS_OK && v != NULL)
+		carried_out(v, err);
+}
+
+static void deal(void *owner)
+{
+	struct worker *w = owner;
+	struct ku_lent *lent = w->lent;
+
+	switch (w->fn(w->arg, (struct kustos_claim *)lent)) {
+	case KUSTOS_VERDICT_ACK:
+		carry_out(w, lent, false);
+		break;
+	case KUSTOS_VERDICT_REQUEUE:
+		carry_out(w, lent, true);
+		break;
+	case KUSTOS_VERDICT_RELEASE:
+		ku_lent_return(lent);
+		break;
+	case KUSTOS_VERDICT_KEEP:
+		break;
+	}
+}
+
+static void failed(void *owner, enum kustos_err err)
+{
+	tell_failed(owner, err, NULL);
+}
+
+static struct worker *worker_new(struct kustos_claims *claims)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		return NULL;
+	w->claims = claims;
+	w->refs = 1;
+	if (pthread_mutex_init(&w->mutex, NULL) != 0) {
+		free(w);
+		return NULL;
+	}
+	if (pthread_cond_init(&w->told, NULL) != 0) {
+		pthread_mutex_destroy(&w->mutex);
+		free(w);
+		return NULL;
+	}
+	return w;
+}
+
+enum kustos_err kustos_claims_consume(struct kustos_claims *claims,
+	kustos_claims_fn *fn, kustos_consumer_failed_fn *on_failed, void *arg,
+	struct kustos_consumer **out)
+{
+	static const struct ku_consumer_calls calls = { have, NULL, deal,
+		failed, over };
+	enum kustos_err err = fn != NULL && out != NULL ? check(claims)
+							: KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct worker *w = worker_new(claims);
+	if (w == NULL)
+		return KUSTOS_ENOMEM;
+	w->fn = fn;
+	w->failed = on_failed;
+	w->arg = arg;
+	err = ku_consumer_start(claims->client, &calls, w, out);
+	if (err != KUSTOS_OK)
+		worker_put(w);
+	return err;
+}

@@ -1,0 +1,351 @@
+/*
+ * countdown.c - the count-down latch of <kustos/countdown.h>.
+ *
+ * Everything is said by names of children (tally.h), so one listing, with one
+ * watch, tells a waiter all of it, as it was at one time.  What counts stays:
+ * persistent nodes that are made at most once by their names, whoever makes them
+ * and however often an answer is lost.
+ */
+#include "countdown_impl.h"
+#include "tally.h"
+
+#include <kustos/node.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is read with the client locked. */
+static enum kustos_err judge(const void *arg, const struct ku_zk_reply *reply)
+{
+	const struct kustos_countdown *c = arg;
+	struct ku_tally tally;
+
+	if (reply->rc == KU_ZK_NONODE)
+		return KUSTOS_EBUSY;
+	if (!ku_tally_read(reply->names, (size_t)reply->name_count, &tally))
+		return KUSTOS_ENOMEM;
+	enum kustos_err err = ku_tally_judge(&tally, c->count);
+	free(tally.list);
+	return err;
+}
+
+static void free_countdown(struct kustos_countdown *c)
+{
+	pthread_mutex_destroy(&c->mutex);
+	free(c->path);
+	free(c->data);
+	free(c);
+}
+
+void ku_countdown_get(struct kustos_countdown *c)
+{
+	pthread_mutex_lock(&c->mutex);
+	c->refs++;
+	pthread_mutex_unlock(&c->mutex);
+}
+
+void ku_countdown_put(struct kustos_countdown *c)
+{
+	pthread_mutex_lock(&c->mutex);
+	bool last = --c->refs == 0;
+	pthread_mutex_unlock(&c->mutex);
+	if (last)
+		free_countdown(c);
+}
+
+/* Copy what it needs.  Returns false if memory is short. */
+static bool copy(struct kustos_countdown *c, const char *path,
+	const struct kustos_countdown_options *o)
+{
+	c->path = strdup(path);
+	if (c->path == NULL || o->data == NULL)
+		return c->path != NULL;
+	c->data = malloc(o->data_len + 1);
+	if (c->data == NULL)
+		return false;
+	memcpy(c->data, o->data, o->data_len);
+	c->len = o->data_len;
+	return true;
+}
+
+static bool read_options(const struct kustos_countdown_options *from,
+	struct kustos_countdown_options *to)
+{
+	struct kustos_countdown_options defaults = KUSTOS_COUNTDOWN_OPTIONS_INIT;
+
+	*to = defaults;
+	return ku_recipe_options(to, sizeof(*to), from) &&
+		(to->data != NULL || to->data_len == 0);
+}
+
+enum kustos_err kustos_countdown_create(struct kustos_client *client,
+	const char *path, int count,
+	const struct kustos_countdown_options *options,
+	struct kustos_countdown **out)
+{
+	struct kustos_countdown_options o;
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (path == NULL || strcmp(path, "/") == 0 || count < 0 ||
+		out == NULL || !read_options(options, &o))
+		return KUSTOS_EINVAL;
+	struct kustos_countdown *c = calloc(1, sizeof(*c));
+	if (c == NULL)
+		return KUSTOS_ENOMEM;
+	const struct ku_vigil_wish wish = { .kind = KU_ZK_CHILDREN,
+		.judge = judge,
+		.arg = c };
+	c->client = client;
+	c->count = count;
+	c->refs = 1;
+	pthread_mutex_init(&c->mutex, NULL);
+	err = copy(c, path, &o) ? KUSTOS_OK : KUSTOS_ENOMEM;
+	if (err == KUSTOS_OK)
+		err = ku_vigil_create(client, path, &wish, &c->vigil);
+	if (err == KUSTOS_OK)
+		*out = c;
+	else
+		free_countdown(c);
+	return err;
+}
+
+enum kustos_err ku_countdown_check(const struct kustos_countdown *c)
+{
+	return c != NULL ? ku_recipe_check(c->client) : KUSTOS_EINVAL;
+}
+
+void kustos_countdown_destroy(struct kustos_countdown *c)
+{
+	if (ku_countdown_check(c) != KUSTOS_OK)
+		return;
+	ku_vigil_destroy(c->vigil);
+	pthread_mutex_lock(&c->mutex);
+	c->over = true;
+	pthread_mutex_unlock(&c->mutex);
+	ku_countdown_end_lives(c, NULL, UINT64_MAX);
+	ku_countdown_put(c);
+}
+
+char *ku_countdown_child(const struct kustos_countdown *c, const char *name)
+{
+	char *path = malloc(strlen(c->path) + strlen(name) + 2);
+
+	if (path != NULL)
+		stpcpy(stpcpy(stpcpy(path, c->path), "/"), name);
+	return path;
+}
+
+enum kustos_err ku_countdown_ensure(struct kustos_countdown *c,
+	const char *name, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	char *path = ku_countdown_child(c, name);
+	enum kustos_err err = KUSTOS_ENOMEM;
+
+	if (path != NULL)
+		err = ku_recipe_ensure(c->client, path, c->data, c->len,
+			deadline, cancel);
+	free(path);
+	return err;
+}
+
+static enum kustos_err list(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_names **names, struct ku_tally *tally)
+{
+	enum kustos_err err = kustos_children(c->client, c->path, deadline,
+		cancel, names, NULL);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (ku_tally_read((const char *const *)(*names)->names, (*names)->count,
+		    tally))
+		return KUSTOS_OK;
+	kustos_names_free(*names);
+	return KUSTOS_ENOMEM;
+}
+
+/* What does the latch say?  0: nothing. */
+static enum kustos_err read_count(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel, int *count)
+{
+	struct kustos_names *names = NULL;
+	struct ku_tally tally;
+	enum kustos_err err = list(c, deadline, cancel, &names, &tally);
+
+	*count = 0;
+	if (err == KUSTOS_ENONODE)
+		return KUSTOS_OK;
+	if (err != KUSTOS_OK)
+		return err;
+	*count = tally.count;
+	if (tally.disagree)
+		err = KUSTOS_EDISAGREE;
+	free(tally.list);
+	kustos_names_free(names);
+	return err;
+}
+
+/* Looked at before, so that a mistake spoils nothing, and afterwards, in case of
+   two at the same time. */
+static enum kustos_err set(struct kustos_countdown *c, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	char name[KU_TALLY_NAME_SIZE];
+	int said = 0;
+	enum kustos_err err = read_count(c, deadline, cancel, &said);
+
+	if (err != KUSTOS_OK || said == c->count)
+		return err;
+	if (said != 0)
+		return KUSTOS_EDISAGREE;
+	ku_tally_write_count(c->count, name);
+	err = ku_countdown_ensure(c, name, deadline, cancel);
+	return err != KUSTOS_OK ? err : read_count(c, deadline, cancel, &said);
+}
+
+enum kustos_err kustos_countdown_set(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	enum kustos_err err = ku_countdown_check(c);
+
+	if (err == KUSTOS_OK && c->count == 0)
+		err = KUSTOS_EINVAL;
+	if (err != KUSTOS_OK)
+		return err;
+	ku_countdown_get(c);
+	err = set(c, deadline, cancel);
+	ku_countdown_put(c);
+	return err;
+}
+
+enum kustos_err kustos_countdown_wait(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	enum kustos_err err = ku_countdown_check(c);
+
+	return err != KUSTOS_OK ? err
+				: ku_vigil_wait(c->vigil, deadline, cancel);
+}
+
+enum kustos_err kustos_countdown_wait_async(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_countdown_fn *done, void *arg)
+{
+	enum kustos_err err = done != NULL ? ku_countdown_check(c)
+					   : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_vigil_wait_async(c->vigil, deadline, cancel, done, arg);
+}
+
+/* One block: the status, its participants, and their ids. */
+static struct kustos_countdown_status *status_of(const struct ku_tally *tally)
+{
+	struct kustos_countdown_participant *list;
+	struct kustos_countdown_status *status;
+	size_t text = 0;
+
+	for (size_t i = 0; i < tally->size; i++)
+		text += strlen(tally->list[i].id) + 1;
+	status = calloc(1,
+		sizeof(*status) + tally->size * sizeof(*list) + text);
+	if (status == NULL)
+		return NULL;
+	list = (struct kustos_countdown_participant *)(status + 1);
+	char *ids = (char *)(list + tally->size);
+	status->count = tally->disagree ? 0 : tally->count;
+	status->disagree = tally->disagree;
+	status->done = tally->done;
+	status->broken = tally->dead;
+	status->participant_count = tally->size;
+	status->participants = list;
+	for (size_t i = 0; i < tally->size; i++) {
+		int kinds = tally->list[i].kinds;
+
+		ku_tally_plain(tally->list[i].id, ids);
+		list[i].id = ids;
+		list[i].done = (kinds & KU_TALLY_DONE) != 0;
+		list[i].must = (kinds & KU_TALLY_MUST) != 0;
+		list[i].alive = (kinds & KU_TALLY_ALIVE) != 0;
+		ids += strlen(ids) + 1;
+	}
+	return status;
+}
+
+enum kustos_err kustos_countdown_look(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_countdown_status **out)
+{
+	struct kustos_names *names = NULL;
+	struct ku_tally tally;
+	enum kustos_err err = out != NULL ? ku_countdown_check(c)
+					  : KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	ku_countdown_get(c);
+	err = list(c, deadline, cancel, &names, &tally);
+	ku_countdown_put(c);
+	if (err != KUSTOS_OK)
+		return err;
+	struct kustos_countdown_status *status = status_of(&tally);
+	free(tally.list);
+	kustos_names_free(names);
+	if (status == NULL)
+		return KUSTOS_ENOMEM;
+	*out = status;
+	return KUSTOS_OK;
+}
+
+void kustos_countdown_status_free(struct kustos_countdown_status *status)
+{
+	free(status);
+}
+
+/* Delete those of a kind. */
+static enum kustos_err delete_kind(struct kustos_countdown *c,
+	const struct kustos_names *names, enum ku_tally_kind kind,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	enum kustos_err err = KUSTOS_OK;
+	const char *id;
+
+	for (size_t i = 0; i < names->count && err == KUSTOS_OK; i++) {
+		if (ku_tally_name(names->names[i], &id) != kind)
+			continue;
+		char *path = ku_countdown_child(c, names->names[i]);
+		err = path == NULL
+			? KUSTOS_ENOMEM
+			: kustos_delete(c->client, path, -1, deadline, cancel);
+		free(path);
+		if (err == KUSTOS_ENONODE)
+			err = KUSTOS_OK;
+	}
+	return err;
+}
+
+enum kustos_err kustos_countdown_remove(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	/* In this order: on the way nobody looks dead, and nothing is zero. */
+	static const enum ku_tally_kind kinds[] = { KU_TALLY_MUST,
+		KU_TALLY_ALIVE, KU_TALLY_DONE, KU_TALLY_COUNT };
+	struct kustos_names *names = NULL;
+	enum kustos_err err = ku_countdown_check(c);
+
+	if (err != KUSTOS_OK)
+		return err;
+	ku_countdown_get(c);
+	err = kustos_children(c->client, c->path, deadline, cancel, &names,
+		NULL);
+	for (int i = 0; i < 4 && err == KUSTOS_OK; i++)
+		err = delete_kind(c, names, kinds[i], deadline, cancel);
+	kustos_names_free(names);
+	if (err == KUSTOS_OK)
+		err = kustos_delete(c->client, c->path, -1, deadline, cancel);
+	ku_countdown_put(c);
+	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
+}

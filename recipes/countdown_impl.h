@@ -1,0 +1,50 @@
+/*
+ * countdown_impl.h - between the files of the count-down latch.
+ */
+#ifndef KU_COUNTDOWN_IMPL_H
+#define KU_COUNTDOWN_IMPL_H
+
+#include <kustos/countdown.h>
+
+#include "recipe.h"
+
+#include <pthread.h>
+
+struct life; /* a node that says who is alive */
+
+struct kustos_countdown {
+	/* Constant. */
+	struct kustos_client *client;
+	struct ku_vigil *vigil;
+	char *path;
+	int count;
+	char *data; /* NULL: the client's */
+	size_t len;
+
+	pthread_mutex_t mutex; /* guards the rest; nothing is taken under it */
+	int refs;	       /* of its owner, and of each call under way */
+	bool over;	       /* its owner has destroyed it */
+	struct life *lives;
+	uint64_t serial; /* of the newest */
+};
+
+enum kustos_err ku_countdown_check(const struct kustos_countdown *c);
+
+/* Return the path of a child, malloc'ed. */
+char *ku_countdown_child(const struct kustos_countdown *c, const char *name);
+
+/* Make the child "name", unless it is there. */
+enum kustos_err ku_countdown_ensure(struct kustos_countdown *c,
+	const char *name, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
+
+/* A call refers to it until it ends: it may be destroyed meanwhile. */
+void ku_countdown_get(struct kustos_countdown *c);
+void ku_countdown_put(struct kustos_countdown *c);
+
+/* Take away the nodes of "id" (NULL: of all) that say that it is alive, and are
+   older than "serial". */
+void ku_countdown_end_lives(struct kustos_countdown *c, const char *id,
+	uint64_t serial);
+
+#endif

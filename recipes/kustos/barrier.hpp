@@ -1,0 +1,132 @@
+/*
+ * kustos/barrier.hpp - wait for a gate, and for each other, in C++.
+ * Link with -lkustos-barrier (pkg-config kustos-barrier).  What is promised stands in
+ * <kustos/barrier.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ */
+#ifndef KUSTOS_BARRIER_HPP
+#define KUSTOS_BARRIER_HPP
+
+#include <kustos/barrier.h>
+#include <kustos/core.hpp>
+
+namespace kustos
+{
+
+/* Whoever comes while it is set waits.  It stays as it is when this ends. */
+class barrier
+{
+      public:
+	using options = kustos_barrier_options;
+
+	barrier(const client &c, const std::string &path,
+		const options *o = nullptr)
+	{
+		kustos_barrier *made = nullptr;
+
+		detail::check(
+			kustos_barrier_create(c.get(), path.c_str(), o, &made));
+		barrier_.reset(made);
+	}
+
+	void set(deadline until = {}, kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_barrier_set(get(), until.get(), c));
+	}
+
+	/* Whoever set it. */
+	void remove(deadline until = {}, kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_barrier_remove(get(), until.get(), c));
+	}
+
+	/* Until it is not set. */
+	void wait(kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_barrier_wait(get(), KUSTOS_FOREVER, c));
+	}
+
+	/* False if it was set until then, or the wait was canceled. */
+	bool try_wait(deadline until = deadline::now(),
+		kustos_cancel *c = nullptr)
+	{
+		return detail::granted(
+			kustos_barrier_wait(get(), until.get(), c));
+	}
+
+	kustos_barrier *get() const noexcept
+	{
+		return barrier_.get();
+	}
+
+      private:
+	std::unique_ptr<kustos_barrier, detail::with<kustos_barrier_destroy>>
+		barrier_;
+};
+
+/* A member of those who go in together, and out together.  Its node goes when
+   this ends, and nobody waits for it. */
+class double_barrier
+{
+      public:
+	using options = kustos_barrier_options;
+
+	double_barrier(const client &c, const std::string &path, int count,
+		const options *o = nullptr)
+	{
+		kustos_double_barrier *made = nullptr;
+
+		detail::check(kustos_double_barrier_create(c.get(),
+			path.c_str(), count, o, &made));
+		member_.reset(made);
+	}
+
+	/* Until so many are in. */
+	void enter(kustos_cancel *c = nullptr)
+	{
+		detail::check(
+			kustos_double_barrier_enter(get(), KUSTOS_FOREVER, c));
+	}
+
+	/* False, and out, if they were not there until then, or the wait was
+	   canceled. */
+	bool try_enter(deadline until = deadline::now(),
+		kustos_cancel *c = nullptr)
+	{
+		return detail::granted(
+			kustos_double_barrier_enter(get(), until.get(), c));
+	}
+
+	/* Until all have gone.  Throws KUSTOS_ELOST if they have not waited
+	   for this one, as its session had ended. */
+	void leave(kustos_cancel *c = nullptr)
+	{
+		detail::check(
+			kustos_double_barrier_leave(get(), KUSTOS_FOREVER, c));
+	}
+
+	/* False if it has gone, but not all others until then. */
+	bool try_leave(deadline until = deadline::now(),
+		kustos_cancel *c = nullptr)
+	{
+		return detail::granted(
+			kustos_double_barrier_leave(get(), until.get(), c));
+	}
+
+	bool inside() const noexcept
+	{
+		return kustos_double_barrier_inside(get()) != 0;
+	}
+
+	kustos_double_barrier *get() const noexcept
+	{
+		return member_.get();
+	}
+
+      private:
+	std::unique_ptr<kustos_double_barrier,
+		detail::with<kustos_double_barrier_destroy>>
+		member_;
+};
+
+} // namespace kustos
+#endif

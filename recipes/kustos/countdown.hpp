@@ -1,0 +1,117 @@
+/*
+ * kustos/countdown.hpp - wait until so many are done, in C++.
+ * Link with -lkustos-barrier (pkg-config kustos-barrier).  What is promised stands in
+ * <kustos/countdown.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ */
+#ifndef KUSTOS_COUNTDOWN_HPP
+#define KUSTOS_COUNTDOWN_HPP
+
+#include <kustos/core.hpp>
+#include <kustos/countdown.h>
+
+namespace kustos
+{
+
+/* A count-down latch.  A participant that joined with it, and is not done,
+   counts as dead when it ends. */
+class countdown
+{
+      public:
+	using options = kustos_countdown_options;
+
+	struct participant {
+		std::string id;
+		bool done, must, alive;
+	};
+
+	struct status {
+		int count; /* as the latch says; 0: nothing yet, or two numbers */
+		std::size_t done, broken;
+		bool disagree;
+		std::vector<participant> participants;
+	};
+
+	/* "count" 0: as many as the latch says. */
+	countdown(const client &c, const std::string &path, int count = 0,
+		const options *o = nullptr)
+	{
+		kustos_countdown *made = nullptr;
+
+		detail::check(kustos_countdown_create(c.get(), path.c_str(),
+			count, o, &made));
+		countdown_.reset(made);
+	}
+
+	void set(deadline until = {}, kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_countdown_set(get(), until.get(), c));
+	}
+
+	/* It must count from now on. */
+	void join(const std::string &id, deadline until = {},
+		kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_countdown_join(get(), id.c_str(),
+			until.get(), c));
+	}
+
+	void done(const std::string &id, deadline until = {},
+		kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_countdown_done(get(), id.c_str(),
+			until.get(), c));
+	}
+
+	/* Throws KUSTOS_EBROKEN if one that joined has died. */
+	void wait(kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_countdown_wait(get(), KUSTOS_FOREVER, c));
+	}
+
+	/* False if it was not zero until then, or the wait was canceled. */
+	bool try_wait(deadline until = deadline::now(),
+		kustos_cancel *c = nullptr)
+	{
+		return detail::granted(
+			kustos_countdown_wait(get(), until.get(), c));
+	}
+
+	status look(deadline until = {}, kustos_cancel *c = nullptr)
+	{
+		kustos_countdown_status *raw = nullptr;
+
+		detail::check(
+			kustos_countdown_look(get(), until.get(), c, &raw));
+		const std::unique_ptr<kustos_countdown_status,
+			detail::with<kustos_countdown_status_free>>
+			owner(raw);
+		status seen{ raw->count, raw->done, raw->broken,
+			raw->disagree != 0, {} };
+		for (std::size_t i = 0; i < raw->participant_count; i++) {
+			const kustos_countdown_participant
+				&p = raw->participants[i];
+
+			seen.participants.push_back({ p.id, p.done != 0,
+				p.must != 0, p.alive != 0 });
+		}
+		return seen;
+	}
+
+	/* Once nobody waits any more. */
+	void remove(deadline until = {}, kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_countdown_remove(get(), until.get(), c));
+	}
+
+	kustos_countdown *get() const noexcept
+	{
+		return countdown_.get();
+	}
+
+      private:
+	std::unique_ptr<kustos_countdown, detail::with<kustos_countdown_destroy>>
+		countdown_;
+};
+
+} // namespace kustos
+#endif

@@ -1,0 +1,232 @@
+/*
+ * kustos/election.hpp - one leader at a time, in C++.
+ * Link with -lkustos-election (pkg-config kustos-election).  What is promised stands in
+ * <kustos/election.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ */
+#ifndef KUSTOS_ELECTION_HPP
+#define KUSTOS_ELECTION_HPP
+
+#include <kustos/core.hpp>
+#include <kustos/election.h>
+
+namespace kustos
+{
+
+/* One leader at a time.  Takes part from start() on. */
+class latch
+{
+      public:
+	/* Called with the term, on a thread of the client; neither may end the
+	   latch, and what they throw ends the program. */
+	using callback = std::function<void(int64_t term)>;
+
+	latch(const client &c, const std::string &path, const std::string &id,
+		callback gained = {}, callback lost = {})
+		: told_(std::make_unique<told>(
+			  told{ std::move(gained), std::move(lost) }))
+	{
+		kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+		kustos_latch *made = nullptr;
+
+		o.id = id.c_str();
+		o.on_gained = on_gained;
+		o.on_lost = on_lost;
+		o.arg = told_.get();
+		detail::check(
+			kustos_latch_create(c.get(), path.c_str(), &o, &made));
+		latch_.reset(made);
+	}
+
+	void start()
+	{
+		detail::check(kustos_latch_start(get()));
+	}
+
+	/* The callback for the loss is called, if it leads. */
+	void close() noexcept
+	{
+		kustos_latch_close(get(), 1);
+	}
+
+	void wait(kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_latch_wait(get(), KUSTOS_FOREVER, c));
+	}
+
+	/* False if it did not lead until then. */
+	bool try_wait(deadline until = deadline::now(),
+		kustos_cancel *c = nullptr)
+	{
+		return detail::granted(
+			kustos_latch_wait(get(), until.get(), c));
+	}
+
+	bool leads() const noexcept
+	{
+		return kustos_latch_leads(get()) != 0;
+	}
+
+	/* 0 if it does not lead. */
+	int64_t term() const noexcept
+	{
+		return kustos_latch_term(get());
+	}
+
+	kustos_latch *get() const noexcept
+	{
+		return latch_.get();
+	}
+
+      private:
+	struct told {
+		callback gained, lost;
+	};
+
+	static void on_gained(void *arg, kustos_latch *,
+		kustos_hold *h) noexcept
+	{
+		const callback &fn = static_cast<told *>(arg)->gained;
+
+		if (fn)
+			fn(kustos_hold_token(h));
+	}
+
+	static void on_lost(void *arg, kustos_latch *, kustos_hold *h) noexcept
+	{
+		const callback &fn = static_cast<told *>(arg)->lost;
+
+		if (fn)
+			fn(kustos_hold_token(h));
+	}
+
+	std::unique_ptr<told> told_; /* outlives the latch */
+	std::unique_ptr<kustos_latch, detail::with<kustos_latch_destroy>> latch_;
+};
+
+/* A latch whose work is a function: it leads while that runs, and gives
+   leadership up by returning. */
+class selector
+{
+      public:
+	/* Leadership, for as long as the function runs. */
+	class term
+	{
+	      public:
+		/* It is time to return. */
+		bool over() const noexcept
+		{
+			return kustos_cancel_fired(stop_) != 0;
+		}
+
+		/* For every call that waits. */
+		kustos_cancel *stop() const noexcept
+		{
+			return stop_;
+		}
+
+		/* Grows from leader to leader. */
+		int64_t token() const noexcept
+		{
+			return kustos_hold_token(hold_);
+		}
+
+		enum kustos_hold_state state() const noexcept
+		{
+			return kustos_hold_state(hold_);
+		}
+
+		/* For the calls of C; not to be released. */
+		kustos_hold *hold() const noexcept
+		{
+			return hold_;
+		}
+
+	      private:
+		friend class selector;
+
+		term(kustos_hold *h, kustos_cancel *stop) noexcept
+			: hold_(h), stop_(stop)
+		{
+		}
+
+		kustos_hold *hold_;
+		kustos_cancel *stop_;
+	};
+
+	/* Runs on a thread of its own; may not end the selector, and what it
+	   throws ends the program. */
+	using work = std::function<void(const term &)>;
+
+	selector(const client &c, const std::string &path,
+		const std::string &id, work lead, bool requeues = false)
+		: lead_(std::make_unique<work>(std::move(lead)))
+	{
+		kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
+		kustos_selector *made = nullptr;
+
+		o.id = id.c_str();
+		o.lead = *lead_ ? run : nullptr;
+		o.arg = lead_.get();
+		o.requeues = requeues;
+		detail::check(kustos_selector_create(c.get(), path.c_str(), &o,
+			&made));
+		selector_.reset(made);
+	}
+
+	void start()
+	{
+		detail::check(kustos_selector_start(get()));
+	}
+
+	/* Stand in line once more, after it has led. */
+	void requeue()
+	{
+		detail::check(kustos_selector_requeue(get()));
+	}
+
+	/* Ask the function to return: false if it does not lead. */
+	bool interrupt()
+	{
+		const kustos_err err = kustos_selector_interrupt(get());
+
+		if (err == KUSTOS_ENOTHELD)
+			return false;
+		detail::check(err);
+		return true;
+	}
+
+	/* The function is asked to return, and waited for. */
+	void close() noexcept
+	{
+		kustos_selector_close(get());
+	}
+
+	bool leads() const noexcept
+	{
+		return kustos_selector_leads(get()) != 0;
+	}
+
+	enum kustos_selector_state state() const noexcept
+	{
+		return kustos_selector_state(get());
+	}
+
+	kustos_selector *get() const noexcept
+	{
+		return selector_.get();
+	}
+
+      private:
+	static void run(void *arg, kustos_selector *, kustos_hold *h,
+		kustos_cancel *stop) noexcept
+	{
+		(*static_cast<work *>(arg))(term(h, stop));
+	}
+
+	std::unique_ptr<work> lead_; /* outlives the selector */
+	std::unique_ptr<kustos_selector, detail::with<kustos_selector_destroy>>
+		selector_;
+};
+
+} // namespace kustos
+#endif

@@ -1,0 +1,271 @@
+/*
+ * queue.c - the calls of <kustos/queue.h>, passed on to a queue of the core.
+ */
+#include <kustos/queue.h>
+
+#include "recipe.h"
+
+#include <stdlib.h>
+
+/* What waits in memory to be put, unless the program says otherwise. */
+#define BUFFER_SIZE (4 * 1024 * 1024)
+
+struct kustos_queue {
+	struct kustos_client *client;
+	struct ku_queue *queue;
+	enum kustos_queue_kind kind;
+};
+
+static bool read_options(const struct kustos_queue_options *from,
+	struct ku_queue_wish *to)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+
+	if (!ku_recipe_options(&o, sizeof(o), from) || o.max_items < 0 ||
+		o.kind < KUSTOS_QUEUE_SIMPLE || o.kind > KUSTOS_QUEUE_KAZOO)
+		return false;
+	*to = (struct ku_queue_wish){
+		.kind = (enum ku_item_kind)o.kind,
+		.receipts = o.receipts,
+		.max_items = o.max_items,
+		.max_bytes = o.buffer > 0 ? o.buffer : BUFFER_SIZE,
+		.unfit = o.unfit,
+		.unfit_arg = o.unfit_arg,
+	};
+	return true;
+}
+
+enum kustos_err kustos_queue_create(struct kustos_client *client,
+	const char *path, const struct kustos_queue_options *options,
+	struct kustos_queue **out)
+{
+	struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE };
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (path == NULL || out == NULL || !read_options(options, &wish))
+		return KUSTOS_EINVAL;
+	struct kustos_queue *queue = calloc(1, sizeof(*queue));
+	if (queue == NULL)
+		return KUSTOS_ENOMEM;
+	queue->client = client;
+	queue->kind = (enum kustos_queue_kind)wish.kind;
+	err = ku_queue_create(client, path, &wish, &queue->queue);
+	if (err == KUSTOS_OK)
+		*out = queue;
+	else
+		free(queue);
+	return err;
+}
+
+static enum kustos_err check(const struct kustos_queue *queue)
+{
+	return queue != NULL ? ku_recipe_check(queue->client) : KUSTOS_EINVAL;
+}
+
+void kustos_queue_destroy(struct kustos_queue *queue)
+{
+	if (check(queue) != KUSTOS_OK)
+		return;
+	ku_queue_destroy(queue->queue);
+	free(queue);
+}
+
+enum kustos_err kustos_queue_put(struct kustos_queue *queue, const void *data,
+	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	struct kustos_new_item item = { .data = data, .len = len, .id = "" };
+	enum kustos_err err = check(queue);
+	size_t put;
+
+	if (err == KUSTOS_OK && queue->kind == KUSTOS_QUEUE_KAZOO)
+		item.priority = KU_ITEM_KAZOO_DEFAULT;
+	return err != KUSTOS_OK
+		? err
+		: ku_queue_put(queue->queue, &item, 1, deadline, cancel, &put);
+}
+
+enum kustos_err kustos_queue_put_many(struct kustos_queue *queue,
+	const struct kustos_new_item *items, size_t count,
+	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *put)
+{
+	enum kustos_err err = items != NULL || count == 0 ? check(queue)
+							  : KUSTOS_EINVAL;
+	size_t done = 0;
+
+	if (err == KUSTOS_OK)
+		err = ku_queue_put(queue->queue, items, count, deadline, cancel,
+			&done);
+	if (put != NULL)
+		*put = done;
+	return err;
+}
+
+enum kustos_err kustos_queue_put_async(struct kustos_queue *queue,
+	const struct kustos_new_item *item, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_queue_put_fn *done, void *arg)
+{
+	enum kustos_err err = item != NULL ? check(queue) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK ? err
+				: ku_queue_put_async(queue->queue, item,
+					  deadline, cancel, done, arg);
+}
+
+enum kustos_err kustos_queue_flush(struct kustos_queue *queue,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	enum kustos_err err = check(queue);
+
+	return err != KUSTOS_OK
+		? err
+		: ku_queue_flush(queue->queue, deadline, cancel);
+}
+
+static enum kustos_err one(struct kustos_queue *queue, bool peek,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_item **item)
+{
+	struct ku_poll_wish wish = { 1, peek, deadline, cancel };
+	enum kustos_err err = item != NULL ? check(queue) : KUSTOS_EINVAL;
+	size_t count;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_queue_poll(queue->queue, &wish, item, &count);
+}
+
+enum kustos_err kustos_queue_poll(struct kustos_queue *queue,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_item **item)
+{
+	return one(queue, false, deadline, cancel, item);
+}
+
+enum kustos_err kustos_queue_peek(struct kustos_queue *queue,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_item **item)
+{
+	return one(queue, true, deadline, cancel, item);
+}
+
+enum kustos_err kustos_queue_poll_many(struct kustos_queue *queue, size_t max,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_item **items, size_t *count)
+{
+	struct ku_poll_wish wish = { max, false, deadline, cancel };
+	enum kustos_err err = items != NULL && count != NULL && max > 0
+		? check(queue)
+		: KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_queue_poll(queue->queue, &wish, items, count);
+}
+
+enum kustos_err kustos_queue_remove_id(struct kustos_queue *queue,
+	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,
+	size_t *removed)
+{
+	enum kustos_err err = id != NULL ? check(queue) : KUSTOS_EINVAL;
+	size_t count = 0;
+
+	if (err == KUSTOS_OK && queue->kind != KUSTOS_QUEUE_ID)
+		err = KUSTOS_EINVAL;
+	if (err == KUSTOS_OK)
+		err = ku_queue_remove_id(queue->queue, id, deadline, cancel,
+			&count);
+	if (removed != NULL)
+		*removed = count;
+	return err;
+}
+
+enum kustos_err kustos_queue_poll_async(struct kustos_queue *queue, size_t max,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_queue_poll_fn *done, void *arg)
+{
+	struct ku_poll_wish wish = { max, false, deadline, cancel };
+	enum kustos_err err = done != NULL && max > 0 ? check(queue)
+						      : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_queue_poll_async(queue->queue, &wish, done, arg);
+}
+
+/* So long at the most a consumer that is stopped waits to learn what it has taken. */
+#define LAST_MS 10000
+
+struct worker { /* a consumer */
+	struct kustos_queue *queue;
+	kustos_queue_fn *fn;
+	kustos_consumer_failed_fn *failed;
+	void *arg;
+	size_t max, count;
+	struct kustos_item *items[];
+};
+
+static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
+{
+	struct worker *w = owner;
+
+	return kustos_queue_poll_many(w->queue, w->max, KUSTOS_FOREVER, cancel,
+		w->items, &w->count);
+}
+
+/* What was being taken when it was stopped is nobody else's. */
+static enum kustos_err have_last(void *owner)
+{
+	struct worker *w = owner;
+	enum kustos_err err = kustos_queue_flush(w->queue,
+		kustos_after_ms(LAST_MS), NULL);
+
+	if (err == KUSTOS_OK && ku_queue_kept(w->queue->queue) == 0)
+		err = KUSTOS_EEMPTY;
+	return err != KUSTOS_OK
+		? err
+		: kustos_queue_poll_many(w->queue, w->max, KUSTOS_NOW, NULL,
+			  w->items, &w->count);
+}
+
+static void deal(void *owner)
+{
+	struct worker *w = owner;
+
+	w->fn(w->arg, w->items, w->count);
+	for (size_t i = 0; i < w->count; i++)
+		kustos_item_free(w->items[i]);
+}
+
+static void failed(void *owner, enum kustos_err err)
+{
+	const struct worker *w = owner;
+
+	if (w->failed != NULL)
+		w->failed(w->arg, err, NULL);
+}
+
+enum kustos_err kustos_queue_consume(struct kustos_queue *queue, size_t max,
+	kustos_queue_fn *fn, kustos_consumer_failed_fn *on_failed, void *arg,
+	struct kustos_consumer **out)
+{
+	static const struct ku_consumer_calls calls = { have, have_last, deal,
+		failed, free };
+	enum kustos_err err = fn != NULL && out != NULL && max > 0 &&
+			max < SIZE_MAX / 2 / sizeof(struct kustos_item *)
+		? check(queue)
+		: KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct worker *w = malloc(
+		sizeof(*w) + max * sizeof(struct kustos_item *));
+	if (w == NULL)
+		return KUSTOS_ENOMEM;
+	*w = (struct worker){ queue, fn, on_failed, arg, max, 0 };
+	err = ku_consumer_start(queue->client, &calls, w, out);
+	if (err != KUSTOS_OK)
+		free(w);
+	return err;
+}

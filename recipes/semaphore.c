@@ -1,0 +1,252 @@
+/*
+ * semaphore.c - the calls of <kustos/semaphore.h>, passed on to a pool.
+ */
+#include <kustos/semaphore.h>
+
+#include "recipe.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct kustos_semaphore {
+	struct kustos_client *client;
+	struct ku_pool *pool;
+};
+
+struct kustos_semaphore_mutex {
+	struct kustos_semaphore *sem;
+	pthread_mutex_t mutex; /* guards what follows */
+	struct kustos_hold *hold;
+};
+
+static bool read_options(const struct kustos_semaphore_options *from,
+	struct kustos_semaphore_options *to)
+{
+	struct kustos_semaphore_options defaults = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+
+	*to = defaults;
+	return ku_recipe_options(to, sizeof(*to), from) &&
+		(to->data != NULL || to->data_len == 0);
+}
+
+static enum kustos_err create(struct kustos_client *client, const char *path,
+	const struct kustos_semaphore_options *o, struct kustos_semaphore **out)
+{
+	struct ku_pool_wish wish = {
+		.room = o->max,
+		.room_path = o->max_path,
+		.payload.record = o->holder_record != 0,
+		.payload.reason = o->reason,
+		.payload.data = o->data,
+		.payload.len = o->data_len,
+	};
+	struct kustos_semaphore *sem = calloc(1, sizeof(*sem));
+
+	if (sem == NULL)
+		return KUSTOS_ENOMEM;
+	sem->client = client;
+	enum kustos_err err = ku_pool_create(client, path, &wish, &sem->pool);
+	if (err == KUSTOS_OK)
+		*out = sem;
+	else
+		free(sem);
+	return err;
+}
+
+enum kustos_err kustos_semaphore_create(struct kustos_client *client,
+	const char *path, const struct kustos_semaphore_options *options,
+	struct kustos_semaphore **out)
+{
+	struct kustos_semaphore_options o;
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (path == NULL || out == NULL || !read_options(options, &o) ||
+		o.max < 0 || (o.max > 0) == (o.max_path != NULL))
+		return KUSTOS_EINVAL;
+	return create(client, path, &o, out);
+}
+
+static enum kustos_err check(const struct kustos_semaphore *sem)
+{
+	return sem != NULL ? ku_recipe_check(sem->client) : KUSTOS_EINVAL;
+}
+
+void kustos_semaphore_destroy(struct kustos_semaphore *sem)
+{
+	if (check(sem) != KUSTOS_OK)
+		return;
+	ku_pool_destroy(sem->pool);
+	free(sem);
+}
+
+enum kustos_err kustos_semaphore_acquire(struct kustos_semaphore *sem,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_hold **out)
+{
+	return kustos_semaphore_acquire_many(sem, 1, deadline, cancel, out);
+}
+
+enum kustos_err kustos_semaphore_acquire_async(struct kustos_semaphore *sem,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_granted_fn *granted, void *arg)
+{
+	enum kustos_err err = granted != NULL ? check(sem) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK ? err
+				: ku_pool_acquire_async(sem->pool, 1, deadline,
+					  cancel, granted, NULL, arg);
+}
+
+enum kustos_err kustos_semaphore_acquire_many(struct kustos_semaphore *sem,
+	int count, kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_hold **out)
+{
+	enum kustos_err err = out != NULL ? check(sem) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_pool_acquire(sem->pool, count, deadline, cancel, out);
+}
+
+enum kustos_err kustos_semaphore_acquire_many_async(
+	struct kustos_semaphore *sem, int count, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_many_fn *granted,
+	void *arg)
+{
+	enum kustos_err err = granted != NULL ? check(sem) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK ? err
+				: ku_pool_acquire_async(sem->pool, count,
+					  deadline, cancel, NULL, granted, arg);
+}
+
+struct kustos_lockable kustos_semaphore_lockable(struct kustos_semaphore *sem)
+{
+	return ku_pool_lockable(check(sem) == KUSTOS_OK ? sem->pool : NULL);
+}
+
+enum kustos_err kustos_semaphore_set_data(struct kustos_semaphore *sem,
+	const void *data, size_t len)
+{
+	enum kustos_err err = data != NULL || len == 0 ? check(sem)
+						       : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK ? err : ku_pool_set_data(sem->pool, data, len);
+}
+
+int kustos_semaphore_max(struct kustos_semaphore *sem)
+{
+	return check(sem) == KUSTOS_OK ? ku_pool_room(sem->pool) : -1;
+}
+
+enum kustos_err kustos_semaphore_set_max(struct kustos_semaphore *sem, int max,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	enum kustos_err err = max >= 0 ? check(sem) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_pool_set_room(sem->pool, max, deadline, cancel);
+}
+
+int kustos_semaphore_disagrees(struct kustos_semaphore *sem)
+{
+	return check(sem) == KUSTOS_OK && ku_pool_disagrees(sem->pool);
+}
+
+enum kustos_err kustos_semaphore_mutex_create(struct kustos_client *client,
+	const char *path, const struct kustos_semaphore_options *options,
+	struct kustos_semaphore_mutex **out)
+{
+	struct kustos_semaphore_options o;
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (path == NULL || out == NULL || !read_options(options, &o))
+		return KUSTOS_EINVAL;
+	o.max = 1;
+	o.max_path = NULL;
+	struct kustos_semaphore_mutex *mutex = calloc(1, sizeof(*mutex));
+	if (mutex == NULL)
+		return KUSTOS_ENOMEM;
+	if (pthread_mutex_init(&mutex->mutex, NULL) != 0) {
+		free(mutex);
+		return KUSTOS_ENOMEM;
+	}
+	err = create(client, path, &o, &mutex->sem);
+	if (err == KUSTOS_OK) {
+		*out = mutex;
+		return KUSTOS_OK;
+	}
+	pthread_mutex_destroy(&mutex->mutex);
+	free(mutex);
+	return err;
+}
+
+/* Take the hold out, or look at it. */
+static struct kustos_hold *hold_of(struct kustos_semaphore_mutex *mutex,
+	bool take)
+{
+	pthread_mutex_lock(&mutex->mutex);
+	struct kustos_hold *hold = mutex->hold;
+	if (take)
+		mutex->hold = NULL;
+	pthread_mutex_unlock(&mutex->mutex);
+	return hold;
+}
+
+void kustos_semaphore_mutex_destroy(struct kustos_semaphore_mutex *mutex)
+{
+	if (mutex == NULL || check(mutex->sem) != KUSTOS_OK)
+		return;
+	(void)kustos_hold_release(hold_of(mutex, true));
+	kustos_semaphore_destroy(mutex->sem);
+	pthread_mutex_destroy(&mutex->mutex);
+	free(mutex);
+}
+
+enum kustos_err kustos_semaphore_mutex_lock(
+	struct kustos_semaphore_mutex *mutex, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	struct kustos_hold *hold;
+
+	if (mutex == NULL)
+		return KUSTOS_EINVAL;
+	enum kustos_err err = kustos_semaphore_acquire(mutex->sem, deadline,
+		cancel, &hold);
+	if (err != KUSTOS_OK)
+		return err;
+	/* There is no other, unless that one was lost: its owner, whoever that
+	   is, would unlock ours. */
+	pthread_mutex_lock(&mutex->mutex);
+	bool lost = mutex->hold != NULL;
+	if (!lost)
+		mutex->hold = hold;
+	pthread_mutex_unlock(&mutex->mutex);
+	if (lost)
+		(void)kustos_hold_release(hold);
+	return lost ? KUSTOS_ELOST : KUSTOS_OK;
+}
+
+enum kustos_err kustos_semaphore_mutex_unlock(
+	struct kustos_semaphore_mutex *mutex)
+{
+	enum kustos_err err = mutex != NULL ? check(mutex->sem) : KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct kustos_hold *hold = hold_of(mutex, true);
+	return hold != NULL ? kustos_hold_release(hold) : KUSTOS_ENOTHELD;
+}
+
+struct kustos_hold *kustos_semaphore_mutex_hold(
+	struct kustos_semaphore_mutex *mutex)
+{
+	return mutex != NULL && check(mutex->sem) == KUSTOS_OK
+		? hold_of(mutex, false)
+		: NULL;
+}

@@ -1,0 +1,71 @@
+/* bed.hpp - what the tests of the headers for C++ share. */
+#ifndef KU_CPP_BED_HPP
+#define KU_CPP_BED_HPP
+
+#include <kustos/core.hpp>
+
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+using namespace std::chrono_literals;
+
+#define ENSURE(what)                                                        \
+	do {                                                                \
+		if (!(what)) {                                              \
+			std::printf("%s:%d: not: %s\n", __FILE__, __LINE__, \
+				#what);                                     \
+			std::fflush(stdout);                                \
+			std::_Exit(1);                                      \
+		}                                                           \
+	} while (0)
+
+/* What must come may take this long on a busy machine. */
+constexpr auto PATIENCE = 30s;
+
+inline const char *hosts()
+{
+	return std::getenv("KUSTOS_HOSTS");
+}
+
+/* The error that "call" throws; KUSTOS_OK if none. */
+template <typename fn> kustos_err thrown(fn call)
+{
+	try {
+		call();
+	} catch (const kustos::error &e) {
+		ENSURE(std::string(e.what()) == kustos_strerror(e.code()));
+		return e.code();
+	}
+	return KUSTOS_OK;
+}
+
+/* Something that is said once, and awaited elsewhere. */
+class notice
+{
+      public:
+	void say(int64_t what)
+	{
+		const std::lock_guard<std::mutex> guard(mutex_);
+
+		said_.push_back(what);
+		changed_.notify_all();
+	}
+
+	int64_t await(std::size_t index)
+	{
+		std::unique_lock<std::mutex> guard(mutex_);
+
+		ENSURE(changed_.wait_for(guard, PATIENCE,
+			[&] { return said_.size() > index; }));
+		return said_[index];
+	}
+
+      private:
+	std::mutex mutex_;
+	std::condition_variable changed_;
+	std::vector<int64_t> said_;
+};
+
+#endif

@@ -1,0 +1,18 @@
+#!/bin/sh
+# check_queue.sh - doc/examples/queue.c works: each line that goes in comes out
+# once, in order, and to one of those who take.
+set -u
+
+: "${srcdir=.}"
+. "$srcdir/tests/examples/common.sh"
+example queue
+
+seq 1 500 >"$work/lines"
+run 60 <<RUN
+"$program" put <"$work/lines" || exit 1
+"$program" take >"$work/taken" || exit 1
+"$program" take >"$work/rest"
+RUN
+diff "$work/lines" "$work/taken" || fail "not what was put, or not in order"
+[ ! -s "$work/rest" ] || fail "a line comes twice"
+exit 0

@@ -1,0 +1,29 @@
+#!/bin/sh
+# check_worker.sh - doc/examples/worker.c works: what a worker that dies had is
+# done by another.
+set -u
+
+: "${srcdir=.}"
+. "$srcdir/tests/examples/common.sh"
+example worker
+
+# A session that its worker has not ended lasts 4 s: try until all is done.
+run 120 <<RUN
+ulimit -c 0
+"$program" one die two || exit 1
+until grep -q 'die, for time 2' "$work/said" 2>/dev/null; do
+	"$program" >>"$work/said" 2>>"$work/died"
+done
+exit 0
+RUN
+grep '^doing' "$work/said" >"$work/done"
+cat >"$work/expected" <<LIST
+doing one, for time 1
+doing die, for time 1
+doing two, for time 1
+doing die, for time 2
+LIST
+sort "$work/expected" >"$work/a"
+sort "$work/done" >"$work/b"
+diff "$work/a" "$work/b" || fail "not each was done as often as it should"
+exit 0

@@ -1,0 +1,30 @@
+# shellcheck shell=sh disable=SC2034 # for those who source it
+# installed.sh - what tests of an installed tree share: a folder "work", and
+# pkg-config, which finds there what has_pc put in and nothing else.
+#
+# The environment tells where the tree is: see tests/local.mk.  The default is
+# what make check has installed for these tests.
+: "${installed=$PWD/tests/installed}" "${flags=}"
+: "${libdir?}" "${pkgconfigdir?}"
+command -v pkg-config >/dev/null || exit 77
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+
+# has_pc NAME...: their .pc files can be found from now on.
+has_pc() {
+	for name; do
+		cp "$installed$pkgconfigdir/$name.pc" "$work/pc" || return
+	done
+}
+
+# The .pc files name the folders of the prefix; they are found in the tree, even
+# if the prefix is one that pkg-config takes to be searched anyway.
+PKG_CONFIG_SYSROOT_DIR=$installed
+PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
+PKG_CONFIG_LIBDIR=$work/pc
+unset PKG_CONFIG_PATH
+export PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_ALLOW_SYSTEM_CFLAGS \
+	PKG_CONFIG_ALLOW_SYSTEM_LIBS PKG_CONFIG_LIBDIR
+mkdir "$work/pc"
+has_pc kustos || exit 1
+libdir=$installed$libdir

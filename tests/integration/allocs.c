@@ -1,0 +1,51 @@
+/* allocs.c - every allocation of a call fails once. */
+#include "allocs.h"
+
+#include "inject.h"
+
+#include <check.h>
+
+#define MOST 300  /* allocations that no call reaches */
+#define HICCUPS 3 /* of a machine so busy that the client doubts its server */
+
+static bool well = true;
+
+void allocs_expect(bool so)
+{
+	well = well && so;
+}
+
+void allocs_disarm(void)
+{
+	inject_alloc(INJECT_PROGRAM, 0);
+	ck_assert(well);
+}
+
+void allocs_fail_each(const struct alloc_call *call,
+	void (*before)(const struct alloc_call *call),
+	void (*after)(const struct alloc_call *call, enum kustos_err err))
+{
+	int refused = 0, used = MOST, hiccups = 0, n;
+
+	for (n = 1; n <= used; n++) {
+		ck_assert_int_lt(n, MOST);
+		if (before != NULL)
+			before(call);
+		int made = inject_allocs(INJECT_PROGRAM);
+		inject_alloc(INJECT_PROGRAM, n);
+		enum kustos_err err = call->fn();
+		used = inject_allocs(INJECT_PROGRAM) - made;
+		allocs_disarm();
+		if (err == KUSTOS_EDISCONNECTED && hiccups++ < HICCUPS) {
+			after(call, err);
+			n--; /* once more */
+			continue;
+		}
+		ck_assert_msg(err == KUSTOS_OK || err == KUSTOS_ENOMEM,
+			"%s, allocation %d: %s", call->name, n,
+			kustos_err_name(err));
+		refused += err == KUSTOS_ENOMEM;
+		after(call, err);
+	}
+	ck_assert_int_gt(refused, 0);
+}

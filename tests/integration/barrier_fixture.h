@@ -1,0 +1,42 @@
+/*
+ * barrier_fixture.h - what tests of the barriers share: a simple barrier for each
+ * of the two clients of mutex_pair.h, on the node BARRIER; and ends of what was
+ * asked for.
+ */
+#ifndef TEST_BARRIER_FIXTURE_H
+#define TEST_BARRIER_FIXTURE_H
+
+#include <kustos/barrier.h>
+
+#include "mutex_pair.h"
+
+#define BARRIER "/barriers/b"
+
+/* The end of a wait. */
+struct end {
+	int calls; /* read with end_calls() */
+	enum kustos_err err;
+};
+
+/* A kustos_barrier_fn; "arg" is a struct end. */
+void end_told(void *arg, enum kustos_err err);
+int end_calls(const struct end *end);
+
+/* Wait for it, and return with what it came: "ms" as in test_eventually(). */
+enum kustos_err end_wait(const struct end *end, int ms);
+
+/* Wait until the server has so many watches on "path" and below it. */
+void watches_wait(int count);
+
+extern struct kustos_barrier *barrier, *barrier_others;
+
+/* Make both, once the clients are open; and end it all. */
+void barrier_pair_make(void);
+void barrier_pair_close(void);
+
+struct kustos_barrier *barrier_new(struct kustos_client *owner);
+void barrier_set(struct kustos_barrier *b);
+void barrier_remove(struct kustos_barrier *b);
+bool barrier_there(void);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * countdown_fixture.h - two latches on one path, of two clients, one of which has
+ * its connection through the proxy.
+ */
+#ifndef TEST_COUNTDOWN_FIXTURE_H
+#define TEST_COUNTDOWN_FIXTURE_H
+
+#include "barrier_fixture.h"
+
+#include "inject.h"
+
+#include <kustos/cancel.h>
+#include <kustos/countdown.h>
+
+#define LATCH "/countdowns/l"
+
+extern struct kustos_countdown *own, *others;
+
+struct kustos_countdown *make(struct kustos_client *owner, int count);
+void set_up(void);
+void tear_down(void);
+
+void set(struct kustos_countdown *c);
+void count_down(struct kustos_countdown *c, const char *id);
+void join(struct kustos_countdown *c, const char *id);
+enum kustos_err look(struct kustos_countdown *c);
+void await(struct kustos_countdown *c, struct end *end);
+
+/* All that was sent is answered, so who waits has looked, with a watch. */
+void settle(void);
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * test_claim_unfit.c - items that nobody is given: delivered too often, or no frames.
+ */
+#include "claim_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define T_MS 9000
+
+static void set_up(void)
+{
+	claim_pair_open(T_MS);
+}
+
+static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
+{
+	char *said = arg;
+
+	snprintf(said, 64, "%d %d %s", (int)why, moved, name);
+	__atomic_add_fetch(&said[64], 1, __ATOMIC_SEQ_CST);
+}
+
+static int count_of(const char *path)
+{
+	return raw_count_children(fixture_address(), path);
+}
+
+START_TEST(what_is_delivered_too_often_is_moved_with_its_key)
+{
+	static char said[65];
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_PRIORITY);
+	struct kustos_claims *some;
+	struct kustos_claim *claim;
+	struct raw_names names;
+
+	memset(said, 0, sizeof(said));
+	o.deliveries = 2;
+	o.dead_letters = DEAD;
+	o.unfit = unfit;
+	o.unfit_arg = said;
+	some = claims_new(client, FRAMED, &o);
+	claim_put_framed("queue-10000000A", "bad");
+	claim_put_framed("queue-10000000B", "good");
+	kustos_claim_release(claim_expect(some, "bad"));
+	claim = claim_expect(some, "bad");
+	ck_assert_int_eq(kustos_claim_deliveries(claim), 2);
+	kustos_claim_release(claim);
+	claim = claim_expect(some, "good");
+	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 1,
+		5000);
+	ck_assert_str_eq(said, "1 1 queue-10000000A0000000000");
+	claim_ack(claim, KUSTOS_OK);
+	ck_assert_int_eq(count_of(FRAMED), 0);
+	ck_assert_int_eq(raw_children(fixture_address(), DEAD, &names), 0);
+	ck_assert_int_eq(names.count, 1);
+	ck_assert_str_eq(names.names[0], "queue-10000000A0000000000");
+	raw_names_free(&names);
+	kustos_claims_destroy(some);
+	some = claims_new(client, DEAD, &o);
+	claim_ack(claim_expect(some, "bad"), KUSTOS_OK);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
+START_TEST(what_is_no_frame_is_told_and_left_or_moved)
+{
+	static char said[65];
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	struct kustos_claims *some;
+
+	memset(said, 0, sizeof(said));
+	o.unfit = unfit;
+	o.unfit_arg = said;
+	some = claims_new(client, FRAMED, &o);
+	claim_put_raw(FRAMED, "queue-", "plain", 5, NULL);
+	claim_put_framed("queue-", "good");
+	claim_ack(claim_expect(some, "good"), KUSTOS_OK);
+	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 1,
+		5000);
+	ck_assert_str_eq(said, "0 0 queue-0000000000");
+	check_err(claim_try(some), KUSTOS_EEMPTY);
+	check_err(claim_try(some), KUSTOS_EEMPTY);
+	ck_assert_int_eq(count_of(FRAMED), 1);
+	kustos_claims_destroy(some);
+	ck_assert_int_eq(said[64], 1);
+	o.corrupt = DEAD;
+	some = claims_new(client, FRAMED, &o);
+	check_err(claim_try(some), KUSTOS_EEMPTY);
+	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 2,
+		5000);
+	ck_assert_str_eq(said, "0 1 queue-0000000000");
+	ck_assert_int_eq(count_of(FRAMED), 0);
+	ck_assert_int_eq(count_of(DEAD), 1);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
+/* One of the same name comes, when the queue is made anew. */
+START_TEST(what_was_unfit_is_forgotten_with_its_node)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	struct kustos_claims *some = claims_new(client, FRAMED, &o);
+	char first[128], path[128];
+
+	claim_put_raw(FRAMED, "queue-", "plain", 5, first);
+	check_err(claim_try(some), KUSTOS_EEMPTY);
+	ck_assert_int_eq(raw_delete_tree(fixture_address(), FRAMED), 0);
+	if (_i == 0) /* else it does not see it go */
+		check_err(claim_try(some), KUSTOS_EEMPTY);
+	claim_put_raw(FRAMED, "queue-", "\0\1\0\1\1\0\0\0\1a\2", 11, path);
+	ck_assert_str_eq(path, first);
+	claim_ack(claim_expect(some, "a"), KUSTOS_OK);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
+struct last { /* what a callback does */
+	struct kustos_claims *claims;
+	int calls;
+};
+
+static void destroy_claims(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct last *last = arg;
+
+	(void)result;
+	check_err(err, KUSTOS_OK);
+	/* The news of it stands behind this callback. */
+	check_err(claim_try(last->claims), KUSTOS_EEMPTY);
+	kustos_claims_destroy(last->claims);
+	__atomic_add_fetch(&last->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+START_TEST(claims_may_end_in_a_callback_with_news_behind_it)
+{
+	static char said[65];
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	struct last last = { NULL, 0 };
+
+	memset(said, 0, sizeof(said));
+	o.unfit = unfit;
+	o.unfit_arg = said;
+	last.claims = claims_new(client, FRAMED, &o);
+	claim_put_raw(FRAMED, "queue-", "plain", 5, NULL);
+	check_err(kustos_sync_async(client, "/", SOON, NULL, destroy_claims,
+			  &last),
+		KUSTOS_OK);
+	test_eventually(__atomic_load_n(&last.calls, __ATOMIC_SEQ_CST) == 1,
+		5000);
+	ck_assert_int_eq(said[64], 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("claims, unfit items");
+	TCase *t = fixture_case(s, "two clients", 5);
+
+	tcase_add_checked_fixture(t, set_up, claim_pair_close);
+	tcase_add_test(t, what_is_delivered_too_often_is_moved_with_its_key);
+	tcase_add_test(t, what_is_no_frame_is_told_and_left_or_moved);
+	tcase_add_loop_test(t, what_was_unfit_is_forgotten_with_its_node, 0, 2);
+	tcase_add_test(t, claims_may_end_in_a_callback_with_news_behind_it);
+	return fixture_main(s);
+}

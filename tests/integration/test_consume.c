@@ -1,0 +1,295 @@
+/*
+ * test_consume.c - functions that are called for each item of a queue: taken for
+ * good, or claimed.
+ */
+#include "claim_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define T_MS 9000
+#define ITEMS 200
+
+/* What a consumer was called with. */
+struct seen {
+	pthread_mutex_t mutex;
+	int calls, items[ITEMS], max, inside, most;
+	enum kustos_verdict verdict; /* of the first time of each */
+	struct kustos_consumer *to_stop;
+	int failed;
+	enum kustos_err err;
+};
+
+static struct seen seen;
+
+static void set_up(void)
+{
+	memset(&seen, 0, sizeof(seen));
+	pthread_mutex_init(&seen.mutex, NULL);
+	claim_pair_open(T_MS);
+}
+
+static int calls(void)
+{
+	return __atomic_load_n(&seen.calls, __ATOMIC_SEQ_CST);
+}
+
+/* Returns for which time. */
+static int see(const struct kustos_item *item)
+{
+	int number = atoi(item->data), times;
+
+	ck_assert_int_lt(number, ITEMS);
+	pthread_mutex_lock(&seen.mutex);
+	times = ++seen.items[number];
+	pthread_mutex_unlock(&seen.mutex);
+	__atomic_add_fetch(&seen.calls, 1, __ATOMIC_SEQ_CST);
+	return times;
+}
+
+static void take(void *arg, struct kustos_item *const *items, size_t count)
+{
+	(void)arg;
+	ck_assert_uint_le(count, (size_t)seen.max);
+	for (size_t i = 0; i < count; i++)
+		see(items[i]);
+}
+
+static void failed(void *arg, enum kustos_err err, const char *name)
+{
+	(void)arg;
+	(void)name;
+	seen.err = err;
+	__atomic_add_fetch(&seen.failed, 1, __ATOMIC_SEQ_CST);
+}
+
+/* One more is inside. */
+static void enter(void)
+{
+	int inside = __atomic_add_fetch(&seen.inside, 1, __ATOMIC_SEQ_CST);
+	int most = __atomic_load_n(&seen.most, __ATOMIC_SEQ_CST);
+
+	while (inside > most &&
+		!__atomic_compare_exchange_n(&seen.most, &most, inside, false,
+			__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+}
+
+static enum kustos_verdict work(void *arg, struct kustos_claim *claim)
+{
+	(void)arg;
+	enter();
+	int times = see(kustos_claim_item(claim));
+	__atomic_sub_fetch(&seen.inside, 1, __ATOMIC_SEQ_CST);
+	if (times > 1 || seen.verdict != KUSTOS_VERDICT_KEEP)
+		return times > 1 ? KUSTOS_VERDICT_ACK : seen.verdict;
+	kustos_claim_release(claim);
+	return KUSTOS_VERDICT_KEEP;
+}
+
+static void check_all(int times)
+{
+	for (int i = 0; i < ITEMS; i++)
+		ck_assert_int_eq(seen.items[i], times);
+	test_eventually(queue_count() == 0, 5000);
+}
+
+START_TEST(a_consumer_takes_each_item_once)
+{
+	struct kustos_consumer *consumers[2] = { NULL };
+
+	seen.max = 20;
+	queue_put_numbers(queue, 0, ITEMS / 2);
+	check_err(kustos_queue_consume(queue, 20, take, failed, NULL,
+			  &consumers[0]),
+		KUSTOS_OK);
+	check_err(kustos_queue_consume(queue_others, 20, take, NULL, NULL,
+			  &consumers[1]),
+		KUSTOS_OK);
+	queue_put_numbers(queue, ITEMS / 2, ITEMS);
+	test_eventually(calls() == ITEMS, 10000);
+	kustos_consumer_stop(consumers[0]);
+	kustos_consumer_stop(consumers[1]);
+	check_all(1);
+	/* Nobody takes anything any more. */
+	queue_put(queue, "1");
+	queue_expect(queue_others, "1");
+	ck_assert_int_eq(seen.failed, 0);
+}
+END_TEST
+
+/* How many times each is seen, by the verdict of the first. */
+static const int times_seen[] = { 1, 2, 2, 2 };
+
+START_TEST(a_consumer_says_what_becomes_of_an_item)
+{
+	struct kustos_consumer *consumer = NULL;
+
+	seen.verdict = (enum kustos_verdict)_i;
+	queue_put_numbers(queue, 0, ITEMS);
+	check_err(kustos_claims_consume(claims, work, failed, NULL, &consumer),
+		KUSTOS_OK);
+	test_eventually(calls() == ITEMS * times_seen[_i], 20000);
+	kustos_consumer_stop(consumer);
+	check_all(times_seen[_i]);
+	ck_assert_int_eq(seen.most, 1);
+	ck_assert_int_eq(seen.failed, 0);
+}
+END_TEST
+
+START_TEST(consumers_of_one_object_share_its_items)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_consumer *consumers[3] = { NULL };
+	struct kustos_claims *eager;
+
+	o.ahead = 10;
+	eager = claims_new(client, QUEUE, &o);
+	queue_put_numbers(queue, 0, ITEMS);
+	for (int i = 0; i < 3; i++)
+		check_err(kustos_claims_consume(i < 2 ? eager : claims_others,
+				  work, failed, NULL, &consumers[i]),
+			KUSTOS_OK);
+	test_eventually(calls() == ITEMS, 20000);
+	for (int i = 0; i < 3; i++)
+		kustos_consumer_stop(consumers[i]);
+	kustos_claims_destroy(eager);
+	check_all(1);
+	ck_assert_int_eq(seen.failed, 0);
+}
+END_TEST
+
+/* Stopped at any moment, it has been called with each that is gone. */
+START_TEST(what_was_taken_when_a_consumer_was_stopped_is_not_lost)
+{
+	struct kustos_consumer *consumer = NULL;
+
+	seen.max = 4;
+	for (int i = 0; i < ITEMS / 4; i++) {
+		struct kustos_queue *one = queue_new(client);
+
+		queue_put_numbers(queue_others, 4 * i, 4 * i + 4);
+		check_err(kustos_queue_consume(one, 4, take, failed, NULL,
+				  &consumer),
+			KUSTOS_OK);
+		for (int ms = 0; ms < i % 8; ms++)
+			test_pause_1ms();
+		kustos_consumer_stop(consumer);
+		kustos_queue_destroy(one);
+		ck_assert_int_eq(calls() + queue_count(), 4 * i + 4);
+	}
+	ck_assert_int_gt(calls(), 0);
+}
+END_TEST
+
+static enum kustos_verdict stop_itself(void *arg, struct kustos_claim *claim)
+{
+	struct kustos_consumer **self = arg;
+
+	see(kustos_claim_item(claim));
+	/* It has been stored, at the latest, when this is so. */
+	while (__atomic_load_n(self, __ATOMIC_SEQ_CST) == NULL)
+		test_pause_1ms();
+	kustos_consumer_stop(*self);
+	return KUSTOS_VERDICT_ACK;
+}
+
+START_TEST(a_consumer_may_stop_itself)
+{
+	struct kustos_consumer *consumer = NULL, *made = NULL;
+
+	queue_put_numbers(queue, 0, 3);
+	check_err(kustos_claims_consume(claims, stop_itself, NULL, &consumer,
+			  &made),
+		KUSTOS_OK);
+	__atomic_store_n(&consumer, made, __ATOMIC_SEQ_CST);
+	test_eventually(queue_count() == 2, 5000);
+	ck_assert_int_eq(calls(), 1);
+	for (int i = 1; i < 3; i++)
+		claim_ack(claim_expect(claims_others, i == 1 ? "1" : "2"),
+			KUSTOS_OK);
+}
+END_TEST
+
+static enum kustos_verdict lose_marker(void *arg, struct kustos_claim *claim)
+{
+	(void)arg;
+	if (see(kustos_claim_item(claim)) == 1)
+		raw_delete(fixture_address(),
+			kustos_hold_path(kustos_claim_hold(claim)));
+	return KUSTOS_VERDICT_ACK;
+}
+
+START_TEST(S16_a_consumer_hears_that_an_item_was_lost)
+{
+	struct kustos_consumer *consumer = NULL;
+
+	queue_put(queue, "7");
+	check_err(kustos_claims_consume(claims, lose_marker, failed, NULL,
+			  &consumer),
+		KUSTOS_OK);
+	test_eventually(calls() == 2, 10000);
+	kustos_consumer_stop(consumer);
+	test_eventually(queue_count() == 0, 5000);
+	ck_assert_int_eq(seen.failed, 1);
+	check_err(seen.err, KUSTOS_ELOST);
+}
+END_TEST
+
+START_TEST(a_consumer_goes_on_after_cuts_and_sessions)
+{
+	struct kustos_consumer *consumer = NULL;
+
+	check_err(kustos_claims_consume(claims, work, failed, NULL, &consumer),
+		KUSTOS_OK);
+	for (int i = 0; i < 4; i++) {
+		queue_put_numbers(queue_others, ITEMS / 4 * i,
+			ITEMS / 4 * (i + 1));
+		if (i == 2)
+			client_kill_session(client);
+		else
+			proxy_cut(proxy);
+	}
+	test_eventually(queue_count() == 0, 20000);
+	kustos_consumer_stop(consumer);
+	for (int i = 0; i < ITEMS; i++)
+		ck_assert_int_ge(seen.items[i], 1);
+}
+END_TEST
+
+START_TEST(what_makes_no_sense_is_refused)
+{
+	struct kustos_consumer *none = NULL;
+
+	check_err(kustos_claims_consume(claims, NULL, NULL, NULL, &none),
+		KUSTOS_EINVAL);
+	check_err(kustos_claims_consume(NULL, work, NULL, NULL, &none),
+		KUSTOS_EINVAL);
+	check_err(kustos_queue_consume(queue, 0, take, NULL, NULL, &none),
+		KUSTOS_EINVAL);
+	check_err(
+		kustos_queue_consume(queue, SIZE_MAX, take, NULL, NULL, &none),
+		KUSTOS_EINVAL);
+	ck_assert_ptr_null(none);
+	kustos_consumer_stop(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("consumers");
+	TCase *t = fixture_case(s, "two clients", 10);
+
+	tcase_add_checked_fixture(t, set_up, claim_pair_close);
+	tcase_add_test(t, a_consumer_takes_each_item_once);
+	tcase_add_loop_test(t, a_consumer_says_what_becomes_of_an_item, 0, 4);
+	tcase_add_test(t, consumers_of_one_object_share_its_items);
+	tcase_add_test(t,
+		what_was_taken_when_a_consumer_was_stopped_is_not_lost);
+	tcase_add_test(t, a_consumer_may_stop_itself);
+	tcase_add_test(t, S16_a_consumer_hears_that_an_item_was_lost);
+	tcase_add_test(t, a_consumer_goes_on_after_cuts_and_sessions);
+	tcase_add_test(t, what_makes_no_sense_is_refused);
+	return fixture_main(s);
+}

@@ -1,0 +1,116 @@
+/*
+ * test_countdown_calls.c - calls of the count-down latch that end later: by
+ * callbacks, or with the latch destroyed meanwhile.
+ */
+#include "countdown_fixture.h"
+
+#include <pthread.h>
+
+static const enum inject_fault faults[] = { INJECT_FAIL_SEND,
+	INJECT_LOSE_REPLY };
+
+START_TEST(participants_take_part_by_callbacks)
+{
+	struct end ends[4] = { { .calls = 0 } };
+
+	set(own);
+	inject_frame(faults[_i], ZK_OP_CREATE2, 2);
+	check_err(kustos_countdown_join_async(own, "a", SOON, NULL, end_told,
+			  &ends[0]),
+		KUSTOS_OK);
+	check_err(end_wait(&ends[0], 5000), KUSTOS_OK);
+	ck_assert_int_eq(inject_fired(), 1);
+	ck_assert_int_eq(raw_count_children(fixture_address(), LATCH), 3);
+	check_err(look(others), KUSTOS_EBUSY);
+	for (int i = 1; i < 3; i++) {
+		inject_frame(faults[_i], ZK_OP_CREATE2, 1);
+		check_err(kustos_countdown_done_async(own, "a", SOON, NULL,
+				  end_told, &ends[i]),
+			KUSTOS_OK);
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+	}
+	/* Done, and so not alive: a number, a must, a done. */
+	test_eventually(raw_count_children(fixture_address(), LATCH) == 3,
+		5000);
+	ck_assert_int_eq(inject_fired(), 3);
+	check_err(kustos_countdown_done_async(own, "", SOON, NULL, end_told,
+			  &ends[3]),
+		KUSTOS_EINVAL);
+	check_err(kustos_countdown_join_async(own, "a", SOON, NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	check_err(look(others), KUSTOS_EBUSY);
+}
+END_TEST
+
+/* What is under way is told all the same, and leaves nobody alive. */
+START_TEST(L01_a_latch_is_destroyed_under_its_participants)
+{
+	struct end ends[2] = { { .calls = 0 } };
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/countdowns", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), LATCH, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), LATCH "/count-2", ""),
+		0);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CREATE2, 1);
+	check_err(kustos_countdown_join_async(own, "a", SOON, NULL, end_told,
+			  &ends[0]),
+		KUSTOS_OK);
+	check_err(kustos_countdown_done_async(own, "b", SOON, NULL, end_told,
+			  &ends[1]),
+		KUSTOS_OK);
+	test_eventually(raw_count_children(fixture_address(), LATCH) == 3,
+		5000);
+	kustos_countdown_destroy(own);
+	own = NULL;
+	ck_assert_int_eq(end_calls(&ends[0]) + end_calls(&ends[1]), 0);
+	inject_release();
+	check_err(end_wait(&ends[0], 5000), KUSTOS_ECLOSED);
+	check_err(end_wait(&ends[1], 5000), KUSTOS_OK);
+	/* A number, and one that is done. */
+	test_eventually(raw_count_children(fixture_address(), LATCH) == 2,
+		5000);
+}
+END_TEST
+
+static void *join_and_wait(void *arg)
+{
+	struct end *end = arg;
+
+	end_told(end, kustos_countdown_join(own, "a", SOON, NULL));
+	return NULL;
+}
+
+START_TEST(L01_a_latch_is_destroyed_under_a_call_that_waits)
+{
+	struct end end = { .calls = 0 };
+	struct kustos_countdown *destroyed = own;
+	pthread_t thread;
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/countdowns", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), LATCH, ""), 0);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CREATE2, 1);
+	pthread_create(&thread, NULL, join_and_wait, &end);
+	test_eventually(raw_count_children(fixture_address(), LATCH) == 1,
+		5000);
+	kustos_countdown_destroy(destroyed);
+	ck_assert_int_eq(end_calls(&end), 0);
+	inject_release();
+	pthread_join(thread, NULL);
+	own = NULL;
+	check_err(end_wait(&end, 5000), KUSTOS_ECLOSED);
+	test_eventually(raw_count_children(fixture_address(), LATCH) == 0,
+		5000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("count-down latch, calls");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t, participants_take_part_by_callbacks, 0, 2);
+	tcase_add_test(t, L01_a_latch_is_destroyed_under_its_participants);
+	tcase_add_test(t, L01_a_latch_is_destroyed_under_a_call_that_waits);
+	return fixture_main(s);
+}

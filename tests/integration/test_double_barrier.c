@@ -1,0 +1,277 @@
+/*
+ * test_double_barrier.c - members of a double barrier go in together and out
+ * together, or give up.
+ */
+#include "crew.h"
+
+#include <kustos/cancel.h>
+
+#include <stdlib.h>
+
+#define MANY 50
+
+START_TEST(they_go_in_together_and_out_together_round_after_round)
+{
+	crew_make(3);
+	for (int round = 0; round < 5; round++) {
+		member_enter(ours[0], &ends[0]);
+		member_enter(ours[1], &ends[1]);
+		step_await(2);
+		ck_assert_int_eq(end_calls(&ends[0]) + end_calls(&ends[1]), 0);
+		ck_assert(!kustos_double_barrier_inside(ours[0]));
+		check_err(kustos_double_barrier_enter(ours[2], SOON, NULL),
+			KUSTOS_OK);
+		for (int i = 0; i < 2; i++)
+			check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+		for (int i = 0; i < 3; i++)
+			ck_assert(kustos_double_barrier_inside(ours[i]));
+		step_await(4);
+		member_leave(ours[round % 3], &ends[0]);
+		member_leave(ours[(round + 1) % 3], &ends[1]);
+		/* The lowest one may stay until the last goes. */
+		test_eventually(
+			raw_count_children(fixture_address(), STEP) <= 3, 5000);
+		ck_assert_int_eq(end_calls(&ends[0]) + end_calls(&ends[1]), 0);
+		check_err(kustos_double_barrier_leave(ours[(round + 2) % 3],
+				  SOON, NULL),
+			KUSTOS_OK);
+		for (int i = 0; i < 2; i++)
+			check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+		step_check_empty();
+	}
+	crew_free();
+}
+END_TEST
+
+START_TEST(many_take_part)
+{
+	static struct kustos_double_barrier *m[MANY];
+	static struct end e[MANY];
+
+	for (int i = 0; i < MANY; i++)
+		m[i] = member_new(i % 2 ? client : other, MANY);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < MANY; i++)
+			member_enter(m[i], &e[i]);
+		for (int i = 0; i < MANY; i++)
+			check_err(end_wait(&e[i], 10000), KUSTOS_OK);
+		for (int i = 0; i < MANY; i++)
+			member_leave(m[i], &e[i]);
+		for (int i = 0; i < MANY; i++)
+			check_err(end_wait(&e[i], 10000), KUSTOS_OK);
+		step_check_empty();
+	}
+	for (int i = 0; i < MANY; i++)
+		kustos_double_barrier_destroy(m[i]);
+}
+END_TEST
+
+START_TEST(the_last_member_enters_in_two_round_trips)
+{
+	struct kustos_double_barrier *m = member_new(client, 1);
+
+	check_err(kustos_double_barrier_enter(m, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_double_barrier_leave(m, SOON, NULL), KUSTOS_OK);
+	proxy_reset_counts(proxy);
+	check_err(kustos_double_barrier_enter(m, SOON, NULL), KUSTOS_OK);
+	/* Two are in one flight with the creation of the node. */
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 2);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_EXISTS), 1);
+	check_err(kustos_double_barrier_enter(m, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_double_barrier_leave(m, SOON, NULL), KUSTOS_OK);
+	/* A look, and both deletions in one flight. */
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 2);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 2);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_EXISTS), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_GET), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_DELETE), 2);
+	kustos_double_barrier_destroy(m);
+	watches_wait(0);
+}
+END_TEST
+
+/* "ready" of a round whose members are dead. */
+static void leave_ready_behind(void)
+{
+	(void)raw_create(fixture_address(), "/barriers", "");
+	(void)raw_create(fixture_address(), STEP, "");
+	ck_assert_int_eq(raw_create(fixture_address(), READY, ""), 0);
+}
+
+START_TEST(L18_a_leftover_ready_lets_nobody_in)
+{
+	leave_ready_behind();
+	crew_make(3);
+	member_enter(ours[0], &ends[0]);
+	/* Who finds itself alone with it removes it. */
+	test_eventually(
+		raw_exists(fixture_address(), READY, NULL) == RAW_NONODE, 5000);
+	if (_i == 1) /* left behind by one of kazoo's that is late */
+		leave_ready_behind();
+	member_enter(ours[1], &ends[1]);
+	step_await(2 + _i);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+	pair_flush();
+	if (_i == 0)
+		ck_assert_int_eq(end_calls(&ends[0]), 0);
+	ck_assert_int_eq(end_calls(&ends[1]), 0);
+	member_enter(ours[2], &ends[2]);
+	for (int i = 0; i < 3; i++)
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+	crew_leave();
+	step_check_empty();
+	crew_free();
+}
+END_TEST
+
+/* The next round's first member is there before the last of this one is out. */
+START_TEST(who_leaves_does_not_wait_for_the_next_round)
+{
+	struct kustos_double_barrier *early = member_new(other, 3);
+	struct end e;
+
+	crew_make(3);
+	crew_enter();
+	member_leave(ours[1], &ends[1]);
+	member_leave(ours[2], &ends[2]);
+	/* One of the two may stay until the last goes. */
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+	kustos_double_barrier_destroy(early);
+	early = member_new(other, 4); /* so that it has to wait */
+	member_enter(early, &e);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_double_barrier_leave(ours[0], SOON, NULL), KUSTOS_OK);
+	for (int i = 1; i < 3; i++)
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+	ck_assert_int_eq(end_calls(&e), 0);
+	kustos_double_barrier_destroy(early);
+	check_err(end_wait(&e, 3000), KUSTOS_ECLOSED);
+	step_await(0);
+	crew_free();
+}
+END_TEST
+
+START_TEST(L18_a_deadline_or_a_cancel_ends_each_phase_and_leaves_nothing)
+{
+	struct kustos_cancel *cancel = NULL;
+	struct end e = { .calls = 0 };
+
+	crew_make(2);
+	check_err(
+		kustos_double_barrier_enter(ours[0], kustos_after_ms(30), NULL),
+		KUSTOS_ETIMEDOUT);
+	step_await(0);
+	check_err(kustos_double_barrier_enter(ours[0], KUSTOS_NOW, NULL),
+		KUSTOS_EBUSY);
+	step_await(0);
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	check_err(kustos_double_barrier_enter_async(ours[0], SOON, cancel,
+			  end_told, &e),
+		KUSTOS_OK);
+	step_await(1);
+	check_err(kustos_double_barrier_enter(ours[0], SOON, NULL),
+		KUSTOS_EBUSY);
+	check_err(kustos_double_barrier_leave(ours[0], SOON, NULL),
+		KUSTOS_EBUSY);
+	kustos_cancel_fire(cancel);
+	check_err(end_wait(&e, 3000), KUSTOS_ECANCELED);
+	step_await(0);
+	for (int i = 0; i < 3; i++) {
+		crew_enter();
+		enum kustos_err err = i < 2
+			? kustos_double_barrier_leave(ours[i],
+				  i == 0 ? kustos_after_ms(30) : KUSTOS_NOW,
+				  NULL)
+			: kustos_double_barrier_leave(ours[0], SOON, cancel);
+		check_err(err,
+			i == 0		 ? KUSTOS_ETIMEDOUT
+				: i == 1 ? KUSTOS_EBUSY
+					 : KUSTOS_ECANCELED);
+		/* Before it began, it is still in. */
+		if (i == 2)
+			check_err(kustos_double_barrier_leave(ours[0],
+					  KUSTOS_NOW, NULL),
+				KUSTOS_EBUSY);
+		check_err(kustos_double_barrier_leave(ours[i == 1 ? 0 : 1],
+				  SOON, NULL),
+			KUSTOS_OK);
+		step_await(0);
+	}
+	kustos_cancel_destroy(cancel);
+	crew_free();
+	watches_wait(0);
+}
+END_TEST
+
+/* While it waits to get in, and to get out. */
+START_TEST(L01_who_waits_is_told_when_its_member_ends_and_is_out)
+{
+	crew_make(2);
+	if (_i == 0) {
+		member_enter(ours[0], &ends[0]);
+		step_await(1);
+	} else {
+		crew_enter();
+		member_leave(ours[0], &ends[0]);
+	}
+	ck_assert_int_eq(end_calls(&ends[0]), 0);
+	kustos_double_barrier_destroy(ours[0]);
+	ours[0] = NULL;
+	check_err(end_wait(&ends[0], 3000), KUSTOS_ECLOSED);
+	if (_i == 1)
+		check_err(kustos_double_barrier_leave(ours[1], SOON, NULL),
+			KUSTOS_OK);
+	step_await(0);
+	crew_free();
+	ck_assert_int_eq(end_calls(&ends[0]), 1);
+}
+END_TEST
+
+START_TEST(wrong_arguments_are_refused)
+{
+	struct kustos_double_barrier *m = NULL;
+
+	check_err(kustos_double_barrier_create(NULL, STEP, 1, NULL, &m),
+		KUSTOS_EINVAL);
+	check_err(kustos_double_barrier_create(client, "/", 1, NULL, &m),
+		KUSTOS_EINVAL);
+	check_err(kustos_double_barrier_create(client, "x", 1, NULL, &m),
+		KUSTOS_EINVAL);
+	check_err(kustos_double_barrier_create(client, STEP, 0, NULL, &m),
+		KUSTOS_EINVAL);
+	check_err(kustos_double_barrier_create(client, STEP, 1, NULL, NULL),
+		KUSTOS_EINVAL);
+	ck_assert_ptr_null(m);
+	check_err(kustos_double_barrier_enter(NULL, SOON, NULL), KUSTOS_EINVAL);
+	check_err(kustos_double_barrier_leave(NULL, SOON, NULL), KUSTOS_EINVAL);
+	m = member_new(client, 1);
+	check_err(kustos_double_barrier_enter_async(m, SOON, NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_double_barrier_leave_async(m, SOON, NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	ck_assert(!kustos_double_barrier_inside(NULL));
+	kustos_double_barrier_destroy(m);
+	kustos_double_barrier_destroy(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("double barrier");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_checked_fixture(t, crew_set_up, crew_tear_down);
+	tcase_add_test(t,
+		they_go_in_together_and_out_together_round_after_round);
+	tcase_add_test(t, many_take_part);
+	tcase_add_test(t, the_last_member_enters_in_two_round_trips);
+	tcase_add_loop_test(t, L18_a_leftover_ready_lets_nobody_in, 0, 2);
+	tcase_add_test(t, who_leaves_does_not_wait_for_the_next_round);
+	tcase_add_test(t,
+		L18_a_deadline_or_a_cancel_ends_each_phase_and_leaves_nothing);
+	tcase_add_loop_test(t,
+		L01_who_waits_is_told_when_its_member_ends_and_is_out, 0, 2);
+	tcase_add_test(t, wrong_arguments_are_refused);
+	return fixture_main(s);
+}

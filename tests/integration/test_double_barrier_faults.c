@@ -1,0 +1,202 @@
+/*
+ * test_double_barrier_faults.c - the same, while frames, connections, sessions
+ * and nodes fail.
+ */
+#include "crew.h"
+#include "inject.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void set_up(void)
+{
+	inject_reset();
+	crew_set_up();
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	crew_tear_down();
+}
+
+START_TEST(L18_a_member_that_dies_before_all_are_in_is_not_counted)
+{
+	crew_make(3);
+	member_enter(ours[0], &ends[0]);
+	step_await(1);
+	member_enter(ours[1], &ends[1]);
+	step_await(2);
+	kustos_double_barrier_destroy(ours[0]);
+	check_err(end_wait(&ends[0], 3000), KUSTOS_ECLOSED);
+	step_await(1);
+	member_enter(ours[2], &ends[2]);
+	step_await(2);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(end_calls(&ends[1]) + end_calls(&ends[2]), 0);
+	ours[0] = member_new(client, 3);
+	member_enter(ours[0], &ends[0]);
+	for (int i = 0; i < 3; i++)
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+	crew_leave();
+	crew_free();
+}
+END_TEST
+
+/* While all are in; while others wait for it to leave; and who leaves itself. */
+START_TEST(L18_a_member_that_dies_lets_the_others_out)
+{
+	crew_make(3);
+	crew_enter();
+	if (_i == 2)
+		member_leave(ours[0], &ends[0]);
+	if (_i > 0) {
+		member_leave(ours[1], &ends[1]);
+		check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+		pair_flush();
+		ck_assert_int_eq(end_calls(&ends[1]), 0);
+	}
+	client_kill_session(client);
+	if (_i == 0)
+		member_leave(ours[1], &ends[1]);
+	member_leave(ours[2], &ends[2]);
+	for (int i = 1; i < 3; i++)
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+	client_wait_epoch(client, 1, 8000);
+	ck_assert(!kustos_double_barrier_inside(ours[0]));
+	if (_i == 2)
+		check_err(end_wait(&ends[0], 5000), KUSTOS_OK);
+	else
+		check_err(kustos_double_barrier_leave(ours[0], SOON, NULL),
+			KUSTOS_ELOST);
+	check_err(kustos_double_barrier_leave(ours[0], SOON, NULL),
+		KUSTOS_ENOTHELD);
+	step_check_empty();
+	crew_enter(); /* and the next round is one of all */
+	crew_leave();
+	crew_free();
+}
+END_TEST
+
+START_TEST(S12_a_cut_or_a_new_session_lets_nobody_in)
+{
+	crew_make(2);
+	member_enter(ours[0], &ends[0]);
+	step_await(1);
+	watches_wait(2); /* its node, and "ready" */
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_CONNECTED, 5000);
+	pair_flush();
+	ck_assert_int_eq(end_calls(&ends[0]), 0);
+	client_kill_session(client);
+	client_wait_epoch(client, 1, 8000);
+	step_await(1);
+	watches_wait(2); /* its node, and "ready" */
+	pair_flush();
+	ck_assert_int_eq(end_calls(&ends[0]), 0);
+	if (_i == 1) { /* the other comes while nothing can be heard of it */
+		inject_connect(ECONNREFUSED);
+		proxy_cut(proxy);
+		client_wait(client, KUSTOS_SUSPENDED, 2000);
+	}
+	member_enter(ours[1], &ends[1]);
+	if (_i == 1) /* its node is there all the same */
+		check_err(end_wait(&ends[1], 5000), KUSTOS_OK);
+	inject_connect(0);
+	for (int i = 0; i < 2; i++)
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+	crew_leave();
+	crew_free();
+}
+END_TEST
+
+static const int codes[] = { ZK_OP_CREATE2, ZK_OP_EXISTS, ZK_OP_CHILDREN2,
+	ZK_OP_GET, ZK_OP_DELETE, ZK_OP_SYNC, ZK_OP_CREATE_CONTAINER };
+#define CODES 7
+#define POINTS 3
+#define FAULTS (CODES * POINTS * 2)
+
+START_TEST(S06_a_fault_at_any_frame_of_a_round_changes_nothing)
+{
+	bool applied = _i / CODES / POINTS == 1;
+
+	crew_make(3);
+	inject_frame(applied ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
+		codes[_i % CODES], 1 + _i / CODES % POINTS);
+	for (int round = 0; round < 2; round++) {
+		crew_enter();
+		for (int i = 0; i < 3; i++)
+			ck_assert(kustos_double_barrier_inside(ours[i]));
+		ck_assert_int_eq(raw_count_children(fixture_address(), STEP),
+			4);
+		crew_leave();
+		step_check_empty();
+	}
+	crew_free();
+}
+END_TEST
+
+/* Its node is made, and nobody is told, when the session ends. */
+START_TEST(L18_re_entering_after_a_cut_finds_no_node_in_the_way)
+{
+	crew_make(2);
+	crew_enter();
+	crew_leave();
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_CREATE2, 1);
+	inject_connect(ECONNREFUSED);
+	member_enter(ours[0], &ends[0]);
+	test_eventually(inject_fired() == 1, 5000);
+	step_await(1);
+	if (_i == 1)
+		client_kill_session(client);
+	inject_connect(0);
+	client_wait(client, KUSTOS_CONNECTED, 8000);
+	step_await(1);
+	member_enter(ours[1], &ends[1]);
+	for (int i = 0; i < 2; i++)
+		check_err(end_wait(&ends[i], 8000), KUSTOS_OK);
+	crew_leave();
+	crew_free();
+}
+END_TEST
+
+START_TEST(a_parent_that_is_deleted_is_made_again)
+{
+	crew_make(2);
+	member_enter(ours[0], &ends[0]);
+	step_await(1);
+	ck_assert_int_eq(raw_delete_tree(fixture_address(), STEP), 0);
+	/* It has lost its node, and learns of it when it looks again. */
+	proxy_cut(proxy);
+	client_kill_session(client);
+	step_await(1);
+	member_enter(ours[1], &ends[1]);
+	for (int i = 0; i < 2; i++)
+		check_err(end_wait(&ends[i], 8000), KUSTOS_OK);
+	ck_assert_int_eq(raw_delete_tree(fixture_address(), STEP), 0);
+	/* Who has waited watches its node, and may have heard of that. */
+	enum kustos_err err = kustos_double_barrier_leave(ours[0], SOON, NULL);
+	ck_assert(err == KUSTOS_OK || err == KUSTOS_ELOST);
+	check_err(kustos_double_barrier_leave(ours[1], SOON, NULL), KUSTOS_OK);
+	crew_free();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("double barrier, faults");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t,
+		L18_a_member_that_dies_before_all_are_in_is_not_counted);
+	tcase_add_loop_test(t, L18_a_member_that_dies_lets_the_others_out, 0,
+		3);
+	tcase_add_loop_test(t, S12_a_cut_or_a_new_session_lets_nobody_in, 0, 2);
+	tcase_add_loop_test(t,
+		S06_a_fault_at_any_frame_of_a_round_changes_nothing, 0, FAULTS);
+	tcase_add_loop_test(t,
+		L18_re_entering_after_a_cut_finds_no_node_in_the_way, 0, 2);
+	tcase_add_test(t, a_parent_that_is_deleted_is_made_again);
+	return fixture_main(s);
+}

@@ -1,0 +1,149 @@
+/*
+ * test_flush.c - a flush ends with the last of what it waits for, and needs
+ * nothing else to happen.
+ */
+#include "client_fixture.h"
+#include "inject.h"
+#include "proxy.h"
+
+#include <kustos/cancel.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* So long that no heartbeat comes by: the first is sent after an eighth. */
+#define T_MS 60000
+#define BEAT_MS (T_MS / 8)
+#define SHORT_MS 200
+#define SOON kustos_after_ms(PATIENCE_MS)
+
+static struct proxy *proxy;
+static struct kustos_client *client;
+
+static void set_up(void)
+{
+	inject_reset();
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	client = client_connected(proxy_address(proxy), T_MS);
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	client_close(client);
+	proxy_free(proxy);
+}
+
+/* A thread in a flush. */
+struct flush {
+	pthread_t thread;
+	enum kustos_err err;
+	atomic_bool over;
+};
+
+static void *flush_main(void *arg)
+{
+	struct flush *flush = arg;
+
+	flush->err = kustos_client_flush(client, SOON, NULL);
+	flush->over = true;
+	return NULL;
+}
+
+static void flush_start(struct flush *flush)
+{
+	flush->over = false;
+	ck_assert_int_eq(
+		pthread_create(&flush->thread, NULL, flush_main, flush), 0);
+	test_never(flush->over, SHORT_MS);
+}
+
+/* It ends before a heartbeat could have helped it. */
+static void flush_ends(struct flush *flush, int64_t since_ms)
+{
+	test_eventually(flush->over, BEAT_MS);
+	ck_assert_int_lt(test_now_ms() - since_ms, BEAT_MS);
+	pthread_join(flush->thread, NULL);
+	ck_assert_int_eq(flush->err, KUSTOS_OK);
+}
+
+/* What a caller gave up is still on its way; its answer, which nobody wants, is
+   what the flush waits for. */
+START_TEST(a_flush_ends_with_an_answer_that_nobody_wants)
+{
+	struct flush flush;
+	int64_t start = test_now_ms();
+
+	proxy_set_mode(proxy, PROXY_HOLD);
+	ck_assert_int_eq(kustos_exists(client, "/", kustos_after_ms(SHORT_MS),
+				 NULL, NULL),
+		KUSTOS_ETIMEDOUT);
+	flush_start(&flush);
+	proxy_set_mode(proxy, PROXY_PASS);
+	flush_ends(&flush, start);
+}
+END_TEST
+
+/* Nothing was sent, and nothing can be: the end of the operation is all. */
+START_TEST(a_flush_ends_with_an_operation_that_was_never_sent)
+{
+	struct flush flush;
+	struct completions done = { 0 };
+	struct kustos_cancel *cancel;
+	int64_t start = test_now_ms();
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	ck_assert_int_eq(kustos_exists_async(client, "/", SOON, cancel,
+				 count_completion, &done),
+		KUSTOS_OK);
+	flush_start(&flush);
+	kustos_cancel_fire(cancel);
+	flush_ends(&flush, start);
+	ck_assert_int_eq(kustos_client_state(client), KUSTOS_SUSPENDED);
+	test_eventually(completions_of(&done) == 1, 100);
+	ck_assert_int_eq(done.err, KUSTOS_ECANCELED);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+/* What begins after it is none of its business. */
+START_TEST(a_flush_does_not_wait_for_what_comes_later)
+{
+	struct flush flush;
+	struct completions done = { 0 };
+	int64_t start = test_now_ms();
+
+	/* In the server's order, the second of two answers. */
+	proxy_set_mode(proxy, PROXY_HOLD);
+	ck_assert_int_eq(kustos_exists_async(client, "/", SOON, NULL,
+				 count_completion, &done),
+		KUSTOS_OK);
+	flush_start(&flush);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_GET, 1);
+	ck_assert_int_eq(kustos_get_async(client, "/", SOON, NULL,
+				 count_completion, &done),
+		KUSTOS_OK);
+	proxy_set_mode(proxy, PROXY_PASS);
+	flush_ends(&flush, start);
+	test_eventually(completions_of(&done) == 1, 100);
+	inject_release();
+	test_eventually(completions_of(&done) == 2, 1000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("flush");
+	TCase *t = fixture_case(s, "flush", 20);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, a_flush_ends_with_an_answer_that_nobody_wants);
+	tcase_add_test(t, a_flush_ends_with_an_operation_that_was_never_sent);
+	tcase_add_test(t, a_flush_does_not_wait_for_what_comes_later);
+	return fixture_main(s);
+}

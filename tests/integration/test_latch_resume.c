@@ -1,0 +1,277 @@
+/*
+ * test_latch_resume.c - a program that ended without a word comes again within
+ * the timeout of its session, and goes on with what it had.
+ */
+#include "child.h"
+#include "latch_fixture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define T_MS 20000
+#define QUIET_MS 100
+#define LATCHES 2
+
+static struct child former; /* whose memory is its own */
+static struct kustos_client *client, *other;
+static struct runner runners[LATCHES], rival;
+static struct kustos_ticket ticket;
+
+static void say_ticket(int fd, struct kustos_client *c)
+{
+	struct kustos_ticket t;
+	char line[128];
+	int len;
+
+	check_err(kustos_client_ticket(c, &t), KUSTOS_OK);
+	len = snprintf(line, sizeof(line), "%llx ", (long long)t.session_id);
+	for (size_t i = 0; i < sizeof(t.password); i++)
+		len += snprintf(line + len, sizeof(line) - (size_t)len, "%02x",
+			t.password[i]);
+	(void)child_say(fd, line);
+}
+
+static void hear_ticket(void)
+{
+	char line[128];
+	unsigned long long id;
+	int at;
+
+	ck_assert_int_eq(child_hear(former.fd, line, sizeof(line), PATIENCE_MS),
+		0);
+	ck_assert_int_eq(sscanf(line, "%llx %n", &id, &at), 1);
+	ticket.session_id = (int64_t)id;
+	for (size_t i = 0; i < sizeof(ticket.password); i++) {
+		unsigned byte;
+
+		ck_assert_int_eq(sscanf(line + at + 2 * i, "%2x", &byte), 1);
+		ticket.password[i] = (unsigned char)byte;
+	}
+}
+
+/* Latches "0" and "1" on LINE, and then whatever comes. */
+static int former_main(int fd, void *arg)
+{
+	struct kustos_client *c = client_connected(fixture_address(), T_MS);
+	static const char *const ids[LATCHES] = { "0", "1" };
+
+	(void)arg;
+	for (int i = 0; i < LATCHES; i++) {
+		runner_run(&runners[i], c, ids[i]);
+		line_wait(i + 1);
+	}
+	runner_leads(&runners[0]);
+	say_ticket(fd, c);
+	(void)child_expect(fd, "look", PATIENCE_MS);
+	for (int64_t end = test_now_ms() + PATIENCE_MS;
+		kustos_latch_leads(runners[0].latch) && test_now_ms() < end;)
+		test_pause_1ms();
+	(void)child_say(fd, "lost");
+	(void)child_expect(fd, "never", PATIENCE_MS);
+	return 0;
+}
+
+static void set_up(void)
+{
+	ck_assert_int_eq(child_start(&former, former_main, NULL), 0);
+	hear_ticket();
+	other = client_connected(fixture_address(), T_MS);
+	runner_run(&rival, other, "rival");
+	line_wait(LATCHES + 1);
+}
+
+static void tear_down(void)
+{
+	child_end(&former);
+	kustos_latch_destroy(rival.latch);
+	client_close(client);
+	client_close(other);
+}
+
+static void come_again(void)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+
+	o.resume = &ticket;
+	client = client_open_with(&o);
+	client_wait(client, KUSTOS_CONNECTED, 5000);
+}
+
+static void resume(struct runner *r, const char *id)
+{
+	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+
+	o.id = id;
+	o.resume = 1;
+	runner_make_with(r, client, o);
+	check_err(kustos_latch_start(r->latch), KUSTOS_OK);
+}
+
+static void kill_former(void)
+{
+	ck_assert_int_eq(kill(former.pid, SIGKILL), 0);
+	ck_assert_int_eq(child_wait(&former, PATIENCE_MS), 128 + SIGKILL);
+}
+
+START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
+{
+	char first[NODE_SIZE], second[NODE_SIZE];
+
+	node_at(0, first);
+	node_at(1, second);
+	kill_former();
+	come_again();
+	ck_assert(client_session_id(client) == ticket.session_id);
+	/* In whichever order: each finds its own. */
+	resume(&runners[_i], _i ? "1" : "0");
+	resume(&runners[1 - _i], _i ? "0" : "1");
+	runner_leads(&runners[0]);
+	ck_assert_str_eq(runners[0].node, first);
+	check_term(&runners[0], client);
+	ck_assert_int_eq(line_count(), LATCHES + 1);
+	test_never(runners[1].gains + rival.gains > 0, QUIET_MS);
+	/* And can do what a leader can. */
+	check_err(kustos_latch_set_data(runners[0].latch, "x", 1, SOON, NULL),
+		KUSTOS_OK);
+	runner_end(&runners[0]);
+	runner_leads(&runners[1]);
+	ck_assert_str_eq(runners[1].node, second);
+	runner_end(&runners[1]);
+	runner_leads(&rival);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(line_count(), 1);
+}
+END_TEST
+
+START_TEST(what_says_something_else_is_taken_over_by_the_last)
+{
+	struct raw *raw = raw_open(fixture_address(), T_MS);
+	char first[NODE_SIZE], data[32] = "";
+
+	node_at(0, first);
+	kill_former();
+	come_again();
+	resume(&runners[1], "1");
+	resume(&runners[0], "renamed");
+	runner_leads(&runners[0]);
+	ck_assert_str_eq(runners[0].node, first);
+	/* It may lead before that is written. */
+	test_eventually(raw_do_get(raw, first, data, sizeof(data), NULL) == 0 &&
+			strcmp(data, "renamed") == 0,
+		5000);
+	raw_close(raw);
+	runner_end(&runners[0]);
+	runner_end(&runners[1]);
+}
+END_TEST
+
+/* As when the process died between a new node and the end of the one before. */
+START_TEST(a_second_node_that_says_the_same_does_not_stay_in_the_way)
+{
+	static const char path[] = LINE
+		"/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-";
+	char last[NODE_SIZE];
+
+	kill_former();
+	come_again();
+	check_err(kustos_create(client, path, "0", 1,
+			  KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL, SOON, NULL,
+			  NULL, NULL),
+		KUSTOS_OK);
+	line_wait(LATCHES + 2);
+	node_at(LATCHES + 1, last);
+	resume(&runners[0], "0");
+	line_wait(LATCHES + 1);
+	resume(&runners[1], "1");
+	runner_leads(&runners[1]);
+	runner_end(&runners[1]);
+	runner_leads(&rival);
+	kustos_latch_close(rival.latch, 1);
+	runner_leads(&runners[0]);
+	ck_assert_str_eq(runners[0].node, last);
+	runner_end(&runners[0]);
+}
+END_TEST
+
+/* Too late, or without the wish. */
+START_TEST(who_comes_too_late_stands_in_line_like_others)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+
+	kill_former();
+	if (_i == 0) {
+		struct kustos_client *end = NULL;
+
+		o.resume = &ticket;
+		end = client_open_with(&o);
+		client_wait(end, KUSTOS_CONNECTED, 5000);
+		client_kill_session(end);
+		client_drop(end);
+	} else {
+		ticket.password[3] ^= 1; /* the server takes it for expired */
+	}
+	come_again();
+	ck_assert(client_session_id(client) != ticket.session_id);
+	resume(&runners[0], "0");
+	if (_i == 0) {
+		runner_leads(&rival);
+		line_wait(2);
+	} else {
+		line_wait(LATCHES + 2);
+	}
+	test_never(runners[0].gains > 0, QUIET_MS);
+	runner_end(&runners[0]);
+}
+END_TEST
+
+/* It was wrong to say that it has ended. */
+START_TEST(S03_one_that_lives_after_all_finds_out)
+{
+	come_again();
+	resume(&runners[0], "0");
+	ck_assert_int_eq(child_say(former.fd, "look"), 0);
+	ck_assert(child_expect(former.fd, "lost", PATIENCE_MS));
+	kill_former();
+	/* Whoever it is then, there is one. */
+	test_eventually(kustos_latch_leads(runners[0].latch) !=
+			kustos_latch_leads(rival.latch),
+		PATIENCE_MS / TEST_SLOW);
+	runner_end(&runners[0]);
+}
+END_TEST
+
+START_TEST(a_ticket_needs_a_session)
+{
+	struct kustos_client *c = client_open("127.0.0.1:1", T_MS);
+	struct kustos_ticket t;
+
+	check_err(kustos_client_ticket(c, &t), KUSTOS_EDISCONNECTED);
+	check_err(kustos_client_ticket(c, NULL), KUSTOS_EINVAL);
+	check_err(kustos_client_ticket(NULL, &t), KUSTOS_EINVAL);
+	client_drop(c);
+	kill_former();
+	come_again();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("latch, resumed");
+	TCase *t = fixture_case(s, "one server", 20);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t, a_leader_that_comes_again_leads_on_in_its_term,
+		0, 2);
+	tcase_add_test(t, what_says_something_else_is_taken_over_by_the_last);
+	tcase_add_test(t,
+		a_second_node_that_says_the_same_does_not_stay_in_the_way);
+	tcase_add_loop_test(t, who_comes_too_late_stands_in_line_like_others, 0,
+		2);
+	tcase_add_test(t, S03_one_that_lives_after_all_finds_out);
+	tcase_add_test(t, a_ticket_needs_a_session);
+	return fixture_main(s);
+}

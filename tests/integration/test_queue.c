@@ -1,0 +1,326 @@
+/*
+ * test_queue.c - a simple queue: put, taken once each and in order, waited for, and
+ * looked at.
+ */
+#include "queue_fixture.h"
+
+#include <kustos/cancel.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define T_MS 9000
+
+static void set_up(void)
+{
+	queue_pair_open(T_MS);
+}
+
+START_TEST(what_was_put_is_taken_once_and_in_order)
+{
+	check_err(queue_try(queue), KUSTOS_EEMPTY);
+	queue_put(queue, "a");
+	queue_put(queue_others, "b");
+	queue_put(queue, "");
+	ck_assert_int_eq(queue_count(), 3);
+	queue_expect(queue_others, "a");
+	queue_expect(queue_others, "b");
+	queue_expect(queue, "");
+	check_err(queue_try(queue), KUSTOS_EEMPTY);
+	check_err(queue_try(queue_others), KUSTOS_EEMPTY);
+	ck_assert_int_eq(queue_count(), 0);
+}
+END_TEST
+
+START_TEST(many_are_put_and_taken_in_few_transactions)
+{
+	queue_put(queue, "x");
+	queue_expect(queue, "x");
+	proxy_reset_counts(proxy);
+	queue_put_numbers(queue, 0, 1000);
+	ck_assert_int_le(proxy_count(proxy, ZK_OP_MULTI), 8);
+	queue_expect_numbers(queue, 0, 1000);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_GET), 1000 - 64); /* own */
+	ck_assert_int_le(proxy_count(proxy, ZK_OP_MULTI), 8 + 16);
+	check_err(queue_try(queue), KUSTOS_EEMPTY);
+}
+END_TEST
+
+/* QUEUE_LENGTH is how long; 100,000 take half a minute. */
+START_TEST(P12_a_long_queue_is_listed_once_and_taken_in_order)
+{
+	const char *text = getenv("QUEUE_LENGTH");
+	int length = text != NULL ? atoi(text) : 5000;
+
+	queue_put_numbers(queue_others, 0, length);
+	queue_expect(queue, "0");
+	pair_flush();
+	proxy_reset_counts(proxy);
+	queue_expect_numbers(queue, 1, length);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 0);
+	ck_assert_int_le(proxy_count(proxy, ZK_OP_MULTI), length / 64 + 64);
+	check_err(queue_try(queue), KUSTOS_EEMPTY);
+}
+END_TEST
+
+/* Each waits for whatever comes, and all comes. */
+#define CONSUMERS 8
+#define SHARED_ITEMS 800
+
+START_TEST(L27_eight_consumers_leave_nothing_and_wait_for_nothing)
+{
+	static bool had[SHARED_ITEMS];
+	static struct taken taken[CONSUMERS];
+	struct kustos_queue *queues[CONSUMERS];
+	int left = SHARED_ITEMS;
+	bool more = true;
+
+	memset(had, 0, sizeof(had));
+	for (int i = 0; i < CONSUMERS; i++)
+		queues[i] = queue_new(i % 2 ? client : other);
+	queue_put_numbers(queue, 0, SHARED_ITEMS / 2);
+	for (int i = 0; i < CONSUMERS; i++) {
+		taken[i].calls = 0;
+		check_err(kustos_queue_poll_async(queues[i], 3, SOON, NULL,
+				  queue_taken, &taken[i]),
+			KUSTOS_OK);
+	}
+	for (int i = 0; left > 0; i = (i + 1) % CONSUMERS) {
+		struct taken *t = &taken[i];
+
+		if (left == SHARED_ITEMS / 2 && more) {
+			more = false; /* all of them wait by now */
+			queue_put_numbers(queue, SHARED_ITEMS / 2,
+				SHARED_ITEMS);
+		}
+		/* Those that have none wait, while others have some. */
+		if (taken_calls(t) == 0) {
+			test_pause_1ms();
+			continue;
+		}
+		check_err(taken_wait(t), KUSTOS_OK);
+		for (size_t k = 0; k < t->count; k++) {
+			int number = atoi(t->items[k]->data);
+
+			ck_assert(!had[number]);
+			had[number] = true;
+		}
+		left -= (int)t->count;
+		taken_free(t);
+		t->calls = 0;
+		check_err(kustos_queue_poll_async(queues[i], 1, SOON, NULL,
+				  queue_taken, t),
+			KUSTOS_OK);
+	}
+	for (int i = 0; i < CONSUMERS; i++) {
+		kustos_queue_destroy(queues[i]);
+		check_err(taken_wait(&taken[i]), KUSTOS_ECLOSED);
+	}
+}
+END_TEST
+
+START_TEST(no_more_is_taken_than_was_asked_for)
+{
+	struct kustos_item *items[10];
+	size_t count = 0;
+
+	queue_put_numbers(queue, 0, 10);
+	queue_expect(queue, "0");
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(queue_count(), 9);
+	check_err(kustos_queue_poll_many(queue, 3, SOON, NULL, items, &count),
+		KUSTOS_OK);
+	ck_assert_uint_eq(count, 3);
+	for (size_t i = 0; i < count; i++)
+		kustos_item_free(items[i]);
+	ck_assert_int_eq(queue_count(), 6);
+	queue_expect_numbers(queue_others, 4, 10);
+}
+END_TEST
+
+START_TEST(who_waits_gets_what_comes)
+{
+	struct taken taken[3] = { { .calls = 0 } };
+
+	for (int i = 0; i < 3; i++)
+		check_err(kustos_queue_poll_async(queue, 1, SOON, NULL,
+				  queue_taken, &taken[i]),
+			KUSTOS_OK);
+	for (int i = 0; i < 3; i++) {
+		char text[2] = { (char)('0' + i), '\0' };
+
+		queue_put(queue_others, text);
+		check_err(taken_wait(&taken[i]), KUSTOS_OK);
+		ck_assert_uint_eq(taken[i].count, 1);
+		ck_assert_str_eq(taken[i].items[0]->data, text);
+		taken_free(&taken[i]);
+	}
+}
+END_TEST
+
+START_TEST(a_wait_ends_by_deadline_and_by_cancel)
+{
+	struct taken taken = { .calls = 0 };
+	struct kustos_cancel *cancel = NULL;
+	struct kustos_item *item;
+
+	check_err(kustos_queue_poll(queue, kustos_after_ms(50), NULL, &item),
+		KUSTOS_ETIMEDOUT);
+	check_err(kustos_queue_peek(queue, kustos_after_ms(50), NULL, &item),
+		KUSTOS_ETIMEDOUT);
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	check_err(kustos_queue_poll_async(queue, 1, KUSTOS_FOREVER, cancel,
+			  queue_taken, &taken),
+		KUSTOS_OK);
+	kustos_cancel_fire(cancel);
+	check_err(taken_wait(&taken), KUSTOS_ECANCELED);
+	ck_assert_uint_eq(taken.count, 0);
+	kustos_cancel_destroy(cancel);
+	queue_put(queue, "x");
+	queue_expect(queue, "x");
+}
+END_TEST
+
+START_TEST(a_look_leaves_the_first_item_there)
+{
+	struct kustos_item *item = NULL;
+
+	check_err(kustos_queue_peek(queue, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EEMPTY);
+	queue_put_numbers(queue, 0, 3);
+	for (int i = 0; i < 3; i++) {
+		check_err(kustos_queue_peek(queue, SOON, NULL, &item),
+			KUSTOS_OK);
+		ck_assert_int_eq(atoi(item->data), i);
+		kustos_item_free(item);
+		char text[12];
+		snprintf(text, sizeof(text), "%d", i);
+		queue_expect(queue_others, text);
+	}
+}
+END_TEST
+
+START_TEST(other_nodes_are_left_alone)
+{
+	const char *address = fixture_address();
+
+	queue_put(queue, "a");
+	ck_assert_int_eq(raw_create(address, QUEUE "/lock-0000000000", ""), 0);
+	ck_assert_int_eq(raw_create(address, QUEUE "/qn-x", ""), 0);
+	ck_assert_int_eq(raw_create(address, QUEUE "/qn-", ""), 0);
+	ck_assert_int_eq(raw_create(address, QUEUE "/qn-00000000001", ""), 0);
+	queue_put(queue, "b");
+	queue_expect(queue, "a");
+	queue_expect(queue, "b");
+	check_err(queue_try(queue), KUSTOS_EEMPTY);
+	ck_assert_int_eq(queue_count(), 4);
+}
+END_TEST
+
+START_TEST(items_in_the_background_come_in_the_order_of_the_calls)
+{
+	static struct taken put[300];
+
+	memset(put, 0, sizeof(put));
+	for (int i = 0; i < 300; i++) {
+		char text[12];
+		struct kustos_new_item item = { .data = text };
+
+		item.len = (size_t)snprintf(text, sizeof(text), "%d", i);
+		check_err(kustos_queue_put_async(queue, &item, SOON, NULL,
+				  i % 2 ? queue_was_put : NULL, &put[i]),
+			KUSTOS_OK);
+	}
+	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(queue_count(), 300);
+	queue_expect_numbers(queue_others, 0, 300);
+	for (int i = 1; i < 300; i += 2)
+		check_err(taken_wait(&put[i]), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(the_receipts_go_with_their_objects)
+{
+	queue_put(queue, "a");
+	queue_expect(queue_others, "a");
+	ck_assert_int_eq(raw_count_children(fixture_address(), RECEIPTS), 2);
+	kustos_queue_destroy(queue);
+	kustos_queue_destroy(queue_others);
+	queue = queue_others = NULL;
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(raw_count_children(fixture_address(), RECEIPTS), 0);
+}
+END_TEST
+
+START_TEST(its_end_ends_who_waits)
+{
+	struct taken taken = { .calls = 0 };
+
+	check_err(kustos_queue_poll_async(queue, 1, KUSTOS_FOREVER, NULL,
+			  queue_taken, &taken),
+		KUSTOS_OK);
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	check_err(taken_wait(&taken), KUSTOS_ECLOSED);
+}
+END_TEST
+
+START_TEST(what_makes_no_sense_is_refused)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct kustos_queue *q = NULL;
+	struct kustos_item *item;
+	size_t count;
+
+	check_err(kustos_queue_create(NULL, QUEUE, NULL, &q), KUSTOS_EINVAL);
+	check_err(kustos_queue_create(client, "q", NULL, &q), KUSTOS_EINVAL);
+	check_err(kustos_queue_create(client, "/", NULL, &q), KUSTOS_EINVAL);
+	check_err(kustos_queue_create(client, NULL, NULL, &q), KUSTOS_EINVAL);
+	check_err(kustos_queue_create(client, QUEUE, NULL, NULL),
+		KUSTOS_EINVAL);
+	o.receipts = "x";
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	o.receipts = NULL;
+	o.kind = (enum kustos_queue_kind)99;
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	ck_assert_ptr_null(q);
+	check_err(kustos_queue_put(NULL, "x", 1, SOON, NULL), KUSTOS_EINVAL);
+	check_err(kustos_queue_put(queue, NULL, 1, SOON, NULL), KUSTOS_EINVAL);
+	check_err(kustos_queue_put(queue, "x", 1000000, SOON, NULL),
+		KUSTOS_ETOOBIG);
+	check_err(kustos_queue_poll(queue, SOON, NULL, NULL), KUSTOS_EINVAL);
+	check_err(kustos_queue_poll_many(queue, 0, SOON, NULL, &item, &count),
+		KUSTOS_EINVAL);
+	check_err(kustos_queue_poll_async(queue, 1, SOON, NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	kustos_queue_destroy(NULL);
+	kustos_item_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("queue");
+	TCase *t = fixture_case(s, "one server", 10);
+
+	tcase_add_checked_fixture(t, set_up, queue_pair_close);
+	tcase_add_test(t, what_was_put_is_taken_once_and_in_order);
+	tcase_add_test(t, many_are_put_and_taken_in_few_transactions);
+	tcase_add_test(t, P12_a_long_queue_is_listed_once_and_taken_in_order);
+	tcase_add_test(t,
+		L27_eight_consumers_leave_nothing_and_wait_for_nothing);
+	tcase_add_test(t, no_more_is_taken_than_was_asked_for);
+	tcase_add_test(t, who_waits_gets_what_comes);
+	tcase_add_test(t, a_wait_ends_by_deadline_and_by_cancel);
+	tcase_add_test(t, a_look_leaves_the_first_item_there);
+	tcase_add_test(t, other_nodes_are_left_alone);
+	tcase_add_test(t,
+		items_in_the_background_come_in_the_order_of_the_calls);
+	tcase_add_test(t, the_receipts_go_with_their_objects);
+	tcase_add_test(t, its_end_ends_who_waits);
+	tcase_add_test(t, what_makes_no_sense_is_refused);
+	return fixture_main(s);
+}

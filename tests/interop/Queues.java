@@ -1,0 +1,149 @@
+/*
+ * Queues.java - the words of peer.h that are about queues, for Peer.java.
+ */
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.queue.DistributedDelayQueue;
+import org.apache.curator.framework.recipes.queue.DistributedIdQueue;
+import org.apache.curator.framework.recipes.queue.DistributedPriorityQueue;
+import org.apache.curator.framework.recipes.queue.DistributedQueue;
+import org.apache.curator.framework.recipes.queue.QueueBuilder;
+import org.apache.curator.framework.recipes.queue.QueueConsumer;
+import org.apache.curator.framework.recipes.queue.QueueSerializer;
+import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
+import org.apache.curator.framework.state.ConnectionState;
+
+final class Queues {
+	private final CuratorFramework client;
+	private final Map<String, Taker> takers = new HashMap<>();
+
+	Queues(CuratorFramework client) {
+		this.client = client;
+	}
+
+	private static final class Text implements QueueSerializer<String> {
+		@Override
+		public byte[] serialize(String item) {
+			return item.getBytes(StandardCharsets.UTF_8);
+		}
+
+		@Override
+		public String deserialize(byte[] bytes) {
+			return new String(bytes, StandardCharsets.UTF_8);
+		}
+	}
+
+	/* Takes all there is, from when it is first asked for one. */
+	private static final class Taker implements QueueConsumer<String> {
+		final BlockingQueue<String> items = new LinkedBlockingQueue<>();
+
+		@Override
+		public void consumeMessage(String item) {
+			items.add(item);
+		}
+
+		@Override
+		public void stateChanged(CuratorFramework c, ConnectionState s) {
+		}
+	}
+
+	private QueueBuilder<String> builder(Taker taker, String path) {
+		return QueueBuilder.builder(client, taker, new Text(), path)
+			.putInBackground(false);
+	}
+
+	private void put(String kind, String path, String text, String key)
+			throws Exception {
+		switch (kind) {
+		case "simple":
+			new SimpleDistributedQueue(client, path).offer(
+				text.getBytes(StandardCharsets.UTF_8));
+			break;
+		case "priority":
+			try (DistributedPriorityQueue<String> queue =
+					builder(null, path).buildPriorityQueue(0)) {
+				queue.start();
+				queue.put(text, Integer.parseInt(key));
+			}
+			break;
+		case "delay":
+			try (DistributedDelayQueue<String> queue =
+					builder(null, path).buildDelayQueue()) {
+				queue.start();
+				queue.put(text, Long.parseLong(key));
+			}
+			break;
+		case "id":
+			try (DistributedIdQueue<String> queue =
+					builder(null, path).buildIdQueue()) {
+				queue.start();
+				queue.put(text, key);
+			}
+			break;
+		default:
+			try (DistributedQueue<String> queue =
+					builder(null, path).buildQueue()) {
+				queue.start();
+				queue.put(text);
+			}
+		}
+	}
+
+	private Taker taker(String kind, String path) throws Exception {
+		Taker taker = takers.get(path);
+
+		if (taker != null)
+			return taker;
+		taker = new Taker();
+		takers.put(path, taker);
+		switch (kind) {
+		case "priority":
+			builder(taker, path).buildPriorityQueue(0).start();
+			break;
+		case "delay":
+			builder(taker, path).buildDelayQueue().start();
+			break;
+		case "id":
+			builder(taker, path).buildIdQueue().start();
+			break;
+		default:
+			builder(taker, path).buildQueue().start();
+		}
+		return taker;
+	}
+
+	private String take(String kind, String path, long ms)
+			throws Exception {
+		String text = null;
+
+		if (kind.equals("simple")) {
+			byte[] data = new SimpleDistributedQueue(client, path)
+				.poll(ms, TimeUnit.MILLISECONDS);
+
+			if (data != null)
+				text = new String(data, StandardCharsets.UTF_8);
+		} else {
+			text = taker(kind, path).items.poll(ms,
+				TimeUnit.MILLISECONDS);
+		}
+		return text != null ? "took " + text : "took";
+	}
+
+	/* Returns null if it is no word of these. */
+	String obey(String[] w) throws Exception {
+		switch (w[0]) {
+		case "put":
+			put(w[1], w[2], w[3], w.length > 4 ? w[4] : null);
+			return "ok";
+		case "take":
+			return take(w[1], w[2], Long.parseLong(w[3]));
+		default:
+			return null;
+		}
+	}
+}

@@ -1,0 +1,89 @@
+/*
+ * peer_words.h - what the files of the process that locks with Kustos share:
+ * peer.c, peer_elect.c for the words that are about elections, peer_semaphore.c,
+ * and peer_holds.c.
+ */
+#ifndef TEST_PEER_WORDS_H
+#define TEST_PEER_WORDS_H
+
+#include <kustos/base.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LINE 1024
+#define PATIENCE kustos_after_ms(60000)
+
+struct kustos_client;
+struct chief;
+struct leases;
+
+/* All on one path; a test uses one of them. */
+struct lock {
+	char path[LINE];
+	struct kustos_mutex *mutex;
+	struct kustos_rwlock *rw;
+	struct kustos_latch *latch; /* NULL: takes no part */
+	struct chief *chief;	    /* the same */
+	struct leases *leases;	    /* the same */
+	struct kustos_barrier *gate;
+	struct kustos_double_barrier *step;
+	struct kustos_simple *simple; /* NULL: not asked for yet */
+	struct kustos_hold *hold;     /* of it, or of several together */
+	int asked; /* counts requests to give it back; -1: not revocable */
+};
+
+extern struct kustos_client *client;
+
+/* Add to the answer. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Make what was said an error unless "err" is none.  Returns 0 or -1. */
+int check(enum kustos_err err, const char *what);
+
+/* Return CLOCK_MONOTONIC. */
+int64_t now_ns(void);
+
+/* Return that of "path", made if it is new. */
+struct lock *lock_of(const char *path, int revocable);
+
+/* Read the number in a node, and write it back with 1 added, as somebody would
+   who is alone; or only read it.  Returns 0 or -1. */
+int use(const char *counter, bool only_read);
+
+/* The words of elections, and the end of what they have begun. */
+void elect(char **w);
+void leads(char **w);
+void resign(char **w);
+void hand(char **w);
+void candidates(char **w);
+void reign(char **w);
+void election_end(struct lock *lock);
+
+/* The same of semaphores. */
+void lease(char **w);
+void give_leases(char **w);
+void resize(char **w);
+void holders(char **w);
+void draw(char **w);
+void leases_end(struct lock *lock);
+
+/* And of barriers. */
+void gate_close(char **w);
+void gate_open(char **w);
+void gate_pass(char **w);
+void step_enter(char **w);
+void step_leave(char **w);
+void barriers_end(struct lock *lock);
+
+/* A semaphore's mutex on the path of "lock". */
+enum kustos_err sole_take(struct lock *lock, long ms);
+enum kustos_err sole_give(struct lock *lock);
+
+/* The simple lock on it; or the mutexes whose paths stand in it, with commas. */
+enum kustos_err bare_take(struct lock *lock, long ms);
+enum kustos_err all_take(struct lock *lock, long ms);
+enum kustos_err hold_give(struct lock *lock);
+void holds_end(struct lock *lock);
+
+#endif

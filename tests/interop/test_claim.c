@@ -1,0 +1,204 @@
+/*
+ * test_claim.c - items that we claim are left alone by Curator's consumers that are
+ * lock-safe, and by those of kazoo's LockingQueue; and theirs by us.
+ */
+#include "integration/client_fixture.h"
+#include "peer.h"
+#include "support/raw.h"
+#include "support/rawkill.h"
+
+#include <kustos/claim.h>
+#include <kustos/queue.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH "/work"
+#define ITEMS 60
+#define PEERS 2
+#define SOON kustos_after_ms(PATIENCE_MS)
+
+static const enum peer_kind all_kinds[] = { PEER_CURATOR, PEER_KAZOO,
+	PEER_KINDS };
+
+static struct peer peers[PEERS];
+static struct kustos_client *client;
+static int seen[ITEMS], ours;
+static bool go_on; /* we have left them enough */
+
+/* Processes come before threads. */
+static void start(enum peer_kind kind)
+{
+	const enum peer_kind kinds[PEERS] = { kind, kind };
+
+	memset(seen, 0, sizeof(seen));
+	ours = 0;
+	go_on = false;
+	peers_start(peers, kinds, PEERS, 10000);
+	client = client_connected(fixture_address(), 10000);
+}
+
+static void end(void)
+{
+	client_close(client);
+	peers_end(peers, PEERS);
+}
+
+static void see(int number)
+{
+	ck_assert_int_ge(number, 0);
+	ck_assert_int_lt(number, ITEMS);
+	__atomic_add_fetch(&seen[number], 1, __ATOMIC_SEQ_CST);
+}
+
+/* The first takes as long as it takes them to have some as well. */
+static enum kustos_verdict work(void *arg, struct kustos_claim *claim)
+{
+	(void)arg;
+	see(atoi(kustos_claim_item(claim)->data));
+	__atomic_add_fetch(&ours, 1, __ATOMIC_SEQ_CST);
+	while (!__atomic_load_n(&go_on, __ATOMIC_SEQ_CST))
+		test_pause_1ms();
+	return KUSTOS_VERDICT_ACK;
+}
+
+static struct kustos_claims *claims_of(enum kustos_queue_kind kind)
+{
+	struct kustos_claims_options o = KUSTOS_CLAIMS_OPTIONS_INIT;
+	struct kustos_claims *claims = NULL;
+
+	o.kind = kind;
+	ck_assert_int_eq(kustos_claims_create(client, PATH, &o, &claims),
+		KUSTOS_OK);
+	return claims;
+}
+
+/* Where the items of a kind are. */
+static const char *items_of(enum peer_kind kind)
+{
+	return kind == PEER_KAZOO ? PATH "/entries" : PATH;
+}
+
+static enum kustos_queue_kind kind_of(enum peer_kind kind)
+{
+	return kind == PEER_KAZOO ? KUSTOS_QUEUE_KAZOO_LOCKING
+				  : KUSTOS_QUEUE_FRAMED;
+}
+
+/* How many a peer has consumed, and which: numbers with spaces between them. */
+static int consumed(struct peer *peer, char **which)
+{
+	peer_tell(peer, "consumed " PATH);
+	return (int)strtol(peer_hear(peer, "consumed", PATIENCE_MS), which, 10);
+}
+
+static bool they_have_some(void)
+{
+	char *which;
+
+	for (int i = 0; i < PEERS; i++)
+		if (consumed(&peers[i], &which) > 0)
+			return true;
+	return false;
+}
+
+static int count_consumed(struct peer *peer)
+{
+	char *which;
+	int count = consumed(peer, &which);
+
+	for (int i = 0; i < count; i++)
+		see((int)strtol(which, &which, 10));
+	return count;
+}
+
+START_TEST(S16_each_item_is_consumed_once_by_somebody)
+{
+	enum peer_kind kind = all_kinds[_i];
+	struct kustos_consumer *consumer = NULL;
+	int theirs = 0;
+
+	start(kind);
+	struct kustos_claims *claims = claims_of(kind_of(kind));
+	ck_assert_int_eq(
+		kustos_claims_consume(claims, work, NULL, NULL, &consumer),
+		KUSTOS_OK);
+	peer_do(&peers[0], "ok", "feed " PATH " 0 1");
+	test_eventually(__atomic_load_n(&ours, __ATOMIC_SEQ_CST) == 1,
+		PATIENCE_MS);
+	for (int i = 0; i < PEERS; i++)
+		peer_do(&peers[i], "ok", "consume " PATH " 1");
+	peer_do(&peers[0], "ok", "feed " PATH " 1 %d", ITEMS);
+	test_eventually(they_have_some(), PATIENCE_MS);
+	__atomic_store_n(&go_on, true, __ATOMIC_SEQ_CST);
+	line_await(items_of(kind), 0);
+	kustos_consumer_stop(consumer);
+	for (int i = 0; i < PEERS; i++)
+		theirs += count_consumed(&peers[i]);
+	for (int i = 0; i < ITEMS; i++)
+		ck_assert_msg(seen[i] == 1, "%d: %d times", i, seen[i]);
+	ck_assert_int_eq(theirs + ours, ITEMS);
+	kustos_claims_destroy(claims);
+	end();
+}
+END_TEST
+
+START_TEST(S16_what_we_have_they_leave_alone)
+{
+	enum peer_kind kind = all_kinds[_i];
+	struct kustos_claim *claim = NULL;
+
+	start(kind);
+	struct kustos_claims *claims = claims_of(kind_of(kind));
+	peer_do(&peers[0], "ok", "feed " PATH " 0 3");
+	ck_assert_int_eq(kustos_claim_next(claims, SOON, NULL, &claim),
+		KUSTOS_OK);
+	ck_assert_str_eq(kustos_claim_item(claim)->data, "0");
+	peer_do(&peers[0], "ok", "consume " PATH " 1");
+	line_await(items_of(kind), 1);
+	ck_assert_int_eq(kustos_claim_ack(claim, SOON, NULL), KUSTOS_OK);
+	line_await(items_of(kind), 0);
+	ck_assert_int_eq(count_consumed(&peers[0]), 2);
+	ck_assert_int_eq(seen[0], 0);
+	kustos_claims_destroy(claims);
+	end();
+}
+END_TEST
+
+START_TEST(S16_what_a_killed_peer_had_is_ours)
+{
+	enum peer_kind kind = all_kinds[_i];
+	struct kustos_claim *claim = NULL;
+
+	start(kind);
+	struct kustos_claims *claims = claims_of(kind_of(kind));
+	peer_do(&peers[0], "ok", "consume " PATH " 600000");
+	peer_do(&peers[1], "ok", "feed " PATH " 0 1");
+	line_await(kind == PEER_KAZOO ? PATH "/taken" : PATH "-locks", 1);
+	ck_assert_int_eq(kustos_claim_next(claims, KUSTOS_NOW, NULL, &claim),
+		KUSTOS_EEMPTY);
+	peer_kill(&peers[0]);
+	/* Its session ends, sooner than it would. */
+	ck_assert_int_eq(raw_kill_session(fixture_address(), peers[0].session),
+		0);
+	ck_assert_int_eq(kustos_claim_next(claims, SOON, NULL, &claim),
+		KUSTOS_OK);
+	ck_assert_str_eq(kustos_claim_item(claim)->data, "0");
+	ck_assert_int_eq(kustos_claim_ack(claim, SOON, NULL), KUSTOS_OK);
+	kustos_claims_destroy(claims);
+	client_close(client);
+	peers_end(&peers[1], 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("claims beside Curator and kazoo");
+	TCase *t = fixture_case(s, "two peers of a kind, and we", 20);
+
+	tcase_add_loop_test(t, S16_each_item_is_consumed_once_by_somebody, 0,
+		2);
+	tcase_add_loop_test(t, S16_what_we_have_they_leave_alone, 0, 2);
+	tcase_add_loop_test(t, S16_what_a_killed_peer_had_is_ours, 0, 2);
+	return interop_main(s, all_kinds);
+}

@@ -1,0 +1,160 @@
+/*
+ * test_queue.c - what we put Curator's and kazoo's queues hand out, in the same
+ * order, and we what they put; and no item twice when all take from one.
+ */
+#include "integration/client_fixture.h"
+#include "integration/mutex_fixture.h"
+#include "peer.h"
+#include "support/raw.h"
+
+#include <kustos/queue.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ITEMS 6
+#define MANY 200
+
+static const struct {
+	enum kustos_queue_kind kind;
+	enum peer_kind peer;
+	const char *name;
+	bool keyed; /* by "keys", in that order; else in that of the puts */
+} kinds[] = {
+	{ KUSTOS_QUEUE_SIMPLE, PEER_CURATOR, "simple", false },
+	{ KUSTOS_QUEUE_FRAMED, PEER_CURATOR, "framed", false },
+	{ KUSTOS_QUEUE_PRIORITY, PEER_CURATOR, "priority", true },
+	{ KUSTOS_QUEUE_DELAY, PEER_CURATOR, "delay", true },
+	{ KUSTOS_QUEUE_ID, PEER_CURATOR, "id", false },
+	{ KUSTOS_QUEUE_KAZOO, PEER_KAZOO, "kazoo", true },
+};
+#define KINDS 6
+
+static const enum peer_kind needed[] = { PEER_CURATOR, PEER_KAZOO, PEER_KINDS };
+
+/* Of the items in the order of the puts; the last two are equal. */
+static const int keys[ITEMS] = { 30, 10, 1, 20, 15, 15 };
+static const int order[ITEMS] = { 2, 1, 4, 5, 3, 0 };
+
+static struct kustos_client *client;
+static struct kustos_queue *queue;
+static struct peer peers[2];
+
+static void set_up(void)
+{
+	client = client_connected(fixture_address(), 10000);
+}
+
+static void tear_down(void)
+{
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	client_close(client);
+}
+
+static void start(int kind)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+
+	o.kind = kinds[kind].kind;
+	check_err(kustos_queue_create(client, "/q", &o, &queue), KUSTOS_OK);
+	peers_start(peers, &kinds[kind].peer, 1, 10000);
+}
+
+static void put(int number, int key)
+{
+	char text[12], id[12];
+	struct kustos_new_item item = { .data = text,
+		.priority = key,
+		.due_ms = key,
+		.id = id };
+
+	snprintf(id, sizeof(id), "%d", key);
+	item.len = (size_t)snprintf(text, sizeof(text), "%d", number);
+	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
+		KUSTOS_OK);
+}
+
+static int take(void)
+{
+	struct kustos_item *item = NULL;
+
+	check_err(kustos_queue_poll(queue, SOON, NULL, &item), KUSTOS_OK);
+	int number = atoi(item->data);
+	kustos_item_free(item);
+	return number;
+}
+
+START_TEST(we_take_what_they_put_in_its_order)
+{
+	start(_i);
+	for (int i = 0; i < ITEMS; i++)
+		peer_do(&peers[0], "ok", "put %s /q %d %d", kinds[_i].name, i,
+			keys[i]);
+	for (int i = 0; i < ITEMS; i++)
+		ck_assert_int_eq(take(), kinds[_i].keyed ? order[i] : i);
+	ck_assert_int_eq(raw_count_children(fixture_address(), "/q"), 0);
+	peers_end(peers, 1);
+}
+END_TEST
+
+START_TEST(they_take_what_we_put_in_its_order)
+{
+	start(_i);
+	for (int i = 0; i < ITEMS; i++)
+		put(i, keys[i]);
+	for (int i = 0; i < ITEMS; i++) {
+		peer_tell(&peers[0], "take %s /q 30000", kinds[_i].name);
+		ck_assert_int_eq(
+			atoi(peer_hear(&peers[0], "took", PATIENCE_MS)),
+			kinds[_i].keyed ? order[i] : i);
+	}
+	test_eventually(raw_count_children(fixture_address(), "/q") == 0, 5000);
+	peers_end(peers, 1);
+}
+END_TEST
+
+/* Both take at the same time, from one queue, all that is there. */
+START_TEST(S15_none_is_taken_twice_and_none_is_left)
+{
+	static bool had[MANY];
+
+	memset(had, 0, sizeof(had));
+	start(0);
+	for (int i = 0; i < MANY; i++)
+		put(i, 0);
+	for (int left = MANY; left > 0;) {
+		struct kustos_item *item = NULL;
+
+		peer_tell(&peers[0], "take simple /q 0");
+		if (kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item) ==
+			KUSTOS_OK) {
+			ck_assert(!had[atoi(item->data)]);
+			had[atoi(item->data)] = true;
+			left--;
+		}
+		kustos_item_free(item);
+		const char *said = peer_hear(&peers[0], "took", PATIENCE_MS);
+		if (*said != '\0') {
+			ck_assert(!had[atoi(said)]);
+			had[atoi(said)] = true;
+			left--;
+		}
+	}
+	ck_assert_int_eq(raw_count_children(fixture_address(), "/q"), 0);
+	peers_end(peers, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("queue, interop");
+	TCase *t = fixture_case(s, "kinds", 60);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t, we_take_what_they_put_in_its_order, 0, KINDS);
+	tcase_add_loop_test(t, they_take_what_we_put_in_its_order, 0, KINDS);
+	tcase_add_test(t, S15_none_is_taken_twice_and_none_is_left);
+	return interop_main(s, needed);
+}

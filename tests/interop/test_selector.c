@@ -1,0 +1,88 @@
+/*
+ * test_selector.c - Curator's LeaderSelector, kazoo's Election with Curator's
+ * names and ours on one path elect one leader, all know who that is, and none
+ * leads while another does, or holds the mutex of that path.
+ */
+#include "turns.h"
+#include "voters.h"
+
+#include <stdio.h>
+
+#define SESSION_MS 3000
+#define TICK_MS 200 /* the server's */
+#define PEERS VOTERS_MAX
+
+static const enum peer_kind kinds[] = { PEER_KUSTOS, PEER_CURATOR, PEER_KAZOO,
+	PEER_KINDS };
+
+static struct voters voters;
+
+START_TEST(all_agree_who_leads_at_every_step)
+{
+	voters_enter(&voters, kinds, _i, PEERS, "select", 2 * SESSION_MS);
+	voters_take_turns(&voters);
+	peers_end(voters.peers, PEERS);
+}
+END_TEST
+
+/* One of each kind dies; each is followed by another kind.  A busy machine may
+   be late with one of them, but not with all. */
+START_TEST(the_next_leads_when_the_dead_ones_session_is_over)
+{
+	int64_t soonest = INT64_MAX;
+
+	voters_enter(&voters, kinds, 0, PEERS, "select", SESSION_MS);
+	voters_agree(&voters);
+	for (int i = 0; i < PEER_COMMON; i++) {
+		int64_t ms = voters_kill(&voters, SESSION_MS);
+
+		printf("%s is dead: %s leads after %d ms\n",
+			peer_name(voters.peers[i].kind),
+			peer_name(voters.peers[i + 1].kind), (int)ms);
+		soonest = ms < soonest ? ms : soonest;
+		voters_agree(&voters);
+	}
+	ck_assert_int_le(soonest, SESSION_MS + TICK_MS + 100);
+	peers_end(voters.peers + PEER_COMMON, PEERS - PEER_COMMON);
+}
+END_TEST
+
+#define TURNS 60 /* of each process */
+
+START_TEST(leaders_and_a_mutex_exclude_each_other)
+{
+	static struct peer peers[PEERS];
+	enum peer_kind in_turns[PEERS];
+	struct turns plan[PEERS];
+	struct spans spans = { 0 };
+
+	for (int i = 0; i < PEERS; i++) {
+		in_turns[i] = kinds[i % PEER_COMMON];
+		plan[i] = (struct turns){ .turns = TURNS,
+			.patience_ms = PATIENCE_MS,
+			.percent = i < PEER_COMMON ? TURNS_SELECTOR
+						   : TURNS_MUTEX };
+	}
+	peers_start(peers, in_turns, PEERS, 10000);
+	turns_take(peers, plan, PEERS, &spans);
+	ck_assert_int_eq(turns_counted(), PEERS * TURNS);
+	ck_assert_uint_eq(spans.count, PEERS * TURNS);
+	ck_assert_uint_eq(spans_overlaps(&spans), 0);
+	ck_assert_uint_gt(spans_changes(&spans), PEERS * TURNS / 2);
+	spans_free(&spans);
+	line_await(TURNS_LINE, 0);
+	peers_end(peers, PEERS);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("selector, interop");
+	TCase *t = fixture_case(s, "three kinds", 60);
+
+	tcase_add_loop_test(t, all_agree_who_leads_at_every_step, 0,
+		PEER_COMMON);
+	tcase_add_test(t, the_next_leads_when_the_dead_ones_session_is_over);
+	tcase_add_test(t, leaders_and_a_mutex_exclude_each_other);
+	return interop_main(s, kinds);
+}

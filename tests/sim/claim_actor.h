@@ -1,0 +1,107 @@
+/*
+ * claim_actor.h - the scenario of claims: what became of each item and what must
+ * hold (claim_rules.c), and who acts (scenario_claim.c).
+ */
+#ifndef SIM_CLAIM_ACTOR_H
+#define SIM_CLAIM_ACTOR_H
+
+#include "claim_figures.h"
+#include "ending.h"
+#include "ledger.h"
+#include "subject.h"
+
+#include "desk.h"
+
+#define MOST 4
+#define TIMEOUT_MS 3000
+#define TIMEOUT_NS (TIMEOUT_MS * KU_NS_PER_MS)
+#define PREFIX "/cl"
+#define QUEUE PREFIX "/jobs"
+#define MARKS PREFIX "/locks"
+#define DEAD PREFIX "/dead"
+#define SERVED_NS (20 * TIMEOUT_NS)
+#define TIDY_NS (4 * TIMEOUT_NS)
+#define KNOWN_NS (100 * KU_NS_PER_MS)
+#define OUTSIDE (1u << SIM_DELETE | 1u << SIM_REMOVE_PARENT)
+
+/* So many claims of one actor at a time. */
+#define SLOTS 4
+
+struct stock { /* an item's, each time that it is made */
+	int piece;
+	bool there;
+	bool robbed;  /* its marker was deleted from outside */
+	bool removed; /* it was itself */
+	int sets;     /* how often it was written */
+	int64_t mark; /* czxid of its marker, the last */
+	bool marked;
+	int64_t free_since; /* when it was last made, or its marker went */
+	int64_t ended_by;   /* czxid of the marker with which it went */
+	char path[48];
+};
+
+struct piece { /* an item, known by its data: its number */
+	bool made, done, removed, dead;
+	int64_t gone_zxid;
+	bool again; /* it went in that transaction to come back */
+	int node;   /* the last */
+};
+
+enum slot_state { SLOT_FREE, SLOT_ASKING, SLOT_HAS, SLOT_ENDING };
+
+struct slot {
+	enum slot_state state;
+	struct actor *actor;
+	struct ku_lent *lent;
+	int node;
+	int64_t token;
+	bool again; /* it is put back */
+	bool fired;
+	kustos_deadline deadline;
+	struct kustos_cancel *cancel;
+	int64_t began;
+	int desk; /* that was asked */
+};
+
+struct actor {
+	struct subject it;
+	struct ku_desk *desk;
+	int desks; /* how many it has had */
+	struct slot slots[SLOTS];
+};
+
+struct shared {
+	struct ledger ledger;
+	struct stock *nodes;
+	int node_count, node_room;
+	struct piece *pieces;
+	int piece_count, piece_room;
+	int deliveries;	   /* 0: any number */
+	int32_t numbers;   /* with which the next queue begins */
+	int64_t mark_zxid; /* of the marker that was deleted last, and when */
+	int64_t mark_gone;
+	struct ending ending;
+	uint64_t figures[CLAIM_FIGURES];
+};
+
+struct shared *claim_shared(struct sim *sim);
+
+/* What the model tells. */
+void claim_note(struct sim *sim, enum model_note what, int client,
+	const char *path, int64_t value);
+void claim_change(struct sim *sim, enum model_change_kind kind,
+	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
+	bool sequential);
+
+/* Return the number of a new item. */
+int claim_new_piece(struct sim *sim);
+
+/* How calls end; callbacks. */
+void claim_granted(void *arg, enum kustos_err err, struct ku_lent *lent);
+void claim_ended(void *arg, enum kustos_err err);
+
+/* Return an item, or a marker, that should not be there any more; or NULL. */
+const char *claim_missing(struct sim *sim);
+const char *claim_litter(struct sim *sim);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * claim_figures.h - what came of the last run of the claims' scenario.
+ */
+#ifndef SIM_CLAIM_FIGURES_H
+#define SIM_CLAIM_FIGURES_H
+
+#include <stdint.h>
+
+enum claim_figure {
+	CLAIM_GRANTED,
+	CLAIM_AGAIN, /* of an item that was claimed before */
+	CLAIM_ACKED,
+	CLAIM_REQUEUED,
+	CLAIM_RELEASED,
+	CLAIM_LOST,    /* and its ack said so */
+	CLAIM_UNKNOWN, /* the same */
+	CLAIM_DEAD,
+	CLAIM_EMPTY,
+	CLAIM_GAVE_UP,
+	CLAIM_FIGURES
+};
+
+uint64_t claim_figure(enum claim_figure which);
+
+#endif

@@ -1,0 +1,361 @@
+/* claim_rules.c - what became of each item that is claimed, and what must hold. */
+#include "claim_actor.h"
+
+#include "hold.h"
+#include "model_impl.h"
+#include "sim_impl.h"
+
+#include <kustos/hold.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shared *claim_shared(struct sim *sim)
+{
+	return sim_state(sim);
+}
+
+static void *grow(void *array, int count, int *room, size_t size)
+{
+	if (count < *room)
+		return array;
+	*room = *room == 0 ? 64 : 2 * *room;
+	return sim_realloc(array, (size_t)*room * size);
+}
+
+int claim_new_piece(struct sim *sim)
+{
+	struct shared *s = claim_shared(sim);
+
+	s->pieces = grow(s->pieces, s->piece_count, &s->piece_room,
+		sizeof(*s->pieces));
+	s->pieces[s->piece_count] = (struct piece){ .node = -1 };
+	return s->piece_count++;
+}
+
+/* What is there */
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+/* The node with this name, the last that was made. */
+static struct stock *node_named(struct shared *s, const char *name)
+{
+	for (int i = s->node_count - 1; i >= 0; i--)
+		if (strcmp(ku_path_leaf(s->nodes[i].path), name) == 0)
+			return &s->nodes[i];
+	return NULL;
+}
+
+static int piece_at(struct sim *sim, const char *path)
+{
+	char data[16];
+
+	if (!model_data(sim_model(sim), path, data, sizeof(data)))
+		sim_fail(sim, "simulator", "no data in %s", path);
+	return atoi(data);
+}
+
+/* An item is made: for the first time, or as it was put back. */
+static void made(struct sim *sim, const char *path, int64_t zxid)
+{
+	struct shared *s = claim_shared(sim);
+	int number = piece_at(sim, path);
+	struct piece *p = &s->pieces[number];
+
+	if (p->made && !(p->again && p->gone_zxid == zxid))
+		sim_fail(sim, "once", "%d is made twice: %s", number, path);
+	s->nodes = grow(s->nodes, s->node_count, &s->node_room,
+		sizeof(*s->nodes));
+	struct stock *n = &s->nodes[s->node_count];
+	*n = (struct stock){ .piece = number,
+		.there = true,
+		.free_since = sim_now(sim) };
+	snprintf(n->path, sizeof(n->path), "%s", path);
+	p->made = true;
+	p->done = p->again = false;
+	p->node = s->node_count++;
+}
+
+static void died(struct sim *sim, const char *path, int64_t zxid)
+{
+	struct shared *s = claim_shared(sim);
+	struct piece *p = &s->pieces[piece_at(sim, path)];
+
+	/* Made before the other is deleted, in one transaction. */
+	if (!s->nodes[p->node].there)
+		sim_fail(sim, "once", "%s died though it was gone", path);
+	if (s->nodes[p->node].sets < s->deliveries)
+		sim_fail(sim, "dead", "%s was delivered %d times", path,
+			s->nodes[p->node].sets);
+	p->dead = true;
+	p->gone_zxid = zxid;
+	s->figures[CLAIM_DEAD]++;
+}
+
+/* An item is deleted: by a claim, with its marker, or moved, or from outside. */
+static void deleted(struct sim *sim, struct stock *n, const char *path,
+	int64_t zxid)
+{
+	struct shared *s = claim_shared(sim);
+	struct piece *p = &s->pieces[n->piece];
+	bool removed = ledger_fate(&s->ledger, path, 0) == FATE_REMOVED;
+
+	if (!n->there)
+		return;
+	n->there = false;
+	n->removed = p->removed = removed;
+	if (removed)
+		return;
+	if (s->mark_gone != zxid)
+		sim_fail(sim, "bare", "%s is deleted without its marker", path);
+	n->ended_by = s->mark_zxid;
+	if (p->dead && p->gone_zxid == zxid)
+		return;
+	p->gone_zxid = zxid;
+	p->done = p->again = true; /* unless it is made in this transaction */
+}
+
+static void marker_changed(struct sim *sim, enum model_change_kind kind,
+	const char *path, int64_t zxid, int64_t owner)
+{
+	struct shared *s = claim_shared(sim);
+	struct stock *n = node_named(s, ku_path_leaf(path));
+
+	if (n == NULL)
+		return;
+	if (kind == CHANGE_CREATE) {
+		n->mark = zxid;
+		n->marked = true;
+	} else if (kind == CHANGE_DELETE) {
+		s->mark_gone = zxid;
+		s->mark_zxid = n->mark;
+		n->marked = false;
+		n->free_since = sim_now(sim);
+		if (ledger_fate(&s->ledger, path, owner) == FATE_REMOVED)
+			n->robbed = true;
+	}
+}
+
+void claim_note(struct sim *sim, enum model_note what, int client,
+	const char *path, int64_t value)
+{
+	ledger_note(&claim_shared(sim)->ledger, what, client, path, value);
+}
+
+void claim_change(struct sim *sim, enum model_change_kind kind,
+	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
+	bool sequential)
+{
+	struct shared *s = claim_shared(sim);
+
+	(void)parent_czxid;
+	(void)sequential;
+	if (is_below(path, MARKS)) {
+		marker_changed(sim, kind, path, zxid, owner);
+	} else if (kind == CHANGE_CREATE && strcmp(path, QUEUE) == 0) {
+		/* Numbers that begin anew would be taken for those before. */
+		model_set_created(sim_model(sim), path, s->numbers);
+		s->numbers += 100000;
+	} else if (is_below(path, DEAD) && kind == CHANGE_CREATE) {
+		died(sim, path, zxid);
+	} else if (is_below(path, QUEUE)) {
+		struct stock *n = node_named(s, ku_path_leaf(path));
+
+		if (kind == CHANGE_CREATE)
+			made(sim, path, zxid);
+		else if (kind == CHANGE_DELETE && n != NULL)
+			deleted(sim, n, path, zxid);
+		else if (kind == CHANGE_SET && n != NULL)
+			n->sets++;
+	}
+}
+
+/* How calls end */
+
+static bool may_end(const struct slot *slot, enum kustos_err err)
+{
+	struct sim *sim = slot->actor->it.sim;
+
+	switch (err) {
+	case KUSTOS_OK:
+		return true;
+	case KUSTOS_EEMPTY:
+	case KUSTOS_EDISCONNECTED:
+		return slot->deadline == KUSTOS_NOW;
+	case KUSTOS_ETIMEDOUT:
+		return slot->deadline != KUSTOS_NOW &&
+			sim_now(sim) >= slot->deadline;
+	case KUSTOS_ECANCELED:
+		return slot->fired;
+	case KUSTOS_ECLOSED:
+		return slot->actor->it.closing ||
+			slot->desk < slot->actor->desks;
+	default:
+		return false;
+	}
+}
+
+/* Does it have it for certain, by its own clock?  After a pause it may be told of
+   what was lost; and who is killed from outside cannot know. */
+static bool is_sure(const struct slot *slot)
+{
+	struct actor *a = slot->actor;
+
+	return slot->state == SLOT_HAS &&
+		kustos_hold_state(ku_lent_hold(slot->lent)) !=
+		KUSTOS_HOLD_LOST &&
+		!ledger_killed(&claim_shared(a->it.sim)->ledger,
+			a->it.client->session.id);
+}
+
+static void check_alone(struct sim *sim, const struct slot *slot)
+{
+	struct shared *s = claim_shared(sim);
+
+	if (s->nodes[slot->node].robbed || !is_sure(slot))
+		return;
+	for (int i = 0; i < MOST; i++) {
+		struct actor *a = sim_actor_state(sim, i);
+
+		for (int j = 0; j < SLOTS; j++) {
+			struct slot *other = &a->slots[j];
+
+			if (other != slot && other->node == slot->node &&
+				is_sure(other))
+				sim_fail(sim, "alone", "%s is had by %d and %d",
+					s->nodes[slot->node].path,
+					slot->actor->it.index, i);
+		}
+	}
+}
+
+static void check_granted(struct sim *sim, const struct slot *slot)
+{
+	struct shared *s = claim_shared(sim);
+	const struct stock *n = &s->nodes[slot->node];
+	int deliveries = ku_lent_deliveries(slot->lent);
+
+	if (atoi(ku_lent_item(slot->lent)->data) != n->piece)
+		sim_fail(sim, "data", "%s is not %d", n->path, n->piece);
+	if (deliveries < 1 || deliveries > n->sets ||
+		(slot->token == n->mark && deliveries != n->sets))
+		sim_fail(sim, "deliveries", "%s: %d of %d", n->path, deliveries,
+			n->sets);
+	if (s->deliveries > 0 && deliveries > s->deliveries)
+		sim_fail(sim, "dead", "%s is delivered for time %d", n->path,
+			deliveries);
+	check_alone(sim, slot);
+	s->figures[CLAIM_GRANTED]++;
+	s->figures[CLAIM_AGAIN] += deliveries > 1;
+}
+
+static void check_empty(struct sim *sim, const struct slot *slot)
+{
+	struct shared *s = claim_shared(sim);
+	int64_t late = subjects_known_ns(sim, KNOWN_NS);
+
+	for (int i = 0; i < s->node_count; i++) {
+		const struct stock *n = &s->nodes[i];
+
+		if (n->there && !n->marked &&
+			n->free_since < slot->began - late)
+			sim_fail(sim, "empty", "%s is there", n->path);
+	}
+}
+
+static void slot_over(struct slot *slot)
+{
+	kustos_cancel_destroy(slot->cancel);
+	slot->cancel = NULL;
+	slot->lent = NULL;
+	slot->state = SLOT_FREE;
+}
+
+void claim_granted(void *arg, enum kustos_err err, struct ku_lent *lent)
+{
+	struct slot *slot = arg;
+	struct sim *sim = slot->actor->it.sim;
+	struct shared *s = claim_shared(sim);
+
+	sim_say(sim, slot->actor->it.index, "claim", kustos_err_name(err), 0);
+	if (slot->state != SLOT_ASKING || (lent != NULL) != (err == KUSTOS_OK))
+		sim_fail(sim, "end", "a claim ended twice");
+	if (!may_end(slot, err))
+		sim_fail(sim, "end", "a claim of %d: %s", slot->actor->it.index,
+			kustos_err_name(err));
+	if (err == KUSTOS_EEMPTY)
+		check_empty(sim, slot);
+	s->figures[err == KUSTOS_EEMPTY ? CLAIM_EMPTY : CLAIM_GAVE_UP] += err !=
+		KUSTOS_OK;
+	if (err != KUSTOS_OK) {
+		slot_over(slot);
+		return;
+	}
+	const struct stock *n = node_named(s, ku_lent_item(lent)->name);
+	if (n == NULL) {
+		sim_fail(sim, "simulator", "no node");
+		return;
+	}
+	slot->lent = lent;
+	slot->node = (int)(n - s->nodes);
+	slot->token = kustos_hold_token(ku_lent_hold(lent));
+	slot->state = SLOT_HAS;
+	check_granted(sim, slot);
+}
+
+void claim_ended(void *arg, enum kustos_err err)
+{
+	struct slot *slot = arg;
+	struct sim *sim = slot->actor->it.sim;
+	struct shared *s = claim_shared(sim);
+	const struct stock *n = &s->nodes[slot->node];
+	bool ours = !n->there && n->ended_by == slot->token;
+
+	sim_say(sim, slot->actor->it.index, "ended", kustos_err_name(err), 0);
+	if (err == KUSTOS_OK && !ours && !n->removed && !n->robbed)
+		sim_fail(sim, "acked", "%s was not deleted by %d", n->path,
+			slot->actor->it.index);
+	else if (err == KUSTOS_ELOST && ours)
+		sim_fail(sim, "acked", "%s was deleted by %d all the same",
+			n->path, slot->actor->it.index);
+	else if (err != KUSTOS_OK && err != KUSTOS_ELOST &&
+		err != KUSTOS_EUNKNOWN && err != KUSTOS_ECLOSED)
+		sim_fail(sim, "end", "an ack of %d: %s", slot->actor->it.index,
+			kustos_err_name(err));
+	if (err == KUSTOS_OK && slot->again && ours &&
+		s->pieces[n->piece].node == slot->node)
+		sim_fail(sim, "once", "%s was not put back", n->path);
+	if (err == KUSTOS_OK)
+		s->figures[slot->again ? CLAIM_REQUEUED : CLAIM_ACKED]++;
+	s->figures[CLAIM_LOST] += err == KUSTOS_ELOST;
+	s->figures[CLAIM_UNKNOWN] += err == KUSTOS_EUNKNOWN;
+	slot_over(slot);
+}
+
+/* In the end */
+
+const char *claim_missing(struct sim *sim)
+{
+	struct shared *s = claim_shared(sim);
+
+	for (int i = 0; i < s->node_count; i++)
+		if (s->nodes[i].there)
+			return s->nodes[i].path;
+	for (int i = 0; i < s->piece_count; i++) {
+		const struct piece *p = &s->pieces[i];
+
+		if (p->made && !p->done && !p->removed && !p->dead)
+			return "an item";
+	}
+	return NULL;
+}
+
+const char *claim_litter(struct sim *sim)
+{
+	return model_child_count(sim_model(sim), MARKS) > 0 ? "a marker" : NULL;
+}

@@ -1,0 +1,39 @@
+/* ending.c - how a run ends after which nothing may be left. */
+#include "ending.h"
+
+#include "subject.h"
+
+static bool is_tidy(struct sim *sim, const struct ending *ending,
+	const struct ending_rules *rules)
+{
+	const char *left = rules->left(sim);
+	int watches = subjects_watches(sim);
+
+	if (left == NULL && watches == 0 && subjects_idle(sim))
+		return true;
+	if (sim_now(sim) <= ending->served + rules->tidy_ns)
+		return false;
+	if (left != NULL)
+		sim_fail(sim, "orphan", "%s", left);
+	else if (watches > 0)
+		sim_fail(sim, "watches", "%d are left", watches);
+	else
+		sim_fail(sim, "orphan", "a client is not idle");
+	return false;
+}
+
+bool ending_settled(struct sim *sim, struct ending *ending,
+	const struct ending_rules *rules)
+{
+	if (ending->served == 0) {
+		if (rules->served(sim))
+			ending->served = sim_now(sim);
+		return false;
+	}
+	if (ending->tidy == 0) {
+		if (is_tidy(sim, ending, rules))
+			ending->tidy = sim_now(sim);
+		return false;
+	}
+	return subjects_close(sim);
+}

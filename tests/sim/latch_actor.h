@@ -1,0 +1,159 @@
+/*
+ * latch_actor.h - the scenario "latch", in four parts: the lines as the leader
+ * has them, and what must hold (latch_rules.c); what is asked of a latch
+ * (latch_acts.c); what becomes of it when its process dies (latch_crash.c); and who
+ * acts (scenario_latch.c).
+ */
+#ifndef SIM_LATCH_ACTOR_H
+#define SIM_LATCH_ACTOR_H
+
+#include "posts.h"
+#include "subject.h"
+
+#include <kustos/election.h>
+#include <kustos/participant.h>
+
+#define CLIENTS 5
+#define SERVERS 3
+#define LINES POST_LINES
+#define CANDIDATES 2 /* of a client */
+#define TIMEOUT_MS 3000
+#define TIMEOUT_NS (TIMEOUT_MS * KU_NS_PER_MS)
+#define PREFIX "/elect"
+
+struct actor;
+
+struct candidate {
+	struct actor *actor;
+	struct kustos_latch *latch; /* NULL: none */
+	int line, number;
+	char id[16];
+	bool cautious, resumes;
+	bool fickle;  /* it says all kinds of things, not only its id */
+	bool closing; /* its end is not told, and not asked about */
+	int gains, losses;
+	struct post *post; /* of the term that was told last */
+	int64_t token, epoch;
+	int64_t silent_since; /* it is over, and was not told */
+	int64_t believed;     /* the last term that was seen */
+	bool handing;	      /* is being asked to hand over */
+};
+
+/* What was asked of a leader. */
+struct errand {
+	struct actor *actor;
+	struct candidate *candidate; /* which may be another by now */
+	int number;
+	bool hands;
+	char heir[16]; /* "": whoever is next */
+	struct post *post;
+};
+
+struct watcher {
+	struct kustos_observer *observer;
+	struct actor *actor;
+	int line;
+	bool told, somebody;
+	int64_t term, mzxid;
+};
+
+struct actor {
+	struct subject it;
+	struct candidate candidates[CANDIDATES];
+	struct watcher watchers[LINES];
+	char dummy[128]; /* a node that is nobody's candidate; "": none */
+	bool dummying;
+	int errands; /* that have not ended */
+
+	/* Of the process before, if that crashed: its candidates, with what they
+	   said; what led; and how many steps there is none. */
+	bool crashed;
+	int rest;
+	struct candidate before[CANDIDATES];
+	int64_t led[LINES];
+};
+
+struct latch_figures { /* of uint64_t only */
+	uint64_t gains, losses, edits, edited, handings, handed, absent,
+		changed, seized, told, crashes, resumed, led_on;
+};
+
+/* Return those of the run that ended last. */
+struct latch_figures latch_last_figures(void);
+
+struct shared {
+	struct posts posts;
+	struct ledger ledger;
+	int64_t granted[LINES]; /* the greatest term that was seen */
+	int candidates;		/* ever made */
+	bool closing;
+	struct latch_figures figures;
+};
+
+extern const char *const latch_lines[LINES];
+
+struct shared *latch_shared(struct sim *sim);
+struct actor *latch_actor_of(struct sim *sim, int index);
+
+/* Return the node of a term, or NULL; and the first that is in a line. */
+static inline struct post *post_of(const struct shared *s, int64_t term)
+{
+	return posts_of(&s->posts, term);
+}
+
+static inline struct post *post_first(const struct shared *s, int line)
+{
+	return posts_first(&s->posts, line, 0);
+}
+
+/* latch_rules.c */
+
+/* Return the term in which it says that it leads, or 0. */
+int64_t latch_term_of(const struct candidate *c);
+
+/* Its end was told: was there a reason for it? */
+void latch_check_loss(struct candidate *c);
+
+void latch_note(struct sim *sim, enum model_note what, int client,
+	const char *path, int64_t value);
+void latch_change(struct sim *sim, enum model_change_kind kind,
+	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
+	bool sequential);
+
+#define LATCH_RULE_COUNT 3
+extern const struct sim_invariant latch_rules[LATCH_RULE_COUNT];
+
+bool latch_settled(struct sim *sim);
+void latch_end(struct sim *sim);
+
+/* latch_acts.c */
+
+void latch_act(struct actor *a);
+
+/* Have it take part as it says. */
+void latch_begin(struct candidate *c);
+
+/* Take away what is no latch. */
+void latch_tidy(struct actor *a);
+
+/* End all latches and observers of a client: the actor "arg". */
+void latch_leave_all(void *arg);
+
+/* latch_crash.c */
+
+/* Does its process die now?  Then another goes on with its candidates in its
+   session, if that lives on. */
+bool latch_crashes(const struct actor *a);
+void latch_crash(struct actor *a);
+void latch_resume(struct actor *a);
+
+/* A node was made: now and then it dies just when it has one too many. */
+void latch_made(struct sim *sim, int64_t owner);
+
+/* Does a client know its nodes?  One that crashed has to find them again. */
+bool latch_minds(struct sim *sim, int64_t owner);
+
+/* It has gained: is that what the one before had? */
+void latch_check_resumed(struct candidate *c);
+
+#endif

@@ -1,0 +1,287 @@
+/*
+ * latch_rules.c - the lines as the leader has them, and what must hold of who
+ * leads.  It goes by the order in which nodes were made, not by their numbers.
+ */
+#include "latch_actor.h"
+#include "model_impl.h"
+#include "sim_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How soon the program is told of an end.  It may have to wait for nothing. */
+#define TOLD_NS (5 * KU_NS_PER_MS)
+
+const char *const latch_lines[LINES] = { PREFIX "/a", PREFIX "/b" };
+
+/* It stops before its node goes, unless that goes by itself. */
+static void check_stopped(struct sim *sim, const struct post *post)
+{
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = latch_actor_of(sim, i);
+
+		for (int k = 0; k < CANDIDATES; k++) {
+			struct candidate *c = &a->candidates[k];
+
+			if (c->latch == NULL || c->closing ||
+				c->gains == c->losses || c->post != post)
+				continue;
+			if (subject_sure(&a->it) &&
+				a->it.client->session.epoch == c->epoch &&
+				!post->touched && !c->cautious)
+				sim_fail(sim, "told",
+					"%s has not been told, and %s goes",
+					c->id, post->path);
+		}
+	}
+}
+
+static void remove_post(struct sim *sim, const char *path)
+{
+	struct shared *s = latch_shared(sim);
+	enum fate fate;
+	struct post *post = posts_remove(&s->posts, &s->ledger, path, &fate);
+	struct post *first = post != NULL ? post_first(s, post->line) : NULL;
+
+	if (first != NULL)
+		(void)model_data(sim_model(sim), first->path, post->heir,
+			sizeof(post->heir));
+	if (post != NULL && !post->outside && fate == FATE_DELETED)
+		check_stopped(sim, post);
+}
+
+void latch_change(struct sim *sim, enum model_change_kind kind,
+	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
+	bool sequential)
+{
+	int line = posts_line(latch_lines, path);
+
+	(void)parent_czxid;
+	(void)sequential;
+	if (line < 0)
+		return;
+	if (kind == CHANGE_CREATE) {
+		posts_add(&latch_shared(sim)->posts, path, line, zxid, owner);
+		latch_made(sim, owner);
+	} else if (kind == CHANGE_DELETE) {
+		remove_post(sim, path);
+	}
+}
+
+void latch_note(struct sim *sim, enum model_note what, int client,
+	const char *path, int64_t value)
+{
+	ledger_note(&latch_shared(sim)->ledger, what, client, path, value);
+}
+
+/* Rules */
+
+int64_t latch_term_of(const struct candidate *c)
+{
+	const struct actor *a = c->actor;
+
+	if (c->latch == NULL || a->it.gone || a->it.closing ||
+		!subject_sure(&a->it))
+		return 0;
+	return kustos_latch_term(c->latch);
+}
+
+void latch_check_loss(struct candidate *c)
+{
+	const struct actor *a = c->actor;
+	const struct post *post = c->post;
+
+	if (post->there && !post->touched && subject_sure(&a->it) &&
+		a->it.client->session.epoch == c->epoch && !c->closing &&
+		!c->handing && !c->cautious)
+		sim_fail(a->it.sim, "reason",
+			"%s was told of a loss for nothing", c->id);
+}
+
+/* Return the first before "post" that is not of the same session: what a client
+   has let go is gone for itself, before the server knows. */
+static struct post *post_before(struct shared *s, const struct post *post)
+{
+	struct post *first = posts_first(&s->posts, post->line, post->owner);
+
+	return first != NULL && first->term < post->term ? first : NULL;
+}
+
+/* It says that it leads. */
+static void check_leader(struct candidate *c, int64_t term)
+{
+	struct sim *sim = c->actor->it.sim;
+	struct shared *s = latch_shared(sim);
+	struct post *post = post_of(s, term);
+	struct post *before = post != NULL ? post_before(s, post) : NULL;
+
+	if (post == NULL || post->line != c->line)
+		sim_fail(sim, "one leader", "%s leads, without a node", c->id);
+	else if (post->outside)
+		return;
+	else if (!post->there)
+		sim_fail(sim, "one leader", "%s leads, and %s is gone", c->id,
+			post->path);
+	else if (before != NULL)
+		sim_fail(sim, "one leader", "%s leads, behind %s", c->id,
+			before->path);
+	else if (term != c->believed &&
+		(c->resumes ? term < s->granted[c->line]
+			    : term <= s->granted[c->line]))
+		sim_fail(sim, "term", "%s: %lld after %lld", c->id,
+			(long long)term, (long long)s->granted[c->line]);
+	if (term != c->believed && post != NULL)
+		post->led_zxid = model_zxid(sim_model(sim));
+	if (s->granted[c->line] < term)
+		s->granted[c->line] = term;
+	c->believed = term;
+}
+
+static const char *check_leaders(struct sim *sim)
+{
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = latch_actor_of(sim, i);
+		int leaders[LINES] = { 0 };
+
+		for (int k = 0; k < CANDIDATES; k++) {
+			struct candidate *c = &a->candidates[k];
+			int64_t term = latch_term_of(c);
+
+			if (term == 0)
+				continue;
+			check_leader(c, term);
+			if (leaders[c->line]++ > 0)
+				return "two of one client lead";
+		}
+	}
+	return NULL;
+}
+
+static const char *check_told(struct sim *sim)
+{
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = latch_actor_of(sim, i);
+
+		for (int k = 0; k < CANDIDATES; k++) {
+			struct candidate *c = &a->candidates[k];
+			bool knows = c->latch == NULL || c->closing ||
+				c->gains == c->losses || a->it.closing ||
+				latch_term_of(c) == c->token;
+
+			if (knows || sim_paused(sim, i)) {
+				c->silent_since = 0;
+				continue;
+			}
+			if (c->silent_since == 0)
+				c->silent_since = sim_now(sim);
+			if (sim_now(sim) - c->silent_since > TOLD_NS)
+				return "it leads no more, and was not told";
+		}
+	}
+	return NULL;
+}
+
+static const char *final_errands(struct sim *sim)
+{
+	for (int i = 0; i < CLIENTS; i++)
+		if (latch_actor_of(sim, i)->errands != 0)
+			return "an errand never ended";
+	return NULL;
+}
+
+const struct sim_invariant latch_rules[LATCH_RULE_COUNT] = {
+	{ "one leader", check_leaders, NULL },
+	{ "told", check_told, NULL },
+	{ "ends once", NULL, final_errands },
+};
+
+/* The end */
+
+/* Each candidate has a node, and no other nodes are there; the first of them
+   leads and knows, and has not been taken over. */
+static bool line_settled(struct sim *sim, int line)
+{
+	struct shared *s = latch_shared(sim);
+	struct post *first = post_first(s, line);
+	int posts = 0, candidates = 0, leaders = 0;
+
+	for (int i = 0; i < s->posts.count; i++)
+		posts += s->posts.list[i]->there &&
+			s->posts.list[i]->line == line;
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = latch_actor_of(sim, i);
+
+		for (int k = 0; k < CANDIDATES; k++) {
+			struct candidate *c = &a->candidates[k];
+
+			if (c->latch == NULL || c->line != line)
+				continue;
+			candidates++;
+			leaders += first != NULL && !first->seized &&
+				c->gains > c->losses && c->post == first &&
+				latch_term_of(c) == first->term;
+		}
+	}
+	return posts == candidates && leaders == (candidates > 0);
+}
+
+/* It knows who is the first, and what that says. */
+static bool watcher_settled(struct sim *sim, const struct watcher *w)
+{
+	struct post *first = post_first(latch_shared(sim), w->line);
+	struct kustos_stat stat;
+
+	if (w->observer == NULL)
+		return true;
+	if (first == NULL || !model_stat(sim_model(sim), first->path, &stat))
+		return w->told && !w->somebody;
+	return w->somebody && w->term == first->term && w->mzxid == stat.mzxid;
+}
+
+static bool all_settled(struct sim *sim)
+{
+	for (int i = 0; i < LINES; i++)
+		if (!line_settled(sim, i))
+			return false;
+	for (int i = 0; i < CLIENTS; i++) {
+		struct actor *a = latch_actor_of(sim, i);
+
+		for (int k = 0; k < LINES; k++)
+			if (!watcher_settled(sim, &a->watchers[k]))
+				return false;
+		if (a->errands > 0 || a->dummying || a->dummy[0] != '\0')
+			return false;
+	}
+	return true;
+}
+
+bool latch_settled(struct sim *sim)
+{
+	struct shared *s = latch_shared(sim);
+	bool over;
+
+	if (!s->closing && !all_settled(sim))
+		return false;
+	s->closing = true;
+	over = subjects_close(sim);
+	for (int i = 0; i < LINES; i++)
+		over = over && post_first(s, i) == NULL;
+	return over;
+}
+
+static struct latch_figures last;
+
+struct latch_figures latch_last_figures(void)
+{
+	return last;
+}
+
+void latch_end(struct sim *sim)
+{
+	struct shared *s = latch_shared(sim);
+
+	last = s->figures;
+	posts_free(&s->posts);
+	ledger_free(&s->ledger);
+}

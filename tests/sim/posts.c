@@ -1,0 +1,75 @@
+/* posts.c - the nodes of those who lead and wait. */
+#include "posts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int posts_line(const char *const *lines, const char *path)
+{
+	for (int i = 0; i < POST_LINES; i++) {
+		size_t len = strlen(lines[i]);
+
+		if (strncmp(path, lines[i], len) == 0 && path[len] == '/')
+			return i;
+	}
+	return -1;
+}
+
+void posts_add(struct posts *posts, const char *path, int line, int64_t zxid,
+	int64_t owner)
+{
+	struct post *post = sim_calloc(1, sizeof(*post));
+
+	posts->list = sim_room(posts->list, posts->count, &posts->room,
+		sizeof(struct post *));
+	snprintf(post->path, sizeof(post->path), "%s", path);
+	post->line = line;
+	post->term = zxid;
+	post->owner = owner;
+	post->there = true;
+	posts->list[posts->count++] = post;
+}
+
+struct post *posts_remove(struct posts *posts, const struct ledger *ledger,
+	const char *path, enum fate *fate)
+{
+	for (int i = posts->count - 1; i >= 0; i--) {
+		struct post *post = posts->list[i];
+
+		if (!post->there || strcmp(post->path, path) != 0)
+			continue;
+		post->there = false;
+		*fate = ledger_fate(ledger, path, post->owner);
+		post->outside = *fate == FATE_REMOVED ||
+			ledger_killed(ledger, post->owner);
+		return post;
+	}
+	return NULL;
+}
+
+struct post *posts_of(const struct posts *posts, int64_t term)
+{
+	for (int i = posts->count - 1; i >= 0; i--)
+		if (posts->list[i]->term == term)
+			return posts->list[i];
+	return NULL;
+}
+
+struct post *posts_first(const struct posts *posts, int line, int64_t but)
+{
+	for (int i = 0; i < posts->count; i++) {
+		struct post *post = posts->list[i];
+
+		if (post->there && post->line == line && post->owner != but)
+			return post;
+	}
+	return NULL;
+}
+
+void posts_free(struct posts *posts)
+{
+	for (int i = 0; i < posts->count; i++)
+		free(posts->list[i]);
+	free(posts->list);
+}

@@ -1,0 +1,26 @@
+/*
+ * queue_figures.h - what came of the last run of the queue's scenario.
+ */
+#ifndef SIM_QUEUE_FIGURES_H
+#define SIM_QUEUE_FIGURES_H
+
+#include <stdint.h>
+
+enum queue_figure {
+	FIGURE_PUT,
+	FIGURE_PUT_AFTER_LOSS, /* whose call did not hear of it */
+	FIGURE_TAKEN,
+	FIGURE_TAKEN_LATE, /* for a call that had given up */
+	FIGURE_LOOKED,
+	FIGURE_EMPTY,
+	FIGURE_GAVE_UP,
+	FIGURE_UNKNOWN,
+	FIGURE_IN_ORDER, /* taken by one that was alone */
+	FIGURE_BACK,	 /* put back by an object that was destroyed */
+	FIGURE_TOGETHER, /* transactions of one that were on their way at once */
+	QUEUE_FIGURES
+};
+
+uint64_t queue_figure(enum queue_figure which);
+
+#endif

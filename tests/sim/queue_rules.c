@@ -1,0 +1,342 @@
+/* queue_rules.c - what became of each item of the queue, and what must hold. */
+#include "queue_actor.h"
+
+#include "model_impl.h"
+#include "sim_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shared *queue_shared(struct sim *sim)
+{
+	return sim_state(sim);
+}
+
+static void *grow(void *array, int count, int *room, size_t size)
+{
+	if (count < *room)
+		return array;
+	*room = *room == 0 ? 64 : 2 * *room;
+	return sim_realloc(array, (size_t)*room * size);
+}
+
+int queue_new_life(struct sim *sim, int actor)
+{
+	struct shared *s = queue_shared(sim);
+
+	s->lives = grow(s->lives, s->life_count, &s->life_room,
+		sizeof(*s->lives));
+	s->lives[s->life_count] = (struct life){ .actor = actor,
+		.last_put = -1 };
+	return s->life_count++;
+}
+
+/* What it had taken and not handed out, or takes yet, goes with it. */
+void queue_end_life(struct sim *sim, int life, bool careful)
+{
+	queue_shared(sim)->lives[life].over = !careful;
+	queue_shared(sim)->lives[life].ended = true;
+}
+
+int queue_new_piece(struct sim *sim, int life)
+{
+	struct shared *s = queue_shared(sim);
+
+	s->pieces = grow(s->pieces, s->piece_count, &s->piece_room,
+		sizeof(*s->pieces));
+	s->pieces[s->piece_count] = (struct piece){ .life = life, .taker = -1 };
+	return s->piece_count++;
+}
+
+/* What is there */
+
+static struct receipt *receipt_of(struct shared *s, const char *path)
+{
+	for (int i = s->receipt_count - 1; i >= 0; i--)
+		if (strcmp(s->receipts[i].path, path) == 0)
+			return &s->receipts[i];
+	return NULL;
+}
+
+/* Return a receipt that its object has left, or NULL. */
+const char *queue_litter(struct sim *sim)
+{
+	struct shared *s = queue_shared(sim);
+	struct kustos_stat stat;
+
+	for (int i = 0; i < s->receipt_count; i++)
+		if (!s->lives[s->receipts[i].life].over &&
+			model_stat(sim_model(sim), s->receipts[i].path, &stat))
+			return s->receipts[i].path;
+	return NULL;
+}
+
+/* Which object makes this receipt? */
+void queue_note(struct sim *sim, enum model_note what, int client,
+	const char *path, int64_t value)
+{
+	struct shared *s = queue_shared(sim);
+
+	(void)value;
+	if (what == NOTE_FAULT && client < 0 && path != NULL) {
+		struct receipt *receipt = receipt_of(s, path);
+
+		if (receipt != NULL)
+			receipt->stolen = true;
+	}
+	if (client < 0)
+		return;
+	struct actor *a = sim_actor_state(sim, client);
+	if (what == NOTE_CLOSE && a->trusts && a->it.closing &&
+		a->it.client->counters.losses != a->losses)
+		s->lives[a->life].over = true;
+	if (what != NOTE_SEND || path == NULL ||
+		strncmp(path, RECEIPTS "/_c_", strlen(RECEIPTS "/_c_")) != 0 ||
+		receipt_of(s, path) != NULL)
+		return;
+	s->receipts = grow(s->receipts, s->receipt_count, &s->receipt_room,
+		sizeof(*s->receipts));
+	snprintf(s->receipts[s->receipt_count].path,
+		sizeof(s->receipts[0].path), "%s", path);
+	s->receipts[s->receipt_count].stolen = false;
+	s->receipts[s->receipt_count++].life = a->life;
+}
+
+static struct piece *piece_of_path(struct shared *s, const char *path)
+{
+	for (int i = s->piece_count - 1; i >= 0; i--)
+		if (s->pieces[i].there && strcmp(s->pieces[i].path, path) == 0)
+			return &s->pieces[i];
+	return NULL;
+}
+
+/* Who took it puts it back, as nobody asks for it any more. */
+static bool comes_back(struct shared *s, const struct piece *p, int64_t zxid)
+{
+	return p->made && !p->there && !p->had && p->taker >= 0 &&
+		s->last_zxid == zxid && s->last_life == p->taker &&
+		s->lives[p->taker].ended;
+}
+
+static void made(struct sim *sim, const char *path, int64_t zxid,
+	int64_t parent)
+{
+	struct shared *s = queue_shared(sim);
+	char data[16];
+
+	if (!model_data(sim_model(sim), path, data, sizeof(data)))
+		sim_fail(sim, "simulator", "no data in %s", path);
+	int number = atoi(data);
+	struct piece *p = &s->pieces[number];
+	struct life *life = &s->lives[p->life];
+
+	bool back = comes_back(s, p, zxid);
+
+	s->figures[FIGURE_BACK] += back;
+	if (p->made && !back)
+		sim_fail(sim, "once", "%d is put twice: %s, %s", number, path,
+			p->path);
+	if (p->refused && !back)
+		sim_fail(sim, "refused", "%d is put after all", number);
+	if (life->last_put > number && !back)
+		sim_fail(sim, "order", "%d is put after %d", number,
+			life->last_put);
+	if (!back)
+		life->last_put = number;
+	p->taker = -1;
+	p->made = p->there = true;
+	p->made_at = sim_now(sim);
+	p->parent = parent;
+	p->number = atoll(path + strlen(path) - 10);
+	snprintf(p->path, sizeof(p->path), "%s", path);
+}
+
+static void deleted(struct shared *s, const char *path, int64_t zxid)
+{
+	struct piece *p = piece_of_path(s, path);
+
+	if (p == NULL)
+		return;
+	p->there = false;
+	if (zxid == s->last_zxid)
+		p->taker = s->last_life;
+	else
+		p->stolen = true;
+}
+
+void queue_change(struct sim *sim, enum model_change_kind kind,
+	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
+	bool sequential)
+{
+	struct shared *s = queue_shared(sim);
+
+	(void)owner;
+	(void)sequential;
+	if (kind == CHANGE_SET) {
+		const struct receipt *receipt = receipt_of(s, path);
+
+		if (receipt == NULL)
+			return;
+		s->last_zxid = zxid;
+		s->last_life = receipt->life;
+	} else if (kind == CHANGE_CREATE && strcmp(path, QUEUE) == 0) {
+		/* Numbers that begin anew would be taken for those before, if
+		   it happens within a second; else see the tests against a
+		   server. */
+		model_set_created(sim_model(sim), path, s->numbers);
+		s->numbers += 100000;
+	} else if (strncmp(path, QUEUE "/", strlen(QUEUE "/")) != 0) {
+		return;
+	} else if (kind == CHANGE_CREATE) {
+		made(sim, path, zxid, parent_czxid);
+	} else {
+		deleted(s, path, zxid);
+	}
+}
+
+/* How a call ends */
+
+static bool may_end(const struct errand *call, enum kustos_err err)
+{
+	if (err == KUSTOS_EEMPTY)
+		return call->takes && call->ask.deadline == KUSTOS_NOW;
+	if (err == KUSTOS_EFULL) /* also of memory: no thread can wait here */
+		return !call->takes;
+	return ask_may_end(&call->ask, err);
+}
+
+/* Did somebody delete a receipt of this object? */
+static bool was_robbed(const struct shared *s, int life)
+{
+	for (int i = 0; i < s->receipt_count; i++)
+		if (s->receipts[i].life == life && s->receipts[i].stolen)
+			return true;
+	return false;
+}
+
+static void call_over(struct errand *call, const char *what,
+	enum kustos_err err)
+{
+	struct actor *a = call->actor;
+	struct shared *s = queue_shared(a->it.sim);
+
+	sim_say(a->it.sim, a->it.index, what, kustos_err_name(err),
+		call->piece);
+	ask_end(&call->ask, what);
+	if (err == KUSTOS_EUNKNOWN && was_robbed(s, a->life))
+		s->figures[FIGURE_UNKNOWN]++;
+	else if (!may_end(call, err))
+		sim_fail(a->it.sim, "end", "%s of %d: %s", what, a->it.index,
+			kustos_err_name(err));
+}
+
+void queue_was_put(void *arg, enum kustos_err err)
+{
+	struct errand *call = arg;
+	struct sim *sim = call->actor->it.sim;
+	struct shared *s = queue_shared(sim);
+	struct piece *p = &s->pieces[call->piece];
+
+	if (err == KUSTOS_OK && !p->made)
+		sim_fail(sim, "put", "%d is not there", call->piece);
+	s->figures[err == KUSTOS_OK ? FIGURE_PUT : FIGURE_GAVE_UP]++;
+	s->figures[FIGURE_PUT_AFTER_LOSS] += err != KUSTOS_OK && p->made;
+	call_over(call, "put", err);
+}
+
+/* One that takes alone, and of which nobody takes anything, has them in order. */
+static void check_order(struct sim *sim, const struct piece *p)
+{
+	struct shared *s = queue_shared(sim);
+
+	if (s->takers > 1 || (sim->faults & OUTSIDE) != 0 ||
+		s->kind != KU_ITEM_SIMPLE)
+		return;
+	if (p->parent < s->order_parent ||
+		(p->parent == s->order_parent && p->number < s->order_number))
+		sim_fail(sim, "order", "%s is taken after %lld", p->path,
+			(long long)s->order_number);
+	s->order_parent = p->parent;
+	s->order_number = p->number;
+	s->figures[FIGURE_IN_ORDER]++;
+}
+
+static void check_taken(struct errand *call, struct kustos_item *item)
+{
+	struct actor *a = call->actor;
+	struct sim *sim = a->it.sim;
+	struct shared *s = queue_shared(sim);
+	int number = atoi(item->data);
+	struct piece *p = &s->pieces[number];
+
+	if (p->had)
+		sim_fail(sim, "once", "%d is taken twice", number);
+	else if (p->there)
+		sim_fail(sim, "taken", "%d is there all the same", number);
+	else if (p->taker != a->life)
+		sim_fail(sim, "taken", "%d was deleted by %d, not by %d",
+			number, p->taker, a->life);
+	check_order(sim, p);
+	p->had = true;
+	s->figures[FIGURE_TAKEN]++;
+}
+
+static void check_empty(struct errand *call)
+{
+	struct sim *sim = call->actor->it.sim;
+	struct shared *s = queue_shared(sim);
+
+	for (int i = 0; i < s->piece_count; i++) {
+		const struct piece *p = &s->pieces[i];
+
+		if (p->there &&
+			p->made_at < call->ask.began -
+					subjects_known_ns(sim, KNOWN_NS))
+			sim_fail(sim, "empty", "%s is there", p->path);
+	}
+}
+
+void queue_was_taken(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count)
+{
+	struct errand *call = arg;
+	struct shared *s = queue_shared(call->actor->it.sim);
+
+	if (count > call->max || (count > 0) != (err == KUSTOS_OK))
+		sim_fail(call->actor->it.sim, "end", "%d items: %s", (int)count,
+			kustos_err_name(err));
+	for (size_t i = 0; i < count; i++) {
+		if (!call->peeks)
+			check_taken(call, items[i]);
+		kustos_item_free(items[i]);
+	}
+	if (err == KUSTOS_OK)
+		s->figures[FIGURE_LOOKED] += call->peeks;
+	else if (err == KUSTOS_EEMPTY)
+		s->figures[FIGURE_EMPTY]++;
+	else
+		s->figures[FIGURE_GAVE_UP]++;
+	if (err == KUSTOS_EEMPTY)
+		check_empty(call);
+	call_over(call, "taken", err);
+}
+
+/* In the end */
+
+const char *queue_missing(struct sim *sim)
+{
+	struct shared *s = queue_shared(sim);
+
+	for (int i = 0; i < s->piece_count; i++) {
+		const struct piece *p = &s->pieces[i];
+
+		if (!p->made || p->had || p->stolen)
+			continue;
+		if (!p->there && p->taker >= 0 &&
+			(s->lives[p->taker].over || was_robbed(s, p->taker)))
+			continue;
+		return p->path;
+	}
+	return NULL;
+}

@@ -1,0 +1,99 @@
+/*
+ * scenario_latch.c - latches of many clients on shared lines, under all faults.
+ *
+ * They come and go, change their data, hand over to each other by name, are
+ * written into by others, and stand among nodes that are none of ours.  What
+ * must hold:
+ *
+ *   one leader   who leads by its clock has the first node of the line, and a
+ *                greater term than all before it; but for a moment after that
+ *                was taken away from outside
+ *   turns        the program is told of gains and losses in turns
+ *   told         of a loss at once; and before the node goes, when it is ours to
+ *                let it go
+ *   reason       and of no loss without one
+ *   heir         who was handed over to by name is the first when the leader's
+ *                node goes
+ *   resumed      who led when its process died leads on, if another goes on with
+ *                its session, in the same term, and nobody else in between
+ *   ends once    each errand ends
+ *   settles      once the faults are over each candidate stands in its line, the
+ *                first leads, who was written into does not, and those who
+ *                observe know all of that; what was closed leaves nothing
+ */
+#include "latch_actor.h"
+
+struct shared *latch_shared(struct sim *sim)
+{
+	return sim_state(sim);
+}
+
+struct actor *latch_actor_of(struct sim *sim, int index)
+{
+	return sim_actor_state(sim, index);
+}
+
+static void init(struct sim *sim, int index, void *self)
+{
+	struct actor *a = self;
+
+	subject_init(&a->it, sim, index, latch_leave_all);
+	(void)subject_open(&a->it);
+}
+
+static void step(void *self)
+{
+	struct actor *a = self;
+	struct sim_random *r = subject_random(&a->it);
+
+	if (a->it.closing && !a->it.gone)
+		return;
+	if (a->it.gone)
+		a->dummy[0] = '\0';
+	if (a->it.gone && a->crashed) {
+		if (a->rest-- <= 0 || sim_draining(a->it.sim))
+			latch_resume(a);
+		return;
+	}
+	if (a->it.gone && sim_draining(a->it.sim))
+		return;
+	if (a->it.gone) {
+		(void)subject_open(&a->it);
+	} else if (sim_draining(a->it.sim)) {
+		latch_tidy(a);
+	} else if (sim_random_below(r, 1500) == 0) {
+		subject_close(&a->it, subject_some_budget(&a->it));
+	} else if (latch_crashes(a)) {
+		latch_crash(a);
+	} else {
+		latch_act(a);
+	}
+}
+
+static const struct sim_actor actor = {
+	SUBJECT_ACTOR,
+	.fini = subject_fini,
+};
+
+const struct sim_scenario scenario_latch = {
+	.name = "latch",
+	.about = "leader latches of many clients on shared lines, all faults",
+	.clients = CLIENTS,
+	.step_ms = 20,
+	.faults.rate = {
+		[SIM_LOSE_REPLY] = 8000, [SIM_DELAY_REPLY] = 1000,
+		[SIM_CUT] = 400, [SIM_HOLE] = 200, [SIM_EXPIRE] = 60,
+		[SIM_PAUSE] = 1000, [SIM_DELETE] = 200,
+		[SIM_REMOVE_PARENT] = 40, [SIM_STOP_SERVER] = 100,
+		[SIM_LAG] = 1000,
+	},
+	SUBJECT_SCENARIO,
+	.prefix = PREFIX,
+	.end = latch_end,
+	.settled = latch_settled,
+	.settle_ms = 60000,
+	.note = latch_note,
+	.change = latch_change,
+	.invariants = latch_rules,
+	.invariant_count = LATCH_RULE_COUNT,
+};

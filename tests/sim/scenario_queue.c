@@ -1,0 +1,331 @@
+/*
+ * scenario_queue.c - a queue that a few clients put into and take from, under all
+ * faults.
+ *
+ * Each actor has a client with an object of the queue, and asks it for several
+ * things at once, with all kinds of deadlines.  Nodes are deleted from outside:
+ * items, receipts, the queue.  Some objects end in the middle, some only when all
+ * is told that they were asked.  What must hold:
+ *
+ *   once     an item is put once, and handed out once, to the object that deleted
+ *            it, after that was done
+ *   put      whose put ends well, its item is there, or was
+ *   order    what one object puts stands in the order of its calls; and if one
+ *            actor takes alone, it gets them in the order in which they stand
+ *   empty    who is told so: nothing had been there for so long that a server
+ *            would know
+ *   end      a call ends once, with an error that fits
+ *   lost     each item that was there is handed out; but not those that were
+ *            deleted from outside, and those that one had taken that ended
+ *   served   once faults are over, soon
+ */
+#include "queue_actor.h"
+
+#include "sim_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What came of a run, for tests. */
+static uint64_t last[QUEUE_FIGURES];
+
+uint64_t queue_figure(enum queue_figure which)
+{
+	return last[which];
+}
+
+static void prepare(struct actor *a, struct errand *call)
+{
+	memset(call, 0, sizeof(*call));
+	call->actor = a;
+	ask_begin(&call->ask, &a->it,
+		ask_some_deadline(&a->it, TIMEOUT_NS / 100));
+}
+
+static void put(struct actor *a, struct errand *call)
+{
+	struct kustos_new_item item = { .data = NULL };
+	char text[16];
+
+	prepare(a, call);
+	call->piece = queue_new_piece(a->it.sim, a->life);
+	item.len = (size_t)snprintf(text, sizeof(text), "%d", call->piece);
+	item.data = text;
+	item.priority = (int32_t)sim_random_below(subject_random(&a->it), 3);
+	sim_say(a->it.sim, a->it.index, "put", NULL, call->piece);
+	enum kustos_err err = ku_queue_put_async(a->queue, &item,
+		call->ask.deadline, call->ask.cancel, queue_was_put, call);
+	if (err != KUSTOS_OK) {
+		queue_shared(a->it.sim)->pieces[call->piece].refused = true;
+		queue_was_put(call, err);
+	}
+}
+
+static void take(struct actor *a, struct errand *call)
+{
+	struct sim_random *r = subject_random(&a->it);
+	struct ku_poll_wish wish = { .max = 1 };
+
+	prepare(a, call);
+	call->takes = true;
+	call->peeks = wish.peek = sim_random_below(r, 10) == 0;
+	if (!call->peeks && sim_random_below(r, 2) == 0)
+		wish.max = 1 + sim_random_below(r, AT_ONCE);
+	call->max = wish.max;
+	wish.deadline = call->ask.deadline;
+	wish.cancel = call->ask.cancel;
+	sim_say(a->it.sim, a->it.index, "take", NULL, (int64_t)wish.max);
+	enum kustos_err err = ku_queue_poll_async(a->queue, &wish,
+		queue_was_taken, call);
+	if (err != KUSTOS_OK)
+		queue_was_taken(call, err, NULL, 0);
+}
+
+static void open_client(struct actor *a)
+{
+	const struct shared *s = queue_shared(a->it.sim);
+	struct ku_queue_wish wish = { .kind = s->kind,
+		.receipts = RECEIPTS,
+		.max_items = s->max_items,
+		.max_bytes = BYTES };
+
+	/* At times the wire is full. */
+	a->it.in_flight = sim_random_below(subject_random(&a->it), 4) == 0
+		? (size_t)sim_random_between(subject_random(&a->it), 1, CALLS)
+		: 0;
+	if (!subject_open(&a->it))
+		return;
+	a->leaving = a->trusts = false;
+	a->life = queue_new_life(a->it.sim, a->it.index);
+	if (ku_queue_create(a->it.client, QUEUE, &wish, &a->queue) != KUSTOS_OK)
+		sim_fail(a->it.sim, "simulator", "cannot make a queue");
+}
+
+static void let_go(void *actor)
+{
+	struct actor *a = actor;
+
+	if (a->queue != NULL)
+		queue_end_life(a->it.sim, a->life, a->leaving || a->trusts);
+	ku_queue_destroy(a->queue);
+	a->queue = NULL;
+}
+
+static void init(struct sim *sim, int index, void *self)
+{
+	struct actor *a = self;
+	struct shared *s = queue_shared(sim);
+
+	subject_init(&a->it, sim, index, let_go);
+	if (index == 0) {
+		struct sim_random *r = sim_actor_random(sim, 0);
+
+		s->kind = sim_random_below(r, 3) > 0 ? KU_ITEM_SIMPLE
+						     : KU_ITEM_KAZOO;
+		s->max_items = sim_random_below(r, 3) > 0
+			? 0
+			: sim_random_between(r, 1, 20);
+		s->takers = sim_random_below(r, 3) == 0
+			? 1
+			: (int)sim_random_between(r, 1, MOST);
+	}
+	a->takes = index < s->takers;
+	a->puts = !a->takes || s->takers > MOST / 2;
+	open_client(a);
+}
+
+static int calls_on(const struct actor *a)
+{
+	int on = 0;
+
+	for (int i = 0; i < CALLS; i++)
+		on += a->calls[i].ask.on;
+	return on;
+}
+
+/* Has it told all that it was asked, and all that it has? */
+static bool is_done(struct actor *a)
+{
+	const struct shared *s = queue_shared(a->it.sim);
+	const struct ku_queue *q = a->queue;
+
+	if (q == NULL)
+		return true;
+	for (int i = 0; i < CALLS; i++)
+		/* Whoever waits for room may be the one that makes it. */
+		if (a->calls[i].takes || s->max_items > 0)
+			ask_fire(&a->calls[i].ask);
+	return calls_on(a) == 0 && q->put.first == NULL && !q->take.busy &&
+		q->take.taken_count == 0;
+}
+
+/* It is to hand out what it took for calls that had given up. */
+static void collect(struct actor *a)
+{
+	for (int i = 0; i < CALLS && a->queue->take.taken_count > 0; i++)
+		if (!a->calls[i].ask.on) {
+			take(a, &a->calls[i]);
+			queue_shared(a->it.sim)->figures[FIGURE_TAKEN_LATE]++;
+		}
+}
+
+static void leave(struct actor *a)
+{
+	a->leaving = true;
+	if (is_done(a) && queue_shared(a->it.sim)->ending.served > 0)
+		let_go(a); /* its client is closed with the others */
+	else if (is_done(a))
+		subject_close(&a->it, KUSTOS_FOREVER);
+	else if (!a->queue->take.busy)
+		collect(a);
+}
+
+static void ask_one(struct actor *a)
+{
+	struct sim_random *r = subject_random(&a->it);
+	struct errand *call = &a->calls[sim_random_below(r, CALLS)];
+	bool drains = sim_draining(a->it.sim);
+
+	if (call->ask.on) {
+		if (!drains && sim_random_below(r, 20) == 0)
+			ask_fire(&call->ask);
+	} else if (a->takes && (drains || sim_random_below(r, 2) == 0)) {
+		take(a, call);
+	} else if (a->puts && !drains) {
+		put(a, call);
+	}
+}
+
+/* Mostly one thing, at times as much as there is room for: then several
+   transactions are on their way. */
+static void ask(struct actor *a)
+{
+	int times = sim_random_below(subject_random(&a->it), 4) == 0 ? CALLS
+								     : 1;
+
+	while (times-- > 0)
+		ask_one(a);
+	if (a->queue->put.receipt.in_flight > 1)
+		queue_shared(a->it.sim)->figures[FIGURE_TOGETHER]++;
+}
+
+/* Is something taken, or being taken, that nobody has been given? */
+static bool has_taken(const struct actor *a)
+{
+	return a->queue->take.busy || a->queue->take.taken_count > 0;
+}
+
+/* Close it whatever it has and does.  Nothing is lost by that if it has the time,
+   and there is a session. */
+static void close_it(struct actor *a)
+{
+	const struct kustos_client *client = a->it.client;
+	bool harsh = (a->it.sim->faults &
+			     (1u << SIM_REMOVE_PARENT | 1u << SIM_THROTTLE)) !=
+		0;
+
+	a->trusts = sim_random_below(subject_random(&a->it), 2) == 0 &&
+		ku_session_ready(client) && !harsh;
+	a->losses = client->counters.losses;
+	subject_close(&a->it,
+		a->trusts ? KUSTOS_FOREVER : subject_some_budget(&a->it));
+}
+
+static void step(void *self)
+{
+	struct actor *a = self;
+	struct sim_random *r = subject_random(&a->it);
+
+	if (a->it.gone) {
+		if (queue_shared(a->it.sim)->ending.served == 0)
+			open_client(a);
+	} else if (a->it.closing) {
+		return;
+	} else if (queue_shared(a->it.sim)->ending.served > 0) {
+		leave(a);
+	} else if (a->leaving) {
+		leave(a);
+	} else if (sim_draining(a->it.sim)) {
+		ask(a);
+	} else if (sim_random_below(r, has_taken(a) ? 40 : 800) == 0) {
+		close_it(a);
+	} else if (sim_random_below(r, 400) == 0) {
+		leave(a);
+	} else {
+		ask(a);
+	}
+}
+
+static void end(struct sim *sim)
+{
+	struct shared *s = queue_shared(sim);
+
+	memcpy(last, s->figures, sizeof(last));
+	free(s->lives);
+	free(s->pieces);
+	free(s->receipts);
+}
+
+/* The end */
+
+static bool everything_told(struct sim *sim)
+{
+	const char *missing = queue_missing(sim);
+
+	for (int i = 0; i < MOST; i++) {
+		const struct actor *a = sim_actor_state(sim, i);
+
+		if (a->it.closing ||
+			(a->queue != NULL && a->queue->put.first != NULL))
+			missing = "a put";
+	}
+	if (missing != NULL && sim_now(sim) > sim_drain_since(sim) + SERVED_NS)
+		sim_fail(sim, "lost", "%s", missing);
+	return missing == NULL;
+}
+
+static const char *left(struct sim *sim)
+{
+	const char *missing = queue_missing(sim);
+
+	for (int i = 0; i < MOST; i++) {
+		struct actor *a = sim_actor_state(sim, i);
+
+		if (!a->it.gone && !a->it.closing && a->queue != NULL)
+			return "a call";
+	}
+	return missing != NULL ? missing : queue_litter(sim);
+}
+
+static bool settled(struct sim *sim)
+{
+	static const struct ending_rules rules = { everything_told, left,
+		TIDY_NS };
+
+	return ending_settled(sim, &queue_shared(sim)->ending, &rules);
+}
+
+static const struct sim_actor actor = {
+	SUBJECT_ACTOR,
+	.fini = subject_fini,
+};
+
+const struct sim_scenario scenario_queue = {
+	.name = "queue",
+	.about = "a queue that a few clients put into and take from, all faults",
+	.clients = MOST,
+	.step_ms = 20,
+	.faults.rate = {
+		SUBJECT_FAULTS,
+		[SIM_DELETE] = 500,
+		[SIM_THROTTLE] = 2000,
+	},
+	SUBJECT_SCENARIO,
+	.prefix = PREFIX,
+	.end = end,
+	.settled = settled,
+	.settle_ms = 200000,
+	.note = queue_note,
+	.change = queue_change,
+};

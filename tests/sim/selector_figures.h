@@ -1,0 +1,21 @@
+/*
+ * selector_figures.h - what came of the last run of the selectors' scenario.
+ */
+#ifndef SIM_SELECTOR_FIGURES_H
+#define SIM_SELECTOR_FIGURES_H
+
+#include <stdint.h>
+
+enum selector_figure {
+	FIGURE_TERMS,
+	FIGURE_LOST, /* terms that were lost while their function ran */
+	FIGURE_INTERRUPTED,
+	FIGURE_REQUEUED,
+	FIGURE_CLOSED, /* by their own function */
+	FIGURE_DEAF,   /* functions that went on after a loss */
+	SELECTOR_FIGURES
+};
+
+uint64_t selector_figure(enum selector_figure which);
+
+#endif

@@ -1,0 +1,63 @@
+/* test_claim.c - claims survive the simulator. */
+#include "claim_figures.h"
+#include "seeds.h"
+
+#include "../unit/unit.h"
+
+static const struct sim_scenario *claims(void)
+{
+	return seeds_of("claim");
+}
+
+START_TEST(S16_L27_each_item_is_acknowledged_once_or_comes_back)
+{
+	seeds_survive(claims(), 250);
+}
+END_TEST
+
+/* What is never done cannot fail. */
+START_TEST(they_do_everything_meanwhile)
+{
+	static const uint64_t least[CLAIM_FIGURES] = {
+		[CLAIM_GRANTED] = 4000,
+		[CLAIM_AGAIN] = 500,
+		[CLAIM_ACKED] = 1500,
+		[CLAIM_REQUEUED] = 500,
+		[CLAIM_RELEASED] = 300,
+		[CLAIM_LOST] = 50,
+		[CLAIM_UNKNOWN] = 1,
+		[CLAIM_DEAD] = 10,
+		[CLAIM_EMPTY] = 50,
+		[CLAIM_GAVE_UP] = 300,
+	};
+	uint64_t all[CLAIM_FIGURES] = { 0 };
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		(void)seed_hash(claims(), seed);
+		for (int i = 0; i < CLAIM_FIGURES; i++)
+			all[i] += claim_figure(i);
+	}
+	for (int i = 0; i < CLAIM_FIGURES; i++)
+		ck_assert_msg(all[i] >= least[i], "figure %d: %d", i,
+			(int)all[i]);
+}
+END_TEST
+
+START_TEST(a_seed_repeats_claims_event_for_event)
+{
+	seeds_repeat(claims());
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("claims in the simulator");
+	TCase *t = tcase_create("seeds");
+
+	tcase_set_timeout(t, 300);
+	tcase_add_test(t, S16_L27_each_item_is_acknowledged_once_or_comes_back);
+	tcase_add_test(t, they_do_everything_meanwhile);
+	tcase_add_test(t, a_seed_repeats_claims_event_for_event);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

@@ -1,0 +1,73 @@
+/*
+ * test_latch.c - latches survive the simulator.
+ */
+#include "latch_actor.h"
+#include "seeds.h"
+#include "../unit/unit.h"
+
+#ifndef SEEDS
+#define SEEDS 80
+#endif
+
+START_TEST(L12_L13_S11_latches_survive_all_faults)
+{
+	seeds_survive(seeds_of("latch"), SEEDS);
+}
+END_TEST
+
+static struct latch_figures do_seeds(uint64_t count)
+{
+	struct sim_options options = { .steps = SEED_STEPS };
+	struct latch_figures sum = { 0 };
+	uint64_t *to = (uint64_t *)&sum;
+	struct sim_result result;
+
+	for (options.seed = 1; options.seed <= count; options.seed++) {
+		sim_run(seeds_of("latch"), &options, &result);
+		free(result.trace);
+		ck_assert(!result.failed);
+		struct latch_figures one = latch_last_figures();
+		const uint64_t *from = (const uint64_t *)&one;
+		for (size_t i = 0; i < sizeof(sum) / sizeof(*to); i++)
+			to[i] += from[i];
+	}
+	return sum;
+}
+
+/* What is never done cannot fail. */
+START_TEST(they_do_everything_meanwhile)
+{
+	struct latch_figures all = do_seeds(60);
+
+	ck_assert_uint_gt(all.gains, 1000);
+	ck_assert_uint_gt(all.losses, 1000);
+	ck_assert_uint_gt(all.edited, 1000);
+	ck_assert_uint_gt(all.handed, 200);
+	ck_assert_uint_gt(all.absent, 50);
+	ck_assert_uint_gt(all.changed, 2);
+	ck_assert_uint_gt(all.seized, 50);
+	ck_assert_uint_gt(all.told, 1000);
+	ck_assert_uint_gt(all.crashes, 50);
+	ck_assert_uint_gt(all.resumed, 20);
+	ck_assert_uint_gt(all.led_on, 20);
+}
+END_TEST
+
+START_TEST(a_seed_repeats_the_latches_event_for_event)
+{
+	seeds_repeat(seeds_of("latch"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("latches in the simulator");
+	TCase *t = tcase_create("seeds");
+
+	tcase_set_timeout(t, 300);
+	tcase_add_test(t, L12_L13_S11_latches_survive_all_faults);
+	tcase_add_test(t, they_do_everything_meanwhile);
+	tcase_add_test(t, a_seed_repeats_the_latches_event_for_event);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

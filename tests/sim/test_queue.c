@@ -1,0 +1,65 @@
+/* test_queue.c - the queue survives the simulator. */
+#include "queue_figures.h"
+#include "seeds.h"
+
+#include "../unit/unit.h"
+
+static const struct sim_scenario *queues(void)
+{
+	return seeds_of("queue");
+}
+
+/* Five million steps. */
+START_TEST(S15_L27_each_item_is_put_once_and_taken_once)
+{
+	seeds_survive(queues(), 250);
+}
+END_TEST
+
+/* What is never done cannot fail. */
+START_TEST(they_do_everything_meanwhile)
+{
+	static const uint64_t least[QUEUE_FIGURES] = {
+		[FIGURE_PUT] = 5000,
+		[FIGURE_PUT_AFTER_LOSS] = 100,
+		[FIGURE_TAKEN] = 4000,
+		[FIGURE_TAKEN_LATE] = 2,
+		[FIGURE_LOOKED] = 200,
+		[FIGURE_EMPTY] = 50,
+		[FIGURE_GAVE_UP] = 300,
+		[FIGURE_UNKNOWN] = 1,
+		[FIGURE_IN_ORDER] = 200,
+		[FIGURE_BACK] = 20,
+		[FIGURE_TOGETHER] = 1000,
+	};
+	uint64_t all[QUEUE_FIGURES] = { 0 };
+
+	for (uint64_t seed = 1; seed <= 120; seed++) {
+		(void)seed_hash(queues(), seed);
+		for (int i = 0; i < QUEUE_FIGURES; i++)
+			all[i] += queue_figure(i);
+	}
+	for (int i = 0; i < QUEUE_FIGURES; i++)
+		ck_assert_msg(all[i] >= least[i], "figure %d: %d", i,
+			(int)all[i]);
+}
+END_TEST
+
+START_TEST(a_seed_repeats_the_queue_event_for_event)
+{
+	seeds_repeat(queues());
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("queue in the simulator");
+	TCase *t = tcase_create("seeds");
+
+	tcase_set_timeout(t, 300);
+	tcase_add_test(t, S15_L27_each_item_is_put_once_and_taken_once);
+	tcase_add_test(t, they_do_everything_meanwhile);
+	tcase_add_test(t, a_seed_repeats_the_queue_event_for_event);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

@@ -1,0 +1,129 @@
+/* test_receipt.c - what of a queue's receipts takes a day. */
+#include "bench.h"
+
+#include "../unit/unit.h"
+#include "client.h"
+#include "queue.h"
+
+#include <stdlib.h>
+
+#define UUID "_c_00000000-0000-4000-8000-00000000000"
+#define HOUR_MS (60 * 60 * 1000)
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+
+static void setup(void)
+{
+	struct model_config config;
+
+	model_config_init(&config);
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, 4000);
+}
+
+static void open_client(void)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	const struct ku_env env = {
+		.api = &ku_zk_sim,
+		.api_env = model_client(bench.model, 1),
+		.clock = bench.sched.clock,
+		.seed = 1,
+	};
+
+	options.hosts = model_addresses(bench.model);
+	options.session_timeout_ms = 4000;
+	ck_assert_int_eq(ku_client_open(&options, &env, &client), KUSTOS_OK);
+}
+
+static void run_ms(int ms)
+{
+	for (int i = 0; i < ms; i++) {
+		(void)ku_client_step(client);
+		bench_run_ms(&bench, 1);
+	}
+}
+
+static void close_client(void)
+{
+	bool gone = false;
+
+	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
+	for (int i = 0; i < 10000 && !gone; i++) {
+		(void)ku_client_step(client);
+		bench_run_ms(&bench, 1);
+	}
+	ck_assert(gone);
+}
+
+static void make(const char *path)
+{
+	ck_assert_int_eq(
+		bench_create(&bench, raw, path, "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+}
+
+static bool is_there(const char *path)
+{
+	return model_stat(bench.model, path, NULL);
+}
+
+static void was_put(void *arg, enum kustos_err err)
+{
+	*(enum kustos_err *)arg = err;
+}
+
+START_TEST(receipts_of_the_dead_are_swept_up_after_a_day)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.max_bytes = 1000 };
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	enum kustos_err err = KUSTOS_ETIMEDOUT;
+	struct ku_queue *q;
+
+	make("/q-receipts");
+	make("/q-receipts/" UUID "1-receipt");
+	make("/q-receipts/" UUID "2-receipt");
+	make("/q-receipts/" UUID "3-another");
+	bench_run_ms(&bench, 2 * HOUR_MS);
+	/* One that is in use: what was done with it is not so long ago. */
+	ck_assert_int_eq(
+		bench_set(&bench, raw, "/q-receipts/" UUID "2-receipt", "", -1)
+			.rc,
+		KU_ZK_OK);
+	bench_run_ms(&bench, 23 * HOUR_MS);
+
+	open_client();
+	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &q), KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &err),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(err, KUSTOS_OK);
+	ck_assert(!is_there("/q-receipts/" UUID "1-receipt"));
+	ck_assert(is_there("/q-receipts/" UUID "2-receipt"));
+	ck_assert(is_there("/q-receipts/" UUID "3-another"));
+	ku_queue_destroy(q);
+	close_client();
+}
+END_TEST
+
+static void teardown(void)
+{
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+int main(void)
+{
+	Suite *s = suite_create("receipts in the simulator");
+	TCase *t = tcase_create("a day");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, receipts_of_the_dead_are_swept_up_after_a_day);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

@@ -1,0 +1,56 @@
+/* test_together.c - mutexes taken together survive the simulator. */
+#include "seeds.h"
+#include "together_figures.h"
+
+#include "../unit/unit.h"
+
+START_TEST(S09_S11_mutexes_taken_together_survive_all_faults)
+{
+	seeds_survive(seeds_of("together"), 80);
+}
+END_TEST
+
+/* What is never done cannot fail. */
+START_TEST(they_do_everything_meanwhile)
+{
+	static const uint64_t least[TOGETHER_FIGURES] = {
+		[FIGURE_GRANTED] = 1000,
+		[FIGURE_GAVE_UP] = 200,
+		[FIGURE_BUSY] = 100,
+		[FIGURE_LOST] = 50,
+	};
+	struct sim_options options = { .steps = SEED_STEPS };
+	uint64_t all[TOGETHER_FIGURES] = { 0 };
+	struct sim_result result;
+
+	for (options.seed = 1; options.seed <= 20; options.seed++) {
+		sim_run(seeds_of("together"), &options, &result);
+		free(result.trace);
+		ck_assert(!result.failed);
+		for (int i = 0; i < TOGETHER_FIGURES; i++)
+			all[i] += together_figure((enum together_figure)i);
+	}
+	for (int i = 0; i < TOGETHER_FIGURES; i++)
+		ck_assert_msg(all[i] >= least[i], "figure %d: %d", i,
+			(int)all[i]);
+}
+END_TEST
+
+START_TEST(a_seed_repeats_them_event_for_event)
+{
+	seeds_repeat(seeds_of("together"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("taken together, in the simulator");
+	TCase *t = tcase_create("seeds");
+
+	tcase_set_timeout(t, 300);
+	tcase_add_test(t, S09_S11_mutexes_taken_together_survive_all_faults);
+	tcase_add_test(t, they_do_everything_meanwhile);
+	tcase_add_test(t, a_seed_repeats_them_event_for_event);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

@@ -1,0 +1,189 @@
+/*
+ * test_barrier.c - kustos barrier: the gate, and commands that start together.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GATE "/gates/g"
+#define STEP "/steps/s"
+#define CREW 3
+
+static struct cli a, b, crew[CREW];
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+/* How many are in or wait, without the node "ready". */
+static int members(void)
+{
+	int count = raw_count_children(fixture_address(), STEP);
+
+	if (count > 0 &&
+		raw_exists(fixture_address(), STEP "/ready", NULL) == 0)
+		count--;
+	return count == RAW_NONODE ? 0 : count;
+}
+
+START_TEST(who_waits_goes_on_when_it_is_removed)
+{
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", GATE), 0);
+	ck_assert_int_eq(cli_run(&a, "barrier", "set", GATE), 0);
+	ck_assert_int_eq(cli_run(&a, "barrier", "set", GATE), 0);
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "-w0", GATE), 120);
+	cli_hears_error(&a, "kustos: " GATE ": it is set\n");
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "--timeout=0.1", GATE),
+		121);
+	cli_hears_error(&a, "kustos: " GATE ": it is set, for 0.1 s\n");
+	cli_start(&a, "barrier", "wait", "-w60", GATE);
+	test_within(
+		fourletter_has(fixture_address(), "wchs", "Total watches:1"),
+		CLI_MS);
+	ck_assert_int_eq(cli_run(&b, "barrier", "remove", GATE), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_run(&b, "barrier", "remove", GATE), 0);
+	ck_assert_int_eq(cli_run(&b, "barrier", "wait", "-w", "0", GATE), 0);
+}
+END_TEST
+
+static void come(struct cli *c, const char *script)
+{
+	cli_start(c, "barrier", "enter", "-n3", "-w50",
+		"--session-timeout=3000", STEP, "--", "sh", "-c", script);
+}
+
+START_TEST(commands_start_together_and_end_together)
+{
+	for (int i = 0; i < CREW - 1; i++)
+		come(&crew[i], "echo began; read go; exit 3");
+	test_within(members() == CREW - 1, CLI_MS);
+	ck_assert_uint_eq(crew[0].out_len + crew[1].out_len, 0);
+	come(&crew[2], "echo began; read go; exit 3");
+	for (int i = 0; i < CREW; i++)
+		cli_hears(&crew[i], "began\n");
+	ck_assert_int_eq(members(), CREW);
+	for (int i = 0; i < CREW - 1; i++)
+		cli_type(&crew[i], "go\n");
+	/* The lowest one may stay until the last goes. */
+	test_within(members() <= 2, CLI_MS);
+	test_never(!cli_runs(&crew[0]) || !cli_runs(&crew[1]), 300);
+	cli_type(&crew[2], "go\n");
+	for (int i = 0; i < CREW; i++)
+		ck_assert_int_eq(cli_end(&crew[i]), 3);
+	ck_assert_int_eq(members(), 0);
+}
+END_TEST
+
+START_TEST(who_does_not_wait_for_the_others_ends_with_its_command)
+{
+	cli_start(&a, "barrier", "enter", "-n2", STEP, "--", "sh", "-c",
+		"read go");
+	ck_assert_int_eq(cli_run(&b, "barrier", "enter", "-n", "2", "--no-wait",
+				 STEP, "sh", "-c", "echo $KUSTOS_PATH"),
+		0);
+	ck_assert_str_eq(b.out_text, STEP "\n");
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+}
+END_TEST
+
+START_TEST(a_wait_that_is_over_leaves_nothing)
+{
+	ck_assert_int_eq(cli_run(&a, "barrier", "enter", "-n2", "-w0", STEP,
+				 "--", "echo", "no"),
+		120);
+	cli_hears_error(&a, STEP ": the others are not there\n");
+	ck_assert_int_eq(cli_run(&a, "barrier", "enter", "-n2", "-w0.2", STEP,
+				 "--", "echo", "no"),
+		121);
+	ck_assert_uint_eq(a.out_len, 0);
+	cli_start(&b, "barrier", "enter", "-n2", STEP, "--", "echo", "no");
+	test_within(members() == 1, CLI_MS);
+	kill(b.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&b), -SIGTERM);
+	ck_assert_uint_eq(b.out_len, 0);
+	ck_assert_int_eq(members(), 0);
+}
+END_TEST
+
+START_TEST(a_signal_ends_the_wait_for_the_others)
+{
+	cli_start(&a, "barrier", "enter", "-n2", STEP, "--", "sh", "-c",
+		"echo began; read go");
+	cli_start(&b, "barrier", "enter", "-n2", STEP, "--", "true");
+	cli_hears(&a, "began\n");
+	/* Its command has ended, and it waits; its node may have gone. */
+	test_never(!cli_runs(&b), 300);
+	kill(b.pid, SIGINT);
+	ck_assert_int_eq(cli_end(&b), -SIGINT);
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(members(), 0);
+}
+END_TEST
+
+START_TEST(L18_a_member_that_is_killed_is_not_waited_for)
+{
+	for (int i = 0; i < CREW; i++)
+		come(&crew[i], "echo began; read go");
+	for (int i = 0; i < CREW; i++)
+		cli_hears(&crew[i], "began\n");
+	kill(crew[1].pid, SIGKILL);
+	ck_assert_int_eq(cli_end(&crew[1]), -SIGKILL);
+	cli_type(&crew[0], "go\n");
+	cli_type(&crew[2], "go\n");
+	ck_assert_int_eq(cli_end(&crew[0]), 0);
+	ck_assert_int_eq(cli_end(&crew[2]), 0);
+	ck_assert_int_eq(members(), 0);
+}
+END_TEST
+
+START_TEST(wrong_use_is_refused)
+{
+	ck_assert_int_eq(cli_run(&a, "barrier"), 125);
+	ck_assert_int_eq(cli_run(&a, "barrier", "open", GATE), 125);
+	ck_assert_int_eq(cli_run(&a, "barrier", "set"), 125);
+	cli_hears_error(&a, "no PATH given");
+	ck_assert_int_eq(cli_run(&a, "barrier", "set", GATE, "true"), 125);
+	cli_hears_error(&a, "'set' runs no COMMAND");
+	ck_assert_int_eq(cli_run(&a, "barrier", "set", "-n3", GATE), 125);
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "--id=x", GATE), 125);
+	cli_hears_error(&a, "'wait' has no --id");
+	ck_assert_int_eq(cli_run(&a, "barrier", "enter", STEP, "true"), 125);
+	cli_hears_error(&a, "'enter' needs -n");
+	ck_assert_int_eq(cli_run(&a, "barrier", "enter", "-n0", STEP, "true"),
+		125);
+	ck_assert_int_eq(cli_run(&a, "barrier", "enter", "-n2", STEP), 125);
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "-w", "x", GATE), 125);
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "gate"), 125);
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "--hosts=127.0.0.1:1",
+				 "--session-timeout=300", GATE),
+		123);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos barrier");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, who_waits_goes_on_when_it_is_removed);
+	tcase_add_test(t, commands_start_together_and_end_together);
+	tcase_add_test(t,
+		who_does_not_wait_for_the_others_ends_with_its_command);
+	tcase_add_test(t, a_wait_that_is_over_leaves_nothing);
+	tcase_add_test(t, a_signal_ends_the_wait_for_the_others);
+	tcase_add_test(t, L18_a_member_that_is_killed_is_not_waited_for);
+	tcase_add_test(t, wrong_use_is_refused);
+	return fixture_main(s);
+}

@@ -1,0 +1,139 @@
+/*
+ * test_bench_lost.c - kustos bench while sessions end: what was lost is told from
+ * what went wrong.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "json.h"
+#include "net.h"
+#include "printed.h"
+#include "process.h"
+#include "raw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct cli b;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+static double first(const char *name)
+{
+	return printed_first(b.out_text, name);
+}
+
+static bool somebody_stands_in_line(void)
+{
+	return fourletter_has(fixture_address(), "dump", "/kustos-bench/");
+}
+
+/* The processes that contend. */
+static int find_workers(pid_t *pids, int most)
+{
+	char path[64];
+	FILE *file;
+	int count = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)b.pid,
+		(int)b.pid);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	while (count < most && fscanf(file, "%d", &pids[count]) == 1)
+		count++;
+	fclose(file);
+	return count;
+}
+
+/* Both are stopped until their sessions are over.  Whoever waited has a new one soon
+   and is granted what the other still sleeps on. */
+START_TEST(a_hold_that_was_lost_is_no_overlap)
+{
+	const char *const argv[] = { cli_program(), "bench", "-d8",
+		"--warm-up=0.1", "-c2", "-p2", "--think=300", "--hold=20000",
+		"--session-timeout=1000", "--json", NULL };
+	pid_t workers[3];
+
+	cli_start_on_terminal(&b, argv);
+	cli_hears(&b, " 1 grants, ");
+	ck_assert_int_eq(find_workers(workers, 3), 2);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(process_pause(workers[i]), 0);
+	test_within(!somebody_stands_in_line(), CLI_MS);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(process_resume(workers[i]), 0);
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_double_eq_tol(first("overlaps"), 0, 0.1);
+	ck_assert(first("lost") >= 1);
+}
+END_TEST
+
+START_TEST(a_killed_holder_is_followed)
+{
+	const char *at = b.out_text;
+
+	ck_assert_int_eq(cli_run(&b, "bench", "-d6", "--warm-up=0.1", "-c3",
+				 "--kill-holder=2", "--session-timeout=1000",
+				 "--json"),
+		0);
+	ck_assert(json_is_object(b.out_text, b.out_len));
+	ck_assert_double_eq_tol(first("killed"), 2, 0.1);
+	/* Not before the server has missed it for most of its session. */
+	(void)printed_next(&at, "take_over_s");
+	for (int i = 0; i < 2; i++) {
+		double seconds;
+		char *end;
+
+		ck_assert_int_eq(*at, i == 0 ? '[' : ',');
+		seconds = strtod(at + 1, &end);
+		ck_assert(seconds > 0.5 && seconds < 60);
+		at = end;
+	}
+	ck_assert_int_eq(*at, ']');
+	ck_assert_int_le(raw_count_children(fixture_address(), "/kustos-bench"),
+		0);
+}
+END_TEST
+
+/* There is more to do than can be done; that of the killed is not forgotten. */
+START_TEST(what_was_due_stays_due_when_a_holder_is_killed)
+{
+	ck_assert_int_eq(cli_run(&b, "bench", "-d4", "--warm-up=0.1", "-c2",
+				 "--kill-holder=2", "--session-timeout=1000",
+				 "--rate=10000", "--json"),
+		0);
+	ck_assert(first("grants") > 0);
+	ck_assert(first("grants") + first("waiting") > 38000);
+}
+END_TEST
+
+START_TEST(only_those_that_are_told_to_may_be_killed)
+{
+	const char *const argv[] = { cli_program(), "bench", "-d1000", "-c2",
+		"-p2", "--kill-holder=1", "--session-timeout=1000", NULL };
+	pid_t workers[3];
+
+	cli_start_on_terminal(&b, argv);
+	cli_hears(&b, ", a holder was killed");
+	test_within(find_workers(workers, 3) == 2, CLI_MS);
+	process_kill(workers[0]);
+	ck_assert_int_eq(cli_end(&b), 124);
+	cli_hears(&b, "a process has died of signal 9");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos bench, lost");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, a_hold_that_was_lost_is_no_overlap);
+	tcase_add_test(t, a_killed_holder_is_followed);
+	tcase_add_test(t, what_was_due_stays_due_when_a_holder_is_killed);
+	tcase_add_test(t, only_those_that_are_told_to_may_be_killed);
+	return fixture_main(s);
+}

@@ -1,0 +1,301 @@
+/*
+ * test_elect.c - kustos elect: one leads at a time, and the command runs while
+ * it does.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "process.h"
+#include "raw.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cli a, b, watcher;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+static int in_line(void)
+{
+	return raw_count_children(fixture_address(), "/e");
+}
+
+/* Have "c" lead as "id" until it is told to go on. */
+static void lead(struct cli *c, const char *id)
+{
+	cli_start(c, "elect", "--id", id, "/e", "--", "sh", "-c",
+		"echo leads $KUSTOS_TOKEN at $KUSTOS_NODE pid $$ on; read go");
+}
+
+static int64_t term(struct cli *c, char node[128], int *pid)
+{
+	long long token = 0;
+
+	cli_hears(c, " on\n");
+	ck_assert_int_eq(sscanf(cli_hears(c, "leads "), "%lld at %127s pid %d",
+				 &token, node, pid),
+		3);
+	/* What it says next is told apart from this. */
+	memset(c->out_text, ' ', c->out_len);
+	return token;
+}
+
+static void let_go(struct cli *c)
+{
+	cli_type(c, "go\n");
+	ck_assert_int_eq(cli_end(c), 0);
+}
+
+START_TEST(the_exit_code_is_the_commands)
+{
+	const char *layout = _i ? "--lock-layout" : "--verbose";
+
+	ck_assert_int_eq(cli_run(&a, "elect", layout, "/e", "--", "true"), 0);
+	ck_assert_int_eq(
+		cli_run(&a, "elect", layout, "/e", "sh", "-c", "exit 77"), 77);
+	ck_assert_int_eq(
+		cli_run(&a, "elect", layout, "/e", "sh", "-c", "kill -9 $$"),
+		128 + SIGKILL);
+	ck_assert_int_eq(cli_run(&a, "elect", layout, "-r", "/e", "/no/such"),
+		127);
+	ck_assert_int_eq(cli_run(&a, "elect", layout, "/e", "/etc/passwd"),
+		126);
+	ck_assert_int_eq(in_line(), 0);
+}
+END_TEST
+
+START_TEST(one_leads_after_the_other)
+{
+	char node[2][128];
+	int64_t tokens[2];
+	struct raw_stat stat;
+	int pid;
+
+	lead(&a, "ann");
+	tokens[0] = term(&a, node[0], &pid);
+	ck_assert_ptr_nonnull(strstr(node[0], "-latch-"));
+	ck_assert_int_eq(raw_exists(fixture_address(), node[0], &stat), 0);
+	ck_assert_int_eq(stat.czxid, tokens[0]);
+	lead(&b, "bob");
+	test_within(in_line() == 2, CLI_MS);
+	ck_assert_int_eq(cli_run(&watcher, "ls", "/e"), 0);
+	cli_hears(&watcher, "ann");
+	cli_hears(&watcher, "bob");
+	ck_assert_uint_eq(b.out_len, 0);
+	let_go(&a);
+	tokens[1] = term(&b, node[1], &pid);
+	ck_assert_int_gt(tokens[1], tokens[0]);
+	let_go(&b);
+}
+END_TEST
+
+START_TEST(in_the_layout_of_locks_it_excludes_locks)
+{
+	cli_start(&a, "elect", "--lock-layout", "/e", "--", "sh", "-c",
+		"echo leads; read go");
+	cli_hears(&a, "leads\n");
+	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/e", "--", "true"), 120);
+	let_go(&a);
+	lead(&a, "ann");
+	cli_hears(&a, " on\n");
+	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/e", "--", "true"), 0);
+	let_go(&a);
+}
+END_TEST
+
+START_TEST(a_wait_that_is_over_gives_121)
+{
+	lead(&a, "ann");
+	cli_hears(&a, " on\n");
+	ck_assert_int_eq(cli_run(&b, "elect", "-w", "0.3", "/e", "true"), 121);
+	cli_hears_error(&b, "kustos: /e: leadership not won within 0.3 s\n");
+	test_within(in_line() == 1, CLI_MS);
+	let_go(&a);
+}
+END_TEST
+
+START_TEST(wrong_use_gives_125_and_one_line)
+{
+	static const char *const wrong[][5] = {
+		{ NULL },
+		{ "/e" },
+		{ "e", "true" },
+		{ "-w", "soon", "/e", "true" },
+		{ "--grace=9", "/e", "true" },
+		{ "--json", "/e", "true" },
+		{ "--watch" },
+		{ "--watch", "/e", "true" },
+		{ "--watch", "-r", "/e" },
+		{ "--watch", "e" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const char *const *w = wrong[i];
+
+		ck_assert_msg(cli_run(&a, "elect", w[0], w[1], w[2], w[3]) ==
+				125,
+			"%s %s: %s", w[0], w[1], a.err_text);
+		ck_assert_ptr_eq(strchr(a.err_text, '\n') + 1,
+			a.err_text + a.err_len);
+	}
+}
+END_TEST
+
+/* Asked when it is lost, with all of its processes. */
+static const char asked[] =
+	"trap 'echo asked; exit 9' TERM\n"
+	"echo leads $KUSTOS_TOKEN at $KUSTOS_NODE pid $$ on\n"
+	"while :; do sleep 0.02; done";
+
+START_TEST(a_leader_that_is_deposed_ends_its_command)
+{
+	char node[128];
+	int pid;
+
+	cli_start(&a, "elect", "/e", "--", "sh", "-c", asked);
+	term(&a, node, &pid);
+	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	cli_hears(&a, "asked\n");
+	ck_assert_int_eq(cli_end(&a), 122);
+	cli_hears_error(&a, "kustos: /e: the leadership was lost while sh ran");
+	ck_assert(!process_alive(pid));
+}
+END_TEST
+
+START_TEST(S27_it_ends_in_time_although_the_leader_is_killed)
+{
+	char node[128];
+	int pid;
+
+	cli_start(&a, "elect", "--session-timeout=4000", "/e", "--", "sh", "-c",
+		asked);
+	term(&a, node, &pid);
+	kill(a.pid, SIGKILL);
+	test_within(!process_alive(pid), CLI_MS);
+	ck_assert_int_eq(raw_exists(fixture_address(), node, NULL), 0);
+	ck_assert_int_eq(cli_end(&a), -SIGKILL);
+}
+END_TEST
+
+/* On each win: when it was deposed, and when it has ended. */
+START_TEST(restart_runs_the_command_on_each_win)
+{
+	char node[3][128];
+	int64_t tokens[3];
+	int pid;
+
+	cli_start(&a, "elect", "-r", "/e", "--", "sh", "-c", asked);
+	tokens[0] = term(&a, node[0], &pid);
+	ck_assert_int_eq(raw_delete(fixture_address(), node[0]), 0);
+	tokens[1] = term(&a, node[1], &pid);
+	kill(pid, SIGKILL);
+	tokens[2] = term(&a, node[2], &pid);
+	ck_assert_int_gt(tokens[1], tokens[0]);
+	ck_assert_int_gt(tokens[2], tokens[1]);
+	/* What ends the command by way of us ends us. */
+	kill(a.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&a), 9);
+	test_within(in_line() == 0, CLI_MS);
+}
+END_TEST
+
+START_TEST(those_that_restart_take_turns)
+{
+	static const char script[] =
+		"echo leads $KUSTOS_TOKEN at $KUSTOS_NODE pid $$ on; read go";
+	struct cli *both[] = { &a, &b };
+	int64_t last = 0;
+	char node[128];
+	int pid;
+
+	cli_start(&a, "elect", "--restart", "/e", "--", "sh", "-c", script);
+	cli_hears(&a, " on\n");
+	cli_start(&b, "elect", "--restart", "/e", "--", "sh", "-c", script);
+	for (int i = 0; i < 4; i++) {
+		int64_t token = term(both[i % 2], node, &pid);
+
+		ck_assert_int_gt(token, last);
+		last = token;
+		test_within(in_line() == 2, CLI_MS);
+		cli_type(both[i % 2], "go\n");
+	}
+	for (int i = 0; i < 2; i++)
+		kill(both[i]->pid, SIGTERM);
+	(void)cli_end(&a);
+	(void)cli_end(&b);
+	test_within(in_line() == 0, CLI_MS);
+}
+END_TEST
+
+START_TEST(who_waits_dies_of_a_signal_and_leaves_the_line)
+{
+	lead(&a, "ann");
+	cli_hears(&a, " on\n");
+	cli_start(&b, "elect", "-r", "/e", "--", "true");
+	test_within(in_line() == 2, CLI_MS);
+	kill(b.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&b), -SIGTERM);
+	ck_assert_int_eq(in_line(), 1);
+	let_go(&a);
+}
+END_TEST
+
+START_TEST(watch_tells_who_leads)
+{
+	cli_start(&watcher, "elect", "--watch", "/e");
+	cli_hears(&watcher, "nobody\n");
+	lead(&a, "ann");
+	cli_hears(&watcher, "  ann\n");
+	lead(&b, "bob");
+	test_within(in_line() == 2, CLI_MS);
+	ck_assert_ptr_null(strstr(watcher.out_text, "bob"));
+	let_go(&a);
+	cli_hears(&watcher, "  bob\n");
+	let_go(&b);
+	cli_hears(&watcher, "bob\nnobody\n");
+	kill(watcher.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&watcher), -SIGTERM);
+}
+END_TEST
+
+START_TEST(watch_tells_it_in_json)
+{
+	lead(&a, "ann");
+	cli_start(&watcher, "elect", "--watch", "--json", "/e");
+	cli_hears(&watcher, "\"data\":\"ann\"");
+	let_go(&a);
+	cli_hears(&watcher, "{\"path\":\"/e\",\"leader\":null}\n");
+	kill(watcher.pid, SIGINT);
+	ck_assert_int_eq(cli_end(&watcher), -SIGINT);
+	ck_assert_int_eq(cli_run(&watcher, "elect", "--watch", "--hosts",
+				 "127.0.0.9:1", "--session-timeout", "400",
+				 "/e"),
+		123);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos elect");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_loop_test(t, the_exit_code_is_the_commands, 0, 2);
+	tcase_add_test(t, one_leads_after_the_other);
+	tcase_add_test(t, in_the_layout_of_locks_it_excludes_locks);
+	tcase_add_test(t, a_wait_that_is_over_gives_121);
+	tcase_add_test(t, wrong_use_gives_125_and_one_line);
+	tcase_add_test(t, a_leader_that_is_deposed_ends_its_command);
+	tcase_add_test(t, S27_it_ends_in_time_although_the_leader_is_killed);
+	tcase_add_test(t, restart_runs_the_command_on_each_win);
+	tcase_add_test(t, those_that_restart_take_turns);
+	tcase_add_test(t, who_waits_dies_of_a_signal_and_leaves_the_line);
+	tcase_add_test(t, watch_tells_who_leads);
+	tcase_add_test(t, watch_tells_it_in_json);
+	return fixture_main(s);
+}

@@ -1,0 +1,139 @@
+/*
+ * test_latch.c - kustos latch: counted down, waited for, and told of.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LATCH "/deploy/42"
+
+static struct cli a, b;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+static void count_down(const char *id)
+{
+	ck_assert_int_eq(cli_run(&b, "latch", "done", "--id", id, LATCH), 0);
+}
+
+START_TEST(who_waits_goes_on_at_zero)
+{
+	ck_assert_int_eq(cli_run(&a, "latch", "status", LATCH), 117);
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n2", LATCH), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-w0", LATCH), 120);
+	cli_hears_error(&a, LATCH ": not so many are done\n");
+	cli_start(&a, "latch", "wait", "--timeout=50", LATCH);
+	count_down("x");
+	count_down("x");
+	ck_assert_int_eq(cli_run(&b, "latch", "wait", "-w0.1", LATCH), 121);
+	ck_assert(cli_runs(&a));
+	count_down("y");
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-n2", LATCH), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-n3", LATCH), 124);
+	cli_hears_error(&a, LATCH ": others go by another number\n");
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n3", LATCH), 124);
+	ck_assert_int_eq(cli_run(&a, "latch", "remove", LATCH), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "remove", LATCH), 0);
+	ck_assert_int_eq(raw_exists(fixture_address(), LATCH, NULL),
+		RAW_NONODE);
+}
+END_TEST
+
+START_TEST(what_it_is_like_is_told)
+{
+	char host[256] = "";
+
+	ck_assert_int_eq(cli_run(&a, "latch", "done", LATCH), 0);
+	ck_assert_int_eq(gethostname(host, sizeof(host) - 1), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "status", LATCH), 0);
+	cli_hears(&a, LATCH ": 1 is done\n");
+	cli_hears(&a, host);
+	count_down("b\"/\n");
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n3", LATCH), 0);
+	cli_start(&b, "latch", "done", "--id", "works", LATCH, "sh", "-c",
+		"echo $KUSTOS_PATH; read go");
+	cli_hears(&b, LATCH "\n");
+	ck_assert_int_eq(cli_run(&a, "latch", "status", LATCH), 0);
+	cli_hears(&a, LATCH ": 2 of 3 are done\n");
+	cli_hears(&a, "done   b\"/\\x0a\n");
+	cli_hears(&a, "works  works\n");
+	ck_assert_int_eq(cli_run(&a, "latch", "status", "--json", LATCH), 0);
+	cli_hears(&a,
+		"{\"path\":\"" LATCH "\",\"count\":3,\"done\":2,\"broken\":0,"
+		"\"disagree\":false,\"participants\":[");
+	cli_hears(&a,
+		"{\"id\":\"b\\\"/\\u000a\",\"done\":true,\"must\":false,"
+		"\"alive\":false}");
+	cli_hears(&a,
+		"{\"id\":\"works\",\"done\":false,\"must\":true,"
+		"\"alive\":true}]}\n");
+	cli_type(&b, "go\n");
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-w0", LATCH), 0);
+}
+END_TEST
+
+/* 0: it fails; 1: it is killed. */
+START_TEST(who_waits_is_told_of_a_command_that_is_not_done)
+{
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n1", LATCH), 0);
+	cli_start(&b, "latch", "done", "--session-timeout=2000", "--id", "x",
+		LATCH, "--", "sh", "-c", "echo began; read go; exit 7");
+	cli_hears(&b, "began\n");
+	cli_start(&a, "latch", "wait", "-w50", LATCH);
+	ck_assert(cli_runs(&a));
+	if (_i == 0)
+		cli_type(&b, "go\n");
+	else
+		kill(b.pid, SIGKILL);
+	ck_assert_int_eq(cli_end(&b), _i == 0 ? 7 : -SIGKILL);
+	ck_assert_int_eq(cli_end(&a), 116);
+	cli_hears_error(&a, LATCH ": one that must be done has died\n");
+	ck_assert_int_eq(cli_run(&a, "latch", "status", LATCH), 0);
+	cli_hears(&a, ": 0 of 1 are done, 1 has died\ndied   x\n");
+	ck_assert_int_eq(
+		cli_run(&b, "latch", "done", "--id", "x", LATCH, "true"), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", LATCH), 0);
+}
+END_TEST
+
+START_TEST(wrong_use_is_refused)
+{
+	ck_assert_int_eq(cli_run(&a, "latch"), 125);
+	ck_assert_int_eq(cli_run(&a, "latch", "count", LATCH), 125);
+	ck_assert_int_eq(cli_run(&a, "latch", "set", LATCH), 125);
+	cli_hears_error(&a, "'set' needs -n");
+	ck_assert_int_eq(cli_run(&a, "latch", "done", "-n2", LATCH), 125);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "--json", LATCH), 125);
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", LATCH, "true"), 125);
+	ck_assert_int_eq(cli_run(&a, "latch", "done", "--id=", LATCH), 125);
+	cli_hears_error(&a, "--id");
+	ck_assert_int_eq(cli_run(&a, "latch", "status", "--no-wait", LATCH),
+		125);
+	ck_assert_int_eq(cli_run(&a, "latch", "done", LATCH, "/no/such"), 127);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos latch");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, who_waits_goes_on_at_zero);
+	tcase_add_test(t, what_it_is_like_is_told);
+	tcase_add_loop_test(t, who_waits_is_told_of_a_command_that_is_not_done,
+		0, 2);
+	tcase_add_test(t, wrong_use_is_refused);
+	return fixture_main(s);
+}

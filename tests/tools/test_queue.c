@@ -1,0 +1,270 @@
+/*
+ * test_queue.c - kustos queue: lines in and out, and a command for each item.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOBS "/queues/jobs"
+#define DEAD "/queues/dead"
+#define OTHER "/queues/other"
+#define FIRST JOBS "/qn-0000000000"
+
+static struct cli a, b;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+static int items(const char *path)
+{
+	int count = raw_count_children(fixture_address(), path);
+
+	return count == RAW_NONODE ? 0 : count;
+}
+
+START_TEST(lines_go_in_and_come_out_in_order)
+{
+	cli_start(&a, "queue", "put", JOBS);
+	cli_type(&a, "one\n\nthree");
+	cli_eof(&a);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "four", "5 6"), 0);
+	ck_assert_int_eq(items(JOBS), 5);
+	ck_assert_int_eq(cli_run(&a, "queue", "peek", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "one\n");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "one\n");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-c", "4", "-z", JOBS),
+		0);
+	ck_assert_uint_eq(a.out_len, strlen("_three_four_5 6_"));
+	ck_assert_int_eq(memcmp(a.out_text, "\0three\0four\0005 6", 16), 0);
+	ck_assert_int_eq(items(JOBS), 0);
+}
+END_TEST
+
+START_TEST(who_takes_waits_for_an_item)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0", JOBS), 120);
+	cli_hears_error(&a, "kustos: " JOBS ": there is no item\n");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0.1", JOBS), 121);
+	cli_hears_error(&a, JOBS ": there was no item for 0.1 s\n");
+	ck_assert_int_eq(cli_run(&a, "queue", "peek", "-w0", JOBS), 120);
+	cli_start(&a, "queue", "take", JOBS);
+	test_never(!cli_runs(&a), 100);
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "at last"), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.out_text, "at last\n");
+}
+END_TEST
+
+START_TEST(a_full_queue_is_waited_for)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "a", "b"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "put", "--max-items", "2",
+				 "-w0.1", JOBS, "c"),
+		121);
+	cli_hears_error(&a, JOBS ": there was no room for 0.1 s\n");
+	cli_start(&a, "queue", "put", "--max-items", "2", JOBS, "d");
+	test_never(!cli_runs(&a), 100);
+	ck_assert_int_eq(cli_run(&b, "queue", "take", "-c2", JOBS), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(items(JOBS), 1);
+}
+END_TEST
+
+/* The order in which they come out of a queue of this kind. */
+static const struct kind {
+	const char *name, *option, *first, *second, *wanted;
+} kinds[] = {
+	{ "framed", NULL, NULL, NULL, "a\nb\n" },
+	{ "priority", "--priority", "3", "-3", "b\na\n" },
+	{ "delay", "--delay", "0.2", "0", "b\na\n" },
+	{ "id", "--id", "x", "y", "a\nb\n" },
+	{ "kazoo", "--priority", "3", "2", "b\na\n" },
+};
+
+static void put_kind(const struct kind *k, const char *value, const char *item)
+{
+	if (k->option == NULL)
+		ck_assert_int_eq(
+			cli_run(&a, "queue", "put", "-k", k->name, JOBS, item),
+			0);
+	else
+		ck_assert_int_eq(cli_run(&a, "queue", "put", "-k", k->name,
+					 k->option, value, JOBS, item),
+			0);
+}
+
+START_TEST(each_kind_has_its_order)
+{
+	const struct kind *k = &kinds[_i];
+
+	put_kind(k, k->first, "a");
+	put_kind(k, k->second, "b");
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", "-k", k->name, JOBS), 0);
+	cli_hears(&a, strcmp(k->name, "kazoo") == 0 ? "entry-" : "queue-");
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "take", "-k", k->name, "-c", "2", JOBS),
+		0);
+	ck_assert_str_eq(a.out_text, k->wanted);
+}
+END_TEST
+
+START_TEST(a_command_gets_each_item)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x", "y"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w0", JOBS, "--",
+				 "sh", "-c",
+				 "echo $(cat) $KUSTOS_ITEM $KUSTOS_DELIVERIES"),
+		0);
+	ck_assert_str_eq(a.out_text, "x qn-0000000000 1\ny qn-0000000001 1\n");
+	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w0", JOBS, "true"),
+		120);
+}
+END_TEST
+
+START_TEST(S16_an_item_comes_again_if_its_consumer_is_killed)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	cli_start(&a, "queue", "consume", "--session-timeout=2000", JOBS, "sh",
+		"-c", "echo began; sleep 1000");
+	cli_hears(&a, "began\n");
+	ck_assert_int_eq(cli_run(&b, "queue", "ls", JOBS), 0);
+	cli_hears(&b, "taken by session 0x");
+	ck_assert_int_eq(cli_run(&b, "queue", "consume", "-w0", JOBS, "true"),
+		120);
+	kill(a.pid, SIGKILL);
+	ck_assert_int_eq(cli_end(&a), -SIGKILL);
+	ck_assert_int_eq(cli_run(&b, "queue", "consume", "-c1", JOBS, "sh",
+				 "-c", "echo $(cat) $KUSTOS_DELIVERIES"),
+		0);
+	ck_assert_str_eq(b.out_text, "x 2\n");
+	ck_assert_int_eq(items(JOBS), 0);
+}
+END_TEST
+
+START_TEST(a_signal_ends_the_command_and_leaves_the_item)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	cli_start(&a, "queue", "consume", JOBS, "sh", "-c",
+		"echo began; sleep 1000");
+	cli_hears(&a, "began\n");
+	kill(a.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&a), -SIGTERM);
+	ck_assert_int_eq(raw_exists(fixture_address(), FIRST, NULL), 0);
+	cli_start(&a, "queue", "consume", OTHER, "true");
+	test_within(fourletter_has(fixture_address(), "wchs",
+			    "1 connections watching"),
+		CLI_MS);
+	kill(a.pid, SIGINT);
+	ck_assert_int_eq(cli_end(&a), -SIGINT);
+}
+END_TEST
+
+START_TEST(an_item_that_fails_too_often_is_moved_away)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1",
+				 "--deliveries=2", "--dead-letters", DEAD, JOBS,
+				 "grep", "good"),
+		0);
+	ck_assert_str_eq(a.out_text, "good\n");
+	cli_hears_error(&a, JOBS ": grep ended with 1\n");
+	cli_hears_error(&a, "was tried too often, and is moved away\n");
+	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0", DEAD), 0);
+	ck_assert_str_eq(a.out_text, "bad\n");
+}
+END_TEST
+
+START_TEST(an_item_may_go_to_the_end_instead)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", "--requeue",
+				 JOBS, "grep", "good"),
+		0);
+	ck_assert_int_eq(
+		raw_exists(fixture_address(), JOBS "/qn-0000000002", NULL), 0);
+	ck_assert_int_eq(items(JOBS), 1);
+}
+END_TEST
+
+START_TEST(what_is_listed_can_be_read_by_programs)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 117);
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x", "yy"), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), JOBS "/other", ""), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", "--json", JOBS), 0);
+	cli_hears(&a,
+		"{\"item\":\"qn-0000000000\",\"bytes\":1,"
+		"\"deliveries\":0,\"since_ms\":");
+	ck_assert_ptr_null(strstr(a.out_text, "other"));
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", "-c1", JOBS), 0);
+	ck_assert_ptr_null(strstr(a.out_text, "qn-0000000001"));
+}
+END_TEST
+
+static const struct {
+	const char *arguments[6], *says;
+} wrong[] = {
+	{ { NULL }, "the first word says what to do" },
+	{ { "give", JOBS }, "'give' is nothing to do with a queue" },
+	{ { "take" }, "no PATH given" },
+	{ { "take", JOBS, "x" }, "more than one PATH" },
+	{ { "consume", JOBS }, "no COMMAND given" },
+	{ { "take", "-k", "odd", JOBS }, "-k odd is not simple, framed" },
+	{ { "take", "--requeue", JOBS }, "'take' has no --requeue" },
+	{ { "put", "-c", "2", JOBS }, "'put' has no -c" },
+	{ { "put", "--id", "x", JOBS }, "--id is for -k id" },
+	{ { "put", "-k", "id", JOBS }, "items of -k id need an --id" },
+	{ { "put", "--delay", "1", JOBS }, "--delay is for -k delay" },
+	{ { "put", "--priority", "1", JOBS }, "--priority is for -k" },
+	{ { "put", "--max-items", "0", JOBS }, "--max-items 0 is not" },
+	{ { "consume", "--deliveries", "1", JOBS, "x" },
+		"--deliveries and --dead-letters go together" },
+	{ { "take", "-k", "kazoo-locking", JOBS }, "not taken, but consumed" },
+};
+#define WRONG (int)(sizeof(wrong) / sizeof(wrong[0]))
+
+START_TEST(wrong_use_is_told)
+{
+	const char *argv[9] = { cli_program(), "queue" };
+
+	for (int i = 0; i < 6; i++)
+		argv[2 + i] = wrong[_i].arguments[i];
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 125);
+	cli_hears_error(&a, wrong[_i].says);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos queue");
+	TCase *t = fixture_case(s, "one server", 120);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, lines_go_in_and_come_out_in_order);
+	tcase_add_test(t, who_takes_waits_for_an_item);
+	tcase_add_test(t, a_full_queue_is_waited_for);
+	tcase_add_loop_test(t, each_kind_has_its_order, 0,
+		(int)(sizeof(kinds) / sizeof(kinds[0])));
+	tcase_add_test(t, a_command_gets_each_item);
+	tcase_add_test(t, S16_an_item_comes_again_if_its_consumer_is_killed);
+	tcase_add_test(t, a_signal_ends_the_command_and_leaves_the_item);
+	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
+	tcase_add_test(t, an_item_may_go_to_the_end_instead);
+	tcase_add_test(t, what_is_listed_can_be_read_by_programs);
+	tcase_add_loop_test(t, wrong_use_is_told, 0, WRONG);
+	return fixture_main(s);
+}

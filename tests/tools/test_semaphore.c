@@ -1,0 +1,272 @@
+/*
+ * test_semaphore.c - kustos semaphore: who gets a lease, and what the command
+ * gets; and kustos ls of it.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEM "/jobs"
+#define NODE "/settings/jobs"
+
+static struct cli a, b, c;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+static int leases(void)
+{
+	return raw_count_children(fixture_address(), SEM "/leases");
+}
+
+static int waiting(void)
+{
+	return raw_count_children(fixture_address(), SEM "/locks");
+}
+
+/* Have one hold a lease, until it is told to go on. */
+static void hold(struct cli *who)
+{
+	cli_start(who, "semaphore", "-n2", SEM, "--", "sh", "-c",
+		"echo held; read go");
+	cli_hears(who, "held\n");
+}
+
+static void let_go(struct cli *who)
+{
+	cli_type(who, "go\n");
+	ck_assert_int_eq(cli_end(who), 0);
+}
+
+/* How often does "text" have "word"? */
+static int times(const char *text, const char *word)
+{
+	int n = 0;
+
+	while ((text = strstr(text, word)) != NULL) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+START_TEST(the_exit_code_is_the_commands)
+{
+	ck_assert_int_eq(
+		cli_run(&a, "semaphore", "-n", "1", SEM, "sh", "-c", "exit 7"),
+		7);
+	ck_assert_int_eq(
+		cli_run(&a, "semaphore", "-n1", SEM, "sh", "-c", "kill -9 $$"),
+		128 + SIGKILL);
+	ck_assert_int_eq(cli_run(&a, "semaphore", "-n1", SEM, "/no/such"), 127);
+	ck_assert_int_eq(leases(), 0);
+}
+END_TEST
+
+START_TEST(the_command_knows_its_lease)
+{
+	char node[256], *end;
+
+	cli_start(&a, "semaphore", "-n2", SEM, "--", "sh", "-c",
+		"echo $KUSTOS_PATH $KUSTOS_TOKEN $KUSTOS_NODE; read go");
+	ck_assert_int_gt(strtoll(cli_hears(&a, SEM " "), &end, 10), 0);
+	snprintf(node, sizeof(node), "%s", end + 1);
+	node[strcspn(node, "\n")] = '\0';
+	ck_assert_ptr_nonnull(strstr(node, SEM "/leases/"));
+	ck_assert_int_eq(raw_exists(fixture_address(), node, NULL), 0);
+	let_go(&a);
+}
+END_TEST
+
+START_TEST(so_many_may_run_and_no_more)
+{
+	hold(&a);
+	hold(&b);
+	ck_assert_int_eq(cli_run(&c, "semaphore", "--nonblock", "-n2", SEM,
+				 "echo", "ran"),
+		120);
+	ck_assert_str_eq(c.out_text, "");
+	ck_assert_str_eq(c.err_text, "kustos: " SEM ": no lease is free\n");
+	ck_assert_int_eq(
+		cli_run(&c, "semaphore", "-w0", "-E9", "-n2", SEM, "true"), 9);
+	ck_assert_int_eq(
+		cli_run(&c, "semaphore", "-w", ".3", "-n2", SEM, "true"), 121);
+	cli_hears_error(&c, SEM ": no lease was free within 0.3 s\n");
+	cli_start(&c, "semaphore", "-n2", SEM, "--", "echo", "ran");
+	test_within(waiting() == 1, CLI_MS);
+	let_go(&b);
+	ck_assert_int_eq(cli_end(&c), 0);
+	ck_assert_str_eq(c.out_text, "ran\n");
+	let_go(&a);
+	ck_assert_int_eq(leases(), 0);
+}
+END_TEST
+
+START_TEST(several_leases_are_held_or_none)
+{
+	char *end;
+
+	hold(&a);
+	ck_assert_int_eq(cli_run(&c, "semaphore", "--nonblock", "--leases=2",
+				 "-n2", SEM, "true"),
+		120);
+	ck_assert_int_eq(leases(), 1);
+	let_go(&a);
+	cli_start(&a, "semaphore", "--leases", "2", "-n2", SEM, "--", "sh",
+		"-c", "echo $KUSTOS_NODE held $KUSTOS_TOKEN; read go");
+	long long token = strtoll(cli_hears(&a, " held "), &end, 10);
+	ck_assert_int_gt(token, 0);
+	ck_assert_int_ne(strtoll(end, &end, 10), token);
+	ck_assert_int_eq(*end, '\n');
+	ck_assert_int_eq(times(a.out_text, SEM "/leases/"), 2);
+	ck_assert_int_eq(leases(), 2);
+	ck_assert_int_eq(
+		cli_run(&c, "semaphore", "--nonblock", "-n2", SEM, "true"),
+		120);
+	let_go(&a);
+	ck_assert_int_eq(leases(), 0);
+}
+END_TEST
+
+/* Whichever of them goes. */
+START_TEST(the_command_is_ended_when_one_of_its_leases_is_lost)
+{
+	struct raw_names names;
+	char path[256];
+
+	cli_start(&a, "semaphore", "--leases", "2", "-n2", SEM, "--", "sh",
+		"-c", "echo held; read go; echo went on");
+	cli_hears(&a, "held\n");
+	ck_assert_int_eq(raw_children(fixture_address(), SEM "/leases", &names),
+		0);
+	ck_assert_int_eq(names.count, 2);
+	snprintf(path, sizeof(path), SEM "/leases/%s", names.names[_i]);
+	raw_names_free(&names);
+	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
+	ck_assert_int_eq(cli_end(&a), 122);
+	cli_hears_error(&a, "kustos: " SEM ": the lease was lost while sh ran");
+	ck_assert_ptr_null(strstr(a.out_text, "went on"));
+	ck_assert_int_eq(leases(), 0);
+}
+END_TEST
+
+static int set_max(const char *number)
+{
+	return cli_run(&c, "semaphore", "--max-path", NODE, "--set-max",
+		number);
+}
+
+static void hold_shared(struct cli *who)
+{
+	cli_start(who, "semaphore", "--max-path", NODE, SEM, "--", "sh", "-c",
+		"echo held; read go");
+}
+
+START_TEST(the_number_is_set_from_the_shell_and_changes_under_those_who_wait)
+{
+	ck_assert_int_eq(set_max("1"), 0);
+	hold_shared(&a);
+	cli_hears(&a, "held\n");
+	hold_shared(&b);
+	test_within(waiting() == 1, CLI_MS);
+	ck_assert_int_eq(set_max("2"), 0);
+	cli_hears(&b, "held\n");
+	ck_assert_int_eq(set_max("1"), 0);
+	let_go(&a);
+	ck_assert_int_eq(cli_run(&c, "semaphore", "--nonblock", "--max-path",
+				 NODE, SEM, "true"),
+		120);
+	let_go(&b);
+	ck_assert_int_eq(cli_run(&c, "semaphore", "--nonblock", "--max-path",
+				 NODE, SEM, "true"),
+		0);
+}
+END_TEST
+
+static const struct {
+	const char *argv[6];
+	const char *says;
+} wrong[] = {
+	{ { "semaphore", SEM, "true" }, "one of -n and --max-path" },
+	{ { "semaphore", "-n1", "--max-path=/n", SEM, "true" },
+		"one of -n and --max-path" },
+	{ { "semaphore", "-n0", SEM, "true" }, "-n 0 is not a number from 1" },
+	{ { "semaphore", "-n1", SEM }, "no COMMAND given" },
+	{ { "semaphore", "-n1" }, "no PATH given" },
+	{ { "semaphore", "-n1", "--leases=2", SEM, "true" },
+		"--leases is more than there may be, which is 1" },
+	{ { "semaphore", "-n1", "--set-max=2" }, "--set-max needs --max-path" },
+	{ { "semaphore", "--max-path=/n", "--set-max=2", SEM },
+		"--set-max takes no PATH" },
+	{ { "semaphore", "-n1", "--nonblock", "-w1", SEM, "true" },
+		"--nonblock and -w exclude each other" },
+	{ { "semaphore", "-n1", "--shared", SEM, "true" }, "--shared" },
+	{ { "lock", "--leases=2", SEM, "true" }, "--leases" },
+};
+#define WRONG ((int)(sizeof(wrong) / sizeof(*wrong)))
+
+START_TEST(wrong_use_gives_125)
+{
+	const char *argv[8] = { cli_program() };
+
+	for (int i = 0; i < 6 && wrong[_i].argv[i] != NULL; i++)
+		argv[i + 1] = wrong[_i].argv[i];
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 125);
+	cli_hears_error(&a, wrong[_i].says);
+}
+END_TEST
+
+START_TEST(ls_shows_leases_and_who_waits)
+{
+	hold(&a);
+	hold(&b);
+	cli_start(&c, "semaphore", "-n2", "--reason=patience", SEM, "true");
+	test_within(waiting() == 1 && leases() == 3, CLI_MS);
+
+	static struct cli ls;
+	ck_assert_int_eq(cli_run(&ls, "ls", SEM), 0);
+	cli_hears(&ls, SEM ": 2 hold, 1 waits\n");
+	ck_assert_int_eq(times(ls.out_text, "\nleases "), 2);
+	ck_assert_int_eq(times(ls.out_text, "\nwaits "), 1);
+	cli_hears(&ls, "patience");
+	ck_assert_int_eq(cli_run(&ls, "ls", "--json", SEM), 0);
+	ck_assert_int_eq(
+		times(ls.out_text, "\"state\":\"holds\",\"kind\":\"lease\""),
+		2);
+	ck_assert_int_eq(
+		times(ls.out_text, "\"state\":\"waits\",\"kind\":\"lock\""), 1);
+	let_go(&a);
+	ck_assert_int_eq(cli_end(&c), 0);
+	let_go(&b);
+	ck_assert_int_eq(cli_run(&ls, "ls", SEM), 0);
+	cli_hears(&ls, SEM ": free\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos semaphore");
+	TCase *t = fixture_case(s, "kustos semaphore", 20);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, the_exit_code_is_the_commands);
+	tcase_add_test(t, the_command_knows_its_lease);
+	tcase_add_test(t, so_many_may_run_and_no_more);
+	tcase_add_test(t, several_leases_are_held_or_none);
+	tcase_add_loop_test(t,
+		the_command_is_ended_when_one_of_its_leases_is_lost, 0, 2);
+	tcase_add_test(t,
+		the_number_is_set_from_the_shell_and_changes_under_those_who_wait);
+	tcase_add_loop_test(t, wrong_use_gives_125, 0, WRONG);
+	tcase_add_test(t, ls_shows_leases_and_who_waits);
+	return fixture_main(s);
+}

@@ -1,0 +1,274 @@
+/*
+ * test_top.c - kustos top: it recognises every layout, counts who is there, and
+ * how many come and go.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UUID "00000000-0000-4000-8000-00000000000"
+#define BARE "0000000000004000800000000000000"
+
+static struct cli top, lock, waiter;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+	ck_assert_int_eq(raw_create(fixture_address(), "/r", ""), 0);
+}
+
+static void make(const char *path)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), path, ""), 0);
+}
+
+/* The row of a path, as text. */
+static const char *row(const char *path)
+{
+	static char text[512];
+	char wanted[128];
+	const char *at, *begin;
+
+	snprintf(wanted, sizeof(wanted), "  %s", path);
+	for (at = top.out_text; (at = strstr(at, wanted)) != NULL; at++)
+		if (strchr(" \n", at[strlen(wanted)]) != NULL)
+			break;
+	ck_assert_msg(at != NULL, "no %s in \"%s\"", path, top.out_text);
+	for (begin = at; begin > top.out_text && begin[-1] != '\n'; begin--)
+		;
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(begin, "\n"), begin);
+	return text;
+}
+
+static void check_row(const char *path, const char *kind, int holds, int waits,
+	const char *rest)
+{
+	const char *line = row(path);
+	char wanted[256];
+
+	snprintf(wanted, sizeof(wanted), "%-9s %6d %6d        -        -  %s%s",
+		kind, holds, waits, path, rest);
+	ck_assert_msg(strncmp(line, wanted, strlen(wanted)) == 0,
+		"\"%s\", not \"%s\"", line, wanted);
+}
+
+static void look(const char *path)
+{
+	ck_assert_int_eq(cli_run(&top, "top", "--once", path), 0);
+}
+
+START_TEST(every_layout_is_recognised)
+{
+	static const char *const nodes[] = { "/r/lock",
+		"/r/lock/_c_" UUID "1-lock-0000000003",
+		"/r/lock/_c_" UUID "2-lock-0000000001",
+		"/r/lock/x-0123456789abcdef-0000000002", "/r/rw",
+		"/r/rw/_c_" UUID "1-__READ__0000000001",
+		"/r/rw/_c_" UUID "2-__READ__0000000002",
+		"/r/rw/_c_" UUID "3-__WRIT__0000000003", "/r/kazoo",
+		"/r/kazoo/" BARE "1__rlock__0000000001",
+		"/r/kazoo/" BARE "2__lock__0000000002", "/r/leader",
+		"/r/leader/_c_" UUID "1-latch-0000000001",
+		"/r/leader/_c_" UUID "2-latch-0000000002", "/r/sem",
+		"/r/sem/leases", "/r/sem/leases/_c_" UUID "1-lease-0000000001",
+		"/r/sem/locks", "/r/step", "/r/step/" UUID "1",
+		"/r/step/" BARE "2", "/r/step/ready", "/r/coming",
+		"/r/coming/" UUID "3", "/r/deploy", "/r/deploy/count-3",
+		"/r/deploy/done-a", "/r/deploy/must-a", "/r/deploy/must-b",
+		"/r/q", "/r/q/simple", "/r/q/simple/qn-0000000001",
+		"/r/q/framed", "/r/q/framed/queue-0000000001",
+		"/r/q/framed/queue-1000000050000000002", "/r/q/kazoo",
+		"/r/q/kazoo/entry-100-0000000001", "/r/plain",
+		"/r/plain/readme", NULL };
+
+	for (int i = 0; nodes[i] != NULL; i++)
+		make(nodes[i]);
+	look("/r");
+	cli_hears(&top, "  /r: 11\n");
+	cli_hears(&top, "KIND        HOLD   WAIT     IN/S    OUT/S  PATH");
+	check_row("/r/lock", "lock", 1, 2, "");
+	check_row("/r/rw", "rwlock", 2, 1, "  (read)");
+	check_row("/r/kazoo", "rwlock", 1, 1, "  (read)");
+	check_row("/r/leader", "election", 1, 1, "");
+	check_row("/r/sem", "semaphore", 1, 0, "");
+	check_row("/r/step", "barrier", 2, 0, "  (ready)");
+	check_row("/r/coming", "barrier", 0, 1, "");
+	check_row("/r/deploy", "latch", 1, 2, "  (broken)");
+	check_row("/r/q/simple", "queue", 0, 1, "");
+	check_row("/r/q/framed", "queue", 0, 2, "");
+	check_row("/r/q/kazoo", "queue", 0, 1, "");
+	ck_assert_ptr_null(strstr(top.out_text, "/r/plain"));
+	/* Itself, and no more than that. */
+	look("/r/lock");
+	cli_hears(&top, "  /r/lock: 1\n");
+	look("/r/plain/readme");
+	cli_hears(&top, "  /r/plain/readme: 0\n");
+	look("/");
+	check_row("/r/lock", "lock", 1, 2, "");
+}
+END_TEST
+
+START_TEST(claims_are_told_from_the_items_that_they_are_named_after)
+{
+	struct raw *raw = raw_open(fixture_address(), 10000);
+
+	make("/r/q");
+	make("/r/q/qn-0000000001");
+	make("/r/q/qn-0000000002");
+	make("/r/q-locks");
+	ck_assert_int_eq(raw_do_create(raw, "/r/q-locks/qn-0000000001", "",
+				 RAW_EPHEMERAL, NULL, 0),
+		0);
+	look("/r");
+	check_row("/r/q", "queue", 0, 2, "");
+	check_row("/r/q-locks", "claims", 1, 0, "");
+	raw_close(raw);
+}
+END_TEST
+
+START_TEST(who_holds_is_told)
+{
+	cli_start(&lock, "lock", "--reason", "mowing", "/r/l", "--", "sh", "-c",
+		"echo held; read go");
+	cli_hears(&lock, "held\n");
+	cli_start(&waiter, "lock", "/r/l", "--", "true");
+	test_within(raw_count_children(fixture_address(), "/r/l") == 2, CLI_MS);
+	look("/r");
+	check_row("/r/l", "lock", 1, 1, "  ");
+	ck_assert_ptr_nonnull(strstr(row("/r/l"), " kustos: mowing, "));
+	cli_type(&lock, "go\n");
+	ck_assert_int_eq(cli_end(&lock), 0);
+	ck_assert_int_eq(cli_end(&waiter), 0);
+	look("/r");
+	cli_hears(&top, "  /r: 0\n");
+}
+END_TEST
+
+/* What the second frame says of a path. */
+static double number(const char *frame, const char *path, const char *name)
+{
+	char wanted[64];
+	const char *at;
+
+	snprintf(wanted, sizeof(wanted), "{\"path\":\"%s\"", path);
+	at = strstr(frame, wanted);
+	ck_assert_ptr_nonnull(at);
+	snprintf(wanted, sizeof(wanted), "\"%s\":", name);
+	at = strstr(at, wanted);
+	ck_assert_ptr_nonnull(at);
+	return strtod(at + strlen(wanted), NULL);
+}
+
+/* How long it was between the frames is not known: but one in ten is. */
+START_TEST(how_many_come_and_go_is_told_exactly)
+{
+	char path[64];
+	const char *frame;
+
+	make("/r/a");
+	make("/r/b");
+	make("/r/a/qn-0000000000");
+	make("/r/b/qn-0000000000");
+	make("/r/c");
+	make("/r/c/qn-0000000000");
+	cli_start(&top, "top", "--frames=2", "-i2", "--json", "/r");
+	frame = cli_hears(&top, "]}\n");
+	ck_assert_ptr_nonnull(strstr(top.out_text, "\"in\":null,\"out\":null"));
+	for (int i = 1; i <= 10; i++) {
+		snprintf(path, sizeof(path), "/r/a/qn-%010d", i);
+		make(path);
+		if (i <= 3)
+			ck_assert_int_eq(raw_delete(fixture_address(), path),
+				0);
+	}
+	make("/r/b/qn-0000000001");
+	/* Who empties a queue does not hide it. */
+	ck_assert_int_eq(raw_delete(fixture_address(), "/r/c/qn-0000000000"),
+		0);
+	ck_assert_int_eq(cli_end(&top), 0);
+	frame = top.out_text + (frame - top.out_text);
+	double one = number(frame, "/r/b", "in");
+	ck_assert(one > 0 && one < 1);
+	ck_assert(fabs(number(frame, "/r/b", "out")) < 0.001);
+	ck_assert(fabs(number(frame, "/r/a", "in") - 10 * one) < 0.02);
+	ck_assert(fabs(number(frame, "/r/a", "out") - 3 * one) < 0.02);
+	ck_assert_int_eq((int)number(frame, "/r/a", "waits"), 8);
+	ck_assert(fabs(number(frame, "/r/c", "out") - one) < 0.002);
+	ck_assert_int_eq((int)number(frame, "/r/c", "waits"), 0);
+}
+END_TEST
+
+START_TEST(a_terminal_is_cleared_and_a_signal_ends_it)
+{
+	const char *const argv[] = { "sh", "-c",
+		"stty rows 6 cols 40; exec \"$0\" top -i 0.2 /r", cli_program(),
+		NULL };
+
+	for (int c = 'a'; c < 'h'; c++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/r/%c", c);
+		make(path);
+		snprintf(path, sizeof(path), "/r/%c/qn-0000000001", c);
+		make(path);
+	}
+	cli_start_on_terminal(&top, argv);
+	cli_hears(&top, "\033[H\033[2J");
+	cli_hears(&top, "and 5 more\r\n");
+	cli_hears(&top, "\033[H\033[2J");
+	ck_assert_ptr_null(strstr(top.out_text, "PATH AND WHO"));
+	kill(top.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&top), -SIGTERM);
+}
+END_TEST
+
+START_TEST(a_node_that_goes_is_looked_for_again)
+{
+	make("/r/x");
+	cli_start(&top, "top", "-i0.1", "/r/x");
+	cli_hears(&top, "  /r/x: 0\n");
+	ck_assert_int_eq(raw_delete(fixture_address(), "/r/x"), 0);
+	cli_hears_error(&top, "kustos: /r/x: there is no such node\n");
+	make("/r/x");
+	make("/r/x/qn-0000000001");
+	cli_hears(&top, "  /r/x: 1\n");
+	kill(top.pid, SIGINT);
+	ck_assert_int_eq(cli_end(&top), -SIGINT);
+}
+END_TEST
+
+START_TEST(wrong_use_is_refused)
+{
+	ck_assert_int_eq(cli_run(&top, "top"), 125);
+	ck_assert_int_eq(cli_run(&top, "top", "/r", "/s"), 125);
+	ck_assert_int_eq(cli_run(&top, "top", "-i", "0", "/r"), 125);
+	ck_assert_int_eq(cli_run(&top, "top", "--frames=0", "/r"), 125);
+	ck_assert_int_eq(cli_run(&top, "top", "--once", "/none"), 117);
+	ck_assert_int_eq(cli_run(&top, "top", "/none"), 117);
+	ck_assert_int_eq(cli_run(&top, "top", "--once", "r"), 125);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos top");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, every_layout_is_recognised);
+	tcase_add_test(t,
+		claims_are_told_from_the_items_that_they_are_named_after);
+	tcase_add_test(t, who_holds_is_told);
+	tcase_add_test(t, how_many_come_and_go_is_told_exactly);
+	tcase_add_test(t, a_terminal_is_cleared_and_a_signal_ends_it);
+	tcase_add_test(t, a_node_that_goes_is_looked_for_again);
+	tcase_add_test(t, wrong_use_is_refused);
+	return fixture_main(s);
+}

@@ -1,0 +1,153 @@
+/* test_muster.c - what a member of a double barrier does next: muster_rule.h. */
+#include "muster_rule.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define A "00000000-0000-4000-8000-00000000000a"
+#define B "00000000-0000-4000-8000-00000000000b"
+#define C "00000000-0000-4000-8000-00000000000c"
+#define KAZOO "0000000000004000800000000000000d"
+
+static char *list[8];
+static struct kustos_names names;
+
+/* Up to eight names, as a server lists them: in no order. */
+static void set_names(const char *const *from)
+{
+	names.count = 0;
+	names.names = list;
+	for (; *from != NULL; from++)
+		list[names.count++] = (char *)*from;
+	ku_muster_sort(&names);
+}
+
+#define NAMES(...) set_names((const char *const[]){ __VA_ARGS__, NULL })
+
+START_TEST(only_members_are_counted_and_they_are_sorted)
+{
+	NAMES(C, "ready", KAZOO, "x", A, "00000000-0000-4000-8000-00000000000g",
+		"0000000000000-4000-8000-000000000000");
+	ck_assert_uint_eq(names.count, 3);
+	ck_assert_str_eq(names.names[0], A);
+	ck_assert_str_eq(names.names[1], C);
+	ck_assert_str_eq(names.names[2], KAZOO);
+	NAMES("lock-0000000001");
+	ck_assert_uint_eq(names.count, 0);
+}
+END_TEST
+
+/* Three are to come, and ours is from transaction 10. */
+static struct ku_muster_view view(void)
+{
+	return (struct ku_muster_view){ .names = &names,
+		.count = 3,
+		.own = B,
+		.own_czxid = 10 };
+}
+
+START_TEST(S12_nobody_passes_before_all_are_there)
+{
+	struct ku_muster_view v = view();
+
+	NAMES(A, B);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_WAIT);
+	NAMES(A, B, C);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_MAKE);
+	NAMES(A, C, KAZOO);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_ABSENT);
+	v.came = true;
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_ABSENT);
+	NAMES(B);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_PASS);
+}
+END_TEST
+
+START_TEST(a_ready_counts_if_it_is_younger_than_our_node)
+{
+	struct ku_muster_view v = view();
+
+	v.ready = true;
+	v.ready_round = 11;
+	NAMES(A, B);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_PASS);
+	v.ready_round = 9;
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_WAIT);
+	NAMES(A, B, C);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TOUCH);
+	NAMES(B);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TIDY);
+	v.tidied = true;
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_WAIT);
+}
+END_TEST
+
+START_TEST(one_alone_is_enough_for_one)
+{
+	struct ku_muster_view v = view();
+
+	v.count = 1;
+	NAMES(B);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_MAKE);
+	v.ready = true;
+	v.ready_round = 9;
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TOUCH);
+}
+END_TEST
+
+START_TEST(the_lowest_waits_for_the_highest_and_the_others_for_it)
+{
+	NAMES(C, A, B);
+	ck_assert(ku_muster_stays(&names, A));
+	ck_assert_str_eq(ku_muster_awaited(&names, A, 0), C);
+	ck_assert_str_eq(ku_muster_awaited(&names, A, 1), B);
+	ck_assert_ptr_null(ku_muster_awaited(&names, A, 2));
+	ck_assert(!ku_muster_stays(&names, B));
+	ck_assert_str_eq(ku_muster_awaited(&names, B, 0), A);
+	ck_assert_str_eq(ku_muster_awaited(&names, B, 1), C);
+	ck_assert_ptr_null(ku_muster_awaited(&names, B, 2));
+	/* Ours is gone already. */
+	ck_assert_str_eq(ku_muster_awaited(&names, KAZOO, 0), A);
+	NAMES(B);
+	ck_assert(ku_muster_stays(&names, B));
+	ck_assert_ptr_null(ku_muster_awaited(&names, B, 0));
+	NAMES("ready");
+	ck_assert(!ku_muster_stays(&names, B));
+	ck_assert_ptr_null(ku_muster_awaited(&names, B, 0));
+}
+END_TEST
+
+START_TEST(L18_a_late_ready_says_for_whom_it_is)
+{
+	char text[KU_MUSTER_TEXT_SIZE];
+
+	ku_muster_print(text, 0x500000007);
+	ck_assert_str_eq(text, "round 0x0000000500000007");
+	ck_assert_int_eq(ku_muster_parse(text, (int)strlen(text), 99),
+		0x500000007);
+	ck_assert_int_eq(ku_muster_parse(text, (int)strlen(text) - 1, 99), 99);
+	ck_assert_int_eq(ku_muster_parse("127.0.0.1", 9, 99), 99);
+	ck_assert_int_eq(ku_muster_parse("", 0, 99), 99);
+	ck_assert_int_eq(ku_muster_parse(NULL, -1, 99), 99);
+	ck_assert_int_eq(
+		ku_muster_parse("round 0xfffffffffffffffffffffffffff", 34, 99),
+		99);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("double barrier, rules");
+	TCase *t = tcase_create("rules");
+
+	tcase_add_test(t, only_members_are_counted_and_they_are_sorted);
+	tcase_add_test(t, S12_nobody_passes_before_all_are_there);
+	tcase_add_test(t, a_ready_counts_if_it_is_younger_than_our_node);
+	tcase_add_test(t, one_alone_is_enough_for_one);
+	tcase_add_test(t,
+		the_lowest_waits_for_the_highest_and_the_others_for_it);
+	tcase_add_test(t, L18_a_late_ready_says_for_whom_it_is);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

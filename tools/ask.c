@@ -1,0 +1,114 @@
+/*
+ * ask.c - ask for what a command is to be run under, and run it.
+ */
+#include "ask.h"
+
+#include <kustos/cancel.h>
+#include <kustos/hold.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_MS 1000 /* how often a wait looks who else is there */
+
+void ask_granted_many(void *arg, enum kustos_err err,
+	struct kustos_hold *const *holds, int count)
+{
+	struct ask *a = arg;
+
+	a->err = err;
+	if (err == KUSTOS_OK) {
+		memcpy(a->holds, holds, (size_t)count * sizeof(*holds));
+		a->count = count;
+	}
+	atomic_store(&a->answered, true);
+	under_wake(&a->job.under);
+}
+
+void ask_granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	ask_granted_many(arg, err, &hold, 1);
+}
+
+static int not_granted(const struct ask *a)
+{
+	const struct job *j = &a->job;
+	const bool told = a->options.conflict_code >= 0;
+
+	if (j->sig != 0)
+		return TOOL_SIGNAL + j->sig;
+	if (a->err == KUSTOS_EBUSY) {
+		tool_say("%s: %s", j->path, a->calls->busy);
+		return told ? a->options.conflict_code : TOOL_BUSY;
+	}
+	if (a->err == KUSTOS_ETIMEDOUT &&
+		kustos_client_state(j->client) == KUSTOS_CONNECTED) {
+		tool_say("%s: %s within %g s", j->path, a->calls->missed,
+			(double)a->options.wait_ms / 1000);
+		return told ? a->options.conflict_code : TOOL_TIMEDOUT;
+	}
+	return tool_failed(j->tool, a->calls->verb, j->path, a->err);
+}
+
+/* Wait for it.  A signal that ends the wait is obeyed once the place in the
+   queue has been given up. */
+static int acquire(struct ask *a)
+{
+	bool looks = a->calls->look != NULL;
+	struct job *j = &a->job;
+	enum kustos_err err = kustos_cancel_create(&a->cancel);
+
+	a->holds = calloc((size_t)a->options.leases, sizeof(*a->holds));
+	if (err == KUSTOS_OK)
+		err = a->holds != NULL ? a->calls->start(a) : KUSTOS_ENOMEM;
+	if (err != KUSTOS_OK)
+		return tool_failed(j->tool, a->calls->verb, j->path, err);
+	while (!atomic_load(&a->answered)) {
+		int sig = under_wait(&j->under, looks ? LOOK_MS : -1);
+
+		looks = looks && a->calls->look(a);
+		if (sig != 0 && j->sig == 0) {
+			j->sig = sig;
+			kustos_cancel_fire(a->cancel);
+		}
+	}
+	if (looks)
+		(void)a->calls->look(a);
+	return a->count == 0 || j->sig != 0 ? not_granted(a) : TOOL_OK;
+}
+
+static int run(struct ask *a)
+{
+	struct job *j = &a->job;
+	int code = job_connect(j);
+
+	if (code == TOOL_OK)
+		code = acquire(a);
+	/* Not by the code: that of a conflict may be any, 0 as well. */
+	if (a->count > 0 && j->sig == 0)
+		code = job_run(j, a->holds, a->count);
+	else
+		under_abandon(&j->under);
+	while (a->count > 0)
+		(void)kustos_hold_release(a->holds[--a->count]);
+	a->calls->end(a);
+	kustos_cancel_destroy(a->cancel);
+	tool_close(j->client);
+	free(a->holds);
+	return job_end(j, code);
+}
+
+int ask_and_run(struct ask *a)
+{
+	static struct signals signals;
+	struct job *j = &a->job;
+
+	j->signals = &signals;
+	if (a->options.nonblock || a->options.wait_ms == 0)
+		j->deadline = KUSTOS_NOW;
+	else
+		j->deadline = a->options.wait_ms < 0
+			? KUSTOS_FOREVER
+			: kustos_after_ms(a->options.wait_ms);
+	return job_prepare(j) ? run(a) : TOOL_FAILED;
+}

@@ -1,0 +1,160 @@
+/*
+ * cmd_barrier.c - kustos barrier: a gate for scripts, and commands that start
+ * together.
+ */
+#include "together_options.h"
+
+#include <kustos/barrier.h>
+
+static const char help[] =
+	"Usage: kustos barrier set|remove|wait [OPTION]... PATH\n"
+	"       kustos barrier enter -n NUMBER [OPTION]... PATH [--] COMMAND\n"
+	"                            [ARGUMENT]...\n"
+	"\n"
+	"A barrier is the node PATH: 'set' makes it, 'remove' deletes it,\n"
+	"and 'wait' waits until there is none.  'enter' waits until so many\n"
+	"have come to PATH, each with this command, and runs COMMAND; when\n"
+	"that has ended it waits until the commands of all have.\n"
+	"\n"
+	"  -n, --count NUMBER    so many take part; the same for all\n"
+	"  -w, --timeout SECONDS\n"
+	"                        do not wait longer for it, or for the\n"
+	"                        others to come; 0: do not wait\n"
+	"      --no-wait         when COMMAND has ended, end as well\n";
+
+static const char codes[] =
+	"Exit codes: 0, or of 'enter' that of COMMAND, 128+N if it died of\n"
+	"signal N; or\n"
+	"  120  it is set, or the others are not there (-w 0)\n"
+	"  121  it was so all the time (-w)\n"
+	"  122  the session ended while COMMAND ran, and the others have not\n"
+	"       waited for it\n"
+	"  123  no server answers\n"
+	"  124  another failure, named on standard error\n"
+	"  125  wrong use\n"
+	"  126  COMMAND cannot be executed\n"
+	"  127  COMMAND was not found\n";
+
+/* Have "act" do something with the barrier. */
+static int with_barrier(struct together *t, const char *verb, bool waits,
+	enum kustos_err (*act)(struct kustos_barrier *barrier,
+		kustos_deadline deadline, struct kustos_cancel *cancel))
+{
+	kustos_deadline deadline = together_deadline(t, waits);
+	struct kustos_barrier *barrier = NULL;
+	struct kustos_client *client;
+	int code = tool_connect(&t->tool, &client);
+
+	if (code != TOOL_OK)
+		return code;
+	enum kustos_err err = kustos_barrier_create(client, t->job.path, NULL,
+		&barrier);
+	if (err == KUSTOS_OK)
+		err = act(barrier, deadline, NULL);
+	code = together_waited(t, client, verb, "it is set", err);
+	kustos_barrier_destroy(barrier);
+	tool_close(client);
+	return code;
+}
+
+static int set(struct together *t)
+{
+	return with_barrier(t, "cannot set", false, kustos_barrier_set);
+}
+
+static int take_away(struct together *t)
+{
+	return with_barrier(t, "cannot remove", false, kustos_barrier_remove);
+}
+
+static int await(struct together *t)
+{
+	return with_barrier(t, "cannot wait for", true, kustos_barrier_wait);
+}
+
+static enum kustos_err go_in(struct together *t,
+	struct kustos_double_barrier *member)
+{
+	struct together_ask ask;
+	enum kustos_err err = together_prepare(&ask, &t->job);
+
+	if (err != KUSTOS_OK)
+		return err;
+	return together_await(&ask,
+		kustos_double_barrier_enter_async(member, t->job.deadline,
+			ask.cancel, together_answered, &ask));
+}
+
+/* The command has ended with "code". */
+static int go_out(struct together *t, struct kustos_double_barrier *member,
+	int code)
+{
+	kustos_deadline until = t->no_wait ? KUSTOS_NOW : KUSTOS_FOREVER;
+	struct together_ask ask;
+	enum kustos_err err = together_prepare(&ask, &t->job);
+
+	if (err == KUSTOS_OK)
+		err = together_await(&ask,
+			kustos_double_barrier_leave_async(member, until,
+				ask.cancel, together_answered, &ask));
+	if (t->job.sig != 0)
+		return TOOL_SIGNAL + t->job.sig;
+	if (err == KUSTOS_OK || (err == KUSTOS_EBUSY && t->no_wait))
+		return code;
+	if (err != KUSTOS_ELOST)
+		return tool_failed(&t->tool, "cannot leave", t->job.path, err);
+	tool_say("%s: the session ended while %s ran, which ended with %d",
+		t->job.path, t->job.argv[0], code);
+	return TOOL_LOST;
+}
+
+static int take_part(struct together *t)
+{
+	struct kustos_double_barrier *member = NULL;
+	struct job *j = &t->job;
+	enum kustos_err err = kustos_double_barrier_create(j->client, j->path,
+		t->count, NULL, &member);
+
+	if (err == KUSTOS_OK)
+		err = go_in(t, member);
+	int code = together_waited(t, j->client, "cannot enter",
+		"the others are not there", err);
+	if (code == TOOL_OK && j->sig != 0)
+		code = TOOL_SIGNAL + j->sig; /* it came too late to give up */
+	if (code != TOOL_OK)
+		under_abandon(&j->under);
+	else
+		code = go_out(t, member, job_run(j, NULL, 0));
+	kustos_double_barrier_destroy(member);
+	return code;
+}
+
+static int enter(struct together *t)
+{
+	return together_run(t, "barrier", true, take_part);
+}
+
+static const struct together_verb verbs[] = {
+	{ .name = "set", .run = set },
+	{ .name = "remove", .run = take_away },
+	{ .name = "wait", .run = await },
+	{ .name = "enter",
+		.run = enter,
+		.command = MUST_RUN,
+		.count = MUST_COUNT,
+		.has_rest = true },
+	{ .name = NULL },
+};
+
+static int run(int argc, char **argv)
+{
+	struct together t;
+
+	if (!together_parse(&t, &tool_barrier, verbs, argc, argv))
+		return t.tool.exit_code;
+	return t.verb->run(&t);
+}
+
+const struct tool_subcommand tool_barrier = { "barrier", run,
+	"a gate; and commands that start together", help, tool_help_common,
+	codes };

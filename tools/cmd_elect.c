@@ -1,0 +1,265 @@
+/*
+ * cmd_elect.c - kustos elect: run a command while leading.
+ *
+ * A term is a round: a client, a place in the election, the command, and the
+ * end of all three.  With --restart another round follows, in a process that
+ * has no threads again, so that what it forks is sound.
+ */
+#include "elect_options.h"
+#include "elect_watch.h"
+#include "job.h"
+
+#include <kustos/election.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_MS 1000	/* how often a wait looks what keeps us from it */
+#define RESTART_MS 1000 /* from one round to the next, at the least */
+
+struct elect {
+	struct elect_options options;
+	struct job job;
+	const char *id;
+	char own_id[300];
+
+	/* Of a round. */
+	struct kustos_latch *latch; /* one of these */
+	struct kustos_selector *selector;
+	enum kustos_err err;   /* what keeps us from taking part, as told */
+	pthread_mutex_t mutex; /* guards the rest */
+	pthread_cond_t over;
+	struct kustos_hold *hold; /* of the term */
+	bool done;		  /* with it */
+};
+
+/* On a thread of Kustos': we lead. */
+static void begin(struct elect *e, struct kustos_hold *hold)
+{
+	pthread_mutex_lock(&e->mutex);
+	if (!e->done)
+		e->hold = hold;
+	pthread_mutex_unlock(&e->mutex);
+	under_wake(&e->job.under);
+}
+
+/* The hold is gone when this returns. */
+static void wait_done(struct elect *e)
+{
+	pthread_mutex_lock(&e->mutex);
+	while (!e->done)
+		pthread_cond_wait(&e->over, &e->mutex);
+	pthread_mutex_unlock(&e->mutex);
+}
+
+static void on_gained(void *arg, struct kustos_latch *latch,
+	struct kustos_hold *hold)
+{
+	(void)latch;
+	begin(arg, hold);
+}
+
+static void on_lost(void *arg, struct kustos_latch *latch,
+	struct kustos_hold *hold)
+{
+	(void)latch;
+	(void)hold;
+	wait_done(arg);
+}
+
+static void lead(void *arg, struct kustos_selector *selector,
+	struct kustos_hold *hold, struct kustos_cancel *cancel)
+{
+	(void)selector;
+	(void)cancel;
+	begin(arg, hold);
+	wait_done(arg);
+}
+
+static enum kustos_err enter_latch(struct elect *e)
+{
+	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+	enum kustos_err err;
+
+	o.id = e->id;
+	o.on_gained = on_gained;
+	o.on_lost = on_lost;
+	o.arg = e;
+	err = kustos_latch_create(e->job.client, e->job.path, &o, &e->latch);
+	return err == KUSTOS_OK ? kustos_latch_start(e->latch) : err;
+}
+
+static enum kustos_err enter_selector(struct elect *e)
+{
+	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
+	enum kustos_err err;
+
+	o.id = e->id;
+	o.lead = lead;
+	o.arg = e;
+	err = kustos_selector_create(e->job.client, e->job.path, &o,
+		&e->selector);
+	return err == KUSTOS_OK ? kustos_selector_start(e->selector) : err;
+}
+
+static struct kustos_hold *current(struct elect *e)
+{
+	pthread_mutex_lock(&e->mutex);
+	struct kustos_hold *hold = e->hold;
+	pthread_mutex_unlock(&e->mutex);
+	return hold;
+}
+
+/* Say what keeps us from taking part, once; it is tried again.  Returns an exit
+   code if that is of no use. */
+static int look(struct elect *e)
+{
+	enum kustos_err err = e->latch != NULL
+		? kustos_latch_error(e->latch)
+		: kustos_selector_error(e->selector);
+
+	if (err == e->err || err == KUSTOS_OK)
+		return TOOL_OK;
+	e->err = err;
+	return tool_failed(e->job.tool, "cannot take part", e->job.path, err);
+}
+
+static int not_won(struct elect *e)
+{
+	if (kustos_client_state(e->job.client) != KUSTOS_CONNECTED)
+		return tool_unreachable(e->job.tool);
+	tool_say("%s: leadership not won within %g s", e->job.path,
+		(double)e->options.wait_ms / 1000);
+	return TOOL_TIMEDOUT;
+}
+
+/* Wait until we lead. */
+static int win(struct elect *e)
+{
+	struct job *j = &e->job;
+	enum kustos_err err = e->options.lock_layout ? enter_selector(e)
+						     : enter_latch(e);
+	int code = TOOL_OK;
+
+	if (err != KUSTOS_OK)
+		return tool_failed(j->tool, "cannot take part", j->path, err);
+	while (current(e) == NULL && j->sig == 0) {
+		int left = job_left_ms(j->deadline);
+
+		if (left == 0)
+			return not_won(e);
+		j->sig = under_wait(&j->under,
+			left < 0 || left > LOOK_MS ? LOOK_MS : left);
+		code = look(e);
+		if (code != TOOL_OK && e->err == KUSTOS_EAUTH)
+			return code;
+	}
+	return j->sig != 0 ? TOOL_SIGNAL + j->sig : TOOL_OK;
+}
+
+/* We are done with the term, if there was one. */
+static void leave(struct elect *e)
+{
+	pthread_mutex_lock(&e->mutex);
+	e->done = true;
+	pthread_cond_broadcast(&e->over);
+	pthread_mutex_unlock(&e->mutex);
+	kustos_latch_destroy(e->latch);
+	kustos_selector_destroy(e->selector);
+	e->latch = NULL;
+	e->selector = NULL;
+}
+
+/* Lead once.  Returns an exit code. */
+static int lead_once(struct elect *e)
+{
+	struct job *j = &e->job;
+	struct kustos_hold *hold;
+	int code;
+
+	e->hold = NULL;
+	e->done = false;
+	e->err = KUSTOS_OK;
+	code = job_connect(j);
+	if (code == TOOL_OK)
+		code = win(e);
+	hold = current(e);
+	if (code == TOOL_OK)
+		code = job_run(j, &hold, 1);
+	else
+		under_abandon(&j->under);
+	leave(e);
+	tool_close(j->client);
+	return code;
+}
+
+/* Return whether another round is to follow one that ended so. */
+static bool goes_on(const struct elect *e, int code)
+{
+	const struct under *u = &e->job.under;
+	bool by_key = u->command.given && code == TOOL_SIGNAL + SIGINT;
+
+	if (!e->options.restart || e->job.sig != 0 || u->passed != 0 || by_key)
+		return false;
+	return u->started ? code != TOOL_NOEXEC && code != TOOL_NOTFOUND
+			  : code == TOOL_LOST || code == TOOL_UNREACHABLE;
+}
+
+static int rounds(struct elect *e)
+{
+	struct job *j = &e->job;
+	int code;
+
+	for (;;) {
+		kustos_deadline next = kustos_after_ms(RESTART_MS);
+
+		j->deadline = e->options.wait_ms < 0
+			? KUSTOS_FOREVER
+			: kustos_after_ms(e->options.wait_ms);
+		if (!job_prepare(j))
+			return TOOL_FAILED;
+		code = lead_once(e);
+		if (!goes_on(e, code))
+			return job_end(j, code);
+		j->sig = signals_wait(j->signals, job_left_ms(next));
+		if (j->sig != 0)
+			return job_end(j, code);
+	}
+}
+
+static void choose_id(struct elect *e)
+{
+	char host[256] = "localhost";
+
+	e->id = e->options.id;
+	if (e->id != NULL)
+		return;
+
+	if (gethostname(host, sizeof(host)) == 0)
+		host[sizeof(host) - 1] = '\0';
+	snprintf(e->own_id, sizeof(e->own_id), "%s:%d", host, (int)getpid());
+	e->id = e->own_id;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct signals signals;
+	struct elect e;
+
+	memset(&e, 0, sizeof(e));
+	if (!elect_parse(&e.options, &e.job, argc, argv))
+		return e.options.tool.exit_code;
+	if (e.options.watch)
+		return elect_watch(&e.options.tool, e.job.path);
+	choose_id(&e);
+	e.job.signals = &signals;
+	pthread_mutex_init(&e.mutex, NULL);
+	pthread_cond_init(&e.over, NULL);
+	return rounds(&e);
+}
+
+const struct tool_subcommand tool_elect = { "elect", run,
+	"run a command while leading an election", elect_help, tool_help_common,
+	elect_codes };

@@ -1,0 +1,241 @@
+/*
+ * cmd_latch.c - kustos latch: count down, and wait for zero.
+ */
+#include "show.h"
+#include "together_options.h"
+
+#include <kustos/countdown.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+	"Usage: kustos latch set -n NUMBER [OPTION]... PATH\n"
+	"       kustos latch done [OPTION]... PATH [[--] COMMAND "
+	"[ARGUMENT]...]\n"
+	"       kustos latch wait|status|remove [OPTION]... PATH\n"
+	"\n"
+	"A count-down latch at PATH: 'set' has it say how many have to be\n"
+	"done; 'done' counts one participant, once; 'wait' waits until so\n"
+	"many are done; 'status' tells who is; 'remove' deletes it.  With\n"
+	"COMMAND, 'done' counts when that has ended with 0; if it ends\n"
+	"otherwise, or this host dies, all who wait are told.\n"
+	"\n"
+	"  -n, --count NUMBER    so many have to be done; for 'wait', if the\n"
+	"                        latch itself does not say it\n"
+	"      --id TEXT         which participant; default: the name of the\n"
+	"                        host\n"
+	"  -w, --timeout SECONDS\n"
+	"                        do not wait longer for it; 0: do not wait\n"
+	"      --json            of 'status': print one JSON object\n";
+
+static const char codes[] =
+	"Exit codes: 0, or that of COMMAND, 128+N if it died of signal N; or\n"
+	"  116  one that must be done has died\n"
+	"  117  there is no such latch ('status')\n"
+	"  120  not so many are done (-w 0)\n"
+	"  121  not so many were done all the time (-w)\n"
+	"  123  no server answers\n"
+	"  124  another failure, named on standard error; also, that the\n"
+	"       latch says another number\n"
+	"  125  wrong use\n"
+	"  126  COMMAND cannot be executed\n"
+	"  127  COMMAND was not found\n";
+
+/* A verb without a command: have "act" do it. */
+static int with_latch(struct together *t, const char *verb, bool waits,
+	enum kustos_err (*act)(struct together *t,
+		struct kustos_countdown *latch, kustos_deadline deadline))
+{
+	kustos_deadline deadline = together_deadline(t, waits);
+	struct kustos_countdown *latch = NULL;
+	struct kustos_client *client;
+	int code = tool_connect(&t->tool, &client);
+
+	if (code != TOOL_OK)
+		return code;
+	enum kustos_err err = kustos_countdown_create(client, t->job.path,
+		t->count, NULL, &latch);
+	if (err == KUSTOS_OK)
+		err = act(t, latch, deadline);
+	code = together_waited(t, client, verb, "not so many are done", err);
+	kustos_countdown_destroy(latch);
+	tool_close(client);
+	return tool_flush(code);
+}
+
+static enum kustos_err act_set(struct together *t,
+	struct kustos_countdown *latch, kustos_deadline deadline)
+{
+	(void)t;
+	return kustos_countdown_set(latch, deadline, NULL);
+}
+
+static enum kustos_err act_wait(struct together *t,
+	struct kustos_countdown *latch, kustos_deadline deadline)
+{
+	(void)t;
+	return kustos_countdown_wait(latch, deadline, NULL);
+}
+
+static enum kustos_err act_remove(struct together *t,
+	struct kustos_countdown *latch, kustos_deadline deadline)
+{
+	(void)t;
+	return kustos_countdown_remove(latch, deadline, NULL);
+}
+
+static enum kustos_err act_done(struct together *t,
+	struct kustos_countdown *latch, kustos_deadline deadline)
+{
+	return kustos_countdown_done(latch, t->id, deadline, NULL);
+}
+
+static void print_text(const struct together *t,
+	const struct kustos_countdown_status *s)
+{
+	show_text(stdout, t->job.path);
+	if (s->disagree)
+		fputs(": two numbers", stdout);
+	else if (s->count > 0)
+		printf(": %zu of %d", s->done, s->count);
+	else
+		printf(": %zu", s->done);
+	fputs(s->done == 1 && s->count == 0 ? " is done" : " are done", stdout);
+	if (s->broken > 0)
+		printf(", %zu %s died", s->broken,
+			s->broken == 1 ? "has" : "have");
+	putchar('\n');
+	for (size_t i = 0; i < s->participant_count; i++) {
+		const struct kustos_countdown_participant
+			*p = &s->participants[i];
+
+		printf("%-6s ",
+			p->done		   ? "done"
+				: p->alive ? "works"
+				: p->must  ? "died"
+					   : "-");
+		show_text(stdout, p->id);
+		putchar('\n');
+	}
+}
+
+static void print_json(const struct together *t,
+	const struct kustos_countdown_status *s)
+{
+	static const char *const words[] = { "false", "true" };
+
+	fputs("{\"path\":", stdout);
+	show_json(stdout, t->job.path);
+	printf(",\"count\":%d,\"done\":%zu,\"broken\":%zu,\"disagree\":%s,"
+	       "\"participants\":[",
+		s->count, s->done, s->broken, words[s->disagree != 0]);
+	for (size_t i = 0; i < s->participant_count; i++) {
+		const struct kustos_countdown_participant
+			*p = &s->participants[i];
+
+		fputs(i > 0 ? ",{\"id\":" : "{\"id\":", stdout);
+		show_json(stdout, p->id);
+		printf(",\"done\":%s,\"must\":%s,\"alive\":%s}",
+			words[p->done != 0], words[p->must != 0],
+			words[p->alive != 0]);
+	}
+	puts("]}");
+}
+
+static enum kustos_err act_status(struct together *t,
+	struct kustos_countdown *latch, kustos_deadline deadline)
+{
+	struct kustos_countdown_status *status = NULL;
+	enum kustos_err err = kustos_countdown_look(latch, deadline, NULL,
+		&status);
+
+	if (err == KUSTOS_OK)
+		(t->tool.json ? print_json : print_text)(t, status);
+	kustos_countdown_status_free(status);
+	return err;
+}
+
+static int set(struct together *t)
+{
+	return with_latch(t, "cannot set", false, act_set);
+}
+
+static int await(struct together *t)
+{
+	return with_latch(t, "cannot wait for", true, act_wait);
+}
+
+static int status(struct together *t)
+{
+	return with_latch(t, "cannot see", false, act_status);
+}
+
+static int take_away(struct together *t)
+{
+	return with_latch(t, "cannot remove", false, act_remove);
+}
+
+/* Join, run the command, and count if it ended well. */
+static int take_part(struct together *t)
+{
+	struct kustos_countdown *latch = NULL;
+	struct job *j = &t->job;
+	enum kustos_err err = kustos_countdown_create(j->client, j->path, 0,
+		NULL, &latch);
+
+	if (err == KUSTOS_OK)
+		err = kustos_countdown_join(latch, t->id,
+			together_deadline(t, false), NULL);
+	int code = together_waited(t, j->client, "cannot join", "", err);
+	if (code != TOOL_OK)
+		under_abandon(&j->under);
+	else
+		code = job_run(j, NULL, 0);
+	if (code == 0 && err == KUSTOS_OK)
+		err = kustos_countdown_done(latch, t->id,
+			together_deadline(t, false), NULL);
+	if (code == 0)
+		code = together_waited(t, j->client, "cannot count", "", err);
+	kustos_countdown_destroy(latch);
+	return code;
+}
+
+static int done(struct together *t)
+{
+	char host[256] = "localhost";
+
+	if (t->id == NULL && gethostname(host, sizeof(host)) == 0)
+		host[sizeof(host) - 1] = '\0';
+	if (t->id == NULL)
+		t->id = host;
+	if (*t->id == '\0' || strlen(t->id) > KUSTOS_COUNTDOWN_ID_MAX)
+		return tool_usage(&t->tool,
+			"--id is not a text of 1 to %d bytes",
+			KUSTOS_COUNTDOWN_ID_MAX);
+	return *t->job.argv == NULL
+		? with_latch(t, "cannot count", false, act_done)
+		: together_run(t, "latch", false, take_part);
+}
+
+static const struct together_verb verbs[] = {
+	{ .name = "set", .run = set, .count = MUST_COUNT },
+	{ .name = "done", .run = done, .command = MAY_RUN, .has_id = true },
+	{ .name = "wait", .run = await, .count = MAY_COUNT },
+	{ .name = "status", .run = status, .has_json = true },
+	{ .name = "remove", .run = take_away },
+	{ .name = NULL },
+};
+
+static int run(int argc, char **argv)
+{
+	struct together t;
+
+	if (!together_parse(&t, &tool_latch, verbs, argc, argv))
+		return t.tool.exit_code;
+	return t.verb->run(&t);
+}
+
+const struct tool_subcommand tool_latch = { "latch", run,
+	"count down, and wait for zero", help, tool_help_common, codes };

@@ -1,0 +1,344 @@
+/*
+ * cmd_queue.c - kustos queue: lines that are put into a queue, and come out of it.
+ */
+#include "queue.h"
+
+#include <kustos/queue.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char help[] =
+	"Usage: kustos queue put [OPTION]... PATH [ITEM]...\n"
+	"       kustos queue take|peek|ls [OPTION]... PATH\n"
+	"       kustos queue consume [OPTION]... PATH [--] COMMAND "
+	"[ARGUMENT]...\n"
+	"\n"
+	"'put' puts each ITEM, or without one each line of standard input,\n"
+	"into the queue PATH; 'take' takes the first one out and prints it,\n"
+	"waiting for one, and 'peek' prints it and leaves it there; 'ls'\n"
+	"lists the items.  'consume' runs COMMAND for each item, with the "
+	"item\n"
+	"as its standard input: it is deleted if COMMAND ends with 0, and\n"
+	"else, or if this program dies, it comes again.\n"
+	"\n"
+	"  -k, --kind KIND       simple (the default), framed, priority, "
+	"delay,\n"
+	"                        id, kazoo or kazoo-locking: whose queue it "
+	"is\n"
+	"  -w, --timeout SECONDS\n"
+	"                        put: until all is there; take, peek,\n"
+	"                        consume: do not wait longer for an item; 0:\n"
+	"                        take what is there\n"
+	"  -c, --count NUMBER    take, consume: so many items (1; all there "
+	"are);\n"
+	"                        ls: show no more\n"
+	"  -z, --null            items end with a zero byte instead of a line\n"
+	"      --priority N      put: the lesser is first\n"
+	"      --delay SECONDS   put: it is not to be taken before\n"
+	"      --id TEXT         put: of the item\n"
+	"      --max-items N     put: wait while there are so many\n"
+	"      --deliveries N    consume: an item that was tried so often is\n"
+	"                        moved, with\n"
+	"      --dead-letters PATH\n"
+	"                        to that queue\n"
+	"      --requeue         consume: if COMMAND fails, put the item at "
+	"the\n"
+	"                        end\n"
+	"      --lock-path PATH  consume: where the markers of taken items "
+	"are\n"
+	"      --json            ls: one object a line\n";
+
+static const char codes[] =
+	"Exit codes: 0, or\n"
+	"  117  there is no queue (ls)\n"
+	"  120  there is no item (-w 0)\n"
+	"  121  there was no item, or no room, all the time (-w)\n"
+	"  122  the session ended while COMMAND ran: its item comes again\n"
+	"  123  no server answers\n"
+	"  124  another failure, named on standard error\n"
+	"  125  wrong use\n"
+	"  128+N  signal N\n";
+
+kustos_deadline queue_deadline(const struct queue_job *q)
+{
+	if (q->wait_ms == 0)
+		return KUSTOS_NOW;
+	return q->wait_ms > 0 ? kustos_after_ms(q->wait_ms) : KUSTOS_FOREVER;
+}
+
+int queue_failed(const struct queue_job *q, struct kustos_client *client,
+	const char *what, enum kustos_err err)
+{
+	if (err == KUSTOS_EEMPTY) {
+		tool_say("%s: there is no item", q->job.path);
+		return TOOL_BUSY;
+	}
+	if (err == KUSTOS_ETIMEDOUT &&
+		kustos_client_state(client) == KUSTOS_CONNECTED) {
+		tool_say("%s: there was no %s for %g s", q->job.path,
+			q->verb->items ? "room" : "item",
+			(double)q->wait_ms / 1000);
+		return TOOL_TIMEDOUT;
+	}
+	return tool_failed(&q->tool, what, q->job.path, err);
+}
+
+bool queue_print(const struct queue_job *q, const struct kustos_item *item)
+{
+	for (size_t i = 0; i < item->count; i++) {
+		fwrite(item->parts[i].data, 1, item->parts[i].len, stdout);
+		putchar(q->null ? '\0' : '\n');
+	}
+	return fflush(stdout) == 0;
+}
+
+/* Open the queue, and have "work" done with it. */
+static int with_queue(struct queue_job *q,
+	int (*work)(struct queue_job *q, struct kustos_client *client,
+		struct kustos_queue *queue))
+{
+	struct kustos_queue_options options = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct kustos_queue *queue = NULL;
+	struct kustos_client *client;
+	char *entries = NULL;
+	const char *path = q->job.path;
+	int code = tool_connect(&q->tool, &client);
+
+	if (code != TOOL_OK)
+		return code;
+	options.kind = q->kind;
+	options.max_items = q->max_items;
+	if (q->kind == KUSTOS_QUEUE_KAZOO_LOCKING) { /* but for its markers */
+		options.kind = KUSTOS_QUEUE_KAZOO;
+		entries = malloc(strlen(path) + sizeof("/entries"));
+		if (entries != NULL)
+			path = strcat(strcpy(entries, path), "/entries");
+	}
+	enum kustos_err err = kustos_queue_create(client, path, &options,
+		&queue);
+	code = err == KUSTOS_OK
+		? work(q, client, queue)
+		: tool_failed(&q->tool, "cannot use", path, err);
+	kustos_queue_destroy(queue);
+	free(entries);
+	tool_close(client);
+	return code;
+}
+
+/* Put */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+static size_t untold; /* items of whose end nobody has told yet */
+static enum kustos_err first_error;
+
+static void put_ended(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	pthread_mutex_lock(&lock);
+	untold--;
+	if (first_error == KUSTOS_OK)
+		first_error = err;
+	pthread_cond_signal(&told);
+	pthread_mutex_unlock(&lock);
+}
+
+static enum kustos_err error_so_far(void)
+{
+	pthread_mutex_lock(&lock);
+	enum kustos_err err = first_error;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+/* All is decided, and of what is not told yet put_ended() will hear. */
+static enum kustos_err error_of_all(void)
+{
+	pthread_mutex_lock(&lock);
+	while (untold > 0)
+		pthread_cond_wait(&told, &lock);
+	pthread_mutex_unlock(&lock);
+	return error_so_far();
+}
+
+static enum kustos_err put_in_background(struct kustos_queue *queue,
+	const struct kustos_new_item *item, kustos_deadline deadline)
+{
+	pthread_mutex_lock(&lock);
+	untold++;
+	pthread_mutex_unlock(&lock);
+	enum kustos_err err = kustos_queue_put_async(queue, item, deadline,
+		NULL, put_ended, NULL);
+	if (err != KUSTOS_OK) {
+		pthread_mutex_lock(&lock);
+		untold--;
+		pthread_mutex_unlock(&lock);
+	}
+	return err;
+}
+
+/* Until when a server that is there has answered. */
+static kustos_deadline soon(const struct queue_job *q)
+{
+	return kustos_after_ms(q->tool.session_ms);
+}
+
+static enum kustos_err put_one(const struct queue_job *q,
+	struct kustos_queue *queue, const char *data, size_t len,
+	kustos_deadline deadline)
+{
+	struct timespec now;
+	struct kustos_new_item item = { .data = data, .len = len };
+
+	item.priority = q->priority;
+	item.id = q->id;
+	if (q->delay_ms != 0 && clock_gettime(CLOCK_REALTIME, &now) == 0)
+		item.due_ms = now.tv_sec * INT64_C(1000) +
+			now.tv_nsec / 1000000 + q->delay_ms;
+	enum kustos_err err = error_so_far();
+	if (err == KUSTOS_OK)
+		err = put_in_background(queue, &item, deadline);
+	return err;
+}
+
+static enum kustos_err put_lines(const struct queue_job *q,
+	struct kustos_queue *queue, kustos_deadline deadline)
+{
+	int end = q->null ? '\0' : '\n';
+	enum kustos_err err = KUSTOS_OK;
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+
+	while (err == KUSTOS_OK &&
+		(len = getdelim(&line, &size, end, stdin)) >= 0) {
+		if (len > 0 && line[len - 1] == end)
+			len--;
+		err = put_one(q, queue, line, (size_t)len, deadline);
+	}
+	free(line);
+	return err;
+}
+
+static int put_all(struct queue_job *q, struct kustos_client *client,
+	struct kustos_queue *queue)
+{
+	kustos_deadline deadline = queue_deadline(q);
+	enum kustos_err err = KUSTOS_OK;
+
+	if (*q->job.argv == NULL)
+		err = put_lines(q, queue, deadline);
+	for (char *const *item = q->job.argv; *item != NULL; item++)
+		if (err == KUSTOS_OK)
+			err = put_one(q, queue, *item, strlen(*item), deadline);
+	enum kustos_err flushed = kustos_queue_flush(queue,
+		q->wait_ms == 0 ? soon(q) : deadline, NULL);
+	if (err == KUSTOS_OK)
+		err = flushed == KUSTOS_OK ? error_of_all() : error_so_far();
+	if (err == KUSTOS_OK)
+		err = flushed;
+	if (err == KUSTOS_OK && ferror(stdin)) {
+		tool_say("cannot read standard input");
+		return TOOL_FAILED;
+	}
+	return err == KUSTOS_OK
+		? TOOL_OK
+		: queue_failed(q, client, "cannot put into", err);
+}
+
+static int put(struct queue_job *q)
+{
+	return with_queue(q, put_all);
+}
+
+/* Take, and look */
+
+/* What was on its way when the time was over is ours as well. */
+static enum kustos_err take_one(struct queue_job *q, struct kustos_queue *queue,
+	struct kustos_item **item)
+{
+	enum kustos_err err = kustos_queue_poll(queue, queue_deadline(q), NULL,
+		item);
+
+	if (err != KUSTOS_ETIMEDOUT ||
+		kustos_queue_flush(queue, soon(q), NULL) != KUSTOS_OK ||
+		kustos_queue_poll(queue, KUSTOS_NOW, NULL, item) != KUSTOS_OK)
+		return err;
+	return KUSTOS_OK;
+}
+
+static int take_some(struct queue_job *q, struct kustos_client *client,
+	struct kustos_queue *queue)
+{
+	int count = q->count > 0 ? q->count : 1;
+
+	for (int i = 0; i < count; i++) {
+		struct kustos_item *item;
+		enum kustos_err err = take_one(q, queue, &item);
+
+		if (err != KUSTOS_OK)
+			return queue_failed(q, client, "cannot take from", err);
+		bool printed = queue_print(q, item);
+		kustos_item_free(item);
+		if (!printed)
+			return tool_flush(TOOL_OK);
+	}
+	return TOOL_OK;
+}
+
+static int take(struct queue_job *q)
+{
+	if (q->kind == KUSTOS_QUEUE_KAZOO_LOCKING)
+		return tool_usage(&q->tool,
+			"of -k kazoo-locking items are not taken, but "
+			"consumed");
+	return with_queue(q, take_some);
+}
+
+static int show_first(struct queue_job *q, struct kustos_client *client,
+	struct kustos_queue *queue)
+{
+	struct kustos_item *item;
+	enum kustos_err err = kustos_queue_peek(queue, queue_deadline(q), NULL,
+		&item);
+
+	if (err != KUSTOS_OK)
+		return queue_failed(q, client, "cannot look into", err);
+	(void)queue_print(q, item);
+	kustos_item_free(item);
+	return tool_flush(TOOL_OK);
+}
+
+static int peek(struct queue_job *q)
+{
+	return with_queue(q, show_first);
+}
+
+static const struct queue_verb verbs[] = {
+	{ .name = "put", .run = put, .options = "wzpm", .items = true },
+	{ .name = "take", .run = take, .options = "wcz" },
+	{ .name = "peek", .run = peek, .options = "wz" },
+	{ .name = "ls", .run = queue_ls, .options = "cjd" },
+	{ .name = "consume",
+		.run = queue_consume,
+		.options = "wcdr",
+		.command = true },
+	{ .name = NULL },
+};
+
+static int run(int argc, char **argv)
+{
+	struct queue_job q;
+
+	if (!queue_parse(&q, verbs, argc, argv))
+		return q.tool.exit_code;
+	return q.verb->run(&q);
+}
+
+const struct tool_subcommand tool_queue = { "queue", run,
+	"lines in and out; a command for each item", help, tool_help_common,
+	codes };

@@ -1,0 +1,95 @@
+/*
+ * cmd_semaphore.c - kustos semaphore: run a command while holding leases.
+ */
+#include "ask.h"
+
+#include <kustos/semaphore.h>
+
+#include <string.h>
+
+struct semaphore {
+	struct ask ask; /* the first: a pointer to it is one to this */
+	struct kustos_semaphore *sem;
+};
+
+static enum kustos_err make(struct semaphore *s, const char *path)
+{
+	struct kustos_semaphore_options options = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+
+	options.max = s->ask.options.max;
+	options.max_path = s->ask.options.max_path;
+	LOCK_TAKE_DATA(&options, &s->ask.options);
+	return kustos_semaphore_create(s->ask.job.client, path, &options,
+		&s->sem);
+}
+
+static enum kustos_err start(struct ask *ask)
+{
+	struct semaphore *s = (struct semaphore *)ask;
+	enum kustos_err err = make(s, ask->job.path);
+
+	return err != KUSTOS_OK
+		? err
+		: kustos_semaphore_acquire_many_async(s->sem,
+			  ask->options.leases, ask->job.deadline, ask->cancel,
+			  ask_granted_many, ask);
+}
+
+/* Another number than ours makes one of the two wrong, and is worth a word,
+   once. */
+static bool tell_if_disagrees(struct ask *ask)
+{
+	const struct semaphore *s = (struct semaphore *)ask;
+
+	if (!kustos_semaphore_disagrees(s->sem))
+		return true;
+	tool_say("%s: others go by another number of leases than %d",
+		ask->job.path, ask->options.max);
+	return false;
+}
+
+static void end(struct ask *ask)
+{
+	kustos_semaphore_destroy(((struct semaphore *)ask)->sem);
+}
+
+static const struct ask_calls calls = { "cannot get a lease of",
+	"no lease is free", "no lease was free", start, tell_if_disagrees,
+	end };
+
+/* Store the number that those go by who name the same node. */
+static int set_max(struct semaphore *s)
+{
+	const struct lock_options *o = &s->ask.options;
+	struct kustos_client **client = &s->ask.job.client;
+	int code = tool_connect(&o->tool, client);
+
+	if (code != TOOL_OK)
+		return code;
+	/* Its own path does not matter, as it takes no lease. */
+	enum kustos_err err = make(s, o->max_path);
+	if (err == KUSTOS_OK)
+		err = kustos_semaphore_set_max(s->sem, o->set_max,
+			kustos_after_ms(o->tool.session_ms), NULL);
+	if (err != KUSTOS_OK)
+		code = tool_failed(&o->tool, "cannot set", o->max_path, err);
+	end(&s->ask);
+	tool_close(*client);
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	struct semaphore s;
+
+	memset(&s, 0, sizeof(s));
+	s.ask.calls = &calls;
+	if (!lock_parse(&s.ask.options, &s.ask.job, &tool_semaphore, argc,
+		    argv))
+		return s.ask.options.tool.exit_code;
+	return s.ask.options.set_max >= 0 ? set_max(&s) : ask_and_run(&s.ask);
+}
+
+const struct tool_subcommand tool_semaphore = { "semaphore", run,
+	"run a command while holding leases", semaphore_help, tool_help_common,
+	semaphore_codes };

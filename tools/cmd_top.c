@@ -1,0 +1,169 @@
+/*
+ * cmd_top.c - kustos top: what goes on below a node, again and again.
+ */
+#include "signals.h"
+#include "top.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const char help[] =
+	"Usage: kustos top [OPTION]... PATH\n"
+	"\n"
+	"Show what there is at PATH and below it: locks, elections,\n"
+	"semaphores, barriers, latches and queues of all libraries whose\n"
+	"names are known; how many hold and wait, or are in, or done; how\n"
+	"many come and go in a second; and who holds.  Looks again every two\n"
+	"seconds; if standard output is no terminal, what it shows follows on\n"
+	"what it showed before.\n"
+	"\n"
+	"  -i, --interval SECONDS\n"
+	"                        between two looks; 0.1 or more\n"
+	"      --once            look once\n"
+	"      --frames NUMBER   look so many times\n"
+	"      --json            print a JSON object each time\n";
+
+static const char codes[] =
+	"Exit codes: 0; 117 if there is no PATH, 123 if no server answers,\n"
+	"124 for another failure, 125 for wrong use.\n";
+
+enum { OPT_ONCE = TOOL_OPT_OWN, OPT_FRAMES };
+
+static const struct option long_options[] = {
+	{ "interval", required_argument, NULL, 'i' },
+	{ "once", no_argument, NULL, OPT_ONCE },
+	{ "frames", required_argument, NULL, OPT_FRAMES },
+	TOOL_OPTION_JSON,
+	TOOL_OPTIONS,
+	{ NULL, 0, NULL, 0 },
+};
+
+#define CLEAR "\033[H\033[2J"
+
+struct top {
+	struct tool tool;
+	const char *path;
+	int64_t interval_ms;
+	int frames; /* 0: without an end */
+	struct kustos_client *client;
+	struct signals signals;
+};
+
+static bool take_option(struct top *t, int option)
+{
+	switch (option) {
+	case 'i':
+		if (!tool_take_seconds(&t->tool, "-i", &t->interval_ms))
+			return false;
+		if (t->interval_ms >= 100 && t->interval_ms <= INT32_MAX)
+			return true;
+		t->tool.exit_code = tool_usage(&t->tool,
+			"-i %s is less than 0.1, or too much", optarg);
+		return false;
+	case OPT_ONCE:
+		t->frames = 1;
+		return true;
+	case OPT_FRAMES:
+		if (tool_number(optarg, 1, &t->frames))
+			return true;
+		t->tool.exit_code = tool_usage(&t->tool,
+			"--frames %s is not a number from 1 on", optarg);
+		return false;
+	default:
+		return tool_common(&t->tool, option);
+	}
+}
+
+static int print(const struct top *t, const struct top_frame *frame, bool first)
+{
+	struct winsize size = { 0 };
+
+	if (t->tool.json) {
+		top_print_json(stdout, t->path, frame);
+	} else if (isatty(1)) {
+		(void)ioctl(1, TIOCGWINSZ, &size);
+		fputs(t->frames == 1 ? "" : CLEAR, stdout);
+		top_print(stdout, t->path, frame,
+			t->frames == 1 ? 0 : size.ws_row, size.ws_col);
+	} else {
+		fputs(first ? "" : "\n", stdout);
+		top_print(stdout, t->path, frame, 0, 0);
+	}
+	return tool_flush(TOOL_OK);
+}
+
+/* A look that fails is followed by another, but for the first. */
+static bool goes_on(const struct top *t, enum kustos_err err, bool first)
+{
+	bool passes = err == KUSTOS_EDISCONNECTED || err == KUSTOS_ETIMEDOUT ||
+		err == KUSTOS_ENONODE;
+
+	return passes && !first && t->frames != 1;
+}
+
+static int look(struct top *t)
+{
+	struct top_frame frame, before = { 0 };
+	int code = TOOL_OK, sig = 0;
+
+	for (int i = 0; code == TOOL_OK && (t->frames == 0 || i < t->frames);
+		i++) {
+		if (i > 0)
+			sig = signals_wait(&t->signals, (int)t->interval_ms);
+		if (sig != 0)
+			break;
+		enum kustos_err err = top_look(t->client, t->path,
+			kustos_after_ms(t->tool.session_ms), &before, &frame);
+		if (err == KUSTOS_OK)
+			code = print(t, &frame, i == 0);
+		else
+			code = tool_failed(&t->tool, "cannot look at", t->path,
+				err);
+		if (goes_on(t, err, i == 0))
+			code = TOOL_OK;
+		if (err != KUSTOS_OK)
+			continue;
+		top_free(&before);
+		before = frame;
+	}
+	top_free(&before);
+	return sig != 0 ? TOOL_SIGNAL + sig : code;
+}
+
+static int run(int argc, char **argv)
+{
+	struct top t;
+	int option, code;
+
+	memset(&t, 0, sizeof(t));
+	tool_init(&t.tool, &tool_top);
+	t.interval_ms = 2000;
+	while ((option = getopt_long(argc, argv, "i:vh", long_options, NULL)) !=
+		-1)
+		if (!take_option(&t, option))
+			return t.tool.exit_code;
+	if (argc - optind != 1)
+		return tool_usage(&t.tool, "%s",
+			optind == argc ? "no PATH given"
+				       : "more than one PATH");
+	t.path = argv[optind];
+	if (signals_take(&t.signals) < 0) {
+		tool_say("cannot take signals: %s", strerror(errno));
+		return TOOL_FAILED;
+	}
+	code = tool_connect(&t.tool, &t.client);
+	if (code != TOOL_OK)
+		return code;
+	code = look(&t);
+	tool_close(t.client);
+	if (code > TOOL_SIGNAL)
+		signals_suffer(code - TOOL_SIGNAL);
+	return code;
+}
+
+const struct tool_subcommand tool_top = { "top", run,
+	"what goes on below a node, again and again", help, tool_help_common,
+	codes };

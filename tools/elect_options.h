@@ -1,0 +1,25 @@
+/*
+ * elect_options.h - the options of kustos elect.
+ */
+#ifndef KU_ELECT_OPTIONS_H
+#define KU_ELECT_OPTIONS_H
+
+#include "job.h"
+
+extern const char elect_help[];
+extern const char elect_codes[];
+
+struct elect_options {
+	struct tool tool;
+	const char *id;	 /* NULL: the default */
+	int64_t wait_ms; /* -1: for ever */
+	bool lock_layout;
+	bool restart;
+	bool watch; /* and run nothing */
+};
+
+/* Read the command line, whose strings are lent, into "o" and "j".  Returns false
+   if that ends the program, with the exit code of "tool". */
+bool elect_parse(struct elect_options *o, struct job *j, int argc, char **argv);
+
+#endif

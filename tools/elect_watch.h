@@ -1,0 +1,14 @@
+/*
+ * elect_watch.h - kustos elect --watch.
+ */
+#ifndef KU_ELECT_WATCH_H
+#define KU_ELECT_WATCH_H
+
+#include "tool.h"
+
+/* Print who leads the election at "path", and whenever it is another, until a
+   signal comes, of which the process dies.  Returns an exit code if it ends
+   otherwise. */
+int elect_watch(const struct tool *tool, const char *path);
+
+#endif

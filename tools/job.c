@@ -1,0 +1,204 @@
+/*
+ * job.c - a command that is run once something is held.
+ */
+#include "job.h"
+
+#include <kustos/hold.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MORE_MAX 4
+
+int job_check(const struct job *j)
+{
+	if (j->path == NULL)
+		return tool_usage(j->tool, "no PATH given");
+	if (*j->argv == NULL)
+		return tool_usage(j->tool, "no COMMAND given");
+	if (j->grace_ms > j->tool->session_ms / 4)
+		return tool_usage(j->tool,
+			"--grace is more than a quarter of the session "
+			"timeout, which is %d ms",
+			j->tool->session_ms);
+	return TOOL_OK;
+}
+
+bool job_prepare(struct job *j)
+{
+	j->client = NULL;
+	j->sig = 0;
+	atomic_store(&j->connected, false);
+	return under_prepare(&j->under, j->signals, j->argv, 0);
+}
+
+static void on_state(void *arg, const struct kustos_session *now)
+{
+	struct job *j = arg;
+
+	if (now->state != KUSTOS_CONNECTED)
+		return;
+	atomic_store(&j->connected, true);
+	under_wake(&j->under);
+}
+
+int job_left_ms(kustos_deadline deadline)
+{
+	int64_t ms = (deadline - kustos_after_ms(0)) / 1000000 + 1;
+
+	if (deadline == KUSTOS_FOREVER)
+		return -1;
+	return ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : (int)ms;
+}
+
+int job_connect(struct job *j)
+{
+	kustos_deadline end = kustos_after_ms(j->tool->session_ms);
+	struct kustos_listener *listener;
+	int code = tool_open(j->tool, &j->client);
+
+	if (code != TOOL_OK)
+		return code;
+	if (j->deadline != KUSTOS_NOW && j->deadline < end)
+		end = j->deadline;
+	if (kustos_client_listen(j->client, on_state, j, &listener) !=
+		KUSTOS_OK) {
+		tool_say("out of memory");
+		return TOOL_FAILED;
+	}
+	while (!atomic_load(&j->connected)) {
+		if (kustos_after_ms(0) >= end)
+			return tool_unreachable(j->tool);
+		j->sig = under_wait(&j->under, job_left_ms(end));
+		if (j->sig != 0)
+			return TOOL_SIGNAL + j->sig;
+	}
+	return TOOL_OK;
+}
+
+static char *variable(const char *name, const char *value)
+{
+	size_t size = strlen(name) + strlen(value) + 2;
+	char *line = malloc(size);
+
+	if (line != NULL)
+		snprintf(line, size, "%s=%s", name, value);
+	return line;
+}
+
+/* Return the hold, or its parts one after the other, and then NULL. */
+static struct kustos_hold *part_of(struct kustos_hold *hold, size_t index)
+{
+	if (index == 0 && kustos_hold_part(hold, 0) == NULL)
+		return hold;
+	return kustos_hold_part(hold, index);
+}
+
+/* Write of each part its token, or the path of its node. */
+static void list_parts(FILE *out, struct kustos_hold *hold, bool tokens)
+{
+	struct kustos_hold *part;
+
+	for (size_t i = 0; (part = part_of(hold, i)) != NULL; i++) {
+		if (i > 0)
+			fputc(' ', out);
+		if (tokens)
+			fprintf(out, "%" PRId64, kustos_hold_token(part));
+		else
+			fputs(kustos_hold_path(part), out);
+	}
+}
+
+/* "name=", and that of each hold. */
+static char *list(const char *name, struct kustos_hold *const *holds, int count,
+	bool tokens)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (out == NULL)
+		return NULL;
+	fprintf(out, "%s=", name);
+	for (int i = 0; i < count; i++) {
+		if (i > 0)
+			fputc(' ', out);
+		list_parts(out, holds[i], tokens);
+	}
+	return fclose(out) == 0 ? line : NULL;
+}
+
+/* While all is well at least 3/8 of the timeout are left at any time, so this
+   is what a silence may take before the command is asked to end: a quarter of
+   the timeout, or an eighth with the longest grace. */
+static int64_t grace_of(const struct job *j, int timeout_ms)
+{
+	int64_t longest = timeout_ms / 4;
+
+	if (j->grace_ms < 0)
+		return timeout_ms / 8;
+	return j->grace_ms < longest ? j->grace_ms : longest;
+}
+
+static int run_under(struct job *j, struct kustos_hold *const *holds, int count)
+{
+	struct kustos_session session = KUSTOS_SESSION_INIT;
+	char *env[4] = { NULL };
+	const char *lines[4 + MORE_MAX + 1] = { NULL };
+	int more = 0;
+	int64_t grace_ms;
+	int code = TOOL_FAILED;
+
+	(void)kustos_client_session(j->client, &session);
+	grace_ms = grace_of(j, session.timeout_ms);
+	env[0] = variable("KUSTOS_HOSTS", j->tool->hosts);
+	env[1] = variable("KUSTOS_PATH", j->path);
+	if (count > 0) {
+		env[2] = list("KUSTOS_TOKEN", holds, count, true);
+		env[3] = list("KUSTOS_NODE", holds, count, false);
+	}
+	while (j->more != NULL && j->more[more] != NULL && more < MORE_MAX) {
+		lines[more] = j->more[more];
+		more++;
+	}
+	for (int i = 0; i < 4 && env[i] != NULL; i++)
+		lines[more + i] = env[i];
+	if (env[0] != NULL && env[1] != NULL &&
+		(count == 0 || (env[2] != NULL && env[3] != NULL)))
+		code = under_run(&j->under, holds, count, lines, grace_ms,
+			session.timeout_ms / 32 + 1);
+	for (int i = 0; i < 4; i++)
+		free(env[i]);
+	return code;
+}
+
+int job_run(struct job *j, struct kustos_hold *const *holds, int count)
+{
+	int code = run_under(j, holds, count);
+	bool lost = false;
+
+	for (int i = 0; i < count; i++)
+		lost = lost || kustos_hold_state(holds[i]) == KUSTOS_HOLD_LOST;
+	if (!lost && !j->under.lost)
+		return code;
+	if (!j->under.started)
+		tool_say("%s: the %s was lost before %s could start", j->path,
+			j->what, j->argv[0]);
+	else
+		tool_say("%s: the %s was %s while %s ran, which ended with "
+			 "%d",
+			j->path, j->what, lost ? "lost" : "about to be lost",
+			j->argv[0], code);
+	return TOOL_LOST;
+}
+
+int job_end(struct job *j, int code)
+{
+	if (j->sig != 0)
+		signals_suffer(j->sig);
+	else
+		command_imitate(&j->under.command, code);
+	return code;
+}

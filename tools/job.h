@@ -1,0 +1,55 @@
+/*
+ * job.h - a command that is run once something is held: what the subcommands
+ * that do so have in common, from their options to their end.
+ *
+ *	job_check()	the options that all have
+ *	job_prepare()	before any client is opened
+ *	job_connect()
+ *	under_wait() ...	until something is granted
+ *	job_run()	or, if nothing was, under_abandon()
+ *	job_end()	once the client is closed
+ */
+#ifndef KU_JOB_H
+#define KU_JOB_H
+
+#include "tool.h"
+#include "under.h"
+
+struct job {
+	const struct tool *tool;
+	const char *path; /* or several, with spaces between them */
+	const char *what; /* is held, for messages: "lock" */
+	char *const *argv;
+	const char *const *more;  /* of its environment, up to NULL; or NULL */
+	int64_t grace_ms;	  /* -1: the default */
+	kustos_deadline deadline; /* of the wait for it */
+	struct signals *signals;
+	struct under under;
+	struct kustos_client *client;
+	atomic_bool connected;
+	int sig; /* the signal that ended a wait, or 0 */
+};
+
+/* Return TOOL_OK, or say what is wrong with the path, the command or the
+   grace. */
+int job_check(const struct job *j);
+
+/* Fork what will run.  Returns false, having said why, if that cannot be. */
+bool job_prepare(struct job *j);
+
+/* Open the client, and wait until it is connected; returns an exit code. */
+int job_connect(struct job *j);
+
+/* Return how long until "deadline", for poll(). */
+int job_left_ms(kustos_deadline deadline);
+
+/* Run it under "count" holds, which are then still to be given back.  It is told
+   the token and the node of each, if there are any.  Returns its exit code; or TOOL_LOST, having
+   said so. */
+int job_run(struct job *j, struct kustos_hold *const *holds, int count);
+
+/* Die of the signal that ended the wait, or as the command died, if that is how
+   it was; else return "code". */
+int job_end(struct job *j, int code);
+
+#endif

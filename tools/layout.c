@@ -1,0 +1,107 @@
+/*
+ * layout.c - what a node is, by the names of its children.
+ */
+#include "layout.h"
+
+#include <string.h>
+
+#define NUMBER_LEN 10	  /* that a server appends */
+#define UUID_LEN 36	  /* with its dashes */
+#define BARE_LEN 32	  /* without */
+#define PROTECTION_LEN 40 /* "_c_", a UUID, and "-" */
+
+const char *layout_name(enum layout layout)
+{
+	static const char *const names[LAYOUTS] = { "node", "lock", "rwlock",
+		"election", "leases", "semaphore", "barrier", "latch", "queue",
+		"claims", "simple" };
+
+	return names[layout];
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* A UUID with dashes where they belong, or without any. */
+static bool is_member(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len == BARE_LEN)
+		return strspn(name, "0123456789abcdef") == len;
+	return len == UUID_LEN && strspn(name, "0123456789abcdef-") == len &&
+		name[8] == '-' && name[13] == '-' && name[18] == '-' &&
+		name[23] == '-';
+}
+
+static bool is_of_latch(const char *name)
+{
+	if (begins(name, "_c_") && strlen(name) > PROTECTION_LEN)
+		name += PROTECTION_LEN;
+	return begins(name, "count-") || begins(name, "done-") ||
+		begins(name, "must-") || begins(name, "alive-");
+}
+
+/* What stands before the number says it. */
+static enum layout numbered(const char *name)
+{
+	static const struct {
+		const char *part;
+		enum layout layout;
+	} parts[] = {
+		{ "__READ__", LAYOUT_RWLOCK },
+		{ "__WRIT__", LAYOUT_RWLOCK },
+		{ "__rlock__", LAYOUT_RWLOCK },
+		{ "latch-", LAYOUT_ELECTION },
+		{ "lease-", LAYOUT_LEASES },
+		{ "lock-", LAYOUT_LOCK },
+		{ "__lock__", LAYOUT_LOCK },
+	};
+
+	if (begins(name, "qn-") || begins(name, "queue-") ||
+		begins(name, "entry-"))
+		return LAYOUT_QUEUE;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(name, parts[i].part) != NULL)
+			return parts[i].layout;
+	return begins(name, "x-") ? LAYOUT_LOCK : LAYOUT_NONE;
+}
+
+enum layout layout_part(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (is_of_latch(name))
+		return LAYOUT_LATCH;
+	if (is_member(name))
+		return LAYOUT_BARRIER;
+	if (len > NUMBER_LEN &&
+		strspn(name + len - NUMBER_LEN, "-0123456789") == NUMBER_LEN)
+		return numbered(name);
+	return LAYOUT_NONE;
+}
+
+enum layout layout_of(const struct kustos_names *names, size_t *parts)
+{
+	size_t counts[LAYOUTS] = { 0 };
+	enum layout most = LAYOUT_LOCK;
+
+	for (size_t i = 0; i < names->count; i++) {
+		if (strcmp(names->names[i], "leases") == 0)
+			counts[LAYOUT_SEMAPHORE]++;
+		else
+			counts[layout_part(names->names[i])]++;
+	}
+	/* The locks beside readers and writers are kazoo's writers. */
+	if (counts[LAYOUT_RWLOCK] > 0) {
+		counts[LAYOUT_RWLOCK] += counts[LAYOUT_LOCK];
+		counts[LAYOUT_LOCK] = 0;
+	}
+	for (int layout = LAYOUT_LOCK; layout < LAYOUTS; layout++)
+		if (counts[layout] > counts[most])
+			most = (enum layout)layout;
+	*parts = counts[most];
+	return *parts > 0 ? most : LAYOUT_NONE;
+}

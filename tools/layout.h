@@ -1,0 +1,36 @@
+/*
+ * layout.h - what a node is, by the names of its children.  Pure.
+ */
+#ifndef KU_LAYOUT_H
+#define KU_LAYOUT_H
+
+#include <kustos/node.h>
+
+#include <stdbool.h>
+
+enum layout {
+	LAYOUT_NONE,
+	LAYOUT_LOCK,	  /* contenders of a mutex, or of a selector */
+	LAYOUT_RWLOCK,	  /* some of which read or write */
+	LAYOUT_ELECTION,  /* candidates of a leader latch */
+	LAYOUT_LEASES,	  /* of a semaphore, seen without it */
+	LAYOUT_SEMAPHORE, /* two lines below it */
+	LAYOUT_BARRIER,	  /* members of a double barrier */
+	LAYOUT_LATCH,	  /* what counts down */
+	LAYOUT_QUEUE,	  /* items */
+	LAYOUT_CLAIMS, /* the like, but ephemeral: items that are being worked on */
+	LAYOUT_SIMPLE, /* it is not its children: an ephemeral node */
+	LAYOUTS
+};
+
+/* Return the word for it. */
+const char *layout_name(enum layout layout);
+
+/* Return of what a node with that name is a part; LAYOUT_NONE: it may be anything
+   itself. */
+enum layout layout_part(const char *name);
+
+/* Return what a node with these children is, and how many of them say so. */
+enum layout layout_of(const struct kustos_names *names, size_t *parts);
+
+#endif

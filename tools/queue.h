@@ -1,0 +1,67 @@
+/*
+ * queue.h - kustos queue: its options, and what it does.
+ */
+#ifndef KU_TOOL_QUEUE_H
+#define KU_TOOL_QUEUE_H
+
+#include "job.h"
+
+#include <kustos/item.h>
+
+struct queue_job;
+
+struct queue_verb {
+	const char *name;
+	int (*run)(struct queue_job *q);
+	const char
+		*options; /* letters of those that it knows, of OPT_... below */
+	bool command;	  /* runs one; else arguments are items, or wrong */
+	bool items;
+};
+
+/* Letters for verbs: those of long options alone have none on the command line. */
+#define QUEUE_WAIT 'w'
+#define QUEUE_COUNT 'c'
+#define QUEUE_NULL 'z'
+#define QUEUE_WHEN 'p'	  /* --priority, --delay, --id */
+#define QUEUE_MAX 'm'	  /* --max-items */
+#define QUEUE_CLAIM 'd'	  /* --deliveries, --dead-letters, --lock-path */
+#define QUEUE_REQUEUE 'r' /* --requeue */
+#define QUEUE_JSON 'j'
+
+struct queue_job {
+	struct tool tool;
+	struct job job; /* "path" and "argv" are there without a command, too */
+	const struct queue_verb *verb;
+	enum kustos_queue_kind kind;
+	int64_t wait_ms; /* -1: not said */
+	int count;	 /* 0: not said */
+	bool null;	 /* items end with a zero byte */
+	int priority;
+	int64_t delay_ms;
+	const char *id;
+	int max_items, deliveries;
+	const char *dead_letters, *lock_path;
+	bool requeue;
+};
+
+/* Read the command line, whose strings are lent.  Returns false if that ends the
+   program, with the exit code of "tool". */
+bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
+	char **argv);
+
+/* Return until when to wait for an item. */
+kustos_deadline queue_deadline(const struct queue_job *q);
+
+/* Say that there was none, or what else has happened; return the exit code. */
+int queue_failed(const struct queue_job *q, struct kustos_client *client,
+	const char *what, enum kustos_err err);
+
+/* Write an item, and what ends it.  Returns false if that could not be done. */
+bool queue_print(const struct queue_job *q, const struct kustos_item *item);
+
+/* The verbs with files of their own. */
+int queue_ls(struct queue_job *q);
+int queue_consume(struct queue_job *q);
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * queue_consume.c - kustos queue consume: a command for each item.
+ *
+ * The item is claimed, and the command runs under that as under a lock: it is
+ * ended before another could have the item.  What it is to read stands in a file
+ * without a name, which it gets as its standard input.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memfd_create() */
+#endif
+#include "queue.h"
+#include "together_options.h"
+
+#include <kustos/claim.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* An item whose command has failed may be the next again: not at once. */
+#define BREAK_MS 1000
+
+struct consumption {
+	struct queue_job *q;
+	struct kustos_claims *claims;
+	struct together_ask ask;
+	struct kustos_claim *claim;
+	int done; /* items */
+};
+
+static void granted(void *arg, enum kustos_err err, struct kustos_claim *claim)
+{
+	struct consumption *c = arg;
+
+	c->claim = claim;
+	together_answered(&c->ask, err);
+}
+
+/* Wait for an item, or for a signal, which is then in the job. */
+static enum kustos_err next(struct consumption *c)
+{
+	enum kustos_err err = together_prepare(&c->ask, &c->q->job);
+
+	c->claim = NULL;
+	if (err != KUSTOS_OK)
+		return err;
+	return together_await(&c->ask,
+		kustos_claim_next_async(c->claims, queue_deadline(c->q),
+			c->ask.cancel, granted, c));
+}
+
+static bool write_all(int fd, const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+/* Return a descriptor from which the item can be read: its parts, one line each
+   if there are several. */
+static int file_of(const struct kustos_item *item)
+{
+	int fd = memfd_create("item", MFD_CLOEXEC);
+	bool whole = fd >= 0;
+
+	for (size_t i = 0; i < item->count && whole; i++)
+		whole = write_all(fd, item->parts[i].data,
+				item->parts[i].len) &&
+			(item->count == 1 || write_all(fd, "\n", 1));
+	if (whole && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Run the command for what was claimed.  Returns its exit code. */
+static int work(struct consumption *c)
+{
+	const struct kustos_item *item = kustos_claim_item(c->claim);
+	struct kustos_hold *hold = kustos_claim_hold(c->claim);
+	struct job *j = &c->q->job;
+	char name[512], deliveries[64];
+	const char *more[] = { name, deliveries, NULL };
+	int input = file_of(item);
+
+	if (input < 0) {
+		tool_say("cannot pass the item on: %s", strerror(errno));
+		return TOOL_FAILED;
+	}
+	snprintf(name, sizeof(name), "KUSTOS_ITEM=%s", item->name);
+	snprintf(deliveries, sizeof(deliveries), "KUSTOS_DELIVERIES=%d",
+		kustos_claim_deliveries(c->claim));
+	j->more = more;
+	int code = TOOL_FAILED;
+	if (under_prepare(&j->under, j->signals, j->argv, input)) {
+		code = job_run(j, &hold, 1);
+		j->sig = j->under.passed;
+	}
+	close(input);
+	return code;
+}
+
+/* The command ended with "code".  Returns what the program is to end with, or 0 if
+   it goes on. */
+static int settle(struct consumption *c, int code)
+{
+	kustos_deadline until = kustos_after_ms(c->q->tool.session_ms);
+	enum kustos_err err = KUSTOS_OK;
+
+	if (code == 0)
+		err = kustos_claim_ack(c->claim, until, NULL);
+	else if (c->q->requeue && code != TOOL_LOST)
+		err = kustos_claim_requeue(c->claim, until, NULL);
+	else
+		kustos_claim_release(c->claim);
+	if (code == 0)
+		c->done++;
+	else if (code != TOOL_LOST)
+		tool_say("%s: %s ended with %d", c->q->job.path,
+			c->q->job.argv[0], code);
+	if (err != KUSTOS_OK)
+		return tool_failed(&c->q->tool,
+			"cannot be done with an item of", c->q->job.path, err);
+	if (code >= TOOL_NOEXEC && code <= TOOL_NOTFOUND)
+		return code; /* and no other item would fare better */
+	if (code != 0 && c->q->job.sig == 0)
+		c->q->job.sig = signals_wait(c->q->job.signals, BREAK_MS);
+	return 0;
+}
+
+static int consume(struct consumption *c)
+{
+	struct job *j = &c->q->job;
+
+	while (c->q->count == 0 || c->done < c->q->count) {
+		enum kustos_err err = next(c);
+		int code;
+
+		if (j->sig != 0) {
+			kustos_claim_release(c->claim);
+			return TOOL_SIGNAL + j->sig;
+		}
+		if ((err == KUSTOS_EEMPTY || err == KUSTOS_ETIMEDOUT) &&
+			c->done > 0)
+			return TOOL_OK;
+		if (err != KUSTOS_OK)
+			return queue_failed(c->q, j->client, "cannot consume",
+				err);
+		code = settle(c, work(c));
+		if (j->sig != 0)
+			return TOOL_SIGNAL + j->sig;
+		if (code != 0)
+			return code;
+	}
+	return TOOL_OK;
+}
+
+static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
+{
+	const struct consumption *c = arg;
+
+	tool_say("%s: %s %s%s", c->q->job.path, name,
+		why == KUSTOS_UNFIT_DEAD ? "was tried too often"
+					 : "is no item of this kind",
+		moved ? ", and is moved away" : "");
+}
+
+static enum kustos_err begin(struct consumption *c)
+{
+	struct kustos_claims_options options = KUSTOS_CLAIMS_OPTIONS_INIT;
+
+	options.kind = c->q->kind;
+	options.lock_path = c->q->lock_path;
+	options.deliveries = c->q->deliveries;
+	options.dead_letters = c->q->dead_letters;
+	options.unfit = unfit;
+	options.unfit_arg = c;
+	return kustos_claims_create(c->q->job.client, c->q->job.path, &options,
+		&c->claims);
+}
+
+int queue_consume(struct queue_job *q)
+{
+	static struct signals signals;
+	struct consumption c = { .q = q };
+	struct job *j = &q->job;
+
+	j->signals = &signals;
+	j->what = "item";
+	if (signals_take(&signals) < 0) {
+		tool_say("cannot take signals: %s", strerror(errno));
+		return TOOL_FAILED;
+	}
+	int code = tool_connect(&q->tool, &j->client);
+	if (code != TOOL_OK)
+		return code;
+	enum kustos_err err = begin(&c);
+	code = err == KUSTOS_OK
+		? consume(&c)
+		: tool_failed(&q->tool, "cannot consume", j->path, err);
+	kustos_claims_destroy(c.claims);
+	tool_close(j->client);
+	if (j->sig != 0)
+		signals_suffer(j->sig);
+	return code;
+}

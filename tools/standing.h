@@ -1,0 +1,25 @@
+/*
+ * standing.h - who stands at a path: in a line, or at a semaphore, which is two
+ * lines below one node.
+ */
+#ifndef KU_STANDING_H
+#define KU_STANDING_H
+
+#include <kustos/participant.h>
+
+struct standing {
+	const struct kustos_participants *list; /* what is to be told */
+
+	/* What it is made of. */
+	struct kustos_participants *line, *leases, *locks;
+	struct kustos_participants joined;
+	int max; /* leases there may be, if the node says so; else 0 */
+};
+
+/* Look.  "out" stays where it is until standing_free(), which is called after a
+   failure as well. */
+enum kustos_err standing_get(struct kustos_client *client, const char *path,
+	kustos_deadline end, struct standing *out);
+void standing_free(struct standing *s);
+
+#endif

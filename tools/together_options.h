@@ -1,0 +1,74 @@
+/*
+ * together_options.h - the options of kustos barrier and of kustos latch, whose
+ * first word says what to do.
+ */
+#ifndef KU_TOGETHER_OPTIONS_H
+#define KU_TOGETHER_OPTIONS_H
+
+#include "job.h"
+
+struct together;
+
+/* What to do. */
+struct together_verb {
+	const char *name;
+	int (*run)(struct together *t);
+
+	enum { NO_COMMAND, MAY_RUN, MUST_RUN } command;
+	enum { NO_COUNT, MAY_COUNT, MUST_COUNT } count;
+	bool has_id;   /* --id */
+	bool has_json; /* --json */
+	bool has_rest; /* --no-wait */
+};
+
+struct together {
+	struct tool tool;
+	struct job job; /* "path" and "argv" are there without a command, too */
+	const struct together_verb *verb;
+	int64_t wait_ms; /* -1: not said */
+	int count;	 /* 0: not said */
+	const char *id;	 /* NULL: not said */
+	bool no_wait;
+};
+
+/* Read the command line, whose strings are lent; "verbs" end with one without a
+   name.  Returns false if that ends the program, with the exit code of "tool". */
+bool together_parse(struct together *t,
+	const struct tool_subcommand *subcommand,
+	const struct together_verb *verbs, int argc, char **argv);
+
+/* Return until when to do it, or, if "waits", to wait for it: as long as it takes
+   if nothing was said, else. */
+kustos_deadline together_deadline(const struct together *t, bool waits);
+
+/* Say what has become of a wait, and return the exit code: "busy" was found to be
+   so. */
+int together_waited(const struct together *t, struct kustos_client *client,
+	const char *verb, const char *busy, enum kustos_err err);
+
+/* Have "take_part" run the command as one of those who meet at a "what", between
+   opening the client and closing it.  Returns an exit code. */
+int together_run(struct together *t, const char *what, bool waits,
+	int (*take_part)(struct together *t));
+
+/* Something that is asked for with a callback, while signals come: prepare, ask,
+   await. */
+struct together_ask {
+	struct job *job;
+	struct kustos_cancel *cancel;
+	int news; /* an eventfd */
+	atomic_bool answered;
+	enum kustos_err err;
+};
+
+/* The client is open.  Returns KUSTOS_OK or KUSTOS_ENOMEM. */
+enum kustos_err together_prepare(struct together_ask *ask, struct job *job);
+
+/* The callback; "arg" is the struct. */
+void together_answered(void *arg, enum kustos_err err);
+
+/* Wait for the answer if "err", which came of the asking, is KUSTOS_OK; and end
+   "ask".  A signal that ends processes cancels it, and stands in the job then. */
+enum kustos_err together_await(struct together_ask *ask, enum kustos_err err);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * top.h - what the parts of kustos top share.
+ */
+#ifndef KU_TOP_H
+#define KU_TOP_H
+
+#include "layout.h"
+#include "tool.h"
+
+#include <kustos/node.h>
+
+#include <stdio.h>
+
+struct top_row {
+	char *path;
+	enum layout layout;
+	size_t holds;	/* or are in, or done */
+	size_t waits;	/* or are not done; of a queue, its items */
+	const char *is; /* more that is to be said, or "" */
+	char *who;	/* holds it, in words; NULL: not known */
+
+	/* Of the node whose children are counted; what it was in the frame
+	   before tells how many come and go. */
+	struct kustos_stat stat;
+	double in, out; /* a second; less than 0: not known */
+};
+
+struct top_frame {
+	int64_t at_ns;
+	struct top_row *rows; /* by path */
+	size_t count;
+	size_t hidden; /* nodes that may not be read */
+	bool cut;      /* there is more than is looked at */
+};
+
+/* Look at all that is at "root" and below it, and at what it was before, if
+   "before" is not NULL.  Returns KUSTOS_ENONODE if there is no root. */
+enum kustos_err top_look(struct kustos_client *client, const char *root,
+	kustos_deadline end, const struct top_frame *before,
+	struct top_frame *frame);
+void top_free(struct top_frame *frame);
+
+/* Find out who is there, and tell "row" of it, whose path and layout are set, and
+   "parts", how many children say so.  Returns KUSTOS_ENONODE if it has gone. */
+enum kustos_err top_count(struct kustos_client *client, kustos_deadline end,
+	const struct kustos_names *names, size_t parts, struct top_row *row);
+
+/* Print it: for a terminal of that size, or 0; or as a JSON object. */
+void top_print(FILE *out, const char *root, const struct top_frame *frame,
+	int lines, int columns);
+void top_print_json(FILE *out, const char *root, const struct top_frame *frame);
+
+#endif

@@ -1,0 +1,329 @@
+/*
+ * top_look.c - walk over what is below a node, and find the recipes there.
+ *
+ * Nodes are listed a level at a time, many at once; what is a part of a recipe by
+ * its name is not gone into.
+ */
+#include "top.h"
+
+#include <kustos/client.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define AT_ONCE 200   /* listings under way */
+#define LOOK_MAX 5000 /* nodes that are listed for one frame */
+
+struct visit { /* of one node */
+	struct walk *walk;
+	char *path;
+	enum kustos_err err;
+	struct kustos_names names; /* a copy */
+	struct kustos_stat stat;
+};
+
+struct walk {
+	struct kustos_client *client;
+	kustos_deadline end;
+	const struct top_frame *before;
+	struct top_frame *frame;
+	size_t room; /* in the frame's rows */
+	struct visit *visits;
+	size_t done, count, size; /* looked at; found; there is room for */
+
+	pthread_mutex_t mutex; /* guards the rest */
+	pthread_cond_t less;
+	int pending;
+};
+
+static bool copy_names(struct kustos_names *to, const struct kustos_names *from)
+{
+	to->names = calloc(from->count + 1, sizeof(*to->names));
+	if (to->names == NULL)
+		return false;
+	for (; to->count < from->count; to->count++) {
+		to->names[to->count] = strdup(from->names[to->count]);
+		if (to->names[to->count] == NULL)
+			return false;
+	}
+	return true;
+}
+
+static void listed(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct visit *v = arg;
+	struct walk *w = v->walk;
+
+	v->err = err;
+	if (err == KUSTOS_OK) {
+		v->stat = *result->stat;
+		if (!copy_names(&v->names, result->names))
+			v->err = KUSTOS_ENOMEM;
+	}
+	pthread_mutex_lock(&w->mutex);
+	w->pending--;
+	pthread_cond_signal(&w->less);
+	pthread_mutex_unlock(&w->mutex);
+}
+
+/* List those from "first" on, up to "last". */
+static void list(struct walk *w, size_t first, size_t last)
+{
+	pthread_mutex_lock(&w->mutex);
+	for (size_t i = first; i < last; i++) {
+		struct visit *v = &w->visits[i];
+
+		while (w->pending >= AT_ONCE)
+			pthread_cond_wait(&w->less, &w->mutex);
+		w->pending++;
+		pthread_mutex_unlock(&w->mutex);
+		enum kustos_err err = kustos_children_async(w->client, v->path,
+			w->end, NULL, listed, v);
+		pthread_mutex_lock(&w->mutex);
+		if (err == KUSTOS_OK)
+			continue;
+		v->err = err;
+		w->pending--;
+	}
+	while (w->pending > 0)
+		pthread_cond_wait(&w->less, &w->mutex);
+	pthread_mutex_unlock(&w->mutex);
+}
+
+/* Visit "parent"/"name", or "parent".  Returns false if memory is short. */
+static bool add(struct walk *w, const char *parent, const char *name)
+{
+	const char *slash = name == NULL || strcmp(parent, "/") == 0 ? "" : "/";
+	struct visit *v;
+
+	if (w->count == LOOK_MAX) {
+		w->frame->cut = true;
+		return true;
+	}
+	if (w->count == w->size) {
+		size_t size = w->size == 0 ? 64 : 2 * w->size;
+		void *more = realloc(w->visits, size * sizeof(*w->visits));
+
+		if (more == NULL)
+			return false;
+		w->visits = more;
+		w->size = size;
+	}
+	v = &w->visits[w->count];
+	memset(v, 0, sizeof(*v));
+	v->walk = w;
+	v->path = malloc(strlen(parent) + (name ? strlen(name) : 0) + 2);
+	if (v->path == NULL)
+		return false;
+	stpcpy(stpcpy(stpcpy(v->path, parent), slash), name ? name : "");
+	w->count++;
+	return true;
+}
+
+static struct top_row *new_row(struct walk *w)
+{
+	struct top_frame *f = w->frame;
+
+	if (f->count == w->room) {
+		size_t room = w->room == 0 ? 64 : 2 * w->room;
+		void *more = realloc(f->rows, room * sizeof(*f->rows));
+
+		if (more == NULL)
+			return NULL;
+		f->rows = more;
+		w->room = room;
+	}
+	memset(&f->rows[f->count], 0, sizeof(f->rows[0]));
+	return &f->rows[f->count];
+}
+
+/* Make a row of what this is. */
+static enum kustos_err recognise(struct walk *w, const struct visit *v,
+	enum layout layout, size_t parts)
+{
+	struct top_row *row = new_row(w);
+
+	if (row == NULL)
+		return KUSTOS_ENOMEM;
+	row->layout = layout;
+	row->stat = v->stat;
+	row->in = row->out = -1;
+	row->is = "";
+	row->path = strdup(v->path);
+	if (row->path == NULL)
+		return KUSTOS_ENOMEM;
+	enum kustos_err err = top_count(w->client, w->end, &v->names, parts,
+		row);
+	if (err == KUSTOS_OK) {
+		w->frame->count++;
+		return KUSTOS_OK;
+	}
+	free(row->path);
+	free(row->who);
+	return err == KUSTOS_ENONODE || err == KUSTOS_ENOAUTH ? KUSTOS_OK : err;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct top_row *x = a;
+	const struct top_row *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static const struct top_row *find(const struct top_frame *frame,
+	const char *path)
+{
+	const struct top_row wanted = { .path = (char *)path };
+
+	if (frame == NULL || frame->count == 0)
+		return NULL;
+	return bsearch(&wanted, frame->rows, frame->count, sizeof(*frame->rows),
+		by_path);
+}
+
+/* What is empty is what it was, while it is watched. */
+static enum layout layout_before(const struct walk *w, const struct visit *v)
+{
+	const struct top_row *old = find(w->before, v->path);
+
+	if (old == NULL || v->names.count > 0 ||
+		old->stat.czxid != v->stat.czxid)
+		return LAYOUT_NONE;
+	return old->layout;
+}
+
+/* What was found in visits[at]: a row, and where to go on.  (The visits move when
+   more are added.) */
+static enum kustos_err take(struct walk *w, size_t at)
+{
+	const struct visit v = w->visits[at];
+	enum kustos_err err = KUSTOS_OK;
+	size_t parts;
+	enum layout layout = layout_of(&v.names, &parts);
+
+	if (v.stat.ephemeral_owner != 0)
+		layout = LAYOUT_SIMPLE;
+	else if (layout == LAYOUT_NONE)
+		layout = layout_before(w, &v);
+	if (layout != LAYOUT_NONE)
+		err = recognise(w, &v, layout, parts);
+	if (layout == LAYOUT_SEMAPHORE || layout == LAYOUT_BARRIER)
+		return err;
+	for (size_t i = 0; i < v.names.count && err == KUSTOS_OK; i++) {
+		const char *name = v.names.names[i];
+
+		if (layout_part(name) != LAYOUT_NONE ||
+			(strcmp(v.path, "/") == 0 &&
+				strcmp(name, "zookeeper") == 0))
+			continue;
+		if (!add(w, v.path, name))
+			err = KUSTOS_ENOMEM;
+	}
+	return err;
+}
+
+static enum kustos_err walk_level(struct walk *w)
+{
+	size_t last = w->count;
+
+	list(w, w->done, last);
+	for (; w->done < last; w->done++) {
+		enum kustos_err err = w->visits[w->done].err;
+
+		if (err == KUSTOS_OK)
+			err = take(w, w->done);
+		else if (err == KUSTOS_ENOAUTH)
+			w->frame->hidden++;
+		if (w->done == 0 && err == KUSTOS_ENONODE)
+			return err;
+		if (err != KUSTOS_OK && err != KUSTOS_ENONODE &&
+			err != KUSTOS_ENOAUTH)
+			return err;
+	}
+	return KUSTOS_OK;
+}
+
+/* A server counts both what comes and what goes in a node's cversion, so that and
+   the number of children tell each of them. */
+static void rate(struct top_row *row, const struct top_row *old, double seconds)
+{
+	uint32_t changes = (uint32_t)row->stat.cversion -
+		(uint32_t)old->stat.cversion;
+	int64_t growth = (int64_t)row->stat.num_children -
+		old->stat.num_children;
+
+	if (row->stat.czxid != old->stat.czxid || seconds <= 0)
+		return;
+	row->in = (double)(changes + growth) / 2 / seconds;
+	row->out = (double)(changes - growth) / 2 / seconds;
+}
+
+static void rates(struct top_frame *frame, const struct top_frame *before)
+{
+	double seconds = (double)(frame->at_ns - before->at_ns) / 1e9;
+
+	for (size_t i = 0; i < frame->count; i++) {
+		struct top_row *row = &frame->rows[i];
+		const struct top_row *old = find(before, row->path);
+
+		if (old != NULL)
+			rate(row, old, seconds);
+	}
+}
+
+static void walk_free(struct walk *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		for (size_t k = 0; k < w->visits[i].names.count; k++)
+			free(w->visits[i].names.names[k]);
+		free(w->visits[i].names.names);
+		free(w->visits[i].path);
+	}
+	free(w->visits);
+	pthread_cond_destroy(&w->less);
+	pthread_mutex_destroy(&w->mutex);
+}
+
+enum kustos_err top_look(struct kustos_client *client, const char *root,
+	kustos_deadline end, const struct top_frame *before,
+	struct top_frame *frame)
+{
+	struct walk w = { .client = client,
+		.end = end,
+		.before = before,
+		.frame = frame };
+	enum kustos_err err = KUSTOS_OK;
+	struct timespec now;
+
+	memset(frame, 0, sizeof(*frame));
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	frame->at_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	pthread_mutex_init(&w.mutex, NULL);
+	pthread_cond_init(&w.less, NULL);
+	if (!add(&w, root, NULL))
+		err = KUSTOS_ENOMEM;
+	while (err == KUSTOS_OK && w.done < w.count)
+		err = walk_level(&w);
+	walk_free(&w);
+	if (frame->count > 0)
+		qsort(frame->rows, frame->count, sizeof(*frame->rows), by_path);
+	if (before != NULL)
+		rates(frame, before);
+	if (err != KUSTOS_OK)
+		top_free(frame);
+	return err;
+}
+
+void top_free(struct top_frame *frame)
+{
+	for (size_t i = 0; i < frame->count; i++) {
+		free(frame->rows[i].path);
+		free(frame->rows[i].who);
+	}
+	free(frame->rows);
+	memset(frame, 0, sizeof(*frame));
+}
