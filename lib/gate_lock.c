@@ -31,6 +31,24 @@ static bool relock(struct ku_gate *gate, enum kustos_err *err)
 	return lock != NULL;
 }
 
+/* Keep what this thread has just been granted, and give it back instead if the
+   gate was destroyed before the thread could wake up: nobody else would. */
+static enum kustos_err keep(struct ku_gate *gate, struct ku_lock *lock)
+{
+	ku_lock(gate->client);
+	bool late = gate->destroyed;
+	if (!late) {
+		lock->next = gate->locks;
+		gate->locks = lock;
+	}
+	ku_unlock(gate->client);
+	if (!late)
+		return KUSTOS_OK;
+	(void)ku_hold_release(lock->hold);
+	free(lock);
+	return KUSTOS_ECLOSED;
+}
+
 enum kustos_err ku_gate_lock(struct ku_gate *gate, struct kustos_hold *writer,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
@@ -48,11 +66,7 @@ enum kustos_err ku_gate_lock(struct ku_gate *gate, struct kustos_hold *writer,
 	}
 	lock->thread = pthread_self();
 	lock->depth = 1;
-	ku_lock(gate->client);
-	lock->next = gate->locks;
-	gate->locks = lock;
-	ku_unlock(gate->client);
-	return KUSTOS_OK;
+	return keep(gate, lock);
 }
 
 enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits)

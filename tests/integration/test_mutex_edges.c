@@ -1,7 +1,7 @@
 /*
  * test_mutex_edges.c - what happens to a mutex and its holds where two things
  * meet: a callback and a release, a request and a reconnect, a grant and a
- * close, a lock that cannot begin and others that have.
+ * close or a destruction, a lock that cannot begin and others that have.
  */
 #include "mutex_fixture.h"
 #include "proxy.h"
@@ -9,6 +9,7 @@
 #include <kustos/node.h>
 #include <kustos/participant.h>
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,6 +272,61 @@ START_TEST(a_grant_that_a_close_overtakes_is_none)
 }
 END_TEST
 
+static atomic_int stands_still, may_go_on;
+
+static void stand_still(int sig)
+{
+	(void)sig;
+	atomic_store(&stands_still, 1);
+	while (!atomic_load(&may_go_on))
+		test_pause_1ms();
+}
+
+struct sleeper {
+	struct kustos_mutex *mutex;
+	enum kustos_err err;
+};
+
+static void *lock_it(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->err = kustos_mutex_lock(s->mutex, KUSTOS_FOREVER, NULL);
+	return NULL;
+}
+
+/* It is granted to a thread that has not woken up yet, and then there is no
+   mutex any more with which that could unlock it. */
+START_TEST(a_lock_that_a_destruction_overtakes_is_given_back)
+{
+	struct sigaction action = { .sa_handler = stand_still };
+	struct kustos_client *other = client_connected(fixture_address(), T_MS);
+	struct kustos_mutex *theirs = mutex_new(other, 0);
+	struct sleeper sleeper = { .mutex = mutex_new(client, 32 * _i) };
+	struct kustos_hold *hold = hold_take(theirs);
+	pthread_t thread;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, lock_it, &sleeper), 0);
+	/* Of theirs: their own; of ours: its own, and theirs. */
+	test_eventually(watch_count() == 3, 3000);
+	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(pthread_kill(thread, SIGUSR1), 0);
+	test_eventually(atomic_load(&stands_still), 3000);
+	hold_give(hold);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
+	kustos_mutex_destroy(sleeper.mutex);
+	atomic_store(&may_go_on, 1);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	check_err(sleeper.err, KUSTOS_ECLOSED);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(line_count(), 0);
+	kustos_mutex_destroy(theirs);
+	client_close(other);
+}
+END_TEST
+
 START_TEST(an_unlock_that_waits_ends_with_its_session)
 {
 	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
@@ -310,6 +366,8 @@ int main(void)
 	tcase_add_test(t,
 		a_release_waits_for_a_callback_that_looks_at_the_hold);
 	tcase_add_test(t, a_grant_that_a_close_overtakes_is_none);
+	tcase_add_loop_test(t,
+		a_lock_that_a_destruction_overtakes_is_given_back, 0, 2);
 	tcase_add_test(t, an_unlock_that_waits_ends_with_its_session);
 	return fixture_main(s);
 }
