@@ -210,7 +210,7 @@ static void blow(bool from_outside)
 	}
 }
 
-START_TEST(S01_at_most_one_leads_while_connections_break)
+START_TEST(S01_S04_at_most_one_leads_while_connections_break)
 {
 	blow(false);
 	calm_down();
@@ -246,7 +246,7 @@ int main(void)
 	TCase *t = fixture_case(s, "storm", 60);
 
 	tcase_add_checked_fixture(t, storm_set_up, storm_tear_down);
-	tcase_add_test(t, S01_at_most_one_leads_while_connections_break);
+	tcase_add_test(t, S01_S04_at_most_one_leads_while_connections_break);
 	tcase_add_test(t, L13_somebody_leads_again_whatever_was_deleted);
 	t = fixture_bare_case(s, "checker", 10);
 	tcase_add_exit_test(t, overlapping_spans_are_found, 1);

@@ -130,6 +130,18 @@ void model_lag(struct model *m, int server, int64_t until_ns)
 	m->servers[server].lag_until = until_ns;
 }
 
+void model_forget_watches(struct model *m, int server)
+{
+	struct mserver *s = &m->servers[server];
+	struct conn *conn;
+
+	model_note(m, NOTE_FAULT, -1, "forget watches", NULL, server);
+	for (conn = s->conns; conn != NULL; conn = conn->next) {
+		while (conn->watching != NULL)
+			watch_drop(&s->watches, conn->watching, ~0);
+	}
+}
+
 void model_heal(struct model *m)
 {
 	int i;

@@ -28,6 +28,7 @@ libsim_a_SOURCES = \
 	%D%/latch_rules.c \
 	%D%/ledger.c %D%/ledger.h \
 	%D%/lock_seeds.h \
+	%D%/lone.c %D%/lone.h \
 	%D%/minimise.c \
 	%D%/model.c %D%/model.h \
 	%D%/model_impl.h \
@@ -105,6 +106,7 @@ sim_tests += %D%/test_claim
 sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
 sim_tests += %D%/test_latch
+sim_tests += %D%/test_line
 sim_tests += %D%/test_model
 sim_tests += %D%/test_mutex
 sim_tests += %D%/test_queue

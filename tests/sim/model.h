@@ -127,6 +127,10 @@ void model_server_start(struct model *model, int server);
 /* Have a server (not 0) apply nothing until "until_ns". */
 void model_lag(struct model *model, int server, int64_t until_ns);
 
+/* A server loses its watches, and no connection: what is watched there is told
+   to nobody, until it is watched anew. */
+void model_forget_watches(struct model *model, int server);
+
 /* No more faults: all servers up, nothing held back. */
 void model_heal(struct model *model);
 void model_set_reply_faults(struct model *model, unsigned lose_ppm,

@@ -159,6 +159,8 @@ mutant S06_created_again_unseen lib/op_create.c \
 mutant S07_no_sync_on_connect \
 	lib/beat.c 's/beat.greeting, KU_ZK_SYNC/beat.greeting, KU_ZK_EXISTS/' \
 	lib/wire.c 's/case KU_ZK_SYNC:/case KU_ZK_SYNC: case KU_ZK_EXISTS:/'
+mutant S04_events_of_a_former_handle lib/session.c \
+	's/if (handle != client->session.handle) {/if (false) {/'
 mutant S08_absent_taken_for_first lib/rank.c \
 	's/if (!own->seen)/if (false)/'
 mutant S18_saturated_number_accepted \
@@ -185,7 +187,7 @@ mutant handoff_when_only_the_nearest_went lib/place.c \
 mutant handoff_across_a_wide_gap \
 	lib/line_look.c 's/lists || place->gap > KU_WATCHED ?/lists ?/' \
 	lib/place.c '/^void ku_place_try/,/^}/s/i < place->gap;/i < KU_WATCHED \&\& i < place->gap;/'
-mutant handoff_on_another_connection \
+mutant S04_handoff_on_another_connection \
 	lib/place.c '/^void ku_place_try/,/^}/s/place->known != client->session.connection ||//' \
 	lib/line_watch.c '/^bool ku_lookout_sees/,/^}/s/lookout->connection ==/true || \&/' \
 	lib/line_session.c 's/place->state = KU_PLACE_LOOKING;/;/'

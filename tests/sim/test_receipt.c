@@ -1,8 +1,7 @@
 /* test_receipt.c - what of a queue's receipts takes a day. */
-#include "bench.h"
+#include "lone.h"
 
 #include "../unit/unit.h"
-#include "client.h"
 #include "queue.h"
 
 #include <stdlib.h>
@@ -20,42 +19,7 @@ static void setup(void)
 
 	model_config_init(&config);
 	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, 4000);
-}
-
-static void open_client(void)
-{
-	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
-	const struct ku_env env = {
-		.api = &ku_zk_sim,
-		.api_env = model_client(bench.model, 1),
-		.clock = bench.sched.clock,
-		.seed = 1,
-	};
-
-	options.hosts = model_addresses(bench.model);
-	options.session_timeout_ms = 4000;
-	ck_assert_int_eq(ku_client_open(&options, &env, &client), KUSTOS_OK);
-}
-
-static void run_ms(int ms)
-{
-	for (int i = 0; i < ms; i++) {
-		(void)ku_client_step(client);
-		bench_run_ms(&bench, 1);
-	}
-}
-
-static void close_client(void)
-{
-	bool gone = false;
-
-	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
-	for (int i = 0; i < 10000 && !gone; i++) {
-		(void)ku_client_step(client);
-		bench_run_ms(&bench, 1);
-	}
-	ck_assert(gone);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
 }
 
 static void make(const char *path)
@@ -95,18 +59,19 @@ START_TEST(receipts_of_the_dead_are_swept_up_after_a_day)
 		KU_ZK_OK);
 	bench_run_ms(&bench, 23 * HOUR_MS);
 
-	open_client();
+	client = lone_open(&bench, &ku_zk_sim);
+	ck_assert_ptr_nonnull(client);
 	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &q), KUSTOS_OK);
 	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
 				 was_put, &err),
 		KUSTOS_OK);
-	run_ms(1000);
+	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(err, KUSTOS_OK);
 	ck_assert(!is_there("/q-receipts/" UUID "1-receipt"));
 	ck_assert(is_there("/q-receipts/" UUID "2-receipt"));
 	ck_assert(is_there("/q-receipts/" UUID "3-another"));
 	ku_queue_destroy(q);
-	close_client();
+	ck_assert(lone_close(&bench, client));
 }
 END_TEST
 

@@ -1,0 +1,26 @@
+/*
+ * lone.h - one real client on the bench, for what has to happen in just one
+ * order: it does nothing but while it is told to run.
+ */
+#ifndef SIM_LONE_H
+#define SIM_LONE_H
+
+#include "bench.h"
+#include "client.h"
+
+/* The machine that it runs on, and the timeout that it asks for. */
+#define LONE_MACHINE 1
+#define LONE_TIMEOUT_MS 4000
+
+/* Open it; "api" is ku_zk_sim, or something put before that.  NULL if it cannot
+   be. */
+struct kustos_client *lone_open(struct bench *bench,
+	const struct ku_zk_api *api);
+
+/* Run it, and the world, for so much virtual time. */
+void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms);
+
+/* Close it, with patience.  Returns whether it is gone. */
+bool lone_close(struct bench *bench, struct kustos_client *client);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * test_line.c - what reaches a place in a line too late, or never, in just the
+ * order in which it does harm.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/mutex.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE "/line"
+/* After an expiry, until a new handle may be opened. */
+#define REOPEN_MS 6000
+/* And until that is connected. */
+#define CONNECT_MS 500
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, and the three below before it */
+static struct kustos_client *client;
+static struct kustos_mutex *mutex;
+static struct kustos_hold *hold;
+
+/* The first handle, and what is still to come from it. */
+static struct {
+	int opened; /* so many, by now */
+	struct ku_zk *zk;
+	ku_zk_event_fn *event; /* NULL: no event */
+	void *arg;
+
+	bool withholds;
+	enum ku_zk_kind kind; /* of the request whose answer is withheld */
+	ku_zk_done_fn *done;  /* NULL: there is none yet */
+	void *done_arg;
+	struct bench_reply reply;
+} first;
+
+static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
+	struct ku_zk **out)
+{
+	enum kustos_err err = ku_zk_sim.open(env, params, out);
+
+	if (first.opened++ == 0) {
+		first.zk = *out;
+		first.event = params->event;
+		first.arg = params->arg;
+	}
+	return err;
+}
+
+static void withhold(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	first.reply.rc = reply->rc;
+	first.reply.stat = *reply->stat;
+	first.reply.name_count = reply->name_count;
+	ck_assert_int_le(reply->name_count, 1);
+	const char *name = reply->name_count == 1 ? reply->names[0]
+						  : reply->path;
+	ck_assert_uint_lt(strlen(name), sizeof(first.reply.path));
+	strcpy(first.reply.path, name);
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (!first.withholds || first.done != NULL ||
+		request->kind != first.kind)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	first.done = done;
+	first.done_arg = arg;
+	return ku_zk_sim.submit(zk, request, withhold, NULL);
+}
+
+static void tell_events(void)
+{
+	static const enum ku_zk_state states[] = { KU_ZK_STATE_CONNECTING,
+		KU_ZK_STATE_CONNECTED, KU_ZK_STATE_EXPIRED,
+		KU_ZK_STATE_AUTH_FAILED };
+
+	for (size_t i = 0; i < UNIT_COUNT(states); i++)
+		first.event(first.arg, KU_ZK_EVENT_SESSION, states[i], "");
+}
+
+static void tell_answer(void)
+{
+	const char *name = first.reply.path;
+	const struct ku_zk_reply reply = {
+		.rc = first.reply.rc,
+		.stat = &first.reply.stat,
+		.path = name,
+		.len = -1,
+		.names = &name,
+		.name_count = first.reply.name_count,
+	};
+
+	first.done(first.done_arg, &reply);
+}
+
+/* The library calls what it has queued before it ends a handle; by then there
+   may be another session. */
+static void close_it(struct ku_zk *zk)
+{
+	if (zk == first.zk && first.opened > 1) {
+		bench_run_ms(&bench, CONNECT_MS);
+		ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+		if (first.event != NULL)
+			tell_events();
+		if (first.done != NULL)
+			tell_answer();
+	}
+	ku_zk_sim.close(zk);
+}
+
+static void setup(void)
+{
+	struct model_config config;
+
+	memset(&first, 0, sizeof(first));
+	api = ku_zk_sim;
+	api.open = open_it;
+	api.submit = submit_it;
+	api.close = close_it;
+	model_config_init(&config);
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(
+		bench_create(&bench, raw, LINE, "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(kustos_mutex_create(client, LINE, NULL, &mutex),
+		KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	kustos_mutex_destroy(mutex);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 0);
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *got)
+{
+	(void)arg;
+	ck_assert_int_eq(err, KUSTOS_OK);
+	hold = got;
+}
+
+static void ask(void)
+{
+	hold = NULL;
+	ck_assert_int_eq(kustos_mutex_acquire_async(mutex, KUSTOS_FOREVER, NULL,
+				 granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+}
+
+/* It is granted, and its node is there, of the session of now, alone. */
+static void check_hold(void)
+{
+	struct kustos_stat stat;
+
+	ck_assert_ptr_nonnull(hold);
+	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_HELD);
+	ck_assert(model_stat(bench.model, kustos_hold_path(hold), &stat));
+	ck_assert(stat.czxid == kustos_hold_token(hold));
+	ck_assert(stat.ephemeral_owner == client->session.id);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 1);
+}
+
+static void give_back(void)
+{
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+}
+
+/* End its session, and have it open the next handle before it has closed the
+   first. */
+static void expire(void)
+{
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	bench_run_ms(&bench, REOPEN_MS);
+	ck_assert_ptr_null(client->session.handle);
+	ck_assert_int_eq(first.opened, 1);
+	(void)ku_client_step(client);
+	ck_assert_int_eq(first.opened, 2);
+	ck_assert_ptr_nonnull(client->session.handle);
+}
+
+START_TEST(S04_what_a_former_handle_still_tells_ends_nothing)
+{
+	ask();
+	check_hold();
+	expire();
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_ELOST);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(kustos_client_state(client), KUSTOS_CONNECTED);
+	ck_assert_int_eq(first.opened, 2);
+	ask();
+	check_hold();
+	give_back();
+}
+END_TEST
+
+START_TEST(S04_what_a_former_session_is_still_answered_grants_nothing)
+{
+	first.event = NULL;
+	first.withholds = true;
+	first.kind = _i == 0 ? KU_ZK_CREATE : KU_ZK_CHILDREN;
+	ask();
+	ck_assert_ptr_nonnull(first.done);
+	ck_assert_ptr_null(hold);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 1);
+	expire();
+	lone_run_ms(&bench, client, 1000);
+	check_hold();
+	give_back();
+}
+END_TEST
+
+/* It would be waited for in vain, if nothing happened to the connection. */
+START_TEST(L08_who_is_never_told_of_an_event_looks_one_day)
+{
+	struct bench_reply rival = bench_create(&bench, raw, LINE "/lock-", "",
+		KU_ZK_EPHEMERAL_SEQUENTIAL);
+
+	ask();
+	model_forget_watches(bench.model, 0);
+	ck_assert_int_eq(bench_delete(&bench, raw, rival.path, -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&bench, client, 20000);
+	ck_assert_ptr_null(hold);
+	lone_run_ms(&bench, client, 45000);
+	check_hold();
+	give_back();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("a line in the simulator");
+	TCase *t = tcase_create("too late, or never");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, S04_what_a_former_handle_still_tells_ends_nothing);
+	tcase_add_loop_test(t,
+		S04_what_a_former_session_is_still_answered_grants_nothing, 0,
+		2);
+	tcase_add_test(t, L08_who_is_never_told_of_an_event_looks_one_day);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
