@@ -14,6 +14,8 @@ native_tests += %D%/test_bench_lost
 %C%_test_bench_lost_SOURCES = %D%/test_bench_lost.c %D%/printed.c \
 	%D%/printed.h tools/json.c tools/json.h
 %C%_test_bench_lost_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_bench_plot
+%C%_test_bench_plot_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_elect
 %C%_test_elect_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_latch

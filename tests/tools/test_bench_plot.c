@@ -1,0 +1,142 @@
+/*
+ * test_bench_plot.c - kustos bench --plot: what gnuplot is told, and draws.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "reaper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHORT "-d0.4", "--warm-up=0.1"
+
+static struct cli b;
+static char folder[64];
+
+/* Have a gnuplot that does this. */
+static void pretend(const char *script)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/gnuplot", folder);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "#!/bin/sh\n%s\n", script);
+	ck_assert_int_eq(fclose(file), 0);
+	ck_assert_int_eq(chmod(path, 0755), 0);
+}
+
+static void set_up(void)
+{
+	char ls[128];
+
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+	strcpy(folder, "/tmp/kustos-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	/* What libtool's script around the program needs. */
+	snprintf(ls, sizeof(ls), "%s/ls", folder);
+	ck_assert_int_eq(symlink("/bin/ls", ls), 0);
+	setenv("PATH", folder, 1);
+}
+
+static void tear_down(void)
+{
+	remove_tree(folder);
+}
+
+START_TEST(gnuplot_is_missed_before_anything_is_measured)
+{
+	ck_assert_int_eq(cli_run(&b, "bench", "-d1000", "--plot=x.svg"), 124);
+	ck_assert_str_eq(b.err_text,
+		"kustos: --plot needs gnuplot, which is not installed "
+		"(Debian: gnuplot-nox)\n");
+}
+END_TEST
+
+START_TEST(gnuplot_is_told_what_to_draw)
+{
+	pretend("exec /bin/cat");
+	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--plot=it's.svg", "-c1,2",
+				 "--csv"),
+		0);
+	cli_hears(&b, "\nset output 'it''s.svg'\n");
+	cli_hears(&b, "\n$wait1 << EOD\n");
+	cli_hears(&b, "\n$growth << EOD\n");
+	cli_hears(&b, "\nset multiplot layout 3,1 ");
+	cli_hears(&b, "\nunset output\n");
+}
+END_TEST
+
+START_TEST(a_text_is_drawn_with_characters)
+{
+	pretend("exec /bin/cat");
+	ck_assert_int_eq(
+		cli_run(&b, "bench", SHORT, "--plot=x.txt", "-c1", "--csv"), 0);
+	cli_hears(&b, "\nset terminal dumb ");
+	cli_hears(&b, "\nset output 'x.txt'\n");
+	ck_assert_ptr_null(strstr(b.out_text, "multiplot"));
+}
+END_TEST
+
+START_TEST(a_failure_of_gnuplot_is_told)
+{
+	pretend("/bin/cat >/dev/null; exit 3");
+	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--plot=-", "-c1"), 124);
+	cli_hears(&b, "\nfairness ");
+	ck_assert_str_eq(b.err_text,
+		"kustos: gnuplot failed, with exit code 3\n");
+}
+END_TEST
+
+/* The real one, where it is installed, understands what it is told. */
+START_TEST(gnuplot_draws_it)
+{
+	static char text[1 << 20]; /* it is about 50,000 */
+	char file[128];
+	const char *recipes[] = { "-rmutex", "-rrwlock" };
+	size_t len;
+	FILE *in;
+
+	setenv("PATH", "/usr/bin:/bin", 1);
+	if (access("/usr/bin/gnuplot", X_OK) != 0)
+		return;
+	snprintf(file, sizeof(file), "%s/it's.svg", folder);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--plot", file,
+					 "-c2,3", recipes[i]),
+			0);
+		ck_assert_str_eq(b.err_text, "");
+		in = fopen(file, "r");
+		ck_assert_ptr_nonnull(in);
+		len = fread(text, 1, sizeof(text) - 1, in);
+		fclose(in);
+		text[len] = '\0';
+		ck_assert_ptr_nonnull(strstr(text, "</svg>"));
+		ck_assert_ptr_nonnull(strstr(text, "2 clients"));
+		ck_assert_ptr_nonnull(strstr(text, "median wait"));
+		ck_assert_int_eq(remove(file), 0);
+	}
+	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--plot=-", "-c2"), 0);
+	cli_hears(&b, "2 clients ***");
+	ck_assert_str_eq(b.err_text, "");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos bench, drawing");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, gnuplot_is_missed_before_anything_is_measured);
+	tcase_add_test(t, gnuplot_is_told_what_to_draw);
+	tcase_add_test(t, a_text_is_drawn_with_characters);
+	tcase_add_test(t, a_failure_of_gnuplot_is_told);
+	tcase_add_test(t, gnuplot_draws_it);
+	return fixture_main(s);
+}
