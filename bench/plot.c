@@ -85,7 +85,6 @@ static void panel_waits(FILE *out, struct figures *const *runs, int count)
 {
 	fputs("set logscale xy\n"
 	      "set xlabel 'so many waited no longer'\n"
-	      "set ylabel 'wait, ms'\n"
 	      "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100,"
 	      " '99.9 %%' 1000, '99.99 %%' 1e4, '99.999 %%' 1e5)\n"
 	      "set key above width 3\n"
@@ -159,6 +158,7 @@ static void text_script(FILE *out, const char *file,
 	figures(out, runs, count);
 	fprintf(out, "set title 'kustos bench: %s, wait in ms'\n",
 		runs[0]->plan.options->recipe);
+	fputs("set ylabel 'ms'\n", out); /* a longer one is left out */
 	panel_waits(out, runs, count);
 }
 
@@ -185,6 +185,7 @@ void plot_script(FILE *out, const char *file, struct figures *const *runs,
 		"set linetype 2 lc rgb '#dd6a00' lw 2\n"
 		"set linetype 3 lc rgb '#2a9d3a' lw 2\n",
 		panels, o->recipe);
+	fputs("set ylabel 'wait, ms'\n", out);
 	panel_waits(out, runs, count);
 	panel_time(out, runs, count);
 	if (count > 1)

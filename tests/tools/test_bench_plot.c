@@ -123,6 +123,7 @@ START_TEST(gnuplot_draws_it)
 	}
 	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--plot=-", "-c2"), 0);
 	cli_hears(&b, "2 clients ***");
+	cli_hears(&b, "\n ms ");
 	ck_assert_str_eq(b.err_text, "");
 }
 END_TEST
