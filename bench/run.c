@@ -247,6 +247,16 @@ static struct figures *sum_up(struct run *r)
 	return f;
 }
 
+/* What goes against what the recipe promises is told before all else, also of a
+   run that failed or was ended early, and of what was not counted. */
+static void judge(struct run *r)
+{
+	if (board_overlaps(r->board) == 0)
+		return;
+	tool_say("two held at the same time that must not");
+	r->code = TOOL_LOST;
+}
+
 static void contend(struct run *r, struct figures **out)
 {
 	const struct bench_options *o = r->plan->options;
@@ -256,16 +266,16 @@ static void contend(struct run *r, struct figures **out)
 	if (goes_on(r))
 		count(r);
 	stop_all(r);
-	if (r->board->err != KUSTOS_OK) {
+	if (r->board->err != KUSTOS_OK)
 		r->code = tool_failed(&o->tool, "cannot have", r->plan->path,
 			(enum kustos_err)r->board->err);
-		return;
-	}
-	*out = sum_up(r);
+	else
+		*out = sum_up(r);
 	if (*out == NULL && r->code == TOOL_OK) {
 		tool_say("out of memory");
 		r->code = TOOL_FAILED;
 	}
+	judge(r);
 }
 
 int run_plan(const struct bench_plan *plan, struct signals *signals,

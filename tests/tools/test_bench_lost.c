@@ -125,6 +125,32 @@ START_TEST(only_those_that_are_told_to_may_be_killed)
 }
 END_TEST
 
+/* Two servers that are no ensemble, and each grants the lock: that comes before all
+   else that goes wrong. */
+START_TEST(two_that_hold_at_a_time_are_told_first_of_all)
+{
+	struct server *other = server_start(NULL);
+	const char *const deaf[] = { "/bin/sh", "-c",
+		"exec \"$0\" bench -d0.4 -c32 --hold=20 >/dev/full",
+		cli_program(), NULL };
+	char hosts[128];
+
+	ck_assert_ptr_nonnull(other);
+	snprintf(hosts, sizeof(hosts), "%s,%s", fixture_address(),
+		server_address(other));
+	setenv("KUSTOS_HOSTS", hosts, 1);
+	ck_assert_int_eq(cli_run(&b, "bench", "-d0.4", "-c32", "--hold=20"),
+		122);
+	cli_hears(&b, "\nOVERLAPS ");
+	cli_hears_error(&b, "two held at the same time that must not\n");
+	cli_start_argv(&b, deaf);
+	ck_assert_int_eq(cli_end(&b), 122);
+	cli_hears_error(&b, "two held at the same time that must not\n");
+	cli_hears_error(&b, "cannot write to standard output: ");
+	server_free(other);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos bench, lost");
@@ -134,6 +160,7 @@ int main(void)
 	tcase_add_test(t, a_hold_that_was_lost_is_no_overlap);
 	tcase_add_test(t, a_killed_holder_is_followed);
 	tcase_add_test(t, what_was_due_stays_due_when_a_holder_is_killed);
+	tcase_add_test(t, two_that_hold_at_a_time_are_told_first_of_all);
 	tcase_add_test(t, only_those_that_are_told_to_may_be_killed);
 	return fixture_main(s);
 }
