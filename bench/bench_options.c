@@ -20,12 +20,11 @@ const char bench_help[] =
 	"'kustos server -- kustos bench' has a server of its own.\n"
 	"\n"
 	"  -r, --recipe NAME     mutex (the default), rwlock, semaphore,\n"
-	"                        simple, latch (a leader), pair (two mutexes\n"
-	"                        together), queue (its items are taken\n"
-	"                        out and put back), or claims (the same,\n"
-	"                        claimed); barriers, count-down latches\n"
-	"                        and selectors are measured by\n"
-	"                        bench/compare of the sources only\n"
+	"                        simple, latch or selector (a leader),\n"
+	"                        pair (two mutexes together), queue (its\n"
+	"                        items are taken out and put back), claims\n"
+	"                        (the same, claimed), barrier (a double one)\n"
+	"                        or countdown (all meet in each round)\n"
 	"  -c, --clients NUMBER[,NUMBER]...\n"
 	"                        sessions; a run for each number; default 8\n"
 	"  -t, --threads NUMBER  that contend, of each client; default 1\n"
@@ -107,9 +106,12 @@ static const struct {
 	{ "semaphore", LOCK_SEMAPHORE },
 	{ "simple", LOCK_SIMPLE },
 	{ "latch", LOCK_ELECTION },
+	{ "selector", LOCK_SELECTOR },
 	{ "pair", LOCK_PAIR },
 	{ "queue", LOCK_QUEUE },
 	{ "claims", LOCK_CLAIM },
+	{ "barrier", LOCK_BARRIER },
+	{ "countdown", LOCK_COUNTDOWN },
 };
 
 #define MOST_CLIENTS 10000
@@ -135,8 +137,8 @@ static bool take_recipe(struct bench_options *o)
 			return true;
 		}
 	return wrong(o, "--recipe",
-		"mutex, rwlock, semaphore, simple, latch, pair, queue or "
-		"claims");
+		"mutex, rwlock, semaphore, simple, latch, selector, pair, "
+		"queue, claims, barrier or countdown");
 }
 
 /* Read "1,2,3" into "list".  Returns how many there are, 0 if it is wrong. */
@@ -325,7 +327,7 @@ static int check_kills(const struct bench_options *o)
 
 	if (o->kills == 0)
 		return TOOL_OK;
-	if (bench_has_items(o) ||
+	if (bench_has_items(o) || bench_meets(o) ||
 		(o->form.kind == LOCK_SEMAPHORE && o->form.leases != 1) ||
 		(o->form.kind == LOCK_WRITE && o->readers >= fewest_clients(o)))
 		return tool_usage(&o->tool,

@@ -5,7 +5,8 @@ kustos_SOURCES += \
 	%D%/bench.h %D%/bench_options.c \
 	%D%/cmd_bench.c \
 	%D%/gnuplot.c %D%/gnuplot.h \
-	%D%/lock.c %D%/lock.h \
+	%D%/lock.c %D%/lock.h %D%/lock_impl.h \
+	%D%/lock_elect.c %D%/lock_meet.c \
 	%D%/plot.c %D%/plot.h \
 	%D%/progress.c %D%/progress.h \
 	%D%/report.h %D%/report_csv.c %D%/report_json.c %D%/report_table.c \
@@ -34,7 +35,8 @@ endif
 %C%_raw_floor_LDADD = libsupport.a
 %C%_bench_mutex_SOURCES = %D%/bench_mutex.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h \
-	%D%/lock.c %D%/lock.h
+	%D%/lock.c %D%/lock.h %D%/lock_impl.h \
+	%D%/lock_elect.c %D%/lock_meet.c
 %C%_bench_mutex_LDADD = libsupport.a $(lib_LTLIBRARIES)
 
 %C%_bench_queue_SOURCES = %D%/bench_queue.c %D%/driver.c %D%/driver.h \

@@ -1,7 +1,7 @@
 /*
  * lock.c - what is contended for.
  */
-#include "lock.h"
+#include "lock_impl.h"
 
 #include <kustos/client.h>
 #include <kustos/lockable.h>
@@ -65,7 +65,10 @@ enum kustos_err lock_make(struct lock *lock, struct kustos_client *client,
 	case LOCK_SEMAPHORE:
 		return make_semaphore(lock);
 	case LOCK_ELECTION:
-		return KUSTOS_OK;
+	case LOCK_SELECTOR:
+	case LOCK_BARRIER:
+	case LOCK_COUNTDOWN:
+		return KUSTOS_OK; /* for each turn there is another */
 	case LOCK_SIMPLE:
 		return kustos_simple_create(client, path, NULL, &lock->simple);
 	case LOCK_PAIR:
@@ -118,36 +121,6 @@ void lock_destroy(struct lock *lock)
 	*lock = (struct lock){ 0 };
 }
 
-/* It stands in line again by itself, and may lead in another term. */
-static bool leads_on(const struct lock *lock)
-{
-	return lock->term != 0 && kustos_latch_term(lock->latch) == lock->term;
-}
-
-static enum kustos_err resign(struct lock *lock)
-{
-	enum kustos_err err = leads_on(lock) ? KUSTOS_OK : KUSTOS_ELOST;
-
-	kustos_latch_destroy(lock->latch);
-	lock->latch = NULL;
-	return err;
-}
-
-static enum kustos_err win(struct lock *lock, struct kustos_cancel *stop)
-{
-	enum kustos_err err = kustos_latch_create(lock->client, lock->path,
-		NULL, &lock->latch);
-
-	if (err == KUSTOS_OK)
-		err = kustos_latch_start(lock->latch);
-	if (err == KUSTOS_OK)
-		err = kustos_latch_wait(lock->latch, KUSTOS_FOREVER, stop);
-	lock->term = err == KUSTOS_OK ? kustos_latch_term(lock->latch) : 0;
-	if (err != KUSTOS_OK)
-		(void)resign(lock);
-	return err;
-}
-
 static enum kustos_err put_back(struct lock *lock)
 {
 	kustos_item_free(lock->item);
@@ -183,7 +156,13 @@ enum kustos_err lock_take(struct lock *lock, struct kustos_cancel *stop)
 		return kustos_semaphore_acquire(lock->sem, KUSTOS_FOREVER, stop,
 			&lock->holds[0]);
 	case LOCK_ELECTION:
-		return win(lock, stop);
+		return lock_latch_take(lock, stop);
+	case LOCK_SELECTOR:
+		return lock_selector_take(lock, stop);
+	case LOCK_BARRIER:
+		return lock_barrier_take(lock, stop);
+	case LOCK_COUNTDOWN:
+		return lock_countdown_take(lock, stop);
 	case LOCK_SIMPLE:
 		return kustos_simple_lock(lock->simple, KUSTOS_FOREVER, stop);
 	case LOCK_PAIR:
@@ -211,7 +190,13 @@ enum kustos_err lock_give(struct lock *lock)
 	case LOCK_SIMPLE:
 		return kustos_simple_unlock(lock->simple);
 	case LOCK_ELECTION:
-		return resign(lock);
+		return lock_latch_give(lock);
+	case LOCK_SELECTOR:
+		return lock_selector_give(lock);
+	case LOCK_BARRIER:
+		return lock_barrier_give(lock);
+	case LOCK_COUNTDOWN:
+		return lock_countdown_give(lock);
 	case LOCK_QUEUE:
 		return put_back(lock);
 	case LOCK_CLAIM:
@@ -240,16 +225,29 @@ static struct kustos_hold *hold_of(const struct lock *lock)
 	}
 }
 
+/* Does it have a hold, whose state tells? */
+static bool has_hold(const struct lock *lock)
+{
+	struct kustos_hold *hold = hold_of(lock);
+
+	return hold != NULL && kustos_hold_state(hold) != KUSTOS_HOLD_LOST;
+}
+
 bool lock_held(const struct lock *lock)
 {
-	struct kustos_hold *hold;
-
-	if (lock->form.kind == LOCK_ELECTION)
-		return leads_on(lock);
-	if (lock->form.kind == LOCK_QUEUE)
-		return true; /* an item that was taken out is nobody else's */
-	hold = hold_of(lock);
-	return hold != NULL && kustos_hold_state(hold) != KUSTOS_HOLD_LOST;
+	switch (lock->form.kind) {
+	case LOCK_ELECTION:
+		return lock_latch_held(lock);
+	case LOCK_SELECTOR:
+		return lock_selector_held(lock);
+	case LOCK_BARRIER:
+		return lock_barrier_held(lock);
+	case LOCK_COUNTDOWN: /* a zero stays one, */
+	case LOCK_QUEUE:     /* and what was taken out is nobody else's */
+		return true;
+	default:
+		return has_hold(lock);
+	}
 }
 
 enum kustos_err lock_close(struct lock *lock, struct kustos_client *client,
@@ -287,17 +285,14 @@ enum kustos_err lock_ask(const struct lock *lock, struct kustos_cancel *stop,
 	case LOCK_SEMAPHORE:
 		return kustos_semaphore_acquire_async(lock->sem, KUSTOS_FOREVER,
 			stop, fn, arg);
-	case LOCK_ELECTION:
-	case LOCK_SIMPLE:
-	case LOCK_PAIR:
-	case LOCK_QUEUE:
-	case LOCK_CLAIM:
-		return KUSTOS_EUNSUPPORTED;
 	case LOCK_MUTEX:
 		return kustos_mutex_acquire_async(lock->mutex, KUSTOS_FOREVER,
 			stop, fn, arg);
-	default:
+	case LOCK_READ:
+	case LOCK_WRITE:
 		return kustos_rwlock_acquire_async(lock->rw, side_of(lock),
 			KUSTOS_FOREVER, stop, fn, arg);
+	default:
+		return KUSTOS_EUNSUPPORTED;
 	}
 }

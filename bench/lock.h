@@ -1,9 +1,10 @@
 /*
  * lock.h - what is contended for, by kustos bench and by the workers of
  * bench_mutex.c: a mutex, a side of a read/write lock, a semaphore, a simple lock,
- * two mutexes together; an election, which is taken by a latch that is made,
- * started and waited for, and given back by its end; or the items of a queue, which
- * are taken out and put back, or claimed and put back.
+ * two mutexes together; an election, which is taken by a latch or a selector that
+ * is made, started and waited for, and given back by its end; the items of a queue,
+ * which are taken out and put back, or claimed and put back; or a round of a double
+ * barrier or a count-down latch, to which all come.
  */
 #ifndef BENCH_LOCK_H
 #define BENCH_LOCK_H
@@ -28,7 +29,10 @@ enum lock_kind {
 	LOCK_SIMPLE,
 	LOCK_PAIR,
 	LOCK_QUEUE,
-	LOCK_CLAIM
+	LOCK_CLAIM,
+	LOCK_SELECTOR,
+	LOCK_BARRIER,
+	LOCK_COUNTDOWN
 };
 
 #define LOCK_LEASES 5 /* that a semaphore has, if nobody says otherwise */
@@ -36,8 +40,11 @@ enum lock_kind {
 struct lock_form {
 	enum lock_kind kind;
 	bool fifo;  /* no hand-over inside the process */
-	int leases; /* of a semaphore; items of a queue */
+	int leases; /* of a semaphore; items of a queue; all who meet */
 };
+
+struct lock_candidate;
+struct kustos_double_barrier;
 
 /* One of these is there, of a pair two mutexes; "path" is lent. */
 struct lock {
@@ -52,10 +59,14 @@ struct lock {
 	struct kustos_claim *claim;		/* the same */
 	struct kustos_hold *holds[LOCK_LEASES]; /* of "sem", while taken; or
 						   the one of a pair */
-	struct kustos_client *client; /* of an election; and its path */
-	const char *path;
-	struct kustos_latch *latch; /* while it takes part */
-	int64_t term;		    /* in which it leads */
+	struct kustos_client *client;	  /* of what is made for each turn; */
+	const char *path;		  /* and its path */
+	struct kustos_latch *latch;	  /* while it takes part; */
+	int64_t term;			  /* and in which term it leads */
+	struct lock_candidate *candidate; /* a selector, the same */
+	struct kustos_double_barrier *member; /* the same */
+	int number;			      /* of those who meet, from 0; */
+	int64_t round;			      /* in which it is */
 };
 
 /* Make one at "path". */

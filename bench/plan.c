@@ -40,11 +40,16 @@ bool bench_has_items(const struct bench_options *o)
 	return o->form.kind == LOCK_QUEUE || o->form.kind == LOCK_CLAIM;
 }
 
+bool bench_meets(const struct bench_options *o)
+{
+	return o->form.kind == LOCK_BARRIER || o->form.kind == LOCK_COUNTDOWN;
+}
+
 bool bench_is_exclusive(const struct bench_plan *plan)
 {
 	enum lock_kind kind = plan->options->form.kind;
 
-	return !bench_has_items(plan->options) &&
+	return !bench_has_items(plan->options) && !bench_meets(plan->options) &&
 		(kind != LOCK_SEMAPHORE || plan->leases == 1) &&
 		plan->readers == 0;
 }

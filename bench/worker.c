@@ -173,16 +173,20 @@ static enum kustos_err make_lock(struct crowd *c, int i)
 	struct thread *t = &c->threads[i];
 	struct lock_form form = c->plan->options->form;
 	int per_client = c->plan->options->threads;
+	enum kustos_err err;
 
 	if (i % per_client != 0) {
 		t->lock = c->threads[i - i % per_client].lock;
+		t->lock.number += i % per_client;
 		return KUSTOS_OK;
 	}
 	if (bench_reads(c->plan, t->client))
 		form.kind = LOCK_READ;
 	form.leases = c->plan->leases;
-	return lock_make(&t->lock, c->clients[i / per_client], c->plan->path,
+	err = lock_make(&t->lock, c->clients[i / per_client], c->plan->path,
 		&form);
+	t->lock.number = t->client * per_client;
+	return err;
 }
 
 static void contend_all(struct crowd *c)

@@ -122,7 +122,8 @@ END_TEST
 START_TEST(whatever_is_taken_and_given_can_be_measured)
 {
 	static const char *const recipes[] = { "mutex", "rwlock", "semaphore",
-		"simple", "latch", "pair", "queue", "claims" };
+		"simple", "latch", "selector", "pair", "queue", "claims",
+		"barrier", "countdown" };
 
 	for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
 		char recipe[32];
@@ -135,6 +136,32 @@ START_TEST(whatever_is_taken_and_given_can_be_measured)
 		ck_assert_msg(first("grants") > 0, "%s: none", recipes[i]);
 		ck_assert_double_eq_tol(first("overlaps"), 0, 0.1);
 		nothing_is_left();
+	}
+}
+END_TEST
+
+/* Nobody begins a round before all are in it, so that none is more than one ahead,
+   neither when it began nor at its end. */
+START_TEST(those_who_meet_go_round_for_round)
+{
+	static const char *const recipes[] = { "-rbarrier", "-rcountdown" };
+
+	for (int i = 0; i < 2; i++) {
+		double least = 1e9, most = 0;
+		const char *at;
+
+		ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c4", "-p2",
+					 "--json", recipes[i]),
+			0);
+		at = strstr(b.out_text, "\"each\":[");
+		for (int n = 0; n < 4; n++) {
+			double grants = printed_next(&at, "grants");
+
+			least = grants < least ? grants : least;
+			most = grants > most ? grants : most;
+		}
+		ck_assert(most > 0);
+		ck_assert(most - least <= 2);
 	}
 }
 END_TEST
@@ -326,6 +353,7 @@ START_TEST(wrong_use_is_refused)
 	refused("/a", "/b", "more than one PATH");
 	refused("a", "--fifo", "a is not a path of ZooKeeper");
 	refused("-rqueue", "--kill-holder=1", "for what one can hold");
+	refused("-rbarrier", "--kill-holder=1", "for what one can hold");
 	refused("-rsimple", "--fifo", "--fifo is for mutex");
 	refused("--csv", "--json", "--csv and --json exclude each other");
 	refused("--nothing", "x", "unrecognized option '--nothing'");
@@ -352,6 +380,7 @@ int main(void)
 	tcase_add_test(t, the_counts_add_up);
 	tcase_add_test(t, without_a_grant_no_figure_is_made_up);
 	tcase_add_test(t, whatever_is_taken_and_given_can_be_measured);
+	tcase_add_test(t, those_who_meet_go_round_for_round);
 	tcase_add_test(t, readers_are_told_from_writers);
 	tcase_add_test(t, several_numbers_of_clients_are_several_runs);
 	tcase_add_test(t, in_an_open_loop_waits_begin_when_they_were_meant_to);

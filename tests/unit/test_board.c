@@ -161,6 +161,18 @@ START_TEST(no_more_than_there_are_leases_may_be_inside)
 }
 END_TEST
 
+START_TEST(all_may_be_where_they_meet)
+{
+	make(LOCK_BARRIER, 0);
+	ck_assert_int_eq(plan.leases, 4);
+	for (int i = 0; i < 4; i++)
+		grant(i, 0, 1);
+	for (int i = 0; i < 4; i++)
+		give(i);
+	overlaps(0);
+}
+END_TEST
+
 START_TEST(only_what_is_granted_in_time_counts)
 {
 	make(LOCK_MUTEX, 0);
@@ -259,6 +271,7 @@ int main(void)
 	tcase_add_test(t, readers_may_be_many_and_a_writer_alone);
 	tcase_add_test(t, readers_do_not_keep_readers_out);
 	tcase_add_test(t, no_more_than_there_are_leases_may_be_inside);
+	tcase_add_test(t, all_may_be_where_they_meet);
 	tcase_add_test(t, only_what_is_granted_in_time_counts);
 	tcase_add_test(t,
 		who_waits_at_the_end_is_known_though_it_is_granted_later);
