@@ -38,7 +38,8 @@ include tests/cpp/local.mk
 
 script_tests = tests/check_abi.sh tests/check_guarantees.sh \
 	tests/check_headers.sh tests/check_kept_abi.sh tests/check_lint.sh \
-	tests/check_linking.sh tests/check_performance.sh \
+	tests/check_linking.sh tests/check_packages.sh \
+	tests/check_performance.sh \
 	tests/check_quickstart.sh \
 	tests/examples/check_migrating.sh tests/examples/check_pages.sh
 EXTRA_DIST += $(script_tests) tests/installed.sh \

@@ -1,0 +1,103 @@
+#!/bin/sh
+# check_packages.sh - what is installed is packaged.
+#
+# Each file that "make install" makes is in just one package of debian/, and in one
+# of the spec file; each line of theirs names something; each library has its symbols
+# listed; and all tell the same version.  Run by make check on what it installed in
+# tests/installed; by hand: see tests/local.mk for what is in the environment.
+set -u
+
+: "${srcdir=.}" "${libdir?}" "${includedir?}" "${recipes?}"
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+status=0
+
+complain() {
+	echo "FAILED: $*"
+	status=1
+}
+
+# Files as they are named in a package: it is configured with a prefix, a libdir for
+# its architecture, and a docdir.
+prefix=${includedir%/include}
+doc=$prefix/share/doc/kustos
+(cd "tests/installed" && find . ! -type d) | sed -e 's/^\.//' \
+	-e "s|^$libdir/|usr/lib/ARCH/|" -e "s|^$doc/|usr/share/doc/kustos-doc/|" \
+	-e "s|^$prefix/|usr/|" | sort >"$work/files"
+[ "$(wc -l <"$work/files")" -ge 50 ] || complain 'hardly any file is installed'
+
+# "PATTERN PACKAGE" of each line in debian/, and in the spec file.
+those_of_debian() {
+	for list in "$srcdir"/debian/*.install "$srcdir"/debian/not-installed; do
+		sed "s|\$| $(basename "$list")|" "$list"
+	done
+}
+those_of_rpm() {
+	echo 'usr/lib/*/*.la deleted'
+	sed -n -e '/^%changelog/q' -e 's/^%files *\(.*\)/%files \1/p' \
+		-e 's/^%doc //' \
+		-e 's|%{_bindir}|usr/bin|p' -e 's|%{_datadir}|usr/share|p' \
+		-e 's|%{_mandir}|usr/share/man|p' -e 's|%{_libdir}|usr/lib/*|p' \
+		-e 's|%{_includedir}|usr/include|p' "$srcdir/rpm/kustos.spec" |
+		sed -n '/^%files/,$p' | while read -r line name; do
+		case $line in
+		%files) package=${name#-n } ;;
+		usr*) echo "$line ${package:-kustos}" ;;
+		esac
+	done
+}
+
+# packaged FILE: how many lines of the list name it; notes which.
+packaged() {
+	count=0
+	while read -r pattern _; do
+		# shellcheck disable=SC2254 # a pattern
+		case $1 in
+		$pattern | $pattern/*)
+			count=$((count + 1))
+			echo "$pattern" >>"$work/used"
+			;;
+		esac
+	done <"$work/list"
+}
+
+for kind in debian rpm; do
+	"those_of_$kind" >"$work/list"
+	[ "$(wc -l <"$work/list")" -ge 8 ] ||
+		complain "$kind: hardly any line was found"
+	: >"$work/used"
+	while read -r file; do
+		packaged "$file"
+		[ $count = 1 ] || complain "$kind: $count packages have $file"
+	done <"$work/files"
+	# What was configured away, here, is not missed.
+	while read -r pattern package; do
+		grep -qxF "$pattern" "$work/used" && continue
+		case $pattern in
+		*.a) grep -q '\.a$' "$work/files" || continue ;;
+		*.so*) grep -q '\.so$' "$work/files" || continue ;;
+		usr/bin/* | */bash-completion* | */man1*)
+			grep -q '^usr/bin/' "$work/files" || continue
+			;;
+		esac
+		complain "$kind: $pattern of $package names nothing"
+	done <"$work/list"
+done
+
+for name in libkustos $(printf 'libkustos-%s ' $recipes); do
+	grep -q "^$name\.so\.[0-9]* libkustos0 " \
+		"$srcdir/debian/libkustos0.symbols" ||
+		complain "debian/libkustos0.symbols has no $name"
+done
+
+version=$(sed -n 's/^AC_INIT(\[kustos\], \[\(.*\)\])$/\1/p' \
+	"$srcdir/configure.ac")
+[ -n "$version" ] || complain 'configure.ac tells no version'
+sed -n '1s/^kustos (\([0-9.]*\)[-)].*/\1/p' "$srcdir/debian/changelog" |
+	grep -qxF "$version" || complain "debian/changelog is not of $version"
+sed -n 's/^Version: *//p' "$srcdir/rpm/kustos.spec" | grep -qxF "$version" ||
+	complain "rpm/kustos.spec is not of $version"
+grep -qwF "$version" "$srcdir/NEWS" || complain "NEWS has no $version"
+
+echo "$(wc -l <"$work/files") files"
+exit $status
