@@ -86,6 +86,7 @@ static void withdraw(struct ku_place *place)
 	bool shares = place->kind->shares;
 	bool anew = !shares && (!held || place->lost);
 
+	ku_place_stop_writing(place);
 	if (line->rule->seat) {
 		ku_seat_withdraw(place);
 		return;
@@ -94,7 +95,6 @@ static void withdraw(struct ku_place *place)
 		ku_line_count(place, -1);
 	if (place->proof != NULL)
 		(void)ku_wire_withdraw(client, &place->proof->request);
-	ku_place_stop_writing(place);
 	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	ku_lines_leave(place);

@@ -142,13 +142,13 @@ void ku_place_restart(struct ku_place *place)
 	bool shares = place->kind->shares;
 	bool certain = place->own != NULL && place->own->gone;
 
+	ku_place_stop_writing(place); /* into the old one */
 	if (place->line->rule->seat) {
 		ku_seat_restart(place);
 		return;
 	}
 	if (place->proof != NULL)
 		ku_proof_outdate(place->line->client, place->proof);
-	ku_place_stop_writing(place); /* into the old one */
 	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	ku_line_remove(place->line, place);

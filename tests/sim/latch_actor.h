@@ -85,7 +85,9 @@ struct shared {
 	struct posts posts;
 	struct ledger ledger;
 	int64_t granted[LINES]; /* the greatest term that was seen */
+	int64_t removed[LINES]; /* when a node was last deleted from outside */
 	int candidates;		/* ever made */
+	bool one_node;		/* for each line: the rest stays away */
 	bool closing;
 	struct latch_figures figures;
 };

@@ -249,6 +249,7 @@ void latch_begin(struct candidate *c)
 	o.arg = c;
 	o.cautious = c->cautious;
 	o.resume = c->resumes;
+	o.one_node = latch_shared(a->it.sim)->one_node;
 	if (kustos_latch_create(a->it.client, latch_lines[c->line], &o,
 		    &c->latch) != KUSTOS_OK ||
 		kustos_latch_start(c->latch) != KUSTOS_OK)
@@ -329,8 +330,8 @@ static void touch_first(struct actor *a)
 		(int)sim_random_below(subject_random(&a->it), LINES));
 	struct touch *touch;
 
-	if (post == NULL || !latch_minds(a->it.sim, post->owner))
-		return;
+	if (post == NULL || s->one_node || !latch_minds(a->it.sim, post->owner))
+		return; /* or it might be another's by then */
 	touch = sim_calloc(1, sizeof(*touch));
 	touch->sim = a->it.sim;
 	touch->post = post;
@@ -398,7 +399,8 @@ void latch_act(struct actor *a)
 		touch_first(a);
 		return;
 	case 2:
-		if (!a->dummying && a->dummy[0] == '\0' && one_in(a, 8))
+		if (!a->dummying && a->dummy[0] == '\0' && one_in(a, 8) &&
+			!latch_shared(a->it.sim)->one_node)
 			stand_there(a);
 		return;
 	case 3:

@@ -45,7 +45,8 @@ static int surplus(const struct actor *a)
 static bool may_crash(const struct actor *a)
 {
 	return !a->it.gone && !a->it.closing && !sim_draining(a->it.sim) &&
-		a->dummy[0] == '\0' && !a->dummying && surplus(a) >= 0;
+		!latch_shared(a->it.sim)->one_node && a->dummy[0] == '\0' &&
+		!a->dummying && surplus(a) >= 0;
 }
 
 /* Its candidates may not have found their nodes yet. */

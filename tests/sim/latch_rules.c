@@ -37,6 +37,37 @@ static void check_stopped(struct sim *sim, const struct post *post)
 	}
 }
 
+/* Return the line in which the node takes part, or -1. */
+static int line_of(const struct shared *s, const char *path)
+{
+	if (!s->one_node)
+		return posts_line(latch_lines, path);
+	for (int i = 0; i < LINES; i++)
+		if (strcmp(path, latch_lines[i]) == 0)
+			return i;
+	return -1;
+}
+
+/* Where there is one node, whose was taken away from outside may not know yet
+   that another has it, and write there, and delete it. */
+static bool is_doubtful(struct sim *sim, int line)
+{
+	const struct shared *s = latch_shared(sim);
+
+	return s->one_node && s->removed[line] != 0 &&
+		sim_now(sim) <= s->removed[line] + TIMEOUT_NS;
+}
+
+static void add_post(struct sim *sim, const char *path, int line, int64_t zxid,
+	int64_t owner)
+{
+	struct shared *s = latch_shared(sim);
+
+	posts_add(&s->posts, path, line, zxid, owner);
+	post_of(s, zxid)->touched = is_doubtful(sim, line);
+	latch_made(sim, owner);
+}
+
 static void remove_post(struct sim *sim, const char *path)
 {
 	struct shared *s = latch_shared(sim);
@@ -44,6 +75,11 @@ static void remove_post(struct sim *sim, const char *path)
 	struct post *post = posts_remove(&s->posts, &s->ledger, path, &fate);
 	struct post *first = post != NULL ? post_first(s, post->line) : NULL;
 
+	if (post != NULL && fate == FATE_REMOVED)
+		s->removed[post->line] = sim_now(sim);
+	else if (post != NULL && is_doubtful(sim, post->line))
+		post->outside = true;
+	ledger_gone(&s->ledger);
 	if (first != NULL)
 		(void)model_data(sim_model(sim), first->path, post->heir,
 			sizeof(post->heir));
@@ -55,18 +91,16 @@ void latch_change(struct sim *sim, enum model_change_kind kind,
 	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
 	bool sequential)
 {
-	int line = posts_line(latch_lines, path);
+	int line = line_of(latch_shared(sim), path);
 
 	(void)parent_czxid;
 	(void)sequential;
 	if (line < 0)
 		return;
-	if (kind == CHANGE_CREATE) {
-		posts_add(&latch_shared(sim)->posts, path, line, zxid, owner);
-		latch_made(sim, owner);
-	} else if (kind == CHANGE_DELETE) {
+	if (kind == CHANGE_CREATE)
+		add_post(sim, path, line, zxid, owner);
+	else if (kind == CHANGE_DELETE)
 		remove_post(sim, path);
-	}
 }
 
 void latch_note(struct sim *sim, enum model_note what, int client,
@@ -198,8 +232,8 @@ const struct sim_invariant latch_rules[LATCH_RULE_COUNT] = {
 
 /* The end */
 
-/* Each candidate has a node, and no other nodes are there; the first of them
-   leads and knows, and has not been taken over. */
+/* Each candidate has a node, or one of them has the only one, and no other nodes
+   are there; the first of them leads and knows, and has not been taken over. */
 static bool line_settled(struct sim *sim, int line)
 {
 	struct shared *s = latch_shared(sim);
@@ -223,7 +257,9 @@ static bool line_settled(struct sim *sim, int line)
 				latch_term_of(c) == first->term;
 		}
 	}
-	return posts == candidates && leaders == (candidates > 0);
+	int some = candidates > 0;
+
+	return posts == (s->one_node ? some : candidates) && leaders == some;
 }
 
 /* It knows who is the first, and what that says. */

@@ -576,6 +576,19 @@ mutant L09_observer_without_a_watch lib/observe.c \
 mutant observer_keeps_the_first_it_saw lib/observe.c \
 	'/^static void was_read/,/^}/s/o->node = NULL;/;/;/^static void watched/,/^}/s/o->node = NULL;/o->node = strdup("\/elect\/a");/'
 
+# The latch of one node.
+scenario=one-node
+survive
+mutant one_node_S09_own_node_not_watched \
+	lib/line_look.c '/^static void guard/,/^}/s/ku_place_watch_own(p)/(void)p/' \
+	lib/seat.c 's/ku_place_watch_own(first)/(void)first/'
+mutant one_node_S10_deleted_again_without_a_look lib/op_start.c \
+	's/op->czxid = unique ? 0 : op->out_stat.czxid;/op->czxid = 0;/'
+mutant one_node_a_write_outlives_its_place lib/place.c \
+	'/^static void withdraw/,/^}/s/ku_place_stop_writing(place);/if (!line->rule->seat) &/'
+mutant one_node_L13_no_new_place_after_a_loss lib/candidate.c \
+	'/^static void term_follow/,/^}/s/term_begin(c);/;/'
+
 # The selector.
 scenario=selector
 survive

@@ -20,6 +20,9 @@
  *   settles      once the faults are over each candidate stands in its line, the
  *                first leads, who was written into does not, and those who
  *                observe know all of that; what was closed leaves nothing
+ *
+ * And the same with one node for each line, that all of them fight for: there one
+ * leads in the end.  Nobody else writes there, and no process dies.
  */
 #include "latch_actor.h"
 
@@ -75,25 +78,35 @@ static const struct sim_actor actor = {
 	.fini = subject_fini,
 };
 
+/* All but the name of a scenario, and how it begins. */
+#define LATCH_SCENARIO \
+	.clients = CLIENTS, .step_ms = 20, \
+	.faults.rate = { \
+		[SIM_LOSE_REPLY] = 8000, [SIM_DELAY_REPLY] = 1000, \
+		[SIM_CUT] = 400, [SIM_HOLE] = 200, [SIM_EXPIRE] = 60, \
+		[SIM_PAUSE] = 1000, [SIM_DELETE] = 200, \
+		[SIM_REMOVE_PARENT] = 40, [SIM_STOP_SERVER] = 100, \
+		[SIM_LAG] = 1000, \
+	}, \
+	SUBJECT_SCENARIO, .prefix = PREFIX, .end = latch_end, \
+	.settled = latch_settled, .settle_ms = 60000, \
+	.note = latch_note, .change = latch_change, \
+	.invariants = latch_rules, .invariant_count = LATCH_RULE_COUNT
+
 const struct sim_scenario scenario_latch = {
 	.name = "latch",
 	.about = "leader latches of many clients on shared lines, all faults",
-	.clients = CLIENTS,
-	.step_ms = 20,
-	.faults.rate = {
-		[SIM_LOSE_REPLY] = 8000, [SIM_DELAY_REPLY] = 1000,
-		[SIM_CUT] = 400, [SIM_HOLE] = 200, [SIM_EXPIRE] = 60,
-		[SIM_PAUSE] = 1000, [SIM_DELETE] = 200,
-		[SIM_REMOVE_PARENT] = 40, [SIM_STOP_SERVER] = 100,
-		[SIM_LAG] = 1000,
-	},
-	SUBJECT_SCENARIO,
-	.prefix = PREFIX,
-	.end = latch_end,
-	.settled = latch_settled,
-	.settle_ms = 60000,
-	.note = latch_note,
-	.change = latch_change,
-	.invariants = latch_rules,
-	.invariant_count = LATCH_RULE_COUNT,
+	LATCH_SCENARIO,
+};
+
+static void begin_one_node(struct sim *sim)
+{
+	latch_shared(sim)->one_node = true;
+}
+
+const struct sim_scenario scenario_one_node = {
+	.name = "one-node",
+	.about = "the same, of one node for each line",
+	.begin = begin_one_node,
+	LATCH_SCENARIO,
 };

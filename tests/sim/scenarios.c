@@ -13,6 +13,7 @@ extern const struct sim_scenario scenario_countdown;
 extern const struct sim_scenario scenario_latch;
 extern const struct sim_scenario scenario_lease;
 extern const struct sim_scenario scenario_mutex;
+extern const struct sim_scenario scenario_one_node;
 extern const struct sim_scenario scenario_queue;
 extern const struct sim_scenario scenario_rwlock;
 extern const struct sim_scenario scenario_selector;
@@ -31,6 +32,7 @@ const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_latch,
 	&scenario_lease,
 	&scenario_mutex,
+	&scenario_one_node,
 	&scenario_queue,
 	&scenario_rwlock,
 	&scenario_selector,

@@ -15,7 +15,13 @@ START_TEST(L12_L13_S11_latches_survive_all_faults)
 }
 END_TEST
 
-static struct latch_figures do_seeds(uint64_t count)
+START_TEST(L13_L14_S09_latches_of_one_node_survive_all_faults)
+{
+	seeds_survive(seeds_of("one-node"), SEEDS / 2);
+}
+END_TEST
+
+static struct latch_figures do_seeds(const char *scenario, uint64_t count)
 {
 	struct sim_options options = { .steps = SEED_STEPS };
 	struct latch_figures sum = { 0 };
@@ -23,7 +29,7 @@ static struct latch_figures do_seeds(uint64_t count)
 	struct sim_result result;
 
 	for (options.seed = 1; options.seed <= count; options.seed++) {
-		sim_run(seeds_of("latch"), &options, &result);
+		sim_run(seeds_of(scenario), &options, &result);
 		free(result.trace);
 		ck_assert(!result.failed);
 		struct latch_figures one = latch_last_figures();
@@ -37,7 +43,7 @@ static struct latch_figures do_seeds(uint64_t count)
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
-	struct latch_figures all = do_seeds(60);
+	struct latch_figures all = do_seeds("latch", 60);
 
 	ck_assert_uint_gt(all.gains, 1000);
 	ck_assert_uint_gt(all.losses, 1000);
@@ -50,6 +56,17 @@ START_TEST(they_do_everything_meanwhile)
 	ck_assert_uint_gt(all.crashes, 50);
 	ck_assert_uint_gt(all.resumed, 20);
 	ck_assert_uint_gt(all.led_on, 20);
+}
+END_TEST
+
+START_TEST(those_of_one_node_do_what_they_can)
+{
+	struct latch_figures all = do_seeds("one-node", 40);
+
+	ck_assert_uint_gt(all.gains, 500);
+	ck_assert_uint_gt(all.losses, 300);
+	ck_assert_uint_gt(all.edited, 500);
+	ck_assert_uint_gt(all.told, 500);
 }
 END_TEST
 
@@ -66,7 +83,9 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, L12_L13_S11_latches_survive_all_faults);
+	tcase_add_test(t, L13_L14_S09_latches_of_one_node_survive_all_faults);
 	tcase_add_test(t, they_do_everything_meanwhile);
+	tcase_add_test(t, those_of_one_node_do_what_they_can);
 	tcase_add_test(t, a_seed_repeats_the_latches_event_for_event);
 	suite_add_tcase(s, t);
 	return unit_main(s);
