@@ -84,6 +84,7 @@ libsim_a_SOURCES = \
 	%D%/together_figures.h \
 	%D%/trace.c \
 	%D%/tree.c %D%/tree.h \
+	%D%/turn_slots.h \
 	%D%/txn.c \
 	%D%/watches.c %D%/watches.h \
 	%D%/wire.c

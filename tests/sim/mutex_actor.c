@@ -1,6 +1,7 @@
 /* mutex_actor.c - what is asked of a lock: one acquisition, from its start to
    its release. */
 #include "mutex_actor.h"
+#include "turn_slots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,16 +78,6 @@ static struct turn *turn_new(struct actor *a, const struct object *object)
 	turn->number = s->turn_count;
 	s->turns[s->turn_count++] = turn;
 	return turn;
-}
-
-/* Take it off its slot. */
-static void turn_over(struct turn *turn)
-{
-	turn->state = TURN_OVER;
-	ask_end(&turn->ask, "a turn");
-	for (int i = 0; i < SLOTS; i++)
-		if (turn->actor->turns[i] == turn)
-			turn->actor->turns[i] = NULL;
 }
 
 static kustos_deadline some_deadline(struct actor *a)
@@ -167,7 +158,7 @@ void turn_release(struct turn *turn)
 	turn->state = TURN_OVER;
 	enum kustos_err err = kustos_hold_release(turn->hold);
 	turn->hold = NULL;
-	turn_over(turn);
+	slots_over(turn);
 	if (err != KUSTOS_OK && err != KUSTOS_ELOST)
 		sim_fail(a->it.sim, "release", "turn %d: %s", turn->number,
 			kustos_err_name(err));
@@ -305,7 +296,7 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 		return;
 	}
 	say(turn, kustos_err_name(err));
-	turn_over(turn);
+	slots_over(turn);
 }
 
 /* Is there anybody else in the line now whom it waits for? */
@@ -349,7 +340,7 @@ static void turn_ask(struct turn *turn, int slot, const struct object *object)
 	if (err != KUSTOS_OK) {
 		rules_ended(turn, err);
 		say(turn, kustos_err_name(err));
-		turn_over(turn);
+		slots_over(turn);
 	}
 }
 

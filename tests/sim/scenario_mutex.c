@@ -24,6 +24,7 @@
  * there, what must hold is that it is told soon.
  */
 #include "mutex_actor.h"
+#include "turn_slots.h"
 
 #include <stdlib.h>
 
@@ -159,27 +160,6 @@ static void init(struct sim *sim, int index, void *self)
 	open_client(a);
 }
 
-/* Give up and give back everything; then the client can be closed.  Or close it
-   at once: then its mutexes are destroyed under those who wait. */
-static void go_on_ending(struct actor *a)
-{
-	struct sim_random *r = subject_random(&a->it);
-	bool abrupt = sim_random_below(r, 4) == 0;
-	bool busy = false;
-
-	for (int i = 0; i < SLOTS; i++) {
-		if (a->turns[i] == NULL)
-			continue;
-		if (a->turns[i]->state == TURN_HOLDING)
-			turn_release(a->turns[i]);
-		else if (!abrupt)
-			turn_cancel(a->turns[i]);
-		busy = busy || a->turns[i] != NULL;
-	}
-	if (!busy || abrupt)
-		subject_close(&a->it, subject_some_budget(&a->it));
-}
-
 /* Those who give up in the middle of a line matter less than those near its
    beginning. */
 static void cancel_oldest(struct actor *a)
@@ -208,7 +188,7 @@ static void step_ours(struct actor *a)
 	} else if (a->it.gone || a->it.closing) {
 		return;
 	} else if (a->ending) {
-		go_on_ending(a);
+		slots_close(a, turn_release, turn_cancel);
 	} else if (sim_draining(a->it.sim)) {
 		for (int i = 0; i < SLOTS; i++)
 			if (a->turns[i] != NULL)
@@ -246,23 +226,12 @@ static void step(void *self)
 		step_ours(a);
 }
 
-/* A run that failed stops anywhere: end its client in a hurry. */
 static void fini(void *self)
 {
 	struct actor *a = self;
 
-	if (a->it.gone)
-		return;
 	a->ending = true;
-	for (int i = 0; i < SLOTS; i++)
-		if (a->turns[i] != NULL && a->turns[i]->state == TURN_WAITING)
-			turn_cancel(a->turns[i]);
-	if (!a->it.closing)
-		(void)ku_client_step(a->it.client);
-	for (int i = 0; i < SLOTS; i++)
-		if (a->turns[i] != NULL && a->turns[i]->state == TURN_HOLDING)
-			turn_release(a->turns[i]);
-	subject_fini(a);
+	slots_fini(a, turn_release, turn_cancel);
 }
 
 void mutex_end(struct sim *sim)

@@ -20,6 +20,7 @@
  *   creations    few nodes for each lease
  */
 #include "sem_actor.h"
+#include "turn_slots.h"
 
 #include <stdlib.h>
 
@@ -79,26 +80,6 @@ static void init(struct sim *sim, int index, void *self)
 	open_client(a);
 }
 
-/* Give up and give back everything, and then close; or close at once. */
-static void go_on_ending(struct actor *a)
-{
-	struct sim_random *r = subject_random(&a->it);
-	bool abrupt = sim_random_below(r, 4) == 0;
-	bool busy = false;
-
-	for (int i = 0; i < SLOTS; i++) {
-		if (a->turns[i] == NULL)
-			continue;
-		if (a->turns[i]->state == TURN_HOLDING)
-			sem_release(a->turns[i]);
-		else if (!abrupt)
-			sem_cancel(a->turns[i]);
-		busy = busy || a->turns[i] != NULL;
-	}
-	if (!busy || abrupt)
-		subject_close(&a->it, subject_some_budget(&a->it));
-}
-
 static void step_ours(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);
@@ -109,7 +90,7 @@ static void step_ours(struct actor *a)
 	} else if (a->it.gone || a->it.closing) {
 		return;
 	} else if (a->ending) {
-		go_on_ending(a);
+		slots_close(a, sem_release, sem_cancel);
 	} else if (sim_draining(a->it.sim)) {
 		for (int i = 0; i < SLOTS; i++)
 			if (a->turns[i] != NULL)
@@ -138,22 +119,9 @@ static void step(void *self)
 		step_ours(a);
 }
 
-/* A run that failed stops anywhere: end its client in a hurry. */
 static void fini(void *self)
 {
-	struct actor *a = self;
-
-	if (a->it.gone)
-		return;
-	for (int i = 0; i < SLOTS; i++)
-		if (a->turns[i] != NULL && a->turns[i]->state == TURN_WAITING)
-			sem_cancel(a->turns[i]);
-	if (!a->it.closing)
-		(void)ku_client_step(a->it.client);
-	for (int i = 0; i < SLOTS; i++)
-		if (a->turns[i] != NULL && a->turns[i]->state == TURN_HOLDING)
-			sem_release(a->turns[i]);
-	subject_fini(a);
+	slots_fini(self, sem_release, sem_cancel);
 }
 
 static void end(struct sim *sim)

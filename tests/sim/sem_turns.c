@@ -1,6 +1,7 @@
 /* sem_turns.c - what is asked of a semaphore: one acquisition, of one lease or
    several, from its start to its release. */
 #include "sem_actor.h"
+#include "turn_slots.h"
 
 #include <stdlib.h>
 
@@ -44,15 +45,6 @@ static struct turn *turn_new(struct actor *a)
 	turn->number = s->turn_count;
 	s->turns[s->turn_count++] = turn;
 	return turn;
-}
-
-static void turn_over(struct turn *turn)
-{
-	turn->state = TURN_OVER;
-	ask_end(&turn->ask, "a turn");
-	for (int i = 0; i < SLOTS; i++)
-		if (turn->actor->turns[i] == turn)
-			turn->actor->turns[i] = NULL;
 }
 
 static kustos_deadline some_deadline(struct actor *a)
@@ -120,7 +112,7 @@ void sem_release(struct turn *turn)
 			sim_fail(a->it.sim, "release",
 				"turn %d: lost for no reason", turn->number);
 	}
-	turn_over(turn);
+	slots_over(turn);
 }
 
 static void lost(void *arg, struct kustos_hold *hold)
@@ -183,7 +175,7 @@ static void granted_many(void *arg, enum kustos_err err,
 			sim_fail(a->it.sim, "all or none", "turn %d: %d leases",
 				turn->number, count);
 		say(turn, kustos_err_name(err));
-		turn_over(turn);
+		slots_over(turn);
 		return;
 	}
 	if (count != turn->count) {
@@ -250,7 +242,7 @@ void sem_start(struct actor *a, int slot)
 	if (err != KUSTOS_OK) {
 		sem_ended(turn, err);
 		say(turn, kustos_err_name(err));
-		turn_over(turn);
+		slots_over(turn);
 	}
 }
 
