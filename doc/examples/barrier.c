@@ -35,9 +35,6 @@ int main(int argc, char **argv)
 		options.hosts = "127.0.0.1:2181";
 	err = kustos_client_open(&options, &client); /* does not wait */
 	if (err == KUSTOS_OK)
-		err = kustos_client_wait_connected(client,
-			kustos_after_ms(10000), NULL);
-	if (err == KUSTOS_OK)
 		err = kustos_double_barrier_create(client, "/jobs/step", count,
 			NULL, &step);
 	if (err == KUSTOS_OK)

@@ -41,9 +41,6 @@ int main(int argc, char **argv)
 		options.hosts = "127.0.0.1:2181";
 	err = kustos_client_open(&options, &client); /* does not wait */
 	if (err == KUSTOS_OK)
-		err = kustos_client_wait_connected(client,
-			kustos_after_ms(10000), NULL);
-	if (err == KUSTOS_OK)
 		err = kustos_countdown_create(client, "/jobs/work", PIECES,
 			NULL, &work);
 	if (err == KUSTOS_OK)
