@@ -27,7 +27,7 @@
 #define MAX_PATHS 16
 
 struct kustos_client *client;
-static enum kustos_dialect dialect;
+enum kustos_dialect dialect;
 static struct lock locks[MAX_PATHS];
 static char reply[REPLY];
 

@@ -75,9 +75,8 @@
  * at once, and returns them soon; FILE gets a line "NS NS xLEASES" for each.
  *
  * Only Kustos knows the state of a hold, and kazoo knows no semaphore that
- * others would see.  kazoo's read/write lock is that of
- * doc/examples/kustos_lock.py; a reader of kazoo 2.8.0 waits for writers that
- * came later as well, and so for ever.  kazoo knows no revocation, and the
+ * others would see.  A reader of kazoo 2.8.0 waits for writers that came later
+ * as well, and so for ever.  kazoo knows no revocation, and the
  * participants' data but not their nodes.
  *
  * In all these functions, what cannot be done fails the test.
@@ -95,7 +94,7 @@ enum peer_kind {
 	PEER_KUSTOS,
 	PEER_CURATOR,
 	PEER_KAZOO,	   /* with doc/examples/kustos_lock.py */
-	PEER_KAZOO_STOCK,  /* its own Lock */
+	PEER_KAZOO_STOCK,  /* its own names */
 	PEER_KUSTOS_KAZOO, /* ours, in kazoo's dialect */
 	PEER_KINDS
 };

@@ -9,7 +9,7 @@ import time
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, LockTimeout, NodeExistsError
-from kazoo.recipe.lock import Lock
+from kazoo.recipe.lock import Lock, ReadLock, WriteLock
 
 from kustos_lock import KustosLock, KustosReadLock, KustosWriteLock
 
@@ -93,16 +93,19 @@ class Worker:
 
 
 class Peer:
-    def __init__(self, client, kind):
+    def __init__(self, client, stock):
         self.client = client
-        self.kind = kind
+        self.kind = Lock if stock else KustosLock
+        self.sides = dict(
+            read=ReadLock if stock else KustosReadLock,
+            write=WriteLock if stock else KustosWriteLock, bare=Bare)
         self.locks = {}
         self.chiefs = {}
         self.steps = {}
         self.workers = {}
 
     def lock(self, path, side=None):
-        kind = SIDES[side] if side else self.kind
+        kind = self.sides[side] if side else self.kind
         if (path, side) not in self.locks:
             self.locks[path, side] = kind(self.client, path, NAME)
         return self.locks[path, side]
@@ -239,7 +242,6 @@ class Peer:
         return "counted %d" % len(spans)
 
 
-SIDES = dict(read=KustosReadLock, write=KustosWriteLock, bare=Bare)
 COMMANDS = ("acquire", "release", "participants", "elect", "leads", "resign",
             "candidates", "count", "reign", "close", "open", "pass", "enter",
             "leave", "feed", "consume", "consumed",
@@ -262,7 +264,7 @@ def main():
     hosts, session_ms = sys.argv[1:3]
     client = KazooClient(hosts, timeout=int(session_ms) / 1000)
     client.start()
-    peer = Peer(client, Lock if "stock" in sys.argv[3:] else KustosLock)
+    peer = Peer(client, "stock" in sys.argv[3:])
     print("ready %x" % client.client_id[0], flush=True)
     for line in sys.stdin:
         if line.strip() == "exit":

@@ -66,6 +66,7 @@ static struct chief *chief_start(const char *path, const char *id,
 	o.lead = lead;
 	o.arg = c;
 	o.requeues = counter != NULL;
+	o.dialect = dialect;
 	if (check(kustos_selector_create(client, path, &o, &c->selector),
 		    "create") == 0)
 		return c;

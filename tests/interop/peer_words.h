@@ -7,6 +7,7 @@
 #define TEST_PEER_WORDS_H
 
 #include <kustos/base.h>
+#include <kustos/participant.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +35,7 @@ struct lock {
 };
 
 extern struct kustos_client *client;
+extern enum kustos_dialect dialect;
 
 /* Add to the answer. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -7,6 +7,7 @@
 
 #include "integration/client_fixture.h"
 #include "turns.h"
+#include "voters.h"
 
 #include <kustos/mutex.h>
 #include <kustos/participant.h>
@@ -189,6 +190,16 @@ START_TEST(in_kazoos_dialect_ours_and_a_stock_kazoo_are_one_line)
 }
 END_TEST
 
+START_TEST(in_kazoos_dialect_ours_and_kazoos_election_elect_one)
+{
+	static struct voters voters;
+
+	voters_enter(&voters, both, _i, PEERS, "select", SESSION_MS);
+	voters_take_turns(&voters);
+	peers_end(voters.peers, PEERS);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mixed");
@@ -201,5 +212,7 @@ int main(void)
 		a_stock_kazoo_does_not_wait_for_ours_and_the_list_says_so);
 	tcase_add_test(t,
 		in_kazoos_dialect_ours_and_a_stock_kazoo_are_one_line);
+	tcase_add_loop_test(t,
+		in_kazoos_dialect_ours_and_kazoos_election_elect_one, 0, 2);
 	return interop_main(s, both);
 }

@@ -72,11 +72,13 @@ static void meet(struct peer *first, int held, struct peer *second, int asked)
 	line_await(path, 0);
 }
 
-/* Ours and each other kind, and who was first. */
+/* Ours and each other kind, and who was first; and kazoo's own names. */
 static const enum peer_kind meetings[][2] = { { PEER_KUSTOS, PEER_CURATOR },
 	{ PEER_CURATOR, PEER_KUSTOS }, { PEER_KUSTOS, PEER_KAZOO },
-	{ PEER_KAZOO, PEER_KUSTOS }, { PEER_KUSTOS, PEER_KUSTOS } };
-#define MEETINGS 5
+	{ PEER_KAZOO, PEER_KUSTOS }, { PEER_KUSTOS, PEER_KUSTOS },
+	{ PEER_KUSTOS_KAZOO, PEER_KAZOO_STOCK },
+	{ PEER_KAZOO_STOCK, PEER_KUSTOS_KAZOO } };
+#define MEETINGS 7
 
 START_TEST(readers_share_and_writers_exclude_whoever_comes_first)
 {
