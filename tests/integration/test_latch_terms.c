@@ -2,7 +2,7 @@
  * test_latch_terms.c - leaders that are killed, paused and cut off: the next one
  * leads in time, and not before the last one knows.
  *
- * KUSTOS_TEST_RUNS=100 pauses so many leaders.
+ * KUSTOS_TEST_RUNS=100 pauses so many leaders, and cuts so many off.
  */
 #include "child.h"
 #include "latch_fixture.h"
@@ -18,15 +18,23 @@
 
 #define TICK_MS 200 /* of the fixture's server */
 #define T_MS 2000
-#define DEFAULT_RUNS 6
 #define TOGETHER 6
+#define PAUSED 6 /* unless more are asked for */
+#define CUT_OFF 3
 
-static int runs(void)
+/* How many times; "few" of them unless more are asked for. */
+static int runs(int few)
 {
 	const char *text = getenv("KUSTOS_TEST_RUNS");
 	int n = text != NULL ? atoi(text) : 0;
 
-	return n > 0 ? n : DEFAULT_RUNS;
+	return n > 0 ? n : few;
+}
+
+/* So many of those that are left are done together. */
+static int together(int left)
+{
+	return left < TOGETHER ? left : TOGETHER;
 }
 
 /* An election of its own: a leader in a process of its own, and one behind it
@@ -209,11 +217,11 @@ START_TEST(S01_a_leader_that_was_paused_too_long_knows_before_it_acts)
 {
 	long long slowest = 0;
 
-	for (int left = runs(); left > 0; left -= TOGETHER)
-		pause_round(left < TOGETHER ? left : TOGETHER, &slowest);
+	for (int left = runs(PAUSED); left > 0; left -= TOGETHER)
+		pause_round(together(left), &slowest);
 	printf("paused: %d of %d knew at the first look, and were told within "
 	       "%lld us\n",
-		runs(), runs(), slowest / 1000);
+		runs(PAUSED), runs(PAUSED), slowest / 1000);
 }
 END_TEST
 
@@ -267,9 +275,11 @@ START_TEST(S01_a_leader_that_is_cut_off_is_told_before_the_next_gains)
 {
 	int64_t margin = INT64_MAX;
 
-	cut_round(3, &margin);
-	printf("cut off: told at least %lld ms before the next gained\n",
-		(long long)(margin / NS_PER_MS));
+	for (int left = runs(CUT_OFF); left > 0; left -= TOGETHER)
+		cut_round(together(left), &margin);
+	printf("cut off: %d were told, at least %lld ms before the next "
+	       "gained\n",
+		runs(CUT_OFF), (long long)(margin / NS_PER_MS));
 }
 END_TEST
 
