@@ -20,7 +20,8 @@ struct kustos_consumer {
 	struct ku_call call; /* on the long lane */
 	pthread_t runner;
 	bool running, stopped;
-	bool own; /* it was stopped by its own call, and frees itself */
+	bool own; /* it was stopped by its own call, and frees itself; so it */
+	int *leaving; /* ... is counted here until it has ended */
 };
 
 static void destroy(struct kustos_consumer *c)
@@ -78,6 +79,7 @@ static void run(struct kustos_client *client, struct ku_call *call)
 	work(c);
 	ku_lock(client);
 	c->running = false;
+	*c->leaving -= c->own;
 	pthread_cond_broadcast(&client->state_changed);
 	if (!c->own)
 		return;
@@ -87,7 +89,7 @@ static void run(struct kustos_client *client, struct ku_call *call)
 }
 
 enum kustos_err ku_consumer_start(struct kustos_client *client,
-	const struct ku_consumer_calls *calls, void *owner,
+	const struct ku_consumer_calls *calls, void *owner, int *leaving,
 	struct kustos_consumer **out)
 {
 	if (!client->env.threads)
@@ -103,6 +105,7 @@ enum kustos_err ku_consumer_start(struct kustos_client *client,
 	c->client = client;
 	c->calls = calls;
 	c->owner = owner;
+	c->leaving = leaving;
 	c->call.fn = run;
 	*out = c;
 	ku_lock(client);
@@ -123,9 +126,18 @@ void kustos_consumer_stop(struct kustos_consumer *c)
 	ku_dispatch_pull(client, &c->call);
 	c->own = c->running && pthread_equal(c->runner, pthread_self());
 	bool own = c->own;
+	*c->leaving += own;
 	while (c->running && !own)
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 	ku_unlock(client);
 	if (!own)
 		destroy(c);
+}
+
+void ku_consumer_wait(struct kustos_client *client, const int *leaving)
+{
+	ku_lock(client);
+	while (*leaving > 0)
+		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_unlock(client);
 }

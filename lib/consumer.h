@@ -32,10 +32,16 @@ struct ku_consumer_calls {
 	void (*over)(void *owner);
 };
 
-/* Start one.  Returns KUSTOS_OK; KUSTOS_ENOMEM; or KUSTOS_EUNSUPPORTED without
+/* Start one.  "leaving" counts those, of what it consumes, that were stopped by
+   their own calls and have not ended; it is 0 in the beginning, and guarded by the
+   client's lock.  Returns KUSTOS_OK; KUSTOS_ENOMEM; or KUSTOS_EUNSUPPORTED without
    threads. */
 KU_SERVICE enum kustos_err ku_consumer_start(struct kustos_client *client,
-	const struct ku_consumer_calls *calls, void *owner,
+	const struct ku_consumer_calls *calls, void *owner, int *leaving,
 	struct kustos_consumer **out);
+
+/* What they consume is about to go: wait until they have ended. */
+KU_SERVICE void ku_consumer_wait(struct kustos_client *client,
+	const int *leaving);
 
 #endif

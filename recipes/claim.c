@@ -13,6 +13,7 @@ struct kustos_claims {
 	struct ku_desk *desk;
 	kustos_unfit_fn *unfit;
 	void *unfit_arg;
+	int leaving; /* consumers */
 };
 
 /* The folders of a queue. */
@@ -136,6 +137,7 @@ void kustos_claims_destroy(struct kustos_claims *claims)
 {
 	if (check(claims) != KUSTOS_OK)
 		return;
+	ku_consumer_wait(claims->client, &claims->leaving);
 	ku_desk_destroy(claims->desk);
 	free(claims);
 }
@@ -416,7 +418,8 @@ enum kustos_err kustos_claims_consume(struct kustos_claims *claims,
 	w->fn = fn;
 	w->failed = on_failed;
 	w->arg = arg;
-	err = ku_consumer_start(claims->client, &calls, w, out);
+	err = ku_consumer_start(claims->client, &calls, w, &claims->leaving,
+		out);
 	if (err != KUSTOS_OK)
 		worker_put(w);
 	return err;

@@ -14,6 +14,7 @@ struct kustos_queue {
 	struct kustos_client *client;
 	struct ku_queue *queue;
 	enum kustos_queue_kind kind;
+	int leaving; /* consumers */
 };
 
 static bool read_options(const struct kustos_queue_options *from,
@@ -68,6 +69,7 @@ void kustos_queue_destroy(struct kustos_queue *queue)
 {
 	if (check(queue) != KUSTOS_OK)
 		return;
+	ku_consumer_wait(queue->client, &queue->leaving);
 	ku_queue_destroy(queue->queue);
 	free(queue);
 }
@@ -264,7 +266,7 @@ enum kustos_err kustos_queue_consume(struct kustos_queue *queue, size_t max,
 	if (w == NULL)
 		return KUSTOS_ENOMEM;
 	*w = (struct worker){ queue, fn, on_failed, arg, max, 0 };
-	err = ku_consumer_start(queue->client, &calls, w, out);
+	err = ku_consumer_start(queue->client, &calls, w, &queue->leaving, out);
 	if (err != KUSTOS_OK)
 		free(w);
 	return err;

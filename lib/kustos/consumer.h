@@ -25,7 +25,7 @@ typedef void kustos_consumer_failed_fn(void *arg, enum kustos_err err,
    from a queue for good has been called with.  Waits for that, 10 s at the most if
    the servers are away, and for the call that is running, unless it is its own
    caller; not for the ends of claimed items.  Before what it consumes is
-   destroyed. */
+   destroyed, which waits for one that stopped itself: that is not for its call. */
 KUSTOS_API void kustos_consumer_stop(struct kustos_consumer *consumer);
 
 KUSTOS_END

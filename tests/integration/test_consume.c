@@ -212,6 +212,39 @@ START_TEST(a_consumer_may_stop_itself)
 }
 END_TEST
 
+static int stopped, destroyed, outlived;
+
+/* The call goes on for a while, and what it consumes is there. */
+static enum kustos_verdict stop_and_stay(void *arg, struct kustos_claim *claim)
+{
+	stop_itself(arg, claim);
+	__atomic_store_n(&stopped, 1, __ATOMIC_SEQ_CST);
+	for (int ms = 0; ms < 50; ms++)
+		test_pause_1ms();
+	outlived = !__atomic_load_n(&destroyed, __ATOMIC_SEQ_CST);
+	return KUSTOS_VERDICT_ACK;
+}
+
+START_TEST(what_it_consumes_outlives_a_consumer_that_stopped_itself)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_claims *own = claims_new(client, QUEUE, &o);
+	struct kustos_consumer *consumer = NULL, *made = NULL;
+
+	stopped = destroyed = outlived = 0;
+	queue_put(queue, "7");
+	check_err(kustos_claims_consume(own, stop_and_stay, NULL, &consumer,
+			  &made),
+		KUSTOS_OK);
+	__atomic_store_n(&consumer, made, __ATOMIC_SEQ_CST);
+	test_eventually(__atomic_load_n(&stopped, __ATOMIC_SEQ_CST) == 1, 5000);
+	kustos_claims_destroy(own);
+	__atomic_store_n(&destroyed, 1, __ATOMIC_SEQ_CST);
+	test_eventually(queue_count() == 0, 5000);
+	ck_assert_int_eq(outlived, 1);
+}
+END_TEST
+
 static enum kustos_verdict lose_marker(void *arg, struct kustos_claim *claim)
 {
 	(void)arg;
@@ -288,6 +321,8 @@ int main(void)
 	tcase_add_test(t,
 		what_was_taken_when_a_consumer_was_stopped_is_not_lost);
 	tcase_add_test(t, a_consumer_may_stop_itself);
+	tcase_add_test(t,
+		what_it_consumes_outlives_a_consumer_that_stopped_itself);
 	tcase_add_test(t, S16_a_consumer_hears_that_an_item_was_lost);
 	tcase_add_test(t, a_consumer_goes_on_after_cuts_and_sessions);
 	tcase_add_test(t, what_makes_no_sense_is_refused);
