@@ -43,7 +43,7 @@ START_TEST(whoever_closes_it_all_wait_for_whoever_opens_it)
 	for (int i = 0; i < MEMBERS; i++)
 		if (&peers[i] != opener)
 			(void)peer_hear(&peers[i], "passed", PATIENCE_MS);
-	peer_do(opener, "passed", "pass " GATE " 50");
+	peer_do(opener, "passed", "pass " GATE " 60000");
 }
 END_TEST
 
