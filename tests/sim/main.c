@@ -15,6 +15,7 @@ static const struct option long_options[] = {
 	{ "steps", required_argument, NULL, 'n' },
 	{ "without", required_argument, NULL, 'w' },
 	{ "mutate", required_argument, NULL, 'm' },
+	{ "as-found", no_argument, NULL, 'f' },
 	{ "no-drain", no_argument, NULL, 'd' },
 	{ "trace", no_argument, NULL, 't' },
 	{ "bench", no_argument, NULL, 'b' },
@@ -37,7 +38,8 @@ static void usage(FILE *to)
 	fputs("usage: sim [--scenario NAME] [--seed S] [--seeds COUNT] "
 	      "[--steps N]\n"
 	      "           [--without FAULT]... [--mutate BUG]... "
-	      "[--no-drain] [--trace]\n"
+	      "[--no-drain] [--as-found]\n"
+	      "           [--trace]\n"
 	      "       sim --bench\n\nscenarios:\n",
 		to);
 	for (i = 0; sim_scenarios[i] != NULL; i++)
@@ -87,6 +89,9 @@ static bool take_option(struct arguments *a, int option, const char *value)
 		return sim_mutation_known(value);
 	case 'd':
 		a->options.no_drain = true;
+		return true;
+	case 'f':
+		a->options.as_found = true;
 		return true;
 	case 't':
 		a->options.print = true;

@@ -112,8 +112,10 @@ void sim_report(const struct sim_scenario *scenario,
 		(unsigned long long)options->seed);
 	sim_text_add(out, "  invariant: %s: %s\n", result->invariant,
 		result->message);
-	sim_text_add(out, "  shortest failing prefix: %llu steps%s\n",
-		(unsigned long long)options->steps,
+	sim_text_add(out, "  %s: %llu steps%s\n",
+		options->as_found ? "failed after" : "shortest failing prefix",
+		(unsigned long long)(options->as_found ? result->step
+						       : options->steps),
 		result->draining ? ", then at rest" : "");
 	add_faults(result, out);
 	sim_text_add(out, "  last events:\n");
@@ -145,7 +147,8 @@ bool sim_hunt(const struct sim_scenario *scenario,
 		one.seed = options->seed + i;
 		sim_run(scenario, &one, result);
 		if (result->failed) {
-			sim_minimise(scenario, &one, result);
+			if (!one.as_found)
+				sim_minimise(scenario, &one, result);
 			sim_report(scenario, &one, result, report);
 			return false;
 		}

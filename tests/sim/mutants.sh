@@ -25,7 +25,8 @@ renice -n 10 -p $$ >/dev/null 2>&1
 # hunt DIRECTORY SEEDS: with the simulator there.
 hunt() {
 	timeout "${MUTANT_SECONDS:-300}" "$1/sim" --scenario $scenario \
-		--seed 1 --seeds "$2" --steps "$steps" >"$1/out" 2>&1
+		--seed 1 --seeds "$2" --steps "$steps" --as-found \
+		>"$1/out" 2>&1
 }
 
 # build DIRECTORY FILE SED-SCRIPT ...: compile the changed files, and link them.

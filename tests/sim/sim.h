@@ -96,6 +96,7 @@ struct sim_options {
 	uint64_t steps;
 	unsigned without; /* faults left out: 1u << enum sim_fault, or-ed */
 	bool no_drain;
+	bool as_found; /* a failure is told as it is: not minimised first */
 	bool trace; /* keep the last events ... */
 	bool print; /* ... or print all of them as they come */
 };
