@@ -4,7 +4,9 @@
  *
  *	gate	set a barrier, look at it, remove it and pass, with one client
  *	step	all workers, each a client, enter a double barrier and leave it, a
- *		new one each time
+ *		new one each time; none leaves before all have come back from
+ *		entering, which is what Curator's and kazoo's need: their members
+ *		hang if another leaves between their own node and their listing
  *	count	a latch of 8: it is set, all are done, it is waited for and removed
  *	select	a selector leads, returns, and stands in line again
  */
@@ -30,6 +32,7 @@ struct bench {
 	const struct driver_run *run;
 	struct driver_result *result;
 	struct kustos_client **clients; /* one for each worker of a step */
+	pthread_barrier_t all_in;
 	int64_t until;
 	atomic_llong led;
 };
@@ -81,25 +84,26 @@ struct member {
 };
 
 /* In and out of round number "round", which has a barrier of its own: Curator's
-   cannot be used again at once. */
-static enum kustos_err step_once(struct member *m, long long round)
+   cannot be used again at once.  Who failed comes along, lest the others wait for
+   it in vain. */
+static void step_once(struct member *m, long long round)
 {
 	const struct driver_run *run = m->bench->run;
 	struct kustos_double_barrier *barrier = NULL;
-	enum kustos_err err;
 	char path[160];
 
 	snprintf(path, sizeof(path), "%s/%lld", run->path, round);
-	err = kustos_double_barrier_create(m->client, path, run->workers, NULL,
-		&barrier);
-	if (err == KUSTOS_OK)
-		err = kustos_double_barrier_enter(barrier, session_soon(),
+	if (m->err == KUSTOS_OK)
+		m->err = kustos_double_barrier_create(m->client, path,
+			run->workers, NULL, &barrier);
+	if (m->err == KUSTOS_OK)
+		m->err = kustos_double_barrier_enter(barrier, session_soon(),
 			NULL);
-	if (err == KUSTOS_OK)
-		err = kustos_double_barrier_leave(barrier, session_soon(),
+	pthread_barrier_wait(&m->bench->all_in);
+	if (m->err == KUSTOS_OK)
+		m->err = kustos_double_barrier_leave(barrier, session_soon(),
 			NULL);
 	kustos_double_barrier_destroy(barrier);
-	return err;
 }
 
 static void *step_on(void *arg)
@@ -107,8 +111,8 @@ static void *step_on(void *arg)
 	struct member *m = arg;
 	long long first = m->bench->result->ops;
 
-	for (int i = 0; i < AT_ONCE && m->err == KUSTOS_OK; i++)
-		m->err = step_once(m, first + i);
+	for (int i = 0; i < AT_ONCE; i++)
+		step_once(m, first + i);
 	return NULL;
 }
 
@@ -130,8 +134,11 @@ static void step(struct bench *b)
 	struct member *members = calloc((size_t)b->run->workers,
 		sizeof(*members));
 
-	if (members == NULL) {
+	if (members == NULL ||
+		pthread_barrier_init(&b->all_in, NULL,
+			(unsigned)b->run->workers) != 0) {
 		(void)is_ok(b, KUSTOS_ENOMEM);
+		free(members);
 		return;
 	}
 	for (int i = 0; i < b->run->workers; i++)
@@ -139,6 +146,7 @@ static void step(struct bench *b)
 			.client = b->clients[i] };
 	while (goes_on(b))
 		steps(b, members);
+	pthread_barrier_destroy(&b->all_in);
 	free(members);
 }
 

@@ -7,6 +7,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.framework.CuratorFramework;
@@ -60,8 +61,12 @@ public final class CuratorTogether {
 		}
 	}
 
-	/* A barrier for each round: one cannot be used again at once. */
-	private void stepOn(CuratorFramework client, long first) {
+	/*
+	 * A barrier for each round: one cannot be used again at once.  None leaves
+	 * before all are in: a member that is still entering would hang.
+	 */
+	private void stepOn(CuratorFramework client, long first,
+			CyclicBarrier allIn) {
 		try {
 			for (int i = 0; i < AT_ONCE; i++) {
 				DistributedDoubleBarrier barrier =
@@ -69,11 +74,14 @@ public final class CuratorTogether {
 						path + "/" + (first + i),
 						clients.size());
 				if (!barrier.enter(PATIENCE_MS,
-						TimeUnit.MILLISECONDS) ||
-					!barrier.leave(PATIENCE_MS,
 						TimeUnit.MILLISECONDS))
 					throw new IllegalStateException(
-						"a step takes too long");
+						"entering takes too long");
+				allIn.await(PATIENCE_MS, TimeUnit.MILLISECONDS);
+				if (!barrier.leave(PATIENCE_MS,
+						TimeUnit.MILLISECONDS))
+					throw new IllegalStateException(
+						"leaving takes too long");
 			}
 		} catch (Exception e) {
 			failure = e;
@@ -81,13 +89,15 @@ public final class CuratorTogether {
 	}
 
 	private void step(long until) throws Exception {
+		CyclicBarrier allIn = new CyclicBarrier(clients.size());
+
 		while (System.nanoTime() < until && failure == null) {
 			List<Thread> threads = new ArrayList<>();
 			long first = ops.get();
 
 			for (CuratorFramework client : clients) {
 				Thread thread = new Thread(
-					() -> stepOn(client, first));
+					() -> stepOn(client, first, allIn));
 				thread.setDaemon(true);
 				thread.start();
 				threads.add(thread);

@@ -40,20 +40,24 @@ class Run:
             raise RuntimeError("it is shut")
         return 1
 
-    def step_on(self, client):
-        """A barrier for each round, as with Curator."""
+    def step_on(self, client, all_in):
+        """A barrier for each round, and all in before one leaves, as with
+        Curator."""
         try:
             for i in range(AT_ONCE):
                 barrier = client.DoubleBarrier(
                     "%s/%d" % (self.path, self.ops + i), self.workers)
                 barrier.enter()
+                all_in.wait(PATIENCE_S)
                 barrier.leave()
         except Exception as e:
             self.failure = e
 
     def step(self):
+        all_in = threading.Barrier(len(self.clients))
         threads = [
-            threading.Thread(target=self.step_on, daemon=True, args=(client,))
+            threading.Thread(target=self.step_on, daemon=True,
+                             args=(client, all_in))
             for client in self.clients]
         for thread in threads:
             thread.start()
