@@ -26,10 +26,8 @@ static inline const struct sim_scenario *seeds_of(const char *name)
    its memory is used in the same few ways in every seed. */
 static inline void seeds_survive(const struct sim_scenario *scenario, int count)
 {
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 	count /= 10;
-#elif defined(__SANITIZE_ADDRESS__)
-	count /= 3;
 #endif
 	struct sim_options options = { .seed = 1000, .steps = SEED_STEPS };
 	struct sim_result result;
