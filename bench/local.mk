@@ -37,15 +37,15 @@ endif
 	%D%/session.c %D%/session.h \
 	%D%/lock.c %D%/lock.h %D%/lock_impl.h \
 	%D%/lock_elect.c %D%/lock_meet.c
-%C%_bench_mutex_LDADD = libsupport.a $(lib_LTLIBRARIES)
+%C%_bench_mutex_LDADD = libsupport.a $(all_libraries)
 
 %C%_bench_queue_SOURCES = %D%/bench_queue.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h
-%C%_bench_queue_LDADD = libsupport.a $(lib_LTLIBRARIES)
+%C%_bench_queue_LDADD = libsupport.a $(all_libraries)
 
 %C%_bench_together_SOURCES = %D%/bench_together.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h
-%C%_bench_together_LDADD = libsupport.a $(lib_LTLIBRARIES)
+%C%_bench_together_LDADD = libsupport.a $(all_libraries)
 
 EXTRA_DIST += %D%/compare %D%/driver.py %D%/page.py \
 	%D%/peers/CuratorMutex.java \

@@ -40,7 +40,7 @@ kustos_SOURCES = \
 	%D%/top.h %D%/top_count.c %D%/top_look.c %D%/top_show.c \
 	%D%/under.c %D%/under.h
 kustos_CPPFLAGS = $(AM_CPPFLAGS) -DKUSTOS_VERSION='"$(VERSION)"'
-kustos_LDADD = libbench.a libsupport.a $(lib_LTLIBRARIES) -lm
+kustos_LDADD = libbench.a libsupport.a $(all_libraries) -lm
 
 kustos_demo_SOURCES = \
 	%D%/demo.c \

@@ -25,7 +25,7 @@ libintegration_a_SOURCES = \
 
 # Tests of a recipe see of Kustos what is installed, and nothing of its insides.
 recipe_ldadd = libintegration.a libinterop.a libsupport.a \
-	$(lib_LTLIBRARIES) $(CHECK_LIBS)
+	$(all_libraries) $(CHECK_LIBS)
 
 integration_tests += %D%/test_access
 native_tests += %D%/test_alloc

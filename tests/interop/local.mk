@@ -14,7 +14,7 @@ libinterop_a_CPPFLAGS = $(AM_CPPFLAGS) \
 
 # They see of Kustos what is installed, and nothing of its insides.
 interop_ldadd = libinterop.a libintegration.a libsupport.a \
-	$(lib_LTLIBRARIES) $(CHECK_LIBS)
+	$(all_libraries) $(CHECK_LIBS)
 
 interop_tests = %D%/test_container
 %C%_test_container_LDADD = $(interop_ldadd)
@@ -63,7 +63,7 @@ check_DATA += %D%/Peer.stamp
 endif
 %C%_peer_SOURCES = %D%/peer.c %D%/peer_elect.c %D%/peer_semaphore.c \
 	%D%/peer_barrier.c %D%/peer_holds.c %D%/peer_words.h
-%C%_peer_LDADD = $(lib_LTLIBRARIES)
+%C%_peer_LDADD = $(all_libraries)
 %C%_peer_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 curator_jar = /usr/share/java/curator-recipes.jar
