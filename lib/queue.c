@@ -135,7 +135,6 @@ static void start(struct ku_queue *q)
 static enum kustos_err name_them(struct ku_queue *q, const char *path,
 	const struct ku_queue_wish *wish)
 {
-	static const char suffix[] = "-receipts";
 	static const struct ku_item_wish some = { .id = "" };
 	char *head = NULL;
 	enum kustos_err err = ku_item_head(q->kind, &some, &head);
@@ -146,13 +145,7 @@ static enum kustos_err name_them(struct ku_queue *q, const char *path,
 	if (q->path != NULL)
 		q->plain = ku_path_child(q->path, head);
 	free(head);
-	if (wish->receipts != NULL) {
-		q->receipts = strdup(wish->receipts);
-	} else {
-		q->receipts = malloc(strlen(path) + sizeof(suffix));
-		if (q->receipts != NULL)
-			strcpy(stpcpy(q->receipts, path), suffix);
-	}
+	q->receipts = strdup(wish->receipts);
 	return q->plain != NULL && q->receipts != NULL ? KUSTOS_OK
 						       : KUSTOS_ENOMEM;
 }
@@ -161,8 +154,7 @@ enum kustos_err ku_queue_create(struct kustos_client *client, const char *path,
 	const struct ku_queue_wish *wish, struct ku_queue **out)
 {
 	if (!ku_path_valid(path, false) || strcmp(path, "/") == 0 ||
-		(wish->receipts != NULL &&
-			!ku_path_valid(wish->receipts, false)))
+		!ku_path_valid(wish->receipts, false))
 		return KUSTOS_EINVAL;
 	struct ku_queue *q = calloc(1, sizeof(*q));
 	if (q == NULL)

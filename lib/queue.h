@@ -19,11 +19,10 @@ typedef void ku_unfit_fn(void *arg, const char *name);
 
 struct ku_queue_wish {
 	enum ku_item_kind kind;
-	bool puts_only;	      /* nobody takes with this object */
-	const char *receipts; /* NULL: beside the queue */
+	const char *receipts; /* below this node they are */
 	int64_t max_items;    /* 0: any number */
 	size_t max_bytes;     /* of what is put in the background */
-	ku_unfit_fn *unfit;   /* may be NULL */
+	ku_unfit_fn *unfit; /* may be NULL */
 	void *unfit_arg;
 };
 

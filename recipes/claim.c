@@ -2,7 +2,7 @@
 
 #include <kustos/claim.h>
 
-#include "recipe.h"
+#include "queue_names.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,40 +21,15 @@ struct folders {
 	char *items, *marks;
 };
 
-static bool read_kind(enum kustos_queue_kind kind, enum ku_item_kind *out)
-{
-	static const enum ku_item_kind kinds[] = {
-		[KUSTOS_QUEUE_SIMPLE] = KU_ITEM_SIMPLE,
-		[KUSTOS_QUEUE_FRAMED] = KU_ITEM_FRAMED,
-		[KUSTOS_QUEUE_PRIORITY] = KU_ITEM_PRIORITY,
-		[KUSTOS_QUEUE_DELAY] = KU_ITEM_DELAY,
-		[KUSTOS_QUEUE_ID] = KU_ITEM_ID,
-		[KUSTOS_QUEUE_KAZOO] = KU_ITEM_KAZOO,
-		[KUSTOS_QUEUE_KAZOO_LOCKING] = KU_ITEM_KAZOO,
-	};
-
-	if ((unsigned)kind >= sizeof(kinds) / sizeof(kinds[0]))
-		return false;
-	*out = kinds[kind];
-	return true;
-}
-
-static char *with(const char *path, const char *end)
-{
-	char *whole = malloc(strlen(path) + strlen(end) + 1);
-
-	return whole != NULL ? strcat(strcpy(whole, path), end) : NULL;
-}
-
 static bool find_folders(const char *path,
 	const struct kustos_claims_options *o, struct folders *out)
 {
 	bool locking = o->kind == KUSTOS_QUEUE_KAZOO_LOCKING;
 
-	out->items = with(path, locking ? "/entries" : "");
+	out->items = ku_queue_items(path, o->kind);
 	out->marks = o->lock_path != NULL
-		? with(o->lock_path, "")
-		: with(path, locking ? "/taken" : "-locks");
+		? ku_queue_beside(o->lock_path, "")
+		: ku_queue_beside(path, locking ? "/taken" : "-locks");
 	return out->items != NULL && out->marks != NULL;
 }
 
@@ -114,7 +89,7 @@ enum kustos_err kustos_claims_create(struct kustos_client *client,
 	if (err != KUSTOS_OK)
 		return err;
 	if (out == NULL || !ku_recipe_options(&o, sizeof(o), options) ||
-		!is_valid(path, &o) || !read_kind(o.kind, &kind))
+		!is_valid(path, &o) || !ku_queue_read_kind(o.kind, &kind))
 		return KUSTOS_EINVAL;
 	struct kustos_claims *claims = calloc(1, sizeof(*claims));
 	if (claims == NULL)

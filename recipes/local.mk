@@ -36,7 +36,8 @@ libkustos_barrier_la_LIBADD = libkustos.la
 libkustos_barrier_la_LDFLAGS = $(recipe_ldflags) $(with_map)%D%/barrier.map
 
 EXTRA_LTLIBRARIES += libkustos-queue.la
-libkustos_queue_la_SOURCES = %D%/queue.c %D%/claim.c
+libkustos_queue_la_SOURCES = %D%/queue.c %D%/claim.c \
+	%D%/queue_names.c %D%/queue_names.h
 libkustos_queue_la_LIBADD = libkustos.la
 libkustos_queue_la_LDFLAGS = $(recipe_ldflags) $(with_map)%D%/queue.map
 

@@ -3,7 +3,7 @@
  */
 #include <kustos/queue.h>
 
-#include "recipe.h"
+#include "queue_names.h"
 
 #include <stdlib.h>
 
@@ -17,42 +17,50 @@ struct kustos_queue {
 	int leaving; /* consumers */
 };
 
-static bool read_options(const struct kustos_queue_options *from,
-	struct ku_queue_wish *to)
+static enum kustos_err make(struct kustos_queue *queue, const char *path,
+	const struct kustos_queue_options *o)
 {
-	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
-
-	if (!ku_recipe_options(&o, sizeof(o), from) || o.max_items < 0 ||
-		o.kind < KUSTOS_QUEUE_SIMPLE || o.kind > KUSTOS_QUEUE_KAZOO)
-		return false;
-	*to = (struct ku_queue_wish){
-		.kind = (enum ku_item_kind)o.kind,
-		.receipts = o.receipts,
-		.max_items = o.max_items,
-		.max_bytes = o.buffer > 0 ? o.buffer : BUFFER_SIZE,
-		.unfit = o.unfit,
-		.unfit_arg = o.unfit_arg,
+	struct ku_queue_wish wish = {
+		.max_items = o->max_items,
+		.max_bytes = o->buffer > 0 ? o->buffer : BUFFER_SIZE,
+		.unfit = o->unfit,
+		.unfit_arg = o->unfit_arg,
 	};
-	return true;
+	enum kustos_err err = KUSTOS_ENOMEM;
+
+	if (!ku_queue_read_kind(o->kind, &wish.kind))
+		return KUSTOS_EINVAL;
+	char *items = ku_queue_items(path, o->kind);
+	char *receipts = o->receipts != NULL
+		? ku_queue_beside(o->receipts, "")
+		: ku_queue_beside(path, "-receipts");
+	wish.receipts = receipts;
+	queue->kind = o->kind;
+	if (items != NULL && receipts != NULL)
+		err = ku_queue_create(queue->client, items, &wish,
+			&queue->queue);
+	free(items);
+	free(receipts);
+	return err;
 }
 
 enum kustos_err kustos_queue_create(struct kustos_client *client,
 	const char *path, const struct kustos_queue_options *options,
 	struct kustos_queue **out)
 {
-	struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE };
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)
 		return err;
-	if (path == NULL || out == NULL || !read_options(options, &wish))
+	if (path == NULL || out == NULL ||
+		!ku_recipe_options(&o, sizeof(o), options) || o.max_items < 0)
 		return KUSTOS_EINVAL;
 	struct kustos_queue *queue = calloc(1, sizeof(*queue));
 	if (queue == NULL)
 		return KUSTOS_ENOMEM;
 	queue->client = client;
-	queue->kind = (enum kustos_queue_kind)wish.kind;
-	err = ku_queue_create(client, path, &wish, &queue->queue);
+	err = make(queue, path, &o);
 	if (err == KUSTOS_OK)
 		*out = queue;
 	else
@@ -63,6 +71,16 @@ enum kustos_err kustos_queue_create(struct kustos_client *client,
 static enum kustos_err check(const struct kustos_queue *queue)
 {
 	return queue != NULL ? ku_recipe_check(queue->client) : KUSTOS_EINVAL;
+}
+
+/* Those that are claimed are not taken from under those who claimed them. */
+static enum kustos_err check_takes(const struct kustos_queue *queue)
+{
+	enum kustos_err err = check(queue);
+
+	return err == KUSTOS_OK && queue->kind == KUSTOS_QUEUE_KAZOO_LOCKING
+		? KUSTOS_EINVAL
+		: err;
 }
 
 void kustos_queue_destroy(struct kustos_queue *queue)
@@ -81,7 +99,9 @@ enum kustos_err kustos_queue_put(struct kustos_queue *queue, const void *data,
 	enum kustos_err err = check(queue);
 	size_t put;
 
-	if (err == KUSTOS_OK && queue->kind == KUSTOS_QUEUE_KAZOO)
+	if (err == KUSTOS_OK &&
+		(queue->kind == KUSTOS_QUEUE_KAZOO ||
+			queue->kind == KUSTOS_QUEUE_KAZOO_LOCKING))
 		item.priority = KU_ITEM_KAZOO_DEFAULT;
 	return err != KUSTOS_OK
 		? err
@@ -130,8 +150,11 @@ static enum kustos_err one(struct kustos_queue *queue, bool peek,
 	struct kustos_item **item)
 {
 	struct ku_poll_wish wish = { 1, peek, deadline, cancel };
-	enum kustos_err err = item != NULL ? check(queue) : KUSTOS_EINVAL;
+	enum kustos_err err = peek ? check(queue) : check_takes(queue);
 	size_t count;
+
+	if (item == NULL)
+		return KUSTOS_EINVAL;
 
 	return err != KUSTOS_OK
 		? err
@@ -158,7 +181,7 @@ enum kustos_err kustos_queue_poll_many(struct kustos_queue *queue, size_t max,
 {
 	struct ku_poll_wish wish = { max, false, deadline, cancel };
 	enum kustos_err err = items != NULL && count != NULL && max > 0
-		? check(queue)
+		? check_takes(queue)
 		: KUSTOS_EINVAL;
 
 	return err != KUSTOS_OK
@@ -188,7 +211,7 @@ enum kustos_err kustos_queue_poll_async(struct kustos_queue *queue, size_t max,
 	kustos_queue_poll_fn *done, void *arg)
 {
 	struct ku_poll_wish wish = { max, false, deadline, cancel };
-	enum kustos_err err = done != NULL && max > 0 ? check(queue)
+	enum kustos_err err = done != NULL && max > 0 ? check_takes(queue)
 						      : KUSTOS_EINVAL;
 
 	return err != KUSTOS_OK
@@ -256,7 +279,7 @@ enum kustos_err kustos_queue_consume(struct kustos_queue *queue, size_t max,
 		failed, free };
 	enum kustos_err err = fn != NULL && out != NULL && max > 0 &&
 			max < SIZE_MAX / 2 / sizeof(struct kustos_item *)
-		? check(queue)
+		? check_takes(queue)
 		: KUSTOS_EINVAL;
 
 	if (err != KUSTOS_OK)

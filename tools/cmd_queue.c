@@ -47,7 +47,7 @@ static const char help[] =
 	"                        to that queue\n"
 	"      --requeue         consume: if COMMAND fails, put the item at "
 	"the\n"
-	"                        end\n"
+	"                        end, as a new one\n"
 	"      --lock-path PATH  consume: where the markers of taken items "
 	"are\n"
 	"      --json            ls: one object a line\n";
@@ -104,27 +104,18 @@ static int with_queue(struct queue_job *q,
 	struct kustos_queue_options options = KUSTOS_QUEUE_OPTIONS_INIT;
 	struct kustos_queue *queue = NULL;
 	struct kustos_client *client;
-	char *entries = NULL;
-	const char *path = q->job.path;
 	int code = tool_connect(&q->tool, &client);
 
 	if (code != TOOL_OK)
 		return code;
 	options.kind = q->kind;
 	options.max_items = q->max_items;
-	if (q->kind == KUSTOS_QUEUE_KAZOO_LOCKING) { /* but for its markers */
-		options.kind = KUSTOS_QUEUE_KAZOO;
-		entries = malloc(strlen(path) + sizeof("/entries"));
-		if (entries != NULL)
-			path = strcat(strcpy(entries, path), "/entries");
-	}
-	enum kustos_err err = kustos_queue_create(client, path, &options,
+	enum kustos_err err = kustos_queue_create(client, q->job.path, &options,
 		&queue);
 	code = err == KUSTOS_OK
 		? work(q, client, queue)
-		: tool_failed(&q->tool, "cannot use", path, err);
+		: tool_failed(&q->tool, "cannot use", q->job.path, err);
 	kustos_queue_destroy(queue);
-	free(entries);
 	tool_close(client);
 	return code;
 }

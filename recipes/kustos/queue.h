@@ -32,7 +32,8 @@
  * it does not limit what this library receives.  (It does with Curator's.)
  *
  * Who takes an item has it, and nobody else: if it dies then, the item is gone
- * ("at most once").
+ * ("at most once").  The items of KUSTOS_QUEUE_KAZOO_LOCKING are put and looked at
+ * here; who has one has to be seen by others: <kustos/claim.h>.
  *
  * Order.  One object that takes alone takes the oldest first, and what one object
  * put, in the order of its calls.  Objects that take from the same queue at the
@@ -168,8 +169,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
    KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EUNKNOWN if somebody deleted the
    receipt, and with it the only trace of whether an item was taken;
-   KUSTOS_ENOAUTH; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM;
-   KUSTOS_EFORKED or KUSTOS_ESERVER. */
+   KUSTOS_ENOAUTH; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL, also if the kind is
+   KUSTOS_QUEUE_KAZOO_LOCKING; KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll(
 	struct kustos_queue *queue, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_item **item);

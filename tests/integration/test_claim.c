@@ -293,6 +293,60 @@ START_TEST(kazoos_locking_queue_has_its_own_folders)
 }
 END_TEST
 
+START_TEST(what_is_put_into_kazoos_locking_queue_is_claimed_and_not_taken)
+{
+	struct kustos_claims_options o = claims_options(
+		KUSTOS_QUEUE_KAZOO_LOCKING);
+	struct kustos_claims *some = claims_new(client, FRAMED, &o);
+	struct kustos_queue_options how = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct kustos_new_item first = { .data = "a",
+		.len = 1,
+		.priority = 50 };
+	struct kustos_item *item = NULL;
+	struct kustos_queue *q = NULL;
+	size_t count;
+
+	how.kind = KUSTOS_QUEUE_KAZOO_LOCKING;
+	check_err(kustos_queue_create(client, FRAMED, &how, &q), KUSTOS_OK);
+	queue_put(q, "b");
+	check_err(kustos_queue_put_many(q, &first, 1, SOON, NULL, NULL),
+		KUSTOS_OK);
+	check_err(kustos_queue_poll(q, SOON, NULL, &item), KUSTOS_EINVAL);
+	check_err(kustos_queue_poll_many(q, 1, SOON, NULL, &item, &count),
+		KUSTOS_EINVAL);
+	check_err(kustos_queue_poll_async(q, 1, SOON, NULL, queue_taken, NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_queue_peek(q, SOON, NULL, &item), KUSTOS_OK);
+	ck_assert_str_eq(item->name, "entry-050-0000000001");
+	kustos_item_free(item);
+	ck_assert_int_eq(count_of(FRAMED "/entries"), 2);
+	ck_assert_int_eq(count_of(FRAMED "-receipts"), 1);
+	claim_ack(claim_expect(some, "a"), KUSTOS_OK);
+	claim_ack(claim_expect(some, "b"), KUSTOS_OK);
+	kustos_queue_destroy(q);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
+START_TEST(a_newer_item_of_a_lesser_number_comes_first_or_after_so_many)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_PRIORITY);
+
+	o.stale = 2 * _i;
+	struct kustos_claims *some = claims_new(client, FRAMED, &o);
+	for (int i = 0; i < 4; i++)
+		claim_put_framed("queue-100000007", "later");
+	claim_ack(claim_expect(some, "later"), KUSTOS_OK);
+	claim_put_framed("queue-100000003", "first");
+	pair_flush(); /* its event comes before what is read after that */
+	for (int i = 0; i < o.stale; i++)
+		claim_ack(claim_expect(some, "later"), KUSTOS_OK);
+	claim_ack(claim_expect(some, "first"), KUSTOS_OK);
+	claim_ack(claim_expect(some, "later"), KUSTOS_OK);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
 START_TEST(a_claim_has_a_hold_whose_token_grows)
 {
 	struct kustos_claim *a;
@@ -372,6 +426,11 @@ int main(void)
 	tcase_add_test(t,
 		S17_what_is_requeued_keeps_its_key_unless_it_is_to_lose_it);
 	tcase_add_test(t, kazoos_locking_queue_has_its_own_folders);
+	tcase_add_test(t,
+		what_is_put_into_kazoos_locking_queue_is_claimed_and_not_taken);
+	tcase_add_loop_test(t,
+		a_newer_item_of_a_lesser_number_comes_first_or_after_so_many, 0,
+		2);
 	tcase_add_test(t, a_claim_has_a_hold_whose_token_grows);
 	tcase_add_test(t, options_that_make_no_sense_are_refused);
 	return fixture_main(s);

@@ -42,6 +42,7 @@ static void was_put(void *arg, enum kustos_err err)
 START_TEST(receipts_of_the_dead_are_swept_up_after_a_day)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = "/q-receipts",
 		.max_bytes = 1000 };
 	const struct kustos_new_item item = { .data = "x", .len = 1 };
 	enum kustos_err err = KUSTOS_ETIMEDOUT;
