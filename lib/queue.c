@@ -163,6 +163,7 @@ enum kustos_err ku_queue_create(struct kustos_client *client, const char *path,
 	q->kind = wish->kind;
 	q->put.max_items = wish->max_items;
 	q->put.max_bytes = wish->max_bytes;
+	q->patience = wish->stale;
 	q->unfit = wish->unfit;
 	q->unfit_arg = wish->unfit_arg;
 	q->refs = 1;

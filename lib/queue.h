@@ -22,6 +22,8 @@ struct ku_queue_wish {
 	const char *receipts; /* below this node they are */
 	int64_t max_items;    /* 0: any number */
 	size_t max_bytes;     /* of what is put in the background */
+	int stale; /* where a key has its say: so many may be taken by an
+				 older listing after one */
 	ku_unfit_fn *unfit; /* may be NULL */
 	void *unfit_arg;
 };

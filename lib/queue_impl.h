@@ -135,6 +135,7 @@ struct ku_take_side {
 	struct ku_mirror list;
 	bool blank; /* the last listing had nothing, and is as it is */
 	bool stale; /* it is not */
+	int chosen; /* of what it had */
 	struct ku_timer due;
 	struct ku_unfits unfits;
 	int64_t czxid;	  /* of what was listed: numbers begin anew with it */
@@ -162,6 +163,7 @@ struct ku_queue {
 	char *path;	    /* full */
 	char *receipts;	    /* as the program knows it */
 	char *plain;	    /* full path of an ordinary item, without number */
+	int patience;	    /* so many go by a stale listing, after one */
 	ku_unfit_fn *unfit; /* NULL: nobody is told */
 	void *unfit_arg;
 	bool telling; /* of one, in this thread */

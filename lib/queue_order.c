@@ -21,8 +21,9 @@ bool ku_queue_keyed(const struct ku_queue *q)
 void ku_take_refresh(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
+	bool enough = q->patience == 0 || take->chosen > q->patience;
 
-	if (ku_queue_keyed(q) && take->stale)
+	if (ku_queue_keyed(q) && take->stale && enough)
 		ku_head_free(&take->head);
 }
 

@@ -66,6 +66,7 @@ static void read_more(struct ku_queue *q)
 		if (!ku_take_due(q, at))
 			return;
 		struct ku_item item = ku_head_take(&take->head, at);
+		take->chosen++;
 		if (!ku_catch_read(q, &item)) {
 			ku_head_put_back(&take->head, &item);
 			if (take->caught.count == 0)
@@ -335,6 +336,7 @@ static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 	if (czxid != take->czxid)
 		ku_unfits_forget(&take->unfits, true);
 	take->czxid = czxid;
+	take->chosen = 0;
 	if (!ku_head_load(&take->head, q->kind, reply->names,
 		    there ? reply->name_count : 0, ku_take_skips, q))
 		return false;

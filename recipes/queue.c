@@ -23,6 +23,7 @@ static enum kustos_err make(struct kustos_queue *queue, const char *path,
 	struct ku_queue_wish wish = {
 		.max_items = o->max_items,
 		.max_bytes = o->buffer > 0 ? o->buffer : BUFFER_SIZE,
+		.stale = o->stale,
 		.unfit = o->unfit,
 		.unfit_arg = o->unfit_arg,
 	};
@@ -54,7 +55,8 @@ enum kustos_err kustos_queue_create(struct kustos_client *client,
 	if (err != KUSTOS_OK)
 		return err;
 	if (path == NULL || out == NULL ||
-		!ku_recipe_options(&o, sizeof(o), options) || o.max_items < 0)
+		!ku_recipe_options(&o, sizeof(o), options) || o.max_items < 0 ||
+		o.stale < 0)
 		return KUSTOS_EINVAL;
 	struct kustos_queue *queue = calloc(1, sizeof(*queue));
 	if (queue == NULL)

@@ -28,8 +28,16 @@
  * the queue, and survive the session; see the option "receipts".
  *
  * Long queues.  A listing serves until it is used up, so one that is drained is
- * listed once, however long.  100,000 items work with jute.maxbuffer as shipped:
- * it does not limit what this library receives.  (It does with Curator's.)
+ * listed once, however long; one with priorities or delays for each transaction
+ * that takes, unless the option "stale" allows for more.  100,000 items work with
+ * jute.maxbuffer as shipped: it does not limit what this library receives.  (It
+ * does with Curator's.)
+ *
+ * Numbers begin anew with the queue's node, which goes when it is empty, as a
+ * container does; so an item may have the name of one before it.  If all that
+ * happens within a second (emptied, deleted, made, filled up to the same number), a
+ * take may return an item that it had read, and delete the new one of that name.
+ * Who makes the queue's node beforehand, to stay, has no such case.
  *
  * Who takes an item has it, and nobody else: if it dies then, the item is gone
  * ("at most once").  The items of KUSTOS_QUEUE_KAZOO_LOCKING are put and looked at
@@ -85,12 +93,19 @@ struct kustos_queue_options {
 	   <kustos/claim.h>.  NULL: nobody. */
 	kustos_queue_unfit_fn *unfit;
 	void *unfit_arg;
+
+	/* In a queue with priorities or delays the items are listed again as soon
+	   as they have changed, so that a newer one can come first; and each
+	   item that is taken is a change.  After so many others only: less
+	   exact, and cheaper where many wait.  (Curator's
+	   minItemsBeforeRefresh.) */
+	int stale;
 };
 
 #define KUSTOS_QUEUE_OPTIONS_INIT                                            \
 	{                                                                    \
 		sizeof(struct kustos_queue_options), KUSTOS_QUEUE_SIMPLE, 0, \
-			0, 0, 0, 0                                           \
+			0, 0, 0, 0, 0                                        \
 	}
 
 /* Make the object of the queue at the node "path", which is made, with its

@@ -284,6 +284,9 @@ START_TEST(what_makes_no_sense_is_refused)
 	o.receipts = "x";
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
 	o.receipts = NULL;
+	o.stale = -1;
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	o.stale = 0;
 	o.kind = (enum kustos_queue_kind)99;
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
 	ck_assert_ptr_null(q);

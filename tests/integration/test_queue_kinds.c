@@ -138,6 +138,26 @@ START_TEST(a_newer_item_of_a_lesser_number_is_not_passed_over)
 }
 END_TEST
 
+/* Those behind the first one go by the listing that it was taken by. */
+START_TEST(so_many_are_taken_by_an_older_listing_and_no_more)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+
+	o.kind = KUSTOS_QUEUE_PRIORITY;
+	o.stale = 2;
+	remake(&o);
+	for (int i = 0; i < 4; i++)
+		put_text("later", 7, 0, NULL);
+	queue_expect(queue_others, "later");
+	put_text("first", 3, 0, NULL);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+	queue_expect(queue_others, "later");
+	queue_expect(queue_others, "later");
+	queue_expect(queue_others, "first");
+	queue_expect(queue_others, "later");
+}
+END_TEST
+
 START_TEST(a_delayed_item_comes_when_it_is_due_and_not_before)
 {
 	int64_t now = now_ms();
@@ -426,6 +446,7 @@ int main(void)
 	tcase_add_test(t, S17_items_of_a_lesser_priority_number_come_first);
 	tcase_add_loop_test(t,
 		a_newer_item_of_a_lesser_number_is_not_passed_over, 0, 2);
+	tcase_add_test(t, so_many_are_taken_by_an_older_listing_and_no_more);
 	tcase_add_test(t, a_delayed_item_comes_when_it_is_due_and_not_before);
 	tcase_add_test(t, who_waits_for_a_delayed_item_takes_an_earlier_one);
 	tcase_add_test(t, items_have_ids);
