@@ -109,12 +109,14 @@ bool together_parse(struct together *t,
 	t->job.grace_ms = -1;
 	if (!take_options(t, argc, argv))
 		return false;
-	if (optind < argc)
-		t->verb = find(verbs, argv[optind++]);
+	const char *name = optind < argc ? argv[optind++] : NULL;
+	t->verb = name != NULL ? find(verbs, name) : NULL;
 	if (t->verb == NULL) {
-		t->tool.exit_code = optind == argc && argc == 1
-			? tool_usage(&t->tool, "nothing to do is named")
-			: tool_usage(&t->tool, "what to do is not known");
+		t->tool.exit_code = name == NULL
+			? tool_usage(&t->tool, "the first word says what to do")
+			: tool_usage(&t->tool,
+				  "'%s' is nothing to do with a %s", name,
+				  subcommand->name);
 		return false;
 	}
 	if (!take_options(t, argc, argv))

@@ -151,6 +151,7 @@ START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "barrier"), 125);
 	ck_assert_int_eq(cli_run(&a, "barrier", "open", GATE), 125);
+	cli_hears_error(&a, "'open' is nothing to do with a barrier");
 	ck_assert_int_eq(cli_run(&a, "barrier", "set"), 125);
 	cli_hears_error(&a, "no PATH given");
 	ck_assert_int_eq(cli_run(&a, "barrier", "set", GATE, "true"), 125);

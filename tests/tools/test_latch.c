@@ -110,7 +110,9 @@ END_TEST
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "latch"), 125);
+	cli_hears_error(&a, "the first word says what to do");
 	ck_assert_int_eq(cli_run(&a, "latch", "count", LATCH), 125);
+	cli_hears_error(&a, "'count' is nothing to do with a latch");
 	ck_assert_int_eq(cli_run(&a, "latch", "set", LATCH), 125);
 	cli_hears_error(&a, "'set' needs -n");
 	ck_assert_int_eq(cli_run(&a, "latch", "done", "-n2", LATCH), 125);
