@@ -160,6 +160,10 @@ static int check(const struct queue_job *q)
 	if ((q->deliveries == 0) != (q->dead_letters == NULL))
 		return tool_usage(&q->tool,
 			"--deliveries and --dead-letters go together");
+	if (q->requeue && q->deliveries > 0)
+		return tool_usage(&q->tool,
+			"--requeue makes a new item, whose deliveries count "
+			"from 0: it does not go with --deliveries");
 	if (q->verb->items && q->id == NULL && q->kind == KUSTOS_QUEUE_ID)
 		return tool_usage(&q->tool, "items of -k id need an --id");
 	if (q->id != NULL && q->kind != KUSTOS_QUEUE_ID)

@@ -84,7 +84,8 @@ struct kustos_claims_options {
 	/* An item that was delivered so often, and is still there, is moved below
 	   the node "dead_letters", with its key and a new number: a queue of the
 	   same kind.  0 and NULL: it is delivered again and again.  An item that
-	   was requeued is a new one: its count begins anew. */
+	   was requeued is a new one, and its count begins anew: so release what
+	   has failed. */
 	int deliveries;
 	const char *dead_letters;
 

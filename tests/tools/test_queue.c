@@ -233,6 +233,9 @@ static const struct {
 	{ { "consume", "--deliveries", "1", JOBS, "x" },
 		"--deliveries and --dead-letters go together" },
 	{ { "take", "-k", "kazoo-locking", JOBS }, "not taken, but consumed" },
+	{ { "consume", "--requeue", "--deliveries=2", "--dead-letters=/dead",
+		  JOBS, "x" },
+		"it does not go with --deliveries" },
 };
 #define WRONG (int)(sizeof(wrong) / sizeof(wrong[0]))
 
