@@ -242,6 +242,28 @@ START_TEST(P03_the_last_of_several_watches_takes_it_off)
 }
 END_TEST
 
+/* The server has not yet said that the first is off. */
+START_TEST(P03_a_watch_put_on_behind_the_end_of_another_is_taken_off)
+{
+	struct spy a, b;
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/n", NULL), 0);
+	ck_assert_int_eq(spy_on(&a, KU_ZK_GET, "/n"), KUSTOS_OK);
+	flush();
+	ck_assert_int_eq(watches_on_server(), 1);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	spy_off(&a);
+	ck_assert_int_eq(spy_on(&b, KU_ZK_GET, "/n"), KUSTOS_OK);
+	spy_off(&b);
+	proxy_set_mode(proxy, PROXY_PASS);
+	test_eventually(is_set(&b), 5000);
+	flush();
+	ck_assert_int_eq(watches_on_server(), 0);
+	free(a.path);
+	free(b.path);
+}
+END_TEST
+
 START_TEST(P03_a_watch_taken_off_while_disconnected_is_taken_off_later)
 {
 	struct spy *spies = watch_many(20);
@@ -348,6 +370,8 @@ int main(void)
 	tcase_add_test(t, P01_ten_thousand_watches_do_not_slow_a_session_event);
 	tcase_add_test(t, P03_watches_taken_off_are_taken_off_on_the_server);
 	tcase_add_test(t, P03_the_last_of_several_watches_takes_it_off);
+	tcase_add_test(t,
+		P03_a_watch_put_on_behind_the_end_of_another_is_taken_off);
 	tcase_add_test(t,
 		P03_a_watch_taken_off_while_disconnected_is_taken_off_later);
 	tcase_add_test(t,
