@@ -377,11 +377,9 @@ mutant seat_L20_try_waits_for_others lib/seat.c \
 mutant seat_watch_left_behind lib/seat.c \
 	'/^void ku_seat_withdraw/,/^}/s/ku_place_forget(place);/;/'
 
-# The queue.  What is rare there is looked for in more seeds.
+# The queue.
 scenario=queue
 survive
-few=$seeds
-seeds=${MUTANT_SEEDS:-800}
 
 # What becomes of a transaction whose answer was lost.
 mutant queue_S15_lost_taken_for_done lib/receipt.c \
@@ -423,7 +421,6 @@ mutant queue_who_puts_is_told_too_early lib/queue_put.c \
 	'/^static enum kustos_err start/,/^}/s/ku_put_pump(q);/ku_put_pump(q); ku_put_tell(put, KUSTOS_OK);/'
 mutant queue_calls_out_of_order lib/queue_batch.c \
 	'/^static bool refused/,/^}/s/return b->err == KUSTOS_OK;/return false;/'
-seeds=$few
 
 # Claims.
 scenario=claim

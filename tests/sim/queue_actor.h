@@ -90,6 +90,7 @@ struct shared {
 	int last_life;
 	enum ku_item_kind kind;
 	int64_t max_items;
+	int stale;
 	int32_t numbers; /* with which the next queue begins */
 	int takers;	 /* how many actors take */
 	int64_t order_parent, order_number; /* what was handed out last */

@@ -88,6 +88,7 @@ static void open_client(struct actor *a)
 	struct ku_queue_wish wish = { .kind = s->kind,
 		.receipts = RECEIPTS,
 		.max_items = s->max_items,
+		.stale = s->stale,
 		.max_bytes = BYTES };
 
 	/* At times the wire is full. */
@@ -126,6 +127,7 @@ static void init(struct sim *sim, int index, void *self)
 		s->max_items = sim_random_below(r, 3) > 0
 			? 0
 			: sim_random_between(r, 1, 20);
+		s->stale = (int)sim_random_below(r, 4);
 		s->takers = sim_random_below(r, 3) == 0
 			? 1
 			: (int)sim_random_between(r, 1, MOST);
@@ -170,15 +172,28 @@ static void collect(struct actor *a)
 		}
 }
 
+/* End its session while its receipts are being deleted, at times: that is to be done
+   all the same. */
+static void upset(struct actor *a)
+{
+	bool may = (a->it.sim->faults & 1u << SIM_EXPIRE) != 0;
+
+	if (may && sim_random_below(subject_random(&a->it), 4) == 0)
+		(void)model_expire(sim_model(a->it.sim), a->it.index);
+}
+
 static void leave(struct actor *a)
 {
 	a->leaving = true;
-	if (is_done(a) && queue_shared(a->it.sim)->ending.served > 0)
+	if (!is_done(a)) {
+		if (!a->queue->take.busy)
+			collect(a);
+	} else if (queue_shared(a->it.sim)->ending.served > 0) {
 		let_go(a); /* its client is closed with the others */
-	else if (is_done(a))
+	} else {
 		subject_close(&a->it, KUSTOS_FOREVER);
-	else if (!a->queue->take.busy)
-		collect(a);
+		upset(a);
+	}
 }
 
 static void ask_one(struct actor *a)
