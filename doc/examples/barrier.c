@@ -1,5 +1,6 @@
-/* barrier.c - a step that starts when all are there, and ends when all are done:
-   run it as often as its argument says. */
+/* barrier.c - a step that starts when all are there, which some call a
+   synchronising queue, and ends when all are done: run it as often as its argument
+   says. */
 #include <kustos/barrier.h>
 #include <kustos/client.h>
 #include <stdio.h>
