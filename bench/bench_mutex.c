@@ -20,6 +20,7 @@
 #include <kustos/client.h>
 #include <kustos/node.h>
 
+#include "clocks.h"
 #include "lock.h"
 #include "session.h"
 #include "support/process.h"
@@ -31,7 +32,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BATCH 1000
 
@@ -201,7 +201,7 @@ static void await_line(struct bench *b)
 			(void)failed(b, err);
 		if (stat.num_children < length)
 			driver_pause_ms(1);
-		if (driver_now_ns() > end)
+		if (clocks_now_ns() > end)
 			(void)failed(b, KUSTOS_ETIMEDOUT);
 	}
 }
@@ -237,11 +237,11 @@ static void turns(struct bench *b, struct driver_result *result)
 	open_gate(b);
 	driver_pause_ms(b->run->lead_ms);
 	requests = lock_requests(b->clients, b->run->sessions);
-	result->ns = driver_now_ns();
+	result->ns = clocks_now_ns();
 	result->ops = atomic_load(&b->count);
 	driver_pause_ms(b->run->ms);
 	result->ops = atomic_load(&b->count) - result->ops;
-	result->ns = driver_now_ns() - result->ns;
+	result->ns = clocks_now_ns() - result->ns;
 	requests = lock_requests(b->clients, b->run->sessions) - requests;
 	snprintf(result->more, sizeof(result->more), "requests=%.2f",
 		(double)requests / (result->ops > 0 ? (double)result->ops : 1));
@@ -249,30 +249,22 @@ static void turns(struct bench *b, struct driver_result *result)
 }
 
 /* Nothing is waited for here, so what counts is the processor's time. */
-static int64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void reenter(struct bench *b, struct driver_result *result)
 {
 	struct lock lock = make(b, b->clients[0]);
-	int64_t end = driver_now_ns() + b->run->ms * 1000000LL;
-	int64_t start = cpu_ns();
+	int64_t end = clocks_now_ns() + b->run->ms * 1000000LL;
+	int64_t start = clocks_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (b->err == KUSTOS_OK)
 		(void)failed(b, lock_take(&lock, NULL));
-	while (b->err == KUSTOS_OK && driver_now_ns() < end) {
+	while (b->err == KUSTOS_OK && clocks_now_ns() < end) {
 		for (int i = 0; i < BATCH && b->err == KUSTOS_OK; i++) {
 			(void)failed(b, lock_take(&lock, NULL));
 			(void)failed(b, lock_give(&lock));
 		}
 		result->ops += BATCH;
 	}
-	result->ns = cpu_ns() - start;
+	result->ns = clocks_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	lock_destroy(&lock);
 }
 
@@ -284,10 +276,10 @@ static void memory(struct bench *b, struct driver_result *result)
 	close_gate(b);
 	malloc_trim(0);
 	kb = rss_kb();
-	result->ns = driver_now_ns();
+	result->ns = clocks_now_ns();
 	start_workers(b);
 	await_line(b);
-	result->ns = driver_now_ns() - result->ns;
+	result->ns = clocks_now_ns() - result->ns;
 	result->ops = b->run->workers;
 	malloc_trim(0);
 	kb = rss_kb() - kb;
@@ -314,22 +306,15 @@ static const struct style styles[] = {
 	{ "pair", turns, true, true, { LOCK_PAIR, false, 0 } },
 };
 
-static const struct style *find_style(const char *name)
-{
-	for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++)
-		if (strcmp(styles[i].name, name) == 0)
-			return &styles[i];
-	return NULL;
-}
-
 static void measure(const struct driver_run *run, struct driver_result *result)
 {
-	struct bench b = { .run = run, .style = find_style(run->style) };
+	struct bench b = { .run = run,
+		.style = driver_style(run, styles,
+			sizeof(styles) / sizeof(*styles), sizeof(*styles),
+			result) };
 
-	if (b.style == NULL) {
-		result->error = "no such style";
+	if (b.style == NULL)
 		return;
-	}
 	b.clients = calloc((size_t)run->sessions, sizeof(*b.clients));
 	b.workers = calloc((size_t)run->workers, sizeof(*b.workers));
 	if (b.clients == NULL || b.workers == NULL)

@@ -14,6 +14,7 @@
 #include <kustos/client.h>
 #include <kustos/queue.h>
 
+#include "clocks.h"
 #include "session.h"
 #include "support/process.h"
 
@@ -22,7 +23,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SIDES 4
 #define CROWD 20000
@@ -111,16 +111,16 @@ static int take(struct bench *b, struct kustos_queue *queue, int count,
 
 static void count(struct bench *b, int64_t begin, int items)
 {
-	b->result->ns += driver_now_ns() - begin;
+	b->result->ns += clocks_now_ns() - begin;
 	b->result->ops += items;
 }
 
 static void turn(struct bench *b)
 {
-	int64_t begin = driver_now_ns();
+	int64_t begin = clocks_now_ns();
 	int items = 0;
 
-	while (driver_now_ns() < b->until && b->result->error == NULL) {
+	while (clocks_now_ns() < b->until && b->result->error == NULL) {
 		(void)is_ok(b,
 			kustos_queue_put(b->queue, "x", 1, session_soon(),
 				NULL));
@@ -132,7 +132,7 @@ static void turn(struct bench *b)
 static void drain_by(struct bench *b, size_t at_once)
 {
 	put(b, b->queue, 1000, 10);
-	int64_t begin = driver_now_ns();
+	int64_t begin = clocks_now_ns();
 	count(b, begin, take(b, b->queue, 1000, at_once));
 }
 
@@ -148,7 +148,7 @@ static void single(struct bench *b)
 
 static void framed(struct bench *b)
 {
-	int64_t begin = driver_now_ns();
+	int64_t begin = clocks_now_ns();
 
 	put(b, b->queue, 2000, 10);
 	count(b, begin, take(b, b->queue, 2000, AT_ONCE));
@@ -157,7 +157,7 @@ static void framed(struct bench *b)
 static void bulk(struct bench *b)
 {
 	long before = rss_kb();
-	int64_t begin = driver_now_ns();
+	int64_t begin = clocks_now_ns();
 
 	put(b, b->queue, 10000, 100);
 	count(b, begin, 10000);
@@ -179,7 +179,7 @@ static void claim(struct bench *b)
 	if (!is_ok(b,
 		    kustos_claims_create(b->client, b->run->path, &o, &claims)))
 		return;
-	begin = driver_now_ns();
+	begin = clocks_now_ns();
 	for (int i = 0; i < CLAIMS && b->result->error == NULL; i++)
 		if (is_ok(b,
 			    kustos_claim_next(claims, session_soon(), NULL,
@@ -240,7 +240,7 @@ static void crowd(struct bench *b)
 		if (!open_queue(b, &sides[opened].client, &sides[opened].queue))
 			return; /* it is told, and the process ends */
 	}
-	begin = driver_now_ns();
+	begin = clocks_now_ns();
 	for (int i = 0; i < opened; i++)
 		if (pthread_create(&sides[i].thread, NULL,
 			    i < SIDES ? putting : taking, &sides[i]) != 0)
@@ -264,26 +264,22 @@ static const struct style styles[] = {
 
 static void measure(const struct driver_run *run, struct driver_result *result)
 {
-	const struct style *style = NULL;
+	const struct style *style = driver_style(run, styles,
+		sizeof(styles) / sizeof(*styles), sizeof(*styles), result);
 	struct bench b = { .run = run, .result = result };
 
-	for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++)
-		if (strcmp(styles[i].name, run->style) == 0)
-			style = &styles[i];
-	if (style == NULL) {
-		result->error = "no such style";
+	if (style == NULL)
 		return;
-	}
 	b.kind = style->kind;
 	if (!open_queue(&b, &b.client, &b.queue))
 		return;
 	(void)is_ok(&b,
 		kustos_queue_put(b.queue, "x", 1, session_soon(), NULL));
 	(void)take(&b, b.queue, 1, 1); /* both receipts are there by now */
-	b.until = driver_now_ns() + run->ms * INT64_C(1000000);
+	b.until = clocks_now_ns() + run->ms * INT64_C(1000000);
 	do
 		style->round(&b);
-	while (driver_now_ns() < b.until && result->error == NULL);
+	while (clocks_now_ns() < b.until && result->error == NULL);
 	close_queue(b.client, b.queue);
 }
 

@@ -15,6 +15,7 @@
 #include <kustos/countdown.h>
 #include <kustos/election.h>
 
+#include "clocks.h"
 #include "session.h"
 
 #include <pthread.h>
@@ -22,7 +23,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define AT_ONCE \
 	10 /* rounds of a double barrier between two looks at the clock */
@@ -49,7 +49,7 @@ static bool is_ok(struct bench *b, enum kustos_err err)
 
 static bool goes_on(const struct bench *b)
 {
-	return b->result->error == NULL && driver_now_ns() < b->until;
+	return b->result->error == NULL && clocks_now_ns() < b->until;
 }
 
 static void gate(struct bench *b)
@@ -226,23 +226,22 @@ static void open_clients(struct bench *b)
 static void measure(const struct driver_run *run, struct driver_result *result)
 {
 	struct bench b = { .run = run, .result = result };
-	const struct style *style = NULL;
+	const struct style *style = driver_style(run, styles,
+		sizeof(styles) / sizeof(*styles), sizeof(*styles), result);
 
-	for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++)
-		if (strcmp(styles[i].name, run->style) == 0)
-			style = &styles[i];
+	if (style == NULL)
+		return;
 	b.clients = calloc((size_t)run->workers, sizeof(*b.clients));
-	if (style == NULL || b.clients == NULL) {
-		result->error = "no such style, or no memory";
-		free(b.clients);
+	if (b.clients == NULL) {
+		(void)is_ok(&b, KUSTOS_ENOMEM);
 		return;
 	}
 	open_clients(&b);
-	int64_t begin = driver_now_ns();
+	int64_t begin = clocks_now_ns();
 	b.until = begin + run->ms * INT64_C(1000000);
 	if (result->error == NULL)
 		style->measure(&b);
-	result->ns = driver_now_ns() - begin;
+	result->ns = clocks_now_ns() - begin;
 	for (int i = 0; i < run->workers; i++)
 		session_close(b.clients[i]);
 	free(b.clients);

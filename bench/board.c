@@ -4,7 +4,6 @@
 #include "board.h"
 
 #include <sys/mman.h>
-#include <time.h>
 
 static size_t size_of(const struct bench_plan *plan)
 {
@@ -32,14 +31,6 @@ void board_free(struct board *board, const struct bench_plan *plan)
 {
 	if (board != NULL)
 		munmap(board, size_of(plan));
-}
-
-int64_t board_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* --- Who is inside ------------------------------------------------------- */

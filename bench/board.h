@@ -79,9 +79,6 @@ struct board {
 struct board *board_make(const struct bench_plan *plan);
 void board_free(struct board *board, const struct bench_plan *plan);
 
-/* Return nanoseconds of CLOCK_MONOTONIC. */
-int64_t board_now_ns(void);
-
 /* "client" has been granted what it waited for since "since_ns": look who else is
    inside, and count.  Who began to wait before the end and is granted after it was
    one who waited then.  Returns whether the run counts it. */

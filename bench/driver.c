@@ -7,19 +7,24 @@
 #include <string.h>
 #include <time.h>
 
-int64_t driver_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 void driver_pause_ms(int ms)
 {
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
 
 	nanosleep(&t, NULL);
+}
+
+const void *driver_style(const struct driver_run *run, const void *styles,
+	size_t count, size_t size, struct driver_result *result)
+{
+	for (size_t i = 0; i < count; i++) {
+		const void *style = (const char *)styles + i * size;
+
+		if (strcmp(*(const char *const *)style, run->style) == 0)
+			return style;
+	}
+	result->error = "no such style";
+	return NULL;
 }
 
 static void answer(driver_fn *fn, const char *hosts, const char *line)

@@ -54,8 +54,11 @@ typedef void driver_fn(const struct driver_run *run,
 /* Serve questions with "fn" until their end.  Returns the exit code. */
 int driver_main(int argc, char **argv, driver_fn *fn);
 
-/* Return nanoseconds of CLOCK_MONOTONIC. */
-int64_t driver_now_ns(void);
+/* Return the one of "count" styles, each of "size" bytes and beginning with a pointer
+   to its name, that "run" asks for.  NULL, and an error of the result, if there is
+   none. */
+const void *driver_style(const struct driver_run *run, const void *styles,
+	size_t count, size_t size, struct driver_result *result);
 
 void driver_pause_ms(int ms);
 

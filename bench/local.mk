@@ -18,6 +18,7 @@ kustos_SOURCES += \
 noinst_LIBRARIES += libbench.a
 libbench_a_SOURCES = \
 	%D%/board.c %D%/board.h \
+	%D%/clocks.c %D%/clocks.h \
 	%D%/fairness.c %D%/fairness.h \
 	%D%/figures.c %D%/figures.h \
 	%D%/histogram.c %D%/histogram.h \
@@ -32,20 +33,20 @@ endif
 %C%_serve_SOURCES = %D%/serve.c
 %C%_serve_LDADD = libsupport.a
 %C%_raw_floor_SOURCES = %D%/raw_floor.c %D%/driver.c %D%/driver.h
-%C%_raw_floor_LDADD = libsupport.a
+%C%_raw_floor_LDADD = libbench.a libsupport.a
 %C%_bench_mutex_SOURCES = %D%/bench_mutex.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h \
 	%D%/lock.c %D%/lock.h %D%/lock_impl.h \
 	%D%/lock_elect.c %D%/lock_meet.c
-%C%_bench_mutex_LDADD = libsupport.a $(all_libraries)
+%C%_bench_mutex_LDADD = libbench.a libsupport.a $(all_libraries)
 
 %C%_bench_queue_SOURCES = %D%/bench_queue.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h
-%C%_bench_queue_LDADD = libsupport.a $(all_libraries)
+%C%_bench_queue_LDADD = libbench.a libsupport.a $(all_libraries)
 
 %C%_bench_together_SOURCES = %D%/bench_together.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h
-%C%_bench_together_LDADD = libsupport.a $(all_libraries)
+%C%_bench_together_LDADD = libbench.a libsupport.a $(all_libraries)
 
 EXTRA_DIST += %D%/compare %D%/driver.py %D%/page.py \
 	%D%/peers/CuratorMutex.java \

@@ -3,6 +3,8 @@
  */
 #include "progress.h"
 
+#include "clocks.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -37,7 +39,7 @@ static void show(const struct bench_plan *plan, const struct board *board,
 void progress_show(const struct bench_plan *plan, const struct board *board)
 {
 	static int64_t last_ns;
-	int64_t now_ns = board_now_ns();
+	int64_t now_ns = clocks_now_ns();
 
 	if (now_ns - last_ns < STEP_NS || !isatty(2))
 		return;

@@ -11,6 +11,7 @@
  *	line	as "own", but nobody lists: each knows already who stands
  *		before it.  A turn takes one write and one event
  */
+#include "clocks.h"
 #include "driver.h"
 #include "support/net.h"
 #include "support/raw_conn.h"
@@ -188,16 +189,16 @@ static int cycle(struct link *l, const char *parent, int trips)
 static int cycles(struct link *l, const struct driver_run *run, int trips,
 	int ms, struct driver_result *result)
 {
-	int64_t start = driver_now_ns();
+	int64_t start = clocks_now_ns();
 	int64_t end = start + ms * 1000000LL;
 
 	result->ops = 0;
-	while (driver_now_ns() < end) {
+	while (clocks_now_ns() < end) {
 		if (cycle(l, run->path, trips) < 0)
 			return -1;
 		result->ops++;
 	}
-	result->ns = driver_now_ns() - start;
+	result->ns = clocks_now_ns() - start;
 	return 0;
 }
 
@@ -256,7 +257,7 @@ static int turns(struct link *links, int n, struct link **head,
 
 	for (int i = 0; i < n; i++)
 		fds[i] = (struct pollfd){ .fd = links[i].fd, .events = POLLIN };
-	while (driver_now_ns() < end) {
+	while (clocks_now_ns() < end) {
 		if (*head != NULL) {
 			if (give(*head, *last) < 0)
 				return -1;
@@ -289,13 +290,13 @@ static int line(struct link *links, const struct driver_run *run,
 		return -1;
 	if (line_up(links, run->sessions) < 0 ||
 		turns(links, run->sessions, &head, &last,
-			driver_now_ns() + run->lead_ms * 1000000LL) < 0)
+			clocks_now_ns() + run->lead_ms * 1000000LL) < 0)
 		return -1;
-	start = driver_now_ns();
+	start = clocks_now_ns();
 	count = turns(links, run->sessions, &head, &last,
 		start + run->ms * 1000000LL);
 	result->ops = count;
-	result->ns = driver_now_ns() - start;
+	result->ns = clocks_now_ns() - start;
 	return count < 0 ? -1 : 0;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "run.h"
 
+#include "clocks.h"
 #include "mntr.h"
 #include "progress.h"
 #include "site.h"
@@ -52,7 +53,7 @@ static void start_process(struct run *r, int i)
 static void await_ready(struct run *r, int i)
 {
 	const struct tool *tool = &r->plan->options->tool;
-	int64_t end = board_now_ns() + (tool->session_ms + END_MS) * 1000000LL;
+	int64_t end = clocks_now_ns() + (tool->session_ms + END_MS) * 1000000LL;
 	char line[16];
 
 	while (goes_on(r)) {
@@ -66,7 +67,7 @@ static void await_ready(struct run *r, int i)
 		int code = child_wait(&r->children[i], -1);
 		if (code >= 0) /* it has said why */
 			r->code = code != 0 ? code : TOOL_FAILED;
-		else if (board_now_ns() > end)
+		else if (clocks_now_ns() > end)
 			r->code = tool_unreachable(tool);
 	}
 }
@@ -127,7 +128,7 @@ static void look_after(struct run *r)
 static void kill_in_time(struct run *r, int64_t begin_ns)
 {
 	const struct bench_options *o = r->plan->options;
-	int64_t passed_ms = (board_now_ns() - begin_ns) / 1000000;
+	int64_t passed_ms = (clocks_now_ns() - begin_ns) / 1000000;
 
 	if (r->kills < o->kills &&
 		passed_ms >= o->duration_ms * r->kills / o->kills &&
@@ -140,9 +141,9 @@ static void kill_in_time(struct run *r, int64_t begin_ns)
 /* Watch until then, or until something is wrong. */
 static void watch(struct run *r, int64_t until_ns, bool counts)
 {
-	int64_t begin_ns = board_now_ns(), left_ns;
+	int64_t begin_ns = clocks_now_ns(), left_ns;
 
-	while (goes_on(r) && (left_ns = until_ns - board_now_ns()) > 0) {
+	while (goes_on(r) && (left_ns = until_ns - clocks_now_ns()) > 0) {
 		int ms = (int)(left_ns / 1000000);
 		int sig = signals_wait(r->signals, ms < LOOK_MS ? ms : LOOK_MS);
 
@@ -190,13 +191,13 @@ static void count(struct run *r)
 	ask_servers(r, &r->before);
 	before = server_cpu_s(r->plan->options);
 	tell_all(r, "begin");
-	begin_ns = board_now_ns();
+	begin_ns = clocks_now_ns();
 	atomic_store(&board->end_ns, begin_ns + ns);
 	atomic_store(&board->begin_ns, begin_ns);
 	watch(r, begin_ns + ns, true);
 	atomic_store(&board->kill, false);
-	if (board_now_ns() < begin_ns + ns)
-		atomic_store(&board->end_ns, board_now_ns());
+	if (clocks_now_ns() < begin_ns + ns)
+		atomic_store(&board->end_ns, clocks_now_ns());
 	tell_all(r, "end");
 	r->server_cpu_s = server_cpu_s(r->plan->options);
 	if (before >= 0 && r->server_cpu_s >= 0)
@@ -262,7 +263,7 @@ static void contend(struct run *r, struct figures **out)
 	const struct bench_options *o = r->plan->options;
 
 	start_all(r);
-	watch(r, board_now_ns() + o->warm_up_ms * 1000000, false);
+	watch(r, clocks_now_ns() + o->warm_up_ms * 1000000, false);
 	if (goes_on(r))
 		count(r);
 	stop_all(r);

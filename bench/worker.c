@@ -3,6 +3,8 @@
  */
 #include "worker.h"
 
+#include "clocks.h"
+
 #include "support/child.h"
 
 #include <kustos/cancel.h>
@@ -53,10 +55,10 @@ static void sleep_until(int64_t at_ns)
 static void nap_until(const struct board *board, const struct lock *held,
 	int64_t at_ns)
 {
-	int64_t now = board_now_ns();
+	int64_t now = clocks_now_ns();
 
 	for (; now < at_ns && !board->stop && (!held || lock_held(held));
-		now = board_now_ns())
+		now = clocks_now_ns())
 		sleep_until(at_ns - now < STEP_NS ? at_ns : now + STEP_NS);
 }
 
@@ -96,7 +98,7 @@ static enum kustos_err hold(struct thread *t, int64_t since_ns)
 {
 	const struct bench_plan *plan = t->crowd->plan;
 	struct board *board = t->crowd->board;
-	int64_t now = board_now_ns();
+	int64_t now = clocks_now_ns();
 	bool counts = board_granted(board, plan, t->client, t->figures,
 		since_ns, now);
 
@@ -108,7 +110,7 @@ static enum kustos_err hold(struct thread *t, int64_t since_ns)
 			now + pace_draw(&t->figures->pace, plan->options->hold));
 	/* Those that were lost, or are cut short by the end, say nothing. */
 	if (leave(t) && counts && !board->stop)
-		histogram_add(&t->figures->hold, board_now_ns() - now);
+		histogram_add(&t->figures->hold, clocks_now_ns() - now);
 	return lock_give(&t->lock);
 }
 
@@ -116,7 +118,7 @@ static bool take_turn(struct thread *t)
 {
 	struct board *board = t->crowd->board;
 	bool open = t->crowd->plan->options->rate > 0;
-	int64_t since = pace_next(&t->figures->pace, board_now_ns());
+	int64_t since = pace_next(&t->figures->pace, clocks_now_ns());
 	enum kustos_err err;
 
 	nap_until(board, NULL, since);
@@ -126,7 +128,7 @@ static bool take_turn(struct thread *t)
 	}
 	/* Late from a nap is not late from the lock. */
 	if (!open)
-		since = board_now_ns();
+		since = clocks_now_ns();
 	atomic_store(&t->figures->since_ns, since);
 	err = lock_take(&t->lock, t->crowd->stop);
 	if (err == KUSTOS_OK)
@@ -148,8 +150,8 @@ static void *contend(void *arg)
 	/* The successor of one that was killed goes on where that was. */
 	if (!t->figures->paced)
 		pace_init(&t->figures->pace, o->seed,
-			(uint32_t)(t->figures - board->workers), board_now_ns(),
-			o->rate / plan->workers, o->think);
+			(uint32_t)(t->figures - board->workers),
+			clocks_now_ns(), o->rate / plan->workers, o->think);
 	t->figures->paced = true;
 	while (take_turn(t))
 		;
@@ -216,14 +218,6 @@ static void end_all(struct crowd *c)
 
 /* --- What it costs ------------------------------------------------------- */
 
-static int64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Between "begin" and "end"; until it is told to "stop". */
 static void measure(struct crowd *c, int fd)
 {
@@ -236,7 +230,7 @@ static void measure(struct crowd *c, int fd)
 		if (strcmp(line, "stop") == 0)
 			return;
 		uint64_t requests = lock_requests(c->clients, c->client_count);
-		int64_t cpu = cpu_ns();
+		int64_t cpu = clocks_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 		figures->told = strcmp(line, "end") == 0 &&
 			figures->cpu_ns != 0;
