@@ -97,8 +97,8 @@ struct sim_options {
 	unsigned without; /* faults left out: 1u << enum sim_fault, or-ed */
 	bool no_drain;
 	bool as_found; /* a failure is told as it is: not minimised first */
-	bool trace; /* keep the last events ... */
-	bool print; /* ... or print all of them as they come */
+	bool trace;    /* keep the last events ... */
+	bool print;    /* ... or print all of them as they come */
 };
 
 #define SIM_TRACE_LINES 60
