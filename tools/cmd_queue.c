@@ -55,12 +55,13 @@ static const char help[] =
 static const char codes[] =
 	"Exit codes: 0, or\n"
 	"  117  there is no queue (ls)\n"
-	"  120  there is no item (-w 0)\n"
+	"  120  there is no item, or no room (-w 0)\n"
 	"  121  there was no item, or no room, all the time (-w)\n"
-	"  122  the session ended while COMMAND ran: its item comes again\n"
 	"  123  no server answers\n"
 	"  124  another failure, named on standard error\n"
 	"  125  wrong use\n"
+	"  126  COMMAND cannot be executed\n"
+	"  127  COMMAND was not found\n"
 	"  128+N  signal N\n";
 
 kustos_deadline queue_deadline(const struct queue_job *q)
@@ -73,10 +74,15 @@ kustos_deadline queue_deadline(const struct queue_job *q)
 int queue_failed(const struct queue_job *q, struct kustos_client *client,
 	const char *what, enum kustos_err err)
 {
-	if (err == KUSTOS_EEMPTY) {
-		tool_say("%s: there is no item", q->job.path);
+	if (err == KUSTOS_EEMPTY || err == KUSTOS_EFULL) {
+		tool_say("%s: there is no %s", q->job.path,
+			err == KUSTOS_EFULL ? "room" : "item");
 		return TOOL_BUSY;
 	}
+	if (err == KUSTOS_EINVAL && q->verb->items)
+		return tool_usage(&q->tool,
+			"an item of this kind cannot have such a priority, "
+			"delay or id");
 	if (err == KUSTOS_ETIMEDOUT &&
 		kustos_client_state(client) == KUSTOS_CONNECTED) {
 		tool_say("%s: there was no %s for %g s", q->job.path,

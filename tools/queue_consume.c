@@ -112,25 +112,45 @@ static int work(struct consumption *c)
 	return code;
 }
 
+/* The item was lost when the command had ended: that is no reason to end. */
+static void tell_lost(const struct consumption *c, int code,
+	enum kustos_err err)
+{
+	tool_say("%s: %s ended with %d, but the item was lost before that was "
+		 "stored: it %s",
+		c->q->job.path, c->q->job.argv[0], code,
+		err == KUSTOS_ELOST ? "comes again"
+				    : "is gone, and may have come again");
+}
+
+/* Have the item go as is right after "code". */
+static enum kustos_err end_claim(struct consumption *c, int code)
+{
+	kustos_deadline until = kustos_after_ms(c->q->tool.session_ms);
+
+	if (code == 0)
+		return kustos_claim_ack(c->claim, until, NULL);
+	if (c->q->requeue && code != TOOL_LOST)
+		return kustos_claim_requeue(c->claim, until, NULL);
+	kustos_claim_release(c->claim);
+	return KUSTOS_OK;
+}
+
 /* The command ended with "code".  Returns what the program is to end with, or 0 if
    it goes on. */
 static int settle(struct consumption *c, int code)
 {
-	kustos_deadline until = kustos_after_ms(c->q->tool.session_ms);
-	enum kustos_err err = KUSTOS_OK;
+	enum kustos_err err = end_claim(c, code);
+	bool lost = err == KUSTOS_ELOST || err == KUSTOS_EUNKNOWN;
 
-	if (code == 0)
-		err = kustos_claim_ack(c->claim, until, NULL);
-	else if (c->q->requeue && code != TOOL_LOST)
-		err = kustos_claim_requeue(c->claim, until, NULL);
-	else
-		kustos_claim_release(c->claim);
-	if (code == 0)
+	if (code == 0 && err != KUSTOS_ELOST)
 		c->done++;
-	else if (code != TOOL_LOST)
+	else if (code != 0 && code != TOOL_LOST)
 		tool_say("%s: %s ended with %d", c->q->job.path,
 			c->q->job.argv[0], code);
-	if (err != KUSTOS_OK)
+	if (lost)
+		tell_lost(c, code, err);
+	else if (err != KUSTOS_OK)
 		return tool_failed(&c->q->tool,
 			"cannot be done with an item of", c->q->job.path, err);
 	if (code >= TOOL_NOEXEC && code <= TOOL_NOTFOUND)

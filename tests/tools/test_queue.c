@@ -73,6 +73,10 @@ START_TEST(a_full_queue_is_waited_for)
 				 "-w0.1", JOBS, "c"),
 		121);
 	cli_hears_error(&a, JOBS ": there was no room for 0.1 s\n");
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "put", "--max-items=2", "-w0", JOBS, "c"),
+		120);
+	cli_hears_error(&a, JOBS ": there is no room\n");
 	cli_start(&a, "queue", "put", "--max-items", "2", JOBS, "d");
 	test_never(!cli_runs(&a), 100);
 	ck_assert_int_eq(cli_run(&b, "queue", "take", "-c2", JOBS), 0);
@@ -149,6 +153,23 @@ START_TEST(S16_an_item_comes_again_if_its_consumer_is_killed)
 				 "-c", "echo $(cat) $KUSTOS_DELIVERIES"),
 		0);
 	ck_assert_str_eq(b.out_text, "x 2\n");
+	ck_assert_int_eq(items(JOBS), 0);
+}
+END_TEST
+
+/* Its marker is deleted from outside, here by the command. */
+START_TEST(S16_an_item_that_was_lost_as_its_command_ended_comes_again)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "consume", "-c1", JOBS, "sh", "-c",
+			"echo $(cat) $KUSTOS_DELIVERIES;"
+			"test $KUSTOS_DELIVERIES -gt 1 ||"
+			" \"$0\" barrier remove " JOBS "-locks/$KUSTOS_ITEM",
+			cli_program()),
+		0);
+	ck_assert_str_eq(a.out_text, "x 1\nx 2\n");
+	cli_hears_error(&a, "sh ended with 0, but the item was lost before");
 	ck_assert_int_eq(items(JOBS), 0);
 }
 END_TEST
@@ -233,6 +254,8 @@ static const struct {
 	{ { "consume", "--deliveries", "1", JOBS, "x" },
 		"--deliveries and --dead-letters go together" },
 	{ { "take", "-k", "kazoo-locking", JOBS }, "not taken, but consumed" },
+	{ { "put", "-k", "kazoo", "--priority=1000", JOBS, "x" },
+		"cannot have such a priority" },
 	{ { "consume", "--requeue", "--deliveries=2", "--dead-letters=/dead",
 		  JOBS, "x" },
 		"it does not go with --deliveries" },
@@ -264,6 +287,8 @@ int main(void)
 		(int)(sizeof(kinds) / sizeof(kinds[0])));
 	tcase_add_test(t, a_command_gets_each_item);
 	tcase_add_test(t, S16_an_item_comes_again_if_its_consumer_is_killed);
+	tcase_add_test(t,
+		S16_an_item_that_was_lost_as_its_command_ended_comes_again);
 	tcase_add_test(t, a_signal_ends_the_command_and_leaves_the_item);
 	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
 	tcase_add_test(t, an_item_may_go_to_the_end_instead);
