@@ -170,12 +170,9 @@ bool ask_waits(const struct ask *a)
 	return atomic_load(&a->calls) == 0;
 }
 
-void rival_enter(struct rival *rival)
+void rival_enter_as(struct rival *rival, const char *prefix)
 {
-	static const char prefix[] = LINE
-		"/_c_00112233-4455-6677-8899-aabbccddeeff-lock-";
-
-	rival->raw = raw_open(fixture_address(), 30000);
+	rival->raw = raw_open(fixture_address(), 60000);
 	ck_assert_ptr_nonnull(rival->raw);
 	(void)raw_do_create(rival->raw, "/locks", NULL, RAW_PERSISTENT, NULL,
 		0);
@@ -184,6 +181,12 @@ void rival_enter(struct rival *rival)
 				 RAW_EPHEMERAL_SEQUENTIAL, rival->path,
 				 sizeof(rival->path)),
 		0);
+}
+
+void rival_enter(struct rival *rival)
+{
+	rival_enter_as(rival,
+		LINE "/_c_00112233-4455-6677-8899-aabbccddeeff-lock-");
 }
 
 void rival_leave(struct rival *rival)

@@ -95,6 +95,9 @@ struct rival {
 void rival_enter(struct rival *rival);
 void rival_leave(struct rival *rival);
 
+/* The first with a node whose path begins so. */
+void rival_enter_as(struct rival *rival, const char *prefix);
+
 /* A callback of a hold; "arg" is an int that counts its calls. */
 void count_call(void *arg, struct kustos_hold *hold);
 int calls_of(const int *count);

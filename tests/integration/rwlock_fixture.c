@@ -84,19 +84,14 @@ void rw_ask(struct ask *a, struct kustos_rwlock *lock, enum kustos_side side,
 
 void rw_rival_enter(struct rival *rival, enum kustos_side side)
 {
-	const char *prefix = side == KUSTOS_READ
-		? LINE "/_c_00112233-4455-6677-8899-aabbccddeeff-__READ__"
-		: LINE "/_c_00112233-4455-6677-8899-aabbccddeeff-__WRIT__";
+	static const char *const prefixes[] = {
+		[KUSTOS_READ] = LINE
+		"/_c_00112233-4455-6677-8899-aabbccddeeff-__READ__",
+		[KUSTOS_WRITE] = LINE
+		"/_c_00112233-4455-6677-8899-aabbccddeeff-__WRIT__",
+	};
 
-	rival->raw = raw_open(fixture_address(), 60000);
-	ck_assert_ptr_nonnull(rival->raw);
-	(void)raw_do_create(rival->raw, "/locks", NULL, RAW_PERSISTENT, NULL,
-		0);
-	(void)raw_do_create(rival->raw, LINE, "", RAW_PERSISTENT, NULL, 0);
-	ck_assert_int_eq(raw_do_create(rival->raw, prefix, "",
-				 RAW_EPHEMERAL_SEQUENTIAL, rival->path,
-				 sizeof(rival->path)),
-		0);
+	rival_enter_as(rival, prefixes[side]);
 }
 
 void rw_check_node(struct kustos_hold *hold, struct kustos_client *owner)
