@@ -71,6 +71,9 @@ KU_SERVICE enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits);
 /* Return the hold of what this thread has locked, or NULL. */
 KU_SERVICE struct kustos_hold *ku_gate_hold(struct ku_gate *gate);
 
+/* Return the token of that hold; 0 if there is none, or it is lost. */
+KU_SERVICE int64_t ku_gate_fence(struct ku_gate *gate);
+
 /* Return whether the line was last seen with contenders that are blind to
    ours. */
 KU_SERVICE bool ku_gate_mixed(struct ku_gate *gate);

@@ -106,3 +106,12 @@ struct kustos_hold *ku_gate_hold(struct ku_gate *gate)
 	ku_unlock(gate->client);
 	return lock != NULL ? lock->hold : NULL;
 }
+
+int64_t ku_gate_fence(struct ku_gate *gate)
+{
+	struct kustos_hold *hold = ku_gate_hold(gate);
+
+	if (hold == NULL || kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
+		return 0;
+	return kustos_hold_token(hold);
+}

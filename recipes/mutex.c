@@ -125,11 +125,7 @@ struct kustos_hold *kustos_mutex_hold(struct kustos_mutex *mutex)
 
 int64_t kustos_mutex_fence(struct kustos_mutex *mutex)
 {
-	struct kustos_hold *hold = kustos_mutex_hold(mutex);
-
-	if (hold == NULL || kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
-		return 0;
-	return kustos_hold_token(hold);
+	return check(mutex) == KUSTOS_OK ? ku_gate_fence(mutex->gate) : 0;
 }
 
 int kustos_mutex_mixed(struct kustos_mutex *mutex)

@@ -177,6 +177,12 @@ struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 					    : NULL;
 }
 
+int64_t kustos_rwlock_fence(struct kustos_rwlock *rw, enum kustos_side side)
+{
+	return check(rw, side) == KUSTOS_OK ? ku_gate_fence(rw->gates[side])
+					    : 0;
+}
+
 int kustos_rwlock_mixed(struct kustos_rwlock *rw)
 {
 	return check(rw, KUSTOS_READ) == KUSTOS_OK &&

@@ -118,11 +118,7 @@ struct kustos_hold *kustos_simple_hold(struct kustos_simple *lock)
 
 int64_t kustos_simple_fence(struct kustos_simple *lock)
 {
-	struct kustos_hold *hold = kustos_simple_hold(lock);
-
-	if (hold == NULL || kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
-		return 0;
-	return kustos_hold_token(hold);
+	return check(lock) == KUSTOS_OK ? ku_gate_fence(lock->gate) : 0;
 }
 
 struct kustos_lockable kustos_simple_lockable(struct kustos_simple *lock)

@@ -123,6 +123,11 @@ KUSTOS_API enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 KUSTOS_API struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
+/* Return the fencing token of this thread's lock, or 0 if it has none or has
+   lost it.  A reader's that was a writer is the writer's. */
+KUSTOS_API int64_t kustos_rwlock_fence(struct kustos_rwlock *rw,
+	enum kustos_side side);
+
 /* Wait for a hold, which any thread may release.  Does not nest: whoever holds
    one and asks again may wait for itself, a reader when a writer waits.
    Returns as kustos_rwlock_lock(), but for KUSTOS_EDEADLK. */

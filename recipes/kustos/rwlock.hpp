@@ -115,6 +115,12 @@ class rwlock
 		return kustos_rwlock_unlock(get(), KUSTOS_READ);
 	}
 
+	/* Of this thread's lock: 0 if there is none. */
+	int64_t token(kustos_side side) const noexcept
+	{
+		return kustos_rwlock_fence(get(), side);
+	}
+
 	kustos_rwlock *get() const noexcept
 	{
 		return lock_.get();

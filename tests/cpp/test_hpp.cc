@@ -161,6 +161,8 @@ static void readers_share_and_a_writer_becomes_one(kustos::client &a,
 
 		ENSURE(writer.owns_lock());
 		ENSURE(!other.try_lock_shared() && !other.try_lock());
+		ENSURE(one.token(KUSTOS_WRITE) > 0);
+		ENSURE(one.token(KUSTOS_READ) == 0);
 	}
 	kustos::hold writer = one.acquire(KUSTOS_WRITE);
 	const int64_t token = writer.token();

@@ -52,6 +52,9 @@ START_TEST(a_lock_is_one_node_and_an_unlock_removes_it)
 	hold = kustos_rwlock_hold(one, side);
 	ck_assert_ptr_nonnull(hold);
 	ck_assert_ptr_null(kustos_rwlock_hold(one, !side));
+	ck_assert_int_eq(kustos_rwlock_fence(one, side),
+		kustos_hold_token(hold));
+	ck_assert_int_eq(kustos_rwlock_fence(one, !side), 0);
 	check_name(hold, names[_i].name);
 	check_node(hold, client);
 	ck_assert_int_eq(line_count(), 1);
@@ -61,6 +64,7 @@ START_TEST(a_lock_is_one_node_and_an_unlock_removes_it)
 	rw_flush();
 	ck_assert_int_eq(line_count(), 0);
 	ck_assert_ptr_null(kustos_rwlock_hold(one, side));
+	ck_assert_int_eq(kustos_rwlock_fence(one, side), 0);
 	kustos_rwlock_destroy(one);
 }
 END_TEST
@@ -357,6 +361,7 @@ START_TEST(what_is_malformed_is_refused)
 			  NULL),
 		KUSTOS_EINVAL);
 	ck_assert_ptr_null(kustos_rwlock_hold(NULL, KUSTOS_READ));
+	ck_assert_int_eq(kustos_rwlock_fence(NULL, KUSTOS_READ), 0);
 	ck_assert_int_eq(kustos_rwlock_mixed(NULL), 0);
 	kustos_rwlock_destroy(NULL);
 }
