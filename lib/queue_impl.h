@@ -133,9 +133,12 @@ struct ku_catches {
 struct ku_take_side {
 	struct ku_receipt receipt;
 	struct ku_mirror list;
-	bool blank; /* the last listing had nothing, and is as it is */
-	bool stale; /* it is not */
-	int chosen; /* of what it had */
+	bool blank;	  /* the last listing had nothing, and is as it is */
+	bool stale;	  /* it is not */
+	int chosen;	  /* of what it had */
+	uint32_t changes; /* of the queue, as it was listed, and by us since */
+	bool sure;	  /* there were no others, as was just asked */
+	struct ku_request question;
 	struct ku_timer due;
 	struct ku_unfits unfits;
 	int64_t czxid;	  /* of what was listed: numbers begin anew with it */
@@ -260,9 +263,12 @@ void ku_take_step(struct ku_queue *q);
 /* Have items keys, so that a newer one may come first? */
 bool ku_queue_keyed(const struct ku_queue *q);
 
-/* Nothing is being read: forget a listing that is not true any more, if it
-   matters. */
-void ku_take_refresh(struct ku_queue *q);
+/* Nothing is being read: see that the listing is true still, if it matters.
+   Returns false if another step is taken when that is known. */
+bool ku_take_refresh(struct ku_queue *q);
+
+/* So the queue's node is now that its items are listed; NULL: not there. */
+void ku_take_listed(struct ku_queue *q, const struct kustos_stat *stat);
 
 /* Is this item of the head due?  Else another step is taken when it is. */
 bool ku_take_due(struct ku_queue *q, size_t index);

@@ -12,19 +12,79 @@
 /* The clock may be set while one waits for an item to be due. */
 #define CLOCK_MS 60000
 
+/* So many names are not listed again if a question can save it. */
+#define ASK_FROM 32
+
 bool ku_queue_keyed(const struct ku_queue *q)
 {
 	return q->kind == KU_ITEM_PRIORITY || q->kind == KU_ITEM_DELAY ||
 		q->kind == KU_ITEM_KAZOO;
 }
 
-void ku_take_refresh(struct ku_queue *q)
+void ku_take_listed(struct ku_queue *q, const struct kustos_stat *stat)
+{
+	q->take.czxid = stat != NULL ? stat->czxid : 0;
+	q->take.changes = stat != NULL ? (uint32_t)stat->cversion : 0;
+	q->take.chosen = 0;
+}
+
+/* Has anybody else put anything, or taken it? */
+static void told(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_queue *q = request->owner;
+	struct ku_take_side *take = &q->take;
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	(void)client;
+	take->sure = reply->rc == KU_ZK_OK &&
+		reply->stat->czxid == take->czxid &&
+		(uint32_t)reply->stat->cversion == take->changes;
+	if (!take->sure)
+		ku_head_free(&take->head);
+	if (outcome != KU_OUTCOME_DONE && outcome != KU_OUTCOME_REFUSED)
+		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+	if (!q->over)
+		ku_take_step(q);
+	ku_queue_drop(q);
+}
+
+static void ask(struct ku_queue *q)
+{
+	q->take.question.what = (struct ku_zk_request){
+		.kind = KU_ZK_EXISTS,
+		.path = q->path,
+		.version = -1,
+	};
+	q->take.question.owner = q;
+	q->take.question.done = told;
+	ku_queue_get(q);
+	ku_wire_send(q->client, &q->take.question);
+}
+
+/* Is it worth asking whether a listing is true, before another is had?  Not where
+   others are known to take, and of those that are no larger than the question. */
+static bool is_worth_asking(struct ku_queue *q)
+{
+	return q->take.spread == 0 &&
+		ku_head_count(&q->take.head) >= ASK_FROM && ku_take_due(q, 0);
+}
+
+bool ku_take_refresh(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
 	bool enough = q->patience == 0 || take->chosen > q->patience;
 
-	if (ku_queue_keyed(q) && take->stale && enough)
-		ku_head_free(&take->head);
+	if (take->question.waiting || take->question.slot != NULL)
+		return false;
+	if (!ku_queue_keyed(q) || !take->stale || !enough || take->sure)
+		return true;
+	if (is_worth_asking(q)) {
+		ask(q);
+		return false;
+	}
+	ku_head_free(&take->head);
+	return true;
 }
 
 bool ku_take_due(struct ku_queue *q, size_t index)
@@ -57,6 +117,8 @@ bool ku_order_init(struct ku_queue *q)
 
 void ku_order_end(struct ku_queue *q)
 {
+	if (ku_wire_withdraw(q->client, &q->take.question))
+		ku_queue_drop(q);
 	ku_timer_unset(&q->client->timers, &q->take.due);
 	ku_timers_release(&q->client->timers, 1);
 }

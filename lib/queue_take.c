@@ -116,6 +116,8 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	(void)reply;
 	take->busy = false;
 	take->active_ns = ku_now(q->client);
+	if (err == KUSTOS_OK)
+		take->changes += (uint32_t)take->taking.count;
 	while (err == KUSTOS_OK && take->taking.count > 0) {
 		struct ku_catch *c = ku_catch_pop(&take->taking);
 
@@ -287,6 +289,7 @@ static void step(struct ku_queue *q)
 
 	ku_take_serve(q);
 	if (take->first == NULL || q->over) {
+		take->sure = false;
 		if (ku_queue_keyed(q))
 			put_back(q, &take->caught);
 		ku_mirror_rest(&take->list);
@@ -295,8 +298,9 @@ static void step(struct ku_queue *q)
 	}
 	if (!take->busy)
 		freshen(q);
-	if (!take->busy && take->caught.count == 0)
-		ku_take_refresh(q);
+	if (!take->busy && take->caught.count == 0 && !ku_take_refresh(q))
+		return;
+	take->sure = false;
 	read_more(q);
 	if (take->busy || take->first == NULL)
 		return;
@@ -335,8 +339,7 @@ static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 
 	if (czxid != take->czxid)
 		ku_unfits_forget(&take->unfits, true);
-	take->czxid = czxid;
-	take->chosen = 0;
+	ku_take_listed(q, there ? reply->stat : NULL);
 	if (!ku_head_load(&take->head, q->kind, reply->names,
 		    there ? reply->name_count : 0, ku_take_skips, q))
 		return false;

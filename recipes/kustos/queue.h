@@ -28,10 +28,10 @@
  * the queue, and survive the session; see the option "receipts".
  *
  * Long queues.  A listing serves until it is used up, so one that is drained is
- * listed once, however long; one with priorities or delays for each transaction
- * that takes, unless the option "stale" allows for more.  100,000 items work with
- * jute.maxbuffer as shipped: it does not limit what this library receives.  (It
- * does with Curator's.)
+ * listed once, however long; one with priorities or delays also when others have
+ * put or taken something, unless the option "stale" allows for more.  100,000 items
+ * work with jute.maxbuffer as shipped: it does not limit what this library receives.
+ * (It does with Curator's.)
  *
  * Numbers begin anew with the queue's node, which goes when it is empty, as a
  * container does; so an item may have the name of one before it.  If all that
@@ -94,11 +94,10 @@ struct kustos_queue_options {
 	kustos_queue_unfit_fn *unfit;
 	void *unfit_arg;
 
-	/* In a queue with priorities or delays the items are listed again as soon
-	   as they have changed, so that a newer one can come first; and each
-	   item that is taken is a change.  After so many others only: less
-	   exact, and cheaper where many wait.  (Curator's
-	   minItemsBeforeRefresh.) */
+	/* In a queue with priorities or delays the items are listed again when
+	   others have put or taken something, so that a newer one can come
+	   first.  After so many others only: less exact, and cheaper where many
+	   wait.  (Curator's minItemsBeforeRefresh.) */
 	int stale;
 };
 

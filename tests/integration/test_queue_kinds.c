@@ -158,6 +158,42 @@ START_TEST(so_many_are_taken_by_an_older_listing_and_no_more)
 }
 END_TEST
 
+/* But for the first time, and when another has put or taken something. */
+START_TEST(P12_a_long_queue_with_keys_is_not_listed_for_each_item)
+{
+	struct kustos_new_item items[60] = { { .data = NULL } };
+
+	remake_kind(KUSTOS_QUEUE_PRIORITY);
+	for (int i = 0; i < 60; i++) {
+		items[i].data = "x";
+		items[i].len = 1;
+	}
+	check_err(kustos_queue_put_many(queue_others, items, 60, SOON, NULL,
+			  NULL),
+		KUSTOS_OK);
+	queue_expect(queue, "x");
+	proxy_reset_counts(proxy);
+	for (int i = 0; i < 10; i++) {
+		pair_flush(); /* what was taken is told as a change */
+		queue_expect(queue, "x");
+	}
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 0);
+	items[0].priority = -1;
+	items[0].data = "y";
+	check_err(
+		kustos_queue_put_many(queue_others, items, 1, SOON, NULL, NULL),
+		KUSTOS_OK);
+	pair_flush();
+	queue_expect(queue, "y");
+	pair_flush();
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
+	queue_expect(queue_others, "x");
+	pair_flush();
+	queue_expect(queue, "x");
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 2);
+}
+END_TEST
+
 START_TEST(a_delayed_item_comes_when_it_is_due_and_not_before)
 {
 	int64_t now = now_ms();
@@ -447,6 +483,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		a_newer_item_of_a_lesser_number_is_not_passed_over, 0, 2);
 	tcase_add_test(t, so_many_are_taken_by_an_older_listing_and_no_more);
+	tcase_add_test(t,
+		P12_a_long_queue_with_keys_is_not_listed_for_each_item);
 	tcase_add_test(t, a_delayed_item_comes_when_it_is_due_and_not_before);
 	tcase_add_test(t, who_waits_for_a_delayed_item_takes_an_earlier_one);
 	tcase_add_test(t, items_have_ids);
