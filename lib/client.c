@@ -92,6 +92,7 @@ void ku_client_free(struct kustos_client *client)
 	ku_wire_free(&client->wire);
 	ku_timers_free(&client->timers);
 	ku_dispatch_free(&client->dispatch);
+	ku_wakers_free(&client->wakers);
 	pthread_cond_destroy(&client->ops.ended);
 	pthread_cond_destroy(&client->state_changed);
 	pthread_mutex_destroy(&client->mutex);

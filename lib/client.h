@@ -19,6 +19,7 @@
 #include "stats.h"
 #include "timer.h"
 #include "wait.h"
+#include "waker.h"
 #include "watch.h"
 #include "wire.h"
 #include "witness.h"
@@ -87,6 +88,7 @@ struct kustos_client {
 	struct ku_lines lines;
 	struct ku_witnesses witnesses;
 	struct ku_wait *waits;
+	struct ku_wakers wakers;
 	struct ku_dispatch dispatch;
 	struct ku_counters counters;
 	struct kustos_listener *listeners;

@@ -104,6 +104,7 @@ core_sources = \
 	%D%/timer.c %D%/timer.h \
 	%D%/vigil.c %D%/vigil.h \
 	%D%/wait.c %D%/wait.h \
+	%D%/waker.c %D%/waker.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/wire.c %D%/wire.h \
 	%D%/witness.c %D%/witness.h \

@@ -314,9 +314,9 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 	struct ku_handle *handle = arg;
 	struct kustos_client *client = handle->client;
 
-	ku_lock(client);
+	ku_lock_to_wake(client);
 	if (handle != client->session.handle) {
-		ku_unlock(client);
+		ku_unlock_and_wake(client);
 		return;
 	}
 	if (event == KU_ZK_EVENT_SESSION) {
@@ -326,7 +326,7 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 			ku_footprint_remove(&client->footprint, path);
 		ku_watch_event(client, event, path);
 	}
-	ku_unlock(client);
+	ku_unlock_and_wake(client);
 }
 
 static void lost(struct ku_timer *timer)

@@ -47,8 +47,8 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
 		return; /* start() has its say first */
 	if (!wait->unlisted)
 		waits_unlink(wait);
-	if (wait->wake != NULL) {
-		pthread_cond_signal(wait->wake);
+	if (wait->waker != NULL) {
+		ku_waker_wake(client, wait->waker);
 		return;
 	}
 	ku_timer_unset(&client->timers, &wait->deadline);
@@ -117,35 +117,34 @@ enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_client *client = wait->client;
 	kustos_deadline until = deadline == KUSTOS_NOW ? KUSTOS_FOREVER
 						       : deadline;
-	pthread_cond_t wake;
 
 	if (!client->env.threads)
 		return KUSTOS_EINVAL;
-	if (!ku_cond_init(&wake))
-		return KUSTOS_ENOMEM;
-	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired)) {
-		pthread_cond_destroy(&wake);
+	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired))
 		return KUSTOS_ECANCELED;
-	}
-	wait->wake = &wake;
 	ku_lock(client);
 	ku_enter(client);
-	enum kustos_err err = start(wait);
+	wait->waker = ku_waker_take(client);
+	enum kustos_err err = wait->waker != NULL ? start(wait) : KUSTOS_ENOMEM;
 	while (err == KUSTOS_OK && !wait->over)
-		if (!ku_cond_wait(client, &wake, until) && !wait->over)
+		if (!ku_cond_wait(client, &wait->waker->cond, until) &&
+			!wait->over)
 			wait->calls->give_up(wait, KUSTOS_ETIMEDOUT);
 	if (err == KUSTOS_OK)
 		err = wait->err;
+	if (wait->waker == NULL)
+		ku_leave(client);
 	ku_unlock(client);
 	ku_cancel_detach(&wait->cancel);
-	pthread_cond_destroy(&wake);
 	return err;
 }
 
 void ku_wait_leave(struct ku_wait *wait)
 {
-	if (wait->wake != NULL)
-		ku_leave(wait->client);
+	if (wait->waker == NULL)
+		return;
+	ku_waker_put(wait->client, wait->waker);
+	ku_leave(wait->client);
 }
 
 enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,

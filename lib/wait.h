@@ -13,9 +13,9 @@
 #include "cancel.h"
 #include "dispatch.h"
 #include "timer.h"
+#include "waker.h"
 
 #include <kustos/base.h>
-#include <pthread.h>
 #include <stdbool.h>
 
 struct kustos_client;
@@ -42,8 +42,8 @@ struct ku_wait { /* a field of whatever waits; zero before its use */
 	enum kustos_err err;
 	struct ku_wait *prev, *next; /* all of the client's that are listed */
 	struct ku_cancel_link cancel;
-	pthread_cond_t *wake; /* a thread waits, or has waited */
-	struct ku_call call;  /* else; "fn" may be set beforehand to one that
+	struct ku_waker *waker; /* a thread waits, or has waited */
+	struct ku_call call;	/* else; "fn" may be set beforehand to one that
 				 begins with ku_wait_tell() */
 	struct ku_timer deadline;
 	kustos_deadline until;

@@ -179,7 +179,7 @@ static void wire_done(void *arg, const struct ku_zk_reply *reply)
 	struct ku_handle *handle = slot->handle;
 	struct kustos_client *client = handle->client;
 
-	ku_lock(client);
+	ku_lock_to_wake(client);
 	slot_unlink(slot);
 	if (slot->request != NULL) {
 		if (is_answer(reply->rc)) {
@@ -199,7 +199,7 @@ static void wire_done(void *arg, const struct ku_zk_reply *reply)
 		pthread_cond_broadcast(&client->ops.ended);
 	if (client->closing != KU_OPEN)
 		ku_wake(client);
-	ku_unlock(client);
+	ku_unlock_and_wake(client);
 }
 
 /* Hand "request" to the library.  Returns its return code. */

@@ -1,0 +1,67 @@
+/* waker.c - how a thread that waits is woken without being in the way. */
+
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ku_waker *ku_waker_take(struct kustos_client *client)
+{
+	struct ku_waker *waker = client->wakers.spare;
+
+	if (waker != NULL) {
+		client->wakers.spare = waker->next;
+		return waker;
+	}
+	waker = malloc(sizeof(*waker));
+	if (waker == NULL || ku_cond_init(&waker->cond))
+		return waker;
+	free(waker);
+	return NULL;
+}
+
+void ku_waker_put(struct kustos_client *client, struct ku_waker *waker)
+{
+	waker->next = client->wakers.spare;
+	client->wakers.spare = waker;
+}
+
+void ku_waker_wake(struct kustos_client *client, struct ku_waker *waker)
+{
+	struct ku_wakers *wakers = &client->wakers;
+
+	if (wakers->notes && wakers->count < KU_WAKERS_NOTED)
+		wakers->noted[wakers->count++] = waker;
+	else
+		pthread_cond_signal(&waker->cond);
+}
+
+void ku_lock_to_wake(struct kustos_client *client)
+{
+	ku_lock(client);
+	client->wakers.notes = true;
+}
+
+void ku_unlock_and_wake(struct kustos_client *client)
+{
+	struct ku_waker *noted[KU_WAKERS_NOTED];
+	int count = client->wakers.count;
+
+	memcpy(noted, client->wakers.noted, sizeof(noted));
+	client->wakers.count = 0;
+	client->wakers.notes = false;
+	ku_unlock(client);
+	for (int i = 0; i < count; i++)
+		pthread_cond_signal(&noted[i]->cond);
+}
+
+void ku_wakers_free(struct ku_wakers *wakers)
+{
+	struct ku_waker *waker;
+
+	while ((waker = wakers->spare) != NULL) {
+		wakers->spare = waker->next;
+		pthread_cond_destroy(&waker->cond);
+		free(waker);
+	}
+}
