@@ -68,7 +68,9 @@ void ku_set_timer(struct kustos_client *client, struct ku_timer *timer,
 
 	/* Room was reserved when the timer's owner was made. */
 	(void)ku_timer_set(&client->timers, timer, at_ns);
-	if (sooner)
+	if (sooner && client->manager != NULL)
+		ku_manager_wake_by(client->manager, at_ns);
+	else if (sooner)
 		ku_wake(client);
 }
 

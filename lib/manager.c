@@ -27,6 +27,7 @@ struct ku_manager {
 	pthread_t thread;
 	int fd; /* timerfd on the boot-time clock */
 	atomic_bool woken;
+	int64_t until_ns; /* it sleeps; guarded by the client's lock */
 
 	/* The thread's own. */
 	struct ku_steer steer;
@@ -64,14 +65,24 @@ void ku_manager_wake(struct ku_manager *m)
 		set_timer(m, 1);
 }
 
-/* Sleep until "at_ns", a wake-up, or news of a probe. */
-static void sleep_until(struct ku_manager *m, int64_t at_ns)
+void ku_manager_wake_by(struct ku_manager *m, int64_t at_ns)
+{
+	/* Awake, it looks at all timers before it sleeps again. */
+	if (at_ns >= m->until_ns)
+		return;
+	m->until_ns = at_ns;
+	set_timer(m, at_ns);
+	if (atomic_load(&m->woken))
+		set_timer(m, 1); /* that was not to be put off */
+}
+
+/* Sleep until the timer goes off, a wake-up, or news of a probe. */
+static void sleep_on(struct ku_manager *m)
 {
 	struct pollfd fds[1 + KU_PROBE_MAX];
 	int probes = ku_probe_poll(&m->probe, fds + 1);
 
 	fds[0] = (struct pollfd){ .fd = m->fd, .events = POLLIN };
-	set_timer(m, at_ns);
 	/* A wake-up may have come before the timer was set for later. */
 	if (!atomic_exchange(&m->woken, false)) {
 		poll(fds, (nfds_t)(1 + probes), -1);
@@ -312,8 +323,9 @@ static int64_t sooner(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Do all that is due.  Returns when there is more; false at the end. */
-static bool manage(struct ku_manager *m, int64_t *next)
+/* Do all that is due, and set the timer for what comes next.  Returns false at
+   the end. */
+static bool manage(struct ku_manager *m)
 {
 	struct kustos_client *client = m->client;
 
@@ -330,7 +342,8 @@ static bool manage(struct ku_manager *m, int64_t *next)
 	if (!ku_close_step(client))
 		return false;
 	ku_lock(client);
-	*next = sooner(wake, ku_timers_next(&client->timers));
+	m->until_ns = sooner(wake, ku_timers_next(&client->timers));
+	set_timer(m, m->until_ns);
 	ku_unlock(client);
 	return true;
 }
@@ -348,10 +361,9 @@ static void *manager_main(void *arg)
 {
 	struct ku_manager *m = arg;
 	struct kustos_client *client = m->client;
-	int64_t next;
 
-	while (manage(m, &next))
-		sleep_until(m, next);
+	while (manage(m))
+		sleep_on(m);
 	if (client->self_free &&
 		client->dispatch.mode == KUSTOS_DISPATCH_THREAD) {
 		pthread_detach(pthread_self());
