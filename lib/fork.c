@@ -2,9 +2,7 @@
 
 #include "fork.h"
 
-#include <stddef.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static size_t page_size(void)
 {
@@ -34,11 +32,4 @@ void ku_fork_guard_free(struct ku_fork_guard *guard)
 	if (guard->page != NULL)
 		munmap((void *)guard->page, page_size());
 	guard->page = NULL;
-}
-
-bool ku_forked(const struct ku_fork_guard *guard)
-{
-	if (guard->page != NULL)
-		return guard->page[0] == 0;
-	return getpid() != guard->owner;
 }

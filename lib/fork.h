@@ -10,7 +10,9 @@
 #define KU_FORK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 struct ku_fork_guard {
 	volatile unsigned char *page; /* NULL: compare "owner" instead */
@@ -21,6 +23,11 @@ void ku_fork_guard_init(struct ku_fork_guard *guard);
 void ku_fork_guard_free(struct ku_fork_guard *guard);
 
 /* Return whether this is a child of the process that called init. */
-bool ku_forked(const struct ku_fork_guard *guard);
+static inline bool ku_forked(const struct ku_fork_guard *guard)
+{
+	if (guard->page != NULL)
+		return guard->page[0] == 0;
+	return getpid() != guard->owner;
+}
 
 #endif

@@ -10,8 +10,9 @@
 static struct ku_lock **find_lock(struct ku_gate *gate)
 {
 	struct ku_lock **at = &gate->locks;
+	pthread_t self = pthread_self();
 
-	while (*at != NULL && !pthread_equal((*at)->thread, pthread_self()))
+	while (*at != NULL && !pthread_equal((*at)->thread, self))
 		at = &(*at)->next;
 	return at;
 }

@@ -19,6 +19,19 @@ static void set_timeout(struct ku_lease *lease, int timeout_ms)
 	lease->timeout_ns = timeout_ms > 0 ? timeout_ms * KU_NS_PER_MS : 0;
 }
 
+/* It is asked for far more often than it changes. */
+static void set_end(struct ku_lease *lease)
+{
+	lease->end_ns = 0;
+	if (lease->base_ns == 0 || lease->leader_ns == 0)
+		return;
+	int64_t heard = ku_time_add(lease->base_ns,
+		lease->timeout_ns - lease->timeout_ns / SPARE_PART);
+	int64_t answered = ku_time_add(lease->leader_ns,
+		lease->timeout_ns * 2 / 3);
+	lease->end_ns = heard < answered ? heard : answered;
+}
+
 void ku_lease_start(struct ku_lease *lease, int timeout_ms, int64_t since_ns)
 {
 	set_timeout(lease, timeout_ms);
@@ -26,6 +39,7 @@ void ku_lease_start(struct ku_lease *lease, int timeout_ms, int64_t since_ns)
 	lease->last_ns = 0;
 	lease->leader_ns = 0;
 	lease->count = 0;
+	set_end(lease);
 }
 
 void ku_lease_linked(struct ku_lease *lease, int timeout_ms, int64_t since_ns)
@@ -34,6 +48,7 @@ void ku_lease_linked(struct ku_lease *lease, int timeout_ms, int64_t since_ns)
 	/* It was made after the last one had brought its last answer. */
 	lease->base_ns = later(lease->base_ns, later(lease->last_ns, since_ns));
 	lease->count = 0; /* marks are of another follower */
+	set_end(lease);
 }
 
 /* Move the base to the latest mark that the leader has certainly heard of when
@@ -78,22 +93,5 @@ void ku_lease_answered(struct ku_lease *lease, int64_t sent_ns, int64_t now_ns,
 		move_base(lease, sent_ns);
 	}
 	add_mark(lease, sent_ns, now_ns);
-}
-
-int64_t ku_lease_end(const struct ku_lease *lease)
-{
-	if (lease->base_ns == 0 || lease->leader_ns == 0)
-		return 0;
-	int64_t heard = ku_time_add(lease->base_ns,
-		lease->timeout_ns - lease->timeout_ns / SPARE_PART);
-	int64_t answered = ku_time_add(lease->leader_ns,
-		lease->timeout_ns * 2 / 3);
-	return heard < answered ? heard : answered;
-}
-
-int64_t ku_lease_left(const struct ku_lease *lease, int64_t now_ns)
-{
-	int64_t end = ku_lease_end(lease);
-
-	return now_ns < end ? end - now_ns : 0;
+	set_end(lease);
 }

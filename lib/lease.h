@@ -48,6 +48,7 @@ struct ku_lease {
 	int64_t leader_ns;  /* the same, of what the leader answered */
 	struct ku_lease_mark marks[KU_LEASE_MARKS]; /* of this connection */
 	unsigned count; /* ever made; the newest is at count - 1 */
+	int64_t end_ns; /* what follows from all that; 0: it has none */
 };
 
 /* A new session, which did not exist before "since_ns". */
@@ -64,9 +65,16 @@ void ku_lease_answered(struct ku_lease *lease, int64_t sent_ns, int64_t now_ns,
 	bool leader);
 
 /* Return when it ends, or 0 if there is none. */
-int64_t ku_lease_end(const struct ku_lease *lease);
+static inline int64_t ku_lease_end(const struct ku_lease *lease)
+{
+	return lease->end_ns;
+}
 
 /* Return the nanoseconds left at "now_ns", never negative. */
-int64_t ku_lease_left(const struct ku_lease *lease, int64_t now_ns);
+static inline int64_t ku_lease_left(const struct ku_lease *lease,
+	int64_t now_ns)
+{
+	return now_ns < lease->end_ns ? lease->end_ns - now_ns : 0;
+}
 
 #endif
