@@ -1,12 +1,14 @@
 /* allocs.c - every allocation of a call fails once. */
 #include "allocs.h"
 
+#include "client_fixture.h"
 #include "inject.h"
 
 #include <check.h>
 
 #define MOST 300  /* allocations that no call reaches */
 #define HICCUPS 3 /* of a machine so busy that the client doubts its server */
+#define ROUNDS 3
 
 static bool well = true;
 
@@ -48,4 +50,19 @@ void allocs_fail_each(const struct alloc_call *call,
 		after(call, err);
 	}
 	ck_assert_int_gt(refused, 0);
+}
+
+void allocs_fail_each_of(struct kustos_client *client,
+	const struct alloc_call *call,
+	void (*before)(const struct alloc_call *call),
+	void (*after)(const struct alloc_call *call, enum kustos_err err))
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t cuts = client_stats(client).disconnects;
+
+		allocs_fail_each(call, before, after);
+		if (client_stats(client).disconnects == cuts)
+			return;
+	}
+	ck_abort_msg("%s: the connection was lost in each round", call->name);
 }

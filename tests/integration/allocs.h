@@ -8,7 +8,7 @@
 #ifndef TEST_ALLOCS_H
 #define TEST_ALLOCS_H
 
-#include <kustos/base.h>
+#include <kustos/client.h>
 
 #include <stdbool.h>
 
@@ -33,6 +33,13 @@ void allocs_disarm(void);
    KUSTOS_ENOMEM, the latter at least once.  Each time, "before" goes before, if
    it is not NULL; and "after", with how it ended, sees what it left behind. */
 void allocs_fail_each(const struct alloc_call *call,
+	void (*before)(const struct alloc_call *call),
+	void (*after)(const struct alloc_call *call, enum kustos_err err));
+
+/* The same of a call of "client", which none of it cuts off: a busy machine may do
+   that in one round, but what fails does it in each. */
+void allocs_fail_each_of(struct kustos_client *client,
+	const struct alloc_call *call,
 	void (*before)(const struct alloc_call *call),
 	void (*after)(const struct alloc_call *call, enum kustos_err err));
 
