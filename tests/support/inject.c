@@ -156,13 +156,13 @@ INJECTED int getaddrinfo(const char *node, const char *service,
 	INJECT_REAL(real, "getaddrinfo");
 	__atomic_add_fetch(&resolver_calls, 1, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&names_calls, name, __ATOMIC_SEQ_CST);
-	if (hints != NULL && (hints->ai_flags & AI_NUMERICHOST) != 0)
+	if (!name) /* nobody is asked */
 		return real(node, service, hints, out);
 	if (delay > 0)
 		nanosleep(&t, NULL);
 	if (LOAD(resolver_rc) != 0)
 		return LOAD(resolver_rc);
-	if (name && !translate(&node, &service, text))
+	if (!translate(&node, &service, text))
 		return EAI_AGAIN;
 	return real(node, service, hints, out);
 }

@@ -59,9 +59,8 @@ int inject_fired(void);
 /* Return how many frames of the code libzookeeper has sent. */
 int inject_sent(int op);
 
-/* Let getaddrinfo() take so long, and then fail with "rc" (EAI_AGAIN, ...)
-   unless that is 0; of both kinds of caller, unless AI_NUMERICHOST says that
-   nobody is to be asked. */
+/* Let getaddrinfo() of a name take so long, and then fail with "rc" (EAI_AGAIN,
+   ...) unless that is 0; of both kinds of caller. */
 void inject_resolver(int rc, int delay_ms);
 
 /* Return how many calls of getaddrinfo() there were. */

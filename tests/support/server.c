@@ -186,7 +186,8 @@ void server_complain(const struct server *s)
 	char line[256];
 	FILE *f;
 
-	fprintf(stderr, "server %s did not come up; its output:\n", s->address);
+	fprintf(stderr, "server %s %s; its output:\n", s->address,
+		server_pid(s) == 0 ? "has ended" : "does not answer");
 	snprintf(path, sizeof(path), "%s/log", s->dir);
 	f = fopen(path, "re");
 	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
@@ -276,7 +277,10 @@ int server_resume(struct server *s)
 int server_restart(struct server *s)
 {
 	server_kill(s);
-	return server_launch(s) < 0 ? -1 : server_wait(s, START_MS);
+	if (server_launch(s) == 0 && server_wait(s, START_MS) == 0)
+		return 0;
+	server_complain(s);
+	return -1;
 }
 
 int server_wipe(struct server *s)

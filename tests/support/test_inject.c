@@ -148,15 +148,18 @@ START_TEST(the_resolver_fails_and_dawdles_on_demand)
 	int64_t start = test_now_ms();
 
 	inject_resolver(EAI_AGAIN, 30);
-	ck_assert_int_eq(getaddrinfo("127.0.0.1", NULL, NULL, &found),
+	ck_assert_int_eq(getaddrinfo("localhost", NULL, NULL, &found),
 		EAI_AGAIN);
 	ck_assert_int_ge(test_now_ms() - start, 30);
 	ck_assert_ptr_null(
-		zookeeper_init("127.0.0.1:1", watch, 1000, NULL, NULL, 0));
+		zookeeper_init("localhost:1", watch, 1000, NULL, NULL, 0));
 	/* At least the one in the line above; the other handle may ask, too. */
 	ck_assert_int_ge(inject_resolver_calls(), 2);
-	inject_resolver(0, 0);
+	/* Nobody is asked what a number means. */
 	ck_assert_int_eq(getaddrinfo("127.0.0.1", NULL, NULL, &found), 0);
+	freeaddrinfo(found);
+	inject_resolver(0, 0);
+	ck_assert_int_eq(getaddrinfo("localhost", NULL, NULL, &found), 0);
 	freeaddrinfo(found);
 }
 END_TEST
