@@ -8,10 +8,10 @@ static const struct sim_scenario *mutex(void)
 	return seeds_of("mutex");
 }
 
-/* Six million steps. */
+/* Ten million steps. */
 START_TEST(mutexes_survive_all_faults)
 {
-	seeds_survive(mutex(), 300);
+	seeds_survive(mutex(), 500);
 }
 END_TEST
 
