@@ -1,6 +1,7 @@
 /*
  * test_claim.c - items that we claim are left alone by Curator's consumers that are
- * lock-safe, and by those of kazoo's LockingQueue; and theirs by us.
+ * lock-safe, and by those of kazoo's LockingQueue, and theirs by us; and each takes
+ * what others put.
  */
 #include "integration/client_fixture.h"
 #include "peer.h"
@@ -10,6 +11,7 @@
 #include <kustos/claim.h>
 #include <kustos/queue.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +145,37 @@ START_TEST(S16_each_item_is_consumed_once_by_somebody)
 }
 END_TEST
 
+START_TEST(S16_what_we_put_they_consume_once)
+{
+	enum peer_kind kind = all_kinds[_i];
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct kustos_queue *queue = NULL;
+	int theirs = 0;
+
+	start(kind);
+	o.kind = kind_of(kind);
+	ck_assert_int_eq(kustos_queue_create(client, PATH, &o, &queue),
+		KUSTOS_OK);
+	for (int i = 0; i < ITEMS; i++) {
+		char text[12];
+		size_t len = (size_t)snprintf(text, sizeof(text), "%d", i);
+
+		ck_assert_int_eq(kustos_queue_put(queue, text, len, SOON, NULL),
+			KUSTOS_OK);
+	}
+	for (int i = 0; i < PEERS; i++)
+		peer_do(&peers[i], "ok", "consume " PATH " 1");
+	line_await(items_of(kind), 0);
+	for (int i = 0; i < PEERS; i++)
+		theirs += count_consumed(&peers[i]);
+	for (int i = 0; i < ITEMS; i++)
+		ck_assert_msg(seen[i] == 1, "%d: %d times", i, seen[i]);
+	ck_assert_int_eq(theirs, ITEMS);
+	kustos_queue_destroy(queue);
+	end();
+}
+END_TEST
+
 START_TEST(S16_what_we_have_they_leave_alone)
 {
 	enum peer_kind kind = all_kinds[_i];
@@ -198,6 +231,7 @@ int main(void)
 
 	tcase_add_loop_test(t, S16_each_item_is_consumed_once_by_somebody, 0,
 		2);
+	tcase_add_loop_test(t, S16_what_we_put_they_consume_once, 0, 2);
 	tcase_add_loop_test(t, S16_what_we_have_they_leave_alone, 0, 2);
 	tcase_add_loop_test(t, S16_what_a_killed_peer_had_is_ours, 0, 2);
 	return interop_main(s, all_kinds);
