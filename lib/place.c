@@ -50,6 +50,10 @@ static void move_up(struct ku_place *place, bool anew)
 		place->known = 0;
 	if (ku_place_rests(place))
 		return;
+	/* A listing told of its gap, and it is about to be heeded: what is
+	   watched is of the gap before. */
+	if (place->line->deciding && place->news)
+		return;
 	/* One listing tells of all who share. */
 	if (anew || (place->state == KU_PLACE_BEHIND && place->kind->shares))
 		ku_place_look(place);
@@ -200,8 +204,7 @@ void ku_place_grant(struct ku_place *place)
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer(client, &line->guard,
 			ku_now(client) + GUARD_MS * KU_NS_PER_MS);
-	/* The next one may be told of by the very listing that told of this. */
-	if (place->next != NULL && !(line->deciding && place->next->news))
+	if (place->next != NULL)
 		ku_line_move_up(line, place->next, place->kind->shares, false);
 	bool revoked = place->revoked;
 	place->kind->events->granted(place);

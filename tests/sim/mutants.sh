@@ -276,7 +276,13 @@ mutant try_refused_for_readers lib/place_take.c \
 mutant gap_forgotten_with_a_writer lib/place.c \
 	's/bool anew = !shares \&\& .*/bool anew = false;/'
 
-# A writer that becomes a reader.
+# A writer that becomes a reader.  Its reader is given up, by the listing that tells
+# another reader of another gap: that is rare.
+few=$seeds
+seeds=${MUTANT_SEEDS:-1000}
+mutant S13_watches_of_the_gap_before_the_listing lib/place.c \
+	's/if (place->line->deciding \&\& place->news)/if (false)/'
+seeds=$few
 mutant S13_reader_made_at_the_tail \
 	lib/place_take.c '/^static enum kustos_err make_op/,/^}/s/if (place->beside != 0)/if (false)/
 	s/return place->beside != 0 ? place->beside : /return /' \
