@@ -56,7 +56,7 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S16_L27_each_item_is_acknowledged_once_or_comes_back);
-	tcase_add_test(t, they_do_everything_meanwhile);
+	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_claims_event_for_event);
 	suite_add_tcase(s, t);
 	return unit_main(s);

@@ -49,7 +49,7 @@ int main(void)
 	tcase_add_test(t, the_client_survives_all_faults);
 	tcase_add_test(t,
 		S26_a_lease_of_two_ticks_survives_pauses_and_cut_off_followers);
-	tcase_add_test(t, it_does_work_meanwhile);
+	tcase_add_figures(t, it_does_work_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_client_event_for_event);
 	suite_add_tcase(s, t);
 	return unit_main(s);

@@ -46,7 +46,7 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S12_a_latch_survives_all_faults);
-	tcase_add_test(t, they_do_everything_meanwhile);
+	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_latch_event_for_event);
 	suite_add_tcase(s, t);
 	return unit_main(s);

@@ -84,7 +84,7 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, L12_L13_S11_latches_survive_all_faults);
 	tcase_add_test(t, L13_L14_S09_latches_of_one_node_survive_all_faults);
-	tcase_add_test(t, they_do_everything_meanwhile);
+	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, those_of_one_node_do_what_they_can);
 	tcase_add_test(t, a_seed_repeats_the_latches_event_for_event);
 	suite_add_tcase(s, t);

@@ -59,8 +59,8 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S13_L19_read_write_locks_survive_all_faults);
-	tcase_add_test(t, they_do_everything_meanwhile);
-	tcase_add_test(t, L28_a_release_does_not_wake_the_herd);
+	tcase_add_figures(t, they_do_everything_meanwhile);
+	tcase_add_figures(t, L28_a_release_does_not_wake_the_herd);
 	tcase_add_test(t, a_seed_repeats_the_read_write_locks_event_for_event);
 	suite_add_tcase(s, t);
 	return unit_main(s);
