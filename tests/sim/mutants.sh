@@ -157,9 +157,13 @@ mutant S03_ghost_adopted lib/op_create.c \
 	s/reply->stat->ephemeral_owner != op->request.session_id/false/'
 mutant S06_created_again_unseen lib/op_create.c \
 	's/} else if (op->ambiguous) {/} else if (false) {/'
+# A node of ours that a lagging follower does not show: found far sooner above.
+few=$seeds
+seeds=${MUTANT_SEEDS:-500}
 mutant S07_no_sync_on_connect \
 	lib/beat.c 's/beat.greeting, KU_ZK_SYNC/beat.greeting, KU_ZK_EXISTS/' \
 	lib/wire.c 's/case KU_ZK_SYNC:/case KU_ZK_SYNC: case KU_ZK_EXISTS:/'
+seeds=$few
 mutant S04_events_of_a_former_handle lib/session.c \
 	's/if (handle != client->session.handle) {/if (false) {/'
 mutant S08_absent_taken_for_first lib/rank.c \
@@ -333,8 +337,6 @@ mutant L08_room_unseen lib/line_crowd.c \
 	's/if (event != KU_WATCH_GONE)/if (false)/'
 mutant L08_growth_wakes_nobody lib/pool_room.c \
 	's/if (pool->room > 0)/if (false)/'
-mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
-	's/m->wanted \&\& is_taken_off(m)/false/'
 mutant L08_number_not_read_again_after_a_reconnect lib/mirror.c \
 	'/^static void failed/,/^}/s/read_it(m);/;/'
 mutant L08_new_number_not_waited_for lib/mirror.c \
