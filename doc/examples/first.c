@@ -1,4 +1,4 @@
-/* first.c - one report at a time, whichever machine writes it. */
+/* first.c - write a report under a lock, as README shows. */
 #include <kustos/client.h>
 #include <kustos/mutex.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@ int main(void)
 		kustos_mutex_create(client, "/locks/report", NULL, &lock) ||
 		kustos_mutex_lock(lock, kustos_after_ms(10000), NULL))
 		return 1;
+	/* One report at a time, whichever machine writes it. */
 	printf("writing, token %lld\n", (long long)kustos_mutex_fence(lock));
 	kustos_mutex_unlock(lock); /* does not wait for the network */
 	kustos_mutex_destroy(lock);
