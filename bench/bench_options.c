@@ -119,7 +119,10 @@ static const struct {
 #define MOST_WORKERS 100000 /* threads of all clients */
 #define MOST_LEASES 100000
 #define MOST_KILLS 1000
+#define MOST_PATH 64
 #define MOST_MS 1e7
+#define MOST_RATE 1e7	     /* starts in a second */
+#define MOST_RUN_MS 86400000 /* a day */
 
 static bool wrong(struct bench_options *o, const char *option, const char *what)
 {
@@ -221,7 +224,8 @@ static bool take_rate(struct bench_options *o)
 	char *end;
 
 	o->rate = strtod(optarg, &end);
-	if (end != optarg && *end == '\0' && o->rate > 0 && o->rate <= 1e7)
+	if (end != optarg && *end == '\0' && o->rate > 0 &&
+		o->rate <= MOST_RATE)
 		return true;
 	return wrong(o, "--rate", "a number of starts in a second");
 }
@@ -347,12 +351,12 @@ static int check(const struct bench_options *o)
 {
 	enum lock_kind kind = o->form.kind;
 
-	if (*o->path != '/' || strlen(o->path) > 64)
+	if (*o->path != '/' || strlen(o->path) > MOST_PATH)
 		return tool_usage(&o->tool,
 			"%s is not a path of ZooKeeper, or too long a one",
 			o->path);
-	if (o->duration_ms < 1 || o->duration_ms > 86400000 ||
-		o->warm_up_ms > 86400000)
+	if (o->duration_ms < 1 || o->duration_ms > MOST_RUN_MS ||
+		o->warm_up_ms > MOST_RUN_MS)
 		return tool_usage(&o->tool,
 			"--duration is to be more than 0, and no more than a "
 			"day");

@@ -41,6 +41,8 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+#define INTERVAL_MS 2000 /* unless one is said */
+#define LEAST_MS 100
 #define CLEAR "\033[H\033[2J"
 
 struct top {
@@ -58,7 +60,7 @@ static bool take_option(struct top *t, int option)
 	case 'i':
 		if (!tool_take_seconds(&t->tool, "-i", &t->interval_ms))
 			return false;
-		if (t->interval_ms >= 100 && t->interval_ms <= INT32_MAX)
+		if (t->interval_ms >= LEAST_MS && t->interval_ms <= INT32_MAX)
 			return true;
 		t->tool.exit_code = tool_usage(&t->tool,
 			"-i %s is less than 0.1, or too much", optarg);
@@ -140,7 +142,7 @@ static int run(int argc, char **argv)
 
 	memset(&t, 0, sizeof(t));
 	tool_init(&t.tool, &tool_top);
-	t.interval_ms = 2000;
+	t.interval_ms = INTERVAL_MS;
 	while ((option = getopt_long(argc, argv, "i:vh", long_options, NULL)) !=
 		-1)
 		if (!take_option(&t, option))

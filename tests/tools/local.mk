@@ -42,4 +42,5 @@ native_tests += %D%/test_top
 if WITH_ALL
 TESTS += %D%/check_completion.sh %D%/check_man.sh
 endif
-EXTRA_DIST += %D%/check_completion.sh %D%/check_man.sh
+TESTS += %D%/check_facts.sh
+EXTRA_DIST += %D%/check_completion.sh %D%/check_facts.sh %D%/check_man.sh
