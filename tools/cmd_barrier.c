@@ -2,9 +2,13 @@
  * cmd_barrier.c - kustos barrier: a gate for scripts, and commands that start
  * together.
  */
+#include "layout.h"
 #include "together_options.h"
 
 #include <kustos/barrier.h>
+
+#include <stdio.h>
+#include <unistd.h>
 
 static const char help[] =
 	"Usage: kustos barrier set|remove|wait [OPTION]... PATH\n"
@@ -40,6 +44,8 @@ static int with_barrier(struct together *t, const char *verb, bool waits,
 	enum kustos_err (*act)(struct kustos_barrier *barrier,
 		kustos_deadline deadline, struct kustos_cancel *cancel))
 {
+	struct kustos_barrier_options options = KUSTOS_BARRIER_OPTIONS_INIT;
+	char host[64] = "localhost", says[128];
 	kustos_deadline deadline = together_deadline(t, waits);
 	struct kustos_barrier *barrier = NULL;
 	struct kustos_client *client;
@@ -47,8 +53,12 @@ static int with_barrier(struct together *t, const char *verb, bool waits,
 
 	if (code != TOOL_OK)
 		return code;
-	enum kustos_err err = kustos_barrier_create(client, t->job.path, NULL,
-		&barrier);
+	(void)gethostname(host, sizeof(host) - 1);
+	options.data_len = (size_t)snprintf(says, sizeof(says),
+		LAYOUT_GATE_SAYS ", %s pid %d", host, (int)getpid());
+	options.data = says;
+	enum kustos_err err = kustos_barrier_create(client, t->job.path,
+		&options, &barrier);
 	if (err == KUSTOS_OK)
 		err = act(barrier, deadline, NULL);
 	code = together_waited(t, client, verb, "it is set", err);

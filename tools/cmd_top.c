@@ -24,18 +24,22 @@ static const char help[] =
 	"                        between two looks; 0.1 or more\n"
 	"      --once            look once\n"
 	"      --frames NUMBER   look so many times\n"
+	"      --bare            show as a barrier also what is empty, and "
+	"never\n"
+	"                        had anything below it\n"
 	"      --json            print a JSON object each time\n";
 
 static const char codes[] =
 	"Exit codes: 0; 117 if there is no PATH, 123 if no server answers,\n"
 	"124 for another failure, 125 for wrong use.\n";
 
-enum { OPT_ONCE = TOOL_OPT_OWN, OPT_FRAMES };
+enum { OPT_ONCE = TOOL_OPT_OWN, OPT_FRAMES, OPT_BARE };
 
 static const struct option long_options[] = {
 	{ "interval", required_argument, NULL, 'i' },
 	{ "once", no_argument, NULL, OPT_ONCE },
 	{ "frames", required_argument, NULL, OPT_FRAMES },
+	{ "bare", no_argument, NULL, OPT_BARE },
 	TOOL_OPTION_JSON,
 	TOOL_OPTIONS,
 	{ NULL, 0, NULL, 0 },
@@ -50,6 +54,7 @@ struct top {
 	const char *path;
 	int64_t interval_ms;
 	int frames; /* 0: without an end */
+	bool bare;
 	struct kustos_client *client;
 	struct signals signals;
 };
@@ -74,6 +79,9 @@ static bool take_option(struct top *t, int option)
 		t->tool.exit_code = tool_usage(&t->tool,
 			"--frames %s is not a number from 1 on", optarg);
 		return false;
+	case OPT_BARE:
+		t->bare = true;
+		return true;
 	default:
 		return tool_common(&t->tool, option);
 	}
@@ -118,7 +126,8 @@ static int look(struct top *t)
 		if (sig != 0)
 			break;
 		enum kustos_err err = top_look(t->client, t->path,
-			kustos_after_ms(t->tool.session_ms), &before, &frame);
+			kustos_after_ms(t->tool.session_ms), t->bare, &before,
+			&frame);
 		if (err == KUSTOS_OK)
 			code = print(t, &frame, i == 0);
 		else

@@ -1,8 +1,9 @@
 /*
- * layout.c - what a node is, by the names of its children.
+ * layout.c - what a node is, by the names of its children or its data.
  */
 #include "layout.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #define NUMBER_LEN 10	  /* that a server appends */
@@ -14,7 +15,7 @@ const char *layout_name(enum layout layout)
 {
 	static const char *const names[LAYOUTS] = { "node", "lock", "rwlock",
 		"election", "leases", "semaphore", "barrier", "latch", "queue",
-		"claims", "simple" };
+		"claims", "simple", "barrier" };
 
 	return names[layout];
 }
@@ -104,4 +105,21 @@ enum layout layout_of(const struct kustos_names *names, size_t *parts)
 			most = (enum layout)layout;
 	*parts = counts[most];
 	return *parts > 0 ? most : LAYOUT_NONE;
+}
+
+bool layout_says_gate(const char *data, size_t len)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr address; /* room for either kind */
+	size_t ours = strlen(LAYOUT_GATE_SAYS);
+
+	if (len >= ours && memcmp(data, LAYOUT_GATE_SAYS, ours) == 0)
+		return true;
+	if (len == 0 || len >= sizeof(text))
+		return false;
+	memcpy(text, data, len);
+	text[len] = '\0';
+	return strlen(text) == len &&
+		(inet_pton(AF_INET, text, &address) == 1 ||
+			inet_pton(AF_INET6, text, &address) == 1);
 }

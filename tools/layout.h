@@ -1,5 +1,6 @@
 /*
- * layout.h - what a node is, by the names of its children.  Pure.
+ * layout.h - what a node is, by the names of its children, or by what it says if
+ * it has none.  Pure.
  */
 #ifndef KU_LAYOUT_H
 #define KU_LAYOUT_H
@@ -20,8 +21,12 @@ enum layout {
 	LAYOUT_QUEUE,	  /* items */
 	LAYOUT_CLAIMS, /* the like, but ephemeral: items that are being worked on */
 	LAYOUT_SIMPLE, /* it is not its children: an ephemeral node */
+	LAYOUT_GATE,   /* nor here: a plain barrier */
 	LAYOUTS
 };
+
+/* What "kustos barrier set" has the node say first. */
+#define LAYOUT_GATE_SAYS "kustos barrier"
 
 /* Return the word for it. */
 const char *layout_name(enum layout layout);
@@ -32,5 +37,9 @@ enum layout layout_part(const char *name);
 
 /* Return what a node with these children is, and how many of them say so. */
 enum layout layout_of(const struct kustos_names *names, size_t *parts);
+
+/* Return whether a node that never had children is a plain barrier, by its data:
+   ours, or the address that Curator stores if it is not told what. */
+bool layout_says_gate(const char *data, size_t len);
 
 #endif

@@ -147,6 +147,24 @@ static enum kustos_err count_items(struct kustos_client *client,
 	return KUSTOS_OK;
 }
 
+/* Nobody can see who waits for it. */
+static enum kustos_err count_gate(struct kustos_client *client,
+	kustos_deadline end, struct top_row *row)
+{
+	struct kustos_participant setter = { .stat = row->stat };
+	char *data = NULL;
+	enum kustos_err err = kustos_get(client, row->path, end, NULL, &data,
+		&setter.len, NULL);
+
+	if (err != KUSTOS_OK)
+		return err;
+	setter.data = data;
+	row->is = setter.len > 0 ? "set" : "if it is one";
+	row->who = words(&setter);
+	kustos_free(data);
+	return KUSTOS_OK;
+}
+
 enum kustos_err top_count(struct kustos_client *client, kustos_deadline end,
 	const struct kustos_names *names, size_t parts, struct top_row *row)
 {
@@ -159,6 +177,8 @@ enum kustos_err top_count(struct kustos_client *client, kustos_deadline end,
 		return count_items(client, end, names, parts, row);
 	case LAYOUT_LATCH:
 		return count_latch(client, end, row);
+	case LAYOUT_GATE:
+		return count_gate(client, end, row);
 	default:
 		return count_line(client, end, parts, row);
 	}

@@ -2,7 +2,8 @@
  * top_look.c - walk over what is below a node, and find the recipes there.
  *
  * Nodes are listed a level at a time, many at once; what is a part of a recipe by
- * its name is not gone into.
+ * its name is not gone into.  Those that never had children are read, as they may
+ * be barriers.
  */
 #include "top.h"
 
@@ -15,6 +16,7 @@
 
 #define AT_ONCE 200   /* listings under way */
 #define LOOK_MAX 5000 /* nodes that are listed for one frame */
+#define SAYS_MAX 256  /* bytes; what says more is no barrier */
 
 struct visit { /* of one node */
 	struct walk *walk;
@@ -22,11 +24,13 @@ struct visit { /* of one node */
 	enum kustos_err err;
 	struct kustos_names names; /* a copy */
 	struct kustos_stat stat;
+	bool gate; /* what it says is what a barrier does */
 };
 
 struct walk {
 	struct kustos_client *client;
 	kustos_deadline end;
+	bool bare;
 	const struct top_frame *before;
 	struct top_frame *frame;
 	size_t room; /* in the frame's rows */
@@ -51,11 +55,18 @@ static bool copy_names(struct kustos_names *to, const struct kustos_names *from)
 	return true;
 }
 
+static void answered(struct walk *w)
+{
+	pthread_mutex_lock(&w->mutex);
+	w->pending--;
+	pthread_cond_signal(&w->less);
+	pthread_mutex_unlock(&w->mutex);
+}
+
 static void listed(void *arg, enum kustos_err err,
 	const struct kustos_result *result)
 {
 	struct visit *v = arg;
-	struct walk *w = v->walk;
 
 	v->err = err;
 	if (err == KUSTOS_OK) {
@@ -63,25 +74,61 @@ static void listed(void *arg, enum kustos_err err,
 		if (!copy_names(&v->names, result->names))
 			v->err = KUSTOS_ENOMEM;
 	}
-	pthread_mutex_lock(&w->mutex);
-	w->pending--;
-	pthread_cond_signal(&w->less);
-	pthread_mutex_unlock(&w->mutex);
+	answered(v->walk);
 }
 
-/* List those from "first" on, up to "last". */
-static void list(struct walk *w, size_t first, size_t last)
+static bool is_any(const struct visit *v)
+{
+	(void)v;
+	return true;
+}
+
+/* It never had children. */
+static bool is_bare(const struct visit *v)
+{
+	return v->err == KUSTOS_OK && v->names.count == 0 &&
+		v->stat.cversion == 0 && v->stat.ephemeral_owner == 0;
+}
+
+static bool may_be_gate(const struct visit *v)
+{
+	return is_bare(v) && v->stat.data_length > 0 &&
+		v->stat.data_length <= SAYS_MAX;
+}
+
+static void was_read(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct visit *v = arg;
+
+	v->err = err;
+	if (err == KUSTOS_OK)
+		v->gate = layout_says_gate(result->data, result->len);
+	answered(v->walk);
+}
+
+/* One of the core's calls. */
+typedef enum kustos_err ask_fn(struct kustos_client *client, const char *path,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_done_fn *done, void *arg);
+
+/* Ask about those from "first" on, up to "last", that are "wanted". */
+static void ask(struct walk *w, size_t first, size_t last,
+	bool (*wanted)(const struct visit *v), ask_fn *how,
+	kustos_done_fn *done)
 {
 	pthread_mutex_lock(&w->mutex);
 	for (size_t i = first; i < last; i++) {
 		struct visit *v = &w->visits[i];
 
+		if (!wanted(v))
+			continue;
 		while (w->pending >= AT_ONCE)
 			pthread_cond_wait(&w->less, &w->mutex);
 		w->pending++;
 		pthread_mutex_unlock(&w->mutex);
-		enum kustos_err err = kustos_children_async(w->client, v->path,
-			w->end, NULL, listed, v);
+		enum kustos_err err = how(w->client, v->path, w->end, NULL,
+			done, v);
 		pthread_mutex_lock(&w->mutex);
 		if (err == KUSTOS_OK)
 			continue;
@@ -190,7 +237,7 @@ static enum layout layout_before(const struct walk *w, const struct visit *v)
 {
 	const struct top_row *old = find(w->before, v->path);
 
-	if (old == NULL || v->names.count > 0 ||
+	if (old == NULL || old->layout == LAYOUT_GATE || v->names.count > 0 ||
 		old->stat.czxid != v->stat.czxid)
 		return LAYOUT_NONE;
 	return old->layout;
@@ -207,6 +254,8 @@ static enum kustos_err take(struct walk *w, size_t at)
 
 	if (v.stat.ephemeral_owner != 0)
 		layout = LAYOUT_SIMPLE;
+	else if (v.gate || (w->bare && is_bare(&v) && v.stat.data_length == 0))
+		layout = LAYOUT_GATE;
 	else if (layout == LAYOUT_NONE)
 		layout = layout_before(w, &v);
 	if (layout != LAYOUT_NONE)
@@ -230,7 +279,8 @@ static enum kustos_err walk_level(struct walk *w)
 {
 	size_t last = w->count;
 
-	list(w, w->done, last);
+	ask(w, w->done, last, is_any, kustos_children_async, listed);
+	ask(w, w->done, last, may_be_gate, kustos_get_async, was_read);
 	for (; w->done < last; w->done++) {
 		enum kustos_err err = w->visits[w->done].err;
 
@@ -289,11 +339,12 @@ static void walk_free(struct walk *w)
 }
 
 enum kustos_err top_look(struct kustos_client *client, const char *root,
-	kustos_deadline end, const struct top_frame *before,
+	kustos_deadline end, bool bare, const struct top_frame *before,
 	struct top_frame *frame)
 {
 	struct walk w = { .client = client,
 		.end = end,
+		.bare = bare,
 		.before = before,
 		.frame = frame };
 	enum kustos_err err = KUSTOS_OK;

@@ -115,6 +115,50 @@ START_TEST(every_layout_is_recognised)
 }
 END_TEST
 
+/* A plain barrier is a node like any other; so it is known by what ours and
+   Curator's store, and what stores nothing only if that is asked for. */
+START_TEST(a_plain_barrier_is_known_by_what_it_says)
+{
+	ck_assert_int_eq(cli_run(&lock, "barrier", "set", "/r/ours"), 0);
+	raw_create(fixture_address(), "/r/curator", "192.0.2.7");
+	raw_create(fixture_address(), "/r/six", "2001:db8::7");
+	raw_create(fixture_address(), "/r/config", "192.0.2.7:80");
+	raw_create(fixture_address(), "/r/parent", "192.0.2.7");
+	make("/r/empty");
+	make("/r/parent/x");
+	ck_assert_int_eq(raw_delete(fixture_address(), "/r/parent/x"), 0);
+	look("/r");
+	cli_hears(&top, "  /r: 3\n");
+	check_row("/r/ours", "barrier", 0, 0, "  (set)  kustos barrier, ");
+	check_row("/r/curator", "barrier", 0, 0, "  (set)  192.0.2.7, ");
+	check_row("/r/six", "barrier", 0, 0, "  (set)  2001:db8::7, ");
+	ck_assert_int_eq(cli_run(&top, "top", "--once", "--bare", "/r"), 0);
+	cli_hears(&top, "  /r: 4\n");
+	check_row("/r/empty", "barrier", 0, 0, "  (if it is one)  -, ");
+	look("/r/curator");
+	cli_hears(&top, "  /r/curator: 1\n");
+	ck_assert_int_eq(cli_run(&lock, "barrier", "remove", "/r/ours"), 0);
+	look("/r");
+	cli_hears(&top, "  /r: 2\n");
+}
+END_TEST
+
+/* What is looked at again is not what it was. */
+START_TEST(a_barrier_that_says_something_else_is_none)
+{
+	struct raw *raw = raw_open(fixture_address(), 10000);
+
+	raw_create(fixture_address(), "/r/gate", "192.0.2.7");
+	cli_start(&top, "top", "-i0.1", "/r");
+	cli_hears(&top, "  /r: 1\n");
+	ck_assert_int_eq(raw_do_set(raw, "/r/gate", "more", -1), 0);
+	cli_hears(&top, "  /r: 0\n");
+	kill(top.pid, SIGINT);
+	ck_assert_int_eq(cli_end(&top), -SIGINT);
+	raw_close(raw);
+}
+END_TEST
+
 START_TEST(claims_are_told_from_the_items_that_they_are_named_after)
 {
 	struct raw *raw = raw_open(fixture_address(), 10000);
@@ -263,6 +307,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, every_layout_is_recognised);
+	tcase_add_test(t, a_plain_barrier_is_known_by_what_it_says);
+	tcase_add_test(t, a_barrier_that_says_something_else_is_none);
 	tcase_add_test(t,
 		claims_are_told_from_the_items_that_they_are_named_after);
 	tcase_add_test(t, who_holds_is_told);
