@@ -27,8 +27,8 @@ static const char help[] =
 	"\n"
 	"  -k, --kind KIND       simple (the default), framed, priority, "
 	"delay,\n"
-	"                        id, kazoo or kazoo-locking: whose queue it "
-	"is\n"
+	"                        id, kazoo or kazoo-locking: whose queue it\n"
+	"                        is; ls, peek: by default what its items are\n"
 	"  -w, --timeout SECONDS\n"
 	"                        put: until all is there; take, peek,\n"
 	"                        consume: do not wait longer for an item; 0:\n"
@@ -114,10 +114,13 @@ static int with_queue(struct queue_job *q,
 
 	if (code != TOOL_OK)
 		return code;
+	enum kustos_err err = q->verb->recognises ? queue_recognise(q, client)
+						  : KUSTOS_OK;
 	options.kind = q->kind;
 	options.max_items = q->max_items;
-	enum kustos_err err = kustos_queue_create(client, q->job.path, &options,
-		&queue);
+	if (err == KUSTOS_OK)
+		err = kustos_queue_create(client, q->job.path, &options,
+			&queue);
 	code = err == KUSTOS_OK
 		? work(q, client, queue)
 		: tool_failed(&q->tool, "cannot use", q->job.path, err);
@@ -318,7 +321,7 @@ static int peek(struct queue_job *q)
 static const struct queue_verb verbs[] = {
 	{ .name = "put", .run = put, .options = "wzpm", .items = true },
 	{ .name = "take", .run = take, .options = "wcz" },
-	{ .name = "peek", .run = peek, .options = "wz" },
+	{ .name = "peek", .run = peek, .options = "wz", .recognises = true },
 	{ .name = "ls", .run = queue_ls, .options = "cjd" },
 	{ .name = "consume",
 		.run = queue_consume,

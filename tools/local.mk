@@ -31,7 +31,8 @@ kustos_SOURCES = \
 	%D%/kustos.c \
 	%D%/layout.c %D%/layout.h \
 	%D%/lock_options.c %D%/lock_options.h \
-	%D%/queue.h %D%/queue_consume.c %D%/queue_ls.c %D%/queue_options.c \
+	%D%/queue.h %D%/queue_consume.c %D%/queue_kind.c \
+	%D%/queue_ls.c %D%/queue_options.c \
 	%D%/show.c %D%/show.h \
 	%D%/signals.c %D%/signals.h \
 	%D%/together_options.c %D%/together_options.h \

@@ -17,6 +17,7 @@ struct queue_verb {
 		*options; /* letters of those that it knows, of OPT_... below */
 	bool command;	  /* runs one; else arguments are items, or wrong */
 	bool items;
+	bool recognises; /* the kind, if none is said */
 };
 
 /* Letters for verbs: those of long options alone have none on the command line. */
@@ -34,6 +35,7 @@ struct queue_job {
 	struct job job; /* "path" and "argv" are there without a command, too */
 	const struct queue_verb *verb;
 	enum kustos_queue_kind kind;
+	bool has_kind;	 /* it was said */
 	int64_t wait_ms; /* -1: not said */
 	int count;	 /* 0: not said */
 	bool null;	 /* items end with a zero byte */
@@ -49,6 +51,11 @@ struct queue_job {
    program, with the exit code of "tool". */
 bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	char **argv);
+
+/* Unless the kind was said: set it to what the names in the queue are of, if there
+   are any. */
+enum kustos_err queue_recognise(struct queue_job *q,
+	struct kustos_client *client);
 
 /* Return until when to wait for an item. */
 kustos_deadline queue_deadline(const struct queue_job *q);

@@ -118,7 +118,7 @@ static enum kustos_err show(const struct queue_job *q,
 	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
 }
 
-static enum kustos_err list(const struct queue_job *q,
+static enum kustos_err list_items(const struct queue_job *q,
 	struct kustos_client *client, const char *items, const char *markers)
 {
 	struct kustos_names *names = NULL;
@@ -136,7 +136,8 @@ static enum kustos_err list(const struct queue_job *q,
 	return err;
 }
 
-int queue_ls(struct queue_job *q)
+static enum kustos_err list(const struct queue_job *q,
+	struct kustos_client *client)
 {
 	bool locking = q->kind == KUSTOS_QUEUE_KAZOO_LOCKING;
 	char *items = join(q->job.path, locking ? "/entries" : "");
@@ -144,20 +145,27 @@ int queue_ls(struct queue_job *q)
 		? join(q->lock_path, "")
 		: join(q->job.path, locking ? "/taken" : "-locks");
 	enum kustos_err err = KUSTOS_ENOMEM;
+
+	if (items != NULL && markers != NULL)
+		err = list_items(q, client, items, markers);
+	free(items);
+	free(markers);
+	return err;
+}
+
+int queue_ls(struct queue_job *q)
+{
 	struct kustos_client *client;
 	int code = tool_connect(&q->tool, &client);
 
-	if (code == TOOL_OK) {
-		if (items != NULL && markers != NULL)
-			err = list(q, client, items, markers);
-		if (err == KUSTOS_OK)
-			code = tool_flush(TOOL_OK);
-		else
-			code = tool_failed(&q->tool, "cannot list", q->job.path,
-				err);
-		tool_close(client);
-	}
-	free(items);
-	free(markers);
+	if (code != TOOL_OK)
+		return code;
+	enum kustos_err err = queue_recognise(q, client);
+	if (err == KUSTOS_OK)
+		err = list(q, client);
+	code = err == KUSTOS_OK
+		? tool_flush(TOOL_OK)
+		: tool_failed(&q->tool, "cannot list", q->job.path, err);
+	tool_close(client);
 	return code;
 }

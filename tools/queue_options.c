@@ -54,6 +54,7 @@ static bool take_kind(struct queue_job *q)
 	for (size_t i = 0; i < KINDS; i++)
 		if (strcmp(kinds[i], optarg) == 0) {
 			q->kind = (enum kustos_queue_kind)i;
+			q->has_kind = true;
 			return true;
 		}
 	return wrong(q, "-k",

@@ -92,7 +92,7 @@ static const struct kind {
 	{ "framed", NULL, NULL, NULL, "a\nb\n" },
 	{ "priority", "--priority", "3", "-3", "b\na\n" },
 	{ "delay", "--delay", "0.2", "0", "b\na\n" },
-	{ "id", "--id", "x", "y", "a\nb\n" },
+	{ "id", "--id", "y", "b", "a\nb\n" },
 	{ "kazoo", "--priority", "3", "2", "b\na\n" },
 };
 
@@ -120,6 +120,58 @@ START_TEST(each_kind_has_its_order)
 		cli_run(&a, "queue", "take", "-k", k->name, "-c", "2", JOBS),
 		0);
 	ck_assert_str_eq(a.out_text, k->wanted);
+}
+END_TEST
+
+/* What is listed, in which order, and what is printed is the same. */
+START_TEST(who_looks_need_not_say_the_kind)
+{
+	const struct kind *k = &kinds[_i];
+
+	put_kind(k, k->first, "a");
+	put_kind(k, k->second, "b");
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "ls", "--json", "-k", k->name, JOBS), 0);
+	ck_assert_int_eq(cli_run(&b, "queue", "ls", "--json", JOBS), 0);
+	ck_assert_ptr_nonnull(strstr(b.out_text, "}\n{"));
+	ck_assert_str_eq(b.out_text, a.out_text);
+	ck_assert_int_eq(cli_run(&b, "queue", "peek", JOBS), 0);
+	ck_assert_uint_eq(b.out_len, 2);
+	ck_assert_int_eq(memcmp(b.out_text, k->wanted, 2), 0);
+	/* Who says another sees no items of that. */
+	ck_assert_int_eq(cli_run(&b, "queue", "ls", "-k", "simple", JOBS), 0);
+	ck_assert_str_eq(b.out_text, "");
+}
+END_TEST
+
+START_TEST(kazoos_folders_are_seen_as_what_they_are)
+{
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "put", "-k", "kazoo-locking", JOBS, "a"),
+		0);
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 0);
+	ck_assert_int_eq(strncmp(a.out_text, "entry-100-0000000000", 20), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "peek", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "a\n");
+}
+END_TEST
+
+/* A time, and an id that looks so beside one that does not. */
+START_TEST(an_id_is_told_from_a_time)
+{
+	static const char late[] = JOBS "/queue-|19A1B2C3D4E|0000000001",
+			  early[] = JOBS "/queue-|19A1B2C3D4D|0000000002",
+			  word[] = JOBS "/queue-|word|0000000003";
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/queues", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), JOBS, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), late, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), early, ""), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", "-c1", JOBS), 0);
+	ck_assert_int_eq(strncmp(a.out_text, "queue-|19A1B2C3D4D|", 19), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), word, ""), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", "-c1", JOBS), 0);
+	ck_assert_int_eq(strncmp(a.out_text, "queue-|19A1B2C3D4E|", 19), 0);
 }
 END_TEST
 
@@ -285,6 +337,10 @@ int main(void)
 	tcase_add_test(t, a_full_queue_is_waited_for);
 	tcase_add_loop_test(t, each_kind_has_its_order, 0,
 		(int)(sizeof(kinds) / sizeof(kinds[0])));
+	tcase_add_loop_test(t, who_looks_need_not_say_the_kind, 0,
+		(int)(sizeof(kinds) / sizeof(kinds[0])));
+	tcase_add_test(t, kazoos_folders_are_seen_as_what_they_are);
+	tcase_add_test(t, an_id_is_told_from_a_time);
 	tcase_add_test(t, a_command_gets_each_item);
 	tcase_add_test(t, S16_an_item_comes_again_if_its_consumer_is_killed);
 	tcase_add_test(t,
