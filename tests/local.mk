@@ -94,8 +94,8 @@ AM_TESTS_ENVIRONMENT = \
 
 # Parts of the suite, for a short round or a slow build: nothing else is built.
 real_tests = $(native_tests) $(integration_tests) $(bed_tests)
-.PHONY: check-unit check-sim check-integration check-threads check-valgrind \
-	check-long
+.PHONY: check-unit check-sim check-integration check-address check-threads \
+	check-valgrind check-long
 check-unit:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(unit_tests)' check_PROGRAMS='$(unit_tests)' \
@@ -107,9 +107,30 @@ check-integration:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(real_tests)' check_PROGRAMS='$(real_tests)' check_DATA=
 
+# Those in which memory is most likely to be used when it is not there: a call ends
+# while something is on its way, or an allocation fails.  For the address sanitizer,
+# at each change; before a release it has them all.
+in = tests/integration
+address_tests = $(in)/test_alloc $(in)/test_barrier_alloc \
+	$(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_claim_alloc \
+	$(in)/test_claim_faults $(in)/test_close $(in)/test_consume \
+	$(in)/test_countdown_calls $(in)/test_double_barrier_faults \
+	$(in)/test_fork $(in)/test_latch_alloc $(in)/test_latch_callbacks \
+	$(in)/test_latch_faults $(in)/test_layout $(in)/test_lockable \
+	$(in)/test_mutex_alloc $(in)/test_mutex_faults $(in)/test_observe \
+	$(in)/test_participants $(in)/test_queue_alloc \
+	$(in)/test_queue_faults $(in)/test_rwlock_faults \
+	$(in)/test_selector_callbacks $(in)/test_selector_faults \
+	$(in)/test_semaphore_alloc $(in)/test_semaphore_faults \
+	$(in)/test_simple_faults $(in)/test_sizes $(in)/test_watch \
+	tests/tools/test_ls_break tests/tools/test_queue
+check-address:
+	$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(address_tests)' check_PROGRAMS='$(address_tests)' \
+		check_DATA=
+
 # Those in which most threads meet, for the thread sanitizer, which has a thread
 # of its own: none that counts threads.
-in = tests/integration
 thread_tests = $(in)/test_cancel_ops $(in)/test_consume \
 	$(in)/test_dispatch_fd $(in)/test_latch $(in)/test_mutex_threads \
 	$(in)/test_queue_storm $(in)/test_rwlock_threads $(in)/test_selector \

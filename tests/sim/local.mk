@@ -122,7 +122,11 @@ sim_tests += %D%/test_together
 
 # The client survives the simulator, and old bugs put back into it do not.
 sim_scripts = %D%/mutants.sh
-EXTRA_DIST += $(sim_scripts)
+EXTRA_DIST += $(sim_scripts) %D%/mutants.seeds
+.PHONY: note-mutants
+note-mutants: %D%/sim
+	$(AM_TESTS_ENVIRONMENT) \
+	srcdir='$(srcdir)' $(SHELL) $(srcdir)/%D%/mutants.sh note
 sim_environment = \
 	sim_cppflags='$(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS)' \
 	sim_cflags='$(SANITIZE_CFLAGS) $(CFLAGS) -pthread' \

@@ -8,6 +8,10 @@
 # that changes nothing, or does not compile, fails as loudly as a bug that is
 # not found.
 #
+# The seed that found it before is tried first: if it still does, there is no need to
+# try those before it.  "make note-mutants" (mutants.sh note) writes those
+# seeds anew; if they are old, it takes longer, and that is all.
+#
 # MUTANTS is a pattern of those that are wanted, MUTANT_SEEDS how many seeds each
 # is given, MUTANT_SECONDS how much time.  "make check" passes the compiler, its
 # flags, and what to link: the objects of the simulator, and then the archives.
@@ -18,15 +22,33 @@ steps=${MUTANT_STEPS:-20000}
 : "${srcdir:=.}" "${CC:=cc}" "${sim_objects:?}" "${sim_libs:?}"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
-count=0 at_once=2
+count=0 at_once=2 mode=${1-}
+notes=$srcdir/tests/sim/mutants.seeds
 # It takes processors and measures no time, and others beside it do.
 renice -n 10 -p $$ >/dev/null 2>&1
 
-# hunt DIRECTORY SEEDS: with the simulator there.
+# hunt DIRECTORY FIRST SEEDS: with the simulator there.
 hunt() {
 	timeout "${MUTANT_SECONDS:-300}" "$1/sim" --scenario $scenario \
-		--seed 1 --seeds "$2" --steps "$steps" --as-found \
+		--seed "$2" --seeds "$3" --steps "$steps" --as-found \
 		>"$1/out" 2>&1
+}
+
+# noted NAME: print the seed that found it before.
+noted() {
+	[ "$mode" = note ] || awk -v name="$scenario:$1" -v most="$seeds" '
+		$1 == name && $2 <= most { print $2 }' "$notes"
+}
+
+# hunted DIRECTORY NAME: is it found?
+hunted() {
+	first=$(noted "$2")
+	if [ -n "$first" ]; then
+		hunt "$1" "$first" 1
+		code=$?
+		[ $code -eq 0 ] || return $code
+	fi
+	hunt "$1" 1 "$seeds"
 }
 
 # build DIRECTORY FILE SED-SCRIPT ...: compile the changed files, and link them.
@@ -64,16 +86,16 @@ try() {
 		echo "FAIL: $name: cannot be built"
 		return
 	fi
-	hunt "$at" "$seeds"
+	hunted "$at" "$name"
 	code=$?
 	if [ $code -ge 124 ]; then
-		echo "ok: $name: crashed, or hung" # it is found that way, too
+		echo "ok: $scenario:$name: crashed, or hung" # it is found that way, too
 	elif [ $code -ne 0 ] && ! unharmed "$at"; then
 		echo "FAIL: $name: $(cat "$at/out"): it is so without it"
 	elif ! grep -q '^FAILED' "$at/out"; then
 		echo "FAIL: $name: not found: $(tail -n 1 "$at/out")"
 	else
-		echo "ok: $name: seed $(sed -n 's/^  seed: *//p' "$at/out"):" \
+		echo "ok: $scenario:$name: seed $(sed -n 's/^  seed: *//p' "$at/out"):" \
 			"$(sed -n 's/^  invariant: //p' "$at/out")"
 	fi
 }
@@ -97,7 +119,7 @@ mutant() {
 # First of all, what is as it is must survive: here a few seeds, in test_*.c many.
 survive() {
 	wait
-	if ! hunt "$work/none" 20; then
+	if ! hunt "$work/none" 1 20; then
 		cat "$work/none/out"
 		exit 1
 	fi
@@ -632,5 +654,7 @@ while [ $i -lt $count ]; do
 		failed=$((failed + 1))
 	fi
 done
+[ "$mode" != note ] || cat "$work"/*.said |
+	sed -n 's/^ok: \([^ ]*\): seed \([0-9]*\): .*/\1 \2/p' | LC_ALL=C sort >"$notes"
 echo "$found found, $failed not"
 [ "$failed" -eq 0 ] && [ "$found" -gt 0 ]

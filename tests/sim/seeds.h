@@ -4,6 +4,7 @@
 #ifndef SIM_SEEDS_H
 #define SIM_SEEDS_H
 
+#include "sanitized.h"
 #include "sim.h"
 
 #include <check.h>
@@ -12,19 +13,10 @@
 
 #define SEED_STEPS 20000
 
-/* Under a sanitizer each run takes long, and does the same: the simulator has one
-   thread, and its memory is used in the same few ways in every seed.  So there are
-   fewer, and what they do is not counted. */
-#if defined(__SANITIZE_THREAD__)
-#define SEEDS_LESS 30
-#elif defined(__SANITIZE_ADDRESS__)
-#define SEEDS_LESS 10
-#endif
-
-#ifdef SEEDS_LESS
+/* What the seeds do is counted where there are enough of them. */
+#if TIMES_LESS > 1
 #define tcase_add_figures(tcase, test) ((void)(test))
 #else
-#define SEEDS_LESS 1
 #define tcase_add_figures(tcase, test) tcase_add_test(tcase, test)
 #endif
 
@@ -44,7 +36,7 @@ static inline void seeds_survive(const struct sim_scenario *scenario, int count)
 	struct sim_result result;
 	struct sim_text report = { 0 };
 
-	if (!sim_hunt(scenario, &options, (uint64_t)count / SEEDS_LESS, &result,
+	if (!sim_hunt(scenario, &options, (uint64_t)count / TIMES_LESS, &result,
 		    &report)) {
 		fputs(report.bytes, stderr); /* too long for a message */
 		ck_abort_msg("%s: %s", result.invariant, result.message);

@@ -15,6 +15,7 @@ libsupport_a_SOURCES = \
 	%D%/rawkill.c %D%/rawkill.h \
 	%D%/reaper.c %D%/reaper.h \
 	%D%/reaper_loop.c %D%/reaper_loop.h \
+	%D%/sanitized.h \
 	%D%/server.c %D%/server.h \
 	%D%/server_parts.h \
 	%D%/zkproto.h
