@@ -244,9 +244,9 @@ static void check_rounds(const struct naming *naming)
 			verdicts[ku_rank_verdict(&standings[i])]++;
 		}
 	}
-	ck_assert_int_gt(verdicts[KU_RANK_OWNER], 100);
-	ck_assert_int_gt(verdicts[KU_RANK_WAIT], 100);
-	ck_assert_int_gt(verdicts[KU_RANK_GONE], 100);
+	ck_assert_int_gt(verdicts[KU_RANK_OWNER], ROUNDS / 200);
+	ck_assert_int_gt(verdicts[KU_RANK_WAIT], ROUNDS / 200);
+	ck_assert_int_gt(verdicts[KU_RANK_GONE], ROUNDS / 200);
 }
 
 START_TEST(S08_a_rank_is_that_of_a_plain_sort)
