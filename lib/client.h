@@ -123,6 +123,16 @@ static inline int64_t ku_now(const struct kustos_client *client)
 	return ku_boot(&client->env.clock);
 }
 
+/* Return whether the session is certainly alive now.  Need not be locked: who looks
+   after that at what a loss has marked sees all losses before this. */
+static inline bool ku_session_alive(const struct kustos_client *client)
+{
+	int64_t until = atomic_load_explicit(&client->session.sure_ns,
+		memory_order_acquire);
+
+	return ku_now(client) < until;
+}
+
 /* Check and copy options.  "why" gets the reason for KUSTOS_EINVAL. */
 enum kustos_err ku_config_init(struct ku_config *config,
 	const struct kustos_client_options *options, char why[128]);

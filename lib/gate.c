@@ -67,10 +67,12 @@ void ku_gate_destroy(struct ku_gate *gate)
 		ku_gate_give_up(gate->first, KUSTOS_ECLOSED);
 	while ((lock = gate->locks) != NULL) {
 		gate->locks = lock->next;
-		ku_unlock(client);
-		(void)ku_hold_release(lock->hold);
+		if (lock->depth > 0) {
+			ku_unlock(client);
+			(void)ku_hold_release(lock->hold);
+			ku_lock(client);
+		}
 		free(lock);
-		ku_lock(client);
 	}
 	ku_gate_put(gate);
 	ku_unlock(client);

@@ -7,6 +7,8 @@
 #include "client.h"
 #include "gate.h"
 
+#include <stdatomic.h>
+
 struct ku_turn {
 	struct ku_gate *gate;
 	struct ku_place *place;
@@ -26,12 +28,13 @@ struct ku_guest {
 	struct ku_guest *prev, *next;
 };
 
-/* What a thread has locked. */
+/* What a thread has locked.  Whoever looks for its own need not lock the client:
+   these stay until the gate is destroyed, for one thread after the other. */
 struct ku_lock {
-	pthread_t thread;
-	int depth;
-	struct kustos_hold *hold;
-	struct ku_lock *next;
+	atomic_int depth;	  /* 0: nobody's */
+	_Atomic pthread_t thread; /* whose, if the depth was seen before */
+	struct kustos_hold *hold; /* for that thread only */
+	struct ku_lock *next;	  /* constant */
 };
 
 /* A thread that is in a callback of the gate. */
@@ -56,9 +59,9 @@ struct ku_gate {
 	int refs; /* of the program, guests, turns, and what is to be told */
 	bool destroyed;
 	struct ku_teller *tellers;
-	struct ku_guest *first, *last; /* who waits, the longest first */
-	struct ku_turn *turn;	       /* of them all, unless each has one */
-	struct ku_lock *locks;
+	struct ku_guest *first, *last;	 /* who waits, the longest first */
+	struct ku_turn *turn;		 /* of them all, unless each has one */
+	_Atomic(struct ku_lock *) locks; /* read by anybody */
 };
 
 /* Begin to wait, and give it up.  Locked. */

@@ -5,93 +5,113 @@
 
 #include <stdlib.h>
 
-/* Return where what this thread has locked is kept; NULL there if it has not.
-   */
-static struct ku_lock **find_lock(struct ku_gate *gate)
+/* Only its thread changes the depth, but from nothing, which takes the lock. */
+static int depth_of(struct ku_lock *lock)
 {
-	struct ku_lock **at = &gate->locks;
+	return atomic_load_explicit(&lock->depth, memory_order_acquire);
+}
+
+static void set_depth(struct ku_lock *lock, int depth)
+{
+	atomic_store_explicit(&lock->depth, depth, memory_order_release);
+}
+
+/* Return what this thread has locked, or NULL.  One that is another's at any time
+   meanwhile is never taken for it: who sees a depth sees whose it is, and this
+   thread's own name is older. */
+static inline struct ku_lock *own_lock(struct ku_gate *gate)
+{
+	struct ku_lock *lock = atomic_load_explicit(&gate->locks,
+		memory_order_acquire);
 	pthread_t self = pthread_self();
 
-	while (*at != NULL && !pthread_equal((*at)->thread, self))
-		at = &(*at)->next;
-	return at;
+	while (lock != NULL &&
+		!(depth_of(lock) > 0 &&
+			pthread_equal(atomic_load_explicit(&lock->thread,
+					      memory_order_relaxed),
+				self)))
+		lock = lock->next;
+	return lock;
 }
 
 /* Lock once more, if this thread has locked it.  Returns false if not. */
 static bool relock(struct ku_gate *gate, enum kustos_err *err)
 {
-	ku_lock(gate->client);
-	struct ku_lock *lock = *find_lock(gate);
-	if (lock != NULL) {
-		bool is_lost = ku_hold_state(lock->hold) == KUSTOS_HOLD_LOST;
+	struct ku_lock *lock = own_lock(gate);
 
-		*err = is_lost ? KUSTOS_ELOST : KUSTOS_OK;
-		lock->depth += !is_lost;
+	if (lock == NULL)
+		return false;
+	*err = ku_hold_is_lost(lock->hold) ? KUSTOS_ELOST : KUSTOS_OK;
+	if (*err == KUSTOS_OK)
+		set_depth(lock, depth_of(lock) + 1);
+	return true;
+}
+
+/* Note that this thread has locked it, where nothing is noted any more or in
+   "*fresh".  Locked. */
+static void note(struct ku_gate *gate, struct kustos_hold *hold,
+	struct ku_lock **fresh)
+{
+	struct ku_lock *lock = gate->locks;
+
+	while (lock != NULL && depth_of(lock) > 0)
+		lock = lock->next;
+	if (lock == NULL) {
+		lock = *fresh;
+		*fresh = NULL;
+		lock->next = gate->locks;
+		gate->locks = lock;
 	}
-	ku_unlock(gate->client);
-	return lock != NULL;
+	lock->hold = hold;
+	atomic_store_explicit(&lock->thread, pthread_self(),
+		memory_order_relaxed);
+	set_depth(lock, 1);
 }
 
 /* Keep what this thread has just been granted, and give it back instead if the
    gate was destroyed before the thread could wake up: nobody else would. */
-static enum kustos_err keep(struct ku_gate *gate, struct ku_lock *lock)
+static enum kustos_err keep(struct ku_gate *gate, struct kustos_hold *hold,
+	struct ku_lock *fresh)
 {
 	ku_lock(gate->client);
 	bool late = gate->destroyed;
-	if (!late) {
-		lock->next = gate->locks;
-		gate->locks = lock;
-	}
+	if (!late)
+		note(gate, hold, &fresh);
 	ku_unlock(gate->client);
+	free(fresh);
 	if (!late)
 		return KUSTOS_OK;
-	(void)ku_hold_release(lock->hold);
-	free(lock);
+	(void)ku_hold_release(hold);
 	return KUSTOS_ECLOSED;
 }
 
 enum kustos_err ku_gate_lock(struct ku_gate *gate, struct kustos_hold *writer,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
+	struct kustos_hold *hold;
 	enum kustos_err err;
 
 	if (relock(gate, &err))
 		return err;
-	struct ku_lock *lock = calloc(1, sizeof(*lock));
-	if (lock == NULL)
+	struct ku_lock *fresh = calloc(1, sizeof(*fresh));
+	if (fresh == NULL)
 		return KUSTOS_ENOMEM;
-	err = ku_gate_acquire(gate, writer, deadline, cancel, &lock->hold);
-	if (err != KUSTOS_OK) {
-		free(lock);
-		return err;
-	}
-	lock->thread = pthread_self();
-	lock->depth = 1;
-	return keep(gate, lock);
+	err = ku_gate_acquire(gate, writer, deadline, cancel, &hold);
+	if (err == KUSTOS_OK)
+		return keep(gate, hold, fresh);
+	free(fresh);
+	return err;
 }
 
-enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits)
+/* Give it back; what it is noted in is another's at once. */
+static enum kustos_err leave(struct ku_gate *gate, struct ku_lock *lock,
+	bool waits)
 {
 	struct kustos_client *client = gate->client;
-	enum kustos_err err = KUSTOS_OK;
-	bool last = false;
+	struct kustos_hold *hold = lock->hold;
 
-	ku_lock(client);
-	struct ku_lock **at = find_lock(gate);
-	struct ku_lock *lock = *at;
-	if (lock == NULL)
-		err = KUSTOS_ENOTHELD;
-	else if (ku_hold_state(lock->hold) == KUSTOS_HOLD_LOST)
-		err = KUSTOS_ELOST;
-	if (lock != NULL && --lock->depth == 0) {
-		*at = lock->next;
-		last = true;
-	}
-	ku_unlock(client);
-	if (!last)
-		return err;
-	err = ku_hold_release(lock->hold);
-	free(lock);
+	set_depth(lock, 0);
+	enum kustos_err err = ku_hold_release(hold);
 	if (err != KUSTOS_OK || !waits)
 		return err;
 	ku_lock(client);
@@ -100,11 +120,23 @@ enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits)
 	return ku_recipe_wait_left(client, left);
 }
 
+enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits)
+{
+	struct ku_lock *lock = own_lock(gate);
+
+	if (lock == NULL)
+		return KUSTOS_ENOTHELD;
+	int depth = depth_of(lock);
+	if (depth == 1)
+		return leave(gate, lock, waits);
+	set_depth(lock, depth - 1);
+	return ku_hold_is_lost(lock->hold) ? KUSTOS_ELOST : KUSTOS_OK;
+}
+
 struct kustos_hold *ku_gate_hold(struct ku_gate *gate)
 {
-	ku_lock(gate->client);
-	struct ku_lock *lock = *find_lock(gate);
-	ku_unlock(gate->client);
+	struct ku_lock *lock = own_lock(gate);
+
 	return lock != NULL ? lock->hold : NULL;
 }
 
@@ -112,7 +144,7 @@ int64_t ku_gate_fence(struct ku_gate *gate)
 {
 	struct kustos_hold *hold = ku_gate_hold(gate);
 
-	if (hold == NULL || kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
+	if (hold == NULL || ku_hold_is_lost(hold))
 		return 0;
 	return kustos_hold_token(hold);
 }

@@ -4,6 +4,7 @@
 #include "hold.h"
 
 #include <kustos/node.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ struct kustos_hold {
 	struct ku_timer risk;
 	int64_t before_ns;
 
-	bool lost;
+	atomic_bool lost;   /* written when locked */
 	bool risk_reserved; /* the timer */
 	bool warned;
 	bool silent;   /* calls nobody any more */
@@ -258,6 +259,15 @@ enum kustos_hold_state kustos_hold_state(struct kustos_hold *hold)
 	enum kustos_hold_state state = ku_hold_state(hold);
 	ku_unlock(hold->client);
 	return state;
+}
+
+bool ku_hold_is_lost(struct kustos_hold *hold)
+{
+	/* In this order: a loss marks what is lost, and who sees the lease of a
+	   later epoch then sees the mark. */
+	bool held = ku_session_alive(hold->client) && !hold->lost;
+
+	return !held && kustos_hold_state(hold) == KUSTOS_HOLD_LOST;
 }
 
 int64_t kustos_hold_remaining_ms(struct kustos_hold *hold)

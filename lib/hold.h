@@ -71,6 +71,10 @@ void ku_hold_hush(struct kustos_hold *hold);
 /* Return the state.  Locked. */
 enum kustos_hold_state ku_hold_state(struct kustos_hold *hold);
 
+/* Return whether it is lost: kustos_hold_state(), but for a hold of a place, which
+   is asked often: without the lock as long as it is held. */
+bool ku_hold_is_lost(struct kustos_hold *hold);
+
 /* kustos_hold_release(), for a hold that is not NULL. */
 enum kustos_err ku_hold_release(struct kustos_hold *hold);
 

@@ -73,6 +73,20 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 	}
 }
 
+static bool is_sure(const struct ku_session *session)
+{
+	return session->state == KUSTOS_CONNECTED ||
+		session->state == KUSTOS_SUSPENDED;
+}
+
+/* The state or the lease has changed: tell those who do not lock. */
+static void publish(struct ku_session *session)
+{
+	atomic_store_explicit(&session->sure_ns,
+		is_sure(session) ? ku_lease_end(&session->lease) : 0,
+		memory_order_release);
+}
+
 #define TO(state) (1U << KUSTOS_##state)
 
 /* Where each state may lead. */
@@ -99,6 +113,7 @@ void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 	if (state == KUSTOS_CONNECTED && from != KUSTOS_SUSPENDED)
 		session->epoch++;
 	session->state = state;
+	publish(session);
 	ku_log(client, KUSTOS_LOG_INFO,
 		"%s -> %s, session 0x%" PRIx64 ", epoch %" PRId64 ", %s",
 		kustos_state_name(from), kustos_state_name(state), session->id,
@@ -106,12 +121,6 @@ void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 	pthread_cond_broadcast(&client->state_changed);
 	ku_listeners_notify(client, state == KUSTOS_LOST);
 	enter(client, state);
-}
-
-static bool is_sure(const struct ku_session *session)
-{
-	return session->state == KUSTOS_CONNECTED ||
-		session->state == KUSTOS_SUSPENDED;
 }
 
 /* Declare LOST if the lease has run out. */
@@ -157,6 +166,7 @@ void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
 	check_lease(client);
 	session->heard_ns = now;
 	ku_lease_answered(&session->lease, sent_ns, now, leader);
+	publish(session);
 	if (session->linked && session->greeted &&
 		session->state != KUSTOS_CONNECTED &&
 		ku_lease_left(&session->lease, now) > 0)
@@ -215,6 +225,7 @@ static void link_up(struct kustos_client *client)
 	} else {
 		ku_lease_linked(&session->lease, now.timeout_ms,
 			session->not_before_ns);
+		publish(session);
 		check_lease(client);
 		if (is_sure(session))
 			ku_set_timer(client, &session->lost,

@@ -24,6 +24,8 @@
 #include "timer.h"
 #include "wire.h"
 
+#include <stdatomic.h>
+
 struct ku_session {
 	enum kustos_state state;
 	struct ku_handle *handle; /* NULL between handles */
@@ -38,6 +40,7 @@ struct ku_session {
 	int64_t connection; /* counts the links */
 	bool auth_failed;   /* final */
 	struct ku_lease lease;
+	_Atomic int64_t sure_ns; /* its end, for who has not locked; 0: none */
 	int64_t not_before_ns; /* a link that comes was not made before this */
 
 	bool greeted;	  /* the server has answered on this link */

@@ -133,8 +133,8 @@ check-address:
 # of its own: none that counts threads.
 thread_tests = $(in)/test_cancel_ops $(in)/test_consume \
 	$(in)/test_dispatch_fd $(in)/test_latch $(in)/test_mutex_threads \
-	$(in)/test_queue_storm $(in)/test_rwlock_threads $(in)/test_selector \
-	$(in)/test_semaphore
+	$(in)/test_queue_storm $(in)/test_reentry $(in)/test_rwlock_threads \
+	$(in)/test_selector $(in)/test_semaphore
 check-threads:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(thread_tests)' check_PROGRAMS='$(thread_tests)' \

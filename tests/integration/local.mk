@@ -183,6 +183,7 @@ native_tests += %D%/test_queue_storm
 %C%_test_queue_storm_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_queued
 %C%_test_queued_LDADD = $(recipe_ldadd)
+integration_tests += %D%/test_reentry
 integration_tests += %D%/test_retry_policy
 %C%_test_retry_policy_LDADD = libinject.a $(LDADD)
 %C%_test_retry_policy_LDFLAGS = $(inject_ldflags)
