@@ -382,7 +382,8 @@ static void go_in(enum phase phase)
 	await_nodes(member_count - 1, member_count - 1);
 	if (phase == WAITING) {
 		kill_some(last, phase);
-		await_nodes(0, member_count - 2);
+		/* Each of them counts until its session has ended. */
+		await_nodes(0, member_count - 1 - dead_count);
 		replace();
 		for (int m = 0; m < member_count; m++)
 			if (m != last)
