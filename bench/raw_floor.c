@@ -8,6 +8,9 @@
  *		deleted, a new one made and the line listed, in one flight
  *	two	in 2 round trips: made and listed in one flight, deleted in
  *		another
+ *	deeds	in 2 round trips: made in one transaction, deleted in another,
+ *		each of which changes a second node.  So an item is put, and
+ *		taken, if no answer that is lost may lose it
  *	line	as "own", but nobody lists: each knows already who stands
  *		before it.  A turn takes one write and one event
  */
@@ -29,15 +32,19 @@
 #define PATIENCE_MS 10000
 #define MAX_LINKS 64
 #define CONTAINER 4
+#define EPHEMERAL 1
 #define EPHEMERAL_SEQUENTIAL 3
 #define NODEEXISTS (-110)
 #define XID_CREATE 1 /* of every create; what else is sent has 2 */
+#define XID_DEED 3   /* but for transactions */
+#define DEEDS 0	     /* as many trips as two, in place of their number */
 
 struct link {
 	int fd;
 	struct raw_out out; /* requests of the next flight */
 	char prefix[192];
 	char node[256]; /* as long as one is there */
+	int version;	/* of the receipt */
 	bool creating;	/* its answer is not here yet */
 	struct link *before;
 };
@@ -64,16 +71,21 @@ static void put_delete(struct link *l)
 	raw_out_end(&l->out);
 }
 
-static void put_new(struct link *l, int xid, int op, const char *path,
-	const char *data, int flags)
+static void put_what_is_new(struct link *l, const char *data, int flags)
 {
-	begin(l, xid, op, path);
 	raw_out_string(&l->out, data);
 	raw_out_int(&l->out, 1); /* one ACL: everything for anyone */
 	raw_out_int(&l->out, 31);
 	raw_out_string(&l->out, "world");
 	raw_out_string(&l->out, "anyone");
 	raw_out_int(&l->out, flags);
+}
+
+static void put_new(struct link *l, int xid, int op, const char *path,
+	const char *data, int flags)
+{
+	begin(l, xid, op, path);
+	put_what_is_new(l, data, flags);
 	raw_out_end(&l->out);
 }
 
@@ -82,6 +94,34 @@ static void put_place(struct link *l)
 	put_new(l, XID_CREATE, ZK_OP_CREATE2, l->prefix, "127.0.0.1",
 		EPHEMERAL_SEQUENTIAL);
 	l->creating = true;
+}
+
+/* What comes before each part of a transaction; -1 is behind the last. */
+static void put_part(struct link *l, int op)
+{
+	raw_out_int(&l->out, op);
+	raw_out_byte(&l->out, op < 0);
+	raw_out_int(&l->out, -1);
+}
+
+/* Make l->node, or delete it; the receipt is the node with l->prefix as its path. */
+static void put_deed(struct link *l, int op)
+{
+	raw_out_begin(&l->out);
+	raw_out_int(&l->out, XID_DEED);
+	raw_out_int(&l->out, ZK_OP_MULTI);
+	put_part(l, ZK_OP_SET);
+	raw_out_string(&l->out, l->prefix);
+	raw_out_string(&l->out, "");
+	raw_out_int(&l->out, l->version++);
+	put_part(l, op);
+	raw_out_string(&l->out, l->node);
+	if (op == ZK_OP_DELETE)
+		raw_out_int(&l->out, -1);
+	else
+		put_what_is_new(l, "127.0.0.1", 0);
+	put_part(l, -1);
+	raw_out_end(&l->out);
 }
 
 static int flight(struct link *l)
@@ -112,6 +152,9 @@ static int hear(struct link *l, int32_t *xid, int32_t *rc)
 				path);
 		l->creating = false;
 	}
+	/* A transaction that was refused says so in its parts. */
+	if (err == 0 && *xid == XID_DEED && *rc == 0)
+		*rc = raw_in_int(&in) == ZK_OP_SET ? 0 : -1;
 	if (in.bad)
 		err = -1;
 	free(in.data);
@@ -168,10 +211,27 @@ static void link_close(struct link *l)
 	raw_out_free(&l->out);
 }
 
+static int deeds(struct link *l)
+{
+	if (l->version == 0) {
+		put_new(l, 2, ZK_OP_CREATE2, l->prefix, "", EPHEMERAL);
+		if (round_trip(l, 1) < 0)
+			return -1;
+		snprintf(l->node, sizeof(l->node), "%s-item", l->prefix);
+	}
+	put_deed(l, ZK_OP_CREATE2);
+	if (round_trip(l, 1) < 0)
+		return -1;
+	put_deed(l, ZK_OP_DELETE);
+	return round_trip(l, 1);
+}
+
 static int cycle(struct link *l, const char *parent, int trips)
 {
 	int answers = 2;
 
+	if (trips == DEEDS)
+		return deeds(l);
 	if (trips == 1 && *l->node != '\0') {
 		put_delete(l);
 		answers++;
@@ -318,6 +378,8 @@ static int in_style(struct link *links, const struct driver_run *run,
 		return alone(links, run, 1, result);
 	if (strcmp(run->style, "two") == 0)
 		return alone(links, run, 2, result);
+	if (strcmp(run->style, "deeds") == 0)
+		return alone(links, run, DEEDS, result);
 	return line(links, run, result);
 }
 
