@@ -443,6 +443,10 @@ mutant queue_what_is_being_taken_is_dropped_in_the_end lib/queue_take.c \
 	'/if (q->over && !q->ended)/,+1d'
 mutant queue_order_lost_by_a_look lib/queue_take.c \
 	'/^static void show(/,/^}/s/put_back(q, &q->take.caught);/;/'
+mutant queue_a_newer_one_that_comes_first_is_not_seen lib/queue_order.c \
+	'/^bool ku_take_refresh/,/^}/s/!take->stale/true/'
+mutant queue_the_greater_priority_first lib/item_name.c \
+	's/^\tout->key = (uint64_t)(value - INT32_MIN);/\tout->key = (uint64_t)(INT32_MAX - value);/'
 mutant queue_L27_not_listed_again lib/queue_take.c \
 	'/^static void look/,/^}/s/ku_mirror_look(&take->list);/;/;/^static void look/,/^}/s/ku_mirror_want(&take->list);/;/'
 mutant queue_empty_by_an_old_listing lib/queue_take.c \

@@ -21,6 +21,7 @@
 #define RECEIPTS PREFIX "/receipts"
 #define SERVED_NS (20 * TIMEOUT_NS)
 #define KNOWN_NS (20 * KU_NS_PER_MS)
+#define TAKING_NS (20 * KU_NS_PER_MS)
 #define TIDY_NS (4 * TIMEOUT_NS)
 #define OUTSIDE (1u << SIM_DELETE | 1u << SIM_REMOVE_PARENT)
 
@@ -50,6 +51,7 @@ struct piece {	   /* an item, known by its data: its number */
 	bool refused; /* its call was told that it is not put */
 	int64_t made_at;
 	int64_t parent; /* czxid of the queue's node */
+	int64_t key;	/* its priority */
 	int64_t number;
 	char path[40];
 };

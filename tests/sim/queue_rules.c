@@ -119,6 +119,12 @@ static bool comes_back(struct shared *s, const struct piece *p, int64_t zxid)
 		s->lives[p->taker].ended;
 }
 
+static int64_t key_of(const struct shared *s, const char *path)
+{
+	return s->kind == KU_ITEM_KAZOO ? atoll(path + strlen(QUEUE "/entry-"))
+					: 0;
+}
+
 static void made(struct sim *sim, const char *path, int64_t zxid,
 	int64_t parent)
 {
@@ -148,21 +154,57 @@ static void made(struct sim *sim, const char *path, int64_t zxid,
 	p->made = p->there = true;
 	p->made_at = sim_now(sim);
 	p->parent = parent;
+	p->key = key_of(s, path);
 	p->number = atoll(path + strlen(path) - 10);
 	snprintf(p->path, sizeof(p->path), "%s", path);
 }
 
-static void deleted(struct shared *s, const char *path, int64_t zxid)
+static bool is_before(const struct piece *a, const struct piece *b)
 {
+	return a->parent == b->parent &&
+		(a->key < b->key ||
+			(a->key == b->key && a->number < b->number));
+}
+
+/* Where a key decides, one that takes alone, and goes by no old listing, leaves none
+   behind that comes before "p", and that it must have known of when it began to take
+   this one: what is being taken is not given back for one that has come since. */
+static void check_rank(struct sim *sim, const struct piece *p)
+{
+	struct shared *s = queue_shared(sim);
+	int64_t known = sim_now(sim) - TAKING_NS -
+		subjects_known_ns(sim, KNOWN_NS);
+	bool others = false;
+
+	if (s->takers > 1 || s->stale > 0 || s->kind != KU_ITEM_KAZOO)
+		return;
+	for (int i = 0; i < s->piece_count; i++) {
+		const struct piece *q = &s->pieces[i];
+
+		if (!q->there || q == p)
+			continue;
+		if (is_before(q, p) && q->made_at < known)
+			sim_fail(sim, "order", "%s is taken, and %s is there",
+				p->path, q->path);
+		others = others || is_before(p, q);
+	}
+	s->figures[FIGURE_IN_RANK] += others;
+}
+
+static void deleted(struct sim *sim, const char *path, int64_t zxid)
+{
+	struct shared *s = queue_shared(sim);
 	struct piece *p = piece_of_path(s, path);
 
 	if (p == NULL)
 		return;
 	p->there = false;
-	if (zxid == s->last_zxid)
+	if (zxid == s->last_zxid) {
 		p->taker = s->last_life;
-	else
+		check_rank(sim, p);
+	} else {
 		p->stolen = true;
+	}
 }
 
 void queue_change(struct sim *sim, enum model_change_kind kind,
@@ -191,7 +233,7 @@ void queue_change(struct sim *sim, enum model_change_kind kind,
 	} else if (kind == CHANGE_CREATE) {
 		made(sim, path, zxid, parent_czxid);
 	} else {
-		deleted(s, path, zxid);
+		deleted(sim, path, zxid);
 	}
 }
 

@@ -11,7 +11,9 @@
  *            it, after that was done
  *   put      whose put ends well, its item is there, or was
  *   order    what one object puts stands in the order of its calls; and if one
- *            actor takes alone, it gets them in the order in which they stand
+ *            actor takes alone, it gets them in the order in which they stand;
+ *            where a key decides, it takes none before another that comes first
+ *            by that and was known to be there
  *   empty    who is told so: nothing had been there for so long that a server
  *            would know
  *   end      a call ends once, with an error that fits

@@ -29,6 +29,7 @@ START_TEST(they_do_everything_meanwhile)
 		[FIGURE_GAVE_UP] = 300,
 		[FIGURE_UNKNOWN] = 1,
 		[FIGURE_IN_ORDER] = 200,
+		[FIGURE_IN_RANK] = 40,
 		[FIGURE_BACK] = 20,
 		[FIGURE_TOGETHER] = 1000,
 	};
