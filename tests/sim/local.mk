@@ -108,6 +108,7 @@ sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_line
+sim_tests += %D%/test_mirror
 sim_tests += %D%/test_model
 sim_tests += %D%/test_mutex
 sim_tests += %D%/test_queue
@@ -133,7 +134,9 @@ sim_environment = \
 	sim_ldflags='$(LDFLAGS)' \
 	sim_objects='%D%/main.$(OBJEXT) libsim.a' \
 	sim_libs='.libs/libkustos_core.a $(ZOOKEEPER_LIBS) $(LIBS)'; \
-	export sim_cppflags sim_cflags sim_ldflags sim_objects sim_libs;
+	check_libs='$(CHECK_LIBS)'; \
+	export sim_cppflags sim_cflags sim_ldflags sim_objects sim_libs \
+		check_libs;
 
 # Against a real server.
 integration_tests += %D%/fidelity

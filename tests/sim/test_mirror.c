@@ -1,0 +1,120 @@
+/*
+ * test_mirror.c - what happens to the watch of a read in the very moment in which
+ * it is answered.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/barrier.h>
+#include <kustos/cancel.h>
+
+#define PATH "/barrier"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 10
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct kustos_barrier *barriers[2]; /* of one node */
+
+/* How a wait has ended; -1: not yet. */
+static void ended(void *arg, enum kustos_err err)
+{
+	*(int *)arg = (int)err;
+}
+
+static void wait_at(struct kustos_barrier *barrier, kustos_deadline deadline,
+	struct kustos_cancel *cancel, int *end)
+{
+	*end = -1;
+	ck_assert_int_eq(kustos_barrier_wait_async(barrier, deadline, cancel,
+				 ended, end),
+		KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	struct model_config config;
+
+	model_config_init(&config);
+	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(
+		bench_create(&bench, raw, PATH, "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+	client = lone_open(&bench, &ku_zk_sim);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(
+			kustos_barrier_create(client, PATH, NULL, &barriers[i]),
+			KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	for (int i = 0; i < 2; i++)
+		kustos_barrier_destroy(barriers[i]);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* Have the node changed, and return as soon as it is, before anybody is told. */
+static void change(void)
+{
+	const struct ku_zk_request request = { .kind = KU_ZK_SET,
+		.path = PATH,
+		.data = "x",
+		.len = 1,
+		.version = -1 };
+	static struct bench_reply reply;
+	struct kustos_stat stat;
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+	do
+		lone_run_ms(&bench, client, 1);
+	while (model_stat(bench.model, PATH, &stat) && stat.version == 0);
+}
+
+/* The first object's watch fires while a look of it and the read of the second
+   are on their way.  The look is answered first; nobody cares for it any more,
+   and who takes the watch off at the server knows of nobody else. */
+START_TEST(L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again)
+{
+	struct kustos_cancel *cancel;
+	int gone, looked, waits;
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	wait_at(barriers[0], KUSTOS_FOREVER, cancel, &gone);
+	lone_run_ms(&bench, client, 100);
+	change();
+	wait_at(barriers[0], KUSTOS_NOW, NULL, &looked);
+	wait_at(barriers[1], KUSTOS_FOREVER, NULL, &waits);
+	kustos_cancel_fire(cancel);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(gone, KUSTOS_ECANCELED);
+	ck_assert_int_eq(looked, KUSTOS_EBUSY);
+	ck_assert_int_eq(waits, -1);
+
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(waits, KUSTOS_OK);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("mirrors in the simulator");
+	TCase *t = tcase_create("in one moment");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
