@@ -45,6 +45,9 @@ BARS = [
       ("step", "double barrier, 8"), ("count", "count-down, 8")]),
 ]
 
+# All that there may be, which are distributed with the page.
+PLOTS = [name for name, *_ in BARS] + ["line"]
+
 # So many wait: how long a hand-off takes.
 WAITING = [2, 10, 100, 1000, 2000]
 
@@ -250,13 +253,18 @@ class Page:
         return [plot for plot in made if plot[1]]
 
     def draw(self, file):
-        """Draw the plots beside "file"; return names of those drawn."""
+        """Draw the plots beside "file"; return names of those drawn.  Of what was
+        not measured none is left from another time."""
         if not shutil.which("gnuplot"):
             print("note: no plots: gnuplot is missing (gnuplot-nox)")
             return []
         stem = os.path.splitext(file)[0]
         drawn = []
-        for name, commands in self.plots():
+        plots = self.plots()
+        for name in set(PLOTS).difference(name for name, _ in plots):
+            if os.path.exists("%s-%s.svg" % (stem, name)):
+                os.remove("%s-%s.svg" % (stem, name))
+        for name, commands in plots:
             to = "%s-%s.svg" % (stem, name)
             svg = subprocess.run(
                 ["gnuplot"], check=True, text=True, stdout=subprocess.PIPE,

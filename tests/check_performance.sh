@@ -45,6 +45,17 @@ for plot in $(sed -n 's/^!\[.*](\(.*\))$/\1/p' "$srcdir/README.md"); do
 	[ -e "$srcdir/$plot" ] || complain "README.md shows $plot"
 done
 
+# Each plot that there may be is distributed, and no other.
+if [ -x /usr/bin/python3 ]; then
+	PYTHONPATH=$srcdir/bench PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c '
+import page
+print("\n".join("performance-%s.svg" % name for name in sorted(page.PLOTS)))' \
+		>"$work/drawn"
+	grep -o 'performance-[a-z]*\.svg' "$srcdir/doc/local.mk" | sort |
+		diff "$work/drawn" - ||
+		complain 'doc/local.mk has other plots (>) than bench/page.py (<)'
+fi
+
 # Drivers that do little: ops=0 is a failure, and of few more are asked for.
 if [ -x /usr/bin/python3 ]; then
 	PYTHONPATH=$srcdir/bench PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - \
@@ -98,9 +109,13 @@ if command -v gnuplot >/dev/null; then
 fi
 ! grep -qF "$work" "$work/page.md" || complain 'the page names a folder of ours'
 
-# What was saved makes the same page.
+# What was saved makes the same page, and leaves no plot of another.
+echo stale >"$work/page-together.svg"
 mv "$work/page.md" "$work/first.md"
 /usr/bin/python3 "$srcdir/bench/compare" --from "$work/figures.json" \
 	--page "$work/page.md" || complain 'what was saved cannot be read'
 diff "$work/first.md" "$work/page.md" || complain 'what was saved is another page'
+if command -v gnuplot >/dev/null && [ -e "$work/page-together.svg" ]; then
+	complain 'a plot is left that the page does not show'
+fi
 exit $status
