@@ -7,9 +7,7 @@
 set -u
 
 : "${srcdir=.}" "${NM=nm}" "${AWK=awk}" "${core_headers?}"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
+. "$srcdir/tests/complain.sh"
 
 # declared HEADER...: the names of the functions marked KUSTOS_API.
 declared() {
@@ -52,8 +50,7 @@ check() {
 	mapped "$srcdir/$map" >"$work/map"
 	sed -n 's/^KUSTOS_[0-9]* //p' "$work/map" | sort >"$work/public"
 	if [ ! -s "$work/headers" ] || [ ! -s "$work/public" ]; then
-		echo "FAILED: $name: no names found in its headers or map"
-		status=1
+		complain "$name: no names found in its headers or map"
 	fi
 	same "$name: headers and map" headers public
 	if [ ! -e ".libs/$name.so" ]; then

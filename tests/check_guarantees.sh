@@ -9,14 +9,7 @@
 set -u
 
 : "${srcdir=.}" "${AWK=awk}"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
-
-complain() {
-	echo "FAILED: $*"
-	status=1
-}
+. "$srcdir/tests/complain.sh"
 
 # "FAULT|RECIPE|TESTS" of each row.
 $AWK -F ' *[|] *' '/^## / { fault = substr($0, 4) }

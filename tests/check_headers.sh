@@ -3,9 +3,7 @@
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${CXX=}" "${core_headers?}"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
+. "$srcdir/tests/complain.sh"
 
 # compile HEADER LANGUAGE COMPILER...: include it twice, to try its guard, too.
 compile() {
@@ -15,8 +13,7 @@ compile() {
 		"$header" "$header" >"$work/$language"
 	if ! "$@" -Wall -Wextra -Wundef -pedantic -Werror -fsyntax-only \
 		-I"$srcdir/lib" -I"$srcdir/recipes" "$work/$language"; then
-		echo "FAILED: $header as $language"
-		status=1
+		complain "$header as $language"
 	fi
 }
 

@@ -18,9 +18,7 @@ command -v abidiff >/dev/null || exit 77
 [ "$(uname -m)" = x86_64 ] || exit 77
 [ -e .libs/libkustos.so ] || exit 77
 readelf -S .libs/libkustos.so | grep -q '\.debug_info' || exit 77
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
+. "$srcdir/tests/complain.sh"
 : >"$work/said"
 
 # dump NAME: what is public of a library, and nothing of where it was built.
@@ -75,23 +73,20 @@ compare() {
 edited() {
 	sed "$1" "$work/libkustos-mutex.abi" >"$work/edited"
 	! cmp -s "$work/edited" "$work/libkustos-mutex.abi" && return
-	echo "FAILED: nothing was edited by $1"
-	status=1
+	complain "nothing was edited by $1"
 }
 
 # minds WHAT SCRIPT; accepts WHAT SCRIPT.
 minds() {
 	edited "$2"
 	! still "$work/edited" "$work/libkustos-mutex.abi" && return
-	echo "FAILED: nothing is said of $1"
-	status=1
+	complain "nothing is said of $1"
 }
 accepts() {
 	edited "$2"
 	still "$work/edited" "$work/libkustos-mutex.abi" && return
 	cat "$work/said"
-	echo "FAILED: $1 is complained of"
-	status=1
+	complain "$1 is complained of"
 }
 
 # The check itself: does it see what would break a program, and only that?

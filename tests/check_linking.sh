@@ -13,12 +13,6 @@ set -u
 : "${srcdir=.}" "${CC=cc}" "${NM=nm}" "${recipes?}" "${recipe_headers?}"
 . "$srcdir/tests/installed.sh"
 command -v readelf >/dev/null || exit 77
-status=0
-
-complain() {
-	echo "FAILED: $*"
-	status=1
-}
 
 mkdir "$work/archives"
 cp "$libdir"/libkustos*.a "$work/archives" 2>/dev/null ||

@@ -4,9 +4,7 @@
 set -u
 
 : "${srcdir=.}"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
+. "$srcdir/tests/complain.sh"
 
 mkdir -p "$work/lib" "$work/recipes/kustos" "$work/tools" "$work/bench" \
 	"$work/tests/unit" "$work/doc/examples"

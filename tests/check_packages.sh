@@ -8,14 +8,7 @@
 set -u
 
 : "${srcdir=.}" "${libdir?}" "${includedir?}" "${recipes?}"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
-
-complain() {
-	echo "FAILED: $*"
-	status=1
-}
+. "$srcdir/tests/complain.sh"
 
 # Files as they are named in a package: it is configured with a prefix, a libdir for
 # its architecture, and a docdir.

@@ -6,14 +6,7 @@
 set -u
 
 : "${srcdir=.}"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
-
-complain() {
-	echo "FAILED: $*"
-	status=1
-}
+. "$srcdir/tests/complain.sh"
 
 # short PAGE: what of a page README shows; shown README.
 short() {

@@ -4,9 +4,7 @@
 set -u
 
 : "${srcdir=.}"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
+. "$srcdir/tests/complain.sh"
 
 # machine NAME COMMAND...: a tree with quickstart in it, and a folder with these
 # commands of the real machine.

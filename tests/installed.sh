@@ -1,14 +1,13 @@
 # shellcheck shell=sh disable=SC2034 # for those who source it
-# installed.sh - what tests of an installed tree share: a folder "work", and
-# pkg-config, which finds there what has_pc put in and nothing else.
+# installed.sh - what tests of an installed tree share: complain.sh; and pkg-config,
+# which finds what has_pc put into "work", and nothing else.
 #
 # The environment tells where the tree is: see tests/local.mk.  The default is
 # what make check has installed for these tests.
 : "${installed=$PWD/tests/installed}" "${flags=}"
 : "${libdir?}" "${pkgconfigdir?}"
 command -v pkg-config >/dev/null || exit 77
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
+. "${srcdir?}/tests/complain.sh"
 
 # has_pc NAME...: their .pc files can be found from now on.
 has_pc() {

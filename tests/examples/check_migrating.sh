@@ -7,14 +7,7 @@ set -u
 
 : "${srcdir=.}" "${CC=cc}" "${AWK=awk}"
 page=$srcdir/doc/migrating.md
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
-
-complain() {
-	echo "FAILED: $*"
-	status=1
-}
+. "$srcdir/tests/complain.sh"
 
 # block1.c and so on, one for each.
 $AWK -v to="$work/block" '

@@ -12,14 +12,7 @@ set -u
 
 : "${srcdir=.}" "${CC=cc}" "${AWK=awk}" "${core_headers?}" "${recipe_headers?}"
 pages=$srcdir/doc/man
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
-
-complain() {
-	echo "FAILED: $*"
-	status=1
-}
+. "$srcdir/tests/complain.sh"
 
 # same WHAT ONE OTHER: complain about lines that only one of two files has.
 same() {

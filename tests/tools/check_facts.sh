@@ -7,14 +7,7 @@ set -u
 
 : "${srcdir=.}" "${AWK=awk}"
 page=$srcdir/doc/man/kustos.1
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
-
-complain() {
-	echo "check_facts.sh: $*"
-	status=1
-}
+. "$srcdir/tests/complain.sh"
 
 # --- Names -------------------------------------------------------------------
 

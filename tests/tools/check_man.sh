@@ -8,14 +8,7 @@ set -u
 : "${srcdir=.}"
 kustos=${KUSTOS-./kustos}
 page=$srcdir/doc/man/kustos.1
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-status=0
-
-complain() {
-	echo "check_man.sh: $*"
-	status=1
-}
+. "$srcdir/tests/complain.sh"
 
 # words: the options that stand in a text.
 words() {
