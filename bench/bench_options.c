@@ -184,16 +184,6 @@ static bool take_servers(struct bench_options *o, const char *text)
 	return o->server_count > 0;
 }
 
-static bool take_number(struct bench_options *o, const char *option, int least,
-	int most, int *out)
-{
-	char what[48];
-
-	snprintf(what, sizeof(what), "a number from %d to %d", least, most);
-	return (tool_number(optarg, least, out) && *out <= most) ||
-		wrong(o, option, what);
-}
-
 static bool read_ms(const char *text, char **end, int64_t *out_ns)
 {
 	double ms = strtod(text, end);
@@ -261,8 +251,8 @@ static bool take_load(struct bench_options *o, int option)
 		o->form.fifo = true;
 		return true;
 	case OPT_KILL:
-		return take_number(o, "--kill-holder", 1, MOST_KILLS,
-			&o->kills);
+		return tool_take_number(&o->tool, "--kill-holder", 1,
+			MOST_KILLS, &o->kills);
 	case OPT_SERVER:
 		return take_servers(o, optarg) ||
 			wrong(o, "--server-pid", "PID or PID,PID");
@@ -285,16 +275,16 @@ static bool take_option(struct bench_options *o, int option)
 	case 'c':
 		return take_clients(o);
 	case 't':
-		return take_number(o, "--threads", 1, MOST_THREADS,
+		return tool_take_number(&o->tool, "--threads", 1, MOST_THREADS,
 			&o->threads);
 	case 'p':
-		return take_number(o, "--processes", 1, MOST_CLIENTS,
-			&o->processes);
+		return tool_take_number(&o->tool, "--processes", 1,
+			MOST_CLIENTS, &o->processes);
 	case OPT_READERS:
-		return take_number(o, "--readers", 0, MOST_CLIENTS,
+		return tool_take_number(&o->tool, "--readers", 0, MOST_CLIENTS,
 			&o->readers);
 	case OPT_LEASES:
-		return take_number(o, "--leases", 1, MOST_LEASES,
+		return tool_take_number(&o->tool, "--leases", 1, MOST_LEASES,
 			&o->form.leases);
 	default:
 		return take_load(o, option);

@@ -163,27 +163,18 @@ static int serve_command(struct server_tool *s, char **argv)
 	return code;
 }
 
-static bool take_number(struct server_tool *s, const char *name, int least,
-	int most, int *out)
-{
-	if (tool_number(optarg, least, out) && *out <= most)
-		return true;
-	s->tool.exit_code = tool_usage(&s->tool,
-		"%s %s is not a number from %d to %d", name, optarg, least,
-		most);
-	return false;
-}
-
 static bool take_option(struct server_tool *s, int option)
 {
 	switch (option) {
 	case OPT_ENSEMBLE:
-		return take_number(s, "--ensemble", 1, CLUSTER_MAX,
+		return tool_take_number(&s->tool, "--ensemble", 1, CLUSTER_MAX,
 			&s->options.count);
 	case OPT_PORT:
-		return take_number(s, "--port", 1, 65535, &s->options.port);
+		return tool_take_number(&s->tool, "--port", 1, 65535,
+			&s->options.port);
 	case OPT_TICK:
-		return take_number(s, "--tick", 1, 60000, &s->options.tick_ms);
+		return tool_take_number(&s->tool, "--tick", 1, 60000,
+			&s->options.tick_ms);
 	case OPT_DATA:
 		s->options.data = optarg;
 		return true;

@@ -74,11 +74,8 @@ static bool take_option(struct top *t, int option)
 		t->frames = 1;
 		return true;
 	case OPT_FRAMES:
-		if (tool_number(optarg, 1, &t->frames))
-			return true;
-		t->tool.exit_code = tool_usage(&t->tool,
-			"--frames %s is not a number from 1 on", optarg);
-		return false;
+		return tool_take_number(&t->tool, "--frames", 1, INT32_MAX,
+			&t->frames);
 	case OPT_BARE:
 		t->bare = true;
 		return true;

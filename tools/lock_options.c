@@ -153,29 +153,21 @@ static bool take_kind(struct lock_options *o, enum kustos_kind kind)
 	return true;
 }
 
-static bool take_number(struct lock_options *o, const char *name, int least,
-	int *out)
-{
-	if (tool_number(optarg, least, out))
-		return true;
-	o->tool.exit_code = tool_usage(&o->tool,
-		"%s %s is not a number from %d on", name, optarg, least);
-	return false;
-}
-
 /* An option of a semaphore. */
 static bool take_semaphores(struct lock_options *o, int option)
 {
 	switch (option) {
 	case OPT_MAX:
-		return take_number(o, "-n", 1, &o->max);
+		return tool_take_number(&o->tool, "-n", 1, INT32_MAX, &o->max);
 	case OPT_MAX_PATH:
 		o->max_path = optarg;
 		return true;
 	case OPT_SET_MAX:
-		return take_number(o, "--set-max", 0, &o->set_max);
+		return tool_take_number(&o->tool, "--set-max", 0, INT32_MAX,
+			&o->set_max);
 	case OPT_LEASES:
-		return take_number(o, "--leases", 1, &o->leases);
+		return tool_take_number(&o->tool, "--leases", 1, INT32_MAX,
+			&o->leases);
 	default:
 		return tool_common(&o->tool, option);
 	}

@@ -61,13 +61,6 @@ static bool take_kind(struct queue_job *q)
 		"simple, framed, priority, delay, id, kazoo or kazoo-locking");
 }
 
-static bool take_number(struct queue_job *q, const char *option, int least,
-	int *out)
-{
-	return tool_number(optarg, least, out) ||
-		wrong(q, option, "a whole number that it may be");
-}
-
 /* Does the verb know what belongs to this letter? */
 static bool knows(struct queue_job *q, int letter, const char *option)
 {
@@ -83,8 +76,8 @@ static bool take_own(struct queue_job *q, int option)
 	switch (option) {
 	case OPT_PRIORITY:
 		return knows(q, QUEUE_WHEN, "--priority") &&
-			take_number(q, "--priority", INT32_MIN + 1,
-				&q->priority);
+			tool_take_number(&q->tool, "--priority", INT32_MIN + 1,
+				INT32_MAX, &q->priority);
 	case OPT_DELAY:
 		return knows(q, QUEUE_WHEN, "--delay") &&
 			tool_take_seconds(&q->tool, "--delay", &q->delay_ms);
@@ -93,10 +86,12 @@ static bool take_own(struct queue_job *q, int option)
 		return knows(q, QUEUE_WHEN, "--id");
 	case OPT_MAX_ITEMS:
 		return knows(q, QUEUE_MAX, "--max-items") &&
-			take_number(q, "--max-items", 1, &q->max_items);
+			tool_take_number(&q->tool, "--max-items", 1, INT32_MAX,
+				&q->max_items);
 	case OPT_DELIVERIES:
 		return knows(q, QUEUE_CLAIM, "--deliveries") &&
-			take_number(q, "--deliveries", 1, &q->deliveries);
+			tool_take_number(&q->tool, "--deliveries", 1, INT32_MAX,
+				&q->deliveries);
 	case OPT_DEAD_LETTERS:
 		q->dead_letters = optarg;
 		return knows(q, QUEUE_CLAIM, "--dead-letters");
@@ -121,7 +116,8 @@ static bool take_option(struct queue_job *q, int option)
 			tool_take_seconds(&q->tool, "-w", &q->wait_ms);
 	case 'c':
 		return knows(q, QUEUE_COUNT, "-c") &&
-			take_number(q, "-c", 1, &q->count);
+			tool_take_number(&q->tool, "-c", 1, INT32_MAX,
+				&q->count);
 	case 'z':
 		q->null = true;
 		return knows(q, QUEUE_NULL, "-z");

@@ -26,11 +26,8 @@ static bool take_option(struct together *t, int option)
 {
 	switch (option) {
 	case 'n':
-		if (tool_number(optarg, 1, &t->count))
-			return true;
-		t->tool.exit_code = tool_usage(&t->tool,
-			"-n %s is not a number from 1 on", optarg);
-		return false;
+		return tool_take_number(&t->tool, "-n", 1, INT32_MAX,
+			&t->count);
 	case 'w':
 		return tool_take_seconds(&t->tool, "-w", &t->wait_ms);
 	case OPT_ID:

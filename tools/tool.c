@@ -155,6 +155,20 @@ bool tool_seconds(const char *text, int64_t *out_ms)
 	return true;
 }
 
+bool tool_take_number(struct tool *tool, const char *name, int least, int most,
+	int *out)
+{
+	char to[16] = "on";
+
+	if (tool_number(optarg, least, out) && *out <= most)
+		return true;
+	if (most < INT32_MAX)
+		snprintf(to, sizeof(to), "to %d", most);
+	tool->exit_code = tool_usage(tool, "%s %s is not a number from %d %s",
+		name, optarg, least, to);
+	return false;
+}
+
 bool tool_take_seconds(struct tool *tool, const char *name, int64_t *out_ms)
 {
 	if (tool_seconds(optarg, out_ms))

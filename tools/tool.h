@@ -121,6 +121,8 @@ bool tool_seconds(const char *text, int64_t *out_ms);
 
 /* The same for the argument of the option "name", with a complaint and an exit
    code if it is none. */
+bool tool_take_number(struct tool *tool, const char *name, int least, int most,
+	int *out);
 bool tool_take_seconds(struct tool *tool, const char *name, int64_t *out_ms);
 
 /* Open a client as the options say; it connects in the background.  Returns
