@@ -2,10 +2,10 @@
 
 #include "client.h"
 
-/* Is it neither sent nor guaranteed? */
+/* Is it neither sent nor to be done in the end? */
 static bool is_idle(const struct ku_op *op)
 {
-	return !op->guaranteed &&
+	return !op->guaranteed && !op->last &&
 		op->in_flight == (op->request.waiting ? 1 : 0);
 }
 

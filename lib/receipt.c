@@ -127,6 +127,7 @@ static void made(struct ku_op *op)
 {
 	struct ku_receipt *r = op->owner;
 	enum kustos_err err = op->err;
+	bool inside = r->busy; /* unwanted, and not even sent */
 
 	begin(r);
 	if (err == KUSTOS_OK) {
@@ -141,7 +142,8 @@ static void made(struct ku_op *op)
 		forget_node(r, false);
 		finish_all(r, KU_DEED_IDLE, err);
 	}
-	end(r);
+	if (!inside)
+		end(r);
 }
 
 static enum kustos_err new_node(struct ku_receipt *r, struct ku_op **op)
@@ -168,6 +170,7 @@ static void make(struct ku_receipt *r)
 	if (err == KUSTOS_OK) {
 		op->ended = made;
 		op->owner = r;
+		op->last = r->final;
 		r->node = op;
 		r->state = KU_RECEIPT_MAKING;
 		err = ku_op_owned(op);
@@ -441,6 +444,9 @@ void ku_receipt_withdraw(struct ku_receipt *r)
 {
 	if (r->over)
 		return; /* it was, and may have ended */
+	r->final = true;
+	if (r->state == KU_RECEIPT_MAKING)
+		r->node->last = true;
 	begin(r);
 	withdraw(r);
 	end(r);
@@ -455,6 +461,8 @@ void ku_receipt_end(struct ku_receipt *r)
 	withdraw(r);
 	if (ku_wire_withdraw(r->client, &r->question))
 		r->state = KU_RECEIPT_READY;
+	if (r->state == KU_RECEIPT_MAKING)
+		ku_op_unwant(r->node); /* deleted, if it was made (L5) */
 	if (!inside)
 		end(r);
 }

@@ -92,6 +92,7 @@ struct ku_receipt { /* a field of its owner */
 
 	enum ku_receipt_state state;
 	bool held;	/* by its owner: nothing is sent */
+	bool final;	/* its owner is over: what is left is to be done */
 	bool over;	/* ku_receipt_end() was called */
 	bool broken;	/* what is on its way will be refused */
 	bool unsure;	/* answers were lost */
@@ -117,7 +118,8 @@ void ku_receipt_do(struct ku_receipt *receipt, struct ku_deed *deed);
 void ku_receipt_hold(struct ku_receipt *receipt);
 void ku_receipt_let_go(struct ku_receipt *receipt);
 
-/* Take back what waits for a connection: whether it is fit is asked again. */
+/* The owner is over.  Take back what waits for a connection: whether it is fit is
+   asked again.  What is left goes on while the client drains. */
 void ku_receipt_withdraw(struct ku_receipt *receipt);
 
 /* Take it out of use: what is not on its way ends with KUSTOS_ECLOSED, and what

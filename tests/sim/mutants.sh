@@ -447,6 +447,13 @@ mutant queue_path_of_a_receipt_that_is_gone lib/receipt.c \
 	'/^static void lose_receipt/,/^}/s/withdraw(r);/;/'
 mutant queue_L05_receipt_left_behind lib/op_list.c \
 	's/!op->lasting/true/'
+# The object and its client end while its first receipt is being made, and that
+# answer is lost: rare.
+few=$seeds
+seeds=${MUTANT_SEEDS:-800}
+mutant queue_L05_receipt_made_as_the_client_closes lib/receipt.c \
+	's/r->node->last = true;/;/'
+seeds=$few
 
 # Who gets what.
 mutant queue_S15_refused_taken_for_done lib/queue_take.c \
