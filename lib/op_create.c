@@ -20,6 +20,7 @@
 struct ku_create {
 	char guid[KU_PROTECTION_SIZE]; /* "" until one is needed */
 	bool parents_made;	       /* once, in this operation */
+	bool as_containers;	       /* those that were asked for */
 	int parent_rc;		       /* why one could not be made */
 	size_t guid_len;
 	int64_t guid_session; /* 0 until sent */
@@ -319,6 +320,7 @@ static bool send_parents(struct ku_op *op)
 	const struct ku_config *config = &op->client->config;
 	const char *end = first_level(op);
 
+	create->as_containers = !op->plain && !op->client->ops.no_containers;
 	if (create->parents == NULL) {
 		create->parents = calloc((size_t)create->levels,
 			sizeof(*create->parents));
@@ -340,9 +342,8 @@ static bool send_parents(struct ku_op *op)
 		parent->owner = op;
 		parent->done = parent_made;
 		parent->what.kind = KU_ZK_CREATE;
-		parent->what.mode = op->plain || op->client->ops.no_containers
-			? KU_ZK_PERSISTENT
-			: KU_ZK_CONTAINER;
+		parent->what.mode = create->as_containers ? KU_ZK_CONTAINER
+							  : KU_ZK_PERSISTENT;
 		parent->what.data = "";
 		parent->what.acl = config->acl;
 		parent->what.acl_count = config->acl_count;
@@ -351,13 +352,20 @@ static bool send_parents(struct ku_op *op)
 	return true;
 }
 
+/* Were they asked for in vain, as it has turned out that the server does not
+   know containers? */
+static bool must_be_plain(const struct ku_op *op)
+{
+	return op->create->as_containers && op->client->ops.no_containers;
+}
+
 bool ku_create_parents(struct ku_op *op)
 {
 	struct ku_create *create = op->create;
 
 	if (create->levels == 0)
 		return false;
-	if (create->parents_made) {
+	if (create->parents_made && !must_be_plain(op)) {
 		/* Made, and missing again: a container may have been reaped in
 		   between.  Not so if we may not make them. */
 		if (!is(op, KUSTOS_PARENTS))

@@ -3,22 +3,31 @@
 
 #define PATIENCE_MS 10000
 
-struct kustos_client *lone_open(struct bench *bench,
-	const struct ku_zk_api *api)
+struct kustos_client *lone_open_with(struct bench *bench,
+	const struct ku_zk_api *api, uint64_t seed,
+	const struct kustos_client_options *options)
 {
-	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct kustos_client_options mine = *options;
 	const struct ku_env env = {
 		.api = api,
 		.api_env = model_client(bench->model, LONE_MACHINE),
 		.clock = bench->sched.clock,
-		.seed = 1,
+		.seed = seed,
 	};
 	struct kustos_client *client = NULL;
 
-	options.hosts = model_addresses(bench->model);
-	options.session_timeout_ms = LONE_TIMEOUT_MS;
-	(void)ku_client_open(&options, &env, &client);
+	mine.hosts = model_addresses(bench->model);
+	mine.session_timeout_ms = LONE_TIMEOUT_MS;
+	(void)ku_client_open(&mine, &env, &client);
 	return client;
+}
+
+struct kustos_client *lone_open(struct bench *bench,
+	const struct ku_zk_api *api)
+{
+	const struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	return lone_open_with(bench, api, 1, &options);
 }
 
 void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms)

@@ -17,6 +17,12 @@
 struct kustos_client *lone_open(struct bench *bench,
 	const struct ku_zk_api *api);
 
+/* The same with a seed of its own, and with "options", of which the hosts and the
+   timeout are ours. */
+struct kustos_client *lone_open_with(struct bench *bench,
+	const struct ku_zk_api *api, uint64_t seed,
+	const struct kustos_client_options *options);
+
 /* Run it, and the world, for so much virtual time. */
 void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms);
 

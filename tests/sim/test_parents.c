@@ -1,0 +1,148 @@
+/*
+ * test_parents.c - missing parents are made on servers that know no containers.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/node.h>
+
+/* Time for a few round trips, and for no pause between two tries. */
+#define AT_ONCE_MS 50
+
+static struct bench bench;
+static struct ku_zk_api api; /* ku_zk_sim, on servers of an older version */
+static struct kustos_client *client;
+
+/* The containers that were asked for, whose answers are to be no. */
+static struct {
+	ku_zk_done_fn *done;
+	void *arg;
+} refused[8];
+static int refused_count;
+
+static void refuse(void *arg, const struct ku_zk_reply *reply)
+{
+	const struct ku_zk_reply no = { .rc = KU_ZK_UNIMPLEMENTED, .len = -1 };
+	const int *i = arg;
+
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	refused[*i].done(refused[*i].arg, &no);
+}
+
+/* A sync goes where the container would have gone, so that the server's no comes
+   in its turn. */
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request sync = { .kind = KU_ZK_SYNC,
+		.path = "/" };
+	static int numbers[UNIT_COUNT(refused)];
+
+	if (request->kind != KU_ZK_CREATE || request->mode != KU_ZK_CONTAINER)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	ck_assert_int_lt(refused_count, UNIT_COUNT(refused));
+	refused[refused_count].done = done;
+	refused[refused_count].arg = arg;
+	numbers[refused_count] = refused_count;
+	return ku_zk_sim.submit(zk, &sync, refuse, &numbers[refused_count++]);
+}
+
+static void setup(void)
+{
+	struct model_config config;
+
+	refused_count = 0;
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	model_config_init(&config);
+	bench_init(&bench, &config);
+}
+
+static void teardown(void)
+{
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+static void open_in(const char *name_space, struct kustos_retry retry)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	options.name_space = name_space;
+	options.retry = retry;
+	client = lone_open_with(&bench, &api, 1, &options);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+}
+
+static void made(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)result;
+	*(int *)arg = (int)err;
+}
+
+/* Make a node: at once, and without a further try. */
+static void make(const char *path, int flags)
+{
+	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
+	int end = -1;
+
+	ck_assert_int_eq(kustos_create_async(client, path, NULL, 0, flags,
+				 KUSTOS_FOREVER, NULL, made, &end),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, AT_ONCE_MS);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(kustos_client_stats(client, &stats), KUSTOS_OK);
+	ck_assert_uint_eq(stats.retried, 0);
+}
+
+static bool is_there(const char *path)
+{
+	return model_stat(bench.model, path, NULL);
+}
+
+START_TEST(P11_a_name_space_is_made_of_plain_nodes_where_containers_are_unknown)
+{
+	open_in("/team/billing", kustos_retry_exponential(100, 5000, 29));
+	make("/first", 0);
+	ck_assert(is_there("/team/billing/first"));
+	ck_assert_int_eq(refused_count, 2);
+}
+END_TEST
+
+static struct kustos_retry patience(int i)
+{
+	return i == 0 ? kustos_retry_exponential(100, 5000, 29)
+		      : kustos_retry_none();
+}
+
+START_TEST(P11_parents_are_plain_nodes_where_containers_are_unknown)
+{
+	open_in(NULL, patience(_i));
+	make("/a/b/c", KUSTOS_PARENTS);
+	ck_assert(is_there("/a/b/c"));
+	ck_assert_int_eq(refused_count, 2);
+	/* It is known now. */
+	make("/d/e/f", KUSTOS_PARENTS);
+	make("/g", KUSTOS_CONTAINER);
+	ck_assert(is_there("/d/e/f") && is_there("/g"));
+	ck_assert_int_eq(refused_count, 2);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("parents");
+	TCase *t = tcase_create("no containers");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		P11_a_name_space_is_made_of_plain_nodes_where_containers_are_unknown);
+	tcase_add_loop_test(t,
+		P11_parents_are_plain_nodes_where_containers_are_unknown, 0, 2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
