@@ -114,6 +114,7 @@ sim_tests += %D%/test_mutex
 sim_tests += %D%/test_parents
 sim_tests += %D%/test_queue
 sim_tests += %D%/test_receipt
+sim_tests += %D%/test_reopen
 sim_tests += %D%/test_rwlock
 sim_tests += %D%/test_selector
 sim_tests += %D%/test_semaphore

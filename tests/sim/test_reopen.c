@@ -1,0 +1,135 @@
+/*
+ * test_reopen.c - how long a client waits from one handle to the next.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+/* What lib/session.c promises. */
+#define BASE_MS 50
+#define MOST_MS 5000
+
+/* Long enough for a client to learn that its session has expired, and to be
+   connected anew. */
+#define EXPIRY_MS (4 * LONE_TIMEOUT_MS)
+#define SEEDS 32
+#define TRIES 6
+/* More than the policy counts to. */
+#define MANY 40
+
+static struct ku_zk_api api; /* ku_zk_sim, but for handles that are refused */
+static struct bench bench;
+static struct kustos_client *client;
+
+/* The next tries to open a handle fail: so many, and when each was made. */
+static int refusals;
+static int64_t tried_ms[MANY];
+static int tries;
+
+static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
+	struct ku_zk **out)
+{
+	if (tries == refusals)
+		return ku_zk_sim.open(env, params, out);
+	tried_ms[tries++] = bench.sched.now_ns / KU_NS_PER_MS;
+	return KUSTOS_ENOMEM;
+}
+
+static void begin(uint64_t seed)
+{
+	const struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct model_config config;
+
+	tries = refusals = 0;
+	api = ku_zk_sim;
+	api.open = open_it;
+	model_config_init(&config);
+	bench_init(&bench, &config);
+	client = lone_open_with(&bench, &api, seed, &options);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+}
+
+static void end(void)
+{
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* End the session, and store the pauses between "count" handles that are refused
+   before there is another. */
+static void expire(int count, int64_t *pauses_ms)
+{
+	int left_ms = EXPIRY_MS + count * MOST_MS;
+
+	tries = 0;
+	refusals = count;
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	for (; tries < count || client->session.state != KUSTOS_CONNECTED;
+		left_ms--) {
+		ck_assert_int_gt(left_ms, 0);
+		lone_run_ms(&bench, client, 1);
+	}
+	for (int i = 0; i + 1 < count; i++)
+		pauses_ms[i] = tried_ms[i + 1] - tried_ms[i];
+}
+
+START_TEST(L28_the_pauses_between_handles_grow_and_differ)
+{
+	int64_t pauses[SEEDS][TRIES - 1];
+	int64_t before = 0;
+
+	for (int i = 0; i < SEEDS; i++) {
+		begin((uint64_t)i + 1);
+		expire(TRIES, pauses[i]);
+		end();
+	}
+	/* Each is drawn from a range that doubles; so one may be less than that
+	   before it, but hardly all of them. */
+	for (int k = 0; k < TRIES - 1; k++) {
+		int64_t sum = 0;
+
+		for (int i = 0; i < SEEDS; i++) {
+			ck_assert_int_ge(pauses[i][k], BASE_MS);
+			ck_assert_int_le(pauses[i][k], BASE_MS * (4 << k));
+			sum += pauses[i][k];
+		}
+		ck_assert_int_gt(sum, before);
+		before = sum;
+	}
+	for (int i = 1; i < SEEDS; i++)
+		ck_assert_mem_ne(pauses[i], pauses[i - 1], sizeof(pauses[i]));
+}
+END_TEST
+
+START_TEST(L28_no_pause_between_handles_is_too_long_and_they_do_not_end)
+{
+	int64_t pauses[MANY - 1], longest = 0;
+
+	begin(1);
+	expire(MANY, pauses);
+	for (int i = 0; i < MANY - 1; i++) {
+		ck_assert_int_le(pauses[i], MOST_MS);
+		if (pauses[i] > longest)
+			longest = pauses[i];
+	}
+	ck_assert_int_eq(longest, MOST_MS);
+	/* With a session the pauses begin anew. */
+	expire(2, pauses);
+	ck_assert_int_le(pauses[0], BASE_MS * 4);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("new handles");
+	TCase *t = tcase_create("pauses");
+
+	tcase_add_test(t, L28_the_pauses_between_handles_grow_and_differ);
+	tcase_add_test(t,
+		L28_no_pause_between_handles_is_too_long_and_they_do_not_end);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
