@@ -65,6 +65,13 @@ has() {
 	status=1
 }
 
+has_not() {
+	grep -qF "$1" "$here/$2" || return 0
+	echo "FAILED: \"$1\" in $2"
+	sed 's/^/	/' "$here/$2"
+	status=1
+}
+
 nothing_installed() {
 	pretend dpkg-query </dev/null
 }
@@ -73,6 +80,23 @@ machine bare
 stops 'not found here: cc make autoconf automake libtoolize pkg-config java *'
 has 'zookeeper/zookeeper.h' out
 has 'This is not a Debian system' out
+
+# For the tests it takes more.
+machine elsewhere
+for command in cc make autoconf automake libtoolize; do
+	pretend $command </dev/null
+done
+echo '[ "$*" != "--exists check" ]' | pretend pkg-config
+stops 'not found here: java*'
+has_not 'libcheck' out
+stops 'not found here: java* libcheck' check
+for used in g++ javac Curator kazoo; do
+	has "$used" out
+done
+echo 'exit 0' | pretend pkg-config
+stops 'not found here: java*' check
+tail -n 1 "$here/out" >"$here/last"
+has_not 'libcheck' last
 
 machine plain-user
 nothing_installed
