@@ -14,7 +14,7 @@ machine() {
 	mkdir -p "$here/tree" "$here/bin"
 	cp "$srcdir/quickstart" "$here/tree"
 	for command in sh env dirname mkdir cat grep sed tail tr rm "$@"; do
-		ln -s "$(command -v "$command")" "$here/bin/$command"
+		at=$(command -v "$command") && ln -s "$at" "$here/bin/$command"
 	done
 }
 
@@ -141,7 +141,7 @@ stops 'configure --enable-odd; the whole log is *' --enable-odd
 has 'no such compiler' out
 
 # All is there and built, by what only says so.
-machine works
+machine works sleep setsid
 echo 'echo installed' | pretend dpkg-query
 pretend apt-get </dev/null
 pretend make </dev/null
@@ -159,6 +159,40 @@ echo 'exit 0' | pretend gnuplot
 ends_well
 has '/kustos bench ' out
 has 'a plot of server -- ' out
+
+# interrupted COMMAND: TERM while it is at work, and what it started in turn holds
+# a pipe open.
+interrupted() {
+	mkfifo "$here/alive"
+	pretend "$1" <<-END
+		exec >$here/alive
+		echo started
+		sleep 100 &
+		wait
+	END
+	PATH=$here/bin "$here/tree/quickstart" >"$here/out" 2>&1 </dev/null &
+	# Reads its end, which comes when nobody has it open any more.
+	# shellcheck disable=SC2016 # for the inner shell
+	timeout 30 sh -c 'exec <"$1"; read -r _ && kill -TERM "$0" && cat' \
+		$! "$here/alive" || complain "$1: what it started still runs"
+	wait $!
+	code=$?
+	last=$(tail -n 1 "$here/out")
+	[ "$code:$last" = '1:quickstart: FAILED: interrupted' ] ||
+		complain "interrupted in $1: $code, and at last \"$last\""
+	rm "$here/alive"
+}
+
+# Without setsid it can only end what it started itself.
+if command -v setsid >/dev/null; then
+	interrupted make # whose output goes to the log
+	pretend make </dev/null
+	interrupted ../made/kustos-demo
+	echo 'echo all well' | pretend ../made/kustos-demo
+else
+	echo 'note: without setsid, it was not interrupted'
+fi
+
 echo 'exit 3' | pretend ../made/kustos
 stops 'kustos bench ended with exit code 3'
 
