@@ -1,6 +1,7 @@
 /*
  * test_cost.c - what clients cost, and that they give it back.
  */
+#include "child.h"
 #include "client_fixture.h"
 #include "process.h"
 #include "zk.h"
@@ -141,6 +142,42 @@ START_TEST(P06_the_first_client_starts_no_more_threads_than_another)
 }
 END_TEST
 
+/* In a process of its own: say what the first of them takes, in KB. */
+static int first_main(int fd, void *arg)
+{
+	void (*open)(int i) = *(void (**)(int))arg;
+	struct cost none = cost_now(), one;
+	char line[32];
+
+	open(0);
+	one = cost_now();
+	snprintf(line, sizeof(line), "%ld", one.rss_kb - none.rss_kb);
+	return child_say(fd, line);
+}
+
+static long first_kb(void (*open)(int i))
+{
+	struct child child;
+	char line[32];
+
+	ck_assert_int_eq(child_start(&child, first_main, &open), 0);
+	ck_assert_int_eq(child_hear(child.fd, line, sizeof(line), PATIENCE_MS),
+		0);
+	child_end(&child);
+	return strtol(line, NULL, 10);
+}
+
+START_TEST(P06_the_first_client_costs_little_more_than_a_bare_handle)
+{
+	long handle_kb = first_kb(open_bare), client_kb = first_kb(open_client);
+
+	printf("the first of a process: a bare handle %ld KB, a client %ld\n",
+		handle_kb, client_kb);
+	if (MEASURES_MEMORY)
+		ck_assert_int_le(client_kb - handle_kb, 150);
+}
+END_TEST
+
 START_TEST(P06_an_idle_client_costs_little_more_than_a_bare_handle)
 {
 	struct cost handle = cost_of(open_bare);
@@ -174,6 +211,8 @@ int main(void)
 	tcase_add_test(t, P05_clients_that_come_and_go_leave_nothing);
 	tcase_add_test(t,
 		P06_the_first_client_starts_no_more_threads_than_another);
+	tcase_add_test(t,
+		P06_the_first_client_costs_little_more_than_a_bare_handle);
 	tcase_add_test(t,
 		P06_an_idle_client_costs_little_more_than_a_bare_handle);
 	return fixture_main(s);
