@@ -76,4 +76,18 @@ if [ "$parts" != rules ]; then
 	function_of 40 | complains '95 in 100 functions have up to 44' lib/a.c
 	lines 501 | complains '501 lines, more than 500' lib/a.c
 fi
+
+# Of what others' tools say, this: one that fails has not found the file clean.
+parts=tidy PATH=$work/bin:$PATH
+mkdir "$work/bin"
+cat >"$work/bin/clang-tidy" <<'END'
+#!/bin/sh
+echo '1 warning suppressed' >&2
+! grep -q crash "$3" || kill -SEGV $$
+END
+chmod +x "$work/bin/clang-tidy"
+echo 'int f(void);' >"$work/lib/a.c"
+"$work/tools/lint" tidy >"$work/out" 2>&1 ||
+	complain "of a clean file: $(cat "$work/out")"
+echo 'int crash(void);' | complains 'clang-tidy failed on lib/a.c' lib/a.c
 exit $status
