@@ -50,7 +50,8 @@ static void usage(FILE *to)
 		fprintf(to, " %s", sim_fault_name((enum sim_fault)i));
 	fputs("\n\nA failure is reported with its seed, the shortest prefix "
 	      "and the fewest faults\nfound that still fail, and the last "
-	      "events; the exit code is then 1.\n",
+	      "events; the exit code is then 1.  Of what\nfails only at rest, "
+	      "after its steps, the prefix is one found by halving.\n",
 		to);
 }
 

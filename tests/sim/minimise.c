@@ -48,8 +48,9 @@ static void drop_faults(const struct sim_scenario *scenario,
 
 /* A run that failed in a step has no shorter prefix than that step.  One that
    failed after its steps may fail after fewer, and need not do so after all
-   that are more; this finds a prefix that fails while the next shorter tried
-   does not. */
+   that are more: what halving finds fails, and with one step less does not, but
+   with far fewer it may.  To try them all would take too long, so only the
+   former is called the shortest. */
 static void shorten(const struct sim_scenario *scenario,
 	struct sim_options *options, struct sim_result *result)
 {
@@ -113,7 +114,9 @@ void sim_report(const struct sim_scenario *scenario,
 	sim_text_add(out, "  invariant: %s: %s\n", result->invariant,
 		result->message);
 	sim_text_add(out, "  %s: %llu steps%s\n",
-		options->as_found ? "failed after" : "shortest failing prefix",
+		options->as_found	   ? "failed after"
+			: result->draining ? "a failing prefix"
+					   : "shortest failing prefix",
 		(unsigned long long)(options->as_found ? result->step
 						       : options->steps),
 		result->draining ? ", then at rest" : "");

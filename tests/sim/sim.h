@@ -119,8 +119,9 @@ struct sim_result {
 void sim_run(const struct sim_scenario *scenario,
 	const struct sim_options *options, struct sim_result *result);
 
-/* Make a failed run smaller: "options" then has the shortest prefix and the
-   smallest set of faults found that fail in the same way. */
+/* Make a failed run smaller: "options" then has the shortest prefix (of what
+   fails at rest, after its steps, one found by halving) and the smallest set of
+   faults found that fail in the same way. */
 void sim_minimise(const struct sim_scenario *scenario,
 	struct sim_options *options, struct sim_result *result);
 

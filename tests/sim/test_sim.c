@@ -146,6 +146,22 @@ START_TEST(the_prefix_fails_and_one_step_less_does_not)
 }
 END_TEST
 
+/* Of a failure at rest some shorter prefix may fail as well. */
+START_TEST(only_what_is_the_shortest_prefix_is_called_so)
+{
+	const struct sim_scenario *raw = sim_find_scenario("raw");
+	struct sim_options options = { .seed = 1, .steps = 20 };
+	struct sim_result result = { .step = 20, .draining = true };
+	struct sim_text report = { NULL, 0, 0 };
+
+	sim_report(raw, &options, &result, &report);
+	ck_assert_ptr_nonnull(strstr(report.bytes,
+		"a failing prefix: 20 steps, then at rest"));
+	ck_assert_ptr_null(strstr(report.bytes, "shortest"));
+	free(report.bytes);
+}
+END_TEST
+
 static const struct {
 	const char *mutation;
 	const char *invariant;
@@ -199,6 +215,7 @@ int main(void)
 	tcase_add_test(c, a_lock_without_a_lease_has_two_holders);
 	tcase_add_test(c, each_fault_that_is_left_is_needed);
 	tcase_add_test(c, the_prefix_fails_and_one_step_less_does_not);
+	tcase_add_test(c, only_what_is_the_shortest_prefix_is_called_so);
 	tcase_add_test(c, the_model_serves_200000_requests_a_second);
 	tcase_add_loop_test(c, each_bug_of_the_model_is_found, 0,
 		(int)(sizeof(bugs) / sizeof(bugs[0])));
