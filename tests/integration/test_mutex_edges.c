@@ -306,6 +306,8 @@ START_TEST(a_lock_that_a_destruction_overtakes_is_given_back)
 	struct kustos_hold *hold = hold_take(theirs);
 	pthread_t thread;
 
+	atomic_store(&stands_still, 0);
+	atomic_store(&may_go_on, 0);
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, lock_it, &sleeper), 0);
 	/* Of theirs: their own; of ours: its own, and theirs. */
