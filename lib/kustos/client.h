@@ -24,7 +24,8 @@
  *
  * Threads: every call is safe from any thread and from any callback, except
  * that none may begin, or be about to wait, once kustos_client_close() has been
- * called.  Those that wait already end with KUSTOS_ECLOSED.
+ * called, but the release of a hold in a callback of its own.  Those that wait
+ * already end with KUSTOS_ECLOSED.
  *
  * After fork() the child's copy of a client answers KUSTOS_EFORKED to all;
  * kustos_client_close() there frees what it safely can, and nothing else.
@@ -163,9 +164,16 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
 /* End the session and free "client", which may be NULL.  Every request still
    pending ends exactly once, with KUSTOS_ECLOSED at the latest, and every
    guaranteed delete is tried until "budget".  Waits no longer than a moment
-   past "budget", and for callbacks that are running.  Holds and recipes of this
-   client must have been released and destroyed by then.  From a callback of this
-   client it does not wait: the rest happens when the callback has returned.
+   past "budget", and for callbacks that are running or due, however long they
+   take.  From a callback of this client it does not wait: the rest happens when
+   the callback has returned.
+
+   What is still held is given back, as its nodes go with the session; and the
+   hold is lost, which kustos_hold_on_lost() tells.  When the close has come to
+   its end nothing of this client may be touched any more, not even to free it:
+   the memory of holds that were not released, and of recipes that were not
+   destroyed, is then lost.
+
    Returns KUSTOS_OK if the server knows that the session is over;
    KUSTOS_ELINGERING if it could not be told in time, so that ephemeral nodes
    stay for up to "*linger_ms" more (which may be NULL); or KUSTOS_EFORKED. */

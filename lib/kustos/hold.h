@@ -21,8 +21,8 @@
  *
  * Threads: every call is safe from any thread and any callback; but the caller
  * must see to it that no call on a hold overlaps or follows its release (those
- * of its own callbacks may overlap: release waits for them), and that all holds
- * are released before their client is closed.
+ * of its own callbacks may overlap: release waits for them), or follows the close
+ * of its client.  That gives back what was not released, but does not free it.
  */
 #ifndef KUSTOS_HOLD_H
 #define KUSTOS_HOLD_H
@@ -98,7 +98,9 @@ typedef void kustos_hold_fn(void *arg, struct kustos_hold *hold);
    already.  "fn" may release the hold; it should stop whatever the hold
    protects.  A later call replaces the function; NULL takes it away.  After
    kustos_hold_release() has returned it is not running, unless it is itself the
-   caller.  Returns KUSTOS_OK. */
+   caller.  A close of the client with the hold unreleased is a loss, too, and
+   waits for "fn"; but the hold of a claim goes without a word.  Returns
+   KUSTOS_OK. */
 KUSTOS_API enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 	kustos_hold_fn *fn, void *arg);
 

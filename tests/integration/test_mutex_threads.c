@@ -370,6 +370,40 @@ START_TEST(L01_closing_a_client_gives_back_what_it_holds)
 }
 END_TEST
 
+/* What a holder is told, and what becomes of its hold. */
+struct farewell {
+	int calls;
+	enum kustos_hold_state state;
+	enum kustos_err err;
+};
+
+static void take_leave(void *arg, struct kustos_hold *hold)
+{
+	struct farewell *f = arg;
+
+	f->calls++;
+	f->state = kustos_hold_state(hold);
+	f->err = kustos_hold_release(hold);
+}
+
+START_TEST(L01_a_hold_that_is_left_is_lost_with_its_client_and_may_go_then)
+{
+	struct kustos_client *victim = client_connected(fixture_address(),
+		T_MS);
+	struct kustos_mutex *mutex = mutex_new(victim, handoffs[_i]);
+	struct farewell f = { .calls = 0 };
+
+	check_err(kustos_hold_on_lost(hold_take(mutex), take_leave, &f),
+		KUSTOS_OK);
+	kustos_mutex_destroy(mutex);
+	client_close(victim);
+	ck_assert_int_eq(f.calls, 1);
+	ck_assert_int_eq(f.state, KUSTOS_HOLD_LOST);
+	check_err(f.err, KUSTOS_ELOST);
+	ck_assert_int_eq(line_count(), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mutex, threads");
@@ -395,5 +429,8 @@ int main(void)
 	tcase_add_loop_test(t, L01_closing_a_client_ends_each_wait_once, 0, 3);
 	tcase_add_loop_test(t, L01_closing_a_client_gives_back_what_it_holds, 0,
 		3);
+	tcase_add_loop_test(t,
+		L01_a_hold_that_is_left_is_lost_with_its_client_and_may_go_then,
+		0, 3);
 	return fixture_main(s);
 }
