@@ -156,15 +156,16 @@ static int by_value(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Several clients, two losses each; more with KUSTOS_TEST_ROUNDS, which also
-   prints the times.  The better half has to keep the limit, for a busy machine
-   may stop for a moment, and each of them twice that and a second; that no
-   session is lost holds for all of them. */
+/* Several clients, two losses each; more with KUSTOS_TEST_ROUNDS, on a machine
+   with nothing else to do: there each of them has to keep the limit.  A busy one
+   may stop for a moment, so that the better half has to, and each twice that and
+   a second.  That no session is lost holds for all of them. */
 static void lose_two_within(enum proxy_mode mode, int limit_ms)
 {
 	const char *wanted = getenv("KUSTOS_TEST_ROUNDS");
 	int rounds = wanted == NULL ? 4 : atoi(wanted) & ~1;
 	int *times = calloc((size_t)rounds + 2, sizeof(*times));
+	int slack_ms = wanted == NULL ? limit_ms + 1000 : 0;
 	int median, worst;
 
 	for (int i = 0; i < rounds; i += 2)
@@ -172,12 +173,11 @@ static void lose_two_within(enum proxy_mode mode, int limit_ms)
 	qsort(times, (size_t)rounds, sizeof(*times), by_value);
 	median = times[(rounds - 1) / 2];
 	worst = times[rounds - 1];
-	if (wanted != NULL)
-		fprintf(stderr, "min %d median %d max %d ms\n", times[0],
-			median, worst);
+	fprintf(stderr, "%d times, limit %d ms: min %d median %d max %d ms\n",
+		rounds, limit_ms, times[0], median, worst);
 	free(times);
 	ck_assert_int_le(median, limit_ms);
-	ck_assert_int_le(worst, 2 * limit_ms + 1000);
+	ck_assert_int_le(worst, limit_ms + slack_ms);
 }
 
 START_TEST(L04_two_of_three_swallow_and_the_third_has_us_within_2s)
