@@ -16,7 +16,7 @@
  *    its client without global state.  All are dropped, and kept from stderr.
  *  - Names are resolved by a thread that should be sending heartbeats (S21),
  *    so only numeric addresses are passed, and later resolutions are off.
- *  - It has process-wide settings (P15); one is touched, in mt_steer().
+ *  - It has process-wide settings (P15); one is touched: no messages (L23, P8).
  */
 #define _GNU_SOURCE
 #include "zk.h"
@@ -25,6 +25,7 @@
 #include "zk_thread.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
@@ -66,6 +67,7 @@ struct ku_zk {
 	zhandle_t *zh; /* this and the next two are constant after open() */
 	ku_zk_event_fn *event;
 	void *arg;
+	atomic_bool authenticates; /* credentials were given */
 	struct ku_zk_calls calls;
 };
 
@@ -74,14 +76,16 @@ static void drop_message(const char *message)
 	(void)message;
 }
 
-static enum ku_zk_state state_of(int state)
+/* An error may be that of a request with the number of an AUTH (P8). */
+static enum ku_zk_state state_of(struct ku_zk *zk, int state)
 {
 	if (state == ZOO_CONNECTED_STATE)
 		return KU_ZK_STATE_CONNECTED;
-	if (state == ZOO_EXPIRED_SESSION_STATE)
-		return KU_ZK_STATE_EXPIRED;
-	if (state == ZOO_AUTH_FAILED_STATE)
+	if (state == ZOO_AUTH_FAILED_STATE && zk->authenticates)
 		return KU_ZK_STATE_AUTH_FAILED;
+	if (state == ZOO_AUTH_FAILED_STATE ||
+		state == ZOO_EXPIRED_SESSION_STATE)
+		return KU_ZK_STATE_EXPIRED;
 	return KU_ZK_STATE_CONNECTING;
 }
 
@@ -89,8 +93,7 @@ static bool peer_of(zhandle_t *zh, struct sockaddr_storage *peer,
 	socklen_t *len)
 {
 	*len = sizeof(*peer);
-	return zookeeper_get_connected_host(zh, (struct sockaddr *)peer, len) !=
-		NULL;
+	return zookeeper_get_connected_host(zh, (struct sockaddr *)peer, len);
 }
 
 /* The first event may come before open() has stored "zh". */
@@ -106,7 +109,7 @@ static void watch_session(zhandle_t *zh, int type, int state, const char *path,
 		return;
 	ku_zk_calls_connected(&zk->calls,
 		peer_of(zh, &peer, &len) ? (struct sockaddr *)&peer : NULL);
-	zk->event(zk->arg, KU_ZK_EVENT_SESSION, state_of(state), "");
+	zk->event(zk->arg, KU_ZK_EVENT_SESSION, state_of(zk, state), "");
 }
 
 static void watch_node(zhandle_t *zh, int type, int state, const char *path,
@@ -116,7 +119,7 @@ static void watch_node(zhandle_t *zh, int type, int state, const char *path,
 
 	(void)zh;
 	if (type != ZOO_SESSION_EVENT)
-		zk->event(zk->arg, (enum ku_zk_event)type, state_of(state),
+		zk->event(zk->arg, (enum ku_zk_event)type, state_of(zk, state),
 			path);
 }
 
@@ -253,8 +256,7 @@ static void done_multi(int rc, const void *data)
 	ku_zk_call_finish(call, &reply);
 }
 
-/* Runs on the IO thread (L29).  That the credentials were refused is told by
-   the session event that follows. */
+/* On the IO thread (L29).  The session event that follows tells a refusal. */
 static void done_auth(int rc, const void *data)
 {
 	(void)rc;
@@ -387,8 +389,7 @@ static int send_request(struct ku_zk *zk, const struct ku_zk_request *r,
 	case KU_ZK_MULTI:
 		return send_multi(zk, r, call);
 	case KU_ZK_UNWATCH:
-		/* Declared with a pointer to the function's type, but used
-		   as the function itself. */
+		/* Declared with a pointer to what is used as a function. */
 		return zoo_aremove_all_watches(zk->zh, r->path,
 			(ZooWatcherType)r->unwatch, 0,
 			(void_completion_t *)done_void, call);
@@ -425,7 +426,6 @@ static enum kustos_err mt_open(void *env, const struct ku_zk_open *params,
 	struct ku_zk *zk = calloc(1, sizeof(*zk));
 	sigset_t mask;
 
-	_Static_assert(sizeof(struct ku_zk_ticket) == sizeof(clientid_t), "");
 	(void)env;
 	errno = ENOMEM;
 	if (!zk)
@@ -433,6 +433,7 @@ static enum kustos_err mt_open(void *env, const struct ku_zk_open *params,
 	zk->event = params->event;
 	zk->arg = params->arg;
 	ku_zk_calls_init(&zk->calls);
+	zoo_set_debug_level((ZooLogLevel)0);
 	if (ku_zk_thread_begin(&mask)) {
 		zk->zh = zookeeper_init2(params->addresses, watch_session,
 			params->timeout_ms, (const clientid_t *)params->resume,
@@ -459,6 +460,7 @@ static void mt_close(struct ku_zk *zk)
 static int mt_add_auth(struct ku_zk *zk, const char *scheme,
 	const char *credentials, int len)
 {
+	zk->authenticates = true;
 	return zoo_add_auth(zk->zh, scheme, credentials, len, done_auth, NULL);
 }
 
@@ -467,7 +469,7 @@ static void mt_session(struct ku_zk *zk, struct ku_zk_session *out)
 	struct sockaddr_storage peer;
 	socklen_t len;
 
-	*out = (struct ku_zk_session){ .state = state_of(zoo_state(zk->zh)),
+	*out = (struct ku_zk_session){ .state = state_of(zk, zoo_state(zk->zh)),
 		.id = zoo_client_id(zk->zh)->client_id,
 		.timeout_ms = zoo_recv_timeout(zk->zh) };
 	memcpy(out->password, zoo_client_id(zk->zh)->passwd, 16);
@@ -480,12 +482,10 @@ static bool mt_kick(struct ku_zk *zk)
 	return ku_zk_calls_kick(&zk->calls);
 }
 
-/* The library closes its descriptor from this thread and says nothing (L23).
-   It also frees a name that a warning of its own thread may be reading: so no
-   warnings any more, in the whole process, as there is no other way. */
+/* The library closes its descriptor from this thread and says nothing (L23). */
 static void mt_steer(struct ku_zk *zk, const char *address)
 {
-	zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+	zoo_set_debug_level((ZooLogLevel)0);
 	zoo_set_servers(zk->zh, address);
 }
 
