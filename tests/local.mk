@@ -130,11 +130,12 @@ check-address:
 		check_DATA=
 
 # Those in which most threads meet, for the thread sanitizer, which has a thread
-# of its own: none that counts threads.
-thread_tests = $(in)/test_cancel_ops $(in)/test_consume \
-	$(in)/test_dispatch_fd $(in)/test_latch $(in)/test_mutex_threads \
-	$(in)/test_queue_storm $(in)/test_reentry $(in)/test_rwlock_threads \
-	$(in)/test_selector $(in)/test_semaphore
+# of its own: who counts threads begins with thread_count_before().
+thread_tests = $(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_close \
+	$(in)/test_consume $(in)/test_dispatch_fd $(in)/test_latch \
+	$(in)/test_mutex_threads $(in)/test_queue_storm $(in)/test_reentry \
+	$(in)/test_rwlock_threads $(in)/test_selector $(in)/test_semaphore \
+	$(in)/test_session
 check-threads:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(thread_tests)' check_PROGRAMS='$(thread_tests)' \

@@ -255,7 +255,7 @@ static void check_nothing_left(const struct closer *k, int threads, int fds,
 START_TEST(L11_any_callback_may_close_the_client)
 {
 	struct closer k = { .from = (enum from)_i };
-	int threads = thread_count(), fds = fd_count();
+	int threads = thread_count_before(), fds = fd_count();
 	int64_t id;
 
 	k.client = client_connected(fixture_address(), 3000);
@@ -269,7 +269,7 @@ END_TEST
 START_TEST(L11_a_callback_from_dispatch_may_close_the_client)
 {
 	struct closer k = { .from = (enum from)_i };
-	int threads = thread_count(), fds = fd_count();
+	int threads = thread_count_before(), fds = fd_count();
 	struct kustos_client_options o = client_options(fixture_address(),
 		3000);
 	int64_t id, end;

@@ -341,7 +341,7 @@ END_TEST
 
 START_TEST(a_closed_client_leaves_no_thread_and_no_descriptor)
 {
-	int threads = thread_count(), fds = fd_count();
+	int threads = thread_count_before(), fds = fd_count();
 	struct kustos_client *c = client_connected(fixture_address(), 3000);
 
 	ck_assert_int_gt(thread_count(), threads);

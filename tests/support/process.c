@@ -5,6 +5,7 @@
 #include "net.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,29 @@ long rss_kb(void)
 int thread_count(void)
 {
 	return (int)status_field("Threads:");
+}
+
+static void *wait_for_end(void *arg)
+{
+	pthread_mutex_lock(arg);
+	pthread_mutex_unlock(arg);
+	return NULL;
+}
+
+int thread_count_before(void)
+{
+	pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+	pthread_t thread;
+	int count;
+
+	pthread_mutex_lock(&end);
+	if (pthread_create(&thread, NULL, wait_for_end, &end) != 0)
+		return -1;
+	/* One that was joined may be seen a moment longer: hence now. */
+	count = thread_count() - 1;
+	pthread_mutex_unlock(&end);
+	pthread_join(thread, NULL);
+	return count;
 }
 
 int fd_count(void)

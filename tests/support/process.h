@@ -26,4 +26,8 @@ long rss_kb(void);
 int thread_count(void);
 int fd_count(void);
 
+/* Return thread_count(), to compare later counts with: the thread that a
+   sanitizer starts for itself beside the first of all is in it. */
+int thread_count_before(void);
+
 #endif
