@@ -48,7 +48,7 @@ endif
 	%D%/session.c %D%/session.h
 %C%_bench_together_LDADD = libbench.a libsupport.a $(all_libraries)
 
-EXTRA_DIST += %D%/compare %D%/driver.py %D%/page.py \
+EXTRA_DIST += %D%/compare %D%/driver.py %D%/page.py %D%/record.py \
 	%D%/peers/CuratorMutex.java \
 	%D%/peers/CuratorQueue.java %D%/peers/CuratorTogether.java \
 	%D%/peers/kazoo_mutex.py %D%/peers/kazoo_other.py
@@ -57,8 +57,9 @@ CLEANFILES += %D%/java/*.class
 .PHONY: bench performance
 bench: all
 	$(srcdir)/%D%/compare $(BENCH_FLAGS)
-# The same, and doc/performance.md, its plots and README's table of it.  It takes
-# half an hour on a machine that should have nothing else to do.
+# The same, and doc/performance.md, its plots, its figures (performance.json) and
+# README's table of it.  It takes half an hour on a machine that should have nothing
+# else to do; with BENCH_FLAGS='--workload W' only that row is measured anew.
 performance: all
 	$(srcdir)/%D%/compare --page $(srcdir)/doc/performance.md \
 		--readme $(srcdir)/README.md $(BENCH_FLAGS)

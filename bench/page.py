@@ -2,7 +2,8 @@
 and the table of README.
 
 The plots are gnuplot's, beside the page: PAGE-NAME.svg.  What the page says of
-the machine is asked here, when it is measured, and kept with the figures.
+the machine is asked here, when it is measured, and kept with the figures, which are
+beside the page as well: PAGE.json.
 """
 import os
 import platform
@@ -82,6 +83,11 @@ On any machine, what has to be waited for, in round trips, with the parents ther
 | a lease of a semaphore, with room | 1 | 5 | 8 |
 """
 
+SEVERAL = """\
+A row is of one run, and says of which and of how many rounds where they differ; what
+was measured in different runs is not compared.
+"""
+
 
 def in_us(us):
     if us < 1:
@@ -142,73 +148,97 @@ def command(options):
         " BENCH_FLAGS=" + shlex.quote(" ".join(flags)) if flags else "")
 
 
-class Page:
-    def __init__(self, comparison, workloads, facts):
-        self.comparison = comparison
-        self.workloads = workloads
-        self.facts = facts
-        self.names = [name for name in NAMES
-                      if any(key[1] == name for key in comparison.figures)]
+def kept(file):
+    """Return where the figures of a page are."""
+    return os.path.splitext(file)[0] + ".json"
 
-    def median(self, key, name):
-        values = self.comparison.values(key, name, "us")
-        return statistics.median(values) if values else None
+
+class Page:
+    def __init__(self, record, workloads, targets, units):
+        self.record = record
+        self.workloads = workloads
+        self.targets = targets
+        self.units = units
+        self.names = [name for name in NAMES if name in record.names()]
 
     def ratio(self, key):
-        ratio = self.comparison.check(key, "us", (key, "curator"))
+        ratio = self.record.check(key, "us", (key, "curator"))
         if ratio is None:
             return ""
         return "%.3f" % ratio if ratio < 0.1 else "%.2f" % ratio
 
+    def run(self, facts):
+        """Return what a run is called, if there are several."""
+        if len(self.record.runs) == 1:
+            return ""
+        return chr(ord("a") + self.record.runs.index(facts))
+
+    def rounds(self, key):
+        """Return in how many rounds a row was measured, and in which run."""
+        row = self.record.rows[key]
+        run = self.run(row.run)
+        return "%d" % row.rounds() + (" of " + run if run else "")
+
+    def grid(self, head, rule, rows):
+        """Return the lines of a table.  A row is its workload and its cells; where
+        not all have the same rounds of the same run, it says which."""
+        mixed = len({self.rounds(key) for key, _ in rows}) > 1
+        yield "|" + "|".join(" %s " % title if title else " "
+                             for title in head + ["rounds"] * mixed) + "|"
+        yield "|" + "|".join(rule + ["---"] * mixed) + "|"
+        for key, cells in rows:
+            yield "| " + " | ".join(
+                cells + [self.rounds(key)] * mixed) + " |"
+
     def table(self, keys):
         """Return the lines of a table of these workloads."""
-        yield "| | " + " | ".join(
-            [NAMES[name] for name in self.names] +
-            ["Kustos / Curator"]) + " |"
-        yield "|---|" + "---:|" * (len(self.names) + 1)
+        rows = []
         for key, title, *_ in self.workloads:
-            cells = [self.median(key, name) for name in self.names]
-            if key not in keys or not any(cells):
-                continue
-            yield "| " + " | ".join(
-                [title.replace("  ", "… ", 1)] +
-                ["" if us is None else in_us(us) for us in cells] +
-                [self.ratio(key)]) + " |"
+            cells = [self.record.median(key, name) for name in self.names]
+            if key in keys and any(cells):
+                rows.append((key, [title.replace("  ", "… ", 1)] + [
+                    "" if us is None else in_us(us) for us in cells] + [
+                    self.ratio(key)]))
+        return self.grid(
+            [""] + [NAMES[name] for name in self.names] + ["Kustos / Curator"],
+            ["---"] + ["---:"] * (len(self.names) + 1), rows)
 
     def short(self):
         """Return what README shows as well: a table, and how good it is."""
         lines = list(self.table(SHORT))
-        if "--quick" in self.facts["command"] or float(self.facts["load"]) > 1:
+        runs = [self.record.rows[key].run for key in SHORT
+                if key in self.record.rows]
+        if any("--quick" in run["command"] or float(run["load"]) > 1
+               for run in runs):
             lines += ["", "**A first impression, not a measurement:** one short "
                       "round, or a machine that had", "something else to do."]
         return lines
 
-    def more(self, units):
-        yield "| Kustos | | |"
-        yield "|---|---:|---|"
+    def more(self):
+        rows = []
         for key, title, *_ in self.workloads:
-            for unit, text in units.items():
-                values = self.comparison.values(key, "kustos", unit)
-                if values:
-                    yield "| %s | %.2f | %s |" % (
-                        title.strip(), statistics.median(values), text)
+            for unit, text in self.units.items():
+                figure = self.record.median(key, "kustos", unit)
+                if figure is not None:
+                    rows.append((key, [title.strip(), "%.2f" % figure, text]))
+        return self.grid(["Kustos", "", ""], ["---", "---:", "---"], rows)
 
-    def targets(self):
-        yield "| Kustos | of | measured | target | |"
-        yield "|---|---|---:|---:|---|"
-        for check in self.comparison.checks():
-            yield "| %s | %s | %.3f | at most %g | %s |" % (
-                check["workload"], check["base"] or check["unit"],
-                check["figure"], check["target"],
-                "held" if check["held"] else "short of it")
+    def held(self):
+        rows = [(check["workload"], [
+            check["workload"], check["base"] or check["unit"],
+            "%.3f" % check["figure"], "at most %g" % check["target"],
+            "held" if check["held"] else "short of it"])
+            for check in self.record.checks(self.targets)]
+        return self.grid(["Kustos", "of", "measured", "target", ""],
+                         ["---", "---", "---:", "---:", "---"], rows)
 
     def bars(self, title, names, log, bars):
         """Return a plot as gnuplot has it, or None if there is nothing."""
         names = [name for name in names
-                 if any(self.median(key, name) for key, _ in bars)]
+                 if any(self.record.median(key, name) for key, _ in bars)]
         rows = []
         for key, label in bars:
-            cells = [self.median(key, name) for name in names]
+            cells = [self.record.median(key, name) for name in names]
             if any(cells):
                 rows.append('"%s" %s' % (label, " ".join(
                     "NaN" if us is None else "%.3f" % us for us in cells)))
@@ -230,7 +260,7 @@ class Page:
     def growth(self):
         lines, data = [], []
         for name in ("kustos", "curator"):
-            points = [(n, self.median("line-%d" % n, name)) for n in WAITING]
+            points = [(n, self.record.median("line-%d" % n, name)) for n in WAITING]
             points = ["%d %.3f" % point for point in points if point[1]]
             if points:
                 data += ["$%s << EOD" % name] + points + ["EOD"]
@@ -253,18 +283,14 @@ class Page:
         return [plot for plot in made if plot[1]]
 
     def draw(self, file):
-        """Draw the plots beside "file"; return names of those drawn.  Of what was
-        not measured none is left from another time."""
+        """Draw the plots beside "file"; return the names of those drawn.  Of what
+        was not measured the file stays, as it is distributed."""
         if not shutil.which("gnuplot"):
             print("note: no plots: gnuplot is missing (gnuplot-nox)")
             return []
         stem = os.path.splitext(file)[0]
         drawn = []
-        plots = self.plots()
-        for name in set(PLOTS).difference(name for name, _ in plots):
-            if os.path.exists("%s-%s.svg" % (stem, name)):
-                os.remove("%s-%s.svg" % (stem, name))
-        for name, commands in plots:
+        for name, commands in self.plots():
             to = "%s-%s.svg" % (stem, name)
             svg = subprocess.run(
                 ["gnuplot"], check=True, text=True, stdout=subprocess.PIPE,
@@ -279,16 +305,24 @@ class Page:
             drawn.append(os.path.basename(to))
         return drawn
 
-    def lines(self, drawn, units):
-        facts = self.facts
+    def measured(self):
+        """Return the lines that say where the figures come from."""
+        for facts in self.record.runs:
+            run = self.run(facts)
+            yield "%s on %s, %d round%s, by:\n" % (
+                "Run %s, measured" % run if run else "Measured",
+                facts["day"], facts["rounds"],
+                "" if facts["rounds"] == 1 else "s")
+            yield "```\n%s\n```\n" % facts["command"]
+            yield "On: %s; %s; load before it began: %s. With: %s.\n" % (
+                facts["machine"], facts["system"], facts["load"],
+                ", ".join(facts["versions"]))
+        if len(self.record.runs) > 1:
+            yield SEVERAL
+
+    def lines(self, drawn):
         yield INTRO
-        yield "Measured on %s, %d round%s, by:\n" % (
-            facts["day"], facts["rounds"],
-            "" if facts["rounds"] == 1 else "s")
-        yield "```\n%s\n```\n" % facts["command"]
-        yield "On: %s; %s; load before it began: %s. With: %s.\n" % (
-            facts["machine"], facts["system"], facts["load"],
-            ", ".join(facts["versions"]))
+        yield from self.measured()
         yield "## In short\n"
         yield "\n".join(self.short()) + "\n"
         for svg in drawn:
@@ -297,14 +331,14 @@ class Page:
         yield "## All of it\n"
         yield "\n".join(self.table([w[0] for w in self.workloads])) + "\n"
         yield "## More of Kustos\n"
-        yield "\n".join(self.more(units)) + "\n"
+        yield "\n".join(self.more()) + "\n"
         yield "## Targets\n"
-        yield "\n".join(self.targets())
+        yield "\n".join(self.held())
 
-    def write(self, file, units):
+    def write(self, file):
         drawn = self.draw(file)
         with open(file, "w") as out:
-            out.write("\n".join(self.lines(drawn, units)) + "\n")
+            out.write("\n".join(self.lines(drawn)) + "\n")
 
 
 def put_into(readme, table):

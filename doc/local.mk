@@ -6,7 +6,7 @@ dist_doc_DATA = README.md NEWS %D%/design.md %D%/hazards.md \
 	%D%/performance.md %D%/performance-alone.svg \
 	%D%/performance-line.svg %D%/performance-others.svg \
 	%D%/performance-queues.svg %D%/performance-together.svg
-EXTRA_DIST += %D%/packaging.md
+EXTRA_DIST += %D%/packaging.md %D%/performance.json
 
 man3_pages = \
 	%D%/man/kustos_client.3 \

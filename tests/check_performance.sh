@@ -1,6 +1,7 @@
 #!/bin/sh
 # check_performance.sh - README shows what doc/performance.md says, whose plots are
-# there; and bench/compare writes such a page.
+# there, and that what was measured; and bench/compare writes such a page, anew or
+# in part.
 #
 # Run by make check; by hand: srcdir=. tests/check_performance.sh
 set -u
@@ -49,6 +50,34 @@ print("\n".join("performance-%s.svg" % name for name in sorted(page.PLOTS)))' \
 		complain 'doc/local.mk has other plots (>) than bench/page.py (<)'
 fi
 
+# compare ARGUMENT...: the page's own figures, or others.
+compare() {
+	/usr/bin/python3 "$srcdir/bench/compare" "$@"
+}
+
+# ours FOLDER: a copy of the page, of all that belongs to it, and of README.
+ours() {
+	mkdir "$1" || exit 1
+	cp "$srcdir"/doc/performance* "$srcdir/README.md" "$1"
+	chmod u+w "$1"/*
+}
+
+# same FOLDER OTHER: they have the same page and the same README.
+same() {
+	diff "$1/performance.md" "$2/performance.md" &&
+		diff "$1/README.md" "$2/README.md" || complain "$3"
+}
+
+# The page is what its figures make.
+if [ -x /usr/bin/python3 ] && command -v gnuplot >/dev/null; then
+	ours "$work/ours"
+	ours "$work/again"
+	compare --from "$srcdir/doc/performance.json" \
+		--page "$work/again/performance.md" --readme "$work/again/README.md"
+	same "$work/ours" "$work/again" \
+		'doc/performance.json makes another page (>), or another table in README'
+fi
+
 # Drivers that do little: ops=0 is a failure, and of few more are asked for.
 if [ -x /usr/bin/python3 ]; then
 	PYTHONPATH=$srcdir/bench PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - \
@@ -68,17 +97,17 @@ if [ -x /usr/bin/python3 ]; then
 	EOF
 fi
 
-# A short round of little.
+# A short round of little, which leaves what else there is on the page.
 if [ ! -x bench/serve ] || [ ! -x /usr/bin/python3 ]; then
 	echo 'note: bench/compare was not tried'
 	exit $status
 fi
-cp "$srcdir/README.md" "$work/README.md"
-chmod u+w "$work/README.md"
+ours "$work/part"
+page=$work/part/performance.md
 timeout 300 /usr/bin/python3 "$srcdir/bench/compare" --quick \
 	--workload alone --workload line-2 --workload gate \
-	--json "$work/figures.json" \
-	--page "$work/page.md" --readme "$work/README.md" >"$work/out" 2>&1
+	--json "$work/part.json" \
+	--page "$page" --readme "$work/part/README.md" >"$work/out" 2>&1
 code=$?
 cat "$work/out"
 case $code in
@@ -89,26 +118,42 @@ case $code in
 	;;
 *) complain "bench/compare: exit code $code" ;;
 esac
-agree "$work/README.md" "$work/page.md"
-! cmp -s "$work/README.md" "$srcdir/README.md" ||
+agree "$work/part/README.md" "$page"
+! cmp -s "$work/part/README.md" "$srcdir/README.md" ||
 	complain 'the README was left as it was'
+! grep -qF "$work" "$page" || complain 'the page names a folder of ours'
+last=$(sed -n 's/^Run \(.\), measured on .*/\1/p' "$page" | tail -n 1)
 for row in 'uncontended lock and unlock' '2 waiting, a hand-off' 'barrier: '; do
-	grep -q "^| ${row}[^|]* | [0-9]" "$work/page.md" ||
-		complain "the page has no row of $row"
+	grep -q "^| ${row}[^|]* | [0-9].* | 1 of $last |\$" "$page" ||
+		complain "the page has no row of $row in this run"
 done
+! grep -F '| line-2/kustos |' "$page" ||
+	complain 'figures of different runs are compared'
+kept() {
+	sed -n '/^## All/,/^## More/p' "$1" | grep '^| ' | cut -d '|' -f 2
+}
+kept "$srcdir/doc/performance.md" >"$work/rows"
+kept "$page" | diff "$work/rows" - || complain 'rows are gone (<) from the page'
+ls "$srcdir"/doc/performance* | sed 's|.*/||' >"$work/files"
+(cd "$work/part" && ls performance*) | diff "$work/files" - ||
+	complain 'what is distributed is gone (<), or new (>)'
+grep '^!' "$srcdir/doc/performance.md" >"$work/plots"
 if command -v gnuplot >/dev/null; then
-	grep -q '^!.*(page-line.svg)$' "$work/page.md" ||
-		complain 'the page has no plot'
+	grep '^!' "$page" | diff "$work/plots" - || complain 'plots are gone (<)'
 fi
-! grep -qF "$work" "$work/page.md" || complain 'the page names a folder of ours'
 
-# What was saved makes the same page, and leaves no plot of another.
-echo stale >"$work/page-together.svg"
-mv "$work/page.md" "$work/first.md"
-/usr/bin/python3 "$srcdir/bench/compare" --from "$work/figures.json" \
-	--page "$work/page.md" || complain 'what was saved cannot be read'
-diff "$work/first.md" "$work/page.md" || complain 'what was saved is another page'
-if command -v gnuplot >/dev/null && [ -e "$work/page-together.svg" ]; then
-	complain 'a plot is left that the page does not show'
-fi
+# What was saved makes the same page; of two runs the later counts.
+ours "$work/two"
+compare --from "$srcdir/doc/performance.json" --from "$work/part.json" \
+	--page "$work/two/performance.md" --readme "$work/two/README.md"
+same "$work/part" "$work/two" 'what was saved makes another page (>)'
+rm "$work/two/performance.json"
+compare --from "$work/part.json" --from "$srcdir/doc/performance.json" \
+	--page "$work/two/performance.md" --readme "$work/two/README.md"
+ours "$work/old"
+same "$work/old" "$work/two" 'an older run counts as well (>)'
+echo '{}' >"$work/none.json"
+! compare --from "$work/none.json" 2>"$work/said" &&
+	[ "$(wc -l <"$work/said")" = 1 ] && grep -q none.json "$work/said" ||
+	complain "of a file without figures is said: $(cat "$work/said")"
 exit $status

@@ -1,0 +1,115 @@
+"""record.py - what bench/compare has measured, kept as a file, of one run or more.
+
+A row is what one run tells of a workload.  Rows of a later run take the place of
+older ones as a whole: what is compared was measured within seconds.
+"""
+import json
+import statistics
+import sys
+
+
+class Row:
+    def __init__(self, run, figures=None):
+        self.run = run  # what has to be known of it: page.about()
+        self.figures = figures or {}  # of each driver: one a round
+
+    def rounds(self):
+        """Return how many rounds have told something, of whoever has fewest."""
+        return min([len([f for f in rounds if f])
+                    for rounds in self.figures.values() if any(rounds)] or [0])
+
+
+class Record:
+    def __init__(self):
+        self.runs = []  # the oldest first
+        self.rows = {}  # by workload
+
+    def add(self, run, key, name, figures):
+        """Note what a round tells of a driver: a dict, empty if it failed."""
+        if run not in self.runs:
+            self.runs.append(run)
+        row = self.rows.setdefault(key, Row(run))
+        row.figures.setdefault(name, []).append(figures)
+
+    def take(self, other, keys):
+        """Take these rows of another record, in the place of our own."""
+        for key in keys:
+            if key in other.rows:
+                self.rows[key] = other.rows[key]
+        runs = self.runs + [run for run in other.runs if run not in self.runs]
+        self.runs = [run for run in runs if any(
+            row.run == run for row in self.rows.values())]
+
+    def write(self, file):
+        """One line a row, with no more digits than mean something."""
+        def short(rounds):
+            return [{unit: float("%.6g" % value) for unit, value in f.items()}
+                    for f in rounds]
+
+        def line(key, row):
+            return json.dumps(key) + ": " + json.dumps(dict(
+                run=self.runs.index(row.run),
+                figures={name: short(rounds)
+                         for name, rounds in row.figures.items()}))
+
+        rows = [line(key, row) for key, row in self.rows.items()]
+        with open(file, "w") as out:
+            out.write('{\n"runs": [\n%s\n],\n"rows": {\n%s\n}\n}\n' % (
+                ",\n".join(json.dumps(run) for run in self.runs), ",\n".join(rows)))
+
+    @classmethod
+    def read(cls, file):
+        record = cls()
+        try:
+            with open(file) as saved:
+                saved = json.load(saved)
+            record.runs = saved["runs"]
+            for key, row in saved["rows"].items():
+                record.rows[key] = Row(record.runs[row["run"]],
+                                       row["figures"])
+        except OSError as error:
+            sys.exit("compare: %s" % error)
+        except (ValueError, LookupError, TypeError):
+            sys.exit("compare: %s is not what --json writes" % file)
+        return record
+
+    def names(self):
+        """Return everyone who has a figure."""
+        return {name for row in self.rows.values() for name in row.figures}
+
+    def rounds(self, key, name, unit):
+        """Return the figure of each round, None where there is none."""
+        if key not in self.rows:
+            return []
+        return [figures.get(unit)
+                for figures in self.rows[key].figures.get(name, [])]
+
+    def values(self, key, name, unit):
+        return [figure for figure in self.rounds(key, name, unit)
+                if figure is not None]
+
+    def median(self, key, name, unit="us"):
+        values = self.values(key, name, unit)
+        return statistics.median(values) if values else None
+
+    def check(self, key, unit, base):
+        """Return the figure of Kustos, or its ratio to that of base, which is a
+        workload of the same run and a driver; or None."""
+        if base is None:
+            return self.median(key, "kustos", unit)
+        if key not in self.rows or base[0] not in self.rows or \
+                self.rows[key].run != self.rows[base[0]].run:
+            return None
+        ratios = [a / b for a, b in zip(self.rounds(key, "kustos", unit),
+                                        self.rounds(*base, unit))
+                  if a is not None and b]
+        return statistics.median(ratios) if ratios else None
+
+    def checks(self, targets):
+        """Return those of the targets that were measured, and whether each holds."""
+        for key, unit, base, target in targets:
+            figure = self.check(key, unit, base)
+            if figure is not None:
+                yield dict(workload=key, unit=unit, figure=figure,
+                           target=target, held=figure <= target,
+                           base=base and "/".join(base))
