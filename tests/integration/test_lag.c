@@ -1,12 +1,13 @@
 /*
  * test_lag.c - reads that could be older than what is already known: of a
- * creation whose answer was lost, and in a new session.
+ * creation whose answer was lost, and in a new session or a new handle.
  */
 #include "client_fixture.h"
 #include "ensemble.h"
 #include "inject.h"
 #include "proxy.h"
 #include "raw.h"
+#include "rawkill.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -133,6 +134,27 @@ START_TEST(S23_a_new_session_syncs_before_its_first_read)
 }
 END_TEST
 
+/* The handle is new, and knows nothing of what the session has seen. */
+START_TEST(S23_a_session_that_is_taken_over_syncs_before_its_first_read)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct raw *former = raw_open(fixture_address(), T_MS);
+	struct kustos_ticket ticket = { .session_id = raw_session(former) };
+	struct kustos_client *client;
+
+	raw_session_password(ticket.session_id, (char *)ticket.password);
+	raw_abandon(former);
+	inject_reset();
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_SYNC, 1);
+	o.resume = &ticket;
+	client = client_open_with(&o);
+	first_read_waits(client);
+	ck_assert(client_session_id(client) == ticket.session_id);
+	client_close(client);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("lag");
@@ -143,5 +165,7 @@ int main(void)
 		S07_a_creation_lost_in_a_slow_ensemble_leaves_one_node);
 	tcase_add_test(t, S07_the_search_for_a_lost_creation_waits_for_a_sync);
 	tcase_add_test(t, S23_a_new_session_syncs_before_its_first_read);
+	tcase_add_test(t,
+		S23_a_session_that_is_taken_over_syncs_before_its_first_read);
 	return fixture_main(s);
 }
