@@ -7,20 +7,13 @@
 
 void report_csv_heading(FILE *out)
 {
-	static const char *const kinds[] = { "wait", "hold" };
-
 	fputs("recipe,clients,threads,processes,client,reads,seconds,grants,"
-	      "per_second",
-		out);
-	for (int i = 0; i < 2; i++)
-		fprintf(out,
-			",%s_p50_ms,%s_p90_ms,%s_p99_ms,%s_p99.9_ms,"
-			"%s_max_ms",
-			kinds[i], kinds[i], kinds[i], kinds[i], kinds[i]);
-	fputs(",longest_wait_ms,jain,longest_streak,waiting,lost,overlaps,"
-	      "requests_per_grant,server_packets_per_grant,"
-	      "server_bytes_per_grant,client_cpu_s,server_cpu_s,killed,"
-	      "taken_over,take_over_max_s\n",
+	      "per_second,wait_p50_ms,wait_p90_ms,wait_p99_ms,wait_p99.9_ms,"
+	      "wait_max_ms,hold_p50_ms,hold_p90_ms,hold_p99_ms,"
+	      "hold_p99.9_ms,hold_max_ms,longest_wait_ms,jain,"
+	      "longest_streak,waiting,lost,overlaps,requests_per_grant,"
+	      "server_packets_per_grant,server_bytes_per_grant,client_cpu_s,"
+	      "server_cpu_s,killed,taken_over,take_over_max_s\n",
 		out);
 }
 

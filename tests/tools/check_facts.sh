@@ -1,6 +1,7 @@
 #!/bin/sh
 # check_facts.sh - kustos(1) has the names that --json prints, of each subcommand
-# and no others; and its figures are those of the sources: limits and defaults.
+# and no others, and the columns of --csv; and its figures are those of the sources:
+# limits and defaults.
 #
 # Run by make check; by hand: srcdir=. tests/tools/check_facts.sh
 set -u
@@ -23,12 +24,12 @@ printed() {
 		sed 's/^100$/max/; s/^[0-9]/p&/'
 }
 
-# described SUBCOMMAND: the names below its --json.
+# described SUBCOMMAND OPTION: the names below that.
 described() {
-	$AWK -v section="kustos $1" '
-		/^\.Ss/ { inside = substr($0, 5) == section; json = 0 }
-		/^\.It|^\.El/ { json = inside && $2 == "Fl" && $3 == "-json" }
-		json && /^\.(Dq|Va) / {
+	$AWK -v section="kustos $1" -v option="-$2" '
+		/^\.Ss/ { inside = substr($0, 5) == section; here = 0 }
+		/^\.It|^\.El/ { here = inside && $2 == "Fl" && $3 == option }
+		here && /^\.(Dq|Va) / {
 			for (i = 2; i <= NF; i++)
 				if ($i ~ /[a-z]/)
 					print $i
@@ -37,7 +38,7 @@ described() {
 
 names() {
 	printed "$srcdir/$2" | sort -u >"$work/printed"
-	described "$1" | sort -u >"$work/described"
+	described "$1" json | sort -u >"$work/described"
 	[ -s "$work/printed" ] || complain "$2 prints no name"
 	diff "$work/printed" "$work/described" >"$work/diff" ||
 		complain "names of 'kustos $1 --json' (< $2 only, > page only):" \
@@ -53,6 +54,16 @@ names ls tools/show.c
 names queue tools/queue_ls.c
 names server tools/cmd_server.c
 names top tools/top_show.c
+
+# Columns have an order.
+sed -n '/^void report_csv_heading/,/^}/p' "$srcdir/bench/report_csv.c" |
+	grep -o '"[^"]*"' | tr -d '"\n' | sed 's/\\n//' | tr ',' '\n' \
+	>"$work/columns"
+echo >>"$work/columns"
+described bench csv >"$work/described"
+diff "$work/columns" "$work/described" >"$work/diff" ||
+	complain "columns of 'kustos bench --csv' (< it, > page):" \
+		"$(grep '^[<>]' "$work/diff" | tr '\n' ' ')"
 
 sort "$work/known" >"$work/all"
 grep -l '\\":' "$srcdir"/tools/*.c "$srcdir"/bench/*.c | sort |
