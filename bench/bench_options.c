@@ -6,6 +6,7 @@
 #include <kustos/client.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,24 @@ static int check_kills(const struct bench_options *o)
 	return TOOL_OK;
 }
 
+/* Standard output has one form; and processes are there. */
+static int check_report(const struct bench_options *o)
+{
+	if (o->csv && o->tool.json)
+		return tool_usage(&o->tool,
+			"--csv and --json exclude each other");
+	if (o->plot != NULL && strcmp(o->plot, "-") == 0 &&
+		(o->csv || o->tool.json))
+		return tool_usage(&o->tool,
+			"--plot - prints where --csv and --json do");
+	for (int i = 0; i < o->server_count; i++)
+		if (kill(o->servers[i], 0) < 0 && errno == ESRCH)
+			return tool_usage(&o->tool,
+				"--server-pid %d is no process here",
+				(int)o->servers[i]);
+	return TOOL_OK;
+}
+
 static int check(const struct bench_options *o)
 {
 	enum lock_kind kind = o->form.kind;
@@ -370,10 +389,6 @@ static int check(const struct bench_options *o)
 	if (o->rate > 0 && o->think.most_ns > 0)
 		return tool_usage(&o->tool,
 			"--think is for a closed loop, --rate for an open one");
-	if (o->csv && o->tool.json)
-		return tool_usage(&o->tool,
-			"--csv and --json exclude each "
-			"other");
 	return check_kills(o);
 }
 
@@ -411,6 +426,8 @@ bool bench_parse(struct bench_options *o, int argc, char **argv)
 	o->tool.exit_code = optind < argc
 		? tool_usage(&o->tool, "more than one PATH")
 		: check(o);
+	if (o->tool.exit_code == TOOL_OK)
+		o->tool.exit_code = check_report(o);
 	take_environment(o);
 	return o->tool.exit_code == TOOL_OK;
 }

@@ -86,7 +86,8 @@ static int run(int argc, char **argv)
 	memset(&b, 0, sizeof(b));
 	if (!bench_parse(&b.options, argc, argv))
 		return b.options.tool.exit_code;
-	if (b.options.plot != NULL && !gnuplot_found())
+	if (b.options.plot != NULL &&
+		!(gnuplot_found() && plot_writable(b.options.plot)))
 		return TOOL_FAILED;
 	if (signals_take(&b.signals) < 0) {
 		tool_say("cannot take signals: %s", strerror(errno));

@@ -2,13 +2,35 @@
  * plot.c - draw what was measured.
  */
 #include "plot.h"
+#include "tool.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PANEL 360 /* pixels high */
 #define STEP 1.1  /* from one point of a distribution to the next */
+
+bool plot_writable(const char *file)
+{
+	bool there = access(file, F_OK) == 0;
+	int fd;
+
+	if (strcmp(file, "-") == 0)
+		return true;
+	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		tool_say("--plot: cannot write to %s: %s", file,
+			strerror(errno));
+		return false;
+	}
+	close(fd);
+	if (!there)
+		unlink(file); /* until there is something to draw */
+	return true;
+}
 
 /* --- The figures --------------------------------------------------------- */
 

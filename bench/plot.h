@@ -6,7 +6,12 @@
 
 #include "figures.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+
+/* Return whether that file can be written, which gnuplot would be told too late; if
+   not, say why. */
+bool plot_writable(const char *file);
 
 /* Write what gnuplot is to do: draw how long was waited, how many grants there were
    as time went by, and, of several runs, what more clients make of it, into the SVG

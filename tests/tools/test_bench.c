@@ -356,6 +356,9 @@ START_TEST(wrong_use_is_refused)
 	refused("-rbarrier", "--kill-holder=1", "for what one can hold");
 	refused("-rsimple", "--fifo", "--fifo is for mutex");
 	refused("--csv", "--json", "--csv and --json exclude each other");
+	refused("--plot=-", "--csv", "--plot - prints where --csv and");
+	refused("--plot=-", "--json", "--plot - prints where --csv and");
+	refused("--server-pid", "2147483647", "2147483647 is no process here");
 	refused("--nothing", "x", "unrecognized option '--nothing'");
 }
 END_TEST

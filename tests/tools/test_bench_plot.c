@@ -58,6 +58,27 @@ START_TEST(gnuplot_is_missed_before_anything_is_measured)
 }
 END_TEST
 
+START_TEST(a_file_that_cannot_be_written_is_told_before_it_is_measured)
+{
+	char file[128];
+
+	pretend("exit 3");
+	ck_assert_int_eq(
+		cli_run(&b, "bench", "-d1000", "--plot=/nowhere/x.svg"), 124);
+	ck_assert_str_eq(b.err_text,
+		"kustos: --plot: cannot write to /nowhere/x.svg: "
+		"No such file or directory\n");
+	ck_assert_str_eq(b.out_text, "");
+	ck_assert_int_eq(cli_run(&b, "bench", "-d1000", "--plot", folder), 124);
+	/* One that can be is not left empty if nothing comes of it. */
+	snprintf(file, sizeof(file), "%s/x.svg", folder);
+	ck_assert_int_eq(cli_run(&b, "bench", "--hosts=127.0.0.1:1",
+				 "--session-timeout=500", "--plot", file),
+		123);
+	ck_assert_int_lt(access(file, F_OK), 0);
+}
+END_TEST
+
 START_TEST(gnuplot_is_told_what_to_draw)
 {
 	pretend("exec /bin/cat");
@@ -135,6 +156,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, gnuplot_is_missed_before_anything_is_measured);
+	tcase_add_test(t,
+		a_file_that_cannot_be_written_is_told_before_it_is_measured);
 	tcase_add_test(t, gnuplot_is_told_what_to_draw);
 	tcase_add_test(t, a_text_is_drawn_with_characters);
 	tcase_add_test(t, a_failure_of_gnuplot_is_told);
