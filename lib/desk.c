@@ -160,6 +160,20 @@ static bool is_path(const char *path, bool needed)
 	return path != NULL ? ku_path_valid(path, false) : !needed;
 }
 
+/* Items among markers would be taken for had, markers among items for items, and
+   what is moved to where it was is not moved. */
+static bool are_apart(const struct ku_desk_wish *wish)
+{
+	const char *const others[] = { wish->marks, wish->dead, wish->corrupt };
+
+	for (int i = 0; i < 3; i++)
+		if (others[i] != NULL &&
+			(strcmp(others[i], wish->items) == 0 ||
+				(i > 0 && strcmp(others[i], wish->marks) == 0)))
+			return false;
+	return true;
+}
+
 static char *full(const struct kustos_client *client, const char *path)
 {
 	return ku_path_join(client->config.prefix, path);
@@ -196,7 +210,8 @@ enum kustos_err ku_desk_create(struct kustos_client *client,
 {
 	if (!is_path(wish->items, true) || !is_path(wish->marks, true) ||
 		!is_path(wish->dead, false) || !is_path(wish->corrupt, false) ||
-		wish->deliveries < 0 || wish->ahead < 0 || wish->stale < 0)
+		!are_apart(wish) || wish->deliveries < 0 || wish->ahead < 0 ||
+		wish->stale < 0)
 		return KUSTOS_EINVAL;
 	struct ku_desk *desk = calloc(1, sizeof(*desk));
 	struct ku_depot *depot = make_depot(client, wish);

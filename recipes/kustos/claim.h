@@ -83,14 +83,16 @@ struct kustos_claims_options {
 
 	/* An item that was delivered so often, and is still there, is moved below
 	   the node "dead_letters", with its key and a new number: a queue of the
-	   same kind.  0 and NULL: it is delivered again and again.  An item that
-	   was requeued is a new one, and its count begins anew: so release what
-	   has failed. */
+	   same kind (of KUSTOS_QUEUE_KAZOO_LOCKING: one of KUSTOS_QUEUE_KAZOO).
+	   0 and NULL: it is delivered again and again.  An item that was requeued
+	   is a new one, and its count begins anew: so release what has failed. */
 	int deliveries;
 	const char *dead_letters;
 
 	/* What is no frame, in a queue whose items are framed, is moved below this
-	   node, in the same way.  NULL: it is left where it is, and passed over. */
+	   node, in the same way.  NULL: it is left where it is, and passed over.
+	   This may be "dead_letters"; but neither is the queue, nor where the
+	   markers are, and those two are not one. */
 	const char *corrupt;
 
 	/* Who hears of those two. */

@@ -371,6 +371,32 @@ START_TEST(a_claim_has_a_hold_whose_token_grows)
 }
 END_TEST
 
+static void check_apart(const char *locks, const char *dead,
+	const char *corrupt, enum kustos_err wanted)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	struct kustos_claims *made = NULL;
+
+	o.lock_path = locks;
+	o.dead_letters = dead;
+	o.deliveries = dead != NULL;
+	o.corrupt = corrupt;
+	check_err(kustos_claims_create(client, QUEUE, &o, &made), wanted);
+	ck_assert_int_eq(made != NULL, wanted == KUSTOS_OK);
+	kustos_claims_destroy(made);
+}
+
+START_TEST(what_must_be_apart_is_not_one_folder)
+{
+	check_apart(QUEUE, NULL, NULL, KUSTOS_EINVAL);
+	check_apart(NULL, QUEUE, NULL, KUSTOS_EINVAL);
+	check_apart(NULL, NULL, QUEUE, KUSTOS_EINVAL);
+	check_apart(NULL, QUEUE "-locks", NULL, KUSTOS_EINVAL);
+	check_apart("/locks", "/dead", "/locks", KUSTOS_EINVAL);
+	check_apart("/locks", "/dead", "/dead", KUSTOS_OK);
+}
+END_TEST
+
 START_TEST(options_that_make_no_sense_are_refused)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
@@ -432,6 +458,7 @@ int main(void)
 		a_newer_item_of_a_lesser_number_comes_first_or_after_so_many, 0,
 		2);
 	tcase_add_test(t, a_claim_has_a_hold_whose_token_grows);
+	tcase_add_test(t, what_must_be_apart_is_not_one_folder);
 	tcase_add_test(t, options_that_make_no_sense_are_refused);
 	return fixture_main(s);
 }
