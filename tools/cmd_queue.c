@@ -25,10 +25,11 @@ static const char help[] =
 	"as its standard input: it is deleted if COMMAND ends with 0, and\n"
 	"else, or if this program dies, it comes again.\n"
 	"\n"
-	"  -k, --kind KIND       simple (the default), framed, priority, "
-	"delay,\n"
-	"                        id, kazoo or kazoo-locking: whose queue it\n"
-	"                        is; ls, peek: by default what its items are\n"
+	"  -k, --kind KIND       simple, framed, priority, delay, id, kazoo "
+	"or\n"
+	"                        kazoo-locking: whose queue it is; default:\n"
+	"                        what its items are; put, and while there are\n"
+	"                        none: simple\n"
 	"  -w, --timeout SECONDS\n"
 	"                        put: until all is there; take, peek,\n"
 	"                        consume: do not wait longer for an item; 0:\n"
@@ -102,29 +103,37 @@ bool queue_print(const struct queue_job *q, const struct kustos_item *item)
 	return fflush(stdout) == 0;
 }
 
-/* Open the queue, and have "work" done with it. */
-static int with_queue(struct queue_job *q,
-	int (*work)(struct queue_job *q, struct kustos_client *client,
-		struct kustos_queue *queue))
+typedef int work_fn(struct queue_job *q, struct kustos_client *client,
+	struct kustos_queue *queue);
+
+/* Have "work" done with the queue, which is of the kind that is known by now. */
+static int work_on(struct queue_job *q, struct kustos_client *client,
+	work_fn *work)
 {
 	struct kustos_queue_options options = KUSTOS_QUEUE_OPTIONS_INIT;
-	struct kustos_queue *queue = NULL;
+	struct kustos_queue *queue;
+
+	options.kind = q->kind;
+	options.max_items = q->max_items;
+	enum kustos_err err = kustos_queue_create(client, q->job.path, &options,
+		&queue);
+	if (err != KUSTOS_OK)
+		return tool_failed(&q->tool, "cannot use", q->job.path, err);
+	int code = work(q, client, queue);
+	kustos_queue_destroy(queue);
+	return code;
+}
+
+static int with_queue(struct queue_job *q, work_fn *work)
+{
 	struct kustos_client *client;
 	int code = tool_connect(&q->tool, &client);
 
 	if (code != TOOL_OK)
 		return code;
-	enum kustos_err err = q->verb->recognises ? queue_recognise(q, client)
-						  : KUSTOS_OK;
-	options.kind = q->kind;
-	options.max_items = q->max_items;
-	if (err == KUSTOS_OK)
-		err = kustos_queue_create(client, q->job.path, &options,
-			&queue);
-	code = err == KUSTOS_OK
-		? work(q, client, queue)
-		: tool_failed(&q->tool, "cannot use", q->job.path, err);
-	kustos_queue_destroy(queue);
+	code = queue_recognise(q, client);
+	if (code == TOOL_OK)
+		code = work_on(q, client, work);
 	tool_close(client);
 	return code;
 }
@@ -276,6 +285,10 @@ static int take_some(struct queue_job *q, struct kustos_client *client,
 {
 	int count = q->count > 0 ? q->count : 1;
 
+	if (q->kind == KUSTOS_QUEUE_KAZOO_LOCKING)
+		return tool_usage(&q->tool,
+			"of -k kazoo-locking items are not taken, but "
+			"consumed");
 	for (int i = 0; i < count; i++) {
 		struct kustos_item *item;
 		enum kustos_err err = take_one(q, queue, &item);
@@ -292,10 +305,6 @@ static int take_some(struct queue_job *q, struct kustos_client *client,
 
 static int take(struct queue_job *q)
 {
-	if (q->kind == KUSTOS_QUEUE_KAZOO_LOCKING)
-		return tool_usage(&q->tool,
-			"of -k kazoo-locking items are not taken, but "
-			"consumed");
 	return with_queue(q, take_some);
 }
 
@@ -321,7 +330,7 @@ static int peek(struct queue_job *q)
 static const struct queue_verb verbs[] = {
 	{ .name = "put", .run = put, .options = "wzpm", .items = true },
 	{ .name = "take", .run = take, .options = "wcz" },
-	{ .name = "peek", .run = peek, .options = "wz", .recognises = true },
+	{ .name = "peek", .run = peek, .options = "wz" },
 	{ .name = "ls", .run = queue_ls, .options = "cjd" },
 	{ .name = "consume",
 		.run = queue_consume,

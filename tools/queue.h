@@ -17,7 +17,6 @@ struct queue_verb {
 		*options; /* letters of those that it knows, of OPT_... below */
 	bool command;	  /* runs one; else arguments are items, or wrong */
 	bool items;
-	bool recognises; /* the kind, if none is said */
 };
 
 /* Letters for verbs: those of long options alone have none on the command line. */
@@ -52,10 +51,13 @@ struct queue_job {
 bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	char **argv);
 
-/* Unless the kind was said: set it to what the names in the queue are of, if there
-   are any. */
-enum kustos_err queue_recognise(struct queue_job *q,
-	struct kustos_client *client);
+/* Read the name of a kind.  Returns false if it is none. */
+bool queue_kind_named(const char *name, enum kustos_queue_kind *out);
+
+/* The names in the queue say what kind it is of: go by that, unless one was said or
+   items are put; and refuse a kind that they are not of.  While there are none it
+   may be of any.  Returns TOOL_OK, or what to end with. */
+int queue_recognise(struct queue_job *q, struct kustos_client *client);
 
 /* Return until when to wait for an item. */
 kustos_deadline queue_deadline(const struct queue_job *q);

@@ -197,18 +197,34 @@ static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
 		moved ? ", and is moved away" : "");
 }
 
-static enum kustos_err begin(struct consumption *c)
+static int begin(struct consumption *c)
 {
 	struct kustos_claims_options options = KUSTOS_CLAIMS_OPTIONS_INIT;
+	struct queue_job *q = c->q;
+	int code = queue_recognise(q, q->job.client);
 
-	options.kind = c->q->kind;
-	options.lock_path = c->q->lock_path;
-	options.deliveries = c->q->deliveries;
-	options.dead_letters = c->q->dead_letters;
+	if (code != TOOL_OK)
+		return code;
+	options.kind = q->kind;
+	options.lock_path = q->lock_path;
+	options.deliveries = q->deliveries;
+	options.dead_letters = q->dead_letters;
 	options.unfit = unfit;
 	options.unfit_arg = c;
-	return kustos_claims_create(c->q->job.client, c->q->job.path, &options,
-		&c->claims);
+	enum kustos_err err = kustos_claims_create(q->job.client, q->job.path,
+		&options, &c->claims);
+	if (err == KUSTOS_EINVAL && q->lock_path != NULL &&
+		q->kind == KUSTOS_QUEUE_KAZOO_LOCKING)
+		return tool_usage(&q->tool,
+			"of -k kazoo-locking there is no --lock-path");
+	if (err == KUSTOS_EINVAL &&
+		(q->lock_path != NULL || q->dead_letters != NULL))
+		return tool_usage(&q->tool,
+			"PATH, --lock-path and --dead-letters are not three "
+			"paths of ZooKeeper");
+	return err == KUSTOS_OK
+		? TOOL_OK
+		: tool_failed(&q->tool, "cannot consume", q->job.path, err);
 }
 
 int queue_consume(struct queue_job *q)
@@ -226,10 +242,9 @@ int queue_consume(struct queue_job *q)
 	int code = tool_connect(&q->tool, &j->client);
 	if (code != TOOL_OK)
 		return code;
-	enum kustos_err err = begin(&c);
-	code = err == KUSTOS_OK
-		? consume(&c)
-		: tool_failed(&q->tool, "cannot consume", j->path, err);
+	code = begin(&c);
+	if (code == TOOL_OK)
+		code = consume(&c);
 	kustos_claims_destroy(c.claims);
 	tool_close(j->client);
 	if (j->sig != 0)

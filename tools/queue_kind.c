@@ -24,8 +24,37 @@ enum sort { /* of names */
 	AT_ANY_TIME, /* a due time of 0, or an id that is so */
 	AT_A_TIME,
 	WITH_ID,
-	SORTS
+	FOLDER /* of kazoo's, in which the items are */
 };
+
+/* What sorts the items of a kind are of.  Those without a key stand in every kind
+   of Curator's, which puts them back so; and an id may look like a time. */
+#define BIT(sort) (1u << (sort))
+#define TIMES (BIT(AT_ANY_TIME) | BIT(AT_A_TIME))
+static const struct {
+	const char *name;
+	unsigned sorts;
+} kinds[] = {
+	[KUSTOS_QUEUE_SIMPLE] = { "simple", BIT(SIMPLE) },
+	[KUSTOS_QUEUE_FRAMED] = { "framed", BIT(FRAMED) },
+	[KUSTOS_QUEUE_PRIORITY] = { "priority",
+		BIT(FRAMED) | BIT(WITH_PRIORITY) },
+	[KUSTOS_QUEUE_DELAY] = { "delay", BIT(FRAMED) | TIMES },
+	[KUSTOS_QUEUE_ID] = { "id", BIT(FRAMED) | TIMES | BIT(WITH_ID) },
+	[KUSTOS_QUEUE_KAZOO] = { "kazoo", BIT(KAZOO) },
+	[KUSTOS_QUEUE_KAZOO_LOCKING] = { "kazoo-locking", BIT(FOLDER) },
+};
+#define KINDS (int)(sizeof(kinds) / sizeof(kinds[0]))
+
+bool queue_kind_named(const char *name, enum kustos_queue_kind *out)
+{
+	for (int kind = 0; kind < KINDS; kind++)
+		if (strcmp(kinds[kind].name, name) == 0) {
+			*out = (enum kustos_queue_kind)kind;
+			return true;
+		}
+	return false;
+}
 
 static bool begins(const char *name, const char *prefix)
 {
@@ -69,42 +98,67 @@ static enum sort sort_of(const char *name)
 		: FRAMED;
 }
 
-/* Items without a key stand in every kind of Curator's, which puts them back so. */
-static enum kustos_queue_kind kind_of(const struct kustos_names *names)
+/* Return the sorts that there are, as bits. */
+static unsigned sorts_in(const struct kustos_names *names)
 {
-	size_t counts[SORTS] = { 0 };
-	bool folders = false;
+	unsigned sorts = 0;
+	bool folder = false;
 
 	for (size_t i = 0; i < names->count; i++) {
-		counts[sort_of(names->names[i])]++;
-		folders = folders || strcmp(names->names[i], "entries") == 0;
+		sorts |= BIT(sort_of(names->names[i]));
+		folder = folder || strcmp(names->names[i], "entries") == 0;
 	}
-	if (counts[WITH_ID] > 0)
-		return KUSTOS_QUEUE_ID;
-	if (counts[AT_A_TIME] + counts[AT_ANY_TIME] > 0)
-		return KUSTOS_QUEUE_DELAY;
-	if (counts[WITH_PRIORITY] > 0)
-		return KUSTOS_QUEUE_PRIORITY;
-	if (counts[FRAMED] > 0)
-		return KUSTOS_QUEUE_FRAMED;
-	if (counts[SIMPLE] > 0)
-		return KUSTOS_QUEUE_SIMPLE;
-	if (counts[KAZOO] > 0)
-		return KUSTOS_QUEUE_KAZOO;
-	return folders ? KUSTOS_QUEUE_KAZOO_LOCKING : KUSTOS_QUEUE_SIMPLE;
+	sorts &= ~BIT(OTHER);
+	return sorts == 0 && folder ? BIT(FOLDER) : sorts;
 }
 
-enum kustos_err queue_recognise(struct queue_job *q,
-	struct kustos_client *client)
+/* Return the first kind that all of these may be of, or -1. */
+static int kind_of(unsigned sorts)
+{
+	for (int kind = 0; kind < KINDS; kind++)
+		if ((sorts & ~kinds[kind].sorts) == 0)
+			return kind;
+	return -1;
+}
+
+static int settle(struct queue_job *q, unsigned sorts)
+{
+	const char *path = q->job.path;
+	int kind = kind_of(sorts);
+
+	if (sorts == 0)
+		return TOOL_OK;
+	if (kind >= 0 && !q->has_kind && !q->verb->items)
+		q->kind = (enum kustos_queue_kind)kind;
+	if ((sorts & ~kinds[q->kind].sorts) == 0)
+		return TOOL_OK;
+	if (kind >= 0)
+		return tool_usage(&q->tool,
+			"the items of %s are of -k %s, not of -k %s", path,
+			kinds[kind].name, kinds[q->kind].name);
+	if (!q->has_kind)
+		return tool_usage(&q->tool,
+			"the items of %s are of several kinds: say one with -k",
+			path);
+	if ((sorts & kinds[q->kind].sorts) != 0)
+		return TOOL_OK;
+	return tool_usage(&q->tool, "no item of %s is of -k %s", path,
+		kinds[q->kind].name);
+}
+
+int queue_recognise(struct queue_job *q, struct kustos_client *client)
 {
 	struct kustos_names *names = NULL;
-
-	if (q->has_kind)
-		return KUSTOS_OK;
 	enum kustos_err err = kustos_children(client, q->job.path,
 		kustos_after_ms(q->tool.session_ms), NULL, &names, NULL);
+	int code = TOOL_OK;
+
+	/* Who puts may have no right to look. */
 	if (err == KUSTOS_OK)
-		q->kind = kind_of(names);
+		code = settle(q, sorts_in(names));
+	else if (err != KUSTOS_ENONODE &&
+		!(err == KUSTOS_ENOAUTH && q->verb->items))
+		code = tool_failed(&q->tool, "cannot list", q->job.path, err);
 	kustos_names_free(names);
-	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
+	return code;
 }

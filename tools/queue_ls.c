@@ -160,12 +160,11 @@ int queue_ls(struct queue_job *q)
 
 	if (code != TOOL_OK)
 		return code;
-	enum kustos_err err = queue_recognise(q, client);
-	if (err == KUSTOS_OK)
-		err = list(q, client);
-	code = err == KUSTOS_OK
-		? tool_flush(TOOL_OK)
-		: tool_failed(&q->tool, "cannot list", q->job.path, err);
+	/* Who says a kind sees what there is of it. */
+	code = q->has_kind ? TOOL_OK : queue_recognise(q, client);
+	enum kustos_err err = code == TOOL_OK ? list(q, client) : KUSTOS_OK;
+	if (err != KUSTOS_OK)
+		code = tool_failed(&q->tool, "cannot list", q->job.path, err);
 	tool_close(client);
-	return code;
+	return tool_flush(code);
 }

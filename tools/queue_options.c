@@ -37,11 +37,6 @@ static const struct option long_options[] = {
 #define NO_PRIORITY INT32_MIN
 #define KAZOOS_PRIORITY 100 /* unless one is said */
 
-/* In the order of the enum. */
-static const char *const kinds[] = { "simple", "framed", "priority", "delay",
-	"id", "kazoo", "kazoo-locking" };
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
 static bool wrong(struct queue_job *q, const char *option, const char * not )
 {
 	q->tool.exit_code = tool_usage(&q->tool, "%s %s is not %s", option,
@@ -51,14 +46,11 @@ static bool wrong(struct queue_job *q, const char *option, const char * not )
 
 static bool take_kind(struct queue_job *q)
 {
-	for (size_t i = 0; i < KINDS; i++)
-		if (strcmp(kinds[i], optarg) == 0) {
-			q->kind = (enum kustos_queue_kind)i;
-			q->has_kind = true;
-			return true;
-		}
-	return wrong(q, "-k",
-		"simple, framed, priority, delay, id, kazoo or kazoo-locking");
+	q->has_kind = queue_kind_named(optarg, &q->kind);
+	return q->has_kind ||
+		wrong(q, "-k",
+			"simple, framed, priority, delay, id, kazoo or "
+			"kazoo-locking");
 }
 
 /* Does the verb know what belongs to this letter? */

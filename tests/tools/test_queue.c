@@ -95,6 +95,7 @@ static const struct kind {
 	{ "id", "--id", "y", "b", "a\nb\n" },
 	{ "kazoo", "--priority", "3", "2", "b\na\n" },
 };
+#define KINDS (int)(sizeof(kinds) / sizeof(kinds[0]))
 
 static void put_kind(const struct kind *k, const char *value, const char *item)
 {
@@ -144,6 +145,87 @@ START_TEST(who_looks_need_not_say_the_kind)
 }
 END_TEST
 
+START_TEST(who_takes_need_not_say_the_kind)
+{
+	const struct kind *k = &kinds[_i];
+
+	put_kind(k, k->first, "a");
+	put_kind(k, k->second, "b");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", JOBS), 0);
+	ck_assert_uint_eq(a.out_len, 2);
+	ck_assert_int_eq(memcmp(a.out_text, k->wanted, 2), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", JOBS, "cat"),
+		0);
+	ck_assert_uint_eq(a.out_len, 1);
+	ck_assert_int_eq(a.out_text[0], k->wanted[2]);
+	ck_assert_int_eq(items(JOBS), 0);
+}
+END_TEST
+
+static void check_refused(const char *verb, const char *kind, const char *last,
+	const char *says)
+{
+	const char *argv[] = { cli_program(), "queue", verb, JOBS, "-k", kind,
+		last, NULL };
+
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 125);
+	cli_hears_error(&a, says);
+}
+
+START_TEST(items_of_another_kind_are_not_mixed_in_nor_taken_for_such)
+{
+	static const char *const verbs[][2] = { { "put", "x" },
+		{ "take", NULL }, { "peek", NULL }, { "consume", "true" } };
+	const struct kind *k = &kinds[_i];
+	char says[64];
+
+	put_kind(k, k->first, "a");
+	snprintf(says, sizeof(says), "of -k %s, not of -k kazoo-locking",
+		k->name);
+	for (int i = 0; i < 4; i++)
+		check_refused(verbs[i][0], "kazoo-locking", verbs[i][1], says);
+	snprintf(says, sizeof(says), "of -k %s, not of -k simple", k->name);
+	for (int i = 0; i < 4; i++)
+		check_refused(verbs[i][0], "simple", verbs[i][1], says);
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 125);
+	cli_hears_error(&a, says);
+	ck_assert_int_eq(items(JOBS), 1);
+}
+END_TEST
+
+/* One that has a key is not taken for one without; it may be the other way, as
+   Curator's put items back so. */
+START_TEST(items_without_a_key_may_be_of_a_kind_with_keys)
+{
+	put_kind(&kinds[0], NULL, "a");
+	put_kind(&kinds[1], "-3", "b");
+	check_refused("take", "framed", NULL, "of -k priority, not");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-c2", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "a\nb\n");
+	put_kind(&kinds[0], NULL, "a");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-k", "delay", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "a\n");
+}
+END_TEST
+
+START_TEST(who_finds_several_kinds_has_to_choose)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "a"), 0);
+	ck_assert_int_eq(raw_create(fixture_address(),
+				 JOBS "/entry-100-0000000001", "b"),
+		0);
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0", JOBS), 125);
+	cli_hears_error(&a, "of several kinds: say one with -k");
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 125);
+	check_refused("put", "framed", "x", "no item of " JOBS " is of -k fr");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-k", "kazoo", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "b\n");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "a\n");
+}
+END_TEST
+
 START_TEST(kazoos_folders_are_seen_as_what_they_are)
 {
 	ck_assert_int_eq(
@@ -153,6 +235,12 @@ START_TEST(kazoos_folders_are_seen_as_what_they_are)
 	ck_assert_int_eq(strncmp(a.out_text, "entry-100-0000000000", 20), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "peek", JOBS), 0);
 	ck_assert_str_eq(a.out_text, "a\n");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", JOBS), 125);
+	cli_hears_error(&a, "not taken, but consumed");
+	check_refused("put", "kazoo", "x", "of -k kazoo-locking, not of");
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", JOBS, "cat"),
+		0);
+	ck_assert_str_eq(a.out_text, "a");
 }
 END_TEST
 
@@ -308,6 +396,12 @@ static const struct {
 	{ { "take", "-k", "kazoo-locking", JOBS }, "not taken, but consumed" },
 	{ { "put", "-k", "kazoo", "--priority=1000", JOBS, "x" },
 		"cannot have such a priority" },
+	{ { "consume", "--lock-path", "locks", JOBS, "x" },
+		"PATH, --lock-path and --dead-letters are not three paths" },
+	{ { "consume", "--deliveries=1", "--dead-letters", JOBS, JOBS, "x" },
+		"PATH, --lock-path and --dead-letters are not three paths" },
+	{ { "consume", "-kkazoo-locking", "--lock-path", "/l", JOBS, "x" },
+		"of -k kazoo-locking there is no --lock-path" },
 	{ { "consume", "--requeue", "--deliveries=2", "--dead-letters=/dead",
 		  JOBS, "x" },
 		"it does not go with --deliveries" },
@@ -335,10 +429,14 @@ int main(void)
 	tcase_add_test(t, lines_go_in_and_come_out_in_order);
 	tcase_add_test(t, who_takes_waits_for_an_item);
 	tcase_add_test(t, a_full_queue_is_waited_for);
-	tcase_add_loop_test(t, each_kind_has_its_order, 0,
-		(int)(sizeof(kinds) / sizeof(kinds[0])));
-	tcase_add_loop_test(t, who_looks_need_not_say_the_kind, 0,
-		(int)(sizeof(kinds) / sizeof(kinds[0])));
+	tcase_add_loop_test(t, each_kind_has_its_order, 0, KINDS);
+	tcase_add_loop_test(t, who_looks_need_not_say_the_kind, 0, KINDS);
+	tcase_add_loop_test(t, who_takes_need_not_say_the_kind, 0, KINDS);
+	tcase_add_loop_test(t,
+		items_of_another_kind_are_not_mixed_in_nor_taken_for_such, 0,
+		KINDS);
+	tcase_add_test(t, items_without_a_key_may_be_of_a_kind_with_keys);
+	tcase_add_test(t, who_finds_several_kinds_has_to_choose);
 	tcase_add_test(t, kazoos_folders_are_seen_as_what_they_are);
 	tcase_add_test(t, an_id_is_told_from_a_time);
 	tcase_add_test(t, a_command_gets_each_item);
