@@ -140,6 +140,10 @@ sed -n 's/^\.Xr \(kustos[a-z_]*\) \([137]\).*/\1 \2/p' "$pages"/* | sort -u |
 [ ! -s "$work/dangling" ] ||
 	complain "no such page: $(tr '\n' ' ' <"$work/dangling")"
 
+# What one macro quotes goes to the end of its line: two stand one in the other.
+grep -nE '^\.(.* )?Dq .* Dq ' "$pages"/* >"$work/nested" &&
+	complain "a quotation within a quotation: $(cat "$work/nested")"
+
 # kustos(7) shows kazoo's users the class that is installed.
 sed -n '/^from kazoo/,$p' "$srcdir/doc/examples/kustos_lock.py" >"$work/class"
 sed -n '/^from kazoo/,/^\.Ed/p' "$pages/kustos.7" | sed '/^\.Ed/,$d' \
