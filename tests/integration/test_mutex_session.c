@@ -8,19 +8,21 @@
 #include <errno.h>
 #include <string.h>
 
+/* For a lease that is waited for; and for a session that has to outlive whatever
+   a busy machine takes. */
 #define T_MS 9000
+#define LONG_T_MS 60000
 
-static void set_up(void)
+static void set_up_short(void)
 {
 	inject_reset();
 	pair_open_behind_proxy(T_MS, 0);
 }
 
-/* For a client that hears nothing for as long as a busy machine takes. */
-static void set_up_deaf(void)
+static void set_up(void)
 {
 	inject_reset();
-	pair_open_behind_proxy(10 * T_MS, 0);
+	pair_open_behind_proxy(LONG_T_MS, 0);
 }
 
 static void tear_down(void)
@@ -190,7 +192,6 @@ START_TEST(S08_a_waiter_whose_node_was_deleted_lines_up_again)
 }
 END_TEST
 
-/* The node is made, its listing is lost, and the node goes before the next. */
 /* What was sent right before a cut has been done by now, or a busy server has
    dropped it with the connection. */
 static void lose_what_was_made(void)
@@ -202,6 +203,7 @@ static void lose_what_was_made(void)
 	ck_assert_int_eq(raw_delete_tree(fixture_address(), LINE), 0);
 }
 
+/* The node is made, its listing is lost, and the node goes before the next. */
 START_TEST(S08_a_node_that_is_not_in_the_first_listing_is_made_again)
 {
 	struct ask a = { .calls = 0 };
@@ -330,10 +332,10 @@ int main(void)
 {
 	Suite *s = suite_create("mutex, sessions");
 	TCase *t = fixture_case(s, "one server", 30);
-	TCase *deaf = fixture_case(s, "deaf", 30);
+	TCase *leases = fixture_case(s, "leases that end", 30);
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
-	tcase_add_checked_fixture(deaf, set_up_deaf, tear_down);
+	tcase_add_checked_fixture(leases, set_up_short, tear_down);
 	tcase_add_test(t,
 		S11_a_waiter_whose_session_died_is_served_with_a_new_node_only);
 	tcase_add_test(t,
@@ -344,10 +346,12 @@ int main(void)
 		0, 2);
 	tcase_add_loop_test(t,
 		S08_a_waiter_whose_node_was_deleted_lines_up_again, 0, 4);
-	tcase_add_test(deaf,
+	tcase_add_test(t,
 		S08_a_node_that_is_not_in_the_first_listing_is_made_again);
-	tcase_add_test(t, L17_a_node_that_was_given_up_does_not_block_the_line);
-	tcase_add_test(t, L17_a_waiter_keeps_its_place_if_its_session_survives);
+	tcase_add_test(leases,
+		L17_a_node_that_was_given_up_does_not_block_the_line);
+	tcase_add_test(leases,
+		L17_a_waiter_keeps_its_place_if_its_session_survives);
 	tcase_add_loop_test(t, L08_a_waiter_looks_again_after_a_reconnect, 0,
 		2);
 	tcase_add_test(t, a_try_without_a_connection_fails_at_once);
