@@ -3,12 +3,13 @@
 #
 # tests/abi holds, for each shared library, what abidw tells of its public calls
 # and their types as of the last release.  Calls may have been added, and fields
-# at the end of structs that carry their size; anything else is complained of.
+# at the end of structs that carry their size; anything else is complained of, and
+# so is a call that came into a node of the map that was released, as NEWS says.
 # CONTRIBUTING.md says what to do then.
 #
 # Run by make check; exits 77 without abidiff, or where the libraries are not for
 # the machine of the dumps or have no debug information.  "make keep-abi" writes
-# the dumps anew.
+# the dumps anew: at any time before the first release, and then with each.
 set -u
 
 : "${srcdir=.}" "${recipes?}"
@@ -53,10 +54,34 @@ cut_to() {
 		/<\/class-decl>/ { inside = 0 }' "$1" "$2"
 }
 
+# calls DUMP: "NODE NAME" of each; grown KEPT NOW: those that are new, in an old node.
+calls() {
+	sed -n "s/.*<elf-symbol name='\([^']*\)' version='\([^']*\)'.*/\2 \1/p" \
+		"$1" | sort
+}
+grown() {
+	calls "$1" >"$work/were"
+	cut -d ' ' -f 1 "$work/were" | sort -u >"$work/nodes"
+	calls "$2" | comm -13 "$work/were" - | grep -wFf "$work/nodes"
+}
+
+# released: has NEWS a version that is out?  developed: and one that is not?
+headings() {
+	grep '^[0-9][0-9.]* (' "$srcdir/NEWS"
+}
+released() {
+	headings | grep -qv '(not released)$'
+}
+developed() {
+	headings | grep -q '(not released)$'
+}
+
 # still KEPT NOW: is all there that was, as it was?
 still() {
 	cut_to "$1" "$2" >"$work/cut.abi"
-	abidiff --no-added-syms "$1" "$work/cut.abi" >"$work/said" 2>&1
+	abidiff --no-added-syms "$1" "$work/cut.abi" >"$work/said" 2>&1 ||
+		return
+	! released || ! grown "$1" "$2" >>"$work/said"
 }
 
 compare() {
@@ -76,15 +101,15 @@ edited() {
 	complain "nothing was edited by $1"
 }
 
-# minds WHAT SCRIPT; accepts WHAT SCRIPT.
+# minds WHAT SCRIPT [NOW]; accepts WHAT SCRIPT [NOW].
 minds() {
 	edited "$2"
-	! still "$work/edited" "$work/libkustos-mutex.abi" && return
+	! still "$work/edited" "${3-$work/libkustos-mutex.abi}" && return
 	complain "nothing is said of $1"
 }
 accepts() {
 	edited "$2"
-	still "$work/edited" "$work/libkustos-mutex.abi" && return
+	still "$work/edited" "${3-$work/libkustos-mutex.abi}" && return
 	cat "$work/said"
 	complain "$1 is complained of"
 }
@@ -104,7 +129,20 @@ check_the_check() {
 		"/offset-in-bits='64'/{N;s/64\(.*local_handoffs\)/96\1/;}"
 	minds 'a struct without a size that grew' \
 		"/'kustos_lockable' size/,/class-decl>/{s/'320'/'256'/;/='256'>/,/member>/d;}"
-	accepts 'a call more' '/kustos_mutex_mixed/,/function-decl>/d'
+	more='/elf-symbol.*kustos_mutex_mixed/d
+		/<function-decl.*kustos_mutex_mixed/,/function-decl>/d'
+	sed "/elf-symbol.*kustos_mutex_mixed/s/KUSTOS_0/KUSTOS_NEW/" \
+		"$work/libkustos-mutex.abi" >"$work/later.abi"
+	(
+		released() { false; }
+		accepts 'a call more' "$more"
+		exit $status
+	) && (
+		released() { true; }
+		minds 'a call more in a node that was released' "$more"
+		accepts 'a call more in a new node' "$more" "$work/later.abi"
+		exit $status
+	) || status=1
 	minds 'a field more at the end, and another type' \
 		"/'kustos_mutex_options' size/,/class-decl>/{s/'704'/'640'/;/='640'>/,/member>/d;
 		/'local_handoffs'/s/type-id='[^']*'/type-id='95e97e5f'/;}"
@@ -112,6 +150,10 @@ check_the_check() {
 		"/'kustos_mutex_options' size/,/class-decl>/{s/'704'/'640'/;/='640'>/,/member>/d;}"
 }
 
+if [ "$job" = keep ] && released && developed; then
+	complain 'what is kept is a release: say in NEWS that this is one'
+	exit 1
+fi
 for name in libkustos $(printf 'libkustos-%s ' $recipes); do
 	if [ "$job" = keep ]; then
 		dump "$name" >"$kept/$name.abi"

@@ -21,7 +21,7 @@ cp "$libdir"/libkustos*.a "$work/archives" 2>/dev/null ||
 
 # calls MAP: the public names in it.
 calls() {
-	sed -n '/KUSTOS_0/,/local:/s/^\t\(kustos_[a-z0-9_]*\);/\1/p' "$1"
+	sed -n '/^KUSTOS_[0-9]/,/^}/s/^\t\(kustos_[a-z0-9_]*\);/\1/p' "$1"
 }
 
 # engines RECIPE: what makes the engines of the core that its archive asks for.

@@ -77,10 +77,22 @@ for kind in debian rpm; do
 	done <"$work/list"
 done
 
-for name in libkustos $(printf 'libkustos-%s ' $recipes); do
-	grep -q "^$name\.so\.[0-9]* libkustos0 " \
-		"$srcdir/debian/libkustos0.symbols" ||
-		complain "debian/libkustos0.symbols has no $name"
+# nodes_of MAP: those of its nodes; noted LIBRARY: those that its symbols file has.
+nodes_of() {
+	sed -n 's/^\(KUSTOS_[A-Z0-9]*\) {$/\1/p' "$srcdir/$1" | sort
+}
+noted() {
+	sed -n "/^$1\.so\.[0-9]* libkustos0 /,/^lib/s/^ (symver)\([^ ]*\) .*/\1/p" \
+		"$srcdir/debian/libkustos0.symbols" | sort
+}
+
+# Each node of a map has a line, with the version that it came with.
+for map in lib/kustos.map $(printf 'recipes/%s.map ' $recipes); do
+	name=libkustos-$(basename "$map" .map)
+	[ "$map" != lib/kustos.map ] || name=libkustos
+	nodes_of "$map" >"$work/nodes"
+	noted "$name" | diff "$work/nodes" - ||
+		complain "debian/libkustos0.symbols has not the nodes of $name"
 done
 
 version=$(sed -n 's/^AC_INIT(\[kustos\], \[\(.*\)\])$/\1/p' \
@@ -90,7 +102,8 @@ sed -n '1s/^kustos (\([0-9.]*\)[-)].*/\1/p' "$srcdir/debian/changelog" |
 	grep -qxF "$version" || complain "debian/changelog is not of $version"
 sed -n 's/^Version: *//p' "$srcdir/rpm/kustos.spec" | grep -qxF "$version" ||
 	complain "rpm/kustos.spec is not of $version"
-grep -qwF "$version" "$srcdir/NEWS" || complain "NEWS has no $version"
+sed -n 's/^\([0-9][0-9.]*\) (.*)$/\1/p' "$srcdir/NEWS" | head -n 1 |
+	grep -qxF "$version" || complain "NEWS does not begin with $version"
 
 echo "$(wc -l <"$work/files") files"
 exit $status
