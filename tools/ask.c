@@ -47,6 +47,11 @@ static int not_granted(const struct ask *a)
 			(double)a->options.wait_ms / 1000);
 		return told ? a->options.conflict_code : TOOL_TIMEDOUT;
 	}
+	if (a->err == KUSTOS_ENONODE) { /* all else that is missing is made */
+		tool_say("%s %s: the chroot of %s is missing", a->calls->verb,
+			j->path, j->tool->hosts);
+		return TOOL_FAILED;
+	}
 	return tool_failed(j->tool, a->calls->verb, j->path, a->err);
 }
 

@@ -56,11 +56,12 @@ static kustos_deadline soon(const struct breaker *b)
 	return kustos_after_ms(b->tool.session_ms);
 }
 
-/* The last part of the path may name a participant. */
-static int find_named(struct breaker *b)
+/* The last part of the path may name a participant.  "there": the path is that
+   of a node, which has none itself. */
+static int find_named(struct breaker *b, bool there)
 {
 	const char *name = show_name(b->path);
-	enum kustos_err err = KUSTOS_ENONODE;
+	enum kustos_err err = there ? KUSTOS_OK : KUSTOS_ENONODE;
 	char *line = strdup(b->path);
 
 	if (line == NULL)
@@ -74,7 +75,7 @@ static int find_named(struct breaker *b)
 	free(line);
 	if (err != KUSTOS_OK)
 		return tool_failed(&b->tool, "cannot list", b->path, err);
-	for (size_t i = 0; i < b->list->count; i++)
+	for (size_t i = 0; b->list != NULL && i < b->list->count; i++)
 		if (strcmp(b->list->list[i].path, b->path) == 0)
 			b->victim = &b->list->list[i];
 	if (b->victim != NULL)
@@ -98,7 +99,7 @@ static int find(struct breaker *b)
 		kustos_participants_free(b->list);
 		b->list = NULL;
 	}
-	return find_named(b);
+	return find_named(b, err == KUSTOS_OK);
 }
 
 static bool answered_yes(void)

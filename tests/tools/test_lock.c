@@ -169,6 +169,19 @@ START_TEST(no_server_gives_123)
 }
 END_TEST
 
+START_TEST(a_chroot_that_is_missing_is_no_missing_lock)
+{
+	char hosts[64], said[256];
+
+	snprintf(hosts, sizeof(hosts), "%s/none", fixture_address());
+	snprintf(said, sizeof(said),
+		"kustos: cannot lock /l: the chroot of %s is missing\n", hosts);
+	ck_assert_int_eq(
+		cli_run(&a, "lock", "--hosts", hosts, "/l", "--", "true"), 124);
+	ck_assert_str_eq(a.err_text, said);
+}
+END_TEST
+
 START_TEST(wrong_use_gives_125_and_one_line)
 {
 	static const char *const wrong[][6] = {
@@ -335,6 +348,7 @@ int main(void)
 	tcase_add_test(t, who_shares_excludes_only_who_does_not);
 	tcase_add_test(t, a_plain_lock_and_a_shared_one_do_not_see_each_other);
 	tcase_add_test(t, no_server_gives_123);
+	tcase_add_test(t, a_chroot_that_is_missing_is_no_missing_lock);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
 	tcase_add_test(t, standard_input_and_output_are_the_commands);
 	tcase_add_test(t, the_environment_tells_of_the_innermost_lock);

@@ -319,8 +319,10 @@ END_TEST
 START_TEST(where_nobody_stands_nothing_is_broken)
 {
 	ck_assert_int_eq(cli_run(&c, "break", "-y", "/l"), 117);
+	ck_assert_str_eq(c.err_text, "kustos: /l: there is no such node\n");
 	ck_assert_int_eq(raw_create(fixture_address(), "/l", NULL), 0);
 	ck_assert_int_eq(cli_run(&c, "break", "-y", "/l"), 117);
+	ck_assert_str_eq(c.err_text, "kustos: /l: nobody stands there\n");
 	ck_assert_int_eq(cli_run(&c, "break", "-y", "/"), 117);
 	ck_assert(is_there("/l"));
 }
