@@ -200,6 +200,29 @@ START_TEST(local_hand_overs_keep_the_token_and_are_limited)
 }
 END_TEST
 
+/* However few there were: one of ours has held it for so long by then. */
+START_TEST(local_hand_overs_end_after_50_ms)
+{
+	struct kustos_mutex *ours = mutex_new(client, 32);
+	struct kustos_mutex *theirs = mutex_new(other, 32);
+	struct ask next = { .release = true }, rival = { .release = true };
+	struct kustos_hold *hold = hold_take(ours);
+	int64_t granted_by_ms = test_now_ms();
+
+	ask(&rival, theirs, SOON);
+	line_wait(2);
+	ask(&next, ours, SOON);
+	test_eventually(test_now_ms() > granted_by_ms + 50, 1000);
+	ck_assert(ask_waits(&rival) && ask_waits(&next));
+	hold_give(hold);
+	check_err(ask_wait(&rival, 5000), KUSTOS_OK);
+	check_err(ask_wait(&next, 5000), KUSTOS_OK);
+	ck_assert_int_gt(next.token, rival.token);
+	kustos_mutex_destroy(ours);
+	kustos_mutex_destroy(theirs);
+}
+END_TEST
+
 /* A thread that never pauses leaves a way to others. */
 struct hog {
 	struct kustos_mutex *mutex;
@@ -421,6 +444,7 @@ int main(void)
 	tcase_add_test(t,
 		without_local_hand_overs_all_clients_are_served_in_one_order);
 	tcase_add_test(t, local_hand_overs_keep_the_token_and_are_limited);
+	tcase_add_test(t, local_hand_overs_end_after_50_ms);
 	tcase_add_test(t, a_busy_process_does_not_starve_another);
 	tcase_add_loop_test(t, destroying_a_mutex_ends_its_waits, 0, 3);
 	tcase_add_loop_test(t, destroying_a_mutex_spares_its_hold, 0, 3);
