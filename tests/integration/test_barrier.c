@@ -131,6 +131,8 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 	ck_assert_int_eq(end_calls(&end), 0);
 	client_kill_session(client);
 	client_wait_epoch(client, 1, 8000);
+	client_kill_session(other); /* which has set it */
+	client_wait_epoch(other, 1, 8000);
 	watches_wait(1);
 	pair_flush();
 	ck_assert_int_eq(end_calls(&end), 0);
