@@ -1,5 +1,6 @@
 """kazoo_mutex.py - kazoo's Lock under bench/compare, as driver.h says; and,
-for styles that are like "own": "lease", its Semaphore; "lead", its Election."""
+for styles that are like "own": "read" and "write", the sides of its read/write lock;
+"lease", its Semaphore; "lead", its Election."""
 import logging
 import sys
 import threading
@@ -29,13 +30,13 @@ class Candidate:
 
 class Run:
     def __init__(self, hosts, style, path):
-        if style not in ("own", "shared", "lease", "lead"):
+        if style not in ("own", "shared", "read", "write", "lease", "lead"):
             raise ValueError("no such style")
+        self.style = style
         self.hosts = hosts
         self.path = path
         self.shared = style == "shared"
         self.leases = style == "lease"
-        self.leads = style == "lead"
         self.clients = []
         self.threads = []
         self.counts = []
@@ -51,9 +52,9 @@ class Run:
     def lock(self, client):
         if self.leases:
             return client.Semaphore(self.path, max_leases=LEASES)
-        if self.leads:
-            return Candidate(client, self.path)
-        return client.Lock(self.path)
+        kind = dict(lead=lambda path: Candidate(client, path),
+                    read=client.ReadLock, write=client.WriteLock)
+        return kind.get(self.style, client.Lock)(self.path)
 
     def loop(self, lock, place):
         try:

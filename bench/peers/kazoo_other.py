@@ -1,6 +1,6 @@
 """kazoo_other.py - what kazoo has besides locks, under bench/compare: its Barrier
 and DoubleBarrier with the styles "gate" and "step" of bench_together.c, its Queue
-and LockingQueue with the styles "turn" and "claim" of bench_queue.c."""
+and LockingQueue with the styles "turn", "drain" and "claim" of bench_queue.c."""
 import logging
 import sys
 import threading
@@ -11,6 +11,7 @@ from kazoo.client import KazooClient
 SESSION_S = 30
 PATIENCE_S = 30
 AT_ONCE = 10
+ITEMS = 1000
 CLAIMS = 200
 
 
@@ -73,6 +74,18 @@ class Run:
         queue.get()
         return 1
 
+    def drain(self):
+        queue = self.clients[0].Queue(self.path)
+        for _ in range(ITEMS):
+            queue.put(b"0123456789")
+        start = time.monotonic()
+        for _ in range(ITEMS):
+            if queue.get() is None:
+                raise RuntimeError("an item is missing")
+        # Putting them is not counted.
+        self.us += (time.monotonic() - start) * 1e6
+        return ITEMS
+
     def claim(self):
         queue = self.clients[0].LockingQueue(self.path)
         queue.put_all([b"0123456789"] * CLAIMS)
@@ -86,7 +99,7 @@ class Run:
 
     def run(self, style):
         todo = dict(gate=self.gate, step=self.step, turn=self.turn,
-                    claim=self.claim)[style]
+                    drain=self.drain, claim=self.claim)[style]
         try:
             for _ in range(self.workers):
                 self.open()
