@@ -318,48 +318,6 @@ START_TEST(leases_outlive_their_semaphore)
 }
 END_TEST
 
-static void take_leave(void *arg, struct kustos_hold *lease)
-{
-	int *told = (int *)arg;
-
-	*told += kustos_hold_state(lease) == KUSTOS_HOLD_LOST;
-	check_err(kustos_hold_release(lease), KUSTOS_ELOST);
-}
-
-/* What a program leaves; no leak, as it is known here. */
-static struct kustos_semaphore *volatile left;
-
-START_TEST(L01_closing_a_client_ends_each_wait_once_and_gives_leases_back)
-{
-	struct ask asks[3] = { { .calls = 0 } };
-	struct ask theirs = { .calls = 0 };
-	struct kustos_client *victim;
-	int told = 0;
-
-	set_up();
-	victim = client_connected(fixture_address(), T_MS);
-	left = sem_new(victim, MAX);
-	for (int i = 0; i < MAX; i++)
-		check_err(
-			kustos_hold_on_lost(sem_take(left), take_leave, &told),
-			KUSTOS_OK);
-	for (int i = 0; i < 3; i++)
-		sem_ask(&asks[i], left, KUSTOS_FOREVER);
-	sem_ask(&theirs, others, SOON);
-	sem_wait_count(LOCKS, 4);
-	client_close(victim);
-	ck_assert_int_eq(told, MAX);
-	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(asks[i].calls, 1);
-		check_err(asks[i].err, KUSTOS_ECLOSED);
-	}
-	check_err(ask_wait(&theirs, 2000), KUSTOS_OK);
-	sem_check(1, 0);
-	hold_give(theirs.hold);
-	sem_pair_close();
-}
-END_TEST
-
 /* --- What is stored, and seen -------------------------------------------- */
 
 START_TEST(leases_carry_the_data_of_their_time)
@@ -518,8 +476,6 @@ int main(void)
 	tcase_add_test(t, those_who_wait_are_served_in_their_order);
 	tcase_add_test(t, L20_who_gives_up_leaves_nothing);
 	tcase_add_test(t, leases_outlive_their_semaphore);
-	tcase_add_test(t,
-		L01_closing_a_client_ends_each_wait_once_and_gives_leases_back);
 	tcase_add_test(t, leases_carry_the_data_of_their_time);
 	tcase_add_test(t, a_lease_is_a_hold_with_a_token);
 	tcase_add_test(t, every_child_of_the_leases_counts);

@@ -241,6 +241,46 @@ END_TEST
 
 /* --- No connection ------------------------------------------------------- */
 
+static void take_leave(void *arg, struct kustos_hold *lease)
+{
+	int *told = (int *)arg;
+
+	*told += kustos_hold_state(lease) == KUSTOS_HOLD_LOST;
+	check_err(kustos_hold_release(lease), KUSTOS_ELOST);
+}
+
+/* What a program leaves; no leak, as it is known here. */
+static struct kustos_semaphore *volatile left;
+
+START_TEST(L01_closing_a_client_ends_each_wait_once_and_gives_leases_back)
+{
+	struct ask asks[3] = { { .calls = 0 } };
+	struct ask theirs = { .calls = 0 };
+	struct kustos_client *victim;
+	int told = 0;
+
+	victim = client_connected(fixture_address(), T_MS);
+	left = sem_new(victim, MAX);
+	for (int i = 0; i < MAX; i++)
+		check_err(
+			kustos_hold_on_lost(sem_take(left), take_leave, &told),
+			KUSTOS_OK);
+	for (int i = 0; i < 3; i++)
+		sem_ask(&asks[i], left, KUSTOS_FOREVER);
+	sem_ask(&theirs, others, SOON);
+	sem_wait_count(LOCKS, 4);
+	client_close(victim);
+	ck_assert_int_eq(told, MAX);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(asks[i].calls, 1);
+		check_err(asks[i].err, KUSTOS_ECLOSED);
+	}
+	check_err(ask_wait(&theirs, 2000), KUSTOS_OK);
+	sem_check(1, 0);
+	hold_give(theirs.hold);
+}
+END_TEST
+
 START_TEST(L20_a_try_does_not_wait_for_a_connection)
 {
 	struct kustos_hold *hold = NULL;
@@ -288,6 +328,8 @@ int main(void)
 	tcase_add_test(t, S12_a_cut_satisfies_nobody_who_waits);
 	tcase_add_test(t, S09_who_waits_takes_what_was_deleted_anew);
 	tcase_add_test(t, L13_a_semaphore_that_was_deleted_is_made_again);
+	tcase_add_test(t,
+		L01_closing_a_client_ends_each_wait_once_and_gives_leases_back);
 	tcase_add_test(t, L20_a_try_does_not_wait_for_a_connection);
 	tcase_add_test(t, L05_a_try_that_is_cut_off_leaves_nothing);
 	return fixture_main(s);
