@@ -272,8 +272,12 @@ enum kustos_err kustos_participant_break(struct kustos_client *client,
 
 	if (shown == NULL)
 		return KUSTOS_EINVAL;
-	enum kustos_err err = kustos_exists(client, shown->path, deadline,
-		cancel, &now);
+	/* A server that lags would show again what it showed before. */
+	enum kustos_err err = kustos_sync(client, shown->path, deadline,
+		cancel);
+	if (err == KUSTOS_OK)
+		err = kustos_exists(client, shown->path, deadline, cancel,
+			&now);
 	if (err != KUSTOS_OK)
 		return err;
 	if (now.czxid != shown->stat.czxid ||

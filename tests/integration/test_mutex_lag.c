@@ -7,6 +7,8 @@
 #include "proxy.h"
 #include "rawkill.h"
 
+#include <kustos/participant.h>
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -130,10 +132,46 @@ static void S23_two_followers(void)
 	client_close(ahead);
 }
 
+static struct raw *hold_simply(const char *path)
+{
+	struct raw *raw = raw_open(server_at(2), 60000);
+
+	ck_assert_ptr_nonnull(raw);
+	ck_assert_int_eq(raw_do_create(raw, path, "", RAW_EPHEMERAL, NULL, 0),
+		0);
+	return raw;
+}
+
+/* A node of the same path is another's by now, which the follower does not know
+   yet: it is not broken for what was shown. */
+static void break_of_what_is_anothers(void)
+{
+	struct kustos_participants *shown = NULL;
+	struct raw *raw = hold_simply("/simple");
+	struct raw_stat stat;
+
+	check_err(kustos_sync(client, "/simple", SOON, NULL), KUSTOS_OK);
+	check_err(kustos_participants(client, "/simple", SOON, NULL, &shown),
+		KUSTOS_OK);
+	ck_assert_uint_eq(shown->count, 1);
+	proxy_set_delay(ensemble_lag(ensemble), 0, DELAY_MS);
+	ck_assert_int_eq(raw_do_delete(raw, "/simple", -1), 0);
+	raw_close(raw);
+	raw = hold_simply("/simple");
+	check_err(kustos_participant_break(client, &shown->list[0], SOON, NULL),
+		KUSTOS_ECHANGED);
+	ck_assert_int_eq(raw_exists(server_at(2), "/simple", &stat), 0);
+	ck_assert(stat.czxid > shown->list[0].stat.czxid);
+	proxy_set_delay(ensemble_lag(ensemble), 0, 0);
+	raw_close(raw);
+	kustos_participants_free(shown);
+}
+
 /* One ensemble for all of them: it takes seconds to start. */
 START_TEST(S03_S07_S23_what_lags_makes_no_second_node_and_no_second_holder)
 {
 	set_up();
+	break_of_what_is_anothers();
 	S23_two_followers();
 	S03_old_session();
 	S07_lost_creation();
