@@ -341,14 +341,19 @@ class Page:
             out.write("\n".join(self.lines(drawn)) + "\n")
 
 
+def split(readme):
+    """Return what stands before the table of a README, and what behind it."""
+    begin, end = "<!-- performance -->\n", "<!-- end -->\n"
+    try:
+        with open(readme) as file:
+            before, rest = file.read().split(begin, 1)
+        return before + begin, end + rest.split(end, 1)[1]
+    except (OSError, ValueError, IndexError):
+        sys.exit("compare: no table of performance in " + readme)
+
+
 def put_into(readme, table):
     """Replace the table between the marks of a README."""
-    with open(readme) as file:
-        text = file.read()
-    begin, end = "<!-- performance -->\n", "<!-- end -->\n"
-    if begin not in text or end not in text.split(begin, 1)[1]:
-        sys.exit("compare: no table of performance in " + readme)
-    before, rest = text.split(begin, 1)
+    before, behind = split(readme)
     with open(readme, "w") as file:
-        file.write(before + begin + "\n".join(table) + "\n" + end +
-                   rest.split(end, 1)[1])
+        file.write(before + "\n".join(table) + "\n" + behind)

@@ -78,6 +78,21 @@ if [ -x /usr/bin/python3 ] && command -v gnuplot >/dev/null; then
 		'doc/performance.json makes another page (>), or another table in README'
 fi
 
+# What cannot be written is told first, and in one line.
+if [ -x /usr/bin/python3 ]; then
+	echo 'no table' >"$work/bare.md"
+	for to in "--json=$work/none/it.json" "--page=$work" \
+		"--page=$work/it.md --readme=$work/bare.md"; do
+		# shellcheck disable=SC2086 # options
+		! compare --from "$srcdir/doc/performance.json" $to \
+			>"$work/said" 2>&1 &&
+			[ "$(grep -c '^compare: ' "$work/said")" = 1 ] &&
+			! grep -q Traceback "$work/said" &&
+			[ ! -e "$work/it.md" ] ||
+			complain "with $to is said: $(cat "$work/said")"
+	done
+fi
+
 # Drivers that do little: ops=0 is a failure, and of few more are asked for.
 if [ -x /usr/bin/python3 ]; then
 	PYTHONPATH=$srcdir/bench PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - \
