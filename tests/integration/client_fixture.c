@@ -2,6 +2,7 @@
  * client_fixture.c - what tests of the client share.
  */
 #include "client_fixture.h"
+#include "child.h"
 #include "rawkill.h"
 
 #include <stdio.h>
@@ -152,6 +153,37 @@ void client_close(struct kustos_client *client)
 void client_drop(struct kustos_client *client)
 {
 	(void)kustos_client_close(client, KUSTOS_NOW, NULL);
+}
+
+void ticket_say(int fd, struct kustos_client *client)
+{
+	struct kustos_ticket t;
+	char line[128];
+	int len;
+
+	ck_assert_int_eq(kustos_client_ticket(client, &t), KUSTOS_OK);
+	len = snprintf(line, sizeof(line), "%llx ", (long long)t.session_id);
+	for (size_t i = 0; i < sizeof(t.password); i++)
+		len += snprintf(line + len, sizeof(line) - (size_t)len, "%02x",
+			t.password[i]);
+	(void)child_say(fd, line);
+}
+
+void ticket_hear(int fd, struct kustos_ticket *ticket)
+{
+	char line[128];
+	unsigned long long id;
+	int at;
+
+	ck_assert_int_eq(child_hear(fd, line, sizeof(line), PATIENCE_MS), 0);
+	ck_assert_int_eq(sscanf(line, "%llx %n", &id, &at), 1);
+	ticket->session_id = (int64_t)id;
+	for (size_t i = 0; i < sizeof(ticket->password); i++) {
+		unsigned byte;
+
+		ck_assert_int_eq(sscanf(line + at + 2 * i, "%2x", &byte), 1);
+		ticket->password[i] = (unsigned char)byte;
+	}
 }
 
 void record_state(void *arg, const struct kustos_session *now)

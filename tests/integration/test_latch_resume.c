@@ -5,7 +5,6 @@
 #include "child.h"
 #include "latch_fixture.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,38 +18,6 @@ static struct kustos_client *client, *other;
 static struct runner runners[LATCHES], rival;
 static struct kustos_ticket ticket;
 
-static void say_ticket(int fd, struct kustos_client *c)
-{
-	struct kustos_ticket t;
-	char line[128];
-	int len;
-
-	check_err(kustos_client_ticket(c, &t), KUSTOS_OK);
-	len = snprintf(line, sizeof(line), "%llx ", (long long)t.session_id);
-	for (size_t i = 0; i < sizeof(t.password); i++)
-		len += snprintf(line + len, sizeof(line) - (size_t)len, "%02x",
-			t.password[i]);
-	(void)child_say(fd, line);
-}
-
-static void hear_ticket(void)
-{
-	char line[128];
-	unsigned long long id;
-	int at;
-
-	ck_assert_int_eq(child_hear(former.fd, line, sizeof(line), PATIENCE_MS),
-		0);
-	ck_assert_int_eq(sscanf(line, "%llx %n", &id, &at), 1);
-	ticket.session_id = (int64_t)id;
-	for (size_t i = 0; i < sizeof(ticket.password); i++) {
-		unsigned byte;
-
-		ck_assert_int_eq(sscanf(line + at + 2 * i, "%2x", &byte), 1);
-		ticket.password[i] = (unsigned char)byte;
-	}
-}
-
 /* Latches "0" and "1" on LINE, and then whatever comes. */
 static int former_main(int fd, void *arg)
 {
@@ -63,7 +30,7 @@ static int former_main(int fd, void *arg)
 		line_wait(i + 1);
 	}
 	runner_leads(&runners[0]);
-	say_ticket(fd, c);
+	ticket_say(fd, c);
 	(void)child_expect(fd, "look", PATIENCE_MS);
 	for (int64_t end = test_now_ms() + PATIENCE_MS;
 		kustos_latch_leads(runners[0].latch) && test_now_ms() < end;)
@@ -76,7 +43,7 @@ static int former_main(int fd, void *arg)
 static void set_up(void)
 {
 	ck_assert_int_eq(child_start(&former, former_main, NULL), 0);
-	hear_ticket();
+	ticket_hear(former.fd, &ticket);
 	other = client_connected(fixture_address(), T_MS);
 	runner_run(&rival, other, "rival");
 	line_wait(LATCHES + 1);
