@@ -55,8 +55,13 @@ void ku_term_end(struct ku_candidate *c, struct ku_term *term,
 	struct ku_errand *heir)
 {
 	c->term = NULL;
+	c->moving = heir != NULL;
 	term->over = true;
 	term->heir = heir;
+	if (term->kept)
+		c->started = false; /* until the program has given it up */
+	if (heir != NULL)
+		ku_errands_skip(heir);
 	if (c->told == term) {
 		tell_soon(c, true);
 	} else if (heir != NULL) {
@@ -112,16 +117,6 @@ static void term_begin(struct ku_candidate *c)
 	ku_term_begin(c, NULL);
 }
 
-/* A term is over that was granted: the next, unless the program has to give this
-   one up before. */
-static void term_follow(struct ku_candidate *c, const struct ku_term *term)
-{
-	if (term->kept)
-		c->started = false;
-	else
-		term_begin(c);
-}
-
 static void again_due(struct ku_timer *timer)
 {
 	term_begin((struct ku_candidate *)((char *)timer -
@@ -130,8 +125,8 @@ static void again_due(struct ku_timer *timer)
 
 void ku_candidate_resume(struct ku_candidate *c)
 {
-	if (!c->stopped && !c->failed && c->term == NULL &&
-		!ku_timer_is_set(&c->again))
+	if (c->started && !c->moving && !c->stopped && !c->failed &&
+		c->term == NULL && !ku_timer_is_set(&c->again))
 		term_begin(c);
 }
 
@@ -166,7 +161,7 @@ static void lost(struct ku_place *place)
 	if (term->over)
 		return; /* and the program is just being told */
 	ku_term_end(c, term, NULL);
-	term_follow(c, term);
+	ku_candidate_resume(c);
 }
 
 /* The connection is away. */
@@ -178,7 +173,7 @@ static void unsure(struct ku_place *place)
 	if (term->over || !c->cautious)
 		return;
 	ku_term_end(c, term, NULL);
-	term_follow(c, term);
+	ku_candidate_resume(c);
 }
 
 static const struct ku_place_events events = {
@@ -335,7 +330,7 @@ enum kustos_err ku_candidate_start(struct ku_candidate *c)
 		err = KUSTOS_OK;
 		if (!c->started && c->resumes)
 			ku_candidate_search(c);
-		else if (!c->started)
+		else if (!c->started && !c->moving)
 			term_begin(c);
 		c->started = true;
 	}

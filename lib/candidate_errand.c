@@ -26,11 +26,6 @@ static void begin_next(struct ku_candidate *c)
 	}
 }
 
-bool ku_errand_lost(const struct ku_errand *errand)
-{
-	return errand->term != errand->candidate->term;
-}
-
 void ku_errand_end(struct ku_errand *errand, enum kustos_err err)
 {
 	struct ku_candidate *c = errand->candidate;
@@ -42,6 +37,12 @@ void ku_errand_end(struct ku_errand *errand, enum kustos_err err)
 	errand->calls->clean(errand);
 	ku_wait_end(&errand->wait, err);
 	begin_next(c);
+}
+
+void ku_errands_skip(const struct ku_errand *heir)
+{
+	while (heir->next != NULL)
+		ku_errand_end(heir->next, KUSTOS_ENOTHELD);
 }
 
 void ku_errands_fail(struct ku_candidate *c, const struct ku_term *term,
@@ -79,6 +80,8 @@ static enum kustos_err start(struct ku_wait *wait)
 
 	if (waits_for_itself(errand))
 		return KUSTOS_EDEADLK;
+	if (c->moving && c->errands != NULL)
+		return KUSTOS_ENOTHELD;
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = errand;

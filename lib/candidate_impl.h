@@ -77,6 +77,7 @@ struct ku_candidate {
 	bool started, failed, stopped, destroyed;
 	bool may_delete; /* its node: that is known */
 	bool silent;	 /* the end of the last term is not told */
+	bool moving;	 /* that is handed over: no other begins meanwhile */
 	enum kustos_err err;
 	struct ku_term *term; /* that waits or leads */
 	struct ku_term *told; /* of whose gain the program was told */
@@ -133,11 +134,11 @@ enum kustos_err ku_errand_do(struct ku_candidate *c, struct ku_errand *errand,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	ku_candidate_done_fn *done, void *arg);
 
-/* Has its term ended without its doing? */
-bool ku_errand_lost(const struct ku_errand *errand);
-
 /* It has ended. */
 void ku_errand_end(struct ku_errand *errand, enum kustos_err err);
+
+/* It hands its term over: end those that wait for it. */
+void ku_errands_skip(const struct ku_errand *heir);
 
 /* End those of "term"; of all, if that is NULL. */
 void ku_errands_fail(struct ku_candidate *c, const struct ku_term *term,

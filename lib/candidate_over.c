@@ -85,6 +85,7 @@ static void relinquish(struct handing *h)
 	if (!h->stopped)
 		return;
 	h->term->heir = NULL;
+	h->candidate->moving = false;
 	ku_candidate_bury(h->candidate, h->term);
 	ku_candidate_resume(h->candidate);
 }

@@ -213,11 +213,35 @@ enum kustos_err ku_leader_interrupt(struct ku_leader *l)
 	return err;
 }
 
+struct ku_candidate *ku_leader_candidate(struct ku_leader *l)
+{
+	return l->candidate;
+}
+
+/* Is this the thread of its function? */
+static bool is_runner(const struct ku_leader *l)
+{
+	return l->running && pthread_equal(l->runner, pthread_self());
+}
+
+enum kustos_err ku_leader_hand_over(struct ku_leader *l, const void *id,
+	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
+	ku_candidate_done_fn *done, void *arg)
+{
+	ku_lock(l->client);
+	bool inside = is_runner(l);
+	ku_unlock(l->client);
+	return inside && done == NULL
+		? KUSTOS_EDEADLK
+		: ku_candidate_hand_over(l->candidate, id, len, deadline,
+			  cancel, done, arg);
+}
+
 /* Are its function, and the end of the term, to be waited for?  The end waits for
    callbacks of the hold, in one of which we may be. */
 static bool must_wait(const struct ku_leader *l)
 {
-	if (l->running && pthread_equal(l->runner, pthread_self()))
+	if (is_runner(l))
 		return false;
 	if (l->hold == NULL)
 		return l->running;

@@ -42,6 +42,15 @@ KU_SERVICE enum kustos_err ku_leader_requeue(struct ku_leader *l);
 /* Ask its function to return.  Returns KUSTOS_ENOTHELD if there is no term. */
 KU_SERVICE enum kustos_err ku_leader_interrupt(struct ku_leader *l);
 
+/* Its candidate, for what that can say and do while it leads; but for this: */
+KU_SERVICE struct ku_candidate *ku_leader_candidate(struct ku_leader *l);
+
+/* As ku_candidate_hand_over(): its function is asked to return, and the other
+   leads when it has.  So that must not wait for it: KUSTOS_EDEADLK. */
+KU_SERVICE enum kustos_err ku_leader_hand_over(struct ku_leader *l,
+	const void *id, size_t len, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_candidate_done_fn *done, void *arg);
+
 /* Ask that, wait until it has, and have no more terms.  It does not wait in its
    own function. */
 KU_SERVICE void ku_leader_stop(struct ku_leader *l);

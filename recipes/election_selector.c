@@ -70,6 +70,8 @@ enum kustos_err kustos_selector_create(struct kustos_client *client,
 			.data = o.id,
 			.len = o.id != NULL ? strlen(o.id) : 0,
 			.cautious = o.cautious != 0,
+			.jealous = true,
+			.resumes = o.resume != 0,
 		},
 		.fn = lead,
 		.arg = s,
@@ -159,4 +161,68 @@ enum kustos_err kustos_selector_error(struct kustos_selector *s)
 	enum kustos_err err = check(s);
 
 	return err != KUSTOS_OK ? err : ku_leader_error(s->leader);
+}
+
+int64_t kustos_selector_term(struct kustos_selector *s)
+{
+	return check(s) == KUSTOS_OK
+		? ku_candidate_term(ku_leader_candidate(s->leader))
+		: 0;
+}
+
+/* "done" NULL: wait. */
+static enum kustos_err set_data(struct kustos_selector *s, const void *data,
+	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_latch_done_fn *done, void *arg)
+{
+	enum kustos_err err = check(s);
+
+	if (err == KUSTOS_OK && data == NULL && len > 0)
+		err = KUSTOS_EINVAL;
+	return err != KUSTOS_OK
+		? err
+		: ku_candidate_set_data(ku_leader_candidate(s->leader), data,
+			  len, deadline, cancel, done, arg);
+}
+
+enum kustos_err kustos_selector_set_data(struct kustos_selector *s,
+	const void *data, size_t len, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	return set_data(s, data, len, deadline, cancel, NULL, NULL);
+}
+
+enum kustos_err kustos_selector_set_data_async(struct kustos_selector *s,
+	const void *data, size_t len, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_latch_done_fn *done, void *arg)
+{
+	return done == NULL
+		? KUSTOS_EINVAL
+		: set_data(s, data, len, deadline, cancel, done, arg);
+}
+
+static enum kustos_err hand_over(struct kustos_selector *s, const char *id,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_latch_done_fn *done, void *arg)
+{
+	enum kustos_err err = check(s);
+
+	return err != KUSTOS_OK ? err
+				: ku_leader_hand_over(s->leader, id,
+					  id != NULL ? strlen(id) : 0, deadline,
+					  cancel, done, arg);
+}
+
+enum kustos_err kustos_selector_hand_over(struct kustos_selector *s,
+	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	return hand_over(s, id, deadline, cancel, NULL, NULL);
+}
+
+enum kustos_err kustos_selector_hand_over_async(struct kustos_selector *s,
+	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_latch_done_fn *done, void *arg)
+{
+	return done == NULL ? KUSTOS_EINVAL
+			    : hand_over(s, id, deadline, cancel, done, arg);
 }

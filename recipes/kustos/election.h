@@ -213,6 +213,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over_async(
  * there: ours, and kazoo's Election with Curator's names.  Latches on the same
  * path do not see it, nor it them.
  *
+ * Nobody else may write into its node: whoever does asks it to go.
+ *
  * When leadership is lost, "lead" is asked to return; until it has, the selector
  * does not stand in line again, so its terms never overlap.  "lead" runs on a
  * thread of Kustos' own, which nothing else waits for, also if the client
@@ -237,8 +239,8 @@ KUSTOS_API const char *kustos_selector_state_name(
 	enum kustos_selector_state state);
 
 /* Lead, and return to give it up.  "cancel" fires when it is time to return:
-   leadership was lost, kustos_selector_interrupt() was called, or the selector
-   is being closed; every call that waits takes it.  "hold" is that of the term:
+   leadership was lost, or is being handed over, kustos_selector_interrupt() was
+   called, or the selector is being closed; every call that waits takes it.  "hold" is that of the term:
    for its token, which grows from leader to leader, the time left, its own
    callbacks, and transactions that only the leader can do.  Both are the
    selector's, and gone when this has returned, with callbacks that have not
@@ -266,12 +268,16 @@ struct kustos_selector_options {
 	int cautious;
 
 	enum kustos_dialect dialect;
+
+	/* Not 0: as in struct kustos_latch_options.  Who led has "lead" called
+	   with the same term. */
+	int resume;
 };
 
 #define KUSTOS_SELECTOR_OPTIONS_INIT                                   \
 	{                                                              \
 		sizeof(struct kustos_selector_options), 0, 0, 0, 0, 0, \
-			KUSTOS_DIALECT_CURATOR                         \
+			KUSTOS_DIALECT_CURATOR, 0                      \
 	}
 
 /* Make a selector on "path", which is made when it is first needed.  Sends
@@ -317,6 +323,31 @@ KUSTOS_API enum kustos_selector_state kustos_selector_state(
    nothing. */
 KUSTOS_API enum kustos_err kustos_selector_error(
 	struct kustos_selector *selector);
+
+/* As kustos_latch_term(). */
+KUSTOS_API int64_t kustos_selector_term(struct kustos_selector *selector);
+
+/* As kustos_latch_set_data(), also in "lead". */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_set_data(
+	struct kustos_selector *selector, const void *data, size_t len,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_set_data_async(
+	struct kustos_selector *selector, const void *data, size_t len,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_latch_done_fn *done, void *arg);
+
+/* As kustos_latch_hand_over(), with this for the callback: "lead" is asked to
+   return, and when it has the other leads.  In "lead" only the second form can be
+   used, and then it is to return when it is asked to (KUSTOS_EDEADLK).  Mutexes of
+   that path that wait between the two line up again as well.  Who hands over
+   stands in line again if it is queued to. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_hand_over(
+	struct kustos_selector *selector, const char *id,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_hand_over_async(
+	struct kustos_selector *selector, const char *id,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_latch_done_fn *done, void *arg);
 
 KUSTOS_END
 #endif

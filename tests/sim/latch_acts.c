@@ -31,19 +31,6 @@ static kustos_deadline some_deadline(const struct actor *a)
 
 /* --- Errands -------------------------------------------------------------- */
 
-static void check_heir(const struct errand *e)
-{
-	const struct post *post = e->post;
-
-	if (post->there)
-		sim_fail(e->actor->it.sim, "heir",
-			"handed over, and %s is there", post->path);
-	else if (e->heir[0] != '\0' && !post->outside &&
-		strcmp(post->heir, e->heir) != 0)
-		sim_fail(e->actor->it.sim, "heir", "\"%s\" follows, not \"%s\"",
-			post->heir, e->heir);
-}
-
 static void count_handing(struct latch_figures *f, enum kustos_err err)
 {
 	f->handings++;
@@ -67,7 +54,7 @@ static void ended(void *arg, enum kustos_err err)
 	if (e->hands) {
 		count_handing(f, err);
 		if (err == KUSTOS_OK)
-			check_heir(e);
+			posts_check_heir(a->it.sim, e->post, e->heir);
 	} else {
 		f->edits++;
 		f->edited += err == KUSTOS_OK;

@@ -73,16 +73,14 @@ static void remove_post(struct sim *sim, const char *path)
 	struct shared *s = latch_shared(sim);
 	enum fate fate;
 	struct post *post = posts_remove(&s->posts, &s->ledger, path, &fate);
-	struct post *first = post != NULL ? post_first(s, post->line) : NULL;
 
 	if (post != NULL && fate == FATE_REMOVED)
 		s->removed[post->line] = sim_now(sim);
 	else if (post != NULL && is_doubtful(sim, post->line))
 		post->outside = true;
 	ledger_gone(&s->ledger);
-	if (first != NULL)
-		(void)model_data(sim_model(sim), first->path, post->heir,
-			sizeof(post->heir));
+	if (post != NULL)
+		posts_note_heir(sim, &s->posts, post);
 	if (post != NULL && !post->outside && fate == FATE_DELETED)
 		check_stopped(sim, post);
 }

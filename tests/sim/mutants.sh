@@ -610,7 +610,7 @@ mutant told_after_the_node_went lib/candidate_over.c \
 	's/ku_term_end(h->candidate, h->term, &h->request->errand);/inherit(\&h->request->errand), h->term->over = true, h->candidate->term = NULL;/
 	s/^static void decide/static void inherit(struct ku_errand *e);\n&/'
 mutant L13_no_new_place_after_a_loss lib/candidate.c \
-	'/^static void term_follow/,/^}/s/term_begin(c);/;/'
+	'/^static void lost/,/^}/s/ku_candidate_resume(c);/;/'
 mutant L13_no_new_place_after_a_hand_over lib/candidate_over.c \
 	's/ku_candidate_resume(h->candidate);/;/'
 
@@ -654,7 +654,7 @@ mutant one_node_S10_deleted_again_without_a_look lib/op_start.c \
 mutant one_node_a_write_outlives_its_place lib/place.c \
 	'/^static void withdraw/,/^}/s/ku_place_stop_writing(place);/if (!line->rule->seat) &/'
 mutant one_node_L13_no_new_place_after_a_loss lib/candidate.c \
-	'/^static void term_follow/,/^}/s/term_begin(c);/;/'
+	'/^static void lost/,/^}/s/ku_candidate_resume(c);/;/'
 
 # The selector.
 scenario=selector
@@ -668,7 +668,13 @@ mutant asked_for_once_and_forgotten lib/leader.c \
 mutant given_up_before_the_function_has_returned lib/candidate.c \
 	's/c->told->kept = c->keeps;/c->told->kept = false;/'
 mutant in_line_again_while_the_function_runs lib/candidate.c \
-	'/^static void term_follow/,/^}/s/if (term->kept)/if (false)/'
+	's/if (term->kept)$/if (false)/'
+mutant heir_has_led_when_the_function_returns lib/candidate.c \
+	'/^static bool tell_one/,/^}/s/ \&\& !term->kept) {/ \&\& (!term->kept || term->heir)) {/'
+mutant handed_over_and_never_in_line_again lib/candidate_over.c \
+	's/h->candidate->moving = false;/;/'
+mutant write_of_a_leader_taken_for_anothers lib/place_write.c \
+	's/writing->place->version = op->out_stat.version;/;/'
 
 # Several taken together.
 scenario=together

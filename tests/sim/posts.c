@@ -1,5 +1,7 @@
 /* posts.c - the nodes of those who lead and wait. */
 #include "posts.h"
+#include "model_impl.h"
+#include "sim_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +48,26 @@ struct post *posts_remove(struct posts *posts, const struct ledger *ledger,
 		return post;
 	}
 	return NULL;
+}
+
+void posts_note_heir(struct sim *sim, const struct posts *posts,
+	struct post *post)
+{
+	const struct post *first = posts_first(posts, post->line, 0);
+
+	if (first != NULL)
+		(void)model_data(sim_model(sim), first->path, post->heir,
+			sizeof(post->heir));
+}
+
+void posts_check_heir(struct sim *sim, const struct post *post, const char *id)
+{
+	if (post->there)
+		sim_fail(sim, "heir", "handed over, and %s is there",
+			post->path);
+	else if (id[0] != '\0' && !post->outside && strcmp(post->heir, id) != 0)
+		sim_fail(sim, "heir", "\"%s\" follows, not \"%s\"", post->heir,
+			id);
 }
 
 struct post *posts_of(const struct posts *posts, int64_t term)

@@ -36,6 +36,13 @@ void posts_add(struct posts *posts, const char *path, int line, int64_t zxid,
 struct post *posts_remove(struct posts *posts, const struct ledger *ledger,
 	const char *path, enum fate *fate);
 
+/* "post" has gone: note what the first says now. */
+void posts_note_heir(struct sim *sim, const struct posts *posts,
+	struct post *post);
+
+/* It was handed over: it has gone, and to "id", if that is not "". */
+void posts_check_heir(struct sim *sim, const struct post *post, const char *id);
+
 /* Return the node of a term, or NULL. */
 struct post *posts_of(const struct posts *posts, int64_t term);
 

@@ -3,7 +3,7 @@
  * faults.
  *
  * Their functions run for a while, are interrupted, are deaf, close their own
- * selector; some selectors stand in line again by themselves, others when they are
+ * selector; leaders say something else, and hand over; some selectors stand in line again by themselves, others when they are
  * told to.  What must hold:
  *
  *   one leader   who leads by its clock has the first node of the line; but for a
@@ -13,15 +13,21 @@
  *   asked        whose term is over is asked to return, at once
  *   kept         the node stays until the function has returned, unless the term
  *                is lost
+ *   heir         who was handed over to by name is the first when the leader's
+ *                node goes
+ *   ends once    each errand of a leader ends
  *   settles      once the faults are over, each that stands in line again leads
  *                again and again, and each that was told to once has led as often
  *   orphan       then nothing is left
  */
+#include "ask.h"
 #include "client.h"
 #include "selector_actor.h"
 #include "sim_impl.h"
 
 #include <kustos/cancel.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool one_in(const struct actor *a, uint64_t n)
@@ -142,6 +148,65 @@ static void apart(void *arg, struct ku_call *call)
 	sim_fail(a->it.sim, "terms", "more functions than selectors");
 }
 
+/* --- Errands -------------------------------------------------------------- */
+
+static void ended(void *arg, enum kustos_err err)
+{
+	struct errand *e = arg;
+	struct actor *a = e->actor;
+	uint64_t *figures = sel_shared(a->it.sim)->figures;
+
+	sim_say(a->it.sim, a->it.index, e->hands ? "handed over" : "edited",
+		kustos_err_name(err), 0);
+	a->errands--;
+	figures[FIGURE_EDITED] += !e->hands && err == KUSTOS_OK;
+	figures[FIGURE_HANDED] += e->hands && err == KUSTOS_OK;
+	if (e->hands && err == KUSTOS_OK)
+		posts_check_heir(a->it.sim, e->post, e->heir);
+	free(e);
+}
+
+static enum kustos_err edit(const struct chief *c, struct errand *e)
+{
+	struct actor *a = c->actor;
+	const char *data = one_in(a, 4) ? "edited" : c->id;
+
+	return kustos_selector_set_data_async(c->selector, data, strlen(data),
+		ask_some_deadline(&a->it, TIMEOUT_NS / 64), NULL, ended, e);
+}
+
+/* To some chief who is, was or will be, perhaps in the other line. */
+static enum kustos_err hand_over(const struct chief *c, struct errand *e)
+{
+	struct actor *a = c->actor;
+	struct sim_random *r = subject_random(&a->it);
+	const struct actor *other = sel_actor_of(a->it.sim,
+		(int)sim_random_below(r, CLIENTS));
+	bool named = !one_in(a, 4);
+
+	if (named)
+		snprintf(e->heir, sizeof(e->heir), "%s",
+			other->chiefs[one_in(a, 2)].id);
+	return kustos_selector_hand_over_async(c->selector,
+		e->heir[0] != '\0' ? e->heir : NULL,
+		ask_some_deadline(&a->it, TIMEOUT_NS / 8), NULL, ended, e);
+}
+
+static void send_on_errand(struct chief *c)
+{
+	struct actor *a = c->actor;
+	struct errand *e = sim_calloc(1, sizeof(*e));
+
+	e->actor = a;
+	e->hands = one_in(a, 2);
+	e->post = posts_of(&sel_shared(a->it.sim)->posts, c->token);
+	a->errands++;
+	if ((e->hands ? hand_over(c, e) : edit(c, e)) == KUSTOS_OK)
+		return;
+	a->errands--;
+	free(e);
+}
+
 /* --- Selectors ------------------------------------------------------------ */
 
 static void enter(struct actor *a, struct chief *c)
@@ -155,7 +220,8 @@ static void enter(struct actor *a, struct chief *c)
 	c->requeues = one_in(a, 2);
 	c->cautious = one_in(a, 4);
 	c->to_come = 1;
-	o.id = "chief";
+	snprintf(c->id, sizeof(c->id), "c%d", c->number);
+	o.id = c->id;
 	o.lead = lead;
 	o.arg = c;
 	o.requeues = c->requeues;
@@ -217,6 +283,8 @@ static void act(struct actor *a)
 	} else if (c->leads && one_in(a, 10)) {
 		sel_shared(a->it.sim)->figures[FIGURE_INTERRUPTED]++;
 		(void)kustos_selector_interrupt(c->selector);
+	} else if (c->leads && one_in(a, 4)) {
+		send_on_errand(c);
 	}
 }
 

@@ -26,6 +26,7 @@ struct chief {
 	struct actor *actor;
 	struct kustos_selector *selector; /* NULL: none */
 	int line, number;
+	char id[16];
 	bool requeues, cautious;
 	bool closed; /* by its own function */
 	int to_come; /* terms, that were asked for one by one */
@@ -41,12 +42,21 @@ struct chief {
 	int64_t silent_since; /* it is over, and it was not asked to return */
 };
 
+/* What was asked of a leader. */
+struct errand {
+	struct actor *actor;
+	bool hands;
+	char heir[16]; /* "": whoever is next */
+	const struct post *post;
+};
+
 struct actor {
 	struct subject it;
 	struct chief chiefs[CHIEFS];
 	struct ku_call *calls[CHIEFS]; /* of functions that are to begin */
 	struct fiber *fibers[CHIEFS];  /* in which they are */
 	bool leaves;		       /* all of them are to return at once */
+	int errands;		       /* that have not ended */
 };
 
 struct shared {
@@ -80,7 +90,7 @@ void sel_note(struct sim *sim, enum model_note what, int client,
 void sel_change(struct sim *sim, enum model_change_kind kind, const char *path,
 	int64_t zxid, int64_t owner, int64_t parent_czxid, bool sequential);
 
-#define SELECTOR_RULE_COUNT 2
+#define SELECTOR_RULE_COUNT 3
 extern const struct sim_invariant sel_rules[SELECTOR_RULE_COUNT];
 
 bool sel_settled(struct sim *sim);

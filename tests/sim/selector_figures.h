@@ -13,6 +13,8 @@ enum selector_figure {
 	FIGURE_REQUEUED,
 	FIGURE_CLOSED, /* by their own function */
 	FIGURE_DEAF,   /* functions that went on after a loss */
+	FIGURE_EDITED, /* leaders said something else */
+	FIGURE_HANDED, /* leadership was handed over */
 	SELECTOR_FIGURES
 };
 

@@ -42,7 +42,7 @@ void sel_change(struct sim *sim, enum model_change_kind kind, const char *path,
 {
 	struct shared *s = sel_shared(sim);
 	int line = posts_line(sel_lines, path);
-	const struct post *post = NULL;
+	struct post *post = NULL;
 	enum fate fate = FATE_THERE;
 
 	(void)parent_czxid;
@@ -51,6 +51,8 @@ void sel_change(struct sim *sim, enum model_change_kind kind, const char *path,
 		posts_add(&s->posts, path, line, zxid, owner);
 	else if (line >= 0 && kind == CHANGE_DELETE)
 		post = posts_remove(&s->posts, &s->ledger, path, &fate);
+	if (post != NULL)
+		posts_note_heir(sim, &s->posts, post);
 	if (post != NULL && !post->outside && fate == FATE_DELETED)
 		check_kept(sim, post);
 }
@@ -151,8 +153,17 @@ static const char *final_posts(struct sim *sim)
 	return NULL;
 }
 
+static const char *final_errands(struct sim *sim)
+{
+	for (int i = 0; i < CLIENTS; i++)
+		if (sel_actor_of(sim, i)->errands != 0)
+			return "an errand never ended";
+	return NULL;
+}
+
 const struct sim_invariant sel_rules[SELECTOR_RULE_COUNT] = {
 	{ "one leader", check_chiefs, NULL },
+	{ "ends once", NULL, final_errands },
 	{ "orphan", NULL, final_posts },
 };
 

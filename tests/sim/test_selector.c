@@ -20,6 +20,8 @@ START_TEST(they_do_everything_meanwhile)
 		[FIGURE_REQUEUED] = 500,
 		[FIGURE_CLOSED] = 40,
 		[FIGURE_DEAF] = 20,
+		[FIGURE_EDITED] = 100,
+		[FIGURE_HANDED] = 100,
 	};
 	struct sim_options options = { .steps = SEED_STEPS };
 	uint64_t all[SELECTOR_FIGURES] = { 0 };

@@ -1,0 +1,392 @@
+/*
+ * test_selector_duties.c - what a selector can do besides leading: say something
+ * else, tell its term, hand over to one of those who wait, and go on after its
+ * process has died.
+ */
+#include "child.h"
+#include "mutex_pair.h"
+#include "selector_fixture.h"
+
+#include <kustos/participant.h>
+#include <signal.h>
+#include <string.h>
+
+#define T_MS 9000
+#define QUIET_MS 100
+
+static struct chief ours, theirs;
+
+static void set_up(void)
+{
+	pair_open_behind_proxy(T_MS, 0);
+}
+
+static void tear_down(void)
+{
+	pair_close();
+	ck_assert_int_eq(line_count(), 0);
+}
+
+/* Ours leads, and theirs waits for it. */
+static void line_up(int requeues)
+{
+	chief_run(&ours, client, chief_options("ours", requeues));
+	chief_leads(&ours, 1);
+	chief_run(&theirs, other, chief_options("theirs", 0));
+	line_wait(2);
+}
+
+static void both_end(void)
+{
+	chief_end(&ours);
+	chief_end(&theirs);
+	pair_flush();
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+}
+
+static void check_data(const char *node, const char *wanted)
+{
+	char *data = NULL;
+
+	check_err(kustos_get(other, node, SOON, NULL, &data, NULL, NULL),
+		KUSTOS_OK);
+	ck_assert_str_eq(data, wanted);
+	kustos_free(data);
+}
+
+/* The end of a call with a callback. */
+struct end {
+	atomic_int calls;
+	enum kustos_err err;
+};
+
+static void ended(void *arg, enum kustos_err err)
+{
+	struct end *e = arg;
+
+	e->err = err;
+	atomic_fetch_add(&e->calls, 1);
+}
+
+static enum kustos_err end_of(struct end *e)
+{
+	test_eventually(atomic_load(&e->calls) == 1, 5000);
+	return e->err;
+}
+
+/* --- Data and terms ------------------------------------------------------- */
+
+static void say_busy(struct chief *c)
+{
+	check_err(kustos_selector_set_data(c->selector, "busy", 4, SOON, NULL),
+		KUSTOS_OK);
+}
+
+START_TEST(a_leader_says_something_else_and_so_do_its_later_terms)
+{
+	chief_make(&ours, client, chief_options("ours", 1));
+	ours.on_lead = say_busy;
+	check_err(kustos_selector_start(ours.selector), KUSTOS_OK);
+	chief_leads(&ours, 1);
+	test_never(!kustos_selector_leads(ours.selector), QUIET_MS);
+	check_data(ours.node, "busy");
+	check_err(
+		kustos_selector_set_data(ours.selector, "idle", 4, SOON, NULL),
+		KUSTOS_OK);
+	check_data(ours.node, "idle");
+	ours.on_lead = NULL;
+	check_err(kustos_selector_interrupt(ours.selector), KUSTOS_OK);
+	chief_leads(&ours, 2);
+	check_data(ours.node, "idle");
+	chief_end(&ours);
+	pair_flush();
+}
+END_TEST
+
+START_TEST(only_who_leads_says_something_else)
+{
+	struct end end = { .calls = 0 };
+
+	line_up(0);
+	ck_assert(kustos_selector_term(ours.selector) == ours.token);
+	ck_assert(kustos_selector_term(theirs.selector) == 0);
+	ck_assert(kustos_selector_term(NULL) == 0);
+	check_err(kustos_selector_set_data(theirs.selector, "x", 1, SOON, NULL),
+		KUSTOS_ENOTHELD);
+	check_err(kustos_selector_set_data(NULL, "x", 1, SOON, NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_selector_set_data(ours.selector, NULL, 1, SOON, NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_selector_set_data_async(ours.selector, "x", 1, SOON,
+			  NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_selector_set_data_async(ours.selector, "x", 1, SOON,
+			  NULL, ended, &end),
+		KUSTOS_OK);
+	check_err(end_of(&end), KUSTOS_OK);
+	check_data(ours.node, "x");
+	both_end();
+}
+END_TEST
+
+/* Whoever writes into a leader's node asks it to go. */
+START_TEST(a_leader_whose_node_another_writes_into_is_asked_to_return)
+{
+	line_up(1);
+	check_err(kustos_participant_revoke(other, ours.node, SOON, NULL),
+		KUSTOS_OK);
+	chief_leads(&theirs, 1);
+	chief_ended(&ours, 1);
+	ck_assert_int_eq(ours.asked, 1);
+	line_wait(2); /* it stands in line again */
+	both_end();
+}
+END_TEST
+
+/* --- Hand-over ------------------------------------------------------------ */
+
+/* A mutex stands between the two; and who hands over is deaf for a while. */
+START_TEST(leadership_goes_to_the_one_that_is_named_when_it_has_returned)
+{
+	struct end end = { .calls = 0 };
+	struct ask between = { .calls = 0 };
+
+	chief_run(&ours, client, chief_options("ours", _i));
+	chief_leads(&ours, 1);
+	ours.deaf = true;
+	ask(&between, rivals, SOON);
+	line_wait(2);
+	chief_run(&theirs, other, chief_options("theirs", 0));
+	line_wait(3);
+	check_err(kustos_selector_hand_over_async(ours.selector, "theirs", SOON,
+			  NULL, ended, &end),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&ours.asked) == 1, 5000);
+	chief_becomes(&ours, KUSTOS_SELECTOR_LOST);
+	test_never(theirs.begun > 0 || end.calls > 0, QUIET_MS);
+	ck_assert_int_eq(line_count(), 3);
+	atomic_store(&ours.stays, false);
+	check_err(end_of(&end), KUSTOS_OK);
+	chief_leads(&theirs, 1);
+	ck_assert_int_gt(theirs.token, ours.token);
+	ck_assert(ours.to_ns < theirs.from_ns);
+	chief_becomes(&ours,
+		_i ? KUSTOS_SELECTOR_WAITING : KUSTOS_SELECTOR_IDLE);
+	ck_assert_int_eq(ours.begun, 1);
+	line_wait(_i ? 3 : 2);
+	ck_assert(ask_waits(&between));
+	chief_end(&theirs);
+	check_err(ask_wait(&between, 5000), KUSTOS_OK);
+	hold_give(between.hold);
+	chief_end(&ours);
+	pair_flush();
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(nothing_is_done_if_nobody_of_that_name_waits)
+{
+	line_up(0);
+	check_err(
+		kustos_selector_hand_over(ours.selector, "nobody", SOON, NULL),
+		KUSTOS_EABSENT);
+	check_err(
+		kustos_selector_hand_over(theirs.selector, "ours", SOON, NULL),
+		KUSTOS_ENOTHELD);
+	check_err(kustos_selector_hand_over(NULL, "ours", SOON, NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_selector_hand_over_async(ours.selector, "theirs", SOON,
+			  NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	chief_state(&ours, KUSTOS_SELECTOR_LEADS);
+	ck_assert_int_eq(ours.asked, 0);
+	both_end();
+}
+END_TEST
+
+static struct end from_inside;
+static atomic_bool go_on;
+
+/* Asks to be relieved, and then for something else, for which it must not wait
+   for ever: it is waited for. */
+static void hand_over_and_ask(struct chief *c)
+{
+	int64_t end = test_now_ms() + PATIENCE_MS;
+	struct end queued = { .calls = 0 };
+
+	while (!atomic_load(&go_on) && test_now_ms() < end)
+		test_pause_1ms();
+	check_err(kustos_selector_hand_over(c->selector, NULL, SOON, NULL),
+		KUSTOS_EDEADLK);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	check_err(kustos_selector_hand_over_async(c->selector, NULL, SOON, NULL,
+			  ended, &from_inside),
+		KUSTOS_OK);
+	check_err(kustos_selector_set_data_async(c->selector, "x", 1, SOON,
+			  NULL, ended, &queued),
+		KUSTOS_OK);
+	proxy_set_mode(proxy, PROXY_PASS);
+	check_err(end_of(&queued), KUSTOS_ENOTHELD);
+	check_err(kustos_selector_set_data(c->selector, "x", 1, SOON, NULL),
+		KUSTOS_ENOTHELD);
+	ck_assert_int_eq(atomic_load(&from_inside.calls), 0);
+}
+
+START_TEST(its_own_function_hands_over_without_waiting)
+{
+	memset(&from_inside, 0, sizeof(from_inside));
+	atomic_store(&go_on, false);
+	chief_make(&ours, client, chief_options("ours", 0));
+	ours.on_lead = hand_over_and_ask;
+	check_err(kustos_selector_start(ours.selector), KUSTOS_OK);
+	chief_leads(&ours, 1);
+	chief_run(&theirs, other, chief_options("theirs", 0));
+	line_wait(2);
+	atomic_store(&go_on, true);
+	check_err(end_of(&from_inside), KUSTOS_OK);
+	chief_leads(&theirs, 1);
+	ck_assert_int_eq(ours.asked, 1);
+	both_end();
+}
+END_TEST
+
+/* It has stopped, and nobody waits for what comes of it any more: it stands in
+   line again when it has returned, and not before. */
+START_TEST(a_hand_over_that_is_given_up_is_a_resignation)
+{
+	line_up(1);
+	ours.deaf = true;
+	check_err(kustos_selector_hand_over(ours.selector, "theirs",
+			  kustos_after_ms(QUIET_MS), NULL),
+		KUSTOS_ETIMEDOUT);
+	ck_assert_int_eq(ours.asked, 1);
+	chief_state(&ours, KUSTOS_SELECTOR_LOST);
+	test_never(line_count() != 2 || theirs.begun > 0, QUIET_MS);
+	chief_returns(&ours);
+	chief_leads(&theirs, 1);
+	line_wait(2);
+	ck_assert_int_eq(ours.begun, 1);
+	both_end();
+}
+END_TEST
+
+/* It stands in line again only when all is over: it is not its own heir. */
+START_TEST(an_heir_that_has_left_is_told_of)
+{
+	struct end end = { .calls = 0 };
+
+	line_up(1);
+	ours.deaf = true;
+	check_err(kustos_selector_hand_over_async(ours.selector, NULL, SOON,
+			  NULL, ended, &end),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&ours.asked) == 1, 5000);
+	chief_end(&theirs);
+	line_wait(1);
+	atomic_store(&ours.stays, false);
+	check_err(end_of(&end), KUSTOS_ECHANGED);
+	atomic_store(&ours.stays, true);
+	chief_leads(&ours, 2);
+	chief_end(&ours);
+	pair_flush();
+}
+END_TEST
+
+/* Each frame of it may be lost: somebody leads, and it is said who. */
+START_TEST(S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader)
+{
+	line_up(1);
+	proxy_arm(proxy, _i % 2 ? PROXY_LOSE_REPLY : PROXY_LOSE_REQUEST,
+		PROXY_ANY, 1 + _i / 2);
+	check_err(
+		kustos_selector_hand_over(ours.selector, "theirs", SOON, NULL),
+		KUSTOS_OK);
+	chief_leads(&theirs, 1);
+	ck_assert(ours.to_ns < theirs.from_ns);
+	line_wait(2);
+	both_end();
+}
+END_TEST
+
+/* --- After a restart ------------------------------------------------------ */
+
+static struct child former; /* whose memory is its own */
+
+static int former_main(int fd, void *arg)
+{
+	struct kustos_client *c = client_connected(fixture_address(), T_MS);
+
+	(void)arg;
+	chief_run(&ours, c, chief_options("ours", 1));
+	chief_leads(&ours, 1);
+	ticket_say(fd, c);
+	child_say(fd, ours.node);
+	(void)child_expect(fd, "never", PATIENCE_MS);
+	return 0;
+}
+
+START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct kustos_selector_options again = chief_options("ours", 1);
+	struct kustos_client *resumed;
+	struct kustos_ticket ticket;
+	char node[NODE_SIZE];
+
+	ck_assert_int_eq(child_start(&former, former_main, NULL), 0);
+	ticket_hear(former.fd, &ticket);
+	ck_assert_int_eq(child_hear(former.fd, node, sizeof(node), PATIENCE_MS),
+		0);
+	chief_run(&theirs, other, chief_options("theirs", 0));
+	line_wait(2);
+	ck_assert_int_eq(kill(former.pid, SIGKILL), 0);
+	ck_assert_int_eq(child_wait(&former, PATIENCE_MS), 128 + SIGKILL);
+	child_end(&former);
+	o.resume = &ticket;
+	resumed = client_open_with(&o);
+	client_wait(resumed, KUSTOS_CONNECTED, 5000);
+	again.resume = 1;
+	chief_run(&ours, resumed, again);
+	chief_leads(&ours, 1);
+	ck_assert_str_eq(ours.node, node);
+	chief_node(&ours, resumed);
+	ck_assert_int_eq(theirs.begun, 0);
+	ck_assert_int_eq(line_count(), 2);
+	/* And can do what a leader can. */
+	check_err(
+		kustos_selector_hand_over(ours.selector, "theirs", SOON, NULL),
+		KUSTOS_OK);
+	chief_leads(&theirs, 1);
+	line_wait(2);
+	chief_end(&ours);
+	chief_end(&theirs);
+	client_close(resumed);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("selector, duties");
+	TCase *t = fixture_case(s, "one server", 20);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t,
+		a_leader_says_something_else_and_so_do_its_later_terms);
+	tcase_add_test(t, only_who_leads_says_something_else);
+	tcase_add_test(t,
+		a_leader_whose_node_another_writes_into_is_asked_to_return);
+	tcase_add_loop_test(t,
+		leadership_goes_to_the_one_that_is_named_when_it_has_returned,
+		0, 2);
+	tcase_add_test(t, nothing_is_done_if_nobody_of_that_name_waits);
+	tcase_add_test(t, its_own_function_hands_over_without_waiting);
+	tcase_add_test(t, a_hand_over_that_is_given_up_is_a_resignation);
+	tcase_add_test(t, an_heir_that_has_left_is_told_of);
+	tcase_add_loop_test(t,
+		S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader, 0,
+		8);
+	tcase_add_test(t, a_leader_that_comes_again_leads_on_in_its_term);
+	return fixture_main(s);
+}
