@@ -42,7 +42,7 @@
  * "candidates" is answered with their ids in order, after that of the leader.
  * HOW is "latch", or "select": by a function that leads until it is told to
  * return.  kazoo's Election is such a one, and it has no latch.  "hand" has a
- * leader hand over to ID, which only Kustos' latch can do.
+ * leader hand over to ID, which only Kustos can do.
  *
  * "close" sets the barrier at PATH, "open" removes it, and "pass" waits for it;
  * "enter" and "leave" are those of a double barrier of N.

@@ -157,9 +157,13 @@ void resign(char **w)
 
 void hand(char **w)
 {
-	if (check(kustos_latch_hand_over(lock_of(w[1], 0)->latch, w[2],
-			  PATIENCE, NULL),
-		    "hand") == 0)
+	const struct lock *lock = lock_of(w[1], 0);
+	enum kustos_err err = lock->chief != NULL
+		? kustos_selector_hand_over(lock->chief->selector, w[2],
+			  PATIENCE, NULL)
+		: kustos_latch_hand_over(lock->latch, w[2], PATIENCE, NULL);
+
+	if (check(err, "hand") == 0)
 		say("handed");
 }
 

@@ -83,28 +83,6 @@ START_TEST(ours_lines_up_again_behind_theirs_when_its_node_is_deleted)
 }
 END_TEST
 
-/* Find out who stands where. */
-static void find_order(void)
-{
-	struct peer *p = &voters.peers[0];
-	char *word, *rest = NULL;
-
-	line_await(LINE, PEERS);
-	peer_do(p, "4", "candidates " LINE);
-	(void)strtok_r(p->reply, " ", &rest);
-	(void)strtok_r(NULL, " ", &rest); /* the leader, once more */
-	for (int i = 0; i < PEERS; i++) {
-		static const char *const ids[] = { "ann", "bob", "carl",
-			"dora" };
-
-		word = strtok_r(NULL, " ", &rest);
-		ck_assert_ptr_nonnull(word);
-		for (int k = 0; k < PEERS; k++)
-			if (strcmp(word, ids[k]) == 0)
-				voters.line[i] = k;
-	}
-}
-
 /* Ours hands over to the last, which is Curator's, and comes again; or to ours,
    with one of Curator's between.  Those between line up again by themselves. */
 START_TEST(ours_hands_over_to_one_of_them_past_others)
@@ -116,7 +94,7 @@ START_TEST(ours_hands_over_to_one_of_them_past_others)
 	voters_agree(&voters);
 	peer_do(&voters.peers[0], "handed", "hand " LINE " %s", heirs[_i]);
 	peer_do(&voters.peers[heir], "leads", "leads " LINE " 30000");
-	find_order();
+	voters_look(&voters);
 	ck_assert_int_eq(voters.line[0], heir);
 	voters_agree(&voters);
 	for (int i = 0; i < PEERS - 1; i++) {

@@ -47,6 +47,30 @@ START_TEST(the_next_leads_when_the_dead_ones_session_is_over)
 }
 END_TEST
 
+/* Ours hands over to the last of each kind, past those of other kinds, which line up
+   again by themselves, and lead in turn. */
+START_TEST(ours_hands_over_to_one_of_any_kind_past_others)
+{
+	static const char *const heirs[] = { "dora", "eve", "fred" };
+	int heir = PEER_COMMON + _i;
+
+	voters_enter(&voters, kinds, 0, PEERS, "select", 2 * SESSION_MS);
+	voters_agree(&voters);
+	peer_do(&voters.peers[0], "handed", "hand " VOTERS_LINE " %s",
+		heirs[_i]);
+	peer_do(&voters.peers[heir], "leads", "leads " VOTERS_LINE " 30000");
+	(void)voters_take_first(&voters); /* it is not queued again */
+	voters_look(&voters);
+	ck_assert_int_eq(voters.line[0], heir);
+	while (voters.in_line > 1) {
+		voters_agree(&voters);
+		voters_resign(&voters);
+	}
+	voters_agree(&voters);
+	peers_end(voters.peers, PEERS);
+}
+END_TEST
+
 #define TURNS 60 /* of each process */
 
 START_TEST(leaders_and_a_mutex_exclude_each_other)
@@ -83,6 +107,8 @@ int main(void)
 	tcase_add_loop_test(t, all_agree_who_leads_at_every_step, 0,
 		PEER_COMMON);
 	tcase_add_test(t, the_next_leads_when_the_dead_ones_session_is_over);
+	tcase_add_loop_test(t, ours_hands_over_to_one_of_any_kind_past_others,
+		0, PEER_COMMON);
 	tcase_add_test(t, leaders_and_a_mutex_exclude_each_other);
 	return interop_main(s, kinds);
 }

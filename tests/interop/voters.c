@@ -54,6 +54,26 @@ void voters_enter(struct voters *v, const enum peer_kind *kinds, int first,
 		voters_elect(v, i);
 }
 
+void voters_look(struct voters *v)
+{
+	struct peer *p = &v->peers[0];
+	char count[16], *rest = NULL;
+
+	line_await(VOTERS_LINE, v->in_line);
+	snprintf(count, sizeof(count), "%d", v->in_line);
+	peer_do(p, count, "candidates " VOTERS_LINE);
+	(void)strtok_r(p->reply, " ", &rest);
+	(void)strtok_r(NULL, " ", &rest); /* the leader, once more */
+	for (int i = 0; i < v->in_line; i++) {
+		const char *word = strtok_r(NULL, " ", &rest);
+
+		ck_assert_ptr_nonnull(word);
+		for (int k = 0; k < v->count; k++)
+			if (strcmp(word, ids[k]) == 0)
+				v->line[i] = k;
+	}
+}
+
 void voters_agree(struct voters *v)
 {
 	char count[16], all[256];

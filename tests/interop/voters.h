@@ -32,6 +32,9 @@ void voters_elect(struct voters *v, int i);
 int voters_resign(struct voters *v);
 int voters_take_first(struct voters *v);
 
+/* Find out in which order they stand in line by now, as number 0 sees it. */
+void voters_look(struct voters *v);
+
 /* The first of the line leads, the others do not, and every process, also one
    that takes no part, has the same leader and the same candidates. */
 void voters_agree(struct voters *v);
