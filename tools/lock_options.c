@@ -291,6 +291,12 @@ static int wrong_setting(const struct lock_options *o, const struct job *j)
 	if (j->path != NULL)
 		return tool_usage(&o->tool,
 			"--set-max takes no PATH and no COMMAND");
+	if (o->nonblock || o->wait_ms >= 0 || o->conflict_code >= 0 ||
+		o->leases > 1 || o->reason != NULL || o->data != NULL ||
+		o->record >= 0 || j->grace_ms >= 0)
+		return tool_usage(&o->tool,
+			"--set-max takes no lease, and none of the options for "
+			"that");
 	return TOOL_OK;
 }
 
