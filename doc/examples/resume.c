@@ -36,8 +36,10 @@ int main(int argc, char **argv)
 	struct kustos_ticket ticket;
 	enum kustos_err err;
 
-	if (argc != 3)
+	if (argc != 3) {
+		fprintf(stderr, "usage: resume NAME FILE\n");
 		return 2;
+	}
 	options.hosts = getenv("KUSTOS_HOSTS");
 	if (options.hosts == NULL)
 		options.hosts = "127.0.0.1:2181";
@@ -56,8 +58,12 @@ int main(int argc, char **argv)
 		err = kustos_latch_wait(latch, kustos_after_ms(60000), NULL);
 	if (err == KUSTOS_OK)
 		err = kustos_client_ticket(client, &ticket);
-	if (err != KUSTOS_OK || !keep(argv[2], &ticket)) {
+	if (err != KUSTOS_OK) {
 		fprintf(stderr, "%s\n", kustos_strerror(err));
+		return 1;
+	}
+	if (!keep(argv[2], &ticket)) {
+		perror(argv[2]);
 		return 1;
 	}
 	printf("%s leads, token %lld\n", argv[1],

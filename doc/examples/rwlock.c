@@ -78,6 +78,10 @@ int main(int argc, char **argv)
 	struct kustos_rwlock *table = NULL;
 	enum kustos_err err;
 
+	if (argc != 1 && argc != 1 + ROWS) {
+		fprintf(stderr, "usage: rwlock [HOST PORT]\n");
+		return 2;
+	}
 	options.hosts = getenv("KUSTOS_HOSTS");
 	if (options.hosts == NULL)
 		options.hosts = "127.0.0.1:2181";
@@ -88,8 +92,8 @@ int main(int argc, char **argv)
 	if (err == KUSTOS_OK)
 		err = make(client);
 	if (err == KUSTOS_OK)
-		err = argc > ROWS ? replace(table, argv + 1)
-				  : look_up(client, table);
+		err = argc > 1 ? replace(table, argv + 1)
+			       : look_up(client, table);
 	kustos_rwlock_destroy(table);
 	kustos_client_close(client, kustos_after_ms(2000), NULL);
 	if (err != KUSTOS_OK)

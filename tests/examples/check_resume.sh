@@ -55,5 +55,6 @@ two leads, token
 WANTED
 uniq "$work/said" >"$work/terms"
 tokens "$work/terms" 2
+misused one
 grep -v '^nobody leads$' "$work/seen" | uniq | diff "$work/terms" - ||
 	fail "who followed has seen other terms"

@@ -34,4 +34,6 @@ for seen in first second; do
 	[ "$(wc -l <"$work/$seen")" -ge 20 ] || fail "too few were looked up"
 	! grep -qvx 'one:1\|two:2' "$work/$seen" || fail "half of a change was seen"
 done
+misused one
+misused one 1 more
 [ "$(cat "$work/last")" = two:2 ] || fail "the last change is not there"

@@ -50,6 +50,13 @@ AWAIT
 	fail "exit code $1"
 }
 
+# misused ARGUMENT...: with those the example does nothing, and says how it is used.
+misused() {
+	"$program" "$@" >"$work/out" 2>&1 </dev/null
+	[ $? = 2 ] || fail "'$*' is not refused"
+	grep -q '^usage: ' "$work/out" || fail "'$*' gets no usage"
+}
+
 # tokens FILE COUNT: so many of its lines end in a token, each greater than the
 # one before.
 tokens() {
