@@ -1,5 +1,5 @@
-# Documents, manual pages and examples.  A page is one word,
-# and so is an example, and what it is linked with a line.
+# Documents, manual pages and examples.  A page is one word, and so is an example,
+# which is installed as text and built by the tests; what it is linked with is a line.
 
 dist_doc_DATA = README.md NEWS %D%/design.md %D%/hazards.md \
 	%D%/guarantees.md %D%/layout.md %D%/migrating.md \
@@ -13,20 +13,18 @@ man3_pages = \
 	%D%/man/kustos_hold.3 \
 	%D%/man/kustos_lockable.3 \
 	%D%/man/kustos_node.3
-examples = %D%/examples/follow.c
-check_PROGRAMS += %D%/examples/follow
+
+# Examples that are compiled, each as a program of its name.
+compiled = %D%/examples/follow.c
+dist_example_DATA =
 %C%_examples_follow_LDADD = libkustos.la
 
-# Of each recipe: its pages, its examples, which are installed as text and built
-# by the tests, and what these are linked with.
+# Of each recipe: its pages, its examples, and what these are linked with.
 if WITH_MUTEX
 man3_pages += %D%/man/kustos_mutex.3
-examples += %D%/examples/first.c %D%/examples/mutex.c \
-	%D%/examples/mutex.cc \
-	%D%/examples/transfer.c \
-	%D%/examples/kustos_lock.py
-check_PROGRAMS += %D%/examples/first %D%/examples/mutex \
-	%D%/examples/transfer
+compiled += %D%/examples/first.c %D%/examples/mutex.c %D%/examples/transfer.c
+dist_example_DATA += %D%/examples/mutex.cc %D%/examples/kustos_lock.py
+dist_examplecmake_DATA = %D%/examples/cmake/CMakeLists.txt
 endif
 %C%_examples_first_LDADD = libkustos-mutex.la libkustos.la
 %C%_examples_mutex_LDADD = libkustos-mutex.la libkustos.la
@@ -34,17 +32,13 @@ endif
 
 if WITH_RWLOCK
 man3_pages += %D%/man/kustos_rwlock.3
-examples += %D%/examples/rwlock.c
-check_PROGRAMS += %D%/examples/rwlock
+compiled += %D%/examples/rwlock.c
 endif
 %C%_examples_rwlock_LDADD = libkustos-rwlock.la libkustos.la
 
 if WITH_ELECTION
 man3_pages += %D%/man/kustos_election.3 %D%/man/kustos_selector.3
-examples += %D%/examples/latch.c %D%/examples/resume.c \
-	%D%/examples/selector.c
-check_PROGRAMS += %D%/examples/latch %D%/examples/resume \
-	%D%/examples/selector
+compiled += %D%/examples/latch.c %D%/examples/resume.c %D%/examples/selector.c
 endif
 %C%_examples_latch_LDADD = libkustos-election.la libkustos.la
 %C%_examples_resume_LDADD = libkustos-election.la libkustos.la
@@ -52,41 +46,36 @@ endif
 
 if WITH_SEMAPHORE
 man3_pages += %D%/man/kustos_semaphore.3
-examples += %D%/examples/semaphore.c
-check_PROGRAMS += %D%/examples/semaphore
+compiled += %D%/examples/semaphore.c
 endif
 %C%_examples_semaphore_LDADD = libkustos-semaphore.la libkustos.la
 
 if WITH_SIMPLE
 man3_pages += %D%/man/kustos_simple.3
-examples += %D%/examples/simple.c
-check_PROGRAMS += %D%/examples/simple
+compiled += %D%/examples/simple.c
 endif
 %C%_examples_simple_LDADD = libkustos-simple.la libkustos.la
 
 if WITH_BARRIER
 man3_pages += %D%/man/kustos_barrier.3 %D%/man/kustos_countdown.3
-examples += %D%/examples/barrier.c %D%/examples/countdown.c
-check_PROGRAMS += %D%/examples/barrier %D%/examples/countdown
+compiled += %D%/examples/barrier.c %D%/examples/countdown.c
 endif
 %C%_examples_barrier_LDADD = libkustos-barrier.la libkustos.la
 %C%_examples_countdown_LDADD = libkustos-barrier.la libkustos.la
 
 if WITH_QUEUE
 man3_pages += %D%/man/kustos_claim.3 %D%/man/kustos_queue.3
-examples += %D%/examples/queue.c %D%/examples/worker.c
-check_PROGRAMS += %D%/examples/queue %D%/examples/worker
+compiled += %D%/examples/queue.c %D%/examples/worker.c
 endif
 %C%_examples_queue_LDADD = libkustos-queue.la libkustos.la
 %C%_examples_worker_LDADD = libkustos-queue.la libkustos.la
 
+check_PROGRAMS += $(compiled:.c=)
+
 dist_man_MANS += %D%/man/kustos.7 %D%/man/kustos_cpp.7 $(man3_pages)
 exampledir = $(docdir)/examples
-dist_example_DATA = $(examples)
 examplecmakedir = $(exampledir)/cmake
-if WITH_MUTEX
-dist_examplecmake_DATA = %D%/examples/cmake/CMakeLists.txt
-endif
+dist_example_DATA += $(compiled)
 
 # "man kustos_mutex_lock" finds the page that names it: a link for each name.
 page_names = sed -n 's/^\.Nm \(kustos_[a-z_]*\).*/\1/p;/^\.Nd/q'
