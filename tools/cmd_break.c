@@ -169,7 +169,10 @@ static void report(const struct breaker *b)
 
 static int break_path(struct breaker *b)
 {
-	FILE *out = b->tool.json ? stderr : stdout;
+	bool asks = !b->yes && !b->revoke;
+	/* Who is asked has to see for what. */
+	bool aside = b->tool.json || (asks && !isatty(1));
+	FILE *out = aside ? stderr : stdout;
 	int code = tool_connect(&b->tool, &b->client);
 
 	if (code != TOOL_OK)

@@ -256,6 +256,20 @@ START_TEST(a_person_on_a_terminal_is_asked)
 }
 END_TEST
 
+START_TEST(who_is_asked_is_shown_for_what_wherever_the_output_goes)
+{
+	const char *argv[] = { "sh", "-c", "exec \"$0\" break /l >/dev/null",
+		cli_program(), NULL };
+
+	stand(FIRST, "x");
+	cli_start_on_terminal(&c, argv);
+	cli_hears(&c, UUID);
+	cli_hears(&c, "Break it? [y/N] ");
+	cli_type(&c, "n\n");
+	ck_assert_int_eq(cli_end(&c), 119);
+}
+END_TEST
+
 /* While the person thinks, another takes the very same place. */
 START_TEST(a_node_that_is_not_the_one_shown_is_left_alone)
 {
@@ -357,6 +371,8 @@ int main(void)
 	tcase_add_test(t, breaking_ends_the_holder_and_serves_the_next);
 	tcase_add_test(t, nothing_is_broken_without_a_confirmation);
 	tcase_add_test(t, a_person_on_a_terminal_is_asked);
+	tcase_add_test(t,
+		who_is_asked_is_shown_for_what_wherever_the_output_goes);
 	tcase_add_test(t, a_node_that_is_not_the_one_shown_is_left_alone);
 	tcase_add_test(t,
 		a_holder_that_has_left_meanwhile_is_not_replaced_by_the_next);
