@@ -63,7 +63,8 @@ struct kustos_mutex_options {
 
 	/* Makes this a revocable holder, whose node is empty unless "data" is
 	   given.  Called at most once for each request of somebody who wants
-	   the hold back; it is up to the program. */
+	   the hold back; it is up to the program.  What was asked for is handed
+	   over to no other thread of this object. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 

@@ -302,6 +302,27 @@ START_TEST(a_revocable_holder_may_give_it_back_when_asked)
 }
 END_TEST
 
+/* Whoever asks waits for the node to go. */
+START_TEST(a_holder_that_was_asked_hands_over_to_no_thread_of_its_own)
+{
+	struct asked asked = { .calls = 0 };
+	struct kustos_mutex *m = revocable(&asked);
+	struct ask own = { .release = true }, theirs = { .release = true };
+	struct kustos_hold *hold = hold_take(m);
+
+	ask(&own, m, SOON);
+	ask(&theirs, rivals, SOON);
+	line_wait(2);
+	request(kustos_hold_path(hold));
+	test_eventually(calls_of(&asked.calls) == 1, 2000);
+	hold_give(hold);
+	check_err(ask_wait(&own, 2000), KUSTOS_OK);
+	check_err(ask_wait(&theirs, 2000), KUSTOS_OK);
+	ck_assert_int_gt(own.token, theirs.token);
+	kustos_mutex_destroy(m);
+}
+END_TEST
+
 START_TEST(who_is_asked_while_waiting_learns_of_it_when_it_holds)
 {
 	struct asked asked = { .calls = 0 };
@@ -426,6 +447,8 @@ int main(void)
 	tcase_add_test(t, a_node_stores_the_clients_own_data_if_it_has_some);
 	tcase_add_test(t, a_revocable_holder_is_asked_once_for_each_request);
 	tcase_add_test(t, a_revocable_holder_may_give_it_back_when_asked);
+	tcase_add_test(t,
+		a_holder_that_was_asked_hands_over_to_no_thread_of_its_own);
 	tcase_add_loop_test(t,
 		who_is_asked_while_waiting_learns_of_it_when_it_holds, 0, 3);
 	tcase_add_test(t, a_holder_that_is_not_revocable_is_left_in_peace);
