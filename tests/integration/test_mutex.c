@@ -162,9 +162,11 @@ START_TEST(L20_a_try_at_what_is_held_is_EBUSY_and_leaves_nothing)
 	check_err(kustos_mutex_acquire(mutex, KUSTOS_NOW, NULL, &none),
 		KUSTOS_EBUSY);
 	ck_assert_ptr_null(none);
-	if (_i > 1) { /* else it is refused before it begins */
+	if (_i > 1) {
 		ask(&a, mutex, KUSTOS_NOW);
 		check_err(ask_wait(&a, 2000), KUSTOS_EBUSY);
+	} else { /* its own client's: nothing is sent */
+		check_err(ask_try(&a, mutex, KUSTOS_NOW), KUSTOS_EBUSY);
 	}
 	check_err(flush(client), KUSTOS_OK);
 	ck_assert_int_eq(line_count(), 1);
@@ -173,6 +175,28 @@ START_TEST(L20_a_try_at_what_is_held_is_EBUSY_and_leaves_nothing)
 	check_err(flush(client), KUSTOS_OK);
 	check_err(kustos_mutex_lock(mutex, KUSTOS_NOW, NULL), KUSTOS_OK);
 	check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
+}
+END_TEST
+
+/* In a long line who releases may stay until it knows what to leave there. */
+START_TEST(L20_a_try_right_after_a_release_finds_it_free)
+{
+	char path[64];
+
+	check_err(lock(), KUSTOS_OK);
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path), LINE "/config-%d", i);
+		ck_assert_int_eq(raw_create(fixture_address(), path, ""), 0);
+	}
+	check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
+	for (int i = 0; i < 100; i++) {
+		check_err(kustos_mutex_lock(mutex, KUSTOS_NOW, NULL),
+			KUSTOS_OK);
+		check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
+	}
+	check_err(flush(client), KUSTOS_OK);
+	ck_assert_int_eq(line_count(), 40);
+	ck_assert_int_eq(raw_delete_tree(fixture_address(), LINE), 0);
 }
 END_TEST
 
@@ -415,6 +439,7 @@ int main(void)
 	tcase_add_test(t, U01_a_hold_is_released_by_any_thread);
 	tcase_add_loop_test(t,
 		L20_a_try_at_what_is_held_is_EBUSY_and_leaves_nothing, 0, 4);
+	tcase_add_test(t, L20_a_try_right_after_a_release_finds_it_free);
 	tcase_add_loop_test(t,
 		L20_a_deadline_ends_a_wait_in_time_and_leaves_nothing, 0, 4);
 	tcase_add_test(t, L20_a_deadline_holds_behind_a_queue_of_short_holders);
