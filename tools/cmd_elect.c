@@ -10,6 +10,7 @@
 #include "job.h"
 
 #include <kustos/election.h>
+#include <kustos/participant.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define LOOK_MS 1000	/* how often a wait looks what keeps us from it */
+#define AT_ONCE_MS 20	/* and one that is not to wait */
 #define RESTART_MS 1000 /* from one round to the next, at the least */
 
 struct elect {
@@ -135,23 +137,47 @@ static int not_won(struct elect *e)
 	return TOOL_TIMEDOUT;
 }
 
+/* Is it known that we stand behind somebody? */
+static bool is_behind(const struct elect *e)
+{
+	const struct job *j = &e->job;
+	struct kustos_session session = KUSTOS_SESSION_INIT;
+	struct kustos_participants *all = NULL;
+	bool behind = false;
+
+	(void)kustos_client_session(j->client, &session);
+	if (kustos_participants(j->client, j->path,
+		    kustos_after_ms(j->tool->session_ms), NULL,
+		    &all) != KUSTOS_OK)
+		return false;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->list[i].stat.ephemeral_owner == session.session_id)
+			behind = !all->list[i].holds;
+	kustos_participants_free(all);
+	return behind;
+}
+
 /* Wait until we lead. */
 static int win(struct elect *e)
 {
 	struct job *j = &e->job;
 	enum kustos_err err = e->options.lock_layout ? enter_selector(e)
 						     : enter_latch(e);
+	bool at_once = j->deadline == KUSTOS_NOW;
+	kustos_deadline end = at_once ? kustos_after_ms(j->tool->session_ms)
+				      : j->deadline;
+	int slice = at_once ? AT_ONCE_MS : LOOK_MS;
 	int code = TOOL_OK;
 
 	if (err != KUSTOS_OK)
 		return tool_failed(j->tool, "cannot take part", j->path, err);
 	while (current(e) == NULL && j->sig == 0) {
-		int left = job_left_ms(j->deadline);
+		int left = job_left_ms(end);
 
-		if (left == 0)
+		if (left == 0 || (at_once && is_behind(e)))
 			return not_won(e);
 		j->sig = under_wait(&j->under,
-			left < 0 || left > LOOK_MS ? LOOK_MS : left);
+			left < 0 || left > slice ? slice : left);
 		code = look(e);
 		if (code != TOOL_OK && e->err == KUSTOS_EAUTH)
 			return code;
@@ -215,8 +241,9 @@ static int rounds(struct elect *e)
 	for (;;) {
 		kustos_deadline next = kustos_after_ms(RESTART_MS);
 
-		j->deadline = e->options.wait_ms < 0
-			? KUSTOS_FOREVER
+		j->deadline = e->options.wait_ms < 0 ? KUSTOS_FOREVER
+			: e->options.wait_ms == 0
+			? KUSTOS_NOW
 			: kustos_after_ms(e->options.wait_ms);
 		if (!job_prepare(j))
 			return TOOL_FAILED;

@@ -119,6 +119,23 @@ START_TEST(a_wait_that_is_over_gives_121)
 }
 END_TEST
 
+/* No time is enough if nobody leads. */
+START_TEST(without_waiting_it_leads_or_does_not)
+{
+	const char *layout = _i ? "--lock-layout" : "--verbose";
+
+	ck_assert_int_eq(cli_run(&b, "elect", layout, "-w", "0", "/e", "true"),
+		0);
+	cli_start(&a, "elect", layout, "/e", "--", "sh", "-c",
+		"echo leads; read go");
+	cli_hears(&a, "leads\n");
+	ck_assert_int_eq(cli_run(&b, "elect", layout, "-w", "0", "/e", "true"),
+		121);
+	cli_hears_error(&b, "kustos: /e: leadership not won within 0 s\n");
+	let_go(&a);
+}
+END_TEST
+
 START_TEST(wrong_use_gives_125_and_one_line)
 {
 	static const char *const wrong[][5] = {
@@ -289,6 +306,7 @@ int main(void)
 	tcase_add_test(t, one_leads_after_the_other);
 	tcase_add_test(t, in_the_layout_of_locks_it_excludes_locks);
 	tcase_add_test(t, a_wait_that_is_over_gives_121);
+	tcase_add_loop_test(t, without_waiting_it_leads_or_does_not, 0, 2);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
 	tcase_add_test(t, a_leader_that_is_deposed_ends_its_command);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_leader_is_killed);
