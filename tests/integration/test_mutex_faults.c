@@ -5,6 +5,8 @@
 #include "faults.h"
 #include "inject.h"
 
+#include <kustos/cancel.h>
+
 #include <errno.h>
 
 #define T_MS 12000
@@ -129,6 +131,35 @@ START_TEST(L05_giving_up_while_disconnected_leaves_nothing_once_connected)
 }
 END_TEST
 
+/* Both share a node, and it was asked for by the one that tries. */
+START_TEST(a_try_that_is_given_up_on_its_way_fails_nobody_who_waits)
+{
+	struct ask tries = { .calls = 0 }, waits = { .calls = 0 };
+	struct kustos_mutex *shared = mutex_new(client, 32);
+	struct kustos_cancel *cancel = NULL;
+	struct rival rival;
+
+	rival_enter(&rival);
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CHILDREN2, 1);
+	check_err(kustos_mutex_acquire_async(shared, KUSTOS_NOW, cancel,
+			  ask_ended, &tries),
+		KUSTOS_OK);
+	ask(&waits, shared, SOON);
+	test_eventually(inject_fired() == 1, 2000);
+	kustos_cancel_fire(cancel);
+	check_err(ask_wait(&tries, 2000), KUSTOS_ECANCELED);
+	inject_release();
+	pair_flush();
+	rival_leave(&rival);
+	check_err(ask_wait(&waits, 2000), KUSTOS_OK);
+	check_node(waits.hold, client);
+	hold_give(waits.hold);
+	kustos_mutex_destroy(shared);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mutex, faults");
@@ -141,5 +172,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		L05_giving_up_while_disconnected_leaves_nothing_once_connected,
 		0, 2);
+	tcase_add_test(t,
+		a_try_that_is_given_up_on_its_way_fails_nobody_who_waits);
 	return fixture_main(s);
 }
