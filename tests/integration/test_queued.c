@@ -130,6 +130,28 @@ START_TEST(U07_who_waits_behind_its_own_process_is_told)
 }
 END_TEST
 
+/* Which is known without asking the server. */
+START_TEST(U07_who_waits_behind_a_wait_of_its_own_process_is_told)
+{
+	struct kustos_mutex *waits = told_mutex(0);
+	struct kustos_hold *hold = hold_take(rivals);
+	struct ask asks[3] = { { .calls = 0 } };
+
+	for (int i = 0; i < 3; i++) {
+		ask(&asks[i], waits, SOON);
+		wait_told(i + 1);
+		check_place(told.paths[i], i + 1);
+	}
+	hold_give(hold);
+	for (int i = 0; i < 3; i++) {
+		check_err(ask_wait(&asks[i], 2000), KUSTOS_OK);
+		hold_give(asks[i].hold);
+	}
+	kustos_mutex_destroy(waits);
+	ck_assert_int_eq(atomic_load(&told.count), 3);
+}
+END_TEST
+
 START_TEST(U07_a_new_node_is_told_of_again)
 {
 	struct kustos_mutex *waits = told_mutex(32);
@@ -228,6 +250,8 @@ int main(void)
 	tcase_add_loop_test(t, U07_who_is_alone_or_tries_once_is_told_nothing,
 		0, 2);
 	tcase_add_test(t, U07_who_waits_behind_its_own_process_is_told);
+	tcase_add_test(t,
+		U07_who_waits_behind_a_wait_of_its_own_process_is_told);
 	tcase_add_test(t, U07_a_new_node_is_told_of_again);
 	tcase_add_test(t, U07_each_of_several_readers_is_told);
 	tcase_add_loop_test(t, a_lock_may_be_destroyed_while_its_wait_is_told,
