@@ -1,10 +1,10 @@
 /*
- * barrier_figures.h - what came of the last run of the barriers' scenario.
+ * barrier_figures.h - what the barriers' scenario counts.
  */
 #ifndef SIM_BARRIER_FIGURES_H
 #define SIM_BARRIER_FIGURES_H
 
-#include <stdint.h>
+#include "figures.h"
 
 enum barrier_figure {
 	FIGURE_IN,
@@ -15,7 +15,5 @@ enum barrier_figure {
 	FIGURE_LEFTOVER, /* times that somebody came and "ready" was there */
 	BARRIER_FIGURES
 };
-
-uint64_t barrier_figure(enum barrier_figure which);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * claim_figures.h - what came of the last run of the claims' scenario.
+ * claim_figures.h - what the claims' scenario counts.
  */
 #ifndef SIM_CLAIM_FIGURES_H
 #define SIM_CLAIM_FIGURES_H
 
-#include <stdint.h>
+#include "figures.h"
 
 enum claim_figure {
 	CLAIM_GRANTED,
@@ -19,7 +19,5 @@ enum claim_figure {
 	CLAIM_GAVE_UP,
 	CLAIM_FIGURES
 };
-
-uint64_t claim_figure(enum claim_figure which);
 
 #endif

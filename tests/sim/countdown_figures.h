@@ -1,10 +1,10 @@
 /*
- * countdown_figures.h - what came of the last run of the latch's scenario.
+ * countdown_figures.h - what the count-down latch's scenario counts.
  */
 #ifndef SIM_COUNTDOWN_FIGURES_H
 #define SIM_COUNTDOWN_FIGURES_H
 
-#include <stdint.h>
+#include "figures.h"
 
 enum countdown_figure {
 	COUNTDOWN_ZERO,	  /* waits that ended so */
@@ -13,7 +13,5 @@ enum countdown_figure {
 	COUNTDOWN_JOINED,
 	COUNTDOWN_FIGURES
 };
-
-uint64_t countdown_figure(enum countdown_figure which);
 
 #endif

@@ -21,6 +21,7 @@ libsim_a_SOURCES = \
 	%D%/fid_compare.c \
 	%D%/fid_script.c %D%/fid_script.h \
 	%D%/fid_world.c %D%/fid_world.h \
+	%D%/figures.c %D%/figures.h \
 	%D%/handle.h \
 	%D%/latch_actor.h \
 	%D%/latch_acts.c \

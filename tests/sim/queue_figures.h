@@ -1,10 +1,10 @@
 /*
- * queue_figures.h - what came of the last run of the queue's scenario.
+ * queue_figures.h - what the queue's scenario counts.
  */
 #ifndef SIM_QUEUE_FIGURES_H
 #define SIM_QUEUE_FIGURES_H
 
-#include <stdint.h>
+#include "figures.h"
 
 enum queue_figure {
 	FIGURE_PUT,
@@ -21,7 +21,5 @@ enum queue_figure {
 	FIGURE_TOGETHER, /* transactions of one that were on their way at once */
 	QUEUE_FIGURES
 };
-
-uint64_t queue_figure(enum queue_figure which);
 
 #endif

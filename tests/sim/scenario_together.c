@@ -423,16 +423,9 @@ static bool settled(struct sim *sim)
 	return ending_settled(sim, &shared_of(sim)->ending, &ending);
 }
 
-static uint64_t last[TOGETHER_FIGURES];
-
-uint64_t together_figure(enum together_figure which)
-{
-	return last[which];
-}
-
 static void end(struct sim *sim)
 {
-	memcpy(last, shared_of(sim)->figures, sizeof(last));
+	figures_keep(shared_of(sim)->figures, TOGETHER_FIGURES);
 	ledger_free(&shared_of(sim)->ledger);
 }
 

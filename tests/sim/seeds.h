@@ -4,6 +4,7 @@
 #ifndef SIM_SEEDS_H
 #define SIM_SEEDS_H
 
+#include "figures.h"
 #include "sanitized.h"
 #include "sim.h"
 
@@ -43,6 +44,31 @@ static inline void seeds_survive(const struct sim_scenario *scenario, int count)
 	}
 	free(result.trace);
 	free(report.bytes);
+}
+
+/* Fail if one of the first "seeds" does, or if they have not counted each figure of
+   the scenario at least as often as "least" says. */
+static inline void seeds_do(const struct sim_scenario *scenario, uint64_t seeds,
+	const uint64_t *least, int count)
+{
+	struct sim_options options = { .steps = SEED_STEPS };
+	uint64_t all[FIGURES_MOST] = { 0 };
+	struct sim_result result;
+
+	for (options.seed = 1; options.seed <= seeds; options.seed++) {
+		int counted;
+
+		sim_run(scenario, &options, &result);
+		free(result.trace);
+		ck_assert(!result.failed);
+		const uint64_t *figures = figures_last(&counted);
+		ck_assert_int_eq(counted, count);
+		for (int i = 0; i < count; i++)
+			all[i] += figures[i];
+	}
+	for (int i = 0; i < count; i++)
+		ck_assert_msg(all[i] >= least[i], "figure %d: %d", i,
+			(int)all[i]);
 }
 
 /* Return what a seed does, as a number. */

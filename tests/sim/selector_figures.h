@@ -1,10 +1,10 @@
 /*
- * selector_figures.h - what came of the last run of the selectors' scenario.
+ * selector_figures.h - what the selectors' scenario counts.
  */
 #ifndef SIM_SELECTOR_FIGURES_H
 #define SIM_SELECTOR_FIGURES_H
 
-#include <stdint.h>
+#include "figures.h"
 
 enum selector_figure {
 	FIGURE_TERMS,
@@ -17,7 +17,5 @@ enum selector_figure {
 	FIGURE_HANDED, /* leadership was handed over */
 	SELECTOR_FIGURES
 };
-
-uint64_t selector_figure(enum selector_figure which);
 
 #endif

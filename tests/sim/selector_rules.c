@@ -3,10 +3,6 @@
 #include "selector_actor.h"
 #include "sim_impl.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* How soon a function is asked to return. */
 #define ASKED_NS (5 * KU_NS_PER_MS)
 
@@ -200,18 +196,11 @@ bool sel_settled(struct sim *sim)
 	return !is_left(sim, 0) && !is_left(sim, 1);
 }
 
-static uint64_t last[SELECTOR_FIGURES];
-
-uint64_t selector_figure(enum selector_figure which)
-{
-	return last[which];
-}
-
 void sel_end(struct sim *sim)
 {
 	struct shared *s = sel_shared(sim);
 
-	memcpy(last, s->figures, sizeof(last));
+	figures_keep(s->figures, SELECTOR_FIGURES);
 	posts_free(&s->posts);
 	ledger_free(&s->ledger);
 }

@@ -23,20 +23,8 @@ START_TEST(they_do_everything_meanwhile)
 		[FIGURE_EDITED] = 100,
 		[FIGURE_HANDED] = 100,
 	};
-	struct sim_options options = { .steps = SEED_STEPS };
-	uint64_t all[SELECTOR_FIGURES] = { 0 };
-	struct sim_result result;
 
-	for (options.seed = 1; options.seed <= 20; options.seed++) {
-		sim_run(seeds_of("selector"), &options, &result);
-		free(result.trace);
-		ck_assert(!result.failed);
-		for (int i = 0; i < SELECTOR_FIGURES; i++)
-			all[i] += selector_figure((enum selector_figure)i);
-	}
-	for (int i = 0; i < SELECTOR_FIGURES; i++)
-		ck_assert_msg(all[i] >= least[i], "figure %d: %d", i,
-			(int)all[i]);
+	seeds_do(seeds_of("selector"), 20, least, SELECTOR_FIGURES);
 }
 END_TEST
 

@@ -19,20 +19,8 @@ START_TEST(they_do_everything_meanwhile)
 		[FIGURE_BUSY] = 100,
 		[FIGURE_LOST] = 50,
 	};
-	struct sim_options options = { .steps = SEED_STEPS };
-	uint64_t all[TOGETHER_FIGURES] = { 0 };
-	struct sim_result result;
 
-	for (options.seed = 1; options.seed <= 20; options.seed++) {
-		sim_run(seeds_of("together"), &options, &result);
-		free(result.trace);
-		ck_assert(!result.failed);
-		for (int i = 0; i < TOGETHER_FIGURES; i++)
-			all[i] += together_figure((enum together_figure)i);
-	}
-	for (int i = 0; i < TOGETHER_FIGURES; i++)
-		ck_assert_msg(all[i] >= least[i], "figure %d: %d", i,
-			(int)all[i]);
+	seeds_do(seeds_of("together"), 20, least, TOGETHER_FIGURES);
 }
 END_TEST
 

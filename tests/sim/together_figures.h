@@ -1,10 +1,10 @@
 /*
- * together_figures.h - what came of the last run of the scenario "together".
+ * together_figures.h - what the scenario "together" counts.
  */
 #ifndef SIM_TOGETHER_FIGURES_H
 #define SIM_TOGETHER_FIGURES_H
 
-#include <stdint.h>
+#include "figures.h"
 
 enum together_figure {
 	FIGURE_GRANTED,
@@ -13,7 +13,5 @@ enum together_figure {
 	FIGURE_LOST,
 	TOGETHER_FIGURES
 };
-
-uint64_t together_figure(enum together_figure which);
 
 #endif
