@@ -62,18 +62,24 @@ START_TEST(a_lock_that_cannot_begin_leaves_other_requests_alone)
 }
 END_TEST
 
-/* Make a node in which others can be made, but whose children nobody sees. */
-static void make_unlistable(const char *path)
+/* Open a client whose nodes nobody can read or list, itself included. */
+static struct kustos_client *open_secretive(void)
 {
 	struct kustos_acl acl = { KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
 		"world", "anyone" };
-	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
-	struct kustos_client *owner;
+	struct kustos_client_options options = client_options(fixture_address(),
+		T_MS);
 
-	options.hosts = fixture_address();
 	options.acl = &acl;
 	options.acl_count = 1;
-	check_err(kustos_client_open(&options, &owner), KUSTOS_OK);
+	return client_open_with(&options);
+}
+
+/* Make a node in which others can be made, but whose children nobody sees. */
+static void make_unlistable(const char *path)
+{
+	struct kustos_client *owner = open_secretive();
+
 	check_err(kustos_create(owner, path, "", 0, 0, SOON, NULL, NULL, NULL),
 		KUSTOS_OK);
 	client_close(owner);
@@ -120,6 +126,31 @@ static bool own_node_read_after(uint64_t sent)
 	check_err(kustos_client_stats(client, &stats), KUSTOS_OK);
 	return stats.sent > sent && stats.pending == 0;
 }
+
+/* No watch can be put on the node of the one before it. */
+START_TEST(U09_who_may_not_read_the_node_before_it_looks_again)
+{
+	struct kustos_client *owner = open_secretive();
+	struct kustos_mutex *theirs = mutex_new(owner, 0);
+	struct kustos_mutex *ours = mutex_new(client, 0);
+	struct ask a = { .calls = 0 };
+	struct kustos_hold *hold;
+
+	hold_give(hold_take(ours)); /* so that all may list the line */
+	hold = hold_take(theirs);
+	ask(&a, ours, SOON);
+	line_wait(2);
+	test_eventually(own_node_read_after(0), 2000);
+	ck_assert(ask_waits(&a));
+	hold_give(hold);
+	check_err(ask_wait(&a, 2000), KUSTOS_OK);
+	check_node(a.hold, client);
+	hold_give(a.hold);
+	kustos_mutex_destroy(theirs);
+	kustos_mutex_destroy(ours);
+	client_close(owner);
+}
+END_TEST
 
 START_TEST(a_request_to_give_up_is_told_once_also_after_a_reconnect)
 {
@@ -362,6 +393,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, a_lock_that_cannot_begin_leaves_other_requests_alone);
 	tcase_add_test(t, a_line_that_may_not_be_listed_is_an_error_at_once);
+	tcase_add_test(t, U09_who_may_not_read_the_node_before_it_looks_again);
 	tcase_add_test(t,
 		a_request_to_give_up_is_told_once_also_after_a_reconnect);
 	tcase_add_test(t, a_destroyed_mutex_tells_nobody_of_requests);
