@@ -325,6 +325,13 @@ static int former_main(int fd, void *arg)
 	return 0;
 }
 
+/* Before there are any threads here. */
+static void set_up_former(void)
+{
+	ck_assert_int_eq(child_start(&former, former_main, NULL), 0);
+	set_up();
+}
+
 START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
@@ -334,7 +341,6 @@ START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
 	struct kustos_ticket ticket;
 	char node[NODE_SIZE];
 
-	ck_assert_int_eq(child_start(&former, former_main, NULL), 0);
 	ticket_hear(former.fd, &ticket);
 	ck_assert_int_eq(child_hear(former.fd, node, sizeof(node), PATIENCE_MS),
 		0);
@@ -387,6 +393,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader, 0,
 		8);
+	t = fixture_case(s, "after another process", 20);
+	tcase_add_checked_fixture(t, set_up_former, tear_down);
 	tcase_add_test(t, a_leader_that_comes_again_leads_on_in_its_term);
 	return fixture_main(s);
 }
