@@ -10,6 +10,7 @@
 #include <kustos/participant.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -365,6 +366,7 @@ START_TEST(an_unlock_that_waits_ends_with_its_session)
 	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
 	struct kustos_mutex *mutex, *busy = mutex_new(client, 32);
 	struct ask a = { .calls = 0 };
+	char node[128];
 
 	options.unlock_waits = 1;
 	check_err(kustos_mutex_create(client, "/locks/b", &options, &mutex),
@@ -372,12 +374,15 @@ START_TEST(an_unlock_that_waits_ends_with_its_session)
 	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
 	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_OK);
+	snprintf(node, sizeof(node), "%s",
+		kustos_hold_path(kustos_mutex_hold(mutex)));
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	proxy_cut(proxy);
 	test_eventually(kustos_client_state(client) != KUSTOS_CONNECTED, 3000);
 	ask(&a, busy, KUSTOS_FOREVER); /* this one waits on */
 	enum kustos_err err = kustos_mutex_unlock(mutex);
 	ck_assert(err == KUSTOS_OK || err == KUSTOS_ELOST);
+	ck_assert_int_eq(raw_exists(fixture_address(), node, NULL), RAW_NONODE);
 	ck_assert(ask_waits(&a));
 	kustos_mutex_destroy(busy);
 	kustos_mutex_destroy(mutex);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define T_MS 10000
@@ -36,17 +37,33 @@ static struct kustos_mutex *mutex_with(const struct kustos_mutex_options *o)
 	return m;
 }
 
+/* The time of people, as the server stores it. */
+static int64_t wall_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
 START_TEST(U07_participants_come_in_order_with_all_that_is_known)
 {
 	struct kustos_hold *hold = hold_take(mutex);
 	struct ask a = { .calls = 0 };
 	struct kustos_participants *p;
 	struct rival rival;
+	int64_t held_ms = wall_ms(), asked_ms;
 
 	ask(&a, rivals, SOON);
 	line_wait(2);
 	rival_enter(&rival);
+	test_eventually(wall_ms() > held_ms + 5, 1000);
+	asked_ms = wall_ms();
 	p = participants();
+	ck_assert_int_ge(p->list[0].age_ms,
+		asked_ms - p->list[0].stat.ctime_ms);
+	ck_assert_int_le(p->list[0].age_ms,
+		wall_ms() - p->list[0].stat.ctime_ms);
 	ck_assert_uint_eq(p->count, 3);
 	ck_assert_uint_eq(p->foreign, 0);
 	ck_assert_int_eq(p->mixed, 0);
