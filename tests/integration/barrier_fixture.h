@@ -1,7 +1,6 @@
 /*
  * barrier_fixture.h - what tests of the barriers share: a simple barrier for each
- * of the two clients of mutex_pair.h, on the node BARRIER; and ends of what was
- * asked for.
+ * of the two clients of mutex_pair.h, on the node BARRIER.
  */
 #ifndef TEST_BARRIER_FIXTURE_H
 #define TEST_BARRIER_FIXTURE_H
@@ -11,19 +10,6 @@
 #include "mutex_pair.h"
 
 #define BARRIER "/barriers/b"
-
-/* The end of a wait. */
-struct end {
-	int calls; /* read with end_calls() */
-	enum kustos_err err;
-};
-
-/* A kustos_barrier_fn; "arg" is a struct end. */
-void end_told(void *arg, enum kustos_err err);
-int end_calls(const struct end *end);
-
-/* Wait for it, and return with what it came: "ms" as in test_eventually(). */
-enum kustos_err end_wait(const struct end *end, int ms);
 
 /* Wait until the server has so many watches on "path" and below it. */
 void watches_wait(int count);

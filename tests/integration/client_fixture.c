@@ -260,3 +260,23 @@ int completions_of(const struct completions *c)
 {
 	return __atomic_load_n(&c->calls, __ATOMIC_SEQ_CST);
 }
+
+void end_told(void *arg, enum kustos_err err)
+{
+	struct end *end = arg;
+
+	end->err = err;
+	__atomic_add_fetch(&end->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+int end_calls(const struct end *end)
+{
+	return __atomic_load_n(&end->calls, __ATOMIC_SEQ_CST);
+}
+
+enum kustos_err end_wait(const struct end *end, int ms)
+{
+	test_eventually(end_calls(end) > 0, ms);
+	ck_assert_int_eq(end_calls(end), 1);
+	return end->err;
+}

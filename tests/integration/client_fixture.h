@@ -111,4 +111,20 @@ void count_completion(void *arg, enum kustos_err err,
 /* Return how many there have been. */
 int completions_of(const struct completions *c);
 
+/*
+ * The one end of what was asked for with a callback.
+ */
+struct end {
+	int calls; /* read with end_calls() */
+	enum kustos_err err;
+};
+
+/* A kustos_latch_done_fn, a kustos_barrier_fn and so on; "arg" is a struct
+   end. */
+void end_told(void *arg, enum kustos_err err);
+int end_calls(const struct end *end);
+
+/* Wait for it, and return with what it came: "ms" as in test_eventually(). */
+enum kustos_err end_wait(const struct end *end, int ms);
+
 #endif

@@ -61,26 +61,6 @@ static void check_data(int place, const char *wanted)
 	raw_close(raw);
 }
 
-/* The end of a call with a callback. */
-struct end {
-	atomic_int calls;
-	enum kustos_err err;
-};
-
-static void ended(void *arg, enum kustos_err err)
-{
-	struct end *e = arg;
-
-	e->err = err;
-	atomic_fetch_add(&e->calls, 1);
-}
-
-static enum kustos_err end_of(struct end *e)
-{
-	test_eventually(atomic_load(&e->calls) == 1, 5000);
-	return e->err;
-}
-
 /* --- Data and terms ------------------------------------------------------- */
 
 START_TEST(a_leader_says_something_else_and_so_do_its_later_terms)
@@ -176,16 +156,16 @@ START_TEST(a_change_that_nobody_waits_for_is_seen_to_its_end)
 	for (int i = 0; i < 3; i++)
 		check_err(kustos_latch_set_data_async(runners[0].latch,
 				  &"abc"[i], 1, SOON, i < 2 ? cancel : NULL,
-				  ended, &ends[i]),
+				  end_told, &ends[i]),
 			KUSTOS_OK);
 	check_err(kustos_latch_set_data(runners[0].latch, "d", 1,
 			  kustos_after_ms(30), NULL),
 		KUSTOS_ETIMEDOUT);
 	kustos_cancel_fire(cancel);
-	check_err(end_of(&ends[0]), KUSTOS_ECANCELED);
-	check_err(end_of(&ends[1]), KUSTOS_ECANCELED);
+	check_err(end_wait(&ends[0], 5000), KUSTOS_ECANCELED);
+	check_err(end_wait(&ends[1], 5000), KUSTOS_ECANCELED);
 	proxy_set_mode(proxy, PROXY_PASS);
-	check_err(end_of(&ends[2]), KUSTOS_OK);
+	check_err(end_wait(&ends[2], 5000), KUSTOS_OK);
 	check_data(0, "c");
 	test_never(!kustos_latch_leads(runners[0].latch), QUIET_MS);
 	ck_assert_int_eq(runners[0].losses, 0);
@@ -317,8 +297,8 @@ static void hand_over_at_once(struct runner *r)
 	line_wait(2); /* the other has lined up again */
 	check_err(kustos_latch_hand_over(r->latch, "1", SOON, NULL),
 		KUSTOS_EDEADLK);
-	check_err(kustos_latch_hand_over_async(r->latch, "1", SOON, NULL, ended,
-			  &from_inside),
+	check_err(kustos_latch_hand_over_async(r->latch, "1", SOON, NULL,
+			  end_told, &from_inside),
 		KUSTOS_OK);
 }
 
@@ -333,7 +313,7 @@ START_TEST(a_callback_can_hand_over_without_waiting)
 	line_wait(2);
 	check_err(kustos_latch_hand_over(runners[1].latch, "0", SOON, NULL),
 		KUSTOS_OK);
-	check_err(end_of(&from_inside), KUSTOS_OK);
+	check_err(end_wait(&from_inside, 5000), KUSTOS_OK);
 	test_eventually(atomic_load(&runners[1].gains) == 2, 5000);
 	runner_leads(&runners[1]);
 	all_end(2);
@@ -403,7 +383,7 @@ START_TEST(a_hand_over_ends_as_it_was_told_to)
 			  kustos_after_ms(30), NULL),
 		KUSTOS_ETIMEDOUT);
 	check_err(kustos_latch_hand_over_async(runners[0].latch, "1", SOON,
-			  cancel, ended, &end),
+			  cancel, end_told, &end),
 		KUSTOS_OK);
 	ck_assert_int_eq(atomic_load(&end.calls), 0);
 	if (_i == 0)
@@ -412,7 +392,8 @@ START_TEST(a_hand_over_ends_as_it_was_told_to)
 		kustos_latch_close(runners[0].latch, 0);
 	else
 		kustos_latch_destroy(runners[0].latch);
-	check_err(end_of(&end), _i == 0 ? KUSTOS_ECANCELED : KUSTOS_ECLOSED);
+	check_err(end_wait(&end, 5000),
+		_i == 0 ? KUSTOS_ECANCELED : KUSTOS_ECLOSED);
 	if (_i == 0)
 		ck_assert(kustos_latch_leads(runners[0].latch));
 	proxy_set_mode(proxy, PROXY_PASS);

@@ -54,26 +54,6 @@ static void check_data(const char *node, const char *wanted)
 	kustos_free(data);
 }
 
-/* The end of a call with a callback. */
-struct end {
-	atomic_int calls;
-	enum kustos_err err;
-};
-
-static void ended(void *arg, enum kustos_err err)
-{
-	struct end *e = arg;
-
-	e->err = err;
-	atomic_fetch_add(&e->calls, 1);
-}
-
-static enum kustos_err end_of(struct end *e)
-{
-	test_eventually(atomic_load(&e->calls) == 1, 5000);
-	return e->err;
-}
-
 /* --- Data and terms ------------------------------------------------------- */
 
 static void say_busy(struct chief *c)
@@ -121,9 +101,9 @@ START_TEST(only_who_leads_says_something_else)
 			  NULL, NULL, NULL),
 		KUSTOS_EINVAL);
 	check_err(kustos_selector_set_data_async(ours.selector, "x", 1, SOON,
-			  NULL, ended, &end),
+			  NULL, end_told, &end),
 		KUSTOS_OK);
-	check_err(end_of(&end), KUSTOS_OK);
+	check_err(end_wait(&end, 5000), KUSTOS_OK);
 	check_data(ours.node, "x");
 	both_end();
 }
@@ -159,14 +139,14 @@ START_TEST(leadership_goes_to_the_one_that_is_named_when_it_has_returned)
 	chief_run(&theirs, other, chief_options("theirs", 0));
 	line_wait(3);
 	check_err(kustos_selector_hand_over_async(ours.selector, "theirs", SOON,
-			  NULL, ended, &end),
+			  NULL, end_told, &end),
 		KUSTOS_OK);
 	test_eventually(atomic_load(&ours.asked) == 1, 5000);
 	chief_becomes(&ours, KUSTOS_SELECTOR_LOST);
 	test_never(theirs.begun > 0 || end.calls > 0, QUIET_MS);
 	ck_assert_int_eq(line_count(), 3);
 	atomic_store(&ours.stays, false);
-	check_err(end_of(&end), KUSTOS_OK);
+	check_err(end_wait(&end, 5000), KUSTOS_OK);
 	chief_leads(&theirs, 1);
 	ck_assert_int_gt(theirs.token, ours.token);
 	ck_assert(ours.to_ns < theirs.from_ns);
@@ -220,16 +200,16 @@ static void hand_over_and_ask(struct chief *c)
 		KUSTOS_EDEADLK);
 	proxy_set_mode(proxy, PROXY_HOLD);
 	check_err(kustos_selector_hand_over_async(c->selector, NULL, SOON, NULL,
-			  ended, &from_inside),
+			  end_told, &from_inside),
 		KUSTOS_OK);
 	check_err(kustos_selector_set_data_async(c->selector, "x", 1, SOON,
-			  NULL, ended, &queued),
+			  NULL, end_told, &queued),
 		KUSTOS_OK);
 	proxy_set_mode(proxy, PROXY_PASS);
-	check_err(end_of(&queued), KUSTOS_ENOTHELD);
+	check_err(end_wait(&queued, 5000), KUSTOS_ENOTHELD);
 	check_err(kustos_selector_set_data(c->selector, "x", 1, SOON, NULL),
 		KUSTOS_ENOTHELD);
-	ck_assert_int_eq(atomic_load(&from_inside.calls), 0);
+	ck_assert_int_eq(end_calls(&from_inside), 0);
 }
 
 START_TEST(its_own_function_hands_over_without_waiting)
@@ -243,7 +223,7 @@ START_TEST(its_own_function_hands_over_without_waiting)
 	chief_run(&theirs, other, chief_options("theirs", 0));
 	line_wait(2);
 	atomic_store(&go_on, true);
-	check_err(end_of(&from_inside), KUSTOS_OK);
+	check_err(end_wait(&from_inside, 5000), KUSTOS_OK);
 	chief_leads(&theirs, 1);
 	ck_assert_int_eq(ours.asked, 1);
 	both_end();
@@ -278,13 +258,13 @@ START_TEST(an_heir_that_has_left_is_told_of)
 	line_up(1);
 	ours.deaf = true;
 	check_err(kustos_selector_hand_over_async(ours.selector, NULL, SOON,
-			  NULL, ended, &end),
+			  NULL, end_told, &end),
 		KUSTOS_OK);
 	test_eventually(atomic_load(&ours.asked) == 1, 5000);
 	chief_end(&theirs);
 	line_wait(1);
 	atomic_store(&ours.stays, false);
-	check_err(end_of(&end), KUSTOS_ECHANGED);
+	check_err(end_wait(&end, 5000), KUSTOS_ECHANGED);
 	atomic_store(&ours.stays, true);
 	chief_leads(&ours, 2);
 	chief_end(&ours);
