@@ -192,30 +192,40 @@ static struct ku_custody *custody_of(struct ku_witness *witness)
 		offsetof(struct ku_custody, witness));
 }
 
+static void lose(struct ku_custody *c)
+{
+	ku_custody_unmark(c);
+	c->state = KU_CUSTODY_OVER;
+	c->calls->lost(c);
+}
+
 static void session_lost(struct ku_witness *witness)
 {
 	struct ku_custody *c = custody_of(witness);
 
 	c->lost = true;
 	if (c->state == KU_CUSTODY_HELD) {
-		ku_custody_unmark(c);
-		c->state = KU_CUSTODY_OVER;
-		c->calls->lost(c);
+		lose(c);
 	} else if (c->state == KU_CUSTODY_ENDING && !c->ambiguous &&
 		withdraw(c)) {
 		ku_custody_ended(c, KUSTOS_ELOST);
 	}
 }
 
-/* Without a connection whatever waits for it would wait for ever. */
+/* Without a connection whatever waits for it would wait for ever.  What is held is
+   lost with the session. */
 static void closing(struct ku_witness *witness)
 {
 	struct ku_custody *c = custody_of(witness);
 
 	if (ku_session_ready(c->depot->client))
 		return;
-	if (c->state == KU_CUSTODY_HELD || c->state == KU_CUSTODY_OVER ||
-		!withdraw(c))
+	if (c->state == KU_CUSTODY_HELD) {
+		if (c->depot->client->closing == KU_CLOSING)
+			lose(c);
+		return;
+	}
+	if (c->state == KU_CUSTODY_OVER || !withdraw(c))
 		return;
 	if (c->state == KU_CUSTODY_ENDING)
 		ku_custody_ended(c,

@@ -99,8 +99,7 @@ typedef void kustos_hold_fn(void *arg, struct kustos_hold *hold);
    protects.  A later call replaces the function; NULL takes it away.  After
    kustos_hold_release() has returned it is not running, unless it is itself the
    caller.  A close of the client with the hold unreleased is a loss, too, and
-   waits for "fn"; but the hold of a claim goes without a word.  Returns
-   KUSTOS_OK. */
+   waits for "fn".  Returns KUSTOS_OK. */
 KUSTOS_API enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 	kustos_hold_fn *fn, void *arg);
 

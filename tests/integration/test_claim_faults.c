@@ -74,6 +74,36 @@ START_TEST(S16_a_fault_while_it_is_put_back_makes_no_second_item)
 }
 END_TEST
 
+static void give_back(void *arg, struct kustos_hold *hold)
+{
+	struct kustos_claim **claim = arg;
+
+	ck_assert_ptr_eq(kustos_claim_hold(*claim), hold);
+	kustos_claim_release(*claim);
+	*claim = NULL;
+}
+
+START_TEST(a_close_is_a_loss_of_what_is_claimed_and_is_told)
+{
+	struct kustos_client *third = client_open(fixture_address(), T_MS);
+	struct kustos_claims *thirds = claims_new(third, QUEUE, NULL);
+	struct kustos_claim *claim;
+
+	queue_put(queue_others, "a");
+	claim = claim_expect(thirds, "a");
+	check_err(kustos_hold_on_lost(kustos_claim_hold(claim), give_back,
+			  &claim),
+		KUSTOS_OK);
+	kustos_claims_destroy(thirds);
+	client_close(third);
+	ck_assert_ptr_null(claim);
+	claim = claim_expect(claims, "a");
+	ck_assert_int_eq(kustos_claim_deliveries(claim), 2);
+	claim_ack(claim, KUSTOS_OK);
+	settle();
+}
+END_TEST
+
 static void was_lost(void *arg, struct kustos_hold *hold)
 {
 	(void)hold;
@@ -318,6 +348,7 @@ int main(void)
 	TCase *t = fixture_case(s, "two clients", 15);
 
 	tcase_add_checked_fixture(t, set_up, claim_pair_close);
+	tcase_add_test(t, a_close_is_a_loss_of_what_is_claimed_and_is_told);
 	tcase_add_loop_test(t, S16_a_fault_at_any_frame_loses_nothing, 0,
 		2 * FRAMES);
 	tcase_add_loop_test(t,
