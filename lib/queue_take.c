@@ -249,6 +249,7 @@ static void look(struct ku_queue *q)
 		else
 			again = true;
 	}
+	take->blank = !again; /* until that has been read */
 	if (again)
 		ku_mirror_look(&take->list);
 	else /* it may rest since the last who waited gave up */

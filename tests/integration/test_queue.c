@@ -121,6 +121,32 @@ START_TEST(L27_eight_consumers_leave_nothing_and_wait_for_nothing)
 }
 END_TEST
 
+/* Another look was begun for it, and then somebody else came. */
+START_TEST(who_looks_goes_by_no_listing_that_was_made_before)
+{
+	struct taken taken[3] = { { .calls = 0 } };
+
+	queue_put(queue_others, "and the queue is there");
+	queue_expect(queue_others, "and the queue is there");
+	for (int i = 0; i < 3; i++) {
+		if (i == 1) {
+			pair_flush(); /* the first has its listing */
+			proxy_set_mode(proxy, PROXY_HOLD);
+		}
+		check_err(kustos_queue_poll_async(queue, 1,
+				  i == 1 ? KUSTOS_NOW : SOON, NULL, queue_taken,
+				  &taken[i]),
+			KUSTOS_OK);
+	}
+	queue_put_numbers(queue_others, 0, 3);
+	proxy_set_mode(proxy, PROXY_PASS);
+	for (int i = 0; i < 3; i++) {
+		check_err(taken_wait(&taken[i]), KUSTOS_OK);
+		taken_free(&taken[i]);
+	}
+}
+END_TEST
+
 START_TEST(no_more_is_taken_than_was_asked_for)
 {
 	struct kustos_item *items[10];
@@ -315,6 +341,7 @@ int main(void)
 	tcase_add_test(t, P12_a_long_queue_is_listed_once_and_taken_in_order);
 	tcase_add_test(t,
 		L27_eight_consumers_leave_nothing_and_wait_for_nothing);
+	tcase_add_test(t, who_looks_goes_by_no_listing_that_was_made_before);
 	tcase_add_test(t, no_more_is_taken_than_was_asked_for);
 	tcase_add_test(t, who_waits_gets_what_comes);
 	tcase_add_test(t, a_wait_ends_by_deadline_and_by_cancel);
