@@ -28,12 +28,14 @@ static int64_t real_boot(void *arg)
 	return read_clock(CLOCK_BOOTTIME);
 }
 
-const struct ku_clock ku_clock_real = { real_monotonic, real_boot, NULL };
-
-int64_t ku_wall_ms(void)
+static int64_t real_wall(void *arg)
 {
-	return read_clock(CLOCK_REALTIME) / KU_NS_PER_MS;
+	(void)arg;
+	return read_clock(CLOCK_REALTIME);
 }
+
+const struct ku_clock ku_clock_real = { real_monotonic, real_boot, real_wall,
+	NULL };
 
 int64_t ku_time_add(int64_t ns, int64_t more_ns)
 {

@@ -1,9 +1,10 @@
 /*
- * clock.h - the two clocks that Kustos reads, behind a seam.
+ * clock.h - the clocks that Kustos reads, behind a seam.
  *
  * Deadlines of callers are on the monotonic clock.  Leases and all timers are
  * on the boot-time clock, which also counts while the machine sleeps: a lease
- * must not outlive a suspend.  The simulator puts virtual time here.
+ * must not outlive a suspend.  The time of day is for what others have written down.
+ * The simulator puts virtual time here.
  */
 #ifndef KU_CLOCK_H
 #define KU_CLOCK_H
@@ -16,6 +17,7 @@
 struct ku_clock {
 	int64_t (*monotonic)(void *arg); /* ns */
 	int64_t (*boot)(void *arg);	 /* ns */
+	int64_t (*wall)(void *arg);	 /* ns since 1970 */
 	void *arg;
 };
 
@@ -31,8 +33,10 @@ static inline int64_t ku_boot(const struct ku_clock *clock)
 	return clock->boot(clock->arg);
 }
 
-/* The time of day, in ms since 1970: for what others have written down. */
-int64_t ku_wall_ms(void);
+static inline int64_t ku_wall_ms(const struct ku_clock *clock)
+{
+	return clock->wall(clock->arg) / KU_NS_PER_MS;
+}
 
 /* Add without passing the end of time; neither may be negative. */
 int64_t ku_time_add(int64_t ns, int64_t more_ns);

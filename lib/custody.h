@@ -18,6 +18,7 @@
 
 #include "item_name.h"
 #include "name.h"
+#include "others.h"
 
 #include <kustos/base.h>
 #include <stdbool.h>
@@ -25,7 +26,8 @@
 struct kustos_client;
 struct ku_custody;
 
-/* What all items of one consumer have in common.  Constant, but for: */
+/* What all items of one consumer have in common.  Constant, but for "refs" and
+   "others". */
 struct ku_depot {
 	int refs;
 	struct kustos_client *client;
@@ -37,6 +39,7 @@ struct ku_depot {
 	char *corrupt;	/* the same */
 	int deliveries; /* so often at the most, then it is moved to "dead" */
 	char id[KU_PROTECTION_SIZE]; /* what stands in our markers */
+	struct ku_others others; /* who change the items; told of what we do */
 };
 
 enum ku_missed {

@@ -102,6 +102,10 @@ static void end_answered(struct ku_custody *c, const struct ku_zk_reply *reply)
 	switch (ku_outcome(reply->rc)) {
 	case KU_OUTCOME_DONE:
 		c->marked = false;
+		/* What is only found out later may be in a listing by then; and
+		   what is put back is in none yet. */
+		if (c->new_path == NULL)
+			ku_others_ours(&c->depot->others, 1);
 		ku_custody_ended(c, KUSTOS_OK);
 		break;
 	case KU_OUTCOME_REFUSED:

@@ -49,12 +49,15 @@ void ku_desk_pump(struct ku_desk *desk)
 			ku_desk_rest(desk);
 		}
 	desk->pumping = false;
+	desk->depot->others.none = false;
 	if (ku_desk_wanted(desk) == 0 || desk->resting ||
 		desk->folder != NULL) {
 		ku_mirror_rest(&desk->items);
 		ku_mirror_rest(&desk->marks);
 		return;
 	}
+	if (ku_others_asked(&desk->depot->others))
+		return;
 	ku_desk_look(desk);
 	if (!desk->items.current || desk->tried > 0)
 		return;
@@ -271,6 +274,8 @@ void ku_desk_destroy(struct ku_desk *desk)
 	/* What is queued finds that it has ended. */
 	while (desk->telling && !pthread_equal(desk->teller, pthread_self()))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	if (ku_others_end(&desk->depot->others))
+		desk->refs--; /* there is ours */
 	ku_mirror_end(&desk->items);
 	ku_mirror_end(&desk->marks);
 	ku_desk_put(desk);

@@ -10,6 +10,10 @@
  * until it is used up (the head), and the two are watched.  What was marked by
  * others is tried again when the markers have changed.
  *
+ * Where a key decides the order a listing that has changed serves no more.  But one
+ * consumer alone changes it himself, by each ack; so he asks first whether there are
+ * others (others.h).
+ *
  * Of several consumers each would try the first item.  So who was beaten chooses
  * the next at random from the first few, from more of them each time, and from
  * fewer after each success: who is alone has strictly the first.
@@ -78,8 +82,8 @@ struct ku_desk {
 	pthread_t teller;
 	struct ku_mirror items, marks;
 	struct ku_head head;
-	int64_t items_czxid; /* of the items' folder, as it was listed */
-	int chosen;	     /* of what was in it */
+	bool changed;		     /* are the items, since it was filled */
+	int chosen;		     /* of what was in it */
 	struct kustos_names *marked; /* sorted; NULL: none are known */
 	bool blocked; /* items were passed over that others had */
 	unsigned spread;

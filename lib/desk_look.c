@@ -36,13 +36,19 @@ static void set_timer(struct ku_desk *desk, int64_t at_ns)
 	ku_set_timer(desk->client, &desk->timer, at_ns);
 }
 
+/* In how many ms is it due?  Not more than 0: it is. */
+static int64_t due_in(const struct ku_desk *desk, const struct ku_item *item)
+{
+	if (desk->depot->kind != KU_ITEM_DELAY)
+		return 0;
+	return (int64_t)item->key - ku_wall_ms(&desk->client->env.clock);
+}
+
 /* Return whether the item is due; else see that it is looked at when it is. */
 static bool is_due(struct ku_desk *desk, const struct ku_item *item)
 {
-	int64_t left = 0;
+	int64_t left = due_in(desk, item);
 
-	if (desk->depot->kind == KU_ITEM_DELAY)
-		left = (int64_t)item->key - ku_wall_ms();
 	if (left <= 0)
 		return true;
 	if (left > 60000)
@@ -60,28 +66,76 @@ static size_t some_index(struct ku_desk *desk)
 
 	for (; index > 0; index /= 2) {
 		item = ku_head_at(&desk->head, index);
-		if (item != NULL &&
-			(desk->depot->kind != KU_ITEM_DELAY ||
-				(int64_t)item->key <= ku_wall_ms()))
+		if (item != NULL && due_in(desk, item) <= 0)
 			break;
 	}
 	return index;
 }
 
-/* Has something come meanwhile that may belong before what the head has? */
+static void cannot_read(struct ku_desk *desk)
+{
+	ku_desk_fail(desk, KUSTOS_EDISCONNECTED, true);
+}
+
+/* May something have come meanwhile that belongs before what the head has? */
 static bool is_stale(const struct ku_desk *desk)
 {
 	enum ku_item_kind kind = desk->depot->kind;
 	bool keyed = kind == KU_ITEM_PRIORITY || kind == KU_ITEM_DELAY ||
 		kind == KU_ITEM_KAZOO;
 
-	return keyed && !desk->items.current && desk->chosen > desk->stale;
+	bool enough = desk->chosen > desk->stale ||
+		(desk->changed && desk->stale == 0);
+
+	return keyed && !desk->items.current && enough &&
+		!desk->depot->others.none;
+}
+
+/* Is it worth asking, before all is listed again?  Not where others are known to be
+   there: what they give back changes no list of items. */
+static bool is_worth_asking(struct ku_desk *desk)
+{
+	return desk->spread == 0 && !desk->blocked && !desk->items.wanted &&
+		ku_head_count(&desk->head) >= KU_OTHERS_FROM &&
+		is_due(desk, ku_head_at(&desk->head, 0));
+}
+
+static void told(struct ku_others *others, bool answered)
+{
+	struct ku_desk *desk = others->owner;
+
+	if (!others->none)
+		ku_desk_relook(desk);
+	if (!answered) {
+		desk->items.asked++; /* by all that are there */
+		cannot_read(desk);
+	}
+	ku_desk_pump(desk);
+	ku_desk_put(desk);
+}
+
+/* Return whether the head may be used: it is as true as it has to be. */
+static bool is_ready(struct ku_desk *desk)
+{
+	struct ku_others *others = &desk->depot->others;
+
+	if (ku_others_asked(others))
+		return false;
+	if (!is_stale(desk))
+		return true;
+	if (!is_worth_asking(desk)) {
+		ku_desk_relook(desk);
+		return true;
+	}
+	ku_desk_get(desk);
+	ku_others_ask(others);
+	return false;
 }
 
 bool ku_desk_choose(struct ku_desk *desk, struct ku_item *out)
 {
-	if (is_stale(desk))
-		ku_desk_relook(desk);
+	if (!is_ready(desk))
+		return false;
 	while (!desk->resting && ku_head_at(&desk->head, 0) != NULL) {
 		size_t index = some_index(desk);
 
@@ -155,6 +209,7 @@ static void items_show(struct ku_mirror *mirror,
 {
 	struct ku_desk *desk = of_items(mirror);
 
+	desk->changed = reply == NULL;
 	if (reply == NULL) {
 		if (mirror->wanted) /* it is read again; and these before */
 			ku_mirror_want(&desk->marks);
@@ -165,10 +220,11 @@ static void items_show(struct ku_mirror *mirror,
 		return;
 	}
 	/* Numbers begin anew with the node. */
-	if (reply->rc == KU_ZK_OK && reply->stat->czxid != desk->items_czxid) {
-		desk->items_czxid = reply->stat->czxid;
+	if (reply->rc == KU_ZK_OK &&
+		reply->stat->czxid != desk->depot->others.czxid)
 		ku_unfits_forget(&desk->unfits, true);
-	}
+	ku_others_listed(&desk->depot->others,
+		reply->rc == KU_ZK_OK ? reply->stat : NULL);
 	desk->blocked = false;
 	desk->chosen = 0;
 	if (!ku_head_load(&desk->head, desk->depot->kind, reply->names,
@@ -207,11 +263,6 @@ static void marks_show(struct ku_mirror *mirror,
 	ku_desk_pump(desk);
 }
 
-static void cannot_read(struct ku_desk *desk)
-{
-	ku_desk_fail(desk, KUSTOS_EDISCONNECTED, true);
-}
-
 static void items_failed(struct ku_mirror *mirror)
 {
 	cannot_read(of_items(mirror));
@@ -244,5 +295,9 @@ void ku_desk_init_look(struct ku_desk *desk)
 	ku_mirror_init(&desk->marks, desk->client, &marks_calls,
 		desk->depot->marks);
 	desk->items.kind = desk->marks.kind = KU_ZK_CHILDREN;
+	desk->depot->others.client = desk->client;
+	desk->depot->others.path = desk->depot->items;
+	desk->depot->others.told = told;
+	desk->depot->others.owner = desk;
 	desk->timer.fn = timer_due;
 }

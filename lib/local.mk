@@ -73,6 +73,7 @@ core_sources = \
 	%D%/op_new.c \
 	%D%/op_resolve.c \
 	%D%/op_start.c \
+	%D%/others.c %D%/others.h \
 	%D%/payload.c %D%/payload.h \
 	%D%/participant.c %D%/participant.h \
 	%D%/place.c \

@@ -34,6 +34,7 @@
 
 #include "client.h"
 #include "mirror.h"
+#include "others.h"
 #include "queue.h"
 #include "queue_head.h"
 #include "receipt.h"
@@ -133,15 +134,12 @@ struct ku_catches {
 struct ku_take_side {
 	struct ku_receipt receipt;
 	struct ku_mirror list;
-	bool blank;	  /* the last listing had nothing, and is as it is */
-	bool stale;	  /* it is not */
-	int chosen;	  /* of what it had */
-	uint32_t changes; /* of the queue, as it was listed, and by us since */
-	bool sure;	  /* there were no others, as was just asked */
-	struct ku_request question;
+	bool blank; /* the last listing had nothing, and is as it is */
+	bool stale; /* it is not */
+	int chosen; /* of what it had */
+	struct ku_others others; /* who have changed that */
 	struct ku_timer due;
 	struct ku_unfits unfits;
-	int64_t czxid;	  /* of what was listed: numbers begin anew with it */
 	int64_t own_next; /* number of the next item after all that is known */
 	struct ku_head head;
 	struct ku_catches caught, taking;

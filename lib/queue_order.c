@@ -12,9 +12,6 @@
 /* The clock may be set while one waits for an item to be due. */
 #define CLOCK_MS 60000
 
-/* So many names are not listed again if a question can save it. */
-#define ASK_FROM 32
-
 bool ku_queue_keyed(const struct ku_queue *q)
 {
 	return q->kind == KU_ITEM_PRIORITY || q->kind == KU_ITEM_DELAY ||
@@ -23,43 +20,21 @@ bool ku_queue_keyed(const struct ku_queue *q)
 
 void ku_take_listed(struct ku_queue *q, const struct kustos_stat *stat)
 {
-	q->take.czxid = stat != NULL ? stat->czxid : 0;
-	q->take.changes = stat != NULL ? (uint32_t)stat->cversion : 0;
+	ku_others_listed(&q->take.others, stat);
 	q->take.chosen = 0;
 }
 
-/* Has anybody else put anything, or taken it? */
-static void told(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void told(struct ku_others *others, bool answered)
 {
-	struct ku_queue *q = request->owner;
-	struct ku_take_side *take = &q->take;
-	enum ku_outcome outcome = ku_outcome(reply->rc);
+	struct ku_queue *q = others->owner;
 
-	(void)client;
-	take->sure = reply->rc == KU_ZK_OK &&
-		reply->stat->czxid == take->czxid &&
-		(uint32_t)reply->stat->cversion == take->changes;
-	if (!take->sure)
-		ku_head_free(&take->head);
-	if (outcome != KU_OUTCOME_DONE && outcome != KU_OUTCOME_REFUSED)
+	if (!others->none)
+		ku_head_free(&q->take.head);
+	if (!answered)
 		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
 	if (!q->over)
 		ku_take_step(q);
 	ku_queue_drop(q);
-}
-
-static void ask(struct ku_queue *q)
-{
-	q->take.question.what = (struct ku_zk_request){
-		.kind = KU_ZK_EXISTS,
-		.path = q->path,
-		.version = -1,
-	};
-	q->take.question.owner = q;
-	q->take.question.done = told;
-	ku_queue_get(q);
-	ku_wire_send(q->client, &q->take.question);
 }
 
 /* Is it worth asking whether a listing is true, before another is had?  Not where
@@ -67,7 +42,8 @@ static void ask(struct ku_queue *q)
 static bool is_worth_asking(struct ku_queue *q)
 {
 	return q->take.spread == 0 &&
-		ku_head_count(&q->take.head) >= ASK_FROM && ku_take_due(q, 0);
+		ku_head_count(&q->take.head) >= KU_OTHERS_FROM &&
+		ku_take_due(q, 0);
 }
 
 bool ku_take_refresh(struct ku_queue *q)
@@ -75,12 +51,13 @@ bool ku_take_refresh(struct ku_queue *q)
 	struct ku_take_side *take = &q->take;
 	bool enough = q->patience == 0 || take->chosen > q->patience;
 
-	if (take->question.waiting || take->question.slot != NULL)
+	if (ku_others_asked(&take->others))
 		return false;
-	if (!ku_queue_keyed(q) || !take->stale || !enough || take->sure)
+	if (!ku_queue_keyed(q) || !take->stale || !enough || take->others.none)
 		return true;
 	if (is_worth_asking(q)) {
-		ask(q);
+		ku_queue_get(q);
+		ku_others_ask(&take->others);
 		return false;
 	}
 	ku_head_free(&take->head);
@@ -93,7 +70,7 @@ bool ku_take_due(struct ku_queue *q, size_t index)
 	int64_t left = 0;
 
 	if (q->kind == KU_ITEM_DELAY && item != NULL)
-		left = (int64_t)item->key - ku_wall_ms();
+		left = (int64_t)item->key - ku_wall_ms(&q->client->env.clock);
 	if (left <= 0)
 		return item != NULL;
 	if (left > CLOCK_MS)
@@ -111,13 +88,17 @@ static void due(struct ku_timer *timer)
 
 bool ku_order_init(struct ku_queue *q)
 {
+	q->take.others.client = q->client;
+	q->take.others.path = q->path;
+	q->take.others.told = told;
+	q->take.others.owner = q;
 	q->take.due.fn = due;
 	return ku_timers_reserve(&q->client->timers, 1);
 }
 
 void ku_order_end(struct ku_queue *q)
 {
-	if (ku_wire_withdraw(q->client, &q->take.question))
+	if (ku_others_end(&q->take.others))
 		ku_queue_drop(q);
 	ku_timer_unset(&q->client->timers, &q->take.due);
 	ku_timers_release(&q->client->timers, 1);

@@ -117,7 +117,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	take->busy = false;
 	take->active_ns = ku_now(q->client);
 	if (err == KUSTOS_OK)
-		take->changes += (uint32_t)take->taking.count;
+		ku_others_ours(&take->others, (uint32_t)take->taking.count);
 	while (err == KUSTOS_OK && take->taking.count > 0) {
 		struct ku_catch *c = ku_catch_pop(&take->taking);
 
@@ -290,7 +290,7 @@ static void step(struct ku_queue *q)
 
 	ku_take_serve(q);
 	if (take->first == NULL || q->over) {
-		take->sure = false;
+		take->others.none = false;
 		if (ku_queue_keyed(q))
 			put_back(q, &take->caught);
 		ku_mirror_rest(&take->list);
@@ -301,7 +301,7 @@ static void step(struct ku_queue *q)
 		freshen(q);
 	if (!take->busy && take->caught.count == 0 && !ku_take_refresh(q))
 		return;
-	take->sure = false;
+	take->others.none = false;
 	read_more(q);
 	if (take->busy || take->first == NULL)
 		return;
@@ -338,7 +338,7 @@ static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 	bool there = reply->rc == KU_ZK_OK;
 	int64_t czxid = there ? reply->stat->czxid : 0;
 
-	if (czxid != take->czxid)
+	if (czxid != take->others.czxid)
 		ku_unfits_forget(&take->unfits, true);
 	ku_take_listed(q, there ? reply->stat : NULL);
 	if (!ku_head_load(&take->head, q->kind, reply->names,

@@ -105,9 +105,9 @@ struct kustos_claims_options {
 	int ahead;
 
 	/* In a queue with priorities or delays the items are listed again as soon
-	   as they have changed, so that a newer one can come first; an ack is a
-	   change, too.  After so many others only: less exact, and cheaper where
-	   many wait. */
+	   as another client has changed them, so that a newer one can come first;
+	   an ack is a change, too.  After so many others only: less exact, and
+	   cheaper where many wait. */
 	int stale;
 
 	/* Requeue as Curator's consumers do: an item of a queue with priorities

@@ -24,6 +24,7 @@ void sched_init(struct sched *sched, int clients)
 	sched->ran = SCHED_NOBODY;
 	sched->clock.monotonic = read_now;
 	sched->clock.boot = read_now;
+	sched->clock.wall = read_now;
 	sched->clock.arg = sched;
 }
 

@@ -110,7 +110,8 @@ END_TEST
 START_TEST(a_deadline_keeps_its_distance_on_the_boot_clock)
 {
 	struct fake fake = { 1000, 7000, 0 };
-	const struct ku_clock clock = { fake_monotonic, fake_boot, &fake };
+	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
+		&fake };
 
 	ck_assert_int_eq(ku_deadline_boot(&clock, 1500), 7500);
 	ck_assert_int_eq(ku_deadline_boot(&clock, 1001), 7001);
@@ -125,7 +126,8 @@ END_TEST
 START_TEST(a_passed_deadline_passes_now_on_the_boot_clock)
 {
 	struct fake fake = { 1000, 7000, 0 };
-	const struct ku_clock clock = { fake_monotonic, fake_boot, &fake };
+	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
+		&fake };
 
 	ck_assert_int_eq(ku_deadline_boot(&clock, 999), 7000);
 	ck_assert_int_eq(ku_deadline_boot(&clock, KUSTOS_NOW), 7000);
@@ -136,7 +138,8 @@ END_TEST
 START_TEST(a_deadline_never_passes_early_on_the_boot_clock)
 {
 	struct fake fake = { 1000, 7000, 10 };
-	const struct ku_clock clock = { fake_monotonic, fake_boot, &fake };
+	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
+		&fake };
 
 	/* Both run alike, so the true answer is 6000 more. */
 	ck_assert_int_ge(ku_deadline_boot(&clock, 1500), 7500);

@@ -1,0 +1,87 @@
+/*
+ * test_claim_order.c - what is claimed first where priorities decide, and how seldom
+ * that is looked at.
+ */
+#include "claim_fixture.h"
+
+#include <kustos/cancel.h>
+
+#define T_MS 9000
+
+static void set_up(void)
+{
+	claim_pair_open(T_MS);
+}
+
+/* Of the queue, and of the markers. */
+static int listings(void)
+{
+	return proxy_count(proxy, ZK_OP_CHILDREN2);
+}
+
+START_TEST(P12_who_is_alone_does_not_list_a_long_queue_for_each_item)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_PRIORITY);
+	struct kustos_claims *some = claims_new(client, FRAMED, &o);
+
+	for (int i = 0; i < 50; i++)
+		claim_put_framed("queue-100000007", "later");
+	claim_ack(claim_expect(some, "later"), KUSTOS_OK);
+	proxy_reset_counts(proxy);
+	for (int i = 0; i < 5; i++)
+		claim_ack(claim_expect(some, "later"), KUSTOS_OK);
+	ck_assert_int_eq(listings(), 0);
+	/* What another puts is seen; and so is what we put back. */
+	claim_put_framed("queue-100000003", "first");
+	pair_flush();
+	check_err(kustos_claim_requeue(claim_expect(some, "first"), SOON, NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(listings(), 2);
+	claim_ack(claim_expect(some, "first"), KUSTOS_OK);
+	claim_ack(claim_expect(some, "later"), KUSTOS_OK);
+	ck_assert_int_eq(listings(), 4);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
+/* Which came when nobody wanted any of it any more. */
+START_TEST(a_newer_item_comes_before_the_first_of_an_old_listing)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_PRIORITY);
+	struct kustos_claims *some = claims_new(client, FRAMED, &o);
+	struct claimed told = { 0 };
+	struct kustos_cancel *cancel;
+
+	claim_put_framed("queue-100000005", "and the folders are made");
+	claim_ack(claim_expect(some, "and the folders are made"), KUSTOS_OK);
+	claim_put_framed("queue-100000007", "later");
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	check_err(
+		kustos_claim_next_async(some, SOON, cancel, claim_told, &told),
+		KUSTOS_OK);
+	kustos_cancel_fire(cancel);
+	check_err(claimed_wait(&told), KUSTOS_ECANCELED);
+	proxy_set_mode(proxy, PROXY_PASS);
+	pair_flush();
+	claim_put_framed("queue-100000003", "first");
+	pair_flush();
+	claim_ack(claim_expect(some, "first"), KUSTOS_OK);
+	claim_ack(claim_expect(some, "later"), KUSTOS_OK);
+	kustos_cancel_destroy(cancel);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("order of claims");
+	TCase *t = fixture_case(s, "two clients", 5);
+
+	tcase_add_checked_fixture(t, set_up, claim_pair_close);
+	tcase_add_test(t,
+		P12_who_is_alone_does_not_list_a_long_queue_for_each_item);
+	tcase_add_test(t,
+		a_newer_item_comes_before_the_first_of_an_old_listing);
+	return fixture_main(s);
+}
