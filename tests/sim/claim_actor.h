@@ -9,8 +9,9 @@
 #include "ending.h"
 #include "ledger.h"
 #include "subject.h"
+#include "ware.h"
 
-#include "desk.h"
+#include "desk_impl.h"
 
 #define MOST 4
 #define TIMEOUT_MS 3000
@@ -22,7 +23,11 @@
 #define SERVED_NS (20 * TIMEOUT_NS)
 #define TIDY_NS (4 * TIMEOUT_NS)
 #define KNOWN_NS (100 * KU_NS_PER_MS)
+#define TAKING_NS (250 * KU_NS_PER_MS) /* with a reconnect, and another try */
 #define OUTSIDE (1u << SIM_DELETE | 1u << SIM_REMOVE_PARENT)
+
+/* Items of a delay queue are due so late at the latest. */
+#define DELAY_MS 2000
 
 /* So many claims of one actor at a time. */
 #define SLOTS 4
@@ -37,6 +42,7 @@ struct stock { /* an item's, each time that it is made */
 	bool marked;
 	int64_t free_since; /* when it was last made, or its marker went */
 	int64_t ended_by;   /* czxid of the marker with which it went */
+	struct ware ware;
 	char path[48];
 };
 
@@ -67,6 +73,7 @@ struct actor {
 	struct subject it;
 	struct ku_desk *desk;
 	int desks; /* how many it has had */
+	bool takes;
 	struct slot slots[SLOTS];
 };
 
@@ -76,10 +83,16 @@ struct shared {
 	int node_count, node_room;
 	struct piece *pieces;
 	int piece_count, piece_room;
-	int deliveries;	   /* 0: any number */
+	bool keyed; /* a key decides the order */
+	enum ku_item_kind kind;
+	int deliveries; /* 0: any number */
+	int takers;	/* how many actors claim */
+	int stale;
 	int32_t numbers;   /* with which the next queue begins */
 	int64_t mark_zxid; /* of the marker that was deleted last, and when */
 	int64_t mark_gone;
+	int64_t marks_since;		     /* their folder was made */
+	int64_t connection, connected_since; /* of the one that is alone */
 	struct ending ending;
 	uint64_t figures[CLAIM_FIGURES];
 };

@@ -17,6 +17,9 @@ enum claim_figure {
 	CLAIM_DEAD,
 	CLAIM_EMPTY,
 	CLAIM_GAVE_UP,
+	CLAIM_IN_RANK, /* by one that was alone, where a key decides */
+	CLAIM_IN_TIME, /* so, and others were due as well */
+	CLAIM_ASKED,   /* looks of such a one that found it asking for others */
 	CLAIM_FIGURES
 };
 

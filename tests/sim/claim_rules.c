@@ -51,20 +51,12 @@ static struct stock *node_named(struct shared *s, const char *name)
 	return NULL;
 }
 
-static int piece_at(struct sim *sim, const char *path)
-{
-	char data[16];
-
-	if (!model_data(sim_model(sim), path, data, sizeof(data)))
-		sim_fail(sim, "simulator", "no data in %s", path);
-	return atoi(data);
-}
-
 /* An item is made: for the first time, or as it was put back. */
-static void made(struct sim *sim, const char *path, int64_t zxid)
+static void made(struct sim *sim, const char *path, int64_t zxid,
+	int64_t parent)
 {
 	struct shared *s = claim_shared(sim);
-	int number = piece_at(sim, path);
+	int number = ware_piece(sim, s->kind, path);
 	struct piece *p = &s->pieces[number];
 
 	if (p->made && !(p->again && p->gone_zxid == zxid))
@@ -74,7 +66,8 @@ static void made(struct sim *sim, const char *path, int64_t zxid)
 	struct stock *n = &s->nodes[s->node_count];
 	*n = (struct stock){ .piece = number,
 		.there = true,
-		.free_since = sim_now(sim) };
+		.free_since = sim_now(sim),
+		.ware = ware_at(s->kind, path, parent) };
 	snprintf(n->path, sizeof(n->path), "%s", path);
 	p->made = true;
 	p->done = p->again = false;
@@ -84,7 +77,7 @@ static void made(struct sim *sim, const char *path, int64_t zxid)
 static void died(struct sim *sim, const char *path, int64_t zxid)
 {
 	struct shared *s = claim_shared(sim);
-	struct piece *p = &s->pieces[piece_at(sim, path)];
+	struct piece *p = &s->pieces[ware_piece(sim, s->kind, path)];
 
 	/* Made before the other is deleted, in one transaction. */
 	if (!s->nodes[p->node].there)
@@ -120,6 +113,60 @@ static void deleted(struct sim *sim, struct stock *n, const char *path,
 	p->done = p->again = true; /* unless it is made in this transaction */
 }
 
+/* Since when could it be had? */
+static int64_t due_at(const struct shared *s, const struct stock *n)
+{
+	return ware_due_at(s->kind, &n->ware, n->free_since);
+}
+
+/* Has the one that claims alone just been connected anew?  What failed meanwhile is
+   tried again, and what was chosen meanwhile overtakes it. */
+static bool is_newly_connected(struct sim *sim)
+{
+	struct shared *s = claim_shared(sim);
+	const struct actor *a = sim_actor_state(sim, 0);
+	int64_t connection = a->it.client != NULL
+		? a->it.client->session.connection
+		: -1;
+
+	if (s->connection != connection)
+		s->connected_since = sim_now(sim);
+	s->connection = connection;
+	return sim_now(sim) - s->connected_since < TIMEOUT_NS / 3;
+}
+
+/* Where a key decides, one that claims alone, and goes by no old listing, leaves none
+   behind that comes before this one, and that it must have known of; but what was
+   delivered too often is on its way elsewhere, and what was taken from under it is
+   its own still.  A listing may come late, and what was
+   chosen by it may be had as late again. */
+static void check_rank(struct sim *sim, const struct stock *n)
+{
+	struct shared *s = claim_shared(sim);
+	int64_t known = sim_now(sim) - 2 * subjects_known_ns(sim, TAKING_NS);
+	bool others = false, due = false;
+
+	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE)
+		return;
+	/* Who tried while there was no folder for markers tries again. */
+	if (s->marks_since > known || is_newly_connected(sim))
+		return;
+	for (int i = 0; i < s->node_count; i++) {
+		const struct stock *m = &s->nodes[i];
+
+		if (!m->there || m->marked || m->robbed || m == n ||
+			(s->deliveries > 0 && m->sets >= s->deliveries))
+			continue;
+		if (ware_is_before(&m->ware, &n->ware) && m->free_since < known)
+			sim_fail(sim, "order", "%s is had, and %s is there",
+				n->path, m->path);
+		others = others || ware_is_before(&n->ware, &m->ware);
+		due = due || due_at(s, m) < sim_now(sim);
+	}
+	s->figures[CLAIM_IN_RANK] += others;
+	s->figures[CLAIM_IN_TIME] += others && due && s->kind == KU_ITEM_DELAY;
+}
+
 static void marker_changed(struct sim *sim, enum model_change_kind kind,
 	const char *path, int64_t zxid, int64_t owner)
 {
@@ -131,6 +178,9 @@ static void marker_changed(struct sim *sim, enum model_change_kind kind,
 	if (kind == CHANGE_CREATE) {
 		n->mark = zxid;
 		n->marked = true;
+		if (due_at(s, n) > sim_now(sim))
+			sim_fail(sim, "due", "%s is had too early", path);
+		check_rank(sim, n);
 	} else if (kind == CHANGE_DELETE) {
 		s->mark_gone = zxid;
 		s->mark_zxid = n->mark;
@@ -153,7 +203,6 @@ void claim_change(struct sim *sim, enum model_change_kind kind,
 {
 	struct shared *s = claim_shared(sim);
 
-	(void)parent_czxid;
 	(void)sequential;
 	if (is_below(path, MARKS)) {
 		marker_changed(sim, kind, path, zxid, owner);
@@ -161,13 +210,15 @@ void claim_change(struct sim *sim, enum model_change_kind kind,
 		/* Numbers that begin anew would be taken for those before. */
 		model_set_created(sim_model(sim), path, s->numbers);
 		s->numbers += 100000;
+	} else if (kind == CHANGE_CREATE && strcmp(path, MARKS) == 0) {
+		s->marks_since = sim_now(sim);
 	} else if (is_below(path, DEAD) && kind == CHANGE_CREATE) {
 		died(sim, path, zxid);
 	} else if (is_below(path, QUEUE)) {
 		struct stock *n = node_named(s, ku_path_leaf(path));
 
 		if (kind == CHANGE_CREATE)
-			made(sim, path, zxid);
+			made(sim, path, zxid, parent_czxid);
 		else if (kind == CHANGE_DELETE && n != NULL)
 			deleted(sim, n, path, zxid);
 		else if (kind == CHANGE_SET && n != NULL)
@@ -262,8 +313,7 @@ static void check_empty(struct sim *sim, const struct slot *slot)
 	for (int i = 0; i < s->node_count; i++) {
 		const struct stock *n = &s->nodes[i];
 
-		if (n->there && !n->marked &&
-			n->free_since < slot->began - late)
+		if (n->there && !n->marked && due_at(s, n) < slot->began - late)
 			sim_fail(sim, "empty", "%s is there", n->path);
 	}
 }

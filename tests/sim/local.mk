@@ -87,6 +87,7 @@ libsim_a_SOURCES = \
 	%D%/tree.c %D%/tree.h \
 	%D%/turn_slots.h \
 	%D%/txn.c \
+	%D%/ware.c %D%/ware.h \
 	%D%/watches.c %D%/watches.h \
 	%D%/wire.c
 

@@ -239,6 +239,16 @@ bool model_data(struct model *m, const char *path, char *data, size_t size)
 	return node != NULL;
 }
 
+const char *model_bytes(struct model *m, const char *path, size_t *len)
+{
+	struct node *node = look(m, path);
+
+	if (node == NULL || node->data == NULL)
+		return NULL;
+	*len = (size_t)node->data->len;
+	return node->data->bytes;
+}
+
 int model_child_count(struct model *m, const char *path)
 {
 	struct node *node = look(m, path);

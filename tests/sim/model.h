@@ -146,6 +146,8 @@ bool model_stat(struct model *model, const char *path,
 	struct kustos_stat *stat);
 /* Copy a node's data, as far as there is room, and a zero byte. */
 bool model_data(struct model *model, const char *path, char *data, size_t size);
+/* Return a node's data, with a zero byte behind it; NULL if it has none. */
+const char *model_bytes(struct model *model, const char *path, size_t *len);
 int model_child_count(struct model *model, const char *path); /* -1: none */
 bool model_session_alive(struct model *model, int64_t session);
 /* Return how many ephemerals a session has, looking at every node. */

@@ -491,6 +491,16 @@ mutant queue_who_puts_is_told_too_early lib/queue_put.c \
 mutant queue_calls_out_of_order lib/queue_batch.c \
 	'/^static bool refused/,/^}/s/return b->err == KUSTOS_OK;/return false;/'
 
+# A queue of delays.
+scenario=delay-queue
+survive
+mutant delay_one_that_is_due_before_is_not_seen lib/queue_order.c \
+	'/^bool ku_queue_keyed/,/^}/s/ || q->kind == KU_ITEM_DELAY//'
+mutant delay_taken_before_it_is_due lib/queue_order.c \
+	'/^bool ku_take_due/,/^}/s/if (left <= 0)/if (true)/'
+mutant delay_others_are_never_found lib/others.c \
+	's/(uint32_t)reply->stat->cversion == others->changes/true/'
+
 # Claims.
 scenario=claim
 survive
@@ -514,7 +524,7 @@ mutant claim_S16_ack_in_another_session \
 	lib/custody.c 's/c->state == KU_CUSTODY_ENDING \&\& !c->ambiguous/false/' \
 	lib/custody_end.c 's/ku_custody_delete(c->item_path, c->stat.version)/ku_custody_delete(c->item_path, -1)/'
 mutant claim_L17_marker_stays_after_a_loss lib/custody.c \
-	'/^static void session_lost/,/^}/s/ku_custody_unmark(c);/;/'
+	'/^static void lose(/,/^}/s/ku_custody_unmark(c);/;/'
 mutant claim_released_while_it_is_lost lib/desk_try.c \
 	'/^static void lost/,/^}/s/if (lent->hold != NULL)/if (true)/'
 
@@ -535,6 +545,18 @@ mutant claim_watch_left_by_a_read_in_the_end lib/mirror.c \
 seeds=$few
 mutant claim_L27_not_looked_at_again lib/desk_look.c \
 	'/^static void marks_show/,/^}/s/desk->items.current = false;/;/'
+
+# The same with keys.
+scenario=keyed-claim
+survive
+mutant keyed_had_before_it_is_due lib/desk_look.c \
+	'/^static int64_t due_in/,/^}/s/!= KU_ITEM_DELAY/== KU_ITEM_DELAY/'
+mutant keyed_one_that_is_due_before_is_not_seen lib/desk_look.c \
+	'/^static bool is_stale/,/^}/s/kind == KU_ITEM_DELAY/false/'
+mutant keyed_a_newer_one_that_comes_first_is_not_seen lib/desk_look.c \
+	'/^static bool is_stale/,/^}/s/return keyed/return false/'
+mutant keyed_others_are_never_found lib/others.c \
+	's/(uint32_t)reply->stat->cversion == others->changes/true/'
 
 # The barriers.
 scenario=barrier

@@ -9,6 +9,7 @@
 #include "ending.h"
 #include "queue_figures.h"
 #include "subject.h"
+#include "ware.h"
 
 #include "queue_impl.h"
 
@@ -21,9 +22,12 @@
 #define RECEIPTS PREFIX "/receipts"
 #define SERVED_NS (20 * TIMEOUT_NS)
 #define KNOWN_NS (20 * KU_NS_PER_MS)
-#define TAKING_NS (20 * KU_NS_PER_MS)
+#define TAKING_NS (250 * KU_NS_PER_MS) /* with a reconnect, and another try */
 #define TIDY_NS (4 * TIMEOUT_NS)
 #define OUTSIDE (1u << SIM_DELETE | 1u << SIM_REMOVE_PARENT)
+
+/* Items of a delay queue are due so late at the latest. */
+#define DELAY_MS 2000
 
 /* So many calls of one actor are under way at the most, of either kind. */
 #define CALLS 6
@@ -50,9 +54,7 @@ struct piece {	   /* an item, known by its data: its number */
 	bool had;     /* it was handed out */
 	bool refused; /* its call was told that it is not put */
 	int64_t made_at;
-	int64_t parent; /* czxid of the queue's node */
-	int64_t key;	/* its priority */
-	int64_t number;
+	struct ware ware;
 	char path[40];
 };
 
@@ -90,12 +92,13 @@ struct shared {
 	int receipt_count, receipt_room;
 	int64_t last_zxid; /* of which this receipt was changed */
 	int last_life;
+	bool delays; /* it is of that kind */
 	enum ku_item_kind kind;
 	int64_t max_items;
 	int stale;
-	int32_t numbers; /* with which the next queue begins */
-	int takers;	 /* how many actors take */
-	int64_t order_parent, order_number; /* what was handed out last */
+	int32_t numbers;  /* with which the next queue begins */
+	int takers;	  /* how many actors take */
+	struct ware last; /* that was handed out */
 	struct ending ending;
 	uint64_t figures[QUEUE_FIGURES];
 };

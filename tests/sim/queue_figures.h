@@ -17,6 +17,7 @@ enum queue_figure {
 	FIGURE_UNKNOWN,
 	FIGURE_IN_ORDER, /* taken by one that was alone */
 	FIGURE_IN_RANK,	 /* so, where a key decides, before others */
+	FIGURE_IN_TIME,	 /* so, and these were due as well */
 	FIGURE_BACK,	 /* put back by an object that was destroyed */
 	FIGURE_TOGETHER, /* transactions of one that were on their way at once */
 	QUEUE_FIGURES

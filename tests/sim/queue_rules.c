@@ -119,21 +119,11 @@ static bool comes_back(struct shared *s, const struct piece *p, int64_t zxid)
 		s->lives[p->taker].ended;
 }
 
-static int64_t key_of(const struct shared *s, const char *path)
-{
-	return s->kind == KU_ITEM_KAZOO ? atoll(path + strlen(QUEUE "/entry-"))
-					: 0;
-}
-
 static void made(struct sim *sim, const char *path, int64_t zxid,
 	int64_t parent)
 {
 	struct shared *s = queue_shared(sim);
-	char data[16];
-
-	if (!model_data(sim_model(sim), path, data, sizeof(data)))
-		sim_fail(sim, "simulator", "no data in %s", path);
-	int number = atoi(data);
+	int number = ware_piece(sim, s->kind, path);
 	struct piece *p = &s->pieces[number];
 	struct life *life = &s->lives[p->life];
 
@@ -153,42 +143,43 @@ static void made(struct sim *sim, const char *path, int64_t zxid,
 	p->taker = -1;
 	p->made = p->there = true;
 	p->made_at = sim_now(sim);
-	p->parent = parent;
-	p->key = key_of(s, path);
-	p->number = atoll(path + strlen(path) - 10);
+	p->ware = ware_at(s->kind, path, parent);
 	snprintf(p->path, sizeof(p->path), "%s", path);
 }
 
-static bool is_before(const struct piece *a, const struct piece *b)
+/* Since when could it be taken? */
+static int64_t due_at(const struct shared *s, const struct piece *p)
 {
-	return a->parent == b->parent &&
-		(a->key < b->key ||
-			(a->key == b->key && a->number < b->number));
+	return ware_due_at(s->kind, &p->ware, p->made_at);
 }
 
 /* Where a key decides, one that takes alone, and goes by no old listing, leaves none
    behind that comes before "p", and that it must have known of when it began to take
-   this one: what is being taken is not given back for one that has come since. */
+   this one: what is being taken is not given back for one that has come since.  A
+   listing may come late, and what was read by it be taken as late again. */
 static void check_rank(struct sim *sim, const struct piece *p)
 {
 	struct shared *s = queue_shared(sim);
-	int64_t known = sim_now(sim) - TAKING_NS -
-		subjects_known_ns(sim, KNOWN_NS);
-	bool others = false;
+	int64_t known = sim_now(sim) - 2 * subjects_known_ns(sim, TAKING_NS);
+	bool others = false, due = false;
 
-	if (s->takers > 1 || s->stale > 0 || s->kind != KU_ITEM_KAZOO)
+	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE)
 		return;
 	for (int i = 0; i < s->piece_count; i++) {
 		const struct piece *q = &s->pieces[i];
 
 		if (!q->there || q == p)
 			continue;
-		if (is_before(q, p) && q->made_at < known)
+		if (ware_is_before(&q->ware, &p->ware) && q->made_at < known)
 			sim_fail(sim, "order", "%s is taken, and %s is there",
 				p->path, q->path);
-		others = others || is_before(p, q);
+		others = others || ware_is_before(&p->ware, &q->ware);
+		due = due ||
+			(ware_is_before(&p->ware, &q->ware) &&
+				due_at(s, q) < sim_now(sim));
 	}
 	s->figures[FIGURE_IN_RANK] += others;
+	s->figures[FIGURE_IN_TIME] += due && s->kind == KU_ITEM_DELAY;
 }
 
 static void deleted(struct sim *sim, const char *path, int64_t zxid)
@@ -201,6 +192,8 @@ static void deleted(struct sim *sim, const char *path, int64_t zxid)
 	p->there = false;
 	if (zxid == s->last_zxid) {
 		p->taker = s->last_life;
+		if (due_at(s, p) > sim_now(sim))
+			sim_fail(sim, "due", "%s is taken too early", path);
 		check_rank(sim, p);
 	} else {
 		p->stolen = true;
@@ -295,12 +288,11 @@ static void check_order(struct sim *sim, const struct piece *p)
 	if (s->takers > 1 || (sim->faults & OUTSIDE) != 0 ||
 		s->kind != KU_ITEM_SIMPLE)
 		return;
-	if (p->parent < s->order_parent ||
-		(p->parent == s->order_parent && p->number < s->order_number))
+	if (p->ware.parent < s->last.parent ||
+		ware_is_before(&p->ware, &s->last))
 		sim_fail(sim, "order", "%s is taken after %lld", p->path,
-			(long long)s->order_number);
-	s->order_parent = p->parent;
-	s->order_number = p->number;
+			(long long)s->last.number);
+	s->last = p->ware;
 	s->figures[FIGURE_IN_ORDER]++;
 }
 
@@ -333,7 +325,7 @@ static void check_empty(struct errand *call)
 		const struct piece *p = &s->pieces[i];
 
 		if (p->there &&
-			p->made_at < call->ask.began -
+			due_at(s, p) < call->ask.began -
 					subjects_known_ns(sim, KNOWN_NS))
 			sim_fail(sim, "empty", "%s is there", p->path);
 	}

@@ -9,18 +9,23 @@
  *   alone       who is granted an item has it alone, of those who are certain by
  *               their own clocks; unless its marker was deleted, or its
  *               session ended, from outside
+ *   order       if one actor claims alone, and a key decides, it has none before
+ *               another that comes first by that and was known to be there
+ *   due         nor one before it is
  *   deliveries  each claim of an item is counted
  *   dead        what was delivered too often is moved, and nothing else is
  *   bare        an item is deleted with its marker only
  *   acked       an ack that ends well has deleted its item; one that was lost, not
  *   once        an item is there once, though it is put back
- *   empty       who is told so: no item had been free for so long that a server
- *               would know
+ *   empty       who is told so: no item had been free, and due, for so long that a
+ *               server would know
  *   end         a call ends once, with an error that fits
  *   lost        once faults are over each item is acknowledged, soon
  *   orphan      no marker stays, and nobody watches anything
  */
 #include "claim_actor.h"
+
+#include "item_frame.h"
 
 #include <kustos/node.h>
 #include <stdio.h>
@@ -95,19 +100,48 @@ static void fire(struct slot *slot)
 	kustos_cancel_fire(slot->cancel);
 }
 
+/* Return the full path that its number is appended to; it is malloc'ed. */
+static char *some_path(struct actor *a, enum ku_item_kind kind)
+{
+	const int64_t now_ms = sim_now(a->it.sim) / KU_NS_PER_MS;
+	struct ku_item_wish wish = { .priority = 0 };
+	char *head = NULL, *path = NULL;
+
+	if (kind == KU_ITEM_KAZOO)
+		wish.priority = (int32_t)sim_random_below(
+			subject_random(&a->it), 3);
+	else if (kind == KU_ITEM_DELAY)
+		wish.due_ms = now_ms +
+			sim_random_between(subject_random(&a->it), -1,
+				DELAY_MS);
+	if (ku_item_head(kind, &wish, &head) == KUSTOS_OK)
+		path = ku_path_child(QUEUE, head);
+	free(head);
+	return path;
+}
+
 /* Whether it is put is seen when it is there. */
 static void put(struct actor *a)
 {
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%d",
-		claim_new_piece(a->it.sim));
+	enum ku_item_kind kind = claim_shared(a->it.sim)->kind;
+	char text[16], data[32];
+	char *path = some_path(a, kind);
+	struct ku_bytes item = { .data = text };
 	struct ku_op *op = NULL;
 
-	if (ku_op_new(a->it.client, KU_ZK_CREATE, QUEUE "/qn-",
-		    KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, &op) != KUSTOS_OK ||
-		ku_op_data(op, text, (size_t)len) != KUSTOS_OK ||
+	item.len = (size_t)snprintf(text, sizeof(text), "%d",
+		claim_new_piece(a->it.sim));
+	if (kind == KU_ITEM_DELAY) {
+		ku_frame_write(&item, 1, data);
+		item = (struct ku_bytes){ data, ku_frame_size(&item, 1) };
+	}
+	if (path == NULL ||
+		ku_op_new(a->it.client, KU_ZK_CREATE, path,
+			KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, &op) != KUSTOS_OK ||
+		ku_op_data(op, item.data, item.len) != KUSTOS_OK ||
 		ku_create_init(op) != KUSTOS_OK)
 		sim_fail(a->it.sim, "simulator", "cannot put");
+	free(path);
 	ku_lock(a->it.client);
 	(void)ku_op_detached(op);
 	ku_unlock(a->it.client);
@@ -116,7 +150,8 @@ static void put(struct actor *a)
 static void make_desk(struct actor *a)
 {
 	const struct ku_desk_wish wish = {
-		.kind = KU_ITEM_SIMPLE,
+		.kind = claim_shared(a->it.sim)->kind,
+		.stale = claim_shared(a->it.sim)->stale,
 		.items = QUEUE,
 		.marks = MARKS,
 		.deliveries = claim_shared(a->it.sim)->deliveries,
@@ -147,15 +182,37 @@ static void let_go(void *actor)
 			release(&a->slots[i]);
 }
 
+static void choose_kind(struct sim *sim)
+{
+	struct shared *s = claim_shared(sim);
+	struct sim_random *r = sim_actor_random(sim, 0);
+
+	s->deliveries = (int)sim_random_below(r, 2) * 4;
+	s->kind = KU_ITEM_SIMPLE;
+	s->takers = MOST;
+	if (!s->keyed)
+		return;
+	s->kind = sim_random_below(r, 2) > 0 ? KU_ITEM_KAZOO : KU_ITEM_DELAY;
+	s->takers = sim_random_below(r, 4) > 0 ? 1 : MOST;
+	s->stale = (int)sim_random_below(r, 4) / 3;
+}
+
 static void init(struct sim *sim, int index, void *self)
 {
 	struct actor *a = self;
 
 	subject_init(&a->it, sim, index, let_go);
 	if (index == 0)
-		claim_shared(sim)->deliveries =
-			(int)sim_random_below(sim_actor_random(sim, 0), 2) * 4;
+		choose_kind(sim);
+	a->takes = index < claim_shared(sim)->takers;
 	open_client(a);
+}
+
+/* Who is alone seldom does: it lists all again, and looks for others no more. */
+static bool releases(const struct actor *a)
+{
+	return claim_shared(a->it.sim)->takers > 1 ||
+		sim_random_below(subject_random(&a->it), 20) == 0;
 }
 
 static void act_on(struct actor *a, struct slot *slot)
@@ -165,7 +222,7 @@ static void act_on(struct actor *a, struct slot *slot)
 
 	switch (slot->state) {
 	case SLOT_FREE:
-		if (claim_shared(a->it.sim)->ending.served == 0)
+		if (a->takes && claim_shared(a->it.sim)->ending.served == 0)
 			claim(a, slot);
 		break;
 	case SLOT_ASKING:
@@ -176,7 +233,7 @@ static void act_on(struct actor *a, struct slot *slot)
 	case SLOT_HAS:
 		if (sim_random_below(r, 3) > 0)
 			end(slot, !drains && sim_random_below(r, 4) == 0);
-		else if (sim_random_below(r, 3) == 0)
+		else if (sim_random_below(r, 3) == 0 && releases(a))
 			release(slot);
 		break;
 	case SLOT_ENDING:
@@ -190,6 +247,8 @@ static void step(void *self)
 	struct sim_random *r = subject_random(&a->it);
 	bool drains = sim_draining(a->it.sim);
 
+	if (a->desk != NULL && ku_others_asked(&a->desk->depot->others))
+		claim_shared(a->it.sim)->figures[CLAIM_ASKED]++;
 	if (a->it.gone) {
 		open_client(a);
 	} else if (a->it.closing) {
@@ -200,7 +259,7 @@ static void step(void *self)
 		/* Those that wait hear of it; what is had is kept. */
 		ku_desk_destroy(a->desk);
 		make_desk(a);
-	} else if (!drains && sim_random_below(r, 3) == 0) {
+	} else if (!drains && sim_random_below(r, a->takes ? 3 : 10) == 0) {
 		put(a);
 	} else {
 		act_on(a, &a->slots[sim_random_below(r, SLOTS)]);
@@ -255,17 +314,27 @@ static const struct sim_actor actor = {
 	SUBJECT_ACTOR,
 };
 
+#define CLAIM_SCENARIO                                                   \
+	.clients = MOST, .step_ms = 20,                                  \
+	.faults.rate = { SUBJECT_FAULTS, [SIM_DELETE] = 500 },           \
+	.prefix = PREFIX, .end = finish, .settled = settled,             \
+	.settle_ms = 200000, .note = claim_note, .change = claim_change, \
+	SUBJECT_SCENARIO
+
 const struct sim_scenario scenario_claim = {
 	.name = "claim",
 	.about = "items of a queue that clients claim, under all faults",
-	.clients = MOST,
-	.step_ms = 20,
-	.faults.rate = { SUBJECT_FAULTS, [SIM_DELETE] = 500 },
-	.prefix = PREFIX,
-	.end = finish,
-	.settled = settled,
-	.settle_ms = 200000,
-	.note = claim_note,
-	.change = claim_change,
-	SUBJECT_SCENARIO,
+	CLAIM_SCENARIO,
+};
+
+static void begin_keyed(struct sim *sim)
+{
+	claim_shared(sim)->keyed = true;
+}
+
+const struct sim_scenario scenario_keyed_claim = {
+	.name = "keyed-claim",
+	.about = "the same, with priorities or delays, mostly by one alone",
+	.begin = begin_keyed,
+	CLAIM_SCENARIO,
 };

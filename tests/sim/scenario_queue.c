@@ -14,8 +14,9 @@
  *            actor takes alone, it gets them in the order in which they stand;
  *            where a key decides, it takes none before another that comes first
  *            by that and was known to be there
- *   empty    who is told so: nothing had been there for so long that a server
- *            would know
+ *   due      no item is taken before it is
+ *   empty    who is told so: nothing had been there, and due, for so long that a
+ *            server would know
  *   end      a call ends once, with an error that fits
  *   lost     each item that was there is handed out; but not those that were
  *            deleted from outside, and those that one had taken that ended
@@ -46,7 +47,13 @@ static void put(struct actor *a, struct errand *call)
 	call->piece = queue_new_piece(a->it.sim, a->life);
 	item.len = (size_t)snprintf(text, sizeof(text), "%d", call->piece);
 	item.data = text;
-	item.priority = (int32_t)sim_random_below(subject_random(&a->it), 3);
+	if (queue_shared(a->it.sim)->kind == KU_ITEM_DELAY)
+		item.due_ms = sim_now(a->it.sim) / KU_NS_PER_MS +
+			sim_random_between(subject_random(&a->it), -1,
+				DELAY_MS);
+	else
+		item.priority = (int32_t)sim_random_below(
+			subject_random(&a->it), 3);
 	sim_say(a->it.sim, a->it.index, "put", NULL, call->piece);
 	enum kustos_err err = ku_queue_put_async(a->queue, &item,
 		call->ask.deadline, call->ask.cancel, queue_was_put, call);
@@ -116,7 +123,8 @@ static void init(struct sim *sim, int index, void *self)
 	if (index == 0) {
 		struct sim_random *r = sim_actor_random(sim, 0);
 
-		s->kind = sim_random_below(r, 3) > 0 ? KU_ITEM_SIMPLE
+		s->kind = s->delays		     ? KU_ITEM_DELAY
+			: sim_random_below(r, 3) > 0 ? KU_ITEM_SIMPLE
 						     : KU_ITEM_KAZOO;
 		s->max_items = sim_random_below(r, 3) > 0
 			? 0
@@ -320,21 +328,28 @@ static const struct sim_actor actor = {
 	.fini = subject_fini,
 };
 
+#define QUEUE_SCENARIO                                                      \
+	.clients = MOST, .step_ms = 20,                                     \
+	.faults.rate = { SUBJECT_FAULTS, [SIM_DELETE] = 500,                \
+		[SIM_THROTTLE] = 2000 },                                    \
+	SUBJECT_SCENARIO, .prefix = PREFIX, .end = end, .settled = settled, \
+	.settle_ms = 200000, .note = queue_note, .change = queue_change
+
 const struct sim_scenario scenario_queue = {
 	.name = "queue",
-	.about = "a queue that a few clients put into and take from, all faults",
-	.clients = MOST,
-	.step_ms = 20,
-	.faults.rate = {
-		SUBJECT_FAULTS,
-		[SIM_DELETE] = 500,
-		[SIM_THROTTLE] = 2000,
-	},
-	SUBJECT_SCENARIO,
-	.prefix = PREFIX,
-	.end = end,
-	.settled = settled,
-	.settle_ms = 200000,
-	.note = queue_note,
-	.change = queue_change,
+	.about =
+		"a queue that a few clients put into and take from, all faults",
+	QUEUE_SCENARIO,
+};
+
+static void begin_delays(struct sim *sim)
+{
+	queue_shared(sim)->delays = true;
+}
+
+const struct sim_scenario scenario_delay_queue = {
+	.name = "delay-queue",
+	.about = "the same, of items that are not to be taken before a time",
+	.begin = begin_delays,
+	QUEUE_SCENARIO,
 };

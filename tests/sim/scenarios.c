@@ -8,6 +8,7 @@ extern const struct sim_scenario scenario_calm;
 extern const struct sim_scenario scenario_naive;
 extern const struct sim_scenario scenario_barrier;
 extern const struct sim_scenario scenario_claim;
+extern const struct sim_scenario scenario_keyed_claim;
 extern const struct sim_scenario scenario_client;
 extern const struct sim_scenario scenario_countdown;
 extern const struct sim_scenario scenario_latch;
@@ -15,6 +16,7 @@ extern const struct sim_scenario scenario_lease;
 extern const struct sim_scenario scenario_mutex;
 extern const struct sim_scenario scenario_one_node;
 extern const struct sim_scenario scenario_queue;
+extern const struct sim_scenario scenario_delay_queue;
 extern const struct sim_scenario scenario_rwlock;
 extern const struct sim_scenario scenario_selector;
 extern const struct sim_scenario scenario_semaphore;
@@ -27,6 +29,7 @@ const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_naive,
 	&scenario_barrier,
 	&scenario_claim,
+	&scenario_keyed_claim,
 	&scenario_client,
 	&scenario_countdown,
 	&scenario_latch,
@@ -34,6 +37,7 @@ const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_mutex,
 	&scenario_one_node,
 	&scenario_queue,
+	&scenario_delay_queue,
 	&scenario_rwlock,
 	&scenario_selector,
 	&scenario_semaphore,

@@ -15,6 +15,12 @@ START_TEST(S16_L27_each_item_is_acknowledged_once_or_comes_back)
 }
 END_TEST
 
+START_TEST(S17_what_comes_first_by_its_key_is_had_first)
+{
+	seeds_survive(seeds_of("keyed-claim"), 100);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -35,6 +41,20 @@ START_TEST(they_do_everything_meanwhile)
 }
 END_TEST
 
+START_TEST(those_alone_do_everything_meanwhile)
+{
+	static const uint64_t least[CLAIM_FIGURES] = {
+		[CLAIM_GRANTED] = 2000,
+		[CLAIM_REQUEUED] = 300,
+		[CLAIM_IN_RANK] = 1000,
+		[CLAIM_IN_TIME] = 300,
+		[CLAIM_ASKED] = 100,
+	};
+
+	seeds_do(seeds_of("keyed-claim"), 40, least, CLAIM_FIGURES);
+}
+END_TEST
+
 START_TEST(a_seed_repeats_claims_event_for_event)
 {
 	seeds_repeat(claims());
@@ -48,7 +68,9 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S16_L27_each_item_is_acknowledged_once_or_comes_back);
+	tcase_add_test(t, S17_what_comes_first_by_its_key_is_had_first);
 	tcase_add_figures(t, they_do_everything_meanwhile);
+	tcase_add_figures(t, those_alone_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_claims_event_for_event);
 	suite_add_tcase(s, t);
 	return unit_main(s);

@@ -16,6 +16,12 @@ START_TEST(S15_L27_each_item_is_put_once_and_taken_once)
 }
 END_TEST
 
+START_TEST(S17_nothing_is_taken_before_it_is_due_nor_before_what_was_due)
+{
+	seeds_survive(seeds_of("delay-queue"), 100);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -38,6 +44,19 @@ START_TEST(they_do_everything_meanwhile)
 }
 END_TEST
 
+START_TEST(those_with_delays_do_everything_meanwhile)
+{
+	static const uint64_t least[QUEUE_FIGURES] = {
+		[FIGURE_TAKEN] = 1000,
+		[FIGURE_EMPTY] = 20,
+		[FIGURE_IN_RANK] = 200,
+		[FIGURE_IN_TIME] = 50,
+	};
+
+	seeds_do(seeds_of("delay-queue"), 40, least, QUEUE_FIGURES);
+}
+END_TEST
+
 START_TEST(a_seed_repeats_the_queue_event_for_event)
 {
 	seeds_repeat(queues());
@@ -51,7 +70,10 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S15_L27_each_item_is_put_once_and_taken_once);
+	tcase_add_test(t,
+		S17_nothing_is_taken_before_it_is_due_nor_before_what_was_due);
 	tcase_add_figures(t, they_do_everything_meanwhile);
+	tcase_add_figures(t, those_with_delays_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_queue_event_for_event);
 	suite_add_tcase(s, t);
 	return unit_main(s);
