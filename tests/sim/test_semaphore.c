@@ -10,7 +10,7 @@ static const struct sim_scenario *semaphore(void)
 }
 
 /* Run the first "count" seeds, without some of the faults, and sum up. */
-static struct sem_figures seeds_do(uint64_t count, unsigned without)
+static struct sem_figures figures_of(uint64_t count, unsigned without)
 {
 	struct sim_options options = { .steps = SEED_STEPS,
 		.without = without };
@@ -40,7 +40,7 @@ END_TEST
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
-	struct sem_figures all = seeds_do(20, 0);
+	struct sem_figures all = figures_of(20, 0);
 
 	ck_assert_uint_gt(all.granted, 1000);
 	ck_assert_uint_gt(all.many, 200);
@@ -59,7 +59,7 @@ END_TEST
 START_TEST(L28_a_release_does_not_wake_the_herd)
 {
 	const unsigned all_faults = (1u << SIM_FAULT_COUNT) - 1;
-	struct sem_figures all = seeds_do(20, all_faults);
+	struct sem_figures all = figures_of(20, all_faults);
 
 	ck_assert_uint_gt(all.started, 2000);
 	ck_assert_uint_lt(all.looks, 2 * all.started);
