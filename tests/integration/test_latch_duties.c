@@ -385,7 +385,7 @@ START_TEST(a_hand_over_ends_as_it_was_told_to)
 	check_err(kustos_latch_hand_over_async(runners[0].latch, "1", SOON,
 			  cancel, end_told, &end),
 		KUSTOS_OK);
-	ck_assert_int_eq(atomic_load(&end.calls), 0);
+	ck_assert_int_eq(end_calls(&end), 0);
 	if (_i == 0)
 		kustos_cancel_fire(cancel);
 	else if (_i == 1)
