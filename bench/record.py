@@ -25,7 +25,11 @@ class Record:
         self.rows = {}  # by workload
 
     def add(self, run, key, name, figures):
-        """Note what a round tells of a driver: a dict, empty if it failed."""
+        """Note what a round tells of a driver: a dict, empty if it failed.  With no
+        more digits than mean something, from the beginning: what is made of it now
+        and of the file later is the same."""
+        figures = {unit: float("%.6g" % value)
+                   for unit, value in figures.items()}
         if run not in self.runs:
             self.runs.append(run)
         row = self.rows.setdefault(key, Row(run))
@@ -41,16 +45,10 @@ class Record:
             row.run == run for row in self.rows.values())]
 
     def write(self, file):
-        """One line a row, with no more digits than mean something."""
-        def short(rounds):
-            return [{unit: float("%.6g" % value) for unit, value in f.items()}
-                    for f in rounds]
-
+        """One line a row."""
         def line(key, row):
             return json.dumps(key) + ": " + json.dumps(dict(
-                run=self.runs.index(row.run),
-                figures={name: short(rounds)
-                         for name, rounds in row.figures.items()}))
+                run=self.runs.index(row.run), figures=row.figures))
 
         rows = [line(key, row) for key, row in self.rows.items()]
         with open(file, "w") as out:
