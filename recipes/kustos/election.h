@@ -239,12 +239,12 @@ KUSTOS_API const char *kustos_selector_state_name(
 	enum kustos_selector_state state);
 
 /* Lead, and return to give it up.  "cancel" fires when it is time to return:
-   leadership was lost, or is being handed over, kustos_selector_interrupt() was
-   called, or the selector is being closed; every call that waits takes it.  "hold" is that of the term:
-   for its token, which grows from leader to leader, the time left, its own
-   callbacks, and transactions that only the leader can do.  Both are the
-   selector's, and gone when this has returned, with callbacks that have not
-   begun; "hold" is not to be released. */
+   leadership was lost, or is being handed over, kustos_selector_interrupt()
+   was called, or the selector is being closed; every call that waits takes it.
+   "hold" is that of the term: for its token, which grows from leader to leader,
+   the time left, its own callbacks, and transactions that only the leader can
+   do.  Both are the selector's, and gone when this has returned, with callbacks
+   that have not begun; "hold" is not to be released. */
 typedef void kustos_selector_fn(void *arg, struct kustos_selector *selector,
 	struct kustos_hold *hold, struct kustos_cancel *cancel);
 
