@@ -174,9 +174,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
    "one_node"; KUSTOS_ENOAUTH if it may not delete its own node, which would stay
    in the way of all until its session ends; KUSTOS_ENOTHELD if it does not
    lead; KUSTOS_EDEADLK in the callbacks of the latch and of its hold, where only
-   the second form can be used.  KUSTOS_ELOST if leadership was lost meanwhile; KUSTOS_ECHANGED if
-   the other has left while it was handed over, so that it is whoever is first
-   that leads; KUSTOS_EUNKNOWN if the answer was lost and nothing tells.
+   the second form can be used.  KUSTOS_ELOST if leadership was lost meanwhile;
+   KUSTOS_ECHANGED if the other has left while it was handed over, so that it is
+   whoever is first that leads; KUSTOS_EUNKNOWN if the answer was lost and
+   nothing tells.
    KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_ENOMEM and errors
    of the server: kustos_latch_leads() tells whether it had stopped, and then it
    is whoever is first that leads, once its own node is gone. */
