@@ -27,6 +27,7 @@ struct server {
 	int slot;
 	bool ensemble;
 	bool log;
+	bool shipped;
 	int tick_ms;
 	int min_session_ms;
 	int max_session_ms;
@@ -73,6 +74,7 @@ struct server *server_prepare(const struct server_options *options)
 		return NULL;
 	s->slot = -1;
 	s->log = o->log || getenv("TEST_SERVER_LOG") != NULL;
+	s->shipped = o->shipped;
 	s->tick_ms = o->tick_ms > 0 ? o->tick_ms : 200;
 	s->min_session_ms = o->min_session_ms > 0 ? o->min_session_ms : 400;
 	s->max_session_ms = o->max_session_ms > 0 ? o->max_session_ms : 60000;
@@ -143,10 +145,19 @@ int server_configure(struct server *s, const char *peers, int id)
 	return s->ensemble ? write_id(s, id) : 0;
 }
 
+/* Put "more", which ends with NULL, behind the "n" that are there. */
+static int add(const char **argv, int n, const char *const *more)
+{
+	while (*more != NULL)
+		argv[n++] = *more++;
+	return n;
+}
+
 int server_launch(struct server *s)
 {
-	const char *argv[MAX_ARGS + 1] = {
-		"java",
+	/* It starts in half a second, stays small and does not wait for the
+	   disk. */
+	static const char *const quick[] = {
 		"-XX:TieredStopAtLevel=1",
 		"-Xmx256m",
 		"-XX:+UseSerialGC",
@@ -154,19 +165,25 @@ int server_launch(struct server *s)
 		"-XX:-UsePerfData",
 		"-Dzookeeper.forceSync=no",
 		"-Dzookeeper.preAllocSize=1024",
+		NULL,
+	};
+	static const char *const messages[] = {
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 		"-Dorg.slf4j.simpleLogger.showDateTime=true",
+		NULL,
 	};
+	const char *argv[MAX_ARGS + 1] = { "java" };
 	char *jvm = strdup(s->jvm);
 	char *rest = jvm;
 	char *arg;
-	int n = 0;
+	int n = 1;
 	int err;
 
 	if (jvm == NULL)
 		return -1;
-	while (argv[n] != NULL)
-		n++;
+	if (!s->shipped)
+		n = add(argv, n, quick);
+	n = add(argv, n, messages);
 	while ((arg = strsep(&rest, " ")) != NULL)
 		if (*arg != '\0' && n < MAX_ARGS - 4)
 			argv[n++] = arg;

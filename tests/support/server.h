@@ -25,6 +25,8 @@ struct server_options {
 	const char *config; /* further lines for the configuration file */
 	const char *jvm;    /* further arguments of java: "-Da=1 -Db=2" */
 	bool log;	    /* have the server log its warnings */
+	bool shipped;	    /* none of our own: slow to start, and it waits for
+			       the disk before it answers */
 };
 
 /* Return NULL if servers can be started on this machine, else a sentence
