@@ -32,7 +32,10 @@ noinst_PROGRAMS += %D%/serve %D%/raw_floor %D%/bench_mutex \
 endif
 %C%_serve_SOURCES = %D%/serve.c
 %C%_serve_LDADD = libsupport.a
-%C%_raw_floor_SOURCES = %D%/raw_floor.c %D%/driver.c %D%/driver.h
+%C%_raw_floor_SOURCES = %D%/raw_floor.c %D%/raw_floor.h \
+	%D%/driver.c %D%/driver.h \
+	%D%/raw_alone.c %D%/raw_line.c %D%/raw_meet.c %D%/raw_queue.c \
+	%D%/raw_link.c %D%/raw_link.h
 %C%_raw_floor_LDADD = libbench.a libsupport.a
 %C%_bench_mutex_SOURCES = %D%/bench_mutex.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h \

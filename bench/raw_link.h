@@ -1,0 +1,96 @@
+/*
+ * raw_link.h - a session on a bare socket: requests are put together, sent in one
+ * flight, and answered in their order.
+ *
+ * What an answer may be is said by the kind of its request, and anything else is a
+ * failure.  All functions that return an int return 0, or -1 on failure; one that puts
+ * a request cannot fail, but the flight it is part of may.
+ */
+#ifndef BENCH_RAW_LINK_H
+#define BENCH_RAW_LINK_H
+
+#include "support/raw_conn.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is asked: the xid of its request. */
+enum link_kind {
+	LINK_EVENT = -1, /* what nobody asked for */
+	LINK_NEW = 1,	 /* make a node */
+	LINK_PARENT,	 /* the same, unless it is there */
+	LINK_DELETE,
+	LINK_LOOK, /* is it there? */
+	LINK_LIST,
+	LINK_DEED /* a transaction */
+};
+
+enum link_mode {
+	LINK_PERSISTENT = 0,
+	LINK_EPHEMERAL = 1,
+	LINK_SEQUENTIAL = 2,
+	LINK_CONTAINER = 4
+};
+
+enum link_event { LINK_CREATED = 1, LINK_DELETED = 2 };
+
+#define LINK_PATH_SIZE 224
+
+struct link {
+	int fd;
+	struct raw_out out; /* requests of the next flight */
+	int due;	    /* answers that are not here yet */
+};
+
+struct link_answer {
+	enum link_kind kind;
+	int64_t zxid;
+	bool there;		   /* LINK_LOOK */
+	int event;		   /* LINK_EVENT */
+	char path[LINK_PATH_SIZE]; /* LINK_NEW, LINK_EVENT */
+	int children;		   /* LINK_LIST */
+	int64_t changed; /* the same: zxid of the last that came or went */
+};
+
+int link_open(struct link *l, const char *hosts);
+
+/* "l" may be closed already, which an "fd" of -1 says, but not be all zero. */
+void link_close(struct link *l);
+
+/* Data of NULL is an address, as recipes store it.  A container is a LINK_PARENT. */
+void link_put_new(struct link *l, const char *path, const char *data, int mode);
+void link_put_parent(struct link *l, const char *path);
+void link_put_delete(struct link *l, const char *path);
+void link_put_list(struct link *l, const char *path);
+
+/* A watch is left only where a node is there. */
+void link_put_look(struct link *l, const char *path, bool watch);
+
+/* The same with a watch in any case. */
+void link_put_wait(struct link *l, const char *path);
+
+/* A transaction: what is put between its begin and its end is done as a whole. */
+void link_deed_begin(struct link *l);
+void link_deed_new(struct link *l, const char *path, const char *data,
+	size_t len, int mode);
+void link_deed_set(struct link *l, const char *path, const char *data,
+	size_t len, int version);
+void link_deed_delete(struct link *l, const char *path, int version);
+void link_deed_end(struct link *l);
+
+/* Send what was put. */
+int link_flight(struct link *l);
+
+/* Read one answer or event. */
+int link_hear(struct link *l, struct link_answer *answer);
+
+/* Send what was put, and wait for all that is due: one round trip.  "answers" takes
+   them in their order, or is NULL.  An event is a failure here. */
+int link_trip(struct link *l, struct link_answer *answers);
+
+/* List the children by name, in one round trip; *names is freed in any case. */
+int link_names(struct link *l, const char *path, char ***names, int *count);
+void link_free_names(char **names, int count);
+
+#endif

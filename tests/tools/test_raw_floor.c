@@ -1,0 +1,168 @@
+/*
+ * test_raw_floor.c - bench/raw_floor does what it counts: the server tells how many
+ * nodes came and went, and how many writes that took.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The server may clear a folder away meanwhile. */
+#define STRAY_WRITES 8
+
+struct style {
+	const char *name;
+	int sessions;
+	bool is_node; /* the path is what comes and goes, not the folder of that */
+	int unit;     /* so many are counted together */
+	int writes;  /* for each unit */
+	int changes; /* of the folder's children, for each unit */
+	int before; /* writes that are not counted, but for those of sessions */
+	int around; /* changes that are not counted */
+};
+
+/* What is left at the end goes with its session, as one change and no write. */
+static const struct style styles[] = {
+	{ "one", 1, false, 1, 2, 2, 1 - 1, 0 },
+	{ "two", 1, false, 1, 2, 2, 1, 0 },
+	{ "bare", 1, false, 1, 2, 2, 1 - 1, 0 },
+	{ "pair", 1, false, 1, 4, 2, 2 - 2, 0 },
+	{ "line", 8, false, 1, 2, 2, 1 + 8, 2 * 8 },
+	{ "leases", 16, false, 1, 2, 2, 1 + 16, 2 * 16 },
+	{ "gate", 1, true, 1, 2, 2, 0, 0 },
+	/* Each asks for the folder, which is the round's; "ready" is the ninth. */
+	{ "step", 8, false, 1, 8 + 9 + 9, 1, 1, 0 },
+	/* The folder, the count, eight, and their end as a whole. */
+	{ "count", 1, true, 1, 1 + 1 + 8 + 1, 2, 0, 0 },
+	/* Of queues: three folders and a receipt are not counted. */
+	{ "deeds", 1, false, 1, 2, 2, 4, 0 },
+	{ "drain", 1, false, 1000, 4 + 16, 2000, 4, 0 },
+	{ "single", 1, false, 1000, 4 + 1000, 2000, 4, 0 },
+	{ "framed", 1, false, 2000, 8 + 32, 4000, 4, 0 },
+	{ "bulk", 1, false, 10000, 40 + 157, 20000, 4, 0 },
+	{ "claim", 1, false, 200, 1 + 400, 400, 4, 0 },
+};
+
+static struct cli c;
+
+/* Return how many writes the server has done. */
+static int64_t written(void)
+{
+	char text[4096];
+	const char *at;
+
+	ck_assert(
+		fourletter(fixture_address(), "srvr", text, sizeof(text)) > 0);
+	at = strstr(text, "Zxid: ");
+	ck_assert_ptr_nonnull(at);
+	return (int64_t)(strtoull(at + 6, NULL, 16) & UINT32_MAX);
+}
+
+/* Return how often the children of a node have come or gone. */
+static int changed(struct raw *raw, const char *path)
+{
+	struct raw_stat stat = { 0 };
+
+	ck_assert_int_eq(raw_do_exists(raw, path, &stat), 0);
+	return stat.cversion;
+}
+
+/* Ask for that, and return what was counted. */
+static long long measured(const struct style *style, const char *path)
+{
+	const char *const argv[] = { "bench/raw_floor", fixture_address(),
+		NULL };
+	char question[128];
+	long long ops = -1;
+	double us = -1;
+
+	snprintf(question, sizeof(question), "%s %s %d %d 0 30\n", style->name,
+		path, style->sessions, style->sessions);
+	cli_start_argv(&c, argv);
+	cli_type(&c, question);
+	cli_eof(&c);
+	ck_assert_int_eq(cli_end(&c), 0);
+	ck_assert_msg(sscanf(c.out_text, "ops=%lld us=%lf", &ops, &us) == 2,
+		"%s: %s", style->name, c.out_text);
+	ck_assert(us > 0);
+	return ops;
+}
+
+START_TEST(it_does_what_it_counts)
+{
+	const struct style *s = &styles[_i];
+	struct raw *raw = raw_open(fixture_address(), 30000);
+	int64_t writes;
+	long long units;
+	char path[64];
+	int changes;
+
+	ck_assert_ptr_nonnull(raw);
+	snprintf(path, sizeof(path), "/floor-%s", s->name);
+	if (!s->is_node) /* one that the server does not clear away */
+		ck_assert_int_eq(
+			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
+			0);
+	changes = changed(raw, s->is_node ? "/" : path);
+	writes = written();
+	units = measured(s, path);
+	writes = written() - writes - s->before - 2 * s->sessions;
+	ck_assert(units >= s->unit && units % s->unit == 0);
+	units /= s->unit;
+	ck_assert_int_eq(changed(raw, s->is_node ? "/" : path) - changes,
+		units * s->changes + s->around);
+	ck_assert_int_ge(writes, units * s->writes);
+	ck_assert_int_le(writes, units * s->writes + STRAY_WRITES);
+	raw_close(raw);
+}
+END_TEST
+
+/* The second of two lines; and the markers of what is claimed. */
+START_TEST(it_does_the_other_half_as_well)
+{
+	static const struct {
+		struct style style;
+		const char *folder;
+	} halves[] = { { { .name = "pair", .sessions = 1 }, "/floor-second" },
+		{ { .name = "claim", .sessions = 1 }, "/floor-locks" } };
+	struct raw *raw = raw_open(fixture_address(), 30000);
+
+	ck_assert_ptr_nonnull(raw);
+	ck_assert_int_eq(raw_do_create(raw, halves[_i].folder, "",
+				 RAW_PERSISTENT, NULL, 0),
+		0);
+	ck_assert_int_eq(2 * measured(&halves[_i].style, "/floor"),
+		changed(raw, halves[_i].folder));
+	raw_close(raw);
+}
+END_TEST
+
+/* All of eight come and go, with "ready". */
+START_TEST(a_round_leaves_nothing_behind)
+{
+	const struct style step = { .name = "step", .sessions = 8 };
+	struct raw_stat stat = { 0 };
+
+	ck_assert(measured(&step, "/floor") > 0);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/floor/0", &stat), 0);
+	ck_assert_int_eq(stat.cversion, 2 * (8 + 1));
+	ck_assert_int_eq(stat.num_children, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("raw floor");
+	TCase *t = fixture_case(s, "one server", 10);
+
+	tcase_add_loop_test(t, it_does_what_it_counts, 0,
+		(int)(sizeof(styles) / sizeof(*styles)));
+	tcase_add_loop_test(t, it_does_the_other_half_as_well, 0, 2);
+	tcase_add_test(t, a_round_leaves_nothing_behind);
+	return fixture_main(s);
+}
