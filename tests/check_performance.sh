@@ -50,6 +50,18 @@ print("\n".join("performance-%s.svg" % name for name in sorted(page.PLOTS)))' \
 		complain 'doc/local.mk has other plots (>) than bench/page.py (<)'
 fi
 
+# Whatever compare asks of the wire it has, and a test runs it; and nothing more.
+named() {
+	sed -n "$1" "$srcdir/$2" | sort -u
+}
+named 's/.*raw="\([a-z]*\)".*/\1/p' bench/compare >"$work/asked"
+named 's/^	{ "\([a-z]*\)", floor_.*/\1/p' bench/raw_floor.c |
+	diff "$work/asked" - ||
+	complain 'bench/raw_floor.c has other styles (>) than compare asks for (<)'
+named 's/^	{ "\([a-z]*\)", [0-9].*/\1/p' tests/tools/test_raw_floor.c |
+	diff "$work/asked" - ||
+	complain 'test_raw_floor.c runs other styles (>) than compare asks for (<)'
+
 # compare ARGUMENT...: the page's own figures, or others.
 compare() {
 	/usr/bin/python3 "$srcdir/bench/compare" "$@"

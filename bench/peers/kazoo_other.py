@@ -1,6 +1,7 @@
 """kazoo_other.py - what kazoo has besides locks, under bench/compare: its Barrier
-and DoubleBarrier with the styles "gate" and "step" of bench_together.c, its Queue
-and LockingQueue with the styles "turn", "drain" and "claim" of bench_queue.c."""
+and DoubleBarrier with the styles "gate" and "step" of bench_together.c, its Election
+with "select", its Queue and LockingQueue with the styles "turn", "drain" and "claim"
+of bench_queue.c."""
 import logging
 import sys
 import threading
@@ -22,6 +23,7 @@ class Run:
         self.workers = workers
         self.ms = ms
         self.clients = []
+        self.election = None
         self.failure = None
         self.ops = 0
         self.us = 0
@@ -68,6 +70,13 @@ class Run:
                 raise TimeoutError("a step takes too long")
         return AT_ONCE
 
+    def select(self):
+        """One that leads again and again."""
+        self.election = self.election or self.clients[0].Election(self.path)
+        led = []
+        self.election.run(led.append, True)
+        return len(led)
+
     def turn(self):
         queue = self.clients[0].Queue(self.path)
         queue.put(b"x")
@@ -98,8 +107,8 @@ class Run:
         return CLAIMS
 
     def run(self, style):
-        todo = dict(gate=self.gate, step=self.step, turn=self.turn,
-                    drain=self.drain, claim=self.claim)[style]
+        todo = dict(gate=self.gate, step=self.step, select=self.select,
+                    turn=self.turn, drain=self.drain, claim=self.claim)[style]
         try:
             for _ in range(self.workers):
                 self.open()
