@@ -72,6 +72,29 @@ class latch
 		return kustos_latch_term(get());
 	}
 
+	/* Say something else than its id, while it leads. */
+	void set_data(std::string_view data, deadline until = {},
+		kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_latch_set_data(get(), data.data(),
+			data.size(), until.get(), c));
+	}
+
+	/* The first that waits and says "id" leads; this one stands in line
+	   again. */
+	void hand_over(const std::string &id, deadline until = {},
+		kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_latch_hand_over(get(), id.c_str(),
+			until.get(), c));
+	}
+
+	void hand_over_to_next(deadline until = {}, kustos_cancel *c = nullptr)
+	{
+		detail::check(
+			kustos_latch_hand_over(get(), nullptr, until.get(), c));
+	}
+
 	kustos_latch *get() const noexcept
 	{
 		return latch_.get();
@@ -209,6 +232,35 @@ class selector
 	enum kustos_selector_state state() const noexcept
 	{
 		return kustos_selector_state(get());
+	}
+
+	/* Its term; 0 if it does not lead. */
+	int64_t token() const noexcept
+	{
+		return kustos_selector_term(get());
+	}
+
+	/* Say something else than its id, while it leads. */
+	void set_data(std::string_view data, deadline until = {},
+		kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_selector_set_data(get(), data.data(),
+			data.size(), until.get(), c));
+	}
+
+	/* The function is asked to return, and then the first that waits and says
+	   "id" leads.  Not in the function: it would wait for itself. */
+	void hand_over(const std::string &id, deadline until = {},
+		kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_selector_hand_over(get(), id.c_str(),
+			until.get(), c));
+	}
+
+	void hand_over_to_next(deadline until = {}, kustos_cancel *c = nullptr)
+	{
+		detail::check(kustos_selector_hand_over(get(), nullptr,
+			until.get(), c));
 	}
 
 	kustos_selector *get() const noexcept

@@ -216,6 +216,17 @@ static void several_locks_are_held_together_or_not_at_all(kustos::client &a,
 	ENSURE(thrown([&] { kustos::acquire_all({}); }) == KUSTOS_EINVAL);
 }
 
+/* Who was asked to stand in line may not be there yet. */
+template <class Call> static void once_they_wait(Call hand_over)
+{
+	const auto end = std::chrono::steady_clock::now() + PATIENCE;
+	kustos_err err = KUSTOS_EABSENT;
+
+	while (err == KUSTOS_EABSENT && std::chrono::steady_clock::now() < end)
+		err = thrown(hand_over);
+	ENSURE(err == KUSTOS_OK);
+}
+
 static void a_latch_tells_who_leads(kustos::client &a, kustos::client &b)
 {
 	notice gained, lost;
@@ -233,9 +244,16 @@ static void a_latch_tells_who_leads(kustos::client &a, kustos::client &b)
 	kustos::latch moved = std::move(one);
 	other.start();
 	ENSURE(!other.try_wait(20ms));
-	moved.close();
+	moved.set_data("still here", PATIENCE);
+	ENSURE(thrown([&] { other.set_data("me too"); }) == KUSTOS_ENOTHELD);
+	ENSURE(thrown([&] { moved.hand_over("nobody"); }) == KUSTOS_EABSENT);
+	once_they_wait([&] { moved.hand_over("other", PATIENCE); });
 	ENSURE(lost.await(0) == term);
 	ENSURE(other.try_wait(PATIENCE) && other.term() > term);
+	once_they_wait([&] { other.hand_over_to_next(PATIENCE); });
+	ENSURE(moved.try_wait(PATIENCE) && moved.term() == gained.await(1));
+	moved.close();
+	ENSURE(other.try_wait(PATIENCE));
 }
 
 static void a_selector_leads_while_its_function_runs(kustos::client &a,
@@ -270,6 +288,12 @@ static void a_selector_leads_while_its_function_runs(kustos::client &a,
 	ENSURE(other_led.await(0) > term);
 	moved.requeue();
 	ENSURE(led.await(1) > other_led.await(0));
+	ENSURE(moved.token() == led.await(1) && other.token() == 0);
+	moved.set_data("still here", PATIENCE);
+	ENSURE(thrown([&] { moved.hand_over("nobody"); }) == KUSTOS_EABSENT);
+	other.requeue();
+	once_they_wait([&] { moved.hand_over("other", PATIENCE); });
+	ENSURE(other_led.await(1) > led.await(1));
 	moved.close();
 	ENSURE(moved.state() == KUSTOS_SELECTOR_CLOSED && !moved.leads());
 }
