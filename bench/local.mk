@@ -34,7 +34,8 @@ endif
 %C%_serve_LDADD = libsupport.a
 %C%_raw_floor_SOURCES = %D%/raw_floor.c %D%/raw_floor.h \
 	%D%/driver.c %D%/driver.h \
-	%D%/raw_alone.c %D%/raw_line.c %D%/raw_meet.c %D%/raw_queue.c \
+	%D%/raw_alone.c %D%/raw_line.c %D%/raw_meet.c \
+	%D%/raw_items.c %D%/raw_crowd.c %D%/raw_queue.c %D%/raw_queue.h \
 	%D%/raw_link.c %D%/raw_link.h
 %C%_raw_floor_LDADD = libbench.a libsupport.a
 %C%_bench_mutex_SOURCES = %D%/bench_mutex.c %D%/driver.c %D%/driver.h \

@@ -19,7 +19,7 @@
  *	count	a count-down latch: each call a round trip
  *	deeds	an item is put, and taken, each in 1 round trip, if no answer that is
  *		lost may lose it
- *	drain, single, framed, bulk, claim	as bench_queue.c has them
+ *	drain, single, framed, bulk, crowd, claim	as bench_queue.c has them
  */
 #include "raw_floor.h"
 
@@ -48,6 +48,7 @@ static const struct style styles[] = {
 	{ "framed", floor_framed },
 	{ "bulk", floor_bulk },
 	{ "claim", floor_claim },
+	{ "crowd", floor_crowd },
 };
 
 static int repeat(struct floor *f, int ms, int (*once)(void *arg), void *arg)

@@ -30,8 +30,8 @@ floor_fn floor_line, floor_leases;
 /* Who waits for each other: raw_meet.c. */
 floor_fn floor_gate, floor_step, floor_count;
 
-/* Queues: raw_queue.c. */
+/* Queues: raw_items.c and raw_crowd.c. */
 floor_fn floor_deeds, floor_drain, floor_single, floor_framed, floor_bulk,
-	floor_claim;
+	floor_claim, floor_crowd;
 
 #endif

@@ -24,28 +24,31 @@ struct style {
 	int changes; /* of the folder's children, for each unit */
 	int before; /* writes that are not counted, but for those of sessions */
 	int around; /* changes that are not counted */
+	bool varies; /* there may be more writes */
 };
 
 /* What is left at the end goes with its session, as one change and no write. */
 static const struct style styles[] = {
-	{ "one", 1, false, 1, 2, 2, 1 - 1, 0 },
-	{ "two", 1, false, 1, 2, 2, 1, 0 },
-	{ "bare", 1, false, 1, 2, 2, 1 - 1, 0 },
-	{ "pair", 1, false, 1, 4, 2, 2 - 2, 0 },
-	{ "line", 8, false, 1, 2, 2, 1 + 8, 2 * 8 },
-	{ "leases", 16, false, 1, 2, 2, 1 + 16, 2 * 16 },
-	{ "gate", 1, true, 1, 2, 2, 0, 0 },
+	{ "one", 1, false, 1, 2, 2, 1 - 1, 0, false },
+	{ "two", 1, false, 1, 2, 2, 1, 0, false },
+	{ "bare", 1, false, 1, 2, 2, 1 - 1, 0, false },
+	{ "pair", 1, false, 1, 4, 2, 2 - 2, 0, false },
+	{ "line", 8, false, 1, 2, 2, 1 + 8, 2 * 8, false },
+	{ "leases", 16, false, 1, 2, 2, 1 + 16, 2 * 16, false },
+	{ "gate", 1, true, 1, 2, 2, 0, 0, false },
 	/* Each asks for the folder, which is the round's; "ready" is the ninth. */
-	{ "step", 8, false, 1, 8 + 9 + 9, 1, 1, 0 },
+	{ "step", 8, false, 1, 8 + 9 + 9, 1, 1, 0, false },
 	/* The folder, the count, eight, and their end as a whole. */
-	{ "count", 1, true, 1, 1 + 1 + 8 + 1, 2, 0, 0 },
+	{ "count", 1, true, 1, 1 + 1 + 8 + 1, 2, 0, 0, false },
 	/* Of queues: three folders and a receipt are not counted. */
-	{ "deeds", 1, false, 1, 2, 2, 4, 0 },
-	{ "drain", 1, false, 1000, 4 + 16, 2000, 4, 0 },
-	{ "single", 1, false, 1000, 4 + 1000, 2000, 4, 0 },
-	{ "framed", 1, false, 2000, 8 + 32, 4000, 4, 0 },
-	{ "bulk", 1, false, 10000, 40 + 157, 20000, 4, 0 },
-	{ "claim", 1, false, 200, 1 + 400, 400, 4, 0 },
+	{ "deeds", 1, false, 1, 2, 2, 4, 0, false },
+	{ "drain", 1, false, 1000, 4 + 16, 2000, 4, 0, false },
+	{ "single", 1, false, 1000, 4 + 1000, 2000, 4, 0, false },
+	{ "framed", 1, false, 2000, 8 + 32, 4000, 4, 0, false },
+	{ "bulk", 1, false, 10000, 40 + 157, 20000, 4, 0, false },
+	{ "claim", 1, false, 200, 1 + 400, 400, 4, 0, false },
+	/* Who takes does not always find as many as would fit. */
+	{ "crowd", 8, false, 20000, 200 + 4 * 79, 40000, 4 * 8, 0, true },
 };
 
 static struct cli c;
@@ -117,7 +120,7 @@ START_TEST(it_does_what_it_counts)
 	ck_assert_int_eq(changed(raw, s->is_node ? "/" : path) - changes,
 		units * s->changes + s->around);
 	ck_assert_int_ge(writes, units * s->writes);
-	ck_assert_int_le(writes, units * s->writes + STRAY_WRITES);
+	ck_assert(s->varies || writes <= units * s->writes + STRAY_WRITES);
 	raw_close(raw);
 }
 END_TEST
