@@ -2,11 +2,13 @@
  * CuratorMutex.java - Curator's InterProcessMutex under bench/compare, as
  * driver.h says; and, for styles that are like "own": "read" and "write", a side
  * of its InterProcessReadWriteLock; "lease", its InterProcessSemaphoreV2; "lead",
- * its LeaderLatch, one for each turn; and "pair", which is like "shared", its
- * InterProcessMultiLock of two mutexes.
+ * its LeaderLatch, one for each turn; "pair", which is like "shared", its
+ * InterProcessMultiLock of two mutexes; and "reenter", one thread that locks what
+ * it holds, of which the processor's time counts.
  */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -32,7 +34,8 @@ public final class CuratorMutex {
 	private static final int PATIENCE_MS = 30000;
 	private static final List<String> STYLES =
 		Arrays.asList("own", "shared", "read", "write", "lease",
-			"lead", "pair");
+			"lead", "pair", "reenter");
+	private static final int BATCH = 1000; /* locks between two looks */
 	private static final int LEASES = 5; /* that a semaphore has */
 
 	/* What a worker locks. */
@@ -286,6 +289,28 @@ public final class CuratorMutex {
 			sum * sum / (each.length * squares));
 	}
 
+	private static long processorNs() {
+		return ManagementFactory.getThreadMXBean()
+			.getCurrentThreadCpuTime();
+	}
+
+	private String reenter(int ms) throws Exception {
+		Lock lock = lock(clients.get(0), false);
+		long end = System.nanoTime() + ms * 1000000L;
+		long done = 0;
+
+		lock.acquire();
+		long from = processorNs();
+		for (; System.nanoTime() < end; done += BATCH)
+			for (int i = 0; i < BATCH; i++) {
+				lock.acquire();
+				lock.release();
+			}
+		from = processorNs() - from;
+		lock.release();
+		return String.format("ops=%d us=%d", done, from / 1000);
+	}
+
 	private void stop() throws InterruptedException {
 		stopping = true;
 		for (CuratorFramework client : clients)
@@ -301,6 +326,8 @@ public final class CuratorMutex {
 		try {
 			for (int i = 0; i < sessions; i++)
 				clients.add(open());
+			if (style.equals("reenter"))
+				return reenter(ms);
 			if (shared)
 				start(workers);
 			else
