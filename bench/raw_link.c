@@ -112,7 +112,7 @@ void link_deed_begin(struct link *l)
 void link_deed_new(struct link *l, const char *path, const char *data,
 	size_t len, int mode)
 {
-	begin_part(l, ZK_OP_CREATE2);
+	begin_part(l, ZK_OP_CREATE);
 	put_what_is_new(l, path, data, len, mode);
 }
 

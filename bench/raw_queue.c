@@ -15,6 +15,11 @@ const struct queue_item queue_framed = { "queue-",
 	"0123456789\2",
 	20 };
 
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
 /* The receipt goes with the session here. */
 int queue_open(struct queue *q, struct link *link, const char *path, int number)
 {
@@ -39,18 +44,20 @@ void queue_begin(struct queue *q)
 	link_deed_set(q->link, q->receipt, "", 0, q->version++);
 }
 
+/* The server is at the first transaction while the next is put together. */
 int queue_put(struct queue *q, const struct queue_item *item, int count)
 {
 	char name[LINK_PATH_SIZE];
 
 	snprintf(name, sizeof(name), "%s/%s", q->path, item->name);
-	for (int i = 0; i < count; i++) {
-		if (i % IN_ONE == 0)
-			queue_begin(q);
-		link_deed_new(q->link, name, item->data, item->len,
-			LINK_PERSISTENT | LINK_SEQUENTIAL);
-		if (i % IN_ONE == IN_ONE - 1 || i == count - 1)
-			link_deed_end(q->link);
+	for (int i = 0; i < count; i += IN_ONE) {
+		queue_begin(q);
+		for (int n = least(IN_ONE, count - i); n > 0; n--)
+			link_deed_new(q->link, name, item->data, item->len,
+				LINK_PERSISTENT | LINK_SEQUENTIAL);
+		link_deed_end(q->link);
+		if (link_flight(q->link) < 0)
+			return -1;
 	}
 	return link_trip(q->link, NULL);
 }
@@ -79,11 +86,6 @@ void queue_forget(struct queue *q)
 void queue_path(const struct queue *q, int i, char path[LINK_PATH_SIZE])
 {
 	snprintf(path, LINK_PATH_SIZE, "%s/%s", q->path, q->names[i]);
-}
-
-static int least(int a, int b)
-{
-	return a < b ? a : b;
 }
 
 void queue_put_reads(struct queue *q, int from, int count)
