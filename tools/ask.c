@@ -47,12 +47,8 @@ static int not_granted(const struct ask *a)
 			(double)a->options.wait_ms / 1000);
 		return told ? a->options.conflict_code : TOOL_TIMEDOUT;
 	}
-	if (a->err == KUSTOS_ENONODE) { /* all else that is missing is made */
-		tool_say("%s %s: the chroot of %s is missing", a->calls->verb,
-			j->path, j->tool->hosts);
-		return TOOL_FAILED;
-	}
-	return tool_failed(j->tool, a->calls->verb, j->path, a->err);
+	return tool_failed_of(j->tool, j->client, a->calls->verb, j->path,
+		a->err);
 }
 
 /* Wait for it.  A signal that ends the wait is obeyed once the place in the

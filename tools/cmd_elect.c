@@ -115,9 +115,10 @@ static struct kustos_hold *current(struct elect *e)
 }
 
 /* Say what keeps us from taking part, once; it is tried again.  Returns an exit
-   code if that is of no use. */
+   code if that is of no use: credentials are refused, or there is no chroot. */
 static int look(struct elect *e)
 {
+	const struct job *j = &e->job;
 	enum kustos_err err = e->latch != NULL
 		? kustos_latch_error(e->latch)
 		: kustos_selector_error(e->selector);
@@ -125,7 +126,10 @@ static int look(struct elect *e)
 	if (err == e->err || err == KUSTOS_OK)
 		return TOOL_OK;
 	e->err = err;
-	return tool_failed(e->job.tool, "cannot take part", e->job.path, err);
+	int code = tool_failed_of(j->tool, j->client, "cannot take part in",
+		j->path, err);
+	bool lasts = err == KUSTOS_EAUTH || err == KUSTOS_ENONODE;
+	return lasts && code == TOOL_FAILED ? code : TOOL_OK;
 }
 
 static int not_won(struct elect *e)
@@ -170,7 +174,8 @@ static int win(struct elect *e)
 	int code = TOOL_OK;
 
 	if (err != KUSTOS_OK)
-		return tool_failed(j->tool, "cannot take part", j->path, err);
+		return tool_failed(j->tool, "cannot take part in", j->path,
+			err);
 	while (current(e) == NULL && j->sig == 0) {
 		int left = job_left_ms(end);
 
@@ -179,7 +184,7 @@ static int win(struct elect *e)
 		j->sig = under_wait(&j->under,
 			left < 0 || left > slice ? slice : left);
 		code = look(e);
-		if (code != TOOL_OK && e->err == KUSTOS_EAUTH)
+		if (code != TOOL_OK)
 			return code;
 	}
 	return j->sig != 0 ? TOOL_SIGNAL + j->sig : TOOL_OK;

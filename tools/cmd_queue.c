@@ -91,7 +91,7 @@ int queue_failed(const struct queue_job *q, struct kustos_client *client,
 			(double)q->wait_ms / 1000);
 		return TOOL_TIMEDOUT;
 	}
-	return tool_failed(&q->tool, what, q->job.path, err);
+	return tool_failed_of(&q->tool, client, what, q->job.path, err);
 }
 
 bool queue_print(const struct queue_job *q, const struct kustos_item *item)

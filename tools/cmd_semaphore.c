@@ -72,7 +72,8 @@ static int set_max(struct semaphore *s)
 		err = kustos_semaphore_set_max(s->sem, o->set_max,
 			kustos_after_ms(o->tool.session_ms), NULL);
 	if (err != KUSTOS_OK)
-		code = tool_failed(&o->tool, "cannot set", o->max_path, err);
+		code = tool_failed_of(&o->tool, *client, "cannot set",
+			o->max_path, err);
 	end(&s->ask);
 	tool_close(*client);
 	return code;

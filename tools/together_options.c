@@ -160,7 +160,7 @@ int together_waited(const struct together *t, struct kustos_client *client,
 		tool_say("%s: one that must be done has died", path);
 		return TOOL_BROKEN;
 	}
-	return tool_failed(&t->tool, verb, path, err);
+	return tool_failed_of(&t->tool, client, verb, path, err);
 }
 
 enum kustos_err together_prepare(struct together_ask *ask, struct job *job)

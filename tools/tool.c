@@ -3,6 +3,8 @@
  */
 #include "tool.h"
 
+#include <kustos/node.h>
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -128,6 +130,18 @@ int tool_failed(const struct tool *tool, const char *what, const char *path,
 		tool_say("%s %s: %s", what, path, kustos_strerror(err));
 		return TOOL_FAILED;
 	}
+}
+
+int tool_failed_of(const struct tool *tool, struct kustos_client *client,
+	const char *what, const char *path, enum kustos_err err)
+{
+	kustos_deadline end = kustos_after_ms(tool->session_ms);
+
+	if (err != KUSTOS_ENONODE ||
+		kustos_exists(client, "/", end, NULL, NULL) != KUSTOS_ENONODE)
+		return tool_failed(tool, what, path, err);
+	tool_say("%s %s: the chroot of %s is missing", what, path, tool->hosts);
+	return TOOL_FAILED;
 }
 
 bool tool_number(const char *text, int least, int *out)

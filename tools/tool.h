@@ -114,6 +114,11 @@ int tool_usage(const struct tool *tool, const char *format, ...)
 int tool_failed(const struct tool *tool, const char *what, const char *path,
 	enum kustos_err err);
 
+/* The same for a call of "client": if what is missing is the chroot, that is
+   said. */
+int tool_failed_of(const struct tool *tool, struct kustos_client *client,
+	const char *what, const char *path, enum kustos_err err);
+
 /* Read a number of at least "least"; for the second, of seconds, perhaps with
    a fraction, into milliseconds.  Return false if "text" is none. */
 bool tool_number(const char *text, int least, int *out);
