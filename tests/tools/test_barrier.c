@@ -102,7 +102,7 @@ START_TEST(a_wait_that_is_over_leaves_nothing)
 				 "--", "echo", "no"),
 		120);
 	cli_hears_error(&a, STEP ": the others are not there\n");
-	ck_assert_int_eq(cli_run(&a, "barrier", "enter", "-n2", "-w0.2", STEP,
+	ck_assert_int_eq(cli_run(&a, "barrier", "enter", "-n2", "-w1.5", STEP,
 				 "--", "echo", "no"),
 		121);
 	ck_assert_uint_eq(a.out_len, 0);

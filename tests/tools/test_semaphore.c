@@ -98,8 +98,8 @@ START_TEST(so_many_may_run_and_no_more)
 	ck_assert_int_eq(
 		cli_run(&c, "semaphore", "-w0", "-E9", "-n2", SEM, "true"), 9);
 	ck_assert_int_eq(
-		cli_run(&c, "semaphore", "-w", ".3", "-n2", SEM, "true"), 121);
-	cli_hears_error(&c, SEM ": no lease was free within 0.3 s\n");
+		cli_run(&c, "semaphore", "-w", "1.5", "-n2", SEM, "true"), 121);
+	cli_hears_error(&c, SEM ": no lease was free within 1.5 s\n");
 	cli_start(&c, "semaphore", "-n2", SEM, "--", "echo", "ran");
 	test_within(waiting() == 1, CLI_MS);
 	let_go(&b);
