@@ -56,3 +56,8 @@ void pair_flush(void)
 {
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 }
+
+void pair_hear(struct kustos_client *owner)
+{
+	check_err(kustos_exists(owner, "/", SOON, NULL, NULL), KUSTOS_OK);
+}

@@ -32,4 +32,8 @@ void pair_close(void);
 /* Wait until everything that "client" has sent is answered. */
 void pair_flush(void);
 
+/* Wait until "owner" has taken in what the server told it of all that others have
+   done so far: an answer comes behind that. */
+void pair_hear(struct kustos_client *owner);
+
 #endif

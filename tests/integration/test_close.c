@@ -75,7 +75,7 @@ START_TEST(L01_every_pending_request_ends_once_when_none_is_answered)
 {
 	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
 		PROXY_ZOOKEEPER);
-	struct kustos_client *c = client_connected(proxy_address(p), 10000);
+	struct kustos_client *c = client_connected(proxy_address(p), 60000);
 
 	proxy_set_mode(p, PROXY_HOLD);
 	ask_many(c);
@@ -233,7 +233,7 @@ START_TEST(L01_a_request_on_its_way_may_still_end_well)
 {
 	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
 		PROXY_ZOOKEEPER);
-	struct kustos_client *c = client_connected(proxy_address(p), 10000);
+	struct kustos_client *c = client_connected(proxy_address(p), 60000);
 	struct ticket ticket = { &tally, 0 };
 
 	memset(&tally, 0, sizeof(tally));

@@ -3,6 +3,8 @@
  * nothing else to happen.
  */
 #include "client_fixture.h"
+
+#include "client.h"
 #include "inject.h"
 #include "proxy.h"
 
@@ -52,11 +54,21 @@ static void *flush_main(void *arg)
 	return NULL;
 }
 
+/* Return how many threads are in a flush. */
+static int flushing(void)
+{
+	ku_lock(client);
+	int count = client->ops.flushing;
+	ku_unlock(client);
+	return count;
+}
+
 static void flush_start(struct flush *flush)
 {
 	flush->over = false;
 	ck_assert_int_eq(
 		pthread_create(&flush->thread, NULL, flush_main, flush), 0);
+	test_eventually(flushing() == 1, 1000);
 	test_never(flush->over, SHORT_MS);
 }
 
@@ -105,7 +117,7 @@ START_TEST(a_flush_ends_with_an_operation_that_was_never_sent)
 	kustos_cancel_fire(cancel);
 	flush_ends(&flush, start);
 	ck_assert_int_eq(kustos_client_state(client), KUSTOS_SUSPENDED);
-	test_eventually(completions_of(&done) == 1, 100);
+	test_eventually(completions_of(&done) == 1, 1000);
 	ck_assert_int_eq(done.err, KUSTOS_ECANCELED);
 	kustos_cancel_destroy(cancel);
 }
@@ -130,7 +142,7 @@ START_TEST(a_flush_does_not_wait_for_what_comes_later)
 		KUSTOS_OK);
 	proxy_set_mode(proxy, PROXY_PASS);
 	flush_ends(&flush, start);
-	test_eventually(completions_of(&done) == 1, 100);
+	test_eventually(completions_of(&done) == 1, 1000);
 	inject_release();
 	test_eventually(completions_of(&done) == 2, 1000);
 }

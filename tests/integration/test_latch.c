@@ -4,6 +4,7 @@
  */
 #include "latch_fixture.h"
 #include "mutex_pair.h"
+#include "process.h"
 
 #include <kustos/cancel.h>
 
@@ -240,7 +241,7 @@ struct waiter {
 	pthread_t thread;
 	struct kustos_latch *latch;
 	struct kustos_cancel *cancel;
-	atomic_bool waits;
+	atomic_int tid; /* 0: not begun */
 	atomic_int err; /* -1: none yet */
 };
 
@@ -248,7 +249,7 @@ static void *wait_for_it(void *arg)
 {
 	struct waiter *w = arg;
 
-	atomic_store(&w->waits, true);
+	atomic_store(&w->tid, thread_id());
 	atomic_store(&w->err,
 		(int)kustos_latch_wait(w->latch, KUSTOS_FOREVER, w->cancel));
 	return NULL;
@@ -259,7 +260,10 @@ static void waiter_start(struct waiter *w, struct kustos_latch *latch)
 	w->latch = latch;
 	atomic_store(&w->err, -1);
 	ck_assert_int_eq(pthread_create(&w->thread, NULL, wait_for_it, w), 0);
-	test_eventually(atomic_load(&w->waits), 2000);
+	/* It sleeps in the call, which may end the latch that it is of. */
+	test_eventually(atomic_load(&w->tid) != 0 &&
+			thread_sleeps(atomic_load(&w->tid)),
+		2000);
 	test_never(atomic_load(&w->err) != -1, 20);
 }
 

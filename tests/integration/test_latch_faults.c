@@ -273,7 +273,7 @@ START_TEST(S09_a_leader_whose_node_is_deleted_is_told_and_lines_up_again)
 	/* From now on it is watched: it, and the one that waits behind. */
 	test_eventually(watch_count() >= 2, 2000);
 	ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
-	test_eventually(!kustos_latch_leads(ours.latch), 100);
+	test_eventually(!kustos_latch_leads(ours.latch), 1000);
 	runner_lost(&ours, 1);
 	runner_leads(&theirs);
 	line_wait(2);

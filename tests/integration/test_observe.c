@@ -92,8 +92,13 @@ static void told(void *arg, enum kustos_err err,
 	atomic_store(&w->inside, false);
 	if (w->ends) {
 		kustos_observer_destroy(w->observer);
-		w->observer = NULL;
+		__atomic_store_n(&w->observer, NULL, __ATOMIC_SEQ_CST);
 	}
+}
+
+static struct kustos_observer *observer_left(void)
+{
+	return __atomic_load_n(&witness.observer, __ATOMIC_SEQ_CST);
 }
 
 static void observe(void)
@@ -311,6 +316,8 @@ START_TEST(nothing_is_told_after_it_was_destroyed)
 	pair_flush();
 	test_never(atomic_load(&witness.calls) > 2 - _i, QUIET_MS);
 	test_eventually(watch_count() == 0, 2000);
+	/* The call in which it ended may have a last word to write. */
+	test_eventually(observer_left() == NULL, 2000);
 }
 END_TEST
 

@@ -68,12 +68,15 @@ END_TEST
 
 START_TEST(it_leads_again_when_it_is_queued_again)
 {
+	struct kustos_hold *hold = hold_take(rivals);
 	int64_t token;
 
 	chief_make(&ours, client, chief_options(NULL, 0));
 	check_err(kustos_selector_requeue(ours.selector), KUSTOS_EINVAL);
 	check_err(kustos_selector_start(ours.selector), KUSTOS_OK);
+	/* As long as it is in line it has no need to. */
 	check_err(kustos_selector_requeue(ours.selector), KUSTOS_OK);
+	hold_give(hold);
 	chief_leads(&ours, 1);
 	token = ours.token;
 	chief_returns(&ours);
@@ -172,12 +175,16 @@ START_TEST(a_leader_is_interrupted_and_leads_until_it_returns)
 	chief_state(&ours, KUSTOS_SELECTOR_LEADS);
 	test_never(theirs.begun > 0 || ours.ended > 0, QUIET_MS);
 	chief_returns(&ours);
+	ours.deaf = false;
+	atomic_store(&ours.stays, true);
 	chief_leads(&theirs, 1);
 	chief_becomes(&ours,
 		_i ? KUSTOS_SELECTOR_WAITING : KUSTOS_SELECTOR_IDLE);
 	chief_end(&theirs);
+	if (_i)
+		chief_leads(&ours, 2);
+	test_never(ours.asked != 1, QUIET_MS); /* of the first term only */
 	chief_end(&ours);
-	ck_assert_int_eq(ours.asked, 1); /* of the first term only */
 	pair_flush();
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 }

@@ -234,13 +234,20 @@ END_TEST
    line again when it has returned, and not before. */
 START_TEST(a_hand_over_that_is_given_up_is_a_resignation)
 {
+	struct kustos_cancel *cancel = NULL;
+	struct end end = { .calls = 0 };
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
 	line_up(1);
 	ours.deaf = true;
-	check_err(kustos_selector_hand_over(ours.selector, "theirs",
-			  kustos_after_ms(QUIET_MS), NULL),
-		KUSTOS_ETIMEDOUT);
-	ck_assert_int_eq(ours.asked, 1);
-	chief_state(&ours, KUSTOS_SELECTOR_LOST);
+	check_err(kustos_selector_hand_over_async(ours.selector, "theirs", SOON,
+			  cancel, end_told, &end),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&ours.asked) == 1, 5000);
+	kustos_cancel_fire(cancel);
+	check_err(end_wait(&end, 5000), KUSTOS_ECANCELED);
+	kustos_cancel_destroy(cancel);
+	chief_becomes(&ours, KUSTOS_SELECTOR_LOST);
 	test_never(line_count() != 2 || theirs.begun > 0, QUIET_MS);
 	chief_returns(&ours);
 	chief_leads(&theirs, 1);

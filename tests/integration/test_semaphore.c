@@ -226,6 +226,7 @@ START_TEST(a_lease_is_taken_together_with_a_lock)
 	sem_take_many(others, MAX, all);
 	check_err(kustos_acquire_all(two, 2, kustos_after_ms(20), NULL, &both),
 		KUSTOS_ETIMEDOUT);
+	pair_flush();
 	check_err(kustos_mutex_lock(lock, KUSTOS_NOW, NULL), KUSTOS_OK);
 	kustos_mutex_destroy(lock);
 	give_many(all, MAX);

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* Return the state letter in a "stat" file of /proc, 0 if there is none. */
 static char state_in(const char *path)
@@ -109,6 +111,19 @@ static long status_field(const char *name)
 long rss_kb(void)
 {
 	return status_field("VmRSS:");
+}
+
+int thread_id(void)
+{
+	return (int)syscall(SYS_gettid);
+}
+
+bool thread_sleeps(int id)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", id);
+	return state_in(path) == 'S';
 }
 
 int thread_count(void)

@@ -26,6 +26,11 @@ long rss_kb(void);
 int thread_count(void);
 int fd_count(void);
 
+/* Return the number of the calling thread; and whether such a thread of the
+   calling process sleeps, because it waits for something. */
+int thread_id(void);
+bool thread_sleeps(int id);
+
 /* Return thread_count(), to compare later counts with: the thread that a
    sanitizer starts for itself beside the first of all is in it. */
 int thread_count_before(void);
