@@ -100,13 +100,13 @@ static int measure(struct floor *f, int lines, int (*once)(void *arg))
 	struct alone a = { .link = &f->links[0], .lines = lines };
 
 	for (int i = 0; i < lines; i++) {
+		const char *which = i == 0 ? "" : "-second";
 		struct place *p = &a.places[i];
 
-		snprintf(p->line, sizeof(p->line), "%s%s", f->run->path,
-			i == 0 ? "" : "-second");
+		snprintf(p->line, sizeof(p->line), "%s%s", f->run->path, which);
 		snprintf(p->name, sizeof(p->name),
-			"%s/_c_7b5ec9a2-11f3-4a7d-9d0e-%012d-lock-", p->line,
-			i);
+			"%s%s/_c_7b5ec9a2-11f3-4a7d-9d0e-%012d-lock-",
+			f->run->path, which, i);
 		link_put_parent(a.link, p->line);
 	}
 	return link_trip(a.link, NULL) < 0 ? -1 : floor_repeat(f, once, &a);
