@@ -53,6 +53,7 @@ endif
 %C%_bench_together_LDADD = libbench.a libsupport.a $(all_libraries)
 
 EXTRA_DIST += %D%/compare %D%/driver.py %D%/page.py %D%/record.py \
+	%D%/workloads.py \
 	%D%/peers/CuratorMutex.java \
 	%D%/peers/CuratorQueue.java %D%/peers/CuratorTogether.java \
 	%D%/peers/kazoo_mutex.py %D%/peers/kazoo_other.py

@@ -54,7 +54,7 @@ fi
 named() {
 	sed -n "$1" "$srcdir/$2" | sort -u
 }
-named 's/.*raw="\([a-z]*\)".*/\1/p' bench/compare >"$work/asked"
+named 's/.*raw="\([a-z]*\)".*/\1/p' bench/workloads.py >"$work/asked"
 named 's/^	{ "\([a-z]*\)", floor_.*/\1/p' bench/raw_floor.c |
 	diff "$work/asked" - ||
 	complain 'bench/raw_floor.c has other styles (>) than compare asks for (<)'
