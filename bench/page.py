@@ -67,8 +67,8 @@ before them, so that all is warm. The server writes to its disk before it answer
 it is shipped. *The wire* is a program that sends what a perfect recipe would have to
 send, in as few flights as can be, and does nothing else; `bench/raw_*.c` say what that
 is, and what it leaves out. What a workload does exactly is in `bench/driver.h` and the
-drivers beside it. An empty cell: there is no such thing, of which `bench/compare` says
-why, or it was not measured.
+drivers beside it. An empty cell: there is no such thing, as is said below the table
+of all, or it was not measured.
 
 Figures are microseconds for each, the median of the rounds; less is better. A ratio
 is the median of the ratios of each round, whose two figures were taken within
@@ -155,9 +155,10 @@ def kept(file):
 
 
 class Page:
-    def __init__(self, record, workloads, targets, units):
+    def __init__(self, record, workloads, absent, targets, units):
         self.record = record
         self.workloads = workloads
+        self.absent = absent
         self.targets = targets
         self.units = units
         self.names = [name for name in NAMES if name in record.names()]
@@ -214,6 +215,19 @@ class Page:
             lines += ["", "**A first impression, not a measurement:** one short "
                       "round, or a machine that had", "something else to do."]
         return lines
+
+    def reasons(self):
+        """Return the lines that say who is in no row, and why: of the rows that
+        are on the page."""
+        titles = {key: title.strip() for key, title, *_ in self.workloads
+                  if key in self.record.rows}
+        yield "Who is missing there:\n"
+        for names, keys, why in self.absent:
+            there = [titles[key] for key in keys.split() if key in titles]
+            if there:
+                yield "- %s: %s: %s" % (
+                    "; ".join(there), " and ".join(
+                        NAMES[name] for name in names.split()), why)
 
     def more(self):
         rows = []
@@ -331,6 +345,7 @@ class Page:
                 os.path.splitext(svg)[0].replace("-", ": "), svg)
         yield "## All of it\n"
         yield "\n".join(self.table([w[0] for w in self.workloads])) + "\n"
+        yield "\n".join(self.reasons()) + "\n"
         yield "## More of Kustos\n"
         yield "\n".join(self.more()) + "\n"
         yield "## Targets\n"

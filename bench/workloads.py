@@ -11,11 +11,9 @@ WORKLOADS = [
      dict(kustos="write", curator="write", kazoo="write", raw="one")),
     ("lease", "lease of a semaphore, uncontended", 1, 1,
      dict(kustos="lease", curator="lease", kazoo="lease", raw="one")),
-    # No peer has it; a program makes the node itself, as the wire does.
     ("simple", "simple lock, uncontended", 1, 1,
      dict(kustos="simple", raw="bare")),
-    # Curator's InterProcessMultiLock; one after the other, for both.  kazoo has
-    # none.
+    # Curator's InterProcessMultiLock; one after the other, for both.
     ("pair", "two locks together, uncontended", 1, 1,
      dict(kustos="pair", curator="pair", raw="pair")),
     ("clients", "8 clients, a hand-off", 8, 8,
@@ -26,21 +24,19 @@ WORKLOADS = [
      dict(kustos="lead", curator="lead", kazoo="lead", raw="line")),
     ("leases", "semaphore of 5, 16 clients, a grant", 16, 16,
      dict(kustos="lease", curator="lease", kazoo="lease", raw="leases")),
-    # Within one process, where there is no wire.
     ("threads", "8 threads of one client, a hand-off", 1, 8,
      dict(kustos="shared", curator="shared", kazoo="shared")),
     ("fifo", "  with local_handoffs = 0", 1, 8, dict(kustos="fifo")),
-    # A holder and so many behind it; 8 clients tell of kazoo and the wire.
+    # A holder and so many behind it.
     ("line-2", "2 waiting, a hand-off", 3, 3,
-     dict(kustos="async", curator="own")),
+     dict(kustos="async", curator="own", raw="line")),
     ("line-10", "10 waiting, a hand-off", 8, 11, dict(kustos="async", curator="own")),
     ("line-100", "100 waiting, a hand-off", 8, 101, dict(kustos="async", curator="own")),
     ("line-1000", "1000 waiting, a hand-off", 8, 1001,
      dict(kustos="async", curator="own")),
     ("line-2000", "2000 waiting, a hand-off", 8, 2001,
      dict(kustos="async", curator="own")),
-    # This too stays within the process. Curator only counts, and does not look whether
-    # it still holds; kazoo's lock would wait for itself.
+    # Curator only counts, and does not look whether it still holds.
     ("reentry", "lock and unlock of what is held", 1, 1,
      dict(kustos="reenter", curator="reenter")),
     # Of queues; what is counted is items.
@@ -53,14 +49,10 @@ WORKLOADS = [
           kazoo="other:drain", raw="drain")),
     ("single", "  one at a time", 1, 1,
      dict(kustos="queue:single", raw="single")),
-    # The frames are Curator's.
     ("framed", "framed queue: put and take of 2000", 1, 1,
      dict(kustos="queue:framed", curator="queue:framed", raw="framed")),
-    # Peers have no call that takes so many: Curator's has one node for all, and
-    # kazoo's one transaction, which is too long for a server.
     ("bulk", "queue: put of 10,000 at once", 1, 1,
      dict(kustos="queue:bulk", raw="bulk")),
-    # kazoo's queue is in the rows above; here it would take minutes.
     ("crowd-8", "4 that put, 4 that take, 20,000 items", 8, 8,
      dict(kustos="queue:crowd", curator="queue:crowd", raw="crowd")),
     ("claim", "claim and ack of 200", 1, 1,
@@ -76,7 +68,6 @@ WORKLOADS = [
     ("step", "double barrier of 8: in and out", 8, 8,
      dict(kustos="together:step", curator="together:step",
           kazoo="other:step", raw="step")),
-    # No peer has one; a counter that is shared does not know who has counted.
     ("count", "count-down latch of 8, whole", 1, 1,
      dict(kustos="together:count", raw="count")),
     ("memory", "10,000 waiting, an object each", 1, 10000,
@@ -86,6 +77,34 @@ WORKLOADS = [
 FRESH = ("memory", "crowd", "bulk")  # in a process that did nothing else
 SLOW = ("crowd-8",)  # not run to warm up
 LONG = 1000  # workers: takes a while, so it is not run to warm up
+
+# Who is not in which rows, and why: the page says it.
+ABSENT = [
+    ("kustos curator kazoo", "alone-2 turn-2",
+     "these rows are of another wire"),
+    ("curator kazoo", "simple",
+     "neither has it; a program makes the node itself, as the wire does"),
+    ("kazoo", "pair", "it does not take two together"),
+    ("curator kazoo", "fifo single",
+     "they have no other way than that of the row above"),
+    ("raw", "threads fifo reentry", "within a process there is no wire"),
+    ("kazoo", "line-2 line-10 line-100 line-1000 line-2000",
+     "the line of 8 clients tells of it"),
+    ("raw", "line-10 line-100 line-1000 line-2000",
+     "who waits sends nothing, so two tell of as many as you like"),
+    ("kazoo", "reentry", "its lock would wait for itself"),
+    ("kazoo", "framed", "the frames are Curator's"),
+    ("curator kazoo", "bulk",
+     "no call takes so many: Curator's makes one node of them, and kazoo's one "
+     "transaction, which is too long for a server"),
+    ("kazoo", "crowd-8",
+     "its queue is in the rows above; here it would take minutes"),
+    ("curator kazoo", "count",
+     "neither has one; a counter that is shared does not know who has counted"),
+    ("curator kazoo", "memory crowd",
+     "who waits there has a thread to itself, of which 10,000 are too many"),
+    ("raw", "memory crowd", "what a wait needs of memory is not on the wire"),
+]
 
 # What is measured, in which unit, what it is compared with, and the target.
 CHECKS = [

@@ -50,6 +50,23 @@ print("\n".join("performance-%s.svg" % name for name in sorted(page.PLOTS)))' \
 		complain 'doc/local.mk has other plots (>) than bench/page.py (<)'
 fi
 
+# Of whoever is not in a row it is said why, once; and of nobody else.
+if [ -x /usr/bin/python3 ]; then
+	PYTHONPATH=$srcdir/bench PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - \
+		<<-'EOF' || complain 'bench/workloads.py does not say who is missing (<), or others (>)'
+		import collections, page, workloads
+		missing = collections.Counter(
+		    (key, name) for key, *_, styles in workloads.WORKLOADS
+		    for name in page.NAMES if name not in styles)
+		said = collections.Counter(
+		    (key, name) for names, keys, _ in workloads.ABSENT
+		    for key in keys.split() for name in names.split())
+		for sign, some in ("<", missing - said), (">", said - missing):
+		    print("".join("%s %s: %s\n" % (sign, *pair) for pair in some), end="")
+		exit(missing != said)
+	EOF
+fi
+
 # Whatever compare asks of the wire it has, and a test runs it; and nothing more.
 named() {
 	sed -n "$1" "$srcdir/$2" | sort -u
