@@ -30,7 +30,19 @@ static void row(FILE *out, const struct figures *f, const char *name,
 	putc('\n', out);
 }
 
-static void rows_of_clients(FILE *out, const struct figures *f)
+typedef const struct histogram *times_fn(const struct figures_part *part);
+
+static const struct histogram *waits(const struct figures_part *part)
+{
+	return &part->wait;
+}
+
+static const struct histogram *holds(const struct figures_part *part)
+{
+	return &part->hold;
+}
+
+static void rows_of_clients(FILE *out, const struct figures *f, times_fn *times)
 {
 	int count = f->plan.clients;
 
@@ -39,23 +51,32 @@ static void rows_of_clients(FILE *out, const struct figures *f)
 
 		snprintf(name, sizeof(name), "  client %d%s", i + 1,
 			bench_reads(&f->plan, i) ? " (r)" : "");
-		row(out, f, name, &f->parts[i].wait);
+		row(out, f, name, times(&f->parts[i]));
 	}
 	if (count > MOST_CLIENTS)
 		fprintf(out, "  and %d more; --csv and --json have them all\n",
 			count - MOST_CLIENTS);
 }
 
+/* Of readers and writers, and of each client. */
+static void rows_of_parts(FILE *out, const struct figures *f, times_fn *times)
+{
+	if (f->plan.readers > 0) {
+		row(out, f, "  readers", times(&f->readers));
+		row(out, f, "  writers", times(&f->writers));
+	}
+	rows_of_clients(out, f, times);
+}
+
+/* Unless a time was asked for, holds are as short as can be, for everyone. */
 static void rows(FILE *out, const struct figures *f)
 {
 	heading(out);
 	row(out, f, "wait", &f->all.wait);
-	if (f->plan.readers > 0) {
-		row(out, f, "  readers", &f->readers.wait);
-		row(out, f, "  writers", &f->writers.wait);
-	}
-	rows_of_clients(out, f);
+	rows_of_parts(out, f, waits);
 	row(out, f, "hold", &f->all.hold);
+	if (f->plan.options->hold.most_ns > 0)
+		rows_of_parts(out, f, holds);
 	putc('\n', out);
 }
 

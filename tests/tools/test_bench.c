@@ -183,6 +183,36 @@ START_TEST(readers_are_told_from_writers)
 }
 END_TEST
 
+/* With a time to keep it: else all holds are as short as can be. */
+START_TEST(holds_are_told_of_each_client)
+{
+	static const char *const parts[] = { "readers ", "writers ",
+		"client 1 (r) ", "client 2 " };
+	char *at;
+
+	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c2", "-rrwlock",
+				 "--readers=1", "--hold=7"),
+		0);
+	at = strstr(b.out_text, "\nhold ");
+	ck_assert_ptr_nonnull(at);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		double grants, in_a_second, p50;
+
+		at = strchr(at + 1, '\n');
+		ck_assert_ptr_nonnull(at);
+		ck_assert_msg(strncmp(at, "\n  ", 3) == 0 &&
+				strncmp(at + 3, parts[i], strlen(parts[i])) ==
+					0,
+			"not %s: %s", parts[i], at);
+		ck_assert_int_eq(sscanf(at + 3 + strlen(parts[i]), "%lf%lf%lf",
+					 &grants, &in_a_second, &p50),
+			3);
+		ck_assert(grants > 0);
+		ck_assert_double_ge(p50, 7 * 31 / 32.0);
+	}
+}
+END_TEST
+
 START_TEST(several_numbers_of_clients_are_several_runs)
 {
 	int lines = 0, commas = 0, first_line = 0;
@@ -385,6 +415,7 @@ int main(void)
 	tcase_add_test(t, whatever_is_taken_and_given_can_be_measured);
 	tcase_add_test(t, those_who_meet_go_round_for_round);
 	tcase_add_test(t, readers_are_told_from_writers);
+	tcase_add_test(t, holds_are_told_of_each_client);
 	tcase_add_test(t, several_numbers_of_clients_are_several_runs);
 	tcase_add_test(t, in_an_open_loop_waits_begin_when_they_were_meant_to);
 	tcase_add_test(t, a_server_that_does_not_tell_is_named);
