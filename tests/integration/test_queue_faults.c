@@ -35,6 +35,16 @@ static const int codes[] = { ZK_OP_MULTI, ZK_OP_GET, ZK_OP_CHILDREN2,
 #define FAULTS (CODES * POINTS * 2)
 #define ITEMS 40
 
+/* A heartbeat may have met the fault, and the connection be gone just now. */
+static void check_empty(void)
+{
+	enum kustos_err err;
+
+	test_eventually((err = queue_try(queue)) != KUSTOS_EDISCONNECTED, 5000);
+	check_err(err, KUSTOS_EEMPTY);
+	ck_assert_int_eq(queue_count(), 0);
+}
+
 START_TEST(S15_a_fault_at_any_frame_changes_nothing)
 {
 	bool applied = _i / CODES / POINTS == 1;
@@ -52,8 +62,7 @@ START_TEST(S15_a_fault_at_any_frame_changes_nothing)
 		ck_assert_int_eq(queue_count(), ITEMS);
 		queue_expect(queue, "0");
 		queue_expect_numbers(queue, 1, ITEMS);
-		check_err(queue_try(queue), KUSTOS_EEMPTY);
-		ck_assert_int_eq(queue_count(), 0);
+		check_empty();
 	}
 }
 END_TEST
