@@ -1,16 +1,19 @@
 # The core.  A new file is one line in the list of sources (or of headers).
 
-core_headers = \
+plain_headers = \
 	%D%/kustos/base.h \
 	%D%/kustos/cancel.h \
 	%D%/kustos/client.h \
-	%D%/kustos/consumer.h \
 	%D%/kustos/hold.h \
-	%D%/kustos/item.h \
 	%D%/kustos/lockable.h \
 	%D%/kustos/node.h \
 	%D%/kustos/participant.h \
 	%D%/kustos/retry.h
+
+# What only queues hand out: not installed without them.
+item_headers = %D%/kustos/consumer.h %D%/kustos/item.h
+
+core_headers = $(plain_headers) $(item_headers)
 
 core_sources = \
 	%D%/beat.c %D%/beat.h \
@@ -127,8 +130,11 @@ libkustos_la_LDFLAGS = $(recipe_ldflags) $(with_map)%D%/kustos.map
 libkustos_la_DEPENDENCIES = libkustos_core.la %D%/kustos.map
 
 kustosincludedir = $(includedir)/kustos
-kustosinclude_HEADERS = $(core_headers) \
-	%D%/kustos/core.hpp %D%/kustos/item.hpp %D%/kustos/kustos.hpp
+kustosinclude_HEADERS = $(plain_headers) \
+	%D%/kustos/core.hpp %D%/kustos/kustos.hpp
+if WITH_QUEUE
+kustosinclude_HEADERS += $(item_headers) %D%/kustos/item.hpp
+endif
 
 pkgconfig_DATA += %D%/kustos.pc
 EXTRA_DIST += %D%/kustos.map
