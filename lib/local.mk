@@ -132,8 +132,12 @@ libkustos_la_DEPENDENCIES = libkustos_core.la %D%/kustos.map
 kustosincludedir = $(includedir)/kustos
 kustosinclude_HEADERS = $(plain_headers) \
 	%D%/kustos/core.hpp %D%/kustos/kustos.hpp
+
+# A list of their own, as automake distributes what a condition leaves out of one,
+# and cannot tell what the recipes' is.
 if WITH_QUEUE
-kustosinclude_HEADERS += $(item_headers) %D%/kustos/item.hpp
+kustositemdir = $(kustosincludedir)
+kustositem_HEADERS = $(item_headers) %D%/kustos/item.hpp
 endif
 
 pkgconfig_DATA += %D%/kustos.pc
