@@ -31,7 +31,7 @@ libkustos_simple_la_LDFLAGS = $(recipe_ldflags) $(with_map)%D%/simple.map
 EXTRA_LTLIBRARIES += libkustos-barrier.la
 libkustos_barrier_la_SOURCES = %D%/barrier.c %D%/barrier_double.c \
 	%D%/countdown.c %D%/countdown_impl.h %D%/countdown_part.c \
-	%D%/tally.c %D%/tally.h
+	%D%/countdown_remove.c %D%/tally.c %D%/tally.h
 libkustos_barrier_la_LIBADD = libkustos.la
 libkustos_barrier_la_LDFLAGS = $(recipe_ldflags) $(with_map)%D%/barrier.map
 

@@ -47,6 +47,11 @@ integration_tests += %D%/test_countdown_calls
 	%D%/countdown_fixture.c %D%/countdown_fixture.h
 %C%_test_countdown_calls_LDADD = libinject.a $(recipe_ldadd)
 %C%_test_countdown_calls_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_countdown_remove
+%C%_test_countdown_remove_SOURCES = %D%/test_countdown_remove.c \
+	%D%/countdown_fixture.c %D%/countdown_fixture.h
+%C%_test_countdown_remove_LDADD = libinject.a $(recipe_ldadd)
+%C%_test_countdown_remove_LDFLAGS = $(inject_ldflags)
 integration_tests += %D%/test_countdown
 %C%_test_countdown_SOURCES = %D%/test_countdown.c \
 	%D%/countdown_fixture.c %D%/countdown_fixture.h

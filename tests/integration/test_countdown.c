@@ -232,35 +232,6 @@ START_TEST(what_it_is_like_is_told)
 }
 END_TEST
 
-START_TEST(it_is_removed_without_letting_anybody_on)
-{
-	struct end ends[2] = { { .calls = 0 } };
-
-	check_err(kustos_countdown_remove(own, SOON, NULL), KUSTOS_OK);
-	set(own);
-	join(others, "b");
-	count_down(own, "a");
-	await(own, &ends[0]);
-	await(others, &ends[1]);
-	settle();
-	check_err(kustos_countdown_remove(own, SOON, NULL), KUSTOS_OK);
-	ck_assert_int_eq(raw_exists(fixture_address(), LATCH, NULL),
-		RAW_NONODE);
-	settle();
-	ck_assert_int_eq(end_calls(&ends[0]) + end_calls(&ends[1]), 0);
-	/* And there may be another. */
-	set(own);
-	count_down(own, "a");
-	count_down(own, "b");
-	for (int i = 0; i < 2; i++)
-		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
-	check_err(kustos_create(other, LATCH "/x", "", 0, 0, SOON, NULL, NULL,
-			  NULL),
-		KUSTOS_OK);
-	check_err(kustos_countdown_remove(own, SOON, NULL), KUSTOS_ENOTEMPTY);
-}
-END_TEST
-
 START_TEST(L01_who_waits_is_told_when_it_is_destroyed_or_the_wait_given_up)
 {
 	struct kustos_cancel *cancel = NULL;
@@ -341,7 +312,6 @@ int main(void)
 	tcase_add_test(t, who_is_done_may_die);
 	tcase_add_test(t, a_participant_lives_as_long_as_one_of_its_sessions);
 	tcase_add_test(t, what_it_is_like_is_told);
-	tcase_add_test(t, it_is_removed_without_letting_anybody_on);
 	tcase_add_test(t,
 		L01_who_waits_is_told_when_it_is_destroyed_or_the_wait_given_up);
 	tcase_add_test(t, wrong_arguments_are_refused);

@@ -1,0 +1,139 @@
+/*
+ * countdown_remove.c - the end of a count-down latch.
+ *
+ * Its nodes go in transactions, as a rule in one with its own node.  If there are too
+ * many for that they go in an order in which on the way nobody looks dead and nothing
+ * is zero.  Whatever comes between a look and its transaction has it rolled back, and
+ * it is looked again.
+ */
+#include "countdown_impl.h"
+#include "tally.h"
+
+#include <kustos/node.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many nodes in a transaction, far from what fits a frame. */
+#define AT_ONCE 100
+
+/* So often something may come between, or an answer be lost. */
+#define TRIES 10
+
+struct removal {
+	struct kustos_countdown *c;
+	kustos_deadline deadline;
+	struct kustos_cancel *cancel;
+	struct kustos_op ops[AT_ONCE];
+	size_t count;
+};
+
+static void drop(struct removal *r)
+{
+	while (r->count > 0)
+		free((char *)r->ops[--r->count].path);
+}
+
+static enum kustos_err flush(struct removal *r)
+{
+	enum kustos_err err = KUSTOS_OK;
+
+	if (r->count > 0)
+		err = kustos_multi(r->c->client, r->ops, r->count, r->deadline,
+			r->cancel, NULL);
+	drop(r);
+	return err;
+}
+
+/* "path" is malloc'ed, or NULL if memory is short. */
+static enum kustos_err add(struct removal *r, char *path)
+{
+	enum kustos_err err = r->count == AT_ONCE ? flush(r) : KUSTOS_OK;
+
+	if (path == NULL)
+		return KUSTOS_ENOMEM;
+	r->ops[r->count++] = (struct kustos_op){ .kind = KUSTOS_OP_DELETE,
+		.path = path,
+		.version = -1 };
+	return err;
+}
+
+static enum kustos_err add_kind(struct removal *r,
+	const struct kustos_names *names, enum ku_tally_kind kind)
+{
+	enum kustos_err err = KUSTOS_OK;
+	const char *id;
+
+	for (size_t i = 0; i < names->count && err == KUSTOS_OK; i++)
+		if (ku_tally_name(names->names[i], &id) == kind)
+			err = add(r, ku_countdown_child(r->c, names->names[i]));
+	return err;
+}
+
+static enum kustos_err remove_listed(struct removal *r,
+	const struct kustos_names *names, bool others)
+{
+	static const enum ku_tally_kind kinds[] = { KU_TALLY_MUST,
+		KU_TALLY_ALIVE, KU_TALLY_DONE, KU_TALLY_COUNT };
+	enum kustos_err err = KUSTOS_OK;
+
+	for (int i = 0; i < 4 && err == KUSTOS_OK; i++)
+		err = add_kind(r, names, kinds[i]);
+	if (err == KUSTOS_OK && !others)
+		err = add(r, strdup(r->c->path));
+	if (err == KUSTOS_OK)
+		return flush(r);
+	drop(r);
+	return err;
+}
+
+/* Is there anything but the latch's? */
+static bool has_others(const struct kustos_names *names)
+{
+	const char *id;
+
+	for (size_t i = 0; i < names->count; i++)
+		if (ku_tally_name(names->names[i], &id) == KU_TALLY_OTHER)
+			return true;
+	return false;
+}
+
+/* Look once, and remove what was seen. */
+static enum kustos_err look_and_remove(struct removal *r, bool *others)
+{
+	struct kustos_names *names = NULL;
+	enum kustos_err err = kustos_children(r->c->client, r->c->path,
+		r->deadline, r->cancel, &names, NULL);
+
+	*others = false;
+	if (err == KUSTOS_ENONODE)
+		return KUSTOS_OK;
+	if (err != KUSTOS_OK)
+		return err;
+	*others = has_others(names);
+	err = remove_listed(r, names, *others);
+	kustos_names_free(names);
+	return err;
+}
+
+/* Somebody has taken or made a node meanwhile, or nobody knows what was done. */
+static bool came_between(enum kustos_err err)
+{
+	return err == KUSTOS_ENONODE || err == KUSTOS_ENOTEMPTY ||
+		err == KUSTOS_EUNKNOWN;
+}
+
+enum kustos_err kustos_countdown_remove(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	struct removal r = { .c = c, .deadline = deadline, .cancel = cancel };
+	enum kustos_err err = ku_countdown_check(c);
+	bool others = false;
+
+	if (err != KUSTOS_OK)
+		return err;
+	ku_countdown_get(c);
+	for (int i = 0; i == 0 || (i < TRIES && came_between(err)); i++)
+		err = look_and_remove(&r, &others);
+	ku_countdown_put(c);
+	return err == KUSTOS_OK && others ? KUSTOS_ENOTEMPTY : err;
+}

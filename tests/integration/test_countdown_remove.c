@@ -1,0 +1,190 @@
+/*
+ * test_countdown_remove.c - the end of a count-down latch: at once, or in parts, with
+ * others in between, and with answers lost.
+ */
+#include "countdown_fixture.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* More than go in one transaction. */
+#define MANY 120
+
+static void take_away(void)
+{
+	check_err(kustos_countdown_remove(own, SOON, NULL), KUSTOS_OK);
+}
+
+static void check_gone(void)
+{
+	ck_assert_int_eq(raw_exists(fixture_address(), LATCH, NULL),
+		RAW_NONODE);
+}
+
+/* A thread that takes the latch away. */
+static void *remover(void *arg)
+{
+	enum kustos_err *err = arg;
+
+	*err = kustos_countdown_remove(own, SOON, NULL);
+	return NULL;
+}
+
+/* Have one at work that gets no answer to its first frame "op", for now. */
+static pthread_t start_remover(int op, enum kustos_err *err)
+{
+	pthread_t thread;
+
+	inject_frame(INJECT_HOLD_REPLY, op, 1);
+	ck_assert_int_eq(pthread_create(&thread, NULL, remover, err), 0);
+	test_eventually(inject_fired() == 1, 5000);
+	return thread;
+}
+
+static void end_remover(pthread_t thread, const enum kustos_err *err)
+{
+	inject_release();
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	check_err(*err, KUSTOS_OK);
+	check_gone();
+}
+
+static int count_names(const char *prefix)
+{
+	struct raw_names names;
+	int count = 0;
+
+	ck_assert_int_eq(raw_children(fixture_address(), LATCH, &names), 0);
+	for (int i = 0; i < names.count; i++)
+		count += strncmp(names.names[i], prefix, strlen(prefix)) == 0;
+	raw_names_free(&names);
+	return count;
+}
+
+/* So many that must count, and live. */
+static void make_many(void)
+{
+	struct raw *raw = raw_open(fixture_address(), 10000);
+	char path[128];
+
+	ck_assert_ptr_nonnull(raw);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), LATCH "/must-%d", i);
+		ck_assert_int_eq(
+			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
+			0);
+		snprintf(path, sizeof(path),
+			LATCH "/_c_%08d-0000-4000-8000-000000000000-alive-%d",
+			i, i);
+		ck_assert_int_eq(
+			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
+			0);
+	}
+	raw_close(raw);
+}
+
+START_TEST(it_is_removed_without_letting_anybody_on)
+{
+	struct end ends[2] = { { .calls = 0 } };
+
+	take_away();
+	set(own);
+	join(others, "b");
+	count_down(own, "a");
+	await(own, &ends[0]);
+	await(others, &ends[1]);
+	settle();
+	take_away();
+	check_gone();
+	settle();
+	ck_assert_int_eq(end_calls(&ends[0]) + end_calls(&ends[1]), 0);
+	/* And there may be another. */
+	set(own);
+	count_down(own, "a");
+	count_down(own, "b");
+	for (int i = 0; i < 2; i++)
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+	check_err(kustos_create(other, LATCH "/x", "", 0, 0, SOON, NULL, NULL,
+			  NULL),
+		KUSTOS_OK);
+	check_err(kustos_countdown_remove(own, SOON, NULL), KUSTOS_ENOTEMPTY);
+	ck_assert_int_eq(raw_count_children(fixture_address(), LATCH), 1);
+}
+END_TEST
+
+START_TEST(it_goes_in_one_transaction)
+{
+	set(own);
+	join(own, "a");
+	count_down(others, "b");
+	proxy_reset_counts(proxy);
+	take_away();
+	check_gone();
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_DELETE), 0);
+}
+END_TEST
+
+/* A node that was not seen, and one that was and is gone. */
+START_TEST(what_comes_between_is_removed_as_well)
+{
+	enum kustos_err err = KUSTOS_EINVAL;
+
+	set(own);
+	count_down(own, "a");
+	pthread_t thread = start_remover(ZK_OP_CHILDREN2, &err);
+	ck_assert_int_eq(_i == 0
+			? raw_create(fixture_address(), LATCH "/done-b", "")
+			: raw_delete(fixture_address(), LATCH "/done-a"),
+		0);
+	proxy_reset_counts(proxy);
+	end_remover(thread, &err);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 2);
+}
+END_TEST
+
+/* Those that must count go first: at no time is there one that looks dead. */
+START_TEST(many_go_in_parts_and_meanwhile_nobody_looks_dead)
+{
+	enum kustos_err err = KUSTOS_EINVAL;
+
+	set(own);
+	make_many();
+	pthread_t thread = start_remover(ZK_OP_MULTI, &err);
+	ck_assert_int_eq(count_names("must-"), MANY - 100);
+	ck_assert_int_eq(count_names("_c_"), MANY);
+	ck_assert_int_eq(count_names("count-"), 1);
+	end_remover(thread, &err);
+}
+END_TEST
+
+START_TEST(S06_removing_it_survives_a_lost_answer)
+{
+	static const enum inject_fault faults[] = { INJECT_FAIL_SEND,
+		INJECT_LOSE_REPLY };
+
+	set(own);
+	join(own, "a");
+	inject_frame(faults[_i % 2], _i < 2 ? ZK_OP_MULTI : ZK_OP_CHILDREN2, 1);
+	take_away();
+	ck_assert_int_eq(inject_fired(), 1);
+	check_gone();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("the end of a count-down latch");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, it_is_removed_without_letting_anybody_on);
+	tcase_add_test(t, it_goes_in_one_transaction);
+	tcase_add_loop_test(t, what_comes_between_is_removed_as_well, 0, 2);
+	tcase_add_test(t, many_go_in_parts_and_meanwhile_nobody_looks_dead);
+	tcase_add_loop_test(t, S06_removing_it_survives_a_lost_answer, 0, 4);
+	return fixture_main(s);
+}
