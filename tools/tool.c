@@ -132,16 +132,25 @@ int tool_failed(const struct tool *tool, const char *what, const char *path,
 	}
 }
 
-int tool_failed_of(const struct tool *tool, struct kustos_client *client,
-	const char *what, const char *path, enum kustos_err err)
+/* Say it, and return TOOL_FAILED, if the chroot is known to be missing.  Whatever
+   keeps that from being known is left to the call that it keeps from its work. */
+static int check_chroot(const struct tool *tool, struct kustos_client *client)
 {
 	kustos_deadline end = kustos_after_ms(tool->session_ms);
 
-	if (err != KUSTOS_ENONODE ||
+	if (strchr(tool->hosts, '/') == NULL ||
 		kustos_exists(client, "/", end, NULL, NULL) != KUSTOS_ENONODE)
-		return tool_failed(tool, what, path, err);
-	tool_say("%s %s: the chroot of %s is missing", what, path, tool->hosts);
+		return TOOL_OK;
+	tool_say("the chroot of %s is missing", tool->hosts);
 	return TOOL_FAILED;
+}
+
+int tool_failed_of(const struct tool *tool, struct kustos_client *client,
+	const char *what, const char *path, enum kustos_err err)
+{
+	if (err == KUSTOS_ENONODE && check_chroot(tool, client) != TOOL_OK)
+		return TOOL_FAILED;
+	return tool_failed(tool, what, path, err);
 }
 
 bool tool_number(const char *text, int least, int *out)
@@ -229,8 +238,12 @@ int tool_connect(const struct tool *tool, struct kustos_client **out)
 		kustos_client_close(client, KUSTOS_NOW, NULL);
 		return tool_unreachable(tool);
 	}
-	*out = client;
-	return TOOL_OK;
+	code = check_chroot(tool, client);
+	if (code == TOOL_OK)
+		*out = client;
+	else
+		tool_close(client);
+	return code;
 }
 
 int tool_unreachable(const struct tool *tool)

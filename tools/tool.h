@@ -115,7 +115,8 @@ int tool_failed(const struct tool *tool, const char *what, const char *path,
 	enum kustos_err err);
 
 /* The same for a call of "client": if what is missing is the chroot, that is
-   said. */
+   said.  So who opened it by tool_open(), for speed, and makes a node first need
+   not look at the chroot. */
 int tool_failed_of(const struct tool *tool, struct kustos_client *client,
 	const char *what, const char *path, enum kustos_err err);
 
@@ -134,7 +135,9 @@ bool tool_take_seconds(struct tool *tool, const char *name, int64_t *out_ms);
    an exit code, having said what is wrong. */
 int tool_open(const struct tool *tool, struct kustos_client **out);
 
-/* The same, and wait until it is connected. */
+/* The same, and wait until it is connected.  A chroot that is missing is told at
+   once, for one round trip if there is to be one: who waits for a node would else
+   wait for ever, and who deletes it would be done. */
 int tool_connect(const struct tool *tool, struct kustos_client **out);
 
 /* Say that no server could be reached.  Returns TOOL_UNREACHABLE. */

@@ -169,43 +169,6 @@ START_TEST(no_server_gives_123)
 }
 END_TEST
 
-/* All else that is missing is made, or is told by its path. */
-static const struct {
-	const char *arguments[6], *says;
-} rootless[] = {
-	{ { "lock", "/l", "true" }, "cannot lock" },
-	{ { "semaphore", "-n1", "/l", "true" }, "cannot get a lease of" },
-	{ { "semaphore", "--max-path=/l", "--set-max=2" }, "cannot set" },
-	{ { "elect", "/l", "true" }, "cannot take part in" },
-	{ { "elect", "--lock-layout", "-r", "/l", "true" },
-		"cannot take part in" },
-	{ { "barrier", "set", "/l" }, "cannot set" },
-	{ { "barrier", "enter", "-n1", "/l", "true" }, "cannot enter" },
-	{ { "latch", "set", "-n1", "/l" }, "cannot set" },
-	{ { "latch", "done", "/l", "true" }, "cannot join" },
-	{ { "latch", "status", "/l" }, "cannot see" },
-	{ { "queue", "put", "/l", "x" }, "cannot put into" },
-};
-#define ROOTLESS (int)(sizeof(rootless) / sizeof(rootless[0]))
-
-START_TEST(a_chroot_that_is_missing_is_no_missing_node)
-{
-	const char *argv[8] = { cli_program() };
-	char hosts[64], said[256];
-
-	snprintf(hosts, sizeof(hosts), "%s/none", fixture_address());
-	snprintf(said, sizeof(said),
-		"kustos: %s /l: the chroot of %s is missing\n",
-		rootless[_i].says, hosts);
-	setenv("KUSTOS_HOSTS", hosts, 1);
-	for (int i = 0; i < 6; i++)
-		argv[1 + i] = rootless[_i].arguments[i];
-	cli_start_argv(&a, argv);
-	ck_assert_int_eq(cli_end(&a), 124);
-	ck_assert_str_eq(a.err_text, said);
-}
-END_TEST
-
 START_TEST(wrong_use_gives_125_and_one_line)
 {
 	static const char *const wrong[][6] = {
@@ -372,8 +335,6 @@ int main(void)
 	tcase_add_test(t, who_shares_excludes_only_who_does_not);
 	tcase_add_test(t, a_plain_lock_and_a_shared_one_do_not_see_each_other);
 	tcase_add_test(t, no_server_gives_123);
-	tcase_add_loop_test(t, a_chroot_that_is_missing_is_no_missing_node, 0,
-		ROOTLESS);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
 	tcase_add_test(t, standard_input_and_output_are_the_commands);
 	tcase_add_test(t, the_environment_tells_of_the_innermost_lock);
