@@ -99,6 +99,7 @@ static enum kustos_err enter_selector(struct elect *e)
 	enum kustos_err err;
 
 	o.id = e->id;
+	o.dialect = e->options.dialect;
 	o.lead = lead;
 	o.arg = e;
 	err = kustos_selector_create(e->job.client, e->job.path, &o,

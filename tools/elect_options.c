@@ -23,6 +23,9 @@ const char elect_help[] =
 	"      --lock-layout     take part as a lock does, and Curator's\n"
 	"                        LeaderSelector; default: as Curator's\n"
 	"                        LeaderLatch\n"
+	"      --dialect NAME    with --lock-layout: curator (default); or\n"
+	"                        kazoo, to share it with kazoo's own Election\n"
+	"                        and nobody else\n"
 	"      --grace SECONDS   ask COMMAND to end when no more is left;\n"
 	"                        default an eighth of the session timeout,\n"
 	"                        at most a quarter\n"
@@ -40,13 +43,20 @@ const char elect_codes[] =
 	"  126  COMMAND cannot be executed\n"
 	"  127  COMMAND was not found\n";
 
-enum { OPT_ID = TOOL_OPT_OWN, OPT_LOCK_LAYOUT, OPT_GRACE, OPT_WATCH };
+enum {
+	OPT_ID = TOOL_OPT_OWN,
+	OPT_LOCK_LAYOUT,
+	OPT_DIALECT,
+	OPT_GRACE,
+	OPT_WATCH
+};
 
 static const struct option long_options[] = {
 	{ "restart", no_argument, NULL, 'r' },
 	{ "id", required_argument, NULL, OPT_ID },
 	{ "wait", required_argument, NULL, 'w' },
 	{ "lock-layout", no_argument, NULL, OPT_LOCK_LAYOUT },
+	{ "dialect", required_argument, NULL, OPT_DIALECT },
 	{ "grace", required_argument, NULL, OPT_GRACE },
 	{ "watch", no_argument, NULL, OPT_WATCH },
 	TOOL_OPTION_JSON,
@@ -68,6 +78,9 @@ static bool take_option(struct elect_options *o, struct job *j, int option)
 	case OPT_LOCK_LAYOUT:
 		o->lock_layout = true;
 		return true;
+	case OPT_DIALECT:
+		o->has_dialect = true;
+		return tool_take_dialect(&o->tool, &o->dialect);
 	case OPT_GRACE:
 		return tool_take_seconds(&o->tool, "--grace", &j->grace_ms);
 	case OPT_WATCH:
@@ -95,14 +108,16 @@ static int wrong(const struct elect_options *o, const struct job *j)
 {
 	if (!o->watch && o->tool.json)
 		return tool_usage(&o->tool, "--json needs --watch");
+	if (!o->watch && o->has_dialect && !o->lock_layout)
+		return tool_usage(&o->tool, "--dialect needs --lock-layout");
 	if (!o->watch)
 		return job_check(j);
 	if (j->path == NULL)
 		return tool_usage(&o->tool, "no PATH given");
 	if (*j->argv != NULL)
 		return tool_usage(&o->tool, "--watch runs no COMMAND");
-	if (o->restart || o->lock_layout || o->id != NULL || o->wait_ms >= 0 ||
-		j->grace_ms >= 0)
+	if (o->restart || o->lock_layout || o->has_dialect || o->id != NULL ||
+		o->wait_ms >= 0 || j->grace_ms >= 0)
 		return tool_usage(&o->tool,
 			"--watch takes no part, and none "
 			"of the options for that");

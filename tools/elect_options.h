@@ -14,6 +14,8 @@ struct elect_options {
 	const char *id;	 /* NULL: the default */
 	int64_t wait_ms; /* -1: for ever */
 	bool lock_layout;
+	bool has_dialect; /* it was said */
+	enum kustos_dialect dialect;
 	bool restart;
 	bool watch; /* and run nothing */
 };

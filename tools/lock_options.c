@@ -128,20 +128,6 @@ static bool take_code(struct lock_options *o)
 	return false;
 }
 
-static bool take_dialect(struct lock_options *o)
-{
-	if (strcmp(optarg, "curator") == 0)
-		o->dialect = KUSTOS_DIALECT_CURATOR;
-	else if (strcmp(optarg, "kazoo") == 0)
-		o->dialect = KUSTOS_DIALECT_KAZOO;
-	else {
-		o->tool.exit_code = tool_usage(&o->tool,
-			"--dialect %s is neither curator nor kazoo", optarg);
-		return false;
-	}
-	return true;
-}
-
 static bool take_kind(struct lock_options *o, enum kustos_kind kind)
 {
 	if (o->kind != KUSTOS_KIND_LOCK && o->kind != kind) {
@@ -194,7 +180,7 @@ static bool take_option(struct lock_options *o, struct job *j, int option)
 		o->data = optarg;
 		return true;
 	case OPT_DIALECT:
-		return take_dialect(o);
+		return tool_take_dialect(&o->tool, &o->dialect);
 	case OPT_RECORD:
 	case OPT_NO_RECORD:
 		o->record = option == OPT_RECORD;

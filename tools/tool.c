@@ -201,6 +201,20 @@ bool tool_take_seconds(struct tool *tool, const char *name, int64_t *out_ms)
 	return false;
 }
 
+bool tool_take_dialect(struct tool *tool, enum kustos_dialect *out)
+{
+	if (strcmp(optarg, "curator") == 0)
+		*out = KUSTOS_DIALECT_CURATOR;
+	else if (strcmp(optarg, "kazoo") == 0)
+		*out = KUSTOS_DIALECT_KAZOO;
+	else {
+		tool->exit_code = tool_usage(tool,
+			"--dialect %s is neither curator nor kazoo", optarg);
+		return false;
+	}
+	return true;
+}
+
 static void log_line(void *arg, enum kustos_log_level level, const char *line)
 {
 	(void)arg;

@@ -6,6 +6,7 @@
 #define KU_TOOL_H
 
 #include <kustos/client.h>
+#include <kustos/participant.h>
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -130,6 +131,9 @@ bool tool_seconds(const char *text, int64_t *out_ms);
 bool tool_take_number(struct tool *tool, const char *name, int least, int most,
 	int *out);
 bool tool_take_seconds(struct tool *tool, const char *name, int64_t *out_ms);
+
+/* The same for the argument of --dialect. */
+bool tool_take_dialect(struct tool *tool, enum kustos_dialect *out);
 
 /* Open a client as the options say; it connects in the background.  Returns
    an exit code, having said what is wrong. */

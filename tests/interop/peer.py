@@ -19,9 +19,10 @@ NAME = "a-kazoo"
 class Chief:
     """Takes part in an election, until it is told to return."""
 
-    def __init__(self, client, lock, path):
-        self.election = client.Election(path)
-        self.election.lock = lock
+    def __init__(self, client, kind, path, name=None):
+        self.election = client.Election(path, name)
+        if kind is not Lock:  # which it has of its own
+            self.election.lock = kind(client, path, name)
         self.leading = threading.Event()
         self.told = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -127,7 +128,7 @@ class Peer:
         return " ".join([str(len(names))] + ["=" + name for name in names])
 
     def elect(self, path, name, how):
-        chief = Chief(self.client, self.kind(self.client, path, name), path)
+        chief = Chief(self.client, self.kind, path, name)
         self.chiefs[path] = chief
         chief.thread.start()
         return "ok"
@@ -234,9 +235,7 @@ class Peer:
             spans.append("%d %d\n" % (start, time.monotonic_ns()))
 
         for _ in range(int(n)):
-            election = self.client.Election(path)
-            election.lock = self.kind(self.client, path)
-            election.run(lead)
+            Chief(self.client, self.kind, path).election.run(lead)
         with open(file, "w") as out:
             out.writelines(spans)
         return "counted %d" % len(spans)

@@ -6,6 +6,7 @@
 #include "spans.h"
 
 #include "integration/client_fixture.h"
+#include "tools/cli.h"
 #include "turns.h"
 #include "voters.h"
 
@@ -200,6 +201,34 @@ START_TEST(in_kazoos_dialect_ours_and_kazoos_election_elect_one)
 }
 END_TEST
 
+/* It is in their line, and each waits for the other. */
+START_TEST(in_kazoos_dialect_the_command_and_kazoos_election_elect_one)
+{
+	static struct cli command;
+
+	peer_start(&peers[0], PEER_KAZOO_STOCK, SESSION_MS);
+	peer_do(&peers[0], "ok", "elect " LINE " ann select");
+	peer_do(&peers[0], "leads", "leads " LINE " 30000");
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+	cli_start(&command, "elect", "--lock-layout", "--dialect", "kazoo",
+		"--id=bob", LINE, "--", "sh", "-c", "echo leads; read go");
+	line_await(LINE, 2);
+	peer_do(&peers[0], "2", "candidates " LINE);
+	ck_assert_str_eq(peers[0].reply, "2 ann ann bob");
+	ck_assert_uint_eq(command.out_len, 0);
+	peer_do(&peers[0], "resigned", "resign " LINE);
+	cli_hears(&command, "leads\n");
+	peer_do(&peers[0], "ok", "elect " LINE " ann select");
+	line_await(LINE, 2);
+	peer_do(&peers[0], "no", "leads " LINE " 300");
+	cli_type(&command, "go\n");
+	ck_assert_int_eq(cli_end(&command), 0);
+	ck_assert_str_eq(command.err_text, "");
+	peer_do(&peers[0], "leads", "leads " LINE " 30000");
+	peers_end(peers, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mixed");
@@ -214,5 +243,7 @@ int main(void)
 		in_kazoos_dialect_ours_and_a_stock_kazoo_are_one_line);
 	tcase_add_loop_test(t,
 		in_kazoos_dialect_ours_and_kazoos_election_elect_one, 0, 2);
+	tcase_add_test(t,
+		in_kazoos_dialect_the_command_and_kazoos_election_elect_one);
 	return interop_main(s, both);
 }

@@ -108,6 +108,22 @@ START_TEST(in_the_layout_of_locks_it_excludes_locks)
 }
 END_TEST
 
+START_TEST(in_kazoos_dialect_its_node_has_kazoos_name)
+{
+	ck_assert_int_eq(cli_run(&a, "elect", "--lock-layout",
+				 "--dialect=kazoo", "--id=ann", "/e", "--",
+				 cli_program(), "ls", "--json", "/e"),
+		0);
+	cli_hears(&a, "\"style\":\"kazoo\"");
+	cli_hears(&a, "\"data\":\"ann\"");
+	ck_assert_int_eq(cli_run(&a, "elect", "--lock-layout",
+				 "--dialect=curator", "/e", "--", cli_program(),
+				 "ls", "--json", "/e"),
+		0);
+	cli_hears(&a, "\"style\":\"curator\"");
+}
+END_TEST
+
 START_TEST(a_wait_that_is_over_gives_121)
 {
 	lead(&a, "ann");
@@ -145,9 +161,13 @@ START_TEST(wrong_use_gives_125_and_one_line)
 		{ "-w", "soon", "/e", "true" },
 		{ "--grace=9", "/e", "true" },
 		{ "--json", "/e", "true" },
+		{ "--dialect=kazoo", "/e", "true" },
+		{ "--dialect=curator", "/e", "true" },
+		{ "--lock-layout", "--dialect=basque", "/e", "true" },
 		{ "--watch" },
 		{ "--watch", "/e", "true" },
 		{ "--watch", "-r", "/e" },
+		{ "--watch", "--dialect=kazoo", "/e" },
 		{ "--watch", "e" },
 	};
 
@@ -305,6 +325,7 @@ int main(void)
 	tcase_add_loop_test(t, the_exit_code_is_the_commands, 0, 2);
 	tcase_add_test(t, one_leads_after_the_other);
 	tcase_add_test(t, in_the_layout_of_locks_it_excludes_locks);
+	tcase_add_test(t, in_kazoos_dialect_its_node_has_kazoos_name);
 	tcase_add_test(t, a_wait_that_is_over_gives_121);
 	tcase_add_loop_test(t, without_waiting_it_leads_or_does_not, 0, 2);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
