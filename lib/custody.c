@@ -199,6 +199,16 @@ static void lose(struct ku_custody *c)
 	c->calls->lost(c);
 }
 
+/* What has not been sent is taken back: what was sent before it, and is lost, is to be
+   tried again first. */
+static void away(struct ku_witness *witness)
+{
+	struct ku_custody *c = custody_of(witness);
+
+	if (c->state < KU_CUSTODY_HELD && !c->ambiguous && withdraw(c))
+		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
+}
+
 static void session_lost(struct ku_witness *witness)
 {
 	struct ku_custody *c = custody_of(witness);
@@ -270,6 +280,7 @@ enum kustos_err ku_custody_take(struct ku_depot *depot, const char *name,
 	c->calls = calls;
 	c->owner = owner;
 	c->pause.fn = pause_over;
+	c->witness.away = away;
 	c->witness.lost = session_lost;
 	c->witness.closing = closing;
 	ku_witness_add(client, &c->witness);
@@ -291,6 +302,12 @@ void *ku_custody_owner(const struct ku_custody *c)
 const char *ku_custody_name(const struct ku_custody *c)
 {
 	return c->item.name;
+}
+
+bool ku_custody_is_unsure(const struct ku_custody *c)
+{
+	return c->state < KU_CUSTODY_HELD && (c->ambiguous || c->puzzled) &&
+		c->paused == NULL;
 }
 
 const struct kustos_stat *ku_custody_stat(const struct ku_custody *c)

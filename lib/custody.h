@@ -52,7 +52,8 @@ enum ku_missed {
 	KU_MISSED_DEADS,   /* the folder is not there to which it is to be
 			      moved */
 	KU_MISSED_CORRUPTS,
-	KU_MISSED_LOST,	  /* the session was lost, or is over */
+	KU_MISSED_LOST,	  /* the session was lost, or is over; or the
+			     connection, before anything was sent */
 	KU_MISSED_LATER,  /* the server asks for a pause, memory is short */
 	KU_MISSED_REFUSED /* for the reason given */
 };
@@ -97,6 +98,10 @@ void *ku_custody_owner(const struct ku_custody *custody);
 void ku_custody_view(const struct ku_custody *custody,
 	struct ku_custody_view *out);
 const char *ku_custody_name(const struct ku_custody *custody);
+
+/* Was the answer to its claim lost, and is it found out what became of that, or the
+   claim made again?  Not while there is a pause: a server may never take it. */
+bool ku_custody_is_unsure(const struct ku_custody *custody);
 
 /* The item's, as it was read. */
 const struct kustos_stat *ku_custody_stat(const struct ku_custody *custody);

@@ -120,6 +120,12 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 		give_up(c, outcome, reply->rc);
 		return;
 	}
+	/* It was not sent where it was meant to be: what was sent before it may be
+	   lost. */
+	if (c->request.connection != c->depot->client->session.connection) {
+		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
+		return;
+	}
 	if (!keep_data(c, reply)) {
 		ku_custody_missed(c, KU_MISSED_LATER, KUSTOS_ENOMEM);
 		return;

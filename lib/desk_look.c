@@ -114,11 +114,28 @@ static void told(struct ku_others *others, bool answered)
 	ku_desk_put(desk);
 }
 
-/* Return whether the head may be used: it is as true as it has to be. */
+/* May what was chosen before be tried again, and then behind what is chosen now? */
+static bool is_unsure(const struct ku_desk *desk)
+{
+	for (const struct ku_lent *l = desk->first; l != NULL; l = l->next)
+		if (l->state == KU_LENT_TRIED &&
+			ku_custody_is_unsure(l->custody))
+			return true;
+	return false;
+}
+
+/* Return whether the head may be used: it is as true as it has to be, and nothing is
+   to be tried before it. */
 static bool is_ready(struct ku_desk *desk)
 {
 	struct ku_others *others = &desk->depot->others;
 
+	if (!ku_session_ready(desk->client)) {
+		ku_desk_relook(desk); /* once connected */
+		return false;
+	}
+	if (is_unsure(desk))
+		return false;
 	if (ku_others_asked(others))
 		return false;
 	if (!is_stale(desk))

@@ -29,6 +29,9 @@
 /* Items of a delay queue are due so late at the latest. */
 #define DELAY_MS 2000
 
+/* Who was beaten a few times, and then has had so many, takes the first again. */
+#define SPREAD_FOR 16
+
 /* So many claims of one actor at a time. */
 #define SLOTS 4
 
@@ -41,6 +44,7 @@ struct stock { /* an item's, each time that it is made */
 	int64_t mark; /* czxid of its marker, the last */
 	bool marked;
 	int64_t free_since; /* when it was last made, or its marker went */
+	int64_t tried_at;   /* since then, for the first time */
 	int64_t ended_by;   /* czxid of the marker with which it went */
 	struct ware ware;
 	char path[48];
@@ -91,8 +95,8 @@ struct shared {
 	int32_t numbers;   /* with which the next queue begins */
 	int64_t mark_zxid; /* of the marker that was deleted last, and when */
 	int64_t mark_gone;
-	int64_t marks_since;		     /* their folder was made */
-	int64_t connection, connected_since; /* of the one that is alone */
+	int64_t marks_since; /* their folder was made */
+	int had_since;	     /* so many, since one was deleted from outside */
 	struct ending ending;
 	uint64_t figures[CLAIM_FIGURES];
 };

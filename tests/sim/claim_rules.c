@@ -102,8 +102,10 @@ static void deleted(struct sim *sim, struct stock *n, const char *path,
 		return;
 	n->there = false;
 	n->removed = p->removed = removed;
-	if (removed)
+	if (removed) {
+		s->had_since = 0;
 		return;
+	}
 	if (s->mark_gone != zxid)
 		sim_fail(sim, "bare", "%s is deleted without its marker", path);
 	n->ended_by = s->mark_zxid;
@@ -119,20 +121,15 @@ static int64_t due_at(const struct shared *s, const struct stock *n)
 	return ware_due_at(s->kind, &n->ware, n->free_since);
 }
 
-/* Has the one that claims alone just been connected anew?  What failed meanwhile is
-   tried again, and what was chosen meanwhile overtakes it. */
-static bool is_newly_connected(struct sim *sim)
+/* Must "m", which is before "n", be had before it?  It was known to be there for long
+   enough; or had been tried before. */
+static bool is_passed_over(const struct stock *m, const struct stock *n,
+	int64_t known)
 {
-	struct shared *s = claim_shared(sim);
-	const struct actor *a = sim_actor_state(sim, 0);
-	int64_t connection = a->it.client != NULL
-		? a->it.client->session.connection
-		: -1;
-
-	if (s->connection != connection)
-		s->connected_since = sim_now(sim);
-	s->connection = connection;
-	return sim_now(sim) - s->connected_since < TIMEOUT_NS / 3;
+	return ware_is_before(&m->ware, &n->ware) &&
+		(m->free_since < known ||
+			(m->tried_at >= m->free_since &&
+				m->tried_at <= n->tried_at));
 }
 
 /* Where a key decides, one that claims alone, and goes by no old listing, leaves none
@@ -149,7 +146,10 @@ static void check_rank(struct sim *sim, const struct stock *n)
 	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE)
 		return;
 	/* Who tried while there was no folder for markers tries again. */
-	if (s->marks_since > known || is_newly_connected(sim))
+	if (s->marks_since > known)
+		return;
+	/* Who was beaten chooses at random, until it has had some. */
+	if (s->had_since++ < SPREAD_FOR)
 		return;
 	for (int i = 0; i < s->node_count; i++) {
 		const struct stock *m = &s->nodes[i];
@@ -157,7 +157,7 @@ static void check_rank(struct sim *sim, const struct stock *n)
 		if (!m->there || m->marked || m->robbed || m == n ||
 			(s->deliveries > 0 && m->sets >= s->deliveries))
 			continue;
-		if (ware_is_before(&m->ware, &n->ware) && m->free_since < known)
+		if (is_passed_over(m, n, known))
 			sim_fail(sim, "order", "%s is had, and %s is there",
 				n->path, m->path);
 		others = others || ware_is_before(&n->ware, &m->ware);
@@ -194,7 +194,14 @@ static void marker_changed(struct sim *sim, enum model_change_kind kind,
 void claim_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
-	ledger_note(&claim_shared(sim)->ledger, what, client, path, value);
+	struct shared *s = claim_shared(sim);
+
+	ledger_note(&s->ledger, what, client, path, value);
+	if (what != NOTE_SEND || value != KU_ZK_GET || !is_below(path, QUEUE))
+		return;
+	struct stock *n = node_named(s, ku_path_leaf(path));
+	if (n != NULL && (n->tried_at < n->free_since || n->tried_at == 0))
+		n->tried_at = sim_now(sim);
 }
 
 void claim_change(struct sim *sim, enum model_change_kind kind,
@@ -313,7 +320,9 @@ static void check_empty(struct sim *sim, const struct slot *slot)
 	for (int i = 0; i < s->node_count; i++) {
 		const struct stock *n = &s->nodes[i];
 
-		if (n->there && !n->marked && due_at(s, n) < slot->began - late)
+		/* What was taken from under somebody is its own still. */
+		if (n->there && !n->marked && !n->robbed &&
+			due_at(s, n) < slot->began - late)
 			sim_fail(sim, "empty", "%s is there", n->path);
 	}
 }

@@ -557,6 +557,18 @@ mutant keyed_a_newer_one_that_comes_first_is_not_seen lib/desk_look.c \
 	'/^static bool is_stale/,/^}/s/return keyed/return false/'
 mutant keyed_others_are_never_found lib/others.c \
 	's/(uint32_t)reply->stat->cversion == others->changes/true/'
+# What was lost with the connection is overtaken by what is chosen meanwhile.
+few=$seeds
+seeds=${MUTANT_SEEDS:-1500}
+mutant keyed_what_was_not_sent_is_not_taken_back lib/custody.c \
+	's/c->witness.away = away;/;/'
+mutant keyed_chosen_without_a_connection lib/desk_look.c \
+	'/^static bool is_ready/,/^}/s/!ku_session_ready(desk->client)/false/'
+mutant keyed_chosen_while_a_claim_is_unsure lib/desk_look.c \
+	'/^static bool is_ready/,/^}/s/is_unsure(desk)/false/'
+mutant keyed_read_on_the_next_connection lib/custody_claim.c \
+	's/c->request.connection != c->depot->client->session.connection/false/'
+seeds=$few
 
 # The barriers.
 scenario=barrier

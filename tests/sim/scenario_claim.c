@@ -166,6 +166,13 @@ static void make_desk(struct actor *a)
 
 static void open_client(struct actor *a)
 {
+	struct sim_random *r = subject_random(&a->it);
+
+	/* At times the wire is full. */
+	if (claim_shared(a->it.sim)->keyed)
+		a->it.in_flight = sim_random_below(r, 3) == 0
+			? (size_t)sim_random_between(r, 1, SLOTS)
+			: 0;
 	if (subject_open(&a->it))
 		make_desk(a);
 }
