@@ -568,6 +568,8 @@ mutant keyed_chosen_while_a_claim_is_unsure lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/is_unsure(desk)/false/'
 mutant keyed_read_on_the_next_connection lib/custody_claim.c \
 	's/c->request.connection != c->depot->client->session.connection/false/'
+mutant keyed_S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
+	's/reply->stat->czxid > c->stat.mzxid/true/'
 seeds=$few
 
 # The barriers.
