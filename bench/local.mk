@@ -56,6 +56,7 @@ EXTRA_DIST += %D%/compare %D%/driver.py %D%/page.py %D%/record.py \
 	%D%/workloads.py \
 	%D%/peers/CuratorMutex.java \
 	%D%/peers/CuratorQueue.java %D%/peers/CuratorTogether.java \
+	%D%/peers/Driver.java \
 	%D%/peers/kazoo_mutex.py %D%/peers/kazoo_other.py
 CLEANFILES += %D%/java/*.class
 

@@ -125,8 +125,8 @@ const char *demo_curator(const char *address, const char *dir,
 
 	snprintf(classes, sizeof(classes),
 		"%s:" RECIPES ":" JARS "slf4j-nop.jar", dir);
-	const char *compile[] = { "javac", "-cp", classes, "-d", dir, source,
-		NULL };
+	const char *compile[] = { "javac", "-cp", classes, "-sourcepath", PEERS,
+		"-d", dir, source, NULL };
 	const char *drive[] = { "java", "-cp", classes, "CuratorMutex", address,
 		NULL };
 	struct program program = { drive, true };

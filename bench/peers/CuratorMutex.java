@@ -6,8 +6,7 @@
  * InterProcessMultiLock of two mutexes; and "reenter", one thread that locks what
  * it holds, of which the processor's time counts.
  */
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,10 +14,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.LongStream;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
@@ -26,12 +23,9 @@ import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
-import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.data.Stat;
 
-public final class CuratorMutex {
-	private static final int SESSION_MS = 30000;
-	private static final int PATIENCE_MS = 30000;
+public final class CuratorMutex extends Driver {
 	private static final List<String> STYLES =
 		Arrays.asList("own", "shared", "read", "write", "lease",
 			"lead", "pair", "reenter");
@@ -103,7 +97,7 @@ public final class CuratorMutex {
 	}
 
 	/* One that locks and unlocks, and what it met while it was counted. */
-	private final class Worker implements Runnable {
+	private final class Worker {
 		final Lock lock;
 		long[] waits = new long[16]; /* microseconds */
 		volatile int counted;
@@ -113,14 +107,9 @@ public final class CuratorMutex {
 		}
 
 		/* Closing its client ends it, however deep in the line. */
-		public void run() {
-			try {
-				while (!stopping)
-					lockOnce();
-			} catch (Exception e) {
-				if (!stopping)
-					failure = e;
-			}
+		void run() throws Exception {
+			while (!stopping)
+				lockOnce();
 		}
 
 		private void lockOnce() throws Exception {
@@ -150,37 +139,18 @@ public final class CuratorMutex {
 		}
 	}
 
-	private final String hosts;
-	private final String path;
-	private final String style;
 	private final boolean shared;
-	private final List<CuratorFramework> clients = new ArrayList<>();
 	private final List<Worker> workers = new ArrayList<>();
 	private final List<Thread> threads = new ArrayList<>();
 	private final AtomicLong count = new AtomicLong();
 	private volatile boolean counting;
 	private volatile boolean stopping;
-	private volatile Exception failure;
 
-	private CuratorMutex(String hosts, String style, String path) {
+	private CuratorMutex(String hosts, String question) {
+		super(hosts, question);
 		if (!STYLES.contains(style))
-			throw new IllegalArgumentException("no such style");
-		this.style = style;
-		this.hosts = hosts;
-		this.path = path;
+			throw noSuchStyle();
 		this.shared = style.equals("shared") || style.equals("pair");
-	}
-
-	private CuratorFramework open() throws InterruptedException {
-		CuratorFramework client = CuratorFrameworkFactory.newClient(
-			hosts, SESSION_MS, SESSION_MS,
-			new ExponentialBackoffRetry(100, 29));
-
-		client.start();
-		if (!client.blockUntilConnected(PATIENCE_MS,
-				TimeUnit.MILLISECONDS))
-			throw new IllegalStateException("no connection");
-		return client;
 	}
 
 	/* A lock on the path: one that waits, or one that all wait for. */
@@ -205,28 +175,24 @@ public final class CuratorMutex {
 		}
 	}
 
-	private void start(int number) {
+	private void start() {
 		Lock one = lock(clients.get(0), false);
 
-		for (int i = 0; i < number; i++) {
+		for (int i = 0; i < workerCount; i++) {
 			Worker worker = new Worker(shared ? one :
 				lock(clients.get(i % clients.size()), false));
-			Thread thread = new Thread(worker);
 
 			workers.add(worker);
-			thread.setDaemon(true);
-			thread.start();
-			threads.add(thread);
+			threads.add(start(worker::run));
 		}
 	}
 
 	/* Behind a lock of ours; or, where they want leases, in a line for
 	   those who wait. */
-	private void awaitLine(CuratorFramework client, int number)
-			throws Exception {
+	private void awaitLine(CuratorFramework client) throws Exception {
 		boolean leases = style.equals("lease");
 		String line = leases ? path + "/locks" : path;
-		int length = leases ? number : number + 1;
+		int length = leases ? workerCount : workerCount + 1;
 		long end = System.nanoTime() + PATIENCE_MS * 1000000L;
 
 		for (;;) {
@@ -243,18 +209,18 @@ public final class CuratorMutex {
 	}
 
 	/* Have everyone line up behind a lock of ours. */
-	private void gather(int number) throws Exception {
-		try (CuratorFramework gate = open()) {
+	private void gather() throws Exception {
+		try (CuratorFramework gate = connect()) {
 			Lock lock = lock(gate, true);
 
 			lock.acquire();
-			start(number);
-			awaitLine(gate, number);
+			start();
+			awaitLine(gate);
 			lock.release();
 		}
 	}
 
-	private String measure(int leadMs, int ms) throws Exception {
+	private String measure() throws Exception {
 		Thread.sleep(leadMs);
 		long from = System.nanoTime();
 		long done = count.get();
@@ -263,9 +229,7 @@ public final class CuratorMutex {
 		counting = false;
 		done = count.get() - done;
 		from = System.nanoTime() - from;
-		if (failure != null)
-			throw failure;
-		return String.format("ops=%d us=%d", done, from / 1000) + more();
+		return answer(done, from) + more();
 	}
 
 	/* What was met on the way: waits in microseconds, and how even it was. */
@@ -294,7 +258,7 @@ public final class CuratorMutex {
 			.getCurrentThreadCpuTime();
 	}
 
-	private String reenter(int ms) throws Exception {
+	private String reenter() throws Exception {
 		Lock lock = lock(clients.get(0), false);
 		long end = System.nanoTime() + ms * 1000000L;
 		long done = 0;
@@ -308,57 +272,32 @@ public final class CuratorMutex {
 			}
 		from = processorNs() - from;
 		lock.release();
-		return String.format("ops=%d us=%d", done, from / 1000);
+		return answer(done, from);
 	}
 
-	private void stop() throws InterruptedException {
+	@Override
+	void end() throws InterruptedException {
 		stopping = true;
-		for (CuratorFramework client : clients)
-			client.close();
+		super.end();
 		for (Thread thread : threads)
 			thread.interrupt();
-		for (Thread thread : threads)
-			thread.join();
+		join(threads);
 	}
 
-	private String run(int sessions, int workers, int leadMs, int ms)
-			throws Exception {
-		try {
-			for (int i = 0; i < sessions; i++)
-				clients.add(open());
-			if (style.equals("reenter"))
-				return reenter(ms);
-			if (shared)
-				start(workers);
-			else
-				gather(workers);
-			return measure(leadMs, ms);
-		} finally {
-			stop();
-		}
+	@Override
+	String run() throws Exception {
+		for (int i = 0; i < sessionCount; i++)
+			open();
+		if (style.equals("reenter"))
+			return reenter();
+		if (shared)
+			start();
+		else
+			gather();
+		return measure();
 	}
 
-	private static String answer(String hosts, String question) {
-		String[] word = question.split(" ");
-
-		try {
-			return new CuratorMutex(hosts, word[0], word[1]).run(
-				Integer.parseInt(word[2]),
-				Integer.parseInt(word[3]),
-				Integer.parseInt(word[4]),
-				Integer.parseInt(word[5]));
-		} catch (Exception e) {
-			return "error " + e;
-		}
-	}
-
-	public static void main(String[] args) throws Exception {
-		BufferedReader in = new BufferedReader(
-			new InputStreamReader(System.in));
-		String question;
-
-		while ((question = in.readLine()) != null)
-			System.out.println(answer(args[0], question));
-		System.exit(0); /* whatever threads a client has left */
+	public static void main(String[] args) throws IOException {
+		serve(args, CuratorMutex::new);
 	}
 }

@@ -3,26 +3,21 @@
  * bench/compare, with the styles of bench_queue.c: "turn", "drain", "framed",
  * "crowd" and "claim".
  */
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.queue.DistributedQueue;
 import org.apache.curator.framework.recipes.queue.QueueBuilder;
 import org.apache.curator.framework.recipes.queue.QueueConsumer;
 import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.retry.ExponentialBackoffRetry;
 
-public final class CuratorQueue {
-	private static final int SESSION_MS = 30000;
-	private static final int PATIENCE_MS = 30000;
+public final class CuratorQueue extends Driver {
 	private static final int SIDES = 4;
 	private static final int CROWD = 20000;
 	private static final int CLAIMS = 200;
@@ -54,29 +49,11 @@ public final class CuratorQueue {
 		}
 	}
 
-	private final String hosts;
-	private final String path;
-	private final List<CuratorFramework> clients = new ArrayList<>();
-	private volatile Exception failure;
 	private long ops;
 	private long ns;
 
-	private CuratorQueue(String hosts, String path) {
-		this.hosts = hosts;
-		this.path = path;
-	}
-
-	private CuratorFramework open() throws InterruptedException {
-		CuratorFramework client = CuratorFrameworkFactory.newClient(
-			hosts, SESSION_MS, SESSION_MS,
-			new ExponentialBackoffRetry(100, 29));
-
-		clients.add(client);
-		client.start();
-		if (!client.blockUntilConnected(PATIENCE_MS,
-				TimeUnit.MILLISECONDS))
-			throw new IllegalStateException("no connection");
-		return client;
+	private CuratorQueue(String hosts, String question) {
+		super(hosts, question);
 	}
 
 	private void count(long begin, int items) {
@@ -153,24 +130,6 @@ public final class CuratorQueue {
 		}
 	}
 
-	private interface Work {
-		void run() throws Exception;
-	}
-
-	private Thread start(Work work) {
-		Thread thread = new Thread(() -> {
-			try {
-				work.run();
-			} catch (Exception e) {
-				failure = e;
-			}
-		});
-
-		thread.setDaemon(true);
-		thread.start();
-		return thread;
-	}
-
 	private void crowd() throws Exception {
 		AtomicInteger taken = new AtomicInteger();
 		List<SimpleDistributedQueue> queues = new ArrayList<>();
@@ -194,57 +153,33 @@ public final class CuratorQueue {
 						taken.incrementAndGet();
 			}));
 		}
-		for (Thread thread : threads)
-			thread.join();
+		join(threads);
 		count(begin, CROWD);
 	}
 
-	private String run(String style, int ms) throws Exception {
-		try {
-			CuratorFramework client = open();
-			long until = System.nanoTime() + ms * 1000000L;
+	@Override
+	String run() throws Exception {
+		CuratorFramework client = open();
+		long until = System.nanoTime() + ms * 1000000L;
 
-			do {
-				if (style.equals("turn"))
-					turn(client, until);
-				else if (style.equals("drain"))
-					drain(client);
-				else if (style.equals("framed"))
-					framed(client);
-				else if (style.equals("crowd"))
-					crowd();
-				else if (style.equals("claim"))
-					claim(client);
-				else
-					throw new IllegalArgumentException(
-						"no such style");
-			} while (System.nanoTime() < until && failure == null);
-			if (failure != null)
-				throw failure;
-			return "ops=" + ops + " us=" + ns / 1000;
-		} finally {
-			for (CuratorFramework client : clients)
-				client.close();
-		}
+		do {
+			if (style.equals("turn"))
+				turn(client, until);
+			else if (style.equals("drain"))
+				drain(client);
+			else if (style.equals("framed"))
+				framed(client);
+			else if (style.equals("crowd"))
+				crowd();
+			else if (style.equals("claim"))
+				claim(client);
+			else
+				throw noSuchStyle();
+		} while (System.nanoTime() < until && failure == null);
+		return answer(ops, ns);
 	}
 
-	public static void main(String[] args) throws Exception {
-		BufferedReader in = new BufferedReader(
-			new InputStreamReader(System.in));
-		String question;
-
-		while ((question = in.readLine()) != null) {
-			String[] word = question.split(" ");
-			String answer;
-
-			try {
-				answer = new CuratorQueue(args[0], word[1]).run(
-					word[0], Integer.parseInt(word[5]));
-			} catch (Exception e) {
-				answer = "error " + e;
-			}
-			System.out.println(answer);
-		}
-		System.exit(0); /* whatever threads a client has left */
+	public static void main(String[] args) throws IOException {
+		serve(args, CuratorQueue::new);
 	}
 }
