@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -165,6 +166,22 @@ bool cli_runs(const struct cli *c)
 		waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT),
 		0);
 	return info.si_pid == 0;
+}
+
+int cli_children(const struct cli *c, pid_t *pids, int most)
+{
+	char path[64];
+	FILE *file;
+	int count = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)c->pid,
+		(int)c->pid);
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	while (count < most && fscanf(file, "%d", &pids[count]) == 1)
+		count++;
+	fclose(file);
+	return count;
 }
 
 int cli_end(struct cli *c)

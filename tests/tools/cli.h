@@ -49,6 +49,10 @@ int cli_end(struct cli *c);
 /* Return whether it has not ended yet. */
 bool cli_runs(const struct cli *c);
 
+/* Put the processes that its first thread has started, and that it has not
+   waited for, up to so many.  Return how many that are. */
+int cli_children(const struct cli *c, pid_t *pids, int most);
+
 /* Start it and wait for its end. */
 #define cli_run(c, ...) (cli_start((c), __VA_ARGS__), cli_end(c))
 

@@ -6,6 +6,7 @@
 #include "fixture.h"
 #include "raw.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #define GATE "/gates/g"
 #define STEP "/steps/s"
 #define CREW 3
+#define QUIET_MS 100
 
 static struct cli a, b, crew[CREW];
 
@@ -61,21 +63,39 @@ static void come(struct cli *c, const char *script)
 		"--session-timeout=3000", STEP, "--", "sh", "-c", script);
 }
 
+/* Has it printed anything?  What it has is not read by that. */
+static bool has_spoken(const struct cli *c)
+{
+	struct pollfd fd = { c->out, POLLIN, 0 };
+
+	return poll(&fd, 1, 0) != 0;
+}
+
+/* Has the command that was seen to begin ended, and has it been waited for? */
+static bool command_is_over(const struct cli *c)
+{
+	pid_t one;
+
+	return cli_children(c, &one, 1) == 0;
+}
+
 START_TEST(commands_start_together_and_end_together)
 {
 	for (int i = 0; i < CREW - 1; i++)
 		come(&crew[i], "echo began; read go; exit 3");
 	test_within(members() == CREW - 1, CLI_MS);
-	ck_assert_uint_eq(crew[0].out_len + crew[1].out_len, 0);
+	test_never(has_spoken(&crew[0]) || has_spoken(&crew[1]), QUIET_MS);
 	come(&crew[2], "echo began; read go; exit 3");
 	for (int i = 0; i < CREW; i++)
 		cli_hears(&crew[i], "began\n");
 	ck_assert_int_eq(members(), CREW);
 	for (int i = 0; i < CREW - 1; i++)
 		cli_type(&crew[i], "go\n");
+	for (int i = 0; i < CREW - 1; i++)
+		test_within(command_is_over(&crew[i]), CLI_MS);
 	/* The lowest one may stay until the last goes. */
 	test_within(members() <= 2, CLI_MS);
-	test_never(!cli_runs(&crew[0]) || !cli_runs(&crew[1]), 300);
+	test_never(!cli_runs(&crew[0]) || !cli_runs(&crew[1]), QUIET_MS);
 	cli_type(&crew[2], "go\n");
 	for (int i = 0; i < CREW; i++)
 		ck_assert_int_eq(cli_end(&crew[i]), 3);
@@ -119,10 +139,12 @@ START_TEST(a_signal_ends_the_wait_for_the_others)
 {
 	cli_start(&a, "barrier", "enter", "-n2", STEP, "--", "sh", "-c",
 		"echo began; read go");
-	cli_start(&b, "barrier", "enter", "-n2", STEP, "--", "true");
+	cli_start(&b, "barrier", "enter", "-n2", STEP, "--", "echo", "began");
 	cli_hears(&a, "began\n");
-	/* Its command has ended, and it waits; its node may have gone. */
-	test_never(!cli_runs(&b), 300);
+	cli_hears(&b, "began\n");
+	test_within(command_is_over(&b), CLI_MS);
+	/* It waits; its node may have gone. */
+	test_never(!cli_runs(&b), QUIET_MS);
 	kill(b.pid, SIGINT);
 	ck_assert_int_eq(cli_end(&b), -SIGINT);
 	cli_type(&a, "go\n");
