@@ -32,6 +32,23 @@ static bool is_json(void)
 	return json_is_object(b.out_text, b.out_len);
 }
 
+/* Was anything granted to each that is listed?  A table tells it of all. */
+static bool all_had_some(void)
+{
+	return is_json() ? strstr(b.out_text, "\"grants\":0,") == NULL
+			 : strstr(b.out_text, "\na grant cost ") != NULL;
+}
+
+/* A machine that stands still for as long as it is measured grants nothing: but
+   that is rare, so once more will do. */
+#define measure(...)                                                           \
+	do {                                                                   \
+		ck_assert_int_eq(cli_run(&b, "bench", SHORT, __VA_ARGS__), 0); \
+		if (!all_had_some())                                           \
+			ck_assert_int_eq(                                      \
+				cli_run(&b, "bench", SHORT, __VA_ARGS__), 0);  \
+	} while (0)
+
 static void nothing_is_left(void)
 {
 	ck_assert_int_le(raw_count_children(fixture_address(), "/kustos-bench"),
@@ -40,7 +57,7 @@ static void nothing_is_left(void)
 
 START_TEST(a_table_tells_all)
 {
-	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c2"), 0);
+	measure("-c2");
 	ck_assert_str_eq(b.err_text, "");
 	cli_hears(&b, "mutex: 2 clients of 1 thread in 1 process, for 0.4 s\n");
 	cli_hears(&b, "\nwait ");
@@ -61,8 +78,7 @@ START_TEST(the_counts_add_up)
 	double all, clients = 0, squares = 0, slices = 0;
 	const char *at;
 
-	ck_assert_int_eq(
-		cli_run(&b, "bench", SHORT, "-c3", "-t2", "-p2", "--json"), 0);
+	measure("-c3", "-t2", "-p2", "--json");
 	ck_assert(is_json());
 	all = first("grants");
 	ck_assert(all > 0);
@@ -129,9 +145,7 @@ START_TEST(whatever_is_taken_and_given_can_be_measured)
 		char recipe[32];
 
 		snprintf(recipe, sizeof(recipe), "-r%s", recipes[i]);
-		ck_assert_int_eq(
-			cli_run(&b, "bench", SHORT, "-c3", "--json", recipe),
-			0);
+		measure("-c3", "--json", recipe);
 		ck_assert(is_json());
 		ck_assert_msg(first("grants") > 0, "%s: none", recipes[i]);
 		ck_assert_double_eq_tol(first("overlaps"), 0, 0.1);
@@ -150,9 +164,7 @@ START_TEST(those_who_meet_go_round_for_round)
 		double least = 1e9, most = 0;
 		const char *at;
 
-		ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c4", "-p2",
-					 "--json", recipes[i]),
-			0);
+		measure("-c4", "-p2", "--json", recipes[i]);
 		at = strstr(b.out_text, "\"each\":[");
 		for (int n = 0; n < 4; n++) {
 			double grants = printed_next(&at, "grants");
@@ -170,9 +182,7 @@ START_TEST(readers_are_told_from_writers)
 {
 	const char *at;
 
-	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c3", "--json",
-				 "-rrwlock", "--readers=2"),
-		0);
+	measure("-c3", "--json", "-rrwlock", "--readers=2");
 	at = strstr(b.out_text, "\"of_readers\":");
 	ck_assert_ptr_nonnull(at);
 	double read = printed_next(&at, "grants");
@@ -190,9 +200,7 @@ START_TEST(holds_are_told_of_each_client)
 		"client 1 (r) ", "client 2 " };
 	char *at;
 
-	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c2", "-rrwlock",
-				 "--readers=1", "--hold=7"),
-		0);
+	measure("-c2", "-rrwlock", "--readers=1", "--hold=7");
 	at = strstr(b.out_text, "\nhold ");
 	ck_assert_ptr_nonnull(at);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -248,8 +256,7 @@ START_TEST(in_an_open_loop_waits_begin_when_they_were_meant_to)
 	ck_assert(first("grants") <= 31);
 	ck_assert(first("waiting") >= 10);
 	/* The same in a closed loop: nobody else wants it. */
-	ck_assert_int_eq(
-		cli_run(&b, "bench", SHORT, "-c1", "--hold=50", "--json"), 0);
+	measure("-c1", "--hold=50", "--json");
 	at = b.out_text;
 	(void)printed_next(&at, "hold_ms");
 	ck_assert(printed_next(&at, "p50") >= 50);
@@ -267,7 +274,7 @@ START_TEST(a_server_that_does_not_tell_is_named)
 
 	ck_assert_ptr_nonnull(server);
 	setenv("KUSTOS_HOSTS", server_address(server), 1);
-	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c2"), 0);
+	measure("-c2");
 	snprintf(wanted, sizeof(wanted),
 		"the server's count is not known:\n              "
 		"%s does not allow \"mntr\"",
@@ -283,7 +290,7 @@ START_TEST(the_processor_time_of_a_server_is_known_by_its_process)
 
 	snprintf(pid, sizeof(pid), "%d", (int)server_pid(fixture_server()));
 	setenv("KUSTOS_SERVER_PIDS", pid, 1);
-	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--json"), 0);
+	measure("--json");
 	ck_assert(first("server_cpu_s") > 0);
 	/* They are those of other servers. */
 	setenv("KUSTOS_HOSTS", "127.0.0.1:1", 1);
@@ -293,15 +300,14 @@ START_TEST(the_processor_time_of_a_server_is_known_by_its_process)
 	ck_assert_ptr_nonnull(strstr(b.out_text, "\"server_cpu_s\":null"));
 	set_up();
 	unsetenv("KUSTOS_SERVER_PIDS");
-	ck_assert_int_eq(
-		cli_run(&b, "bench", SHORT, "--json", "--server-pid", pid), 0);
+	measure("--json", "--server-pid", pid);
 	ck_assert(first("server_cpu_s") > 0);
 }
 END_TEST
 
 START_TEST(a_terminal_sees_how_it_goes)
 {
-	const char *const argv[] = { cli_program(), "bench", "-d1", "-c2",
+	const char *const argv[] = { cli_program(), "bench", "-d2.5", "-c2",
 		NULL };
 
 	cli_start_on_terminal(&b, argv);
