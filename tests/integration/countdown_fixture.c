@@ -61,9 +61,3 @@ void await(struct kustos_countdown *c, struct end *end)
 	check_err(kustos_countdown_wait_async(c, SOON, NULL, end_told, end),
 		KUSTOS_OK);
 }
-
-void settle(void)
-{
-	pair_flush();
-	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
-}

@@ -26,7 +26,4 @@ void join(struct kustos_countdown *c, const char *id);
 enum kustos_err look(struct kustos_countdown *c);
 void await(struct kustos_countdown *c, struct end *end);
 
-/* All that was sent is answered, so who waits has looked, with a watch. */
-void settle(void);
-
 #endif

@@ -61,3 +61,17 @@ void pair_hear(struct kustos_client *owner)
 {
 	check_err(kustos_exists(owner, "/", SOON, NULL, NULL), KUSTOS_OK);
 }
+
+static void flush_both(void)
+{
+	pair_flush();
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+}
+
+void pair_settle(void)
+{
+	flush_both();
+	pair_hear(client);
+	pair_hear(other);
+	flush_both();
+}

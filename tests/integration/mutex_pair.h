@@ -36,4 +36,9 @@ void pair_flush(void);
    done so far: an answer comes behind that. */
 void pair_hear(struct kustos_client *owner);
 
+/* Wait until all that both have sent is answered, so that who waits has looked,
+   with a watch; both have taken in all that has been done so far; and whatever
+   they asked for thereupon is answered. */
+void pair_settle(void);
+
 #endif

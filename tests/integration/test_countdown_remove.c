@@ -94,10 +94,10 @@ START_TEST(it_is_removed_without_letting_anybody_on)
 	count_down(own, "a");
 	await(own, &ends[0]);
 	await(others, &ends[1]);
-	settle();
+	pair_settle();
 	take_away();
 	check_gone();
-	settle();
+	pair_settle();
 	ck_assert_int_eq(end_calls(&ends[0]) + end_calls(&ends[1]), 0);
 	/* And there may be another. */
 	set(own);
