@@ -7,6 +7,7 @@
 #include "inject.h"
 #include "raw.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -211,12 +212,15 @@ START_TEST(L21_a_parent_gone_right_after_it_was_made_is_made_again)
 
 	inject_reset();
 	open_in("", NULL);
+	inject_connect(ECONNREFUSED); /* it does not come back meanwhile */
 	inject_frame(INJECT_FAIL_SEND, ZK_OP_CREATE2, 2);
 	check_err(kustos_create_async(client, "/p/q", NULL, 0, KUSTOS_PARENTS,
 			  SOON, NULL, count_completion, &done),
 		KUSTOS_OK);
-	test_eventually(inject_fired() == 1, 2000);
-	raw_delete(fixture_address(), "/p");
+	test_eventually(inject_fired() == 1 && is_there("/p"), 2000);
+	ck_assert_int_eq(raw_delete(fixture_address(), "/p"), 0);
+	ck_assert_int_eq(completions_of(&done), 0);
+	inject_connect(0);
 	test_eventually(completions_of(&done) == 1, 5000);
 	check_err((enum kustos_err)done.err, KUSTOS_OK);
 	ck_assert(is_there("/p/q"));

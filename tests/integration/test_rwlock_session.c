@@ -125,8 +125,8 @@ START_TEST(S09_a_hold_whose_node_is_deleted_is_lost_and_no_other)
 	check_err(kustos_hold_on_lost(left, count_call, &none), KUSTOS_OK);
 	ck_assert_int_eq(raw_delete(fixture_address(), kustos_hold_path(gone)),
 		0);
-	hold_wait(gone, KUSTOS_HOLD_LOST, 100);
-	test_eventually(calls_of(&lost) == 1, 500);
+	hold_wait(gone, KUSTOS_HOLD_LOST, 1000);
+	test_eventually(calls_of(&lost) == 1, 1000);
 	test_never(!ask_waits(&theirs), QUIET_MS);
 	ck_assert_int_eq(kustos_hold_state(left), KUSTOS_HOLD_HELD);
 	check_err(kustos_hold_release(gone), KUSTOS_ELOST);
@@ -146,7 +146,7 @@ START_TEST(S09_a_reader_whose_node_is_deleted_is_lost_at_once)
 
 	ck_assert_int_eq(
 		raw_delete(fixture_address(), kustos_hold_path(holds[_i])), 0);
-	hold_wait(holds[_i], KUSTOS_HOLD_LOST, 100);
+	hold_wait(holds[_i], KUSTOS_HOLD_LOST, 1000);
 	ck_assert_int_eq(kustos_hold_state(holds[!_i]), KUSTOS_HOLD_HELD);
 	check_err(kustos_hold_release(holds[_i]), KUSTOS_ELOST);
 	hold_give(holds[!_i]);
@@ -345,7 +345,7 @@ START_TEST(S08_who_waits_in_a_line_that_is_deleted_is_served_in_a_new_one)
 	line_wait(writers_node + 1);
 	ck_assert(ask_waits(&writer) && ask_waits(&asked));
 	delete_line();
-	hold_wait(hold, KUSTOS_HOLD_LOST, 500);
+	hold_wait(hold, KUSTOS_HOLD_LOST, 1000);
 	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
 	for (int i = 0; i < 2; i++) {
 		test_eventually(!ask_waits(&writer) || !ask_waits(&asked),

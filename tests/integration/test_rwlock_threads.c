@@ -201,12 +201,14 @@ START_TEST(neither_side_starves_the_other)
 		.side = (enum kustos_side)(_i % 2) };
 	struct kustos_rwlock *theirs = _i / 2 ? rw_new(other, 32) : hog.rw;
 	pthread_t threads[4];
+	int begun;
 
 	for (int i = 0; i < 4; i++)
 		ck_assert_int_eq(
 			pthread_create(&threads[i], NULL, hog_it, &hog), 0);
+	test_eventually((begun = atomic_load(&hog.rounds)) > 0, 2000);
 	/* Who starves does so for good. */
-	for (int i = 0; i < 20 || atomic_load(&hog.rounds) <= 20; i++) {
+	for (int i = 0; i < 20 || atomic_load(&hog.rounds) <= begun + 20; i++) {
 		ck_assert_int_lt(i, 1000);
 		hold_give(rw_take(theirs, !hog.side));
 	}
