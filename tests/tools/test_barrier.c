@@ -5,6 +5,7 @@
 
 #include "fixture.h"
 #include "raw.h"
+#include "rawkill.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -169,6 +170,36 @@ START_TEST(L18_a_member_that_is_killed_is_not_waited_for)
 }
 END_TEST
 
+/* The others take its member for one that has left. */
+START_TEST(a_member_that_is_lost_while_its_command_runs_gives_122)
+{
+	struct raw_stat stat;
+	struct raw_names names;
+	char path[256];
+
+	cli_start(&a, "barrier", "enter", "-n1", "-v", STEP, "--", "sh", "-c",
+		"echo began; read go; exit 3");
+	cli_hears(&a, "began\n");
+	ck_assert_int_eq(raw_children(fixture_address(), STEP, &names), 0);
+	for (int i = 0; i < names.count; i++) {
+		snprintf(path, sizeof(path), STEP "/%s", names.names[i]);
+		ck_assert_int_eq(raw_exists(fixture_address(), path, &stat), 0);
+		if (stat.ephemeral_owner != 0 &&
+			strcmp(names.names[i], "ready") != 0)
+			break;
+	}
+	raw_names_free(&names);
+	ck_assert_int_eq(
+		raw_kill_session(fixture_address(), stat.ephemeral_owner), 0);
+	cli_hears_error(&a, ", epoch 2");
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 122);
+	cli_hears_error(&a,
+		"kustos: " STEP ": the session ended while sh ran, which ended "
+		"with 3\n");
+}
+END_TEST
+
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "barrier"), 125);
@@ -207,6 +238,8 @@ int main(void)
 	tcase_add_test(t, a_wait_that_is_over_leaves_nothing);
 	tcase_add_test(t, a_signal_ends_the_wait_for_the_others);
 	tcase_add_test(t, L18_a_member_that_is_killed_is_not_waited_for);
+	tcase_add_test(t,
+		a_member_that_is_lost_while_its_command_runs_gives_122);
 	tcase_add_test(t, wrong_use_is_refused);
 	return fixture_main(s);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct cli a, b, watcher;
 
@@ -91,6 +92,18 @@ START_TEST(one_leads_after_the_other)
 	tokens[1] = term(&b, node[1], &pid);
 	ck_assert_int_gt(tokens[1], tokens[0]);
 	let_go(&b);
+}
+END_TEST
+
+START_TEST(it_says_who_it_is_if_nobody_else_does)
+{
+	char host[256] = "", id[300];
+
+	ck_assert_int_eq(gethostname(host, sizeof(host) - 1), 0);
+	ck_assert_int_eq(
+		cli_run(&a, "elect", "/e", "--", cli_program(), "ls", "/e"), 0);
+	snprintf(id, sizeof(id), "  %s:%d\n", host, (int)a.pid);
+	cli_hears(&a, id);
 }
 END_TEST
 
@@ -241,6 +254,23 @@ START_TEST(restart_runs_the_command_on_each_win)
 }
 END_TEST
 
+/* However soon its command ends. */
+START_TEST(a_restart_comes_a_second_after_the_last_at_the_earliest)
+{
+	int64_t began_ms = test_now_ms();
+	char node[128];
+	int pid;
+
+	cli_start(&a, "elect", "-r", "/e", "--", "sh", "-c",
+		"echo leads $KUSTOS_TOKEN at $KUSTOS_NODE pid $$ on");
+	for (int i = 0; i < 4; i++)
+		(void)term(&a, node, &pid);
+	ck_assert_int_ge(test_now_ms() - began_ms, 3000);
+	kill(a.pid, SIGTERM);
+	(void)cli_end(&a);
+}
+END_TEST
+
 START_TEST(those_that_restart_take_turns)
 {
 	static const char script[] =
@@ -324,6 +354,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_loop_test(t, the_exit_code_is_the_commands, 0, 2);
 	tcase_add_test(t, one_leads_after_the_other);
+	tcase_add_test(t, it_says_who_it_is_if_nobody_else_does);
 	tcase_add_test(t, in_the_layout_of_locks_it_excludes_locks);
 	tcase_add_test(t, in_kazoos_dialect_its_node_has_kazoos_name);
 	tcase_add_test(t, a_wait_that_is_over_gives_121);
@@ -332,6 +363,8 @@ int main(void)
 	tcase_add_test(t, a_leader_that_is_deposed_ends_its_command);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_leader_is_killed);
 	tcase_add_test(t, restart_runs_the_command_on_each_win);
+	tcase_add_test(t,
+		a_restart_comes_a_second_after_the_last_at_the_earliest);
 	tcase_add_test(t, those_that_restart_take_turns);
 	tcase_add_test(t, who_waits_dies_of_a_signal_and_leaves_the_line);
 	tcase_add_test(t, watch_tells_who_leads);

@@ -121,7 +121,6 @@ START_TEST(a_wait_that_is_rewarded_runs_the_command)
 }
 END_TEST
 
-/* Nobody listens on port 1 of this address. */
 START_TEST(who_shares_excludes_only_who_does_not)
 {
 	hold_as("-s");
@@ -155,6 +154,7 @@ START_TEST(a_plain_lock_and_a_shared_one_do_not_see_each_other)
 }
 END_TEST
 
+/* Nobody listens on port 1 of this address. */
 START_TEST(no_server_gives_123)
 {
 	ck_assert_int_eq(cli_run(&a, "lock", "--hosts", "127.0.0.9:1",

@@ -43,8 +43,9 @@ static void tear_down(void)
 	proxy_free(proxy);
 }
 
-/* A command of two processes; "trap" is what the first says to signals. */
-static void start_with(int session_ms, const char *trap)
+/* A command of two processes; "trap" is what the first says to signals.  "option"
+   says how long before the end it is asked, or is as ever. */
+static void start_as(int session_ms, const char *option, const char *trap)
 {
 	char script[512], session[48];
 
@@ -53,12 +54,17 @@ static void start_with(int session_ms, const char *trap)
 		"%s\nsleep 1000 & echo node $KUSTOS_NODE pids $$ $! known\n"
 		"while :; do sleep 0.02; done",
 		trap);
-	cli_start(&a, "lock", session, "/l", "--", "sh", "-c", script);
+	cli_start(&a, "lock", session, option, "/l", "--", "sh", "-c", script);
 	cli_hears(&a, "known\n");
 	ck_assert_int_eq(sscanf(cli_hears(&a, "node "), "%127s pids %d %d",
 				 node, &leader, &follower),
 		3);
 	ck_assert(process_alive(leader) && process_alive(follower));
+}
+
+static void start_with(int session_ms, const char *trap)
+{
+	start_as(session_ms, "--record", trap);
 }
 
 static void start(const char *trap)
@@ -83,6 +89,17 @@ static bool node_is_there(void)
 static bool command_is_gone(void)
 {
 	return !process_alive(leader) && !process_alive(follower);
+}
+
+/* How long after it was asked a command that is deaf is gone. */
+static int64_t grace_given(void)
+{
+	int64_t asked_ms;
+
+	cli_hears(&a, "asked\n");
+	asked_ms = test_now_ms();
+	test_within(command_is_gone(), CLI_MS);
+	return test_now_ms() - asked_ms;
 }
 
 static void expect_gone_in_time(void)
@@ -118,6 +135,23 @@ START_TEST(S27_a_command_that_does_not_end_is_killed_before_the_lock_is_lost)
 	expect_gone_in_time();
 	expect_lost();
 	cli_hears_error(&a, "ended with 137\n");
+}
+END_TEST
+
+/* The grace ends a tenth before the lock does.  Only a machine that is late by
+   seconds comes near either bound. */
+START_TEST(a_command_that_is_asked_has_the_grace_that_was_chosen)
+{
+	const int grace_ms = 5000, given_ms = grace_ms - grace_ms / 10;
+	int64_t ms;
+
+	start_as(4 * grace_ms, "--grace=5", "trap 'echo asked' TERM");
+	proxy_set_mode(proxy, PROXY_HOLE);
+	ms = grace_given();
+	ck_assert(node_is_there());
+	ck_assert_int_gt(ms, given_ms - grace_ms / 3);
+	ck_assert_int_lt(ms, given_ms + grace_ms / 3);
+	expect_lost();
 }
 END_TEST
 
@@ -195,6 +229,59 @@ START_TEST(a_lock_that_was_broken_ends_the_command)
 }
 END_TEST
 
+/* Another has the lock: the grace is none that can be waited for. */
+START_TEST(a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken)
+{
+	start_as(LONG_MS, "--grace=10", "trap 'echo asked' TERM");
+	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	ck_assert_int_lt(grace_given(), AT_ONCE_MS / 2);
+	expect_lost();
+}
+END_TEST
+
+static bool is_guard(int pid)
+{
+	char path[64], name[32];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_nonnull(fgets(name, sizeof(name), f));
+	fclose(f);
+	return strcmp(name, "kustos-guard\n") == 0;
+}
+
+/* Among the children of the holder. */
+static int find_guard(void)
+{
+	char path[64];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)a.pid,
+		(int)a.pid);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	do
+		ck_assert_int_eq(fscanf(f, "%d", &pid), 1);
+	while (!is_guard(pid));
+	fclose(f);
+	return pid;
+}
+
+/* Nobody would end it in time: it is ended while somebody can. */
+START_TEST(a_command_whose_guard_was_killed_is_killed)
+{
+	start_with(LONG_MS, "trap 'echo asked' TERM");
+	kill(find_guard(), SIGKILL);
+	cli_hears_error(&a, "kustos: the guard was killed, and so is the");
+	test_within(command_is_gone(), CLI_MS);
+	expect_lost();
+	ck_assert_ptr_null(strstr(a.out_text, "asked"));
+}
+END_TEST
+
 START_TEST(a_lock_whose_session_was_ended_ends_a_command_that_is_deaf)
 {
 	struct raw_stat stat;
@@ -241,12 +328,17 @@ int main(void)
 		S27_a_command_is_asked_to_end_before_the_lock_is_lost);
 	tcase_add_test(t,
 		S27_a_command_that_does_not_end_is_killed_before_the_lock_is_lost);
+	tcase_add_test(t,
+		a_command_that_is_asked_has_the_grace_that_was_chosen);
 	tcase_add_test(t, S27_nothing_of_the_process_group_is_left);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_holder_is_stopped);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_holder_is_killed);
 	tcase_add_test(t, a_command_whose_holder_was_killed_is_asked_at_once);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_server_is_stopped);
 	tcase_add_test(t, a_lock_that_was_broken_ends_the_command);
+	tcase_add_test(t,
+		a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken);
+	tcase_add_test(t, a_command_whose_guard_was_killed_is_killed);
 	tcase_add_test(t,
 		a_lock_whose_session_was_ended_ends_a_command_that_is_deaf);
 	tcase_add_test(t, a_command_outlives_a_disturbance);

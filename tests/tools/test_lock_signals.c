@@ -153,6 +153,24 @@ START_TEST(a_signal_ends_the_wait_and_leaves_nothing)
 }
 END_TEST
 
+/* A window that changes its size, and whatever else ends no program. */
+START_TEST(what_ends_nothing_does_not_end_the_wait)
+{
+	static const int with[] = { SIGWINCH, SIGURG, SIGCONT, SIGCHLD };
+
+	cli_start(&a, "lock", "/l", "--", "sh", "-c", "echo held; read go");
+	cli_hears(&a, "held");
+	cli_start(&b, "lock", "/l", "--", "echo", "ran");
+	test_within(waiting() == 2, CLI_MS);
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+		kill(b.pid, with[i]);
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_str_eq(b.out_text, "ran\n");
+}
+END_TEST
+
 /* A shell with job control on a terminal, and what a person types there. */
 static void open_shell(void)
 {
@@ -316,6 +334,7 @@ int main(void)
 	tcase_add_test(t, a_signal_that_was_ignored_stays_ignored);
 	tcase_add_test(t, the_command_starts_with_the_signals_of_the_caller);
 	tcase_add_test(t, a_signal_ends_the_wait_and_leaves_nothing);
+	tcase_add_test(t, what_ends_nothing_does_not_end_the_wait);
 	tcase_add_test(t,
 		the_command_reads_from_the_terminal_and_hears_its_keys);
 	tcase_add_test(t,

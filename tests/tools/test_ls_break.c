@@ -124,6 +124,30 @@ START_TEST(ls_prints_json)
 }
 END_TEST
 
+/* What else there is to know of a node, as the server has it. */
+START_TEST(ls_prints_what_the_server_knows)
+{
+	struct raw_stat stat;
+	char claim[256];
+
+	stand(FIRST, "x");
+	ck_assert_int_eq(raw_exists(fixture_address(), FIRST, &stat), 0);
+	ck_assert_int_eq(cli_run(&c, "ls", "--json", "/l"), 0);
+	snprintf(claim, sizeof(claim),
+		"\"number\":0,\"style\":\"curator\",\"token\":%lld,"
+		"\"session\":\"0x%llx\",\"since_ms\":%lld,\"since\":\"",
+		(long long)stat.czxid, (long long)stat.ephemeral_owner,
+		(long long)stat.ctime_ms);
+	cli_hears(&c, claim);
+	snprintf(claim, sizeof(claim),
+		"__import__(\"datetime\").datetime.fromisoformat("
+		"j[\"participants\"][0][\"since\"].replace(\"Z\", "
+		"\"+00:00\")).timestamp() == %lld / 1000",
+		(long long)stat.ctime_ms);
+	expect_json(c.out_text, claim);
+}
+END_TEST
+
 START_TEST(ls_of_a_free_lock_says_so)
 {
 	ck_assert_int_eq(raw_create(fixture_address(), "/l", NULL), 0);
@@ -362,6 +386,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, ls_shows_who_holds_and_who_waits);
 	tcase_add_test(t, ls_prints_json);
+	tcase_add_test(t, ls_prints_what_the_server_knows);
 	tcase_add_test(t, ls_of_a_free_lock_says_so);
 	tcase_add_test(t, ls_of_no_path_gives_117);
 	tcase_add_test(t, ls_knows_the_names_of_other_libraries);

@@ -51,6 +51,20 @@ START_TEST(lines_go_in_and_come_out_in_order)
 }
 END_TEST
 
+START_TEST(what_goes_in_may_be_ended_by_zero_bytes)
+{
+	const char *argv[] = { "sh", "-c",
+		"printf 'one\\ntwo\\0three' | \"$0\" queue put -z " JOBS,
+		cli_program(), NULL };
+
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-c2", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "one\ntwo\nthree\n");
+	ck_assert_int_eq(items(JOBS), 0);
+}
+END_TEST
+
 START_TEST(who_takes_waits_for_an_item)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0", JOBS), 120);
@@ -277,6 +291,29 @@ START_TEST(a_command_gets_each_item)
 }
 END_TEST
 
+/* No other item would fare better. */
+START_TEST(a_command_that_cannot_be_executed_ends_it_and_leaves_the_item)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", JOBS, "/no/such"),
+		127);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", JOBS, "/etc/passwd"),
+		126);
+	ck_assert_int_eq(items(JOBS), 1);
+}
+END_TEST
+
+START_TEST(items_that_are_taken_are_marked_where_it_is_said)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", "--lock-path",
+				 OTHER, JOBS, "--", cli_program(), "queue",
+				 "ls", "--lock-path", OTHER, JOBS),
+		0);
+	cli_hears(&a, "taken by session 0x");
+}
+END_TEST
+
 START_TEST(S16_an_item_comes_again_if_its_consumer_is_killed)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
@@ -285,6 +322,9 @@ START_TEST(S16_an_item_comes_again_if_its_consumer_is_killed)
 	cli_hears(&a, "began\n");
 	ck_assert_int_eq(cli_run(&b, "queue", "ls", JOBS), 0);
 	cli_hears(&b, "taken by session 0x");
+	ck_assert_int_eq(cli_run(&b, "queue", "ls", "--json", JOBS), 0);
+	cli_hears(&b, "\"deliveries\":1,");
+	cli_hears(&b, ",\"taken_by\":\"0x");
 	ck_assert_int_eq(cli_run(&b, "queue", "consume", "-w0", JOBS, "true"),
 		120);
 	kill(a.pid, SIGKILL);
@@ -334,12 +374,16 @@ END_TEST
 
 START_TEST(an_item_that_fails_too_often_is_moved_away)
 {
+	int64_t began_ms = test_now_ms();
+
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1",
 				 "--deliveries=2", "--dead-letters", DEAD, JOBS,
 				 "grep", "good"),
 		0);
 	ck_assert_str_eq(a.out_text, "good\n");
+	/* After each failure. */
+	ck_assert_int_ge(test_now_ms() - began_ms, 2000);
 	cli_hears_error(&a, JOBS ": grep ended with 1\n");
 	cli_hears_error(&a, "was tried too often, and is moved away\n");
 	ck_assert_int_eq(items(JOBS), 0);
@@ -427,6 +471,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, lines_go_in_and_come_out_in_order);
+	tcase_add_test(t, what_goes_in_may_be_ended_by_zero_bytes);
 	tcase_add_test(t, who_takes_waits_for_an_item);
 	tcase_add_test(t, a_full_queue_is_waited_for);
 	tcase_add_loop_test(t, each_kind_has_its_order, 0, KINDS);
@@ -440,6 +485,9 @@ int main(void)
 	tcase_add_test(t, kazoos_folders_are_seen_as_what_they_are);
 	tcase_add_test(t, an_id_is_told_from_a_time);
 	tcase_add_test(t, a_command_gets_each_item);
+	tcase_add_test(t,
+		a_command_that_cannot_be_executed_ends_it_and_leaves_the_item);
+	tcase_add_test(t, items_that_are_taken_are_marked_where_it_is_said);
 	tcase_add_test(t, S16_an_item_comes_again_if_its_consumer_is_killed);
 	tcase_add_test(t,
 		S16_an_item_that_was_lost_as_its_command_ended_comes_again);

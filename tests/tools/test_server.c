@@ -176,6 +176,26 @@ START_TEST(it_can_be_an_ensemble)
 }
 END_TEST
 
+START_TEST(the_command_knows_the_processes_of_all_servers)
+{
+	int pids[2];
+
+	cli_start(&a, "server", "--ensemble=2", "--", "sh", "-c",
+		"echo pids $KUSTOS_SERVER_PIDS known; read go");
+	cli_hears(&a, " known\n");
+	ck_assert_int_eq(sscanf(cli_hears(&a, "pids "), "%d,%d known", &pids[0],
+				 &pids[1]),
+		2);
+	ck_assert_int_ne(pids[0], pids[1]);
+	for (int i = 0; i < 2; i++)
+		ck_assert(process_alive(pids[i]));
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+	for (int i = 0; i < 2; i++)
+		ck_assert(!process_alive(pids[i]));
+}
+END_TEST
+
 START_TEST(it_keeps_its_data_where_it_is_told)
 {
 	char data[96];
@@ -275,6 +295,7 @@ int main(void)
 	tcase_add_test(t, it_passes_signals_on_to_the_command);
 	tcase_add_test(t, it_says_when_the_server_ends_by_itself);
 	tcase_add_test(t, it_can_be_an_ensemble);
+	tcase_add_test(t, the_command_knows_the_processes_of_all_servers);
 	tcase_add_test(t, it_keeps_its_data_where_it_is_told);
 	tcase_add_test(t, it_listens_on_the_port_it_is_told);
 	tcase_add_test(t, it_says_that_there_is_no_java);

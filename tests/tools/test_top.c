@@ -223,6 +223,7 @@ START_TEST(how_many_come_and_go_is_told_exactly)
 	struct raw *raw = raw_open(fixture_address(), 10000);
 	char path[64];
 	const char *frame;
+	int64_t began_ms;
 
 	make("/r/a");
 	make("/r/b");
@@ -230,7 +231,8 @@ START_TEST(how_many_come_and_go_is_told_exactly)
 	make("/r/b/qn-0000000000");
 	make("/r/c");
 	make("/r/c/qn-0000000000");
-	cli_start(&top, "top", "--frames=2", "-i2", "--json", "/r");
+	began_ms = test_now_ms();
+	cli_start(&top, "top", "--frames=2", "-i3", "--json", "/r");
 	frame = cli_hears(&top, "]}\n");
 	ck_assert_ptr_nonnull(strstr(top.out_text, "\"in\":null,\"out\":null"));
 	for (int i = 1; i <= 10; i++) {
@@ -244,6 +246,7 @@ START_TEST(how_many_come_and_go_is_told_exactly)
 	ck_assert_int_eq(raw_do_delete(raw, "/r/c/qn-0000000000", -1), 0);
 	raw_close(raw);
 	ck_assert_int_eq(cli_end(&top), 0);
+	ck_assert_int_ge(test_now_ms() - began_ms, 3000);
 	frame = top.out_text + (frame - top.out_text);
 	double one = number(frame, "/r/b", "in");
 	ck_assert(one > 0 && one < 1);
