@@ -147,8 +147,12 @@ void peer_kill(struct peer *peer);
 /* Tell "peer" to acquire "path", and wait until "place" nodes are there. */
 void peer_join(struct peer *peer, const char *path, int place);
 
-/* Wait until the node "path" has so many children. */
+/* Wait until the node "path" has so many children; or is gone, as the server
+   clears an empty one away in its own time, if that is none. */
 void line_await(const char *path, int count);
+
+/* Wait until its session watches the node "path" itself. */
+void peer_await_watch(const struct peer *peer, const char *path);
 
 /* Run the suite.  Returns as fixture_main(), and 77 too if this machine cannot
    run one of the kinds, which end with PEER_KINDS. */

@@ -191,10 +191,36 @@ void line_await(const char *path, int count)
 	int now;
 
 	while ((now = raw_count_children(fixture_address(), path)) != count) {
+		if (now == RAW_NONODE && count == 0)
+			return;
 		ck_assert_msg(test_now_ms() < end,
 			"%s has %d children and not %d", path, now, count);
 		test_pause_1ms();
 	}
+}
+
+/* The answer has a line for each path, and below it one for each session, which
+   begins with a tab. */
+static bool watches(const struct peer *p, const char *path)
+{
+	char text[8192], session[32], *rest = NULL;
+	bool below = false;
+
+	snprintf(session, sizeof(session), "\t0x%llx", (long long)p->session);
+	(void)fourletter(fixture_address(), "wchp", text, sizeof(text));
+	for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+		line = strtok_r(NULL, "\n", &rest)) {
+		if (*line != '\t')
+			below = strcmp(line, path) == 0;
+		else if (below && strcmp(line, session) == 0)
+			return true;
+	}
+	return false;
+}
+
+void peer_await_watch(const struct peer *p, const char *path)
+{
+	test_within(watches(p, path), PEER_PATIENCE_MS);
 }
 
 static bool kazoo_is_there(void)

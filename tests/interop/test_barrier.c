@@ -36,6 +36,9 @@ START_TEST(whoever_closes_it_all_wait_for_whoever_opens_it)
 	for (int i = 0; i < MEMBERS; i++)
 		if (&peers[i] != opener)
 			peer_tell(&peers[i], "pass " GATE " 60000");
+	for (int i = 0; i < MEMBERS; i++)
+		if (&peers[i] != opener)
+			peer_await_watch(&peers[i], GATE);
 	peer_do(opener, "timeout", "pass " GATE " 50");
 	for (int i = 0; i < MEMBERS; i++)
 		ck_assert(peer_silent(&peers[i]));

@@ -71,7 +71,7 @@ END_TEST
 START_TEST(with_a_larger_number_the_check_finds_more)
 {
 	plan_draws(40, 2 * MAX);
-	turns_take(peers, plan, CROWD, &spans);
+	turns_contend(peers, plan, CROWD, &spans);
 	ck_assert_int_gt(spans_most(&spans, INT64_MIN, INT64_MAX), MAX);
 	peers_end(peers, CROWD);
 }

@@ -139,6 +139,7 @@ START_TEST(the_next_kind_gets_it_when_the_dead_ones_session_is_over)
 		peer_do(&peers[i], "acquired", "acquire %s 30000 bare",
 			path_of(i));
 		peer_tell(&heirs[i], "acquire %s 60000 bare", path_of(i));
+		peer_await_watch(&heirs[i], path_of(i));
 	}
 	for (int i = 0; i < PEER_COMMON; i++)
 		peer_kill(&peers[i]);
