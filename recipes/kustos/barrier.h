@@ -162,10 +162,11 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter_async(
 
 /* Go, and wait until all of the round have gone.  KUSTOS_NOW: go, and do not wait
    for them.  A wait survives disconnects and the end of the session.  Returns
-   KUSTOS_OK; KUSTOS_ENOTHELD if it is not in; KUSTOS_ELOST if it is known by
-   now that its session ended, or somebody deleted its node, while it was in: the
-   others have not waited for it, and it does not wait for them; KUSTOS_EBUSY if others are in and "deadline"
-   is KUSTOS_NOW, or if this member enters or leaves already; and else as enter().
+   KUSTOS_OK; KUSTOS_ENOTHELD if it is not in; KUSTOS_ELOST if it is known by now
+   that its session ended, or somebody deleted its node, while it was in: the others
+   have not waited for it, and it does not wait for them; KUSTOS_EBUSY if others are
+   in and "deadline" is KUSTOS_NOW, or if this member enters or leaves already; and
+   else as enter().
    Whatever it returns but that last, it is out, and its node is gone or being
    deleted; so after KUSTOS_OK it may enter the next round. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_leave(
