@@ -510,8 +510,11 @@ mutant claim_S16_lost_taken_for_not_done lib/custody_claim.c \
 	'/^static void claimed/,/^}/s/see_mark_later(c, reply->rc);/ku_custody_missed(c, KU_MISSED_TAKEN, KUSTOS_OK);/'
 mutant claim_S16_any_marker_is_ours lib/custody_claim.c \
 	'/^static bool is_ours/,/^}/s/return .*/return true ||/'
+few=$seeds
+seeds=${MUTANT_SEEDS:-1500}
 mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
 	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
+seeds=$few
 mutant claim_S16_lost_ack_taken_for_done lib/custody_end.c \
 	'/^static void end_answered/,/^}/s/no_answer(c, reply->rc, see_item);/ku_custody_ended(c, KUSTOS_OK);/'
 mutant claim_S16_lost_ack_taken_for_not_done lib/custody_end.c \
@@ -538,8 +541,7 @@ mutant claim_dead_one_too_late lib/custody_claim.c \
 mutant claim_put_back_and_not_made lib/custody_end.c \
 	's/return c->new_path != NULL ? 3 : 2/return 2/'
 # The watch of a read that was answered when nobody cared any more.
-few=$seeds
-seeds=${MUTANT_SEEDS:-300}
+seeds=${MUTANT_SEEDS:-1500}
 mutant claim_watch_left_by_a_read_in_the_end lib/mirror.c \
 	's/(void)watch(m, m->request.what.kind);/;/'
 seeds=$few
