@@ -138,7 +138,9 @@ static void draw_on(int ms)
 
 static bool has_shrunk(int i)
 {
-	return i > 0 && sizes[i] < sizes[i - 1];
+	int before = i > 0 ? sizes[i - 1] : 0;
+
+	return sizes[i] < before;
 }
 
 /* Keep all drawing until some have noticed that there are more, which is known of

@@ -54,8 +54,8 @@ END_TEST
 START_TEST(what_goes_in_may_be_ended_by_zero_bytes)
 {
 	const char *argv[] = { "sh", "-c",
-		"printf 'one\\ntwo\\0three' | \"$0\" queue put -z " JOBS,
-		cli_program(), NULL };
+		"printf 'one\\ntwo\\0three' | \"$0\" queue put -z \"$1\"",
+		cli_program(), JOBS, NULL };
 
 	cli_start_argv(&a, argv);
 	ck_assert_int_eq(cli_end(&a), 0);
