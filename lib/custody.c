@@ -65,6 +65,8 @@ void ku_custody_pause(struct ku_custody *c,
 	c->paused = next;
 	ku_set_timer(client, &c->pause,
 		ku_now(client) + PAUSE_MS * KU_NS_PER_MS);
+	if (c->state < KU_CUSTODY_HELD && !c->left)
+		c->calls->paused(c);
 }
 
 struct ku_zk_request ku_custody_make(const struct ku_custody *c,
@@ -307,7 +309,7 @@ const char *ku_custody_name(const struct ku_custody *c)
 bool ku_custody_is_unsure(const struct ku_custody *c)
 {
 	return c->state < KU_CUSTODY_HELD && (c->ambiguous || c->puzzled) &&
-		c->paused == NULL;
+		!c->put_off && c->paused == NULL;
 }
 
 const struct kustos_stat *ku_custody_stat(const struct ku_custody *c)

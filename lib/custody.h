@@ -59,6 +59,9 @@ enum ku_missed {
 };
 
 struct ku_custody_calls {
+	/* It is tried again in a moment: others may go on meanwhile. */
+	void (*paused)(struct ku_custody *custody);
+
 	/* It is ours. */
 	void (*claimed)(struct ku_custody *custody);
 
@@ -100,7 +103,8 @@ void ku_custody_view(const struct ku_custody *custody,
 const char *ku_custody_name(const struct ku_custody *custody);
 
 /* Was the answer to its claim lost, and is it found out what became of that, or the
-   claim made again?  Not while there is a pause: a server may never take it. */
+   claim made again?  Not while there is a pause, nor from the second time on: a server
+   may never take it. */
 bool ku_custody_is_unsure(const struct ku_custody *custody);
 
 /* The item's, as it was read. */

@@ -205,6 +205,7 @@ static void claim_anew(struct ku_custody *c)
 
 	c->ambiguous = false;
 	c->puzzled = true;
+	c->put_off = again;
 	if (again)
 		ku_custody_pause(c, ku_custody_read);
 	else

@@ -57,6 +57,7 @@ struct ku_custody {
 	bool marked;	/* the marker is there, as far as we know */
 	bool counted;	/* the claim has written the item */
 	bool puzzled;	/* a claim's answer was lost before */
+	bool put_off;	/* twice, and others go on without it */
 	bool dead;	/* it is moved for having been delivered too often */
 	int64_t session_id, token; /* of the claim */
 	struct kustos_stat stat;   /* of the item, as it was read */

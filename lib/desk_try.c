@@ -202,7 +202,15 @@ static void ended(struct ku_custody *c, enum kustos_err err)
 	ku_lent_given(ku_custody_owner(c), err);
 }
 
-static const struct ku_custody_calls calls = { claimed, missed, lost, ended };
+static void paused(struct ku_custody *c)
+{
+	struct ku_lent *lent = ku_custody_owner(c);
+
+	ku_desk_pump(lent->desk);
+}
+
+static const struct ku_custody_calls calls = { paused, claimed, missed, lost,
+	ended };
 
 bool ku_desk_try(struct ku_desk *desk, const struct ku_item *item)
 {

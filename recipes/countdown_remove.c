@@ -2,9 +2,10 @@
  * countdown_remove.c - the end of a count-down latch.
  *
  * Its nodes go in transactions, as a rule in one with its own node.  If there are too
- * many for that they go in an order in which on the way nobody looks dead and nothing
- * is zero.  Whatever comes between a look and its transaction has it rolled back, and
- * it is looked again.
+ * many for that, or other nodes stay there, they go in an order in which on the way
+ * none of those that were seen looks dead, and nothing is zero.  What is gone by then
+ * has a transaction rolled back, as has what came below a node that is to go; then it
+ * is looked again.
  */
 #include "countdown_impl.h"
 #include "tally.h"
@@ -135,5 +136,7 @@ enum kustos_err kustos_countdown_remove(struct kustos_countdown *c,
 	for (int i = 0; i == 0 || (i < TRIES && came_between(err)); i++)
 		err = look_and_remove(&r, &others);
 	ku_countdown_put(c);
+	if (err == KUSTOS_ENONODE)
+		return KUSTOS_EBUSY; /* others are at it all the time */
 	return err == KUSTOS_OK && others ? KUSTOS_ENOTEMPTY : err;
 }

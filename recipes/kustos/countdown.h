@@ -155,9 +155,10 @@ KUSTOS_API void kustos_countdown_status_free(
 	struct kustos_countdown_status *status);
 
 /* Delete all of it, once nobody waits any more: who has not seen the zero then
-   waits on.  Returns KUSTOS_OK, also if there is nothing; KUSTOS_ENOTEMPTY if
-   there is something else below its node; and as kustos_children() and
-   kustos_delete(). */
+   waits on.  All of it goes, or nothing, if it is no more than a hundred nodes.
+   Returns KUSTOS_OK, also if there is nothing; KUSTOS_ENOTEMPTY if there is
+   something else below its node, and what is the latch's has gone; KUSTOS_EBUSY if
+   others change it all the time; and as kustos_children() and kustos_multi(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_remove(
 	struct kustos_countdown *countdown, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

@@ -342,6 +342,72 @@ START_TEST(S16_a_paused_consumer_acknowledges_nothing_afterwards)
 }
 END_TEST
 
+static void put_on(struct raw *raw, const char *text)
+{
+	ck_assert_int_eq(
+		raw_do_create(raw, "/q/qn-", text, RAW_SEQUENTIAL, NULL, 0), 0);
+}
+
+static uint64_t disconnects(struct kustos_client *c)
+{
+	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
+
+	check_err(kustos_client_stats(c, &stats), KUSTOS_OK);
+	return stats.disconnects;
+}
+
+static void want(struct kustos_claims *from, struct claimed *told)
+{
+	check_err(kustos_claim_next_async(from, KUSTOS_FOREVER, NULL,
+			  claim_told, told),
+		KUSTOS_OK);
+}
+
+static void expect_told(const struct claimed *told, const char *text)
+{
+	check_err(claimed_wait(told), KUSTOS_OK);
+	ck_assert_str_eq(kustos_claim_item(told->claim)->data, text);
+	claim_ack(told->claim, KUSTOS_OK);
+}
+
+/* The server closes the connection at each claim of the first item, which is longer
+   than its creation was.  So of those who wait there is always one too many. */
+START_TEST(an_item_that_can_never_be_claimed_holds_up_no_others)
+{
+	const struct server_options options = {
+		.jvm = "-Djute.maxbuffer=20000"
+	};
+	struct server *server = server_start(&options);
+	struct claimed told[4] = { { .calls = 0 } };
+	char text[19850];
+
+	ck_assert_ptr_nonnull(server);
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	struct raw *raw = raw_open(server_address(server), 30000);
+	struct kustos_client *c = client_connected(server_address(server),
+		T_MS);
+	ck_assert_int_eq(raw_create(server_address(server), "/q", ""), 0);
+	put_on(raw, text);
+	struct kustos_claims *some = claims_new(c, "/q", NULL);
+	want(some, &told[0]);
+	want(some, &told[1]);
+	test_eventually(disconnects(c) >= 3, 10000);
+	for (int i = 0; i < 2; i++) {
+		put_on(raw, "a");
+		expect_told(&told[i], "a");
+		want(some, &told[i + 2]);
+	}
+	put_on(raw, "b");
+	expect_told(&told[2], "b");
+	kustos_claims_destroy(some);
+	check_err(claimed_wait(&told[3]), KUSTOS_ECLOSED);
+	client_close(c);
+	raw_close(raw);
+	server_free(server);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("claims, faults");
@@ -366,5 +432,7 @@ int main(void)
 	tcase_add_loop_test(t, S16_what_a_killed_consumer_had_comes_back, 0, 2);
 	tcase_add_test(t,
 		S16_a_paused_consumer_acknowledges_nothing_afterwards);
+	t = fixture_case(s, "a server of its own", 40);
+	tcase_add_test(t, an_item_that_can_never_be_claimed_holds_up_no_others);
 	return fixture_main(s);
 }

@@ -168,6 +168,13 @@ bool cli_runs(const struct cli *c)
 	return info.si_pid == 0;
 }
 
+bool cli_has_spoken(const struct cli *c)
+{
+	struct pollfd fd = { c->out, POLLIN, 0 };
+
+	return poll(&fd, 1, 0) != 0;
+}
+
 int cli_children(const struct cli *c, pid_t *pids, int most)
 {
 	char path[64];

@@ -49,6 +49,9 @@ int cli_end(struct cli *c);
 /* Return whether it has not ended yet. */
 bool cli_runs(const struct cli *c);
 
+/* Has it printed anything that was not read yet?  This does not read it. */
+bool cli_has_spoken(const struct cli *c);
+
 /* Put the processes that its first thread has started, and that it has not
    waited for, up to so many.  Return how many that are. */
 int cli_children(const struct cli *c, pid_t *pids, int most);

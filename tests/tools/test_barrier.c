@@ -7,7 +7,6 @@
 #include "raw.h"
 #include "rawkill.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,14 +63,6 @@ static void come(struct cli *c, const char *script)
 		"--session-timeout=3000", STEP, "--", "sh", "-c", script);
 }
 
-/* Has it printed anything?  What it has is not read by that. */
-static bool has_spoken(const struct cli *c)
-{
-	struct pollfd fd = { c->out, POLLIN, 0 };
-
-	return poll(&fd, 1, 0) != 0;
-}
-
 /* Has the command that was seen to begin ended, and has it been waited for? */
 static bool command_is_over(const struct cli *c)
 {
@@ -85,7 +76,8 @@ START_TEST(commands_start_together_and_end_together)
 	for (int i = 0; i < CREW - 1; i++)
 		come(&crew[i], "echo began; read go; exit 3");
 	test_within(members() == CREW - 1, CLI_MS);
-	test_never(has_spoken(&crew[0]) || has_spoken(&crew[1]), QUIET_MS);
+	test_never(cli_has_spoken(&crew[0]) || cli_has_spoken(&crew[1]),
+		QUIET_MS);
 	come(&crew[2], "echo began; read go; exit 3");
 	for (int i = 0; i < CREW; i++)
 		cli_hears(&crew[i], "began\n");
