@@ -4,6 +4,7 @@
 #include "countdown_fixture.h"
 
 struct kustos_countdown *own, *others;
+const enum inject_fault faults[2] = { INJECT_FAIL_SEND, INJECT_LOSE_REPLY };
 
 struct kustos_countdown *make(struct kustos_client *owner, int count)
 {

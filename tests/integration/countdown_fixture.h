@@ -16,6 +16,9 @@
 
 extern struct kustos_countdown *own, *others;
 
+/* A request that never arrives, and one whose answer never does. */
+extern const enum inject_fault faults[2];
+
 struct kustos_countdown *make(struct kustos_client *owner, int count);
 void set_up(void);
 void tear_down(void);

@@ -348,14 +348,6 @@ static void put_on(struct raw *raw, const char *text)
 		raw_do_create(raw, "/q/qn-", text, RAW_SEQUENTIAL, NULL, 0), 0);
 }
 
-static uint64_t disconnects(struct kustos_client *c)
-{
-	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
-
-	check_err(kustos_client_stats(c, &stats), KUSTOS_OK);
-	return stats.disconnects;
-}
-
 static void want(struct kustos_claims *from, struct claimed *told)
 {
 	check_err(kustos_claim_next_async(from, KUSTOS_FOREVER, NULL,
@@ -392,7 +384,7 @@ START_TEST(an_item_that_can_never_be_claimed_holds_up_no_others)
 	struct kustos_claims *some = claims_new(c, "/q", NULL);
 	want(some, &told[0]);
 	want(some, &told[1]);
-	test_eventually(disconnects(c) >= 3, 10000);
+	test_eventually(client_stats(c).disconnects >= 3, 10000);
 	for (int i = 0; i < 2; i++) {
 		put_on(raw, "a");
 		expect_told(&told[i], "a");

@@ -108,9 +108,6 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 }
 END_TEST
 
-static const enum inject_fault faults[] = { INJECT_FAIL_SEND,
-	INJECT_LOSE_REPLY };
-
 /* "_i": a fault of each kind at each of the first creations. */
 START_TEST(S06_a_call_whose_answer_is_lost_counts_once)
 {

@@ -6,9 +6,6 @@
 
 #include <pthread.h>
 
-static const enum inject_fault faults[] = { INJECT_FAIL_SEND,
-	INJECT_LOSE_REPLY };
-
 START_TEST(participants_take_part_by_callbacks)
 {
 	struct end ends[4] = { { .calls = 0 } };

@@ -163,9 +163,6 @@ END_TEST
 
 START_TEST(S06_removing_it_survives_a_lost_answer)
 {
-	static const enum inject_fault faults[] = { INJECT_FAIL_SEND,
-		INJECT_LOSE_REPLY };
-
 	set(own);
 	join(own, "a");
 	inject_frame(faults[_i % 2], _i < 2 ? ZK_OP_MULTI : ZK_OP_CHILDREN2, 1);
