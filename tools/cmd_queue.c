@@ -3,6 +3,7 @@
  */
 #include "queue.h"
 
+#include <kustos/node.h>
 #include <kustos/queue.h>
 
 #include <pthread.h>
@@ -103,8 +104,48 @@ bool queue_print(const struct queue_job *q, const struct kustos_item *item)
 	return fflush(stdout) == 0;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+static size_t untold; /* items of whose end nobody has told yet */
+static size_t there;  /* those that are there for certain */
+static enum kustos_err first_error;
+
 typedef int work_fn(struct queue_job *q, struct kustos_client *client,
 	struct kustos_queue *queue);
+
+static void unfit(void *arg, const char *name)
+{
+	const struct queue_job *q = arg;
+
+	tool_say("%s: %s is no item of this kind", q->job.path, name);
+}
+
+static void heard(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)arg;
+	(void)err;
+	(void)result;
+	pthread_mutex_lock(&lock);
+	untold--;
+	pthread_cond_signal(&told);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Have it told what was found to be no item: callbacks come one after the other. */
+static void hear_all(const struct queue_job *q, struct kustos_client *client)
+{
+	pthread_mutex_lock(&lock);
+	untold++;
+	pthread_mutex_unlock(&lock);
+	if (kustos_exists_async(client, q->job.path, KUSTOS_NOW, NULL, heard,
+		    NULL) != KUSTOS_OK)
+		heard(NULL, KUSTOS_OK, NULL);
+	pthread_mutex_lock(&lock);
+	while (untold > 0)
+		pthread_cond_wait(&told, &lock);
+	pthread_mutex_unlock(&lock);
+}
 
 /* Have "work" done with the queue, which is of the kind that is known by now. */
 static int work_on(struct queue_job *q, struct kustos_client *client,
@@ -115,11 +156,15 @@ static int work_on(struct queue_job *q, struct kustos_client *client,
 
 	options.kind = q->kind;
 	options.max_items = q->max_items;
+	options.unfit = unfit;
+	options.unfit_arg = q;
 	enum kustos_err err = kustos_queue_create(client, q->job.path, &options,
 		&queue);
 	if (err != KUSTOS_OK)
 		return tool_failed(&q->tool, "cannot use", q->job.path, err);
 	int code = work(q, client, queue);
+	if (!q->verb->items)
+		hear_all(q, client);
 	kustos_queue_destroy(queue);
 	return code;
 }
@@ -140,16 +185,12 @@ static int with_queue(struct queue_job *q, work_fn *work)
 
 /* Put */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
-static size_t untold; /* items of whose end nobody has told yet */
-static enum kustos_err first_error;
-
 static void put_ended(void *arg, enum kustos_err err)
 {
 	(void)arg;
 	pthread_mutex_lock(&lock);
 	untold--;
+	there += err == KUSTOS_OK;
 	if (first_error == KUSTOS_OK)
 		first_error = err;
 	pthread_cond_signal(&told);
@@ -233,6 +274,16 @@ static enum kustos_err put_lines(const struct queue_job *q,
 	return err;
 }
 
+/* Whoever goes on has to know with which. */
+static void tell_there(const struct queue_job *q)
+{
+	pthread_mutex_lock(&lock);
+	if (there > 0)
+		tool_say("%s: the first %zu are there for certain", q->job.path,
+			there);
+	pthread_mutex_unlock(&lock);
+}
+
 static int put_all(struct queue_job *q, struct kustos_client *client,
 	struct kustos_queue *queue)
 {
@@ -254,9 +305,11 @@ static int put_all(struct queue_job *q, struct kustos_client *client,
 		tool_say("cannot read standard input");
 		return TOOL_FAILED;
 	}
-	return err == KUSTOS_OK
-		? TOOL_OK
-		: queue_failed(q, client, "cannot put into", err);
+	if (err == KUSTOS_OK)
+		return TOOL_OK;
+	int code = queue_failed(q, client, "cannot put into", err);
+	tell_there(q);
+	return code;
 }
 
 static int put(struct queue_job *q)

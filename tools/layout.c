@@ -61,6 +61,9 @@ static enum layout numbered(const char *name)
 		{ "__lock__", LAYOUT_LOCK },
 	};
 
+	/* Curator's QueueSharder makes whole queues that end with a UUID. */
+	if (begins(name, "queue-") && is_member(name + strlen("queue-")))
+		return LAYOUT_NONE;
 	if (begins(name, "qn-") || begins(name, "queue-") ||
 		begins(name, "entry-"))
 		return LAYOUT_QUEUE;

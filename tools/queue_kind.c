@@ -93,9 +93,16 @@ static enum sort sort_of(const char *name)
 	len -= strlen("queue-");
 	if (*name == '|')
 		return sort_of_key(name + 1);
-	return len == PRIORITY + NUMBER && strspn(name, HEX) == len
-		? WITH_PRIORITY
-		: FRAMED;
+	if (len == PRIORITY + NUMBER && strspn(name, HEX) >= PRIORITY)
+		return WITH_PRIORITY;
+	/* A whole queue, for one, of those that Curator's QueueSharder makes. */
+	return strspn(name, "-0123456789") == len && len <= NUMBER + 1 ? FRAMED
+								       : OTHER;
+}
+
+bool queue_is_item(const char *name)
+{
+	return sort_of(name) != OTHER;
 }
 
 /* Return the sorts that there are, as bits. */

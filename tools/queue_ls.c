@@ -59,7 +59,7 @@ static size_t sort(const struct queue_job *q, struct kustos_names *names)
 		char *name = names->names[i];
 
 		if (strncmp(name, prefix, strlen(prefix)) != 0 ||
-			strlen(name) < strlen(prefix) + NUMBER)
+			!queue_is_item(name))
 			continue;
 		names->names[i] = names->names[count];
 		names->names[count++] = name;

@@ -15,6 +15,7 @@
 
 #define UUID "00000000-0000-4000-8000-00000000000"
 #define BARE "0000000000004000800000000000000"
+#define SHARD "/r/q/shards/queue-00000000-0000-4000-8000-000000000001"
 
 static struct cli top, lock, waiter;
 
@@ -85,13 +86,14 @@ START_TEST(every_layout_is_recognised)
 		"/r/q", "/r/q/simple", "/r/q/simple/qn-0000000001",
 		"/r/q/framed", "/r/q/framed/queue-0000000001",
 		"/r/q/framed/queue-1000000050000000002", "/r/q/kazoo",
-		"/r/q/kazoo/entry-100-0000000001", "/r/plain",
-		"/r/plain/readme", NULL };
+		"/r/q/kazoo/entry-100-0000000001", "/r/q/shards", SHARD,
+		SHARD "/queue-0000000001", "/r/plain", "/r/plain/readme",
+		NULL };
 
 	for (int i = 0; nodes[i] != NULL; i++)
 		make(nodes[i]);
 	look("/r");
-	cli_hears(&top, "  /r: 11\n");
+	cli_hears(&top, "  /r: 12\n");
 	cli_hears(&top, "KIND        HOLD   WAIT     IN/S    OUT/S  PATH");
 	check_row("/r/lock", "lock", 1, 2, "");
 	check_row("/r/rw", "rwlock", 2, 1, "  (read)");
@@ -104,6 +106,7 @@ START_TEST(every_layout_is_recognised)
 	check_row("/r/q/simple", "queue", 0, 1, "");
 	check_row("/r/q/framed", "queue", 0, 2, "");
 	check_row("/r/q/kazoo", "queue", 0, 1, "");
+	check_row(SHARD, "queue", 0, 1, "");
 	ck_assert_ptr_null(strstr(top.out_text, "/r/plain"));
 	/* Itself, and no more than that. */
 	look("/r/lock");
