@@ -17,14 +17,15 @@
 /* So many nodes in a transaction, far from what fits a frame. */
 #define AT_ONCE 100
 
-/* So often something may come between, or an answer be lost. */
-#define TRIES 10
+/* So often it is looked again, if something came between or an answer was lost. */
+#define LOOKS 10
 
 struct removal {
 	struct kustos_countdown *c;
 	kustos_deadline deadline;
 	struct kustos_cancel *cancel;
 	struct kustos_op ops[AT_ONCE];
+	struct kustos_op_result results[AT_ONCE];
 	size_t count;
 };
 
@@ -34,13 +35,26 @@ static void drop(struct removal *r)
 		free((char *)r->ops[--r->count].path);
 }
 
+/* Was the transaction refused for what others have taken, or made, meanwhile?  What
+   is below one of the latch's nodes was not made just now. */
+static bool came_between(const struct removal *r, enum kustos_err err)
+{
+	size_t last = r->count - 1;
+
+	return err == KUSTOS_ENONODE ||
+		(err == KUSTOS_ENOTEMPTY && r->results[last].err == err &&
+			strcmp(r->ops[last].path, r->c->path) == 0);
+}
+
 static enum kustos_err flush(struct removal *r)
 {
 	enum kustos_err err = KUSTOS_OK;
 
 	if (r->count > 0)
 		err = kustos_multi(r->c->client, r->ops, r->count, r->deadline,
-			r->cancel, NULL);
+			r->cancel, r->results);
+	if (r->count > 0 && came_between(r, err))
+		err = KUSTOS_EBUSY;
 	drop(r);
 	return err;
 }
@@ -116,13 +130,6 @@ static enum kustos_err look_and_remove(struct removal *r, bool *others)
 	return err;
 }
 
-/* Somebody has taken or made a node meanwhile, or nobody knows what was done. */
-static bool came_between(enum kustos_err err)
-{
-	return err == KUSTOS_ENONODE || err == KUSTOS_ENOTEMPTY ||
-		err == KUSTOS_EUNKNOWN;
-}
-
 enum kustos_err kustos_countdown_remove(struct kustos_countdown *c,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
@@ -133,10 +140,11 @@ enum kustos_err kustos_countdown_remove(struct kustos_countdown *c,
 	if (err != KUSTOS_OK)
 		return err;
 	ku_countdown_get(c);
-	for (int i = 0; i == 0 || (i < TRIES && came_between(err)); i++)
+	for (int looks = 0; looks < LOOKS; looks++) {
 		err = look_and_remove(&r, &others);
+		if (err != KUSTOS_EBUSY && err != KUSTOS_EUNKNOWN)
+			break;
+	}
 	ku_countdown_put(c);
-	if (err == KUSTOS_ENONODE)
-		return KUSTOS_EBUSY; /* others are at it all the time */
 	return err == KUSTOS_OK && others ? KUSTOS_ENOTEMPTY : err;
 }

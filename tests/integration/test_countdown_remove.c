@@ -62,26 +62,32 @@ static int count_names(const char *prefix)
 	return count;
 }
 
-/* So many that must count, and live. */
-static void make_many(void)
+/* So many nodes of one kind. */
+static void make_nodes(const char *kind, int count)
 {
 	struct raw *raw = raw_open(fixture_address(), 10000);
 	char path[128];
 
 	ck_assert_ptr_nonnull(raw);
-	for (int i = 0; i < MANY; i++) {
-		snprintf(path, sizeof(path), LATCH "/must-%d", i);
-		ck_assert_int_eq(
-			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
-			0);
-		snprintf(path, sizeof(path),
-			LATCH "/_c_%08d-0000-4000-8000-000000000000-alive-%d",
-			i, i);
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), LATCH "/%s%d", kind, i);
 		ck_assert_int_eq(
 			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
 			0);
 	}
 	raw_close(raw);
+}
+
+/* So many that must count, and live. */
+static void make_many(void)
+{
+	make_nodes("must-", MANY);
+	make_nodes("_c_00000000-0000-4000-8000-000000000000-alive-", MANY);
+}
+
+static void put_foreign(void)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), LATCH "/x", ""), 0);
 }
 
 START_TEST(it_is_removed_without_letting_anybody_on)
@@ -161,6 +167,139 @@ START_TEST(many_go_in_parts_and_meanwhile_nobody_looks_dead)
 }
 END_TEST
 
+/* With its own node a hundred, and one less or more. */
+START_TEST(a_hundred_nodes_go_in_one_transaction)
+{
+	int nodes = 99 + _i;
+
+	set(own);
+	make_nodes("done-", nodes - 2);
+	proxy_reset_counts(proxy);
+	take_away();
+	check_gone();
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), nodes <= 100 ? 1 : 2);
+}
+END_TEST
+
+/* That is in neither of the transactions, nor is the node above it. */
+START_TEST(what_is_not_the_latchs_stays_also_beside_many)
+{
+	set(own);
+	make_many();
+	put_foreign();
+	proxy_reset_counts(proxy);
+	check_err(kustos_countdown_remove(own, SOON, NULL), KUSTOS_ENOTEMPTY);
+	ck_assert_int_eq(raw_count_children(fixture_address(), LATCH), 1);
+	ck_assert_int_eq(raw_exists(fixture_address(), LATCH "/x", NULL), 0);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 3);
+}
+END_TEST
+
+/* What is below one of its nodes stays, and with it all; it is not looked again. */
+START_TEST(what_is_below_one_of_its_nodes_keeps_all)
+{
+	set(own);
+	count_down(own, "a");
+	ck_assert_int_eq(raw_create(fixture_address(), LATCH "/done-a/x", ""),
+		0);
+	proxy_reset_counts(proxy);
+	check_err(kustos_countdown_remove(own, SOON, NULL), KUSTOS_ENOTEMPTY);
+	ck_assert_int_eq(raw_count_children(fixture_address(), LATCH), 2);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 1);
+	check_err(kustos_delete(other, LATCH "/done-a/x", -1, SOON, NULL),
+		KUSTOS_OK);
+	take_away();
+}
+END_TEST
+
+/* Below whose nodes others may delete nothing. */
+static struct kustos_client *open_strict(void)
+{
+	const struct kustos_acl acl[] = {
+		{ KUSTOS_PERM_ALL, "auth", "" },
+		{ KUSTOS_PERM_ALL & ~KUSTOS_PERM_DELETE, "world", "anyone" },
+	};
+	struct kustos_client_options o = client_options(fixture_address(),
+		9000);
+
+	o.digest = "alice:secret";
+	o.acl = acl;
+	o.acl_count = 2;
+	struct kustos_client *strict = client_open_with(&o);
+	client_wait(strict, KUSTOS_CONNECTED, 5000);
+	return strict;
+}
+
+/* All, or nothing: here its own node may not be deleted. */
+START_TEST(if_one_may_not_be_deleted_all_stay)
+{
+	struct kustos_client *strict = open_strict();
+	struct kustos_countdown *c = NULL, *may = NULL;
+
+	client_create(strict, "/strict", 0);
+	check_err(kustos_countdown_create(client, "/strict/l", 2, NULL, &c),
+		KUSTOS_OK);
+	check_err(kustos_countdown_create(strict, "/strict/l", 2, NULL, &may),
+		KUSTOS_OK);
+	set(c);
+	count_down(c, "a");
+	proxy_reset_counts(proxy);
+	check_err(kustos_countdown_remove(c, SOON, NULL), KUSTOS_ENOAUTH);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 1);
+	ck_assert_int_eq(raw_count_children(fixture_address(), "/strict/l"), 2);
+	check_err(kustos_countdown_remove(may, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_delete(strict, "/strict", -1, SOON, NULL), KUSTOS_OK);
+	kustos_countdown_destroy(c);
+	kustos_countdown_destroy(may);
+	client_close(strict);
+}
+END_TEST
+
+/* Somebody who makes a node, or takes one, whenever the latch was looked at. */
+struct meddler {
+	bool takes;
+	int times;
+};
+
+static void meddle(void *arg, const char *kind, const char *path,
+	int64_t took_ns, enum kustos_err err)
+{
+	struct meddler *m = arg;
+	char name[128];
+
+	(void)took_ns;
+	if (strcmp(kind, "children") != 0 || err != KUSTOS_OK)
+		return;
+	snprintf(name, sizeof(name), "%s/done-%d", path, m->times++);
+	ck_assert_int_eq(m->takes ? raw_delete(fixture_address(), name)
+				  : raw_create(fixture_address(), name, ""),
+		0);
+}
+
+START_TEST(if_others_change_it_all_the_time_it_is_busy)
+{
+	struct meddler m = { .takes = _i == 1 };
+	struct kustos_client_options o = client_options(fixture_address(),
+		9000);
+	struct kustos_countdown *c;
+
+	o.on_request = meddle;
+	o.on_request_arg = &m;
+	struct kustos_client *watched = client_open_with(&o);
+	client_wait(watched, KUSTOS_CONNECTED, 5000);
+	set(own);
+	make_nodes("done-", m.takes ? 20 : 0);
+	c = make(watched, 0);
+	check_err(kustos_countdown_remove(c, SOON, NULL), KUSTOS_EBUSY);
+	ck_assert_int_eq(m.times, 10);
+	kustos_countdown_destroy(c);
+	client_close(watched);
+	take_away();
+	check_gone();
+}
+END_TEST
+
 START_TEST(S06_removing_it_survives_a_lost_answer)
 {
 	set(own);
@@ -182,6 +321,12 @@ int main(void)
 	tcase_add_test(t, it_goes_in_one_transaction);
 	tcase_add_loop_test(t, what_comes_between_is_removed_as_well, 0, 2);
 	tcase_add_test(t, many_go_in_parts_and_meanwhile_nobody_looks_dead);
+	tcase_add_loop_test(t, a_hundred_nodes_go_in_one_transaction, 0, 3);
+	tcase_add_test(t, what_is_not_the_latchs_stays_also_beside_many);
+	tcase_add_test(t, what_is_below_one_of_its_nodes_keeps_all);
+	tcase_add_test(t, if_one_may_not_be_deleted_all_stay);
+	tcase_add_loop_test(t, if_others_change_it_all_the_time_it_is_busy, 0,
+		2);
 	tcase_add_loop_test(t, S06_removing_it_survives_a_lost_answer, 0, 4);
 	return fixture_main(s);
 }
