@@ -81,6 +81,9 @@ KU_SERVICE enum kustos_err ku_candidate_wait(struct ku_candidate *c,
 /* Return the token of the hold with which it leads; 0 if it does not. */
 KU_SERVICE int64_t ku_candidate_term(struct ku_candidate *c);
 
+/* Was the line last seen with candidates that do not wait for ours? */
+KU_SERVICE bool ku_candidate_mixed(struct ku_candidate *c);
+
 /* While it leads: change the data of its node, and of those of later terms; and
    hand over to the first of those who wait whose data is "id", or who wait at
    all if that is NULL.  With "done" NULL they wait; else "done" is called once,

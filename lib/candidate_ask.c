@@ -69,6 +69,14 @@ int64_t ku_candidate_term(struct ku_candidate *c)
 	return term;
 }
 
+bool ku_candidate_mixed(struct ku_candidate *c)
+{
+	ku_lock(c->client);
+	bool mixed = ku_line_mixed(c->line);
+	ku_unlock(c->client);
+	return mixed;
+}
+
 enum kustos_err ku_candidate_error(struct ku_candidate *c)
 {
 	ku_lock(c->client);

@@ -170,6 +170,12 @@ int64_t kustos_selector_term(struct kustos_selector *s)
 		: 0;
 }
 
+int kustos_selector_mixed(struct kustos_selector *s)
+{
+	return check(s) == KUSTOS_OK &&
+		ku_candidate_mixed(ku_leader_candidate(s->leader));
+}
+
 /* "done" NULL: wait. */
 static enum kustos_err set_data(struct kustos_selector *s, const void *data,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,

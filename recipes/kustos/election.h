@@ -328,6 +328,11 @@ KUSTOS_API enum kustos_err kustos_selector_error(
 /* As kustos_latch_term(). */
 KUSTOS_API int64_t kustos_selector_term(struct kustos_selector *selector);
 
+/* Return 1 if the line was last seen with participants that do not wait for
+   ours (kazoo's stock names in Curator's dialect, and the other way round):
+   then another may lead as well. */
+KUSTOS_API int kustos_selector_mixed(struct kustos_selector *selector);
+
 /* As kustos_latch_set_data(), also in "lead". */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_set_data(
 	struct kustos_selector *selector, const void *data, size_t len,

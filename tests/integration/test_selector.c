@@ -232,6 +232,33 @@ START_TEST(it_can_have_kazoos_names)
 }
 END_TEST
 
+START_TEST(U04_a_candidate_that_would_not_wait_for_us_is_waited_for_and_told)
+{
+	struct raw *raw = raw_open(fixture_address(), 60000);
+
+	client_create(client, "/locks", 0);
+	client_create(client, LINE, 0);
+	ck_assert_int_eq(raw_do_create(raw,
+				 LINE
+				 "/00112233445566778899aabbccddeeff__lock__",
+				 "", RAW_EPHEMERAL_SEQUENTIAL, NULL, 0),
+		0);
+	chief_make(&ours, client, chief_options("ann", 1));
+	ck_assert_int_eq(kustos_selector_mixed(ours.selector), 0);
+	check_err(kustos_selector_start(ours.selector), KUSTOS_OK);
+	test_eventually(kustos_selector_mixed(ours.selector) == 1, 2000);
+	ck_assert_int_eq(atomic_load(&ours.begun), 0);
+	raw_close(raw);
+	chief_leads(&ours, 1);
+	/* What was seen last still stands, until it is looked at again. */
+	check_err(kustos_selector_interrupt(ours.selector), KUSTOS_OK);
+	chief_leads(&ours, 2);
+	ck_assert_int_eq(kustos_selector_mixed(ours.selector), 0);
+	chief_end(&ours);
+	ck_assert_int_eq(kustos_selector_mixed(NULL), 0);
+}
+END_TEST
+
 static void never(void *arg, struct kustos_selector *s,
 	struct kustos_hold *hold, struct kustos_cancel *cancel)
 {
@@ -290,6 +317,8 @@ int main(void)
 		a_leader_is_interrupted_and_leads_until_it_returns, 0, 2);
 	tcase_add_test(t, a_closed_selector_takes_no_part);
 	tcase_add_test(t, it_can_have_kazoos_names);
+	tcase_add_test(t,
+		U04_a_candidate_that_would_not_wait_for_us_is_waited_for_and_told);
 	tcase_add_test(t, what_makes_no_sense_is_refused);
 	return fixture_main(s);
 }
