@@ -26,6 +26,7 @@ struct elect {
 	struct job job;
 	const char *id;
 	char own_id[300];
+	bool told_mixed;
 
 	/* Of a round. */
 	struct kustos_latch *latch; /* one of these */
@@ -133,6 +134,18 @@ static int look(struct elect *e)
 	return lasts && code == TOOL_FAILED ? code : TOOL_OK;
 }
 
+/* Whoever stands before us is waited for, whatever its names; but not all who
+   come after us wait for us, so another may lead as well: worth a word, once. */
+static void tell_if_mixed(struct elect *e)
+{
+	if (e->told_mixed || kustos_selector_mixed(e->selector) == 0)
+		return;
+	e->told_mixed = true;
+	tool_say("%s: mixed dialects: not all candidates wait for each other; "
+		 "see 'kustos ls'",
+		e->job.path);
+}
+
 static int not_won(struct elect *e)
 {
 	if (kustos_client_state(e->job.client) != KUSTOS_CONNECTED)
@@ -187,6 +200,7 @@ static int win(struct elect *e)
 		code = look(e);
 		if (code != TOOL_OK)
 			return code;
+		tell_if_mixed(e);
 	}
 	return j->sig != 0 ? TOOL_SIGNAL + j->sig : TOOL_OK;
 }

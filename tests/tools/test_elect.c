@@ -137,6 +137,23 @@ START_TEST(in_kazoos_dialect_its_node_has_kazoos_name)
 }
 END_TEST
 
+/* A stock kazoo Election does not look at our names, though we look at its. */
+START_TEST(a_mixed_line_is_complained_about)
+{
+	static const char kazoo[] =
+		"/e/0123456789abcdef0123456789abcdef__lock__0000000000";
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/e", NULL), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), kazoo, "k"), 0);
+	cli_start(&a, "elect", "--lock-layout", "/e", "--", "true");
+	cli_hears_error(&a, "kustos: /e: mixed dialects");
+	ck_assert_int_eq(in_line(), 2);
+	ck_assert_int_eq(raw_delete(fixture_address(), kazoo), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_ptr_eq(strchr(a.err_text, '\n') + 1, a.err_text + a.err_len);
+}
+END_TEST
+
 START_TEST(a_wait_that_is_over_gives_121)
 {
 	lead(&a, "ann");
@@ -152,13 +169,15 @@ END_TEST
 START_TEST(without_waiting_it_leads_or_does_not)
 {
 	const char *layout = _i ? "--lock-layout" : "--verbose";
+	const char *dialect = _i == 2 ? "--dialect=kazoo" : "--verbose";
 
-	ck_assert_int_eq(cli_run(&b, "elect", layout, "-w", "0", "/e", "true"),
-		0);
-	cli_start(&a, "elect", layout, "/e", "--", "sh", "-c",
+	ck_assert_int_eq(
+		cli_run(&b, "elect", layout, dialect, "-w0", "/e", "true"), 0);
+	cli_start(&a, "elect", layout, dialect, "/e", "--", "sh", "-c",
 		"echo leads; read go");
 	cli_hears(&a, "leads\n");
-	ck_assert_int_eq(cli_run(&b, "elect", layout, "-w", "0", "/e", "true"),
+	ck_assert_int_eq(
+		cli_run(&b, "elect", layout, dialect, "-w0", "/e", "true"),
 		121);
 	cli_hears_error(&b, "kustos: /e: leadership not won within 0 s\n");
 	let_go(&a);
@@ -357,8 +376,9 @@ int main(void)
 	tcase_add_test(t, it_says_who_it_is_if_nobody_else_does);
 	tcase_add_test(t, in_the_layout_of_locks_it_excludes_locks);
 	tcase_add_test(t, in_kazoos_dialect_its_node_has_kazoos_name);
+	tcase_add_test(t, a_mixed_line_is_complained_about);
 	tcase_add_test(t, a_wait_that_is_over_gives_121);
-	tcase_add_loop_test(t, without_waiting_it_leads_or_does_not, 0, 2);
+	tcase_add_loop_test(t, without_waiting_it_leads_or_does_not, 0, 3);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
 	tcase_add_test(t, a_leader_that_is_deposed_ends_its_command);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_leader_is_killed);
