@@ -8,6 +8,7 @@
 
 #include <kustos/participant.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -133,6 +134,68 @@ START_TEST(a_hold_may_be_released_in_its_own_callback)
 	check_err((enum kustos_err)calls_of(&err), KUSTOS_ELOST);
 	client_wait_epoch(client, 1, 5000);
 	hold_give(hold_take(mutex));
+}
+END_TEST
+
+/* A holder that takes its time when it is asked, and is given back meanwhile. */
+static struct {
+	struct kustos_hold *hold;
+	int calls, thread;
+	bool goes_on;
+} slow;
+
+static void ask_slowly(void *arg, struct kustos_hold *hold)
+{
+	(void)arg;
+	ck_assert_ptr_eq(hold, slow.hold);
+	__atomic_add_fetch(&slow.calls, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < PATIENCE_MS; i++) {
+		if (__atomic_load_n(&slow.goes_on, __ATOMIC_SEQ_CST))
+			return;
+		test_pause_1ms();
+	}
+}
+
+static void *give_back(void *arg)
+{
+	__atomic_store_n(&slow.thread, thread_id(), __ATOMIC_SEQ_CST);
+	hold_give(slow.hold);
+	return arg;
+}
+
+static void ask_for_it(const char *path)
+{
+	check_err(kustos_participant_revoke(other, path, SOON, NULL),
+		KUSTOS_OK);
+}
+
+START_TEST(who_is_giving_it_back_is_asked_no_more)
+{
+	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct ask behind = { .release = true };
+	struct kustos_mutex *m;
+	char path[128];
+	pthread_t giver;
+
+	o.on_revoke = ask_slowly;
+	check_err(kustos_mutex_create(client, LINE, &o, &m), KUSTOS_OK);
+	slow.hold = hold_take(m);
+	snprintf(path, sizeof(path), "%s", kustos_hold_path(slow.hold));
+	ask_for_it(path);
+	test_eventually(calls_of(&slow.calls) == 1, 2000);
+	ck_assert_int_eq(pthread_create(&giver, NULL, give_back, NULL), 0);
+	test_eventually(calls_of(&slow.thread) != 0 &&
+			thread_sleeps(calls_of(&slow.thread)),
+		2000); /* it waits for the callback */
+	ask_for_it(path);
+	pair_settle();
+	__atomic_store_n(&slow.goes_on, true, __ATOMIC_SEQ_CST);
+	ck_assert_int_eq(pthread_join(giver, NULL), 0);
+	/* Callbacks come one after the other. */
+	ask(&behind, mutex, SOON);
+	check_err(ask_wait(&behind, 2000), KUSTOS_OK);
+	ck_assert_int_eq(calls_of(&slow.calls), 1);
+	kustos_mutex_destroy(m);
 }
 END_TEST
 
@@ -371,6 +434,7 @@ int main(void)
 		S05_a_lost_lock_is_not_entered_again_and_every_level_says_so);
 	tcase_add_test(t, a_loss_is_told_once_also_to_who_asks_late);
 	tcase_add_test(t, a_hold_may_be_released_in_its_own_callback);
+	tcase_add_test(t, who_is_giving_it_back_is_asked_no_more);
 	tcase_add_test(t,
 		U02_a_hold_outlives_disconnects_and_counts_down_meanwhile);
 	tcase_add_test(t, a_warning_comes_before_the_loss);
