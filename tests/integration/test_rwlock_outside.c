@@ -48,6 +48,13 @@ START_TEST(U07_participants_tell_who_reads_and_who_writes)
 	kustos_participants_free(p);
 	rw_unlock(rw, KUSTOS_WRITE);
 	check_err(ask_wait(&asks[KUSTOS_READ], 2000), KUSTOS_OK);
+	rw_flush();
+	check_err(kustos_participants(client, LINE, SOON, NULL, &p), KUSTOS_OK);
+	ck_assert_uint_eq(p->count, 3);
+	for (int i = 0; i < 3; i++) /* readers hold together */
+		ck_assert_int_eq(p->list[i].holds,
+			p->list[i].kind == KUSTOS_KIND_READ);
+	kustos_participants_free(p);
 	rw_unlock(rw, KUSTOS_READ);
 	hold_give(asks[KUSTOS_READ].hold);
 	check_err(ask_wait(&asks[KUSTOS_WRITE], 2000), KUSTOS_OK);
