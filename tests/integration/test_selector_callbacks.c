@@ -248,27 +248,69 @@ START_TEST(many_lead_at_the_same_time)
 }
 END_TEST
 
-/* The program's loop says that it leads, and is not held up by that. */
-START_TEST(it_leads_beside_a_programs_own_loop)
+/* A client whose callbacks run in the program's own loop, and that loop. */
+static struct kustos_client *looped_open(void)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
 		T_MS);
 	struct kustos_client *looped;
-	struct pollfd p = { .events = POLLIN };
 
 	o.dispatch = KUSTOS_DISPATCH_FD;
 	looped = client_open_with(&o);
 	client_wait(looped, KUSTOS_CONNECTED, 5000);
+	return looped;
+}
+
+static void loop_once(struct kustos_client *looped)
+{
+	struct pollfd p = { kustos_client_fd(looped), POLLIN, 0 };
+
+	ck_assert_int_ge(poll(&p, 1, 10), 0);
+	kustos_client_dispatch(looped);
+}
+
+/* The program's loop says that it leads, and is not held up by that. */
+START_TEST(it_leads_beside_a_programs_own_loop)
+{
+	struct kustos_client *looped = looped_open();
+
 	chief_run(&ours, looped, chief_options(NULL, 0));
-	p.fd = kustos_client_fd(looped);
-	while (atomic_load(&ours.begun) == 0) {
-		ck_assert_int_ge(poll(&p, 1, 10), 0);
-		kustos_client_dispatch(looped);
-	}
+	while (atomic_load(&ours.begun) == 0)
+		loop_once(looped);
 	chief_leads(&ours, 1);
 	check_err(kustos_selector_interrupt(ours.selector), KUSTOS_OK);
 	chief_ended(&ours, 1);
 	line_wait(0);
+	chief_end(&ours);
+	client_close(looped);
+}
+END_TEST
+
+/* While there is no thread to lead on, the node is deleted. */
+START_TEST(S05_a_term_that_is_lost_before_it_began_is_left_out)
+{
+	struct kustos_client *looped = looped_open();
+	char first[NODE_SIZE];
+	struct raw_names names;
+
+	inject_thread(INJECT_PROGRAM, -1);
+	chief_run(&ours, looped, chief_options(NULL, 0));
+	while (!kustos_selector_leads(ours.selector))
+		loop_once(looped);
+	loop_once(looped); /* it is told that it leads */
+	ck_assert_int_eq(raw_children(fixture_address(), LINE, &names), 0);
+	ck_assert_int_eq(names.count, 1);
+	snprintf(first, sizeof(first), LINE "/%s", names.names[0]);
+	raw_names_free(&names);
+	ck_assert_int_eq(raw_delete(fixture_address(), first), 0);
+	chief_becomes(&ours, KUSTOS_SELECTOR_LOST);
+	loop_once(looped); /* and that it does no more */
+	ck_assert_int_eq(atomic_load(&ours.begun), 0);
+	inject_thread(INJECT_PROGRAM, 0);
+	while (atomic_load(&ours.begun) == 0)
+		loop_once(looped);
+	chief_leads(&ours, 1);
+	ck_assert_str_ne(ours.node, first);
 	chief_end(&ours);
 	client_close(looped);
 }
@@ -356,6 +398,7 @@ int main(void)
 	tcase_add_test(t, many_lead_at_the_same_time);
 	tcase_add_test(t, it_leads_beside_a_programs_own_loop);
 	tcase_add_loop_test(t, without_a_thread_it_leads_a_moment_later, 0, 2);
+	tcase_add_test(t, S05_a_term_that_is_lost_before_it_began_is_left_out);
 	tcase_add_test(t, every_allocation_may_fail);
 	return fixture_main(s);
 }

@@ -259,8 +259,9 @@ INJECTED int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	int rc;
 
 	INJECT_REAL(real, "pthread_create");
-	if (LOAD(*left) > 0 &&
-		__atomic_sub_fetch(left, 1, __ATOMIC_SEQ_CST) == 0)
+	if (LOAD(*left) < 0 ||
+		(LOAD(*left) > 0 &&
+			__atomic_sub_fetch(left, 1, __ATOMIC_SEQ_CST) == 0))
 		return EAGAIN;
 	start = inject_own_malloc(sizeof(*start));
 	if (start == NULL)

@@ -80,8 +80,8 @@ void inject_connect(int err);
    from now on included.  Timed waits do not move with it. */
 void inject_clock(clockid_t id, int64_t jump_ms);
 
-/* Let the n-th (from 1) pthread_create() of the caller fail with EAGAIN.  0
-   disarms it.  libzookeeper itself aborts on that. */
+/* Let the n-th (from 1) pthread_create() of the caller fail with EAGAIN; each,
+   if it is negative.  0 disarms it.  libzookeeper itself aborts on that. */
 void inject_thread(enum inject_caller caller, int n);
 
 /* Let the n-th (from 1) allocation of the caller fail.  0 disarms it. */
