@@ -447,6 +447,12 @@ START_TEST(S14_who_goes_by_another_number_is_told)
 	check_err(sem_try(more), KUSTOS_OK);
 	test_eventually(kustos_semaphore_disagrees(more), 1000);
 	test_eventually(kustos_semaphore_disagrees(sem), 1000);
+	test_eventually(kustos_semaphore_disagrees(others), 1000);
+	/* Nobody says again what has stood there, not even who found it there:
+	   the next one is to be told of this. */
+	pair_settle();
+	ck_assert_int_ge(raw_do_get(raw, SEM, text, sizeof(text), NULL), 0);
+	ck_assert_str_eq(text, "7");
 	kustos_semaphore_destroy(more);
 	/* What is no number is somebody's, and left alone. */
 	ck_assert_int_eq(raw_do_set(raw, SEM, "private", -1), 0);

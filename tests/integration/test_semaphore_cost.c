@@ -103,6 +103,43 @@ START_TEST(a_lease_after_a_wait_is_two_round_trips)
 }
 END_TEST
 
+/* Ask while there is no room, and wait until that is known. */
+static void ask_in_vain(struct ask *waits, struct kustos_hold **all)
+{
+	*waits = (struct ask){ .calls = 0 };
+	sem_take_many(others, MAX, all);
+	sem_ask(waits, sem, SOON);
+	sem_wait_count(LOCKS, 1);
+	sem_wait_count(LEASES, MAX + 1);
+	pair_flush();
+	ck_assert(ask_waits(waits));
+}
+
+static void get_after_all(struct ask *waits, struct kustos_hold **all)
+{
+	give_many(all, MAX);
+	check_err(ask_wait(waits, 5000), KUSTOS_OK);
+	hold_give(waits->hold);
+	sem_flush();
+}
+
+/* A try in vain wakes the first in line for nothing. */
+START_TEST(L28_who_had_to_wait_does_not_try_the_next_time)
+{
+	struct kustos_hold *all[MAX];
+	struct ask waits;
+
+	ask_in_vain(&waits, all);
+	get_after_all(&waits, all);
+	proxy_reset_counts(proxy);
+	ask_in_vain(&waits, all);
+	/* Its place in the line, and then its lease. */
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 2);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_DELETE), 0);
+	get_after_all(&waits, all);
+}
+END_TEST
+
 START_TEST(a_shared_number_is_read_once)
 {
 	struct kustos_semaphore *shared = sem_shared(client);
@@ -211,6 +248,7 @@ int main(void)
 	tcase_add_test(t, leases_taken_together_have_one_listing);
 	tcase_add_test(t, a_lease_with_room_is_one_round_trip);
 	tcase_add_test(t, a_lease_after_a_wait_is_two_round_trips);
+	tcase_add_test(t, L28_who_had_to_wait_does_not_try_the_next_time);
 	tcase_add_test(t, a_shared_number_is_read_once);
 	tcase_add_test(t, L28_a_release_wakes_one_however_many_wait);
 	tcase_add_test(t, P05_nothing_grows_over_thousands_of_leases);
