@@ -49,6 +49,39 @@ START_TEST(many_are_put_and_taken_in_few_transactions)
 }
 END_TEST
 
+/* What one has put itself need not be listed nor read, and comes in its turn. */
+START_TEST(an_own_item_does_not_pass_by_those_of_others)
+{
+	queue_put(queue, "x");
+	queue_expect(queue, "x");
+	queue_put(queue_others, "a"); /* of which it does not hear */
+	queue_put(queue, "b");
+	queue_expect(queue, "a");
+	queue_expect(queue, "b");
+}
+END_TEST
+
+/* Together they are more than a server takes at once. */
+START_TEST(large_items_go_in_several_transactions)
+{
+	enum { COUNT = 100, LEN = 20000 };
+	static char data[LEN];
+	struct kustos_new_item items[COUNT];
+	size_t put;
+
+	memset(data, 'x', LEN);
+	memset(items, 0, sizeof(items));
+	for (int i = 0; i < COUNT; i++) {
+		items[i].data = data;
+		items[i].len = LEN;
+	}
+	check_err(kustos_queue_put_many(queue, items, COUNT, SOON, NULL, &put),
+		KUSTOS_OK);
+	ck_assert_uint_eq(put, COUNT);
+	ck_assert_int_eq(queue_count(), COUNT);
+}
+END_TEST
+
 /* QUEUE_LENGTH is how long; 100,000 take half a minute. */
 START_TEST(P12_a_long_queue_is_listed_once_and_taken_in_order)
 {
@@ -339,6 +372,8 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, queue_pair_close);
 	tcase_add_test(t, what_was_put_is_taken_once_and_in_order);
 	tcase_add_test(t, many_are_put_and_taken_in_few_transactions);
+	tcase_add_test(t, an_own_item_does_not_pass_by_those_of_others);
+	tcase_add_test(t, large_items_go_in_several_transactions);
 	tcase_add_test(t, P12_a_long_queue_is_listed_once_and_taken_in_order);
 	tcase_add_test(t,
 		L27_eight_consumers_leave_nothing_and_wait_for_nothing);

@@ -34,6 +34,7 @@ static const int codes[] = { ZK_OP_MULTI, ZK_OP_GET, ZK_OP_CHILDREN2,
 #define POINTS 3
 #define FAULTS (CODES * POINTS * 2)
 #define ITEMS 40
+#define KINDS 3
 
 /* A heartbeat may have met the fault, and the connection be gone just now. */
 static void check_empty(void)
@@ -124,6 +125,7 @@ START_TEST(S15_what_is_taken_too_late_is_kept)
 {
 	struct kustos_cancel *cancel = NULL;
 	struct taken taken = { .calls = 0 };
+	struct kustos_item *item = NULL;
 
 	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
 	queue_put_numbers(queue, 0, 3);
@@ -142,8 +144,11 @@ START_TEST(S15_what_is_taken_too_late_is_kept)
 	ck_assert_int_eq(queue_count(), 1);
 	check_err(queue_try(queue), KUSTOS_EDISCONNECTED);
 	inject_connect(0);
+	/* It has waited for that: there is nothing to wait for any more. */
 	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
-	queue_expect(queue, "1");
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item), KUSTOS_OK);
+	ck_assert_str_eq(item->data, "1");
+	kustos_item_free(item);
 	queue_expect(queue, "2");
 }
 END_TEST
@@ -211,6 +216,49 @@ START_TEST(S15_what_is_taken_too_late_goes_back_in_the_end)
 }
 END_TEST
 
+/* With all that was said of it when it was put. */
+START_TEST(S17_what_goes_back_in_the_end_keeps_its_key)
+{
+	static const enum kustos_queue_kind kinds[KINDS] = {
+		KUSTOS_QUEUE_PRIORITY, KUSTOS_QUEUE_DELAY, KUSTOS_QUEUE_ID
+	};
+	static const struct kustos_part parts[] = { { "a", 1 }, { "bc", 2 } };
+	struct kustos_new_item put = { .parts = parts, .count = 2 };
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct kustos_item *item = NULL;
+
+	o.kind = kinds[_i];
+	put.priority = o.kind == KUSTOS_QUEUE_PRIORITY ? -7 : 0;
+	put.due_ms = o.kind == KUSTOS_QUEUE_DELAY ? 1234 : 0;
+	put.id = o.kind == KUSTOS_QUEUE_ID ? "this" : NULL;
+	kustos_queue_destroy(queue);
+	kustos_queue_destroy(queue_others);
+	queue = queue_others = NULL;
+	check_err(kustos_queue_create(client, QUEUE, &o, &queue), KUSTOS_OK);
+	check_err(kustos_queue_create(other, QUEUE, &o, &queue_others),
+		KUSTOS_OK);
+	check_err(kustos_queue_put_many(queue, &put, 1, SOON, NULL, NULL),
+		KUSTOS_OK);
+	inject_connect(ECONNREFUSED);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(queue_count(), 0);
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	inject_connect(0);
+	check_err(kustos_queue_poll(queue_others, SOON, NULL, &item),
+		KUSTOS_OK);
+	ck_assert_uint_eq(item->count, 2);
+	ck_assert_uint_eq(item->parts[1].len, 2);
+	ck_assert_int_eq(item->priority, put.priority);
+	ck_assert_int_eq(item->due_ms, put.due_ms);
+	if (put.id != NULL)
+		ck_assert_str_eq(item->id, put.id);
+	kustos_item_free(item);
+}
+END_TEST
+
 /* Delete all receipts, as somebody might who tidies up. */
 static void delete_receipts(void)
 {
@@ -236,6 +284,22 @@ START_TEST(S15_without_its_receipt_it_says_that_it_does_not_know)
 	check_err(taken_wait(&put), KUSTOS_EUNKNOWN);
 	queue_put(queue, "c");
 	ck_assert_int_eq(queue_count(), 4);
+}
+END_TEST
+
+START_TEST(a_receipt_that_somebody_has_written_to_holds_nothing_up)
+{
+	struct raw_names names;
+	char path[128];
+
+	queue_put(queue, "a");
+	ck_assert_int_eq(raw_children(fixture_address(), RECEIPTS, &names), 0);
+	ck_assert_int_eq(names.count, 1);
+	snprintf(path, sizeof(path), RECEIPTS "/%s", names.names[0]);
+	raw_names_free(&names);
+	ck_assert_int_eq(raw_set(fixture_address(), path, "mine"), 0);
+	queue_put(queue, "b");
+	ck_assert_int_eq(queue_count(), 2);
 }
 END_TEST
 
@@ -384,6 +448,10 @@ int main(void)
 		0, 2);
 	tcase_add_test(t,
 		S15_without_its_receipt_it_says_that_it_does_not_know);
+	tcase_add_loop_test(t, S17_what_goes_back_in_the_end_keeps_its_key, 0,
+		KINDS);
+	tcase_add_test(t,
+		a_receipt_that_somebody_has_written_to_holds_nothing_up);
 	tcase_add_test(t, who_waits_goes_on_when_the_queue_is_deleted);
 	tcase_add_loop_test(t,
 		S15_an_item_of_a_queue_made_anew_is_not_taken_for_an_old_one, 0,
