@@ -32,7 +32,8 @@
  *
  * A place is granted
  *   - by a listing of this connection in which it is the first; or
- *   - without one, when all of this is true on one connection: a gap of
+ *   - by its number, which says that nobody can be before it: line_follow.c; or
+ *   - without either, when all of this is true on one connection: a gap of
  *     KU_WATCHED at the most was seen; all of those were seen to be gone; the
  *     places of ours for which it waits, which were granted, have been released;
  *     and its own node was seen, with a watch that has not fired.  Events come in
@@ -175,6 +176,13 @@ struct ku_line {
 	bool busy;    /* a seat: the creation of one of ours has not ended */
 	bool serving; /* somebody sees to it that the next one begins */
 	struct ku_cursor *cursors; /* that go through them now */
+
+	struct { /* the last that was granted, and has left */
+		int32_t number;
+		int64_t czxid; /* 0: none */
+		bool shares;
+	} passed;
+	bool followed; /* the newest number was the next after that one's */
 
 	struct ku_request listings[2]; /* the second: beside the first */
 	bool deciding;		       /* of all that the last one told of */
@@ -379,6 +387,14 @@ bool ku_place_lingers(const struct ku_place *place);
 
 /* It starts over: what is known is of an earlier node's time. */
 void ku_proof_outdate(struct kustos_client *client, struct ku_proof *proof);
+
+/* line_follow.c */
+
+/* It was granted, and leaves. */
+void ku_line_passed(const struct ku_place *place);
+
+/* Does its number say that nobody stands before it? */
+bool ku_place_follows(const struct ku_place *place);
 
 /* line_watch.c */
 

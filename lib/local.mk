@@ -54,6 +54,7 @@ core_sources = \
 	%D%/line.c %D%/line.h \
 	%D%/line_impl.h \
 	%D%/line_crowd.c \
+	%D%/line_follow.c \
 	%D%/line_look.c %D%/line_proof.c \
 	%D%/line_session.c \
 	%D%/line_watch.c \

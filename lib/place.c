@@ -95,7 +95,9 @@ static void withdraw(struct ku_place *place)
 		ku_seat_withdraw(place);
 		return;
 	}
-	if (!held)
+	if (held)
+		ku_line_passed(place);
+	else
 		ku_line_count(place, -1);
 	if (place->proof != NULL)
 		(void)ku_wire_withdraw(client, &place->proof->request);

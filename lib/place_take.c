@@ -19,6 +19,17 @@ static void grant_beside(struct ku_place *place)
 		ku_place_grant(place); /* or learn that it is too late */
 }
 
+/* None of ours stands before it: does anybody? */
+static void begin(struct ku_place *place)
+{
+	if (!ku_place_follows(place)) {
+		ku_place_activate(place);
+		return;
+	}
+	place->state = KU_PLACE_LOOKING;
+	ku_place_grant(place);
+}
+
 /* The creation has ended: the node is there, or it cannot be had. */
 static void created(struct ku_op *op)
 {
@@ -56,7 +67,7 @@ static void created(struct ku_op *op)
 	else if (place->beside != 0)
 		grant_beside(place);
 	else if (!ku_place_rests(place))
-		ku_place_activate(place);
+		begin(place);
 	else if (place->once)
 		ku_place_fail(place, KUSTOS_EBUSY);
 }
@@ -103,8 +114,8 @@ static const struct ku_place *in_the_way(const struct ku_line *line,
 }
 
 /* Have a node made.  If nobody of ours waits before it, the listing that tells
-   who does goes out behind it in the same flight.  On failure "place" has
-   left. */
+   who does goes out behind it in the same flight, unless its number will say it.  On
+   failure "place" has left. */
 static enum kustos_err create(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
@@ -128,7 +139,7 @@ static enum kustos_err create(struct ku_place *place)
 	if (place->state == KU_PLACE_LEAVING)
 		return place->err;
 	if (place->beside == 0 && !line->gathering &&
-		place->op->request.slot != NULL &&
+		place->op->request.slot != NULL && !line->followed &&
 		(line->waiting == 1 ||
 			(place->kind->shares &&
 				in_the_way(line, place->kind) == NULL)))
@@ -304,6 +315,7 @@ enum kustos_err ku_place_adopt(struct ku_line *line,
 	place->op = op;
 	ku_lines_join(place);
 	*out = place;
+	line->passed.czxid = 0; /* no event comes in here */
 	created(op);
 	return KUSTOS_OK;
 }

@@ -291,6 +291,7 @@ void model_set_created(struct model *m, const char *path, int32_t n)
 		if (node != NULL)
 			node->created = n;
 	}
+	m->zxids_past += n;
 }
 
 const struct model_figures *model_figures(struct model *m)

@@ -155,7 +155,7 @@ int model_ephemerals(struct model *model, int64_t session);
 int64_t model_zxid(struct model *model);
 /* Which server a client's newest handle is connected to, or -1. */
 int model_server_of(struct model *model, int client);
-/* Set a node's counter of created children. */
+/* Set a node's counter of created children, as if each had been created. */
 void model_set_created(struct model *model, const char *path, int32_t n);
 
 struct model_figures {

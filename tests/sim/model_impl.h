@@ -163,7 +163,8 @@ struct model {
 
 	struct tree tree; /* the leader's */
 	int64_t zxid;
-	struct txn *last; /* the newest in the log */
+	int64_t zxids_past; /* that the next transaction comes behind */
+	struct txn *last;   /* the newest in the log */
 	struct txn *spare_txns;
 	struct undo *undo;
 	int undo_room;

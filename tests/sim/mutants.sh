@@ -248,6 +248,14 @@ mutant handoff_before_ours_is_released lib/place.c \
 mutant gap_forgotten_with_a_place lib/place.c \
 	's/place->known = 0;/;/'
 
+# The grant by a number: each of its conditions.
+mutant follows_whatever_its_number lib/line_follow.c \
+	's/place->number == (int64_t)line->passed.number + 1/true/'
+mutant follows_one_that_only_waited lib/place.c \
+	'/^static void withdraw/,/^}/s/if (held)$/if (place->path != NULL)/'
+mutant follows_though_numbers_began_anew lib/line_follow.c \
+	's/apart < .*;/apart != 0;/'
+
 # The proof in the data of the line: each of its conditions.
 mutant proof_of_anybody lib/line_proof.c \
 	'/^static bool proves/,/^}/s/return .*/return reply->len > 0;/
@@ -327,6 +335,8 @@ mutant reader_waits_for_readers lib/rank.c \
 	's/s->before = s->shares ? before_exclusive : before;/s->before = before;/'
 mutant try_refused_for_readers lib/place_take.c \
 	'/^static .*in_the_way/,/^}/s/last->kind->shares \&\& kind->shares/false/'
+mutant S13_writer_follows_a_reader lib/line_follow.c \
+	's/(place->kind->shares || !line->passed.shares)/true/'
 mutant gap_forgotten_with_a_writer lib/place.c \
 	's/bool anew = !shares \&\& .*/bool anew = false;/'
 
@@ -365,6 +375,8 @@ survive
 # How many there are.
 mutant S14_one_more_than_there_is_room_for lib/rank.c \
 	's/own->before <= own->company/own->before <= own->company + 1/'
+mutant S14_granted_by_its_number lib/line_follow.c \
+	's/!line->rule->counts \&\& //'
 mutant S14_some_of_several_granted lib/pool_bid.c \
 	's/if (++bid->granted == bid->claim.count)/if (++bid->granted == 1)/'
 mutant S14_nobody_may_taken_for_one lib/pool_room.c \

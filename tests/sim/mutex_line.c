@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So often a line has been used before, at the most. */
+#define USED 1000000
+
 const char *const mutex_lines[LINES] = { PREFIX "/a", PREFIX "/b" };
 
 static int line_of(const struct recipe *recipe, const char *path)
@@ -130,7 +133,8 @@ static void doctor(void *arg, uint64_t line)
 		INT32_MAX - (int32_t)sim_random_below(&s->random, 40));
 }
 
-/* A new line: let its numbers begin near their end. */
+/* A new line: let it be as if it had been in use for long, or let its numbers soon
+   come near their end. */
 static void line_made(struct sim *sim, const char *path)
 {
 	struct shared *s = mutex_shared(sim);
@@ -141,6 +145,9 @@ static void line_made(struct sim *sim, const char *path)
 		s->private_data[i] = false;
 		if (s->sound[i] == INT64_MAX)
 			s->sound[i] = sim_now(sim);
+		if (sim_random_below(&s->random, 2) == 0)
+			model_set_created(sim_model(sim), path,
+				(int32_t)sim_random_below(&s->random, USED));
 		if (!s->crowd && sim_random_below(&s->random, 4) == 0)
 			sched_add(sim_sched(sim), SCHED_NOBODY, sim_now(sim),
 				doctor, sim, (uint64_t)i);

@@ -23,7 +23,8 @@ static struct txn *begin(struct model *m)
 		txn = sim_calloc(1, sizeof(*txn));
 	txn->next = NULL;
 	txn->refs = 1;
-	txn->zxid = ++m->zxid;
+	txn->zxid = m->zxid += m->zxids_past + 1;
+	m->zxids_past = 0;
 	txn->wall_ms = INT64_C(1700000000000) + m->sched->now_ns / KU_NS_PER_MS;
 	return txn;
 }

@@ -1,0 +1,42 @@
+/*
+ * line_follow.c - a place whose number says that nobody is before it.
+ *
+ * The number of a new node counts the children that the line's node ever had.  So if
+ * that of ours is the next after that of a place of ours which was granted, and has
+ * left, nobody came between; and nobody was left before that one, nor can have come
+ * there since.  The answer to the creation grants it: it need not be listed.
+ *
+ * Numbers begin anew when the line's node is deleted and made again.  Then that has
+ * had as many children since as the number says.  They are made by one transaction
+ * each, as a rule, and those are numbered: so while the nodes of the two places are
+ * fewer apart than that, it is the same line's node.  A margin is for who makes
+ * several in one.
+ *
+ * Whether to ask for a listing as well is decided before the number is known.  Where
+ * the last was the next, this will be, as a rule; and if not, a listing follows.
+ */
+
+#include "line_impl.h"
+
+/* So many children are made by one transaction, at the most. */
+#define BUNDLE 64
+
+void ku_line_passed(const struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+
+	line->passed.number = place->number;
+	line->passed.czxid = place->czxid;
+	line->passed.shares = place->kind->shares;
+}
+
+bool ku_place_follows(const struct ku_place *place)
+{
+	struct ku_line *line = place->line;
+	uint64_t apart = (uint64_t)(place->czxid - line->passed.czxid);
+
+	line->followed = !line->rule->counts && line->passed.czxid != 0 &&
+		place->number == (int64_t)line->passed.number + 1 &&
+		apart < (uint64_t)place->number / BUNDLE;
+	return line->followed && (place->kind->shares || !line->passed.shares);
+}
