@@ -3,7 +3,8 @@
  * send what a perfect recipe would send, and do nothing else.
  *
  * What one call of a recipe has to ask is sent in one flight, unless it depends on an
- * answer; and whatever a program waits for before it goes on is waited for here.
+ * answer; and whatever a program waits for before it goes on is waited for here.  (A
+ * lock in a line in use can do with less than "one": lib/line_follow.c, and "bare".)
  *
  * Its styles, beside those of driver.h, with all their requests in the file that is
  * named with them in raw_floor.h:

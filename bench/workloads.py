@@ -5,6 +5,8 @@ WORKLOADS = [
     ("alone", "uncontended lock and unlock", 1, 1,
      dict(kustos="own", curator="own", kazoo="own", raw="one")),
     ("alone-2", "  the wire with 2 round trips", 1, 1, dict(raw="two")),
+    # Which Kustos does without as well, once a line is in use.
+    ("alone-bare", "  the wire without a listing", 1, 1, dict(raw="bare")),
     ("read", "read lock, uncontended", 1, 1,
      dict(kustos="read", curator="read", kazoo="read", raw="one")),
     ("write", "write lock, uncontended", 1, 1,
@@ -80,7 +82,7 @@ LONG = 1000  # workers: takes a while, so it is not run to warm up
 
 # Who is not in which rows, and why: the page says it.
 ABSENT = [
-    ("kustos curator kazoo", "alone-2 turn-2",
+    ("kustos curator kazoo", "alone-2 alone-bare turn-2",
      "these rows are of another wire"),
     ("curator kazoo", "simple",
      "neither has it; a program makes the node itself, as the wire does"),
