@@ -5,6 +5,8 @@
 #include "crew.h"
 #include "inject.h"
 
+#include <kustos/cancel.h>
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -160,6 +162,31 @@ START_TEST(L18_re_entering_after_a_cut_finds_no_node_in_the_way)
 }
 END_TEST
 
+/* The others go in by what it has written, so it does as well. */
+START_TEST(S12_who_has_told_the_others_goes_in_though_it_gives_up)
+{
+	struct kustos_cancel *cancel = NULL;
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	crew_make(2);
+	member_enter(ours[1], &ends[1]);
+	step_await(1);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CREATE2, 2); /* of "ready" */
+	check_err(kustos_double_barrier_enter_async(ours[0], SOON, cancel,
+			  end_told, &ends[0]),
+		KUSTOS_OK);
+	test_eventually(inject_fired() == 1, 5000);
+	kustos_cancel_fire(cancel);
+	check_err(end_wait(&ends[0], 5000), KUSTOS_OK);
+	inject_release(); /* it holds up the others as well */
+	check_err(end_wait(&ends[1], 5000), KUSTOS_OK);
+	ck_assert_int_eq(kustos_double_barrier_inside(ours[0]), 1);
+	crew_leave();
+	crew_free();
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 START_TEST(a_parent_that_is_deleted_is_made_again)
 {
 	crew_make(2);
@@ -197,6 +224,8 @@ int main(void)
 		S06_a_fault_at_any_frame_of_a_round_changes_nothing, 0, FAULTS);
 	tcase_add_loop_test(t,
 		L18_re_entering_after_a_cut_finds_no_node_in_the_way, 0, 2);
+	tcase_add_test(t,
+		S12_who_has_told_the_others_goes_in_though_it_gives_up);
 	tcase_add_test(t, a_parent_that_is_deleted_is_made_again);
 	return fixture_main(s);
 }
