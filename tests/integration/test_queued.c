@@ -211,6 +211,42 @@ START_TEST(a_lock_may_be_destroyed_while_its_wait_is_told)
 }
 END_TEST
 
+static atomic_bool lane_stays;
+
+static void stay(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	check_err(err, KUSTOS_OK);
+	*(struct kustos_hold **)arg = hold;
+	test_eventually(!atomic_load(&lane_stays), 1000);
+}
+
+/* What is told stands behind another callback when the lock is destroyed. */
+START_TEST(who_waits_before_a_lock_that_is_gone_is_told_no_more)
+{
+	struct kustos_mutex *waits = told_mutex(_i), *elsewhere = NULL;
+	struct kustos_hold *hold = hold_take(rivals), *busy = NULL;
+	struct ask a = { .calls = 0 };
+
+	check_err(kustos_mutex_create(client, "/elsewhere", NULL, &elsewhere),
+		KUSTOS_OK);
+	atomic_store(&lane_stays, true);
+	check_err(
+		kustos_mutex_acquire_async(elsewhere, SOON, NULL, stay, &busy),
+		KUSTOS_OK);
+	pair_flush(); /* and its callback is on its way */
+	ask(&a, waits, SOON);
+	line_wait(2);
+	pair_flush();
+	kustos_mutex_destroy(waits);
+	atomic_store(&lane_stays, false);
+	check_err(ask_wait(&a, 2000), KUSTOS_ECLOSED);
+	ck_assert_int_eq(atomic_load(&told.count), 0);
+	hold_give(busy);
+	kustos_mutex_destroy(elsewhere);
+	hold_give(hold);
+}
+END_TEST
+
 static void *destroy(void *arg)
 {
 	kustos_mutex_destroy(arg);
@@ -256,6 +292,8 @@ int main(void)
 	tcase_add_test(t, U07_each_of_several_readers_is_told);
 	tcase_add_loop_test(t, a_lock_may_be_destroyed_while_its_wait_is_told,
 		0, 2);
+	tcase_add_loop_test(t,
+		who_waits_before_a_lock_that_is_gone_is_told_no_more, 0, 2);
 	tcase_add_loop_test(t,
 		a_lock_is_not_destroyed_under_a_callback_of_another_thread, 0,
 		2);

@@ -249,6 +249,26 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
+/* Requests take their time to get there. */
+START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
+{
+	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;
+	struct kustos_simple *waits;
+
+	o.unlock_waits = 1;
+	check_err(kustos_simple_create(client, LINE, &o, &waits), KUSTOS_OK);
+	proxy_set_delay(proxy, 100, 0);
+	for (int i = 0; i < 3; i++) {
+		check_err(kustos_simple_lock(waits, SOON, NULL), KUSTOS_OK);
+		check_err(kustos_simple_unlock(waits), KUSTOS_OK);
+		ck_assert_int_eq(raw_exists(fixture_address(), LINE, NULL),
+			RAW_NONODE);
+	}
+	proxy_set_delay(proxy, 0, 0);
+	kustos_simple_destroy(waits);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("simple lock");
@@ -269,5 +289,6 @@ int main(void)
 	tcase_add_test(t, it_is_locked_by_threads_and_nests);
 	tcase_add_test(t, its_holder_is_the_only_participant);
 	tcase_add_test(t, wrong_arguments_are_refused);
+	tcase_add_test(t, an_unlock_that_waits_has_taken_place_when_it_returns);
 	return fixture_main(s);
 }

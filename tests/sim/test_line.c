@@ -7,6 +7,7 @@
 #include "../unit/unit.h"
 
 #include <kustos/mutex.h>
+#include <kustos/simple.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -243,6 +244,33 @@ START_TEST(L08_who_is_never_told_of_an_event_looks_one_day)
 }
 END_TEST
 
+START_TEST(L08_so_does_who_waits_for_a_node_that_all_fight_for)
+{
+	struct kustos_simple *simple;
+
+	ck_assert_int_eq(
+		kustos_simple_create(client, LINE "/one", NULL, &simple),
+		KUSTOS_OK);
+	ck_assert_int_eq(
+		bench_create(&bench, raw, LINE "/one", "", KU_ZK_EPHEMERAL).rc,
+		KU_ZK_OK);
+	hold = NULL;
+	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
+				 NULL, granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	model_forget_watches(bench.model, 0);
+	ck_assert_int_eq(bench_delete(&bench, raw, LINE "/one", -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&bench, client, 20000);
+	ck_assert_ptr_null(hold);
+	lone_run_ms(&bench, client, 45000);
+	check_hold();
+	give_back();
+	kustos_simple_destroy(simple);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator");
@@ -255,6 +283,7 @@ int main(void)
 		S04_what_a_former_session_is_still_answered_grants_nothing, 0,
 		2);
 	tcase_add_test(t, L08_who_is_never_told_of_an_event_looks_one_day);
+	tcase_add_test(t, L08_so_does_who_waits_for_a_node_that_all_fight_for);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

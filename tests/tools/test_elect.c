@@ -170,15 +170,18 @@ START_TEST(without_waiting_it_leads_or_does_not)
 {
 	const char *layout = _i ? "--lock-layout" : "--verbose";
 	const char *dialect = _i == 2 ? "--dialect=kazoo" : "--verbose";
+	int64_t since_ms;
 
 	ck_assert_int_eq(
 		cli_run(&b, "elect", layout, dialect, "-w0", "/e", "true"), 0);
 	cli_start(&a, "elect", layout, dialect, "/e", "--", "sh", "-c",
 		"echo leads; read go");
 	cli_hears(&a, "leads\n");
-	ck_assert_int_eq(
-		cli_run(&b, "elect", layout, dialect, "-w0", "/e", "true"),
+	since_ms = test_now_ms();
+	ck_assert_int_eq(cli_run(&b, "elect", layout, dialect, "-w0",
+				 "--session-timeout=40000", "/e", "true"),
 		121);
+	ck_assert_int_lt(test_now_ms() - since_ms, 40000);
 	cli_hears_error(&b, "kustos: /e: leadership not won within 0 s\n");
 	let_go(&a);
 }

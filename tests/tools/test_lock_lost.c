@@ -215,6 +215,19 @@ START_TEST(S27_it_ends_in_time_although_the_server_is_stopped)
 }
 END_TEST
 
+/* Who is stopped hears nothing, and could not put its things in order. */
+START_TEST(S27_a_command_that_is_stopped_goes_on_to_hear_that_it_is_to_end)
+{
+	start("trap 'echo asked; kill $!; exit' TERM");
+	ck_assert_int_eq(process_pause(leader), 0);
+	server_pause(fixture_server());
+	cli_hears(&a, "asked\n");
+	test_within(command_is_gone(), CLI_MS);
+	expect_lost();
+	server_resume(fixture_server());
+}
+END_TEST
+
 START_TEST(a_lock_that_was_broken_ends_the_command)
 {
 	int64_t then;
@@ -330,6 +343,8 @@ int main(void)
 	tcase_add_test(t, S27_it_ends_in_time_although_the_holder_is_killed);
 	tcase_add_test(t, a_command_whose_holder_was_killed_is_asked_at_once);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_server_is_stopped);
+	tcase_add_test(t,
+		S27_a_command_that_is_stopped_goes_on_to_hear_that_it_is_to_end);
 	tcase_add_test(t, a_lock_that_was_broken_ends_the_command);
 	tcase_add_test(t,
 		a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken);
