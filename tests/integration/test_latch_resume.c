@@ -163,6 +163,28 @@ START_TEST(a_second_node_that_says_the_same_does_not_stay_in_the_way)
 }
 END_TEST
 
+/* That says the same, and is newer. */
+START_TEST(S03_a_node_of_another_session_is_left_alone)
+{
+	static const char path[] = LINE
+		"/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-";
+	char first[NODE_SIZE];
+
+	node_at(0, first);
+	check_err(kustos_create(other, path, "0", 1,
+			  KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL, SOON, NULL,
+			  NULL, NULL),
+		KUSTOS_OK);
+	kill_former();
+	come_again();
+	resume(&runners[0], "0");
+	runner_leads(&runners[0]);
+	ck_assert_str_eq(runners[0].node, first);
+	ck_assert_int_eq(line_count(), LATCHES + 2);
+	runner_end(&runners[0]);
+}
+END_TEST
+
 /* Too late, or without the wish. */
 START_TEST(who_comes_too_late_stands_in_line_like_others)
 {
@@ -195,19 +217,27 @@ START_TEST(who_comes_too_late_stands_in_line_like_others)
 }
 END_TEST
 
-/* It was wrong to say that it has ended. */
+static int leading(void)
+{
+	return kustos_latch_leads(runners[0].latch) +
+		kustos_latch_leads(runners[1].latch) +
+		kustos_latch_leads(rival.latch);
+}
+
+/* It was wrong to say that it has ended.  Both of its latches come again: the node
+   of one that does not would stand in the way for as long as the session. */
 START_TEST(S03_one_that_lives_after_all_finds_out)
 {
 	come_again();
 	resume(&runners[0], "0");
+	resume(&runners[1], "1");
 	ck_assert_int_eq(child_say(former.fd, "look"), 0);
 	ck_assert(child_expect(former.fd, "lost", PATIENCE_MS));
 	kill_former();
 	/* Whoever it is then, there is one. */
-	test_eventually(kustos_latch_leads(runners[0].latch) !=
-			kustos_latch_leads(rival.latch),
-		PATIENCE_MS / TEST_SLOW);
+	test_eventually(leading() == 1, PATIENCE_MS / TEST_SLOW);
 	runner_end(&runners[0]);
+	runner_end(&runners[1]);
 }
 END_TEST
 
@@ -236,6 +266,7 @@ int main(void)
 	tcase_add_test(t, what_says_something_else_is_taken_over_by_the_last);
 	tcase_add_test(t,
 		a_second_node_that_says_the_same_does_not_stay_in_the_way);
+	tcase_add_test(t, S03_a_node_of_another_session_is_left_alone);
 	tcase_add_loop_test(t, who_comes_too_late_stands_in_line_like_others, 0,
 		2);
 	tcase_add_test(t, S03_one_that_lives_after_all_finds_out);
