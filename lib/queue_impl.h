@@ -261,6 +261,11 @@ void ku_take_step(struct ku_queue *q);
 /* Have items keys, so that a newer one may come first? */
 bool ku_queue_keyed(const struct ku_queue *q);
 
+/* May there be an item by now that belongs before others, and was not listed?  Then
+   no more is chosen until what is being read or deleted is done with, and it is
+   listed again. */
+bool ku_take_stale(const struct ku_queue *q);
+
 /* Nothing is being read: see that the listing is true still, if it matters.
    Returns false if another step is taken when that is known. */
 bool ku_take_refresh(struct ku_queue *q);

@@ -46,14 +46,21 @@ static bool is_worth_asking(struct ku_queue *q)
 		ku_take_due(q, 0);
 }
 
+bool ku_take_stale(const struct ku_queue *q)
+{
+	const struct ku_take_side *take = &q->take;
+
+	return ku_queue_keyed(q) && take->stale &&
+		(q->patience == 0 || take->chosen > q->patience);
+}
+
 bool ku_take_refresh(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
-	bool enough = q->patience == 0 || take->chosen > q->patience;
 
 	if (ku_others_asked(&take->others))
 		return false;
-	if (!ku_queue_keyed(q) || !take->stale || !enough || take->others.none)
+	if (!ku_take_stale(q) || take->others.none)
 		return true;
 	if (is_worth_asking(q)) {
 		ku_queue_get(q);

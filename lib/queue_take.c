@@ -299,10 +299,12 @@ static void step(struct ku_queue *q)
 	}
 	if (!take->busy)
 		freshen(q);
-	if (!take->busy && take->caught.count == 0 && !ku_take_refresh(q))
+	bool idle = !take->busy && take->caught.count == 0;
+	if (idle && !ku_take_refresh(q))
 		return;
 	take->others.none = false;
-	read_more(q);
+	if (idle || !ku_take_stale(q))
+		read_more(q);
 	if (take->busy || take->first == NULL)
 		return;
 	if (take->caught.count > 0)

@@ -1,0 +1,94 @@
+/*
+ * test_queue_order.c - what is taken first by several who take of one object at a
+ * time, where priorities decide.
+ */
+#include "claim_fixture.h"
+
+#include "inject.h"
+
+#include <string.h>
+
+#define T_MS 9000
+
+static void set_up(void)
+{
+	inject_reset();
+	queue_pair_open(T_MS);
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	queue_pair_close();
+}
+
+/* Another item comes when the first is read; that is known when the receipt has been
+   made; and then the answer to the deletion of the first is held back. */
+static void interfere(void *arg, const char *operation, const char *path,
+	int64_t duration_ns, enum kustos_err result)
+{
+	int *stage = arg;
+
+	(void)path;
+	(void)duration_ns;
+	(void)result;
+	if (*stage == 0 && strcmp(operation, "get") == 0) {
+		claim_put_framed("queue-100000003", "first");
+		*stage = 1;
+	} else if (*stage == 1 && strcmp(operation, "create") == 0) {
+		inject_frame(INJECT_HOLD_REPLY, ZK_OP_MULTI, 1);
+		*stage = 2;
+	}
+}
+
+static void check_taken(const struct taken *taken, const char *text)
+{
+	check_err(taken_wait(taken), KUSTOS_OK);
+	ck_assert_uint_eq(taken->count, 1);
+	ck_assert_str_eq(taken->items[0]->data, text);
+}
+
+START_TEST(S17_who_comes_while_another_takes_passes_over_no_newer_item)
+{
+	struct kustos_client_options ours = client_options(fixture_address(),
+		T_MS);
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct taken taken[2] = { { .calls = 0 } };
+	struct kustos_queue *q = NULL;
+	int stage = 0;
+
+	for (int i = 0; i < 2; i++)
+		claim_put_framed("queue-100000007", "later");
+	ours.on_request = interfere;
+	ours.on_request_arg = &stage;
+	struct kustos_client *c = client_open_with(&ours);
+	client_wait(c, KUSTOS_CONNECTED, 5000);
+	o.kind = KUSTOS_QUEUE_PRIORITY;
+	check_err(kustos_queue_create(c, FRAMED, &o, &q), KUSTOS_OK);
+	check_err(kustos_queue_poll_async(q, 1, SOON, NULL, queue_taken,
+			  &taken[0]),
+		KUSTOS_OK);
+	test_eventually(inject_fired() == 1, 5000);
+	check_err(kustos_queue_poll_async(q, 1, SOON, NULL, queue_taken,
+			  &taken[1]),
+		KUSTOS_OK);
+	inject_release();
+	check_taken(&taken[0], "later");
+	check_taken(&taken[1], "first");
+	for (int i = 0; i < 2; i++)
+		taken_free(&taken[i]);
+	kustos_queue_destroy(q);
+	client_close(c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("order of queues");
+	TCase *t = fixture_case(s, "one server", 10);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t,
+		S17_who_comes_while_another_takes_passes_over_no_newer_item);
+	return fixture_main(s);
+}
