@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* On the average: of two that were lost together one may be why. */
 #define PAUSE_MS 200
 
 static void answered(struct kustos_client *client, struct ku_request *request,
@@ -62,9 +63,11 @@ void ku_custody_pause(struct ku_custody *c,
 {
 	struct kustos_client *client = c->depot->client;
 
+	int64_t ms = PAUSE_MS / 2 +
+		(int64_t)ku_random_below(&client->random, PAUSE_MS + 1);
+
 	c->paused = next;
-	ku_set_timer(client, &c->pause,
-		ku_now(client) + PAUSE_MS * KU_NS_PER_MS);
+	ku_set_timer(client, &c->pause, ku_now(client) + ms * KU_NS_PER_MS);
 	if (c->state < KU_CUSTODY_HELD && !c->left)
 		c->calls->paused(c);
 }

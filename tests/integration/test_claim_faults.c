@@ -362,41 +362,75 @@ static void expect_told(const struct claimed *told, const char *text)
 	claim_ack(told->claim, KUSTOS_OK);
 }
 
-/* The server closes the connection at each claim of the first item, which is longer
-   than its creation was.  So of those who wait there is always one too many. */
-START_TEST(an_item_that_can_never_be_claimed_holds_up_no_others)
+/* A server that closes the connection at each claim of the first item, which is longer
+   than its creation was. */
+static struct server *stubborn;
+static struct raw *stubborn_raw;
+static struct kustos_client *stubborn_client;
+static struct kustos_claims *stubborn_claims;
+
+static void stubborn_open(void)
 {
 	const struct server_options options = {
 		.jvm = "-Djute.maxbuffer=20000"
 	};
-	struct server *server = server_start(&options);
-	struct claimed told[4] = { { .calls = 0 } };
 	char text[19850];
 
-	ck_assert_ptr_nonnull(server);
+	stubborn = server_start(&options);
+	ck_assert_ptr_nonnull(stubborn);
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	struct raw *raw = raw_open(server_address(server), 30000);
-	struct kustos_client *c = client_connected(server_address(server),
-		T_MS);
-	ck_assert_int_eq(raw_create(server_address(server), "/q", ""), 0);
-	put_on(raw, text);
-	struct kustos_claims *some = claims_new(c, "/q", NULL);
-	want(some, &told[0]);
-	want(some, &told[1]);
-	test_eventually(client_stats(c).disconnects >= 3, 10000);
+	stubborn_raw = raw_open(server_address(stubborn), 30000);
+	stubborn_client = client_connected(server_address(stubborn), T_MS);
+	ck_assert_int_eq(raw_create(server_address(stubborn), "/q", ""), 0);
+	put_on(stubborn_raw, text);
+}
+
+/* Somebody waits for an item still. */
+static void stubborn_close(const struct claimed *waits)
+{
+	kustos_claims_destroy(stubborn_claims);
+	check_err(claimed_wait(waits), KUSTOS_ECLOSED);
+	client_close(stubborn_client);
+	raw_close(stubborn_raw);
+	server_free(stubborn);
+}
+
+/* Of those who wait there is always one too many. */
+START_TEST(an_item_that_can_never_be_claimed_holds_up_no_others)
+{
+	struct claimed told[4] = { { .calls = 0 } };
+
+	stubborn_open();
+	stubborn_claims = claims_new(stubborn_client, "/q", NULL);
+	want(stubborn_claims, &told[0]);
+	want(stubborn_claims, &told[1]);
+	test_eventually(client_stats(stubborn_client).disconnects >= 3, 10000);
 	for (int i = 0; i < 2; i++) {
-		put_on(raw, "a");
+		put_on(stubborn_raw, "a");
 		expect_told(&told[i], "a");
-		want(some, &told[i + 2]);
+		want(stubborn_claims, &told[i + 2]);
 	}
-	put_on(raw, "b");
+	put_on(stubborn_raw, "b");
 	expect_told(&told[2], "b");
-	kustos_claims_destroy(some);
-	check_err(claimed_wait(&told[3]), KUSTOS_ECLOSED);
-	client_close(c);
-	raw_close(raw);
-	server_free(server);
+	stubborn_close(&told[3]);
+}
+END_TEST
+
+/* Those behind it are lost with it each time. */
+START_TEST(an_item_that_can_never_be_claimed_holds_up_none_tried_with_it)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct claimed told[2] = { { .calls = 0 } };
+
+	stubborn_open();
+	put_on(stubborn_raw, "a");
+	o.ahead = 2;
+	stubborn_claims = claims_new(stubborn_client, "/q", &o);
+	want(stubborn_claims, &told[0]);
+	expect_told(&told[0], "a");
+	want(stubborn_claims, &told[1]);
+	stubborn_close(&told[1]);
 }
 END_TEST
 
@@ -426,5 +460,7 @@ int main(void)
 		S16_a_paused_consumer_acknowledges_nothing_afterwards);
 	t = fixture_case(s, "a server of its own", 40);
 	tcase_add_test(t, an_item_that_can_never_be_claimed_holds_up_no_others);
+	tcase_add_test(t,
+		an_item_that_can_never_be_claimed_holds_up_none_tried_with_it);
 	return fixture_main(s);
 }
