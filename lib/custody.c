@@ -62,7 +62,6 @@ void ku_custody_pause(struct ku_custody *c,
 	void (*next)(struct ku_custody *custody))
 {
 	struct kustos_client *client = c->depot->client;
-
 	int64_t ms = PAUSE_MS / 2 +
 		(int64_t)ku_random_below(&client->random, PAUSE_MS + 1);
 
@@ -204,12 +203,13 @@ static void lose(struct ku_custody *c)
 	c->calls->lost(c);
 }
 
-/* What has not been sent is taken back: what was sent before it, and is lost, is to be
-   tried again first. */
+/* What has not been sent is taken back, and what is read is not claimed: what was sent
+   before it, and is lost, is to be tried again first. */
 static void away(struct ku_witness *witness)
 {
 	struct ku_custody *c = custody_of(witness);
 
+	c->stale = true;
 	if (c->state < KU_CUSTODY_HELD && !c->ambiguous && withdraw(c))
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
 }
@@ -219,12 +219,12 @@ static void session_lost(struct ku_witness *witness)
 	struct ku_custody *c = custody_of(witness);
 
 	c->lost = true;
-	if (c->state == KU_CUSTODY_HELD) {
+	if (c->state == KU_CUSTODY_HELD)
 		lose(c);
-	} else if (c->state == KU_CUSTODY_ENDING && !c->ambiguous &&
-		withdraw(c)) {
+	else if (c->state == KU_CUSTODY_ENDING && !c->ambiguous && withdraw(c))
 		ku_custody_ended(c, KUSTOS_ELOST);
-	}
+	else
+		away(witness); /* of which nobody may have told */
 }
 
 /* Without a connection whatever waits for it would wait for ever.  What is held is
@@ -284,6 +284,7 @@ enum kustos_err ku_custody_take(struct ku_depot *depot, const char *name,
 	depot->refs++;
 	c->calls = calls;
 	c->owner = owner;
+	c->doubted = depot->doubts;
 	c->pause.fn = pause_over;
 	c->witness.away = away;
 	c->witness.lost = session_lost;
@@ -311,8 +312,8 @@ const char *ku_custody_name(const struct ku_custody *c)
 
 bool ku_custody_is_unsure(const struct ku_custody *c)
 {
-	return c->state < KU_CUSTODY_HELD && (c->ambiguous || c->puzzled) &&
-		!c->put_off && c->paused == NULL;
+	return c->state < KU_CUSTODY_HELD && c->ambiguous && !c->put_off &&
+		c->paused == NULL;
 }
 
 const struct kustos_stat *ku_custody_stat(const struct ku_custody *c)

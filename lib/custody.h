@@ -26,8 +26,8 @@
 struct kustos_client;
 struct ku_custody;
 
-/* What all items of one consumer have in common.  Constant, but for "refs" and
-   "others". */
+/* What all items of one consumer have in common.  Constant, but for "refs",
+   "doubts" and "others". */
 struct ku_depot {
 	int refs;
 	struct kustos_client *client;
@@ -39,6 +39,7 @@ struct ku_depot {
 	char *corrupt;	/* the same */
 	int deliveries; /* so often at the most, then it is moved to "dead" */
 	char id[KU_PROTECTION_SIZE]; /* what stands in our markers */
+	bool doubts; /* a claim was lost on its way, and none was answered since */
 	struct ku_others others; /* who change the items; told of what we do */
 };
 
@@ -102,9 +103,8 @@ void ku_custody_view(const struct ku_custody *custody,
 	struct ku_custody_view *out);
 const char *ku_custody_name(const struct ku_custody *custody);
 
-/* Was the answer to its claim lost, and is it found out what became of that, or the
-   claim made again?  Not while there is a pause, nor from the second time on: a server
-   may never take it. */
+/* Was the answer to its claim lost, and is it found out what became of that?  Not
+   while there is a pause, nor from the second time on: a server may never take it. */
 bool ku_custody_is_unsure(const struct ku_custody *custody);
 
 /* The item's, as it was read. */

@@ -45,12 +45,15 @@ static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 {
 	int rc, at = ku_custody_culprit(reply, &rc);
 
+	c->depot->doubts = false;
 	if (at == 0 && rc == KU_ZK_NODEEXISTS)
 		ku_custody_missed(c, KU_MISSED_TAKEN, KUSTOS_OK);
 	else if (at == 0 && rc == KU_ZK_NONODE)
 		ku_custody_missed(c, KU_MISSED_MARKS, KUSTOS_OK);
 	else if (at == item && rc == KU_ZK_NONODE)
 		ku_custody_missed(c, KU_MISSED_GONE, KUSTOS_OK);
+	else if (at == item && rc == KU_ZK_BADVERSION && c->stale)
+		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
 	else if (at == item && rc == KU_ZK_BADVERSION)
 		ku_custody_read(c);
 	else if (at > 0 && at != item && rc == KU_ZK_NONODE)
@@ -120,9 +123,8 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 		give_up(c, outcome, reply->rc);
 		return;
 	}
-	/* It was not sent where it was meant to be: what was sent before it may be
-	   lost. */
-	if (c->request.connection != c->depot->client->session.connection) {
+	/* What was chosen before it may be lost. */
+	if (c->stale) {
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
 		return;
 	}
@@ -144,7 +146,7 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 void ku_custody_read(struct ku_custody *c)
 {
 	c->state = KU_CUSTODY_READING;
-	c->ambiguous = false;
+	c->ambiguous = c->stale = false;
 	ku_custody_look(c, KU_ZK_GET, c->item_path, was_read);
 }
 
@@ -154,6 +156,7 @@ static void have(struct ku_custody *c, int64_t token)
 	struct kustos_client *client = c->depot->client;
 	enum kustos_state state = ku_session_state(client);
 
+	c->depot->doubts = false;
 	c->token = token;
 	c->marked = true;
 	c->lost = c->ambiguous = false;
@@ -198,18 +201,18 @@ static bool is_ours(const struct ku_custody *c, const struct ku_zk_reply *reply)
 		memcmp(reply->data, c->depot->id, len) == 0;
 }
 
-/* At once, the first time; a server may be there that never takes it. */
-static void claim_anew(struct ku_custody *c)
+/* All that was lost at once is chosen anew, in its order.  But a server may be there
+   that never takes it. */
+static void was_not_done(struct ku_custody *c)
 {
-	bool again = c->puzzled;
-
 	c->ambiguous = false;
-	c->puzzled = true;
-	c->put_off = again;
-	if (again)
-		ku_custody_pause(c, ku_custody_read);
-	else
-		ku_custody_read(c);
+	if (!c->doubted) {
+		c->depot->doubts = true;
+		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
+		return;
+	}
+	c->put_off = true;
+	ku_custody_pause(c, ku_custody_read);
 }
 
 /* The claim's answer was lost: whose marker is it? */
@@ -224,7 +227,7 @@ static void saw_mark(struct ku_custody *c, const struct ku_zk_reply *reply)
 	else if (c->request.session_id != c->session_id)
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_ELOST);
 	else if (outcome == KU_OUTCOME_REFUSED)
-		claim_anew(c); /* it was not done */
+		was_not_done(c);
 	else if (is_ours(c, reply))
 		have(c, reply->stat->czxid);
 	else

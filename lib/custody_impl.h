@@ -54,11 +54,12 @@ struct ku_custody {
 	bool left;	/* nobody is told of anything */
 	bool ambiguous; /* what was sent may have been applied */
 	bool lost;	/* what it was claimed in is over */
+	bool stale;	/* there was no connection since it was read */
 	bool marked;	/* the marker is there, as far as we know */
 	bool counted;	/* the claim has written the item */
-	bool puzzled;	/* a claim's answer was lost before */
-	bool put_off;	/* twice, and others go on without it */
-	bool dead;	/* it is moved for having been delivered too often */
+	bool doubted; /* a claim before was lost, and none was answered since */
+	bool put_off; /* so was this, and others go on without it */
+	bool dead;    /* it is moved for having been delivered too often */
 	int64_t session_id, token; /* of the claim */
 	struct kustos_stat stat;   /* of the item, as it was read */
 	char *data;

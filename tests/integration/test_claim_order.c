@@ -7,6 +7,8 @@
 #include <kustos/cancel.h>
 #include <kustos/node.h>
 
+#include <string.h>
+
 #define T_MS 9000
 
 static void set_up(void)
@@ -74,6 +76,51 @@ START_TEST(a_newer_item_comes_before_the_first_of_an_old_listing)
 }
 END_TEST
 
+/* Runs when the answer to a claim is lost, before the next connection is made. */
+static void break_the_next(void *arg, const char *operation, const char *path,
+	int64_t duration_ns, enum kustos_err result)
+{
+	bool *armed = arg;
+
+	(void)path;
+	(void)duration_ns;
+	if (*armed || strcmp(operation, "multi") != 0 || result == KUSTOS_OK)
+		return;
+	*armed = true;
+	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_GET, 2);
+}
+
+/* The two are claimed at once; and what became of the first is known when the next
+   connection breaks, and of the second it is not. */
+START_TEST(claims_that_were_lost_at_once_are_made_again_in_their_order)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_client_options ours = client_options(proxy_address(proxy),
+		T_MS);
+	struct claimed told = { 0 };
+	bool armed = false;
+
+	queue_put_numbers(queue_others, 0, 3);
+	claim_ack(claim_expect(claims_others, "0"), KUSTOS_OK);
+	ours.on_request = break_the_next;
+	ours.on_request_arg = &armed;
+	struct kustos_client *c = client_open_with(&ours);
+	client_wait(c, KUSTOS_CONNECTED, 5000);
+	proxy_arm(proxy, PROXY_LOSE_REQUEST, ZK_OP_MULTI, 1);
+	o.ahead = 1;
+	struct kustos_claims *some = claims_new(c, QUEUE, &o);
+	check_err(kustos_claim_next_async(some, SOON, NULL, claim_told, &told),
+		KUSTOS_OK);
+	check_err(claimed_wait(&told), KUSTOS_OK);
+	ck_assert_str_eq(kustos_claim_item(told.claim)->data, "1");
+	ck_assert_int_eq(proxy_fired(proxy), 2);
+	claim_ack(told.claim, KUSTOS_OK);
+	claim_ack(claim_expect(some, "2"), KUSTOS_OK);
+	kustos_claims_destroy(some);
+	client_close(c);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("order of claims");
@@ -84,5 +131,7 @@ int main(void)
 		P12_who_is_alone_does_not_list_a_long_queue_for_each_item);
 	tcase_add_test(t,
 		a_newer_item_comes_before_the_first_of_an_old_listing);
+	tcase_add_test(t,
+		claims_that_were_lost_at_once_are_made_again_in_their_order);
 	return fixture_main(s);
 }

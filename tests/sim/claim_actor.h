@@ -96,7 +96,7 @@ struct shared {
 	int64_t mark_zxid; /* of the marker that was deleted last, and when */
 	int64_t mark_gone;
 	int64_t marks_since; /* their folder was made */
-	int had_since;	     /* so many, since one was deleted from outside */
+	int had_since; /* so many, since somebody was beaten, or one deleted */
 	struct ending ending;
 	uint64_t figures[CLAIM_FIGURES];
 };

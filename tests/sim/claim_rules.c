@@ -1,6 +1,7 @@
 /* claim_rules.c - what became of each item that is claimed, and what must hold. */
 #include "claim_actor.h"
 
+#include "custody_impl.h"
 #include "hold.h"
 #include "model_impl.h"
 #include "sim_impl.h"
@@ -132,6 +133,23 @@ static bool is_passed_over(const struct stock *m, const struct stock *n,
 				m->tried_at <= n->tried_at));
 }
 
+/* Were its claim and one before lost, so that others go on without it? */
+static bool is_put_off(struct sim *sim, const struct stock *n)
+{
+	for (int i = 0; i < MOST; i++) {
+		const struct actor *a = sim_actor_state(sim, i);
+		const struct ku_lent *l = a->desk != NULL ? a->desk->first
+							  : NULL;
+
+		for (; l != NULL; l = l->next)
+			if (l->custody != NULL && l->custody->put_off &&
+				strcmp(ku_custody_name(l->custody),
+					ku_path_leaf(n->path)) == 0)
+				return true;
+	}
+	return false;
+}
+
 /* Where a key decides, one that claims alone, and goes by no old listing, leaves none
    behind that comes before this one, and that it must have known of; but what was
    delivered too often is on its way elsewhere, and what was taken from under it is
@@ -157,7 +175,7 @@ static void check_rank(struct sim *sim, const struct stock *n)
 		if (!m->there || m->marked || m->robbed || m == n ||
 			(s->deliveries > 0 && m->sets >= s->deliveries))
 			continue;
-		if (is_passed_over(m, n, known))
+		if (is_passed_over(m, n, known) && !is_put_off(sim, m))
 			sim_fail(sim, "order", "%s is had, and %s is there",
 				n->path, m->path);
 		others = others || ware_is_before(&n->ware, &m->ware);
@@ -191,12 +209,26 @@ static void marker_changed(struct sim *sim, enum model_change_kind kind,
 	}
 }
 
+/* Was it beaten: by another, or by what it had in a session before? */
+static bool is_beaten(struct shared *s, enum model_note what, const char *path,
+	int64_t rc)
+{
+	if (what != NOTE_DONE)
+		return false;
+	if (path == NULL || path[0] == '\0') /* a transaction */
+		return rc == KU_ZK_NODEEXISTS;
+	return rc == KU_ZK_NONODE && is_below(path, QUEUE) &&
+		node_named(s, ku_path_leaf(path)) != NULL;
+}
+
 void claim_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
 	struct shared *s = claim_shared(sim);
 
 	ledger_note(&s->ledger, what, client, path, value);
+	if (is_beaten(s, what, path, value))
+		s->had_since = 0;
 	if (what != NOTE_SEND || value != KU_ZK_GET || !is_below(path, QUEUE))
 		return;
 	struct stock *n = node_named(s, ku_path_leaf(path));

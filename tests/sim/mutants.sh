@@ -578,12 +578,15 @@ mutant keyed_what_was_not_sent_is_not_taken_back lib/custody.c \
 	's/c->witness.away = away;/;/'
 mutant keyed_chosen_without_a_connection lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/!ku_session_ready(desk->client)/false/'
+mutant keyed_chosen_before_the_session_was_lost lib/custody.c \
+	'/^static void session_lost/,/^}/s/away(witness);/;/'
+mutant keyed_S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
+	's/reply->stat->czxid > c->stat.mzxid/true/'
+seeds=${MUTANT_SEEDS:-5000}
 mutant keyed_chosen_while_a_claim_is_unsure lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/is_unsure(desk)/false/'
 mutant keyed_read_on_the_next_connection lib/custody_claim.c \
-	's/c->request.connection != c->depot->client->session.connection/false/'
-mutant keyed_S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
-	's/reply->stat->czxid > c->stat.mzxid/true/'
+	'/^static void was_read/,/^}/s/c->stale/false/'
 seeds=$few
 
 # The barriers.

@@ -337,6 +337,7 @@ const struct sim_scenario scenario_claim = {
 static void begin_keyed(struct sim *sim)
 {
 	claim_shared(sim)->keyed = true;
+	claim_shared(sim)->had_since = SPREAD_FOR;
 }
 
 const struct sim_scenario scenario_keyed_claim = {
