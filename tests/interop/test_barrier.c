@@ -50,6 +50,17 @@ START_TEST(whoever_closes_it_all_wait_for_whoever_opens_it)
 }
 END_TEST
 
+/* All wait still; else it is told who does not. */
+static void all_wait(int round)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		ck_assert_msg(peer_silent(&peers[i]),
+			"in round %d member %d, of kind %d, does not wait; "
+			"%d are there",
+			round, i, (int)kinds[i],
+			raw_count_children(fixture_address(), STEP));
+}
+
 /* Rounds in which each is in turn the last to come, and the last to go. */
 START_TEST(members_of_three_kinds_go_in_and_out_together)
 {
@@ -60,8 +71,7 @@ START_TEST(members_of_three_kinds_go_in_and_out_together)
 			peer_tell(&peers[(late + i) % MEMBERS],
 				"enter " STEP " %d 60000", MEMBERS);
 		line_await(STEP, MEMBERS - 1);
-		for (int i = 0; i < MEMBERS; i++)
-			ck_assert(peer_silent(&peers[i]));
+		all_wait(round);
 		peer_tell(&peers[late], "enter " STEP " %d 60000", MEMBERS);
 		for (int i = 0; i < MEMBERS; i++)
 			(void)peer_hear(&peers[i], "entered", PATIENCE_MS);
@@ -71,8 +81,7 @@ START_TEST(members_of_three_kinds_go_in_and_out_together)
 		/* The lowest of them may be there, and "ready". */
 		test_eventually(
 			raw_count_children(fixture_address(), STEP) <= 3, 5000);
-		for (int i = 0; i < MEMBERS; i++)
-			ck_assert(peer_silent(&peers[i]));
+		all_wait(round);
 		peer_tell(&peers[late], "leave " STEP " 60000");
 		for (int i = 0; i < MEMBERS; i++)
 			(void)peer_hear(&peers[i], "left", PATIENCE_MS);
