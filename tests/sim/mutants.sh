@@ -553,7 +553,7 @@ mutant claim_dead_one_too_late lib/custody_claim.c \
 mutant claim_put_back_and_not_made lib/custody_end.c \
 	's/return c->new_path != NULL ? 3 : 2/return 2/'
 # The watch of a read that was answered when nobody cared any more.
-seeds=${MUTANT_SEEDS:-1500}
+seeds=${MUTANT_SEEDS:-7000}
 mutant claim_watch_left_by_a_read_in_the_end lib/mirror.c \
 	's/(void)watch(m, m->request.what.kind);/;/'
 seeds=$few
