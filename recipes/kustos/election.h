@@ -87,7 +87,9 @@ struct kustos_latch_options {
 	   its nodes with that id, which it had no more use for, goes: so latches of one
 	   line need ids of their own.  Else, and if there is none, as without.
 	   Not with "one_node".  Who closes the latch before it has found the
-	   node leaves it there, until the session ends.
+	   node leaves it there, until the session ends; and if several of its
+	   latches stood in this line, bring them all back, as the node of one
+	   that is not stays, too, and nobody behind it leads until then.
 	   The other process must have ended.  Should it live, it loses the node
 	   as soon as it is in touch with a server again, or its lease ends,
 	   whichever comes first; then so do we, and both stand in line anew.
