@@ -100,6 +100,32 @@ START_TEST(L01_a_latch_is_destroyed_under_a_call_that_waits)
 }
 END_TEST
 
+static void *set_own(void *arg)
+{
+	end_told(arg, kustos_countdown_set(own, SOON, NULL));
+	return NULL;
+}
+
+/* Each has looked before the other one wrote. */
+START_TEST(two_counts_that_are_set_at_once_are_told)
+{
+	struct end end = { .calls = 0 };
+	pthread_t thread;
+
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CHILDREN2, 1);
+	pthread_create(&thread, NULL, set_own, &end);
+	test_eventually(inject_fired() == 1, 5000);
+	ck_assert_int_eq(raw_create(fixture_address(), "/countdowns", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), LATCH, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), LATCH "/count-3", ""),
+		0);
+	inject_release();
+	pthread_join(thread, NULL);
+	check_err(end_wait(&end, 5000), KUSTOS_EDISAGREE);
+	ck_assert_int_eq(raw_count_children(fixture_address(), LATCH), 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("count-down latch, calls");
@@ -109,5 +135,6 @@ int main(void)
 	tcase_add_loop_test(t, participants_take_part_by_callbacks, 0, 2);
 	tcase_add_test(t, L01_a_latch_is_destroyed_under_its_participants);
 	tcase_add_test(t, L01_a_latch_is_destroyed_under_a_call_that_waits);
+	tcase_add_test(t, two_counts_that_are_set_at_once_are_told);
 	return fixture_main(s);
 }
