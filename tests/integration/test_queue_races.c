@@ -1,0 +1,106 @@
+/*
+ * test_queue_races.c - what others do to a queue, or to one item of it, just
+ * between two requests of ours.
+ */
+#include "inject.h"
+#include "queue_fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define T_MS 3000
+
+static void set_up(void)
+{
+	inject_reset();
+	queue_pair_open(T_MS);
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	queue_pair_close();
+}
+
+/* It was taken for nobody, and is put back: into a queue that is made anew. */
+START_TEST(S15_what_goes_back_finds_its_queue_deleted)
+{
+	struct kustos_item *item = NULL;
+
+	queue_put(queue, "a");
+	inject_connect(ECONNREFUSED);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	inject_connect(0);
+	queue_expect(queue_others, "a");
+}
+END_TEST
+
+static void make_with_ids(void)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+
+	o.kind = KUSTOS_QUEUE_ID;
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	check_err(kustos_queue_create(client, QUEUE, &o, &queue), KUSTOS_OK);
+}
+
+static void *remove_this(void *arg)
+{
+	check_err(kustos_queue_remove_id(queue, "this", SOON, NULL, arg),
+		KUSTOS_OK);
+	return NULL;
+}
+
+/* As who claims it does. */
+static void write_the_only_item(void)
+{
+	struct raw_names names;
+	char path[64];
+
+	ck_assert_int_eq(raw_children(fixture_address(), QUEUE, &names), 0);
+	ck_assert_int_eq(names.count, 1);
+	snprintf(path, sizeof(path), QUEUE "/%s", names.names[0]);
+	raw_names_free(&names);
+	ck_assert_int_eq(raw_set(fixture_address(), path, "claimed"), 0);
+}
+
+START_TEST(an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id)
+{
+	struct kustos_new_item item = { .data = "x", .len = 1, .id = "this" };
+	size_t removed = 99;
+	pthread_t thread;
+
+	make_with_ids();
+	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
+		KUSTOS_OK);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_EXISTS, 1);
+	pthread_create(&thread, NULL, remove_this, &removed);
+	test_eventually(inject_fired() == 1, 5000);
+	write_the_only_item();
+	inject_release();
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(removed, 0);
+	ck_assert_int_eq(queue_count(), 1);
+	remove_this(&removed);
+	ck_assert_uint_eq(removed, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("queue, races");
+	TCase *t = fixture_case(s, "one server", 20);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, S15_what_goes_back_finds_its_queue_deleted);
+	tcase_add_test(t,
+		an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id);
+	return fixture_main(s);
+}
