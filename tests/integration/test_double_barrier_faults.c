@@ -187,6 +187,25 @@ START_TEST(S12_who_has_told_the_others_goes_in_though_it_gives_up)
 }
 END_TEST
 
+/* It has seen an old "ready", and is about to remove it, when another member of its
+   round writes there that all are in. */
+START_TEST(S12_a_ready_that_is_written_just_then_is_not_removed)
+{
+	crew_make(2);
+	(void)raw_create(fixture_address(), "/barriers", "");
+	(void)raw_create(fixture_address(), STEP, "");
+	ck_assert_int_eq(raw_create(fixture_address(), READY, ""), 0);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_EXISTS, 1);
+	member_enter(ours[0], &ends[0]);
+	test_eventually(inject_fired() == 1, 5000);
+	ck_assert_int_eq(raw_set(fixture_address(), READY, ""), 0);
+	inject_release();
+	check_err(end_wait(&ends[0], 5000), KUSTOS_OK);
+	check_err(kustos_double_barrier_leave(ours[0], SOON, NULL), KUSTOS_OK);
+	crew_free();
+}
+END_TEST
+
 START_TEST(a_parent_that_is_deleted_is_made_again)
 {
 	crew_make(2);
@@ -226,6 +245,7 @@ int main(void)
 		L18_re_entering_after_a_cut_finds_no_node_in_the_way, 0, 2);
 	tcase_add_test(t,
 		S12_who_has_told_the_others_goes_in_though_it_gives_up);
+	tcase_add_test(t, S12_a_ready_that_is_written_just_then_is_not_removed);
 	tcase_add_test(t, a_parent_that_is_deleted_is_made_again);
 	return fixture_main(s);
 }
