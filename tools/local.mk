@@ -25,6 +25,7 @@ kustos_SOURCES = \
 	%D%/command.c %D%/command.h \
 	%D%/elect_options.c %D%/elect_options.h \
 	%D%/elect_watch.c %D%/elect_watch.h \
+	%D%/flight.c %D%/flight.h \
 	%D%/guard.c %D%/guard.h \
 	%D%/job.c %D%/job.h \
 	%D%/json.c %D%/json.h \

@@ -3,6 +3,7 @@
  */
 #include "queue.h"
 
+#include "flight.h"
 #include "show.h"
 
 #include <kustos/node.h>
@@ -13,6 +14,19 @@
 #include <string.h>
 
 #define NUMBER 10 /* digits at the end of a name */
+
+struct listing {
+	const struct queue_job *q;
+	struct kustos_client *client;
+	char *items, *markers; /* whose children they are */
+	struct flight flight;
+};
+
+struct look { /* at one node */
+	struct flight *flight;
+	enum kustos_err err;
+	struct kustos_stat stat;
+};
 
 static const char *prefix_of(const struct queue_job *q)
 {
@@ -91,47 +105,85 @@ static void print(const struct queue_job *q, const char *name,
 	putchar('\n');
 }
 
-/* Show the item "name", if it is still there. */
-static enum kustos_err show(const struct queue_job *q,
-	struct kustos_client *client, const char *items, const char *markers,
-	const char *name)
+static void looked(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
 {
-	kustos_deadline end = kustos_after_ms(q->tool.session_ms);
-	struct kustos_stat stat, marker;
-	char *path = malloc(strlen(items) + strlen(name) + 2);
-	char *marked = malloc(strlen(markers) + strlen(name) + 2);
-	enum kustos_err err = KUSTOS_ENOMEM;
+	struct look *look = arg;
 
-	if (path != NULL && marked != NULL) {
-		sprintf(path, "%s/%s", items, name);
-		sprintf(marked, "%s/%s", markers, name);
-		err = kustos_exists(client, path, end, NULL, &stat);
-	}
-	if (err == KUSTOS_OK) {
-		err = kustos_exists(client, marked, end, NULL, &marker);
-		if (err == KUSTOS_OK || err == KUSTOS_ENONODE)
-			print(q, name, &stat,
-				err == KUSTOS_OK ? marker.ephemeral_owner : 0);
-	}
-	free(path);
-	free(marked);
-	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
+	look->err = err;
+	if (err == KUSTOS_OK)
+		look->stat = *result->stat;
+	flight_answered(look->flight);
 }
 
-static enum kustos_err list_items(const struct queue_job *q,
-	struct kustos_client *client, const char *items, const char *markers)
+/* Look whether "parent"/"name" is there. */
+static void look_at(struct listing *l, const char *parent, const char *name,
+	struct look *look)
+{
+	char *path = malloc(strlen(parent) + strlen(name) + 2);
+
+	look->flight = &l->flight;
+	look->err = KUSTOS_ENOMEM;
+	if (path == NULL)
+		return;
+	stpcpy(stpcpy(stpcpy(path, parent), "/"), name);
+	enum kustos_err err = flight_ask(&l->flight, kustos_exists_async,
+		l->client, path, kustos_after_ms(l->q->tool.session_ms), looked,
+		look);
+	if (err != KUSTOS_OK)
+		look->err = err;
+	free(path);
+}
+
+static bool failed(enum kustos_err err)
+{
+	return err != KUSTOS_OK && err != KUSTOS_ENONODE;
+}
+
+/* Show those items that are still there, up to the first that cannot be looked
+   at.  A marker is looked for when its item was seen: it is never older. */
+static enum kustos_err show(struct listing *l, char *const *names, size_t count)
+{
+	struct look items[FLIGHT_MAX], markers[FLIGHT_MAX];
+	enum kustos_err err = KUSTOS_OK;
+	size_t good = 0;
+
+	for (size_t i = 0; i < count; i++)
+		look_at(l, l->items, names[i], &items[i]);
+	flight_wait(&l->flight);
+	for (; good < count && !failed(items[good].err); good++)
+		if (items[good].err == KUSTOS_OK)
+			look_at(l, l->markers, names[good], &markers[good]);
+	flight_wait(&l->flight);
+	for (size_t i = 0; i < good && !failed(err); i++) {
+		if (items[i].err == KUSTOS_ENONODE)
+			continue;
+		err = markers[i].err;
+		if (!failed(err))
+			print(l->q, names[i], &items[i].stat,
+				err == KUSTOS_OK
+					? markers[i].stat.ephemeral_owner
+					: 0);
+	}
+	if (!failed(err) && good < count)
+		err = items[good].err;
+	return failed(err) ? err : KUSTOS_OK;
+}
+
+static enum kustos_err list_items(struct listing *l)
 {
 	struct kustos_names *names = NULL;
-	enum kustos_err err = kustos_children(client, items,
-		kustos_after_ms(q->tool.session_ms), NULL, &names, NULL);
+	enum kustos_err err = kustos_children(l->client, l->items,
+		kustos_after_ms(l->q->tool.session_ms), NULL, &names, NULL);
 
 	if (err != KUSTOS_OK)
 		return err;
-	size_t count = sort(q, names);
-	if (q->count > 0 && (size_t)q->count < count)
-		count = (size_t)q->count;
-	for (size_t i = 0; i < count && err == KUSTOS_OK; i++)
-		err = show(q, client, items, markers, names->names[i]);
+	size_t count = sort(l->q, names);
+	if (l->q->count > 0 && (size_t)l->q->count < count)
+		count = (size_t)l->q->count;
+	for (size_t at = 0; at < count && err == KUSTOS_OK; at += FLIGHT_MAX)
+		err = show(l, names->names + at,
+			count - at < FLIGHT_MAX ? count - at : FLIGHT_MAX);
 	kustos_names_free(names);
 	return err;
 }
@@ -140,16 +192,19 @@ static enum kustos_err list(const struct queue_job *q,
 	struct kustos_client *client)
 {
 	bool locking = q->kind == KUSTOS_QUEUE_KAZOO_LOCKING;
-	char *items = join(q->job.path, locking ? "/entries" : "");
-	char *markers = q->lock_path != NULL
-		? join(q->lock_path, "")
-		: join(q->job.path, locking ? "/taken" : "-locks");
+	struct listing l = { .q = q, .client = client };
 	enum kustos_err err = KUSTOS_ENOMEM;
 
-	if (items != NULL && markers != NULL)
-		err = list_items(q, client, items, markers);
-	free(items);
-	free(markers);
+	l.items = join(q->job.path, locking ? "/entries" : "");
+	l.markers = q->lock_path != NULL
+		? join(q->lock_path, "")
+		: join(q->job.path, locking ? "/taken" : "-locks");
+	flight_init(&l.flight);
+	if (l.items != NULL && l.markers != NULL)
+		err = list_items(&l);
+	flight_free(&l.flight);
+	free(l.items);
+	free(l.markers);
 	return err;
 }
 

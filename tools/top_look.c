@@ -5,16 +5,15 @@
  * its name is not gone into.  Those that never had children are read, as they may
  * be barriers.
  */
+#include "flight.h"
 #include "top.h"
 
 #include <kustos/client.h>
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define AT_ONCE 200   /* listings under way */
 #define LOOK_MAX 5000 /* nodes that are listed for one frame */
 #define SAYS_MAX 256  /* bytes; what says more is no barrier */
 
@@ -36,10 +35,7 @@ struct walk {
 	size_t room; /* in the frame's rows */
 	struct visit *visits;
 	size_t done, count, size; /* looked at; found; there is room for */
-
-	pthread_mutex_t mutex; /* guards the rest */
-	pthread_cond_t less;
-	int pending;
+	struct flight flight;
 };
 
 static bool copy_names(struct kustos_names *to, const struct kustos_names *from)
@@ -55,14 +51,6 @@ static bool copy_names(struct kustos_names *to, const struct kustos_names *from)
 	return true;
 }
 
-static void answered(struct walk *w)
-{
-	pthread_mutex_lock(&w->mutex);
-	w->pending--;
-	pthread_cond_signal(&w->less);
-	pthread_mutex_unlock(&w->mutex);
-}
-
 static void listed(void *arg, enum kustos_err err,
 	const struct kustos_result *result)
 {
@@ -74,7 +62,7 @@ static void listed(void *arg, enum kustos_err err,
 		if (!copy_names(&v->names, result->names))
 			v->err = KUSTOS_ENOMEM;
 	}
-	answered(v->walk);
+	flight_answered(&v->walk->flight);
 }
 
 static bool is_any(const struct visit *v)
@@ -104,40 +92,25 @@ static void was_read(void *arg, enum kustos_err err,
 	v->err = err;
 	if (err == KUSTOS_OK)
 		v->gate = layout_says_gate(result->data, result->len);
-	answered(v->walk);
+	flight_answered(&v->walk->flight);
 }
-
-/* One of the core's calls. */
-typedef enum kustos_err ask_fn(struct kustos_client *client, const char *path,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_done_fn *done, void *arg);
 
 /* Ask about those from "first" on, up to "last", that are "wanted". */
 static void ask(struct walk *w, size_t first, size_t last,
-	bool (*wanted)(const struct visit *v), ask_fn *how,
+	bool (*wanted)(const struct visit *v), flight_fn *how,
 	kustos_done_fn *done)
 {
-	pthread_mutex_lock(&w->mutex);
 	for (size_t i = first; i < last; i++) {
 		struct visit *v = &w->visits[i];
 
 		if (!wanted(v))
 			continue;
-		while (w->pending >= AT_ONCE)
-			pthread_cond_wait(&w->less, &w->mutex);
-		w->pending++;
-		pthread_mutex_unlock(&w->mutex);
-		enum kustos_err err = how(w->client, v->path, w->end, NULL,
-			done, v);
-		pthread_mutex_lock(&w->mutex);
-		if (err == KUSTOS_OK)
-			continue;
-		v->err = err;
-		w->pending--;
+		enum kustos_err err = flight_ask(&w->flight, how, w->client,
+			v->path, w->end, done, v);
+		if (err != KUSTOS_OK)
+			v->err = err;
 	}
-	while (w->pending > 0)
-		pthread_cond_wait(&w->less, &w->mutex);
-	pthread_mutex_unlock(&w->mutex);
+	flight_wait(&w->flight);
 }
 
 /* Visit "parent"/"name", or "parent".  Returns false if memory is short. */
@@ -334,8 +307,7 @@ static void walk_free(struct walk *w)
 		free(w->visits[i].path);
 	}
 	free(w->visits);
-	pthread_cond_destroy(&w->less);
-	pthread_mutex_destroy(&w->mutex);
+	flight_free(&w->flight);
 }
 
 enum kustos_err top_look(struct kustos_client *client, const char *root,
@@ -353,8 +325,7 @@ enum kustos_err top_look(struct kustos_client *client, const char *root,
 	memset(frame, 0, sizeof(*frame));
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	frame->at_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	pthread_mutex_init(&w.mutex, NULL);
-	pthread_cond_init(&w.less, NULL);
+	flight_init(&w.flight);
 	if (!add(&w, root, NULL))
 		err = KUSTOS_ENOMEM;
 	while (err == KUSTOS_OK && w.done < w.count)

@@ -253,6 +253,51 @@ START_TEST(what_is_listed_can_be_read_by_programs)
 }
 END_TEST
 
+#define MANY 2000 /* more, in JSON, than a pipe takes */
+
+/* Put them, and run "script" on what is listed: "$0" is the command. */
+static int list_many(const char *script)
+{
+	const char *argv[] = { "sh", "-c", script, cli_program(), NULL };
+
+	cli_start(&a, "queue", "put", JOBS);
+	for (int i = 0; i < MANY; i++)
+		cli_type(&a, "x\n");
+	cli_eof(&a);
+	ck_assert_int_eq(cli_end(&a), 0);
+	cli_start_argv(&b, argv);
+	return cli_end(&b);
+}
+
+START_TEST(many_are_listed_each_once_and_in_order)
+{
+	ck_assert_int_eq(list_many("\"$0\" queue ls " JOBS " | cut -d' ' -f1 |"
+				   " LC_ALL=C sort -cu && \"$0\" queue ls " JOBS
+				   " | wc -l"),
+		0);
+	ck_assert_int_eq(atoi(b.out_text), MANY);
+}
+END_TEST
+
+/* Whoever lists waits for the pipe to be read, and so has not looked at the last
+   ones when those go. */
+START_TEST(items_that_go_while_they_are_listed_are_left_out)
+{
+	ck_assert_int_eq(
+		list_many("\"$0\" queue ls --json " JOBS " | {"
+			  " read -r first;"
+			  " \"$0\" barrier remove " JOBS "/qn-0000001990;"
+			  " \"$0\" barrier remove " JOBS "/qn-0000001999;"
+			  " cut -d'\"' -f4 | tail -n 9 | cut -c 4-; }"),
+		0);
+	ck_assert_str_eq(b.err_text, "");
+	ck_assert_str_eq(b.out_text,
+		"0000001989\n0000001991\n0000001992\n0000001993\n"
+		"0000001994\n0000001995\n0000001996\n0000001997\n"
+		"0000001998\n");
+}
+END_TEST
+
 static const struct {
 	const char *arguments[6], *says;
 } wrong[] = {
@@ -320,6 +365,8 @@ int main(void)
 	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
 	tcase_add_test(t, an_item_may_go_to_the_end_instead);
 	tcase_add_test(t, what_is_listed_can_be_read_by_programs);
+	tcase_add_test(t, many_are_listed_each_once_and_in_order);
+	tcase_add_test(t, items_that_go_while_they_are_listed_are_left_out);
 	tcase_add_loop_test(t, wrong_use_is_told, 0, WRONG);
 	return fixture_main(s);
 }

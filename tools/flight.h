@@ -1,0 +1,40 @@
+/*
+ * flight.h - ask for many things at once, but for no more than a server and the
+ * memory can bear.
+ *
+ * Threads: one asks and waits; answers come on any.
+ */
+#ifndef KU_TOOL_FLIGHT_H
+#define KU_TOOL_FLIGHT_H
+
+#include <kustos/node.h>
+
+#include <pthread.h>
+
+#define FLIGHT_MAX 200 /* requests under way */
+
+struct flight {
+	pthread_mutex_t mutex;
+	pthread_cond_t less;
+	int pending;
+};
+
+/* One of the core's calls. */
+typedef enum kustos_err flight_fn(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg);
+
+void flight_init(struct flight *flight);
+void flight_free(struct flight *flight);
+
+/* Wait until there is room, and ask.  Unless it fails, "done" has to call
+   flight_answered(), as the last that it does. */
+enum kustos_err flight_ask(struct flight *flight, flight_fn *how,
+	struct kustos_client *client, const char *path,
+	kustos_deadline deadline, kustos_done_fn *done, void *arg);
+void flight_answered(struct flight *flight);
+
+/* Wait until all are answered. */
+void flight_wait(struct flight *flight);
+
+#endif
