@@ -152,6 +152,32 @@ START_TEST(who_leaves_does_not_wait_for_the_next_round)
 }
 END_TEST
 
+/* One more has come while all were in, and is of their round. */
+START_TEST(who_leaves_waits_for_who_has_joined_its_round)
+{
+	struct kustos_double_barrier *third = member_new(other, 2);
+	struct end e;
+
+	crew_make(2);
+	crew_enter();
+	member_enter(third, &e);
+	check_err(end_wait(&e, 5000), KUSTOS_OK);
+	kustos_double_barrier_destroy(ours[1]);
+	ours[1] = NULL;
+	step_await(3);
+	proxy_reset_counts(proxy);
+	member_leave(ours[0], &ends[0]);
+	/* "ready", and the node of the third. */
+	test_eventually(proxy_count(proxy, ZK_OP_GET) >= 2, 5000);
+	pair_settle();
+	ck_assert_int_eq(end_calls(&ends[0]), 0);
+	check_err(kustos_double_barrier_leave(third, SOON, NULL), KUSTOS_OK);
+	check_err(end_wait(&ends[0], 5000), KUSTOS_OK);
+	kustos_double_barrier_destroy(third);
+	crew_free();
+}
+END_TEST
+
 START_TEST(L18_a_deadline_or_a_cancel_ends_each_phase_and_leaves_nothing)
 {
 	struct kustos_cancel *cancel = NULL;
@@ -268,6 +294,7 @@ int main(void)
 	tcase_add_test(t, the_last_member_enters_in_two_round_trips);
 	tcase_add_loop_test(t, L18_a_leftover_ready_lets_nobody_in, 0, 2);
 	tcase_add_test(t, who_leaves_does_not_wait_for_the_next_round);
+	tcase_add_test(t, who_leaves_waits_for_who_has_joined_its_round);
 	tcase_add_test(t,
 		L18_a_deadline_or_a_cancel_ends_each_phase_and_leaves_nothing);
 	tcase_add_loop_test(t,
