@@ -33,9 +33,7 @@ void claim_pair_open(int timeout_ms)
 
 int claim_marks(void)
 {
-	int count = raw_count_children(fixture_address(), LOCKS);
-
-	return count == RAW_NONODE ? 0 : count;
+	return fixture_children(LOCKS);
 }
 
 void claim_pair_close(void)

@@ -80,12 +80,7 @@ void check_node(struct kustos_hold *hold, struct kustos_client *client)
 
 int line_count(void)
 {
-	int count = raw_count_children(fixture_address(), LINE);
-
-	if (count == RAW_NONODE)
-		return 0;
-	ck_assert_int_ge(count, 0);
-	return count;
+	return fixture_children(LINE);
 }
 
 void line_wait(int count)

@@ -110,9 +110,7 @@ enum kustos_err queue_try(struct kustos_queue *q)
 
 int queue_count(void)
 {
-	int count = raw_count_children(fixture_address(), QUEUE);
-
-	return count == RAW_NONODE ? 0 : count;
+	return fixture_children(QUEUE);
 }
 
 static void told(struct taken *taken, enum kustos_err err)

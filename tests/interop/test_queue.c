@@ -90,9 +90,7 @@ static int take(void)
    time. */
 static int left(void)
 {
-	int count = raw_count_children(fixture_address(), "/q");
-
-	return count == RAW_NONODE ? 0 : count;
+	return fixture_children("/q");
 }
 
 START_TEST(we_take_what_they_put_in_its_order)

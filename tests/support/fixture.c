@@ -30,6 +30,16 @@ const char *fixture_address(void)
 	return server_address(shared);
 }
 
+int fixture_children(const char *path)
+{
+	int count = raw_count_children(fixture_address(), path);
+
+	if (count == RAW_NONODE)
+		return 0;
+	ck_assert_int_ge(count, 0);
+	return count;
+}
+
 /* The setup is unchecked: it runs before libcheck's fork, so that the server
    belongs to the program and not to one test. */
 static void bring_up(void)

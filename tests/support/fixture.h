@@ -75,6 +75,9 @@ TCase *fixture_bare_case(Suite *suite, const char *name, double seconds);
 struct server *fixture_server(void);
 const char *fixture_address(void);
 
+/* Return how many children a node of that server has; 0 also if it is not there. */
+int fixture_children(const char *path);
+
 /* Run the suite.  Returns the exit code of the program: 0, 1, or 77 with a
    line on standard output if no server can be started here. */
 int fixture_main(Suite *suite);

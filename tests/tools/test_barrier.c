@@ -28,12 +28,10 @@ static void set_up(void)
 /* How many are in or wait, without the node "ready". */
 static int members(void)
 {
-	int count = raw_count_children(fixture_address(), STEP);
+	int count = fixture_children(STEP);
+	bool ready = raw_exists(fixture_address(), STEP "/ready", NULL) == 0;
 
-	if (count > 0 &&
-		raw_exists(fixture_address(), STEP "/ready", NULL) == 0)
-		count--;
-	return count == RAW_NONODE ? 0 : count;
+	return ready ? count - 1 : count;
 }
 
 START_TEST(who_waits_goes_on_when_it_is_removed)

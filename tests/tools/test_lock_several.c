@@ -17,13 +17,6 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 }
 
-static int line(const char *path)
-{
-	int count = raw_count_children(fixture_address(), path);
-
-	return count == RAW_NONODE ? 0 : count;
-}
-
 /* Have "a" hold /m and /l, in the manner that "option" says. */
 static void hold_both(const char *option)
 {
@@ -41,17 +34,17 @@ static void let_go(void)
 START_TEST(both_are_held_and_given_back)
 {
 	hold_both("--record");
-	ck_assert_int_eq(line("/l"), 1);
-	ck_assert_int_eq(line("/m"), 1);
+	ck_assert_int_eq(fixture_children("/l"), 1);
+	ck_assert_int_eq(fixture_children("/m"), 1);
 	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/l", "--", "true"), 120);
 	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/m", "--", "true"), 120);
 	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/x", "/m", "--", "true"),
 		120);
 	cli_hears_error(&b, "kustos: /x /m: another holds the lock\n");
-	ck_assert_int_eq(line("/x"), 0);
+	ck_assert_int_eq(fixture_children("/x"), 0);
 	let_go();
-	ck_assert_int_eq(line("/l"), 0);
-	ck_assert_int_eq(line("/m"), 0);
+	ck_assert_int_eq(fixture_children("/l"), 0);
+	ck_assert_int_eq(fixture_children("/m"), 0);
 	ck_assert_int_eq(cli_run(&b, "lock", "-n", "/l", "/m", "--", "sh", "-c",
 				 "exit 7"),
 		7);
@@ -88,8 +81,8 @@ START_TEST(whoever_lists_them_the_other_way_round_waits_for_both)
 {
 	hold_both("--record");
 	cli_start(&b, "lock", "-w", "50", "/l", "/m", "--", "echo", "ran");
-	test_within(line("/l") == 2, CLI_MS);
-	ck_assert_int_eq(line("/m"), 1); /* one after the other */
+	test_within(fixture_children("/l") == 2, CLI_MS);
+	ck_assert_int_eq(fixture_children("/m"), 1); /* one after the other */
 	let_go();
 	ck_assert_int_eq(cli_end(&b), 0);
 	ck_assert_str_eq(b.out_text, "ran\n");
@@ -104,8 +97,8 @@ START_TEST(a_wait_for_one_of_them_that_is_over_leaves_none)
 				 "--", "true"),
 		9);
 	cli_hears_error(&b, "kustos: /l /m: not got within 1.5 s\n");
-	ck_assert_int_eq(line("/l"), 0);
-	ck_assert_int_eq(line("/m"), 1);
+	ck_assert_int_eq(fixture_children("/l"), 0);
+	ck_assert_int_eq(fixture_children("/m"), 1);
 	let_go();
 }
 END_TEST
@@ -133,8 +126,8 @@ START_TEST(S27_the_command_ends_when_one_of_them_is_lost)
 	ck_assert_int_eq(raw_delete(fixture_address(), nodes[_i]), 0);
 	ck_assert_int_eq(cli_end(&a), 122);
 	cli_hears_error(&a, "kustos: /m /l: the lock was lost while sh ran");
-	ck_assert_int_eq(line("/l"), 0);
-	ck_assert_int_eq(line("/m"), 0);
+	ck_assert_int_eq(fixture_children("/l"), 0);
+	ck_assert_int_eq(fixture_children("/m"), 0);
 }
 END_TEST
 

@@ -24,13 +24,6 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 }
 
-static int items(const char *path)
-{
-	int count = raw_count_children(fixture_address(), path);
-
-	return count == RAW_NONODE ? 0 : count;
-}
-
 START_TEST(lines_go_in_and_come_out_in_order)
 {
 	cli_start(&a, "queue", "put", JOBS);
@@ -38,7 +31,7 @@ START_TEST(lines_go_in_and_come_out_in_order)
 	cli_eof(&a);
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "four", "5 6"), 0);
-	ck_assert_int_eq(items(JOBS), 5);
+	ck_assert_int_eq(fixture_children(JOBS), 5);
 	ck_assert_int_eq(cli_run(&a, "queue", "peek", JOBS), 0);
 	ck_assert_str_eq(a.out_text, "one\n");
 	ck_assert_int_eq(cli_run(&a, "queue", "take", JOBS), 0);
@@ -47,7 +40,7 @@ START_TEST(lines_go_in_and_come_out_in_order)
 		0);
 	ck_assert_uint_eq(a.out_len, strlen("_three_four_5 6_"));
 	ck_assert_int_eq(memcmp(a.out_text, "\0three\0four\0005 6", 16), 0);
-	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 0);
 }
 END_TEST
 
@@ -61,7 +54,7 @@ START_TEST(what_goes_in_may_be_ended_by_zero_bytes)
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "take", "-c2", JOBS), 0);
 	ck_assert_str_eq(a.out_text, "one\ntwo\nthree\n");
-	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 0);
 }
 END_TEST
 
@@ -96,7 +89,7 @@ START_TEST(a_full_queue_is_waited_for)
 	test_never(!cli_runs(&a), 100);
 	ck_assert_int_eq(cli_run(&b, "queue", "take", "-c2", JOBS), 0);
 	ck_assert_int_eq(cli_end(&a), 0);
-	ck_assert_int_eq(items(JOBS), 1);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
 }
 END_TEST
 
@@ -107,7 +100,7 @@ START_TEST(who_cannot_put_all_is_told_how_much_is_there)
 				 JOBS, "a", "b", "c", "d"),
 		121);
 	cli_hears_error(&a, JOBS ": the first 2 are there for certain\n");
-	ck_assert_int_eq(items(JOBS), 2);
+	ck_assert_int_eq(fixture_children(JOBS), 2);
 }
 END_TEST
 
@@ -119,7 +112,7 @@ START_TEST(a_command_gets_each_item)
 				 "echo $(cat) $KUSTOS_ITEM $KUSTOS_DELIVERIES"),
 		0);
 	ck_assert_str_eq(a.out_text, "x qn-0000000000 1\ny qn-0000000001 1\n");
-	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w0", JOBS, "true"),
 		120);
 }
@@ -133,7 +126,7 @@ START_TEST(a_command_that_cannot_be_executed_ends_it_and_leaves_the_item)
 		127);
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", JOBS, "/etc/passwd"),
 		126);
-	ck_assert_int_eq(items(JOBS), 1);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
 }
 END_TEST
 
@@ -167,7 +160,7 @@ START_TEST(S16_an_item_comes_again_if_its_consumer_is_killed)
 				 "-c", "echo $(cat) $KUSTOS_DELIVERIES"),
 		0);
 	ck_assert_str_eq(b.out_text, "x 2\n");
-	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 0);
 }
 END_TEST
 
@@ -184,7 +177,7 @@ START_TEST(S16_an_item_that_was_lost_as_its_command_ended_comes_again)
 		0);
 	ck_assert_str_eq(a.out_text, "x 1\nx 2\n");
 	cli_hears_error(&a, "sh ended with 0, but the item was lost before");
-	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 0);
 }
 END_TEST
 
@@ -220,7 +213,7 @@ START_TEST(an_item_that_fails_too_often_is_moved_away)
 	ck_assert_int_ge(test_now_ms() - began_ms, 2000);
 	cli_hears_error(&a, JOBS ": grep ended with 1\n");
 	cli_hears_error(&a, "was tried too often, and is moved away\n");
-	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0", DEAD), 0);
 	ck_assert_str_eq(a.out_text, "bad\n");
 }
@@ -234,7 +227,7 @@ START_TEST(an_item_may_go_to_the_end_instead)
 		0);
 	ck_assert_int_eq(
 		raw_exists(fixture_address(), JOBS "/qn-0000000002", NULL), 0);
-	ck_assert_int_eq(items(JOBS), 1);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
 }
 END_TEST
 

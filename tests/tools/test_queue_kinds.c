@@ -19,13 +19,6 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 }
 
-static int items(const char *path)
-{
-	int count = raw_count_children(fixture_address(), path);
-
-	return count == RAW_NONODE ? 0 : count;
-}
-
 /* The order in which they come out of a queue of this kind. */
 static const struct kind {
 	const char *name, *option, *first, *second, *wanted;
@@ -99,7 +92,7 @@ START_TEST(who_takes_need_not_say_the_kind)
 		0);
 	ck_assert_uint_eq(a.out_len, 1);
 	ck_assert_int_eq(a.out_text[0], k->wanted[2]);
-	ck_assert_int_eq(items(JOBS), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 0);
 }
 END_TEST
 
@@ -131,7 +124,7 @@ START_TEST(items_of_another_kind_are_not_mixed_in_nor_taken_for_such)
 		check_refused(verbs[i][0], "simple", verbs[i][1], says);
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 125);
 	cli_hears_error(&a, says);
-	ck_assert_int_eq(items(JOBS), 1);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
 }
 END_TEST
 
@@ -217,7 +210,7 @@ START_TEST(what_is_no_item_is_told_and_left_where_it_is)
 	ck_assert_int_eq(cli_run(&a, "queue", "peek", "-w0", JOBS), 120);
 	cli_hears_error(&a,
 		JOBS ": queue-0000000007 is no item of this kind\n");
-	ck_assert_int_eq(items(JOBS), 1);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
 }
 END_TEST
 
