@@ -356,7 +356,8 @@ void ku_line_list(struct ku_line *line);
    for a node that is being made. */
 void ku_line_list_behind(struct ku_line *line);
 
-/* Take listings back that have not been sent. */
+/* Take listings back that have not been sent, as the client is closed: without a
+   session that would wait for them.  The line stays until the client is freed. */
 void ku_line_unlist(struct ku_line *line);
 
 /* Watch what has to be watched, given what is known of the gap. */

@@ -297,8 +297,7 @@ void ku_line_list_behind(struct ku_line *line)
 void ku_line_unlist(struct ku_line *line)
 {
 	for (int i = 0; i < 2; i++)
-		if (ku_wire_withdraw(line->client, &line->listings[i]))
-			line->refs--; /* whoever asks has one, too */
+		(void)ku_wire_withdraw(line->client, &line->listings[i]);
 }
 
 void ku_place_look(struct ku_place *place)

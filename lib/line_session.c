@@ -3,6 +3,8 @@
 
 #include "line_impl.h"
 
+#include <search.h>
+
 static void connected(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
@@ -68,17 +70,22 @@ void ku_lines_session_over(struct kustos_client *client)
 
 static void close_place(struct ku_place *place)
 {
-	struct ku_line *line = place->line;
-
-	if (place->state >= KU_PLACE_HELD)
-		return;
-	ku_line_unlist(line);
-	ku_place_fail(place, KUSTOS_ECLOSED);
+	if (place->state < KU_PLACE_HELD)
+		ku_place_fail(place, KUSTOS_ECLOSED);
 }
 
+static void unlist(const void *node, VISIT visit, int depth)
+{
+	(void)depth;
+	if (visit == preorder || visit == leaf)
+		ku_line_unlist(*(struct ku_line *const *)node);
+}
+
+/* Most of those who asked for a listing have left by now. */
 void ku_lines_close(struct kustos_client *client)
 {
 	ku_lines_each(client, close_place);
+	twalk(client->lines.tree, unlist);
 }
 
 /* Nothing is in flight any more, and nobody is told. */

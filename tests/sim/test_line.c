@@ -271,6 +271,46 @@ START_TEST(L08_so_does_who_waits_for_a_node_that_all_fight_for)
 }
 END_TEST
 
+static void refused(void *arg, enum kustos_err err, struct kustos_hold *got)
+{
+	ck_assert_int_eq(err, KUSTOS_ECLOSED);
+	ck_assert_ptr_null(got);
+	*(bool *)arg = true;
+}
+
+/* Its session is over, and there is no server: nothing is left to be told, nor to
+   be waited for, whatever has not been sent. */
+START_TEST(L09_a_listing_that_cannot_be_sent_holds_up_no_close)
+{
+	bool told = false, gone = false;
+
+	first.zk = NULL; /* it has nothing to tell */
+	client->env.in_flight = 1;
+	ck_assert_int_eq(kustos_mutex_acquire_async(mutex, KUSTOS_FOREVER, NULL,
+				 refused, &told),
+		KUSTOS_OK);
+	ck_assert_uint_eq(client->wire.waiting, 1);
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	bench_run_ms(&bench, REOPEN_MS);
+	ck_assert_ptr_null(client->session.handle);
+	model_server_stop(bench.model, 0);
+	kustos_mutex_destroy(mutex);
+	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
+	for (int i = 0; i < CONNECT_MS && !gone; i++) {
+		(void)ku_client_step(client);
+		bench_run_ms(&bench, 1);
+	}
+	ck_assert(gone);
+	ck_assert(told);
+	model_server_start(bench.model, 0);
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(kustos_mutex_create(client, LINE, NULL, &mutex),
+		KUSTOS_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator");
@@ -284,6 +324,7 @@ int main(void)
 		2);
 	tcase_add_test(t, L08_who_is_never_told_of_an_event_looks_one_day);
 	tcase_add_test(t, L08_so_does_who_waits_for_a_node_that_all_fight_for);
+	tcase_add_test(t, L09_a_listing_that_cannot_be_sent_holds_up_no_close);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
