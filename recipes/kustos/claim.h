@@ -67,7 +67,8 @@ enum kustos_unfit {
 };
 
 /* Nobody is given the item "name".  "moved" is 0 if it was left where it is, which
-   is told once, unless it changes.  Not called once the claims are destroyed. */
+   is told once, unless it changes.  Not called once the claims are destroyed, nor for
+   a move whose answer was lost: another may have made it. */
 typedef void kustos_unfit_fn(void *arg, enum kustos_unfit why, int moved,
 	const char *name);
 
