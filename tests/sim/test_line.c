@@ -280,7 +280,7 @@ static void refused(void *arg, enum kustos_err err, struct kustos_hold *got)
 
 /* Its session is over, and there is no server: nothing is left to be told, nor to
    be waited for, whatever has not been sent. */
-START_TEST(L09_a_listing_that_cannot_be_sent_holds_up_no_close)
+START_TEST(a_listing_that_cannot_be_sent_holds_up_no_close)
 {
 	bool told = false, gone = false;
 
@@ -324,7 +324,7 @@ int main(void)
 		2);
 	tcase_add_test(t, L08_who_is_never_told_of_an_event_looks_one_day);
 	tcase_add_test(t, L08_so_does_who_waits_for_a_node_that_all_fight_for);
-	tcase_add_test(t, L09_a_listing_that_cannot_be_sent_holds_up_no_close);
+	tcase_add_test(t, a_listing_that_cannot_be_sent_holds_up_no_close);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
