@@ -472,7 +472,7 @@ mutant queue_L05_receipt_left_behind lib/op_list.c \
 # The object and its client end while its first receipt is being made, and that
 # answer is lost: rare.
 few=$seeds
-seeds=${MUTANT_SEEDS:-800}
+seeds=${MUTANT_SEEDS:-4000}
 mutant queue_L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'
 seeds=$few
@@ -492,7 +492,7 @@ mutant queue_what_is_being_taken_is_dropped_in_the_end lib/queue_take.c \
 mutant queue_order_lost_by_a_look lib/queue_take.c \
 	'/^static void show(/,/^}/s/put_back(q, &q->take.caught);/;/'
 mutant queue_a_newer_one_that_comes_first_is_not_seen lib/queue_order.c \
-	'/^bool ku_take_refresh/,/^}/s/!take->stale/true/'
+	'/^bool ku_take_stale/,/^}/s/take->stale/false/'
 mutant queue_the_greater_priority_first lib/item_name.c \
 	's/^\tout->key = (uint64_t)(value - INT32_MIN);/\tout->key = (uint64_t)(INT32_MAX - value);/'
 mutant queue_L27_not_listed_again lib/queue_take.c \
