@@ -37,17 +37,20 @@ static void left(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_pool *pool = request->owner;
+	enum ku_outcome outcome = ku_outcome(reply->rc);
 
 	(void)client;
-	if (reply == NULL) /* what is there is shown again */
-		pool->left = false;
-	ku_pool_put(pool); /* if another was quicker, we are told of that */
+	/* If another was quicker, we are told of that. */
+	pool->left = outcome == KU_OUTCOME_DONE ||
+		outcome == KU_OUTCOME_REFUSED;
+	if (!pool->left && !pool->destroyed)
+		ku_mirror_look(&pool->note);
+	ku_pool_put(pool);
 }
 
 /* Leave ours, in place of what was read. */
 static void leave(struct ku_pool *pool, int32_t version)
 {
-	pool->left = true;
 	snprintf(pool->text, sizeof(pool->text), "%d", pool->room);
 	pool->leaving.owner = pool;
 	pool->leaving.done = left;
@@ -58,8 +61,10 @@ static void leave(struct ku_pool *pool, int32_t version)
 		.len = (int)strlen(pool->text),
 		.version = version,
 	};
-	ku_pool_get(pool);
-	ku_wire_send(pool->client, &pool->leaving);
+	/* Now or not at all, so that no close waits for it. */
+	pool->left = ku_wire_send_now(pool->client, &pool->leaving);
+	if (pool->left)
+		ku_pool_get(pool);
 }
 
 static void note_shows(struct ku_mirror *mirror,

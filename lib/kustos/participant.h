@@ -121,11 +121,11 @@ typedef void kustos_observe_fn(void *arg, enum kustos_err err,
 
 /* Have "fn" called with who is the first in the line at "path", once that is
    known, and then whenever it is another, or its data has changed.  Whoever
-   observes takes no part, and the node at "path" need not be there.  Changes that follow each other
-   quickly may be told as one, but what holds in the end is always told, whatever
-   happens to the connection and the session; what was told last may be old
-   while the client is not CONNECTED.  Returns KUSTOS_OK, KUSTOS_EINVAL,
-   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+   observes takes no part, and the node at "path" need not be there.  Changes that
+   follow each other quickly may be told as one, but what holds in the end is
+   always told, whatever happens to the connection and the session; what was told
+   last may be old while the client is not CONNECTED.  Returns KUSTOS_OK,
+   KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_observe(
 	struct kustos_client *client, const char *path, kustos_observe_fn *fn,
 	void *arg, struct kustos_observer **out);

@@ -313,6 +313,26 @@ START_TEST(L05_a_try_that_is_cut_off_leaves_nothing)
 }
 END_TEST
 
+/* Return whether the semaphore's node says for how many there is room. */
+static bool is_noted(void)
+{
+	struct raw *raw = raw_open(fixture_address(), 30000);
+	char text[16] = "";
+
+	ck_assert_int_ge(raw_do_get(raw, SEM, text, sizeof(text), NULL), 0);
+	raw_close(raw);
+	return strcmp(text, "2") == 0;
+}
+
+START_TEST(S14_a_note_that_did_not_arrive_is_left_again)
+{
+	inject_frame(INJECT_FAIL_SEND, ZK_OP_SET, 1);
+	hold_give(sem_take(sem));
+	test_eventually(inject_fired() == 1, 5000);
+	test_eventually(is_noted(), 5000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("semaphore, faults");
@@ -332,5 +352,6 @@ int main(void)
 		L01_closing_a_client_ends_each_wait_once_and_gives_leases_back);
 	tcase_add_test(t, L20_a_try_does_not_wait_for_a_connection);
 	tcase_add_test(t, L05_a_try_that_is_cut_off_leaves_nothing);
+	tcase_add_test(t, S14_a_note_that_did_not_arrive_is_left_again);
 	return fixture_main(s);
 }
