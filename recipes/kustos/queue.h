@@ -156,7 +156,8 @@ typedef void kustos_queue_put_fn(void *arg, enum kustos_err err);
 /* Put an item, which is copied, and return at once; "done" tells the end of it,
    and may be NULL.  Items go in the order of the calls, many in one transaction.
    While more waits in memory than the option "buffer" says, it waits for that, or
-   returns KUSTOS_EFULL if "deadline" is KUSTOS_NOW.  Returns KUSTOS_OK, or why it could not be started, and then "done" is not called. */
+   returns KUSTOS_EFULL if "deadline" is KUSTOS_NOW.  Returns KUSTOS_OK, or why it
+   could not be started, and then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_async(
 	struct kustos_queue *queue, const struct kustos_new_item *item,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
