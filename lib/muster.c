@@ -30,6 +30,8 @@ void ku_muster_finish(struct ku_muster *m, enum kustos_err err)
 	bool in = m->state == KU_MUSTER_ENTERING && err == KUSTOS_OK;
 
 	m->call = NULL;
+	if (call->once)
+		ku_witness_remove(m->client, &m->away);
 	m->state = in ? KU_MUSTER_IN : KU_MUSTER_OUT;
 	m->telling = false;
 	ku_muster_rest(m);
@@ -51,7 +53,16 @@ static void begin(struct ku_muster *m, struct ku_wait *wait,
 	m->state = state;
 	m->absent = m->came = m->tidied = false;
 	m->reads = state == KU_MUSTER_LEAVING;
+	if (m->call->once)
+		ku_witness_add(m->client, &m->away);
 	ku_muster_step(m);
+}
+
+/* May it begin, if it does not wait for a connection? */
+static bool can_ask(const struct ku_muster *m, const struct ku_wait *wait)
+{
+	return !((const struct ku_muster_call *)wait)->once ||
+		ku_session_ready(m->client);
 }
 
 static enum kustos_err start_enter(struct ku_wait *wait)
@@ -64,8 +75,7 @@ static enum kustos_err start_enter(struct ku_wait *wait)
 	}
 	if (m->state != KU_MUSTER_OUT)
 		return KUSTOS_EBUSY;
-	if (((struct ku_muster_call *)wait)->once &&
-		!ku_session_ready(m->client))
+	if (!can_ask(m, wait))
 		return KUSTOS_EDISCONNECTED;
 	begin(m, wait, KU_MUSTER_ENTERING);
 	return KUSTOS_OK;
@@ -84,10 +94,11 @@ static enum kustos_err start_leave(struct ku_wait *wait)
 	if (m->state != KU_MUSTER_IN)
 		return m->state == KU_MUSTER_OUT ? KUSTOS_ENOTHELD
 						 : KUSTOS_EBUSY;
-	if (!is_inside(m)) {
+	bool inside = is_inside(m);
+	if (!inside || !can_ask(m, wait)) {
 		m->state = KU_MUSTER_OUT;
 		ku_muster_undo(m);
-		return KUSTOS_ELOST;
+		return inside ? KUSTOS_EDISCONNECTED : KUSTOS_ELOST;
 	}
 	begin(m, wait, KU_MUSTER_LEAVING);
 	return KUSTOS_OK;
@@ -98,9 +109,19 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 {
 	struct ku_muster *m = muster_of(wait);
 	bool late = m->telling &&
-		(why == KUSTOS_ETIMEDOUT || why == KUSTOS_ECANCELED);
+		(why == KUSTOS_ETIMEDOUT || why == KUSTOS_ECANCELED ||
+			why == KUSTOS_EDISCONNECTED);
 
 	ku_muster_finish(m, late ? KUSTOS_OK : why);
+}
+
+/* Whatever is under way, a call that does not wait is not to wait for that. */
+static void away(struct ku_witness *witness)
+{
+	struct ku_muster *m = (struct ku_muster *)((char *)witness -
+		offsetof(struct ku_muster, away));
+
+	give_up(&m->call->wait, KUSTOS_EDISCONNECTED);
 }
 
 static void tell_program(struct ku_wait *wait)
@@ -190,6 +211,7 @@ enum kustos_err ku_muster_create(struct kustos_client *client, const char *path,
 	m->client = client;
 	m->count = count;
 	m->refs = 1;
+	m->away.away = m->away.lost = away;
 	ku_muster_init_look(m);
 	ku_muster_init_guard(m);
 	ku_lock(client);

@@ -57,6 +57,7 @@ struct ku_muster {
 	int refs; /* of the program, of operations, of requests */
 	enum ku_muster_state state;
 	struct ku_muster_call *call; /* of who enters or leaves */
+	struct ku_witness away;	     /* of one that does not wait */
 	int64_t round;		     /* its members came up to this */
 	int64_t round_ready;	     /* its "ready" was written up to this */
 

@@ -109,7 +109,10 @@ static int go_out(struct together *t, struct kustos_double_barrier *member,
 				ask.cancel, together_answered, &ask));
 	if (t->job.sig != 0)
 		return TOOL_SIGNAL + t->job.sig;
-	if (err == KUSTOS_OK || (err == KUSTOS_EBUSY && t->no_wait))
+	if (err == KUSTOS_OK)
+		return code;
+	/* It is out; without a connection, its node goes later. */
+	if (t->no_wait && (err == KUSTOS_EBUSY || err == KUSTOS_EDISCONNECTED))
 		return code;
 	if (err != KUSTOS_ELOST)
 		return tool_failed(&t->tool, "cannot leave", t->job.path, err);

@@ -228,6 +228,81 @@ START_TEST(a_parent_that_is_deleted_is_made_again)
 }
 END_TEST
 
+/* From the n-th frame of the code on nothing is heard of the server any more; 0:
+   from now on. */
+static void arm_cut(enum inject_fault fault, int code, int n)
+{
+	inject_connect(ECONNREFUSED);
+	if (n > 0) {
+		inject_frame(fault, code, n);
+		return;
+	}
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+}
+
+/* The first member is asked, and does not wait. */
+static enum kustos_err at_once(enum kustos_err (
+	*call)(struct kustos_double_barrier *member, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg))
+{
+	struct end end = { .calls = 0 };
+	enum kustos_err err = call(ours[0], KUSTOS_NOW, NULL, end_told, &end);
+
+	return err == KUSTOS_OK ? end_wait(&end, 500) : err;
+}
+
+/* There is a connection again, and its node goes; "ready" is for the next round to
+   remove. */
+static void mend_cut(void)
+{
+	crew_free();
+	inject_connect(0);
+	client_wait(client, KUSTOS_CONNECTED, 8000);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	(void)raw_delete(fixture_address(), READY);
+	step_check_empty();
+}
+
+/* The connection goes with its node; with that, once the parents are made; and
+   when it tells the others, which are none. */
+START_TEST(L20_a_try_to_enter_does_not_wait_for_a_connection)
+{
+	static const struct {
+		int count, nth;
+		enum inject_fault fault;
+		enum kustos_err err;
+	} cases[] = { { 2, 0, INJECT_NOTHING, KUSTOS_EDISCONNECTED },
+		{ 2, 1, INJECT_FAIL_SEND, KUSTOS_EDISCONNECTED },
+		{ 2, 2, INJECT_LOSE_REPLY, KUSTOS_EDISCONNECTED },
+		{ 1, 3, INJECT_FAIL_SEND, KUSTOS_OK },
+		{ 1, 3, INJECT_LOSE_REPLY, KUSTOS_OK } };
+
+	crew_make(cases[_i].count);
+	arm_cut(cases[_i].fault, ZK_OP_CREATE2, cases[_i].nth);
+	check_err(at_once(kustos_double_barrier_enter_async), cases[_i].err);
+	ck_assert_int_eq(inject_fired(), cases[_i].nth > 0);
+	mend_cut();
+}
+END_TEST
+
+/* It has gone before; or goes while it is seen who is there, or when all have
+   gone. */
+START_TEST(L20_a_try_to_leave_does_not_wait_for_a_connection)
+{
+	static const int frames[] = { 0, ZK_OP_GET, ZK_OP_DELETE };
+
+	crew_make(1);
+	crew_enter();
+	arm_cut(INJECT_FAIL_SEND, frames[_i], _i > 0);
+	check_err(at_once(kustos_double_barrier_leave_async),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(kustos_double_barrier_inside(ours[0]), 0);
+	check_err(at_once(kustos_double_barrier_leave_async), KUSTOS_ENOTHELD);
+	mend_cut();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("double barrier, faults");
@@ -247,5 +322,9 @@ int main(void)
 		S12_who_has_told_the_others_goes_in_though_it_gives_up);
 	tcase_add_test(t, S12_a_ready_that_is_written_just_then_is_not_removed);
 	tcase_add_test(t, a_parent_that_is_deleted_is_made_again);
+	tcase_add_loop_test(t,
+		L20_a_try_to_enter_does_not_wait_for_a_connection, 0, 5);
+	tcase_add_loop_test(t,
+		L20_a_try_to_leave_does_not_wait_for_a_connection, 0, 3);
 	return fixture_main(s);
 }

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "fixture.h"
+#include "proxy.h"
 #include "raw.h"
 #include "rawkill.h"
 
@@ -104,6 +105,23 @@ START_TEST(who_does_not_wait_for_the_others_ends_with_its_command)
 	ck_assert_str_eq(b.out_text, STEP "\n");
 	cli_type(&a, "go\n");
 	ck_assert_int_eq(cli_end(&a), 0);
+}
+END_TEST
+
+START_TEST(L20_who_does_not_wait_for_the_others_waits_for_no_connection)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+
+	ck_assert_ptr_nonnull(proxy);
+	cli_start(&a, "barrier", "enter", "-n1", "--no-wait", "--hosts",
+		proxy_address(proxy), "--session-timeout=40000", STEP, "--",
+		"sh", "-c", "echo began; read go; exit 3");
+	cli_hears(&a, "began");
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 3);
+	proxy_free(proxy);
 }
 END_TEST
 
@@ -225,6 +243,8 @@ int main(void)
 	tcase_add_test(t, commands_start_together_and_end_together);
 	tcase_add_test(t,
 		who_does_not_wait_for_the_others_ends_with_its_command);
+	tcase_add_test(t,
+		L20_who_does_not_wait_for_the_others_waits_for_no_connection);
 	tcase_add_test(t, a_wait_that_is_over_leaves_nothing);
 	tcase_add_test(t, a_signal_ends_the_wait_for_the_others);
 	tcase_add_test(t, L18_a_member_that_is_killed_is_not_waited_for);
