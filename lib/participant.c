@@ -204,6 +204,8 @@ static enum kustos_err view(struct kustos_client *client, const char *path,
 			  names)
 		: ku_survey_init_node(&viewer.survey, client, path);
 
+	for (size_t i = 0; err == KUSTOS_OK && i < viewer.survey.count; i++)
+		viewer.survey.list[i].op->once = deadline == KUSTOS_NOW;
 	viewer.survey.done = surveyed;
 	viewer.survey.owner = &viewer;
 	if (err == KUSTOS_OK)

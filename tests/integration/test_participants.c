@@ -106,6 +106,28 @@ START_TEST(U07_a_line_that_is_empty_or_missing_is_told_apart)
 }
 END_TEST
 
+START_TEST(L20_who_is_not_to_wait_does_not_wait_for_a_connection)
+{
+	struct kustos_participants *p = NULL;
+	struct kustos_hold *hold;
+
+	pair_close();
+	pair_open_behind_proxy(T_MS, 32);
+	hold = hold_take(mutex);
+	pair_flush();
+	proxy_arm(proxy, PROXY_LOSE_REQUEST, ZK_OP_GET, 1);
+	check_err(kustos_participants(client, LINE, KUSTOS_NOW, NULL, &p),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+	client_wait(client, KUSTOS_CONNECTED, 5000);
+	check_err(kustos_participants(client, LINE, KUSTOS_NOW, NULL, &p),
+		KUSTOS_OK);
+	ck_assert_uint_eq(p->count, 1);
+	kustos_participants_free(p);
+	hold_give(hold);
+}
+END_TEST
+
 START_TEST(U04_all_styles_are_seen_and_foreign_names_are_counted)
 {
 	static const char *const prefixes[] = { LINE "/" HEX32 "__lock__",
@@ -456,6 +478,8 @@ int main(void)
 	tcase_add_test(t,
 		U07_participants_come_in_order_with_all_that_is_known);
 	tcase_add_test(t, U07_a_line_that_is_empty_or_missing_is_told_apart);
+	tcase_add_test(t,
+		L20_who_is_not_to_wait_does_not_wait_for_a_connection);
 	tcase_add_test(t,
 		U04_all_styles_are_seen_and_foreign_names_are_counted);
 	tcase_add_loop_test(t,
