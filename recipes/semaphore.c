@@ -17,6 +17,8 @@ struct kustos_semaphore_mutex {
 	struct kustos_semaphore *sem;
 	pthread_mutex_t mutex; /* guards what follows */
 	struct kustos_hold *hold;
+	int refs; /* of its owner, and of each thread that locks it */
+	bool destroyed;
 };
 
 static bool read_options(const struct kustos_semaphore_options *from,
@@ -172,6 +174,7 @@ enum kustos_err kustos_semaphore_mutex_create(struct kustos_client *client,
 	struct kustos_semaphore_mutex *mutex = calloc(1, sizeof(*mutex));
 	if (mutex == NULL)
 		return KUSTOS_ENOMEM;
+	mutex->refs = 1;
 	if (pthread_mutex_init(&mutex->mutex, NULL) != 0) {
 		free(mutex);
 		return KUSTOS_ENOMEM;
@@ -198,38 +201,73 @@ static struct kustos_hold *hold_of(struct kustos_semaphore_mutex *mutex,
 	return hold;
 }
 
+static void mutex_get(struct kustos_semaphore_mutex *mutex)
+{
+	pthread_mutex_lock(&mutex->mutex);
+	mutex->refs++;
+	pthread_mutex_unlock(&mutex->mutex);
+}
+
+/* The last one frees it. */
+static void mutex_put(struct kustos_semaphore_mutex *mutex)
+{
+	pthread_mutex_lock(&mutex->mutex);
+	bool last = --mutex->refs == 0;
+	pthread_mutex_unlock(&mutex->mutex);
+	if (!last)
+		return;
+	pthread_mutex_destroy(&mutex->mutex);
+	free(mutex);
+}
+
 void kustos_semaphore_mutex_destroy(struct kustos_semaphore_mutex *mutex)
 {
 	if (mutex == NULL || check(mutex->sem) != KUSTOS_OK)
 		return;
+	pthread_mutex_lock(&mutex->mutex);
+	mutex->destroyed = true;
+	pthread_mutex_unlock(&mutex->mutex);
 	(void)kustos_hold_release(hold_of(mutex, true));
 	kustos_semaphore_destroy(mutex->sem);
-	pthread_mutex_destroy(&mutex->mutex);
-	free(mutex);
+	mutex_put(mutex);
+}
+
+/* Keep what was granted.  There is no other hold, unless that one was lost: its
+   owner, whoever that is, would unlock ours.  And if the mutex was destroyed before
+   this thread could wake up nobody would. */
+static enum kustos_err keep(struct kustos_semaphore_mutex *mutex,
+	struct kustos_hold *hold)
+{
+	enum kustos_err err = KUSTOS_OK;
+
+	pthread_mutex_lock(&mutex->mutex);
+	if (mutex->destroyed)
+		err = KUSTOS_ECLOSED;
+	else if (mutex->hold != NULL)
+		err = KUSTOS_ELOST;
+	else
+		mutex->hold = hold;
+	pthread_mutex_unlock(&mutex->mutex);
+	if (err != KUSTOS_OK)
+		(void)kustos_hold_release(hold);
+	return err;
 }
 
 enum kustos_err kustos_semaphore_mutex_lock(
 	struct kustos_semaphore_mutex *mutex, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
+	enum kustos_err err = mutex != NULL ? check(mutex->sem) : KUSTOS_EINVAL;
 	struct kustos_hold *hold;
 
-	if (mutex == NULL)
-		return KUSTOS_EINVAL;
-	enum kustos_err err = kustos_semaphore_acquire(mutex->sem, deadline,
-		cancel, &hold);
 	if (err != KUSTOS_OK)
 		return err;
-	/* There is no other, unless that one was lost: its owner, whoever that
-	   is, would unlock ours. */
-	pthread_mutex_lock(&mutex->mutex);
-	bool lost = mutex->hold != NULL;
-	if (!lost)
-		mutex->hold = hold;
-	pthread_mutex_unlock(&mutex->mutex);
-	if (lost)
-		(void)kustos_hold_release(hold);
-	return lost ? KUSTOS_ELOST : KUSTOS_OK;
+	mutex_get(mutex);
+	err = kustos_semaphore_acquire(mutex->sem, deadline, cancel, &hold);
+	if (err == KUSTOS_OK)
+		err = keep(mutex, hold);
+	mutex_put(mutex);
+	return err;
 }
 
 enum kustos_err kustos_semaphore_mutex_unlock(

@@ -5,6 +5,8 @@
 #include "semaphore_fixture.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define T_MS 40000
@@ -271,6 +273,53 @@ START_TEST(S05_a_lock_that_was_lost_has_to_be_unlocked_first)
 }
 END_TEST
 
+static atomic_int stands_still, may_go_on;
+
+static void stand_still(int sig)
+{
+	(void)sig;
+	atomic_store(&stands_still, 1);
+	while (!atomic_load(&may_go_on))
+		test_pause_1ms();
+}
+
+static void *lock_it(void *arg)
+{
+	return (void *)(intptr_t)kustos_semaphore_mutex_lock(arg,
+		KUSTOS_FOREVER, NULL);
+}
+
+/* It is granted to a thread that has not woken up yet, and then there is no lock
+   any more with which that could unlock it. */
+START_TEST(a_lock_that_a_destruction_overtakes_is_given_back)
+{
+	struct sigaction action = { .sa_handler = stand_still };
+	struct kustos_semaphore_mutex *mine, *theirs;
+	pthread_t thread;
+	void *got = NULL;
+
+	pair_open(T_MS, 0);
+	mine = lock_new(client);
+	theirs = lock_new(other);
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	check_err(kustos_semaphore_mutex_lock(theirs, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, lock_it, mine), 0);
+	sem_wait_count(LOCKS, 1);
+	sem_wait_count(LEASES, 2);
+	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(pthread_kill(thread, SIGUSR1), 0);
+	test_eventually(atomic_load(&stands_still), 3000);
+	check_err(kustos_semaphore_mutex_unlock(theirs), KUSTOS_OK);
+	sem_wait_count(LOCKS, 0); /* it is granted */
+	kustos_semaphore_mutex_destroy(mine);
+	atomic_store(&may_go_on, 1);
+	ck_assert_int_eq(pthread_join(thread, &got), 0);
+	check_err((enum kustos_err)(intptr_t)got, KUSTOS_ECLOSED);
+	kustos_semaphore_mutex_destroy(theirs);
+	sem_pair_close();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("semaphore, its number, its lock");
@@ -286,5 +335,6 @@ int main(void)
 	tcase_add_test(t, L06_a_close_does_not_wait_for_a_number);
 	tcase_add_test(t, U01_any_thread_unlocks_the_lock_of_a_semaphore);
 	tcase_add_test(t, S05_a_lock_that_was_lost_has_to_be_unlocked_first);
+	tcase_add_test(t, a_lock_that_a_destruction_overtakes_is_given_back);
 	return fixture_main(s);
 }
