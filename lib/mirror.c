@@ -35,6 +35,7 @@ static void ask(struct ku_mirror *m, enum ku_zk_kind kind, bool watch)
 	m->request.owner = m;
 	m->request.done = answered;
 	m->asked++;
+	ku_witness_add(m->client, &m->witness);
 	ku_wire_send(m->client, &m->request);
 }
 
@@ -186,7 +187,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	bool exists = request->what.kind == KU_ZK_EXISTS;
 	bool missing = reply->rc == KU_ZK_NONODE;
 
-	(void)client;
+	ku_witness_remove(client, &m->witness);
 	if (m->ended) {
 		last_answer(m, reply->rc == KU_ZK_OK || (missing && exists));
 	} else if (missing && m->brief) {
@@ -203,6 +204,16 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	}
 }
 
+/* A read that waits for a connection is not to hold the close up. */
+static void closing(struct ku_witness *witness)
+{
+	struct ku_mirror *m = (struct ku_mirror *)((char *)witness -
+		offsetof(struct ku_mirror, witness));
+
+	if (m->request.waiting)
+		ku_mirror_rest(m);
+}
+
 void ku_mirror_init(struct ku_mirror *m, struct kustos_client *client,
 	const struct ku_mirror_calls *calls, char *path)
 {
@@ -212,6 +223,7 @@ void ku_mirror_init(struct ku_mirror *m, struct kustos_client *client,
 	m->kind = KU_ZK_GET;
 	m->watch.fn = node_event;
 	m->again.fn = again_due;
+	m->witness.closing = closing;
 }
 
 void ku_mirror_want(struct ku_mirror *m)
@@ -230,8 +242,10 @@ void ku_mirror_rest(struct ku_mirror *m)
 {
 	m->wanted = false;
 	ku_timer_unset(&m->client->timers, &m->again);
-	if (ku_wire_withdraw(m->client, &m->request))
+	if (ku_wire_withdraw(m->client, &m->request)) {
+		ku_witness_remove(m->client, &m->witness);
 		unset(m);
+	}
 	unwatch(m);
 }
 

@@ -13,6 +13,7 @@
 #include "timer.h"
 #include "watch.h"
 #include "wire.h"
+#include "witness.h"
 
 struct ku_mirror;
 
@@ -48,6 +49,7 @@ struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
 	enum ku_zk_watch_kind watched; /* what "watch" is for */
 	bool fresh; /* the read under way is what puts it on */
 	struct ku_request request;
+	struct ku_witness witness; /* while that is under way */
 	struct ku_watch watch;
 	struct ku_timer again;
 };

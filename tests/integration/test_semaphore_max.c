@@ -204,6 +204,29 @@ START_TEST(L06_a_close_does_not_wait_for_a_number)
 }
 END_TEST
 
+/* The node in which others leave their number is watched for as long as there is a
+   semaphore, and read again in the next session. */
+START_TEST(L06_a_close_does_not_wait_for_what_is_only_watched)
+{
+	struct kustos_client_options o = pair_proxy(2000);
+	struct kustos_client *mine = client_open_with(&o);
+	struct kustos_semaphore *one = NULL;
+	int64_t began;
+
+	client_wait(mine, KUSTOS_CONNECTED, 5000);
+	one = _i == 0 ? sem_new(mine, 1) : sem_shared(mine);
+	check_err(sem_try(one), _i == 0 ? KUSTOS_OK : KUSTOS_EBUSY);
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	test_eventually(client_session_id(mine) == 0, 10000);
+	began = test_now_ms();
+	check_err(kustos_client_close(mine, kustos_after_ms(PATIENCE_MS), NULL),
+		KUSTOS_OK);
+	ck_assert_int_lt(test_now_ms() - began, PATIENCE_MS / 2);
+	proxy_free(proxy);
+	proxy = NULL;
+}
+END_TEST
+
 /* --- A lock made of it --------------------------------------------------- */
 
 static struct kustos_semaphore_mutex *lock_new(struct kustos_client *owner)
@@ -333,6 +356,8 @@ int main(void)
 	tcase_add_test(t,
 		L08_a_number_that_changed_meanwhile_is_seen_after_a_reconnect);
 	tcase_add_test(t, L06_a_close_does_not_wait_for_a_number);
+	tcase_add_loop_test(t,
+		L06_a_close_does_not_wait_for_what_is_only_watched, 0, 2);
 	tcase_add_test(t, U01_any_thread_unlocks_the_lock_of_a_semaphore);
 	tcase_add_test(t, S05_a_lock_that_was_lost_has_to_be_unlocked_first);
 	tcase_add_test(t, a_lock_that_a_destruction_overtakes_is_given_back);
