@@ -14,13 +14,15 @@ static int by_name(const void *a, const void *b)
 
 int ku_desk_wanted(const struct ku_desk *desk)
 {
-	int wanted = desk->ended ? 0 : desk->ahead - desk->ready - desk->tried;
+	int64_t wanted = desk->ended
+		? 0
+		: (int64_t)desk->ahead - desk->ready - desk->tried;
 
 	for (const struct ku_borrower *b = desk->asking; b != NULL; b = b->next)
 		wanted++;
 	if (wanted > KU_DESK_TRIES - desk->tried)
 		wanted = KU_DESK_TRIES - desk->tried;
-	return wanted > 0 ? wanted : 0;
+	return wanted > 0 ? (int)wanted : 0;
 }
 
 static bool is_marked(const struct ku_desk *desk, const char *name)
