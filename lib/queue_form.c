@@ -55,7 +55,9 @@ enum kustos_err ku_form_check(const struct ku_queue *q,
 	enum kustos_err err = ku_form_path(q, item, &path);
 	if (err != KUSTOS_OK)
 		return err;
-	size_t size = ku_form_size(q, item) + strlen(path) + ROOM_FOR_REST;
+	size_t size = ku_form_size(q, item);
+	if (size <= KU_REQUEST_LIMIT) /* else there may be no sum */
+		size += strlen(path) + ROOM_FOR_REST;
 	ku_form_free_path(q, path);
 	return size > KU_REQUEST_LIMIT ? KUSTOS_ETOOBIG : KUSTOS_OK;
 }
