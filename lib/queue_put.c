@@ -162,19 +162,23 @@ enum kustos_err ku_queue_put(struct ku_queue *q,
 	return err;
 }
 
-/* Give it a copy of the item, in its form. */
-static enum kustos_err copy(struct ku_put *put,
+/* Give it a copy of the item, in its form, beside its path. */
+static enum kustos_err copy_data(struct ku_put *put,
 	const struct kustos_new_item *item)
 {
-	enum kustos_err err = ku_form_path(put->queue, item, &put->path);
-
-	if (err != KUSTOS_OK)
-		return err;
 	put->len = ku_form_size(put->queue, item);
 	put->cost = sizeof(*put) + strlen(put->path) + put->len;
 	put->data = ku_form_data(put->queue, item);
 	put->count = 1;
 	return put->data != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
+}
+
+static enum kustos_err copy(struct ku_put *put,
+	const struct kustos_new_item *item)
+{
+	enum kustos_err err = ku_form_path(put->queue, item, &put->path);
+
+	return err == KUSTOS_OK ? copy_data(put, item) : err;
 }
 
 enum kustos_err ku_queue_put_async(struct ku_queue *q,
@@ -257,6 +261,20 @@ void ku_put_away(struct ku_queue *q)
 	}
 }
 
+/* Whatever stands before its number is kept: others write keys that we would not.
+   NULL: memory is short. */
+static char *path_again(const struct ku_queue *q, const char *name)
+{
+	struct ku_item item;
+	char *head = ku_item_parse(q->kind, name, &item)
+		? ku_item_again(q->kind, &item, false)
+		: NULL;
+	char *path = head != NULL ? ku_path_child(q->path, head) : NULL;
+
+	free(head);
+	return path;
+}
+
 /* Return false if memory is short. */
 static bool put_back(struct ku_queue *q, const struct kustos_item *item)
 {
@@ -265,15 +283,13 @@ static bool put_back(struct ku_queue *q, const struct kustos_item *item)
 		.len = item->len,
 		.parts = ku_item_framed(q->kind) ? item->parts : NULL,
 		.count = item->count,
-		.priority = item->priority,
-		.due_ms = item->due_ms,
-		.id = item->id,
 	};
 	struct ku_put *put = make(q, KUSTOS_FOREVER);
 
 	if (put == NULL)
 		return false;
-	bool copied = copy(put, &again) == KUSTOS_OK;
+	put->path = path_again(q, item->name);
+	bool copied = put->path != NULL && copy_data(put, &again) == KUSTOS_OK;
 	if (copied)
 		line_up(put);
 	else
