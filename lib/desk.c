@@ -158,6 +158,12 @@ void ku_desk_tell(struct ku_desk *desk, enum ku_unfit why, bool moved,
 	ku_dispatch_push(desk->client, &news->call, false);
 }
 
+static void away(struct ku_witness *witness)
+{
+	ku_desk_away((struct ku_desk *)((char *)witness -
+		offsetof(struct ku_desk, witness)));
+}
+
 static bool is_path(const char *path, bool needed)
 {
 	return path != NULL ? ku_path_valid(path, false) : !needed;
@@ -235,6 +241,10 @@ enum kustos_err ku_desk_create(struct kustos_client *client,
 	ku_lock(client);
 	ku_protection_bare(&client->random, depot->id);
 	bool room = ku_timers_reserve(&client->timers, 3);
+	/* Of a loss nobody may have told before. */
+	desk->witness.away = desk->witness.lost = away;
+	if (room)
+		ku_witness_add(client, &desk->witness);
 	ku_unlock(client);
 	if (!room) {
 		free(desk);
@@ -264,6 +274,7 @@ void ku_desk_destroy(struct ku_desk *desk)
 	struct kustos_client *client = desk->client;
 	ku_lock(client);
 	desk->ended = true;
+	ku_witness_remove(client, &desk->witness);
 	ku_desk_fail(desk, KUSTOS_ECLOSED, false);
 	return_unlent(desk);
 	ku_timer_unset(&client->timers, &desk->timer);

@@ -28,6 +28,7 @@
 #include "mirror.h"
 #include "queue_head.h"
 #include "unfit.h"
+#include "witness.h"
 
 /* So many are tried for at a time. */
 #define KU_DESK_TRIES 64
@@ -94,6 +95,7 @@ struct ku_desk {
 	struct ku_timer timer;
 	bool resting; /* until the timer goes off nothing is tried */
 	struct ku_unfits unfits;
+	struct ku_witness witness;
 };
 
 /* Locked, as all that follows. */
@@ -149,5 +151,8 @@ void ku_lent_given(struct ku_lent *lent, enum kustos_err err);
    nothing but a look, or all. */
 void ku_desk_serve(struct ku_desk *desk);
 void ku_desk_fail(struct ku_desk *desk, enum kustos_err err, bool once);
+
+/* Not connected: tell those who do not want to wait for that. */
+void ku_desk_away(struct ku_desk *desk);
 
 #endif

@@ -40,6 +40,21 @@ void ku_desk_fail(struct ku_desk *desk, enum kustos_err err, bool once)
 	}
 }
 
+void ku_desk_away(struct ku_desk *desk)
+{
+	struct ku_borrower *next;
+	bool any = false;
+
+	for (struct ku_borrower *b = desk->asking; b != NULL; b = next) {
+		next = b->next;
+		any = any || b->once;
+		if (b->once)
+			end(b, KUSTOS_EDISCONNECTED);
+	}
+	if (any)
+		ku_desk_pump(desk);
+}
+
 static struct ku_lent *first_ready(const struct ku_desk *desk)
 {
 	struct ku_lent *lent = desk->first;
