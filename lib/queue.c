@@ -112,6 +112,7 @@ static struct ku_queue *queue_of(struct ku_witness *witness)
 static void away(struct ku_witness *witness)
 {
 	ku_put_away(queue_of(witness));
+	ku_take_away(queue_of(witness));
 }
 
 /* The client goes, and there may be no session any more to wait for. */
@@ -128,7 +129,8 @@ static void closing(struct ku_witness *witness)
 static void start(struct ku_queue *q)
 {
 	q->witness.away = away;
-	q->witness.lost = q->witness.closing = closing;
+	q->witness.lost = away; /* of which nobody may have told */
+	q->witness.closing = closing;
 	ku_witness_add(q->client, &q->witness);
 }
 

@@ -253,6 +253,9 @@ bool ku_take_init(struct ku_queue *q);
 void ku_take_end(struct ku_queue *q);
 void ku_take_free(struct ku_queue *q);
 
+/* Not connected: tell those who do not want to wait for that. */
+void ku_take_away(struct ku_queue *q);
+
 /* Take the next step. */
 void ku_take_step(struct ku_queue *q);
 
