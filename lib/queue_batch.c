@@ -145,23 +145,44 @@ static bool fit(const struct ku_deed *deed)
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
 
-/* How many of those that wait go into one? */
+/* What this one takes in its frame, or a little more, with data of so many bytes. */
+static size_t whole_size(const struct ku_put *put, size_t at, size_t data)
+{
+	const struct ku_queue *q = put->queue;
+	const struct ku_config *config = &q->client->config;
+	const struct ku_zk_request rest = {
+		.path = put->path != NULL ? put->path : q->plain,
+		.acl = config->acl,
+		.acl_count = config->acl_count,
+	};
+	const char *id = put->data == NULL && q->kind == KU_ITEM_ID
+		? put->items[at].id
+		: NULL;
+
+	return ku_request_size(&rest) + data + (id != NULL ? strlen(id) : 0);
+}
+
+/* How many of those that wait go into one?  Of few bytes, and what a server takes
+   with names and all. */
 static size_t count_them(const struct ku_queue *q)
 {
 	size_t most = KU_BATCH_MAX;
-	size_t count = 0, bytes = 0;
+	size_t count = 0, bytes = 0, whole = KU_RECEIPT_SIZE;
 
 	if (q->put.max_items > 0 && q->put.room < KU_BATCH_MAX)
 		most = (size_t)q->put.room;
 	for (const struct ku_put *put = q->put.first; put != NULL;
 		put = put->after) {
 		for (size_t i = put->next; i < put->count; i++) {
-			bytes += strlen(q->plain) +
-				(put->data != NULL ? put->len
-						   : ku_form_size(q,
-							     &put->items[i]));
+			size_t data = put->data != NULL
+				? put->len
+				: ku_form_size(q, &put->items[i]);
+
+			bytes += strlen(q->plain) + data;
+			whole += whole_size(put, i, data);
 			if (count > 0 &&
-				(count == most || bytes > KU_BATCH_BYTES))
+				(count == most || bytes > KU_BATCH_BYTES ||
+					whole > KU_REQUEST_LIMIT))
 				return count;
 			count++;
 		}

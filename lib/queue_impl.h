@@ -50,6 +50,9 @@
 /* One transaction of a take has so many. */
 #define KU_TAKE_MAX 256
 
+/* What the change of the receipt takes in each, or a little more. */
+#define KU_RECEIPT_SIZE 512
+
 struct ku_put {		     /* what one call puts */
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_queue *queue;

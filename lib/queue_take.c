@@ -194,23 +194,28 @@ static bool fit(const struct ku_deed *deed)
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
 
-/* Delete so many of those that were read. */
-static void take_them(struct ku_queue *q, size_t count)
+/* Delete so many of those that were read, or as many as a server takes at once: their
+   names may be long. */
+static void take_them(struct ku_queue *q, size_t most)
 {
 	struct ku_take_side *take = &q->take;
-	size_t bytes = 1;
+	size_t bytes = 1, whole = KU_RECEIPT_SIZE, count = 0;
 
 	take->deed.op_count = 1;
-	for (size_t i = 0; i < count; i++) {
-		struct ku_catch *c = ku_catch_pop(&take->caught);
-
-		bytes += c->got->len;
-		take->ops[take->deed.op_count++] = (struct ku_zk_request){
+	for (; count < most; count++) {
+		struct ku_catch *c = take->caught.first;
+		const struct ku_zk_request op = {
 			.kind = KU_ZK_DELETE,
 			.path = c->path,
 			.version = c->version,
 		};
-		ku_catch_append(&take->taking, c);
+
+		whole += ku_request_size(&op);
+		if (count > 0 && whole > KU_REQUEST_LIMIT)
+			break;
+		bytes += c->got->len;
+		take->ops[take->deed.op_count++] = op;
+		ku_catch_append(&take->taking, ku_catch_pop(&take->caught));
 	}
 	take->ahead = least(count, count * AHEAD_BYTES / bytes);
 	take->busy = true;
