@@ -82,6 +82,12 @@ static enum kustos_err make_root(struct ku_queue *q, struct ku_receipt *receipt)
 	struct ku_op *op = NULL;
 	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
 		q->path + strlen(q->client->config.prefix),
+
+	if (q->put.root != NULL) { /* for the other receipt */
+		q->put.root->last = q->put.root->last || q->over;
+		ku_receipt_hold(receipt);
+		return KUSTOS_OK;
+	}
 		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), &op);
 
 	if (err == KUSTOS_OK)
