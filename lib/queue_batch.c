@@ -68,6 +68,8 @@ static void root_made(struct ku_op *op)
 
 	q->put.root = NULL;
 	q->put.root_err = there ? KUSTOS_OK : op->err;
+	if (there)
+		ku_own_anew(q);
 	ku_op_drop(op);
 	ku_receipt_let_go(&q->put.receipt);
 	ku_receipt_let_go(&q->take.receipt);
@@ -80,14 +82,14 @@ static enum kustos_err make_root(struct ku_queue *q, struct ku_receipt *receipt)
 	/* kazoo looks for it only once: it must not go when it is empty. */
 	bool stays = q->kind == KU_ITEM_KAZOO;
 	struct ku_op *op = NULL;
-	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
-		q->path + strlen(q->client->config.prefix),
 
 	if (q->put.root != NULL) { /* for the other receipt */
 		q->put.root->last = q->put.root->last || q->over;
 		ku_receipt_hold(receipt);
 		return KUSTOS_OK;
 	}
+	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
+		q->path + strlen(q->client->config.prefix),
 		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), &op);
 
 	if (err == KUSTOS_OK)

@@ -91,7 +91,8 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	struct ku_queue *q = c->queue;
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
-	q->take.active_ns = ku_now(client);
+	(void)client;
+	ku_take_heard(q);
 	if (c->dropped) {
 		catch_free(c);
 		return;
@@ -105,6 +106,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		c->got = ku_item_make(q->kind, &c->item, reply->data,
 			reply->len, reply->stat);
 		c->version = reply->stat->version;
+		c->era = q->take.era;
 	}
 	if (c->got != NULL) {
 		ku_take_step(q);

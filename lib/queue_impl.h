@@ -123,6 +123,7 @@ struct ku_catch { /* an item that is read, or was */
 	struct ku_item item;	 /* the name is the head's */
 	struct kustos_item *got; /* NULL: not read yet */
 	int version;
+	uint64_t era; /* in which it was read */
 	bool dropped; /* nobody wants to know */
 	bool own;     /* put by us: its name is in "path" */
 	struct ku_catch *next;
@@ -153,6 +154,7 @@ struct ku_take_side {
 	bool busy; /* that is under way */
 	bool stepping, again;
 	int64_t active_ns; /* when something was last heard of it */
+	uint64_t era;	   /* grows when what was read before counts no more */
 	uint64_t begun;
 	struct ku_zk_request *ops;  /* KU_TAKE_MAX + 1 */
 	struct kustos_item **taken; /* KU_TAKE_MAX, for who comes next */
@@ -251,16 +253,19 @@ void ku_take_serve(struct ku_queue *q);
 void ku_take_fail(struct ku_queue *q, enum kustos_err err, bool once);
 void ku_taker_finish(struct ku_taker *taker, enum kustos_err err);
 
+/* Not connected: tell those who do not want to wait for that. */
+void ku_take_away(struct ku_queue *q);
+
 /* queue_take.c.  Returns false if memory is short. */
 bool ku_take_init(struct ku_queue *q);
 void ku_take_end(struct ku_queue *q);
 void ku_take_free(struct ku_queue *q);
 
-/* Not connected: tell those who do not want to wait for that. */
-void ku_take_away(struct ku_queue *q);
-
 /* Take the next step. */
 void ku_take_step(struct ku_queue *q);
+
+/* Something was heard of the queue just now. */
+void ku_take_heard(struct ku_queue *q);
 
 /* queue_order.c */
 
@@ -297,6 +302,9 @@ void ku_order_free(struct ku_queue *q);
 
 /* So the queue's node was when its items were listed; NULL: not there. */
 void ku_own_listed(struct ku_queue *q, const struct kustos_stat *stat);
+
+/* The queue's node was made anew: so are its numbers. */
+void ku_own_anew(struct ku_queue *q);
 
 /* This was put: some of it may be the next to be taken. */
 void ku_own_put(struct ku_queue *q, const struct ku_deed *deed,

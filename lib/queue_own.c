@@ -25,6 +25,12 @@ void ku_own_listed(struct ku_queue *q, const struct kustos_stat *stat)
 		: 0;
 }
 
+void ku_own_anew(struct ku_queue *q)
+{
+	q->take.own_next = 0;
+	q->take.era++;
+}
+
 /* Is it the next of all, and worth keeping? */
 static bool is_next(const struct ku_queue *q, const struct ku_item *item,
 	int len)
@@ -47,8 +53,12 @@ static void keep(struct ku_queue *q, const struct ku_zk_request *op,
 	if (c == NULL)
 		return;
 	strcpy(c->path, path);
-	if (ku_item_parse(q->kind, ku_path_leaf(c->path), &c->item) &&
-		is_next(q, &c->item, op->len))
+	bool named = ku_item_parse(q->kind, ku_path_leaf(c->path), &c->item);
+	if (named && c->item.number < q->take.own_next) {
+		ku_own_anew(q); /* by others */
+		q->take.own_next = -1;
+	}
+	if (named && is_next(q, &c->item, op->len))
 		c->got = ku_item_make(q->kind, &c->item, op->data, op->len,
 			&stat);
 	if (c->got == NULL) {
@@ -56,6 +66,7 @@ static void keep(struct ku_queue *q, const struct ku_zk_request *op,
 		return;
 	}
 	c->own = true;
+	c->era = q->take.era;
 	c->queue = q;
 	c->request.connection = deed->request.connection;
 	ku_queue_get(q);
@@ -68,7 +79,7 @@ void ku_own_put(struct ku_queue *q, const struct ku_deed *deed,
 {
 	if (reply == NULL || reply->result_count < deed->op_count)
 		return;
-	q->take.active_ns = ku_now(q->client);
+	ku_take_heard(q);
 	for (int i = 1; i < deed->op_count; i++)
 		if (reply->results[i].path != NULL)
 			keep(q, &deed->ops[i], reply->results[i].path, deed,

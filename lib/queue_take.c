@@ -100,6 +100,18 @@ static void put_back(struct ku_queue *q, struct ku_catches *from)
 
 /* The transaction */
 
+void ku_take_heard(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+	int64_t now = ku_now(q->client);
+
+	/* What is heard after a long silence says nothing of what was read before
+	   that. */
+	if (now - take->active_ns > FRESH_MS * KU_NS_PER_MS)
+		take->era++;
+	take->active_ns = now;
+}
+
 /* Is it to be tried again, with others? */
 static bool is_harmless(enum kustos_err err)
 {
@@ -115,7 +127,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 
 	(void)reply;
 	take->busy = false;
-	take->active_ns = ku_now(q->client);
+	ku_take_heard(q);
 	if (err == KUSTOS_OK)
 		ku_others_ours(&take->others, (uint32_t)take->taking.count);
 	while (err == KUSTOS_OK && take->taking.count > 0) {
@@ -187,7 +199,7 @@ static bool fit(const struct ku_deed *deed)
 
 	for (const struct ku_catch *c = q->take.taking.first; c != NULL;
 		c = c->next)
-		fresh = fresh &&
+		fresh = fresh && c->era == q->take.era &&
 			c->request.connection == client->session.connection;
 	return fresh;
 }
