@@ -1,0 +1,342 @@
+/*
+ * test_queue_edges.c - queues and claims at the edges: what is very long or very much,
+ * a queue's node that is made anew, a connection that goes while nobody waits for an
+ * answer.
+ */
+#include "claim_fixture.h"
+#include "inject.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define T_MS 3000
+
+static void set_up(void)
+{
+	inject_reset();
+	queue_pair_open(T_MS);
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	queue_pair_close();
+}
+
+static struct kustos_queue *of_kind(struct kustos_client *owner,
+	enum kustos_queue_kind kind)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct kustos_queue *q = NULL;
+
+	o.kind = kind;
+	check_err(kustos_queue_create(owner, QUEUE, &o, &q), KUSTOS_OK);
+	return q;
+}
+
+static void use_kind(enum kustos_queue_kind kind)
+{
+	kustos_queue_destroy(queue);
+	kustos_queue_destroy(queue_others);
+	queue = of_kind(client, kind);
+	queue_others = of_kind(other, kind);
+}
+
+/* So many that the sum of their sizes is no size. */
+#define PARTS 2200
+#define PART_SIZE 1000000
+
+START_TEST(an_item_of_too_many_large_parts_is_refused)
+{
+	static char data[PART_SIZE];
+	static struct kustos_part parts[PARTS];
+	struct kustos_new_item item = { .parts = parts, .count = PARTS };
+
+	for (int i = 0; i < PARTS; i++)
+		parts[i] = (struct kustos_part){ data, sizeof(data) };
+	use_kind(KUSTOS_QUEUE_FRAMED);
+	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
+		KUSTOS_ETOOBIG);
+	check_err(kustos_queue_put_async(queue, &item, SOON, NULL, NULL, NULL),
+		KUSTOS_ETOOBIG);
+}
+END_TEST
+
+/* As many go into one transaction as a server takes, however long their names. */
+#define LONG_IDS 250
+#define LONG_ID 6000
+
+START_TEST(items_with_long_ids_go_in_and_out)
+{
+	static char ids[LONG_IDS][LONG_ID + 1];
+	struct kustos_new_item items[LONG_IDS];
+	struct kustos_item *got[LONG_IDS];
+	size_t put = 0, count = 0, taken = 0;
+
+	memset(items, 0, sizeof(items));
+	for (int i = 0; i < LONG_IDS; i++) {
+		memset(ids[i], 'a' + i % 26, LONG_ID);
+		items[i].id = ids[i];
+	}
+	use_kind(KUSTOS_QUEUE_ID);
+	if (_i == 0) {
+		check_err(kustos_queue_put_many(queue, items, LONG_IDS, SOON,
+				  NULL, &put),
+			KUSTOS_OK);
+		ck_assert_uint_eq(put, LONG_IDS);
+	} else {
+		for (int i = 0; i < LONG_IDS; i++)
+			check_err(kustos_queue_put_many(queue_others, &items[i],
+					  1, SOON, NULL, NULL),
+				KUSTOS_OK);
+	}
+	while (taken < LONG_IDS) {
+		check_err(kustos_queue_poll_many(queue, LONG_IDS, SOON, NULL,
+				  got, &count),
+			KUSTOS_OK);
+		for (size_t i = 0; i < count; i++) {
+			ck_assert_str_eq(got[i]->id, ids[taken++]);
+			kustos_item_free(got[i]);
+		}
+	}
+}
+END_TEST
+
+/* Numbers begin anew, and one may be that which would have been the next. */
+START_TEST(what_is_put_into_a_queue_made_anew_is_taken_in_its_order)
+{
+	for (int i = 0; i < 1 + _i; i++) {
+		queue_put(queue, "old");
+		queue_expect(queue, "old");
+	}
+	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
+	for (int i = 0; i < _i; i++)
+		queue_put(queue_others, "theirs");
+	queue_put(queue, "a");
+	queue_put(queue, "b");
+	queue_put(queue, "c");
+	for (int i = 0; i < _i; i++)
+		queue_expect(queue, "theirs");
+	queue_expect(queue, "a");
+	queue_expect(queue, "b");
+	queue_expect(queue, "c");
+	check_err(queue_try(queue), KUSTOS_EEMPTY);
+}
+END_TEST
+
+/* Read long ago, it is not what the item of its name is now, though a put was answered
+   just now. */
+START_TEST(S15_what_was_read_long_ago_is_read_again_after_a_put)
+{
+	queue_put_numbers(queue, 0, 3);
+	queue_expect(queue, "0");
+	queue_expect(queue, "1");
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	queue_expect(queue_others, "2");
+	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
+	inject_clock(CLOCK_BOOTTIME, 1100);
+	if (_i == 0)
+		queue_put_numbers(queue_others, 10, 13);
+	else
+		queue_put_numbers(queue, 10, 13);
+	queue_put(queue, "13");
+	int sum = 0;
+	for (int i = 0; i < 4; i++) {
+		struct kustos_item *item = NULL;
+
+		check_err(kustos_queue_poll(queue, SOON, NULL, &item),
+			KUSTOS_OK);
+		ck_assert_str_ne(item->data, "2");
+		sum += atoi(item->data);
+		kustos_item_free(item);
+	}
+	ck_assert_int_eq(sum, 10 + 11 + 12 + 13);
+	check_err(queue_try(queue), KUSTOS_EEMPTY);
+}
+END_TEST
+
+/* The connection goes while the receipt is made, without which nothing is taken. */
+START_TEST(L20_a_first_poll_at_once_does_not_wait_for_a_connection)
+{
+	struct kustos_item *item = NULL;
+
+	queue_put(queue_others, "a");
+	inject_connect(ECONNREFUSED);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_CREATE2, 1);
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EDISCONNECTED);
+	inject_connect(0);
+	queue_expect(queue, "a");
+}
+END_TEST
+
+/* kazoo writes any number as a priority, and Curator puts back without one. */
+START_TEST(S17_what_goes_back_in_the_end_keeps_a_key_that_we_would_not_write)
+{
+	static const struct {
+		enum kustos_queue_kind kind;
+		const char *head, *data;
+		int len;
+	} odd[] = { { KUSTOS_QUEUE_KAZOO, "entry-1000-", "a", 1 },
+		{ KUSTOS_QUEUE_KAZOO, "entry--05-", "a", 1 },
+		{ KUSTOS_QUEUE_PRIORITY, "queue-", "\0\1\0\1\1\0\0\0\1a\2",
+			11 } };
+	struct kustos_item *item = NULL;
+	char name[128];
+
+	use_kind(odd[_i].kind);
+	claim_put_raw(QUEUE, odd[_i].head, odd[_i].data, odd[_i].len, name);
+	inject_connect(ECONNREFUSED);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(queue_count(), 0);
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	inject_connect(0);
+	check_err(kustos_queue_poll(queue_others, SOON, NULL, &item),
+		KUSTOS_OK);
+	ck_assert_str_eq(item->data, "a");
+	size_t head = strlen(odd[_i].head);
+	ck_assert_int_eq(strncmp(item->name, odd[_i].head, head), 0);
+	ck_assert_uint_eq(strlen(item->name), head + 10);
+	kustos_item_free(item);
+}
+END_TEST
+
+/* Both need the queue's node: what is being put, and what goes back. */
+START_TEST(the_node_is_made_once_for_what_is_put_and_what_goes_back)
+{
+	struct kustos_item *item = NULL;
+	struct taken put = { .calls = 0 };
+	const struct kustos_new_item new = { .data = "b", .len = 1 };
+
+	queue_put(queue, "a");
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EDISCONNECTED);
+	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
+	int sent = inject_sent(ZK_OP_CREATE_CONTAINER);
+	check_err(kustos_queue_put_async(queue, &new, KUSTOS_FOREVER, NULL,
+			  queue_was_put, &put),
+		KUSTOS_OK);
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	check_err(taken_wait(&put), KUSTOS_ECLOSED);
+	queue_expect(queue_others, "a");
+	pair_flush();
+	ck_assert_int_eq(inject_sent(ZK_OP_CREATE_CONTAINER) - sent, 1);
+}
+END_TEST
+
+static void set_up_claims(void)
+{
+	inject_reset();
+	claim_pair_open(T_MS);
+}
+
+static void tear_down_claims(void)
+{
+	inject_reset();
+	claim_pair_close();
+}
+
+START_TEST(any_number_may_be_claimed_ahead)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_claims *eager;
+
+	queue_put_numbers(queue_others, 0, 3);
+	o.ahead = INT_MAX;
+	eager = claims_new(client, QUEUE, &o);
+	claim_ack(claim_expect(eager, "0"), KUSTOS_OK);
+	claim_ack(claim_expect(eager, "1"), KUSTOS_OK);
+	claim_ack(claim_expect(eager, "2"), KUSTOS_OK);
+	kustos_claims_destroy(eager);
+}
+END_TEST
+
+/* The connection goes while the item is read, is claimed, or the folder of the markers
+   is made. */
+START_TEST(L20_a_claim_at_once_does_not_wait_for_a_connection)
+{
+	static const int codes[] = { ZK_OP_GET, ZK_OP_MULTI, ZK_OP_CREATE2 };
+	struct kustos_claim *claim = NULL;
+
+	queue_put_numbers(queue_others, 0, 2);
+	if (_i % 6 < 4) { /* the folder is there, and the next is listed */
+		claim_ack(claim_expect(claims, "0"), KUSTOS_OK);
+		pair_flush();
+	}
+	inject_connect(ECONNREFUSED);
+	inject_frame(_i < 6 ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
+		codes[_i % 6 / 2], 1);
+	check_err(kustos_claim_next(claims, KUSTOS_NOW, NULL, &claim),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(inject_fired(), 1);
+	inject_connect(0);
+	claim_ack(claim_expect(claims, _i % 6 < 4 ? "1" : "0"), KUSTOS_OK);
+	if (_i % 6 >= 4)
+		claim_ack(claim_expect(claims, "1"), KUSTOS_OK);
+}
+END_TEST
+
+/* It came while others had the items listed. */
+START_TEST(L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection)
+{
+	struct kustos_claim *claim = NULL;
+	struct claimed waits = { 0 };
+
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CHILDREN2, 1);
+	check_err(kustos_claim_next_async(claims, KUSTOS_FOREVER, NULL,
+			  claim_told, &waits),
+		KUSTOS_OK);
+	test_eventually(inject_fired() == 1, 5000);
+	inject_connect(ECONNREFUSED);
+	struct claimed tries = { 0 };
+	check_err(kustos_claim_next_async(claims, KUSTOS_NOW, NULL, claim_told,
+			  &tries),
+		KUSTOS_OK);
+	proxy_cut(proxy);
+	inject_release();
+	enum kustos_err err = claimed_wait(&tries);
+	ck_assert(err == KUSTOS_EDISCONNECTED || err == KUSTOS_EEMPTY);
+	inject_connect(0);
+	queue_put(queue_others, "a");
+	check_err(claimed_wait(&waits), KUSTOS_OK);
+	claim = waits.claim;
+	claim_ack(claim, KUSTOS_OK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("queue, edges");
+	TCase *t = fixture_case(s, "queues", 20);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, an_item_of_too_many_large_parts_is_refused);
+	tcase_add_loop_test(t,
+		what_is_put_into_a_queue_made_anew_is_taken_in_its_order, 0, 2);
+	tcase_add_loop_test(t,
+		S15_what_was_read_long_ago_is_read_again_after_a_put, 0, 2);
+	tcase_add_test(t,
+		L20_a_first_poll_at_once_does_not_wait_for_a_connection);
+	tcase_add_loop_test(t,
+		S17_what_goes_back_in_the_end_keeps_a_key_that_we_would_not_write,
+		0, 3);
+	tcase_add_test(t,
+		the_node_is_made_once_for_what_is_put_and_what_goes_back);
+	tcase_add_loop_test(t, items_with_long_ids_go_in_and_out, 0, 2);
+	t = fixture_case(s, "claims", 20);
+	tcase_add_checked_fixture(t, set_up_claims, tear_down_claims);
+	tcase_add_test(t, any_number_may_be_claimed_ahead);
+	tcase_add_loop_test(t,
+		L20_a_claim_at_once_does_not_wait_for_a_connection, 0, 12);
+	tcase_add_test(t,
+		L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection);
+	return fixture_main(s);
+}
