@@ -61,7 +61,8 @@ static int with_barrier(struct together *t, const char *verb, bool waits,
 		&options, &barrier);
 	if (err == KUSTOS_OK)
 		err = act(barrier, deadline, NULL);
-	code = together_waited(t, client, verb, "it is set", err);
+	code = together_waited(t, client, verb, waits ? "it is set" : NULL,
+		err);
 	kustos_barrier_destroy(barrier);
 	tool_close(client);
 	return code;

@@ -59,7 +59,8 @@ static int with_latch(struct together *t, const char *verb, bool waits,
 		t->count, NULL, &latch);
 	if (err == KUSTOS_OK)
 		err = act(t, latch, deadline);
-	code = together_waited(t, client, verb, "not so many are done", err);
+	code = together_waited(t, client, verb,
+		waits ? "not so many are done" : NULL, err);
 	kustos_countdown_destroy(latch);
 	tool_close(client);
 	return tool_flush(code);
@@ -188,7 +189,7 @@ static int take_part(struct together *t)
 	if (err == KUSTOS_OK)
 		err = kustos_countdown_join(latch, t->id,
 			together_deadline(t, false), NULL);
-	int code = together_waited(t, j->client, "cannot join", "", err);
+	int code = together_waited(t, j->client, "cannot join", NULL, err);
 	if (code != TOOL_OK)
 		under_abandon(&j->under);
 	else
@@ -197,7 +198,7 @@ static int take_part(struct together *t)
 		err = kustos_countdown_done(latch, t->id,
 			together_deadline(t, false), NULL);
 	if (code == 0)
-		code = together_waited(t, j->client, "cannot count", "", err);
+		code = together_waited(t, j->client, "cannot count", NULL, err);
 	kustos_countdown_destroy(latch);
 	return code;
 }

@@ -130,7 +130,7 @@ bool together_parse(struct together *t,
 
 kustos_deadline together_deadline(const struct together *t, bool waits)
 {
-	if (t->wait_ms == 0 && waits)
+	if (t->wait_ms == 0)
 		return KUSTOS_NOW;
 	if (t->wait_ms >= 0)
 		return kustos_after_ms(t->wait_ms);
@@ -146,11 +146,11 @@ int together_waited(const struct together *t, struct kustos_client *client,
 		return TOOL_OK;
 	if (t->job.sig != 0)
 		return TOOL_SIGNAL + t->job.sig;
-	if (err == KUSTOS_EBUSY) {
+	if (busy != NULL && err == KUSTOS_EBUSY) {
 		tool_say("%s: %s", path, busy);
 		return TOOL_BUSY;
 	}
-	if (err == KUSTOS_ETIMEDOUT &&
+	if (busy != NULL && err == KUSTOS_ETIMEDOUT &&
 		kustos_client_state(client) == KUSTOS_CONNECTED) {
 		tool_say("%s: %s, for %g s", path, busy,
 			(double)t->wait_ms / 1000);

@@ -42,7 +42,7 @@ bool together_parse(struct together *t,
 kustos_deadline together_deadline(const struct together *t, bool waits);
 
 /* Say what has become of a wait, and return the exit code: "busy" was found to be
-   so. */
+   so; NULL if nothing was waited for. */
 int together_waited(const struct together *t, struct kustos_client *client,
 	const char *verb, const char *busy, enum kustos_err err);
 

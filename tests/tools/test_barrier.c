@@ -56,6 +56,15 @@ START_TEST(who_waits_goes_on_when_it_is_removed)
 }
 END_TEST
 
+START_TEST(L20_what_does_not_wait_is_tried_once)
+{
+	ck_assert_int_eq(cli_run(&a, "barrier", "set", "-w0", GATE), 0);
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "-w0", GATE), 120);
+	ck_assert_int_eq(cli_run(&a, "barrier", "remove", "-w0", GATE), 0);
+	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "-w0", GATE), 0);
+}
+END_TEST
+
 static void come(struct cli *c, const char *script)
 {
 	cli_start(c, "barrier", "enter", "-n3", "-w50",
@@ -240,6 +249,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, who_waits_goes_on_when_it_is_removed);
+	tcase_add_test(t, L20_what_does_not_wait_is_tried_once);
 	tcase_add_test(t, commands_start_together_and_end_together);
 	tcase_add_test(t,
 		who_does_not_wait_for_the_others_ends_with_its_command);

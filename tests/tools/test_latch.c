@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "fixture.h"
+#include "proxy.h"
 #include "raw.h"
 
 #include <signal.h>
@@ -46,6 +47,35 @@ START_TEST(who_waits_goes_on_at_zero)
 	ck_assert_int_eq(cli_run(&a, "latch", "remove", LATCH), 0);
 	ck_assert_int_eq(raw_exists(fixture_address(), LATCH, NULL),
 		RAW_NONODE);
+}
+END_TEST
+
+START_TEST(L20_what_does_not_wait_is_tried_once)
+{
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-w0", "-n2", LATCH), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "done", "-w0", LATCH), 0);
+	ck_assert_int_eq(
+		cli_run(&a, "latch", "done", "-w0", "--id=x", LATCH, "true"),
+		0);
+	ck_assert_int_eq(cli_run(&a, "latch", "status", "-w0", LATCH), 0);
+	cli_hears(&a, LATCH ": 2 of 2 are done\n");
+	ck_assert_int_eq(cli_run(&a, "latch", "remove", "-w0", LATCH), 0);
+}
+END_TEST
+
+START_TEST(what_could_not_be_done_in_time_is_no_wait_that_is_over)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+
+	ck_assert_ptr_nonnull(proxy);
+	proxy_arm(proxy, PROXY_DROP_REPLY, ZK_OP_CHILDREN2, 1);
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-w0.5", "-n2",
+				 "--session-timeout=40000", "--hosts",
+				 proxy_address(proxy), LATCH),
+		123);
+	cli_hears_error(&a, "kustos: no server answers");
+	proxy_free(proxy);
 }
 END_TEST
 
@@ -133,6 +163,9 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, who_waits_goes_on_at_zero);
+	tcase_add_test(t, L20_what_does_not_wait_is_tried_once);
+	tcase_add_test(t,
+		what_could_not_be_done_in_time_is_no_wait_that_is_over);
 	tcase_add_test(t, what_it_is_like_is_told);
 	tcase_add_loop_test(t, who_waits_is_told_of_a_command_that_is_not_done,
 		0, 2);
