@@ -215,26 +215,35 @@ static enum kustos_err error_of_all(void)
 	return error_so_far();
 }
 
-static enum kustos_err put_in_background(struct kustos_queue *queue,
-	const struct kustos_new_item *item, kustos_deadline deadline)
+/* Until when a server that is there has answered. */
+static kustos_deadline soon(const struct queue_job *q)
 {
+	return kustos_after_ms(q->tool.session_ms);
+}
+
+static enum kustos_err put_in_background(const struct queue_job *q,
+	struct kustos_queue *queue, const struct kustos_new_item *item,
+	kustos_deadline deadline)
+{
+	enum kustos_err err;
+
 	pthread_mutex_lock(&lock);
 	untold++;
 	pthread_mutex_unlock(&lock);
-	enum kustos_err err = kustos_queue_put_async(queue, item, deadline,
-		NULL, put_ended, NULL);
+	/* That there is no room in the queue is told in the background: it is memory
+	   that is full. */
+	while ((err = kustos_queue_put_async(queue, item, deadline, NULL,
+			put_ended, NULL)) == KUSTOS_EFULL) {
+		err = kustos_queue_flush(queue, soon(q), NULL);
+		if (err != KUSTOS_OK)
+			break;
+	}
 	if (err != KUSTOS_OK) {
 		pthread_mutex_lock(&lock);
 		untold--;
 		pthread_mutex_unlock(&lock);
 	}
 	return err;
-}
-
-/* Until when a server that is there has answered. */
-static kustos_deadline soon(const struct queue_job *q)
-{
-	return kustos_after_ms(q->tool.session_ms);
 }
 
 static enum kustos_err put_one(const struct queue_job *q,
@@ -251,7 +260,7 @@ static enum kustos_err put_one(const struct queue_job *q,
 			now.tv_nsec / 1000000 + q->delay_ms;
 	enum kustos_err err = error_so_far();
 	if (err == KUSTOS_OK)
-		err = put_in_background(queue, &item, deadline);
+		err = put_in_background(q, queue, &item, deadline);
 	return err;
 }
 

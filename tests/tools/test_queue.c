@@ -94,6 +94,20 @@ START_TEST(a_full_queue_is_waited_for)
 END_TEST
 
 /* It can be gone on from there. */
+/* More than may wait in memory: that is room enough. */
+START_TEST(however_much_is_put_at_once_if_there_is_room)
+{
+	const char *argv[] = { "sh", "-c",
+		"head -c 12000000 /dev/zero | tr '\\0' x | fold -w 100000 |"
+		" \"$0\" queue put -w0 \"$1\"",
+		cli_program(), JOBS, NULL };
+
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 120);
+}
+END_TEST
+
 START_TEST(who_cannot_put_all_is_told_how_much_is_there)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", "--max-items=2", "-w0.1",
@@ -346,6 +360,7 @@ int main(void)
 	tcase_add_test(t, what_goes_in_may_be_ended_by_zero_bytes);
 	tcase_add_test(t, who_takes_waits_for_an_item);
 	tcase_add_test(t, a_full_queue_is_waited_for);
+	tcase_add_test(t, however_much_is_put_at_once_if_there_is_room);
 	tcase_add_test(t, who_cannot_put_all_is_told_how_much_is_there);
 	tcase_add_test(t, a_command_gets_each_item);
 	tcase_add_test(t,
