@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -91,15 +92,17 @@ static int work(struct consumption *c)
 	const struct kustos_item *item = kustos_claim_item(c->claim);
 	struct kustos_hold *hold = kustos_claim_hold(c->claim);
 	struct job *j = &c->q->job;
-	char name[512], deliveries[64];
+	size_t size = strlen("KUSTOS_ITEM=") + strlen(item->name) + 1;
+	char *name = malloc(size), deliveries[64];
 	const char *more[] = { name, deliveries, NULL };
-	int input = file_of(item);
+	int input = name != NULL ? file_of(item) : -1;
 
 	if (input < 0) {
 		tool_say("cannot pass the item on: %s", strerror(errno));
+		free(name);
 		return TOOL_FAILED;
 	}
-	snprintf(name, sizeof(name), "KUSTOS_ITEM=%s", item->name);
+	snprintf(name, size, "KUSTOS_ITEM=%s", item->name);
 	snprintf(deliveries, sizeof(deliveries), "KUSTOS_DELIVERIES=%d",
 		kustos_claim_deliveries(c->claim));
 	j->more = more;
@@ -109,6 +112,7 @@ static int work(struct consumption *c)
 		j->sig = j->under.passed;
 	}
 	close(input);
+	free(name);
 	return code;
 }
 

@@ -228,6 +228,22 @@ START_TEST(a_shard_is_no_item)
 }
 END_TEST
 
+/* An id may be longer than any other name. */
+START_TEST(a_command_is_told_the_whole_name_of_its_item)
+{
+	char id[601] = "", name[700];
+
+	memset(id, 'x', sizeof(id) - 1);
+	snprintf(name, sizeof(name), "<queue-|%s|0000000000>\n", id);
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "put", "-kid", "--id", id, JOBS, "a"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", JOBS, "sh",
+				 "-c", "echo \"<$KUSTOS_ITEM>\""),
+		0);
+	ck_assert_str_eq(a.out_text, name);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos queue, kinds");
@@ -246,5 +262,6 @@ int main(void)
 	tcase_add_test(t, an_id_is_told_from_a_time);
 	tcase_add_test(t, what_is_no_item_is_told_and_left_where_it_is);
 	tcase_add_test(t, a_shard_is_no_item);
+	tcase_add_test(t, a_command_is_told_the_whole_name_of_its_item);
 	return fixture_main(s);
 }
