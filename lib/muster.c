@@ -91,6 +91,7 @@ static enum kustos_err start_leave(struct ku_wait *wait)
 {
 	struct ku_muster *m = muster_of(wait);
 
+	((struct ku_muster_call *)wait)->heard = true;
 	if (m->state != KU_MUSTER_IN)
 		return m->state == KU_MUSTER_OUT ? KUSTOS_ENOTHELD
 						 : KUSTOS_EBUSY;
@@ -144,18 +145,33 @@ static enum kustos_err wait_for(struct ku_muster_call *call,
 		: ku_wait_block(&call->wait, deadline, cancel);
 }
 
+/* Who leaves is out, whatever keeps it from waiting for the others. */
+static void go(struct ku_muster *m)
+{
+	ku_lock(m->client);
+	if (m->state == KU_MUSTER_IN && m->client->closing == KU_OPEN) {
+		m->state = KU_MUSTER_OUT;
+		ku_muster_undo(m);
+	}
+	ku_unlock(m->client);
+}
+
 static enum kustos_err ask(struct ku_muster *m,
 	const struct ku_wait_calls *calls, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_muster_fn *done, void *arg)
 {
 	struct ku_muster_call *call = calloc(1, sizeof(*call));
+	enum kustos_err err = KUSTOS_ENOMEM;
 
-	if (call == NULL)
-		return KUSTOS_ENOMEM;
-	call->muster = m;
-	call->done = done;
-	call->arg = arg;
-	enum kustos_err err = wait_for(call, calls, deadline, cancel);
+	if (call != NULL) {
+		call->muster = m;
+		call->done = done;
+		call->arg = arg;
+		err = wait_for(call, calls, deadline, cancel);
+	}
+	if (err != KUSTOS_OK && calls->start == start_leave &&
+		(call == NULL || !call->heard))
+		go(m);
 	if (done == NULL || err != KUSTOS_OK)
 		free(call);
 	return err;

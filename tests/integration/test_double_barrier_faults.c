@@ -303,6 +303,32 @@ START_TEST(L20_a_try_to_leave_does_not_wait_for_a_connection)
 }
 END_TEST
 
+/* Nothing of its call has begun, and the others do not wait for it all the same. */
+START_TEST(L18_who_leaves_with_what_was_canceled_before_is_out)
+{
+	struct kustos_cancel *cancel = NULL;
+	struct end end = { .calls = 0 };
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	kustos_cancel_fire(cancel);
+	crew_make(2);
+	crew_enter();
+	if (_i == 0)
+		check_err(kustos_double_barrier_leave(ours[0], SOON, cancel),
+			KUSTOS_ECANCELED);
+	else
+		check_err(kustos_double_barrier_leave_async(ours[0], SOON,
+				  cancel, end_told, &end),
+			KUSTOS_ECANCELED);
+	ck_assert_int_eq(kustos_double_barrier_inside(ours[0]), 0);
+	check_err(kustos_double_barrier_leave(ours[1], SOON, NULL), KUSTOS_OK);
+	check_err(kustos_double_barrier_leave(ours[0], SOON, NULL),
+		KUSTOS_ENOTHELD);
+	crew_free();
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("double barrier, faults");
@@ -326,5 +352,7 @@ int main(void)
 		L20_a_try_to_enter_does_not_wait_for_a_connection, 0, 5);
 	tcase_add_loop_test(t,
 		L20_a_try_to_leave_does_not_wait_for_a_connection, 0, 3);
+	tcase_add_loop_test(t,
+		L18_who_leaves_with_what_was_canceled_before_is_out, 0, 2);
 	return fixture_main(s);
 }
