@@ -13,11 +13,12 @@
 static enum kustos_err get_line(struct kustos_client *client, const char *path,
 	const char *name, kustos_deadline end, struct kustos_participants **out)
 {
-	char *full = malloc(strlen(path) + strlen(name) + 1);
+	const char *parent = strcmp(path, "/") == 0 ? "" : path;
+	char *full = malloc(strlen(parent) + strlen(name) + 1);
 
 	if (full == NULL)
 		return KUSTOS_ENOMEM;
-	sprintf(full, "%s%s", path, name);
+	sprintf(full, "%s%s", parent, name);
 	enum kustos_err err = kustos_participants(client, full, end, NULL, out);
 	free(full);
 	return err;

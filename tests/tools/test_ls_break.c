@@ -158,6 +158,16 @@ START_TEST(ls_of_a_free_lock_says_so)
 }
 END_TEST
 
+/* No recipe of ours can be there. */
+START_TEST(ls_of_the_root_says_what_there_is)
+{
+	ck_assert_int_eq(cli_run(&c, "ls", "/"), 0);
+	ck_assert_int_eq(strncmp(c.out_text, "/: free\n", 8), 0);
+	cli_hears(&c, " a name of no known style\n");
+	ck_assert_str_eq(c.err_text, "");
+}
+END_TEST
+
 START_TEST(ls_of_no_path_gives_117)
 {
 	ck_assert_int_eq(cli_run(&c, "ls", "/nowhere"), 117);
@@ -388,6 +398,7 @@ int main(void)
 	tcase_add_test(t, ls_prints_json);
 	tcase_add_test(t, ls_prints_what_the_server_knows);
 	tcase_add_test(t, ls_of_a_free_lock_says_so);
+	tcase_add_test(t, ls_of_the_root_says_what_there_is);
 	tcase_add_test(t, ls_of_no_path_gives_117);
 	tcase_add_test(t, ls_knows_the_names_of_other_libraries);
 	tcase_add_test(t, ls_does_not_print_control_characters);

@@ -301,6 +301,19 @@ START_TEST(a_node_that_goes_is_looked_for_again)
 }
 END_TEST
 
+/* What is called like a part of a recipe of ours, where none can be. */
+START_TEST(the_root_is_looked_at_whatever_is_there)
+{
+	static const char *const names[] = { "/leases", "/done-deal" };
+
+	make(names[_i]);
+	ck_assert_int_eq(cli_run(&top, "top", "--once", "/"), 0);
+	cli_hears(&top, "  /: ");
+	ck_assert_str_eq(top.err_text, "");
+	ck_assert_int_eq(raw_delete(fixture_address(), names[_i]), 0);
+}
+END_TEST
+
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&top, "top"), 125);
@@ -328,6 +341,7 @@ int main(void)
 	tcase_add_test(t, how_many_come_and_go_is_told_exactly);
 	tcase_add_test(t, a_terminal_is_cleared_and_a_signal_ends_it);
 	tcase_add_test(t, a_node_that_goes_is_looked_for_again);
+	tcase_add_loop_test(t, the_root_is_looked_at_whatever_is_there, 0, 2);
 	tcase_add_test(t, wrong_use_is_refused);
 	return fixture_main(s);
 }
