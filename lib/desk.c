@@ -27,6 +27,7 @@ void ku_desk_put(struct ku_desk *desk)
 {
 	if (--desk->refs > 0)
 		return;
+	ku_witness_remove(desk->client, &desk->witness);
 	ku_timers_release(&desk->client->timers, 1);
 	ku_head_free(&desk->head);
 	kustos_names_free(desk->marked);
@@ -160,8 +161,13 @@ void ku_desk_tell(struct ku_desk *desk, enum ku_unfit why, bool moved,
 
 static void away(struct ku_witness *witness)
 {
-	ku_desk_away((struct ku_desk *)((char *)witness -
-		offsetof(struct ku_desk, witness)));
+	struct ku_desk *desk = (struct ku_desk *)((char *)witness -
+		offsetof(struct ku_desk, witness));
+
+	ku_desk_get(desk);
+	ku_givers_away(desk);
+	ku_desk_away(desk);
+	ku_desk_put(desk);
 }
 
 static bool is_path(const char *path, bool needed)
@@ -274,7 +280,6 @@ void ku_desk_destroy(struct ku_desk *desk)
 	struct kustos_client *client = desk->client;
 	ku_lock(client);
 	desk->ended = true;
-	ku_witness_remove(client, &desk->witness);
 	ku_desk_fail(desk, KUSTOS_ECLOSED, false);
 	return_unlent(desk);
 	ku_timer_unset(&client->timers, &desk->timer);

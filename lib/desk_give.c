@@ -90,6 +90,13 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 	ku_wait_end(wait, why);
 }
 
+void ku_givers_away(struct ku_desk *desk)
+{
+	for (struct ku_lent *l = desk->first; l != NULL; l = l->next)
+		if (l->giver != NULL && l->giver->once)
+			give_up(&l->giver->wait, KUSTOS_ETIMEDOUT);
+}
+
 static void tell(struct ku_wait *wait)
 {
 	struct ku_giver *giver = (struct ku_giver *)wait;

@@ -147,6 +147,9 @@ void ku_lent_free(struct ku_lent *lent);
 /* desk_give.c: the ack of this one has ended. */
 void ku_lent_given(struct ku_lent *lent, enum kustos_err err);
 
+/* Not connected: as ku_desk_away(), of those who wait for the end of an ack. */
+void ku_givers_away(struct ku_desk *desk);
+
 /* desk_lend.c: give what is ready to those who wait; and end those who wait for
    nothing but a look, or all. */
 void ku_desk_serve(struct ku_desk *desk);

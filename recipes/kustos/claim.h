@@ -173,14 +173,14 @@ KUSTOS_API struct kustos_hold *kustos_claim_hold(
 
 /* The item was dealt with: delete it, and the marker, in one transaction.  If the
    answer is lost it is found out what became of that.  KUSTOS_NOW: only if there is
-   a connection.  Whatever this returns, "claim" is freed.  Returns KUSTOS_OK: it
-   was done; KUSTOS_ELOST: it was not, and the item is or was another's, as the
-   session or the marker was lost; KUSTOS_EUNKNOWN: the item is gone, but the
-   session ended before it could be told by whom; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED
-   or KUSTOS_ECLOSED, and it may be done all the same; KUSTOS_EDISCONNECTED if
-   "deadline" is KUSTOS_NOW and there is no connection, KUSTOS_ENOAUTH, KUSTOS_EAUTH,
-   KUSTOS_ENOMEM, KUSTOS_EFORKED or KUSTOS_ESERVER, and then it was released;
-   KUSTOS_EINVAL if it is NULL. */
+   a connection, and KUSTOS_ETIMEDOUT if that goes meanwhile.  Whatever this returns,
+   "claim" is freed.  Returns KUSTOS_OK: it was done; KUSTOS_ELOST: it was not, and
+   the item is or was another's, as the session or the marker was lost;
+   KUSTOS_EUNKNOWN: the item is gone, but the session ended before it could be told
+   by whom; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_ECLOSED, and it may be done
+   all the same; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
+   connection, KUSTOS_ENOAUTH, KUSTOS_EAUTH, KUSTOS_ENOMEM, KUSTOS_EFORKED or
+   KUSTOS_ESERVER, and then it was released; KUSTOS_EINVAL if it is NULL. */
 KUSTOS_API enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 

@@ -307,6 +307,26 @@ START_TEST(L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection)
 }
 END_TEST
 
+/* The answer is lost, and the next connection would tell. */
+START_TEST(L20_an_ack_at_once_does_not_wait_for_a_connection)
+{
+	struct kustos_claim *claim;
+
+	queue_put(queue_others, "a");
+	claim = claim_expect(claims, "a");
+	if (_i % 2 == 1) { /* what was given outlives who gave it */
+		kustos_claims_destroy(claims);
+		claims = NULL;
+	}
+	inject_connect(ECONNREFUSED);
+	inject_frame(_i < 2 ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND, ZK_OP_MULTI,
+		1);
+	check_err(kustos_claim_ack(claim, KUSTOS_NOW, NULL), KUSTOS_ETIMEDOUT);
+	inject_connect(0);
+	test_eventually(queue_count() == 0, 5000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, edges");
@@ -333,5 +353,7 @@ int main(void)
 		L20_a_claim_at_once_does_not_wait_for_a_connection, 0, 12);
 	tcase_add_test(t,
 		L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection);
+	tcase_add_loop_test(t,
+		L20_an_ack_at_once_does_not_wait_for_a_connection, 0, 4);
 	return fixture_main(s);
 }
