@@ -130,6 +130,15 @@ void ku_candidate_resume(struct ku_candidate *c)
 		term_begin(c);
 }
 
+/* It stands in line: that try has met nothing. */
+static void queued(struct ku_place *place)
+{
+	struct ku_term *term = ku_place_owner(place);
+
+	if (term != NULL) /* else it is dismissed (candidate_search.c) */
+		term->candidate->err = KUSTOS_OK;
+}
+
 static void granted(struct ku_place *place)
 {
 	struct ku_term *term = ku_place_owner(place);
@@ -177,6 +186,7 @@ static void unsure(struct ku_place *place)
 }
 
 static const struct ku_place_events events = {
+	.queued = queued,
 	.granted = granted,
 	.failed = failed,
 	.lost = lost,

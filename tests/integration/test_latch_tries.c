@@ -99,6 +99,24 @@ START_TEST(L13_a_latch_that_is_refused_goes_on_trying)
 }
 END_TEST
 
+/* Who stands in line met nothing when it tried last. */
+START_TEST(L13_what_kept_a_latch_away_is_told_until_it_stands_in_line)
+{
+	line_forbid(other, KUSTOS_PERM_READ | KUSTOS_PERM_DELETE);
+	runner_run(&ours, client, NULL);
+	test_eventually(kustos_latch_error(ours.latch) == KUSTOS_ENOAUTH, 3000);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	test_eventually(raw_delete(fixture_address(), LINE) == 0, 3000);
+	runner_run(&theirs, other, NULL);
+	runner_leads(&theirs);
+	proxy_set_mode(proxy, PROXY_PASS);
+	line_wait(2);
+	test_eventually(kustos_latch_error(ours.latch) == KUSTOS_OK, 300);
+	check_state(&ours, KUSTOS_LATCH_WAITING);
+	leave_both();
+}
+END_TEST
+
 /* And it ends in the middle of that, too. */
 START_TEST(L13_a_latch_that_is_refused_can_be_closed)
 {
@@ -128,6 +146,8 @@ int main(void)
 		CODES * 4);
 	tcase_add_loop_test(t, L13_a_latch_that_is_refused_goes_on_trying, 0,
 		2);
+	tcase_add_test(t,
+		L13_what_kept_a_latch_away_is_told_until_it_stands_in_line);
 	tcase_add_test(t, L13_a_latch_that_is_refused_can_be_closed);
 	return fixture_main(s);
 }
