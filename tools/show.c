@@ -189,6 +189,13 @@ static void print_iso(FILE *out, int64_t ms)
 	fprintf(out, "\"%s.%03dZ\"", text, (int)(ms % 1000));
 }
 
+/* JSON that others wrote, in one line: a line's end is never part of a string. */
+static void print_object(FILE *out, const char *text, size_t len)
+{
+	for (; len > 0; text++, len--)
+		putc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+}
+
 void show_participant_json(FILE *out, const struct kustos_participant *p)
 {
 	fputs("{\"node\":", out);
@@ -209,7 +216,7 @@ void show_participant_json(FILE *out, const struct kustos_participant *p)
 		json_string(out, p->data, p->len);
 	fputs(",\"record\":", out);
 	if (p->data != NULL && json_is_object(p->data, p->len))
-		fwrite(p->data, 1, p->len, out);
+		print_object(out, p->data, p->len);
 	else
 		fputs("null", out);
 	putc('}', out);

@@ -368,6 +368,25 @@ START_TEST(watch_tells_it_in_json)
 }
 END_TEST
 
+/* What a node of somebody else's says may have lines, as JSON. */
+START_TEST(watch_tells_it_in_one_line_each)
+{
+	static const char node[] =
+		"/e/_c_01234567-89ab-cdef-0123-456789abcdef-latch-0000000000";
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/e", NULL), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), node,
+				 "{\r\n  \"id\": \"a b\"\n}\n"),
+		0);
+	cli_start(&watcher, "elect", "--watch", "--json", "/e");
+	cli_hears(&watcher, "\"record\":{    \"id\": \"a b\" } }}\n");
+	ck_assert_ptr_eq(strchr(watcher.out_text, '\n') + 1,
+		watcher.out_text + watcher.out_len);
+	kill(watcher.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&watcher), -SIGTERM);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos elect");
@@ -392,5 +411,6 @@ int main(void)
 	tcase_add_test(t, who_waits_dies_of_a_signal_and_leaves_the_line);
 	tcase_add_test(t, watch_tells_who_leads);
 	tcase_add_test(t, watch_tells_it_in_json);
+	tcase_add_test(t, watch_tells_it_in_one_line_each);
 	return fixture_main(s);
 }
