@@ -74,8 +74,12 @@ static bool make_data(const struct cluster_options *o, int i, char *out,
 	char base[PATH_MAX], file[PATH_MAX + 64];
 	FILE *f;
 
-	if (!make_folder(o->data) || realpath(o->data, base) == NULL)
+	if (!make_folder(o->data))
 		return false;
+	if (realpath(o->data, base) == NULL) {
+		tool_say("cannot use %s: %s", o->data, strerror(errno));
+		return false;
+	}
 	snprintf(out, size, "%s", base);
 	if (o->count == 1)
 		return true;

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_MS 500 /* how often to see whether the servers still run */
+#define LOOK_MS 500	  /* how often to see whether the servers still run */
+#define TICK_MAX_MS 30000 /* the longest session, of 60 s, has two */
 
 static const char help[] =
 	"Usage: kustos server [OPTION]... [[--] COMMAND [ARGUMENT]...]\n"
@@ -173,7 +174,7 @@ static bool take_option(struct server_tool *s, int option)
 		return tool_take_number(&s->tool, "--port", 1, 65535,
 			&s->options.port);
 	case OPT_TICK:
-		return tool_take_number(&s->tool, "--tick", 1, 60000,
+		return tool_take_number(&s->tool, "--tick", 1, TICK_MAX_MS,
 			&s->options.tick_ms);
 	case OPT_DATA:
 		s->options.data = optarg;

@@ -262,6 +262,19 @@ START_TEST(it_says_that_there_is_no_java)
 }
 END_TEST
 
+START_TEST(a_folder_that_cannot_be_had_is_named)
+{
+	char link[96], data[128];
+
+	snprintf(link, sizeof(link), "%s/link", folder);
+	ck_assert_int_eq(symlink("nowhere", link), 0);
+	snprintf(data, sizeof(data), "--data=%s", link);
+	ck_assert_int_eq(cli_run(&a, "server", data, "true"), 124);
+	ck_assert_ptr_nonnull(strstr(a.err_text, link));
+	ck_assert_int_eq(unlink(link), 0);
+}
+END_TEST
+
 START_TEST(wrong_use_gives_125)
 {
 	static const char *const wrong[][3] = {
@@ -269,6 +282,7 @@ START_TEST(wrong_use_gives_125)
 		{ "server", "--ensemble=10" },
 		{ "server", "--port=99999" },
 		{ "server", "--tick=x" },
+		{ "server", "--tick=30001", "true" },
 		{ "server", "--json", "true" },
 		{ "server", "--until-eof", "true" },
 		{ "server", "--hosts=h" },
@@ -297,6 +311,7 @@ int main(void)
 	tcase_add_test(t, it_can_be_an_ensemble);
 	tcase_add_test(t, the_command_knows_the_processes_of_all_servers);
 	tcase_add_test(t, it_keeps_its_data_where_it_is_told);
+	tcase_add_test(t, a_folder_that_cannot_be_had_is_named);
 	tcase_add_test(t, it_listens_on_the_port_it_is_told);
 	tcase_add_test(t, it_says_that_there_is_no_java);
 	tcase_add_test(t, wrong_use_gives_125);
