@@ -417,19 +417,28 @@ static bool is_unproved(const struct kustos_op_result *all, size_t checks)
 	return false;
 }
 
+/* Nothing was sent. */
+static enum kustos_err refuse(struct kustos_op_result *results, size_t count,
+	enum kustos_err err)
+{
+	for (size_t i = 0; results != NULL && i < count; i++)
+		results[i] = (struct kustos_op_result){ .err = err };
+	return err;
+}
+
 enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
 	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_op_result *results)
 {
-	enum kustos_err err = KUSTOS_ENOMEM;
+	enum kustos_err err;
 
 	if (hold == NULL || ops == NULL || count == 0 ||
 		count >= SIZE_MAX / sizeof(struct kustos_op_result))
 		return KUSTOS_EINVAL;
 	if (ku_forked(&hold->client->fork))
-		return KUSTOS_EFORKED;
+		return refuse(results, count, KUSTOS_EFORKED);
 	if (kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
-		return KUSTOS_ELOST;
+		return refuse(results, count, KUSTOS_ELOST);
 	struct kustos_op *guarded = guard(hold, ops, count);
 	size_t checks = proof_count(hold);
 	struct kustos_op_result *all = calloc(checks + count, sizeof(*all));
@@ -440,6 +449,8 @@ enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
 			err = KUSTOS_ELOST;
 		if (results != NULL)
 			memcpy(results, all + checks, count * sizeof(*all));
+	} else {
+		err = refuse(results, count, KUSTOS_ENOMEM);
 	}
 	free(guarded);
 	free(all);
