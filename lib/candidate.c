@@ -155,8 +155,10 @@ static void granted(struct ku_place *place)
 static void failed(struct ku_place *place, enum kustos_err err)
 {
 	struct ku_term *term = ku_place_owner(place);
-	struct ku_candidate *c = term->candidate;
 
+	if (term == NULL)
+		return; /* dismissed, as above */
+	struct ku_candidate *c = term->candidate;
 	ku_term_end(c, term, NULL);
 	put_off(c, err);
 }

@@ -307,7 +307,8 @@ KUSTOS_API enum kustos_err kustos_selector_requeue(
 	struct kustos_selector *selector);
 
 /* Ask "lead" to return, by its cancel object.  It leads until it does.  Returns
-   KUSTOS_OK, or KUSTOS_ENOTHELD if it does not lead. */
+   KUSTOS_OK, also if it was lost and has not returned; or KUSTOS_ENOTHELD if
+   "lead" does not run. */
 KUSTOS_API enum kustos_err kustos_selector_interrupt(
 	struct kustos_selector *selector);
 
