@@ -306,8 +306,8 @@ static enum kustos_err set_guarded(struct kustos_hold *hold, const char *path)
 	if (err == KUSTOS_OK || err == KUSTOS_ENONODE)
 		check_err(result.err, err);
 	else /* found out by the server, or known */
-		ck_assert(result.err == KUSTOS_EROLLEDBACK ||
-			result.err == err);
+		ck_assert(
+			result.err == KUSTOS_EROLLEDBACK || result.err == err);
 	return err;
 }
 
