@@ -58,12 +58,34 @@ static void take_environment(int fd)
 	}
 }
 
+#define FD_FIRST 3   /* that is no standard one */
+#define FD_MOST 1024 /* what is there from here on is left as it is */
+
+static bool limited;
+static bool were_open[FD_MOST];
+
+void command_limit_descriptors(void)
+{
+	limited = true;
+	for (int fd = FD_FIRST; fd < FD_MOST; fd++)
+		were_open[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+/* In the child: those of libzookeeper are not all close-on-exec. */
+static void keep_to_limit(void)
+{
+	for (int fd = FD_FIRST; limited && fd < FD_MOST; fd++)
+		if (!were_open[fd])
+			(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
 static void become(const struct command *c, int fd, char *const *argv)
 	__attribute__((noreturn));
 static void become(const struct command *c, int fd, char *const *argv)
 {
 	setpgid(0, 0);
 	take_environment(fd);
+	keep_to_limit();
 	signals_restore(c->signals);
 	if (c->input == 0 || dup2(c->input, 0) == 0)
 		execvp(argv[0], argv);

@@ -21,6 +21,10 @@ struct command {
 	bool given; /* the terminal is the command's */
 };
 
+/* Where a client is open when command_prepare() is called: before that is opened,
+   have what is a descriptor now be all that commands inherit. */
+void command_limit_descriptors(void);
+
 /* Fork the process that will execute "argv", with "input" as its standard input.
    Returns 0, or -1 with errno set. */
 int command_prepare(struct command *c, const struct signals *signals,

@@ -176,8 +176,11 @@ static int consume(struct consumption *c)
 			kustos_claim_release(c->claim);
 			return TOOL_SIGNAL + j->sig;
 		}
-		if ((err == KUSTOS_EEMPTY || err == KUSTOS_ETIMEDOUT) &&
-			c->done > 0)
+		if (c->done > 0 &&
+			(err == KUSTOS_EEMPTY ||
+				(err == KUSTOS_ETIMEDOUT &&
+					kustos_client_state(j->client) ==
+						KUSTOS_CONNECTED)))
 			return TOOL_OK;
 		if (err != KUSTOS_OK)
 			return queue_failed(c->q, j->client, "cannot consume",
@@ -243,6 +246,7 @@ int queue_consume(struct queue_job *q)
 		tool_say("cannot take signals: %s", strerror(errno));
 		return TOOL_FAILED;
 	}
+	command_limit_descriptors();
 	int code = tool_connect(&q->tool, &j->client);
 	if (code != TOOL_OK)
 		return code;

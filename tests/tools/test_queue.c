@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "fixture.h"
+#include "proxy.h"
 #include "raw.h"
 
 #include <signal.h>
@@ -155,6 +156,21 @@ START_TEST(items_that_are_taken_are_marked_where_it_is_said)
 }
 END_TEST
 
+START_TEST(P13_the_command_of_an_item_inherits_no_descriptor_of_ours)
+{
+	static const char list[] = "ls /proc/$$/fd; echo end";
+	const char *const argv[] = { "sh", "-c", list, NULL };
+
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(cli_run(&b, "queue", "consume", "-c1", JOBS, "--",
+				 "sh", "-c", list),
+		0);
+	ck_assert_str_eq(b.out_text, a.out_text);
+}
+END_TEST
+
 START_TEST(S16_an_item_comes_again_if_its_consumer_is_killed)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
@@ -192,6 +208,24 @@ START_TEST(S16_an_item_that_was_lost_as_its_command_ended_comes_again)
 	ck_assert_str_eq(a.out_text, "x 1\nx 2\n");
 	cli_hears_error(&a, "sh ended with 0, but the item was lost before");
 	ck_assert_int_eq(fixture_children(JOBS), 0);
+}
+END_TEST
+
+/* That the queue is empty nobody knows then. */
+START_TEST(who_loses_the_servers_is_told_so_also_after_an_item)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+
+	ck_assert_ptr_nonnull(proxy);
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	cli_start(&a, "queue", "consume", "-w5", "--hosts",
+		proxy_address(proxy), JOBS, "cat");
+	test_within(fixture_children(JOBS) == 0, CLI_MS);
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	ck_assert_int_eq(cli_end(&a), 123);
+	cli_hears_error(&a, "kustos: no server answers at ");
+	proxy_free(proxy);
 }
 END_TEST
 
@@ -366,9 +400,12 @@ int main(void)
 	tcase_add_test(t,
 		a_command_that_cannot_be_executed_ends_it_and_leaves_the_item);
 	tcase_add_test(t, items_that_are_taken_are_marked_where_it_is_said);
+	tcase_add_test(t,
+		P13_the_command_of_an_item_inherits_no_descriptor_of_ours);
 	tcase_add_test(t, S16_an_item_comes_again_if_its_consumer_is_killed);
 	tcase_add_test(t,
 		S16_an_item_that_was_lost_as_its_command_ended_comes_again);
+	tcase_add_test(t, who_loses_the_servers_is_told_so_also_after_an_item);
 	tcase_add_test(t, a_signal_ends_the_command_and_leaves_the_item);
 	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
 	tcase_add_test(t, an_item_may_go_to_the_end_instead);
