@@ -98,10 +98,10 @@ END_TEST
 /* More than may wait in memory: that is room enough. */
 START_TEST(however_much_is_put_at_once_if_there_is_room)
 {
-	const char *argv[] = { "sh", "-c",
+	static const char script[] =
 		"head -c 12000000 /dev/zero | tr '\\0' x | fold -w 100000 |"
-		" \"$0\" queue put -w0 \"$1\"",
-		cli_program(), JOBS, NULL };
+		" \"$0\" queue put -w0 \"$1\"";
+	const char *argv[] = { "sh", "-c", script, cli_program(), JOBS, NULL };
 
 	cli_start_argv(&a, argv);
 	ck_assert_int_eq(cli_end(&a), 0);
