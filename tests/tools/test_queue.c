@@ -111,7 +111,7 @@ END_TEST
 
 START_TEST(who_cannot_put_all_is_told_how_much_is_there)
 {
-	ck_assert_int_eq(cli_run(&a, "queue", "put", "--max-items=2", "-w0.1",
+	ck_assert_int_eq(cli_run(&a, "queue", "put", "--max-items=2", "-w2",
 				 JOBS, "a", "b", "c", "d"),
 		121);
 	cli_hears_error(&a, JOBS ": the first 2 are there for certain\n");
