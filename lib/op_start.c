@@ -35,18 +35,21 @@ static enum kustos_err check_limits(struct ku_op *op)
 	return KUSTOS_OK;
 }
 
-static void ops_link(struct kustos_client *client, struct ku_op *op)
+/* By their serial numbers: nearly always the last. */
+static void ops_link(struct ku_ops *ops, struct ku_op *op)
 {
-	struct ku_ops *ops = &client->ops;
-
-	op->serial = ops->started++;
-	op->next = NULL;
 	op->prev = ops->newest;
-	if (ops->newest != NULL)
-		ops->newest->next = op;
+	while (op->prev != NULL && op->prev->serial > op->serial)
+		op->prev = op->prev->prev;
+	op->next = op->prev != NULL ? op->prev->next : ops->oldest;
+	if (op->prev != NULL)
+		op->prev->next = op;
 	else
 		ops->oldest = op;
-	ops->newest = op;
+	if (op->next != NULL)
+		op->next->prev = op;
+	else
+		ops->newest = op;
 	ops->count++;
 }
 
@@ -68,7 +71,8 @@ static enum kustos_err start(struct ku_op *op)
 		return KUSTOS_ENOMEM;
 	}
 	ku_op_init_timer(op);
-	ops_link(client, op);
+	op->serial = client->ops.started++;
+	ops_link(&client->ops, op);
 	op->started = true;
 	return KUSTOS_OK;
 }
@@ -262,8 +266,11 @@ enum kustos_err ku_op_adopt(struct ku_op *op, const char *path,
 
 void ku_op_undo(struct ku_op *op)
 {
+	struct ku_ops *ops = &op->client->ops;
 	bool unique = (op->flags & KUSTOS_PROTECTED) != 0;
 
+	if (!op->unwanted) /* else a flush waits for this as well */
+		op->serial = ops->started++;
 	ku_op_slim(op);
 	op->path = op->out_path;
 	op->out_path = NULL;
@@ -275,6 +282,6 @@ void ku_op_undo(struct ku_op *op)
 	op->czxid = unique ? 0 : op->out_stat.czxid;
 	op->session_id = op->out_stat.ephemeral_owner;
 	op->lasting = op->session_id == 0;
-	ops_link(op->client, op);
+	ops_link(ops, op);
 	begin(op);
 }

@@ -2,12 +2,13 @@
  * test_flush.c - a flush ends with the last of what it waits for, and needs
  * nothing else to happen.
  */
-#include "client_fixture.h"
+#include "mutex_fixture.h"
 
 #include "client.h"
 #include "inject.h"
 #include "proxy.h"
 
+#include <kustos/barrier.h>
 #include <kustos/cancel.h>
 
 #include <errno.h>
@@ -18,7 +19,6 @@
 #define T_MS 60000
 #define BEAT_MS (T_MS / 8)
 #define SHORT_MS 200
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 static struct proxy *proxy;
 static struct kustos_client *client;
@@ -148,6 +148,41 @@ START_TEST(a_flush_does_not_wait_for_what_comes_later)
 }
 END_TEST
 
+static void ignore_end(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	(void)err;
+}
+
+/* A creation that is not wanted any more ends with the deletion of what it made,
+   which goes out only when the flush waits already. */
+START_TEST(L05_a_flush_waits_until_what_nobody_wants_is_deleted)
+{
+	struct kustos_double_barrier *member = NULL;
+	struct flush flush;
+	int64_t start = test_now_ms();
+
+	check_err(kustos_create(client, "/step", NULL, 0, 0, SOON, NULL, NULL,
+			  NULL),
+		KUSTOS_OK);
+	check_err(
+		kustos_double_barrier_create(client, "/step", 2, NULL, &member),
+		KUSTOS_OK);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CREATE2, 1);
+	check_err(kustos_double_barrier_enter_async(member, SOON, NULL,
+			  ignore_end, NULL),
+		KUSTOS_OK);
+	test_eventually(raw_count_children(fixture_address(), "/step") == 1,
+		2000);
+	kustos_double_barrier_destroy(member);
+	flush_start(&flush);
+	proxy_set_delay(proxy, SHORT_MS, 0);
+	inject_release();
+	flush_ends(&flush, start);
+	ck_assert_int_eq(raw_count_children(fixture_address(), "/step"), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("flush");
@@ -157,5 +192,6 @@ int main(void)
 	tcase_add_test(t, a_flush_ends_with_an_answer_that_nobody_wants);
 	tcase_add_test(t, a_flush_ends_with_an_operation_that_was_never_sent);
 	tcase_add_test(t, a_flush_does_not_wait_for_what_comes_later);
+	tcase_add_test(t, L05_a_flush_waits_until_what_nobody_wants_is_deleted);
 	return fixture_main(s);
 }
