@@ -555,10 +555,6 @@ mutant claim_dead_one_too_late lib/custody_claim.c \
 	's/c->stat.version >= c->depot->deliveries/c->stat.version > c->depot->deliveries/'
 mutant claim_put_back_and_not_made lib/custody_end.c \
 	's/return c->new_path != NULL ? 3 : 2/return 2/'
-# TODO: the watch of a read that was answered when nobody cared any more.  Nothing
-# finds that it is left since a close takes such reads back, in 15,000 seeds:
-#	claim_watch_left_by_a_read_in_the_end lib/mirror.c
-#	's/(void)watch(m, m->request.what.kind);/;/'
 mutant claim_L27_not_looked_at_again lib/desk_look.c \
 	'/^static void marks_show/,/^}/s/desk->items.current = false;/;/'
 
@@ -751,6 +747,8 @@ mutant S09_together_one_is_lost_and_not_the_others lib/hold.c \
 how=aim test=test_mirror
 mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
 	's/m->wanted \&\& is_taken_off(m)/false/'
+mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
+	's/(void)watch(m, m->request.what.kind);/;/'
 
 wait
 found=0 failed=0 i=0

@@ -3,6 +3,7 @@
  * it is answered.
  */
 #include "lone.h"
+#include "model_impl.h"
 
 #include "../unit/unit.h"
 
@@ -106,6 +107,26 @@ START_TEST(L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again)
 }
 END_TEST
 
+/* The first object's watch fires while a look of it is on its way, and then it ends:
+   that look leaves a watch at the server, which nobody has here. */
+START_TEST(P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off)
+{
+	int waits, looked;
+
+	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &waits);
+	lone_run_ms(&bench, client, 100);
+	change();
+	wait_at(barriers[0], KUSTOS_NOW, NULL, &looked);
+	kustos_barrier_destroy(barriers[0]);
+	barriers[0] = NULL;
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(waits, KUSTOS_ECLOSED);
+	ck_assert_int_eq(looked, KUSTOS_ECLOSED);
+	ck_assert_ptr_null(client->watches.entries);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mirrors in the simulator");
@@ -115,6 +136,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t,
 		L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again);
+	tcase_add_test(t,
+		P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
