@@ -35,6 +35,8 @@ static bool is_marked(const struct ku_desk *desk, const char *name)
 /* Have the timer go off at "at_ns", or before that. */
 static void set_timer(struct ku_desk *desk, int64_t at_ns)
 {
+	if (ku_timer_is_set(&desk->timer) && desk->timer.at_ns <= at_ns)
+		return;
 	ku_set_timer(desk->client, &desk->timer, at_ns);
 }
 
