@@ -108,6 +108,7 @@ sim_tests += %D%/test_barrier
 sim_tests += %D%/test_claim
 sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
+sim_tests += %D%/test_desk
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_line
 sim_tests += %D%/test_mirror

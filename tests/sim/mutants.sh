@@ -578,10 +578,6 @@ mutant keyed_chosen_without_a_connection lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/!ku_session_ready(desk->client)/false/'
 mutant keyed_chosen_before_the_session_was_lost lib/custody.c \
 	'/^static void session_lost/,/^}/s/away(witness);/;/'
-# TODO: nothing finds this one since claims that do not wait end with the connection,
-# in 7,500 seeds:
-#	keyed_S16_marker_of_a_claim_before_is_ours lib/custody_claim.c
-#	's/reply->stat->czxid > c->stat.mzxid/true/'
 seeds=${MUTANT_SEEDS:-6000}
 mutant keyed_chosen_while_a_claim_is_unsure lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/is_unsure(desk)/false/'
@@ -749,6 +745,9 @@ mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
 	's/m->wanted \&\& is_taken_off(m)/false/'
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 	's/(void)watch(m, m->request.what.kind);/;/'
+test=test_desk
+mutant S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
+	's/reply->stat->czxid > c->stat.mzxid/true/'
 
 wait
 found=0 failed=0 i=0

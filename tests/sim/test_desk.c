@@ -1,0 +1,258 @@
+/*
+ * test_desk.c - what a server puts off, or answers too late, in just the order in
+ * which it does harm to those who claim items.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "desk_impl.h"
+
+#include <kustos/hold.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE "/queue"
+#define MARKS "/marks"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 10
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct kustos_client *client;
+static struct ku_desk *desk;
+
+/* The next requests of these kinds are put off, one each, and transactions are
+   counted. */
+static struct {
+	bool kinds[KU_ZK_UNWATCH + 1];
+	const char *children; /* of this node only */
+	int transactions;
+} server;
+
+struct put_off { /* a request whose answer is to say so */
+	ku_zk_done_fn *done;
+	void *arg;
+};
+
+static void say_put_off(void *arg, const struct ku_zk_reply *reply)
+{
+	struct put_off *it = arg;
+	const struct ku_zk_reply instead = {
+		.rc = reply->rc == KU_ZK_OK ? KU_ZK_THROTTLEDOP : reply->rc,
+		.len = -1,
+	};
+
+	it->done(it->arg, &instead);
+	free(it);
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
+		.path = "/",
+		.version = -1 };
+	bool other = request->kind == KU_ZK_CHILDREN &&
+		server.children != NULL &&
+		strcmp(request->path, server.children) != 0;
+
+	server.transactions += request->kind == KU_ZK_MULTI;
+	if (!server.kinds[request->kind] || other)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	struct put_off *it = malloc(sizeof(*it));
+	ck_assert_ptr_nonnull(it);
+	*it = (struct put_off){ done, arg };
+	server.kinds[request->kind] = false;
+	return ku_zk_sim.submit(zk, &any, say_put_off, it);
+}
+
+struct asked {	     /* a wait for an item */
+	bool closes; /* nothing comes of it any more */
+	bool ended;
+	struct ku_lent *lent;
+};
+
+static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	struct asked *asked = arg;
+
+	ck_assert_int_eq(err, asked->closes ? KUSTOS_ECLOSED : KUSTOS_OK);
+	asked->ended = true;
+	asked->lent = got;
+}
+
+static void ask(struct asked *asked)
+{
+	*asked = (struct asked){ .lent = NULL };
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, asked),
+		KUSTOS_OK);
+}
+
+/* It is had, and its marker is there, of this session and no other. */
+static void check_lent(const struct asked *asked, const char *mark)
+{
+	struct kustos_stat stat;
+
+	ck_assert(asked->ended);
+	ck_assert_int_eq(kustos_hold_state(ku_lent_hold(asked->lent)),
+		KUSTOS_HOLD_HELD);
+	ck_assert(model_stat(bench.model, mark, &stat));
+	ck_assert(stat.ephemeral_owner == client->session.id);
+	ck_assert(stat.czxid == kustos_hold_token(ku_lent_hold(asked->lent)));
+}
+
+/* Give it back when it is no use any more. */
+static void end(struct asked *asked)
+{
+	ku_desk_destroy(desk);
+	desk = NULL;
+	ku_lent_return(asked->lent);
+	lone_run_ms(&bench, client, 1000);
+}
+
+static void open_desk(enum ku_item_kind kind)
+{
+	const struct ku_desk_wish wish = { .kind = kind,
+		.items = QUEUE,
+		.marks = MARKS };
+
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	struct model_config config;
+
+	memset(&server, 0, sizeof(server));
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	model_config_init(&config);
+	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+}
+
+static void teardown(void)
+{
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* An item is given back and claimed again.  The server puts off the deletion of its
+   marker, and the listing that would show that; so the claim finds it there, of our
+   session and with our id.  Its answer is lost with the connection, and the marker
+   looked at before it is deleted after all. */
+START_TEST(S16_the_marker_of_a_claim_before_is_not_that_of_the_next)
+{
+	const char *mark = MARKS "/qn-0000000000";
+	struct asked asked;
+
+	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	open_desk(KU_ITEM_SIMPLE);
+	ask(&asked);
+	lone_run_ms(&bench, client, 1000);
+	check_lent(&asked, mark);
+	ck_assert_int_eq(server.transactions, 1);
+
+	server.children = MARKS;
+	server.kinds[KU_ZK_CHILDREN] = server.kinds[KU_ZK_DELETE] = true;
+	ku_lent_return(asked.lent);
+	ask(&asked);
+	for (int ms = 0; server.transactions == 1; ms++) {
+		ck_assert_int_lt(ms, 10 * WAY_MS);
+		lone_run_ms(&bench, client, 1);
+	}
+	lone_run_ms(&bench, client, WAY_MS + WAY_MS / 2);
+	ck_assert(!asked.ended);
+	model_cut(bench.model, LONE_MACHINE, false);
+	lone_run_ms(&bench, client, 5000);
+	check_lent(&asked, mark);
+	end(&asked);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
+/* Have an item of such a name made or deleted, soon. */
+static void send(enum ku_zk_kind kind, const char *path)
+{
+	static const char frame[] = "\0\1\0\1\1\0\0\0\1a\2";
+	static struct bench_reply reply;
+	const struct ku_zk_request request = { .kind = kind,
+		.path = path,
+		.data = frame,
+		.len = sizeof(frame) - 1,
+		.version = -1,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+}
+
+/* Put one that is due in so many ms, soon.  Its path is "path". */
+static void put_due(int in_ms, int number, char path[64])
+{
+	snprintf(path, 64, QUEUE "/queue-|%llX|%010d",
+		(unsigned long long)(bench.sched.now_ns / KU_NS_PER_MS + in_ms),
+		number);
+	send(KU_ZK_CREATE, path);
+}
+
+/* Many items are due far later.  One that is due is put, and gone when it has been
+   listed; to read it is put off while the next listing is on its way, which shows the
+   others.  Then one is put that is due, and somebody asks. */
+START_TEST(L27_a_rest_is_over_before_the_next_is_due)
+{
+	struct asked asked[3];
+	char path[64];
+
+	for (int i = 0; i < KU_OTHERS_FROM; i++)
+		put_due(40000, i, path);
+	open_desk(KU_ITEM_DELAY);
+	ask(&asked[0]);
+	ask(&asked[1]);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_uint_eq(ku_head_count(&desk->head), KU_OTHERS_FROM);
+
+	server.kinds[KU_ZK_GET] = true;
+	put_due(0, 100, path);
+	lone_run_ms(&bench, client, 3 * WAY_MS);
+	send(KU_ZK_DELETE, path);
+	lone_run_ms(&bench, client, 4 * WAY_MS + WAY_MS / 2);
+	ck_assert(!server.kinds[KU_ZK_GET]);
+	ck_assert(desk->resting);
+	ck_assert_uint_eq(ku_head_count(&desk->head), KU_OTHERS_FROM);
+	put_due(0, 101, path);
+	lone_run_ms(&bench, client, 2 * WAY_MS + WAY_MS / 2);
+	ck_assert(desk->resting);
+	ask(&asked[2]);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(asked[0].ended);
+	ck_assert_str_eq(ku_lent_item(asked[0].lent)->name, ku_path_leaf(path));
+	asked[1].closes = asked[2].closes = true;
+	end(&asked[0]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("a desk in the simulator");
+	TCase *t = tcase_create("in one moment");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		S16_the_marker_of_a_claim_before_is_not_that_of_the_next);
+	tcase_add_test(t, L27_a_rest_is_over_before_the_next_is_due);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
