@@ -371,3 +371,14 @@ int proxy_open(struct proxy *p)
 {
 	return read_locked(p, &p->link_count);
 }
+
+int proxy_lost(struct proxy *p)
+{
+	int n = 0;
+
+	pthread_mutex_lock(&p->lock);
+	for (int i = 0; i < p->link_count; i++)
+		n += link_lost(p->links[i]);
+	pthread_mutex_unlock(&p->lock);
+	return n;
+}

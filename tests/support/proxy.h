@@ -93,7 +93,9 @@ int proxy_events(struct proxy *p);
 int proxy_accepted(struct proxy *p);
 void proxy_reset_counts(struct proxy *p);
 
-/* Return how many connections are open now. */
+/* Return how many connections are open now, and how many of them have lost
+   something, or can only lose, in a hole. */
 int proxy_open(struct proxy *p);
+int proxy_lost(struct proxy *p);
 
 #endif

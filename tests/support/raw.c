@@ -18,6 +18,7 @@ struct raw {
 	int fd;
 	int32_t xid;
 	int64_t session;
+	int passed_over;
 };
 
 struct raw *raw_open(const char *address, int session_ms)
@@ -61,6 +62,11 @@ int64_t raw_session(const struct raw *raw)
 	return raw->session;
 }
 
+int raw_passed_over(const struct raw *raw)
+{
+	return raw->passed_over;
+}
+
 void raw_set_patience(struct raw *raw, int ms)
 {
 	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
@@ -77,8 +83,8 @@ static void begin(struct raw *raw, struct raw_out *out, int op)
 }
 
 /*
- * Send the request, free it, and wait for the answer to it.  Answers to pings
- * and watch events, which nobody here asks for, would be passed over.
+ * Send the request, free it, and wait for the answer to it.  What else comes
+ * meanwhile is passed over: nobody here asks for watch events.
  */
 static int call(struct raw *raw, struct raw_out *out, struct raw_in *in)
 {
@@ -104,6 +110,7 @@ static int call(struct raw *raw, struct raw_out *out, struct raw_in *in)
 			break;
 		if (xid == want)
 			return rc;
+		raw->passed_over++;
 	}
 	return RAW_BROKEN;
 }

@@ -78,6 +78,11 @@ int64_t raw_session(const struct raw *raw);
 /* Wait only so long for each answer from now on; 30 s at first. */
 void raw_set_patience(struct raw *raw, int ms);
 
+/* Return how many answers, and other messages, came that no call returned: a
+   server answers in order, so an answer without one passed over before it
+   proves that those to the earlier requests are missing and not just late. */
+int raw_passed_over(const struct raw *raw);
+
 /* "made" takes the path that a sequential node got; size is of the buffer. */
 int raw_do_create(struct raw *raw, const char *path, const char *data,
 	enum raw_mode mode, char *made, size_t size);

@@ -19,7 +19,7 @@
 #define LOGGING ":" JAVA_DIR "slf4j-simple.jar" /* quiet without it */
 #define MAIN "org.apache.zookeeper.server."
 #define START_MS 30000 /* for a machine that is busy with other tests */
-#define STOP_MS 5000
+#define STOP_MS START_MS
 #define MAX_ARGS 40
 
 struct server {

@@ -54,7 +54,7 @@ END_TEST
 
 START_TEST(a_paused_server_is_silent_and_keeps_its_connections)
 {
-	struct raw *raw = raw_open(fixture_address(), 10000);
+	struct raw *raw = raw_open(fixture_address(), PATIENCE_MS);
 	char text[64];
 
 	ck_assert_ptr_nonnull(raw);
@@ -159,14 +159,14 @@ START_TEST(an_ensemble_survives_the_loss_of_its_leader)
 		raw_create(server_address(ensemble_server(e, 0)), "/n", NULL),
 		0);
 	ck_assert_int_eq(server_kill(ensemble_server(e, first)), 0);
-	second = ensemble_wait(e, 2, 20000);
+	second = ensemble_wait(e, 2, PATIENCE_MS);
 	ck_assert_int_ge(second, 0);
 	ck_assert_int_ne(second, first);
 	ck_assert_int_eq(raw_exists(server_address(ensemble_server(e, second)),
 				 "/n", NULL),
 		0);
 	ck_assert_int_eq(server_restart(ensemble_server(e, first)), 0);
-	ck_assert_int_ge(ensemble_wait(e, 3, 20000), 0);
+	ck_assert_int_ge(ensemble_wait(e, 3, PATIENCE_MS), 0);
 	ensemble_free(e);
 }
 END_TEST
@@ -218,7 +218,7 @@ static void start_elsewhere(struct child *c, pid_t *java, pid_t *reaper,
 	int r;
 
 	ck_assert_int_eq(child_start(c, start_and_wait, NULL), 0);
-	ck_assert_int_eq(child_hear(c->fd, line, sizeof(line), 40000), 0);
+	ck_assert_int_eq(child_hear(c->fd, line, sizeof(line), PATIENCE_MS), 0);
 	ck_assert_int_eq(sscanf(line, "%d %d %255s", &j, &r, dir), 3);
 	*java = j;
 	*reaper = r;
@@ -268,7 +268,7 @@ START_TEST(nothing_is_left_of_a_test_that_ends_by_itself)
 
 	start_elsewhere(&c, &java, &reaper, dir);
 	child_say(c.fd, "go");
-	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_int_eq(child_wait(&c, PATIENCE_MS), 0);
 	test_eventually(!process_alive(java), 5000);
 	test_eventually(access(dir, F_OK) < 0, 5000);
 	child_end(&c);
@@ -293,7 +293,7 @@ START_TEST(a_fork_killed_in_the_middle_of_a_question_does_no_harm)
 		struct child c;
 
 		ck_assert_int_eq(child_start(&c, ask_and_die, s), 0);
-		ck_assert(child_expect(c.fd, "asking", 5000));
+		ck_assert(child_expect(c.fd, "asking", PATIENCE_MS));
 		child_end(&c);
 		/* Another question, which the answer left behind fits ill. */
 		ck_assert_int_ne(server_port(s), pid);
@@ -318,15 +318,15 @@ START_TEST(a_paused_child_is_silent_until_resumed)
 
 	ck_assert_int_eq(child_start(&c, echo, NULL), 0);
 	child_say(c.fd, "one");
-	ck_assert(child_expect(c.fd, "one", 5000));
+	ck_assert(child_expect(c.fd, "one", PATIENCE_MS));
 	ck_assert_int_eq(process_pause(c.pid), 0);
 	child_say(c.fd, "two");
 	ck_assert(!child_expect(c.fd, "two", 100));
 	ck_assert_int_eq(process_resume(c.pid), 0);
-	ck_assert(child_expect(c.fd, "two", 5000));
+	ck_assert(child_expect(c.fd, "two", PATIENCE_MS));
 	ck_assert_int_eq(child_wait(&c, 0), -1);
 	shutdown(c.fd, SHUT_WR);
-	ck_assert_int_eq(child_wait(&c, 5000), 7);
+	ck_assert_int_eq(child_wait(&c, PATIENCE_MS), 7);
 	child_end(&c);
 }
 END_TEST
