@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* When to read again what the server has put off. */
+#define PUT_OFF_MS 100
+
 void ku_catches_init(struct ku_catches *list)
 {
 	list->first = NULL;
@@ -84,6 +87,36 @@ static void unfit(struct ku_catch *c, const struct kustos_stat *stat)
 
 static void ask(struct ku_catch *c);
 
+/* There was no answer: read it in a moment, or once connected. */
+static void ask_again(struct ku_catch *c)
+{
+	struct kustos_client *client = c->queue->client;
+	struct ku_timer *pause = &c->queue->take.pause;
+
+	if (!ku_session_ready(client)) {
+		ask(c);
+		return;
+	}
+	c->put_off = true;
+	if (!ku_timer_is_set(pause))
+		ku_set_timer(client, pause,
+			ku_now(client) + PUT_OFF_MS * KU_NS_PER_MS);
+}
+
+static void pause_over(struct ku_timer *timer)
+{
+	struct ku_queue *q = (struct ku_queue *)((char *)timer -
+		offsetof(struct ku_queue, take.pause));
+
+	if (q->client->closing != KU_OPEN)
+		return; /* nobody waits for them */
+	for (struct ku_catch *c = q->take.caught.first; c != NULL; c = c->next)
+		if (c->put_off) {
+			c->put_off = false;
+			ask(c);
+		}
+}
+
 static void answered(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
@@ -125,7 +158,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		ku_take_step(q);
 		ku_queue_drop(q);
 	} else {
-		ask(c);
+		ask_again(c);
 		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
 	}
 }
@@ -159,4 +192,19 @@ bool ku_catch_read(struct ku_queue *q, const struct ku_item *item)
 	ku_catch_append(&q->take.caught, c);
 	ask(c);
 	return true;
+}
+
+void ku_catch_init(struct ku_queue *q)
+{
+	ku_catches_init(&q->take.caught);
+	ku_catches_init(&q->take.taking);
+	q->take.pause.fn = pause_over;
+}
+
+void ku_catch_end(struct ku_queue *q)
+{
+	while (q->take.caught.count > 0)
+		ku_catch_drop(ku_catch_pop(&q->take.caught));
+	ku_timer_unset(&q->client->timers, &q->take.pause);
+	ku_timers_release(&q->client->timers, 1);
 }

@@ -98,6 +98,7 @@ struct ku_put_side {
 	int64_t room;	   /* for so many more, as far as is known */
 	int64_t sent;	   /* on their way */
 	struct ku_request count;
+	struct ku_timer pause;	 /* until that is asked again */
 	struct ku_mirror full;	 /* what is there while it is full */
 	size_t bytes, max_bytes; /* of what is put in the background */
 	struct ku_roomer *rooms;
@@ -124,6 +125,7 @@ struct ku_catch { /* an item that is read, or was */
 	struct kustos_item *got; /* NULL: not read yet */
 	int version;
 	uint64_t era; /* in which it was read */
+	bool put_off; /* it is read again after a pause */
 	bool dropped; /* nobody wants to know */
 	bool own;     /* put by us: its name is in "path" */
 	struct ku_catch *next;
@@ -147,9 +149,10 @@ struct ku_take_side {
 	int64_t own_next; /* number of the next item after all that is known */
 	struct ku_head head;
 	struct ku_catches caught, taking;
-	size_t ahead;  /* how many to read while others are deleted */
-	size_t spread; /* from so many the next are chosen */
-	size_t at;     /* and these were */
+	struct ku_timer pause; /* until those that are put off are read again */
+	size_t ahead;	       /* how many to read while others are deleted */
+	size_t spread;	       /* from so many the next are chosen */
+	size_t at;	       /* and these were */
 	struct ku_deed deed;
 	bool busy; /* that is under way */
 	bool stepping, again;
@@ -313,6 +316,11 @@ void ku_own_put(struct ku_queue *q, const struct ku_deed *deed,
 /* queue_catch.c */
 
 void ku_catches_init(struct ku_catches *list);
+
+/* One timer is reserved for what is caught; and it is given back, and all of that
+   dropped. */
+void ku_catch_init(struct ku_queue *q);
+void ku_catch_end(struct ku_queue *q);
 
 /* Read this item, behind those that are being read.  Returns false if memory is
    short. */

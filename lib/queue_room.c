@@ -10,6 +10,9 @@
 
 #include "queue_impl.h"
 
+/* When to count again when the server has put that off. */
+#define PUT_OFF_MS 100
+
 static struct ku_queue *queue_of(struct ku_mirror *full)
 {
 	return (struct ku_queue *)((char *)full -
@@ -47,16 +50,27 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	struct ku_queue *q = request->owner;
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
-	(void)client;
 	if (q->over)
 		; /* nobody wants to know */
 	else if (outcome == KU_OUTCOME_DONE)
 		counted(q, reply->stat->num_children);
 	else if (outcome == KU_OUTCOME_REFUSED)
 		counted(q, 0); /* let the server say why */
+	else if (ku_session_ready(client))
+		ku_set_timer(client, &q->put.pause,
+			ku_now(client) + PUT_OFF_MS * KU_NS_PER_MS);
 	else
-		ku_room_count(q);
+		ku_room_count(q); /* once connected */
 	ku_queue_drop(q);
+}
+
+static void pause_over(struct ku_timer *timer)
+{
+	struct ku_queue *q = (struct ku_queue *)((char *)timer -
+		offsetof(struct ku_queue, put.pause));
+
+	if (q->client->closing == KU_OPEN)
+		ku_put_pump(q);
 }
 
 void ku_room_count(struct ku_queue *q)
@@ -65,7 +79,8 @@ void ku_room_count(struct ku_queue *q)
 
 	if (side->full.wanted && side->sent == 0)
 		ku_mirror_look(&side->full); /* no event tells of ours */
-	if (is_out(&side->count) || side->full.wanted)
+	if (is_out(&side->count) || side->full.wanted ||
+		ku_timer_is_set(&side->pause))
 		return;
 	side->count.what = (struct ku_zk_request){
 		.kind = KU_ZK_EXISTS,
@@ -95,8 +110,10 @@ bool ku_room_init(struct ku_queue *q)
 {
 	static const struct ku_mirror_calls calls = { shows, over, NULL };
 
-	if (!ku_timers_reserve(&q->client->timers, 1))
+	/* For the pause, and for what is there. */
+	if (!ku_timers_reserve(&q->client->timers, 2))
 		return false;
+	q->put.pause.fn = pause_over;
 	ku_mirror_init(&q->put.full, q->client, &calls, q->path);
 	q->put.full.kind = KU_ZK_CHILDREN;
 	q->put.full.frugal = true;
@@ -108,6 +125,8 @@ void ku_room_end(struct ku_queue *q)
 {
 	if (ku_wire_withdraw(q->client, &q->put.count))
 		ku_queue_drop(q);
+	ku_timer_unset(&q->client->timers, &q->put.pause);
+	ku_timers_release(&q->client->timers, 1);
 	while (q->put.rooms != NULL)
 		ku_roomer_end(q->put.rooms, KUSTOS_ECLOSED);
 	ku_mirror_end(&q->put.full);

@@ -411,8 +411,7 @@ bool ku_take_init(struct ku_queue *q)
 		list_failed };
 	struct ku_take_side *take = &q->take;
 
-	ku_catches_init(&take->caught);
-	ku_catches_init(&take->taking);
+	ku_catch_init(q);
 	take->deed.calls = &calls;
 	take->deed.owner = q;
 	take->ops = calloc(KU_TAKE_MAX + 1, sizeof(*take->ops));
@@ -427,7 +426,8 @@ bool ku_take_init(struct ku_queue *q)
 		ku_receipt_end(&take->receipt);
 		return false;
 	}
-	if (!ku_timers_reserve(&q->client->timers, 1)) {
+	/* For what is caught, and for the list. */
+	if (!ku_timers_reserve(&q->client->timers, 2)) {
 		ku_order_end(q);
 		ku_receipt_end(&take->receipt);
 		return false;
@@ -443,8 +443,7 @@ void ku_take_end(struct ku_queue *q)
 	struct ku_take_side *take = &q->take;
 
 	ku_take_fail(q, KUSTOS_ECLOSED, false);
-	while (take->caught.count > 0)
-		ku_catch_drop(ku_catch_pop(&take->caught));
+	ku_catch_end(q);
 	ku_order_end(q);
 	ku_mirror_end(&take->list);
 }

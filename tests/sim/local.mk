@@ -115,6 +115,7 @@ sim_tests += %D%/test_mirror
 sim_tests += %D%/test_model
 sim_tests += %D%/test_mutex
 sim_tests += %D%/test_parents
+sim_tests += %D%/test_pause
 sim_tests += %D%/test_queue
 sim_tests += %D%/test_receipt
 sim_tests += %D%/test_reopen

@@ -1,0 +1,152 @@
+/*
+ * test_pause.c - a queue whose server asks for a pause: it is asked again in a
+ * while, and not at once.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "queue.h"
+
+#define QUEUE "/queue"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 2
+/* How long the server wants no requests, and how many it is asked meanwhile. */
+#define LONG_MS 1000
+#define FEW 15
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct ku_queue *queue;
+
+static void open_queue(int64_t max_items)
+{
+	const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = "/queue-receipts",
+		.max_items = max_items,
+		.max_bytes = 1000 };
+
+	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
+		KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	struct model_config config;
+
+	model_config_init(&config);
+	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	client = lone_open(&bench, &ku_zk_sim);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	queue = NULL;
+}
+
+static void teardown(void)
+{
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* It puts off whatever it is asked, for so long. */
+static void check_patience(void)
+{
+	uint64_t before = model_figures(bench.model)->requests;
+
+	model_set_throttle(bench.model, 1000000);
+	lone_run_ms(&bench, client, LONG_MS);
+	ck_assert_uint_le(model_figures(bench.model)->requests, before + FEW);
+	/* Nor is it forgotten. */
+	ck_assert_uint_ge(model_figures(bench.model)->requests, before + 5);
+}
+
+static void polled(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		kustos_item_free(items[i]);
+	*(int *)arg = (int)err;
+}
+
+/* The items were listed, and one is to be read.  Then that is done; or it ends before
+   that. */
+START_TEST(L28_an_item_is_read_again_in_a_while)
+{
+	const struct ku_poll_wish wish = { .max = 1,
+		.deadline = KUSTOS_FOREVER };
+	int end = -1;
+
+	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	open_queue(0);
+	ck_assert_int_eq(ku_queue_poll_async(queue, &wish, polled, &end),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, WAY_MS + WAY_MS / 2);
+	check_patience();
+	ck_assert_int_eq(end, -1);
+	if (_i == 0) {
+		model_set_throttle(bench.model, 0);
+		lone_run_ms(&bench, client, 500);
+		ck_assert_int_eq(end, KUSTOS_OK);
+		ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	} else {
+		ku_queue_destroy(queue);
+		queue = NULL;
+		model_set_throttle(bench.model, 0);
+		lone_run_ms(&bench, client, 500);
+		ck_assert_int_eq(end, KUSTOS_ECLOSED);
+		ck_assert_int_eq(model_child_count(bench.model, QUEUE), 1);
+	}
+}
+END_TEST
+
+static void was_put(void *arg, enum kustos_err err)
+{
+	*(int *)arg = (int)err;
+}
+
+START_TEST(L28_what_is_there_is_counted_again_in_a_while)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	int end = -1;
+
+	open_queue(5);
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &end),
+		KUSTOS_OK);
+	check_patience();
+	ck_assert_int_eq(end, -1);
+	if (_i == 0) {
+		model_set_throttle(bench.model, 0);
+		lone_run_ms(&bench, client, 500);
+		ck_assert_int_eq(end, KUSTOS_OK);
+		ck_assert_int_eq(model_child_count(bench.model, QUEUE), 1);
+	} else {
+		ku_queue_destroy(queue);
+		queue = NULL;
+		model_set_throttle(bench.model, 0);
+		lone_run_ms(&bench, client, 500);
+		ck_assert_int_eq(end, KUSTOS_ECLOSED);
+		ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("pauses in the simulator");
+	TCase *t = tcase_create("of a queue");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, L28_an_item_is_read_again_in_a_while, 0, 2);
+	tcase_add_loop_test(t, L28_what_is_there_is_counted_again_in_a_while, 0,
+		2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
