@@ -34,8 +34,10 @@ void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
 		ku_watch_forget(&l->watch);
 	else if (l->request.slot == NULL)
 		ku_watch_remove(client, &l->watch);
-	if (ku_wire_withdraw(client, &l->request) ||
-		!ku_request_busy(&l->request)) {
+	bool unsent = ku_wire_withdraw(client, &l->request);
+	if (unsent && deleted) /* no event will clear what was not put on */
+		ku_watch_unset(client, KU_ZK_WATCH_DATA, l->path);
+	if (unsent || !ku_request_busy(&l->request)) {
 		ku_watch_failed(client, &l->watch);
 		lookout_free(l);
 	}

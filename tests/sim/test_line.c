@@ -311,6 +311,49 @@ START_TEST(a_listing_that_cannot_be_sent_holds_up_no_close)
 }
 END_TEST
 
+static void nothing(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)arg;
+	(void)result;
+	ck_assert_int_eq(err, KUSTOS_OK);
+}
+
+static bool watches_own_next(void)
+{
+	const struct ku_request *last = client->wire.last;
+
+	return last != NULL &&
+		strcmp(last->what.path, kustos_hold_path(hold)) == 0;
+}
+
+/* It would be counted until the next reconnect, and after enough of them nothing
+   may be watched any more. */
+START_TEST(L07_a_watch_that_was_never_sent_is_not_counted)
+{
+	hold = NULL;
+	ck_assert_int_eq(kustos_mutex_acquire_async(mutex, KUSTOS_FOREVER, NULL,
+				 granted, NULL),
+		KUSTOS_OK);
+	for (int i = 0; i < 100 && hold == NULL; i++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_ptr_nonnull(hold);
+	client->env.in_flight = 1;
+	for (int i = 0; i < 100; i++)
+		ck_assert_int_eq(kustos_get_async(client, LINE, KUSTOS_FOREVER,
+					 NULL, nothing, NULL),
+			KUSTOS_OK);
+	for (int i = 0; i < 20 && !watches_own_next(); i++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert(watches_own_next());
+	ck_assert_uint_gt(client->footprint.watch_bytes, 0);
+	give_back();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_uint_eq(client->wire.waiting, 0);
+	ck_assert_uint_eq(client->footprint.watch_bytes, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator");
@@ -325,6 +368,7 @@ int main(void)
 	tcase_add_test(t, L08_who_is_never_told_of_an_event_looks_one_day);
 	tcase_add_test(t, L08_so_does_who_waits_for_a_node_that_all_fight_for);
 	tcase_add_test(t, a_listing_that_cannot_be_sent_holds_up_no_close);
+	tcase_add_test(t, L07_a_watch_that_was_never_sent_is_not_counted);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
