@@ -280,14 +280,30 @@ void ku_dispatch_tend(struct kustos_client *client)
 	ku_unlock(client);
 }
 
-static void lane_join(struct kustos_client *client, struct ku_lane *lane)
+/* Find a thread to be joined.  Locked. */
+static struct ku_lane_thread *take_any(struct ku_dispatch *d)
 {
-	ku_lock(client);
-	while (lane->threads != NULL) {
-		struct ku_lane_thread *thread = lane->threads;
+	struct ku_lane *const lanes[] = { &d->ordinary, &d->urgent,
+		&d->lengthy };
 
-		lane->threads = thread->next;
-		pthread_cond_broadcast(&lane->work);
+	for (int i = 0; i < 3; i++) {
+		struct ku_lane_thread *thread = lanes[i]->threads;
+
+		if (thread == NULL)
+			continue;
+		lanes[i]->threads = thread->next;
+		pthread_cond_broadcast(&lanes[i]->work);
+		return thread;
+	}
+	return NULL;
+}
+
+static void join_all(struct kustos_client *client)
+{
+	struct ku_lane_thread *thread;
+
+	ku_lock(client);
+	while ((thread = take_any(&client->dispatch)) != NULL) {
 		ku_unlock(client);
 		pthread_join(thread->id, NULL);
 		free(thread);
@@ -296,6 +312,8 @@ static void lane_join(struct kustos_client *client, struct ku_lane *lane)
 	ku_unlock(client);
 }
 
+/* A callback on one lane may have another run on any, so those that have been
+   joined may not be the last. */
 void ku_dispatch_stop(struct kustos_client *client)
 {
 	struct ku_dispatch *d = &client->dispatch;
@@ -303,11 +321,10 @@ void ku_dispatch_stop(struct kustos_client *client)
 	ku_lock(client);
 	d->stopping = true;
 	ku_unlock(client);
-	lane_join(client, &d->ordinary);
-	lane_join(client, &d->urgent);
-	lane_join(client, &d->lengthy);
-	if (d->mode == KUSTOS_DISPATCH_THREAD)
-		ku_dispatch_run(client); /* what no thread could be had for */
+	do
+		join_all(client);
+	while (d->mode == KUSTOS_DISPATCH_THREAD &&
+		ku_dispatch_run(client) > 0); /* no thread could be had */
 }
 
 static bool lane_has(const struct ku_lane *lane, pthread_t id)

@@ -9,6 +9,7 @@
 #include "rawkill.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -329,6 +330,68 @@ START_TEST(callbacks_run_in_dispatch_only)
 }
 END_TEST
 
+/* A listener that does not return from what it is told of a loss, or of the end. */
+struct deaf {
+	struct kustos_client *client;
+	struct gate lost, closed;
+	int gone; /* the close has returned */
+};
+
+static void stand_when_over(void *arg, const struct kustos_session *now)
+{
+	struct deaf *d = arg;
+
+	if (now->state == KUSTOS_LOST)
+		stand(&d->lost);
+	else if (now->state == KUSTOS_CLOSED)
+		stand(&d->closed);
+}
+
+static void *close_deaf(void *arg)
+{
+	struct deaf *d = arg;
+
+	(void)kustos_client_close(d->client, KUSTOS_NOW, NULL);
+	raise_flag(&d->gone);
+	return NULL;
+}
+
+/* Two losses are told beside an ordinary callback, so nobody can be told of the
+   end before one of them has returned; and no ordinary callback runs by then. */
+START_TEST(L11_a_close_waits_for_a_callback_that_another_left_behind)
+{
+	int threads = thread_count_before();
+	struct deaf d = { .client = client_connected(fixture_address(), 3000) };
+	struct kustos_listener *l;
+	struct gate ordinary = { 0 };
+	pthread_t closer;
+
+	ck_assert_int_eq(
+		kustos_client_listen(d.client, stand_when_over, &d, &l),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_exists_async(d.client, "/", KUSTOS_FOREVER,
+				 NULL, stand_done, &ordinary),
+		KUSTOS_OK);
+	test_eventually(flag(&ordinary.entered), 1000);
+	for (int i = 1; i <= 2; i++) {
+		client_kill_session(d.client);
+		test_eventually(flag(&d.lost.entered) == i, 3000);
+		client_wait_epoch(d.client, i, 5000);
+	}
+	ck_assert_int_eq(pthread_create(&closer, NULL, close_deaf, &d), 0);
+	/* Those of the handle go, and stay: it, the manager, two that stand. */
+	test_eventually(thread_count() == threads + 5, 3000);
+	raise_flag(&ordinary.open);
+	test_eventually(thread_count() == threads + 4, 3000);
+	raise_flag(&d.lost.open);
+	test_eventually(flag(&d.closed.entered), 1000);
+	test_never(flag(&d.gone), 200);
+	raise_flag(&d.closed.open);
+	ck_assert_int_eq(pthread_join(closer, NULL), 0);
+	test_eventually(thread_count() == threads, 1000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("callbacks");
@@ -342,5 +405,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		L11_a_callback_from_dispatch_may_close_the_client, 0, FROM_ALL);
 	tcase_add_test(t, callbacks_run_in_dispatch_only);
+	tcase_add_test(t,
+		L11_a_close_waits_for_a_callback_that_another_left_behind);
 	return fixture_main(s);
 }
