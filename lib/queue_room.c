@@ -3,15 +3,18 @@
  * memory of those that wait to be sent.
  *
  * The bound is soft, as Curator's is: whoever puts counts first, and two who count
- * at the same time may both find the last places.  One that found room for so many
- * does not count again before it has used it, or has nothing more on its way.  Only
- * while it is full the children are watched.
+ * at the same time may both find the last places.  So one that found room for many
+ * takes a part of it, and counts again, in the same flight, when it has used that, or
+ * has nothing more on its way.  Only while it is full the children are watched.
  */
 
 #include "queue_impl.h"
 
 /* When to count again when the server has put that off. */
 #define PUT_OFF_MS 100
+
+/* So many may count at the same time, and the room is enough for what they take. */
+#define SHARES 16
 
 static struct ku_queue *queue_of(struct ku_mirror *full)
 {
@@ -28,12 +31,15 @@ static bool is_out(const struct ku_request *request)
 static void counted(struct ku_queue *q, int64_t count)
 {
 	struct ku_put_side *side = &q->put;
+	int64_t room = side->max_items - count;
 	struct ku_put *next;
 
-	side->room = side->max_items - count - side->sent;
-	if (side->room > 0) {
+	side->room = (room + SHARES - 1) / SHARES - side->sent;
+	if (room > side->sent) {
 		ku_mirror_rest(&side->full);
-		ku_put_pump(q);
+		/* Else what was sent is not there yet, and counted next time. */
+		if (side->room > 0)
+			ku_put_pump(q);
 		return;
 	}
 	ku_mirror_want(&side->full);

@@ -80,8 +80,11 @@ struct kustos_queue_options {
 
 	/* There are not to be more items than so many: who puts waits while
 	   there are.  0: any number.  Counted are all children of the queue's
-	   node, and before something is put: a few objects that put at the
-	   same time may pass it by as many.  (Curator's maxItems.) */
+	   node, and before something is put: objects that put at the same time
+	   may pass it by as many as they are.  Each puts a sixteenth of the room
+	   that it has seen, or one item, and counts again; so of many more
+	   objects than that, and with one that is much slower than the others,
+	   it may be such a part for each.  (Curator's maxItems.) */
 	int max_items;
 
 	/* So many bytes that were put in the background may wait in memory;

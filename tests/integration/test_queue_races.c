@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #define T_MS 3000
 
@@ -93,6 +94,42 @@ START_TEST(an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id)
 }
 END_TEST
 
+#define CROWD 8
+#define ROOM 100
+
+/* All count before any of them puts, and each could fill it. */
+START_TEST(many_who_put_at_once_pass_the_bound_by_no_more_than_they_are)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	static struct taken puts[CROWD][ROOM];
+	struct kustos_new_item item = { .data = "x", .len = 1 };
+	struct kustos_queue *crowd[CROWD] = { NULL };
+
+	memset(puts, 0, sizeof(puts));
+	o.max_items = ROOM;
+	proxy_set_mode(proxy, PROXY_HOLD);
+	for (int i = 0; i < CROWD; i++) {
+		check_err(kustos_queue_create(client, QUEUE, &o, &crowd[i]),
+			KUSTOS_OK);
+		for (int j = 0; j < ROOM; j++)
+			check_err(kustos_queue_put_async(crowd[i], &item,
+					  KUSTOS_NOW, NULL, queue_was_put,
+					  &puts[i][j]),
+				KUSTOS_OK);
+	}
+	proxy_set_mode(proxy, PROXY_PASS);
+	for (int i = 0; i < CROWD * ROOM; i++) {
+		enum kustos_err err = taken_wait(&puts[i / ROOM][i % ROOM]);
+
+		ck_assert(err == KUSTOS_OK || err == KUSTOS_EFULL);
+	}
+	ck_assert_int_ge(queue_count(), ROOM);
+	ck_assert_int_le(queue_count(), ROOM + CROWD);
+	for (int i = 0; i < CROWD; i++)
+		kustos_queue_destroy(crowd[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, races");
@@ -102,5 +139,7 @@ int main(void)
 	tcase_add_test(t, S15_what_goes_back_finds_its_queue_deleted);
 	tcase_add_test(t,
 		an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id);
+	tcase_add_test(t,
+		many_who_put_at_once_pass_the_bound_by_no_more_than_they_are);
 	return fixture_main(s);
 }
