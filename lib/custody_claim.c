@@ -134,8 +134,10 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 	}
 	bool corrupt = !ku_item_fits(c->depot->kind, c->data, c->len);
 	c->dead = is_dead(c);
-	if ((c->dead && move(c, c->depot->dead)) ||
-		(corrupt && move(c, c->depot->corrupt)))
+	if (c->dead && move(c, c->depot->dead))
+		return;
+	c->dead = false;
+	if (corrupt && move(c, c->depot->corrupt))
 		return;
 	if (corrupt)
 		ku_custody_missed(c, KU_MISSED_LEFT, KUSTOS_OK);

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define T_MS 9000
+/* One name, and what goes into one request without it only. */
+#define LONG 4000
+#define LARGE 997000
 
 static void set_up(void)
 {
@@ -117,6 +120,42 @@ START_TEST(what_was_unfit_is_forgotten_with_its_node)
 }
 END_TEST
 
+/* Where dead letters go has a name so long that this one does not fit beside it.  The
+   other folder is there, or is made. */
+START_TEST(what_cannot_be_a_dead_letter_is_moved_as_what_it_is)
+{
+	static char said[65], data[LARGE], folder[LONG] = "/";
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	struct kustos_claims *some;
+	char path[128];
+
+	memset(said, 0, sizeof(said));
+	memset(folder + 1, 'd', sizeof(folder) - 2);
+	o.unfit = unfit;
+	o.unfit_arg = said;
+	o.deliveries = 1;
+	o.dead_letters = folder;
+	o.corrupt = DEAD;
+	if (_i == 0)
+		check_err(kustos_create(other, DEAD, "", 0, KUSTOS_PARENTS,
+				  SOON, NULL, NULL, NULL),
+			KUSTOS_OK);
+	claim_put_raw(FRAMED, "queue-", data, sizeof(data), path);
+	check_err(kustos_set(other, path, data, sizeof(data), -1, SOON, NULL,
+			  NULL),
+		KUSTOS_OK);
+	some = claims_new(client, FRAMED, &o);
+	claim_put_framed("queue-", "good");
+	claim_ack(claim_expect(some, "good"), KUSTOS_OK);
+	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 1,
+		5000);
+	ck_assert_str_eq(said, "0 1 queue-0000000000");
+	ck_assert_int_eq(count_of(FRAMED), 0);
+	ck_assert_int_eq(count_of(DEAD), 1);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
 struct last { /* what a callback does */
 	struct kustos_claims *claims;
 	int calls;
@@ -164,6 +203,8 @@ int main(void)
 	tcase_add_test(t, what_is_delivered_too_often_is_moved_with_its_key);
 	tcase_add_test(t, what_is_no_frame_is_told_and_left_or_moved);
 	tcase_add_loop_test(t, what_was_unfit_is_forgotten_with_its_node, 0, 2);
+	tcase_add_loop_test(t,
+		what_cannot_be_a_dead_letter_is_moved_as_what_it_is, 0, 2);
 	tcase_add_test(t, claims_may_end_in_a_callback_with_news_behind_it);
 	return fixture_main(s);
 }
