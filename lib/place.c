@@ -25,12 +25,17 @@ static void renew(struct ku_line *line)
 		ku_op_drop(op);
 }
 
+static bool is_running_out(int32_t number)
+{
+	return number > RENEW_NUMBER || !ku_number_sound(number);
+}
+
 void ku_place_over(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 	struct kustos_client *client = line->client;
 
-	if (place->path != NULL && place->number > RENEW_NUMBER &&
+	if (place->path != NULL && is_running_out(place->number) &&
 		line->first == NULL && line->waiting == 0 &&
 		ku_session_ready(client))
 		renew(line);

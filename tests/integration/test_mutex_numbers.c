@@ -189,12 +189,13 @@ START_TEST(S18_a_line_that_is_running_out_begins_anew_when_it_is_empty)
 }
 END_TEST
 
+/* Some servers give the last number again and again, others go on below zero. */
 START_TEST(S18_a_line_that_has_run_out_begins_anew_when_it_is_empty)
 {
 	struct kustos_hold *hold = NULL;
 	enum kustos_err err = KUSTOS_ESATURATED;
 
-	set_up(INT32_MAX);
+	set_up(_i == 0 ? INT32_MAX : INT32_MIN + 7);
 	for (int i = 0; i < 5 && err != KUSTOS_OK; i++) {
 		err = kustos_mutex_acquire(mutex, SOON, NULL, &hold);
 		ck_assert(err == KUSTOS_OK || err == KUSTOS_ESATURATED);
@@ -218,7 +219,7 @@ int main(void)
 	tcase_add_test(t, S18_numbers_that_have_run_out_never_give_two_holders);
 	tcase_add_test(t,
 		S18_a_line_that_is_running_out_begins_anew_when_it_is_empty);
-	tcase_add_test(t,
-		S18_a_line_that_has_run_out_begins_anew_when_it_is_empty);
+	tcase_add_loop_test(t,
+		S18_a_line_that_has_run_out_begins_anew_when_it_is_empty, 0, 2);
 	return fixture_main(s);
 }
