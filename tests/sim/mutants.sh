@@ -469,13 +469,6 @@ mutant queue_path_of_a_receipt_that_is_gone lib/receipt.c \
 	'/^static void lose_receipt/,/^}/s/withdraw(r);/;/'
 mutant queue_L05_receipt_left_behind lib/op_list.c \
 	's/!op->lasting/true/'
-# The object and its client end while its first receipt is being made, and that
-# answer is lost: rare.
-few=$seeds
-seeds=${MUTANT_SEEDS:-4000}
-mutant queue_L05_receipt_made_as_the_client_closes lib/receipt.c \
-	's/r->node->last = true;/;/'
-seeds=$few
 
 # Who gets what.
 mutant queue_S15_refused_taken_for_done lib/queue_take.c \
@@ -745,6 +738,9 @@ mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
 	's/m->wanted \&\& is_taken_off(m)/false/'
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 	's/(void)watch(m, m->request.what.kind);/;/'
+test=test_receipt
+mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
+	's/r->node->last = true;/;/'
 test=test_desk
 mutant S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
 	's/reply->stat->czxid > c->stat.mzxid/true/'

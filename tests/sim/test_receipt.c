@@ -133,6 +133,55 @@ START_TEST(a_receipt_that_is_used_just_then_stays)
 }
 END_TEST
 
+static void lose(void *arg, const struct ku_zk_reply *reply)
+{
+	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS };
+
+	(void)reply;
+	held.done(arg, &lost);
+}
+
+static int submit_and_lose(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (request->kind != KU_ZK_CREATE || held.zk != NULL)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	held.zk = zk;
+	held.done = done;
+	return ku_zk_sim.submit(zk, request, lose, arg);
+}
+
+/* The answer to its creation is lost, and is looked for still when the object and
+   its client end. */
+START_TEST(L05_a_receipt_whose_making_is_unknown_in_the_end_is_deleted)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	enum kustos_err err = KUSTOS_OK;
+	struct ku_queue *q;
+
+	api = ku_zk_sim;
+	api.submit = submit_and_lose;
+	held.zk = NULL;
+	make("/q-receipts");
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &q), KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &err),
+		KUSTOS_OK);
+	for (int ms = 0; ms < 1000 && held.zk == NULL; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_ptr_nonnull(held.zk);
+	ku_queue_destroy(q);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(err, KUSTOS_ECLOSED);
+	ck_assert_int_eq(
+		bench_read(&bench, raw, KU_ZK_CHILDREN, "/q-receipts", false)
+			.name_count,
+		0);
+}
+END_TEST
+
 static void teardown(void)
 {
 	ck_assert_int_eq(bench.broken, 0);
@@ -148,6 +197,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, receipts_of_the_dead_are_swept_up_after_a_day);
 	tcase_add_test(t, a_receipt_that_is_used_just_then_stays);
+	tcase_add_test(t,
+		L05_a_receipt_whose_making_is_unknown_in_the_end_is_deleted);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
