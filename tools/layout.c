@@ -45,6 +45,11 @@ static bool is_of_latch(const char *name)
 		begins(name, "must-") || begins(name, "alive-");
 }
 
+bool layout_is_shard(const char *name)
+{
+	return begins(name, "queue-") && is_member(name + strlen("queue-"));
+}
+
 /* What stands before the number says it. */
 static enum layout numbered(const char *name)
 {
@@ -61,8 +66,7 @@ static enum layout numbered(const char *name)
 		{ "__lock__", LAYOUT_LOCK },
 	};
 
-	/* Curator's QueueSharder makes whole queues that end with a UUID. */
-	if (begins(name, "queue-") && is_member(name + strlen("queue-")))
+	if (layout_is_shard(name))
 		return LAYOUT_NONE;
 	if (begins(name, "qn-") || begins(name, "queue-") ||
 		begins(name, "entry-"))

@@ -35,6 +35,10 @@ const char *layout_name(enum layout layout);
    itself. */
 enum layout layout_part(const char *name);
 
+/* Return whether a node with that name is a whole queue, of those that Curator's
+   QueueSharder makes. */
+bool layout_is_shard(const char *name);
+
 /* Return what a node with these children is, and how many of them say so. */
 enum layout layout_of(const struct kustos_names *names, size_t *parts);
 

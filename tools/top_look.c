@@ -220,6 +220,11 @@ static enum layout layout_before(const struct walk *w, const struct visit *v)
 	return old->layout;
 }
 
+static const char *leaf_of(const char *path)
+{
+	return strrchr(path, '/') + 1;
+}
+
 /* What was found in visits[at]: a row, and where to go on.  (The visits move when
    more are added.) */
 static enum kustos_err take(struct walk *w, size_t at)
@@ -231,6 +236,8 @@ static enum kustos_err take(struct walk *w, size_t at)
 
 	if (v.stat.ephemeral_owner != 0)
 		layout = LAYOUT_SIMPLE;
+	else if (layout == LAYOUT_NONE && layout_is_shard(leaf_of(v.path)))
+		layout = LAYOUT_QUEUE;
 	else if (v.gate || (w->bare && is_bare(&v) && v.stat.data_length == 0))
 		layout = LAYOUT_GATE;
 	else if (layout == LAYOUT_NONE)

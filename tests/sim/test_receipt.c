@@ -141,8 +141,8 @@ static void lose(void *arg, const struct ku_zk_reply *reply)
 	held.done(arg, &lost);
 }
 
-static int submit_and_lose(struct ku_zk *zk, const struct ku_zk_request *request,
-	ku_zk_done_fn *done, void *arg)
+static int submit_and_lose(struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
 {
 	if (request->kind != KU_ZK_CREATE || held.zk != NULL)
 		return ku_zk_sim.submit(zk, request, done, arg);

@@ -146,6 +146,21 @@ START_TEST(a_plain_barrier_is_known_by_what_it_says)
 }
 END_TEST
 
+/* Curator's QueueSharder has it say an address, as its barrier does. */
+START_TEST(a_shard_that_is_empty_is_a_queue_and_no_barrier)
+{
+	make("/r/q");
+	make("/r/q/shards");
+	ck_assert_int_eq(raw_create(fixture_address(), SHARD, "192.0.2.7"), 0);
+	look("/r");
+	cli_hears(&top, "  /r: 1\n");
+	check_row(SHARD, "queue", 0, 0, "");
+	make(SHARD "/queue-0000000000");
+	look(SHARD);
+	check_row(SHARD, "queue", 0, 1, "");
+}
+END_TEST
+
 /* What is looked at again is not what it was. */
 START_TEST(a_barrier_that_says_something_else_is_none)
 {
@@ -334,6 +349,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, every_layout_is_recognised);
 	tcase_add_test(t, a_plain_barrier_is_known_by_what_it_says);
+	tcase_add_test(t, a_shard_that_is_empty_is_a_queue_and_no_barrier);
 	tcase_add_test(t, a_barrier_that_says_something_else_is_none);
 	tcase_add_test(t,
 		claims_are_told_from_the_items_that_they_are_named_after);
