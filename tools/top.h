@@ -42,7 +42,7 @@ enum kustos_err top_look(struct kustos_client *client, const char *root,
 void top_free(struct top_frame *frame);
 
 /* Find out who is there, and tell "row" of it, whose path and layout are set, and
-   "parts", how many children say so.  Returns KUSTOS_ENONODE if it has gone. */
+   "parts", how many children say so.  Returns KUSTOS_ENONODE if it has gone, or is none. */
 enum kustos_err top_count(struct kustos_client *client, kustos_deadline end,
 	const struct kustos_names *names, size_t parts, struct top_row *row);
 

@@ -74,6 +74,10 @@ static enum kustos_err count_line(struct kustos_client *client,
 		return KUSTOS_OK;
 	}
 	enum kustos_err err = standing_get(client, row->path, end, &standing);
+	/* What is called leases and has others only is a node like any. */
+	if (err == KUSTOS_OK && standing.leases != NULL &&
+		standing.leases->count == 0 && standing.leases->foreign > 0)
+		err = KUSTOS_ENONODE;
 	if (err == KUSTOS_OK)
 		tell(row, standing.list);
 	standing_free(&standing);

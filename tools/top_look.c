@@ -24,6 +24,7 @@ struct visit { /* of one node */
 	struct kustos_names names; /* a copy */
 	struct kustos_stat stat;
 	bool gate; /* what it says is what a barrier does */
+	bool part; /* it stands where a semaphore has its leases or locks */
 };
 
 struct walk {
@@ -225,6 +226,20 @@ static const char *leaf_of(const char *path)
 	return strrchr(path, '/') + 1;
 }
 
+static bool is_of_semaphore(const char *name)
+{
+	return strcmp(name, "leases") == 0 || strcmp(name, "locks") == 0;
+}
+
+/* Is this child of what has that layout not to be looked at? */
+static bool is_passed_by(const struct visit *v, const char *name,
+	enum layout layout)
+{
+	return layout_part(name) != LAYOUT_NONE ||
+		(layout == LAYOUT_BARRIER && strcmp(name, "ready") == 0) ||
+		(strcmp(v->path, "/") == 0 && strcmp(name, "zookeeper") == 0);
+}
+
 /* What was found in visits[at]: a row, and where to go on.  (The visits move when
    more are added.) */
 static enum kustos_err take(struct walk *w, size_t at)
@@ -242,19 +257,21 @@ static enum kustos_err take(struct walk *w, size_t at)
 		layout = LAYOUT_GATE;
 	else if (layout == LAYOUT_NONE)
 		layout = layout_before(w, &v);
+	if (v.part && (layout == LAYOUT_LEASES || layout == LAYOUT_LOCK))
+		layout = LAYOUT_NONE; /* the semaphore's row tells of them */
+	size_t rows = w->frame->count;
 	if (layout != LAYOUT_NONE)
 		err = recognise(w, &v, layout, parts);
-	if (layout == LAYOUT_SEMAPHORE || layout == LAYOUT_BARRIER)
-		return err;
+	if (w->frame->count == rows)
+		layout = LAYOUT_NONE;
 	for (size_t i = 0; i < v.names.count && err == KUSTOS_OK; i++) {
-		const char *name = v.names.names[i];
-
-		if (layout_part(name) != LAYOUT_NONE ||
-			(strcmp(v.path, "/") == 0 &&
-				strcmp(name, "zookeeper") == 0))
+		if (is_passed_by(&v, v.names.names[i], layout))
 			continue;
-		if (!add(w, v.path, name))
+		if (!add(w, v.path, v.names.names[i]))
 			err = KUSTOS_ENOMEM;
+		else if (layout == LAYOUT_SEMAPHORE && !w->frame->cut)
+			w->visits[w->count - 1].part = is_of_semaphore(
+				v.names.names[i]);
 	}
 	return err;
 }

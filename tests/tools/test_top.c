@@ -316,6 +316,40 @@ START_TEST(a_node_that_goes_is_looked_for_again)
 }
 END_TEST
 
+/* A semaphore is the node above its leases, whatever else stands there; and what
+   is only called like its parts hides nothing. */
+START_TEST(what_stands_beside_or_in_leases_is_gone_into)
+{
+	static const char *const nodes[] = { "/r/app", "/r/app/leases",
+		"/r/app/leases/_c_" UUID "1-lease-0000000001",
+		"/r/app/leases/more", "/r/app/leases/more/qn-0000000001",
+		"/r/app/locks", "/r/app/locks/_c_" UUID "2-lock-0000000001",
+		"/r/app/locks/db",
+		"/r/app/locks/db/_c_" UUID "3-lock-0000000001", "/r/app/jobs",
+		"/r/app/jobs/qn-0000000001", "/r/rent", "/r/rent/leases",
+		"/r/rent/leases/flat",
+		"/r/rent/leases/flat/_c_" UUID "4-lock-0000000001",
+		"/r/rent/locks", "/r/rent/locks/_c_" UUID "6-lock-0000000001",
+		"/r/step", "/r/step/" UUID "5", "/r/step/ready",
+		"/r/step/queue", "/r/step/queue/qn-0000000001", "/r/free",
+		"/r/free/leases", NULL };
+
+	for (int i = 0; nodes[i] != NULL; i++)
+		make(nodes[i]);
+	look("/r");
+	check_row("/r/app", "semaphore", 1, 1, "");
+	check_row("/r/app/jobs", "queue", 0, 1, "");
+	check_row("/r/app/leases/more", "queue", 0, 1, "");
+	check_row("/r/app/locks/db", "lock", 1, 0, "");
+	check_row("/r/rent/leases/flat", "lock", 1, 0, "");
+	check_row("/r/rent/locks", "lock", 1, 0, "");
+	check_row("/r/step", "barrier", 1, 0, "  (ready)");
+	check_row("/r/step/queue", "queue", 0, 1, "");
+	check_row("/r/free", "semaphore", 0, 0, "");
+	cli_hears(&top, "  /r: 9\n");
+}
+END_TEST
+
 /* What is called like a part of a recipe of ours, where none can be. */
 START_TEST(the_root_is_looked_at_whatever_is_there)
 {
@@ -357,6 +391,7 @@ int main(void)
 	tcase_add_test(t, how_many_come_and_go_is_told_exactly);
 	tcase_add_test(t, a_terminal_is_cleared_and_a_signal_ends_it);
 	tcase_add_test(t, a_node_that_goes_is_looked_for_again);
+	tcase_add_test(t, what_stands_beside_or_in_leases_is_gone_into);
 	tcase_add_loop_test(t, the_root_is_looked_at_whatever_is_there, 0, 2);
 	tcase_add_test(t, wrong_use_is_refused);
 	return fixture_main(s);
