@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "fixture.h"
+#include "proxy.h"
 #include "raw.h"
 
 #include <kustos/participant.h>
@@ -257,6 +258,25 @@ START_TEST(breaking_ends_the_holder_and_serves_the_next)
 }
 END_TEST
 
+/* It was sent again, and found nobody. */
+START_TEST(a_break_whose_answer_is_lost_is_one)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+
+	ck_assert_ptr_nonnull(proxy);
+	stand(FIRST, "x");
+	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_DELETE, 1);
+	ck_assert_int_eq(cli_run(&c, "break", "-y", "--hosts",
+				 proxy_address(proxy), "/l"),
+		0);
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+	cli_hears(&c, "broken: /l/_c_");
+	ck_assert(!is_there(FIRST));
+	proxy_free(proxy);
+}
+END_TEST
+
 START_TEST(nothing_is_broken_without_a_confirmation)
 {
 	stand(FIRST, "x");
@@ -405,6 +425,7 @@ int main(void)
 	tcase_add_test(t, what_only_looks_like_a_record_is_data);
 	tcase_add_test(t, what_is_nested_too_deeply_is_data);
 	tcase_add_test(t, breaking_ends_the_holder_and_serves_the_next);
+	tcase_add_test(t, a_break_whose_answer_is_lost_is_one);
 	tcase_add_test(t, nothing_is_broken_without_a_confirmation);
 	tcase_add_test(t, a_person_on_a_terminal_is_asked);
 	tcase_add_test(t,
