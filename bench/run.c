@@ -19,7 +19,7 @@
 #include <time.h>
 
 #define LOOK_MS 20
-#define END_MS 60000
+#define END_MS INT64_C(60000)
 
 struct run {
 	const struct bench_plan *plan;
@@ -53,7 +53,8 @@ static void start_process(struct run *r, int i)
 static void await_ready(struct run *r, int i)
 {
 	const struct tool *tool = &r->plan->options->tool;
-	int64_t end = clocks_now_ns() + (tool->session_ms + END_MS) * 1000000LL;
+	int64_t end = clocks_now_ns() +
+		(tool->session_ms + END_MS) * INT64_C(1000000);
 	char line[16];
 
 	while (goes_on(r)) {
@@ -286,7 +287,7 @@ int run_plan(const struct bench_plan *plan, struct signals *signals,
 	struct run r = { .plan = plan, .signals = signals };
 
 	*out = NULL;
-	r.code = site_prepare(plan);
+	r.code = site_prepare(plan, signals);
 	if (r.code != TOOL_OK)
 		return r.code;
 	r.board = board_make(plan);
@@ -298,7 +299,7 @@ int run_plan(const struct bench_plan *plan, struct signals *signals,
 	} else {
 		contend(&r, out);
 	}
-	site_clear(plan);
+	site_clear(plan, signals);
 	free(r.children);
 	free(r.processes);
 	board_free(r.board, plan);

@@ -3,6 +3,8 @@
  */
 #include "site.h"
 
+#include "clocks.h"
+
 #include "support/child.h"
 
 #include <kustos/node.h>
@@ -10,7 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MS INT64_C(1000000)
+#define LOOK_MS 20
 #define SITE_MS 60000
+#define BEGUN "begun"
 #define SITE_DEPTH 4 /* more than any recipe makes */
 
 static kustos_deadline soon(void)
@@ -68,20 +73,31 @@ static enum kustos_err remove_tree_at(struct kustos_client *client,
 	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
 }
 
-/* Do "work" in a process of its own, which alone has threads.  Returns an exit
-   code. */
-static int apart(int (*work)(int fd, void *plan), const struct bench_plan *plan)
+/* Do "work" in a process of its own, which alone has threads, unless a signal
+   comes.  Returns an exit code, and whether it has got so far as to say so. */
+static int apart(int (*work)(int fd, void *plan), const struct bench_plan *plan,
+	struct signals *signals, bool *begun)
 {
+	int64_t end = clocks_now_ns() +
+		(plan->options->tool.session_ms + INT64_C(2) * SITE_MS) * MS;
 	struct bench_plan copy = *plan;
 	struct child child;
-	int code;
+	int code, sig = 0;
 
 	if (child_start(&child, work, &copy) < 0) {
 		tool_say("cannot start a process");
 		return TOOL_FAILED;
 	}
-	code = child_wait(&child, plan->options->tool.session_ms + 2 * SITE_MS);
+	do {
+		code = child_wait(&child, LOOK_MS);
+		sig = signals_obey(signals);
+	} while (code < 0 && sig == 0 && clocks_now_ns() < end);
+	if (code < 0 && child.pid > 0)
+		kill(child.pid, SIGKILL);
+	*begun = child_expect(child.fd, BEGUN, SITE_MS); /* or its end */
 	child_end(&child);
+	if (sig != 0)
+		return TOOL_SIGNAL + sig;
 	return code < 0 || code > TOOL_SIGNAL ? TOOL_FAILED : code;
 }
 
@@ -92,7 +108,8 @@ static int make(int fd, void *arg)
 	struct kustos_client *client;
 	int code = tool_connect(tool, &client);
 
-	(void)fd;
+	if (code == TOOL_OK && child_say(fd, BEGUN) < 0)
+		code = TOOL_FAILED;
 	if (code != TOOL_OK)
 		return code;
 	enum kustos_err err = kustos_create(client, plan->site, "", 0,
@@ -122,12 +139,20 @@ static int clear(int fd, void *arg)
 	return TOOL_OK;
 }
 
-int site_prepare(const struct bench_plan *plan)
+int site_prepare(const struct bench_plan *plan, struct signals *signals)
 {
-	return apart(make, plan);
+	bool begun = false;
+	int code = apart(make, plan, signals, &begun);
+
+	if (begun && code > TOOL_SIGNAL)
+		site_clear(plan, signals);
+	return code;
 }
 
-void site_clear(const struct bench_plan *plan)
+void site_clear(const struct bench_plan *plan, struct signals *signals)
 {
-	(void)apart(clear, plan);
+	bool begun;
+
+	if (apart(clear, plan, signals, &begun) > TOOL_SIGNAL)
+		tool_say("%s is left", plan->site);
 }

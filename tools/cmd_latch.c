@@ -178,6 +178,24 @@ static int take_away(struct together *t)
 	return with_latch(t, "cannot remove", false, act_remove);
 }
 
+typedef enum kustos_err tell_fn(struct kustos_countdown *latch, const char *id,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_countdown_fn *done, void *arg);
+
+/* Join, or count.  A signal that ends that is in the job. */
+static enum kustos_err tell(struct together *t, struct kustos_countdown *latch,
+	tell_fn *how)
+{
+	struct together_ask ask;
+	enum kustos_err err = together_prepare(&ask, &t->job);
+
+	if (err != KUSTOS_OK)
+		return err;
+	return together_await(&ask,
+		how(latch, t->id, together_deadline(t, false), ask.cancel,
+			together_answered, &ask));
+}
+
 /* Join, run the command, and count if it ended well. */
 static int take_part(struct together *t)
 {
@@ -187,16 +205,16 @@ static int take_part(struct together *t)
 		NULL, &latch);
 
 	if (err == KUSTOS_OK)
-		err = kustos_countdown_join(latch, t->id,
-			together_deadline(t, false), NULL);
+		err = tell(t, latch, kustos_countdown_join_async);
 	int code = together_waited(t, j->client, "cannot join", NULL, err);
+	if (code == TOOL_OK && j->sig != 0)
+		code = TOOL_SIGNAL + j->sig; /* it came too late to give up */
 	if (code != TOOL_OK)
 		under_abandon(&j->under);
 	else
 		code = job_run(j, NULL, 0);
 	if (code == 0 && err == KUSTOS_OK)
-		err = kustos_countdown_done(latch, t->id,
-			together_deadline(t, false), NULL);
+		err = tell(t, latch, kustos_countdown_done_async);
 	if (code == 0)
 		code = together_waited(t, j->client, "cannot count", NULL, err);
 	kustos_countdown_destroy(latch);

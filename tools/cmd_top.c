@@ -118,8 +118,10 @@ static int look(struct top *t)
 
 	for (int i = 0; code == TOOL_OK && (t->frames == 0 || i < t->frames);
 		i++) {
+		signals_admit(&t->signals, false);
 		if (i > 0)
 			sig = signals_wait(&t->signals, (int)t->interval_ms);
+		signals_admit(&t->signals, true);
 		if (sig != 0)
 			break;
 		enum kustos_err err = top_look(t->client, t->path,
@@ -162,6 +164,7 @@ static int run(int argc, char **argv)
 		tool_say("cannot take signals: %s", strerror(errno));
 		return TOOL_FAILED;
 	}
+	signals_admit(&t.signals, true);
 	code = tool_connect(&t.tool, &t.client);
 	if (code != TOOL_OK)
 		return code;

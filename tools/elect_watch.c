@@ -76,7 +76,9 @@ int elect_watch(const struct tool *tool, const char *path)
 		tool_say("cannot take signals: %s", strerror(errno));
 		return TOOL_FAILED;
 	}
+	signals_admit(&signals, true);
 	code = tool_connect(tool, &client);
+	signals_admit(&signals, false);
 	if (code != TOOL_OK)
 		return code;
 	err = kustos_observe(client, path, on_first, &w, &observer);
@@ -86,6 +88,7 @@ int elect_watch(const struct tool *tool, const char *path)
 		sig = signals_wait(&signals, LOOK_MS);
 		code = atomic_load(&w.code);
 	}
+	signals_admit(&signals, true); /* another is not to wait for this */
 	kustos_observer_destroy(observer);
 	tool_close(client);
 	if (sig != 0)

@@ -247,10 +247,12 @@ int queue_consume(struct queue_job *q)
 		return TOOL_FAILED;
 	}
 	command_limit_descriptors();
+	signals_admit(&signals, true);
 	int code = tool_connect(&q->tool, &j->client);
 	if (code != TOOL_OK)
 		return code;
 	code = begin(&c);
+	signals_admit(&signals, false);
 	if (code == TOOL_OK)
 		code = consume(&c);
 	kustos_claims_destroy(c.claims);

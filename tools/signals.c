@@ -28,7 +28,7 @@ static bool was_ignored(int sig)
 int signals_take(struct signals *s)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
-	sigset_t block, read;
+	sigset_t block;
 
 	if (s->taken)
 		return 0;
@@ -37,20 +37,25 @@ int signals_take(struct signals *s)
 	sigemptyset(&plain.sa_mask);
 	if (sigaction(SIGCHLD, &plain, &s->old_child) < 0)
 		return -1;
-	sigfillset(&read);
+	sigfillset(&s->read);
 	for (size_t i = 0; i < sizeof(never_read) / sizeof(int); i++)
-		sigdelset(&read, never_read[i]);
-	block = read;
+		sigdelset(&s->read, never_read[i]);
+	block = s->read;
 	sigaddset(&block, SIGPIPE);
 	/* A blocked signal is kept even if it is ignored, and would be read. */
 	for (int sig = 1; sig < NSIG; sig++)
 		if (sig != SIGCHLD && was_ignored(sig))
-			sigdelset(&read, sig);
+			sigdelset(&s->read, sig);
 	if (sigprocmask(SIG_BLOCK, &block, &s->old_mask) < 0)
 		return -1;
-	s->fd = signalfd(-1, &read, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->fd = signalfd(-1, &s->read, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->taken = s->fd >= 0;
 	return s->taken ? 0 : -1;
+}
+
+void signals_admit(const struct signals *s, bool on)
+{
+	pthread_sigmask(on ? SIG_UNBLOCK : SIG_BLOCK, &s->read, NULL);
 }
 
 int signals_next(struct signals *s)

@@ -12,6 +12,7 @@ struct signals {
 	bool taken;
 	int fd; /* readable when a signal has come */
 	sigset_t old_mask;
+	sigset_t read;		    /* those that are events of it */
 	struct sigaction old_child; /* SIGCHLD as it was */
 };
 
@@ -19,6 +20,11 @@ struct signals {
    that were ignored before; nothing if "s", which is zero at first, has them.  Do
    it before any thread is started.  Returns 0 or -1 with errno set. */
 int signals_take(struct signals *s);
+
+/* Have them do to this process what they do by default, or be events again: while
+   it waits for a server, which may take long, and an end leaves nothing undone.
+   Other threads must block them. */
+void signals_admit(const struct signals *s, bool on);
 
 /* Return the number of a signal that has come, 0 if there is none. */
 int signals_next(struct signals *s);

@@ -1,0 +1,113 @@
+/*
+ * test_signals.c - a signal ends whatever waits for a server that does not answer.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "proxy.h"
+#include "raw.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+/* For so long they would wait: longer than cli_end() does. */
+#define SESSION "--session-timeout=200000"
+
+#define WORDS 6
+static const char *const commands[][WORDS] = {
+	{ "top", SESSION, "/r" }, { "elect", SESSION, "--watch", "/r" },
+	{ "elect", SESSION, "/r", "true" }, { "lock", SESSION, "/r", "true" },
+	{ "semaphore", SESSION, "-n1", "/r", "true" },
+	{ "semaphore", SESSION, "--max-path=/r", "--set-max=1" },
+	{ "barrier", "set", SESSION, "/r" },
+	{ "barrier", "enter", SESSION, "-n2", "/r", "true" },
+	{ "latch", "wait", SESSION, "-n1", "/r" },
+	{ "latch", "done", SESSION, "/r", "true" },
+	{ "queue", "put", SESSION, "/r", "x" },
+	{ "queue", "take", SESSION, "/r" }, { "queue", "ls", SESSION, "/r" },
+	{ "queue", "consume", SESSION, "/r", "true" }, { "ls", SESSION, "/r" },
+	{ "break", SESSION, "-y", "/r" },
+	{ "bench", SESSION, "/r" }, /* the last */
+};
+#define COMMANDS (int)(sizeof(commands) / sizeof(commands[0]))
+
+static struct cli a;
+static struct proxy *proxy;
+
+static void set_up(void)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), "/r", ""), 0);
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	setenv("KUSTOS_HOSTS", proxy_address(proxy), 1);
+}
+
+static void tear_down(void)
+{
+	proxy_free(proxy);
+}
+
+static void start(const char *const *words)
+{
+	const char *argv[WORDS + 2] = { cli_program() };
+
+	for (int i = 0; i < WORDS; i++)
+		argv[i + 1] = words[i];
+	cli_start_argv(&a, argv);
+}
+
+static void end_by_signal(int sig)
+{
+	kill(a.pid, sig);
+	ck_assert_int_eq(cli_end(&a), -sig);
+}
+
+START_TEST(L20_a_signal_ends_what_connects)
+{
+	proxy_set_mode(proxy, PROXY_HOLD);
+	start(commands[_i]);
+	test_within(proxy_accepted(proxy) > 0, CLI_MS);
+	end_by_signal(_i % 2 == 0 ? SIGINT : SIGTERM);
+}
+END_TEST
+
+/* The very first request is that of the library, before it says that there is a
+   connection. */
+START_TEST(L20_a_signal_ends_what_waits_for_the_first_answer)
+{
+	proxy_arm(proxy, PROXY_DROP_REPLY, PROXY_ANY, 2);
+	start(commands[_i]);
+	test_within(proxy_fired(proxy) > 0, CLI_MS);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	end_by_signal(_i % 2 == 0 ? SIGINT : SIGTERM);
+}
+END_TEST
+
+/* What it has made is cleared away after the first. */
+START_TEST(a_second_signal_ends_a_bench_that_cannot_clear_away)
+{
+	proxy_arm(proxy, PROXY_DROP_REPLY, PROXY_ANY, 2);
+	cli_start(&a, "bench", SESSION, "/r");
+	test_within(proxy_fired(proxy) > 0, CLI_MS);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	proxy_reset_counts(proxy);
+	kill(a.pid, SIGINT);
+	test_within(proxy_accepted(proxy) > 0, CLI_MS);
+	end_by_signal(SIGINT);
+	cli_hears_error(&a, " is left\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos and signals");
+	TCase *t = fixture_case(s, "one server", 90);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t, L20_a_signal_ends_what_connects, 0, COMMANDS);
+	tcase_add_test(t, a_second_signal_ends_a_bench_that_cannot_clear_away);
+	tcase_add_loop_test(t,
+		L20_a_signal_ends_what_waits_for_the_first_answer, 0,
+		COMMANDS - 1);
+	return fixture_main(s);
+}
