@@ -1,11 +1,13 @@
 /*
  * cmd_queue.c - kustos queue: lines that are put into a queue, and come out of it.
  */
+#include "lines.h"
 #include "queue.h"
 
 #include <kustos/node.h>
 #include <kustos/queue.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,13 +97,26 @@ int queue_failed(const struct queue_job *q, struct kustos_client *client,
 	return tool_failed_of(&q->tool, client, what, q->job.path, err);
 }
 
-bool queue_print(const struct queue_job *q, const struct kustos_item *item)
+/* It has been taken when it is printed: so a descriptor that is shared with others
+   and does not block is no reason to lose it. */
+static int print(const struct queue_job *q, const struct kustos_item *item)
 {
-	for (size_t i = 0; i < item->count; i++) {
-		fwrite(item->parts[i].data, 1, item->parts[i].len, stdout);
-		putchar(q->null ? '\0' : '\n');
+	size_t len = 0, size = item->count;
+
+	for (size_t i = 0; i < item->count; i++)
+		size += item->parts[i].len;
+	char *text = malloc(size + 1);
+	for (size_t i = 0; text != NULL && i < item->count; i++) {
+		memcpy(text + len, item->parts[i].data, item->parts[i].len);
+		len += item->parts[i].len;
+		text[len++] = q->null ? '\0' : '\n';
 	}
-	return fflush(stdout) == 0;
+	bool printed = text != NULL && tool_write(1, text, len);
+	if (!printed)
+		tool_say("cannot write to standard output: %s",
+			strerror(errno));
+	free(text);
+	return printed ? TOOL_OK : TOOL_FAILED;
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -264,22 +279,19 @@ static enum kustos_err put_one(const struct queue_job *q,
 	return err;
 }
 
+/* "*error" is why standard input cannot be read to its end, or 0. */
 static enum kustos_err put_lines(const struct queue_job *q,
-	struct kustos_queue *queue, kustos_deadline deadline)
+	struct kustos_queue *queue, kustos_deadline deadline, int *error)
 {
-	int end = q->null ? '\0' : '\n';
+	struct lines lines = { .fd = 0, .end = q->null ? '\0' : '\n' };
 	enum kustos_err err = KUSTOS_OK;
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t len;
+	const char *line;
+	size_t len;
 
-	while (err == KUSTOS_OK &&
-		(len = getdelim(&line, &size, end, stdin)) >= 0) {
-		if (len > 0 && line[len - 1] == end)
-			len--;
-		err = put_one(q, queue, line, (size_t)len, deadline);
-	}
-	free(line);
+	while (err == KUSTOS_OK && lines_next(&lines, &line, &len))
+		err = put_one(q, queue, line, len, deadline);
+	*error = lines.error;
+	lines_free(&lines);
 	return err;
 }
 
@@ -298,9 +310,10 @@ static int put_all(struct queue_job *q, struct kustos_client *client,
 {
 	kustos_deadline deadline = queue_deadline(q);
 	enum kustos_err err = KUSTOS_OK;
+	int code = TOOL_FAILED, unread = 0;
 
 	if (*q->job.argv == NULL)
-		err = put_lines(q, queue, deadline);
+		err = put_lines(q, queue, deadline, &unread);
 	for (char *const *item = q->job.argv; *item != NULL; item++)
 		if (err == KUSTOS_OK)
 			err = put_one(q, queue, *item, strlen(*item), deadline);
@@ -310,13 +323,12 @@ static int put_all(struct queue_job *q, struct kustos_client *client,
 		err = flushed == KUSTOS_OK ? error_of_all() : error_so_far();
 	if (err == KUSTOS_OK)
 		err = flushed;
-	if (err == KUSTOS_OK && ferror(stdin)) {
-		tool_say("cannot read standard input");
-		return TOOL_FAILED;
-	}
-	if (err == KUSTOS_OK)
+	if (err == KUSTOS_OK && unread == 0)
 		return TOOL_OK;
-	int code = queue_failed(q, client, "cannot put into", err);
+	if (err == KUSTOS_OK)
+		tool_say("cannot read standard input: %s", strerror(unread));
+	else
+		code = queue_failed(q, client, "cannot put into", err);
 	tell_there(q);
 	return code;
 }
@@ -357,10 +369,10 @@ static int take_some(struct queue_job *q, struct kustos_client *client,
 
 		if (err != KUSTOS_OK)
 			return queue_failed(q, client, "cannot take from", err);
-		bool printed = queue_print(q, item);
+		int code = print(q, item);
 		kustos_item_free(item);
-		if (!printed)
-			return tool_flush(TOOL_OK);
+		if (code != TOOL_OK)
+			return code;
 	}
 	return TOOL_OK;
 }
@@ -379,9 +391,9 @@ static int show_first(struct queue_job *q, struct kustos_client *client,
 
 	if (err != KUSTOS_OK)
 		return queue_failed(q, client, "cannot look into", err);
-	(void)queue_print(q, item);
+	int code = print(q, item);
 	kustos_item_free(item);
-	return tool_flush(TOOL_OK);
+	return code;
 }
 
 static int peek(struct queue_job *q)

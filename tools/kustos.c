@@ -3,6 +3,7 @@
  */
 #include "tool.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,11 +59,28 @@ static int help(int argc, char **argv)
 	return tool_help(s);
 }
 
+/* Whoever was given no standard descriptor would else have a connection for one,
+   and write its text into that.  Nothing can be read from these or written into
+   them, which is an error as without them; and commands do not have them. */
+static bool fill_descriptors(void)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		int how = fd == 0 ? O_WRONLY : O_RDONLY;
+
+		if (fcntl(fd, F_GETFD) < 0 &&
+			open("/dev/null", how | O_CLOEXEC) != fd)
+			return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static char name[] = "kustos";
 	const struct tool_subcommand *s;
 
+	if (!fill_descriptors())
+		return TOOL_FAILED;
 	if (argc < 2) {
 		tool_say("no subcommand; see 'kustos help'");
 		return TOOL_USAGE;

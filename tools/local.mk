@@ -31,6 +31,7 @@ kustos_SOURCES = \
 	%D%/json.c %D%/json.h \
 	%D%/kustos.c \
 	%D%/layout.c %D%/layout.h \
+	%D%/lines.c %D%/lines.h \
 	%D%/lock_options.c %D%/lock_options.h \
 	%D%/queue.h %D%/queue_consume.c %D%/queue_kind.c \
 	%D%/queue_ls.c %D%/queue_options.c \

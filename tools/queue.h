@@ -69,9 +69,6 @@ kustos_deadline queue_deadline(const struct queue_job *q);
 int queue_failed(const struct queue_job *q, struct kustos_client *client,
 	const char *what, enum kustos_err err);
 
-/* Write an item, and what ends it.  Returns false if that could not be done. */
-bool queue_print(const struct queue_job *q, const struct kustos_item *item);
-
 /* The verbs with files of their own. */
 int queue_ls(struct queue_job *q);
 int queue_consume(struct queue_job *q);

@@ -53,21 +53,6 @@ static enum kustos_err next(struct consumption *c)
 			c->ask.cancel, granted, c));
 }
 
-static bool write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		if (n > 0) {
-			data += n;
-			len -= (size_t)n;
-		}
-	}
-	return true;
-}
-
 /* Return a descriptor from which the item can be read: its parts, one line each
    if there are several. */
 static int file_of(const struct kustos_item *item)
@@ -76,9 +61,9 @@ static int file_of(const struct kustos_item *item)
 	bool whole = fd >= 0;
 
 	for (size_t i = 0; i < item->count && whole; i++)
-		whole = write_all(fd, item->parts[i].data,
+		whole = tool_write(fd, item->parts[i].data,
 				item->parts[i].len) &&
-			(item->count == 1 || write_all(fd, "\n", 1));
+			(item->count == 1 || tool_write(fd, "\n", 1));
 	if (whole && lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 	if (fd >= 0)

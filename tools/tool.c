@@ -6,10 +6,12 @@
 #include <kustos/node.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_HOSTS "127.0.0.1:2181"
 #define DEFAULT_SESSION_MS 10000
@@ -276,6 +278,25 @@ void tool_close(struct kustos_client *client)
 		tool_say("no server could be told of the end; what was held "
 			 "is free in %lld ms",
 			(long long)linger_ms);
+}
+
+bool tool_write(int fd, const char *data, size_t len)
+{
+	struct pollfd room = { fd, POLLOUT, 0 };
+
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			(void)poll(&room, 1, -1);
+		else if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+	return true;
 }
 
 int tool_flush(int exit_code)

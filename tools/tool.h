@@ -150,6 +150,10 @@ int tool_unreachable(const struct tool *tool);
 /* Close it, giving the server a moment to learn of that. */
 void tool_close(struct kustos_client *client);
 
+/* Write all of it to a descriptor, also if that does not block.  Returns false,
+   with errno set, if it cannot be. */
+bool tool_write(int fd, const char *data, size_t len);
+
 /* Flush standard output.  Returns "exit_code", or TOOL_FAILED if what was to
    be printed could not be. */
 int tool_flush(int exit_code);

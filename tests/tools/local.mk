@@ -44,6 +44,8 @@ native_tests += %D%/test_server
 %C%_test_server_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_signals
 %C%_test_signals_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_streams
+%C%_test_streams_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_top
 %C%_test_top_LDADD = libcli.a $(LDADD)
 

@@ -1,0 +1,167 @@
+/*
+ * test_streams.c - kustos and its standard descriptors: full, closed, gone, or such
+ * as do not block.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pipe2() */
+#endif
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOBS "/r/jobs"
+
+static struct cli a, b;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+	ck_assert_int_eq(raw_create(fixture_address(), "/r", ""), 0);
+}
+
+/* Run a script, in which $0 is the program.  Returns its exit code. */
+static int script(const char *text)
+{
+	const char *const argv[] = { "sh", "-c", text, cli_program(), NULL };
+
+	cli_start_argv(&a, argv);
+	return cli_end(&a);
+}
+
+/* Begin one whose descriptor "fd" is an end of a pipe, which does not block.
+   Returns the other end, which does. */
+static int start_with(int fd, const char *text)
+{
+	const char *const argv[] = { "sh", "-c", text, cli_program(), NULL };
+	int ends[2], ours = fd == 0;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	ck_assert_int_eq(fcntl(ends[!ours], F_SETFL, O_NONBLOCK), 0);
+	ck_assert_int_eq(dup2(ends[!ours], 9), 9); /* is inherited */
+	cli_start_argv(&a, argv);
+	close(ends[!ours]);
+	close(9);
+	return ends[ours];
+}
+
+static void write_text(int fd, const char *text)
+{
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+/* A pause before all, one in the middle of a line, and one between two. */
+START_TEST(input_that_does_not_block_is_waited_for)
+{
+	int fd = start_with(0, "exec \"$0\" queue put " JOBS " <&9");
+
+	test_within(fourletter_has(fixture_address(), "cons", "queued=0") &&
+			fixture_children("/r") == 0,
+		CLI_MS);
+	write_text(fd, "one\ntw");
+	test_within(fixture_children(JOBS) == 1, CLI_MS);
+	write_text(fd, "o\n");
+	test_within(fixture_children(JOBS) == 2, CLI_MS);
+	write_text(fd, "three");
+	close(fd);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_run(&b, "queue", "take", "-c3", JOBS), 0);
+	ck_assert_str_eq(b.out_text, "one\ntwo\nthree\n");
+}
+END_TEST
+
+/* More than a pipe has room for. */
+#define MUCH 200000
+
+START_TEST(output_that_does_not_block_loses_no_item)
+{
+	static char text[MUCH + 2];
+	size_t len = 0;
+	ssize_t n;
+
+	ck_assert_int_eq(script("head -c 200000 /dev/zero | tr '\\0' x |"
+				" \"$0\" queue put " JOBS),
+		0);
+	int fd = start_with(1, "exec \"$0\" queue take " JOBS " >&9");
+	test_within(fixture_children(JOBS) == 0, CLI_MS);
+	while ((n = read(fd, text + len, sizeof(text) - len)) > 0)
+		len += (size_t)n;
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_uint_eq(len, MUCH + 1);
+	ck_assert_uint_eq(strspn(text, "x"), MUCH);
+}
+END_TEST
+
+START_TEST(input_that_cannot_be_read_is_no_end)
+{
+	ck_assert_int_eq(script("\"$0\" queue put " JOBS " </"), 124);
+	cli_hears_error(&a, "kustos: cannot read standard input: ");
+	ck_assert_int_eq(script("\"$0\" queue put " JOBS " <&-"), 124);
+	cli_hears_error(&a, "kustos: cannot read standard input: ");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+}
+END_TEST
+
+START_TEST(P13_a_connection_is_no_standard_descriptor)
+{
+	static const char inside[] =
+		"for i in 0 1 2; do readlink /proc/$PPID/fd/$i >&3;"
+		" test ! -e /proc/$$/fd/$i || echo open $i >&3; done";
+	static const char outside[] =
+		"exec \"$0\" lock /r/l -- sh -c \"$1\" 3>&1 <&- >&- 2>&-";
+	const char *const argv[] = { "sh", "-c", outside, cli_program(), inside,
+		NULL };
+
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.out_text, "/dev/null\n/dev/null\n/dev/null\n");
+}
+END_TEST
+
+static const char *const printing[] = { "help", "--version", "lock --help",
+	"ls /r", "ls --json /r", "top --once /r", "queue peek " JOBS,
+	"queue take " JOBS, "queue ls " JOBS, "latch status /r/latch",
+	"break -y --json /r/l", "server", "bench -c1 -d0.1 /r" };
+#define PRINTING (int)(sizeof(printing) / sizeof(printing[0]))
+
+START_TEST(output_that_cannot_be_written_is_a_failure)
+{
+	char text[128];
+
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "x", "y"), 0);
+	ck_assert_int_eq(cli_run(&b, "latch", "set", "-n1", "/r/latch"), 0);
+	for (int closed = 0; closed < 2; closed++) {
+		cli_start(&b, "lock", "/r/l", "--", "sh", "-c",
+			"echo held; read go");
+		cli_hears(&b, "held\n");
+		snprintf(text, sizeof(text), "\"$0\" %s >%s", printing[_i],
+			closed ? "&-" : "/dev/full");
+		ck_assert_int_eq(script(text), 124);
+		cli_hears_error(&a,
+			"kustos: cannot write to standard output: ");
+		cli_eof(&b);
+		(void)cli_end(&b);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos and its streams");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, input_that_does_not_block_is_waited_for);
+	tcase_add_test(t, output_that_does_not_block_loses_no_item);
+	tcase_add_test(t, input_that_cannot_be_read_is_no_end);
+	tcase_add_test(t, P13_a_connection_is_no_standard_descriptor);
+	tcase_add_loop_test(t, output_that_cannot_be_written_is_a_failure, 0,
+		PRINTING);
+	return fixture_main(s);
+}
