@@ -394,7 +394,9 @@ void ku_candidate_stop(struct ku_candidate *c, bool notify)
 	struct kustos_client *client = c->client;
 
 	ku_lock(client);
+	ku_enter(client);
 	(void)stop(c, notify);
+	ku_leave(client);
 	ku_unlock(client);
 }
 
@@ -403,6 +405,7 @@ void ku_candidate_destroy(struct ku_candidate *c)
 	struct kustos_client *client = c->client;
 
 	ku_lock(client);
+	ku_enter(client);
 	c->silent = true;
 	if (stop(c, false)) {
 		ku_dispatch_pull(client, &c->call);
@@ -411,6 +414,7 @@ void ku_candidate_destroy(struct ku_candidate *c)
 		else
 			candidate_free(c);
 	}
+	ku_leave(client);
 	ku_unlock(client);
 }
 

@@ -121,6 +121,7 @@ void kustos_consumer_stop(struct kustos_consumer *c)
 	struct kustos_client *client = c->client;
 	kustos_cancel_fire(c->cancel);
 	ku_lock(client);
+	ku_enter(client);
 	c->stopped = true;
 	pthread_cond_broadcast(&client->state_changed);
 	ku_dispatch_pull(client, &c->call);
@@ -129,6 +130,7 @@ void kustos_consumer_stop(struct kustos_consumer *c)
 	*c->leaving += own;
 	while (c->running && !own)
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_leave(client);
 	ku_unlock(client);
 	if (!own)
 		destroy(c);
@@ -137,7 +139,9 @@ void kustos_consumer_stop(struct kustos_consumer *c)
 void ku_consumer_wait(struct kustos_client *client, const int *leaving)
 {
 	ku_lock(client);
+	ku_enter(client);
 	while (*leaving > 0)
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_leave(client);
 	ku_unlock(client);
 }

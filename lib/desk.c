@@ -279,6 +279,7 @@ void ku_desk_destroy(struct ku_desk *desk)
 		return;
 	struct kustos_client *client = desk->client;
 	ku_lock(client);
+	ku_enter(client);
 	desk->ended = true;
 	ku_desk_fail(desk, KUSTOS_ECLOSED, false);
 	return_unlent(desk);
@@ -295,5 +296,6 @@ void ku_desk_destroy(struct ku_desk *desk)
 	ku_mirror_end(&desk->items);
 	ku_mirror_end(&desk->marks);
 	ku_desk_put(desk);
+	ku_leave(client);
 	ku_unlock(client);
 }

@@ -61,6 +61,7 @@ void ku_gate_destroy(struct ku_gate *gate)
 		return;
 	struct kustos_client *client = gate->client;
 	ku_lock(client);
+	ku_enter(client);
 	gate->destroyed = true;
 	ku_gate_hush(gate);
 	while (gate->first != NULL)
@@ -75,6 +76,7 @@ void ku_gate_destroy(struct ku_gate *gate)
 		free(lock);
 	}
 	ku_gate_put(gate);
+	ku_leave(client);
 	ku_unlock(client);
 }
 

@@ -358,6 +358,7 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 	struct kustos_client *client = hold->client;
 
 	ku_lock(client);
+	ku_enter(client);
 	/* Before what its callbacks may look at goes.  In one of them it is
 	   freed when that returns. */
 	ku_hold_hush(hold);
@@ -365,6 +366,7 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 	hold->of.release(hold, hold->of.owner);
 	hold->released = true;
 	bool last = !is_running(hold, false);
+	ku_leave(client);
 	ku_unlock(client);
 	if (last)
 		free(hold);

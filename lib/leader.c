@@ -253,6 +253,7 @@ void ku_leader_stop(struct ku_leader *l)
 	struct kustos_client *client = l->client;
 
 	ku_lock(client);
+	ku_enter(client);
 	l->stopped = true;
 	(void)interrupt(l);
 	ku_unlock(client);
@@ -260,6 +261,7 @@ void ku_leader_stop(struct ku_leader *l)
 	ku_lock(client);
 	while (must_wait(l))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_leave(client);
 	ku_unlock(client);
 }
 
@@ -267,6 +269,9 @@ void ku_leader_destroy(struct ku_leader *l)
 {
 	struct kustos_client *client = l->client;
 
+	ku_lock(client);
+	ku_enter(client);
+	ku_unlock(client);
 	ku_leader_stop(l);
 	ku_lock(client);
 	bool inside = l->running;
@@ -274,6 +279,9 @@ void ku_leader_destroy(struct ku_leader *l)
 	ku_unlock(client);
 	if (!inside)
 		leader_free(l);
+	ku_lock(client);
+	ku_leave(client);
+	ku_unlock(client);
 }
 
 enum ku_candidacy ku_leader_state(struct ku_leader *l, bool *in_term)

@@ -164,6 +164,7 @@ void kustos_client_unlisten(struct kustos_client *client,
 	if (client == NULL || l == NULL || ku_forked(&client->fork))
 		return;
 	ku_lock(client);
+	ku_enter(client);
 	unlink_listener(client, l);
 	ku_dispatch_pull(client, &l->call);
 	l->removed = true;
@@ -173,5 +174,6 @@ void kustos_client_unlisten(struct kustos_client *client,
 		l->orphan = true; /* freed when its caller returns */
 	else
 		free(l);
+	ku_leave(client);
 	ku_unlock(client);
 }

@@ -416,14 +416,12 @@ static void unlink_observer(struct kustos_observer *o)
 
 void ku_observers_free(struct kustos_client *client)
 {
-	struct kustos_observer *next;
+	while (client->observers != NULL) {
+		struct kustos_observer *o = client->observers;
 
-	for (struct kustos_observer *o = client->observers; o != NULL;
-		o = next) {
-		next = o->next;
+		client->observers = o->next;
 		end(o);
 	}
-	client->observers = NULL;
 }
 
 static void join(struct kustos_observer *o)
@@ -481,6 +479,7 @@ void kustos_observer_destroy(struct kustos_observer *o)
 		return;
 	struct kustos_client *client = o->client;
 	ku_lock(client);
+	ku_enter(client);
 	o->destroyed = true;
 	unlink_observer(o);
 	ku_dispatch_pull(client, &o->call);
@@ -495,5 +494,6 @@ void kustos_observer_destroy(struct kustos_observer *o)
 	else if (!is_busy(o))
 		ku_watch_remove(client, &o->watch);
 	end(o);
+	ku_leave(client);
 	ku_unlock(client);
 }

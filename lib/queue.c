@@ -194,6 +194,7 @@ void ku_queue_destroy(struct ku_queue *q)
 		return;
 	struct kustos_client *client = q->client;
 	ku_lock(client);
+	ku_enter(client);
 	q->over = true;
 	while (q->flushes != NULL)
 		flush_end(q->flushes, KUSTOS_ECLOSED);
@@ -207,5 +208,6 @@ void ku_queue_destroy(struct ku_queue *q)
 	while (q->telling && !pthread_equal(q->teller, pthread_self()))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 	ku_queue_drop(q);
+	ku_leave(client);
 	ku_unlock(client);
 }
