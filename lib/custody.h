@@ -48,7 +48,7 @@ enum ku_missed {
 	KU_MISSED_TAKEN,   /* another has it, or has just had it */
 	KU_MISSED_DEAD,	   /* it was delivered too often, and was moved */
 	KU_MISSED_CORRUPT, /* it is no frame, and was moved */
-	KU_MISSED_LEFT,	   /* the same, and was left */
+	KU_MISSED_LEFT,	   /* the same, or it has children, and was left */
 	KU_MISSED_MARKS,   /* the folder of markers is not there */
 	KU_MISSED_DEADS,   /* the folder is not there to which it is to be
 			      moved */

@@ -132,6 +132,10 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 		ku_custody_missed(c, KU_MISSED_LATER, KUSTOS_ENOMEM);
 		return;
 	}
+	if (c->stat.num_children > 0) { /* it can be neither deleted nor moved */
+		ku_custody_missed(c, KU_MISSED_LEFT, KUSTOS_OK);
+		return;
+	}
 	bool corrupt = !ku_item_fits(c->depot->kind, c->data, c->len);
 	c->dead = is_dead(c);
 	if (c->dead && move(c, c->depot->dead))

@@ -131,7 +131,8 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		return;
 	}
 	if (outcome == KU_OUTCOME_DONE &&
-		!ku_item_fits(q->kind, reply->data, reply->len)) {
+		(reply->stat->num_children > 0 || /* it cannot be deleted */
+			!ku_item_fits(q->kind, reply->data, reply->len))) {
 		unfit(c, reply->stat);
 		return;
 	}

@@ -63,7 +63,8 @@ struct kustos_hold;
 
 /* Why nobody is given an item. */
 enum kustos_unfit {
-	KUSTOS_UNFIT_CORRUPT = 0, /* its data is no frame */
+	KUSTOS_UNFIT_CORRUPT = 0, /* its data is no frame; or it has children,
+				     and is always left where it is */
 	KUSTOS_UNFIT_DEAD = 1	  /* it was delivered too often */
 };
 

@@ -91,9 +91,10 @@ struct kustos_queue_options {
 	   then kustos_queue_put_async() waits.  0: 4 MB. */
 	size_t buffer;
 
-	/* Who hears of items whose data is not what the kind says.  They are
-	   left where they are, and passed over; claims can move them away:
-	   <kustos/claim.h>.  NULL: nobody. */
+	/* Who hears of items whose data is not what the kind says, or that have
+	   children and so cannot be taken.  They are left where they are, and
+	   passed over; claims can move the former away: <kustos/claim.h>.
+	   NULL: nobody. */
 	kustos_queue_unfit_fn *unfit;
 	void *unfit_arg;
 

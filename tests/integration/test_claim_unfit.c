@@ -194,6 +194,39 @@ START_TEST(claims_may_end_in_a_callback_with_news_behind_it)
 }
 END_TEST
 
+/* Nobody can delete it as long as it has any, nor move it. */
+START_TEST(what_has_children_is_told_of_and_left)
+{
+	static char said[65];
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_claims *some;
+
+	memset(said, 0, sizeof(said));
+	o.unfit = unfit;
+	o.unfit_arg = said;
+	o.corrupt = DEAD;
+	if (_i == 1) {
+		o.deliveries = 1;
+		o.dead_letters = DEAD;
+	}
+	some = claims_new(client, QUEUE, &o);
+	queue_put(queue, "parent");
+	queue_put(queue, "a");
+	if (_i == 1) /* it was delivered before it had any */
+		check_err(claim_try(some), KUSTOS_OK);
+	ck_assert_int_eq(raw_create(fixture_address(),
+				 QUEUE "/qn-0000000000/child", ""),
+		0);
+	claim_ack(claim_expect(some, "a"), KUSTOS_OK);
+	check_err(claim_try(some), KUSTOS_EEMPTY);
+	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 1,
+		5000);
+	ck_assert_str_eq(said, "0 0 qn-0000000000");
+	ck_assert_int_eq(queue_count(), 1);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("claims, unfit items");
@@ -205,6 +238,7 @@ int main(void)
 	tcase_add_loop_test(t, what_was_unfit_is_forgotten_with_its_node, 0, 2);
 	tcase_add_loop_test(t,
 		what_cannot_be_a_dead_letter_is_moved_as_what_it_is, 0, 2);
+	tcase_add_loop_test(t, what_has_children_is_told_of_and_left, 0, 2);
 	tcase_add_test(t, claims_may_end_in_a_callback_with_news_behind_it);
 	return fixture_main(s);
 }

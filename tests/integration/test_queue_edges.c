@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,6 +328,47 @@ START_TEST(L20_an_ack_at_once_does_not_wait_for_a_connection)
 }
 END_TEST
 
+struct told { /* of items that are none */
+	int calls;
+	char name[64];
+};
+
+static void was_none(void *arg, const char *name)
+{
+	struct told *told = arg;
+
+	snprintf(told->name, sizeof(told->name), "%s", name);
+	__atomic_add_fetch(&told->calls, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Nobody can delete it as long as it has any. */
+START_TEST(what_has_children_is_passed_over_and_told_of)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct told told = { .calls = 0 };
+	struct kustos_queue *some = NULL;
+
+	o.unfit = was_none;
+	o.unfit_arg = &told;
+	check_err(kustos_queue_create(client, QUEUE, &o, &some), KUSTOS_OK);
+	queue_put(queue_others, "parent");
+	queue_put(queue_others, "a");
+	ck_assert_int_eq(raw_create(fixture_address(),
+				 QUEUE "/qn-0000000000/child", ""),
+		0);
+	queue_expect(some, "a");
+	check_err(queue_try(some), KUSTOS_EEMPTY);
+	test_eventually(__atomic_load_n(&told.calls, __ATOMIC_SEQ_CST) == 1,
+		5000);
+	ck_assert_str_eq(told.name, "qn-0000000000");
+	ck_assert_int_eq(raw_delete(fixture_address(),
+				 QUEUE "/qn-0000000000/child"),
+		0);
+	queue_expect(queue_others, "parent");
+	kustos_queue_destroy(some);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, edges");
@@ -346,6 +388,7 @@ int main(void)
 	tcase_add_test(t,
 		the_node_is_made_once_for_what_is_put_and_what_goes_back);
 	tcase_add_loop_test(t, items_with_long_ids_go_in_and_out, 0, 2);
+	tcase_add_test(t, what_has_children_is_passed_over_and_told_of);
 	t = fixture_case(s, "claims", 20);
 	tcase_add_checked_fixture(t, set_up_claims, tear_down_claims);
 	tcase_add_test(t, any_number_may_be_claimed_ahead);
