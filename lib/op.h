@@ -52,6 +52,7 @@ struct ku_op {
 	bool patient;	 /* go on trying; only the owner gives up */
 	bool any;	 /* a node that is there will do, whoever made it */
 	bool last;	 /* goes on while the client drains, to be closed */
+	bool large;	 /* however large: it was in a server before */
 	char *path;	 /* the caller's, with the prefix; NULL: a multi, or
 			    slim */
 	char *data;	 /* copy of what to write */

@@ -28,7 +28,7 @@ static enum kustos_err check_limits(struct ku_op *op)
 		whole.acl = client->config.acl;
 		whole.acl_count = client->config.acl_count;
 	}
-	if (ku_request_size(&whole) > KU_REQUEST_LIMIT)
+	if (!op->large && ku_request_size(&whole) > KU_REQUEST_LIMIT)
 		return KUSTOS_ETOOBIG;
 	if (!ku_footprint_ask(&client->footprint, &whole, &op->asked))
 		return KUSTOS_ELIMIT;

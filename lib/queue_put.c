@@ -275,6 +275,48 @@ static char *path_again(const struct ku_queue *q, const char *name)
 	return path;
 }
 
+/* Would a server take it in one frame with the change of a receipt? */
+static bool goes_beside_receipt(const struct ku_put *put)
+{
+	const struct ku_queue *q = put->queue;
+	const struct ku_config *config = &q->client->config;
+	const struct ku_zk_request create = {
+		.path = put->path,
+		.len = (int)put->len,
+		.acl = config->acl,
+		.acl_count = config->acl_count,
+	};
+
+	return KU_RECEIPT_SIZE + strlen(config->prefix) + strlen(q->receipts) +
+		ku_request_size(&create) <=
+		KU_FRAME_LIMIT;
+}
+
+/* Put it without a receipt, once: if the answer is lost nothing tells whether it was
+   put. */
+static bool put_alone(struct ku_put *put)
+{
+	struct kustos_client *client = put->queue->client;
+	struct ku_op *op = NULL;
+	enum kustos_err err = ku_op_new(client, KU_ZK_CREATE,
+		put->path + strlen(client->config.prefix),
+		KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, &op);
+
+	if (err == KUSTOS_OK)
+		err = ku_create_init(op);
+	if (err == KUSTOS_OK) {
+		op->data = put->data;
+		op->len = (int)put->len;
+		put->data = NULL;
+		op->plain = put->queue->kind == KU_ITEM_KAZOO;
+		op->large = op->patient = op->last = true;
+		return ku_op_detached(op) == KUSTOS_OK;
+	}
+	if (op != NULL)
+		ku_op_drop(op);
+	return false;
+}
+
 /* Return false if memory is short. */
 static bool put_back(struct ku_queue *q, const struct kustos_item *item)
 {
@@ -290,10 +332,12 @@ static bool put_back(struct ku_queue *q, const struct kustos_item *item)
 		return false;
 	put->path = path_again(q, item->name);
 	bool copied = put->path != NULL && copy_data(put, &again) == KUSTOS_OK;
-	if (copied)
+	if (copied && goes_beside_receipt(put)) {
 		line_up(put);
-	else
+	} else {
+		copied = copied && put_alone(put);
 		drop_form(put);
+	}
 	put_down(put);
 	return copied;
 }

@@ -21,8 +21,10 @@ struct ku_handle;
 
 #define KU_WIRE_CAP 1024
 
-/* The largest request that is sent, in bytes.  A server's limit for a frame is
-   1048575 as shipped; it answers a larger one by closing the connection. */
+/* A server's limit for a frame, in bytes, as shipped: it answers a larger one by
+   closing the connection.  And the largest request that is sent, but for what was
+   in a server before. */
+#define KU_FRAME_LIMIT 1048575
 #define KU_REQUEST_LIMIT 1000000
 
 /* Return the bytes that "request" takes in its frame, or a little more. */

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define T_MS 3000
+/* An item that a server takes just so, in a request of its own. */
+#define LARGEST (1048575 - 70)
 
 static void set_up(void)
 {
@@ -213,6 +215,32 @@ START_TEST(S15_what_is_taken_too_late_goes_back_in_the_end)
 	inject_connect(0);
 	queue_expect(queue_others, "1");
 	queue_expect(queue_others, "0");
+}
+END_TEST
+
+/* What a peer has put may be larger than what goes beside a receipt; or than what we
+   would put. */
+START_TEST(L24_what_is_as_large_as_can_be_goes_back_in_the_end)
+{
+	static char data[LARGEST + 1];
+	struct kustos_item *item = NULL;
+
+	memset(data, 'x', _i == 0 ? LARGEST : LARGEST - 1000);
+	ck_assert_int_eq(raw_create(fixture_address(), "/queues", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), QUEUE, ""), 0);
+	ck_assert_int_eq(
+		raw_create(fixture_address(), QUEUE "/qn-0000000000", data), 0);
+	inject_connect(ECONNREFUSED);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(queue_count(), 0);
+	inject_connect(0);
+	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	queue_expect(queue_others, data);
+	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
 }
 END_TEST
 
@@ -446,6 +474,8 @@ int main(void)
 		a_first_put_at_once_does_not_wait_for_a_connection, 0, 2);
 	tcase_add_loop_test(t, S15_what_is_taken_too_late_goes_back_in_the_end,
 		0, 2);
+	tcase_add_loop_test(t,
+		L24_what_is_as_large_as_can_be_goes_back_in_the_end, 0, 2);
 	tcase_add_test(t,
 		S15_without_its_receipt_it_says_that_it_does_not_know);
 	tcase_add_loop_test(t, S17_what_goes_back_in_the_end_keeps_its_key, 0,
