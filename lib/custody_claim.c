@@ -132,7 +132,8 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 		ku_custody_missed(c, KU_MISSED_LATER, KUSTOS_ENOMEM);
 		return;
 	}
-	if (c->stat.num_children > 0) { /* it can be neither deleted nor moved */
+	/* It can be neither deleted nor moved. */
+	if (c->stat.num_children > 0) {
 		ku_custody_missed(c, KU_MISSED_LEFT, KUSTOS_OK);
 		return;
 	}

@@ -25,20 +25,6 @@ static bool begins(const char *text, const char *prefix, const char **rest)
 	return true;
 }
 
-enum ku_tally_kind ku_tally_name(const char *name, const char **id)
-{
-	if (begins(name, done_prefix, id))
-		return KU_TALLY_DONE;
-	if (begins(name, must_prefix, id))
-		return KU_TALLY_MUST;
-	if (begins(name, count_prefix, id))
-		return KU_TALLY_COUNT;
-	if (strncmp(name, "_c_", 3) == 0 && strlen(name) > PROTECTION_LEN &&
-		begins(name + PROTECTION_LEN, alive_prefix, id))
-		return KU_TALLY_ALIVE;
-	return KU_TALLY_OTHER;
-}
-
 /* What we write, and nothing that only looks like it. */
 static int read_count(const char *text)
 {
@@ -53,10 +39,22 @@ static int read_count(const char *text)
 	return (int)n;
 }
 
+enum ku_tally_kind ku_tally_name(const char *name, const char **id)
+{
+	if (begins(name, done_prefix, id))
+		return KU_TALLY_DONE;
+	if (begins(name, must_prefix, id))
+		return KU_TALLY_MUST;
+	if (begins(name, count_prefix, id))
+		return read_count(*id) > 0 ? KU_TALLY_COUNT : KU_TALLY_OTHER;
+	if (strncmp(name, "_c_", 3) == 0 && strlen(name) > PROTECTION_LEN &&
+		begins(name + PROTECTION_LEN, alive_prefix, id))
+		return KU_TALLY_ALIVE;
+	return KU_TALLY_OTHER;
+}
+
 static void add_count(struct ku_tally *tally, int count)
 {
-	if (count == 0)
-		return;
 	if (tally->count != 0 && tally->count != count)
 		tally->disagree = true;
 	tally->count = count;

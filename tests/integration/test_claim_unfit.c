@@ -214,8 +214,8 @@ START_TEST(what_has_children_is_told_of_and_left)
 	queue_put(queue, "a");
 	if (_i == 1) /* it was delivered before it had any */
 		check_err(claim_try(some), KUSTOS_OK);
-	ck_assert_int_eq(raw_create(fixture_address(),
-				 QUEUE "/qn-0000000000/child", ""),
+	ck_assert_int_eq(
+		raw_create(fixture_address(), QUEUE "/qn-0000000000/child", ""),
 		0);
 	claim_ack(claim_expect(some, "a"), KUSTOS_OK);
 	check_err(claim_try(some), KUSTOS_EEMPTY);

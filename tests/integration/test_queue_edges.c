@@ -353,17 +353,16 @@ START_TEST(what_has_children_is_passed_over_and_told_of)
 	check_err(kustos_queue_create(client, QUEUE, &o, &some), KUSTOS_OK);
 	queue_put(queue_others, "parent");
 	queue_put(queue_others, "a");
-	ck_assert_int_eq(raw_create(fixture_address(),
-				 QUEUE "/qn-0000000000/child", ""),
+	ck_assert_int_eq(
+		raw_create(fixture_address(), QUEUE "/qn-0000000000/child", ""),
 		0);
 	queue_expect(some, "a");
 	check_err(queue_try(some), KUSTOS_EEMPTY);
 	test_eventually(__atomic_load_n(&told.calls, __ATOMIC_SEQ_CST) == 1,
 		5000);
 	ck_assert_str_eq(told.name, "qn-0000000000");
-	ck_assert_int_eq(raw_delete(fixture_address(),
-				 QUEUE "/qn-0000000000/child"),
-		0);
+	ck_assert_int_eq(
+		raw_delete(fixture_address(), QUEUE "/qn-0000000000/child"), 0);
 	queue_expect(queue_others, "parent");
 	kustos_queue_destroy(some);
 }

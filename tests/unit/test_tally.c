@@ -57,8 +57,13 @@ START_TEST(a_count_is_just_what_is_written)
 		"count-2147483648", "count-99999999999999999999" };
 
 	for (size_t i = 0; i < UNIT_COUNT(wrong); i++) {
+		const char *number;
+
 		READ(wrong[i]);
 		ck_assert_int_eq(tally.count, 0);
+		/* So it is not removed with the latch, either. */
+		ck_assert_int_eq(ku_tally_name(wrong[i], &number),
+			KU_TALLY_OTHER);
 	}
 	READ("count-2147483647");
 	ck_assert_int_eq(tally.count, 2147483647);
