@@ -242,6 +242,7 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 {
 	struct ku_line *line = request->owner;
 	bool there = reply->rc == KU_ZK_OK;
+	bool missing = reply->rc == KU_ZK_NONODE; /* and all of ours with it */
 	bool done = false;
 
 	if (request->what.watch && !there)
@@ -251,11 +252,11 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	if (there)
 		done = compare(line, reply->stat->czxid, reply->names,
 			reply->name_count);
-	else if (reply->rc == KU_ZK_NONODE)
+	else if (missing)
 		done = compare(line, INT64_MAX, NULL, 0);
 	if (done)
 		decide_all(line);
-	if (!done && !there && ku_outcome(reply->rc) == KU_OUTCOME_REFUSED)
+	if (!there && !missing && ku_outcome(reply->rc) == KU_OUTCOME_REFUSED)
 		fail_waiting(line, ku_rc_err(reply->rc));
 	else if (!done && ku_session_ready(client))
 		ku_line_again(line, PUT_OFF_MS);

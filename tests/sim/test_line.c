@@ -4,11 +4,13 @@
  */
 #include "lone.h"
 
+#include "../unit/fault.h"
 #include "../unit/unit.h"
 
 #include <kustos/mutex.h>
 #include <kustos/simple.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -354,6 +356,31 @@ START_TEST(L07_a_watch_that_was_never_sent_is_not_counted)
 }
 END_TEST
 
+/* Its line is removed before it has seen who is there, and when it hears of that
+   there is no memory to see what it means. */
+START_TEST(L21_a_line_that_was_removed_is_made_anew_though_memory_is_short)
+{
+	const struct ku_zk_reply missing = { .rc = KU_ZK_NONODE, .len = -1 };
+	char path[128];
+
+	first.event = NULL;
+	first.withholds = true;
+	first.kind = KU_ZK_CHILDREN;
+	ask();
+	ck_assert_ptr_nonnull(first.done);
+	ck_assert_int_eq(first.reply.name_count, 1);
+	snprintf(path, sizeof(path), LINE "/%s", first.reply.path);
+	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
+	ck_assert_int_eq(bench_delete(&bench, raw, LINE, -1).rc, KU_ZK_OK);
+	fault_after(0);
+	first.done(first.done_arg, &missing);
+	ck_assert_int_eq(fault_end(), 1);
+	lone_run_ms(&bench, client, 1000);
+	check_hold();
+	give_back();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator");
@@ -369,6 +396,8 @@ int main(void)
 	tcase_add_test(t, L08_so_does_who_waits_for_a_node_that_all_fight_for);
 	tcase_add_test(t, a_listing_that_cannot_be_sent_holds_up_no_close);
 	tcase_add_test(t, L07_a_watch_that_was_never_sent_is_not_counted);
+	tcase_add_test(t,
+		L21_a_line_that_was_removed_is_made_anew_though_memory_is_short);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
