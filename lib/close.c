@@ -61,8 +61,9 @@ static bool drained(struct kustos_client *client)
 
 	if (is_overdue(client) || session->state == KUSTOS_CLOSED)
 		return true;
-	if (session->id == 0)
-		return idle; /* nobody to tell */
+	if (!ku_session_exists(client) ||
+		(session->id == 0 && session->handle == NULL))
+		return idle; /* nobody to tell, or no address to tell it */
 	return ku_session_ready(client) && idle &&
 		session->handle->in_flight == 0;
 }
@@ -73,7 +74,7 @@ static void end_session(struct kustos_client *client)
 	bool silent = session->linked &&
 		(!ku_session_ready(client) || session->beat.heartbeat.sent);
 
-	client->told = session->id == 0 ||
+	client->told = !ku_session_exists(client) ||
 		(ku_session_ready(client) && !silent);
 	client->linger_ms = client->told ? 0 : session->timeout_ms;
 	/* The library would wait for an answer that does not come. */

@@ -146,6 +146,15 @@ bool ku_session_ready(const struct kustos_client *client)
 	return session->linked && session->state == KUSTOS_CONNECTED;
 }
 
+bool ku_session_exists(const struct kustos_client *client)
+{
+	const struct ku_session *session = &client->session;
+	bool first = session->handles == 0 ||
+		(session->handles == 1 && session->handle != NULL);
+
+	return session->id != 0 || (first && client->config.resume.id != 0);
+}
+
 int64_t ku_session_spread_ms(struct kustos_client *client)
 {
 	int64_t most = client->session.timeout_ms / SPREAD_PART;

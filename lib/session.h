@@ -63,6 +63,10 @@ void ku_session_open(struct kustos_client *client);
    "rc". */
 void ku_session_end(struct kustos_client *client, int rc);
 
+/* Return whether the servers have a session of ours, or may have: one that is to
+   be gone on with, and of which nothing is known yet. */
+bool ku_session_exists(const struct kustos_client *client);
+
 /* Return whether requests may be sent. */
 bool ku_session_ready(const struct kustos_client *client);
 

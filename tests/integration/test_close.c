@@ -8,6 +8,7 @@
 #include "process.h"
 #include "proxy.h"
 #include "raw.h"
+#include "rawkill.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -229,6 +230,43 @@ START_TEST(L06_a_close_waits_for_the_server_to_come_back_and_tells_it)
 }
 END_TEST
 
+/* The session of a process before this one is there, though this one has not
+   been connected to it. */
+START_TEST(L06_a_close_waits_for_a_session_that_is_to_be_gone_on_with)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client_options o = client_options(proxy_address(p),
+		20000);
+	struct raw *former = raw_open(fixture_address(), 20000);
+	struct kustos_ticket ticket = { .session_id = raw_session(former) };
+	int64_t linger_ms = -1;
+
+	raw_session_password(ticket.session_id, (char *)ticket.password);
+	ck_assert_int_eq(raw_do_create(former, "/held", "", RAW_EPHEMERAL, NULL, 0), 0);
+	raw_abandon(former);
+	proxy_set_mode(p, PROXY_REFUSE);
+	o.resume = &ticket;
+	struct kustos_client *c = client_open_with(&o);
+	if (_i == 0) {
+		ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(200),
+					 &linger_ms),
+			KUSTOS_ELINGERING);
+		ck_assert_int_eq(linger_ms, 20000);
+		ck_assert_int_eq(raw_kill_session(fixture_address(),
+					 ticket.session_id),
+			0);
+	} else {
+		ck_assert_int_eq(close_and_pass(c, p, PATIENCE_MS, &linger_ms),
+			KUSTOS_OK);
+		ck_assert_int_eq(linger_ms, 0);
+		ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL),
+			RAW_NONODE);
+	}
+	proxy_free(p);
+}
+END_TEST
+
 START_TEST(L01_a_request_on_its_way_may_still_end_well)
 {
 	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
@@ -371,6 +409,9 @@ int main(void)
 	tcase_add_loop_test(t, L01_threads_that_wait_are_let_go, 0, 2);
 	tcase_add_test(t,
 		L06_a_close_waits_for_the_server_to_come_back_and_tells_it);
+	tcase_add_loop_test(t,
+		L06_a_close_waits_for_a_session_that_is_to_be_gone_on_with, 0,
+		2);
 	tcase_add_test(t, L01_a_request_on_its_way_may_still_end_well);
 	tcase_add_test(t,
 		L06_a_close_whose_budget_is_spent_says_how_long_it_lingers);
