@@ -243,7 +243,9 @@ START_TEST(L06_a_close_waits_for_a_session_that_is_to_be_gone_on_with)
 	int64_t linger_ms = -1;
 
 	raw_session_password(ticket.session_id, (char *)ticket.password);
-	ck_assert_int_eq(raw_do_create(former, "/held", "", RAW_EPHEMERAL, NULL, 0), 0);
+	ck_assert_int_eq(raw_do_create(former, "/held", "", RAW_EPHEMERAL, NULL,
+				 0),
+		0);
 	raw_abandon(former);
 	proxy_set_mode(p, PROXY_REFUSE);
 	o.resume = &ticket;
@@ -253,9 +255,8 @@ START_TEST(L06_a_close_waits_for_a_session_that_is_to_be_gone_on_with)
 					 &linger_ms),
 			KUSTOS_ELINGERING);
 		ck_assert_int_eq(linger_ms, 20000);
-		ck_assert_int_eq(raw_kill_session(fixture_address(),
-					 ticket.session_id),
-			0);
+		int64_t id = ticket.session_id;
+		ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
 	} else {
 		ck_assert_int_eq(close_and_pass(c, p, PATIENCE_MS, &linger_ms),
 			KUSTOS_OK);
