@@ -3,6 +3,7 @@
  */
 #include "json.h"
 #include "show.h"
+#include "standing.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -47,8 +48,9 @@ struct breaker {
 	bool yes, revoke;
 	int64_t token; /* 0: any */
 	struct kustos_client *client;
-	struct kustos_participants *list;
-	const struct kustos_participant *victim; /* in the list */
+	struct kustos_participants *list; /* of the path; or that above it */
+	struct standing above;
+	const struct kustos_participant *victim; /* in one of these */
 };
 
 static kustos_deadline soon(const struct breaker *b)
@@ -69,15 +71,15 @@ static int find_named(struct breaker *b, bool there)
 			KUSTOS_ENOMEM);
 	if (name > b->path + 1) {
 		line[name - b->path - 1] = '\0';
-		err = kustos_participants(b->client, line, soon(b), NULL,
-			&b->list);
+		err = standing_get(b->client, line, soon(b), &b->above);
 	}
 	free(line);
 	if (err != KUSTOS_OK)
 		return tool_failed(&b->tool, "cannot list", b->path, err);
-	for (size_t i = 0; b->list != NULL && i < b->list->count; i++)
-		if (strcmp(b->list->list[i].path, b->path) == 0)
-			b->victim = &b->list->list[i];
+	const struct kustos_participants *all = b->above.list;
+	for (size_t i = 0; all != NULL && i < all->count; i++)
+		if (strcmp(show_name(all->list[i].path), name) == 0)
+			b->victim = &all->list[i];
 	if (b->victim != NULL)
 		return TOOL_OK;
 	tool_say("%s: nobody stands there", b->path);
@@ -95,10 +97,6 @@ static int find(struct breaker *b)
 	}
 	if (err != KUSTOS_OK && err != KUSTOS_ENONODE)
 		return tool_failed(&b->tool, "cannot list", b->path, err);
-	if (err == KUSTOS_OK) {
-		kustos_participants_free(b->list);
-		b->list = NULL;
-	}
 	return find_named(b, err == KUSTOS_OK);
 }
 
@@ -190,6 +188,7 @@ static int break_path(struct breaker *b)
 	if (code == TOOL_OK)
 		report(b);
 	kustos_participants_free(b->list);
+	standing_free(&b->above);
 	tool_close(b->client);
 	return tool_flush(code);
 }

@@ -102,13 +102,13 @@ static int print(const struct top *t, const struct top_frame *frame, bool first)
 	return tool_flush(TOOL_OK);
 }
 
-/* A look that fails is followed by another, but for the first. */
-static bool goes_on(const struct top *t, enum kustos_err err, bool first)
+/* Is look "i" followed by another although it has failed?  Not the first. */
+static bool goes_on(const struct top *t, enum kustos_err err, int i)
 {
 	bool passes = err == KUSTOS_EDISCONNECTED || err == KUSTOS_ETIMEDOUT ||
 		err == KUSTOS_ENONODE;
 
-	return passes && !first && t->frames != 1;
+	return passes && i > 0 && i != t->frames - 1;
 }
 
 static int look(struct top *t)
@@ -132,7 +132,7 @@ static int look(struct top *t)
 		else
 			code = tool_failed(&t->tool, "cannot look at", t->path,
 				err);
-		if (goes_on(t, err, i == 0))
+		if (goes_on(t, err, i))
 			code = TOOL_OK;
 		if (err != KUSTOS_OK)
 			continue;

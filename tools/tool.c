@@ -84,11 +84,18 @@ bool tool_common(struct tool *tool, int option)
 static void say(const char *prefix, const char *format, va_list args,
 	const char *suffix)
 {
-	char line[1024];
+	char *line = NULL;
+	size_t len;
+	FILE *out = open_memstream(&line, &len);
 
-	vsnprintf(line, sizeof(line), format, args);
-	fprintf(stderr, "kustos: %s%s%s%s\n", prefix, *prefix ? ": " : "", line,
-		suffix);
+	if (out == NULL)
+		return;
+	fprintf(out, "kustos: %s%s", prefix, *prefix ? ": " : "");
+	vfprintf(out, format, args);
+	fprintf(out, "%s\n", suffix);
+	if (fclose(out) == 0)
+		(void)tool_write(STDERR_FILENO, line, len);
+	free(line);
 }
 
 void tool_say(const char *format, ...)
@@ -177,6 +184,8 @@ bool tool_seconds(const char *text, int64_t *out_ms)
 	if (end == text || *end != '\0' || !(s >= 0) || s > 1e9)
 		return false;
 	*out_ms = (int64_t)(s * 1000 + 0.5);
+	if (*out_ms == 0 && s > 0)
+		*out_ms = 1; /* it is a time, however short */
 	return true;
 }
 

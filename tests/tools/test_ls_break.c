@@ -384,6 +384,35 @@ START_TEST(one_who_waits_can_be_named)
 }
 END_TEST
 
+START_TEST(a_lease_is_named_as_it_is_shown)
+{
+	const char *name;
+	char path[128];
+
+	cli_start(&a, "semaphore", "-n2", "/l", "--", "sh", "-c",
+		"echo held $KUSTOS_NODE; read go");
+	cli_hears(&a, "held ");
+	cli_hears(&a, "\n");
+	ck_assert_int_eq(cli_run(&c, "ls", "/l"), 0);
+	name = strstr(c.out_text, "_c_");
+	snprintf(path, sizeof(path), "/l/%.*s", (int)strcspn(name, " "), name);
+	ck_assert_int_eq(cli_run(&c, "break", "-y", path), 0);
+	cli_hears(&c, "broken: /l/leases/_c_");
+	ck_assert_int_eq(cli_end(&a), 122);
+}
+END_TEST
+
+/* However long that is. */
+START_TEST(what_is_wrong_is_said_of_a_long_path)
+{
+	char path[4096] = "/";
+
+	memset(path + 1, 'x', sizeof(path) - 2);
+	ck_assert_int_eq(cli_run(&c, "ls", path), 117);
+	cli_hears_error(&c, "xxx: there is no such node\n");
+}
+END_TEST
+
 START_TEST(where_nobody_stands_nothing_is_broken)
 {
 	ck_assert_int_eq(cli_run(&c, "break", "-y", "/l"), 117);
@@ -435,6 +464,8 @@ int main(void)
 		a_holder_that_has_left_meanwhile_is_not_replaced_by_the_next);
 	tcase_add_test(t, a_token_guards_against_a_change_between_two_commands);
 	tcase_add_test(t, one_who_waits_can_be_named);
+	tcase_add_test(t, a_lease_is_named_as_it_is_shown);
+	tcase_add_test(t, what_is_wrong_is_said_of_a_long_path);
 	tcase_add_test(t, where_nobody_stands_nothing_is_broken);
 	tcase_add_test(t, a_holder_can_be_asked_instead);
 	return fixture_main(s);

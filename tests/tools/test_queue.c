@@ -65,6 +65,8 @@ START_TEST(who_takes_waits_for_an_item)
 	cli_hears_error(&a, "kustos: " JOBS ": there is no item\n");
 	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0.1", JOBS), 121);
 	cli_hears_error(&a, JOBS ": there was no item for 0.1 s\n");
+	/* Only 0 is no time at all. */
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w1e-9", JOBS), 121);
 	ck_assert_int_eq(cli_run(&a, "queue", "peek", "-w0", JOBS), 120);
 	cli_start(&a, "queue", "take", JOBS);
 	test_never(!cli_runs(&a), 100);

@@ -363,6 +363,16 @@ START_TEST(the_root_is_looked_at_whatever_is_there)
 }
 END_TEST
 
+START_TEST(the_last_look_says_how_it_ends)
+{
+	make("/r/x");
+	cli_start(&top, "top", "-i3", "--frames=2", "/r/x");
+	cli_hears(&top, "  /r/x: 0\n");
+	ck_assert_int_eq(raw_delete(fixture_address(), "/r/x"), 0);
+	ck_assert_int_eq(cli_end(&top), 117);
+}
+END_TEST
+
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&top, "top"), 125);
@@ -393,6 +403,7 @@ int main(void)
 	tcase_add_test(t, a_node_that_goes_is_looked_for_again);
 	tcase_add_test(t, what_stands_beside_or_in_leases_is_gone_into);
 	tcase_add_loop_test(t, the_root_is_looked_at_whatever_is_there, 0, 2);
+	tcase_add_test(t, the_last_look_says_how_it_ends);
 	tcase_add_test(t, wrong_use_is_refused);
 	return fixture_main(s);
 }
