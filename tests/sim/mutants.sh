@@ -744,6 +744,13 @@ mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 test=test_desk
 mutant S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
 	's/reply->stat->czxid > c->stat.mzxid/true/'
+mutant L27_rest_until_the_next_is_due lib/desk_look.c \
+	's/ku_timer_is_set(&desk->timer) \&\& .*)$/false)/'
+test=test_pause
+mutant L28_read_again_at_once lib/queue_catch.c \
+	'/^static void ask_again/,/^}/s/!ku_session_ready(client)/true/'
+mutant L28_counted_again_at_once lib/queue_room.c \
+	'/^static void answered/,/^}/s/else if (ku_session_ready(client))/else if (false)/'
 
 wait
 found=0 failed=0 i=0
