@@ -243,9 +243,8 @@ START_TEST(L06_a_close_waits_for_a_session_that_is_to_be_gone_on_with)
 	int64_t linger_ms = -1;
 
 	raw_session_password(ticket.session_id, (char *)ticket.password);
-	ck_assert_int_eq(raw_do_create(former, "/held", "", RAW_EPHEMERAL, NULL,
-				 0),
-		0);
+	ck_assert_int_eq(
+		raw_do_create(former, "/held", "", RAW_EPHEMERAL, NULL, 0), 0);
 	raw_abandon(former);
 	proxy_set_mode(p, PROXY_REFUSE);
 	o.resume = &ticket;
