@@ -124,6 +124,17 @@ static void cannot_read(struct ku_lookout *lookout, enum kustos_err err)
 		place->state == KU_PLACE_HELD ? NO_READ_MS : NO_WATCH_MS);
 }
 
+/* Has its read left a watch?  The event of an older one, just before the answer,
+   may have taken ours off here, but not on the server. */
+static bool is_watched(struct ku_lookout *lookout)
+{
+	return lookout->request.what.watch &&
+		(lookout->watch.entry != NULL ||
+			ku_watch_add(lookout->place->line->client,
+				&lookout->watch, KU_ZK_WATCH_DATA,
+				lookout->path) == KUSTOS_OK);
+}
+
 static void seen(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
@@ -135,15 +146,10 @@ static void seen(struct kustos_client *client, struct ku_request *request,
 		return;
 	}
 	if (reply->rc == KU_ZK_OK) {
-		/* The event of an older watch, just before this answer, may
-		   have taken ours off here, but not on the server. */
-		if (lookout->watch.entry == NULL &&
-			ku_watch_add(client, &lookout->watch, KU_ZK_WATCH_DATA,
-				lookout->path) != KUSTOS_OK) {
+		if (is_watched(lookout))
+			lookout->connection = request->connection;
+		else
 			ku_line_again(place->line, NO_WATCH_MS);
-			return;
-		}
-		lookout->connection = request->connection;
 		if (place->line->rule->seat && !ku_seat_seen(place, reply))
 			return;
 		if (lookout == place->own)
@@ -161,7 +167,7 @@ static void seen(struct kustos_client *client, struct ku_request *request,
 		ku_line_again(place->line, PUT_OFF_MS);
 }
 
-static void send_get(struct ku_lookout *lookout)
+static void send_get(struct ku_lookout *lookout, bool watch)
 {
 	struct kustos_client *client = lookout->place->line->client;
 
@@ -169,26 +175,34 @@ static void send_get(struct ku_lookout *lookout)
 		.kind = KU_ZK_GET,
 		.path = lookout->path,
 		.version = -1,
-		.watch = true,
+		.watch = watch,
 	};
 	lookout->request.owner = lookout;
 	lookout->request.done = seen;
 	ku_wire_send(client, &lookout->request);
 }
 
-/* Put the watch on, and read the node.  Returns false if that cannot be. */
+/* Does nothing but a read tell of it?  A listing is for those who wait in line. */
+static bool must_read(const struct ku_lookout *lookout)
+{
+	const struct ku_place *place = lookout->place;
+
+	return place->state == KU_PLACE_HELD || place->line->rule->seat;
+}
+
+/* Put the watch on, and read the node.  Returns false if it cannot be watched. */
 static bool watch_node(struct ku_lookout *lookout)
 {
 	struct kustos_client *client = lookout->place->line->client;
 
 	if (!ku_session_ready(client) || ku_request_busy(&lookout->request))
 		return true; /* connected, we look again */
-	if (lookout->watch.entry == NULL &&
+	bool watch = lookout->watch.entry != NULL ||
 		ku_watch_add(client, &lookout->watch, KU_ZK_WATCH_DATA,
-			lookout->path) != KUSTOS_OK)
-		return false;
-	send_get(lookout);
-	return true;
+			lookout->path) == KUSTOS_OK;
+	if (watch || must_read(lookout))
+		send_get(lookout, watch);
+	return watch;
 }
 
 static void node_event(struct kustos_client *client, struct ku_watch *watch,

@@ -381,6 +381,61 @@ START_TEST(L21_a_line_that_was_removed_is_made_anew_though_memory_is_short)
 }
 END_TEST
 
+/* So much is watched already that nothing more may be. */
+static void watch_no_more(void)
+{
+	client->footprint.watch_bytes += KU_FOOTPRINT_LIMIT;
+}
+
+static void watch_again(void)
+{
+	client->footprint.watch_bytes -= KU_FOOTPRINT_LIMIT;
+}
+
+START_TEST(L07_who_may_watch_nothing_reads_the_node_that_all_fight_for)
+{
+	struct kustos_simple *simple;
+
+	watch_no_more();
+	ck_assert_int_eq(
+		kustos_simple_create(client, LINE "/one", NULL, &simple),
+		KUSTOS_OK);
+	ck_assert_int_eq(
+		bench_create(&bench, raw, LINE "/one", "", KU_ZK_EPHEMERAL).rc,
+		KU_ZK_OK);
+	hold = NULL;
+	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
+				 NULL, granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert_ptr_null(hold);
+	ck_assert_int_eq(bench_delete(&bench, raw, LINE "/one", -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&bench, client, 3000);
+	check_hold();
+	give_back();
+	kustos_simple_destroy(simple);
+	watch_again();
+}
+END_TEST
+
+START_TEST(S09_who_may_watch_nothing_reads_what_it_holds)
+{
+	watch_no_more();
+	ask();
+	check_hold();
+	lone_run_ms(&bench, client, 3000);
+	check_hold();
+	ck_assert_int_eq(
+		bench_delete(&bench, raw, kustos_hold_path(hold), -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_LOST);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_ELOST);
+	watch_again();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator");
@@ -398,6 +453,9 @@ int main(void)
 	tcase_add_test(t, L07_a_watch_that_was_never_sent_is_not_counted);
 	tcase_add_test(t,
 		L21_a_line_that_was_removed_is_made_anew_though_memory_is_short);
+	tcase_add_test(t,
+		L07_who_may_watch_nothing_reads_the_node_that_all_fight_for);
+	tcase_add_test(t, S09_who_may_watch_nothing_reads_what_it_holds);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
