@@ -10,20 +10,33 @@
    made anew, so that it is another. */
 #define AGAIN_MS 60000
 
-static int by_name(const void *a, const void *b)
+/* Return where it is, or would be.  Items are read in their order, so most new ones
+   come last. */
+static size_t place_of(const struct ku_unfits *unfits, const char *name)
 {
-	return strcmp(((const struct ku_unfit_item *)a)->name,
-		((const struct ku_unfit_item *)b)->name);
+	size_t from = 0, to = unfits->count;
+
+	if (to > 0 && strcmp(unfits->list[to - 1].name, name) < 0)
+		return to;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (strcmp(unfits->list[middle].name, name) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
 }
 
 static struct ku_unfit_item *find(const struct ku_unfits *unfits,
 	const char *name)
 {
-	const struct ku_unfit_item key = { .name = (char *)name };
+	size_t at = place_of(unfits, name);
 
-	if (unfits->count == 0)
-		return NULL;
-	return bsearch(&key, unfits->list, unfits->count, sizeof(key), by_name);
+	return at < unfits->count && strcmp(unfits->list[at].name, name) == 0
+		? &unfits->list[at]
+		: NULL;
 }
 
 bool ku_unfits_have(struct ku_unfits *unfits, const char *name, int64_t now_ns)
@@ -45,6 +58,21 @@ static void judge(struct ku_unfit_item *item, const struct kustos_stat *stat,
 	item->again_ns = now_ns + AGAIN_MS * KU_NS_PER_MS;
 }
 
+/* For one more.  Returns false if memory is short. */
+static bool make_room(struct ku_unfits *unfits)
+{
+	size_t size = unfits->size == 0 ? 8 : 2 * unfits->size;
+
+	if (unfits->count < unfits->size)
+		return true;
+	struct ku_unfit_item *all = realloc(unfits->list, size * sizeof(*all));
+	if (all == NULL)
+		return false;
+	unfits->list = all;
+	unfits->size = size;
+	return true;
+}
+
 enum ku_unfit_news ku_unfits_keep(struct ku_unfits *unfits, const char *name,
 	const struct kustos_stat *stat, int64_t now_ns)
 {
@@ -57,18 +85,17 @@ enum ku_unfit_news ku_unfits_keep(struct ku_unfits *unfits, const char *name,
 		judge(item, stat, now_ns);
 		return same ? KU_UNFIT_KNOWN : KU_UNFIT_NEW;
 	}
-	struct ku_unfit_item *all = realloc(unfits->list,
-		(unfits->count + 1) * sizeof(*all));
 	char *copy = strdup(name);
-	if (all != NULL)
-		unfits->list = all;
-	if (all == NULL || copy == NULL) {
+	if (copy == NULL || !make_room(unfits)) {
 		free(copy);
 		return KU_UNFIT_SHORT;
 	}
-	all[unfits->count] = (struct ku_unfit_item){ .name = copy };
-	judge(&all[unfits->count++], stat, now_ns);
-	qsort(all, unfits->count, sizeof(*all), by_name);
+	item = &unfits->list[place_of(unfits, name)];
+	memmove(item + 1, item,
+		(size_t)(unfits->list + unfits->count - item) * sizeof(*item));
+	*item = (struct ku_unfit_item){ .name = copy };
+	judge(item, stat, now_ns);
+	unfits->count++;
 	return KU_UNFIT_NEW;
 }
 
@@ -90,5 +117,6 @@ void ku_unfits_forget(struct ku_unfits *unfits, bool all)
 	if (kept == 0) {
 		free(unfits->list);
 		unfits->list = NULL;
+		unfits->size = 0;
 	}
 }

@@ -20,7 +20,7 @@ struct ku_unfit_item {
 
 struct ku_unfits {		    /* zero before its use */
 	struct ku_unfit_item *list; /* sorted by name */
-	size_t count;
+	size_t count, size;	    /* there is room for */
 };
 
 enum ku_unfit_news {

@@ -44,4 +44,5 @@ unit_tests += %D%/test_tally
 %C%_test_tally_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_timer
 %C%_test_timer_LDFLAGS = $(fault_ldflags)
+unit_tests += %D%/test_unfit
 unit_tests += %D%/test_zk_fd
