@@ -32,11 +32,9 @@ static bool is_marked(const struct ku_desk *desk, const char *name)
 			sizeof(*desk->marked->names), by_name) != NULL;
 }
 
-/* Have the timer go off at "at_ns", or before that. */
+/* Have the timer go off then, and not when it was set to before. */
 static void set_timer(struct ku_desk *desk, int64_t at_ns)
 {
-	if (ku_timer_is_set(&desk->timer) && desk->timer.at_ns <= at_ns)
-		return;
 	ku_set_timer(desk->client, &desk->timer, at_ns);
 }
 
@@ -57,7 +55,8 @@ static bool is_due(struct ku_desk *desk, const struct ku_item *item)
 		return true;
 	if (left > 60000)
 		left = 60000; /* the clock may be set */
-	set_timer(desk, ku_now(desk->client) + left * KU_NS_PER_MS);
+	if (!desk->resting)   /* else it is asked again at the end of that */
+		set_timer(desk, ku_now(desk->client) + left * KU_NS_PER_MS);
 	return false;
 }
 

@@ -745,7 +745,7 @@ test=test_desk
 mutant S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
 	's/reply->stat->czxid > c->stat.mzxid/true/'
 mutant L27_rest_until_the_next_is_due lib/desk_look.c \
-	's/ku_timer_is_set(&desk->timer) \&\& .*)$/false)/'
+	'/^static bool is_due/,/^}/s/!desk->resting/true/'
 test=test_pause
 mutant L28_read_again_at_once lib/queue_catch.c \
 	'/^static void ask_again/,/^}/s/!ku_session_ready(client)/true/'

@@ -16,6 +16,9 @@
 #define MARKS "/marks"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
+/* So many items, one due so long after the other. */
+#define DUE 50
+#define EACH_MS 50
 
 static struct bench bench;
 static struct ku_zk *raw;
@@ -27,6 +30,7 @@ static struct ku_desk *desk;
    counted. */
 static struct {
 	bool kinds[KU_ZK_UNWATCH + 1];
+	bool always;	      /* and all that follow */
 	const char *children; /* of this node only */
 	int transactions;
 } server;
@@ -64,7 +68,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	struct put_off *it = malloc(sizeof(*it));
 	ck_assert_ptr_nonnull(it);
 	*it = (struct put_off){ done, arg };
-	server.kinds[request->kind] = false;
+	server.kinds[request->kind] = server.always;
 	return ku_zk_sim.submit(zk, &any, say_put_off, it);
 }
 
@@ -243,6 +247,35 @@ START_TEST(L27_a_rest_is_over_before_the_next_is_due)
 }
 END_TEST
 
+/* One after the other is due, and to read any is put off. */
+START_TEST(L28_what_is_due_soon_cuts_no_rest_short)
+{
+	static struct asked asked[DUE];
+	char path[64];
+
+	open_desk(KU_ITEM_DELAY);
+	for (int i = 0; i < DUE; i++)
+		ask(&asked[i]);
+	lone_run_ms(&bench, client, 1000);
+	server.kinds[KU_ZK_GET] = server.always = true;
+	for (int i = 0; i < DUE; i++)
+		put_due(100 + EACH_MS * i, i, path);
+	lone_run_ms(&bench, client, 100);
+	uint64_t before = desk->items.asked;
+	lone_run_ms(&bench, client, EACH_MS * DUE);
+	ck_assert_uint_ge(desk->items.asked, before + 5);
+	ck_assert_uint_le(desk->items.asked, before + EACH_MS * DUE / 100);
+	server.kinds[KU_ZK_GET] = false;
+	lone_run_ms(&bench, client, 1000);
+	for (int i = 0; i < DUE; i++) {
+		ck_assert(asked[i].ended);
+		ku_lent_return(asked[i].lent);
+	}
+	ku_desk_destroy(desk);
+	lone_run_ms(&bench, client, 1000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a desk in the simulator");
@@ -253,6 +286,7 @@ int main(void)
 	tcase_add_test(t,
 		S16_the_marker_of_a_claim_before_is_not_that_of_the_next);
 	tcase_add_test(t, L27_a_rest_is_over_before_the_next_is_due);
+	tcase_add_test(t, L28_what_is_due_soon_cuts_no_rest_short);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
