@@ -329,6 +329,9 @@ enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold, int64_t before_ms,
 		hold->before_ns = before_ms * KU_NS_PER_MS;
 		hold->warned = false;
 		ku_timer_unset(&client->timers, &hold->risk);
+		/* What the one before was to be told. */
+		ku_dispatch_pull(client, &hold->at_risk.call);
+		hold->at_risk.again = false;
 		if (fn != NULL && ku_hold_state(hold) != KUSTOS_HOLD_LOST)
 			set_risk_timer(hold);
 	}

@@ -436,6 +436,37 @@ START_TEST(S09_who_may_watch_nothing_reads_what_it_holds)
 }
 END_TEST
 
+static void count(void *arg, struct kustos_hold *of)
+{
+	ck_assert_ptr_eq(of, hold);
+	++*(int *)arg;
+}
+
+/* The first is due at once, and has not been called when another takes its place,
+   for which it is too early. */
+START_TEST(a_warning_that_another_has_replaced_is_not_given)
+{
+	int early = 0, late = 0;
+
+	ask();
+	check_hold();
+	ck_assert_int_eq(
+		kustos_hold_at_risk(hold, LONE_TIMEOUT_MS, count, &early),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_at_risk(hold, 1, count, &late), KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(early, 0);
+	ck_assert_int_eq(late, 0);
+	ck_assert_int_eq(
+		kustos_hold_at_risk(hold, LONE_TIMEOUT_MS, count, &late),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(early, 0);
+	ck_assert_int_eq(late, 1);
+	give_back();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator");
@@ -456,6 +487,7 @@ int main(void)
 	tcase_add_test(t,
 		L07_who_may_watch_nothing_reads_the_node_that_all_fight_for);
 	tcase_add_test(t, S09_who_may_watch_nothing_reads_what_it_holds);
+	tcase_add_test(t, a_warning_that_another_has_replaced_is_not_given);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
