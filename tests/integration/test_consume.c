@@ -165,10 +165,12 @@ START_TEST(consumers_of_one_object_share_its_items)
 }
 END_TEST
 
-/* Stopped at any moment, it has been called with each that is gone. */
+/* Stopped at any moment, now and then not before its first call, it has been
+   called with each that is gone. */
 START_TEST(what_was_taken_when_a_consumer_was_stopped_is_not_lost)
 {
 	struct kustos_consumer *consumer = NULL;
+	int before = 0;
 
 	seen.max = 4;
 	for (int i = 0; i < ITEMS / 4; i++) {
@@ -180,11 +182,13 @@ START_TEST(what_was_taken_when_a_consumer_was_stopped_is_not_lost)
 			KUSTOS_OK);
 		for (int ms = 0; ms < i % 8; ms++)
 			test_pause_1ms();
+		if (i % 8 == 7)
+			test_eventually(calls() > before, 5000);
 		kustos_consumer_stop(consumer);
 		kustos_queue_destroy(one);
-		ck_assert_int_eq(calls() + queue_count(), 4 * i + 4);
+		before = calls();
+		ck_assert_int_eq(before + queue_count(), 4 * i + 4);
 	}
-	ck_assert_int_gt(calls(), 0);
 }
 END_TEST
 
@@ -319,7 +323,7 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("consumers");
-	TCase *t = fixture_case(s, "two clients", 10);
+	TCase *t = fixture_case(s, "two clients", 50);
 
 	tcase_add_checked_fixture(t, set_up, claim_pair_close);
 	tcase_add_test(t, a_consumer_takes_each_item_once);
