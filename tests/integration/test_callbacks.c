@@ -17,8 +17,8 @@
 
 /* Of the clients that are cut off; and how soon they are told, which is much
    sooner than a callback comes back that is not let go. */
-#define T_MS 3000
-#define TOLD_MS (LEASE_MS(T_MS) + 1000)
+#define T_MS 6000
+#define TOLD_MS (LEASE_MS(T_MS) + T_MS / 3)
 
 static struct record record;
 
