@@ -76,11 +76,16 @@ void ku_beat_greet(struct kustos_client *client)
 void ku_beat_nudge(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
+	struct ku_ping *nudge = &session->beat.nudge;
 
 	ku_session_link_down(client);
-	if (session->handle != NULL)
-		ping_send(client, &session->beat.nudge, KU_ZK_EXISTS,
-			ping_done);
+	if (session->handle == NULL)
+		return;
+	/* That of an earlier steering may still wait in the library: only a new
+	   one wakes it. */
+	ku_wire_forget(&nudge->request);
+	nudge->sent = false;
+	ping_send(client, nudge, KU_ZK_EXISTS, ping_done);
 }
 
 int64_t ku_beat_silent_since(const struct kustos_client *client)

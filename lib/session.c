@@ -243,6 +243,7 @@ static void link_up(struct kustos_client *client)
 	memcpy(session->server, now.server, sizeof(session->server));
 	session->linked = true;
 	session->greeted = false;
+	session->heard_ns = ku_now(client);
 	session->connection++;
 	authenticate(client);
 	ku_beat_greet(client);

@@ -44,7 +44,7 @@ struct ku_session {
 	int64_t not_before_ns; /* a link that comes was not made before this */
 
 	bool greeted;	  /* the server has answered on this link */
-	int64_t heard_ns; /* when something was last answered */
+	int64_t heard_ns; /* when something was last answered: the link, too */
 	struct ku_beat beat;
 
 	struct ku_timer lost; /* the lease may have run out */

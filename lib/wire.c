@@ -298,6 +298,14 @@ bool ku_wire_send_now(struct kustos_client *client, struct ku_request *request)
 	return submit(client, request) == KU_ZK_OK;
 }
 
+void ku_wire_forget(struct ku_request *request)
+{
+	if (request->slot == NULL)
+		return;
+	request->slot->request = NULL;
+	request->slot = NULL;
+}
+
 bool ku_wire_withdraw(struct kustos_client *client, struct ku_request *request)
 {
 	if (!request->waiting)

@@ -77,6 +77,9 @@ void ku_wire_send(struct kustos_client *client, struct ku_request *request);
    and the request is not sent, if the handle refuses it. */
 bool ku_wire_send_now(struct kustos_client *client, struct ku_request *request);
 
+/* Hear no more of "request", if it is on its way: it may be sent anew. */
+void ku_wire_forget(struct ku_request *request);
+
 /* Take "request" out of the queue; its done function will not be called.
    Returns false if it is on its way already, and then it will. */
 bool ku_wire_withdraw(struct kustos_client *client, struct ku_request *request);

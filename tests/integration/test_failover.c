@@ -414,6 +414,45 @@ START_TEST(L03_two_servers_on_one_ip_are_both_tried)
 }
 END_TEST
 
+/* Return how many handshakes were not. */
+static int unanswered(void)
+{
+	return proxy_fired(ways[0]) + proxy_fired(ways[1]);
+}
+
+/* A server that takes connections, and never a session, is left for another; and
+   that one likewise, though what was to wake the ZooKeeper library up for the
+   first has not been answered. */
+START_TEST(L04_two_that_answer_no_handshake_are_left_in_turn)
+{
+	struct kustos_client *client = client_connected(hosts, LONG_MS);
+	int64_t id = client_session_id(client);
+	int here = way_of(client);
+
+	exchange(client);
+	/* That of the library's own choice, and the first that it is sent to. */
+	for (int fired = 0; fired < 2; fired++) {
+		for (int i = 0; i < 2; i++)
+			proxy_arm(ways[i], PROXY_DROP_REPLY, ZK_OP_CONNECT, 1);
+		if (fired == 0)
+			proxy_cut(ways[here]);
+		test_eventually(unanswered() > fired, LONG_MS / 4);
+	}
+	for (int i = 0; i < 2; i++) {
+		proxy_arm(ways[i], PROXY_NO_FAULT, 0, 0);
+		proxy_set_delay(ways[i], 0, 50);
+	}
+	int64_t start = test_now_ms();
+	client_wait(client, KUSTOS_CONNECTED, LONG_MS);
+	ck_assert_int_lt(test_now_ms() - start, LONG_MS / 6 + 1500);
+	ck_assert(client_session_id(client) == id);
+	/* The time that it took to get there is not that server's silence. */
+	exchange(client);
+	ck_assert_uint_eq(client_stats(client).disconnects, 1);
+	client_close(client);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("failover");
@@ -434,6 +473,8 @@ int main(void)
 		L04_a_server_that_lets_nobody_in_does_not_hold_us_up);
 	tcase_add_loop_test(one, L04_a_first_connection_is_not_held_up_by_holes,
 		0, 2);
+	tcase_add_loop_test(one,
+		L04_two_that_answer_no_handshake_are_left_in_turn, 0, 3);
 	tcase_add_checked_fixture(ports, open_ports, close_ways);
 	tcase_add_loop_test(ports, L03_two_servers_on_one_ip_are_both_tried, 0,
 		4);
