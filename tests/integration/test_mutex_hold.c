@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define T_MS 8000
-#define RISK_MS 1600
+#define T_MS 12000
+#define RISK_MS 2400
 #define EARLY_MS 3000
 
 static void set_up(void)
