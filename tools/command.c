@@ -103,17 +103,29 @@ int command_prepare(struct command *c, const struct signals *signals,
 	c->signals = signals;
 	c->input = input;
 	c->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		int why = errno;
+
+		if (c->tty >= 0)
+			close(c->tty);
+		errno = why;
 		return -1;
+	}
 	c->go = ends[1];
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(ends[1]);
 		become(c, ends[0], argv);
 	}
+	int why = errno;
 	close(ends[0]);
-	if (c->pid < 0)
+	if (c->pid < 0) {
+		close(c->go);
+		if (c->tty >= 0)
+			close(c->tty);
+		errno = why;
 		return -1;
+	}
 	setpgid(c->pid, c->pid); /* here as well: whoever is first */
 	return 0;
 }

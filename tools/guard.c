@@ -180,16 +180,24 @@ int guard_start(struct guard *g)
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (g->page == MAP_FAILED)
 		return -1;
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		munmap(g->page, sizeof(*g->page));
 		return -1;
+	}
 	g->pipe = ends[1];
 	g->pid = fork();
 	if (g->pid == 0) {
 		detach(ends[0]);
 		guard_loop(3, g->page);
 	}
+	int why = errno;
 	close(ends[0]);
-	return g->pid < 0 ? -1 : 0;
+	if (g->pid > 0)
+		return 0;
+	close(ends[1]);
+	munmap(g->page, sizeof(*g->page));
+	errno = why;
+	return -1;
 }
 
 static void tell(struct guard *g, char what)

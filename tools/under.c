@@ -14,19 +14,32 @@
 
 #define NEVER_MS (INT64_C(1) << 40) /* no hold, no end */
 
+/* Both or none; then errno says why. */
+static bool start_both(struct under *u, char *const *argv, int input)
+{
+	if (guard_start(&u->guard) < 0)
+		return false;
+	if (command_prepare(&u->command, u->signals, argv, input) == 0)
+		return true;
+	int why = errno;
+	guard_end(&u->guard);
+	errno = why;
+	return false;
+}
+
 bool under_prepare(struct under *u, struct signals *signals, char *const *argv,
 	int input)
 {
 	memset(u, 0, sizeof(*u));
 	u->signals = signals;
 	u->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (u->news < 0 || signals_take(signals) < 0 ||
-		guard_start(&u->guard) < 0 ||
-		command_prepare(&u->command, signals, argv, input) < 0) {
-		tool_say("cannot start a process: %s", strerror(errno));
-		return false;
-	}
-	return true;
+	if (u->news >= 0 && signals_take(signals) == 0 &&
+		start_both(u, argv, input))
+		return true;
+	tool_say("cannot start a process: %s", strerror(errno));
+	if (u->news >= 0)
+		close(u->news);
+	return false;
 }
 
 void under_wake(struct under *u)

@@ -1,6 +1,9 @@
 /*
  * test_queue.c - kustos queue: lines in and out, and a command for each item.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* prlimit() */
+#endif
 #include "cli.h"
 
 #include "fixture.h"
@@ -11,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define JOBS "/queues/jobs"
@@ -249,6 +253,49 @@ START_TEST(a_signal_ends_the_command_and_leaves_the_item)
 }
 END_TEST
 
+/* Have room for so many more descriptors in a process.  Returns how many there
+   are. */
+static int leave_descriptors(pid_t pid, int room)
+{
+	struct rlimit limit = { 0, 4096 };
+	char path[64];
+	int count = 0;
+
+	while (room >= 0) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid,
+			(int)limit.rlim_cur);
+		if (access(path, F_OK) == 0)
+			count++;
+		else if (room-- == 0)
+			break;
+		limit.rlim_cur++;
+	}
+	ck_assert_int_eq(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), 0);
+	return count;
+}
+
+/* There is room for what the guard takes, with the one of the wait, and not for what
+   the command does. */
+START_TEST(a_command_that_cannot_be_begun_leaves_nothing)
+{
+	pid_t guard;
+	int before;
+
+	cli_start(&a, "queue", "consume", "-c1", JOBS, "cat");
+	test_within(fourletter_has(fixture_address(), "wchs",
+			    "1 connections watching"),
+		CLI_MS);
+	before = leave_descriptors(a.pid, 3);
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "x"), 0);
+	cli_hears_error(&a, "kustos: cannot start a process: ");
+	cli_hears_error(&a, " ended with 124\n");
+	test_within(cli_children(&a, &guard, 1) == 0, CLI_MS);
+	ck_assert_int_le(leave_descriptors(a.pid, 100), before);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.out_text, "x");
+}
+END_TEST
+
 START_TEST(an_item_that_fails_too_often_is_moved_away)
 {
 	int64_t began_ms = test_now_ms();
@@ -409,6 +456,7 @@ int main(void)
 		S16_an_item_that_was_lost_as_its_command_ended_comes_again);
 	tcase_add_test(t, who_loses_the_servers_is_told_so_also_after_an_item);
 	tcase_add_test(t, a_signal_ends_the_command_and_leaves_the_item);
+	tcase_add_test(t, a_command_that_cannot_be_begun_leaves_nothing);
 	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
 	tcase_add_test(t, an_item_may_go_to_the_end_instead);
 	tcase_add_test(t, what_is_listed_can_be_read_by_programs);
