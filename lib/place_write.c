@@ -65,6 +65,12 @@ bool ku_place_wrote(const struct ku_place *place, const char *data, int len,
 		memcmp(data, writing->data, writing->len) == 0;
 }
 
+/* The node cannot be read for lack of memory: but the write was sent. */
+static enum kustos_err unseen(enum kustos_err err)
+{
+	return err == KUSTOS_ENOMEM ? KUSTOS_EUNKNOWN : err;
+}
+
 static void was_read(struct ku_op *op)
 {
 	struct ku_writing *writing = op->owner;
@@ -77,7 +83,7 @@ static void was_read(struct ku_op *op)
 		place->version = op->out_stat.version;
 	else if (err == KUSTOS_OK || err == KUSTOS_ENONODE)
 		err = KUSTOS_ELOST;
-	end(writing, err);
+	end(writing, unseen(err));
 }
 
 static void was_set(struct ku_op *op)
@@ -86,7 +92,7 @@ static void was_set(struct ku_op *op)
 	enum kustos_err err = op->err;
 
 	if (err == KUSTOS_EUNKNOWN) {
-		err = start(writing, KU_ZK_GET, was_read);
+		err = unseen(start(writing, KU_ZK_GET, was_read));
 		if (err == KUSTOS_OK)
 			return;
 	}
