@@ -147,7 +147,7 @@ static struct {
 	struct kustos_observer *observer;
 	struct kustos_latch *latch;
 	struct kustos_selector *selector;
-	struct kustos_mutex *mutex;
+	struct kustos_mutex *mutex, *rivals;
 	struct kustos_hold *hold;
 	struct kustos_queue *queue;
 	struct kustos_claims *claims;
@@ -261,8 +261,8 @@ static void make_it(void)
 		break;
 	default:
 		it.rival = client_connected(fixture_address(), 5000);
-		struct kustos_mutex *rivals = mutex_new(it.rival, 0);
-		it.hold = hold_take(rivals);
+		it.rivals = mutex_new(it.rival, 0);
+		it.hold = hold_take(it.rivals);
 		make_queued();
 		break;
 	}
@@ -330,8 +330,11 @@ START_TEST(L11_a_close_waits_for_who_waits_for_a_callback)
 	raise_flag(&late.wakes);
 	ck_assert_int_eq(pthread_join(ends, NULL), 0);
 	ck_assert_int_eq(pthread_join(closes, NULL), 0);
-	if (it.rival != NULL)
-		client_drop(it.rival);
+	if (it.rival == NULL)
+		return;
+	hold_give(it.hold);
+	kustos_mutex_destroy(it.rivals);
+	client_close(it.rival);
 }
 END_TEST
 
