@@ -2,31 +2,24 @@
  * test_line.c - what reaches a place in a line too late, or never, in just the
  * order in which it does harm.
  */
-#include "lone.h"
+#include "lone_line.h"
 
 #include "../unit/fault.h"
 #include "../unit/unit.h"
 
 #include <kustos/election.h>
-#include <kustos/mutex.h>
 #include <kustos/simple.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE "/line"
 /* After an expiry, until a new handle may be opened. */
 #define REOPEN_MS 6000
 /* And until that is connected. */
 #define CONNECT_MS 500
 
-static struct bench bench;
-static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, and the three below before it */
-static struct kustos_client *client;
-static struct kustos_mutex *mutex;
-static struct kustos_hold *hold;
 
 /* The first handle, and what is still to come from it. */
 static struct {
@@ -111,8 +104,8 @@ static void tell_answer(void)
 static void close_it(struct ku_zk *zk)
 {
 	if (zk == first.zk && first.opened > 1) {
-		bench_run_ms(&bench, CONNECT_MS);
-		ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+		bench_run_ms(&lone.bench, CONNECT_MS);
+		ck_assert_int_eq(lone.client->session.state, KUSTOS_CONNECTED);
 		if (first.event != NULL)
 			tell_events();
 		if (first.done != NULL)
@@ -123,95 +116,39 @@ static void close_it(struct ku_zk *zk)
 
 static void setup(void)
 {
-	struct model_config config;
-
 	memset(&first, 0, sizeof(first));
 	api = ku_zk_sim;
 	api.open = open_it;
 	api.submit = submit_it;
 	api.close = close_it;
-	model_config_init(&config);
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
-	ck_assert_int_eq(
-		bench_create(&bench, raw, LINE, "", KU_ZK_PERSISTENT).rc,
-		KU_ZK_OK);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(kustos_mutex_create(client, LINE, NULL, &mutex),
-		KUSTOS_OK);
-}
-
-static void teardown(void)
-{
-	kustos_mutex_destroy(mutex);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(model_child_count(bench.model, LINE), 0);
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
-}
-
-static void granted(void *arg, enum kustos_err err, struct kustos_hold *got)
-{
-	(void)arg;
-	ck_assert_int_eq(err, KUSTOS_OK);
-	hold = got;
-}
-
-static void ask(void)
-{
-	hold = NULL;
-	ck_assert_int_eq(kustos_mutex_acquire_async(mutex, KUSTOS_FOREVER, NULL,
-				 granted, NULL),
-		KUSTOS_OK);
-	lone_run_ms(&bench, client, 100);
-}
-
-/* It is granted, and its node is there, of the session of now, alone. */
-static void check_hold(void)
-{
-	struct kustos_stat stat;
-
-	ck_assert_ptr_nonnull(hold);
-	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_HELD);
-	ck_assert(model_stat(bench.model, kustos_hold_path(hold), &stat));
-	ck_assert(stat.czxid == kustos_hold_token(hold));
-	ck_assert(stat.ephemeral_owner == client->session.id);
-	ck_assert_int_eq(model_child_count(bench.model, LINE), 1);
-}
-
-static void give_back(void)
-{
-	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
-	lone_run_ms(&bench, client, 100);
+	lone_line_open(&api);
 }
 
 /* End its session, and have it open the next handle before it has closed the
    first. */
 static void expire(void)
 {
-	ck_assert(model_expire(bench.model, LONE_MACHINE));
-	bench_run_ms(&bench, REOPEN_MS);
-	ck_assert_ptr_null(client->session.handle);
+	ck_assert(model_expire(lone.bench.model, LONE_MACHINE));
+	bench_run_ms(&lone.bench, REOPEN_MS);
+	ck_assert_ptr_null(lone.client->session.handle);
 	ck_assert_int_eq(first.opened, 1);
-	(void)ku_client_step(client);
+	(void)ku_client_step(lone.client);
 	ck_assert_int_eq(first.opened, 2);
-	ck_assert_ptr_nonnull(client->session.handle);
+	ck_assert_ptr_nonnull(lone.client->session.handle);
 }
 
 START_TEST(S04_what_a_former_handle_still_tells_ends_nothing)
 {
-	ask();
-	check_hold();
+	lone_line_ask();
+	lone_line_check();
 	expire();
-	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_ELOST);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(kustos_client_state(client), KUSTOS_CONNECTED);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert_int_eq(kustos_client_state(lone.client), KUSTOS_CONNECTED);
 	ck_assert_int_eq(first.opened, 2);
-	ask();
-	check_hold();
-	give_back();
+	lone_line_ask();
+	lone_line_check();
+	lone_line_give();
 }
 END_TEST
 
@@ -220,32 +157,32 @@ START_TEST(S04_what_a_former_session_is_still_answered_grants_nothing)
 	first.event = NULL;
 	first.withholds = true;
 	first.kind = _i == 0 ? KU_ZK_CREATE : KU_ZK_CHILDREN;
-	ask();
+	lone_line_ask();
 	ck_assert_ptr_nonnull(first.done);
-	ck_assert_ptr_null(hold);
-	ck_assert_int_eq(model_child_count(bench.model, LINE), 1);
+	ck_assert_ptr_null(lone.hold);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 1);
 	expire();
-	lone_run_ms(&bench, client, 1000);
-	check_hold();
-	give_back();
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	lone_line_check();
+	lone_line_give();
 }
 END_TEST
 
 /* It would be waited for in vain, if nothing happened to the connection. */
 START_TEST(L08_who_is_never_told_of_an_event_looks_one_day)
 {
-	struct bench_reply rival = bench_create(&bench, raw, LINE "/lock-", "",
-		KU_ZK_EPHEMERAL_SEQUENTIAL);
+	struct bench_reply rival = bench_create(&lone.bench, lone.raw,
+		LINE "/lock-", "", KU_ZK_EPHEMERAL_SEQUENTIAL);
 
-	ask();
-	model_forget_watches(bench.model, 0);
-	ck_assert_int_eq(bench_delete(&bench, raw, rival.path, -1).rc,
+	lone_line_ask();
+	model_forget_watches(lone.bench.model, 0);
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw, rival.path, -1).rc,
 		KU_ZK_OK);
-	lone_run_ms(&bench, client, 20000);
-	ck_assert_ptr_null(hold);
-	lone_run_ms(&bench, client, 45000);
-	check_hold();
-	give_back();
+	lone_run_ms(&lone.bench, lone.client, 20000);
+	ck_assert_ptr_null(lone.hold);
+	lone_run_ms(&lone.bench, lone.client, 45000);
+	lone_line_check();
+	lone_line_give();
 }
 END_TEST
 
@@ -254,24 +191,26 @@ START_TEST(L08_so_does_who_waits_for_a_node_that_all_fight_for)
 	struct kustos_simple *simple;
 
 	ck_assert_int_eq(
-		kustos_simple_create(client, LINE "/one", NULL, &simple),
+		kustos_simple_create(lone.client, LINE "/one", NULL, &simple),
 		KUSTOS_OK);
-	ck_assert_int_eq(
-		bench_create(&bench, raw, LINE "/one", "", KU_ZK_EPHEMERAL).rc,
+	ck_assert_int_eq(bench_create(&lone.bench, lone.raw, LINE "/one", "",
+				 KU_ZK_EPHEMERAL)
+				 .rc,
 		KU_ZK_OK);
-	hold = NULL;
+	lone.hold = NULL;
 	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
-				 NULL, granted, NULL),
+				 NULL, lone_line_granted, NULL),
 		KUSTOS_OK);
-	lone_run_ms(&bench, client, 100);
-	model_forget_watches(bench.model, 0);
-	ck_assert_int_eq(bench_delete(&bench, raw, LINE "/one", -1).rc,
+	lone_run_ms(&lone.bench, lone.client, 100);
+	model_forget_watches(lone.bench.model, 0);
+	ck_assert_int_eq(
+		bench_delete(&lone.bench, lone.raw, LINE "/one", -1).rc,
 		KU_ZK_OK);
-	lone_run_ms(&bench, client, 20000);
-	ck_assert_ptr_null(hold);
-	lone_run_ms(&bench, client, 45000);
-	check_hold();
-	give_back();
+	lone_run_ms(&lone.bench, lone.client, 20000);
+	ck_assert_ptr_null(lone.hold);
+	lone_run_ms(&lone.bench, lone.client, 45000);
+	lone_line_check();
+	lone_line_give();
 	kustos_simple_destroy(simple);
 }
 END_TEST
@@ -290,28 +229,29 @@ START_TEST(a_listing_that_cannot_be_sent_holds_up_no_close)
 	bool told = false, gone = false;
 
 	first.zk = NULL; /* it has nothing to tell */
-	client->env.in_flight = 1;
-	ck_assert_int_eq(kustos_mutex_acquire_async(mutex, KUSTOS_FOREVER, NULL,
-				 refused, &told),
+	lone.client->env.in_flight = 1;
+	ck_assert_int_eq(kustos_mutex_acquire_async(lone.mutex, KUSTOS_FOREVER,
+				 NULL, refused, &told),
 		KUSTOS_OK);
-	ck_assert_uint_eq(client->wire.waiting, 1);
-	ck_assert(model_expire(bench.model, LONE_MACHINE));
-	bench_run_ms(&bench, REOPEN_MS);
-	ck_assert_ptr_null(client->session.handle);
-	model_server_stop(bench.model, 0);
-	kustos_mutex_destroy(mutex);
-	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
+	ck_assert_uint_eq(lone.client->wire.waiting, 1);
+	ck_assert(model_expire(lone.bench.model, LONE_MACHINE));
+	bench_run_ms(&lone.bench, REOPEN_MS);
+	ck_assert_ptr_null(lone.client->session.handle);
+	model_server_stop(lone.bench.model, 0);
+	kustos_mutex_destroy(lone.mutex);
+	ku_client_close_start(lone.client, KUSTOS_FOREVER, &gone);
 	for (int i = 0; i < CONNECT_MS && !gone; i++) {
-		(void)ku_client_step(client);
-		bench_run_ms(&bench, 1);
+		(void)ku_client_step(lone.client);
+		bench_run_ms(&lone.bench, 1);
 	}
 	ck_assert(gone);
 	ck_assert(told);
-	model_server_start(bench.model, 0);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(kustos_mutex_create(client, LINE, NULL, &mutex),
+	model_server_start(lone.bench.model, 0);
+	lone.client = lone_open(&lone.bench, &api);
+	ck_assert_ptr_nonnull(lone.client);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert_int_eq(
+		kustos_mutex_create(lone.client, LINE, NULL, &lone.mutex),
 		KUSTOS_OK);
 }
 END_TEST
@@ -326,18 +266,20 @@ START_TEST(L21_a_line_that_was_removed_is_made_anew_though_memory_is_short)
 	first.event = NULL;
 	first.withholds = true;
 	first.kind = KU_ZK_CHILDREN;
-	ask();
+	lone_line_ask();
 	ck_assert_ptr_nonnull(first.done);
 	ck_assert_int_eq(first.reply.name_count, 1);
 	snprintf(path, sizeof(path), LINE "/%s", first.reply.path);
-	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
-	ck_assert_int_eq(bench_delete(&bench, raw, LINE, -1).rc, KU_ZK_OK);
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw, path, -1).rc,
+		KU_ZK_OK);
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw, LINE, -1).rc,
+		KU_ZK_OK);
 	fault_after(0);
 	first.done(first.done_arg, &missing);
 	ck_assert_int_eq(fault_end(), 1);
-	lone_run_ms(&bench, client, 1000);
-	check_hold();
-	give_back();
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	lone_line_check();
+	lone_line_give();
 }
 END_TEST
 
@@ -359,31 +301,31 @@ START_TEST(S20_a_write_that_memory_is_too_short_to_look_for_is_not_known)
 	int end = -1;
 
 	first.event = NULL;
-	ck_assert_int_eq(kustos_latch_create(client, LINE, NULL, &latch),
+	ck_assert_int_eq(kustos_latch_create(lone.client, LINE, NULL, &latch),
 		KUSTOS_OK);
 	ck_assert_int_eq(kustos_latch_start(latch), KUSTOS_OK);
-	lone_run_ms(&bench, client, 200);
+	lone_run_ms(&lone.bench, lone.client, 200);
 	first.withholds = true;
 	first.kind = KU_ZK_SET;
 	ck_assert_int_eq(kustos_latch_set_data_async(latch, "else", 4,
 				 KUSTOS_FOREVER, NULL, said, &end),
 		KUSTOS_OK);
-	lone_run_ms(&bench, client, 100);
+	lone_run_ms(&lone.bench, lone.client, 100);
 	ku_zk_done_fn *done = first.done;
 	ck_assert_ptr_nonnull(done);
 	first.done = NULL;
 	first.kind = KU_ZK_GET;
 	done(first.done_arg, &lost);
-	lone_run_ms(&bench, client, 1000);
+	lone_run_ms(&lone.bench, lone.client, 1000);
 	ck_assert_ptr_nonnull(first.done);
 	ck_assert_int_eq(first.reply.stat.version, 1);
 	fault_after(0);
 	first.done(first.done_arg, &data);
 	ck_assert_int_eq(fault_end(), 1);
-	lone_run_ms(&bench, client, 100);
+	lone_run_ms(&lone.bench, lone.client, 100);
 	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
 	kustos_latch_destroy(latch);
-	lone_run_ms(&bench, client, 100);
+	lone_run_ms(&lone.bench, lone.client, 100);
 }
 END_TEST
 
@@ -393,7 +335,7 @@ int main(void)
 	TCase *t = tcase_create("too late, or never");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, setup, lone_line_close);
 	tcase_add_test(t, S04_what_a_former_handle_still_tells_ends_nothing);
 	tcase_add_loop_test(t,
 		S04_what_a_former_session_is_still_answered_grants_nothing, 0,

@@ -1,0 +1,70 @@
+/* lone_line.c - a lone client that has a mutex, and the line of that. */
+
+#include "lone_line.h"
+
+#include "../unit/unit.h"
+
+struct lone_line lone;
+
+void lone_line_open(const struct ku_zk_api *api)
+{
+	struct model_config config;
+
+	model_config_init(&config);
+	bench_init(&lone.bench, &config);
+	lone.raw = bench_open(&lone.bench, -1, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(
+		bench_create(&lone.bench, lone.raw, LINE, "", KU_ZK_PERSISTENT)
+			.rc,
+		KU_ZK_OK);
+	lone.client = lone_open(&lone.bench, api);
+	ck_assert_ptr_nonnull(lone.client);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert_int_eq(
+		kustos_mutex_create(lone.client, LINE, NULL, &lone.mutex),
+		KUSTOS_OK);
+}
+
+void lone_line_close(void)
+{
+	kustos_mutex_destroy(lone.mutex);
+	ck_assert(lone_close(&lone.bench, lone.client));
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 0);
+	ck_assert_int_eq(lone.bench.broken, 0);
+	bench_free(&lone.bench);
+}
+
+void lone_line_granted(void *arg, enum kustos_err err, struct kustos_hold *got)
+{
+	(void)arg;
+	ck_assert_int_eq(err, KUSTOS_OK);
+	lone.hold = got;
+}
+
+void lone_line_ask(void)
+{
+	lone.hold = NULL;
+	ck_assert_int_eq(kustos_mutex_acquire_async(lone.mutex, KUSTOS_FOREVER,
+				 NULL, lone_line_granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+}
+
+void lone_line_check(void)
+{
+	struct kustos_stat stat;
+
+	ck_assert_ptr_nonnull(lone.hold);
+	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_HELD);
+	ck_assert(model_stat(lone.bench.model, kustos_hold_path(lone.hold),
+		&stat));
+	ck_assert(stat.czxid == kustos_hold_token(lone.hold));
+	ck_assert(stat.ephemeral_owner == lone.client->session.id);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 1);
+}
+
+void lone_line_give(void)
+{
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+}
