@@ -68,3 +68,21 @@ void lone_line_give(void)
 	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
 	lone_run_ms(&lone.bench, lone.client, 100);
 }
+
+struct kustos_simple *lone_line_ask_simple(void)
+{
+	struct kustos_simple *simple;
+
+	ck_assert_int_eq(
+		kustos_simple_create(lone.client, LINE "/one", NULL, &simple),
+		KUSTOS_OK);
+	ck_assert_int_eq(bench_create(&lone.bench, lone.raw, LINE "/one", "",
+				 KU_ZK_EPHEMERAL)
+				 .rc,
+		KU_ZK_OK);
+	lone.hold = NULL;
+	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
+				 NULL, lone_line_granted, NULL),
+		KUSTOS_OK);
+	return simple;
+}

@@ -10,6 +10,7 @@
 #include "lone.h"
 
 #include <kustos/mutex.h>
+#include <kustos/simple.h>
 
 #define LINE "/line"
 
@@ -31,6 +32,9 @@ void lone_line_close(void);
 /* Ask for the mutex; lone.hold is NULL until it is granted. */
 void lone_line_ask(void);
 void lone_line_granted(void *arg, enum kustos_err err, struct kustos_hold *got);
+
+/* Ask for a simple lock, whose node LINE "/one" the rival has. */
+struct kustos_simple *lone_line_ask_simple(void);
 
 /* It is granted, and its node is there, of the session of now, alone. */
 void lone_line_check(void);

@@ -8,7 +8,6 @@
 #include "../unit/unit.h"
 
 #include <kustos/election.h>
-#include <kustos/simple.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,17 +189,7 @@ START_TEST(L08_so_does_who_waits_for_a_node_that_all_fight_for)
 {
 	struct kustos_simple *simple;
 
-	ck_assert_int_eq(
-		kustos_simple_create(lone.client, LINE "/one", NULL, &simple),
-		KUSTOS_OK);
-	ck_assert_int_eq(bench_create(&lone.bench, lone.raw, LINE "/one", "",
-				 KU_ZK_EPHEMERAL)
-				 .rc,
-		KU_ZK_OK);
-	lone.hold = NULL;
-	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
-				 NULL, lone_line_granted, NULL),
-		KUSTOS_OK);
+	simple = lone_line_ask_simple();
 	lone_run_ms(&lone.bench, lone.client, 100);
 	model_forget_watches(lone.bench.model, 0);
 	ck_assert_int_eq(

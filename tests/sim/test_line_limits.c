@@ -6,8 +6,6 @@
 
 #include "../unit/unit.h"
 
-#include <kustos/simple.h>
-
 #include <string.h>
 
 static void setup(void)
@@ -74,17 +72,7 @@ START_TEST(L07_who_may_watch_nothing_reads_the_node_that_all_fight_for)
 	struct kustos_simple *simple;
 
 	watch_no_more();
-	ck_assert_int_eq(
-		kustos_simple_create(lone.client, LINE "/one", NULL, &simple),
-		KUSTOS_OK);
-	ck_assert_int_eq(bench_create(&lone.bench, lone.raw, LINE "/one", "",
-				 KU_ZK_EPHEMERAL)
-				 .rc,
-		KU_ZK_OK);
-	lone.hold = NULL;
-	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
-				 NULL, lone_line_granted, NULL),
-		KUSTOS_OK);
+	simple = lone_line_ask_simple();
 	lone_run_ms(&lone.bench, lone.client, 3000);
 	ck_assert_ptr_null(lone.hold);
 	ck_assert_int_eq(
