@@ -75,7 +75,7 @@ void ku_term_end(struct ku_candidate *c, struct ku_term *term,
 		ku_errands_fail(c, term, KUSTOS_ELOST);
 }
 
-static void put_off(struct ku_candidate *c, enum kustos_err err)
+void ku_candidate_put_off(struct ku_candidate *c, enum kustos_err err)
 {
 	c->err = err;
 	if (err == KUSTOS_ECLOSED || err == KUSTOS_EAUTH) {
@@ -109,7 +109,9 @@ void ku_term_begin(struct ku_candidate *c, const struct ku_sighting *found)
 	c->term = NULL;
 	ku_hold_free(hold);
 	free(term);
-	put_off(c, err);
+	if (found != NULL)
+		c->resumes = true; /* a new one would stand behind that */
+	ku_candidate_put_off(c, err);
 }
 
 static void term_begin(struct ku_candidate *c)
@@ -119,8 +121,13 @@ static void term_begin(struct ku_candidate *c)
 
 static void again_due(struct ku_timer *timer)
 {
-	term_begin((struct ku_candidate *)((char *)timer -
-		offsetof(struct ku_candidate, again)));
+	struct ku_candidate *c = (struct ku_candidate *)((char *)timer -
+		offsetof(struct ku_candidate, again));
+
+	if (c->resumes)
+		ku_candidate_search(c);
+	else
+		term_begin(c);
 }
 
 void ku_candidate_resume(struct ku_candidate *c)
@@ -160,7 +167,7 @@ static void failed(struct ku_place *place, enum kustos_err err)
 		return; /* dismissed, as above */
 	struct ku_candidate *c = term->candidate;
 	ku_term_end(c, term, NULL);
-	put_off(c, err);
+	ku_candidate_put_off(c, err);
 }
 
 static void lost(struct ku_place *place)
@@ -181,6 +188,7 @@ static void unsure(struct ku_place *place)
 	struct ku_term *term = ku_place_owner(place);
 	struct ku_candidate *c = term->candidate;
 
+	ku_errands_away(c);
 	if (term->over || !c->cautious)
 		return;
 	ku_term_end(c, term, NULL);
@@ -433,7 +441,7 @@ void ku_candidate_resign(struct ku_candidate *c, enum kustos_err err)
 	}
 	if (err != KUSTOS_OK && !c->stopped) {
 		c->started = true;
-		put_off(c, err);
+		ku_candidate_put_off(c, err);
 	}
 	if (tells)
 		(void)tell_all(c);

@@ -8,9 +8,12 @@
 static void begin_next(struct ku_candidate *c)
 {
 	while (c->errands != NULL && !c->errands->begun) {
-		struct ku_errand *errand = c->errands;
+		/* Which may see that the lease is over, and end some. */
 		enum kustos_err err = ku_candidate_leads(c);
+		struct ku_errand *errand = c->errands;
 
+		if (errand == NULL || errand->begun)
+			return;
 		errand->begun = true;
 		if (err == KUSTOS_EBUSY)
 			err = KUSTOS_ENOTHELD;
@@ -61,6 +64,23 @@ void ku_errands_fail(struct ku_candidate *c, const struct ku_term *term,
 	}
 }
 
+void ku_errands_away(struct ku_candidate *c)
+{
+	struct ku_errand *errand = c->errands;
+
+	while (errand != NULL) {
+		if (!errand->once) {
+			errand = errand->next;
+			continue;
+		}
+		enum kustos_err err = errand->begun ? KUSTOS_ETIMEDOUT
+						    : KUSTOS_EDISCONNECTED;
+		errand->calls->cease(errand);
+		ku_errand_end(errand, err);
+		errand = c->errands; /* as above */
+	}
+}
+
 /* Would a thread that waits for it wait for its own callback's end? */
 static bool waits_for_itself(const struct ku_errand *errand)
 {
@@ -82,6 +102,8 @@ static enum kustos_err start(struct ku_wait *wait)
 		return KUSTOS_EDEADLK;
 	if (c->moving && c->errands != NULL)
 		return KUSTOS_ENOTHELD;
+	if (errand->once && c->errands != NULL && !ku_session_ready(c->client))
+		return KUSTOS_EDISCONNECTED;
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = errand;

@@ -69,10 +69,11 @@ struct ku_candidate {
 	const struct ku_rule *rule;
 	ku_candidate_fn *gained, *lost;
 	void *arg;
-	bool cautious, keeps, resumes;
+	bool cautious, keeps;
 
 	/* Guarded by the client's lock. */
-	char *data; /* of the next term's node */
+	bool resumes; /* has still to look for a node of a process before us */
+	char *data;   /* of the next term's node */
 	size_t len;
 	bool started, failed, stopped, destroyed;
 	bool may_delete; /* its node: that is known */
@@ -112,6 +113,9 @@ void ku_candidate_bury(struct ku_candidate *c, struct ku_term *term);
 /* Stand in line again, unless it does, or must not.  Locked. */
 void ku_candidate_resume(struct ku_candidate *c);
 
+/* That met "err": try again in a while, if that can be of use.  Locked. */
+void ku_candidate_put_off(struct ku_candidate *c, enum kustos_err err);
+
 /* Begin a term with a new node; or with this one, of a process before us. */
 void ku_term_begin(struct ku_candidate *c, const struct ku_sighting *found);
 
@@ -120,7 +124,7 @@ void ku_term_begin(struct ku_candidate *c, const struct ku_sighting *found);
  */
 
 /* Look for a node of a process before us, and begin a term with it; or with a
-   new one. */
+   new one, if there is none.  Tries again in a while if that cannot be known. */
 void ku_candidate_search(struct ku_candidate *c);
 void ku_candidate_stop_search(struct ku_candidate *c);
 
@@ -139,6 +143,9 @@ void ku_errand_end(struct ku_errand *errand, enum kustos_err err);
 
 /* It hands its term over: end those that wait for it. */
 void ku_errands_skip(const struct ku_errand *heir);
+
+/* The connection is away: end those that are not to wait for it. */
+void ku_errands_away(struct ku_candidate *c);
 
 /* End those of "term"; of all, if that is NULL. */
 void ku_errands_fail(struct ku_candidate *c, const struct ku_term *term,

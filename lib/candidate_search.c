@@ -12,6 +12,9 @@
  * term of another is over, and who came after it may have led since.  The others
  * would stay for as long as the session, and whoever stands behind them would wait
  * for that; so they are deleted.
+ *
+ * A new node beside one that stays so would wait for our own session's end.  So
+ * what could not be looked at is looked for again.
  */
 
 #include "candidate_impl.h"
@@ -77,25 +80,33 @@ static void begin(struct ku_candidate *c, const struct ku_sighting *found)
 }
 
 /* Delete "one", whatever happens to the connection. */
-static void dismiss(struct ku_candidate *c, const struct ku_sighting *one)
+static enum kustos_err dismiss(struct ku_candidate *c,
+	const struct ku_sighting *one)
 {
 	struct ku_place *place;
+	enum kustos_err err = ku_place_adopt(c->line, &c->kind, c->data, c->len,
+		one->path, &one->op->out_stat, NULL, &place);
 
-	if (ku_place_adopt(c->line, &c->kind, c->data, c->len, one->path,
-		    &one->op->out_stat, NULL, &place) == KUSTOS_OK)
+	if (err == KUSTOS_OK)
 		ku_place_leave(place);
+	return err;
 }
 
-/* Those that the process before had no more use for. */
-static void dismiss_rest(struct ku_candidate *c, const struct ku_survey *survey)
+/* Those that the process before had no more use for: all but "found". */
+static enum kustos_err dismiss_rest(struct ku_candidate *c,
+	const struct ku_survey *survey, const struct ku_sighting *found)
 {
-	for (size_t i = 0; i < survey->count; i++) {
+	enum kustos_err err = KUSTOS_OK;
+
+	for (size_t i = 0; i < survey->count && err == KUSTOS_OK; i++) {
 		const struct ku_sighting *one = &survey->list[i];
 
-		if (is_left(c, one->op) && says_our_data(c, one->op) &&
+		if (one != found && is_left(c, one->op) &&
+			says_our_data(c, one->op) &&
 			!ku_line_has(c->line, one->path))
-			dismiss(c, one);
+			err = dismiss(c, one);
 	}
+	return err;
 }
 
 /* Is "one" to be taken rather than "other"? */
@@ -108,10 +119,10 @@ static bool is_better(const struct ku_candidate *c,
 		one->op->out_stat.czxid > other->op->out_stat.czxid;
 }
 
-static void surveyed(struct ku_survey *survey)
+/* Choose the one to be taken, or NULL. */
+static const struct ku_sighting *choose(const struct ku_candidate *c,
+	const struct ku_survey *survey)
 {
-	struct ku_search *search = survey->owner;
-	struct ku_candidate *c = search->candidate;
 	const struct ku_sighting *found = NULL;
 
 	for (size_t i = 0; i < survey->count; i++) {
@@ -122,8 +133,40 @@ static void surveyed(struct ku_survey *survey)
 		if (is_better(c, one, found))
 			found = one;
 	}
+	return found;
+}
+
+/* Was memory too short for one of them?  What may not be read is not ours. */
+static bool is_patchy(const struct ku_survey *survey)
+{
+	for (size_t i = 0; i < survey->count; i++)
+		if (!survey->list[i].op->done ||
+			survey->list[i].op->err == KUSTOS_ENOMEM)
+			return true;
+	return false;
+}
+
+static void search_again(struct ku_candidate *c, enum kustos_err err)
+{
+	ku_candidate_stop_search(c);
+	c->resumes = true;
+	ku_candidate_put_off(c, err);
+}
+
+static void surveyed(struct ku_survey *survey)
+{
+	struct ku_search *search = survey->owner;
+	struct ku_candidate *c = search->candidate;
+	const struct ku_sighting *found = choose(c, survey);
+	enum kustos_err err = is_patchy(survey)
+		? KUSTOS_ENOMEM
+		: dismiss_rest(c, survey, found);
+
+	if (err != KUSTOS_OK) {
+		search_again(c, err);
+		return;
+	}
 	begin(c, found);
-	dismiss_rest(c, survey);
 	ku_candidate_stop_search(c);
 }
 
@@ -139,9 +182,13 @@ static void listed(struct ku_op *op)
 		err = ku_survey_init(&search->survey, c->client, c->rule,
 			ku_line_path(c->line), op->out_names);
 	}
-	if (err != KUSTOS_OK || !resumed) {
+	if (err == KUSTOS_ENONODE || !resumed) {
 		ku_candidate_stop_search(c);
 		ku_term_begin(c, NULL);
+		return;
+	}
+	if (err != KUSTOS_OK) {
+		search_again(c, err);
 		return;
 	}
 	search->survey.done = surveyed;
@@ -166,8 +213,6 @@ void ku_candidate_search(struct ku_candidate *c)
 		search->listing->owner = search;
 		err = ku_op_owned(search->listing);
 	}
-	if (err == KUSTOS_OK)
-		return;
-	ku_candidate_stop_search(c);
-	ku_term_begin(c, NULL);
+	if (err != KUSTOS_OK)
+		search_again(c, err);
 }

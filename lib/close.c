@@ -74,8 +74,9 @@ static void end_session(struct kustos_client *client)
 	bool silent = session->linked &&
 		(!ku_session_ready(client) || session->beat.heartbeat.sent);
 
-	client->told = !ku_session_exists(client) ||
-		(ku_session_ready(client) && !silent);
+	client->told = ku_session_exists(client)
+		? ku_session_ready(client) && !silent
+		: !session->left;
 	client->linger_ms = client->told ? 0 : session->timeout_ms;
 	/* The library would wait for an answer that does not come. */
 	if (silent && session->handle != NULL)

@@ -3,6 +3,7 @@
 #include "client.h"
 #include "name.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,9 @@
 /* A server's tick is 2 s as shipped, and it grants no less than two. */
 #define MIN_TIMEOUT_MS 100
 #define MAX_TIMEOUT_MS (24 * 60 * 60 * 1000)
+
+/* As of any node's data; servers take far less. */
+#define MAX_NODE_DATA (INT_MAX / 2)
 
 static char *copy(const char *text)
 {
@@ -65,6 +69,8 @@ static enum kustos_err check(const struct kustos_client_options *o,
 		return invalid(why, "dispatch is not a mode");
 	if (o->node_data == NULL && o->node_data_len > 0)
 		return invalid(why, "node_data is missing");
+	if (o->node_data_len > MAX_NODE_DATA)
+		return invalid(why, "node_data_len is out of range");
 	return KUSTOS_OK;
 }
 

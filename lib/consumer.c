@@ -136,12 +136,16 @@ void kustos_consumer_stop(struct kustos_consumer *c)
 		destroy(c);
 }
 
-void ku_consumer_wait(struct kustos_client *client, const int *leaving)
+void ku_consumer_wait(struct kustos_client *client, const int *leaving,
+	void (*end)(void *what), void *what)
 {
 	ku_lock(client);
 	ku_enter(client);
 	while (*leaving > 0)
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_unlock(client);
+	end(what);
+	ku_lock(client);
 	ku_leave(client);
 	ku_unlock(client);
 }

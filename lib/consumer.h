@@ -40,8 +40,9 @@ KU_SERVICE enum kustos_err ku_consumer_start(struct kustos_client *client,
 	const struct ku_consumer_calls *calls, void *owner, int *leaving,
 	struct kustos_consumer **out);
 
-/* What they consume is about to go: wait until they have ended. */
+/* What they consume is about to go: wait until they have ended, and then call
+   "end" with it.  A close waits for that, too. */
 KU_SERVICE void ku_consumer_wait(struct kustos_client *client,
-	const int *leaving);
+	const int *leaving, void (*end)(void *what), void *what);
 
 #endif

@@ -147,8 +147,7 @@ static void lane_serve(struct kustos_client *client, struct ku_lane *lane)
 		pthread_cond_signal(&lane->work);
 		return;
 	}
-	if (!lane_start_thread(client, lane) &&
-		(lane->count == 0 || lane == &client->dispatch.lengthy))
+	if (!lane_start_thread(client, lane))
 		ku_set_timer(client, &client->dispatch.again,
 			ku_now(client) + AGAIN_MS * KU_NS_PER_MS);
 }

@@ -9,6 +9,8 @@
 
 /* What the closing transaction spends on a path beside its bytes. */
 #define PER_PATH 4
+/* Of a sequence number. */
+#define NUMBER_LEN 10
 
 /* The tree's keys are the paths in here. */
 struct ephemeral {
@@ -39,20 +41,20 @@ static size_t weight(const char *path)
 }
 
 bool ku_footprint_ask(struct ku_footprint *f,
-	const struct ku_zk_request *request, size_t *asked)
+	const struct ku_zk_request *request, size_t more, size_t *asked)
 {
-	size_t more = 0;
+	size_t sum = 0;
 
 	if (is_ephemeral(request))
-		more = weight(request->path) + 10; /* a sequence number */
+		sum = weight(request->path) + more + NUMBER_LEN;
 	for (int i = 0; i < request->op_count; i++)
 		if (is_ephemeral(&request->ops[i]))
-			more += weight(request->ops[i].path) + 10;
-	if (more > 0 &&
-		f->ephemeral_bytes + f->asked_bytes + more > KU_FOOTPRINT_LIMIT)
+			sum += weight(request->ops[i].path) + NUMBER_LEN;
+	if (sum > 0 &&
+		f->ephemeral_bytes + f->asked_bytes + sum > KU_FOOTPRINT_LIMIT)
 		return false;
-	f->asked_bytes += more;
-	*asked = more;
+	f->asked_bytes += sum;
+	*asked = sum;
 	return true;
 }
 

@@ -23,10 +23,11 @@ struct ku_footprint {
 };
 
 /* Count the ephemeral nodes that "request" is to make as asked for, until
-   "*asked" is taken from f->asked_bytes again.  Returns false, and counts
-   nothing, if they would not fit. */
+   "*asked" is taken from f->asked_bytes again.  The name of one that is made alone
+   will be longer by "more", and by its number.  Returns false, and counts nothing,
+   if they would not fit. */
 bool ku_footprint_ask(struct ku_footprint *f,
-	const struct ku_zk_request *request, size_t *asked);
+	const struct ku_zk_request *request, size_t more, size_t *asked);
 
 /* "request" was answered: count what it made or deleted. */
 void ku_footprint_answered(struct ku_footprint *f,

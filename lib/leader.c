@@ -259,6 +259,10 @@ void ku_leader_stop(struct ku_leader *l)
 	ku_unlock(client);
 	ku_candidate_stop(l->candidate, true);
 	ku_lock(client);
+	if (ku_dispatch_pull(client, &l->call)) {
+		l->lost = true; /* there may be no thread to begin it on */
+		run_call(client, &l->call);
+	}
 	while (must_wait(l))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 	ku_leave(client);

@@ -81,6 +81,7 @@ struct ku_lookout {
 	char *path;
 	int64_t connection; /* on which it was seen; 0: not yet */
 	bool gone;
+	bool deleted; /* by us, soon: its watch goes by itself */
 };
 
 /* Reads the proof of another for a place that waits, sees for one that is

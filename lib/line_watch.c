@@ -30,6 +30,7 @@ void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
 	*lookout = NULL;
 	struct kustos_client *client = l->place->line->client;
 	l->place = NULL;
+	l->deleted = deleted;
 	if (deleted)
 		ku_watch_forget(&l->watch);
 	else if (l->request.slot == NULL)
@@ -96,6 +97,16 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 	}
 }
 
+/* Has its read left a watch?  The event of an older one, just before the answer,
+   may have taken ours off here, but not on the server. */
+static bool is_watched(struct kustos_client *client, struct ku_lookout *lookout)
+{
+	return lookout->request.what.watch &&
+		(lookout->watch.entry != NULL ||
+			ku_watch_add(client, &lookout->watch, KU_ZK_WATCH_DATA,
+				lookout->path) == KUSTOS_OK);
+}
+
 /* Nobody wants to know any more. */
 static void end_unwanted(struct kustos_client *client,
 	struct ku_lookout *lookout, int rc)
@@ -103,7 +114,7 @@ static void end_unwanted(struct kustos_client *client,
 	if (rc != KU_ZK_OK) {
 		ku_watch_failed(client, &lookout->watch);
 		ku_watch_unset(client, KU_ZK_WATCH_DATA, lookout->path);
-	} else {
+	} else if (!lookout->deleted && is_watched(client, lookout)) {
 		ku_watch_remove(client, &lookout->watch);
 	}
 	lookout_free(lookout);
@@ -124,17 +135,6 @@ static void cannot_read(struct ku_lookout *lookout, enum kustos_err err)
 		place->state == KU_PLACE_HELD ? NO_READ_MS : NO_WATCH_MS);
 }
 
-/* Has its read left a watch?  The event of an older one, just before the answer,
-   may have taken ours off here, but not on the server. */
-static bool is_watched(struct ku_lookout *lookout)
-{
-	return lookout->request.what.watch &&
-		(lookout->watch.entry != NULL ||
-			ku_watch_add(lookout->place->line->client,
-				&lookout->watch, KU_ZK_WATCH_DATA,
-				lookout->path) == KUSTOS_OK);
-}
-
 static void seen(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
@@ -146,7 +146,7 @@ static void seen(struct kustos_client *client, struct ku_request *request,
 		return;
 	}
 	if (reply->rc == KU_ZK_OK) {
-		if (is_watched(lookout))
+		if (is_watched(client, lookout))
 			lookout->connection = request->connection;
 		else
 			ku_line_again(place->line, NO_WATCH_MS);

@@ -17,5 +17,9 @@ void ku_log(const struct kustos_client *client, enum kustos_log_level level,
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	/* What a program was given may have the end of a line in it. */
+	for (char *c = line; *c != '\0'; c++)
+		if (*c == '\n' || *c == '\r')
+			*c = '?';
 	config->log(config->log_arg, level, line);
 }

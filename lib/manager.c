@@ -11,6 +11,7 @@
 #include "probe.h"
 #include "steer.h"
 #include "thread.h"
+#include "zk_fd.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -266,18 +267,29 @@ static void tell_verdicts(struct ku_manager *m)
 		ku_steer_verdict(&m->steer, i, ku_probe_verdict(&m->probe, i));
 }
 
+/* Could none of the servers be connected to, and is none? */
+static bool is_cut_off(const struct ku_manager *m)
+{
+	for (int i = 0; i < m->addresses.count; i++) {
+		enum ku_probe_verdict verdict = ku_probe_verdict(&m->probe, i);
+		const struct ku_address *address = &m->addresses.list[i];
+
+		if ((verdict != KU_PROBE_REFUSED &&
+			    verdict != KU_PROBE_NOT_SERVING) ||
+			ku_zk_fd_connected(
+				(const struct sockaddr *)&address->storage))
+			return false;
+	}
+	return m->addresses.count > 0;
+}
+
 /* If no server would have taken a connection when they were asked, one that is
-   made later tells the leader of the session after that. */
+   made later tells the leader of the session after that.  But one may have been
+   made before, of which the answer is late: a refusal may come from a firewall, or
+   be for want of room, and leaves that alone. */
 static void learn_from_round(struct ku_manager *m)
 {
-	for (int i = 0; i < m->probe.count; i++) {
-		enum ku_probe_verdict verdict = ku_probe_verdict(&m->probe, i);
-
-		if (verdict != KU_PROBE_REFUSED &&
-			verdict != KU_PROBE_NOT_SERVING)
-			return;
-	}
-	if (m->probe.count < m->addresses.count)
+	if (!is_cut_off(m))
 		return;
 	ku_lock(m->client);
 	ku_session_not_before(m->client, m->round_ns);

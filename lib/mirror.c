@@ -204,11 +204,26 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	}
 }
 
+static struct ku_mirror *of_witness(struct ku_witness *witness)
+{
+	return (struct ku_mirror *)((char *)witness -
+		offsetof(struct ku_mirror, witness));
+}
+
+/* A read that had no room to be sent waits for the next connection, and some do
+   not want to. */
+static void away(struct ku_witness *witness)
+{
+	struct ku_mirror *m = of_witness(witness);
+
+	if (m->request.waiting && m->calls->failed != NULL)
+		m->calls->failed(m);
+}
+
 /* A read that waits for a connection is not to hold the close up. */
 static void closing(struct ku_witness *witness)
 {
-	struct ku_mirror *m = (struct ku_mirror *)((char *)witness -
-		offsetof(struct ku_mirror, witness));
+	struct ku_mirror *m = of_witness(witness);
 
 	if (m->request.waiting)
 		ku_mirror_rest(m);
@@ -223,6 +238,7 @@ void ku_mirror_init(struct ku_mirror *m, struct kustos_client *client,
 	m->kind = KU_ZK_GET;
 	m->watch.fn = node_event;
 	m->again.fn = again_due;
+	m->witness.away = m->witness.lost = away;
 	m->witness.closing = closing;
 }
 

@@ -26,7 +26,8 @@ struct ku_mirror_calls {
 	/* It is out of use, after ku_mirror_end(). */
 	void (*over)(struct ku_mirror *mirror);
 
-	/* It was not to be read, and will be tried again.  May be NULL. */
+	/* It was not to be read, or not for lack of a connection, and will be
+	   tried again.  May be NULL. */
 	void (*failed)(struct ku_mirror *mirror);
 };
 

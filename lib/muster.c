@@ -65,26 +65,35 @@ static bool can_ask(const struct ku_muster *m, const struct ku_wait *wait)
 		ku_session_ready(m->client);
 }
 
+static bool is_inside(const struct ku_muster *m)
+{
+	return m->state == KU_MUSTER_IN && m->there &&
+		m->session_id == m->client->session.id;
+}
+
+/* It is out, and nobody waits for it. */
+static void step_out(struct ku_muster *m)
+{
+	m->state = KU_MUSTER_OUT;
+	ku_muster_undo(m);
+}
+
 static enum kustos_err start_enter(struct ku_wait *wait)
 {
 	struct ku_muster *m = muster_of(wait);
 
-	if (m->state == KU_MUSTER_IN) {
+	if (is_inside(m)) {
 		ku_wait_end(wait, KUSTOS_OK);
 		return KUSTOS_OK;
 	}
+	if (m->state == KU_MUSTER_IN)
+		step_out(m); /* the others were told that it died */
 	if (m->state != KU_MUSTER_OUT)
 		return KUSTOS_EBUSY;
 	if (!can_ask(m, wait))
 		return KUSTOS_EDISCONNECTED;
 	begin(m, wait, KU_MUSTER_ENTERING);
 	return KUSTOS_OK;
-}
-
-static bool is_inside(const struct ku_muster *m)
-{
-	return m->state == KU_MUSTER_IN && m->there &&
-		m->session_id == m->client->session.id;
 }
 
 static enum kustos_err start_leave(struct ku_wait *wait)
@@ -97,8 +106,7 @@ static enum kustos_err start_leave(struct ku_wait *wait)
 						 : KUSTOS_EBUSY;
 	bool inside = is_inside(m);
 	if (!inside || !can_ask(m, wait)) {
-		m->state = KU_MUSTER_OUT;
-		ku_muster_undo(m);
+		step_out(m);
 		return inside ? KUSTOS_EDISCONNECTED : KUSTOS_ELOST;
 	}
 	begin(m, wait, KU_MUSTER_LEAVING);
@@ -149,10 +157,8 @@ static enum kustos_err wait_for(struct ku_muster_call *call,
 static void go(struct ku_muster *m)
 {
 	ku_lock(m->client);
-	if (m->state == KU_MUSTER_IN && m->client->closing == KU_OPEN) {
-		m->state = KU_MUSTER_OUT;
-		ku_muster_undo(m);
-	}
+	if (m->state == KU_MUSTER_IN && m->client->closing == KU_OPEN)
+		step_out(m);
 	ku_unlock(m->client);
 }
 

@@ -10,8 +10,10 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 {
 	struct ku_muster *m = request->owner;
 
-	if (reply->rc != KU_ZK_OK)
+	if (reply->rc != KU_ZK_OK) {
 		ku_watch_failed(client, &m->own_watch);
+		ku_watch_unset(client, KU_ZK_WATCH_DATA, m->guarded);
+	}
 	free(m->guarded);
 	m->guarded = NULL;
 	/* What was guarded may be an earlier node. */

@@ -217,6 +217,8 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 		ku_watch_remove(m->client, &m->watch);
 		m->skip++;
 		ku_muster_step(m);
+	} else if (m->call->once) {
+		ku_muster_finish(m, KUSTOS_EBUSY);
 	}
 	ku_muster_put(m);
 }
@@ -231,8 +233,8 @@ bool ku_muster_await(struct ku_muster *m, const char *name)
 		later(m, PUT_OFF_MS);
 		return false;
 	}
-	send(m, &m->sight, KU_ZK_GET, m->awaited, watch(m, m->awaited),
-		was_read);
+	send(m, &m->sight, KU_ZK_GET, m->awaited,
+		!m->call->once && watch(m, m->awaited), was_read);
 	return true;
 }
 

@@ -74,7 +74,8 @@ int64_t ku_muster_parse(const char *data, int len, int64_t mzxid)
 	memcpy(text, data, (size_t)len);
 	int64_t round = (int64_t)strtoull(text + 8, NULL, 16);
 	ku_muster_print(again, round);
-	return strcmp(text, again) == 0 ? round : mzxid;
+	/* What speaks of later transactions was copied from other servers. */
+	return strcmp(text, again) == 0 && round <= mzxid ? round : mzxid;
 }
 
 bool ku_muster_stays(const struct kustos_names *names, const char *own)

@@ -135,9 +135,7 @@ static void leave(struct ku_muster *m)
 
 	if (awaited == NULL)
 		end_round(m);
-	else if (m->call->once)
-		ku_muster_finish(m, KUSTOS_EBUSY);
-	else if (ku_muster_await(m, awaited) &&
+	else if (ku_muster_await(m, awaited) && !m->call->once &&
 		!ku_muster_stays(m->names, m->name))
 		ku_muster_undo(m);
 }

@@ -102,6 +102,11 @@ char *ku_path_join(const char *prefix, const char *path)
 	return joined;
 }
 
+const char *ku_path_behind(const char *path, size_t prefix_len)
+{
+	return path[prefix_len] != '\0' ? path + prefix_len : "/";
+}
+
 char *ku_path_child(const char *parent, const char *name)
 {
 	char *path = malloc(strlen(parent) + strlen(name) + 2);

@@ -30,6 +30,10 @@ bool ku_name_valid(const char *name);
    the prefix is empty).  NULL if memory is short. */
 char *ku_path_join(const char *prefix, const char *path);
 
+/* Return "path" behind the prefix of that length which was joined to it: what is
+   inside "path", or "/" if that is all of it. */
+const char *ku_path_behind(const char *path, size_t prefix_len);
+
 /* Return the path of the child "name" of "parent", malloc'ed; NULL if memory is
    short. */
 char *ku_path_child(const char *parent, const char *name);

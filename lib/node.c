@@ -4,6 +4,7 @@
  */
 
 #include "client.h"
+#include "name.h"
 #include "recipe.h"
 
 #include <stdlib.h>
@@ -48,9 +49,10 @@ struct kustos_names *ku_names_copy(const char *const *names, int count)
 static char *take_path(struct ku_op *op)
 {
 	char *path = op->out_path;
-	size_t prefix = strlen(op->client->config.prefix);
+	const char *known = ku_path_behind(path,
+		strlen(op->client->config.prefix));
 
-	memmove(path, path + prefix, strlen(path + prefix) + 1);
+	memmove(path, known, strlen(known) + 1);
 	op->out_path = NULL;
 	return path;
 }

@@ -78,9 +78,10 @@ static bool is_same(const struct view *a, const struct view *b)
 {
 	if (a == NULL || b == NULL)
 		return a == b;
+	/* One transaction may have made several nodes. */
 	return a->err == b->err && a->somebody == b->somebody &&
-		a->who.stat.czxid == b->who.stat.czxid &&
-		a->who.stat.mzxid == b->who.stat.mzxid;
+		a->who.stat.mzxid == b->who.stat.mzxid &&
+		(!a->somebody || strcmp(a->who.path, b->who.path) == 0);
 }
 
 /* Is a request under way? */

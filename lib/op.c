@@ -1,6 +1,7 @@
 /* op.c - try, try again, end. */
 
 #include "client.h"
+#include "name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +179,7 @@ void ku_op_try(struct ku_op *op)
 		return;
 	}
 	/* Whatever takes time lets others put a newer node there. */
-	if (op->guaranteed && op->czxid != 0 &&
+	if ((op->guaranteed || op->wary) && op->czxid != 0 &&
 		(op->ambiguous || op->doubtful ||
 			!ku_session_ready(op->client))) {
 		ku_op_look(op);
@@ -258,7 +259,8 @@ static void keep_results(struct ku_op *op, const struct ku_zk_reply *reply)
 				? KUSTOS_EROLLEDBACK
 				: ku_rc_err(from->rc);
 		if (from->path != NULL && to->path != NULL)
-			strcpy((char *)to->path, from->path + prefix);
+			strcpy((char *)to->path,
+				ku_path_behind(from->path, prefix));
 	}
 }
 

@@ -53,6 +53,8 @@ struct ku_op {
 	bool any;	 /* a node that is there will do, whoever made it */
 	bool last;	 /* goes on while the client drains, to be closed */
 	bool large;	 /* however large: it was in a server before */
+	bool wary;	 /* a delete that looks at the czxid before it is sent
+			    again, or late: as one that is guaranteed */
 	char *path;	 /* the caller's, with the prefix; NULL: a multi, or
 			    slim */
 	char *data;	 /* copy of what to write */
@@ -231,7 +233,7 @@ bool ku_op_resolve_refusal(struct ku_op *op, const struct ku_zk_reply *reply);
 /* Find out whether an unprotected ephemeral node is what we made. */
 void ku_op_look_created(struct ku_op *op);
 
-/* Look at a node before a guaranteed delete of it is sent again. */
+/* Look at a node before a delete of it alone is sent again. */
 void ku_op_look(struct ku_op *op);
 
 /* Make a creation's own state.  The client is not locked. */

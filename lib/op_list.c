@@ -57,7 +57,8 @@ void ku_ops_suspended(struct kustos_client *client)
 		if (!op->request.waiting || ku_timer_is_set(&op->pause))
 			continue;
 		/* By the time it goes out a newer node may be there. */
-		if (op->guaranteed && ku_wire_withdraw(client, &op->request)) {
+		if ((op->guaranteed || op->wary) &&
+			ku_wire_withdraw(client, &op->request)) {
 			op->in_flight--;
 			ku_op_try(op);
 		} else {

@@ -182,7 +182,12 @@ static void looked_before_delete(struct ku_op *op,
 	if (no_answer(op, reply))
 		return;
 	if (reply->rc != KU_ZK_OK || reply->stat->czxid != op->czxid) {
-		ku_op_finish(op, KUSTOS_OK); /* gone; a newer one is not ours */
+		enum kustos_err err = KUSTOS_OK; /* a newer one is not ours */
+
+		if (op->wary && !op->ambiguous)
+			err = reply->rc != KU_ZK_OK ? ku_rc_err(reply->rc)
+						    : KUSTOS_ECHANGED;
+		ku_op_finish(op, err);
 		return;
 	}
 	op->ambiguous = op->doubtful = false;

@@ -2,6 +2,7 @@
    core; and unmake what one has made. */
 
 #include "client.h"
+#include "name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,9 @@ static enum kustos_err check_limits(struct ku_op *op)
 	}
 	if (!op->large && ku_request_size(&whole) > KU_REQUEST_LIMIT)
 		return KUSTOS_ETOOBIG;
-	if (!ku_footprint_ask(&client->footprint, &whole, &op->asked))
+	size_t guid = (op->flags & KUSTOS_PROTECTED) != 0 ? KU_PROTECTION_LEN
+							  : 0;
+	if (!ku_footprint_ask(&client->footprint, &whole, guid, &op->asked))
 		return KUSTOS_ELIMIT;
 	return KUSTOS_OK;
 }
@@ -148,7 +151,7 @@ static void task_tell(struct ku_wait *wait)
 
 	if (op->err == KUSTOS_OK) {
 		if (op->out_path != NULL)
-			result.path = op->out_path + prefix;
+			result.path = ku_path_behind(op->out_path, prefix);
 		result.stat = &op->out_stat;
 		result.data = op->out_data;
 		result.len = op->out_len > 0 ? (size_t)op->out_len : 0;

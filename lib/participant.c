@@ -266,6 +266,25 @@ enum kustos_err kustos_participant_revoke(struct kustos_client *client,
 		deadline, cancel, NULL);
 }
 
+/* It is there now.  A version that has changed since is that of a request to give
+   it back; but whatever takes time lets a simple lock be another's. */
+static enum kustos_err delete_shown(struct kustos_client *client,
+	const struct kustos_participant *shown, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	struct ku_task *task = NULL;
+	enum kustos_err err = ku_task_new(client, KU_ZK_DELETE, shown->path, 0,
+		&task);
+
+	if (err == KUSTOS_OK) {
+		task->op.wary = true;
+		task->op.czxid = shown->stat.czxid;
+		err = ku_task_wait(task, deadline, cancel);
+	}
+	ku_task_free(task);
+	return err;
+}
+
 enum kustos_err kustos_participant_break(struct kustos_client *client,
 	const struct kustos_participant *shown, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
@@ -285,9 +304,7 @@ enum kustos_err kustos_participant_break(struct kustos_client *client,
 	if (now.czxid != shown->stat.czxid ||
 		now.ephemeral_owner != shown->stat.ephemeral_owner)
 		return KUSTOS_ECHANGED;
-	/* A name is given once, so a node there is this one; a version that
-	   has changed since is that of a request to give it back. */
-	return kustos_delete(client, shown->path, -1, deadline, cancel);
+	return delete_shown(client, shown, deadline, cancel);
 }
 
 enum kustos_err kustos_line_clean(struct kustos_client *client,

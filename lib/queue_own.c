@@ -4,7 +4,8 @@
  * The number of a new node counts the children that the queue's node ever had.  So
  * when our own item has the number that was next when the items were listed, nobody
  * has put one between: it is the next of all, and its name, its data and its
- * version are known.  It need be neither listed nor read.
+ * version are known.  It need be neither listed nor read.  That holds while the
+ * queue's node is the same, and so, as with what was read, not after a silence.
  *
  * Only as many are kept as a consumer that puts will soon have taken.
  */
@@ -20,6 +21,7 @@
 
 void ku_own_listed(struct ku_queue *q, const struct kustos_stat *stat)
 {
+	ku_take_heard(q);
 	q->take.own_next = stat != NULL
 		? ((int64_t)stat->cversion + stat->num_children) / 2
 		: 0;
@@ -27,6 +29,7 @@ void ku_own_listed(struct ku_queue *q, const struct kustos_stat *stat)
 
 void ku_own_anew(struct ku_queue *q)
 {
+	ku_take_heard(q);
 	q->take.own_next = 0;
 	q->take.era++;
 }

@@ -5,7 +5,8 @@
  * The bound is soft, as Curator's is: whoever puts counts first, and two who count
  * at the same time may both find the last places.  So one that found room for many
  * takes a part of it, and counts again, in the same flight, when it has used that, or
- * has nothing more on its way.  Only while it is full the children are watched.
+ * has nothing more on its way.  Only while it is full, and somebody waits, the children
+ * are watched.
  */
 
 #include "queue_impl.h"
@@ -40,14 +41,19 @@ static void counted(struct ku_queue *q, int64_t count)
 		/* Else what was sent is not there yet, and counted next time. */
 		if (side->room > 0)
 			ku_put_pump(q);
+		if (side->sent == 0)
+			side->room = 0; /* others may use it up meanwhile */
 		return;
 	}
-	ku_mirror_want(&side->full);
 	for (struct ku_put *put = side->first; put != NULL; put = next) {
 		next = put->after;
 		if (put->once && put->next < put->count)
 			ku_put_decided(put, 0, KUSTOS_EFULL);
 	}
+	if (side->first != NULL)
+		ku_mirror_want(&side->full);
+	else
+		ku_mirror_rest(&side->full);
 }
 
 static void answered(struct kustos_client *client, struct ku_request *request,

@@ -105,10 +105,12 @@ void ku_take_heard(struct ku_queue *q)
 	struct ku_take_side *take = &q->take;
 	int64_t now = ku_now(q->client);
 
-	/* What is heard after a long silence says nothing of what was read before
-	   that. */
-	if (now - take->active_ns > FRESH_MS * KU_NS_PER_MS)
+	/* What is heard after a long silence says nothing of what was read or
+	   listed before that: the queue's node may be another. */
+	if (now - take->active_ns > FRESH_MS * KU_NS_PER_MS) {
 		take->era++;
+		take->own_next = -1;
+	}
 	take->active_ns = now;
 }
 

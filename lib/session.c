@@ -228,6 +228,7 @@ static void link_up(struct kustos_client *client)
 	session->timeout_ms = now.timeout_ms;
 	if (now.id != session->id) {
 		session->id = now.id;
+		session->left = false;
 		ku_lease_start(&session->lease, now.timeout_ms,
 			session->not_before_ns);
 		client->counters.sessions++;
@@ -368,6 +369,8 @@ static void watchdog(struct ku_timer *timer)
 
 	ku_log(client, KUSTOS_LOG_WARNING,
 		"no connection for too long: opening a new handle");
+	if (ku_session_exists(client))
+		client->session.left = true;
 	ku_session_end(client, KU_ZK_CONNECTIONLOSS);
 	reopen(client);
 }

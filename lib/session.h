@@ -39,6 +39,7 @@ struct ku_session {
 	bool linked;	    /* the handle says it is connected */
 	int64_t connection; /* counts the links */
 	bool auth_failed;   /* final */
+	bool left;	    /* the servers may have one that was given up */
 	struct ku_lease lease;
 	_Atomic int64_t sure_ns; /* its end, for who has not locked; 0: none */
 	int64_t not_before_ns; /* a link that comes was not made before this */

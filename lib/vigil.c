@@ -10,8 +10,9 @@
 struct watcher {	     /* a thread, or a callback, that waits */
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_vigil *vigil;
-	bool once;	/* the deadline is KUSTOS_NOW */
-	uint64_t since; /* how many reads had been asked for */
+	bool once;		/* the deadline is KUSTOS_NOW */
+	struct ku_witness away; /* of one that does not wait */
+	uint64_t since;		/* how many reads had been asked for */
 	ku_vigil_fn *done;
 	void *arg;
 	struct watcher *prev, *next;
@@ -42,6 +43,8 @@ static void end(struct watcher *w, enum kustos_err err)
 		w->vigil->watchers = w->next;
 	if (w->next != NULL)
 		w->next->prev = w->prev;
+	if (w->once)
+		ku_witness_remove(w->vigil->client, &w->away);
 	ku_wait_end(&w->wait, err);
 }
 
@@ -111,10 +114,12 @@ static enum kustos_err start(struct ku_wait *wait)
 	if (w->next != NULL)
 		w->next->prev = w;
 	vigil->watchers = w;
-	if (w->once)
+	if (w->once) {
+		ku_witness_add(vigil->client, &w->away);
 		ku_mirror_look(&vigil->mirror);
-	else
+	} else {
 		ku_mirror_want(&vigil->mirror);
+	}
 	return KUSTOS_OK;
 }
 
@@ -126,6 +131,15 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 	end(w, why);
 	if (vigil->watchers == NULL)
 		ku_mirror_rest(&vigil->mirror);
+}
+
+/* Its read may be on its way still, or be somebody else's. */
+static void away(struct ku_witness *witness)
+{
+	struct watcher *w = (struct watcher *)((char *)witness -
+		offsetof(struct watcher, away));
+
+	give_up(&w->wait, KUSTOS_EDISCONNECTED);
 }
 
 static void tell_program(struct ku_wait *wait)
@@ -145,6 +159,7 @@ static void prepare(struct watcher *w, struct ku_vigil *vigil,
 	w->wait.client = vigil->client;
 	w->wait.calls = &wait_calls;
 	w->once = deadline == KUSTOS_NOW;
+	w->away.away = w->away.lost = away;
 }
 
 enum kustos_err ku_vigil_wait(struct ku_vigil *vigil, kustos_deadline deadline,

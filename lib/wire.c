@@ -1,6 +1,7 @@
 /* wire.c - requests on their way: queued, sent, answered. */
 
 #include "client.h"
+#include "name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,8 +156,9 @@ static void account(struct kustos_client *client, const struct ku_slot *slot,
 	/* Paths as the program knows them. */
 	const char *path = what->path != NULL ? what->path : "";
 	size_t prefix = strlen(client->config.prefix);
-	if (strncmp(path, client->config.prefix, prefix) == 0)
-		path += prefix;
+	if (what->path != NULL &&
+		strncmp(path, client->config.prefix, prefix) == 0)
+		path = ku_path_behind(path, prefix);
 	client->config.on_request(client->config.on_request_arg,
 		kind_names[what->kind], path, took, ku_rc_err(rc));
 }

@@ -81,12 +81,13 @@ struct ku_zk_call *ku_zk_call_create(struct ku_zk_calls *calls,
 }
 
 /* Only an answer of the server proves that the request went out, and thereby
-   which descriptor it went through. */
-static void unlink_call(struct ku_zk_call *call, bool answered)
+   which descriptor it went through.  Returns whom to tell. */
+static ku_zk_done_fn *unlink_call(struct ku_zk_call *call, bool answered)
 {
 	struct ku_zk_calls *calls = call->owner;
 
 	pthread_mutex_lock(&calls->mutex);
+	ku_zk_done_fn *done = call->done;
 	*call->link = call->next;
 	if (call->next)
 		call->next->link = call->link;
@@ -95,27 +96,41 @@ static void unlink_call(struct ku_zk_call *call, bool answered)
 	else if (call->asking)
 		ku_zk_fd_give_up(&calls->fd);
 	pthread_mutex_unlock(&calls->mutex);
+	return done;
 }
 
 void ku_zk_call_finish(struct ku_zk_call *call, const struct ku_zk_reply *reply)
 {
-	unlink_call(call, reply->rc == KU_ZK_OK || reply->rc <= SERVER_ERRORS);
-	if (call->done)
-		call->done(call->arg, reply);
+	ku_zk_done_fn *done = unlink_call(call,
+		reply->rc == KU_ZK_OK || reply->rc <= SERVER_ERRORS);
+
+	if (done)
+		done(call->arg, reply);
 	call_free(call);
 }
 
 /* KU_ZK_MARSHALLINGERROR alone does not tell whether memory ran out before or
    after the completion was queued, so the call is muted, and left to the
-   completion or to the end. */
-void ku_zk_call_refuse(struct ku_zk_call *call, int rc)
+   completion or to the end.  If a completion has come it is not on the list. */
+static int mute(struct ku_zk_calls *calls, const struct ku_zk_call *call)
 {
-	if (rc == KU_ZK_MARSHALLINGERROR) {
-		pthread_mutex_lock(&call->owner->mutex);
-		call->done = NULL;
-		pthread_mutex_unlock(&call->owner->mutex);
-		return;
-	}
-	unlink_call(call, false);
+	struct ku_zk_call *c;
+
+	pthread_mutex_lock(&calls->mutex);
+	for (c = calls->first; c && c != call; c = c->next)
+		;
+	if (c)
+		c->done = NULL;
+	pthread_mutex_unlock(&calls->mutex);
+	return c ? KU_ZK_MARSHALLINGERROR : KU_ZK_OK;
+}
+
+int ku_zk_call_refuse(struct ku_zk_calls *calls, struct ku_zk_call *call,
+	int rc)
+{
+	if (rc == KU_ZK_MARSHALLINGERROR)
+		return mute(calls, call);
+	(void)unlink_call(call, false);
 	call_free(call);
+	return rc;
 }

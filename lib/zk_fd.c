@@ -106,26 +106,26 @@ static bool add_candidate(struct ku_zk_fd *f, int fd)
 	return true;
 }
 
-static void collect(struct ku_zk_fd *f)
+/* Returns false if it cannot be told which there are. */
+static bool collect(struct ku_zk_fd *f)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
+	bool room = true;
 
 	f->count = 0;
 	if (!dir)
-		return;
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		if (!add_candidate(f, atoi(entry->d_name))) {
-			f->count = 0;
-			break;
-		}
-	}
+		return false;
+	while (room && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			room = add_candidate(f, atoi(entry->d_name));
 	closedir(dir);
+	if (!room)
+		f->count = 0;
+	return room;
 }
 
-void ku_zk_fd_scan(struct ku_zk_fd *f, const struct sockaddr *peer)
+static bool scan(struct ku_zk_fd *f, const struct sockaddr *peer)
 {
 	ku_zk_fd_reset(f);
 	if (peer->sa_family == AF_INET)
@@ -133,8 +133,20 @@ void ku_zk_fd_scan(struct ku_zk_fd *f, const struct sockaddr *peer)
 	else if (peer->sa_family == AF_INET6)
 		memcpy(&f->peer, peer, sizeof(struct sockaddr_in6));
 	else
-		return;
-	collect(f);
+		return false;
+	return collect(f);
+}
+
+void ku_zk_fd_scan(struct ku_zk_fd *f, const struct sockaddr *peer)
+{
+	(void)scan(f, peer);
+}
+
+bool ku_zk_fd_connected(const struct sockaddr *peer)
+{
+	struct ku_zk_fd f;
+
+	return !scan(&f, peer) || f.count > 0;
 }
 
 bool ku_zk_fd_begin(struct ku_zk_fd *f)
@@ -182,7 +194,7 @@ bool ku_zk_fd_shutdown(struct ku_zk_fd *f)
 	int fd;
 
 	if (f->count == 0 && f->peer.ss_family != AF_UNSPEC)
-		collect(f);
+		(void)collect(f);
 	if (f->count != 1)
 		return false;
 	fd = fcntl(f->candidates[0].fd, F_DUPFD_CLOEXEC, 0);

@@ -412,9 +412,7 @@ static int mt_submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	if (!call)
 		return KU_ZK_SYSTEMERROR;
 	rc = send_request(zk, request, call);
-	if (rc != ZOK)
-		ku_zk_call_refuse(call, rc);
-	return rc;
+	return rc == ZOK ? KU_ZK_OK : ku_zk_call_refuse(&zk->calls, call, rc);
 }
 
 /* Opening and closing; a ticket is what the library calls a clientid_t. */

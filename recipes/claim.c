@@ -108,12 +108,17 @@ static enum kustos_err check(const struct kustos_claims *claims)
 	return claims != NULL ? ku_recipe_check(claims->client) : KUSTOS_EINVAL;
 }
 
+static void end_desk(void *desk)
+{
+	ku_desk_destroy(desk);
+}
+
 void kustos_claims_destroy(struct kustos_claims *claims)
 {
 	if (check(claims) != KUSTOS_OK)
 		return;
-	ku_consumer_wait(claims->client, &claims->leaving);
-	ku_desk_destroy(claims->desk);
+	ku_consumer_wait(claims->client, &claims->leaving, end_desk,
+		claims->desk);
 	free(claims);
 }
 

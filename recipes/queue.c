@@ -85,12 +85,16 @@ static enum kustos_err check_takes(const struct kustos_queue *queue)
 		: err;
 }
 
+static void end(void *queue)
+{
+	ku_queue_destroy(queue);
+}
+
 void kustos_queue_destroy(struct kustos_queue *queue)
 {
 	if (check(queue) != KUSTOS_OK)
 		return;
-	ku_consumer_wait(queue->client, &queue->leaving);
-	ku_queue_destroy(queue->queue);
+	ku_consumer_wait(queue->client, &queue->leaving, end, queue->queue);
 	free(queue);
 }
 

@@ -104,9 +104,10 @@ struct kustos_client_options {
 	   containers when first needed; NULL or "" for none. */
 	const char *name_space;
 
-	/* What to ask for; the server may say otherwise.  Default 10000.  The
-	   lease is right only if it is at least two ticks of the server, which
-	   servers see to unless minSessionTimeout tells them not to. */
+	/* What to ask for, from 100 to 86400000 (a day); the server may say
+	   otherwise.  Default 10000.  The lease is right only if it is at
+	   least two ticks of the server, which servers see to unless
+	   minSessionTimeout tells them not to. */
 	int session_timeout_ms;
 
 	/* Of every operation.
@@ -282,7 +283,8 @@ struct kustos_client_stats {
 			0, 0, 0, 0, 0                                          \
 	}
 
-/* Fill in "*out", whose size the caller has set. */
+/* Fill in "*out", whose size the caller has set.  Returns KUSTOS_OK, KUSTOS_EINVAL
+   or KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_client_stats(struct kustos_client *client,
 	struct kustos_client_stats *out);
 

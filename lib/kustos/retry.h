@@ -59,7 +59,7 @@ KUSTOS_API struct kustos_retry kustos_retry_until_elapsed(
 KUSTOS_API struct kustos_retry kustos_retry_forever(int64_t pause_ms);
 
 /* Back off: the k-th pause is base_ms * max(1, random in [0, 2^k)), at most
-   "max_pause_ms", at most "max_retries" times (29 at the most). */
+   "max_pause_ms" (0: no limit), at most "max_retries" times (29 at the most). */
 KUSTOS_API struct kustos_retry kustos_retry_exponential(int64_t base_ms,
 	int64_t max_pause_ms, int max_retries);
 

@@ -141,14 +141,15 @@ KUSTOS_API void kustos_double_barrier_destroy(
 
 /* Come, and wait until so many are in.  KUSTOS_NOW: only if this one completes
    them.  A wait survives disconnects; if the session ends it goes on with a new
-   node.  Who is in already stays in, and nothing is sent.  Returns KUSTOS_OK;
-   KUSTOS_EBUSY if the others are not there and "deadline" is KUSTOS_NOW, or if
-   this member enters or leaves already; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED;
-   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
-   KUSTOS_ECLOSED; and what kustos_create(), kustos_children() and kustos_set()
-   return.  Whatever it returns but KUSTOS_OK, it is out, and its node is being
-   deleted.  Once it has seen that all are in it returns KUSTOS_OK, even if the
-   deadline passes before it could tell them. */
+   node.  Who is in already stays in, and nothing is sent; who was, and has lost its
+   session or its node since, comes again.  Returns KUSTOS_OK; KUSTOS_EBUSY if the
+   others are not there and "deadline" is KUSTOS_NOW, or if this member enters or
+   leaves already; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if
+   "deadline" is KUSTOS_NOW and there is no connection; KUSTOS_ECLOSED; and what
+   kustos_create(), kustos_children() and kustos_set() return.  Whatever it returns
+   but KUSTOS_OK, it is out, and its node is being deleted.  Once it has seen that
+   all are in it returns KUSTOS_OK, even if the deadline passes before it could tell
+   them. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

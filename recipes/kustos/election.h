@@ -153,10 +153,11 @@ typedef void kustos_latch_done_fn(void *arg, enum kustos_err err);
    (kustos_observe), see "data" instead of its id.  So do its later terms.
    Nobody's data is written over but its own leader's.  The first form waits; of
    the second "done" is called if it returns KUSTOS_OK.  KUSTOS_NOW: only if it
-   is connected.  Returns KUSTOS_OK; KUSTOS_ENOTHELD if it does not lead;
-   KUSTOS_ELOST if it was lost before that could be known to be done;
-   KUSTOS_ETOOBIG; KUSTOS_EDISCONNECTED; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or
-   KUSTOS_ECLOSED, after which it may still be done; and as kustos_set(). */
+   is connected, and for as long as it is.  Returns KUSTOS_OK; KUSTOS_ENOTHELD if
+   it does not lead; KUSTOS_ELOST if it was lost before that could be known to be
+   done; KUSTOS_ETOOBIG; KUSTOS_EDISCONNECTED; KUSTOS_EDEADLK as below, while it
+   is handed over; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_ECLOSED, after
+   which it may still be done; and as kustos_set(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data(
 	struct kustos_latch *latch, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
@@ -180,8 +181,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
    KUSTOS_ECHANGED if the other has left while it was handed over, so that it is
    whoever is first that leads; KUSTOS_EUNKNOWN if the answer was lost and
    nothing tells.
-   KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_ENOMEM and errors
-   of the server: kustos_latch_leads() tells whether it had stopped, and then it
+   KUSTOS_ETIMEDOUT (also if "deadline" is KUSTOS_NOW and the connection is away
+   meanwhile), KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_ENOMEM and errors of the
+   server: kustos_latch_leads() tells whether it had stopped, and then it
    is whoever is first that leads, once its own node is gone. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over(
 	struct kustos_latch *latch, const char *id, kustos_deadline deadline,

@@ -50,7 +50,7 @@ C
 for block in "$work"/block*.c; do
 	{
 		cat "$work/before" "$block"
-		printf '\treturn 0;\n}\n'
+		printf 'return 0;\n}\n'
 	} >"$work/whole.c"
 	# shellcheck disable=SC2086 # CC may hold options
 	$CC -std=c99 -Wall -Wextra -Werror -Wno-unused-but-set-variable \

@@ -124,23 +124,25 @@ static void check_left(const struct alloc_call *call, enum kustos_err err)
 	/* Who set it may not have removed it; and a round may end so, too. */
 	(void)raw_delete(fixture_address(), BARRIER);
 	(void)raw_delete(fixture_address(), READY);
-	/* Nobody is alive any more. */
-	test_eventually(raw_count_children(fixture_address(), LATCH) <= 2,
+	/* Nobody is alive any more, but for who could not ask that its node goes:
+	   that one ends with the session. */
+	test_eventually(raw_count_children(fixture_address(), LATCH) <= 3,
 		5000);
 	(void)raw_delete_tree(fixture_address(), LATCH);
 	step_check_empty();
 }
 
+/* The proxy is in this process: short of memory it cuts off the client, too. */
 START_TEST(every_allocation_of_a_call_may_fail)
 {
-	allocs_fail_each_of(client, &calls[_i], NULL, check_left);
+	allocs_fail_each(&calls[_i], NULL, check_left);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *s = suite_create("barrier, alloc");
-	TCase *t = fixture_case(s, "alloc", 60);
+	TCase *t = fixture_case(s, "alloc", 180);
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, every_allocation_of_a_call_may_fail, 0, CALLS);

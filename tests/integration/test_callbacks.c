@@ -3,6 +3,7 @@
  * own client.
  */
 #include "client_fixture.h"
+#include "inject.h"
 #include "process.h"
 #include "proxy.h"
 #include "raw.h"
@@ -96,6 +97,41 @@ START_TEST(L10_a_callback_that_takes_long_delays_neither_LOST_nor_others)
 	test_eventually(completions_of(&behind) == 1, 1000);
 	client_drop(c);
 	client_close(other);
+	proxy_free(p);
+}
+END_TEST
+
+static void stand_when_lost(void *arg, const struct kustos_session *now)
+{
+	if (now->state == KUSTOS_LOST)
+		stand(arg);
+}
+
+/* One of two has no thread at first, and the other's call does not return. */
+START_TEST(L10_news_of_a_loss_that_had_no_thread_gets_one_soon)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
+	struct kustos_listener *listeners[2];
+	struct gate g = { 0 }, lost = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(kustos_client_listen(c, stand_when_lost, &lost,
+					 &listeners[i]),
+			KUSTOS_OK);
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
+				 stand_done, &g),
+		KUSTOS_OK);
+	test_eventually(flag(&g.entered), 1000);
+	inject_thread(INJECT_PROGRAM, 2);
+	proxy_set_mode(p, PROXY_HOLE);
+	test_eventually(flag(&lost.entered) > 0, TOLD_MS);
+	test_eventually(flag(&lost.entered) == 2, 1000);
+	inject_thread(INJECT_PROGRAM, 0);
+	raise_flag(&lost.open);
+	raise_flag(&g.open);
+	client_drop(c);
 	proxy_free(p);
 }
 END_TEST
@@ -399,6 +435,7 @@ int main(void)
 
 	tcase_add_test(t,
 		L10_a_callback_that_takes_long_delays_neither_LOST_nor_others);
+	tcase_add_test(t, L10_news_of_a_loss_that_had_no_thread_gets_one_soon);
 	tcase_add_test(t, L10_a_listener_is_told_LOST_beside_its_own_slow_call);
 	tcase_add_loop_test(t, L11_any_callback_may_close_the_client, 0,
 		FROM_ALL);

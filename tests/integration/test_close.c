@@ -381,6 +381,48 @@ START_TEST(a_close_before_any_connection_leaves_nobody_to_tell)
 }
 END_TEST
 
+static int handles_of(struct kustos_client *c)
+{
+	ku_lock(c);
+	int handles = (int)c->session.handles;
+	ku_unlock(c);
+	return handles;
+}
+
+/* No server can be reached for so long that it is not tried any more to go on with
+   a session: one of its own, or another's that is to be gone on with. */
+START_TEST(L06_a_session_that_was_given_up_may_linger)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p),
+		_i == 0 ? 2000 : 40000);
+	struct kustos_client_options o = client_options(proxy_address(p), 2000);
+	struct kustos_client *next = NULL;
+	struct kustos_ticket ticket;
+	int64_t linger_ms = -1;
+
+	ck_assert_int_eq(kustos_client_ticket(c, &ticket), KUSTOS_OK);
+	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	proxy_set_mode(p, PROXY_REFUSE);
+	if (_i == 1) {
+		o.resume = &ticket;
+		next = client_open_with(&o);
+	}
+	test_within(handles_of(_i == 0 ? c : next) > 1, PATIENCE_MS);
+	if (_i == 1)
+		ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL),
+			0);
+	ck_assert_int_eq(kustos_client_close(_i == 0 ? c : next,
+				 kustos_after_ms(100), &linger_ms),
+		KUSTOS_ELINGERING);
+	ck_assert_int_gt(linger_ms, 0);
+	if (_i == 1)
+		client_drop(c);
+	proxy_free(p);
+}
+END_TEST
+
 START_TEST(a_closed_client_leaves_no_thread_and_no_descriptor)
 {
 	int threads = thread_count_before(), fds = fd_count();
@@ -421,6 +463,8 @@ int main(void)
 		3);
 	tcase_add_loop_test(t,
 		a_close_before_any_connection_leaves_nobody_to_tell, 0, 2);
+	tcase_add_loop_test(t, L06_a_session_that_was_given_up_may_linger, 0,
+		2);
 	tcase_add_test(t, a_closed_client_leaves_no_thread_and_no_descriptor);
 	return fixture_main(s);
 }

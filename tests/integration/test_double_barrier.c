@@ -152,6 +152,34 @@ START_TEST(who_leaves_does_not_wait_for_the_next_round)
 }
 END_TEST
 
+/* Nobody of its round is in any more: "ready" goes with it. */
+START_TEST(L18_who_goes_at_once_as_the_last_does_not_mind_the_next_round)
+{
+	struct kustos_double_barrier *early = member_new(other, 3);
+	struct end e;
+
+	crew_make(3);
+	crew_enter();
+	for (int i = 1; i < 3; i++) {
+		kustos_double_barrier_destroy(ours[i]);
+		ours[i] = NULL;
+	}
+	step_await(2);
+	member_enter(early, &e);
+	step_await(3);
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_double_barrier_leave(ours[0], KUSTOS_NOW, NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(raw_exists(fixture_address(), READY, NULL),
+		RAW_NONODE);
+	ck_assert_int_eq(end_calls(&e), 0);
+	kustos_double_barrier_destroy(early);
+	check_err(end_wait(&e, 3000), KUSTOS_ECLOSED);
+	step_await(0);
+	crew_free();
+}
+END_TEST
+
 /* One more has come while all were in, and is of their round. */
 START_TEST(who_leaves_waits_for_who_has_joined_its_round)
 {
@@ -294,6 +322,8 @@ int main(void)
 	tcase_add_test(t, the_last_member_enters_in_two_round_trips);
 	tcase_add_loop_test(t, L18_a_leftover_ready_lets_nobody_in, 0, 2);
 	tcase_add_test(t, who_leaves_does_not_wait_for_the_next_round);
+	tcase_add_test(t,
+		L18_who_goes_at_once_as_the_last_does_not_mind_the_next_round);
 	tcase_add_test(t, who_leaves_waits_for_who_has_joined_its_round);
 	tcase_add_test(t,
 		L18_a_deadline_or_a_cancel_ends_each_phase_and_leaves_nothing);

@@ -80,6 +80,22 @@ START_TEST(L18_a_member_that_dies_lets_the_others_out)
 }
 END_TEST
 
+/* It was in, and is not: who comes then comes anew. */
+START_TEST(S05_who_has_lost_its_session_while_it_was_in_comes_again)
+{
+	crew_make(2);
+	crew_enter();
+	client_kill_session(client);
+	client_wait_epoch(client, 1, 8000);
+	ck_assert(!kustos_double_barrier_inside(ours[0]));
+	check_err(kustos_double_barrier_enter(ours[0], SOON, NULL), KUSTOS_OK);
+	ck_assert(kustos_double_barrier_inside(ours[0]));
+	crew_leave();
+	step_check_empty();
+	crew_free();
+}
+END_TEST
+
 START_TEST(S12_a_cut_or_a_new_session_lets_nobody_in)
 {
 	crew_make(2);
@@ -339,6 +355,8 @@ int main(void)
 		L18_a_member_that_dies_before_all_are_in_is_not_counted);
 	tcase_add_loop_test(t, L18_a_member_that_dies_lets_the_others_out, 0,
 		3);
+	tcase_add_test(t,
+		S05_who_has_lost_its_session_while_it_was_in_comes_again);
 	tcase_add_loop_test(t, S12_a_cut_or_a_new_session_lets_nobody_in, 0, 2);
 	tcase_add_loop_test(t,
 		S06_a_fault_at_any_frame_of_a_round_changes_nothing, 0, FAULTS);

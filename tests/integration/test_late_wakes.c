@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#define SLOW_MS 300
+
 static int flag(const int *f)
 {
 	return __atomic_load_n(f, __ATOMIC_SEQ_CST);
@@ -26,27 +28,71 @@ static void raise_flag(int *f)
 static struct {
 	pthread_t id;
 	int known, waits, wakes, done;
+	int slow; /* has been, once */
 } late;
 
 /* The callback that is waited for. */
 static struct {
+	int knows; /* who it belongs to */
 	int entered, open;
 } callback;
+
+/* What has the callback. */
+enum what {
+	LISTENER,
+	OBSERVER,
+	LATCH,
+	SELECTOR,
+	HOLD,
+	MUTEX,
+	CONSUMER,
+	LEAVING, /* a queue whose consumer has stopped itself */
+	QUEUE,
+	CLAIMS,
+	ALL
+};
+
+static struct {
+	enum what what;
+	struct kustos_client *client, *rival;
+	struct kustos_listener *listener;
+	struct kustos_observer *observer;
+	struct kustos_latch *latch;
+	struct kustos_selector *selector;
+	struct kustos_mutex *mutex, *rivals;
+	struct kustos_hold *hold;
+	struct kustos_queue *queue;
+	struct kustos_claims *claims;
+	struct kustos_consumer *consumer;
+	struct ask ask;
+	int closed;
+} it;
+
+static const struct timespec never = { .tv_sec = INT32_MAX };
 
 /* In place of the C library's.  Who waits has to take any wake-up for a rumour,
    so it may as well be one that comes at last. */
 __attribute__((visibility("default"))) int pthread_cond_wait(
 	pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-	static const struct timespec never = { .tv_sec = INT32_MAX };
-
 	if (!flag(&late.known) || !pthread_equal(late.id, pthread_self()))
 		return pthread_cond_timedwait(cond, mutex, &never);
 	raise_flag(&late.waits);
 	pthread_mutex_unlock(mutex);
 	test_within(flag(&late.wakes), PATIENCE_MS);
-	pthread_mutex_lock(mutex);
-	return 0;
+	return pthread_mutex_timedlock(mutex, &never);
+}
+
+/* And who has woken up is slow to lock it again, if that is needed. */
+__attribute__((visibility("default"))) int pthread_mutex_lock(
+	pthread_mutex_t *mutex)
+{
+	if (flag(&late.wakes) && !flag(&late.slow) &&
+		pthread_equal(late.id, pthread_self())) {
+		raise_flag(&late.slow);
+		test_never(flag(&it.closed), SLOW_MS);
+	}
+	return pthread_mutex_timedlock(mutex, &never);
 }
 
 static void stand(void)
@@ -126,36 +172,6 @@ static void unfit_claim(void *arg, enum kustos_unfit why, int moved,
 	unfit(arg, name);
 }
 
-/* What has the callback. */
-enum what {
-	LISTENER,
-	OBSERVER,
-	LATCH,
-	SELECTOR,
-	HOLD,
-	MUTEX,
-	CONSUMER,
-	QUEUE,
-	CLAIMS,
-	ALL
-};
-
-static struct {
-	enum what what;
-	struct kustos_client *client, *rival;
-	struct kustos_listener *listener;
-	struct kustos_observer *observer;
-	struct kustos_latch *latch;
-	struct kustos_selector *selector;
-	struct kustos_mutex *mutex, *rivals;
-	struct kustos_hold *hold;
-	struct kustos_queue *queue;
-	struct kustos_claims *claims;
-	struct kustos_consumer *consumer;
-	struct ask ask;
-	int closed;
-} it;
-
 static void make_latch(void)
 {
 	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
@@ -186,14 +202,25 @@ static void make_queued(void)
 	ask(&it.ask, it.mutex, KUSTOS_FOREVER);
 }
 
-static void make_consumer(void)
+static void stops(void *arg, struct kustos_item *const *items, size_t count)
+{
+	(void)arg;
+	(void)items;
+	(void)count;
+	test_within(flag(&callback.knows), PATIENCE_MS);
+	kustos_consumer_stop(it.consumer);
+	stand();
+}
+
+static void make_consumer(kustos_queue_fn *fn)
 {
 	check_err(kustos_queue_create(it.client, LINE, NULL, &it.queue),
 		KUSTOS_OK);
 	check_err(kustos_queue_put(it.queue, "a", 1, SOON, NULL), KUSTOS_OK);
-	check_err(kustos_queue_consume(it.queue, 1, taken, NULL, NULL,
-			  &it.consumer),
+	check_err(
+		kustos_queue_consume(it.queue, 1, fn, NULL, NULL, &it.consumer),
 		KUSTOS_OK);
+	raise_flag(&callback.knows);
 }
 
 /* An item that is none, and one that was wanted instead. */
@@ -251,7 +278,10 @@ static void make_it(void)
 		err = kustos_hold_at_risk(it.hold, INT32_MAX, at_risk, NULL);
 		break;
 	case CONSUMER:
-		make_consumer();
+		make_consumer(taken);
+		break;
+	case LEAVING:
+		make_consumer(stops);
 		break;
 	case QUEUE:
 		make_queue();
@@ -292,6 +322,7 @@ static void *end_it(void *arg)
 	case CONSUMER:
 		kustos_consumer_stop(it.consumer);
 		break;
+	case LEAVING:
 	case QUEUE:
 		kustos_queue_destroy(it.queue);
 		break;

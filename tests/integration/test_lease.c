@@ -115,6 +115,37 @@ START_TEST(S26_what_is_not_answered_does_not_extend_a_lease)
 }
 END_TEST
 
+/* Of a connection the leader heard when it was made, whenever we hear of it; and
+   though none could be made since. */
+START_TEST(S26_a_lease_counts_from_the_making_of_a_connection)
+{
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
+
+	record_start(&record, c);
+	proxy_reset_counts(p);
+	proxy_set_delay(p, 0, T_MS / 3);
+	proxy_cut(p);
+	test_eventually(proxy_count(p, ZK_OP_CONNECT) == 1, PATIENCE_MS);
+	int64_t heard_ms = test_now_ms();
+	/* Only the answer to that is late; until it comes the servers are asked
+	   twice, and found to take no connections. */
+	proxy_set_mode(p, PROXY_SHUT);
+	test_eventually(test_now_ms() - heard_ms > T_MS / 8, T_MS / 4);
+	proxy_set_delay(p, 0, 0);
+	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 2, T_MS / 2);
+	int64_t now_ms = test_now_ms();
+	int64_t lease_ms = kustos_client_lease_ms(c);
+	ck_assert_int_gt(now_ms - heard_ms, T_MS / 4);
+	ck_assert_int_gt(lease_ms, 0);
+	ck_assert_int_le(now_ms - heard_ms + lease_ms, T_MS / 8 * 7);
+	ck_assert_int_eq(client_epoch(c), 1);
+	client_drop(c);
+	proxy_free(p);
+}
+END_TEST
+
 START_TEST(S25_a_step_of_the_wall_clock_changes_nothing)
 {
 	const int64_t hour_ms = 3600 * 1000;
@@ -350,6 +381,7 @@ int main(void)
 	tcase_add_test(t,
 		S26_a_lease_counts_from_when_an_answered_request_was_sent);
 	tcase_add_test(t, S26_what_is_not_answered_does_not_extend_a_lease);
+	tcase_add_test(t, S26_a_lease_counts_from_the_making_of_a_connection);
 	tcase_add_test(t, S25_a_step_of_the_wall_clock_changes_nothing);
 	tcase_add_test(t,
 		S25_a_lease_does_not_outlive_a_suspend_of_the_machine);

@@ -364,6 +364,28 @@ START_TEST(L13_who_may_not_look_is_told_so_and_looks_again)
 }
 END_TEST
 
+/* So all that tells the second from the first is its path. */
+START_TEST(a_second_one_of_the_same_transaction_is_told_of)
+{
+	struct kustos_op ops[2];
+
+	for (int i = 0; i < 2; i++)
+		ops[i] = (struct kustos_op){ .kind = KUSTOS_OP_CREATE,
+			.path = LINE "/lock-",
+			.data = i == 0 ? "a" : "b",
+			.len = 1,
+			.flags = KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL };
+	hold_give(hold_take(rivals)); /* so that the line is there */
+	check_err(kustos_multi(other, ops, 2, SOON, NULL, NULL), KUSTOS_OK);
+	observe();
+	for (int i = 0; i < 2; i++) {
+		test_eventually(tells_of(&witness, ops[i].data), 5000);
+		check_err(kustos_delete(other, witness.path, -1, SOON, NULL),
+			KUSTOS_OK);
+	}
+}
+END_TEST
+
 START_TEST(bad_arguments_are_refused)
 {
 	struct kustos_observer *o = NULL;
@@ -397,6 +419,7 @@ int main(void)
 	tcase_add_loop_test(t, nothing_is_told_after_it_was_destroyed, 0, 2);
 	tcase_add_test(t, a_destroy_waits_for_the_call);
 	tcase_add_test(t, L13_who_may_not_look_is_told_so_and_looks_again);
+	tcase_add_test(t, a_second_one_of_the_same_transaction_is_told_of);
 	tcase_add_test(t, bad_arguments_are_refused);
 	return fixture_main(s);
 }

@@ -22,6 +22,18 @@ static void check_err(enum kustos_err got, enum kustos_err wanted)
 		kustos_err_name(wanted));
 }
 
+static char asked[64]; /* the path of the last request; the client guards it */
+
+static void note_path(void *arg, const char *operation, const char *path,
+	int64_t duration_ns, enum kustos_err result)
+{
+	(void)arg;
+	(void)operation;
+	(void)duration_ns;
+	(void)result;
+	snprintf(asked, sizeof(asked), "%s", path);
+}
+
 static void open_in(const char *chroot, const char *name_space)
 {
 	struct kustos_client_options o = client_options(NULL, T_MS);
@@ -30,6 +42,7 @@ static void open_in(const char *chroot, const char *name_space)
 	snprintf(hosts, sizeof(hosts), "%s%s", fixture_address(), chroot);
 	o.hosts = hosts;
 	o.name_space = name_space;
+	o.on_request = note_path;
 	client = client_open_with(&o);
 	client_wait(client, KUSTOS_CONNECTED, 5000);
 }
@@ -143,6 +156,45 @@ START_TEST(a_name_space_is_made_only_as_far_as_it_goes)
 	make("/a/b", KUSTOS_PARENTS, "/a/b");
 	goes_with_its_last_child("/ns/a", "/ns/a/b");
 	client_close(client);
+}
+END_TEST
+
+static void keep_path(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	if (err == KUSTOS_OK)
+		snprintf(arg, sizeof(asked), "%s",
+			result->result_count > 0 ? result->results[0].path
+						 : result->path);
+}
+
+static void delete_root(void)
+{
+	check_err(kustos_delete(client, "/", -1, SOON, NULL), KUSTOS_OK);
+	ck_assert_str_eq(asked, "/");
+}
+
+START_TEST(the_root_of_a_name_space_is_given_back_as_a_slash)
+{
+	struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = "/" };
+	char one[64] = "none", of_many[64] = "none";
+
+	open_in("", "/ns");
+	make("/", 0, "/");
+	ck_assert(is_there("/ns"));
+	delete_root();
+	check_err(kustos_create_async(client, "/", NULL, 0, 0, SOON, NULL,
+			  keep_path, one),
+		KUSTOS_OK);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	delete_root();
+	check_err(kustos_multi_async(client, &op, 1, SOON, NULL, keep_path,
+			  of_many),
+		KUSTOS_OK);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	client_close(client);
+	ck_assert_str_eq(one, "/");
+	ck_assert_str_eq(of_many, "/");
 }
 END_TEST
 
@@ -261,6 +313,7 @@ int main(void)
 	tcase_add_test(t, everything_works_in_a_name_space_of_a_chroot);
 	tcase_add_loop_test(t, a_missing_chroot_is_not_made, 0, 2);
 	tcase_add_test(t, a_name_space_is_made_only_as_far_as_it_goes);
+	tcase_add_test(t, the_root_of_a_name_space_is_given_back_as_a_slash);
 	tcase_add_test(t, a_reaped_name_space_is_made_again);
 	tcase_add_test(t,
 		P11_missing_parents_are_made_as_containers_in_one_flight);

@@ -112,7 +112,8 @@ static void fill(const struct alloc_call *call)
 	}
 }
 
-/* What failed has not happened, and what has not failed has. */
+/* What failed has not happened, or is kept for the next call; and what has not failed
+   has. */
 static void check_left(const struct alloc_call *call, enum kustos_err err)
 {
 	int left = call->full ? 2 : 0;
@@ -122,6 +123,10 @@ static void check_left(const struct alloc_call *call, enum kustos_err err)
 	if (err == KUSTOS_OK && (call->fn == poll || call->fn == poll_async))
 		left = 1;
 	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
+	if (err != KUSTOS_OK && queue_count() < left) {
+		queue_expect(queue, "a"); /* which is the first */
+		left--;
+	}
 	ck_assert_msg(queue_count() == left, "%s: %s: %d", call->name,
 		kustos_err_name(err), queue_count());
 }
@@ -135,7 +140,7 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("queue, alloc");
-	TCase *t = fixture_case(s, "alloc", 60);
+	TCase *t = fixture_case(s, "alloc", 180);
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, every_allocation_of_a_call_may_fail, 0, CALLS);

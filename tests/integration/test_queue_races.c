@@ -130,6 +130,53 @@ START_TEST(many_who_put_at_once_pass_the_bound_by_no_more_than_they_are)
 }
 END_TEST
 
+/* Both are bounded, and the first one knows that it is full. */
+static void fill_both(int max_items)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+
+	o.max_items = max_items;
+	kustos_queue_destroy(queue);
+	kustos_queue_destroy(queue_others);
+	queue = queue_others = NULL;
+	check_err(kustos_queue_create(client, QUEUE, &o, &queue), KUSTOS_OK);
+	check_err(kustos_queue_create(other, QUEUE, &o, &queue_others),
+		KUSTOS_OK);
+	queue_put_numbers(queue, 0, max_items);
+	check_err(kustos_queue_put(queue, "x", 1, KUSTOS_NOW, NULL),
+		KUSTOS_EFULL);
+}
+
+/* Nobody waits to put when there is room; and others use it up. */
+START_TEST(the_bound_goes_by_nothing_that_was_counted_before)
+{
+	fill_both(4);
+	queue_expect(queue_others, "0");
+	pair_settle();
+	queue_put_numbers(queue_others, 4, 5);
+	check_err(kustos_queue_put(queue, "x", 1, KUSTOS_NOW, NULL),
+		KUSTOS_EFULL);
+	ck_assert_int_eq(queue_count(), 4);
+}
+END_TEST
+
+/* Nor does it list them whenever something changes. */
+START_TEST(a_full_queue_is_not_watched_when_nobody_waits)
+{
+	fill_both(4);
+	pair_settle();
+	proxy_reset_counts(proxy);
+	for (int i = 0; i < 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), QUEUE "/x%d", i);
+		ck_assert_int_eq(raw_create(fixture_address(), name, ""), 0);
+		pair_settle();
+	}
+	ck_assert_int_le(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, races");
@@ -141,5 +188,7 @@ int main(void)
 		an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id);
 	tcase_add_test(t,
 		many_who_put_at_once_pass_the_bound_by_no_more_than_they_are);
+	tcase_add_test(t, the_bound_goes_by_nothing_that_was_counted_before);
+	tcase_add_test(t, a_full_queue_is_not_watched_when_nobody_waits);
 	return fixture_main(s);
 }

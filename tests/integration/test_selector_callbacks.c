@@ -316,6 +316,24 @@ START_TEST(S05_a_term_that_is_lost_before_it_began_is_left_out)
 }
 END_TEST
 
+/* It need not have led to be destroyed. */
+START_TEST(without_a_thread_it_is_destroyed_all_the_same)
+{
+	struct kustos_client *looped = looped_open();
+
+	inject_thread(INJECT_PROGRAM, -1);
+	chief_run(&ours, looped, chief_options(NULL, 0));
+	while (!kustos_selector_leads(ours.selector))
+		loop_once(looped);
+	loop_once(looped); /* it is told that it leads */
+	chief_end(&ours);
+	ck_assert_int_eq(atomic_load(&ours.begun), 0);
+	line_wait(0);
+	inject_thread(INJECT_PROGRAM, 0);
+	client_close(looped);
+}
+END_TEST
+
 /* The n-th thread cannot be had: another that is tried soon. */
 START_TEST(without_a_thread_it_leads_a_moment_later)
 {
@@ -397,6 +415,7 @@ int main(void)
 	tcase_add_test(t, a_callback_that_sleeps_does_not_keep_it_from_leading);
 	tcase_add_test(t, many_lead_at_the_same_time);
 	tcase_add_test(t, it_leads_beside_a_programs_own_loop);
+	tcase_add_test(t, without_a_thread_it_is_destroyed_all_the_same);
 	tcase_add_loop_test(t, without_a_thread_it_leads_a_moment_later, 0, 2);
 	tcase_add_test(t, S05_a_term_that_is_lost_before_it_began_is_left_out);
 	tcase_add_test(t, every_allocation_may_fail);

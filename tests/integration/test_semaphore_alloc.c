@@ -178,7 +178,7 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("semaphore, alloc");
-	TCase *t = fixture_case(s, "alloc", 60);
+	TCase *t = fixture_case(s, "alloc", 180);
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, every_allocation_of_a_call_may_fail, 0, CALLS);

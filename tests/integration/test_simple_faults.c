@@ -8,6 +8,7 @@
 #include "simple_fixture.h"
 
 #include <errno.h>
+#include <kustos/participant.h>
 
 #define T_MS 12000
 
@@ -223,6 +224,30 @@ START_TEST(S11_a_waiter_waits_on_through_disconnects_and_sessions)
 }
 END_TEST
 
+/* The next one's node has the same name. */
+START_TEST(S10_a_break_whose_answer_is_lost_does_not_break_the_next_one)
+{
+	struct kustos_participants *p = NULL;
+	struct ask a = { .calls = 0 };
+	struct rival rival;
+
+	node_take(&rival);
+	simple_ask(&a, simple_rivals, SOON);
+	pair_settle();
+	check_err(kustos_participants(client, LINE, SOON, NULL, &p), KUSTOS_OK);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_DELETE, 1);
+	check_err(kustos_participant_break(client, &p->list[0], SOON, NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(inject_fired(), 1);
+	check_err(ask_wait(&a, 5000), KUSTOS_OK);
+	check_node(a.hold, other);
+	hold_give(a.hold);
+	pair_settle();
+	rival_leave(&rival);
+	kustos_participants_free(p);
+}
+END_TEST
+
 START_TEST(L20_a_try_does_not_wait_for_a_connection)
 {
 	faults_disconnect();
@@ -243,6 +268,8 @@ static void add_node_tests(TCase *t)
 		S03_what_an_old_session_made_grants_nothing_in_a_new_one);
 	tcase_add_loop_test(t,
 		S11_a_waiter_waits_on_through_disconnects_and_sessions, 0, 2);
+	tcase_add_test(t,
+		S10_a_break_whose_answer_is_lost_does_not_break_the_next_one);
 	tcase_add_test(t, L20_a_try_does_not_wait_for_a_connection);
 }
 

@@ -21,6 +21,8 @@ import org.apache.curator.framework.state.ConnectionState;
 final class Queues {
 	private final CuratorFramework client;
 	private final Map<String, Taker> takers = new HashMap<>();
+	private final Map<String, DistributedQueue<String>> bounded =
+		new HashMap<>();
 
 	Queues(CuratorFramework client) {
 		this.client = client;
@@ -94,6 +96,21 @@ final class Queues {
 		}
 	}
 
+	/* While there are so many each has to wait.  The queue stays: a new one
+	   puts before it knows what is there. */
+	private void pour(String path, int max, int from, int to)
+			throws Exception {
+		DistributedQueue<String> queue = bounded.get(path);
+
+		if (queue == null) {
+			queue = builder(null, path).maxItems(max).buildQueue();
+			queue.start();
+			bounded.put(path, queue);
+		}
+		for (int i = from; i < to; i++)
+			queue.put(Integer.toString(i));
+	}
+
 	private Taker taker(String kind, String path) throws Exception {
 		Taker taker = takers.get(path);
 
@@ -139,6 +156,10 @@ final class Queues {
 		switch (w[0]) {
 		case "put":
 			put(w[1], w[2], w[3], w.length > 4 ? w[4] : null);
+			return "ok";
+		case "pour":
+			pour(w[1], Integer.parseInt(w[2]),
+				Integer.parseInt(w[3]), Integer.parseInt(w[4]));
 			return "ok";
 		case "take":
 			return take(w[1], w[2], Long.parseLong(w[3]));

@@ -29,6 +29,7 @@
  *	leave PATH MS			left NS | timeout
  *	put KIND PATH TEXT KEY		ok
  *	take KIND PATH MS		took TEXT | took
+ *	pour PATH MAX FROM TO		ok
  *	feed PATH FROM TO		ok
  *	consume PATH MS			ok
  *	consumed PATH			consumed COUNT ITEM ITEM ...
@@ -50,6 +51,9 @@
  * "put" and "take" are those of a queue: "simple", "framed", "priority", "delay" or
  * "id" of Curator's, "kazoo" of kazoo's.  Whoever has taken from one of Curator's
  * that are not simple goes on taking all that is there, and tells of one at a time.
+ * "pour" puts the numbers from FROM to TO - 1 into the queue at PATH, of Curator's
+ * DistributedQueue, while there are less than MAX, and waits while there are not;
+ * the first of them it puts in any case.
  * "feed" puts the numbers from FROM to TO - 1 into the queue at PATH, of Curator's
  * DistributedQueue or kazoo's LockingQueue; "consume" starts to consume its items,
  * under locks, which takes MS for each, and "consumed" tells which it has begun

@@ -116,7 +116,8 @@ void peers_end(struct peer *peers, int count)
 	}
 }
 
-static void say(struct peer *p, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void say(struct peer *p,
+	const char *format, va_list args)
 {
 	char line[1024];
 	int n = vsnprintf(line, sizeof(line), format, args);

@@ -1,9 +1,11 @@
 /*
  * test_barrier.c - our barriers, Curator's and kazoo's are the same: whoever
- * closes, all wait; and members of three kinds go in and out together.
+ * closes, all wait; and members of three kinds go in and out together, though one
+ * may be killed.
  */
 #include "peer.h"
 #include "support/raw.h"
+#include "support/rawkill.h"
 
 #include <stdlib.h>
 
@@ -112,6 +114,135 @@ START_TEST(L18_after_a_leftover_ready_they_go_in_together)
 }
 END_TEST
 
+#define VICTIM 2 /* kazoo's */
+#define LAST 3	 /* ours */
+
+/* The process dies, and its session ends. */
+static void kill_victim(void)
+{
+	int64_t session = peers[VICTIM].session;
+
+	peer_kill(&peers[VICTIM]);
+	ck_assert_int_eq(raw_kill_session(fixture_address(), session), 0);
+}
+
+static void tell_enter(int i)
+{
+	peer_tell(&peers[i], "enter " STEP " %d 60000", MEMBERS);
+}
+
+static void all_enter(void)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		tell_enter(i);
+	for (int i = 0; i < MEMBERS; i++)
+		(void)peer_hear(&peers[i], "entered", PATIENCE_MS);
+}
+
+/* All that live, but this one, which is to be the last. */
+static void tell_leave_but(int last)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		if (i != last && i != VICTIM)
+			peer_tell(&peers[i], "leave " STEP " 60000");
+}
+
+static void hear_left(void)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		if (i != VICTIM)
+			(void)peer_hear(&peers[i], "left", PATIENCE_MS);
+	line_await(STEP, 0);
+}
+
+/* Those who are told to leave wait for the last one, whose node may not be the
+   lowest.  What else is there: that of the lowest, and "ready". */
+static void leave_without_victim(void)
+{
+	tell_leave_but(LAST);
+	test_within(raw_count_children(fixture_address(), STEP) <= 3,
+		PATIENCE_MS);
+	for (int i = 0; i < MEMBERS; i++)
+		ck_assert(i == VICTIM || peer_silent(&peers[i]));
+	peer_tell(&peers[LAST], "leave " STEP " 60000");
+	hear_left();
+}
+
+static void all_leave(void)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		peer_tell(&peers[i], "leave " STEP " 60000");
+	for (int i = 0; i < MEMBERS; i++)
+		(void)peer_hear(&peers[i], "left", PATIENCE_MS);
+	line_await(STEP, 0);
+}
+
+/* It is started again, and the next round is one of all. */
+static void one_more_round(void)
+{
+	peer_start(&peers[VICTIM], kinds[VICTIM], 10000);
+	all_enter();
+	all_leave();
+}
+
+START_TEST(L18_S12_one_that_is_killed_while_it_enters_is_not_counted)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		if (i != LAST)
+			tell_enter(i);
+	line_await(STEP, MEMBERS - 1);
+	kill_victim();
+	line_await(STEP, MEMBERS - 2);
+	tell_enter(LAST);
+	peer_await_watch(&peers[LAST], STEP "/ready");
+	for (int i = 0; i < MEMBERS; i++)
+		ck_assert(i == VICTIM || peer_silent(&peers[i]));
+	ck_assert_int_eq(raw_count_children(fixture_address(), STEP),
+		MEMBERS - 1);
+	peer_start(&peers[VICTIM], kinds[VICTIM], 10000);
+	tell_enter(VICTIM);
+	for (int i = 0; i < MEMBERS; i++)
+		(void)peer_hear(&peers[i], "entered", PATIENCE_MS);
+	all_leave();
+}
+END_TEST
+
+/* Before the others leave, or while they wait for it. */
+START_TEST(L18_one_that_is_killed_while_it_is_in_lets_the_others_out)
+{
+	all_enter();
+	if (_i == 0) {
+		kill_victim();
+		line_await(STEP, MEMBERS); /* with "ready" */
+		leave_without_victim();
+	} else {
+		tell_leave_but(VICTIM);
+		test_within(raw_count_children(fixture_address(), STEP) <= 3,
+			PATIENCE_MS);
+		for (int i = 0; i < MEMBERS; i++)
+			ck_assert(peer_silent(&peers[i]));
+		kill_victim();
+		hear_left();
+	}
+	one_more_round();
+}
+END_TEST
+
+/* It begins with the removal of "ready". */
+START_TEST(L18_one_that_is_killed_while_it_leaves_lets_the_others_out)
+{
+	all_enter();
+	peer_tell(&peers[VICTIM], "leave " STEP " 60000");
+	test_within(raw_exists(fixture_address(), STEP "/ready", NULL) ==
+			RAW_NONODE,
+		PATIENCE_MS);
+	ck_assert(peer_silent(&peers[VICTIM]));
+	kill_victim();
+	leave_without_victim();
+	one_more_round();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("barriers, interop");
@@ -122,5 +253,12 @@ int main(void)
 		0, 9);
 	tcase_add_test(t, members_of_three_kinds_go_in_and_out_together);
 	tcase_add_test(t, L18_after_a_leftover_ready_they_go_in_together);
+	tcase_add_test(t,
+		L18_S12_one_that_is_killed_while_it_enters_is_not_counted);
+	tcase_add_loop_test(t,
+		L18_one_that_is_killed_while_it_is_in_lets_the_others_out, 0,
+		2);
+	tcase_add_test(t,
+		L18_one_that_is_killed_while_it_leaves_lets_the_others_out);
 	return interop_main(s, kinds);
 }

@@ -15,6 +15,8 @@
 
 #define ITEMS 6
 #define MANY 200
+#define FULL 40
+#define LOOKS 50
 
 static const struct {
 	enum kustos_queue_kind kind;
@@ -154,6 +156,117 @@ START_TEST(S15_none_is_taken_twice_and_none_is_left)
 }
 END_TEST
 
+static struct kustos_queue *framed(int max_items)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct kustos_queue *q = NULL;
+
+	o.kind = KUSTOS_QUEUE_FRAMED;
+	o.max_items = max_items;
+	check_err(kustos_queue_create(client, "/q", &o, &q), KUSTOS_OK);
+	return q;
+}
+
+/* Curator's goes by a listing of before, which is refreshed behind its back: there
+   is time for that until so many answers have come. */
+static void let_it_hear(void)
+{
+	for (int i = 0; i < LOOKS; i++)
+		peer_do(&peers[0], "ok", "close /gate");
+}
+
+START_TEST(what_either_has_put_counts_for_the_bound_of_the_other)
+{
+	struct kustos_queue *bounded = framed(ITEMS);
+
+	queue = framed(0);
+	peers_start(peers, needed, 1, 10000);
+	peer_do(&peers[0], "ok", "pour /q %d 0 1", ITEMS);
+	for (int i = 1; i < ITEMS; i++)
+		check_err(kustos_queue_put(bounded, "x", 1, SOON, NULL),
+			KUSTOS_OK);
+	check_err(kustos_queue_put(bounded, "x", 1, KUSTOS_NOW, NULL),
+		KUSTOS_EFULL);
+	let_it_hear();
+	peer_tell(&peers[0], "pour /q %d 1 2", ITEMS);
+	for (int i = 0; i < LOOKS; i++) {
+		ck_assert_int_eq(left(), ITEMS);
+		ck_assert(peer_silent(&peers[0]));
+	}
+	(void)take();
+	(void)peer_hear(&peers[0], "ok", PATIENCE_MS);
+	check_err(kustos_queue_put(bounded, "x", 1, KUSTOS_NOW, NULL),
+		KUSTOS_EFULL);
+	ck_assert_int_eq(left(), ITEMS);
+	kustos_queue_destroy(bounded);
+	peers_end(peers, 1);
+}
+END_TEST
+
+static void put_told(void *arg, enum kustos_err err)
+{
+	int *failed = arg;
+
+	if (err != KUSTOS_OK)
+		__atomic_add_fetch(failed, 1, __ATOMIC_RELAXED);
+}
+
+/* One by one, as slowly as it takes to look how many there are.  Returns the most. */
+static int take_all(int count)
+{
+	static bool had[2 * MANY];
+	struct raw *raw = raw_open(fixture_address(), 10000);
+	struct raw_stat stat;
+	int most = 0;
+
+	ck_assert_ptr_nonnull(raw);
+	memset(had, 0, sizeof(had));
+	for (int i = 0; i < count; i++) {
+		if (raw_do_exists(raw, "/q", &stat) == 0 &&
+			stat.num_children > most)
+			most = stat.num_children;
+		int number = take();
+		ck_assert_msg(number >= 0 && number < count && !had[number],
+			"%d was taken twice", number);
+		had[number] = true;
+	}
+	raw_close(raw);
+	return most;
+}
+
+/* Both put as fast as they may, and wait for each item that is taken.  Ours passes
+   the bound by a sixteenth, or its rest; Curator's by what it has not heard of. */
+START_TEST(two_bounded_queues_share_one_bound)
+{
+	struct kustos_queue *bounded = framed(FULL);
+	int failed = 0;
+
+	queue = framed(0);
+	peers_start(peers, needed, 1, 10000);
+	peer_do(&peers[0], "ok", "pour /q %d 0 1", FULL);
+	let_it_hear();
+	peer_tell(&peers[0], "pour /q %d 1 %d", FULL, MANY);
+	for (int i = MANY; i < 2 * MANY; i++) {
+		char text[12];
+		struct kustos_new_item item = { .data = text };
+
+		item.len = (size_t)snprintf(text, sizeof(text), "%d", i);
+		check_err(kustos_queue_put_async(bounded, &item, SOON, NULL,
+				  put_told, &failed),
+			KUSTOS_OK);
+	}
+	int most = take_all(2 * MANY);
+	ck_assert_int_ge(most, FULL);
+	ck_assert_int_le(most, 2 * FULL);
+	check_err(kustos_queue_flush(bounded, SOON, NULL), KUSTOS_OK);
+	(void)peer_hear(&peers[0], "ok", PATIENCE_MS);
+	ck_assert_int_eq(left(), 0);
+	kustos_queue_destroy(bounded);
+	ck_assert_int_eq(__atomic_load_n(&failed, __ATOMIC_RELAXED), 0);
+	peers_end(peers, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, interop");
@@ -163,5 +276,8 @@ int main(void)
 	tcase_add_loop_test(t, we_take_what_they_put_in_its_order, 0, KINDS);
 	tcase_add_loop_test(t, they_take_what_we_put_in_its_order, 0, KINDS);
 	tcase_add_test(t, S15_none_is_taken_twice_and_none_is_left);
+	tcase_add_test(t,
+		what_either_has_put_counts_for_the_bound_of_the_other);
+	tcase_add_test(t, two_bounded_queues_share_one_bound);
 	return interop_main(s, needed);
 }

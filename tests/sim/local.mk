@@ -110,6 +110,7 @@ sim_tests += %D%/test_claim
 sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
 sim_tests += %D%/test_desk
+sim_tests += %D%/test_errands
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_line
 %C%_test_line_LDFLAGS = $(fault_ldflags)
@@ -129,6 +130,7 @@ sim_tests += %D%/test_session
 sim_tests += %D%/test_sim
 sim_tests += %D%/test_simple
 sim_tests += %D%/test_together
+sim_tests += %D%/test_tries
 
 # The client survives the simulator, and old bugs put back into it do not.
 sim_scripts = %D%/mutants.sh

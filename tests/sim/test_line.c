@@ -3,10 +3,12 @@
  * order in which it does harm.
  */
 #include "lone_line.h"
+#include "model_impl.h"
 
 #include "../unit/fault.h"
 #include "../unit/unit.h"
 
+#include <kustos/cancel.h>
 #include <kustos/election.h>
 
 #include <stdio.h>
@@ -32,6 +34,9 @@ static struct {
 	ku_zk_done_fn *done;  /* NULL: there is none yet */
 	void *done_arg;
 	struct bench_reply reply;
+
+	bool delays; /* a read that watches, on its way to the server */
+	struct ku_zk_request read; /* no path: there is none yet */
 } first;
 
 static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
@@ -65,6 +70,12 @@ static void withhold(void *arg, const struct ku_zk_reply *reply)
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
+	if (first.delays && request->watch && first.read.path == NULL) {
+		first.read = *request;
+		first.done = done;
+		first.done_arg = arg;
+		return KU_ZK_OK;
+	}
 	if (!first.withholds || first.done != NULL ||
 		request->kind != first.kind)
 		return ku_zk_sim.submit(zk, request, done, arg);
@@ -204,6 +215,57 @@ START_TEST(L08_so_does_who_waits_for_a_node_that_all_fight_for)
 }
 END_TEST
 
+static void canceled(void *arg, enum kustos_err err, struct kustos_hold *got)
+{
+	(void)arg;
+	ck_assert_int_eq(err, KUSTOS_ECANCELED);
+	ck_assert_ptr_null(got);
+}
+
+/* The node is changed just before it is looked at once more.  Who waits hears of
+   that, and gives up, before the look is answered: that leaves a watch at the
+   server, which nobody has here. */
+START_TEST(P05_a_watch_of_who_gave_up_meanwhile_is_taken_off)
+{
+	struct kustos_simple *simple;
+	struct kustos_cancel *cancel;
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert_int_eq(
+		kustos_simple_create(lone.client, LINE "/one", NULL, &simple),
+		KUSTOS_OK);
+	ck_assert_int_eq(bench_create(&lone.bench, lone.raw, LINE "/one", "",
+				 KU_ZK_EPHEMERAL)
+				 .rc,
+		KU_ZK_OK);
+	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
+				 cancel, canceled, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_uint_eq(lone.bench.model->servers[0].watches.count, 1);
+	first.delays = true;
+	for (int ms = 0; ms < 65000 && first.read.path == NULL; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_ptr_nonnull(first.read.path);
+	ck_assert_int_eq(
+		bench_set(&lone.bench, lone.raw, LINE "/one", "x", -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	kustos_cancel_fire(cancel);
+	ck_assert_int_eq(ku_zk_sim.submit(first.zk, &first.read, first.done,
+				 first.done_arg),
+		KU_ZK_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_uint_eq(lone.bench.model->servers[0].watches.count, 0);
+	ck_assert_ptr_null(lone.client->watches.entries);
+	kustos_simple_destroy(simple);
+	kustos_cancel_destroy(cancel);
+	ck_assert_int_eq(
+		bench_delete(&lone.bench, lone.raw, LINE "/one", -1).rc,
+		KU_ZK_OK);
+}
+END_TEST
+
 static void refused(void *arg, enum kustos_err err, struct kustos_hold *got)
 {
 	ck_assert_int_eq(err, KUSTOS_ECLOSED);
@@ -331,6 +393,7 @@ int main(void)
 		2);
 	tcase_add_test(t, L08_who_is_never_told_of_an_event_looks_one_day);
 	tcase_add_test(t, L08_so_does_who_waits_for_a_node_that_all_fight_for);
+	tcase_add_test(t, P05_a_watch_of_who_gave_up_meanwhile_is_taken_off);
 	tcase_add_test(t, a_listing_that_cannot_be_sent_holds_up_no_close);
 	tcase_add_test(t,
 		L21_a_line_that_was_removed_is_made_anew_though_memory_is_short);

@@ -136,6 +136,37 @@ START_TEST(a_warning_that_another_has_replaced_is_not_given)
 }
 END_TEST
 
+static void made(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)result;
+	ck_assert_int_eq(err, KUSTOS_OK);
+	--*(int *)arg;
+}
+
+/* Their names are longer than what was asked for: by the number, and by the GUID of
+   those that are protected. */
+START_TEST(P10_what_is_asked_for_counts_with_the_name_that_it_will_have)
+{
+	const int flags = KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL |
+		(_i == 0 ? 0 : KUSTOS_PROTECTED);
+	int asked = 0;
+
+	while (kustos_create_async(lone.client, LINE "/x", NULL, 0, flags,
+		       KUSTOS_FOREVER, NULL, made, &asked) == KUSTOS_OK)
+		asked++;
+	ck_assert_int_gt(asked, 1000);
+	for (int i = 0; i < 1000 && asked > 0; i++)
+		lone_run_ms(&lone.bench, lone.client, 10);
+	ck_assert_int_eq(asked, 0);
+	ck_assert_uint_le(lone.client->footprint.ephemeral_bytes,
+		KU_FOOTPRINT_LIMIT);
+	ck_assert_uint_eq(lone.client->footprint.asked_bytes, 0);
+	ck_assert(model_expire(lone.bench.model, LONE_MACHINE));
+	lone_run_ms(&lone.bench, lone.client, 10000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator, limits");
@@ -148,6 +179,9 @@ int main(void)
 		L07_who_may_watch_nothing_reads_the_node_that_all_fight_for);
 	tcase_add_test(t, S09_who_may_watch_nothing_reads_what_it_holds);
 	tcase_add_test(t, a_warning_that_another_has_replaced_is_not_given);
+	tcase_add_loop_test(t,
+		P10_what_is_asked_for_counts_with_the_name_that_it_will_have, 0,
+		2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

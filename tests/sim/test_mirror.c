@@ -127,6 +127,72 @@ START_TEST(P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off)
 }
 END_TEST
 
+/* A request is on its way, and the look behind it, which has no room to be sent,
+   when the connection breaks: who only looks is told. */
+START_TEST(who_only_looks_does_not_wait_for_a_connection)
+{
+	static int before; /* until its barrier is destroyed */
+	int looked;
+
+	client->env.in_flight = 1;
+	wait_at(barriers[1], KUSTOS_FOREVER, NULL, &before);
+	wait_at(barriers[0], KUSTOS_NOW, NULL, &looked);
+	ck_assert_uint_eq(client->wire.waiting, 1);
+	model_hole(bench.model, LONE_MACHINE, 0,
+		bench.sched.now_ns + 60 * KU_NS_PER_S);
+	model_cut(bench.model, LONE_MACHINE, false);
+	lone_run_ms(&bench, client, 10 * WAY_MS);
+	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+	ck_assert_int_eq(before, -1);
+	ck_assert_int_eq(looked, KUSTOS_EDISCONNECTED);
+	model_hole(bench.model, LONE_MACHINE, 0, 0);
+	lone_run_ms(&bench, client, 3000);
+}
+END_TEST
+
+static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct bench_reply deleted;
+
+/* The member that is about to be watched is deleted just before. */
+static int delete_first(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	const struct ku_zk_request delete = { .kind = KU_ZK_DELETE,
+		.path = request->path,
+		.version = -1 };
+
+	if (request->kind == KU_ZK_GET && request->watch && !deleted.done)
+		ck_assert_int_eq(bench_send(&bench, raw, &delete, &deleted),
+			KU_ZK_OK);
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+/* Who only looks whether all have come is out before that is known. */
+START_TEST(P05_a_watch_of_a_member_that_is_gone_is_not_kept)
+{
+	struct kustos_double_barrier *step;
+	int entered = -1;
+
+	api = ku_zk_sim;
+	api.submit = delete_first;
+	client->env.api = &api;
+	ck_assert_int_eq(
+		kustos_double_barrier_create(client, "/step", 2, NULL, &step),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_double_barrier_enter_async(step, KUSTOS_NOW,
+				 NULL, ended, &entered),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(entered, KUSTOS_EBUSY);
+	ck_assert(deleted.done);
+	ck_assert_int_eq(deleted.rc, KU_ZK_OK);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+	ck_assert_ptr_null(client->watches.entries);
+	kustos_double_barrier_destroy(step);
+	client->env.api = &ku_zk_sim;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mirrors in the simulator");
@@ -138,6 +204,8 @@ int main(void)
 		L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again);
 	tcase_add_test(t,
 		P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off);
+	tcase_add_test(t, who_only_looks_does_not_wait_for_a_connection);
+	tcase_add_test(t, P05_a_watch_of_a_member_that_is_gone_is_not_kept);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

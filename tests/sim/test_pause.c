@@ -7,6 +7,8 @@
 #include "../unit/unit.h"
 #include "queue.h"
 
+#include <string.h>
+
 #define QUEUE "/queue"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 2
@@ -125,6 +127,59 @@ START_TEST(L28_what_is_there_is_counted_again_in_a_while)
 }
 END_TEST
 
+static void put(const char *data)
+{
+	ck_assert_int_eq(bench_create(&bench, raw, QUEUE "/qn-", data,
+				 KU_ZK_PERSISTENT_SEQUENTIAL)
+				 .rc,
+		KU_ZK_OK);
+}
+
+static void took(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count)
+{
+	ck_assert_int_eq(err, KUSTOS_OK);
+	ck_assert_uint_eq(count, 1);
+	strcpy(arg, items[0]->data);
+	kustos_item_free(items[0]);
+}
+
+static void take(const char *data)
+{
+	const struct ku_poll_wish wish = { .max = 1,
+		.deadline = KUSTOS_FOREVER };
+	char taken[8] = "";
+
+	ck_assert_int_eq(ku_queue_poll_async(queue, &wish, took, taken),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_str_eq(taken, data);
+}
+
+/* The queue's node was made anew while nothing was heard of it: its own item has
+   the number that was next, and is not. */
+START_TEST(after_a_silence_an_own_item_does_not_go_before_others)
+{
+	const struct kustos_new_item item = { .data = "own", .len = 3 };
+	int end = -1;
+
+	open_queue(0);
+	put("old");
+	take("old");
+	lone_run_ms(&bench, client, 2 * LONG_MS);
+	ck_assert_int_eq(bench_delete(&bench, raw, QUEUE, -1).rc, KU_ZK_OK);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	put("first");
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &end),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	take("first");
+	take("own");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pauses in the simulator");
@@ -135,6 +190,8 @@ int main(void)
 	tcase_add_loop_test(t, L28_an_item_is_read_again_in_a_while, 0, 2);
 	tcase_add_loop_test(t, L28_what_is_there_is_counted_again_in_a_while, 0,
 		2);
+	tcase_add_test(t,
+		after_a_silence_an_own_item_does_not_go_before_others);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -4,6 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
+#undef _FORTIFY_SOURCE /* its recv() is an inline one */
 #include "inject.h"
 #include "inject_impl.h"
 

@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 /* A sanitizer's own start calls malloc(), before its checks can work. */
-#define INJECT_UNCHECKED \
-	__attribute__((no_sanitize("address,thread,undefined")))
+#define INJECT_UNCHECKED                                              \
+	__attribute__((no_sanitize("address"), no_sanitize("thread"), \
+		no_sanitize("undefined")))
 
 /* A function that takes the place of the C library's. */
 #define INJECTED \

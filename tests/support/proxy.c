@@ -280,14 +280,13 @@ int proxy_port(const struct proxy *p)
 void proxy_set_mode(struct proxy *p, enum proxy_mode mode)
 {
 	pthread_mutex_lock(&p->lock);
+	bool refuses = mode == PROXY_REFUSE || mode == PROXY_SHUT;
 	p->rules.mode = mode;
-	if (mode == PROXY_REFUSE) {
+	if (mode != PROXY_HOLE)
+		close_links(p, mode == PROXY_REFUSE);
+	if (refuses)
 		close_listener(p);
-		close_links(p, true);
-	} else if (mode != PROXY_HOLE) {
-		close_links(p, false);
-	}
-	if (mode != PROXY_REFUSE && p->listener < 0)
+	else if (p->listener < 0)
 		p->listener = listen_on(&p->self);
 	changed(p);
 	pthread_mutex_unlock(&p->lock);

@@ -29,6 +29,9 @@ enum proxy_mode {
 	/* All connections are closed, and new ones refused. */
 	PROXY_REFUSE,
 
+	/* New connections are refused, and the others go on. */
+	PROXY_SHUT,
+
 	/* Accepts, and swallows what either side sends, its end included.  A
 	   connection that lost something is closed when the mode changes. */
 	PROXY_HOLE,

@@ -296,7 +296,7 @@ void link_want(const struct link *l, const struct proxy_rules *rules,
 
 		if (rules->mode != PROXY_HOLD && !l->way[1 - i].ended)
 			events |= POLLIN;
-		if (rules->mode == PROXY_PASS &&
+		if (rules->mode != PROXY_HOLD && rules->mode != PROXY_HOLE &&
 			must_write(&l->way[i], timeout_ms))
 			events |= POLLOUT;
 		/* With no event asked for, poll() would still report a

@@ -7,6 +7,7 @@
 #include "reaper.h"
 #include "server_parts.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +117,7 @@ static int write_id(const struct server *s, int id)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/data", s->dir);
-	if (mkdir(path, 0700) < 0)
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -1;
 	f = create(s, "data/myid");
 	if (f == NULL)
@@ -131,8 +132,9 @@ int server_configure(struct server *s, const char *peers, int id)
 
 	if (f == NULL)
 		return -1;
-	fprintf(f, "dataDir=%s/data\nclientPortAddress=%s\nclientPort=%d\n",
-		s->dir, s->ip, s->port);
+	/* Relative, as a name may have what has a meaning in this file. */
+	fprintf(f, "dataDir=./data\nclientPortAddress=%s\nclientPort=%d\n",
+		s->ip, s->port);
 	fprintf(f, "tickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n",
 		s->tick_ms, s->min_session_ms, s->max_session_ms);
 	fprintf(f,

@@ -14,6 +14,7 @@ unit_tests += %D%/test_board
 unit_tests += %D%/test_cancel
 %C%_test_cancel_LDFLAGS = $(fault_ldflags) -Wl,--wrap=pthread_mutex_lock
 unit_tests += %D%/test_clock
+unit_tests += %D%/test_config
 unit_tests += %D%/test_error
 unit_tests += %D%/test_fairness
 unit_tests += %D%/test_figures
@@ -45,4 +46,5 @@ unit_tests += %D%/test_tally
 unit_tests += %D%/test_timer
 %C%_test_timer_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_unfit
+unit_tests += %D%/test_zk_call
 unit_tests += %D%/test_zk_fd

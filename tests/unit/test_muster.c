@@ -124,7 +124,7 @@ START_TEST(L18_a_late_ready_says_for_whom_it_is)
 
 	ku_muster_print(text, 0x500000007);
 	ck_assert_str_eq(text, "round 0x0000000500000007");
-	ck_assert_int_eq(ku_muster_parse(text, (int)strlen(text), 99),
+	ck_assert_int_eq(ku_muster_parse(text, (int)strlen(text), 0x500000008),
 		0x500000007);
 	ck_assert_int_eq(ku_muster_parse(text, (int)strlen(text) - 1, 99), 99);
 	ck_assert_int_eq(ku_muster_parse("127.0.0.1", 9, 99), 99);
@@ -133,6 +133,17 @@ START_TEST(L18_a_late_ready_says_for_whom_it_is)
 	ck_assert_int_eq(
 		ku_muster_parse("round 0xfffffffffffffffffffffffffff", 34, 99),
 		99);
+}
+END_TEST
+
+/* It was copied from other servers, whose transactions had higher numbers. */
+START_TEST(L18_a_ready_that_speaks_of_the_future_is_for_nobody_who_comes)
+{
+	char text[KU_MUSTER_TEXT_SIZE];
+
+	ku_muster_print(text, 0x500000007);
+	ck_assert_int_eq(ku_muster_parse(text, (int)strlen(text), 0x100000020),
+		0x100000020);
 }
 END_TEST
 
@@ -148,6 +159,8 @@ int main(void)
 	tcase_add_test(t,
 		the_lowest_waits_for_the_highest_and_the_others_for_it);
 	tcase_add_test(t, L18_a_late_ready_says_for_whom_it_is);
+	tcase_add_test(t,
+		L18_a_ready_that_speaks_of_the_future_is_for_nobody_who_comes);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -236,6 +236,9 @@ START_TEST(a_path_is_joined_to_its_prefix)
 	for (i = 0; i < UNIT_COUNT(cases); i++) {
 		joined = ku_path_join(cases[i].prefix, cases[i].path);
 		ck_assert_str_eq(joined, cases[i].joined);
+		ck_assert_str_eq(
+			ku_path_behind(joined, strlen(cases[i].prefix)),
+			cases[i].path);
 		free(joined);
 	}
 }

@@ -97,6 +97,14 @@ START_TEST(the_only_socket_is_the_one)
 }
 END_TEST
 
+START_TEST(whether_any_is_connected_can_be_asked)
+{
+	ck_assert(ku_zk_fd_connected((const struct sockaddr *)&server));
+	close_all_clients_but(CLIENTS);
+	ck_assert(!ku_zk_fd_connected((const struct sockaddr *)&server));
+}
+END_TEST
+
 START_TEST(sockets_in_doubt_are_not_touched)
 {
 	int i;
@@ -210,6 +218,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, the_only_socket_is_the_one);
+	tcase_add_test(tcase, whether_any_is_connected_can_be_asked);
 	tcase_add_test(tcase, sockets_in_doubt_are_not_touched);
 	tcase_add_test(tcase, the_one_that_carried_a_request_is_the_one);
 	tcase_add_test(tcase, two_rounds_tell_what_one_does_not);

@@ -1,0 +1,126 @@
+/*
+ * test_errands.c - what a leader is asked to do at once, and not to wait for, when
+ * nobody answers.
+ */
+#include "lone_line.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/election.h>
+
+static struct kustos_latch *latch, *heir;
+static int ends[2]; /* -1: not yet */
+
+static struct kustos_latch *begin(const char *id)
+{
+	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+	struct kustos_latch *one;
+
+	o.id = id;
+	ck_assert_int_eq(kustos_latch_create(lone.client, LINE, &o, &one),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_latch_start(one), KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 200);
+	return one;
+}
+
+/* It leads, another waits, and nothing reaches a server any more. */
+static void setup(void)
+{
+	lone_line_open(&ku_zk_sim);
+	latch = begin("me");
+	heir = begin("you");
+	ck_assert_int_eq(kustos_latch_state(latch), KUSTOS_LATCH_LEADS);
+	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+	ends[0] = ends[1] = -1;
+}
+
+static void teardown(void)
+{
+	model_heal(lone.bench.model);
+	lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
+	kustos_latch_destroy(latch);
+	kustos_latch_destroy(heir);
+	lone_run_ms(&lone.bench, lone.client, 200);
+	lone_line_close();
+}
+
+static void ended(void *arg, enum kustos_err err)
+{
+	ck_assert_int_eq(*(int *)arg, -1);
+	*(int *)arg = (int)err;
+}
+
+static void say(kustos_deadline deadline, int *end)
+{
+	ck_assert_int_eq(kustos_latch_set_data_async(latch, "else", 4, deadline,
+				 NULL, ended, end),
+		KUSTOS_OK);
+}
+
+/* Until the client has noticed, which is long before the lease ends. */
+static void run_until_away(void)
+{
+	for (int i = 0; i < LONE_TIMEOUT_MS &&
+		kustos_latch_state(latch) == KUSTOS_LATCH_LEADS;
+		i++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(kustos_latch_state(latch), KUSTOS_LATCH_UNSURE);
+	lone_run_ms(&lone.bench, lone.client, 2);
+	ck_assert_int_eq(kustos_latch_state(latch), KUSTOS_LATCH_UNSURE);
+}
+
+/* It may be done all the same. */
+START_TEST(L20_what_is_not_to_wait_ends_when_the_connection_is_away)
+{
+	if (_i == 0)
+		say(KUSTOS_NOW, &ends[0]);
+	else
+		ck_assert_int_eq(kustos_latch_hand_over_async(latch, "you",
+					 KUSTOS_NOW, NULL, ended, &ends[0]),
+			KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(ends[0], -1);
+	run_until_away();
+	ck_assert_int_eq(ends[0], KUSTOS_ETIMEDOUT);
+	/* And of what has begun, nothing is left in the way. */
+	model_heal(lone.bench.model);
+	lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(kustos_latch_leads(latch) + kustos_latch_leads(heir),
+		1);
+	say(KUSTOS_NOW, &ends[1]);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(ends[1],
+		kustos_latch_leads(latch) ? KUSTOS_OK : KUSTOS_ENOTHELD);
+}
+END_TEST
+
+START_TEST(L20_nor_does_it_wait_for_what_waits)
+{
+	say(KUSTOS_FOREVER, &ends[0]);
+	if (_i == 0)
+		say(KUSTOS_NOW, &ends[1]);
+	run_until_away();
+	if (_i == 1)
+		ck_assert_int_eq(kustos_latch_set_data_async(latch, "else", 4,
+					 KUSTOS_NOW, NULL, ended, &ends[1]),
+			KUSTOS_EDISCONNECTED);
+	else
+		ck_assert_int_eq(ends[1], KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(ends[0], -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("errands in the simulator");
+	TCase *t = tcase_create("errands");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		L20_what_is_not_to_wait_ends_when_the_connection_is_away, 0, 2);
+	tcase_add_loop_test(t, L20_nor_does_it_wait_for_what_waits, 0, 2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

@@ -1,0 +1,110 @@
+/*
+ * test_tries.c - what only looks, and is not to wait, when nobody answers.
+ */
+#include "lone_line.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/barrier.h>
+#include <kustos/countdown.h>
+
+static struct kustos_barrier *barrier;
+static struct kustos_double_barrier *member;
+static struct kustos_countdown *countdown;
+static int ends[2]; /* -1: not yet */
+
+/* Nothing reaches a server any more. */
+static void setup(void)
+{
+	lone_line_open(&ku_zk_sim);
+	struct kustos_client *client = lone.client;
+	ck_assert_int_eq(kustos_barrier_create(client, "/b", NULL, &barrier),
+		KUSTOS_OK);
+	ck_assert_int_eq(
+		kustos_double_barrier_create(client, "/d", 2, NULL, &member),
+		KUSTOS_OK);
+	ck_assert_int_eq(
+		kustos_countdown_create(client, "/c", 1, NULL, &countdown),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, client, 200);
+	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+	ends[0] = ends[1] = -1;
+}
+
+static void teardown(void)
+{
+	kustos_barrier_destroy(barrier);
+	kustos_double_barrier_destroy(member);
+	kustos_countdown_destroy(countdown);
+	model_heal(lone.bench.model);
+	lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
+	lone_line_close();
+}
+
+static void ended(void *arg, enum kustos_err err)
+{
+	ck_assert_int_eq(*(int *)arg, -1);
+	*(int *)arg = (int)err;
+}
+
+#define KINDS 3
+
+static enum kustos_err begin(int kind, kustos_deadline deadline, int *end)
+{
+	if (kind == 0)
+		return kustos_barrier_wait_async(barrier, deadline, NULL, ended,
+			end);
+	if (kind == 1)
+		return kustos_countdown_wait_async(countdown, deadline, NULL,
+			ended, end);
+	return kustos_double_barrier_enter_async(member, deadline, NULL, ended,
+		end);
+}
+
+/* Until the client has noticed, which is long before the lease ends. */
+static void run_until_away(void)
+{
+	for (int i = 0; i < LONE_TIMEOUT_MS &&
+		lone.client->session.state == KUSTOS_CONNECTED;
+		i++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(lone.client->session.state, KUSTOS_SUSPENDED);
+	lone_run_ms(&lone.bench, lone.client, 2);
+	ck_assert_int_eq(lone.client->session.state, KUSTOS_SUSPENDED);
+}
+
+START_TEST(L20_a_look_ends_when_the_connection_is_away)
+{
+	ck_assert_int_eq(begin(_i, KUSTOS_NOW, &ends[0]), KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(ends[0], -1);
+	run_until_away();
+	ck_assert_int_eq(ends[0], KUSTOS_EDISCONNECTED);
+}
+END_TEST
+
+/* And that one waits on. */
+START_TEST(L20_a_look_does_not_wait_for_who_waits)
+{
+	ck_assert_int_eq(begin(_i, KUSTOS_FOREVER, &ends[1]), KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(begin(_i, KUSTOS_NOW, &ends[0]), KUSTOS_OK);
+	run_until_away();
+	ck_assert_int_eq(ends[0], KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(ends[1], -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tries in the simulator");
+	TCase *t = tcase_create("tries");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, L20_a_look_ends_when_the_connection_is_away, 0,
+		KINDS);
+	tcase_add_loop_test(t, L20_a_look_does_not_wait_for_who_waits, 0, 2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
