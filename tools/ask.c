@@ -63,7 +63,8 @@ static int acquire(struct ask *a)
 	if (err == KUSTOS_OK)
 		err = a->holds != NULL ? a->calls->start(a) : KUSTOS_ENOMEM;
 	if (err != KUSTOS_OK)
-		return tool_failed(j->tool, a->calls->verb, j->path, err);
+		return tool_failed(j->tool, a->calls->verb,
+			a->refused != NULL ? a->refused : j->path, err);
 	while (!atomic_load(&a->answered)) {
 		int sig = under_wait(&j->under, looks ? LOOK_MS : -1);
 
@@ -94,7 +95,7 @@ static int run(struct ask *a)
 		(void)kustos_hold_release(a->holds[--a->count]);
 	a->calls->end(a);
 	kustos_cancel_destroy(a->cancel);
-	tool_close(j->client);
+	job_close(j);
 	free(a->holds);
 	return job_end(j, code);
 }
@@ -105,6 +106,7 @@ int ask_and_run(struct ask *a)
 	struct job *j = &a->job;
 
 	j->signals = &signals;
+	j->in_time = a->options.wait_ms > 0;
 	if (a->options.nonblock || a->options.wait_ms == 0)
 		j->deadline = KUSTOS_NOW;
 	else

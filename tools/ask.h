@@ -30,6 +30,7 @@ struct ask {
 	struct lock_options options;
 	struct job job;
 	struct kustos_cancel *cancel;
+	const char *refused; /* by start(), of several paths; NULL: the job's */
 
 	/* What was granted; the rest is told once "answered" is set. */
 	atomic_bool answered;

@@ -95,36 +95,45 @@ static bool make_data(const struct cluster_options *o, int i, char *out,
 	return true;
 }
 
+/* Where the server looks for its own folder it is to find the one that is kept: a
+   configuration cannot have every name. */
+static bool link_data(const struct member *m, const char *data)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/data", server_dir(m->server));
+	if (symlink(data, path) == 0)
+		return true;
+	tool_say("cannot make %s: %s", path, strerror(errno));
+	return false;
+}
+
 /* Of two lines of a configuration about one thing the later one counts, which
-   is how ours win over those of the server's own folder and port. */
+   is how ours wins over that of the server's own port. */
 static bool prepare(struct cluster *c, const struct cluster_options *o, int i)
 {
 	struct member *m = &c->members[i];
-	char config[PATH_MAX + 128] = "", data[PATH_MAX + 32];
+	char config[64] = "", data[PATH_MAX + 32];
 	struct server_options so = { .ip = m->ip,
 		.config = config,
 		.tick_ms = o->tick_ms,
 		.min_session_ms = 2 * o->tick_ms };
-	size_t len = 0;
 
 	snprintf(m->ip, sizeof(m->ip), "127.0.0.%d", i + 1);
 	if (o->port != 0) {
 		if (!port_is_free(m->ip, o->port))
 			return false;
-		len = (size_t)snprintf(config, sizeof(config),
-			"clientPort=%d\n", o->port);
+		snprintf(config, sizeof(config), "clientPort=%d\n", o->port);
 	}
-	if (o->data != NULL) {
-		if (!make_data(o, i, data, sizeof(data)))
-			return false;
-		snprintf(config + len, sizeof(config) - len, "dataDir=%s\n",
-			data);
-	}
+	if (o->data != NULL && !make_data(o, i, data, sizeof(data)))
+		return false;
 	m->server = server_prepare(&so);
 	if (m->server == NULL) {
 		tool_say("no temporary folder, or no free port");
 		return false;
 	}
+	if (o->data != NULL && !link_data(m, data))
+		return false;
 	if (o->port != 0)
 		snprintf(m->address, sizeof(m->address), "127.0.0.%d:%d", i + 1,
 			o->port);

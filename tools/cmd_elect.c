@@ -164,9 +164,9 @@ static bool is_behind(const struct elect *e)
 	bool behind = false;
 
 	(void)kustos_client_session(j->client, &session);
-	if (kustos_participants(j->client, j->path,
-		    kustos_after_ms(j->tool->session_ms), NULL,
-		    &all) != KUSTOS_OK)
+	/* No longer than a signal is to wait; it is looked again. */
+	if (kustos_participants(j->client, j->path, kustos_after_ms(LOOK_MS),
+		    NULL, &all) != KUSTOS_OK)
 		return false;
 	for (size_t i = 0; i < all->count; i++)
 		if (all->list[i].stat.ephemeral_owner == session.session_id)
@@ -237,7 +237,7 @@ static int lead_once(struct elect *e)
 	else
 		under_abandon(&j->under);
 	leave(e);
-	tool_close(j->client);
+	job_close(j);
 	return code;
 }
 
@@ -265,6 +265,7 @@ static int rounds(struct elect *e)
 			: e->options.wait_ms == 0
 			? KUSTOS_NOW
 			: kustos_after_ms(e->options.wait_ms);
+		j->in_time = e->options.wait_ms > 0;
 		if (!job_prepare(j))
 			return TOOL_FAILED;
 		code = lead_once(e);

@@ -60,9 +60,13 @@ static enum kustos_err start(struct ask *ask)
 	int count = ask->options.path_count;
 	enum kustos_err err = KUSTOS_OK;
 
-	for (int i = 0; i < count && err == KUSTOS_OK; i++)
+	for (int i = 0; i < count && err == KUSTOS_OK; i++) {
+		ask->refused = ask->options.paths[i];
 		err = ask->options.kind == KUSTOS_KIND_LOCK ? make_mutex(l, i)
 							    : make_rwlock(l, i);
+	}
+	if (err == KUSTOS_OK)
+		ask->refused = NULL;
 	return err != KUSTOS_OK
 		? err
 		: kustos_acquire_all_async(l->all, (size_t)count,

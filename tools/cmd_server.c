@@ -94,9 +94,13 @@ static int serve(struct server_tool *s)
 	struct pollfd fds[2] = { { s->signals.fd, POLLIN, 0 },
 		{ s->until_eof ? 0 : -1, POLLIN, 0 } };
 
+	/* There may be no room for it, for as long as nobody reads. */
+	signals_admit(&s->signals, true);
 	announce(s);
-	if (tool_flush(TOOL_OK) != TOOL_OK)
-		return TOOL_FAILED;
+	int code = tool_flush(TOOL_OK);
+	signals_admit(&s->signals, false);
+	if (code != TOOL_OK)
+		return code;
 	for (;;) {
 		if (poll(fds, 2, LOOK_MS) < 0)
 			continue;

@@ -19,8 +19,11 @@ struct watch {
 	const struct tool *tool;
 	const char *path;
 	atomic_int code; /* of the exit: it is of no use any more */
+	atomic_int turn; /* one of these */
 	bool told;	 /* anything yet */
 };
+
+enum { IDLE, PRINTING, OVER }; /* nothing is printed any more */
 
 static void print_text(struct watch *w, const struct kustos_participant *first)
 {
@@ -57,10 +60,15 @@ static void on_first(void *arg, enum kustos_err err,
 			atomic_store(&w->code, code);
 		return;
 	}
+	int turn = IDLE;
+	if (!atomic_compare_exchange_strong(&w->turn, &turn, PRINTING))
+		return;
 	(w->tool->json ? print_json : print_text)(w, first);
 	w->told = true;
 	if (tool_flush(TOOL_OK) != TOOL_OK)
 		atomic_store(&w->code, TOOL_FAILED);
+	turn = PRINTING;
+	atomic_compare_exchange_strong(&w->turn, &turn, IDLE);
 }
 
 int elect_watch(const struct tool *tool, const char *path)
@@ -88,6 +96,10 @@ int elect_watch(const struct tool *tool, const char *path)
 		sig = signals_wait(&signals, LOOK_MS);
 		code = atomic_load(&w.code);
 	}
+	/* Who does not read what is printed now may never do: it takes no part in
+	   anything, and can end as it is. */
+	if (atomic_exchange(&w.turn, OVER) == PRINTING && sig != 0)
+		signals_suffer(sig);
 	signals_admit(&signals, true); /* another is not to wait for this */
 	kustos_observer_destroy(observer);
 	tool_close(client);

@@ -6,11 +6,16 @@
 #include <kustos/hold.h>
 
 #include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define MORE_MAX 4
+#define CLOSE_MS 500 /* in which a server that is there has heard of it */
 
 int job_check(const struct job *j)
 {
@@ -53,6 +58,16 @@ int job_left_ms(kustos_deadline deadline)
 	return ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
 
+/* Of a short time it is not known whether a server would answer at all. */
+static int not_connected(const struct job *j, bool cut_short)
+{
+	if (!cut_short)
+		return tool_unreachable(j->tool);
+	tool_say("no server at %s answered in the time that -w says",
+		j->tool->hosts);
+	return TOOL_UNREACHABLE;
+}
+
 int job_connect(struct job *j)
 {
 	kustos_deadline end = kustos_after_ms(j->tool->session_ms);
@@ -61,7 +76,8 @@ int job_connect(struct job *j)
 
 	if (code != TOOL_OK)
 		return code;
-	if (j->deadline != KUSTOS_NOW && j->deadline < end)
+	bool cut_short = j->in_time && j->deadline < end;
+	if (cut_short)
 		end = j->deadline;
 	if (kustos_client_listen(j->client, on_state, j, &listener) !=
 		KUSTOS_OK) {
@@ -70,7 +86,7 @@ int job_connect(struct job *j)
 	}
 	while (!atomic_load(&j->connected)) {
 		if (kustos_after_ms(0) >= end)
-			return tool_unreachable(j->tool);
+			return not_connected(j, cut_short);
 		j->sig = under_wait(&j->under, job_left_ms(end));
 		if (j->sig != 0)
 			return TOOL_SIGNAL + j->sig;
@@ -192,6 +208,42 @@ int job_run(struct job *j, struct kustos_hold *const *holds, int count)
 			j->path, j->what, lost ? "lost" : "about to be lost",
 			j->argv[0], code);
 	return TOOL_LOST;
+}
+
+struct closing {
+	struct kustos_client *client;
+	int done; /* an eventfd */
+};
+
+static void *close_client(void *arg)
+{
+	const struct closing *c = arg;
+
+	tool_close(c->client);
+	eventfd_write(c->done, 1);
+	return NULL;
+}
+
+void job_close(struct job *j)
+{
+	struct closing c = { j->client, eventfd(0, EFD_CLOEXEC) };
+	struct pollfd done = { c.done, POLLIN, 0 };
+	pthread_t thread;
+
+	if (c.done < 0 ||
+		pthread_create(&thread, NULL, close_client, &c) != 0) {
+		tool_close(j->client);
+	} else {
+		bool slow = poll(&done, 1, CLOSE_MS) == 0;
+
+		if (slow)
+			signals_admit(j->signals, true);
+		pthread_join(thread, NULL);
+		if (slow)
+			signals_admit(j->signals, false);
+	}
+	if (c.done >= 0)
+		close(c.done);
 }
 
 int job_end(struct job *j, int code)

@@ -7,7 +7,8 @@
  *	job_connect()
  *	under_wait() ...	until something is granted
  *	job_run()	or, if nothing was, under_abandon()
- *	job_end()	once the client is closed
+ *	job_close()
+ *	job_end()
  */
 #ifndef KU_JOB_H
 #define KU_JOB_H
@@ -23,6 +24,7 @@ struct job {
 	const char *const *more;  /* of its environment, up to NULL; or NULL */
 	int64_t grace_ms;	  /* -1: the default */
 	kustos_deadline deadline; /* of the wait for it */
+	bool in_time;		  /* -w said how long that is */
 	struct signals *signals;
 	struct under under;
 	struct kustos_client *client;
@@ -47,6 +49,10 @@ int job_left_ms(kustos_deadline deadline);
    the token and the node of each, if there are any.  Returns its exit code; or TOOL_LOST, having
    said so. */
 int job_run(struct job *j, struct kustos_hold *const *holds, int count);
+
+/* Close the client.  If no server can soon be told of that, a signal ends this
+   process, for which nothing is left to do. */
+void job_close(struct job *j);
 
 /* Die of the signal that ended the wait, or as the command died, if that is how
    it was; else return "code". */

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	static char name[] = "kustos";
 	const struct tool_subcommand *s;
 
-	if (!fill_descriptors())
+	if (!fill_descriptors() || !tool_wait_for_output())
 		return TOOL_FAILED;
 	if (argc < 2) {
 		tool_say("no subcommand; see 'kustos help'");

@@ -2,6 +2,7 @@
  * layout.c - what a node is, by the names of its children or its data.
  */
 #include "layout.h"
+#include "item_sort.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -68,13 +69,18 @@ static enum layout numbered(const char *name)
 
 	if (layout_is_shard(name))
 		return LAYOUT_NONE;
-	if (begins(name, "qn-") || begins(name, "queue-") ||
-		begins(name, "entry-"))
-		return LAYOUT_QUEUE;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strstr(name, parts[i].part) != NULL)
 			return parts[i].layout;
 	return begins(name, "x-") ? LAYOUT_LOCK : LAYOUT_NONE;
+}
+
+/* "end" are the last ten characters of more; a number may have one before them. */
+static bool is_numbered(const char *end)
+{
+	if (strchr("0123456789", end[-1]) != NULL)
+		return false;
+	return item_is_number(end) || item_is_number(end - 1);
 }
 
 enum layout layout_part(const char *name)
@@ -85,10 +91,11 @@ enum layout layout_part(const char *name)
 		return LAYOUT_LATCH;
 	if (is_member(name))
 		return LAYOUT_BARRIER;
-	if (len > NUMBER_LEN &&
-		strspn(name + len - NUMBER_LEN, "-0123456789") == NUMBER_LEN)
-		return numbered(name);
-	return LAYOUT_NONE;
+	if (item_sort_of(name) != ITEM_OTHER)
+		return LAYOUT_QUEUE;
+	return len > NUMBER_LEN && is_numbered(name + len - NUMBER_LEN)
+		? numbered(name)
+		: LAYOUT_NONE;
 }
 
 enum layout layout_of(const struct kustos_names *names, size_t *parts)

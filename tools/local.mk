@@ -30,6 +30,7 @@ kustos_SOURCES = \
 	%D%/job.c %D%/job.h \
 	%D%/json.c %D%/json.h \
 	%D%/kustos.c \
+	%D%/item_sort.c %D%/item_sort.h \
 	%D%/layout.c %D%/layout.h \
 	%D%/lines.c %D%/lines.h \
 	%D%/lock_options.c %D%/lock_options.h \
@@ -53,4 +54,5 @@ kustos_demo_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DPEERS='"$(abs_top_srcdir)/bench/peers"'
 kustos_demo_LDADD = libbench.a libsupport.a libkustos-mutex.la libkustos.la
 
-EXTRA_DIST += %D%/lint %D%/maint/packages %D%/maint/tarball
+EXTRA_DIST += %D%/lint %D%/maint/newcomer %D%/maint/packages \
+	%D%/maint/tarball

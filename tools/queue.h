@@ -54,9 +54,6 @@ bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 /* Read the name of a kind.  Returns false if it is none. */
 bool queue_kind_named(const char *name, enum kustos_queue_kind *out);
 
-/* Return whether a node with that name is an item of a queue, of whatever kind. */
-bool queue_is_item(const char *name);
-
 /* The names in the queue say what kind it is of: go by that, unless one was said or
    items are put; and refuse a kind that they are not of.  While there are none it
    may be of any.  Returns TOOL_OK, or what to end with. */

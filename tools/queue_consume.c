@@ -241,7 +241,7 @@ int queue_consume(struct queue_job *q)
 	if (code == TOOL_OK)
 		code = consume(&c);
 	kustos_claims_destroy(c.claims);
-	tool_close(j->client);
+	job_close(j);
 	if (j->sig != 0)
 		signals_suffer(j->sig);
 	return code;

@@ -1,6 +1,7 @@
 /*
  * queue_kind.c - what kind a queue is of, by the names in it.
  */
+#include "item_sort.h"
 #include "queue.h"
 
 #include <kustos/node.h>
@@ -8,40 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER 10  /* digits that a server appends */
-#define PRIORITY 9 /* a sign, and eight hexadecimal digits */
-#define TIME_MIN \
-	10 /* hexadecimal digits, of ms since 1970: from the year 2004 */
-#define TIME_MAX 11 /* up to 2527 */
-#define HEX "0123456789abcdefABCDEF"
-
-enum sort { /* of names */
-	OTHER,
-	SIMPLE,
-	KAZOO,
-	FRAMED,
-	WITH_PRIORITY,
-	AT_ANY_TIME, /* a due time of 0, or an id that is so */
-	AT_A_TIME,
-	WITH_ID,
-	FOLDER /* of kazoo's, in which the items are */
-};
+/* Of kazoo's locking queue: the folder in which the items are. */
+#define FOLDER (ITEM_WITH_ID + 1)
 
 /* What sorts the items of a kind are of.  Those without a key stand in every kind
    of Curator's, which puts them back so; and an id may look like a time. */
 #define BIT(sort) (1u << (sort))
-#define TIMES (BIT(AT_ANY_TIME) | BIT(AT_A_TIME))
+#define TIMES (BIT(ITEM_AT_ANY_TIME) | BIT(ITEM_AT_A_TIME))
 static const struct {
 	const char *name;
 	unsigned sorts;
 } kinds[] = {
-	[KUSTOS_QUEUE_SIMPLE] = { "simple", BIT(SIMPLE) },
-	[KUSTOS_QUEUE_FRAMED] = { "framed", BIT(FRAMED) },
+	[KUSTOS_QUEUE_SIMPLE] = { "simple", BIT(ITEM_SIMPLE) },
+	[KUSTOS_QUEUE_FRAMED] = { "framed", BIT(ITEM_FRAMED) },
 	[KUSTOS_QUEUE_PRIORITY] = { "priority",
-		BIT(FRAMED) | BIT(WITH_PRIORITY) },
-	[KUSTOS_QUEUE_DELAY] = { "delay", BIT(FRAMED) | TIMES },
-	[KUSTOS_QUEUE_ID] = { "id", BIT(FRAMED) | TIMES | BIT(WITH_ID) },
-	[KUSTOS_QUEUE_KAZOO] = { "kazoo", BIT(KAZOO) },
+		BIT(ITEM_FRAMED) | BIT(ITEM_WITH_PRIORITY) },
+	[KUSTOS_QUEUE_DELAY] = { "delay", BIT(ITEM_FRAMED) | TIMES },
+	[KUSTOS_QUEUE_ID] = { "id",
+		BIT(ITEM_FRAMED) | TIMES | BIT(ITEM_WITH_ID) },
+	[KUSTOS_QUEUE_KAZOO] = { "kazoo", BIT(ITEM_KAZOO) },
 	[KUSTOS_QUEUE_KAZOO_LOCKING] = { "kazoo-locking", BIT(FOLDER) },
 };
 #define KINDS (int)(sizeof(kinds) / sizeof(kinds[0]))
@@ -56,55 +42,6 @@ bool queue_kind_named(const char *name, enum kustos_queue_kind *out)
 	return false;
 }
 
-static bool begins(const char *name, const char *prefix)
-{
-	return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
-/* Of "queue-|KEY|NUMBER": is KEY a time, or an id? */
-static enum sort sort_of_key(const char *key)
-{
-	size_t len = strcspn(key, "|");
-	size_t digits = strspn(key, HEX);
-
-	if (key[len] == '\0')
-		return OTHER;
-	if (digits != len)
-		return WITH_ID;
-	if (strspn(key, "0") == len)
-		return AT_ANY_TIME;
-	return digits >= TIME_MIN && digits <= TIME_MAX ? AT_A_TIME : WITH_ID;
-}
-
-static enum sort sort_of(const char *name)
-{
-	size_t len = strlen(name);
-
-	if (len < NUMBER ||
-		strspn(name + len - NUMBER, "-0123456789") != NUMBER)
-		return OTHER;
-	if (begins(name, "qn-"))
-		return SIMPLE;
-	if (begins(name, "entry-"))
-		return KAZOO;
-	if (!begins(name, "queue-"))
-		return OTHER;
-	name += strlen("queue-");
-	len -= strlen("queue-");
-	if (*name == '|')
-		return sort_of_key(name + 1);
-	if (len == PRIORITY + NUMBER && strspn(name, HEX) >= PRIORITY)
-		return WITH_PRIORITY;
-	/* A whole queue, for one, of those that Curator's QueueSharder makes. */
-	return strspn(name, "-0123456789") == len && len <= NUMBER + 1 ? FRAMED
-								       : OTHER;
-}
-
-bool queue_is_item(const char *name)
-{
-	return sort_of(name) != OTHER;
-}
-
 /* Return the sorts that there are, as bits. */
 static unsigned sorts_in(const struct kustos_names *names)
 {
@@ -112,10 +49,10 @@ static unsigned sorts_in(const struct kustos_names *names)
 	bool folder = false;
 
 	for (size_t i = 0; i < names->count; i++) {
-		sorts |= BIT(sort_of(names->names[i]));
+		sorts |= BIT(item_sort_of(names->names[i]));
 		folder = folder || strcmp(names->names[i], "entries") == 0;
 	}
-	sorts &= ~BIT(OTHER);
+	sorts &= ~BIT(ITEM_OTHER);
 	return sorts == 0 && folder ? BIT(FOLDER) : sorts;
 }
 

@@ -4,6 +4,7 @@
 #include "queue.h"
 
 #include "flight.h"
+#include "item_sort.h"
 #include "show.h"
 
 #include <kustos/node.h>
@@ -73,7 +74,7 @@ static size_t sort(const struct queue_job *q, struct kustos_names *names)
 		char *name = names->names[i];
 
 		if (strncmp(name, prefix, strlen(prefix)) != 0 ||
-			!queue_is_item(name))
+			item_sort_of(name) == ITEM_OTHER)
 			continue;
 		names->names[i] = names->names[count];
 		names->names[count++] = name;

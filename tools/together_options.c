@@ -219,6 +219,7 @@ int together_run(struct together *t, const char *what, bool waits,
 	j->signals = &signals;
 	j->what = what;
 	j->deadline = together_deadline(t, waits);
+	j->in_time = t->wait_ms > 0;
 	if (!job_prepare(j))
 		return TOOL_FAILED;
 	code = job_connect(j);
@@ -226,6 +227,6 @@ int together_run(struct together *t, const char *what, bool waits,
 		code = take_part(t);
 	else
 		under_abandon(&j->under);
-	tool_close(j->client);
+	job_close(j);
 	return job_end(j, code);
 }

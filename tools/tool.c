@@ -1,6 +1,10 @@
 /*
  * tool.c - what the subcommands of kustos share.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* fopencookie() */
+#endif
+#include "show.h"
 #include "tool.h"
 
 #include <kustos/node.h>
@@ -15,6 +19,8 @@
 
 #define DEFAULT_HOSTS "127.0.0.1:2181"
 #define DEFAULT_SESSION_MS 10000
+#define LEAST_SESSION_MS 100 /* what the library takes */
+#define MOST_SESSION_MS (24 * 60 * 60 * 1000)
 #define CLOSE_MS 3000
 
 #define MINIMAL                                     \
@@ -55,11 +61,13 @@ bool tool_common(struct tool *tool, int option)
 		tool->hosts = optarg;
 		return true;
 	case TOOL_OPT_SESSION:
-		if (tool_number(optarg, 1, &tool->session_ms))
+		if (tool_number(optarg, LEAST_SESSION_MS, &tool->session_ms) &&
+			tool->session_ms <= MOST_SESSION_MS)
 			return true;
 		tool->exit_code = tool_usage(tool,
-			"--session-timeout %s is not a number of milliseconds",
-			optarg);
+			"--session-timeout %s is not a number of milliseconds "
+			"from %d to %d",
+			optarg, LEAST_SESSION_MS, MOST_SESSION_MS);
 		return false;
 	case TOOL_OPT_JSON:
 		tool->json = true;
@@ -80,21 +88,25 @@ bool tool_common(struct tool *tool, int option)
 	}
 }
 
-/* One write for the whole line, so that lines of two processes do not mix. */
-static void say(const char *prefix, const char *format, va_list args,
-	const char *suffix)
+/* One write for the whole line, so that lines of two processes do not mix; and one
+   line, whatever is in a path. */
+__attribute__((format(printf, 2, 0))) static void say(const char *prefix,
+	const char *format, va_list args, const char *suffix)
 {
-	char *line = NULL;
+	char *line = NULL, *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&line, &len);
 
 	if (out == NULL)
 		return;
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	fprintf(out, "kustos: %s%s", prefix, *prefix ? ": " : "");
-	vfprintf(out, format, args);
+	show_text(out, text != NULL ? text : "out of memory");
 	fprintf(out, "%s\n", suffix);
 	if (fclose(out) == 0)
 		(void)tool_write(STDERR_FILENO, line, len);
+	free(text);
 	free(line);
 }
 
@@ -179,12 +191,13 @@ bool tool_number(const char *text, int least, int *out)
 bool tool_seconds(const char *text, int64_t *out_ms)
 {
 	char *end;
-	double s = strtod(text, &end);
 
+	errno = 0;
+	double s = strtod(text, &end);
 	if (end == text || *end != '\0' || !(s >= 0) || s > 1e9)
 		return false;
 	*out_ms = (int64_t)(s * 1000 + 0.5);
-	if (*out_ms == 0 && s > 0)
+	if (*out_ms == 0 && (s > 0 || errno == ERANGE))
 		*out_ms = 1; /* it is a time, however short */
 	return true;
 }
@@ -230,7 +243,7 @@ static void log_line(void *arg, enum kustos_log_level level, const char *line)
 {
 	(void)arg;
 	(void)level;
-	fprintf(stderr, "kustos: %s\n", line);
+	tool_say("%s", line);
 }
 
 int tool_open(const struct tool *tool, struct kustos_client **out)
@@ -305,6 +318,25 @@ bool tool_write(int fd, const char *data, size_t len)
 			len -= (size_t)n;
 		}
 	}
+	return true;
+}
+
+static ssize_t write_output(void *cookie, const char *data, size_t len)
+{
+	(void)cookie;
+	return tool_write(STDOUT_FILENO, data, len) ? (ssize_t)len : 0;
+}
+
+bool tool_wait_for_output(void)
+{
+	cookie_io_functions_t calls = { .write = write_output };
+	FILE *out = fopencookie(NULL, "w", calls);
+
+	if (out == NULL)
+		return false;
+	if (isatty(STDOUT_FILENO))
+		setvbuf(out, NULL, _IOLBF, BUFSIZ);
+	stdout = out;
 	return true;
 }
 

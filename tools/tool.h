@@ -154,6 +154,10 @@ void tool_close(struct kustos_client *client);
    with errno set, if it cannot be. */
 bool tool_write(int fd, const char *data, size_t len);
 
+/* Have what is printed be written by tool_write().  Returns false if memory is
+   short. */
+bool tool_wait_for_output(void);
+
 /* Flush standard output.  Returns "exit_code", or TOOL_FAILED if what was to
    be printed could not be. */
 int tool_flush(int exit_code);

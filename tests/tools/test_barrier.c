@@ -217,6 +217,23 @@ START_TEST(a_member_that_is_lost_while_its_command_runs_gives_122)
 }
 END_TEST
 
+/* What guards its writes is the lock still. */
+START_TEST(within_a_lock_the_token_and_the_node_are_those_of_the_lock)
+{
+	ck_assert_int_eq(cli_run(&a, "lock", "/outer", "--", "sh", "-c",
+				 "echo $KUSTOS_TOKEN $KUSTOS_NODE;"
+				 "\"$0\" barrier enter -n1 " STEP " sh -c "
+				 "'echo $KUSTOS_TOKEN $KUSTOS_NODE;"
+				 " echo $KUSTOS_PATH'",
+				 cli_program()),
+		0);
+	size_t len = strcspn(a.out_text, "\n") + 1;
+	ck_assert_ptr_nonnull(strstr(a.out_text, " /outer/"));
+	ck_assert_int_eq(strncmp(a.out_text, a.out_text + len, len), 0);
+	ck_assert_str_eq(a.out_text + 2 * len, STEP "\n");
+}
+END_TEST
+
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "barrier"), 125);
@@ -260,6 +277,8 @@ int main(void)
 	tcase_add_test(t, L18_a_member_that_is_killed_is_not_waited_for);
 	tcase_add_test(t,
 		a_member_that_is_lost_while_its_command_runs_gives_122);
+	tcase_add_test(t,
+		within_a_lock_the_token_and_the_node_are_those_of_the_lock);
 	tcase_add_test(t, wrong_use_is_refused);
 	return fixture_main(s);
 }

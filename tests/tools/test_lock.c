@@ -163,9 +163,31 @@ START_TEST(no_server_gives_123)
 		123);
 	ck_assert_str_eq(a.err_text,
 		"kustos: no server answers at 127.0.0.9:1\n");
-	ck_assert_int_eq(cli_run(&a, "lock", "--hosts", "127.0.0.9:1", "-w",
-				 "0.2", "/l", "--", "true"),
+}
+END_TEST
+
+/* What -w says is a time, however short; and says nothing of the servers. */
+START_TEST(no_server_in_the_time_that_was_given_is_told_as_that)
+{
+	static const char *const runs[][4] = { { "lock", "-w0.2", "/l", "-s" },
+		{ "lock", "-w1e-9", "/l", "-s" },
+		{ "lock", "-w1e-999", "/l", "-s" },
+		{ "elect", "-w0.2", "/l", "-v" },
+		{ "semaphore", "-w0.2", "/l", "-n1" } };
+
+	for (int i = 0; i < 5; i++) {
+		ck_assert_int_eq(cli_run(&a, runs[i][0], runs[i][1], runs[i][2],
+					 runs[i][3], "--hosts", "127.0.0.9:1",
+					 "--", "true"),
+			123);
+		cli_hears_error(&a,
+			"kustos: no server at 127.0.0.9:1 answered in the time "
+			"that -w says\n");
+	}
+	ck_assert_int_eq(cli_run(&a, "barrier", "enter", "-n2", "-w0.2",
+				 "--hosts", "127.0.0.9:1", "/l", "true"),
 		123);
+	cli_hears_error(&a, " in the time that -w says\n");
 }
 END_TEST
 
@@ -201,6 +223,33 @@ START_TEST(wrong_use_gives_125_and_one_line)
 			a.err_text + a.err_len);
 		ck_assert_int_eq(strncmp(a.err_text, "kustos: ", 8), 0);
 	}
+}
+END_TEST
+
+START_TEST(a_session_that_cannot_be_asked_for_is_told_by_its_option)
+{
+	static const char *const wrong[] = { "1", "2147483647", "99999999999" };
+
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(cli_run(&a, "lock", "--session-timeout",
+					 wrong[i], "/l", "true"),
+			125);
+		cli_hears_error(&a, "lock: --session-timeout ");
+		cli_hears_error(&a, " is not a number of milliseconds from ");
+	}
+}
+END_TEST
+
+/* Whoever reads it may take each line for a message, and a terminal may obey. */
+START_TEST(a_message_is_one_line_whatever_is_in_a_path)
+{
+	ck_assert_int_eq(cli_run(&a, "ls", "/a\nkustos: \033[2Jb"), 125);
+	cli_hears_error(&a,
+		"kustos: ls: /a\\x0akustos: \\x1b[2Jb is not a path of ");
+	ck_assert_ptr_eq(strchr(a.err_text, '\n') + 1, a.err_text + a.err_len);
+	/* What is neither stays as it is. */
+	ck_assert_int_eq(cli_run(&a, "ls", "\303\244"), 125);
+	cli_hears_error(&a, "kustos: ls: \303\244 is not a path of ");
 }
 END_TEST
 
@@ -335,7 +384,11 @@ int main(void)
 	tcase_add_test(t, who_shares_excludes_only_who_does_not);
 	tcase_add_test(t, a_plain_lock_and_a_shared_one_do_not_see_each_other);
 	tcase_add_test(t, no_server_gives_123);
+	tcase_add_test(t, no_server_in_the_time_that_was_given_is_told_as_that);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
+	tcase_add_test(t,
+		a_session_that_cannot_be_asked_for_is_told_by_its_option);
+	tcase_add_test(t, a_message_is_one_line_whatever_is_in_a_path);
 	tcase_add_test(t, standard_input_and_output_are_the_commands);
 	tcase_add_test(t, the_environment_tells_of_the_innermost_lock);
 	tcase_add_test(t, P13_the_command_inherits_no_descriptor_of_ours);

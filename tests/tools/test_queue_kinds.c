@@ -96,6 +96,30 @@ START_TEST(who_takes_need_not_say_the_kind)
 }
 END_TEST
 
+/* What only looks like an item is none: there are no more digits than a server
+   writes, and nothing but the key before them. */
+START_TEST(what_is_no_item_says_no_kind_and_is_not_listed)
+{
+	static const char *const names[] = { "qn-99999999999", "qn-x0000000001",
+		"qn-9999999999", "entry-0000000001", "entry-100-x0000000001",
+		"queue-|a|99999999999", "queue-27FFFFFFF0000000001",
+		"queue-17fffffff0000000001" };
+	const char *name = names[_i];
+	char path[64];
+
+	snprintf(path, sizeof(path), JOBS "/%s", name);
+	ck_assert_int_eq(raw_create(fixture_address(), "/queues", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), JOBS, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), path, ""), 0);
+	put_kind(&kinds[1], "3", "a");
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 0);
+	cli_hears(&a, "queue-1000000030");
+	ck_assert_ptr_null(strstr(a.out_text, name));
+	ck_assert_int_eq(cli_run(&a, "top", "--once", JOBS), 0);
+	cli_hears(&a, "queue          0      1 ");
+}
+END_TEST
+
 static void check_refused(const char *verb, const char *kind, const char *last,
 	const char *says)
 {
@@ -250,6 +274,8 @@ int main(void)
 	TCase *t = fixture_case(s, "one server", 120);
 
 	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_loop_test(t, what_is_no_item_says_no_kind_and_is_not_listed,
+		0, 8);
 	tcase_add_loop_test(t, each_kind_has_its_order, 0, KINDS);
 	tcase_add_loop_test(t, who_looks_need_not_say_the_kind, 0, KINDS);
 	tcase_add_loop_test(t, who_takes_need_not_say_the_kind, 0, KINDS);

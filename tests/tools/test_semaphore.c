@@ -213,6 +213,14 @@ static const struct {
 	{ { "semaphore", "-n1", "--nonblock", "-w1", SEM, "true" },
 		"--nonblock and -w exclude each other" },
 	{ { "semaphore", "-n1", "--shared", SEM, "true" }, "--shared" },
+	{ { "semaphore", "--max-path=no", SEM, "true" },
+		"semaphore: no is not a path of ZooKeeper" },
+	{ { "semaphore", "--max-path=no", "jobs", "true" },
+		"semaphore: jobs is not a path of ZooKeeper" },
+	{ { "semaphore", "--max-path=no", "--set-max=1" },
+		"semaphore: no is not a path of ZooKeeper" },
+	{ { "lock", SEM, "/x//", "--", "true" },
+		"lock: /x// is not a path of ZooKeeper" },
 	{ { "lock", "--leases=2", SEM, "true" }, "--leases" },
 };
 #define WRONG ((int)(sizeof(wrong) / sizeof(*wrong)))

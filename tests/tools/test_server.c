@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct cli a;
@@ -196,11 +197,15 @@ START_TEST(the_command_knows_the_processes_of_all_servers)
 }
 END_TEST
 
+/* What a file of properties would read as another name. */
+static const char *const kept[] = { "kept", "k\\ept", "k\303\244pt", "kept " };
+#define KEPT (int)(sizeof(kept) / sizeof(kept[0]))
+
 START_TEST(it_keeps_its_data_where_it_is_told)
 {
 	char data[96];
 
-	snprintf(data, sizeof(data), "--data=%s/kept", folder);
+	snprintf(data, sizeof(data), "--data=%s/%s", folder, kept[_i]);
 	for (int i = 0; i < 2; i++) {
 		cli_start(&a, "server", data);
 		cli_hears(&a, "\n");
@@ -210,6 +215,22 @@ START_TEST(it_keeps_its_data_where_it_is_told)
 		kill(a.pid, SIGTERM);
 		ck_assert_int_eq(cli_end(&a), 0);
 	}
+	snprintf(data, sizeof(data), "%s/%s/version-2", folder, kept[_i]);
+	ck_assert_int_eq(access(data, F_OK), 0);
+}
+END_TEST
+
+/* Its own files are there. */
+START_TEST(it_leaves_nothing_in_a_folder_with_a_strange_name)
+{
+	char own[96];
+
+	snprintf(own, sizeof(own), "%s/t\\mp", folder);
+	ck_assert_int_eq(mkdir(own, 0700), 0);
+	setenv("TMPDIR", own, 1);
+	ck_assert_int_eq(cli_run(&a, "server", "--", "true"), 0);
+	ck_assert_int_eq(rmdir(own), 0);
+	ck_assert(is_empty(folder));
 }
 END_TEST
 
@@ -310,7 +331,8 @@ int main(void)
 	tcase_add_test(t, it_says_when_the_server_ends_by_itself);
 	tcase_add_test(t, it_can_be_an_ensemble);
 	tcase_add_test(t, the_command_knows_the_processes_of_all_servers);
-	tcase_add_test(t, it_keeps_its_data_where_it_is_told);
+	tcase_add_loop_test(t, it_keeps_its_data_where_it_is_told, 0, KEPT);
+	tcase_add_test(t, it_leaves_nothing_in_a_folder_with_a_strange_name);
 	tcase_add_test(t, a_folder_that_cannot_be_had_is_named);
 	tcase_add_test(t, it_listens_on_the_port_it_is_told);
 	tcase_add_test(t, it_says_that_there_is_no_java);

@@ -98,6 +98,55 @@ START_TEST(a_second_signal_ends_a_bench_that_cannot_clear_away)
 }
 END_TEST
 
+static struct cli holder;
+
+/* Directly, whatever becomes of the proxy. */
+static void hold(const char *subcommand)
+{
+	cli_start(&holder, subcommand, "--hosts", fixture_address(), "/r", "--",
+		"sh", "-c", "echo held; read go");
+	cli_hears(&holder, "held\n");
+}
+
+static bool ended_by_another(int sig)
+{
+	if (cli_runs(&a))
+		kill(a.pid, sig);
+	return !cli_runs(&a);
+}
+
+/* The first one has it leave the line, and that cannot be told to anybody. */
+START_TEST(the_next_signal_ends_what_cannot_say_that_it_leaves)
+{
+	static const char *const waiting[] = { "lock", "elect" };
+
+	hold(waiting[_i]);
+	cli_start(&a, waiting[_i], SESSION, "/r", "true");
+	test_within(fixture_children("/r") == 2, CLI_MS);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	kill(a.pid, SIGHUP);
+	test_within(ended_by_another(SIGTERM), CLI_MS);
+	ck_assert_int_eq(cli_end(&a), -SIGTERM);
+	cli_eof(&holder);
+	(void)cli_end(&holder);
+}
+END_TEST
+
+/* It looks who stands before it. */
+START_TEST(L20_a_signal_ends_an_election_that_is_not_to_wait)
+{
+	hold("elect");
+	proxy_arm(proxy, PROXY_DROP_REPLY, PROXY_ANY, 4);
+	cli_start(&a, "elect", SESSION, "-w0", "/r", "true");
+	test_within(proxy_fired(proxy) > 0, CLI_MS);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	test_never(!cli_runs(&a), 100); /* looks again, in vain */
+	end_by_signal(SIGTERM);
+	cli_eof(&holder);
+	(void)cli_end(&holder);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos and signals");
@@ -106,6 +155,9 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, L20_a_signal_ends_what_connects, 0, COMMANDS);
 	tcase_add_test(t, a_second_signal_ends_a_bench_that_cannot_clear_away);
+	tcase_add_loop_test(t,
+		the_next_signal_ends_what_cannot_say_that_it_leaves, 0, 2);
+	tcase_add_test(t, L20_a_signal_ends_an_election_that_is_not_to_wait);
 	tcase_add_loop_test(t,
 		L20_a_signal_ends_what_waits_for_the_first_answer, 0,
 		COMMANDS - 1);

@@ -11,6 +11,7 @@
 #include "raw.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,8 @@ END_TEST
 static const char *const printing[] = { "help", "--version", "lock --help",
 	"ls /r", "ls --json /r", "top --once /r", "queue peek " JOBS,
 	"queue take " JOBS, "queue ls " JOBS, "latch status /r/latch",
-	"break -y --json /r/l", "server", "bench -c1 -d0.1 /r" };
+	"break -y --json /r/l", "bench -c1 -d0.1 /r",
+	"server" /* the last: it goes on */ };
 #define PRINTING (int)(sizeof(printing) / sizeof(printing[0]))
 
 START_TEST(output_that_cannot_be_written_is_a_failure)
@@ -151,6 +153,86 @@ START_TEST(output_that_cannot_be_written_is_a_failure)
 }
 END_TEST
 
+/* Fill a pipe through an end that does not block; returns how much that was. */
+static size_t fill(int fd)
+{
+	static const char text[4096];
+	size_t len = 0;
+	ssize_t n;
+
+	for (size_t size = sizeof(text); size > 0; size /= 2)
+		while ((n = write(fd, text, size)) > 0)
+			len += (size_t)n;
+	return len;
+}
+
+/* Read that many bytes, and return how many follow them. */
+static size_t follow(int fd, size_t filled)
+{
+	static char text[4096];
+	size_t len = 0;
+	ssize_t n;
+
+	while ((n = read(fd, text, sizeof(text))) > 0)
+		len += (size_t)n;
+	ck_assert_uint_ge(len, filled);
+	return len - filled;
+}
+
+/* Begin that, with a full pipe, which does not block, for its output.  Returns the
+   other end, and how much is in it. */
+static int start_full(const char *words, size_t *filled)
+{
+	char text[128];
+	int ends[2];
+
+	snprintf(text, sizeof(text), "exec \"$0\" %s >&9", words);
+	const char *const argv[] = { "sh", "-c", text, cli_program(), NULL };
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	ck_assert_int_eq(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+	ck_assert_int_eq(dup2(ends[1], 9), 9);
+	*filled = fill(ends[1]);
+	cli_start_argv(&a, argv);
+	close(ends[1]);
+	close(9);
+	return ends[0];
+}
+
+START_TEST(output_that_is_full_is_waited_for)
+{
+	size_t filled;
+
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "x", "y"), 0);
+	ck_assert_int_eq(cli_run(&b, "latch", "set", "-n1", "/r/latch"), 0);
+	cli_start(&b, "lock", "/r/l", "--", "sh", "-c", "echo held; read go");
+	cli_hears(&b, "held\n");
+	int fd = start_full(printing[_i], &filled);
+	test_never(!cli_runs(&a), 500);
+	ck_assert_uint_gt(follow(fd, filled), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.err_text, "");
+	cli_eof(&b);
+	(void)cli_end(&b);
+}
+END_TEST
+
+static const char *const stuck[] = { "elect --watch /r/l", "top /r",
+	"bench -c1 -d0.1 --warm-up 0 --json /r" };
+#define STUCK (int)(sizeof(stuck) / sizeof(stuck[0]))
+
+/* Nobody reads, ever. */
+START_TEST(a_signal_ends_what_waits_for_room)
+{
+	size_t filled;
+	int fd = start_full(stuck[_i], &filled);
+
+	test_never(!cli_runs(&a), 1500);
+	kill(a.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&a), -SIGTERM);
+	close(fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos and its streams");
@@ -163,5 +245,8 @@ int main(void)
 	tcase_add_test(t, P13_a_connection_is_no_standard_descriptor);
 	tcase_add_loop_test(t, output_that_cannot_be_written_is_a_failure, 0,
 		PRINTING);
+	tcase_add_loop_test(t, output_that_is_full_is_waited_for, 0,
+		PRINTING - 1);
+	tcase_add_loop_test(t, a_signal_ends_what_waits_for_room, 0, STUCK);
 	return fixture_main(s);
 }

@@ -385,6 +385,34 @@ START_TEST(wrong_use_is_refused)
 }
 END_TEST
 
+/* It has more digits than a server writes, or says a number that there is not. */
+START_TEST(what_has_no_number_of_a_server_is_no_part)
+{
+	static const char *const names[] = { "lock-99999999999",
+		"lock-9999999999", "x-lock---------1", "latch-00000000001" };
+	char path[96];
+
+	for (int i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "/r/%d", i);
+		make(path);
+		snprintf(path, sizeof(path), "/r/%d/%s", i, names[i]);
+		make(path);
+		strcat(path, "/lock-0000000001");
+		make(path);
+	}
+	make("/r/last");
+	make("/r/last/lock--2147483648");
+	make("/r/last/lock--000000002");
+	look("/r");
+	cli_hears(&top, "  /r: 5\n");
+	for (int i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "/r/%d/%s", i, names[i]);
+		check_row(path, "lock", 1, 0, "");
+	}
+	check_row("/r/last", "lock", 1, 1, "");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos top");
@@ -392,6 +420,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, every_layout_is_recognised);
+	tcase_add_test(t, what_has_no_number_of_a_server_is_no_part);
 	tcase_add_test(t, a_plain_barrier_is_known_by_what_it_says);
 	tcase_add_test(t, a_shard_that_is_empty_is_a_queue_and_no_barrier);
 	tcase_add_test(t, a_barrier_that_says_something_else_is_none);

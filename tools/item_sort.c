@@ -1,0 +1,87 @@
+/*
+ * item_sort.c - what an item of a queue is like, by its name.
+ */
+#include "item_sort.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+#define HEX DIGITS "abcdefABCDEF"
+#define PRIORITY 9 /* a sign, 0 or 1, and eight digits, in capitals */
+#define KAZOO 3	   /* digits of a priority, at least */
+#define TIME_MIN \
+	10 /* hexadecimal digits, of ms since 1970: from the year 2004 */
+#define TIME_MAX 11 /* up to 2527 */
+
+bool item_is_number(const char *text)
+{
+	size_t minus = *text == '-';
+	size_t digits = strspn(text + minus, DIGITS);
+
+	if (text[minus + digits] != '\0' || digits > 10 || minus + digits < 10)
+		return false;
+	long long n = strtoll(text, NULL, 10);
+	return n >= INT32_MIN && n <= INT32_MAX && (minus == 0 || n != 0);
+}
+
+/* Of "|KEY|NUMBER": is KEY a time, or an id? */
+static enum item_sort sort_of_key(const char *rest)
+{
+	const char *key = rest + 1;
+	size_t len = strcspn(key, "|");
+
+	if (key[len] == '\0' || !item_is_number(key + len + 1))
+		return ITEM_OTHER;
+	if (strspn(key, HEX) != len)
+		return ITEM_WITH_ID;
+	if (strspn(key, "0") == len)
+		return ITEM_AT_ANY_TIME;
+	return len >= TIME_MIN && len <= TIME_MAX ? ITEM_AT_A_TIME
+						  : ITEM_WITH_ID;
+}
+
+static bool has_priority(const char *rest)
+{
+	return (*rest == '0' || *rest == '1') &&
+		strspn(rest, DIGITS "ABCDEF") >= PRIORITY &&
+		item_is_number(rest + PRIORITY);
+}
+
+/* "100-NUMBER", and what kazoo writes of priorities that do not fit. */
+static bool is_kazoos(const char *rest)
+{
+	size_t len = *rest == '-';
+
+	len += strspn(rest + len, DIGITS);
+	return len >= KAZOO && rest[len] == '-' &&
+		item_is_number(rest + len + 1);
+}
+
+/* Return what follows the prefix, or NULL. */
+static const char *after(const char *name, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(name, prefix, len) == 0 ? name + len : NULL;
+}
+
+enum item_sort item_sort_of(const char *name)
+{
+	const char *rest = after(name, "qn-");
+
+	if (rest != NULL)
+		return item_is_number(rest) ? ITEM_SIMPLE : ITEM_OTHER;
+	rest = after(name, "entry-");
+	if (rest != NULL)
+		return is_kazoos(rest) ? ITEM_KAZOO : ITEM_OTHER;
+	rest = after(name, "queue-");
+	if (rest == NULL)
+		return ITEM_OTHER;
+	if (*rest == '|')
+		return sort_of_key(rest);
+	if (item_is_number(rest))
+		return ITEM_FRAMED;
+	return has_priority(rest) ? ITEM_WITH_PRIORITY : ITEM_OTHER;
+}
