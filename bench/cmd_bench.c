@@ -26,8 +26,10 @@ static void report_run(const struct bench *b, const struct figures *f)
 		return;
 	if (b->count > 1)
 		putchar('\n');
+	signals_admit(&b->signals, true); /* nothing is left of the run */
 	report_table(stdout, f);
 	fflush(stdout);
+	signals_admit(&b->signals, false);
 }
 
 static void report_all(const struct bench *b)
@@ -38,6 +40,7 @@ static void report_all(const struct bench *b)
 		report_csv_heading(stdout);
 	for (int i = 0; i < b->count && b->options.csv; i++)
 		report_csv(stdout, b->runs[i]);
+	fflush(stdout); /* a plot may go there as well */
 }
 
 static int plot(const struct bench *b)
@@ -46,7 +49,6 @@ static int plot(const struct bench *b)
 
 	if (b->options.plot == NULL)
 		return TOOL_OK;
-	fflush(stdout); /* it may print there as well */
 	if (!gnuplot_start(&g, &b->signals))
 		return TOOL_FAILED;
 	plot_script(g.script, b->options.plot, b->runs, b->count);
@@ -71,7 +73,9 @@ static int measure(struct bench *b)
 	if (b->count > 0) {
 		int plotted;
 
+		signals_admit(&b->signals, true);
 		report_all(b);
+		signals_admit(&b->signals, false);
 		plotted = plot(b);
 		code = code != TOOL_OK ? code : plotted;
 	}

@@ -41,7 +41,7 @@ static void put_place(struct alone *a, const struct place *p)
 	link_put_list(a->link, p->line);
 }
 
-/* Note the new nodes, each of which is alone in its line. */
+/* Note the new nodes, each of which is alone in its line, but for the keeper. */
 static int look(struct alone *a, const struct link_answer *answer)
 {
 	for (int i = 0; i < a->lines; i++) {
@@ -50,7 +50,7 @@ static int look(struct alone *a, const struct link_answer *answer)
 		snprintf(a->places[i].node, sizeof(a->places[i].node), "%s",
 			answer->path);
 		answer++;
-		if (answer->kind != LINK_LIST || answer->children != 1)
+		if (answer->kind != LINK_LIST || answer->children != 2)
 			return -1;
 	}
 	return 0;
@@ -107,7 +107,7 @@ static int measure(struct floor *f, int lines, int (*once)(void *arg))
 		snprintf(p->name, sizeof(p->name),
 			"%s%s/_c_7b5ec9a2-11f3-4a7d-9d0e-%012d-lock-",
 			f->run->path, which, i);
-		link_put_parent(a.link, p->line);
+		link_put_folder(a.link, p->line);
 	}
 	return link_trip(a.link, NULL) < 0 ? -1 : floor_repeat(f, once, &a);
 }

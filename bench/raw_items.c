@@ -75,7 +75,7 @@ static int no_markers(struct queue *q)
 	link_put_list(q->link, path);
 	if (link_trip(q->link, answers) < 0)
 		return -1;
-	return answers[0].children == 0 ? 0 : -1;
+	return answers[0].children == 1 ? 0 : -1; /* the keeper */
 }
 
 /* --- Styles -------------------------------------------------------------- */

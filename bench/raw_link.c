@@ -62,6 +62,15 @@ void link_put_parent(struct link *l, const char *path)
 	end(l);
 }
 
+void link_put_folder(struct link *l, const char *path)
+{
+	char keeper[LINK_PATH_SIZE];
+
+	snprintf(keeper, sizeof(keeper), "%s/" LINK_KEEPER, path);
+	link_put_parent(l, path);
+	link_put_new(l, keeper, "", LINK_EPHEMERAL);
+}
+
 void link_put_delete(struct link *l, const char *path)
 {
 	begin(l, LINK_DELETE, ZK_OP_DELETE);

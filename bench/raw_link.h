@@ -61,6 +61,11 @@ void link_close(struct link *l);
 /* Data of NULL is an address, as recipes store it.  A container is a LINK_PARENT. */
 void link_put_new(struct link *l, const char *path, const char *data, int mode);
 void link_put_parent(struct link *l, const char *path);
+
+/* The same for one that is empty now and then but for this: a server clears away a
+   container that is.  It goes with the session, and is the first by name. */
+#define LINK_KEEPER "-keeper"
+void link_put_folder(struct link *l, const char *path);
 void link_put_delete(struct link *l, const char *path);
 void link_put_list(struct link *l, const char *path);
 

@@ -27,9 +27,13 @@ int queue_open(struct queue *q, struct link *link, const char *path, int number)
 	char folder[LINK_PATH_SIZE];
 
 	*q = (struct queue){ .link = link, .path = path };
+	/* One keeper each is enough. */
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
 		snprintf(folder, sizeof(folder), "%s%s", path, folders[i]);
-		link_put_parent(link, folder);
+		if (number == 0)
+			link_put_folder(link, folder);
+		else
+			link_put_parent(link, folder);
 	}
 	snprintf(q->receipt, sizeof(q->receipt),
 		"%s-receipts/_c_7b5ec9a2-11f3-4a7d-9d0e-%012d-receipt", path,
@@ -73,6 +77,10 @@ int queue_list(struct queue *q)
 	if (link_names(q->link, q->path, &q->names, &q->count) < 0)
 		return -1;
 	qsort(q->names, (size_t)q->count, sizeof(*q->names), by_name);
+	if (q->count == 0 || strcmp(q->names[0], LINK_KEEPER) != 0)
+		return -1;
+	free(q->names[0]);
+	memmove(q->names, q->names + 1, (size_t)--q->count * sizeof(*q->names));
 	return 0;
 }
 

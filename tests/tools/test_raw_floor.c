@@ -27,12 +27,13 @@ struct style {
 	bool varies; /* there may be more writes */
 };
 
-/* What is left at the end goes with its session, as one change and no write. */
+/* What is left at the end goes with its session, as one change and no write.  A
+   keeper comes as well, as one of each. */
 static const struct style styles[] = {
-	{ "one", 1, false, 1, 2, 2, 1 - 1, 0, false },
-	{ "two", 1, false, 1, 2, 2, 1, 0, false },
-	{ "bare", 1, false, 1, 2, 2, 1 - 1, 0, false },
-	{ "pair", 1, false, 1, 4, 2, 2 - 2, 0, false },
+	{ "one", 1, false, 1, 2, 2, 2 - 1, 2, false },
+	{ "two", 1, false, 1, 2, 2, 2, 2, false },
+	{ "bare", 1, false, 1, 2, 2, 2 - 1, 2, false },
+	{ "pair", 1, false, 1, 4, 2, 4 - 2, 2, false },
 	{ "line", 8, false, 1, 2, 2, 1 + 8, 2 * 8, false },
 	{ "leases", 16, false, 1, 2, 2, 1 + 16, 2 * 16, false },
 	{ "gate", 1, true, 1, 2, 2, 0, 0, false },
@@ -40,15 +41,15 @@ static const struct style styles[] = {
 	{ "step", 8, false, 1, 8 + 9 + 9, 1, 1, 0, false },
 	/* The folder, the count, eight, and their end as a whole. */
 	{ "count", 1, true, 1, 1 + 1 + 8 + 1, 2, 0, 0, false },
-	/* Of queues: three folders and a receipt are not counted. */
-	{ "deeds", 1, false, 1, 2, 2, 4, 0, false },
-	{ "drain", 1, false, 1000, 4 + 16, 2000, 4, 0, false },
-	{ "single", 1, false, 1000, 4 + 1000, 2000, 4, 0, false },
-	{ "framed", 1, false, 2000, 8 + 32, 4000, 4, 0, false },
-	{ "bulk", 1, false, 10000, 40 + 157, 20000, 4, 0, false },
-	{ "claim", 1, false, 200, 1 + 400, 400, 4, 0, false },
+	/* Of queues: three folders, their keepers and a receipt are not counted. */
+	{ "deeds", 1, false, 1, 2, 2, 7, 2, false },
+	{ "drain", 1, false, 1000, 4 + 16, 2000, 7, 2, false },
+	{ "single", 1, false, 1000, 4 + 1000, 2000, 7, 2, false },
+	{ "framed", 1, false, 2000, 8 + 32, 4000, 7, 2, false },
+	{ "bulk", 1, false, 10000, 40 + 157, 20000, 7, 2, false },
+	{ "claim", 1, false, 200, 1 + 400, 400, 7, 2, false },
 	/* Who takes does not always find as many as would fit. */
-	{ "crowd", 8, false, 20000, 200 + 4 * 79, 40000, 4 * 8, 0, true },
+	{ "crowd", 8, false, 20000, 200 + 4 * 79, 40000, 4 * 8 + 3, 2, true },
 };
 
 static struct cli c;
@@ -75,17 +76,17 @@ static int changed(struct raw *raw, const char *path)
 	return stat.cversion;
 }
 
-/* Ask for that, and return what was counted. */
-static long long measured(const struct style *style, const char *path)
+/* Ask for that, on a server, and return what was counted. */
+static long long measured_on(const char *address, const struct style *style,
+	const char *path, int ms)
 {
-	const char *const argv[] = { "bench/raw_floor", fixture_address(),
-		NULL };
+	const char *const argv[] = { "bench/raw_floor", address, NULL };
 	char question[128];
 	long long ops = -1;
 	double us = -1;
 
-	snprintf(question, sizeof(question), "%s %s %d %d 0 30\n", style->name,
-		path, style->sessions, style->sessions);
+	snprintf(question, sizeof(question), "%s %s %d %d 0 %d\n", style->name,
+		path, style->sessions, style->sessions, ms);
 	cli_start_argv(&c, argv);
 	cli_type(&c, question);
 	cli_eof(&c);
@@ -94,6 +95,11 @@ static long long measured(const struct style *style, const char *path)
 		"%s: %s", style->name, c.out_text);
 	ck_assert(us > 0);
 	return ops;
+}
+
+static long long measured(const struct style *style, const char *path)
+{
+	return measured_on(fixture_address(), style, path, 30);
 }
 
 START_TEST(it_does_what_it_counts)
@@ -139,7 +145,7 @@ START_TEST(it_does_the_other_half_as_well)
 	ck_assert_int_eq(raw_do_create(raw, halves[_i].folder, "",
 				 RAW_PERSISTENT, NULL, 0),
 		0);
-	ck_assert_int_eq(2 * measured(&halves[_i].style, "/floor"),
+	ck_assert_int_eq(2 * measured(&halves[_i].style, "/floor") + 2,
 		changed(raw, halves[_i].folder));
 	raw_close(raw);
 }
@@ -158,6 +164,26 @@ START_TEST(a_round_leaves_nothing_behind)
 }
 END_TEST
 
+/* It looks a thousand times a second for what it may clear away. */
+START_TEST(a_server_does_not_clear_away_what_is_in_use)
+{
+	struct server_options options = {
+		.jvm = "-Dznode.container.checkIntervalMs=1"
+	};
+	struct server *server = server_start(&options);
+	char path[64];
+
+	ck_assert_ptr_nonnull(server);
+	for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++) {
+		if (styles[i].sessions > 1)
+			continue;
+		snprintf(path, sizeof(path), "/floor-%s", styles[i].name);
+		measured_on(server_address(server), &styles[i], path, 300);
+	}
+	server_free(server);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("raw floor");
@@ -167,5 +193,6 @@ int main(void)
 		(int)(sizeof(styles) / sizeof(*styles)));
 	tcase_add_loop_test(t, it_does_the_other_half_as_well, 0, 2);
 	tcase_add_test(t, a_round_leaves_nothing_behind);
+	tcase_add_test(t, a_server_does_not_clear_away_what_is_in_use);
 	return fixture_main(s);
 }
