@@ -125,17 +125,22 @@ static void leader_free(struct ku_leader *l)
 	free(l);
 }
 
-static void run_call(struct kustos_client *client, struct ku_call *call)
+static void run(struct ku_leader *l)
 {
-	struct ku_leader *l = (struct ku_leader *)((char *)call -
-		offsetof(struct ku_leader, call));
-
 	l->running = true;
 	l->runner = pthread_self();
 	while (l->hold != NULL)
 		serve(l);
 	l->running = false;
 	notify(l);
+}
+
+static void run_call(struct kustos_client *client, struct ku_call *call)
+{
+	struct ku_leader *l = (struct ku_leader *)((char *)call -
+		offsetof(struct ku_leader, call));
+
+	run(l);
 	if (!l->destroyed)
 		return;
 	ku_unlock(client);
@@ -261,7 +266,7 @@ void ku_leader_stop(struct ku_leader *l)
 	ku_lock(client);
 	if (ku_dispatch_pull(client, &l->call)) {
 		l->lost = true; /* there may be no thread to begin it on */
-		run_call(client, &l->call);
+		run(l);
 	}
 	while (must_wait(l))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
