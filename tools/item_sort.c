@@ -9,8 +9,9 @@
 
 #define DIGITS "0123456789"
 #define HEX DIGITS "abcdefABCDEF"
-#define PRIORITY 9 /* a sign, 0 or 1, and eight digits, in capitals */
-#define KAZOO 3	   /* digits of a priority, at least */
+#define PRIORITY 9    /* a sign, 0 or 1, and eight digits, in capitals */
+#define KAZOO 3	      /* characters of a priority, at least */
+#define DIGITS_MAX 10 /* of a number of 32 bits */
 #define TIME_MIN \
 	10 /* hexadecimal digits, of ms since 1970: from the year 2004 */
 #define TIME_MAX 11 /* up to 2527 */
@@ -20,7 +21,8 @@ bool item_is_number(const char *text)
 	size_t minus = *text == '-';
 	size_t digits = strspn(text + minus, DIGITS);
 
-	if (text[minus + digits] != '\0' || digits > 10 || minus + digits < 10)
+	if (text[minus + digits] != '\0' || digits > DIGITS_MAX ||
+		minus + digits < DIGITS_MAX)
 		return false;
 	long long n = strtoll(text, NULL, 10);
 	return n >= INT32_MIN && n <= INT32_MAX && (minus == 0 || n != 0);
@@ -52,11 +54,15 @@ static bool has_priority(const char *rest)
 /* "100-NUMBER", and what kazoo writes of priorities that do not fit. */
 static bool is_kazoos(const char *rest)
 {
-	size_t len = *rest == '-';
+	size_t minus = *rest == '-';
+	size_t digits = strspn(rest + minus, DIGITS);
+	size_t len = minus + digits;
 
-	len += strspn(rest + len, DIGITS);
-	return len >= KAZOO && rest[len] == '-' &&
-		item_is_number(rest + len + 1);
+	if (len < KAZOO || digits > DIGITS_MAX || rest[len] != '-' ||
+		!item_is_number(rest + len + 1))
+		return false;
+	long long priority = strtoll(rest, NULL, 10);
+	return priority >= INT32_MIN && priority <= INT32_MAX;
 }
 
 /* Return what follows the prefix, or NULL. */

@@ -23,6 +23,9 @@ unit_tests += %D%/test_hosts
 unit_tests += %D%/test_item
 unit_tests += %D%/test_item_frame
 unit_tests += %D%/test_item_name
+unit_tests += %D%/test_item_sort
+%C%_test_item_sort_SOURCES = %D%/test_item_sort.c tools/item_sort.c \
+	tools/item_sort.h
 unit_tests += %D%/test_lease
 unit_tests += %D%/test_mntr
 unit_tests += %D%/test_muster
