@@ -133,14 +133,18 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	return true;
 }
 
-/* Who does not want to wait for a connection is told. */
+/* Who does not want to wait for a connection is told, and what it has not put yet
+   is its own again. */
 static void lost(struct ku_deed *deed)
 {
 	struct batch *b = (struct batch *)deed;
 
-	for (int i = 1; i < deed->op_count; i++)
-		if (b->puts[i]->once)
-			ku_put_tell(b->puts[i], KUSTOS_EDISCONNECTED);
+	for (int i = 1; i < deed->op_count; i++) {
+		if (!b->puts[i]->once)
+			continue;
+		ku_put_tell(b->puts[i], KUSTOS_EDISCONNECTED);
+		ku_put_decided(b->puts[i], 0, KUSTOS_EDISCONNECTED);
+	}
 }
 
 /* What the program puts is not begun any more when it has destroyed the queue. */

@@ -1,0 +1,122 @@
+/*
+ * test_queue_unheard.c - a queue while its client does not hear that the connection
+ * was lost: requests that have no answer are all that tells of it.
+ */
+#include "client_fixture.h"
+#include "inject.h"
+#include "queue.h"
+
+#include "client.h"
+
+#include <string.h>
+
+#define T_MS 20000
+#define SOON kustos_after_ms(PATIENCE_MS)
+#define QUEUE "/q"
+#define ITEMS 3000 /* more than are on their way at a time */
+
+/* The real library, but for session events that get lost on the way. */
+static struct ku_zk_api api;
+static ku_zk_event_fn *event_fn;
+static int deaf;
+
+static void event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
+	const char *path)
+{
+	if (event != KU_ZK_EVENT_SESSION ||
+		!__atomic_load_n(&deaf, __ATOMIC_SEQ_CST))
+		event_fn(arg, event, state, path);
+}
+
+static enum kustos_err open_deaf(void *env, const struct ku_zk_open *params,
+	struct ku_zk **out)
+{
+	struct ku_zk_open mine = *params;
+
+	event_fn = params->event;
+	mine.event = event;
+	return ku_zk_mt.open(env, &mine, out);
+}
+
+static void go_deaf(int yes)
+{
+	__atomic_store_n(&deaf, yes, __ATOMIC_SEQ_CST);
+}
+
+static struct kustos_client *client_new(void)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct ku_env env = ku_env_real;
+	struct kustos_client *c = NULL;
+
+	api = ku_zk_mt;
+	api.open = open_deaf;
+	env.api = &api;
+	env.clock = ku_clock_real;
+	ck_assert_int_eq(ku_client_open(&o, &env, &c), KUSTOS_OK);
+	client_wait(c, KUSTOS_CONNECTED, 5000);
+	return c;
+}
+
+static struct ku_queue *queue_new(struct kustos_client *c)
+{
+	const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = QUEUE "-receipts",
+		.max_bytes = 1000 };
+	struct ku_queue *q = NULL;
+
+	ck_assert_int_eq(ku_queue_create(c, QUEUE, &wish, &q), KUSTOS_OK);
+	return q;
+}
+
+static void check_taken(struct ku_queue *q, const char *text)
+{
+	const struct ku_poll_wish wish = { .max = 1, .deadline = KUSTOS_NOW };
+	struct kustos_item *item = NULL;
+	size_t count;
+
+	while (ku_queue_poll(q, &wish, &item, &count) == KUSTOS_OK) {
+		ck_assert_str_eq(item->data, text);
+		kustos_item_free(item);
+	}
+	ck_assert_int_eq(fixture_children(QUEUE), 0);
+}
+
+/* It is the program's again when the call has returned: what is there once all is
+   decided was read before. */
+START_TEST(what_is_put_is_not_read_after_a_try_has_ended)
+{
+	static struct kustos_new_item items[ITEMS];
+	struct kustos_client *c = client_new();
+	struct ku_queue *q = queue_new(c);
+	char text[] = "early";
+	size_t put = 0;
+
+	for (int i = 0; i < ITEMS; i++)
+		items[i] = (struct kustos_new_item){ .data = text, .len = 5 };
+	ck_assert_int_eq(ku_queue_put(q, items, 1, SOON, NULL, &put),
+		KUSTOS_OK);
+	go_deaf(1);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
+	ck_assert_int_eq(ku_queue_put(q, items, ITEMS, KUSTOS_NOW, NULL, &put),
+		KUSTOS_EDISCONNECTED);
+	memcpy(text, "later", 5);
+	go_deaf(0);
+	ck_assert_int_eq(ku_queue_flush(q, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_lt(fixture_children(QUEUE), ITEMS);
+	check_taken(q, "early");
+	ku_queue_destroy(q);
+	client_close(c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("queue, unheard");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, inject_reset, inject_reset);
+	tcase_add_test(t, what_is_put_is_not_read_after_a_try_has_ended);
+	return fixture_main(s);
+}
