@@ -246,8 +246,8 @@ struct worker { /* a consumer */
 	pthread_mutex_t mutex; /* guards the rest */
 	pthread_cond_t told;
 	int refs;    /* of the consumer, of verdicts */
-	bool silent; /* it was stopped: nobody is told any more */
-	int telling; /* threads that tell, and one of them: */
+	bool silent; /* it was stopped: nobody is told of verdicts any more */
+	int telling; /* callbacks that tell, on one thread: */
 	pthread_t teller;
 };
 
@@ -271,8 +271,6 @@ static void worker_put(struct worker *w)
 /* Once it was stopped nobody is told; and what is being told ends before that. */
 static void tell_failed(struct worker *w, enum kustos_err err, const char *name)
 {
-	if (w->failed == NULL)
-		return;
 	pthread_mutex_lock(&w->mutex);
 	bool tell = !w->silent;
 	w->telling += tell;
@@ -306,14 +304,26 @@ static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 	return ku_desk_lend(w->claims->desk, KUSTOS_FOREVER, cancel, &w->lent);
 }
 
+/* By its own thread, which has ended, or is there itself, when it is over. */
+static void failed_here(struct worker *w, enum kustos_err err, const char *name)
+{
+	if (w->failed != NULL)
+		w->failed(w->arg, err, name);
+}
+
+static void verdict_free(struct verdict *v)
+{
+	worker_put(v->worker);
+	free(v);
+}
+
 static void carried_out(void *arg, enum kustos_err err)
 {
 	struct verdict *v = arg;
 
 	if (err != KUSTOS_OK)
 		tell_failed(v->worker, err, v->name);
-	worker_put(v->worker);
-	free(v);
+	verdict_free(v);
 }
 
 /* Nobody waits for it.  Without memory for the name it is not told. */
@@ -332,8 +342,10 @@ static void carry_out(struct worker *w, struct ku_lent *lent, bool again)
 	}
 	enum kustos_err err = ku_lent_ack_async(lent, again,
 		v != NULL ? carried_out : NULL, v);
-	if (err != KUSTOS_OK && v != NULL)
-		carried_out(v, err);
+	if (err != KUSTOS_OK && v != NULL) {
+		failed_here(w, err, v->name);
+		verdict_free(v);
+	}
 }
 
 static void deal(void *owner)
@@ -358,7 +370,7 @@ static void deal(void *owner)
 
 static void failed(void *owner, enum kustos_err err)
 {
-	tell_failed(owner, err, NULL);
+	failed_here(owner, err, NULL);
 }
 
 static struct worker *worker_new(struct kustos_claims *claims)
