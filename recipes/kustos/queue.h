@@ -138,8 +138,9 @@ KUSTOS_API void kustos_queue_destroy(struct kustos_queue *queue);
    connection.  Survives disconnects and the end of the session, and is sent again
    only if it is certain that it was not done.  Returns KUSTOS_OK;
    KUSTOS_ETIMEDOUT or KUSTOS_ECANCELED, and then it may be put all the same;
-   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
-   KUSTOS_EFULL if that is so, and "deadline" is KUSTOS_NOW;
+   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection, or
+   it goes meanwhile, and then it may be put all the same;
+   KUSTOS_EFULL if the queue is full, and "deadline" is KUSTOS_NOW;
    KUSTOS_ETOOBIG; KUSTOS_EUNKNOWN if somebody deleted the receipt just then;
    KUSTOS_ENOAUTH; KUSTOS_EQUOTA; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL;
    KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER. */
