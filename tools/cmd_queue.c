@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +122,9 @@ static int print(const struct queue_job *q, const struct kustos_item *item)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
-static size_t untold; /* items of whose end nobody has told yet */
-static size_t there;  /* those that are there for certain */
+static size_t untold;		 /* items of whose end nobody has told yet */
+static size_t begun;		 /* of those that are put, in their order */
+static size_t failed = SIZE_MAX; /* the first of them that is not there */
 static enum kustos_err first_error;
 
 typedef int work_fn(struct queue_job *q, struct kustos_client *client,
@@ -200,14 +202,17 @@ static int with_queue(struct queue_job *q, work_fn *work)
 
 /* Put */
 
+/* "arg" is how many were begun before. */
 static void put_ended(void *arg, enum kustos_err err)
 {
-	(void)arg;
+	size_t before = (size_t)(uintptr_t)arg;
+
 	pthread_mutex_lock(&lock);
 	untold--;
-	there += err == KUSTOS_OK;
-	if (first_error == KUSTOS_OK)
+	if (err != KUSTOS_OK && before < failed) {
+		failed = before;
 		first_error = err;
+	}
 	pthread_cond_signal(&told);
 	pthread_mutex_unlock(&lock);
 }
@@ -220,7 +225,7 @@ static enum kustos_err error_so_far(void)
 	return err;
 }
 
-/* All is decided, and of what is not told yet put_ended() will hear. */
+/* Wait until put_ended() has heard of all: it is decided, or soon is. */
 static enum kustos_err error_of_all(void)
 {
 	pthread_mutex_lock(&lock);
@@ -248,11 +253,12 @@ static enum kustos_err put_in_background(const struct queue_job *q,
 	/* That there is no room in the queue is told in the background: it is memory
 	   that is full. */
 	while ((err = kustos_queue_put_async(queue, item, deadline, NULL,
-			put_ended, NULL)) == KUSTOS_EFULL) {
+			put_ended, (void *)(uintptr_t)begun)) == KUSTOS_EFULL) {
 		err = kustos_queue_flush(queue, soon(q), NULL);
 		if (err != KUSTOS_OK)
 			break;
 	}
+	begun += err == KUSTOS_OK;
 	if (err != KUSTOS_OK) {
 		pthread_mutex_lock(&lock);
 		untold--;
@@ -295,14 +301,14 @@ static enum kustos_err put_lines(const struct queue_job *q,
 	return err;
 }
 
-/* Whoever goes on has to know with which. */
+/* All is told.  Whoever goes on has to know with which. */
 static void tell_there(const struct queue_job *q)
 {
-	pthread_mutex_lock(&lock);
+	size_t there = failed < begun ? failed : begun;
+
 	if (there > 0)
 		tool_say("%s: the first %zu are there for certain", q->job.path,
 			there);
-	pthread_mutex_unlock(&lock);
 }
 
 static int put_all(struct queue_job *q, struct kustos_client *client,
@@ -319,9 +325,10 @@ static int put_all(struct queue_job *q, struct kustos_client *client,
 			err = put_one(q, queue, *item, strlen(*item), deadline);
 	enum kustos_err flushed = kustos_queue_flush(queue,
 		q->wait_ms == 0 ? soon(q) : deadline, NULL);
-	if (err == KUSTOS_OK)
-		err = flushed == KUSTOS_OK ? error_of_all() : error_so_far();
-	if (err == KUSTOS_OK)
+	enum kustos_err first = error_of_all();
+	if (first != KUSTOS_OK)
+		err = first;
+	else if (err == KUSTOS_OK)
 		err = flushed;
 	if (err == KUSTOS_OK && unread == 0)
 		return TOOL_OK;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #define DEAD "/queues/dead"
 #define OTHER "/queues/other"
 #define FIRST JOBS "/qn-0000000000"
+#define MANY 2000 /* more, in JSON, than a pipe takes */
 
 static struct cli a, b;
 
@@ -100,7 +102,6 @@ START_TEST(a_full_queue_is_waited_for)
 }
 END_TEST
 
-/* It can be gone on from there. */
 /* More than may wait in memory: that is room enough. */
 START_TEST(however_much_is_put_at_once_if_there_is_room)
 {
@@ -115,6 +116,7 @@ START_TEST(however_much_is_put_at_once_if_there_is_room)
 }
 END_TEST
 
+/* It can be gone on from there. */
 START_TEST(who_cannot_put_all_is_told_how_much_is_there)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", "--max-items=2", "-w2",
@@ -122,6 +124,32 @@ START_TEST(who_cannot_put_all_is_told_how_much_is_there)
 		121);
 	cli_hears_error(&a, JOBS ": the first 2 are there for certain\n");
 	ck_assert_int_eq(fixture_children(JOBS), 2);
+}
+END_TEST
+
+/* What follows those is no part of them, though it is there: of the next nobody
+   knows, as the receipt was deleted. */
+START_TEST(S15_what_is_there_behind_a_gap_is_not_told_to_be_there)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	int unread;
+
+	ck_assert_ptr_nonnull(proxy);
+	cli_start(&a, "queue", "put", "--hosts", proxy_address(proxy), JOBS);
+	cli_type(&a, "first\n");
+	test_within(fixture_children(JOBS) == 1, CLI_MS);
+	proxy_set_mode(proxy, PROXY_HOLE);
+	for (int i = 0; i < MANY; i++)
+		cli_type(&a, "x\n");
+	test_within(ioctl(a.in, FIONREAD, &unread) == 0 && unread == 0, CLI_MS);
+	cli_eof(&a);
+	raw_delete_tree(fixture_address(), JOBS "-receipts");
+	proxy_set_mode(proxy, PROXY_PASS);
+	ck_assert_int_eq(cli_end(&a), 124);
+	cli_hears_error(&a, JOBS ": the first 1 are there for certain\n");
+	ck_assert_int_gt(fixture_children(JOBS), 1);
+	proxy_free(proxy);
 }
 END_TEST
 
@@ -343,8 +371,6 @@ START_TEST(what_is_listed_can_be_read_by_programs)
 }
 END_TEST
 
-#define MANY 2000 /* more, in JSON, than a pipe takes */
-
 /* Put them, and run "script" on what is listed: "$0" is the command. */
 static int list_many(const char *script)
 {
@@ -445,6 +471,8 @@ int main(void)
 	tcase_add_test(t, a_full_queue_is_waited_for);
 	tcase_add_test(t, however_much_is_put_at_once_if_there_is_room);
 	tcase_add_test(t, who_cannot_put_all_is_told_how_much_is_there);
+	tcase_add_test(t,
+		S15_what_is_there_behind_a_gap_is_not_told_to_be_there);
 	tcase_add_test(t, a_command_gets_each_item);
 	tcase_add_test(t,
 		a_command_that_cannot_be_executed_ends_it_and_leaves_the_item);
