@@ -58,7 +58,8 @@ static enum kustos_err flush_start(struct ku_wait *wait)
 	struct ku_flush *flush = (struct ku_flush *)wait;
 	struct ku_queue *q = flush->queue;
 
-	flush->puts = q->put.begun;
+	if (flush->all)
+		flush->puts = q->put.begun;
 	flush->takes = q->take.begun;
 	flush->next = q->flushes;
 	if (flush->next != NULL)
@@ -73,12 +74,12 @@ static void flush_give_up(struct ku_wait *wait, enum kustos_err why)
 	flush_end((struct ku_flush *)wait, why);
 }
 
-enum kustos_err ku_queue_flush(struct ku_queue *q, kustos_deadline deadline,
-	struct kustos_cancel *cancel)
+enum kustos_err ku_queue_flush(struct ku_queue *q, bool puts,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
 	static const struct ku_wait_calls calls = { flush_start, flush_give_up,
 		NULL };
-	struct ku_flush flush = { .queue = q };
+	struct ku_flush flush = { .queue = q, .all = puts };
 
 	flush.wait.client = q->client;
 	flush.wait.calls = &calls;

@@ -45,7 +45,9 @@ typedef void ku_put_fn(void *arg, enum kustos_err err);
 KU_SERVICE enum kustos_err ku_queue_put_async(struct ku_queue *queue,
 	const struct kustos_new_item *item, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_put_fn *done, void *arg);
-KU_SERVICE enum kustos_err ku_queue_flush(struct ku_queue *queue,
+
+/* Not "puts": only what is taken is waited for. */
+KU_SERVICE enum kustos_err ku_queue_flush(struct ku_queue *queue, bool puts,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 KU_SERVICE enum kustos_err ku_queue_remove_id(struct ku_queue *queue,

@@ -76,6 +76,7 @@ struct ku_put {		     /* what one call puts */
 struct ku_flush {	     /* who waits for what was begun before */
 	struct ku_wait wait; /* first */
 	struct ku_queue *queue;
+	bool all; /* not only for what is taken */
 	uint64_t puts, takes;
 	struct ku_flush *prev, *next;
 };

@@ -192,6 +192,34 @@ START_TEST(what_was_taken_when_a_consumer_was_stopped_is_not_lost)
 }
 END_TEST
 
+/* It would not end: there is no room, as something is there that is no item. */
+START_TEST(who_stops_a_consumer_does_not_wait_for_what_is_put)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	const struct kustos_new_item item = { .data = "1", .len = 1 };
+	struct kustos_consumer *consumer = NULL;
+	struct taken put = { .calls = 0 };
+	struct kustos_queue *full = NULL;
+
+	o.max_items = 1;
+	check_err(kustos_queue_create(client, QUEUE, &o, &full), KUSTOS_OK);
+	client_create(other, QUEUE "/other", KUSTOS_PARENTS);
+	check_err(kustos_queue_put_async(full, &item, KUSTOS_FOREVER, NULL,
+			  queue_was_put, &put),
+		KUSTOS_OK);
+	check_err(kustos_queue_consume(full, 1, take, failed, NULL, &consumer),
+		KUSTOS_OK);
+	/* Both have seen what is there. */
+	test_eventually(proxy_count(proxy, ZK_OP_CHILDREN2) == 2, 5000);
+	int64_t began_ms = test_now_ms();
+	kustos_consumer_stop(consumer);
+	ck_assert_int_lt(test_now_ms() - began_ms, 9000);
+	ck_assert_int_eq(taken_calls(&put), 0);
+	kustos_queue_destroy(full);
+	check_err(taken_wait(&put), KUSTOS_ECLOSED);
+}
+END_TEST
+
 static enum kustos_verdict stop_itself(void *arg, struct kustos_claim *claim)
 {
 	struct kustos_consumer **self = arg;
@@ -380,6 +408,7 @@ int main(void)
 	tcase_add_test(t, consumers_of_one_object_share_its_items);
 	tcase_add_test(t,
 		what_was_taken_when_a_consumer_was_stopped_is_not_lost);
+	tcase_add_test(t, who_stops_a_consumer_does_not_wait_for_what_is_put);
 	tcase_add_test(t, a_consumer_may_stop_itself);
 	tcase_add_test(t,
 		what_it_consumes_outlives_a_consumer_that_stopped_itself);
