@@ -163,18 +163,25 @@ bool ku_item_before(const struct ku_item *a, const struct ku_item *b)
 	return strcmp(a->name, b->name) < 0;
 }
 
-/* Return "queue-|id|" with the id as Curator's would write it. */
+#define BEFORE_ID "queue-|"
+
+/* As Curator's would write it in an id. */
+static char in_id(char c)
+{
+	return c == '/' || c == '|' ? '_' : c;
+}
+
+/* Return "queue-|id|". */
 static enum kustos_err head_of_id(const char *id, char **out)
 {
-	size_t size = (id != NULL ? strlen(id) : 0) + sizeof("queue-||");
+	size_t size = (id != NULL ? strlen(id) : 0) + sizeof(BEFORE_ID "|");
 	char *head = malloc(size);
 
 	if (head == NULL)
 		return KUSTOS_ENOMEM;
-	snprintf(head, size, "queue-|%s|", id != NULL ? id : "");
-	for (size_t i = sizeof("queue-|") - 1; i < size - 2; i++)
-		if (head[i] == '/' || head[i] == '|')
-			head[i] = '_';
+	snprintf(head, size, BEFORE_ID "%s|", id != NULL ? id : "");
+	for (size_t i = strlen(BEFORE_ID); i < size - 2; i++)
+		head[i] = in_id(head[i]);
 	if (!ku_name_valid(head)) {
 		free(head);
 		return KUSTOS_EINVAL;
@@ -232,13 +239,14 @@ int32_t ku_item_priority(enum ku_item_kind kind, const struct ku_item *item)
 
 bool ku_item_has_id(const struct ku_item *item, const char *id)
 {
-	char *head;
-	bool same;
+	const char *own = item->name + strlen(BEFORE_ID);
+	size_t len = id != NULL ? strlen(id) : 0;
 
-	if (head_of_id(id, &head) != KUSTOS_OK)
+	if (strncmp(item->name, BEFORE_ID, strlen(BEFORE_ID)) != 0 ||
+		item->head != strlen(BEFORE_ID) + len + 1)
 		return false;
-	same = strlen(head) == item->head &&
-		memcmp(head, item->name, item->head) == 0;
-	free(head);
-	return same;
+	for (size_t i = 0; i < len; i++)
+		if (own[i] != in_id(id[i]))
+			return false;
+	return true;
 }

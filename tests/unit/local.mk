@@ -23,6 +23,7 @@ unit_tests += %D%/test_hosts
 unit_tests += %D%/test_item
 unit_tests += %D%/test_item_frame
 unit_tests += %D%/test_item_name
+%C%_test_item_name_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_item_sort
 %C%_test_item_sort_SOURCES = %D%/test_item_sort.c tools/item_sort.c \
 	tools/item_sort.h

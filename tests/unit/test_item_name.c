@@ -1,4 +1,5 @@
 /* test_item_name.c - names of a queue's items. */
+#include "fault.h"
 #include "item_name.h"
 #include "name.h"
 #include "random.h"
@@ -141,6 +142,19 @@ START_TEST(ids_are_cleaned_and_found_again)
 	free(name);
 	item = parsed(KU_ITEM_ID, "queue-0000000004");
 	ck_assert(!ku_item_has_id(&item, ""));
+}
+END_TEST
+
+/* Who looks for it would pass it over in silence. */
+START_TEST(an_id_is_known_also_when_memory_is_short)
+{
+	struct ku_item item;
+
+	ck_assert(ku_item_parse(KU_ITEM_ID, "queue-|a_b|0000000001", &item));
+	fault_after(0);
+	bool known = ku_item_has_id(&item, "a/b");
+	(void)fault_end();
+	ck_assert(known);
 }
 END_TEST
 
@@ -339,6 +353,7 @@ int main(void)
 	tcase_add_test(t, S17_what_does_not_fit_is_refused);
 	tcase_add_test(t, an_item_of_which_nothing_is_said_is_an_ordinary_one);
 	tcase_add_test(t, ids_are_cleaned_and_found_again);
+	tcase_add_test(t, an_id_is_known_also_when_memory_is_short);
 	tcase_add_test(t, other_names_are_nobodys_items);
 	tcase_add_test(t, S17_what_peers_write_is_in_its_order);
 	tcase_add_test(t, S17_the_order_is_that_of_key_and_number);
