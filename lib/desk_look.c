@@ -277,8 +277,9 @@ static void marks_show(struct ku_mirror *mirror,
 		qsort(desk->marked->names, desk->marked->count,
 			sizeof(*desk->marked->names), by_name);
 	ku_mirror_rest(mirror);
-	/* What was passed over may be free now. */
-	if (desk->blocked && ku_head_count(&desk->head) == 0)
+	/* What was passed over may be free now; and what is left may be due far
+	   later. */
+	if (desk->blocked)
 		desk->items.current = false;
 	ku_desk_pump(desk);
 }

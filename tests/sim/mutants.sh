@@ -746,6 +746,8 @@ mutant S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
 	's/reply->stat->czxid > c->stat.mzxid/true/'
 mutant L27_rest_until_the_next_is_due lib/desk_look.c \
 	'/^static bool is_due/,/^}/s/!desk->resting/true/'
+mutant L27_free_again_behind_what_is_due_later lib/desk_look.c \
+	'/^static void marks_show/,/^}/s/desk->blocked)/desk->blocked \&\& desk->head.window_count == 0)/'
 test=test_pause
 mutant L28_read_again_at_once lib/queue_catch.c \
 	'/^static void ask_again/,/^}/s/!ku_session_ready(client)/true/'

@@ -276,6 +276,28 @@ START_TEST(L28_what_is_due_soon_cuts_no_rest_short)
 }
 END_TEST
 
+/* Of two items one is marked by another, and the other one is due far later.  The
+   first is given back, which changes no list of items. */
+START_TEST(L27_what_is_given_back_does_not_wait_for_what_is_due_later)
+{
+	struct asked asked;
+	char path[64], later[64], mark[64];
+
+	put_due(0, 0, path);
+	put_due(40000, 1, later);
+	snprintf(mark, sizeof(mark), MARKS "/%s", ku_path_leaf(path));
+	bench_create(&bench, raw, mark, "", KU_ZK_EPHEMERAL);
+	open_desk(KU_ITEM_DELAY);
+	ask(&asked);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!asked.ended);
+	bench_delete(&bench, raw, mark, -1);
+	lone_run_ms(&bench, client, 1000);
+	check_lent(&asked, mark);
+	end(&asked);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a desk in the simulator");
@@ -287,6 +309,8 @@ int main(void)
 		S16_the_marker_of_a_claim_before_is_not_that_of_the_next);
 	tcase_add_test(t, L27_a_rest_is_over_before_the_next_is_due);
 	tcase_add_test(t, L28_what_is_due_soon_cuts_no_rest_short);
+	tcase_add_test(t,
+		L27_what_is_given_back_does_not_wait_for_what_is_due_later);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
