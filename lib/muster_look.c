@@ -65,6 +65,15 @@ static void unset(struct ku_muster *m)
 		ku_watch_failed(m->client, &m->watch);
 }
 
+/* The read has left a watch there, and nobody wants it any more: the server is told,
+   though an event may have taken it off the table meanwhile. */
+static void take_back(struct ku_muster *m)
+{
+	if (m->stale && m->sight.what.watch && m->watch.entry == NULL)
+		(void)ku_watch_add(m->client, &m->watch, KU_ZK_WATCH_DATA,
+			m->sight.what.path);
+}
+
 /* Is what was seen still of use?  Else see to it that there is more. */
 static bool is_heeded(struct ku_muster *m)
 {
@@ -145,7 +154,9 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 {
 	bool answered = is_answer(reply->rc);
 
-	if (!answered)
+	if (answered)
+		take_back(m);
+	else
 		unset(m);
 	if (!is_heeded(m))
 		return;
@@ -205,7 +216,9 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 	struct ku_muster *m = request->owner;
 
 	(void)client;
-	if (reply->rc != KU_ZK_OK)
+	if (reply->rc == KU_ZK_OK)
+		take_back(m);
+	else
 		unset(m);
 	if (!is_heeded(m)) {
 		/* It was looked again, or nobody wants to know. */

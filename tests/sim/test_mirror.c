@@ -9,6 +9,7 @@
 
 #include <kustos/barrier.h>
 #include <kustos/cancel.h>
+#include <stdio.h>
 
 #define PATH "/barrier"
 /* Between a client and its server: all requests take the same. */
@@ -193,6 +194,55 @@ START_TEST(P05_a_watch_of_a_member_that_is_gone_is_not_kept)
 }
 END_TEST
 
+static void send(enum ku_zk_kind kind, const char *path,
+	struct bench_reply *reply)
+{
+	const struct ku_zk_request request = { .kind = kind,
+		.path = path,
+		.data = "",
+		.version = -1,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, reply), KU_ZK_OK);
+}
+
+/* Its node is changed, so it looks again, and is over; then the watch of its first
+   look fires, and the second leaves another at the server. */
+START_TEST(P05_a_watch_that_an_ended_member_leaves_behind_is_taken_off)
+{
+	struct kustos_double_barrier *step;
+	static struct bench_reply set, made;
+	char path[80];
+	int entered = -1;
+
+	ck_assert_int_eq(
+		kustos_double_barrier_create(client, "/step", 2, NULL, &step),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_double_barrier_enter_async(step, KUSTOS_FOREVER,
+				 NULL, ended, &entered),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 500);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 2);
+	snprintf(path, sizeof(path), "/step/%s",
+		bench_read(&bench, raw, KU_ZK_CHILDREN, "/step", false)
+			.names[0]);
+	send(KU_ZK_SET, path, &set);
+	lone_run_ms(&bench, client, WAY_MS / 2);
+	send(KU_ZK_CREATE, "/step/ready", &made);
+	while (!set.done)
+		lone_run_ms(&bench, client, 1);
+	ck_assert(!made.done);
+	kustos_double_barrier_destroy(step);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(entered, KUSTOS_ECLOSED);
+	ck_assert_int_eq(set.rc, KU_ZK_OK);
+	ck_assert_int_eq(made.rc, KU_ZK_OK);
+	ck_assert_ptr_null(client->watches.entries);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mirrors in the simulator");
@@ -206,6 +256,8 @@ int main(void)
 		P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off);
 	tcase_add_test(t, who_only_looks_does_not_wait_for_a_connection);
 	tcase_add_test(t, P05_a_watch_of_a_member_that_is_gone_is_not_kept);
+	tcase_add_test(t,
+		P05_a_watch_that_an_ended_member_leaves_behind_is_taken_off);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
