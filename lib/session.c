@@ -304,6 +304,7 @@ static void auth_failed(struct kustos_client *client)
 {
 	ku_log(client, KUSTOS_LOG_ERROR, "the server refused the credentials");
 	client->session.auth_failed = true;
+	client->session.left = ku_session_exists(client);
 	ku_session_end(client, KU_ZK_AUTHFAILED);
 	ku_waits_fail(client, KUSTOS_EAUTH);
 	ku_ops_fail(client, KUSTOS_EAUTH, true);

@@ -179,6 +179,7 @@ START_TEST(L29_refused_credentials_are_final)
 	struct kustos_client_options o;
 	struct kustos_client *c;
 	struct completions done = { 0 };
+	int64_t linger_ms = 0;
 
 	ck_assert_ptr_nonnull(server);
 	o = client_options(server_address(server), T_MS);
@@ -192,7 +193,9 @@ START_TEST(L29_refused_credentials_are_final)
 	check_err((enum kustos_err)done.err, KUSTOS_EAUTH);
 	check_err(get(c, "/"), KUSTOS_EAUTH);
 	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CLOSED);
-	kustos_client_close(c, SOON, NULL);
+	/* The server has closed the connection, and keeps the session. */
+	check_err(kustos_client_close(c, SOON, &linger_ms), KUSTOS_ELINGERING);
+	ck_assert_int_eq(linger_ms, T_MS);
 	server_free(server);
 }
 END_TEST
