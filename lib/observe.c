@@ -358,9 +358,11 @@ static void send_listing(struct kustos_observer *o, bool watch)
 /* See who is the first now. */
 static void look(struct kustos_observer *o)
 {
-	if (!ku_session_ready(o->client))
+	if (o->client->session.auth_failed)
+		see_nobody(o, KUSTOS_EAUTH);
+	else if (!ku_session_ready(o->client))
 		return; /* once connected */
-	if (is_busy(o))
+	else if (is_busy(o))
 		o->again = true;
 	else if (o->node != NULL)
 		send(o, KU_ZK_GET, o->node, true, was_read);
@@ -398,11 +400,11 @@ void ku_observers_connected(struct kustos_client *client)
 			set_timer(o, ku_session_spread_ms(client));
 }
 
-void ku_observers_fail(struct kustos_client *client, enum kustos_err why)
+void ku_observers_refused(struct kustos_client *client)
 {
 	for (struct kustos_observer *o = client->observers; o != NULL;
 		o = o->next)
-		see_nobody(o, why);
+		look(o);
 }
 
 static void unlink_observer(struct kustos_observer *o)
@@ -433,8 +435,6 @@ static void join(struct kustos_observer *o)
 	if (o->next != NULL)
 		o->next->prev = o;
 	client->observers = o;
-	if (client->session.auth_failed)
-		see_nobody(o, KUSTOS_EAUTH);
 	look(o);
 }
 

@@ -11,8 +11,8 @@ struct kustos_client;
 
 void ku_observers_connected(struct kustos_client *client);
 
-/* Nothing will be seen any more. */
-void ku_observers_fail(struct kustos_client *client, enum kustos_err why);
+/* The credentials were refused: nothing will be seen any more. */
+void ku_observers_refused(struct kustos_client *client);
 
 void ku_observers_free(struct kustos_client *client);
 

@@ -1,0 +1,67 @@
+/*
+ * test_refused.c - what is told when the credentials are refused, and memory is
+ * short just then.
+ */
+#include "lone_line.h"
+
+#include "../unit/fault.h"
+#include "../unit/unit.h"
+
+#include <kustos/participant.h>
+
+static struct kustos_observer *observer;
+static int told;
+static enum kustos_err told_last;
+
+static void see(void *arg, enum kustos_err err,
+	const struct kustos_participant *first)
+{
+	(void)arg;
+	ck_assert_ptr_null(first);
+	told_last = err;
+	told++;
+}
+
+static void setup(void)
+{
+	lone_line_open(&ku_zk_sim);
+	told = 0;
+	ck_assert_int_eq(
+		kustos_observe(lone.client, LINE, see, NULL, &observer),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(told, 1);
+	ck_assert_int_eq(told_last, KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	kustos_observer_destroy(observer);
+	lone_line_close();
+}
+
+START_TEST(L29_an_observer_hears_of_it_though_memory_was_short)
+{
+	ku_lock(lone.client);
+	if (_i == 1)
+		fault_after(0);
+	ku_session_event(lone.client, KU_ZK_STATE_AUTH_FAILED);
+	ck_assert_int_eq(fault_end(), _i);
+	ku_unlock(lone.client);
+	lone_run_ms(&lone.bench, lone.client, 2000);
+	ck_assert_int_eq(told, 2);
+	ck_assert_int_eq(told_last, KUSTOS_EAUTH);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("refused credentials");
+	TCase *t = tcase_create("observers");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		L29_an_observer_hears_of_it_though_memory_was_short, 0, 2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
