@@ -4,6 +4,17 @@
 
 #include <stdlib.h>
 
+static void take_out(struct ku_errand *errand, enum kustos_err err)
+{
+	struct ku_errand **at = &errand->candidate->errands;
+
+	while (*at != errand)
+		at = &(*at)->next;
+	*at = errand->next;
+	errand->calls->clean(errand);
+	ku_wait_end(&errand->wait, err);
+}
+
 /* Begin the oldest, unless it has begun; if it ends at once, the next. */
 static void begin_next(struct ku_candidate *c)
 {
@@ -20,25 +31,20 @@ static void begin_next(struct ku_candidate *c)
 		if (err == KUSTOS_OK && errand->once &&
 			!ku_session_ready(c->client))
 			err = KUSTOS_EDISCONNECTED;
-		if (err != KUSTOS_OK) {
-			ku_errand_end(errand, err);
-			return; /* which has begun the next */
+		if (err == KUSTOS_OK) {
+			errand->term = c->term;
+			errand->calls->begin(errand);
+		} else {
+			take_out(errand, err);
 		}
-		errand->term = c->term;
-		errand->calls->begin(errand);
 	}
 }
 
 void ku_errand_end(struct ku_errand *errand, enum kustos_err err)
 {
 	struct ku_candidate *c = errand->candidate;
-	struct ku_errand **at = &c->errands;
 
-	while (*at != errand)
-		at = &(*at)->next;
-	*at = errand->next;
-	errand->calls->clean(errand);
-	ku_wait_end(&errand->wait, err);
+	take_out(errand, err);
 	begin_next(c);
 }
 

@@ -8,6 +8,11 @@
 
 #include <kustos/election.h>
 
+#include <sys/resource.h>
+
+/* As many as take seconds to be lined up under a sanitizer. */
+#define ROW 20000
+
 static struct kustos_latch *latch, *heir;
 static int ends[2]; /* -1: not yet */
 
@@ -111,6 +116,24 @@ START_TEST(L20_nor_does_it_wait_for_what_waits)
 }
 END_TEST
 
+/* However many wait, those that end at once do not end inside one another. */
+START_TEST(a_long_row_ends_within_a_small_stack)
+{
+	const struct rlimit small = { ROW * 50, ROW * 50 };
+	static int row[ROW];
+
+	ck_assert_int_eq(setrlimit(RLIMIT_STACK, &small), 0);
+	for (int i = 0; i < ROW; i++) {
+		row[i] = -1;
+		say(KUSTOS_FOREVER, &row[i]);
+	}
+	lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(row[0], KUSTOS_ELOST);
+	for (int i = 1; i < ROW; i++)
+		ck_assert_int_eq(row[i], KUSTOS_ENOTHELD);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("errands in the simulator");
@@ -121,6 +144,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		L20_what_is_not_to_wait_ends_when_the_connection_is_away, 0, 2);
 	tcase_add_loop_test(t, L20_nor_does_it_wait_for_what_waits, 0, 2);
+	tcase_add_test(t, a_long_row_ends_within_a_small_stack);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
