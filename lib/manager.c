@@ -171,7 +171,7 @@ static int64_t tend_lookup(struct ku_manager *m)
 	if (wanted && m->lookup == NULL) {
 		if (ku_now(client) >= m->lookup_at)
 			start_lookup(m);
-		else
+		if (m->lookup == NULL)
 			wake = m->lookup_at;
 	}
 	return wake;

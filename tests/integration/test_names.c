@@ -131,6 +131,24 @@ START_TEST(L16_a_failing_resolver_is_not_pestered)
 }
 END_TEST
 
+START_TEST(L16_a_lookup_without_a_thread_is_made_later)
+{
+	struct kustos_client *client;
+
+	inject_names("");
+	client = client_open(NAME, TIMEOUT_MS);
+	test_eventually(inject_names_calls() >= 1, 1000);
+	inject_thread(INJECT_PROGRAM, 1);
+	int calls = inject_names_calls();
+	/* One may have had its thread by then. */
+	test_within(inject_names_calls() >= calls + 2, PATIENCE_MS);
+	inject_names(proxy_address(ways[0]));
+	client_wait(client, KUSTOS_CONNECTED, PATIENCE_MS);
+	exchange(client);
+	client_close(client);
+}
+END_TEST
+
 START_TEST(L16_a_slow_resolver_holds_up_neither_open_nor_close)
 {
 	int64_t start = test_now_ms();
@@ -221,6 +239,7 @@ int main(void)
 	tcase_add_test(t, S21_a_reconnect_does_not_need_the_resolver);
 	tcase_add_test(t, L16_names_that_cannot_be_resolved_at_first);
 	tcase_add_test(t, L16_a_failing_resolver_is_not_pestered);
+	tcase_add_test(t, L16_a_lookup_without_a_thread_is_made_later);
 	tcase_add_test(t, L16_a_slow_resolver_holds_up_neither_open_nor_close);
 	tcase_add_loop_test(t, U08_a_name_that_moved_is_followed, 0, 2);
 	tcase_add_test(t, U08_a_name_that_moves_during_an_outage_is_followed);
