@@ -17,6 +17,7 @@ struct ku_lookup {
 	bool finished;
 	struct ku_addresses addresses;
 	enum kustos_err err;
+	const char *why;
 };
 
 static bool copy_hosts(struct ku_hosts *to, const struct ku_hosts *from)
@@ -55,6 +56,7 @@ static void *lookup_main(void *arg)
 	bool abandoned = lookup->done == NULL;
 	lookup->addresses = addresses;
 	lookup->err = err;
+	lookup->why = why;
 	lookup->finished = true;
 	if (!abandoned)
 		lookup->done(lookup->arg);
@@ -88,7 +90,7 @@ struct ku_lookup *ku_lookup_start(const struct ku_hosts *hosts,
 }
 
 bool ku_lookup_take(struct ku_lookup *lookup, struct ku_addresses *out,
-	enum kustos_err *err)
+	enum kustos_err *err, const char **why)
 {
 	pthread_mutex_lock(&lookup->mutex);
 	bool finished = lookup->finished;
@@ -97,6 +99,7 @@ bool ku_lookup_take(struct ku_lookup *lookup, struct ku_addresses *out,
 		return false;
 	*out = lookup->addresses;
 	*err = lookup->err;
+	*why = lookup->why;
 	memset(&lookup->addresses, 0, sizeof(lookup->addresses));
 	lookup_free(lookup);
 	return true;

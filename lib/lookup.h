@@ -18,10 +18,10 @@ typedef void ku_lookup_fn(void *arg);
 struct ku_lookup *ku_lookup_start(const struct ku_hosts *hosts,
 	ku_lookup_fn *done, void *arg);
 
-/* If the result is there, move it to "*out" and "*err", free the lookup, and
-   return true. */
+/* If the result is there, move it to "*out", "*err" and "*why" (as ku_resolve()
+   has them), free the lookup, and return true. */
 bool ku_lookup_take(struct ku_lookup *lookup, struct ku_addresses *out,
-	enum kustos_err *err);
+	enum kustos_err *err, const char **why);
 
 /* Forget it.  On return "done" is not running and will not run.  NULL is
    allowed. */

@@ -35,6 +35,7 @@ struct ku_manager {
 	struct ku_random random;
 	struct ku_probe probe;
 	int64_t round_ns; /* when the probes were sent */
+	bool cramped;	  /* for want of memory or descriptors some were not */
 	struct ku_addresses addresses;
 	bool numeric; /* there is nothing to look up */
 	struct ku_lookup *lookup;
@@ -135,14 +136,17 @@ static void finish_lookup(struct ku_manager *m)
 	struct kustos_client *client = m->client;
 	struct ku_addresses addresses;
 	enum kustos_err err;
+	const char *why;
 
-	if (m->lookup == NULL || !ku_lookup_take(m->lookup, &addresses, &err))
+	if (m->lookup == NULL ||
+		!ku_lookup_take(m->lookup, &addresses, &err, &why))
 		return;
 	m->lookup = NULL;
 	int64_t now = ku_now(client);
 	if (err != KUSTOS_OK) {
 		ku_log(client, KUSTOS_LOG_WARNING,
-			"no host name could be resolved");
+			"no host name could be resolved: %s",
+			err == KUSTOS_ENOMEM ? kustos_strerror(err) : why);
 		int64_t pause = ku_retry_next(&m->lookup_retry, now,
 			&m->random);
 		m->lookup_at = now +
@@ -296,6 +300,18 @@ static void learn_from_round(struct ku_manager *m)
 	ku_unlock(m->client);
 }
 
+/* What keeps us from asking the servers keeps the library from them as well. */
+static void begin_round(struct ku_manager *m)
+{
+	m->round_ns = ku_now(m->client);
+	bool cramped = ku_probe_start(&m->probe, &m->addresses) != KUSTOS_OK;
+	if (cramped && !m->cramped)
+		ku_log(m->client, KUSTOS_LOG_ERROR,
+			"no socket for a server can be had: %m");
+	m->cramped = cramped;
+	tell_verdicts(m);
+}
+
 /* Do what the steering asks for.  Returns when it wants to be asked again. */
 static int64_t steer(struct ku_manager *m)
 {
@@ -309,9 +325,7 @@ static int64_t steer(struct ku_manager *m)
 		case KU_STEER_NONE:
 			return wake;
 		case KU_STEER_PROBE:
-			m->round_ns = ku_now(m->client);
-			(void)ku_probe_start(&m->probe, &m->addresses);
-			tell_verdicts(m);
+			begin_round(m);
 			break;
 		case KU_STEER_STOP:
 			learn_from_round(m);

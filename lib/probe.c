@@ -30,31 +30,39 @@ static void settle(struct ku_probe_one *one, enum ku_probe_verdict verdict)
 	one->fd = -1;
 }
 
-static void begin(struct ku_probe_one *one, const struct ku_address *address)
+/* Returns 0, or why there are no more descriptors. */
+static int begin(struct ku_probe_one *one, const struct ku_address *address)
 {
 	one->fd = socket(address->storage.ss_family,
 		SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (one->fd >= 0 &&
-		connect(one->fd, (const struct sockaddr *)&address->storage,
-			address->len) &&
+	if (one->fd < 0)
+		return errno == EMFILE || errno == ENFILE ? errno : 0;
+	if (connect(one->fd, (const struct sockaddr *)&address->storage,
+		    address->len) &&
 		errno != EINPROGRESS)
 		settle(one, KU_PROBE_REFUSED);
+	return 0;
 }
 
 enum kustos_err ku_probe_start(struct ku_probe *p,
 	const struct ku_addresses *addresses)
 {
-	int n = addresses->count, i;
+	int n = addresses->count, error = 0, i;
 
 	if (n > KU_PROBE_MAX)
 		n = KU_PROBE_MAX;
 	p->one = calloc((size_t)n + 1, sizeof(*p->one));
 	if (!p->one)
 		return KUSTOS_ENOMEM;
-	for (i = 0; i < n; i++)
-		begin(&p->one[i], &addresses->list[i]);
 	p->count = n;
-	return KUSTOS_OK;
+	for (i = 0; i < n; i++) {
+		int short_of = begin(&p->one[i], &addresses->list[i]);
+
+		if (short_of != 0)
+			error = short_of;
+	}
+	errno = error;
+	return error == 0 ? KUSTOS_OK : KUSTOS_ENOMEM;
 }
 
 int ku_probe_poll(const struct ku_probe *p, struct pollfd *fds)

@@ -31,8 +31,8 @@ struct ku_probe {
 };
 
 /* Begin a round.  "p" must be all zeros or stopped.  A server that cannot be
-   asked for want of a descriptor stays UNKNOWN.  Returns KUSTOS_OK or
-   KUSTOS_ENOMEM. */
+   asked for want of a descriptor stays UNKNOWN.  Returns KUSTOS_OK; or
+   KUSTOS_ENOMEM, with "errno", if memory or descriptors are short. */
 enum kustos_err ku_probe_start(struct ku_probe *p,
 	const struct ku_addresses *addresses);
 
