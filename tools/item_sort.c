@@ -91,3 +91,71 @@ enum item_sort item_sort_of(const char *name)
 		return ITEM_FRAMED;
 	return has_priority(rest) ? ITEM_WITH_PRIORITY : ITEM_OTHER;
 }
+
+struct place {		 /* of an item among others */
+	uint64_t key;	 /* the least is the next */
+	uint32_t number; /* the same; those below zero are the last */
+};
+
+/* Return the value of so many hexadecimal digits; 0 if they are no time. */
+static uint64_t hex(const char *text, size_t len)
+{
+	uint64_t value = 0;
+
+	if (strspn(text, HEX) < len)
+		return 0;
+	for (size_t i = 0; i < len; i++) {
+		char digit[] = { text[i], '\0' };
+
+		if (value >> 59 != 0)
+			return 0;
+		value = value << 4 | strtoul(digit, NULL, 16);
+	}
+	return value;
+}
+
+/* Of what follows "queue-": a key, perhaps, that only some kinds go by. */
+static struct place place_of_curators(enum kustos_queue_kind kind,
+	const char *rest)
+{
+	bool is_delay = kind == KUSTOS_QUEUE_DELAY;
+	bool has_key = kind == KUSTOS_QUEUE_PRIORITY &&
+		(*rest == '0' || *rest == '1');
+	uint64_t key = has_key ? hex(rest, PRIORITY) : 0;
+
+	if (*rest == '|') {
+		size_t len = strcspn(rest + 1, "|");
+
+		key = is_delay ? hex(rest + 1, len) : 0;
+		rest += len + 2;
+	} else if (!item_is_number(rest)) {
+		rest += PRIORITY;
+	}
+	return (struct place){ key, (uint32_t)strtoll(rest, NULL, 10) };
+}
+
+static struct place place_of(enum kustos_queue_kind kind, const char *name)
+{
+	const char *rest = after(name, "queue-");
+	char *end;
+
+	if (rest != NULL)
+		return place_of_curators(kind, rest);
+	rest = after(name, "qn-");
+	if (rest != NULL)
+		return (struct place){ 0, (uint32_t)strtoll(rest, NULL, 10) };
+	int64_t priority = strtoll(after(name, "entry-"), &end, 10);
+	return (struct place){ (uint64_t)(priority - INT32_MIN),
+		(uint32_t)strtoll(end + 1, NULL, 10) };
+}
+
+int item_compare(enum kustos_queue_kind kind, const char *a, const char *b)
+{
+	struct place x = place_of(kind, a), y = place_of(kind, b);
+
+	if (x.key != y.key)
+		return x.key < y.key ? -1 : 1;
+	if (x.number != y.number)
+		return x.number < y.number ? -1 : 1;
+	return strcmp(a, b);
+}

@@ -1,6 +1,9 @@
 /*
  * queue_ls.c - kustos queue ls: the items, in order, and who has one.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* qsort_r() */
+#endif
 #include "queue.h"
 
 #include "flight.h"
@@ -13,8 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NUMBER 10 /* digits at the end of a name */
 
 struct listing {
 	const struct queue_job *q;
@@ -49,19 +50,10 @@ static char *join(const char *path, const char *rest)
 	return joined == NULL ? NULL : strcat(strcpy(joined, path), rest);
 }
 
-static int by_name(const void *a, const void *b)
+static int in_order(const void *a, const void *b, void *kind)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* What an id is does not matter. */
-static int by_number(const void *a, const void *b)
-{
-	const char *one = *(const char *const *)a;
-	const char *other = *(const char *const *)b;
-
-	return strcmp(one + strlen(one) - NUMBER,
-		other + strlen(other) - NUMBER);
+	return item_compare(*(const enum kustos_queue_kind *)kind,
+		*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Leave the items, in order; return how many. */
@@ -79,8 +71,8 @@ static size_t sort(const struct queue_job *q, struct kustos_names *names)
 		names->names[i] = names->names[count];
 		names->names[count++] = name;
 	}
-	qsort(names->names, count, sizeof(*names->names),
-		q->kind == KUSTOS_QUEUE_ID ? by_number : by_name);
+	enum kustos_queue_kind kind = q->kind;
+	qsort_r(names->names, count, sizeof(*names->names), in_order, &kind);
 	return count;
 }
 

@@ -96,6 +96,39 @@ START_TEST(who_takes_need_not_say_the_kind)
 }
 END_TEST
 
+/* Not by the text: of one key by the number, the last of which are below zero, and
+   whatever else peers write. */
+START_TEST(S17_the_first_that_is_listed_is_the_first_that_is_taken)
+{
+	static const struct {
+		const char *kind, *first, *second;
+	} pairs[] = { { "simple", "qn-2147483647", "qn--2147483648" },
+		{ "simple", "qn--2147483648", "qn--2147483647" },
+		{ "priority", "queue-2000000000", "queue-0000000010000000000" },
+		{ "delay", "queue-|0|0000000003", "queue-0000000005" },
+		{ "delay", "queue-|FFFFFFFFFF|0000000003",
+			"queue-|10000000000|0000000001" },
+		{ "id", "queue-|z|0000000003", "queue-0000000005" },
+		{ "kazoo", "entry-999-0000000003", "entry-1000-0000000001" },
+		{ "kazoo", "entry--05-0000000003", "entry-000-0000000001" } };
+	const char *first = pairs[_i].first,
+		   *names[] = { pairs[_i].second, first };
+	char path[64], says[64];
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/queues", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), JOBS, ""), 0);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), JOBS "/%s", names[i]);
+		ck_assert_int_eq(raw_create(fixture_address(), path, ""), 0);
+	}
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "ls", "-c1", "-k", pairs[_i].kind, JOBS),
+		0);
+	snprintf(says, sizeof(says), "%s  ", first);
+	ck_assert_int_eq(strncmp(a.out_text, says, strlen(says)), 0);
+}
+END_TEST
+
 /* What only looks like an item is none: there are no more digits than a server
    writes, and nothing but the key before them. */
 START_TEST(what_is_no_item_says_no_kind_and_is_not_listed)
@@ -276,6 +309,8 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_loop_test(t, what_is_no_item_says_no_kind_and_is_not_listed,
 		0, 8);
+	tcase_add_loop_test(t,
+		S17_the_first_that_is_listed_is_the_first_that_is_taken, 0, 8);
 	tcase_add_loop_test(t, each_kind_has_its_order, 0, KINDS);
 	tcase_add_loop_test(t, who_looks_need_not_say_the_kind, 0, KINDS);
 	tcase_add_loop_test(t, who_takes_need_not_say_the_kind, 0, KINDS);

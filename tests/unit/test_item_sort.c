@@ -65,19 +65,23 @@ static const char *any_of(struct ku_random *random, const char *const *pieces,
 	return pieces[ku_random_below(random, count)];
 }
 
-/* Write a name of pieces that belong into one, in an order that may be wrong. */
-static void draw(struct ku_random *random, char name[NAME_SIZE])
-{
-	static const char *const prefixes[] = { "qn-", "queue-", "entry-" };
-	static const char *const keys[] = { "", "-", "|", "0", "1", "05", "100",
-		"2147483647", "2147483648", "17FFFFFFF", "1A1FA1B2383", "id" };
-	static const char *const numbers[] = { "0000000007", "-000000007",
-		"4294967295", "7" };
+static const char *const prefixes[] = { "qn-", "queue-", "entry-" };
 
-	strcpy(name, any_of(random, prefixes, 3));
+/* Write a name of pieces that belong into one, in an order that may be wrong. */
+static void draw(struct ku_random *random, const char *prefix,
+	char name[NAME_SIZE])
+{
+	static const char *const keys[] = { "", "-", "|", "0", "1", "05", "100",
+		"2147483647", "2147483648", "17FFFFFFF", "07FFFFFFF",
+		"1A1FA1B2383", "id", "999-", "1000-", "-05-", "|A1FA1B2383|",
+		"|1A1FA1B2383|", "|0|", "|id|" };
+	static const char *const numbers[] = { "0000000007", "0000000012",
+		"2147483647", "-000000007", "-2147483648", "4294967295", "7" };
+
+	strcpy(name, prefix);
 	for (uint64_t i = ku_random_below(random, KEYS_MAX + 1); i > 0; i--)
-		strcat(name, any_of(random, keys, 12));
-	strcat(name, any_of(random, numbers, 4));
+		strcat(name, any_of(random, keys, 20));
+	strcat(name, any_of(random, numbers, 7));
 }
 
 START_TEST(the_library_takes_the_same_names)
@@ -89,7 +93,7 @@ START_TEST(the_library_takes_the_same_names)
 	for (int i = 0; i < ROUNDS; i++) {
 		char name[NAME_SIZE];
 
-		draw(&random, name);
+		draw(&random, any_of(&random, prefixes, 3), name);
 		bool taken = somebody_takes(name);
 		items += taken;
 		ck_assert_msg((item_sort_of(name) != ITEM_OTHER) == taken,
@@ -97,6 +101,52 @@ START_TEST(the_library_takes_the_same_names)
 			taken ? "takes" : "does not take");
 	}
 	ck_assert_int_gt(items, ROUNDS / 100);
+}
+END_TEST
+
+static int sign(int n)
+{
+	return (n > 0) - (n < 0);
+}
+
+static int library_order(const struct ku_item *a, const struct ku_item *b)
+{
+	return ku_item_before(b, a) - ku_item_before(a, b);
+}
+
+START_TEST(S17_the_library_has_the_same_order)
+{
+	static const struct {
+		enum kustos_queue_kind kind;
+		enum ku_item_kind library;
+		int prefix;
+	} * k,
+		both[] = { { KUSTOS_QUEUE_SIMPLE, KU_ITEM_SIMPLE, 0 },
+			{ KUSTOS_QUEUE_FRAMED, KU_ITEM_FRAMED, 1 },
+			{ KUSTOS_QUEUE_PRIORITY, KU_ITEM_PRIORITY, 1 },
+			{ KUSTOS_QUEUE_DELAY, KU_ITEM_DELAY, 1 },
+			{ KUSTOS_QUEUE_ID, KU_ITEM_ID, 1 },
+			{ KUSTOS_QUEUE_KAZOO, KU_ITEM_KAZOO, 2 } };
+	char a[NAME_SIZE], b[NAME_SIZE];
+	int compared[6] = { 0 };
+	struct ku_item x, y;
+	struct ku_random random;
+
+	ku_random_seed(&random, 2);
+	for (int i = 0; i < 4 * ROUNDS; i++) {
+		k = &both[ku_random_below(&random, 6)];
+		draw(&random, prefixes[k->prefix], a);
+		draw(&random, prefixes[k->prefix], b);
+		if (!ku_item_parse(k->library, a, &x) ||
+			!ku_item_parse(k->library, b, &y))
+			continue;
+		compared[k - both]++;
+		ck_assert_msg(sign(item_compare(k->kind, a, b)) ==
+				library_order(&x, &y),
+			"%s and %s, in a queue of kind %d", a, b, (int)k->kind);
+	}
+	for (int i = 0; i < 6; i++)
+		ck_assert_int_gt(compared[i], 100);
 }
 END_TEST
 
@@ -108,6 +158,7 @@ int main(void)
 	tcase_add_test(t, a_name_says_what_its_item_is_like);
 	tcase_add_test(t, a_name_that_only_looks_so_is_no_items);
 	tcase_add_test(t, the_library_takes_the_same_names);
+	tcase_add_test(t, S17_the_library_has_the_same_order);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
