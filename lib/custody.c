@@ -2,6 +2,7 @@
 
 #include "custody_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,8 +81,8 @@ struct ku_zk_request ku_custody_make(const struct ku_custody *c,
 	return (struct ku_zk_request){
 		.kind = KU_ZK_CREATE,
 		.path = path,
-		.data = mark ? c->depot->id : c->data,
-		.len = mark ? (int)strlen(c->depot->id) : c->len,
+		.data = mark ? c->id : c->data,
+		.len = mark ? (int)strlen(c->id) : c->len,
 		.version = -1,
 		.mode = mode,
 		.acl = config->acl,
@@ -285,6 +286,7 @@ enum kustos_err ku_custody_take(struct ku_depot *depot, const char *name,
 	c->calls = calls;
 	c->owner = owner;
 	c->doubted = depot->doubts;
+	snprintf(c->id, sizeof(c->id), "%s-%u", depot->id, depot->serial++);
 	c->pause.fn = pause_over;
 	c->witness.away = away;
 	c->witness.lost = session_lost;

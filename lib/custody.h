@@ -27,7 +27,7 @@ struct kustos_client;
 struct ku_custody;
 
 /* What all items of one consumer have in common.  Constant, but for "refs",
-   "doubts" and "others". */
+   "serial", "doubts" and "others". */
 struct ku_depot {
 	int refs;
 	struct kustos_client *client;
@@ -38,7 +38,8 @@ struct ku_depot {
 	char *dead;	/* NULL: none */
 	char *corrupt;	/* the same */
 	int deliveries; /* so often at the most, then it is moved to "dead" */
-	char id[KU_PROTECTION_SIZE]; /* what stands in our markers */
+	char id[KU_PROTECTION_SIZE]; /* begins what stands in our markers */
+	unsigned serial;	     /* and ends it, of the next */
 	bool doubts; /* a claim was lost on its way, and none was answered since */
 	struct ku_others others; /* who change the items; told of what we do */
 };

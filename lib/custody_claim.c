@@ -197,15 +197,13 @@ static void see_mark_later(struct ku_custody *c, int rc)
 		see_mark(c);
 }
 
-/* That of a claim before, which we have given back, may be there still: it is older
-   than the item that was read, which that claim wrote. */
+/* That of a claim before, which we have given back, may be there still. */
 static bool is_ours(const struct ku_custody *c, const struct ku_zk_reply *reply)
 {
-	size_t len = strlen(c->depot->id);
+	size_t len = strlen(c->id);
 
 	return reply->stat->ephemeral_owner == c->session_id &&
-		reply->stat->czxid > c->stat.mzxid && reply->len == (int)len &&
-		memcmp(reply->data, c->depot->id, len) == 0;
+		reply->len == (int)len && memcmp(reply->data, c->id, len) == 0;
 }
 
 /* All that was lost at once is chosen anew, in its order.  But a server may be there

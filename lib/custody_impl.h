@@ -49,6 +49,7 @@ struct ku_custody {
 	void *owner;
 	struct ku_item item;
 	char *item_path, *mark_path; /* full */
+	char id[KU_PROTECTION_SIZE + 11]; /* what stands in its marker */
 
 	enum ku_custody_state state;
 	bool left;	/* nobody is told of anything */

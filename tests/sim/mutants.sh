@@ -742,8 +742,8 @@ test=test_receipt
 mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'
 test=test_desk
-mutant S16_marker_of_a_claim_before_is_ours lib/custody_claim.c \
-	's/reply->stat->czxid > c->stat.mzxid/true/'
+mutant S16_marker_of_a_claim_before_is_ours lib/custody.c \
+	's/depot->serial++/0U/'
 mutant L27_rest_until_the_next_is_due lib/desk_look.c \
 	'/^static bool is_due/,/^}/s/!desk->resting/true/'
 mutant L27_free_again_behind_what_is_due_later lib/desk_look.c \

@@ -19,6 +19,8 @@
 /* So many items, one due so long after the other. */
 #define DUE 50
 #define EACH_MS 50
+/* So long is the data of an item that fits a transaction by itself only. */
+#define LARGE (KU_REQUEST_LIMIT - 100)
 
 static struct bench bench;
 static struct ku_zk *raw;
@@ -155,12 +157,12 @@ static void teardown(void)
    marker, and the listing that would show that; so the claim finds it there, of our
    session and with our id.  Its answer is lost with the connection, and the marker
    looked at before it is deleted after all. */
-START_TEST(S16_the_marker_of_a_claim_before_is_not_that_of_the_next)
+static void claim_behind_the_marker_of_another(const char *data)
 {
 	const char *mark = MARKS "/qn-0000000000";
 	struct asked asked;
 
-	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
+	bench_create(&bench, raw, QUEUE "/qn-0000000000", data,
 		KU_ZK_PERSISTENT);
 	open_desk(KU_ITEM_SIMPLE);
 	ask(&asked);
@@ -183,6 +185,21 @@ START_TEST(S16_the_marker_of_a_claim_before_is_not_that_of_the_next)
 	check_lent(&asked, mark);
 	end(&asked);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+
+START_TEST(S16_the_marker_of_a_claim_before_is_not_that_of_the_next)
+{
+	claim_behind_the_marker_of_another("x");
+}
+END_TEST
+
+/* The same with an item that is too large to be written beside its marker. */
+START_TEST(S16_nor_is_that_of_a_large_item)
+{
+	static char data[LARGE + 1];
+
+	memset(data, 'x', LARGE);
+	claim_behind_the_marker_of_another(data);
 }
 END_TEST
 
@@ -307,6 +324,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t,
 		S16_the_marker_of_a_claim_before_is_not_that_of_the_next);
+	tcase_add_test(t, S16_nor_is_that_of_a_large_item);
 	tcase_add_test(t, L27_a_rest_is_over_before_the_next_is_due);
 	tcase_add_test(t, L28_what_is_due_soon_cuts_no_rest_short);
 	tcase_add_test(t,
