@@ -48,7 +48,7 @@ struct ku_custody {
 	const struct ku_custody_calls *calls;
 	void *owner;
 	struct ku_item item;
-	char *item_path, *mark_path; /* full */
+	char *item_path, *mark_path;	  /* full */
 	char id[KU_PROTECTION_SIZE + 11]; /* what stands in its marker */
 
 	enum ku_custody_state state;
