@@ -200,13 +200,27 @@ void record_state(void *arg, const struct kustos_session *now)
 	pthread_mutex_unlock(&r->mutex);
 }
 
-void record_start(struct record *r, struct kustos_client *client)
+static int told(struct record *r)
+{
+	pthread_mutex_lock(&r->mutex);
+	int count = r->count;
+	pthread_mutex_unlock(&r->mutex);
+	return count;
+}
+
+void record_listen(struct record *r, struct kustos_client *client)
 {
 	memset(r, 0, sizeof(*r));
 	pthread_mutex_init(&r->mutex, NULL);
 	ck_assert_int_eq(
 		kustos_client_listen(client, record_state, r, &r->listener),
 		KUSTOS_OK);
+}
+
+void record_start(struct record *r, struct kustos_client *client)
+{
+	record_listen(r, client);
+	test_eventually(told(r) > 0, 5000);
 }
 
 void record_stop(struct record *r, struct kustos_client *client)

@@ -81,8 +81,10 @@ struct record {
 	} told[RECORD_MAX];
 };
 
-/* Begin to record.  The memory must stay until the client is closed or
-   record_stop() has returned. */
+/* Begin to record; the second waits until the state of now is told, as one that has
+   changed by then would be left out.  The memory must stay until the client is
+   closed or record_stop() has returned. */
+void record_listen(struct record *r, struct kustos_client *client);
 void record_start(struct record *r, struct kustos_client *client);
 void record_stop(struct record *r, struct kustos_client *client);
 

@@ -28,7 +28,7 @@ static void use_once(const struct kustos_client_options *o)
 	struct completions done = { 0 };
 
 	client_wait(c, KUSTOS_CONNECTED, 5000);
-	record_start(&record, c);
+	record_listen(&record, c);
 	client_create(c, "/a", KUSTOS_EPHEMERAL);
 	ck_assert_int_eq(kustos_exists_async(c, "/a", KUSTOS_FOREVER, NULL,
 				 count_completion, &done),
@@ -132,12 +132,12 @@ static struct cost cost_of(void (*open)(int i))
 
 START_TEST(P06_the_first_client_starts_no_more_threads_than_another)
 {
-	struct cost none = cost_now(), one;
+	struct cost none = cost_now();
 
 	open_client(0);
-	one = cost_now();
-	ck_assert_int_le(one.threads - none.threads, 3);
-	ck_assert_int_le(one.fds - none.fds, 4);
+	ck_assert_int_le(thread_count() - none.threads, 3);
+	/* It may be looking at its descriptors, with another, just now. */
+	test_eventually(fd_count() - none.fds <= 4, 1000);
 	client_close(clients[0]);
 }
 END_TEST

@@ -136,7 +136,7 @@ START_TEST(a_state_is_told_in_dispatch)
 {
 	struct record record;
 
-	record_start(&record, client);
+	record_listen(&record, client);
 	ck_assert(readable(PATIENCE_MS));
 	kustos_client_dispatch(client);
 	ck_assert_int_eq(record_count(&record, KUSTOS_CONNECTED), 1);
