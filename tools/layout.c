@@ -5,11 +5,14 @@
 #include "item_sort.h"
 
 #include <arpa/inet.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NUMBER_LEN 10	  /* that a server appends */
 #define UUID_LEN 36	  /* with its dashes */
 #define BARE_LEN 32	  /* without */
+#define INT_DIGITS 10	  /* of the largest number of 32 bits */
 #define PROTECTION_LEN 40 /* "_c_", a UUID, and "-" */
 
 const char *layout_name(enum layout layout)
@@ -38,12 +41,28 @@ static bool is_member(const char *name)
 		name[23] == '-';
 }
 
+/* It begins so, and goes on. */
+static bool has(const char *name, const char *prefix)
+{
+	return begins(name, prefix) && name[strlen(prefix)] != '\0';
+}
+
+static bool is_count(const char *text)
+{
+	size_t len = strlen(text);
+
+	return *text >= '1' && *text <= '9' && len <= INT_DIGITS &&
+		strspn(text, "0123456789") == len &&
+		strtoll(text, NULL, 10) <= INT32_MAX;
+}
+
 static bool is_of_latch(const char *name)
 {
+	if (begins(name, "count-"))
+		return is_count(name + strlen("count-"));
 	if (begins(name, "_c_") && strlen(name) > PROTECTION_LEN)
-		name += PROTECTION_LEN;
-	return begins(name, "count-") || begins(name, "done-") ||
-		begins(name, "must-") || begins(name, "alive-");
+		return has(name + PROTECTION_LEN, "alive-");
+	return has(name, "done-") || has(name, "must-");
 }
 
 bool layout_is_shard(const char *name)

@@ -385,14 +385,12 @@ START_TEST(wrong_use_is_refused)
 }
 END_TEST
 
-/* It has more digits than a server writes, or says a number that there is not. */
-START_TEST(what_has_no_number_of_a_server_is_no_part)
+/* What is below such a node is looked at. */
+static void check_no_parts(const char *const *names, int count)
 {
-	static const char *const names[] = { "lock-99999999999",
-		"lock-9999999999", "x-lock---------1", "latch-00000000001" };
 	char path[96];
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "/r/%d", i);
 		make(path);
 		snprintf(path, sizeof(path), "/r/%d/%s", i, names[i]);
@@ -400,16 +398,36 @@ START_TEST(what_has_no_number_of_a_server_is_no_part)
 		strcat(path, "/lock-0000000001");
 		make(path);
 	}
-	make("/r/last");
-	make("/r/last/lock--2147483648");
-	make("/r/last/lock--000000002");
 	look("/r");
-	cli_hears(&top, "  /r: 5\n");
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "/r/%d/%s", i, names[i]);
 		check_row(path, "lock", 1, 0, "");
 	}
+}
+
+/* It has more digits than a server writes, or says a number that there is not. */
+START_TEST(what_has_no_number_of_a_server_is_no_part)
+{
+	static const char *const names[] = { "lock-99999999999",
+		"lock-9999999999", "x-lock---------1", "latch-00000000001" };
+
+	make("/r/last");
+	make("/r/last/lock--2147483648");
+	make("/r/last/lock--000000002");
+	check_no_parts(names, 4);
+	cli_hears(&top, "  /r: 5\n");
 	check_row("/r/last", "lock", 1, 1, "");
+}
+END_TEST
+
+START_TEST(what_only_begins_as_parts_of_a_latch_do_is_none)
+{
+	static const char *const names[] = { "count-service", "count-0",
+		"count-2147483648", "alive-hosts", "done-", "must-",
+		"_c_" UUID "1-count-3", "_c_" UUID "1-alive-" };
+
+	check_no_parts(names, 8);
+	cli_hears(&top, "  /r: 8\n");
 }
 END_TEST
 
@@ -421,6 +439,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, every_layout_is_recognised);
 	tcase_add_test(t, what_has_no_number_of_a_server_is_no_part);
+	tcase_add_test(t, what_only_begins_as_parts_of_a_latch_do_is_none);
 	tcase_add_test(t, a_plain_barrier_is_known_by_what_it_says);
 	tcase_add_test(t, a_shard_that_is_empty_is_a_queue_and_no_barrier);
 	tcase_add_test(t, a_barrier_that_says_something_else_is_none);
