@@ -38,12 +38,14 @@ static bool keep_data(struct ku_custody *c, const struct ku_zk_reply *reply)
 	return true;
 }
 
-/* Somebody else has the marker; or had it, since the item was read; or a folder
-   is missing: that of the markers, or the other one. */
+/* Somebody else has the marker; or had it, since the item was read, or made it a
+   child; or a folder is missing: that of the markers, or the other one. */
 static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 	int item)
 {
 	int rc, at = ku_custody_culprit(reply, &rc);
+	bool changed = at == item &&
+		(rc == KU_ZK_BADVERSION || rc == KU_ZK_NOTEMPTY);
 
 	c->depot->doubts = false;
 	if (at == 0 && rc == KU_ZK_NODEEXISTS)
@@ -52,9 +54,9 @@ static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 		ku_custody_missed(c, KU_MISSED_MARKS, KUSTOS_OK);
 	else if (at == item && rc == KU_ZK_NONODE)
 		ku_custody_missed(c, KU_MISSED_GONE, KUSTOS_OK);
-	else if (at == item && rc == KU_ZK_BADVERSION && c->stale)
+	else if (changed && c->stale)
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
-	else if (at == item && rc == KU_ZK_BADVERSION)
+	else if (changed)
 		ku_custody_read(c);
 	else if (at > 0 && at != item && rc == KU_ZK_NONODE)
 		ku_custody_missed(c,

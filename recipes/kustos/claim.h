@@ -180,8 +180,9 @@ KUSTOS_API struct kustos_hold *kustos_claim_hold(
    KUSTOS_EUNKNOWN: the item is gone, but the session ended before it could be told
    by whom; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_ECLOSED, and it may be done
    all the same; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
-   connection, KUSTOS_ENOAUTH, KUSTOS_EAUTH, KUSTOS_ENOMEM, KUSTOS_EFORKED or
-   KUSTOS_ESERVER, and then it was released; KUSTOS_EINVAL if it is NULL. */
+   connection, KUSTOS_ENOTEMPTY if it has got children, KUSTOS_ENOAUTH, KUSTOS_EAUTH,
+   KUSTOS_ENOMEM, KUSTOS_EFORKED or KUSTOS_ESERVER, and then it was released;
+   KUSTOS_EINVAL if it is NULL. */
 KUSTOS_API enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 

@@ -227,6 +227,21 @@ START_TEST(what_has_children_is_told_of_and_left)
 }
 END_TEST
 
+/* Since it was claimed: it cannot be acknowledged, and is as the one above. */
+START_TEST(what_has_got_children_is_released)
+{
+	queue_put(queue, "parent");
+	struct kustos_claim *claim = claim_expect(claims, "parent");
+	ck_assert_int_eq(
+		raw_create(fixture_address(), QUEUE "/qn-0000000000/child", ""),
+		0);
+	claim_ack(claim, KUSTOS_ENOTEMPTY);
+	test_eventually(claim_marks() == 0, 5000);
+	check_err(claim_try(claims), KUSTOS_EEMPTY);
+	ck_assert_int_eq(queue_count(), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("claims, unfit items");
@@ -239,6 +254,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		what_cannot_be_a_dead_letter_is_moved_as_what_it_is, 0, 2);
 	tcase_add_loop_test(t, what_has_children_is_told_of_and_left, 0, 2);
+	tcase_add_test(t, what_has_got_children_is_released);
 	tcase_add_test(t, claims_may_end_in_a_callback_with_news_behind_it);
 	return fixture_main(s);
 }

@@ -315,6 +315,41 @@ START_TEST(L27_what_is_given_back_does_not_wait_for_what_is_due_later)
 }
 END_TEST
 
+/* What is no frame is to be moved, and has a child by then. */
+START_TEST(L27_what_was_to_be_moved_and_has_a_child_holds_nobody_up)
+{
+	const struct ku_desk_wish wish = { .kind = KU_ITEM_DELAY,
+		.items = QUEUE,
+		.marks = MARKS,
+		.corrupt = "/corrupt" };
+	struct bench_reply reply;
+	struct asked asked;
+	char path[64], child[80];
+
+	put_due(0, 0, path);
+	lone_run_ms(&bench, client, 100);
+	bench_set(&bench, raw, path, "x", -1);
+	snprintf(child, sizeof(child), "%s/child", path);
+	bench_create(&bench, raw, "/corrupt", "", KU_ZK_PERSISTENT);
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	ask(&asked);
+	/* The listings, and half of the reading; then it has been read, and the
+	   child is made. */
+	lone_run_ms(&bench, client, 2 * WAY_MS + WAY_MS / 2);
+	ck_assert_int_eq(server.transactions, 0);
+	send(KU_ZK_CREATE, child);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(server.transactions, 1);
+	reply = bench_read(&bench, raw, KU_ZK_EXISTS, path, false);
+	ck_assert_int_eq(reply.stat.num_children, 1);
+	ck_assert(!asked.ended);
+	put_due(0, 1, path);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(asked.ended);
+	end(&asked);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a desk in the simulator");
@@ -329,6 +364,8 @@ int main(void)
 	tcase_add_test(t, L28_what_is_due_soon_cuts_no_rest_short);
 	tcase_add_test(t,
 		L27_what_is_given_back_does_not_wait_for_what_is_due_later);
+	tcase_add_test(t,
+		L27_what_was_to_be_moved_and_has_a_child_holds_nobody_up);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
