@@ -285,7 +285,7 @@ static void claim(struct ku_custody *c)
 	const struct ku_zk_request whole = { .kind = KU_ZK_MULTI,
 		.ops = c->ops,
 		.op_count = 2 };
-	if (ku_footprint_ask(&client->footprint, &whole, 0, &c->asked))
+	if (ku_footprint_reserve(client, &whole, 0, &c->asked))
 		ku_custody_do(c, 2, claimed);
 	else
 		ku_custody_missed(c, KU_MISSED_REFUSED, KUSTOS_ELIMIT);

@@ -13,14 +13,42 @@
 #define NUMBER_LEN 10
 
 /* The tree's keys are the paths in here. */
-struct ephemeral {
+struct ku_ephemeral {
+	struct ku_ephemeral *prev, *next;
 	int64_t czxid;
+	unsigned round; /* in which it was found */
 	char path[];
 };
 
-static struct ephemeral *node_of(char *path)
+static struct ku_ephemeral *node_of(char *path)
 {
-	return (struct ephemeral *)(path - offsetof(struct ephemeral, path));
+	return (struct ku_ephemeral *)(path -
+		offsetof(struct ku_ephemeral, path));
+}
+
+/* "node" was found just now. */
+static void append(struct ku_footprint *f, struct ku_ephemeral *node)
+{
+	node->round = f->round;
+	node->next = NULL;
+	node->prev = f->last;
+	if (f->last != NULL)
+		f->last->next = node;
+	else
+		f->first = node;
+	f->last = node;
+}
+
+static void unlink_node(struct ku_footprint *f, struct ku_ephemeral *node)
+{
+	if (node->prev != NULL)
+		node->prev->next = node->next;
+	else
+		f->first = node->next;
+	if (node->next != NULL)
+		node->next->prev = node->prev;
+	else
+		f->last = node->prev;
 }
 
 static int by_path(const void *a, const void *b)
@@ -66,17 +94,30 @@ void ku_footprint_add(struct ku_footprint *f, const char *path, int64_t czxid)
 		node_of(*kept)->czxid = czxid;
 		return;
 	}
-	struct ephemeral *node = malloc(sizeof(*node) + strlen(path) + 1);
+	struct ku_ephemeral *node = malloc(sizeof(*node) + strlen(path) + 1);
 	/* Without memory the node goes uncounted: better than refusing one
 	   that exists. */
 	if (node == NULL)
 		return;
 	node->czxid = czxid;
 	strcpy(node->path, path);
-	if (tsearch(node->path, &f->ephemerals, by_path) == NULL)
+	if (tsearch(node->path, &f->ephemerals, by_path) == NULL) {
 		free(node);
-	else
-		f->ephemeral_bytes += weight(path);
+		return;
+	}
+	append(f, node);
+	f->ephemeral_bytes += weight(path);
+}
+
+const char *ku_footprint_next(struct ku_footprint *f)
+{
+	struct ku_ephemeral *node = f->first;
+
+	if (node == NULL || node->round == f->round)
+		return NULL;
+	unlink_node(f, node);
+	append(f, node);
+	return node->path;
 }
 
 void ku_footprint_remove(struct ku_footprint *f, const char *path)
@@ -85,7 +126,8 @@ void ku_footprint_remove(struct ku_footprint *f, const char *path)
 
 	if (kept == NULL)
 		return;
-	struct ephemeral *node = node_of(*kept);
+	struct ku_ephemeral *node = node_of(*kept);
+	unlink_node(f, node);
 	f->ephemeral_bytes -= weight(node->path);
 	tdelete(path, &f->ephemerals, by_path);
 	free(node);

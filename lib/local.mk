@@ -40,7 +40,7 @@ core_sources = \
 	%D%/env.h \
 	%D%/unfit.c %D%/unfit.h \
 	%D%/error.c \
-	%D%/footprint.c %D%/footprint.h \
+	%D%/footprint.c %D%/footprint.h %D%/footprint_look.c \
 	%D%/fork.c %D%/fork.h \
 	%D%/gate.c %D%/gate.h %D%/gate_impl.h \
 	%D%/gate_lock.c %D%/gate_tell.c %D%/gate_turn.c \

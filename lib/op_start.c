@@ -33,7 +33,7 @@ static enum kustos_err check_limits(struct ku_op *op)
 		return KUSTOS_ETOOBIG;
 	size_t guid = (op->flags & KUSTOS_PROTECTED) != 0 ? KU_PROTECTION_LEN
 							  : 0;
-	if (!ku_footprint_ask(&client->footprint, &whole, guid, &op->asked))
+	if (!ku_footprint_reserve(client, &whole, guid, &op->asked))
 		return KUSTOS_ELIMIT;
 	return KUSTOS_OK;
 }

@@ -127,6 +127,36 @@ START_TEST(P10_the_paths_of_ephemeral_nodes_are_capped)
 }
 END_TEST
 
+static enum kustos_err ephemeral(int i)
+{
+	static char path[4000];
+
+	return create(long_path(path, sizeof(path), i), NULL, 0,
+		KUSTOS_EPHEMERAL);
+}
+
+/* They are not watched, so that nothing tells of it. */
+START_TEST(P10_nodes_that_others_delete_do_not_count_for_ever)
+{
+	char path[4000];
+	int made;
+
+	check_err(create("/e", NULL, 0, 0), KUSTOS_OK);
+	for (int i = 0; i < 400; i++) {
+		check_err(ephemeral(i), KUSTOS_OK);
+		long_path(path, sizeof(path), i);
+		ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
+	}
+	/* What is there counts, however often it is looked. */
+	for (made = 0; made < 160;)
+		made += ephemeral(made) == KUSTOS_OK;
+	while (ephemeral(made) == KUSTOS_OK)
+		made++;
+	test_never(ephemeral(made) != KUSTOS_ELIMIT, 500);
+	ck_assert_int_le(made, 700000 / 4000);
+}
+END_TEST
+
 START_TEST(P10_nodes_that_are_only_asked_for_count_as_well)
 {
 	static char path[4000];
@@ -284,6 +314,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, L24_what_exceeds_a_frame_is_refused_and_never_sent);
 	tcase_add_test(t, P10_the_paths_of_ephemeral_nodes_are_capped);
+	tcase_add_test(t, P10_nodes_that_others_delete_do_not_count_for_ever);
 	tcase_add_test(t, P10_nodes_that_are_only_asked_for_count_as_well);
 	tcase_add_test(t, L22_a_hundred_thousand_calls_at_once_all_end);
 	tcase_add_test(t,
