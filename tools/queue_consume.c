@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,17 +113,46 @@ static void tell_lost(const struct consumption *c, int code,
 				    : "is gone, and may have come again");
 }
 
+/* Wait for the end of a claim, but not longer than for a server that is there, nor
+   after a signal.  What is not known then is told to nobody. */
+static enum kustos_err await_end(struct consumption *c, enum kustos_err err)
+{
+	kustos_deadline until = kustos_after_ms(c->q->tool.session_ms);
+	struct job *j = &c->q->job;
+	struct pollfd fds[2] = { { c->ask.news, POLLIN, 0 },
+		{ j->signals->fd, POLLIN, 0 } };
+	int sig = 0;
+
+	while (err == KUSTOS_OK && !atomic_load(&c->ask.answered)) {
+		int left_ms = job_left_ms(until);
+
+		if (left_ms == 0 || sig != 0)
+			return KUSTOS_ETIMEDOUT;
+		(void)poll(fds, 2, left_ms);
+		sig = signals_obey(j->signals);
+		if (sig != 0)
+			j->sig = sig;
+	}
+	return together_await(&c->ask, err);
+}
+
 /* Have the item go as is right after "code". */
 static enum kustos_err end_claim(struct consumption *c, int code)
 {
-	kustos_deadline until = kustos_after_ms(c->q->tool.session_ms);
+	bool again = code != 0;
 
-	if (code == 0)
-		return kustos_claim_ack(c->claim, until, NULL);
-	if (c->q->requeue && code != TOOL_LOST)
-		return kustos_claim_requeue(c->claim, until, NULL);
-	kustos_claim_release(c->claim);
-	return KUSTOS_OK;
+	if (again && (!c->q->requeue || code == TOOL_LOST)) {
+		kustos_claim_release(c->claim);
+		return KUSTOS_OK;
+	}
+	enum kustos_err err = together_prepare(&c->ask, &c->q->job);
+	if (err != KUSTOS_OK) {
+		kustos_claim_release(c->claim);
+		return err;
+	}
+	return await_end(c,
+		(again ? kustos_claim_requeue_async : kustos_claim_ack_async)(
+			c->claim, together_answered, &c->ask));
 }
 
 /* The command ended with "code".  Returns what the program is to end with, or 0 if
@@ -139,7 +169,7 @@ static int settle(struct consumption *c, int code)
 			c->q->job.argv[0], code);
 	if (lost)
 		tell_lost(c, code, err);
-	else if (err != KUSTOS_OK)
+	else if (err != KUSTOS_OK && c->q->job.sig == 0)
 		return tool_failed(&c->q->tool,
 			"cannot be done with an item of", c->q->job.path, err);
 	if (code >= TOOL_NOEXEC && code <= TOOL_NOTFOUND)

@@ -6,6 +6,7 @@
 #include "fixture.h"
 #include "proxy.h"
 #include "raw.h"
+#include "zkproto.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -83,6 +84,20 @@ START_TEST(L20_a_signal_ends_what_waits_for_the_first_answer)
 }
 END_TEST
 
+/* The first transaction is that which claims it. */
+START_TEST(L20_a_signal_ends_what_waits_for_the_end_of_an_item)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), "/r-locks", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), "/r/qn-0000000000", "x"),
+		0);
+	proxy_arm(proxy, PROXY_DROP_REPLY, ZK_OP_MULTI, 2);
+	cli_start(&a, "queue", "consume", SESSION, "/r", "true");
+	test_within(proxy_fired(proxy) > 0, CLI_MS);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	end_by_signal(SIGTERM);
+}
+END_TEST
+
 /* What it has made is cleared away after the first. */
 START_TEST(a_second_signal_ends_a_bench_that_cannot_clear_away)
 {
@@ -154,6 +169,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, L20_a_signal_ends_what_connects, 0, COMMANDS);
+	tcase_add_test(t, L20_a_signal_ends_what_waits_for_the_end_of_an_item);
 	tcase_add_test(t, a_second_signal_ends_a_bench_that_cannot_clear_away);
 	tcase_add_loop_test(t,
 		the_next_signal_ends_what_cannot_say_that_it_leaves, 0, 2);
