@@ -48,6 +48,8 @@ void ku_lent_free(struct ku_lent *lent)
 	unlink_lent(lent);
 	if (lent->custody != NULL)
 		ku_custody_leave(lent->custody);
+	/* Its marker goes, which the server has yet to tell us. */
+	desk->marks.current = false;
 	ku_hold_free(lent->hold);
 	kustos_item_free(lent->item);
 	free(lent);

@@ -350,6 +350,45 @@ START_TEST(L27_what_was_to_be_moved_and_has_a_child_holds_nobody_up)
 }
 END_TEST
 
+static void tried(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	struct asked *asked = arg;
+
+	ck_assert_int_eq(err, got != NULL ? KUSTOS_OK : KUSTOS_EEMPTY);
+	asked->ended = true;
+	asked->lent = got;
+}
+
+/* Ask for what there is.  Returns NULL if nothing is. */
+static struct ku_lent *try_it(void)
+{
+	struct asked asked = { .lent = NULL };
+
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_NOW, NULL, tried, &asked),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(asked.ended);
+	return asked.lent;
+}
+
+/* The markers were listed while ours was there. */
+START_TEST(L27_what_we_have_given_back_is_there_at_once)
+{
+	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	open_desk(KU_ITEM_SIMPLE);
+	struct ku_lent *got = try_it();
+	ck_assert_ptr_nonnull(got);
+	ck_assert_ptr_null(try_it());
+	ku_lent_return(got);
+	got = try_it();
+	ck_assert_ptr_nonnull(got);
+	ku_desk_destroy(desk);
+	ku_lent_return(got);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a desk in the simulator");
@@ -366,6 +405,7 @@ int main(void)
 		L27_what_is_given_back_does_not_wait_for_what_is_due_later);
 	tcase_add_test(t,
 		L27_what_was_to_be_moved_and_has_a_child_holds_nobody_up);
+	tcase_add_test(t, L27_what_we_have_given_back_is_there_at_once);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
