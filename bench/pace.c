@@ -6,9 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define LONGEST_NS 1e18 /* that a clock can add: longer than any run */
+
 static void step(struct pace *p)
 {
-	p->next_ns += (int64_t)(-log(1 - erand48(p->state)) * p->mean_ns);
+	double ns = -log(1 - erand48(p->state)) * p->mean_ns;
+
+	p->next_ns += (int64_t)(ns < LONGEST_NS ? ns : LONGEST_NS);
 }
 
 /* Have each bit depend on all (splitmix64), so that seeds that are near each other

@@ -72,6 +72,20 @@ START_TEST(what_was_due_and_never_begun_is_told)
 }
 END_TEST
 
+/* However seldom: it is a time that does not come, and none that is past. */
+START_TEST(a_rate_of_next_to_nothing_is_one)
+{
+	static const double rates[] = { 1e-9, 1e-12, 1e-300 };
+
+	for (int i = 0; i < 3; i++) {
+		pace_init(&p, 1, 0, 100 * SECOND, rates[i], NEVER);
+		ck_assert_int_gt(pace_next(&p, 0), 1000 * SECOND);
+		ck_assert_int_gt(pace_next(&p, 0), 1000 * SECOND);
+		ck_assert_uint_eq(pace_missed(&p, 1000 * SECOND), 0);
+	}
+}
+END_TEST
+
 START_TEST(the_seed_and_the_worker_say_what_is_drawn)
 {
 	pace_init(&p, 1, 0, 0, 10, NEVER);
@@ -112,6 +126,7 @@ int main(void)
 	tcase_add_test(t, an_open_loop_does_not_wait_for_who_is_late);
 	tcase_add_test(t, an_open_loop_has_the_rate_that_was_asked_for);
 	tcase_add_test(t, what_was_due_and_never_begun_is_told);
+	tcase_add_test(t, a_rate_of_next_to_nothing_is_one);
 	tcase_add_test(t, the_seed_and_the_worker_say_what_is_drawn);
 	tcase_add_test(t, what_is_drawn_is_in_the_span);
 	suite_add_tcase(s, t);
