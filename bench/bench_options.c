@@ -364,11 +364,13 @@ static int check(const struct bench_options *o)
 		return tool_usage(&o->tool,
 			"%s is not a path of ZooKeeper, or too long a one",
 			o->path);
-	if (o->duration_ms < 1 || o->duration_ms > MOST_RUN_MS ||
-		o->warm_up_ms > MOST_RUN_MS)
+	if (o->duration_ms < 1 || o->duration_ms > MOST_RUN_MS)
 		return tool_usage(&o->tool,
 			"--duration is to be more than 0, and no more than a "
 			"day");
+	if (o->warm_up_ms > MOST_RUN_MS)
+		return tool_usage(&o->tool,
+			"--warm-up is to be no more than a day");
 	if (most_clients(o) * o->threads > MOST_WORKERS)
 		return tool_usage(&o->tool,
 			"there are more than 100000 --threads of all "

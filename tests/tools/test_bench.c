@@ -382,6 +382,8 @@ START_TEST(wrong_use_is_refused)
 	refused("--rate", "0", "--rate 0 is not a number of starts");
 	refused("-d", "0", "--duration is to be more than 0");
 	refused("-d", "x", "--duration x is not a number of seconds");
+	refused("-d", "86401", "--duration is to be more than 0, and no more");
+	refused("--warm-up", "86401", "--warm-up is to be no more than a day");
 	refused("--seed", "-1", "--seed -1 is not a whole number");
 	refused("--kill-holder", "0", "--kill-holder 0 is not a number");
 	refused("--kill-holder", "1", "takes a --duration of 15.0 or more");
