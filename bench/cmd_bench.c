@@ -43,16 +43,20 @@ static void report_all(const struct bench *b)
 	fflush(stdout); /* a plot may go there as well */
 }
 
-static int plot(const struct bench *b)
+static int plot(struct bench *b)
 {
-	struct gnuplot g;
+	const char *file = b->options.plot;
+	FILE *script;
+	int code;
 
-	if (b->options.plot == NULL)
+	if (file == NULL)
 		return TOOL_OK;
-	if (!gnuplot_start(&g, &b->signals))
+	script = gnuplot_script();
+	if (script == NULL)
 		return TOOL_FAILED;
-	plot_script(g.script, b->options.plot, b->runs, b->count);
-	return gnuplot_end(&g) ? TOOL_OK : TOOL_FAILED;
+	plot_script(script, file, b->runs, b->count);
+	code = gnuplot_draw(script, &b->signals);
+	return code == TOOL_OK && !plot_is_whole(file) ? TOOL_FAILED : code;
 }
 
 static int measure(struct bench *b)

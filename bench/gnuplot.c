@@ -2,16 +2,19 @@
  * gnuplot.c - the program that draws.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pipe2() */
+#define _GNU_SOURCE /* memfd_create() */
 #endif
 #include "gnuplot.h"
 #include "tool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define LOOK_MS 20
 
 bool gnuplot_found(void)
 {
@@ -32,40 +35,58 @@ bool gnuplot_found(void)
 	return false;
 }
 
-bool gnuplot_start(struct gnuplot *g, const struct signals *signals)
+FILE *gnuplot_script(void)
+{
+	int fd = memfd_create("gnuplot", MFD_CLOEXEC);
+	FILE *script = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (script != NULL)
+		return script;
+	tool_say("cannot start gnuplot: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+/* It is in a group of its own, and the terminal's keys do not reach it. */
+static int await_end(const struct command *command, struct signals *signals)
+{
+	siginfo_t info = { .si_pid = 0 };
+	int sig = 0;
+
+	while (waitid(P_PID, (id_t)command->pid, &info,
+		       WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		info.si_pid == 0 && sig == 0)
+		sig = signals_wait(signals, LOOK_MS);
+	return sig;
+}
+
+int gnuplot_draw(FILE *script, struct signals *signals)
 {
 	static char name[] = "gnuplot", input[] = "-";
 	static char *const argv[] = { name, input, NULL };
 	static const char *const nothing[] = { NULL };
-	int ends[2];
+	struct command command;
+	int sig, code;
 
-	g->script = NULL;
-	if (pipe2(ends, O_CLOEXEC) < 0) {
+	/* A whole script is there before it is begun: one that does not read it
+	   keeps nobody waiting in a write. */
+	if (fflush(script) != 0 || lseek(fileno(script), 0, SEEK_SET) != 0 ||
+		command_prepare(&command, signals, argv, fileno(script)) < 0) {
 		tool_say("cannot start gnuplot: %s", strerror(errno));
-		return false;
+		fclose(script);
+		return TOOL_FAILED;
 	}
-	if (command_prepare(&g->command, signals, argv, ends[0]) == 0) {
-		g->script = fdopen(ends[1], "w");
-		if (g->script == NULL)
-			command_abandon(&g->command);
-		else
-			command_start(&g->command, nothing);
-	}
-	close(ends[0]);
-	if (g->script != NULL)
-		return true;
-	tool_say("cannot start gnuplot: %s", strerror(errno));
-	close(ends[1]);
-	return false;
-}
-
-bool gnuplot_end(struct gnuplot *g)
-{
-	bool told = fclose(g->script) == 0;
-	int code = command_reap(&g->command);
-
-	if (told && code == 0)
-		return true;
+	command_start(&command, nothing);
+	fclose(script);
+	sig = await_end(&command, signals);
+	if (sig != 0)
+		command_signal(&command, SIGKILL);
+	code = command_reap(&command);
+	if (sig != 0)
+		return TOOL_SIGNAL + sig;
+	if (code == 0)
+		return TOOL_OK;
 	tool_say("gnuplot failed, with exit code %d", code);
-	return false;
+	return TOOL_FAILED;
 }

@@ -9,18 +9,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct gnuplot {
-	struct command command;
-	FILE *script; /* what it is to do goes in here */
-};
-
 /* Return whether it is installed; if not, say so. */
 bool gnuplot_found(void);
 
-/* Start it.  Returns false, having said why, if that cannot be. */
-bool gnuplot_start(struct gnuplot *g, const struct signals *signals);
+/* Begin a script.  Returns NULL, having said why, if that cannot be. */
+FILE *gnuplot_script(void);
 
-/* Wait until it has done that.  Returns false, with a word, if it failed. */
-bool gnuplot_end(struct gnuplot *g);
+/* Have it do what the script says, which is closed, and wait for its end; a signal
+   ends it at once.  Returns an exit code, having said what failed. */
+int gnuplot_draw(FILE *script, struct signals *signals);
 
 #endif

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PANEL 360 /* pixels high */
@@ -15,7 +16,8 @@
 
 bool plot_writable(const char *file)
 {
-	bool there = access(file, F_OK) == 0;
+	struct stat it;
+	bool there = lstat(file, &it) == 0; /* if only as a link */
 	int fd;
 
 	if (strcmp(file, "-") == 0)
@@ -30,6 +32,43 @@ bool plot_writable(const char *file)
 	if (!there)
 		unlink(file); /* until there is something to draw */
 	return true;
+}
+
+static bool is_text(const char *file)
+{
+	size_t len = strlen(file);
+
+	return strcmp(file, "-") == 0 ||
+		(len > 4 && strcmp(file + len - 4, ".txt") == 0);
+}
+
+static bool ends_as_svg(const char *file)
+{
+	char end[16] = "";
+	FILE *in = fopen(file, "r");
+
+	if (in == NULL)
+		return false;
+	if (fseek(in, -(long)(sizeof(end) - 1), SEEK_END) == 0)
+		end[fread(end, 1, sizeof(end) - 1, in)] = '\0';
+	fclose(in);
+	return strstr(end, "</svg>") != NULL;
+}
+
+bool plot_is_whole(const char *file)
+{
+	struct stat it;
+	bool there;
+
+	if (strcmp(file, "-") == 0)
+		return true;
+	there = stat(file, &it) == 0;
+	if (there && !S_ISREG(it.st_mode))
+		return true;
+	if (there && (is_text(file) ? it.st_size > 0 : ends_as_svg(file)))
+		return true;
+	tool_say("--plot: %s is not whole; is the disk full?", file);
+	return false;
 }
 
 /* --- The figures --------------------------------------------------------- */
@@ -144,24 +183,20 @@ static void panel_growth(FILE *out)
 		out);
 }
 
-/* A quote in the name of a file is doubled. */
+/* A quote in the name of a file is doubled, and the end of a line stands beside what
+   is quoted.  One that began with '|' would be a command. */
 static void quoted(FILE *out, const char *text)
 {
-	putc('\'', out);
+	fputs(*text == '/' ? "'" : "'./", out);
 	for (; *text != '\0'; text++) {
+		if (*text == '\n')
+			fputs("'.\"\\n\".'", out);
+		else
+			putc(*text, out);
 		if (*text == '\'')
 			putc('\'', out);
-		putc(*text, out);
 	}
 	putc('\'', out);
-}
-
-static bool is_text(const char *file)
-{
-	size_t len = strlen(file);
-
-	return strcmp(file, "-") == 0 ||
-		(len > 4 && strcmp(file + len - 4, ".txt") == 0);
 }
 
 static void set_output(FILE *out, const char *file)

@@ -6,6 +6,7 @@
 #include "fixture.h"
 #include "reaper.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,15 @@
 
 static struct cli b;
 static char folder[64];
+
+/* The name of a file in our folder. */
+static const char *ours(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
 
 /* Have a gnuplot that does this. */
 static void pretend(const char *script)
@@ -79,13 +89,31 @@ START_TEST(a_file_that_cannot_be_written_is_told_before_it_is_measured)
 }
 END_TEST
 
+/* A link to nothing yet is one to be followed, and not to be removed. */
+START_TEST(a_link_to_nothing_stays)
+{
+	char to[128];
+
+	pretend("exit 3");
+	strcpy(to, ours("to.svg"));
+	ck_assert_int_eq(symlink(to, ours("link.svg")), 0);
+	ck_assert_int_eq(cli_run(&b, "bench", "--hosts=127.0.0.1:1",
+				 "--session-timeout=500", "--plot",
+				 ours("link.svg")),
+		123);
+	ck_assert_int_gt(readlink(ours("link.svg"), to, sizeof(to)), 0);
+}
+END_TEST
+
 START_TEST(gnuplot_is_told_what_to_draw)
 {
-	pretend("exec /bin/cat");
-	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--plot=it's.svg", "-c1,2",
-				 "--csv"),
+	pretend("/bin/cat; echo '<svg>...........</svg>' "
+		">\"${0%/*}/it's.svg\"");
+	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--plot", ours("it's.svg"),
+				 "-c1,2", "--csv"),
 		0);
-	cli_hears(&b, "\nset output 'it''s.svg'\n");
+	cli_hears(&b, "\nset output '/tmp/kustos-test-");
+	cli_hears(&b, "/it''s.svg'\n");
 	cli_hears(&b, "\n$wait1 << EOD\n");
 	cli_hears(&b, "\n$growth << EOD\n");
 	cli_hears(&b, "\nset multiplot layout 3,1 ");
@@ -95,11 +123,12 @@ END_TEST
 
 START_TEST(a_text_is_drawn_with_characters)
 {
-	pretend("exec /bin/cat");
-	ck_assert_int_eq(
-		cli_run(&b, "bench", SHORT, "--plot=x.txt", "-c1", "--csv"), 0);
+	pretend("/bin/cat; echo >\"${0%/*}/x.txt\"");
+	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--plot", ours("x.txt"),
+				 "-c1", "--csv"),
+		0);
 	cli_hears(&b, "\nset terminal dumb ");
-	cli_hears(&b, "\nset output 'x.txt'\n");
+	cli_hears(&b, "/x.txt'\n");
 	ck_assert_ptr_null(strstr(b.out_text, "multiplot"));
 }
 END_TEST
@@ -111,6 +140,64 @@ START_TEST(a_failure_of_gnuplot_is_told)
 	cli_hears(&b, "\nfairness ");
 	ck_assert_str_eq(b.err_text,
 		"kustos: gnuplot failed, with exit code 3\n");
+}
+END_TEST
+
+/* As the real one does on a disk that is full. */
+START_TEST(a_plot_that_was_cut_short_is_told)
+{
+	static const char *const cut[] = { "/bin/cat >/dev/null",
+		"/bin/cat >\"${0%/*}/x.svg\"" };
+
+	for (int i = 0; i < 2; i++) {
+		pretend(cut[i]);
+		ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c1", "--plot",
+					 ours("x.svg")),
+			124);
+		cli_hears(&b, "\nfairness ");
+		cli_hears_error(&b, "/x.svg is not whole; is the disk full?\n");
+	}
+}
+END_TEST
+
+/* It does not even read what it is to do, and has all output open. */
+START_TEST(a_signal_ends_what_draws_too_long)
+{
+	pretend("echo I draw; exec /bin/sleep 1000");
+	cli_start(&b, "bench", SHORT, "-c1", "--plot=-");
+	cli_hears(&b, "I draw\n");
+	kill(b.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&b), -SIGTERM);
+	ck_assert_str_eq(b.err_text, "");
+}
+END_TEST
+
+/* Names that mean something else to it, or end its line. */
+static void draws(const char *name)
+{
+	static const char here[] = "cd \"$0\" && exec \"$@\"";
+	const char *const argv[] = { "/bin/sh", "-c", here, folder,
+		cli_program(), "bench", SHORT, "-c1", "--plot", name, NULL };
+
+	cli_start_argv(&b, argv);
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_str_eq(b.err_text, "");
+	ck_assert_int_eq(remove(ours(name)), 0);
+}
+
+START_TEST(a_file_has_the_name_that_was_asked_for)
+{
+	char program[4096];
+
+	setenv("PATH", "/usr/bin:/bin", 1);
+	if (access("/usr/bin/gnuplot", X_OK) != 0)
+		return;
+	ck_assert_ptr_nonnull(realpath(cli_program(), program));
+	setenv("KUSTOS", program, 1);
+	draws("|cat >x.svg");
+	draws("two\nlines.svg");
+	draws("a`b\"c'd,e\\n.svg");
+	draws("|cat.txt");
 }
 END_TEST
 
@@ -158,9 +245,13 @@ int main(void)
 	tcase_add_test(t, gnuplot_is_missed_before_anything_is_measured);
 	tcase_add_test(t,
 		a_file_that_cannot_be_written_is_told_before_it_is_measured);
+	tcase_add_test(t, a_link_to_nothing_stays);
 	tcase_add_test(t, gnuplot_is_told_what_to_draw);
 	tcase_add_test(t, a_text_is_drawn_with_characters);
 	tcase_add_test(t, a_failure_of_gnuplot_is_told);
+	tcase_add_test(t, a_plot_that_was_cut_short_is_told);
+	tcase_add_test(t, a_signal_ends_what_draws_too_long);
+	tcase_add_test(t, a_file_has_the_name_that_was_asked_for);
 	tcase_add_test(t, gnuplot_draws_it);
 	return fixture_main(s);
 }
