@@ -67,7 +67,7 @@ class Record:
                                        row["figures"])
         except OSError as error:
             sys.exit("compare: %s" % error)
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, AttributeError):
             sys.exit("compare: %s is not what --json writes" % file)
         return record
 

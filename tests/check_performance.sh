@@ -132,13 +132,66 @@ if [ -x /usr/bin/python3 ]; then
 		    lambda ms: "ops=%d us=60" % ms, 3)
 		assert ask("ops=19 us=9")["us"] == 2
 		assert ask("ops=20 us=9")["us"] == 0.45
-		try:
-		    Driver("it", ["/bin/sh", "-c", "while read a; do\
-		        echo ops=0 us=9; done"], "").ask(lambda ms: "", 3)
-		except Failure:
-		    exit(0)
-		exit("nothing was something")
+		def fails(script):
+		    try:
+		        Driver("it", ["/bin/sh", "-c", script], "").ask(
+		            lambda ms: "", 3, answer_s=1)
+		    except Failure:
+		        return True
+		assert fails("while read a; do echo ops=0 us=9; done")
+		# Whatever it says instead, or does.
+		for says in ("ops=20", "ops=20 us=x", "ops=20 us=9 us", "ops=x us=9",
+		             "ops=20 us=nan", "ops=20 us=0", "ops=20 us=-9", "ops=inf us=9",
+		             "ops=20 us=9\\nops=20 us=9", "\\0377", "ops=20 us=9\\c"):
+		    assert fails("read a; printf '%%b\\n' '%s'; read a" % says), says
+		assert fails("exit 0")
+		assert fails("read a; tr '\\0' x </dev/zero")
 	EOF
+fi
+
+# pretended DRIVER: a folder in which Kustos was built, and where the server is none and
+# the driver of locks does this.
+pretended() {
+	build=$work/build
+	mkdir -p "$build/bench"
+	printf '#!/bin/sh\necho 127.0.0.1:1\ncat >/dev/null\n' >"$build/bench/serve"
+	printf '#!/bin/sh\n%s\n' "$1" >"$build/bench/bench_mutex"
+	chmod +x "$build/bench/"*
+}
+
+# ends CODE PATTERN [ARGUMENT...]: such a code, and such a last line, if that is asked
+# what Kustos alone has.
+ends() {
+	wanted=$1
+	pattern=$2
+	shift 2
+	timeout 60 /usr/bin/python3 "$srcdir/bench/compare" --build "$build" \
+		--workload fifo "$@" >"$work/said" 2>&1
+	code=$?
+	[ $code = "$wanted" ] && tail -n 1 "$work/said" | grep -q "$pattern" &&
+		! grep -q Traceback "$work/said" ||
+		complain "with $*: $code, $(cat "$work/said")"
+}
+
+if [ -x /usr/bin/python3 ]; then
+	pretended 'while read -r a; do echo ops=100 us=9; done'
+	ends 0 ' target$' --rounds 1
+	ends 2 'argument --rounds' --rounds 0
+	ends 2 'argument --rounds' --rounds -1
+	ends 1 '^compare: .*No space left' --json /dev/full
+	pretended 'read -r a; echo ops=100 us=9; read -r a; exit 3'
+	ends 1 '^compare: 1 without an answer' --rounds 1
+	# What waits for nothing goes with it.
+	mkfifo "$work/alive"
+	for how in TERM HUP; do
+		pretended "read -r a; exec 3>$work/alive; echo asked >&3; exec sleep 100"
+		/usr/bin/python3 "$srcdir/bench/compare" --build "$build" \
+			--workload fifo >"$work/said" 2>&1 &
+		# shellcheck disable=SC2016 # for the inner shell
+		timeout 30 sh -c 'exec <"$2"; read -r _ && kill -"$1" "$0" && cat' \
+			$! $how "$work/alive" || complain "$how: a driver still runs"
+		wait $!
+	done
 fi
 
 # A short round of little, which leaves what else there is on the page.
@@ -196,8 +249,11 @@ compare --from "$work/part.json" --from "$srcdir/doc/performance.json" \
 	--page "$work/two/performance.md" --readme "$work/two/README.md"
 ours "$work/old"
 same "$work/old" "$work/two" 'an older run counts as well (>)'
-echo '{}' >"$work/none.json"
-! compare --from "$work/none.json" 2>"$work/said" &&
-	[ "$(wc -l <"$work/said")" = 1 ] && grep -q none.json "$work/said" ||
-	complain "of a file without figures is said: $(cat "$work/said")"
+for none in '{}' '{"runs": [], "rows": []}'; do
+	echo "$none" >"$work/none.json"
+	! compare --from "$work/none.json" 2>"$work/said" &&
+		[ "$(wc -l <"$work/said")" = 1 ] &&
+		grep -q none.json "$work/said" ||
+		complain "of a file without figures is said: $(cat "$work/said")"
+done
 exit $status
