@@ -184,6 +184,8 @@ static void timer_due(struct ku_timer *timer)
 		offsetof(struct ku_desk, timer));
 
 	desk->resting = false;
+	if (ku_unfits_due(&desk->unfits, ku_now(desk->client)))
+		ku_desk_relook(desk);
 	ku_desk_pump(desk);
 }
 
@@ -199,6 +201,11 @@ void ku_desk_look(struct ku_desk *desk)
 	if (desk->blocked || !desk->items.current)
 		ku_mirror_want(&desk->marks);
 	ku_mirror_want(&desk->items);
+	/* To mend one changes no list of items. */
+	if (desk->unfits.count > 0 && !ku_timer_is_set(&desk->timer))
+		set_timer(desk,
+			ku_now(desk->client) +
+				KU_UNFIT_AGAIN_MS * KU_NS_PER_MS);
 }
 
 static struct ku_desk *of_items(struct ku_mirror *mirror)

@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After so long one is looked at again: it may have been mended, or the queue been
-   made anew, so that it is another. */
-#define AGAIN_MS 60000
-
 /* Return where it is, or would be.  Items are read in their order, so most new ones
    come last. */
 static size_t place_of(const struct ku_unfits *unfits, const char *name)
@@ -49,13 +45,21 @@ bool ku_unfits_have(struct ku_unfits *unfits, const char *name, int64_t now_ns)
 	return now_ns < item->again_ns;
 }
 
+bool ku_unfits_due(const struct ku_unfits *unfits, int64_t now_ns)
+{
+	for (size_t i = 0; i < unfits->count; i++)
+		if (now_ns >= unfits->list[i].again_ns)
+			return true;
+	return false;
+}
+
 static void judge(struct ku_unfit_item *item, const struct kustos_stat *stat,
 	int64_t now_ns)
 {
 	item->czxid = stat->czxid;
 	item->version = stat->version;
 	item->listed = false; /* by the next listing */
-	item->again_ns = now_ns + AGAIN_MS * KU_NS_PER_MS;
+	item->again_ns = now_ns + KU_UNFIT_AGAIN_MS * KU_NS_PER_MS;
 }
 
 /* For one more.  Returns false if memory is short. */

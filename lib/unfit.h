@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* After so long one is looked at again: it may have been mended, or the queue been
+   made anew, so that it is another. */
+#define KU_UNFIT_AGAIN_MS 60000
+
 struct ku_unfit_item {
 	char *name;
 	int64_t czxid;
@@ -31,6 +35,9 @@ enum ku_unfit_news {
 
 /* Is an item of this name, which is in a listing, to be passed over? */
 bool ku_unfits_have(struct ku_unfits *unfits, const char *name, int64_t now_ns);
+
+/* Is any to be looked at again? */
+bool ku_unfits_due(const struct ku_unfits *unfits, int64_t now_ns);
 
 /* Pass it over from now on. */
 enum ku_unfit_news ku_unfits_keep(struct ku_unfits *unfits, const char *name,

@@ -102,8 +102,8 @@ KUSTOS_API void kustos_rwlock_destroy(struct kustos_rwlock *rw);
    is free; and for a reader, if no writer waits for it either.  A wait survives
    disconnects; when the session ends it goes on with a new node, at the tail.
    Returns KUSTOS_OK; KUSTOS_EDEADLK if this thread reads and asks to write, at
-   once; KUSTOS_ELOST if it has lost what it holds on that side, and then it
-   must unlock first; KUSTOS_EBUSY if it is not free and "deadline" is
+   once; KUSTOS_ELOST if it has lost what it holds on that side, or as a writer,
+   and then it must unlock first; KUSTOS_EBUSY if it is not free and "deadline" is
    KUSTOS_NOW; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; and as kustos_mutex_lock().
    */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_lock(

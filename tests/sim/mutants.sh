@@ -746,6 +746,10 @@ mutant S16_marker_of_a_claim_before_is_ours lib/custody.c \
 	's/depot->serial++/0U/'
 mutant L27_rest_until_the_next_is_due lib/desk_look.c \
 	'/^static bool is_due/,/^}/s/!desk->resting/true/'
+mutant L27_what_was_unfit_stays_so lib/desk_look.c \
+	'/^static void timer_due/,/^}/s/ku_desk_relook(desk)/(void)0/'
+mutant L27_given_back_and_not_there lib/desk_try.c \
+	's/desk->marks.current = false;/;/'
 mutant L27_free_again_behind_what_is_due_later lib/desk_look.c \
 	'/^static void marks_show/,/^}/s/desk->blocked)/desk->blocked \&\& desk->head.window_count == 0)/'
 test=test_pause

@@ -389,6 +389,30 @@ START_TEST(L27_what_we_have_given_back_is_there_at_once)
 }
 END_TEST
 
+/* It has a child, and then none, which changes no list of items; nothing is put
+   meanwhile. */
+START_TEST(L27_what_is_mended_is_had_in_a_while)
+{
+	const char *item = QUEUE "/qn-0000000000";
+	struct asked asked;
+
+	bench_create(&bench, raw, item, "x", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, QUEUE "/qn-0000000000/child", "",
+		KU_ZK_PERSISTENT);
+	open_desk(KU_ITEM_SIMPLE);
+	ask(&asked);
+	lone_run_ms(&bench, client, 1000);
+	uint64_t before = desk->items.asked;
+	lone_run_ms(&bench, client, 10 * 60000);
+	ck_assert_uint_le(desk->items.asked, before + 10);
+	ck_assert(!asked.ended);
+	bench_delete(&bench, raw, QUEUE "/qn-0000000000/child", -1);
+	lone_run_ms(&bench, client, 2 * 60000);
+	check_lent(&asked, MARKS "/qn-0000000000");
+	end(&asked);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a desk in the simulator");
@@ -406,6 +430,7 @@ int main(void)
 	tcase_add_test(t,
 		L27_what_was_to_be_moved_and_has_a_child_holds_nobody_up);
 	tcase_add_test(t, L27_what_we_have_given_back_is_there_at_once);
+	tcase_add_test(t, L27_what_is_mended_is_had_in_a_while);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

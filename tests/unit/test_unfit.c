@@ -52,8 +52,11 @@ END_TEST
 START_TEST(one_is_looked_at_again_after_a_minute)
 {
 	ck_assert_int_eq(keep(1, 0, 5), KU_UNFIT_NEW);
+	ck_assert_int_eq(keep(0, 0, 6), KU_UNFIT_NEW);
 	ck_assert(have(1, MINUTE + 4));
+	ck_assert(!ku_unfits_due(&unfits, MINUTE + 4));
 	ck_assert(!have(1, MINUTE + 5));
+	ck_assert(ku_unfits_due(&unfits, MINUTE + 5));
 }
 END_TEST
 
