@@ -41,7 +41,7 @@ script_tests = tests/check_abi.sh tests/check_guarantees.sh \
 	tests/check_linking.sh tests/check_packages.sh \
 	tests/check_performance.sh \
 	tests/check_quickstart.sh \
-	tests/examples/check_migrating.sh tests/examples/check_pages.sh
+	tests/examples/check_samples.sh tests/examples/check_pages.sh
 EXTRA_DIST += $(script_tests) tests/complain.sh tests/installed.sh \
 	tests/abi/private \
 	tests/abi/libkustos.abi $(all_recipes:%=tests/abi/libkustos-%.abi)

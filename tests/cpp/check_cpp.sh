@@ -1,7 +1,8 @@
 #!/bin/sh
 # check_cpp.sh - the headers for C++: each compiles alone, as C++17 and later,
 # and they do against a server what the tests here say; the example works; and
-# kustos_cpp(7) has each class, with its header and what to link with.
+# kustos_cpp(7) has each class, with its header and what to link with, and an
+# example that compiles.
 #
 # Run by make check on what it installed; exits 77 without a compiler for C++17
 # or a server.
@@ -67,6 +68,20 @@ sed -n 's/^\.It Li kustos::\([a-z_]*\) Ta Pa \([a-z/.]*\) Ta \(.*\)/\1 \2 \3/p' 
 [ "$(wc -l <"$work/classes")" -ge 15 ] || fail 'hardly any class was found'
 diff "$work/classes" "$work/listed" ||
 	fail 'kustos_cpp(7) has other classes (> too many) than the headers'
+
+{
+	cat <<-'CC'
+		#include <kustos/kustos.hpp>
+		void write_report(std::int64_t token);
+		void work(std::string_view data);
+		void sample();
+		void sample() {
+	CC
+	sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$srcdir/doc/man/kustos_cpp.7" |
+		grep -v '^\.'
+	echo '}'
+} >"$work/sample.cc"
+compile 17 -fsyntax-only "$work/sample.cc" || fail "kustos_cpp(7)'s example"
 
 program test_hpp "$srcdir/tests/cpp/test_hpp.cc"
 program test_together_hpp "$srcdir/tests/cpp/test_together_hpp.cc"
