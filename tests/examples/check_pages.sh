@@ -93,20 +93,34 @@ while read -r word; do
 	grep -qw "$word" "$pages"/*.[37] || complain "no page names $word"
 done <"$work/constants"
 
-# Each option stands in a page of its header.
+# Structs that a page shows are those of the headers; a line each.
+structs() {
+	tr -s ' ' <"$1" | grep -o 'struct kustos_[a-z_]* {[^}]*}'
+}
+sed -n '/^struct kustos_[a-z_]* {/,/^};/p' "$pages"/*.3 >"$work/displayed"
+bare "$work/displayed" >"$work/bare_displayed"
+structs "$work/bare_displayed" | sort >"$work/shown_structs"
+structs "$work/bare" | sort >"$work/structs"
+comm -13 "$work/structs" "$work/shown_structs" >"$work/diff"
+[ ! -s "$work/diff" ] ||
+	complain "a page shows what no header has: $(cat "$work/diff")"
+
+# Of the others each field, and so each option, stands in a page of its header.
+# (A policy is made by calls.)
 for header in $core_headers $recipe_headers; do
 	of=$(grep -l "^\.In kustos/$(basename "$header")\>" "$pages"/*.3)
-	bare "$srcdir/$header" |
-		grep -o 'struct kustos_[a-z_]*options {[^}]*}' |
-		sed 's/.*{//; s/}//' | tr ';' '\n' | tr ',' '\n' |
-		sed 's/.*[ *]\([a-z_0-9]*\) *$/\1/' | grep -v '^ *$' |
-		grep -vx size | while read -r field; do
+	bare "$srcdir/$header" >"$work/one"
+	structs "$work/one" | grep -vxF -f "$work/shown_structs" |
+		grep -v '^struct kustos_retry ' |
+		sed 's/.*{//; s/ }//; s/(\*\([a-z_]*\))([^)]*)/\1/g' |
+		tr ';' '\n' | tr ',' '\n' | sed 's/.*[ *]\([a-z_0-9]*\)$/\1/' |
+		grep -vx -e size -e '' | while read -r field; do
 		# shellcheck disable=SC2086 # names of pages
 		grep -qw "$field" $of || echo "$(basename "$header"):$field"
 	done
 done >"$work/unsaid"
 [ ! -s "$work/unsaid" ] ||
-	complain "options in no page: $(tr '\n' ' ' <"$work/unsaid")"
+	complain "fields in no page: $(tr '\n' ' ' <"$work/unsaid")"
 
 # kustos(7) has each header below what it says to link with, and each page.
 for header in $core_headers $recipe_headers; do
