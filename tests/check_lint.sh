@@ -48,6 +48,7 @@ function_of() {
 	printf '\treturn x;\n}\n'
 }
 
+echo '| `a` | a file |' >"$work/doc/design.md"
 # shellcheck disable=SC2086
 if ! "$work/tools/lint" $parts >"$work/out" 2>&1; then
 	echo 'FAILED: complains of nothing:'
@@ -71,6 +72,7 @@ echo '#include "support/server.h"' |
 echo '#include <kustos/other.h>' |
 	complains 'includes the recipe other' recipes/one_part.c
 echo '#include "core.h"' | complains 'includes lib/core.h' recipes/one.c
+echo 'int b;' | complains 'does not say what lib/b is' lib/b.c
 if [ "$parts" != rules ]; then
 	function_of 60 | complains 'f has 64 lines, more than 60' lib/a.c
 	function_of 40 | complains '95 in 100 functions have up to 44' lib/a.c
