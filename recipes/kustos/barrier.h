@@ -147,8 +147,9 @@ KUSTOS_API void kustos_double_barrier_destroy(
    leaves already; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if
    "deadline" is KUSTOS_NOW and there is no connection; KUSTOS_ECLOSED; and what
    kustos_create(), kustos_children() and kustos_set() return.  Whatever it returns
-   but KUSTOS_OK, it is out, and its node is being deleted.  Once it has seen that
-   all are in it returns KUSTOS_OK, even if the deadline passes before it could tell
+   but KUSTOS_OK, it is out, and its node is being deleted: who comes before that is
+   done (kustos_client_flush()) may count it, and go in.  Once it has seen that all
+   are in it returns KUSTOS_OK, even if the deadline passes before it could tell
    them. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter(
 	struct kustos_double_barrier *member, kustos_deadline deadline,

@@ -54,6 +54,7 @@ static void members_go_in_and_out_together(kustos::client &a, kustos::client &b)
 
 	ENSURE(!one.try_enter(20ms) && !one.inside());
 	ENSURE(thrown([&] { one.leave(); }) == KUSTOS_ENOTHELD);
+	a.flush(PATIENCE); /* else the other may still count its node, and go in */
 	std::thread goes([&] {
 		other.enter();
 		ENSURE(other.try_leave(PATIENCE));
