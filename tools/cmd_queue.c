@@ -90,8 +90,11 @@ int queue_failed(const struct queue_job *q, struct kustos_client *client,
 			"delay or id");
 	if (err == KUSTOS_ETIMEDOUT &&
 		kustos_client_state(client) == KUSTOS_CONNECTED) {
-		tool_say("%s: there was no %s for %g s", q->job.path,
-			q->verb->items ? "room" : "item",
+		const char *missed = !q->verb->items ? "there was no item for"
+			: q->max_items > 0	     ? "there was no room for"
+					   : "not all was there within";
+
+		tool_say("%s: %s %g s", q->job.path, missed,
 			(double)q->wait_ms / 1000);
 		return TOOL_TIMEDOUT;
 	}

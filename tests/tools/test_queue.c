@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -124,32 +123,6 @@ START_TEST(who_cannot_put_all_is_told_how_much_is_there)
 		121);
 	cli_hears_error(&a, JOBS ": the first 2 are there for certain\n");
 	ck_assert_int_eq(fixture_children(JOBS), 2);
-}
-END_TEST
-
-/* What follows those is no part of them, though it is there: of the next nobody
-   knows, as the receipt was deleted. */
-START_TEST(S15_what_is_there_behind_a_gap_is_not_told_to_be_there)
-{
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
-	int unread;
-
-	ck_assert_ptr_nonnull(proxy);
-	cli_start(&a, "queue", "put", "--hosts", proxy_address(proxy), JOBS);
-	cli_type(&a, "first\n");
-	test_within(fixture_children(JOBS) == 1, CLI_MS);
-	proxy_set_mode(proxy, PROXY_HOLE);
-	for (int i = 0; i < MANY; i++)
-		cli_type(&a, "x\n");
-	test_within(ioctl(a.in, FIONREAD, &unread) == 0 && unread == 0, CLI_MS);
-	cli_eof(&a);
-	raw_delete_tree(fixture_address(), JOBS "-receipts");
-	proxy_set_mode(proxy, PROXY_PASS);
-	ck_assert_int_eq(cli_end(&a), 124);
-	cli_hears_error(&a, JOBS ": the first 1 are there for certain\n");
-	ck_assert_int_gt(fixture_children(JOBS), 1);
-	proxy_free(proxy);
 }
 END_TEST
 
@@ -471,8 +444,6 @@ int main(void)
 	tcase_add_test(t, a_full_queue_is_waited_for);
 	tcase_add_test(t, however_much_is_put_at_once_if_there_is_room);
 	tcase_add_test(t, who_cannot_put_all_is_told_how_much_is_there);
-	tcase_add_test(t,
-		S15_what_is_there_behind_a_gap_is_not_told_to_be_there);
 	tcase_add_test(t, a_command_gets_each_item);
 	tcase_add_test(t,
 		a_command_that_cannot_be_executed_ends_it_and_leaves_the_item);
