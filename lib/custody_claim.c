@@ -199,6 +199,13 @@ static void see_mark_later(struct ku_custody *c, int rc)
 		see_mark(c);
 }
 
+/* Its answer would have counted it. */
+static void have_found(struct ku_custody *c, int64_t token)
+{
+	ku_footprint_add(&c->depot->client->footprint, c->mark_path, token);
+	have(c, token);
+}
+
 /* That of a claim before, which we have given back, may be there still. */
 static bool is_ours(const struct ku_custody *c, const struct ku_zk_reply *reply)
 {
@@ -236,7 +243,7 @@ static void saw_mark(struct ku_custody *c, const struct ku_zk_reply *reply)
 	else if (outcome == KU_OUTCOME_REFUSED)
 		was_not_done(c);
 	else if (is_ours(c, reply))
-		have(c, reply->stat->czxid);
+		have_found(c, reply->stat->czxid);
 	else
 		ku_custody_missed(c, KU_MISSED_TAKEN, KUSTOS_OK);
 }

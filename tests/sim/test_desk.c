@@ -203,6 +203,34 @@ START_TEST(S16_nor_is_that_of_a_large_item)
 }
 END_TEST
 
+/* The answer to a claim is lost with the connection, but not the claim. */
+START_TEST(P10_a_marker_that_is_found_to_be_ours_is_counted)
+{
+	const char *mark = MARKS "/qn-0000000000";
+	struct asked asked;
+
+	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	open_desk(KU_ITEM_SIMPLE);
+	ask(&asked);
+	for (int ms = 0; server.transactions == 0; ms++) {
+		ck_assert_int_lt(ms, 10 * WAY_MS);
+		lone_run_ms(&bench, client, 1);
+	}
+	lone_run_ms(&bench, client, WAY_MS + WAY_MS / 2);
+	ck_assert(!asked.ended);
+	model_cut(bench.model, LONE_MACHINE, false);
+	lone_run_ms(&bench, client, 1000);
+	check_lent(&asked, mark);
+	ck_assert_int_eq(server.transactions, 1);
+	ck_assert(ku_footprint_czxid(&client->footprint, mark) ==
+		kustos_hold_token(ku_lent_hold(asked.lent)));
+	end(&asked);
+	ck_assert_uint_eq(client->footprint.ephemeral_bytes, 0);
+	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
+}
+END_TEST
+
 /* Have an item of such a name made or deleted, soon. */
 static void send(enum ku_zk_kind kind, const char *path)
 {
@@ -423,6 +451,7 @@ int main(void)
 	tcase_add_test(t,
 		S16_the_marker_of_a_claim_before_is_not_that_of_the_next);
 	tcase_add_test(t, S16_nor_is_that_of_a_large_item);
+	tcase_add_test(t, P10_a_marker_that_is_found_to_be_ours_is_counted);
 	tcase_add_test(t, L27_a_rest_is_over_before_the_next_is_due);
 	tcase_add_test(t, L28_what_is_due_soon_cuts_no_rest_short);
 	tcase_add_test(t,
