@@ -4,7 +4,8 @@
 #
 # Below each fault there is a row for each recipe; and each test that a row names
 # is one, and is run: it is added to a suite.  The files that a hazard names have
-# tests that begin with its id.  Run by make check; by hand: srcdir=.
+# tests that begin with its id; doc/design.md names only hazards that stand there.
+# Run by make check; by hand: srcdir=.
 # tests/check_guarantees.sh
 set -u
 
@@ -92,6 +93,14 @@ while IFS=, read -r id files; do
 			complain "$id: no test of it in $file"
 	done
 done <"$work/hazards"
+
+# What doc/design.md refers to.
+grep -oE '\b[A-Z][0-9]{1,2}\b' "$srcdir/doc/design.md" | sort -u |
+	while read -r id; do
+		grep -q "^$id," "$work/hazards" || echo "$id"
+	done >"$work/missing"
+[ ! -s "$work/missing" ] ||
+	complain "doc/design.md names no hazard: $(tr '\n' ' ' <"$work/missing")"
 
 # The other way round, a reminder: "ID PROGRAM" of each test that begins with an id.
 sed 's/^sim\//&test_/' "$work/tests" | $AWK -F : '{
