@@ -53,12 +53,14 @@ static const char *first_level(const struct ku_op *op)
 	return op->path + op->client->config.chroot_len + 1;
 }
 
-/* Where they end: at the last slash, or at the end of the name space. */
+/* Where they end: at the last slash, or at the end of the name space, unless that
+   is what is to be made. */
 static const char *last_level(const struct ku_op *op)
 {
-	if (is(op, KUSTOS_PARENTS))
-		return ku_path_leaf(op->path) - 1;
-	return op->path + strlen(op->client->config.prefix);
+	const char *slash = ku_path_leaf(op->path) - 1;
+	const char *space = op->path + strlen(op->client->config.prefix);
+
+	return is(op, KUSTOS_PARENTS) || slash < space ? slash : space;
 }
 
 static int count_levels(const struct ku_op *op)

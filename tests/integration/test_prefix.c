@@ -146,6 +146,23 @@ START_TEST(a_missing_chroot_is_not_made)
 }
 END_TEST
 
+/* What is above it is made, as above any other node. */
+START_TEST(the_root_of_a_name_space_may_be_made_like_a_node)
+{
+	char *data = NULL;
+
+	open_in("", "/deep/inside");
+	make("/", _i == 0 ? 0 : KUSTOS_PARENTS, "/");
+	check_err(kustos_get(client, "/", SOON, NULL, &data, NULL, NULL),
+		KUSTOS_OK);
+	ck_assert_str_eq(data, "x");
+	kustos_free(data);
+	check_err(kustos_delete(client, "/", -1, SOON, NULL), KUSTOS_OK);
+	client_close(client);
+	test_eventually(!is_there("/deep"), 3000);
+}
+END_TEST
+
 START_TEST(a_name_space_is_made_only_as_far_as_it_goes)
 {
 	open_in("", "/ns");
@@ -312,6 +329,8 @@ int main(void)
 	tcase_add_test(t, everything_works_below_a_chroot);
 	tcase_add_test(t, everything_works_in_a_name_space_of_a_chroot);
 	tcase_add_loop_test(t, a_missing_chroot_is_not_made, 0, 2);
+	tcase_add_loop_test(t, the_root_of_a_name_space_may_be_made_like_a_node,
+		0, 2);
 	tcase_add_test(t, a_name_space_is_made_only_as_far_as_it_goes);
 	tcase_add_test(t, the_root_of_a_name_space_is_given_back_as_a_slash);
 	tcase_add_test(t, a_reaped_name_space_is_made_again);
