@@ -168,6 +168,14 @@ static void serve_again(struct ku_timer *timer)
 		lane_serve(client, &d->lengthy);
 }
 
+void ku_dispatch_beckon(struct kustos_client *client)
+{
+	if (client->dispatch.fd >= 0)
+		(void)eventfd_write(client->dispatch.fd, 1);
+	else
+		ku_wake(client);
+}
+
 void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
 	bool urgent)
 {
@@ -190,10 +198,7 @@ void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
 		lane_prepend(&d->ordinary, call);
 	else
 		lane_append(&d->ordinary, call);
-	if (d->fd >= 0)
-		(void)eventfd_write(d->fd, 1);
-	else
-		ku_wake(client);
+	ku_dispatch_beckon(client);
 }
 
 void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call)

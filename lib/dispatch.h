@@ -70,6 +70,9 @@ void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
    for.  The client is locked. */
 void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call);
 
+/* Have whoever has to call ku_dispatch_run() come.  The client is locked. */
+void ku_dispatch_beckon(struct kustos_client *client);
+
 /* Take "call" off again, if it has not begun.  The client is locked. */
 bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call);
 

@@ -167,7 +167,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
    guaranteed delete is tried until "budget".  Waits no longer than a moment
    past "budget", and for callbacks that are running or due, however long they
    take.  From a callback of this client it does not wait: the rest happens when
-   the callback has returned.
+   the callback has returned; with KUSTOS_DISPATCH_FD in the last call of
+   kustos_client_dispatch(), for which the descriptor is readable.
 
    What is still held is given back, as its nodes go with the session; and the
    hold is lost, which kustos_hold_on_lost() tells.  When the close has come to

@@ -3,6 +3,9 @@
  * descriptor, call kustos_client_dispatch().
  */
 #include "client_fixture.h"
+
+#include "client.h"
+#include "process.h"
 #include "proxy.h"
 #include "raw.h"
 
@@ -18,16 +21,20 @@ static struct kustos_client *client;
 static pthread_t here;
 static int elsewhere; /* calls on another thread */
 
-static void set_up(void)
+static void open_client(const char *hosts)
 {
-	struct kustos_client_options o;
+	struct kustos_client_options o = client_options(hosts, T_MS);
 
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
-	o = client_options(proxy_address(proxy), T_MS);
 	o.dispatch = KUSTOS_DISPATCH_FD;
 	client = client_open_with(&o);
 	client_wait(client, KUSTOS_CONNECTED, 5000);
+}
+
+static void set_up(void)
+{
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	open_client(proxy_address(proxy));
 	here = pthread_self();
 	elsewhere = 0;
 }
@@ -209,6 +216,35 @@ START_TEST(a_client_with_threads_has_no_descriptor)
 }
 END_TEST
 
+static void close_it(struct kustos_client *c, struct ku_call *call)
+{
+	(void)call;
+	ku_unlock(c);
+	ck_assert_int_eq(kustos_client_close(c, SOON, NULL), KUSTOS_OK);
+	ku_lock(c);
+}
+
+/* What has a thread to itself is a callback, too. */
+START_TEST(a_close_on_a_thread_apart_is_ended_by_the_last_dispatch)
+{
+	struct ku_call call = { .fn = close_it };
+	int threads;
+
+	client_close(client);
+	threads = thread_count_before(); /* the proxy's */
+	open_client(fixture_address());
+	while (readable(0))
+		kustos_client_dispatch(client);
+	ku_lock(client);
+	ku_dispatch_push_long(client, &call);
+	ku_unlock(client);
+	ck_assert(readable(PATIENCE_MS));
+	kustos_client_dispatch(client);
+	client = NULL;
+	test_eventually(thread_count() <= threads, 1000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("dispatch fd");
@@ -222,6 +258,8 @@ int main(void)
 	tcase_add_test(t, a_state_is_told_in_dispatch);
 	tcase_add_test(t, closing_runs_what_was_not_dispatched);
 	tcase_add_test(t, a_callback_may_close_the_client);
+	tcase_add_test(t,
+		a_close_on_a_thread_apart_is_ended_by_the_last_dispatch);
 	tcase_add_test(t, a_client_with_threads_has_no_descriptor);
 	return fixture_main(s);
 }
