@@ -63,12 +63,12 @@ INTRO = """\
 
 Everyone does the same work against the same server, in turn, in each of several
 rounds; the order changes from round to round, and a round that is not counted goes
-before them, so that all is warm. The server writes to its disk before it answers, as
-it is shipped. *The wire* is a program that sends what a perfect recipe would have to
-send, in as few flights as can be, and does nothing else; `bench/raw_*.c` say what that
-is, and what it leaves out. What a workload does exactly is in `bench/driver.h` and the
-drivers beside it. An empty cell: there is no such thing, as is said below the table
-of all, or it was not measured.
+before them, without the rows that take long, so that all is warm. The server writes to
+its disk before it answers, as it is shipped. *The wire* is a program that sends what a
+perfect recipe would have to send, in as few flights as can be, and does nothing else;
+`bench/raw_*.c` say what that is, and what it leaves out. What a workload does exactly is
+in `bench/driver.h` and the drivers beside it. An empty cell: there is no such thing, as
+is said below the table of all, or it was not measured.
 
 Figures are microseconds for each, the median of the rounds; less is better. A ratio
 is the median of the ratios of each round, whose two figures were taken within
