@@ -206,13 +206,31 @@ static void count(struct run *r)
 	ask_servers(r, &r->after);
 }
 
+/* As child_wait(), but until then; or until a signal comes, which has it be then. */
+static int await_end(struct run *r, struct child *child, int64_t *until_ns)
+{
+	for (;;) {
+		int code = child_wait(child, -1), sig;
+
+		if (code >= 0 || clocks_now_ns() > *until_ns)
+			return code;
+		sig = signals_wait(r->signals, LOOK_MS);
+		if (sig == 0)
+			continue;
+		r->code = TOOL_SIGNAL + sig;
+		*until_ns = 0;
+	}
+}
+
 static void stop_all(struct run *r)
 {
+	int64_t until_ns = clocks_now_ns() + END_MS * INT64_C(1000000);
+
 	atomic_store(&r->board->stop, true);
 	tell_all(r, "stop");
 	for (int i = 0; i < r->count; i++) {
 		int code = r->children[i].pid > 0
-			? child_wait(&r->children[i], END_MS)
+			? await_end(r, &r->children[i], &until_ns)
 			: 0;
 
 		if (code < 0)
@@ -285,6 +303,7 @@ int run_plan(const struct bench_plan *plan, struct signals *signals,
 {
 	size_t count = (size_t)plan->processes;
 	struct run r = { .plan = plan, .signals = signals };
+	int sig;
 
 	*out = NULL;
 	r.code = site_prepare(plan, signals);
@@ -299,7 +318,9 @@ int run_plan(const struct bench_plan *plan, struct signals *signals,
 	} else {
 		contend(&r, out);
 	}
-	site_clear(plan, signals);
+	sig = site_clear(plan, signals);
+	if (sig != 0 && r.code == TOOL_OK)
+		r.code = TOOL_SIGNAL + sig;
 	free(r.children);
 	free(r.processes);
 	board_free(r.board, plan);

@@ -145,14 +145,16 @@ int site_prepare(const struct bench_plan *plan, struct signals *signals)
 	int code = apart(make, plan, signals, &begun);
 
 	if (begun && code > TOOL_SIGNAL)
-		site_clear(plan, signals);
+		(void)site_clear(plan, signals);
 	return code;
 }
 
-void site_clear(const struct bench_plan *plan, struct signals *signals)
+int site_clear(const struct bench_plan *plan, struct signals *signals)
 {
 	bool begun;
+	int code = apart(clear, plan, signals, &begun);
 
-	if (apart(clear, plan, signals, &begun) > TOOL_SIGNAL)
+	if (code != TOOL_OK && code != TOOL_UNREACHABLE) /* which says so */
 		tool_say("%s is left", plan->site);
+	return code > TOOL_SIGNAL ? code - TOOL_SIGNAL : 0;
 }

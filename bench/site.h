@@ -13,7 +13,7 @@
 int site_prepare(const struct bench_plan *plan, struct signals *signals);
 
 /* Remove it with all below it, in the same way; a word if that cannot be, or a
-   signal has ended it. */
-void site_clear(const struct bench_plan *plan, struct signals *signals);
+   signal has ended it, which is returned, or 0. */
+int site_clear(const struct bench_plan *plan, struct signals *signals);
 
 #endif

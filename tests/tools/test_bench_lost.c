@@ -11,6 +11,7 @@
 #include "process.h"
 #include "raw.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -155,6 +156,48 @@ START_TEST(two_that_hold_at_a_time_are_told_first_of_all)
 }
 END_TEST
 
+/* All hold an item, and put it back: which takes as long as the server is away. */
+START_TEST(a_second_signal_ends_those_who_wait_for_a_server)
+{
+	const char *const argv[] = { cli_program(), "bench", "-d1000",
+		"-rqueue", "-c3", "-p3", "--warm-up=0.1", "--think=1500",
+		"--hold=100000", "--session-timeout=2000", NULL };
+	struct server *server = server_start(NULL);
+
+	ck_assert_ptr_nonnull(server);
+	setenv("KUSTOS_HOSTS", server_address(server), 1);
+	cli_start_on_terminal(&b, argv);
+	cli_hears(&b, " 3 grants, ");
+	ck_assert_int_eq(server_pause(server), 0);
+	kill(b.pid, SIGINT);
+	kill(b.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&b), -SIGTERM);
+	cli_hears(&b, "a process did not end, and was killed");
+	cli_hears(&b, " is left");
+	server_free(server);
+}
+END_TEST
+
+/* What it made cannot be removed now, and that takes a while. */
+START_TEST(a_signal_is_obeyed_while_it_clears_away)
+{
+	const char *const argv[] = { cli_program(), "bench", "-d2", "-c1,2",
+		NULL };
+	struct server *server = server_start(NULL);
+
+	ck_assert_ptr_nonnull(server);
+	setenv("KUSTOS_HOSTS", server_address(server), 1);
+	cli_start_on_terminal(&b, argv);
+	cli_hears(&b, " grants, now ");
+	ck_assert_int_eq(server_pause(server), 0);
+	cli_hears(&b, "no server could be told of the end");
+	kill(b.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&b), -SIGTERM);
+	cli_hears(&b, " is left");
+	server_free(server);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos bench, lost");
@@ -165,6 +208,8 @@ int main(void)
 	tcase_add_test(t, a_killed_holder_is_followed);
 	tcase_add_test(t, what_was_due_stays_due_when_a_holder_is_killed);
 	tcase_add_test(t, two_that_hold_at_a_time_are_told_first_of_all);
+	tcase_add_test(t, a_second_signal_ends_those_who_wait_for_a_server);
+	tcase_add_test(t, a_signal_is_obeyed_while_it_clears_away);
 	tcase_add_test(t, only_those_that_are_told_to_may_be_killed);
 	return fixture_main(s);
 }
