@@ -129,6 +129,9 @@ static void missed(struct ku_custody *c, enum ku_missed how,
 	ku_desk_get(desk);
 	learn(desk, c, how, err);
 	ku_lent_free(lent);
+	/* It may be long until the server has time again. */
+	if (how == KU_MISSED_LATER && desk->tried == 0)
+		ku_desk_fail(desk, err, true);
 	ku_desk_pump(desk);
 	ku_desk_put(desk);
 }

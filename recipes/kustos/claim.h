@@ -141,10 +141,10 @@ KUSTOS_API void kustos_claims_destroy(struct kustos_claims *claims);
    one.  A wait survives disconnects, the end of the session, and the deletion of
    the queue's node.  Returns KUSTOS_OK; KUSTOS_EEMPTY if there is none and
    "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and
-   there is no connection; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ELIMIT if the
-   session's ephemeral nodes together would be more than a server can clean up;
-   KUSTOS_ENOAUTH; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM;
-   KUSTOS_EFORKED or KUSTOS_ESERVER. */
+   there is no connection, or the server has no time just now; KUSTOS_ETIMEDOUT;
+   KUSTOS_ECANCELED; KUSTOS_ELIMIT if the session's ephemeral nodes together would be
+   more than a server can clean up; KUSTOS_ENOAUTH; KUSTOS_ECLOSED; KUSTOS_EAUTH;
+   KUSTOS_EINVAL; KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claim_next(
 	struct kustos_claims *claims, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_claim **claim);

@@ -382,7 +382,10 @@ static void tried(void *arg, enum kustos_err err, struct ku_lent *got)
 {
 	struct asked *asked = arg;
 
-	ck_assert_int_eq(err, got != NULL ? KUSTOS_OK : KUSTOS_EEMPTY);
+	ck_assert_int_eq(err,
+		got != NULL			  ? KUSTOS_OK
+			: server.kinds[KU_ZK_GET] ? KUSTOS_EDISCONNECTED
+						  : KUSTOS_EEMPTY);
 	asked->ended = true;
 	asked->lent = got;
 }
@@ -411,6 +414,22 @@ START_TEST(L27_what_we_have_given_back_is_there_at_once)
 	ck_assert_ptr_null(try_it());
 	ku_lent_return(got);
 	got = try_it();
+	ck_assert_ptr_nonnull(got);
+	ku_desk_destroy(desk);
+	ku_lent_return(got);
+}
+END_TEST
+
+/* A server is there, and puts off whatever is read. */
+START_TEST(L20_who_does_not_wait_waits_for_no_server)
+{
+	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	open_desk(KU_ITEM_SIMPLE);
+	server.kinds[KU_ZK_GET] = server.always = true;
+	ck_assert_ptr_null(try_it());
+	server.kinds[KU_ZK_GET] = false;
+	struct ku_lent *got = try_it();
 	ck_assert_ptr_nonnull(got);
 	ku_desk_destroy(desk);
 	ku_lent_return(got);
@@ -459,6 +478,7 @@ int main(void)
 	tcase_add_test(t,
 		L27_what_was_to_be_moved_and_has_a_child_holds_nobody_up);
 	tcase_add_test(t, L27_what_we_have_given_back_is_there_at_once);
+	tcase_add_test(t, L20_who_does_not_wait_waits_for_no_server);
 	tcase_add_test(t, L27_what_is_mended_is_had_in_a_while);
 	suite_add_tcase(s, t);
 	return unit_main(s);
