@@ -62,6 +62,8 @@ bool ku_footprint_reserve(struct kustos_client *client,
 	struct ku_footprint *f = &client->footprint;
 	bool fits = ku_footprint_ask(f, request, more, asked);
 
+	if (f->looked_bytes > f->ephemeral_bytes) /* they have gone since */
+		f->looked_bytes = f->ephemeral_bytes;
 	if (f->look == NULL && (!fits || is_crowded(f))) {
 		f->round++;
 		look_at_next(client);

@@ -3,6 +3,8 @@
  * harm, and what goes through.
  */
 #include "client_fixture.h"
+
+#include "client.h"
 #include "inject.h"
 #include "proxy.h"
 #include "raw.h"
@@ -135,6 +137,26 @@ static enum kustos_err ephemeral(int i)
 		KUSTOS_EPHEMERAL);
 }
 
+/* Make more than would fit together, of which another deletes each. */
+static void make_for_another(void)
+{
+	char path[4000];
+
+	for (int i = 0; i < 400; i++) {
+		check_err(ephemeral(i), KUSTOS_OK);
+		long_path(path, sizeof(path), i);
+		ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
+	}
+}
+
+static bool is_looking(void)
+{
+	ku_lock(client);
+	bool looks = client->footprint.look != NULL;
+	ku_unlock(client);
+	return looks;
+}
+
 /* They are not watched, so that nothing tells of it. */
 START_TEST(P10_nodes_that_others_delete_do_not_count_for_ever)
 {
@@ -142,11 +164,7 @@ START_TEST(P10_nodes_that_others_delete_do_not_count_for_ever)
 	int made;
 
 	check_err(create("/e", NULL, 0, 0), KUSTOS_OK);
-	for (int i = 0; i < 400; i++) {
-		check_err(ephemeral(i), KUSTOS_OK);
-		long_path(path, sizeof(path), i);
-		ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
-	}
+	make_for_another();
 	/* What is there counts, however often it is looked. */
 	for (made = 0; made < 160;)
 		made += ephemeral(made) == KUSTOS_OK;
@@ -154,6 +172,14 @@ START_TEST(P10_nodes_that_others_delete_do_not_count_for_ever)
 		made++;
 	test_never(ephemeral(made) != KUSTOS_ELIMIT, 500);
 	ck_assert_int_le(made, 700000 / 4000);
+	/* And when that is over it is looked in time as well. */
+	test_within(!is_looking(), PATIENCE_MS);
+	while (made-- > 0)
+		check_err(kustos_delete(client,
+				  long_path(path, sizeof(path), made), -1, SOON,
+				  NULL),
+			KUSTOS_OK);
+	make_for_another();
 }
 END_TEST
 
