@@ -321,10 +321,15 @@ bool tool_write(int fd, const char *data, size_t len)
 	return true;
 }
 
+static int output_errno; /* of the last write that failed, however long ago */
+
 static ssize_t write_output(void *cookie, const char *data, size_t len)
 {
 	(void)cookie;
-	return tool_write(STDOUT_FILENO, data, len) ? (ssize_t)len : 0;
+	if (tool_write(STDOUT_FILENO, data, len))
+		return (ssize_t)len;
+	output_errno = errno;
+	return 0;
 }
 
 bool tool_wait_for_output(void)
@@ -344,6 +349,6 @@ int tool_flush(int exit_code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return exit_code;
-	tool_say("cannot write to standard output: %s", strerror(errno));
+	tool_say("cannot write to standard output: %s", strerror(output_errno));
 	return TOOL_FAILED;
 }

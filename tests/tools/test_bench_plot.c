@@ -160,6 +160,22 @@ START_TEST(a_plot_that_was_cut_short_is_told)
 }
 END_TEST
 
+/* It was printed long before it is told, and much else has gone wrong since. */
+START_TEST(why_a_table_could_not_be_printed_is_told)
+{
+	const char *const deaf[] = { "/bin/sh", "-c",
+		"exec \"$0\" bench -d0.4 -c1 --plot=- >/dev/full",
+		cli_program(), NULL };
+
+	pretend("exec /bin/cat >/dev/null");
+	cli_start_argv(&b, deaf);
+	ck_assert_int_eq(cli_end(&b), 124);
+	ck_assert_str_eq(b.err_text,
+		"kustos: cannot write to standard output: "
+		"No space left on device\n");
+}
+END_TEST
+
 /* It does not even read what it is to do, and has all output open. */
 START_TEST(a_signal_ends_what_draws_too_long)
 {
@@ -250,6 +266,7 @@ int main(void)
 	tcase_add_test(t, a_text_is_drawn_with_characters);
 	tcase_add_test(t, a_failure_of_gnuplot_is_told);
 	tcase_add_test(t, a_plot_that_was_cut_short_is_told);
+	tcase_add_test(t, why_a_table_could_not_be_printed_is_told);
 	tcase_add_test(t, a_signal_ends_what_draws_too_long);
 	tcase_add_test(t, a_file_has_the_name_that_was_asked_for);
 	tcase_add_test(t, gnuplot_draws_it);
