@@ -101,7 +101,7 @@ START_TEST(what_is_put_is_not_read_after_a_try_has_ended)
 	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
 	ck_assert_int_eq(ku_queue_put(q, items, ITEMS, KUSTOS_NOW, NULL, &put),
 		KUSTOS_EDISCONNECTED);
-	memcpy(text, "later", 5);
+	strcpy(text, "later");
 	go_deaf(0);
 	ck_assert_int_eq(ku_queue_flush(q, true, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_lt(fixture_children(QUEUE), ITEMS);
