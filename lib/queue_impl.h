@@ -268,6 +268,10 @@ void ku_take_free(struct ku_queue *q);
 /* Take the next step. */
 void ku_take_step(struct ku_queue *q);
 
+/* Not connected, perhaps for long: choose anew once connected, by what is there then,
+   if one that comes meanwhile may belong before others. */
+void ku_take_unchoose(struct ku_queue *q);
+
 /* Something was heard of the queue just now. */
 void ku_take_heard(struct ku_queue *q);
 

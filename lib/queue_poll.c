@@ -39,12 +39,7 @@ void ku_take_fail(struct ku_queue *q, enum kustos_err err, bool once)
 
 void ku_take_away(struct ku_queue *q)
 {
-	bool any = false;
-
-	for (const struct ku_taker *t = q->take.first; t != NULL; t = t->next)
-		any = any || t->once;
-	if (!any)
-		return;
+	ku_take_unchoose(q);
 	ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
 	ku_take_step(q);
 }

@@ -98,6 +98,15 @@ static void put_back(struct ku_queue *q, struct ku_catches *from)
 	}
 }
 
+void ku_take_unchoose(struct ku_queue *q)
+{
+	if (!ku_queue_keyed(q))
+		return;
+	put_back(q, &q->take.caught);
+	q->take.stale = true;
+	q->take.blank = false;
+}
+
 /* The transaction */
 
 void ku_take_heard(struct ku_queue *q)

@@ -22,6 +22,20 @@ START_TEST(S17_nothing_is_taken_before_it_is_due_nor_before_what_was_due)
 }
 END_TEST
 
+/* Of this seed one was cut off for long with items that it had chosen, and took them
+   afterwards, though one that comes before them had come meanwhile. */
+START_TEST(S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it)
+{
+	struct sim_options options = { .seed = 123461307, .steps = SEED_STEPS };
+	struct sim_result result;
+
+	sim_run(seeds_of("delay-queue"), &options, &result);
+	free(result.trace);
+	ck_assert_msg(!result.failed, "%s: %s", result.invariant,
+		result.message);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -70,6 +84,8 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S15_L27_each_item_is_put_once_and_taken_once);
+	tcase_add_test(t,
+		S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it);
 	tcase_add_test(t,
 		S17_nothing_is_taken_before_it_is_due_nor_before_what_was_due);
 	tcase_add_figures(t, they_do_everything_meanwhile);
