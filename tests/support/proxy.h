@@ -55,6 +55,9 @@ enum proxy_fault {
 	/* That one reply is missing, without a cut. */
 	PROXY_DROP_REPLY,
 
+	/* From that reply on all is kept: the mode is PROXY_HOLD then. */
+	PROXY_HOLD_REPLY,
+
 	/* The n-th watch event is missing; the op code means nothing. */
 	PROXY_DROP_EVENT
 };

@@ -149,7 +149,12 @@ static enum verdict judge_reply(struct link *l, struct proxy_rules *r,
 	if (l->victim == PROXY_NO_FAULT || l->victim_greets != greeting ||
 		(!greeting && l->victim_xid != xid))
 		return FORWARD;
-	v = l->victim == PROXY_LOSE_REPLY ? CUT : SWALLOW;
+	if (l->victim == PROXY_HOLD_REPLY) {
+		r->mode = PROXY_HOLD;
+		v = FORWARD;
+	} else {
+		v = l->victim == PROXY_LOSE_REPLY ? CUT : SWALLOW;
+	}
 	l->victim = PROXY_NO_FAULT;
 	r->fired++;
 	return v;
@@ -341,6 +346,8 @@ bool link_step(struct link *l, struct proxy_rules *rules,
 		if (fds[1 - i].revents != 0 && !l->way[i].ended &&
 			(!take_in(l, way, false) || !sort_out(l, rules, way)))
 			return false;
+		if (rules->mode == PROXY_HOLD) /* since just now */
+			return true;
 		if (!give_out(l, way))
 			return false;
 	}

@@ -221,6 +221,24 @@ START_TEST(one_reply_is_missing_and_the_next_comes)
 }
 END_TEST
 
+START_TEST(from_one_reply_on_all_is_kept)
+{
+	struct raw *raw = open_session();
+
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_CREATE, 2);
+	ck_assert_int_eq(create(raw, "/one"), 0);
+	create_unheard(raw, "/two");
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+	ck_assert_int_eq(raw_exists(direct, "/two", NULL), 0);
+	create_unheard(raw, "/three");
+	ck_assert_int_eq(raw_exists(direct, "/three", NULL), RAW_NONODE);
+	proxy_set_mode(proxy, PROXY_PASS);
+	ck_assert_int_eq(raw_do_exists(raw, "/three", NULL), 0);
+	ck_assert_int_eq(raw_passed_over(raw), 2); /* to two creations */
+	raw_close(raw);
+}
+END_TEST
+
 START_TEST(a_handshake_can_be_lost_too)
 {
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CONNECT, 1);
@@ -291,6 +309,7 @@ int main(void)
 	tcase_add_test(t, a_lost_reply_leaves_the_request_applied);
 	tcase_add_test(t, a_lost_request_is_not_applied);
 	tcase_add_test(t, one_reply_is_missing_and_the_next_comes);
+	tcase_add_test(t, from_one_reply_on_all_is_kept);
 	tcase_add_test(t, a_handshake_can_be_lost_too);
 	tcase_add_test(t, one_watch_event_is_missing_and_the_next_comes);
 	tcase_add_test(t, a_server_that_is_down_is_refused_behind_the_proxy);

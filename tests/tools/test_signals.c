@@ -76,10 +76,9 @@ END_TEST
    connection. */
 START_TEST(L20_a_signal_ends_what_waits_for_the_first_answer)
 {
-	proxy_arm(proxy, PROXY_DROP_REPLY, PROXY_ANY, 2);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, PROXY_ANY, 2);
 	start(commands[_i]);
 	test_within(proxy_fired(proxy) > 0, CLI_MS);
-	proxy_set_mode(proxy, PROXY_HOLD);
 	end_by_signal(_i % 2 == 0 ? SIGINT : SIGTERM);
 }
 END_TEST
@@ -90,10 +89,9 @@ START_TEST(L20_a_signal_ends_what_waits_for_the_end_of_an_item)
 	ck_assert_int_eq(raw_create(fixture_address(), "/r-locks", ""), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), "/r/qn-0000000000", "x"),
 		0);
-	proxy_arm(proxy, PROXY_DROP_REPLY, ZK_OP_MULTI, 2);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_MULTI, 2);
 	cli_start(&a, "queue", "consume", SESSION, "/r", "true");
 	test_within(proxy_fired(proxy) > 0, CLI_MS);
-	proxy_set_mode(proxy, PROXY_HOLD);
 	end_by_signal(SIGTERM);
 }
 END_TEST
@@ -101,10 +99,9 @@ END_TEST
 /* What it has made is cleared away after the first. */
 START_TEST(a_second_signal_ends_a_bench_that_cannot_clear_away)
 {
-	proxy_arm(proxy, PROXY_DROP_REPLY, PROXY_ANY, 2);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, PROXY_ANY, 2);
 	cli_start(&a, "bench", SESSION, "/r");
 	test_within(proxy_fired(proxy) > 0, CLI_MS);
-	proxy_set_mode(proxy, PROXY_HOLD);
 	proxy_reset_counts(proxy);
 	kill(a.pid, SIGINT);
 	test_within(proxy_accepted(proxy) > 0, CLI_MS);
@@ -151,10 +148,9 @@ END_TEST
 START_TEST(L20_a_signal_ends_an_election_that_is_not_to_wait)
 {
 	hold("elect");
-	proxy_arm(proxy, PROXY_DROP_REPLY, PROXY_ANY, 4);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, PROXY_ANY, 4);
 	cli_start(&a, "elect", SESSION, "-w0", "/r", "true");
 	test_within(proxy_fired(proxy) > 0, CLI_MS);
-	proxy_set_mode(proxy, PROXY_HOLD);
 	test_never(!cli_runs(&a), 100); /* looks again, in vain */
 	end_by_signal(SIGTERM);
 	cli_eof(&holder);
