@@ -10,6 +10,7 @@ libintegration_a_SOURCES = \
 	%D%/barrier_fixture.c %D%/barrier_fixture.h \
 	%D%/client_fixture.c %D%/client_fixture.h \
 	%D%/crew.c %D%/crew.h \
+	%D%/deaf.c %D%/deaf.h \
 	%D%/faults.c %D%/faults.h \
 	%D%/latch_fixture.c %D%/latch_fixture.h \
 	%D%/mutex_fixture.c %D%/mutex_fixture.h \

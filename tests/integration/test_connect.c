@@ -3,7 +3,7 @@
  * that was lost in silence; and waiting for that.
  */
 #include "client_fixture.h"
-#include "env.h"
+#include "deaf.h"
 #include "proxy.h"
 #include "raw.h"
 #include "rawkill.h"
@@ -127,64 +127,18 @@ START_TEST(L15_an_unanswered_handshake_does_not_cost_the_session)
 }
 END_TEST
 
-/* The real library, but for session events that get lost on the way. */
-static struct ku_zk_api deaf_api;
-static ku_zk_event_fn *event_fn;
-static int deaf;
-static int dropped;
-
-static void deaf_event(void *arg, enum ku_zk_event event,
-	enum ku_zk_state state, const char *path)
-{
-	if (event == KU_ZK_EVENT_SESSION &&
-		__atomic_load_n(&deaf, __ATOMIC_SEQ_CST)) {
-		__atomic_add_fetch(&dropped, 1, __ATOMIC_SEQ_CST);
-		return;
-	}
-	event_fn(arg, event, state, path);
-}
-
-static enum kustos_err deaf_open(void *env, const struct ku_zk_open *params,
-	struct ku_zk **out)
-{
-	struct ku_zk_open mine = *params;
-
-	event_fn = params->event;
-	mine.event = deaf_event;
-	return ku_zk_mt.open(env, &mine, out);
-}
-
-static struct kustos_client *open_deaf(const char *hosts, int timeout_ms)
-{
-	struct kustos_client_options o = client_options(hosts, timeout_ms);
-	struct ku_env env = ku_env_real;
-	struct kustos_client *c = NULL;
-
-	deaf_api = ku_zk_mt;
-	deaf_api.open = deaf_open;
-	env.api = &deaf_api;
-	env.clock = ku_clock_real;
-	ck_assert_int_eq(ku_client_open(&o, &env, &c), KUSTOS_OK);
-	return c;
-}
-
-static void go_deaf(int yes)
-{
-	__atomic_store_n(&deaf, yes, __ATOMIC_SEQ_CST);
-}
-
 START_TEST(L15_a_session_whose_end_is_not_told_is_replaced)
 {
-	struct kustos_client *c = open_deaf(fixture_address(), 6000);
+	struct kustos_client *c = deaf_open(fixture_address(), 6000);
 	int64_t id;
 
 	client_wait(c, KUSTOS_CONNECTED, 3000);
 	record_start(&record, c);
 	id = client_session_id(c);
-	go_deaf(1);
+	deaf_go(1);
 	ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
-	test_eventually(__atomic_load_n(&dropped, __ATOMIC_SEQ_CST) >= 2, 3000);
-	go_deaf(0);
+	test_eventually(deaf_missed() >= 2, 3000);
+	deaf_go(0);
 	client_wait_epoch(c, 1, 4000);
 	ck_assert(client_session_id(c) != id);
 	test_eventually(record_count(&record, KUSTOS_LOST) == 1, 1000);
@@ -195,26 +149,26 @@ END_TEST
 START_TEST(L15_a_reconnect_that_is_not_told_is_found_out)
 {
 	/* Longer than a server needs to come back on a busy machine. */
-	struct kustos_client *c = open_deaf(fixture_address(), 20000);
+	struct kustos_client *c = deaf_open(fixture_address(), 20000);
 	struct completions done = { 0 };
 	int64_t id;
 
 	client_wait(c, KUSTOS_CONNECTED, 3000);
 	id = client_session_id(c);
 	/* Nobody says that the connection is gone, nor that it is back. */
-	go_deaf(1);
+	deaf_go(1);
 	ck_assert_int_eq(server_kill(fixture_server()), 0);
-	test_eventually(__atomic_load_n(&dropped, __ATOMIC_SEQ_CST) >= 1, 3000);
+	test_eventually(deaf_missed() >= 1, 3000);
 	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
 				 count_completion, &done),
 		KUSTOS_OK);
 	ck_assert_int_eq(server_restart(fixture_server()), 0);
-	test_eventually(__atomic_load_n(&dropped, __ATOMIC_SEQ_CST) >= 2, 3000);
+	test_eventually(deaf_missed() >= 2, 3000);
 	test_eventually(completions_of(&done) == 1, 4000);
 	ck_assert_int_eq(done.err, KUSTOS_OK);
 	client_wait(c, KUSTOS_CONNECTED, 3000);
 	ck_assert(client_session_id(c) == id);
-	go_deaf(0);
+	deaf_go(0);
 	client_close(c);
 }
 END_TEST

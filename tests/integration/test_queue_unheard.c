@@ -3,10 +3,10 @@
  * was lost: requests that have no answer are all that tells of it.
  */
 #include "client_fixture.h"
+#include "deaf.h"
 #include "inject.h"
 #include "queue.h"
 
-#include "client.h"
 
 #include <string.h>
 
@@ -14,50 +14,6 @@
 #define SOON kustos_after_ms(PATIENCE_MS)
 #define QUEUE "/q"
 #define ITEMS 3000 /* more than are on their way at a time */
-
-/* The real library, but for session events that get lost on the way. */
-static struct ku_zk_api api;
-static ku_zk_event_fn *event_fn;
-static int deaf;
-
-static void event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
-	const char *path)
-{
-	if (event != KU_ZK_EVENT_SESSION ||
-		!__atomic_load_n(&deaf, __ATOMIC_SEQ_CST))
-		event_fn(arg, event, state, path);
-}
-
-static enum kustos_err open_deaf(void *env, const struct ku_zk_open *params,
-	struct ku_zk **out)
-{
-	struct ku_zk_open mine = *params;
-
-	event_fn = params->event;
-	mine.event = event;
-	return ku_zk_mt.open(env, &mine, out);
-}
-
-static void go_deaf(int yes)
-{
-	__atomic_store_n(&deaf, yes, __ATOMIC_SEQ_CST);
-}
-
-static struct kustos_client *client_new(void)
-{
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
-	struct ku_env env = ku_env_real;
-	struct kustos_client *c = NULL;
-
-	api = ku_zk_mt;
-	api.open = open_deaf;
-	env.api = &api;
-	env.clock = ku_clock_real;
-	ck_assert_int_eq(ku_client_open(&o, &env, &c), KUSTOS_OK);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
-	return c;
-}
 
 static struct ku_queue *queue_new(struct kustos_client *c)
 {
@@ -88,21 +44,22 @@ static void check_taken(struct ku_queue *q, const char *text)
 START_TEST(what_is_put_is_not_read_after_a_try_has_ended)
 {
 	static struct kustos_new_item items[ITEMS];
-	struct kustos_client *c = client_new();
+	struct kustos_client *c = deaf_open(fixture_address(), T_MS);
 	struct ku_queue *q = queue_new(c);
 	char text[] = "early";
 	size_t put = 0;
 
+	client_wait(c, KUSTOS_CONNECTED, 5000);
 	for (int i = 0; i < ITEMS; i++)
 		items[i] = (struct kustos_new_item){ .data = text, .len = 5 };
 	ck_assert_int_eq(ku_queue_put(q, items, 1, SOON, NULL, &put),
 		KUSTOS_OK);
-	go_deaf(1);
+	deaf_go(1);
 	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
 	ck_assert_int_eq(ku_queue_put(q, items, ITEMS, KUSTOS_NOW, NULL, &put),
 		KUSTOS_EDISCONNECTED);
 	strcpy(text, "later");
-	go_deaf(0);
+	deaf_go(0);
 	ck_assert_int_eq(ku_queue_flush(q, true, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_lt(fixture_children(QUEUE), ITEMS);
 	check_taken(q, "early");

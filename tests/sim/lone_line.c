@@ -69,7 +69,8 @@ void lone_line_give(void)
 	lone_run_ms(&lone.bench, lone.client, 100);
 }
 
-struct kustos_simple *lone_line_ask_simple(void)
+struct kustos_simple *lone_line_ask_simple(kustos_granted_fn *granted,
+	struct kustos_cancel *cancel)
 {
 	struct kustos_simple *simple;
 
@@ -82,7 +83,7 @@ struct kustos_simple *lone_line_ask_simple(void)
 		KU_ZK_OK);
 	lone.hold = NULL;
 	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
-				 NULL, lone_line_granted, NULL),
+				 cancel, granted, NULL),
 		KUSTOS_OK);
 	return simple;
 }

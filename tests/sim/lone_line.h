@@ -34,7 +34,8 @@ void lone_line_ask(void);
 void lone_line_granted(void *arg, enum kustos_err err, struct kustos_hold *got);
 
 /* Ask for a simple lock, whose node LINE "/one" the rival has. */
-struct kustos_simple *lone_line_ask_simple(void);
+struct kustos_simple *lone_line_ask_simple(kustos_granted_fn *granted,
+	struct kustos_cancel *cancel);
 
 /* It is granted, and its node is there, of the session of now, alone. */
 void lone_line_check(void);

@@ -200,7 +200,7 @@ START_TEST(L08_so_does_who_waits_for_a_node_that_all_fight_for)
 {
 	struct kustos_simple *simple;
 
-	simple = lone_line_ask_simple();
+	simple = lone_line_ask_simple(lone_line_granted, NULL);
 	lone_run_ms(&lone.bench, lone.client, 100);
 	model_forget_watches(lone.bench.model, 0);
 	ck_assert_int_eq(
@@ -231,16 +231,7 @@ START_TEST(P05_a_watch_of_who_gave_up_meanwhile_is_taken_off)
 	struct kustos_cancel *cancel;
 
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
-	ck_assert_int_eq(
-		kustos_simple_create(lone.client, LINE "/one", NULL, &simple),
-		KUSTOS_OK);
-	ck_assert_int_eq(bench_create(&lone.bench, lone.raw, LINE "/one", "",
-				 KU_ZK_EPHEMERAL)
-				 .rc,
-		KU_ZK_OK);
-	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
-				 cancel, canceled, NULL),
-		KUSTOS_OK);
+	simple = lone_line_ask_simple(canceled, cancel);
 	lone_run_ms(&lone.bench, lone.client, 100);
 	ck_assert_uint_eq(lone.bench.model->servers[0].watches.count, 1);
 	first.delays = true;

@@ -72,7 +72,7 @@ START_TEST(L07_who_may_watch_nothing_reads_the_node_that_all_fight_for)
 	struct kustos_simple *simple;
 
 	watch_no_more();
-	simple = lone_line_ask_simple();
+	simple = lone_line_ask_simple(lone_line_granted, NULL);
 	lone_run_ms(&lone.bench, lone.client, 3000);
 	ck_assert_ptr_null(lone.hold);
 	ck_assert_int_eq(
