@@ -7,7 +7,6 @@
 #include "inject.h"
 #include "queue.h"
 
-
 #include <string.h>
 
 #define T_MS 20000
