@@ -295,6 +295,10 @@ void ku_take_listed(struct ku_queue *q, const struct kustos_stat *stat);
 /* Is this item of the head due?  Else another step is taken when it is. */
 bool ku_take_due(struct ku_queue *q, size_t index);
 
+/* Somebody waits for an item.  To mend one that was passed over changes no listing:
+   another step is taken in a while, which looks at it. */
+void ku_take_watch_unfit(struct ku_queue *q);
+
 /* Pass this one over from now on, and tell of it.  Returns false if memory is
    short.  And a ku_head_skip_fn for that; "arg" is the queue. */
 bool ku_take_pass_over(struct ku_queue *q, const char *name,

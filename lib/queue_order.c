@@ -87,10 +87,27 @@ bool ku_take_due(struct ku_queue *q, size_t index)
 	return false;
 }
 
+void ku_take_watch_unfit(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+
+	if (take->unfits.count > 0 && !ku_timer_is_set(&take->due))
+		ku_set_timer(q->client, &take->due,
+			ku_now(q->client) + KU_UNFIT_AGAIN_MS * KU_NS_PER_MS);
+}
+
 static void due(struct ku_timer *timer)
 {
-	ku_take_step((struct ku_queue *)((char *)timer -
-		offsetof(struct ku_queue, take.due)));
+	struct ku_queue *q = (struct ku_queue *)((char *)timer -
+		offsetof(struct ku_queue, take.due));
+	struct ku_take_side *take = &q->take;
+
+	if (!take->busy && take->caught.count == 0 &&
+		ku_unfits_due(&take->unfits, ku_now(q->client))) {
+		ku_head_free(&take->head);
+		take->blank = false;
+	}
+	ku_take_step(q);
 }
 
 bool ku_order_init(struct ku_queue *q)

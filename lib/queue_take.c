@@ -282,6 +282,7 @@ static void look(struct ku_queue *q)
 		ku_mirror_look(&take->list);
 	else /* it may rest since the last who waited gave up */
 		ku_mirror_want(&take->list);
+	ku_take_watch_unfit(q);
 }
 
 /* Use what was read: as much as is asked for, or all there is. */

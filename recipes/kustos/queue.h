@@ -93,7 +93,8 @@ struct kustos_queue_options {
 
 	/* Who hears of items whose data is not what the kind says, or that have
 	   children and so cannot be taken.  They are left where they are, and
-	   passed over; claims can move the former away: <kustos/claim.h>.
+	   passed over; a minute later they are looked at again, if somebody
+	   takes or waits.  Claims can move the former away: <kustos/claim.h>.
 	   NULL: nobody. */
 	kustos_queue_unfit_fn *unfit;
 	void *unfit_arg;

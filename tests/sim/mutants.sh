@@ -755,6 +755,8 @@ mutant L27_given_back_and_not_there lib/desk_try.c \
 mutant L27_free_again_behind_what_is_due_later lib/desk_look.c \
 	'/^static void marks_show/,/^}/s/desk->blocked)/desk->blocked \&\& desk->head.window_count == 0)/'
 test=test_pause
+mutant L27_mended_item_is_not_looked_at lib/queue_take.c \
+	's/ku_take_watch_unfit(q);/;/'
 mutant L28_read_again_at_once lib/queue_catch.c \
 	'/^static void ask_again/,/^}/s/!ku_session_ready(client)/true/'
 mutant L28_counted_again_at_once lib/queue_room.c \

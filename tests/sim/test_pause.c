@@ -1,11 +1,11 @@
 /*
- * test_pause.c - a queue whose server asks for a pause: it is asked again in a
- * while, and not at once.
+ * test_pause.c - what a queue asks its server again in a while, and not at once: what
+ * was put off, and whether an item that nobody could have was mended.
  */
 #include "lone.h"
 
 #include "../unit/unit.h"
-#include "queue.h"
+#include "queue_impl.h"
 
 #include <string.h>
 
@@ -180,6 +180,33 @@ START_TEST(after_a_silence_an_own_item_does_not_go_before_others)
 }
 END_TEST
 
+/* It has a child, and then none, which changes no list of items; nothing is put
+   meanwhile. */
+START_TEST(L27_what_is_mended_is_taken_in_a_while)
+{
+	const struct ku_poll_wish wish = { .max = 1,
+		.deadline = KUSTOS_FOREVER };
+	int end = -1;
+
+	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, QUEUE "/qn-0000000000/child", "",
+		KU_ZK_PERSISTENT);
+	open_queue(0);
+	ck_assert_int_eq(ku_queue_poll_async(queue, &wish, polled, &end),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	uint64_t before = queue->take.list.asked;
+	lone_run_ms(&bench, client, 10 * KU_UNFIT_AGAIN_MS);
+	ck_assert_uint_le(queue->take.list.asked, before + 10);
+	ck_assert_int_eq(end, -1);
+	bench_delete(&bench, raw, QUEUE "/qn-0000000000/child", -1);
+	lone_run_ms(&bench, client, 2 * KU_UNFIT_AGAIN_MS);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pauses in the simulator");
@@ -192,6 +219,7 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		after_a_silence_an_own_item_does_not_go_before_others);
+	tcase_add_test(t, L27_what_is_mended_is_taken_in_a_while);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
