@@ -39,7 +39,7 @@ static const struct {
 	{ "name", "[_a-z0-9-]+[0-9]{10}" },
 	{ "number", "[1-9][0-9]*" },
 	{ "round", "round 0x[0-9a-f]{16}" },
-	{ "claimant", "[0-9a-f]{32}" },
+	{ "claimant", "[0-9a-f]{32}-[0-9]+" },
 };
 
 #ifndef LAYOUT_PAGE
