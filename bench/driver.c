@@ -2,6 +2,7 @@
  * driver.c - reading questions and printing answers.
  */
 #include "driver.h"
+#include "clocks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,30 @@ const void *driver_style(const struct driver_run *run, const void *styles,
 	}
 	result->error = "no such style";
 	return NULL;
+}
+
+static int repeat(int ms, int (*once)(void *arg), void *arg,
+	struct driver_result *result)
+{
+	int64_t start = clocks_now_ns();
+	int64_t end = start + ms * INT64_C(1000000);
+
+	result->ops = 0;
+	while (clocks_now_ns() < end) {
+		if (once(arg) < 0)
+			return -1;
+		result->ops++;
+	}
+	result->ns = clocks_now_ns() - start;
+	return 0;
+}
+
+int driver_repeat(const struct driver_run *run, int (*once)(void *arg),
+	void *arg, struct driver_result *result)
+{
+	if (repeat(run->lead_ms, once, arg, result) < 0)
+		return -1;
+	return repeat(run->ms, once, arg, result);
 }
 
 static void answer(driver_fn *fn, const char *hosts, const char *line)

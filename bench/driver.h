@@ -62,4 +62,9 @@ const void *driver_style(const struct driver_run *run, const void *styles,
 
 void driver_pause_ms(int ms);
 
+/* Do "once" again and again, which counts after the run's lead_ms, for its ms.  Returns
+   0, or -1 as soon as "once" does. */
+int driver_repeat(const struct driver_run *run, int (*once)(void *arg),
+	void *arg, struct driver_result *result);
+
 #endif

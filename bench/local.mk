@@ -27,7 +27,7 @@ libbench_a_SOURCES = \
 	%D%/plan.c
 
 if WITH_ALL
-noinst_PROGRAMS += %D%/serve %D%/raw_floor %D%/bench_mutex \
+noinst_PROGRAMS += %D%/serve %D%/raw_floor %D%/mt_floor %D%/bench_mutex \
 	%D%/bench_queue %D%/bench_together
 endif
 %C%_serve_SOURCES = %D%/serve.c
@@ -38,6 +38,9 @@ endif
 	%D%/raw_items.c %D%/raw_crowd.c %D%/raw_queue.c %D%/raw_queue.h \
 	%D%/raw_link.c %D%/raw_link.h
 %C%_raw_floor_LDADD = libbench.a libsupport.a
+%C%_mt_floor_SOURCES = %D%/mt_floor.c %D%/driver.c %D%/driver.h \
+	%D%/raw_link.c %D%/raw_link.h %D%/raw_queue.c %D%/raw_queue.h
+%C%_mt_floor_LDADD = libbench.a libsupport.a $(ZOOKEEPER_LIBS)
 %C%_bench_mutex_SOURCES = %D%/bench_mutex.c %D%/driver.c %D%/driver.h \
 	%D%/session.c %D%/session.h \
 	%D%/lock.c %D%/lock.h %D%/lock_impl.h \

@@ -24,8 +24,6 @@
  */
 #include "raw_floor.h"
 
-#include "clocks.h"
-
 #include <string.h>
 
 struct style {
@@ -52,26 +50,9 @@ static const struct style styles[] = {
 	{ "crowd", floor_crowd },
 };
 
-static int repeat(struct floor *f, int ms, int (*once)(void *arg), void *arg)
-{
-	int64_t start = clocks_now_ns();
-	int64_t end = start + ms * INT64_C(1000000);
-
-	f->result->ops = 0;
-	while (clocks_now_ns() < end) {
-		if (once(arg) < 0)
-			return -1;
-		f->result->ops++;
-	}
-	f->result->ns = clocks_now_ns() - start;
-	return 0;
-}
-
 int floor_repeat(struct floor *f, int (*once)(void *arg), void *arg)
 {
-	if (repeat(f, f->run->lead_ms, once, arg) < 0)
-		return -1;
-	return repeat(f, f->run->ms, once, arg);
+	return driver_repeat(f->run, once, arg, f->result);
 }
 
 static int open_and_measure(struct floor *f, const struct style *style)

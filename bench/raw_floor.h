@@ -18,7 +18,7 @@ struct floor {
 /* A style: measure it.  Returns 0, or -1 if the server did not do as it was asked. */
 typedef int floor_fn(struct floor *f);
 
-/* Do "once" again and again, which counts after the run's lead_ms, for its ms. */
+/* As driver_repeat(). */
 int floor_repeat(struct floor *f, int (*once)(void *arg), void *arg);
 
 /* Locks, one client: raw_alone.c. */

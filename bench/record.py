@@ -90,24 +90,26 @@ class Record:
         values = self.values(key, name, unit)
         return statistics.median(values) if values else None
 
-    def check(self, key, unit, base):
-        """Return the figure of Kustos, or its ratio to that of base, which is a
+    def check(self, key, unit, base, name="kustos"):
+        """Return the figure of a driver, or its ratio to that of base, which is a
         workload of the same run and a driver; or None."""
         if base is None:
-            return self.median(key, "kustos", unit)
+            return self.median(key, name, unit)
         if key not in self.rows or base[0] not in self.rows or \
                 self.rows[key].run != self.rows[base[0]].run:
             return None
-        ratios = [a / b for a, b in zip(self.rounds(key, "kustos", unit),
+        ratios = [a / b for a, b in zip(self.rounds(key, name, unit),
                                         self.rounds(*base, unit))
                   if a is not None and b]
         return statistics.median(ratios) if ratios else None
 
     def checks(self, targets):
-        """Return those of the targets that were measured, and whether each holds."""
+        """Return those of the targets that were measured, whether each holds, and
+        what the bare library has there."""
         for key, unit, base, target in targets:
             figure = self.check(key, unit, base)
             if figure is not None:
                 yield dict(workload=key, unit=unit, figure=figure,
                            target=target, held=figure <= target,
+                           least=self.check(key, unit, base, "library"),
                            base=base and "/".join(base))

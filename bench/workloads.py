@@ -3,27 +3,33 @@
 # Workload, what it is, sessions, workers, and everyone's style (driver.h).
 WORKLOADS = [
     ("alone", "uncontended lock and unlock", 1, 1,
-     dict(kustos="own", curator="own", kazoo="own", raw="one")),
+     dict(kustos="own", curator="own", kazoo="own", library="bare",
+          raw="one")),
     ("alone-2", "  the wire with 2 round trips", 1, 1, dict(raw="two")),
     # Which Kustos does without as well, once a line is in use.
     ("alone-bare", "  the wire without a listing", 1, 1, dict(raw="bare")),
     ("read", "read lock, uncontended", 1, 1,
-     dict(kustos="read", curator="read", kazoo="read", raw="one")),
+     dict(kustos="read", curator="read", kazoo="read", library="bare",
+          raw="one")),
     ("write", "write lock, uncontended", 1, 1,
-     dict(kustos="write", curator="write", kazoo="write", raw="one")),
+     dict(kustos="write", curator="write", kazoo="write", library="bare",
+          raw="one")),
     ("lease", "lease of a semaphore, uncontended", 1, 1,
      dict(kustos="lease", curator="lease", kazoo="lease", raw="one")),
     ("simple", "simple lock, uncontended", 1, 1,
-     dict(kustos="simple", raw="bare")),
+     dict(kustos="simple", library="bare", raw="bare")),
     # Curator's InterProcessMultiLock; one after the other, for both.
     ("pair", "two locks together, uncontended", 1, 1,
      dict(kustos="pair", curator="pair", raw="pair")),
     ("clients", "8 clients, a hand-off", 8, 8,
-     dict(kustos="own", curator="own", kazoo="own", raw="line")),
+     dict(kustos="own", curator="own", kazoo="own", library="line",
+          raw="line")),
     ("lead", "become leader, alone", 1, 1,
-     dict(kustos="lead", curator="lead", kazoo="lead", raw="one")),
+     dict(kustos="lead", curator="lead", kazoo="lead", library="bare",
+          raw="one")),
     ("leaders", "8 candidates, a hand-over", 8, 8,
-     dict(kustos="lead", curator="lead", kazoo="lead", raw="line")),
+     dict(kustos="lead", curator="lead", kazoo="lead", library="line",
+          raw="line")),
     ("leases", "semaphore of 5, 16 clients, a grant", 16, 16,
      dict(kustos="lease", curator="lease", kazoo="lease", raw="leases")),
     ("threads", "8 threads of one client, a hand-off", 1, 8,
@@ -31,7 +37,7 @@ WORKLOADS = [
     ("fifo", "  with local_handoffs = 0", 1, 8, dict(kustos="fifo")),
     # A holder and so many behind it.
     ("line-2", "2 waiting, a hand-off", 3, 3,
-     dict(kustos="async", curator="own", raw="line")),
+     dict(kustos="async", curator="own", library="line", raw="line")),
     ("line-10", "10 waiting, a hand-off", 8, 11, dict(kustos="async", curator="own")),
     ("line-100", "100 waiting, a hand-off", 8, 101, dict(kustos="async", curator="own")),
     ("line-1000", "1000 waiting, a hand-off", 8, 1001,
@@ -44,7 +50,7 @@ WORKLOADS = [
     # Of queues; what is counted is items.
     ("turn", "queue: put and take in turn", 1, 1,
      dict(kustos="queue:turn", curator="queue:turn", kazoo="other:turn",
-          raw="deeds")),
+          library="deeds", raw="deeds")),
     ("turn-2", "  the wire without receipts", 1, 1, dict(raw="two")),
     ("drain", "queue: take of 1000", 1, 1,
      dict(kustos="queue:drain", curator="queue:drain",
@@ -63,7 +69,7 @@ WORKLOADS = [
     # Of kazoo it is the Election, which runs a function as well.
     ("select", "selector: lead and return, alone", 1, 1,
      dict(kustos="together:select", curator="together:select",
-          kazoo="other:select", raw="one")),
+          kazoo="other:select", library="bare", raw="one")),
     ("gate", "barrier: set, look, remove, pass", 1, 1,
      dict(kustos="together:gate", curator="together:gate",
           kazoo="other:gate", raw="gate")),
@@ -82,17 +88,17 @@ LONG = 1000  # workers: takes a while, so it is not run to warm up
 
 # Who is not in which rows, and why: the page says it.
 ABSENT = [
-    ("kustos curator kazoo", "alone-2 alone-bare turn-2",
+    ("kustos curator kazoo library", "alone-2 alone-bare turn-2",
      "these rows are of another wire"),
     ("curator kazoo", "simple",
      "neither has it; a program makes the node itself, as the wire does"),
     ("kazoo", "pair", "it does not take two together"),
     ("curator kazoo", "fifo single",
      "they have no other way than that of the row above"),
-    ("raw", "threads fifo reentry", "within a process there is no wire"),
+    ("library raw", "threads fifo reentry", "within a process there is no wire"),
     ("kazoo", "line-2 line-10 line-100 line-1000 line-2000",
      "the line of 8 clients tells of it"),
-    ("raw", "line-10 line-100 line-1000 line-2000",
+    ("library raw", "line-10 line-100 line-1000 line-2000",
      "who waits sends nothing, so two tell of as many as you like"),
     ("kazoo", "reentry", "its lock would wait for itself"),
     ("kazoo", "framed", "the frames are Curator's"),
@@ -103,9 +109,11 @@ ABSENT = [
      "its queue is in the rows above; here it would take minutes"),
     ("curator kazoo", "count",
      "neither has one; a counter that is shared does not know who has counted"),
+    ("library", "lease pair leases drain single framed bulk crowd-8 claim gate step "
+     "count", "the rows that have it tell what it adds to the wire"),
     ("curator kazoo", "memory crowd",
      "who waits there has a thread to itself, of which 10,000 are too many"),
-    ("raw", "memory crowd", "what a wait needs of memory is not on the wire"),
+    ("library raw", "memory crowd", "what a wait needs of memory is not on the wire"),
 ]
 
 # What is measured, in which unit, what it is compared with, and the target.

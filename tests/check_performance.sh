@@ -67,17 +67,23 @@ if [ -x /usr/bin/python3 ]; then
 	EOF
 fi
 
-# Whatever compare asks of the wire it has, and a test runs it; and nothing more.
+# Whatever compare asks of the wire it has, and a test runs it, and nothing more; and
+# so of the bare library.
 named() {
 	sed -n "$1" "$srcdir/$2" | sort -u
 }
-named 's/.*raw="\([a-z]*\)".*/\1/p' bench/workloads.py >"$work/asked"
-named 's/^	{ "\([a-z]*\)", floor_.*/\1/p' bench/raw_floor.c |
-	diff "$work/asked" - ||
-	complain 'bench/raw_floor.c has other styles (>) than compare asks for (<)'
-named 's/^	{ "\([a-z]*\)", [0-9].*/\1/p' tests/tools/test_raw_floor.c |
-	diff "$work/asked" - ||
-	complain 'test_raw_floor.c runs other styles (>) than compare asks for (<)'
+# floor NAME FILE TESTED: the styles that are asked of it, has, and has in the test.
+floor() {
+	named "s/.*$1=\"\([a-z]*\)\".*/\1/p" bench/workloads.py >"$work/asked"
+	[ -s "$work/asked" ] || complain "nothing is asked of $2"
+	named 's/^	{ "\([a-z]*\)", [a-z].*/\1/p' "$2" |
+		diff "$work/asked" - ||
+		complain "$2 has other styles (>) than compare asks for (<)"
+	named "$3" tests/tools/test_raw_floor.c | diff "$work/asked" - ||
+		complain "test_raw_floor.c runs others (>) of $2 than compare (<)"
+}
+floor raw bench/raw_floor.c 's/^	{ "\([a-z]*\)", [0-9].*, false },/\1/p'
+floor library bench/mt_floor.c 's/^	{ "\([a-z]*\)", [0-9].*, true },/\1/p'
 
 # compare ARGUMENT...: the page's own figures, or others.
 compare() {
@@ -176,7 +182,7 @@ ends() {
 
 if [ -x /usr/bin/python3 ]; then
 	pretended 'while read -r a; do echo ops=100 us=9; done'
-	ends 0 ' target$' --workload fifo --rounds 1
+	ends 0 ' target *library$' --workload fifo --rounds 1
 	ends 2 'argument --rounds' --rounds 0
 	ends 2 'argument --rounds' --rounds -1
 	ends 1 '^compare: .*No space left' --workload fifo --json /dev/full
