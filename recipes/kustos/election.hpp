@@ -37,6 +37,16 @@ class latch
 		latch_.reset(made);
 	}
 
+	latch(latch &&other) = default;
+
+	/* In this order: the functions go when nothing calls them any more. */
+	latch &operator=(latch &&other) noexcept
+	{
+		latch_ = std::move(other.latch_);
+		told_ = std::move(other.told_);
+		return *this;
+	}
+
 	void start()
 	{
 		detail::check(kustos_latch_start(get()));
@@ -194,6 +204,16 @@ class selector
 		detail::check(kustos_selector_create(c.get(), path.c_str(), &o,
 			&made));
 		selector_.reset(made);
+	}
+
+	selector(selector &&other) = default;
+
+	/* In this order: the function goes when it has returned. */
+	selector &operator=(selector &&other) noexcept
+	{
+		selector_ = std::move(other.selector_);
+		lead_ = std::move(other.lead_);
+		return *this;
 	}
 
 	void start()

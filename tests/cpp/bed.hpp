@@ -62,6 +62,15 @@ class notice
 		return said_[index];
 	}
 
+	/* No proof that it never does: a busy machine may be late. */
+	bool came_within(std::chrono::milliseconds time)
+	{
+		std::unique_lock<std::mutex> guard(mutex_);
+
+		return changed_.wait_for(guard, time,
+			[&] { return !said_.empty(); });
+	}
+
       private:
 	std::mutex mutex_;
 	std::condition_variable changed_;

@@ -298,6 +298,64 @@ static void a_selector_leads_while_its_function_runs(kustos::client &a,
 	ENSURE(moved.state() == KUSTOS_SELECTOR_CLOSED && !moved.leads());
 }
 
+/* Says so when it goes. */
+class witness
+{
+      public:
+	explicit witness(notice &gone) : gone_(gone)
+	{
+	}
+
+	witness(const witness &) = delete;
+	witness &operator=(const witness &) = delete;
+
+	~witness()
+	{
+		gone_.say(1);
+	}
+
+      private:
+	notice &gone_;
+};
+
+static void one_that_is_assigned_over_ends_before_its_functions(
+	kustos::client &a)
+{
+	notice leads, gone, told, latch_gone;
+	auto work = std::make_shared<witness>(gone);
+	kustos::selector one(a, "/cpp/assigned", "one",
+		[&leads, &gone, work](const kustos::selector::term &term) {
+			leads.say(term.token());
+			while (!term.over())
+				std::this_thread::sleep_for(1ms);
+			ENSURE(!gone.came_within(50ms));
+		});
+
+	work.reset();
+	one.start();
+	leads.await(0);
+	one = kustos::selector(a, "/cpp/assigned", "other",
+		[&](const auto &term) { leads.say(term.token()); });
+	gone.await(0);
+	one.start();
+	ENSURE(leads.await(1) > leads.await(0));
+
+	auto listens = std::make_shared<witness>(latch_gone);
+	kustos::latch latch(a, "/cpp/assigned-latch", "one",
+		[&told, &latch_gone, listens](int64_t term) {
+			told.say(term);
+			ENSURE(!latch_gone.came_within(50ms));
+		});
+	listens.reset();
+	latch.start();
+	told.await(0);
+	latch = kustos::latch(a, "/cpp/assigned-latch", "other");
+	latch_gone.await(0);
+	latch.start();
+	latch.wait();
+	ENSURE(latch.term() > told.await(0));
+}
+
 int main()
 {
 	kustos::client a(hosts()), b(hosts());
@@ -317,6 +375,7 @@ int main()
 	several_locks_are_held_together_or_not_at_all(a, b);
 	a_latch_tells_who_leads(a, b);
 	a_selector_leads_while_its_function_runs(a, b);
+	one_that_is_assigned_over_ends_before_its_functions(a);
 	a.flush(PATIENCE);
 	kustos::client c = std::move(a);
 	c.close(PATIENCE);
