@@ -332,11 +332,14 @@ class hold
 	   What it throws ends the program.  It must not release this hold. */
 	void on_lost(std::function<void()> fn)
 	{
-		auto next = std::make_unique<std::function<void()>>(
-			std::move(fn));
+		on_lost_.push_back(
+			std::make_unique<std::function<void()>>(std::move(fn)));
 
-		detail::check(kustos_hold_on_lost(get(), call, next.get()));
-		on_lost_.push_back(std::move(next));
+		const kustos_err err = kustos_hold_on_lost(get(), call,
+			on_lost_.back().get());
+		if (err != KUSTOS_OK)
+			on_lost_.pop_back();
+		detail::check(err);
 	}
 
 	kustos_hold *get() const noexcept

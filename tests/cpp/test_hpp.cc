@@ -6,9 +6,31 @@
 #include <kustos/kustos.hpp>
 #include <kustos/node.h>
 
+#include <new>
 #include <shared_mutex>
 #include <thread>
 #include <type_traits>
+
+static thread_local int failing; /* the n-th allocation from now; 0: none */
+
+void *operator new(std::size_t size)
+{
+	void *p = failing > 0 && --failing == 0 ? nullptr : std::malloc(size);
+
+	if (p == nullptr)
+		throw std::bad_alloc();
+	return p;
+}
+
+void operator delete(void *p) noexcept
+{
+	std::free(p);
+}
+
+void operator delete(void *p, std::size_t) noexcept
+{
+	std::free(p);
+}
 
 static void a_deadline_is_a_duration_or_a_point_in_time()
 {
@@ -143,6 +165,35 @@ static void who_loses_it_is_told(kustos::client &a, kustos::client &b)
 	ENSURE(moved.state() == KUSTOS_HOLD_LOST);
 	ENSURE(thrown([&] { moved.release(); }) == KUSTOS_ELOST);
 	ENSURE(!moved);
+}
+
+/* Whichever allocation fails, who was to be told before still is. */
+static void a_callback_that_is_refused_for_memory_replaces_none(
+	kustos::client &a, kustos::client &b)
+{
+	kustos::mutex mutex(a, "/cpp/memory");
+	bool refused = true;
+
+	for (int n = 1; refused; n++) {
+		kustos::hold held = mutex.acquire();
+		notice lost;
+		const std::string path = held.path();
+
+		held.on_lost([&] { lost.say(1); });
+		std::function<void()> other = [&] { lost.say(2); };
+		refused = false;
+		failing = n;
+		try {
+			held.on_lost(std::move(other));
+		} catch (const std::bad_alloc &) {
+			refused = true;
+		}
+		failing = 0;
+		ENSURE(kustos_delete(b.get(), path.c_str(), -1,
+			       kustos_after_ms(20000), nullptr) == KUSTOS_OK);
+		ENSURE(lost.await(0) == (refused ? 1 : 2));
+		ENSURE(refused || n > 2);
+	}
 }
 
 static void readers_share_and_a_writer_becomes_one(kustos::client &a,
@@ -370,6 +421,7 @@ int main()
 	what_goes_wrong_is_thrown_with_its_number(a);
 	a_cancel_object_ends_a_wait(a, b);
 	who_loses_it_is_told(a, b);
+	a_callback_that_is_refused_for_memory_replaces_none(a, b);
 	readers_share_and_a_writer_becomes_one(a, b);
 	a_semaphore_has_room_for_so_many(a, b);
 	several_locks_are_held_together_or_not_at_all(a, b);
