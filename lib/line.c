@@ -77,12 +77,38 @@ void ku_line_put(struct ku_line *line)
 	free(line);
 }
 
+/* Is the node at "path" that of "place", one that it is having made, or one that
+   was made too late and goes? */
+static bool has(const struct ku_place *place, const char *path)
+{
+	const struct ku_op *op = place->op;
+
+	if (place->path != NULL)
+		return strcmp(ku_place_path(place), path) == 0;
+	if (op != NULL && op->kind == KU_ZK_DELETE)
+		return strcmp(op->path + strlen(op->client->config.prefix),
+			       path) == 0;
+	return op != NULL && ku_create_makes(op, ku_path_leaf(path));
+}
+
+static bool is_in(const struct ku_ring *head, const struct ku_line *line,
+	const char *path)
+{
+	for (struct ku_ring *r = head->next; r != head; r = r->next) {
+		const struct ku_place *place = ku_ring_place(r);
+
+		if (place->line == line && !place->over && has(place, path))
+			return true;
+	}
+	return false;
+}
+
 bool ku_line_has(const struct ku_line *line, const char *path)
 {
-	for (const struct ku_place *p = line->first; p != NULL; p = p->next)
-		if (strcmp(ku_place_path(p), path) == 0)
-			return true;
-	return false;
+	const struct ku_lines *lines = &line->client->lines;
+
+	return is_in(&lines->here, line, path) ||
+		is_in(&lines->away, line, path);
 }
 
 const char *ku_line_path(const struct ku_line *line)

@@ -76,8 +76,9 @@ enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
 	const struct ku_rule *rule, struct ku_line **out);
 void ku_line_put(struct ku_line *line);
 
-/* Return whether a place of ours has the node at "path", as the caller knows
-   paths. */
+/* Return whether the node at "path", as the caller knows paths, is that of a place
+   of ours: of one that leaves as well, and of one whose node may have been made, but
+   that is not known yet. */
 bool ku_line_has(const struct ku_line *line, const char *path);
 
 /* Return its path as the caller knows paths. */

@@ -241,6 +241,9 @@ enum kustos_err ku_create_init(struct ku_op *op);
 void ku_create_free(struct ku_op *op);
 void ku_create_withdraw(struct ku_op *op);
 
+/* Is this the name of the node that "op" has sent, or is about to send? */
+bool ku_create_makes(const struct ku_op *op, const char *name);
+
 /* Send a creation; or, if it may have been applied, first look for its node. */
 void ku_create_try(struct ku_op *op);
 

@@ -222,6 +222,12 @@ static bool is_ours(const struct ku_op *op, const char *name)
 		strspn(name, "-0123456789") == digits;
 }
 
+bool ku_create_makes(const struct ku_op *op, const char *name)
+{
+	return op->kind == KU_ZK_CREATE && !op->done && op->create != NULL &&
+		op->create->guid_len > 0 && is_ours(op, name);
+}
+
 static const char *find_guid(const struct ku_op *op,
 	const struct ku_zk_reply *reply)
 {

@@ -4,6 +4,7 @@
  */
 #include "child.h"
 #include "latch_fixture.h"
+#include "proxy.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -12,11 +13,13 @@
 #define T_MS 20000
 #define QUIET_MS 100
 #define LATCHES 2
+#define LATE_MS 1000
 
 static struct child former; /* whose memory is its own */
 static struct kustos_client *client, *other;
 static struct runner runners[LATCHES], rival;
 static struct kustos_ticket ticket;
+static struct proxy *proxy;
 
 /* Latches "0" and "1" on LINE, and then whatever comes. */
 static int former_main(int fd, void *arg)
@@ -55,16 +58,22 @@ static void tear_down(void)
 	kustos_latch_destroy(rival.latch);
 	client_close(client);
 	client_close(other);
+	proxy_free(proxy);
+	proxy = NULL;
 }
 
-static void come_again(void)
+static void come_again_by(const char *address)
 {
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
+	struct kustos_client_options o = client_options(address, T_MS);
 
 	o.resume = &ticket;
 	client = client_open_with(&o);
 	client_wait(client, KUSTOS_CONNECTED, 5000);
+}
+
+static void come_again(void)
+{
+	come_again_by(fixture_address());
 }
 
 static void resume(struct runner *r, const char *id)
@@ -247,6 +256,47 @@ START_TEST(S03_one_that_lives_after_all_finds_out)
 }
 END_TEST
 
+/* The answers to a listing and to the creation behind it are lost; then that
+   listing, sent again, shows the node before it is known whose it is: of one that
+   waits for it, or of one that is closed. */
+START_TEST(S03_a_node_that_is_being_made_was_not_left_by_a_former_process)
+{
+	struct runner late, young;
+
+	kill_former();
+	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(proxy);
+	come_again_by(proxy_address(proxy));
+	for (int i = 0; i < LATCHES; i++)
+		resume(&runners[i], i ? "1" : "0");
+	runner_leads(&runners[0]);
+	for (int i = 0; i < LATCHES; i++)
+		runner_end(&runners[i]);
+	runner_leads(&rival);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	proxy_set_delay(proxy, 0, LATE_MS);
+	resume(&late, "late");
+	runner_run(&young, client, "young");
+	line_wait(2);
+	kustos_latch_close(rival.latch, 1);
+	line_wait(1);
+	if (_i)
+		runner_end(&young);
+	proxy_cut(proxy);
+	proxy_set_delay(proxy, 0, 0);
+	if (!_i) {
+		runner_leads(&young);
+		line_wait(2);
+		ck_assert_int_eq(late.gains, 0);
+		runner_end(&young);
+	}
+	runner_leads(&late);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	test_never(late.losses > 0, QUIET_MS);
+	runner_end(&late);
+}
+END_TEST
+
 START_TEST(a_ticket_needs_a_session)
 {
 	struct kustos_client *c = client_open("127.0.0.1:1", T_MS);
@@ -277,6 +327,9 @@ int main(void)
 	tcase_add_loop_test(t, who_comes_too_late_stands_in_line_like_others, 0,
 		2);
 	tcase_add_test(t, S03_one_that_lives_after_all_finds_out);
+	tcase_add_loop_test(t,
+		S03_a_node_that_is_being_made_was_not_left_by_a_former_process,
+		0, 2);
 	tcase_add_test(t, a_ticket_needs_a_session);
 	return fixture_main(s);
 }
