@@ -66,11 +66,13 @@ struct actor {
 	int errands; /* that have not ended */
 
 	/* Of the process before, if that crashed: its candidates, with what they
-	   said; what led; and how many steps there is none. */
+	   said; what led, and whether cautiously; and how many steps there is
+	   none. */
 	bool crashed;
 	int rest;
 	struct candidate before[CANDIDATES];
 	int64_t led[LINES];
+	bool cautious[LINES];
 };
 
 struct latch_figures { /* of uint64_t only */

@@ -100,8 +100,10 @@ void latch_crash(struct actor *a)
 	for (int i = 0; i < CANDIDATES; i++) {
 		const struct candidate *c = &a->candidates[i];
 
-		if (c->latch != NULL && latch_term_of(c) != 0)
-			a->led[c->line] = latch_term_of(c);
+		if (c->latch == NULL || latch_term_of(c) == 0)
+			continue;
+		a->led[c->line] = latch_term_of(c);
+		a->cautious[c->line] = c->cautious;
 	}
 	latch_shared(a->it.sim)->figures.crashes++;
 	a->crashed = true;
@@ -131,8 +133,9 @@ void latch_resume(struct actor *a)
 	}
 }
 
-/* The first gain after a crash.  What others wrote into the node before is of the
-   past. */
+/* The first gain after a crash, perhaps of another than the one that led: that one,
+   if it is cautious, may have given its node up again.  What others wrote into the
+   node before is of the past. */
 void latch_check_resumed(struct candidate *c)
 {
 	struct actor *a = c->actor;
@@ -148,7 +151,7 @@ void latch_check_resumed(struct candidate *c)
 	s->figures.resumed++;
 	s->figures.led_on += c->token == led;
 	if (c->token != led && !post->outside && !post->touched &&
-		(post->there || (!c->cautious && c->epoch == 1)))
+		(post->there || (!a->cautious[c->line] && c->epoch == 1)))
 		sim_fail(a->it.sim, "resumed", "%s leads, and not with %s",
 			c->id, post->path);
 }
