@@ -98,6 +98,20 @@ static const unsigned legal[] = {
 	[KUSTOS_CLOSED] = 0,
 };
 
+/* Return whether the lease has run out, and declare LOST then; but not while others
+   are told of another state: who had not been yet would never hear of the loss. */
+static bool check_lease(struct kustos_client *client)
+{
+	const struct ku_session *session = &client->session;
+
+	if (!is_sure(session) ||
+		ku_lease_left(&session->lease, ku_now(client)) > 0)
+		return false;
+	if (!session->entering)
+		ku_session_set_state(client, KUSTOS_LOST);
+	return true;
+}
+
 void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 {
 	struct ku_session *session = &client->session;
@@ -120,23 +134,15 @@ void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 		session->epoch, session->server);
 	pthread_cond_broadcast(&client->state_changed);
 	ku_listeners_notify(client, state == KUSTOS_LOST);
+	session->entering = true;
 	enter(client, state);
-}
-
-/* Declare LOST if the lease has run out. */
-static void check_lease(struct kustos_client *client)
-{
-	struct ku_session *session = &client->session;
-
-	if (is_sure(session) &&
-		ku_lease_left(&session->lease, ku_now(client)) == 0)
-		ku_session_set_state(client, KUSTOS_LOST);
+	session->entering = false;
+	(void)check_lease(client);
 }
 
 enum kustos_state ku_session_state(struct kustos_client *client)
 {
-	check_lease(client);
-	return client->session.state;
+	return check_lease(client) ? KUSTOS_LOST : client->session.state;
 }
 
 bool ku_session_ready(const struct kustos_client *client)
@@ -172,7 +178,7 @@ void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
 
 	/* After a pause of the process the answer may come before our timer:
 	   the lease that ran out must be seen to have run out. */
-	check_lease(client);
+	(void)check_lease(client);
 	session->heard_ns = now;
 	ku_lease_answered(&session->lease, sent_ns, now, leader);
 	publish(session);
@@ -199,7 +205,7 @@ void ku_session_link_down(struct kustos_client *client)
 	client->counters.disconnects++;
 	ku_set_timer(client, &session->watchdog,
 		ku_now(client) + WATCHDOG_TIMEOUTS * timeout_ns(session));
-	check_lease(client);
+	(void)check_lease(client);
 	if (session->state == KUSTOS_CONNECTED)
 		ku_session_set_state(client, KUSTOS_SUSPENDED);
 	ku_wake(client); /* another server may be better */
@@ -236,7 +242,7 @@ static void link_up(struct kustos_client *client)
 		ku_lease_linked(&session->lease, now.timeout_ms,
 			session->not_before_ns);
 		publish(session);
-		check_lease(client);
+		(void)check_lease(client);
 		if (is_sure(session))
 			ku_set_timer(client, &session->lost,
 				ku_lease_end(&session->lease));
@@ -358,7 +364,7 @@ static void lost(struct ku_timer *timer)
 		offsetof(struct ku_session, lost));
 	struct ku_session *session = &client->session;
 
-	check_lease(client);
+	(void)check_lease(client);
 	if (is_sure(session))
 		ku_set_timer(client, timer, ku_lease_end(&session->lease));
 }

@@ -28,6 +28,7 @@
 
 struct ku_session {
 	enum kustos_state state;
+	bool entering;		  /* what follows from it is being done */
 	struct ku_handle *handle; /* NULL between handles */
 	uint64_t handles;	  /* how many were opened */
 	int64_t epoch;

@@ -116,6 +116,46 @@ START_TEST(L20_nor_does_it_wait_for_what_waits)
 }
 END_TEST
 
+static void count(void *arg, struct kustos_hold *hold)
+{
+	(void)hold;
+	++*(int *)arg;
+}
+
+/* The silence is noticed after a pause in which the lease has run out, and perhaps
+   the session.  One that is not to wait ends, and the next may begin only if it still
+   leads: there it is seen, while places are being told of the disconnect. */
+START_TEST(S01_L17_a_loss_that_is_seen_amid_a_disconnect_is_told_of_all_holds)
+{
+	int pause_ms = _i == 0 ? LONE_TIMEOUT_MS * 3 / 4 : LONE_TIMEOUT_MS;
+	int losses = 0;
+
+	model_heal(lone.bench.model);
+	lone_line_ask();
+	ck_assert_ptr_nonnull(lone.hold);
+	ck_assert_int_eq(kustos_hold_on_lost(lone.hold, count, &losses),
+		KUSTOS_OK);
+	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+	say(KUSTOS_NOW, &ends[0]);
+	say(KUSTOS_FOREVER, &ends[1]);
+	lone_run_ms(&lone.bench, lone.client, 1);
+	sched_pause(&lone.bench.sched, LONE_MACHINE,
+		lone.bench.sched.now_ns + pause_ms * KU_NS_PER_MS);
+	bench_run_ms(&lone.bench, pause_ms - 1);
+	lone_run_ms(&lone.bench, lone.client, 2);
+	ck_assert_int_ne(ends[0], -1);
+	ck_assert_int_ne(ends[1], -1);
+	ck_assert_int_eq(losses, 1);
+	/* Nor does it stay in the line, where a session lives. */
+	model_heal(lone.bench.model);
+	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 2);
+	ck_assert_int_eq(kustos_latch_leads(latch) + kustos_latch_leads(heir),
+		1);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+}
+END_TEST
+
 /* However many wait, those that end at once do not end inside one another. */
 START_TEST(a_long_row_ends_within_a_small_stack)
 {
@@ -144,6 +184,9 @@ int main(void)
 	tcase_add_loop_test(t,
 		L20_what_is_not_to_wait_ends_when_the_connection_is_away, 0, 2);
 	tcase_add_loop_test(t, L20_nor_does_it_wait_for_what_waits, 0, 2);
+	tcase_add_loop_test(t,
+		S01_L17_a_loss_that_is_seen_amid_a_disconnect_is_told_of_all_holds,
+		0, 2);
 	tcase_add_test(t, a_long_row_ends_within_a_small_stack);
 	suite_add_tcase(s, t);
 	return unit_main(s);
