@@ -55,11 +55,12 @@ static enum kustos_err start(struct ask *ask)
 static bool tell_if_disagrees(struct ask *ask)
 {
 	const struct semaphore *s = (struct semaphore *)ask;
+	int max = kustos_semaphore_max(s->sem);
 
-	if (!kustos_semaphore_disagrees(s->sem))
+	if (max < 0 || !kustos_semaphore_disagrees(s->sem))
 		return true;
 	tool_say("%s: others go by another number of leases than %d",
-		ask->job.path, ask->options.max);
+		ask->job.path, max);
 	return false;
 }
 

@@ -191,6 +191,19 @@ START_TEST(the_number_is_set_from_the_shell_and_changes_under_those_who_wait)
 }
 END_TEST
 
+START_TEST(who_reads_the_number_says_which_it_goes_by)
+{
+	ck_assert_int_eq(set_max("3"), 0);
+	hold(&a); /* and goes by 2 */
+	ck_assert_int_eq(
+		cli_run(&c, "semaphore", "--max-path", NODE, SEM, "true"), 0);
+	ck_assert_str_eq(c.err_text,
+		"kustos: " SEM
+		": others go by another number of leases than 3\n");
+	let_go(&a);
+}
+END_TEST
+
 static const struct {
 	const char *argv[6];
 	const char *says;
@@ -278,6 +291,7 @@ int main(void)
 		the_command_is_ended_when_one_of_its_leases_is_lost, 0, 2);
 	tcase_add_test(t,
 		the_number_is_set_from_the_shell_and_changes_under_those_who_wait);
+	tcase_add_test(t, who_reads_the_number_says_which_it_goes_by);
 	tcase_add_loop_test(t, wrong_use_gives_125, 0, WRONG);
 	tcase_add_test(t, ls_shows_leases_and_who_waits);
 	return fixture_main(s);
