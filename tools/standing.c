@@ -44,8 +44,9 @@ static enum kustos_err get_lines(struct kustos_client *client, const char *path,
 	return err;
 }
 
-/* Who is first in "locks" has the node of a lease already, the last of its
-   session's; is it this one? */
+/* Who is first in "locks" has the nodes of leases already, made after that one: the
+   last of its session's, or those that are more than there may be.  Is it one of
+   these?  Others go by another number. */
 static bool only_waits(const struct standing *l, size_t i)
 {
 	const struct kustos_participant *one = &l->leases->list[i];
@@ -54,11 +55,12 @@ static bool only_waits(const struct standing *l, size_t i)
 		? l->locks->list
 		: NULL;
 
-	if (first == NULL || l->max > 0)
-		return l->max > 0 && i >= (size_t)l->max;
-	if (one->stat.ephemeral_owner != first->stat.ephemeral_owner ||
+	if (first == NULL ||
+		one->stat.ephemeral_owner != first->stat.ephemeral_owner ||
 		one->stat.czxid < first->stat.czxid)
 		return false;
+	if (l->max > 0)
+		return i >= (size_t)l->max;
 	for (size_t k = i + 1; k < l->leases->count; k++)
 		if (l->leases->list[k].stat.ephemeral_owner ==
 			one->stat.ephemeral_owner)

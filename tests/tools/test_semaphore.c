@@ -277,6 +277,32 @@ START_TEST(ls_shows_leases_and_who_waits)
 }
 END_TEST
 
+/* However many those before went by: they have left their number there. */
+START_TEST(ls_shows_all_who_hold_by_another_number)
+{
+	static struct cli ls, d;
+
+	ck_assert_int_eq(set_max("3"), 0);
+	hold(&a); /* and goes by 2 */
+	hold_shared(&b);
+	cli_hears(&b, "held\n");
+	hold_shared(&c);
+	cli_hears(&c, "held\n");
+	ck_assert_int_eq(cli_run(&ls, "ls", SEM), 0);
+	cli_hears(&ls, SEM ": 3 hold, 0 wait\n");
+	ck_assert_int_eq(times(ls.out_text, "\nleases "), 3);
+	hold_shared(&d);
+	test_within(waiting() == 1 && leases() == 4, CLI_MS);
+	ck_assert_int_eq(cli_run(&ls, "ls", SEM), 0);
+	cli_hears(&ls, SEM ": 3 hold, 1 waits\n");
+	let_go(&a);
+	cli_hears(&d, "held\n");
+	let_go(&b);
+	let_go(&c);
+	let_go(&d);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos semaphore");
@@ -294,5 +320,6 @@ int main(void)
 	tcase_add_test(t, who_reads_the_number_says_which_it_goes_by);
 	tcase_add_loop_test(t, wrong_use_gives_125, 0, WRONG);
 	tcase_add_test(t, ls_shows_leases_and_who_waits);
+	tcase_add_test(t, ls_shows_all_who_hold_by_another_number);
 	return fixture_main(s);
 }
