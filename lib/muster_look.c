@@ -136,18 +136,21 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	ku_muster_put(m);
 }
 
-/* For whom is it?  Unless it has been read, for all who came before it. */
+/* For whom is it?  Unless it has been read, for all who came before it; and what
+   peers have written need not be read for that. */
 static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 {
-	m->ready_stat = *reply->stat;
-	if (m->reads) {
-		m->read_mzxid = reply->stat->mzxid;
-		m->read_round = ku_muster_parse(reply->data, reply->len,
-			m->read_mzxid);
+	const struct kustos_stat *stat = reply->stat;
+
+	m->ready_stat = *stat;
+	if (m->reads || !ku_muster_may_parse(stat->data_length)) {
+		m->read_mzxid = stat->mzxid;
+		m->read_round = m->reads
+			? ku_muster_parse(reply->data, reply->len, stat->mzxid)
+			: stat->mzxid;
 	}
-	m->ready_round = m->read_mzxid == reply->stat->mzxid
-		? m->read_round
-		: reply->stat->mzxid;
+	m->ready_round = m->read_mzxid == stat->mzxid ? m->read_round
+						      : stat->mzxid;
 }
 
 static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)

@@ -64,12 +64,17 @@ void ku_muster_print(char text[KU_MUSTER_TEXT_SIZE], int64_t round)
 		(uint64_t)round);
 }
 
+bool ku_muster_may_parse(int len)
+{
+	return len == KU_MUSTER_TEXT_LEN;
+}
+
 int64_t ku_muster_parse(const char *data, int len, int64_t mzxid)
 {
 	char text[KU_MUSTER_TEXT_SIZE] = "";
 	char again[KU_MUSTER_TEXT_SIZE];
 
-	if (len <= 8 || len >= (int)sizeof(text))
+	if (!ku_muster_may_parse(len))
 		return mzxid;
 	memcpy(text, data, (size_t)len);
 	int64_t round = (int64_t)strtoull(text + 8, NULL, 16);

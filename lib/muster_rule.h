@@ -7,7 +7,9 @@
 #include <kustos/node.h>
 #include <stdbool.h>
 
-#define KU_MUSTER_TEXT_SIZE 32
+/* "round 0x", and sixteen digits. */
+#define KU_MUSTER_TEXT_LEN 24
+#define KU_MUSTER_TEXT_SIZE (KU_MUSTER_TEXT_LEN + 1)
 
 /* What who wants to go in has seen. */
 struct ku_muster_view {
@@ -47,6 +49,9 @@ enum ku_muster_step ku_muster_decide(const struct ku_muster_view *view);
    what "ready" says; what peers write says no more than when that was. */
 void ku_muster_print(char text[KU_MUSTER_TEXT_SIZE], int64_t round);
 int64_t ku_muster_parse(const char *data, int len, int64_t mzxid);
+
+/* May data of so many bytes say more than that? */
+bool ku_muster_may_parse(int len);
 
 /* Return whose end to wait for to go out; NULL: nobody's.  "skip" of those in
    question are of another round.  As Curator's and kazoo's members do: the

@@ -53,10 +53,11 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 	return ku_muster_decide(&view);
 }
 
-/* Wait until something happens. */
+/* Wait until something happens, which a look that reads would not hear of. */
 static void await(struct ku_muster *m, bool watched)
 {
 	if (!watched) {
+		m->reads = false;
 		ku_muster_look(m);
 		return;
 	}
@@ -86,7 +87,8 @@ static void enter(struct ku_muster *m)
 		await(m, watched);
 		break;
 	case KU_MUSTER_PASS:
-		if (m->ready && !m->reads) { /* it may be late */
+		if (m->ready && m->read_mzxid != m->ready_stat.mzxid) {
+			/* It may be late. */
 			m->reads = true;
 			ku_muster_look(m);
 			break;

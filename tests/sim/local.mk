@@ -117,6 +117,7 @@ sim_tests += %D%/test_line
 sim_tests += %D%/test_line_limits
 sim_tests += %D%/test_mirror
 sim_tests += %D%/test_model
+sim_tests += %D%/test_muster
 sim_tests += %D%/test_mutex
 sim_tests += %D%/test_parents
 sim_tests += %D%/test_pause

@@ -1,0 +1,186 @@
+/*
+ * test_muster.c - what a member of a double barrier makes of a "ready" that comes
+ * and goes while it looks.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/barrier.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROUND "/round"
+#define READY ROUND "/ready"
+#define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 10
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct kustos_client *client;
+static struct kustos_double_barrier *member;
+
+/* "ready" is made behind the member's node, before it looks; and goes before it is
+   read. */
+static struct {
+	const char *says;
+	bool comes, goes;
+	int requests;
+} ready;
+
+static struct {
+	bool ended;
+	enum kustos_err err;
+} entry;
+
+/* Have it done by the rival, behind what was sent before. */
+static void send(enum ku_zk_kind kind)
+{
+	static struct bench_reply reply;
+	const struct ku_zk_request request = { .kind = kind,
+		.path = READY,
+		.data = ready.says,
+		.len = (int)strlen(ready.says),
+		.version = -1,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool ours = strncmp(request->path, ROUND, strlen(ROUND)) == 0;
+
+	ready.requests += ours;
+	if (ready.goes && ours && request->kind == KU_ZK_GET &&
+		strcmp(request->path, READY) == 0) {
+		ready.goes = false;
+		send(KU_ZK_DELETE);
+	}
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+	if (ready.comes && ours && request->kind == KU_ZK_CREATE) {
+		ready.comes = false;
+		ready.goes = true;
+		send(KU_ZK_CREATE);
+	}
+	return rc;
+}
+
+static void entered(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	entry.ended = true;
+	entry.err = err;
+}
+
+static void enter(kustos_deadline deadline)
+{
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member, deadline,
+				 NULL, entered, NULL),
+		KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	struct model_config config;
+
+	memset(&ready, 0, sizeof(ready));
+	memset(&entry, 0, sizeof(entry));
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	model_config_init(&config);
+	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	bench_create(&bench, raw, ROUND, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, RIVAL, "", KU_ZK_EPHEMERAL);
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(
+		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
+		KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	kustos_double_barrier_destroy(member);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* A peer has counted us, and is out again, with "ready", before we have read it. */
+START_TEST(L18_a_peers_ready_that_goes_before_it_is_read_lets_in)
+{
+	ready.says = _i == 0 ? "" : "192.168.100.100";
+	ready.comes = true;
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!ready.comes);
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_OK);
+}
+END_TEST
+
+/* One of ours has written it late, of a round that was complete before we came. */
+START_TEST(L18_who_waits_when_a_late_ready_has_gone_asks_no_more)
+{
+	char path[64];
+
+	ready.says = "round 0x0000000000000001";
+	ready.comes = true;
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!ready.comes && !ready.goes);
+	ck_assert(!entry.ended);
+	int before = ready.requests;
+	lone_run_ms(&bench, client, 10000);
+	ck_assert_int_eq(ready.requests, before);
+
+	/* And hears of the next one. */
+	snprintf(path, sizeof(path), RIVAL);
+	path[strlen(path) - 1] = '1';
+	bench_create(&bench, raw, path, "", KU_ZK_EPHEMERAL);
+	bench_create(&bench, raw, READY, "", KU_ZK_PERSISTENT);
+	bench_delete(&bench, raw, READY, -1);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(L20_who_does_not_wait_ends_though_a_late_ready_has_gone)
+{
+	ready.says = "round 0x0000000000000001";
+	ready.comes = true;
+	enter(KUSTOS_NOW);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!ready.comes && !ready.goes);
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_EBUSY);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create(
+		"a member of a double barrier in the simulator");
+	TCase *t = tcase_create("in one moment");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		L18_a_peers_ready_that_goes_before_it_is_read_lets_in, 0, 2);
+	tcase_add_test(t,
+		L18_who_waits_when_a_late_ready_has_gone_asks_no_more);
+	tcase_add_test(t,
+		L20_who_does_not_wait_ends_though_a_late_ready_has_gone);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
