@@ -8,6 +8,7 @@
 struct batch {
 	struct ku_deed deed; /* first */
 	struct ku_queue *queue;
+	uint64_t serial;      /* 1 or more */
 	enum kustos_err err;  /* better known than by the server's answer */
 	bool returns;	      /* what was taken for nobody */
 	struct ku_put **puts; /* of each operation; the first has none */
@@ -22,6 +23,15 @@ static void batch_free(struct batch *b)
 	}
 	free(b->puts);
 	free(b);
+}
+
+/* This has become of one item. */
+static void decide(const struct batch *b, struct ku_put *put,
+	enum kustos_err err)
+{
+	if (err != KUSTOS_OK && put->failed == 0)
+		put->failed = b->serial;
+	ku_put_decided(put, 1, err);
 }
 
 static void over(struct ku_deed *deed, enum kustos_err err,
@@ -39,7 +49,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	if (q->put.sent == 0)
 		q->put.room = 0; /* others may use it up meanwhile */
 	for (int i = 1; i < deed->op_count; i++)
-		ku_put_decided(b->puts[i], 1, err);
+		decide(b, b->puts[i], err);
 	batch_free(b);
 	ku_take_step(q);
 	ku_put_pump(q);
@@ -58,7 +68,28 @@ static void leave_out(struct batch *b, int at, enum kustos_err err)
 	memmove(&b->puts[at], &b->puts[at + 1], rest * sizeof(*b->puts));
 	b->deed.op_count--;
 	b->queue->put.sent--;
-	ku_put_decided(put, 1, err);
+	decide(b, put, err);
+}
+
+/* One was refused: so it is taken out, and what stands behind it of the same call. */
+static void leave_out_from(struct batch *b, int at, enum kustos_err err)
+{
+	const struct ku_put *put = b->puts[at];
+
+	for (int i = b->deed.op_count - 1; i >= at; i--)
+		if (b->puts[i] == put)
+			leave_out(b, i, err);
+}
+
+/* Of calls that have failed in a batch before this nothing is put any more. */
+static void leave_out_failed(struct batch *b)
+{
+	for (int i = b->deed.op_count - 1; i > 0; i--) {
+		const struct ku_put *put = b->puts[i];
+
+		if (put->failed != 0 && put->failed < b->serial)
+			leave_out(b, i, put->err);
+	}
 }
 
 static void root_made(struct ku_op *op)
@@ -129,7 +160,7 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	}
 	if (deed->op_count == 2)
 		return false;
-	leave_out(b, at, ku_rc_err(rc));
+	leave_out_from(b, at, ku_rc_err(rc));
 	return true;
 }
 
@@ -147,12 +178,14 @@ static void lost(struct ku_deed *deed)
 	}
 }
 
-/* What the program puts is not begun any more when it has destroyed the queue. */
-static bool fit(const struct ku_deed *deed)
+/* What the program puts is not begun any more when it has destroyed the queue, nor
+   what stands behind something that failed. */
+static bool fit(struct ku_deed *deed)
 {
-	const struct batch *b = (const struct batch *)deed;
+	struct batch *b = (struct batch *)deed;
 
-	return b->returns || !b->queue->over;
+	leave_out_failed(b);
+	return b->returns || (!b->queue->over && deed->op_count > 1);
 }
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
@@ -255,6 +288,7 @@ static struct batch *gather(struct ku_queue *q, size_t count)
 	if (b == NULL)
 		return NULL;
 	b->queue = q;
+	b->serial = ++q->put.gathered;
 	b->deed.ops = b->ops;
 	b->deed.op_count = 1;
 	b->deed.calls = &calls;

@@ -64,9 +64,11 @@ struct ku_put {		     /* what one call puts */
 	char *path, *data; /* of one item, in its form; else they are made */
 	size_t len, cost;  /* of that data; and in memory, if it is copied */
 	enum kustos_err err;
-	int refs;    /* of the caller, of the line */
-	bool waited; /* by somebody who is not told yet */
-	bool once;   /* the deadline is KUSTOS_NOW */
+	uint64_t failed; /* the batch of one that was not put, and then nothing
+			    behind it is to be; 0: none */
+	int refs;	 /* of the caller, of the line */
+	bool waited;	 /* by somebody who is not told yet */
+	bool once;	 /* the deadline is KUSTOS_NOW */
 	uint64_t serial;
 	ku_put_fn *callback;
 	void *arg;
@@ -91,7 +93,8 @@ struct ku_put_side {
 	struct ku_receipt receipt;
 	struct ku_put *first, *last;
 	uint64_t begun;
-	int batches;
+	uint64_t gathered;  /* batches */
+	int batches;	    /* under way */
 	struct ku_op *root; /* the creation of the queue's node */
 	enum kustos_err root_err;
 

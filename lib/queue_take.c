@@ -201,7 +201,7 @@ static void lost(struct ku_deed *deed)
 }
 
 /* Is what was read still what is there, but for what others do to it? */
-static bool fit(const struct ku_deed *deed)
+static bool fit(struct ku_deed *deed)
 {
 	struct ku_queue *q = deed->owner;
 	const struct kustos_client *client = q->client;

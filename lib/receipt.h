@@ -51,10 +51,10 @@ struct ku_deed_calls {
 	   tried again in its place, perhaps after a change; else it is over. */
 	bool (*refused)(struct ku_deed *deed, int at, int rc);
 
-	/* It is about to be sent, perhaps again.  Return false if it is not fit
-	   for that any more: then it is over, with KUSTOS_ECHANGED.  May be
-	   NULL. */
-	bool (*fit)(const struct ku_deed *deed);
+	/* It is about to be sent, perhaps again, and may be changed before.
+	   Return false if it is not fit for that any more: then it is over,
+	   with KUSTOS_ECHANGED.  May be NULL. */
+	bool (*fit)(struct ku_deed *deed);
 
 	/* Its answer was lost: it takes until there is a connection again to
 	   decide it.  May be NULL. */

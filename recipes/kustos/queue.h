@@ -151,9 +151,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put(
 
 /* The same of items of which more is to be said than their bytes; and of many,
    which go in this order, many in one transaction, and are read from "items" until
-   the call returns.  The first error ends it; "*put", which may be NULL, says how
-   many are there for certain, also after an error.  Returns KUSTOS_EINVAL also for
-   a priority, a due time or an id that has no name. */
+   the call returns.  The first error ends it: nothing that stands behind what was
+   refused is put.  "*put", which may be NULL, says how many, from the first on, are
+   there for certain, also after an error.  Returns KUSTOS_EINVAL also for a priority,
+   a due time or an id that has no name. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_many(
 	struct kustos_queue *queue, const struct kustos_new_item *items,
 	size_t count, kustos_deadline deadline, struct kustos_cancel *cancel,
