@@ -197,7 +197,8 @@ int job_run(struct job *j, struct kustos_hold *const *holds, int count)
 
 	for (int i = 0; i < count; i++)
 		lost = lost || kustos_hold_state(holds[i]) == KUSTOS_HOLD_LOST;
-	if (!lost && !j->under.lost)
+	j->lost = lost || j->under.lost;
+	if (!j->lost)
 		return code;
 	if (!j->under.started)
 		tool_say("%s: the %s was lost before %s could start", j->path,

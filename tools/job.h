@@ -29,7 +29,8 @@ struct job {
 	struct under under;
 	struct kustos_client *client;
 	atomic_bool connected;
-	int sig; /* the signal that ended a wait, or 0 */
+	int sig;   /* the signal that ended a wait, or 0 */
+	bool lost; /* what the last command ran under */
 };
 
 /* Return TOOL_OK, or say what is wrong with the path, the command or the

@@ -83,6 +83,7 @@ static int work(struct consumption *c)
 	const char *more[] = { name, deliveries, NULL };
 	int input = name != NULL ? file_of(item) : -1;
 
+	j->lost = false;
 	if (input < 0) {
 		tool_say("cannot pass the item on: %s", strerror(errno));
 		free(name);
@@ -141,7 +142,7 @@ static enum kustos_err end_claim(struct consumption *c, int code)
 {
 	bool again = code != 0;
 
-	if (again && (!c->q->requeue || code == TOOL_LOST)) {
+	if (again && (!c->q->requeue || c->q->job.lost)) {
 		kustos_claim_release(c->claim);
 		return KUSTOS_OK;
 	}
@@ -164,7 +165,7 @@ static int settle(struct consumption *c, int code)
 
 	if (code == 0 && err != KUSTOS_ELOST)
 		c->done++;
-	else if (code != 0 && code != TOOL_LOST)
+	else if (code != 0 && !c->q->job.lost)
 		tool_say("%s: %s ended with %d", c->q->job.path,
 			c->q->job.argv[0], code);
 	if (lost)

@@ -329,6 +329,20 @@ START_TEST(an_item_may_go_to_the_end_instead)
 }
 END_TEST
 
+/* 122 is ours to say, but a command may, too. */
+START_TEST(an_item_whose_command_ends_as_if_it_was_lost_has_failed)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", "--requeue",
+				 JOBS, "sh", "-c", "grep good || exit 122"),
+		0);
+	cli_hears_error(&a, JOBS ": sh ended with 122\n");
+	ck_assert_int_eq(
+		raw_exists(fixture_address(), JOBS "/qn-0000000002", NULL), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
+}
+END_TEST
+
 START_TEST(what_is_listed_can_be_read_by_programs)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 117);
@@ -458,6 +472,8 @@ int main(void)
 	tcase_add_test(t, a_command_that_cannot_be_begun_leaves_nothing);
 	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
 	tcase_add_test(t, an_item_may_go_to_the_end_instead);
+	tcase_add_test(t,
+		an_item_whose_command_ends_as_if_it_was_lost_has_failed);
 	tcase_add_test(t, what_is_listed_can_be_read_by_programs);
 	tcase_add_test(t, many_are_listed_each_once_and_in_order);
 	tcase_add_test(t, items_that_go_while_they_are_listed_are_left_out);
