@@ -57,6 +57,7 @@ enum ku_missed {
 	KU_MISSED_LOST,	  /* the session was lost, or is over; or the
 			     connection, before anything was sent */
 	KU_MISSED_LATER,  /* the server asks for a pause, memory is short */
+	KU_MISSED_DENIED, /* we may not read it, write it, or move it away */
 	KU_MISSED_REFUSED /* for the reason given */
 };
 

@@ -38,6 +38,17 @@ static bool keep_data(struct ku_custody *c, const struct ku_zk_reply *reply)
 	return true;
 }
 
+/* Where an item that is moved is made, among the operations. */
+#define MADE 2
+
+/* Is it this item that is not to be had?  It may not be written; or not be made where
+   it belongs. */
+static bool is_denied(const struct ku_custody *c, int at, int rc)
+{
+	return c->state == KU_CUSTODY_MOVING ? at == MADE
+					     : at == 1 && rc == KU_ZK_NOAUTH;
+}
+
 /* Somebody else has the marker; or had it, since the item was read, or made it a
    child; or a folder is missing: that of the markers, or the other one. */
 static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
@@ -58,10 +69,13 @@ static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
 	else if (changed)
 		ku_custody_read(c);
-	else if (at > 0 && at != item && rc == KU_ZK_NONODE)
+	else if (at == MADE && c->state == KU_CUSTODY_MOVING &&
+		rc == KU_ZK_NONODE)
 		ku_custody_missed(c,
 			c->dead ? KU_MISSED_DEADS : KU_MISSED_CORRUPTS,
 			KUSTOS_OK);
+	else if (is_denied(c, at, rc))
+		ku_custody_missed(c, KU_MISSED_DENIED, ku_rc_err(rc));
 	else
 		ku_custody_missed(c, KU_MISSED_REFUSED, ku_rc_err(rc));
 }
@@ -119,6 +133,10 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 
 	if (reply->rc == KU_ZK_NONODE) {
 		ku_custody_missed(c, KU_MISSED_GONE, KUSTOS_OK);
+		return;
+	}
+	if (reply->rc == KU_ZK_NOAUTH) {
+		ku_custody_missed(c, KU_MISSED_DENIED, KUSTOS_ENOAUTH);
 		return;
 	}
 	if (outcome != KU_OUTCOME_DONE || c->left) {

@@ -78,6 +78,16 @@ static void unfit(struct ku_desk *desk, const struct ku_custody *c,
 		name);
 }
 
+/* It is the item that is refused to us: others may be had meanwhile. */
+static void deny(struct ku_desk *desk, const struct ku_custody *c)
+{
+	if (ku_unfits_keep(&desk->unfits, ku_custody_name(c),
+		    ku_custody_stat(c), ku_now(desk->client)) != KU_UNFIT_SHORT)
+		return;
+	ku_desk_relook(desk);
+	ku_desk_rest(desk);
+}
+
 /* What follows for the desk. */
 static void learn(struct ku_desk *desk, const struct ku_custody *c,
 	enum ku_missed how, enum kustos_err err)
@@ -111,6 +121,10 @@ static void learn(struct ku_desk *desk, const struct ku_custody *c,
 	case KU_MISSED_LATER:
 		ku_desk_relook(desk);
 		ku_desk_rest(desk);
+		break;
+	case KU_MISSED_DENIED:
+		deny(desk, c);
+		ku_desk_fail(desk, err, false);
 		break;
 	case KU_MISSED_REFUSED:
 		ku_desk_relook(desk);

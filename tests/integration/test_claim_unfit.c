@@ -242,6 +242,71 @@ START_TEST(what_has_got_children_is_released)
 }
 END_TEST
 
+/* A node that somebody has made for others: with these rights for all. */
+static void make_with(int perms, const char *path, int flags)
+{
+	const struct kustos_acl acl = { perms, "world", "anyone" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+
+	o.acl = &acl;
+	o.acl_count = 1;
+	struct kustos_client *c = client_open_with(&o);
+	check_err(kustos_create(c, path, "theirs", 6, flags, SOON, NULL, NULL,
+			  NULL),
+		KUSTOS_OK);
+	client_close(c);
+}
+
+/* It may not be read, or not be written. */
+START_TEST(what_is_refused_to_us_holds_nobody_up)
+{
+	struct kustos_claim *claim = NULL;
+
+	queue_put(queue, "zero");
+	make_with(_i == 0 ? KUSTOS_PERM_WRITE : KUSTOS_PERM_READ, QUEUE "/qn-",
+		KUSTOS_SEQUENTIAL);
+	queue_put(queue, "one");
+	queue_put(queue, "two");
+	claim_ack(claim_expect(claims, "zero"), KUSTOS_OK);
+	check_err(kustos_claim_next(claims, SOON, NULL, &claim),
+		KUSTOS_ENOAUTH);
+	claim_ack(claim_expect(claims, "one"), KUSTOS_OK);
+	queue_put(queue_others, "three");
+	claim_ack(claim_expect(claims, "two"), KUSTOS_OK);
+	claim_ack(claim_expect(claims, "three"), KUSTOS_OK);
+	check_err(claim_try(claims), KUSTOS_EEMPTY);
+	ck_assert_int_eq(queue_count(), 1);
+	check_err(kustos_delete(other, QUEUE "/qn-0000000001", -1, SOON, NULL),
+		KUSTOS_OK);
+}
+END_TEST
+
+/* What was delivered too often, or is no frame. */
+START_TEST(what_may_not_be_moved_away_holds_nobody_up)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	struct kustos_claim *claim = NULL;
+
+	o.deliveries = 1;
+	o.dead_letters = o.corrupt = DEAD;
+	if (_i == 0)
+		claim_put_framed("queue-", "bad");
+	else
+		claim_put_raw(FRAMED, "queue-", "bad", 3, NULL);
+	claim_put_framed("queue-", "good");
+	make_with(KUSTOS_PERM_READ, DEAD, 0);
+	struct kustos_claims *some = claims_new(client, FRAMED, &o);
+	if (_i == 0)
+		kustos_claim_release(claim_expect(some, "bad"));
+	check_err(kustos_claim_next(some, SOON, NULL, &claim), KUSTOS_ENOAUTH);
+	claim_ack(claim_expect(some, "good"), KUSTOS_OK);
+	check_err(claim_try(some), KUSTOS_EEMPTY);
+	ck_assert_int_eq(count_of(FRAMED), 1);
+	kustos_claims_destroy(some);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("claims, unfit items");
@@ -255,6 +320,9 @@ int main(void)
 		what_cannot_be_a_dead_letter_is_moved_as_what_it_is, 0, 2);
 	tcase_add_loop_test(t, what_has_children_is_told_of_and_left, 0, 2);
 	tcase_add_test(t, what_has_got_children_is_released);
+	tcase_add_loop_test(t, what_is_refused_to_us_holds_nobody_up, 0, 2);
+	tcase_add_loop_test(t, what_may_not_be_moved_away_holds_nobody_up, 0,
+		2);
 	tcase_add_test(t, claims_may_end_in_a_callback_with_news_behind_it);
 	return fixture_main(s);
 }
