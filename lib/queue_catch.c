@@ -152,6 +152,8 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 
 		take_out(&q->take.caught, c);
 		ku_queue_get(q);
+		if (err == KUSTOS_ENOAUTH)
+			ku_take_deny(q, c->item.name);
 		catch_free(c);
 		/* Another has taken it; or it cannot be had. */
 		if (err != KUSTOS_ENONODE)

@@ -308,6 +308,9 @@ bool ku_take_pass_over(struct ku_queue *q, const char *name,
 	const struct kustos_stat *stat);
 bool ku_take_skips(const void *arg, const struct ku_item *item);
 
+/* The same with one that we may not read; it is not told of. */
+void ku_take_deny(struct ku_queue *q, const char *name);
+
 /* Returns false if memory is short. */
 bool ku_order_init(struct ku_queue *q);
 void ku_order_end(struct ku_queue *q);

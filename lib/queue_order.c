@@ -187,6 +187,14 @@ bool ku_take_pass_over(struct ku_queue *q, const char *name,
 	return news != KU_UNFIT_SHORT;
 }
 
+void ku_take_deny(struct ku_queue *q, const char *name)
+{
+	const struct kustos_stat none = { .version = 0 };
+
+	/* If memory is short it is tried again. */
+	(void)ku_unfits_keep(&q->take.unfits, name, &none, ku_now(q->client));
+}
+
 void ku_order_free(struct ku_queue *q)
 {
 	ku_unfits_forget(&q->take.unfits, true);

@@ -194,8 +194,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
    KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EUNKNOWN if somebody deleted the
    receipt, and with it the only trace of whether an item was taken;
-   KUSTOS_ENOAUTH; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL, also if the kind is
-   KUSTOS_QUEUE_KAZOO_LOCKING; KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER. */
+   KUSTOS_ENOAUTH, also for an item that may not be read, which is passed over then and
+   looked at again a minute later; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL, also if
+   the kind is KUSTOS_QUEUE_KAZOO_LOCKING; KUSTOS_ENOMEM; KUSTOS_EFORKED or
+   KUSTOS_ESERVER. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll(
 	struct kustos_queue *queue, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_item **item);

@@ -368,6 +368,39 @@ START_TEST(what_has_children_is_passed_over_and_told_of)
 }
 END_TEST
 
+/* Somebody has put it for others, and it stands before all; and others put more. */
+START_TEST(what_may_not_be_read_holds_nobody_up)
+{
+	const struct kustos_acl acl = { KUSTOS_PERM_WRITE, "world", "anyone" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct kustos_item *item = NULL;
+	char *made = NULL;
+
+	o.acl = &acl;
+	o.acl_count = 1;
+	use_kind(KUSTOS_QUEUE_PRIORITY);
+	queue_put(queue_others, "0");
+	struct kustos_client *c = client_open_with(&o);
+	check_err(kustos_create(c, QUEUE "/queue-000000001", "", 0,
+			  KUSTOS_SEQUENTIAL, SOON, NULL, &made, NULL),
+		KUSTOS_OK);
+	client_close(c);
+	check_err(kustos_queue_poll(queue, SOON, NULL, &item), KUSTOS_ENOAUTH);
+	for (int i = 0; i < 5; i++) {
+		char text[2] = { (char)('0' + i), '\0' };
+
+		text[0]++;
+		queue_put(queue_others, text);
+		pair_hear(client);
+		text[0]--;
+		queue_expect(queue, text);
+	}
+	check_err(kustos_delete(other, made, -1, SOON, NULL), KUSTOS_OK);
+	kustos_free(made);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, edges");
@@ -388,6 +421,7 @@ int main(void)
 		the_node_is_made_once_for_what_is_put_and_what_goes_back);
 	tcase_add_loop_test(t, items_with_long_ids_go_in_and_out, 0, 2);
 	tcase_add_test(t, what_has_children_is_passed_over_and_told_of);
+	tcase_add_test(t, what_may_not_be_read_holds_nobody_up);
 	t = fixture_case(s, "claims", 20);
 	tcase_add_checked_fixture(t, set_up_claims, tear_down_claims);
 	tcase_add_test(t, any_number_may_be_claimed_ahead);
