@@ -127,7 +127,8 @@ void ku_take_heard(struct ku_queue *q)
 static bool is_harmless(enum kustos_err err)
 {
 	return err == KUSTOS_OK || err == KUSTOS_ENONODE ||
-		err == KUSTOS_EBADVERSION || err == KUSTOS_ECHANGED;
+		err == KUSTOS_EBADVERSION || err == KUSTOS_ENOTEMPTY ||
+		err == KUSTOS_ECHANGED;
 }
 
 static void over(struct ku_deed *deed, enum kustos_err err,
@@ -168,18 +169,20 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	ku_queue_rest(q);
 }
 
-/* Somebody else has taken it, or changed it.  The others may be gone as well. */
+/* Somebody else has taken it, or changed it, or made it a child, which shows when it is
+   read again.  The others may be gone as well. */
 static bool refused(struct ku_deed *deed, int at, int rc)
 {
 	struct ku_queue *q = deed->owner;
 	struct ku_take_side *take = &q->take;
 	struct ku_catches rest;
+	bool changed = rc == KU_ZK_BADVERSION || rc == KU_ZK_NOTEMPTY;
 
 	ku_catches_init(&rest);
 	while (take->taking.count > 0) {
 		struct ku_catch *c = ku_catch_pop(&take->taking);
 
-		if (--at > 0 || at < 0 || rc == KU_ZK_BADVERSION)
+		if (--at > 0 || at < 0 || changed)
 			ku_catch_append(&rest, c);
 		else
 			ku_catch_drop(c);

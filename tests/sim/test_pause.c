@@ -1,6 +1,7 @@
 /*
  * test_pause.c - what a queue asks its server again in a while, and not at once: what
- * was put off, and whether an item that nobody could have was mended.
+ * was put off, and whether an item that nobody could have was mended; and what comes
+ * between its requests.
  */
 #include "lone.h"
 
@@ -207,6 +208,30 @@ START_TEST(L27_what_is_mended_is_taken_in_a_while)
 }
 END_TEST
 
+/* It gets a child when it has been read, before it is deleted. */
+START_TEST(L27_what_gets_a_child_as_it_is_taken_is_passed_over)
+{
+	const struct ku_poll_wish wish = { .max = 1,
+		.deadline = KUSTOS_FOREVER };
+	char taken[8] = "";
+
+	put("parent");
+	put("other");
+	open_queue(0);
+	ck_assert_int_eq(ku_queue_poll_async(queue, &wish, took, taken),
+		KUSTOS_OK);
+	for (int ms = 0; queue->take.taking.count == 0; ms++) {
+		ck_assert_int_lt(ms, 10 * WAY_MS);
+		lone_run_ms(&bench, client, 1);
+	}
+	bench_create(&bench, raw, QUEUE "/qn-0000000000/child", "",
+		KU_ZK_PERSISTENT);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_str_eq(taken, "other");
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pauses in the simulator");
@@ -220,6 +245,7 @@ int main(void)
 	tcase_add_test(t,
 		after_a_silence_an_own_item_does_not_go_before_others);
 	tcase_add_test(t, L27_what_is_mended_is_taken_in_a_while);
+	tcase_add_test(t, L27_what_gets_a_child_as_it_is_taken_is_passed_over);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
