@@ -103,6 +103,7 @@ struct ku_put_side {
 	int64_t sent;	   /* on their way */
 	struct ku_request count;
 	struct ku_timer pause;	 /* until that is asked again */
+	bool unseen;		 /* nothing else tells of a change */
 	struct ku_mirror full;	 /* what is there while it is full */
 	size_t bytes, max_bytes; /* of what is put in the background */
 	struct ku_roomer *rooms;

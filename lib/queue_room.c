@@ -11,8 +11,10 @@
 
 #include "queue_impl.h"
 
-/* When to count again when the server has put that off. */
+/* When to count again when the server has put that off; and when the children may not
+   be listed, so that nothing tells of a change. */
 #define PUT_OFF_MS 100
+#define UNSEEN_MS 1000
 
 /* So many may count at the same time, and the room is enough for what they take. */
 #define SHARES 16
@@ -56,6 +58,12 @@ static void counted(struct ku_queue *q, int64_t count)
 		ku_mirror_rest(&side->full);
 }
 
+static void count_in(struct ku_queue *q, int64_t ms)
+{
+	ku_set_timer(q->client, &q->put.pause,
+		ku_now(q->client) + ms * KU_NS_PER_MS);
+}
+
 static void answered(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
@@ -69,8 +77,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	else if (outcome == KU_OUTCOME_REFUSED)
 		counted(q, 0); /* let the server say why */
 	else if (ku_session_ready(client))
-		ku_set_timer(client, &q->put.pause,
-			ku_now(client) + PUT_OFF_MS * KU_NS_PER_MS);
+		count_in(q, PUT_OFF_MS);
 	else
 		ku_room_count(q); /* once connected */
 	ku_queue_drop(q);
@@ -92,8 +99,10 @@ void ku_room_count(struct ku_queue *q)
 	if (side->full.wanted && side->sent == 0)
 		ku_mirror_look(&side->full); /* no event tells of ours */
 	if (is_out(&side->count) || side->full.wanted ||
-		ku_timer_is_set(&side->pause))
+		(ku_timer_is_set(&side->pause) && !side->unseen))
 		return;
+	ku_timer_unset(&q->client->timers, &side->pause);
+	side->unseen = false;
 	side->count.what = (struct ku_zk_request){
 		.kind = KU_ZK_EXISTS,
 		.path = q->path,
@@ -109,8 +118,15 @@ static void shows(struct ku_mirror *full, const struct ku_zk_reply *reply)
 {
 	struct ku_queue *q = queue_of(full);
 
-	if (reply != NULL && full->wanted)
+	if (reply == NULL || !full->wanted)
+		return;
+	if (reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NONODE) {
 		counted(q, reply->rc == KU_ZK_OK ? reply->name_count : 0);
+		return;
+	}
+	ku_mirror_rest(full);
+	q->put.unseen = true; /* who puts meanwhile need not wait for that */
+	count_in(q, UNSEEN_MS);
 }
 
 static void over(struct ku_mirror *full)

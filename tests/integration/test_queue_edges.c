@@ -401,6 +401,55 @@ START_TEST(what_may_not_be_read_holds_nobody_up)
 }
 END_TEST
 
+/* Who puts may have no right to see what is there, but how many they are. */
+START_TEST(who_may_not_list_a_full_queue_waits_all_the_same)
+{
+	const struct kustos_acl acl = { KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
+		"world", "anyone" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct kustos_queue_options qo = KUSTOS_QUEUE_OPTIONS_INIT;
+	struct kustos_new_item item = { .data = "c", .len = 1 };
+	struct kustos_queue *some = NULL;
+	struct kustos_stat stat;
+	struct taken end;
+
+	memset(&end, 0, sizeof(end));
+	o.acl = &acl;
+	o.acl_count = 1;
+	struct kustos_client *c = client_open_with(&o);
+	check_err(kustos_create(c, QUEUE, "", 0, KUSTOS_PARENTS, SOON, NULL,
+			  NULL, NULL),
+		KUSTOS_OK);
+	client_close(c);
+	qo.max_items = 2;
+	check_err(kustos_queue_create(client, QUEUE, &qo, &some), KUSTOS_OK);
+	queue_put(some, "a");
+	queue_put(some, "b");
+	check_err(kustos_queue_put(some, "c", 1, kustos_after_ms(500), NULL),
+		KUSTOS_ETIMEDOUT);
+	check_err(kustos_queue_put(some, "c", 1, KUSTOS_NOW, NULL),
+		KUSTOS_EFULL);
+	check_err(kustos_queue_put_async(some, &item, SOON, NULL, queue_was_put,
+			  &end),
+		KUSTOS_OK);
+	check_err(kustos_delete(other, QUEUE "/qn-0000000000", -1, SOON, NULL),
+		KUSTOS_OK);
+	check_err(taken_wait(&end), KUSTOS_OK);
+	check_err(kustos_exists(other, QUEUE, SOON, NULL, &stat), KUSTOS_OK);
+	ck_assert_int_eq(stat.num_children, 2);
+	kustos_queue_destroy(some);
+	for (int i = 1; i < 3; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), QUEUE "/qn-%010d", i);
+		check_err(kustos_delete(other, path, -1, SOON, NULL),
+			KUSTOS_OK);
+	}
+	check_err(kustos_delete(other, QUEUE, -1, SOON, NULL), KUSTOS_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, edges");
@@ -422,6 +471,7 @@ int main(void)
 	tcase_add_loop_test(t, items_with_long_ids_go_in_and_out, 0, 2);
 	tcase_add_test(t, what_has_children_is_passed_over_and_told_of);
 	tcase_add_test(t, what_may_not_be_read_holds_nobody_up);
+	tcase_add_test(t, who_may_not_list_a_full_queue_waits_all_the_same);
 	t = fixture_case(s, "claims", 20);
 	tcase_add_checked_fixture(t, set_up_claims, tear_down_claims);
 	tcase_add_test(t, any_number_may_be_claimed_ahead);
