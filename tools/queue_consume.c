@@ -110,7 +110,7 @@ static void tell_lost(const struct consumption *c, int code,
 	tool_say("%s: %s ended with %d, but the item was lost before that was "
 		 "stored: it %s",
 		c->q->job.path, c->q->job.argv[0], code,
-		err == KUSTOS_ELOST ? "comes again"
+		err == KUSTOS_ELOST ? "comes again, unless another took it away"
 				    : "is gone, and may have come again");
 }
 
