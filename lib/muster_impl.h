@@ -89,6 +89,7 @@ struct ku_muster {
 	struct kustos_stat ready_stat;
 	int64_t ready_round; /* for those who came up to this */
 	bool reads;	     /* a look reads it, and watches nothing */
+	bool blind;	     /* it may not be read: it is only looked for */
 	int64_t read_mzxid, read_round; /* what was read last, and said this */
 	bool absent; /* "ready" was not there when our node was */
 	bool came;

@@ -137,20 +137,24 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 }
 
 /* For whom is it?  Unless it has been read, for all who came before it; and what
-   peers have written need not be read for that. */
+   peers have written need not be read for that.  What is of ours, and may not be, says
+   nothing. */
 static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 {
 	const struct kustos_stat *stat = reply->stat;
+	bool ours = ku_muster_may_parse(stat->data_length);
+	int64_t round = stat->mzxid;
 
+	if (m->blind && ours)
+		round = 0;
+	else if (m->reads && !m->blind)
+		round = ku_muster_parse(reply->data, reply->len, stat->mzxid);
 	m->ready_stat = *stat;
-	if (m->reads || !ku_muster_may_parse(stat->data_length)) {
+	if ((m->reads && !m->blind) || !ours) {
 		m->read_mzxid = stat->mzxid;
-		m->read_round = m->reads
-			? ku_muster_parse(reply->data, reply->len, stat->mzxid)
-			: stat->mzxid;
+		m->read_round = round;
 	}
-	m->ready_round = m->read_mzxid == stat->mzxid ? m->read_round
-						      : stat->mzxid;
+	m->ready_round = m->read_mzxid == stat->mzxid ? m->read_round : round;
 }
 
 static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
@@ -163,6 +167,12 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 		unset(m);
 	if (!is_heeded(m))
 		return;
+	if (reply->rc == KU_ZK_NOAUTH && m->state == KU_MUSTER_LEAVING &&
+		!m->blind) {
+		m->blind = true; /* who leaves can do without */
+		ku_muster_look(m);
+		return;
+	}
 	if (!answered || !is_answer(m->list_rc)) {
 		failed(m, answered ? m->list_rc : reply->rc);
 		return;
@@ -206,11 +216,41 @@ void ku_muster_look(struct ku_muster *m)
 	m->skip = 0;
 	m->fresh = false;
 	send(m, &m->listing, KU_ZK_CHILDREN, m->path, false, listed);
-	if (m->reads)
+	if (m->reads && !m->blind)
 		send(m, &m->sight, KU_ZK_GET, m->ready_path, false, sighted);
 	else
 		send(m, &m->sight, KU_ZK_EXISTS, m->ready_path,
 			enters && watch(m, m->ready_path), sighted);
+}
+
+/* So much is known of the member whose end is awaited. */
+static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply,
+	bool watched)
+{
+	if (reply->rc == KU_ZK_NONODE) {
+		ku_muster_look(m);
+	} else if (reply->rc != KU_ZK_OK) {
+		failed(m, reply->rc);
+	} else if (reply->stat->czxid > m->round) {
+		ku_watch_remove(m->client, &m->watch);
+		m->skip++;
+		ku_muster_step(m);
+	} else if (m->call->once) {
+		ku_muster_finish(m, KUSTOS_EBUSY);
+	} else if (!watched) {
+		later(m, NO_WATCH_MS);
+	}
+}
+
+static void was_looked_for(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	struct ku_muster *m = request->owner;
+
+	(void)client;
+	if (is_heeded(m))
+		know_member(m, reply, false);
+	ku_muster_put(m);
 }
 
 static void was_read(struct kustos_client *client, struct ku_request *request,
@@ -225,16 +265,13 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 		unset(m);
 	if (!is_heeded(m)) {
 		/* It was looked again, or nobody wants to know. */
-	} else if (reply->rc == KU_ZK_NONODE) {
-		ku_muster_look(m);
-	} else if (reply->rc != KU_ZK_OK) {
-		failed(m, reply->rc);
-	} else if (reply->stat->czxid > m->round) {
-		ku_watch_remove(m->client, &m->watch);
-		m->skip++;
-		ku_muster_step(m);
-	} else if (m->call->once) {
-		ku_muster_finish(m, KUSTOS_EBUSY);
+	} else if (reply->rc == KU_ZK_NOAUTH) {
+		/* What may not be read cannot be watched, but be looked for. */
+		m->fresh = false;
+		send(m, &m->sight, KU_ZK_EXISTS, m->awaited, false,
+			was_looked_for);
+	} else {
+		know_member(m, reply, true);
 	}
 	ku_muster_put(m);
 }

@@ -310,6 +310,89 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
+/* A client whose nodes may be read by nobody else. */
+static struct kustos_client *secretive(void)
+{
+	static const struct kustos_acl acl = { KUSTOS_PERM_ALL, "auth", "" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		9000);
+
+	o.digest = "alice:secret";
+	o.acl = &acl;
+	o.acl_count = 1;
+	check_err(kustos_create(other, STEP, "", 0, KUSTOS_PARENTS, SOON, NULL,
+			  NULL, NULL),
+		KUSTOS_OK);
+	return client_open_with(&o);
+}
+
+static void both_enter(struct kustos_client *c)
+{
+	ours[0] = member_new(client, 2);
+	ours[1] = member_new(c, 2);
+	member_enter(ours[1], &ends[1]);
+	step_await(1);
+	member_enter(ours[0], &ends[0]);
+	for (int i = 0; i < 2; i++)
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+}
+
+START_TEST(U09_a_member_that_may_not_be_read_is_waited_for)
+{
+	struct kustos_client *c = secretive();
+
+	both_enter(c);
+	member_leave(ours[0], &ends[0]);
+	pair_flush();
+	check_err(kustos_client_flush(c, SOON, NULL), KUSTOS_OK);
+	member_leave(ours[1], &ends[1]);
+	for (int i = 0; i < 2; i++)
+		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
+	kustos_double_barrier_destroy(ours[0]);
+	kustos_double_barrier_destroy(ours[1]);
+	client_close(c);
+}
+END_TEST
+
+START_TEST(U09_who_goes_at_once_knows_that_such_a_member_is_in)
+{
+	struct kustos_client *c = secretive();
+
+	both_enter(c);
+	check_err(kustos_double_barrier_leave(ours[0], KUSTOS_NOW, NULL),
+		KUSTOS_EBUSY);
+	kustos_double_barrier_destroy(ours[0]);
+	kustos_double_barrier_destroy(ours[1]);
+	client_close(c);
+	check_err(kustos_delete(other, READY, -1, SOON, NULL), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(U09_a_ready_that_may_not_be_read_lets_out)
+{
+	static const char peer[] = STEP "/00000000-0000-4000-8000-000000000000";
+	struct kustos_client *c = secretive();
+
+	ours[0] = member_new(client, 2);
+	check_err(kustos_create(c, peer, "", 0, KUSTOS_EPHEMERAL, SOON, NULL,
+			  NULL, NULL),
+		KUSTOS_OK);
+	member_enter(ours[0], &ends[0]);
+	check_err(end_wait(&ends[0], 5000), KUSTOS_OK);
+	check_err(kustos_delete(c, READY, -1, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_create(c, READY, "10.0.0.1", 8, 0, SOON, NULL, NULL,
+			  NULL),
+		KUSTOS_OK);
+	member_leave(ours[0], &ends[0]);
+	pair_flush();
+	check_err(kustos_delete(c, peer, -1, SOON, NULL), KUSTOS_OK);
+	check_err(end_wait(&ends[0], 5000), KUSTOS_OK);
+	step_check_empty();
+	kustos_double_barrier_destroy(ours[0]);
+	client_close(c);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("double barrier");
@@ -329,6 +412,9 @@ int main(void)
 		L18_a_deadline_or_a_cancel_ends_each_phase_and_leaves_nothing);
 	tcase_add_loop_test(t,
 		L01_who_waits_is_told_when_its_member_ends_and_is_out, 0, 2);
+	tcase_add_test(t, U09_a_member_that_may_not_be_read_is_waited_for);
+	tcase_add_test(t, U09_who_goes_at_once_knows_that_such_a_member_is_in);
+	tcase_add_test(t, U09_a_ready_that_may_not_be_read_lets_out);
 	tcase_add_test(t, wrong_arguments_are_refused);
 	return fixture_main(s);
 }
