@@ -197,7 +197,8 @@ static bool compare(struct ku_line *line, int64_t czxid,
 		standings[i].shares = ours[i]->kind->shares;
 		standings[i].company = ours[i]->kind->company;
 	}
-	bool bare = line->first != NULL && line->first->kind->bare;
+	bool ours_there = line->first != NULL; /* else whom would they see? */
+	bool bare = ours_there && line->first->kind->bare;
 	ku_rank(line->rule, bare ? KUSTOS_STYLE_KAZOO : KUSTOS_STYLE_CURATOR,
 		names, name_count, standings, (int)count, &crowd);
 	for (size_t i = 0; i < count; i++)
@@ -205,7 +206,8 @@ static bool compare(struct ku_line *line, int64_t czxid,
 	free(ours);
 	free(standings);
 	line->children = name_count;
-	report_mixed(line, crowd.blind);
+	if (ours_there)
+		report_mixed(line, crowd.blind);
 	return true;
 }
 

@@ -3,7 +3,9 @@
  * threads for callbacks, in kazoo's dialect, and called from callbacks.
  */
 #include "mutex_fixture.h"
+#include "proxy.h"
 
+#include <kustos/cancel.h>
 #include <kustos/participant.h>
 
 #include <poll.h>
@@ -164,6 +166,42 @@ START_TEST(kazoos_dialect_has_kazoos_names_and_excludes_the_other)
 }
 END_TEST
 
+/* Its line is listed when nobody of it stands there any more. */
+START_TEST(those_in_the_dialect_of_a_wait_that_was_given_up_are_not_mixed)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *other = client_connected(fixture_address(), T_MS);
+	struct kustos_client *client = client_connected(proxy_address(proxy),
+		T_MS);
+	struct kustos_mutex *theirs = dialect(other, KUSTOS_DIALECT_KAZOO);
+	struct kustos_mutex *ours = dialect(client, KUSTOS_DIALECT_KAZOO);
+	struct kustos_hold *hold = hold_take(theirs);
+	struct kustos_cancel *cancel = NULL;
+	struct grant g = { .calls = 0 };
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	check_err(
+		kustos_mutex_acquire_async(ours, SOON, cancel, note_grant, &g),
+		KUSTOS_OK);
+	kustos_cancel_fire(cancel);
+	test_eventually(calls_of(&g.calls) == 1, 2000);
+	check_err(g.err, KUSTOS_ECANCELED);
+	proxy_set_mode(proxy, PROXY_PASS);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	line_wait(1);
+	ck_assert_int_eq(kustos_mutex_mixed(ours), 0);
+	hold_give(hold);
+	kustos_cancel_destroy(cancel);
+	kustos_mutex_destroy(ours);
+	kustos_mutex_destroy(theirs);
+	client_close(client);
+	client_close(other);
+	proxy_free(proxy);
+}
+END_TEST
+
 /* Each callback asks for the next one before it gives its own back. */
 struct chain {
 	struct kustos_mutex *mutex;
@@ -254,6 +292,8 @@ int main(void)
 		0, 2);
 	tcase_add_test(t,
 		kazoos_dialect_has_kazoos_names_and_excludes_the_other);
+	tcase_add_test(t,
+		those_in_the_dialect_of_a_wait_that_was_given_up_are_not_mixed);
 	tcase_add_loop_test(t, callbacks_may_ask_again_and_release, 0, 2);
 	tcase_add_test(t,
 		L10_a_callback_that_takes_long_delays_no_lock_and_no_loss);
