@@ -231,7 +231,9 @@ enum command_news command_look(struct command *c, pid_t *other)
 		if (info.si_pid != c->pid) {
 			*other = info.si_pid;
 			waitpid(info.si_pid, NULL, WNOHANG | WUNTRACED);
-			return COMMAND_OTHER;
+			return info.si_code == CLD_STOPPED
+				? COMMAND_OTHER_STOPPED
+				: COMMAND_OTHER;
 		}
 		if (info.si_code != CLD_STOPPED)
 			return COMMAND_ENDED;

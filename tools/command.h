@@ -44,11 +44,12 @@ enum command_news {
 	COMMAND_NOTHING,
 	COMMAND_STOPPED, /* this process was stopped with it, and goes on */
 	COMMAND_ENDED,	 /* to be reaped */
-	COMMAND_OTHER	 /* another child has ended, and is reaped */
+	COMMAND_OTHER,	 /* another child has ended, and is reaped */
+	COMMAND_OTHER_STOPPED
 };
 
 /* Return what has become of it since the last look; of "*other" in the last
-   case.  Look again until there is nothing. */
+   two cases.  Look again until there is nothing. */
 enum command_news command_look(struct command *c, pid_t *other);
 
 /* Let it go on after it was stopped, in the foreground if this process is. */

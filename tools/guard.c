@@ -229,6 +229,11 @@ bool guard_acted(const struct guard *g)
 	return atomic_load(&g->page->acted);
 }
 
+void guard_resume(const struct guard *g)
+{
+	kill(g->pid, SIGCONT);
+}
+
 int guard_end(struct guard *g)
 {
 	pid_t pid;
@@ -236,9 +241,11 @@ int guard_end(struct guard *g)
 
 	tell(g, QUIT);
 	close(g->pipe);
-	do
-		pid = waitpid(g->pid, &status, 0);
-	while (pid < 0 && errno == EINTR);
+	do {
+		pid = waitpid(g->pid, &status, WUNTRACED);
+		if (pid > 0 && WIFSTOPPED(status))
+			guard_resume(g); /* to hear that */
+	} while (pid > 0 ? WIFSTOPPED(status) : errno == EINTR);
 	munmap(g->page, sizeof(*g->page));
 	g->page = NULL;
 	return pid > 0 && WIFEXITED(status) ? 0 : -1;

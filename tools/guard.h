@@ -41,6 +41,9 @@ void guard_lost(struct guard *g);
 /* Return whether it has begun to end the group. */
 bool guard_acted(const struct guard *g);
 
+/* It was stopped: let it go on, as nobody else answers for the group. */
+void guard_resume(const struct guard *g);
+
 /* End it; the group, if it still runs, is left alone.  Returns 0, or -1 if it
    had ended before. */
 int guard_end(struct guard *g);

@@ -115,6 +115,8 @@ static bool follow(struct under *u)
 			return true;
 		if (news == COMMAND_STOPPED && !u->lost)
 			command_resume(&u->command);
+		if (news == COMMAND_OTHER_STOPPED && other == u->guard.pid)
+			guard_resume(&u->guard);
 		if (news == COMMAND_OTHER && other == u->guard.pid) {
 			tool_say("the guard was killed, and so is the command");
 			command_signal(&u->command, SIGKILL);

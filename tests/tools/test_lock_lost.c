@@ -266,16 +266,34 @@ static bool is_guard(int pid)
 }
 
 /* Among the children of the holder, beside the command. */
-static int find_guard(void)
+static int find_guard_of(const struct cli *c)
 {
 	pid_t pids[2];
-	int count = cli_children(&a, pids, 2);
+	int count = cli_children(c, pids, 2);
 
 	for (int i = 0; i < count; i++)
 		if (is_guard((int)pids[i]))
 			return (int)pids[i];
 	ck_abort_msg("there is no guard");
 	return 0;
+}
+
+static int find_guard(void)
+{
+	return find_guard_of(&a);
+}
+
+static bool is_stopped(int pid)
+{
+	char path[64], state = '?';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fscanf(f, "%*d (%*[^)]) %c", &state), 1);
+	fclose(f);
+	return state == 'T';
 }
 
 /* Nobody would end it in time: it is ended while somebody can. */
@@ -287,6 +305,38 @@ START_TEST(a_command_whose_guard_was_killed_is_killed)
 	test_within(command_is_gone(), CLI_MS);
 	expect_lost();
 	ck_assert_ptr_null(strstr(a.out_text, "asked"));
+}
+END_TEST
+
+/* That is no end, and it is not meant to be stopped. */
+START_TEST(a_guard_that_was_stopped_goes_on)
+{
+	start_with(LONG_MS, "trap 'kill $!; exit 4' USR1");
+	int guard = find_guard();
+
+	ck_assert_int_eq(process_pause(a.pid), 0);
+	ck_assert_int_eq(process_pause(guard), 0);
+	ck_assert_int_eq(process_resume(a.pid), 0);
+	test_within(!is_stopped(guard), CLI_MS);
+	ck_assert(!command_is_gone());
+	kill(a.pid, SIGUSR1);
+	ck_assert_int_eq(cli_end(&a), 4);
+	ck_assert_ptr_null(strstr(a.err_text, "kustos"));
+}
+END_TEST
+
+START_TEST(a_wait_ends_although_its_guard_is_stopped)
+{
+	struct cli b;
+
+	start_with(LONG_MS, "");
+	cli_start(&b, "lock", "/l", "--", "true");
+	test_within(raw_count_children(fixture_address(), "/l") == 2, CLI_MS);
+	ck_assert_int_eq(process_pause(find_guard_of(&b)), 0);
+	kill(b.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&b), -SIGTERM);
+	kill(a.pid, SIGTERM);
+	(void)cli_end(&a);
 }
 END_TEST
 
@@ -349,6 +399,8 @@ int main(void)
 	tcase_add_test(t,
 		a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken);
 	tcase_add_test(t, a_command_whose_guard_was_killed_is_killed);
+	tcase_add_test(t, a_guard_that_was_stopped_goes_on);
+	tcase_add_test(t, a_wait_ends_although_its_guard_is_stopped);
 	tcase_add_test(t,
 		a_lock_whose_session_was_ended_ends_a_command_that_is_deaf);
 	tcase_add_test(t, a_command_outlives_a_disturbance);
