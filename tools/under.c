@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NEVER_MS (INT64_C(1) << 40) /* no hold, no end */
@@ -58,8 +59,25 @@ static void sleep_until_news(struct under *u, int ms)
 		eventfd_read(u->news, &count);
 }
 
+/* Process 1 is given what others have left.  Whoever of the two has ended is for
+   under_run() to see. */
+static void reap_orphans(const struct under *u)
+{
+	siginfo_t info;
+
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+			info.si_pid == 0 || info.si_pid == u->command.pid ||
+			info.si_pid == u->guard.pid)
+			return;
+		waitpid(info.si_pid, NULL, WNOHANG);
+	}
+}
+
 int under_wait(struct under *u, int ms)
 {
+	reap_orphans(u);
 	sleep_until_news(u, ms);
 	return signals_obey(u->signals);
 }

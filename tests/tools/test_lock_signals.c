@@ -285,6 +285,21 @@ START_TEST(the_command_of_a_pipeline_gets_the_terminal_when_it_reads)
 }
 END_TEST
 
+/* Return the only child of "pid": of unshare, the one that is process 1. */
+static int child_of(int pid)
+{
+	char path[64];
+	int child;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fscanf(f, "%d", &child), 1);
+	fclose(f);
+	return child;
+}
+
 START_TEST(as_process_1_it_reaps_orphans_and_passes_signals_on)
 {
 	static const char script[] =
@@ -297,23 +312,42 @@ START_TEST(as_process_1_it_reaps_orphans_and_passes_signals_on)
 	const char *argv[] = { "unshare", "--pid", "--fork", "--kill-child",
 		"--mount-proc", cli_program(), "lock", "/l", "--", "sh", "-c",
 		script, NULL };
-	char path[64];
-	int child;
-	FILE *f;
 
 	cli_start_on_terminal(&a, argv);
 	cli_hears(&a, "pid 1\r\n");
 	cli_hears(&a, "ready");
 	ck_assert_ptr_null(strstr(a.out_text, "not reaped"));
-	/* The child of unshare is the one that is process 1. */
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)a.pid,
-		(int)a.pid);
-	f = fopen(path, "re");
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_eq(fscanf(f, "%d", &child), 1);
-	fclose(f);
-	kill(child, SIGTERM);
+	kill(child_of((int)a.pid), SIGTERM);
 	ck_assert_int_eq(cli_end(&a), 5);
+}
+END_TEST
+
+/* What runs beside the command there is none of its children, and may leave some:
+   a check that is run in the container, above all. */
+START_TEST(as_process_1_it_reaps_orphans_also_while_it_waits)
+{
+	const char *argv[] = { "unshare", "--pid", "--fork", "--kill-child",
+		"--mount-proc", cli_program(), "lock", "/l", "--", "true",
+		NULL };
+	char target[32];
+	const char *check[] = { "nsenter", target, "--pid", "sh", "-c",
+		"sleep 0.1 >/dev/null 2>&1 &", NULL };
+	struct cli waiter, beside;
+
+	cli_start(&a, "lock", "/l", "--", "sh", "-c", "echo held; read go");
+	cli_hears(&a, "held");
+	cli_start_argv(&waiter, argv);
+	test_within(waiting() == 2, CLI_MS);
+	struct cli first = { .pid = child_of((int)waiter.pid) };
+	pid_t pids[8];
+	int before = cli_children(&first, pids, 8);
+	snprintf(target, sizeof(target), "--target=%d", (int)first.pid);
+	cli_start_argv(&beside, check);
+	ck_assert_int_eq(cli_end(&beside), 0);
+	test_within(cli_children(&first, pids, 8) == before, CLI_MS);
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_end(&waiter), 0);
 }
 END_TEST
 
@@ -344,8 +378,11 @@ int main(void)
 	tcase_add_test(t,
 		the_command_of_a_pipeline_gets_the_terminal_when_it_reads);
 	if (system("unshare --pid --fork --kill-child --mount-proc true "
-		   "2>/dev/null") == 0)
+		   "2>/dev/null") == 0) {
 		tcase_add_test(t,
 			as_process_1_it_reaps_orphans_and_passes_signals_on);
+		tcase_add_test(t,
+			as_process_1_it_reaps_orphans_also_while_it_waits);
+	}
 	return fixture_main(s);
 }
