@@ -196,5 +196,6 @@ static void looked_before_delete(struct ku_op *op,
 
 void ku_op_look(struct ku_op *op)
 {
+	op->doubtful = true; /* until it is answered, however often it is lost */
 	look(op, KU_ZK_EXISTS, looked_before_delete);
 }

@@ -168,6 +168,27 @@ START_TEST(S10_a_first_try_that_had_to_wait_spares_a_newer_node)
 }
 END_TEST
 
+/* And the look before it may be lost. */
+START_TEST(S10_one_that_has_to_look_twice_spares_a_newer_node)
+{
+	int64_t newer, czxid = client_create(client, "/g", 0);
+	struct raw_stat stat;
+
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	remove_later("/g", czxid);
+	newer = replace("/g");
+	proxy_arm(proxy, faults[_i], ZK_OP_EXISTS, 1);
+	inject_connect(0);
+	flush();
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/g", &stat), 0);
+	ck_assert_int_eq(stat.czxid, newer);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_DELETE), 0);
+}
+END_TEST
+
 /* Nor a try at all: one that waits behind a full flight goes stale as well. */
 START_TEST(S10_one_that_waits_in_the_queue_spares_a_newer_node)
 {
@@ -238,6 +259,8 @@ int main(void)
 	tcase_add_test(t, L05_a_guaranteed_delete_outlives_the_clients_close);
 	tcase_add_loop_test(t, S10_a_late_retry_spares_a_newer_node, 0, 2);
 	tcase_add_test(t, S10_a_first_try_that_had_to_wait_spares_a_newer_node);
+	tcase_add_loop_test(t,
+		S10_one_that_has_to_look_twice_spares_a_newer_node, 0, 2);
 	tcase_add_test(t, S10_one_that_waits_in_the_queue_spares_a_newer_node);
 	tcase_add_test(t, S10_a_guaranteed_delete_ends_with_its_session);
 	tcase_add_test(t, a_guaranteed_delete_of_nothing_ends);

@@ -174,6 +174,26 @@ START_TEST(S09_a_node_of_others_is_spared_after_a_disconnect)
 }
 END_TEST
 
+/* Given back while nothing can be heard; and what was asked about the node once it
+   can is lost. */
+START_TEST(S10_a_release_that_has_to_look_twice_spares_the_next_one)
+{
+	struct kustos_hold *hold = simple_take(simple);
+	struct rival rival;
+
+	faults_disconnect();
+	hold_give(hold);
+	ck_assert_int_eq(raw_delete(fixture_address(), LINE), 0);
+	node_take(&rival);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_EXISTS, 1);
+	inject_connect(0);
+	pair_flush();
+	ck_assert_int_eq(inject_fired(), 1);
+	ck_assert(node_there());
+	rival_leave(&rival);
+}
+END_TEST
+
 /* Made, and not yet known, when the session ends: it grants nothing. */
 START_TEST(S03_what_an_old_session_made_grants_nothing_in_a_new_one)
 {
@@ -264,6 +284,8 @@ static void add_node_tests(TCase *t)
 		S09_a_holder_whose_node_was_deleted_knows_and_spares_the_next);
 	tcase_add_loop_test(t,
 		S09_a_node_of_others_is_spared_after_a_disconnect, 0, 4);
+	tcase_add_test(t,
+		S10_a_release_that_has_to_look_twice_spares_the_next_one);
 	tcase_add_test(t,
 		S03_what_an_old_session_made_grants_nothing_in_a_new_one);
 	tcase_add_loop_test(t,
