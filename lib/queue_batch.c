@@ -102,8 +102,11 @@ static void root_made(struct ku_op *op)
 	if (there)
 		ku_own_anew(q);
 	ku_op_drop(op);
+	ku_queue_get(q); /* it may end with the first */
 	ku_receipt_let_go(&q->put.receipt);
-	ku_receipt_let_go(&q->take.receipt);
+	if (!q->ended)
+		ku_receipt_let_go(&q->take.receipt);
+	ku_queue_drop(q);
 }
 
 /* The queue's node is missing: make it, and its parents.  Nothing is put

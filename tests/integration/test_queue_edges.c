@@ -233,6 +233,32 @@ START_TEST(the_node_is_made_once_for_what_is_put_and_what_goes_back)
 }
 END_TEST
 
+/* Nobody is left who waits for the node, and it can be had no more. */
+START_TEST(L01_a_queue_goes_with_its_client_while_its_node_is_to_be_made)
+{
+	struct kustos_client *its = client_connected(fixture_address(), T_MS);
+	struct kustos_queue *q = queue_new(its);
+	struct taken put = { .calls = 0 };
+	const struct kustos_new_item new = { .data = "b", .len = 1 };
+
+	queue_put(q, "a");
+	queue_expect(q, "a");
+	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
+	inject_connect(ECONNREFUSED);
+	inject_frame(INJECT_FAIL_SEND, ZK_OP_CREATE_CONTAINER, 1);
+	check_err(kustos_queue_put_async(q, &new, KUSTOS_FOREVER, NULL,
+			  queue_was_put, &put),
+		KUSTOS_OK);
+	client_wait(its, KUSTOS_SUSPENDED, 5000);
+	ck_assert_int_eq(inject_fired(), 1);
+	kustos_queue_destroy(q);
+	check_err(taken_wait(&put), KUSTOS_ECLOSED);
+	client_drop(its);
+	inject_connect(0);
+	ck_assert_int_eq(queue_count(), 0);
+}
+END_TEST
+
 static void set_up_claims(void)
 {
 	inject_reset();
@@ -468,6 +494,8 @@ int main(void)
 		0, 3);
 	tcase_add_test(t,
 		the_node_is_made_once_for_what_is_put_and_what_goes_back);
+	tcase_add_test(t,
+		L01_a_queue_goes_with_its_client_while_its_node_is_to_be_made);
 	tcase_add_loop_test(t, items_with_long_ids_go_in_and_out, 0, 2);
 	tcase_add_test(t, what_has_children_is_passed_over_and_told_of);
 	tcase_add_test(t, what_may_not_be_read_holds_nobody_up);
