@@ -20,6 +20,9 @@ static void ops_unlink(struct kustos_client *client, struct ku_op *op)
 {
 	struct ku_ops *ops = &client->ops;
 
+	for (struct ku_op_cursor *c = ops->cursors; c != NULL; c = c->outer)
+		if (c->next == op)
+			c->next = op->next;
 	if (op->prev != NULL)
 		op->prev->next = op->next;
 	else

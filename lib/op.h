@@ -102,8 +102,15 @@ struct ku_task {
 	void *arg;
 };
 
+/* Goes through operations that may end, and be freed, meanwhile. */
+struct ku_op_cursor {
+	struct ku_op *next;
+	struct ku_op_cursor *outer;
+};
+
 struct ku_ops {
 	struct ku_op *oldest, *newest;
+	struct ku_op_cursor *cursors; /* that go through them now */
 	size_t count;
 	uint64_t started;
 	int flushing; /* threads that wait for older ones to end */

@@ -1,6 +1,28 @@
-/* op_list.c - what happens to all operations at once. */
+/* op_list.c - what happens to all operations at once: one that ends may take others
+   with it. */
 
 #include "client.h"
+
+static void begin(struct ku_op_cursor *cursor, struct kustos_client *client)
+{
+	cursor->next = client->ops.oldest;
+	cursor->outer = client->ops.cursors;
+	client->ops.cursors = cursor;
+}
+
+static struct ku_op *take(struct ku_op_cursor *cursor)
+{
+	struct ku_op *op = cursor->next;
+
+	if (op != NULL)
+		cursor->next = op->next;
+	return op;
+}
+
+static void end(struct ku_op_cursor *cursor, struct kustos_client *client)
+{
+	client->ops.cursors = cursor->outer;
+}
 
 /* Is it neither sent nor to be done in the end? */
 static bool is_idle(const struct ku_op *op)
@@ -11,33 +33,38 @@ static bool is_idle(const struct ku_op *op)
 
 void ku_ops_fail(struct kustos_client *client, enum kustos_err err, bool all)
 {
-	struct ku_op *next;
+	struct ku_op_cursor cursor;
+	struct ku_op *op;
 
-	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
-		next = op->next;
+	begin(&cursor, client);
+	while ((op = take(&cursor)) != NULL) {
 		if (all || is_idle(op))
 			ku_op_finish(op, err);
 	}
+	end(&cursor, client);
 }
 
 void ku_ops_session_over(struct kustos_client *client, int64_t session_id)
 {
-	struct ku_op *next;
+	struct ku_op_cursor cursor;
+	struct ku_op *op;
 
-	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
-		next = op->next;
+	begin(&cursor, client);
+	while ((op = take(&cursor)) != NULL) {
 		if (op->guaranteed && !op->lasting &&
 			op->session_id == session_id)
 			ku_op_finish(op, KUSTOS_ELOST);
 	}
+	end(&cursor, client);
 }
 
 void ku_ops_connected(struct kustos_client *client)
 {
-	struct ku_op *next;
+	struct ku_op_cursor cursor;
+	struct ku_op *op;
 
-	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
-		next = op->next;
+	begin(&cursor, client);
+	while ((op = take(&cursor)) != NULL) {
 		if (!ku_timer_is_set(&op->pause))
 			continue;
 		ku_timer_unset(&client->timers, &op->pause);
@@ -46,14 +73,16 @@ void ku_ops_connected(struct kustos_client *client)
 		if (!op->request.waiting && op->request.slot == NULL)
 			ku_op_try(op);
 	}
+	end(&cursor, client);
 }
 
 void ku_ops_suspended(struct kustos_client *client)
 {
-	struct ku_op *next;
+	struct ku_op_cursor cursor;
+	struct ku_op *op;
 
-	for (struct ku_op *op = client->ops.oldest; op != NULL; op = next) {
-		next = op->next;
+	begin(&cursor, client);
+	while ((op = take(&cursor)) != NULL) {
 		if (!op->request.waiting || ku_timer_is_set(&op->pause))
 			continue;
 		/* By the time it goes out a newer node may be there. */
@@ -65,4 +94,5 @@ void ku_ops_suspended(struct kustos_client *client)
 			ku_op_keep_waiting(op);
 		}
 	}
+	end(&cursor, client);
 }

@@ -95,6 +95,50 @@ START_TEST(L20_a_look_does_not_wait_for_who_waits)
 }
 END_TEST
 
+static struct ku_op *second;
+
+static struct ku_op *look(ku_op_ended_fn *fn)
+{
+	struct ku_op *op = NULL;
+
+	ck_assert_int_eq(ku_op_new(lone.client, KU_ZK_EXISTS, "/x", 0, &op),
+		KUSTOS_OK);
+	op->ended = fn;
+	ck_assert_int_eq(ku_op_owned(op), KUSTOS_OK);
+	return op;
+}
+
+static void ends_both(struct ku_op *op)
+{
+	ck_assert_ptr_nonnull(second);
+	ku_op_let_go(&second);
+	ends[0] = (int)op->err;
+	ku_op_drop(op);
+}
+
+static void never(struct ku_op *op)
+{
+	(void)op;
+	ck_abort_msg("it was let go");
+}
+
+/* Whoever waits for two needs the second no more when the first has ended. */
+START_TEST(L01_an_operation_that_ends_may_take_the_next_with_it)
+{
+	struct kustos_client *client = lone.client;
+
+	lone_run_ms(&lone.bench, client, LONE_TIMEOUT_MS);
+	ku_lock(client);
+	(void)look(ends_both);
+	second = look(never);
+	size_t before = client->ops.count;
+	ku_ops_fail(client, KUSTOS_ECLOSED, false);
+	ck_assert_uint_eq(client->ops.count, before - 2);
+	ku_unlock(client);
+	ck_assert_int_eq(ends[0], KUSTOS_ECLOSED);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tries in the simulator");
@@ -105,6 +149,7 @@ int main(void)
 	tcase_add_loop_test(t, L20_a_look_ends_when_the_connection_is_away, 0,
 		KINDS);
 	tcase_add_loop_test(t, L20_a_look_does_not_wait_for_who_waits, 0, 2);
+	tcase_add_test(t, L01_an_operation_that_ends_may_take_the_next_with_it);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
