@@ -169,6 +169,16 @@ static void finish(struct ku_mirror *m)
 	m->calls->over(m);
 }
 
+/* The node has just come.  It is read in another way, and the watch of this one is
+   not needed: also if the end of a session has taken it off the table, before the
+   look went out and left it at the server. */
+static void look_at_new(struct ku_mirror *m)
+{
+	if (m->request.what.watch)
+		(void)watch(m, m->request.what.kind);
+	look(m, m->kind);
+}
+
 /* It has left a watch, or not: the server is told that nobody has it, though an
    event may have taken it off the table meanwhile. */
 static void last_answer(struct ku_mirror *m, bool found)
@@ -196,7 +206,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		unset(m);
 		look(m, KU_ZK_EXISTS); /* which is watched all the same */
 	} else if (reply->rc == KU_ZK_OK && exists) {
-		look(m, m->kind); /* it has just come */
+		look_at_new(m);
 	} else if (reply->rc == KU_ZK_OK || missing) {
 		show(m, reply);
 	} else {

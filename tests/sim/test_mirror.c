@@ -6,6 +6,7 @@
 #include "model_impl.h"
 
 #include "../unit/unit.h"
+#include "queue.h"
 
 #include <kustos/barrier.h>
 #include <kustos/cancel.h>
@@ -243,6 +244,51 @@ START_TEST(P05_a_watch_that_an_ended_member_leaves_behind_is_taken_off)
 }
 END_TEST
 
+static void polled(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count)
+{
+	(void)items;
+	(void)count;
+	*(int *)arg = (int)err;
+}
+
+/* Whether the node is there is asked by a request that has no room to be sent, and
+   goes out in the next session, in which it is there. */
+START_TEST(P05_a_watch_of_a_look_that_outlived_its_session_is_taken_off)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = "/q-receipts",
+		.max_bytes = 1000 };
+	static const struct ku_poll_wish poll = { .max = 1,
+		.deadline = KUSTOS_FOREVER };
+	static int before;
+	struct ku_queue *q;
+	int end = -1;
+
+	client->env.in_flight = 1;
+	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &q), KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_poll_async(q, &poll, polled, &end),
+		KUSTOS_OK);
+	wait_at(barriers[1], KUSTOS_FOREVER, NULL, &before);
+	lone_run_ms(&bench, client, 2 * WAY_MS + WAY_MS / 2);
+	ck_assert_uint_eq(client->wire.waiting, 1);
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	ck_assert_int_eq(
+		bench_create(&bench, raw, "/q", "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert_uint_eq(client->counters.sessions, 2);
+	ck_assert_int_eq(end, -1);
+	ku_queue_destroy(q);
+	kustos_barrier_destroy(barriers[1]);
+	barriers[1] = NULL;
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_ECLOSED);
+	ck_assert_ptr_null(client->watches.entries);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mirrors in the simulator");
@@ -258,6 +304,8 @@ int main(void)
 	tcase_add_test(t, P05_a_watch_of_a_member_that_is_gone_is_not_kept);
 	tcase_add_test(t,
 		P05_a_watch_that_an_ended_member_leaves_behind_is_taken_off);
+	tcase_add_test(t,
+		P05_a_watch_of_a_look_that_outlived_its_session_is_taken_off);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
