@@ -187,8 +187,8 @@ void ku_ops_fail(struct kustos_client *client, enum kustos_err err, bool all);
 /* The session is over: end the guaranteed deletes that were bound to it. */
 void ku_ops_session_over(struct kustos_client *client, int64_t session_id);
 
-/* Connected: try at once what waits for that.  Suspended: ask the policies how
-   long to wait for it. */
+/* Connected: try at once what waits for that.  Suspended, or lost without that:
+   ask the policies how long to wait for it. */
 void ku_ops_connected(struct kustos_client *client);
 void ku_ops_suspended(struct kustos_client *client);
 

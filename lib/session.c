@@ -60,6 +60,7 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 		session->lost_epoch = session->epoch;
 		session->lost_id = session->id;
 		client->counters.losses++;
+		ku_ops_suspended(client); /* if that was left out */
 		ku_lines_lost(client);
 		ku_witnesses_lost(client);
 		break;

@@ -1,0 +1,136 @@
+/*
+ * test_waiting.c - requests that wait for room to be sent, as the session is lost
+ * without a disconnect that was noticed before.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/node.h>
+
+#define PATH "/n"
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static int ends[2]; /* -1: not yet */
+
+static void setup(void)
+{
+	struct model_config config;
+
+	model_config_init(&config);
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	client = lone_open(&bench, &ku_zk_sim);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	client->env.in_flight = 1;
+	ends[0] = ends[1] = -1;
+}
+
+static void teardown(void)
+{
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+static void ended(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)result;
+	ck_assert_int_eq(*(int *)arg, -1);
+	*(int *)arg = (int)err;
+}
+
+static int64_t make(void)
+{
+	struct kustos_stat stat;
+
+	ck_assert_int_eq(
+		bench_create(&bench, raw, PATH, "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+	ck_assert(model_stat(bench.model, PATH, &stat));
+	return stat.czxid;
+}
+
+/* What is sent now is not answered, and takes all the room. */
+static void fill(void)
+{
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	ck_assert_int_eq(kustos_exists_async(client, PATH, KUSTOS_FOREVER, NULL,
+				 ended, &ends[0]),
+		KUSTOS_OK);
+	ck_assert_uint_eq(client->wire.waiting, 0);
+}
+
+/* The process stands still until the lease has run out, and the program is the
+   first to see it; the session lives on. */
+static void lose(void)
+{
+	int64_t id = client->session.id;
+
+	sched_pause(&bench.sched, LONE_MACHINE,
+		bench.sched.now_ns + LONE_TIMEOUT_MS * 3 / 4 * KU_NS_PER_MS);
+	bench_run_ms(&bench, LONE_TIMEOUT_MS * 3 / 4 - 1);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(kustos_client_state(client), KUSTOS_LOST);
+	ck_assert(client->session.id == id);
+}
+
+START_TEST(S10_a_delete_that_waited_for_room_looks_first_after_a_loss)
+{
+	int64_t id = client->session.id;
+	int64_t old = make(), new;
+	struct kustos_stat stat;
+
+	fill();
+	ck_assert_int_eq(kustos_delete_guaranteed(client, PATH, old),
+		KUSTOS_OK);
+	ck_assert_uint_eq(client->wire.waiting, 1);
+	lose();
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	new = make();
+	model_heal(bench.model);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert(client->session.id == id);
+	ck_assert_ptr_null(client->ops.oldest);
+	ck_assert(model_stat(bench.model, PATH, &stat));
+	ck_assert(stat.czxid == new);
+}
+END_TEST
+
+/* However long nobody can be connected to. */
+START_TEST(L20_a_try_that_waited_for_room_ends_with_a_loss)
+{
+	(void)make();
+	fill();
+	ck_assert_int_eq(kustos_exists_async(client, PATH, KUSTOS_NOW, NULL,
+				 ended, &ends[1]),
+		KUSTOS_OK);
+	ck_assert_uint_eq(client->wire.waiting, 1);
+	lose();
+	lone_run_ms(&bench, client, 2);
+	ck_assert_int_eq(ends[1], KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(ends[0], -1);
+	model_heal(bench.model);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(ends[0], KUSTOS_OK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("requests that wait");
+	TCase *t = tcase_create("waits");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		S10_a_delete_that_waited_for_room_looks_first_after_a_loss);
+	tcase_add_test(t, L20_a_try_that_waited_for_room_ends_with_a_loss);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
