@@ -216,6 +216,8 @@ void ku_op_again(struct ku_op *op, enum kustos_err err)
 		return;
 	}
 	client->counters.retried++;
+	if (op->kind == KU_ZK_DELETE)
+		op->doubtful = true; /* a pause takes time, too */
 	set_pause(op, now, pause);
 }
 

@@ -1,6 +1,6 @@
 /*
- * test_waiting.c - requests that wait for room to be sent, as the session is lost
- * without a disconnect that was noticed before.
+ * test_waiting.c - requests that wait: for room to be sent, as the session is lost
+ * without a disconnect that was noticed before; and for their next try.
  */
 #include "lone.h"
 
@@ -122,6 +122,28 @@ START_TEST(L20_a_try_that_waited_for_room_ends_with_a_loss)
 }
 END_TEST
 
+/* The server has no time for it; and when it has, the node is another's. */
+START_TEST(S10_a_delete_that_was_put_off_looks_first)
+{
+	int64_t old = make(), new;
+	struct kustos_stat stat;
+
+	model_set_throttle(bench.model, 1000000);
+	ck_assert_int_eq(kustos_delete_guaranteed(client, PATH, old),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_uint_eq(client->counters.retried, 1);
+	model_set_throttle(bench.model, 0);
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	new = make();
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_ptr_null(client->ops.oldest);
+	ck_assert(model_stat(bench.model, PATH, &stat));
+	ck_assert(stat.czxid == new);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("requests that wait");
@@ -131,6 +153,7 @@ int main(void)
 	tcase_add_test(t,
 		S10_a_delete_that_waited_for_room_looks_first_after_a_loss);
 	tcase_add_test(t, L20_a_try_that_waited_for_room_ends_with_a_loss);
+	tcase_add_test(t, S10_a_delete_that_was_put_off_looks_first);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
