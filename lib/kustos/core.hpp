@@ -328,14 +328,16 @@ class hold
 		return hold_ ? kustos_hold_path(get()) : "";
 	}
 
-	/* Have "fn" called once when it is lost, on a thread of the client.
-	   What it throws ends the program.  It must not release this hold. */
+	/* Have "fn" called once when it is lost, on a thread of the client, or
+	   nothing, if it is empty.  What it throws ends the program.  It must
+	   not release this hold. */
 	void on_lost(std::function<void()> fn)
 	{
 		on_lost_.push_back(
 			std::make_unique<std::function<void()>>(std::move(fn)));
 
-		const kustos_err err = kustos_hold_on_lost(get(), call,
+		const kustos_err err = kustos_hold_on_lost(get(),
+			*on_lost_.back() ? call : nullptr,
 			on_lost_.back().get());
 		if (err != KUSTOS_OK)
 			on_lost_.pop_back();

@@ -153,8 +153,9 @@ class claims
 			told{ std::move(fn), std::move(failed) });
 		kustos_consumer *made = nullptr;
 
-		detail::check(kustos_claims_consume(get(), give,
-			told::on_failed, t.get(), &made));
+		detail::check(
+			kustos_claims_consume(get(), t->item ? give : nullptr,
+				told::on_failed, t.get(), &made));
 		return consumer(made, std::move(t));
 	}
 

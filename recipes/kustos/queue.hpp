@@ -148,8 +148,9 @@ class queue
 			told{ std::move(fn), std::move(failed) });
 		kustos_consumer *made = nullptr;
 
-		detail::check(kustos_queue_consume(get(), max, give,
-			told::on_failed, t.get(), &made));
+		detail::check(kustos_queue_consume(get(), max,
+			t->item ? give : nullptr, told::on_failed, t.get(),
+			&made));
 		return consumer(made, std::move(t));
 	}
 

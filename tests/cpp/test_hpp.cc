@@ -167,6 +167,24 @@ static void who_loses_it_is_told(kustos::client &a, kustos::client &b)
 	ENSURE(!moved);
 }
 
+/* An empty function takes away what was there. */
+static void who_wants_to_hear_nothing_is_not_told(kustos::client &a,
+	kustos::client &b)
+{
+	kustos::mutex mutex(a, "/cpp/quiet");
+	kustos::hold held = mutex.acquire();
+	notice lost;
+
+	held.on_lost([&] { lost.say(1); });
+	held.on_lost(nullptr);
+	ENSURE(kustos_delete(b.get(), held.path().c_str(), -1,
+		       kustos_after_ms(20000), nullptr) == KUSTOS_OK);
+	while (held.state() != KUSTOS_HOLD_LOST)
+		std::this_thread::yield();
+	ENSURE(!lost.came_within(20ms));
+	ENSURE(thrown([&] { held.release(); }) == KUSTOS_ELOST);
+}
+
 /* Whichever allocation fails, who was to be told before still is. */
 static void a_callback_that_is_refused_for_memory_replaces_none(
 	kustos::client &a, kustos::client &b)
@@ -421,6 +439,7 @@ int main()
 	what_goes_wrong_is_thrown_with_its_number(a);
 	a_cancel_object_ends_a_wait(a, b);
 	who_loses_it_is_told(a, b);
+	who_wants_to_hear_nothing_is_not_told(a, b);
 	a_callback_that_is_refused_for_memory_replaces_none(a, b);
 	readers_share_and_a_writer_becomes_one(a, b);
 	a_semaphore_has_room_for_so_many(a, b);

@@ -180,6 +180,15 @@ static void a_consumer_is_called_until_it_ends(kustos::client &a)
 	ENSURE(queue.take().data() == "3");
 }
 
+static void a_consumer_without_a_function_is_refused(kustos::client &a)
+{
+	kustos::queue queue(a, "/cpp/nobody");
+	kustos::claims claims(a, "/cpp/nobody");
+
+	ENSURE(thrown([&] { queue.consume(nullptr); }) == KUSTOS_EINVAL);
+	ENSURE(thrown([&] { claims.consume(nullptr); }) == KUSTOS_EINVAL);
+}
+
 /* In a folder that nobody may read. */
 static void a_consumer_that_has_nothing_says_why()
 {
@@ -291,6 +300,7 @@ int main()
 	what_was_put_is_taken_once(a, b);
 	an_item_says_what_its_kind_knows(a);
 	a_consumer_is_called_until_it_ends(a);
+	a_consumer_without_a_function_is_refused(a);
 	a_consumer_that_has_nothing_says_why();
 	a_claim_comes_back_unless_it_is_acknowledged(a, b);
 	a_consumer_of_claims_says_what_becomes_of_them(a);
