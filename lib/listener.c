@@ -107,7 +107,8 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 	l->runs[me] = false;
 	if (!l->removed) {
 		if (has_news(client, l))
-			ku_dispatch_push(client, &l->call, false);
+			ku_dispatch_push(client, &l->call,
+				l->told_loss < client->session.lost_epoch);
 		return;
 	}
 	/* Whoever removed it waits, or has left it to the last to free. */

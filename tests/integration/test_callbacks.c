@@ -176,6 +176,56 @@ START_TEST(L10_a_listener_is_told_LOST_beside_its_own_slow_call)
 }
 END_TEST
 
+/* A listener that does not return from its first call, nor from the first loss. */
+struct twice_slow {
+	struct gate first, lost;
+	int told; /* of losses */
+};
+
+static void stand_twice(void *arg, const struct kustos_session *now)
+{
+	struct twice_slow *l = arg;
+
+	if (now->state == KUSTOS_LOST) {
+		raise_flag(&l->told);
+		if (flag(&l->told) == 1)
+			stand(&l->lost);
+	} else if (!flag(&l->first.entered)) {
+		stand(&l->first);
+	}
+}
+
+static void lose_session(struct kustos_client *c, int times)
+{
+	client_wait(c, KUSTOS_CONNECTED, 5000);
+	(void)raw_kill_session(fixture_address(), client_session_id(c));
+	test_eventually(record_when(&record, KUSTOS_LOST, times) != 0, 5000);
+}
+
+/* The second loss comes while the first is still being told. */
+START_TEST(L10_a_second_loss_waits_for_the_first_and_no_other_call)
+{
+	struct kustos_client *c = client_connected(fixture_address(), T_MS);
+	struct twice_slow slow = { .told = 0 };
+	struct kustos_listener *l;
+
+	record_start(&record, c);
+	ck_assert_int_eq(kustos_client_listen(c, stand_twice, &slow, &l),
+		KUSTOS_OK);
+	test_eventually(flag(&slow.first.entered), 1000);
+	lose_session(c, 1);
+	test_eventually(flag(&slow.lost.entered), 1000);
+	lose_session(c, 2);
+	client_wait(c, KUSTOS_CONNECTED, 5000);
+	ck_assert_int_eq(flag(&slow.told), 1);
+	raise_flag(&slow.lost.open);
+	test_eventually(flag(&slow.told) == 2, 5000);
+	ck_assert_int_eq(flag(&slow.first.left), 0);
+	raise_flag(&slow.first.open);
+	client_drop(c);
+}
+END_TEST
+
 /*
  * L11: the client is closed by one of its own callbacks.
  */
@@ -436,6 +486,8 @@ int main(void)
 		L10_a_callback_that_takes_long_delays_neither_LOST_nor_others);
 	tcase_add_test(t, L10_news_of_a_loss_that_had_no_thread_gets_one_soon);
 	tcase_add_test(t, L10_a_listener_is_told_LOST_beside_its_own_slow_call);
+	tcase_add_test(t,
+		L10_a_second_loss_waits_for_the_first_and_no_other_call);
 	tcase_add_loop_test(t, L11_any_callback_may_close_the_client, 0,
 		FROM_ALL);
 	tcase_add_loop_test(t,
