@@ -20,7 +20,8 @@
  * Until the heir is known to wait nothing is done, and the leader leads.  Nor is
  * before it is known, from the first time on, that we may delete our node: one
  * that stays would keep all others waiting until our session ends.  A transaction
- * tells that deletes it and then fails, for whoever may not fails before.  Then
+ * tells that deletes it and then fails, for whoever may not fails before.  Nor
+ * is anything done if there are more to be deleted than one transaction can.  Then
  * the program is told that it leads no more, and only then the nodes go.  If the
  * heir has left by that time, whoever is first leads.
  */
@@ -238,6 +239,34 @@ static enum kustos_err go(struct handing *h, int own, int heir)
 	return err == KUSTOS_OK ? ku_op_owned(&h->deletion->op) : err;
 }
 
+/* Would what is to be deleted be too large? */
+static enum kustos_err foresee(struct handing *h, int own, int heir)
+{
+	enum kustos_err err = make_deletion(h, own, heir);
+
+	if (err != KUSTOS_OK)
+		return err;
+	const struct ku_op *op = &h->deletion->op;
+	const struct ku_zk_request whole = { .ops = op->ops,
+		.op_count = op->op_count };
+	return ku_request_size(&whole) <= KU_REQUEST_LIMIT ? KUSTOS_OK
+							   : KUSTOS_ETOOBIG;
+}
+
+/* Who waits is known, and the program leads: may it stop? */
+static enum kustos_err prepare(struct handing *h, int own, int heir)
+{
+	enum kustos_err err = foresee(h, own, heir);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (!h->candidate->may_delete)
+		return try_to_delete(h);
+	h->stopped = true;
+	ku_term_end(h->candidate, h->term, &h->request->errand);
+	return KUSTOS_OK;
+}
+
 /* Who waits is known: go on. */
 static void decide(struct handing *h)
 {
@@ -251,11 +280,8 @@ static void decide(struct handing *h)
 		end(h, h->stopped ? KUSTOS_ECHANGED : KUSTOS_EABSENT);
 	} else if (h->stopped) {
 		err = go(h, own, heir);
-	} else if (!h->candidate->may_delete) {
-		err = try_to_delete(h);
 	} else {
-		h->stopped = true;
-		ku_term_end(h->candidate, h->term, &h->request->errand);
+		err = prepare(h, own, heir);
 	}
 	if (err != KUSTOS_OK)
 		end(h, err);

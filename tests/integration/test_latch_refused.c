@@ -6,9 +6,12 @@
 #include "mutex_pair.h"
 #include "server.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define T_MS 9000
+#define CROWD 12
+#define LONG 95000 /* bytes of a name: so many are too much for one frame */
 
 static struct runner ours, theirs;
 
@@ -82,6 +85,44 @@ START_TEST(who_may_not_delete_is_told_so_and_leads_on)
 	client_kill_session(client);
 	runner_leads(&theirs);
 	ck_assert_int_eq(atomic_load(&ours.gains), 1);
+}
+END_TEST
+
+/* One who stands between the two. */
+static void long_node(int number, char *node)
+{
+	size_t len = strlen(LINE) + 1;
+
+	memcpy(node, LINE "/", len);
+	memset(node + len, 'x', LONG);
+	sprintf(node + len + LONG, "-latch-%010d", number);
+}
+
+/* How much there is to be deleted is known before leadership is given up. */
+START_TEST(who_has_too_many_to_delete_is_told_so_and_leads_on)
+{
+	static char node[LONG + 256];
+	int64_t term;
+
+	runner_run(&ours, client, "ours");
+	runner_leads(&ours);
+	term = kustos_latch_term(ours.latch);
+	for (int i = 1; i <= CROWD; i++) {
+		long_node(i, node);
+		ck_assert_int_eq(raw_create(fixture_address(), node, ""), 0);
+	}
+	runner_run(&theirs, other, "theirs");
+	line_wait(CROWD + 2);
+	check_err(kustos_latch_hand_over(ours.latch, "theirs", SOON, NULL),
+		KUSTOS_ETOOBIG);
+	check_leads_on(term);
+	for (int i = 1; i <= CROWD; i++) {
+		long_node(i, node);
+		ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	}
+	check_err(kustos_latch_hand_over(ours.latch, "theirs", SOON, NULL),
+		KUSTOS_OK);
+	runner_leads(&theirs);
 }
 END_TEST
 
@@ -171,6 +212,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, who_may_not_write_is_told_so_and_leads_on);
 	tcase_add_test(t, who_may_not_delete_is_told_so_and_leads_on);
+	tcase_add_test(t, who_has_too_many_to_delete_is_told_so_and_leads_on);
 	tcase_add_test(t,
 		L29_refused_credentials_end_a_candidate_and_an_observer);
 	return fixture_main(s);
