@@ -38,12 +38,14 @@ static int not_granted(const struct ask *a)
 	if (j->sig != 0)
 		return TOOL_SIGNAL + j->sig;
 	if (a->err == KUSTOS_EBUSY) {
-		tool_say("%s: %s", j->path, a->calls->busy);
+		if (!a->explained)
+			tool_say("%s: %s", j->path, a->calls->busy);
 		return told ? a->options.conflict_code : TOOL_BUSY;
 	}
 	if (a->err == KUSTOS_ETIMEDOUT &&
 		kustos_client_state(j->client) == KUSTOS_CONNECTED) {
-		tool_say("%s: %s within %g s", j->path, a->calls->missed,
+		tool_say("%s: %s within %g s", j->path,
+			a->explained ? "not got" : a->calls->missed,
 			(double)a->options.wait_ms / 1000);
 		return told ? a->options.conflict_code : TOOL_TIMEDOUT;
 	}

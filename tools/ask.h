@@ -31,6 +31,7 @@ struct ask {
 	struct job job;
 	struct kustos_cancel *cancel;
 	const char *refused; /* by start(), of several paths; NULL: the job's */
+	bool explained; /* look() has said why nobody gets it, and it is so */
 
 	/* What was granted; the rest is told once "answered" is set. */
 	atomic_bool answered;

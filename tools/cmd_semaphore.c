@@ -3,13 +3,17 @@
  */
 #include "ask.h"
 
+#include <kustos/node.h>
 #include <kustos/semaphore.h>
 
 #include <string.h>
 
+#define READ_MS 1000 /* else later: a signal or a deadline may have come */
+
 struct semaphore {
 	struct ask ask; /* the first: a pointer to it is one to this */
 	struct kustos_semaphore *sem;
+	bool told; /* that others disagree */
 };
 
 static enum kustos_err make(struct semaphore *s, const char *path)
@@ -36,6 +40,70 @@ static bool is_path(struct kustos_client *client, const char *path)
 	return err == KUSTOS_OK;
 }
 
+/* Return what is wrong with the node of the number; NULL: nothing, as far as can be
+   seen now. */
+static const char *fault_of(const struct ask *ask)
+{
+	struct kustos_client *client = ask->job.client;
+	char *data = NULL;
+	size_t len = 0;
+
+	if (kustos_client_state(client) != KUSTOS_CONNECTED)
+		return NULL;
+	enum kustos_err err = kustos_get(client, ask->options.max_path,
+		kustos_after_ms(READ_MS), NULL, &data, &len, NULL);
+	kustos_free(data);
+	/* That it is the chroot which is missing, the request tells. */
+	if (err == KUSTOS_ENONODE)
+		return kustos_exists(client, "/", kustos_after_ms(READ_MS),
+			       NULL, NULL) == KUSTOS_OK
+			? "is missing"
+			: NULL;
+	if (err == KUSTOS_ENOAUTH)
+		return "may not be read";
+	return err == KUSTOS_OK && len != 4 ? "holds no number" : NULL;
+}
+
+/* Without a number nobody gets anything, which is worth a word each time that it is
+   seen to be missing. */
+static void explain(struct semaphore *s)
+{
+	struct ask *ask = &s->ask;
+	bool missing = kustos_semaphore_max(s->sem) < 0;
+
+	if (!missing || ask->explained) {
+		ask->explained = missing;
+		return;
+	}
+	const char *fault = fault_of(ask);
+	ask->explained = fault != NULL;
+	if (fault != NULL)
+		tool_say("%s: no lease is granted, as %s %s", ask->job.path,
+			ask->options.max_path, fault);
+}
+
+/* Another number than ours makes one of the two wrong, and is worth a word,
+   once. */
+static void tell_if_disagrees(struct semaphore *s)
+{
+	int max = kustos_semaphore_max(s->sem);
+
+	if (s->told || max < 0 || !kustos_semaphore_disagrees(s->sem))
+		return;
+	s->told = true;
+	tool_say("%s: others go by another number of leases than %d",
+		s->ask.job.path, max);
+}
+
+static bool look(struct ask *ask)
+{
+	struct semaphore *s = (struct semaphore *)ask;
+
+	explain(s);
+	tell_if_disagrees(s);
+	return !s->told || ask->options.max_path != NULL;
+}
+
 static enum kustos_err start(struct ask *ask)
 {
 	struct semaphore *s = (struct semaphore *)ask;
@@ -43,25 +111,14 @@ static enum kustos_err start(struct ask *ask)
 
 	if (err == KUSTOS_EINVAL && is_path(ask->job.client, ask->job.path))
 		ask->refused = ask->options.max_path;
-	return err != KUSTOS_OK
-		? err
-		: kustos_semaphore_acquire_many_async(s->sem,
-			  ask->options.leases, ask->job.deadline, ask->cancel,
-			  ask_granted_many, ask);
-}
-
-/* Another number than ours makes one of the two wrong, and is worth a word,
-   once. */
-static bool tell_if_disagrees(struct ask *ask)
-{
-	const struct semaphore *s = (struct semaphore *)ask;
-	int max = kustos_semaphore_max(s->sem);
-
-	if (max < 0 || !kustos_semaphore_disagrees(s->sem))
-		return true;
-	tool_say("%s: others go by another number of leases than %d",
-		ask->job.path, max);
-	return false;
+	if (err == KUSTOS_OK)
+		err = kustos_semaphore_acquire_many_async(s->sem,
+			ask->options.leases, ask->job.deadline, ask->cancel,
+			ask_granted_many, ask);
+	/* By now the number was asked for, and will be known when this is. */
+	if (err == KUSTOS_OK)
+		explain(s);
+	return err;
 }
 
 static void end(struct ask *ask)
@@ -70,8 +127,7 @@ static void end(struct ask *ask)
 }
 
 static const struct ask_calls calls = { "cannot get a lease of",
-	"no lease is free", "no lease was free", start, tell_if_disagrees,
-	end };
+	"no lease is free", "no lease was free", start, look, end };
 
 /* Store the number that those go by who name the same node. */
 static int set_max(struct semaphore *s)

@@ -204,6 +204,59 @@ START_TEST(who_reads_the_number_says_which_it_goes_by)
 }
 END_TEST
 
+#define NO_LEASE "kustos: " SEM ": no lease is granted, as " NODE
+static const char *const no_lease[] = { NO_LEASE " is missing\n",
+	NO_LEASE " holds no number\n" };
+
+/* There is a node that is none, or no node. */
+static void set_no_number(int is_there)
+{
+	ck_assert_int_eq(set_max("1"), 0);
+	ck_assert_int_eq(is_there ? raw_set(fixture_address(), NODE, "seven")
+				  : raw_delete(fixture_address(), NODE),
+		0);
+}
+
+START_TEST(who_has_no_number_says_so_and_blames_nobody)
+{
+	char text[256];
+
+	set_no_number(_i);
+	ck_assert_int_eq(cli_run(&c, "semaphore", "--nonblock", "--max-path",
+				 NODE, SEM, "true"),
+		120);
+	ck_assert_str_eq(c.err_text, no_lease[_i]);
+	ck_assert_int_eq(cli_run(&c, "semaphore", "-w0.3", "--max-path", NODE,
+				 SEM, "true"),
+		121);
+	snprintf(text, sizeof(text),
+		"%skustos: " SEM ": not got within 0.3 s\n", no_lease[_i]);
+	ck_assert_str_eq(c.err_text, text);
+}
+END_TEST
+
+START_TEST(who_waits_for_a_number_says_so_at_once_and_uses_it_when_it_comes)
+{
+	set_no_number(_i);
+	hold_shared(&a);
+	cli_hears_error(&a, no_lease[_i]);
+	ck_assert_int_eq(set_max("1"), 0);
+	cli_hears(&a, "held\n");
+	/* And if it goes while somebody waits. */
+	hold_shared(&b);
+	test_within(waiting() == 1, CLI_MS);
+	ck_assert(!cli_has_spoken(&b));
+	set_no_number(_i);
+	cli_hears_error(&b, no_lease[_i]);
+	ck_assert_int_eq(set_max("2"), 0);
+	cli_hears(&b, "held\n");
+	let_go(&a);
+	let_go(&b);
+	ck_assert_str_eq(a.err_text, no_lease[_i]);
+	ck_assert_str_eq(b.err_text, no_lease[_i]);
+}
+END_TEST
+
 static const struct {
 	const char *argv[6];
 	const char *says;
@@ -318,6 +371,11 @@ int main(void)
 	tcase_add_test(t,
 		the_number_is_set_from_the_shell_and_changes_under_those_who_wait);
 	tcase_add_test(t, who_reads_the_number_says_which_it_goes_by);
+	tcase_add_loop_test(t, who_has_no_number_says_so_and_blames_nobody, 0,
+		2);
+	tcase_add_loop_test(t,
+		who_waits_for_a_number_says_so_at_once_and_uses_it_when_it_comes,
+		0, 2);
 	tcase_add_loop_test(t, wrong_use_gives_125, 0, WRONG);
 	tcase_add_test(t, ls_shows_leases_and_who_waits);
 	tcase_add_test(t, ls_shows_all_who_hold_by_another_number);
