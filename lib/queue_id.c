@@ -7,9 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* It has children, so nobody can delete it: it is left, and told of, as in a take.
+   If memory is short the next take tells of it.  Where takes know of a newer node of
+   the queue it is gone, and another item may have its name. */
+static void pass_over(struct ku_queue *q, const char *name, int64_t node_czxid,
+	const struct kustos_stat *stat)
+{
+	ku_lock(q->client);
+	if (q->take.others.czxid <= node_czxid)
+		(void)ku_take_pass_over(q, name, stat);
+	ku_unlock(q->client);
+}
+
 /* Delete one, as it is now: who claims it meanwhile keeps it. */
 static enum kustos_err delete_it(struct ku_queue *q, const char *name,
-	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *removed)
+	int64_t node_czxid, kustos_deadline deadline,
+	struct kustos_cancel *cancel, size_t *removed)
 {
 	const char *queue = q->path + strlen(q->client->config.prefix);
 	char *path = ku_path_child(queue, name);
@@ -24,17 +37,22 @@ static enum kustos_err delete_it(struct ku_queue *q, const char *name,
 			cancel);
 	free(path);
 	*removed += err == KUSTOS_OK;
-	return err == KUSTOS_ENONODE || err == KUSTOS_EBADVERSION ? KUSTOS_OK
-								  : err;
+	if (err == KUSTOS_ENOTEMPTY)
+		pass_over(q, name, node_czxid, &stat);
+	return err == KUSTOS_ENONODE || err == KUSTOS_EBADVERSION ||
+			err == KUSTOS_ENOTEMPTY
+		? KUSTOS_OK
+		: err;
 }
 
 enum kustos_err ku_queue_remove_id(struct ku_queue *q, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *removed)
 {
 	struct kustos_names *names = NULL;
+	struct kustos_stat node;
 	enum kustos_err err = kustos_children(q->client,
 		q->path + strlen(q->client->config.prefix), deadline, cancel,
-		&names, NULL);
+		&names, &node);
 
 	*removed = 0;
 	if (err == KUSTOS_ENONODE)
@@ -44,8 +62,8 @@ enum kustos_err ku_queue_remove_id(struct ku_queue *q, const char *id,
 
 		if (ku_item_parse(q->kind, names->names[i], &item) &&
 			ku_item_has_id(&item, id))
-			err = delete_it(q, names->names[i], deadline, cancel,
-				removed);
+			err = delete_it(q, names->names[i], node.czxid,
+				deadline, cancel, removed);
 	}
 	kustos_names_free(names);
 	return err;

@@ -212,9 +212,11 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll_many(
 
 /* Delete all items with this id that a listing shows, in a queue of the kind
    KUSTOS_QUEUE_ID; "*removed", which may be NULL, says how many that were.  One that
-   is claimed goes as well, and its ack says so; one that is claimed just then stays.
-   Returns KUSTOS_OK, also if there is none; KUSTOS_EINVAL if the queue is of another
-   kind; and as kustos_children() and kustos_delete(). */
+   is claimed goes as well, and its ack says so; one that is claimed just then stays,
+   and one that has children, of which "unfit" of the options hears: once more, if
+   that was before anything was taken.  Returns KUSTOS_OK, also if there is none;
+   KUSTOS_EINVAL if the queue is of another kind; and as kustos_children() and
+   kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_remove_id(
 	struct kustos_queue *queue, const char *id, kustos_deadline deadline,
 	struct kustos_cancel *cancel, size_t *removed);

@@ -476,6 +476,44 @@ START_TEST(who_may_not_list_a_full_queue_waits_all_the_same)
 }
 END_TEST
 
+/* Wherever they stand in the listing. */
+START_TEST(those_of_an_id_are_removed_but_for_what_has_children)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	const struct kustos_new_item item = { .data = "a",
+		.len = 1,
+		.id = "x" };
+	struct told told = { .calls = 0 };
+	struct kustos_queue *some = NULL;
+	size_t removed = 0;
+
+	o.kind = KUSTOS_QUEUE_ID;
+	o.unfit = was_none;
+	o.unfit_arg = &told;
+	check_err(kustos_queue_create(client, QUEUE, &o, &some), KUSTOS_OK);
+	for (int i = 0; i < 4; i++)
+		check_err(
+			kustos_queue_put_many(some, &item, 1, SOON, NULL, NULL),
+			KUSTOS_OK);
+	queue_expect(some, "a");
+	ck_assert_int_eq(raw_create(fixture_address(),
+				 QUEUE "/queue-|x|0000000001/child", ""),
+		0);
+	ck_assert_int_eq(raw_create(fixture_address(),
+				 QUEUE "/queue-|x|0000000003/child", ""),
+		0);
+	check_err(kustos_queue_remove_id(some, "x", SOON, NULL, &removed),
+		KUSTOS_OK);
+	ck_assert_uint_eq(removed, 1);
+	ck_assert_int_eq(queue_count(), 2);
+	test_eventually(__atomic_load_n(&told.calls, __ATOMIC_SEQ_CST) == 2,
+		5000);
+	check_err(queue_try(some), KUSTOS_EEMPTY);
+	kustos_queue_destroy(some);
+	ck_assert_int_eq(__atomic_load_n(&told.calls, __ATOMIC_SEQ_CST), 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, edges");
@@ -500,6 +538,7 @@ int main(void)
 	tcase_add_test(t, what_has_children_is_passed_over_and_told_of);
 	tcase_add_test(t, what_may_not_be_read_holds_nobody_up);
 	tcase_add_test(t, who_may_not_list_a_full_queue_waits_all_the_same);
+	tcase_add_test(t, those_of_an_id_are_removed_but_for_what_has_children);
 	t = fixture_case(s, "claims", 20);
 	tcase_add_checked_fixture(t, set_up_claims, tear_down_claims);
 	tcase_add_test(t, any_number_may_be_claimed_ahead);
