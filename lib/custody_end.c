@@ -21,7 +21,8 @@ static void no_answer(struct ku_custody *c, int rc,
 	void (*next)(struct ku_custody *custody))
 {
 	if (rc == KU_ZK_CLOSING || c->depot->client->closing != KU_OPEN)
-		ku_custody_ended(c, KUSTOS_EUNKNOWN);
+		ku_custody_ended(c,
+			c->ambiguous ? KUSTOS_EUNKNOWN : KUSTOS_ECLOSED);
 	else if (ku_session_ready(c->depot->client))
 		ku_custody_pause(c, next);
 	else
@@ -132,11 +133,42 @@ static int prepare(struct ku_custody *c)
 	return c->new_path != NULL ? 3 : 2;
 }
 
+static void see_own(struct ku_custody *c);
+
+/* Is the marker that is there ours? */
+static void saw_own(struct ku_custody *c, const struct ku_zk_reply *reply)
+{
+	bool there = reply->rc == KU_ZK_OK;
+
+	if (is_no_answer(reply->rc)) {
+		no_answer(c, reply->rc, see_own);
+	} else if (!there && reply->rc != KU_ZK_NONODE) {
+		ku_custody_ended(c, ku_rc_err(reply->rc));
+	} else if (!there || reply->stat->czxid != c->token) {
+		c->marked = false;
+		ku_custody_ended(c, KUSTOS_ELOST);
+	} else if (c->lost || c->request.session_id != c->session_id) {
+		ku_custody_ended(c, KUSTOS_ELOST);
+	} else {
+		ku_custody_do(c, prepare(c), end_answered);
+	}
+}
+
+static void see_own(struct ku_custody *c)
+{
+	ku_custody_look(c, KU_ZK_EXISTS, c->mark_path, saw_own);
+}
+
+/* Where the claim has not changed the item, its version does not tell whether
+   another has claimed it since. */
 static void send_end(struct ku_custody *c)
 {
 	c->state = KU_CUSTODY_ENDING;
 	c->ambiguous = false;
-	ku_custody_do(c, prepare(c), end_answered);
+	if (c->counted)
+		ku_custody_do(c, prepare(c), end_answered);
+	else
+		see_own(c);
 }
 
 enum kustos_err ku_custody_ack(struct ku_custody *c)

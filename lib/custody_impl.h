@@ -13,6 +13,8 @@
  *          the version that the claim left.  If the answer is lost, an item that
  *          is still there, by its czxid, was not deleted.  If it
  *          is gone, so is the marker, unless another deleted the item.
+ *          The version of one that is not counted would be the same if another had
+ *          it by now, so before that the marker is looked at: by its czxid.
  * again    the same, and the item made anew.
  * aside    for what nobody is to have: the marker made and deleted, so that
  *          nobody has the item just then; the item made in another folder, and

@@ -210,6 +210,35 @@ START_TEST(S16_who_has_lost_its_marker_acknowledges_nothing)
 }
 END_TEST
 
+static struct kustos_claim *claim_large(struct kustos_claims *from)
+{
+	struct kustos_claim *claim = NULL;
+
+	check_err(kustos_claim_next(from, SOON, NULL, &claim), KUSTOS_OK);
+	ck_assert_int_eq(kustos_claim_deliveries(claim), 1);
+	return claim;
+}
+
+/* Its version does not tell: it is too large to be counted. */
+START_TEST(S16_who_has_lost_its_marker_acknowledges_nothing_large)
+{
+	static char data[999800];
+	struct kustos_claim *ours, *theirs;
+
+	claim_put_raw(QUEUE, "qn-", data, sizeof(data), NULL);
+	ours = claim_large(claims);
+	ck_assert_int_eq(raw_delete(fixture_address(),
+				 kustos_hold_path(kustos_claim_hold(ours))),
+		0);
+	theirs = claim_large(claims_others);
+	claim_ack(ours, KUSTOS_ELOST);
+	ck_assert_int_eq(queue_count(), 1);
+	ck_assert_int_eq(claim_marks(), 1);
+	claim_ack(theirs, KUSTOS_OK);
+	settle();
+}
+END_TEST
+
 START_TEST(S16_an_item_that_somebody_took_away_was_not_acknowledged)
 {
 	struct kustos_claim *ours;
@@ -450,6 +479,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S16_what_became_of_an_ack_is_told_as_far_as_it_is_known, 0, 2);
 	tcase_add_test(t, S16_who_has_lost_its_marker_acknowledges_nothing);
+	tcase_add_test(t,
+		S16_who_has_lost_its_marker_acknowledges_nothing_large);
 	tcase_add_test(t,
 		S16_an_item_that_somebody_took_away_was_not_acknowledged);
 	tcase_add_test(t,
