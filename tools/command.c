@@ -79,9 +79,11 @@ static void keep_to_limit(void)
 			(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-static void become(const struct command *c, int fd, char *const *argv)
+/* In the child, "fd" says what to wait for; "word" is closed by the execution, or
+   told that there is none. */
+static void become(const struct command *c, int fd, int word, char *const *argv)
 	__attribute__((noreturn));
-static void become(const struct command *c, int fd, char *const *argv)
+static void become(const struct command *c, int fd, int word, char *const *argv)
 {
 	setpgid(0, 0);
 	take_environment(fd);
@@ -91,41 +93,46 @@ static void become(const struct command *c, int fd, char *const *argv)
 		execvp(argv[0], argv);
 	int err = errno;
 	tool_say("cannot execute %s: %s", argv[0], strerror(err));
+	(void)!write(word, "", 1);
 	_exit(err == ENOENT ? TOOL_NOTFOUND : TOOL_NOEXEC);
+}
+
+/* What is open of these, -1 being none, as errno stays. */
+static void close_all(const int *fds, int count)
+{
+	int why = errno;
+
+	for (int i = 0; i < count; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	errno = why;
 }
 
 int command_prepare(struct command *c, const struct signals *signals,
 	char *const *argv, int input)
 {
-	int ends[2];
+	int ends[5] = { -1, -1, -1, -1, -1 }; /* of two pipes; the terminal */
 
 	memset(c, 0, sizeof(*c));
 	c->signals = signals;
 	c->input = input;
-	c->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (pipe2(ends, O_CLOEXEC) < 0) {
-		int why = errno;
-
-		if (c->tty >= 0)
-			close(c->tty);
-		errno = why;
-		return -1;
-	}
-	c->go = ends[1];
-	c->pid = fork();
+	ends[4] = c->tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	c->pid = -1;
+	if (pipe2(ends, O_CLOEXEC) == 0 && pipe2(ends + 2, O_CLOEXEC) == 0)
+		c->pid = fork();
 	if (c->pid == 0) {
 		close(ends[1]);
-		become(c, ends[0], argv);
+		close(ends[2]);
+		become(c, ends[0], ends[3], argv);
 	}
-	int why = errno;
-	close(ends[0]);
 	if (c->pid < 0) {
-		close(c->go);
-		if (c->tty >= 0)
-			close(c->tty);
-		errno = why;
+		close_all(ends, 5);
 		return -1;
 	}
+	close(ends[0]);
+	close(ends[3]);
+	c->go = ends[1];
+	c->word = ends[2];
 	setpgid(c->pid, c->pid); /* here as well: whoever is first */
 	return 0;
 }
@@ -178,6 +185,7 @@ void command_abandon(struct command *c)
 	close(c->go);
 	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	close(c->word);
 	if (c->tty >= 0)
 		close(c->tty);
 }
@@ -254,9 +262,12 @@ void command_resume(struct command *c)
 int command_reap(struct command *c)
 {
 	int status = 0;
+	char byte;
 
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	c->not_executed = read(c->word, &byte, 1) == 1; /* or its end */
+	close(c->word);
 	if (c->given && tcgetpgrp(c->tty) == c->pid)
 		tcsetpgrp(c->tty, getpgrp());
 	if (c->tty >= 0)

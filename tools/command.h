@@ -14,11 +14,14 @@
 
 struct command {
 	const struct signals *signals;
-	pid_t pid;  /* and the id of its process group */
-	int go;	    /* what to wait for goes in here */
-	int input;  /* its standard input; 0: ours */
-	int tty;    /* the controlling terminal, or -1 */
-	bool given; /* the terminal is the command's */
+	pid_t pid;	   /* and the id of its process group */
+	int go;		   /* what to wait for goes in here */
+	int word;	   /* and here comes that it could not be executed */
+	int input;	   /* its standard input; 0: ours */
+	int tty;	   /* the controlling terminal, or -1 */
+	bool given;	   /* the terminal is the command's */
+	bool not_executed; /* set by command_reap(); its exit code may be a
+			      command's as well */
 };
 
 /* Where a client is open when command_prepare() is called: before that is opened,

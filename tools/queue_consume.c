@@ -173,7 +173,7 @@ static int settle(struct consumption *c, int code)
 	else if (err != KUSTOS_OK && c->q->job.sig == 0)
 		return tool_failed(&c->q->tool,
 			"cannot be done with an item of", c->q->job.path, err);
-	if (code >= TOOL_NOEXEC && code <= TOOL_NOTFOUND)
+	if (c->q->job.under.command.not_executed && code != TOOL_LOST)
 		return code; /* and no other item would fare better */
 	if (code != 0 && c->q->job.sig == 0)
 		c->q->job.sig = signals_wait(c->q->job.signals, BREAK_MS);

@@ -152,6 +152,22 @@ START_TEST(a_command_that_cannot_be_executed_ends_it_and_leaves_the_item)
 }
 END_TEST
 
+/* As a shell does that finds no program; another item may need none. */
+START_TEST(a_command_that_ends_as_if_it_could_not_be_executed_has_failed)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "126", "127", "0"),
+		0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1",
+				 "--deliveries=1", "--dead-letters", DEAD, JOBS,
+				 "sh", "-c", "read n; exit $n"),
+		0);
+	cli_hears_error(&a, JOBS ": sh ended with 126\n");
+	cli_hears_error(&a, JOBS ": sh ended with 127\n");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+	ck_assert_int_eq(fixture_children(DEAD), 2);
+}
+END_TEST
+
 START_TEST(items_that_are_taken_are_marked_where_it_is_said)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
@@ -475,6 +491,8 @@ int main(void)
 	tcase_add_test(t, a_command_gets_each_item);
 	tcase_add_test(t,
 		a_command_that_cannot_be_executed_ends_it_and_leaves_the_item);
+	tcase_add_test(t,
+		a_command_that_ends_as_if_it_could_not_be_executed_has_failed);
 	tcase_add_test(t, items_that_are_taken_are_marked_where_it_is_said);
 	tcase_add_test(t,
 		P13_the_command_of_an_item_inherits_no_descriptor_of_ours);
