@@ -249,7 +249,7 @@ static bool goes_on(const struct elect *e, int code)
 
 	if (!e->options.restart || e->job.sig != 0 || u->passed != 0 || by_key)
 		return false;
-	return u->started ? code != TOOL_NOEXEC && code != TOOL_NOTFOUND
+	return u->started ? !u->command.not_executed
 			  : code == TOOL_LOST || code == TOOL_UNREACHABLE;
 }
 

@@ -276,6 +276,21 @@ START_TEST(restart_runs_the_command_on_each_win)
 }
 END_TEST
 
+/* As that of a shell which finds no program. */
+START_TEST(it_restarts_a_command_that_ends_as_if_it_could_not_be_executed)
+{
+	char node[128];
+	int pid;
+
+	cli_start(&a, "elect", "-r", "/e", "--", "sh", "-c",
+		"echo leads $KUSTOS_TOKEN at $KUSTOS_NODE pid $$ on; exit 127");
+	for (int i = 0; i < 2; i++)
+		(void)term(&a, node, &pid);
+	kill(a.pid, SIGTERM);
+	(void)cli_end(&a);
+}
+END_TEST
+
 /* However soon its command ends. */
 START_TEST(a_restart_comes_a_second_after_the_last_at_the_earliest)
 {
@@ -405,6 +420,8 @@ int main(void)
 	tcase_add_test(t, a_leader_that_is_deposed_ends_its_command);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_leader_is_killed);
 	tcase_add_test(t, restart_runs_the_command_on_each_win);
+	tcase_add_test(t,
+		it_restarts_a_command_that_ends_as_if_it_could_not_be_executed);
 	tcase_add_test(t,
 		a_restart_comes_a_second_after_the_last_at_the_earliest);
 	tcase_add_test(t, those_that_restart_take_turns);
