@@ -1,0 +1,122 @@
+/*
+ * test_claim_edges.c - claims at the edges: as many ahead as can be said, a connection
+ * that goes while nobody waits for an answer.
+ */
+#include "claim_fixture.h"
+#include "inject.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#define T_MS 3000
+
+static void set_up(void)
+{
+	inject_reset();
+	claim_pair_open(T_MS);
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	claim_pair_close();
+}
+
+START_TEST(any_number_may_be_claimed_ahead)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_claims *eager;
+
+	queue_put_numbers(queue_others, 0, 3);
+	o.ahead = INT_MAX;
+	eager = claims_new(client, QUEUE, &o);
+	claim_ack(claim_expect(eager, "0"), KUSTOS_OK);
+	claim_ack(claim_expect(eager, "1"), KUSTOS_OK);
+	claim_ack(claim_expect(eager, "2"), KUSTOS_OK);
+	kustos_claims_destroy(eager);
+}
+END_TEST
+
+/* The connection goes while the item is read, is claimed, or the folder of the markers
+   is made. */
+START_TEST(L20_a_claim_at_once_does_not_wait_for_a_connection)
+{
+	static const int codes[] = { ZK_OP_GET, ZK_OP_MULTI, ZK_OP_CREATE2 };
+	struct kustos_claim *claim = NULL;
+
+	queue_put_numbers(queue_others, 0, 2);
+	if (_i % 6 < 4) { /* the folder is there, and the next is listed */
+		claim_ack(claim_expect(claims, "0"), KUSTOS_OK);
+		pair_flush();
+	}
+	inject_connect(ECONNREFUSED);
+	inject_frame(_i < 6 ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
+		codes[_i % 6 / 2], 1);
+	check_err(kustos_claim_next(claims, KUSTOS_NOW, NULL, &claim),
+		KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(inject_fired(), 1);
+	inject_connect(0);
+	claim_ack(claim_expect(claims, _i % 6 < 4 ? "1" : "0"), KUSTOS_OK);
+	if (_i % 6 >= 4)
+		claim_ack(claim_expect(claims, "1"), KUSTOS_OK);
+}
+END_TEST
+
+/* It came while others had the items listed. */
+START_TEST(L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection)
+{
+	struct claimed waits = { 0 }, tries = { 0 };
+
+	proxy_set_mode(proxy, PROXY_HOLD);
+	check_err(kustos_claim_next_async(claims, KUSTOS_FOREVER, NULL,
+			  claim_told, &waits),
+		KUSTOS_OK);
+	check_err(kustos_claim_next_async(claims, KUSTOS_NOW, NULL, claim_told,
+			  &tries),
+		KUSTOS_OK);
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	check_err(claimed_wait(&tries), KUSTOS_EDISCONNECTED);
+	proxy_set_mode(proxy, PROXY_PASS);
+	inject_connect(0);
+	queue_put(queue_others, "a");
+	check_err(claimed_wait(&waits), KUSTOS_OK);
+	claim_ack(waits.claim, KUSTOS_OK);
+}
+END_TEST
+
+/* The answer is lost, and the next connection would tell. */
+START_TEST(L20_an_ack_at_once_does_not_wait_for_a_connection)
+{
+	struct kustos_claim *claim;
+
+	queue_put(queue_others, "a");
+	claim = claim_expect(claims, "a");
+	if (_i % 2 == 1) { /* what was given outlives who gave it */
+		kustos_claims_destroy(claims);
+		claims = NULL;
+	}
+	inject_connect(ECONNREFUSED);
+	inject_frame(_i < 2 ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND, ZK_OP_MULTI,
+		1);
+	check_err(kustos_claim_ack(claim, KUSTOS_NOW, NULL), KUSTOS_ETIMEDOUT);
+	inject_connect(0);
+	test_eventually(queue_count() == 0, 5000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("claims, edges");
+	TCase *t = fixture_case(s, "one server", 20);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, any_number_may_be_claimed_ahead);
+	tcase_add_loop_test(t,
+		L20_a_claim_at_once_does_not_wait_for_a_connection, 0, 12);
+	tcase_add_test(t,
+		L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection);
+	tcase_add_loop_test(t,
+		L20_an_ack_at_once_does_not_wait_for_a_connection, 0, 4);
+	return fixture_main(s);
+}
