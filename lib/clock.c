@@ -5,6 +5,9 @@
 
 #include <time.h>
 
+/* How often it is tried to read two clocks in one moment. */
+#define PAIRS 8
+
 static int64_t read_clock(clockid_t id)
 {
 	struct timespec now;
@@ -44,14 +47,20 @@ int64_t ku_time_add(int64_t ns, int64_t more_ns)
 
 int64_t ku_deadline_boot(const struct ku_clock *clock, kustos_deadline deadline)
 {
-	int64_t monotonic, boot;
+	int64_t before, monotonic, boot;
+	int tries = PAIRS;
 
 	if (deadline == KUSTOS_FOREVER)
 		return KUSTOS_FOREVER;
-	/* In this order: whatever passes between the two readings makes the
-	   result late, and a deadline must never pass early. */
-	monotonic = ku_monotonic(clock);
+	/* In this order: whatever passes between the last two readings makes the
+	   result late, and a deadline must never pass early.  If this thread was
+	   stopped there, it reads again. */
 	boot = ku_boot(clock);
+	do {
+		before = boot;
+		monotonic = ku_monotonic(clock);
+		boot = ku_boot(clock);
+	} while (boot - before > KU_NS_PER_MS && --tries > 0);
 	if (deadline <= monotonic)
 		return boot;
 	return ku_time_add(boot, deadline - monotonic);

@@ -5,27 +5,41 @@
 
 #include "clock.h"
 
+#include <stdbool.h>
 #include <time.h>
 
-/* Each reading takes "step" nanoseconds, on both clocks. */
+/* Each reading takes "step" nanoseconds, on both clocks.  Before reading number
+   "stop" the process stands still for an hour, or the machine sleeps. */
 struct fake {
 	int64_t monotonic, boot, step;
+	int stop, readings;
+	bool sleeps;
 };
+
+static void read_one(struct fake *fake)
+{
+	if (++fake->readings == fake->stop) {
+		fake->boot += 3600 * KU_NS_PER_S;
+		fake->monotonic += fake->sleeps ? 0 : 3600 * KU_NS_PER_S;
+	}
+	fake->boot += fake->step;
+	fake->monotonic += fake->step;
+}
 
 static int64_t fake_monotonic(void *arg)
 {
 	struct fake *fake = arg;
 
-	fake->boot += fake->step;
-	return fake->monotonic += fake->step;
+	read_one(fake);
+	return fake->monotonic;
 }
 
 static int64_t fake_boot(void *arg)
 {
 	struct fake *fake = arg;
 
-	fake->monotonic += fake->step;
-	return fake->boot += fake->step;
+	read_one(fake);
+	return fake->boot;
 }
 
 static int64_t now(clockid_t id)
@@ -109,7 +123,7 @@ END_TEST
 
 START_TEST(a_deadline_keeps_its_distance_on_the_boot_clock)
 {
-	struct fake fake = { 1000, 7000, 0 };
+	struct fake fake = { .monotonic = 1000, .boot = 7000 };
 	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
 		&fake };
 
@@ -125,7 +139,7 @@ END_TEST
 
 START_TEST(a_passed_deadline_passes_now_on_the_boot_clock)
 {
-	struct fake fake = { 1000, 7000, 0 };
+	struct fake fake = { .monotonic = 1000, .boot = 7000 };
 	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
 		&fake };
 
@@ -137,13 +151,27 @@ END_TEST
 
 START_TEST(a_deadline_never_passes_early_on_the_boot_clock)
 {
-	struct fake fake = { 1000, 7000, 10 };
+	struct fake fake = { .monotonic = 1000, .boot = 7000, .step = 10 };
 	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
 		&fake };
 
 	/* Both run alike, so the true answer is 6000 more. */
 	ck_assert_int_ge(ku_deadline_boot(&clock, 1500), 7500);
 	ck_assert_int_le(ku_deadline_boot(&clock, 1500), 7520);
+}
+END_TEST
+
+START_TEST(a_deadline_is_not_late_if_time_passes_between_two_readings)
+{
+	struct fake fake = { 1000, 7000, 10, _i / 2 + 1, 0, _i % 2 != 0 };
+	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
+		&fake };
+	int64_t deadline = 7200 * KU_NS_PER_S;
+	int64_t boot = ku_deadline_boot(&clock, deadline);
+	int64_t left = deadline - fake.monotonic;
+
+	ck_assert_int_ge(boot, fake.boot + left);
+	ck_assert_int_le(boot, fake.boot + left + 20);
 }
 END_TEST
 
@@ -160,6 +188,9 @@ int main(void)
 	tcase_add_test(tcase, a_deadline_keeps_its_distance_on_the_boot_clock);
 	tcase_add_test(tcase, a_passed_deadline_passes_now_on_the_boot_clock);
 	tcase_add_test(tcase, a_deadline_never_passes_early_on_the_boot_clock);
+	tcase_add_loop_test(tcase,
+		a_deadline_is_not_late_if_time_passes_between_two_readings, 0,
+		8);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
