@@ -14,8 +14,9 @@ struct ku_turn {
 	struct ku_place *place;
 	struct ku_guest *guest;	  /* whose it is; NULL: of the first in line */
 	struct kustos_hold *hold; /* NULL until it is granted */
-	bool once;		  /* it is not to wait */
-	int handed;		  /* how often it was handed over */
+	struct ku_parting *parting; /* who waits for its end, or NULL */
+	bool once;		    /* it is not to wait */
+	int handed;		    /* how often it was handed over */
 	int64_t granted_ns;
 };
 
@@ -67,6 +68,10 @@ struct ku_gate {
 /* Begin to wait, and give it up.  Locked. */
 enum kustos_err ku_gate_enter(struct ku_guest *guest);
 void ku_gate_give_up(struct ku_guest *guest, enum kustos_err why);
+
+/* Have "parting" learn what becomes of the node that is given up when "hold" is
+   released; of none if it is handed over, or lost.  Locked. */
+void ku_gate_part(struct kustos_hold *hold, struct ku_parting *parting);
 
 /* Give a reference back; the last one frees it.  Locked. */
 void ku_gate_put(struct ku_gate *gate);

@@ -103,21 +103,46 @@ enum kustos_err ku_gate_lock(struct ku_gate *gate, struct kustos_hold *writer,
 	return err;
 }
 
+/* Wait until the node is gone, or stays, with its session at the latest.  Locked. */
+static enum kustos_err await(struct kustos_client *client,
+	struct ku_parting *parting)
+{
+	client->ops.flushing++;
+	while (client->closing == KU_OPEN && parting->of != NULL)
+		ku_cond_wait(client, &client->ops.ended, KUSTOS_FOREVER);
+	client->ops.flushing--;
+	return parting->of != NULL ? KUSTOS_ECLOSED : parting->err;
+}
+
+/* Give it back, and wait. */
+static enum kustos_err release_and_wait(struct kustos_client *client,
+	struct kustos_hold *hold)
+{
+	struct ku_parting parting = { .err = KUSTOS_OK };
+
+	ku_lock(client);
+	ku_enter(client);
+	ku_gate_part(hold, &parting);
+	ku_unlock(client);
+	enum kustos_err err = ku_hold_release(hold);
+	ku_lock(client);
+	if (err == KUSTOS_OK)
+		err = await(client, &parting);
+	ku_parting_end(&parting);
+	ku_leave(client);
+	ku_unlock(client);
+	return err;
+}
+
 /* Give it back; what it is noted in is another's at once. */
 static enum kustos_err leave(struct ku_gate *gate, struct ku_lock *lock,
 	bool waits)
 {
-	struct kustos_client *client = gate->client;
 	struct kustos_hold *hold = lock->hold;
 
 	set_depth(lock, 0);
-	enum kustos_err err = ku_hold_release(hold);
-	if (err != KUSTOS_OK || !waits)
-		return err;
-	ku_lock(client);
-	uint64_t left = ku_recipe_left(client);
-	ku_unlock(client);
-	return ku_recipe_wait_left(client, left);
+	return waits ? release_and_wait(gate->client, hold)
+		     : ku_hold_release(hold);
 }
 
 enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits)

@@ -47,6 +47,8 @@ static void turn_end(struct ku_turn *turn)
 
 	if (gate->turn == turn)
 		gate->turn = NULL;
+	if (turn->parting != NULL)
+		ku_place_part(turn->place, turn->parting);
 	ku_place_leave(turn->place);
 	free(turn);
 	ku_gate_put(gate);
@@ -125,6 +127,7 @@ static void serve(struct ku_gate *gate)
 
 static void hand_over(struct ku_turn *turn, struct ku_guest *guest)
 {
+	turn->parting = NULL;
 	turn->hold = guest->claim.hold;
 	turn->guest = NULL;
 	ku_hold_grant_place(turn->hold, turn->place, released, turn);
@@ -155,6 +158,13 @@ static void released(struct kustos_hold *hold, void *owner)
 	turn_end(turn);
 	serve(gate);
 	ku_gate_put(gate);
+}
+
+void ku_gate_part(struct kustos_hold *hold, struct ku_parting *parting)
+{
+	struct ku_turn *turn = ku_hold_owner(hold, released);
+
+	turn->parting = parting;
 }
 
 static void granted(struct ku_place *place)

@@ -124,6 +124,17 @@ enum kustos_err ku_place_beside(struct ku_place *writer,
    nothing is called any more.  "place" must not be used after this. */
 void ku_place_leave(struct ku_place *place);
 
+/* What somebody waits for who has left: that the node is gone, or stays. */
+struct ku_parting {
+	struct ku_place *of; /* NULL: not to be waited for any more */
+	enum kustos_err err; /* why its node stays, for as long as the session */
+};
+
+/* Have "parting" learn of the end of "place", which is about to leave, and has not
+   yet; and see to it no more, in time before it is gone. */
+void ku_place_part(struct ku_place *place, struct ku_parting *parting);
+void ku_parting_end(struct ku_parting *parting);
+
 void *ku_place_owner(const struct ku_place *place);
 
 /* Has it, since its node was made, not been granted at first sight? */

@@ -155,6 +155,8 @@ struct ku_place {
 	enum ku_verdict verdict;
 	bool news;
 
+	struct ku_parting *parting; /* who waits for its end, or NULL */
+
 	struct ku_ring ring; /* of client->lines: here, or away */
 	uint64_t left;	     /* how many left before it */
 };
@@ -191,6 +193,7 @@ struct ku_line {
 	int children;		       /* as last seen, of all kinds */
 	bool mixed;
 	bool unreadable;       /* which was logged */
+	bool stuck;	       /* a node of ours stays; the same */
 	struct ku_watch watch; /* of the children, where all count */
 	struct ku_timer again; /* look again */
 	struct ku_timer guard; /* watch the nodes of holders */
@@ -236,6 +239,9 @@ void ku_place_gone(struct ku_place *place);
 
 /* The server has nothing of it any more. */
 void ku_place_over(struct ku_place *place);
+
+/* Its creation, which was in vain, or its deletion has ended with "err". */
+void ku_place_ended(struct ku_place *place, enum kustos_err err);
 
 /* Those behind one of ours that is granted now, or has left, move up: from
    "first" to the next exclusive one, which the others wait for.  If that one

@@ -40,9 +40,54 @@ void ku_place_over(struct ku_place *place)
 		ku_session_ready(client))
 		renew(line);
 	place->over = true;
+	if (place->parting != NULL)
+		ku_parting_end(place->parting);
 	if (client->ops.flushing > 0)
 		pthread_cond_broadcast(&client->ops.ended);
 	ku_place_free(place);
+}
+
+/* Is the node still there, for as long as the session?  Whoever else may delete it
+   can. */
+static bool stays(enum kustos_err err)
+{
+	return err == KUSTOS_ENOAUTH || err == KUSTOS_ENOTEMPTY ||
+		err == KUSTOS_EUNSUPPORTED || err == KUSTOS_ESERVER;
+}
+
+void ku_place_ended(struct ku_place *place, enum kustos_err err)
+{
+	struct ku_line *line = place->line;
+
+	if (place->op->kind != KU_ZK_DELETE || !stays(err)) {
+		line->stuck = line->stuck && err != KUSTOS_OK;
+		ku_place_over(place);
+		return;
+	}
+	if (!line->stuck)
+		ku_log(line->client, KUSTOS_LOG_ERROR,
+			"%s cannot be deleted, and stays in the way until the "
+			"session ends: %s",
+			place->op->path, kustos_strerror(err));
+	line->stuck = true;
+	if (place->parting != NULL)
+		place->parting->err = err;
+	ku_place_over(place);
+}
+
+void ku_place_part(struct ku_place *place, struct ku_parting *parting)
+{
+	if (place->state == KU_PLACE_LEAVING)
+		return;
+	parting->of = place;
+	place->parting = parting;
+}
+
+void ku_parting_end(struct ku_parting *parting)
+{
+	if (parting->of != NULL)
+		parting->of->parting = NULL;
+	parting->of = NULL;
 }
 
 /* One that stood before "place" waits no more.  "anew": what is known of those

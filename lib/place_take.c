@@ -40,7 +40,7 @@ static void created(struct ku_op *op)
 		if (op->err == KUSTOS_OK && op->kind == KU_ZK_CREATE)
 			ku_op_undo(op);
 		else
-			ku_place_over(place);
+			ku_place_ended(place, op->err);
 		return;
 	}
 	if (op->err != KUSTOS_OK) {

@@ -41,28 +41,6 @@ bool ku_recipe_dialect(enum kustos_dialect dialect)
 		dialect == KUSTOS_DIALECT_KAZOO;
 }
 
-uint64_t ku_recipe_left(const struct kustos_client *client)
-{
-	return client->lines.left;
-}
-
-enum kustos_err ku_recipe_wait_left(struct kustos_client *client,
-	uint64_t count)
-{
-	ku_lock(client);
-	ku_enter(client);
-	client->ops.flushing++;
-	while (client->closing == KU_OPEN &&
-		ku_lines_oldest_leaving(&client->lines) < count)
-		ku_cond_wait(client, &client->ops.ended, KUSTOS_FOREVER);
-	enum kustos_err err = client->closing == KU_OPEN ? KUSTOS_OK
-							 : KUSTOS_ECLOSED;
-	client->ops.flushing--;
-	ku_leave(client);
-	ku_unlock(client);
-	return err;
-}
-
 /* Split "10.0.0.1:2181" or "[::1]:2181" in place.  Returns the host. */
 static char *split_address(char *address, char **port)
 {

@@ -49,13 +49,6 @@ KU_SERVICE enum kustos_err ku_recipe_ensure_async(struct kustos_client *client,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_done_fn *done, void *arg);
 
-/* Return how many places have left.  Locked.  And wait until the nodes of the
-   first "count" that left are gone, with their session at the latest.  Not
-   locked.  Returns KUSTOS_OK or KUSTOS_ECLOSED. */
-uint64_t ku_recipe_left(const struct kustos_client *client);
-enum kustos_err ku_recipe_wait_left(struct kustos_client *client,
-	uint64_t count);
-
 /* Copy what a recipe stores in its nodes when its user has no wish: the
    client's default data; or, if it has none, our address on the network, as
    Curator does.  "*out" is to be freed. */

@@ -130,7 +130,7 @@ static void ended_late(struct ku_place *place, struct ku_op *op)
 	if (op->err == KUSTOS_OK && op->kind == KU_ZK_CREATE)
 		ku_op_undo(op);
 	else
-		ku_place_over(place);
+		ku_place_ended(place, op->err);
 }
 
 static void beaten(struct ku_place *place)

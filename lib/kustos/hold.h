@@ -64,7 +64,10 @@ KUSTOS_API const char *kustos_hold_state_name(enum kustos_hold_state state);
 
 /* Give it back and free "hold", which may be NULL.  Sends what is needed and
    does not wait: others see it a moment later, whatever happens to the
-   connection.  kustos_client_flush() waits for that.  Returns KUSTOS_OK; or
+   connection; unless the client may not delete it, since the ACL of the node that
+   it is in forbids that: then it stays in the way until the session ends, which
+   the client's log says once.  kustos_client_flush() waits for either.  Returns
+   KUSTOS_OK; or
    KUSTOS_ELOST if it had been lost, and then nothing of anybody else's is
    touched. */
 KUSTOS_API enum kustos_err kustos_hold_release(struct kustos_hold *hold);

@@ -116,7 +116,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_lock(
 /* Undo one lock of this thread.  The last one gives the mutex back, without
    waiting for the network.  Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread
    does not hold it, and nothing happens; KUSTOS_ELOST if it was lost meanwhile,
-   at each level; or, if it waits, KUSTOS_ECLOSED. */
+   at each level; or, if it waits, KUSTOS_ECLOSED, or
+   KUSTOS_ENOAUTH and the like if the node may not be deleted, and stays in the way
+   until the session ends.  It is unlocked then, too. */
 KUSTOS_API enum kustos_err kustos_mutex_unlock(struct kustos_mutex *mutex);
 
 /* Return the hold of this thread's lock(), NULL if there is none.  It is for

@@ -114,7 +114,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_lock(
    without waiting for the network.  The sides may be unlocked in any order.
    Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread does not hold it, and
    nothing happens; KUSTOS_ELOST if it was lost meanwhile, at each level; or, if
-   it waits, KUSTOS_ECLOSED. */
+   it waits, KUSTOS_ECLOSED, or KUSTOS_ENOAUTH and the like if the node may not be
+   deleted, and stays in the way until the session ends.  It is unlocked then,
+   too. */
 KUSTOS_API enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 	enum kustos_side side);
 

@@ -8,6 +8,7 @@
 
 #include <kustos/node.h>
 #include <kustos/participant.h>
+#include <kustos/simple.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -390,6 +391,83 @@ START_TEST(an_unlock_that_waits_ends_with_its_session)
 }
 END_TEST
 
+static void count_stuck(void *arg, enum kustos_log_level level,
+	const char *line)
+{
+	if (level == KUSTOS_LOG_ERROR && strstr(line, "/kept/") != NULL &&
+		strstr(line, "cannot be deleted") != NULL)
+		atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+/* Open a client whose nodes nobody may delete nodes from. */
+static struct kustos_client *open_keeper(atomic_int *told)
+{
+	struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_DELETE,
+		"world", "anyone" };
+	struct kustos_client_options options = client_options(fixture_address(),
+		T_MS);
+
+	options.acl = &acl;
+	options.acl_count = 1;
+	options.log = count_stuck;
+	options.log_arg = told;
+	return client_open_with(&options);
+}
+
+START_TEST(an_unlock_whose_node_may_not_be_deleted_says_so)
+{
+	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	atomic_int told = 0;
+	struct kustos_client *keeper = open_keeper(&told);
+	struct kustos_mutex *mutex;
+
+	options.unlock_waits = 1;
+	options.local_handoffs = 0;
+	check_err(kustos_mutex_create(keeper, "/kept", &options, &mutex),
+		KUSTOS_OK);
+	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_mutex_unlock(mutex), KUSTOS_ENOAUTH);
+	check_err(kustos_mutex_unlock(mutex), KUSTOS_ENOTHELD);
+	ck_assert_int_eq(atomic_load(&told), 1);
+	/* Nor may that of who gives up, of which it is not told again. */
+	check_err(kustos_mutex_lock(mutex, kustos_after_ms(200), NULL),
+		KUSTOS_ETIMEDOUT);
+	check_err(kustos_client_flush(keeper, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(raw_count_children(fixture_address(), "/kept"), 2);
+	ck_assert_int_eq(atomic_load(&told), 1);
+	kustos_mutex_destroy(mutex);
+	client_close(keeper);
+	ck_assert_int_eq(raw_delete(fixture_address(), "/kept"), 0);
+}
+END_TEST
+
+START_TEST(a_release_whose_node_may_not_be_deleted_is_logged)
+{
+	atomic_int told = 0;
+	struct kustos_client *keeper = open_keeper(&told);
+	struct kustos_simple *simple;
+	struct kustos_mutex *mutex;
+	struct kustos_hold *hold;
+
+	check_err(kustos_mutex_create(keeper, "/kept", NULL, &mutex),
+		KUSTOS_OK);
+	check_err(kustos_mutex_acquire(mutex, SOON, NULL, &hold), KUSTOS_OK);
+	check_err(kustos_hold_release(hold), KUSTOS_OK);
+	check_err(kustos_client_flush(keeper, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(atomic_load(&told), 1);
+	check_err(kustos_simple_create(keeper, "/kept/one", NULL, &simple),
+		KUSTOS_OK);
+	check_err(kustos_simple_acquire(simple, SOON, NULL, &hold), KUSTOS_OK);
+	check_err(kustos_hold_release(hold), KUSTOS_OK);
+	check_err(kustos_client_flush(keeper, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(atomic_load(&told), 2);
+	kustos_simple_destroy(simple);
+	kustos_mutex_destroy(mutex);
+	client_close(keeper);
+	ck_assert_int_eq(raw_delete(fixture_address(), "/kept"), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mutex, edges");
@@ -408,5 +486,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		a_lock_that_a_destruction_overtakes_is_given_back, 0, 2);
 	tcase_add_test(t, an_unlock_that_waits_ends_with_its_session);
+	tcase_add_test(t, an_unlock_whose_node_may_not_be_deleted_says_so);
+	tcase_add_test(t, a_release_whose_node_may_not_be_deleted_is_logged);
 	return fixture_main(s);
 }
