@@ -390,6 +390,10 @@ void ku_place_see_proof(struct ku_place *place);
 /* It was granted and has left: see that its node goes. */
 void ku_place_go(struct ku_place *place);
 
+/* It has left, and its session is over: do not do the above if that is still to be
+   sent.  Returns whether it was. */
+bool ku_place_unsay(struct ku_place *place);
+
 /* It has left.  Does it wait to see what it may leave before its node goes? */
 bool ku_place_lingers(const struct ku_place *place);
 

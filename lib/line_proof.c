@@ -126,6 +126,14 @@ void ku_place_go(struct ku_place *place)
 		ku_op_undo(place->op);
 }
 
+bool ku_place_unsay(struct ku_place *place)
+{
+	struct ku_proof *proof = place->proof;
+
+	return proof != NULL && !place->over &&
+		ku_wire_withdraw(place->line->client, &proof->request);
+}
+
 bool ku_place_lingers(const struct ku_place *place)
 {
 	const struct ku_proof *proof = place->proof;

@@ -63,9 +63,23 @@ static void start_over(struct ku_place *place)
 		ku_place_gone(place);
 }
 
+/* What was to delete their nodes and was not sent has nothing to do any more. */
+static void end_unsent(struct kustos_client *client)
+{
+	struct ku_ring *away = &client->lines.away;
+	struct ku_ring *next;
+
+	for (struct ku_ring *r = away->next; r != away; r = next) {
+		next = r->next;
+		if (ku_place_unsay(ku_ring_place(r)))
+			ku_place_over(ku_ring_place(r));
+	}
+}
+
 void ku_lines_session_over(struct kustos_client *client)
 {
 	ku_lines_each(client, start_over);
+	end_unsent(client);
 }
 
 static void close_place(struct ku_place *place)

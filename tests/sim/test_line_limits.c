@@ -6,6 +6,7 @@
 
 #include "../unit/unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void setup(void)
@@ -167,6 +168,46 @@ START_TEST(P10_what_is_asked_for_counts_with_the_name_that_it_will_have)
 }
 END_TEST
 
+static void fill(bool on)
+{
+	char path[32];
+
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path), LINE "/other-%02d", i);
+		int rc = on ? bench_create(&lone.bench, lone.raw, path, "",
+				      KU_ZK_PERSISTENT)
+				      .rc
+			    : bench_delete(&lone.bench, lone.raw, path, -1).rc;
+		ck_assert_int_eq(rc, KU_ZK_OK);
+	}
+}
+
+/* In a long line that is the transaction that leaves a proof. */
+START_TEST(a_deletion_that_was_not_sent_is_over_with_its_session)
+{
+	fill(true);
+	lone_line_ask();
+	ck_assert_ptr_nonnull(lone.hold);
+	lone.client->env.in_flight = 1;
+	for (int i = 0; i < 100; i++)
+		ck_assert_int_eq(kustos_get_async(lone.client, LINE,
+					 KUSTOS_FOREVER, NULL, nothing, NULL),
+			KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
+	ck_assert_int_eq(lone.client->wire.last->what.kind, KU_ZK_MULTI);
+	ck_assert_uint_ne(ku_lines_oldest_leaving(&lone.client->lines),
+		UINT64_MAX);
+	ck_assert(model_expire(lone.bench.model, LONE_MACHINE));
+	bench_run_ms(&lone.bench, LONE_TIMEOUT_MS);
+	ck_assert_ptr_null(lone.client->session.handle);
+	ck_assert_uint_eq(ku_lines_oldest_leaving(&lone.client->lines),
+		UINT64_MAX);
+	lone_run_ms(&lone.bench, lone.client, 10000);
+	ck_assert_uint_eq(lone.client->wire.waiting, 0);
+	fill(false);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator, limits");
@@ -179,6 +220,8 @@ int main(void)
 		L07_who_may_watch_nothing_reads_the_node_that_all_fight_for);
 	tcase_add_test(t, S09_who_may_watch_nothing_reads_what_it_holds);
 	tcase_add_test(t, a_warning_that_another_has_replaced_is_not_given);
+	tcase_add_test(t,
+		a_deletion_that_was_not_sent_is_over_with_its_session);
 	tcase_add_loop_test(t,
 		P10_what_is_asked_for_counts_with_the_name_that_it_will_have, 0,
 		2);
