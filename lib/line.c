@@ -257,6 +257,9 @@ void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *))
 
 	if (here->next == here)
 		return;
+	/* A loss that is seen meanwhile is to be told of those as well who are in
+	   the rest then. */
+	client->session.rounds++;
 	rest = *here;
 	rest.prev->next = rest.next->prev = &rest;
 	here->prev = here->next = here;
@@ -267,6 +270,8 @@ void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *))
 		ring_append(here, first);
 		fn(ku_ring_place(first));
 	}
+	client->session.rounds--;
+	(void)ku_session_state(client);
 }
 
 uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines)

@@ -219,7 +219,8 @@ void ku_lines_leave(struct ku_place *place);
 /* Free a place that has left, once nobody needs it any more. */
 void ku_place_free(struct ku_place *place);
 
-/* Call "fn" for each place that takes part now; it may end any of them. */
+/* Call "fn" for each place that takes part now; it may end any of them.  If the
+   lease has run out by then, that is declared at the end. */
 void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *));
 
 /* place.c */

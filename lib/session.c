@@ -108,7 +108,7 @@ static bool check_lease(struct kustos_client *client)
 	if (!is_sure(session) ||
 		ku_lease_left(&session->lease, ku_now(client)) > 0)
 		return false;
-	if (!session->entering)
+	if (session->rounds == 0)
 		ku_session_set_state(client, KUSTOS_LOST);
 	return true;
 }
@@ -135,9 +135,9 @@ void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 		session->epoch, session->server);
 	pthread_cond_broadcast(&client->state_changed);
 	ku_listeners_notify(client, state == KUSTOS_LOST);
-	session->entering = true;
+	session->rounds++;
 	enter(client, state);
-	session->entering = false;
+	session->rounds--;
 	(void)check_lease(client);
 }
 

@@ -28,7 +28,8 @@
 
 struct ku_session {
 	enum kustos_state state;
-	bool entering;		  /* what follows from it is being done */
+	int rounds; /* in which all are being told of something: no loss is
+		       declared meanwhile */
 	struct ku_handle *handle; /* NULL between handles */
 	uint64_t handles;	  /* how many were opened */
 	int64_t epoch;

@@ -2,6 +2,7 @@
  * test_line_limits.c - a hold and a wait at the limits of what may be sent and
  * watched, and what is told of them too late.
  */
+#include "line_impl.h"
 #include "lone_line.h"
 
 #include "../unit/unit.h"
@@ -208,6 +209,64 @@ START_TEST(a_deletion_that_was_not_sent_is_over_with_its_session)
 }
 END_TEST
 
+static void add(void *arg, struct kustos_hold *of)
+{
+	(void)of;
+	++*(int *)arg;
+}
+
+static int asked;
+
+static void ask_state(struct ku_place *place)
+{
+	(void)place;
+	asked++;
+	ck_assert_int_eq(ku_session_state(lone.client), KUSTOS_LOST);
+}
+
+/* It is seen when the first is told of whatever it is. */
+START_TEST(S01_a_loss_that_is_seen_amid_a_round_is_told_of_all_holds)
+{
+	struct kustos_hold *first;
+	struct kustos_mutex *other;
+	int losses = 0;
+
+	lone_line_ask();
+	first = lone.hold;
+	lone.hold = NULL;
+	ck_assert_int_eq(
+		kustos_mutex_create(lone.client, LINE "/two", NULL, &other),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_mutex_acquire_async(other, KUSTOS_FOREVER, NULL,
+				 lone_line_granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_ptr_nonnull(lone.hold);
+	ck_assert_int_eq(kustos_hold_on_lost(first, add, &losses), KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_on_lost(lone.hold, add, &losses),
+		KUSTOS_OK);
+	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+	sched_pause(&lone.bench.sched, LONE_MACHINE,
+		lone.bench.sched.now_ns + LONE_TIMEOUT_MS * KU_NS_PER_MS);
+	bench_run_ms(&lone.bench, LONE_TIMEOUT_MS - 1);
+	ku_lock(lone.client);
+	ck_assert_int_eq(lone.client->session.state, KUSTOS_CONNECTED);
+	asked = 0;
+	ku_lines_each(lone.client, ask_state);
+	ck_assert_int_eq(asked, 2);
+	ku_unlock(lone.client);
+	lone_run_ms(&lone.bench, lone.client, 2);
+	ck_assert_int_eq(losses, 2);
+	model_heal(lone.bench.model);
+	lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(kustos_hold_release(first), KUSTOS_ELOST);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+	kustos_mutex_destroy(other);
+	/* Its line may have gone when it was empty. */
+	(void)bench_delete(&lone.bench, lone.raw, LINE "/two", -1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator, limits");
@@ -222,6 +281,8 @@ int main(void)
 	tcase_add_test(t, a_warning_that_another_has_replaced_is_not_given);
 	tcase_add_test(t,
 		a_deletion_that_was_not_sent_is_over_with_its_session);
+	tcase_add_test(t,
+		S01_a_loss_that_is_seen_amid_a_round_is_told_of_all_holds);
 	tcase_add_loop_test(t,
 		P10_what_is_asked_for_counts_with_the_name_that_it_will_have, 0,
 		2);
