@@ -22,7 +22,7 @@ void ask_granted_many(void *arg, enum kustos_err err,
 		a->count = count;
 	}
 	atomic_store(&a->answered, true);
-	under_wake(&a->job.under);
+	under_wake();
 }
 
 void ask_granted(void *arg, enum kustos_err err, struct kustos_hold *hold)

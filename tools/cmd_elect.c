@@ -45,7 +45,7 @@ static void begin(struct elect *e, struct kustos_hold *hold)
 	if (!e->done)
 		e->hold = hold;
 	pthread_mutex_unlock(&e->mutex);
-	under_wake(&e->job.under);
+	under_wake();
 }
 
 /* The hold is gone when this returns. */

@@ -46,7 +46,7 @@ static void on_state(void *arg, const struct kustos_session *now)
 	if (now->state != KUSTOS_CONNECTED)
 		return;
 	atomic_store(&j->connected, true);
-	under_wake(&j->under);
+	under_wake();
 }
 
 int job_left_ms(kustos_deadline deadline)

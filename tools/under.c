@@ -15,6 +15,10 @@
 
 #define NEVER_MS (INT64_C(1) << 40) /* no hold, no end */
 
+/* An eventfd that stays open: whoever wakes us may be at it, or begin, when the
+   command has ended. */
+static int waker = -1;
+
 /* Both or none; then errno says why. */
 static bool start_both(struct under *u, char *const *argv, int input)
 {
@@ -33,30 +37,29 @@ bool under_prepare(struct under *u, struct signals *signals, char *const *argv,
 {
 	memset(u, 0, sizeof(*u));
 	u->signals = signals;
-	u->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (u->news >= 0 && signals_take(signals) == 0 &&
+	if (waker < 0)
+		waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (waker >= 0 && signals_take(signals) == 0 &&
 		start_both(u, argv, input))
 		return true;
 	tool_say("cannot start a process: %s", strerror(errno));
-	if (u->news >= 0)
-		close(u->news);
 	return false;
 }
 
-void under_wake(struct under *u)
+void under_wake(void)
 {
-	eventfd_write(u->news, 1);
+	eventfd_write(waker, 1);
 }
 
 /* Wait for either; what woke us is no more to be read than this once. */
 static void sleep_until_news(struct under *u, int ms)
 {
-	struct pollfd fds[2] = { { u->news, POLLIN, 0 },
+	struct pollfd fds[2] = { { waker, POLLIN, 0 },
 		{ u->signals->fd, POLLIN, 0 } };
 	eventfd_t count;
 
 	if (poll(fds, 2, ms) > 0 && fds[0].revents != 0)
-		eventfd_read(u->news, &count);
+		eventfd_read(waker, &count);
 }
 
 /* Process 1 is given what others have left.  Whoever of the two has ended is for
@@ -86,13 +89,13 @@ void under_abandon(struct under *u)
 {
 	guard_end(&u->guard);
 	command_abandon(&u->command);
-	close(u->news);
 }
 
 static void on_lost(void *arg, struct kustos_hold *hold)
 {
+	(void)arg;
 	(void)hold;
-	under_wake(arg);
+	under_wake();
 }
 
 /* Tell the guard how long there is. */
@@ -164,8 +167,7 @@ static void pass_on(struct under *u)
 static void listen_for_loss(struct under *u, bool on)
 {
 	for (int i = 0; i < u->count; i++)
-		kustos_hold_on_lost(u->holds[i], on ? on_lost : NULL,
-			on ? u : NULL);
+		kustos_hold_on_lost(u->holds[i], on ? on_lost : NULL, NULL);
 }
 
 int under_run(struct under *u, struct kustos_hold *const *holds, int count,
@@ -195,6 +197,5 @@ int under_run(struct under *u, struct kustos_hold *const *holds, int count,
 	guard_end(&u->guard);
 	code = command_reap(&u->command);
 	listen_for_loss(u, false);
-	close(u->news);
 	return code;
 }

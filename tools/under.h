@@ -24,7 +24,6 @@ struct under {
 	struct signals *signals;
 	struct command command;
 	struct guard guard;
-	int news;			  /* an eventfd */
 	struct kustos_hold *const *holds; /* while the command runs */
 	int count;
 	bool started;
@@ -39,8 +38,9 @@ struct under {
 bool under_prepare(struct under *u, struct signals *signals, char *const *argv,
 	int input);
 
-/* Have under_wait() return.  From any thread. */
-void under_wake(struct under *u);
+/* Have under_wait() return, if anybody is there.  From any thread, at any time after
+   under_prepare(). */
+void under_wake(void);
 
 /* Wait for under_wake(), for so many milliseconds (-1: as long as it takes), or
    for a signal that ends processes, which is returned; else 0 is. */

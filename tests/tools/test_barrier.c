@@ -234,6 +234,48 @@ START_TEST(within_a_lock_the_token_and_the_node_are_those_of_the_lock)
 }
 END_TEST
 
+/* Processor time that it has taken so far. */
+static long spent_ms(const struct cli *c)
+{
+	unsigned long user, system;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)c->pid);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fscanf(f,
+				 "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u "
+				 "%*u %*u %*u %*u %lu %lu",
+				 &user, &system),
+		2);
+	fclose(f);
+	return (long)(user + system) * 1000 / sysconf(_SC_CLK_TCK);
+}
+
+/* What is told of a connection is no news for who waits for something else. */
+START_TEST(who_waits_for_the_others_sleeps_also_after_a_reconnect)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+
+	ck_assert_ptr_nonnull(proxy);
+	cli_start(&a, "barrier", "enter", "-n2", "--hosts",
+		proxy_address(proxy), STEP, "--", "sh", "-c", "echo began");
+	cli_start(&b, "barrier", "enter", "-n2", STEP, "--", "sh", "-c",
+		"read go");
+	cli_hears(&a, "began\n");
+	test_within(command_is_over(&a), CLI_MS);
+	proxy_cut(proxy);
+	long before_ms = spent_ms(&a);
+	test_never(spent_ms(&a) - before_ms > 300, 2500);
+	cli_type(&b, "go\n");
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	proxy_free(proxy);
+}
+END_TEST
+
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "barrier"), 125);
@@ -279,6 +321,8 @@ int main(void)
 		a_member_that_is_lost_while_its_command_runs_gives_122);
 	tcase_add_test(t,
 		within_a_lock_the_token_and_the_node_are_those_of_the_lock);
+	tcase_add_test(t,
+		who_waits_for_the_others_sleeps_also_after_a_reconnect);
 	tcase_add_test(t, wrong_use_is_refused);
 	return fixture_main(s);
 }
