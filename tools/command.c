@@ -182,9 +182,15 @@ void command_start(struct command *c, const char *const *environment)
 
 void command_abandon(struct command *c)
 {
+	pid_t pid;
+	int status;
+
 	close(c->go);
-	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	do {
+		pid = waitpid(c->pid, &status, WUNTRACED);
+		if (pid > 0 && WIFSTOPPED(status))
+			kill(c->pid, SIGCONT); /* to see that */
+	} while (pid > 0 ? WIFSTOPPED(status) : errno == EINTR);
 	close(c->word);
 	if (c->tty >= 0)
 		close(c->tty);
