@@ -129,6 +129,7 @@ static enum kustos_err await_end(struct consumption *c, enum kustos_err err)
 
 		if (left_ms == 0 || sig != 0)
 			return KUSTOS_ETIMEDOUT;
+		under_reap_orphans(&j->under);
 		(void)poll(fds, 2, left_ms);
 		sig = signals_obey(j->signals);
 		if (sig != 0)

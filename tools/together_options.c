@@ -192,6 +192,7 @@ enum kustos_err together_await(struct together_ask *ask, enum kustos_err err)
 		{ j->signals->fd, POLLIN, 0 } };
 
 	while (err == KUSTOS_OK && !atomic_load(&ask->answered)) {
+		under_reap_orphans(&j->under);
 		(void)poll(fds, 2, -1);
 		int sig = signals_obey(j->signals);
 

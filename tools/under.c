@@ -62,9 +62,7 @@ static void sleep_until_news(struct under *u, int ms)
 		eventfd_read(waker, &count);
 }
 
-/* Process 1 is given what others have left.  Whoever of the two has ended is for
-   under_run() to see. */
-static void reap_orphans(const struct under *u)
+void under_reap_orphans(const struct under *u)
 {
 	siginfo_t info;
 
@@ -80,7 +78,7 @@ static void reap_orphans(const struct under *u)
 
 int under_wait(struct under *u, int ms)
 {
-	reap_orphans(u);
+	under_reap_orphans(u);
 	sleep_until_news(u, ms);
 	return signals_obey(u->signals);
 }
@@ -89,6 +87,7 @@ void under_abandon(struct under *u)
 {
 	guard_end(&u->guard);
 	command_abandon(&u->command);
+	u->command.pid = u->guard.pid = 0;
 }
 
 static void on_lost(void *arg, struct kustos_hold *hold)
@@ -196,6 +195,7 @@ int under_run(struct under *u, struct kustos_hold *const *holds, int count,
 		command_signal(&u->command, SIGKILL);
 	guard_end(&u->guard);
 	code = command_reap(&u->command);
+	u->command.pid = u->guard.pid = 0;
 	listen_for_loss(u, false);
 	return code;
 }

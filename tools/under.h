@@ -46,6 +46,12 @@ void under_wake(void);
    for a signal that ends processes, which is returned; else 0 is. */
 int under_wait(struct under *u, int ms);
 
+/* Process 1 is given what others have left: reap what has ended, but for the command
+   and the guard, which is for under_run() to see.  It is done by under_wait() and by
+   under_run(); and is for whoever waits in another way, also when there is no
+   command. */
+void under_reap_orphans(const struct under *u);
+
 /* Nothing is to be run. */
 void under_abandon(struct under *u);
 

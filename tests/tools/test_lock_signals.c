@@ -324,29 +324,70 @@ END_TEST
 
 /* What runs beside the command there is none of its children, and may leave some:
    a check that is run in the container, above all. */
+static void expect_to_reap(const struct cli *waiter)
+{
+	struct cli first = { .pid = child_of((int)waiter->pid) }, beside;
+	char target[32];
+	const char *check[] = { "nsenter", target, "--pid", "sh", "-c",
+		"sleep 0.1 >/dev/null 2>&1 &", NULL };
+	pid_t pids[8];
+	int before = cli_children(&first, pids, 8);
+
+	snprintf(target, sizeof(target), "--target=%d", (int)first.pid);
+	cli_start_argv(&beside, check);
+	ck_assert_int_eq(cli_end(&beside), 0);
+	test_within(cli_children(&first, pids, 8) == before, CLI_MS);
+}
+
 START_TEST(as_process_1_it_reaps_orphans_also_while_it_waits)
 {
 	const char *argv[] = { "unshare", "--pid", "--fork", "--kill-child",
 		"--mount-proc", cli_program(), "lock", "/l", "--", "true",
 		NULL };
-	char target[32];
-	const char *check[] = { "nsenter", target, "--pid", "sh", "-c",
-		"sleep 0.1 >/dev/null 2>&1 &", NULL };
-	struct cli waiter, beside;
+	struct cli waiter;
 
 	cli_start(&a, "lock", "/l", "--", "sh", "-c", "echo held; read go");
 	cli_hears(&a, "held");
 	cli_start_argv(&waiter, argv);
 	test_within(waiting() == 2, CLI_MS);
-	struct cli first = { .pid = child_of((int)waiter.pid) };
-	pid_t pids[8];
-	int before = cli_children(&first, pids, 8);
-	snprintf(target, sizeof(target), "--target=%d", (int)first.pid);
-	cli_start_argv(&beside, check);
-	ck_assert_int_eq(cli_end(&beside), 0);
-	test_within(cli_children(&first, pids, 8) == before, CLI_MS);
+	expect_to_reap(&waiter);
 	cli_type(&a, "go\n");
 	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_end(&waiter), 0);
+}
+END_TEST
+
+START_TEST(as_process_1_it_reaps_orphans_while_others_are_waited_for)
+{
+	const char *argv[] = { "unshare", "--pid", "--fork", "--kill-child",
+		"--mount-proc", cli_program(), "barrier", "enter", "-n2", "/b",
+		"--", "true", NULL };
+	struct cli waiter;
+
+	cli_start_argv(&waiter, argv);
+	test_within(raw_count_children(fixture_address(), "/b") == 1, CLI_MS);
+	expect_to_reap(&waiter);
+	ck_assert_int_eq(
+		cli_run(&a, "barrier", "enter", "-n2", "/b", "--", "true"), 0);
+	ck_assert_int_eq(cli_end(&waiter), 0);
+}
+END_TEST
+
+START_TEST(as_process_1_it_reaps_orphans_while_an_item_is_waited_for)
+{
+	const char *argv[] = { "unshare", "--pid", "--fork", "--kill-child",
+		"--mount-proc", cli_program(), "queue", "consume", "-c2", "/q",
+		"--", "sh", "-c", "echo began", NULL };
+	struct cli waiter;
+
+	ck_assert_int_eq(cli_run(&a, "queue", "put", "/q", "x"), 0);
+	cli_start_argv(&waiter, argv);
+	cli_hears(&waiter, "began\n");
+	struct cli first = { .pid = child_of((int)waiter.pid) };
+	pid_t one;
+	test_within(cli_children(&first, &one, 1) == 0, CLI_MS);
+	expect_to_reap(&waiter);
+	ck_assert_int_eq(cli_run(&a, "queue", "put", "/q", "x"), 0);
 	ck_assert_int_eq(cli_end(&waiter), 0);
 }
 END_TEST
@@ -383,6 +424,10 @@ int main(void)
 			as_process_1_it_reaps_orphans_and_passes_signals_on);
 		tcase_add_test(t,
 			as_process_1_it_reaps_orphans_also_while_it_waits);
+		tcase_add_test(t,
+			as_process_1_it_reaps_orphans_while_others_are_waited_for);
+		tcase_add_test(t,
+			as_process_1_it_reaps_orphans_while_an_item_is_waited_for);
 	}
 	return fixture_main(s);
 }
