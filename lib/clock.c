@@ -48,7 +48,7 @@ int64_t ku_time_add(int64_t ns, int64_t more_ns)
 int64_t ku_deadline_boot(const struct ku_clock *clock, kustos_deadline deadline)
 {
 	int64_t before, monotonic, boot;
-	int tries = PAIRS;
+	int pairs = PAIRS;
 
 	if (deadline == KUSTOS_FOREVER)
 		return KUSTOS_FOREVER;
@@ -60,7 +60,7 @@ int64_t ku_deadline_boot(const struct ku_clock *clock, kustos_deadline deadline)
 		before = boot;
 		monotonic = ku_monotonic(clock);
 		boot = ku_boot(clock);
-	} while (boot - before > KU_NS_PER_MS && --tries > 0);
+	} while (boot - before > KU_NS_PER_MS && --pairs > 0);
 	if (deadline <= monotonic)
 		return boot;
 	return ku_time_add(boot, deadline - monotonic);

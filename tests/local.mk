@@ -123,7 +123,8 @@ address_tests = $(in)/test_alloc $(in)/test_barrier_alloc \
 	$(in)/test_selector_callbacks $(in)/test_selector_faults \
 	$(in)/test_semaphore_alloc $(in)/test_semaphore_faults \
 	$(in)/test_simple_faults $(in)/test_sizes $(in)/test_watch \
-	tests/tools/test_ls_break tests/tools/test_queue
+	tests/tools/test_ls_break tests/tools/test_queue \
+	tests/tools/test_queue_consume
 check-address:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(address_tests)' check_PROGRAMS='$(address_tests)' \

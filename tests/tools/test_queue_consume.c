@@ -1,0 +1,306 @@
+/*
+ * test_queue_consume.c - kustos queue consume: a command for each item.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* prlimit() */
+#endif
+#include "cli.h"
+
+#include "fixture.h"
+#include "proxy.h"
+#include "raw.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define JOBS "/queues/jobs"
+#define DEAD "/queues/dead"
+#define OTHER "/queues/other"
+#define FIRST JOBS "/qn-0000000000"
+
+static struct cli a, b;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+START_TEST(a_command_gets_each_item)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x", "y"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w0", JOBS, "--",
+				 "sh", "-c",
+				 "echo $(cat) $KUSTOS_ITEM $KUSTOS_DELIVERIES"),
+		0);
+	ck_assert_str_eq(a.out_text, "x qn-0000000000 1\ny qn-0000000001 1\n");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w0", JOBS, "true"),
+		120);
+}
+END_TEST
+
+/* No other item would fare better. */
+START_TEST(a_command_that_cannot_be_executed_ends_it_and_leaves_the_item)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", JOBS, "/no/such"),
+		127);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", JOBS, "/etc/passwd"),
+		126);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
+}
+END_TEST
+
+/* As a shell does that finds no program; another item may need none. */
+START_TEST(a_command_that_ends_as_if_it_could_not_be_executed_has_failed)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "126", "127", "0"),
+		0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1",
+				 "--deliveries=1", "--dead-letters", DEAD, JOBS,
+				 "sh", "-c", "read n; exit $n"),
+		0);
+	cli_hears_error(&a, JOBS ": sh ended with 126\n");
+	cli_hears_error(&a, JOBS ": sh ended with 127\n");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+	ck_assert_int_eq(fixture_children(DEAD), 2);
+}
+END_TEST
+
+START_TEST(items_that_are_taken_are_marked_where_it_is_said)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", "--lock-path",
+				 OTHER, JOBS, "--", cli_program(), "queue",
+				 "ls", "--lock-path", OTHER, JOBS),
+		0);
+	cli_hears(&a, "taken by session 0x");
+}
+END_TEST
+
+START_TEST(P13_the_command_of_an_item_inherits_no_descriptor_of_ours)
+{
+	static const char list[] = "ls /proc/$$/fd; echo end";
+	const char *const argv[] = { "sh", "-c", list, NULL };
+
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(cli_run(&b, "queue", "consume", "-c1", JOBS, "--",
+				 "sh", "-c", list),
+		0);
+	ck_assert_str_eq(b.out_text, a.out_text);
+}
+END_TEST
+
+START_TEST(S16_an_item_comes_again_if_its_consumer_is_killed)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	cli_start(&a, "queue", "consume", "--session-timeout=2000", JOBS, "sh",
+		"-c", "echo began; sleep 1000");
+	cli_hears(&a, "began\n");
+	ck_assert_int_eq(cli_run(&b, "queue", "ls", JOBS), 0);
+	cli_hears(&b, "taken by session 0x");
+	ck_assert_int_eq(cli_run(&b, "queue", "ls", "--json", JOBS), 0);
+	cli_hears(&b, "\"deliveries\":1,");
+	cli_hears(&b, ",\"taken_by\":\"0x");
+	ck_assert_int_eq(cli_run(&b, "queue", "consume", "-w0", JOBS, "true"),
+		120);
+	kill(a.pid, SIGKILL);
+	ck_assert_int_eq(cli_end(&a), -SIGKILL);
+	ck_assert_int_eq(cli_run(&b, "queue", "consume", "-c1", JOBS, "sh",
+				 "-c", "echo $(cat) $KUSTOS_DELIVERIES"),
+		0);
+	ck_assert_str_eq(b.out_text, "x 2\n");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+}
+END_TEST
+
+/* Its marker is deleted from outside, here by the command. */
+START_TEST(S16_an_item_that_was_lost_as_its_command_ended_comes_again)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "consume", "-c1", JOBS, "sh", "-c",
+			"echo $(cat) $KUSTOS_DELIVERIES;"
+			"test $KUSTOS_DELIVERIES -gt 1 ||"
+			" \"$0\" barrier remove " JOBS "-locks/$KUSTOS_ITEM",
+			cli_program()),
+		0);
+	ck_assert_str_eq(a.out_text, "x 1\nx 2\n");
+	cli_hears_error(&a, "sh ended with 0, but the item was lost before");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+}
+END_TEST
+
+/* That the queue is empty nobody knows then. */
+/* Whoever takes items regardless of claims has it, and it comes to nobody. */
+START_TEST(an_item_that_is_taken_from_under_its_command_is_not_promised)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w1", JOBS, "sh",
+				 "-c", "\"$0\" queue take -w0 " JOBS,
+				 cli_program()),
+		121);
+	cli_hears(&a, "x\n");
+	cli_hears_error(&a, "it comes again, unless another took it away\n");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+}
+END_TEST
+
+START_TEST(who_loses_the_servers_is_told_so_also_after_an_item)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+
+	ck_assert_ptr_nonnull(proxy);
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	cli_start(&a, "queue", "consume", "-w5", "--hosts",
+		proxy_address(proxy), JOBS, "cat");
+	test_within(fixture_children(JOBS) == 0, CLI_MS);
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	ck_assert_int_eq(cli_end(&a), 123);
+	cli_hears_error(&a, "kustos: no server answers at ");
+	proxy_free(proxy);
+}
+END_TEST
+
+START_TEST(a_signal_ends_the_command_and_leaves_the_item)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
+	cli_start(&a, "queue", "consume", JOBS, "sh", "-c",
+		"echo began; sleep 1000");
+	cli_hears(&a, "began\n");
+	kill(a.pid, SIGTERM);
+	ck_assert_int_eq(cli_end(&a), -SIGTERM);
+	ck_assert_int_eq(raw_exists(fixture_address(), FIRST, NULL), 0);
+	cli_start(&a, "queue", "consume", OTHER, "true");
+	test_within(fourletter_has(fixture_address(), "wchs",
+			    "1 connections watching"),
+		CLI_MS);
+	kill(a.pid, SIGINT);
+	ck_assert_int_eq(cli_end(&a), -SIGINT);
+}
+END_TEST
+
+/* Have room for so many more descriptors in a process.  Returns how many there
+   are. */
+static int leave_descriptors(pid_t pid, int room)
+{
+	struct rlimit limit = { 0, 4096 };
+	char path[64];
+	int count = 0;
+
+	while (room >= 0) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid,
+			(int)limit.rlim_cur);
+		if (access(path, F_OK) == 0)
+			count++;
+		else if (room-- == 0)
+			break;
+		limit.rlim_cur++;
+	}
+	ck_assert_int_eq(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), 0);
+	return count;
+}
+
+/* There is room for what the guard takes, with the one of the wait, and not for what
+   the command does. */
+START_TEST(a_command_that_cannot_be_begun_leaves_nothing)
+{
+	pid_t guard;
+	int before;
+
+	cli_start(&a, "queue", "consume", "-c1", JOBS, "cat");
+	test_within(fourletter_has(fixture_address(), "wchs",
+			    "1 connections watching"),
+		CLI_MS);
+	before = leave_descriptors(a.pid, 3);
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "x"), 0);
+	cli_hears_error(&a, "kustos: cannot start a process: ");
+	cli_hears_error(&a, " ended with 124\n");
+	test_within(cli_children(&a, &guard, 1) == 0, CLI_MS);
+	ck_assert_int_le(leave_descriptors(a.pid, 100), before);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.out_text, "x");
+}
+END_TEST
+
+START_TEST(an_item_that_fails_too_often_is_moved_away)
+{
+	int64_t began_ms = test_now_ms();
+
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1",
+				 "--deliveries=2", "--dead-letters", DEAD, JOBS,
+				 "grep", "good"),
+		0);
+	ck_assert_str_eq(a.out_text, "good\n");
+	/* After each failure. */
+	ck_assert_int_ge(test_now_ms() - began_ms, 2000);
+	cli_hears_error(&a, JOBS ": grep ended with 1\n");
+	cli_hears_error(&a, "was tried too often, and is moved away\n");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0", DEAD), 0);
+	ck_assert_str_eq(a.out_text, "bad\n");
+}
+END_TEST
+
+START_TEST(an_item_may_go_to_the_end_instead)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", "--requeue",
+				 JOBS, "grep", "good"),
+		0);
+	ck_assert_int_eq(
+		raw_exists(fixture_address(), JOBS "/qn-0000000002", NULL), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
+}
+END_TEST
+
+/* 122 is ours to say, but a command may, too. */
+START_TEST(an_item_whose_command_ends_as_if_it_was_lost_has_failed)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", "--requeue",
+				 JOBS, "sh", "-c", "grep good || exit 122"),
+		0);
+	cli_hears_error(&a, JOBS ": sh ended with 122\n");
+	ck_assert_int_eq(
+		raw_exists(fixture_address(), JOBS "/qn-0000000002", NULL), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos queue consume");
+	TCase *t = fixture_case(s, "one server", 120);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, a_command_gets_each_item);
+	tcase_add_test(t,
+		a_command_that_cannot_be_executed_ends_it_and_leaves_the_item);
+	tcase_add_test(t,
+		a_command_that_ends_as_if_it_could_not_be_executed_has_failed);
+	tcase_add_test(t, items_that_are_taken_are_marked_where_it_is_said);
+	tcase_add_test(t,
+		P13_the_command_of_an_item_inherits_no_descriptor_of_ours);
+	tcase_add_test(t, S16_an_item_comes_again_if_its_consumer_is_killed);
+	tcase_add_test(t,
+		S16_an_item_that_was_lost_as_its_command_ended_comes_again);
+	tcase_add_test(t,
+		an_item_that_is_taken_from_under_its_command_is_not_promised);
+	tcase_add_test(t, who_loses_the_servers_is_told_so_also_after_an_item);
+	tcase_add_test(t, a_signal_ends_the_command_and_leaves_the_item);
+	tcase_add_test(t, a_command_that_cannot_be_begun_leaves_nothing);
+	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
+	tcase_add_test(t, an_item_may_go_to_the_end_instead);
+	tcase_add_test(t,
+		an_item_whose_command_ends_as_if_it_was_lost_has_failed);
+	return fixture_main(s);
+}
