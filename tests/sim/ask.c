@@ -55,20 +55,25 @@ bool ask_is_bounded(const struct ask *ask)
 bool ask_is_overdue(const struct ask *ask, int64_t try_ns)
 {
 	int64_t by = ask->last;
+	bool tries = false;
 
 	if (ask->it->awake_since == INT64_MAX)
 		return false;
 	if (!ask->fired && !ask->closed) {
-		if (ask->deadline == KUSTOS_NOW)
-			by += try_ns;
-		else if (!ask_is_bounded(ask))
+		tries = ask->deadline == KUSTOS_NOW;
+		if (!tries && !ask_is_bounded(ask))
 			return false;
-		else if (ask->deadline > by)
+		if (!tries && ask->deadline > by)
 			by = ask->deadline;
 	}
+	if (tries && !sim_stalls(ask->it->sim))
+		by += try_ns;
 	if (by < ask->it->awake_since)
 		by = ask->it->awake_since;
-	return sim_now(ask->it->sim) > by + ASK_LATE_NS;
+	/* It may have to ask anew what it was told before it stood still. */
+	if (tries && sim_stalls(ask->it->sim))
+		by += try_ns;
+	return sim_began(ask->it->sim) > by + ASK_LATE_NS;
 }
 
 bool ask_may_end(const struct ask *ask, enum kustos_err err)

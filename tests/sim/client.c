@@ -39,6 +39,25 @@ static void timer_due(void *arg, uint64_t tag)
 	handle_start_timer(zk);
 }
 
+/* After a pause: as the thread of the real library may, look at the time before what
+   has come is read. */
+static void look_at_time(void *arg, uint64_t tag)
+{
+	struct model_client *client = arg;
+	struct ku_zk *zk = client->newest;
+
+	(void)tag;
+	if (zk != NULL && zk->state == HANDLE_CONNECTED &&
+		zk->m->sched->now_ns >= zk->last_recv + timeout_ns(zk) * 2 / 3)
+		client_break(zk, KU_ZK_OPERATIONTIMEOUT);
+}
+
+void model_look_at_time(struct model *m, int client, int64_t at_ns)
+{
+	sched_add(m->sched, client, at_ns, look_at_time, &m->clients[client],
+		0);
+}
+
 void handle_start_timer(struct ku_zk *zk)
 {
 	struct sched *sched = zk->m->sched;

@@ -14,6 +14,7 @@ static const struct option long_options[] = {
 	{ "seeds", required_argument, NULL, 'c' },
 	{ "steps", required_argument, NULL, 'n' },
 	{ "without", required_argument, NULL, 'w' },
+	{ "with", required_argument, NULL, 'W' },
 	{ "mutate", required_argument, NULL, 'm' },
 	{ "as-found", no_argument, NULL, 'f' },
 	{ "no-drain", no_argument, NULL, 'd' },
@@ -37,9 +38,9 @@ static void usage(FILE *to)
 
 	fputs("usage: sim [--scenario NAME] [--seed S] [--seeds COUNT] "
 	      "[--steps N]\n"
-	      "           [--without FAULT]... [--mutate BUG]... "
-	      "[--no-drain] [--as-found]\n"
-	      "           [--trace]\n"
+	      "           [--without FAULT]... [--with stall] "
+	      "[--mutate BUG]... [--no-drain]\n"
+	      "           [--as-found] [--trace]\n"
 	      "       sim --bench\n\nscenarios:\n",
 		to);
 	for (i = 0; sim_scenarios[i] != NULL; i++)
@@ -48,10 +49,11 @@ static void usage(FILE *to)
 	fputs("\nfaults:", to);
 	for (i = 0; i < SIM_FAULT_COUNT; i++)
 		fprintf(to, " %s", sim_fault_name((enum sim_fault)i));
-	fputs("\n\nA failure is reported with its seed, the shortest prefix "
-	      "and the fewest faults\nfound that still fail, and the last "
-	      "events; the exit code is then 1.  Of what\nfails only at rest, "
-	      "after its steps, the prefix is one found by halving.\n",
+	fputs("\n\nNo seed has stalls but with --with stall, and then all "
+	      "have.\n\nA failure is reported with its seed, the shortest "
+	      "prefix and the fewest\nfaults found that still fail, and the "
+	      "last events; the exit code is then 1.\nOf what fails only at "
+	      "rest, after its steps, the prefix is one found by halving.\n",
 		to);
 }
 
@@ -85,6 +87,10 @@ static bool take_option(struct arguments *a, int option, const char *value)
 		return true;
 	case 'w':
 		return leave_out(&a->options, value);
+	case 'W':
+		a->options.stalls = strcmp(value, sim_fault_name(SIM_STALL)) ==
+			0;
+		return a->options.stalls;
 	case 'm':
 		sim_mutate(value);
 		return sim_mutation_known(value);

@@ -134,6 +134,8 @@ void sim_report(const struct sim_scenario *scenario,
 		if (options->without & (1u << i) && scenario->faults.rate[i])
 			sim_text_add(out, " --without %s", sim_fault_name(i));
 	}
+	if (result->faults & (1u << SIM_STALL))
+		sim_text_add(out, " --with %s", sim_fault_name(SIM_STALL));
 	sim_text_add(out, "%s --trace\n",
 		options->no_drain ? " --no-drain" : "");
 }

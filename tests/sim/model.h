@@ -102,6 +102,10 @@ void model_set_hooks(struct model *model, const struct model_hooks *hooks);
    under way to the server is lost, too. */
 void model_cut(struct model *model, int client, bool lost);
 
+/* At "at_ns", when it has stood still until then, a client sees for how long it has
+   heard nothing before it sees what has come meanwhile. */
+void model_look_at_time(struct model *model, int client, int64_t at_ns);
+
 /* Let nothing through between a client and a server until "until_ns"; new
    connections to it hang. */
 void model_hole(struct model *model, int client, int server, int64_t until_ns);

@@ -16,7 +16,7 @@
 # is given, MUTANT_SECONDS how much time.  "make check" passes the compiler, its
 # flags, and what to link: the objects of the simulator, and then the archives.
 
-scenario=client how=try
+scenario=client how=try with=
 seeds=${MUTANT_SEEDS:-200}
 steps=${MUTANT_STEPS:-20000}
 : "${srcdir:=.}" "${CC:=cc}" "${sim_objects:?}" "${sim_libs:?}"
@@ -33,7 +33,7 @@ renice -n 10 -p $$ >/dev/null 2>&1
 hunt() {
 	timeout "${MUTANT_SECONDS:-300}" "$1/sim" --scenario $scenario \
 		--seed "$2" --seeds "$3" --steps "$steps" --as-found \
-		>"$1/out" 2>&1
+		${with:+--with "$with"} >"$1/out" 2>&1
 }
 
 # noted NAME: print the seed that found it before.
@@ -77,7 +77,7 @@ build() {
 # unharmed DIRECTORY: what is as it is survives the seed that was found there.
 unharmed() {
 	"$work/none/sim" --scenario $scenario --steps "$steps" --seeds 1 \
-		--seed "$(sed -n 's/^  seed: *//p' "$1/out")" >/dev/null
+		${with:+--with "$with"} --seed "$(sed -n 's/^  seed: *//p' "$1/out")" >/dev/null
 }
 
 # try DIRECTORY NAME FILE SED-SCRIPT ...: say what became of one.
@@ -701,6 +701,17 @@ mutant one_node_a_write_outlives_its_place lib/place.c \
 mutant one_node_L13_no_new_place_after_a_loss lib/candidate.c \
 	'/^static void lost/,/^}/s/ku_candidate_resume(c);/;/
 	/^static void unsure/,/^}/s/ku_candidate_resume(c);/;/'
+
+# Clients that stand still within a step, too: without, neither of these is found.
+with=stall
+survive
+mutant one_node_S10_doubt_forgotten_with_a_lost_look lib/op_resolve.c \
+	'/^void ku_op_look(/,/^}/s/op->doubtful = true;/;/'
+scenario=countdown
+survive
+mutant countdown_P05_watch_left_by_a_look_of_a_later_session lib/mirror.c \
+	'/^static void look_at_new/,/^}/s/(void)watch(m, m->request.what.kind);/;/'
+with=
 
 # The selector.
 scenario=selector

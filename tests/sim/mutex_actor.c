@@ -162,7 +162,7 @@ void turn_release(struct turn *turn)
 	if (err != KUSTOS_OK && err != KUSTOS_ELOST)
 		sim_fail(a->it.sim, "release", "turn %d: %s", turn->number,
 			kustos_err_name(err));
-	else if (err == KUSTOS_ELOST && !reason)
+	else if (err == KUSTOS_ELOST && !reason && !subject_ran_out(&a->it))
 		sim_fail(a->it.sim, "release", "turn %d: lost for no reason",
 			turn->number);
 	else if (err == KUSTOS_OK && (!sure || turn->told > 0))

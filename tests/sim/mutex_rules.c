@@ -48,7 +48,7 @@ static bool is_known_gone(struct actor *a, const struct place *place)
 	return place->fate != FATE_THERE && server >= 0 &&
 		place->gone_zxid <= s->applied[server] &&
 		a->it.awake_since <
-		sim_now(a->it.sim) - rules_known_ns(a->it.sim);
+		sim_began(a->it.sim) - rules_known_ns(a->it.sim);
 }
 
 static void check_place(struct turn *turn)
@@ -169,10 +169,11 @@ void rules_held(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 	const struct ku_session *session = &a->it.client->session;
-	int64_t left = ku_lease_left(&session->lease, sim_now(a->it.sim));
-	int64_t remaining = kustos_hold_remaining_ms(turn->hold);
+	/* In this order: what it is told can be less than before, and not more. */
 	enum kustos_hold_state state = kustos_hold_state(turn->hold);
 	bool connected = session->state == KUSTOS_CONNECTED;
+	int64_t remaining = kustos_hold_remaining_ms(turn->hold);
+	int64_t left = ku_lease_left(&session->lease, sim_now(a->it.sim));
 
 	if (remaining > (state == KUSTOS_HOLD_LOST ? 0 : left / KU_NS_PER_MS))
 		sim_fail(a->it.sim, "lease", "turn %d: %d ms remain",

@@ -46,7 +46,7 @@ static bool is_cut_off(const struct turn *turn)
 							  : turn->ask.last;
 
 	return a->it.away_since != INT64_MAX &&
-		sim_now(a->it.sim) > rules_by(a, since) + ASK_LATE_NS;
+		sim_began(a->it.sim) > rules_by(a, since) + ASK_LATE_NS;
 }
 
 /* Past the time at which it should have ended? */

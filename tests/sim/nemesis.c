@@ -7,6 +7,7 @@
 #include "sim_impl.h"
 
 #define PERIOD_NS (1000 * KU_NS_PER_S)
+#define STALL_PPM 20000 /* of the readings of a clock */
 
 static const char *const names[SIM_FAULT_COUNT] = {
 	"lose-reply",
@@ -20,6 +21,7 @@ static const char *const names[SIM_FAULT_COUNT] = {
 	"stop-server",
 	"lag",
 	"throttle",
+	"stall",
 };
 
 const char *sim_fault_name(enum sim_fault fault)
@@ -35,6 +37,25 @@ static int64_t some_time(struct sim *sim, struct sim_random *r)
 	if (sim_random_below(r, 2) == 0)
 		return sim_random_between(r, 0, timeout / 8);
 	return sim_random_between(r, 0, timeout * 3 / 2);
+}
+
+/* The same, but also much shorter. */
+static int64_t stalled(void *arg)
+{
+	struct sim *sim = arg;
+	struct sim_random *r = &sim->fault_random[SIM_STALL];
+	int64_t ns;
+
+	if (!sim_random_ppm(r, STALL_PPM))
+		return 0;
+	ns = some_time(sim, r);
+	if (sim_random_below(r, 2) == 0)
+		ns >>= sim_random_below(r, 20);
+	sim_say(sim, sim->sched.ran, "stall", NULL, ns);
+	if (sim_random_below(r, 2) == 0)
+		model_look_at_time(sim->model, sim->sched.ran,
+			sim_now(sim) + ns);
+	return ns;
 }
 
 static void restart(void *arg, uint64_t server)
@@ -145,6 +166,18 @@ static void wait_for_next(struct sim *sim, enum sim_fault fault)
 		due, sim, (uint64_t)fault);
 }
 
+/* With no number of the seed's other faults, which go on as they would without. */
+static void start_stalls(struct sim *sim)
+{
+	if (!sim->options.stalls ||
+		(sim->options.without & (1u << SIM_STALL)) != 0)
+		return;
+	sim->faults |= 1u << SIM_STALL;
+	sim_random_seed(&sim->fault_random[SIM_STALL], sim->options.seed,
+		100 + SIM_STALL);
+	sched_set_stall(&sim->sched, stalled, sim);
+}
+
 void nemesis_start(struct sim *sim)
 {
 	const unsigned *rate = sim->scenario->faults.rate;
@@ -153,7 +186,7 @@ void nemesis_start(struct sim *sim)
 
 	sim_random_seed(&swarm, sim->options.seed, 99);
 	sim->faults = 0;
-	for (i = 0; i < SIM_FAULT_COUNT; i++) {
+	for (i = 0; i < SIM_STALL; i++) {
 		bool on = !sim->scenario->swarm ||
 			sim_random_below(&swarm, 2) == 0;
 
@@ -169,6 +202,7 @@ void nemesis_start(struct sim *sim)
 						      : 0);
 	model_set_throttle(sim->model,
 		sim->faults & (1u << SIM_THROTTLE) ? rate[SIM_THROTTLE] : 0);
+	start_stalls(sim);
 	for (i = SIM_CUT; i < SIM_THROTTLE; i++) {
 		if (sim->faults & (1u << i))
 			wait_for_next(sim, (enum sim_fault)i);
@@ -177,5 +211,6 @@ void nemesis_start(struct sim *sim)
 
 void nemesis_stop(struct sim *sim)
 {
+	sched_set_stall(&sim->sched, NULL, NULL);
 	model_heal(sim->model);
 }

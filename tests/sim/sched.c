@@ -9,8 +9,10 @@
 
 static int64_t read_now(void *arg)
 {
-	const struct sched *sched = arg;
+	struct sched *sched = arg;
 
+	if (sched->running && sched->stall != NULL)
+		sched->now_ns += sched->stall(sched->stall_arg);
 	return sched->now_ns;
 }
 
@@ -117,6 +119,22 @@ static void hold(struct sched_lane *lane, const struct sched_event *event)
 	lane->held[lane->held_count++] = *event;
 }
 
+/* Run a client's event.  If it has stalled, the others catch up with it. */
+static void run(struct sched *sched, const struct sched_event *event)
+{
+	int64_t end;
+
+	sched->running = true;
+	event->fn(event->arg, event->tag);
+	sched->running = false;
+	end = sched->now_ns;
+	if (end == sched->began_ns)
+		return;
+	sched->now_ns = sched->began_ns;
+	sched->lanes[event->client].ahead = end;
+	sched_pause(sched, event->client, end);
+}
+
 bool sched_run(struct sched *sched)
 {
 	struct sched_event event;
@@ -133,7 +151,11 @@ bool sched_run(struct sched *sched)
 		hold(&sched->lanes[event.client], &event);
 	}
 	sched->ran = event.client;
-	event.fn(event.arg, event.tag);
+	sched->began_ns = sched->now_ns;
+	if (event.client == SCHED_NOBODY)
+		event.fn(event.arg, event.tag);
+	else
+		run(sched, &event);
 	return true;
 }
 
@@ -151,6 +173,8 @@ void sched_pause(struct sched *sched, int client, int64_t until_ns)
 {
 	struct sched_lane *lane = &sched->lanes[client];
 
+	if (until_ns < lane->ahead)
+		until_ns = lane->ahead;
 	lane->paused = true;
 	lane->pause++;
 	sched_add(sched, SCHED_NOBODY, until_ns, resume_due, sched,
@@ -162,6 +186,10 @@ void sched_resume(struct sched *sched, int client)
 	struct sched_lane *lane = &sched->lanes[client];
 	size_t i;
 
+	if (lane->ahead > sched->now_ns) {
+		sched_pause(sched, client, lane->ahead);
+		return;
+	}
 	lane->paused = false;
 	lane->pause++;
 	/* They keep their order, so that they run as they would have run. */
@@ -170,6 +198,13 @@ void sched_resume(struct sched *sched, int client)
 		push(sched, &lane->held[i]);
 	}
 	lane->held_count = 0;
+}
+
+void sched_set_stall(struct sched *sched, int64_t (*stall)(void *arg),
+	void *arg)
+{
+	sched->stall = stall;
+	sched->stall_arg = arg;
 }
 
 void sim_random_seed(struct sim_random *r, uint64_t seed, uint64_t stream)

@@ -5,6 +5,10 @@
  * faults).  The events of a paused client are held back until it goes on,
  * while the clock and everybody else's events run.  Two events of the same
  * instant run in the order in which they were added.
+ *
+ * A client may also stall within an event, each time it reads its clock: to it,
+ * time has passed, and what it does from then on it does later.  To all others that
+ * is yet to come: they go on from when the event began, while it is paused.
  */
 #ifndef SIM_SCHED_H
 #define SIM_SCHED_H
@@ -29,6 +33,7 @@ struct sched_event {
 struct sched_lane { /* of one client */
 	bool paused;
 	uint64_t pause; /* counts pauses, so that only the last resume acts */
+	int64_t ahead;	/* it has seen that time, so it is not resumed before */
 	struct sched_event *held;
 	size_t held_count, held_room;
 };
@@ -40,7 +45,11 @@ struct sched {
 	size_t count, room;
 	struct sched_lane *lanes;
 	int lane_count;
-	int ran;	       /* whose event ran last */
+	int ran;	  /* whose event ran last */
+	bool running;	  /* it runs now; "now_ns" is as it sees it */
+	int64_t began_ns; /* when the last event began */
+	int64_t (*stall)(void *arg);
+	void *stall_arg;
 	struct ku_clock clock; /* tells "now_ns" */
 };
 
@@ -57,8 +66,13 @@ bool sched_run(struct sched *sched);
 /* Hold back a client's events until "until_ns". */
 void sched_pause(struct sched *sched, int client, int64_t until_ns);
 
-/* Let it go on at once. */
+/* Let it go on at once, or as soon as it is not ahead of all others. */
 void sched_resume(struct sched *sched, int client);
+
+/* Ask "stall", as a client reads its clock, how long it has been stalled, in ns.
+   NULL: never. */
+void sched_set_stall(struct sched *sched, int64_t (*stall)(void *arg),
+	void *arg);
 
 /* A stream of random numbers that its seed repeats. */
 struct sim_random {

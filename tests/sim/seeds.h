@@ -30,20 +30,39 @@ static inline const struct sim_scenario *seeds_of(const char *name)
 	return scenario;
 }
 
-/* Fail, with the report, if one of "count" seeds from 1000 on does. */
-static inline void seeds_survive(const struct sim_scenario *scenario, int count)
+/* Fail, with the report, if one of "count" seeds as "options" says does. */
+static inline void seeds_survive_as(const struct sim_scenario *scenario,
+	const struct sim_options *options, int count)
 {
-	struct sim_options options = { .seed = 1000, .steps = SEED_STEPS };
 	struct sim_result result;
 	struct sim_text report = { 0 };
 
-	if (!sim_hunt(scenario, &options, (uint64_t)count / TIMES_LESS, &result,
+	if (!sim_hunt(scenario, options, (uint64_t)count / TIMES_LESS, &result,
 		    &report)) {
 		fputs(report.bytes, stderr); /* too long for a message */
 		ck_abort_msg("%s: %s", result.invariant, result.message);
 	}
 	free(result.trace);
 	free(report.bytes);
+}
+
+/* The same, from 1000 on. */
+static inline void seeds_survive(const struct sim_scenario *scenario, int count)
+{
+	struct sim_options options = { .seed = 1000, .steps = SEED_STEPS };
+
+	seeds_survive_as(scenario, &options, count);
+}
+
+/* The same, with clients that stand still within a step, too. */
+static inline void seeds_survive_stalls(const struct sim_scenario *scenario,
+	int count)
+{
+	struct sim_options options = { .seed = 1000,
+		.steps = SEED_STEPS,
+		.stalls = true };
+
+	seeds_survive_as(scenario, &options, count);
 }
 
 /* Fail if one of the first "seeds" does, or if they have not counted each figure of

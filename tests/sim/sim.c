@@ -31,6 +31,16 @@ int64_t sim_now(struct sim *sim)
 	return sim->sched.now_ns;
 }
 
+int64_t sim_began(struct sim *sim)
+{
+	return sim->sched.running ? sim->sched.began_ns : sim_now(sim);
+}
+
+bool sim_stalls(const struct sim *sim)
+{
+	return (sim->faults & 1u << SIM_STALL) != 0;
+}
+
 void *sim_state(struct sim *sim)
 {
 	return sim->state;

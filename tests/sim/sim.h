@@ -27,6 +27,8 @@ enum sim_fault {
 	SIM_STOP_SERVER,
 	SIM_LAG,
 	SIM_THROTTLE, /* per million requests: refused, as there are too many */
+	SIM_STALL, /* as a client reads its clock: it stands still within a step,
+			 and reads the time after that; only if asked for */
 	SIM_FAULT_COUNT
 };
 
@@ -95,6 +97,7 @@ struct sim_options {
 	uint64_t seed;
 	uint64_t steps;
 	unsigned without; /* faults left out: 1u << enum sim_fault, or-ed */
+	bool stalls;	  /* with SIM_STALL, which no seed has of its own */
 	bool no_drain;
 	bool as_found; /* a failure is told as it is: not minimised first */
 	bool trace;    /* keep the last events ... */
@@ -150,7 +153,12 @@ struct model *sim_model(struct sim *sim);
 const struct sim_scenario *sim_scenario_of(struct sim *sim);
 const struct ku_clock *sim_clock(struct sim *sim);
 int64_t sim_now(struct sim *sim);
-void *sim_state(struct sim *sim); /* what the actors share */
+
+/* The same, but within a step in which the client has been stalled: when that
+   began.  Nothing that fell due since can have been done. */
+int64_t sim_began(struct sim *sim);
+bool sim_stalls(const struct sim *sim); /* can that be? */
+void *sim_state(struct sim *sim);	/* what the actors share */
 void *sim_actor_state(struct sim *sim, int index);
 struct sim_random *sim_actor_random(struct sim *sim, int index);
 bool sim_draining(struct sim *sim);

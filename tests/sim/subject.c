@@ -11,7 +11,7 @@
 
 #define MAY_BE_LATE                                               \
 	(1u << SIM_DELAY_REPLY | 1u << SIM_HOLE | 1u << SIM_LAG | \
-		1u << SIM_PAUSE)
+		1u << SIM_PAUSE | 1u << SIM_STALL)
 
 void subject_init(struct subject *it, struct sim *sim, int index,
 	void (*let_go)(void *actor))
@@ -101,6 +101,13 @@ bool subject_sure(const struct subject *it)
 	return (session->state == KUSTOS_CONNECTED ||
 		       session->state == KUSTOS_SUSPENDED) &&
 		ku_lease_left(&session->lease, sim_now(it->sim)) > 0;
+}
+
+bool subject_ran_out(const struct subject *it)
+{
+	return sim_stalls(it->sim) &&
+		ku_lease_left(&it->client->session.lease, sim_now(it->sim)) <=
+		0;
 }
 
 void subject_mind(struct subject *it)

@@ -61,6 +61,10 @@ struct sim_random *subject_random(const struct subject *it);
 /* Is its session alive for certain, by its own clock? */
 bool subject_sure(const struct subject *it);
 
+/* May its lease have ended in the middle of what it does, although it was sure as it
+   began to: since it may have been stalled in there? */
+bool subject_ran_out(const struct subject *it);
+
 /* After each event, if "awake_since" and "away_since" are of interest. */
 void subject_mind(struct subject *it);
 

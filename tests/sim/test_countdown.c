@@ -16,6 +16,12 @@ START_TEST(S12_a_latch_survives_all_faults)
 }
 END_TEST
 
+START_TEST(a_latch_survives_stalls)
+{
+	seeds_survive_stalls(countdown(), 30);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -43,6 +49,7 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S12_a_latch_survives_all_faults);
+	tcase_add_test(t, a_latch_survives_stalls);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_latch_event_for_event);
 	suite_add_tcase(s, t);

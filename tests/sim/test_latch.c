@@ -21,6 +21,13 @@ START_TEST(L13_L14_S09_latches_of_one_node_survive_all_faults)
 }
 END_TEST
 
+START_TEST(latches_survive_stalls)
+{
+	seeds_survive_stalls(seeds_of("latch"), 30);
+	seeds_survive_stalls(seeds_of("one-node"), 30);
+}
+END_TEST
+
 static struct latch_figures do_seeds(const char *scenario, uint64_t count)
 {
 	struct sim_options options = { .steps = SEED_STEPS };
@@ -84,6 +91,7 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, L12_L13_S11_latches_survive_all_faults);
 	tcase_add_test(t, L13_L14_S09_latches_of_one_node_survive_all_faults);
+	tcase_add_test(t, latches_survive_stalls);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, those_of_one_node_do_what_they_can);
 	tcase_add_test(t, a_seed_repeats_the_latches_event_for_event);

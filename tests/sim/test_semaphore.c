@@ -37,6 +37,12 @@ START_TEST(S14_semaphores_survive_all_faults)
 }
 END_TEST
 
+START_TEST(semaphores_survive_stalls)
+{
+	seeds_survive_stalls(semaphore(), 30);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -79,6 +85,7 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S14_semaphores_survive_all_faults);
+	tcase_add_test(t, semaphores_survive_stalls);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_figures(t, L28_a_release_does_not_wake_the_herd);
 	tcase_add_test(t, a_seed_repeats_the_semaphores_event_for_event);

@@ -53,6 +53,26 @@ START_TEST(a_seed_repeats_itself)
 }
 END_TEST
 
+/* A seed that nobody asked for them with is what it was before there were any. */
+START_TEST(clients_stall_only_if_asked_to)
+{
+	const struct sim_scenario *client = sim_find_scenario("client");
+	struct sim_options options = { .seed = 1, .steps = STEPS };
+	struct sim_result without;
+	struct sim_result with;
+
+	sim_run(client, &options, &without);
+	options.stalls = true;
+	sim_run(client, &options, &with);
+	ck_assert_uint_eq(with.faults, without.faults | 1u << SIM_STALL);
+	ck_assert_uint_ne(without.faults, with.faults);
+	ck_assert_uint_ne(without.hash, with.hash);
+	options.without = 1u << SIM_STALL;
+	sim_run(client, &options, &with);
+	ck_assert_uint_eq(without.hash, with.hash);
+}
+END_TEST
+
 START_TEST(a_prefix_is_the_beginning_of_a_longer_run)
 {
 	const struct sim_scenario *raw = sim_find_scenario("raw");
@@ -211,6 +231,7 @@ int main(void)
 	tcase_set_timeout(c, 300);
 	tcase_add_test(c, seeds_without_a_bug_find_none);
 	tcase_add_test(c, a_seed_repeats_itself);
+	tcase_add_test(c, clients_stall_only_if_asked_to);
 	tcase_add_test(c, a_prefix_is_the_beginning_of_a_longer_run);
 	tcase_add_test(c, a_lock_without_a_lease_has_two_holders);
 	tcase_add_test(c, each_fault_that_is_left_is_needed);

@@ -15,6 +15,12 @@ START_TEST(S03_S06_S10_simple_locks_survive_all_faults)
 }
 END_TEST
 
+START_TEST(simple_locks_survive_stalls)
+{
+	seeds_survive_stalls(simple(), 30);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -40,6 +46,7 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S03_S06_S10_simple_locks_survive_all_faults);
+	tcase_add_test(t, simple_locks_survive_stalls);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_simple_locks_event_for_event);
 	suite_add_tcase(s, t);
