@@ -12,6 +12,7 @@ struct ku_watch_entry {
 	struct ku_watch *watches; /* none: the server is still to be told */
 	struct ku_request unwatch;
 	bool again; /* it is to be told again: a read was sent meanwhile */
+	bool owed; /* it has not said that it knows: a watch may be left there */
 	struct ku_watch_entry *prev, *next;
 };
 
@@ -144,6 +145,8 @@ static void unwatched(struct kustos_client *client, struct ku_request *request,
 		return;
 	}
 	bool done = reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NOWATCHER;
+	if (done)
+		entry->owed = entry->again;
 	if (entry->watches == NULL && entry->again)
 		unwatch(client, entry);
 	else if (entry->watches == NULL && done)
@@ -153,6 +156,7 @@ static void unwatched(struct kustos_client *client, struct ku_request *request,
 /* Nobody watches the node any more: tell the server. */
 static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry)
 {
+	entry->owed = true;
 	entry->again = is_busy(entry);
 	if (entry->again || !ku_session_ready(client))
 		return; /* later: ku_watch_tidy() */
@@ -191,7 +195,11 @@ void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch)
 	if (entry == NULL)
 		return;
 	detach(watch);
-	if (entry->path != NULL && entry->watches == NULL && !is_busy(entry))
+	if (entry->path == NULL || entry->watches != NULL || is_busy(entry))
+		return;
+	if (entry->owed) /* for one that was there before */
+		unwatch(client, entry);
+	else
 		entry_remove(client, entry);
 }
 

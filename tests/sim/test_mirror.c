@@ -289,6 +289,42 @@ START_TEST(P05_a_watch_of_a_look_that_outlived_its_session_is_taken_off)
 }
 END_TEST
 
+/* The first object does not watch any more, which the server cannot be told without a
+   connection; and a read of the second, which has not been sent, is given up. */
+START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up)
+{
+	struct kustos_cancel *cancels[2];
+	int ends[2];
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(kustos_cancel_create(&cancels[i]), KUSTOS_OK);
+	wait_at(barriers[0], KUSTOS_FOREVER, cancels[0], &ends[0]);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 1);
+	model_cut(bench.model, LONE_MACHINE, true);
+	while (ku_session_ready(client))
+		lone_run_ms(&bench, client, 1);
+	kustos_cancel_fire(cancels[0]);
+	lone_run_ms(&bench, client, 1);
+	wait_at(barriers[1], KUSTOS_FOREVER, cancels[1], &ends[1]);
+	kustos_cancel_fire(cancels[1]);
+	lone_run_ms(&bench, client, 1);
+	ck_assert(!ku_session_ready(client));
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(ku_session_ready(client));
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(ends[i], KUSTOS_ECANCELED);
+		kustos_cancel_destroy(cancels[i]);
+		kustos_barrier_destroy(barriers[i]);
+		barriers[i] = NULL;
+	}
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_uint_eq(client->counters.sessions, 1);
+	ck_assert_ptr_null(client->watches.entries);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mirrors in the simulator");
@@ -306,6 +342,8 @@ int main(void)
 		P05_a_watch_that_an_ended_member_leaves_behind_is_taken_off);
 	tcase_add_test(t,
 		P05_a_watch_of_a_look_that_outlived_its_session_is_taken_off);
+	tcase_add_test(t,
+		P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
