@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#define T_MS 4000
+#define T_MS 8000 /* a third is spent on each number that goes unheard */
 #define IDLE_T_MS 8000
 #define SOON kustos_after_ms(PATIENCE_MS)
 #define BEFORE_ALL (-12)

@@ -137,14 +137,14 @@ START_TEST(S16_an_item_that_was_lost_as_its_command_ended_comes_again)
 }
 END_TEST
 
-/* That the queue is empty nobody knows then. */
 /* Whoever takes items regardless of claims has it, and it comes to nobody. */
 START_TEST(an_item_that_is_taken_from_under_its_command_is_not_promised)
 {
+	static const char taking[] = "\"$0\" queue take -w0 " JOBS;
+
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w1", JOBS, "sh",
-				 "-c", "\"$0\" queue take -w0 " JOBS,
-				 cli_program()),
+				 "-c", taking, cli_program()),
 		121);
 	cli_hears(&a, "x\n");
 	cli_hears_error(&a, "it comes again, unless another took it away\n");
@@ -152,6 +152,7 @@ START_TEST(an_item_that_is_taken_from_under_its_command_is_not_promised)
 }
 END_TEST
 
+/* That the queue is empty nobody knows then. */
 START_TEST(who_loses_the_servers_is_told_so_also_after_an_item)
 {
 	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
