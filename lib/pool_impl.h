@@ -84,8 +84,7 @@ struct ku_pool {
 	struct ku_mirror note;
 	struct ku_request leaving;
 	char text[12];
-	bool left; /* ours has stood there, or what did was taken away */
-	bool told; /* was logged */
+	bool left; /* ours has stood there */
 	bool disagrees;
 };
 

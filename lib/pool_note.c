@@ -48,17 +48,10 @@ static void left(struct kustos_client *client, struct ku_request *request,
 	ku_pool_put(pool);
 }
 
-static bool is_fixed(const struct ku_pool *pool)
-{
-	return pool->room_path == NULL;
-}
-
-/* Leave ours, or nothing, in place of what was read. */
+/* Leave ours, in place of what was read. */
 static void leave(struct ku_pool *pool, int32_t version)
 {
-	pool->text[0] = '\0';
-	if (is_fixed(pool))
-		snprintf(pool->text, sizeof(pool->text), "%d", pool->room);
+	snprintf(pool->text, sizeof(pool->text), "%d", pool->room);
 	pool->leaving.owner = pool;
 	pool->leaving.done = left;
 	pool->leaving.what = (struct ku_zk_request){
@@ -74,31 +67,6 @@ static void leave(struct ku_pool *pool, int32_t version)
 		ku_pool_get(pool);
 }
 
-/* Another number stands there.  Ours covers it, if it is fixed; so that we have
-   seen it is remembered then. */
-static void compare(struct ku_pool *pool, int theirs)
-{
-	bool differs = theirs > 0 && pool->room >= 0 && theirs != pool->room;
-
-	if (differs && !pool->told)
-		ku_log(pool->client, KUSTOS_LOG_WARNING,
-			"%s: there is room for %d, but another client "
-			"goes by %d",
-			pool->note.path, pool->room, theirs);
-	pool->told = pool->told || differs;
-	pool->disagrees = differs || (is_fixed(pool) && pool->disagrees);
-}
-
-/* Is what stands there to be written over? */
-static bool is_to_leave(const struct ku_pool *pool, int theirs)
-{
-	if (!is_fixed(pool))
-		return !pool->left && pool->disagrees;
-	/* Whoever took it away asks who is there. */
-	return theirs == 0 ||
-		(!pool->left && theirs > 0 && theirs != pool->room);
-}
-
 static void note_shows(struct ku_mirror *mirror,
 	const struct ku_zk_reply *reply)
 {
@@ -107,13 +75,20 @@ static void note_shows(struct ku_mirror *mirror,
 	if (reply == NULL || reply->rc != KU_ZK_OK)
 		return;
 	int theirs = parse(reply);
-	compare(pool, theirs);
+	if (theirs > 0 && pool->room >= 0 && theirs != pool->room) {
+		if (!pool->disagrees)
+			ku_log(pool->client, KUSTOS_LOG_WARNING,
+				"%s: there is room for %d, but another client "
+				"goes by %d",
+				mirror->path, pool->room, theirs);
+		pool->disagrees = true;
+	}
 	/* Once it has stood there, whoever goes by another has overwritten it:
 	   saying it again could hide theirs from the rest of us. */
-	if (is_fixed(pool) && theirs == pool->room)
+	if (theirs == pool->room)
 		pool->left = true;
-	if (is_to_leave(pool, theirs) && pool->leaving.slot == NULL &&
-		ku_session_ready(pool->client))
+	if (pool->room_path == NULL && !pool->left && theirs >= 0 &&
+		theirs != pool->room && ku_session_ready(pool->client))
 		leave(pool, reply->stat->version);
 }
 

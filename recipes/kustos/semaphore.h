@@ -152,9 +152,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_max(
 /* Return 1 if a client was seen that goes by another number than "sem".  Each
    of ours with a fixed number leaves it as text in the node "path", as kazoo
    does, and looks what it finds there; Curator's leave nothing, and are not
-   seen.  It is logged once.  If the number of "sem" is shared, what it finds is
-   taken away, once, and who goes by it leaves it again: so this is 0 again if
-   nobody did, and that was of clients that are gone. */
+   seen.  It is logged once. */
 KUSTOS_API int kustos_semaphore_disagrees(struct kustos_semaphore *sem);
 
 /*

@@ -346,52 +346,6 @@ START_TEST(a_lock_that_a_destruction_overtakes_is_given_back)
 }
 END_TEST
 
-/* The note of a number that others go by, or went by. */
-static bool note_is(const char *wanted)
-{
-	struct raw *raw = raw_open(fixture_address(), 30000);
-	char text[16] = "";
-
-	ck_assert_int_ge(raw_do_get(raw, SEM, text, sizeof(text), NULL), 0);
-	raw_close(raw);
-	return strcmp(text, wanted) == 0;
-}
-
-START_TEST(S14_a_fixed_number_that_nobody_goes_by_any_more_is_forgotten)
-{
-	struct kustos_semaphore *fixed, *late;
-
-	set_up();
-	sem_set(sem, 5);
-	fixed = sem_new(other, 3);
-	check_err(sem_try(fixed), KUSTOS_OK);
-	check_err(sem_try(fixed), KUSTOS_OK); /* the first has made SEM */
-	test_eventually(note_is("3"), 2000);
-	kustos_semaphore_destroy(fixed);
-	check_err(sem_try(sem), KUSTOS_OK);
-	test_eventually(note_is(""), 2000);
-	test_eventually(!kustos_semaphore_disagrees(sem), 2000);
-	check_err(sem_try(others), KUSTOS_OK);
-	sem_flush();
-	ck_assert(!kustos_semaphore_disagrees(others));
-
-	/* But one who goes by it says so again. */
-	fixed = sem_new(other, 3);
-	check_err(sem_try(fixed), KUSTOS_OK);
-	test_eventually(kustos_semaphore_disagrees(sem), 2000);
-	test_eventually(kustos_semaphore_disagrees(others), 2000);
-	late = sem_shared(client);
-	check_err(sem_try(late), KUSTOS_OK);
-	pair_settle();
-	test_eventually(note_is("3"), 2000);
-	test_eventually(kustos_semaphore_disagrees(late), 2000);
-	test_eventually(kustos_semaphore_disagrees(sem), 2000);
-	kustos_semaphore_destroy(late);
-	kustos_semaphore_destroy(fixed);
-	sem_pair_close();
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("semaphore, its number, its lock");
@@ -402,8 +356,6 @@ int main(void)
 	tcase_add_test(t, S14_growing_serves_those_who_wait);
 	tcase_add_test(t, S14_shrinking_grants_nobody_until_it_fits);
 	tcase_add_test(t, more_than_there_may_be_waits_for_it_to_grow);
-	tcase_add_test(t,
-		S14_a_fixed_number_that_nobody_goes_by_any_more_is_forgotten);
 	tcase_add_test(t,
 		L08_a_number_that_changed_meanwhile_is_seen_after_a_reconnect);
 	tcase_add_test(t, L06_a_close_does_not_wait_for_a_number);
