@@ -140,7 +140,9 @@ static void saw_own(struct ku_custody *c, const struct ku_zk_reply *reply)
 {
 	bool there = reply->rc == KU_ZK_OK;
 
-	if (is_no_answer(reply->rc)) {
+	if (is_no_answer(reply->rc) && c->lost) {
+		ku_custody_ended(c, KUSTOS_ELOST);
+	} else if (is_no_answer(reply->rc)) {
 		no_answer(c, reply->rc, see_own);
 	} else if (!there && reply->rc != KU_ZK_NONODE) {
 		ku_custody_ended(c, ku_rc_err(reply->rc));

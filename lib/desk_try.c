@@ -78,11 +78,14 @@ static void unfit(struct ku_desk *desk, const struct ku_custody *c,
 		name);
 }
 
-/* It is the item that is refused to us: others may be had meanwhile. */
+/* It is the item that is refused to us: others may be had meanwhile.  It is kept with
+   no stat, as it is not told of: should nobody be able to have it later, it will be. */
 static void deny(struct ku_desk *desk, const struct ku_custody *c)
 {
-	if (ku_unfits_keep(&desk->unfits, ku_custody_name(c),
-		    ku_custody_stat(c), ku_now(desk->client)) != KU_UNFIT_SHORT)
+	const struct kustos_stat none = { .version = 0 };
+
+	if (ku_unfits_keep(&desk->unfits, ku_custody_name(c), &none,
+		    ku_now(desk->client)) != KU_UNFIT_SHORT)
 		return;
 	ku_desk_relook(desk);
 	ku_desk_rest(desk);

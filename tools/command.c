@@ -243,11 +243,14 @@ enum command_news command_look(struct command *c, pid_t *other)
 			info.si_pid == 0)
 			return COMMAND_NOTHING;
 		if (info.si_pid != c->pid) {
+			int status = 0;
+			bool stopped = info.si_code == CLD_STOPPED;
+
 			*other = info.si_pid;
-			waitpid(info.si_pid, NULL, WNOHANG | WUNTRACED);
-			return info.si_code == CLD_STOPPED
-				? COMMAND_OTHER_STOPPED
-				: COMMAND_OTHER;
+			/* One that was stopped may have been killed by now. */
+			if (waitpid(*other, &status, WNOHANG | WUNTRACED) > 0)
+				stopped = WIFSTOPPED(status);
+			return stopped ? COMMAND_OTHER_STOPPED : COMMAND_OTHER;
 		}
 		if (info.si_code != CLD_STOPPED)
 			return COMMAND_ENDED;

@@ -152,7 +152,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_max(
 /* Return 1 if a client was seen that goes by another number than "sem".  Each
    of ours with a fixed number leaves it as text in the node "path", as kazoo
    does, and looks what it finds there; Curator's leave nothing, and are not
-   seen.  It is logged once. */
+   seen.  It is logged once.  A number that was left stays, also when nobody
+   goes by it any more: empty the node then. */
 KUSTOS_API int kustos_semaphore_disagrees(struct kustos_semaphore *sem);
 
 /*

@@ -702,11 +702,9 @@ mutant one_node_L13_no_new_place_after_a_loss lib/candidate.c \
 	'/^static void lost/,/^}/s/ku_candidate_resume(c);/;/
 	/^static void unsure/,/^}/s/ku_candidate_resume(c);/;/'
 
-# Clients that stand still within a step, too: without, neither of these is found.
+# Clients that stand still within a step, too: without, this is not found.
 with=stall
 survive
-mutant one_node_S10_doubt_forgotten_with_a_lost_look lib/op_resolve.c \
-	'/^void ku_op_look(/,/^}/s/op->doubtful = true;/;/'
 scenario=countdown
 survive
 mutant countdown_P05_watch_left_by_a_look_of_a_later_session lib/mirror.c \
