@@ -49,12 +49,12 @@ struct ku_gate {
 	struct kustos_client *client;
 	struct ku_line *line;
 	struct ku_place_kind kind;
-	int local_handoffs;
 	struct ku_payload payload;
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 	kustos_queued_fn *on_queued;
 	void *on_queued_arg;
+	int local_handoffs;
 
 	/* Guarded by the client's lock. */
 	int refs; /* of the program, guests, turns, and what is to be told */

@@ -120,8 +120,8 @@ struct ku_place {
 	bool granted;
 	bool lost;
 	bool revoked;	     /* somebody asked for it */
-	int64_t asked_mzxid; /* and that request was told, or is kept here */
 	enum kustos_err err; /* why it ended while starting */
+	int64_t asked_mzxid; /* that request was told, or is kept here */
 
 	int64_t beside; /* czxid of the writer of ours whose number it
 				takes; 0: none */

@@ -20,8 +20,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define LOOKUP_BASE_MS 100
 #define LOOKUP_MAX_MS 5000
+static const struct kustos_retry looking_up =
+	KU_RETRY_EXPONENTIAL(100, LOOKUP_MAX_MS);
 
 struct ku_manager {
 	struct kustos_client *client;
@@ -153,7 +154,7 @@ static void finish_lookup(struct ku_manager *m)
 			(pause >= 0 ? pause : LOOKUP_MAX_MS * KU_NS_PER_MS);
 		return;
 	}
-	ku_retry_start(&m->lookup_retry, &m->lookup_retry.policy, now);
+	ku_retry_start(&m->lookup_retry, &looking_up, now);
 	if (ku_addresses_equal(&addresses, &m->addresses))
 		ku_addresses_free(&addresses);
 	else
@@ -402,8 +403,6 @@ static void *manager_main(void *arg)
 static enum kustos_err init(struct ku_manager *m)
 {
 	struct kustos_client *client = m->client;
-	struct kustos_retry policy = kustos_retry_exponential(LOOKUP_BASE_MS,
-		LOOKUP_MAX_MS, 29);
 	struct ku_addresses addresses;
 
 	m->fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -411,7 +410,7 @@ static enum kustos_err init(struct ku_manager *m)
 		return KUSTOS_ENOMEM;
 	ku_random_init(&m->random);
 	ku_steer_init(&m->steer, &m->random);
-	ku_retry_start(&m->lookup_retry, &policy, ku_now(client));
+	ku_retry_start(&m->lookup_retry, &looking_up, ku_now(client));
 	m->numeric = ku_resolve_numeric(&client->config.hosts, &addresses);
 	if (m->numeric)
 		use_addresses(m, &addresses);

@@ -62,8 +62,7 @@ struct ku_op {
 	int64_t czxid;		   /* of the node that it is to delete */
 
 	/* Progress. */
-	int in_flight; /* requests that refer to this memory */
-	bool once;     /* one try, if connected */
+	bool once; /* one try, if connected */
 	bool started;
 	bool unwanted;	/* if the node is not there, do not make it */
 	bool doubtful;	/* look before what is guaranteed is deleted */
@@ -71,6 +70,7 @@ struct ku_op {
 	bool moved;	/* and others were, to other sessions */
 	bool orphan;	/* to be freed when no request refers to it */
 	bool done;
+	int in_flight; /* requests that refer to this memory */
 	uint64_t serial;
 	struct ku_retry retry;
 	struct ku_timer pause;	   /* until the next try; while not connected,

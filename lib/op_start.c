@@ -8,8 +8,9 @@
 #include <string.h>
 
 /* Between two tries of what goes on until it succeeds, while connected. */
-#define GUARANTEED_PAUSE_MS 500
-#define PATIENT_PAUSE_MS 200
+static const struct kustos_retry guaranteed = KU_RETRY_FOREVER(500);
+static const struct kustos_retry patient = KU_RETRY_FOREVER(200);
+static const struct kustos_retry once = { .kind = KUSTOS_RETRY_NONE };
 
 /* Count what "op" asks for, if it is within the limits. */
 static enum kustos_err check_limits(struct ku_op *op)
@@ -84,15 +85,15 @@ static enum kustos_err start(struct ku_op *op)
 static void begin(struct ku_op *op)
 {
 	struct kustos_client *client = op->client;
-	struct kustos_retry policy = client->config.retry;
+	const struct kustos_retry *policy = &client->config.retry;
 
-	if (op->guaranteed)
-		policy = kustos_retry_forever(GUARANTEED_PAUSE_MS);
-	else if (op->patient)
-		policy = kustos_retry_forever(PATIENT_PAUSE_MS);
 	if (op->once)
-		policy = kustos_retry_none();
-	ku_retry_start(&op->retry, &policy, ku_now(client));
+		policy = &once;
+	else if (op->guaranteed)
+		policy = &guaranteed;
+	else if (op->patient)
+		policy = &patient;
+	ku_retry_start(&op->retry, policy, ku_now(client));
 	ku_op_try(op);
 }
 
@@ -224,7 +225,6 @@ void ku_op_unwant(struct ku_op *op)
 {
 	bool untried = op->in_flight == (op->request.waiting ? 1 : 0) &&
 		!op->ambiguous;
-	struct kustos_retry forever = kustos_retry_forever(GUARANTEED_PAUSE_MS);
 
 	if (op->unwanted)
 		return;
@@ -232,7 +232,7 @@ void ku_op_unwant(struct ku_op *op)
 	op->guaranteed = true; /* a close waits for it */
 	if (op->request.slot != NULL)
 		op->session_id = op->request.session_id;
-	ku_retry_start(&op->retry, &forever, ku_now(op->client));
+	ku_retry_start(&op->retry, &guaranteed, ku_now(op->client));
 	if (untried)
 		ku_op_finish(op, KUSTOS_ECANCELED);
 }

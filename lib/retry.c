@@ -161,7 +161,7 @@ struct kustos_retry kustos_retry_custom(kustos_retry_fn *fn, void *arg)
 void ku_retry_start(struct ku_retry *r, const struct kustos_retry *policy,
 	int64_t now_ns)
 {
-	r->policy = *policy;
+	r->policy = policy;
 	r->tries = 0;
 	r->started_ns = now_ns;
 }
@@ -211,7 +211,7 @@ int64_t ku_retry_next(struct ku_retry *r, int64_t now_ns,
 	if (r->tries < INT_MAX)
 		r->tries++;
 	elapsed_ns = now_ns > r->started_ns ? now_ns - r->started_ns : 0;
-	pause_ms = next_pause_ms(&r->policy, r->tries,
+	pause_ms = next_pause_ms(r->policy, r->tries,
 		elapsed_ns / KU_NS_PER_MS, random);
 	if (pause_ms < 0)
 		return -1;

@@ -26,9 +26,22 @@ enum ku_outcome ku_outcome(int rc);
 /* Return the error that a caller sees for "rc" when it is final. */
 enum kustos_err ku_rc_err(int rc);
 
+/* Policies that are constant. */
+#define KU_RETRY_FOREVER(pause)                                    \
+	{                                                          \
+		.kind = KUSTOS_RETRY_FOREVER, .pause_ms = (pause), \
+		.max_elapsed_ms = INT64_MAX                        \
+	}
+#define KU_RETRY_EXPONENTIAL(base, max_pause)                        \
+	{                                                            \
+		.kind = KUSTOS_RETRY_EXPONENTIAL, .max_retries = 29, \
+		.pause_ms = (base), .max_pause_ms = (max_pause),     \
+		.max_elapsed_ms = INT64_MAX                          \
+	}
+
 /* Progress of one call through its policy. */
 struct ku_retry {
-	struct kustos_retry policy;
+	const struct kustos_retry *policy; /* outlives it */
 	int tries;
 	int64_t started_ns;
 };

@@ -8,9 +8,10 @@
 
 /* Timeouts without a connection before a handle counts as stuck. */
 #define WATCHDOG_TIMEOUTS 2
-/* Pauses between handles, of which each costs the ensemble a session. */
-#define REOPEN_BASE_MS 50
+/* Between handles, of which each costs the ensemble a session. */
 #define REOPEN_MAX_MS 5000
+static const struct kustos_retry reopening =
+	KU_RETRY_EXPONENTIAL(50, REOPEN_MAX_MS);
 
 /* After a reconnect a fleet looks again: within this part of the timeout, and
    this time, at the most. */
@@ -48,8 +49,8 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 		ku_timer_unset(&client->timers, &session->watchdog);
 		ku_set_timer(client, &session->lost,
 			ku_lease_end(&session->lease));
-		ku_retry_start(&session->reopen_retry,
-			&session->reopen_retry.policy, ku_now(client));
+		ku_retry_start(&session->reopen_retry, &reopening,
+			ku_now(client));
 		ku_watch_tidy(client);
 		ku_ops_connected(client);
 		ku_wire_pump(client);
@@ -449,8 +450,6 @@ void ku_session_open(struct kustos_client *client)
 void ku_session_init(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
-	struct kustos_retry policy = kustos_retry_exponential(REOPEN_BASE_MS,
-		REOPEN_MAX_MS, 29);
 
 	session->state = KUSTOS_CONNECTING;
 	session->timeout_ms = client->config.timeout_ms;
@@ -458,7 +457,7 @@ void ku_session_init(struct kustos_client *client)
 	session->lost.fn = lost;
 	session->watchdog.fn = watchdog;
 	session->reopen.fn = reopen_due;
-	ku_retry_start(&session->reopen_retry, &policy, ku_now(client));
+	ku_retry_start(&session->reopen_retry, &reopening, ku_now(client));
 	ku_session_open(client);
 }
 

@@ -37,12 +37,12 @@ typedef void ku_request_fn(struct kustos_client *client,
 struct ku_request {		   /* a field of whatever sends it */
 	struct ku_zk_request what; /* what it points to lives until the end */
 	ku_request_fn *done;
-	bool internal; /* not told to the program's hook */
 	void *owner;   /* for "done" to use */
+	bool internal; /* not told to the program's hook */
 	/* Set by the wire. */
-	struct ku_slot *slot; /* while sent */
-	bool waiting;	      /* while queued */
+	bool waiting; /* while queued */
 	int refused_rc;
+	struct ku_slot *slot; /* while sent */
 	struct ku_request *prev, *next;
 	int64_t epoch;	    /* in which it was sent */
 	int64_t session_id; /* to which it was sent */

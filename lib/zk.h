@@ -77,11 +77,11 @@ enum ku_zk_watch_kind { KU_ZK_WATCH_DATA = 2, KU_ZK_WATCH_CHILDREN = 1 };
 
 struct ku_zk_request {
 	enum ku_zk_kind kind;
-	const char *path; /* absolute, as the server sees it */
-	const char *data; /* CREATE, SET; NULL with len -1 is null data */
+	enum ku_zk_mode mode; /* CREATE */
+	const char *path;     /* absolute, as the server sees it */
+	const char *data;     /* CREATE, SET; NULL with len -1 is null data */
 	int len;
 	int version;		      /* DELETE, SET, CHECK; -1 = any */
-	enum ku_zk_mode mode;	      /* CREATE */
 	const struct kustos_acl *acl; /* CREATE */
 	int acl_count;
 	bool watch; /* GET, EXISTS, CHILDREN */
