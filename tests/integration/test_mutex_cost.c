@@ -6,6 +6,7 @@
 #include "process.h"
 #include "proxy.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -355,6 +356,35 @@ START_TEST(P05_nothing_grows_with_lines_that_are_used_once)
 }
 END_TEST
 
+START_TEST(a_waiting_lock_takes_less_than_two_kilobytes)
+{
+	static struct kustos_mutex *waiting[MOST_WAITERS];
+	static struct ask asks[MOST_WAITERS];
+	struct kustos_hold *hold;
+	size_t before;
+
+	open_clients(2, 0);
+	hold = hold_take(mutexes[0]);
+	before = mallinfo2().uordblks;
+	for (int i = 0; i < MOST_WAITERS; i++) {
+		waiting[i] = mutex_new(clients[1], 0);
+		asks[i].release = true;
+		ask(&asks[i], waiting[i], SOON);
+	}
+	line_wait(MOST_WAITERS + 1);
+	flush(2);
+	if (!SIZES_MEAN_NOTHING)
+		ck_assert_uint_lt(mallinfo2().uordblks - before,
+			MOST_WAITERS * 2048);
+	hold_give(hold);
+	for (int i = 0; i < MOST_WAITERS; i++)
+		check_err(ask_wait(&asks[i], 30000), KUSTOS_OK);
+	for (int i = 0; i < MOST_WAITERS; i++)
+		kustos_mutex_destroy(waiting[i]);
+	close_clients(2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mutex, cost");
@@ -369,5 +399,6 @@ int main(void)
 	tcase_add_test(t, L12_a_place_is_made_once_however_the_line_changes);
 	tcase_add_test(t, P05_nothing_grows_over_ten_thousand_holds);
 	tcase_add_test(t, P05_nothing_grows_with_lines_that_are_used_once);
+	tcase_add_test(t, a_waiting_lock_takes_less_than_two_kilobytes);
 	return fixture_main(s);
 }
