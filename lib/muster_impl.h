@@ -13,7 +13,8 @@
  * reconnect with another session, has it looked again; none of them says
  * anything by itself, but for one: that "ready" was made after we had seen that
  * it was not there.  Members of kazoo's delete it as soon as they go out, so
- * that a look comes too late.
+ * that a look comes too late.  Then it counts if so many nodes were made since as
+ * the round lacked.
  *
  * Rounds.  Whoever finds that all are in writes into "ready" of which transaction
  * that is true: the round's members had come by then.  Who came later does not go
@@ -85,6 +86,7 @@ struct ku_muster {
 	int list_rc;
 	struct kustos_names *names; /* NULL: nothing was seen */
 	int64_t pzxid;
+	struct ku_muster_traffic traffic, traffic_then; /* when "absent" */
 	bool ready;
 	struct kustos_stat ready_stat;
 	int64_t ready_round; /* for those who came up to this */
@@ -92,6 +94,7 @@ struct ku_muster {
 	bool blind;	     /* it may not be read: it is only looked for */
 	int64_t read_mzxid, read_round; /* what was read last, and said this */
 	bool absent; /* "ready" was not there when our node was */
+	bool heard;  /* but was made since, as an event told */
 	bool came;
 	size_t skip;   /* members of another round */
 	char *awaited; /* full path of whose end is waited for */

@@ -132,6 +132,12 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	if (m->names != NULL)
 		ku_muster_sort(m->names);
 	m->pzxid = found ? reply->stat->pzxid : 0;
+	m->traffic = (struct ku_muster_traffic){ 0 };
+	if (found)
+		m->traffic = (struct ku_muster_traffic){
+			.children = reply->stat->num_children,
+			.cversion = reply->stat->cversion,
+		};
 	(void)is_heeded(m); /* if it alone was under way */
 	ku_muster_put(m);
 }
@@ -155,6 +161,13 @@ static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 		m->read_round = round;
 	}
 	m->ready_round = m->read_mzxid == stat->mzxid ? m->read_round : round;
+}
+
+/* It was made, and is gone again. */
+static void see_what_came(struct ku_muster *m)
+{
+	m->came = ku_muster_may_have_met(m->count, m->traffic_then, m->traffic);
+	m->heard = false;
 }
 
 static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
@@ -184,6 +197,8 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 	m->ready = reply->rc == KU_ZK_OK;
 	if (m->ready)
 		see_ready(m, reply);
+	else if (m->heard)
+		see_what_came(m);
 	/* A node that this session has not made is not there. */
 	if (m->there && m->session_id != m->sight.session_id)
 		ku_muster_forget(m);
@@ -302,7 +317,7 @@ static void event(struct kustos_client *client, struct ku_watch *w,
 	if (m->call == NULL)
 		return;
 	if (event == KU_WATCH_CREATED && m->absent)
-		m->came = m->reads = true;
+		m->heard = m->reads = true;
 	if (m->op == NULL) /* else its end has it looked, if need be */
 		ku_muster_look(m);
 }

@@ -90,7 +90,8 @@ enum kustos_err ku_muster_join(struct ku_muster *m)
 	struct ku_op *op = NULL;
 	enum kustos_err err = make_node(m, &op);
 
-	m->absent = m->came = m->reads = m->there = false;
+	m->absent = m->heard = m->came = false;
+	m->reads = m->there = false;
 	m->wanted = true;
 	if (err == KUSTOS_OK)
 		err = start_op(m, op, node_ended, &m->node);

@@ -58,6 +58,17 @@ enum ku_muster_step ku_muster_decide(const struct ku_muster_view *v)
 							      : KU_MUSTER_WAIT;
 }
 
+/* A cversion counts what is made and what goes. */
+bool ku_muster_may_have_met(int count, struct ku_muster_traffic then,
+	struct ku_muster_traffic now)
+{
+	int32_t events = (int32_t)((uint32_t)now.cversion -
+		(uint32_t)then.cversion);
+	int64_t made = ((int64_t)events + now.children - then.children) / 2;
+
+	return then.children + made - 1 >= count; /* but for "ready" */
+}
+
 void ku_muster_print(char text[KU_MUSTER_TEXT_SIZE], int64_t round)
 {
 	snprintf(text, KU_MUSTER_TEXT_SIZE, "round 0x%016" PRIx64,

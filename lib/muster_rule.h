@@ -44,6 +44,16 @@ void ku_muster_sort(struct kustos_names *names);
  */
 enum ku_muster_step ku_muster_decide(const struct ku_muster_view *view);
 
+/* Who has come and gone, by what the node of the barrier says of its children. */
+struct ku_muster_traffic {
+	int32_t children, cversion;
+};
+
+/* A "ready" was made after "then", when it was not there, and is not there "now".  May
+   all have been there when it was made?  Else it was late, and of a round before. */
+bool ku_muster_may_have_met(int count, struct ku_muster_traffic then,
+	struct ku_muster_traffic now);
+
 /* What ours write into "ready": the last transaction of which its writer knew when
    it counted.  A write may be late, and then others have come since.  Return
    what "ready" says; what peers write says no more than when that was. */

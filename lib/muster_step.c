@@ -62,6 +62,7 @@ static void await(struct ku_muster *m, bool watched)
 		return;
 	}
 	m->absent = !m->ready;
+	m->traffic_then = m->traffic;
 	ku_muster_guard(m);
 	if (m->call->once)
 		ku_muster_finish(m, KUSTOS_EBUSY);
@@ -73,7 +74,7 @@ static void enter(struct ku_muster *m)
 
 	/* What has come is not for us. */
 	if (m->ready && m->ready_round < m->czxid)
-		m->came = m->reads = false;
+		m->heard = m->came = m->reads = false;
 	switch (decide(m)) {
 	case KU_MUSTER_ABSENT:
 		if (m->late) {

@@ -155,6 +155,32 @@ START_TEST(L18_who_waits_when_a_late_ready_has_gone_asks_no_more)
 }
 END_TEST
 
+/* A peer's, late: its round is over, and it leaves at once. */
+START_TEST(S12_a_late_ready_that_goes_at_once_lets_nobody_in)
+{
+	char path[64];
+
+	ready.says = "";
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	send(KU_ZK_CREATE);
+	send(KU_ZK_DELETE);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!entry.ended);
+
+	/* The third comes, and so does what is for us, for as long. */
+	snprintf(path, sizeof(path), RIVAL);
+	path[strlen(path) - 1] = '1';
+	bench_create(&bench, raw, path, "", KU_ZK_EPHEMERAL);
+	send(KU_ZK_CREATE);
+	send(KU_ZK_DELETE);
+	bench_delete(&bench, raw, path, -1);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_OK);
+}
+END_TEST
+
 START_TEST(L20_who_does_not_wait_ends_though_a_late_ready_has_gone)
 {
 	ready.says = "round 0x0000000000000001";
@@ -179,6 +205,7 @@ int main(void)
 		L18_a_peers_ready_that_goes_before_it_is_read_lets_in, 0, 2);
 	tcase_add_test(t,
 		L18_who_waits_when_a_late_ready_has_gone_asks_no_more);
+	tcase_add_test(t, S12_a_late_ready_that_goes_at_once_lets_nobody_in);
 	tcase_add_test(t,
 		L20_who_does_not_wait_ends_though_a_late_ready_has_gone);
 	suite_add_tcase(s, t);

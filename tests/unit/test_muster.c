@@ -83,6 +83,36 @@ START_TEST(a_ready_counts_if_it_is_younger_than_our_node)
 }
 END_TEST
 
+START_TEST(S12_a_ready_that_went_counts_if_as_many_came_as_were_missing)
+{
+	struct ku_muster_traffic then = { .children = 2, .cversion = 7 };
+	/* The third, and "ready", which went again. */
+	struct ku_muster_traffic now = { .children = 3, .cversion = 10 };
+
+	ck_assert(ku_muster_may_have_met(3, then, now));
+	ck_assert(!ku_muster_may_have_met(4, then, now));
+	/* The others went as well. */
+	now = (struct ku_muster_traffic){ .children = 1, .cversion = 12 };
+	ck_assert(ku_muster_may_have_met(3, then, now));
+	/* Only "ready" came; and somebody went besides. */
+	now = (struct ku_muster_traffic){ .children = 2, .cversion = 9 };
+	ck_assert(!ku_muster_may_have_met(3, then, now));
+	now = (struct ku_muster_traffic){ .children = 1, .cversion = 10 };
+	ck_assert(!ku_muster_may_have_met(3, then, now));
+	ck_assert(ku_muster_may_have_met(2, then, now));
+}
+END_TEST
+
+START_TEST(S12_the_count_of_what_came_goes_past_the_largest_number)
+{
+	struct ku_muster_traffic then = { 2, INT32_MAX - 1 };
+	struct ku_muster_traffic now = { 3, INT32_MIN + 1 };
+
+	ck_assert(ku_muster_may_have_met(3, then, now));
+	ck_assert(!ku_muster_may_have_met(4, then, now));
+}
+END_TEST
+
 START_TEST(one_alone_is_enough_for_one)
 {
 	struct ku_muster_view v = view();
@@ -155,6 +185,10 @@ int main(void)
 	tcase_add_test(t, only_members_are_counted_and_they_are_sorted);
 	tcase_add_test(t, S12_nobody_passes_before_all_are_there);
 	tcase_add_test(t, a_ready_counts_if_it_is_younger_than_our_node);
+	tcase_add_test(t,
+		S12_a_ready_that_went_counts_if_as_many_came_as_were_missing);
+	tcase_add_test(t,
+		S12_the_count_of_what_came_goes_past_the_largest_number);
 	tcase_add_test(t, one_alone_is_enough_for_one);
 	tcase_add_test(t,
 		the_lowest_waits_for_the_highest_and_the_others_for_it);
