@@ -25,8 +25,8 @@
 
 struct ku_gate;
 
-/* What a recipe wishes.  Strings and data are copied, the rest lives as long as
-   the gate. */
+/* What a recipe wishes.  Strings, data, and a rule with extra marks are copied;
+   the rest lives as long as the gate. */
 struct ku_gate_wish {
 	const struct ku_rule *rule;
 	const char *leaf; /* of its nodes, as in struct ku_place_kind */

@@ -14,9 +14,7 @@ static int by_path_and_rule(const void *a, const void *b)
 	int order = strcmp(x->path, y->path);
 
 	/* Other rules see other contenders: that is another line. */
-	if (order == 0 && x->rule != y->rule)
-		order = (uintptr_t)x->rule < (uintptr_t)y->rule ? -1 : 1;
-	return order;
+	return order != 0 ? order : ku_rule_compare(x->rule, y->rule);
 }
 
 static struct ku_line *line_new(struct kustos_client *client, char *path,
@@ -30,10 +28,13 @@ static struct ku_line *line_new(struct kustos_client *client, char *path,
 	}
 	line->client = client;
 	line->path = path;
-	line->rule = rule;
+	line->rule = ku_rule_keep(rule);
 	ku_line_init_timers(line);
-	if (tsearch(line, &client->lines.tree, by_path_and_rule) != NULL)
+	if (line->rule != NULL &&
+		tsearch(line, &client->lines.tree, by_path_and_rule) != NULL)
 		return line;
+	if (line->rule != NULL)
+		ku_rule_free(line->rule);
 	ku_timers_release(&client->timers, 2);
 	free(line);
 	return NULL;
@@ -73,6 +74,7 @@ void ku_line_put(struct ku_line *line)
 	ku_timer_unset(&client->timers, &line->guard);
 	ku_watch_remove(client, &line->watch);
 	ku_timers_release(&client->timers, 2);
+	ku_rule_free(line->rule);
 	free(line->path);
 	free(line);
 }

@@ -74,11 +74,15 @@ static void learn(struct ku_place *place, const struct ku_standing *standing)
 }
 
 /* Is nothing but a listing good enough?  A writer that goes may have left a
-   reader in its place. */
+   reader in its place.  And who has extra marks must not believe those who know
+   nothing of them: that one of these was granted does not say that nobody was
+   before it. */
 static bool must_list(const struct ku_place *place)
 {
-	return place->line->rule->downgrades && !place->kind->shares &&
-		place->gap > 0;
+	const struct ku_rule *rule = place->line->rule;
+
+	return (rule->downgrades || rule->extra != NULL) &&
+		!place->kind->shares && place->gap > 0;
 }
 
 void ku_place_settle(struct ku_place *place)

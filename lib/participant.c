@@ -194,14 +194,14 @@ static const struct ku_wait_calls read_calls = { start_reads, stop_reads,
 
 /* Read all of them at once; "names" NULL: the node itself. */
 static enum kustos_err view(struct kustos_client *client, const char *path,
-	const struct kustos_names *names, kustos_deadline deadline,
-	struct kustos_cancel *cancel, struct kustos_participants **out)
+	const struct ku_rule *rule, const struct kustos_names *names,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_participants **out)
 {
 	struct viewer viewer = { .wait = { .client = client,
 					 .calls = &read_calls } };
 	enum kustos_err err = names != NULL
-		? ku_survey_init(&viewer.survey, client, &ku_rule_any, path,
-			  names)
+		? ku_survey_init(&viewer.survey, client, rule, path, names)
 		: ku_survey_init_node(&viewer.survey, client, path);
 
 	for (size_t i = 0; err == KUSTOS_OK && i < viewer.survey.count; i++)
@@ -219,7 +219,7 @@ static enum kustos_err view(struct kustos_client *client, const char *path,
 }
 
 static enum kustos_err list_and_view(struct kustos_client *client,
-	const char *path, kustos_deadline deadline,
+	const char *path, const struct ku_rule *rule, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_participants **out)
 {
 	struct kustos_names *names = NULL;
@@ -228,10 +228,34 @@ static enum kustos_err list_and_view(struct kustos_client *client,
 		&names, &stat);
 
 	if (err == KUSTOS_OK)
-		err = view(client, path,
+		err = view(client, path, rule,
 			stat.ephemeral_owner == 0 ? names : NULL, deadline,
 			cancel, out);
 	kustos_names_free(names);
+	return err;
+}
+
+enum kustos_err kustos_participants_marked(struct kustos_client *client,
+	const char *path, const char *extra_marks, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_participants **out)
+{
+	struct ku_rule rule = ku_rule_any;
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err != KUSTOS_OK)
+		return err;
+	if (out == NULL ||
+		(extra_marks != NULL && !ku_marks_valid(extra_marks)))
+		return KUSTOS_EINVAL;
+	rule.extra = extra_marks;
+	/* One call, for a close that waits for it. */
+	ku_lock(client);
+	ku_enter(client);
+	ku_unlock(client);
+	err = list_and_view(client, path, &rule, deadline, cancel, out);
+	ku_lock(client);
+	ku_leave(client);
+	ku_unlock(client);
 	return err;
 }
 
@@ -239,21 +263,8 @@ enum kustos_err kustos_participants(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_participants **out)
 {
-	enum kustos_err err = ku_recipe_check(client);
-
-	if (err != KUSTOS_OK)
-		return err;
-	if (out == NULL)
-		return KUSTOS_EINVAL;
-	/* One call, for a close that waits for it. */
-	ku_lock(client);
-	ku_enter(client);
-	ku_unlock(client);
-	err = list_and_view(client, path, deadline, cancel, out);
-	ku_lock(client);
-	ku_leave(client);
-	ku_unlock(client);
-	return err;
+	return kustos_participants_marked(client, path, NULL, deadline, cancel,
+		out);
 }
 
 enum kustos_err kustos_participant_revoke(struct kustos_client *client,

@@ -4,6 +4,7 @@
 #include "name.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The mark of leases comes first, then that of elections, then those of locks,
@@ -21,12 +22,50 @@ static const struct ku_mark marks[] = {
 	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_WRITE },
 };
 
-const struct ku_rule ku_rule_lease = { marks, 1, false, true, false };
-const struct ku_rule ku_rule_latch = { marks + 1, 1, false, false, false };
-const struct ku_rule ku_rule_lock = { marks + 2, 4, false, false, false };
-const struct ku_rule ku_rule_rw = { marks + 6, 4, true, false, false };
-const struct ku_rule ku_rule_any = { marks, 9, true, false, false };
-const struct ku_rule ku_rule_seat = { NULL, 0, false, false, true };
+const struct ku_rule ku_rule_lease = { marks, 1, false, true, false, NULL };
+const struct ku_rule ku_rule_latch = { marks + 1, 1, false, false, false,
+	NULL };
+const struct ku_rule ku_rule_lock = { marks + 2, 4, false, false, false, NULL };
+const struct ku_rule ku_rule_rw = { marks + 6, 4, true, false, false, NULL };
+const struct ku_rule ku_rule_any = { marks, 9, true, false, false, NULL };
+const struct ku_rule ku_rule_seat = { NULL, 0, false, false, true, NULL };
+
+bool ku_marks_valid(const char *extra)
+{
+	size_t len;
+
+	while (len = strcspn(extra, ",/"), len > 0 && extra[len] == ',')
+		extra += len + 1;
+	return len > 0 && extra[len] == '\0';
+}
+
+int ku_rule_compare(const struct ku_rule *a, const struct ku_rule *b)
+{
+	if (a->marks != b->marks)
+		return (uintptr_t)a->marks < (uintptr_t)b->marks ? -1 : 1;
+	if (a->mark_count != b->mark_count)
+		return a->mark_count < b->mark_count ? -1 : 1;
+	return strcmp(a->extra != NULL ? a->extra : "",
+		b->extra != NULL ? b->extra : "");
+}
+
+const struct ku_rule *ku_rule_keep(const struct ku_rule *rule)
+{
+	if (rule->extra == NULL)
+		return rule;
+	struct ku_rule *copy = malloc(sizeof(*copy) + strlen(rule->extra) + 1);
+	if (copy == NULL)
+		return NULL;
+	*copy = *rule;
+	copy->extra = strcpy((char *)(copy + 1), rule->extra);
+	return copy;
+}
+
+void ku_rule_free(const struct ku_rule *rule)
+{
+	if (rule->extra != NULL)
+		free((void *)rule);
+}
 
 static bool is_lower_hex(const char *text, size_t len)
 {
@@ -64,12 +103,28 @@ static bool is_session(const char *name, size_t len)
 	return id > 0 && strspn(digits, "0123456789") == id;
 }
 
-static bool ends_with(const char *name, size_t len, const char *text)
+static bool ends_with(const char *name, size_t len, const char *text,
+	size_t text_len)
 {
-	size_t text_len = strlen(text);
-
 	return len >= text_len &&
 		memcmp(name + len - text_len, text, text_len) == 0;
+}
+
+static bool has_mark(const struct ku_mark *mark, const char *name, size_t len)
+{
+	return mark->text == NULL
+		? is_session(name, len)
+		: ends_with(name, len, mark->text, strlen(mark->text));
+}
+
+static bool has_extra(const char *extra, const char *name, size_t len)
+{
+	for (; extra != NULL; extra = strchr(extra, ',')) {
+		extra += *extra == ',';
+		if (ends_with(name, len, extra, strcspn(extra, ",")))
+			return true;
+	}
+	return false;
 }
 
 bool ku_contender_parse(const struct ku_rule *rule, const char *name,
@@ -82,8 +137,7 @@ bool ku_contender_parse(const struct ku_rule *rule, const char *name,
 	for (int i = 0; i < rule->mark_count; i++) {
 		const struct ku_mark *mark = &rule->marks[i];
 
-		if (mark->text == NULL ? !is_session(name, len)
-				       : !ends_with(name, len, mark->text))
+		if (!has_mark(mark, name, len))
 			continue;
 		out->style = mark->style;
 		out->kind = mark->kind;
@@ -92,13 +146,18 @@ bool ku_contender_parse(const struct ku_rule *rule, const char *name,
 			out->style = KUSTOS_STYLE_CURATOR;
 		return true;
 	}
-	return false;
+	out->style = KUSTOS_STYLE_EXTRA;
+	out->kind = KUSTOS_KIND_LOCK;
+	return has_extra(rule->extra, name, len);
 }
 
 bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours)
 {
 	bool kazoo = theirs == KUSTOS_STYLE_KAZOO;
 
+	/* So says the program that has named them. */
+	if (theirs == KUSTOS_STYLE_EXTRA || ours == KUSTOS_STYLE_EXTRA)
+		return true;
 	/* kazoo's own names are seen by kazoo only, which sees no others; a
 	   name with a session in it belongs to a recipe that counts all. */
 	if (theirs == KUSTOS_STYLE_SESSION)
@@ -111,7 +170,7 @@ bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours)
 const char *kustos_style_name(enum kustos_style style)
 {
 	static const char *const names[] = { "curator", "lock", "kazoo",
-		"session", "node" };
+		"session", "node", "extra" };
 
 	if ((unsigned)style >= sizeof(names) / sizeof(names[0]))
 		return "unknown";

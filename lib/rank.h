@@ -38,7 +38,20 @@ struct ku_rule {
 	bool counts;	 /* every child, whatever its name: see ku_rank() */
 	bool seat;	 /* no order: the line's node itself is fought for, and
 			    the rest is not used (seat.c) */
+	const char *extra; /* more marks, of locks, each of them a text;
+			      separated by commas; NULL: none */
 };
+
+/* Are these such marks: at least one, and none of them empty? */
+KU_SERVICE bool ku_marks_valid(const char *extra);
+
+/* Order rules: 0 says that they see the same contenders. */
+int ku_rule_compare(const struct ku_rule *a, const struct ku_rule *b);
+
+/* Return "rule", which is constant; or, if it has extra marks, a copy with them,
+   which ku_rule_free() frees.  NULL if memory is short. */
+const struct ku_rule *ku_rule_keep(const struct ku_rule *rule);
+void ku_rule_free(const struct ku_rule *rule);
 
 /* Every mark of a semaphore's lease that is known; of an election; of an
    exclusive lock; of a read/write lock; of all; and none. */

@@ -21,7 +21,8 @@ static bool read_options(const struct kustos_mutex_options *from,
 	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
 		to->local_handoffs >= 0 && ku_recipe_dialect(to->dialect) &&
-		(to->data != NULL || to->data_len == 0);
+		(to->data != NULL || to->data_len == 0) &&
+		(to->extra_marks == NULL || ku_marks_valid(to->extra_marks));
 }
 
 enum kustos_err kustos_mutex_create(struct kustos_client *client,
@@ -36,8 +37,10 @@ enum kustos_err kustos_mutex_create(struct kustos_client *client,
 	if (path == NULL || out == NULL || !read_options(options, &o))
 		return KUSTOS_EINVAL;
 	bool kazoo = o.dialect == KUSTOS_DIALECT_KAZOO;
+	struct ku_rule marked = ku_rule_lock;
+	marked.extra = o.extra_marks;
 	struct ku_gate_wish wish = {
-		.rule = &ku_rule_lock,
+		.rule = o.extra_marks != NULL ? &marked : &ku_rule_lock,
 		.leaf = kazoo ? "__lock__" : "lock-",
 		.bare = kazoo,
 		.local_handoffs = o.local_handoffs,

@@ -144,10 +144,10 @@ check_the_check() {
 		exit $status
 	) || status=1
 	minds 'a field more at the end, and another type' \
-		"/'kustos_mutex_options' size/,/class-decl>/{s/'704'/'640'/;/='640'>/,/member>/d;
+		"/'kustos_mutex_options' size/,/class-decl>/{s/'768'/'704'/;/='704'>/,/member>/d;
 		/'local_handoffs'/s/type-id='[^']*'/type-id='95e97e5f'/;}"
 	accepts 'a field more at the end of options' \
-		"/'kustos_mutex_options' size/,/class-decl>/{s/'704'/'640'/;/='640'>/,/member>/d;}"
+		"/'kustos_mutex_options' size/,/class-decl>/{s/'768'/'704'/;/='704'>/,/member>/d;}"
 }
 
 if [ "$job" = keep ] && released && developed; then

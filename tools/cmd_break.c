@@ -24,6 +24,8 @@ static const char help[] =
 	"      --token TOKEN     only if its token is this one; see\n"
 	"                        'kustos ls'\n"
 	"      --revoke          ask the owner to let go, delete nothing\n"
+	"      --extra-marks TEXT[,TEXT]...\n"
+	"                        as of 'kustos ls'\n"
 	"      --json            print one JSON object\n";
 
 static const char codes[] =
@@ -37,6 +39,7 @@ static const struct option long_options[] = {
 	{ "yes", no_argument, NULL, 'y' },
 	{ "token", required_argument, NULL, OPT_TOKEN },
 	{ "revoke", no_argument, NULL, OPT_REVOKE },
+	TOOL_OPTION_MARKS,
 	TOOL_OPTION_JSON,
 	TOOL_OPTIONS,
 	{ NULL, 0, NULL, 0 },
@@ -47,6 +50,7 @@ struct breaker {
 	const char *path;
 	bool yes, revoke;
 	int64_t token; /* 0: any */
+	const char *extra_marks;
 	struct kustos_client *client;
 	struct kustos_participants *list; /* of the path; or that above it */
 	struct standing above;
@@ -71,7 +75,8 @@ static int find_named(struct breaker *b, bool there)
 			KUSTOS_ENOMEM);
 	if (name > b->path + 1) {
 		line[name - b->path - 1] = '\0';
-		err = standing_get(b->client, line, soon(b), &b->above);
+		err = standing_get(b->client, line, b->extra_marks, soon(b),
+			&b->above);
 	}
 	free(line);
 	if (err != KUSTOS_OK)
@@ -88,8 +93,8 @@ static int find_named(struct breaker *b, bool there)
 
 static int find(struct breaker *b)
 {
-	enum kustos_err err = kustos_participants(b->client, b->path, soon(b),
-		NULL, &b->list);
+	enum kustos_err err = kustos_participants_marked(b->client, b->path,
+		b->extra_marks, soon(b), NULL, &b->list);
 
 	if (err == KUSTOS_OK && b->list->count > 0) {
 		b->victim = &b->list->list[0];
@@ -217,6 +222,8 @@ static bool take_option(struct breaker *b, int option)
 		return true;
 	case OPT_TOKEN:
 		return take_token(b);
+	case TOOL_OPT_MARKS:
+		return tool_take_marks(&b->tool, &b->extra_marks);
 	default:
 		return tool_common(&b->tool, option);
 	}

@@ -30,6 +30,7 @@ static enum kustos_err make_mutex(struct lock *l, int i)
 	enum kustos_err err;
 
 	options.dialect = o->dialect;
+	options.extra_marks = o->extra_marks;
 	LOCK_TAKE_DATA(&options, o);
 	err = kustos_mutex_create(l->ask.job.client, o->paths[i], &options,
 		&l->ones[i].mutex);

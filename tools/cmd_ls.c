@@ -15,6 +15,9 @@ static const char help[] =
 	"library's names, and what they say of themselves.  Also of a\n"
 	"semaphore at PATH: who holds its leases, and who waits.\n"
 	"\n"
+	"      --extra-marks TEXT[,TEXT]...\n"
+	"                        names with TEXT before their number stand\n"
+	"                        in line as well\n"
 	"      --json            print one JSON object\n";
 
 static const char codes[] =
@@ -22,6 +25,7 @@ static const char codes[] =
 	"124 for another failure, 125 for wrong use.\n";
 
 static const struct option long_options[] = {
+	TOOL_OPTION_MARKS,
 	TOOL_OPTION_JSON,
 	TOOL_OPTIONS,
 	{ NULL, 0, NULL, 0 },
@@ -36,7 +40,8 @@ static void show(const struct tool *tool, const char *path,
 		show_list(stdout, path, list);
 }
 
-static int list_path(const struct tool *tool, const char *path)
+static int list_path(const struct tool *tool, const char *path,
+	const char *marks)
 {
 	struct standing standing;
 	struct kustos_client *client;
@@ -45,8 +50,8 @@ static int list_path(const struct tool *tool, const char *path)
 
 	if (code != TOOL_OK)
 		return code;
-	err = standing_get(client, path, kustos_after_ms(tool->session_ms),
-		&standing);
+	err = standing_get(client, path, marks,
+		kustos_after_ms(tool->session_ms), &standing);
 	if (err == KUSTOS_OK)
 		show(tool, path, standing.list);
 	else
@@ -58,19 +63,21 @@ static int list_path(const struct tool *tool, const char *path)
 
 static int run(int argc, char **argv)
 {
+	const char *marks = NULL;
 	struct tool tool;
 	int option;
 
 	tool_init(&tool, &tool_ls);
 	while ((option = getopt_long(argc, argv, "vh", long_options, NULL)) !=
 		-1)
-		if (!tool_common(&tool, option))
+		if (!(option == TOOL_OPT_MARKS ? tool_take_marks(&tool, &marks)
+					       : tool_common(&tool, option)))
 			return tool.exit_code;
 	if (argc - optind != 1)
 		return tool_usage(&tool, "%s",
 			optind == argc ? "no PATH given"
 				       : "more than one PATH");
-	return list_path(&tool, argv[optind]);
+	return list_path(&tool, argv[optind], marks);
 }
 
 const struct tool_subcommand tool_ls = { "ls", run,

@@ -35,8 +35,10 @@ const char lock_help[] =
 	"                        -x.  Without either it is a plain lock,\n"
 	"                        which those two do not see\n"
 	"      --dialect NAME    curator (default); or kazoo, to share it\n"
-	"                        with kazoo's own Lock and nobody "
-	"else\n" COMMON_HELP;
+	"                        with kazoo's own Lock and nobody else\n"
+	"      --extra-marks TEXT[,TEXT]...\n"
+	"                        wait for those as well whose names have TEXT\n"
+	"                        before their number\n" COMMON_HELP;
 
 const char semaphore_help[] =
 	"Usage: kustos semaphore -n N [OPTION]... PATH [--] COMMAND\n"
@@ -103,6 +105,7 @@ static const struct option lock_long[] = {
 	{ "shared", no_argument, NULL, 's' },
 	{ "exclusive", no_argument, NULL, 'x' },
 	{ "dialect", required_argument, NULL, OPT_DIALECT },
+	TOOL_OPTION_MARKS,
 	COMMON_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
@@ -181,6 +184,8 @@ static bool take_option(struct lock_options *o, struct job *j, int option)
 		return true;
 	case OPT_DIALECT:
 		return tool_take_dialect(&o->tool, &o->dialect);
+	case TOOL_OPT_MARKS:
+		return tool_take_marks(&o->tool, &o->extra_marks);
 	case OPT_RECORD:
 	case OPT_NO_RECORD:
 		o->record = option == OPT_RECORD;
@@ -248,6 +253,9 @@ static int wrong(const struct lock_options *o)
 	if (o->nonblock && o->wait_ms >= 0)
 		return tool_usage(tool, "%s and -w exclude each other",
 			is_semaphore(o) ? "--nonblock" : "-n");
+	if (o->extra_marks != NULL && o->kind != KUSTOS_KIND_LOCK)
+		return tool_usage(tool,
+			"--extra-marks is for a plain lock, without -s and -x");
 	if (o->data != NULL && o->record == 1)
 		return tool_usage(tool,
 			"--data and --record exclude each other");

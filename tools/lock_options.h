@@ -25,6 +25,7 @@ struct lock_options {
 	int record; /* -1: the default */
 	enum kustos_dialect dialect;
 	enum kustos_kind kind;
+	const char *extra_marks;
 	char **paths;
 	int path_count;
 

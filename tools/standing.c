@@ -102,12 +102,13 @@ static enum kustos_err get_semaphore(struct kustos_client *client,
 }
 
 enum kustos_err standing_get(struct kustos_client *client, const char *path,
-	kustos_deadline end, struct standing *out)
+	const char *extra_marks, kustos_deadline end, struct standing *out)
 {
 	enum kustos_err err;
 
 	memset(out, 0, sizeof(*out));
-	err = kustos_participants(client, path, end, NULL, &out->line);
+	err = kustos_participants_marked(client, path, extra_marks, end, NULL,
+		&out->line);
 	out->list = out->line;
 	if (err != KUSTOS_OK || out->line->count > 0 || out->line->foreign == 0)
 		return err;

@@ -16,10 +16,10 @@ struct standing {
 	int max; /* leases there may be, if the node says so; else 0 */
 };
 
-/* Look.  "out" stays where it is until standing_free(), which is called after a
-   failure as well. */
+/* Look.  "extra_marks" are those of a lock, or NULL.  "out" stays where it is
+   until standing_free(), which is called after a failure as well. */
 enum kustos_err standing_get(struct kustos_client *client, const char *path,
-	kustos_deadline end, struct standing *out);
+	const char *extra_marks, kustos_deadline end, struct standing *out);
 void standing_free(struct standing *s);
 
 #endif

@@ -239,6 +239,22 @@ bool tool_take_dialect(struct tool *tool, enum kustos_dialect *out)
 	return true;
 }
 
+bool tool_take_marks(struct tool *tool, const char **out)
+{
+	const char *text = optarg;
+	size_t len;
+
+	*out = optarg;
+	while (len = strcspn(text, ",/"), len > 0 && text[len] == ',')
+		text += len + 1;
+	if (len > 0 && text[len] == '\0')
+		return true;
+	tool->exit_code = tool_usage(tool,
+		"--extra-marks %s is not a list of texts before a number",
+		optarg);
+	return false;
+}
+
 static void log_line(void *arg, enum kustos_log_level level, const char *line)
 {
 	(void)arg;

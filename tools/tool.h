@@ -75,6 +75,7 @@ enum {
 	TOOL_OPT_HOSTS = 1000,
 	TOOL_OPT_SESSION,
 	TOOL_OPT_JSON,
+	TOOL_OPT_MARKS,
 	TOOL_OPT_VERSION,
 	TOOL_OPT_OWN /* from here on a subcommand's own */
 };
@@ -89,6 +90,10 @@ enum {
 		{ "session-timeout", required_argument, NULL, \
 			TOOL_OPT_SESSION },                   \
 		{ "verbose", no_argument, NULL, 'v' }, TOOL_OPTIONS_MINIMAL
+#define TOOL_OPTION_MARKS                                              \
+	{                                                              \
+		"extra-marks", required_argument, NULL, TOOL_OPT_MARKS \
+	}
 #define TOOL_OPTION_JSON                                 \
 	{                                                \
 		"json", no_argument, NULL, TOOL_OPT_JSON \
@@ -134,6 +139,9 @@ bool tool_take_seconds(struct tool *tool, const char *name, int64_t *out_ms);
 
 /* The same for the argument of --dialect. */
 bool tool_take_dialect(struct tool *tool, enum kustos_dialect *out);
+
+/* The same for that of --extra-marks. */
+bool tool_take_marks(struct tool *tool, const char **out);
 
 /* Open a client as the options say; it connects in the background.  Returns
    an exit code, having said what is wrong. */

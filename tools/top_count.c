@@ -73,7 +73,8 @@ static enum kustos_err count_line(struct kustos_client *client,
 		row->is = "at least one holds";
 		return KUSTOS_OK;
 	}
-	enum kustos_err err = standing_get(client, row->path, end, &standing);
+	enum kustos_err err = standing_get(client, row->path, NULL, end,
+		&standing);
 	/* What is called leases and has others only is a node like any. */
 	if (err == KUSTOS_OK && standing.leases != NULL &&
 		standing.leases->count == 0 && standing.leases->foreign > 0)

@@ -33,7 +33,8 @@ enum kustos_style {
 				     pattern */
 	KUSTOS_STYLE_KAZOO = 2,	  /* <hex32>__lock__N, __rlock__N */
 	KUSTOS_STYLE_SESSION = 3, /* x-<session>-N: ZooKeeper's own recipes */
-	KUSTOS_STYLE_NODE = 4	  /* the path itself: a simple lock */
+	KUSTOS_STYLE_NODE = 4,	  /* the path itself: a simple lock */
+	KUSTOS_STYLE_EXTRA = 5	  /* none of these, but extra marks name it */
 };
 
 /* Return "curator" and so on; never NULL, never freed. */
@@ -80,6 +81,15 @@ struct kustos_participants {
  */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participants(
 	struct kustos_client *client, const char *path,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_participants **out);
+
+/* The same.  Those whose names have one of "extra_marks" before the number, as
+   in <kustos/mutex.h>, are participants as well, which wait for a lock.  NULL:
+   only those of known styles.  Returns KUSTOS_EINVAL also if one of the marks is
+   empty or has a slash. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participants_marked(
+	struct kustos_client *client, const char *path, const char *extra_marks,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_participants **out);
 

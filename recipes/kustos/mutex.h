@@ -76,12 +76,22 @@ struct kustos_mutex_options {
 	/* Not 0: unlock waits until the server has confirmed it, or until the
 	   session is over. */
 	int unlock_waits;
+
+	/* Who else is a contender.  Known are names with "lock-", "__lock__" or
+	   "x-<session>-" before the number that the server gave; a name with one
+	   of these texts there, which commas separate, counts as well:
+	   "ex,mylock-".  All others are ignored.  Whether their owners wait for
+	   us is not known, and kustos_mutex_mixed() does not tell of them: see
+	   to it that they do, or both of you hold it.  The same for all who use
+	   the line.  NULL, as by default: none.  Each hand-over takes a listing
+	   then. */
+	const char *extra_marks;
 };
 
-#define KUSTOS_MUTEX_OPTIONS_INIT                                         \
-	{                                                                 \
-		sizeof(struct kustos_mutex_options), 32,                  \
-			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define KUSTOS_MUTEX_OPTIONS_INIT                                            \
+	{                                                                    \
+		sizeof(struct kustos_mutex_options), 32,                     \
+			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /* Make a mutex on "path", which is made when it is first needed.  "options"

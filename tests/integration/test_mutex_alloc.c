@@ -84,6 +84,7 @@ static enum kustos_err call_create(void)
 
 	o.holder_record = 1;
 	o.reason = "why";
+	o.extra_marks = "ex,mine-";
 	err = kustos_mutex_create(client, "/other/line", &o, &m);
 	if (err != KUSTOS_OK)
 		return err;

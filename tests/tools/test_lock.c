@@ -210,6 +210,15 @@ START_TEST(wrong_use_gives_125_and_one_line)
 		{ "lock", "--session-timeout=ten", "/l", "true" },
 		{ "lock", "--grace=9", "/l", "true" },
 		{ "lock", "--hosts=:", "/l", "true" },
+		{ "lock", "--extra-marks=", "/l", "true" },
+		{ "lock", "--extra-marks=a,", "/l", "true" },
+		{ "lock", "--extra-marks=a,,b", "/l", "true" },
+		{ "lock", "--extra-marks=a/b", "/l", "true" },
+		{ "lock", "--extra-marks=a", "-s", "/l", "true" },
+		{ "lock", "/l", "-x", "--extra-marks=a", "true" },
+		{ "semaphore", "-n1", "--extra-marks=a", "/l", "true" },
+		{ "ls", "--extra-marks=,a", "/l" },
+		{ "break", "--extra-marks=", "/l" },
 		{ "unlock", "/l" },
 	};
 
@@ -367,6 +376,25 @@ START_TEST(a_mixed_line_is_complained_about)
 }
 END_TEST
 
+/* Names of no library that is known, which the caller names. */
+START_TEST(who_has_an_extra_mark_is_waited_for)
+{
+	static const char theirs[] = "/l/ex0000000000";
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/l", NULL), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), theirs, "k"), 0);
+	ck_assert_int_eq(cli_run(&a, "lock", "-n", "/l", "true"), 0);
+	ck_assert_int_eq(cli_run(&a, "lock", "-n", "--extra-marks", "mine-,ex",
+				 "/l", "true"),
+		120);
+	cli_start(&a, "lock", "--extra-marks=ex", "/l", "--", "true");
+	test_within(waiting() == 2, CLI_MS);
+	ck_assert_int_eq(raw_delete(fixture_address(), theirs), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.err_text, "");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos lock");
@@ -395,5 +423,6 @@ int main(void)
 	tcase_add_test(t, a_descriptor_of_the_callers_reaches_the_command);
 	tcase_add_test(t, the_node_says_what_was_asked_for);
 	tcase_add_test(t, a_mixed_line_is_complained_about);
+	tcase_add_test(t, who_has_an_extra_mark_is_waited_for);
 	return fixture_main(s);
 }

@@ -402,6 +402,32 @@ START_TEST(a_lease_is_named_as_it_is_shown)
 }
 END_TEST
 
+START_TEST(who_has_an_extra_mark_is_shown_and_broken_if_that_is_named)
+{
+	static const char theirs[] = "/l/ex0000000000";
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/l", NULL), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), theirs, "x"), 0);
+	stand("/l/_c_" UUID "-lock-0000000001", "ours");
+	ck_assert_int_eq(cli_run(&c, "ls", "--extra-marks=ex", "--json", "/l"),
+		0);
+	expect_json(c.out_text,
+		"[(p[\"state\"], p[\"style\"]) for p in j[\"participants\"]] "
+		"== [(\"holds\", \"extra\"), (\"waits\", \"curator\")]");
+	expect_json(c.out_text,
+		"j[\"mixed\"] is False and j[\"foreign\"] == 0");
+	ck_assert_int_eq(cli_run(&c, "break", "-y", theirs), 117);
+	ck_assert_int_eq(
+		cli_run(&c, "break", "-y", "--extra-marks", "mine,ex", "/l"),
+		0);
+	cli_hears(&c, "broken: /l/ex0000000000\n");
+	ck_assert_int_eq(raw_create(fixture_address(), theirs, "x"), 0);
+	ck_assert_int_eq(cli_run(&c, "break", "-y", "--extra-marks=ex", theirs),
+		0);
+	ck_assert(!is_there(theirs) && count() == 1);
+}
+END_TEST
+
 /* However long that is. */
 START_TEST(what_is_wrong_is_said_of_a_long_path)
 {
@@ -465,6 +491,8 @@ int main(void)
 	tcase_add_test(t, a_token_guards_against_a_change_between_two_commands);
 	tcase_add_test(t, one_who_waits_can_be_named);
 	tcase_add_test(t, a_lease_is_named_as_it_is_shown);
+	tcase_add_test(t,
+		who_has_an_extra_mark_is_shown_and_broken_if_that_is_named);
 	tcase_add_test(t, what_is_wrong_is_said_of_a_long_path);
 	tcase_add_test(t, where_nobody_stands_nothing_is_broken);
 	tcase_add_test(t, a_holder_can_be_asked_instead);

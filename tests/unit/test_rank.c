@@ -248,10 +248,79 @@ START_TEST(U04_a_mixed_crowd_is_counted)
 }
 END_TEST
 
+START_TEST(U04_extra_marks_make_contenders_of_other_names)
+{
+	static const struct known names[] = {
+		{ "ex0000000001", KUSTOS_STYLE_EXTRA, 1 },
+		{ "a-ex0000000002", KUSTOS_STYLE_EXTRA, 2 },
+		{ "my,lock-0000000003", KUSTOS_STYLE_LOCK, 3 },
+		{ "mine-0000000004", KUSTOS_STYLE_EXTRA, 4 },
+		{ "mine--000000005", KUSTOS_STYLE_EXTRA, -5 },
+		{ "_c_" UUID "-lock-0000000006", KUSTOS_STYLE_CURATOR, 6 },
+		{ HEX32 "__lock__0000000007", KUSTOS_STYLE_KAZOO, 7 },
+	};
+	static const char *const others[] = { "x0000000001", "ex000000001",
+		"mine0000000001", "ex,mine-", "lease-0000000001", "config" };
+	static const char *const crowded[] = { "ex0000000001" };
+	struct ku_rule rule = ku_rule_lock;
+	struct ku_contender one;
+	struct ku_crowd crowd;
+
+	rule.extra = "ex,mine-";
+	for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+		ck_assert_msg(ku_contender_parse(&rule, names[i].name, &one),
+			"%s", names[i].name);
+		ck_assert_int_eq(one.number, names[i].number);
+		ck_assert_int_eq(one.style, names[i].style);
+		ck_assert_int_eq(one.kind, KUSTOS_KIND_LOCK);
+	}
+	for (size_t i = 0; i < UNIT_COUNT(others); i++)
+		ck_assert_msg(!ku_contender_parse(&rule, others[i], &one), "%s",
+			others[i]);
+	ku_rank(&rule, KUSTOS_STYLE_CURATOR, crowded, 1, NULL, 0, &crowd);
+	ck_assert_int_eq(crowd.contenders, 1);
+	ck_assert_int_eq(crowd.blind, 0);
+}
+END_TEST
+
+START_TEST(rules_are_alike_if_they_see_the_same)
+{
+	static const char *const marks[] = { NULL, "ex", "ex,mine-" };
+	const struct ku_rule *rules[6] = { &ku_rule_lease, &ku_rule_latch,
+		&ku_rule_lock, &ku_rule_rw, &ku_rule_any, &ku_rule_seat };
+	struct ku_rule marked = ku_rule_lock;
+	char text[16];
+
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < 6; j++)
+			ck_assert_int_eq(ku_rule_compare(rules[i], rules[j]) ==
+					0,
+				i == j);
+	for (int i = 1; i < 3; i++) {
+		marked.extra = strcpy(text, marks[i]);
+		const struct ku_rule *kept = ku_rule_keep(&marked);
+		ck_assert_ptr_nonnull(kept);
+		ck_assert_ptr_ne(kept, &marked);
+		text[0] = 'y'; /* it has its own */
+		for (int j = 0; j < 3; j++) {
+			marked.extra = marks[j];
+			ck_assert_int_eq(ku_rule_compare(kept, &marked) == 0,
+				i == j);
+			ck_assert_int_eq(ku_rule_compare(&marked, kept) == 0,
+				i == j);
+		}
+		ku_rule_free(kept);
+	}
+	ck_assert_ptr_eq(ku_rule_keep(&ku_rule_lock), &ku_rule_lock);
+	ku_rule_free(&ku_rule_lock);
+}
+END_TEST
+
 START_TEST(styles_have_names)
 {
 	ck_assert_str_eq(kustos_style_name(KUSTOS_STYLE_CURATOR), "curator");
 	ck_assert_str_eq(kustos_style_name(KUSTOS_STYLE_SESSION), "session");
+	ck_assert_str_eq(kustos_style_name(KUSTOS_STYLE_EXTRA), "extra");
 	ck_assert_ptr_nonnull(kustos_style_name((enum kustos_style)99));
 	ck_assert_ptr_nonnull(kustos_style_name((enum kustos_style) - 1));
 }
@@ -309,6 +378,8 @@ int main(void)
 	tcase_add_test(t, S08_who_is_not_in_the_list_is_gone);
 	tcase_add_test(t, who_waits_for_whom);
 	tcase_add_test(t, U04_a_mixed_crowd_is_counted);
+	tcase_add_test(t, U04_extra_marks_make_contenders_of_other_names);
+	tcase_add_test(t, rules_are_alike_if_they_see_the_same);
 	tcase_add_test(t, styles_have_names);
 	tcase_add_test(t, U04_names_of_both_sides_are_known);
 	suite_add_tcase(s, t);
