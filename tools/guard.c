@@ -34,6 +34,9 @@
    take to end: it is another's already. */
 #define SUDDEN_NS (500 * MS)
 
+/* Descriptors that are closed one by one, where they have to be. */
+#define FD_MOST 65536
+
 enum { QUIT = 'q', LOOK = 'l' };
 
 struct guard_page {
@@ -151,6 +154,16 @@ static void guard_loop(int fd, struct guard_page *page)
 	_exit(0);
 }
 
+/* An old kernel, or a sandbox, may not know the call for it. */
+static void close_from(int first)
+{
+	if (close_range((unsigned)first, ~0U, 0) == 0)
+		return;
+	long most = sysconf(_SC_OPEN_MAX);
+	for (int fd = first; fd < most && fd < FD_MOST; fd++)
+		close(fd);
+}
+
 /* Keep nothing of what the owner has, but the pipe; and be out of reach of its
    terminal. */
 static void detach(int fd)
@@ -164,7 +177,7 @@ static void detach(int fd)
 	prctl(PR_SET_NAME, "kustos-guard");
 	if (fd != 3 && dup2(fd, 3) < 0)
 		_exit(1);
-	close_range(4, ~0U, 0);
+	close_from(4);
 	null = open("/dev/null", O_RDWR);
 	for (int i = 0; i < 3; i++)
 		dup2(null, i);
