@@ -26,7 +26,8 @@
 #include <unistd.h>
 
 #define SLOTS 64
-#define PORTS 8 /* reserved ones of a slot */
+#define PORTS 8	      /* reserved ones of a slot */
+#define FD_MOST 65536 /* descriptors that are closed one by one, if need be */
 
 struct slot {
 	bool used;
@@ -264,6 +265,16 @@ static bool take_signal(int fd)
 	return info.ssi_signo == SIGCHLD;
 }
 
+/* An old kernel, or a sandbox, may not know the call for it. */
+static void close_from(int first)
+{
+	if (close_range((unsigned)first, ~0U, 0) == 0)
+		return;
+	long most = sysconf(_SC_OPEN_MAX);
+	for (int fd = first; fd < most && fd < FD_MOST; fd++)
+		close(fd);
+}
+
 /*
  * Leave the owner's process group, which libcheck kills as a whole, and its
  * terminal; and hold none of its descriptors, since a socket whose copy lives
@@ -278,7 +289,7 @@ static int detach(int fd)
 	prctl(PR_SET_NAME, "test-reaper");
 	if (fd != 3 && (dup2(fd, 3) < 0 || fcntl(3, F_SETFD, FD_CLOEXEC) < 0))
 		_exit(1);
-	close_range(4, ~0U, 0);
+	close_from(4);
 	null = open("/dev/null", O_RDWR);
 	for (int i = 0; i < 3; i++)
 		dup2(null, i);

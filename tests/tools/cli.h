@@ -56,6 +56,10 @@ bool cli_has_spoken(const struct cli *c);
    waited for, up to so many.  Return how many that are. */
 int cli_children(const struct cli *c, pid_t *pids, int most);
 
+/* From here on in this process, and in what it starts, it is as on a kernel before
+   5.3, or in a sandbox of its time.  Returns false where that cannot be had. */
+bool cli_on_an_old_kernel(void);
+
 /* Start it and wait for its end. */
 #define cli_run(c, ...) (cli_start((c), __VA_ARGS__), cli_end(c))
 

@@ -12,16 +12,10 @@
 #include "raw.h"
 #include "rawkill.h"
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,24 +205,6 @@ START_TEST(a_command_whose_holder_was_killed_is_asked_at_once)
 }
 END_TEST
 
-/* As on a kernel before 5.9, and in a sandbox of its time.  Returns false where
-   filters are not to be had. */
-static bool have_no_close_range(void)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]),
-		filter };
-
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 /* Nor is anything kept open that the caller had. */
 START_TEST(an_old_kernel_tells_the_guard_as_well_that_the_holder_was_killed)
 {
@@ -236,7 +212,7 @@ START_TEST(an_old_kernel_tells_the_guard_as_well_that_the_holder_was_killed)
 	int64_t then;
 	int ends[2];
 
-	if (!have_no_close_range())
+	if (!cli_on_an_old_kernel())
 		return;
 	ck_assert_int_eq(pipe(ends), 0);
 	start_with(LONG_MS, "trap 'echo asked; kill $!; exit' TERM");

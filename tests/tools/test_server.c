@@ -92,6 +92,18 @@ START_TEST(nothing_is_left_when_it_is_killed)
 }
 END_TEST
 
+START_TEST(nothing_is_left_when_it_is_killed_on_an_old_kernel)
+{
+	if (!cli_on_an_old_kernel())
+		return;
+	cli_start(&a, "server");
+	wait_until_up();
+	kill(a.pid, SIGKILL);
+	ck_assert_int_eq(cli_end(&a), -SIGKILL);
+	expect_nothing_left();
+}
+END_TEST
+
 /* A signal that comes before it is up; on a busy machine it may come too late,
    and another has to be sent. */
 START_TEST(nothing_is_left_when_it_is_interrupted_early)
@@ -324,6 +336,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, it_prints_where_it_listens_and_ends_when_told);
 	tcase_add_test(t, nothing_is_left_when_it_is_killed);
+	tcase_add_test(t, nothing_is_left_when_it_is_killed_on_an_old_kernel);
 	tcase_add_test(t, nothing_is_left_when_it_is_interrupted_early);
 	tcase_add_test(t, it_ends_with_its_standard_input);
 	tcase_add_test(t, it_runs_a_command_and_ends_with_it);
