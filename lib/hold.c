@@ -31,7 +31,8 @@ struct run {
 struct kustos_hold {
 	struct kustos_client *client;
 	struct ku_grant of;
-	struct ku_bundle *bundle; /* of which it is the whole, or a part */
+	struct ku_bundle *bundle; /* of which it is the whole, */
+	struct ku_bundle *within; /* or a part, or both: NULL */
 	int64_t epoch;
 
 	struct notice on_lost, at_risk, asked;
@@ -195,15 +196,15 @@ void ku_hold_lose(struct kustos_hold *hold)
 	ku_timer_unset(&hold->client->timers, &hold->risk);
 	if (hold->on_lost.fn != NULL)
 		ku_dispatch_push(hold->client, &hold->on_lost.call, true);
-	if (hold->bundle != NULL)
-		ku_hold_lose(hold->bundle->whole);
+	if (hold->within != NULL)
+		ku_hold_lose(hold->within->whole);
 }
 
 static void set_bundle(struct ku_bundle *bundle, struct ku_bundle *to)
 {
 	bundle->whole->bundle = to;
 	for (size_t i = 0; i < bundle->count; i++)
-		bundle->parts[i]->bundle = to;
+		bundle->parts[i]->within = to;
 }
 
 void ku_hold_bundle(struct ku_bundle *bundle)
@@ -218,7 +219,7 @@ void ku_hold_unbundle(struct kustos_hold *whole)
 
 static bool is_whole(const struct kustos_hold *hold)
 {
-	return hold->bundle != NULL && hold->bundle->whole == hold;
+	return hold->bundle != NULL;
 }
 
 struct kustos_hold *kustos_hold_part(const struct kustos_hold *hold,
@@ -387,29 +388,43 @@ enum kustos_err kustos_hold_release(struct kustos_hold *hold)
 	return ku_hold_release(hold);
 }
 
-/* How many nodes prove it. */
+/* How many nodes prove it; a part may have several as well. */
 static size_t proof_count(const struct kustos_hold *hold)
 {
-	return is_whole(hold) ? hold->bundle->count : 1;
+	size_t count = 0;
+
+	if (!is_whole(hold))
+		return 1;
+	for (size_t i = 0; i < hold->bundle->count; i++)
+		count += proof_count(hold->bundle->parts[i]);
+	return count;
+}
+
+/* Write a check of each of them to "at".  Returns the end of that. */
+static struct kustos_op *put_checks(const struct kustos_hold *hold,
+	struct kustos_op *at)
+{
+	if (!is_whole(hold)) {
+		*at = (struct kustos_op){ .kind = KUSTOS_OP_CHECK,
+			.path = kustos_hold_path(hold),
+			.version = -1 };
+		return at + 1;
+	}
+	for (size_t i = 0; i < hold->bundle->count; i++)
+		at = put_checks(hold->bundle->parts[i], at);
+	return at;
 }
 
 /* Put a check of each of the hold's nodes before "ops". */
 static struct kustos_op *guard(const struct kustos_hold *hold,
 	const struct kustos_op *ops, size_t count)
 {
-	size_t checks = proof_count(hold);
-	struct kustos_op *guarded = calloc(checks + count, sizeof(*guarded));
+	struct kustos_op *guarded = calloc(proof_count(hold) + count,
+		sizeof(*guarded));
 
 	if (guarded == NULL)
 		return NULL;
-	for (size_t i = 0; i < checks; i++)
-		guarded[i] = (struct kustos_op){
-			.kind = KUSTOS_OP_CHECK,
-			.path = kustos_hold_path(
-				is_whole(hold) ? hold->bundle->parts[i] : hold),
-			.version = -1,
-		};
-	memcpy(guarded + checks, ops, count * sizeof(*ops));
+	memcpy(put_checks(hold, guarded), ops, count * sizeof(*ops));
 	return guarded;
 }
 

@@ -39,8 +39,8 @@ struct kustos_client;
 struct kustos_cancel;
 
 /* Something that can be held.  The recipes make them (kustos_mutex_lockable()
-   and so on); so may a program, of whatever gives holds.  What it names must
-   stay for as long as it is used and held. */
+   and so on); so may a program, of whatever gives holds, kustos_acquire_all()
+   among them.  What it names must stay for as long as it is used and held. */
 struct kustos_lockable {
 	struct kustos_client *client;
 	const char *path; /* its place in the order */

@@ -239,6 +239,78 @@ START_TEST(S02_a_guarded_transaction_checks_the_nodes_of_all)
 }
 END_TEST
 
+/* A program's own: the first two, as one. */
+static enum kustos_err take_two(void *two, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	return kustos_acquire_all(two, 2, deadline, cancel, out);
+}
+
+static enum kustos_err take_two_async(void *two, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
+{
+	return kustos_acquire_all_async(two, 2, deadline, cancel, granted, arg);
+}
+
+/* Take those as one, and the third. */
+static struct kustos_hold *take_nested(struct kustos_lockable *parts,
+	bool async)
+{
+	struct kustos_lockable both[] = {
+		{ client, "/x/two", parts, take_two, take_two_async },
+		parts[2],
+	};
+	struct kustos_hold *hold = NULL;
+	struct ask a = { .calls = 0 };
+
+	if (!async) {
+		check_err(kustos_acquire_all(both, 2, SOON, NULL, &hold),
+			KUSTOS_OK);
+		return hold;
+	}
+	check_err(kustos_acquire_all_async(both, 2, SOON, NULL, ask_ended, &a),
+		KUSTOS_OK);
+	check_err(ask_wait(&a, 5000), KUSTOS_OK);
+	return a.hold;
+}
+
+/* Return the hold of "i" of the three. */
+static struct kustos_hold *nested_part(struct kustos_hold *hold, int i)
+{
+	struct kustos_hold *two = kustos_hold_part(hold, 0);
+
+	return i < 2 ? kustos_hold_part(two, (size_t)i)
+		     : kustos_hold_part(hold, 1);
+}
+
+START_TEST(what_holds_several_may_be_one_of_several)
+{
+	struct kustos_op op = { .kind = KUSTOS_OP_SET,
+		.path = "/thing",
+		.version = -1 };
+	struct kustos_lockable parts[PARTS];
+
+	parts_of(0, parts);
+	hold_give(take_nested(parts, true));
+	struct kustos_hold *hold = take_nested(parts, false);
+	for (int i = 0; i < PARTS; i++)
+		check_node(nested_part(hold, i), client);
+	client_create(other, "/thing", 0);
+	check_err(kustos_hold_multi(hold, &op, 1, SOON, NULL, NULL), KUSTOS_OK);
+	proxy_set_delay(proxy, 0, 300); /* as above */
+	ck_assert_int_eq(raw_delete(fixture_address(),
+				 kustos_hold_path(nested_part(hold, _i))),
+		0);
+	check_err(kustos_hold_multi(hold, &op, 1, SOON, NULL, NULL),
+		KUSTOS_ELOST);
+	proxy_set_delay(proxy, 0, 0);
+	hold_wait(hold, KUSTOS_HOLD_LOST, 3000);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+	ck_assert_int_eq(raw_delete(fixture_address(), "/thing"), 0);
+	check_free(1);
+}
+END_TEST
+
 /* What was taken first goes with the session while the last is waited for. */
 START_TEST(S11_one_that_is_lost_meanwhile_is_taken_again)
 {
@@ -374,6 +446,8 @@ int main(void)
 		0, PARTS);
 	tcase_add_loop_test(t,
 		S02_a_guarded_transaction_checks_the_nodes_of_all, 0, PARTS);
+	tcase_add_loop_test(t, what_holds_several_may_be_one_of_several, 0,
+		PARTS);
 	tcase_add_test(t, S11_one_that_is_lost_meanwhile_is_taken_again);
 	tcase_add_test(t, they_can_be_asked_for_without_waiting);
 	tcase_add_test(t,
