@@ -43,7 +43,7 @@ struct kustos_hold {
 	atomic_bool lost;   /* written when locked */
 	bool risk_reserved; /* the timer */
 	bool warned;
-	bool silent;   /* calls nobody any more */
+	bool silent;   /* calls nobody any more, whoever asks for it */
 	bool released; /* by a callback of its own, which is still running */
 };
 
@@ -303,12 +303,33 @@ enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 	if (ku_forked(&hold->client->fork))
 		return KUSTOS_EFORKED;
 	ku_lock(hold->client);
-	hold->on_lost.fn = fn;
-	hold->on_lost.arg = arg;
-	if (fn != NULL && ku_hold_state(hold) == KUSTOS_HOLD_LOST)
-		ku_dispatch_push(hold->client, &hold->on_lost.call, true);
+	if (!hold->silent) {
+		hold->on_lost.fn = fn;
+		hold->on_lost.arg = arg;
+		if (fn != NULL && ku_hold_state(hold) == KUSTOS_HOLD_LOST)
+			ku_dispatch_push(hold->client, &hold->on_lost.call,
+				true);
+	}
 	ku_unlock(hold->client);
 	return KUSTOS_OK;
+}
+
+/* In place of what was asked for before. */
+static void watch_risk(struct kustos_hold *hold, int64_t before_ns,
+	kustos_hold_fn *fn, void *arg)
+{
+	struct kustos_client *client = hold->client;
+
+	hold->at_risk.fn = fn;
+	hold->at_risk.arg = arg;
+	hold->before_ns = before_ns;
+	hold->warned = false;
+	ku_timer_unset(&client->timers, &hold->risk);
+	/* What the one before was to be told. */
+	ku_dispatch_pull(client, &hold->at_risk.call);
+	hold->at_risk.again = false;
+	if (fn != NULL && ku_hold_state(hold) != KUSTOS_HOLD_LOST)
+		set_risk_timer(hold);
 }
 
 enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold, int64_t before_ms,
@@ -321,21 +342,11 @@ enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold, int64_t before_ms,
 	if (ku_forked(&client->fork))
 		return KUSTOS_EFORKED;
 	ku_lock(client);
-	if (!hold->risk_reserved)
+	if (!hold->risk_reserved && !hold->silent)
 		hold->risk_reserved = ku_timers_reserve(&client->timers, 1);
-	bool room = hold->risk_reserved;
-	if (room) {
-		hold->at_risk.fn = fn;
-		hold->at_risk.arg = arg;
-		hold->before_ns = before_ms * KU_NS_PER_MS;
-		hold->warned = false;
-		ku_timer_unset(&client->timers, &hold->risk);
-		/* What the one before was to be told. */
-		ku_dispatch_pull(client, &hold->at_risk.call);
-		hold->at_risk.again = false;
-		if (fn != NULL && ku_hold_state(hold) != KUSTOS_HOLD_LOST)
-			set_risk_timer(hold);
-	}
+	bool room = hold->risk_reserved || hold->silent;
+	if (hold->risk_reserved)
+		watch_risk(hold, before_ms * KU_NS_PER_MS, fn, arg);
 	ku_unlock(client);
 	return room ? KUSTOS_OK : KUSTOS_ENOMEM;
 }

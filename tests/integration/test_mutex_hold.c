@@ -199,6 +199,35 @@ START_TEST(who_is_giving_it_back_is_asked_no_more)
 }
 END_TEST
 
+static void ask_for_more(void *arg, struct kustos_hold *hold)
+{
+	ask_slowly(NULL, hold); /* until it is being given back */
+	check_err(kustos_hold_on_lost(hold, count_call, arg), KUSTOS_OK);
+	check_err(kustos_hold_at_risk(hold, 2 * T_MS, count_call, arg),
+		KUSTOS_OK);
+}
+
+START_TEST(who_is_giving_it_back_is_not_called_whatever_its_callback_asks_for)
+{
+	pthread_t giver;
+	int more = 0;
+
+	slow.hold = hold_take(mutex);
+	check_err(kustos_hold_at_risk(slow.hold, 2 * T_MS, ask_for_more, &more),
+		KUSTOS_OK);
+	test_eventually(calls_of(&slow.calls) == 1, 2000);
+	ck_assert_int_eq(pthread_create(&giver, NULL, give_back, NULL), 0);
+	test_eventually(calls_of(&slow.thread) != 0 &&
+			thread_sleeps(calls_of(&slow.thread)),
+		2000);
+	__atomic_store_n(&slow.goes_on, true, __ATOMIC_SEQ_CST);
+	ck_assert_int_eq(pthread_join(giver, NULL), 0);
+	/* Timers and callbacks that it has left behind come before this. */
+	hold_give(hold_take(mutex));
+	test_never(calls_of(&more) > 0, 100);
+}
+END_TEST
+
 START_TEST(U02_a_hold_outlives_disconnects_and_counts_down_meanwhile)
 {
 	struct kustos_hold *hold = hold_take(mutex);
@@ -438,6 +467,8 @@ int main(void)
 	tcase_add_test(t, a_loss_is_told_once_also_to_who_asks_late);
 	tcase_add_test(t, a_hold_may_be_released_in_its_own_callback);
 	tcase_add_test(t, who_is_giving_it_back_is_asked_no_more);
+	tcase_add_test(t,
+		who_is_giving_it_back_is_not_called_whatever_its_callback_asks_for);
 	tcase_add_test(t,
 		U02_a_hold_outlives_disconnects_and_counts_down_meanwhile);
 	tcase_add_test(t, a_warning_comes_before_the_loss);
