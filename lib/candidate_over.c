@@ -231,15 +231,7 @@ static enum kustos_err outcome(const struct handing *h)
 		: KUSTOS_EUNKNOWN;
 }
 
-/* The program knows that it leads no more. */
-static enum kustos_err go(struct handing *h, int own, int heir)
-{
-	enum kustos_err err = make_deletion(h, own, heir);
-
-	return err == KUSTOS_OK ? ku_op_owned(&h->deletion->op) : err;
-}
-
-/* Would what is to be deleted be too large? */
+/* Make it, unless it would be too large. */
 static enum kustos_err foresee(struct handing *h, int own, int heir)
 {
 	enum kustos_err err = make_deletion(h, own, heir);
@@ -251,6 +243,17 @@ static enum kustos_err foresee(struct handing *h, int own, int heir)
 		.op_count = op->op_count };
 	return ku_request_size(&whole) <= KU_REQUEST_LIMIT ? KUSTOS_OK
 							   : KUSTOS_ETOOBIG;
+}
+
+/* The program knows that it leads no more.  Who stands between it and its heir can
+   only have become fewer; unless the heir has left, and another has its name. */
+static enum kustos_err go(struct handing *h, int own, int heir)
+{
+	enum kustos_err err = foresee(h, own, heir);
+
+	if (err == KUSTOS_ETOOBIG)
+		return KUSTOS_ECHANGED;
+	return err == KUSTOS_OK ? ku_op_owned(&h->deletion->op) : err;
 }
 
 /* Who waits is known, and the program leads: may it stop? */

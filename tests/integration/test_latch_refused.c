@@ -126,6 +126,39 @@ START_TEST(who_has_too_many_to_delete_is_told_so_and_leads_on)
 }
 END_TEST
 
+/* The heir, which it is then too far to from ours, is another of its name. */
+static void heir_leaves(struct runner *r)
+{
+	r->on_lost = NULL;
+	kustos_latch_close(theirs.latch, 0);
+	line_wait(CROWD + 2);
+}
+
+START_TEST(an_heir_that_has_left_is_told_of_though_another_is_too_far)
+{
+	static const char heir[] = LINE "/x-latch-0000000099";
+	static char node[LONG + 256];
+
+	line_up();
+	for (int i = 2; i < 2 + CROWD; i++) {
+		long_node(i, node);
+		ck_assert_int_eq(raw_create(fixture_address(), node, ""), 0);
+	}
+	ck_assert_int_eq(raw_create(fixture_address(), heir, "theirs"), 0);
+	line_wait(CROWD + 3);
+	ours.on_lost = heir_leaves;
+	check_err(kustos_latch_hand_over(ours.latch, "theirs", SOON, NULL),
+		KUSTOS_ECHANGED);
+	ck_assert_int_eq(kustos_latch_leads(ours.latch), 0);
+	for (int i = 2; i < 2 + CROWD; i++) {
+		long_node(i, node);
+		ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	}
+	ck_assert_int_eq(raw_delete(fixture_address(), heir), 0);
+	runner_leads(&ours);
+}
+END_TEST
+
 struct seen {
 	atomic_int calls;
 	_Atomic enum kustos_err err;
@@ -213,6 +246,8 @@ int main(void)
 	tcase_add_test(t, who_may_not_write_is_told_so_and_leads_on);
 	tcase_add_test(t, who_may_not_delete_is_told_so_and_leads_on);
 	tcase_add_test(t, who_has_too_many_to_delete_is_told_so_and_leads_on);
+	tcase_add_test(t,
+		an_heir_that_has_left_is_told_of_though_another_is_too_far);
 	tcase_add_test(t,
 		L29_refused_credentials_end_a_candidate_and_an_observer);
 	return fixture_main(s);
