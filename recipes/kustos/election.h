@@ -171,7 +171,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
    in between: those before it stand in line again as well, behind it; ours and
    Curator's do that by themselves.  While it is seen that the other waits it
    leads on; then its callback for the loss is called, and when that has
-   returned the other leads.
+   returned the other leads.  Where callbacks run in kustos_client_dispatch(),
+   another thread than one that waits here has to call that.
    Returns KUSTOS_OK: the other was the first when we left.  Before anything was
    done: KUSTOS_EABSENT if nobody of that name waits; KUSTOS_EUNSUPPORTED with
    "one_node"; KUSTOS_ENOAUTH if it may not delete its own node, which would stay
