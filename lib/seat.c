@@ -216,7 +216,9 @@ void ku_seat_look_again(struct ku_line *line)
 
 	if (first == NULL)
 		return;
-	if (first->path != NULL)
+	if (first->state == KU_PLACE_LOOKING && ku_lookout_sees(first->own))
+		ku_place_grant(first); /* it was seen when the lease was over */
+	else if (first->path != NULL)
 		ku_place_watch_own(first);
 	else if (first->state != KU_PLACE_NEXT)
 		return;

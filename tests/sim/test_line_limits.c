@@ -267,6 +267,58 @@ START_TEST(S01_a_loss_that_is_seen_amid_a_round_is_told_of_all_holds)
 }
 END_TEST
 
+/* The lease is over before what is under way is answered, and no answer makes
+   another; and then they do again. */
+static void let_lapse(void)
+{
+	ku_session_set_state(lone.client, KUSTOS_LOST);
+	lone.client->session.greeted = false;
+}
+
+static void let_renew(void)
+{
+	lone.client->session.greeted = true;
+}
+
+/* First when the node was made, and then when it was looked at: neither answer can
+   grant it.  But it is there, and others wait for it to go. */
+START_TEST(S01_what_is_seen_after_the_lease_is_granted_with_the_next_one)
+{
+	int64_t connection = lone.client->session.connection;
+	struct kustos_simple *simple;
+	const struct ku_place *place;
+
+	ck_assert_int_eq(
+		kustos_simple_create(lone.client, LINE "/one", NULL, &simple),
+		KUSTOS_OK);
+	lone.hold = NULL;
+	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
+				 NULL, lone_line_granted, NULL),
+		KUSTOS_OK);
+	place = ku_ring_place(lone.client->lines.here.next);
+	let_lapse();
+	for (int i = 0; i < 100 && place->path == NULL; i++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(place->state, KU_PLACE_LOOKING);
+	let_renew();
+	for (int i = 0; i < 5000 && place->own == NULL; i++) {
+		bench_run_ms(&lone.bench, 1);
+		(void)ku_client_step(lone.client);
+	}
+	ck_assert_ptr_nonnull(place->own);
+	let_lapse();
+	lone_run_ms(&lone.bench, lone.client, 10);
+	ck_assert(!ku_request_busy(&place->own->request));
+	ck_assert_ptr_null(lone.hold);
+	let_renew();
+	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(lone.client->session.connection, connection);
+	lone_line_check();
+	lone_line_give();
+	kustos_simple_destroy(simple);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator, limits");
@@ -283,6 +335,8 @@ int main(void)
 		a_deletion_that_was_not_sent_is_over_with_its_session);
 	tcase_add_test(t,
 		S01_a_loss_that_is_seen_amid_a_round_is_told_of_all_holds);
+	tcase_add_test(t,
+		S01_what_is_seen_after_the_lease_is_granted_with_the_next_one);
 	tcase_add_loop_test(t,
 		P10_what_is_asked_for_counts_with_the_name_that_it_will_have, 0,
 		2);
