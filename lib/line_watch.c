@@ -98,13 +98,15 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 }
 
 /* Has its read left a watch?  The event of an older one, just before the answer,
-   may have taken ours off here, but not on the server. */
+   may have taken ours off here, but not on the server; unless somebody else takes
+   his off behind the read, who knew of nobody else. */
 static bool is_watched(struct kustos_client *client, struct ku_lookout *lookout)
 {
-	return lookout->request.what.watch &&
-		(lookout->watch.entry != NULL ||
-			ku_watch_add(client, &lookout->watch, KU_ZK_WATCH_DATA,
-				lookout->path) == KUSTOS_OK);
+	if (!lookout->request.what.watch || lookout->watch.entry != NULL)
+		return lookout->request.what.watch;
+	return !ku_watch_is_ending(client, KU_ZK_WATCH_DATA, lookout->path) &&
+		ku_watch_add(client, &lookout->watch, KU_ZK_WATCH_DATA,
+			lookout->path) == KUSTOS_OK;
 }
 
 /* Nobody wants to know any more. */

@@ -10,6 +10,7 @@
 
 #include <kustos/barrier.h>
 #include <kustos/cancel.h>
+#include <kustos/simple.h>
 #include <stdio.h>
 
 #define PATH "/barrier"
@@ -105,6 +106,52 @@ START_TEST(L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again)
 	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(waits, KUSTOS_OK);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	ck_assert_int_eq(err, KUSTOS_OK);
+	*(struct kustos_hold **)arg = hold;
+}
+
+/* The same with who waits for the node in order to make it: it has tried, and its
+   read is on its way. */
+START_TEST(L08_so_is_that_of_who_waits_for_the_node_to_go)
+{
+	struct kustos_hold *hold = NULL;
+	struct kustos_simple *simple;
+	struct kustos_cancel *cancel;
+	int gone, looked;
+
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	bench_create(&bench, raw, PATH, "", KU_ZK_EPHEMERAL);
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert_int_eq(kustos_simple_create(client, PATH, NULL, &simple),
+		KUSTOS_OK);
+	wait_at(barriers[0], KUSTOS_FOREVER, cancel, &gone);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
+				 NULL, granted, &hold),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, WAY_MS / 2);
+	change();
+	wait_at(barriers[0], KUSTOS_NOW, NULL, &looked);
+	lone_run_ms(&bench, client, WAY_MS * 3 / 4);
+	ck_assert_int_eq(looked, -1);
+	ck_assert_uint_eq(client->session.handle->in_flight, 2);
+	kustos_cancel_fire(cancel);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(gone, KUSTOS_ECANCELED);
+	ck_assert_int_eq(looked, KUSTOS_EBUSY);
+	ck_assert_ptr_null(hold);
+
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert_ptr_nonnull(hold);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	kustos_simple_destroy(simple);
 	kustos_cancel_destroy(cancel);
 }
 END_TEST
@@ -334,6 +381,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t,
 		L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again);
+	tcase_add_test(t, L08_so_is_that_of_who_waits_for_the_node_to_go);
 	tcase_add_test(t,
 		P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off);
 	tcase_add_test(t, who_only_looks_does_not_wait_for_a_connection);
