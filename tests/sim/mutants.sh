@@ -741,14 +741,19 @@ mutant together_some_are_kept_after_a_failure lib/lockable.c \
 mutant S11_together_one_was_lost_meanwhile lib/lockable.c \
 	's/ku_hold_state(bundle->parts\[i\]) != KUSTOS_HOLD_LOST;/true;/'
 mutant S09_together_one_is_lost_and_not_the_others lib/hold.c \
-	's/ku_hold_lose(hold->bundle->whole);/;/'
+	's/ku_hold_lose(hold->within->whole);/;/'
 
 # What needs one moment, which a test makes.
 how=aim test=test_mirror
 mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
 	's/m->wanted \&\& is_taken_off(m)/false/'
+mutant L08_watch_of_who_waits_taken_off_behind_a_read lib/line_watch.c \
+	's/return !ku_watch_is_ending(client, KU_ZK_WATCH_DATA, lookout->path) \&\&/return/'
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 	's/(void)watch(m, m->request.what.kind);/;/'
+test=test_line_limits
+mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
+	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'
 test=test_receipt
 mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'
