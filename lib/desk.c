@@ -60,15 +60,9 @@ void ku_desk_pump(struct ku_desk *desk)
 	if (ku_others_asked(&desk->depot->others))
 		return;
 	ku_desk_look(desk);
-	if (!desk->items.current || desk->tried > 0)
-		return;
-	ku_desk_fail(desk, KUSTOS_EEMPTY, true);
-	/* Who came while it was being read goes by the next. */
-	for (const struct ku_borrower *b = desk->asking; b != NULL; b = b->next)
-		if (b->once) {
-			ku_mirror_look(&desk->items);
-			return;
-		}
+	if (ku_desk_has_listed(desk) && desk->tried == 0 &&
+		ku_desk_tell_empty(desk))
+		ku_mirror_look(&desk->items); /* they go by the next */
 }
 
 static void made(struct ku_op *op)

@@ -38,6 +38,7 @@ struct ku_borrower { /* a thread, or a callback, that waits for an item */
 	struct ku_desk *desk;
 	bool once;	/* the deadline is KUSTOS_NOW */
 	uint64_t since; /* listings that had been asked for */
+	uint64_t marks; /* the same, of the markers */
 	struct ku_lent *lent;
 	ku_lend_fn *done;
 	void *arg;
@@ -86,6 +87,7 @@ struct ku_desk {
 	bool changed;		     /* are the items, since it was filled */
 	int chosen;		     /* of what was in it */
 	struct kustos_names *marked; /* sorted; NULL: none are known */
+	uint64_t marks_shown;	     /* by so many listings */
 	bool blocked; /* items were passed over that others had */
 	unsigned spread;
 	struct ku_lent *first, *last;
@@ -124,6 +126,13 @@ bool ku_desk_choose(struct ku_desk *desk, struct ku_item *out);
 /* The head has nothing: look, or wait for a change. */
 void ku_desk_look(struct ku_desk *desk);
 
+/* Is what the head does not have not there, as far as is known? */
+bool ku_desk_has_listed(const struct ku_desk *desk);
+
+/* And what was passed over still another's?  So many listings of markers had been
+   asked for when somebody began to wait. */
+bool ku_desk_knows_marks(const struct ku_desk *desk, uint64_t since);
+
 /* What the head has is not all that is to be had: look again. */
 void ku_desk_relook(struct ku_desk *desk);
 
@@ -154,6 +163,10 @@ void ku_givers_away(struct ku_desk *desk);
    nothing but a look, or all. */
 void ku_desk_serve(struct ku_desk *desk);
 void ku_desk_fail(struct ku_desk *desk, enum kustos_err err, bool once);
+
+/* There is nothing: end those who wait for nothing but a look, and have had it.  Return
+   whether others came while it was being read. */
+bool ku_desk_tell_empty(struct ku_desk *desk);
 
 /* Not connected: tell those who do not want to wait for that. */
 void ku_desk_away(struct ku_desk *desk);

@@ -40,6 +40,21 @@ void ku_desk_fail(struct ku_desk *desk, enum kustos_err err, bool once)
 	}
 }
 
+bool ku_desk_tell_empty(struct ku_desk *desk)
+{
+	struct ku_borrower *next;
+	bool others = false;
+
+	for (struct ku_borrower *b = desk->asking; b != NULL; b = next) {
+		next = b->next;
+		if (b->once && b->since >= desk->items.asked)
+			others = true;
+		else if (b->once && ku_desk_knows_marks(desk, b->marks))
+			end(b, KUSTOS_EEMPTY);
+	}
+	return others;
+}
+
 void ku_desk_away(struct ku_desk *desk)
 {
 	struct ku_borrower *next;
@@ -103,14 +118,17 @@ static enum kustos_err start(struct ku_wait *wait)
 	if (b->once && !ku_session_ready(desk->client))
 		return KUSTOS_EDISCONNECTED;
 	b->since = desk->items.asked;
+	b->marks = desk->marks.asked;
 	b->prev = desk->asking_last;
 	if (b->prev != NULL)
 		b->prev->next = b;
 	else
 		desk->asking = b;
 	desk->asking_last = b;
-	if (b->once && ku_head_count(&desk->head) == 0)
+	if (b->once && ku_head_count(&desk->head) == 0) {
 		ku_desk_relook(desk);
+		desk->marks.blind = false;
+	}
 	ku_desk_serve(desk);
 	ku_desk_pump(desk);
 	return KUSTOS_OK;

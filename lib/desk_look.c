@@ -192,15 +192,27 @@ static void timer_due(struct ku_timer *timer)
 void ku_desk_relook(struct ku_desk *desk)
 {
 	ku_head_free(&desk->head);
-	desk->items.current = false;
+	desk->items.current = desk->items.blind = false;
+}
+
+bool ku_desk_has_listed(const struct ku_desk *desk)
+{
+	return desk->items.current || desk->items.blind;
+}
+
+/* It may be another's no more: of which the event is on its way, or the answer. */
+bool ku_desk_knows_marks(const struct ku_desk *desk, uint64_t since)
+{
+	return !desk->blocked || desk->marks.current || desk->marks.blind ||
+		since < desk->marks_shown;
 }
 
 void ku_desk_look(struct ku_desk *desk)
 {
 	/* In this order: an item that others have is marked. */
 	if (desk->blocked || !desk->items.current)
-		ku_mirror_want(&desk->marks);
-	ku_mirror_want(&desk->items);
+		ku_mirror_keep(&desk->marks);
+	ku_mirror_keep(&desk->items);
 	/* To mend one changes no list of items. */
 	if (desk->unfits.count > 0 && !ku_timer_is_set(&desk->timer))
 		set_timer(desk,
@@ -229,6 +241,13 @@ static bool is_refused(const struct ku_zk_reply *reply)
 static bool is_known(const void *arg, const struct ku_item *item)
 {
 	return ku_desk_knows((struct ku_desk *)arg, item);
+}
+
+/* What cannot be watched is read again in a while, if that is wanted still. */
+static void rest_if_watched(struct ku_mirror *mirror)
+{
+	if (!mirror->blind)
+		ku_mirror_rest(mirror);
 }
 
 static void items_show(struct ku_mirror *mirror,
@@ -261,7 +280,7 @@ static void items_show(struct ku_mirror *mirror,
 		ku_desk_rest(desk);
 	}
 	ku_unfits_forget(&desk->unfits, false);
-	ku_mirror_rest(mirror);
+	rest_if_watched(mirror);
 	ku_desk_pump(desk);
 }
 
@@ -276,6 +295,7 @@ static void marks_show(struct ku_mirror *mirror,
 		ku_desk_fail(desk, ku_rc_err(reply->rc), false);
 		return;
 	}
+	desk->marks_shown = mirror->asked;
 	kustos_names_free(desk->marked);
 	desk->marked = reply->rc == KU_ZK_OK
 		? ku_names_copy(reply->names, reply->name_count)
@@ -283,7 +303,7 @@ static void marks_show(struct ku_mirror *mirror,
 	if (desk->marked != NULL)
 		qsort(desk->marked->names, desk->marked->count,
 			sizeof(*desk->marked->names), by_name);
-	ku_mirror_rest(mirror);
+	rest_if_watched(mirror);
 	/* What was passed over may be free now; and what is left may be due far
 	   later. */
 	if (desk->blocked)

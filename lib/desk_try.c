@@ -50,6 +50,7 @@ void ku_lent_free(struct ku_lent *lent)
 		ku_custody_leave(lent->custody);
 	/* Its marker goes, which the server has yet to tell us. */
 	desk->marks.current = false;
+	desk->marks.blind = false;
 	ku_hold_free(lent->hold);
 	kustos_item_free(lent->item);
 	free(lent);

@@ -35,6 +35,7 @@ static void ask(struct ku_mirror *m, enum ku_zk_kind kind, bool watch)
 	m->request.owner = m;
 	m->request.done = answered;
 	m->asked++;
+	m->blind = false;
 	ku_witness_add(m->client, &m->witness);
 	ku_wire_send(m->client, &m->request);
 }
@@ -148,7 +149,8 @@ static void show(struct ku_mirror *m, const struct ku_zk_reply *reply)
 		return;
 	}
 	m->current = m->request.what.watch && watch(m, m->request.what.kind);
-	if (!m->current)
+	m->blind = !m->current;
+	if (m->blind)
 		again_in(m, NO_WATCH_MS);
 	m->calls->shows(m, reply);
 	if (!m->wanted)
@@ -256,6 +258,12 @@ void ku_mirror_want(struct ku_mirror *m)
 {
 	m->wanted = true;
 	read_it(m);
+}
+
+void ku_mirror_keep(struct ku_mirror *m)
+{
+	if (!m->wanted || !m->blind)
+		ku_mirror_want(m);
 }
 
 void ku_mirror_look(struct ku_mirror *m)

@@ -45,6 +45,7 @@ struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
 
 	bool wanted;
 	bool current; /* shows what is there, unless an event says otherwise */
+	bool blind;   /* it cannot be watched, and is read again in a while */
 	bool ended;
 	uint64_t asked;		       /* how many reads were sent, or queued */
 	enum ku_zk_watch_kind watched; /* what "watch" is for */
@@ -61,7 +62,11 @@ void ku_mirror_init(struct ku_mirror *mirror, struct kustos_client *client,
 /* Somebody cares: read it now, unless it is current; and whenever it changes. */
 void ku_mirror_want(struct ku_mirror *mirror);
 
-/* The same, but go by nothing that was read before. */
+/* The same of somebody who has just been shown it: what cannot be watched is not read
+   again at once. */
+void ku_mirror_keep(struct ku_mirror *mirror);
+
+/* As ku_mirror_want(), but go by nothing that was read before. */
 void ku_mirror_look(struct ku_mirror *mirror);
 
 /* Nobody does: nothing of it waits for a connection any more. */

@@ -53,7 +53,7 @@ static void counted(struct ku_queue *q, int64_t count)
 			ku_put_decided(put, 0, KUSTOS_EFULL);
 	}
 	if (side->first != NULL)
-		ku_mirror_want(&side->full);
+		ku_mirror_keep(&side->full);
 	else
 		ku_mirror_rest(&side->full);
 }

@@ -149,6 +149,8 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 		c->got = NULL;
 		ku_catch_drop(c);
 	}
+	if (!take->list.current)
+		take->stale = true; /* nor is it watched */
 	if (err == KUSTOS_OK)
 		take->spread = take->spread > SPREAD_MIN ? take->spread / 2 : 0;
 	/* What may be gone is not tried again; if it is not, it will be
@@ -284,7 +286,7 @@ static void look(struct ku_queue *q)
 	if (again)
 		ku_mirror_look(&take->list);
 	else /* it may rest since the last who waited gave up */
-		ku_mirror_want(&take->list);
+		ku_mirror_keep(&take->list);
 	ku_take_watch_unfit(q);
 }
 

@@ -115,6 +115,7 @@ sim_tests += %D%/test_latch
 sim_tests += %D%/test_line
 %C%_test_line_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_line_limits
+sim_tests += %D%/test_look
 sim_tests += %D%/test_mirror
 sim_tests += %D%/test_model
 sim_tests += %D%/test_muster

@@ -493,7 +493,7 @@ mutant queue_a_newer_one_that_comes_first_is_not_seen lib/queue_order.c \
 mutant queue_the_greater_priority_first lib/item_name.c \
 	's/^\tout->key = (uint64_t)(value - INT32_MIN);/\tout->key = (uint64_t)(INT32_MAX - value);/'
 mutant queue_L27_not_listed_again lib/queue_take.c \
-	'/^static void look/,/^}/s/ku_mirror_look(&take->list);/;/;/^static void look/,/^}/s/ku_mirror_want(&take->list);/;/'
+	'/^static void look/,/^}/s/ku_mirror_look(&take->list);/;/;/^static void look/,/^}/s/ku_mirror_keep(&take->list);/;/'
 mutant queue_empty_by_an_old_listing lib/queue_take.c \
 	's/!again \&\& t->since < take->list.asked/true/'
 mutant queue_who_puts_is_told_too_early lib/queue_put.c \
@@ -765,9 +765,15 @@ mutant L27_rest_until_the_next_is_due lib/desk_look.c \
 mutant L27_what_was_unfit_stays_so lib/desk_look.c \
 	'/^static void timer_due/,/^}/s/ku_desk_relook(desk)/(void)0/'
 mutant L27_given_back_and_not_there lib/desk_try.c \
-	's/desk->marks.current = false;/;/'
+	's/desk->marks.current = false;/;/' lib/desk_look.c \
+	's/since < desk->marks_shown/true/'
 mutant L27_free_again_behind_what_is_due_later lib/desk_look.c \
 	'/^static void marks_show/,/^}/s/desk->blocked)/desk->blocked \&\& desk->head.window_count == 0)/'
+test=test_look
+mutant L27_given_back_by_another_and_not_there lib/desk_look.c \
+	's/since < desk->marks_shown/true/'
+mutant L07_not_watched_and_read_again_at_once lib/mirror.c \
+	's/!m->wanted || !m->blind/true/'
 test=test_pause
 mutant L27_mended_item_is_not_looked_at lib/queue_take.c \
 	's/ku_take_watch_unfit(q);/;/'

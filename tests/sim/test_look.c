@@ -1,0 +1,328 @@
+/*
+ * test_look.c - when those who wait for items, or for room, look again: in a while where
+ * nothing more may be watched; and before they go by what was listed before.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "desk_impl.h"
+#include "queue_impl.h"
+
+#include <string.h>
+
+#define QUEUE "/queue"
+#define MARKS "/marks"
+#define ITEM QUEUE "/qn-0000000000"
+#define MARK MARKS "/qn-0000000000"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 10
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct ku_queue *queue;
+static struct ku_desk *desk;
+
+static void open_queue(enum ku_item_kind kind, int64_t max_items)
+{
+	const struct ku_queue_wish wish = { .kind = kind,
+		.receipts = "/queue-receipts",
+		.max_items = max_items,
+		.max_bytes = 1000 };
+
+	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
+		KUSTOS_OK);
+}
+
+static void open_desk(void)
+{
+	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = QUEUE,
+		.marks = MARKS };
+
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	struct model_config config;
+
+	model_config_init(&config);
+	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	client = lone_open(&bench, &ku_zk_sim);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	queue = NULL;
+	desk = NULL;
+}
+
+static void teardown(void)
+{
+	ku_queue_destroy(queue);
+	ku_desk_destroy(desk);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* So much is watched already that nothing more may be. */
+static void watch_no_more(void)
+{
+	client->footprint.watch_bytes += KU_FOOTPRINT_LIMIT;
+}
+
+static void watch_again(void)
+{
+	client->footprint.watch_bytes -= KU_FOOTPRINT_LIMIT;
+}
+
+static void check_looks(void)
+{
+	uint64_t before = model_figures(bench.model)->requests;
+
+	lone_run_ms(&bench, client, 10000);
+	ck_assert_uint_le(model_figures(bench.model)->requests, before + 50);
+	ck_assert_uint_ge(model_figures(bench.model)->requests, before + 5);
+}
+
+static void make(const char *path, enum ku_zk_mode mode)
+{
+	ck_assert_int_eq(bench_create(&bench, raw, path, "x", mode).rc,
+		KU_ZK_OK);
+}
+
+/* Have one made or deleted, soon. */
+static void send(enum ku_zk_kind kind, const char *path)
+{
+	static const char frame[] = "\0\1\0\1\1\0\0\0\1a\2";
+	static struct bench_reply reply;
+	const struct ku_zk_request request = { .kind = kind,
+		.path = path,
+		.data = frame,
+		.len = sizeof(frame) - 1,
+		.version = -1,
+		.mode = KU_ZK_PERSISTENT_SEQUENTIAL,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+}
+
+/* Queues */
+
+struct taken {
+	int count;
+	int64_t key; /* of the one */
+};
+
+static void took(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count)
+{
+	struct taken *taken = arg;
+
+	ck_assert_int_eq(err, KUSTOS_OK);
+	ck_assert_uint_eq(count, 1);
+	taken->count++;
+	taken->key = items[0]->priority + items[0]->due_ms;
+	kustos_item_free(items[0]);
+}
+
+static void take(struct taken *taken)
+{
+	const struct ku_poll_wish wish = { .max = 1,
+		.deadline = KUSTOS_FOREVER };
+
+	*taken = (struct taken){ .count = 0 };
+	ck_assert_int_eq(ku_queue_poll_async(queue, &wish, took, taken),
+		KUSTOS_OK);
+}
+
+START_TEST(L07_who_may_watch_nothing_looks_for_an_item_each_second)
+{
+	struct taken taken;
+
+	watch_no_more();
+	open_queue(KU_ITEM_SIMPLE, 0);
+	take(&taken);
+	check_looks();
+	ck_assert_int_eq(taken.count, 0);
+	make(ITEM, KU_ZK_PERSISTENT);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(taken.count, 1);
+	watch_again();
+}
+END_TEST
+
+static void was_put(void *arg, enum kustos_err err)
+{
+	*(int *)arg = (int)err;
+}
+
+START_TEST(L07_who_may_watch_nothing_looks_for_room_each_second)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	int end = -1;
+
+	watch_no_more();
+	make(ITEM, KU_ZK_PERSISTENT);
+	open_queue(KU_ITEM_SIMPLE, 1);
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &end),
+		KUSTOS_OK);
+	check_looks();
+	ck_assert_int_eq(end, -1);
+	bench_delete(&bench, raw, ITEM, -1);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	watch_again();
+}
+END_TEST
+
+static void check_next(int64_t key)
+{
+	struct taken taken;
+
+	take(&taken);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(taken.count, 1);
+	ck_assert_int_eq(taken.key, key);
+}
+
+START_TEST(L07_who_may_watch_nothing_takes_the_lesser_priority_first)
+{
+	watch_no_more();
+	make(QUEUE "/entry-005-", KU_ZK_PERSISTENT_SEQUENTIAL);
+	make(QUEUE "/entry-006-", KU_ZK_PERSISTENT_SEQUENTIAL);
+	open_queue(KU_ITEM_KAZOO, 0);
+	check_next(5);
+	make(QUEUE "/entry-001-", KU_ZK_PERSISTENT_SEQUENTIAL);
+	check_next(1);
+	check_next(6);
+	watch_again();
+}
+END_TEST
+
+/* Claims */
+
+struct asked { /* a wait for an item */
+	bool ended;
+	struct ku_lent *lent;
+};
+
+static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	struct asked *asked = arg;
+
+	ck_assert_int_eq(err, got != NULL ? KUSTOS_OK : KUSTOS_EEMPTY);
+	asked->ended = true;
+	asked->lent = got;
+}
+
+static void ask(kustos_deadline deadline, struct asked *asked)
+{
+	*asked = (struct asked){ .lent = NULL };
+	ck_assert_int_eq(ku_desk_lend_async(desk, deadline, NULL, lent, asked),
+		KUSTOS_OK);
+}
+
+/* Ask for what there is.  Returns NULL if nothing is. */
+static struct ku_lent *try_it(void)
+{
+	struct asked asked;
+
+	ask(KUSTOS_NOW, &asked);
+	lone_run_ms(&bench, client, 500);
+	ck_assert(asked.ended);
+	return asked.lent;
+}
+
+static void end(struct ku_lent *got)
+{
+	ck_assert_ptr_nonnull(got);
+	ku_desk_destroy(desk);
+	desk = NULL;
+	ku_lent_return(got);
+}
+
+/* It is not there yet, or another's. */
+START_TEST(L07_who_may_watch_nothing_looks_for_one_to_claim_each_second)
+{
+	struct asked asked;
+
+	watch_no_more();
+	if (_i == 1) {
+		make(ITEM, KU_ZK_PERSISTENT);
+		make(MARK, KU_ZK_EPHEMERAL);
+	}
+	open_desk();
+	ask(KUSTOS_FOREVER, &asked);
+	check_looks();
+	ck_assert(!asked.ended);
+	if (_i == 0)
+		make(ITEM, KU_ZK_PERSISTENT);
+	else
+		bench_delete(&bench, raw, MARK, -1);
+	lone_run_ms(&bench, client, 3000);
+	end(asked.lent);
+	watch_again();
+}
+END_TEST
+
+START_TEST(L07_who_may_watch_nothing_and_does_not_wait_is_told_what_there_is)
+{
+	struct ku_lent *got;
+
+	watch_no_more();
+	open_desk();
+	ck_assert_ptr_null(try_it());
+	make(ITEM, KU_ZK_PERSISTENT);
+	got = try_it();
+	ck_assert_ptr_nonnull(got);
+	ck_assert_ptr_null(try_it());
+	ku_lent_return(got);
+	end(try_it());
+	watch_again();
+}
+END_TEST
+
+/* Another has it, as is known, and gives it back: the event is on its way still. */
+START_TEST(L27_what_another_gave_back_just_now_is_there)
+{
+	struct kustos_stat stat;
+
+	make(ITEM, KU_ZK_PERSISTENT);
+	make(MARK, KU_ZK_EPHEMERAL);
+	open_desk();
+	ck_assert_ptr_null(try_it());
+	send(KU_ZK_DELETE, MARK);
+	while (model_stat(bench.model, MARK, &stat))
+		lone_run_ms(&bench, client, 1);
+	end(try_it());
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("looks in the simulator");
+	TCase *t = tcase_create("at items");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		L07_who_may_watch_nothing_looks_for_an_item_each_second);
+	tcase_add_test(t, L07_who_may_watch_nothing_looks_for_room_each_second);
+	tcase_add_test(t,
+		L07_who_may_watch_nothing_takes_the_lesser_priority_first);
+	tcase_add_loop_test(t,
+		L07_who_may_watch_nothing_looks_for_one_to_claim_each_second, 0,
+		2);
+	tcase_add_test(t,
+		L07_who_may_watch_nothing_and_does_not_wait_is_told_what_there_is);
+	tcase_add_test(t, L27_what_another_gave_back_just_now_is_there);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
