@@ -390,10 +390,10 @@ static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
 	struct ku_take_side *take = &q->take;
 
 	take->blank = false;
-	take->stale = reply == NULL;
-	if (take->stale || take->busy || take->caught.count > 0 ||
-		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q)))
-		return; /* nobody has asked for it */
+	take->stale = reply == NULL || take->busy || take->caught.count > 0 ||
+		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));
+	if (take->stale)
+		return; /* nobody has asked for it: the head is an older one's */
 	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
 		ku_take_fail(q, ku_rc_err(reply->rc), false);
 	} else if (!load(q, reply)) {

@@ -774,6 +774,8 @@ mutant L27_given_back_by_another_and_not_there lib/desk_look.c \
 	's/since < desk->marks_shown/true/'
 mutant L07_not_watched_and_read_again_at_once lib/mirror.c \
 	's/!m->wanted || !m->blind/true/'
+mutant S17_listed_as_another_was_taken_and_forgotten lib/queue_take.c \
+	's/reply == NULL || take->busy || .*/reply == NULL;/;/^		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));/d;s/^	if (take->stale)$/	if (take->stale || take->busy || take->caught.count > 0)/'
 test=test_pause
 mutant L27_mended_item_is_not_looked_at lib/queue_take.c \
 	's/ku_take_watch_unfit(q);/;/'

@@ -8,6 +8,7 @@
 #include "desk_impl.h"
 #include "queue_impl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define QUEUE "/queue"
@@ -206,6 +207,38 @@ START_TEST(L07_who_may_watch_nothing_takes_the_lesser_priority_first)
 }
 END_TEST
 
+/* Have one put that is due at that time, soon. */
+static void send_due(int64_t due_ms)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), QUEUE "/queue-|%llX|",
+		(unsigned long long)due_ms);
+	send(KU_ZK_CREATE, path);
+}
+
+/* One is waited for until it is due, and another put as it is taken; the connection
+   breaks at one moment or another in that.  The next take begins later. */
+START_TEST(S17_what_was_put_as_another_was_taken_is_before_what_is_due_later)
+{
+	int64_t now = bench.sched.now_ns / KU_NS_PER_MS;
+	struct taken first;
+
+	send_due(now + 500);
+	send_due(now + 502);
+	open_queue(KU_ITEM_DELAY, 0);
+	take(&first);
+	lone_run_ms(&bench, client, 520 + 2 * (_i % 20));
+	send_due(0);
+	lone_run_ms(&bench, client, 2 * WAY_MS + 2 * (_i / 20));
+	model_cut(bench.model, LONE_MACHINE, false);
+	lone_run_ms(&bench, client, 4000);
+	ck_assert_int_eq(first.count, 1);
+	ck_assert(first.key == 0 || first.key == now + 500);
+	check_next(first.key == 0 ? now + 500 : 0);
+}
+END_TEST
+
 /* Claims */
 
 struct asked { /* a wait for an item */
@@ -317,6 +350,9 @@ int main(void)
 	tcase_add_test(t, L07_who_may_watch_nothing_looks_for_room_each_second);
 	tcase_add_test(t,
 		L07_who_may_watch_nothing_takes_the_lesser_priority_first);
+	tcase_add_loop_test(t,
+		S17_what_was_put_as_another_was_taken_is_before_what_is_due_later,
+		0, 20 * 10);
 	tcase_add_loop_test(t,
 		L07_who_may_watch_nothing_looks_for_one_to_claim_each_second, 0,
 		2);
