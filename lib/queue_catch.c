@@ -117,6 +117,27 @@ static void pause_over(struct ku_timer *timer)
 		}
 }
 
+/* Another has taken it; or it cannot be had, or not now: then it is the next still. */
+static void not_had(struct ku_catch *c, enum kustos_err err)
+{
+	struct ku_queue *q = c->queue;
+	bool stays = err != KUSTOS_ENONODE && err != KUSTOS_ENOAUTH;
+
+	ku_queue_get(q);
+	if (err == KUSTOS_ENOAUTH)
+		ku_take_deny(q, c->item.name);
+	if (stays) {
+		ku_take_put_back(q);
+	} else {
+		take_out(&q->take.caught, c);
+		catch_free(c);
+	}
+	if (err != KUSTOS_ENONODE)
+		ku_take_fail(q, err, false);
+	ku_take_step(q);
+	ku_queue_drop(q);
+}
+
 static void answered(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
@@ -146,20 +167,9 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		ku_take_step(q);
 	} else if (outcome == KU_OUTCOME_DONE ||
 		outcome == KU_OUTCOME_REFUSED) {
-		enum kustos_err err = outcome == KU_OUTCOME_DONE
-			? KUSTOS_ENOMEM
-			: ku_rc_err(reply->rc);
-
-		take_out(&q->take.caught, c);
-		ku_queue_get(q);
-		if (err == KUSTOS_ENOAUTH)
-			ku_take_deny(q, c->item.name);
-		catch_free(c);
-		/* Another has taken it; or it cannot be had. */
-		if (err != KUSTOS_ENONODE)
-			ku_take_fail(q, err, false);
-		ku_take_step(q);
-		ku_queue_drop(q);
+		not_had(c,
+			outcome == KU_OUTCOME_DONE ? KUSTOS_ENOMEM
+						   : ku_rc_err(reply->rc));
 	} else {
 		ask_again(c);
 		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);

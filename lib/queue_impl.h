@@ -276,6 +276,9 @@ void ku_take_step(struct ku_queue *q);
    if one that comes meanwhile may belong before others. */
 void ku_take_unchoose(struct ku_queue *q);
 
+/* What is being read is to be read again, in its order, when somebody asks. */
+void ku_take_put_back(struct ku_queue *q);
+
 /* Something was heard of the queue just now. */
 void ku_take_heard(struct ku_queue *q);
 

@@ -98,11 +98,16 @@ static void put_back(struct ku_queue *q, struct ku_catches *from)
 	}
 }
 
+void ku_take_put_back(struct ku_queue *q)
+{
+	put_back(q, &q->take.caught);
+}
+
 void ku_take_unchoose(struct ku_queue *q)
 {
 	if (!ku_queue_keyed(q))
 		return;
-	put_back(q, &q->take.caught);
+	ku_take_put_back(q);
 	q->take.stale = true;
 	q->take.blank = false;
 }
