@@ -334,6 +334,7 @@ static void step(struct ku_queue *q)
 			put_back(q, &take->caught);
 		ku_mirror_rest(&take->list);
 		take->blank = take->blank && take->list.current;
+		take->stale = take->stale || !take->list.current;
 		return;
 	}
 	if (!take->busy)

@@ -8,6 +8,7 @@
 #include "desk_impl.h"
 #include "queue_impl.h"
 
+#include <kustos/cancel.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -239,6 +240,45 @@ START_TEST(S17_what_was_put_as_another_was_taken_is_before_what_is_due_later)
 }
 END_TEST
 
+static void gave_up(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count)
+{
+	(void)items;
+	ck_assert_int_eq(err, KUSTOS_ECANCELED);
+	ck_assert_uint_eq(count, 0);
+	*(bool *)arg = true;
+}
+
+/* It was listed for somebody who gave up, and nobody has asked for it until it is
+   due. */
+START_TEST(L07_who_may_watch_nothing_goes_by_no_listing_of_a_take_before)
+{
+	int64_t due = bench.sched.now_ns / KU_NS_PER_MS + 2000;
+	struct kustos_cancel *cancel;
+	bool over = false;
+
+	watch_no_more();
+	send_due(due);
+	open_queue(KU_ITEM_DELAY, 0);
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	const struct ku_poll_wish wish = { .max = 1,
+		.deadline = KUSTOS_FOREVER,
+		.cancel = cancel };
+	ck_assert_int_eq(ku_queue_poll_async(queue, &wish, gave_up, &over),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 500);
+	kustos_cancel_fire(cancel);
+	lone_run_ms(&bench, client, 500);
+	ck_assert(over);
+	kustos_cancel_destroy(cancel);
+	send_due(0);
+	lone_run_ms(&bench, client, 2000);
+	check_next(0);
+	check_next(due);
+	watch_again();
+}
+END_TEST
+
 /* Claims */
 
 struct asked { /* a wait for an item */
@@ -350,6 +390,8 @@ int main(void)
 	tcase_add_test(t, L07_who_may_watch_nothing_looks_for_room_each_second);
 	tcase_add_test(t,
 		L07_who_may_watch_nothing_takes_the_lesser_priority_first);
+	tcase_add_test(t,
+		L07_who_may_watch_nothing_goes_by_no_listing_of_a_take_before);
 	tcase_add_loop_test(t,
 		S17_what_was_put_as_another_was_taken_is_before_what_is_due_later,
 		0, 20 * 10);
