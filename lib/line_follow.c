@@ -6,6 +6,9 @@
  * left, nobody came between; and nobody was left before that one, nor can have come
  * there since.  The answer to the creation grants it: it need not be listed.
  *
+ * But for a reader that the one which has left may have become: that is a place of
+ * ours, too, and stands where it stood.
+ *
  * Numbers begin anew when the line's node is deleted and made again.  Then that has
  * had as many children since as the number says.  They are made by one transaction
  * each, as a rule, and those are numbered: so while the nodes of the two places are
@@ -38,5 +41,6 @@ bool ku_place_follows(const struct ku_place *place)
 	line->followed = !line->rule->counts && line->passed.czxid != 0 &&
 		place->number == (int64_t)line->passed.number + 1 &&
 		apart < (uint64_t)place->number / BUNDLE;
-	return line->followed && (place->kind->shares || !line->passed.shares);
+	return line->followed && ku_place_blocker(place) == NULL &&
+		(place->kind->shares || !line->passed.shares);
 }

@@ -23,7 +23,7 @@ struct bench_reply {
 	int rc;
 	bool has_stat;
 	struct kustos_stat stat;
-	char path[64];
+	char path[80];
 	char data[64];
 	int len;
 	int name_count;
