@@ -474,8 +474,9 @@ enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
 	size_t checks = proof_count(hold);
 	struct kustos_op_result *all = calloc(checks + count, sizeof(*all));
 	if (guarded != NULL && all != NULL) {
-		err = kustos_multi(hold->client, guarded, checks + count,
-			deadline, cancel, all);
+		/* In a later session its path may be that of another's node. */
+		err = ku_multi_within(hold->client, hold->epoch, guarded,
+			checks + count, deadline, cancel, all);
 		if (err == KUSTOS_ENONODE && is_unproved(all, checks))
 			err = KUSTOS_ELOST;
 		if (results != NULL)

@@ -68,6 +68,7 @@ struct ask {
 	bool any;		     /* CREATE: whoever makes it */
 	const struct kustos_op *ops; /* MULTI */
 	size_t count;
+	int64_t epoch; /* MULTI: in which alone it may be sent; 0: any */
 };
 
 /* Where a waiting call puts what it brought; any may be NULL. */
@@ -127,6 +128,17 @@ static bool is_valid(const struct ask *ask)
 		ask->version >= -1;
 }
 
+static enum kustos_err make_multi(struct kustos_client *client,
+	const struct ask *ask, struct ku_task **task)
+{
+	enum kustos_err err = ku_task_new_multi(client, ask->ops, ask->count,
+		task);
+
+	if (err == KUSTOS_OK)
+		(*task)->op.epoch = ask->epoch;
+	return err;
+}
+
 /* Make the task.  After a failure there may be a part of it, to be freed. */
 static enum kustos_err make(struct kustos_client *client, const struct ask *ask,
 	struct ku_task **task)
@@ -134,7 +146,7 @@ static enum kustos_err make(struct kustos_client *client, const struct ask *ask,
 	if (!is_valid(ask))
 		return KUSTOS_EINVAL;
 	if (ask->kind == KU_ZK_MULTI)
-		return ku_task_new_multi(client, ask->ops, ask->count, task);
+		return make_multi(client, ask, task);
 	enum kustos_err err = ku_task_new(client, ask->kind, ask->path,
 		ask->flags, task);
 	if (err != KUSTOS_OK)
@@ -368,6 +380,17 @@ enum kustos_err kustos_multi(struct kustos_client *client,
 	struct kustos_cancel *cancel, struct kustos_op_result *results)
 {
 	return do_now(client, ask_multi(ops, count), deadline, cancel,
+		(struct outputs){ .results = results });
+}
+
+enum kustos_err ku_multi_within(struct kustos_client *client, int64_t epoch,
+	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_op_result *results)
+{
+	struct ask ask = ask_multi(ops, count);
+
+	ask.epoch = epoch;
+	return do_now(client, ask, deadline, cancel,
 		(struct outputs){ .results = results });
 }
 

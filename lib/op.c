@@ -175,8 +175,22 @@ void ku_op_send(struct ku_op *op, ku_op_answer_fn *answer)
 		ku_op_keep_waiting(op);
 }
 
+bool ku_op_outlived(const struct ku_op *op)
+{
+	const struct ku_session *session = &op->client->session;
+
+	return op->epoch != 0 &&
+		(op->epoch != session->epoch ||
+			(session->state != KUSTOS_CONNECTED &&
+				session->state != KUSTOS_SUSPENDED));
+}
+
 void ku_op_try(struct ku_op *op)
 {
+	if (ku_op_outlived(op)) {
+		ku_op_finish(op, KUSTOS_ELOST);
+		return;
+	}
 	if (op->kind == KU_ZK_CREATE) {
 		ku_create_try(op);
 		return;

@@ -60,6 +60,7 @@ struct ku_op {
 	char *data;	 /* copy of what to write */
 	struct ku_zk_request *ops; /* of a multi, with their own copies */
 	int64_t czxid;		   /* of the node that it is to delete */
+	int64_t epoch;		   /* in which alone it may be sent; 0: any */
 
 	/* Progress. */
 	bool once; /* one try, if connected */
@@ -129,6 +130,12 @@ enum kustos_err ku_task_new(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_task **out);
 enum kustos_err ku_task_new_multi(struct kustos_client *client,
 	const struct kustos_op *ops, size_t count, struct ku_task **out);
+
+/* kustos_multi(), but not to be sent once "epoch" is over: KUSTOS_ELOST.  The client
+   is not locked. */
+enum kustos_err ku_multi_within(struct kustos_client *client, int64_t epoch,
+	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_op_result *results);
 
 /* Give it a copy of the data to write; NULL is the client's default. */
 enum kustos_err ku_op_data(struct ku_op *op, const void *data, size_t len);
@@ -214,6 +221,9 @@ void ku_op_send_also(struct ku_op *op, struct ku_request *request);
 
 /* Such a request has ended.  May free the operation. */
 void ku_op_request_over(struct ku_op *op);
+
+/* Is the epoch over in which alone it may be sent? */
+bool ku_op_outlived(const struct ku_op *op);
 
 /* Make the next try, now. */
 void ku_op_try(struct ku_op *op);

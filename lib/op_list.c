@@ -24,11 +24,15 @@ static void end(struct ku_op_cursor *cursor, struct kustos_client *client)
 	client->ops.cursors = cursor->outer;
 }
 
+static bool is_unsent(const struct ku_op *op)
+{
+	return op->in_flight == (op->request.waiting ? 1 : 0);
+}
+
 /* Is it neither sent nor to be done in the end? */
 static bool is_idle(const struct ku_op *op)
 {
-	return !op->guaranteed && !op->last &&
-		op->in_flight == (op->request.waiting ? 1 : 0);
+	return !op->guaranteed && !op->last && is_unsent(op);
 }
 
 void ku_ops_fail(struct kustos_client *client, enum kustos_err err, bool all)
@@ -83,6 +87,10 @@ void ku_ops_suspended(struct kustos_client *client)
 
 	begin(&cursor, client);
 	while ((op = take(&cursor)) != NULL) {
+		if (ku_op_outlived(op) && is_unsent(op)) {
+			ku_op_finish(op, KUSTOS_ELOST);
+			continue;
+		}
 		if (!op->request.waiting || ku_timer_is_set(&op->pause))
 			continue;
 		/* By the time it goes out a newer node may be there. */

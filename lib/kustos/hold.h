@@ -114,8 +114,8 @@ KUSTOS_API enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold,
 
 /* Apply all of "ops" if "hold" is still held, in one transaction: the server
    compares, not the clock.  As kustos_multi(), and KUSTOS_ELOST if the node of
-   the hold is gone, or the hold is known to be lost.  "results" leaves the
-   check out. */
+   the hold is gone, or the hold is known to be lost, also while this waits to be
+   sent.  "results" leaves the check out. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_hold_multi(
 	struct kustos_hold *hold, const struct kustos_op *ops, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

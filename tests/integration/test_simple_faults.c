@@ -8,7 +8,9 @@
 #include "simple_fixture.h"
 
 #include <errno.h>
+#include <kustos/node.h>
 #include <kustos/participant.h>
+#include <pthread.h>
 
 #define T_MS 12000
 
@@ -219,6 +221,47 @@ START_TEST(S03_what_an_old_session_made_grants_nothing_in_a_new_one)
 }
 END_TEST
 
+static void *set_guarded(void *hold)
+{
+	struct kustos_op op = { .kind = KUSTOS_OP_SET,
+		.path = "/thing",
+		.data = "by us",
+		.len = 5,
+		.version = -1 };
+	struct kustos_op_result result = { .err = KUSTOS_OK };
+
+	check_err(kustos_hold_multi(hold, &op, 1, SOON, NULL, &result),
+		KUSTOS_ELOST);
+	check_err(result.err, KUSTOS_ELOST);
+	return NULL;
+}
+
+/* When it could be sent, a node of the same name is another's. */
+START_TEST(S02_a_guarded_transaction_that_waits_ends_with_the_hold)
+{
+	struct kustos_hold *hold = simple_take(simple);
+	struct raw_stat stat;
+	struct rival rival;
+	pthread_t thread;
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/thing", "new"), 0);
+	faults_disconnect();
+	ck_assert_uint_eq(client_stats(client).waiting, 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, set_guarded, hold), 0);
+	test_eventually(client_stats(client).waiting == 1, 2000);
+	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_UNSURE);
+	client_kill_session(client);
+	node_take(&rival);
+	inject_connect(0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(raw_exists(fixture_address(), "/thing", &stat), 0);
+	ck_assert_int_eq(stat.version, 0);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+	client_wait_epoch(client, 1, 8000);
+	rival_leave(&rival);
+}
+END_TEST
+
 START_TEST(S11_a_waiter_waits_on_through_disconnects_and_sessions)
 {
 	struct ask a = { .calls = 0 };
@@ -288,6 +331,8 @@ static void add_node_tests(TCase *t)
 		S10_a_release_that_has_to_look_twice_spares_the_next_one);
 	tcase_add_test(t,
 		S03_what_an_old_session_made_grants_nothing_in_a_new_one);
+	tcase_add_test(t,
+		S02_a_guarded_transaction_that_waits_ends_with_the_hold);
 	tcase_add_loop_test(t,
 		S11_a_waiter_waits_on_through_disconnects_and_sessions, 0, 2);
 	tcase_add_test(t,
