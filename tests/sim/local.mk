@@ -111,6 +111,7 @@ sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
 sim_tests += %D%/test_desk
 sim_tests += %D%/test_errands
+sim_tests += %D%/test_gate
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_line
 %C%_test_line_LDFLAGS = $(fault_ldflags)

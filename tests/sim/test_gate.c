@@ -1,0 +1,181 @@
+/*
+ * test_gate.c - who of several that use one object is served, and when not.
+ */
+#include "lone_line.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/cancel.h>
+
+#include <string.h>
+
+/* For so long threads of one object hand over to each other. */
+#define LOCAL_MS 50
+
+static struct kustos_mutex *shared; /* by all who ask here */
+static struct wish {
+	int calls;
+	enum kustos_err err;
+	struct kustos_hold *hold;
+} wishes[2];
+static int revokes;
+
+static void asked_for(void *arg, struct kustos_hold *hold)
+{
+	ck_assert_ptr_eq(hold, wishes[0].hold);
+	++*(int *)arg;
+}
+
+static void setup(void)
+{
+	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
+
+	lone_line_open(&ku_zk_sim);
+	o.on_revoke = asked_for;
+	o.on_revoke_arg = &revokes;
+	ck_assert_int_eq(kustos_mutex_create(lone.client, LINE, &o, &shared),
+		KUSTOS_OK);
+	memset(wishes, 0, sizeof(wishes));
+	revokes = 0;
+}
+
+static void teardown(void)
+{
+	kustos_mutex_destroy(shared);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	lone_line_close();
+}
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	struct wish *wish = arg;
+
+	wish->calls++;
+	wish->err = err;
+	wish->hold = hold;
+}
+
+static void ask(struct wish *wish, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	ck_assert_int_eq(kustos_mutex_acquire_async(shared, deadline, cancel,
+				 granted, wish),
+		KUSTOS_OK);
+}
+
+static void run_until(const int *calls)
+{
+	for (int ms = 0; ms < 1000 && *calls == 0; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(*calls, 1);
+}
+
+static void take(struct wish *wish)
+{
+	ask(wish, KUSTOS_FOREVER, NULL);
+	run_until(&wish->calls);
+	ck_assert_int_eq(wish->err, KUSTOS_OK);
+}
+
+/* One that comes before those of ours who are not in the line yet. */
+static struct bench_reply rival_enter(void)
+{
+	return bench_create(&lone.bench, lone.raw, LINE "/lock-", "",
+		KU_ZK_EPHEMERAL_SEQUENTIAL);
+}
+
+static void rival_leave(const struct bench_reply *rival)
+{
+	ck_assert_int_eq(
+		bench_delete(&lone.bench, lone.raw, rival->path, -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+}
+
+static void check_served(const struct wish *wish)
+{
+	ck_assert_int_eq(wish->calls, 1);
+	ck_assert_int_eq(wish->err, KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_state(wish->hold), KUSTOS_HOLD_HELD);
+}
+
+START_TEST(what_was_asked_for_is_handed_over_to_no_other_thread)
+{
+	take(&wishes[0]);
+	int64_t since = lone.bench.sched.now_ns;
+	ask(&wishes[1], KUSTOS_FOREVER, NULL);
+	struct bench_reply rival = rival_enter();
+	if (_i == 0) {
+		ck_assert_int_eq(bench_set(&lone.bench, lone.raw,
+					 kustos_hold_path(wishes[0].hold),
+					 "__REVOKE__", -1)
+					 .rc,
+			KU_ZK_OK);
+		run_until(&revokes);
+	}
+	ck_assert_int_lt(lone.bench.sched.now_ns - since,
+		LOCAL_MS * KU_NS_PER_MS);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(wishes[1].calls, _i); /* else it would be */
+	rival_leave(&rival);
+	check_served(&wishes[1]);
+	ck_assert_int_eq(kustos_hold_release(wishes[1].hold), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(S09_who_waits_is_served_though_what_was_lost_is_not_given_back)
+{
+	take(&wishes[0]);
+	ask(&wishes[1], KUSTOS_FOREVER, NULL);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(wishes[1].calls, 0);
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw,
+				 kustos_hold_path(wishes[0].hold), -1)
+				 .rc,
+		KU_ZK_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(kustos_hold_state(wishes[0].hold), KUSTOS_HOLD_LOST);
+	check_served(&wishes[1]);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_ELOST);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	check_served(&wishes[1]);
+	ck_assert_int_eq(kustos_hold_release(wishes[1].hold), KUSTOS_OK);
+}
+END_TEST
+
+/* Who waits came while the try was on its way, and before it was given up. */
+START_TEST(L20_who_waits_does_not_get_the_answer_to_a_try)
+{
+	struct bench_reply rival = rival_enter();
+	struct kustos_cancel *cancel;
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ask(&wishes[0], KUSTOS_NOW, cancel);
+	ask(&wishes[1], KUSTOS_FOREVER, NULL);
+	kustos_cancel_fire(cancel);
+	run_until(&wishes[0].calls);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ECANCELED);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(wishes[1].calls, 0);
+	rival_leave(&rival);
+	check_served(&wishes[1]);
+	ck_assert_int_eq(kustos_hold_release(wishes[1].hold), KUSTOS_OK);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("one object of several in the simulator");
+	TCase *t = tcase_create("who is served");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		what_was_asked_for_is_handed_over_to_no_other_thread, 0, 2);
+	tcase_add_test(t,
+		S09_who_waits_is_served_though_what_was_lost_is_not_given_back);
+	tcase_add_test(t, L20_who_waits_does_not_get_the_answer_to_a_try);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
