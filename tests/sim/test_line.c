@@ -38,6 +38,8 @@ static struct {
 	void *done_arg;
 	struct bench_reply reply;
 
+	int granted_ms; /* of a session, by the next server; 0: as it is */
+
 	bool delays; /* a read that watches, on its way to the server */
 	struct ku_zk_request read; /* no path: there is none yet */
 } first;
@@ -59,7 +61,8 @@ static void withhold(void *arg, const struct ku_zk_reply *reply)
 {
 	(void)arg;
 	first.reply.rc = reply->rc;
-	first.reply.stat = *reply->stat;
+	if (reply->stat != NULL)
+		first.reply.stat = *reply->stat;
 	first.reply.name_count = reply->name_count;
 	ck_assert_int_le(reply->name_count, 1);
 	const char *name = reply->name_count == 1 ? reply->names[0]
@@ -85,6 +88,13 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	first.done = done;
 	first.done_arg = arg;
 	return ku_zk_sim.submit(zk, request, withhold, NULL);
+}
+
+static void describe(struct ku_zk *zk, struct ku_zk_session *out)
+{
+	ku_zk_sim.session(zk, out);
+	if (first.granted_ms != 0)
+		out->timeout_ms = first.granted_ms;
 }
 
 static void tell_events(void)
@@ -133,6 +143,7 @@ static void setup(void)
 	api = ku_zk_sim;
 	api.open = open_it;
 	api.submit = submit_it;
+	api.session = describe;
 	api.close = close_it;
 	lone_line_open(&api);
 }
@@ -429,6 +440,38 @@ START_TEST(S13_a_writer_that_is_found_late_waits_for_the_reader_before_it)
 }
 END_TEST
 
+static void count(void *arg, struct kustos_hold *hold)
+{
+	ck_assert_ptr_eq(hold, lone.hold);
+	++*(int *)arg;
+}
+
+/* And the server that grants less answers nothing else. */
+START_TEST(S01_a_loss_is_told_by_the_timeout_of_the_last_connection)
+{
+	const int less_ms = LONE_TIMEOUT_MS / 4;
+	int losses = 0;
+
+	first.event = NULL;
+	lone_line_ask();
+	lone_line_check();
+	ck_assert_int_eq(kustos_hold_on_lost(lone.hold, count, &losses),
+		KUSTOS_OK);
+	first.granted_ms = less_ms;
+	first.withholds = true;
+	first.kind = KU_ZK_SYNC;
+	model_cut(lone.bench.model, LONE_MACHINE, true);
+	for (int ms = 0; ms < less_ms && first.done == NULL; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(lone.client->session.timeout_ms, less_ms);
+	ck_assert_int_eq(losses, 0);
+	lone_run_ms(&lone.bench, lone.client, less_ms);
+	ck_assert_int_eq(losses, 1);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+	lone_run_ms(&lone.bench, lone.client, 3 * LONE_TIMEOUT_MS);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a line in the simulator");
@@ -450,6 +493,8 @@ int main(void)
 		S20_a_write_that_memory_is_too_short_to_look_for_is_not_known);
 	tcase_add_test(t,
 		S13_a_writer_that_is_found_late_waits_for_the_reader_before_it);
+	tcase_add_test(t,
+		S01_a_loss_is_told_by_the_timeout_of_the_last_connection);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

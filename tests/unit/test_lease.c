@@ -142,6 +142,20 @@ START_TEST(S04_what_another_server_answered_is_forgotten)
 }
 END_TEST
 
+/* However soon after the other's. */
+START_TEST(S04_what_another_server_answered_spares_no_mark_of_this_one)
+{
+	struct ku_lease lease = lease_new();
+	int64_t soon = START + T / 4 + T / 64;
+
+	ku_lease_answered(&lease, START + T / 4, START + T / 4, true);
+	ku_lease_linked(&lease, T_MS, 0);
+	ku_lease_answered(&lease, soon, soon, true);
+	ku_lease_answered(&lease, START + T, START + T, true);
+	ck_assert_int_eq(ku_lease_end(&lease), soon + T * 7 / 8);
+}
+END_TEST
+
 /* Answers at any pace, with any delay, of both kinds. */
 START_TEST(S01_the_lease_is_never_later_than_two_thirds_of_the_last_sending)
 {
@@ -224,6 +238,8 @@ int main(void)
 	tcase_add_test(tcase,
 		S01_a_shorter_timeout_of_a_new_connection_counts_at_once);
 	tcase_add_test(tcase, S04_what_another_server_answered_is_forgotten);
+	tcase_add_test(tcase,
+		S04_what_another_server_answered_spares_no_mark_of_this_one);
 	tcase_add_test(tcase,
 		S01_the_lease_is_never_later_than_two_thirds_of_the_last_sending);
 	tcase_add_test(tcase,
