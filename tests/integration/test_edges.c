@@ -75,6 +75,7 @@ END_TEST
 /* What a creation gave. */
 struct creation {
 	struct kustos_client *client;
+	int flags;
 	enum kustos_err err;
 	char *path;
 };
@@ -84,12 +85,16 @@ static void *create_protected(void *arg)
 	struct creation *creation = arg;
 
 	creation->err = kustos_create(creation->client, "/lock", NULL, 0,
-		KUSTOS_PROTECTED, SOON, NULL, &creation->path, NULL);
+		KUSTOS_PROTECTED | creation->flags, SOON, NULL, &creation->path,
+		NULL);
 	return NULL;
 }
 
-/* Put a node beside ours whose name only begins as ours does. */
-static void plant(char *ours, size_t size)
+#define PLANTED 16 /* to be listed before ours, most of the time */
+
+/* Put nodes beside ours whose names only begin as ours does: as all of it, or just
+   its GUID. */
+static void plant(char *ours, size_t size, bool all)
 {
 	struct raw_names names;
 	char path[1200];
@@ -101,10 +106,12 @@ static void plant(char *ours, size_t size)
 			snprintf(ours, size, "/%s", names.names[i]);
 	raw_names_free(&names);
 	ck_assert_int_ne(ours[0], '\0');
-	memset(path, 'a', sizeof(path));
-	memcpy(path, ours, 1 + guid);
-	path[sizeof(path) - 1] = '\0';
-	ck_assert_int_eq(raw_create(fixture_address(), path, "x"), 0);
+	for (int i = 0; i < PLANTED; i++) {
+		memset(path, 'a' + i, sizeof(path));
+		memcpy(path, ours, all ? strlen(ours) : 1 + guid);
+		path[sizeof(path) - 1] = '\0';
+		ck_assert_int_eq(raw_create(fixture_address(), path, "x"), 0);
+	}
 }
 
 START_TEST(S06_a_foreign_node_under_our_guid_is_not_ours)
@@ -116,12 +123,13 @@ START_TEST(S06_a_foreign_node_under_our_guid_is_not_ours)
 	pthread_t thread;
 
 	creation.client = client_connected(proxy_address(proxy), T_MS);
+	creation.flags = _i == 2 ? KUSTOS_SEQUENTIAL : 0;
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	ck_assert_int_eq(
 		pthread_create(&thread, NULL, create_protected, &creation), 0);
 	test_eventually(proxy_fired(proxy) == 1, 3000);
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	plant(ours, sizeof(ours));
+	plant(ours, sizeof(ours), _i > 0);
 	proxy_set_mode(proxy, PROXY_PASS);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_int_eq(creation.err, KUSTOS_OK);
@@ -338,7 +346,8 @@ int main(void)
 	tcase_add_test(t,
 		S01_a_timeout_that_a_reconnect_shortens_shortens_the_lease);
 	tcase_add_test(t, P07_a_policy_without_a_pause_stops_nothing_else);
-	tcase_add_test(t, S06_a_foreign_node_under_our_guid_is_not_ours);
+	tcase_add_loop_test(t, S06_a_foreign_node_under_our_guid_is_not_ours, 0,
+		3);
 	tcase_add_test(t, U05_the_root_with_flags_stays_in_the_name_space);
 	tcase_add_test(t, a_listener_may_be_removed_the_moment_it_is_added);
 	tcase_add_test(t, L11_a_close_waits_for_the_dispatch_of_another_thread);
