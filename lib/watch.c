@@ -176,8 +176,15 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
 	if (entry == NULL)
 		return;
 	detach(watch);
-	if (entry->path != NULL && entry->watches == NULL)
+	if (entry->path == NULL)
+		return;
+	if (entry->watches == NULL) {
 		unwatch(client, entry);
+		return;
+	}
+	/* The read of none of the others may succeed. */
+	entry->owed = true;
+	entry->again = is_busy(entry);
 }
 
 bool ku_watch_is_ending(struct kustos_client *client,

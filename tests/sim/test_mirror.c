@@ -372,6 +372,38 @@ START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up)
 }
 END_TEST
 
+/* So it does if that read was asked for before the first object gave up: then it is the
+   last that hears of the watch, and has not put it on. */
+START_TEST(P05_a_watch_of_who_gave_up_first_outlives_a_read_given_up)
+{
+	struct kustos_cancel *cancels[2];
+	int ends[2];
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(kustos_cancel_create(&cancels[i]), KUSTOS_OK);
+	wait_at(barriers[0], KUSTOS_FOREVER, cancels[0], &ends[0]);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 1);
+	model_cut(bench.model, LONE_MACHINE, true);
+	while (ku_session_ready(client))
+		lone_run_ms(&bench, client, 1);
+	wait_at(barriers[1], KUSTOS_FOREVER, cancels[1], &ends[1]);
+	for (int i = 0; i < 2; i++) {
+		kustos_cancel_fire(cancels[i]);
+		lone_run_ms(&bench, client, 1);
+		ck_assert_int_eq(ends[i], KUSTOS_ECANCELED);
+	}
+	ck_assert(!ku_session_ready(client));
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(ku_session_ready(client));
+	ck_assert_uint_eq(client->counters.sessions, 1);
+	ck_assert_ptr_null(client->watches.entries);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+	for (int i = 0; i < 2; i++)
+		kustos_cancel_destroy(cancels[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mirrors in the simulator");
@@ -392,6 +424,8 @@ int main(void)
 		P05_a_watch_of_a_look_that_outlived_its_session_is_taken_off);
 	tcase_add_test(t,
 		P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up);
+	tcase_add_test(t,
+		P05_a_watch_of_who_gave_up_first_outlives_a_read_given_up);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
