@@ -195,6 +195,18 @@ bool ku_watch_is_ending(struct kustos_client *client,
 	return entry != NULL && is_busy(entry);
 }
 
+/* A read has left no watch.  Does nobody want one?  Then the server is told of what
+   others have left there, if they have. */
+static void settle(struct kustos_client *client, struct ku_watch_entry *entry)
+{
+	if (entry->watches != NULL || is_busy(entry))
+		return;
+	if (entry->owed)
+		unwatch(client, entry);
+	else
+		entry_remove(client, entry);
+}
+
 void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch)
 {
 	struct ku_watch_entry *entry = watch->entry;
@@ -202,12 +214,8 @@ void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch)
 	if (entry == NULL)
 		return;
 	detach(watch);
-	if (entry->path == NULL || entry->watches != NULL || is_busy(entry))
-		return;
-	if (entry->owed) /* for one that was there before */
-		unwatch(client, entry);
-	else
-		entry_remove(client, entry);
+	if (entry->path != NULL)
+		settle(client, entry);
 }
 
 void ku_watch_forget(struct ku_watch *watch)
@@ -221,8 +229,8 @@ void ku_watch_unset(struct kustos_client *client, enum ku_zk_watch_kind kind,
 {
 	struct ku_watch_entry *entry = find(&client->watches, kind, path);
 
-	if (entry != NULL && entry->watches == NULL && !is_busy(entry))
-		entry_remove(client, entry);
+	if (entry != NULL)
+		settle(client, entry);
 }
 
 /* Take all watches of "entry" off, and it out of the table; then tell them, as

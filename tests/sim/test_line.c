@@ -8,6 +8,7 @@
 #include "../unit/fault.h"
 #include "../unit/unit.h"
 
+#include <kustos/barrier.h>
 #include <kustos/cancel.h>
 #include <kustos/election.h>
 #include <kustos/rwlock.h>
@@ -271,6 +272,68 @@ START_TEST(P05_a_watch_of_who_gave_up_meanwhile_is_taken_off)
 }
 END_TEST
 
+static void nobody_comes(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	ck_assert_int_eq(err, KUSTOS_ECANCELED);
+}
+
+/* Another has watched the node, and has given up; the server is to be told when there
+   is a connection again.  A read that nobody wants any more fails meanwhile. */
+START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_an_unwanted_read)
+{
+	const struct ku_zk_reply failed = { .rc = KU_ZK_CONNECTIONLOSS,
+		.len = -1 };
+	struct kustos_barrier *barrier;
+	struct kustos_simple *simple;
+	struct kustos_cancel *cancels[2];
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(kustos_cancel_create(&cancels[i]), KUSTOS_OK);
+	ck_assert_int_eq(bench_create(&lone.bench, lone.raw, LINE "/one", "",
+				 KU_ZK_EPHEMERAL)
+				 .rc,
+		KU_ZK_OK);
+	ck_assert_int_eq(
+		kustos_barrier_create(lone.client, LINE "/one", NULL, &barrier),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_barrier_wait_async(barrier, KUSTOS_FOREVER,
+				 cancels[0], nobody_comes, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_uint_eq(lone.bench.model->servers[0].watches.count, 1);
+	first.delays = true;
+	ck_assert_int_eq(
+		kustos_simple_create(lone.client, LINE "/one", NULL, &simple),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_simple_acquire_async(simple, KUSTOS_FOREVER,
+				 cancels[1], canceled, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_ptr_nonnull(first.read.path);
+	kustos_cancel_fire(cancels[1]);
+	model_cut(lone.bench.model, LONE_MACHINE, true);
+	while (ku_session_ready(lone.client))
+		lone_run_ms(&lone.bench, lone.client, 1);
+	kustos_cancel_fire(cancels[0]);
+	lone_run_ms(&lone.bench, lone.client, 1);
+	first.done(first.done_arg, &failed);
+	ck_assert(!ku_session_ready(lone.client));
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert(ku_session_ready(lone.client));
+	ck_assert_uint_eq(lone.client->counters.sessions, 1);
+	ck_assert_ptr_null(lone.client->watches.entries);
+	ck_assert_uint_eq(lone.bench.model->servers[0].watches.count, 0);
+	kustos_simple_destroy(simple);
+	kustos_barrier_destroy(barrier);
+	for (int i = 0; i < 2; i++)
+		kustos_cancel_destroy(cancels[i]);
+	ck_assert_int_eq(
+		bench_delete(&lone.bench, lone.raw, LINE "/one", -1).rc,
+		KU_ZK_OK);
+}
+END_TEST
+
 static void refused(void *arg, enum kustos_err err, struct kustos_hold *got)
 {
 	ck_assert_int_eq(err, KUSTOS_ECLOSED);
@@ -486,6 +549,8 @@ int main(void)
 	tcase_add_test(t, L08_who_is_never_told_of_an_event_looks_one_day);
 	tcase_add_test(t, L08_so_does_who_waits_for_a_node_that_all_fight_for);
 	tcase_add_test(t, P05_a_watch_of_who_gave_up_meanwhile_is_taken_off);
+	tcase_add_test(t,
+		P05_a_watch_that_is_to_be_taken_off_outlives_an_unwanted_read);
 	tcase_add_test(t, a_listing_that_cannot_be_sent_holds_up_no_close);
 	tcase_add_test(t,
 		L21_a_line_that_was_removed_is_made_anew_though_memory_is_short);
