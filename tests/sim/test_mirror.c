@@ -404,6 +404,52 @@ START_TEST(P05_a_watch_of_who_gave_up_first_outlives_a_read_given_up)
 }
 END_TEST
 
+/* The first read finds that the node is gone, and is answered when it is there again:
+   that is for who waited then, and not for who has come since. */
+START_TEST(S12_who_comes_while_a_read_is_on_its_way_does_not_go_by_it)
+{
+	const struct ku_zk_request create = { .kind = KU_ZK_CREATE,
+		.path = PATH,
+		.data = "",
+		.version = -1,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+	static struct bench_reply made;
+	int before, since;
+
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &before);
+	lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(bench_send(&bench, raw, &create, &made), KU_ZK_OK);
+	while (!model_stat(bench.model, PATH, NULL))
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(before, -1);
+	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &since);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(before, KUSTOS_OK);
+	ck_assert_int_eq(since, -1);
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(since, KUSTOS_OK);
+}
+END_TEST
+
+/* No event tells of what is not watched. */
+START_TEST(L07_who_may_watch_nothing_reads_what_it_waits_for)
+{
+	int waits;
+
+	client->footprint.watch_bytes += KU_FOOTPRINT_LIMIT;
+	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &waits);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert_int_eq(waits, -1);
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert_int_eq(waits, KUSTOS_OK);
+	client->footprint.watch_bytes -= KU_FOOTPRINT_LIMIT;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mirrors in the simulator");
@@ -426,6 +472,9 @@ int main(void)
 		P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up);
 	tcase_add_test(t,
 		P05_a_watch_of_who_gave_up_first_outlives_a_read_given_up);
+	tcase_add_test(t,
+		S12_who_comes_while_a_read_is_on_its_way_does_not_go_by_it);
+	tcase_add_test(t, L07_who_may_watch_nothing_reads_what_it_waits_for);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -30,17 +30,20 @@ static struct {
 	int requests;
 } ready;
 
+/* Its node is deleted just before it is watched. */
+static bool deletes;
+
 static struct {
 	bool ended;
 	enum kustos_err err;
 } entry;
 
 /* Have it done by the rival, behind what was sent before. */
-static void send(enum ku_zk_kind kind)
+static void send_for(enum ku_zk_kind kind, const char *path)
 {
 	static struct bench_reply reply;
 	const struct ku_zk_request request = { .kind = kind,
-		.path = READY,
+		.path = path,
 		.data = ready.says,
 		.len = (int)strlen(ready.says),
 		.version = -1,
@@ -48,6 +51,11 @@ static void send(enum ku_zk_kind kind)
 		.acl_count = 1 };
 
 	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+}
+
+static void send(enum ku_zk_kind kind)
+{
+	send_for(kind, READY);
 }
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -60,6 +68,10 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 		strcmp(request->path, READY) == 0) {
 		ready.goes = false;
 		send(KU_ZK_DELETE);
+	}
+	if (deletes && ours && request->kind == KU_ZK_GET && request->watch) {
+		deletes = false;
+		send_for(KU_ZK_DELETE, request->path);
 	}
 	int rc = ku_zk_sim.submit(zk, request, done, arg);
 	if (ready.comes && ours && request->kind == KU_ZK_CREATE) {
@@ -89,6 +101,8 @@ static void setup(void)
 	struct model_config config;
 
 	memset(&ready, 0, sizeof(ready));
+	ready.says = "";
+	deletes = false;
 	memset(&entry, 0, sizeof(entry));
 	api = ku_zk_sim;
 	api.submit = submit_it;
@@ -193,6 +207,101 @@ START_TEST(L20_who_does_not_wait_ends_though_a_late_ready_has_gone)
 }
 END_TEST
 
+/* The others come, and say that all are there. */
+static void complete(void)
+{
+	char path[] = RIVAL;
+
+	path[strlen(path) - 1] = '1';
+	ck_assert_int_eq(
+		bench_create(&bench, raw, path, "", KU_ZK_EPHEMERAL).rc,
+		KU_ZK_OK);
+	ck_assert_int_eq(
+		bench_create(&bench, raw, READY, "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+}
+
+static void check_in(void)
+{
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	ck_assert_int_eq(kustos_double_barrier_inside(member), 1);
+}
+
+START_TEST(S09_a_member_whose_node_goes_before_it_is_watched_makes_another)
+{
+	deletes = true;
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!deletes);
+	ck_assert(!entry.ended);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	complete();
+	lone_run_ms(&bench, client, 1000);
+	check_in();
+}
+END_TEST
+
+static void left(void *arg, enum kustos_err err)
+{
+	*(int *)arg = (int)err;
+}
+
+START_TEST(S09_who_is_in_hears_that_its_node_was_deleted)
+{
+	char path[80];
+	int end = -1;
+
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	const struct bench_reply members = bench_read(&bench, raw,
+		KU_ZK_CHILDREN, ROUND, false);
+	ck_assert_int_eq(members.name_count, 2);
+	int own = strcmp(members.names[0], RIVAL + strlen(ROUND "/")) == 0;
+	snprintf(path, sizeof(path), ROUND "/%s", members.names[own]);
+	complete();
+	lone_run_ms(&bench, client, 1000);
+	check_in();
+	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(kustos_double_barrier_inside(member), 0);
+	enum kustos_err err = kustos_double_barrier_leave_async(member,
+		KUSTOS_FOREVER, NULL, left, &end);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(err == KUSTOS_OK ? end : (int)err, KUSTOS_ELOST);
+}
+END_TEST
+
+START_TEST(L07_a_member_that_may_watch_nothing_looks_again)
+{
+	client->footprint.watch_bytes += KU_FOOTPRINT_LIMIT;
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert(!entry.ended);
+	complete();
+	lone_run_ms(&bench, client, 3000);
+	check_in();
+	client->footprint.watch_bytes -= KU_FOOTPRINT_LIMIT;
+}
+END_TEST
+
+/* The server has no time for the look that follows upon "ready". */
+START_TEST(L08_a_look_that_is_put_off_is_made_in_a_while)
+{
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	complete();
+	int before = ready.requests;
+	model_set_throttle(bench.model, 1000000);
+	lone_run_ms(&bench, client, 300);
+	ck_assert_int_gt(ready.requests, before);
+	ck_assert(!entry.ended);
+	model_set_throttle(bench.model, 0);
+	lone_run_ms(&bench, client, 500);
+	check_in();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create(
@@ -208,6 +317,11 @@ int main(void)
 	tcase_add_test(t, S12_a_late_ready_that_goes_at_once_lets_nobody_in);
 	tcase_add_test(t,
 		L20_who_does_not_wait_ends_though_a_late_ready_has_gone);
+	tcase_add_test(t,
+		S09_a_member_whose_node_goes_before_it_is_watched_makes_another);
+	tcase_add_test(t, S09_who_is_in_hears_that_its_node_was_deleted);
+	tcase_add_test(t, L07_a_member_that_may_watch_nothing_looks_again);
+	tcase_add_test(t, L08_a_look_that_is_put_off_is_made_in_a_while);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
