@@ -81,6 +81,7 @@ native_tests += %D%/test_kick
 integration_tests += %D%/test_lag
 %C%_test_lag_LDADD = libinject.a $(LDADD)
 %C%_test_lag_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_lanes
 integration_tests += %D%/test_latch
 %C%_test_latch_LDADD = $(recipe_ldadd)
 native_tests += %D%/test_latch_alloc

@@ -206,6 +206,66 @@ START_TEST(a_callback_may_close_the_client)
 }
 END_TEST
 
+/* It dispatches what has come meanwhile, and is a callback still. */
+static void dispatches_and_closes(void *arg, enum kustos_err err,
+	const struct kustos_result *r)
+{
+	kustos_client_dispatch(client);
+	closes(arg, err, r);
+}
+
+START_TEST(a_callback_may_dispatch_and_then_close_the_client)
+{
+	struct completions first = { 0 }, rest = { 0 };
+
+	ck_assert_int_eq(kustos_get_async(client, "/", SOON, NULL,
+				 dispatches_and_closes, &first),
+		KUSTOS_OK);
+	for (int i = 0; i < 20; i++)
+		ck_assert_int_eq(
+			kustos_get_async(client, "/", SOON, NULL, done, &rest),
+			KUSTOS_OK);
+	ck_assert(readable(PATIENCE_MS));
+	kustos_client_dispatch(client);
+	client = NULL;
+	ck_assert_int_eq(completions_of(&first), 1);
+	ck_assert_int_eq(completions_of(&rest), 20);
+}
+END_TEST
+
+static int turns[2], turn;
+
+static void first_call(struct kustos_client *c, struct ku_call *call)
+{
+	(void)c;
+	(void)call;
+	turns[0] = ++turn;
+}
+
+static void second_call(struct kustos_client *c, struct ku_call *call)
+{
+	(void)c;
+	(void)call;
+	turns[1] = ++turn;
+}
+
+START_TEST(L10_news_of_a_loss_is_told_first)
+{
+	struct ku_call call = { .fn = first_call };
+	struct ku_call news = { .fn = second_call };
+
+	turn = 0;
+	ku_lock(client);
+	ku_dispatch_push(client, &call, false);
+	ku_dispatch_push(client, &news, true);
+	ku_unlock(client);
+	ck_assert(readable(PATIENCE_MS));
+	kustos_client_dispatch(client);
+	ck_assert_int_eq(turns[1], 1);
+	ck_assert_int_eq(turns[0], 2);
+}
+END_TEST
+
 START_TEST(a_client_with_threads_has_no_descriptor)
 {
 	struct kustos_client *other = client_connected(fixture_address(), T_MS);
@@ -258,6 +318,8 @@ int main(void)
 	tcase_add_test(t, a_state_is_told_in_dispatch);
 	tcase_add_test(t, closing_runs_what_was_not_dispatched);
 	tcase_add_test(t, a_callback_may_close_the_client);
+	tcase_add_test(t, a_callback_may_dispatch_and_then_close_the_client);
+	tcase_add_test(t, L10_news_of_a_loss_is_told_first);
 	tcase_add_test(t,
 		a_close_on_a_thread_apart_is_ended_by_the_last_dispatch);
 	tcase_add_test(t, a_client_with_threads_has_no_descriptor);
