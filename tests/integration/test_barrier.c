@@ -10,6 +10,7 @@
 #include <kustos/cancel.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #define T_MS 9000
@@ -251,7 +252,7 @@ START_TEST(it_holds_the_data_that_was_asked_for)
 }
 END_TEST
 
-START_TEST(L01_who_waits_is_told_when_it_is_destroyed_or_the_client_closed)
+START_TEST(L01_who_waits_is_told_when_it_is_destroyed)
 {
 	struct kustos_barrier *b = barrier_new(client);
 	struct end ends[2] = { { .calls = 0 } };
@@ -269,6 +270,39 @@ START_TEST(L01_who_waits_is_told_when_it_is_destroyed_or_the_client_closed)
 	check_err(end_wait(&ends[0], 3000), KUSTOS_ECLOSED);
 	barrier = NULL;
 	watches_wait(0);
+}
+END_TEST
+
+/* What nobody may free any more once the client is closed. */
+static struct kustos_barrier *volatile left;
+
+static void *wait_there(void *arg)
+{
+	*(enum kustos_err *)arg = kustos_barrier_wait(left, KUSTOS_FOREVER,
+		NULL);
+	return NULL;
+}
+
+START_TEST(L01_who_waits_is_told_when_the_client_is_closed)
+{
+	struct kustos_client *victim = client_connected(fixture_address(),
+		20000);
+	enum kustos_err err = KUSTOS_OK;
+	struct end told = { .calls = 0 };
+	pthread_t thread;
+
+	barrier_set(barrier);
+	left = barrier_new(victim);
+	ck_assert_int_eq(pthread_create(&thread, NULL, wait_there, &err), 0);
+	watches_wait(1);
+	check_err(kustos_barrier_wait_async(left, KUSTOS_FOREVER, NULL,
+			  end_told, &told),
+		KUSTOS_OK);
+	client_close(victim);
+	pthread_join(thread, NULL);
+	check_err(err, KUSTOS_ECLOSED);
+	ck_assert_int_eq(end_calls(&told), 1);
+	check_err(end_wait(&told, 1000), KUSTOS_ECLOSED);
 }
 END_TEST
 
@@ -315,9 +349,9 @@ int main(void)
 	tcase_add_loop_test(t,
 		S06_a_call_whose_answer_is_lost_is_done_all_the_same, 0, 2);
 	tcase_add_test(t, it_holds_the_data_that_was_asked_for);
-	tcase_add_loop_test(t,
-		L01_who_waits_is_told_when_it_is_destroyed_or_the_client_closed,
-		0, 2);
+	tcase_add_loop_test(t, L01_who_waits_is_told_when_it_is_destroyed, 0,
+		2);
+	tcase_add_test(t, L01_who_waits_is_told_when_the_client_is_closed);
 	tcase_add_test(t, wrong_arguments_are_refused);
 	return fixture_main(s);
 }
