@@ -5,6 +5,7 @@
 #include "lone.h"
 
 #include "../unit/unit.h"
+#include "desk.h"
 
 #include <kustos/node.h>
 
@@ -144,6 +145,71 @@ START_TEST(S10_a_delete_that_was_put_off_looks_first)
 }
 END_TEST
 
+static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	ck_assert_ptr_null(got);
+	*(int *)arg = (int)err;
+}
+
+/* With a transaction the connection breaks, and there is no server. */
+static int submit_last(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+
+	if (request->kind == KU_ZK_MULTI) {
+		model_cut(bench.model, LONE_MACHINE, true);
+		model_server_stop(bench.model, 0);
+	}
+	return rc;
+}
+
+/* A claim's answer was lost with the connection, and its session is over: nobody but a
+   server could tell what became of it, and there is none any more. */
+START_TEST(L06_a_claim_that_is_not_known_holds_up_no_close)
+{
+	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = "/queue",
+		.marks = "/marks" };
+	struct ku_desk *desk;
+	struct ku_zk_api api = ku_zk_sim;
+	bool gone = false;
+
+	api.submit = submit_last;
+	client->env.api = &api;
+	client->env.in_flight = 0;
+	bench_create(&bench, raw, "/queue", "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, "/marks", "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, "/queue/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, &ends[0]),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 500);
+	ck_assert(!ku_session_ready(client));
+	ck_assert_int_eq(ends[0], -1);
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	model_server_start(bench.model, 0);
+	bench_run_ms(&bench, 6000);
+	ck_assert_ptr_null(client->session.handle);
+	ck_assert_uint_eq(client->wire.waiting, 1);
+	model_server_stop(bench.model, 0);
+	ku_desk_destroy(desk);
+	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
+	for (int i = 0; i < 500 && !gone; i++) {
+		(void)ku_client_step(client);
+		bench_run_ms(&bench, 1);
+	}
+	ck_assert(gone);
+	ck_assert_int_eq(ends[0], KUSTOS_ECLOSED);
+	model_server_start(bench.model, 0);
+	client = lone_open(&bench, &ku_zk_sim);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("requests that wait");
@@ -154,6 +220,7 @@ int main(void)
 		S10_a_delete_that_waited_for_room_looks_first_after_a_loss);
 	tcase_add_test(t, L20_a_try_that_waited_for_room_ends_with_a_loss);
 	tcase_add_test(t, S10_a_delete_that_was_put_off_looks_first);
+	tcase_add_test(t, L06_a_claim_that_is_not_known_holds_up_no_close);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
