@@ -8,6 +8,7 @@
 #include "desk.h"
 
 #include <kustos/node.h>
+#include <string.h>
 
 #define PATH "/n"
 
@@ -210,6 +211,107 @@ START_TEST(L06_a_claim_that_is_not_known_holds_up_no_close)
 }
 END_TEST
 
+/* The connection breaks with the next transaction, which arrives; and the next question
+   about a node is put off. */
+static struct {
+	bool cuts;
+	const char *path;
+	ku_zk_done_fn *done;
+	void *arg;
+} trouble;
+
+static void say_put_off(void *arg, const struct ku_zk_reply *reply)
+{
+	const struct ku_zk_reply instead = { .rc = KU_ZK_THROTTLEDOP,
+		.len = -1 };
+
+	(void)arg;
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	trouble.done(trouble.arg, &instead);
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
+		.path = "/",
+		.version = -1 };
+	bool asks = trouble.path != NULL && request->path != NULL &&
+		strcmp(request->path, trouble.path) == 0;
+
+	if (asks) {
+		trouble.path = NULL;
+		trouble.done = done;
+		trouble.arg = arg;
+		return ku_zk_sim.submit(zk, &any, say_put_off, NULL);
+	}
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+	if (request->kind == KU_ZK_MULTI && trouble.cuts) {
+		trouble.cuts = false;
+		model_cut(bench.model, LONE_MACHINE, false);
+	}
+	return rc;
+}
+
+static struct ku_lent *had;
+
+static void have(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	(void)arg;
+	ck_assert_int_eq(err, KUSTOS_OK);
+	had = got;
+}
+
+static void given(void *arg, enum kustos_err err)
+{
+	*(int *)arg = (int)err;
+}
+
+/* Is it ours, when the answer to the claim was lost; was it done with, when that to the
+   ack was; and an ack itself: each is put off, while there is a connection. */
+START_TEST(S16_what_is_put_off_of_a_claim_is_decided_in_a_while)
+{
+	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = "/queue",
+		.marks = "/marks" };
+	struct ku_zk_api api = ku_zk_sim;
+	struct ku_desk *desk;
+
+	memset(&trouble, 0, sizeof(trouble));
+	had = NULL;
+	api.submit = submit_it;
+	client->env.api = &api;
+	client->env.in_flight = 0;
+	bench_create(&bench, raw, "/queue", "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, "/marks", "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, "/queue/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	trouble.cuts = _i == 0;
+	trouble.path = _i == 0 ? "/marks/qn-0000000000" : NULL;
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, have, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_ptr_nonnull(had);
+	trouble.cuts = _i == 1;
+	trouble.path = _i == 1 ? "/queue/qn-0000000000" : NULL;
+	model_set_throttle(bench.model, _i == 2 ? 1000000 : 0);
+	ck_assert_int_eq(ku_lent_ack_async(had, false, given, &ends[0]),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 300);
+	model_set_throttle(bench.model, 0);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(ends[0], KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, "/queue"), 0);
+	ck_assert_int_eq(model_child_count(bench.model, "/marks"), 0);
+	ck_assert_ptr_null(trouble.path);
+	ku_desk_destroy(desk);
+	lone_run_ms(&bench, client, 100);
+	client->env.api = &ku_zk_sim;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("requests that wait");
@@ -221,6 +323,8 @@ int main(void)
 	tcase_add_test(t, L20_a_try_that_waited_for_room_ends_with_a_loss);
 	tcase_add_test(t, S10_a_delete_that_was_put_off_looks_first);
 	tcase_add_test(t, L06_a_claim_that_is_not_known_holds_up_no_close);
+	tcase_add_loop_test(t,
+		S16_what_is_put_off_of_a_claim_is_decided_in_a_while, 0, 3);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
