@@ -358,6 +358,33 @@ START_TEST(P09_a_close_ends_with_its_budget_though_the_server_is_silent)
 }
 END_TEST
 
+/* Nor would the library's word that the session ends get any further: it would wait
+   three seconds for that. */
+START_TEST(P09_a_close_ends_with_its_budget_though_nothing_can_be_sent)
+{
+	static char data[900000];
+	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+	struct kustos_client *c = client_connected(proxy_address(p), 20000);
+	struct completions done = { 0 };
+	int64_t start;
+
+	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	proxy_set_mode(p, PROXY_HOLD);
+	for (int i = 0; i < 25; i++)
+		ck_assert_int_eq(kustos_set_async(c, "/held", data,
+					 sizeof(data), -1, KUSTOS_FOREVER, NULL,
+					 count_completion, &done),
+			KUSTOS_OK);
+	start = test_now_ms();
+	ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(300), NULL),
+		KUSTOS_ELINGERING);
+	ck_assert_int_lt(test_now_ms() - start, 300 + 2500);
+	ck_assert_int_eq(completions_of(&done), 25);
+	proxy_free(p);
+}
+END_TEST
+
 START_TEST(a_close_before_any_connection_leaves_nobody_to_tell)
 {
 	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
@@ -461,6 +488,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		P09_a_close_ends_with_its_budget_though_the_server_is_silent, 0,
 		3);
+	tcase_add_test(t,
+		P09_a_close_ends_with_its_budget_though_nothing_can_be_sent);
 	tcase_add_loop_test(t,
 		a_close_before_any_connection_leaves_nobody_to_tell, 0, 2);
 	tcase_add_loop_test(t, L06_a_session_that_was_given_up_may_linger, 0,
