@@ -6,6 +6,7 @@
 
 #include "../unit/unit.h"
 #include "desk.h"
+#include "queue.h"
 
 #include <kustos/node.h>
 #include <string.h>
@@ -215,7 +216,9 @@ END_TEST
    about a node is put off. */
 static struct {
 	bool cuts;
-	const char *path;
+	const char *path; /* or what that begins with */
+	bool always;	  /* and all that follow */
+	int questions;
 	ku_zk_done_fn *done;
 	void *arg;
 } trouble;
@@ -237,10 +240,12 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 		.path = "/",
 		.version = -1 };
 	bool asks = trouble.path != NULL && request->path != NULL &&
-		strcmp(request->path, trouble.path) == 0;
+		strncmp(request->path, trouble.path, strlen(trouble.path)) == 0;
 
 	if (asks) {
-		trouble.path = NULL;
+		trouble.questions++;
+		if (!trouble.always)
+			trouble.path = NULL;
 		trouble.done = done;
 		trouble.arg = arg;
 		return ku_zk_sim.submit(zk, &any, say_put_off, NULL);
@@ -312,6 +317,46 @@ START_TEST(S16_what_is_put_off_of_a_claim_is_decided_in_a_while)
 }
 END_TEST
 
+/* The same of an item that was put: the receipt is asked whether that was done. */
+START_TEST(S15_L28_what_is_put_off_of_a_receipt_is_asked_in_a_while)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = "/receipts",
+		.max_bytes = 1000 };
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	struct ku_zk_api api = ku_zk_sim;
+	struct ku_queue *queue;
+
+	memset(&trouble, 0, sizeof(trouble));
+	api.submit = submit_it;
+	client->env.api = &api;
+	client->env.in_flight = 0;
+	bench_create(&bench, raw, "/queue", "", KU_ZK_PERSISTENT);
+	ck_assert_int_eq(ku_queue_create(client, "/queue", &wish, &queue),
+		KUSTOS_OK);
+	for (int i = 0; i < 2; i++) {
+		ends[0] = -1;
+		trouble.cuts = trouble.always = i == 1;
+		ck_assert_int_eq(ku_queue_put_async(queue, &item,
+					 KUSTOS_FOREVER, NULL, given, &ends[0]),
+			KUSTOS_OK);
+		trouble.path = i == 1 ? "/receipts/" : NULL;
+		lone_run_ms(&bench, client, 2000);
+		ck_assert_int_eq(ends[0], i == 1 ? -1 : KUSTOS_OK);
+	}
+	/* Each time after a tenth of a second. */
+	ck_assert_int_gt(trouble.questions, 5);
+	ck_assert_int_le(trouble.questions, 21);
+	trouble.path = NULL;
+	lone_run_ms(&bench, client, 500);
+	ck_assert_int_eq(ends[0], KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, "/queue"), 2);
+	ku_queue_destroy(queue);
+	lone_run_ms(&bench, client, 100);
+	client->env.api = &ku_zk_sim;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("requests that wait");
@@ -325,6 +370,8 @@ int main(void)
 	tcase_add_test(t, L06_a_claim_that_is_not_known_holds_up_no_close);
 	tcase_add_loop_test(t,
 		S16_what_is_put_off_of_a_claim_is_decided_in_a_while, 0, 3);
+	tcase_add_test(t,
+		S15_L28_what_is_put_off_of_a_receipt_is_asked_in_a_while);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
