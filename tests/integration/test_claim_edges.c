@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#define T_MS 3000
+#define T_MS 12000
 
 static void set_up(void)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define T_MS 3000
+#define T_MS 12000
 
 static void set_up(void)
 {

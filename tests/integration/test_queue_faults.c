@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define T_MS 3000
+#define T_MS 12000
 /* An item that a server takes just so, in a request of its own. */
 #define LARGEST (1048575 - 70)
 
