@@ -174,6 +174,14 @@ static void destroy_claims(void *arg, enum kustos_err err,
 	__atomic_add_fetch(&last->calls, 1, __ATOMIC_SEQ_CST);
 }
 
+static void count_end(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)err;
+	(void)result;
+	__atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
+}
+
 START_TEST(claims_may_end_in_a_callback_with_news_behind_it)
 {
 	static char said[65];
@@ -189,6 +197,12 @@ START_TEST(claims_may_end_in_a_callback_with_news_behind_it)
 			  &last),
 		KUSTOS_OK);
 	test_eventually(__atomic_load_n(&last.calls, __ATOMIC_SEQ_CST) == 1,
+		5000);
+	/* Callbacks run in order: what was queued has run before this one. */
+	check_err(kustos_sync_async(client, "/", SOON, NULL, count_end,
+			  &last.calls),
+		KUSTOS_OK);
+	test_eventually(__atomic_load_n(&last.calls, __ATOMIC_SEQ_CST) == 2,
 		5000);
 	ck_assert_int_eq(said[64], 0);
 }
