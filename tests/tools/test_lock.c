@@ -103,7 +103,7 @@ START_TEST(the_exit_code_for_a_conflict_can_be_chosen)
 	hold();
 	ck_assert_int_eq(
 		cli_run(&b, "lock", "-n", "-E", "7", "/l", "--", "true"), 7);
-	ck_assert_int_eq(cli_run(&b, "lock", "-w", "1",
+	ck_assert_int_eq(cli_run(&b, "lock", "-w", "1.5",
 				 "--conflict-exit-code=0", "/l", "--", "false"),
 		0);
 	let_go();

@@ -75,9 +75,9 @@ START_TEST(a_full_queue_is_waited_for)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "a", "b"), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "put", "--max-items", "2",
-				 "-w0.1", JOBS, "c"),
+				 "-w1.5", JOBS, "c"),
 		121);
-	cli_hears_error(&a, JOBS ": there was no room for 0.1 s\n");
+	cli_hears_error(&a, JOBS ": there was no room for 1.5 s\n");
 	ck_assert_int_eq(
 		cli_run(&a, "queue", "put", "--max-items=2", "-w0", JOBS, "c"),
 		120);
