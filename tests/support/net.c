@@ -53,6 +53,40 @@ int net_parse(const char *address, struct sockaddr_in *out)
 	return inet_pton(AF_INET, ip, &out->sin_addr) == 1 ? 0 : -1;
 }
 
+int net_reserve(struct sockaddr_in *a)
+{
+	socklen_t len = sizeof(*a);
+	int on = 1;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	/* The flag comes second: the bind is to find a port really free. */
+	if (bind(fd, (struct sockaddr *)a, sizeof(*a)) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+		getsockname(fd, (struct sockaddr *)a, &len) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int net_listen(const struct sockaddr_in *a)
+{
+	int on = 1;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+		bind(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 ||
+		listen(fd, 512) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 int net_connect(const char *address, int timeout_ms)
 {
 	struct timeval tv = { timeout_ms / 1000, timeout_ms % 1000 * 1000 };

@@ -24,6 +24,16 @@ void test_pause_1ms(void);
 /* Parse an address.  Returns 0 or -1. */
 int net_parse(const char *address, struct sockaddr_in *out);
 
+/* Keep a port: bind a socket that never listens to "a", and put the port that
+   it has there.  Nobody is given that port by chance, but whoever asks for it
+   with SO_REUSEADDR, as net_listen() and the server do, may listen on it.
+   Returns a descriptor, or -1. */
+int net_reserve(struct sockaddr_in *a);
+
+/* Listen, without blocking, on an address that may be a reserved one.
+   Returns a descriptor, or -1. */
+int net_listen(const struct sockaddr_in *a);
+
 /* Connect.  Reads and writes on the result fail after "timeout_ms".  Returns
    a descriptor, or -1. */
 int net_connect(const char *address, int timeout_ms);

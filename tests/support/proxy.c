@@ -43,40 +43,6 @@ struct proxy {
 	bool stop;
 };
 
-static int listen_on(const struct sockaddr_in *a)
-{
-	int on = 1;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0)
-		return -1;
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-		bind(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 ||
-		listen(fd, 512) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/* Keep a port through the times when nobody listens; see reaper_loop.c. */
-static int reserve(struct sockaddr_in *a)
-{
-	socklen_t len = sizeof(*a);
-	int on = 1;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -1;
-	if (bind(fd, (struct sockaddr *)a, sizeof(*a)) < 0 ||
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-		getsockname(fd, (struct sockaddr *)a, &len) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 static int connect_upstream(const struct proxy *p)
 {
 	const struct sockaddr *a = (const struct sockaddr *)&p->upstream;
@@ -230,11 +196,11 @@ struct proxy *proxy_start(const char *ip, const char *upstream,
 	if (net_parse(p->address, &p->self) < 0 ||
 		net_parse(upstream, &p->upstream) < 0)
 		goto fail;
-	p->reserved = reserve(&p->self);
+	p->reserved = net_reserve(&p->self);
 	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->reserved < 0 || p->wake < 0)
 		goto fail;
-	p->listener = listen_on(&p->self);
+	p->listener = net_listen(&p->self);
 	if (p->listener < 0)
 		goto fail;
 	snprintf(p->address, sizeof(p->address), "%s:%d", ip, proxy_port(p));
@@ -287,7 +253,7 @@ void proxy_set_mode(struct proxy *p, enum proxy_mode mode)
 	if (refuses)
 		close_listener(p);
 	else if (p->listener < 0)
-		p->listener = listen_on(&p->self);
+		p->listener = net_listen(&p->self);
 	changed(p);
 	pthread_mutex_unlock(&p->lock);
 }

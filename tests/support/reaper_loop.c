@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* close_range(), nftw() */
 #endif
 #include "reaper_loop.h"
+#include "net.h"
 #include "reaper.h"
 
 #include <arpa/inet.h>
@@ -106,31 +107,17 @@ static int take_slot(void)
 	return i;
 }
 
-/*
- * A bound socket that never listens keeps a port: nobody is given it by
- * chance, but whoever asks for it with SO_REUSEADDR, as the server does, may
- * listen on it.  The flag is set after the bind, so that the bind itself
- * finds a port that is really free.
- */
 static int reserve(struct slot *slot, const char *ip)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
-	socklen_t len = sizeof(a);
-	int on = 1;
 	int fd;
 
 	if (slot->port_count == PORTS ||
 		inet_pton(AF_INET, ip, &a.sin_addr) != 1)
 		return -1;
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = net_reserve(&a);
 	if (fd < 0)
 		return -1;
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-		getsockname(fd, (struct sockaddr *)&a, &len) < 0) {
-		close(fd);
-		return -1;
-	}
 	slot->ports[slot->port_count++] = fd;
 	return ntohs(a.sin_port);
 }

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "fixture.h"
+#include "net.h"
 #include "process.h"
 #include "raw.h"
 #include "reaper.h"
@@ -246,35 +247,27 @@ START_TEST(it_leaves_nothing_in_a_folder_with_a_strange_name)
 }
 END_TEST
 
-static int listen_somewhere(char *port, size_t size)
-{
-	struct sockaddr_in at;
-	socklen_t len = sizeof(at);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ck_assert_int_eq(net_parse("127.0.0.1:0", &at), 0);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-	ck_assert_int_eq(listen(fd, 1), 0);
-	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
-	snprintf(port, size, "%d", ntohs(at.sin_port));
-	return fd;
-}
-
 START_TEST(it_listens_on_the_port_it_is_told)
 {
 	char port[16], expected[64];
-	int fd = listen_somewhere(port, sizeof(port));
+	struct sockaddr_in at;
+	int reserved, listener;
 
+	ck_assert_int_eq(net_parse("127.0.0.1:0", &at), 0);
+	ck_assert_int_ge(reserved = net_reserve(&at), 0);
+	ck_assert_int_ge(listener = net_listen(&at), 0);
+	snprintf(port, sizeof(port), "%d", ntohs(at.sin_port));
 	ck_assert_int_eq(cli_run(&a, "server", "--port", port), 124);
 	cli_hears_error(&a, "kustos: cannot listen on 127.0.0.1:");
 	ck_assert(is_empty(folder));
-	close(fd);
+	close(listener);
 	cli_start(&a, "server", "--port", port);
 	wait_until_up();
 	snprintf(expected, sizeof(expected), "127.0.0.1:%s\n", port);
 	ck_assert_str_eq(a.out_text, expected);
 	kill(a.pid, SIGTERM);
 	ck_assert_int_eq(cli_end(&a), 0);
+	close(reserved);
 }
 END_TEST
 
