@@ -3,6 +3,7 @@
  */
 #include "client_fixture.h"
 #include "child.h"
+#include "proxy.h"
 #include "rawkill.h"
 
 #include <stdio.h>
@@ -115,6 +116,21 @@ int64_t client_session_id(struct kustos_client *client)
 int64_t client_epoch(struct kustos_client *client)
 {
 	return client_session(client).epoch;
+}
+
+bool client_is_on(struct kustos_client *client, const struct proxy *way)
+{
+	struct kustos_session s = client_session(client);
+
+	return s.state == KUSTOS_CONNECTED &&
+		!strcmp(s.server, proxy_address(way));
+}
+
+void client_exchange(struct kustos_client *client)
+{
+	ck_assert_int_eq(kustos_exists(client, "/",
+				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
+		KUSTOS_OK);
 }
 
 struct kustos_client_stats client_stats(struct kustos_client *client)

@@ -46,6 +46,13 @@ struct kustos_session client_session(struct kustos_client *client);
 int64_t client_session_id(struct kustos_client *client);
 int64_t client_epoch(struct kustos_client *client);
 
+/* Return whether it is connected, and by way of the proxy. */
+struct proxy;
+bool client_is_on(struct kustos_client *client, const struct proxy *way);
+
+/* Have an answer now, so that all silence begins after it. */
+void client_exchange(struct kustos_client *client);
+
 /* Return its figures as of now. */
 struct kustos_client_stats client_stats(struct kustos_client *client);
 

@@ -51,14 +51,6 @@ static int way_of(struct kustos_client *client)
 	return -1;
 }
 
-/* Have an answer now, so that all silence begins after it. */
-static void exchange(struct kustos_client *client)
-{
-	ck_assert_int_eq(kustos_exists(client, "/",
-				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
-		KUSTOS_OK);
-}
-
 /*
  * Three servers, each behind a proxy of its own address.
  */
@@ -109,7 +101,7 @@ static int lose_two(struct kustos_client *client, struct record *r,
 	int64_t start;
 	int64_t took;
 
-	exchange(client);
+	client_exchange(client);
 	start = test_boot_ns();
 	proxy_set_mode(ways[other], mode);
 	proxy_set_mode(ways[here], mode);
@@ -312,7 +304,7 @@ START_TEST(L04_a_server_that_lets_nobody_in_does_not_hold_us_up)
 	id = client_session_id(client);
 	here = way_of(client);
 	ck_assert_int_ge(here, 0);
-	exchange(client);
+	client_exchange(client);
 	proxy_set_mode(ways[here], PROXY_HOLE);
 	test_eventually(way_of(client) == 1 - here, 2000);
 	ck_assert(client_session_id(client) == id);
@@ -360,7 +352,7 @@ START_TEST(L23_servers_on_one_ip_a_silent_one_is_left)
 	struct kustos_session before = client_session(client);
 	int here = way_of(client);
 
-	exchange(client);
+	client_exchange(client);
 	proxy_set_mode(ways[here], PROXY_HOLE);
 	test_eventually(way_of(client) >= 0 && way_of(client) != here,
 		SHORT_MS / 2);
@@ -381,11 +373,11 @@ START_TEST(L23_servers_on_one_ip_the_last_one_is_reached)
 	int here = way_of(client);
 	int other = (here + 1) % WAYS;
 
-	exchange(client);
+	client_exchange(client);
 	proxy_set_mode(ways[other], mode);
 	proxy_set_mode(ways[here], mode);
 	test_eventually(way_of(client) == WAYS - here - other, limit_ms);
-	exchange(client);
+	client_exchange(client);
 	client_close(client);
 }
 END_TEST
@@ -428,7 +420,7 @@ START_TEST(L04_two_that_answer_no_handshake_are_left_in_turn)
 	int64_t id = client_session_id(client);
 	int here = way_of(client);
 
-	exchange(client);
+	client_exchange(client);
 	/* That of the library's own choice, and the first that it is sent to. */
 	for (int fired = 0; fired < 2; fired++) {
 		for (int i = 0; i < 2; i++)
@@ -446,7 +438,7 @@ START_TEST(L04_two_that_answer_no_handshake_are_left_in_turn)
 	ck_assert_int_lt(test_now_ms() - start, LONG_MS / 6 + 1500);
 	ck_assert(client_session_id(client) == id);
 	/* The time that it took to get there is not that server's silence. */
-	exchange(client);
+	client_exchange(client);
 	ck_assert_uint_eq(client_stats(client).disconnects, 1);
 	client_close(client);
 }

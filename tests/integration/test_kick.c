@@ -47,21 +47,6 @@ static void close_ways(void)
 	proxy_free(ways[1]);
 }
 
-static bool is_on(struct kustos_client *client, const struct proxy *way)
-{
-	struct kustos_session s = client_session(client);
-
-	return s.state == KUSTOS_CONNECTED &&
-		!strcmp(s.server, proxy_address(way));
-}
-
-static void exchange(struct kustos_client *client)
-{
-	ck_assert_int_eq(kustos_exists(client, "/",
-				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
-		KUSTOS_OK);
-}
-
 static bool is_stopped(void)
 {
 	return __atomic_load_n(&stop, __ATOMIC_SEQ_CST) != 0;
@@ -102,8 +87,8 @@ static void open_all(bool busy)
 		clients[i] = client_connected(hosts, TIMEOUT_MS);
 	proxy_set_mode(ways[1], PROXY_PASS);
 	for (int i = 0; i < CLIENTS; i++) {
-		exchange(clients[i]);
-		ck_assert(is_on(clients[i], ways[0]));
+		client_exchange(clients[i]);
+		ck_assert(client_is_on(clients[i], ways[0]));
 	}
 }
 
@@ -160,7 +145,8 @@ START_TEST(B05_two_clients_leave_a_silent_server_and_nothing_else_is_touched)
 		make_quiet();
 	proxy_set_mode(ways[0], PROXY_HOLE);
 	for (int i = 0; i < CLIENTS; i++)
-		test_eventually(is_on(clients[i], ways[1]), TIMEOUT_MS / 2);
+		test_eventually(client_is_on(clients[i], ways[1]),
+			TIMEOUT_MS / 2);
 	for (int i = 0; i < CLIENTS; i++) {
 		ck_assert(client_session_id(clients[i]) == ids[i]);
 		ck_assert_uint_ge(client_stats(clients[i]).disconnects, 1);
@@ -247,7 +233,7 @@ START_TEST(P14_each_client_tells_its_own_server)
 		for (int i = 0; i < CLIENTS; i++)
 			test_eventually(client_stats(clients[i]).disconnects >
 						(uint64_t)round &&
-					is_on(clients[i], ways[i]),
+					client_is_on(clients[i], ways[i]),
 				TIMEOUT_MS);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);

@@ -37,21 +37,6 @@ static void close_ways(void)
 	proxy_free(ways[1]);
 }
 
-static bool is_on(struct kustos_client *client, const struct proxy *way)
-{
-	struct kustos_session s = client_session(client);
-
-	return s.state == KUSTOS_CONNECTED &&
-		!strcmp(s.server, proxy_address(way));
-}
-
-static void exchange(struct kustos_client *client)
-{
-	ck_assert_int_eq(kustos_exists(client, "/",
-				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
-		KUSTOS_OK);
-}
-
 /* Live for two timeouts, and return whether the connection lasted as well: then
    there was nothing to ask. */
 static bool lives_on(struct kustos_client *client)
@@ -61,7 +46,7 @@ static bool lives_on(struct kustos_client *client)
 	int64_t end = test_now_ms() + 2 * SHORT_MS;
 
 	while (test_now_ms() < end) {
-		exchange(client);
+		client_exchange(client);
 		test_never(kustos_client_lease_ms(client) == 0, SHORT_MS / 2);
 	}
 	bool lasted = client_stats(client).disconnects == cuts;
@@ -76,7 +61,7 @@ START_TEST(S21_a_resolver_that_is_down_does_not_touch_a_session)
 	struct kustos_client *client = client_connected(NAME, SHORT_MS);
 	int64_t id = client_session_id(client);
 
-	ck_assert(is_on(client, ways[0]));
+	ck_assert(client_is_on(client, ways[0]));
 	inject_resolver(_i == 0 ? EAI_AGAIN : 0, _i == 0 ? 0 : SLOW_MS);
 	ck_assert(lives_on(client) || lives_on(client));
 	ck_assert(client_session_id(client) == id);
@@ -114,7 +99,7 @@ START_TEST(L16_names_that_cannot_be_resolved_at_first)
 		KUSTOS_ETIMEDOUT);
 	inject_names(proxy_address(ways[0]));
 	client_wait(client, KUSTOS_CONNECTED, 3000);
-	exchange(client);
+	client_exchange(client);
 	client_close(client);
 }
 END_TEST
@@ -144,7 +129,7 @@ START_TEST(L16_a_lookup_without_a_thread_is_made_later)
 	test_within(inject_names_calls() >= calls + 2, PATIENCE_MS);
 	inject_names(proxy_address(ways[0]));
 	client_wait(client, KUSTOS_CONNECTED, PATIENCE_MS);
-	exchange(client);
+	client_exchange(client);
 	client_close(client);
 }
 END_TEST
@@ -172,11 +157,11 @@ START_TEST(U08_a_name_that_moved_is_followed)
 	struct kustos_client *client = client_connected(NAME, TIMEOUT_MS);
 	struct kustos_session before = client_session(client);
 
-	exchange(client);
+	client_exchange(client);
 	inject_names(proxy_address(ways[1]));
-	test_never(!is_on(client, ways[0]), 200);
+	test_never(!client_is_on(client, ways[0]), 200);
 	proxy_set_mode(ways[0], mode);
-	test_eventually(is_on(client, ways[1]),
+	test_eventually(client_is_on(client, ways[1]),
 		mode == PROXY_REFUSE ? 500 : TIMEOUT_MS * 2 / 3);
 	ck_assert(client_session_id(client) == before.session_id);
 	ck_assert(client_epoch(client) == before.epoch);
@@ -192,7 +177,7 @@ START_TEST(U08_a_name_that_moves_during_an_outage_is_followed)
 	client_wait(client, KUSTOS_SUSPENDED, 500);
 	test_eventually(inject_names_calls() >= 2, 500);
 	inject_names(proxy_address(ways[1]));
-	test_eventually(is_on(client, ways[1]), TIMEOUT_MS * 3 / 2);
+	test_eventually(client_is_on(client, ways[1]), TIMEOUT_MS * 3 / 2);
 	client_close(client);
 }
 END_TEST
@@ -219,7 +204,7 @@ START_TEST(P02_the_generators_of_the_process_are_its_own)
 		ck_assert_int_eq(random(), numbers[i]);
 		ck_assert(drand48() == fractions[i]);
 		if (i % 6 == 0)
-			exchange(client);
+			client_exchange(client);
 		test_never(kustos_client_state(client) != KUSTOS_CONNECTED, 10);
 	}
 	test_eventually(client_stats(client).answered > answered + 12, 2000);
