@@ -20,7 +20,9 @@
  * that is true: the round's members had come by then.  Who came later does not go
  * in by that, though it finds "ready" or sees it made: the write may be late, and
  * members may have gone since.  And who goes out waits for nobody who came later:
- * it waits for the next round, perhaps for us.
+ * it waits for the next round, perhaps for us.  Nor does it delete a "ready" that was
+ * made late, while one of those was there: that one may have heard of it, and would
+ * take it for its own if it cannot be read any more.
  */
 #ifndef KU_MUSTER_IMPL_H
 #define KU_MUSTER_IMPL_H
@@ -97,6 +99,7 @@ struct ku_muster {
 	bool heard;  /* but was made since, as an event told */
 	bool came;
 	size_t skip;   /* members of another round */
+	bool misleads; /* one of them saw "ready" being made, for our round */
 	char *awaited; /* full path of whose end is waited for */
 	struct ku_watch watch;
 	bool fresh; /* the request under way is what puts it on */

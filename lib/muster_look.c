@@ -229,6 +229,7 @@ void ku_muster_look(struct ku_muster *m)
 	forget_names(m);
 	m->late = m->there;
 	m->skip = 0;
+	m->misleads = false;
 	m->fresh = false;
 	send(m, &m->listing, KU_ZK_CHILDREN, m->path, false, listed);
 	if (m->reads && !m->blind)
@@ -248,6 +249,8 @@ static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply,
 		failed(m, reply->rc);
 	} else if (reply->stat->czxid > m->round) {
 		ku_watch_remove(m->client, &m->watch);
+		m->misleads = m->misleads ||
+			reply->stat->czxid < m->ready_stat.czxid;
 		m->skip++;
 		ku_muster_step(m);
 	} else if (m->call->once) {

@@ -131,7 +131,7 @@ static void told(struct ku_muster *m, enum kustos_err err)
 	if (err == KUSTOS_OK)
 		ku_muster_finish(m, KUSTOS_OK);
 	else if (err == KUSTOS_EEXISTS || err == KUSTOS_ENONODE ||
-		err == KUSTOS_EUNKNOWN)
+		err == KUSTOS_EBADVERSION || err == KUSTOS_EUNKNOWN)
 		ku_muster_look(m);
 	else
 		ku_muster_finish(m, err);
@@ -164,10 +164,15 @@ enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind)
 
 	if (err == KUSTOS_OK) {
 		op->any = kind == KU_ZK_CREATE;
-		if (kind == KU_ZK_DELETE) {
+		/* A later round may have been told meanwhile. */
+		if (kind != KU_ZK_CREATE)
 			op->version = m->ready_stat.version;
+		if (kind == KU_ZK_DELETE) {
 			op->czxid = m->ready_stat.czxid;
 			op->guaranteed = m->state == KU_MUSTER_LEAVING;
+			/* Who goes in may be late: it is that of a round by
+			   now, which it is of. */
+			op->wary = op->doubtful = !op->guaranteed;
 		}
 		err = start_op(m, op, ready_ended, &m->op);
 	}

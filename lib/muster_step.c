@@ -112,7 +112,8 @@ static void enter(struct ku_muster *m)
    sees that it has. */
 static void end_round(struct ku_muster *m)
 {
-	if (m->ready && m->ready_stat.mzxid <= m->round_ready && !m->tidied) {
+	if (m->ready && m->ready_stat.mzxid <= m->round_ready && !m->tidied &&
+		!m->misleads) {
 		m->tidied = true;
 		/* Else the next round will see to it. */
 		(void)ku_muster_write(m, KU_ZK_DELETE);

@@ -13,6 +13,8 @@
 #define ROUND "/round"
 #define READY ROUND "/ready"
 #define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
+#define SECOND ROUND "/00000000-0000-4000-8000-000000000001"
+#define THIRD ROUND "/00000000-0000-4000-8000-000000000002"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
 
@@ -33,10 +35,18 @@ static struct {
 /* Its node is deleted just before it is watched. */
 static bool deletes;
 
+/* What the rival does just before the member's first request of a kind to "ready", or
+   just behind it. */
+static struct {
+	enum ku_zk_kind kind;
+	void (*before)(void);
+	void (*behind)(void);
+} rival;
+
 static struct {
 	bool ended;
 	enum kustos_err err;
-} entry;
+} entry, departure;
 
 /* Have it done by the rival, behind what was sent before. */
 static void send_for(enum ku_zk_kind kind, const char *path)
@@ -58,10 +68,24 @@ static void send(enum ku_zk_kind kind)
 	send_for(kind, READY);
 }
 
+static void once(void (**act)(void))
+{
+	void (*fn)(void) = *act;
+
+	*act = NULL;
+	if (fn != NULL)
+		fn();
+}
+
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	bool ours = strncmp(request->path, ROUND, strlen(ROUND)) == 0;
+	bool now = request->kind == rival.kind &&
+		strcmp(request->path, READY) == 0;
+
+	if (now)
+		once(&rival.before);
 
 	ready.requests += ours;
 	if (ready.goes && ours && request->kind == KU_ZK_GET &&
@@ -79,6 +103,8 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 		ready.goes = true;
 		send(KU_ZK_CREATE);
 	}
+	if (now)
+		once(&rival.behind);
 	return rc;
 }
 
@@ -96,10 +122,19 @@ static void enter(kustos_deadline deadline)
 		KUSTOS_OK);
 }
 
+static void left(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	departure.ended = true;
+	departure.err = err;
+}
+
 static void setup(void)
 {
 	struct model_config config;
 
+	memset(&rival, 0, sizeof(rival));
+	memset(&departure, 0, sizeof(departure));
 	memset(&ready, 0, sizeof(ready));
 	ready.says = "";
 	deletes = false;
@@ -242,15 +277,9 @@ START_TEST(S09_a_member_whose_node_goes_before_it_is_watched_makes_another)
 }
 END_TEST
 
-static void left(void *arg, enum kustos_err err)
-{
-	*(int *)arg = (int)err;
-}
-
 START_TEST(S09_who_is_in_hears_that_its_node_was_deleted)
 {
 	char path[80];
-	int end = -1;
 
 	enter(KUSTOS_FOREVER);
 	lone_run_ms(&bench, client, 1000);
@@ -266,9 +295,9 @@ START_TEST(S09_who_is_in_hears_that_its_node_was_deleted)
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(kustos_double_barrier_inside(member), 0);
 	enum kustos_err err = kustos_double_barrier_leave_async(member,
-		KUSTOS_FOREVER, NULL, left, &end);
+		KUSTOS_FOREVER, NULL, left, NULL);
 	lone_run_ms(&bench, client, 100);
-	ck_assert_int_eq(err == KUSTOS_OK ? end : (int)err, KUSTOS_ELOST);
+	ck_assert_int_eq(departure.ended ? departure.err : err, KUSTOS_ELOST);
 }
 END_TEST
 
@@ -302,6 +331,100 @@ START_TEST(L08_a_look_that_is_put_off_is_made_in_a_while)
 }
 END_TEST
 
+static void tell_of_a_newer_round(void)
+{
+	send(KU_ZK_SET);
+}
+
+/* Who is late with it goes by an old listing: members of the newer round, who have not
+   read it yet, would wait for another, and the others for them. */
+START_TEST(L18_a_newer_round_is_not_written_over_by_an_older_one)
+{
+	char data[64];
+
+	bench_create(&bench, raw, SECOND, "", KU_ZK_EPHEMERAL);
+	bench_create(&bench, raw, READY, "round 0x0000000000000001",
+		KU_ZK_PERSISTENT);
+	ready.says = "newer";
+	rival.kind = KU_ZK_SET;
+	rival.before = tell_of_a_newer_round;
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_ptr_null(rival.before);
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	ck_assert(model_data(bench.model, READY, data, sizeof(data)));
+	ck_assert_str_eq(data, "newer");
+}
+END_TEST
+
+static void make_it_anew(void)
+{
+	send(KU_ZK_DELETE);
+	send(KU_ZK_CREATE);
+}
+
+/* It was of an old round as it was seen; the one that is there now has the same
+   version. */
+START_TEST(L18_a_ready_that_was_made_anew_is_not_tidied_away)
+{
+	bench_delete(&bench, raw, RIVAL, -1);
+	bench_create(&bench, raw, READY, "round 0x0000000000000001",
+		KU_ZK_PERSISTENT);
+	ready.says = "newer";
+	rival.kind = KU_ZK_EXISTS;
+	rival.behind = make_it_anew;
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_ptr_null(rival.behind);
+	ck_assert(model_stat(bench.model, READY, NULL));
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_OK);
+}
+END_TEST
+
+static void come_late(void)
+{
+	static struct bench_reply reply;
+	const struct ku_zk_request request = { .kind = KU_ZK_CREATE,
+		.path = THIRD,
+		.len = -1,
+		.mode = KU_ZK_EPHEMERAL,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+}
+
+/* One came after the round was complete, and hears that "ready" is made: if it is
+   paused, and finds it gone, it takes it for its own.  Who came after that has not
+   heard of it, and it goes. */
+START_TEST(L18_a_ready_stays_for_who_came_before_it_and_after_the_round)
+{
+	bool before = _i == 0;
+
+	bench_create(&bench, raw, SECOND, "", KU_ZK_EPHEMERAL);
+	rival.kind = KU_ZK_CREATE;
+	if (before)
+		rival.before = come_late;
+	else
+		rival.behind = come_late;
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	bench_delete(&bench, raw, RIVAL, -1);
+	bench_delete(&bench, raw, SECOND, -1);
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
+				 KUSTOS_FOREVER, NULL, left, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(departure.ended);
+	ck_assert_int_eq(departure.err, KUSTOS_OK);
+	ck_assert_int_eq(model_stat(bench.model, READY, NULL), before);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create(
@@ -322,6 +445,12 @@ int main(void)
 	tcase_add_test(t, S09_who_is_in_hears_that_its_node_was_deleted);
 	tcase_add_test(t, L07_a_member_that_may_watch_nothing_looks_again);
 	tcase_add_test(t, L08_a_look_that_is_put_off_is_made_in_a_while);
+	tcase_add_test(t,
+		L18_a_newer_round_is_not_written_over_by_an_older_one);
+	tcase_add_test(t, L18_a_ready_that_was_made_anew_is_not_tidied_away);
+	tcase_add_loop_test(t,
+		L18_a_ready_stays_for_who_came_before_it_and_after_the_round, 0,
+		2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
