@@ -754,6 +754,13 @@ mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 test=test_line_limits
 mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
 	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'
+test=test_muster
+mutant L18_ready_of_a_newer_round_written_over lib/muster_node.c \
+	's/if (kind != KU_ZK_CREATE)$/if (kind == KU_ZK_DELETE)/'
+mutant L18_ready_made_anew_is_tidied_away lib/muster_node.c \
+	's/op->wary = op->doubtful = !op->guaranteed;/;/'
+mutant L18_late_ready_goes_with_its_maker lib/muster_step.c \
+	's/!m->misleads) {/true) {/'
 test=test_receipt
 mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'

@@ -16,6 +16,18 @@ START_TEST(S12_L18_barriers_survive_all_faults)
 }
 END_TEST
 
+/* Nobody takes away a "ready", whose makers have not told for whom it is. */
+START_TEST(L18_barriers_survive_stalls)
+{
+	struct sim_options options = { .seed = 1000,
+		.steps = SEED_STEPS,
+		.stalls = true,
+		.without = 1u << SIM_DELETE | 1u << SIM_REMOVE_PARENT };
+
+	seeds_survive_as(barriers(), &options, 100);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -45,6 +57,7 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S12_L18_barriers_survive_all_faults);
+	tcase_add_test(t, L18_barriers_survive_stalls);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_barriers_event_for_event);
 	suite_add_tcase(s, t);
