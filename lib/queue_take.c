@@ -390,14 +390,25 @@ static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 	return true;
 }
 
+/* It was under way while we were paused, and we have been told of the loss before: by
+   the time we are connected another may come first. */
+static bool is_late(const struct ku_queue *q)
+{
+	return ku_queue_keyed(q) && !ku_session_ready(q->client);
+}
+
 static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
 {
 	struct ku_queue *q = queue_of(list);
 	struct ku_take_side *take = &q->take;
 
 	take->blank = false;
-	take->stale = reply == NULL || take->busy || take->caught.count > 0 ||
+	bool late = reply != NULL && is_late(q);
+	take->stale = reply == NULL || late || take->busy ||
+		take->caught.count > 0 ||
 		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));
+	if (late)
+		ku_take_step(q);
 	if (take->stale)
 		return; /* nobody has asked for it: the head is an older one's */
 	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {

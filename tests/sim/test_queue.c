@@ -36,6 +36,23 @@ START_TEST(S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it)
 }
 END_TEST
 
+/* Of these seeds one was paused as a listing came, heard of its loss before it read that,
+   and chose by it what it took in its next session. */
+START_TEST(S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from)
+{
+	static const uint64_t seeds[] = { 700001, 700749 };
+	struct sim_options options = { .seed = seeds[_i],
+		.steps = SEED_STEPS,
+		.stalls = true };
+	struct sim_result result;
+
+	sim_run(seeds_of("delay-queue"), &options, &result);
+	free(result.trace);
+	ck_assert_msg(!result.failed, "%s: %s", result.invariant,
+		result.message);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -86,6 +103,9 @@ int main(void)
 	tcase_add_test(t, S15_L27_each_item_is_put_once_and_taken_once);
 	tcase_add_test(t,
 		S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it);
+	tcase_add_loop_test(t,
+		S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from, 0,
+		2);
 	tcase_add_test(t,
 		S17_nothing_is_taken_before_it_is_due_nor_before_what_was_due);
 	tcase_add_figures(t, they_do_everything_meanwhile);
