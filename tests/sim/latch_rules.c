@@ -74,10 +74,13 @@ static void remove_post(struct sim *sim, const char *path)
 	enum fate fate;
 	struct post *post = posts_remove(&s->posts, &s->ledger, path, &fate);
 
-	if (post != NULL && fate == FATE_REMOVED)
+	if (post != NULL && fate == FATE_REMOVED) {
 		s->removed[post->line] = sim_now(sim);
-	else if (post != NULL && is_doubtful(sim, post->line))
+	} else if (post != NULL && is_doubtful(sim, post->line)) {
+		/* Nor may whose it was, then. */
+		s->removed[post->line] = sim_now(sim);
 		post->outside = true;
+	}
 	ledger_gone(&s->ledger);
 	if (post != NULL)
 		posts_note_heir(sim, &s->posts, post);
