@@ -57,7 +57,7 @@ void ku_desk_pump(struct ku_desk *desk)
 		ku_mirror_rest(&desk->marks);
 		return;
 	}
-	if (ku_others_asked(&desk->depot->others))
+	if (ku_others_asked(&desk->depot->others) || ku_desk_awaits_marks(desk))
 		return;
 	ku_desk_look(desk);
 	if (ku_desk_has_listed(desk) && desk->tried == 0 &&

@@ -88,6 +88,7 @@ struct ku_desk {
 	int chosen;		     /* of what was in it */
 	struct kustos_names *marked; /* sorted; NULL: none are known */
 	uint64_t marks_shown;	     /* by so many listings */
+	int64_t marked_in;	     /* the session in which they were read */
 	bool blocked; /* items were passed over that others had */
 	unsigned spread;
 	struct ku_lent *first, *last;
@@ -122,6 +123,9 @@ void ku_desk_init_look(struct ku_desk *desk);
 
 /* Take an item out of the head that may be tried. */
 bool ku_desk_choose(struct ku_desk *desk, struct ku_item *out);
+
+/* Are the markers that are known those of a session before, and being read? */
+bool ku_desk_awaits_marks(const struct ku_desk *desk);
 
 /* The head has nothing: look, or wait for a change. */
 void ku_desk_look(struct ku_desk *desk);

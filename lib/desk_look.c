@@ -127,6 +127,15 @@ static bool is_unsure(const struct ku_desk *desk)
 	return false;
 }
 
+/* That may come behind the items, and many markers may have gone meanwhile. */
+bool ku_desk_awaits_marks(const struct ku_desk *desk)
+{
+	const struct ku_request *read = &desk->marks.request;
+
+	return desk->marked_in != desk->client->session.id &&
+		(read->waiting || read->slot != NULL);
+}
+
 /* Return whether the head may be used: it is as true as it has to be, and nothing is
    to be tried before it. */
 static bool is_ready(struct ku_desk *desk)
@@ -138,6 +147,8 @@ static bool is_ready(struct ku_desk *desk)
 		return false;
 	}
 	if (is_unsure(desk))
+		return false;
+	if (ku_desk_awaits_marks(desk))
 		return false;
 	if (ku_others_asked(others))
 		return false;
@@ -297,6 +308,7 @@ static void marks_show(struct ku_mirror *mirror,
 	}
 	desk->marks_shown = mirror->asked;
 	kustos_names_free(desk->marked);
+	desk->marked_in = desk->client->session.id;
 	desk->marked = reply->rc == KU_ZK_OK
 		? ku_names_copy(reply->names, reply->name_count)
 		: NULL;
