@@ -160,6 +160,13 @@ void deliver(struct ku_zk *zk, struct msg *msg)
 	int64_t at = sched->now_ns +
 		(int64_t)sim_random_below(&zk->m->net, DELIVER_MAX_NS);
 
+	if (sim_random_ppm(&zk->m->odd, zk->m->config.slow_ppm)) {
+		at += sim_random_between(&zk->m->odd, 0,
+			      zk->timeout_ms * KU_NS_PER_MS) >>
+			sim_random_below(&zk->m->odd, 10);
+		model_note(zk->m, NOTE_FAULT, zk->machine->index, "slow", NULL,
+			0);
+	}
 	if (at < zk->deliver_at)
 		at = zk->deliver_at;
 	zk->deliver_at = at;

@@ -148,6 +148,7 @@ void model_heal(struct model *m)
 
 	model_set_reply_faults(m, 0, 0);
 	model_set_throttle(m, 0);
+	model_set_odd_faults(m, 0, 0);
 	for (i = 0; i < m->config.clients; i++) {
 		memset(m->clients[i].hole_until, 0,
 			sizeof(m->clients[i].hole_until));

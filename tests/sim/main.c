@@ -38,7 +38,7 @@ static void usage(FILE *to)
 
 	fputs("usage: sim [--scenario NAME] [--seed S] [--seeds COUNT] "
 	      "[--steps N]\n"
-	      "           [--without FAULT]... [--with stall] "
+	      "           [--without FAULT]... [--with FAULT]... "
 	      "[--mutate BUG]... [--no-drain]\n"
 	      "           [--as-found] [--trace]\n"
 	      "       sim --bench\n\nscenarios:\n",
@@ -49,8 +49,8 @@ static void usage(FILE *to)
 	fputs("\nfaults:", to);
 	for (i = 0; i < SIM_FAULT_COUNT; i++)
 		fprintf(to, " %s", sim_fault_name((enum sim_fault)i));
-	fputs("\n\nNo seed has stalls but with --with stall, and then all "
-	      "have.\n\nA failure is reported with its seed, the shortest "
+	fputs("\n\nNo seed has \"stall\" and what comes after it but "
+	      "by --with.\n\nA failure is reported with its seed, the shortest "
 	      "prefix and the fewest\nfaults found that still fail, and the "
 	      "last events; the exit code is then 1.\nOf what fails only at "
 	      "rest, after its steps, the prefix is one found by halving.\n",
@@ -65,6 +65,22 @@ static bool leave_out(struct sim_options *options, const char *name)
 		if (strcmp(sim_fault_name((enum sim_fault)i), name) != 0)
 			continue;
 		options->without |= 1u << i;
+		return true;
+	}
+	return false;
+}
+
+static bool add_fault(struct sim_options *options, const char *name)
+{
+	unsigned i;
+
+	for (i = SIM_STALL; i < SIM_FAULT_COUNT; i++) {
+		if (strcmp(sim_fault_name((enum sim_fault)i), name) != 0)
+			continue;
+		if (i == SIM_STALL)
+			options->stalls = true;
+		else
+			options->with |= 1u << i;
 		return true;
 	}
 	return false;
@@ -88,9 +104,7 @@ static bool take_option(struct arguments *a, int option, const char *value)
 	case 'w':
 		return leave_out(&a->options, value);
 	case 'W':
-		a->options.stalls = strcmp(value, sim_fault_name(SIM_STALL)) ==
-			0;
-		return a->options.stalls;
+		return add_fault(&a->options, value);
 	case 'm':
 		sim_mutate(value);
 		return sim_mutation_known(value);

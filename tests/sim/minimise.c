@@ -136,6 +136,10 @@ void sim_report(const struct sim_scenario *scenario,
 	}
 	if (result->faults & (1u << SIM_STALL))
 		sim_text_add(out, " --with %s", sim_fault_name(SIM_STALL));
+	for (i = SIM_STALL + 1; i < SIM_FAULT_COUNT; i++) {
+		if (result->faults & (1u << i))
+			sim_text_add(out, " --with %s", sim_fault_name(i));
+	}
 	sim_text_add(out, "%s --trace\n",
 		options->no_drain ? " --no-drain" : "");
 }

@@ -52,6 +52,7 @@ struct model *model_create(struct sched *sched,
 	sim_random_seed(&m->net, config->seed, 1);
 	sim_random_seed(&m->fault, config->seed, 2);
 	sim_random_seed(&m->misc, config->seed, 3);
+	sim_random_seed(&m->odd, config->seed, 4);
 	tree_init(&m->tree);
 	for (i = 0; i < config->servers; i++)
 		add_server(m, i);
@@ -190,6 +191,13 @@ void model_set_reply_faults(struct model *m, unsigned lose_ppm,
 void model_set_throttle(struct model *m, unsigned ppm)
 {
 	m->config.throttle_ppm = ppm;
+}
+
+void model_set_odd_faults(struct model *m, unsigned forget_ppm,
+	unsigned slow_ppm)
+{
+	m->config.forget_ppm = forget_ppm;
+	m->config.slow_ppm = slow_ppm;
 }
 
 void model_note(struct model *m, enum model_note note, int client,

@@ -42,6 +42,8 @@ struct model_config {
 	unsigned delay_reply_ppm; /* it, and what follows, is late */
 	int64_t delay_max_ns;
 	unsigned throttle_ppm;
+	unsigned forget_ppm; /* a server sets no watches of who reconnects */
+	unsigned slow_ppm;   /* what is told to a client is late */
 };
 
 /* 1 server, ticks of 500 ms, sessions of 2 to 20 ticks, containers each
@@ -143,6 +145,13 @@ void model_set_reply_faults(struct model *model, unsigned lose_ppm,
 /* How many of a million requests are refused, each by itself, because there were
    too many (zookeeper.throttled_op_wait_time). */
 void model_set_throttle(struct model *model, unsigned ppm);
+
+/* Of a million reconnects, how many find a server that sets no watches and does not say
+   so, as if it had too many requests: libzookeeper_mt does not look.  And of a million
+   completions and events, how many are late, with all behind them: until then the
+   connection may have been lost and made again. */
+void model_set_odd_faults(struct model *model, unsigned forget_ppm,
+	unsigned slow_ppm);
 
 /* Looking in from outside, at the leader's tree. */
 

@@ -7,7 +7,9 @@
 #include "sim_impl.h"
 
 #define PERIOD_NS (1000 * KU_NS_PER_S)
-#define STALL_PPM 20000 /* of the readings of a clock */
+#define STALL_PPM 20000	  /* of the readings of a clock */
+#define FORGET_PPM 200000 /* of the reconnects */
+#define SLOW_PPM 5000	  /* of what is told */
 
 static const char *const names[SIM_FAULT_COUNT] = {
 	"lose-reply",
@@ -22,6 +24,8 @@ static const char *const names[SIM_FAULT_COUNT] = {
 	"lag",
 	"throttle",
 	"stall",
+	"forget",
+	"slow",
 };
 
 const char *sim_fault_name(enum sim_fault fault)
@@ -178,6 +182,18 @@ static void start_stalls(struct sim *sim)
 	sched_set_stall(&sim->sched, stalled, sim);
 }
 
+/* The same of those that the model brings about, which has random numbers of their
+   own. */
+static void start_others(struct sim *sim)
+{
+	unsigned with = sim->options.with & ~sim->options.without;
+
+	sim->faults |= with & (1u << SIM_FORGET | 1u << SIM_SLOW);
+	model_set_odd_faults(sim->model,
+		sim->faults & (1u << SIM_FORGET) ? FORGET_PPM : 0,
+		sim->faults & (1u << SIM_SLOW) ? SLOW_PPM : 0);
+}
+
 void nemesis_start(struct sim *sim)
 {
 	const unsigned *rate = sim->scenario->faults.rate;
@@ -203,6 +219,7 @@ void nemesis_start(struct sim *sim)
 	model_set_throttle(sim->model,
 		sim->faults & (1u << SIM_THROTTLE) ? rate[SIM_THROTTLE] : 0);
 	start_stalls(sim);
+	start_others(sim);
 	for (i = SIM_CUT; i < SIM_THROTTLE; i++) {
 		if (sim->faults & (1u << i))
 			wait_for_next(sim, (enum sim_fault)i);

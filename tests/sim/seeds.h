@@ -65,6 +65,17 @@ static inline void seeds_survive_stalls(const struct sim_scenario *scenario,
 	seeds_survive_as(scenario, &options, count);
 }
 
+/* The same, with one of the faults that are only there if asked for. */
+static inline void seeds_survive_with(const struct sim_scenario *scenario,
+	enum sim_fault fault, int count)
+{
+	struct sim_options options = { .seed = 1000,
+		.steps = SEED_STEPS,
+		.with = 1u << fault };
+
+	seeds_survive_as(scenario, &options, count);
+}
+
 /* Fail if one of the first "seeds" does, or if they have not counted each figure of
    the scenario at least as often as "least" says. */
 static inline void seeds_do(const struct sim_scenario *scenario, uint64_t seeds,

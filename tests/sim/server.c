@@ -97,11 +97,16 @@ static void restore_watch(struct conn *conn, const struct watch_item *item,
 static void serve_setwatches(struct conn *conn, struct msg *msg)
 {
 	static const int order[] = { WATCH_DATA, WATCH_EXIST, WATCH_CHILD };
+	struct model *m = conn->server->model;
 	int i;
 	int k;
 
-	if (conn->server->model->bugs & MODEL_BUG_WATCH_LOST)
+	if (m->bugs & MODEL_BUG_WATCH_LOST)
 		return;
+	if (sim_random_ppm(&m->odd, m->config.forget_ppm)) {
+		model_note(m, NOTE_FAULT, conn->client, "forget", NULL, 0);
+		return;
+	}
 	for (k = 0; k < 3; k++) {
 		for (i = 0; i < msg->item_count; i++) {
 			if (msg->items[i].kinds & order[k])

@@ -29,6 +29,10 @@ enum sim_fault {
 	SIM_THROTTLE, /* per million requests: refused, as there are too many */
 	SIM_STALL, /* as a client reads its clock: it stands still within a step,
 			 and reads the time after that; only if asked for */
+	SIM_FORGET, /* a server sets none of the watches that a client brings along to
+			 it, and says nothing; only if asked for */
+	SIM_SLOW, /* a client's completions and events are told late, while its timers
+			 run and it connects anew; only if asked for */
 	SIM_FAULT_COUNT
 };
 
@@ -98,6 +102,7 @@ struct sim_options {
 	uint64_t steps;
 	unsigned without; /* faults left out: 1u << enum sim_fault, or-ed */
 	bool stalls;	  /* with SIM_STALL, which no seed has of its own */
+	unsigned with;	  /* the same, of those that come after it */
 	bool no_drain;
 	bool as_found; /* a failure is told as it is: not minimised first */
 	bool trace;    /* keep the last events ... */

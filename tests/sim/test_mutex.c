@@ -21,6 +21,19 @@ START_TEST(mutexes_survive_stalls)
 }
 END_TEST
 
+/* Requests go out on a connection of which it is not known yet that it is a new one. */
+START_TEST(mutexes_survive_late_completions)
+{
+	seeds_survive_with(mutex(), SIM_SLOW, 30);
+}
+END_TEST
+
+START_TEST(L08_mutexes_survive_servers_that_set_no_watches_again)
+{
+	seeds_survive_with(mutex(), SIM_FORGET, 60);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -61,6 +74,9 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, mutexes_survive_all_faults);
 	tcase_add_test(t, mutexes_survive_stalls);
+	tcase_add_test(t, mutexes_survive_late_completions);
+	tcase_add_test(t,
+		L08_mutexes_survive_servers_that_set_no_watches_again);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_figures(t, L28_a_release_does_not_wake_the_herd);
 	tcase_add_test(t, a_seed_repeats_the_mutexes_event_for_event);

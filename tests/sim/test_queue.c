@@ -53,6 +53,12 @@ START_TEST(S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from)
 }
 END_TEST
 
+START_TEST(queues_survive_late_completions)
+{
+	seeds_survive_with(queues(), SIM_SLOW, 30);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -103,6 +109,7 @@ int main(void)
 	tcase_add_test(t, S15_L27_each_item_is_put_once_and_taken_once);
 	tcase_add_test(t,
 		S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it);
+	tcase_add_test(t, queues_survive_late_completions);
 	tcase_add_loop_test(t,
 		S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from, 0,
 		2);
