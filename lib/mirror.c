@@ -6,6 +6,9 @@
 /* When to read again what could not be read or watched, or may not be read. */
 #define PUT_OFF_MS 100
 #define NO_WATCH_MS 1000
+/* And what is watched: after this, and up to as long again.  Longer than what a queue
+   cannot have is left alone, so that nothing is read for both. */
+#define SAFETY_MS 65000
 #define REFUSED_MS 30000
 
 static void answered(struct kustos_client *client, struct ku_request *request,
@@ -78,10 +81,25 @@ static void read_it(struct ku_mirror *m)
 		look(m, m->kind);
 }
 
+/* A watch may be gone without a word. */
+static void set_safety(struct ku_mirror *m)
+{
+	if (m->wanted && m->current)
+		again_in(m,
+			SAFETY_MS +
+				(int64_t)ku_random_below(&m->client->random,
+					SAFETY_MS));
+}
+
 static void again_due(struct ku_timer *timer)
 {
-	read_it((struct ku_mirror *)((char *)timer -
-		offsetof(struct ku_mirror, again)));
+	struct ku_mirror *m = (struct ku_mirror *)((char *)timer -
+		offsetof(struct ku_mirror, again));
+
+	if (ku_session_ready(m->client))
+		m->current = false;
+	read_it(m);
+	set_safety(m);
 }
 
 static void node_event(struct kustos_client *client, struct ku_watch *w,
@@ -155,6 +173,8 @@ static void show(struct ku_mirror *m, const struct ku_zk_reply *reply)
 	m->calls->shows(m, reply);
 	if (!m->wanted)
 		unwatch(m);
+	else
+		set_safety(m);
 }
 
 static void show_missing(struct ku_mirror *m, const struct ku_zk_reply *reply)
@@ -256,8 +276,12 @@ void ku_mirror_init(struct ku_mirror *m, struct kustos_client *client,
 
 void ku_mirror_want(struct ku_mirror *m)
 {
+	bool rested = !m->wanted;
+
 	m->wanted = true;
 	read_it(m);
+	if (rested)
+		set_safety(m);
 }
 
 void ku_mirror_keep(struct ku_mirror *m)

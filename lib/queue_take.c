@@ -407,8 +407,10 @@ static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
 	take->stale = reply == NULL || late || take->busy ||
 		take->caught.count > 0 ||
 		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));
-	if (late)
+	if (late) {
 		ku_take_step(q);
+		return;
+	}
 	if (take->stale)
 		return; /* nobody has asked for it: the head is an older one's */
 	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
