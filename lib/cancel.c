@@ -72,7 +72,7 @@ void kustos_cancel_fire(struct kustos_cancel *cancel)
 {
 	struct ku_cancel_link *link;
 
-	if (atomic_exchange(&cancel->fired, true))
+	if (cancel == NULL || atomic_exchange(&cancel->fired, true))
 		return;
 	pthread_mutex_lock(&cancel->mutex);
 	while ((link = cancel->list.next) != &cancel->list) {

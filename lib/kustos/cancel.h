@@ -26,7 +26,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_cancel_create(
 /* Free "cancel".  NULL is allowed. */
 KUSTOS_API void kustos_cancel_destroy(struct kustos_cancel *cancel);
 
-/* End every wait that was given "cancel".  Never waits for the network. */
+/* End every wait that was given "cancel".  Never waits for the network.  NULL is
+   allowed. */
 KUSTOS_API void kustos_cancel_fire(struct kustos_cancel *cancel);
 
 /* Return 1 if "cancel" has fired, else 0.  NULL never fires. */
