@@ -217,6 +217,8 @@ static void waiter_cancel(struct ku_cancel_link *link)
 	struct waiter *w = (struct waiter *)((char *)link -
 		offsetof(struct waiter, link));
 
+	if (ku_forked(&w->client->fork))
+		return;
 	ku_lock(w->client);
 	w->canceled = true;
 	pthread_cond_broadcast(w->cond);

@@ -60,6 +60,8 @@ static void cancel_fired(struct ku_cancel_link *link)
 {
 	struct ku_wait *wait = wait_of(link, offsetof(struct ku_wait, cancel));
 
+	if (ku_forked(&wait->client->fork))
+		return;
 	ku_lock(wait->client);
 	wait->canceled = true;
 	if (wait->started && !wait->over)

@@ -8,6 +8,9 @@
  * Threads: every call is safe from any thread and from any Kustos callback,
  * except that the caller must ensure that no other call on a cancel object
  * overlaps or follows its destruction, and that no call still uses it.
+ *
+ * After fork() the child's copy ends no wait of the parent's; for calls of its own
+ * the child makes another.
  */
 #ifndef KUSTOS_CANCEL_H
 #define KUSTOS_CANCEL_H

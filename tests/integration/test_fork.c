@@ -11,7 +11,9 @@
 #include <kustos/cancel.h>
 
 #include <fcntl.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,6 +236,62 @@ START_TEST(S24_a_child_may_open_a_client_of_its_own)
 }
 END_TEST
 
+/* A policy that stays where it is asked, with the client locked, when it is told
+   to. */
+static atomic_bool stays;
+static sem_t is_there, may_go;
+
+static int64_t try_again(void *arg, int tries, int64_t elapsed_ms)
+{
+	(void)arg;
+	(void)tries;
+	(void)elapsed_ms;
+	if (atomic_exchange(&stays, false)) {
+		sem_post(&is_there);
+		sem_wait(&may_go);
+	}
+	return 10;
+}
+
+static int fire(void *arg)
+{
+	struct kustos_cancel *cancel = arg;
+
+	kustos_cancel_fire(cancel);
+	CHECK(kustos_cancel_fired(cancel) == 1);
+	kustos_cancel_destroy(cancel);
+	return 0;
+}
+
+START_TEST(S24_a_child_that_fires_a_cancel_object_ends_no_wait_of_its_parent)
+{
+	struct kustos_client_options o = client_options("127.0.0.1:1", 10000);
+	struct completions done = { .calls = 0 };
+	struct kustos_cancel *cancel;
+
+	ck_assert_int_eq(sem_init(&is_there, 0, 0), 0);
+	ck_assert_int_eq(sem_init(&may_go, 0, 0), 0);
+	o.retry = kustos_retry_custom(try_again, NULL);
+	struct kustos_client *c = client_open_with(&o);
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, cancel,
+				 count_completion, &done),
+		KUSTOS_OK);
+	atomic_store(&stays, true);
+	ck_assert_int_eq(sem_wait(&is_there), 0);
+	ck_assert_int_eq(in_child(fire, cancel), 0);
+	sem_post(&may_go);
+	ck_assert_int_eq(kustos_cancel_fired(cancel), 0);
+	ck_assert_int_eq(completions_of(&done), 0);
+	kustos_cancel_fire(cancel);
+	test_eventually(completions_of(&done) == 1, PATIENCE_MS);
+	client_drop(c);
+	kustos_cancel_destroy(cancel);
+	sem_destroy(&is_there);
+	sem_destroy(&may_go);
+}
+END_TEST
+
 /* What a descriptor is, such as "socket:[123]" or "anon_inode:[timerfd]". */
 static void name_fd(int fd, char *name, size_t size)
 {
@@ -306,6 +364,8 @@ int main(void)
 	tcase_add_loop_test(t, S24_a_child_gets_EFORKED_and_the_parent_goes_on,
 		0, WHENS);
 	tcase_add_test(t, S24_a_child_may_open_a_client_of_its_own);
+	tcase_add_test(t,
+		S24_a_child_that_fires_a_cancel_object_ends_no_wait_of_its_parent);
 	tcase_add_test(t, P13_our_descriptors_are_closed_by_exec);
 	return fixture_main(s);
 }
