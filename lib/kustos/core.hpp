@@ -114,7 +114,7 @@ class deadline
 
 	template <typename duration>
 	deadline(std::chrono::time_point<std::chrono::steady_clock, duration> t)
-		: deadline(t - std::chrono::steady_clock::now())
+		: at_(point(t, std::chrono::steady_clock::now()))
 	{
 	}
 
@@ -147,6 +147,21 @@ class deadline
 		if (!(ms < limit))
 			return INT64_MAX;
 		return std::chrono::ceil<std::chrono::milliseconds>(d).count();
+	}
+
+	/* Those that are far apart, as time_point::min() is from now, may be too
+	   far for the integer of their difference. */
+	template <typename to, typename from>
+	static kustos_deadline point(to t, from now)
+	{
+		using seconds = std::chrono::duration<double>;
+		const double limit = 4e9; /* some 120 years */
+		const double left = seconds(t.time_since_epoch()).count() -
+			seconds(now.time_since_epoch()).count();
+
+		if (!(left < limit))
+			return KUSTOS_FOREVER;
+		return left < -limit ? KUSTOS_NOW : deadline(t - now).get();
 	}
 
 	kustos_deadline at_;

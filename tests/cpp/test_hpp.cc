@@ -49,6 +49,12 @@ static void a_deadline_is_a_duration_or_a_point_in_time()
 	ENSURE(kustos::deadline(now - 1s).get() == KUSTOS_NOW);
 	ENSURE(kustos::deadline(now + 1h).get() > before);
 	ENSURE(kustos::deadline(now + 1h).get() <= kustos_after_ms(3600000));
+	using far = std::chrono::time_point<std::chrono::steady_clock,
+		std::chrono::hours>;
+	ENSURE(kustos::deadline(now.min()).get() == KUSTOS_NOW);
+	ENSURE(kustos::deadline(now.max()).get() == KUSTOS_FOREVER);
+	ENSURE(kustos::deadline(far::min()).get() == KUSTOS_NOW);
+	ENSURE(kustos::deadline(far::max()).get() == KUSTOS_FOREVER);
 }
 
 static void objects_can_be_moved_and_not_copied()
