@@ -66,6 +66,14 @@ inline bool granted(kustos_err err)
 	return true;
 }
 
+/* As C has it, which would take what stands before a zero byte for all. */
+inline const char *text(const std::string &s)
+{
+	if (s.find('\0') != s.npos)
+		throw error(KUSTOS_EINVAL);
+	return s.c_str();
+}
+
 /* Frees with the function of C. */
 template <auto function> struct with {
 	template <typename object> void operator()(object *o) const noexcept
@@ -269,7 +277,7 @@ class client
 	{
 		kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
 
-		o.hosts = hosts.c_str();
+		o.hosts = detail::text(hosts);
 		return o;
 	}
 
@@ -424,7 +432,7 @@ class exclusive
 	{
 		object *made = nullptr;
 
-		check(create(c.get(), path.c_str(), o, &made));
+		check(create(c.get(), detail::text(path), o, &made));
 		lock_.reset(made);
 	}
 

@@ -223,7 +223,7 @@ class raw_items
 		raw.due_ms = std::chrono::ceil<std::chrono::milliseconds>(
 			i.due.time_since_epoch())
 				     .count();
-		raw.id = i.id.c_str();
+		raw.id = detail::text(i.id);
 	}
 
 	std::vector<std::vector<kustos_part>> parts_;

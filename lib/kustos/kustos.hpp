@@ -11,7 +11,8 @@
  * when they end.  A client has to outlive what was made with it.  What went
  * wrong is thrown as a kustos::error, which has the number; only not to get in
  * time what was asked for is no error: try_... then says false, or returns a
- * hold (an item, a claim) of nothing.  Each class has get(), for the calls of C that have no
+ * hold (an item, a claim) of nothing.  A path, an id or hosts with a zero byte in it
+ * is KUSTOS_EINVAL.  Each class has get(), for the calls of C that have no
  * counterpart here, which are all in <kustos/...h>, as is what each promises.
  *
  * Times are of std::chrono: a duration from now, a time_point of steady_clock.

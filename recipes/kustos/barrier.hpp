@@ -23,8 +23,8 @@ class barrier
 	{
 		kustos_barrier *made = nullptr;
 
-		detail::check(
-			kustos_barrier_create(c.get(), path.c_str(), o, &made));
+		detail::check(kustos_barrier_create(c.get(), detail::text(path),
+			o, &made));
 		barrier_.reset(made);
 	}
 
@@ -76,7 +76,7 @@ class double_barrier
 		kustos_double_barrier *made = nullptr;
 
 		detail::check(kustos_double_barrier_create(c.get(),
-			path.c_str(), count, o, &made));
+			detail::text(path), count, o, &made));
 		member_.reset(made);
 	}
 

@@ -117,8 +117,8 @@ class claims
 	{
 		kustos_claims *made = nullptr;
 
-		detail::check(
-			kustos_claims_create(c.get(), path.c_str(), o, &made));
+		detail::check(kustos_claims_create(c.get(), detail::text(path),
+			o, &made));
 		claims_.reset(made);
 	}
 

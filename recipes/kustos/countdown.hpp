@@ -37,8 +37,8 @@ class countdown
 	{
 		kustos_countdown *made = nullptr;
 
-		detail::check(kustos_countdown_create(c.get(), path.c_str(),
-			count, o, &made));
+		detail::check(kustos_countdown_create(c.get(),
+			detail::text(path), count, o, &made));
 		countdown_.reset(made);
 	}
 
@@ -51,14 +51,14 @@ class countdown
 	void join(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
-		detail::check(kustos_countdown_join(get(), id.c_str(),
+		detail::check(kustos_countdown_join(get(), detail::text(id),
 			until.get(), c));
 	}
 
 	void done(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
-		detail::check(kustos_countdown_done(get(), id.c_str(),
+		detail::check(kustos_countdown_done(get(), detail::text(id),
 			until.get(), c));
 	}
 

@@ -28,12 +28,12 @@ class latch
 		kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
 		kustos_latch *made = nullptr;
 
-		o.id = id.c_str();
+		o.id = detail::text(id);
 		o.on_gained = on_gained;
 		o.on_lost = on_lost;
 		o.arg = told_.get();
-		detail::check(
-			kustos_latch_create(c.get(), path.c_str(), &o, &made));
+		detail::check(kustos_latch_create(c.get(), detail::text(path),
+			&o, &made));
 		latch_.reset(made);
 	}
 
@@ -95,7 +95,7 @@ class latch
 	void hand_over(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
-		detail::check(kustos_latch_hand_over(get(), id.c_str(),
+		detail::check(kustos_latch_hand_over(get(), detail::text(id),
 			until.get(), c));
 	}
 
@@ -197,12 +197,12 @@ class selector
 		kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
 		kustos_selector *made = nullptr;
 
-		o.id = id.c_str();
+		o.id = detail::text(id);
 		o.lead = *lead_ ? run : nullptr;
 		o.arg = lead_.get();
 		o.requeues = requeues;
-		detail::check(kustos_selector_create(c.get(), path.c_str(), &o,
-			&made));
+		detail::check(kustos_selector_create(c.get(),
+			detail::text(path), &o, &made));
 		selector_.reset(made);
 	}
 
@@ -273,7 +273,7 @@ class selector
 	void hand_over(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
-		detail::check(kustos_selector_hand_over(get(), id.c_str(),
+		detail::check(kustos_selector_hand_over(get(), detail::text(id),
 			until.get(), c));
 	}
 

@@ -24,8 +24,8 @@ class queue
 	{
 		kustos_queue *made = nullptr;
 
-		detail::check(
-			kustos_queue_create(c.get(), path.c_str(), o, &made));
+		detail::check(kustos_queue_create(c.get(), detail::text(path),
+			o, &made));
 		queue_.reset(made);
 	}
 
@@ -134,7 +134,7 @@ class queue
 	{
 		std::size_t removed = 0;
 
-		detail::check(kustos_queue_remove_id(get(), id.c_str(),
+		detail::check(kustos_queue_remove_id(get(), detail::text(id),
 			until.get(), c, &removed));
 		return removed;
 	}

@@ -23,8 +23,8 @@ class rwlock
 	{
 		kustos_rwlock *made = nullptr;
 
-		detail::check(
-			kustos_rwlock_create(c.get(), path.c_str(), o, &made));
+		detail::check(kustos_rwlock_create(c.get(), detail::text(path),
+			o, &made));
 		lock_.reset(made);
 	}
 

@@ -21,8 +21,8 @@ class semaphore
 	{
 		kustos_semaphore *made = nullptr;
 
-		detail::check(kustos_semaphore_create(c.get(), path.c_str(), &o,
-			&made));
+		detail::check(kustos_semaphore_create(c.get(),
+			detail::text(path), &o, &made));
 		semaphore_.reset(made);
 	}
 

@@ -133,6 +133,10 @@ static void what_goes_wrong_is_thrown_with_its_number(kustos::client &a)
 	ENSURE(thrown([&] { kustos::semaphore(a, "/cpp/none", 0); }) ==
 		KUSTOS_EINVAL);
 	ENSURE(thrown([&] { kustos::client nobody(""); }) == KUSTOS_EINVAL);
+	const std::string zero("/cpp/n\0one", 10);
+	ENSURE(thrown([&] { kustos::mutex(a, zero); }) == KUSTOS_EINVAL);
+	ENSURE(thrown([&] { kustos::latch(a, "/cpp/id", zero); }) ==
+		KUSTOS_EINVAL);
 	kustos::client away("127.0.0.1:1");
 	ENSURE(thrown([&] { away.wait_connected(20ms); }) == KUSTOS_ETIMEDOUT);
 }

@@ -77,6 +77,8 @@ static void a_latch_counts_each_once(kustos::client &a, kustos::client &b)
 	other.done("first", PATIENCE);
 	other.done("first", PATIENCE);
 	ENSURE(!one.try_wait());
+	ENSURE(thrown([&] { other.done(std::string("a\0b", 3), PATIENCE); }) ==
+		KUSTOS_EINVAL);
 	const kustos::countdown::status seen = other.look(PATIENCE);
 	ENSURE(seen.count == 2 && seen.done == 1 && seen.broken == 0);
 	ENSURE(!seen.disagree && seen.participants.size() == 2);
@@ -156,6 +158,11 @@ static void an_item_says_what_its_kind_knows(kustos::client &a)
 	kustos::new_item one;
 	one.id = "x";
 	named.put_many({ one, one, due }, PATIENCE);
+	kustos::new_item zero;
+	zero.id = std::string("x\0y", 3);
+	ENSURE(thrown([&] { named.put(zero, PATIENCE); }) == KUSTOS_EINVAL);
+	ENSURE(thrown([&] { named.remove_id(zero.id, PATIENCE); }) ==
+		KUSTOS_EINVAL);
 	ENSURE(named.remove_id("x", PATIENCE) == 2);
 	ENSURE(named.take().id().empty());
 }
