@@ -237,7 +237,8 @@ typedef void kustos_state_fn(void *arg, const struct kustos_session *now);
 struct kustos_listener; /* opaque; lives from _listen() to _unlisten() */
 
 /* Have "fn" called for each change of state, and once for the state of now.
-   Returns KUSTOS_OK, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+   Returns KUSTOS_OK, KUSTOS_EINVAL if "fn" is NULL, KUSTOS_ENOMEM or
+   KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_listen(
 	struct kustos_client *client, kustos_state_fn *fn, void *arg,
 	struct kustos_listener **out);

@@ -102,13 +102,14 @@ typedef void kustos_hold_fn(void *arg, struct kustos_hold *hold);
    protects.  A later call replaces the function; NULL takes it away.  After
    kustos_hold_release() has returned it is not running, unless it is itself the
    caller.  A close of the client with the hold unreleased is a loss, too, and
-   waits for "fn".  Returns KUSTOS_OK. */
+   waits for "fn".  Returns KUSTOS_OK, KUSTOS_EINVAL if "hold" is NULL, or
+   KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 	kustos_hold_fn *fn, void *arg);
 
 /* Have "fn" called when "before_ms" or less are left, once until more are left
    again: the time to stop in good order.  Returns KUSTOS_OK, KUSTOS_EINVAL if
-   "before_ms" is negative, or KUSTOS_ENOMEM. */
+   "hold" is NULL or "before_ms" is negative, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold,
 	int64_t before_ms, kustos_hold_fn *fn, void *arg);
 

@@ -376,6 +376,8 @@ START_TEST(what_is_malformed_is_refused)
 	ck_assert(kustos_mutex_fence(NULL) == 0);
 	ck_assert_int_eq(kustos_mutex_mixed(NULL), 0);
 	check_err(kustos_hold_release(NULL), KUSTOS_OK);
+	check_err(kustos_hold_on_lost(NULL, NULL, NULL), KUSTOS_EINVAL);
+	check_err(kustos_hold_at_risk(NULL, 1, NULL, NULL), KUSTOS_EINVAL);
 	kustos_mutex_destroy(NULL);
 }
 END_TEST

@@ -120,6 +120,7 @@ START_TEST(what_cannot_be_is_refused)
 	ck_assert_int_eq(kustos_semaphore_max(sem), MAX);
 	ck_assert_int_eq(kustos_semaphore_max(NULL), -1);
 	kustos_semaphore_destroy(NULL);
+	kustos_semaphore_mutex_destroy(NULL);
 	sem_pair_close();
 }
 END_TEST
