@@ -175,7 +175,7 @@ mutant L01_requests_forgotten lib/wire.c \
 	's/while (slot != NULL) {/while (false) {/
 	/^void ku_wire_closed/,/^}/s/end_request/(void)/'
 mutant L05_guarantee_not_kept lib/op_start.c \
-	's/kustos_retry_forever(GUARANTEED_PAUSE_MS)/kustos_retry_none()/'
+	's/KU_RETRY_FOREVER(500)/{ .kind = KUSTOS_RETRY_NONE }/'
 mutant two_tries_at_once lib/op_list.c \
 	's/ && op->request.slot == NULL)/)/'
 
@@ -284,7 +284,7 @@ mutant L05_deleted_again_after_a_farewell \
 mutant L05_node_left_when_given_up lib/place_take.c \
 	's/if (op->err == KUSTOS_OK \&\& op->kind == KU_ZK_CREATE)/if (false)/'
 mutant L05_guarantee_not_kept lib/op_start.c \
-	's/kustos_retry_forever(GUARANTEED_PAUSE_MS)/kustos_retry_none()/'
+	's/KU_RETRY_FOREVER(500)/{ .kind = KUSTOS_RETRY_NONE }/'
 mutant L08_no_look_after_a_reconnect lib/line_session.c \
 	's/^	ku_line_again(line,/	if (false) ku_line_again(line,/'
 mutant L08_no_look_on_the_same_connection lib/line_session.c \
@@ -782,7 +782,7 @@ mutant L27_given_back_by_another_and_not_there lib/desk_look.c \
 mutant L07_not_watched_and_read_again_at_once lib/mirror.c \
 	's/!m->wanted || !m->blind/true/'
 mutant S17_listed_as_another_was_taken_and_forgotten lib/queue_take.c \
-	's/reply == NULL || take->busy || .*/reply == NULL;/;/^		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));/d;s/^	if (take->stale)$/	if (take->stale || take->busy || take->caught.count > 0)/'
+	's/late || take->busy ||$/late;/;/^		take->caught.count > 0 ||$/d;/^		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));/d;s/^	if (take->stale)$/	if (take->stale || take->busy || take->caught.count > 0)/'
 test=test_pause
 mutant L27_mended_item_is_not_looked_at lib/queue_take.c \
 	's/ku_take_watch_unfit(q);/;/'
