@@ -4,6 +4,7 @@
 #include "lone_line.h"
 
 #include "../unit/unit.h"
+#include "gate_impl.h"
 
 #include <kustos/cancel.h>
 
@@ -165,6 +166,51 @@ START_TEST(L20_who_waits_does_not_get_the_answer_to_a_try)
 }
 END_TEST
 
+/* What waits on a stack for the end of the place is not that of the next thread. */
+START_TEST(who_has_handed_over_does_not_hear_of_the_end_of_the_place)
+{
+	struct ku_parting parting = { .of = NULL };
+
+	take(&wishes[0]);
+	ask(&wishes[1], KUSTOS_FOREVER, NULL);
+	ku_lock(lone.client);
+	ku_gate_part(wishes[0].hold, &parting);
+	ku_unlock(lone.client);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	run_until(&wishes[1].calls);
+	check_served(&wishes[1]);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 1);
+	ck_assert_ptr_null(parting.of);
+	ck_assert_int_eq(kustos_hold_release(wishes[1].hold), KUSTOS_OK);
+	ck_assert_ptr_null(parting.of);
+}
+END_TEST
+
+/* The server has forgotten to tell of it; the listing of the next shows it, and a
+   rival between the two. */
+START_TEST(L08_who_is_behind_what_was_lost_unseen_is_served_when_it_is_first)
+{
+	lone_line_ask();
+	lone_line_check();
+	model_forget_watches(lone.bench.model, 0);
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw,
+				 kustos_hold_path(lone.hold), -1)
+				 .rc,
+		KU_ZK_OK);
+	struct bench_reply rival = rival_enter();
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_HELD);
+	ask(&wishes[1], KUSTOS_FOREVER, NULL);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_LOST);
+	ck_assert_int_eq(wishes[1].calls, 0);
+	rival_leave(&rival);
+	check_served(&wishes[1]);
+	ck_assert_int_eq(kustos_hold_release(wishes[1].hold), KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("one object of several in the simulator");
@@ -176,6 +222,10 @@ int main(void)
 	tcase_add_test(t,
 		S09_who_waits_is_served_though_what_was_lost_is_not_given_back);
 	tcase_add_test(t, L20_who_waits_does_not_get_the_answer_to_a_try);
+	tcase_add_test(t,
+		who_has_handed_over_does_not_hear_of_the_end_of_the_place);
+	tcase_add_test(t,
+		L08_who_is_behind_what_was_lost_unseen_is_served_when_it_is_first);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -4,6 +4,7 @@
 #include "../unit/unit.h"
 #include "queue.h"
 
+#include <kustos/cancel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,145 @@ START_TEST(L05_a_receipt_whose_making_is_unknown_in_the_end_is_deleted)
 }
 END_TEST
 
+/* There has never been a session, and nothing to be put any more. */
+START_TEST(L06_a_receipt_that_is_not_needed_any_more_holds_up_no_close)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	enum kustos_err err = KUSTOS_OK;
+	struct ku_queue *q;
+
+	model_server_stop(bench.model, 0);
+	client = lone_open(&bench, &ku_zk_sim);
+	ck_assert_ptr_nonnull(client);
+	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &q), KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &err),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	ku_queue_destroy(q);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(err, KUSTOS_ECLOSED);
+	model_server_start(bench.model, 0);
+}
+END_TEST
+
+/* What became of the last put is not known, nor will be.  (That it is freed is for
+   those to see who look for leaks.) */
+START_TEST(P05_a_queue_that_waits_for_word_of_its_end_goes_with_its_client)
+{
+	const struct kustos_new_item item = { .data = "y", .len = 1 };
+	enum kustos_err err = KUSTOS_OK;
+	struct ku_queue *q;
+	bool gone = false;
+
+	make("/q");
+	q = put_one(&ku_zk_sim);
+	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &err),
+		KUSTOS_OK);
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	model_cut(bench.model, LONE_MACHINE, false);
+	lone_run_ms(&bench, client, 100);
+	ku_queue_destroy(q);
+	ku_client_close_start(client,
+		ku_monotonic(&client->env.clock) + 100 * KU_NS_PER_MS, &gone);
+	for (int ms = 0; ms < 1000 && !gone; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert(gone);
+	ck_assert_int_eq(err, KUSTOS_ECLOSED);
+}
+END_TEST
+
+/* Of the queue's node. */
+static struct {
+	int transactions, creations;
+	ku_zk_done_fn *done;
+	void *arg;
+} root;
+
+static void put_off(void *arg, const struct ku_zk_reply *reply)
+{
+	const struct ku_zk_reply instead = { .rc = KU_ZK_THROTTLEDOP,
+		.len = -1 };
+
+	(void)arg;
+	(void)reply;
+	root.done(root.arg, &instead);
+}
+
+static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
+		.path = "/",
+		.version = -1 };
+
+	root.transactions += request->kind == KU_ZK_MULTI;
+	if (request->kind != KU_ZK_CREATE || strcmp(request->path, "/q") != 0 ||
+		root.creations++ > 0)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	root.done = done;
+	root.arg = arg;
+	return ku_zk_sim.submit(zk, &any, put_off, NULL);
+}
+
+static void was_taken(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count)
+{
+	(void)items;
+	ck_assert_uint_eq(count, 0);
+	*(enum kustos_err *)arg = err;
+}
+
+static void run_until(const int *count, int enough)
+{
+	for (int ms = 0; ms < 1000 && *count < enough; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(*count, enough);
+}
+
+/* It was taken for a call that had given up.  Its queue's node has gone since, and is
+   to be made for another that is put; that is put off, and then the queue ends. */
+START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
+{
+	const struct kustos_new_item item = { .data = "new", .len = 3 };
+	struct ku_poll_wish one = { .max = 1, .deadline = KUSTOS_FOREVER };
+	enum kustos_err put = KUSTOS_OK, taken = KUSTOS_OK;
+	struct ku_queue *q;
+
+	memset(&root, 0, sizeof(root));
+	api = ku_zk_sim;
+	api.submit = submit_root;
+	make("/q-receipts");
+	make("/q");
+	make("/q/qn-0000000000");
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &q), KUSTOS_OK);
+	ck_assert_int_eq(kustos_cancel_create(&one.cancel), KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_poll_async(q, &one, was_taken, &taken),
+		KUSTOS_OK);
+	run_until(&root.transactions, 1);
+	kustos_cancel_fire(one.cancel);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(taken, KUSTOS_ECANCELED);
+	ck_assert_int_eq(ku_queue_kept(q), 1);
+	ck_assert_int_eq(bench_delete(&bench, raw, "/q", -1).rc, KU_ZK_OK);
+
+	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &put),
+		KUSTOS_OK);
+	run_until(&root.creations, 1);
+	ck_assert(!is_there("/q"));
+	ku_queue_destroy(q);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(put, KUSTOS_ECLOSED);
+	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
+	kustos_cancel_destroy(one.cancel);
+	ck_assert(lone_close(&bench, client));
+}
+END_TEST
+
 static void teardown(void)
 {
 	ck_assert_int_eq(bench.broken, 0);
@@ -199,6 +339,12 @@ int main(void)
 	tcase_add_test(t, a_receipt_that_is_used_just_then_stays);
 	tcase_add_test(t,
 		L05_a_receipt_whose_making_is_unknown_in_the_end_is_deleted);
+	tcase_add_test(t,
+		L06_a_receipt_that_is_not_needed_any_more_holds_up_no_close);
+	tcase_add_test(t,
+		P05_a_queue_that_waits_for_word_of_its_end_goes_with_its_client);
+	tcase_add_test(t,
+		S15_what_goes_back_waits_for_the_node_that_another_has_made);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

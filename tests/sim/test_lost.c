@@ -1,0 +1,214 @@
+/*
+ * test_lost.c - the answer to a creation is lost, and that to the next try as well.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/node.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define DIR "/dir"
+#define LEAF DIR "/node-"
+#define PLAIN "/plain"
+
+static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static int end; /* -1: not yet */
+
+enum fate { /* of a creation */
+	ANSWERED,
+	UNHEARD, /* done, and nobody is told */
+	UNSENT,
+	PUT_OFF
+};
+static enum fate fate; /* of the next; PUT_OFF: and of all that follow */
+static int tries;
+static ku_zk_done_fn *last_done; /* of the last that was not answered */
+static void *last_arg;
+
+static void hear_nothing(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	(void)reply;
+}
+
+static void say(int rc)
+{
+	const struct ku_zk_reply instead = { .rc = rc, .len = -1 };
+
+	last_done(last_arg, &instead);
+}
+
+static void put_off(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	(void)reply;
+	say(KU_ZK_THROTTLEDOP);
+}
+
+/* What is not answered ends with its handle, or is said to be lost. */
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
+		.path = "/",
+		.version = -1 };
+	enum fate now = request->kind == KU_ZK_CREATE ? fate : ANSWERED;
+
+	tries += request->kind == KU_ZK_CREATE;
+	if (now == ANSWERED)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	last_done = done;
+	last_arg = arg;
+	if (now == PUT_OFF)
+		return ku_zk_sim.submit(zk, &any, put_off, NULL);
+	fate = ANSWERED;
+	return ku_zk_sim.submit(zk, now == UNHEARD ? request : &any,
+		hear_nothing, NULL);
+}
+
+static void setup(void)
+{
+	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct model_config config;
+
+	fate = ANSWERED;
+	tries = 0;
+	end = -1;
+	api = ku_zk_sim;
+	api.submit = submit;
+	model_config_init(&config);
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	bench_create(&bench, raw, DIR, "", KU_ZK_PERSISTENT);
+	o.retry = kustos_retry_n_times(8, 500);
+	client = lone_open_with(&bench, &api, 1, &o);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+}
+
+static void teardown(void)
+{
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+static void ended(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)arg;
+	(void)result;
+	ck_assert_int_eq(end, -1);
+	end = (int)err;
+}
+
+/* Run until it is tried for the n-th time, and a little longer. */
+static void run_until(int n)
+{
+	for (int ms = 0; ms < 10000 && tries < n; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(tries, n);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(end, -1);
+}
+
+static void create(const char *path, int flags, enum fate what)
+{
+	fate = what;
+	ck_assert_int_eq(kustos_create_async(client, path, "", 0, flags,
+				 KUSTOS_FOREVER, NULL, ended, NULL),
+		KUSTOS_OK);
+	run_until(1);
+}
+
+static void expire(void)
+{
+	uint64_t sessions = client->counters.sessions;
+
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	for (int ms = 0; ms < 10000 && client->counters.sessions == sessions;
+		ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_uint_eq(client->counters.sessions, sessions + 1);
+}
+
+/* The node of the first try is seen still when the answer to the second is lost, in
+   the list before that of the second or behind it. */
+START_TEST(S03_S06_the_node_of_a_session_before_hides_no_other_of_ours)
+{
+	char ghost[128];
+
+	create(LEAF, KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED,
+		UNHEARD);
+	struct bench_reply made = bench_read(&bench, raw, KU_ZK_CHILDREN, DIR,
+		false);
+	ck_assert_int_eq(made.name_count, 1);
+	snprintf(ghost, sizeof(ghost), DIR "/%s", made.names[0]);
+	fate = UNHEARD;
+	expire();
+	if (_i == 0)
+		bench_create(&bench, raw, ghost, "", KU_ZK_EPHEMERAL);
+	run_until(2);
+	if (_i == 1)
+		bench_create(&bench, raw, ghost, "", KU_ZK_EPHEMERAL);
+	ck_assert_int_eq(model_child_count(bench.model, DIR), 2);
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 5000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(tries, 2);
+	ck_assert_int_eq(model_child_count(bench.model, DIR), 2);
+}
+END_TEST
+
+/* A search has found that it was not done. */
+START_TEST(S06_what_was_not_done_for_certain_does_not_end_as_unknown)
+{
+	create(LEAF, KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED, UNSENT);
+	fate = PUT_OFF;
+	say(KU_ZK_CONNECTIONLOSS);
+	run_until(2);
+	lone_run_ms(&bench, client, 10000);
+	ck_assert_int_eq(end, KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(model_child_count(bench.model, DIR), 0);
+	fate = ANSWERED;
+}
+END_TEST
+
+/* Two sessions have ended since it was first tried: it may be the node of the first,
+   which nobody knows any more. */
+START_TEST(S06_a_node_of_two_sessions_before_may_be_ours)
+{
+	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
+	fate = UNSENT;
+	expire();
+	run_until(2);
+	bench_create(&bench, raw, PLAIN, "", KU_ZK_EPHEMERAL);
+	expire();
+	lone_run_ms(&bench, client, 5000);
+	ck_assert_int_eq(tries, 3);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("answers lost in the simulator");
+	TCase *t = tcase_create("twice");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		S03_S06_the_node_of_a_session_before_hides_no_other_of_ours, 0,
+		2);
+	tcase_add_test(t,
+		S06_what_was_not_done_for_certain_does_not_end_as_unknown);
+	tcase_add_test(t, S06_a_node_of_two_sessions_before_may_be_ours);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

@@ -1,0 +1,193 @@
+/*
+ * test_room.c - room in a queue that is bounded, or for a lease, of which nothing
+ * tells that it is there.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "queue.h"
+
+#include <kustos/hold.h>
+#include <kustos/semaphore.h>
+#include <string.h>
+
+#define QUEUE "/q"
+#define NUMBER "/number" /* of leases */
+#define ITEM QUEUE "/qn-0000000000"
+
+static struct ku_zk_api api; /* ku_zk_sim, and the one below before it */
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct ku_queue *queue;
+static enum kustos_err ends[2]; /* KUSTOS_ETIMEDOUT: not yet */
+
+static struct {
+	bool listing, number, put; /* not allowed: any; any; the next one */
+	ku_zk_done_fn *done;
+	void *arg;
+} refusal;
+
+static void refuse(void *arg, const struct ku_zk_reply *reply)
+{
+	static const struct ku_zk_result results[] = {
+		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
+		{ .rc = KU_ZK_NOAUTH },
+	};
+	const struct ku_zk_reply instead = { .rc = KU_ZK_NOAUTH,
+		.len = -1,
+		.results = results,
+		.result_count = 2 };
+
+	(void)arg;
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	refusal.done(refusal.arg, &instead);
+}
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
+		.path = "/",
+		.version = -1 };
+	bool put = refusal.put && request->kind == KU_ZK_MULTI;
+	bool listing = refusal.listing && request->kind == KU_ZK_CHILDREN &&
+		strcmp(request->path, QUEUE) == 0;
+	bool number = refusal.number && request->kind == KU_ZK_GET &&
+		strcmp(request->path, NUMBER) == 0;
+
+	if (!put && !listing && !number)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	if (put)
+		refusal.put = false;
+	refusal.done = done;
+	refusal.arg = arg;
+	return ku_zk_sim.submit(zk, &any, refuse, NULL);
+}
+
+static void was_put(void *arg, enum kustos_err err)
+{
+	*(enum kustos_err *)arg = err;
+}
+
+static void put(enum kustos_err *end)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+
+	*end = KUSTOS_ETIMEDOUT;
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+				 was_put, end),
+		KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = "/q-receipts",
+		.max_items = 1,
+		.max_bytes = 1000 };
+	struct model_config config;
+
+	memset(&refusal, 0, sizeof(refusal));
+	api = ku_zk_sim;
+	api.submit = submit;
+	model_config_init(&config);
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
+		KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* How many there are may be asked all the same. */
+START_TEST(U09_who_may_not_list_a_full_queue_hears_of_room_in_a_while)
+{
+	bench_create(&bench, raw, ITEM, "", KU_ZK_PERSISTENT);
+	refusal.listing = true;
+	put(&ends[0]);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert_int_eq(ends[0], KUSTOS_ETIMEDOUT);
+	ck_assert_int_eq(bench_delete(&bench, raw, ITEM, -1).rc, KU_ZK_OK);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(ends[0], KUSTOS_OK);
+}
+END_TEST
+
+/* Its receipt is being made, so that the second is counted, and the queue listed,
+   before the first is sent; and then that is refused, which no event tells of. */
+START_TEST(who_waits_for_the_place_of_another_has_it_when_that_is_refused)
+{
+	refusal.put = true;
+	put(&ends[0]);
+	put(&ends[1]);
+	lone_run_ms(&bench, client, 3000);
+	ck_assert(!refusal.put);
+	ck_assert_int_eq(ends[0], KUSTOS_ENOAUTH);
+	ck_assert_int_eq(ends[1], KUSTOS_OK);
+}
+END_TEST
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	ck_assert_int_eq(err, KUSTOS_OK);
+	*(struct kustos_hold **)arg = hold;
+}
+
+/* Nothing tells of it when a node may be read again. */
+START_TEST(U09_who_may_not_read_how_many_leases_there_are_asks_again_in_a_while)
+{
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	const struct ku_zk_request one = { .kind = KU_ZK_CREATE,
+		.path = NUMBER,
+		.data = "\0\0\0\1",
+		.len = 4,
+		.version = -1,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+	struct kustos_semaphore *semaphore;
+	struct kustos_hold *lease = NULL;
+
+	ck_assert_int_eq(bench_call(&bench, raw, &one).rc, KU_ZK_OK);
+	o.max_path = NUMBER;
+	refusal.number = true;
+	ck_assert_int_eq(kustos_semaphore_create(client, "/s", &o, &semaphore),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_semaphore_acquire_async(semaphore,
+				 KUSTOS_FOREVER, NULL, granted, &lease),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	refusal.number = false;
+	lone_run_ms(&bench, client, 45000);
+	ck_assert_ptr_nonnull(lease);
+	ck_assert_int_eq(kustos_hold_release(lease), KUSTOS_OK);
+	kustos_semaphore_destroy(semaphore);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("room in the simulator");
+	TCase *t = tcase_create("not told of");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		U09_who_may_not_list_a_full_queue_hears_of_room_in_a_while);
+	tcase_add_test(t,
+		who_waits_for_the_place_of_another_has_it_when_that_is_refused);
+	tcase_add_test(t,
+		U09_who_may_not_read_how_many_leases_there_are_asks_again_in_a_while);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
