@@ -131,6 +131,7 @@ sim_tests += %D%/test_refused
 %C%_test_refused_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_reopen
 sim_tests += %D%/test_room
+sim_tests += %D%/test_round
 sim_tests += %D%/test_rwlock
 sim_tests += %D%/test_selector
 sim_tests += %D%/test_semaphore
