@@ -357,6 +357,31 @@ START_TEST(S15_L28_what_is_put_off_of_a_receipt_is_asked_in_a_while)
 }
 END_TEST
 
+static int take_no_exists(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (request->kind == KU_ZK_EXISTS)
+		return KU_ZK_BADARGUMENTS;
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+/* And not within the call. */
+START_TEST(what_the_library_never_takes_ends_in_a_moment)
+{
+	struct ku_zk_api picky = ku_zk_sim;
+
+	picky.submit = take_no_exists;
+	client->env.api = &picky;
+	ck_assert_int_eq(kustos_exists_async(client, PATH, KUSTOS_FOREVER, NULL,
+				 ended, &ends[0]),
+		KUSTOS_OK);
+	ck_assert_int_eq(ends[0], -1);
+	lone_run_ms(&bench, client, 2);
+	ck_assert_int_eq(ends[0], KUSTOS_EINVAL);
+	client->env.api = &ku_zk_sim;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("requests that wait");
@@ -372,6 +397,7 @@ int main(void)
 		S16_what_is_put_off_of_a_claim_is_decided_in_a_while, 0, 3);
 	tcase_add_test(t,
 		S15_L28_what_is_put_off_of_a_receipt_is_asked_in_a_while);
+	tcase_add_test(t, what_the_library_never_takes_ends_in_a_moment);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
