@@ -30,6 +30,7 @@ libsim_a_SOURCES = \
 	%D%/ledger.c %D%/ledger.h \
 	%D%/lock_seeds.h \
 	%D%/lone.c %D%/lone.h \
+	%D%/lone_late.c %D%/lone_late.h \
 	%D%/lone_line.c %D%/lone_line.h \
 	%D%/minimise.c \
 	%D%/model.c %D%/model.h \

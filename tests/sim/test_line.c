@@ -2,7 +2,7 @@
  * test_line.c - what reaches a place in a line too late, or never, in just the
  * order in which it does harm.
  */
-#include "lone_line.h"
+#include "lone_late.h"
 #include "model_impl.h"
 
 #include "../unit/fault.h"
@@ -17,156 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After an expiry, until a new handle may be opened. */
-#define REOPEN_MS 6000
-/* And until that is connected. */
-#define CONNECT_MS 500
 /* So many nodes a line has had, after which numbers are trusted. */
 #define USED 10000
-
-static struct ku_zk_api api; /* ku_zk_sim, and the three below before it */
-
-/* The first handle, and what is still to come from it. */
-static struct {
-	int opened; /* so many, by now */
-	struct ku_zk *zk;
-	ku_zk_event_fn *event; /* NULL: no event */
-	void *arg;
-
-	bool withholds;
-	enum ku_zk_kind kind; /* of the request whose answer is withheld */
-	ku_zk_done_fn *done;  /* NULL: there is none yet */
-	void *done_arg;
-	struct bench_reply reply;
-
-	int granted_ms; /* of a session, by the next server; 0: as it is */
-
-	bool delays; /* a read that watches, on its way to the server */
-	struct ku_zk_request read; /* no path: there is none yet */
-} first;
-
-static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
-	struct ku_zk **out)
-{
-	enum kustos_err err = ku_zk_sim.open(env, params, out);
-
-	if (first.opened++ == 0) {
-		first.zk = *out;
-		first.event = params->event;
-		first.arg = params->arg;
-	}
-	return err;
-}
-
-static void withhold(void *arg, const struct ku_zk_reply *reply)
-{
-	(void)arg;
-	first.reply.rc = reply->rc;
-	if (reply->stat != NULL)
-		first.reply.stat = *reply->stat;
-	first.reply.name_count = reply->name_count;
-	ck_assert_int_le(reply->name_count, 1);
-	const char *name = reply->name_count == 1 ? reply->names[0]
-						  : reply->path;
-	if (name == NULL)
-		name = "";
-	ck_assert_uint_lt(strlen(name), sizeof(first.reply.path));
-	strcpy(first.reply.path, name);
-}
-
-static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
-	ku_zk_done_fn *done, void *arg)
-{
-	if (first.delays && request->watch && first.read.path == NULL) {
-		first.read = *request;
-		first.done = done;
-		first.done_arg = arg;
-		return KU_ZK_OK;
-	}
-	if (!first.withholds || first.done != NULL ||
-		request->kind != first.kind)
-		return ku_zk_sim.submit(zk, request, done, arg);
-	first.done = done;
-	first.done_arg = arg;
-	return ku_zk_sim.submit(zk, request, withhold, NULL);
-}
-
-static void describe(struct ku_zk *zk, struct ku_zk_session *out)
-{
-	ku_zk_sim.session(zk, out);
-	if (first.granted_ms != 0)
-		out->timeout_ms = first.granted_ms;
-}
-
-static void tell_events(void)
-{
-	static const enum ku_zk_state states[] = { KU_ZK_STATE_CONNECTING,
-		KU_ZK_STATE_CONNECTED, KU_ZK_STATE_EXPIRED,
-		KU_ZK_STATE_AUTH_FAILED };
-
-	for (size_t i = 0; i < UNIT_COUNT(states); i++)
-		first.event(first.arg, KU_ZK_EVENT_SESSION, states[i], "");
-}
-
-static void tell_answer(void)
-{
-	const char *name = first.reply.path;
-	const struct ku_zk_reply reply = {
-		.rc = first.reply.rc,
-		.stat = &first.reply.stat,
-		.path = name,
-		.len = -1,
-		.names = &name,
-		.name_count = first.reply.name_count,
-	};
-
-	first.done(first.done_arg, &reply);
-}
-
-/* The library calls what it has queued before it ends a handle; by then there
-   may be another session. */
-static void close_it(struct ku_zk *zk)
-{
-	if (zk == first.zk && first.opened > 1) {
-		bench_run_ms(&lone.bench, CONNECT_MS);
-		ck_assert_int_eq(lone.client->session.state, KUSTOS_CONNECTED);
-		if (first.event != NULL)
-			tell_events();
-		if (first.done != NULL)
-			tell_answer();
-	}
-	ku_zk_sim.close(zk);
-}
-
-static void setup(void)
-{
-	memset(&first, 0, sizeof(first));
-	api = ku_zk_sim;
-	api.open = open_it;
-	api.submit = submit_it;
-	api.session = describe;
-	api.close = close_it;
-	lone_line_open(&api);
-}
-
-/* End its session, and have it open the next handle before it has closed the
-   first. */
-static void expire(void)
-{
-	ck_assert(model_expire(lone.bench.model, LONE_MACHINE));
-	bench_run_ms(&lone.bench, REOPEN_MS);
-	ck_assert_ptr_null(lone.client->session.handle);
-	ck_assert_int_eq(first.opened, 1);
-	(void)ku_client_step(lone.client);
-	ck_assert_int_eq(first.opened, 2);
-	ck_assert_ptr_nonnull(lone.client->session.handle);
-}
 
 START_TEST(S04_what_a_former_handle_still_tells_ends_nothing)
 {
 	lone_line_ask();
 	lone_line_check();
-	expire();
+	late_expire();
 	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
 	lone_run_ms(&lone.bench, lone.client, 1000);
 	ck_assert_int_eq(kustos_client_state(lone.client), KUSTOS_CONNECTED);
@@ -186,7 +44,7 @@ START_TEST(S04_what_a_former_session_is_still_answered_grants_nothing)
 	ck_assert_ptr_nonnull(first.done);
 	ck_assert_ptr_null(lone.hold);
 	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 1);
-	expire();
+	late_expire();
 	lone_run_ms(&lone.bench, lone.client, 1000);
 	lone_line_check();
 	lone_line_give();
@@ -366,7 +224,7 @@ START_TEST(a_listing_that_cannot_be_sent_holds_up_no_close)
 	ck_assert(gone);
 	ck_assert(told);
 	model_server_start(lone.bench.model, 0);
-	lone.client = lone_open(&lone.bench, &api);
+	lone.client = lone_open(&lone.bench, &late_api);
 	ck_assert_ptr_nonnull(lone.client);
 	lone_run_ms(&lone.bench, lone.client, 1000);
 	ck_assert_int_eq(
@@ -541,7 +399,7 @@ int main(void)
 	TCase *t = tcase_create("too late, or never");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, lone_line_close);
+	tcase_add_checked_fixture(t, late_setup, lone_line_close);
 	tcase_add_test(t, S04_what_a_former_handle_still_tells_ends_nothing);
 	tcase_add_loop_test(t,
 		S04_what_a_former_session_is_still_answered_grants_nothing, 0,
