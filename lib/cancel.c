@@ -10,14 +10,19 @@
  * meanwhile: that is what a detach on another thread waits for.  It checks for
  * errors, so that a detach from inside the function, on the thread that holds
  * it already, learns so instead of waiting for itself.
+ *
+ * A child after fork() has links into stacks of threads that it does not have,
+ * and a mutex that may be locked for ever.  So it touches neither.
  */
 #include "cancel.h"
+#include "fork.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct kustos_cancel {
+	struct ku_fork_guard fork;
 	atomic_bool fired;
 	pthread_mutex_t mutex; /* guards the list; taken before any client's */
 	struct ku_cancel_link list; /* a ring with this as its head */
@@ -54,6 +59,7 @@ enum kustos_err kustos_cancel_create(struct kustos_cancel **out)
 		free(cancel);
 		return KUSTOS_ENOMEM;
 	}
+	ku_fork_guard_init(&cancel->fork);
 	atomic_init(&cancel->fired, false);
 	cancel->list.prev = cancel->list.next = &cancel->list;
 	*out = cancel;
@@ -64,7 +70,9 @@ void kustos_cancel_destroy(struct kustos_cancel *cancel)
 {
 	if (cancel == NULL)
 		return;
-	pthread_mutex_destroy(&cancel->mutex);
+	if (!ku_forked(&cancel->fork))
+		pthread_mutex_destroy(&cancel->mutex);
+	ku_fork_guard_free(&cancel->fork);
 	free(cancel);
 }
 
@@ -72,7 +80,8 @@ void kustos_cancel_fire(struct kustos_cancel *cancel)
 {
 	struct ku_cancel_link *link;
 
-	if (cancel == NULL || atomic_exchange(&cancel->fired, true))
+	if (cancel == NULL || ku_forked(&cancel->fork) ||
+		atomic_exchange(&cancel->fired, true))
 		return;
 	pthread_mutex_lock(&cancel->mutex);
 	while ((link = cancel->list.next) != &cancel->list) {
@@ -95,7 +104,7 @@ bool ku_cancel_attach(struct kustos_cancel *cancel, struct ku_cancel_link *link,
 	link->cancel = NULL;
 	if (cancel == NULL)
 		return true;
-	if (atomic_load(&cancel->fired))
+	if (atomic_load(&cancel->fired) || ku_forked(&cancel->fork))
 		return false;
 	pthread_mutex_lock(&cancel->mutex);
 	/* Again: firing may have found the list empty in between. */
@@ -109,6 +118,11 @@ bool ku_cancel_attach(struct kustos_cancel *cancel, struct ku_cancel_link *link,
 	}
 	pthread_mutex_unlock(&cancel->mutex);
 	return attached;
+}
+
+enum kustos_err ku_cancel_refusal(const struct kustos_cancel *cancel)
+{
+	return ku_forked(&cancel->fork) ? KUSTOS_EFORKED : KUSTOS_ECANCELED;
 }
 
 void ku_cancel_detach(struct ku_cancel_link *link)

@@ -21,10 +21,14 @@ struct ku_cancel_link {		      /* a field of whatever waits */
 };
 
 /* Have "fn" called once, when "cancel" fires, on the thread that fires it.
-   Returns false, and attaches nothing, if it has fired already.  A NULL cancel
-   is accepted and never fires. */
+   Returns false, and attaches nothing, if it has fired already, or if this is a
+   child of the process that made it.  A NULL cancel is accepted and never
+   fires. */
 bool ku_cancel_attach(struct kustos_cancel *cancel, struct ku_cancel_link *link,
 	ku_cancel_fn *fn);
+
+/* Return which of the two it was. */
+enum kustos_err ku_cancel_refusal(const struct kustos_cancel *cancel);
 
 /* Take "link" off.  On return its function is not running and will not run.
    Harmless if it is not attached. */

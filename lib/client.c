@@ -217,8 +217,6 @@ static void waiter_cancel(struct ku_cancel_link *link)
 	struct waiter *w = (struct waiter *)((char *)link -
 		offsetof(struct waiter, link));
 
-	if (ku_forked(&w->client->fork))
-		return;
 	ku_lock(w->client);
 	w->canceled = true;
 	pthread_cond_broadcast(w->cond);
@@ -236,7 +234,7 @@ static enum kustos_err wait_until(struct kustos_client *client,
 	enum kustos_err err;
 
 	if (!ku_cancel_attach(cancel, &w.link, waiter_cancel))
-		return KUSTOS_ECANCELED;
+		return ku_cancel_refusal(cancel);
 	ku_lock(client);
 	ku_enter(client);
 	bool in_time = true;

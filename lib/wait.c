@@ -60,8 +60,6 @@ static void cancel_fired(struct ku_cancel_link *link)
 {
 	struct ku_wait *wait = wait_of(link, offsetof(struct ku_wait, cancel));
 
-	if (ku_forked(&wait->client->fork))
-		return;
 	ku_lock(wait->client);
 	wait->canceled = true;
 	if (wait->started && !wait->over)
@@ -123,7 +121,7 @@ enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 	if (!client->env.threads)
 		return KUSTOS_EINVAL;
 	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired))
-		return KUSTOS_ECANCELED;
+		return ku_cancel_refusal(cancel);
 	ku_lock(client);
 	ku_enter(client);
 	wait->waker = ku_waker_take(client);
@@ -176,7 +174,7 @@ enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_client *client = wait->client;
 
 	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired))
-		return KUSTOS_ECANCELED;
+		return ku_cancel_refusal(cancel);
 	if (wait->call.fn == NULL)
 		wait->call.fn = ku_wait_tell;
 	wait->deadline.fn = deadline_passed;

@@ -39,7 +39,8 @@ enum kustos_err {
 	KUSTOS_ENOMEM = 2,  /* memory, a thread or a descriptor is short */
 	KUSTOS_ETOOBIG = 3, /* a node would exceed the server's frame limit */
 	KUSTOS_ELIMIT = 4,  /* one session would hold too much */
-	KUSTOS_EFORKED = 5, /* this process is a fork of the client's owner */
+	KUSTOS_EFORKED = 5, /* this process is a fork of the client's owner,
+			       or of the cancel object's */
 	KUSTOS_ECLOSED = 6, /* the client was closed first */
 	KUSTOS_EUNSUPPORTED = 7, /* the server cannot do this */
 

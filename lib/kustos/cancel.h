@@ -9,8 +9,9 @@
  * except that the caller must ensure that no other call on a cancel object
  * overlaps or follows its destruction, and that no call still uses it.
  *
- * After fork() the child's copy ends no wait of the parent's; for calls of its own
- * the child makes another.
+ * After fork() the child's copy is of no use but to be freed: firing it does
+ * nothing, whether it has fired stays as it was, and calls that are given it
+ * return KUSTOS_EFORKED.  For calls of its own the child makes another.
  */
 #ifndef KUSTOS_CANCEL_H
 #define KUSTOS_CANCEL_H

@@ -175,7 +175,8 @@ class deadline
 	kustos_deadline at_;
 };
 
-/* Ends, from any thread, every wait that was given it. */
+/* Ends, from any thread, every wait that was given it.  A child after fork() makes
+   one of its own. */
 class cancel
 {
       public:

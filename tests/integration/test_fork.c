@@ -258,7 +258,7 @@ static int fire(void *arg)
 	struct kustos_cancel *cancel = arg;
 
 	kustos_cancel_fire(cancel);
-	CHECK(kustos_cancel_fired(cancel) == 1);
+	CHECK(kustos_cancel_fired(cancel) == 0);
 	kustos_cancel_destroy(cancel);
 	return 0;
 }
@@ -289,6 +289,47 @@ START_TEST(S24_a_child_that_fires_a_cancel_object_ends_no_wait_of_its_parent)
 	kustos_cancel_destroy(cancel);
 	sem_destroy(&is_there);
 	sem_destroy(&may_go);
+}
+END_TEST
+
+/* A client of the child's own, and its parent's cancel object. */
+static int wait_with(void *arg)
+{
+	struct kustos_cancel *cancel = arg;
+	struct kustos_client *own = client_connected(fixture_address(), 10000);
+	const kustos_deadline end = kustos_after_ms(PATIENCE_MS);
+	struct completions done = { .calls = 0 };
+
+	FORKED(kustos_client_wait_connected(own, end, cancel));
+	FORKED(kustos_client_flush(own, end, cancel));
+	FORKED(kustos_exists(own, "/", end, cancel, NULL));
+	FORKED(kustos_exists(own, "/", KUSTOS_NOW, cancel, NULL));
+	FORKED(kustos_exists_async(own, "/", end, cancel, count_completion,
+		&done));
+	CHECK(kustos_exists(own, "/", end, NULL, NULL) == KUSTOS_OK);
+	CHECK(completions_of(&done) == 0);
+	CHECK(kustos_client_close(own, end, NULL) == KUSTOS_OK);
+	kustos_cancel_destroy(cancel);
+	return 0;
+}
+
+START_TEST(S24_a_child_cannot_wait_with_a_cancel_object_of_its_parent)
+{
+	struct kustos_client *c = client_open("127.0.0.1:1", 10000);
+	struct completions done = { .calls = 0 };
+	struct kustos_cancel *cancel;
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, cancel,
+				 count_completion, &done),
+		KUSTOS_OK);
+	ck_assert_int_eq(in_child(wait_with, cancel), 0);
+	ck_assert_int_eq(completions_of(&done), 0);
+	kustos_cancel_fire(cancel);
+	test_eventually(completions_of(&done) == 1, PATIENCE_MS);
+	ck_assert_int_eq(in_child(wait_with, cancel), 0);
+	client_drop(c);
+	kustos_cancel_destroy(cancel);
 }
 END_TEST
 
@@ -366,6 +407,8 @@ int main(void)
 	tcase_add_test(t, S24_a_child_may_open_a_client_of_its_own);
 	tcase_add_test(t,
 		S24_a_child_that_fires_a_cancel_object_ends_no_wait_of_its_parent);
+	tcase_add_test(t,
+		S24_a_child_cannot_wait_with_a_cancel_object_of_its_parent);
 	tcase_add_test(t, P13_our_descriptors_are_closed_by_exec);
 	return fixture_main(s);
 }

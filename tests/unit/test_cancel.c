@@ -11,6 +11,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Fired just before the next mutex is locked. */
 static struct kustos_cancel *fired_first;
@@ -245,6 +247,52 @@ START_TEST(a_function_may_use_the_cancel_object)
 }
 END_TEST
 
+/* What a child finds in the copy that it has; "fired" is whether it had. */
+static int use_in_child(struct kustos_cancel *cancel, struct waiter *listed,
+	int fired)
+{
+	struct waiter w = { 0 };
+
+	kustos_cancel_fire(cancel);
+	if (kustos_cancel_fired(cancel) != fired)
+		return 1;
+	if (ku_cancel_attach(cancel, &w.link, count) || w.link.cancel != NULL)
+		return 2;
+	if (ku_cancel_refusal(cancel) != KUSTOS_EFORKED)
+		return 3;
+	if (listed->calls != fired || w.calls != 0)
+		return 4;
+	kustos_cancel_destroy(cancel);
+	return 0;
+}
+
+START_TEST(S24_a_child_can_only_free_it)
+{
+	struct kustos_cancel *cancel = make();
+	struct waiter w = { 0 };
+	int status;
+
+	ck_assert(ku_cancel_attach(cancel, &w.link, count));
+	if (_i == 1)
+		kustos_cancel_fire(cancel);
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		alarm(60);
+		_exit(use_in_child(cancel, &w, _i));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_int_eq(kustos_cancel_fired(cancel), _i);
+	kustos_cancel_fire(cancel);
+	ck_assert_int_eq(w.calls, 1);
+	ck_assert_int_eq(ku_cancel_refusal(cancel), KUSTOS_ECANCELED);
+	ku_cancel_detach(&w.link);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 START_TEST(nothing_is_made_if_memory_is_short)
 {
 	struct kustos_cancel *cancel = NULL;
@@ -428,6 +476,7 @@ int main(void)
 	tcase_add_test(alone, a_function_may_detach_its_own_link_and_others);
 	tcase_add_test(alone, a_function_may_free_its_link);
 	tcase_add_test(alone, a_function_may_use_the_cancel_object);
+	tcase_add_loop_test(alone, S24_a_child_can_only_free_it, 0, 2);
 	tcase_add_test(alone, nothing_is_made_if_memory_is_short);
 	suite_add_tcase(suite, alone);
 
