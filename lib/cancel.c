@@ -51,8 +51,11 @@ static bool make_mutex(pthread_mutex_t *mutex)
 
 enum kustos_err kustos_cancel_create(struct kustos_cancel **out)
 {
-	struct kustos_cancel *cancel = malloc(sizeof(*cancel));
+	struct kustos_cancel *cancel;
 
+	if (out == NULL)
+		return KUSTOS_EINVAL;
+	cancel = malloc(sizeof(*cancel));
 	if (cancel == NULL)
 		return KUSTOS_ENOMEM;
 	if (!make_mutex(&cancel->mutex)) {

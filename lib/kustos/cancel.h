@@ -23,7 +23,8 @@ KUSTOS_BEGIN
 struct kustos_cancel; /* opaque; lives from _create() to _destroy() */
 
 /* Make a cancel object that has not fired and store it in "*out".  Returns
-   KUSTOS_OK or KUSTOS_ENOMEM, which leaves "*out" alone. */
+   KUSTOS_OK; KUSTOS_EINVAL if "out" is NULL; or KUSTOS_ENOMEM, which leaves "*out"
+   alone. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_cancel_create(
 	struct kustos_cancel **out);
 

@@ -113,6 +113,7 @@ START_TEST(no_cancel_object_never_fires)
 	struct kustos_cancel *other = make();
 	struct waiter w = { .link.cancel = other };
 
+	ck_assert_int_eq(kustos_cancel_create(NULL), KUSTOS_EINVAL);
 	kustos_cancel_fire(NULL);
 	ck_assert_int_eq(kustos_cancel_fired(NULL), 0);
 	ck_assert(ku_cancel_attach(NULL, &w.link, count));
