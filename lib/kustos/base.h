@@ -3,6 +3,11 @@
  * Link with -lkustos (pkg-config kustos).
  *
  * Threads: everything here is safe from any thread.
+ *
+ * Where a call of any header is given NULL for its object: if it returns an error,
+ * that is KUSTOS_EINVAL, and KUSTOS_OK where nothing is to be closed or released; if
+ * it returns a value, that is 0, NULL, -1, or the state CLOSED or LOST; and if it
+ * frees, ends or fires something, it does nothing.
  */
 #ifndef KUSTOS_BASE_H
 #define KUSTOS_BASE_H

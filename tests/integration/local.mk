@@ -65,6 +65,12 @@ integration_tests += %D%/test_countdown
 native_tests += %D%/test_crowd
 %C%_test_crowd_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_dispatch_fd
+native_tests += %D%/test_every_call
+%C%_test_every_call_SOURCES = %D%/test_every_call.c %D%/every_call.c \
+	%D%/every_call.h
+%C%_test_every_call_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DKUSTOS_MAPS='"$(abs_top_srcdir)/lib/kustos.map" $(recipe_maps:%=,"$(abs_top_srcdir)/%")'
+%C%_test_every_call_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_failover
 integration_tests += %D%/test_double_barrier
 %C%_test_double_barrier_LDADD = $(recipe_ldadd)
