@@ -193,5 +193,5 @@ struct kustos_lockable kustos_rwlock_lockable(struct kustos_rwlock *rw,
 	enum kustos_side side)
 {
 	return ku_gate_lockable(
-		check(rw, side) == KUSTOS_OK ? rw->gates[side] : NULL);
+		check(rw, side) != KUSTOS_EINVAL ? rw->gates[side] : NULL);
 }

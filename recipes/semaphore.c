@@ -126,7 +126,7 @@ enum kustos_err kustos_semaphore_acquire_many_async(
 
 struct kustos_lockable kustos_semaphore_lockable(struct kustos_semaphore *sem)
 {
-	return ku_pool_lockable(check(sem) == KUSTOS_OK ? sem->pool : NULL);
+	return ku_pool_lockable(sem != NULL ? sem->pool : NULL);
 }
 
 enum kustos_err kustos_semaphore_set_data(struct kustos_semaphore *sem,

@@ -1,12 +1,20 @@
 /*
- * test_every_call.c - what is true of every public call: what it says to NULL.
+ * test_every_call.c - what is true of every public call: what it says to NULL, and
+ * what it does in a child after fork(), whatever the parent was at.
  */
 #include "client_fixture.h"
 #include "every_call.h"
 #include "support/fixture.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SOON kustos_after_ms(PATIENCE_MS)
+#define OK(call) ck_assert_int_eq(call, KUSTOS_OK)
 
 /* What is about no object. */
 static bool has_no_object(const char *name)
@@ -103,6 +111,207 @@ START_TEST(what_is_made_has_to_go_somewhere)
 }
 END_TEST
 
+/* What the parent waits for, and what came of it. */
+struct waits {
+	struct kustos_cancel *stop;
+	struct kustos_queue *feed;	    /* of what is claimed */
+	struct kustos_mutex *other, *again; /* the second on the same line */
+	pthread_t thread;
+	atomic_int canceled, worked, took;
+};
+
+static void ended(void *arg, enum kustos_err err)
+{
+	struct waits *w = arg;
+
+	if (err == KUSTOS_ECANCELED)
+		atomic_fetch_add(&w->canceled, 1);
+}
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	kustos_hold_release(hold);
+	ended(arg, err);
+}
+
+static void *wait_in_line(void *arg)
+{
+	struct waits *w = arg;
+	struct kustos_hold *hold = NULL;
+
+	ended(w,
+		kustos_mutex_acquire(w->again, KUSTOS_FOREVER, w->stop, &hold));
+	kustos_hold_release(hold);
+	return NULL;
+}
+
+static enum kustos_verdict work(void *arg, struct kustos_claim *claim)
+{
+	struct waits *w = arg;
+
+	(void)claim;
+	atomic_fetch_add(&w->worked, 1);
+	return KUSTOS_VERDICT_ACK;
+}
+
+static void take(void *arg, struct kustos_item *const *items, size_t count)
+{
+	struct waits *w = arg;
+
+	(void)items;
+	atomic_fetch_add(&w->took, (int)count);
+}
+
+static void hold_locks(struct every *on, struct waits *w)
+{
+	struct kustos_semaphore_options two = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	struct kustos_client *c = on->client;
+
+	two.max = 2;
+	OK(kustos_mutex_create(c, "/every/mutex", NULL, &on->mutex));
+	OK(kustos_mutex_create(c, "/every/other", NULL, &w->other));
+	OK(kustos_mutex_create(c, "/every/mutex", NULL, &w->again));
+	OK(kustos_rwlock_create(c, "/every/rw", NULL, &on->rw));
+	OK(kustos_semaphore_create(c, "/every/sem", &two, &on->sem));
+	OK(kustos_semaphore_mutex_create(c, "/every/one", NULL,
+		&on->sem_mutex));
+	OK(kustos_simple_create(c, "/every/simple", NULL, &on->simple));
+	const struct kustos_lockable both[] = { kustos_mutex_lockable(w->other),
+		kustos_semaphore_lockable(on->sem) };
+	OK(kustos_mutex_acquire(on->mutex, SOON, NULL, &on->hold));
+	OK(kustos_rwlock_acquire(on->rw, KUSTOS_WRITE, SOON, NULL,
+		&on->writer));
+	OK(kustos_semaphore_acquire(on->sem, SOON, NULL, &on->lease));
+	OK(kustos_semaphore_mutex_lock(on->sem_mutex, SOON, NULL));
+	OK(kustos_simple_acquire(on->simple, SOON, NULL, &on->lock));
+	OK(kustos_acquire_all(both, 2, SOON, NULL, &on->all));
+}
+
+static struct record record;
+
+static void lead_all(struct every *on)
+{
+	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
+	struct kustos_client *c = on->client;
+
+	o.lead = lead;
+	OK(kustos_latch_create(c, "/every/latch", NULL, &on->latch));
+	OK(kustos_latch_start(on->latch));
+	OK(kustos_latch_wait(on->latch, SOON, NULL));
+	OK(kustos_latch_create(c, "/every/latch", NULL, &on->second));
+	OK(kustos_latch_start(on->second));
+	OK(kustos_selector_create(c, "/every/selector", &o, &on->selector));
+	OK(kustos_selector_start(on->selector));
+	test_eventually(kustos_selector_leads(on->selector), PATIENCE_MS);
+	OK(kustos_observe(c, "/every/latch", see, NULL, &on->observer));
+	OK(kustos_client_listen(c, record_state, &record, &on->listener));
+}
+
+static void meet(struct every *on)
+{
+	struct kustos_client *c = on->client;
+
+	OK(kustos_barrier_create(c, "/every/barrier", NULL, &on->barrier));
+	OK(kustos_barrier_set(on->barrier, SOON, NULL));
+	OK(kustos_double_barrier_create(c, "/every/double", 1, NULL,
+		&on->member));
+	OK(kustos_double_barrier_enter(on->member, SOON, NULL));
+	OK(kustos_countdown_create(c, "/every/down", 2, NULL, &on->countdown));
+	OK(kustos_countdown_join(on->countdown, "x", SOON, NULL));
+}
+
+static void consume(struct every *on, struct waits *w)
+{
+	struct kustos_client *c = on->client;
+
+	OK(kustos_queue_create(c, "/every/queue", NULL, &on->queue));
+	OK(kustos_queue_create(c, "/every/work", NULL, &w->feed));
+	OK(kustos_claims_create(c, "/every/work", NULL, &on->claims));
+	OK(kustos_queue_put(w->feed, "x", 1, SOON, NULL));
+	OK(kustos_claim_next(on->claims, SOON, NULL, &on->claim));
+	OK(kustos_claims_consume(on->claims, work, NULL, w, &on->worker));
+	OK(kustos_queue_consume(on->queue, 1, take, NULL, w, &on->taker));
+}
+
+#define WAITS 7
+
+static void wait_for_all(struct every *on, struct waits *w)
+{
+	const kustos_deadline end = KUSTOS_FOREVER;
+
+	OK(kustos_mutex_acquire_async(on->mutex, end, w->stop, granted, w));
+	OK(kustos_rwlock_acquire_async(on->rw, KUSTOS_READ, end, w->stop,
+		granted, w));
+	OK(kustos_semaphore_acquire_async(on->sem, end, w->stop, granted, w));
+	OK(kustos_simple_acquire_async(on->simple, end, w->stop, granted, w));
+	OK(kustos_barrier_wait_async(on->barrier, end, w->stop, ended, w));
+	OK(kustos_countdown_wait_async(on->countdown, end, w->stop, ended, w));
+	ck_assert_int_eq(pthread_create(&w->thread, NULL, wait_in_line, w), 0);
+	test_eventually(fixture_children("/every/mutex") == 2, PATIENCE_MS);
+}
+
+/* All that a child may still do: be told of it, and free. */
+static int in_child(const struct every *on)
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		alarm(60);
+		_exit(every_ask(on, KUSTOS_EFORKED) +
+			every_free(on, KUSTOS_EFORKED));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void check_parent(struct every *on, struct waits *w)
+{
+	struct kustos_hold *holds[] = { on->hold, on->writer, on->lease,
+		on->lock, on->all, kustos_claim_hold(on->claim),
+		kustos_semaphore_mutex_hold(on->sem_mutex) };
+
+	for (size_t i = 0; i < sizeof(holds) / sizeof(holds[0]); i++)
+		ck_assert_int_eq(kustos_hold_state(holds[i]), KUSTOS_HOLD_HELD);
+	ck_assert_int_eq(kustos_latch_leads(on->latch), 1);
+	ck_assert_int_eq(kustos_selector_leads(on->selector), 1);
+	ck_assert_int_eq(kustos_double_barrier_inside(on->member), 1);
+	OK(kustos_queue_put(on->queue, "y", 1, SOON, NULL));
+	OK(kustos_queue_put(w->feed, "y", 1, SOON, NULL));
+	test_eventually(atomic_load(&w->took) == 1, PATIENCE_MS);
+	test_eventually(atomic_load(&w->worked) == 1, PATIENCE_MS);
+	ck_assert_int_eq(atomic_load(&w->canceled), 0);
+	kustos_cancel_fire(w->stop);
+	test_eventually(atomic_load(&w->canceled) == WAITS, PATIENCE_MS);
+	ck_assert_int_eq(pthread_join(w->thread, NULL), 0);
+}
+
+START_TEST(S24_a_child_has_nothing_of_all_that_its_parent_has)
+{
+	struct every on = { .client = client_connected(fixture_address(),
+				    20000) };
+	struct waits w = { .stop = NULL };
+
+	OK(kustos_cancel_create(&on.cancel));
+	w.stop = on.cancel;
+	hold_locks(&on, &w);
+	lead_all(&on);
+	meet(&on);
+	consume(&on, &w);
+	wait_for_all(&on, &w);
+	ck_assert_int_eq(in_child(&on), 0);
+	check_parent(&on, &w);
+	OK(kustos_semaphore_mutex_unlock(on.sem_mutex));
+	OK(kustos_claim_ack(on.claim, SOON, NULL));
+	on.claim = NULL;
+	kustos_queue_destroy(w.feed);
+	kustos_mutex_destroy(w.other);
+	kustos_mutex_destroy(w.again);
+	ck_assert_int_eq(every_free(&on, KUSTOS_OK), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("every call");
@@ -110,5 +319,6 @@ int main(void)
 
 	tcase_add_test(t, every_call_takes_NULL_for_its_object);
 	tcase_add_test(t, what_is_made_has_to_go_somewhere);
+	tcase_add_test(t, S24_a_child_has_nothing_of_all_that_its_parent_has);
 	return fixture_main(s);
 }
