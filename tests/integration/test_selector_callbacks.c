@@ -91,18 +91,24 @@ END_TEST
 
 static atomic_bool over;
 
-static void end_it(void *arg, struct kustos_hold *hold)
+static void end_it(struct chief *c, void (*end)(struct chief *))
 {
-	struct chief *c = arg;
-
-	(void)hold;
 	atomic_store(&c->deaf, false);
-	if (c->on_lead == NULL)
-		kustos_selector_close(c->selector);
-	else
-		kustos_selector_destroy(c->selector);
+	end(c);
 	ck_assert_int_eq(atomic_load(&c->ended), 1);
 	atomic_store(&over, true);
+}
+
+static void end_by_closing(void *arg, struct kustos_hold *hold)
+{
+	(void)hold;
+	end_it(arg, close_it);
+}
+
+static void end_by_destroying(void *arg, struct kustos_hold *hold)
+{
+	(void)hold;
+	end_it(arg, destroy_it);
 }
 
 START_TEST(it_may_be_ended_in_a_callback_of_its_hold)
@@ -111,8 +117,9 @@ START_TEST(it_may_be_ended_in_a_callback_of_its_hold)
 	chief_run(&ours, client, chief_options(NULL, 1));
 	chief_leads(&ours, 1);
 	ours.deaf = true; /* until its hold has told of the loss */
-	ours.on_lead = _i == 0 ? NULL : destroy_it;
-	check_err(kustos_hold_on_lost(ours.hold, end_it, &ours), KUSTOS_OK);
+	check_err(kustos_hold_on_lost(ours.hold,
+			  _i == 0 ? end_by_closing : end_by_destroying, &ours),
+		KUSTOS_OK);
 	ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
 	test_eventually(atomic_load(&over), 8000);
 	line_wait(0);
