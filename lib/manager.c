@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #define LOOKUP_MAX_MS 5000
-static const struct kustos_retry looking_up =
-	KU_RETRY_EXPONENTIAL(100, LOOKUP_MAX_MS);
+static const struct kustos_retry looking_up = KU_RETRY_EXPONENTIAL(100,
+	LOOKUP_MAX_MS);
 
 struct ku_manager {
 	struct kustos_client *client;

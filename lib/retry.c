@@ -211,8 +211,8 @@ int64_t ku_retry_next(struct ku_retry *r, int64_t now_ns,
 	if (r->tries < INT_MAX)
 		r->tries++;
 	elapsed_ns = now_ns > r->started_ns ? now_ns - r->started_ns : 0;
-	pause_ms = next_pause_ms(r->policy, r->tries,
-		elapsed_ns / KU_NS_PER_MS, random);
+	pause_ms = next_pause_ms(r->policy, r->tries, elapsed_ns / KU_NS_PER_MS,
+		random);
 	if (pause_ms < 0)
 		return -1;
 	if (pause_ms > INT64_MAX / KU_NS_PER_MS)

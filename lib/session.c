@@ -10,8 +10,8 @@
 #define WATCHDOG_TIMEOUTS 2
 /* Between handles, of which each costs the ensemble a session. */
 #define REOPEN_MAX_MS 5000
-static const struct kustos_retry reopening =
-	KU_RETRY_EXPONENTIAL(50, REOPEN_MAX_MS);
+static const struct kustos_retry reopening = KU_RETRY_EXPONENTIAL(50,
+	REOPEN_MAX_MS);
 
 /* After a reconnect a fleet looks again: within this part of the timeout, and
    this time, at the most. */

@@ -450,22 +450,6 @@ START_TEST(L06_a_session_that_was_given_up_may_linger)
 }
 END_TEST
 
-START_TEST(what_is_freed_may_be_nothing)
-{
-	struct kustos_client *c = client_connected(fixture_address(), 3000);
-	struct kustos_listener *l;
-
-	ck_assert_int_eq(kustos_client_listen(c, NULL, NULL, &l),
-		KUSTOS_EINVAL);
-	kustos_client_unlisten(c, NULL);
-	kustos_names_free(NULL);
-	kustos_free(NULL);
-	client_close(c);
-	ck_assert_int_eq(kustos_client_close(NULL, KUSTOS_FOREVER, NULL),
-		KUSTOS_OK);
-}
-END_TEST
-
 START_TEST(a_closed_client_leaves_no_thread_and_no_descriptor)
 {
 	int threads = thread_count_before(), fds = fd_count();
@@ -508,7 +492,6 @@ int main(void)
 		a_close_before_any_connection_leaves_nobody_to_tell, 0, 2);
 	tcase_add_loop_test(t, L06_a_session_that_was_given_up_may_linger, 0,
 		2);
-	tcase_add_test(t, what_is_freed_may_be_nothing);
 	tcase_add_test(t, a_closed_client_leaves_no_thread_and_no_descriptor);
 	return fixture_main(s);
 }

@@ -111,6 +111,22 @@ START_TEST(what_is_made_has_to_go_somewhere)
 }
 END_TEST
 
+START_TEST(what_is_freed_may_be_nothing)
+{
+	struct kustos_client *c = client_connected(fixture_address(), 3000);
+	struct kustos_listener *l;
+
+	ck_assert_int_eq(kustos_client_listen(c, NULL, NULL, &l),
+		KUSTOS_EINVAL);
+	kustos_client_unlisten(c, NULL);
+	kustos_names_free(NULL);
+	kustos_free(NULL);
+	client_close(c);
+	ck_assert_int_eq(kustos_client_close(NULL, KUSTOS_FOREVER, NULL),
+		KUSTOS_OK);
+}
+END_TEST
+
 /* What the parent waits for, and what came of it. */
 struct waits {
 	struct kustos_cancel *stop;
@@ -319,6 +335,7 @@ int main(void)
 
 	tcase_add_test(t, every_call_takes_NULL_for_its_object);
 	tcase_add_test(t, what_is_made_has_to_go_somewhere);
+	tcase_add_test(t, what_is_freed_may_be_nothing);
 	tcase_add_test(t, S24_a_child_has_nothing_of_all_that_its_parent_has);
 	return fixture_main(s);
 }
