@@ -13,6 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef KUSTOS_MAPS
+#define KUSTOS_MAPS "lib/kustos.map" /* the Makefile knows them all */
+#endif
+
 #define SOON kustos_after_ms(PATIENCE_MS)
 #define OK(call) ck_assert_int_eq(call, KUSTOS_OK)
 
