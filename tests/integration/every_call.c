@@ -4,7 +4,6 @@
  */
 #include "every_call.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
