@@ -344,7 +344,7 @@ START_TEST(L11_any_callback_may_close_the_client)
 	int threads = thread_count_before(), fds = fd_count();
 	int64_t id;
 
-	k.client = client_connected(fixture_address(), 3000);
+	k.client = client_connected(fixture_address(), 9000);
 	id = client_session_id(k.client);
 	provoke(&k);
 	test_eventually(flag(&k.closed), 5000);
@@ -357,7 +357,7 @@ START_TEST(L11_a_callback_from_dispatch_may_close_the_client)
 	struct closer k = { .from = (enum from)_i };
 	int threads = thread_count_before(), fds = fd_count();
 	struct kustos_client_options o = client_options(fixture_address(),
-		3000);
+		9000);
 	int64_t id, end;
 
 	o.dispatch = KUSTOS_DISPATCH_FD;
@@ -382,7 +382,7 @@ END_TEST
 START_TEST(callbacks_run_in_dispatch_only)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
-		3000);
+		9000);
 	struct completions done = { 0 };
 	struct kustos_client *c;
 	struct pollfd p = { .events = POLLIN };
@@ -446,7 +446,7 @@ static void *close_deaf(void *arg)
 START_TEST(L11_a_close_waits_for_a_callback_that_another_left_behind)
 {
 	int threads = thread_count_before();
-	struct deaf d = { .client = client_connected(fixture_address(), 3000) };
+	struct deaf d = { .client = client_connected(fixture_address(), 9000) };
 	struct kustos_listener *l;
 	struct gate ordinary = { 0 };
 	pthread_t closer;

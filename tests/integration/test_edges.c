@@ -33,7 +33,7 @@ static void shorten_sessions(struct server *server, int ms)
 
 START_TEST(S01_a_timeout_that_a_reconnect_shortens_shortens_the_lease)
 {
-	struct server_options options = { .max_session_ms = 10000 };
+	struct server_options options = { .max_session_ms = 20000 };
 	struct server *server = server_start(&options);
 	struct proxy *proxy;
 	struct kustos_client *c;
@@ -41,13 +41,13 @@ START_TEST(S01_a_timeout_that_a_reconnect_shortens_shortens_the_lease)
 	ck_assert_ptr_nonnull(server);
 	proxy = proxy_start("127.0.0.1", server_address(server),
 		PROXY_ZOOKEEPER);
-	c = client_connected(proxy_address(proxy), 10000);
+	c = client_connected(proxy_address(proxy), 20000);
 	client_create(c, "/e", KUSTOS_EPHEMERAL);
-	shorten_sessions(server, 3000);
-	test_eventually(client_session(c).timeout_ms == 3000, 8000);
+	shorten_sessions(server, 6000);
+	test_eventually(client_session(c).timeout_ms == 6000, 8000);
 	client_wait(c, KUSTOS_CONNECTED, 8000);
 	proxy_set_mode(proxy, PROXY_HOLE);
-	client_wait(c, KUSTOS_LOST, 3000);
+	client_wait(c, KUSTOS_LOST, 6000);
 	ck_assert_int_eq(raw_exists(server_address(server), "/e", NULL), 0);
 	client_drop(c);
 	proxy_free(proxy);

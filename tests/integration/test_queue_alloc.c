@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define T_MS 3000
+#define T_MS 10000
 
 static void set_up(void)
 {

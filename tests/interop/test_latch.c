@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SESSION_MS 4000
+#define SESSION_MS 8000
 #define LINE VOTERS_LINE
 #define PEERS 4
 

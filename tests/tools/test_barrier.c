@@ -65,10 +65,11 @@ START_TEST(L20_what_does_not_wait_is_tried_once)
 }
 END_TEST
 
+/* A machine that stops for 8 s keeps its session. */
 static void come(struct cli *c, const char *script)
 {
 	cli_start(c, "barrier", "enter", "-n3", "-w50",
-		"--session-timeout=3000", STEP, "--", "sh", "-c", script);
+		"--session-timeout=12000", STEP, "--", "sh", "-c", script);
 }
 
 /* Has the command that was seen to begin ended, and has it been waited for? */
