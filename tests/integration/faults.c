@@ -31,9 +31,14 @@ void faults_disconnect(void)
 void fault_arm(const struct faults_lock *it, int fault)
 {
 	bool applied = fault / FAULT_CODES / it->points == 1;
+	int code = it->codes[fault % FAULT_CODES];
 
-	inject_frame(applied ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
-		it->codes[fault % FAULT_CODES],
+	/* One greets a connection, the other asks what a deletion came to. */
+	if (code == ZK_OP_SYNC)
+		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
+	if (code == ZK_OP_EXISTS)
+		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_DELETE, 1);
+	inject_frame(applied ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND, code,
 		1 + fault / FAULT_CODES % it->points);
 }
 
@@ -58,6 +63,13 @@ START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_nothing)
 {
 	own = _i;
 	lock->wait();
+}
+END_TEST
+
+/* Or those above would say nothing of it. */
+START_TEST(S06_each_kind_of_frame_has_failed_in_both_ways)
+{
+	ck_assert_int_eq(inject_untried(lock->codes, FAULT_CODES), 0);
 }
 END_TEST
 
@@ -169,6 +181,7 @@ void faults_add(TCase *t, const struct faults_lock *it)
 		S06_a_fault_at_any_frame_of_a_cycle_leaves_nothing, 0, count);
 	tcase_add_loop_test(t,
 		S06_a_fault_at_any_frame_of_a_wait_leaves_nothing, 0, count);
+	tcase_add_test(t, S06_each_kind_of_frame_has_failed_in_both_ways);
 	if (it->take == NULL)
 		return;
 	tcase_add_test(t,

@@ -125,6 +125,13 @@ START_TEST(S06_a_fault_at_any_frame_of_a_creation_leaves_one_node)
 }
 END_TEST
 
+/* Or those above would say nothing of it. */
+START_TEST(S06_each_kind_of_frame_has_failed_in_both_ways)
+{
+	ck_assert_int_eq(inject_untried(codes, CODES), 0);
+}
+END_TEST
+
 START_TEST(S06_a_second_fault_in_the_search_leaves_one_node)
 {
 	fault_at(_i, true);
@@ -426,6 +433,7 @@ int main(void)
 		faults);
 	tcase_add_loop_test(t, S06_a_second_fault_in_the_search_leaves_one_node,
 		0, faults);
+	tcase_add_test(t, S06_each_kind_of_frame_has_failed_in_both_ways);
 	tcase_add_test(t, S06_a_create_reply_that_is_late_leaves_one_node);
 	tcase_add_test(t,
 		S06_a_lost_create_reply_and_a_new_session_make_a_new_node);

@@ -59,6 +59,7 @@ static void find_callers(void) __attribute__((constructor));
 static void find_callers(void)
 {
 	dl_iterate_phdr(find_zookeeper, NULL);
+	inject_frames_share();
 	inject_allocs_thread();
 }
 

@@ -56,6 +56,12 @@ void inject_release(void);
 /* Return how often a frame's fault has happened. */
 int inject_fired(void);
 
+/* Return the first of "count" codes of which no frame has met INJECT_FAIL_SEND, or
+   none INJECT_LOSE_REPLY, in all processes that were forked from the program's
+   first one; 0 if each has.  So the last of many tests, in which the frame that
+   is to fail may never be sent, can tell whether they have tried anything. */
+int inject_untried(const int *codes, int count);
+
 /* Return how many frames of the code libzookeeper has sent. */
 int inject_sent(int op);
 

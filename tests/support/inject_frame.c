@@ -11,6 +11,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #define FDS 1024
@@ -30,8 +32,14 @@ struct conn {
 	bool in_greeted;
 	enum inject_fault victim; /* what the answer to this xid suffers */
 	int32_t victim_xid;
+	int victim_op;
 	bool victim_greets;
 };
+
+#define OPS (ZK_OP_MAX - ZK_OP_MIN + 1)
+
+/* Set before main(), and shared with all that is forked. */
+static int (*happened)[OPS];
 
 /* Guards all below; nothing is taken inside. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,7 +49,36 @@ static int fault_op;
 static int fault_left;
 static int fired;
 static bool holding;
-static int sent[ZK_OP_MAX - ZK_OP_MIN + 1];
+static int sent[OPS];
+
+void inject_frames_share(void)
+{
+	happened = mmap(NULL, (INJECT_DROP_EVENT + 1) * sizeof(*happened),
+		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (happened == MAP_FAILED)
+		abort();
+}
+
+static bool has_happened(enum inject_fault f, int op)
+{
+	return __atomic_load_n(&happened[f][op - ZK_OP_MIN], __ATOMIC_SEQ_CST) >
+		0;
+}
+
+int inject_untried(const int *codes, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!has_happened(INJECT_FAIL_SEND, codes[i]) ||
+			!has_happened(INJECT_LOSE_REPLY, codes[i]))
+			return codes[i];
+	return 0;
+}
+
+static void note_fired(enum inject_fault f, int op)
+{
+	fired++;
+	__atomic_add_fetch(&happened[f][op - ZK_OP_MIN], 1, __ATOMIC_SEQ_CST);
+}
 
 void inject_frames_reset(void)
 {
@@ -179,6 +216,7 @@ static void note_head(struct conn *c)
 		return;
 	c->victim = fault;
 	c->victim_xid = zk_get32(c->out.head + 4);
+	c->victim_op = op;
 	c->victim_greets = !c->out.greeted;
 	fault = INJECT_NOTHING;
 }
@@ -199,9 +237,9 @@ static void note_sent(struct conn *c, const char *data, size_t len)
 	}
 }
 
-static ssize_t break_off(int fd)
+static ssize_t break_off(int fd, enum inject_fault f, int op)
 {
-	fired++;
+	note_fired(f, op);
 	shutdown(fd, SHUT_RDWR);
 	errno = ECONNRESET;
 	return -1;
@@ -218,7 +256,7 @@ INJECTED ssize_t send(int fd, const void *data, size_t len, int flags)
 	pthread_mutex_lock(&lock);
 	if (must_fail(&conns[fd], data, len)) {
 		fault = INJECT_NOTHING;
-		n = break_off(fd);
+		n = break_off(fd, INJECT_FAIL_SEND, fault_op);
 	} else {
 		n = real(fd, data, len, flags);
 		if (n > 0)
@@ -270,13 +308,13 @@ static ssize_t meet_frame(struct conn *c, int fd, const char *head)
 	if (c->victim == INJECT_HOLD_REPLY && hit) {
 		c->victim = INJECT_NOTHING;
 		holding = true;
-		fired++;
+		note_fired(INJECT_HOLD_REPLY, c->victim_op);
 	}
 	if (holding)
 		return try_later();
 	if (c->victim == INJECT_LOSE_REPLY && hit) {
 		c->victim = INJECT_NOTHING;
-		return break_off(fd);
+		return break_off(fd, INJECT_LOSE_REPLY, c->victim_op);
 	}
 	if (fault == INJECT_DROP_EVENT && c->in_greeted &&
 		xid == ZK_XID_EVENT && --fault_left <= 0) {

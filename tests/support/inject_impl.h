@@ -34,6 +34,9 @@
 
 INJECT_UNCHECKED enum inject_caller inject_caller_at(const void *address);
 
+/* Before main(): what all processes of the program count together. */
+void inject_frames_share(void);
+
 void inject_frames_reset(void);
 void inject_allocs_reset(void);
 
