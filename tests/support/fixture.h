@@ -78,8 +78,13 @@ const char *fixture_address(void);
 /* Return how many children a node of that server has; 0 also if it is not there. */
 int fixture_children(const char *path);
 
+/* Does this command of the shell succeed?  It looks for what a test uses besides a
+   server.  If it does not, the program counts as skipped unless a test fails, as
+   something was not tested. */
+bool fixture_has(const char *command);
+
 /* Run the suite.  Returns the exit code of the program: 0, 1, or 77 with a
-   line on standard output if no server can be started here. */
+   line on standard output if no server, or not all else, is there. */
 int fixture_main(Suite *suite);
 
 /* Does the clock tell something of the library?  Where every access is checked
