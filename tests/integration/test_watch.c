@@ -127,7 +127,8 @@ static int watches_on_server(void)
 	static char text[4000000];
 	int n = 0;
 
-	fourletter(fixture_address(), "wchp", text, sizeof(text));
+	ck_assert_uint_gt(
+		fourletter(fixture_address(), "wchp", text, sizeof(text)), 0);
 	for (char *c = strstr(text, "0x"); c != NULL; c = strstr(c + 2, "0x"))
 		n++;
 	return n;

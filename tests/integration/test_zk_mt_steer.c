@@ -237,7 +237,7 @@ int main(void)
 	}
 	server = server_start(NULL);
 	if (!server)
-		return 77;
+		return 1;
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, L04_a_kick_moves_the_session_at_once);

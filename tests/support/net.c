@@ -168,16 +168,28 @@ size_t fourletter(const char *address, const char *word, char *buf, size_t size)
 	return len;
 }
 
-bool fourletter_has(const char *address, const char *word, const char *text)
+/* Whether it answers, and with the text in that; or without it. */
+static bool answers(const char *address, const char *word, const char *text,
+	bool with)
 {
 	size_t size = 1 << 20;
 	char *buf = malloc(size);
-	bool found;
+	bool does;
 
 	if (buf == NULL)
 		return false;
-	found = fourletter(address, word, buf, size) > 0 &&
-		strstr(buf, text) != NULL;
+	does = fourletter(address, word, buf, size) > 0 &&
+		(strstr(buf, text) != NULL) == with;
 	free(buf);
-	return found;
+	return does;
+}
+
+bool fourletter_has(const char *address, const char *word, const char *text)
+{
+	return answers(address, word, text, true);
+}
+
+bool fourletter_lacks(const char *address, const char *word, const char *text)
+{
+	return answers(address, word, text, false);
 }

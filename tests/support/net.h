@@ -51,7 +51,9 @@ ssize_t net_send(int fd, const void *buf, size_t len);
 size_t fourletter(const char *address, const char *word, char *buf,
 	size_t size);
 
-/* Return whether the answer to the word contains "text". */
+/* Return whether the answer to the word contains "text", or does not contain it;
+   neither, if there is no answer. */
 bool fourletter_has(const char *address, const char *word, const char *text);
+bool fourletter_lacks(const char *address, const char *word, const char *text);
 
 #endif

@@ -345,7 +345,8 @@ START_TEST(nothing_runs_on_when_it_is_killed)
 	ck_assert(fourletter_has(fixture_address(), "cons", "sid="));
 	kill(b.pid, SIGKILL);
 	ck_assert_int_eq(cli_end(&b), -SIGKILL);
-	test_within(!fourletter_has(fixture_address(), "cons", "sid="), CLI_MS);
+	test_within(fourletter_lacks(fixture_address(), "cons", "sid="),
+		CLI_MS);
 }
 END_TEST
 
