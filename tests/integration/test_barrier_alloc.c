@@ -126,8 +126,7 @@ static void check_left(const struct alloc_call *call, enum kustos_err err)
 	(void)raw_delete(fixture_address(), READY);
 	/* Nobody is alive any more, but for who could not ask that its node goes:
 	   that one ends with the session. */
-	test_eventually(raw_count_children(fixture_address(), LATCH) <= 3,
-		5000);
+	test_eventually(fixture_children(LATCH) <= 3, 5000);
 	(void)raw_delete_tree(fixture_address(), LATCH);
 	step_check_empty();
 }

@@ -257,7 +257,7 @@ START_TEST(L17_what_was_lost_is_given_up_though_the_session_lives)
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
 	struct kustos_claims *eager;
 	struct kustos_claim *ours;
-	int64_t epoch = client_epoch(client);
+	struct kustos_session before = client_session(client);
 
 	queue_put_numbers(queue_others, 0, 3);
 	o.ahead = 2;
@@ -268,7 +268,8 @@ START_TEST(L17_what_was_lost_is_given_up_though_the_session_lives)
 	client_wait(client, KUSTOS_LOST, T_MS);
 	kustos_claims_destroy(eager);
 	proxy_set_mode(proxy, PROXY_PASS);
-	client_wait_epoch(client, epoch, 5000);
+	client_wait_epoch(client, before.epoch, 5000);
+	ck_assert(client_session_id(client) == before.session_id);
 	test_eventually(claim_marks() == 0, 5000);
 	for (int i = 0; i < 3; i++) {
 		char text[12];

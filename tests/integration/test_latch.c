@@ -46,11 +46,12 @@ START_TEST(a_candidate_is_an_ephemeral_node_with_its_id)
 {
 	static const char *const ids[] = { "host-7", "", NULL };
 	const char *wanted = ids[_i] != NULL ? ids[_i] : "";
-	struct raw *raw = raw_open(fixture_address(), T_MS);
+	struct raw *raw = raw_open(fixture_address(), 60000);
 	struct raw_stat stat;
 	char data[32] = "?";
 	char node[NODE_SIZE];
 
+	ck_assert_ptr_nonnull(raw);
 	runner_run(&ours, client, ids[_i]);
 	runner_leads(&ours);
 	node_at(0, node);

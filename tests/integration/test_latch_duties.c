@@ -55,6 +55,7 @@ static void check_data(int place, const char *wanted)
 	char data[64] = "";
 	char node[NODE_SIZE];
 
+	ck_assert_ptr_nonnull(raw);
 	node_at(place, node);
 	ck_assert_int_eq(raw_do_get(raw, node, data, sizeof(data), NULL), 0);
 	ck_assert_str_eq(data, wanted);

@@ -124,9 +124,10 @@ END_TEST
 
 START_TEST(what_says_something_else_is_taken_over_by_the_last)
 {
-	struct raw *raw = raw_open(fixture_address(), T_MS);
+	struct raw *raw = raw_open(fixture_address(), 60000);
 	char first[NODE_SIZE], data[32] = "";
 
+	ck_assert_ptr_nonnull(raw);
 	node_at(0, first);
 	kill_former();
 	come_again();

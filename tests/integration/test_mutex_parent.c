@@ -59,6 +59,7 @@ static void *remove_it(void *arg)
 	struct raw *raw = raw_open(fixture_address(), 60000);
 	struct remover *r = arg;
 
+	ck_assert_ptr_nonnull(raw);
 	while (!atomic_load(&r->stop)) {
 		atomic_fetch_add(&r->removed,
 			raw_do_delete(raw, LINE, -1) == 0);
@@ -116,6 +117,7 @@ START_TEST(what_a_program_keeps_in_the_node_of_a_line_is_not_touched)
 	struct raw_stat stat;
 	struct raw *raw = raw_open(fixture_address(), 60000);
 
+	ck_assert_ptr_nonnull(raw);
 	ck_assert_int_eq(raw_create(fixture_address(), "/locks", ""), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), LINE, "ours"), 0);
 	serve_many();
@@ -148,6 +150,7 @@ START_TEST(what_a_program_writes_to_the_node_of_a_long_line_stays)
 	struct raw_stat stat;
 	char data[128];
 
+	ck_assert_ptr_nonnull(raw);
 	for (int i = 0; i < MANY; i++) {
 		ask(&asks[i], i % 2 ? mutex : rivals, SOON);
 		if (i < 10) /* so that these take turns, and see the line */

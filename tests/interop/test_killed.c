@@ -89,13 +89,16 @@ static bool any_left(struct raw *raw)
 
 	for (int i = 0; i < PAIRS; i++) {
 		int64_t now_ns = test_now_us() * 1000;
+		int rc;
 
-		if (!pairs[i].gone &&
-			raw_do_exists(raw, pairs[i].node, NULL) == 0)
+		if (pairs[i].gone)
+			continue;
+		rc = raw_do_exists(raw, pairs[i].node, NULL);
+		ck_assert(rc == 0 || rc == RAW_NONODE);
+		if (rc == 0)
 			pairs[i].seen_ns = now_ns;
-		else
-			pairs[i].gone = true;
-		left = left || !pairs[i].gone;
+		pairs[i].gone = rc != 0;
+		left = left || rc == 0;
 	}
 	return left;
 }
