@@ -212,7 +212,7 @@ static struct kustos_semaphore *volatile left;
 /* The session was given up, so nobody can say that it is over. */
 START_TEST(L06_a_close_does_not_wait_for_what_is_only_watched)
 {
-	struct kustos_client_options o = pair_proxy(2000);
+	struct kustos_client_options o = pair_proxy(4000);
 	struct kustos_client *mine = client_open_with(&o);
 	int64_t began;
 

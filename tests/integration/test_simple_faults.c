@@ -87,14 +87,17 @@ START_TEST(L05_giving_up_before_it_is_known_leaves_nothing)
 
 	hold_give(simple_take(simple)); /* so that its parents are there */
 	pair_flush();
+	int sent = inject_sent(ZK_OP_CREATE2);
 	inject_frame(_i == 0 ? INJECT_HOLD_REPLY : INJECT_LOSE_REPLY,
 		ZK_OP_CREATE2, 1);
 	if (_i > 0)
 		inject_connect(ECONNREFUSED);
-	/* Before it is tried again, and after that. */
-	check_err(kustos_simple_acquire(simple,
-			  kustos_after_ms(_i == 2 ? 50 : 300), NULL, &hold),
-		KUSTOS_ETIMEDOUT);
+	/* Before it is tried again, and after that; once it has been sent. */
+	for (int i = 0; i < 20 && inject_sent(ZK_OP_CREATE2) == sent; i++)
+		check_err(kustos_simple_acquire(simple,
+				  kustos_after_ms(_i == 2 ? 50 : 300), NULL,
+				  &hold),
+			KUSTOS_ETIMEDOUT);
 	test_eventually(node_there(), 3000); /* the server may be slower */
 	inject_release();
 	inject_connect(0);
