@@ -295,6 +295,7 @@ START_TEST(S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader)
 		KUSTOS_OK);
 	chief_leads(&theirs, 1);
 	ck_assert(ours.to_ns < theirs.from_ns);
+	ck_assert_int_eq(proxy_fired(proxy), 1);
 	line_wait(2);
 	both_end();
 }
