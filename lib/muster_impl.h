@@ -126,6 +126,9 @@ bool ku_muster_busy(const struct ku_muster *m);
 /* Look, and then take the next step. */
 void ku_muster_look(struct ku_muster *m);
 
+/* Look again in a minute or two: a watch may be gone without a word. */
+void ku_muster_set_safety(struct ku_muster *m);
+
 /* See the end of the member "name" come, and look again then; or take the next
    step if it is not of this round.  Returns false if memory is short; then it is
    looked again later. */

@@ -7,6 +7,8 @@
 /* When to look again at what could not be seen, or not be watched. */
 #define PUT_OFF_MS 100
 #define NO_WATCH_MS 1000
+/* And at what is watched: after this, and up to as long again. */
+#define SAFETY_MS 65000
 
 static bool is_out(const struct ku_request *request)
 {
@@ -37,6 +39,14 @@ static void later(struct ku_muster *m, int64_t ms)
 {
 	ku_set_timer(m->client, &m->timer,
 		ku_now(m->client) + ms * KU_NS_PER_MS);
+}
+
+void ku_muster_set_safety(struct ku_muster *m)
+{
+	later(m,
+		SAFETY_MS +
+			(int64_t)ku_random_below(&m->client->random,
+				SAFETY_MS));
 }
 
 static void forget_names(struct ku_muster *m)
@@ -257,6 +267,8 @@ static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply,
 		ku_muster_finish(m, KUSTOS_EBUSY);
 	} else if (!watched) {
 		later(m, NO_WATCH_MS);
+	} else if (m->watch.entry != NULL) {
+		ku_muster_set_safety(m);
 	}
 }
 

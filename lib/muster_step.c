@@ -66,6 +66,8 @@ static void await(struct ku_muster *m, bool watched)
 	ku_muster_guard(m);
 	if (m->call->once)
 		ku_muster_finish(m, KUSTOS_EBUSY);
+	else if (m->watch.entry != NULL)
+		ku_muster_set_safety(m);
 }
 
 static void enter(struct ku_muster *m)

@@ -1,0 +1,192 @@
+/*
+ * test_muster_safety.c - a member of a double barrier whose watches are gone without a
+ * word; and what counts once it has looked again.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/barrier.h>
+
+#define ROUND "/round"
+#define READY ROUND "/ready"
+#define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
+#define SECOND ROUND "/00000000-0000-4000-8000-000000000001"
+
+static struct bench bench;
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static int asked;	     /* requests, but for syncs */
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct kustos_double_barrier *member;
+static int entry, departure; /* how it has ended; -1: not yet */
+
+static void ended(void *arg, enum kustos_err err)
+{
+	*(int *)arg = (int)err;
+}
+
+static void make(const char *path, enum ku_zk_mode mode)
+{
+	ck_assert_int_eq(bench_create(&bench, raw, path, "", mode).rc,
+		KU_ZK_OK);
+}
+
+static void drop(const char *path)
+{
+	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
+}
+
+static void run_ms(int ms)
+{
+	lone_run_ms(&bench, client, ms);
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	asked += request->kind != KU_ZK_SYNC;
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+/* A round of three, of whom one is there already; and ours waits for the others. */
+static void setup(void)
+{
+	struct model_config config;
+
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	model_config_init(&config);
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	make(ROUND, KU_ZK_PERSISTENT);
+	make(RIVAL, KU_ZK_EPHEMERAL);
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	run_ms(1000);
+	ck_assert_int_eq(
+		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
+		KUSTOS_OK);
+	entry = departure = -1;
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &entry),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(entry, -1);
+}
+
+static void teardown(void)
+{
+	kustos_double_barrier_destroy(member);
+	run_ms(1000);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* It is connected again, and its server sets none of its watches. */
+static void forget_watches(void)
+{
+	model_set_odd_faults(bench.model, 1000000, 0);
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(1000);
+	model_set_odd_faults(bench.model, 0, 0);
+}
+
+/* Two of these are there before anybody looks. */
+static void send_ready(enum ku_zk_kind kind)
+{
+	static struct bench_reply reply;
+	const struct ku_zk_request request = { .kind = kind,
+		.path = READY,
+		.len = -1,
+		.version = -1,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+}
+
+static void complete(void)
+{
+	make(SECOND, KU_ZK_EPHEMERAL);
+	make(READY, KU_ZK_PERSISTENT);
+}
+
+START_TEST(L08_who_goes_in_hears_though_no_watch_was_set_again)
+{
+	forget_watches();
+	complete();
+	run_ms(140000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(L08_who_goes_out_hears_though_no_watch_was_set_again)
+{
+	complete();
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &departure),
+		KUSTOS_OK);
+	run_ms(1000);
+	forget_watches();
+	drop(RIVAL);
+	drop(SECOND);
+	ck_assert_int_eq(departure, -1);
+	run_ms(140000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+}
+END_TEST
+
+/* Who waits for long looks once in a while, and no more often. */
+START_TEST(a_member_that_waits_in_peace_hardly_asks)
+{
+	asked = 0;
+	run_ms(60000);
+	ck_assert_int_eq(asked, 0);
+	run_ms(540000);
+	ck_assert_int_ge(asked, 2 * 4);
+	ck_assert_int_le(asked, 2 * 9);
+	ck_assert_int_eq(entry, -1);
+	complete();
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+}
+END_TEST
+
+/* One has come and gone before the look: with it there might have been three, but not
+   when "ready" was made, which is late. */
+START_TEST(S12_who_has_looked_in_vain_goes_by_what_came_since)
+{
+	bool enough = _i == 1;
+
+	make(SECOND, KU_ZK_EPHEMERAL);
+	drop(SECOND);
+	run_ms(140000);
+	ck_assert_int_eq(entry, -1);
+	if (enough)
+		make(SECOND, KU_ZK_EPHEMERAL);
+	send_ready(KU_ZK_CREATE);
+	send_ready(KU_ZK_DELETE);
+	run_ms(1000);
+	ck_assert_int_eq(entry, enough ? KUSTOS_OK : -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("watches of double barriers in the simulator");
+	TCase *t = tcase_create("a member");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, L08_who_goes_in_hears_though_no_watch_was_set_again);
+	tcase_add_test(t, L08_who_goes_out_hears_though_no_watch_was_set_again);
+	tcase_add_test(t, a_member_that_waits_in_peace_hardly_asks);
+	tcase_add_loop_test(t,
+		S12_who_has_looked_in_vain_goes_by_what_came_since, 0, 2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
