@@ -15,8 +15,7 @@
  * goes.  Only while there is nobody the line itself is watched, and all who
  * observe it are woken by the first that comes: they are the ones to be told.
  *
- * What is told is not what happened but what holds: the last thing seen, if it
- * is not what was told last.
+ * What is told is what holds, not what happened: the last thing seen, if it is news.
  */
 
 #include "observe.h"
@@ -258,8 +257,9 @@ static bool is_heeded(struct kustos_observer *o,
 
 	if (!watches)
 		ku_watch_failed(o->client, &o->watch);
+	else if (o->destroyed)
+		ku_watch_take_back(o->client, &o->watch, &o->request.what);
 	if (o->destroyed) {
-		ku_watch_remove(o->client, &o->watch);
 		end(o);
 		return false;
 	}

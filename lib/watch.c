@@ -187,6 +187,18 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
 	entry->again = is_busy(entry);
 }
 
+void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
+	const struct ku_zk_request *read)
+{
+	enum ku_zk_watch_kind kind = read->kind == KU_ZK_CHILDREN
+		? KU_ZK_WATCH_CHILDREN
+		: KU_ZK_WATCH_DATA;
+
+	if (read->watch && watch->entry == NULL)
+		(void)ku_watch_add(client, watch, kind, read->path);
+	ku_watch_remove(client, watch);
+}
+
 bool ku_watch_is_ending(struct kustos_client *client,
 	enum ku_zk_watch_kind kind, const char *path)
 {

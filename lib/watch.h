@@ -50,6 +50,11 @@ enum kustos_err ku_watch_add(struct kustos_client *client,
    watches the node. */
 void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch);
 
+/* "read" has left "watch" at the server, and nobody wants it any more: take it off.
+   The event of an older one may have taken it off here meanwhile. */
+void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
+	const struct ku_zk_request *read);
+
 /* Is the server being told that nobody watches the node?  A read that was sent
    before that leaves no watch. */
 bool ku_watch_is_ending(struct kustos_client *client,

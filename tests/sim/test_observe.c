@@ -1,0 +1,124 @@
+/*
+ * test_observe.c - what happens to the watch of an observer that ends while it reads.
+ */
+#include "lone.h"
+#include "model_impl.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/participant.h>
+
+#define LINE "/line"
+#define FIRST LINE "/lock-0000000000"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 10
+/* In which an observer looks again at what it watches. */
+#define SAFETY_MS 70000
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct kustos_client *client;
+static struct kustos_observer *observer;
+static bool seen;
+static int asked; /* requests, but for syncs */
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	asked += request->kind != KU_ZK_SYNC;
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+/* Have the first's data changed. */
+static void send_change(void)
+{
+	const struct ku_zk_request request = { .kind = KU_ZK_SET,
+		.path = FIRST,
+		.data = "x",
+		.len = 1,
+		.version = -1 };
+	static struct bench_reply reply;
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+}
+
+/* Return after how long it looks again. */
+static int run_until_it_asks(void)
+{
+	int ms = 0;
+
+	for (asked = 0; ms < SAFETY_MS && asked == 0; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_gt(asked, 0);
+	return ms;
+}
+
+static void see(void *arg, enum kustos_err err,
+	const struct kustos_participant *first)
+{
+	(void)arg;
+	seen = err == KUSTOS_OK && first != NULL;
+}
+
+static void setup(void)
+{
+	struct model_config config;
+
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	seen = false;
+	model_config_init(&config);
+	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	bench_create(&bench, raw, LINE, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, FIRST, "", KU_ZK_EPHEMERAL);
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(kustos_observe(client, LINE, see, NULL, &observer),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(seen);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 1);
+}
+
+static void teardown(void)
+{
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* It looks again at what it watches, which has just been changed: the event is that of
+   the older watch.  The second time everything comes as it did the first time. */
+START_TEST(P05_a_watch_that_an_ended_observer_leaves_behind_is_taken_off)
+{
+	int ms = run_until_it_asks();
+
+	kustos_observer_destroy(observer);
+	teardown();
+	setup();
+	lone_run_ms(&bench, client, ms - WAY_MS / 2);
+	send_change();
+	(void)run_until_it_asks();
+	kustos_observer_destroy(observer);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_ptr_null(client->watches.entries);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("observers in the simulator");
+	TCase *t = tcase_create("in one moment");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		P05_a_watch_that_an_ended_observer_leaves_behind_is_taken_off);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
