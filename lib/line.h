@@ -56,6 +56,10 @@ struct ku_place_events {
 	void (*unsure)(struct ku_place *place);
 };
 
+/* How many may hold beside a place of this kind is about to be told: who tries once
+   waits for that, and ku_line_look(). */
+#define KU_COMPANY_UNKNOWN (-2)
+
 /* What all places of one kind have in common.  Lives as long as they do. */
 struct ku_place_kind {
 	const struct ku_place_events *events;

@@ -9,7 +9,7 @@
 void ku_line_look(struct ku_line *line)
 {
 	for (struct ku_place *p = line->first; p != NULL; p = p->next)
-		if (ku_place_waits(p) && !p->once && !ku_place_rests(p))
+		if (ku_place_waits(p) && !ku_place_rests(p))
 			ku_place_look(p);
 }
 

@@ -108,7 +108,8 @@ static void decide_waiting(struct ku_place *place)
 		return;
 	}
 	if (place->once) {
-		ku_place_fail(place, KUSTOS_EBUSY);
+		if (place->kind->company != KU_COMPANY_UNKNOWN)
+			ku_place_fail(place, KUSTOS_EBUSY);
 		return;
 	}
 	ku_place_queue(place);

@@ -11,7 +11,7 @@
 static void set_room(struct ku_pool *pool, int room)
 {
 	pool->room = room;
-	pool->lease_kind.company = room - 1; /* negative: nobody */
+	pool->lease_kind.company = room > 0 ? room - 1 : -1; /* nobody */
 }
 
 static int decode(const struct ku_zk_reply *reply)
@@ -35,6 +35,16 @@ static const char *fault_of(const struct ku_zk_reply *reply)
 	return decode(reply) < 0 ? "is not a number of four bytes" : NULL;
 }
 
+/* Does somebody want to know at once? */
+static bool is_tried(const struct ku_pool *pool)
+{
+	const struct ku_bid *bid = pool->bids;
+
+	while (bid != NULL && bid->state != KU_BID_TRIES)
+		bid = bid->next;
+	return bid != NULL;
+}
+
 /* While it is not known there is none: whoever waits must not go by what was. */
 static void number_shows(struct ku_mirror *mirror,
 	const struct ku_zk_reply *reply)
@@ -43,7 +53,7 @@ static void number_shows(struct ku_mirror *mirror,
 		offsetof(struct ku_pool, number));
 
 	if (reply == NULL) {
-		pool->lease_kind.company = -1;
+		pool->lease_kind.company = KU_COMPANY_UNKNOWN;
 		return;
 	}
 	const char *fault = fault_of(reply);
@@ -53,7 +63,7 @@ static void number_shows(struct ku_mirror *mirror,
 			fault);
 	pool->malformed = fault != NULL;
 	set_room(pool, decode(reply));
-	if (pool->room > 0)
+	if (pool->room > 0 || is_tried(pool))
 		ku_line_look(pool->leases);
 }
 
@@ -74,6 +84,7 @@ enum kustos_err ku_pool_room_init(struct ku_pool *pool,
 	set_room(pool, wish->room_path == NULL ? wish->room : -1);
 	if (wish->room_path == NULL)
 		return KUSTOS_OK;
+	pool->lease_kind.company = KU_COMPANY_UNKNOWN;
 	if (!ku_path_valid(wish->room_path, false))
 		return KUSTOS_EINVAL;
 	char *full = ku_path_join(client->config.prefix, wish->room_path);

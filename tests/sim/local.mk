@@ -128,6 +128,7 @@ sim_tests += %D%/test_mutex
 sim_tests += %D%/test_observe
 sim_tests += %D%/test_parents
 sim_tests += %D%/test_pause
+sim_tests += %D%/test_pool
 sim_tests += %D%/test_queue
 sim_tests += %D%/test_receipt
 sim_tests += %D%/test_refused

@@ -1,0 +1,149 @@
+/*
+ * test_pool.c - leases whose number stands in a node that changes in the very moment in
+ * which they are asked for.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/semaphore.h>
+
+#define SEM "/sem"
+#define LEASES SEM "/leases"
+#define NUMBER "/number"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 10
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct kustos_semaphore *sem;
+static struct kustos_hold *hold;
+static int ended; /* -1: not yet */
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *got)
+{
+	(void)arg;
+	ended = (int)err;
+	hold = got;
+}
+
+static void try_it(void)
+{
+	ended = -1;
+	ck_assert_int_eq(kustos_semaphore_acquire_async(sem, KUSTOS_NOW, NULL,
+				 granted, NULL),
+		KUSTOS_OK);
+}
+
+/* Have it written; it is answered in "*reply". */
+static void send(enum ku_zk_kind kind, char number, struct bench_reply *reply)
+{
+	const char data[4] = { 0, 0, 0, number };
+	const struct ku_zk_request request = { .kind = kind,
+		.path = NUMBER,
+		.data = kind == KU_ZK_DELETE ? NULL : data,
+		.len = kind == KU_ZK_DELETE ? -1 : (int)sizeof(data),
+		.version = -1,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, reply), KU_ZK_OK);
+}
+
+static void setup(void)
+{
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	struct model_config config;
+	struct bench_reply made;
+
+	model_config_init(&config);
+	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	send(KU_ZK_CREATE, 1, &made);
+	bench_wait(&bench, &made);
+	/* These stay, so that all leases take the same. */
+	bench_create(&bench, raw, SEM, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, LEASES, "", KU_ZK_PERSISTENT);
+	client = lone_open(&bench, &ku_zk_sim);
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(&bench, client, 1000);
+	o.max_path = NUMBER;
+	ck_assert_int_eq(kustos_semaphore_create(client, SEM, &o, &sem),
+		KUSTOS_OK);
+	try_it();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+}
+
+static void teardown(void)
+{
+	kustos_semaphore_destroy(sem);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* The event comes before the listing, and the number behind it. */
+START_TEST(who_does_not_wait_goes_by_the_number_that_is_on_its_way)
+{
+	static struct bench_reply reply;
+	static const struct {
+		enum ku_zk_kind kind;
+		char number;
+		enum kustos_err err;
+	} cases[] = {
+		{ KU_ZK_SET, 1, KUSTOS_OK },
+		{ KU_ZK_SET, 2, KUSTOS_OK },
+		{ KU_ZK_SET, 0, KUSTOS_EBUSY },
+		{ KU_ZK_DELETE, 0, KUSTOS_EBUSY },
+	};
+
+	send(cases[_i].kind, cases[_i].number, &reply);
+	lone_run_ms(&bench, client, WAY_MS / 2);
+	try_it();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, cases[_i].err);
+	if (ended == KUSTOS_OK)
+		ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(model_child_count(bench.model, LEASES), 0);
+}
+END_TEST
+
+/* Nor does it wait for a connection, in which the number could be read. */
+START_TEST(L20_who_does_not_wait_ends_though_the_number_is_not_read)
+{
+	static struct bench_reply reply;
+
+	send(KU_ZK_SET, 2, &reply);
+	lone_run_ms(&bench, client, WAY_MS / 2);
+	try_it();
+	lone_run_ms(&bench, client, 2 * WAY_MS + WAY_MS / 2);
+	ck_assert_int_eq(ended, -1);
+	model_cut(bench.model, LONE_MACHINE, true);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, KUSTOS_EDISCONNECTED);
+	lone_run_ms(&bench, client, 5000);
+	ck_assert_int_eq(model_child_count(bench.model, LEASES), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("pools in the simulator");
+	TCase *t = tcase_create("in one moment");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		who_does_not_wait_goes_by_the_number_that_is_on_its_way, 0, 4);
+	tcase_add_test(t,
+		L20_who_does_not_wait_ends_though_the_number_is_not_read);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
