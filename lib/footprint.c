@@ -86,6 +86,11 @@ bool ku_footprint_ask(struct ku_footprint *f,
 	return true;
 }
 
+bool ku_footprint_allows(int count, size_t len)
+{
+	return (size_t)count <= KU_FOOTPRINT_LIMIT / (len + PER_PATH);
+}
+
 void ku_footprint_add(struct ku_footprint *f, const char *path, int64_t czxid)
 {
 	char **kept = tfind(path, &f->ephemerals, by_path);

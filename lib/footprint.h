@@ -40,6 +40,10 @@ struct ku_footprint {
 bool ku_footprint_ask(struct ku_footprint *f,
 	const struct ku_zk_request *request, size_t more, size_t *asked);
 
+/* Return whether one session may have "count" nodes, of which none is called by less
+   than "len" characters. */
+bool ku_footprint_allows(int count, size_t len);
+
 /* "request" was answered: count what it made or deleted. */
 void ku_footprint_answered(struct ku_footprint *f,
 	const struct ku_zk_request *request, const struct ku_zk_reply *reply);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NUMBER_LEN 10 /* of a sequence number */
+
 static void bid_link(struct ku_bid *bid)
 {
 	struct ku_pool *pool = bid->pool;
@@ -323,10 +325,16 @@ static void bid_give_up(struct ku_wait *wait, enum kustos_err why)
 static const struct ku_wait_calls bid_calls = { bid_start, bid_give_up,
 	ku_claim_tell };
 
-/* Can there ever be so many? */
-static bool count_fits(const struct ku_pool *pool, int count)
+/* Can there ever be so many, and have one session their nodes? */
+static enum kustos_err check_count(const struct ku_pool *pool, int count)
 {
-	return count > 0 && (pool->room_path != NULL || count <= pool->room);
+	/* The line, a slash, and what is called as the leases are. */
+	size_t len = strlen(pool->note.path) + strlen("/leases/") +
+		KU_PROTECTION_LEN + strlen(pool->lease_kind.leaf) + NUMBER_LEN;
+
+	if (count < 1 || (pool->room_path == NULL && count > pool->room))
+		return KUSTOS_EINVAL;
+	return ku_footprint_allows(count, len) ? KUSTOS_OK : KUSTOS_ELIMIT;
 }
 
 enum kustos_err ku_pool_acquire(struct ku_pool *pool, int count,
@@ -334,9 +342,10 @@ enum kustos_err ku_pool_acquire(struct ku_pool *pool, int count,
 	struct kustos_hold **out)
 {
 	struct ku_bid bid = { .pool = pool, .claim.count = count };
+	enum kustos_err err = check_count(pool, count);
 
-	if (!count_fits(pool, count))
-		return KUSTOS_EINVAL;
+	if (err != KUSTOS_OK)
+		return err;
 	return ku_claim_block(&bid.claim, pool->client, &bid_calls, deadline,
 		cancel, out);
 }
@@ -346,8 +355,10 @@ enum kustos_err ku_pool_acquire_async(struct ku_pool *pool, int count,
 	kustos_granted_fn *granted, kustos_granted_many_fn *granted_many,
 	void *arg)
 {
-	if (!count_fits(pool, count))
-		return KUSTOS_EINVAL;
+	enum kustos_err err = check_count(pool, count);
+
+	if (err != KUSTOS_OK)
+		return err;
 	struct ku_bid *bid = calloc(1, sizeof(*bid));
 	if (bid == NULL)
 		return KUSTOS_ENOMEM;

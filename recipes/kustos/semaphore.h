@@ -114,7 +114,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_acquire_async(
    one of ours, may wait for each other until its deadline.  Returns as
    kustos_semaphore_acquire(), and KUSTOS_EINVAL if "count" is less than 1, or
    more than a fixed "max".  One that is more than a shared "max" waits until
-   that has grown. */
+   that has grown; but KUSTOS_ELIMIT says at once that one session cannot have so
+   many nodes, which are some thousands. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_acquire_many(
 	struct kustos_semaphore *sem, int count, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out);

@@ -1,6 +1,6 @@
 /*
  * test_pool.c - leases whose number stands in a node that changes in the very moment in
- * which they are asked for.
+ * which they are asked for; and more leases than there can be.
  */
 #include "lone.h"
 
@@ -26,6 +26,15 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *got)
 	(void)arg;
 	ended = (int)err;
 	hold = got;
+}
+
+static void granted_many(void *arg, enum kustos_err err,
+	struct kustos_hold *const *got, int count)
+{
+	(void)arg;
+	(void)got;
+	(void)count;
+	ended = (int)err;
 }
 
 static void try_it(void)
@@ -133,6 +142,22 @@ START_TEST(L20_who_does_not_wait_ends_though_the_number_is_not_read)
 }
 END_TEST
 
+START_TEST(L07_more_leases_than_one_session_can_have_are_refused_at_once)
+{
+	ended = -1;
+	ck_assert_int_eq(kustos_semaphore_acquire_many_async(sem, 20000,
+				 KUSTOS_FOREVER, NULL, granted_many, NULL),
+		KUSTOS_ELIMIT);
+	/* This many fit, and wait. */
+	ck_assert_int_eq(kustos_semaphore_acquire_many_async(sem, 5000,
+				 kustos_after_ms(1000), NULL, granted_many,
+				 NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(ended, -1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pools in the simulator");
@@ -144,6 +169,8 @@ int main(void)
 		who_does_not_wait_goes_by_the_number_that_is_on_its_way, 0, 4);
 	tcase_add_test(t,
 		L20_who_does_not_wait_ends_though_the_number_is_not_read);
+	tcase_add_test(t,
+		L07_more_leases_than_one_session_can_have_are_refused_at_once);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
