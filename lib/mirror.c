@@ -296,6 +296,12 @@ void ku_mirror_look(struct ku_mirror *m)
 	ku_mirror_want(m);
 }
 
+void ku_mirror_doubt(struct ku_mirror *m)
+{
+	m->current = false;
+	read_it(m);
+}
+
 void ku_mirror_rest(struct ku_mirror *m)
 {
 	m->wanted = false;

@@ -78,7 +78,8 @@ struct ku_pool {
 	int room; /* -1: unknown */
 	char *room_path;
 	struct ku_mirror number;
-	bool malformed; /* which was logged */
+	struct ku_witness away; /* may the number have changed unheard? */
+	bool malformed;		/* which was logged */
 
 	/* And what others go by. */
 	struct ku_mirror note;

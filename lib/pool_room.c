@@ -67,6 +67,17 @@ static void number_shows(struct ku_mirror *mirror,
 		ku_line_look(pool->leases);
 }
 
+/* The next server may not set the watch again: the number is read before anybody goes
+   by it. */
+static void away(struct ku_witness *witness)
+{
+	struct ku_pool *pool = (struct ku_pool *)((char *)witness -
+		offsetof(struct ku_pool, away));
+
+	pool->lease_kind.company = KU_COMPANY_UNKNOWN;
+	ku_mirror_doubt(&pool->number);
+}
+
 static void number_over(struct ku_mirror *mirror)
 {
 	ku_pool_put((struct ku_pool *)((char *)mirror -
@@ -94,6 +105,8 @@ enum kustos_err ku_pool_room_init(struct ku_pool *pool,
 	}
 	pool->room_path = full + strlen(client->config.prefix);
 	ku_mirror_init(&pool->number, client, &number_calls, full);
+	pool->away.away = pool->away.lost = away;
+	ku_witness_add(client, &pool->away);
 	ku_pool_get(pool);
 	return KUSTOS_OK;
 }
@@ -112,8 +125,10 @@ void ku_pool_room_rest(struct ku_pool *pool)
 
 void ku_pool_room_end(struct ku_pool *pool)
 {
-	if (pool->room_path != NULL)
-		ku_mirror_end(&pool->number);
+	if (pool->room_path == NULL)
+		return;
+	ku_witness_remove(pool->client, &pool->away);
+	ku_mirror_end(&pool->number);
 }
 
 void ku_pool_room_free(struct ku_pool *pool)

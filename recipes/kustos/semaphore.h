@@ -50,7 +50,7 @@ struct kustos_semaphore_options {
 
 	/* The node in which that number stands instead: four bytes, the most
 	   significant first.  It is read when a lease is first asked for, and
-	   watched.  When it shrinks, leases that were granted stay, and nobody
+	   watched, and again after each reconnect.  When it shrinks, leases that were granted stay, and nobody
 	   is granted one until there is room by the new number; when it grows,
 	   those who wait are served at once.  While the node is missing or
 	   holds anything else there is no room for anybody.  If it cannot be

@@ -142,6 +142,33 @@ START_TEST(L20_who_does_not_wait_ends_though_the_number_is_not_read)
 }
 END_TEST
 
+/* Others have made the number less, and the lease that was in the way goes. */
+START_TEST(L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by)
+{
+	const char *lease = LEASES "/x-lease-0000000000";
+	static struct bench_reply reply;
+
+	bench_create(&bench, raw, lease, "", KU_ZK_EPHEMERAL);
+	ended = -1;
+	ck_assert_int_eq(kustos_semaphore_acquire_async(sem, KUSTOS_FOREVER,
+				 NULL, granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, -1);
+	model_set_odd_faults(bench.model, 1000000, 0);
+	model_cut(bench.model, LONE_MACHINE, false);
+	send(KU_ZK_SET, 0, &reply);
+	lone_run_ms(&bench, client, 1000);
+	bench_delete(&bench, raw, lease, -1);
+	lone_run_ms(&bench, client, 62000);
+	ck_assert_int_eq(ended, -1);
+	send(KU_ZK_SET, 1, &reply);
+	lone_run_ms(&bench, client, 140000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+}
+END_TEST
+
 START_TEST(L07_more_leases_than_one_session_can_have_are_refused_at_once)
 {
 	ended = -1;
@@ -169,6 +196,8 @@ int main(void)
 		who_does_not_wait_goes_by_the_number_that_is_on_its_way, 0, 4);
 	tcase_add_test(t,
 		L20_who_does_not_wait_ends_though_the_number_is_not_read);
+	tcase_add_test(t,
+		L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by);
 	tcase_add_test(t,
 		L07_more_leases_than_one_session_can_have_are_refused_at_once);
 	suite_add_tcase(s, t);

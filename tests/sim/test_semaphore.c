@@ -43,6 +43,13 @@ START_TEST(semaphores_survive_stalls)
 }
 END_TEST
 
+/* Neither of the line nor of the number. */
+START_TEST(L08_semaphores_survive_servers_that_set_no_watches_again)
+{
+	seeds_survive_with(semaphore(), SIM_FORGET, 60);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -86,6 +93,8 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S14_semaphores_survive_all_faults);
 	tcase_add_test(t, semaphores_survive_stalls);
+	tcase_add_test(t,
+		L08_semaphores_survive_servers_that_set_no_watches_again);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_figures(t, L28_a_release_does_not_wake_the_herd);
 	tcase_add_test(t, a_seed_repeats_the_semaphores_event_for_event);
