@@ -160,6 +160,8 @@ START_TEST(a_wait_that_is_over_gives_121)
 	cli_hears(&a, " on\n");
 	ck_assert_int_eq(cli_run(&b, "elect", "-w", "1.5", "/e", "true"), 121);
 	cli_hears_error(&b, "kustos: /e: leadership not won within 1.5 s\n");
+	/* Also of who would stand in line again after a win. */
+	ck_assert_int_eq(cli_run(&b, "elect", "-r", "-w1", "/e", "true"), 121);
 	test_within(in_line() == 1, CLI_MS);
 	let_go(&a);
 }
