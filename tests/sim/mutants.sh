@@ -383,7 +383,7 @@ mutant S14_granted_by_its_number lib/line_follow.c \
 mutant S14_some_of_several_granted lib/pool_bid.c \
 	's/if (++bid->granted == bid->claim.count)/if (++bid->granted == 1)/'
 mutant S14_nobody_may_taken_for_one lib/pool_room.c \
-	's/lease_kind.company = room - 1;/lease_kind.company = room > 0 ? room - 1 : 0;/'
+	's/room > 0 ? room - 1 : -1;/room > 0 ? room - 1 : 0;/'
 mutant S14_number_read_once lib/mirror.c \
 	'/^static void node_event/,/^}/s/m->current = false;/return;/'
 mutant S18_saturated_numbers_counted_by_order lib/rank.c \
@@ -401,9 +401,9 @@ mutant S14_lost_the_lock_and_stays lib/pool_bid.c \
 mutant L08_room_unseen lib/line_crowd.c \
 	's/if (event != KU_WATCH_GONE)/if (false)/'
 mutant L08_growth_wakes_nobody lib/pool_room.c \
-	's/if (pool->room > 0)/if (false)/'
+	's/if (pool->room > 0 || /if (/'
 mutant L08_number_not_read_again_after_a_reconnect lib/mirror.c \
-	'/^static void failed/,/^}/s/read_it(m);/;/'
+	'/^static void failed/,/^}/s/read_it(m);/;/;/^void ku_mirror_doubt/,/^}/s/read_it(m);/;/'
 mutant L08_new_number_not_waited_for lib/mirror.c \
 	's/look(m, KU_ZK_EXISTS);/m->current = true; m->calls->shows(m, reply);/'
 
