@@ -62,7 +62,7 @@ enum kustos_err kustos_cancel_create(struct kustos_cancel **out)
 		free(cancel);
 		return KUSTOS_ENOMEM;
 	}
-	ku_fork_guard_init(&cancel->fork);
+	ku_fork_guard_init_small(&cancel->fork);
 	atomic_init(&cancel->fired, false);
 	cancel->list.prev = cancel->list.next = &cancel->list;
 	*out = cancel;

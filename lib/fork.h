@@ -20,6 +20,15 @@ struct ku_fork_guard {
 };
 
 void ku_fork_guard_init(struct ku_fork_guard *guard);
+
+/* By the process id alone, for what there may be a great many of: a page for each
+   would use up the mappings that a process may have. */
+static inline void ku_fork_guard_init_small(struct ku_fork_guard *guard)
+{
+	guard->page = NULL;
+	guard->owner = getpid();
+}
+
 void ku_fork_guard_free(struct ku_fork_guard *guard);
 
 /* Return whether this is a child of the process that called init. */
