@@ -16,7 +16,8 @@ static bool is_tidy(struct sim *sim, const struct ending *ending,
 		watches = 0;
 	if (left == NULL && watches == 0 && subjects_idle(sim))
 		return true;
-	if (sim_now(sim) <= ending->served + rules->tidy_ns)
+	if (sim_now(sim) <=
+		ending->served + rules->tidy_ns + sim_unheard_ns(sim))
 		return false;
 	if (left != NULL)
 		sim_fail(sim, "orphan", "%s", left);

@@ -181,11 +181,15 @@ static bool everybody_served(struct sim *sim)
 		served = served && bar_actor_of(sim, i)->served;
 	/* Who missed it then waits for others who wait for it. */
 	for (int i = 0; s->tampered && i < s->count; i++)
-		if (sim_now(sim) > sim_drain_since(sim) + SERVED_NS / 2)
+		if (sim_now(sim) > sim_drain_since(sim) + SERVED_NS +
+				sim_unheard_ns(sim) / 2)
 			ask_fire(&bar_actor_of(sim, i)->step);
-	if (sim_now(sim) > sim_drain_since(sim) + SERVED_NS / 2)
+	if (sim_now(sim) >
+		sim_drain_since(sim) + SERVED_NS + sim_unheard_ns(sim) / 2)
 		s->tampered = false;
-	if (!served && sim_now(sim) > sim_drain_since(sim) + SERVED_NS)
+	if (!served &&
+		sim_now(sim) >
+			sim_drain_since(sim) + SERVED_NS + sim_unheard_ns(sim))
 		sim_fail(sim, "served", "not all were in and out");
 	return served;
 }
@@ -206,7 +210,9 @@ static bool is_quiet(struct sim *sim)
 			go_out(a);
 		quiet = quiet && !a->step.on && !a->wait.on;
 	}
-	if (!quiet && sim_now(sim) > s->ending.served + SERVED_NS)
+	if (!quiet &&
+		sim_now(sim) >
+			s->ending.served + SERVED_NS + sim_unheard_ns(sim))
 		sim_fail(sim, "served", "a wait does not end");
 	return quiet;
 }

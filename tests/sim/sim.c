@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After so long whoever waits has looked again, if its watch is gone without a word. */
+#define UNHEARD_NS (140000 * KU_NS_PER_MS)
+
 struct sched *sim_sched(struct sim *sim)
 {
 	return &sim->sched;
@@ -59,6 +62,11 @@ struct sim_random *sim_actor_random(struct sim *sim, int index)
 bool sim_draining(struct sim *sim)
 {
 	return sim->draining;
+}
+
+int64_t sim_unheard_ns(const struct sim *sim)
+{
+	return (sim->faults & 1u << SIM_FORGET) != 0 ? UNHEARD_NS : 0;
 }
 
 int64_t sim_drain_since(struct sim *sim)
@@ -232,7 +240,8 @@ static void drain(struct sim *sim)
 	sim->drain_since = sim_now(sim);
 	if (scenario->drain != NULL)
 		scenario->drain(sim);
-	until = sim_now(sim) + scenario->settle_ms * KU_NS_PER_MS;
+	until = sim_now(sim) + scenario->settle_ms * KU_NS_PER_MS +
+		sim_unheard_ns(sim);
 	while (!sim->failed && !scenario->settled(sim)) {
 		if (sim_now(sim) > until)
 			sim_fail(sim, "settles",

@@ -167,6 +167,9 @@ void *sim_state(struct sim *sim);	/* what the actors share */
 void *sim_actor_state(struct sim *sim, int index);
 struct sim_random *sim_actor_random(struct sim *sim, int index);
 bool sim_draining(struct sim *sim);
+/* How much later than else a wait may end, since watches may be gone unheard. */
+int64_t sim_unheard_ns(const struct sim *sim);
+
 int64_t sim_drain_since(struct sim *sim); /* when that began */
 bool sim_paused(struct sim *sim, int index);
 

@@ -28,6 +28,12 @@ START_TEST(L18_barriers_survive_stalls)
 }
 END_TEST
 
+START_TEST(L08_barriers_survive_servers_that_set_no_watches_again)
+{
+	seeds_survive_with(barriers(), SIM_FORGET, 60);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -58,6 +64,8 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S12_L18_barriers_survive_all_faults);
 	tcase_add_test(t, L18_barriers_survive_stalls);
+	tcase_add_test(t,
+		L08_barriers_survive_servers_that_set_no_watches_again);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_barriers_event_for_event);
 	suite_add_tcase(s, t);
