@@ -75,8 +75,8 @@ struct ku_place_kind {
 
 /* Find or make the line at "path", which is the caller's, without prefix, and
    of which "rule" says who stands there: a constant one, but with extra marks,
-   which is copied.  To be given back with ku_line_put().  Returns KUSTOS_OK, KUSTOS_EINVAL or
-   KUSTOS_ENOMEM. */
+   which is copied.  To be given back with ku_line_put().  Returns KUSTOS_OK,
+   KUSTOS_EINVAL or KUSTOS_ENOMEM. */
 enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
 	const struct ku_rule *rule, struct ku_line **out);
 void ku_line_put(struct ku_line *line);

@@ -3,7 +3,8 @@
  * cares.
  *
  * The node is read with a watch, or, if it is not there, watched for; and read
- * again when the watch fires.  While nobody cares it is not.
+ * again when the watch fires, and after a minute or two, should it be gone without a
+ * word.  While nobody cares it is not.
  *
  * Everything here is called, and calls back, with the client locked.
  */
@@ -42,6 +43,7 @@ struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
 	bool brief;  /* not watched for: if it is not there, nobody cares any
 		       more, unless "shows" says so */
 	bool frugal; /* not even watched while nobody cares */
+	bool lax;    /* to miss a change does no harm */
 
 	bool wanted;
 	bool current; /* shows what is there, unless an event says otherwise */

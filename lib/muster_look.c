@@ -147,6 +147,8 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 		m->traffic = (struct ku_muster_traffic){
 			.children = reply->stat->num_children,
 			.cversion = reply->stat->cversion,
+			.members = m->names != NULL ? (int32_t)m->names->count
+						    : 0,
 		};
 	(void)is_heeded(m); /* if it alone was under way */
 	ku_muster_put(m);

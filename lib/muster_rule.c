@@ -66,7 +66,7 @@ bool ku_muster_may_have_met(int count, struct ku_muster_traffic then,
 		(uint32_t)then.cversion);
 	int64_t made = ((int64_t)events + now.children - then.children) / 2;
 
-	return then.children + made - 1 >= count; /* but for "ready" */
+	return then.members + made - 1 >= count; /* but for "ready" */
 }
 
 void ku_muster_print(char text[KU_MUSTER_TEXT_SIZE], int64_t round)

@@ -47,6 +47,7 @@ enum ku_muster_step ku_muster_decide(const struct ku_muster_view *view);
 /* Who has come and gone, by what the node of the barrier says of its children. */
 struct ku_muster_traffic {
 	int32_t children, cversion;
+	int32_t members; /* of those children */
 };
 
 /* A "ready" was made after "then", when it was not there, and is not there "now".  May

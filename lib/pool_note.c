@@ -110,6 +110,7 @@ enum kustos_err ku_pool_note_init(struct ku_pool *pool, const char *path)
 		return KUSTOS_ENOMEM;
 	}
 	ku_mirror_init(&pool->note, client, &note_calls, full);
+	pool->note.lax = true;
 	ku_pool_get(pool);
 	return KUSTOS_OK;
 }

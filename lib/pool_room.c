@@ -56,6 +56,10 @@ static void number_shows(struct ku_mirror *mirror,
 		pool->lease_kind.company = KU_COMPANY_UNKNOWN;
 		return;
 	}
+	if (!ku_session_ready(pool->client)) {
+		ku_mirror_doubt(mirror); /* its connection may end unheard of */
+		return;
+	}
 	const char *fault = fault_of(reply);
 	if (fault != NULL && !pool->malformed)
 		ku_log(pool->client, KUSTOS_LOG_WARNING,

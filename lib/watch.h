@@ -60,7 +60,8 @@ void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
 bool ku_watch_is_ending(struct kustos_client *client,
 	enum ku_zk_watch_kind kind, const char *path);
 
-/* The read failed, so the server did not set the watch: forget it. */
+/* The read failed, so the server did not set the watch: forget it; or take it off, if
+   it is owed by another that gave up. */
 void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch);
 
 /* Take "watch" off without a word to the server: the node is about to be

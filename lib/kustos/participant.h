@@ -135,7 +135,8 @@ typedef void kustos_observe_fn(void *arg, enum kustos_err err,
    follow each other quickly may be told as one, but what holds in the end is
    always told, whatever happens to the connection and the session; what was told
    last may be old while the client is not CONNECTED.  It knows no extra marks:
-   those who are named by them only are not seen.  Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+   those who are named by them only are not seen.  Returns KUSTOS_OK,
+   KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_observe(
 	struct kustos_client *client, const char *path, kustos_observe_fn *fn,
 	void *arg, struct kustos_observer **out);

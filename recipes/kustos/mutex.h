@@ -80,11 +80,11 @@ struct kustos_mutex_options {
 	/* Who else is a contender.  Known are names with "lock-", "__lock__" or
 	   "x-<session>-" before the number that the server gave; a name with one
 	   of these texts there, which commas separate, counts as well:
-	   "ex,mylock-".  All others are ignored.  Whether their owners wait for
-	   us is not known, and kustos_mutex_mixed() does not tell of them: see
-	   to it that they do, or both of you hold it.  The same for all who use
-	   the line.  NULL, as by default: none.  Each hand-over takes a listing
-	   then. */
+	   "ex,mylock-".  None is empty or has a slash.  All others are ignored.
+	   Whether their owners wait for us is not known, and
+	   kustos_mutex_mixed() does not tell of them: see to it that they do, or
+	   both of you hold it.  The same for all who use the line.  Each
+	   hand-over takes a listing then.  NULL, as by default: none. */
 	const char *extra_marks;
 };
 

@@ -468,6 +468,24 @@ START_TEST(L08_who_waits_hears_though_no_watch_was_set_again)
 }
 END_TEST
 
+START_TEST(L08_so_does_who_waits_when_another_has_come)
+{
+	int first, second;
+
+	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &first);
+	lone_run_ms(&bench, client, 100);
+	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &second);
+	lone_run_ms(&bench, client, 100);
+	model_set_odd_faults(bench.model, 1000000, 0);
+	model_cut(bench.model, LONE_MACHINE, false);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	lone_run_ms(&bench, client, 140000);
+	ck_assert_int_eq(first, KUSTOS_OK);
+	ck_assert_int_eq(second, KUSTOS_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("mirrors in the simulator");
@@ -494,6 +512,7 @@ int main(void)
 		S12_who_comes_while_a_read_is_on_its_way_does_not_go_by_it);
 	tcase_add_test(t, L07_who_may_watch_nothing_reads_what_it_waits_for);
 	tcase_add_test(t, L08_who_waits_hears_though_no_watch_was_set_again);
+	tcase_add_test(t, L08_so_does_who_waits_when_another_has_come);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -209,6 +209,7 @@ START_TEST(S12_a_late_ready_that_goes_at_once_lets_nobody_in)
 {
 	char path[64];
 
+	bench_create(&bench, raw, ROUND "/notes", "", KU_ZK_PERSISTENT);
 	ready.says = "";
 	enter(KUSTOS_FOREVER);
 	lone_run_ms(&bench, client, 1000);

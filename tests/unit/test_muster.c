@@ -85,19 +85,20 @@ END_TEST
 
 START_TEST(S12_a_ready_that_went_counts_if_as_many_came_as_were_missing)
 {
-	struct ku_muster_traffic then = { .children = 2, .cversion = 7 };
+	/* One of the children is none of them. */
+	struct ku_muster_traffic then = { 3, 7, 2 };
 	/* The third, and "ready", which went again. */
-	struct ku_muster_traffic now = { .children = 3, .cversion = 10 };
+	struct ku_muster_traffic now = { .children = 4, .cversion = 10 };
 
 	ck_assert(ku_muster_may_have_met(3, then, now));
 	ck_assert(!ku_muster_may_have_met(4, then, now));
 	/* The others went as well. */
-	now = (struct ku_muster_traffic){ .children = 1, .cversion = 12 };
+	now = (struct ku_muster_traffic){ .children = 2, .cversion = 12 };
 	ck_assert(ku_muster_may_have_met(3, then, now));
 	/* Only "ready" came; and somebody went besides. */
-	now = (struct ku_muster_traffic){ .children = 2, .cversion = 9 };
+	now = (struct ku_muster_traffic){ .children = 3, .cversion = 9 };
 	ck_assert(!ku_muster_may_have_met(3, then, now));
-	now = (struct ku_muster_traffic){ .children = 1, .cversion = 10 };
+	now = (struct ku_muster_traffic){ .children = 2, .cversion = 10 };
 	ck_assert(!ku_muster_may_have_met(3, then, now));
 	ck_assert(ku_muster_may_have_met(2, then, now));
 }
@@ -105,8 +106,8 @@ END_TEST
 
 START_TEST(S12_the_count_of_what_came_goes_past_the_largest_number)
 {
-	struct ku_muster_traffic then = { 2, INT32_MAX - 1 };
-	struct ku_muster_traffic now = { 3, INT32_MIN + 1 };
+	struct ku_muster_traffic then = { 2, INT32_MAX - 1, 2 };
+	struct ku_muster_traffic now = { 3, INT32_MIN + 1, 3 };
 
 	ck_assert(ku_muster_may_have_met(3, then, now));
 	ck_assert(!ku_muster_may_have_met(4, then, now));
