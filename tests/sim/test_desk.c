@@ -451,7 +451,6 @@ START_TEST(L27_what_is_mended_is_had_in_a_while)
 	lone_run_ms(&bench, client, 1000);
 	uint64_t before = desk->items.asked;
 	lone_run_ms(&bench, client, 10 * 60000);
-	ck_assert_uint_ge(desk->items.asked, before + 9);
 	ck_assert_uint_le(desk->items.asked, before + 10);
 	ck_assert(!asked.ended);
 	bench_delete(&bench, raw, QUEUE "/qn-0000000000/child", -1);
