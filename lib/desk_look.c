@@ -227,8 +227,7 @@ void ku_desk_look(struct ku_desk *desk)
 	/* To mend one changes no list of items. */
 	if (desk->unfits.count > 0 && !ku_timer_is_set(&desk->timer))
 		set_timer(desk,
-			ku_now(desk->client) +
-				KU_UNFIT_AGAIN_MS * KU_NS_PER_MS);
+			ku_unfits_next(&desk->unfits, ku_now(desk->client)));
 }
 
 static struct ku_desk *of_items(struct ku_mirror *mirror)

@@ -75,10 +75,11 @@ static void look(struct ku_mirror *m, enum ku_zk_kind kind)
 
 static void read_it(struct ku_mirror *m)
 {
+	if (!m->wanted || m->current || is_busy(m) ||
+		m->client->closing != KU_OPEN)
+		return; /* what is current is read again in a while all the same */
 	ku_timer_unset(&m->client->timers, &m->again);
-	if (m->wanted && !m->current && !is_busy(m) &&
-		m->client->closing == KU_OPEN)
-		look(m, m->kind);
+	look(m, m->kind);
 }
 
 /* A watch may be gone without a word. */

@@ -93,7 +93,7 @@ void ku_take_watch_unfit(struct ku_queue *q)
 
 	if (take->unfits.count > 0 && !ku_timer_is_set(&take->due))
 		ku_set_timer(q->client, &take->due,
-			ku_now(q->client) + KU_UNFIT_AGAIN_MS * KU_NS_PER_MS);
+			ku_unfits_next(&take->unfits, ku_now(q->client)));
 }
 
 static void due(struct ku_timer *timer)

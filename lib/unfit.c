@@ -53,6 +53,19 @@ bool ku_unfits_due(const struct ku_unfits *unfits, int64_t now_ns)
 	return false;
 }
 
+int64_t ku_unfits_next(const struct ku_unfits *unfits, int64_t now_ns)
+{
+	int64_t next_ns = now_ns + KU_UNFIT_AGAIN_MS * KU_NS_PER_MS;
+
+	for (size_t i = 0; i < unfits->count; i++) {
+		int64_t again_ns = unfits->list[i].again_ns;
+
+		if (now_ns < again_ns && again_ns < next_ns)
+			next_ns = again_ns;
+	}
+	return next_ns;
+}
+
 static void judge(struct ku_unfit_item *item, const struct kustos_stat *stat,
 	int64_t now_ns)
 {

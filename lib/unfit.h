@@ -39,6 +39,10 @@ bool ku_unfits_have(struct ku_unfits *unfits, const char *name, int64_t now_ns);
 /* Is any to be looked at again? */
 bool ku_unfits_due(const struct ku_unfits *unfits, int64_t now_ns);
 
+/* When will the next be?  Of one that is due, as it is being looked at: in a while.
+   Not to be asked if there are none. */
+int64_t ku_unfits_next(const struct ku_unfits *unfits, int64_t now_ns);
+
 /* Pass it over from now on. */
 enum ku_unfit_news ku_unfits_keep(struct ku_unfits *unfits, const char *name,
 	const struct kustos_stat *stat, int64_t now_ns);

@@ -2,6 +2,9 @@
 #include "lone.h"
 
 #define PATIENCE_MS 10000
+/* What is watched is read again before this, and what it shows dealt with after. */
+#define LOOK_MS 140000
+#define DEALT_MS 1000
 
 struct kustos_client *lone_open_with(struct bench *bench,
 	const struct ku_zk_api *api, uint64_t seed,
@@ -36,6 +39,16 @@ void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms)
 		(void)ku_client_step(client);
 		bench_run_ms(bench, 1);
 	}
+}
+
+void lone_run_until_read(struct bench *bench, struct kustos_client *client,
+	const struct ku_mirror *mirror)
+{
+	uint64_t before = mirror->asked;
+
+	for (int i = 0; i < LOOK_MS && mirror->asked == before; i++)
+		lone_run_ms(bench, client, 1);
+	lone_run_ms(bench, client, DEALT_MS);
 }
 
 bool lone_close(struct bench *bench, struct kustos_client *client)

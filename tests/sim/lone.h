@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "client.h"
+#include "mirror.h"
 
 /* The machine that it runs on, and the timeout that it asks for. */
 #define LONE_MACHINE 1
@@ -25,6 +26,10 @@ struct kustos_client *lone_open_with(struct bench *bench,
 
 /* Run it, and the world, for so much virtual time. */
 void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms);
+
+/* The same until the mirror has been read again, and that been dealt with. */
+void lone_run_until_read(struct bench *bench, struct kustos_client *client,
+	const struct ku_mirror *mirror);
 
 /* Close it, with patience.  Returns whether it is gone. */
 bool lone_close(struct bench *bench, struct kustos_client *client);

@@ -450,11 +450,12 @@ START_TEST(L27_what_is_mended_is_had_in_a_while)
 	ask(&asked);
 	lone_run_ms(&bench, client, 1000);
 	uint64_t before = desk->items.asked;
-	lone_run_ms(&bench, client, 10 * 60000);
+	lone_run_ms(&bench, client, 10 * KU_UNFIT_AGAIN_MS);
 	ck_assert_uint_le(desk->items.asked, before + 10);
 	ck_assert(!asked.ended);
+	lone_run_until_read(&bench, client, &desk->items);
 	bench_delete(&bench, raw, QUEUE "/qn-0000000000/child", -1);
-	lone_run_ms(&bench, client, 2 * 60000);
+	lone_run_ms(&bench, client, KU_UNFIT_AGAIN_MS);
 	check_lent(&asked, MARKS "/qn-0000000000");
 	end(&asked);
 }

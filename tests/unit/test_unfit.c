@@ -57,6 +57,10 @@ START_TEST(one_is_looked_at_again_after_a_minute)
 	ck_assert(!ku_unfits_due(&unfits, MINUTE + 4));
 	ck_assert(!have(1, MINUTE + 5));
 	ck_assert(ku_unfits_due(&unfits, MINUTE + 5));
+	ck_assert_int_eq(ku_unfits_next(&unfits, 7), MINUTE + 5);
+	ck_assert_int_eq(ku_unfits_next(&unfits, MINUTE + 5), MINUTE + 6);
+	/* Both are being looked at. */
+	ck_assert_int_eq(ku_unfits_next(&unfits, MINUTE + 6), 2 * MINUTE + 6);
 }
 END_TEST
 
