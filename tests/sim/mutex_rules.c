@@ -33,22 +33,25 @@ int64_t rules_by(const struct actor *a, int64_t at_ns)
 
 int64_t rules_known_ns(const struct sim *sim)
 {
-	return sim->faults & (1u << SIM_DELAY_REPLY | 1u << SIM_HOLE)
+	return sim->faults &
+			(1u << SIM_DELAY_REPLY | 1u << SIM_HOLE |
+				1u << SIM_SLOW)
 		? KNOWN_LATE_NS
 		: KNOWN_NS;
 }
 
 /* Could it be known that a node was deleted?  It could, a while after the
-   server that the client talks to had applied it. */
+   server that the client talks to had applied it; which may have been in a step that
+   stood still, and is to end yet. */
 static bool is_known_gone(struct actor *a, const struct place *place)
 {
 	struct shared *s = mutex_shared(a->it.sim);
 	int server = model_server_of(sim_model(a->it.sim), a->it.index);
+	int64_t since = sim_began(a->it.sim) - rules_known_ns(a->it.sim);
 
 	return place->fate != FATE_THERE && server >= 0 &&
 		place->gone_zxid <= s->applied[server] &&
-		a->it.awake_since <
-		sim_began(a->it.sim) - rules_known_ns(a->it.sim);
+		place->gone_at < since && a->it.awake_since < since;
 }
 
 static void check_place(struct turn *turn)

@@ -83,7 +83,7 @@ static bool may_end(const struct turn *turn, enum kustos_err err)
 	case KUSTOS_EBUSY:
 		return turn->ask.deadline == KUSTOS_NOW && turn->contended;
 	case KUSTOS_ESATURATED:
-		return turn->ask.last <=
+		return turn->ask.began <=
 			mutex_shared(a->it.sim)->sound[turn->line];
 	default:
 		return ask_may_end(&turn->ask, err);

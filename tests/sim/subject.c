@@ -11,7 +11,7 @@
 
 #define MAY_BE_LATE                                               \
 	(1u << SIM_DELAY_REPLY | 1u << SIM_HOLE | 1u << SIM_LAG | \
-		1u << SIM_PAUSE | 1u << SIM_STALL)
+		1u << SIM_PAUSE | 1u << SIM_STALL | 1u << SIM_SLOW)
 
 void subject_init(struct subject *it, struct sim *sim, int index,
 	void (*let_go)(void *actor))
