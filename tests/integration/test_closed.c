@@ -16,7 +16,7 @@
 #define OTHER NODE "/00000000-0000-4000-8000-000000000000"
 #define T_MS 20000
 
-/* What nobody may free any more once the client is closed. */
+/* What the thread waits with. */
 static void *volatile left;
 
 static enum kustos_err enters(void)
@@ -150,6 +150,9 @@ static const struct kind {
 
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 
+/* What nobody may free any more once the client is closed is not lost. */
+static void *volatile kept[KINDS];
+
 static void *wait_there(void *arg)
 {
 	const struct kind *kind = arg;
@@ -165,7 +168,7 @@ START_TEST(L01_a_thread_that_waits_is_told_when_the_client_is_closed)
 	pthread_t thread;
 	void *got = NULL;
 
-	left = kind.make(victim);
+	left = kept[_i] = kind.make(victim);
 	ck_assert(!kind.is_waiting());
 	ck_assert_int_eq(pthread_create(&thread, NULL, wait_there, &kind), 0);
 	test_eventually(kind.is_waiting(), 5000);
