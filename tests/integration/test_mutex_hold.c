@@ -138,7 +138,7 @@ START_TEST(a_hold_may_be_released_in_its_own_callback)
 END_TEST
 
 /* A holder that takes its time when it is asked, and is given back meanwhile. */
-static struct {
+static struct slow {
 	struct kustos_hold *hold;
 	int calls, thread;
 	bool goes_on;
@@ -179,7 +179,7 @@ START_TEST(who_is_giving_it_back_is_asked_no_more)
 
 	o.on_revoke = ask_slowly;
 	check_err(kustos_mutex_create(client, LINE, &o, &m), KUSTOS_OK);
-	slow.hold = hold_take(m);
+	slow = (struct slow){ .hold = hold_take(m) };
 	snprintf(path, sizeof(path), "%s", kustos_hold_path(slow.hold));
 	ask_for_it(path);
 	test_eventually(calls_of(&slow.calls) == 1, 2000);
@@ -212,7 +212,7 @@ START_TEST(who_is_giving_it_back_is_not_called_whatever_its_callback_asks_for)
 	pthread_t giver;
 	int more = 0;
 
-	slow.hold = hold_take(mutex);
+	slow = (struct slow){ .hold = hold_take(mutex) };
 	check_err(kustos_hold_at_risk(slow.hold, 2 * T_MS, ask_for_more, &more),
 		KUSTOS_OK);
 	test_eventually(calls_of(&slow.calls) == 1, 2000);
