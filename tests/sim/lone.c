@@ -1,12 +1,34 @@
 /* lone.c - one real client on the bench. */
 #include "lone.h"
 
+#include "../unit/unit.h"
+
 #define PATIENCE_MS 10000
 /* What is watched is read again before this, and what it shows dealt with after. */
 #define LOOK_MS 140000
 #define DEALT_MS 1000
 
-struct kustos_client *lone_open_with(struct bench *bench,
+struct ku_zk *lone_setup(struct bench *bench, int way_ms)
+{
+	struct model_config config;
+
+	model_config_init(&config);
+	if (way_ms != 0)
+		config.latency_min_ns = config.latency_max_ns = way_ms *
+			KU_NS_PER_MS;
+	bench_init(bench, &config);
+	return bench_open(bench, -1, LONE_TIMEOUT_MS);
+}
+
+void lone_teardown(struct bench *bench, struct kustos_client *client)
+{
+	if (client != NULL)
+		ck_assert(lone_close(bench, client));
+	ck_assert_int_eq(bench->broken, 0);
+	bench_free(bench);
+}
+
+static struct kustos_client *open_with(struct bench *bench,
 	const struct ku_zk_api *api, uint64_t seed,
 	const struct kustos_client_options *options)
 {
@@ -30,7 +52,26 @@ struct kustos_client *lone_open(struct bench *bench,
 {
 	const struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
 
-	return lone_open_with(bench, api, 1, &options);
+	return open_with(bench, api, 1, &options);
+}
+
+struct kustos_client *lone_connected_with(struct bench *bench,
+	const struct ku_zk_api *api, uint64_t seed,
+	const struct kustos_client_options *options)
+{
+	struct kustos_client *client = open_with(bench, api, seed, options);
+
+	ck_assert_ptr_nonnull(client);
+	lone_run_ms(bench, client, 1000);
+	return client;
+}
+
+struct kustos_client *lone_connected(struct bench *bench,
+	const struct ku_zk_api *api)
+{
+	const struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	return lone_connected_with(bench, api, 1, &options);
 }
 
 void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms)

@@ -13,14 +13,27 @@
 #define LONE_MACHINE 1
 #define LONE_TIMEOUT_MS 4000
 
+/* What a test begins with: a bench, on which each message between a client and its
+   server takes "way_ms" (0: one takes longer than another), and a rival, whose
+   handle is returned. */
+struct ku_zk *lone_setup(struct bench *bench, int way_ms);
+
+/* And with what it ends: close the client (NULL: there is none any more), and see that
+   nothing is broken.  What cannot be done fails the test, here and below. */
+void lone_teardown(struct bench *bench, struct kustos_client *client);
+
 /* Open it; "api" is ku_zk_sim, or something put before that.  NULL if it cannot
    be. */
 struct kustos_client *lone_open(struct bench *bench,
 	const struct ku_zk_api *api);
 
+/* The same, and run it until it is connected, and at rest. */
+struct kustos_client *lone_connected(struct bench *bench,
+	const struct ku_zk_api *api);
+
 /* The same with a seed of its own, and with "options", of which the hosts and the
    timeout are ours. */
-struct kustos_client *lone_open_with(struct bench *bench,
+struct kustos_client *lone_connected_with(struct bench *bench,
 	const struct ku_zk_api *api, uint64_t seed,
 	const struct kustos_client_options *options);
 

@@ -8,18 +8,12 @@ struct lone_line lone;
 
 void lone_line_open(const struct ku_zk_api *api)
 {
-	struct model_config config;
-
-	model_config_init(&config);
-	bench_init(&lone.bench, &config);
-	lone.raw = bench_open(&lone.bench, -1, LONE_TIMEOUT_MS);
+	lone.raw = lone_setup(&lone.bench, 0);
 	ck_assert_int_eq(
 		bench_create(&lone.bench, lone.raw, LINE, "", KU_ZK_PERSISTENT)
 			.rc,
 		KU_ZK_OK);
-	lone.client = lone_open(&lone.bench, api);
-	ck_assert_ptr_nonnull(lone.client);
-	lone_run_ms(&lone.bench, lone.client, 1000);
+	lone.client = lone_connected(&lone.bench, api);
 	ck_assert_int_eq(
 		kustos_mutex_create(lone.client, LINE, NULL, &lone.mutex),
 		KUSTOS_OK);
@@ -30,8 +24,7 @@ void lone_line_close(void)
 	kustos_mutex_destroy(lone.mutex);
 	ck_assert(lone_close(&lone.bench, lone.client));
 	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 0);
-	ck_assert_int_eq(lone.bench.broken, 0);
-	bench_free(&lone.bench);
+	lone_teardown(&lone.bench, NULL);
 }
 
 void lone_line_granted(void *arg, enum kustos_err err, struct kustos_hold *got)

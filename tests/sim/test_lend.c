@@ -87,27 +87,18 @@ static void open_desk(int ahead)
 
 static void setup(void)
 {
-	struct model_config config;
-
 	creations = transactions = 0;
 	api = ku_zk_sim;
 	api.submit = submit_it;
-	model_config_init(&config);
-	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &api);
 }
 
 static void teardown(void)
 {
 	ku_desk_destroy(desk);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* The listing may have been made before it came. */

@@ -47,17 +47,10 @@ static void open_desk(void)
 
 static void setup(void)
 {
-	struct model_config config;
-
-	model_config_init(&config);
-	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
-	client = lone_open(&bench, &ku_zk_sim);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &ku_zk_sim);
 	queue = NULL;
 	desk = NULL;
 }
@@ -66,9 +59,7 @@ static void teardown(void)
 {
 	ku_queue_destroy(queue);
 	ku_desk_destroy(desk);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* So much is watched already that nothing more may be. */

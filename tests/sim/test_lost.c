@@ -75,28 +75,21 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 static void setup(void)
 {
 	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
-	struct model_config config;
 
 	fate = ANSWERED;
 	tries = 0;
 	end = -1;
 	api = ku_zk_sim;
 	api.submit = submit;
-	model_config_init(&config);
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, 0);
 	bench_create(&bench, raw, DIR, "", KU_ZK_PERSISTENT);
 	o.retry = kustos_retry_n_times(8, 500);
-	client = lone_open_with(&bench, &api, 1, &o);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected_with(&bench, &api, 1, &o);
 }
 
 static void teardown(void)
 {
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 static void ended(void *arg, enum kustos_err err,

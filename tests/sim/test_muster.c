@@ -131,8 +131,6 @@ static void left(void *arg, enum kustos_err err)
 
 static void setup(void)
 {
-	struct model_config config;
-
 	memset(&rival, 0, sizeof(rival));
 	memset(&departure, 0, sizeof(departure));
 	memset(&ready, 0, sizeof(ready));
@@ -141,15 +139,10 @@ static void setup(void)
 	memset(&entry, 0, sizeof(entry));
 	api = ku_zk_sim;
 	api.submit = submit_it;
-	model_config_init(&config);
-	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, ROUND, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, RIVAL, "", KU_ZK_EPHEMERAL);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &api);
 	ck_assert_int_eq(
 		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
 		KUSTOS_OK);
@@ -159,9 +152,7 @@ static void teardown(void)
 {
 	kustos_double_barrier_destroy(member);
 	lone_run_ms(&bench, client, 1000);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* A peer has counted us, and is out again, with "ready", before we have read it. */

@@ -52,18 +52,12 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 /* A round of three, of whom one is there already; and ours waits for the others. */
 static void setup(void)
 {
-	struct model_config config;
-
 	api = ku_zk_sim;
 	api.submit = submit_it;
-	model_config_init(&config);
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, 0);
 	make(ROUND, KU_ZK_PERSISTENT);
 	make(RIVAL, KU_ZK_EPHEMERAL);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	run_ms(1000);
+	client = lone_connected(&bench, &api);
 	ck_assert_int_eq(
 		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
 		KUSTOS_OK);
@@ -79,9 +73,7 @@ static void teardown(void)
 {
 	kustos_double_barrier_destroy(member);
 	run_ms(1000);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* It is connected again, and its server sets none of its watches. */

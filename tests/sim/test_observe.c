@@ -63,20 +63,13 @@ static void see(void *arg, enum kustos_err err,
 
 static void setup(void)
 {
-	struct model_config config;
-
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	seen = false;
-	model_config_init(&config);
-	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, LINE, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, FIRST, "", KU_ZK_EPHEMERAL);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &api);
 	ck_assert_int_eq(kustos_observe(client, LINE, see, NULL, &observer),
 		KUSTOS_OK);
 	lone_run_ms(&bench, client, 1000);
@@ -86,9 +79,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* It looks again at what it watches, which has just been changed: the event is that of

@@ -50,20 +50,15 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 
 static void setup(void)
 {
-	struct model_config config;
-
 	refused_count = 0;
 	api = ku_zk_sim;
 	api.submit = submit_it;
-	model_config_init(&config);
-	bench_init(&bench, &config);
+	(void)lone_setup(&bench, 0);
 }
 
 static void teardown(void)
 {
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 static void open_in(const char *name_space, struct kustos_retry retry)
@@ -72,9 +67,7 @@ static void open_in(const char *name_space, struct kustos_retry retry)
 
 	options.name_space = name_space;
 	options.retry = retry;
-	client = lone_open_with(&bench, &api, 1, &options);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected_with(&bench, &api, 1, &options);
 }
 
 static void made(void *arg, enum kustos_err err,

@@ -35,25 +35,16 @@ static void open_queue(int64_t max_items)
 
 static void setup(void)
 {
-	struct model_config config;
-
-	model_config_init(&config);
-	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
-	client = lone_open(&bench, &ku_zk_sim);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &ku_zk_sim);
 	queue = NULL;
 }
 
 static void teardown(void)
 {
 	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* It puts off whatever it is asked, for so long. */

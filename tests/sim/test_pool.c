@@ -63,21 +63,15 @@ static void send(enum ku_zk_kind kind, char number, struct bench_reply *reply)
 static void setup(void)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
-	struct model_config config;
 	struct bench_reply made;
 
-	model_config_init(&config);
-	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, WAY_MS);
 	send(KU_ZK_CREATE, 1, &made);
 	bench_wait(&bench, &made);
 	/* These stay, so that all leases take the same. */
 	bench_create(&bench, raw, SEM, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, LEASES, "", KU_ZK_PERSISTENT);
-	client = lone_open(&bench, &ku_zk_sim);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &ku_zk_sim);
 	o.max_path = NUMBER;
 	ck_assert_int_eq(kustos_semaphore_create(client, SEM, &o, &sem),
 		KUSTOS_OK);
@@ -92,9 +86,7 @@ static void teardown(void)
 {
 	kustos_semaphore_destroy(sem);
 	lone_run_ms(&bench, client, 1000);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* The event comes before the listing, and the number behind it. */

@@ -26,11 +26,7 @@ static struct kustos_client *client;
 
 static void setup(void)
 {
-	struct model_config config;
-
-	model_config_init(&config);
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, 0);
 }
 
 static void make(const char *path)
@@ -324,8 +320,7 @@ END_TEST
 
 static void teardown(void)
 {
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, NULL);
 }
 
 int main(void)

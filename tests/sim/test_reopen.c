@@ -38,23 +38,17 @@ static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
 static void begin(uint64_t seed)
 {
 	const struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
-	struct model_config config;
 
 	tries = refusals = 0;
 	api = ku_zk_sim;
 	api.open = open_it;
-	model_config_init(&config);
-	bench_init(&bench, &config);
-	client = lone_open_with(&bench, &api, seed, &options);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	(void)lone_setup(&bench, 0);
+	client = lone_connected_with(&bench, &api, seed, &options);
 }
 
 static void end(void)
 {
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* End the session, and store the pauses between "count" handles that are refused

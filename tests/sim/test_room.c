@@ -86,18 +86,13 @@ static void setup(void)
 		.receipts = "/q-receipts",
 		.max_items = 1,
 		.max_bytes = 1000 };
-	struct model_config config;
 
 	memset(&refusal, 0, sizeof(refusal));
 	api = ku_zk_sim;
 	api.submit = submit;
-	model_config_init(&config);
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, 0);
 	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &api);
 	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
 		KUSTOS_OK);
 }
@@ -105,9 +100,7 @@ static void setup(void)
 static void teardown(void)
 {
 	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* How many there are may be asked all the same. */

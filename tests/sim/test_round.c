@@ -53,18 +53,13 @@ static int left; /* -1: not yet */
 
 static void setup(void)
 {
-	struct model_config config;
 	int entered = -1;
 
 	memset(&deletion, 0, sizeof(deletion));
 	api = ku_zk_sim;
 	api.submit = submit;
-	model_config_init(&config);
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	raw = lone_setup(&bench, 0);
+	client = lone_connected(&bench, &api);
 	ck_assert_int_eq(
 		kustos_double_barrier_create(client, ROUND, 1, NULL, &member),
 		KUSTOS_OK);
@@ -86,10 +81,7 @@ static void setup(void)
 static void teardown(void)
 {
 	kustos_double_barrier_destroy(member);
-	if (client != NULL)
-		ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* The next one has the same version. */

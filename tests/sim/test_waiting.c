@@ -20,14 +20,8 @@ static int ends[2]; /* -1: not yet */
 
 static void setup(void)
 {
-	struct model_config config;
-
-	model_config_init(&config);
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
-	client = lone_open(&bench, &ku_zk_sim);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	raw = lone_setup(&bench, 0);
+	client = lone_connected(&bench, &ku_zk_sim);
 	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
 	client->env.in_flight = 1;
 	ends[0] = ends[1] = -1;
@@ -35,9 +29,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 static void ended(void *arg, enum kustos_err err,
@@ -206,9 +198,7 @@ START_TEST(L06_a_claim_that_is_not_known_holds_up_no_close)
 	ck_assert(gone);
 	ck_assert_int_eq(ends[0], KUSTOS_ECLOSED);
 	model_server_start(bench.model, 0);
-	client = lone_open(&bench, &ku_zk_sim);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &ku_zk_sim);
 }
 END_TEST
 
