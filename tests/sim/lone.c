@@ -3,6 +3,8 @@
 
 #include "../unit/unit.h"
 
+#include <stdlib.h>
+
 #define PATIENCE_MS 10000
 /* What is watched is read again before this, and what it shows dealt with after. */
 #define LOOK_MS 140000
@@ -72,6 +74,53 @@ struct kustos_client *lone_connected(struct bench *bench,
 	const struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
 
 	return lone_connected_with(bench, api, 1, &options);
+}
+
+void lone_send(struct bench *bench, struct ku_zk *rival,
+	const struct ku_zk_request *request)
+{
+	static struct bench_reply reply; /* for all of them: nobody reads it */
+	struct ku_zk_request whole = *request;
+
+	whole.version = -1;
+	whole.acl = &bench_acl;
+	whole.acl_count = 1;
+	ck_assert_int_eq(bench_send(bench, rival, &whole, &reply), KU_ZK_OK);
+}
+
+struct instead {
+	struct ku_zk_reply reply;
+	ku_zk_done_fn *done;
+	void *arg;
+};
+
+static void answer(void *arg, const struct ku_zk_reply *reply)
+{
+	struct instead *it = arg;
+
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	it->done(it->arg, &it->reply);
+	free(it);
+}
+
+int lone_answer(struct ku_zk *zk, const struct ku_zk_reply *instead,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
+		.path = "/",
+		.version = -1 };
+	struct instead *it = malloc(sizeof(*it));
+
+	ck_assert_ptr_nonnull(it);
+	*it = (struct instead){ *instead, done, arg };
+	return ku_zk_sim.submit(zk, &any, answer, it);
+}
+
+int lone_refuse(struct ku_zk *zk, int rc, ku_zk_done_fn *done, void *arg)
+{
+	const struct ku_zk_reply refusal = { .rc = rc, .len = -1 };
+
+	return lone_answer(zk, &refusal, done, arg);
 }
 
 void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms)

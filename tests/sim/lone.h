@@ -37,6 +37,20 @@ struct kustos_client *lone_connected_with(struct bench *bench,
 	const struct ku_zk_api *api, uint64_t seed,
 	const struct kustos_client_options *options);
 
+/* Have the rival ask for this, of whatever version and with all allowed, and wait for
+   nothing.  What "request" points to is copied. */
+void lone_send(struct bench *bench, struct ku_zk *rival,
+	const struct ku_zk_request *request);
+
+/* For what is put before ku_zk_sim, in the place of its submit(): the request is not
+   sent, and in its turn its answer is "instead".  The connection must last until then,
+   and what "instead" points to must stay. */
+int lone_answer(struct ku_zk *zk, const struct ku_zk_reply *instead,
+	ku_zk_done_fn *done, void *arg);
+
+/* The same with an answer that is nothing but an enum ku_zk_rc. */
+int lone_refuse(struct ku_zk *zk, int rc, ku_zk_done_fn *done, void *arg);
+
 /* Run it, and the world, for so much virtual time. */
 void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms);
 

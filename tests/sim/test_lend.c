@@ -8,7 +8,6 @@
 #include "desk_impl.h"
 
 #include <kustos/cancel.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define QUEUE "/queue"
@@ -25,38 +24,15 @@ static struct kustos_client *client;
 static struct ku_desk *desk;
 static int creations, transactions; /* asked for */
 
-struct forbidden { /* a request whose answer is to say so */
-	ku_zk_done_fn *done;
-	void *arg;
-};
-
-static void forbid(void *arg, const struct ku_zk_reply *reply)
-{
-	static const struct ku_zk_reply instead = { .rc = KU_ZK_NOAUTH,
-		.len = -1 };
-	struct forbidden *it = arg;
-
-	(void)reply;
-	it->done(it->arg, &instead);
-	free(it);
-}
-
 /* The node of the markers may not be made. */
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
-		.path = "/",
-		.version = -1 };
-
 	transactions += request->kind == KU_ZK_MULTI;
 	if (request->kind != KU_ZK_CREATE || strcmp(request->path, MARKS) != 0)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	creations++;
-	struct forbidden *it = malloc(sizeof(*it));
-	ck_assert_ptr_nonnull(it);
-	*it = (struct forbidden){ done, arg };
-	return ku_zk_sim.submit(zk, &any, forbid, it);
+	return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 }
 
 static void ended(void *arg, enum kustos_err err, struct ku_lent *got)

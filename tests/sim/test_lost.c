@@ -44,13 +44,6 @@ static void say(int rc)
 	last_done(last_arg, &instead);
 }
 
-static void put_off(void *arg, const struct ku_zk_reply *reply)
-{
-	(void)arg;
-	(void)reply;
-	say(KU_ZK_THROTTLEDOP);
-}
-
 /* What is not answered ends with its handle, or is said to be lost. */
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -66,7 +59,7 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	last_done = done;
 	last_arg = arg;
 	if (now == PUT_OFF)
-		return ku_zk_sim.submit(zk, &any, put_off, NULL);
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
 	fate = ANSWERED;
 	return ku_zk_sim.submit(zk, now == UNHEARD ? request : &any,
 		hear_nothing, NULL);

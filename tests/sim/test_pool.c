@@ -45,29 +45,24 @@ static void try_it(void)
 		KUSTOS_OK);
 }
 
-/* Have it written; it is answered in "*reply". */
-static void send(enum ku_zk_kind kind, char number, struct bench_reply *reply)
+/* Have it written, soon. */
+static void send(enum ku_zk_kind kind, char number)
 {
 	const char data[4] = { 0, 0, 0, number };
 	const struct ku_zk_request request = { .kind = kind,
 		.path = NUMBER,
 		.data = kind == KU_ZK_DELETE ? NULL : data,
-		.len = kind == KU_ZK_DELETE ? -1 : (int)sizeof(data),
-		.version = -1,
-		.acl = &bench_acl,
-		.acl_count = 1 };
+		.len = kind == KU_ZK_DELETE ? -1 : (int)sizeof(data) };
 
-	ck_assert_int_eq(bench_send(&bench, raw, &request, reply), KU_ZK_OK);
+	lone_send(&bench, raw, &request);
 }
 
 static void setup(void)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
-	struct bench_reply made;
 
 	raw = lone_setup(&bench, WAY_MS);
-	send(KU_ZK_CREATE, 1, &made);
-	bench_wait(&bench, &made);
+	send(KU_ZK_CREATE, 1);
 	/* These stay, so that all leases take the same. */
 	bench_create(&bench, raw, SEM, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, LEASES, "", KU_ZK_PERSISTENT);
@@ -92,7 +87,6 @@ static void teardown(void)
 /* The event comes before the listing, and the number behind it. */
 START_TEST(who_does_not_wait_goes_by_the_number_that_is_on_its_way)
 {
-	static struct bench_reply reply;
 	static const struct {
 		enum ku_zk_kind kind;
 		char number;
@@ -104,7 +98,7 @@ START_TEST(who_does_not_wait_goes_by_the_number_that_is_on_its_way)
 		{ KU_ZK_DELETE, 0, KUSTOS_EBUSY },
 	};
 
-	send(cases[_i].kind, cases[_i].number, &reply);
+	send(cases[_i].kind, cases[_i].number);
 	lone_run_ms(&bench, client, WAY_MS / 2);
 	try_it();
 	lone_run_ms(&bench, client, 1000);
@@ -119,9 +113,7 @@ END_TEST
 /* Nor does it wait for a connection, in which the number could be read. */
 START_TEST(L20_who_does_not_wait_ends_though_the_number_is_not_read)
 {
-	static struct bench_reply reply;
-
-	send(KU_ZK_SET, 2, &reply);
+	send(KU_ZK_SET, 2);
 	lone_run_ms(&bench, client, WAY_MS / 2);
 	try_it();
 	lone_run_ms(&bench, client, 2 * WAY_MS + WAY_MS / 2);
@@ -138,7 +130,6 @@ END_TEST
 START_TEST(L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by)
 {
 	const char *lease = LEASES "/x-lease-0000000000";
-	static struct bench_reply reply;
 
 	bench_create(&bench, raw, lease, "", KU_ZK_EPHEMERAL);
 	ended = -1;
@@ -149,12 +140,12 @@ START_TEST(L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by)
 	ck_assert_int_eq(ended, -1);
 	model_set_odd_faults(bench.model, 1000000, 0);
 	model_cut(bench.model, LONE_MACHINE, false);
-	send(KU_ZK_SET, 0, &reply);
+	send(KU_ZK_SET, 0);
 	lone_run_ms(&bench, client, 1000);
 	bench_delete(&bench, raw, lease, -1);
 	lone_run_ms(&bench, client, 62000);
 	ck_assert_int_eq(ended, -1);
-	send(KU_ZK_SET, 1, &reply);
+	send(KU_ZK_SET, 1);
 	lone_run_ms(&bench, client, 140000);
 	ck_assert_int_eq(ended, KUSTOS_OK);
 	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);

@@ -231,34 +231,16 @@ END_TEST
 /* Of the queue's node. */
 static struct {
 	int transactions, creations;
-	ku_zk_done_fn *done;
-	void *arg;
 } root;
-
-static void put_off(void *arg, const struct ku_zk_reply *reply)
-{
-	const struct ku_zk_reply instead = { .rc = KU_ZK_THROTTLEDOP,
-		.len = -1 };
-
-	(void)arg;
-	(void)reply;
-	root.done(root.arg, &instead);
-}
 
 static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
-		.path = "/",
-		.version = -1 };
-
 	root.transactions += request->kind == KU_ZK_MULTI;
 	if (request->kind != KU_ZK_CREATE || strcmp(request->path, "/q") != 0 ||
 		root.creations++ > 0)
 		return ku_zk_sim.submit(zk, request, done, arg);
-	root.done = done;
-	root.arg = arg;
-	return ku_zk_sim.submit(zk, &any, put_off, NULL);
+	return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
 }
 
 static void was_taken(void *arg, enum kustos_err err,

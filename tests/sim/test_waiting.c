@@ -209,26 +209,11 @@ static struct {
 	const char *path; /* or what that begins with */
 	bool always;	  /* and all that follow */
 	int questions;
-	ku_zk_done_fn *done;
-	void *arg;
 } trouble;
-
-static void say_put_off(void *arg, const struct ku_zk_reply *reply)
-{
-	const struct ku_zk_reply instead = { .rc = KU_ZK_THROTTLEDOP,
-		.len = -1 };
-
-	(void)arg;
-	ck_assert_int_eq(reply->rc, KU_ZK_OK);
-	trouble.done(trouble.arg, &instead);
-}
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
-		.path = "/",
-		.version = -1 };
 	bool asks = trouble.path != NULL && request->path != NULL &&
 		strncmp(request->path, trouble.path, strlen(trouble.path)) == 0;
 
@@ -236,9 +221,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 		trouble.questions++;
 		if (!trouble.always)
 			trouble.path = NULL;
-		trouble.done = done;
-		trouble.arg = arg;
-		return ku_zk_sim.submit(zk, &any, say_put_off, NULL);
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
 	}
 	int rc = ku_zk_sim.submit(zk, request, done, arg);
 	if (request->kind == KU_ZK_MULTI && trouble.cuts) {
