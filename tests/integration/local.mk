@@ -8,6 +8,7 @@ check_LIBRARIES += libintegration.a
 libintegration_a_SOURCES = \
 	%D%/allocs.c %D%/allocs.h \
 	%D%/barrier_fixture.c %D%/barrier_fixture.h \
+	%D%/callback_gate.c %D%/callback_gate.h \
 	%D%/client_fixture.c %D%/client_fixture.h \
 	%D%/crew.c %D%/crew.h \
 	%D%/deaf.c %D%/deaf.h \

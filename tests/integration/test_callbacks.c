@@ -2,6 +2,7 @@
  * test_callbacks.c - callbacks that take long, and callbacks that close their
  * own client.
  */
+#include "callback_gate.h"
 #include "client_fixture.h"
 #include "inject.h"
 #include "process.h"
@@ -22,36 +23,6 @@
 #define TOLD_MS (LEASE_MS(T_MS) + T_MS / 3)
 
 static struct record record;
-
-static int flag(const int *f)
-{
-	return __atomic_load_n(f, __ATOMIC_SEQ_CST);
-}
-
-static void raise_flag(int *f)
-{
-	__atomic_add_fetch(f, 1, __ATOMIC_SEQ_CST);
-}
-
-/* A callback that does not return until it is let go. */
-struct gate {
-	int entered, open, left;
-};
-
-static void stand(struct gate *g)
-{
-	raise_flag(&g->entered);
-	test_within(flag(&g->open), PATIENCE_MS);
-	raise_flag(&g->left);
-}
-
-static void stand_done(void *arg, enum kustos_err err,
-	const struct kustos_result *result)
-{
-	(void)err;
-	(void)result;
-	stand(arg);
-}
 
 START_TEST(L10_a_callback_that_takes_long_delays_neither_LOST_nor_others)
 {

@@ -2,31 +2,10 @@
  * test_lanes.c - what is run on a thread of its own, or on that of others, when there
  * is just one, or it is about to end.
  */
+#include "callback_gate.h"
 #include "client_fixture.h"
 
 #include "client.h"
-
-static int flag(const int *f)
-{
-	return __atomic_load_n(f, __ATOMIC_SEQ_CST);
-}
-
-static void raise_flag(int *f)
-{
-	__atomic_add_fetch(f, 1, __ATOMIC_SEQ_CST);
-}
-
-/* A callback that does not return until it is let go. */
-struct gate {
-	int entered, open, left;
-};
-
-static void stand(struct gate *g)
-{
-	raise_flag(&g->entered);
-	test_within(flag(&g->open), PATIENCE_MS);
-	raise_flag(&g->left);
-}
 
 /* A call, and where it stands. */
 struct errand {

@@ -2,6 +2,7 @@
  * test_late_wakes.c - who waits for a callback to return, wakes up late, and
  * finds that the client was closed meanwhile.
  */
+#include "callback_gate.h"
 #include "mutex_fixture.h"
 
 #include <kustos/claim.h>
@@ -14,16 +15,6 @@
 
 #define SLOW_MS 300
 
-static int flag(const int *f)
-{
-	return __atomic_load_n(f, __ATOMIC_SEQ_CST);
-}
-
-static void raise_flag(int *f)
-{
-	__atomic_store_n(f, 1, __ATOMIC_SEQ_CST);
-}
-
 /* The thread that wakes up late. */
 static struct {
 	pthread_t id;
@@ -34,7 +25,7 @@ static struct {
 /* The callback that is waited for. */
 static struct {
 	int knows; /* who it belongs to */
-	int entered, open;
+	struct gate gate;
 } callback;
 
 /* What has the callback. */
@@ -95,17 +86,11 @@ __attribute__((visibility("default"))) int pthread_mutex_lock(
 	return pthread_mutex_timedlock(mutex, &never);
 }
 
-static void stand(void)
-{
-	raise_flag(&callback.entered);
-	test_within(flag(&callback.open), PATIENCE_MS);
-}
-
 static void state_told(void *arg, const struct kustos_session *now)
 {
 	(void)arg;
 	if (now->state == KUSTOS_CONNECTED)
-		stand();
+		stand(&callback.gate);
 }
 
 static void first_told(void *arg, enum kustos_err err,
@@ -114,7 +99,7 @@ static void first_told(void *arg, enum kustos_err err,
 	(void)arg;
 	(void)err;
 	(void)first;
-	stand();
+	stand(&callback.gate);
 }
 
 static void gained(void *arg, struct kustos_latch *l, struct kustos_hold *hold)
@@ -122,7 +107,7 @@ static void gained(void *arg, struct kustos_latch *l, struct kustos_hold *hold)
 	(void)arg;
 	(void)l;
 	(void)hold;
-	stand();
+	stand(&callback.gate);
 }
 
 static void lead(void *arg, struct kustos_selector *s, struct kustos_hold *hold,
@@ -132,21 +117,21 @@ static void lead(void *arg, struct kustos_selector *s, struct kustos_hold *hold,
 	(void)s;
 	(void)hold;
 	(void)cancel;
-	stand();
+	stand(&callback.gate);
 }
 
 static void at_risk(void *arg, struct kustos_hold *hold)
 {
 	(void)arg;
 	(void)hold;
-	stand();
+	stand(&callback.gate);
 }
 
 static void queued(void *arg, const char *path)
 {
 	(void)arg;
 	(void)path;
-	stand();
+	stand(&callback.gate);
 }
 
 static void taken(void *arg, struct kustos_item *const *items, size_t count)
@@ -154,14 +139,14 @@ static void taken(void *arg, struct kustos_item *const *items, size_t count)
 	(void)arg;
 	(void)items;
 	(void)count;
-	stand();
+	stand(&callback.gate);
 }
 
 static void unfit(void *arg, const char *name)
 {
 	(void)arg;
 	(void)name;
-	stand();
+	stand(&callback.gate);
 }
 
 static void unfit_claim(void *arg, enum kustos_unfit why, int moved,
@@ -209,7 +194,7 @@ static void stops(void *arg, struct kustos_item *const *items, size_t count)
 	(void)count;
 	test_within(flag(&callback.knows), PATIENCE_MS);
 	kustos_consumer_stop(it.consumer);
-	stand();
+	stand(&callback.gate);
 }
 
 static void make_consumer(kustos_queue_fn *fn)
@@ -351,11 +336,11 @@ START_TEST(L11_a_close_waits_for_who_waits_for_a_callback)
 	it.what = (enum what)_i;
 	it.client = client_connected(fixture_address(), 5000);
 	make_it();
-	test_eventually(flag(&callback.entered), 3000);
+	test_eventually(flag(&callback.gate.entered), 3000);
 	ck_assert_int_eq(pthread_create(&ends, NULL, end_it, NULL), 0);
 	test_eventually(flag(&late.waits), 1000);
 	ck_assert_int_eq(pthread_create(&closes, NULL, close_it, NULL), 0);
-	raise_flag(&callback.open);
+	raise_flag(&callback.gate.open);
 	test_never(flag(&it.closed), 1500);
 	ck_assert_int_eq(flag(&late.done), 0);
 	raise_flag(&late.wakes);

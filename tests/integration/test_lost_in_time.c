@@ -8,6 +8,7 @@
  *
  * KUSTOS_TEST_RUNS=100 runs each case that often, and has callbacks sleep long.
  */
+#include "callback_gate.h"
 #include "child.h"
 #include "client_fixture.h"
 #include "process.h"
@@ -71,16 +72,6 @@ struct sleeper {
 	int begun, over;
 };
 
-static int flag(const int *f)
-{
-	return __atomic_load_n(f, __ATOMIC_SEQ_CST);
-}
-
-static void set_flag(int *f)
-{
-	__atomic_store_n(f, 1, __ATOMIC_SEQ_CST);
-}
-
 static void sleep_in_callback(void *arg, enum kustos_err err,
 	const struct kustos_result *result)
 {
@@ -91,7 +82,7 @@ static void sleep_in_callback(void *arg, enum kustos_err err,
 
 	(void)err;
 	(void)result;
-	set_flag(&s->begun);
+	raise_flag(&s->begun);
 	while ((now < least || !flag(&s->over)) && now < most) {
 		test_pause_1ms();
 		now = test_now_ms();
@@ -135,7 +126,7 @@ static void cut_open(struct cut *k, int i, bool asleep)
 
 static void cut_close(struct cut *k)
 {
-	set_flag(&k->sleeper.over);
+	raise_flag(&k->sleeper.over);
 	client_drop(k->client);
 	proxy_free(k->proxy);
 }
@@ -260,7 +251,7 @@ static int paused_main(int fd, void *arg)
 	child_say(fd, "ready");
 	report_pause(fd, c);
 	child_expect(fd, "end", PATIENCE_MS);
-	set_flag(&sleeper.over);
+	raise_flag(&sleeper.over);
 	client_drop(c);
 	return 0;
 }

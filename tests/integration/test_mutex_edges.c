@@ -3,6 +3,7 @@
  * meet: a callback and a release, a request and a reconnect, a grant and a
  * close or a destruction, a lock that cannot begin and others that have.
  */
+#include "callback_gate.h"
 #include "mutex_fixture.h"
 #include "proxy.h"
 
@@ -181,27 +182,6 @@ START_TEST(a_request_to_give_up_is_told_once_also_after_a_reconnect)
 }
 END_TEST
 
-/* A callback that keeps its thread until it is let go. */
-struct gate {
-	atomic_int entered, open;
-	int64_t token;
-	char path[128];
-};
-
-static void wait_in_gate(struct gate *gate)
-{
-	atomic_store(&gate->entered, 1);
-	test_eventually(atomic_load(&gate->open), 5000);
-}
-
-static void gate_done(void *arg, enum kustos_err err,
-	const struct kustos_result *result)
-{
-	(void)err;
-	(void)result;
-	wait_in_gate(arg);
-}
-
 START_TEST(a_destroyed_mutex_tells_nobody_of_requests)
 {
 	atomic_int asked = 0, ended = 0;
@@ -210,15 +190,15 @@ START_TEST(a_destroyed_mutex_tells_nobody_of_requests)
 	struct gate gate = { .open = 0 };
 
 	check_err(
-		kustos_exists_async(client, "/", SOON, NULL, gate_done, &gate),
+		kustos_exists_async(client, "/", SOON, NULL, stand_done, &gate),
 		KUSTOS_OK);
-	test_eventually(atomic_load(&gate.entered), 3000);
+	test_eventually(flag(&gate.entered), 3000);
 	check_err(kustos_participant_revoke(client, kustos_hold_path(hold),
 			  SOON, NULL),
 		KUSTOS_OK);
 	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
 	kustos_mutex_destroy(mutex);
-	atomic_store(&gate.open, 1);
+	raise_flag(&gate.open);
 	hold_give(hold);
 	/* Callbacks run in order: what was queued has run before this one. */
 	check_err(
@@ -229,21 +209,28 @@ START_TEST(a_destroyed_mutex_tells_nobody_of_requests)
 }
 END_TEST
 
+/* A callback that looks at a hold once it is let go, and what it sees. */
+struct sight {
+	struct gate gate;
+	int64_t token;
+	char path[128];
+};
+
 static void look_at_hold(void *arg, struct kustos_hold *hold)
 {
-	struct gate *gate = arg;
+	struct sight *sight = arg;
 
-	wait_in_gate(gate);
-	gate->token = kustos_hold_token(hold);
-	strcpy(gate->path, kustos_hold_path(hold));
+	stand(&sight->gate);
+	sight->token = kustos_hold_token(hold);
+	strcpy(sight->path, kustos_hold_path(hold));
 }
 
 static void *open_gate(void *arg)
 {
 	struct gate *gate = arg;
 
-	test_eventually(atomic_load(&gate->entered), 5000);
-	atomic_store(&gate->open, 1);
+	test_eventually(flag(&gate->entered), 5000);
+	raise_flag(&gate->open);
 	return NULL;
 }
 
@@ -251,19 +238,20 @@ START_TEST(a_release_waits_for_a_callback_that_looks_at_the_hold)
 {
 	struct kustos_mutex *mutex = mutex_new(client, 32);
 	struct kustos_hold *hold = hold_take(mutex);
-	struct gate gate = { .open = 0 };
+	struct sight sight = { .token = 0 };
 	int64_t token = kustos_hold_token(hold);
 	pthread_t opener;
 
 	kustos_mutex_destroy(mutex);
-	check_err(kustos_hold_on_lost(hold, look_at_hold, &gate), KUSTOS_OK);
+	check_err(kustos_hold_on_lost(hold, look_at_hold, &sight), KUSTOS_OK);
 	check_err(kustos_delete(client, kustos_hold_path(hold), -1, SOON, NULL),
 		KUSTOS_OK);
-	test_eventually(atomic_load(&gate.entered), 3000);
-	ck_assert_int_eq(pthread_create(&opener, NULL, open_gate, &gate), 0);
+	test_eventually(flag(&sight.gate.entered), 3000);
+	ck_assert_int_eq(pthread_create(&opener, NULL, open_gate, &sight.gate),
+		0);
 	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
-	ck_assert_int_eq(gate.token, token);
-	ck_assert_ptr_nonnull(strstr(gate.path, LINE));
+	ck_assert_int_eq(sight.token, token);
+	ck_assert_ptr_nonnull(strstr(sight.path, LINE));
 	pthread_join(opener, NULL);
 }
 END_TEST
@@ -274,7 +262,7 @@ static void *open_after_close(void *arg)
 	struct gate *gate = arg;
 
 	line_wait(0);
-	atomic_store(&gate->open, 1);
+	raise_flag(&gate->open);
 	return NULL;
 }
 
@@ -287,10 +275,10 @@ START_TEST(a_grant_that_a_close_overtakes_is_none)
 	struct ask a = { .calls = 0 };
 	pthread_t opener;
 
-	check_err(
-		kustos_exists_async(closing, "/", SOON, NULL, gate_done, &gate),
+	check_err(kustos_exists_async(closing, "/", SOON, NULL, stand_done,
+			  &gate),
 		KUSTOS_OK);
-	test_eventually(atomic_load(&gate.entered), 3000);
+	test_eventually(flag(&gate.entered), 3000);
 	ask(&a, mutex, SOON);
 	line_wait(1);
 	check_err(kustos_sync(closing, "/", SOON, NULL), KUSTOS_OK);

@@ -1,6 +1,7 @@
 /*
  * test_session.c - sessions, epochs and listeners against a real server.
  */
+#include "callback_gate.h"
 #include "client_fixture.h"
 #include "proxy.h"
 #include "raw.h"
@@ -163,91 +164,77 @@ START_TEST(a_listener_is_told_the_state_of_now_first)
 END_TEST
 
 /* A listener that stays in its callback until it is let go. */
-struct gate {
+struct slow {
 	struct kustos_client *client;
 	struct kustos_listener *listener;
-	int entered, left;
-	int open;
+	struct gate gate;
 	int unlistened;
 };
 
-static int flag(const int *f)
+static void stand_when_told(void *arg, const struct kustos_session *now)
 {
-	return __atomic_load_n(f, __ATOMIC_SEQ_CST);
-}
-
-static void raise_flag(int *f)
-{
-	__atomic_add_fetch(f, 1, __ATOMIC_SEQ_CST);
-}
-
-static void wait_at_gate(void *arg, const struct kustos_session *now)
-{
-	struct gate *g = arg;
+	struct slow *s = arg;
 
 	(void)now;
-	raise_flag(&g->entered);
-	test_eventually(flag(&g->open), 5000);
-	raise_flag(&g->left);
+	stand(&s->gate);
 }
 
 static void *unlisten_main(void *arg)
 {
-	struct gate *g = arg;
+	struct slow *s = arg;
 
-	kustos_client_unlisten(g->client, g->listener);
-	raise_flag(&g->unlistened);
+	kustos_client_unlisten(s->client, s->listener);
+	raise_flag(&s->unlistened);
 	return NULL;
 }
 
 START_TEST(unlisten_waits_for_a_running_callback)
 {
-	struct gate g = { .open = 0 };
+	struct slow s = { .unlistened = 0 };
 	pthread_t thread;
 
-	g.client = client_connected(fixture_address(), LONG_MS);
-	ck_assert_int_eq(
-		kustos_client_listen(g.client, wait_at_gate, &g, &g.listener),
+	s.client = client_connected(fixture_address(), LONG_MS);
+	ck_assert_int_eq(kustos_client_listen(s.client, stand_when_told, &s,
+				 &s.listener),
 		KUSTOS_OK);
-	test_eventually(flag(&g.entered), 1000);
-	ck_assert_int_eq(pthread_create(&thread, NULL, unlisten_main, &g), 0);
-	test_never(flag(&g.unlistened), 100);
-	ck_assert_int_eq(flag(&g.left), 0);
-	raise_flag(&g.open);
+	test_eventually(flag(&s.gate.entered), 1000);
+	ck_assert_int_eq(pthread_create(&thread, NULL, unlisten_main, &s), 0);
+	test_never(flag(&s.unlistened), 100);
+	ck_assert_int_eq(flag(&s.gate.left), 0);
+	raise_flag(&s.gate.open);
 	pthread_join(thread, NULL);
-	ck_assert_int_eq(flag(&g.left), 1);
-	client_kill_session(g.client);
-	client_wait_epoch(g.client, 1, 5000);
-	ck_assert_int_eq(flag(&g.entered), 1);
-	client_close(g.client);
+	ck_assert_int_eq(flag(&s.gate.left), 1);
+	client_kill_session(s.client);
+	client_wait_epoch(s.client, 1, 5000);
+	ck_assert_int_eq(flag(&s.gate.entered), 1);
+	client_close(s.client);
 }
 END_TEST
 
 static void unlisten_myself(void *arg, const struct kustos_session *now)
 {
-	struct gate *g = arg;
+	struct slow *s = arg;
 
 	(void)now;
-	test_eventually(flag(&g->open), 5000); /* the listener is known */
-	raise_flag(&g->entered);
-	kustos_client_unlisten(g->client, g->listener);
-	raise_flag(&g->unlistened);
+	stand(&s->gate); /* until the listener is known */
+	kustos_client_unlisten(s->client, s->listener);
+	raise_flag(&s->unlistened);
 }
 
 START_TEST(a_listener_may_unlisten_itself)
 {
-	struct gate g = { .open = 0 };
+	struct slow s = { .unlistened = 0 };
 
-	g.client = client_connected(fixture_address(), LONG_MS);
-	ck_assert_int_eq(kustos_client_listen(g.client, unlisten_myself, &g,
-				 &g.listener),
+	s.client = client_connected(fixture_address(), LONG_MS);
+	ck_assert_int_eq(kustos_client_listen(s.client, unlisten_myself, &s,
+				 &s.listener),
 		KUSTOS_OK);
-	raise_flag(&g.open);
-	test_eventually(flag(&g.unlistened), 1000);
-	client_kill_session(g.client);
-	client_wait_epoch(g.client, 1, 5000);
-	ck_assert_int_eq(flag(&g.entered), 1);
-	client_close(g.client);
+	raise_flag(&s.gate.open);
+	test_eventually(flag(&s.unlistened), 1000);
+	client_kill_session(s.client);
+	client_wait_epoch(s.client, 1, 5000);
+	ck_assert_int_eq(flag(&s.gate.entered), 1);
+	client_close(s.client);
 }
 END_TEST
 
