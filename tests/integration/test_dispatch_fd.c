@@ -53,18 +53,33 @@ static bool readable(int ms)
 	return poll(&p, 1, ms) == 1 && (p.revents & POLLIN) != 0;
 }
 
+/* Wait until there is something to be told, and have it told. */
+static void dispatch_next(void)
+{
+	ck_assert(readable(PATIENCE_MS));
+	kustos_client_dispatch(client);
+}
+
 static void done(void *arg, enum kustos_err err, const struct kustos_result *r)
 {
 	elsewhere += !pthread_equal(pthread_self(), here);
 	count_completion(arg, err, r);
 }
 
+/* Ask for the root's data "n" times, and have "fn" told. */
+static void ask(int n, kustos_done_fn *fn, struct completions *c)
+{
+	for (int i = 0; i < n; i++)
+		ck_assert_int_eq(
+			kustos_get_async(client, "/", SOON, NULL, fn, c),
+			KUSTOS_OK);
+}
+
 /* The loop of the program, until "n" completions have been told. */
 static void loop(struct completions *c, int n)
 {
 	while (completions_of(c) < n) {
-		ck_assert(readable(PATIENCE_MS));
-		kustos_client_dispatch(client);
+		dispatch_next();
 	}
 }
 
@@ -73,10 +88,7 @@ START_TEST(callbacks_run_in_dispatch_and_nowhere_else)
 	struct completions c = { 0 };
 
 	ck_assert_int_ge(kustos_client_fd(client), 0);
-	for (int i = 0; i < CALLS; i++)
-		ck_assert_int_eq(
-			kustos_get_async(client, "/", SOON, NULL, done, &c),
-			KUSTOS_OK);
+	ask(CALLS, done, &c);
 	ck_assert(readable(PATIENCE_MS));
 	ck_assert_int_eq(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(completions_of(&c), 0);
@@ -123,8 +135,7 @@ START_TEST(a_callback_may_make_a_waiting_call)
 {
 	struct completions c = { 0 };
 
-	ck_assert_int_eq(kustos_get_async(client, "/", SOON, NULL, waits, &c),
-		KUSTOS_OK);
+	ask(1, waits, &c);
 	loop(&c, 1);
 	ck_assert_int_eq(c.failed, 0);
 }
@@ -144,8 +155,7 @@ START_TEST(a_state_is_told_in_dispatch)
 	struct record record;
 
 	record_listen(&record, client);
-	ck_assert(readable(PATIENCE_MS));
-	kustos_client_dispatch(client);
+	dispatch_next();
 	ck_assert_int_eq(record_count(&record, KUSTOS_CONNECTED), 1);
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	ck_assert(readable(PATIENCE_MS));
@@ -153,14 +163,12 @@ START_TEST(a_state_is_told_in_dispatch)
 	kustos_client_dispatch(client);
 	ck_assert_int_eq(record_count(&record, KUSTOS_SUSPENDED), 1);
 	client_wait(client, KUSTOS_LOST, 3000);
-	ck_assert(readable(PATIENCE_MS));
-	kustos_client_dispatch(client);
+	dispatch_next();
 	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 1);
 	proxy_set_mode(proxy, PROXY_PASS);
 	client_wait_epoch(client, 1, 8000);
 	while (record_count(&record, KUSTOS_CONNECTED) < 2) {
-		ck_assert(readable(PATIENCE_MS));
-		kustos_client_dispatch(client);
+		dispatch_next();
 	}
 	record_stop(&record, client);
 }
@@ -170,10 +178,7 @@ START_TEST(closing_runs_what_was_not_dispatched)
 {
 	struct completions c = { 0 };
 
-	for (int i = 0; i < CALLS; i++)
-		ck_assert_int_eq(
-			kustos_get_async(client, "/", SOON, NULL, done, &c),
-			KUSTOS_OK);
+	ask(CALLS, done, &c);
 	client_close(client);
 	client = NULL;
 	ck_assert_int_eq(completions_of(&c), CALLS);
@@ -187,22 +192,22 @@ static void closes(void *arg, enum kustos_err err,
 	kustos_client_close(client, kustos_after_ms(PATIENCE_MS), NULL);
 }
 
-START_TEST(a_callback_may_close_the_client)
+/* The first callback closes the client, and all that are behind it are told. */
+static void check_closed_by(kustos_done_fn *fn)
 {
 	struct completions first = { 0 }, rest = { 0 };
 
-	ck_assert_int_eq(
-		kustos_get_async(client, "/", SOON, NULL, closes, &first),
-		KUSTOS_OK);
-	for (int i = 0; i < 20; i++)
-		ck_assert_int_eq(
-			kustos_get_async(client, "/", SOON, NULL, done, &rest),
-			KUSTOS_OK);
-	ck_assert(readable(PATIENCE_MS));
-	kustos_client_dispatch(client);
+	ask(1, fn, &first);
+	ask(20, done, &rest);
+	dispatch_next();
 	client = NULL;
 	ck_assert_int_eq(completions_of(&first), 1);
 	ck_assert_int_eq(completions_of(&rest), 20);
+}
+
+START_TEST(a_callback_may_close_the_client)
+{
+	check_closed_by(closes);
 }
 END_TEST
 
@@ -216,20 +221,7 @@ static void dispatches_and_closes(void *arg, enum kustos_err err,
 
 START_TEST(a_callback_may_dispatch_and_then_close_the_client)
 {
-	struct completions first = { 0 }, rest = { 0 };
-
-	ck_assert_int_eq(kustos_get_async(client, "/", SOON, NULL,
-				 dispatches_and_closes, &first),
-		KUSTOS_OK);
-	for (int i = 0; i < 20; i++)
-		ck_assert_int_eq(
-			kustos_get_async(client, "/", SOON, NULL, done, &rest),
-			KUSTOS_OK);
-	ck_assert(readable(PATIENCE_MS));
-	kustos_client_dispatch(client);
-	client = NULL;
-	ck_assert_int_eq(completions_of(&first), 1);
-	ck_assert_int_eq(completions_of(&rest), 20);
+	check_closed_by(dispatches_and_closes);
 }
 END_TEST
 
@@ -259,8 +251,7 @@ START_TEST(L10_news_of_a_loss_is_told_first)
 	ku_dispatch_push(client, &call, false);
 	ku_dispatch_push(client, &news, true);
 	ku_unlock(client);
-	ck_assert(readable(PATIENCE_MS));
-	kustos_client_dispatch(client);
+	dispatch_next();
 	ck_assert_int_eq(turns[1], 1);
 	ck_assert_int_eq(turns[0], 2);
 }
@@ -298,8 +289,7 @@ START_TEST(a_close_on_a_thread_apart_is_ended_by_the_last_dispatch)
 	ku_lock(client);
 	ku_dispatch_push_long(client, &call);
 	ku_unlock(client);
-	ck_assert(readable(PATIENCE_MS));
-	kustos_client_dispatch(client);
+	dispatch_next();
 	client = NULL;
 	test_eventually(thread_count() <= threads, 1000);
 }
