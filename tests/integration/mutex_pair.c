@@ -28,8 +28,7 @@ void pair_open(int timeout_ms, int handoffs)
 
 struct kustos_client_options pair_proxy(int timeout_ms)
 {
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	return client_options(proxy_address(proxy), timeout_ms);
 }
 

@@ -28,8 +28,7 @@ static struct kustos_client *open_as(const char *digest,
 
 static void set_up(void)
 {
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	client = open_as("alice:secret", &creator_only);
 	client_wait(client, KUSTOS_CONNECTED, 5000);
 }

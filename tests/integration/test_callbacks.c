@@ -26,8 +26,7 @@ static struct record record;
 
 START_TEST(L10_a_callback_that_takes_long_delays_neither_LOST_nor_others)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
 	struct kustos_client *other = client_connected(fixture_address(),
 		20000);
@@ -80,8 +79,7 @@ static void stand_when_lost(void *arg, const struct kustos_session *now)
 /* One of two has no thread at first, and the other's call does not return. */
 START_TEST(L10_news_of_a_loss_that_had_no_thread_gets_one_soon)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
 	struct kustos_listener *listeners[2];
 	struct gate g = { 0 }, lost = { 0 };
@@ -124,8 +122,7 @@ static void stand_when_connected(void *arg, const struct kustos_session *now)
 
 START_TEST(L10_a_listener_is_told_LOST_beside_its_own_slow_call)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
 	struct slow_listener slow = { .lost_ns = 0 };
 	struct kustos_listener *l;

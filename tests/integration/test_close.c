@@ -74,8 +74,7 @@ static int count_err(enum kustos_err err)
 
 START_TEST(L01_every_pending_request_ends_once_when_none_is_answered)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 60000);
 
 	proxy_set_mode(p, PROXY_HOLD);
@@ -90,8 +89,7 @@ END_TEST
 
 static void close_in_the_rush(void)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 40000);
 
 	memset(&tally, 0, sizeof(tally));
@@ -153,8 +151,7 @@ static int count_callers(struct kustos_client *client)
 START_TEST(L01_threads_that_wait_are_let_go)
 {
 	enum { WAITERS = 12 };
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 60000);
 	struct waiter w[WAITERS];
 	pthread_t threads[WAITERS];
@@ -213,8 +210,7 @@ static enum kustos_err close_and_pass(struct kustos_client *c, struct proxy *p,
 
 START_TEST(L06_a_close_waits_for_the_server_to_come_back_and_tells_it)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 20000);
 	int64_t linger_ms = -1;
 
@@ -234,8 +230,7 @@ END_TEST
    been connected to it. */
 START_TEST(L06_a_close_waits_for_a_session_that_is_to_be_gone_on_with)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client_options o = client_options(proxy_address(p),
 		20000);
 	struct raw *former = raw_open(fixture_address(), 20000);
@@ -269,8 +264,7 @@ END_TEST
 
 START_TEST(L01_a_request_on_its_way_may_still_end_well)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 60000);
 	struct ticket ticket = { &tally, 0 };
 
@@ -288,8 +282,7 @@ END_TEST
 
 START_TEST(L06_a_close_whose_budget_is_spent_says_how_long_it_lingers)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 9000);
 	int64_t linger_ms = -1, heard, start, closed;
 
@@ -319,8 +312,7 @@ END_TEST
 
 START_TEST(L06_a_guaranteed_delete_is_done_before_the_close)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 20000);
 	int64_t czxid = client_create(c, "/stays", 0);
 
@@ -338,8 +330,7 @@ END_TEST
 START_TEST(P09_a_close_ends_with_its_budget_though_the_server_is_silent)
 {
 	static const int budgets[] = { 0, 300, 300 };
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 20000);
 	int64_t linger_ms = -1, start;
 
@@ -363,8 +354,7 @@ END_TEST
 START_TEST(P09_a_close_ends_with_its_budget_though_nothing_can_be_sent)
 {
 	static char data[900000];
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 20000);
 	struct completions done = { 0 };
 	int64_t start;
@@ -387,8 +377,7 @@ END_TEST
 
 START_TEST(a_close_before_any_connection_leaves_nobody_to_tell)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct completions done = { 0 };
 	struct kustos_client *c;
 	int64_t start;
@@ -420,8 +409,7 @@ static int handles_of(struct kustos_client *c)
    a session: one of its own, or another's that is to be gone on with. */
 START_TEST(L06_a_session_that_was_given_up_may_linger)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p),
 		_i == 0 ? 2000 : 40000);
 	struct kustos_client_options o = client_options(proxy_address(p), 2000);

@@ -182,8 +182,7 @@ END_TEST
    always. */
 START_TEST(L06_a_close_in_a_hurry_waits_a_moment_for_who_is_in_touch)
 {
-	struct proxy *way = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *way = fixture_proxy();
 	enum kustos_err err = KUSTOS_ELINGERING;
 
 	proxy_set_delay(way, 0, 10);

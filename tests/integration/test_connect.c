@@ -112,8 +112,7 @@ END_TEST
 
 START_TEST(L15_an_unanswered_handshake_does_not_cost_the_session)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 9000);
 	int64_t id = client_session_id(c);
 
@@ -219,8 +218,7 @@ static void check_endless_wait(struct kustos_client *c, wait_fn *wait)
 
 START_TEST(wait_connected_ends_by_deadline_or_cancel)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c;
 
 	proxy_set_mode(p, PROXY_REFUSE);
@@ -238,8 +236,7 @@ END_TEST
 
 START_TEST(flush_waits_for_answers_until_deadline_or_cancel)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 40000);
 	int64_t czxid = client_create(c, "/gone", 0);
 

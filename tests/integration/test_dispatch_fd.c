@@ -32,8 +32,7 @@ static void open_client(const char *hosts)
 
 static void set_up(void)
 {
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	open_client(proxy_address(proxy));
 	here = pthread_self();
 	elsewhere = 0;

@@ -116,8 +116,7 @@ static void plant(char *ours, size_t size, bool all)
 
 START_TEST(S06_a_foreign_node_under_our_guid_is_not_ours)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 	struct creation creation = { 0 };
 	char ours[128] = "";
 	pthread_t thread;
@@ -290,8 +289,7 @@ static void leave_when_lost(void *arg, const struct kustos_session *now)
 
 START_TEST(L11_a_listener_may_leave_beside_its_own_slow_call)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 	struct leaver leaver = {
 		.slow = { .mutex = PTHREAD_MUTEX_INITIALIZER,
 			.changed = PTHREAD_COND_INITIALIZER }

@@ -339,9 +339,7 @@ END_TEST
 static void open_ports(void)
 {
 	for (int i = 0; i < WAYS; i++) {
-		ways[i] = proxy_start("127.0.0.1", fixture_address(),
-			PROXY_ZOOKEEPER);
-		ck_assert_ptr_nonnull(ways[i]);
+		ways[i] = fixture_proxy();
 	}
 	join_ways(WAYS);
 }

@@ -162,8 +162,7 @@ static void bring_to(struct state *s, enum when when, struct proxy *p)
 START_TEST(S24_a_child_gets_EFORKED_and_the_parent_goes_on)
 {
 	enum when when = (enum when)_i;
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client_options o = client_options(proxy_address(p), 9000);
 	struct state s = { .client = NULL };
 	int64_t id = 0;
@@ -319,8 +318,7 @@ static int wait_with(void *arg)
 
 START_TEST(S24_a_child_cannot_wait_with_a_cancel_object_of_its_parent)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), QUIET_MS);
 	struct completions done = { .calls = 0 };
 	struct kustos_cancel *cancel;

@@ -37,8 +37,7 @@ static void set_up(void)
 
 	inject_reset();
 	faults_left = 0;
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	o = client_options(proxy_address(proxy), T_MS);
 	o.on_request = rearm;
 	client = client_open_with(&o);

@@ -68,8 +68,7 @@ END_TEST
 
 START_TEST(S07_the_search_for_a_lost_creation_waits_for_a_sync)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 	struct kustos_client *client;
 	struct completions done = { 0 };
 

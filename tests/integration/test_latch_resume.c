@@ -265,8 +265,7 @@ START_TEST(S03_a_node_that_is_being_made_was_not_left_by_a_former_process)
 	struct runner late, young;
 
 	kill_former();
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	come_again_by(proxy_address(proxy));
 	for (int i = 0; i < LATCHES; i++)
 		resume(&runners[i], i ? "1" : "0");

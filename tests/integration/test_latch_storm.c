@@ -50,9 +50,7 @@ static void storm_set_up(void)
 {
 	memset(&storm, 0, sizeof(storm));
 	for (int i = 0; i < CLIENTS; i++) {
-		storm.proxies[i] = proxy_start("127.0.0.1", fixture_address(),
-			PROXY_ZOOKEEPER);
-		ck_assert_ptr_nonnull(storm.proxies[i]);
+		storm.proxies[i] = fixture_proxy();
 		storm.clients[i] = client_connected(
 			proxy_address(storm.proxies[i]), STORM_T_MS);
 	}

@@ -252,9 +252,7 @@ static void cut_round(int count, int64_t *margin)
 		struct race *race = &races[i];
 
 		*race = (struct race){ .gained_ns = 0 };
-		proxies[i] = proxy_start("127.0.0.1", fixture_address(),
-			PROXY_ZOOKEEPER);
-		ck_assert_ptr_nonnull(proxies[i]);
+		proxies[i] = fixture_proxy();
 		clients[i] = client_connected(proxy_address(proxies[i]), T_MS);
 		raw_delete_tree(fixture_address(), LINE);
 		runner_run(&cut[i], clients[i], NULL);

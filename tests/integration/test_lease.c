@@ -52,8 +52,7 @@ END_TEST
 
 START_TEST(S26_a_lease_counts_from_when_an_answered_request_was_sent)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
 	int64_t shortest, longest;
 
@@ -75,8 +74,7 @@ END_TEST
 
 START_TEST(S26_what_is_not_answered_does_not_extend_a_lease)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), SHORT_MS);
 	struct completions done = { 0 };
 	int64_t before, cut_ns;
@@ -119,8 +117,7 @@ END_TEST
    though none could be made since. */
 START_TEST(S26_a_lease_counts_from_the_making_of_a_connection)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
 
 	record_start(&record, c);
@@ -206,8 +203,7 @@ END_TEST
 START_TEST(S25_a_deadline_does_not_pass_during_a_suspend)
 {
 	const int deadline_ms = PATIENCE_MS / 2;
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
 	struct completions done = { 0 };
 	int64_t start = test_now_ms();
@@ -235,8 +231,7 @@ END_TEST
 /* Awake again, it passes when it should. */
 START_TEST(S25_a_deadline_passes_in_time_after_a_suspend)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), LONG_MS);
 	struct completions done = { 0 };
 	int64_t start = test_now_ms();
@@ -355,8 +350,7 @@ END_TEST
 
 START_TEST(S01_a_client_that_is_cut_off_knows_before_the_server_acts)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 3000);
 
 	client_create(c, "/held", KUSTOS_EPHEMERAL);

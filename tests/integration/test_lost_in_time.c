@@ -115,8 +115,7 @@ static void cut_open(struct cut *k, int i, bool asleep)
 	k->node = (struct node){ .gone = false };
 	k->sleeper = (struct sleeper){ 0, 0 };
 	snprintf(k->node.path, sizeof(k->node.path), "/cut-%d", i);
-	k->proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(k->proxy);
+	k->proxy = fixture_proxy();
 	k->client = client_connected(proxy_address(k->proxy), TIMEOUT_MS);
 	record_start(&k->record, k->client);
 	client_create(k->client, k->node.path, KUSTOS_EPHEMERAL);

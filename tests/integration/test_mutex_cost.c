@@ -138,8 +138,7 @@ END_TEST
 /* A fleet does not come back all at once. */
 START_TEST(L28_waiters_look_again_one_by_one_after_a_reconnect)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 	struct kustos_mutex *behind[LINES] = { NULL }, *first[LINES];
 	static struct ask asks[LINES];
 	int64_t began, took;
@@ -235,8 +234,7 @@ END_TEST
 /* Candidates that come and go do not make each other begin anew. */
 START_TEST(L12_a_place_is_made_once_however_the_line_changes)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 	static struct ask asks[100];
 	int timed_out = 0;
 

@@ -23,8 +23,7 @@ static struct kustos_client *client;
 
 static void set_up(void)
 {
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	client = client_connected(proxy_address(proxy), T_MS);
 }
 

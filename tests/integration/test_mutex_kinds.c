@@ -169,8 +169,7 @@ END_TEST
 /* Its line is listed when nobody of it stands there any more. */
 START_TEST(those_in_the_dialect_of_a_wait_that_was_given_up_are_not_mixed)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 	struct kustos_client *other = client_connected(fixture_address(), T_MS);
 	struct kustos_client *client = client_connected(proxy_address(proxy),
 		T_MS);

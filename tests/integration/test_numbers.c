@@ -89,8 +89,7 @@ END_TEST
 /* So that the numbers last. */
 START_TEST(P08_an_idle_client_asks_once_in_an_eighth_of_its_timeout)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *client = client_connected(proxy_address(p),
 		IDLE_T_MS);
 

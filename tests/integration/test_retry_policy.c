@@ -33,8 +33,7 @@ static void set_up(void)
 {
 	inject_reset();
 	lost_gets = 0;
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 }
 
 static void tear_down(void)

@@ -98,8 +98,7 @@ END_TEST
 
 START_TEST(an_outage_shorter_than_the_lease_keeps_session_and_epoch)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), LONGER_MS);
 	int64_t id = client_session_id(c);
 
@@ -124,8 +123,7 @@ END_TEST
 
 START_TEST(L17_the_same_session_after_a_loss_is_a_new_epoch)
 {
-	struct proxy *p = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), LONGER_MS);
 	int64_t id = client_session_id(c);
 

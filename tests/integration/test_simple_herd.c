@@ -15,8 +15,7 @@ static struct ask asks[HERD];
 
 static void set_up(void)
 {
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	for (int i = 0; i < HERD; i++) {
 		clients[i] = client_connected(proxy_address(proxy), T_MS);
 		locks[i] = simple_new(clients[i], 0);

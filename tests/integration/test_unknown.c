@@ -35,8 +35,7 @@ static struct kustos_client *open_with(struct kustos_retry retry)
 static void set_up(void)
 {
 	inject_reset();
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	client = open_with(kustos_retry_forever(5));
 }
 

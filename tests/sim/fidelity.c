@@ -220,11 +220,9 @@ static void change_all(int session)
 
 START_TEST(a_reconnect_tells_the_same_of_what_was_missed)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 	size_t i;
 
-	ck_assert_ptr_nonnull(proxy);
 	open_both(0);
 	fid_open(&server, 1, proxy_address(proxy));
 	fid_open(&model, 1, NULL);

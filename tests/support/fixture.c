@@ -2,6 +2,7 @@
  * fixture.c - what ties the test bed to libcheck.
  */
 #include "fixture.h"
+#include "proxy.h"
 #include "raw.h"
 
 #include <signal.h>
@@ -30,6 +31,15 @@ struct server *fixture_server(void)
 const char *fixture_address(void)
 {
 	return server_address(shared);
+}
+
+struct proxy *fixture_proxy(void)
+{
+	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
+		PROXY_ZOOKEEPER);
+
+	ck_assert_msg(proxy != NULL, "no proxy before the server");
+	return proxy;
 }
 
 int fixture_children(const char *path)

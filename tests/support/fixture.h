@@ -75,6 +75,11 @@ TCase *fixture_bare_case(Suite *suite, const char *name, double seconds);
 struct server *fixture_server(void);
 const char *fixture_address(void);
 
+/* Start a proxy (proxy.h) before that server, for the protocol of ZooKeeper: the caller
+   ends it with proxy_free().  If that cannot be, the test fails. */
+struct proxy;
+struct proxy *fixture_proxy(void);
+
 /* Return how many children a node of that server has; 0 also if it is not there. */
 int fixture_children(const char *path);
 

@@ -120,10 +120,8 @@ END_TEST
 
 START_TEST(L20_who_does_not_wait_for_the_others_waits_for_no_connection)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 
-	ck_assert_ptr_nonnull(proxy);
 	cli_start(&a, "barrier", "enter", "-n1", "--no-wait", "--hosts",
 		proxy_address(proxy), "--session-timeout=40000", STEP, "--",
 		"sh", "-c", "echo began; read go; exit 3");
@@ -257,10 +255,8 @@ static long spent_ms(const struct cli *c)
 /* What is told of a connection is no news for who waits for something else. */
 START_TEST(who_waits_for_the_others_sleeps_also_after_a_reconnect)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 
-	ck_assert_ptr_nonnull(proxy);
 	cli_start(&a, "barrier", "enter", "-n2", "--hosts",
 		proxy_address(proxy), STEP, "--", "sh", "-c", "echo began");
 	cli_start(&b, "barrier", "enter", "-n2", STEP, "--", "sh", "-c",

@@ -65,10 +65,8 @@ END_TEST
 
 START_TEST(what_could_not_be_done_in_time_is_no_wait_that_is_over)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 
-	ck_assert_ptr_nonnull(proxy);
 	proxy_arm(proxy, PROXY_DROP_REPLY, ZK_OP_CHILDREN2, 1);
 	ck_assert_int_eq(cli_run(&a, "latch", "set", "-w0.5", "-n2",
 				 "--session-timeout=40000", "--hosts",

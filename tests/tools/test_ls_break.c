@@ -261,10 +261,8 @@ END_TEST
 /* It was sent again, and found nobody. */
 START_TEST(a_break_whose_answer_is_lost_is_one)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 
-	ck_assert_ptr_nonnull(proxy);
 	stand(FIRST, "x");
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_DELETE, 1);
 	ck_assert_int_eq(cli_run(&c, "break", "-y", "--hosts",

@@ -155,10 +155,8 @@ END_TEST
 /* That the queue is empty nobody knows then. */
 START_TEST(who_loses_the_servers_is_told_so_also_after_an_item)
 {
-	struct proxy *proxy = proxy_start("127.0.0.1", fixture_address(),
-		PROXY_ZOOKEEPER);
+	struct proxy *proxy = fixture_proxy();
 
-	ck_assert_ptr_nonnull(proxy);
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
 	cli_start(&a, "queue", "consume", "-w5", "--hosts",
 		proxy_address(proxy), JOBS, "cat");

@@ -38,8 +38,7 @@ static struct proxy *proxy;
 static void set_up(void)
 {
 	ck_assert_int_eq(raw_create(fixture_address(), "/r", ""), 0);
-	proxy = proxy_start("127.0.0.1", fixture_address(), PROXY_ZOOKEEPER);
-	ck_assert_ptr_nonnull(proxy);
+	proxy = fixture_proxy();
 	setenv("KUSTOS_HOSTS", proxy_address(proxy), 1);
 }
 
