@@ -29,4 +29,14 @@ static inline struct mutex_figures lock_seeds_do(
 	return sum;
 }
 
+/* Without faults, fail if all who wait look whenever one gives back. */
+static inline void lock_seeds_wake_no_herd(const struct sim_scenario *scenario)
+{
+	const unsigned all_faults = (1u << SIM_FAULT_COUNT) - 1;
+	struct mutex_figures all = lock_seeds_do(scenario, 20, all_faults);
+
+	ck_assert_uint_gt(all.started, 2000);
+	ck_assert_uint_lt(all.looks, all.started);
+}
+
 #endif

@@ -118,6 +118,12 @@ static void enter(kustos_deadline deadline)
 		KUSTOS_OK);
 }
 
+static void check_entered(void)
+{
+	ck_assert(entry.ended);
+	ck_assert_int_eq(entry.err, KUSTOS_OK);
+}
+
 static void left(void *arg, enum kustos_err err)
 {
 	(void)arg;
@@ -159,16 +165,13 @@ START_TEST(L18_a_peers_ready_that_goes_before_it_is_read_lets_in)
 	enter(KUSTOS_FOREVER);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert(!ready.comes);
-	ck_assert(entry.ended);
-	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	check_entered();
 }
 END_TEST
 
 /* One of ours has written it late, of a round that was complete before we came. */
 START_TEST(L18_who_waits_when_a_late_ready_has_gone_asks_no_more)
 {
-	char path[64];
-
 	ready.says = "round 0x0000000000000001";
 	ready.comes = true;
 	enter(KUSTOS_FOREVER);
@@ -180,22 +183,17 @@ START_TEST(L18_who_waits_when_a_late_ready_has_gone_asks_no_more)
 	ck_assert_int_eq(ready.requests, before);
 
 	/* And hears of the next one. */
-	snprintf(path, sizeof(path), RIVAL);
-	path[strlen(path) - 1] = '1';
-	bench_create(&bench, raw, path, "", KU_ZK_EPHEMERAL);
+	bench_create(&bench, raw, SECOND, "", KU_ZK_EPHEMERAL);
 	bench_create(&bench, raw, READY, "", KU_ZK_PERSISTENT);
 	bench_delete(&bench, raw, READY, -1);
 	lone_run_ms(&bench, client, 1000);
-	ck_assert(entry.ended);
-	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	check_entered();
 }
 END_TEST
 
 /* A peer's, late: its round is over, and it leaves at once. */
 START_TEST(S12_a_late_ready_that_goes_at_once_lets_nobody_in)
 {
-	char path[64];
-
 	bench_create(&bench, raw, ROUND "/notes", "", KU_ZK_PERSISTENT);
 	ready.says = "";
 	enter(KUSTOS_FOREVER);
@@ -206,15 +204,12 @@ START_TEST(S12_a_late_ready_that_goes_at_once_lets_nobody_in)
 	ck_assert(!entry.ended);
 
 	/* The third comes, and so does what is for us, for as long. */
-	snprintf(path, sizeof(path), RIVAL);
-	path[strlen(path) - 1] = '1';
-	bench_create(&bench, raw, path, "", KU_ZK_EPHEMERAL);
+	bench_create(&bench, raw, SECOND, "", KU_ZK_EPHEMERAL);
 	send(KU_ZK_CREATE);
 	send(KU_ZK_DELETE);
-	bench_delete(&bench, raw, path, -1);
+	bench_delete(&bench, raw, SECOND, -1);
 	lone_run_ms(&bench, client, 1000);
-	ck_assert(entry.ended);
-	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	check_entered();
 }
 END_TEST
 
@@ -233,11 +228,8 @@ END_TEST
 /* The others come, and say that all are there. */
 static void complete(void)
 {
-	char path[] = RIVAL;
-
-	path[strlen(path) - 1] = '1';
 	ck_assert_int_eq(
-		bench_create(&bench, raw, path, "", KU_ZK_EPHEMERAL).rc,
+		bench_create(&bench, raw, SECOND, "", KU_ZK_EPHEMERAL).rc,
 		KU_ZK_OK);
 	ck_assert_int_eq(
 		bench_create(&bench, raw, READY, "", KU_ZK_PERSISTENT).rc,
@@ -246,8 +238,7 @@ static void complete(void)
 
 static void check_in(void)
 {
-	ck_assert(entry.ended);
-	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	check_entered();
 	ck_assert_int_eq(kustos_double_barrier_inside(member), 1);
 }
 
@@ -339,8 +330,7 @@ START_TEST(L18_a_newer_round_is_not_written_over_by_an_older_one)
 	enter(KUSTOS_FOREVER);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_ptr_null(rival.before);
-	ck_assert(entry.ended);
-	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	check_entered();
 	ck_assert(model_data(bench.model, READY, data, sizeof(data)));
 	ck_assert_str_eq(data, "newer");
 }
@@ -366,8 +356,7 @@ START_TEST(L18_a_ready_that_was_made_anew_is_not_tidied_away)
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_ptr_null(rival.behind);
 	ck_assert(model_stat(bench.model, READY, NULL));
-	ck_assert(entry.ended);
-	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	check_entered();
 }
 END_TEST
 
@@ -396,8 +385,7 @@ START_TEST(L18_a_ready_stays_for_who_came_before_it_and_after_the_round)
 		rival.behind = come_late;
 	enter(KUSTOS_FOREVER);
 	lone_run_ms(&bench, client, 1000);
-	ck_assert(entry.ended);
-	ck_assert_int_eq(entry.err, KUSTOS_OK);
+	check_entered();
 	bench_delete(&bench, raw, RIVAL, -1);
 	bench_delete(&bench, raw, SECOND, -1);
 	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
