@@ -11,6 +11,12 @@
 #include <string.h>
 #include <time.h>
 
+void check_err(enum kustos_err got, enum kustos_err wanted)
+{
+	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
+		kustos_err_name(wanted));
+}
+
 int64_t test_boot_ns(void)
 {
 	struct timespec now;

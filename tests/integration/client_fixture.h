@@ -21,6 +21,12 @@
 #define LEASE_MS(timeout_ms) ((timeout_ms)*2 / 3)
 #endif
 
+/* A deadline that nothing should need. */
+#define SOON kustos_after_ms(PATIENCE_MS)
+
+/* Fail unless they are the same, and name both. */
+void check_err(enum kustos_err got, enum kustos_err wanted);
+
 /* Return nanoseconds of CLOCK_BOOTTIME, the clock of leases. */
 int64_t test_boot_ns(void);
 

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void check_err(enum kustos_err got, enum kustos_err wanted)
-{
-	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
-		kustos_err_name(wanted));
-}
-
 void check_text(const char *text, const char *pattern)
 {
 	ck_assert_msg(strlen(text) == strlen(pattern), "%s is not %s", text,

@@ -15,12 +15,8 @@
 
 #include <stdatomic.h>
 
-/* The line that all tests use, and a deadline that none should need. */
+/* The line that all tests use. */
 #define LINE "/locks/a"
-#define SOON kustos_after_ms(PATIENCE_MS)
-
-/* Fail unless they are the same, and name both. */
-void check_err(enum kustos_err got, enum kustos_err wanted);
 
 /* Compare byte for byte, with x for a hexadecimal digit in lower case and d for
    a decimal one. */

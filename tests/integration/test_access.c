@@ -6,7 +6,6 @@
 #include "raw.h"
 
 #define T_MS 10000
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define REFUSED (-102)
 
 static const struct kustos_acl creator_only = { KUSTOS_PERM_ALL, "auth", "" };
@@ -37,12 +36,6 @@ static void tear_down(void)
 {
 	client_close(client);
 	proxy_free(proxy);
-}
-
-static void check_err(enum kustos_err got, enum kustos_err wanted)
-{
-	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
-		kustos_err_name(wanted));
 }
 
 static enum kustos_err get(struct kustos_client *c, const char *path)

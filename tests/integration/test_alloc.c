@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define T_MS 4000 /* what cannot be sent is tried again after an eighth */
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 static struct kustos_client *client;
 

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define T_MS 10000
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define ROUNDS 150
 #define BATCH 16
 #define THREADS 4

@@ -13,7 +13,6 @@
 #include <pthread.h>
 
 #define T_MS 8000
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define CALLS 500
 
 static struct proxy *proxy;

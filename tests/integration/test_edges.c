@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define T_MS 10000
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 /* Have the server grant no more than "ms" from its next start on. */
 static void shorten_sessions(struct server *server, int ms)

@@ -17,7 +17,6 @@
 #define KUSTOS_MAPS "lib/kustos.map" /* the Makefile knows them all */
 #endif
 
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define OK(call) ck_assert_int_eq(call, KUSTOS_OK)
 
 /* What is about no object. */

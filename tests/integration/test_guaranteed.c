@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define T_MS 10000
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 static struct proxy *proxy;
 static struct kustos_client *client;

@@ -14,7 +14,6 @@
 
 #define DELAY_MS 250
 #define T_MS 12000
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 /*
  * A creation on its way, as a follower sees it:

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define T_MS 60000
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define CALLS 100000
 #define IN_FLIGHT_MAX 1024
 #define OWN_REQUESTS 4 /* of the session itself, which do not queue */
@@ -36,12 +35,6 @@ static void tear_down(void)
 	inject_reset();
 	client_close(client);
 	proxy_free(proxy);
-}
-
-static void check_err(enum kustos_err got, enum kustos_err wanted)
-{
-	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
-		kustos_err_name(wanted));
 }
 
 static enum kustos_err create(const char *path, const void *data, size_t len,

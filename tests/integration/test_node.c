@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define T_MS 10000
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 static struct kustos_client *client;
 
@@ -23,12 +22,6 @@ static void set_up(void)
 static void tear_down(void)
 {
 	client_close(client);
-}
-
-static void check_err(enum kustos_err got, enum kustos_err wanted)
-{
-	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
-		kustos_err_name(wanted));
 }
 
 static void make(const char *path)

@@ -10,7 +10,6 @@
 
 #define T_MS 8000 /* a third is spent on each number that goes unheard */
 #define IDLE_T_MS 8000
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define BEFORE_ALL (-12)
 #define PASSES 2
 

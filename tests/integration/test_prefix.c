@@ -12,15 +12,8 @@
 #include <string.h>
 
 #define T_MS 10000
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 static struct kustos_client *client;
-
-static void check_err(enum kustos_err got, enum kustos_err wanted)
-{
-	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
-		kustos_err_name(wanted));
-}
 
 static char asked[64]; /* the path of the last request; the client guards it */
 

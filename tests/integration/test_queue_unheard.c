@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define T_MS 20000
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define QUEUE "/q"
 #define ITEMS 3000 /* more than are on their way at a time */
 

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define T_MS 9000
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define PROTECTED_LEN 40 /* of "_c_<uuid>-" */
 
 static struct proxy *proxy;
@@ -44,12 +43,6 @@ static void tear_down(void)
 	inject_reset();
 	client_close(client);
 	proxy_free(proxy);
-}
-
-static void check_err(enum kustos_err got, enum kustos_err wanted)
-{
-	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
-		kustos_err_name(wanted));
 }
 
 static struct raw_stat stat_of(const char *path)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define T_MS 20000
-#define SOON kustos_after_ms(PATIENCE_MS)
 #define MANY 10000
 #define LONG_PATH 155
 

@@ -18,7 +18,6 @@
 #define PATH "/work"
 #define ITEMS 60
 #define PEERS 2
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 static const enum peer_kind all_kinds[] = { PEER_CURATOR, PEER_KAZOO,
 	PEER_KINDS };
