@@ -54,10 +54,14 @@ struct ku_place_events {
 
 	/* It is granted, and the connection is away.  May be NULL. */
 	void (*unsure)(struct ku_place *place);
+
+	/* It looks, and KU_COMPANY_UNKNOWN is its company: find out, if that is not
+	   under way.  NULL if it never is. */
+	void (*wonders)(struct ku_place *place);
 };
 
-/* How many may hold beside a place of this kind is about to be told: who tries once
-   waits for that, and ku_line_look(). */
+/* How many may hold beside a place of this kind is to be told: none is granted before
+   that, and ku_line_look(). */
 #define KU_COMPANY_UNKNOWN (-2)
 
 /* What all places of one kind have in common.  Lives as long as they do. */

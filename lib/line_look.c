@@ -315,6 +315,8 @@ void ku_place_look(struct ku_place *place)
 	place->state = KU_PLACE_LOOKING;
 	if (!ku_session_ready(line->client))
 		return; /* once connected */
+	if (place->kind->company == KU_COMPANY_UNKNOWN)
+		place->kind->events->wonders(place);
 	ku_line_list(line);
 }
 

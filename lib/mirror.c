@@ -300,7 +300,6 @@ void ku_mirror_look(struct ku_mirror *m)
 void ku_mirror_doubt(struct ku_mirror *m)
 {
 	m->current = false;
-	read_it(m);
 }
 
 void ku_mirror_rest(struct ku_mirror *m)

@@ -71,8 +71,8 @@ void ku_mirror_keep(struct ku_mirror *mirror);
 /* As ku_mirror_want(), but go by nothing that was read before. */
 void ku_mirror_look(struct ku_mirror *mirror);
 
-/* It may have changed without a word: if somebody cares, read it again, when there is a
-   connection. */
+/* It may have changed without a word: read it again when somebody wants it next, or in a
+   while. */
 void ku_mirror_doubt(struct ku_mirror *mirror);
 
 /* Nobody does: nothing of it waits for a connection any more. */

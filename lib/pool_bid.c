@@ -107,6 +107,8 @@ static enum kustos_err take_shares(struct ku_bid *bid, bool once)
 	enum kustos_err err = ku_payload_get(&pool->payload, &data, &len,
 		&record);
 
+	if (pool->lease_kind.company == KU_COMPANY_UNKNOWN)
+		ku_pool_room_want(pool); /* in the same flight */
 	for (struct ku_share *s = bid->shares; s != NULL && err == KUSTOS_OK;
 		s = s->next) {
 		ku_line_gather(pool->leases, s->next != NULL);
@@ -242,10 +244,18 @@ static void lease_lost(struct ku_place *place)
 	}
 }
 
+static void lease_wonders(struct ku_place *place)
+{
+	const struct ku_share *share = ku_place_owner(place);
+
+	ku_pool_room_want(share->pool);
+}
+
 const struct ku_place_events ku_pool_lease_events = {
 	.granted = lease_granted,
 	.failed = lease_failed,
 	.lost = lease_lost,
+	.wonders = lease_wonders,
 };
 
 static void lock_granted(struct ku_place *place)

@@ -57,7 +57,10 @@ static void number_shows(struct ku_mirror *mirror,
 		return;
 	}
 	if (!ku_session_ready(pool->client)) {
-		ku_mirror_doubt(mirror); /* its connection may end unheard of */
+		/* Its connection may end unheard of. */
+		ku_mirror_doubt(mirror);
+		if (mirror->wanted)
+			ku_mirror_want(mirror);
 		return;
 	}
 	const char *fault = fault_of(reply);
@@ -72,7 +75,8 @@ static void number_shows(struct ku_mirror *mirror,
 }
 
 /* The next server may not set the watch again: the number is read before anybody goes
-   by it. */
+   by it, as soon as a place looks for which it matters; and a whole fleet does not look
+   at once. */
 static void away(struct ku_witness *witness)
 {
 	struct ku_pool *pool = (struct ku_pool *)((char *)witness -

@@ -50,11 +50,11 @@ struct kustos_semaphore_options {
 
 	/* The node in which that number stands instead: four bytes, the most
 	   significant first.  It is read when a lease is first asked for, and
-	   watched, and again after each reconnect.  When it shrinks, leases
-	   that were granted stay, and nobody is granted one until there is room
-	   by the new number; when it grows, those who wait are served at once.
-	   While the node is missing or holds anything else there is no room for
-	   anybody.  If it cannot be watched (memory, or the limit of what one
+	   watched; and after a reconnect before any is granted.  When it
+	   shrinks, leases that were granted stay, and nobody is granted one
+	   until there is room by the new number; when it grows, those who wait
+	   are served at once.  While the node is missing or holds anything else
+	   there is no room for anybody.  If it cannot be watched (memory, or the limit of what one
 	   session may watch) it is read for each call and each second: for so
 	   long those who wait may still be granted leases by the number before. */
 	const char *max_path;

@@ -402,8 +402,8 @@ mutant L08_room_unseen lib/line_crowd.c \
 	's/if (event != KU_WATCH_GONE)/if (false)/'
 mutant L08_growth_wakes_nobody lib/pool_room.c \
 	's/if (pool->room > 0 || /if (/'
-mutant L08_number_not_read_again_after_a_reconnect lib/mirror.c \
-	'/^static void failed/,/^}/s/read_it(m);/;/;/^void ku_mirror_doubt/,/^}/s/read_it(m);/;/'
+mutant L08_number_not_read_again_after_a_reconnect lib/line_look.c \
+	's/place->kind->company == KU_COMPANY_UNKNOWN)$/false)/'
 mutant L08_new_number_not_waited_for lib/mirror.c \
 	's/look(m, KU_ZK_EXISTS);/m->current = true; m->calls->shows(m, reply);/'
 

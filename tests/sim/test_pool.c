@@ -7,19 +7,48 @@
 #include "../unit/unit.h"
 
 #include <kustos/semaphore.h>
+#include <string.h>
 
 #define SEM "/sem"
 #define LEASES SEM "/leases"
 #define NUMBER "/number"
+#define LOCKS SEM "/locks"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
+/* After a reconnect it is looked again within this time; and so often there is one. */
+#define SPREAD_MS (LONE_TIMEOUT_MS / 10)
+#define CUTS 10
 
 static struct bench bench;
 static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with what counts before it */
 static struct kustos_client *client;
 static struct kustos_semaphore *sem;
 static struct kustos_hold *hold;
 static int ended; /* -1: not yet */
+
+/* So often it was asked, and when for the last time. */
+static struct asked {
+	int times;
+	int64_t last_ns;
+} numbers, listings;
+
+static void count(struct asked *asked)
+{
+	asked->times++;
+	asked->last_ns = bench.sched.now_ns;
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (request->kind == KU_ZK_GET && strcmp(request->path, NUMBER) == 0)
+		count(&numbers);
+	if (request->kind == KU_ZK_CHILDREN &&
+		strcmp(request->path, LEASES) == 0)
+		count(&listings);
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
 
 static void granted(void *arg, enum kustos_err err, struct kustos_hold *got)
 {
@@ -35,6 +64,16 @@ static void granted_many(void *arg, enum kustos_err err,
 	(void)got;
 	(void)count;
 	ended = (int)err;
+}
+
+static void ask(void)
+{
+	ended = -1;
+	ck_assert_int_eq(kustos_semaphore_acquire_async(sem, KUSTOS_FOREVER,
+				 NULL, granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, -1);
 }
 
 static void try_it(void)
@@ -66,7 +105,9 @@ static void setup(void)
 	/* These stay, so that all leases take the same. */
 	bench_create(&bench, raw, SEM, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, LEASES, "", KU_ZK_PERSISTENT);
-	client = lone_connected(&bench, &ku_zk_sim);
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	client = lone_connected(&bench, &api);
 	o.max_path = NUMBER;
 	ck_assert_int_eq(kustos_semaphore_create(client, SEM, &o, &sem),
 		KUSTOS_OK);
@@ -132,12 +173,7 @@ START_TEST(L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by)
 	const char *lease = LEASES "/x-lease-0000000000";
 
 	bench_create(&bench, raw, lease, "", KU_ZK_EPHEMERAL);
-	ended = -1;
-	ck_assert_int_eq(kustos_semaphore_acquire_async(sem, KUSTOS_FOREVER,
-				 NULL, granted, NULL),
-		KUSTOS_OK);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(ended, -1);
+	ask();
 	model_set_odd_faults(bench.model, 1000000, 0);
 	model_cut(bench.model, LONE_MACHINE, false);
 	send(KU_ZK_SET, 0);
@@ -147,6 +183,77 @@ START_TEST(L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by)
 	ck_assert_int_eq(ended, -1);
 	send(KU_ZK_SET, 1);
 	lone_run_ms(&bench, client, 140000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+}
+END_TEST
+
+/* Break the connection, and return when there is another. */
+static void reconnect(void)
+{
+	model_cut(bench.model, LONE_MACHINE, false);
+	while (ku_session_ready(client))
+		lone_run_ms(&bench, client, 1);
+	numbers.times = listings.times = 0;
+	while (!ku_session_ready(client))
+		lone_run_ms(&bench, client, 1);
+}
+
+/* A fleet does not read it at once; and not before the leases are listed anyway. */
+START_TEST(L28_after_a_reconnect_a_shared_number_is_read_in_a_while)
+{
+	const char *lease = LEASES "/x-lease-0000000000";
+	int64_t waited_ns = 0;
+
+	bench_create(&bench, raw, lease, "", KU_ZK_EPHEMERAL);
+	ask();
+	for (int i = 0; i < CUTS; i++) {
+		reconnect();
+		int64_t since_ns = bench.sched.now_ns;
+		lone_run_ms(&bench, client, SPREAD_MS + 10 * WAY_MS);
+		ck_assert_int_eq(numbers.times, 1);
+		ck_assert_int_eq(listings.times, 1);
+		ck_assert_int_eq(numbers.last_ns, listings.last_ns);
+		waited_ns += numbers.last_ns - since_ns;
+	}
+	ck_assert_int_gt(waited_ns, CUTS * SPREAD_MS / 4 * KU_NS_PER_MS);
+	ck_assert_uint_eq(client->counters.sessions, 1);
+	ck_assert_int_eq(ended, -1);
+
+	/* Whoever asks meanwhile does not wait for that. */
+	reconnect();
+	try_it();
+	ck_assert_int_eq(numbers.times, 1);
+	lone_run_ms(&bench, client, 3 * WAY_MS);
+	ck_assert_int_eq(ended, KUSTOS_EBUSY);
+	bench_delete(&bench, raw, lease, -1);
+	lone_run_ms(&bench, client, SPREAD_MS + 10 * WAY_MS);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+}
+END_TEST
+
+/* Only who is the first has any use for it. */
+START_TEST(L28_after_a_reconnect_who_stands_in_line_does_not_read_it)
+{
+	bench_create(&bench, raw, LOCKS, "", KU_ZK_PERSISTENT);
+	struct bench_reply rival = bench_create(&bench, raw, LOCKS "/lock-", "",
+		KU_ZK_EPHEMERAL_SEQUENTIAL);
+	const char *lease = LEASES "/x-lease-0000000000";
+
+	bench_create(&bench, raw, lease, "", KU_ZK_EPHEMERAL);
+	ask();
+	for (int i = 0; i < CUTS; i++) {
+		reconnect();
+		lone_run_ms(&bench, client, SPREAD_MS + 10 * WAY_MS);
+		ck_assert_int_eq(numbers.times, 0);
+		ck_assert_int_eq(listings.times, 0);
+	}
+	bench_delete(&bench, raw, lease, -1);
+	ck_assert_int_eq(ended, -1);
+	bench_delete(&bench, raw, rival.path, -1);
+	lone_run_ms(&bench, client, 5 * WAY_MS);
+	ck_assert_int_eq(numbers.times, 1);
 	ck_assert_int_eq(ended, KUSTOS_OK);
 	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
 }
@@ -181,6 +288,10 @@ int main(void)
 		L20_who_does_not_wait_ends_though_the_number_is_not_read);
 	tcase_add_test(t,
 		L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by);
+	tcase_add_test(t,
+		L28_after_a_reconnect_a_shared_number_is_read_in_a_while);
+	tcase_add_test(t,
+		L28_after_a_reconnect_who_stands_in_line_does_not_read_it);
 	tcase_add_test(t,
 		L07_more_leases_than_one_session_can_have_are_refused_at_once);
 	suite_add_tcase(s, t);
