@@ -34,11 +34,20 @@ static void children_event(struct kustos_client *client, struct ku_watch *watch,
 bool ku_line_watch_children(struct ku_line *line)
 {
 	line->watch.fn = children_event;
-	/* The event of an older watch, just before an answer, may have taken
-	   ours off here, but not on the server. */
 	return line->watch.entry != NULL ||
 		ku_watch_add(line->client, &line->watch, KU_ZK_WATCH_CHILDREN,
 			line->path) == KUSTOS_OK;
+}
+
+/* The event of an older watch, just before the answer, may have taken ours off here, but
+   not on the server; unless somebody else takes his off behind the listing, who knew of
+   nobody else: then it is looked again before long. */
+void ku_line_keep_watching(struct ku_line *line)
+{
+	if (line->watch.entry == NULL &&
+		!ku_watch_is_ending(line->client, KU_ZK_WATCH_CHILDREN,
+			line->path))
+		(void)ku_line_watch_children(line);
 }
 
 void ku_line_unwatch_children(struct ku_line *line)

@@ -329,9 +329,12 @@ static inline void ku_line_count(struct ku_place *place, int by)
 
 /* line_crowd.c */
 
-/* See that the children are watched by the listing that is about to be sent, or
-   was just answered.  Returns false if that cannot be. */
+/* See that the children are watched by the listing that is about to be sent.
+   Returns false if that cannot be. */
 bool ku_line_watch_children(struct ku_line *line);
+
+/* It was answered: they are watched, if that has left a watch there. */
+void ku_line_keep_watching(struct ku_line *line);
 
 /* It was not answered well. */
 void ku_line_unwatch_children(struct ku_line *line);

@@ -255,7 +255,7 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	if (request->what.watch && !there)
 		ku_line_unwatch_children(line);
 	else if (request->what.watch)
-		(void)ku_line_watch_children(line);
+		ku_line_keep_watching(line);
 	if (there)
 		done = compare(line, reply->stat->czxid, reply->names,
 			reply->name_count);

@@ -245,8 +245,8 @@ void ku_watch_unset(struct kustos_client *client, enum ku_zk_watch_kind kind,
 		settle(client, entry);
 }
 
-/* Take all watches of "entry" off, and it out of the table; then tell them, as
-   each may put itself on again. */
+/* Take all watches of "entry" off, and it out of the table, but while the server is being
+   told, which ku_watch_is_ending() asks; then tell them, as each may put itself on again. */
 static void fire(struct kustos_client *client, struct ku_watch_entry *entry,
 	enum ku_watch_event event)
 {
@@ -259,7 +259,8 @@ static void fire(struct kustos_client *client, struct ku_watch_entry *entry,
 		detach(watch);
 		attach(&list, watch);
 	}
-	entry_remove(client, entry);
+	if (event == KU_WATCH_GONE || !is_busy(entry))
+		entry_remove(client, entry);
 	while ((watch = list.watches) != NULL) {
 		detach(watch);
 		watch->fn(client, watch, event);

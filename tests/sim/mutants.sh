@@ -751,6 +751,11 @@ mutant L08_watch_of_who_waits_taken_off_behind_a_read lib/line_watch.c \
 	's/return !ku_watch_is_ending(client, KU_ZK_WATCH_DATA, lookout->path) \&\&/return/'
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 	's/(void)watch(m, m->request.what.kind);/;/'
+test=test_pool
+mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/line_crowd.c \
+	'/^void ku_line_keep_watching/,/^}/s/line->watch.entry == NULL \&\&/line->watch.entry == NULL ||/'
+mutant L08_event_hides_what_the_server_is_being_told lib/watch.c \
+	's/if (event == KU_WATCH_GONE || !is_busy(entry))/if (true)/'
 test=test_line_limits
 mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
 	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'

@@ -6,6 +6,8 @@
 
 #include "../unit/unit.h"
 
+#include <kustos/cancel.h>
+#include <kustos/participant.h>
 #include <kustos/semaphore.h>
 #include <string.h>
 
@@ -259,6 +261,77 @@ START_TEST(L28_after_a_reconnect_who_stands_in_line_does_not_read_it)
 }
 END_TEST
 
+static void see(void *arg, enum kustos_err err,
+	const struct kustos_participant *first)
+{
+	(void)arg;
+	(void)first;
+	ck_assert_int_eq(err, KUSTOS_OK);
+}
+
+static void observe(struct kustos_observer **observer)
+{
+	ck_assert_int_eq(kustos_observe(client, LEASES, see, NULL, observer),
+		KUSTOS_OK);
+}
+
+/* Two observe leases that nobody has, and one of them has just asked for a watch.  They
+   change, which the other's tells; and a place looks, behind both.  The one ends: it takes
+   off what it has asked for, and knows of nobody else. */
+START_TEST(L08_a_watch_taken_off_behind_a_listing_is_not_gone_by)
+{
+	const char *foreign[] = { LEASES "/x", LEASES "/y" };
+	const struct ku_zk_request create = { .kind = KU_ZK_CREATE,
+		.path = foreign[1],
+		.data = "",
+		.version = -1,
+		.acl = &bench_acl,
+		.acl_count = 1 };
+	static struct bench_reply made;
+	struct kustos_observer *observers[2];
+	struct kustos_cancel *cancel;
+
+	/* Who has waited does not try. */
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	bench_create(&bench, raw, LOCKS, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, foreign[0], "", KU_ZK_PERSISTENT);
+	ended = -1;
+	ck_assert_int_eq(kustos_semaphore_acquire_async(sem, KUSTOS_FOREVER,
+				 cancel, granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	kustos_cancel_fire(cancel);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, KUSTOS_ECANCELED);
+	kustos_cancel_destroy(cancel);
+
+	observe(&observers[0]);
+	lone_run_ms(&bench, client, 1000);
+	observe(&observers[1]);
+	lone_run_ms(&bench, client, WAY_MS / 2);
+	ended = -1;
+	ck_assert_int_eq(kustos_semaphore_acquire_async(sem, KUSTOS_FOREVER,
+				 NULL, granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, WAY_MS);
+	listings.times = 0;
+	ck_assert_int_eq(bench_send(&bench, raw, &create, &made), KU_ZK_OK);
+	lone_run_ms(&bench, client, 3 * WAY_MS / 2);
+	ck_assert_int_eq(listings.times, 2);
+	while (!made.done)
+		lone_run_ms(&bench, client, 1);
+	kustos_observer_destroy(observers[1]);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, -1);
+	for (int i = 0; i < 2; i++)
+		bench_delete(&bench, raw, foreign[i], -1);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	kustos_observer_destroy(observers[0]);
+}
+END_TEST
+
 START_TEST(L07_more_leases_than_one_session_can_have_are_refused_at_once)
 {
 	ended = -1;
@@ -292,6 +365,8 @@ int main(void)
 		L28_after_a_reconnect_a_shared_number_is_read_in_a_while);
 	tcase_add_test(t,
 		L28_after_a_reconnect_who_stands_in_line_does_not_read_it);
+	tcase_add_test(t,
+		L08_a_watch_taken_off_behind_a_listing_is_not_gone_by);
 	tcase_add_test(t,
 		L07_more_leases_than_one_session_can_have_are_refused_at_once);
 	suite_add_tcase(s, t);
