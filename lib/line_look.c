@@ -25,11 +25,9 @@ void ku_line_again(struct ku_line *line, int64_t ms)
 void ku_line_set_safety(struct ku_line *line)
 {
 	int64_t ms = SAFETY_MS + line->children * SAFETY_MS_EACH;
-	struct ku_random *random = &line->client->random;
 
 	if (!ku_timer_is_set(&line->again))
-		ku_line_again(line,
-			ms + (int64_t)ku_random_below(random, (uint64_t)ms));
+		ku_line_again(line, ku_watch_doubt_ms(line->client, ms));
 }
 
 void ku_place_forget(struct ku_place *place)

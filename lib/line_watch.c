@@ -116,8 +116,9 @@ static void end_unwanted(struct kustos_client *client,
 	if (rc != KU_ZK_OK) {
 		ku_watch_failed(client, &lookout->watch);
 		ku_watch_unset(client, KU_ZK_WATCH_DATA, lookout->path);
-	} else if (!lookout->deleted && is_watched(client, lookout)) {
-		ku_watch_remove(client, &lookout->watch);
+	} else if (!lookout->deleted) {
+		ku_watch_take_back(client, &lookout->watch,
+			&lookout->request.what);
 	}
 	lookout_free(lookout);
 }

@@ -86,10 +86,7 @@ static void read_it(struct ku_mirror *m)
 static void set_safety(struct ku_mirror *m)
 {
 	if (m->wanted && m->current && !m->lax)
-		again_in(m,
-			SAFETY_MS +
-				(int64_t)ku_random_below(&m->client->random,
-					SAFETY_MS));
+		again_in(m, ku_watch_doubt_ms(m->client, SAFETY_MS));
 }
 
 static void again_due(struct ku_timer *timer)
@@ -206,10 +203,10 @@ static void look_at_new(struct ku_mirror *m)
    event may have taken it off the table meanwhile. */
 static void last_answer(struct ku_mirror *m, bool found)
 {
-	if (!found)
+	if (found)
+		ku_watch_take_back(m->client, &m->watch, &m->request.what);
+	else
 		unset(m);
-	else if (m->request.what.watch)
-		(void)watch(m, m->request.what.kind);
 	finish(m);
 }
 

@@ -43,10 +43,7 @@ static void later(struct ku_muster *m, int64_t ms)
 
 void ku_muster_set_safety(struct ku_muster *m)
 {
-	later(m,
-		SAFETY_MS +
-			(int64_t)ku_random_below(&m->client->random,
-				SAFETY_MS));
+	later(m, ku_watch_doubt_ms(m->client, SAFETY_MS));
 }
 
 static void forget_names(struct ku_muster *m)
@@ -75,13 +72,11 @@ static void unset(struct ku_muster *m)
 		ku_watch_failed(m->client, &m->watch);
 }
 
-/* The read has left a watch there, and nobody wants it any more: the server is told,
-   though an event may have taken it off the table meanwhile. */
-static void take_back(struct ku_muster *m)
+/* The read may have left a watch there: of a call that has ended, nobody wants it. */
+static void set(struct ku_muster *m)
 {
-	if (m->stale && m->sight.what.watch && m->watch.entry == NULL)
-		(void)ku_watch_add(m->client, &m->watch, KU_ZK_WATCH_DATA,
-			m->sight.what.path);
+	if (m->stale)
+		ku_watch_take_back(m->client, &m->watch, &m->sight.what);
 }
 
 /* Is what was seen still of use?  Else see to it that there is more. */
@@ -187,7 +182,7 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 	bool answered = is_answer(reply->rc);
 
 	if (answered)
-		take_back(m);
+		set(m);
 	else
 		unset(m);
 	if (!is_heeded(m))
@@ -292,7 +287,7 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 
 	(void)client;
 	if (reply->rc == KU_ZK_OK)
-		take_back(m);
+		set(m);
 	else
 		unset(m);
 	if (!is_heeded(m)) {

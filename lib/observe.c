@@ -214,12 +214,8 @@ static void failed(struct kustos_observer *o, int rc)
 /* What is watched now says what holds, until its event. */
 static void rest(struct kustos_observer *o)
 {
-	struct ku_random *random = &o->client->random;
-
 	if (o->watch.entry != NULL)
-		set_timer(o,
-			SAFETY_MS +
-				(int64_t)ku_random_below(random, SAFETY_MS));
+		set_timer(o, ku_watch_doubt_ms(o->client, SAFETY_MS));
 	else
 		set_timer(o, REFUSED_MS); /* it could not be had */
 }

@@ -194,9 +194,16 @@ void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
 		? KU_ZK_WATCH_CHILDREN
 		: KU_ZK_WATCH_DATA;
 
-	if (read->watch && watch->entry == NULL)
+	if (read->watch && watch->entry == NULL &&
+		!ku_watch_is_ending(client, kind, read->path))
 		(void)ku_watch_add(client, watch, kind, read->path);
 	ku_watch_remove(client, watch);
+}
+
+int64_t ku_watch_doubt_ms(struct kustos_client *client, int64_t least_ms)
+{
+	return least_ms +
+		(int64_t)ku_random_below(&client->random, (uint64_t)least_ms);
 }
 
 bool ku_watch_is_ending(struct kustos_client *client,

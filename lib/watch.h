@@ -50,10 +50,16 @@ enum kustos_err ku_watch_add(struct kustos_client *client,
    watches the node. */
 void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch);
 
-/* "read" has left "watch" at the server, and nobody wants it any more: take it off.
-   The event of an older one may have taken it off here meanwhile. */
+/* "read" was answered well, and nobody wants its "watch" any more: take it off.  The
+   event of an older one may have taken it off here meanwhile, and not at the server. */
 void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
 	const struct ku_zk_request *read);
+
+/* Return when to look again at what is watched: a watch may be gone without a word (a
+   server that is short of room sets none again, and the library does not look whether it
+   has).  After "least_ms", and up to as long again, so that a fleet does not do so at
+   once. */
+int64_t ku_watch_doubt_ms(struct kustos_client *client, int64_t least_ms);
 
 /* Is the server being told that nobody watches the node?  A read that was sent
    before that leaves no watch. */

@@ -750,7 +750,7 @@ mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
 mutant L08_watch_of_who_waits_taken_off_behind_a_read lib/line_watch.c \
 	's/return !ku_watch_is_ending(client, KU_ZK_WATCH_DATA, lookout->path) \&\&/return/'
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
-	's/(void)watch(m, m->request.what.kind);/;/'
+	'/^static void last_answer/,/^}/s/ku_watch_take_back(/(void)(/'
 test=test_pool
 mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/line_crowd.c \
 	'/^void ku_line_keep_watching/,/^}/s/line->watch.entry == NULL \&\&/line->watch.entry == NULL ||/'
