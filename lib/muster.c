@@ -15,6 +15,7 @@ void ku_muster_put(struct ku_muster *m)
 {
 	if (--m->refs > 0)
 		return;
+	ku_timer_unset(&m->client->timers, &m->timer);
 	ku_timers_release(&m->client->timers, 1);
 	kustos_names_free(m->names);
 	ku_payload_free(&m->payload);
@@ -37,6 +38,8 @@ void ku_muster_finish(struct ku_muster *m, enum kustos_err err)
 	ku_muster_rest(m);
 	if (!in)
 		ku_muster_undo(m);
+	else
+		ku_muster_set_safety(m);
 	ku_wait_end(&call->wait, err);
 }
 
@@ -76,6 +79,7 @@ static bool is_inside(const struct ku_muster *m)
 static void step_out(struct ku_muster *m)
 {
 	m->state = KU_MUSTER_OUT;
+	ku_timer_unset(&m->client->timers, &m->timer);
 	ku_muster_undo(m);
 }
 

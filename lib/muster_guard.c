@@ -1,35 +1,48 @@
-/* muster_guard.c - the node of a member that waits is watched: somebody may delete
-   it, and then the others do not count it. */
+/* muster_guard.c - the node of a member that waits, or is in, is watched: somebody may
+   delete it, and then the others do not count it, or do not wait for it. */
 
 #include "muster_impl.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void guarded(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_muster *m = request->owner;
+	bool there = reply->rc == KU_ZK_OK;
+	bool gone = reply->rc == KU_ZK_NONODE;
+	/* What was guarded may be an earlier node. */
+	bool own = m->there && strcmp(ku_path_leaf(m->guarded), m->name) == 0;
 
-	if (reply->rc != KU_ZK_OK) {
-		ku_watch_failed(client, &m->own_watch);
+	if (!there) {
+		if (gone || m->guard_fresh)
+			ku_watch_failed(client, &m->own_watch);
 		ku_watch_unset(client, KU_ZK_WATCH_DATA, m->guarded);
 	}
 	free(m->guarded);
 	m->guarded = NULL;
-	/* What was guarded may be an earlier node. */
-	if (m->state == KU_MUSTER_ENTERING && m->own_watch.entry == NULL)
+	bool blind = m->own_watch.entry == NULL;
+	if (m->state == KU_MUSTER_ENTERING && blind)
 		ku_muster_look_later(m);
+	else if (m->state == KU_MUSTER_IN && own && gone)
+		ku_muster_forget(m);
+	else if (m->state == KU_MUSTER_IN && own && there && blind &&
+		request->what.watch)
+		ku_muster_guard(m); /* it was changed meanwhile */
 	ku_muster_put(m);
 }
 
-void ku_muster_guard(struct ku_muster *m)
+/* Read the own node, with a watch if one is to be had. */
+static void read_own(struct ku_muster *m)
 {
-	if (m->own_watch.entry != NULL || m->guarded != NULL)
-		return;
 	m->guarded = ku_path_child(m->path, m->name);
-	if (m->guarded == NULL ||
-		ku_watch_add(m->client, &m->own_watch, KU_ZK_WATCH_DATA,
-			m->guarded) != KUSTOS_OK) {
+	m->guard_fresh = m->own_watch.entry == NULL;
+	bool watch = m->guarded != NULL &&
+		(!m->guard_fresh ||
+			ku_watch_add(m->client, &m->own_watch, KU_ZK_WATCH_DATA,
+				m->guarded) == KUSTOS_OK);
+	if (m->guarded == NULL || (!watch && m->state != KU_MUSTER_IN)) {
 		free(m->guarded); /* then it is not */
 		m->guarded = NULL;
 		return;
@@ -38,12 +51,27 @@ void ku_muster_guard(struct ku_muster *m)
 		.kind = KU_ZK_GET,
 		.path = m->guarded,
 		.version = -1,
-		.watch = true,
+		.watch = watch,
 	};
 	m->guard.owner = m;
 	m->guard.done = guarded;
 	ku_muster_get(m);
 	ku_wire_send(m->client, &m->guard);
+}
+
+void ku_muster_guard(struct ku_muster *m)
+{
+	if (m->own_watch.entry == NULL && m->guarded == NULL)
+		read_own(m);
+}
+
+void ku_muster_guard_again(struct ku_muster *m)
+{
+	if (m->state != KU_MUSTER_IN || !m->there)
+		return;
+	if (m->guarded == NULL && ku_session_ready(m->client))
+		read_own(m);
+	ku_muster_set_safety(m);
 }
 
 void ku_muster_unguard(struct ku_muster *m)
@@ -66,9 +94,12 @@ static void event(struct kustos_client *client, struct ku_watch *watch,
 	(void)client;
 	if (m->state == KU_MUSTER_ENTERING)
 		ku_muster_look(m);
-	else if (m->state == KU_MUSTER_IN && m->there &&
-		event == KU_WATCH_DELETED)
+	else if (m->state != KU_MUSTER_IN || !m->there)
+		return;
+	else if (event == KU_WATCH_DELETED)
 		ku_muster_forget(m);
+	else if (event == KU_WATCH_CHANGED)
+		ku_muster_guard(m);
 }
 
 void ku_muster_init_guard(struct ku_muster *m)

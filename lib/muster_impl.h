@@ -71,8 +71,9 @@ struct ku_muster {
 	bool there;	    /* made, and wanted */
 	char name[KU_MUSTER_NAME_SIZE];
 	int64_t czxid, session_id;
-	struct ku_request guard; /* what watches it, while it waits */
+	struct ku_request guard; /* what watches it, while it waits, or is in */
 	char *guarded;		 /* of that */
+	bool guard_fresh;	 /* that is what puts the watch on */
 	struct ku_watch own_watch;
 
 	/* What is done to "ready": one thing at a time. */
@@ -149,6 +150,10 @@ void ku_muster_forget(struct ku_muster *m);
 /* muster_guard.c: who waits is to hear if somebody deletes its node.  And who
    deletes it itself is not. */
 void ku_muster_guard(struct ku_muster *m);
+
+/* It is in, as is looked now and then: who came last was never guarded, and a watch may
+   be gone without a word. */
+void ku_muster_guard_again(struct ku_muster *m);
 void ku_muster_unguard(struct ku_muster *m);
 void ku_muster_init_guard(struct ku_muster *m);
 

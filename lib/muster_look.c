@@ -341,6 +341,8 @@ static void timer_due(struct ku_timer *timer)
 
 	if (m->call != NULL)
 		ku_muster_look(m);
+	else
+		ku_muster_guard_again(m);
 }
 
 void ku_muster_init_look(struct ku_muster *m)

@@ -182,7 +182,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_leave_async(
 	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg);
 
 /* Return 1 if "member" is in, as far as is known: it has entered and not left,
-   and its session has not ended. */
+   its session has not ended, and nobody was seen to have deleted its node, after
+   which it looks every minute or two. */
 KUSTOS_API int kustos_double_barrier_inside(
 	struct kustos_double_barrier *member);
 

@@ -766,6 +766,11 @@ mutant L18_ready_made_anew_is_tidied_away lib/muster_node.c \
 	's/op->wary = op->doubtful = !op->guaranteed;/;/'
 mutant L18_late_ready_goes_with_its_maker lib/muster_step.c \
 	's/!m->misleads) {/true) {/'
+test=test_muster_safety
+mutant L08_who_is_in_looks_no_more lib/muster_look.c \
+	's/ku_muster_guard_again(m);/;/'
+mutant S09_changed_and_watched_no_more lib/muster_guard.c \
+	'/^static void event/,/^}/s/ku_muster_guard(m);/;/'
 test=test_receipt
 mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'

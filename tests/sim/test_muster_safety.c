@@ -7,6 +7,8 @@
 #include "../unit/unit.h"
 
 #include <kustos/barrier.h>
+#include <stdio.h>
+#include <string.h>
 
 #define ROUND "/round"
 #define READY ROUND "/ready"
@@ -110,6 +112,94 @@ START_TEST(L08_who_goes_in_hears_though_no_watch_was_set_again)
 }
 END_TEST
 
+/* Return the path of the node of ours. */
+static const char *own_path(void)
+{
+	static char path[80];
+	const struct bench_reply members = bench_read(&bench, raw,
+		KU_ZK_CHILDREN, ROUND, false);
+
+	for (int i = 0; i < members.name_count; i++) {
+		snprintf(path, sizeof(path), ROUND "/%s", members.names[i]);
+		if (strcmp(path, RIVAL) != 0 && strcmp(path, SECOND) != 0 &&
+			strcmp(path, READY) != 0)
+			return path;
+	}
+	ck_abort();
+}
+
+/* It is known that the others do not wait for it. */
+static void check_lost(void)
+{
+	ck_assert_int_eq(kustos_double_barrier_inside(member), 0);
+	enum kustos_err err = kustos_double_barrier_leave_async(member,
+		KUSTOS_FOREVER, NULL, ended, &departure);
+	run_ms(1000);
+	ck_assert_int_eq(err == KUSTOS_OK ? departure : (int)err, KUSTOS_ELOST);
+}
+
+START_TEST(L08_who_is_in_hears_though_no_watch_was_set_again)
+{
+	complete();
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	forget_watches();
+	drop(own_path());
+	run_ms(140000);
+	check_lost();
+}
+END_TEST
+
+/* It did not wait, and had no time for a watch. */
+START_TEST(S09_who_came_last_hears_in_a_while_that_its_node_was_deleted)
+{
+	kustos_double_barrier_destroy(member);
+	make(SECOND, KU_ZK_EPHEMERAL);
+	ck_assert_int_eq(
+		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
+		KUSTOS_OK);
+	run_ms(1000);
+	entry = -1;
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &entry),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	asked = 0;
+	run_ms(60000);
+	ck_assert_int_eq(asked, 0);
+	if (_i == 0)
+		drop(own_path());
+	run_ms(140000);
+	ck_assert_int_ge(asked, 1);
+	ck_assert_int_le(asked, 3);
+	if (_i == 0) {
+		check_lost();
+		return;
+	}
+	ck_assert_int_eq(kustos_double_barrier_inside(member), 1);
+	drop(own_path());
+	run_ms(1000);
+	check_lost();
+}
+END_TEST
+
+/* The change takes the watch off. */
+START_TEST(S09_who_is_in_hears_though_its_node_was_changed_before)
+{
+	complete();
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	ck_assert_int_eq(bench_set(&bench, raw, own_path(), "x", -1).rc,
+		KU_ZK_OK);
+	run_ms(1000);
+	ck_assert_int_eq(kustos_double_barrier_inside(member), 1);
+	drop(own_path());
+	run_ms(1000);
+	check_lost();
+}
+END_TEST
+
 START_TEST(L08_who_goes_out_hears_though_no_watch_was_set_again)
 {
 	complete();
@@ -172,6 +262,12 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, L08_who_goes_in_hears_though_no_watch_was_set_again);
 	tcase_add_test(t, L08_who_goes_out_hears_though_no_watch_was_set_again);
+	tcase_add_test(t, L08_who_is_in_hears_though_no_watch_was_set_again);
+	tcase_add_loop_test(t,
+		S09_who_came_last_hears_in_a_while_that_its_node_was_deleted, 0,
+		2);
+	tcase_add_test(t,
+		S09_who_is_in_hears_though_its_node_was_changed_before);
 	tcase_add_test(t, a_member_that_waits_in_peace_hardly_asks);
 	tcase_add_loop_test(t,
 		S12_who_has_looked_in_vain_goes_by_what_came_since, 0, 2);
