@@ -88,6 +88,79 @@ START_TEST(L08_so_does_who_waits_for_a_node_that_all_fight_for)
 }
 END_TEST
 
+/* It is connected again, and its server sets none of its watches. */
+static void forget_watches(void)
+{
+	first.event = NULL;
+	model_set_odd_faults(lone.bench.model, 1000000, 0);
+	model_cut(lone.bench.model, LONE_MACHINE, false);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert(ku_session_ready(lone.client));
+}
+
+/* What is held is read on each connection. */
+START_TEST(L08_who_holds_hears_though_no_watch_was_set_again)
+{
+	struct kustos_simple *simple = NULL;
+	char path[128];
+
+	if (_i == 0) {
+		lone_line_ask();
+	} else {
+		simple = lone_line_ask_simple(lone_line_granted, NULL);
+		lone_run_ms(&lone.bench, lone.client, 100);
+		ck_assert_int_eq(
+			bench_delete(&lone.bench, lone.raw, LINE "/one", -1).rc,
+			KU_ZK_OK);
+		lone_run_ms(&lone.bench, lone.client, 100);
+	}
+	lone_line_check();
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	forget_watches();
+	lone_line_check();
+	snprintf(path, sizeof(path), "%s", kustos_hold_path(lone.hold));
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw, path, -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_LOST);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	kustos_simple_destroy(simple);
+}
+END_TEST
+
+/* Who waits looks once in a while, and sees that its node is not in the line. */
+START_TEST(L08_who_waits_hears_that_its_own_node_is_gone)
+{
+	struct bench_reply rival = bench_create(&lone.bench, lone.raw,
+		LINE "/lock-", "", KU_ZK_EPHEMERAL_SEQUENTIAL);
+	char path[128] = "";
+
+	lone_line_ask();
+	ck_assert_ptr_null(lone.hold);
+	const struct bench_reply list = bench_read(&lone.bench, lone.raw,
+		KU_ZK_CHILDREN, LINE, false);
+	ck_assert_int_eq(list.name_count, 2);
+	for (int i = 0; i < 2; i++)
+		if (strstr(rival.path, list.names[i]) == NULL)
+			snprintf(path, sizeof(path), LINE "/%s", list.names[i]);
+	if (_i == 0)
+		forget_watches();
+	else
+		model_forget_watches(lone.bench.model, 0);
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw, path, -1).rc,
+		KU_ZK_OK);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 1);
+	lone_run_ms(&lone.bench, lone.client, 65000);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 2);
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw, rival.path, -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	lone_line_check();
+	lone_line_give();
+}
+END_TEST
+
 static void canceled(void *arg, enum kustos_err err, struct kustos_hold *got)
 {
 	(void)arg;
@@ -406,6 +479,10 @@ int main(void)
 		2);
 	tcase_add_test(t, L08_who_is_never_told_of_an_event_looks_one_day);
 	tcase_add_test(t, L08_so_does_who_waits_for_a_node_that_all_fight_for);
+	tcase_add_loop_test(t,
+		L08_who_holds_hears_though_no_watch_was_set_again, 0, 2);
+	tcase_add_loop_test(t, L08_who_waits_hears_that_its_own_node_is_gone, 0,
+		2);
 	tcase_add_test(t, P05_a_watch_of_who_gave_up_meanwhile_is_taken_off);
 	tcase_add_test(t,
 		P05_a_watch_that_is_to_be_taken_off_outlives_an_unwanted_read);
