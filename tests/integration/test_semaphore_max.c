@@ -205,11 +205,11 @@ START_TEST(L06_a_close_does_not_wait_for_a_number)
 END_TEST
 
 /* What a program leaves; no leak, as it is known here. */
-static struct kustos_semaphore *volatile left;
+static struct kustos_semaphore *volatile left[2];
 
 /* The node in which others leave their number is watched for as long as there is a
-   semaphore, and read again in the next session. */
-/* The session was given up, so nobody can say that it is over. */
+   semaphore, and read again in the next session.  Here it was given up, so nobody can
+   say that it is over. */
 START_TEST(L06_a_close_does_not_wait_for_what_is_only_watched)
 {
 	struct kustos_client_options o = pair_proxy(4000);
@@ -217,8 +217,8 @@ START_TEST(L06_a_close_does_not_wait_for_what_is_only_watched)
 	int64_t began;
 
 	client_wait(mine, KUSTOS_CONNECTED, 5000);
-	left = _i == 0 ? sem_new(mine, 1) : sem_shared(mine);
-	check_err(sem_try(left), _i == 0 ? KUSTOS_OK : KUSTOS_EBUSY);
+	left[_i] = _i == 0 ? sem_new(mine, 1) : sem_shared(mine);
+	check_err(sem_try(left[_i]), _i == 0 ? KUSTOS_OK : KUSTOS_EBUSY);
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	test_eventually(client_session_id(mine) == 0, 10000);
 	began = test_now_ms();
