@@ -11,16 +11,27 @@
 
 #define LOOK_MS 1000 /* how often a wait looks who else is there */
 
+/* There is room for them only now: the library knows how many there can be. */
+static enum kustos_err keep(struct ask *a, struct kustos_hold *const *holds,
+	int count)
+{
+	a->holds = calloc((size_t)count, sizeof(*holds));
+	if (a->holds == NULL) {
+		for (int i = 0; i < count; i++)
+			(void)kustos_hold_release(holds[i]);
+		return KUSTOS_ENOMEM;
+	}
+	memcpy(a->holds, holds, (size_t)count * sizeof(*holds));
+	a->count = count;
+	return KUSTOS_OK;
+}
+
 void ask_granted_many(void *arg, enum kustos_err err,
 	struct kustos_hold *const *holds, int count)
 {
 	struct ask *a = arg;
 
-	a->err = err;
-	if (err == KUSTOS_OK) {
-		memcpy(a->holds, holds, (size_t)count * sizeof(*holds));
-		a->count = count;
-	}
+	a->err = err == KUSTOS_OK ? keep(a, holds, count) : err;
 	atomic_store(&a->answered, true);
 	under_wake();
 }
@@ -61,9 +72,8 @@ static int acquire(struct ask *a)
 	struct job *j = &a->job;
 	enum kustos_err err = kustos_cancel_create(&a->cancel);
 
-	a->holds = calloc((size_t)a->options.leases, sizeof(*a->holds));
 	if (err == KUSTOS_OK)
-		err = a->holds != NULL ? a->calls->start(a) : KUSTOS_ENOMEM;
+		err = a->calls->start(a);
 	if (err != KUSTOS_OK)
 		return tool_failed(j->tool, a->calls->verb,
 			a->refused != NULL ? a->refused : j->path, err);

@@ -170,6 +170,30 @@ static void hold_shared(struct cli *who)
 		"echo held; read go");
 }
 
+/* Of a shared number nobody knows how far it will grow.  With less memory than a
+   table of them would take. */
+START_TEST(more_leases_than_a_session_can_have_are_refused_as_that)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	const char *limit = "ulimit -v unlimited";
+#else
+	const char *limit = "ulimit -v 4000000";
+#endif
+	char command[512];
+
+	ck_assert_int_eq(set_max("1"), 0);
+	snprintf(command, sizeof(command),
+		"%s && exec %s semaphore --leases=2000000000 --max-path " NODE
+		" " SEM " true",
+		limit, cli_program());
+	cli_start_argv(&a, (const char *const[]){ "sh", "-c", command, NULL });
+	ck_assert_int_eq(cli_end(&a), 124);
+	ck_assert_str_eq(a.err_text,
+		"kustos: cannot get a lease of " SEM
+		": one session would hold too much\n");
+}
+END_TEST
+
 START_TEST(the_number_is_set_from_the_shell_and_changes_under_those_who_wait)
 {
 	ck_assert_int_eq(set_max("1"), 0);
@@ -366,6 +390,8 @@ int main(void)
 	tcase_add_test(t, the_command_knows_its_lease);
 	tcase_add_test(t, so_many_may_run_and_no_more);
 	tcase_add_test(t, several_leases_are_held_or_none);
+	tcase_add_test(t,
+		more_leases_than_a_session_can_have_are_refused_as_that);
 	tcase_add_loop_test(t,
 		the_command_is_ended_when_one_of_its_leases_is_lost, 0, 2);
 	tcase_add_test(t,
