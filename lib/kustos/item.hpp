@@ -93,10 +93,21 @@ class item_view
 		return std::string_view(static_cast<const char *>(data), len);
 	}
 
+	/* The clock counts in finer units: what it does not reach, as a year after
+	   2262, is the last that it does. */
 	static std::chrono::system_clock::time_point at(int64_t ms) noexcept
 	{
-		return std::chrono::system_clock::time_point(
-			std::chrono::milliseconds(ms));
+		using point = std::chrono::system_clock::time_point;
+		using std::chrono::milliseconds;
+		const auto last = std::chrono::duration_cast<milliseconds>(
+			point::max().time_since_epoch());
+		const auto first = std::chrono::duration_cast<milliseconds>(
+			point::min().time_since_epoch());
+
+		if (milliseconds(ms) > last)
+			return point::max();
+		return milliseconds(ms) < first ? point::min()
+						: point(milliseconds(ms));
 	}
 };
 

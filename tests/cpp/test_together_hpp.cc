@@ -154,6 +154,20 @@ static void an_item_says_what_its_kind_knows(kustos::client &a)
 	ENSURE(came.data() == "later");
 	ENSURE(came.due() - due.due < 1ms && came.due() >= due.due);
 
+	/* Beyond what the clock of C++ reaches. */
+	due.due = system_clock::time_point::max();
+	late.put(due, PATIENCE);
+	kustos_item far = {};
+	far.due_ms = far.created_ms = INT64_MAX;
+	ENSURE(kustos::item_view(&far).due() ==
+		system_clock::time_point::max());
+	far.created_ms = INT64_MIN;
+	ENSURE(kustos::item_view(&far).created() ==
+		system_clock::time_point::min());
+	far.due_ms = 9223372036854; /* the last that it does */
+	ENSURE(kustos::item_view(&far).due().time_since_epoch() ==
+		std::chrono::milliseconds(far.due_ms));
+
 	kustos::queue named(a, "/cpp/named", KUSTOS_QUEUE_ID);
 	kustos::new_item one;
 	one.id = "x";
