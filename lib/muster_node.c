@@ -24,6 +24,8 @@ static void node_ended(struct ku_op *op)
 		ku_muster_step(m);
 		return;
 	}
+	if (!creation)
+		ku_op_tell_stuck(op);
 	m->node = NULL;
 	ku_op_drop(op);
 	if (creation && m->wanted)
@@ -146,6 +148,8 @@ static void ready_ended(struct ku_op *op)
 	/* Who was not patient enough is in by now. */
 	if (written && (m->telling || m->state == KU_MUSTER_IN))
 		m->round_ready = op->out_stat.mzxid;
+	if (op->kind == KU_ZK_DELETE)
+		ku_op_tell_stuck(op);
 	m->op = NULL;
 	ku_op_drop(op);
 	if (m->telling)

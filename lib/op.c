@@ -81,6 +81,39 @@ static void withdraw(struct ku_op *op)
 		ku_create_withdraw(op);
 }
 
+bool ku_delete_refused(enum kustos_err err)
+{
+	return err == KUSTOS_ENOAUTH || err == KUSTOS_ENOTEMPTY ||
+		err == KUSTOS_EUNSUPPORTED || err == KUSTOS_ESERVER;
+}
+
+/* Return what tells one folder from another; never 0. */
+static uint64_t folder_of(const char *path)
+{
+	const char *end = path + ku_path_parent_len(path);
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	while (path < end)
+		hash = (hash ^ (unsigned char)*path++) *
+			UINT64_C(1099511628211);
+	return hash | 1;
+}
+
+void ku_op_tell_stuck(const struct ku_op *op)
+{
+	struct ku_ops *ops = &op->client->ops;
+	uint64_t folder = folder_of(op->path);
+
+	if (op->err == KUSTOS_OK && ops->stuck == folder)
+		ops->stuck = 0;
+	if (!ku_delete_refused(op->err) || ops->stuck == folder)
+		return;
+	ops->stuck = folder;
+	ku_log(op->client, KUSTOS_LOG_ERROR,
+		"%s cannot be deleted, and stays: %s", op->path,
+		kustos_strerror(op->err));
+}
+
 void ku_op_finish(struct ku_op *op, enum kustos_err err)
 {
 	struct kustos_client *client = op->client;
@@ -102,10 +135,13 @@ void ku_op_finish(struct ku_op *op, enum kustos_err err)
 		pthread_cond_broadcast(&client->ops.ended);
 	if (client->closing != KU_OPEN)
 		ku_wake(client);
-	if (op->ended != NULL)
+	if (op->ended != NULL) {
 		op->ended(op);
-	else
-		ku_op_drop(op);
+		return;
+	}
+	if (op->kind == KU_ZK_DELETE && op->guaranteed)
+		ku_op_tell_stuck(op);
+	ku_op_drop(op);
 }
 
 /* However impatient the policy is, others must have their turn. */

@@ -117,6 +117,7 @@ struct ku_ops {
 	int flushing; /* threads that wait for older ones to end */
 	pthread_cond_t ended;
 	bool no_containers; /* the server does not know them */
+	uint64_t stuck; /* the folder of what was last told to stay; 0: none */
 };
 
 /* Make an operation on "path", which is checked and given the prefix.  "flags"
@@ -175,6 +176,15 @@ void ku_op_slim(struct ku_op *op);
    The client is locked. */
 enum kustos_err ku_op_adopt(struct ku_op *op, const char *path,
 	const struct kustos_stat *stat);
+
+/* Did a deletion that has ended so leave the node, for as long as its session?
+   Whoever else may delete it can. */
+bool ku_delete_refused(enum kustos_err err);
+
+/* The deletion "op" has ended: log it if its node stays.  Of several in one folder
+   that is said of the first, until one has succeeded there, or another folder was
+   told of.  Done by itself if nobody hears of its end. */
+void ku_op_tell_stuck(const struct ku_op *op);
 
 /* Turn a creation that has ended well into the guaranteed deletion of what it
    made, and start that; memory is not needed.  The client is locked. */

@@ -47,19 +47,11 @@ void ku_place_over(struct ku_place *place)
 	ku_place_free(place);
 }
 
-/* Is the node still there, for as long as the session?  Whoever else may delete it
-   can. */
-static bool stays(enum kustos_err err)
-{
-	return err == KUSTOS_ENOAUTH || err == KUSTOS_ENOTEMPTY ||
-		err == KUSTOS_EUNSUPPORTED || err == KUSTOS_ESERVER;
-}
-
 void ku_place_ended(struct ku_place *place, enum kustos_err err)
 {
 	struct ku_line *line = place->line;
 
-	if (place->op->kind != KU_ZK_DELETE || !stays(err)) {
+	if (place->op->kind != KU_ZK_DELETE || !ku_delete_refused(err)) {
 		line->stuck = line->stuck && err != KUSTOS_OK;
 		ku_place_over(place);
 		return;

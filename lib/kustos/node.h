@@ -163,6 +163,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_delete_async(
    ephemeral node as well.  "czxid" is that of the node's stat: when an answer
    was lost, a node there with another czxid is a newer one, and is left alone;
    0 if it is not known, and then whatever is there is deleted.
+   A refusal (it has children, or may not be deleted) ends it, and is logged as an
+   error, once for several in one folder.
    Returns at once: KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM, KUSTOS_ECLOSED,
    KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_delete_guaranteed(
