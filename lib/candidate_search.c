@@ -103,7 +103,7 @@ static enum kustos_err dismiss_rest(struct ku_candidate *c,
 
 		if (one != found && is_left(c, one->op) &&
 			says_our_data(c, one->op) &&
-			!ku_line_has(c->line, one->path))
+			!ku_lines_have(c->client, one->path))
 			err = dismiss(c, one);
 	}
 	return err;
@@ -128,7 +128,7 @@ static const struct ku_sighting *choose(const struct ku_candidate *c,
 	for (size_t i = 0; i < survey->count; i++) {
 		const struct ku_sighting *one = &survey->list[i];
 
-		if (!is_left(c, one->op) || ku_line_has(c->line, one->path))
+		if (!is_left(c, one->op) || ku_lines_have(c->client, one->path))
 			continue;
 		if (is_better(c, one, found))
 			found = one;

@@ -93,24 +93,21 @@ static bool has(const struct ku_place *place, const char *path)
 	return op != NULL && ku_create_makes(op, ku_path_leaf(path));
 }
 
-static bool is_in(const struct ku_ring *head, const struct ku_line *line,
-	const char *path)
+static bool is_in(const struct ku_ring *head, const char *path)
 {
 	for (struct ku_ring *r = head->next; r != head; r = r->next) {
 		const struct ku_place *place = ku_ring_place(r);
 
-		if (place->line == line && !place->over && has(place, path))
+		if (!place->over && has(place, path))
 			return true;
 	}
 	return false;
 }
 
-bool ku_line_has(const struct ku_line *line, const char *path)
+bool ku_lines_have(const struct kustos_client *client, const char *path)
 {
-	const struct ku_lines *lines = &line->client->lines;
-
-	return is_in(&lines->here, line, path) ||
-		is_in(&lines->away, line, path);
+	return is_in(&client->lines.here, path) ||
+		is_in(&client->lines.away, path);
 }
 
 const char *ku_line_path(const struct ku_line *line)

@@ -86,9 +86,10 @@ enum kustos_err ku_line_get(struct kustos_client *client, const char *path,
 void ku_line_put(struct ku_line *line);
 
 /* Return whether the node at "path", as the caller knows paths, is that of a place
-   of ours: of one that leaves as well, and of one whose node may have been made, but
-   that is not known yet. */
-bool ku_line_has(const struct ku_line *line, const char *path);
+   of ours: of one that leaves as well, of one whose node may have been made, but
+   that is not known yet, and of one in another line at the same path, as marks may
+   differ. */
+bool ku_lines_have(const struct kustos_client *client, const char *path);
 
 /* Return its path as the caller knows paths. */
 const char *ku_line_path(const struct ku_line *line);

@@ -295,7 +295,7 @@ enum kustos_err ku_place_adopt(struct ku_line *line,
 	struct ku_op *op = NULL;
 
 	if (stat->ephemeral_owner != line->client->session.id ||
-		ku_line_has(line, path))
+		ku_lines_have(line->client, path))
 		return KUSTOS_EBUSY;
 	struct ku_place *place = place_new(line, kind, data, len, owner);
 	char *full = ku_path_join(line->client->config.prefix, path);

@@ -325,26 +325,34 @@ static void set_up_former(void)
 	set_up();
 }
 
-START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
+/* End the former process, and go on with its session.  Its node is "node". */
+static struct kustos_client *come_again(char *node)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
 		T_MS);
-	struct kustos_selector_options again = chief_options("ours", 1);
-	struct kustos_client *resumed;
 	struct kustos_ticket ticket;
-	char node[NODE_SIZE];
+	struct kustos_client *resumed;
 
 	ticket_hear(former.fd, &ticket);
-	ck_assert_int_eq(child_hear(former.fd, node, sizeof(node), PATIENCE_MS),
+	ck_assert_int_eq(child_hear(former.fd, node, NODE_SIZE, PATIENCE_MS),
 		0);
-	chief_run(&theirs, other, chief_options("theirs", 0));
-	line_wait(2);
 	ck_assert_int_eq(kill(former.pid, SIGKILL), 0);
 	ck_assert_int_eq(child_wait(&former, PATIENCE_MS), 128 + SIGKILL);
 	child_end(&former);
 	o.resume = &ticket;
 	resumed = client_open_with(&o);
 	client_wait(resumed, KUSTOS_CONNECTED, 5000);
+	return resumed;
+}
+
+START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
+{
+	struct kustos_selector_options again = chief_options("ours", 1);
+	char node[NODE_SIZE];
+
+	chief_run(&theirs, other, chief_options("theirs", 0));
+	line_wait(2);
+	struct kustos_client *resumed = come_again(node);
 	again.resume = 1;
 	chief_run(&ours, resumed, again);
 	chief_leads(&ours, 1);
@@ -362,6 +370,33 @@ START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
 	chief_end(&theirs);
 	client_close(resumed);
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+}
+END_TEST
+
+/* That of a mutex which stands in the same line, with a mark more than a selector
+   knows. */
+START_TEST(S03_a_node_of_a_mutex_of_ours_was_not_left_by_a_former_process)
+{
+	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct kustos_selector_options again = chief_options("ours", 1);
+	struct kustos_mutex *marked;
+	char node[NODE_SIZE];
+	struct kustos_client *resumed = come_again(node);
+
+	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	options.extra_marks = "-mine-";
+	check_err(kustos_mutex_create(resumed, LINE, &options, &marked),
+		KUSTOS_OK);
+	struct kustos_hold *hold = hold_take(marked);
+	again.resume = 1;
+	chief_run(&ours, resumed, again);
+	line_wait(2);
+	ck_assert_int_eq(ours.begun, 0);
+	hold_give(hold);
+	chief_leads(&ours, 1);
+	chief_end(&ours);
+	kustos_mutex_destroy(marked);
+	client_close(resumed);
 }
 END_TEST
 
@@ -389,5 +424,7 @@ int main(void)
 	t = fixture_case(s, "after another process", 20);
 	tcase_add_checked_fixture(t, set_up_former, tear_down);
 	tcase_add_test(t, a_leader_that_comes_again_leads_on_in_its_term);
+	tcase_add_test(t,
+		S03_a_node_of_a_mutex_of_ours_was_not_left_by_a_former_process);
 	return fixture_main(s);
 }
