@@ -137,6 +137,7 @@ bool elect_parse(struct elect_options *o, struct job *j, int argc, char **argv)
 		return false;
 	if (optind < argc) {
 		j->path = argv[optind++];
+		tool_options_anew();
 		if (!take_options(o, j, argc, argv))
 			return false;
 	}

@@ -322,6 +322,7 @@ bool lock_parse(struct lock_options *o, struct job *j,
 		o->path_count = is_semaphore(o) ? 1 : count_paths(o->paths);
 		j->path = o->paths[0];
 		optind += o->path_count;
+		tool_options_anew();
 		if (!take_options(o, j, argc, argv))
 			return false;
 	}

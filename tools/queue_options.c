@@ -205,6 +205,7 @@ bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	}
 	if (optind < argc) {
 		q->job.path = argv[optind++];
+		tool_options_anew();
 		if (!take_options(q, argc, argv))
 			return false;
 	}

@@ -116,10 +116,12 @@ bool together_parse(struct together *t,
 				  subcommand->name);
 		return false;
 	}
+	tool_options_anew();
 	if (!take_options(t, argc, argv))
 		return false;
 	if (optind < argc) {
 		t->job.path = argv[optind++];
+		tool_options_anew();
 		if (!take_options(t, argc, argv))
 			return false;
 	}

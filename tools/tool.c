@@ -53,6 +53,17 @@ int tool_help(const struct tool_subcommand *subcommand)
 	return tool_flush(TOOL_OK);
 }
 
+void tool_options_anew(void)
+{
+	static char name[] = "kustos";
+	char *none[] = { name, NULL };
+	int at = optind;
+
+	optind = 0; /* to begin from nothing */
+	(void)getopt(1, none, "+");
+	optind = at;
+}
+
 bool tool_common(struct tool *tool, int option)
 {
 	tool->exit_code = TOOL_OK;

@@ -105,6 +105,10 @@ void tool_init(struct tool *tool, const struct tool_subcommand *subcommand);
 /* Print the help text.  Returns an exit code. */
 int tool_help(const struct tool_subcommand *subcommand);
 
+/* Before options are looked for again, behind an argument: getopt_long() remembers a
+   "--" that stood before that, and would exchange the two for one that comes. */
+void tool_options_anew(void);
+
 /* Take one of the common options, as getopt_long() returned it.  Returns false
    if that ends the program, with "exit_code". */
 bool tool_common(struct tool *tool, int option);

@@ -235,6 +235,36 @@ START_TEST(wrong_use_gives_125_and_one_line)
 }
 END_TEST
 
+/* Before the path, and behind it. */
+START_TEST(options_may_be_ended_twice)
+{
+	static const char *const ended[][12] = {
+		{ "lock", "-n", "--", "/l", "--", "true" },
+		{ "lock", "--", "/l", "-n", "--", "true" },
+		{ "lock", "--", "/l", "/m", "--", "true" },
+		{ "lock", "--", "/l", "true" },
+		{ "semaphore", "-n1", "--", "/s", "--", "true" },
+		{ "elect", "--", "/e", "--", "true" },
+		{ "barrier", "enter", "-n1", "--", "/b", "--", "true" },
+		{ "barrier", "--", "enter", "--", "/b", "-n1", "--", "true" },
+		{ "latch", "--", "set", "--", "/c", "-n1" },
+		{ "latch", "done", "--", "/c", "--", "true" },
+		{ "queue", "put", "--", "/q", "--", "-x" },
+		{ "queue", "consume", "-w0", "--", "/q", "--", "true" },
+	};
+
+	for (size_t i = 0; i < sizeof(ended) / sizeof(*ended); i++) {
+		const char *argv[13] = { cli_program() };
+
+		memcpy(argv + 1, ended[i], sizeof(ended[i]));
+		cli_start_argv(&a, argv);
+		ck_assert_msg(cli_end(&a) == 0, "%s %s %s: %s", argv[1],
+			argv[2], argv[3], a.err_text);
+		ck_assert_str_eq(a.err_text, "");
+	}
+}
+END_TEST
+
 START_TEST(a_session_that_cannot_be_asked_for_is_told_by_its_option)
 {
 	static const char *const wrong[] = { "1", "2147483647", "99999999999" };
@@ -414,6 +444,7 @@ int main(void)
 	tcase_add_test(t, no_server_gives_123);
 	tcase_add_test(t, no_server_in_the_time_that_was_given_is_told_as_that);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
+	tcase_add_test(t, options_may_be_ended_twice);
 	tcase_add_test(t,
 		a_session_that_cannot_be_asked_for_is_told_by_its_option);
 	tcase_add_test(t, a_message_is_one_line_whatever_is_in_a_path);
