@@ -8,7 +8,10 @@
 #include <kustos/queue.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +104,27 @@ int queue_failed(const struct queue_job *q, struct kustos_client *client,
 	return tool_failed_of(&q->tool, client, what, q->job.path, err);
 }
 
+static int cannot_print(int why)
+{
+	tool_say("cannot write to standard output: %s", strerror(why));
+	return TOOL_FAILED;
+}
+
+/* Nothing is taken for an output that is closed, or a pipe that nobody reads, as far as
+   that can be seen beforehand: then end as the write would. */
+static int check_output(void)
+{
+	struct pollfd out = { 1, 0, 0 };
+	int mode = fcntl(1, F_GETFL);
+
+	if (mode < 0 || (mode & O_ACCMODE) == O_RDONLY)
+		return cannot_print(EBADF);
+	if (poll(&out, 1, 0) <= 0 || (out.revents & POLLERR) == 0)
+		return TOOL_OK;
+	(void)raise(SIGPIPE);
+	return cannot_print(EPIPE);
+}
+
 /* It has been taken when it is printed: so a descriptor that is shared with others
    and does not block is no reason to lose it. */
 static int print(const struct queue_job *q, const struct kustos_item *item)
@@ -116,11 +140,9 @@ static int print(const struct queue_job *q, const struct kustos_item *item)
 		text[len++] = q->null ? '\0' : '\n';
 	}
 	bool printed = text != NULL && tool_write(1, text, len);
-	if (!printed)
-		tool_say("cannot write to standard output: %s",
-			strerror(errno));
+	int code = printed ? TOOL_OK : cannot_print(errno);
 	free(text);
-	return printed ? TOOL_OK : TOOL_FAILED;
+	return code;
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -375,11 +397,14 @@ static int take_some(struct queue_job *q, struct kustos_client *client,
 			"consumed");
 	for (int i = 0; i < count; i++) {
 		struct kustos_item *item;
-		enum kustos_err err = take_one(q, queue, &item);
+		int code = check_output();
 
+		if (code != TOOL_OK)
+			return code;
+		enum kustos_err err = take_one(q, queue, &item);
 		if (err != KUSTOS_OK)
 			return queue_failed(q, client, "cannot take from", err);
-		int code = print(q, item);
+		code = print(q, item);
 		kustos_item_free(item);
 		if (code != TOOL_OK)
 			return code;

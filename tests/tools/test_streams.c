@@ -166,6 +166,31 @@ START_TEST(output_that_cannot_be_written_is_a_failure)
 }
 END_TEST
 
+/* It is closed, or nobody reads it any more. */
+START_TEST(nothing_is_taken_for_an_output_that_cannot_be_written)
+{
+	const char *const argv[] = { "sh", "-c",
+		_i == 0 ? "exec \"$0\" queue take " JOBS " >&-"
+			: "exec \"$0\" queue take " JOBS " >&9",
+		cli_program(), NULL };
+	int ends[2];
+
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "x", "y"), 0);
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	ck_assert_int_eq(dup2(ends[1], 9), 9); /* is inherited */
+	close(ends[0]);
+	cli_start_argv(&a, argv);
+	close(ends[1]);
+	keep_9();
+	ck_assert_int_eq(cli_end(&a), _i == 0 ? 124 : -SIGPIPE);
+	ck_assert_str_eq(a.err_text,
+		_i == 0 ? "kustos: cannot write to standard output: Bad file "
+			  "descriptor\n"
+			: "");
+	ck_assert_int_eq(fixture_children(JOBS), 2);
+}
+END_TEST
+
 /* Fill a pipe through an end that does not block; returns how much that was. */
 static size_t fill(int fd)
 {
@@ -259,6 +284,8 @@ int main(void)
 	tcase_add_test(t, P13_a_connection_is_no_standard_descriptor);
 	tcase_add_loop_test(t, output_that_cannot_be_written_is_a_failure, 0,
 		PRINTING);
+	tcase_add_loop_test(t,
+		nothing_is_taken_for_an_output_that_cannot_be_written, 0, 2);
 	tcase_add_loop_test(t, output_that_is_full_is_waited_for, 0,
 		PRINTING - 1);
 	tcase_add_loop_test(t, a_signal_ends_what_waits_for_room, 0, STUCK);
