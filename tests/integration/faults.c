@@ -28,6 +28,31 @@ void faults_disconnect(void)
 	client_wait(client, KUSTOS_SUSPENDED, 2000);
 }
 
+void faults_leave_unheard(struct rival *rival, bool on_its_way)
+{
+	if (on_its_way) {
+		proxy_arm(proxy, PROXY_DROP_EVENT, PROXY_ANY, 1);
+		rival_leave(rival);
+		test_eventually(proxy_fired(proxy) == 1, 2000);
+		proxy_cut(proxy);
+	} else {
+		faults_disconnect();
+		rival_leave(rival);
+		inject_connect(0);
+	}
+}
+
+void faults_give_cut_off(struct kustos_hold *hold, struct ask *a)
+{
+	faults_disconnect();
+	hold_give(hold);
+	check_err(kustos_client_flush(client, kustos_after_ms(50), NULL),
+		KUSTOS_ETIMEDOUT);
+	ck_assert(ask_waits(a));
+	inject_connect(0);
+	check_err(ask_wait(a, 5000), KUSTOS_OK);
+}
+
 void fault_arm(const struct faults_lock *it, int fault)
 {
 	bool applied = fault / FAULT_CODES / it->points == 1;
@@ -86,13 +111,7 @@ START_TEST(U06_a_release_while_disconnected_is_carried_out_later)
 	struct ask a = { .calls = 0 };
 
 	lock->ask(&a, true);
-	faults_disconnect();
-	hold_give(hold);
-	check_err(kustos_client_flush(client, kustos_after_ms(50), NULL),
-		KUSTOS_ETIMEDOUT);
-	ck_assert(ask_waits(&a));
-	inject_connect(0);
-	check_err(ask_wait(&a, 5000), KUSTOS_OK);
+	faults_give_cut_off(hold, &a);
 	check_node(a.hold, other);
 	hold_give(a.hold);
 	flush_both();

@@ -16,6 +16,14 @@ void faults_open(int timeout_ms);
 /* Cut "client" off until inject_connect(0), and see it notice that. */
 void faults_disconnect(void);
 
+/* The rival goes, and "client" watches it and is not told: either the event is lost on
+   its way, and the connection after it; or there is none just then. */
+void faults_leave_unheard(struct rival *rival, bool on_its_way);
+
+/* Give back what "client" has while it is cut off, which is done as soon as it is not:
+   then whoever asked as in "a" gets it. */
+void faults_give_cut_off(struct kustos_hold *hold, struct ask *a);
+
 /* What taking and giving back mostly sends, on this handle or on the way to it. */
 #define FAULT_CODES 6
 extern const int fault_codes[FAULT_CODES];

@@ -257,13 +257,7 @@ START_TEST(U06_a_release_while_disconnected_is_carried_out_later)
 
 	rw_ask(&a, rw_rivals, KUSTOS_WRITE, SOON);
 	line_wait(2);
-	faults_disconnect();
-	hold_give(hold);
-	check_err(kustos_client_flush(client, kustos_after_ms(50), NULL),
-		KUSTOS_ETIMEDOUT);
-	ck_assert(ask_waits(&a));
-	inject_connect(0);
-	check_err(ask_wait(&a, 3000), KUSTOS_OK);
+	faults_give_cut_off(hold, &a);
 	hold_give(a.hold);
 	rw_flush();
 }
