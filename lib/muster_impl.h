@@ -16,6 +16,9 @@
  * that a look comes too late.  Then it counts if so many nodes were made since as
  * the round lacked.
  *
+ * If that event was lost with the connection, the round may have met, and who leaves waits
+ * for us.  Then we come again in a while, as if we had died.
+ *
  * Rounds.  Whoever finds that all are in writes into "ready" of which transaction
  * that is true: the round's members had come by then.  Who came later does not go
  * in by that, though it finds "ready" or sees it made: the write may be late, and
@@ -90,6 +93,7 @@ struct ku_muster {
 	struct kustos_names *names; /* NULL: nothing was seen */
 	int64_t pzxid;
 	struct ku_muster_traffic traffic, traffic_then; /* when "absent" */
+	int64_t connection_then;			/* which it then was */
 	bool ready;
 	struct kustos_stat ready_stat;
 	int64_t ready_round; /* for those who came up to this */
@@ -99,9 +103,11 @@ struct ku_muster {
 	bool absent; /* "ready" was not there when our node was */
 	bool heard;  /* but was made since, as an event told */
 	bool came;
-	size_t skip;   /* members of another round */
-	bool misleads; /* one of them saw "ready" being made, for our round */
-	char *awaited; /* full path of whose end is waited for */
+	int64_t doubted; /* since when it may have missed its round; 0: not */
+	bool missed;	 /* its node goes for that, and the next is to wait */
+	size_t skip;	 /* members of another round */
+	bool misleads;	 /* one of them saw "ready" being made, for our round */
+	char *awaited;	 /* full path of whose end is waited for */
 	struct ku_watch watch;
 	bool fresh; /* the request under way is what puts it on */
 	struct ku_timer timer;
@@ -127,7 +133,9 @@ bool ku_muster_busy(const struct ku_muster *m);
 /* Look, and then take the next step. */
 void ku_muster_look(struct ku_muster *m);
 
-/* Look again in a minute or two: a watch may be gone without a word. */
+/* Look again at what is watched, after this and up to as long again: a watch may be
+   gone without a word. */
+#define KU_MUSTER_SAFETY_MS 65000
 void ku_muster_set_safety(struct ku_muster *m);
 
 /* See the end of the member "name" come, and look again then; or take the next
@@ -159,6 +167,9 @@ void ku_muster_init_guard(struct ku_muster *m);
 
 /* Look again in a moment; or, without a connection, when there is one. */
 void ku_muster_look_later(struct ku_muster *m);
+
+/* Come again when those who leave have seen that we have gone. */
+void ku_muster_rejoin_later(struct ku_muster *m);
 
 /* Create "ready", set it, or delete what was seen.  The next step follows. */
 enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind);

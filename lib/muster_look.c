@@ -7,8 +7,8 @@
 /* When to look again at what could not be seen, or not be watched. */
 #define PUT_OFF_MS 100
 #define NO_WATCH_MS 1000
-/* And at what is watched: after this, and up to as long again. */
-#define SAFETY_MS 65000
+/* When those who leave have heard that a node has gone, and have gone themselves. */
+#define HEARD_MS 1000
 
 static bool is_out(const struct ku_request *request)
 {
@@ -43,7 +43,12 @@ static void later(struct ku_muster *m, int64_t ms)
 
 void ku_muster_set_safety(struct ku_muster *m)
 {
-	later(m, ku_watch_doubt_ms(m->client, SAFETY_MS));
+	later(m, ku_watch_doubt_ms(m->client, KU_MUSTER_SAFETY_MS));
+}
+
+void ku_muster_rejoin_later(struct ku_muster *m)
+{
+	later(m, HEARD_MS);
 }
 
 static void forget_names(struct ku_muster *m)

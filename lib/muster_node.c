@@ -94,6 +94,9 @@ enum kustos_err ku_muster_join(struct ku_muster *m)
 
 	m->absent = m->heard = m->came = false;
 	m->reads = m->there = false;
+	m->traffic_then = (struct ku_muster_traffic){ 0 };
+	m->connection_then = m->client->session.connection;
+	m->doubted = 0;
 	m->wanted = true;
 	if (err == KUSTOS_OK)
 		err = start_op(m, op, node_ended, &m->node);

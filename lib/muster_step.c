@@ -21,6 +21,11 @@ static void pass(struct ku_muster *m)
 /* Come, as if for the first time. */
 static void join(struct ku_muster *m)
 {
+	if (m->missed) {
+		m->missed = false;
+		ku_muster_rejoin_later(m);
+		return;
+	}
 	enum kustos_err err = ku_muster_join(m);
 
 	if (err != KUSTOS_OK)
@@ -63,11 +68,37 @@ static void await(struct ku_muster *m, bool watched)
 	}
 	m->absent = !m->ready;
 	m->traffic_then = m->traffic;
+	m->connection_then = m->client->session.connection;
 	ku_muster_guard(m);
 	if (m->call->once)
 		ku_muster_finish(m, KUSTOS_EBUSY);
 	else if (m->watch.entry != NULL)
 		ku_muster_set_safety(m);
+}
+
+/* May all have met, since it was last seen that they had not, or since we came, and we
+   not have heard of it? */
+static bool may_have_missed(const struct ku_muster *m)
+{
+	struct ku_muster_traffic then = m->traffic_then;
+
+	if (m->connection_then == m->client->session.connection)
+		return false;
+	if (then.cversion == 0) /* nothing was seen before */
+		return m->pzxid > m->czxid;
+	then.members += !m->absent; /* an old "ready" is written again */
+	return ku_muster_may_have_met(m->count, then, m->traffic);
+}
+
+/* Has it stayed like that for so long that we had better come again? */
+static bool has_missed(struct ku_muster *m)
+{
+	int64_t now = ku_now(m->client);
+
+	if (m->doubted == 0 && !m->ready && may_have_missed(m))
+		m->doubted = now;
+	return m->doubted != 0 &&
+		now - m->doubted >= KU_MUSTER_SAFETY_MS * KU_NS_PER_MS;
 }
 
 static void enter(struct ku_muster *m)
@@ -87,7 +118,11 @@ static void enter(struct ku_muster *m)
 		}
 		break;
 	case KU_MUSTER_WAIT:
-		await(m, watched);
+		m->missed = has_missed(m);
+		if (m->missed)
+			ku_muster_undo(m);
+		else
+			await(m, watched);
 		break;
 	case KU_MUSTER_PASS:
 		if (m->ready && m->read_mzxid != m->ready_stat.mzxid) {

@@ -141,7 +141,9 @@ KUSTOS_API void kustos_double_barrier_destroy(
 
 /* Come, and wait until so many are in.  KUSTOS_NOW: only if this one completes
    them.  A wait survives disconnects; if the session ends it goes on with a new
-   node.  Who is in already stays in, and nothing is sent; who was, and has lost its
+   node, and waits for the next round if this one has met without it.  So it does, in
+   a few minutes, if it may have met during a disconnect, and "ready" was deleted since,
+   as kazoo's members do who leave: those who leave do not wait for it any more.  Who is in already stays in, and nothing is sent; who was, and has lost its
    session or its node since, comes again.  Returns KUSTOS_OK; KUSTOS_EBUSY if the
    others are not there and "deadline" is KUSTOS_NOW, or if this member enters or
    leaves already; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if

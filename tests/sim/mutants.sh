@@ -766,6 +766,8 @@ mutant L18_ready_made_anew_is_tidied_away lib/muster_node.c \
 	's/op->wary = op->doubtful = !op->guaranteed;/;/'
 mutant L18_late_ready_goes_with_its_maker lib/muster_step.c \
 	's/!m->misleads) {/true) {/'
+mutant L18_who_missed_its_round_is_waited_for lib/muster_step.c \
+	's/m->missed = has_missed(m);/m->missed = false;/'
 test=test_muster_safety
 mutant L08_who_is_in_looks_no_more lib/muster_look.c \
 	's/ku_muster_guard_again(m);/;/'

@@ -398,6 +398,33 @@ START_TEST(L18_a_ready_stays_for_who_came_before_it_and_after_the_round)
 }
 END_TEST
 
+/* What it has made is not heard of before the round has met, and gone. */
+START_TEST(L18_who_missed_its_round_before_it_looked_comes_again)
+{
+	bool met = _i == 0;
+	int alone = 0;
+
+	enter(KUSTOS_FOREVER);
+	lone_run_ms(&bench, client, WAY_MS + WAY_MS / 2);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	model_cut(bench.model, LONE_MACHINE, false);
+	if (met) {
+		complete();
+		bench_delete(&bench, raw, READY, -1);
+		bench_delete(&bench, raw, SECOND, -1);
+	}
+	for (int i = 0; i < 3000; i++) {
+		lone_run_ms(&bench, client, 100);
+		alone += model_child_count(bench.model, ROUND) == 1;
+	}
+	ck_assert_int_eq(alone > 0, met);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	complete();
+	lone_run_ms(&bench, client, 1000);
+	check_in();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create(
@@ -424,6 +451,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		L18_a_ready_stays_for_who_came_before_it_and_after_the_round, 0,
 		2);
+	tcase_add_loop_test(t,
+		L18_who_missed_its_round_before_it_looked_comes_again, 0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -253,6 +253,85 @@ START_TEST(S12_who_has_looked_in_vain_goes_by_what_came_since)
 }
 END_TEST
 
+/* For how long does our node go, in so many seconds? */
+static int ms_without(int seconds)
+{
+	int ms = 0;
+
+	for (int i = 0; i < 10 * seconds; i++) {
+		run_ms(100);
+		ms += model_child_count(bench.model, ROUND) == 1 ? 100 : 0;
+	}
+	return ms;
+}
+
+static void meet_and_part(void)
+{
+	complete();
+	drop(READY);
+	drop(SECOND);
+}
+
+/* The round has met while it was not connected, and "ready" is gone: who leaves waits for
+   its node.  So it comes again, as if it had died; but not before they are out. */
+START_TEST(L18_who_may_have_missed_its_round_comes_again)
+{
+	bool old = _i == 1;
+
+	if (old) { /* of a round before */
+		bench_create(&bench, raw, READY, "round 0x0000000000000001",
+			KU_ZK_PERSISTENT);
+		run_ms(1000);
+	}
+	model_cut(bench.model, LONE_MACHINE, false);
+	if (old) {
+		make(SECOND, KU_ZK_EPHEMERAL);
+		drop(READY);
+		drop(SECOND);
+	} else {
+		meet_and_part();
+	}
+	run_ms(60000);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	int ms = ms_without(240);
+	ck_assert_int_ge(ms, 800);
+	ck_assert_int_le(ms, 3000);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	ck_assert_int_eq(ms_without(300), 0);
+	ck_assert_int_eq(entry, -1);
+	complete();
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+}
+END_TEST
+
+/* Whoever completes a round just then would not count it: so not without need. */
+START_TEST(who_cannot_have_missed_its_round_keeps_its_node)
+{
+	static const bool cut[] = { true, true, false };
+
+	if (cut[_i])
+		model_cut(bench.model, LONE_MACHINE, false);
+	if (_i == 0) { /* too few */
+		make(READY, KU_ZK_PERSISTENT);
+		drop(READY);
+	} else if (_i == 1) {
+		make(SECOND, KU_ZK_EPHEMERAL);
+		drop(SECOND);
+	} else { /* enough came, but it would have heard */
+		make(SECOND, KU_ZK_EPHEMERAL);
+		drop(SECOND);
+		make(SECOND, KU_ZK_EPHEMERAL);
+		drop(SECOND);
+	}
+	ck_assert_int_eq(ms_without(400), 0);
+	ck_assert_int_eq(entry, -1);
+	complete();
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("watches of double barriers in the simulator");
@@ -271,6 +350,10 @@ int main(void)
 	tcase_add_test(t, a_member_that_waits_in_peace_hardly_asks);
 	tcase_add_loop_test(t,
 		S12_who_has_looked_in_vain_goes_by_what_came_since, 0, 2);
+	tcase_add_loop_test(t, L18_who_may_have_missed_its_round_comes_again, 0,
+		2);
+	tcase_add_loop_test(t, who_cannot_have_missed_its_round_keeps_its_node,
+		0, 3);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
