@@ -24,6 +24,7 @@
 #define SERVED_NS (20 * TIMEOUT_NS)
 #define KNOWN_NS (20 * KU_NS_PER_MS)
 #define TIDY_NS (4 * TIMEOUT_NS)
+#define MISSED_NS (300000 * KU_NS_PER_MS) /* two looks in a while, and some */
 
 enum phase { OUT, ENTERING, IN, LEAVING };
 
@@ -57,6 +58,8 @@ struct shared {
 	int64_t gate_made_at;
 	bool ready_there;
 	bool tampered; /* somebody deleted it */
+	bool missed;   /* and one that did not see it is to come again */
+	int64_t patience_ns;
 	struct ledger ledger;
 	struct ending ending;
 	uint64_t figures[BARRIER_FIGURES];
