@@ -48,7 +48,9 @@ static bool is_there(const struct kustos_names *names, const char *own)
 
 enum ku_muster_step ku_muster_decide(const struct ku_muster_view *v)
 {
-	if (!is_there(v->names, v->own))
+	/* What was seen before it was made was another, made by an earlier try: it and
+	   the others may have gone since. */
+	if (!is_there(v->names, v->own) || v->pzxid < v->own_czxid)
 		return KU_MUSTER_ABSENT;
 	if (v->came || (v->ready && v->ready_round >= v->own_czxid))
 		return KU_MUSTER_PASS;

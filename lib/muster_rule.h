@@ -14,6 +14,7 @@
 /* What who wants to go in has seen. */
 struct ku_muster_view {
 	const struct kustos_names *names; /* ku_muster_sort() */
+	int64_t pzxid;			  /* of the node that has them */
 	int count;			  /* of members to wait for */
 	const char *own;
 	int64_t own_czxid;
@@ -24,7 +25,7 @@ struct ku_muster_view {
 };
 
 enum ku_muster_step {
-	KU_MUSTER_ABSENT, /* our node is not there */
+	KU_MUSTER_ABSENT, /* our node is not there, but one of its name may be */
 	KU_MUSTER_WAIT,
 	KU_MUSTER_PASS,
 	KU_MUSTER_MAKE,	 /* all are in: tell the others, and pass */

@@ -42,6 +42,7 @@ END_TEST
 static struct ku_muster_view view(void)
 {
 	return (struct ku_muster_view){ .names = &names,
+		.pzxid = 10,
 		.count = 3,
 		.own = B,
 		.own_czxid = 10 };
@@ -61,6 +62,22 @@ START_TEST(S12_nobody_passes_before_all_are_there)
 	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_ABSENT);
 	NAMES(B);
 	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_PASS);
+}
+END_TEST
+
+/* An earlier try made one of its name, with which all were there; and all have gone. */
+START_TEST(S12_what_was_seen_before_our_node_was_made_says_nothing)
+{
+	struct ku_muster_view v = view();
+
+	v.pzxid = 9;
+	NAMES(A, B, C);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_ABSENT);
+	v.ready = true;
+	v.ready_round = 9;
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_ABSENT);
+	v.pzxid = 10;
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TOUCH);
 }
 END_TEST
 
@@ -185,6 +202,8 @@ int main(void)
 
 	tcase_add_test(t, only_members_are_counted_and_they_are_sorted);
 	tcase_add_test(t, S12_nobody_passes_before_all_are_there);
+	tcase_add_test(t,
+		S12_what_was_seen_before_our_node_was_made_says_nothing);
 	tcase_add_test(t, a_ready_counts_if_it_is_younger_than_our_node);
 	tcase_add_test(t,
 		S12_a_ready_that_went_counts_if_as_many_came_as_were_missing);

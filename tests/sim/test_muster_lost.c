@@ -1,0 +1,150 @@
+/*
+ * test_muster_lost.c - a member of a double barrier whose node was made, and the answer
+ * lost: what it has seen until it knows is of another node, perhaps.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/barrier.h>
+#include <string.h>
+
+#define ROUND "/round"
+#define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
+#define SECOND ROUND "/00000000-0000-4000-8000-000000000001"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 10
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct kustos_client *client;
+static struct kustos_double_barrier *member;
+static int entry; /* how it has ended; -1: not yet */
+
+/* The creation of its node, as it is sent for the second time: kept back. */
+static struct {
+	bool wanted;
+	struct ku_zk *zk; /* NULL: not yet */
+	struct ku_zk_request request;
+	char path[80];
+	ku_zk_done_fn *done;
+	void *arg;
+} kept;
+
+static void ended(void *arg, enum kustos_err err)
+{
+	*(int *)arg = (int)err;
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (!kept.wanted || request->kind != KU_ZK_CREATE)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	kept.wanted = false;
+	kept.zk = zk;
+	kept.request = *request;
+	ck_assert_uint_lt(strlen(request->path), sizeof(kept.path));
+	kept.request.path = strcpy(kept.path, request->path);
+	kept.request.data = NULL;
+	kept.request.len = -1;
+	kept.request.acl = &bench_acl;
+	kept.request.acl_count = 1;
+	kept.done = done;
+	kept.arg = arg;
+	return KU_ZK_OK;
+}
+
+static void make(const char *path, enum ku_zk_mode mode)
+{
+	ck_assert_int_eq(bench_create(&bench, raw, path, "", mode).rc,
+		KU_ZK_OK);
+}
+
+static void drop(const char *path)
+{
+	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
+}
+
+static void run_ms(int ms)
+{
+	lone_run_ms(&bench, client, ms);
+}
+
+/* Two of three are there. */
+static void setup(void)
+{
+	struct model_config config;
+
+	memset(&kept, 0, sizeof(kept));
+	entry = -1;
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	model_config_init(&config);
+	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
+	bench_init(&bench, &config);
+	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	make(ROUND, KU_ZK_PERSISTENT);
+	make(RIVAL, KU_ZK_EPHEMERAL);
+	make(SECOND, KU_ZK_EPHEMERAL);
+	client = lone_open(&bench, &api);
+	ck_assert_ptr_nonnull(client);
+	run_ms(1000);
+	ck_assert_int_eq(
+		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
+		KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	kustos_double_barrier_destroy(member);
+	run_ms(1000);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(bench.broken, 0);
+	bench_free(&bench);
+}
+
+/* It saw all three while it did not know of its node; then all went, and its node was
+   made again, by the same name. */
+START_TEST(S12_what_was_seen_before_the_node_was_made_lets_nobody_in)
+{
+	bool gone = _i == 0;
+
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &entry),
+		KUSTOS_OK);
+	run_ms(WAY_MS + WAY_MS / 2);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 3);
+	model_cut(bench.model, LONE_MACHINE, false);
+	kept.wanted = true;
+	run_ms(1000);
+	ck_assert_ptr_nonnull(kept.zk);
+	ck_assert_int_eq(entry, -1);
+	if (gone) {
+		drop(kept.path);
+		drop(RIVAL);
+		drop(SECOND);
+	}
+	ck_assert_int_eq(
+		ku_zk_sim.submit(kept.zk, &kept.request, kept.done, kept.arg),
+		KU_ZK_OK);
+	run_ms(1000);
+	ck_assert_int_eq(entry, gone ? -1 : KUSTOS_OK);
+	ck_assert_int_eq(model_stat(bench.model, kept.path, NULL), true);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("lost answers of double barriers");
+	TCase *t = tcase_create("a member");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		S12_what_was_seen_before_the_node_was_made_lets_nobody_in, 0,
+		2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
