@@ -148,8 +148,10 @@ static void ready_ended(struct ku_op *op)
 	bool written = op->kind != KU_ZK_DELETE && op->err == KUSTOS_OK;
 	enum kustos_err err = op->err;
 
-	/* Who was not patient enough is in by now. */
-	if (written && (m->telling || m->state == KU_MUSTER_IN))
+	/* Who was not patient enough is in by now, or about to leave. */
+	if (written &&
+		(m->telling || m->state == KU_MUSTER_IN ||
+			m->state == KU_MUSTER_LEAVING))
 		m->round_ready = op->out_stat.mzxid;
 	if (op->kind == KU_ZK_DELETE)
 		ku_op_tell_stuck(op);
@@ -157,7 +159,8 @@ static void ready_ended(struct ku_op *op)
 	ku_op_drop(op);
 	if (m->telling)
 		told(m, err);
-	else if (m->state == KU_MUSTER_ENTERING && m->there)
+	else if ((m->state == KU_MUSTER_ENTERING && m->there) ||
+		(m->state == KU_MUSTER_LEAVING && written))
 		ku_muster_look(m);
 	else
 		ku_muster_step(m);

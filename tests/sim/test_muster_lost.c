@@ -1,6 +1,6 @@
 /*
- * test_muster_lost.c - a member of a double barrier whose node was made, and the answer
- * lost: what it has seen until it knows is of another node, perhaps.
+ * test_muster_lost.c - a member of a double barrier that does not hear at once of what it
+ * has made: its node, by an answer that was lost; or "ready", before its deadline.
  */
 #include "lone.h"
 
@@ -11,6 +11,7 @@
 
 #define ROUND "/round"
 #define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
+#define READY ROUND "/ready"
 #define SECOND ROUND "/00000000-0000-4000-8000-000000000001"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
@@ -20,7 +21,7 @@ static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static struct kustos_client *client;
 static struct kustos_double_barrier *member;
-static int entry; /* how it has ended; -1: not yet */
+static int entry, departure; /* how it has ended; -1: not yet */
 
 /* The creation of its node, as it is sent for the second time: kept back. */
 static struct {
@@ -78,7 +79,7 @@ static void setup(void)
 	struct model_config config;
 
 	memset(&kept, 0, sizeof(kept));
-	entry = -1;
+	entry = departure = -1;
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	model_config_init(&config);
@@ -135,6 +136,40 @@ START_TEST(S12_what_was_seen_before_the_node_was_made_lets_nobody_in)
 }
 END_TEST
 
+static void send_drop(const char *path)
+{
+	static struct bench_reply reply;
+	const struct ku_zk_request request = { .kind = KU_ZK_DELETE,
+		.path = path,
+		.version = -1 };
+
+	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+}
+
+/* The others give up, by the same deadline; and it has told them that all are in, which it
+   does not know yet, and goes. */
+START_TEST(L18_a_ready_that_is_made_behind_who_leaves_goes_with_it)
+{
+	kustos_deadline soon = ku_now(client) + 3 * WAY_MS * KU_NS_PER_MS;
+
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member, soon, NULL,
+				 ended, &entry),
+		KUSTOS_OK);
+	while (entry == -1)
+		run_ms(1);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	ck_assert_int_ge(ku_now(client), soon);
+	send_drop(RIVAL);
+	send_drop(SECOND);
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &departure),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("lost answers of double barriers");
@@ -145,6 +180,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S12_what_was_seen_before_the_node_was_made_lets_nobody_in, 0,
 		2);
+	tcase_add_test(t,
+		L18_a_ready_that_is_made_behind_who_leaves_goes_with_it);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
