@@ -1,18 +1,21 @@
 /*
  * test_muster_lost.c - a member of a double barrier that does not hear at once of what it
- * has made: its node, by an answer that was lost; or "ready", before its deadline.
+ * has made: its node, by an answer that was lost; or "ready", before its deadline.  And
+ * what others do to its node, and to "ready", when it is in or has gone.
  */
 #include "lone.h"
 
 #include "../unit/unit.h"
 
 #include <kustos/barrier.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ROUND "/round"
 #define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
 #define READY ROUND "/ready"
 #define SECOND ROUND "/00000000-0000-4000-8000-000000000001"
+#define THIRD ROUND "/00000000-0000-4000-8000-000000000002"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
 
@@ -21,6 +24,7 @@ static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static struct kustos_client *client;
 static struct kustos_double_barrier *member;
+static char own[80];	     /* its node, as it was made last */
 static int entry, departure; /* how it has ended; -1: not yet */
 
 /* The creation of its node, as it is sent for the second time: kept back. */
@@ -41,6 +45,8 @@ static void ended(void *arg, enum kustos_err err)
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
+	if (request->kind == KU_ZK_CREATE && strcmp(request->path, READY) != 0)
+		snprintf(own, sizeof(own), "%s", request->path);
 	if (!kept.wanted || request->kind != KU_ZK_CREATE)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	kept.wanted = false;
@@ -136,11 +142,13 @@ START_TEST(S12_what_was_seen_before_the_node_was_made_lets_nobody_in)
 }
 END_TEST
 
-static void send_drop(const char *path)
+static void send(enum ku_zk_kind kind, const char *path, const char *data)
 {
 	static struct bench_reply reply;
-	const struct ku_zk_request request = { .kind = KU_ZK_DELETE,
+	const struct ku_zk_request request = { .kind = kind,
 		.path = path,
+		.data = data,
+		.len = (int)strlen(data),
 		.version = -1 };
 
 	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
@@ -159,14 +167,106 @@ START_TEST(L18_a_ready_that_is_made_behind_who_leaves_goes_with_it)
 		run_ms(1);
 	ck_assert_int_eq(entry, KUSTOS_OK);
 	ck_assert_int_ge(ku_now(client), soon);
-	send_drop(RIVAL);
-	send_drop(SECOND);
+	send(KU_ZK_DELETE, RIVAL, "");
+	send(KU_ZK_DELETE, SECOND, "");
 	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
 				 KUSTOS_FOREVER, NULL, ended, &departure),
 		KUSTOS_OK);
 	run_ms(1000);
 	ck_assert_int_eq(departure, KUSTOS_OK);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
+/* The server has no time to say who is there. */
+START_TEST(L20_who_goes_at_once_does_not_look_twice)
+{
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &entry),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	model_set_throttle(bench.model, 1000000);
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member, KUSTOS_NOW,
+				 NULL, ended, &departure),
+		KUSTOS_OK);
+	run_ms(5 * WAY_MS);
+	ck_assert_int_eq(departure, KUSTOS_EDISCONNECTED);
+	model_set_throttle(bench.model, 0);
+}
+END_TEST
+
+START_TEST(S09_who_is_in_stays_in_if_its_node_is_only_written)
+{
+	drop(SECOND);
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &entry),
+		KUSTOS_OK);
+	run_ms(1000);
+	make(SECOND, KU_ZK_EPHEMERAL);
+	make(READY, KU_ZK_PERSISTENT);
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	send(KU_ZK_SET, own, "written");
+	run_ms(1000);
+	ck_assert_int_eq(kustos_double_barrier_inside(member), 1);
+	drop(RIVAL);
+	drop(SECOND);
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &departure),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
+START_TEST(S09_who_waits_comes_again_at_once_if_its_node_was_deleted)
+{
+	char first[sizeof(own)];
+
+	drop(SECOND);
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &entry),
+		KUSTOS_OK);
+	run_ms(1000);
+	strcpy(first, own);
+	drop(first);
+	run_ms(1000);
+	ck_assert_str_ne(own, first);
+	ck_assert(model_stat(bench.model, own, NULL));
+	ck_assert_int_eq(entry, -1);
+}
+END_TEST
+
+/* Its node is gone when the next round is told that all are in. */
+START_TEST(L18_who_has_gone_does_not_wait_for_the_next_round)
+{
+	struct kustos_stat stat;
+	char text[32];
+
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &entry),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	drop(SECOND);
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &departure),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(model_stat(bench.model, own, NULL), 0);
+	ck_assert_int_eq(departure, -1);
+	make(THIRD, KU_ZK_EPHEMERAL);
+	ck_assert(model_stat(bench.model, THIRD, &stat));
+	snprintf(text, sizeof(text), "round 0x%016llx",
+		(unsigned long long)stat.czxid);
+	send(KU_ZK_SET, READY, text);
+	run_ms(1000);
+	drop(RIVAL);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+	ck_assert(model_stat(bench.model, READY, NULL));
 }
 END_TEST
 
@@ -182,6 +282,11 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		L18_a_ready_that_is_made_behind_who_leaves_goes_with_it);
+	tcase_add_test(t, L20_who_goes_at_once_does_not_look_twice);
+	tcase_add_test(t, S09_who_is_in_stays_in_if_its_node_is_only_written);
+	tcase_add_test(t,
+		S09_who_waits_comes_again_at_once_if_its_node_was_deleted);
+	tcase_add_test(t, L18_who_has_gone_does_not_wait_for_the_next_round);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
