@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define T_MS 10000
-#define SOON kustos_after_ms(PATIENCE_MS)
 
 static atomic_int told;
 static char last[256]; /* written before "told" grows */
@@ -79,12 +78,6 @@ static void tear_down(void)
 	for (int i = 0; i < 4; i++)
 		clean(cleaner, folders[i]);
 	client_close(cleaner);
-}
-
-static void check_err(enum kustos_err got, enum kustos_err wanted)
-{
-	ck_assert_msg(got == wanted, "%s, not %s", kustos_err_name(got),
-		kustos_err_name(wanted));
 }
 
 /* By now it was told so often, the last time of something in "folder". */
