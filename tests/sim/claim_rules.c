@@ -153,15 +153,16 @@ static bool is_put_off(struct sim *sim, const struct stock *n)
 /* Where a key decides, one that claims alone, and goes by no old listing, leaves none
    behind that comes before this one, and that it must have known of; but what was
    delivered too often is on its way elsewhere, and what was taken from under it is
-   its own still.  A listing may come late, and what was
-   chosen by it may be had as late again. */
+   its own still.  A listing may come late, and what was chosen by it may be had as late
+   again; by who stands still now and then, at any time. */
 static void check_rank(struct sim *sim, const struct stock *n)
 {
 	struct shared *s = claim_shared(sim);
 	int64_t known = sim_now(sim) - 2 * subjects_known_ns(sim, TAKING_NS);
 	bool others = false, due = false;
 
-	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE)
+	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE ||
+		sim_stalls(sim))
 		return;
 	/* Who tried while there was no folder for markers tries again. */
 	if (s->marks_since > known)

@@ -156,14 +156,16 @@ static int64_t due_at(const struct shared *s, const struct piece *p)
 /* Where a key decides, one that takes alone, and goes by no old listing, leaves none
    behind that comes before "p", and that it must have known of when it began to take
    this one: what is being taken is not given back for one that has come since.  A
-   listing may come late, and what was read by it be taken as late again. */
+   listing may come late, and what was read by it be taken as late again; by who stands
+   still now and then, at any time. */
 static void check_rank(struct sim *sim, const struct piece *p)
 {
 	struct shared *s = queue_shared(sim);
 	int64_t known = sim_now(sim) - 2 * subjects_known_ns(sim, TAKING_NS);
 	bool others = false, due = false;
 
-	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE)
+	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE ||
+		sim_stalls(sim))
 		return;
 	for (int i = 0; i < s->piece_count; i++) {
 		const struct piece *q = &s->pieces[i];
