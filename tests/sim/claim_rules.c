@@ -158,7 +158,8 @@ static bool is_put_off(struct sim *sim, const struct stock *n)
 static void check_rank(struct sim *sim, const struct stock *n)
 {
 	struct shared *s = claim_shared(sim);
-	int64_t known = sim_now(sim) - 2 * subjects_known_ns(sim, TAKING_NS);
+	int64_t known = sim_now(sim) - sim_unheard_ns(sim) -
+		2 * subjects_known_ns(sim, TAKING_NS);
 	bool others = false, due = false;
 
 	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE ||

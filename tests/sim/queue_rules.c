@@ -161,7 +161,8 @@ static int64_t due_at(const struct shared *s, const struct piece *p)
 static void check_rank(struct sim *sim, const struct piece *p)
 {
 	struct shared *s = queue_shared(sim);
-	int64_t known = sim_now(sim) - 2 * subjects_known_ns(sim, TAKING_NS);
+	int64_t known = sim_now(sim) - sim_unheard_ns(sim) -
+		2 * subjects_known_ns(sim, TAKING_NS);
 	bool others = false, due = false;
 
 	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE ||

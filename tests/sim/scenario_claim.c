@@ -289,7 +289,9 @@ static bool everything_acked(struct sim *sim)
 {
 	const char *missing = claim_missing(sim);
 
-	if (missing != NULL && sim_now(sim) > sim_drain_since(sim) + SERVED_NS)
+	if (missing != NULL &&
+		sim_now(sim) >
+			sim_drain_since(sim) + SERVED_NS + sim_unheard_ns(sim))
 		sim_fail(sim, "lost", "%s", missing);
 	return missing == NULL;
 }

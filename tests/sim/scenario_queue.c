@@ -297,7 +297,9 @@ static bool everything_told(struct sim *sim)
 			(a->queue != NULL && a->queue->put.first != NULL))
 			missing = "a put";
 	}
-	if (missing != NULL && sim_now(sim) > sim_drain_since(sim) + SERVED_NS)
+	if (missing != NULL &&
+		sim_now(sim) >
+			sim_drain_since(sim) + SERVED_NS + sim_unheard_ns(sim))
 		sim_fail(sim, "lost", "%s", missing);
 	return missing == NULL;
 }
