@@ -601,8 +601,6 @@ mutant double_late_ready_lets_in lib/muster_rule.c \
 	's/? round : mzxid/? mzxid : mzxid/'
 mutant double_L18_old_ready_passed_in_silence lib/muster_step.c \
 	's/tell_others(m, KU_ZK_SET);/pass(m);/'
-mutant double_S09_own_node_not_watched lib/muster_step.c \
-	's/ku_muster_guard(m);/;/'
 mutant double_S11_node_of_an_old_session lib/muster_step.c \
 	's/ku_muster_forget(m);/;/;s/^\t\t\tjoin(m);/\t\t\tawait(m, watched);/'
 
@@ -768,6 +766,8 @@ mutant L18_late_ready_goes_with_its_maker lib/muster_step.c \
 	's/!m->misleads) {/true) {/'
 mutant L18_who_missed_its_round_is_waited_for lib/muster_step.c \
 	's/m->missed = has_missed(m);/m->missed = false;/'
+mutant double_S09_own_node_not_watched lib/muster_step.c \
+	's/ku_muster_guard(m);/;/'
 test=test_muster_safety
 mutant L08_who_is_in_looks_no_more lib/muster_look.c \
 	's/ku_muster_guard_again(m);/;/'
