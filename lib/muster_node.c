@@ -28,7 +28,9 @@ static void node_ended(struct ku_op *op)
 		ku_op_tell_stuck(op);
 	m->node = NULL;
 	ku_op_drop(op);
-	if (creation && m->wanted)
+	/* Beside one that stays ours would be counted twice. */
+	bool doubled = m->call != NULL && m->missed && ku_delete_refused(err);
+	if ((creation && m->wanted) || doubled)
 		ku_muster_finish(m, err);
 	else
 		ku_muster_step(m);

@@ -143,8 +143,10 @@ KUSTOS_API void kustos_double_barrier_destroy(
    them.  A wait survives disconnects; if the session ends it goes on with a new
    node, and waits for the next round if this one has met without it.  So it does, in
    a few minutes, if it may have met during a disconnect, and "ready" was deleted since,
-   as kazoo's members do who leave: those who leave do not wait for it any more.  Who is in already stays in, and nothing is sent; who was, and has lost its
-   session or its node since, comes again.  Returns KUSTOS_OK; KUSTOS_EBUSY if the
+   as kazoo's members do who leave: those who leave do not wait for it any more.  (If its
+   node may not be deleted that ends the call, as it would be counted twice.)  Who is in
+   already stays in, and nothing is sent; who was, and has lost its session or its node
+   since, comes again.  Returns KUSTOS_OK; KUSTOS_EBUSY if the
    others are not there and "deadline" is KUSTOS_NOW, or if this member enters or
    leaves already; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if
    "deadline" is KUSTOS_NOW and there is no connection; KUSTOS_ECLOSED; and what

@@ -18,6 +18,7 @@
 static struct bench bench;
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static int asked;	     /* requests, but for syncs */
+static bool keeps;	     /* our nodes may not be deleted */
 static struct ku_zk *raw;
 static struct kustos_client *client;
 static struct kustos_double_barrier *member;
@@ -48,6 +49,8 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	asked += request->kind != KU_ZK_SYNC;
+	if (keeps && request->kind == KU_ZK_DELETE)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
@@ -56,6 +59,7 @@ static void setup(void)
 {
 	api = ku_zk_sim;
 	api.submit = submit_it;
+	keeps = false;
 	raw = lone_setup(&bench, 0);
 	make(ROUND, KU_ZK_PERSISTENT);
 	make(RIVAL, KU_ZK_EPHEMERAL);
@@ -305,6 +309,19 @@ START_TEST(L18_who_may_have_missed_its_round_comes_again)
 }
 END_TEST
 
+/* Two of three are there, and one of them would be counted twice. */
+START_TEST(S12_who_cannot_take_its_node_away_does_not_come_again_beside_it)
+{
+	model_cut(bench.model, LONE_MACHINE, false);
+	meet_and_part();
+	run_ms(1000);
+	keeps = true;
+	run_ms(300000);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	ck_assert_int_eq(entry, KUSTOS_ENOAUTH);
+}
+END_TEST
+
 /* Whoever completes a round just then would not count it: so not without need. */
 START_TEST(who_cannot_have_missed_its_round_keeps_its_node)
 {
@@ -352,6 +369,8 @@ int main(void)
 		S12_who_has_looked_in_vain_goes_by_what_came_since, 0, 2);
 	tcase_add_loop_test(t, L18_who_may_have_missed_its_round_comes_again, 0,
 		2);
+	tcase_add_test(t,
+		S12_who_cannot_take_its_node_away_does_not_come_again_beside_it);
 	tcase_add_loop_test(t, who_cannot_have_missed_its_round_keeps_its_node,
 		0, 3);
 	suite_add_tcase(s, t);
