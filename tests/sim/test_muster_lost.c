@@ -82,22 +82,15 @@ static void run_ms(int ms)
 /* Two of three are there. */
 static void setup(void)
 {
-	struct model_config config;
-
 	memset(&kept, 0, sizeof(kept));
 	entry = departure = -1;
 	api = ku_zk_sim;
 	api.submit = submit_it;
-	model_config_init(&config);
-	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, WAY_MS);
 	make(ROUND, KU_ZK_PERSISTENT);
 	make(RIVAL, KU_ZK_EPHEMERAL);
 	make(SECOND, KU_ZK_EPHEMERAL);
-	client = lone_open(&bench, &api);
-	ck_assert_ptr_nonnull(client);
-	run_ms(1000);
+	client = lone_connected(&bench, &api);
 	ck_assert_int_eq(
 		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
 		KUSTOS_OK);
@@ -107,9 +100,7 @@ static void teardown(void)
 {
 	kustos_double_barrier_destroy(member);
 	run_ms(1000);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
 }
 
 /* It saw all three while it did not know of its node; then all went, and its node was
