@@ -74,7 +74,8 @@ struct ku_place_kind {
 	bool bare;	  /* begins with kazoo's bare UUID, under a plain
 			     parent, instead of Curator's */
 	bool revocable;
-	bool jealous; /* is lost when somebody else writes into its node */
+	bool jealous; /* is lost, or starts over if it waits, when somebody else
+			 writes into its node */
 };
 
 /* Find or make the line at "path", which is the caller's, without prefix, and

@@ -85,13 +85,11 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 
 	if (asked)
 		place->asked_mzxid = reply->stat->mzxid;
-	if (place->state != KU_PLACE_HELD) {
-		if (place->writings == NULL) /* else who writes compares it */
-			place->version = reply->stat->version;
+	if (place->kind->jealous && !is_ours(place, reply)) {
+		ku_place_gone(place); /* who waits starts over */
+	} else if (place->state != KU_PLACE_HELD) {
 		place->revoked = asked;
 		ku_place_try(place);
-	} else if (place->kind->jealous && !is_ours(place, reply)) {
-		ku_place_lose(place);
 	} else if (asked && !again) {
 		place->kind->events->revoked(place);
 	}

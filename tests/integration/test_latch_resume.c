@@ -43,6 +43,19 @@ static int former_main(int fd, void *arg)
 	return 0;
 }
 
+/* Latch "0", behind another. */
+static int waiting_main(int fd, void *arg)
+{
+	struct kustos_client *c = client_connected(fixture_address(), T_MS);
+
+	(void)arg;
+	runner_run(&runners[0], c, "0");
+	line_wait(2);
+	ticket_say(fd, c);
+	(void)child_expect(fd, "never", PATIENCE_MS);
+	return 0;
+}
+
 static void set_up(void)
 {
 	ck_assert_int_eq(child_start(&former, former_main, NULL), 0);
@@ -50,6 +63,16 @@ static void set_up(void)
 	other = client_connected(fixture_address(), T_MS);
 	runner_run(&rival, other, "rival");
 	line_wait(LATCHES + 1);
+}
+
+/* The rival leads. */
+static void set_up_behind(void)
+{
+	other = client_connected(fixture_address(), T_MS);
+	runner_run(&rival, other, "rival");
+	runner_leads(&rival);
+	ck_assert_int_eq(child_start(&former, waiting_main, NULL), 0);
+	ticket_hear(former.fd, &ticket);
 }
 
 static void tear_down(void)
@@ -257,6 +280,27 @@ START_TEST(S03_one_that_lives_after_all_finds_out)
 }
 END_TEST
 
+/* Who waits finds out as well: else both would lead with that node, for good.  What
+   each of them makes instead is of the one session, and goes with it. */
+START_TEST(S03_one_that_waits_and_lives_after_all_finds_out)
+{
+	char shared[NODE_SIZE];
+
+	node_at(1, shared);
+	come_again();
+	resume(&runners[0], "0");
+	test_eventually(raw_exists(fixture_address(), shared, NULL) ==
+			RAW_NONODE,
+		PATIENCE_MS / TEST_SLOW);
+	kill_former();
+	client_kill_session(client);
+	kustos_latch_close(rival.latch, 1);
+	runner_leads(&runners[0]);
+	ck_assert_str_ne(runners[0].node, shared);
+	runner_end(&runners[0]);
+}
+END_TEST
+
 /* The answers to a listing and to the creation behind it are lost; then that
    listing, sent again, shows the node before it is known whose it is: of one that
    waits for it, or of one that is closed. */
@@ -331,5 +375,9 @@ int main(void)
 		S03_a_node_that_is_being_made_was_not_left_by_a_former_process,
 		0, 2);
 	tcase_add_test(t, a_ticket_needs_a_session);
+
+	t = fixture_case(s, "who has waited", 20);
+	tcase_add_checked_fixture(t, set_up_behind, tear_down);
+	tcase_add_test(t, S03_one_that_waits_and_lives_after_all_finds_out);
 	return fixture_main(s);
 }
