@@ -185,6 +185,42 @@ START_TEST(a_close_waits_for_the_callback_and_the_next_for_the_close)
 }
 END_TEST
 
+static void close_at_once(void *arg, struct kustos_hold *hold)
+{
+	(void)hold;
+	atomic_store(&inside, true);
+	close_it(arg);
+	atomic_store(&over, true);
+}
+
+static void close_with_hold(struct runner *r)
+{
+	check_err(kustos_hold_on_lost(r->hold, close_at_once, r), KUSTOS_OK);
+}
+
+/* That callback is not the one which waits, so nobody waits for himself. */
+START_TEST(a_close_in_a_callback_of_its_hold_waits_for_that_of_the_latch)
+{
+	atomic_store(&inside, false);
+	atomic_store(&over, false);
+	runner_make(&ours, client, NULL);
+	ours.asleep = true;
+	ours.on_gained = close_with_hold;
+	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
+	runner_leads(&ours);
+	client_kill_session(client);
+	test_eventually(atomic_load(&inside), 5000);
+	test_never(atomic_load(&over), QUIET_MS);
+	ck_assert_int_eq(ours.losses, 0);
+	atomic_store(&ours.asleep, false);
+	test_eventually(atomic_load(&over), 5000);
+	runner_lost(&ours, 1);
+	check_state(&ours, KUSTOS_LATCH_CLOSED);
+	runner_end(&ours);
+	pair_flush();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("latch, callbacks");
@@ -198,5 +234,7 @@ int main(void)
 	tcase_add_test(t, a_loss_is_told_when_the_gain_has_been_taken_in);
 	tcase_add_test(t,
 		a_close_waits_for_the_callback_and_the_next_for_the_close);
+	tcase_add_test(t,
+		a_close_in_a_callback_of_its_hold_waits_for_that_of_the_latch);
 	return fixture_main(s);
 }

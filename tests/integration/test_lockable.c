@@ -335,6 +335,44 @@ START_TEST(S11_one_that_is_lost_meanwhile_is_taken_again)
 }
 END_TEST
 
+/* A program's own: the last, before which the session of the others ends. */
+static enum kustos_err take_late(void *own, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	(void)own;
+	client_kill_session(client);
+	client_wait_epoch(client, 1, 5000);
+	return kustos_simple_acquire(simples[0], deadline, cancel, out);
+}
+
+static enum kustos_err take_late_async(void *own, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
+{
+	(void)own;
+	client_kill_session(client);
+	client_wait_epoch(client, 1, 5000);
+	return kustos_simple_acquire_async(simples[0], deadline, cancel,
+		granted, arg);
+}
+
+START_TEST(S11_a_try_ends_if_one_is_lost_meanwhile)
+{
+	struct kustos_hold *hold = NULL;
+	struct kustos_lockable parts[PARTS];
+	struct ask a = { .calls = 0 };
+
+	parts_of(0, parts);
+	parts[2].acquire = take_late;
+	parts[2].acquire_async = take_late_async;
+	enum kustos_err err = _i == 0
+		? kustos_acquire_all(parts, PARTS, KUSTOS_NOW, NULL, &hold)
+		: kustos_acquire_all_async(parts, PARTS, KUSTOS_NOW, NULL,
+			  ask_ended, &a);
+	check_err(_i == 0 ? err : ask_wait(&a, 8000), KUSTOS_ELOST);
+	check_free(1);
+}
+END_TEST
+
 START_TEST(they_can_be_asked_for_without_waiting)
 {
 	struct kustos_lockable parts[PARTS];
@@ -449,6 +487,7 @@ int main(void)
 	tcase_add_loop_test(t, what_holds_several_may_be_one_of_several, 0,
 		PARTS);
 	tcase_add_test(t, S11_one_that_is_lost_meanwhile_is_taken_again);
+	tcase_add_loop_test(t, S11_a_try_ends_if_one_is_lost_meanwhile, 0, 2);
 	tcase_add_test(t, they_can_be_asked_for_without_waiting);
 	tcase_add_test(t,
 		L01_closing_a_client_ends_each_wait_once_and_keeps_none);

@@ -297,14 +297,17 @@ START_TEST(only_a_writers_hold_of_this_path_can_be_made_a_readers)
 	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE);
 	struct kustos_hold *reader = rw_downgrade(objects[1], writer);
 	struct kustos_hold *of_mutex = hold_take(mutex), *none = NULL;
-	struct kustos_rwlock *elsewhere;
+	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
+	struct kustos_rwlock *elsewhere, *kazoos;
 
+	o.dialect = KUSTOS_DIALECT_KAZOO;
+	check_err(kustos_rwlock_create(client, LINE, &o, &kazoos), KUSTOS_OK);
 	check_err(kustos_rwlock_create(client, "/locks/b", NULL, &elsewhere),
 		KUSTOS_OK);
 	struct {
 		struct kustos_rwlock *rw;
 		struct kustos_hold *hold, **out;
-	} wrong[] = { { elsewhere, writer, &none },
+	} wrong[] = { { elsewhere, writer, &none }, { kazoos, writer, &none },
 		{ rw_rivals, writer, &none }, { rw, of_mutex, &none },
 		{ rw, reader, &none }, { rw, NULL, &none },
 		{ NULL, writer, &none }, { rw, writer, NULL } };
@@ -320,6 +323,7 @@ START_TEST(only_a_writers_hold_of_this_path_can_be_made_a_readers)
 	hold_give(reader);
 	hold_give(of_mutex);
 	kustos_rwlock_destroy(elsewhere);
+	kustos_rwlock_destroy(kazoos);
 }
 END_TEST
 
