@@ -58,6 +58,35 @@ START_TEST(the_number_is_that_of_curators_shared_count)
 }
 END_TEST
 
+static void *set_seven(void *arg)
+{
+	enum kustos_err err = kustos_semaphore_set_max(sem, 7, SOON, NULL);
+
+	(void)arg;
+	return (void *)(intptr_t)err;
+}
+
+/* It was not there, and is when it is to be made. */
+START_TEST(who_is_beaten_to_making_the_node_stores_its_number_all_the_same)
+{
+	struct kustos_client_options o = pair_proxy(T_MS);
+	pthread_t thread;
+	void *got;
+
+	open_pair(&o);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_SET, 1);
+	pthread_create(&thread, NULL, set_seven, NULL);
+	test_eventually(proxy_fired(proxy), 3000);
+	sem_set(others, 2);
+	proxy_set_mode(proxy, PROXY_PASS);
+	ck_assert_int_eq(pthread_join(thread, &got), 0);
+	check_err((enum kustos_err)(intptr_t)got, KUSTOS_OK);
+	check_err(sem_try(others), KUSTOS_OK);
+	wait_max(others, 7);
+	sem_pair_close();
+}
+END_TEST
+
 START_TEST(without_a_number_there_is_no_room)
 {
 	struct ask waits = { 0 };
@@ -352,6 +381,8 @@ int main(void)
 	TCase *t = fixture_case(s, "one server", 20);
 
 	tcase_add_test(t, the_number_is_that_of_curators_shared_count);
+	tcase_add_test(t,
+		who_is_beaten_to_making_the_node_stores_its_number_all_the_same);
 	tcase_add_test(t, without_a_number_there_is_no_room);
 	tcase_add_test(t, S14_growing_serves_those_who_wait);
 	tcase_add_test(t, S14_shrinking_grants_nobody_until_it_fits);
