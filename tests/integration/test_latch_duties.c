@@ -372,6 +372,28 @@ START_TEST(S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader)
 }
 END_TEST
 
+/* The answer is lost, and when it can be asked for the heir leads no more. */
+START_TEST(S15_what_nothing_tells_of_a_hand_over_is_said_to_be_unknown)
+{
+	struct end end = { .calls = 0 };
+
+	line_up(3);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_MULTI, 2);
+	check_err(kustos_latch_hand_over_async(runners[0].latch, "1", SOON,
+			  NULL, end_told, &end),
+		KUSTOS_OK);
+	runner_leads(&runners[1]);
+	ck_assert_int_eq(raw_delete(fixture_address(), runners[1].node), 0);
+	runner_leads(&runners[2]);
+	line_wait(2);
+	proxy_cut(proxy);
+	proxy_set_mode(proxy, PROXY_PASS);
+	check_err(end_wait(&end, 5000), KUSTOS_EUNKNOWN);
+	line_wait(3);
+	all_end(3);
+}
+END_TEST
+
 START_TEST(a_hand_over_ends_as_it_was_told_to)
 {
 	struct end end = { .calls = 0 };
@@ -461,6 +483,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader, 0,
 		12);
+	tcase_add_test(t,
+		S15_what_nothing_tells_of_a_hand_over_is_said_to_be_unknown);
 	tcase_add_loop_test(t, a_hand_over_ends_as_it_was_told_to, 0, 3);
 	tcase_add_test(t, an_heir_that_has_left_is_told_of);
 	return fixture_main(s);
