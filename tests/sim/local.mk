@@ -36,6 +36,7 @@ libsim_a_SOURCES = \
 	%D%/model.c %D%/model.h \
 	%D%/model_impl.h \
 	%D%/msg.c \
+	%D%/muster_bed.h \
 	%D%/mutation.c \
 	%D%/mutex_actor.c %D%/mutex_actor.h \
 	%D%/mutex_end.c \

@@ -3,29 +3,13 @@
  * has made: its node, by an answer that was lost; or "ready", before its deadline.  And
  * what others do to its node, and to "ready", when it is in or has gone.
  */
-#include "lone.h"
+#include "muster_bed.h"
 
-#include "../unit/unit.h"
-
-#include <kustos/barrier.h>
-#include <stdio.h>
-#include <string.h>
-
-#define ROUND "/round"
-#define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
-#define READY ROUND "/ready"
-#define SECOND ROUND "/00000000-0000-4000-8000-000000000001"
-#define THIRD ROUND "/00000000-0000-4000-8000-000000000002"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
 
-static struct bench bench;
-static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
-static struct kustos_client *client;
-static struct kustos_double_barrier *member;
 static char own[80];	     /* its node, as it was made last */
-static int entry, departure; /* how it has ended; -1: not yet */
 
 /* The creation of its node, as it is sent for the second time: kept back. */
 static struct {
@@ -36,11 +20,6 @@ static struct {
 	ku_zk_done_fn *done;
 	void *arg;
 } kept;
-
-static void ended(void *arg, enum kustos_err err)
-{
-	*(int *)arg = (int)err;
-}
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -63,44 +42,14 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	return KU_ZK_OK;
 }
 
-static void make(const char *path, enum ku_zk_mode mode)
-{
-	ck_assert_int_eq(bench_create(&bench, raw, path, "", mode).rc,
-		KU_ZK_OK);
-}
-
-static void drop(const char *path)
-{
-	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
-}
-
-static void run_ms(int ms)
-{
-	lone_run_ms(&bench, client, ms);
-}
-
 /* Two of three are there. */
 static void setup(void)
 {
 	memset(&kept, 0, sizeof(kept));
-	entry = departure = -1;
 	api = ku_zk_sim;
 	api.submit = submit_it;
-	raw = lone_setup(&bench, WAY_MS);
-	make(ROUND, KU_ZK_PERSISTENT);
-	make(RIVAL, KU_ZK_EPHEMERAL);
+	open_member(&api, WAY_MS);
 	make(SECOND, KU_ZK_EPHEMERAL);
-	client = lone_connected(&bench, &api);
-	ck_assert_int_eq(
-		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
-		KUSTOS_OK);
-}
-
-static void teardown(void)
-{
-	kustos_double_barrier_destroy(member);
-	run_ms(1000);
-	lone_teardown(&bench, client);
 }
 
 /* It saw all three while it did not know of its node; then all went, and its node was
@@ -109,9 +58,7 @@ START_TEST(S12_what_was_seen_before_the_node_was_made_lets_nobody_in)
 {
 	bool gone = _i == 0;
 
-	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &entry),
-		KUSTOS_OK);
+	enter(KUSTOS_FOREVER);
 	run_ms(WAY_MS + WAY_MS / 2);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 3);
 	model_cut(bench.model, LONE_MACHINE, false);
@@ -133,36 +80,20 @@ START_TEST(S12_what_was_seen_before_the_node_was_made_lets_nobody_in)
 }
 END_TEST
 
-static void send(enum ku_zk_kind kind, const char *path, const char *data)
-{
-	static struct bench_reply reply;
-	const struct ku_zk_request request = { .kind = kind,
-		.path = path,
-		.data = data,
-		.len = (int)strlen(data),
-		.version = -1 };
-
-	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
-}
-
 /* The others give up, by the same deadline; and it has told them that all are in, which it
    does not know yet, and goes. */
 START_TEST(L18_a_ready_that_is_made_behind_who_leaves_goes_with_it)
 {
 	kustos_deadline soon = ku_now(client) + 3 * WAY_MS * KU_NS_PER_MS;
 
-	ck_assert_int_eq(kustos_double_barrier_enter_async(member, soon, NULL,
-				 ended, &entry),
-		KUSTOS_OK);
+	enter(soon);
 	while (entry == -1)
 		run_ms(1);
 	ck_assert_int_eq(entry, KUSTOS_OK);
 	ck_assert_int_ge(ku_now(client), soon);
 	send(KU_ZK_DELETE, RIVAL, "");
 	send(KU_ZK_DELETE, SECOND, "");
-	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &departure),
-		KUSTOS_OK);
+	leave(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(departure, KUSTOS_OK);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
@@ -172,15 +103,11 @@ END_TEST
 /* The server has no time to say who is there. */
 START_TEST(L20_who_goes_at_once_does_not_look_twice)
 {
-	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &entry),
-		KUSTOS_OK);
+	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(entry, KUSTOS_OK);
 	model_set_throttle(bench.model, 1000000);
-	ck_assert_int_eq(kustos_double_barrier_leave_async(member, KUSTOS_NOW,
-				 NULL, ended, &departure),
-		KUSTOS_OK);
+	leave(KUSTOS_NOW);
 	run_ms(5 * WAY_MS);
 	ck_assert_int_eq(departure, KUSTOS_EDISCONNECTED);
 	model_set_throttle(bench.model, 0);
@@ -190,9 +117,7 @@ END_TEST
 START_TEST(S09_who_is_in_stays_in_if_its_node_is_only_written)
 {
 	drop(SECOND);
-	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &entry),
-		KUSTOS_OK);
+	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	make(SECOND, KU_ZK_EPHEMERAL);
 	make(READY, KU_ZK_PERSISTENT);
@@ -203,9 +128,7 @@ START_TEST(S09_who_is_in_stays_in_if_its_node_is_only_written)
 	ck_assert_int_eq(kustos_double_barrier_inside(member), 1);
 	drop(RIVAL);
 	drop(SECOND);
-	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &departure),
-		KUSTOS_OK);
+	leave(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(departure, KUSTOS_OK);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
@@ -217,9 +140,7 @@ START_TEST(S09_who_waits_comes_again_at_once_if_its_node_was_deleted)
 	char first[sizeof(own)];
 
 	drop(SECOND);
-	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &entry),
-		KUSTOS_OK);
+	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	strcpy(first, own);
 	drop(first);
@@ -236,15 +157,11 @@ START_TEST(L18_who_has_gone_does_not_wait_for_the_next_round)
 	struct kustos_stat stat;
 	char text[32];
 
-	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &entry),
-		KUSTOS_OK);
+	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(entry, KUSTOS_OK);
 	drop(SECOND);
-	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &departure),
-		KUSTOS_OK);
+	leave(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(model_stat(bench.model, own, NULL), 0);
 	ck_assert_int_eq(departure, -1);
@@ -267,7 +184,7 @@ int main(void)
 	TCase *t = tcase_create("a member");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, setup, close_member);
 	tcase_add_loop_test(t,
 		S12_what_was_seen_before_the_node_was_made_lets_nobody_in, 0,
 		2);

@@ -2,48 +2,11 @@
  * test_muster_safety.c - a member of a double barrier whose watches are gone without a
  * word; and what counts once it has looked again.
  */
-#include "lone.h"
+#include "muster_bed.h"
 
-#include "../unit/unit.h"
-
-#include <kustos/barrier.h>
-#include <stdio.h>
-#include <string.h>
-
-#define ROUND "/round"
-#define READY ROUND "/ready"
-#define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
-#define SECOND ROUND "/00000000-0000-4000-8000-000000000001"
-
-static struct bench bench;
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static int asked;	     /* requests, but for syncs */
 static bool keeps;	     /* our nodes may not be deleted */
-static struct ku_zk *raw;
-static struct kustos_client *client;
-static struct kustos_double_barrier *member;
-static int entry, departure; /* how it has ended; -1: not yet */
-
-static void ended(void *arg, enum kustos_err err)
-{
-	*(int *)arg = (int)err;
-}
-
-static void make(const char *path, enum ku_zk_mode mode)
-{
-	ck_assert_int_eq(bench_create(&bench, raw, path, "", mode).rc,
-		KU_ZK_OK);
-}
-
-static void drop(const char *path)
-{
-	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
-}
-
-static void run_ms(int ms)
-{
-	lone_run_ms(&bench, client, ms);
-}
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -60,26 +23,10 @@ static void setup(void)
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	keeps = false;
-	raw = lone_setup(&bench, 0);
-	make(ROUND, KU_ZK_PERSISTENT);
-	make(RIVAL, KU_ZK_EPHEMERAL);
-	client = lone_connected(&bench, &api);
-	ck_assert_int_eq(
-		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
-		KUSTOS_OK);
-	entry = departure = -1;
-	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &entry),
-		KUSTOS_OK);
+	open_member(&api, 0);
+	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(entry, -1);
-}
-
-static void teardown(void)
-{
-	kustos_double_barrier_destroy(member);
-	run_ms(1000);
-	lone_teardown(&bench, client);
 }
 
 /* It is connected again, and its server sets none of its watches. */
@@ -91,22 +38,6 @@ static void forget_watches(void)
 	model_set_odd_faults(bench.model, 0, 0);
 }
 
-/* Two of these are there before anybody looks. */
-static void send_ready(enum ku_zk_kind kind)
-{
-	const struct ku_zk_request request = { .kind = kind,
-		.path = READY,
-		.len = -1 };
-
-	lone_send(&bench, raw, &request);
-}
-
-static void complete(void)
-{
-	make(SECOND, KU_ZK_EPHEMERAL);
-	make(READY, KU_ZK_PERSISTENT);
-}
-
 START_TEST(L08_who_goes_in_hears_though_no_watch_was_set_again)
 {
 	forget_watches();
@@ -116,37 +47,9 @@ START_TEST(L08_who_goes_in_hears_though_no_watch_was_set_again)
 }
 END_TEST
 
-/* Return the path of the node of ours. */
-static const char *own_path(void)
-{
-	static char path[80];
-	const struct bench_reply members = bench_read(&bench, raw,
-		KU_ZK_CHILDREN, ROUND, false);
-
-	for (int i = 0; i < members.name_count; i++) {
-		snprintf(path, sizeof(path), ROUND "/%s", members.names[i]);
-		if (strcmp(path, RIVAL) != 0 && strcmp(path, SECOND) != 0 &&
-			strcmp(path, READY) != 0)
-			return path;
-	}
-	ck_abort();
-}
-
-/* It is known that the others do not wait for it. */
-static void check_lost(void)
-{
-	ck_assert_int_eq(kustos_double_barrier_inside(member), 0);
-	enum kustos_err err = kustos_double_barrier_leave_async(member,
-		KUSTOS_FOREVER, NULL, ended, &departure);
-	run_ms(1000);
-	ck_assert_int_eq(err == KUSTOS_OK ? departure : (int)err, KUSTOS_ELOST);
-}
-
 START_TEST(L08_who_is_in_hears_though_no_watch_was_set_again)
 {
-	complete();
-	run_ms(1000);
-	ck_assert_int_eq(entry, KUSTOS_OK);
+	let_in();
 	forget_watches();
 	drop(own_path());
 	run_ms(140000);
@@ -159,14 +62,9 @@ START_TEST(S09_who_came_last_hears_in_a_while_that_its_node_was_deleted)
 {
 	kustos_double_barrier_destroy(member);
 	make(SECOND, KU_ZK_EPHEMERAL);
-	ck_assert_int_eq(
-		kustos_double_barrier_create(client, ROUND, 3, NULL, &member),
-		KUSTOS_OK);
+	make_member();
 	run_ms(1000);
-	entry = -1;
-	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &entry),
-		KUSTOS_OK);
+	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(entry, KUSTOS_OK);
 	asked = 0;
@@ -191,9 +89,7 @@ END_TEST
 /* The change takes the watch off. */
 START_TEST(S09_who_is_in_hears_though_its_node_was_changed_before)
 {
-	complete();
-	run_ms(1000);
-	ck_assert_int_eq(entry, KUSTOS_OK);
+	let_in();
 	ck_assert_int_eq(bench_set(&bench, raw, own_path(), "x", -1).rc,
 		KU_ZK_OK);
 	run_ms(1000);
@@ -206,12 +102,8 @@ END_TEST
 
 START_TEST(L08_who_goes_out_hears_though_no_watch_was_set_again)
 {
-	complete();
-	run_ms(1000);
-	ck_assert_int_eq(entry, KUSTOS_OK);
-	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
-				 KUSTOS_FOREVER, NULL, ended, &departure),
-		KUSTOS_OK);
+	let_in();
+	leave(KUSTOS_FOREVER);
 	run_ms(1000);
 	forget_watches();
 	drop(RIVAL);
@@ -232,9 +124,7 @@ START_TEST(a_member_that_waits_in_peace_hardly_asks)
 	ck_assert_int_ge(asked, 2 * 4);
 	ck_assert_int_le(asked, 2 * 9);
 	ck_assert_int_eq(entry, -1);
-	complete();
-	run_ms(1000);
-	ck_assert_int_eq(entry, KUSTOS_OK);
+	let_in();
 }
 END_TEST
 
@@ -250,8 +140,9 @@ START_TEST(S12_who_has_looked_in_vain_goes_by_what_came_since)
 	ck_assert_int_eq(entry, -1);
 	if (enough)
 		make(SECOND, KU_ZK_EPHEMERAL);
-	send_ready(KU_ZK_CREATE);
-	send_ready(KU_ZK_DELETE);
+	/* Both before anybody looks. */
+	send(KU_ZK_CREATE, READY, "");
+	send(KU_ZK_DELETE, READY, "");
 	run_ms(1000);
 	ck_assert_int_eq(entry, enough ? KUSTOS_OK : -1);
 }
@@ -267,13 +158,6 @@ static int ms_without(int seconds)
 		ms += model_child_count(bench.model, ROUND) == 1 ? 100 : 0;
 	}
 	return ms;
-}
-
-static void meet_and_part(void)
-{
-	complete();
-	drop(READY);
-	drop(SECOND);
 }
 
 /* The round has met while it was not connected, and "ready" is gone: who leaves waits for
@@ -303,9 +187,7 @@ START_TEST(L18_who_may_have_missed_its_round_comes_again)
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
 	ck_assert_int_eq(ms_without(300), 0);
 	ck_assert_int_eq(entry, -1);
-	complete();
-	run_ms(1000);
-	ck_assert_int_eq(entry, KUSTOS_OK);
+	let_in();
 }
 END_TEST
 
@@ -343,9 +225,7 @@ START_TEST(who_cannot_have_missed_its_round_keeps_its_node)
 	}
 	ck_assert_int_eq(ms_without(400), 0);
 	ck_assert_int_eq(entry, -1);
-	complete();
-	run_ms(1000);
-	ck_assert_int_eq(entry, KUSTOS_OK);
+	let_in();
 }
 END_TEST
 
@@ -355,7 +235,7 @@ int main(void)
 	TCase *t = tcase_create("a member");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, setup, close_member);
 	tcase_add_test(t, L08_who_goes_in_hears_though_no_watch_was_set_again);
 	tcase_add_test(t, L08_who_goes_out_hears_though_no_watch_was_set_again);
 	tcase_add_test(t, L08_who_is_in_hears_though_no_watch_was_set_again);
