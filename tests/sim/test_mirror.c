@@ -36,18 +36,11 @@ static void wait_at(struct kustos_barrier *barrier, kustos_deadline deadline,
 
 static void setup(void)
 {
-	struct model_config config;
-
-	model_config_init(&config);
-	config.latency_min_ns = config.latency_max_ns = WAY_MS * KU_NS_PER_MS;
-	bench_init(&bench, &config);
-	raw = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	raw = lone_setup(&bench, WAY_MS);
 	ck_assert_int_eq(
 		bench_create(&bench, raw, PATH, "", KU_ZK_PERSISTENT).rc,
 		KU_ZK_OK);
-	client = lone_open(&bench, &ku_zk_sim);
-	ck_assert_ptr_nonnull(client);
-	lone_run_ms(&bench, client, 1000);
+	client = lone_connected(&bench, &ku_zk_sim);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(
 			kustos_barrier_create(client, PATH, NULL, &barriers[i]),
@@ -58,9 +51,19 @@ static void teardown(void)
 {
 	for (int i = 0; i < 2; i++)
 		kustos_barrier_destroy(barriers[i]);
-	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(bench.broken, 0);
-	bench_free(&bench);
+	lone_teardown(&bench, client);
+}
+
+static void drop_node(void)
+{
+	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+}
+
+/* Neither here nor at the server. */
+static void check_no_watch(void)
+{
+	ck_assert_ptr_null(client->watches.entries);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
 }
 
 /* Have the node changed, and return as soon as it is, before anybody is told. */
@@ -69,12 +72,10 @@ static void change(void)
 	const struct ku_zk_request request = { .kind = KU_ZK_SET,
 		.path = PATH,
 		.data = "x",
-		.len = 1,
-		.version = -1 };
-	static struct bench_reply reply;
+		.len = 1 };
 	struct kustos_stat stat;
 
-	ck_assert_int_eq(bench_send(&bench, raw, &request, &reply), KU_ZK_OK);
+	lone_send(&bench, raw, &request);
 	do
 		lone_run_ms(&bench, client, 1);
 	while (model_stat(bench.model, PATH, &stat) && stat.version == 0);
@@ -100,7 +101,7 @@ START_TEST(L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again)
 	ck_assert_int_eq(looked, KUSTOS_EBUSY);
 	ck_assert_int_eq(waits, -1);
 
-	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	drop_node();
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(waits, KUSTOS_OK);
 	kustos_cancel_destroy(cancel);
@@ -122,7 +123,7 @@ START_TEST(L08_so_is_that_of_who_waits_for_the_node_to_go)
 	struct kustos_cancel *cancel;
 	int gone, looked;
 
-	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	drop_node();
 	bench_create(&bench, raw, PATH, "", KU_ZK_EPHEMERAL);
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	ck_assert_int_eq(kustos_simple_create(client, PATH, NULL, &simple),
@@ -144,7 +145,7 @@ START_TEST(L08_so_is_that_of_who_waits_for_the_node_to_go)
 	ck_assert_int_eq(looked, KUSTOS_EBUSY);
 	ck_assert_ptr_null(hold);
 
-	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	drop_node();
 	lone_run_ms(&bench, client, 3000);
 	ck_assert_ptr_nonnull(hold);
 	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
@@ -168,8 +169,7 @@ START_TEST(P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off)
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(waits, KUSTOS_ECLOSED);
 	ck_assert_int_eq(looked, KUSTOS_ECLOSED);
-	ck_assert_ptr_null(client->watches.entries);
-	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+	check_no_watch();
 }
 END_TEST
 
@@ -232,8 +232,7 @@ START_TEST(P05_a_watch_of_a_member_that_is_gone_is_not_kept)
 	ck_assert_int_eq(entered, KUSTOS_EBUSY);
 	ck_assert(deleted.done);
 	ck_assert_int_eq(deleted.rc, KU_ZK_OK);
-	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
-	ck_assert_ptr_null(client->watches.entries);
+	check_no_watch();
 	kustos_double_barrier_destroy(step);
 	client->env.api = &ku_zk_sim;
 }
@@ -283,8 +282,7 @@ START_TEST(P05_a_watch_that_an_ended_member_leaves_behind_is_taken_off)
 	ck_assert_int_eq(entered, KUSTOS_ECLOSED);
 	ck_assert_int_eq(set.rc, KU_ZK_OK);
 	ck_assert_int_eq(made.rc, KU_ZK_OK);
-	ck_assert_ptr_null(client->watches.entries);
-	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+	check_no_watch();
 }
 END_TEST
 
@@ -328,18 +326,13 @@ START_TEST(P05_a_watch_of_a_look_that_outlived_its_session_is_taken_off)
 	barriers[1] = NULL;
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(end, KUSTOS_ECLOSED);
-	ck_assert_ptr_null(client->watches.entries);
-	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+	check_no_watch();
 }
 END_TEST
 
-/* The first object does not watch any more, which the server cannot be told without a
-   connection; and a read of the second, which has not been sent, is given up. */
-START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up)
+/* The connection of the first object is broken while it waits, and watches. */
+static void cut_off_who_waits(struct kustos_cancel *cancels[2], int ends[2])
 {
-	struct kustos_cancel *cancels[2];
-	int ends[2];
-
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(kustos_cancel_create(&cancels[i]), KUSTOS_OK);
 	wait_at(barriers[0], KUSTOS_FOREVER, cancels[0], &ends[0]);
@@ -348,14 +341,30 @@ START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up)
 	model_cut(bench.model, LONE_MACHINE, true);
 	while (ku_session_ready(client))
 		lone_run_ms(&bench, client, 1);
+}
+
+static void connect_again(void)
+{
+	ck_assert(!ku_session_ready(client));
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(ku_session_ready(client));
+	ck_assert_uint_eq(client->counters.sessions, 1);
+}
+
+/* The first object does not watch any more, which the server cannot be told without a
+   connection; and a read of the second, which has not been sent, is given up. */
+START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up)
+{
+	struct kustos_cancel *cancels[2];
+	int ends[2];
+
+	cut_off_who_waits(cancels, ends);
 	kustos_cancel_fire(cancels[0]);
 	lone_run_ms(&bench, client, 1);
 	wait_at(barriers[1], KUSTOS_FOREVER, cancels[1], &ends[1]);
 	kustos_cancel_fire(cancels[1]);
 	lone_run_ms(&bench, client, 1);
-	ck_assert(!ku_session_ready(client));
-	lone_run_ms(&bench, client, 1000);
-	ck_assert(ku_session_ready(client));
+	connect_again();
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(ends[i], KUSTOS_ECANCELED);
 		kustos_cancel_destroy(cancels[i]);
@@ -364,8 +373,7 @@ START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up)
 	}
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_uint_eq(client->counters.sessions, 1);
-	ck_assert_ptr_null(client->watches.entries);
-	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+	check_no_watch();
 }
 END_TEST
 
@@ -376,26 +384,15 @@ START_TEST(P05_a_watch_of_who_gave_up_first_outlives_a_read_given_up)
 	struct kustos_cancel *cancels[2];
 	int ends[2];
 
-	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(kustos_cancel_create(&cancels[i]), KUSTOS_OK);
-	wait_at(barriers[0], KUSTOS_FOREVER, cancels[0], &ends[0]);
-	lone_run_ms(&bench, client, 100);
-	ck_assert_uint_eq(bench.model->servers[0].watches.count, 1);
-	model_cut(bench.model, LONE_MACHINE, true);
-	while (ku_session_ready(client))
-		lone_run_ms(&bench, client, 1);
+	cut_off_who_waits(cancels, ends);
 	wait_at(barriers[1], KUSTOS_FOREVER, cancels[1], &ends[1]);
 	for (int i = 0; i < 2; i++) {
 		kustos_cancel_fire(cancels[i]);
 		lone_run_ms(&bench, client, 1);
 		ck_assert_int_eq(ends[i], KUSTOS_ECANCELED);
 	}
-	ck_assert(!ku_session_ready(client));
-	lone_run_ms(&bench, client, 1000);
-	ck_assert(ku_session_ready(client));
-	ck_assert_uint_eq(client->counters.sessions, 1);
-	ck_assert_ptr_null(client->watches.entries);
-	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+	connect_again();
+	check_no_watch();
 	for (int i = 0; i < 2; i++)
 		kustos_cancel_destroy(cancels[i]);
 }
@@ -405,19 +402,13 @@ END_TEST
    that is for who waited then, and not for who has come since. */
 START_TEST(S12_who_comes_while_a_read_is_on_its_way_does_not_go_by_it)
 {
-	const struct ku_zk_request create = { .kind = KU_ZK_CREATE,
-		.path = PATH,
-		.data = "",
-		.version = -1,
-		.acl = &bench_acl,
-		.acl_count = 1 };
 	static struct bench_reply made;
 	int before, since;
 
-	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	drop_node();
 	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &before);
 	lone_run_ms(&bench, client, 1);
-	ck_assert_int_eq(bench_send(&bench, raw, &create, &made), KU_ZK_OK);
+	send(KU_ZK_CREATE, PATH, &made);
 	while (!model_stat(bench.model, PATH, NULL))
 		lone_run_ms(&bench, client, 1);
 	ck_assert_int_eq(before, -1);
@@ -425,7 +416,7 @@ START_TEST(S12_who_comes_while_a_read_is_on_its_way_does_not_go_by_it)
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(before, KUSTOS_OK);
 	ck_assert_int_eq(since, -1);
-	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	drop_node();
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(since, KUSTOS_OK);
 }
@@ -440,7 +431,7 @@ START_TEST(L07_who_may_watch_nothing_reads_what_it_waits_for)
 	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &waits);
 	lone_run_ms(&bench, client, 3000);
 	ck_assert_int_eq(waits, -1);
-	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	drop_node();
 	lone_run_ms(&bench, client, 3000);
 	ck_assert_int_eq(waits, KUSTOS_OK);
 	client->footprint.watch_bytes -= KU_FOOTPRINT_LIMIT;
@@ -461,7 +452,7 @@ START_TEST(L08_who_waits_hears_though_no_watch_was_set_again)
 	model_cut(bench.model, LONE_MACHINE, false);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(waits, -1);
-	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
+	drop_node();
 	lone_run_ms(&bench, client, 140000);
 	ck_assert(waits == KUSTOS_OK && also == KUSTOS_OK);
 }
