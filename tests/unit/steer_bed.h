@@ -27,6 +27,19 @@ static inline void expect(enum ku_steer_action action)
 	ck_assert_int_eq(next(), action);
 }
 
+static inline void expect_to(int server)
+{
+	expect(KU_STEER_TO);
+	ck_assert_int_eq(to, server);
+}
+
+/* Nothing to do at all. */
+static inline void expect_peace(void)
+{
+	expect(KU_STEER_NONE);
+	ck_assert_int_eq(wake, INT64_MAX);
+}
+
 /* Nothing to do before "at", which becomes now. */
 static inline void expect_quiet_until(int64_t at)
 {
@@ -44,6 +57,22 @@ static inline void pass_to(int64_t at)
 		expect(KU_STEER_NONE);
 	}
 	now = at;
+}
+
+/* The server has not answered for so long that all are probed. */
+static inline void miss_an_answer(void)
+{
+	ku_steer_heartbeat(&s, now);
+	now += T / 16;
+	expect(KU_STEER_PROBE);
+}
+
+/* The connection breaks, and all are probed. */
+static inline void disconnect(void)
+{
+	ku_steer_disconnected(&s, now);
+	expect(KU_STEER_RESOLVE);
+	expect(KU_STEER_PROBE);
 }
 
 static inline void three_servers(void)

@@ -3,14 +3,12 @@
 
 START_TEST(nothing_is_done_while_all_is_well)
 {
-	expect(KU_STEER_NONE);
-	ck_assert_int_eq(wake, INT64_MAX);
+	expect_peace();
 	ku_steer_heartbeat(&s, now);
 	expect_quiet_until(now + T / 16);
 	now -= 1;
 	ku_steer_answered(&s);
-	expect(KU_STEER_NONE);
-	ck_assert_int_eq(wake, INT64_MAX);
+	expect_peace();
 }
 END_TEST
 
@@ -27,12 +25,10 @@ START_TEST(L04_a_dead_server_is_left_after_an_eighth_for_a_live_one)
 	ku_steer_disconnected(&s, now);
 	expect(KU_STEER_RESOLVE);
 	expect_quiet_until(sent + T / 8 + GRACE);
-	expect(KU_STEER_TO);
-	ck_assert_int_eq(to, 2);
+	expect_to(2);
 	ku_steer_connected(&s, 2);
 	expect(KU_STEER_STOP);
-	expect(KU_STEER_NONE);
-	ck_assert_int_eq(wake, INT64_MAX);
+	expect_peace();
 }
 END_TEST
 
@@ -40,9 +36,7 @@ START_TEST(L04_a_server_that_refuses_probes_has_the_same_time)
 {
 	int64_t sent = now;
 
-	ku_steer_heartbeat(&s, now);
-	now += T / 16;
-	expect(KU_STEER_PROBE);
+	miss_an_answer();
 	ku_steer_verdict(&s, 0, KU_PROBE_REFUSED);
 	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
 	expect_quiet_until(sent + T / 8);
@@ -54,9 +48,7 @@ START_TEST(a_slow_server_is_left_after_a_third)
 {
 	int64_t sent = now;
 
-	ku_steer_heartbeat(&s, now);
-	now += T / 16;
-	expect(KU_STEER_PROBE);
+	miss_an_answer();
 	for (to = 0; to < 3; to++)
 		ku_steer_verdict(&s, to, KU_PROBE_LIVE);
 	expect(KU_STEER_STOP);
@@ -99,9 +91,7 @@ START_TEST(a_connection_is_renewed_if_its_server_answers_only_probes)
 {
 	int64_t sent = now;
 
-	ku_steer_heartbeat(&s, now);
-	now += T / 16;
-	expect(KU_STEER_PROBE);
+	miss_an_answer();
 	ku_steer_verdict(&s, 0, KU_PROBE_LIVE);
 	ku_steer_verdict(&s, 1, KU_PROBE_REFUSED);
 	now = sent + T / 6;
@@ -113,23 +103,18 @@ END_TEST
 
 START_TEST(an_answer_ends_the_search)
 {
-	ku_steer_heartbeat(&s, now);
-	now += T / 16;
-	expect(KU_STEER_PROBE);
+	miss_an_answer();
 	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
 	ku_steer_answered(&s);
 	now += T;
 	expect(KU_STEER_STOP);
-	expect(KU_STEER_NONE);
-	ck_assert_int_eq(wake, INT64_MAX);
+	expect_peace();
 }
 END_TEST
 
 START_TEST(yesterdays_answers_do_not_count)
 {
-	ku_steer_heartbeat(&s, now);
-	now += T / 16;
-	expect(KU_STEER_PROBE);
+	miss_an_answer();
 	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
 	ku_steer_answered(&s);
 	expect(KU_STEER_STOP);
@@ -144,15 +129,12 @@ END_TEST
 
 START_TEST(when_a_kick_is_not_possible_the_handle_is_steered_away)
 {
-	ku_steer_heartbeat(&s, now);
-	now += T / 16;
-	expect(KU_STEER_PROBE);
+	miss_an_answer();
 	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
 	now += T / 16;
 	expect(KU_STEER_KICK);
 	ku_steer_kick_failed(&s);
-	expect(KU_STEER_TO);
-	ck_assert_int_eq(to, 1);
+	expect_to(1);
 	expect(KU_STEER_RESOLVE);
 	ck_assert(!s.connected);
 	/* The event may still come. */
@@ -164,22 +146,17 @@ END_TEST
 
 START_TEST(after_a_disconnect_all_are_probed_at_once)
 {
-	ku_steer_disconnected(&s, now);
-	expect(KU_STEER_RESOLVE);
-	expect(KU_STEER_PROBE);
+	disconnect();
 	ku_steer_verdict(&s, 1, KU_PROBE_REFUSED);
 	ku_steer_verdict(&s, 2, KU_PROBE_LIVE);
 	expect_quiet_until(now + GRACE);
-	expect(KU_STEER_TO);
-	ck_assert_int_eq(to, 2);
+	expect_to(2);
 }
 END_TEST
 
 START_TEST(a_reconnect_by_the_library_is_not_disturbed)
 {
-	ku_steer_disconnected(&s, now);
-	expect(KU_STEER_RESOLVE);
-	expect(KU_STEER_PROBE);
+	disconnect();
 	ku_steer_verdict(&s, 2, KU_PROBE_LIVE);
 	expect(KU_STEER_NONE);
 	now += GRACE - 1;
@@ -195,9 +172,7 @@ START_TEST(answers_from_before_a_disconnect_do_not_count)
 	int running;
 
 	for (running = 0; running < 2; running++) {
-		ku_steer_disconnected(&s, now);
-		expect(KU_STEER_RESOLVE);
-		expect(KU_STEER_PROBE);
+		disconnect();
 		ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
 		ku_steer_connected(&s, 1);
 		if (!running)
@@ -218,13 +193,10 @@ END_TEST
 /* Steered to server 2 and connected there: the handle knows no other. */
 static void steer_to_2(void)
 {
-	ku_steer_disconnected(&s, now);
-	expect(KU_STEER_RESOLVE);
-	expect(KU_STEER_PROBE);
+	disconnect();
 	ku_steer_verdict(&s, 2, KU_PROBE_LIVE);
 	now += GRACE;
-	expect(KU_STEER_TO);
-	ck_assert_int_eq(to, 2);
+	expect_to(2);
 }
 
 START_TEST(a_handle_that_knows_only_a_dead_server_is_moved_soon)
@@ -233,24 +205,18 @@ START_TEST(a_handle_that_knows_only_a_dead_server_is_moved_soon)
 	ku_steer_connected(&s, 2);
 	expect(KU_STEER_STOP);
 	now += 10 * T;
-	ku_steer_disconnected(&s, now);
-	expect(KU_STEER_RESOLVE);
-	expect(KU_STEER_PROBE);
+	disconnect();
 	ku_steer_verdict(&s, 0, KU_PROBE_LIVE);
 	expect_quiet_until(now + T / 16);
-	expect(KU_STEER_TO);
-	ck_assert_int_eq(to, 0);
+	expect_to(0);
 	ku_steer_connected(&s, 0);
 	expect(KU_STEER_STOP);
 	now += 10 * T;
-	ku_steer_disconnected(&s, now);
-	expect(KU_STEER_RESOLVE);
-	expect(KU_STEER_PROBE);
+	disconnect();
 	ku_steer_verdict(&s, 0, KU_PROBE_REFUSED);
 	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
 	expect_quiet_until(now + GRACE);
-	expect(KU_STEER_TO);
-	ck_assert_int_eq(to, 1);
+	expect_to(1);
 }
 END_TEST
 

@@ -1,26 +1,12 @@
 /*
  * test_steer_random.c - what is never decided about servers, whatever happens.
  */
-#include "unit.h"
+#include "steer_bed.h"
 
-#include "clock.h"
-#include "random.h"
 #include "sanitized.h"
-#include "steer.h"
 
-#define T (6000 * KU_NS_PER_MS)
-
-static struct ku_random rnd;
-static struct ku_steer s;
-static int64_t now, wake;
-static int to;
-
-static enum ku_steer_action next(void)
-{
-	return ku_steer_next(&s, now, &to, &wake);
-}
-
-static void three_servers(void)
+/* Three servers, and no connection. */
+static void begin(void)
 {
 	ku_steer_init(&s, &rnd);
 	ku_steer_timeout(&s, T);
@@ -183,7 +169,7 @@ int main(void)
 	Suite *suite = suite_create("steer_random");
 	TCase *tcase = tcase_create("rules");
 
-	tcase_add_checked_fixture(tcase, three_servers, NULL);
+	tcase_add_checked_fixture(tcase, begin, NULL);
 	tcase_add_loop_test(tcase, whatever_happens_the_rules_are_kept, 0, 20);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
