@@ -73,10 +73,9 @@ static void set_up(void)
 	pair_open(T_MS, 0);
 }
 
-START_TEST(U07_who_waits_is_told_its_node)
+/* Behind "hold": told of its node, once, and granted that. */
+static void wait_behind(struct kustos_hold *hold, struct kustos_mutex *waits)
 {
-	struct kustos_mutex *waits = told_mutex(_i);
-	struct kustos_hold *hold = hold_take(rivals);
 	struct ask a = { .calls = 0 };
 
 	ask(&a, waits, SOON);
@@ -89,6 +88,19 @@ START_TEST(U07_who_waits_is_told_its_node)
 	hold_give(a.hold);
 	kustos_mutex_destroy(waits);
 	ck_assert_int_eq(atomic_load(&told.count), 1);
+}
+
+static void wait_for_each(struct ask asks[3])
+{
+	for (int i = 0; i < 3; i++) {
+		check_err(ask_wait(&asks[i], 2000), KUSTOS_OK);
+		hold_give(asks[i].hold);
+	}
+}
+
+START_TEST(U07_who_waits_is_told_its_node)
+{
+	wait_behind(hold_take(rivals), told_mutex(_i));
 }
 END_TEST
 
@@ -103,30 +115,15 @@ START_TEST(U07_who_is_alone_or_tries_once_is_told_nothing)
 	check_err(kustos_mutex_acquire(waits, KUSTOS_NOW, NULL, &mine),
 		KUSTOS_EBUSY);
 	/* What is told of next comes after all of that. */
-	struct ask a = { .calls = 0 };
-	ask(&a, waits, SOON);
-	wait_told(1);
-	check_place(told.paths[0], 1);
-	hold_give(hold);
-	check_err(ask_wait(&a, 2000), KUSTOS_OK);
-	hold_give(a.hold);
-	kustos_mutex_destroy(waits);
+	wait_behind(hold, waits);
 }
 END_TEST
 
 START_TEST(U07_who_waits_behind_its_own_process_is_told)
 {
 	struct kustos_mutex *waits = told_mutex(0);
-	struct kustos_hold *hold = hold_take(waits);
-	struct ask a = { .calls = 0 };
 
-	ask(&a, waits, SOON);
-	wait_told(1);
-	check_place(told.paths[0], 1);
-	hold_give(hold);
-	check_err(ask_wait(&a, 2000), KUSTOS_OK);
-	hold_give(a.hold);
-	kustos_mutex_destroy(waits);
+	wait_behind(hold_take(waits), waits);
 }
 END_TEST
 
@@ -143,10 +140,7 @@ START_TEST(U07_who_waits_behind_a_wait_of_its_own_process_is_told)
 		check_place(told.paths[i], i + 1);
 	}
 	hold_give(hold);
-	for (int i = 0; i < 3; i++) {
-		check_err(ask_wait(&asks[i], 2000), KUSTOS_OK);
-		hold_give(asks[i].hold);
-	}
+	wait_for_each(asks);
 	kustos_mutex_destroy(waits);
 	ck_assert_int_eq(atomic_load(&told.count), 3);
 }
@@ -188,10 +182,7 @@ START_TEST(U07_each_of_several_readers_is_told)
 		rw_ask(&asks[i], reads, KUSTOS_READ, SOON);
 	wait_told(3);
 	rw_unlock(writes, KUSTOS_WRITE);
-	for (int i = 0; i < 3; i++) {
-		check_err(ask_wait(&asks[i], 2000), KUSTOS_OK);
-		hold_give(asks[i].hold);
-	}
+	wait_for_each(asks);
 	kustos_rwlock_destroy(reads);
 	kustos_rwlock_destroy(writes);
 }
