@@ -71,6 +71,21 @@ static void flush(void)
 	ck_assert_int_eq(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 }
 
+/* It is cut off, until it may come back. */
+static void suspend(void)
+{
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+}
+
+/* What was to be done is over then. */
+static void come_back(void)
+{
+	inject_connect(0);
+	flush();
+}
+
 /* While the client cannot come back, somebody else replaces the node. */
 static int64_t replace(const char *path)
 {
@@ -81,6 +96,14 @@ static int64_t replace(const char *path)
 	ck_assert_int_eq(raw_create(fixture_address(), path, "new"), 0);
 	ck_assert_int_eq(raw_exists(fixture_address(), path, &stat), 0);
 	return stat.czxid;
+}
+
+static void check_spared(const char *path, int64_t newer)
+{
+	struct raw_stat stat;
+
+	ck_assert_int_eq(raw_exists(fixture_address(), path, &stat), 0);
+	ck_assert_int_eq(stat.czxid, newer);
 }
 
 static const enum proxy_fault faults[] = { PROXY_LOSE_REPLY,
@@ -107,14 +130,11 @@ START_TEST(L05_a_guaranteed_delete_made_while_suspended_is_sent_later)
 {
 	int64_t czxid = client_create(client, "/g", 0);
 
-	inject_connect(ECONNREFUSED);
-	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	suspend();
 	remove_later("/g", czxid);
 	ck_assert_int_eq(kustos_client_flush(client, kustos_after_ms(50), NULL),
 		KUSTOS_ETIMEDOUT);
-	inject_connect(0);
-	flush();
+	come_back();
 	ck_assert(!is_there("/g"));
 }
 END_TEST
@@ -134,17 +154,14 @@ END_TEST
 START_TEST(S10_a_late_retry_spares_a_newer_node)
 {
 	int64_t newer, czxid = client_create(client, "/g", 0);
-	struct raw_stat stat;
 
 	inject_connect(ECONNREFUSED);
 	proxy_arm(proxy, faults[_i], ZK_OP_DELETE, 1);
 	remove_later("/g", czxid);
 	test_eventually(proxy_fired(proxy) == 1, 2000);
 	newer = replace("/g");
-	inject_connect(0);
-	flush();
-	ck_assert_int_eq(raw_exists(fixture_address(), "/g", &stat), 0);
-	ck_assert_int_eq(stat.czxid, newer);
+	come_back();
+	check_spared("/g", newer);
 }
 END_TEST
 
@@ -152,17 +169,12 @@ END_TEST
 START_TEST(S10_a_first_try_that_had_to_wait_spares_a_newer_node)
 {
 	int64_t newer, czxid = client_create(client, "/g", 0);
-	struct raw_stat stat;
 
-	inject_connect(ECONNREFUSED);
-	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	suspend();
 	remove_later("/g", czxid);
 	newer = replace("/g");
-	inject_connect(0);
-	flush();
-	ck_assert_int_eq(raw_exists(fixture_address(), "/g", &stat), 0);
-	ck_assert_int_eq(stat.czxid, newer);
+	come_back();
+	check_spared("/g", newer);
 }
 END_TEST
 
@@ -170,19 +182,14 @@ END_TEST
 START_TEST(S10_one_that_has_to_look_twice_spares_a_newer_node)
 {
 	int64_t newer, czxid = client_create(client, "/g", 0);
-	struct raw_stat stat;
 
-	inject_connect(ECONNREFUSED);
-	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	suspend();
 	remove_later("/g", czxid);
 	newer = replace("/g");
 	proxy_arm(proxy, faults[_i], ZK_OP_EXISTS, 1);
-	inject_connect(0);
-	flush();
+	come_back();
 	ck_assert_int_eq(proxy_fired(proxy), 1);
-	ck_assert_int_eq(raw_exists(fixture_address(), "/g", &stat), 0);
-	ck_assert_int_eq(stat.czxid, newer);
+	check_spared("/g", newer);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_DELETE), 0);
 }
 END_TEST
@@ -192,7 +199,6 @@ START_TEST(S10_one_that_waits_in_the_queue_spares_a_newer_node)
 {
 	int64_t newer, czxid = client_create(client, "/g", 0);
 	struct completions done = { 0 };
-	struct raw_stat stat;
 	int asked = 0;
 
 	proxy_set_mode(proxy, PROXY_HOLD);
@@ -207,10 +213,8 @@ START_TEST(S10_one_that_waits_in_the_queue_spares_a_newer_node)
 	proxy_set_mode(proxy, PROXY_PASS);
 	client_wait(client, KUSTOS_SUSPENDED, 2000);
 	newer = replace("/g");
-	inject_connect(0);
-	flush();
-	ck_assert_int_eq(raw_exists(fixture_address(), "/g", &stat), 0);
-	ck_assert_int_eq(stat.czxid, newer);
+	come_back();
+	check_spared("/g", newer);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_DELETE), 0);
 	test_eventually(completions_of(&done) == asked, 2000);
 }
@@ -221,9 +225,7 @@ START_TEST(S10_a_guaranteed_delete_ends_with_its_session)
 	int64_t id = client_session_id(client);
 	int64_t czxid = client_create(client, "/g", 0);
 
-	inject_connect(ECONNREFUSED);
-	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	suspend();
 	remove_later("/g", czxid);
 	ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
 	inject_connect(0);
