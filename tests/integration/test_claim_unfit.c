@@ -11,17 +11,41 @@
 #define LONG 4000
 #define LARGE 997000
 
+/* What was told of the last one that is unfit, and how often of any. */
+static struct told {
+	char said[64];
+	int times;
+} told;
+
 static void set_up(void)
 {
+	memset(&told, 0, sizeof(told));
 	claim_pair_open(T_MS);
 }
 
 static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
 {
-	char *said = arg;
+	struct told *to = arg;
 
-	snprintf(said, 64, "%d %d %s", (int)why, moved, name);
-	__atomic_add_fetch(&said[64], 1, __ATOMIC_SEQ_CST);
+	snprintf(to->said, sizeof(to->said), "%d %d %s", (int)why, moved, name);
+	__atomic_add_fetch(&to->times, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Options for the kind, with which it is told. */
+static struct kustos_claims_options telling(enum kustos_queue_kind kind)
+{
+	struct kustos_claims_options o = claims_options(kind);
+
+	o.unfit = unfit;
+	o.unfit_arg = &told;
+	return o;
+}
+
+static void check_told(int times, const char *said)
+{
+	test_eventually(__atomic_load_n(&told.times, __ATOMIC_SEQ_CST) == times,
+		5000);
+	ck_assert_str_eq(told.said, said);
 }
 
 static int count_of(const char *path)
@@ -31,17 +55,13 @@ static int count_of(const char *path)
 
 START_TEST(what_is_delivered_too_often_is_moved_with_its_key)
 {
-	static char said[65];
-	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_PRIORITY);
+	struct kustos_claims_options o = telling(KUSTOS_QUEUE_PRIORITY);
 	struct kustos_claims *some;
 	struct kustos_claim *claim;
 	struct raw_names names;
 
-	memset(said, 0, sizeof(said));
 	o.deliveries = 2;
 	o.dead_letters = DEAD;
-	o.unfit = unfit;
-	o.unfit_arg = said;
 	some = claims_new(client, FRAMED, &o);
 	claim_put_framed("queue-10000000A", "bad");
 	claim_put_framed("queue-10000000B", "good");
@@ -50,9 +70,7 @@ START_TEST(what_is_delivered_too_often_is_moved_with_its_key)
 	ck_assert_int_eq(kustos_claim_deliveries(claim), 2);
 	kustos_claim_release(claim);
 	claim = claim_expect(some, "good");
-	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 1,
-		5000);
-	ck_assert_str_eq(said, "1 1 queue-10000000A0000000000");
+	check_told(1, "1 1 queue-10000000A0000000000");
 	claim_ack(claim, KUSTOS_OK);
 	ck_assert_int_eq(count_of(FRAMED), 0);
 	ck_assert_int_eq(raw_children(fixture_address(), DEAD, &names), 0);
@@ -70,31 +88,23 @@ END_TEST
 
 START_TEST(what_is_no_frame_is_told_and_left_or_moved)
 {
-	static char said[65];
-	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	struct kustos_claims_options o = telling(KUSTOS_QUEUE_FRAMED);
 	struct kustos_claims *some;
 
-	memset(said, 0, sizeof(said));
-	o.unfit = unfit;
-	o.unfit_arg = said;
 	some = claims_new(client, FRAMED, &o);
 	claim_put_raw(FRAMED, "queue-", "plain", 5, NULL);
 	claim_put_framed("queue-", "good");
 	claim_ack(claim_expect(some, "good"), KUSTOS_OK);
-	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 1,
-		5000);
-	ck_assert_str_eq(said, "0 0 queue-0000000000");
+	check_told(1, "0 0 queue-0000000000");
 	check_err(claim_try(some), KUSTOS_EEMPTY);
 	check_err(claim_try(some), KUSTOS_EEMPTY);
 	ck_assert_int_eq(count_of(FRAMED), 1);
 	kustos_claims_destroy(some);
-	ck_assert_int_eq(said[64], 1);
+	ck_assert_int_eq(told.times, 1);
 	o.corrupt = DEAD;
 	some = claims_new(client, FRAMED, &o);
 	check_err(claim_try(some), KUSTOS_EEMPTY);
-	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 2,
-		5000);
-	ck_assert_str_eq(said, "0 1 queue-0000000000");
+	check_told(2, "0 1 queue-0000000000");
 	ck_assert_int_eq(count_of(FRAMED), 0);
 	ck_assert_int_eq(count_of(DEAD), 1);
 	kustos_claims_destroy(some);
@@ -124,15 +134,12 @@ END_TEST
    other folder is there, or is made. */
 START_TEST(what_cannot_be_a_dead_letter_is_moved_as_what_it_is)
 {
-	static char said[65], data[LARGE], folder[LONG] = "/";
-	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	static char data[LARGE], folder[LONG] = "/";
+	struct kustos_claims_options o = telling(KUSTOS_QUEUE_FRAMED);
 	struct kustos_claims *some;
 	char path[128];
 
-	memset(said, 0, sizeof(said));
 	memset(folder + 1, 'd', sizeof(folder) - 2);
-	o.unfit = unfit;
-	o.unfit_arg = said;
 	o.deliveries = 1;
 	o.dead_letters = folder;
 	o.corrupt = DEAD;
@@ -147,9 +154,7 @@ START_TEST(what_cannot_be_a_dead_letter_is_moved_as_what_it_is)
 	some = claims_new(client, FRAMED, &o);
 	claim_put_framed("queue-", "good");
 	claim_ack(claim_expect(some, "good"), KUSTOS_OK);
-	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 1,
-		5000);
-	ck_assert_str_eq(said, "0 1 queue-0000000000");
+	check_told(1, "0 1 queue-0000000000");
 	ck_assert_int_eq(count_of(FRAMED), 0);
 	ck_assert_int_eq(count_of(DEAD), 1);
 	kustos_claims_destroy(some);
@@ -184,13 +189,9 @@ static void count_end(void *arg, enum kustos_err err,
 
 START_TEST(claims_may_end_in_a_callback_with_news_behind_it)
 {
-	static char said[65];
-	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
+	struct kustos_claims_options o = telling(KUSTOS_QUEUE_FRAMED);
 	struct last last = { NULL, 0 };
 
-	memset(said, 0, sizeof(said));
-	o.unfit = unfit;
-	o.unfit_arg = said;
 	last.claims = claims_new(client, FRAMED, &o);
 	claim_put_raw(FRAMED, "queue-", "plain", 5, NULL);
 	check_err(kustos_sync_async(client, "/", SOON, NULL, destroy_claims,
@@ -204,20 +205,16 @@ START_TEST(claims_may_end_in_a_callback_with_news_behind_it)
 		KUSTOS_OK);
 	test_eventually(__atomic_load_n(&last.calls, __ATOMIC_SEQ_CST) == 2,
 		5000);
-	ck_assert_int_eq(said[64], 0);
+	ck_assert_int_eq(told.times, 0);
 }
 END_TEST
 
 /* Nobody can delete it as long as it has any, nor move it. */
 START_TEST(what_has_children_is_told_of_and_left)
 {
-	static char said[65];
-	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_claims_options o = telling(KUSTOS_QUEUE_SIMPLE);
 	struct kustos_claims *some;
 
-	memset(said, 0, sizeof(said));
-	o.unfit = unfit;
-	o.unfit_arg = said;
 	o.corrupt = DEAD;
 	if (_i == 1) {
 		o.deliveries = 1;
@@ -233,9 +230,7 @@ START_TEST(what_has_children_is_told_of_and_left)
 		0);
 	claim_ack(claim_expect(some, "a"), KUSTOS_OK);
 	check_err(claim_try(some), KUSTOS_EEMPTY);
-	test_eventually(__atomic_load_n(&said[64], __ATOMIC_SEQ_CST) == 1,
-		5000);
-	ck_assert_str_eq(said, "0 0 qn-0000000000");
+	check_told(1, "0 0 qn-0000000000");
 	ck_assert_int_eq(queue_count(), 1);
 	kustos_claims_destroy(some);
 }
