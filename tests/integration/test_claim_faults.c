@@ -24,6 +24,21 @@ static void settle(void)
 	ck_assert_int_eq(queue_count(), 0);
 }
 
+static struct kustos_claim *put_and_claim(void)
+{
+	queue_put(queue_others, "a");
+	return claim_expect(claims, "a");
+}
+
+/* It was not acknowledged, and one has it now. */
+static void end_theirs(struct kustos_claim *theirs)
+{
+	ck_assert_int_eq(queue_count(), 1);
+	ck_assert_int_eq(claim_marks(), 1);
+	claim_ack(theirs, KUSTOS_OK);
+	settle();
+}
+
 static const struct {
 	int op, n;
 } frames[] = { { ZK_OP_CHILDREN2, 1 }, { ZK_OP_CHILDREN2, 2 },
@@ -60,10 +75,8 @@ END_TEST
 /* The same of a requeue: it is there once. */
 START_TEST(S16_a_fault_while_it_is_put_back_makes_no_second_item)
 {
-	struct kustos_claim *claim;
+	struct kustos_claim *claim = put_and_claim();
 
-	queue_put(queue_others, "a");
-	claim = claim_expect(claims, "a");
 	proxy_arm(proxy, _i == 0 ? PROXY_LOSE_REQUEST : PROXY_LOSE_REPLY,
 		ZK_OP_MULTI, 1);
 	check_err(kustos_claim_requeue(claim, SOON, NULL), KUSTOS_OK);
@@ -112,11 +125,9 @@ static void was_lost(void *arg, struct kustos_hold *hold)
 
 START_TEST(S16_who_has_lost_its_session_acknowledges_nothing)
 {
-	struct kustos_claim *ours, *theirs;
+	struct kustos_claim *ours = put_and_claim(), *theirs;
 	int lost = 0;
 
-	queue_put(queue_others, "a");
-	ours = claim_expect(claims, "a");
 	check_err(kustos_hold_on_lost(kustos_claim_hold(ours), was_lost, &lost),
 		KUSTOS_OK);
 	client_kill_session(client);
@@ -127,10 +138,7 @@ START_TEST(S16_who_has_lost_its_session_acknowledges_nothing)
 		KUSTOS_HOLD_LOST);
 	client_wait(client, KUSTOS_CONNECTED, 5000);
 	claim_ack(ours, KUSTOS_ELOST);
-	ck_assert_int_eq(queue_count(), 1);
-	ck_assert_int_eq(claim_marks(), 1);
-	claim_ack(theirs, KUSTOS_OK);
-	settle();
+	end_theirs(theirs);
 }
 END_TEST
 
@@ -141,8 +149,7 @@ START_TEST(S16_an_ack_is_not_sent_in_the_next_session)
 	struct claimed end = { 0 };
 	int64_t id = client_session_id(client);
 
-	queue_put(queue_others, "a");
-	ours = claim_expect(claims, "a");
+	ours = put_and_claim();
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	client_wait(client, KUSTOS_SUSPENDED, 2000);
 	check_err(kustos_claim_ack_async(ours, claim_ended, &end), KUSTOS_OK);
@@ -152,10 +159,7 @@ START_TEST(S16_an_ack_is_not_sent_in_the_next_session)
 	check_err(claimed_wait(&end), KUSTOS_ELOST);
 	client_wait(client, KUSTOS_CONNECTED, 5000);
 	pair_flush();
-	ck_assert_int_eq(queue_count(), 1);
-	ck_assert_int_eq(claim_marks(), 1);
-	claim_ack(theirs, KUSTOS_OK);
-	settle();
+	end_theirs(theirs);
 }
 END_TEST
 
@@ -167,8 +171,7 @@ START_TEST(S16_what_became_of_an_ack_is_told_as_far_as_it_is_known)
 	int64_t id = client_session_id(client);
 	bool applied = _i == 1;
 
-	queue_put(queue_others, "a");
-	ours = claim_expect(claims, "a");
+	ours = put_and_claim();
 	proxy_arm(proxy, applied ? PROXY_LOSE_REPLY : PROXY_LOSE_REQUEST,
 		ZK_OP_MULTI, 1);
 	check_err(kustos_claim_ack_async(ours, claim_ended, &end), KUSTOS_OK);
@@ -188,11 +191,9 @@ END_TEST
 
 START_TEST(S16_who_has_lost_its_marker_acknowledges_nothing)
 {
-	struct kustos_claim *ours, *theirs;
+	struct kustos_claim *ours = put_and_claim(), *theirs;
 	char path[128];
 
-	queue_put(queue_others, "a");
-	ours = claim_expect(claims, "a");
 	snprintf(path, sizeof(path), "%s",
 		kustos_hold_path(kustos_claim_hold(ours)));
 	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
@@ -204,9 +205,7 @@ START_TEST(S16_who_has_lost_its_marker_acknowledges_nothing)
 	theirs = claim_expect(claims_others, "a");
 	ck_assert_int_eq(kustos_claim_deliveries(theirs), 3);
 	claim_ack(ours, KUSTOS_ELOST);
-	ck_assert_int_eq(queue_count(), 1);
-	claim_ack(theirs, KUSTOS_OK);
-	settle();
+	end_theirs(theirs);
 }
 END_TEST
 
@@ -232,19 +231,14 @@ START_TEST(S16_who_has_lost_its_marker_acknowledges_nothing_large)
 		0);
 	theirs = claim_large(claims_others);
 	claim_ack(ours, KUSTOS_ELOST);
-	ck_assert_int_eq(queue_count(), 1);
-	ck_assert_int_eq(claim_marks(), 1);
-	claim_ack(theirs, KUSTOS_OK);
-	settle();
+	end_theirs(theirs);
 }
 END_TEST
 
 START_TEST(S16_an_item_that_somebody_took_away_was_not_acknowledged)
 {
-	struct kustos_claim *ours;
+	struct kustos_claim *ours = put_and_claim();
 
-	queue_put(queue_others, "a");
-	ours = claim_expect(claims, "a");
 	queue_expect(queue_others, "a");
 	claim_ack(ours, KUSTOS_ELOST);
 	settle();
