@@ -26,15 +26,8 @@ END_TEST
 START_TEST(L27_what_was_marked_in_a_session_before_is_not_passed_over)
 {
 	static const uint64_t seeds[] = { 700004, 700516, 701199, 720240 };
-	struct sim_options options = { .seed = seeds[_i],
-		.steps = SEED_STEPS,
-		.stalls = true };
-	struct sim_result result;
 
-	sim_run(seeds_of("keyed-claim"), &options, &result);
-	free(result.trace);
-	ck_assert_msg(!result.failed, "%s: %s", result.invariant,
-		result.message);
+	seed_survives(seeds_of("keyed-claim"), seeds[_i], true);
 }
 END_TEST
 

@@ -26,13 +26,7 @@ END_TEST
    afterwards, though one that comes before them had come meanwhile. */
 START_TEST(S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it)
 {
-	struct sim_options options = { .seed = 123461307, .steps = SEED_STEPS };
-	struct sim_result result;
-
-	sim_run(seeds_of("delay-queue"), &options, &result);
-	free(result.trace);
-	ck_assert_msg(!result.failed, "%s: %s", result.invariant,
-		result.message);
+	seed_survives(seeds_of("delay-queue"), 123461307, false);
 }
 END_TEST
 
@@ -41,15 +35,8 @@ END_TEST
 START_TEST(S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from)
 {
 	static const uint64_t seeds[] = { 700001, 700749 };
-	struct sim_options options = { .seed = seeds[_i],
-		.steps = SEED_STEPS,
-		.stalls = true };
-	struct sim_result result;
 
-	sim_run(seeds_of("delay-queue"), &options, &result);
-	free(result.trace);
-	ck_assert_msg(!result.failed, "%s: %s", result.invariant,
-		result.message);
+	seed_survives(seeds_of("delay-queue"), seeds[_i], true);
 }
 END_TEST
 
