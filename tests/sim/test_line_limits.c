@@ -23,6 +23,16 @@ static void nothing(void *arg, enum kustos_err err,
 	ck_assert_int_eq(err, KUSTOS_OK);
 }
 
+/* What is asked next waits behind a hundred reads. */
+static void fill_the_wire(void)
+{
+	lone.client->env.in_flight = 1;
+	for (int i = 0; i < 100; i++)
+		ck_assert_int_eq(kustos_get_async(lone.client, LINE,
+					 KUSTOS_FOREVER, NULL, nothing, NULL),
+			KUSTOS_OK);
+}
+
 static bool watches_own_next(void)
 {
 	const struct ku_request *last = lone.client->wire.last;
@@ -42,11 +52,7 @@ START_TEST(L07_a_watch_that_was_never_sent_is_not_counted)
 	for (int i = 0; i < 100 && lone.hold == NULL; i++)
 		lone_run_ms(&lone.bench, lone.client, 1);
 	ck_assert_ptr_nonnull(lone.hold);
-	lone.client->env.in_flight = 1;
-	for (int i = 0; i < 100; i++)
-		ck_assert_int_eq(kustos_get_async(lone.client, LINE,
-					 KUSTOS_FOREVER, NULL, nothing, NULL),
-			KUSTOS_OK);
+	fill_the_wire();
 	for (int i = 0; i < 20 && !watches_own_next(); i++)
 		lone_run_ms(&lone.bench, lone.client, 1);
 	ck_assert(watches_own_next());
@@ -189,11 +195,7 @@ START_TEST(a_deletion_that_was_not_sent_is_over_with_its_session)
 	fill(true);
 	lone_line_ask();
 	ck_assert_ptr_nonnull(lone.hold);
-	lone.client->env.in_flight = 1;
-	for (int i = 0; i < 100; i++)
-		ck_assert_int_eq(kustos_get_async(lone.client, LINE,
-					 KUSTOS_FOREVER, NULL, nothing, NULL),
-			KUSTOS_OK);
+	fill_the_wire();
 	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
 	ck_assert_int_eq(lone.client->wire.last->what.kind, KU_ZK_MULTI);
 	ck_assert_uint_ne(ku_lines_oldest_leaving(&lone.client->lines),

@@ -145,6 +145,24 @@ static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
 	*(int *)arg = (int)err;
 }
 
+/* That lends the one item that there is, and asks through "api". */
+static struct ku_desk *open_desk(const struct ku_zk_api *api)
+{
+	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = "/queue",
+		.marks = "/marks" };
+	struct ku_desk *desk;
+
+	client->env.api = api;
+	client->env.in_flight = 0;
+	bench_create(&bench, raw, "/queue", "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, "/marks", "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, "/queue/qn-0000000000", "x",
+		KU_ZK_PERSISTENT);
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	return desk;
+}
+
 /* With a transaction the connection breaks, and there is no server. */
 static int submit_last(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -162,21 +180,12 @@ static int submit_last(struct ku_zk *zk, const struct ku_zk_request *request,
    server could tell what became of it, and there is none any more. */
 START_TEST(L06_a_claim_that_is_not_known_holds_up_no_close)
 {
-	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.items = "/queue",
-		.marks = "/marks" };
 	struct ku_desk *desk;
 	struct ku_zk_api api = ku_zk_sim;
 	bool gone = false;
 
 	api.submit = submit_last;
-	client->env.api = &api;
-	client->env.in_flight = 0;
-	bench_create(&bench, raw, "/queue", "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, "/marks", "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, "/queue/qn-0000000000", "x",
-		KU_ZK_PERSISTENT);
-	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	desk = open_desk(&api);
 	ck_assert_int_eq(
 		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, &ends[0]),
 		KUSTOS_OK);
@@ -249,22 +258,13 @@ static void given(void *arg, enum kustos_err err)
    ack was; and an ack itself: each is put off, while there is a connection. */
 START_TEST(S16_what_is_put_off_of_a_claim_is_decided_in_a_while)
 {
-	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.items = "/queue",
-		.marks = "/marks" };
 	struct ku_zk_api api = ku_zk_sim;
 	struct ku_desk *desk;
 
 	memset(&trouble, 0, sizeof(trouble));
 	had = NULL;
 	api.submit = submit_it;
-	client->env.api = &api;
-	client->env.in_flight = 0;
-	bench_create(&bench, raw, "/queue", "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, "/marks", "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, "/queue/qn-0000000000", "x",
-		KU_ZK_PERSISTENT);
-	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	desk = open_desk(&api);
 	trouble.cuts = _i == 0;
 	trouble.path = _i == 0 ? "/marks/qn-0000000000" : NULL;
 	ck_assert_int_eq(
