@@ -104,7 +104,8 @@ struct ku_muster {
 	bool heard;  /* but was made since, as an event told */
 	bool came;
 	int64_t doubted; /* since when it may have missed its round; 0: not */
-	bool missed;	 /* its node goes for that, and the next is to wait */
+	bool missed;	 /* its node goes for that, and the next waits until the
+			    timer is due */
 	size_t skip;	 /* members of another round */
 	bool misleads;	 /* one of them saw "ready" being made, for our round */
 	char *awaited;	 /* full path of whose end is waited for */

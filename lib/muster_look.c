@@ -331,8 +331,8 @@ static void event(struct kustos_client *client, struct ku_watch *w,
 		offsetof(struct ku_muster, watch));
 
 	(void)client;
-	if (m->call == NULL)
-		return;
+	if (m->call == NULL || m->missed)
+		return; /* nobody wants to know, or not before it comes again */
 	if (event == KU_WATCH_CREATED && m->absent)
 		m->heard = m->reads = true;
 	if (m->op == NULL) /* else its end has it looked, if need be */
@@ -344,6 +344,7 @@ static void timer_due(struct ku_timer *timer)
 	struct ku_muster *m = (struct ku_muster *)((char *)timer -
 		offsetof(struct ku_muster, timer));
 
+	m->missed = false; /* those who leave have had their time */
 	if (m->call != NULL)
 		ku_muster_look(m);
 	else

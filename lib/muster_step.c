@@ -22,7 +22,6 @@ static void pass(struct ku_muster *m)
 static void join(struct ku_muster *m)
 {
 	if (m->missed) {
-		m->missed = false;
 		ku_muster_rejoin_later(m);
 		return;
 	}

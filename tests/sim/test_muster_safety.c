@@ -160,6 +160,14 @@ static int ms_without(int seconds)
 	return ms;
 }
 
+/* Is our node there? */
+static bool is_there(void)
+{
+	return model_child_count(bench.model, ROUND) -
+		(model_stat(bench.model, READY, NULL) ? 1 : 0) ==
+		2;
+}
+
 /* The round has met while it was not connected, and "ready" is gone: who leaves waits for
    its node.  So it comes again, as if it had died; but not before they are out. */
 START_TEST(L18_who_may_have_missed_its_round_comes_again)
@@ -188,6 +196,35 @@ START_TEST(L18_who_may_have_missed_its_round_comes_again)
 	ck_assert_int_eq(ms_without(300), 0);
 	ck_assert_int_eq(entry, -1);
 	let_in();
+}
+END_TEST
+
+/* What is told of "ready" meanwhile does not hurry it: the others are not out yet. */
+START_TEST(L18_who_comes_again_is_not_hurried_by_a_ready)
+{
+	bool gone = _i == 1;
+
+	model_cut(bench.model, LONE_MACHINE, false);
+	meet_and_part();
+	for (int i = 0; i < 300000 && model_child_count(bench.model, ROUND) > 1;
+		i++)
+		run_ms(1);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 1);
+	send_ready(KU_ZK_CREATE);
+	if (gone)
+		send_ready(KU_ZK_DELETE);
+	for (int i = 0; i < 800; i++) {
+		run_ms(1);
+		ck_assert(!is_there());
+	}
+	run_ms(1000);
+	ck_assert(is_there());
+	ck_assert_int_eq(entry, -1);
+	if (!gone)
+		drop(READY);
+	complete();
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
 }
 END_TEST
 
@@ -248,6 +285,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S12_who_has_looked_in_vain_goes_by_what_came_since, 0, 2);
 	tcase_add_loop_test(t, L18_who_may_have_missed_its_round_comes_again, 0,
+		2);
+	tcase_add_loop_test(t, L18_who_comes_again_is_not_hurried_by_a_ready, 0,
 		2);
 	tcase_add_test(t,
 		S12_who_cannot_take_its_node_away_does_not_come_again_beside_it);
