@@ -20,6 +20,7 @@ void ku_muster_put(struct ku_muster *m)
 	kustos_names_free(m->names);
 	ku_payload_free(&m->payload);
 	free(m->awaited);
+	free(m->stuck);
 	free(m->ready_path);
 	free(m->path);
 	free(m);

@@ -74,6 +74,8 @@ struct ku_muster {
 	bool there;	    /* made, and wanted */
 	char name[KU_MUSTER_NAME_SIZE];
 	int64_t czxid, session_id;
+	char *stuck; /* full path of the last one, which may not be deleted */
+	int64_t stuck_czxid;
 	struct ku_request guard; /* what watches it, while it waits, or is in */
 	char *guarded;		 /* of that */
 	bool guard_fresh;	 /* that is what puts the watch on */
@@ -152,6 +154,9 @@ void ku_muster_rest(struct ku_muster *m);
 /* Make the own node; and see that it goes.  The next step follows. */
 enum kustos_err ku_muster_join(struct ku_muster *m);
 void ku_muster_undo(struct ku_muster *m);
+
+/* The last one stays, though it was to go: try again. */
+enum kustos_err ku_muster_clear(struct ku_muster *m);
 
 /* It is gone already. */
 void ku_muster_forget(struct ku_muster *m);

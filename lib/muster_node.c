@@ -6,6 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The deletion of the own node has ended.  Keep the path of what stays. */
+static void know_stuck(struct ku_muster *m, struct ku_op *op)
+{
+	ku_op_tell_stuck(op);
+	free(m->stuck);
+	m->stuck = NULL;
+	if (!ku_delete_refused(op->err))
+		return;
+	m->stuck = op->path;
+	m->stuck_czxid = op->czxid;
+	op->path = NULL;
+}
+
 static void node_ended(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
@@ -25,11 +38,11 @@ static void node_ended(struct ku_op *op)
 		return;
 	}
 	if (!creation)
-		ku_op_tell_stuck(op);
+		know_stuck(m, op);
 	m->node = NULL;
 	ku_op_drop(op);
 	/* Beside one that stays ours would be counted twice. */
-	bool doubled = m->call != NULL && m->missed && ku_delete_refused(err);
+	bool doubled = m->state == KU_MUSTER_ENTERING && m->stuck != NULL;
 	if ((creation && m->wanted) || doubled)
 		ku_muster_finish(m, err);
 	else
@@ -102,6 +115,22 @@ enum kustos_err ku_muster_join(struct ku_muster *m)
 	m->wanted = true;
 	if (err == KUSTOS_OK)
 		err = start_op(m, op, node_ended, &m->node);
+	if (err != KUSTOS_OK && op != NULL)
+		ku_op_drop(op);
+	return err;
+}
+
+enum kustos_err ku_muster_clear(struct ku_muster *m)
+{
+	struct ku_op *op = NULL;
+	enum kustos_err err = make_op(m, KU_ZK_DELETE, m->stuck, 0, &op);
+
+	if (err == KUSTOS_OK) {
+		op->czxid = m->stuck_czxid;
+		/* What has gone is refused as well, by its folder: look first. */
+		op->guaranteed = op->doubtful = true;
+		err = start_op(m, op, node_ended, &m->node);
+	}
 	if (err != KUSTOS_OK && op != NULL)
 		ku_op_drop(op);
 	return err;

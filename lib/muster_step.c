@@ -25,11 +25,12 @@ static void join(struct ku_muster *m)
 		ku_muster_rejoin_later(m);
 		return;
 	}
-	enum kustos_err err = ku_muster_join(m);
+	bool stuck = m->stuck != NULL;
+	enum kustos_err err = stuck ? ku_muster_clear(m) : ku_muster_join(m);
 
 	if (err != KUSTOS_OK)
 		ku_muster_finish(m, err);
-	else if (m->call != NULL)
+	else if (m->call != NULL && !stuck)
 		ku_muster_look(m);
 }
 

@@ -143,18 +143,18 @@ KUSTOS_API void kustos_double_barrier_destroy(
    them.  A wait survives disconnects; if the session ends it goes on with a new
    node, and waits for the next round if this one has met without it.  So it does, in
    a few minutes, if it may have met during a disconnect, and "ready" was deleted since,
-   as kazoo's members do who leave: those who leave do not wait for it any more.  (If its
-   node may not be deleted that ends the call, as it would be counted twice.)  Who is in
-   already stays in, and nothing is sent; who was, and has lost its session or its node
-   since, comes again.  Returns KUSTOS_OK; KUSTOS_EBUSY if the
-   others are not there and "deadline" is KUSTOS_NOW, or if this member enters or
-   leaves already; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if
-   "deadline" is KUSTOS_NOW and there is no connection; KUSTOS_ECLOSED; and what
-   kustos_create(), kustos_children() and kustos_set() return.  Whatever it returns
-   but KUSTOS_OK, it is out, and its node is being deleted: who comes before that is
-   done (kustos_client_flush()) may count it, and go in.  Once it has seen that all
-   are in it returns KUSTOS_OK, even if the deadline passes before it could tell
-   them. */
+   as kazoo's members do who leave: those who leave do not wait for it any more.  Who is
+   in already stays in, and nothing is sent; who was, and has lost its session or its node
+   since, comes again.  Returns KUSTOS_OK; KUSTOS_EBUSY if the others are not there and
+   "deadline" is KUSTOS_NOW, or if this member enters or leaves already; KUSTOS_ETIMEDOUT;
+   KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
+   connection; KUSTOS_ECLOSED; KUSTOS_ENOAUTH and the like if its last node may not be
+   deleted, and is there, beside which it would be counted twice; and what
+   kustos_create(), kustos_children() and kustos_set() return.  Whatever it returns but
+   KUSTOS_OK, it is out, unless it was in or another call goes on, and its node is being
+   deleted: who comes before that is done (kustos_client_flush()) may count it, and go in.
+   Once it has seen that all are in it returns KUSTOS_OK, even if the deadline passes
+   before it could tell them. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
@@ -173,8 +173,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter_async(
    have not waited for it, and it does not wait for them; KUSTOS_EBUSY if others are
    in and "deadline" is KUSTOS_NOW, or if this member enters or leaves already; and
    else as enter().
-   Whatever it returns but that last, it is out, and its node is gone or being
-   deleted; so after KUSTOS_OK it may enter the next round. */
+   Whatever it returns, unless another call goes on, it is out, and its node is gone or
+   being deleted; so after KUSTOS_OK it may enter the next round. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_leave(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

@@ -65,16 +65,22 @@ static void clean(struct kustos_client *cleaner, const char *path)
 	kustos_names_free(names);
 }
 
+static struct kustos_client *open_cleaner(void)
+{
+	struct kustos_client_options options = client_options(fixture_address(),
+		T_MS);
+
+	options.digest = "cleaner:clean";
+	return client_open_with(&options);
+}
+
 static void tear_down(void)
 {
 	static const char *const folders[] = { "/kept", "/kept-locks",
 		"/kept-receipts", "/full" };
-	struct kustos_client_options options = client_options(fixture_address(),
-		T_MS);
 
 	client_close(keeper);
-	options.digest = "cleaner:clean";
-	struct kustos_client *cleaner = client_open_with(&options);
+	struct kustos_client *cleaner = open_cleaner();
 	for (int i = 0; i < 4; i++)
 		clean(cleaner, folders[i]);
 	client_close(cleaner);
@@ -92,15 +98,53 @@ START_TEST(what_a_member_of_a_double_barrier_leaves_is_told_once)
 {
 	struct kustos_double_barrier *m = NULL;
 
-	check_err(kustos_double_barrier_create(keeper, "/kept", 5, NULL, &m),
-		KUSTOS_OK);
 	for (int i = 0; i < 2; i++) {
+		check_err(kustos_double_barrier_create(keeper, "/kept", 5, NULL,
+				  &m),
+			KUSTOS_OK);
 		check_err(kustos_double_barrier_enter(m, KUSTOS_NOW, NULL),
 			KUSTOS_EBUSY);
 		check_told(1, "/kept/");
+		kustos_double_barrier_destroy(m);
 	}
-	kustos_double_barrier_destroy(m);
 	ck_assert_int_eq(raw_count_children(fixture_address(), "/kept"), 2);
+}
+END_TEST
+
+static void clean_kept(void)
+{
+	struct kustos_client *cleaner = open_cleaner();
+
+	clean(cleaner, "/kept");
+	client_close(cleaner);
+}
+
+/* A round of two: it and its last node are two. */
+START_TEST(S12_a_member_is_not_counted_twice_beside_what_it_left)
+{
+	bool known = _i == 0;
+	struct kustos_double_barrier *m = NULL;
+
+	check_err(kustos_double_barrier_create(keeper, "/kept", 2, NULL, &m),
+		KUSTOS_OK);
+	check_err(kustos_double_barrier_enter(m, KUSTOS_NOW, NULL),
+		KUSTOS_EBUSY);
+	if (known)
+		check_told(1, "/kept/");
+	for (int i = 0; i < 2; i++) {
+		check_err(kustos_double_barrier_enter(m, SOON, NULL),
+			KUSTOS_ENOAUTH);
+		ck_assert_int_eq(kustos_double_barrier_inside(m), 0);
+	}
+	check_told(1, "/kept/");
+	ck_assert_int_eq(raw_count_children(fixture_address(), "/kept"), 1);
+
+	/* It may be of the next round once that is gone. */
+	clean_kept();
+	check_err(kustos_double_barrier_enter(m, KUSTOS_NOW, NULL),
+		KUSTOS_EBUSY);
+	ck_assert_int_eq(raw_count_children(fixture_address(), "/kept"), 1);
+	kustos_double_barrier_destroy(m);
 }
 END_TEST
 
@@ -189,6 +233,8 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t,
 		what_a_member_of_a_double_barrier_leaves_is_told_once);
+	tcase_add_loop_test(t,
+		S12_a_member_is_not_counted_twice_beside_what_it_left, 0, 2);
 	tcase_add_test(t, the_end_of_a_round_is_told_once);
 	tcase_add_test(t, the_markers_of_claims_are_told_once);
 	tcase_add_test(t, a_receipt_is_told_of);
