@@ -60,6 +60,13 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 	return ku_muster_decide(&view);
 }
 
+/* Remember how it was before something happens. */
+static void note(struct ku_muster *m)
+{
+	m->absent = !m->ready;
+	m->traffic_then = m->traffic;
+}
+
 /* Wait until something happens, which a look that reads would not hear of. */
 static void await(struct ku_muster *m, bool watched)
 {
@@ -68,8 +75,7 @@ static void await(struct ku_muster *m, bool watched)
 		ku_muster_look(m);
 		return;
 	}
-	m->absent = !m->ready;
-	m->traffic_then = m->traffic;
+	note(m);
 	m->connection_then = m->client->session.connection;
 	ku_muster_guard(m);
 	if (m->call->once)
@@ -116,6 +122,9 @@ static void enter(struct ku_muster *m)
 			ku_muster_forget(m);
 			join(m);
 		} else {
+			/* What was not there before our node was: if it comes
+			   and goes before the next look that is heard. */
+			note(m);
 			ku_muster_look(m);
 		}
 		break;

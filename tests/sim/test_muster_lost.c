@@ -21,11 +21,55 @@ static struct {
 	void *arg;
 } kept;
 
+/* What becomes of the creation of "ready". */
+static struct {
+	bool refused; /* the server has no time for it, once */
+	void (*before)(void), (*behind)(void);
+} telling;
+
+/* What the rival does just behind the creation of its node, when that is sent for the
+   second time. */
+static struct {
+	int sent;
+	void (*act)(void); /* NULL: nothing */
+} upon;
+
+static int tell(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (telling.refused) {
+		telling.refused = false;
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	}
+	if (telling.before != NULL)
+		telling.before();
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+	if (telling.behind != NULL)
+		telling.behind();
+	telling.before = telling.behind = NULL;
+	return rc;
+}
+
+static int submit_node(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+
+	if (++upon.sent == 2 && upon.act != NULL)
+		upon.act();
+	return rc;
+}
+
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	if (request->kind == KU_ZK_CREATE && strcmp(request->path, READY) != 0)
 		snprintf(own, sizeof(own), "%s", request->path);
+	if (request->kind == KU_ZK_CREATE && strcmp(request->path, READY) == 0)
+		return tell(zk, request, done, arg);
+	if (request->kind == KU_ZK_CREATE && !kept.wanted &&
+		strlen(request->path) == strlen(RIVAL))
+		return submit_node(zk, request, done, arg);
 	if (!kept.wanted || request->kind != KU_ZK_CREATE)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	kept.wanted = false;
@@ -46,6 +90,8 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 static void setup(void)
 {
 	memset(&kept, 0, sizeof(kept));
+	memset(&upon, 0, sizeof(upon));
+	memset(&telling, 0, sizeof(telling));
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	open_member(&api, WAY_MS);
@@ -80,6 +126,41 @@ START_TEST(S12_what_was_seen_before_the_node_was_made_lets_nobody_in)
 }
 END_TEST
 
+static void all_come_and_one_goes(void)
+{
+	send(KU_ZK_CREATE, SECOND, "");
+	send(KU_ZK_CREATE, THIRD, "");
+	send(KU_ZK_CREATE, READY, "");
+	send(KU_ZK_DELETE, READY, "");
+	send(KU_ZK_DELETE, THIRD, "");
+}
+
+/* As one of a round before may be. */
+static void come_and_say_so_late(void)
+{
+	send(KU_ZK_CREATE, SECOND, "");
+	send(KU_ZK_CREATE, READY, "");
+	send(KU_ZK_DELETE, READY, "");
+}
+
+/* The barrier's node has to be made first, so that it looks in vain before its own is
+   there; and the round meets, and parts, before it has looked again. */
+START_TEST(L18_who_comes_by_a_detour_hears_of_its_round)
+{
+	bool met = _i == 0;
+
+	drop(RIVAL);
+	drop(SECOND);
+	drop(ROUND);
+	upon.act = met ? all_come_and_one_goes : come_and_say_so_late;
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert_int_eq(upon.sent, 2);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	ck_assert_int_eq(entry, met ? KUSTOS_OK : -1);
+}
+END_TEST
+
 /* The others give up, by the same deadline; and it has told them that all are in, which it
    does not know yet, and goes. */
 START_TEST(L18_a_ready_that_is_made_behind_who_leaves_goes_with_it)
@@ -97,6 +178,51 @@ START_TEST(L18_a_ready_that_is_made_behind_who_leaves_goes_with_it)
 	run_ms(1000);
 	ck_assert_int_eq(departure, KUSTOS_OK);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
+/* The same, and it is made so late that "ready" was not there when it looked. */
+START_TEST(L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it)
+{
+	kustos_deadline soon = ku_now(client) + 5 * WAY_MS * KU_NS_PER_MS;
+
+	telling.refused = true;
+	enter(soon);
+	while (entry == -1)
+		run_ms(1);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	ck_assert(!telling.refused);
+	ck_assert(!model_stat(bench.model, READY, NULL));
+	drop(RIVAL);
+	drop(SECOND);
+	leave(KUSTOS_FOREVER);
+	run_ms(2000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
+static void say_it(void)
+{
+	send(KU_ZK_CREATE, READY, "");
+}
+
+static void part(void)
+{
+	send(KU_ZK_DELETE, READY, "");
+	send(KU_ZK_DELETE, SECOND, "");
+}
+
+/* A peer has counted as well, and is out again before it has looked once more. */
+START_TEST(L18_who_was_not_the_first_to_tell_the_others_is_in)
+{
+	telling.before = say_it;
+	telling.behind = part;
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert(telling.behind == NULL);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
 }
 END_TEST
 
@@ -188,8 +314,13 @@ int main(void)
 	tcase_add_loop_test(t,
 		S12_what_was_seen_before_the_node_was_made_lets_nobody_in, 0,
 		2);
+	tcase_add_loop_test(t, L18_who_comes_by_a_detour_hears_of_its_round, 0,
+		2);
 	tcase_add_test(t,
 		L18_a_ready_that_is_made_behind_who_leaves_goes_with_it);
+	tcase_add_test(t,
+		L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it);
+	tcase_add_test(t, L18_who_was_not_the_first_to_tell_the_others_is_in);
 	tcase_add_test(t, L20_who_goes_at_once_does_not_look_twice);
 	tcase_add_test(t, S09_who_is_in_stays_in_if_its_node_is_only_written);
 	tcase_add_test(t,

@@ -148,6 +148,23 @@ START_TEST(S12_who_has_looked_in_vain_goes_by_what_came_since)
 }
 END_TEST
 
+/* It was seen that it is not for us; and by now as many have come as were missing, but
+   never at once. */
+START_TEST(S12_a_late_ready_that_was_seen_and_goes_lets_nobody_in)
+{
+	bench_create(&bench, raw, READY, "round 0x0000000000000001",
+		KU_ZK_PERSISTENT);
+	run_ms(1000);
+	for (int i = 0; i < 3; i++) {
+		make(SECOND, KU_ZK_EPHEMERAL);
+		drop(SECOND);
+	}
+	drop(READY);
+	run_ms(1000);
+	ck_assert_int_eq(entry, -1);
+}
+END_TEST
+
 /* For how long does our node go, in so many seconds? */
 static int ms_without(int seconds)
 {
@@ -210,9 +227,9 @@ START_TEST(L18_who_comes_again_is_not_hurried_by_a_ready)
 		i++)
 		run_ms(1);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 1);
-	send_ready(KU_ZK_CREATE);
+	send(KU_ZK_CREATE, READY, "");
 	if (gone)
-		send_ready(KU_ZK_DELETE);
+		send(KU_ZK_DELETE, READY, "");
 	for (int i = 0; i < 800; i++) {
 		run_ms(1);
 		ck_assert(!is_there());
@@ -284,6 +301,8 @@ int main(void)
 	tcase_add_test(t, a_member_that_waits_in_peace_hardly_asks);
 	tcase_add_loop_test(t,
 		S12_who_has_looked_in_vain_goes_by_what_came_since, 0, 2);
+	tcase_add_test(t,
+		S12_a_late_ready_that_was_seen_and_goes_lets_nobody_in);
 	tcase_add_loop_test(t, L18_who_may_have_missed_its_round_comes_again, 0,
 		2);
 	tcase_add_loop_test(t, L18_who_comes_again_is_not_hurried_by_a_ready, 0,
