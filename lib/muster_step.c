@@ -137,7 +137,10 @@ static void enter(struct ku_muster *m)
 		break;
 	case KU_MUSTER_PASS:
 		if (m->ready && m->read_mzxid != m->ready_stat.mzxid) {
-			/* It may be late. */
+			/* It may be late.  Or go before it is read, which
+			   does not matter if all are there. */
+			m->came = m->came ||
+				m->names->count >= (size_t)m->count;
 			m->reads = true;
 			ku_muster_look(m);
 			break;

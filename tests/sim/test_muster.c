@@ -96,6 +96,34 @@ START_TEST(L18_a_peers_ready_that_goes_before_it_is_read_lets_in)
 }
 END_TEST
 
+static void second_leaves(void)
+{
+	send(KU_ZK_DELETE, SECOND, "");
+}
+
+/* One of ours has written it, and a member of kazoo's, which leaves, deletes it. */
+START_TEST(L18_who_has_seen_all_is_in_though_ready_goes_before_it_is_read)
+{
+	bool all = _i == 0;
+
+	if (all)
+		make(SECOND, KU_ZK_EPHEMERAL);
+	ready.says = "round 0x0000000000000001";
+	ready.comes = true;
+	rival.kind = KU_ZK_GET;
+	rival.before = second_leaves;
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert(!ready.comes && !ready.goes);
+	ck_assert_ptr_null(rival.before);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	if (all)
+		check_in();
+	else
+		ck_assert_int_eq(entry, -1);
+}
+END_TEST
+
 /* One of ours has written it late, of a round that was complete before we came. */
 START_TEST(L18_who_waits_when_a_late_ready_has_gone_asks_no_more)
 {
@@ -322,6 +350,9 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, close_member);
 	tcase_add_loop_test(t,
 		L18_a_peers_ready_that_goes_before_it_is_read_lets_in, 0, 2);
+	tcase_add_loop_test(t,
+		L18_who_has_seen_all_is_in_though_ready_goes_before_it_is_read,
+		0, 2);
 	tcase_add_test(t,
 		L18_who_waits_when_a_late_ready_has_gone_asks_no_more);
 	tcase_add_test(t, S12_a_late_ready_that_goes_at_once_lets_nobody_in);
