@@ -5,6 +5,9 @@
  */
 #include "muster_bed.h"
 
+#define LOWEST ROUND "/00000000-0000-0000-8000-000000000000"
+#define HIGH ROUND "/ffffffff-ffff-4fff-8fff-fffffffffffe"
+#define HIGHER ROUND "/ffffffff-ffff-4fff-8fff-ffffffffffff"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
 
@@ -202,6 +205,54 @@ START_TEST(L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it)
 }
 END_TEST
 
+/* A member of Curator's that is out goes on when only one is left: so that must not be
+   one of those who are in. */
+START_TEST(L18_the_lowest_keeps_its_node_until_it_is_alone)
+{
+	drop(RIVAL);
+	drop(SECOND);
+	make(HIGH, KU_ZK_EPHEMERAL);
+	make(HIGHER, KU_ZK_EPHEMERAL);
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	leave(KUSTOS_FOREVER);
+	run_ms(1000);
+	drop(HIGHER);
+	run_ms(1000);
+	ck_assert(model_stat(bench.model, own, NULL));
+	drop(HIGH);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
+static void come_late(void)
+{
+	send(KU_ZK_CREATE, LOWEST, "");
+}
+
+/* One came after the round was complete, and before "ready": that stays for it.  But it
+   has given up before the round is over. */
+START_TEST(L18_a_ready_does_not_stay_for_who_has_gone)
+{
+	telling.before = come_late;
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	leave(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert_int_eq(departure, -1);
+	drop(LOWEST);
+	drop(RIVAL);
+	drop(SECOND);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
 static void say_it(void)
 {
 	send(KU_ZK_CREATE, READY, "");
@@ -320,6 +371,8 @@ int main(void)
 		L18_a_ready_that_is_made_behind_who_leaves_goes_with_it);
 	tcase_add_test(t,
 		L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it);
+	tcase_add_test(t, L18_the_lowest_keeps_its_node_until_it_is_alone);
+	tcase_add_test(t, L18_a_ready_does_not_stay_for_who_has_gone);
 	tcase_add_test(t, L18_who_was_not_the_first_to_tell_the_others_is_in);
 	tcase_add_test(t, L20_who_goes_at_once_does_not_look_twice);
 	tcase_add_test(t, S09_who_is_in_stays_in_if_its_node_is_only_written);
