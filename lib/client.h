@@ -15,6 +15,7 @@
 #include "observe.h"
 #include "op.h"
 #include "random.h"
+#include "risk.h"
 #include "session.h"
 #include "stats.h"
 #include "timer.h"
@@ -86,6 +87,7 @@ struct kustos_client {
 	struct ku_footprint footprint;
 	struct ku_ops ops;
 	struct ku_lines lines;
+	struct ku_risks risks;
 	struct ku_witnesses witnesses;
 	struct ku_wait *waits;
 	struct ku_wakers wakers;

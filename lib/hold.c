@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How soon after a warning it is seen whether the danger has passed. */
-#define RISK_CHECK_MS 10
-
 /* A callback of the program about a hold.  Most are never asked for, and every
    lock that waits has three, so they are small. */
 struct notice {
@@ -37,13 +34,11 @@ struct kustos_hold {
 
 	struct notice on_lost, at_risk, asked;
 	struct run *runs;
-	struct ku_timer risk;
-	int64_t before_ns;
+	struct ku_risk risk;
 
 	atomic_bool lost;   /* written when locked */
-	bool risk_reserved; /* the timer */
-	bool warned;
-	bool silent;   /* calls nobody any more, whoever asks for it */
+	bool risk_reserved; /* its timer */
+	bool silent;	    /* calls nobody any more, whoever asks for it */
 	bool released; /* by a callback of its own, which is still running */
 };
 
@@ -114,30 +109,12 @@ static void run_notice(struct kustos_client *client, struct ku_call *call)
 	pthread_cond_broadcast(&client->state_changed);
 }
 
-static void set_risk_timer(struct kustos_hold *hold)
+static void warn(struct ku_risk *risk)
 {
-	struct kustos_client *client = hold->client;
-	int64_t now = ku_now(client);
-	int64_t left = ku_lease_left(&client->session.lease, now);
-
-	if (left > hold->before_ns) {
-		hold->warned = false;
-		ku_set_timer(client, &hold->risk, now + left - hold->before_ns);
-		return;
-	}
-	if (!hold->warned)
-		ku_dispatch_push(client, &hold->at_risk.call, true);
-	hold->warned = true;
-	ku_set_timer(client, &hold->risk, now + RISK_CHECK_MS * KU_NS_PER_MS);
-}
-
-static void risk_due(struct ku_timer *timer)
-{
-	struct kustos_hold *hold = (struct kustos_hold *)((char *)timer -
+	struct kustos_hold *hold = (struct kustos_hold *)((char *)risk -
 		offsetof(struct kustos_hold, risk));
 
-	if (!hold->lost)
-		set_risk_timer(hold);
+	ku_dispatch_push(hold->client, &hold->at_risk.call, true);
 }
 
 static void init_notice(struct kustos_hold *hold, struct notice *notice)
@@ -156,7 +133,6 @@ struct kustos_hold *ku_hold_new(struct kustos_client *client)
 	init_notice(hold, &hold->on_lost);
 	init_notice(hold, &hold->at_risk);
 	init_notice(hold, &hold->asked);
-	hold->risk.fn = risk_due;
 	return hold;
 }
 
@@ -193,7 +169,7 @@ void ku_hold_lose(struct kustos_hold *hold)
 	if (hold->lost)
 		return;
 	hold->lost = true;
-	ku_timer_unset(&hold->client->timers, &hold->risk);
+	ku_risk_stop(&hold->risk);
 	if (hold->on_lost.fn != NULL)
 		ku_dispatch_push(hold->client, &hold->on_lost.call, true);
 	if (hold->within != NULL)
@@ -322,14 +298,12 @@ static void watch_risk(struct kustos_hold *hold, int64_t before_ns,
 
 	hold->at_risk.fn = fn;
 	hold->at_risk.arg = arg;
-	hold->before_ns = before_ns;
-	hold->warned = false;
-	ku_timer_unset(&client->timers, &hold->risk);
+	ku_risk_stop(&hold->risk);
 	/* What the one before was to be told. */
 	ku_dispatch_pull(client, &hold->at_risk.call);
 	hold->at_risk.again = false;
 	if (fn != NULL && ku_hold_state(hold) != KUSTOS_HOLD_LOST)
-		set_risk_timer(hold);
+		ku_risk_watch(client, &hold->risk, before_ns, warn);
 }
 
 enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold, int64_t before_ms,
@@ -360,7 +334,7 @@ void ku_hold_hush(struct kustos_hold *hold)
 	ku_dispatch_pull(client, &hold->on_lost.call);
 	ku_dispatch_pull(client, &hold->at_risk.call);
 	ku_dispatch_pull(client, &hold->asked.call);
-	ku_timer_unset(&client->timers, &hold->risk);
+	ku_risk_stop(&hold->risk);
 	if (hold->risk_reserved)
 		ku_timers_release(&client->timers, 1);
 	hold->risk_reserved = false;

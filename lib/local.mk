@@ -101,6 +101,7 @@ core_sources = \
 	%D%/service.h \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/retry.c %D%/retry.h \
+	%D%/risk.c %D%/risk.h \
 	%D%/session.c %D%/session.h \
 	%D%/stats.c %D%/stats.h \
 	%D%/steer.c %D%/steer.h \

@@ -184,6 +184,7 @@ void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
 	session->heard_ns = now;
 	ku_lease_answered(&session->lease, sent_ns, now, leader);
 	publish(session);
+	ku_risks_prolonged(client);
 	if (session->linked && session->greeted &&
 		session->state != KUSTOS_CONNECTED &&
 		ku_lease_left(&session->lease, now) > 0)
@@ -253,6 +254,7 @@ static void link_up(struct kustos_client *client)
 	session->linked = true;
 	session->greeted = false;
 	session->heard_ns = ku_now(client);
+	ku_risks_look(client);
 	session->connection++;
 	authenticate(client);
 	ku_beat_greet(client);

@@ -136,6 +136,7 @@ sim_tests += %D%/test_receipt
 sim_tests += %D%/test_refused
 %C%_test_refused_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_reopen
+sim_tests += %D%/test_risk
 sim_tests += %D%/test_room
 sim_tests += %D%/test_round
 sim_tests += %D%/test_rwlock

@@ -227,9 +227,10 @@ static void at_risk(void *arg, struct kustos_hold *hold)
 	else if (kustos_hold_remaining_ms(hold) * KU_NS_PER_MS > turn->risk_ns)
 		sim_fail(sim, "told", "turn %d: at risk with %d ms left",
 			turn->number, (int)kustos_hold_remaining_ms(hold));
-	else if (turn->warned && !turn->was_safe)
+	else if (turn->warned && !turn->was_safe && !rules_was_safe(turn))
 		sim_fail(sim, "told", "turn %d: at risk twice", turn->number);
 	turn->warned = true;
+	turn->warned_at = sim_now(sim);
 	turn->was_safe = false;
 }
 

@@ -79,7 +79,7 @@ struct turn {
 	int64_t until;			   /* to be released then */
 	bool minds_risk, warned, was_safe; /* since the warning */
 	int64_t risk_ns;
-	int64_t risk_since, safe_since;
+	int64_t risk_since, safe_since, warned_at;
 	bool stale; /* was lost before the grant was told */
 	int told;
 	int64_t lost_since; /* seen to be lost, and not told */
@@ -263,6 +263,9 @@ int64_t rules_known_ns(const struct sim *sim);
 
 /* Was "turn" lost for a reason? */
 bool rules_reason(const struct turn *turn);
+
+/* Has more been left since the warning, though nobody could see it? */
+bool rules_was_safe(const struct turn *turn);
 
 /* What comes with a grant; what a holder sees when it looks. */
 void rules_granted(struct turn *turn);

@@ -23,6 +23,16 @@ static const char *check_told(struct turn *turn, bool held)
 	return NULL;
 }
 
+/* An answer brought more, and then the client stood still within its step. */
+bool rules_was_safe(const struct turn *turn)
+{
+	const struct ku_session *session = &turn->actor->it.client->session;
+
+	return session->heard_ns > turn->warned_at &&
+		ku_lease_left(&session->lease, session->heard_ns) >
+		turn->risk_ns;
+}
+
 /* So is a risk.  Whether it has passed is looked at now and then only. */
 static const char *check_risk(struct turn *turn)
 {
@@ -42,6 +52,7 @@ static const char *check_risk(struct turn *turn)
 		return NULL;
 	}
 	turn->safe_since = 0;
+	turn->was_safe = turn->was_safe || rules_was_safe(turn);
 	if (turn->risk_since == 0)
 		turn->risk_since = now;
 	return !turn->warned &&

@@ -1,0 +1,87 @@
+/*
+ * risk.c - a warning before the lease ends.
+ *
+ * That the danger has passed is seen at the answer that says so, and not when there is
+ * time to look: the process may be paused in between, until it is there again.
+ */
+#include "client.h"
+
+static void set_told(struct ku_risk *risk, bool told)
+{
+	if (told != risk->told && told)
+		risk->client->risks.told++;
+	else if (told != risk->told)
+		risk->client->risks.told--;
+	risk->told = told;
+}
+
+static void look(struct ku_risk *risk)
+{
+	struct kustos_client *client = risk->client;
+	int64_t now = ku_now(client);
+	int64_t left = ku_lease_left(&client->session.lease, now);
+
+	if (left > risk->before_ns) {
+		set_told(risk, false);
+		ku_set_timer(client, &risk->timer,
+			now + left - risk->before_ns);
+		return;
+	}
+	ku_timer_unset(&client->timers, &risk->timer);
+	if (!risk->told)
+		risk->fn(risk);
+	set_told(risk, true);
+}
+
+static void due(struct ku_timer *timer)
+{
+	look((struct ku_risk *)timer);
+}
+
+void ku_risk_watch(struct kustos_client *client, struct ku_risk *risk,
+	int64_t before_ns, ku_risk_fn *fn)
+{
+	struct ku_risks *risks = &client->risks;
+
+	ku_risk_stop(risk);
+	risk->client = client;
+	risk->fn = fn;
+	risk->before_ns = before_ns;
+	risk->timer.fn = due;
+	risk->prev = NULL;
+	risk->next = risks->first;
+	if (risk->next != NULL)
+		risk->next->prev = risk;
+	risks->first = risk;
+	look(risk);
+}
+
+void ku_risk_stop(struct ku_risk *risk)
+{
+	struct kustos_client *client = risk->client;
+
+	if (client == NULL)
+		return;
+	set_told(risk, false);
+	ku_timer_unset(&client->timers, &risk->timer);
+	if (risk->prev != NULL)
+		risk->prev->next = risk->next;
+	else
+		client->risks.first = risk->next;
+	if (risk->next != NULL)
+		risk->next->prev = risk->prev;
+	risk->client = NULL;
+}
+
+void ku_risks_prolonged(struct kustos_client *client)
+{
+	if (client->risks.told > 0)
+		ku_risks_look(client);
+}
+
+/* Who is told here only notes it. */
+void ku_risks_look(struct kustos_client *client)
+{
+	for (struct ku_risk *r = client->risks.first; r != NULL; r = r->next)
+		look(r);
+}

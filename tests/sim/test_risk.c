@@ -1,0 +1,94 @@
+/*
+ * test_risk.c - a hold that is at risk for another reason than that time goes by.
+ */
+#include "lone_late.h"
+
+#include "../unit/unit.h"
+
+static void count(void *arg, struct kustos_hold *hold)
+{
+	ck_assert_ptr_eq(hold, lone.hold);
+	++*(int *)arg;
+}
+
+/* Take the mutex, and have warnings counted. */
+static void hold_with_warning(int64_t before_ms, int *warnings)
+{
+	lone_line_ask();
+	lone_line_check();
+	ck_assert_int_eq(
+		kustos_hold_at_risk(lone.hold, before_ms, count, warnings),
+		KUSTOS_OK);
+	ck_assert_int_gt(kustos_hold_remaining_ms(lone.hold), before_ms);
+}
+
+/* Time goes by, and answers come, while the client does nothing. */
+static void pause_until_risk(int64_t before_ms)
+{
+	while (kustos_hold_remaining_ms(lone.hold) >= before_ms)
+		bench_run_ms(&lone.bench, 1);
+	ck_assert_int_gt(kustos_hold_remaining_ms(lone.hold), 0);
+}
+
+START_TEST(a_second_risk_is_told_though_only_a_pause_was_between_the_two)
+{
+	const int64_t before_ms = LONE_TIMEOUT_MS / 4;
+	int warnings = 0;
+
+	hold_with_warning(before_ms, &warnings);
+	pause_until_risk(before_ms);
+	(void)ku_client_step(lone.client);
+	ck_assert_int_eq(warnings, 1);
+	bench_run_ms(&lone.bench, 9); /* and its heartbeat is answered */
+	ck_assert_int_gt(kustos_hold_remaining_ms(lone.hold), before_ms);
+	pause_until_risk(before_ms);
+	(void)ku_client_step(lone.client);
+	ck_assert_int_eq(warnings, 2);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert_int_eq(warnings, 2);
+	lone_line_give();
+}
+END_TEST
+
+/* The server that grants less answers nothing else. */
+START_TEST(U03_a_risk_is_told_by_the_timeout_of_the_last_connection)
+{
+	const int less_ms = LONE_TIMEOUT_MS / 4;
+	const int before_ms = less_ms / 4;
+	int warnings = 0;
+
+	first.event = NULL;
+	hold_with_warning(before_ms, &warnings);
+	first.granted_ms = less_ms;
+	first.withholds = true;
+	first.kind = KU_ZK_SYNC;
+	model_cut(lone.bench.model, LONE_MACHINE, true);
+	while (kustos_hold_remaining_ms(lone.hold) >= before_ms) {
+		ck_assert_int_eq(warnings, 0);
+		lone_run_ms(&lone.bench, lone.client, 1);
+	}
+	ck_assert_int_eq(lone.client->session.timeout_ms, less_ms);
+	lone_run_ms(&lone.bench, lone.client, 2);
+	ck_assert_int_ne(kustos_hold_state(lone.hold), KUSTOS_HOLD_LOST);
+	ck_assert_int_eq(warnings, 1);
+	lone_run_ms(&lone.bench, lone.client, less_ms);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+	lone_run_ms(&lone.bench, lone.client, 3 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(warnings, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("risks in the simulator");
+	TCase *t = tcase_create("risks");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, late_setup, lone_line_close);
+	tcase_add_test(t,
+		a_second_risk_is_told_though_only_a_pause_was_between_the_two);
+	tcase_add_test(t,
+		U03_a_risk_is_told_by_the_timeout_of_the_last_connection);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
