@@ -6,6 +6,9 @@
  * left, nobody came between; and nobody was left before that one, nor can have come
  * there since.  The answer to the creation grants it: it need not be listed.
  *
+ * And of this session: what another has left may be there yet, first in the line, and
+ * what was sent under it may arrive.  In one session its deletion was sent before.
+ *
  * But for a reader that the one which has left may have become: that is a place of
  * ours, too, and stands where it stood.
  *
@@ -30,6 +33,7 @@ void ku_line_passed(const struct ku_place *place)
 
 	line->passed.number = place->number;
 	line->passed.czxid = place->czxid;
+	line->passed.session_id = place->session_id;
 	line->passed.shares = place->kind->shares;
 }
 
@@ -39,6 +43,7 @@ bool ku_place_follows(const struct ku_place *place)
 	uint64_t apart = (uint64_t)(place->czxid - line->passed.czxid);
 
 	line->followed = !line->rule->counts && line->passed.czxid != 0 &&
+		line->passed.session_id == place->session_id &&
 		place->number == (int64_t)line->passed.number + 1 &&
 		apart < (uint64_t)place->number / BUNDLE;
 	return line->followed && ku_place_blocker(place) == NULL &&

@@ -183,6 +183,7 @@ struct ku_line {
 	struct { /* the last that was granted, and has left */
 		int32_t number;
 		int64_t czxid; /* 0: none */
+		int64_t session_id;
 		bool shares;
 	} passed;
 	bool followed; /* the newest number was the next after that one's */

@@ -144,6 +144,31 @@ START_TEST(a_warning_that_another_has_replaced_is_not_given)
 }
 END_TEST
 
+/* A server that was away does not end a session at once, and its node stands first in
+   the line for as long: what was sent under the old hold may arrive yet. */
+START_TEST(S02_a_place_does_not_follow_what_another_session_has_left)
+{
+	char path[128];
+	struct kustos_stat stat;
+
+	model_set_created(lone.bench.model, LINE, 1000000);
+	lone_line_ask();
+	lone_line_check();
+	ck_assert_uint_lt(strlen(kustos_hold_path(lone.hold)), sizeof(path));
+	strcpy(path, kustos_hold_path(lone.hold));
+	model_server_stop(lone.bench.model, 0);
+	lone_run_ms(&lone.bench, lone.client, 3 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+	lone_line_ask();
+	model_server_start(lone.bench.model, 0);
+	for (int ms = 0; ms < 3 * LONE_TIMEOUT_MS && lone.hold == NULL; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert(!model_stat(lone.bench.model, path, &stat));
+	lone_line_check();
+	lone_line_give();
+}
+END_TEST
+
 static void made(void *arg, enum kustos_err err,
 	const struct kustos_result *result)
 {
@@ -333,6 +358,8 @@ int main(void)
 		L07_who_may_watch_nothing_reads_the_node_that_all_fight_for);
 	tcase_add_test(t, S09_who_may_watch_nothing_reads_what_it_holds);
 	tcase_add_test(t, a_warning_that_another_has_replaced_is_not_given);
+	tcase_add_test(t,
+		S02_a_place_does_not_follow_what_another_session_has_left);
 	tcase_add_test(t,
 		a_deletion_that_was_not_sent_is_over_with_its_session);
 	tcase_add_test(t,
