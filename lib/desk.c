@@ -33,6 +33,7 @@ void ku_desk_put(struct ku_desk *desk)
 	kustos_names_free(desk->marked);
 	free_names(desk);
 	ku_depot_put(desk->depot);
+	free(desk->folder_item);
 	free(desk);
 }
 
@@ -73,7 +74,10 @@ static void made(struct ku_op *op)
 	desk->folder = NULL;
 	ku_op_drop(op);
 	if (err != KUSTOS_OK && err != KUSTOS_EEXISTS) {
-		ku_desk_rest(desk);
+		if (desk->folder_item != NULL && err != KUSTOS_ENOMEM)
+			ku_desk_deny(desk, desk->folder_item);
+		else
+			ku_desk_rest(desk);
 		ku_desk_fail(desk, err, false);
 	}
 	ku_desk_pump(desk);
@@ -111,10 +115,14 @@ static enum kustos_err start_folder(struct ku_desk *desk, const char *path)
 	return err;
 }
 
-void ku_desk_make_folder(struct ku_desk *desk, const char *path)
+void ku_desk_make_folder(struct ku_desk *desk, const char *path,
+	const char *item)
 {
-	if (desk->folder == NULL && !desk->ended &&
-		start_folder(desk, path) != KUSTOS_OK)
+	if (desk->folder != NULL || desk->ended)
+		return;
+	free(desk->folder_item);
+	desk->folder_item = item != NULL ? strdup(item) : NULL;
+	if (start_folder(desk, path) != KUSTOS_OK)
 		ku_desk_rest(desk);
 }
 

@@ -95,6 +95,7 @@ struct ku_desk {
 	int tried, ready;
 	struct ku_borrower *asking, *asking_last;
 	struct ku_op *folder; /* one is being made */
+	char *folder_item; /* for this one, that nobody is to have; NULL: for all */
 	struct ku_timer timer;
 	bool resting; /* until the timer goes off nothing is tried */
 	struct ku_unfits unfits;
@@ -112,8 +113,10 @@ void ku_desk_pump(struct ku_desk *desk);
 void ku_desk_tell(struct ku_desk *desk, enum ku_unfit why, bool moved,
 	const char *name);
 
-/* Have this folder made; nothing is tried meanwhile. */
-void ku_desk_make_folder(struct ku_desk *desk, const char *path);
+/* Have this folder made; nothing is tried meanwhile.  If it is for "item" alone, and
+   may not be made, that is passed over; NULL: it is for all. */
+void ku_desk_make_folder(struct ku_desk *desk, const char *path,
+	const char *item);
 
 /* desk_look.c */
 
@@ -153,6 +156,9 @@ bool ku_desk_has(const struct ku_desk *desk, const struct ku_item *item);
 
 /* Either. */
 bool ku_desk_knows(struct ku_desk *desk, const struct ku_item *item);
+
+/* Something is refused to us for this item: others may be had meanwhile. */
+void ku_desk_deny(struct ku_desk *desk, const char *name);
 
 /* Take it off the desk's list, and free it with its item. */
 void ku_lent_free(struct ku_lent *lent);

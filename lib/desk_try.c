@@ -79,14 +79,14 @@ static void unfit(struct ku_desk *desk, const struct ku_custody *c,
 		name);
 }
 
-/* It is the item that is refused to us: others may be had meanwhile.  It is kept with
-   no stat, as it is not told of: should nobody be able to have it later, it will be. */
-static void deny(struct ku_desk *desk, const struct ku_custody *c)
+/* It is kept with no stat, as it is not told of: should nobody be able to have it
+   later, it will be. */
+void ku_desk_deny(struct ku_desk *desk, const char *name)
 {
 	const struct kustos_stat none = { .version = 0 };
 
-	if (ku_unfits_keep(&desk->unfits, ku_custody_name(c), &none,
-		    ku_now(desk->client)) != KU_UNFIT_SHORT)
+	if (ku_unfits_keep(&desk->unfits, name, &none, ku_now(desk->client)) !=
+		KU_UNFIT_SHORT)
 		return;
 	ku_desk_relook(desk);
 	ku_desk_rest(desk);
@@ -110,14 +110,16 @@ static void learn(struct ku_desk *desk, const struct ku_custody *c,
 		unfit(desk, c, how);
 		break;
 	case KU_MISSED_MARKS:
+		ku_desk_relook(desk);
+		ku_desk_make_folder(desk, desk->depot->marks, NULL);
+		break;
 	case KU_MISSED_DEADS:
 	case KU_MISSED_CORRUPTS:
 		ku_desk_relook(desk);
 		ku_desk_make_folder(desk,
-			how == KU_MISSED_MARKS ? desk->depot->marks
-				: how == KU_MISSED_DEADS
-				? desk->depot->dead
-				: desk->depot->corrupt);
+			how == KU_MISSED_DEADS ? desk->depot->dead
+					       : desk->depot->corrupt,
+			ku_custody_name(c));
 		break;
 	case KU_MISSED_LOST:
 		ku_desk_relook(desk);
@@ -127,7 +129,7 @@ static void learn(struct ku_desk *desk, const struct ku_custody *c,
 		ku_desk_rest(desk);
 		break;
 	case KU_MISSED_DENIED:
-		deny(desk, c);
+		ku_desk_deny(desk, ku_custody_name(c));
 		ku_desk_fail(desk, err, false);
 		break;
 	case KU_MISSED_REFUSED:

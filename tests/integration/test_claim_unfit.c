@@ -291,22 +291,23 @@ START_TEST(what_is_refused_to_us_holds_nobody_up)
 }
 END_TEST
 
-/* What was delivered too often, or is no frame. */
+/* What was delivered too often, or is no frame; to a folder in which nothing may be
+   made, or which may not be made itself. */
 START_TEST(what_may_not_be_moved_away_holds_nobody_up)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
 	struct kustos_claim *claim = NULL;
 
 	o.deliveries = 1;
-	o.dead_letters = o.corrupt = DEAD;
-	if (_i == 0)
+	o.dead_letters = o.corrupt = _i < 2 ? DEAD : DEAD "/letters";
+	if (_i % 2 == 0)
 		claim_put_framed("queue-", "bad");
 	else
 		claim_put_raw(FRAMED, "queue-", "bad", 3, NULL);
 	claim_put_framed("queue-", "good");
 	make_with(KUSTOS_PERM_READ, DEAD, 0);
 	struct kustos_claims *some = claims_new(client, FRAMED, &o);
-	if (_i == 0)
+	if (_i % 2 == 0)
 		kustos_claim_release(claim_expect(some, "bad"));
 	check_err(kustos_claim_next(some, SOON, NULL, &claim), KUSTOS_ENOAUTH);
 	claim_ack(claim_expect(some, "good"), KUSTOS_OK);
@@ -331,7 +332,7 @@ int main(void)
 	tcase_add_test(t, what_has_got_children_is_released);
 	tcase_add_loop_test(t, what_is_refused_to_us_holds_nobody_up, 0, 2);
 	tcase_add_loop_test(t, what_may_not_be_moved_away_holds_nobody_up, 0,
-		2);
+		4);
 	tcase_add_test(t, claims_may_end_in_a_callback_with_news_behind_it);
 	return fixture_main(s);
 }
