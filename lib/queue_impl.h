@@ -86,6 +86,7 @@ struct ku_flush {	     /* who waits for what was begun before */
 struct ku_roomer {	     /* who waits until fewer bytes wait */
 	struct ku_wait wait; /* first */
 	struct ku_queue *queue;
+	bool kept; /* that, until it has gone on */
 	struct ku_roomer *prev, *next;
 };
 
@@ -250,9 +251,12 @@ void ku_room_end(struct ku_queue *q);
 /* See how many items are there; then those that wait are sent. */
 void ku_room_count(struct ku_queue *q);
 
-/* Wait until more may be put in the background.  Not locked. */
-enum kustos_err ku_room_wait(struct ku_queue *q, kustos_deadline deadline,
-	struct kustos_cancel *cancel);
+/* Wait until more may be put in the background; "roomer" is zero.  Who had to wait
+   keeps the queue, which may go first, and its client, and gives them back when it
+   has gone on.  Not locked. */
+enum kustos_err ku_room_wait(struct ku_queue *q, struct ku_roomer *roomer,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+void ku_room_leave(struct ku_roomer *roomer);
 void ku_room_freed(struct ku_queue *q);
 void ku_roomer_end(struct ku_roomer *roomer, enum kustos_err err);
 

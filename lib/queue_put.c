@@ -181,28 +181,39 @@ static enum kustos_err copy(struct ku_put *put,
 	return err == KUSTOS_OK ? copy_data(put, item) : err;
 }
 
-enum kustos_err ku_queue_put_async(struct ku_queue *q,
+/* There is room in memory. */
+static enum kustos_err put_async(struct ku_queue *q,
 	const struct kustos_new_item *item, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_put_fn *done, void *arg)
 {
-	enum kustos_err err = ku_form_check(q, item);
-
-	if (err == KUSTOS_OK)
-		err = ku_room_wait(q, deadline, cancel);
-	if (err != KUSTOS_OK)
-		return err;
 	struct ku_put *put = make(q, deadline);
+
 	if (put == NULL)
 		return KUSTOS_ENOMEM;
 	put->callback = done;
 	put->arg = arg;
-	err = copy(put, item);
+	enum kustos_err err = copy(put, item);
 	if (err == KUSTOS_OK)
 		err = ku_wait_async(&put->wait, deadline, cancel);
 	if (err != KUSTOS_OK) {
 		drop_form(put);
 		put_down(put);
 	}
+	return err;
+}
+
+enum kustos_err ku_queue_put_async(struct ku_queue *q,
+	const struct kustos_new_item *item, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_put_fn *done, void *arg)
+{
+	struct ku_roomer roomer = { .queue = q };
+	enum kustos_err err = ku_form_check(q, item);
+
+	if (err == KUSTOS_OK)
+		err = ku_room_wait(q, &roomer, deadline, cancel);
+	if (err == KUSTOS_OK)
+		err = put_async(q, item, deadline, cancel, done, arg);
+	ku_room_leave(&roomer);
 	return err;
 }
 

@@ -193,6 +193,8 @@ static enum kustos_err start(struct ku_wait *wait)
 		end = &(*end)->next;
 	}
 	*end = roomer;
+	roomer->kept = true;
+	ku_queue_get(roomer->queue);
 	ku_room_freed(roomer->queue);
 	return KUSTOS_OK;
 }
@@ -202,11 +204,10 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 	ku_roomer_end((struct ku_roomer *)wait, why);
 }
 
-enum kustos_err ku_room_wait(struct ku_queue *q, kustos_deadline deadline,
-	struct kustos_cancel *cancel)
+enum kustos_err ku_room_wait(struct ku_queue *q, struct ku_roomer *roomer,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
 	static const struct ku_wait_calls calls = { start, give_up, NULL };
-	struct ku_roomer roomer = { .queue = q };
 
 	ku_lock(q->client);
 	bool room = q->put.bytes < q->put.max_bytes;
@@ -215,7 +216,21 @@ enum kustos_err ku_room_wait(struct ku_queue *q, kustos_deadline deadline,
 		return KUSTOS_OK;
 	if (deadline == KUSTOS_NOW || !q->client->env.threads)
 		return KUSTOS_EFULL;
-	roomer.wait.client = q->client;
-	roomer.wait.calls = &calls;
-	return ku_wait_block(&roomer.wait, deadline, cancel);
+	roomer->queue = q;
+	roomer->wait.client = q->client;
+	roomer->wait.calls = &calls;
+	return ku_wait_stay(&roomer->wait, deadline, cancel);
+}
+
+void ku_room_leave(struct ku_roomer *roomer)
+{
+	struct kustos_client *client = roomer->wait.client;
+
+	if (client == NULL)
+		return; /* it had not to wait */
+	ku_lock(client);
+	if (roomer->kept)
+		ku_queue_drop(roomer->queue);
+	ku_wait_leave(&roomer->wait);
+	ku_unlock(client);
 }

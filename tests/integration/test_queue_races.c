@@ -6,11 +6,14 @@
 #include "queue_fixture.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #define T_MS 12000
+#define QUIET_MS 100
 
 static void set_up(void)
 {
@@ -177,6 +180,53 @@ START_TEST(a_full_queue_is_not_watched_when_nobody_waits)
 }
 END_TEST
 
+/* So many fill the memory, and so many of them are in transactions. */
+#define FILL 6
+#define UNDER_WAY 4
+
+static void *put_until_the_end(void *arg)
+{
+	static const char big[1000];
+	struct kustos_new_item item = { .data = big, .len = sizeof(big) };
+	atomic_int *puts = arg;
+	enum kustos_err err = KUSTOS_OK;
+
+	while (err == KUSTOS_OK) {
+		err = kustos_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+			NULL, NULL);
+		if (err == KUSTOS_OK)
+			atomic_fetch_add(puts, 1);
+	}
+	check_err(err, KUSTOS_ECLOSED);
+	return NULL;
+}
+
+/* Its end makes room, and takes the queue away. */
+START_TEST(L01_a_queue_is_destroyed_under_who_waits_for_memory)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	static atomic_int puts;
+	pthread_t thread;
+
+	mallopt(M_PERTURB, 0x5a); /* what is freed changes */
+	kustos_queue_destroy(queue);
+	o.buffer = UNDER_WAY * 1000 + 1500;
+	check_err(kustos_queue_create(client, QUEUE, &o, &queue), KUSTOS_OK);
+	queue_put(queue, "a");
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	pthread_create(&thread, NULL, put_until_the_end, &puts);
+	test_eventually(atomic_load(&puts) > UNDER_WAY, 5000);
+	test_never(atomic_load(&puts) > FILL, QUIET_MS);
+	kustos_queue_destroy(queue);
+	pthread_join(thread, NULL);
+	queue = NULL;
+	inject_connect(0);
+	ck_assert_int_eq(queue_count(), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, races");
@@ -190,5 +240,6 @@ int main(void)
 		many_who_put_at_once_pass_the_bound_by_no_more_than_they_are);
 	tcase_add_test(t, the_bound_goes_by_nothing_that_was_counted_before);
 	tcase_add_test(t, a_full_queue_is_not_watched_when_nobody_waits);
+	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_waits_for_memory);
 	return fixture_main(s);
 }
