@@ -45,7 +45,16 @@ static enum kustos_err delete_it(struct ku_queue *q, const char *name,
 		: err;
 }
 
-enum kustos_err ku_queue_remove_id(struct ku_queue *q, const char *id,
+/* Is it over for the program, which may have destroyed it meanwhile? */
+static bool is_over(struct ku_queue *q)
+{
+	ku_lock(q->client);
+	bool over = q->over;
+	ku_unlock(q->client);
+	return over;
+}
+
+static enum kustos_err remove_all(struct ku_queue *q, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *removed)
 {
 	struct kustos_names *names = NULL;
@@ -62,9 +71,29 @@ enum kustos_err ku_queue_remove_id(struct ku_queue *q, const char *id,
 
 		if (ku_item_parse(q->kind, names->names[i], &item) &&
 			ku_item_has_id(&item, id))
-			err = delete_it(q, names->names[i], node.czxid,
-				deadline, cancel, removed);
+			err = is_over(q)
+				? KUSTOS_ECLOSED
+				: delete_it(q, names->names[i], node.czxid,
+					  deadline, cancel, removed);
 	}
 	kustos_names_free(names);
+	return err;
+}
+
+enum kustos_err ku_queue_remove_id(struct ku_queue *q, const char *id,
+	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *removed)
+{
+	struct kustos_client *client = q->client;
+
+	/* Its requests wait as the program's own do, which its end does not end. */
+	ku_lock(client);
+	ku_enter(client);
+	ku_queue_get(q);
+	ku_unlock(client);
+	enum kustos_err err = remove_all(q, id, deadline, cancel, removed);
+	ku_lock(client);
+	ku_queue_drop(q);
+	ku_leave(client);
+	ku_unlock(client);
 	return err;
 }

@@ -180,6 +180,36 @@ START_TEST(a_full_queue_is_not_watched_when_nobody_waits)
 }
 END_TEST
 
+static void *remove_until_the_end(void *arg)
+{
+	check_err(kustos_queue_remove_id(queue, "this", SOON, NULL, arg),
+		KUSTOS_ECLOSED);
+	return NULL;
+}
+
+/* Nothing is deleted any more then. */
+START_TEST(L01_a_queue_is_destroyed_under_who_removes_from_it)
+{
+	struct kustos_new_item item = { .data = "", .id = "this" };
+	size_t removed = 7;
+	pthread_t thread;
+
+	mallopt(M_PERTURB, 0x5a); /* what is freed changes */
+	make_with_ids();
+	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
+		KUSTOS_OK);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CHILDREN2, 1);
+	pthread_create(&thread, NULL, remove_until_the_end, &removed);
+	test_eventually(inject_fired() == 1, 5000);
+	kustos_queue_destroy(queue);
+	inject_release();
+	pthread_join(thread, NULL);
+	queue = NULL;
+	ck_assert_uint_eq(removed, 0);
+	ck_assert_int_eq(queue_count(), 1);
+}
+END_TEST
+
 /* So many fill the memory, and so many of them are in transactions. */
 #define FILL 6
 #define UNDER_WAY 4
@@ -240,6 +270,7 @@ int main(void)
 		many_who_put_at_once_pass_the_bound_by_no_more_than_they_are);
 	tcase_add_test(t, the_bound_goes_by_nothing_that_was_counted_before);
 	tcase_add_test(t, a_full_queue_is_not_watched_when_nobody_waits);
+	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_removes_from_it);
 	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_waits_for_memory);
 	return fixture_main(s);
 }
