@@ -45,6 +45,29 @@ START_TEST(S15_what_goes_back_finds_its_queue_deleted)
 }
 END_TEST
 
+/* It was taken for a call that had given up, and is there for the next. */
+START_TEST(S15_what_was_taken_too_late_is_had_without_a_connection)
+{
+	struct kustos_item *item = NULL;
+
+	queue_put(queue, "a");
+	inject_connect(ECONNREFUSED);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EDISCONNECTED);
+	inject_connect(0);
+	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item), KUSTOS_OK);
+	ck_assert_str_eq(item->data, "a");
+	kustos_item_free(item);
+	check_err(queue_try(queue), KUSTOS_EDISCONNECTED);
+	inject_connect(0);
+}
+END_TEST
+
 static void make_with_ids(void)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
@@ -264,6 +287,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, S15_what_goes_back_finds_its_queue_deleted);
+	tcase_add_test(t,
+		S15_what_was_taken_too_late_is_had_without_a_connection);
 	tcase_add_test(t,
 		an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id);
 	tcase_add_test(t,

@@ -284,6 +284,30 @@ START_TEST(L28_what_is_due_soon_cuts_no_rest_short)
 }
 END_TEST
 
+/* An hour and more ahead of the others. */
+static int64_t wall_ahead(void *arg)
+{
+	return bench.sched.clock.wall(arg) + 3601 * KU_NS_PER_S;
+}
+
+/* Which nothing tells of. */
+START_TEST(L27_an_item_is_due_a_while_after_the_clock_was_set)
+{
+	struct asked asked;
+	char path[64];
+
+	put_due(3600000, 0, path);
+	open_desk(KU_ITEM_DELAY);
+	ask(&asked);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!asked.ended);
+	client->env.clock.wall = wall_ahead;
+	lone_run_ms(&bench, client, 61000);
+	ck_assert(asked.ended);
+	end(&asked);
+}
+END_TEST
+
 /* Of two items one is marked by another, and the other one is due far later.  The
    first is given back, which changes no list of items. */
 START_TEST(L27_what_is_given_back_does_not_wait_for_what_is_due_later)
@@ -437,6 +461,7 @@ int main(void)
 	tcase_add_test(t, P10_a_marker_that_is_found_to_be_ours_is_counted);
 	tcase_add_test(t, L27_a_rest_is_over_before_the_next_is_due);
 	tcase_add_test(t, L28_what_is_due_soon_cuts_no_rest_short);
+	tcase_add_test(t, L27_an_item_is_due_a_while_after_the_clock_was_set);
 	tcase_add_test(t,
 		L27_what_is_given_back_does_not_wait_for_what_is_due_later);
 	tcase_add_test(t,

@@ -227,6 +227,29 @@ START_TEST(S17_what_was_put_as_another_was_taken_is_before_what_is_due_later)
 }
 END_TEST
 
+/* An hour and more ahead of the others. */
+static int64_t wall_ahead(void *arg)
+{
+	return bench.sched.clock.wall(arg) + 3601 * KU_NS_PER_S;
+}
+
+/* Which nothing tells of. */
+START_TEST(L27_an_item_is_due_a_while_after_the_clock_was_set)
+{
+	int64_t due = bench.sched.now_ns / KU_NS_PER_MS + INT64_C(3600000);
+	struct taken taken;
+
+	send_due(due);
+	open_queue(KU_ITEM_DELAY, 0);
+	take(&taken);
+	lone_run_ms(&bench, client, 1000);
+	client->env.clock.wall = wall_ahead;
+	lone_run_ms(&bench, client, 61000);
+	ck_assert_int_eq(taken.count, 1);
+	ck_assert_int_eq(taken.key, due);
+}
+END_TEST
+
 static void gave_up(void *arg, enum kustos_err err,
 	struct kustos_item *const *items, size_t count)
 {
@@ -382,6 +405,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		S17_what_was_put_as_another_was_taken_is_before_what_is_due_later,
 		0, 20 * 10);
+	tcase_add_test(t, L27_an_item_is_due_a_while_after_the_clock_was_set);
 	tcase_add_loop_test(t,
 		L07_who_may_watch_nothing_looks_for_one_to_claim_each_second, 0,
 		2);
