@@ -195,6 +195,31 @@ START_TEST(L07_who_may_watch_nothing_takes_the_lesser_priority_first)
 }
 END_TEST
 
+#define MANY (KU_OTHERS_FROM + 8)
+
+/* By others, between two takes; as many have come and gone in it as in the one
+   before. */
+START_TEST(S17_what_was_listed_of_a_queue_before_is_not_gone_by)
+{
+	char path[64];
+
+	for (int i = 0; i < MANY; i++)
+		make(QUEUE "/entry-500-", KU_ZK_PERSISTENT_SEQUENTIAL);
+	open_queue(KU_ITEM_KAZOO, 0);
+	check_next(500);
+	for (int i = 1; i < MANY; i++) {
+		snprintf(path, sizeof(path), QUEUE "/entry-500-%010d", i);
+		bench_delete(&bench, raw, path, -1);
+	}
+	bench_delete(&bench, raw, QUEUE, -1);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	for (int i = 0; i < MANY; i++)
+		make(QUEUE "/entry-500-", KU_ZK_PERSISTENT_SEQUENTIAL);
+	make(QUEUE "/entry-001-", KU_ZK_PERSISTENT_SEQUENTIAL);
+	check_next(1);
+}
+END_TEST
+
 /* Have one put that is due at that time, soon. */
 static void send_due(int64_t due_ms)
 {
@@ -405,6 +430,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		S17_what_was_put_as_another_was_taken_is_before_what_is_due_later,
 		0, 20 * 10);
+	tcase_add_test(t, S17_what_was_listed_of_a_queue_before_is_not_gone_by);
 	tcase_add_test(t, L27_an_item_is_due_a_while_after_the_clock_was_set);
 	tcase_add_loop_test(t,
 		L07_who_may_watch_nothing_looks_for_one_to_claim_each_second, 0,
