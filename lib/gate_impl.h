@@ -16,7 +16,8 @@ struct ku_turn {
 	struct kustos_hold *hold; /* NULL until it is granted */
 	struct ku_parting *parting; /* who waits for its end, or NULL */
 	bool once;		    /* it is not to wait */
-	int handed;		    /* how often it was handed over */
+	bool inherited; /* who was first when it began has given up */
+	int handed;	/* how often it was handed over */
 	int64_t granted_ns;
 };
 

@@ -183,12 +183,13 @@ static void failed(struct ku_place *place, enum kustos_err err)
 	struct ku_gate *gate = turn->gate;
 	struct ku_guest *guest = turn->guest != NULL ? turn->guest
 						     : gate->first;
-	bool once = turn->once;
+	bool inherited = turn->inherited;
 
 	gate->refs++;
 	turn_end(turn);
-	/* Whoever came for a single try may have gone meanwhile. */
-	if (guest != NULL && (!once || guest->claim.once))
+	/* Whoever began it may have gone meanwhile: it may have been for a single
+	   try, or the answer be older than what the next one has asked. */
+	if (guest != NULL && !inherited)
 		dequeue(guest, err);
 	serve(gate);
 	ku_gate_put(gate);
@@ -256,6 +257,8 @@ void ku_gate_give_up(struct ku_guest *guest, enum kustos_err why)
 	struct ku_turn *turn = guest->turn;
 
 	gate->refs++;
+	if (gate->turn != NULL && guest == gate->first)
+		gate->turn->inherited = true;
 	dequeue(guest, why);
 	if (turn == NULL && gate->first == NULL && gate->turn != NULL &&
 		gate->turn->hold == NULL)

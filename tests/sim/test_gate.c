@@ -166,6 +166,29 @@ START_TEST(L20_who_waits_does_not_get_the_answer_to_a_try)
 }
 END_TEST
 
+/* The line whose numbers were used up is gone before the next one asks; the answer is
+   still on its way when the one who has asked for it gives up. */
+START_TEST(S18_who_waits_does_not_hear_what_a_line_was_like_before_it_asked)
+{
+	struct kustos_cancel *cancel;
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	model_set_created(lone.bench.model, LINE, INT32_MAX);
+	ask(&wishes[0], KUSTOS_FOREVER, cancel);
+	while (model_child_count(lone.bench.model, LINE) == 0)
+		ck_assert(sched_run(&lone.bench.sched));
+	ck_assert(model_delete(lone.bench.model, LINE));
+	ask(&wishes[1], KUSTOS_FOREVER, NULL);
+	kustos_cancel_fire(cancel);
+	run_until(&wishes[0].calls);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ECANCELED);
+	run_until(&wishes[1].calls);
+	check_served(&wishes[1]);
+	ck_assert_int_eq(kustos_hold_release(wishes[1].hold), KUSTOS_OK);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 /* What waits on a stack for the end of the place is not that of the next thread. */
 START_TEST(who_has_handed_over_does_not_hear_of_the_end_of_the_place)
 {
@@ -222,6 +245,8 @@ int main(void)
 	tcase_add_test(t,
 		S09_who_waits_is_served_though_what_was_lost_is_not_given_back);
 	tcase_add_test(t, L20_who_waits_does_not_get_the_answer_to_a_try);
+	tcase_add_test(t,
+		S18_who_waits_does_not_hear_what_a_line_was_like_before_it_asked);
 	tcase_add_test(t,
 		who_has_handed_over_does_not_hear_of_the_end_of_the_place);
 	tcase_add_test(t,
