@@ -97,7 +97,7 @@ static void moved(struct ku_custody *c, const struct ku_zk_reply *reply)
 }
 
 /* Nobody is to have it: move it to "folder", which may be NULL.  Returns false if
-   that cannot be. */
+   that cannot be; but if only memory is short, later, and nobody has it meanwhile. */
 static bool move(struct ku_custody *c, const char *folder)
 {
 	char *head = folder != NULL
@@ -107,6 +107,10 @@ static bool move(struct ku_custody *c, const char *folder)
 	free(c->new_path);
 	c->new_path = head != NULL ? ku_path_child(folder, head) : NULL;
 	free(head);
+	if (c->new_path == NULL && folder != NULL) {
+		ku_custody_missed(c, KU_MISSED_LATER, KUSTOS_ENOMEM);
+		return true;
+	}
 	if (c->new_path == NULL)
 		return false;
 	c->ops[0] = ku_custody_make(c, c->mark_path, KU_ZK_EPHEMERAL);

@@ -75,10 +75,32 @@ static enum kustos_err call_async(void)
 	return err == KUSTOS_OK && got.claim != NULL ? wait_for(&end) : err;
 }
 
+/* The item was delivered as often as it may be: it is moved, and nobody gets it. */
+static enum kustos_err call_dead(void)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_claims *some = NULL;
+	struct kustos_claim *claim = NULL;
+	enum kustos_err err;
+
+	o.deliveries = 1;
+	o.dead_letters = DEAD;
+	err = kustos_claims_create(client, QUEUE, &o, &some);
+	if (err != KUSTOS_OK)
+		return err;
+	err = kustos_claim_next(some, KUSTOS_NOW, NULL, &claim);
+	kustos_claims_destroy(some);
+	if (err == KUSTOS_OK)
+		(void)kustos_claim_ack(claim, SOON, NULL);
+	allocs_expect(err != KUSTOS_OK);
+	return err == KUSTOS_EEMPTY ? KUSTOS_OK : err;
+}
+
 static const struct alloc_call calls[] = {
 	{ "ack", call_ack, false },
 	{ "requeue", call_requeue, false },
 	{ "async", call_async, false },
+	{ "dead", call_dead, false },
 };
 #define CALLS (int)(sizeof(calls) / sizeof(calls[0]))
 
@@ -90,16 +112,20 @@ static int count(const char *path)
 	return stat.num_children;
 }
 
-/* There is one item. */
+/* There is one item; if it is to be dead, somebody has had it before. */
 static void fill(const struct alloc_call *call)
 {
-	(void)call;
+	char path[64];
+
 	(void)raw_do_create(eye, "/queues", "", RAW_PERSISTENT, NULL, 0);
 	(void)raw_do_create(eye, QUEUE, "", RAW_PERSISTENT, NULL, 0);
-	if (count(QUEUE) == 0)
-		ck_assert_int_eq(raw_do_create(eye, QUEUE "/qn-", "a",
-					 RAW_SEQUENTIAL, NULL, 0),
-			0);
+	if (count(QUEUE) > 0)
+		return;
+	ck_assert_int_eq(raw_do_create(eye, QUEUE "/qn-", "a", RAW_SEQUENTIAL,
+				 path, sizeof(path)),
+		0);
+	if (call->fn == call_dead)
+		ck_assert_int_eq(raw_do_set(eye, path, "a", -1), 0);
 }
 
 /* It is dealt with, or there. */
