@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* So soon a connection breaks again at the latest: some round trips. */
+#define RELAPSE_NS (8 * KU_NS_PER_MS)
+
 void model_cut(struct model *m, int client, bool lost)
 {
 	struct ku_zk *zk = m->clients[client].newest;
@@ -17,6 +20,26 @@ void model_cut(struct model *m, int client, bool lost)
 		/* What was sent still arrives; no reply comes back. */
 		client_break(zk, KU_ZK_CONNECTIONLOSS);
 	}
+}
+
+static void relapse_due(void *arg, uint64_t tag)
+{
+	struct model *m = arg;
+
+	/* There are no faults any more, if the run drains. */
+	if (m->config.relapse_ppm != 0)
+		model_cut(m, (int)(tag >> 1), (tag & 1) != 0);
+}
+
+void conn_relapse(struct conn *conn)
+{
+	struct model *m = conn->server->model;
+	int64_t within = RELAPSE_NS >> sim_random_below(&m->odd, 4);
+
+	sched_add(m->sched, SCHED_NOBODY,
+		m->sched->now_ns + sim_random_between(&m->odd, 0, within),
+		relapse_due, m,
+		(uint64_t)conn->client << 1 | sim_random_below(&m->odd, 2));
 }
 
 void model_hole(struct model *m, int client, int server, int64_t until_ns)
@@ -149,6 +172,7 @@ void model_heal(struct model *m)
 	model_set_reply_faults(m, 0, 0);
 	model_set_throttle(m, 0);
 	model_set_odd_faults(m, 0, 0);
+	model_set_relapse(m, 0);
 	for (i = 0; i < m->config.clients; i++) {
 		memset(m->clients[i].hole_until, 0,
 			sizeof(m->clients[i].hole_until));

@@ -200,6 +200,11 @@ void model_set_odd_faults(struct model *m, unsigned forget_ppm,
 	m->config.slow_ppm = slow_ppm;
 }
 
+void model_set_relapse(struct model *m, unsigned ppm)
+{
+	m->config.relapse_ppm = ppm;
+}
+
 void model_note(struct model *m, enum model_note note, int client,
 	const char *what, const char *path, int64_t value)
 {

@@ -42,8 +42,9 @@ struct model_config {
 	unsigned delay_reply_ppm; /* it, and what follows, is late */
 	int64_t delay_max_ns;
 	unsigned throttle_ppm;
-	unsigned forget_ppm; /* a server sets no watches of who reconnects */
-	unsigned slow_ppm;   /* what is told to a client is late */
+	unsigned forget_ppm;  /* a server sets no watches of who reconnects */
+	unsigned slow_ppm;    /* what is told to a client is late */
+	unsigned relapse_ppm; /* a new connection breaks at once */
 };
 
 /* 1 server, ticks of 500 ms, sessions of 2 to 20 ticks, containers each
@@ -152,6 +153,10 @@ void model_set_throttle(struct model *model, unsigned ppm);
    connection may have been lost and made again. */
 void model_set_odd_faults(struct model *model, unsigned forget_ppm,
 	unsigned slow_ppm);
+
+/* Of a million connections that a server takes, how many break again within a few round
+   trips, or soon: with what is under way, or with the replies only. */
+void model_set_relapse(struct model *model, unsigned ppm);
 
 /* Looking in from outside, at the leader's tree. */
 

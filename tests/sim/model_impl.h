@@ -238,6 +238,10 @@ void server_fire(struct mserver *server, const struct blob *path, int kinds,
 	enum ku_zk_event event);
 bool server_serving(const struct mserver *server);
 void server_close(struct conn *conn, bool tell);
+
+/* Have a connection that was just made break again, while its client still clears up
+   what was lost with the last one. */
+void conn_relapse(struct conn *conn);
 void server_close_all(struct mserver *server);
 
 /* wire.c */

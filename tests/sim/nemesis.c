@@ -7,9 +7,10 @@
 #include "sim_impl.h"
 
 #define PERIOD_NS (1000 * KU_NS_PER_S)
-#define STALL_PPM 20000	  /* of the readings of a clock */
-#define FORGET_PPM 200000 /* of the reconnects */
-#define SLOW_PPM 5000	  /* of what is told */
+#define STALL_PPM 20000	   /* of the readings of a clock */
+#define FORGET_PPM 200000  /* of the reconnects */
+#define SLOW_PPM 5000	   /* of what is told */
+#define RELAPSE_PPM 400000 /* of the connections */
 
 static const char *const names[SIM_FAULT_COUNT] = {
 	"lose-reply",
@@ -26,6 +27,7 @@ static const char *const names[SIM_FAULT_COUNT] = {
 	"stall",
 	"forget",
 	"slow",
+	"relapse",
 };
 
 const char *sim_fault_name(enum sim_fault fault)
@@ -188,10 +190,13 @@ static void start_others(struct sim *sim)
 {
 	unsigned with = sim->options.with & ~sim->options.without;
 
-	sim->faults |= with & (1u << SIM_FORGET | 1u << SIM_SLOW);
+	sim->faults |= with &
+		(1u << SIM_FORGET | 1u << SIM_SLOW | 1u << SIM_RELAPSE);
 	model_set_odd_faults(sim->model,
 		sim->faults & (1u << SIM_FORGET) ? FORGET_PPM : 0,
 		sim->faults & (1u << SIM_SLOW) ? SLOW_PPM : 0);
+	model_set_relapse(sim->model,
+		sim->faults & (1u << SIM_RELAPSE) ? RELAPSE_PPM : 0);
 }
 
 void nemesis_start(struct sim *sim)

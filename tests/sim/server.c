@@ -280,6 +280,9 @@ static void serve_connect(struct conn *conn, struct msg *msg)
 		attach(conn, session);
 	}
 	answer_after(conn, msg, zxid);
+	if (session != NULL && m->config.relapse_ppm != 0 &&
+		sim_random_ppm(&m->odd, m->config.relapse_ppm))
+		conn_relapse(conn);
 }
 
 static void serve_auth(struct conn *conn, struct msg *msg)

@@ -33,6 +33,9 @@ enum sim_fault {
 			 it, and says nothing; only if asked for */
 	SIM_SLOW, /* a client's completions and events are told late, while its timers
 			 run and it connects anew; only if asked for */
+	SIM_RELAPSE, /* a connection that was just made breaks again, while what was
+			lost with the one before is being cleared up; only if
+			asked for */
 	SIM_FAULT_COUNT
 };
 

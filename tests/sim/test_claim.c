@@ -37,6 +37,13 @@ START_TEST(claims_with_keys_survive_stalls)
 }
 END_TEST
 
+/* What was lost with one connection is still being cleared up when the next breaks. */
+START_TEST(claims_with_keys_survive_connections_that_break_again)
+{
+	seeds_survive_with(seeds_of("keyed-claim"), SIM_RELAPSE, 30);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -89,6 +96,8 @@ int main(void)
 		L27_what_was_marked_in_a_session_before_is_not_passed_over, 0,
 		4);
 	tcase_add_test(t, claims_with_keys_survive_stalls);
+	tcase_add_test(t,
+		claims_with_keys_survive_connections_that_break_again);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_figures(t, those_alone_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_claims_event_for_event);

@@ -34,6 +34,12 @@ START_TEST(L08_mutexes_survive_servers_that_set_no_watches_again)
 }
 END_TEST
 
+START_TEST(mutexes_survive_connections_that_break_again)
+{
+	seeds_survive_with(mutex(), SIM_RELAPSE, 30);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -71,6 +77,7 @@ int main(void)
 	tcase_add_test(t, mutexes_survive_all_faults);
 	tcase_add_test(t, mutexes_survive_stalls);
 	tcase_add_test(t, mutexes_survive_late_completions);
+	tcase_add_test(t, mutexes_survive_connections_that_break_again);
 	tcase_add_test(t,
 		L08_mutexes_survive_servers_that_set_no_watches_again);
 	tcase_add_figures(t, they_do_everything_meanwhile);

@@ -46,6 +46,12 @@ START_TEST(queues_survive_late_completions)
 }
 END_TEST
 
+START_TEST(queues_survive_connections_that_break_again)
+{
+	seeds_survive_with(queues(), SIM_RELAPSE, 30);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -97,6 +103,7 @@ int main(void)
 	tcase_add_test(t,
 		S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it);
 	tcase_add_test(t, queues_survive_late_completions);
+	tcase_add_test(t, queues_survive_connections_that_break_again);
 	tcase_add_loop_test(t,
 		S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from, 0,
 		2);
