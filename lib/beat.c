@@ -39,13 +39,21 @@ static void ping_done(struct kustos_client *client, struct ku_request *request,
 	ping->sent = false;
 }
 
+static void heartbeat_done(struct kustos_client *client,
+	struct ku_request *request, const struct ku_zk_reply *reply)
+{
+	ping_done(client, request, reply);
+	if (reply->rc == KU_ZK_OK)
+		ku_watch_insist(client);
+}
+
 void ku_beat_now(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
 
 	if (session->linked && session->greeted)
 		ping_send(client, &session->beat.heartbeat, KU_ZK_SYNC,
-			ping_done);
+			heartbeat_done);
 }
 
 static void greeting_done(struct kustos_client *client,

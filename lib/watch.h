@@ -85,6 +85,10 @@ void ku_watch_event(struct kustos_client *client, enum ku_zk_event event,
 /* Connected: tell the server of watches that were removed meanwhile. */
 void ku_watch_tidy(struct kustos_client *client);
 
+/* It answers: tell it again of those that it would not take off, as it had too many
+   requests. */
+void ku_watch_insist(struct kustos_client *client);
+
 /* The handle is closed: fire all with KU_WATCH_GONE. */
 void ku_watch_clear(struct kustos_client *client);
 

@@ -7,6 +7,7 @@
 
 #include "../unit/unit.h"
 
+#include <kustos/cancel.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,6 +110,49 @@ START_TEST(S09_who_may_watch_nothing_reads_what_it_holds)
 	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_LOST);
 	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
 	watch_again();
+}
+END_TEST
+
+/* A server with too many requests: it takes off no watch, the first time. */
+static int unwatches;
+
+static int submit_throttled(struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
+{
+	if (request->kind == KU_ZK_UNWATCH && ++unwatches == 1)
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void canceled(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	(void)arg;
+	ck_assert_int_eq(err, KUSTOS_ECANCELED);
+	ck_assert_ptr_null(hold);
+}
+
+START_TEST(P03_a_watch_that_a_server_would_not_take_off_is_taken_off_later)
+{
+	struct ku_zk_api api = ku_zk_sim;
+	struct kustos_cancel *cancel;
+
+	lone_line_close();
+	api.submit = submit_throttled;
+	lone_line_open(&api);
+	unwatches = 0;
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	struct kustos_simple *simple = lone_line_ask_simple(canceled, cancel);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_uint_gt(lone.client->footprint.watch_bytes, 0);
+	kustos_cancel_fire(cancel);
+	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS / 2);
+	ck_assert_int_eq(unwatches, 2);
+	ck_assert_uint_eq(lone.client->footprint.watch_bytes, 0);
+	ck_assert_int_eq(
+		bench_delete(&lone.bench, lone.raw, LINE "/one", -1).rc,
+		KU_ZK_OK);
+	kustos_simple_destroy(simple);
+	kustos_cancel_destroy(cancel);
 }
 END_TEST
 
@@ -357,6 +401,8 @@ int main(void)
 	tcase_add_test(t,
 		L07_who_may_watch_nothing_reads_the_node_that_all_fight_for);
 	tcase_add_test(t, S09_who_may_watch_nothing_reads_what_it_holds);
+	tcase_add_test(t,
+		P03_a_watch_that_a_server_would_not_take_off_is_taken_off_later);
 	tcase_add_test(t, a_warning_that_another_has_replaced_is_not_given);
 	tcase_add_test(t,
 		S02_a_place_does_not_follow_what_another_session_has_left);
