@@ -114,10 +114,11 @@ static() {
 }
 
 # The example for CMake, which finds the mutex in the tree by pkg-config.
+# CC may hold options, or a program before the compiler: as a variable of the
+# environment CMake takes it apart.
 cmake_example() {
-	cmake -S "$srcdir/doc/examples/cmake" -B "$work/cmake" \
-		-DCMAKE_C_COMPILER="$CC" -DCMAKE_C_FLAGS="$flags" \
-		>"$work/cmake.out" 2>&1 &&
+	CC=$CC cmake -S "$srcdir/doc/examples/cmake" -B "$work/cmake" \
+		-DCMAKE_C_FLAGS="$flags" >"$work/cmake.out" 2>&1 &&
 		cmake --build "$work/cmake" >>"$work/cmake.out" 2>&1 &&
 		[ "$(ours "$work/cmake/report")" = "$1" ] && return
 	cat "$work/cmake.out"
