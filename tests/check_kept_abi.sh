@@ -154,7 +154,8 @@ if [ "$job" = keep ] && released && developed; then
 	complain 'what is kept is a release: say in NEWS that this is one'
 	exit 1
 fi
-for name in libkustos $(printf 'libkustos-%s ' $recipes); do
+# Without recipes printf would make up one that has no name.
+for name in libkustos ${recipes:+$(printf 'libkustos-%s ' $recipes)}; do
 	if [ "$job" = keep ]; then
 		dump "$name" >"$kept/$name.abi"
 	else

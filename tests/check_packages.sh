@@ -87,7 +87,7 @@ noted() {
 }
 
 # Each node of a map has a line, with the version that it came with.
-for map in lib/kustos.map $(printf 'recipes/%s.map ' $recipes); do
+for map in lib/kustos.map ${recipes:+$(printf 'recipes/%s.map ' $recipes)}; do
 	name=libkustos-$(basename "$map" .map)
 	[ "$map" != lib/kustos.map ] || name=libkustos
 	nodes_of "$map" >"$work/nodes"
