@@ -58,16 +58,6 @@ int job_left_ms(kustos_deadline deadline)
 	return ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
 
-/* Of a short time it is not known whether a server would answer at all. */
-static int not_connected(const struct job *j, bool cut_short)
-{
-	if (!cut_short)
-		return tool_unreachable(j->tool);
-	tool_say("no server at %s answered in the time that -w says",
-		j->tool->hosts);
-	return TOOL_UNREACHABLE;
-}
-
 int job_connect(struct job *j)
 {
 	kustos_deadline end = kustos_after_ms(j->tool->session_ms);
@@ -86,7 +76,8 @@ int job_connect(struct job *j)
 	}
 	while (!atomic_load(&j->connected)) {
 		if (kustos_after_ms(0) >= end)
-			return not_connected(j, cut_short);
+			return cut_short ? tool_unreachable_in_time(j->tool)
+					 : tool_unreachable(j->tool);
 		j->sig = under_wait(&j->under, job_left_ms(end));
 		if (j->sig != 0)
 			return TOOL_SIGNAL + j->sig;

@@ -126,6 +126,7 @@ bool together_parse(struct together *t,
 			return false;
 	}
 	t->job.argv = argv + optind;
+	t->tool.wait_ms = t->wait_ms;
 	t->tool.exit_code = wrong(t);
 	return t->tool.exit_code == TOOL_OK;
 }

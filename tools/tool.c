@@ -293,15 +293,18 @@ int tool_open(const struct tool *tool, struct kustos_client **out)
 
 int tool_connect(const struct tool *tool, struct kustos_client **out)
 {
+	bool cut_short = tool->wait_ms > 0 && tool->wait_ms < tool->session_ms;
+	int64_t ms = cut_short ? tool->wait_ms : tool->session_ms;
 	struct kustos_client *client;
 	int code = tool_open(tool, &client);
 
 	if (code != TOOL_OK)
 		return code;
-	if (kustos_client_wait_connected(client,
-		    kustos_after_ms(tool->session_ms), NULL) != KUSTOS_OK) {
+	if (kustos_client_wait_connected(client, kustos_after_ms(ms), NULL) !=
+		KUSTOS_OK) {
 		kustos_client_close(client, KUSTOS_NOW, NULL);
-		return tool_unreachable(tool);
+		return cut_short ? tool_unreachable_in_time(tool)
+				 : tool_unreachable(tool);
 	}
 	code = check_chroot(tool, client);
 	if (code == TOOL_OK)
@@ -314,6 +317,13 @@ int tool_connect(const struct tool *tool, struct kustos_client **out)
 int tool_unreachable(const struct tool *tool)
 {
 	tool_say("no server answers at %s", tool->hosts);
+	return TOOL_UNREACHABLE;
+}
+
+int tool_unreachable_in_time(const struct tool *tool)
+{
+	tool_say("no server at %s answered in the time that -w says",
+		tool->hosts);
 	return TOOL_UNREACHABLE;
 }
 

@@ -65,6 +65,7 @@ struct tool {
 	const struct tool_subcommand *subcommand;
 	const char *hosts;
 	int session_ms;
+	int64_t wait_ms; /* for a server as well, as -w says; 0 and less: no limit */
 	bool json;
 	bool verbose;
 	int exit_code; /* after tool_common() has returned false */
@@ -151,13 +152,16 @@ bool tool_take_marks(struct tool *tool, const char **out);
    an exit code, having said what is wrong. */
 int tool_open(const struct tool *tool, struct kustos_client **out);
 
-/* The same, and wait until it is connected.  A chroot that is missing is told at
-   once, for one round trip if there is to be one: who waits for a node would else
-   wait for ever, and who deletes it would be done. */
+/* The same, and wait until it is connected, no longer than "wait_ms" if that is less
+   than the session's timeout.  A chroot that is missing is told at once, for one round
+   trip if there is to be one: who waits for a node would else wait for ever, and who
+   deletes it would be done. */
 int tool_connect(const struct tool *tool, struct kustos_client **out);
 
-/* Say that no server could be reached.  Returns TOOL_UNREACHABLE. */
+/* Say that no server could be reached; or not in the time of -w, of which it is not
+   known whether a server would answer at all.  Return TOOL_UNREACHABLE. */
 int tool_unreachable(const struct tool *tool);
+int tool_unreachable_in_time(const struct tool *tool);
 
 /* Close it, giving the server a moment to learn of that. */
 void tool_close(struct kustos_client *client);

@@ -191,6 +191,23 @@ START_TEST(no_server_in_the_time_that_was_given_is_told_as_that)
 }
 END_TEST
 
+START_TEST(no_server_in_the_time_of_who_holds_nothing_is_told_as_that)
+{
+	static const char *const runs[][2] = { { "barrier", "wait" },
+		{ "barrier", "set" }, { "latch", "wait" },
+		{ "latch", "done" } };
+
+	for (int i = 0; i < 4; i++) {
+		ck_assert_int_eq(cli_run(&a, runs[i][0], runs[i][1], "-w0.2",
+					 "--hosts", "127.0.0.9:1", "/l"),
+			123);
+		cli_hears_error(&a,
+			"kustos: no server at 127.0.0.9:1 answered in the time "
+			"that -w says\n");
+	}
+}
+END_TEST
+
 START_TEST(wrong_use_gives_125_and_one_line)
 {
 	static const char *const wrong[][6] = {
@@ -443,6 +460,8 @@ int main(void)
 	tcase_add_test(t, a_plain_lock_and_a_shared_one_do_not_see_each_other);
 	tcase_add_test(t, no_server_gives_123);
 	tcase_add_test(t, no_server_in_the_time_that_was_given_is_told_as_that);
+	tcase_add_test(t,
+		no_server_in_the_time_of_who_holds_nothing_is_told_as_that);
 	tcase_add_test(t, wrong_use_gives_125_and_one_line);
 	tcase_add_test(t, options_may_be_ended_twice);
 	tcase_add_test(t,
