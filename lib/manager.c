@@ -255,10 +255,12 @@ static void steer_to(struct ku_manager *m, int server)
 {
 	struct kustos_client *client = m->client;
 	struct ku_handle *handle = present_handle(client);
+	char address[KU_ADDRESS_SIZE];
 
 	if (handle == NULL)
 		return;
-	client->env.api->steer(handle->zk, m->addresses.list[server].text);
+	ku_address_bare(&m->addresses.list[server], address);
+	client->env.api->steer(handle->zk, address);
 	count_move(client, "turning to", m->addresses.list[server].text);
 	ku_lock(client);
 	ku_beat_nudge(client);

@@ -26,6 +26,17 @@ void ku_address_format(const struct sockaddr *address, socklen_t len,
 			port);
 }
 
+/* It takes what stands behind the last colon for the port, and whatever stands
+   before it for the address: "[::1]" would be looked up as a name. */
+void ku_address_bare(const struct ku_address *address,
+	char text[KU_ADDRESS_SIZE])
+{
+	for (const char *c = address->text; *c != '\0'; c++)
+		if (*c != '[' && *c != ']')
+			*text++ = *c;
+	*text = '\0';
+}
+
 static enum kustos_err append(struct ku_addresses *to,
 	const struct addrinfo *info)
 {
@@ -164,6 +175,7 @@ char *ku_addresses_join(const struct ku_addresses *addresses,
 	int n = addresses->count, i, other, swap;
 	int *order = malloc(((size_t)n + 1) * sizeof(*order));
 	char *text = malloc(((size_t)n + 1) * (KU_ADDRESS_SIZE + 1)), *end;
+	char bare[KU_ADDRESS_SIZE];
 
 	if (!order || !text) {
 		free(order);
@@ -181,9 +193,10 @@ char *ku_addresses_join(const struct ku_addresses *addresses,
 	if (n > 0 && n % 2 == 0)
 		order[n++] = order[0];
 	*text = '\0';
-	for (end = text, i = 0; i < n; i++)
-		end += sprintf(end, "%s%s", i ? "," : "",
-			addresses->list[order[i]].text);
+	for (end = text, i = 0; i < n; i++) {
+		ku_address_bare(&addresses->list[order[i]], bare);
+		end += sprintf(end, "%s%s", i ? "," : "", bare);
+	}
 	free(order);
 	return text;
 }

@@ -33,6 +33,11 @@ struct ku_addresses {
 void ku_address_format(const struct sockaddr *address, socklen_t len,
 	char text[KU_ADDRESS_SIZE]);
 
+/* Write it as ZooKeeper's library wants it, in ku_zk_open.addresses and in
+   ku_zk_api.steer: without brackets. */
+void ku_address_bare(const struct ku_address *address,
+	char text[KU_ADDRESS_SIZE]);
+
 /* If all hosts are numeric addresses, fill in "*out" without asking anybody
    and return true.  False, with "*out" empty: use ku_resolve(). */
 bool ku_resolve_numeric(const struct ku_hosts *hosts, struct ku_addresses *out);

@@ -143,7 +143,7 @@ struct ku_zk_ticket {
 };
 
 struct ku_zk_open {
-	const char *addresses; /* numeric, "10.0.0.1:2181,[::1]:2181" */
+	const char *addresses; /* numeric, "10.0.0.1:2181,::1:2181" */
 	int timeout_ms;	       /* asked for; the server decides */
 	ku_zk_event_fn *event;
 	void *arg;			   /* of "event" */

@@ -10,6 +10,11 @@
 
 #include <kustos/cancel.h>
 
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -262,6 +267,86 @@ START_TEST(flush_waits_for_answers_until_deadline_or_cancel)
 }
 END_TEST
 
+/* Passes connections on to the server, one after the other. */
+struct relay {
+	int listens, stop[2];
+};
+
+static bool passed_on(int from, int to)
+{
+	char bytes[4096];
+	ssize_t n = read(from, bytes, sizeof(bytes));
+
+	return n > 0 && net_write(to, bytes, (size_t)n) == 0;
+}
+
+static void pass_on(const struct relay *r, int client, int server)
+{
+	struct pollfd fds[3] = { { client, POLLIN, 0 }, { server, POLLIN, 0 },
+		{ r->stop[0], POLLIN, 0 } };
+
+	while (poll(fds, 3, -1) > 0 && fds[2].revents == 0)
+		if ((fds[0].revents != 0 && !passed_on(client, server)) ||
+			(fds[1].revents != 0 && !passed_on(server, client)))
+			break;
+}
+
+static void *relay_main(void *arg)
+{
+	const struct relay *r = arg;
+	struct pollfd fds[2] = { { r->listens, POLLIN, 0 },
+		{ r->stop[0], POLLIN, 0 } };
+
+	while (poll(fds, 2, -1) > 0 && fds[1].revents == 0) {
+		int client = accept(r->listens, NULL, NULL);
+		int server = net_connect(fixture_address(), PATIENCE_MS);
+
+		pass_on(r, client, server);
+		close(client);
+		close(server);
+	}
+	return NULL;
+}
+
+/* Return the port on which it listens at ::1, or 0 if this machine has none. */
+static int relay_start(struct relay *r)
+{
+	struct sockaddr_in6 a = { .sin6_family = AF_INET6,
+		.sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	socklen_t len = sizeof(a);
+
+	r->listens = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (r->listens < 0 ||
+		bind(r->listens, (struct sockaddr *)&a, sizeof(a)) != 0)
+		return 0;
+	ck_assert_int_eq(listen(r->listens, 5), 0);
+	ck_assert_int_eq(getsockname(r->listens, (struct sockaddr *)&a, &len),
+		0);
+	ck_assert_int_eq(pipe(r->stop), 0);
+	return ntohs(a.sin6_port);
+}
+
+/* Its library wants no brackets around it. */
+START_TEST(a_server_with_an_address_of_IPv6_is_reached)
+{
+	struct relay relay;
+	int port = relay_start(&relay);
+	pthread_t thread;
+	char hosts[64];
+
+	if (port == 0)
+		return; /* without IPv6 there is no such server */
+	ck_assert_int_eq(pthread_create(&thread, NULL, relay_main, &relay), 0);
+	snprintf(hosts, sizeof(hosts), "[::1]:%d", port);
+	struct kustos_client *c = client_connected(hosts, 20000);
+	client_close(c);
+	close(relay.stop[1]);
+	pthread_join(thread, NULL);
+	close(relay.stop[0]);
+	close(relay.listens);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("connect");
@@ -275,6 +360,7 @@ int main(void)
 	tcase_add_test(t, L15_a_session_whose_end_is_not_told_is_replaced);
 	tcase_add_test(t, L15_a_reconnect_that_is_not_told_is_found_out);
 	tcase_add_test(t, wait_connected_ends_by_deadline_or_cancel);
+	tcase_add_test(t, a_server_with_an_address_of_IPv6_is_reached);
 	tcase_add_loop_test(t, flush_waits_for_answers_until_deadline_or_cancel,
 		0, 2);
 	return fixture_main(s);
