@@ -175,11 +175,21 @@ static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 	m->ready_round = m->read_mzxid == stat->mzxid ? m->read_round : round;
 }
 
-/* It was made, and is gone again. */
+/* It was made, and is gone again.  If all may have been there without us before our node
+   was, and some of them have gone by then, nobody knows whether we are of that round: come
+   again in a while, as who waits for us to leave would wait for ever. */
 static void see_what_came(struct ku_muster *m)
 {
-	m->came = ku_muster_may_have_met(m->count, m->traffic_then, m->traffic);
+	struct ku_muster_traffic then = m->traffic_then;
+
 	m->heard = false;
+	m->came = ku_muster_may_have_met(m->count, then, m->traffic);
+	then.members--;
+	if (m->came && m->early &&
+		ku_muster_may_have_met(m->count, then, m->traffic)) {
+		m->came = false;
+		m->doubted = ku_now(m->client);
+	}
 }
 
 static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)

@@ -60,10 +60,12 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 	return ku_muster_decide(&view);
 }
 
-/* Remember how it was before something happens. */
-static void note(struct ku_muster *m)
+/* Remember how it was before something happens; or, if "early", before our node was
+   there. */
+static void note(struct ku_muster *m, bool early)
 {
 	m->absent = !m->ready;
+	m->early = early;
 	m->traffic_then = m->traffic;
 }
 
@@ -75,7 +77,7 @@ static void await(struct ku_muster *m, bool watched)
 		ku_muster_look(m);
 		return;
 	}
-	note(m);
+	note(m, false);
 	m->connection_then = m->client->session.connection;
 	ku_muster_guard(m);
 	if (m->call->once)
@@ -124,7 +126,7 @@ static void enter(struct ku_muster *m)
 		} else {
 			/* What was not there before our node was: if it comes
 			   and goes before the next look that is heard. */
-			note(m);
+			note(m, true);
 			ku_muster_look(m);
 		}
 		break;

@@ -30,11 +30,12 @@ static struct {
 	void (*before)(void), (*behind)(void);
 } telling;
 
-/* What the rival does just behind the creation of its node, when that is sent for the
-   second time. */
+/* What the rival does just before and behind the creation of its node, when that is sent
+   for the second time. */
 static struct {
 	int sent;
-	void (*act)(void); /* NULL: nothing */
+	bool refused; /* the first: the server has no time for it */
+	void (*before)(void), (*act)(void); /* NULL: nothing */
 } upon;
 
 static int tell(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -56,9 +57,14 @@ static int tell(struct ku_zk *zk, const struct ku_zk_request *request,
 static int submit_node(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	int rc = ku_zk_sim.submit(zk, request, done, arg);
+	bool second = ++upon.sent == 2;
 
-	if (++upon.sent == 2 && upon.act != NULL)
+	if (upon.sent == 1 && upon.refused)
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	if (second && upon.before != NULL)
+		upon.before();
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+	if (second && upon.act != NULL)
 		upon.act();
 	return rc;
 }
@@ -161,6 +167,39 @@ START_TEST(L18_who_comes_by_a_detour_hears_of_its_round)
 	ck_assert_int_eq(upon.sent, 2);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
 	ck_assert_int_eq(entry, met ? KUSTOS_OK : -1);
+}
+END_TEST
+
+static void two_give_up(void)
+{
+	send(KU_ZK_DELETE, SECOND, "");
+	send(KU_ZK_DELETE, THIRD, "");
+}
+
+static void say_so_late(void)
+{
+	send(KU_ZK_CREATE, READY, "");
+	send(KU_ZK_DELETE, READY, "");
+}
+
+/* All were there without it when it looked, and two of them gave up before it came.  It
+   cannot know whether the round was its own, so it comes again in a while. */
+START_TEST(S12_who_had_all_before_its_node_was_there_is_not_let_in_by_that)
+{
+	make(THIRD, KU_ZK_EPHEMERAL);
+	upon.refused = true;
+	upon.before = two_give_up;
+	upon.act = say_so_late;
+	enter(KUSTOS_FOREVER);
+	run_ms(5000);
+	ck_assert_int_eq(upon.sent, 2);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	ck_assert_int_eq(entry, -1);
+	run_ms(140000);
+	ck_assert_int_eq(upon.sent, 3);
+	complete();
+	run_ms(1000);
+	check_in();
 }
 END_TEST
 
@@ -367,6 +406,8 @@ int main(void)
 		2);
 	tcase_add_loop_test(t, L18_who_comes_by_a_detour_hears_of_its_round, 0,
 		2);
+	tcase_add_test(t,
+		S12_who_had_all_before_its_node_was_there_is_not_let_in_by_that);
 	tcase_add_test(t,
 		L18_a_ready_that_is_made_behind_who_leaves_goes_with_it);
 	tcase_add_test(t,
