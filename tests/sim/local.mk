@@ -128,6 +128,7 @@ sim_tests += %D%/test_muster_lost
 sim_tests += %D%/test_muster_safety
 sim_tests += %D%/test_mutex
 sim_tests += %D%/test_observe
+sim_tests += %D%/test_outage
 sim_tests += %D%/test_parents
 sim_tests += %D%/test_pause
 sim_tests += %D%/test_pool

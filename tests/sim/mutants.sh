@@ -796,6 +796,13 @@ mutant L07_not_watched_and_read_again_at_once lib/mirror.c \
 	's/!m->wanted || !m->blind/true/'
 mutant S17_listed_as_another_was_taken_and_forgotten lib/queue_take.c \
 	's/late || take->busy ||$/late;/;/^		take->caught.count > 0 ||$/d;/^		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));/d;s/^	if (take->stale)$/	if (take->stale || take->busy || take->caught.count > 0)/'
+test=test_outage
+mutant S17_chosen_before_an_outage lib/queue_take.c \
+	'/^void ku_take_unchoose/,/^}/s/!ku_queue_keyed(q)/true/'
+mutant S17_listed_as_the_session_is_lost lib/queue_take.c \
+	'/^static bool is_late/,/^}/s/return .*/return (void)q, false;/'
+mutant L27_marked_in_a_session_before lib/desk_look.c \
+	'/^bool ku_desk_awaits_marks/,/^}/s/return .*/return false \&\&/'
 test=test_pause
 mutant L27_mended_item_is_not_looked_at lib/queue_take.c \
 	's/ku_take_watch_unfit(q);/;/'

@@ -76,21 +76,6 @@ static inline void seeds_survive_with(const struct sim_scenario *scenario,
 	seeds_survive_as(scenario, &options, count);
 }
 
-/* Fail, with what was broken, if one seed does: one that did. */
-static inline void seed_survives(const struct sim_scenario *scenario,
-	uint64_t seed, bool stalls)
-{
-	struct sim_options options = { .seed = seed,
-		.steps = SEED_STEPS,
-		.stalls = stalls };
-	struct sim_result result;
-
-	sim_run(scenario, &options, &result);
-	free(result.trace);
-	ck_assert_msg(!result.failed, "%s: %s", result.invariant,
-		result.message);
-}
-
 /* Fail if one of the first "seeds" does, or if they have not counted each figure of
    the scenario at least as often as "least" says. */
 static inline void seeds_do(const struct sim_scenario *scenario, uint64_t seeds,

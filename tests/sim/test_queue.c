@@ -22,24 +22,6 @@ START_TEST(S17_nothing_is_taken_before_it_is_due_nor_before_what_was_due)
 }
 END_TEST
 
-/* Of this seed one was cut off for long with items that it had chosen, and took them
-   afterwards, though one that comes before them had come meanwhile. */
-START_TEST(S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it)
-{
-	seed_survives(seeds_of("delay-queue"), 123461307, false);
-}
-END_TEST
-
-/* Of these seeds one was paused as a listing came, heard of its loss before it read that,
-   and chose by it what it took in its next session. */
-START_TEST(S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from)
-{
-	static const uint64_t seeds[] = { 700001, 700749 };
-
-	seed_survives(seeds_of("delay-queue"), seeds[_i], true);
-}
-END_TEST
-
 START_TEST(queues_survive_late_completions)
 {
 	seeds_survive_with(queues(), SIM_SLOW, 30);
@@ -100,13 +82,8 @@ int main(void)
 
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S15_L27_each_item_is_put_once_and_taken_once);
-	tcase_add_test(t,
-		S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it);
 	tcase_add_test(t, queues_survive_late_completions);
 	tcase_add_test(t, queues_survive_connections_that_break_again);
-	tcase_add_loop_test(t,
-		S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from, 0,
-		2);
 	tcase_add_test(t,
 		S17_nothing_is_taken_before_it_is_due_nor_before_what_was_due);
 	tcase_add_figures(t, they_do_everything_meanwhile);

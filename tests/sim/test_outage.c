@@ -1,0 +1,188 @@
+/*
+ * test_outage.c - what was known of items before an outage is not gone by after it: others
+ * have put meanwhile what comes first, or given back what they had.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "desk_impl.h"
+#include "queue_impl.h"
+
+#define QUEUE "/queue"
+#define MARKS "/marks"
+#define ITEM QUEUE "/qn-0000000000"
+#define MARK MARKS "/qn-0000000000"
+#define FIRST QUEUE "/entry-001-0000000001"
+#define SECOND QUEUE "/entry-005-0000000000"
+/* Between a client and its server: all requests take the same.  A take is over in
+   so much time. */
+#define WAY_MS 10
+#define TAKING_MS (8 * WAY_MS)
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+
+static void setup(void)
+{
+	raw = lone_setup(&bench, WAY_MS);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	client = lone_connected(&bench, &ku_zk_sim);
+}
+
+static void teardown(void)
+{
+	lone_teardown(&bench, client);
+}
+
+static void make(const char *path, enum ku_zk_mode mode)
+{
+	ck_assert_int_eq(bench_create(&bench, raw, path, "x", mode).rc,
+		KU_ZK_OK);
+}
+
+/* Queues */
+
+static void took(void *arg, enum kustos_err err,
+	struct kustos_item *const *items, size_t count)
+{
+	int64_t *key = arg;
+
+	ck_assert_int_eq(err, KUSTOS_OK);
+	ck_assert_uint_eq(count, 1);
+	*key = items[0]->priority;
+	kustos_item_free(items[0]);
+}
+
+static struct ku_queue *take(int64_t *key)
+{
+	const struct ku_queue_wish wish = { .kind = KU_ITEM_KAZOO,
+		.receipts = "/queue-receipts",
+		.max_bytes = 1000 };
+	const struct ku_poll_wish poll = { .max = 1,
+		.deadline = KUSTOS_FOREVER };
+	struct ku_queue *queue;
+
+	make(SECOND, KU_ZK_PERSISTENT);
+	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
+		KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_poll_async(queue, &poll, took, key),
+		KUSTOS_OK);
+	return queue;
+}
+
+/* Return which it is to take, now that another is put that comes first. */
+static int64_t put_first(void)
+{
+	struct kustos_stat stat;
+	bool there = model_stat(bench.model, SECOND, &stat);
+
+	make(FIRST, KU_ZK_PERSISTENT);
+	return there ? 1 : 5;
+}
+
+/* It is cut off at one moment or another; and then its session lives, or not. */
+START_TEST(S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it)
+{
+	int ms = _i / TAKING_MS == 0 ? LONE_TIMEOUT_MS / 4
+				     : LONE_TIMEOUT_MS * 2;
+	int64_t key = 0;
+	struct ku_queue *queue = take(&key);
+
+	lone_run_ms(&bench, client, _i % TAKING_MS);
+	model_cut(bench.model, LONE_MACHINE, false);
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	lone_run_ms(&bench, client, ms);
+	int64_t due = put_first();
+	model_heal(bench.model);
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(key, due);
+	ku_queue_destroy(queue);
+}
+END_TEST
+
+/* It is paused at one moment or another, and has heard of its loss before it reads what
+   has come meanwhile. */
+START_TEST(S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from)
+{
+	int ms = _i / TAKING_MS == 0 ? LONE_TIMEOUT_MS * 3 / 4
+				     : LONE_TIMEOUT_MS * 2;
+	int64_t key = 0;
+	struct ku_queue *queue = take(&key);
+
+	lone_run_ms(&bench, client, _i % TAKING_MS);
+	sched_pause(&bench.sched, LONE_MACHINE,
+		bench.sched.now_ns + ms * KU_NS_PER_MS);
+	bench_run_ms(&bench, ms / 2);
+	int64_t due = put_first();
+	bench_run_ms(&bench, ms - ms / 2 - 4 * WAY_MS);
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(key, due);
+	ku_queue_destroy(queue);
+}
+END_TEST
+
+/* Claims */
+
+static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	struct ku_lent **to = arg;
+
+	ck_assert_int_eq(err, KUSTOS_OK);
+	*to = got;
+}
+
+/* In a new session the items are listed before it has been read anew which of them
+   others have.  That one has been free for long, and another is there by now. */
+START_TEST(L27_what_was_marked_in_a_session_before_is_not_passed_over)
+{
+	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = QUEUE,
+		.marks = MARKS };
+	int64_t session_id = client->session.id;
+	struct ku_lent *got = NULL;
+	struct kustos_stat stat;
+	struct ku_desk *desk;
+
+	make(MARKS, KU_ZK_PERSISTENT);
+	make(MARK, KU_ZK_EPHEMERAL);
+	make(ITEM, KU_ZK_PERSISTENT);
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, &got),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_ptr_null(got);
+	bench_delete(&bench, raw, MARK, -1);
+	make(QUEUE "/qn-0000000001", KU_ZK_PERSISTENT);
+	model_heal(bench.model);
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	ck_assert(client->session.id != session_id);
+	ck_assert_ptr_nonnull(got);
+	ck_assert(model_stat(bench.model, MARK, &stat));
+	ck_assert(stat.ephemeral_owner == client->session.id);
+	ku_desk_destroy(desk);
+	ku_lent_return(got);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("outages in the simulator");
+	TCase *t = tcase_create("and items");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it, 0,
+		2 * TAKING_MS);
+	tcase_add_loop_test(t,
+		S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from, 0,
+		2 * TAKING_MS);
+	tcase_add_test(t,
+		L27_what_was_marked_in_a_session_before_is_not_passed_over);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
