@@ -354,7 +354,8 @@ static void timer_due(struct ku_timer *timer)
 	struct ku_muster *m = (struct ku_muster *)((char *)timer -
 		offsetof(struct ku_muster, timer));
 
-	m->missed = false; /* those who leave have had their time */
+	if (m->node == NULL) /* those who leave have had their time */
+		m->missed = false;
 	if (m->call != NULL)
 		ku_muster_look(m);
 	else
