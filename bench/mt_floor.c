@@ -10,6 +10,7 @@
  *	bare	the node of the last time is deleted and a new one made, in one flight
  *	line	as "own": the same when the place before one's own is gone, which is
  *		told by its number, since all have the same name
+ *	careful	the same with the requests that Kustos takes for a turn (raw_line.c)
  *	deeds	an item is put, and taken, by a transaction each
  */
 #include "driver.h"
@@ -43,6 +44,10 @@ struct client {
 
 	/* Written before that. */
 	char node[LINK_PATH_SIZE];
+
+	/* Of the careful, and its library's thread: the nearest is gone, and only that
+	   was before it, as a listing said. */
+	bool gone, alone;
 
 	int version; /* of the receipt */
 	zoo_op_result_t results[PARTS];
@@ -135,23 +140,124 @@ static void name_of(const struct client *c, char name[LINK_PATH_SIZE])
 		c->run->path);
 }
 
+/* Watch the place that is so far before ours. */
+static int look(struct client *c, int far, watcher_fn told,
+	data_completion_t looked)
+{
+	char name[LINK_PATH_SIZE];
+	char before[LINK_PATH_SIZE + 16];
+
+	name_of(c, name);
+	snprintf(before, sizeof(before), "%s%010d", name,
+		atoi(c->node + strlen(name)) - far);
+	return zoo_awget(c->zh, before, told, c, looked, c);
+}
+
 /* Wait for the place before ours, from here: our own thread goes on asleep. */
 static void on_placed(int rc, const char *node, const struct Stat *stat,
 	const void *arg)
 {
 	struct client *c = (struct client *)(uintptr_t)arg;
-	char name[LINK_PATH_SIZE];
-	char before[LINK_PATH_SIZE + 16];
 
 	(void)stat;
 	if (rc == ZOK) {
-		name_of(c, name);
 		snprintf(c->node, sizeof(c->node), "%s", node);
-		snprintf(before, sizeof(before), "%s%010d", name,
-			atoi(node + strlen(name)) - 1);
-		rc = zoo_awget(c->zh, before, on_gone, c, on_looked, c);
+		rc = look(c, 1, on_gone, on_looked);
 	}
 	if (rc != ZOK)
+		wake(c, false);
+}
+
+/* --- The same of the careful ---------------------------------------------- */
+
+static void on_alone(int rc, const struct String_vector *names,
+	const struct Stat *stat, const void *arg)
+{
+	struct client *c = (struct client *)(uintptr_t)arg;
+
+	(void)names, (void)stat;
+	c->alone = true;
+	if (rc != ZOK || c->gone)
+		wake(c, rc == ZOK);
+}
+
+static void on_nearest_gone(zhandle_t *zh, int type, int state,
+	const char *path, void *arg)
+{
+	struct client *c = arg;
+
+	(void)zh, (void)state, (void)path;
+	c->gone |= type == ZOO_DELETED_EVENT;
+	if (c->gone && c->alone)
+		wake(c, true);
+}
+
+static void on_second_gone(zhandle_t *zh, int type, int state, const char *path,
+	void *arg)
+{
+	struct client *c = arg;
+
+	(void)zh, (void)state, (void)path;
+	if (type == ZOO_DELETED_EVENT &&
+		zoo_aget_children2(c->zh, c->run->path, 0, on_alone, c) != ZOK)
+		wake(c, false);
+}
+
+/* Nobody waits for it. */
+static void on_own_gone(zhandle_t *zh, int type, int state, const char *path,
+	void *arg)
+{
+	(void)zh, (void)type, (void)state, (void)path, (void)arg;
+}
+
+static void on_own_looked(int rc, const char *data, int len,
+	const struct Stat *stat, const void *arg)
+{
+	(void)data, (void)len, (void)stat;
+	if (rc != ZOK)
+		wake((struct client *)(uintptr_t)arg, false);
+}
+
+static void on_nearest_looked(int rc, const char *data, int len,
+	const struct Stat *stat, const void *arg)
+{
+	(void)data, (void)len, (void)stat;
+	if (rc != ZOK) /* it was gone before */
+		on_nearest_gone(NULL, ZOO_DELETED_EVENT, 0, NULL,
+			(void *)(uintptr_t)arg);
+}
+
+static void on_second_looked(int rc, const char *data, int len,
+	const struct Stat *stat, const void *arg)
+{
+	(void)data, (void)len, (void)stat;
+	if (rc != ZOK)
+		on_second_gone(NULL, ZOO_DELETED_EVENT, 0, NULL,
+			(void *)(uintptr_t)arg);
+}
+
+static void on_joined(int rc, const char *node, const struct Stat *stat,
+	const void *arg)
+{
+	struct client *c = (struct client *)(uintptr_t)arg;
+
+	(void)stat;
+	c->gone = c->alone = false;
+	if (rc == ZOK)
+		snprintf(c->node, sizeof(c->node), "%s", node);
+	else
+		wake(c, false);
+}
+
+static void on_listed(int rc, const struct String_vector *names,
+	const struct Stat *stat, const void *arg)
+{
+	struct client *c = (struct client *)(uintptr_t)arg;
+
+	(void)names, (void)stat;
+	if (rc != ZOK || look(c, 0, on_own_gone, on_own_looked) != ZOK ||
+		look(c, 1, on_nearest_gone, on_nearest_looked) != ZOK ||
+		look(c, 2, on_second_gone, on_second_looked) != ZOK)
 		wake(c, false);
 }
 
@@ -194,6 +300,24 @@ static int turn(void *arg)
 	return line_up(c, on_placed);
 }
 
+static int join(struct client *c)
+{
+	if (line_up(c, on_joined) < 0)
+		return -1;
+	return zoo_aget_children2(c->zh, c->run->path, 0, on_listed, c) == ZOK
+		? 0
+		: -1;
+}
+
+static int careful(void *arg)
+{
+	struct client *c = arg;
+
+	if (sleep_till_done(c) < 0 || leave(c) < 0)
+		return -1;
+	return join(c);
+}
+
 static int commit(struct client *c, zoo_op_t parts[PARTS])
 {
 	zoo_set_op_init(&parts[0], c->queue->receipt, "", 0, c->version++,
@@ -221,8 +345,9 @@ static int deeds(void *arg)
 /* Who ends first is still in the way of the others. */
 static int line(struct client *c)
 {
-	if (line_up(c, on_placed) < 0 ||
-		driver_repeat(c->run, turn, c, &c->result) < 0 ||
+	int err = c->once == careful ? join(c) : line_up(c, on_placed);
+
+	if (err < 0 || driver_repeat(c->run, c->once, c, &c->result) < 0 ||
 		sleep_till_done(c) < 0)
 		return -1;
 	return leave(c);
@@ -231,7 +356,7 @@ static int line(struct client *c)
 static void *work(void *arg)
 {
 	struct client *c = arg;
-	int err = c->once == turn
+	int err = c->once == turn || c->once == careful
 		? line(c)
 		: driver_repeat(c->run, c->once, c, &c->result);
 
@@ -319,6 +444,7 @@ struct style {
 static const struct style styles[] = {
 	{ "bare", bare },
 	{ "line", turn },
+	{ "careful", careful },
 	{ "deeds", deeds },
 };
 

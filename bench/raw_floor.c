@@ -14,7 +14,8 @@
  *	bare	a simple lock, in 1 round trip
  *	pair	two locks, in 1 round trip
  *	line	as "own": a turn takes one flight of writes and one event
- *	leases	the same with room for LOCK_LEASES at a time
+ *	careful	the same with the requests that Kustos takes for a turn
+ *	leases	the line with room for LOCK_LEASES at a time
  *	gate	a barrier: set, look, remove, pass, each a round trip
  *	step	a double barrier: in and out, two writes after each other either way
  *	count	a count-down latch: each call a round trip
@@ -37,6 +38,7 @@ static const struct style styles[] = {
 	{ "bare", floor_bare },
 	{ "pair", floor_pair },
 	{ "line", floor_line },
+	{ "careful", floor_careful },
 	{ "leases", floor_leases },
 	{ "gate", floor_gate },
 	{ "step", floor_step },

@@ -25,7 +25,7 @@ int floor_repeat(struct floor *f, int (*once)(void *arg), void *arg);
 floor_fn floor_one, floor_two, floor_bare, floor_pair;
 
 /* Lines: raw_line.c. */
-floor_fn floor_line, floor_leases;
+floor_fn floor_line, floor_careful, floor_leases;
 
 /* Who waits for each other: raw_meet.c. */
 floor_fn floor_gate, floor_step, floor_count;

@@ -1,10 +1,14 @@
 /*
- * raw_line.c - clients that take turns, on bare sockets.  Nobody lists: each knows
- * already which place stands before its own, and waits for the end of that alone.
+ * raw_line.c - clients that take turns, on bare sockets.  Each knows already which
+ * place stands before its own, and waits for the end of that.
  *
  *	line	A turn takes the deletion of one node and the creation of the next,
  *		in one flight, and one event.
- *	leases	The same with room for five: each waits for the place that is five
+ *	careful	The same with all requests that Kustos takes for a turn: who comes
+ *		lists the line and watches its own node and the two before it, and
+ *		lists again when the second of these is gone.  This tells what so
+ *		many requests cost, whoever sends them.
+ *	leases	The line with room for five: each waits for the place that is five
  *		before its own, so there are five lines through one, which go on beside
  *		each other.  This leaves out the line of those who wait that Curator's
  *		layout has beside the leases, two writes more for each grant; and that
@@ -29,6 +33,12 @@ struct client {
 	char name[LINK_PATH_SIZE - 32]; /* of its nodes, but for the number */
 	long place;			/* where it stands */
 	bool turn;			/* it is granted */
+
+	/* Of the careful: */
+	int looks;   /* that are answered */
+	bool listed; /* once */
+	bool alone; /* the nearest is all that is before it, as a listing said */
+	bool gone;  /* and that is gone */
 };
 
 /* Places are numbered in the order in which they were asked for. */
@@ -41,6 +51,8 @@ struct line {
 	struct client clients[FLOOR_LINKS];
 	int count;
 	int room;
+	bool careful;
+	const char *path;
 	long next; /* number of a place */
 	struct place places[MAX_PLACES];
 	long long turns;
@@ -59,6 +71,10 @@ static void put_place(struct line *l, struct client *c)
 	*p->node = '\0';
 	c->place = l->next++;
 	link_put_new(c->link, c->name, NULL, LINK_EPHEMERAL | LINK_SEQUENTIAL);
+	if (l->careful)
+		link_put_list(c->link, l->path);
+	c->looks = 0;
+	c->listed = c->alone = c->gone = false;
 }
 
 /* Leave, and line up again. */
@@ -73,18 +89,92 @@ static int give(struct line *l, struct client *c)
 
 static int take(struct line *l, struct client *c);
 
-/* Wait for the place that "c" comes after. */
-static int look(struct line *l, struct client *c)
+/* Watch the place that is so far before that of "c". */
+static int put_look(struct line *l, struct client *c, int far)
 {
-	struct place *before = place(l, c->place - l->room);
+	struct place *before = place(l, c->place - far);
 
 	/* Answers on different sockets may cross. */
 	while (*before->node == '\0')
 		if (take(l, before->client) < 0)
 			return -1;
 	link_put_look(c->link, before->node, true);
+	return 0;
+}
+
+/* Wait for the place that "c" comes after. */
+static int look(struct line *l, struct client *c)
+{
+	if (put_look(l, c, l->room) < 0)
+		return -1;
 	return link_flight(c->link);
 }
+
+/* --- The careful --------------------------------------------------------- */
+
+static int look_around(struct line *l, struct client *c)
+{
+	for (int far = 0; far <= 2 && far <= c->place; far++)
+		if (put_look(l, c, far) < 0)
+			return -1;
+	return link_flight(c->link);
+}
+
+static int list_again(struct line *l, struct client *c)
+{
+	link_put_list(c->link, l->path);
+	return link_flight(c->link);
+}
+
+/* That place is gone. */
+static int miss(struct line *l, struct client *c, int far)
+{
+	if (far == 2)
+		return list_again(l, c);
+	c->gone |= far == 1;
+	c->turn = c->gone && c->alone;
+	return 0;
+}
+
+static int take_listing(struct line *l, struct client *c)
+{
+	if (!c->listed) {
+		c->listed = true;
+		return look_around(l, c);
+	}
+	c->alone = true;
+	c->turn = c->gone;
+	return 0;
+}
+
+/* The end of its own node is told as well, when it has a new one. */
+static int take_event(struct line *l, struct client *c, const char *path)
+{
+	for (int far = 1; far <= 2 && far <= c->place; far++)
+		if (strcmp(path, place(l, c->place - far)->node) == 0)
+			return miss(l, c, far);
+	return 0;
+}
+
+static int take_with_care(struct line *l, struct client *c,
+	const struct link_answer *answer)
+{
+	int far;
+
+	switch (answer->kind) {
+	case LINK_LIST:
+		return take_listing(l, c);
+	case LINK_LOOK:
+		far = c->looks++;
+		return answer->there ? 0 : miss(l, c, far);
+	case LINK_EVENT:
+		return take_event(l, c, answer->path);
+	default:
+		return 0;
+	}
+}
+
+/* --- Everyone ------------------------------------------------------------ */
 
 /* Read one answer or event. */
 static int take(struct line *l, struct client *c)
@@ -94,9 +184,12 @@ static int take(struct line *l, struct client *c)
 
 	if (link_hear(c->link, &answer) < 0)
 		return -1;
+	if (answer.kind == LINK_NEW)
+		memcpy(own->node, answer.path, sizeof(own->node));
+	if (l->careful)
+		return take_with_care(l, c, &answer);
 	switch (answer.kind) {
 	case LINK_NEW:
-		memcpy(own->node, answer.path, sizeof(own->node));
 		return look(l, c);
 	case LINK_LOOK: /* it may have gone before we looked */
 		c->turn = !answer.there;
@@ -113,25 +206,34 @@ static int take(struct line *l, struct client *c)
 	}
 }
 
+/* Line up while nobody else is on the way. */
+static int join(struct line *l, struct client *c)
+{
+	struct link_answer answers[2];
+
+	put_place(l, c);
+	if (link_trip(c->link, answers) < 0)
+		return -1;
+	memcpy(place(l, c->place)->node, answers[0].path,
+		sizeof(answers[0].path));
+	return 0;
+}
+
 /* The first have their turn, and everyone else waits for it. */
 static int line_up(struct line *l)
 {
-	struct link_answer answers[1];
-
 	for (int i = 0; i < l->count; i++) {
 		struct client *c = &l->clients[i];
+		int err = join(l, c);
 
-		put_place(l, c);
-		if (link_trip(c->link, answers) < 0)
-			return -1;
-		memcpy(place(l, c->place)->node, answers[0].path,
-			sizeof(answers[0].path));
 		c->turn = i < l->room;
-		if (c->turn)
-			continue;
-		link_put_look(c->link, place(l, c->place - l->room)->node,
-			true);
-		if (link_trip(c->link, answers) < 0 || !answers[0].there)
+		c->listed = true;
+		c->alone = i < 2;
+		if (err == 0 && l->careful)
+			err = look_around(l, c);
+		else if (err == 0 && !c->turn)
+			err = look(l, c);
+		if (err < 0 || link_trip(c->link, NULL) < 0)
 			return -1;
 	}
 	return 0;
@@ -176,7 +278,7 @@ static int served(struct floor *f, struct line *l)
 	return err;
 }
 
-static int measure(struct floor *f, int room)
+static int measure(struct floor *f, int room, bool careful)
 {
 	struct line *l = calloc(1, sizeof(*l));
 	int err = -1;
@@ -185,6 +287,8 @@ static int measure(struct floor *f, int room)
 		return -1;
 	l->count = f->run->sessions;
 	l->room = room;
+	l->careful = careful;
+	l->path = f->run->path;
 	for (int i = 0; i < l->count; i++) {
 		struct client *c = &l->clients[i];
 
@@ -201,10 +305,15 @@ static int measure(struct floor *f, int room)
 
 int floor_line(struct floor *f)
 {
-	return measure(f, 1);
+	return measure(f, 1, false);
+}
+
+int floor_careful(struct floor *f)
+{
+	return measure(f, 1, true);
 }
 
 int floor_leases(struct floor *f)
 {
-	return measure(f, LOCK_LEASES);
+	return measure(f, LOCK_LEASES, false);
 }

@@ -24,6 +24,9 @@ WORKLOADS = [
     ("clients", "8 clients, a hand-off", 8, 8,
      dict(kustos="own", curator="own", kazoo="own", library="line",
           raw="line")),
+    # What its seven requests cost whoever sends them.
+    ("clients-careful", "  with the requests of Kustos", 8, 8,
+     dict(library="careful", raw="careful")),
     ("lead", "become leader, alone", 1, 1,
      dict(kustos="lead", curator="lead", kazoo="lead", library="bare",
           raw="one")),
@@ -90,6 +93,8 @@ LONG = 1000  # workers: takes a while, so it is not run to warm up
 ABSENT = [
     ("kustos curator kazoo library", "alone-2 alone-bare turn-2",
      "these rows are of another wire"),
+    ("kustos curator kazoo", "clients-careful",
+     "this row is of another wire"),
     ("curator kazoo", "simple",
      "neither has it; a program makes the node itself, as the wire does"),
     ("kazoo", "pair", "it does not take two together"),

@@ -36,6 +36,7 @@ static const struct style styles[] = {
 	{ "bare", 1, false, 1, 2, 2, 2 - 1, 2, false, false },
 	{ "pair", 1, false, 1, 4, 2, 4 - 2, 2, false, false },
 	{ "line", 8, false, 1, 2, 2, 1 + 8, 2 * 8, false, false },
+	{ "careful", 8, false, 1, 2, 2, 1 + 8, 2 * 8, false, false },
 	{ "leases", 16, false, 1, 2, 2, 1 + 16, 2 * 16, false, false },
 	{ "gate", 1, true, 1, 2, 2, 0, 0, false, false },
 	/* Each asks for the folder, which is the round's; "ready" is the ninth. */
@@ -55,22 +56,29 @@ static const struct style styles[] = {
 	   have twice with what that is called above.  Who waits leaves by itself. */
 	{ "bare", 1, false, 1, 2, 2, 7 - 1, 2, false, true },
 	{ "line", 8, false, 1, 2, 2, 7 + 2 * 8, 2 * 8 + 2, false, true },
+	{ "careful", 8, false, 1, 2, 2, 7 + 2 * 8, 2 * 8 + 2, false, true },
 	{ "deeds", 1, false, 1, 2, 2, 7, 2, false, true },
 };
 
 static struct cli c;
 
-/* Return how many writes the server has done. */
-static int64_t written(void)
+/* Return what the server says of itself under that title. */
+static uint64_t said_by_server(const char *title, int base)
 {
 	char text[4096];
 	const char *at;
 
 	ck_assert(
 		fourletter(fixture_address(), "srvr", text, sizeof(text)) > 0);
-	at = strstr(text, "Zxid: ");
+	at = strstr(text, title);
 	ck_assert_ptr_nonnull(at);
-	return (int64_t)(strtoull(at + 6, NULL, 16) & UINT32_MAX);
+	return strtoull(at + strlen(title), NULL, base);
+}
+
+/* Return how many writes the server has done. */
+static int64_t written(void)
+{
+	return (int64_t)(said_by_server("Zxid: ", 16) & UINT32_MAX);
 }
 
 /* Return how often the children of a node have come or gone. */
@@ -161,6 +169,23 @@ START_TEST(it_does_the_other_half_as_well)
 }
 END_TEST
 
+/* As many as the page says that a turn of eight clients takes. */
+START_TEST(the_careful_send_the_requests_of_kustos)
+{
+	const struct style careful = { .name = "careful",
+		.sessions = 8,
+		.library = _i };
+	uint64_t received = said_by_server("Received: ", 10);
+	double turns = (double)measured_on(fixture_address(), &careful,
+		"/floor-care", 1000);
+
+	received = said_by_server("Received: ", 10) - received;
+	ck_assert_double_ge((double)received, 7 * turns);
+	/* And those that open, line up and close. */
+	ck_assert_double_le((double)received, 7 * turns + 200);
+}
+END_TEST
+
 /* All of eight come and go, with "ready". */
 START_TEST(a_round_leaves_nothing_behind)
 {
@@ -203,6 +228,7 @@ int main(void)
 	tcase_add_loop_test(t, it_does_what_it_counts, 0,
 		(int)(sizeof(styles) / sizeof(*styles)));
 	tcase_add_loop_test(t, it_does_the_other_half_as_well, 0, 2);
+	tcase_add_loop_test(t, the_careful_send_the_requests_of_kustos, 0, 2);
 	tcase_add_test(t, a_round_leaves_nothing_behind);
 	tcase_add_test(t, a_server_does_not_clear_away_what_is_in_use);
 	return fixture_main(s);
