@@ -133,10 +133,11 @@ static void canceled(void *arg, enum kustos_err err, struct kustos_hold *hold)
 
 START_TEST(P03_a_watch_that_a_server_would_not_take_off_is_taken_off_later)
 {
-	struct ku_zk_api api = ku_zk_sim;
+	static struct ku_zk_api api; /* until the client is closed, after this */
 	struct kustos_cancel *cancel;
 
 	lone_line_close();
+	api = ku_zk_sim;
 	api.submit = submit_throttled;
 	lone_line_open(&api);
 	unwatches = 0;
