@@ -27,8 +27,9 @@ static void tear_down(void)
 	queue_pair_close();
 }
 
-/* It was taken for nobody, and is put back: into a queue that is made anew. */
-START_TEST(S15_what_goes_back_finds_its_queue_deleted)
+/* It is taken on the server, and who has asked for it hears nothing of that; nor can
+   the queue connect again. */
+static void take_too_late(void)
 {
 	struct kustos_item *item = NULL;
 
@@ -37,6 +38,12 @@ START_TEST(S15_what_goes_back_finds_its_queue_deleted)
 	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
 	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
 		KUSTOS_EDISCONNECTED);
+}
+
+/* It was taken for nobody, and is put back: into a queue that is made anew. */
+START_TEST(S15_what_goes_back_finds_its_queue_deleted)
+{
+	take_too_late();
 	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
 	kustos_queue_destroy(queue);
 	queue = NULL;
@@ -50,11 +57,7 @@ START_TEST(S15_what_was_taken_too_late_is_had_without_a_connection)
 {
 	struct kustos_item *item = NULL;
 
-	queue_put(queue, "a");
-	inject_connect(ECONNREFUSED);
-	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
-	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
-		KUSTOS_EDISCONNECTED);
+	take_too_late();
 	inject_connect(0);
 	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
 	inject_connect(ECONNREFUSED);
