@@ -3,7 +3,7 @@
  *
  *   LISTING -> READING their ids -> trying -> telling the program that it has stopped
  *      ^                                         |
- *      +---- somebody has left ------------- DELETING
+ *      +-- somebody has left, or is renamed - DELETING
  *
  * Everybody, Curator's latches too, knows one rule: the lowest number leads.
  * So the leader takes away, in one transaction, the nodes of those who stand
@@ -138,15 +138,18 @@ static void deleted(struct ku_op *op)
 		h->unsure = true;
 	if (op->err == KUSTOS_OK || h->request == NULL)
 		end(h, op->err);
-	else if (op->err == KUSTOS_EUNKNOWN || op->err == KUSTOS_ENONODE)
-		look(h); /* somebody has left, or we have */
+	else if (op->err == KUSTOS_EUNKNOWN || op->err == KUSTOS_ENONODE ||
+		op->err == KUSTOS_EBADVERSION)
+		look(h); /* somebody has left, or we have; or another name */
 	else
 		end(h, op->err);
 }
 
-/* Delete those between ours and the heir's, and ours last. */
+/* Delete those between ours and the heir's, and ours last; if the heir has the
+   name still by which it was asked for. */
 static enum kustos_err make_deletion(struct handing *h, int own, int heir)
 {
+	const struct ku_op *named = h->survey.list[heir].op;
 	struct kustos_op *ops = calloc((size_t)(heir - own + 1), sizeof(*ops));
 	size_t count = 0;
 
@@ -154,7 +157,7 @@ static enum kustos_err make_deletion(struct handing *h, int own, int heir)
 		return KUSTOS_ENOMEM;
 	ops[count++] = (struct kustos_op){ .kind = KUSTOS_OP_CHECK,
 		.path = h->survey.list[heir].path,
-		.version = -1 };
+		.version = h->id == NULL ? -1 : named->out_stat.version };
 	for (int i = heir - 1; i >= own; i--)
 		if (h->survey.list[i].op->err == KUSTOS_OK)
 			ops[count++] = (struct kustos_op){

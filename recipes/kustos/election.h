@@ -180,8 +180,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
    between the two than one transaction can delete; KUSTOS_ENOTHELD if it does not
    lead; KUSTOS_EDEADLK in the callbacks of the latch and of its hold, where only
    the second form can be used.  KUSTOS_ELOST if leadership was lost meanwhile;
-   KUSTOS_ECHANGED if the other has left while it was handed over, so that it is
-   whoever is first that leads; KUSTOS_EUNKNOWN if the answer was lost and
+   KUSTOS_ECHANGED if the other has left, or taken another id, while it was handed
+   over, so that it is whoever is first that leads; KUSTOS_EUNKNOWN if the answer was lost and
    nothing tells.
    KUSTOS_ETIMEDOUT (also if "deadline" is KUSTOS_NOW and the connection is away
    meanwhile), KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_ENOMEM and errors of the

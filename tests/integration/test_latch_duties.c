@@ -430,8 +430,8 @@ START_TEST(a_hand_over_ends_as_it_was_told_to)
 }
 END_TEST
 
-/* The heir leaves between the look and the deed, which it does when the program
-   is told; the next may lead, or the heir has come again. */
+/* Between the look and the deed, which is when the program is told, the heir
+   leaves, or takes another name. */
 static void heir_leaves(struct runner *r)
 {
 	(void)r;
@@ -439,10 +439,19 @@ static void heir_leaves(struct runner *r)
 	line_wait(2);
 }
 
-START_TEST(an_heir_that_has_left_is_told_of)
+static void heir_is_renamed(struct runner *r)
+{
+	char node[NODE_SIZE];
+
+	(void)r;
+	node_at(2, node);
+	ck_assert_int_eq(raw_set(fixture_address(), node, "9"), 0);
+}
+
+START_TEST(an_heir_left_or_renamed_is_told_of)
 {
 	runner_make(&runners[0], client, "0");
-	runners[0].on_lost = heir_leaves;
+	runners[0].on_lost = _i == 0 ? heir_leaves : heir_is_renamed;
 	check_err(kustos_latch_start(runners[0].latch), KUSTOS_OK);
 	line_wait(1);
 	runner_run(&runners[1], other, "1");
@@ -453,7 +462,7 @@ START_TEST(an_heir_that_has_left_is_told_of)
 	check_err(kustos_latch_hand_over(runners[0].latch, "2", SOON, NULL),
 		KUSTOS_ECHANGED);
 	runner_leads(&runners[1]);
-	line_wait(2);
+	line_wait(_i == 0 ? 2 : 3);
 	runners[0].on_lost = NULL;
 	all_end(3);
 }
@@ -486,6 +495,6 @@ int main(void)
 	tcase_add_test(t,
 		S15_what_nothing_tells_of_a_hand_over_is_said_to_be_unknown);
 	tcase_add_loop_test(t, a_hand_over_ends_as_it_was_told_to, 0, 3);
-	tcase_add_test(t, an_heir_that_has_left_is_told_of);
+	tcase_add_loop_test(t, an_heir_left_or_renamed_is_told_of, 0, 2);
 	return fixture_main(s);
 }
