@@ -232,7 +232,7 @@ START_TEST(S12_a_ready_that_is_written_just_then_is_not_removed)
 }
 END_TEST
 
-START_TEST(a_parent_that_is_deleted_is_made_again)
+START_TEST(L26_a_parent_that_is_deleted_is_made_again)
 {
 	crew_make(2);
 	member_enter(ours[0], &ends[0]);
@@ -376,7 +376,7 @@ int main(void)
 	tcase_add_test(t,
 		S12_who_has_told_the_others_goes_in_though_it_gives_up);
 	tcase_add_test(t, S12_a_ready_that_is_written_just_then_is_not_removed);
-	tcase_add_test(t, a_parent_that_is_deleted_is_made_again);
+	tcase_add_test(t, L26_a_parent_that_is_deleted_is_made_again);
 	tcase_add_loop_test(t,
 		L20_a_try_to_enter_does_not_wait_for_a_connection, 0, 5);
 	tcase_add_loop_test(t,

@@ -104,7 +104,7 @@ START_TEST(items_with_long_ids_go_in_and_out)
 END_TEST
 
 /* Numbers begin anew, and one may be that which would have been the next. */
-START_TEST(what_is_put_into_a_queue_made_anew_is_taken_in_its_order)
+START_TEST(L26_what_is_put_into_a_queue_made_anew_is_taken_in_its_order)
 {
 	for (int i = 0; i < 1 + _i; i++) {
 		queue_put(queue, "old");
@@ -331,7 +331,7 @@ START_TEST(what_may_not_be_read_holds_nobody_up)
 END_TEST
 
 /* Who puts may have no right to see what is there, but how many they are. */
-START_TEST(who_may_not_list_a_full_queue_waits_all_the_same)
+START_TEST(L26_who_may_not_list_a_full_queue_waits_all_the_same)
 {
 	const struct kustos_acl acl = { KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
 		"world", "anyone" };
@@ -427,7 +427,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, an_item_of_too_many_large_parts_is_refused);
 	tcase_add_loop_test(t,
-		what_is_put_into_a_queue_made_anew_is_taken_in_its_order, 0, 2);
+		L26_what_is_put_into_a_queue_made_anew_is_taken_in_its_order, 0, 2);
 	tcase_add_loop_test(t,
 		S15_what_was_read_long_ago_is_read_again_after_a_put, 0, 2);
 	tcase_add_test(t,
@@ -442,7 +442,7 @@ int main(void)
 	tcase_add_loop_test(t, items_with_long_ids_go_in_and_out, 0, 2);
 	tcase_add_test(t, what_has_children_is_passed_over_and_told_of);
 	tcase_add_test(t, what_may_not_be_read_holds_nobody_up);
-	tcase_add_test(t, who_may_not_list_a_full_queue_waits_all_the_same);
+	tcase_add_test(t, L26_who_may_not_list_a_full_queue_waits_all_the_same);
 	tcase_add_test(t, those_of_an_id_are_removed_but_for_what_has_children);
 	return fixture_main(s);
 }

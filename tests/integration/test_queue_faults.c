@@ -336,7 +336,7 @@ START_TEST(a_receipt_that_somebody_has_written_to_holds_nothing_up)
 }
 END_TEST
 
-START_TEST(who_waits_goes_on_when_the_queue_is_deleted)
+START_TEST(L26_who_waits_goes_on_when_the_queue_is_deleted)
 {
 	struct taken taken = { .calls = 0 };
 
@@ -487,7 +487,7 @@ int main(void)
 		KINDS);
 	tcase_add_test(t,
 		a_receipt_that_somebody_has_written_to_holds_nothing_up);
-	tcase_add_test(t, who_waits_goes_on_when_the_queue_is_deleted);
+	tcase_add_test(t, L26_who_waits_goes_on_when_the_queue_is_deleted);
 	tcase_add_loop_test(t,
 		S15_an_item_of_a_queue_made_anew_is_not_taken_for_an_old_one, 0,
 		3);
