@@ -427,7 +427,8 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, an_item_of_too_many_large_parts_is_refused);
 	tcase_add_loop_test(t,
-		L26_what_is_put_into_a_queue_made_anew_is_taken_in_its_order, 0, 2);
+		L26_what_is_put_into_a_queue_made_anew_is_taken_in_its_order, 0,
+		2);
 	tcase_add_loop_test(t,
 		S15_what_was_read_long_ago_is_read_again_after_a_put, 0, 2);
 	tcase_add_test(t,
