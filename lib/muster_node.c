@@ -19,6 +19,22 @@ static void know_stuck(struct ku_muster *m, struct ku_op *op)
 	op->path = NULL;
 }
 
+/* Beside one that stays ours would be counted twice: it was looked for. */
+static void cleared(struct ku_op *op)
+{
+	struct ku_muster *m = op->owner;
+	enum kustos_err err = op->err;
+
+	know_stuck(m, op);
+	m->node = NULL;
+	ku_op_drop(op);
+	if (m->state == KU_MUSTER_ENTERING && m->stuck != NULL)
+		ku_muster_finish(m, err);
+	else
+		ku_muster_step(m);
+	ku_muster_put(m);
+}
+
 static void node_ended(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
@@ -41,9 +57,7 @@ static void node_ended(struct ku_op *op)
 		know_stuck(m, op);
 	m->node = NULL;
 	ku_op_drop(op);
-	/* Beside one that stays ours would be counted twice. */
-	bool doubled = m->state == KU_MUSTER_ENTERING && m->stuck != NULL;
-	if ((creation && m->wanted) || doubled)
+	if (creation && m->wanted)
 		ku_muster_finish(m, err);
 	else
 		ku_muster_step(m);
@@ -129,7 +143,7 @@ enum kustos_err ku_muster_clear(struct ku_muster *m)
 		op->czxid = m->stuck_czxid;
 		/* What has gone is refused as well, by its folder: look first. */
 		op->guaranteed = op->doubtful = true;
-		err = start_op(m, op, node_ended, &m->node);
+		err = start_op(m, op, cleared, &m->node);
 	}
 	if (err != KUSTOS_OK && op != NULL)
 		ku_op_drop(op);

@@ -8,12 +8,47 @@ static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static int asked;	     /* requests, but for syncs */
 static bool keeps;	     /* our nodes may not be deleted */
 
+/* What is kept back of ours, and sent when it is wanted. */
+static struct kept {
+	bool wanted;
+	struct ku_zk *zk; /* NULL: not yet */
+	struct ku_zk_request request;
+	char path[80];
+	ku_zk_done_fn *done;
+	void *arg;
+} guard, farewell;
+
+static int keep_back(struct kept *kept, struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
+{
+	kept->wanted = false;
+	kept->zk = zk;
+	kept->request = *request;
+	ck_assert_uint_lt(strlen(request->path), sizeof(kept->path));
+	kept->request.path = strcpy(kept->path, request->path);
+	kept->done = done;
+	kept->arg = arg;
+	return KU_ZK_OK;
+}
+
+static void let_go(struct kept *kept)
+{
+	ck_assert_ptr_nonnull(kept->zk);
+	ck_assert_int_eq(ku_zk_sim.submit(kept->zk, &kept->request, kept->done,
+				 kept->arg),
+		KU_ZK_OK);
+}
+
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	asked += request->kind != KU_ZK_SYNC;
 	if (keeps && request->kind == KU_ZK_DELETE)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	if (guard.wanted && request->kind == KU_ZK_GET)
+		return keep_back(&guard, zk, request, done, arg);
+	if (farewell.wanted && request->kind == KU_ZK_DELETE)
+		return keep_back(&farewell, zk, request, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
@@ -23,6 +58,8 @@ static void setup(void)
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	keeps = false;
+	memset(&guard, 0, sizeof(guard));
+	memset(&farewell, 0, sizeof(farewell));
 	open_member(&api, 0);
 	enter(KUSTOS_FOREVER);
 	run_ms(1000);
@@ -258,6 +295,65 @@ START_TEST(S12_who_cannot_take_its_node_away_does_not_come_again_beside_it)
 }
 END_TEST
 
+/* What has gone is refused as well: it is in nobody's way, and the look says so. */
+START_TEST(S12_who_comes_again_is_not_kept_by_a_node_that_has_gone)
+{
+	bool gone = _i == 0;
+
+	let_in();
+	farewell.wanted = true;
+	leave(KUSTOS_NOW);
+	run_ms(100);
+	ck_assert_int_eq(departure, KUSTOS_EBUSY);
+	ck_assert_ptr_nonnull(farewell.zk);
+	enter(KUSTOS_FOREVER);
+	if (gone)
+		drop(farewell.path);
+	keeps = true;
+	ck_assert_int_eq(lone_refuse(farewell.zk, KU_ZK_NOAUTH, farewell.done,
+				 farewell.arg),
+		KU_ZK_OK);
+	run_ms(1000);
+	if (gone)
+		check_in();
+	else
+		ck_assert_int_eq(entry, KUSTOS_ENOAUTH);
+}
+END_TEST
+
+/* It reads its node as it takes it away, which lasts: the second begins when that is
+   gone. */
+START_TEST(L18_who_comes_again_waits_from_when_its_node_is_gone)
+{
+	model_cut(bench.model, LONE_MACHINE, false);
+	meet_and_part();
+	run_ms(1000);
+	send(KU_ZK_SET, own_path(), "written");
+	run_ms(64000); /* it looked, and doubts since */
+	guard.wanted = farewell.wanted = true;
+	send(KU_ZK_SET, own_path(), "written again");
+	run_ms(1500);
+	ck_assert_ptr_nonnull(guard.zk);
+	ck_assert_ptr_null(farewell.zk);
+	send(KU_ZK_CREATE, READY, "");
+	send(KU_ZK_DELETE, READY, "");
+	run_ms(100);
+	ck_assert_ptr_nonnull(farewell.zk);
+	let_go(&guard);
+	run_ms(300);
+	ck_assert(is_there());
+	let_go(&farewell);
+	run_ms(50);
+	for (int i = 0; i < 800; i++) {
+		ck_assert(!is_there());
+		run_ms(1);
+	}
+	run_ms(1000);
+	ck_assert(is_there());
+	let_in();
+}
+END_TEST
+
 /* Whoever completes a round just then would not count it: so not without need. */
 START_TEST(who_cannot_have_missed_its_round_keeps_its_node)
 {
@@ -311,6 +407,10 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		S12_who_cannot_take_its_node_away_does_not_come_again_beside_it);
+	tcase_add_loop_test(t,
+		S12_who_comes_again_is_not_kept_by_a_node_that_has_gone, 0, 2);
+	tcase_add_test(t,
+		L18_who_comes_again_waits_from_when_its_node_is_gone);
 	tcase_add_loop_test(t, who_cannot_have_missed_its_round_keeps_its_node,
 		0, 4);
 	suite_add_tcase(s, t);
