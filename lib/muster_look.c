@@ -216,6 +216,10 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 		later(m, PUT_OFF_MS);
 		return;
 	}
+	/* It is gone before it was read: nobody knows whether it was for us. */
+	if (m->ready && m->reads && m->read_mzxid != m->ready_stat.mzxid &&
+		reply->rc != KU_ZK_OK)
+		m->doubted = ku_now(m->client);
 	m->ready = reply->rc == KU_ZK_OK;
 	if (m->ready)
 		see_ready(m, reply);
