@@ -86,10 +86,14 @@ struct kustos_latch_options {
 	   nobody else in between; who waited keeps its turn.  An older one of
 	   its nodes with that id, which it had no more use for, goes: so latches of one
 	   line need ids of their own.  Else, and if there is none, as without.
-	   Not with "one_node".  Who closes the latch before it has found the
-	   node leaves it there, until the session ends; and if several of its
-	   latches stood in this line, bring them all back, as the node of one
-	   that is not stays, too, and nobody behind it leads until then.
+	   Not with "one_node".  A node that nobody takes over stays for as long
+	   as the session lives, which is as long as we do, and nobody behind it
+	   leads until then.  So bring back each latch that the other process
+	   had in this line, with its id, and close none before it leads:
+	   whether it has found its node is not told.  Who gives up before that
+	   closes the client, too: the nodes go with the session.  And who does
+	   not want all of them does not resume the session, which ends by its
+	   timeout.
 	   The other process must have ended.  Should it live, it loses the node
 	   as soon as it is in touch with a server again, or its lease ends,
 	   whichever comes first; then so do we, and both stand in line anew.
