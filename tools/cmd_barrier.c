@@ -31,8 +31,8 @@ static const char codes[] =
 	"signal N; or\n"
 	"  120  it is set, or the others are not there (-w 0)\n"
 	"  121  it was so all the time (-w)\n"
-	"  122  the session ended while COMMAND ran, and the others have not\n"
-	"       waited for it\n"
+	"  122  the session ended, or somebody deleted the member's node, while\n"
+	"       COMMAND ran, and the others have not waited for it\n"
 	"  123  no server answers\n"
 	"  124  another failure, named on standard error\n"
 	"  125  wrong use\n"
@@ -96,9 +96,18 @@ static enum kustos_err go_in(struct together *t,
 			ask.cancel, together_answered, &ask));
 }
 
-/* The command has ended with "code". */
+/* Return the client's session, 0 if it has none. */
+static int64_t session_of(const struct job *j)
+{
+	struct kustos_session now = KUSTOS_SESSION_INIT;
+
+	(void)kustos_client_session(j->client, &now);
+	return now.session_id;
+}
+
+/* The command has ended with "code"; it went in with that session. */
 static int go_out(struct together *t, struct kustos_double_barrier *member,
-	int code)
+	int64_t session, int code)
 {
 	kustos_deadline until = t->no_wait ? KUSTOS_NOW : KUSTOS_FOREVER;
 	struct together_ask ask;
@@ -117,8 +126,10 @@ static int go_out(struct together *t, struct kustos_double_barrier *member,
 		return code;
 	if (err != KUSTOS_ELOST)
 		return tool_failed(&t->tool, "cannot leave", t->job.path, err);
-	tool_say("%s: the session ended while %s ran, which ended with %d",
-		t->job.path, t->job.argv[0], code);
+	tool_say("%s: %s while %s ran, which ended with %d", t->job.path,
+		session_of(&t->job) == session ? "the member's node was deleted"
+					       : "the session ended",
+		t->job.argv[0], code);
 	return TOOL_LOST;
 }
 
@@ -135,10 +146,11 @@ static int take_part(struct together *t)
 		"the others are not there", err);
 	if (code == TOOL_OK && j->sig != 0)
 		code = TOOL_SIGNAL + j->sig; /* it came too late to give up */
+	int64_t session = session_of(j);
 	if (code != TOOL_OK)
 		under_abandon(&j->under);
 	else
-		code = go_out(t, member, job_run(j, NULL, 0));
+		code = go_out(t, member, session, job_run(j, NULL, 0));
 	kustos_double_barrier_destroy(member);
 	return code;
 }

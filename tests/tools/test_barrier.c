@@ -186,25 +186,32 @@ START_TEST(L18_a_member_that_is_killed_is_not_waited_for)
 }
 END_TEST
 
+/* Find the node of the one member that there is. */
+static void find_member(char *path, size_t size, struct raw_stat *stat)
+{
+	struct raw_names names;
+
+	ck_assert_int_eq(raw_children(fixture_address(), STEP, &names), 0);
+	for (int i = 0; i < names.count; i++) {
+		snprintf(path, size, STEP "/%s", names.names[i]);
+		ck_assert_int_eq(raw_exists(fixture_address(), path, stat), 0);
+		if (stat->ephemeral_owner != 0 &&
+			strcmp(names.names[i], "ready") != 0)
+			break;
+	}
+	raw_names_free(&names);
+}
+
 /* The others take its member for one that has left. */
 START_TEST(a_member_that_is_lost_while_its_command_runs_gives_122)
 {
 	struct raw_stat stat;
-	struct raw_names names;
 	char path[256];
 
 	cli_start(&a, "barrier", "enter", "-n1", "-v", STEP, "--", "sh", "-c",
 		"echo began; read go; exit 3");
 	cli_hears(&a, "began\n");
-	ck_assert_int_eq(raw_children(fixture_address(), STEP, &names), 0);
-	for (int i = 0; i < names.count; i++) {
-		snprintf(path, sizeof(path), STEP "/%s", names.names[i]);
-		ck_assert_int_eq(raw_exists(fixture_address(), path, &stat), 0);
-		if (stat.ephemeral_owner != 0 &&
-			strcmp(names.names[i], "ready") != 0)
-			break;
-	}
-	raw_names_free(&names);
+	find_member(path, sizeof(path), &stat);
 	ck_assert_int_eq(
 		raw_kill_session(fixture_address(), stat.ephemeral_owner), 0);
 	cli_hears_error(&a, ", epoch 2");
@@ -213,6 +220,35 @@ START_TEST(a_member_that_is_lost_while_its_command_runs_gives_122)
 	cli_hears_error(&a,
 		"kustos: " STEP ": the session ended while sh ran, which ended "
 		"with 3\n");
+}
+END_TEST
+
+/* It has waited for another, so that its node is watched. */
+START_TEST(a_member_whose_node_was_deleted_while_its_command_runs_gives_122)
+{
+	struct raw_stat stat;
+	char path[256];
+
+	cli_start(&a, "barrier", "enter", "-n2", STEP, "--", "sh", "-c",
+		"echo began; read go; exit 3");
+	test_within(members() == 1 &&
+			fourletter_has(fixture_address(), "wchs",
+				"Total watches:2"),
+		CLI_MS);
+	find_member(path, sizeof(path), &stat);
+	ck_assert_int_eq(cli_run(&b, "barrier", "enter", "-n2", "--no-wait",
+				 STEP, "--", "true"),
+		0);
+	cli_hears(&a, "began\n");
+	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
+	test_within(fourletter_has(fixture_address(), "wchs",
+			    "Total watches:0"),
+		CLI_MS);
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 122);
+	cli_hears_error(&a,
+		"kustos: " STEP ": the member's node was deleted while sh ran, "
+		"which ended with 3\n");
 }
 END_TEST
 
@@ -316,6 +352,8 @@ int main(void)
 	tcase_add_test(t, L18_a_member_that_is_killed_is_not_waited_for);
 	tcase_add_test(t,
 		a_member_that_is_lost_while_its_command_runs_gives_122);
+	tcase_add_test(t,
+		a_member_whose_node_was_deleted_while_its_command_runs_gives_122);
 	tcase_add_test(t,
 		within_a_lock_the_token_and_the_node_are_those_of_the_lock);
 	tcase_add_test(t,
