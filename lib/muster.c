@@ -55,7 +55,6 @@ static void begin(struct ku_muster *m, struct ku_wait *wait,
 {
 	m->call = (struct ku_muster_call *)wait;
 	m->state = state;
-	m->absent = m->heard = m->came = false;
 	m->tidied = m->blind = m->missed = false;
 	m->reads = state == KU_MUSTER_LEAVING;
 	if (m->call->once)

@@ -4,7 +4,6 @@
 #include "muster_impl.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void guarded(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
@@ -12,8 +11,8 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 	struct ku_muster *m = request->owner;
 	bool there = reply->rc == KU_ZK_OK;
 	bool gone = reply->rc == KU_ZK_NONODE;
-	/* What was guarded may be an earlier node. */
-	bool own = m->there && strcmp(ku_path_leaf(m->guarded), m->name) == 0;
+	/* What was asked about an earlier node is answered before this one is there. */
+	bool in = m->state == KU_MUSTER_IN && m->there;
 
 	if (!there) {
 		if (gone || m->guard_fresh)
@@ -25,10 +24,9 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 	bool blind = m->own_watch.entry == NULL;
 	if (m->state == KU_MUSTER_ENTERING && blind)
 		ku_muster_look_later(m);
-	else if (m->state == KU_MUSTER_IN && own && gone)
+	else if (in && gone)
 		ku_muster_forget(m);
-	else if (m->state == KU_MUSTER_IN && own && there && blind &&
-		request->what.watch)
+	else if (in && there && blind && request->what.watch)
 		ku_muster_guard(m); /* it was changed meanwhile */
 	ku_muster_put(m);
 }

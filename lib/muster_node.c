@@ -81,10 +81,12 @@ static enum kustos_err make_op(struct ku_muster *m, enum ku_zk_kind kind,
 	}
 	if (err == KUSTOS_OK && kind == KU_ZK_CREATE)
 		err = ku_create_init(*op);
+	if (err != KUSTOS_OK && *op != NULL)
+		ku_op_drop(*op);
 	return err;
 }
 
-/* Start it, and keep it in "*slot", for as long as it goes on. */
+/* Start it, and keep it in "*slot", for as long as it goes on; or drop it. */
 static enum kustos_err start_op(struct ku_muster *m, struct ku_op *op,
 	ku_op_ended_fn *ended, struct ku_op **slot)
 {
@@ -95,6 +97,7 @@ static enum kustos_err start_op(struct ku_muster *m, struct ku_op *op,
 	enum kustos_err err = ku_op_owned(op);
 	if (err != KUSTOS_OK) {
 		*slot = NULL;
+		ku_op_drop(op);
 		ku_muster_put(m);
 	}
 	return err;
@@ -129,8 +132,6 @@ enum kustos_err ku_muster_join(struct ku_muster *m)
 	m->wanted = true;
 	if (err == KUSTOS_OK)
 		err = start_op(m, op, node_ended, &m->node);
-	if (err != KUSTOS_OK && op != NULL)
-		ku_op_drop(op);
 	return err;
 }
 
@@ -145,8 +146,6 @@ enum kustos_err ku_muster_clear(struct ku_muster *m)
 		op->guaranteed = op->doubtful = true;
 		err = start_op(m, op, cleared, &m->node);
 	}
-	if (err != KUSTOS_OK && op != NULL)
-		ku_op_drop(op);
 	return err;
 }
 
@@ -231,7 +230,5 @@ enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind)
 		}
 		err = start_op(m, op, ready_ended, &m->op);
 	}
-	if (err != KUSTOS_OK && op != NULL)
-		ku_op_drop(op);
 	return err;
 }

@@ -53,7 +53,7 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 		.own_czxid = m->czxid,
 		.ready = m->ready,
 		.ready_round = m->ready_round,
-		.came = m->came && !m->ready,
+		.came = m->came,
 		.tidied = m->tidied,
 	};
 
