@@ -294,6 +294,20 @@ START_TEST(it_restarts_a_command_that_ends_as_if_it_could_not_be_executed)
 END_TEST
 
 /* However soon its command ends. */
+START_TEST(it_goes_on_while_no_server_answers_whatever_the_time_to_win)
+{
+	cli_start(&a, "elect", "-r", "-w0.1", "--hosts=127.0.0.9:1", "/e",
+		"true");
+	for (int i = 0; i < 3; i++)
+		cli_hears_error(&a,
+			"kustos: no server at 127.0.0.9:1 answered in the time "
+			"that -w says\n");
+	ck_assert(cli_runs(&a));
+	kill(a.pid, SIGTERM);
+	(void)cli_end(&a);
+}
+END_TEST
+
 START_TEST(a_restart_comes_a_second_after_the_last_at_the_earliest)
 {
 	int64_t began_ms = test_now_ms();
@@ -424,6 +438,8 @@ int main(void)
 	tcase_add_test(t, restart_runs_the_command_on_each_win);
 	tcase_add_test(t,
 		it_restarts_a_command_that_ends_as_if_it_could_not_be_executed);
+	tcase_add_test(t,
+		it_goes_on_while_no_server_answers_whatever_the_time_to_win);
 	tcase_add_test(t,
 		a_restart_comes_a_second_after_the_last_at_the_earliest);
 	tcase_add_test(t, those_that_restart_take_turns);
