@@ -425,6 +425,7 @@ bool bench_parse(struct bench_options *o, int argc, char **argv)
 			return false;
 	if (optind < argc)
 		o->path = argv[optind++];
+	o->tool.more_paths[0] = o->path;
 	o->tool.exit_code = optind < argc
 		? tool_usage(&o->tool, "more than one PATH")
 		: check(o);

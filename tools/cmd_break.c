@@ -245,6 +245,8 @@ static int run(int argc, char **argv)
 			optind == argc ? "no PATH given"
 				       : "more than one PATH");
 	b.path = argv[optind];
+	b.tool.paths = argv + optind;
+	b.tool.path_count = 1;
 	return break_path(&b);
 }
 

@@ -77,6 +77,8 @@ static int run(int argc, char **argv)
 		return tool_usage(&tool, "%s",
 			optind == argc ? "no PATH given"
 				       : "more than one PATH");
+	tool.paths = argv + optind;
+	tool.path_count = 1;
 	return list_path(&tool, argv[optind], marks);
 }
 

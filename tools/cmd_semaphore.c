@@ -27,19 +27,6 @@ static enum kustos_err make(struct semaphore *s, const char *path)
 		&s->sem);
 }
 
-/* Is PATH one?  Then it is the other that was refused. */
-static bool is_path(struct kustos_client *client, const char *path)
-{
-	struct kustos_semaphore_options options = KUSTOS_SEMAPHORE_OPTIONS_INIT;
-	struct kustos_semaphore *sem = NULL;
-
-	options.max = 1;
-	enum kustos_err err = kustos_semaphore_create(client, path, &options,
-		&sem);
-	kustos_semaphore_destroy(sem);
-	return err == KUSTOS_OK;
-}
-
 /* Return what is wrong with the node of the number; NULL: nothing, as far as can be
    seen now. */
 static const char *fault_of(const struct ask *ask)
@@ -109,8 +96,6 @@ static enum kustos_err start(struct ask *ask)
 	struct semaphore *s = (struct semaphore *)ask;
 	enum kustos_err err = make(s, ask->job.path);
 
-	if (err == KUSTOS_EINVAL && is_path(ask->job.client, ask->job.path))
-		ask->refused = ask->options.max_path;
 	if (err == KUSTOS_OK)
 		err = kustos_semaphore_acquire_many_async(s->sem,
 			ask->options.leases, ask->job.deadline, ask->cancel,

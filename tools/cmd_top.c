@@ -160,6 +160,8 @@ static int run(int argc, char **argv)
 			optind == argc ? "no PATH given"
 				       : "more than one PATH");
 	t.path = argv[optind];
+	t.tool.paths = argv + optind;
+	t.tool.path_count = 1;
 	if (signals_take(&t.signals) < 0) {
 		tool_say("cannot take signals: %s", strerror(errno));
 		return TOOL_FAILED;

@@ -136,6 +136,8 @@ bool elect_parse(struct elect_options *o, struct job *j, int argc, char **argv)
 	if (!take_options(o, j, argc, argv))
 		return false;
 	if (optind < argc) {
+		o->tool.paths = argv + optind;
+		o->tool.path_count = 1;
 		j->path = argv[optind++];
 		tool_options_anew();
 		if (!take_options(o, j, argc, argv))

@@ -224,7 +224,7 @@ static bool take_options(struct lock_options *o, struct job *j, int argc,
 }
 
 /* Of several paths, all stand before "--". */
-static int count_paths(char **argv)
+static int count_paths(char *const *argv)
 {
 	int count = 0;
 
@@ -327,6 +327,9 @@ bool lock_parse(struct lock_options *o, struct job *j,
 			return false;
 	}
 	j->argv = argv + optind;
+	o->tool.paths = o->paths;
+	o->tool.path_count = o->path_count;
+	o->tool.more_paths[0] = o->max_path;
 	o->tool.exit_code = check(o, j);
 	if (o->tool.exit_code == TOOL_OK && o->set_max < 0 &&
 		o->reason == NULL) {

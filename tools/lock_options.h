@@ -26,7 +26,7 @@ struct lock_options {
 	enum kustos_dialect dialect;
 	enum kustos_kind kind;
 	const char *extra_marks;
-	char **paths;
+	char *const *paths;
 	int path_count;
 
 	/* Of a semaphore. */

@@ -204,12 +204,16 @@ bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 		return false;
 	}
 	if (optind < argc) {
+		q->tool.paths = argv + optind;
+		q->tool.path_count = 1;
 		q->job.path = argv[optind++];
 		tool_options_anew();
 		if (!take_options(q, argc, argv))
 			return false;
 	}
 	q->job.argv = argv + optind;
+	q->tool.more_paths[0] = q->lock_path;
+	q->tool.more_paths[1] = q->dead_letters;
 	q->tool.exit_code = check(q);
 	if (q->priority == NO_PRIORITY)
 		q->priority = is_kazoos(q) ? KAZOOS_PRIORITY : 0;

@@ -120,6 +120,8 @@ bool together_parse(struct together *t,
 	if (!take_options(t, argc, argv))
 		return false;
 	if (optind < argc) {
+		t->tool.paths = argv + optind;
+		t->tool.path_count = 1;
 		t->job.path = argv[optind++];
 		tool_options_anew();
 		if (!take_options(t, argc, argv))

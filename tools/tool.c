@@ -7,6 +7,7 @@
 #include "show.h"
 #include "tool.h"
 
+#include <kustos/mutex.h>
 #include <kustos/node.h>
 
 #include <errno.h>
@@ -273,22 +274,55 @@ static void log_line(void *arg, enum kustos_log_level level, const char *line)
 	tool_say("%s", line);
 }
 
+/* A mutex that is made sends nothing.  The root is a path, though not one of a mutex. */
+static bool is_path(struct kustos_client *client, const char *path)
+{
+	struct kustos_mutex *mutex = NULL;
+	enum kustos_err err = kustos_mutex_create(client, path, NULL, &mutex);
+
+	kustos_mutex_destroy(mutex);
+	return err != KUSTOS_EINVAL || strcmp(path, "/") == 0;
+}
+
+static int check_paths(const struct tool *tool, struct kustos_client *client)
+{
+	const int options = sizeof(tool->more_paths) / sizeof(char *);
+
+	for (int i = 0; i < tool->path_count + options; i++) {
+		const char *path = i < tool->path_count
+			? tool->paths[i]
+			: tool->more_paths[i - tool->path_count];
+
+		if (path != NULL && !is_path(client, path))
+			return tool_failed(tool, "cannot use", path,
+				KUSTOS_EINVAL);
+	}
+	return TOOL_OK;
+}
+
 int tool_open(const struct tool *tool, struct kustos_client **out)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct kustos_client *client;
 	enum kustos_err err;
 
 	options.hosts = tool->hosts;
 	options.session_timeout_ms = tool->session_ms;
 	options.log = log_line;
 	options.log_level = tool->verbose ? KUSTOS_LOG_INFO : KUSTOS_LOG_ERROR;
-	err = kustos_client_open(&options, out);
-	if (err == KUSTOS_OK)
-		return TOOL_OK;
+	err = kustos_client_open(&options, &client);
 	if (err == KUSTOS_EINVAL)
 		return TOOL_USAGE; /* the log has said which option */
-	tool_say("cannot open a client: %s", kustos_strerror(err));
-	return TOOL_FAILED;
+	if (err != KUSTOS_OK) {
+		tool_say("cannot open a client: %s", kustos_strerror(err));
+		return TOOL_FAILED;
+	}
+	int code = check_paths(tool, client);
+	if (code == TOOL_OK)
+		*out = client;
+	else
+		kustos_client_close(client, KUSTOS_NOW, NULL);
+	return code;
 }
 
 int tool_connect(const struct tool *tool, struct kustos_client **out)

@@ -64,6 +64,9 @@ extern const struct tool_subcommand tool_bench;
 struct tool {
 	const struct tool_subcommand *subcommand;
 	const char *hosts;
+	char *const *paths; /* of the command line, so many */
+	int path_count;
+	const char *more_paths[2]; /* of options; NULL: not said */
 	int session_ms;
 	int64_t wait_ms; /* for a server as well, as -w says; 0 and less: no limit */
 	bool json;
@@ -149,7 +152,8 @@ bool tool_take_dialect(struct tool *tool, enum kustos_dialect *out);
 bool tool_take_marks(struct tool *tool, const char **out);
 
 /* Open a client as the options say; it connects in the background.  Returns
-   an exit code, having said what is wrong. */
+   an exit code, having said what is wrong: also that a path is none, for which no
+   server is needed. */
 int tool_open(const struct tool *tool, struct kustos_client **out);
 
 /* The same, and wait until it is connected, no longer than "wait_ms" if that is less

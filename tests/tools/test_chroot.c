@@ -1,6 +1,7 @@
 /*
  * test_chroot.c - a chroot that is missing is named by every subcommand, also by
- * those that would wait for a node, or find that there is none.
+ * those that would wait for a node, or find that there is none; and so is a path that
+ * is none, though no server answers.
  */
 #include "cli.h"
 
@@ -86,6 +87,29 @@ START_TEST(a_chroot_that_is_missing_is_no_missing_node)
 	ck_assert_str_eq(a.err_text, said);
 	ck_assert_uint_eq(a.out_len, 0);
 	ck_assert_int_ne(raw_exists(fixture_address(), "/none", NULL), 0);
+}
+END_TEST
+
+/* The first of its paths ends in a slash. */
+START_TEST(what_is_no_path_is_wrong_use_without_a_server)
+{
+	const char *argv[1 + ARGS + 1] = { cli_program() };
+	char path[64] = "", said[128];
+
+	setenv("KUSTOS_HOSTS", "127.0.0.9:1", 1);
+	for (int i = 0; i < ARGS && all[_i][i] != NULL; i++) {
+		bool bad = *path == '\0' && strchr(all[_i][i], '/') != NULL;
+
+		if (bad)
+			snprintf(path, sizeof(path), "%s/", all[_i][i]);
+		argv[1 + i] = bad ? path : all[_i][i];
+	}
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 125);
+	snprintf(said, sizeof(said), "kustos: %s: %s is not a path of ZooKeeper",
+		all[_i][0], strchr(path, '/'));
+	ck_assert_ptr_eq(strstr(a.err_text, said), a.err_text);
+	ck_assert_uint_eq(a.out_len, 0);
 }
 END_TEST
 
@@ -180,6 +204,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_loop_test(t, a_chroot_that_is_missing_is_no_missing_node, 0,
+		ALL);
+	tcase_add_loop_test(t, what_is_no_path_is_wrong_use_without_a_server, 0,
 		ALL);
 	tcase_add_test(t, no_subcommand_was_forgotten);
 	tcase_add_test(t, in_a_chroot_that_is_there_a_missing_node_is_one);
