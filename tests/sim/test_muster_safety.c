@@ -409,8 +409,7 @@ int main(void)
 		S12_who_cannot_take_its_node_away_does_not_come_again_beside_it);
 	tcase_add_loop_test(t,
 		S12_who_comes_again_is_not_kept_by_a_node_that_has_gone, 0, 2);
-	tcase_add_test(t,
-		L18_who_comes_again_waits_from_when_its_node_is_gone);
+	tcase_add_test(t, L18_who_comes_again_waits_from_when_its_node_is_gone);
 	tcase_add_loop_test(t, who_cannot_have_missed_its_round_keeps_its_node,
 		0, 4);
 	suite_add_tcase(s, t);

@@ -241,8 +241,8 @@ START_TEST(a_member_whose_node_was_deleted_while_its_command_runs_gives_122)
 		0);
 	cli_hears(&a, "began\n");
 	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
-	test_within(fourletter_has(fixture_address(), "wchs",
-			    "Total watches:0"),
+	test_within(
+		fourletter_has(fixture_address(), "wchs", "Total watches:0"),
 		CLI_MS);
 	cli_type(&a, "go\n");
 	ck_assert_int_eq(cli_end(&a), 122);

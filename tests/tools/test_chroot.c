@@ -106,8 +106,9 @@ START_TEST(what_is_no_path_is_wrong_use_without_a_server)
 	}
 	cli_start_argv(&a, argv);
 	ck_assert_int_eq(cli_end(&a), 125);
-	snprintf(said, sizeof(said), "kustos: %s: %s is not a path of ZooKeeper",
-		all[_i][0], strchr(path, '/'));
+	snprintf(said, sizeof(said),
+		"kustos: %s: %s is not a path of ZooKeeper", all[_i][0],
+		strchr(path, '/'));
 	ck_assert_ptr_eq(strstr(a.err_text, said), a.err_text);
 	ck_assert_uint_eq(a.out_len, 0);
 }
