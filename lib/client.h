@@ -101,7 +101,8 @@ struct kustos_client {
 	struct ku_handle *reap; /* handles to be closed */
 
 	enum ku_closing closing;
-	int callers; /* threads that wait in a call */
+	int callers;   /* threads that wait in a call */
+	int unsettled; /* queues that have something to put back */
 	kustos_deadline close_budget;
 	struct ku_timer close_timer;
 	bool told;	   /* the server was told of the end */

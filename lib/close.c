@@ -64,7 +64,7 @@ static bool drained(struct kustos_client *client)
 	if (!ku_session_exists(client) ||
 		(session->id == 0 && session->handle == NULL))
 		return idle; /* nobody to tell, or no address to tell it */
-	return ku_session_ready(client) && idle &&
+	return ku_session_ready(client) && idle && client->unsettled == 0 &&
 		session->handle->in_flight == 0;
 }
 

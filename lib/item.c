@@ -1,7 +1,6 @@
 /* item.c - an item as the program gets it. */
 
 #include "item.h"
-#include "item_frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,24 +38,39 @@ static char *copy(char **room, const void *from, size_t len)
 	return to;
 }
 
-/* Hand out the bytes, or the parts that they are. */
+/* Hand out the bytes, or the parts that they are: in their frame, of which the byte
+   behind each becomes the zero that follows it. */
 static void open_data(enum ku_item_kind kind, struct kustos_item *item,
-	struct kustos_part *parts, struct ku_bytes data, char **room)
+	struct kustos_part *parts, struct ku_bytes data)
 {
-	struct ku_bytes part;
+	struct ku_bytes rest = data, part;
 
 	item->parts = parts;
-	if (!ku_item_framed(kind)) {
-		parts[item->count++] = (struct kustos_part){
-			copy(room, data.data, data.len), data.len
-		};
-	}
-	while (ku_item_framed(kind) && ku_frame_next(&data, &part))
-		parts[item->count++] = (struct kustos_part){
-			copy(room, part.data, part.len), part.len
-		};
+	if (!ku_item_framed(kind))
+		parts[item->count++] = (struct kustos_part){ data.data,
+			data.len };
+	while (ku_item_framed(kind) && ku_frame_next(&rest, &part))
+		parts[item->count++] = (struct kustos_part){ part.data,
+			part.len };
+	for (size_t i = 0; i < item->count; i++)
+		((char *)parts[i].data)[parts[i].len] = '\0';
 	item->data = item->count > 0 ? parts[0].data : "";
 	item->len = item->count > 0 ? parts[0].len : 0;
+}
+
+struct ku_bytes ku_item_close(enum ku_item_kind kind, struct kustos_item *item)
+{
+	char *data = (char *)(item->parts + item->count);
+	char *behind = data + KU_FRAME_BEGINNING;
+
+	if (!ku_item_framed(kind))
+		return (struct ku_bytes){ data, item->len };
+	for (size_t i = 0; i < item->count; i++) {
+		*behind = KU_FRAME_ITEM;
+		behind = (char *)item->parts[i].data + item->parts[i].len;
+	}
+	*behind = KU_FRAME_END;
+	return (struct ku_bytes){ data, (size_t)(behind + 1 - data) };
 }
 
 struct kustos_item *ku_item_make(enum ku_item_kind kind,
@@ -70,7 +84,6 @@ struct kustos_item *ku_item_make(enum ku_item_kind kind,
 	if (ku_item_framed(kind))
 		ku_frame_check(data, bytes.len, &count);
 	read_id(name, &id, &id_len);
-	/* A frame has more bytes beside each part than the zero behind it. */
 	struct kustos_item *item = malloc(sizeof(*item) +
 		count * sizeof(struct kustos_part) + name_len + id_len +
 		bytes.len + 3);
@@ -78,6 +91,7 @@ struct kustos_item *ku_item_make(enum ku_item_kind kind,
 		return NULL;
 	struct kustos_part *parts = (struct kustos_part *)(item + 1);
 	char *room = (char *)(parts + count);
+	bytes.data = copy(&room, data, bytes.len);
 	*item = (struct kustos_item){
 		.name = copy(&room, name->name, name_len),
 		.created_ms = stat->ctime_ms,
@@ -88,7 +102,7 @@ struct kustos_item *ku_item_make(enum ku_item_kind kind,
 		item->due_ms = (int64_t)name->key;
 	if (kind == KU_ITEM_ID && id != NULL)
 		item->id = copy(&room, id, id_len);
-	open_data(kind, item, parts, bytes, &room);
+	open_data(kind, item, parts, bytes);
 	return item;
 }
 

@@ -7,6 +7,7 @@
 #ifndef KU_ITEM_H
 #define KU_ITEM_H
 
+#include "item_frame.h"
 #include "item_name.h"
 
 #include <kustos/item.h>
@@ -25,5 +26,9 @@ bool ku_item_fits(enum ku_item_kind kind, const char *data, int len);
 struct kustos_item *ku_item_make(enum ku_item_kind kind,
 	const struct ku_item *name, const char *data, int len,
 	const struct kustos_stat *stat);
+
+/* Give an item that nobody was handed its data back, as it was in its node: nothing is
+   to be read of its parts any more.  Needs no memory, and may be done again. */
+struct ku_bytes ku_item_close(enum ku_item_kind kind, struct kustos_item *item);
 
 #endif

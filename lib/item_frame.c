@@ -5,9 +5,6 @@
 #include <string.h>
 
 #define VERSION 0x00010001u
-#define VERSION_LEN 4
-#define ITEM 1
-#define END 2
 /* The code of an item and its length. */
 #define HEAD_LEN 5
 
@@ -28,7 +25,7 @@ static uint32_t get_number(const char *data)
 
 size_t ku_frame_size(const struct ku_bytes *items, size_t count)
 {
-	size_t size = VERSION_LEN + 1;
+	size_t size = KU_FRAME_BEGINNING + 1;
 
 	for (size_t i = 0; i < count; i++) {
 		if (items[i].len > INT32_MAX || size > INT32_MAX)
@@ -41,16 +38,16 @@ size_t ku_frame_size(const struct ku_bytes *items, size_t count)
 void ku_frame_write(const struct ku_bytes *items, size_t count, char *out)
 {
 	put_number(out, VERSION);
-	out += VERSION_LEN;
+	out += KU_FRAME_BEGINNING;
 	for (size_t i = 0; i < count; i++) {
-		*out++ = ITEM;
+		*out++ = KU_FRAME_ITEM;
 		put_number(out, (uint32_t)items[i].len);
 		out += 4;
 		if (items[i].len > 0)
 			memcpy(out, items[i].data, items[i].len);
 		out += items[i].len;
 	}
-	*out = END;
+	*out = KU_FRAME_END;
 }
 
 /* Step to the next item of "*rest", which has no version any more, or to its
@@ -58,9 +55,9 @@ void ku_frame_write(const struct ku_bytes *items, size_t count, char *out)
 static bool step(struct ku_bytes *rest, struct ku_bytes *item)
 {
 	*item = (struct ku_bytes){ NULL, 0 };
-	if (rest->len > 0 && rest->data[0] == END)
+	if (rest->len > 0 && rest->data[0] == KU_FRAME_END)
 		return true;
-	if (rest->len < HEAD_LEN || rest->data[0] != ITEM)
+	if (rest->len < HEAD_LEN || rest->data[0] != KU_FRAME_ITEM)
 		return false;
 	item->data = rest->data + HEAD_LEN;
 	item->len = get_number(rest->data + 1);
@@ -74,10 +71,10 @@ static bool step(struct ku_bytes *rest, struct ku_bytes *item)
 /* The version's first byte is no code, so a frame has just one beginning. */
 static bool skip_version(struct ku_bytes *rest)
 {
-	if (rest->len < VERSION_LEN || get_number(rest->data) != VERSION)
+	if (rest->len < KU_FRAME_BEGINNING || get_number(rest->data) != VERSION)
 		return false;
-	rest->data += VERSION_LEN;
-	rest->len -= VERSION_LEN;
+	rest->data += KU_FRAME_BEGINNING;
+	rest->len -= KU_FRAME_BEGINNING;
 	return true;
 }
 

@@ -11,6 +11,11 @@
 #include <kustos/base.h>
 #include <stdbool.h>
 
+/* It begins with so many bytes; the codes before an item, and at the end. */
+#define KU_FRAME_BEGINNING 4
+#define KU_FRAME_ITEM 1
+#define KU_FRAME_END 2
+
 struct ku_bytes {
 	const char *data;
 	size_t len;

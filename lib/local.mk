@@ -91,7 +91,8 @@ core_sources = \
 	%D%/queue_form.c %D%/queue_order.c \
 	%D%/queue_id.c %D%/queue_own.c %D%/queue_room.c \
 	%D%/queue_head.c %D%/queue_head.h \
-	%D%/queue_poll.c %D%/queue_put.c %D%/queue_take.c \
+	%D%/queue_poll.c %D%/queue_put.c %D%/queue_return.c \
+	%D%/queue_root.c %D%/queue_take.c \
 	%D%/random.c %D%/random.h \
 	%D%/rank.c %D%/rank.h \
 	%D%/receipt.c %D%/receipt.h \

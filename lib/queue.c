@@ -93,14 +93,18 @@ enum kustos_err ku_queue_flush(struct ku_queue *q, bool puts,
 static void finish(struct ku_queue *q)
 {
 	q->ended = true;
+	q->client->unsettled--;
 	ku_witness_remove(q->client, &q->witness);
+	ku_catch_finish(q);
+	ku_queue_return(q);
 	ku_put_finish(q);
 	ku_receipt_end(&q->take.receipt);
 }
 
 void ku_queue_rest(struct ku_queue *q)
 {
-	if (q->over && !q->ended && !q->take.busy && q->put.first == NULL)
+	if (q->over && !q->ended && !q->take.busy && q->take.taken.count == 0 &&
+		q->put.first == NULL)
 		finish(q);
 }
 
@@ -197,11 +201,12 @@ void ku_queue_destroy(struct ku_queue *q)
 	ku_lock(client);
 	ku_enter(client);
 	q->over = true;
+	client->unsettled++;
 	while (q->flushes != NULL)
 		flush_end(q->flushes, KUSTOS_ECLOSED);
 	ku_put_end(q);
 	ku_take_end(q);
-	ku_put_return(q);
+	ku_queue_return(q);
 	ku_receipt_withdraw(&q->put.receipt);
 	ku_receipt_withdraw(&q->take.receipt);
 	ku_queue_rest(q);

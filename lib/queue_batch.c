@@ -10,7 +10,7 @@ struct batch {
 	struct ku_queue *queue;
 	uint64_t serial;      /* 1 or more */
 	enum kustos_err err;  /* better known than by the server's answer */
-	bool returns;	      /* what was taken for nobody */
+	bool root_asked;      /* for the queue's node */
 	struct ku_put **puts; /* of each operation; the first has none */
 	struct ku_zk_request ops[];
 };
@@ -92,73 +92,15 @@ static void leave_out_failed(struct batch *b)
 	}
 }
 
-static void root_made(struct ku_op *op)
-{
-	struct ku_queue *q = op->owner;
-	bool there = op->err == KUSTOS_OK || op->err == KUSTOS_EEXISTS;
-
-	q->put.root = NULL;
-	q->put.root_err = there ? KUSTOS_OK : op->err;
-	if (there)
-		ku_own_anew(q);
-	ku_op_drop(op);
-	ku_queue_get(q); /* it may end with the first */
-	ku_receipt_let_go(&q->put.receipt);
-	if (!q->ended)
-		ku_receipt_let_go(&q->take.receipt);
-	ku_queue_drop(q);
-}
-
-/* The queue's node is missing: make it, and its parents.  Nothing is put
-   meanwhile. */
-static enum kustos_err make_root(struct ku_queue *q, struct ku_receipt *receipt)
-{
-	/* kazoo looks for it only once: it must not go when it is empty. */
-	bool stays = q->kind == KU_ITEM_KAZOO;
-	struct ku_op *op = NULL;
-
-	if (q->put.root != NULL) { /* for the other receipt */
-		q->put.root->last = q->put.root->last || q->over;
-		ku_receipt_hold(receipt);
-		return KUSTOS_OK;
-	}
-	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
-		q->path + strlen(q->client->config.prefix),
-		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), &op);
-
-	if (err == KUSTOS_OK)
-		err = ku_op_data(op, "", 0);
-	if (err == KUSTOS_OK)
-		err = ku_create_init(op);
-	if (err == KUSTOS_OK) {
-		op->any = true;
-		op->plain = stays;
-		op->last = q->over; /* for what goes back */
-		op->ended = root_made;
-		op->owner = q;
-		q->put.root = op;
-		ku_receipt_hold(receipt);
-		err = ku_op_owned(op);
-	}
-	if (err == KUSTOS_OK)
-		return KUSTOS_OK;
-	q->put.root = NULL;
-	receipt->held = false;
-	if (op != NULL)
-		ku_op_drop(op);
-	return err;
-}
-
 static bool refused(struct ku_deed *deed, int at, int rc)
 {
 	struct batch *b = (struct batch *)deed;
 	struct ku_queue *q = b->queue;
 
 	if (rc == KU_ZK_NONODE) {
-		b->err = q->put.root_err;
-		q->put.root_err = KUSTOS_OK;
-		if (b->err == KUSTOS_OK && !q->ended)
-			b->err = make_root(q, deed->receipt);
+		b->err = q->ended
+			? KUSTOS_ECLOSED
+			: ku_root_make(q, deed->receipt, &b->root_asked);
 		return b->err == KUSTOS_OK;
 	}
 	if (deed->op_count == 2)
@@ -188,7 +130,7 @@ static bool fit(struct ku_deed *deed)
 	struct batch *b = (struct batch *)deed;
 
 	leave_out_failed(b);
-	return b->returns || (!b->queue->over && deed->op_count > 1);
+	return !b->queue->over && deed->op_count > 1;
 }
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
@@ -295,7 +237,6 @@ static struct batch *gather(struct ku_queue *q, size_t count)
 	b->deed.ops = b->ops;
 	b->deed.op_count = 1;
 	b->deed.calls = &calls;
-	b->returns = q->over;
 	b->puts = calloc(count + 1, sizeof(struct ku_put *));
 	struct ku_put *put = b->puts != NULL ? q->put.first : NULL;
 	while (put != NULL && (size_t)b->deed.op_count <= count) {
@@ -337,8 +278,6 @@ void ku_put_pump(struct ku_queue *q)
 		q->put.batches++;
 		q->put.sent += b->deed.op_count - 1;
 		q->put.room -= b->deed.op_count - 1;
-		/* What goes back was taken by the other one, which is there. */
-		ku_receipt_do(b->returns ? &q->take.receipt : &q->put.receipt,
-			&b->deed);
+		ku_receipt_do(&q->put.receipt, &b->deed);
 	}
 }

@@ -57,6 +57,15 @@ void ku_catch_drop(struct ku_catch *c)
 		catch_free(c);
 }
 
+struct kustos_item *ku_catch_open(struct ku_catch *c)
+{
+	struct kustos_item *item = c->got;
+
+	c->got = NULL;
+	ku_catch_drop(c);
+	return item;
+}
+
 /* Take it out of the list; it is there. */
 static void take_out(struct ku_catches *list, struct ku_catch *c)
 {
@@ -108,6 +117,11 @@ static void pause_over(struct ku_timer *timer)
 	struct ku_queue *q = (struct ku_queue *)((char *)timer -
 		offsetof(struct ku_queue, take.pause));
 
+	if (q->over) {
+		ku_queue_return(q);
+		ku_queue_rest(q);
+		return;
+	}
 	if (q->client->closing != KU_OPEN)
 		return; /* nobody waits for them */
 	for (struct ku_catch *c = q->take.caught.first; c != NULL; c = c->next)
@@ -211,6 +225,7 @@ void ku_catch_init(struct ku_queue *q)
 {
 	ku_catches_init(&q->take.caught);
 	ku_catches_init(&q->take.taking);
+	ku_catches_init(&q->take.taken);
 	q->take.pause.fn = pause_over;
 }
 
@@ -218,6 +233,11 @@ void ku_catch_end(struct ku_queue *q)
 {
 	while (q->take.caught.count > 0)
 		ku_catch_drop(ku_catch_pop(&q->take.caught));
+	ku_timer_unset(&q->client->timers, &q->take.pause);
+}
+
+void ku_catch_finish(struct ku_queue *q)
+{
 	ku_timer_unset(&q->client->timers, &q->take.pause);
 	ku_timers_release(&q->client->timers, 1);
 }

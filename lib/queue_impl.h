@@ -94,10 +94,10 @@ struct ku_put_side {
 	struct ku_receipt receipt;
 	struct ku_put *first, *last;
 	uint64_t begun;
-	uint64_t gathered;  /* batches */
-	int batches;	    /* under way */
-	struct ku_op *root; /* the creation of the queue's node */
-	enum kustos_err root_err;
+	uint64_t gathered;	  /* batches */
+	int batches;		  /* under way */
+	struct ku_op *root;	  /* the creation of the queue's node */
+	enum kustos_err root_err; /* what the last one came to */
 
 	int64_t max_items; /* 0: any number */
 	int64_t room;	   /* for so many more, as far as is known */
@@ -165,9 +165,10 @@ struct ku_take_side {
 	int64_t active_ns; /* when something was last heard of it */
 	uint64_t era;	   /* grows when what was read before counts no more */
 	uint64_t begun;
-	struct ku_zk_request *ops;  /* KU_TAKE_MAX + 1 */
-	struct kustos_item **taken; /* KU_TAKE_MAX, for who comes next */
-	size_t taken_first, taken_count;
+	struct ku_zk_request *ops; /* KU_TAKE_MAX + 1 */
+	struct ku_catches taken;   /* for who comes next */
+	bool root_asked;	   /* for what goes back, */
+	enum kustos_err root_err;  /* and could not be made */
 	struct ku_taker *first, *last;
 };
 
@@ -213,9 +214,6 @@ void ku_put_finish(struct ku_queue *q);
 /* Not connected: tell those who do not want to wait for that. */
 void ku_put_away(struct ku_queue *q);
 
-/* Put back what was taken for calls that had given up: it is over. */
-void ku_put_return(struct ku_queue *q);
-
 /* queue_batch.c: send what waits, as far as it may be. */
 void ku_put_pump(struct ku_queue *q);
 
@@ -224,6 +222,12 @@ void ku_put_tell(struct ku_put *put, enum kustos_err err);
 
 /* So much of it has been decided. */
 void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err);
+
+/* queue_root.c: the queue's node is missing: make it, and hold "receipt" until that has
+   been tried.  "*asked" is false at first, and this one's who asks; what he has asked
+   for and could not be made is not tried again.  Returns KUSTOS_OK, or why not. */
+enum kustos_err ku_root_make(struct ku_queue *q, struct ku_receipt *receipt,
+	bool *asked);
 
 /* queue_form.c */
 
@@ -286,6 +290,10 @@ void ku_take_put_back(struct ku_queue *q);
 /* Something was heard of the queue just now. */
 void ku_take_heard(struct ku_queue *q);
 
+/* queue_return.c: it is over: put back what was taken for calls that had given up; or
+   if nothing goes on behind it, drop that. */
+void ku_queue_return(struct ku_queue *q);
+
 /* queue_order.c */
 
 /* Have items keys, so that a newer one may come first? */
@@ -340,10 +348,11 @@ void ku_own_put(struct ku_queue *q, const struct ku_deed *deed,
 
 void ku_catches_init(struct ku_catches *list);
 
-/* One timer is reserved for what is caught; and it is given back, and all of that
-   dropped. */
+/* One timer is reserved for what is caught; all of that is dropped; and the timer given
+   back, when nothing is put back any more. */
 void ku_catch_init(struct ku_queue *q);
 void ku_catch_end(struct ku_queue *q);
+void ku_catch_finish(struct ku_queue *q);
 
 /* Read this item, behind those that are being read.  Returns false if memory is
    short. */
@@ -353,5 +362,8 @@ bool ku_catch_read(struct ku_queue *q, const struct ku_item *item);
 struct ku_catch *ku_catch_pop(struct ku_catches *list);
 void ku_catch_append(struct ku_catches *list, struct ku_catch *c);
 void ku_catch_drop(struct ku_catch *c);
+
+/* Hand out its item, and free the rest. */
+struct kustos_item *ku_catch_open(struct ku_catch *c);
 
 #endif

@@ -51,19 +51,15 @@ void ku_take_serve(struct ku_queue *q)
 	struct ku_taker *next;
 
 	for (struct ku_taker *taker = take->first;
-		taker != NULL && take->taken_count > 0; taker = next) {
+		taker != NULL && take->taken.count > 0; taker = next) {
 		next = taker->next;
 		if (taker->peek)
 			continue;
-		while (taker->count < taker->max && take->taken_count > 0) {
-			taker->items[taker->count++] =
-				take->taken[take->taken_first++];
-			take->taken_count--;
-		}
+		while (taker->count < taker->max && take->taken.count > 0)
+			taker->items[taker->count++] = ku_catch_open(
+				ku_catch_pop(&take->taken));
 		ku_taker_finish(taker, KUSTOS_OK);
 	}
-	if (take->taken_count == 0)
-		take->taken_first = 0;
 }
 
 static enum kustos_err start(struct ku_wait *wait)
@@ -74,7 +70,7 @@ static enum kustos_err start(struct ku_wait *wait)
 	if (q->over)
 		return KUSTOS_ECLOSED;
 	if (taker->once && !ku_session_ready(q->client) &&
-		(taker->peek || q->take.taken_count == 0))
+		(taker->peek || q->take.taken.count == 0))
 		return KUSTOS_EDISCONNECTED;
 	taker->since = q->take.list.asked;
 	taker->prev = q->take.last;
@@ -134,7 +130,7 @@ static struct ku_taker *make(struct ku_queue *q,
 size_t ku_queue_kept(struct ku_queue *q)
 {
 	ku_lock(q->client);
-	size_t count = q->take.taken_count;
+	size_t count = q->take.taken.count;
 	ku_unlock(q->client);
 	return count;
 }

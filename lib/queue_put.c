@@ -250,7 +250,6 @@ void ku_put_end(struct ku_queue *q)
 {
 	decide_all(q);
 	ku_room_end(q);
-	q->put.max_items = 0; /* what goes back was there before */
 }
 
 void ku_put_finish(struct ku_queue *q)
@@ -270,99 +269,4 @@ void ku_put_away(struct ku_queue *q)
 		if (put->once && put->waited)
 			give_up(&put->wait, KUSTOS_EDISCONNECTED);
 	}
-}
-
-/* Whatever stands before its number is kept: others write keys that we would not.
-   NULL: memory is short. */
-static char *path_again(const struct ku_queue *q, const char *name)
-{
-	struct ku_item item;
-	char *head = ku_item_parse(q->kind, name, &item)
-		? ku_item_again(q->kind, &item, false)
-		: NULL;
-	char *path = head != NULL ? ku_path_child(q->path, head) : NULL;
-
-	free(head);
-	return path;
-}
-
-/* Would a server take it in one frame with the change of a receipt? */
-static bool goes_beside_receipt(const struct ku_put *put)
-{
-	const struct ku_queue *q = put->queue;
-	const struct ku_config *config = &q->client->config;
-	const struct ku_zk_request create = {
-		.path = put->path,
-		.len = (int)put->len,
-		.acl = config->acl,
-		.acl_count = config->acl_count,
-	};
-
-	return KU_RECEIPT_SIZE + strlen(config->prefix) + strlen(q->receipts) +
-		ku_request_size(&create) <=
-		KU_FRAME_LIMIT;
-}
-
-/* Put it without a receipt, once: if the answer is lost nothing tells whether it was
-   put. */
-static bool put_alone(struct ku_put *put)
-{
-	struct kustos_client *client = put->queue->client;
-	struct ku_op *op = NULL;
-	enum kustos_err err = ku_op_new(client, KU_ZK_CREATE,
-		put->path + strlen(client->config.prefix),
-		KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, &op);
-
-	if (err == KUSTOS_OK)
-		err = ku_create_init(op);
-	if (err == KUSTOS_OK) {
-		op->data = put->data;
-		op->len = (int)put->len;
-		put->data = NULL;
-		op->plain = put->queue->kind == KU_ITEM_KAZOO;
-		op->large = op->patient = op->last = true;
-		return ku_op_detached(op) == KUSTOS_OK;
-	}
-	if (op != NULL)
-		ku_op_drop(op);
-	return false;
-}
-
-/* Return false if memory is short. */
-static bool put_back(struct ku_queue *q, const struct kustos_item *item)
-{
-	const struct kustos_new_item again = {
-		.data = item->data,
-		.len = item->len,
-		.parts = ku_item_framed(q->kind) ? item->parts : NULL,
-		.count = item->count,
-	};
-	struct ku_put *put = make(q, KUSTOS_FOREVER);
-
-	if (put == NULL)
-		return false;
-	put->path = path_again(q, item->name);
-	bool copied = put->path != NULL && copy_data(put, &again) == KUSTOS_OK;
-	if (copied && goes_beside_receipt(put)) {
-		line_up(put);
-	} else {
-		copied = copied && put_alone(put);
-		drop_form(put);
-	}
-	put_down(put);
-	return copied;
-}
-
-void ku_put_return(struct ku_queue *q)
-{
-	struct ku_take_side *take = &q->take;
-
-	for (; take->taken_count > 0; take->taken_count--) {
-		struct kustos_item *item = take->taken[take->taken_first++];
-
-		(void)put_back(q, item); /* there is nobody to be told */
-		kustos_item_free(item);
-	}
-	take->taken_first = 0;
-	ku_put_pump(q);
 }

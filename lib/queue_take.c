@@ -147,13 +147,8 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	ku_take_heard(q);
 	if (err == KUSTOS_OK)
 		ku_others_ours(&take->others, (uint32_t)take->taking.count);
-	while (err == KUSTOS_OK && take->taking.count > 0) {
-		struct ku_catch *c = ku_catch_pop(&take->taking);
-
-		take->taken[take->taken_first + take->taken_count++] = c->got;
-		c->got = NULL;
-		ku_catch_drop(c);
-	}
+	while (err == KUSTOS_OK && take->taking.count > 0)
+		ku_catch_append(&take->taken, ku_catch_pop(&take->taking));
 	if (!take->list.current)
 		take->stale = true; /* nor is it watched */
 	if (err == KUSTOS_OK)
@@ -169,8 +164,8 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
 	else if (!is_harmless(err))
 		ku_take_fail(q, err, false);
-	if (q->over && !q->ended)
-		ku_put_return(q);
+	if (q->over)
+		ku_queue_return(q);
 	ku_take_step(q);
 	ku_queue_settled(q);
 	ku_queue_rest(q);
@@ -451,9 +446,8 @@ bool ku_take_init(struct ku_queue *q)
 	take->deed.calls = &calls;
 	take->deed.owner = q;
 	take->ops = calloc(KU_TAKE_MAX + 1, sizeof(*take->ops));
-	take->taken = calloc(2 * KU_TAKE_MAX, sizeof(struct kustos_item *));
 	take->deed.ops = take->ops;
-	if (take->ops == NULL || take->taken == NULL ||
+	if (take->ops == NULL ||
 		!ku_receipt_init(&take->receipt, q->client, q->receipts, 1,
 			receipt_ended))
 		return false;
@@ -488,9 +482,6 @@ void ku_take_free(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
 
-	for (size_t i = 0; i < take->taken_count; i++)
-		kustos_item_free(take->taken[take->taken_first + i]);
-	free(take->taken);
 	free(take->ops);
 	ku_head_free(&take->head);
 	ku_order_free(q);

@@ -126,8 +126,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_create(
    has it: behind this call, and before the client is closed if that has the time
    and a connection.  (A peer's item that leaves no room for the receipt in a
    server's frame, with data of about 1,047,800 bytes, goes alone, and is sent once:
-   it may be lost if the connection breaks just then.  What there is no memory for
-   at that moment is lost.)  To have it instead see kustos_queue_flush(). */
+   it may be lost if the connection breaks just then.)  To have it instead see
+   kustos_queue_flush(). */
 KUSTOS_API void kustos_queue_destroy(struct kustos_queue *queue);
 
 /*

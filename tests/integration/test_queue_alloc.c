@@ -6,9 +6,13 @@
 #include "inject.h"
 #include "queue_fixture.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define T_MS 10000
+#define CLOSE_MS 8000
+/* So long may be the data of an item by itself. */
+#define LARGEST (1048575 - 70)
 
 static void set_up(void)
 {
@@ -137,6 +141,66 @@ START_TEST(every_allocation_of_a_call_may_fail)
 }
 END_TEST
 
+/* Have an item taken for a call that has given up. */
+static struct kustos_queue *keep(struct kustos_client *mine, const char *text)
+{
+	struct kustos_queue *q = queue_new(mine);
+	struct kustos_item *item = NULL;
+	static char path[] = QUEUE "/qn-0000000000";
+
+	raw_delete_tree(fixture_address(), QUEUE);
+	ck_assert_int_eq(raw_create(fixture_address(), QUEUE, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), path, text), 0);
+	inject_connect(ECONNREFUSED);
+	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_poll(q, KUSTOS_NOW, NULL, &item),
+		KUSTOS_EDISCONNECTED);
+	inject_connect(0);
+	check_err(kustos_queue_flush(q, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(queue_count(), 0);
+	return q;
+}
+
+/* What is missing when it goes back has to be made, and memory is short for that, too. */
+enum { ALL_THERE, NO_QUEUE, NO_RECEIPT, LARGE_NO_QUEUE, BACKS };
+
+static void remove_some(int what)
+{
+	if (what != ALL_THERE)
+		ck_assert_int_eq(raw_delete_tree(fixture_address(), QUEUE), 0);
+	if (what == NO_RECEIPT)
+		ck_assert_int_eq(raw_delete_tree(fixture_address(), RECEIPTS),
+			0);
+}
+
+/* Whichever allocation fails from the end of the queue to that of its client, which
+   waits for it. */
+START_TEST(S15_what_goes_back_in_the_end_is_not_lost_for_lack_of_memory)
+{
+	static char text[LARGEST + 1];
+	int used = 1;
+
+	memset(text, 'x', _i == LARGE_NO_QUEUE ? LARGEST : 1);
+	for (int n = 1; n <= used + 1; n++) {
+		struct kustos_client *mine = client_connected(fixture_address(),
+			T_MS);
+		struct kustos_queue *q = keep(mine, text);
+
+		remove_some(_i);
+		kustos_deadline until = kustos_after_ms(CLOSE_MS);
+		int made = inject_allocs(INJECT_PROGRAM);
+		inject_alloc(INJECT_PROGRAM, n);
+		kustos_queue_destroy(q);
+		enum kustos_err err = kustos_client_close(mine, until, NULL);
+		used = inject_allocs(INJECT_PROGRAM) - made;
+		allocs_disarm();
+		check_err(err, KUSTOS_OK);
+		queue_expect(queue_others, text);
+		check_err(queue_try(queue_others), KUSTOS_EEMPTY);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, alloc");
@@ -144,5 +208,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, every_allocation_of_a_call_may_fail, 0, CALLS);
+	tcase_add_loop_test(t,
+		S15_what_goes_back_in_the_end_is_not_lost_for_lack_of_memory, 0,
+		BACKS);
 	return fixture_main(s);
 }

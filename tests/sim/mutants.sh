@@ -479,12 +479,12 @@ mutant queue_more_is_taken_than_asked_for lib/queue_take.c \
 	s/^\tbool peek = take->first->peek;/\tbool peek = false;/'
 seeds=${MUTANT_SEEDS:-400}
 mutant queue_what_was_taken_late_is_dropped lib/queue_poll.c \
-	'/^static void give_up/,/^}/s/ku_take_step(q);/ku_take_step(q); q->take.taken_count = 0;/'
+	'/^static void give_up/,/^}/s/ku_take_step(q);/ku_take_step(q); while (q->take.taken.count > 0) ku_catch_drop(ku_catch_pop(\&q->take.taken));/'
 seeds=$few
 mutant queue_what_is_kept_is_dropped_in_the_end lib/queue.c \
-	's/^\tku_put_return(q);/;/'
+	's/^\tku_queue_return(q);/while (q->take.taken.count > 0) ku_catch_drop(ku_catch_pop(\&q->take.taken));/'
 mutant queue_what_is_being_taken_is_dropped_in_the_end lib/queue_take.c \
-	'/if (q->over && !q->ended)/,+1d'
+	'/^static void over/,/^}/s/ku_queue_return(q);/while (take->taken.count > 0) ku_catch_drop(ku_catch_pop(\&take->taken));/'
 mutant queue_order_lost_by_a_look lib/queue_take.c \
 	'/^static void show(/,/^}/s/put_back(q, &q->take.caught);/;/'
 mutant queue_a_newer_one_that_comes_first_is_not_seen lib/queue_order.c \

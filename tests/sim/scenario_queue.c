@@ -161,13 +161,13 @@ static bool is_done(struct actor *a)
 		if (a->calls[i].takes || s->max_items > 0)
 			ask_fire(&a->calls[i].ask);
 	return calls_on(a) == 0 && q->put.first == NULL && !q->take.busy &&
-		q->take.taken_count == 0;
+		q->take.taken.count == 0;
 }
 
 /* It is to hand out what it took for calls that had given up. */
 static void collect(struct actor *a)
 {
-	for (int i = 0; i < CALLS && a->queue->take.taken_count > 0; i++)
+	for (int i = 0; i < CALLS && a->queue->take.taken.count > 0; i++)
 		if (!a->calls[i].ask.on) {
 			take(a, &a->calls[i]);
 			queue_shared(a->it.sim)->figures[FIGURE_TAKEN_LATE]++;
@@ -230,7 +230,7 @@ static void ask(struct actor *a)
 /* Is something taken, or being taken, that nobody has been given? */
 static bool has_taken(const struct actor *a)
 {
-	return a->queue->take.busy || a->queue->take.taken_count > 0;
+	return a->queue->take.busy || a->queue->take.taken.count > 0;
 }
 
 /* Close it whatever it has and does.  Nothing is lost by that if it has the time,

@@ -62,6 +62,36 @@ START_TEST(a_frame_has_as_many_parts_as_were_put)
 }
 END_TEST
 
+/* What is put back is as it was. */
+START_TEST(an_item_that_nobody_was_handed_is_its_data_again)
+{
+	static const char two[] = "\0\1\0\1\1\0\0\0\3one\1\0\0\0\0\2";
+	static const struct {
+		enum ku_item_kind kind;
+		const char *name, *data;
+		size_t len;
+	} all[] = {
+		{ KU_ITEM_FRAMED, "queue-0000000001", two, sizeof(two) - 1 },
+		{ KU_ITEM_ID, "queue-|a|0000000001", "\0\1\0\1\2", 5 },
+		{ KU_ITEM_SIMPLE, "qn-0000000001", "\0one", 4 },
+		{ KU_ITEM_KAZOO, "entry-007-0000000001", "", 0 },
+	};
+
+	for (int i = 0; i < 8; i++) {
+		int which = i / 2;
+		struct kustos_item *item = made(all[which].kind,
+			all[which].name, all[which].data, (int)all[which].len);
+		struct ku_bytes data = ku_item_close(all[which].kind, item);
+
+		if (i % 2 == 1) /* again */
+			data = ku_item_close(all[which].kind, item);
+		ck_assert_uint_eq(data.len, all[which].len);
+		ck_assert_mem_eq(data.data, all[which].data, data.len);
+		kustos_item_free(item);
+	}
+}
+END_TEST
+
 START_TEST(the_name_says_when_it_is_due_and_what_its_id_is)
 {
 	static const char none[] = "\0\1\0\1\2";
@@ -99,6 +129,7 @@ int main(void)
 
 	tcase_add_test(t, bytes_are_one_part);
 	tcase_add_test(t, a_frame_has_as_many_parts_as_were_put);
+	tcase_add_test(t, an_item_that_nobody_was_handed_is_its_data_again);
 	tcase_add_test(t, the_name_says_when_it_is_due_and_what_its_id_is);
 	tcase_add_test(t, only_frames_can_be_unfit);
 	suite_add_tcase(s, t);

@@ -1,0 +1,190 @@
+/*
+ * queue_return.c - what was taken for calls that had given up is put back, when the
+ * queue is over for the program.
+ *
+ * It is done by the receipt that it was taken with, which is there.  What was
+ * allocated to take it is what it is put back with; what little else may be needed
+ * (the queue's node was deleted; a receipt was) is tried again until there is memory
+ * for it.
+ */
+
+#include "item.h"
+#include "queue_impl.h"
+
+#include <string.h>
+
+/* When to try again while memory is short. */
+#define AGAIN_MS 100
+
+/* Put what "from" has before what "to" has. */
+static void put_before(struct ku_catches *from, struct ku_catches *to)
+{
+	while (to->count > 0)
+		ku_catch_append(from, ku_catch_pop(to));
+	while (from->count > 0)
+		ku_catch_append(to, ku_catch_pop(from));
+}
+
+static void drop_all(struct ku_catches *list)
+{
+	while (list->count > 0)
+		ku_catch_drop(ku_catch_pop(list));
+}
+
+static void try_later(struct ku_queue *q)
+{
+	ku_set_timer(q->client, &q->take.pause,
+		ku_now(q->client) + AGAIN_MS * KU_NS_PER_MS);
+}
+
+static void over(struct ku_deed *deed, enum kustos_err err,
+	const struct ku_zk_reply *reply)
+{
+	struct ku_queue *q = deed->owner;
+	struct ku_take_side *take = &q->take;
+
+	(void)reply;
+	take->busy = false;
+	if (take->root_err != KUSTOS_OK)
+		err = take->root_err;
+	if (err == KUSTOS_ENOMEM && !q->ended) {
+		put_before(&take->taking, &take->taken);
+		try_later(q);
+	}
+	drop_all(&take->taking); /* if it was refused nobody is to be told */
+	ku_queue_return(q);
+	ku_queue_rest(q);
+}
+
+/* The others of them may be put. */
+static bool refused(struct ku_deed *deed, int at, int rc)
+{
+	struct ku_queue *q = deed->owner;
+	struct ku_take_side *take = &q->take;
+	struct ku_catches others;
+
+	if (rc == KU_ZK_NONODE) {
+		if (!q->ended)
+			take->root_err = ku_root_make(q, deed->receipt,
+				&take->root_asked);
+		return !q->ended && take->root_err == KUSTOS_OK;
+	}
+	ku_catches_init(&others);
+	for (size_t left = take->taking.count; left > 0; left--) {
+		struct ku_catch *c = ku_catch_pop(&take->taking);
+
+		ku_catch_append(--at == 0 ? &take->taking : &others, c);
+	}
+	put_before(&others, &take->taken);
+	return false;
+}
+
+static const struct ku_deed_calls calls = { over, refused, NULL, NULL };
+
+/* The creation of the same item with a new number.  Whatever stands before that is
+   kept: others write keys that we would not. */
+static struct ku_zk_request again(const struct ku_queue *q, struct ku_catch *c)
+{
+	const struct ku_config *config = &q->client->config;
+	struct ku_bytes data = ku_item_close(q->kind, c->got);
+
+	c->path[strlen(q->path) + 1 + c->item.head] = '\0';
+	return (struct ku_zk_request){
+		.kind = KU_ZK_CREATE,
+		.path = c->path,
+		.data = data.data,
+		.len = (int)data.len,
+		.version = -1,
+		.mode = KU_ZK_PERSISTENT_SEQUENTIAL,
+		.acl = config->acl,
+		.acl_count = config->acl_count,
+	};
+}
+
+/* Would a server take it in one frame with the change of a receipt? */
+static bool goes_beside_receipt(const struct ku_queue *q,
+	const struct ku_zk_request *create)
+{
+	return KU_RECEIPT_SIZE + strlen(q->client->config.prefix) +
+		strlen(q->receipts) + ku_request_size(create) <=
+		KU_FRAME_LIMIT;
+}
+
+/* Put it without a receipt, once: if the answer is lost nothing tells whether it was
+   put. */
+static enum kustos_err put_alone(const struct ku_queue *q,
+	const struct ku_zk_request *create)
+{
+	struct ku_op *op = NULL;
+	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
+		create->path + strlen(q->client->config.prefix),
+		KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, &op);
+
+	if (err == KUSTOS_OK)
+		err = ku_op_data(op, create->data, (size_t)create->len);
+	if (err == KUSTOS_OK)
+		err = ku_create_init(op);
+	if (err == KUSTOS_OK) {
+		op->plain = q->kind == KU_ITEM_KAZOO;
+		op->large = op->patient = op->last = true;
+		return ku_op_detached(op);
+	}
+	if (op != NULL)
+		ku_op_drop(op);
+	return err;
+}
+
+/* Put those back that are too large for a receipt, up to one that is not.  Returns
+   false if one is to be tried again later. */
+static bool put_large(struct ku_queue *q)
+{
+	struct ku_catches *taken = &q->take.taken;
+
+	while (taken->count > 0) {
+		const struct ku_zk_request create = again(q, taken->first);
+
+		if (goes_beside_receipt(q, &create))
+			return true;
+		if (put_alone(q, &create) == KUSTOS_ENOMEM) {
+			try_later(q);
+			return false;
+		}
+		ku_catch_drop(ku_catch_pop(taken));
+	}
+	return true;
+}
+
+/* Put as many back as a server takes at once. */
+static void put_some(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+	size_t whole = KU_RECEIPT_SIZE;
+
+	take->deed.op_count = 1;
+	while (take->taken.count > 0 && take->deed.op_count <= KU_TAKE_MAX) {
+		const struct ku_zk_request create = again(q, take->taken.first);
+
+		whole += ku_request_size(&create);
+		if (take->deed.op_count > 1 && whole > KU_REQUEST_LIMIT)
+			break;
+		take->ops[take->deed.op_count++] = create;
+		ku_catch_append(&take->taking, ku_catch_pop(&take->taken));
+	}
+	take->deed.calls = &calls;
+	take->busy = true;
+	take->root_asked = false;
+	take->root_err = KUSTOS_OK;
+	ku_receipt_do(&take->receipt, &take->deed);
+}
+
+void ku_queue_return(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+
+	if (q->ended)
+		drop_all(&take->taken);
+	if (take->busy || ku_timer_is_set(&take->pause) || !put_large(q) ||
+		take->taken.count == 0)
+		return;
+	put_some(q);
+}

@@ -1,0 +1,70 @@
+/* queue_root.c - the queue's node, which is made when something is put into it. */
+
+#include "queue_impl.h"
+
+#include <string.h>
+
+static void made(struct ku_op *op)
+{
+	struct ku_queue *q = op->owner;
+	bool there = op->err == KUSTOS_OK || op->err == KUSTOS_EEXISTS;
+
+	q->put.root = NULL;
+	q->put.root_err = there ? KUSTOS_OK : op->err;
+	if (there)
+		ku_own_anew(q);
+	ku_op_drop(op);
+	ku_queue_get(q); /* it may end with the first */
+	ku_receipt_let_go(&q->put.receipt);
+	if (!q->ended)
+		ku_receipt_let_go(&q->take.receipt);
+	ku_queue_drop(q);
+}
+
+/* Make it, and its parents; nothing is put meanwhile. */
+static enum kustos_err make(struct ku_queue *q, struct ku_receipt *receipt)
+{
+	/* kazoo looks for it only once: it must not go when it is empty. */
+	bool stays = q->kind == KU_ITEM_KAZOO;
+	struct ku_op *op = NULL;
+	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
+		q->path + strlen(q->client->config.prefix),
+		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), &op);
+
+	if (err == KUSTOS_OK)
+		err = ku_op_data(op, "", 0);
+	if (err == KUSTOS_OK)
+		err = ku_create_init(op);
+	if (err == KUSTOS_OK) {
+		op->any = true;
+		op->plain = stays;
+		op->last = q->over; /* for what goes back */
+		op->ended = made;
+		op->owner = q;
+		q->put.root = op;
+		ku_receipt_hold(receipt);
+		err = ku_op_owned(op);
+	}
+	if (err == KUSTOS_OK)
+		return KUSTOS_OK;
+	q->put.root = NULL;
+	receipt->held = false;
+	if (op != NULL)
+		ku_op_drop(op);
+	return err;
+}
+
+enum kustos_err ku_root_make(struct ku_queue *q, struct ku_receipt *receipt,
+	bool *asked)
+{
+	if (*asked && q->put.root_err != KUSTOS_OK)
+		return q->put.root_err;
+	*asked = true;
+	q->put.root_err = KUSTOS_OK;
+	if (q->put.root == NULL)
+		return make(q, receipt);
+	q->put.root->last = q->put.root->last ||
+		q->over; /* for the other receipt */
+	ku_receipt_hold(receipt);
+	return KUSTOS_OK;
+}
