@@ -413,6 +413,59 @@ START_TEST(L27_what_another_gave_back_just_now_is_there)
 }
 END_TEST
 
+static void unmake(const char *path)
+{
+	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
+}
+
+/* It has a child, so nobody can have it. */
+static void make_unfit(void)
+{
+	make(ITEM, KU_ZK_PERSISTENT);
+	make(ITEM "/child", KU_ZK_PERSISTENT);
+}
+
+/* All between two listings. */
+static void make_anew(void)
+{
+	unmake(ITEM "/child");
+	unmake(ITEM);
+	unmake(QUEUE);
+	make(QUEUE, KU_ZK_PERSISTENT);
+	make(ITEM, KU_ZK_PERSISTENT);
+}
+
+/* Numbers begin anew with the queue's node. */
+START_TEST(L27_an_item_is_had_whose_name_was_that_of_an_unfit_one)
+{
+	struct taken taken;
+
+	make_unfit();
+	open_queue(KU_ITEM_SIMPLE, 0);
+	take(&taken);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_uint_eq(queue->take.unfits.count, 1);
+	make_anew();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(taken.count, 1);
+}
+END_TEST
+
+START_TEST(L27_so_it_is_with_who_claims)
+{
+	struct asked asked;
+
+	make_unfit();
+	open_desk();
+	ask(KUSTOS_FOREVER, &asked);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_uint_eq(desk->unfits.count, 1);
+	make_anew();
+	lone_run_ms(&bench, client, 1000);
+	end(asked.lent);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("looks in the simulator");
@@ -438,6 +491,9 @@ int main(void)
 	tcase_add_test(t,
 		L07_who_may_watch_nothing_and_does_not_wait_is_told_what_there_is);
 	tcase_add_test(t, L27_what_another_gave_back_just_now_is_there);
+	tcase_add_test(t,
+		L27_an_item_is_had_whose_name_was_that_of_an_unfit_one);
+	tcase_add_test(t, L27_so_it_is_with_who_claims);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
