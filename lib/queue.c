@@ -58,6 +58,8 @@ static enum kustos_err flush_start(struct ku_wait *wait)
 	struct ku_flush *flush = (struct ku_flush *)wait;
 	struct ku_queue *q = flush->queue;
 
+	if (q->over)
+		return KUSTOS_ECLOSED;
 	if (flush->all)
 		flush->puts = q->put.begun;
 	flush->takes = q->take.begun;

@@ -283,6 +283,51 @@ START_TEST(L01_a_queue_is_destroyed_under_who_waits_for_memory)
 }
 END_TEST
 
+/* Until the queue is destroyed, which waits for this; and then flush. */
+static void put_and_flush(void *arg, const char *name)
+{
+	enum kustos_err err;
+
+	(void)name;
+	do
+		err = kustos_queue_put(queue, "y", 1, kustos_after_ms(10),
+			NULL);
+	while (err != KUSTOS_ECLOSED);
+	*(enum kustos_err *)arg = kustos_queue_flush(queue,
+		kustos_after_ms(1000), NULL);
+}
+
+/* What was put before is not decided for long. */
+START_TEST(L01_a_flush_of_a_queue_that_is_being_destroyed_ends_at_once)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	static struct taken taken;
+	static enum kustos_err flushed = KUSTOS_OK;
+
+	o.kind = KUSTOS_QUEUE_FRAMED;
+	o.unfit = put_and_flush;
+	o.unfit_arg = &flushed;
+	ck_assert_int_eq(raw_create(fixture_address(), "/queues", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), QUEUE, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(),
+				 QUEUE "/queue-0000000000", "no frame"),
+		0);
+	kustos_queue_destroy(queue);
+	check_err(kustos_queue_create(client, QUEUE, &o, &queue), KUSTOS_OK);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_MULTI, 1);
+	memset(&taken, 0, sizeof(taken));
+	check_err(kustos_queue_poll_async(queue, 1, KUSTOS_FOREVER, NULL,
+			  queue_taken, &taken),
+		KUSTOS_OK);
+	test_eventually(inject_fired() == 1, 5000);
+	kustos_queue_destroy(queue);
+	queue = NULL;
+	inject_release();
+	check_err(flushed, KUSTOS_ECLOSED);
+	check_err(taken_wait(&taken), KUSTOS_ECLOSED);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, races");
@@ -300,5 +345,7 @@ int main(void)
 	tcase_add_test(t, a_full_queue_is_not_watched_when_nobody_waits);
 	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_removes_from_it);
 	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_waits_for_memory);
+	tcase_add_test(t,
+		L01_a_flush_of_a_queue_that_is_being_destroyed_ends_at_once);
 	return fixture_main(s);
 }
