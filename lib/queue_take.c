@@ -67,6 +67,7 @@ static void read_more(struct ku_queue *q)
 			return;
 		struct ku_item item = ku_head_take(&take->head, at);
 		take->chosen++;
+		take->blank = false; /* there was something */
 		if (!ku_catch_read(q, &item)) {
 			ku_head_put_back(&take->head, &item);
 			if (take->caught.count == 0)

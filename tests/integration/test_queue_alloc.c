@@ -7,10 +7,14 @@
 #include "queue_fixture.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define T_MS 10000
 #define CLOSE_MS 8000
+#define DUE_MS 300
 /* So long may be the data of an item by itself. */
 #define LARGEST (1048575 - 70)
 
@@ -201,6 +205,68 @@ START_TEST(S15_what_goes_back_in_the_end_is_not_lost_for_lack_of_memory)
 }
 END_TEST
 
+static atomic_int unfits;
+
+static void count_unfit(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	atomic_fetch_add(&unfits, 1);
+}
+
+/* Put one that is none, and is due in a moment. */
+static void put_delayed(void)
+{
+	struct timespec now;
+	char path[64];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(path, sizeof(path), QUEUE "/queue-|%llX|0000000000",
+		(unsigned long long)(now.tv_sec * 1000 + now.tv_nsec / 1000000 +
+			DUE_MS));
+	raw_delete_tree(fixture_address(), QUEUE);
+	ck_assert_int_eq(raw_create(fixture_address(), QUEUE, ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), path, "no frame"), 0);
+	atomic_store(&unfits, 0);
+}
+
+static void wait_for_it(struct kustos_queue *q, struct taken *end)
+{
+	memset(end, 0, sizeof(*end));
+	check_err(kustos_queue_poll_async(q, 1, KUSTOS_FOREVER, NULL,
+			  queue_taken, end),
+		KUSTOS_OK);
+	client_exchange(client); /* it has been listed, and is not due */
+}
+
+/* Who asks again looks again: the listing tells nothing of it that was found when it
+   was read. */
+START_TEST(L27_a_delayed_item_is_found_unfit_though_memory_was_short)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+	static struct taken ends[2];
+	struct kustos_queue *q = NULL;
+
+	o.kind = KUSTOS_QUEUE_DELAY;
+	o.unfit = count_unfit;
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_OK);
+	put_delayed();
+	wait_for_it(q, &ends[0]);
+	inject_alloc(INJECT_PROGRAM, _i + 1);
+	for (int ms = 0; ms < DUE_MS + 2000 && taken_calls(&ends[0]) == 0 &&
+		atomic_load(&unfits) == 0;
+		ms++)
+		test_pause_1ms();
+	allocs_disarm();
+	if (taken_calls(&ends[0]) > 0) {
+		check_err(ends[0].err, KUSTOS_ENOMEM);
+		wait_for_it(q, &ends[1]);
+	}
+	test_eventually(atomic_load(&unfits) == 1, 5000);
+	kustos_queue_destroy(q);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("queue, alloc");
@@ -211,5 +277,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S15_what_goes_back_in_the_end_is_not_lost_for_lack_of_memory, 0,
 		BACKS);
+	tcase_add_loop_test(t,
+		L27_a_delayed_item_is_found_unfit_though_memory_was_short, 0,
+		4);
 	return fixture_main(s);
 }
