@@ -3,6 +3,7 @@
 #include "receipt.h"
 #include "client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +208,23 @@ static void recount(struct ku_receipt *r, int version)
 	r->unsure = r->broken = false;
 }
 
+/* What stands in a receipt that has this version, if we alone have written to it. */
+static int stamp(char out[KU_STAMP_SIZE], int version)
+{
+	return snprintf(out, KU_STAMP_SIZE, "%d", version);
+}
+
+/* Has nobody else?  Nor is it if others write back what they have read. */
+static bool is_ours(const struct ku_zk_reply *reply)
+{
+	char own[KU_STAMP_SIZE];
+	int len = stamp(own, reply->stat->version);
+
+	return reply->stat->version == 0 ||
+		(reply->len == len &&
+			memcmp(reply->data, own, (size_t)len) == 0);
+}
+
 static void pause_in(struct ku_receipt *r)
 {
 	r->throttled = true;
@@ -223,9 +241,10 @@ static void told(struct kustos_client *client, struct ku_request *request,
 	(void)client;
 	begin(r);
 	r->state = KU_RECEIPT_READY;
-	if (outcome == KU_OUTCOME_DONE) {
+	if (outcome == KU_OUTCOME_DONE && is_ours(reply)) {
 		recount(r, reply->stat->version);
-	} else if (outcome == KU_OUTCOME_REFUSED) {
+	} else if (outcome == KU_OUTCOME_DONE ||
+		outcome == KU_OUTCOME_REFUSED) {
 		lose_receipt(r, reply->rc != KU_ZK_NONODE);
 	} else if (ku_session_ready(r->client)) {
 		pause_in(r);
@@ -237,7 +256,7 @@ static void ask(struct ku_receipt *r)
 {
 	r->state = KU_RECEIPT_ASKING;
 	r->question.what = (struct ku_zk_request){
-		.kind = KU_ZK_EXISTS,
+		.kind = KU_ZK_GET,
 		.path = r->path,
 		.version = -1,
 	};
@@ -325,8 +344,8 @@ static void send(struct ku_receipt *r, struct ku_deed *deed)
 	deed->ops[0] = (struct ku_zk_request){
 		.kind = KU_ZK_SET,
 		.path = r->path,
-		.data = "",
-		.len = 0,
+		.data = deed->stamp,
+		.len = stamp(deed->stamp, r->next_version),
 		.version = deed->version,
 	};
 	deed->request.what = (struct ku_zk_request){

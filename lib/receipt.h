@@ -16,6 +16,9 @@
  * Several may be on their way.  If one is refused those behind it are as well, for
  * their version; they are sent again with another.
  *
+ * The version is written into it as well.  So it shows if anybody else has changed it:
+ * then it proves nothing, as if it were gone.
+ *
  * The node is made when it is first needed, below a folder, with a UUID as its
  * name; it is deleted in the end.  Those of programs that died are swept up by
  * whoever makes one, when a day old (receipt_sweep.c).
@@ -34,6 +37,9 @@ struct ku_deed;
 struct ku_op;
 struct ku_receipt;
 
+/* A version, as text. */
+#define KU_STAMP_SIZE 12
+
 enum ku_deed_state {
 	KU_DEED_IDLE, /* not done, and not on its way */
 	KU_DEED_SENT,
@@ -42,7 +48,7 @@ enum ku_deed_state {
 
 struct ku_deed_calls {
 	/* It is decided: KUSTOS_OK, with the answer, or NULL if that was lost;
-	   KUSTOS_EUNKNOWN if somebody deleted the receipt; else why it was not
+	   KUSTOS_EUNKNOWN if somebody deleted the receipt, or wrote to it; else why it was not
 	   done.  The deed is its owner's again. */
 	void (*over)(struct ku_deed *deed, enum kustos_err err,
 		const struct ku_zk_reply *reply);
@@ -71,7 +77,8 @@ struct ku_deed { /* a field of whatever is to be done */
 	/* The stream's. */
 	struct ku_receipt *receipt;
 	enum ku_deed_state state;
-	int version; /* of the receipt, before it */
+	int version;		   /* of the receipt, before it */
+	char stamp[KU_STAMP_SIZE]; /* and after it, which it writes */
 	struct ku_request request;
 	struct ku_deed *prev, *next;
 };

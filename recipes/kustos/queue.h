@@ -142,7 +142,8 @@ KUSTOS_API void kustos_queue_destroy(struct kustos_queue *queue);
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection, or
    it goes meanwhile, and then it may be put all the same;
    KUSTOS_EFULL if the queue is full, and "deadline" is KUSTOS_NOW;
-   KUSTOS_ETOOBIG; KUSTOS_EUNKNOWN if somebody deleted the receipt just then;
+   KUSTOS_ETOOBIG; KUSTOS_EUNKNOWN if somebody deleted the receipt just then, or
+   wrote to it;
    KUSTOS_ENOAUTH; KUSTOS_EQUOTA; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL;
    KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put(
@@ -193,7 +194,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
    freed; KUSTOS_EEMPTY if there is none and "deadline" is KUSTOS_NOW;
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
    KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EUNKNOWN if somebody deleted the
-   receipt, and with it the only trace of whether an item was taken;
+   receipt, or wrote to it, and so the only trace of whether an item was taken is gone;
    KUSTOS_ENOAUTH, also for an item that may not be read, which is passed over then and
    looked at again a minute later; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL, also if
    the kind is KUSTOS_QUEUE_KAZOO_LOCKING; KUSTOS_ENOMEM; KUSTOS_EFORKED or

@@ -320,22 +320,6 @@ START_TEST(S15_without_its_receipt_it_says_that_it_does_not_know)
 }
 END_TEST
 
-START_TEST(a_receipt_that_somebody_has_written_to_holds_nothing_up)
-{
-	struct raw_names names;
-	char path[128];
-
-	queue_put(queue, "a");
-	ck_assert_int_eq(raw_children(fixture_address(), RECEIPTS, &names), 0);
-	ck_assert_int_eq(names.count, 1);
-	snprintf(path, sizeof(path), RECEIPTS "/%s", names.names[0]);
-	raw_names_free(&names);
-	ck_assert_int_eq(raw_set(fixture_address(), path, "mine"), 0);
-	queue_put(queue, "b");
-	ck_assert_int_eq(queue_count(), 2);
-}
-END_TEST
-
 START_TEST(L26_who_waits_goes_on_when_the_queue_is_deleted)
 {
 	struct taken taken = { .calls = 0 };
@@ -485,8 +469,6 @@ int main(void)
 		S15_without_its_receipt_it_says_that_it_does_not_know);
 	tcase_add_loop_test(t, S17_what_goes_back_in_the_end_keeps_its_key, 0,
 		KINDS);
-	tcase_add_test(t,
-		a_receipt_that_somebody_has_written_to_holds_nothing_up);
 	tcase_add_test(t, L26_who_waits_goes_on_when_the_queue_is_deleted);
 	tcase_add_loop_test(t,
 		S15_an_item_of_a_queue_made_anew_is_not_taken_for_an_old_one, 0,

@@ -71,6 +71,50 @@ START_TEST(S15_what_was_taken_too_late_is_had_without_a_connection)
 }
 END_TEST
 
+/* There is one. */
+static void write_to_receipt(const char *data)
+{
+	struct raw_names names;
+	char path[128];
+
+	ck_assert_int_eq(raw_children(fixture_address(), RECEIPTS, &names), 0);
+	ck_assert_int_eq(names.count, 1);
+	snprintf(path, sizeof(path), RECEIPTS "/%s", names.names[0]);
+	raw_names_free(&names);
+	ck_assert_int_eq(raw_set(fixture_address(), path, data), 0);
+}
+
+/* It was done, or else, as its request was not sent, it was not. */
+START_TEST(S15_what_somebody_has_written_to_a_receipt_proves_nothing)
+{
+	struct taken put = { .calls = 0 };
+	struct kustos_new_item item = { .data = "b", .len = 1 };
+
+	queue_put(queue, "a");
+	inject_connect(ECONNREFUSED);
+	inject_frame(_i == 0 ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
+		ZK_OP_MULTI, 1);
+	check_err(kustos_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+			  queue_was_put, &put),
+		KUSTOS_OK);
+	test_eventually(inject_fired() == 1, 5000);
+	write_to_receipt("1"); /* as we have written */
+	inject_connect(0);
+	check_err(taken_wait(&put), KUSTOS_EUNKNOWN);
+	queue_put(queue, "c");
+	ck_assert_int_eq(queue_count(), _i == 0 ? 3 : 2);
+}
+END_TEST
+
+START_TEST(a_receipt_that_somebody_has_written_to_holds_nothing_up)
+{
+	queue_put(queue, "a");
+	write_to_receipt("mine");
+	queue_put(queue, "b");
+	ck_assert_int_eq(queue_count(), 2);
+}
+END_TEST
+
 static void make_with_ids(void)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
@@ -337,6 +381,11 @@ int main(void)
 	tcase_add_test(t, S15_what_goes_back_finds_its_queue_deleted);
 	tcase_add_test(t,
 		S15_what_was_taken_too_late_is_had_without_a_connection);
+	tcase_add_loop_test(t,
+		S15_what_somebody_has_written_to_a_receipt_proves_nothing, 0,
+		2);
+	tcase_add_test(t,
+		a_receipt_that_somebody_has_written_to_holds_nothing_up);
 	tcase_add_test(t,
 		an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id);
 	tcase_add_test(t,
