@@ -231,7 +231,8 @@ END_TEST
 /* Of the queue's node. */
 static struct {
 	int transactions, creations;
-	int rc; /* of the first */
+	int rc;	     /* of the first */
+	int put_off; /* this transaction */
 } root;
 
 static void unheard(void *arg, const struct ku_zk_reply *reply)
@@ -244,6 +245,8 @@ static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	root.transactions += request->kind == KU_ZK_MULTI;
+	if (request->kind == KU_ZK_MULTI && root.transactions == root.put_off)
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
 	if (request->kind != KU_ZK_CREATE || strcmp(request->path, "/q") != 0 ||
 		root.creations++ > 0)
 		return ku_zk_sim.submit(zk, request, done, arg);
@@ -276,16 +279,13 @@ static void run_until(const int *count, int enough)
 	ck_assert_int_eq(*count, enough);
 }
 
-/* It was taken for a call that had given up.  Its queue's node has gone since, and is
-   to be made for another that is put; that is put off, and then the queue ends. */
-START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
+/* There is one item, which is taken for a call that has given up. */
+static struct ku_queue *keep_one(void)
 {
-	const struct kustos_new_item item = { .data = "new", .len = 3 };
 	struct ku_poll_wish one = { .max = 1, .deadline = KUSTOS_FOREVER };
-	enum kustos_err put = KUSTOS_OK, taken = KUSTOS_OK;
+	enum kustos_err taken = KUSTOS_OK;
 	struct ku_queue *q;
 
-	refuse_root(KU_ZK_THROTTLEDOP);
 	make("/q-receipts");
 	make("/q");
 	make("/q/qn-0000000000");
@@ -300,6 +300,19 @@ START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(taken, KUSTOS_ECANCELED);
 	ck_assert_int_eq(ku_queue_kept(q), 1);
+	kustos_cancel_destroy(one.cancel);
+	return q;
+}
+
+/* It was taken for a call that had given up.  Its queue's node has gone since, and is
+   to be made for another that is put; that is put off, and then the queue ends. */
+START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
+{
+	const struct kustos_new_item item = { .data = "new", .len = 3 };
+	enum kustos_err put = KUSTOS_OK;
+
+	refuse_root(KU_ZK_THROTTLEDOP);
+	struct ku_queue *q = keep_one();
 	ck_assert_int_eq(bench_delete(&bench, raw, "/q", -1).rc, KU_ZK_OK);
 
 	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
@@ -311,8 +324,19 @@ START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(put, KUSTOS_ECLOSED);
 	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
-	kustos_cancel_destroy(one.cancel);
 	ck_assert(lone_close(&bench, client));
+}
+END_TEST
+
+/* The server puts it off, and the client is closed meanwhile. */
+START_TEST(S15_a_close_waits_for_what_goes_back_a_moment_later)
+{
+	refuse_root(KU_ZK_OK);
+	root.put_off = 2;
+	ku_queue_destroy(keep_one());
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(root.transactions, 3);
+	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
 }
 END_TEST
 
@@ -369,6 +393,7 @@ int main(void)
 		P05_a_queue_that_waits_for_word_of_its_end_goes_with_its_client);
 	tcase_add_test(t,
 		S15_what_goes_back_waits_for_the_node_that_another_has_made);
+	tcase_add_test(t, S15_a_close_waits_for_what_goes_back_a_moment_later);
 	tcase_add_test(t,
 		why_a_queue_could_not_be_made_is_not_told_when_it_can_be);
 	suite_add_tcase(s, t);
