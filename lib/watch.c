@@ -13,7 +13,6 @@ struct ku_watch_entry {
 	struct ku_request unwatch;
 	bool again; /* it is to be told again: a read was sent meanwhile */
 	bool owed; /* it has not said that it knows: a watch may be left there */
-	bool refused; /* it was told, and has not done it */
 	struct ku_watch_entry *prev, *next;
 };
 
@@ -148,7 +147,8 @@ static void unwatched(struct kustos_client *client, struct ku_request *request,
 	bool done = reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NOWATCHER;
 	if (done)
 		entry->owed = entry->again;
-	entry->refused = !done;
+	else
+		client->watches.refused = true;
 	if (entry->watches == NULL && entry->again)
 		unwatch(client, entry);
 	else if (entry->watches == NULL && done)
@@ -168,7 +168,6 @@ static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry)
 		.unwatch = entry->kind };
 	entry->unwatch.done = unwatched;
 	entry->unwatch.owner = entry;
-	entry->refused = false;
 	ku_wire_send(client, &entry->unwatch);
 }
 
@@ -318,9 +317,12 @@ void ku_watch_tidy(struct kustos_client *client)
 
 void ku_watch_insist(struct kustos_client *client)
 {
+	if (!client->watches.refused)
+		return; /* there may be thousands, and it is asked at each heartbeat */
+	client->watches.refused = false;
 	for (struct ku_watch_entry *e = client->watches.entries; e != NULL;
 		e = e->next)
-		if (e->watches == NULL && e->refused && !is_busy(e))
+		if (e->watches == NULL && !is_busy(e))
 			unwatch(client, e);
 }
 

@@ -38,6 +38,7 @@ struct ku_watch { /* a field of whatever waits */
 struct ku_watches {
 	void *tree; /* of struct ku_watch_entry, by kind and path (tsearch) */
 	struct ku_watch_entry *entries; /* all of them */
+	bool refused; /* one that is to be taken off was told, and not done */
 };
 
 /* Put "watch" on "path", a full path, before the read that sets it on the

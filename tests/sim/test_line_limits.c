@@ -113,13 +113,13 @@ START_TEST(S09_who_may_watch_nothing_reads_what_it_holds)
 }
 END_TEST
 
-/* A server with too many requests: it takes off no watch, the first time. */
+/* A server with too many requests: it takes off no watch, the first two times. */
 static int unwatches;
 
 static int submit_throttled(struct ku_zk *zk,
 	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
 {
-	if (request->kind == KU_ZK_UNWATCH && ++unwatches == 1)
+	if (request->kind == KU_ZK_UNWATCH && ++unwatches <= 2)
 		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
@@ -147,7 +147,7 @@ START_TEST(P03_a_watch_that_a_server_would_not_take_off_is_taken_off_later)
 	ck_assert_uint_gt(lone.client->footprint.watch_bytes, 0);
 	kustos_cancel_fire(cancel);
 	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS / 2);
-	ck_assert_int_eq(unwatches, 2);
+	ck_assert_int_ge(unwatches, 3);
 	ck_assert_uint_eq(lone.client->footprint.watch_bytes, 0);
 	ck_assert_int_eq(
 		bench_delete(&lone.bench, lone.raw, LINE "/one", -1).rc,
