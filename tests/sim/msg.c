@@ -88,6 +88,8 @@ void msg_names(struct msg *msg, const struct node *node, unsigned start)
 		msg->names = sim_realloc(msg->names,
 			(size_t)msg->name_room * sizeof(*msg->names));
 	}
+	if (n > 0)
+		start %= (unsigned)n; /* else it overflows below */
 	for (i = 0; i < n; i++)
 		msg->names[i] = blob_ref(
 			node->children[(start + (unsigned)i) % (unsigned)n]

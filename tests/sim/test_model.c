@@ -1,7 +1,9 @@
 /* test_model.c - the rules of ZooKeeper, one by one, on the model's tree. */
 #include "bench.h"
+#include "model_impl.h"
 
 #include <check.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +195,26 @@ static struct ku_zk_request op(enum ku_zk_kind kind, const char *path,
 	return request;
 }
 
+START_TEST(a_listing_has_each_child_once_wherever_it_begins)
+{
+	struct msg msg = { 0 };
+
+	create("/a", 0);
+	create("/a/1", 0);
+	create("/a/2", 0);
+	create("/a/3", 0);
+	msg_names(&msg,
+		tree_find(&bench.model->tree, "/a", 2, path_hash("/a", 2)),
+		UINT_MAX);
+	ck_assert_int_eq(msg.name_count, 3);
+	for (int i = 0; i < 3; i++)
+		ck_assert_ptr_ne(msg.names[i], msg.names[(i + 1) % 3]);
+	for (int i = 0; i < 3; i++)
+		blob_unref(msg.names[i]);
+	free(msg.names);
+}
+END_TEST
+
 START_TEST(a_multi_is_all)
 {
 	struct ku_zk_request ops[4];
@@ -290,6 +312,7 @@ static Suite *suite(void)
 	tcase_add_test(c, S18_the_counter_sticks_at_its_maximum);
 	tcase_add_test(c, the_counter_restarts_with_its_parent);
 	tcase_add_test(c, a_container_goes_with_its_last_child);
+	tcase_add_test(c, a_listing_has_each_child_once_wherever_it_begins);
 	tcase_add_test(c, a_multi_is_all);
 	tcase_add_test(c, a_multi_is_nothing);
 	tcase_add_test(c, a_frame_too_large_breaks_the_connection);
