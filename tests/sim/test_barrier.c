@@ -16,15 +16,22 @@ START_TEST(S12_L18_barriers_survive_all_faults)
 }
 END_TEST
 
-/* Nobody takes away a "ready", whose makers have not told for whom it is. */
 START_TEST(L18_barriers_survive_stalls)
+{
+	seeds_survive_stalls(barriers(), 60);
+}
+END_TEST
+
+/* Where a "ready" is taken away while one stands still that it may have been for. */
+START_TEST(S12_barriers_survive_stalls_and_deletions)
 {
 	struct sim_options options = { .seed = 1000,
 		.steps = SEED_STEPS,
 		.stalls = true,
-		.without = 1u << SIM_DELETE | 1u << SIM_REMOVE_PARENT };
+		.without = 1u << SIM_LOSE_REPLY | 1u << SIM_DELAY_REPLY |
+			1u << SIM_REMOVE_PARENT | 1u << SIM_STOP_SERVER };
 
-	seeds_survive_as(barriers(), &options, 100);
+	seeds_survive_as(barriers(), &options, 60);
 }
 END_TEST
 
@@ -64,6 +71,7 @@ int main(void)
 	tcase_set_timeout(t, 300);
 	tcase_add_test(t, S12_L18_barriers_survive_all_faults);
 	tcase_add_test(t, L18_barriers_survive_stalls);
+	tcase_add_test(t, S12_barriers_survive_stalls_and_deletions);
 	tcase_add_test(t,
 		L08_barriers_survive_servers_that_set_no_watches_again);
 	tcase_add_figures(t, they_do_everything_meanwhile);
