@@ -1,6 +1,8 @@
 /* ask.c - one thing that an actor asks for and waits for. */
 #include "ask.h"
 
+#include "sim_impl.h"
+
 void ask_begin(struct ask *ask, struct subject *it, kustos_deadline deadline)
 {
 	ask->it = it;
@@ -54,6 +56,9 @@ bool ask_is_bounded(const struct ask *ask)
 
 bool ask_is_overdue(const struct ask *ask, int64_t try_ns)
 {
+	const struct sim *sim = ask->it->sim;
+	bool anew = sim_stalls(sim) ||
+		(sim->faults & (1u << SIM_THROTTLE)) != 0;
 	int64_t by = ask->last;
 	bool tries = false;
 
@@ -66,12 +71,12 @@ bool ask_is_overdue(const struct ask *ask, int64_t try_ns)
 		if (!tries && ask->deadline > by)
 			by = ask->deadline;
 	}
-	if (tries && !sim_stalls(ask->it->sim))
+	if (tries && !anew)
 		by += try_ns;
 	if (by < ask->it->awake_since)
 		by = ask->it->awake_since;
-	/* It may have to ask anew what it was told before it stood still. */
-	if (tries && sim_stalls(ask->it->sim))
+	/* It may have to ask anew what it was told, or refused, before it stood still. */
+	if (tries && anew)
 		by += try_ns;
 	return sim_began(ask->it->sim) > by + ASK_LATE_NS;
 }

@@ -44,6 +44,7 @@ struct stock { /* an item's, each time that it is made */
 	int64_t mark; /* czxid of its marker, the last */
 	bool marked;
 	int64_t free_since; /* when it was last made, or its marker went */
+	int64_t put_off_at; /* when a server had too many requests for it */
 	int64_t tried_at;   /* since then, for the first time */
 	int64_t ended_by;   /* czxid of the marker with which it went */
 	struct ware ware;

@@ -122,14 +122,21 @@ static int64_t due_at(const struct shared *s, const struct stock *n)
 	return ware_due_at(s->kind, &n->ware, n->free_since);
 }
 
+/* Since when is nothing to keep it from being had?  What a server with too many requests
+   refuses is had later than what was sent with it. */
+static int64_t open_since(const struct stock *n)
+{
+	return n->put_off_at > n->free_since ? n->put_off_at : n->free_since;
+}
+
 /* Must "m", which is before "n", be had before it?  It was known to be there for long
    enough; or had been tried before. */
 static bool is_passed_over(const struct stock *m, const struct stock *n,
 	int64_t known)
 {
 	return ware_is_before(&m->ware, &n->ware) &&
-		(m->free_since < known ||
-			(m->tried_at >= m->free_since &&
+		(open_since(m) < known ||
+			(m->tried_at >= open_since(m) &&
 				m->tried_at <= n->tried_at));
 }
 
@@ -223,6 +230,25 @@ static bool is_beaten(struct shared *s, enum model_note what, const char *path,
 		node_named(s, ku_path_leaf(path)) != NULL;
 }
 
+/* A server had too many requests, as "client" read an item, or claimed one: which, a
+   transaction does not say. */
+static void was_put_off(struct sim *sim, int client, const char *path)
+{
+	struct shared *s = claim_shared(sim);
+	const struct actor *a = sim_actor_state(sim, client);
+	const struct ku_lent *l = a->desk != NULL ? a->desk->first : NULL;
+
+	for (; l != NULL; l = l->next) {
+		struct stock *n = l->custody != NULL
+			? node_named(s, ku_custody_name(l->custody))
+			: NULL;
+
+		if (n != NULL && l->custody->state < KU_CUSTODY_HELD &&
+			(path == NULL || strcmp(path, n->path) == 0))
+			n->put_off_at = sim_now(sim);
+	}
+}
+
 void claim_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
@@ -231,10 +257,12 @@ void claim_note(struct sim *sim, enum model_note what, int client,
 	ledger_note(&s->ledger, what, client, path, value);
 	if (is_beaten(s, what, path, value))
 		s->had_since = 0;
+	if (what == NOTE_SERVE && value == KU_ZK_THROTTLEDOP)
+		was_put_off(sim, client, path);
 	if (what != NOTE_SEND || value != KU_ZK_GET || !is_below(path, QUEUE))
 		return;
 	struct stock *n = node_named(s, ku_path_leaf(path));
-	if (n != NULL && (n->tried_at < n->free_since || n->tried_at == 0))
+	if (n != NULL && (n->tried_at < open_since(n) || n->tried_at == 0))
 		n->tried_at = sim_now(sim);
 }
 

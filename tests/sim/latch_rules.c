@@ -108,6 +108,7 @@ void latch_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
 	ledger_note(&latch_shared(sim)->ledger, what, client, path, value);
+	posts_note(&latch_shared(sim)->posts, what, path, value);
 }
 
 /* Rules */

@@ -53,6 +53,7 @@ struct model *model_create(struct sched *sched,
 	sim_random_seed(&m->fault, config->seed, 2);
 	sim_random_seed(&m->misc, config->seed, 3);
 	sim_random_seed(&m->odd, config->seed, 4);
+	sim_random_seed(&m->throttle, config->seed, 5);
 	tree_init(&m->tree);
 	for (i = 0; i < config->servers; i++)
 		add_server(m, i);

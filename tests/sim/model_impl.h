@@ -159,7 +159,7 @@ struct model {
 	struct model_hooks hooks;
 	struct model_figures figures;
 	unsigned bugs;
-	struct sim_random net, fault, misc, odd;
+	struct sim_random net, fault, misc, odd, throttle;
 
 	struct tree tree; /* the leader's */
 	int64_t zxid;

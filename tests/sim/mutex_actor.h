@@ -46,6 +46,7 @@ struct place { /* a contender's node */
 	enum fate fate;
 	int64_t gone_at, gone_zxid;
 	bool released; /* its holder has given it back */
+	bool kept;     /* and the server had too many requests to delete it */
 	bool asked;    /* somebody has changed its data */
 	int grants;
 };
@@ -216,7 +217,7 @@ bool line_is_first(struct shared *s, const struct place *place);
 void line_remove_behind(struct sim *sim, const struct place *place, int count);
 
 /* Is anybody in the line whom one that shares, or does not, waits for?  But for
-   what "session" has given back. */
+   what "session" has given back, which goes before anything that it makes then. */
 bool line_busy(struct shared *s, int line, bool shares, int64_t session);
 
 /* Return one that is there, of the foreigner or of ours, by a random number. */

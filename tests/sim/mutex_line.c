@@ -324,6 +324,24 @@ static bool is_line(const char *path)
 			strcmp(path, mutex_lines[1]) == 0);
 }
 
+/* A server with too many requests would not do what concerns the node "path".  If
+   that was to delete it, what its client has made since then stands behind it. */
+static void was_kept(struct sim *sim, int client, const char *path)
+{
+	struct place *place = line_find(mutex_shared(sim), path);
+
+	if (place == NULL || place->client != client)
+		return;
+	place->kept = true;
+	for (int k = 0; k < SLOTS; k++) {
+		struct turn *turn = mutex_actor_of(sim, client)->turns[k];
+
+		if (turn != NULL && turn->line == place->line &&
+			line_blocks(place, turn->shares))
+			turn->contended = true;
+	}
+}
+
 void line_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
@@ -331,5 +349,8 @@ void line_note(struct sim *sim, enum model_note what, int client,
 
 	if (what == NOTE_SERVE && client < OURS && is_line(path))
 		s->figures.looks++;
+	if (what == NOTE_SERVE && client < OURS && path != NULL &&
+		value == KU_ZK_THROTTLEDOP)
+		was_kept(sim, client, path);
 	ledger_note(&s->ledger, what, client, path, value);
 }

@@ -96,7 +96,8 @@ bool line_busy(struct shared *s, int line, bool shares, int64_t session)
 		struct place *other = s->places[i];
 
 		if (is_there(other, line) && line_blocks(other, shares) &&
-			!(other->released && other->owner == session))
+			!(other->released && !other->kept &&
+				other->owner == session))
 			return true;
 	}
 	return false;

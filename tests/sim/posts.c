@@ -50,14 +50,30 @@ struct post *posts_remove(struct posts *posts, const struct ledger *ledger,
 	return NULL;
 }
 
+void posts_note(struct posts *posts, enum model_note what, const char *path,
+	int64_t value)
+{
+	if (what != NOTE_SERVE || value != KU_ZK_THROTTLEDOP || path == NULL)
+		return;
+	for (int i = 0; i < posts->count; i++)
+		if (strcmp(posts->list[i]->path, path) == 0)
+			posts->list[i]->kept = true;
+}
+
 void posts_note_heir(struct sim *sim, const struct posts *posts,
 	struct post *post)
 {
-	const struct post *first = posts_first(posts, post->line, 0);
+	for (int i = 0; i < posts->count; i++) {
+		const struct post *first = posts->list[i];
 
-	if (first != NULL)
+		if (!first->there || first->line != post->line ||
+			(first->kept && first->owner == post->owner &&
+				first->term < post->term))
+			continue;
 		(void)model_data(sim_model(sim), first->path, post->heir,
 			sizeof(post->heir));
+		return;
+	}
 }
 
 void posts_check_heir(struct sim *sim, const struct post *post, const char *id)

@@ -14,6 +14,7 @@ struct post {
 	int line;
 	int64_t term, owner;
 	bool there;
+	bool kept; /* a server had too many requests to do what concerned it */
 	bool outside;	  /* it or its session was ended from outside */
 	bool touched;	  /* somebody else has, or may have, written into it */
 	bool seized;	  /* and has while it led */
@@ -36,7 +37,12 @@ void posts_add(struct posts *posts, const char *path, int line, int64_t zxid,
 struct post *posts_remove(struct posts *posts, const struct ledger *ledger,
 	const char *path, enum fate *fate);
 
-/* "post" has gone: note what the first says now. */
+/* What the model tells. */
+void posts_note(struct posts *posts, enum model_note what, const char *path,
+	int64_t value);
+
+/* "post" has gone: note what the first says now, but for one that the same session has
+   left before, and could not delete yet. */
 void posts_note_heir(struct sim *sim, const struct posts *posts,
 	struct post *post);
 

@@ -189,7 +189,7 @@ const struct sim_scenario scenario_client = {
 		[SIM_CUT] = 500, [SIM_HOLE] = 200, [SIM_EXPIRE] = 60,
 		[SIM_PAUSE] = 2000, [SIM_DELETE] = 300,
 		[SIM_REMOVE_PARENT] = 60, [SIM_STOP_SERVER] = 100,
-		[SIM_LAG] = 4000,
+		[SIM_LAG] = 4000, [SIM_THROTTLE] = 2000,
 	},
 	SUBJECT_SCENARIO,
 	.prefix = "/jobs",

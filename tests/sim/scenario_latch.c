@@ -86,7 +86,7 @@ static const struct sim_actor actor = {
 		[SIM_CUT] = 400, [SIM_HOLE] = 200, [SIM_EXPIRE] = 60, \
 		[SIM_PAUSE] = 1000, [SIM_DELETE] = 200, \
 		[SIM_REMOVE_PARENT] = 40, [SIM_STOP_SERVER] = 100, \
-		[SIM_LAG] = 1000, \
+		[SIM_LAG] = 1000, [SIM_THROTTLE] = 2000, \
 	}, \
 	SUBJECT_SCENARIO, .prefix = PREFIX, .end = latch_end, \
 	.settled = latch_settled, .settle_ms = 60000, \

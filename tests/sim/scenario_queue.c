@@ -332,8 +332,7 @@ static const struct sim_actor actor = {
 
 #define QUEUE_SCENARIO                                                      \
 	.clients = MOST, .step_ms = 20,                                     \
-	.faults.rate = { SUBJECT_FAULTS, [SIM_DELETE] = 500,                \
-		[SIM_THROTTLE] = 2000 },                                    \
+	.faults.rate = { SUBJECT_FAULTS, [SIM_DELETE] = 500 },              \
 	SUBJECT_SCENARIO, .prefix = PREFIX, .end = end, .settled = settled, \
 	.settle_ms = 200000, .note = queue_note, .change = queue_change
 

@@ -131,7 +131,7 @@ static const struct sim_invariant invariants[] = {
 			[SIM_CUT] = 200, [SIM_HOLE] = 100, [SIM_EXPIRE] = 60, \
 			[SIM_PAUSE] = 100, [SIM_DELETE] = 200,                \
 			[SIM_REMOVE_PARENT] = 20, [SIM_STOP_SERVER] = 50,     \
-			[SIM_LAG] = 100,                                      \
+			[SIM_LAG] = 100, [SIM_THROTTLE] = 2000,               \
 		}                                                             \
 	}
 

@@ -57,6 +57,7 @@ void sel_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
 	ledger_note(&sel_shared(sim)->ledger, what, client, path, value);
+	posts_note(&sel_shared(sim)->posts, what, path, value);
 }
 
 /* Rules */

@@ -24,7 +24,6 @@ static void close_handle(struct actor *a)
 	stranger_close(&a->he);
 }
 
-/* What it does not know the outcome of ends with its session. */
 static void submit(struct actor *a, const struct ku_zk_request *request,
 	ku_zk_done_fn *done)
 {
@@ -32,10 +31,13 @@ static void submit(struct actor *a, const struct ku_zk_request *request,
 		a->broken = true;
 }
 
+/* What it does not know the outcome of, or was not done and may be to come again, ends
+   with its session. */
 static bool took(struct actor *a, const struct ku_zk_reply *reply)
 {
 	a->he.pending--;
-	if (reply->rc != KU_ZK_OK && reply->rc > -100)
+	if (reply->rc == KU_ZK_THROTTLEDOP ||
+		(reply->rc != KU_ZK_OK && reply->rc > -100))
 		a->broken = true;
 	return reply->rc == KU_ZK_OK;
 }

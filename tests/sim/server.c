@@ -203,7 +203,7 @@ static void serve_sync(struct conn *conn, struct msg *msg)
 static bool is_throttled(struct model *m)
 {
 	return m->config.throttle_ppm != 0 &&
-		sim_random_ppm(&m->fault, m->config.throttle_ppm);
+		sim_random_ppm(&m->throttle, m->config.throttle_ppm);
 }
 
 static void serve_request(struct conn *conn, struct msg *msg)

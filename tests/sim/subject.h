@@ -102,9 +102,10 @@ bool subjects_close(struct sim *sim);
 	.drain = subjects_drain
 
 /* The usual faults of a scenario, but SIM_DELETE: for ".faults.rate". */
-#define SUBJECT_FAULTS                                                     \
-	[SIM_LOSE_REPLY] = 6000, [SIM_DELAY_REPLY] = 500, [SIM_CUT] = 500, \
-	[SIM_HOLE] = 150, [SIM_EXPIRE] = 100, [SIM_PAUSE] = 1000,          \
-	[SIM_REMOVE_PARENT] = 30, [SIM_STOP_SERVER] = 60, [SIM_LAG] = 4000
+#define SUBJECT_FAULTS                                                      \
+	[SIM_LOSE_REPLY] = 6000, [SIM_DELAY_REPLY] = 500, [SIM_CUT] = 500,  \
+	[SIM_HOLE] = 150, [SIM_EXPIRE] = 100, [SIM_PAUSE] = 1000,           \
+	[SIM_REMOVE_PARENT] = 30, [SIM_STOP_SERVER] = 60, [SIM_LAG] = 4000, \
+	[SIM_THROTTLE] = 2000
 
 #endif

@@ -50,7 +50,7 @@ START_TEST(they_do_everything_meanwhile)
 		[CLAIM_GAVE_UP] = 300,
 	};
 
-	seeds_do(claims(), 40, least, CLAIM_FIGURES);
+	seeds_do(claims(), 50, least, CLAIM_FIGURES);
 }
 END_TEST
 

@@ -24,7 +24,7 @@ START_TEST(they_do_everything_meanwhile)
 		[FIGURE_HANDED] = 100,
 	};
 
-	seeds_do(seeds_of("selector"), 20, least, SELECTOR_FIGURES);
+	seeds_do(seeds_of("selector"), 25, least, SELECTOR_FIGURES);
 }
 END_TEST
 

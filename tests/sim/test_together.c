@@ -20,7 +20,7 @@ START_TEST(they_do_everything_meanwhile)
 		[FIGURE_LOST] = 50,
 	};
 
-	seeds_do(seeds_of("together"), 20, least, TOGETHER_FIGURES);
+	seeds_do(seeds_of("together"), 25, least, TOGETHER_FIGURES);
 }
 END_TEST
 
