@@ -1,29 +1,71 @@
 #!/bin/sh
-# check_headers.sh - each installed header compiles alone, as C99 and as C++.
+# check_headers.sh - each installed header compiles alone, as C99 and as C++, with
+# the macros that it has; and without any of the warnings that a user may ask for,
+# to whom it need not be a header of the system.
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${CXX=}" "${core_headers?}"
 . "$srcdir/tests/complain.sh"
 
-# compile HEADER LANGUAGE COMPILER...: include it twice, to try its guard, too.
-compile() {
-	header=$1 language=$2
-	shift 2
-	printf '#include <%s>\n#include <%s>\nint main(void) { return 0; }\n' \
-		"$header" "$header" >"$work/$language"
-	if ! "$@" -Wall -Wextra -Wundef -pedantic -Werror -fsyntax-only \
-		-I"$srcdir/lib" -I"$srcdir/recipes" "$work/$language"; then
-		complain "$header as $language"
-	fi
+warnings='-Wall -Wextra -Wundef -Wshadow -Wconversion -Wsign-conversion -Wcast-qual
+	-Wredundant-decls -pedantic-errors'
+
+# known COMPILER...: those of the warnings that it knows.
+known() {
+	for flag in $warnings -Wstrict-prototypes -Wmissing-prototypes \
+		-Wold-style-definition -Wold-style-cast -Wuseless-cast; do
+		echo 'int a;' | "$@" -Werror "$flag" -fsyntax-only - \
+			2>/dev/null && echo "$flag"
+	done
 }
 
+# program FILE: include it twice, to try its guard, too.
+program() {
+	printf '#include <kustos/%s>\n#include <kustos/%s>\n' \
+		"$(basename "$1")" "$(basename "$1")"
+	echo 'int main(void) {'
+	echo 'kustos_deadline some[] = { KUSTOS_NOW, KUSTOS_FOREVER }; (void)some;'
+	sed -n 's/^#define KUSTOS_\([A-Z_]*\)_INIT .*/\1/p' "$1" |
+		while read -r macro; do
+			name=$(echo "$macro" | tr '[:upper:]' '[:lower:]')
+			echo "struct kustos_$name a_$name = KUSTOS_${macro}_INIT;"
+			echo "(void)a_$name;"
+		done
+	echo 'return 0; }'
+}
+
+# compile STANDARDS FILES COMPILER...
+compile() {
+	standards=$1 files=$2
+	shift 2
+	command -v "$1" >/dev/null || return
+	flags=$(known "$@")
+	for file in $files; do
+		program "$file" >"$work/program"
+		for standard in $standards; do
+			# shellcheck disable=SC2086 # a list of words
+			"$@" "-std=$standard" $flags -Wno-long-long -Werror \
+				-fsyntax-only -I"$srcdir/lib" \
+				-I"$srcdir/recipes" "$work/program" ||
+				complain "$file as $standard by $*"
+		done
+	done
+}
+
+headers=
 for file in $core_headers ${recipe_headers-}; do
-	header=kustos/$(basename "$file")
-	# shellcheck disable=SC2086 # CC may hold options
-	compile "$header" c99.c $CC -std=c99
-	# shellcheck disable=SC2086
-	[ -z "$CXX" ] || compile "$header" c++.cc $CXX -std=c++98 -Wno-long-long
-	echo "$header"
+	headers="$headers $srcdir/$file"
 done
+# Other compilers than those of this build, too, if they are here.
+# shellcheck disable=SC2086 # CC and CXX may hold options
+{
+	compile c99 "$headers" $CC -x c
+	compile c99 "$headers" clang -x c
+	for cxx in "$CXX" clang++; do
+		compile 'c++98 c++11 c++20' "$headers" $cxx -x c++
+		compile 'c++17 c++20' \
+			"$(echo "$srcdir"/*/kustos/*.hpp)" $cxx -x c++
+	done
+}
 [ -n "$CXX" ] || echo "note: without a C++ compiler, only C99 was tried"
 exit $status

@@ -15,7 +15,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
+#if defined(__cplusplus) && defined(__GNUC__) && !defined(__clang__)
+/* A call that is named as what it fills in hides no constructor that is called. */
+#define KUSTOS_BEGIN                                                      \
+	_Pragma("GCC diagnostic push")                                    \
+		_Pragma("GCC diagnostic ignored \"-Wshadow\"") extern "C" \
+	{
+#define KUSTOS_END \
+	}          \
+	_Pragma("GCC diagnostic pop")
+#elif defined(__cplusplus)
 #define KUSTOS_BEGIN extern "C" {
 #define KUSTOS_END }
 #else
@@ -101,8 +110,8 @@ KUSTOS_API const char *kustos_err_name(enum kustos_err err);
 typedef int64_t kustos_deadline;
 
 /* Try once, do not wait; and, wait as long as it takes. */
-#define KUSTOS_NOW ((kustos_deadline)0)
-#define KUSTOS_FOREVER ((kustos_deadline)INT64_MAX)
+#define KUSTOS_NOW INT64_C(0)
+#define KUSTOS_FOREVER INT64_MAX
 
 /* Return the deadline "ms" milliseconds from now.  A negative "ms" is now; a
    sum past the end of time is KUSTOS_FOREVER. */
