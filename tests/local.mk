@@ -36,7 +36,8 @@ include tests/tools/local.mk
 include tests/interop/local.mk
 include tests/cpp/local.mk
 
-script_tests = tests/check_abi.sh tests/check_guarantees.sh \
+script_tests = tests/check_abi.sh tests/check_configure.sh \
+	tests/check_guarantees.sh \
 	tests/check_headers.sh tests/check_kept_abi.sh tests/check_lint.sh \
 	tests/check_linking.sh tests/check_packages.sh \
 	tests/check_performance.sh \
