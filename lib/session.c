@@ -391,13 +391,14 @@ static void reopen_due(struct ku_timer *timer)
 	ku_session_open(client_of(timer, offsetof(struct ku_session, reopen)));
 }
 
-static enum kustos_err open_handle(struct kustos_client *client)
+/* Returns false if it cannot; "errno" tells why. */
+static bool open_handle(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
 	struct ku_handle *handle = calloc(1, sizeof(*handle));
 
 	if (handle == NULL)
-		return KUSTOS_ENOMEM;
+		return false;
 	handle->client = client;
 	session->not_before_ns = ku_now(client);
 	struct ku_zk_open params = {
@@ -409,15 +410,14 @@ static enum kustos_err open_handle(struct kustos_client *client)
 			? &client->config.resume
 			: NULL,
 	};
-	enum kustos_err err = client->env.api->open(client->env.api_env,
-		&params, &handle->zk);
-	if (err != KUSTOS_OK) {
+	if (client->env.api->open(client->env.api_env, &params, &handle->zk) !=
+		KUSTOS_OK) {
 		free(handle);
-		return err;
+		return false;
 	}
 	session->handle = handle;
 	session->handles++;
-	return KUSTOS_OK;
+	return true;
 }
 
 void ku_session_open(struct kustos_client *client)
@@ -434,10 +434,8 @@ void ku_session_open(struct kustos_client *client)
 		ku_wake(client);
 		return;
 	}
-	enum kustos_err err = open_handle(client);
-	if (err != KUSTOS_OK) {
-		ku_log(client, KUSTOS_LOG_ERROR, "cannot open a handle: %s",
-			kustos_strerror(err));
+	if (!open_handle(client)) {
+		ku_log(client, KUSTOS_LOG_ERROR, "cannot open a handle: %m");
 		reopen(client);
 		return;
 	}

@@ -161,7 +161,8 @@ struct ku_zk_session {
 
 struct ku_zk_api {
 	/* Start a session in the background.  Returns KUSTOS_OK, KUSTOS_EINVAL
-	   or KUSTOS_ENOMEM.  "env" is what the client was created with. */
+	   or KUSTOS_ENOMEM; then "errno" tells more.  "env" is what the client
+	   was created with. */
 	enum kustos_err (*open)(void *env, const struct ku_zk_open *params,
 		struct ku_zk **out);
 

@@ -128,17 +128,13 @@ static struct multi *multi_create(const struct ku_zk_request *request)
 	size_t n = (size_t)request->op_count;
 	size_t i, path_room = 0;
 	struct multi *m;
+	size_t each = sizeof(*m->raw) + sizeof(*m->stats) + sizeof(*m->results);
 
 	for (i = 0; i < n; i++)
 		if (request->ops[i].kind == KU_ZK_CREATE)
 			path_room += strlen(request->ops[i].path) +
 				SEQUENCE_SIZE;
-	m = calloc(1,
-		sizeof(*m) +
-			n *
-				(sizeof(*m->raw) + sizeof(*m->stats) +
-					sizeof(*m->results)) +
-			path_room);
+	m = calloc(1, sizeof(*m) + n * each + path_room);
 	if (!m)
 		return NULL;
 	m->count = request->op_count;
@@ -423,9 +419,9 @@ static enum kustos_err mt_open(void *env, const struct ku_zk_open *params,
 {
 	struct ku_zk *zk = calloc(1, sizeof(*zk));
 	sigset_t mask;
+	int why;
 
 	(void)env;
-	errno = ENOMEM;
 	if (!zk)
 		return KUSTOS_ENOMEM;
 	zk->event = params->event;
@@ -443,9 +439,11 @@ static enum kustos_err mt_open(void *env, const struct ku_zk_open *params,
 		*out = zk;
 		return KUSTOS_OK;
 	}
+	why = errno;
 	ku_zk_calls_end(&zk->calls);
 	free(zk);
-	return errno == EINVAL ? KUSTOS_EINVAL : KUSTOS_ENOMEM;
+	errno = why; /* ENOENT: no such host */
+	return why == EINVAL || why == ENOENT ? KUSTOS_EINVAL : KUSTOS_ENOMEM;
 }
 
 static void mt_close(struct ku_zk *zk)

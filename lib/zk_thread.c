@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "zk_thread.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -19,16 +20,20 @@ static bool two_threads(void)
 {
 	pthread_mutex_t hold = PTHREAD_MUTEX_INITIALIZER;
 	pthread_t threads[2];
-	int made = 0, i;
+	int made = 0, why = 0, i;
 
 	pthread_mutex_lock(&hold);
-	while (made < 2 &&
-		!pthread_create(&threads[made], NULL, wait_for_mutex, &hold))
-		made++;
+	while (made < 2 && why == 0) {
+		why = pthread_create(&threads[made], NULL, wait_for_mutex,
+			&hold);
+		made += why == 0;
+	}
 	pthread_mutex_unlock(&hold);
 	for (i = 0; i < made; i++)
 		pthread_join(threads[i], NULL);
 	pthread_mutex_destroy(&hold);
+	if (why != 0)
+		errno = why;
 	return made == 2;
 }
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -74,6 +75,33 @@ START_TEST(that_there_are_no_more_descriptors_is_told_once)
 }
 END_TEST
 
+/* Once the name has a meaning a handle is to be opened, which needs a pipe. */
+START_TEST(why_no_handle_can_be_opened_is_told)
+{
+	char text[128];
+	struct wanted wanted = { .text = text };
+	int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct rlimit limit;
+	struct kustos_client *client;
+
+	snprintf(text, sizeof(text), "cannot open a handle: %s",
+		strerror(EMFILE));
+	inject_reset();
+	inject_names("");
+	client = open_to("zk.kustos.test", &wanted);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = (rlim_t)lowest;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	inject_names("127.0.0.9:1");
+	test_within(atomic_load(&wanted.lines) > 0, PATIENCE_MS);
+	limit.rlim_cur = limit.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	client_drop(client);
+	inject_reset();
+	close(lowest);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("log");
@@ -81,5 +109,6 @@ int main(void)
 
 	tcase_add_test(t, why_no_name_could_be_resolved_is_told);
 	tcase_add_test(t, that_there_are_no_more_descriptors_is_told_once);
+	tcase_add_test(t, why_no_handle_can_be_opened_is_told);
 	return fixture_main(s);
 }

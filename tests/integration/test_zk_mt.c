@@ -6,6 +6,7 @@
 #include "support/rawkill.h"
 #include "support/server.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -351,6 +352,7 @@ START_TEST(malformed_addresses_are_an_error)
 		.arg = &b };
 
 	ck_assert_int_eq(ku_zk_mt.open(NULL, &params, &b.zk), KUSTOS_EINVAL);
+	ck_assert_int_eq(errno, EINVAL);
 }
 END_TEST
 
@@ -399,9 +401,11 @@ START_TEST(P04_a_lack_of_threads_is_an_error)
 	limit.rlim_cur = (rlim_t)pages * 4096 + 4000000;
 	setrlimit(RLIMIT_AS, &limit);
 	enum kustos_err err = ku_zk_mt.open(NULL, &params, &b.zk);
+	int why = errno;
 	setrlimit(RLIMIT_AS, &before);
 	pthread_setattr_default_np(&usual);
 	ck_assert_int_eq(err, KUSTOS_ENOMEM);
+	ck_assert_int_eq(why, EAGAIN);
 }
 END_TEST
 #endif
