@@ -235,28 +235,42 @@ static enum kustos_err list_and_view(struct kustos_client *client,
 	return err;
 }
 
+/* Many calls that are one, for a close that waits for it. */
+static enum kustos_err begin(struct kustos_client *client)
+{
+	enum kustos_err err = ku_recipe_check(client);
+
+	if (err == KUSTOS_OK) {
+		ku_lock(client);
+		ku_enter(client);
+		ku_unlock(client);
+	}
+	return err;
+}
+
+static enum kustos_err end(struct kustos_client *client, enum kustos_err err)
+{
+	ku_lock(client);
+	ku_leave(client);
+	ku_unlock(client);
+	return err;
+}
+
 enum kustos_err kustos_participants_marked(struct kustos_client *client,
 	const char *path, const char *extra_marks, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_participants **out)
 {
 	struct ku_rule rule = ku_rule_any;
-	enum kustos_err err = ku_recipe_check(client);
 
-	if (err != KUSTOS_OK)
-		return err;
 	if (out == NULL ||
 		(extra_marks != NULL && !ku_marks_valid(extra_marks)))
 		return KUSTOS_EINVAL;
 	rule.extra = extra_marks;
-	/* One call, for a close that waits for it. */
-	ku_lock(client);
-	ku_enter(client);
-	ku_unlock(client);
-	err = list_and_view(client, path, &rule, deadline, cancel, out);
-	ku_lock(client);
-	ku_leave(client);
-	ku_unlock(client);
-	return err;
+	enum kustos_err err = begin(client);
+	if (err != KUSTOS_OK)
+		return err;
+	return end(client,
+		list_and_view(client, path, &rule, deadline, cancel, out));
 }
 
 enum kustos_err kustos_participants(struct kustos_client *client,
@@ -267,14 +281,45 @@ enum kustos_err kustos_participants(struct kustos_client *client,
 		out);
 }
 
+static const char request[] = "__REVOKE__";
+#define REQUEST_LEN (sizeof(request) - 1)
+
+/* Returns KUSTOS_OK if it is asked, KUSTOS_EBADVERSION if its data is other. */
+static enum kustos_err is_asked(struct kustos_client *client, const char *path,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	char *data = NULL;
+	size_t len;
+	enum kustos_err err = kustos_get(client, path, deadline, cancel, &data,
+		&len, NULL);
+
+	if (err == KUSTOS_OK &&
+		(len != REQUEST_LEN || memcmp(data, request, len) != 0))
+		err = KUSTOS_EBADVERSION;
+	kustos_free(data);
+	return err;
+}
+
+/* It is asked whenever its node is written.  So a version is, which can be written
+   once only, however often that has to be sent. */
 enum kustos_err kustos_participant_revoke(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
-	static const char request[] = "__REVOKE__";
+	struct kustos_stat now;
+	enum kustos_err err = begin(client);
 
-	return kustos_set(client, path, request, sizeof(request) - 1, -1,
-		deadline, cancel, NULL);
+	if (err != KUSTOS_OK)
+		return err;
+	do {
+		err = kustos_exists(client, path, deadline, cancel, &now);
+		if (err == KUSTOS_OK)
+			err = kustos_set(client, path, request, REQUEST_LEN,
+				now.version, deadline, cancel, NULL);
+		if (err == KUSTOS_EUNKNOWN)
+			err = is_asked(client, path, deadline, cancel);
+	} while (err == KUSTOS_EBADVERSION);
+	return end(client, err);
 }
 
 /* It is there now.  A version that has changed since is that of a request to give
@@ -301,21 +346,22 @@ enum kustos_err kustos_participant_break(struct kustos_client *client,
 	struct kustos_cancel *cancel)
 {
 	struct kustos_stat now;
+	enum kustos_err err = shown != NULL ? begin(client) : KUSTOS_EINVAL;
 
-	if (shown == NULL)
-		return KUSTOS_EINVAL;
+	if (err != KUSTOS_OK)
+		return err;
 	/* A server that lags would show again what it showed before. */
-	enum kustos_err err = kustos_sync(client, shown->path, deadline,
-		cancel);
+	err = kustos_sync(client, shown->path, deadline, cancel);
 	if (err == KUSTOS_OK)
 		err = kustos_exists(client, shown->path, deadline, cancel,
 			&now);
-	if (err != KUSTOS_OK)
-		return err;
-	if (now.czxid != shown->stat.czxid ||
-		now.ephemeral_owner != shown->stat.ephemeral_owner)
-		return KUSTOS_ECHANGED;
-	return delete_shown(client, shown, deadline, cancel);
+	if (err == KUSTOS_OK &&
+		(now.czxid != shown->stat.czxid ||
+			now.ephemeral_owner != shown->stat.ephemeral_owner))
+		err = KUSTOS_ECHANGED;
+	if (err == KUSTOS_OK)
+		err = delete_shown(client, shown, deadline, cancel);
+	return end(client, err);
 }
 
 enum kustos_err kustos_line_clean(struct kustos_client *client,

@@ -97,8 +97,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participants_marked(
 KUSTOS_API void kustos_participants_free(struct kustos_participants *list);
 
 /* Ask a participant to give up its place, in the manner of Curator: a request
-   that it may ignore.  "path" is that of its node.  Returns KUSTOS_ENONODE if
-   it has left, and as kustos_set(). */
+   that it may ignore.  "path" is that of its node.  It is asked once, also if an
+   answer is lost.  Returns KUSTOS_ENONODE if it has left, and as kustos_set(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_revoke(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel);

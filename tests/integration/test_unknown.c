@@ -8,6 +8,8 @@
 #include "raw.h"
 #include "rawkill.h"
 
+#include <kustos/participant.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -412,6 +414,21 @@ START_TEST(S20_a_counter_is_what_was_acknowledged_or_unknown)
 }
 END_TEST
 
+/* Its owner is told whenever it is written. */
+START_TEST(S20_who_is_asked_to_give_back_is_asked_once_whatever_is_lost)
+{
+	proxy_arm(proxy, _i == 0 ? PROXY_LOSE_REPLY : PROXY_LOSE_REQUEST,
+		ZK_OP_SET, 1);
+	raw_create(fixture_address(), "/n", "x");
+	for (int i = 1; i <= 2; i++) {
+		check_err(kustos_participant_revoke(client, "/n", SOON, NULL),
+			KUSTOS_OK);
+		ck_assert_int_eq(stat_of("/n").version, i);
+	}
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("unknown");
@@ -448,6 +465,9 @@ int main(void)
 	tcase_add_test(t, S20_a_set_of_a_version_is_applied_at_most_once);
 	tcase_add_loop_test(t,
 		S20_a_set_that_another_overtook_is_told_apart_or_unknown, 0, 4);
+	tcase_add_loop_test(t,
+		S20_who_is_asked_to_give_back_is_asked_once_whatever_is_lost, 0,
+		2);
 	tcase_add_test(t, S20_a_counter_is_what_was_acknowledged_or_unknown);
 	return fixture_main(s);
 }
