@@ -9,6 +9,11 @@
  * And of this session: what another has left may be there yet, first in the line, and
  * what was sent under it may arrive.  In one session its deletion was sent before.
  *
+ * Where the server refuses that deletion, the node of the one which has left stays
+ * until the session ends.  It keeps everybody else out, and so those after it, but it
+ * is nobody's any more: the program was told that it was released, or lost, before it
+ * could be followed.  So two places of ours are never granted at once for that.
+ *
  * But for a reader that the one which has left may have become: that is a place of
  * ours, too, and stands where it stood.
  *
