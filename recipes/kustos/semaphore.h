@@ -161,7 +161,9 @@ KUSTOS_API int kustos_semaphore_disagrees(struct kustos_semaphore *sem);
  * A lock made of a semaphore for one: as Curator's InterProcessSemaphoreMutex,
  * on the same nodes.  It belongs to no thread: any may unlock it, and one that
  * locks it twice waits for itself.  Other mutexes on the same path do not see
- * it.
+ * it, but a semaphore on that path with a "max" of 1 is the same lock: whose
+ * kustos_semaphore_lockable() takes it together with others, and whose hold
+ * belongs to nobody but who has it.
  */
 struct kustos_semaphore_mutex;
 

@@ -307,6 +307,37 @@ START_TEST(U01_any_thread_unlocks_the_lock_of_a_semaphore)
 }
 END_TEST
 
+/* It is a semaphore for one: which can be taken together with others. */
+START_TEST(the_lock_of_a_semaphore_is_taken_together_with_others)
+{
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	struct kustos_semaphore_mutex *theirs;
+	struct kustos_semaphore *same = NULL;
+	struct kustos_lockable both[2];
+	struct kustos_hold *hold = NULL;
+
+	pair_open(T_MS, 0);
+	theirs = lock_new(other);
+	o.max = 1;
+	check_err(kustos_semaphore_create(client, SEM, &o, &same), KUSTOS_OK);
+	both[0] = kustos_semaphore_lockable(same);
+	both[1] = kustos_mutex_lockable(mutex);
+	check_err(kustos_semaphore_mutex_lock(theirs, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_acquire_all(both, 2, KUSTOS_NOW, NULL, &hold),
+		KUSTOS_EBUSY);
+	check_err(kustos_semaphore_mutex_unlock(theirs), KUSTOS_OK);
+	check_err(kustos_acquire_all(both, 2, SOON, NULL, &hold), KUSTOS_OK);
+	check_err(kustos_semaphore_mutex_lock(theirs, KUSTOS_NOW, NULL),
+		KUSTOS_EBUSY);
+	ck_assert_int_eq(kustos_semaphore_disagrees(same), 0);
+	hold_give(hold);
+	check_err(kustos_semaphore_mutex_lock(theirs, SOON, NULL), KUSTOS_OK);
+	kustos_semaphore_mutex_destroy(theirs);
+	kustos_semaphore_destroy(same);
+	sem_pair_close();
+}
+END_TEST
+
 START_TEST(S05_a_lock_that_was_lost_has_to_be_unlocked_first)
 {
 	struct kustos_semaphore_mutex *mine;
@@ -393,6 +424,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		L06_a_close_does_not_wait_for_what_is_only_watched, 0, 2);
 	tcase_add_test(t, U01_any_thread_unlocks_the_lock_of_a_semaphore);
+	tcase_add_test(t,
+		the_lock_of_a_semaphore_is_taken_together_with_others);
 	tcase_add_test(t, S05_a_lock_that_was_lost_has_to_be_unlocked_first);
 	tcase_add_test(t, a_lock_that_a_destruction_overtakes_is_given_back);
 	return fixture_main(s);
