@@ -42,7 +42,8 @@ enum { QUIT = 'q', LOOK = 'l' };
 struct guard_page {
 	_Atomic int64_t until_ns; /* of the boot-time clock */
 	_Atomic int64_t grace_ns;
-	_Atomic int group; /* 0: nothing to guard yet */
+	_Atomic int group;	 /* 0: nothing to guard yet */
+	_Atomic int64_t look_ns; /* when the guard looks by itself; 0: never */
 	atomic_bool lost;
 	atomic_bool acted;
 };
@@ -150,6 +151,7 @@ static void guard_loop(int fd, struct guard_page *page)
 			!hear(&w, &fds[0]))
 			break;
 		at = act(&w);
+		atomic_store(&page->look_ns, at);
 	}
 	_exit(0);
 }
@@ -228,7 +230,15 @@ void guard_arm(struct guard *g, pid_t group, int64_t grace_ms)
 
 void guard_feed(struct guard *g, int64_t now_ns, int64_t left_ms)
 {
-	atomic_store(&g->page->until_ns, now_ns + left_ms * MS);
+	struct guard_page *page = g->page;
+	int64_t until = now_ns + left_ms * MS;
+	int64_t look = atomic_load(&page->look_ns);
+
+	atomic_store(&page->until_ns, until);
+	/* It sleeps by what it saw when it looked, and the time is shorter if
+	   another server has granted the session less. */
+	if (until - atomic_load(&page->grace_ns) < look && !guard_acted(g))
+		tell(g, LOOK);
 }
 
 void guard_lost(struct guard *g)

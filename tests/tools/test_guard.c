@@ -1,0 +1,71 @@
+/*
+ * test_guard.c - the guard of a command, by itself: what it is told of the time of
+ * the lock.
+ */
+#include "guard.h"
+
+#include "fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LONG_MS 3600000
+#define SHORT_MS 500
+
+/* Does it sleep until a time: has a timer of it been set? */
+static bool sleeps_by_the_clock(pid_t pid)
+{
+	char name[64], line[128];
+	long seconds = 0;
+
+	for (int fd = 3; fd < 16; fd++) {
+		snprintf(name, sizeof(name), "/proc/%d/fdinfo/%d", (int)pid,
+			fd);
+		FILE *f = fopen(name, "r");
+		while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+			(void)sscanf(line, "it_value: (%ld", &seconds);
+		if (f != NULL)
+			fclose(f);
+	}
+	return seconds > 0;
+}
+
+/* A server that granted the session less than the one before. */
+START_TEST(S27_a_time_that_gets_shorter_is_heeded)
+{
+	struct guard g;
+	int status;
+
+	ck_assert_int_eq(guard_start(&g), 0);
+	pid_t command = fork();
+	if (command == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGTERM, SIG_DFL); /* libcheck's */
+		setpgid(0, 0);
+		for (;;)
+			pause();
+	}
+	setpgid(command, command);
+	guard_feed(&g, guard_now(), LONG_MS);
+	guard_arm(&g, command, SHORT_MS / 2);
+	test_eventually(sleeps_by_the_clock(g.pid), 5000);
+	guard_feed(&g, guard_now(), LONG_MS - 1000); /* not so short yet */
+	guard_feed(&g, guard_now(), SHORT_MS);
+	test_within(waitpid(command, &status, WNOHANG) == command, 10000);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert(guard_acted(&g));
+	ck_assert_int_eq(guard_end(&g), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("guard");
+	TCase *t = fixture_bare_case(s, "by itself", 20);
+
+	tcase_add_test(t, S27_a_time_that_gets_shorter_is_heeded);
+	return fixture_main(s);
+}
