@@ -29,8 +29,9 @@ static const char help[] =
 	"waiting for one, and 'peek' prints it and leaves it there; 'ls'\n"
 	"lists the items.  'consume' runs COMMAND for each item, with the "
 	"item\n"
-	"as its standard input: it is deleted if COMMAND ends with 0, and\n"
-	"else, or if this program dies, it comes again.\n"
+	"as its standard input: it is deleted if COMMAND ends with 0; else\n"
+	"those behind it are taken, and after a while it comes again, and so\n"
+	"it does if this program dies.\n"
 	"\n"
 	"  -k, --kind KIND       simple, framed, priority, delay, id, kazoo "
 	"or\n"
@@ -62,6 +63,7 @@ static const char help[] =
 
 static const char codes[] =
 	"Exit codes: 0, or\n"
+	"  116  items have failed (consume, -w)\n"
 	"  117  there is no queue (ls)\n"
 	"  120  there is no item, or no room (-w 0)\n"
 	"  121  there was no item, or no room, all the time (-w)\n"

@@ -35,6 +35,7 @@ kustos_SOURCES = \
 	%D%/lines.c %D%/lines.h \
 	%D%/lock_options.c %D%/lock_options.h \
 	%D%/queue.h %D%/queue_consume.c %D%/queue_kind.c \
+	%D%/queue_held.c %D%/queue_held.h \
 	%D%/queue_ls.c %D%/queue_options.c \
 	%D%/show.c %D%/show.h \
 	%D%/signals.c %D%/signals.h \

@@ -3,14 +3,18 @@
  *
  * The item is claimed, and the command runs under that as under a lock: it is
  * ended before another could have the item.  What it is to read stands in a file
- * without a name, which it gets as its standard input.
+ * without a name, which it gets as its standard input.  An item whose command has
+ * failed stays claimed for a while: so it is not the next again, and stops none of
+ * those behind it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create() */
 #endif
 #include "queue.h"
+#include "queue_held.h"
 #include "together_options.h"
 
+#include <kustos/cancel.h>
 #include <kustos/claim.h>
 
 #include <errno.h>
@@ -22,15 +26,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* An item whose command has failed may be the next again: not at once. */
+/* What was lost while its command ran may be the next again: not at once. */
 #define BREAK_MS 1000
 
 struct consumption {
 	struct queue_job *q;
 	struct kustos_claims *claims;
-	struct together_ask ask;
+	struct together_ask ask, end; /* for an item; of a claim, meanwhile */
+	bool unanswered; /* the latter was, and is not used again */
 	struct kustos_claim *claim;
-	int done; /* items */
+	kustos_deadline until; /* is waited for an item */
+	struct held held;
+	int done;     /* items */
+	int given_up; /* those that failed too often */
+	int code; /* what to end with, as one could not be given back; or 0 */
 };
 
 static void granted(void *arg, enum kustos_err err, struct kustos_claim *claim)
@@ -39,19 +48,6 @@ static void granted(void *arg, enum kustos_err err, struct kustos_claim *claim)
 
 	c->claim = claim;
 	together_answered(&c->ask, err);
-}
-
-/* Wait for an item, or for a signal, which is then in the job. */
-static enum kustos_err next(struct consumption *c)
-{
-	enum kustos_err err = together_prepare(&c->ask, &c->q->job);
-
-	c->claim = NULL;
-	if (err != KUSTOS_OK)
-		return err;
-	return together_await(&c->ask,
-		kustos_claim_next_async(c->claims, queue_deadline(c->q),
-			c->ask.cancel, granted, c));
 }
 
 /* Return a descriptor from which the item can be read: its parts, one line each
@@ -114,101 +110,233 @@ static void tell_lost(const struct consumption *c, int code,
 				    : "is gone, and may have come again");
 }
 
-/* Wait for the end of a claim, but not longer than for a server that is there, nor
-   after a signal.  What is not known then is told to nobody. */
-static enum kustos_err await_end(struct consumption *c, enum kustos_err err)
+/* Wait for the answer until then, or for a signal, which is then in the job.
+   Returns whether it is there. */
+static bool hear(struct consumption *c, struct together_ask *ask,
+	kustos_deadline until)
 {
-	kustos_deadline until = kustos_after_ms(c->q->tool.session_ms);
 	struct job *j = &c->q->job;
-	struct pollfd fds[2] = { { c->ask.news, POLLIN, 0 },
+	struct pollfd fds[2] = { { ask->news, POLLIN, 0 },
 		{ j->signals->fd, POLLIN, 0 } };
 	int sig = 0;
 
-	while (err == KUSTOS_OK && !atomic_load(&c->ask.answered)) {
+	while (sig == 0 && !atomic_load(&ask->answered)) {
 		int left_ms = job_left_ms(until);
 
-		if (left_ms == 0 || sig != 0)
-			return KUSTOS_ETIMEDOUT;
+		if (left_ms == 0)
+			return false;
 		under_reap_orphans(&j->under);
 		(void)poll(fds, 2, left_ms);
 		sig = signals_obey(j->signals);
 		if (sig != 0)
 			j->sig = sig;
 	}
-	return together_await(&c->ask, err);
+	return atomic_load(&ask->answered);
 }
 
-/* Have the item go as is right after "code". */
-static enum kustos_err end_claim(struct consumption *c, int code)
+/* Have the item deleted, or come again.  Wait for that, but not longer than for a
+   server that is there, nor after a signal: what is not known then is told to
+   nobody. */
+static enum kustos_err end_claim(struct consumption *c,
+	struct kustos_claim *claim, bool again)
 {
-	bool again = code != 0;
-
-	if (again && (!c->q->requeue || c->q->job.lost)) {
-		kustos_claim_release(c->claim);
+	if (again && (!c->q->requeue || c->unanswered)) {
+		kustos_claim_release(claim);
 		return KUSTOS_OK;
 	}
-	enum kustos_err err = together_prepare(&c->ask, &c->q->job);
+	enum kustos_err err = together_prepare(&c->end, &c->q->job);
 	if (err != KUSTOS_OK) {
-		kustos_claim_release(c->claim);
+		kustos_claim_release(claim);
 		return err;
 	}
-	return await_end(c,
-		(again ? kustos_claim_requeue_async : kustos_claim_ack_async)(
-			c->claim, together_answered, &c->ask));
+	err = (again ? kustos_claim_requeue_async : kustos_claim_ack_async)(
+		claim, together_answered, &c->end);
+	c->unanswered = err == KUSTOS_OK &&
+		!hear(c, &c->end, kustos_after_ms(c->q->tool.session_ms));
+	return c->unanswered ? KUSTOS_ETIMEDOUT : together_await(&c->end, err);
+}
+
+/* The command had ended with "code", and that with "err".  Returns what the
+   program is to end with, or 0 if it goes on. */
+static int tell_end(const struct consumption *c, int code, enum kustos_err err)
+{
+	if (err == KUSTOS_ELOST || err == KUSTOS_EUNKNOWN)
+		tell_lost(c, code, err);
+	else if (err != KUSTOS_OK && c->q->job.sig == 0)
+		return tool_failed(&c->q->tool,
+			"cannot be done with an item of", c->q->job.path, err);
+	return 0;
+}
+
+/* Have those come again that were due by then. */
+static void give_back(struct consumption *c, kustos_deadline by)
+{
+	struct held_item item;
+
+	while (held_take(&c->held, by, &item)) {
+		int code = tell_end(c, item.code,
+			end_claim(c, item.claim, true));
+
+		if (c->code == 0)
+			c->code = code;
+	}
+}
+
+static int succeeded(struct consumption *c)
+{
+	enum kustos_err err = end_claim(c, c->claim, false);
+
+	c->done += err != KUSTOS_ELOST;
+	c->until = queue_deadline(c->q);
+	return tell_end(c, 0, err);
+}
+
+/* The wait for an item goes on: failures do not make it longer.  One that was
+   tried often enough is moved away when it is met again. */
+static void failed(struct consumption *c, int code)
+{
+	int most = c->q->deliveries;
+
+	tool_say("%s: %s ended with %d", c->q->job.path, c->q->job.argv[0],
+		code);
+	if (most == 0 || kustos_claim_deliveries(c->claim) < most) {
+		held_keep(&c->held, c->claim, code);
+		return;
+	}
+	c->given_up++;
+	kustos_claim_release(c->claim);
 }
 
 /* The command ended with "code".  Returns what the program is to end with, or 0 if
    it goes on. */
 static int settle(struct consumption *c, int code)
 {
-	enum kustos_err err = end_claim(c, code);
-	bool lost = err == KUSTOS_ELOST || err == KUSTOS_EUNKNOWN;
+	struct job *j = &c->q->job;
 
-	if (code == 0 && err != KUSTOS_ELOST)
-		c->done++;
-	else if (code != 0 && !c->q->job.lost)
-		tool_say("%s: %s ended with %d", c->q->job.path,
-			c->q->job.argv[0], code);
-	if (lost)
-		tell_lost(c, code, err);
-	else if (err != KUSTOS_OK && c->q->job.sig == 0)
-		return tool_failed(&c->q->tool,
-			"cannot be done with an item of", c->q->job.path, err);
-	if (c->q->job.under.command.not_executed && code != TOOL_LOST)
+	if (code == 0)
+		return succeeded(c);
+	if (!j->lost)
+		failed(c, code);
+	else
+		kustos_claim_release(c->claim);
+	if (j->under.command.not_executed && code != TOOL_LOST)
 		return code; /* and no other item would fare better */
-	if (code != 0 && c->q->job.sig == 0)
-		c->q->job.sig = signals_wait(c->q->job.signals, BREAK_MS);
+	if (j->lost && j->sig == 0)
+		j->sig = signals_wait(j->signals, BREAK_MS);
 	return 0;
+}
+
+/* Is what there is to be taken without waiting, each once? */
+static bool is_over(const struct consumption *c)
+{
+	return c->until <= kustos_after_ms(0);
+}
+
+/* Wait for an item, or for a signal, which is then in the job.  Those that are due
+   meanwhile come again, while there is time for them. */
+static enum kustos_err next(struct consumption *c)
+{
+	enum kustos_err err = together_prepare(&c->ask, &c->q->job);
+	bool over = is_over(c);
+
+	c->claim = NULL;
+	if (err != KUSTOS_OK)
+		return err;
+	err = kustos_claim_next_async(c->claims, over ? KUSTOS_NOW : c->until,
+		c->ask.cancel, granted, c);
+	while (err == KUSTOS_OK &&
+		!hear(c, &c->ask, over ? KUSTOS_FOREVER : held_due(&c->held))) {
+		if (c->q->job.sig == 0)
+			give_back(c, kustos_after_ms(0));
+		if (c->q->job.sig == 0 && c->code == 0)
+			continue;
+		kustos_cancel_fire(c->ask.cancel);
+		break;
+	}
+	return together_await(&c->ask, err);
+}
+
+/* As many are held as can be: wait until one is due, while there is time. */
+static void make_room(struct consumption *c)
+{
+	kustos_deadline due = held_due(&c->held);
+	struct job *j = &c->q->job;
+
+	j->sig = signals_wait(j->signals,
+		job_left_ms(due < c->until ? due : c->until));
+	if (j->sig == 0 && !is_over(c))
+		give_back(c, kustos_after_ms(0));
+}
+
+/* There is no item that was not tried. */
+static int ended(const struct consumption *c, enum kustos_err err)
+{
+	int count = c->given_up + (int)c->held.count;
+
+	if (count > 0) {
+		tool_say("%s: %d done, %d failed%s", c->q->job.path, c->done,
+			count,
+			c->held.count == HELD_MAX ? ": no more are tried" : "");
+		return TOOL_BROKEN;
+	}
+	if (c->done > 0)
+		return TOOL_OK;
+	if (err == KUSTOS_EEMPTY && c->q->wait_ms > 0)
+		err = KUSTOS_ETIMEDOUT;
+	return queue_failed(c->q, c->q->job.client, "cannot consume", err);
+}
+
+/* Deal with an item, or with there being none.  Returns as settle() does; "*ends"
+   is whether the program does. */
+static int consume_one(struct consumption *c, bool *ends)
+{
+	enum kustos_err err = next(c);
+	struct job *j = &c->q->job;
+
+	*ends = true;
+	if (j->sig != 0 || c->code != 0) {
+		kustos_claim_release(c->claim);
+		return c->code;
+	}
+	if (err == KUSTOS_EEMPTY ||
+		(err == KUSTOS_ETIMEDOUT &&
+			kustos_client_state(j->client) == KUSTOS_CONNECTED))
+		return ended(c, err);
+	if (err != KUSTOS_OK)
+		return queue_failed(c->q, j->client, "cannot consume", err);
+	int code = settle(c, work(c));
+	*ends = code != 0;
+	return code;
 }
 
 static int consume(struct consumption *c)
 {
-	struct job *j = &c->q->job;
+	struct queue_job *q = c->q;
+	int code = TOOL_OK;
+	bool ends = false;
 
-	while (c->q->count == 0 || c->done < c->q->count) {
-		enum kustos_err err = next(c);
-		int code;
-
-		if (j->sig != 0) {
-			kustos_claim_release(c->claim);
-			return TOOL_SIGNAL + j->sig;
-		}
-		if (c->done > 0 &&
-			(err == KUSTOS_EEMPTY ||
-				(err == KUSTOS_ETIMEDOUT &&
-					kustos_client_state(j->client) ==
-						KUSTOS_CONNECTED)))
-			return TOOL_OK;
-		if (err != KUSTOS_OK)
-			return queue_failed(c->q, j->client, "cannot consume",
-				err);
-		code = settle(c, work(c));
-		if (j->sig != 0)
-			return TOOL_SIGNAL + j->sig;
-		if (code != 0)
-			return code;
+	c->until = queue_deadline(q);
+	while (!ends && q->job.sig == 0 && c->code == 0 &&
+		(q->count == 0 || c->done < q->count)) {
+		if (c->held.count < HELD_MAX)
+			code = consume_one(c, &ends);
+		else if (is_over(c))
+			return ended(c, KUSTOS_EEMPTY);
+		else
+			make_room(c);
 	}
-	return TOOL_OK;
+	return code;
+}
+
+/* What failed comes again, now that this ends. */
+static int consume_all(struct consumption *c)
+{
+	int code = consume(c);
+
+	give_back(c, KUSTOS_FOREVER);
+	if (c->q->job.sig != 0)
+		return TOOL_SIGNAL + c->q->job.sig;
+	return c->code != 0 ? c->code : code;
 }
 
 static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
@@ -271,7 +399,7 @@ int queue_consume(struct queue_job *q)
 	code = begin(&c);
 	signals_admit(&signals, false);
 	if (code == TOOL_OK)
-		code = consume(&c);
+		code = consume_all(&c);
 	kustos_claims_destroy(c.claims);
 	job_close(j);
 	if (j->sig != 0)

@@ -20,7 +20,7 @@
    "kustos lock --help".  They keep out of the way of what commands return. */
 enum tool_exit {
 	TOOL_OK = 0,
-	TOOL_BROKEN = 116,	/* one that is waited for has died */
+	TOOL_BROKEN = 116,	/* what is to be done has died, or failed */
 	TOOL_NONODE = 117,	/* no such path, or nobody there */
 	TOOL_CHANGED = 118,	/* it is not any more what was shown */
 	TOOL_REFUSED = 119,	/* the user did not confirm */

@@ -223,29 +223,117 @@ START_TEST(a_command_that_cannot_be_begun_leaves_nothing)
 	cli_hears_error(&a, "kustos: cannot start a process: ");
 	cli_hears_error(&a, " ended with 124\n");
 	test_within(cli_children(&a, &guard, 1) == 0, CLI_MS);
-	ck_assert_int_le(leave_descriptors(a.pid, 100), before);
+	/* That by which it is woken stays open. */
+	ck_assert_int_le(leave_descriptors(a.pid, 100), before + 1);
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_str_eq(a.out_text, "x");
 }
 END_TEST
 
+/* It goes on without it, and tries it again after a while. */
 START_TEST(an_item_that_fails_too_often_is_moved_away)
 {
 	int64_t began_ms = test_now_ms();
 
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
-	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1",
-				 "--deliveries=2", "--dead-letters", DEAD, JOBS,
-				 "grep", "good"),
-		0);
-	ck_assert_str_eq(a.out_text, "good\n");
-	/* After each failure. */
-	ck_assert_int_ge(test_now_ms() - began_ms, 2000);
-	cli_hears_error(&a, JOBS ": grep ended with 1\n");
+	cli_start(&a, "queue", "consume", "-c2", "--deliveries=2",
+		"--dead-letters", DEAD, JOBS, "grep", "good");
 	cli_hears_error(&a, "was tried too often, and is moved away\n");
+	ck_assert_int_ge(test_now_ms() - began_ms, 1000);
+	cli_hears(&a, "good\n");
+	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "good"), 0);
+	ck_assert_int_eq(cli_end(&a), 0);
+	cli_hears_error(&a, JOBS ": grep ended with 1\n");
 	ck_assert_int_eq(fixture_children(JOBS), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0", DEAD), 0);
 	ck_assert_str_eq(a.out_text, "bad\n");
+}
+END_TEST
+
+/* However often it comes again, they have their turns in their order. */
+START_TEST(an_item_that_fails_stops_none_of_those_behind_it)
+{
+	ck_assert_int_eq(
+		cli_run(&a, "queue", "put", JOBS, "bad", "x", "y", "z"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c3", JOBS, "grep",
+				 "-v", "bad"),
+		0);
+	ck_assert_str_eq(a.out_text, "x\ny\nz\n");
+	ck_assert_int_eq(raw_exists(fixture_address(), FIRST, NULL), 0);
+	ck_assert_int_eq(fixture_children(JOBS), 1);
+}
+END_TEST
+
+/* While nothing else is there; at the end it is another. */
+START_TEST(an_item_that_fails_comes_again)
+{
+	static const char *const others[] = { "-c1", "--requeue" };
+
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", others[_i],
+				 JOBS, "sh", "-c",
+				 "echo $KUSTOS_ITEM $KUSTOS_DELIVERIES;"
+				 "test \"$KUSTOS_ITEM $KUSTOS_DELIVERIES\" != "
+				 "'qn-0000000000 1'"),
+		0);
+	ck_assert_str_eq(a.out_text,
+		_i == 0 ? "qn-0000000000 1\nqn-0000000000 2\n"
+			: "qn-0000000000 1\nqn-0000000001 1\n");
+	ck_assert_int_eq(fixture_children(JOBS), 0);
+}
+END_TEST
+
+/* -w 0 is for what is there, once; and so it is with items that go to the end, or
+   that are to be moved away. */
+START_TEST(what_does_not_wait_tries_each_item_once)
+{
+	static const char *const others[][3] = { { "-w0", "-w0", "-w0" },
+		{ "--requeue", "-w0", "-w0" },
+		{ "--deliveries=1", "--dead-letters=" DEAD, "-w0" } };
+
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good",
+				 "worse", "better"),
+		0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", others[_i][0],
+				 others[_i][1], others[_i][2], JOBS, "sh", "-c",
+				 "read i; echo $i; test ${#i} != 3 -a $i != "
+				 "worse"),
+		116);
+	ck_assert_str_eq(a.out_text, "bad\ngood\nworse\nbetter\n");
+	cli_hears_error(&a, JOBS ": 2 done, 2 failed\n");
+	ck_assert_int_eq(fixture_children(_i == 2 ? DEAD : JOBS), 2);
+	/* They are nobody's any more. */
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w0",
+				 _i == 2 ? DEAD : JOBS, "cat"),
+		0);
+	ck_assert_str_eq(a.out_text, "badworse");
+}
+END_TEST
+
+/* It is due after 1 second, and after 2, and then not within the time. */
+START_TEST(an_item_that_fails_does_not_make_the_wait_longer)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad"), 0);
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w2", JOBS, "sh",
+				 "-c", "cat; exit 3"),
+		116);
+	cli_hears_error(&a, JOBS ": 0 done, 1 failed\n");
+	ck_assert_int_eq(fixture_children(JOBS), 1);
+}
+END_TEST
+
+START_TEST(so_many_items_fail_and_no_more)
+{
+	static const char text[] = "seq 1001 | \"$0\" queue put " JOBS ";"
+				   "\"$0\" queue consume -w0 " JOBS
+				   " false 2>&1 | tail -n 1";
+	const char *const argv[] = { "sh", "-c", text, cli_program(), NULL };
+
+	cli_start_argv(&a, argv);
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.out_text,
+		"kustos: " JOBS ": 0 done, 1000 failed: no more are tried\n");
+	ck_assert_int_eq(fixture_children(JOBS), 1001);
 }
 END_TEST
 
@@ -298,6 +386,11 @@ int main(void)
 	tcase_add_test(t, a_signal_ends_the_command_and_leaves_the_item);
 	tcase_add_test(t, a_command_that_cannot_be_begun_leaves_nothing);
 	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
+	tcase_add_test(t, an_item_that_fails_stops_none_of_those_behind_it);
+	tcase_add_loop_test(t, an_item_that_fails_comes_again, 0, 2);
+	tcase_add_loop_test(t, what_does_not_wait_tries_each_item_once, 0, 3);
+	tcase_add_test(t, an_item_that_fails_does_not_make_the_wait_longer);
+	tcase_add_test(t, so_many_items_fail_and_no_more);
 	tcase_add_test(t, an_item_may_go_to_the_end_instead);
 	tcase_add_test(t,
 		an_item_whose_command_ends_as_if_it_was_lost_has_failed);
