@@ -19,7 +19,8 @@ const char *layout_name(enum layout layout)
 {
 	static const char *const names[LAYOUTS] = { "node", "lock", "rwlock",
 		"election", "leases", "semaphore", "barrier", "latch", "queue",
-		"claims", "simple", "barrier" };
+		"claims", "election", "party", "semaphore", "service", "simple",
+		"ephemeral", "barrier" };
 
 	return names[layout];
 }
@@ -65,6 +66,13 @@ static bool is_of_latch(const char *name)
 	return has(name, "done-") || has(name, "must-");
 }
 
+static bool is_of_party(const char *name)
+{
+	return strlen(name) > BARE_LEN &&
+		strspn(name, "0123456789abcdef") == BARE_LEN &&
+		strcmp(name + BARE_LEN, "__party__") == 0;
+}
+
 bool layout_is_shard(const char *name)
 {
 	return begins(name, "queue-") && is_member(name + strlen("queue-"));
@@ -91,6 +99,8 @@ static enum layout numbered(const char *name)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strstr(name, parts[i].part) != NULL)
 			return parts[i].layout;
+	if (begins(name, "n_") && item_is_number(name + strlen("n_")))
+		return LAYOUT_OFFERS;
 	return begins(name, "x-") ? LAYOUT_LOCK : LAYOUT_NONE;
 }
 
@@ -110,6 +120,8 @@ enum layout layout_part(const char *name)
 		return LAYOUT_LATCH;
 	if (is_member(name))
 		return LAYOUT_BARRIER;
+	if (is_of_party(name))
+		return LAYOUT_PARTY;
 	if (item_sort_of(name) != ITEM_OTHER)
 		return LAYOUT_QUEUE;
 	return len > NUMBER_LEN && is_numbered(name + len - NUMBER_LEN)

@@ -20,8 +20,17 @@ enum layout {
 	LAYOUT_LATCH,	  /* what counts down */
 	LAYOUT_QUEUE,	  /* items */
 	LAYOUT_CLAIMS, /* the like, but ephemeral: items that are being worked on */
-	LAYOUT_SIMPLE, /* it is not its children: an ephemeral node */
-	LAYOUT_GATE,   /* nor here: a plain barrier */
+	LAYOUT_OFFERS, /* candidates of ZooKeeper's LeaderElectionSupport */
+	LAYOUT_PARTY,  /* members of kazoo's Party */
+
+	/* Their members are called as those of a double barrier. */
+	LAYOUT_LEASED,	/* kazoo's semaphore */
+	LAYOUT_SERVICE, /* Curator's instances of one */
+
+	/* These are not their children. */
+	LAYOUT_SIMPLE,	  /* an ephemeral node that says who holds it */
+	LAYOUT_EPHEMERAL, /* or does not: it may be something else */
+	LAYOUT_GATE,	  /* a plain barrier */
 	LAYOUTS
 };
 

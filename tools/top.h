@@ -11,6 +11,9 @@
 
 #include <stdio.h>
 
+/* What kazoo's semaphore adds to its path: who waits stands there. */
+#define TOP_LOCK_OF_LEASED "-__lock__"
+
 struct top_row {
 	char *path;
 	enum layout layout;
@@ -22,6 +25,7 @@ struct top_row {
 	/* Of the node whose children are counted; what it was in the frame
 	   before tells how many come and go. */
 	struct kustos_stat stat;
+	bool told;	/* of by another row */
 	double in, out; /* a second; less than 0: not known */
 };
 

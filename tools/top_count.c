@@ -1,6 +1,7 @@
 /*
  * top_count.c - who is there, in one recipe.
  */
+#include "json.h"
 #include "show.h"
 #include "standing.h"
 #include "top.h"
@@ -27,6 +28,21 @@ static char *words(const struct kustos_participant *p)
 	return fclose(out) == 0 ? text : NULL;
 }
 
+/* Does it say who holds, as ours can, and nothing else does? */
+static bool is_record(const struct kustos_participant *p)
+{
+	static const char *const fields[] = { "host", "pid", "program",
+		"since" };
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (p->len == 0 ||
+			!json_field(p->data, p->len, fields[i], text,
+				sizeof(text)))
+			return false;
+	return true;
+}
+
 static void tell(struct top_row *row, const struct kustos_participants *list)
 {
 	const struct kustos_participant *first = NULL;
@@ -45,20 +61,64 @@ static void tell(struct top_row *row, const struct kustos_participants *list)
 		row->is = first->kind == KUSTOS_KIND_READ ? "read" : "written";
 	if (list->mixed)
 		row->is = "mixed dialects";
+	if (row->layout == LAYOUT_SIMPLE &&
+		(first == NULL || !is_record(first))) {
+		row->layout = LAYOUT_EPHEMERAL;
+		row->is = "perhaps a simple lock";
+	}
+}
+
+static char *join(const char *a, const char *b, const char *c)
+{
+	char *text = malloc(strlen(a) + strlen(b) + strlen(c) + 1);
+
+	if (text != NULL)
+		stpcpy(stpcpy(stpcpy(text, a), b), c);
+	return text;
+}
+
+static char *child_path(const char *parent, const char *name)
+{
+	return join(parent, strcmp(parent, "/") == 0 ? "" : "/", name);
 }
 
 static enum kustos_err child_stat(struct kustos_client *client,
 	kustos_deadline end, const char *parent, const char *name,
 	struct kustos_stat *stat)
 {
-	const char *slash = strcmp(parent, "/") == 0 ? "" : "/";
-	char *path = malloc(strlen(parent) + strlen(name) + 2);
+	char *path = child_path(parent, name);
 
 	if (path == NULL)
 		return KUSTOS_ENOMEM;
-	stpcpy(stpcpy(stpcpy(path, parent), slash), name);
 	enum kustos_err err = kustos_exists(client, path, end, NULL, stat);
 	free(path);
+	return err;
+}
+
+/* What the node of one of them says is who; "*service" is whether that is an instance
+   of a service.  Returns KUSTOS_ENONODE if it is not ephemeral, as all of them are. */
+static enum kustos_err tell_child(struct kustos_client *client,
+	kustos_deadline end, const char *name, struct top_row *row,
+	bool *service)
+{
+	char *path = child_path(row->path, name), *data = NULL, type[16];
+	struct kustos_participant one = { .len = 0 };
+
+	if (path == NULL)
+		return KUSTOS_ENOMEM;
+	enum kustos_err err = kustos_get(client, path, end, NULL, &data,
+		&one.len, &one.stat);
+	free(path);
+	if (err != KUSTOS_OK)
+		return err;
+	one.data = data;
+	*service = one.len > 0 &&
+		json_field(data, one.len, "serviceType", type, sizeof(type));
+	if (one.stat.ephemeral_owner == 0)
+		err = KUSTOS_ENONODE;
+	else
+		row->who = words(&one);
+	kustos_free(data);
 	return err;
 }
 
@@ -113,17 +173,85 @@ static enum kustos_err count_latch(struct kustos_client *client,
 	return err;
 }
 
-/* Who is there before "ready" is there waits to go in, or to go out. */
-static void count_members(const struct kustos_names *names, size_t parts,
+/* Return the first of those that are a part of that; NULL: there is none. */
+static const char *first_part(const struct kustos_names *names,
+	enum layout layout)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < names->count; i++)
+		if (layout_part(names->names[i]) == layout &&
+			(first == NULL || strcmp(names->names[i], first) < 0))
+			first = names->names[i];
+	return first;
+}
+
+/* Its members hold; those who wait are in line at a node beside it, without which
+   it is none. */
+static enum kustos_err count_leased(struct kustos_client *client,
+	kustos_deadline end, size_t parts, struct top_row *row)
+{
+	char *path = join(row->path, TOP_LOCK_OF_LEASED, "");
+	struct kustos_stat line;
+
+	if (path == NULL)
+		return KUSTOS_ENOMEM;
+	enum kustos_err err = kustos_exists(client, path, end, NULL, &line);
+	free(path);
+	if (err != KUSTOS_OK)
+		return err;
+	row->layout = LAYOUT_LEASED;
+	row->holds = parts;
+	row->waits = (size_t)line.num_children;
+	return KUSTOS_OK;
+}
+
+/* Who is there before "ready" is there waits to go in, or to go out; if it is no
+   such barrier, but something else with such members. */
+static enum kustos_err count_members(struct kustos_client *client,
+	kustos_deadline end, const struct kustos_names *names, size_t parts,
 	struct top_row *row)
 {
-	bool ready = false;
+	const char *first = first_part(names, LAYOUT_BARRIER);
+	bool ready = false, service = false;
+	enum kustos_err err;
 
 	for (size_t i = 0; i < names->count; i++)
 		ready = ready || strcmp(names->names[i], "ready") == 0;
 	row->holds = ready ? parts : 0;
 	row->waits = ready ? 0 : parts;
 	row->is = ready ? "ready" : "";
+	if (ready || first == NULL)
+		return KUSTOS_OK;
+	err = count_leased(client, end, parts, row);
+	if (err != KUSTOS_OK && err != KUSTOS_ENONODE)
+		return err;
+	err = tell_child(client, end, first, row, &service);
+	if (service && row->layout == LAYOUT_BARRIER) {
+		row->layout = LAYOUT_SERVICE;
+		row->holds = parts;
+		row->waits = 0;
+	}
+	if (row->layout == LAYOUT_BARRIER) { /* nobody is in */
+		free(row->who);
+		row->who = NULL;
+	}
+	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
+}
+
+/* One leads, and the others wait; or all are in. */
+static enum kustos_err count_flat(struct kustos_client *client,
+	kustos_deadline end, const struct kustos_names *names, size_t parts,
+	struct top_row *row)
+{
+	const char *first = first_part(names, row->layout);
+	bool service;
+
+	if (first == NULL) /* it is empty */
+		return KUSTOS_OK;
+	row->holds = row->layout == LAYOUT_OFFERS ? 1 : parts;
+	row->waits = parts - row->holds;
+	return tell_child(client, end, first, row, &service);
 }
 
 /* Who claims an item makes an ephemeral node of its name, elsewhere. */
@@ -132,11 +260,8 @@ static enum kustos_err count_items(struct kustos_client *client,
 	struct top_row *row)
 {
 	struct kustos_stat stat = { .ephemeral_owner = 0 };
-	const char *item = NULL;
+	const char *item = first_part(names, LAYOUT_QUEUE);
 
-	for (size_t i = 0; i < names->count && item == NULL; i++)
-		if (layout_part(names->names[i]) == LAYOUT_QUEUE)
-			item = names->names[i];
 	if (item == NULL) /* it is empty */
 		return KUSTOS_OK;
 	enum kustos_err err = child_stat(client, end, row->path, item, &stat);
@@ -175,8 +300,13 @@ enum kustos_err top_count(struct kustos_client *client, kustos_deadline end,
 {
 	switch (row->layout) {
 	case LAYOUT_BARRIER:
-		count_members(names, parts, row);
-		return KUSTOS_OK;
+	case LAYOUT_SERVICE:
+		return count_members(client, end, names, parts, row);
+	case LAYOUT_LEASED:
+		return count_leased(client, end, parts, row);
+	case LAYOUT_OFFERS:
+	case LAYOUT_PARTY:
+		return count_flat(client, end, names, parts, row);
 	case LAYOUT_QUEUE:
 	case LAYOUT_CLAIMS:
 		return count_items(client, end, names, parts, row);

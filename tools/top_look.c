@@ -161,6 +161,12 @@ static struct top_row *new_row(struct walk *w)
 	return &f->rows[f->count];
 }
 
+static void free_row(struct top_row *row)
+{
+	free(row->path);
+	free(row->who);
+}
+
 /* Make a row of what this is. */
 static enum kustos_err recognise(struct walk *w, const struct visit *v,
 	enum layout layout, size_t parts)
@@ -182,8 +188,7 @@ static enum kustos_err recognise(struct walk *w, const struct visit *v,
 		w->frame->count++;
 		return KUSTOS_OK;
 	}
-	free(row->path);
-	free(row->who);
+	free_row(row);
 	/* What looks like a recipe of ours where none can be, at the root, is none. */
 	return err == KUSTOS_ENONODE || err == KUSTOS_ENOAUTH ||
 			err == KUSTOS_EINVAL
@@ -298,6 +303,37 @@ static enum kustos_err walk_level(struct walk *w)
 	return KUSTOS_OK;
 }
 
+/* Is this the line of a semaphore of kazoo's, whose row tells of it? */
+static bool is_its_lock(const struct top_frame *frame,
+	const struct top_row *row)
+{
+	size_t len = strlen(row->path), ends = strlen(TOP_LOCK_OF_LEASED);
+
+	if (row->layout != LAYOUT_LOCK || len <= ends ||
+		strcmp(row->path + len - ends, TOP_LOCK_OF_LEASED) != 0)
+		return false;
+	char *path = strndup(row->path, len - ends);
+	const struct top_row *semaphore = path ? find(frame, path) : NULL;
+	free(path);
+	return semaphore != NULL && semaphore->layout == LAYOUT_LEASED;
+}
+
+/* The rows are by path, and stay so. */
+static void drop_locks(struct top_frame *frame)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < frame->count; i++)
+		frame->rows[i].told = is_its_lock(frame, &frame->rows[i]);
+	for (size_t i = 0; i < frame->count; i++) {
+		if (frame->rows[i].told)
+			free_row(&frame->rows[i]);
+		else
+			frame->rows[kept++] = frame->rows[i];
+	}
+	frame->count = kept;
+}
+
 /* A server counts both what comes and what goes in a node's cversion, so that and
    the number of children tell each of them. */
 static void rate(struct top_row *row, const struct top_row *old, double seconds)
@@ -361,6 +397,7 @@ enum kustos_err top_look(struct kustos_client *client, const char *root,
 	walk_free(&w);
 	if (frame->count > 0)
 		qsort(frame->rows, frame->count, sizeof(*frame->rows), by_path);
+	drop_locks(frame);
 	if (before != NULL)
 		rates(frame, before);
 	if (err != KUSTOS_OK)
@@ -370,10 +407,8 @@ enum kustos_err top_look(struct kustos_client *client, const char *root,
 
 void top_free(struct top_frame *frame)
 {
-	for (size_t i = 0; i < frame->count; i++) {
-		free(frame->rows[i].path);
-		free(frame->rows[i].who);
-	}
+	for (size_t i = 0; i < frame->count; i++)
+		free_row(&frame->rows[i]);
 	free(frame->rows);
 	memset(frame, 0, sizeof(*frame));
 }

@@ -53,7 +53,11 @@ native_tests += %D%/test_signals
 native_tests += %D%/test_streams
 %C%_test_streams_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_top
+%C%_test_top_SOURCES = %D%/test_top.c %D%/rows.c %D%/rows.h
 %C%_test_top_LDADD = libcli.a $(LDADD)
+native_tests += %D%/test_top_peers
+%C%_test_top_peers_SOURCES = %D%/test_top_peers.c %D%/rows.c %D%/rows.h
+%C%_test_top_peers_LDADD = libcli.a $(LDADD)
 
 if WITH_ALL
 TESTS += %D%/check_completion.sh %D%/check_man.sh

@@ -6,6 +6,7 @@
 
 #include "fixture.h"
 #include "raw.h"
+#include "rows.h"
 
 #include <math.h>
 #include <signal.h>
@@ -30,34 +31,15 @@ static void make(const char *path)
 	ck_assert_int_eq(raw_create(fixture_address(), path, ""), 0);
 }
 
-/* The row of a path, as text. */
 static const char *row(const char *path)
 {
-	static char text[512];
-	char wanted[128];
-	const char *at, *begin;
-
-	snprintf(wanted, sizeof(wanted), "  %s", path);
-	for (at = top.out_text; (at = strstr(at, wanted)) != NULL; at++)
-		if (strchr(" \n", at[strlen(wanted)]) != NULL)
-			break;
-	ck_assert_msg(at != NULL, "no %s in \"%s\"", path, top.out_text);
-	for (begin = at; begin > top.out_text && begin[-1] != '\n'; begin--)
-		;
-	snprintf(text, sizeof(text), "%.*s", (int)strcspn(begin, "\n"), begin);
-	return text;
+	return rows_find(top.out_text, path);
 }
 
 static void check_row(const char *path, const char *kind, int holds, int waits,
 	const char *rest)
 {
-	const char *line = row(path);
-	char wanted[256];
-
-	snprintf(wanted, sizeof(wanted), "%-9s %6d %6d        -        -  %s%s",
-		kind, holds, waits, path, rest);
-	ck_assert_msg(strncmp(line, wanted, strlen(wanted)) == 0,
-		"\"%s\", not \"%s\"", line, wanted);
+	rows_check(top.out_text, path, kind, holds, waits, rest);
 }
 
 static void look(const char *path)
