@@ -18,7 +18,8 @@ static const char help[] =
 	"\n"
 	"Take the lock at PATH from its holder, or its place in line from\n"
 	"the owner of NODE.  Shows whom it concerns, asks, and deletes the\n"
-	"node only if it still is the one that was shown.\n"
+	"node only if it still is the one that was shown.  Of a semaphore\n"
+	"one NODE has to be named.\n"
 	"\n"
 	"  -y, --yes             do not ask; needed without a terminal\n"
 	"      --token TOKEN     only if its token is this one; see\n"
@@ -52,8 +53,7 @@ struct breaker {
 	int64_t token; /* 0: any */
 	const char *extra_marks;
 	struct kustos_client *client;
-	struct kustos_participants *list; /* of the path; or that above it */
-	struct standing above;
+	struct standing at, above;		 /* the path; and its parent */
 	const struct kustos_participant *victim; /* in one of these */
 };
 
@@ -93,15 +93,20 @@ static int find_named(struct breaker *b, bool there)
 
 static int find(struct breaker *b)
 {
-	enum kustos_err err = kustos_participants_marked(b->client, b->path,
-		b->extra_marks, soon(b), NULL, &b->list);
+	enum kustos_err err = standing_get(b->client, b->path, b->extra_marks,
+		soon(b), &b->at);
 
-	if (err == KUSTOS_OK && b->list->count > 0) {
-		b->victim = &b->list->list[0];
-		return TOOL_OK;
-	}
 	if (err != KUSTOS_OK && err != KUSTOS_ENONODE)
 		return tool_failed(&b->tool, "cannot list", b->path, err);
+	if (err == KUSTOS_OK && b->at.line->count > 0) {
+		b->victim = &b->at.line->list[0];
+		return TOOL_OK;
+	}
+	if (err == KUSTOS_OK && b->at.list->count > 0)
+		return tool_usage(&b->tool,
+			"%s is a semaphore, which several may hold: name one "
+			"of those that 'kustos ls' shows",
+			b->path);
 	return find_named(b, err == KUSTOS_OK);
 }
 
@@ -192,7 +197,7 @@ static int break_path(struct breaker *b)
 		code = act(b);
 	if (code == TOOL_OK)
 		report(b);
-	kustos_participants_free(b->list);
+	standing_free(&b->at);
 	standing_free(&b->above);
 	tool_close(b->client);
 	return tool_flush(code);

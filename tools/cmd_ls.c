@@ -1,9 +1,12 @@
 /*
  * cmd_ls.c - kustos ls: who holds a lock, and who waits for it.
  */
+#include "layout.h"
 #include "show.h"
 #include "standing.h"
 #include "tool.h"
+
+#include <kustos/node.h>
 
 #include <stdio.h>
 
@@ -31,13 +34,36 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static void show(const struct tool *tool, const char *path,
-	const struct kustos_participants *list)
+/* Is the path no line, as it is a plain barrier?  Only by what its node says, as
+   "kustos top" tells them. */
+static bool is_gate(struct kustos_client *client, const char *path,
+	kustos_deadline end)
 {
+	struct kustos_stat stat;
+	char *data = NULL;
+	size_t len = 0;
+	enum kustos_err err = kustos_get(client, path, end, NULL, &data, &len,
+		&stat);
+	bool is = err == KUSTOS_OK && data != NULL && stat.cversion == 0 &&
+		layout_says_gate(data, len);
+
+	kustos_free(data);
+	return is;
+}
+
+static void show(const struct tool *tool, struct kustos_client *client,
+	const char *path, const struct kustos_participants *list)
+{
+	kustos_deadline end = kustos_after_ms(tool->session_ms);
+
 	if (tool->json)
 		show_list_json(stdout, path, list);
-	else
+	else if (list->count + list->foreign > 0 || !is_gate(client, path, end))
 		show_list(stdout, path, list);
+	else {
+		show_text(stdout, path);
+		puts(": no line here, but a barrier that is set");
+	}
 }
 
 static int list_path(const struct tool *tool, const char *path,
@@ -53,7 +79,7 @@ static int list_path(const struct tool *tool, const char *path,
 	err = standing_get(client, path, marks,
 		kustos_after_ms(tool->session_ms), &standing);
 	if (err == KUSTOS_OK)
-		show(tool, path, standing.list);
+		show(tool, client, path, standing.list);
 	else
 		code = tool_failed(tool, "cannot list", path, err);
 	standing_free(&standing);

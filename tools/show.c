@@ -152,22 +152,25 @@ void show_participant(FILE *out, const struct kustos_participant *p)
 	putc('\n', out);
 }
 
-void show_list(FILE *out, const char *path,
-	const struct kustos_participants *list)
+/* Who stands in no line may be anything: a queue, a latch, a folder of locks. */
+static void show_no_line(FILE *out, size_t foreign)
+{
+	fprintf(out,
+		": no line here, but %zu node%s below it; 'kustos top' may "
+		"know of what\n",
+		foreign, foreign == 1 ? "" : "s");
+}
+
+static void show_line(FILE *out, const struct kustos_participants *list)
 {
 	size_t holders = 0;
 
 	for (size_t i = 0; i < list->count; i++)
 		holders += list->list[i].holds != 0;
-	show_text(out, path);
-	if (list->count == 0)
-		fputs(": free\n", out);
-	else
-		fprintf(out, ": %zu %s, %zu wait%s\n", holders,
-			holders == 1 ? "holds" : "hold", list->count - holders,
-			list->count - holders == 1 ? "s" : "");
-	if (list->count > 0)
-		show_heading(out);
+	fprintf(out, ": %zu %s, %zu wait%s\n", holders,
+		holders == 1 ? "holds" : "hold", list->count - holders,
+		list->count - holders == 1 ? "s" : "");
+	show_heading(out);
 	for (size_t i = 0; i < list->count; i++)
 		show_participant(out, &list->list[i]);
 	if (list->foreign > 0)
@@ -176,6 +179,18 @@ void show_list(FILE *out, const char *path,
 	if (list->mixed)
 		fputs("mixed dialects: some of these do not wait for others\n",
 			out);
+}
+
+void show_list(FILE *out, const char *path,
+	const struct kustos_participants *list)
+{
+	show_text(out, path);
+	if (list->count > 0)
+		show_line(out, list);
+	else if (list->foreign > 0)
+		show_no_line(out, list->foreign);
+	else
+		fputs(": free\n", out);
 }
 
 static void print_iso(FILE *out, int64_t ms)

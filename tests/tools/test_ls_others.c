@@ -1,0 +1,123 @@
+/*
+ * test_ls_others.c - kustos ls and kustos break of what is no line of one lock.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cli a, b, c, d;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+static void make(const char *path, const char *data)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), path, data), 0);
+}
+
+static void use(struct cli *who)
+{
+	cli_start(who, "semaphore", "-n2", "/s", "--", "sh", "-c",
+		"echo held; read go");
+}
+
+/* None of them was shown, so none is chosen. */
+START_TEST(of_a_semaphore_one_has_to_be_named)
+{
+	use(&a);
+	use(&b);
+	cli_hears(&a, "held\n");
+	cli_hears(&b, "held\n");
+	use(&c);
+	test_within(fixture_children("/s/leases") == 3, CLI_MS);
+	ck_assert_int_eq(cli_run(&d, "break", "-y", "/s"), 125);
+	cli_hears_error(&d,
+		"break: /s is a semaphore, which several may hold: name one "
+		"of those that 'kustos ls' shows");
+	ck_assert_int_eq(fixture_children("/s/leases"), 3);
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+	cli_hears(&c, "held\n");
+	cli_type(&b, "go\n");
+	cli_type(&c, "go\n");
+	ck_assert_int_eq(cli_end(&b), 0);
+	ck_assert_int_eq(cli_end(&c), 0);
+	/* Now there is nobody. */
+	ck_assert_int_eq(cli_run(&d, "break", "-y", "/s"), 117);
+	cli_hears_error(&d, "/s: nobody stands there\n");
+	ck_assert_int_eq(cli_run(&d, "ls", "/s"), 0);
+	ck_assert_str_eq(d.out_text, "/s: free\n");
+}
+END_TEST
+
+static void expect_no_line(int nodes)
+{
+	char says[128];
+
+	ck_assert_int_eq(cli_run(&d, "ls", "/x"), 0);
+	snprintf(says, sizeof(says),
+		"/x: no line here, but %d node%s below it; 'kustos top' may "
+		"know of what\n",
+		nodes, nodes == 1 ? "" : "s");
+	ck_assert_str_eq(d.out_text, says);
+	ck_assert_int_eq(cli_run(&d, "break", "-y", "/x"), 117);
+}
+
+START_TEST(a_queue_is_not_called_free)
+{
+	ck_assert_int_eq(cli_run(&a, "queue", "put", "/x", "1", "2"), 0);
+	expect_no_line(2);
+}
+END_TEST
+
+START_TEST(a_latch_is_not_called_free)
+{
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n2", "/x"), 0);
+	expect_no_line(1);
+}
+END_TEST
+
+START_TEST(a_barrier_that_is_set_is_not_called_free)
+{
+	ck_assert_int_eq(cli_run(&a, "barrier", "set", "/x"), 0);
+	ck_assert_int_eq(cli_run(&d, "ls", "/x"), 0);
+	ck_assert_str_eq(d.out_text,
+		"/x: no line here, but a barrier that is set\n");
+	/* What had children is what they were. */
+	make("/y", "127.0.0.1");
+	make("/y/z", NULL);
+	ck_assert_int_eq(raw_delete(fixture_address(), "/y/z"), 0);
+	ck_assert_int_eq(cli_run(&d, "ls", "/y"), 0);
+	ck_assert_str_eq(d.out_text, "/y: free\n");
+}
+END_TEST
+
+START_TEST(a_folder_is_not_called_free)
+{
+	make("/x", NULL);
+	make("/x/one", NULL);
+	make("/x/two", NULL);
+	expect_no_line(2);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos ls and break of others");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_test(t, of_a_semaphore_one_has_to_be_named);
+	tcase_add_test(t, a_queue_is_not_called_free);
+	tcase_add_test(t, a_latch_is_not_called_free);
+	tcase_add_test(t, a_barrier_that_is_set_is_not_called_free);
+	tcase_add_test(t, a_folder_is_not_called_free);
+	return fixture_main(s);
+}
