@@ -44,6 +44,18 @@ static int overview(void)
 	return tool_flush(TOOL_OK);
 }
 
+static int no_such(const char *name)
+{
+	if (*name == '-')
+		tool_say("%s stands before the subcommand, but options belong "
+			 "behind it; see 'kustos help'",
+			name);
+	else
+		tool_say("there is no subcommand '%s'; see 'kustos help'",
+			name);
+	return TOOL_USAGE;
+}
+
 static int help(int argc, char **argv)
 {
 	const struct tool_subcommand *s;
@@ -51,11 +63,8 @@ static int help(int argc, char **argv)
 	if (argc < 2)
 		return overview();
 	s = find(argv[1]);
-	if (s == NULL) {
-		tool_say("there is no subcommand '%s'; see 'kustos help'",
-			argv[1]);
-		return TOOL_USAGE;
-	}
+	if (s == NULL)
+		return no_such(argv[1]);
 	return tool_help(s);
 }
 
@@ -93,11 +102,8 @@ int main(int argc, char **argv)
 		strcmp(argv[1], "-h") == 0)
 		return help(argc - 1, argv + 1);
 	s = find(argv[1]);
-	if (s == NULL) {
-		tool_say("there is no subcommand '%s'; see 'kustos help'",
-			argv[1]);
-		return TOOL_USAGE;
-	}
+	if (s == NULL)
+		return no_such(argv[1]);
 	argv[1] = name; /* what getopt_long() begins its complaints with */
 	return s->run(argc - 1, argv + 1);
 }

@@ -152,7 +152,10 @@ int tool_failed(const struct tool *tool, const char *what, const char *path,
 		tool_say("%s: there is no such node", path);
 		return TOOL_NONODE;
 	case KUSTOS_EINVAL:
-		return tool_usage(tool, "%s is not a path of ZooKeeper", path);
+		return tool_usage(tool, "%s is %s", path,
+			strcmp(path, "/") == 0
+				? "the root, where no recipe can be"
+				: "not a path of ZooKeeper");
 	case KUSTOS_EDISCONNECTED:
 	case KUSTOS_ETIMEDOUT:
 		return tool_unreachable(tool);
@@ -217,14 +220,11 @@ bool tool_seconds(const char *text, int64_t *out_ms)
 bool tool_take_number(struct tool *tool, const char *name, int least, int most,
 	int *out)
 {
-	char to[16] = "on";
-
 	if (tool_number(optarg, least, out) && *out <= most)
 		return true;
-	if (most < INT32_MAX)
-		snprintf(to, sizeof(to), "to %d", most);
-	tool->exit_code = tool_usage(tool, "%s %s is not a number from %d %s",
-		name, optarg, least, to);
+	tool->exit_code = tool_usage(tool,
+		"%s %s is not a number from %d to %d", name, optarg, least,
+		most);
 	return false;
 }
 

@@ -58,6 +58,18 @@ START_TEST(each_kind_has_its_order)
 }
 END_TEST
 
+START_TEST(the_least_and_the_greatest_priority_can_be_said)
+{
+	put_kind(&kinds[1], "2147483647", "last");
+	put_kind(&kinds[1], "-2147483648", "first");
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 0);
+	ck_assert_int_eq(strncmp(a.out_text, "queue-0800000000", 16), 0);
+	cli_hears(&a, "\nqueue-17FFFFFFF0");
+	ck_assert_int_eq(cli_run(&a, "queue", "take", "-c2", JOBS), 0);
+	ck_assert_str_eq(a.out_text, "first\nlast\n");
+}
+END_TEST
+
 /* What is listed, in which order, and what is printed is the same. */
 START_TEST(who_looks_need_not_say_the_kind)
 {
@@ -312,6 +324,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		S17_the_first_that_is_listed_is_the_first_that_is_taken, 0, 8);
 	tcase_add_loop_test(t, each_kind_has_its_order, 0, KINDS);
+	tcase_add_test(t, the_least_and_the_greatest_priority_can_be_said);
 	tcase_add_loop_test(t, who_looks_need_not_say_the_kind, 0, KINDS);
 	tcase_add_loop_test(t, who_takes_need_not_say_the_kind, 0, KINDS);
 	tcase_add_loop_test(t,
