@@ -43,10 +43,10 @@ static void on_state(void *arg, const struct kustos_session *now)
 {
 	struct job *j = arg;
 
-	if (now->state != KUSTOS_CONNECTED)
-		return;
-	atomic_store(&j->connected, true);
-	under_wake();
+	if (now->state == KUSTOS_CONNECTED)
+		atomic_store(&j->connected, true);
+	if (now->state == KUSTOS_CONNECTED || now->state == KUSTOS_CLOSED)
+		under_wake();
 }
 
 int job_left_ms(kustos_deadline deadline)
@@ -75,6 +75,9 @@ int job_connect(struct job *j)
 		return TOOL_FAILED;
 	}
 	while (!atomic_load(&j->connected)) {
+		/* Its credentials were refused, as the log has said. */
+		if (kustos_client_state(j->client) == KUSTOS_CLOSED)
+			return TOOL_FAILED;
 		if (kustos_after_ms(0) >= end)
 			return cut_short ? tool_unreachable_in_time(j->tool)
 					 : tool_unreachable(j->tool);

@@ -10,6 +10,7 @@ dist_completion_DATA = %D%/completion/kustos
 endif
 
 kustos_SOURCES = \
+	%D%/access.c %D%/access.h \
 	%D%/ask.c %D%/ask.h \
 	%D%/cluster.c %D%/cluster.h \
 	%D%/cmd_barrier.c \

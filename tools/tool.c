@@ -4,6 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* fopencookie() */
 #endif
+#include "access.h"
 #include "show.h"
 #include "tool.h"
 
@@ -34,15 +35,28 @@ const char tool_help_common[] =
 	"                        default $KUSTOS_HOSTS or 127.0.0.1:2181\n"
 	"      --session-timeout MS\n"
 	"                        ask for such a session; default 10000\n"
+	"      --auth-file FILE  act as its first line says, USER:PASSWORD;\n"
+	"                        default $KUSTOS_AUTH_FILE\n"
+	"      --acl WHOSE       nodes that are made are for the world, which\n"
+	"                        is the default, or for their creator only\n"
 	"  -v, --verbose         say what the connection does\n" MINIMAL;
+
+/* Return the value of a variable; NULL: it has none. */
+static const char *from_environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && *value != '\0' ? value : NULL;
+}
 
 void tool_init(struct tool *tool, const struct tool_subcommand *subcommand)
 {
-	const char *hosts = getenv("KUSTOS_HOSTS");
-
 	memset(tool, 0, sizeof(*tool));
 	tool->subcommand = subcommand;
-	tool->hosts = hosts != NULL && *hosts != '\0' ? hosts : DEFAULT_HOSTS;
+	tool->hosts = from_environment("KUSTOS_HOSTS");
+	if (tool->hosts == NULL)
+		tool->hosts = DEFAULT_HOSTS;
+	tool->auth_file = from_environment("KUSTOS_AUTH_FILE");
 	tool->session_ms = DEFAULT_SESSION_MS;
 }
 
@@ -65,6 +79,16 @@ void tool_options_anew(void)
 	optind = at;
 }
 
+static bool take_acl(struct tool *tool)
+{
+	tool->creator_only = strcmp(optarg, "creator") == 0;
+	if (tool->creator_only || strcmp(optarg, "world") == 0)
+		return true;
+	tool->exit_code = tool_usage(tool,
+		"--acl %s is neither world nor creator", optarg);
+	return false;
+}
+
 bool tool_common(struct tool *tool, int option)
 {
 	tool->exit_code = TOOL_OK;
@@ -81,6 +105,11 @@ bool tool_common(struct tool *tool, int option)
 			"from %d to %d",
 			optarg, LEAST_SESSION_MS, MOST_SESSION_MS);
 		return false;
+	case TOOL_OPT_AUTH_FILE:
+		tool->auth_file = optarg;
+		return true;
+	case TOOL_OPT_ACL:
+		return take_acl(tool);
 	case TOOL_OPT_JSON:
 		tool->json = true;
 		return true;
@@ -305,7 +334,11 @@ int tool_open(const struct tool *tool, struct kustos_client **out)
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
 	struct kustos_client *client;
 	enum kustos_err err;
+	struct access access;
+	int refused = access_take(tool, &access, &options);
 
+	if (refused != TOOL_OK)
+		return refused;
 	options.hosts = tool->hosts;
 	options.session_timeout_ms = tool->session_ms;
 	options.log = log_line;
@@ -334,9 +367,12 @@ int tool_connect(const struct tool *tool, struct kustos_client **out)
 
 	if (code != TOOL_OK)
 		return code;
-	if (kustos_client_wait_connected(client, kustos_after_ms(ms), NULL) !=
-		KUSTOS_OK) {
+	enum kustos_err err = kustos_client_wait_connected(client,
+		kustos_after_ms(ms), NULL);
+	if (err != KUSTOS_OK) {
 		kustos_client_close(client, KUSTOS_NOW, NULL);
+		if (err == KUSTOS_EAUTH)
+			return TOOL_FAILED; /* the log has said so */
 		return cut_short ? tool_unreachable_in_time(tool)
 				 : tool_unreachable(tool);
 	}

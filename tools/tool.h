@@ -69,6 +69,8 @@ struct tool {
 	const char *more_paths[2]; /* of options; NULL: not said */
 	int session_ms;
 	int64_t wait_ms; /* for a server as well, as -w says; 0 and less: no limit */
+	const char *auth_file; /* NULL: act as nobody in particular */
+	bool creator_only;     /* what is made is for nobody else */
 	bool json;
 	bool verbose;
 	int exit_code; /* after tool_common() has returned false */
@@ -78,6 +80,8 @@ struct tool {
 enum {
 	TOOL_OPT_HOSTS = 1000,
 	TOOL_OPT_SESSION,
+	TOOL_OPT_AUTH_FILE,
+	TOOL_OPT_ACL,
 	TOOL_OPT_JSON,
 	TOOL_OPT_MARKS,
 	TOOL_OPT_VERSION,
@@ -89,10 +93,12 @@ enum {
 	{                                                      \
 		"version", no_argument, NULL, TOOL_OPT_VERSION \
 	}
-#define TOOL_OPTIONS                                          \
-	{ "hosts", required_argument, NULL, TOOL_OPT_HOSTS }, \
-		{ "session-timeout", required_argument, NULL, \
-			TOOL_OPT_SESSION },                   \
+#define TOOL_OPTIONS                                                          \
+	{ "hosts", required_argument, NULL, TOOL_OPT_HOSTS },                 \
+		{ "session-timeout", required_argument, NULL,                 \
+			TOOL_OPT_SESSION },                                   \
+		{ "auth-file", required_argument, NULL, TOOL_OPT_AUTH_FILE }, \
+		{ "acl", required_argument, NULL, TOOL_OPT_ACL },             \
 		{ "verbose", no_argument, NULL, 'v' }, TOOL_OPTIONS_MINIMAL
 #define TOOL_OPTION_MARKS                                              \
 	{                                                              \

@@ -4,6 +4,8 @@
 check_LIBRARIES += libcli.a
 libcli_a_SOURCES = %D%/cli.c %D%/cli.h
 
+native_tests += %D%/test_auth
+%C%_test_auth_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_barrier
 %C%_test_barrier_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_bench
