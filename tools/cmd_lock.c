@@ -23,15 +23,31 @@ struct lock {
 	char *paths; /* all of them, if they are several */
 };
 
+/* Of one or of all: who has asked is waiting for the end of the command. */
+static void on_revoke(void *arg, struct kustos_hold *hold)
+{
+	(void)hold;
+	under_ask(arg);
+}
+
+/* Give a recipe's options what both kinds have. */
+#define TAKE_OPTIONS(to, l)                                              \
+	do {                                                             \
+		(to)->dialect = (l)->ask.options.dialect;                \
+		(to)->on_revoke = (l)->ask.options.revocable ? on_revoke \
+							     : NULL;     \
+		(to)->on_revoke_arg = &(l)->ask.job.under;               \
+		LOCK_TAKE_DATA(to, &(l)->ask.options);                   \
+	} while (0)
+
 static enum kustos_err make_mutex(struct lock *l, int i)
 {
 	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;
 	const struct lock_options *o = &l->ask.options;
 	enum kustos_err err;
 
-	options.dialect = o->dialect;
 	options.extra_marks = o->extra_marks;
-	LOCK_TAKE_DATA(&options, o);
+	TAKE_OPTIONS(&options, l);
 	err = kustos_mutex_create(l->ask.job.client, o->paths[i], &options,
 		&l->ones[i].mutex);
 	l->all[i] = kustos_mutex_lockable(l->ones[i].mutex);
@@ -46,8 +62,7 @@ static enum kustos_err make_rwlock(struct lock *l, int i)
 							    : KUSTOS_WRITE;
 	enum kustos_err err;
 
-	options.dialect = o->dialect;
-	LOCK_TAKE_DATA(&options, o);
+	TAKE_OPTIONS(&options, l);
 	err = kustos_rwlock_create(l->ask.job.client, o->paths[i], &options,
 		&l->ones[i].rwlock);
 	l->all[i] = kustos_rwlock_lockable(l->ones[i].rwlock, side);

@@ -45,6 +45,7 @@ struct guard_page {
 	_Atomic int group;	 /* 0: nothing to guard yet */
 	_Atomic int64_t look_ns; /* when the guard looks by itself; 0: never */
 	atomic_bool lost;
+	atomic_bool asked;
 	atomic_bool acted;
 };
 
@@ -98,7 +99,7 @@ static int64_t act(struct watch *w)
 		return 0;
 	if (w->kill_ns == 0) {
 		if (now < until - grace && !w->orphaned &&
-			!atomic_load(&page->lost))
+			!atomic_load(&page->lost) && !atomic_load(&page->asked))
 			return until - grace;
 		begin(w, now, until, grace);
 	}
@@ -244,6 +245,12 @@ void guard_feed(struct guard *g, int64_t now_ns, int64_t left_ms)
 void guard_lost(struct guard *g)
 {
 	atomic_store(&g->page->lost, true);
+	tell(g, LOOK);
+}
+
+void guard_ask(struct guard *g)
+{
+	atomic_store(&g->page->asked, true);
 	tell(g, LOOK);
 }
 

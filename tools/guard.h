@@ -38,6 +38,9 @@ void guard_feed(struct guard *g, int64_t now_ns, int64_t left_ms);
 /* The lock is lost though its time had not run out. */
 void guard_lost(struct guard *g);
 
+/* The lock is held, but to be given back: the group has all of the grace. */
+void guard_ask(struct guard *g);
+
 /* Return whether it has begun to end the group. */
 bool guard_acted(const struct guard *g);
 

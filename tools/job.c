@@ -194,14 +194,16 @@ int job_run(struct job *j, struct kustos_hold *const *holds, int count)
 	j->lost = lost || j->under.lost;
 	if (!j->lost)
 		return code;
+	const char *how = lost	   ? "lost"
+		: j->under.revoked ? "asked for back"
+				   : "about to be lost";
 	if (!j->under.started)
-		tool_say("%s: the %s was lost before %s could start", j->path,
-			j->what, j->argv[0]);
+		tool_say("%s: the %s was %s before %s could start", j->path,
+			j->what, how, j->argv[0]);
 	else
 		tool_say("%s: the %s was %s while %s ran, which ended with "
 			 "%d",
-			j->path, j->what, lost ? "lost" : "about to be lost",
-			j->argv[0], code);
+			j->path, j->what, how, j->argv[0], code);
 	return TOOL_LOST;
 }
 

@@ -36,6 +36,8 @@ const char lock_help[] =
 	"                        which those two do not see\n"
 	"      --dialect NAME    curator (default); or kazoo, to share it\n"
 	"                        with kazoo's own Lock and nobody else\n"
+	"      --revocable       ask COMMAND to end when the lock is asked\n"
+	"                        for, as 'kustos break --revoke' does\n"
 	"      --extra-marks TEXT[,TEXT]...\n"
 	"                        wait for those as well whose names have TEXT\n"
 	"                        before their number\n" COMMON_HELP;
@@ -59,28 +61,31 @@ const char semaphore_help[] =
 	"  -w, --wait SECONDS    fail if there was none in that time; 0\n"
 	"                        is the same as --nonblock\n" COMMON_HELP;
 
-#define COMMON_CODES                                            \
-	"  122  lost, or about to be lost, while COMMAND ran\n" \
-	"  123  no server answers\n"                            \
-	"  124  another failure, named on standard error\n"     \
-	"  125  wrong use\n"                                    \
-	"  126  COMMAND cannot be executed\n"                   \
+#define COMMON_CODES                                        \
+	"  123  no server answers\n"                        \
+	"  124  another failure, named on standard error\n" \
+	"  125  wrong use\n"                                \
+	"  126  COMMAND cannot be executed\n"               \
 	"  127  COMMAND was not found\n"
 
 const char lock_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
 	"  120  another holds the lock (-n)\n"
-	"  121  another held it all the time (-w)\n" COMMON_CODES;
+	"  121  another held it all the time (-w)\n"
+	"  122  lost, about to be lost, or asked for back, while COMMAND\n"
+	"       ran\n" COMMON_CODES;
 
 const char semaphore_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
 	"  120  there is no room (--nonblock)\n"
-	"  121  there was none all the time (-w)\n" COMMON_CODES;
+	"  121  there was none all the time (-w)\n"
+	"  122  lost, or about to be lost, while COMMAND ran\n" COMMON_CODES;
 
 enum {
 	OPT_REASON = TOOL_OPT_OWN,
 	OPT_DATA,
 	OPT_DIALECT,
+	OPT_REVOCABLE,
 	OPT_RECORD,
 	OPT_NO_RECORD,
 	OPT_GRACE,
@@ -105,6 +110,7 @@ static const struct option lock_long[] = {
 	{ "shared", no_argument, NULL, 's' },
 	{ "exclusive", no_argument, NULL, 'x' },
 	{ "dialect", required_argument, NULL, OPT_DIALECT },
+	{ "revocable", no_argument, NULL, OPT_REVOCABLE },
 	TOOL_OPTION_MARKS,
 	COMMON_OPTIONS,
 	{ NULL, 0, NULL, 0 },
@@ -186,6 +192,9 @@ static bool take_option(struct lock_options *o, struct job *j, int option)
 		return tool_take_dialect(&o->tool, &o->dialect);
 	case TOOL_OPT_MARKS:
 		return tool_take_marks(&o->tool, &o->extra_marks);
+	case OPT_REVOCABLE:
+		o->revocable = true;
+		return true;
 	case OPT_RECORD:
 	case OPT_NO_RECORD:
 		o->record = option == OPT_RECORD;

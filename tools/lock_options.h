@@ -23,6 +23,7 @@ struct lock_options {
 	int conflict_code; /* -1: ours */
 	const char *reason, *data;
 	int record; /* -1: the default */
+	bool revocable;
 	enum kustos_dialect dialect;
 	enum kustos_kind kind;
 	const char *extra_marks;

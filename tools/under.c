@@ -51,6 +51,12 @@ void under_wake(void)
 	eventfd_write(waker, 1);
 }
 
+void under_ask(struct under *u)
+{
+	atomic_store(&u->asked, true);
+	under_wake();
+}
+
 /* Wait for either; what woke us is no more to be read than this once. */
 static void sleep_until_news(struct under *u, int ms)
 {
@@ -123,6 +129,15 @@ static void feed(struct under *u)
 	guard_lost(&u->guard);
 }
 
+/* Has somebody asked for the hold by now? */
+static bool is_asked(struct under *u)
+{
+	if (!atomic_exchange(&u->asked, false))
+		return false;
+	u->revoked = true;
+	return true;
+}
+
 /* Returns whether the command has ended. */
 static bool follow(struct under *u)
 {
@@ -177,7 +192,8 @@ int under_run(struct under *u, struct kustos_hold *const *holds, int count,
 	u->holds = holds;
 	u->count = count;
 	feed(u);
-	if (u->lost) {
+	if (u->lost || is_asked(u)) {
+		u->lost = true;
 		under_abandon(u);
 		return TOOL_LOST;
 	}
@@ -188,6 +204,8 @@ int under_run(struct under *u, struct kustos_hold *const *holds, int count,
 	while (!follow(u)) {
 		sleep_until_news(u, tick_ms);
 		feed(u);
+		if (is_asked(u))
+			guard_ask(&u->guard);
 		pass_on(u);
 	}
 	u->lost = u->lost || guard_acted(&u->guard);

@@ -27,7 +27,9 @@ struct under {
 	struct kustos_hold *const *holds; /* while the command runs */
 	int count;
 	bool started;
-	bool lost;  /* before or while the command ran */
+	bool lost; /* before or while the command ran; or given up for others */
+	atomic_bool asked; /* by under_ask() */
+	bool revoked;	   /* that was heeded */
 	int passed; /* the last signal that was passed on, of those that end
 		       processes; or 0 */
 };
@@ -41,6 +43,10 @@ bool under_prepare(struct under *u, struct signals *signals, char *const *argv,
 /* Have under_wait() return, if anybody is there.  From any thread, at any time after
    under_prepare(). */
 void under_wake(void);
+
+/* Somebody wants the hold back: have under_run() ask the command to end, or not
+   start it.  From any thread, at any time after under_prepare(). */
+void under_ask(struct under *u);
 
 /* Wait for under_wake(), for so many milliseconds (-1: as long as it takes), or
    for a signal that ends processes, which is returned; else 0 is. */

@@ -1,0 +1,137 @@
+/*
+ * test_lock_revoked.c - kustos lock when somebody asks for the lock.
+ */
+#include "cli.h"
+
+#include "fixture.h"
+#include "raw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A session so long that the clock asks nobody to end. */
+#define SESSION "--session-timeout=40000"
+
+#define GRACE "--grace=2"
+#define GRACE_MS 2000
+
+static struct cli a, b, c;
+
+static void set_up(void)
+{
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+}
+
+static void ask_for(const char *path)
+{
+	ck_assert_int_eq(cli_run(&c, "break", "--revoke", path), 0);
+}
+
+/* Have "a" hold /l, revocably or not, with "trap" for what is asked of it. */
+static void hold(const char *kind, const char *option, const char *trap)
+{
+	char script[256];
+
+	snprintf(script, sizeof(script),
+		"trap '%s' TERM; echo held; read go; echo went", trap);
+	cli_start(&a, "lock", SESSION, GRACE, kind, option, "/l", "--", "sh",
+		"-c", script);
+	cli_hears(&a, "held\n");
+}
+
+/* Whatever kind of lock it is. */
+START_TEST(a_lock_that_is_asked_for_is_given_back)
+{
+	static const char *const kinds[] = { "--record", "--no-record", "-s",
+		"-x" };
+
+	hold(kinds[_i], "--revocable", "echo asked; exit 7");
+	cli_start(&b, "lock", _i < 2 ? "--record" : "-x", "/l", "echo", "next");
+	test_within(fixture_children("/l") == 2, CLI_MS);
+	ask_for("/l");
+	cli_hears(&a, "asked\n");
+	ck_assert_int_eq(cli_end(&a), 122);
+	ck_assert_str_eq(a.err_text,
+		"kustos: /l: the lock was asked for back while sh ran, which "
+		"ended with 7\n");
+	ck_assert_int_eq(cli_end(&b), 0);
+	cli_hears(&b, "next\n");
+}
+END_TEST
+
+START_TEST(who_does_not_end_has_all_of_the_grace)
+{
+	int64_t start_ms;
+
+	hold("--record", "--revocable", "");
+	start_ms = test_now_ms();
+	ask_for("/l");
+	ck_assert_int_eq(cli_end(&a), 122);
+	ck_assert_int_ge(test_now_ms() - start_ms, GRACE_MS);
+	cli_hears_error(&a,
+		"asked for back while sh ran, which ended with 137");
+	ck_assert_int_eq(fixture_children("/l"), 0);
+}
+END_TEST
+
+/* The request is there for all to see, in place of who holds. */
+START_TEST(who_cannot_be_asked_goes_on)
+{
+	hold("--record", "--record", "echo asked");
+	ask_for("/l");
+	ck_assert_int_eq(cli_run(&c, "ls", "/l"), 0);
+	cli_hears(&c, "  __REVOKE__\n");
+	ck_assert_ptr_null(strstr(c.out_text, "pid"));
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_str_eq(a.out_text, "held\nwent\n");
+}
+END_TEST
+
+START_TEST(of_several_locks_one_is_enough)
+{
+	cli_start(&a, "lock", SESSION, "--revocable", "/l", "/m", "--", "sh",
+		"-c", "echo held; exec sleep 1000");
+	cli_hears(&a, "held\n");
+	ask_for("/m");
+	ck_assert_int_eq(cli_end(&a), 122);
+	cli_hears_error(&a, "/l /m: the lock was asked for back while");
+	ck_assert_int_eq(fixture_children("/l") + fixture_children("/m"), 0);
+}
+END_TEST
+
+START_TEST(who_is_asked_in_line_does_not_keep_the_lock)
+{
+	struct raw_names names;
+	char path[128];
+
+	hold("--record", "--record", "");
+	cli_start(&b, "lock", SESSION, "--revocable", "/l", "sleep", "1000");
+	test_within(fixture_children("/l") == 2, CLI_MS);
+	ck_assert_int_eq(raw_children(fixture_address(), "/l", &names), 0);
+	for (int i = 0; i < names.count; i++)
+		if (strstr(names.names[i], "lock-0000000001") != NULL)
+			snprintf(path, sizeof(path), "/l/%s", names.names[i]);
+	raw_names_free(&names);
+	ask_for(path);
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+	ck_assert_int_eq(cli_end(&b), 122);
+	cli_hears_error(&b, "/l: the lock was asked for back ");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kustos lock --revocable");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_loop_test(t, a_lock_that_is_asked_for_is_given_back, 0, 4);
+	tcase_add_test(t, who_does_not_end_has_all_of_the_grace);
+	tcase_add_test(t, who_cannot_be_asked_goes_on);
+	tcase_add_test(t, of_several_locks_one_is_enough);
+	tcase_add_test(t, who_is_asked_in_line_does_not_keep_the_lock);
+	return fixture_main(s);
+}
