@@ -286,29 +286,30 @@ static bool is_guard(int pid)
 	return strcmp(name, "kustos-guard\n") == 0;
 }
 
-/* Among the children of the holder, beside the command. */
-static int find_guard_of(const struct cli *c)
+/* Return that child of the holder which is the guard, or is not; 0: none. */
+static int child_of(const struct cli *c, bool guard)
 {
 	pid_t pids[2];
 	int count = cli_children(c, pids, 2);
 
 	for (int i = 0; i < count; i++)
-		if (is_guard((int)pids[i]))
+		if (is_guard((int)pids[i]) == guard)
 			return (int)pids[i];
-	ck_abort_msg("there is no guard");
 	return 0;
+}
+
+/* It takes its name when it has the time, also after the command has begun. */
+static int find_guard_of(const struct cli *c)
+{
+	test_within(child_of(c, true) != 0, CLI_MS);
+	return child_of(c, true);
 }
 
 static int find_command_of(const struct cli *c)
 {
-	pid_t pids[2];
-	int count = cli_children(c, pids, 2);
-
-	for (int i = 0; i < count; i++)
-		if (!is_guard((int)pids[i]))
-			return (int)pids[i];
-	ck_abort_msg("no command");
-	return 0;
+	(void)find_guard_of(c);
+	ck_assert_int_ne(child_of(c, false), 0);
+	return child_of(c, false);
 }
 
 static int find_guard(void)
