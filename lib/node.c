@@ -66,6 +66,7 @@ struct ask {
 	int version;		     /* SET, DELETE */
 	int flags;		     /* CREATE */
 	bool any;		     /* CREATE: whoever makes it */
+	enum kustos_err fine;	     /* is as good as KUSTOS_OK */
 	const struct kustos_op *ops; /* MULTI */
 	size_t count;
 	int64_t epoch; /* MULTI: in which alone it may be sent; 0: any */
@@ -113,6 +114,25 @@ static struct ask ask_multi(const struct kustos_op *ops, size_t count)
 	return (struct ask){ .kind = KU_ZK_MULTI, .ops = ops, .count = count };
 }
 
+/* Whoever makes it. */
+static struct ask ask_ensure(const char *path, const void *data, size_t len)
+{
+	struct ask ask = ask_create(path, data, len, KUSTOS_PARENTS);
+
+	ask.any = true;
+	ask.fine = KUSTOS_EEXISTS;
+	return ask;
+}
+
+/* Whoever deletes it. */
+static struct ask ask_remove(const char *path)
+{
+	struct ask ask = ask_delete(path, -1);
+
+	ask.fine = KUSTOS_ENONODE;
+	return ask;
+}
+
 /* What a path is all there is to say of. */
 static struct ask ask_of(enum ku_zk_kind kind, const char *path)
 {
@@ -156,6 +176,7 @@ static enum kustos_err make(struct kustos_client *client, const struct ask *ask,
 	if (ask->kind == KU_ZK_CREATE || ask->kind == KU_ZK_SET)
 		err = ku_op_data(&(*task)->op, ask->data, ask->len);
 	(*task)->op.any = ask->any;
+	(*task)->fine = ask->fine;
 	if (err == KUSTOS_OK && ask->kind == KU_ZK_CREATE)
 		err = ku_create_init(&(*task)->op);
 	return err;
@@ -222,6 +243,31 @@ static enum kustos_err do_async(struct kustos_client *client, struct ask ask,
 	return err;
 }
 
+static void tell_end(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	const struct ku_task *task = arg;
+
+	(void)result;
+	task->end(task->end_arg, err);
+}
+
+static enum kustos_err end_async(struct kustos_client *client, struct ask ask,
+	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *end,
+	void *arg)
+{
+	struct ku_task *task = NULL;
+	enum kustos_err err = make(client, &ask, &task);
+
+	if (err != KUSTOS_OK) {
+		ku_task_free(task);
+		return err;
+	}
+	task->end = end;
+	task->end_arg = arg;
+	return ku_task_async(task, deadline, cancel, tell_end, task);
+}
+
 enum kustos_err kustos_create(struct kustos_client *client, const char *path,
 	const void *data, size_t len, int flags, kustos_deadline deadline,
 	struct kustos_cancel *cancel, char **created, struct kustos_stat *stat)
@@ -234,23 +280,31 @@ enum kustos_err ku_recipe_ensure(struct kustos_client *client, const char *path,
 	const void *data, size_t len, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
-	struct ask ask = ask_create(path, data, len, KUSTOS_PARENTS);
-
-	ask.any = true;
-	enum kustos_err err = do_now(client, ask, deadline, cancel,
-		(struct outputs){ .path = NULL });
-	return err == KUSTOS_EEXISTS ? KUSTOS_OK : err;
+	return do_now(client, ask_ensure(path, data, len), deadline, cancel,
+		(struct outputs){ 0 });
 }
 
 enum kustos_err ku_recipe_ensure_async(struct kustos_client *client,
 	const char *path, const void *data, size_t len,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_done_fn *done, void *arg)
+	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *done,
+	void *arg)
 {
-	struct ask ask = ask_create(path, data, len, KUSTOS_PARENTS);
+	return end_async(client, ask_ensure(path, data, len), deadline, cancel,
+		done, arg);
+}
 
-	ask.any = true;
-	return do_async(client, ask, deadline, cancel, done, arg);
+enum kustos_err ku_recipe_remove(struct kustos_client *client, const char *path,
+	kustos_deadline deadline, struct kustos_cancel *cancel)
+{
+	return do_now(client, ask_remove(path), deadline, cancel,
+		(struct outputs){ 0 });
+}
+
+enum kustos_err ku_recipe_remove_async(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_end_fn *done, void *arg)
+{
+	return end_async(client, ask_remove(path), deadline, cancel, done, arg);
 }
 
 enum kustos_err kustos_create_async(struct kustos_client *client,

@@ -99,8 +99,11 @@ struct ku_op {
 struct ku_task {
 	struct ku_op op; /* first: cast back from it, and freed with it */
 	struct ku_wait wait;
+	enum kustos_err fine; /* as good as KUSTOS_OK, which is the default */
 	kustos_done_fn *callback;
 	void *arg;
+	ku_end_fn *end; /* if the callback is one of ours, the program's */
+	void *end_arg;
 };
 
 /* Goes through operations that may end, and be freed, meanwhile. */

@@ -140,7 +140,9 @@ static void task_give_up(struct ku_wait *wait, enum kustos_err why)
 
 static void task_ended(struct ku_op *op)
 {
-	ku_wait_end(&((struct ku_task *)op)->wait, op->err);
+	struct ku_task *task = (struct ku_task *)op;
+
+	ku_wait_end(&task->wait, op->err != task->fine ? op->err : KUSTOS_OK);
 }
 
 static void task_tell(struct ku_wait *wait)
@@ -160,7 +162,7 @@ static void task_tell(struct ku_wait *wait)
 	}
 	result.results = op->out_results;
 	result.result_count = (size_t)op->op_count;
-	task->callback(task->arg, op->err, &result);
+	task->callback(task->arg, wait->err, &result);
 }
 
 static void task_call(struct kustos_client *client, struct ku_call *call)

@@ -42,12 +42,19 @@ KU_SERVICE enum kustos_err ku_recipe_ensure(struct kustos_client *client,
 	const char *path, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* The same, and return at once: "done" is told KUSTOS_EEXISTS if somebody had made
-   it. */
+/* The same, and return at once; "done" is told of the end. */
 KU_SERVICE enum kustos_err ku_recipe_ensure_async(struct kustos_client *client,
 	const char *path, const void *data, size_t len,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_done_fn *done, void *arg);
+	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *done,
+	void *arg);
+
+/* Delete a node: as kustos_delete(), but that somebody deleted it is as good. */
+KU_SERVICE enum kustos_err ku_recipe_remove(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
+KU_SERVICE enum kustos_err ku_recipe_remove_async(struct kustos_client *client,
+	const char *path, kustos_deadline deadline,
+	struct kustos_cancel *cancel, ku_end_fn *done, void *arg);
 
 /* Copy what a recipe stores in its nodes when its user has no wish: the
    client's default data; or, if it has none, our address on the network, as

@@ -21,6 +21,9 @@
 struct kustos_client;
 struct ku_wait;
 
+/* Told of the end, and of nothing else. */
+typedef void ku_end_fn(void *arg, enum kustos_err err);
+
 struct ku_wait_calls {
 	/* Begin.  Locked.  Not KUSTOS_OK: it did not begin.  May end it. */
 	enum kustos_err (*start)(struct ku_wait *wait);

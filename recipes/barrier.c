@@ -6,7 +6,6 @@
 
 #include "recipe.h"
 
-#include <kustos/node.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,10 +114,34 @@ enum kustos_err kustos_barrier_remove(struct kustos_barrier *barrier,
 {
 	enum kustos_err err = check(barrier);
 
-	if (err == KUSTOS_OK)
-		err = kustos_delete(barrier->client, barrier->path, -1,
-			deadline, cancel);
-	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
+	return err != KUSTOS_OK ? err
+				: ku_recipe_remove(barrier->client,
+					  barrier->path, deadline, cancel);
+}
+
+enum kustos_err kustos_barrier_set_async(struct kustos_barrier *barrier,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_barrier_fn *done, void *arg)
+{
+	enum kustos_err err = done != NULL ? check(barrier) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_recipe_ensure_async(barrier->client, barrier->path,
+			  barrier->data, barrier->len, deadline, cancel, done,
+			  arg);
+}
+
+enum kustos_err kustos_barrier_remove_async(struct kustos_barrier *barrier,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_barrier_fn *done, void *arg)
+{
+	enum kustos_err err = done != NULL ? check(barrier) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_recipe_remove_async(barrier->client, barrier->path,
+			  deadline, cancel, done, arg);
 }
 
 enum kustos_err kustos_barrier_wait(struct kustos_barrier *barrier,

@@ -200,14 +200,10 @@ static void finish(struct errand *e, enum kustos_err err)
 	done(arg, err);
 }
 
-static void ensured(void *arg, enum kustos_err err,
-	const struct kustos_result *result)
+static void ensured(void *arg, enum kustos_err err)
 {
 	struct errand *e = arg;
 
-	(void)result;
-	if (err == KUSTOS_EEXISTS)
-		err = KUSTOS_OK;
 	if (err == KUSTOS_OK)
 		ku_countdown_end_lives(e->c, e->id, e->serial);
 	finish(e, err);

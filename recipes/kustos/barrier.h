@@ -82,6 +82,16 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_remove(
 	struct kustos_barrier *barrier, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
+/* The same, and return at once; "done" tells the end of it.  What is under way
+   when "barrier" is destroyed goes on.  Return KUSTOS_OK, or why it could not be
+   started, and then "done" is not called. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_set_async(
+	struct kustos_barrier *barrier, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg);
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_remove_async(
+	struct kustos_barrier *barrier, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg);
+
 /* Wait until there is none.  KUSTOS_NOW: only look.  What counts is what a
    server says after the call, not an event: so nobody goes on because the
    connection was lost, or because the node was changed.  A wait survives

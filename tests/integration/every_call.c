@@ -298,15 +298,16 @@ static void ask_selector(struct kustos_selector *s, struct kustos_client *c,
 static void ask_barrier(struct kustos_barrier *b, struct kustos_client *c,
 	enum kustos_err err)
 {
+	kustos_barrier_fn *done = FN(kustos_barrier_fn);
 	struct kustos_barrier *another;
 
 	SAYS(err, kustos_barrier_create(c, PATH, NULL, &another));
 	SAYS(err, kustos_barrier_set(b, END, NULL));
 	SAYS(err, kustos_barrier_remove(b, END, NULL));
+	SAYS(err, kustos_barrier_set_async(b, END, NULL, done, NULL));
+	SAYS(err, kustos_barrier_remove_async(b, END, NULL, done, NULL));
 	SAYS(err, kustos_barrier_wait(b, END, NULL));
-	SAYS(err,
-		kustos_barrier_wait_async(b, END, NULL, FN(kustos_barrier_fn),
-			NULL));
+	SAYS(err, kustos_barrier_wait_async(b, END, NULL, done, NULL));
 }
 
 static void ask_double_barrier(struct kustos_double_barrier *m,

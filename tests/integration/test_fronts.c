@@ -1,0 +1,212 @@
+/*
+ * test_fronts.c - the callback forms of calls that only ask the server for something:
+ * each does what the waiting form does, and tells its end once, whatever it is.
+ */
+#include "allocs.h"
+#include "faults.h"
+#include "inject.h"
+
+#include <kustos/barrier.h>
+#include <kustos/cancel.h>
+
+#include <string.h>
+
+#define T_MS 20000
+#define BARRIER "/fronts/barrier"
+
+static struct kustos_barrier *barrier;
+
+/* A call, on the objects above.  "end" NULL: without a callback. */
+struct front {
+	const char *name;
+	void (*prepare)(void); /* so that it has something to do */
+	enum kustos_err (*ask)(kustos_deadline deadline,
+		struct kustos_cancel *cancel, struct end *end);
+	bool (*is_done)(void);
+};
+
+static bool is_there(const char *path)
+{
+	return raw_exists(fixture_address(), path, NULL) == 0;
+}
+
+static void no_barrier(void)
+{
+	(void)raw_delete(fixture_address(), BARRIER);
+}
+
+static enum kustos_err ask_set(kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct end *end)
+{
+	return kustos_barrier_set_async(barrier, deadline, cancel,
+		end != NULL ? end_told : NULL, end);
+}
+
+static bool is_set(void)
+{
+	return is_there(BARRIER);
+}
+
+static void a_barrier(void)
+{
+	(void)raw_create(fixture_address(), "/fronts", "");
+	(void)raw_create(fixture_address(), BARRIER, "");
+}
+
+static enum kustos_err ask_remove(kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct end *end)
+{
+	return kustos_barrier_remove_async(barrier, deadline, cancel,
+		end != NULL ? end_told : NULL, end);
+}
+
+static bool is_removed(void)
+{
+	return !is_there(BARRIER);
+}
+
+static const struct front fronts[] = {
+	{ "barrier_set", no_barrier, ask_set, is_set },
+	{ "barrier_remove", a_barrier, ask_remove, is_removed },
+};
+#define FRONTS (int)(sizeof(fronts) / sizeof(fronts[0]))
+
+static void set_up(void)
+{
+	faults_open(T_MS);
+	check_err(kustos_barrier_create(client, BARRIER, NULL, &barrier),
+		KUSTOS_OK);
+}
+
+static void destroy(void)
+{
+	kustos_barrier_destroy(barrier);
+	barrier = NULL;
+}
+
+static void tear_down(void)
+{
+	inject_reset();
+	destroy();
+	pair_close();
+}
+
+static void ask_well(const struct front *front)
+{
+	struct end end = { .calls = 0 };
+
+	check_err(front->ask(SOON, NULL, &end), KUSTOS_OK);
+	check_err(end_wait(&end, PATIENCE_MS), KUSTOS_OK);
+	ck_assert_msg(front->is_done(), "%s is not done", front->name);
+}
+
+START_TEST(each_is_done_and_may_be_asked_for_again)
+{
+	const struct front *front = &fronts[_i];
+
+	front->prepare();
+	ck_assert(!front->is_done());
+	ask_well(front);
+	ask_well(front);
+	check_err(front->ask(SOON, NULL, NULL), KUSTOS_EINVAL);
+}
+END_TEST
+
+START_TEST(L20_each_ends_while_there_is_no_connection)
+{
+	const struct front *front = &fronts[_i];
+	struct end canceled = { .calls = 0 }, late = canceled, now = canceled;
+	struct end patient = canceled, never = canceled;
+	struct kustos_cancel *cancel = NULL;
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	front->prepare();
+	faults_disconnect();
+	check_err(front->ask(SOON, NULL, &patient), KUSTOS_OK);
+	check_err(front->ask(SOON, cancel, &canceled), KUSTOS_OK);
+	check_err(front->ask(kustos_after_ms(30), NULL, &late), KUSTOS_OK);
+	check_err(front->ask(KUSTOS_NOW, NULL, &now), KUSTOS_OK);
+	check_err(end_wait(&now, PATIENCE_MS), KUSTOS_EDISCONNECTED);
+	check_err(end_wait(&late, PATIENCE_MS), KUSTOS_ETIMEDOUT);
+	ck_assert_int_eq(end_calls(&canceled), 0);
+	kustos_cancel_fire(cancel);
+	check_err(end_wait(&canceled, PATIENCE_MS), KUSTOS_ECANCELED);
+	check_err(front->ask(SOON, cancel, &never), KUSTOS_ECANCELED);
+	ck_assert_int_eq(end_calls(&patient), 0);
+	ck_assert(!front->is_done());
+	inject_connect(0);
+	check_err(end_wait(&patient, PATIENCE_MS), KUSTOS_OK);
+	ck_assert(front->is_done());
+	ck_assert_int_eq(end_calls(&never), 0);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+/* What it was asked of may be gone by then. */
+START_TEST(L01_each_is_told_when_the_client_is_closed)
+{
+	const struct front *front = &fronts[_i];
+	struct end end = { .calls = 0 };
+
+	front->prepare();
+	faults_disconnect();
+	check_err(front->ask(KUSTOS_FOREVER, NULL, &end), KUSTOS_OK);
+	destroy();
+	ck_assert_int_eq(end_calls(&end), 0);
+	kustos_mutex_destroy(mutex);
+	client_drop(client);
+	check_err(end_wait(&end, PATIENCE_MS), KUSTOS_ECLOSED);
+	mutex = NULL;
+	client = NULL;
+}
+END_TEST
+
+static const struct front *asked; /* by ask_asked() */
+
+static enum kustos_err ask_asked(void)
+{
+	struct end end = { .calls = 0 };
+	enum kustos_err err = asked->ask(SOON, NULL, &end);
+
+	while (err == KUSTOS_OK && end_calls(&end) == 0)
+		test_pause_1ms();
+	return err != KUSTOS_OK ? err : end.err;
+}
+
+static void before(const struct alloc_call *call)
+{
+	(void)call;
+	asked->prepare();
+}
+
+static void after(const struct alloc_call *call, enum kustos_err err)
+{
+	pair_flush();
+	ck_assert_msg(err != KUSTOS_OK || asked->is_done(), "%s is not done",
+		call->name);
+}
+
+START_TEST(every_allocation_of_each_may_fail)
+{
+	const struct alloc_call call = { fronts[_i].name, ask_asked, false };
+
+	asked = &fronts[_i];
+	allocs_fail_each(&call, before, after);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fronts");
+	TCase *t = fixture_case(s, "one server", 60);
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_loop_test(t, each_is_done_and_may_be_asked_for_again, 0,
+		FRONTS);
+	tcase_add_loop_test(t, L20_each_ends_while_there_is_no_connection, 0,
+		FRONTS);
+	tcase_add_loop_test(t, L01_each_is_told_when_the_client_is_closed, 0,
+		FRONTS);
+	tcase_add_loop_test(t, every_allocation_of_each_may_fail, 0, FRONTS);
+	return fixture_main(s);
+}
