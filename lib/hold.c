@@ -400,65 +400,69 @@ static struct kustos_op *put_checks(const struct kustos_hold *hold,
 	return at;
 }
 
-/* Put a check of each of the hold's nodes before "ops". */
-static struct kustos_op *guard(const struct kustos_hold *hold,
+/* Put a check of each of the hold's nodes before "ops"; what
+   is stored in "*guarded" is to be freed. */
+static enum kustos_err guard(const struct kustos_hold *hold,
+	const struct kustos_op *ops, size_t count, struct ku_guard *by,
+	struct kustos_op **guarded)
+{
+	/* In a later session its path may be that of another's node. */
+	*by = (struct ku_guard){ hold->epoch, proof_count(hold) };
+	*guarded = calloc(by->checks + count, sizeof(**guarded));
+	if (*guarded == NULL)
+		return KUSTOS_ENOMEM;
+	memcpy(put_checks(hold, *guarded), ops, count * sizeof(*ops));
+	return KUSTOS_OK;
+}
+
+static enum kustos_err check_multi(struct kustos_hold *hold,
 	const struct kustos_op *ops, size_t count)
 {
-	struct kustos_op *guarded = calloc(proof_count(hold) + count,
-		sizeof(*guarded));
-
-	if (guarded == NULL)
-		return NULL;
-	memcpy(put_checks(hold, guarded), ops, count * sizeof(*ops));
-	return guarded;
-}
-
-/* Is it a check that refused? */
-static bool is_unproved(const struct kustos_op_result *all, size_t checks)
-{
-	for (size_t i = 0; i < checks; i++)
-		if (all[i].err == KUSTOS_ENONODE)
-			return true;
-	return false;
-}
-
-/* Nothing was sent. */
-static enum kustos_err refuse(struct kustos_op_result *results, size_t count,
-	enum kustos_err err)
-{
-	for (size_t i = 0; results != NULL && i < count; i++)
-		results[i] = (struct kustos_op_result){ .err = err };
-	return err;
+	if (hold == NULL || ops == NULL || count == 0 ||
+		count >= SIZE_MAX / sizeof(struct kustos_op_result))
+		return KUSTOS_EINVAL;
+	if (ku_forked(&hold->client->fork))
+		return KUSTOS_EFORKED;
+	return kustos_hold_state(hold) == KUSTOS_HOLD_LOST ? KUSTOS_ELOST
+							   : KUSTOS_OK;
 }
 
 enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
 	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_op_result *results)
 {
-	enum kustos_err err;
+	struct kustos_op *guarded = NULL;
+	struct ku_guard by;
+	enum kustos_err err = check_multi(hold, ops, count);
 
-	if (hold == NULL || ops == NULL || count == 0 ||
-		count >= SIZE_MAX / sizeof(struct kustos_op_result))
-		return KUSTOS_EINVAL;
-	if (ku_forked(&hold->client->fork))
-		return refuse(results, count, KUSTOS_EFORKED);
-	if (kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
-		return refuse(results, count, KUSTOS_ELOST);
-	struct kustos_op *guarded = guard(hold, ops, count);
-	size_t checks = proof_count(hold);
-	struct kustos_op_result *all = calloc(checks + count, sizeof(*all));
-	if (guarded != NULL && all != NULL) {
-		/* In a later session its path may be that of another's node. */
-		err = ku_multi_within(hold->client, hold->epoch, guarded,
-			checks + count, deadline, cancel, all);
-		if (err == KUSTOS_ENONODE && is_unproved(all, checks))
-			err = KUSTOS_ELOST;
-		if (results != NULL)
-			memcpy(results, all + checks, count * sizeof(*all));
-	} else {
-		err = refuse(results, count, KUSTOS_ENOMEM);
-	}
+	if (err == KUSTOS_EINVAL)
+		return err;
+	if (err == KUSTOS_OK)
+		err = guard(hold, ops, count, &by, &guarded);
+	if (err == KUSTOS_OK)
+		err = ku_multi_guarded(hold->client, &by, guarded,
+			by.checks + count, deadline, cancel, results);
+	else /* nothing was sent */
+		for (size_t i = 0; results != NULL && i < count; i++)
+			results[i] = (struct kustos_op_result){ .err = err };
 	free(guarded);
-	free(all);
+	return err;
+}
+
+enum kustos_err kustos_hold_multi_async(struct kustos_hold *hold,
+	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
+{
+	struct kustos_op *guarded = NULL;
+	struct ku_guard by;
+	enum kustos_err err = done != NULL ? check_multi(hold, ops, count)
+					   : KUSTOS_EINVAL;
+
+	if (err == KUSTOS_OK)
+		err = guard(hold, ops, count, &by, &guarded);
+	if (err == KUSTOS_OK)
+		err = ku_multi_guarded_async(hold->client, &by, guarded,
+			by.checks + count, deadline, cancel, done, arg);
+	free(guarded);
 	return err;
 }

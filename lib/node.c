@@ -69,7 +69,7 @@ struct ask {
 	enum kustos_err fine;	     /* is as good as KUSTOS_OK */
 	const struct kustos_op *ops; /* MULTI */
 	size_t count;
-	int64_t epoch; /* MULTI: in which alone it may be sent; 0: any */
+	struct ku_guard guard; /* MULTI */
 };
 
 /* Where a waiting call puts what it brought; any may be NULL. */
@@ -155,7 +155,9 @@ static enum kustos_err make_multi(struct kustos_client *client,
 		task);
 
 	if (err == KUSTOS_OK)
-		(*task)->op.epoch = ask->epoch;
+		(*task)->op.epoch = ask->guard.epoch;
+	if (err == KUSTOS_OK)
+		(*task)->checks = (int)ask->guard.checks;
 	return err;
 }
 
@@ -201,14 +203,16 @@ static void hand_out(struct ku_op *op, const struct outputs *out)
 }
 
 /* Each part of a transaction has a result, whatever became of the whole. */
-static void hand_out_results(const struct ku_task *task, size_t count,
+static void hand_out_results(const struct ku_task *task, const struct ask *ask,
 	enum kustos_err err, struct kustos_op_result *results)
 {
-	for (size_t i = 0; i < count; i++) {
+	size_t checks = ask->guard.checks;
+
+	for (size_t i = 0; i < ask->count - checks; i++) {
 		results[i] = (struct kustos_op_result){ .err = err };
 		if (task == NULL || !task->op.done)
 			continue; /* it was not even started */
-		results[i] = task->op.out_results[i];
+		results[i] = task->op.out_results[checks + i];
 		results[i].path = NULL;
 	}
 }
@@ -225,7 +229,7 @@ static enum kustos_err do_now(struct kustos_client *client, struct ask ask,
 	if (err == KUSTOS_OK)
 		hand_out(&task->op, &out);
 	if (out.results != NULL)
-		hand_out_results(task, ask.count, err, out.results);
+		hand_out_results(task, &ask, err, out.results);
 	ku_task_free(task);
 	return err;
 }
@@ -437,21 +441,33 @@ enum kustos_err kustos_multi(struct kustos_client *client,
 		(struct outputs){ .results = results });
 }
 
-enum kustos_err ku_multi_within(struct kustos_client *client, int64_t epoch,
-	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
-	struct kustos_cancel *cancel, struct kustos_op_result *results)
-{
-	struct ask ask = ask_multi(ops, count);
-
-	ask.epoch = epoch;
-	return do_now(client, ask, deadline, cancel,
-		(struct outputs){ .results = results });
-}
-
 enum kustos_err kustos_multi_async(struct kustos_client *client,
 	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_done_fn *done, void *arg)
 {
 	return do_async(client, ask_multi(ops, count), deadline, cancel, done,
 		arg);
+}
+
+enum kustos_err ku_multi_guarded(struct kustos_client *client,
+	const struct ku_guard *guard, const struct kustos_op *ops, size_t count,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_op_result *results)
+{
+	struct ask ask = ask_multi(ops, count);
+
+	ask.guard = *guard;
+	return do_now(client, ask, deadline, cancel,
+		(struct outputs){ .results = results });
+}
+
+enum kustos_err ku_multi_guarded_async(struct kustos_client *client,
+	const struct ku_guard *guard, const struct kustos_op *ops, size_t count,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_done_fn *done, void *arg)
+{
+	struct ask ask = ask_multi(ops, count);
+
+	ask.guard = *guard;
+	return do_async(client, ask, deadline, cancel, done, arg);
 }

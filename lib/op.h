@@ -100,6 +100,7 @@ struct ku_task {
 	struct ku_op op; /* first: cast back from it, and freed with it */
 	struct ku_wait wait;
 	enum kustos_err fine; /* as good as KUSTOS_OK, which is the default */
+	int checks;	      /* so many parts at first are a guard's */
 	kustos_done_fn *callback;
 	void *arg;
 	ku_end_fn *end; /* if the callback is one of ours, the program's */
@@ -135,11 +136,23 @@ enum kustos_err ku_task_new(struct kustos_client *client, enum ku_zk_kind kind,
 enum kustos_err ku_task_new_multi(struct kustos_client *client,
 	const struct kustos_op *ops, size_t count, struct ku_task **out);
 
-/* kustos_multi(), but not to be sent once "epoch" is over: KUSTOS_ELOST.  The client
+/* A transaction is for a hold only. */
+struct ku_guard {
+	int64_t epoch; /* not to be sent once this is over; 0: at any time */
+	size_t checks; /* so many operations at first are to prove it */
+};
+
+/* kustos_multi(), and KUSTOS_ELOST if the hold is, that is, if the epoch is over or a
+   node is missing that a check names.  The results leave the checks out.  The client
    is not locked. */
-enum kustos_err ku_multi_within(struct kustos_client *client, int64_t epoch,
-	const struct kustos_op *ops, size_t count, kustos_deadline deadline,
-	struct kustos_cancel *cancel, struct kustos_op_result *results);
+enum kustos_err ku_multi_guarded(struct kustos_client *client,
+	const struct ku_guard *guard, const struct kustos_op *ops, size_t count,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	struct kustos_op_result *results);
+enum kustos_err ku_multi_guarded_async(struct kustos_client *client,
+	const struct ku_guard *guard, const struct kustos_op *ops, size_t count,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_done_fn *done, void *arg);
 
 /* Give it a copy of the data to write; NULL is the client's default. */
 enum kustos_err ku_op_data(struct ku_op *op, const void *data, size_t len);

@@ -138,11 +138,23 @@ static void task_give_up(struct ku_wait *wait, enum kustos_err why)
 	ku_op_finish(&task_of(wait)->op, why);
 }
 
+/* Is it a check that refused? */
+static bool is_unproved(const struct ku_task *task)
+{
+	for (int i = 0; i < task->checks; i++)
+		if (task->op.out_results[i].err == KUSTOS_ENONODE)
+			return true;
+	return false;
+}
+
 static void task_ended(struct ku_op *op)
 {
 	struct ku_task *task = (struct ku_task *)op;
+	enum kustos_err err = op->err != task->fine ? op->err : KUSTOS_OK;
 
-	ku_wait_end(&task->wait, op->err != task->fine ? op->err : KUSTOS_OK);
+	if (err == KUSTOS_ENONODE && is_unproved(task))
+		err = KUSTOS_ELOST;
+	ku_wait_end(&task->wait, err);
 }
 
 static void task_tell(struct ku_wait *wait)
@@ -160,8 +172,9 @@ static void task_tell(struct ku_wait *wait)
 		result.len = op->out_len > 0 ? (size_t)op->out_len : 0;
 		result.names = op->out_names;
 	}
-	result.results = op->out_results;
-	result.result_count = (size_t)op->op_count;
+	result.result_count = (size_t)(op->op_count - task->checks);
+	if (result.result_count > 0)
+		result.results = op->out_results + task->checks;
 	task->callback(task->arg, wait->err, &result);
 }
 

@@ -28,12 +28,11 @@
 #define KUSTOS_HOLD_H
 
 #include <kustos/base.h>
+#include <kustos/node.h>
 
 KUSTOS_BEGIN
 
 struct kustos_hold; /* opaque; lives from its grant to _release() */
-struct kustos_op;
-struct kustos_op_result;
 struct kustos_cancel;
 
 enum kustos_hold_state {
@@ -121,6 +120,15 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_hold_multi(
 	struct kustos_hold *hold, const struct kustos_op *ops, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_op_result *results);
+
+/* The same, and return at once; "done" tells the end of it, as of
+   kustos_multi_async().  What is under way when the hold is released goes on, if
+   its node is still there when it comes to the server.  Returns KUSTOS_OK, or why
+   it could not be started, and then "done" is not called. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_hold_multi_async(
+	struct kustos_hold *hold, const struct kustos_op *ops, size_t count,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_done_fn *done, void *arg);
 
 KUSTOS_END
 #endif

@@ -134,6 +134,9 @@ static void ask_hold(struct kustos_hold *h, enum kustos_err err)
 	SAYS(err, kustos_hold_on_lost(h, FN(kustos_hold_fn), NULL));
 	SAYS(err, kustos_hold_at_risk(h, 1, FN(kustos_hold_fn), NULL));
 	SAYS(err, kustos_hold_multi(h, &one_op, 1, END, NULL, &result));
+	SAYS(err,
+		kustos_hold_multi_async(h, &one_op, 1, END, NULL,
+			FN(kustos_done_fn), NULL));
 	/* What does not change is told of a hold that is lost, too. */
 	GIVES(h != NULL, kustos_hold_token(h) != 0);
 	GIVES(h != NULL, kustos_hold_path(h) != NULL);

@@ -65,23 +65,75 @@ static bool is_removed(void)
 	return !is_there(BARRIER);
 }
 
+static struct kustos_hold *hold;
+
+#define THING "/fronts/thing"
+
+static void no_thing(void)
+{
+	(void)raw_create(fixture_address(), "/fronts", "");
+	(void)raw_delete(fixture_address(), THING);
+}
+
+/* Only the first of them makes it.  Memory may be short for a check of libcheck's. */
+static void multi_told(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	if (err == KUSTOS_OK || err == KUSTOS_EEXISTS)
+		err = result->result_count == 1 && result->results[0].err == err
+			? KUSTOS_OK
+			: KUSTOS_EUNKNOWN;
+	end_told(arg, err);
+}
+
+static enum kustos_err ask_guarded(kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct end *end)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = THING };
+
+	return kustos_hold_multi_async(hold, &op, 1, deadline, cancel,
+		end != NULL ? multi_told : NULL, end);
+}
+
+static bool is_made(void)
+{
+	return is_there(THING);
+}
+
 static const struct front fronts[] = {
 	{ "barrier_set", no_barrier, ask_set, is_set },
 	{ "barrier_remove", a_barrier, ask_remove, is_removed },
+	{ "hold_multi", no_thing, ask_guarded, is_made },
 };
 #define FRONTS (int)(sizeof(fronts) / sizeof(fronts[0]))
+
+static void make(void)
+{
+	check_err(kustos_barrier_create(client, BARRIER, NULL, &barrier),
+		KUSTOS_OK);
+	hold = hold_take(mutex);
+}
 
 static void set_up(void)
 {
 	faults_open(T_MS);
-	check_err(kustos_barrier_create(client, BARRIER, NULL, &barrier),
-		KUSTOS_OK);
+	make();
+}
+
+/* A proxy in this process would be short of memory, too, and cut the client off. */
+static void set_up_direct(void)
+{
+	inject_reset();
+	pair_open(T_MS, 0);
+	make();
 }
 
 static void destroy(void)
 {
 	kustos_barrier_destroy(barrier);
+	kustos_hold_release(hold);
 	barrier = NULL;
+	hold = NULL;
 }
 
 static void tear_down(void)
@@ -199,6 +251,7 @@ int main(void)
 {
 	Suite *s = suite_create("fronts");
 	TCase *t = fixture_case(s, "one server", 60);
+	TCase *alloc = fixture_case(s, "alloc", 60);
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, each_is_done_and_may_be_asked_for_again, 0,
@@ -207,6 +260,8 @@ int main(void)
 		FRONTS);
 	tcase_add_loop_test(t, L01_each_is_told_when_the_client_is_closed, 0,
 		FRONTS);
-	tcase_add_loop_test(t, every_allocation_of_each_may_fail, 0, FRONTS);
+	tcase_add_checked_fixture(alloc, set_up_direct, tear_down);
+	tcase_add_loop_test(alloc, every_allocation_of_each_may_fail, 0,
+		FRONTS);
 	return fixture_main(s);
 }
