@@ -54,6 +54,9 @@ KU_SERVICE enum kustos_err ku_pool_set_data(struct ku_pool *pool,
 KU_SERVICE int ku_pool_room(struct ku_pool *pool);
 KU_SERVICE enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
+KU_SERVICE enum kustos_err ku_pool_set_room_async(struct ku_pool *pool,
+	int room, kustos_deadline deadline, struct kustos_cancel *cancel,
+	ku_end_fn *done, void *arg);
 
 /* Return whether others were seen that go by another number. */
 KU_SERVICE bool ku_pool_disagrees(struct ku_pool *pool);

@@ -152,16 +152,24 @@ int ku_pool_room(struct ku_pool *pool)
 	return room;
 }
 
+/* As it stands in the node. */
+static void encode(int room, char data[4])
+{
+	uint32_t value = (uint32_t)room;
+
+	for (int i = 0; i < 4; i++)
+		data[i] = (char)(value >> (24 - 8 * i));
+}
+
 enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	uint32_t value = (uint32_t)room;
-	const char data[4] = { (char)(value >> 24), (char)(value >> 16),
-		(char)(value >> 8), (char)value };
 	enum kustos_err err;
+	char data[4];
 
 	if (pool->room_path == NULL)
 		return KUSTOS_EINVAL;
+	encode(room, data);
 	do { /* until nobody else makes or deletes it meanwhile */
 		err = kustos_set(pool->client, pool->room_path, data,
 			sizeof(data), -1, deadline, cancel, NULL);
@@ -170,5 +178,81 @@ enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
 				sizeof(data), KUSTOS_PARENTS, deadline, cancel,
 				NULL, NULL);
 	} while (err == KUSTOS_EEXISTS);
+	return err;
+}
+
+/* The same with a callback; the pool may be destroyed before that. */
+struct setting {
+	struct kustos_client *client;
+	kustos_deadline deadline;
+	struct kustos_cancel *cancel;
+	ku_end_fn *done;
+	void *arg;
+	char data[4];
+	char path[];
+};
+
+static void was_set(void *arg, enum kustos_err err,
+	const struct kustos_result *result);
+
+static enum kustos_err set_it(struct setting *s)
+{
+	return kustos_set_async(s->client, s->path, s->data, sizeof(s->data),
+		-1, s->deadline, s->cancel, was_set, s);
+}
+
+static void setting_end(struct setting *s, enum kustos_err err)
+{
+	s->done(s->arg, err);
+	free(s);
+}
+
+static void was_made(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)result;
+	if (err == KUSTOS_EEXISTS) {
+		err = set_it(arg);
+		if (err == KUSTOS_OK)
+			return;
+	}
+	setting_end(arg, err);
+}
+
+static void was_set(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct setting *s = arg;
+
+	(void)result;
+	if (err == KUSTOS_ENONODE) {
+		err = kustos_create_async(s->client, s->path, s->data,
+			sizeof(s->data), KUSTOS_PARENTS, s->deadline, s->cancel,
+			was_made, s);
+		if (err == KUSTOS_OK)
+			return;
+	}
+	setting_end(s, err);
+}
+
+enum kustos_err ku_pool_set_room_async(struct ku_pool *pool, int room,
+	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *done,
+	void *arg)
+{
+	if (pool->room_path == NULL)
+		return KUSTOS_EINVAL;
+	struct setting *s = malloc(sizeof(*s) + strlen(pool->room_path) + 1);
+	if (s == NULL)
+		return KUSTOS_ENOMEM;
+	*s = (struct setting){ .client = pool->client,
+		.deadline = deadline,
+		.cancel = cancel,
+		.done = done,
+		.arg = arg };
+	encode(room, s->data);
+	strcpy(s->path, pool->room_path);
+	enum kustos_err err = set_it(s);
+	if (err != KUSTOS_OK)
+		free(s);
 	return err;
 }

@@ -153,6 +153,18 @@ enum kustos_err kustos_semaphore_set_max(struct kustos_semaphore *sem, int max,
 		: ku_pool_set_room(sem->pool, max, deadline, cancel);
 }
 
+enum kustos_err kustos_semaphore_set_max_async(struct kustos_semaphore *sem,
+	int max, kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_semaphore_fn *done, void *arg)
+{
+	enum kustos_err err = max >= 0 && done != NULL ? check(sem)
+						       : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK ? err
+				: ku_pool_set_room_async(sem->pool, max,
+					  deadline, cancel, done, arg);
+}
+
 int kustos_semaphore_disagrees(struct kustos_semaphore *sem)
 {
 	return check(sem) == KUSTOS_OK && ku_pool_disagrees(sem->pool);

@@ -150,6 +150,16 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_max(
 	struct kustos_semaphore *sem, int max, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
+/* The end of that.  Called once. */
+typedef void kustos_semaphore_fn(void *arg, enum kustos_err err);
+
+/* The same, and return at once; "done" tells the end of it.  What is under way
+   when "sem" is destroyed goes on.  Returns KUSTOS_OK, or why it could not be
+   started, and then "done" is not called. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_max_async(
+	struct kustos_semaphore *sem, int max, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_semaphore_fn *done, void *arg);
+
 /* Return 1 if a client was seen that goes by another number than "sem".  Each
    of ours with a fixed number leaves it as text in the node "path", as kazoo
    does, and looks what it finds there; Curator's leave nothing, and are not

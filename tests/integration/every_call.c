@@ -218,6 +218,9 @@ static void ask_semaphore(struct kustos_semaphore *sem, struct kustos_client *c,
 	SAYS(err, kustos_semaphore_set_data(sem, "x", 1));
 	GIVES(-1, kustos_semaphore_max(sem));
 	SAYS(err, kustos_semaphore_set_max(sem, 1, END, NULL));
+	SAYS(err,
+		kustos_semaphore_set_max_async(sem, 1, END, NULL,
+			FN(kustos_semaphore_fn), NULL));
 	GIVES(0, kustos_semaphore_disagrees(sem));
 }
 

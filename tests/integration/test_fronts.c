@@ -8,6 +8,7 @@
 
 #include <kustos/barrier.h>
 #include <kustos/cancel.h>
+#include <kustos/semaphore.h>
 
 #include <string.h>
 
@@ -100,18 +101,60 @@ static bool is_made(void)
 	return is_there(THING);
 }
 
+static struct kustos_semaphore *sem;
+
+#define NUMBER "/fronts/number"
+
+static void no_number(void)
+{
+	(void)raw_delete(fixture_address(), NUMBER);
+}
+
+static void another_number(void)
+{
+	(void)raw_create(fixture_address(), "/fronts", "");
+	(void)raw_create(fixture_address(), NUMBER, "");
+	(void)raw_set(fixture_address(), NUMBER, "many");
+}
+
+static enum kustos_err ask_set_max(kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct end *end)
+{
+	return kustos_semaphore_set_max_async(sem, 0x01020304, deadline, cancel,
+		end != NULL ? end_told : NULL, end);
+}
+
+static bool is_number(void)
+{
+	struct raw *raw = raw_open(fixture_address(), 30000);
+	char data[8] = "";
+	struct raw_stat stat;
+	int rc = raw_do_get(raw, NUMBER, data, sizeof(data), &stat);
+
+	raw_close(raw);
+	return rc == 0 && memcmp(data, "\1\2\3\4", 4) == 0;
+}
+
 static const struct front fronts[] = {
 	{ "barrier_set", no_barrier, ask_set, is_set },
 	{ "barrier_remove", a_barrier, ask_remove, is_removed },
 	{ "hold_multi", no_thing, ask_guarded, is_made },
+	{ "semaphore_set_max", another_number, ask_set_max, is_number },
+	{ "semaphore_set_max, made", no_number, ask_set_max, is_number },
 };
 #define FRONTS (int)(sizeof(fronts) / sizeof(fronts[0]))
 
 static void make(void)
 {
+	struct kustos_semaphore_options numbered = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+
 	check_err(kustos_barrier_create(client, BARRIER, NULL, &barrier),
 		KUSTOS_OK);
 	hold = hold_take(mutex);
+	numbered.max_path = NUMBER;
+	check_err(
+		kustos_semaphore_create(client, "/fronts/sem", &numbered, &sem),
+		KUSTOS_OK);
 }
 
 static void set_up(void)
@@ -132,7 +175,9 @@ static void destroy(void)
 {
 	kustos_barrier_destroy(barrier);
 	kustos_hold_release(hold);
+	kustos_semaphore_destroy(sem);
 	barrier = NULL;
+	sem = NULL;
 	hold = NULL;
 }
 
