@@ -150,39 +150,56 @@ enum kustos_err ku_countdown_ensure(struct kustos_countdown *c,
 	return err;
 }
 
-static enum kustos_err list(struct kustos_countdown *c,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	struct kustos_names **names, struct ku_tally *tally)
+static enum kustos_err read_tally(const struct kustos_names *names,
+	struct ku_tally *tally)
 {
-	enum kustos_err err = kustos_children(c->client, c->path, deadline,
-		cancel, names, NULL);
-
-	if (err != KUSTOS_OK)
-		return err;
-	if (ku_tally_read((const char *const *)(*names)->names, (*names)->count,
-		    tally))
-		return KUSTOS_OK;
-	kustos_names_free(*names);
-	return KUSTOS_ENOMEM;
+	return ku_tally_read((const char *const *)names->names, names->count,
+		       tally)
+		? KUSTOS_OK
+		: KUSTOS_ENOMEM;
 }
 
-/* What does the latch say?  0: nothing. */
-static enum kustos_err read_count(struct kustos_countdown *c,
-	kustos_deadline deadline, struct kustos_cancel *cancel, int *count)
+/* What does the latch say, of which a listing ended with "err"?  0: nothing. */
+static enum kustos_err read_count(const struct kustos_names *names,
+	enum kustos_err err, int *count)
 {
-	struct kustos_names *names = NULL;
 	struct ku_tally tally;
-	enum kustos_err err = list(c, deadline, cancel, &names, &tally);
 
 	*count = 0;
 	if (err == KUSTOS_ENONODE)
 		return KUSTOS_OK;
+	if (err == KUSTOS_OK)
+		err = read_tally(names, &tally);
 	if (err != KUSTOS_OK)
 		return err;
 	*count = tally.count;
 	if (tally.disagree)
 		err = KUSTOS_EDISAGREE;
 	free(tally.list);
+	return err;
+}
+
+/* Must the latch be told?  Not if it says another count. */
+static enum kustos_err read_need(const struct kustos_countdown *c,
+	const struct kustos_names *names, enum kustos_err err, bool *need)
+{
+	int said = 0;
+
+	err = read_count(names, err, &said);
+	*need = err == KUSTOS_OK && said == 0;
+	return err == KUSTOS_OK && said != 0 && said != c->count
+		? KUSTOS_EDISAGREE
+		: err;
+}
+
+static enum kustos_err look_for_need(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel, bool *need)
+{
+	struct kustos_names *names = NULL;
+	enum kustos_err err = kustos_children(c->client, c->path, deadline,
+		cancel, &names, NULL);
+
+	err = read_need(c, names, err, need);
 	kustos_names_free(names);
 	return err;
 }
@@ -193,30 +210,90 @@ static enum kustos_err set(struct kustos_countdown *c, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
 	char name[KU_TALLY_NAME_SIZE];
-	int said = 0;
-	enum kustos_err err = read_count(c, deadline, cancel, &said);
+	bool need = false;
+	enum kustos_err err = look_for_need(c, deadline, cancel, &need);
 
-	if (err != KUSTOS_OK || said == c->count)
+	if (!need)
 		return err;
-	if (said != 0)
-		return KUSTOS_EDISAGREE;
 	ku_tally_write_count(c->count, name);
 	err = ku_countdown_ensure(c, name, deadline, cancel);
-	return err != KUSTOS_OK ? err : read_count(c, deadline, cancel, &said);
+	return err != KUSTOS_OK ? err
+				: look_for_need(c, deadline, cancel, &need);
+}
+
+static enum kustos_err check_count(const struct kustos_countdown *c)
+{
+	enum kustos_err err = ku_countdown_check(c);
+
+	return err == KUSTOS_OK && c->count == 0 ? KUSTOS_EINVAL : err;
 }
 
 enum kustos_err kustos_countdown_set(struct kustos_countdown *c,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	enum kustos_err err = ku_countdown_check(c);
+	enum kustos_err err = check_count(c);
 
-	if (err == KUSTOS_OK && c->count == 0)
-		err = KUSTOS_EINVAL;
 	if (err != KUSTOS_OK)
 		return err;
 	ku_countdown_get(c);
 	err = set(c, deadline, cancel);
 	ku_countdown_put(c);
+	return err;
+}
+
+static void looked_after(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct errand *e = arg;
+	bool need;
+
+	err = read_need(e->c, result->names, err, &need);
+	ku_countdown_errand_end(e, err);
+}
+
+static void said(void *arg, enum kustos_err err)
+{
+	struct errand *e = arg;
+
+	if (err == KUSTOS_OK)
+		err = kustos_children_async(e->c->client, e->c->path,
+			e->deadline, e->cancel, looked_after, e);
+	if (err != KUSTOS_OK)
+		ku_countdown_errand_end(e, err);
+}
+
+static void looked_before(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct errand *e = arg;
+	char name[KU_TALLY_NAME_SIZE];
+	bool need = false;
+
+	err = read_need(e->c, result->names, err, &need);
+	if (need) {
+		ku_tally_write_count(e->c->count, name);
+		err = ku_countdown_errand_ensure(e, name, said);
+	}
+	if (!need || err != KUSTOS_OK)
+		ku_countdown_errand_end(e, err);
+}
+
+enum kustos_err kustos_countdown_set_async(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_countdown_fn *done, void *arg)
+{
+	enum kustos_err err = done != NULL ? check_count(c) : KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct errand *e = ku_countdown_errand(c, "", deadline, cancel, done,
+		arg);
+	if (e == NULL)
+		return KUSTOS_ENOMEM;
+	err = kustos_children_async(c->client, c->path, deadline, cancel,
+		looked_before, e);
+	if (err != KUSTOS_OK)
+		ku_countdown_errand_free(e);
 	return err;
 }
 
@@ -275,29 +352,79 @@ static struct kustos_countdown_status *status_of(const struct ku_tally *tally)
 	return status;
 }
 
+static enum kustos_err read_status(const struct kustos_names *names,
+	struct kustos_countdown_status **status)
+{
+	struct ku_tally tally;
+	enum kustos_err err = read_tally(names, &tally);
+
+	if (err != KUSTOS_OK)
+		return err;
+	*status = status_of(&tally);
+	free(tally.list);
+	return *status != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
+}
+
 enum kustos_err kustos_countdown_look(struct kustos_countdown *c,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_countdown_status **out)
 {
+	struct kustos_countdown_status *status = NULL;
 	struct kustos_names *names = NULL;
-	struct ku_tally tally;
 	enum kustos_err err = out != NULL ? ku_countdown_check(c)
 					  : KUSTOS_EINVAL;
 
 	if (err != KUSTOS_OK)
 		return err;
 	ku_countdown_get(c);
-	err = list(c, deadline, cancel, &names, &tally);
+	err = kustos_children(c->client, c->path, deadline, cancel, &names,
+		NULL);
 	ku_countdown_put(c);
+	if (err == KUSTOS_OK)
+		err = read_status(names, &status);
+	kustos_names_free(names);
+	if (err == KUSTOS_OK)
+		*out = status;
+	return err;
+}
+
+/* A look with a callback, which needs nothing of the latch. */
+struct look {
+	kustos_countdown_look_fn *done;
+	void *arg;
+};
+
+static void looked(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	struct kustos_countdown_status *status = NULL;
+	struct look *look = arg;
+
+	if (err == KUSTOS_OK)
+		err = read_status(result->names, &status);
+	look->done(look->arg, err, status);
+	free(status);
+	free(look);
+}
+
+enum kustos_err kustos_countdown_look_async(struct kustos_countdown *c,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_countdown_look_fn *done, void *arg)
+{
+	enum kustos_err err = done != NULL ? ku_countdown_check(c)
+					   : KUSTOS_EINVAL;
+
 	if (err != KUSTOS_OK)
 		return err;
-	struct kustos_countdown_status *status = status_of(&tally);
-	free(tally.list);
-	kustos_names_free(names);
-	if (status == NULL)
+	struct look *look = malloc(sizeof(*look));
+	if (look == NULL)
 		return KUSTOS_ENOMEM;
-	*out = status;
-	return KUSTOS_OK;
+	*look = (struct look){ done, arg };
+	err = kustos_children_async(c->client, c->path, deadline, cancel,
+		looked, look);
+	if (err != KUSTOS_OK)
+		free(look);
+	return err;
 }
 
 void kustos_countdown_status_free(struct kustos_countdown_status *status)

@@ -8,6 +8,7 @@
 
 #include "recipe.h"
 
+#include <kustos/node.h>
 #include <pthread.h>
 
 struct life; /* a node that says who is alive */
@@ -28,6 +29,16 @@ struct kustos_countdown {
 	uint64_t serial; /* of the newest */
 };
 
+struct errand { /* a call with a callback */
+	struct kustos_countdown *c;
+	kustos_deadline deadline;
+	struct kustos_cancel *cancel;
+	kustos_countdown_fn *done;
+	void *arg;
+	uint64_t serial; /* of its life */
+	char id[];
+};
+
 enum kustos_err ku_countdown_check(const struct kustos_countdown *c);
 
 /* Return the path of a child, malloc'ed. */
@@ -37,6 +48,19 @@ char *ku_countdown_child(const struct kustos_countdown *c, const char *name);
 enum kustos_err ku_countdown_ensure(struct kustos_countdown *c,
 	const char *name, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
+
+/* An errand refers to its latch, which may be destroyed before it ends. */
+struct errand *ku_countdown_errand(struct kustos_countdown *c, const char *id,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_countdown_fn *done, void *arg);
+void ku_countdown_errand_free(struct errand *e);
+
+/* Free it, and tell the program. */
+void ku_countdown_errand_end(struct errand *e, enum kustos_err err);
+
+/* Make the child "name" for an errand, unless it is there. */
+enum kustos_err ku_countdown_errand_ensure(struct errand *e, const char *name,
+	ku_end_fn *ensured);
 
 /* A call refers to it until it ends: it may be destroyed meanwhile. */
 void ku_countdown_get(struct kustos_countdown *c);

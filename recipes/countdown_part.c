@@ -21,16 +21,6 @@ struct life { /* a node that says who is alive */
 	char id[];
 };
 
-struct errand { /* a call with a callback */
-	struct kustos_countdown *c;
-	kustos_deadline deadline;
-	struct kustos_cancel *cancel;
-	kustos_countdown_fn *done;
-	void *arg;
-	uint64_t serial; /* of its life */
-	char id[];
-};
-
 static void delete_life(struct kustos_countdown *c, const char *path,
 	int64_t czxid)
 {
@@ -164,10 +154,9 @@ enum kustos_err kustos_countdown_done(struct kustos_countdown *c,
 	return err;
 }
 
-/* The same with callbacks: an errand refers to its latch, which may be destroyed
-   before it ends. */
+/* The same with callbacks. */
 
-static struct errand *errand_new(struct kustos_countdown *c, const char *id,
+struct errand *ku_countdown_errand(struct kustos_countdown *c, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_countdown_fn *done, void *arg)
 {
@@ -185,32 +174,32 @@ static struct errand *errand_new(struct kustos_countdown *c, const char *id,
 	return e;
 }
 
-static void errand_free(struct errand *e)
+void ku_countdown_errand_free(struct errand *e)
 {
 	ku_countdown_put(e->c);
 	free(e);
 }
 
-static void finish(struct errand *e, enum kustos_err err)
+void ku_countdown_errand_end(struct errand *e, enum kustos_err err)
 {
 	kustos_countdown_fn *done = e->done;
 	void *arg = e->arg;
 
-	errand_free(e);
+	ku_countdown_errand_free(e);
 	done(arg, err);
 }
 
-static void ensured(void *arg, enum kustos_err err)
+static void was_ensured(void *arg, enum kustos_err err)
 {
 	struct errand *e = arg;
 
 	if (err == KUSTOS_OK)
 		ku_countdown_end_lives(e->c, e->id, e->serial);
-	finish(e, err);
+	ku_countdown_errand_end(e, err);
 }
 
-/* Make the child "name" for an errand, unless it is there. */
-static enum kustos_err ensure_async(struct errand *e, const char *name)
+enum kustos_err ku_countdown_errand_ensure(struct errand *e, const char *name,
+	ku_end_fn *ensured)
 {
 	char *path = ku_countdown_child(e->c, name);
 	enum kustos_err err = KUSTOS_ENOMEM;
@@ -233,10 +222,10 @@ static void came_alive(void *arg, enum kustos_err err,
 			&e->serial);
 	if (err == KUSTOS_OK) {
 		(void)ku_tally_write(KU_TALLY_MUST, e->id, name);
-		err = ensure_async(e, name);
+		err = ku_countdown_errand_ensure(e, name, was_ensured);
 	}
 	if (err != KUSTOS_OK)
-		finish(e, err);
+		ku_countdown_errand_end(e, err);
 }
 
 enum kustos_err kustos_countdown_join_async(struct kustos_countdown *c,
@@ -249,7 +238,8 @@ enum kustos_err kustos_countdown_join_async(struct kustos_countdown *c,
 
 	if (err != KUSTOS_OK)
 		return err;
-	struct errand *e = errand_new(c, id, deadline, cancel, done, arg);
+	struct errand *e = ku_countdown_errand(c, id, deadline, cancel, done,
+		arg);
 	if (e == NULL)
 		return KUSTOS_ENOMEM;
 	char *path = ku_countdown_child(c, name);
@@ -259,7 +249,7 @@ enum kustos_err kustos_countdown_join_async(struct kustos_countdown *c,
 			ALIVE, deadline, cancel, came_alive, e);
 	free(path);
 	if (err != KUSTOS_OK)
-		errand_free(e);
+		ku_countdown_errand_free(e);
 	return err;
 }
 
@@ -273,12 +263,13 @@ enum kustos_err kustos_countdown_done_async(struct kustos_countdown *c,
 
 	if (err != KUSTOS_OK)
 		return err;
-	struct errand *e = errand_new(c, id, deadline, cancel, done, arg);
+	struct errand *e = ku_countdown_errand(c, id, deadline, cancel, done,
+		arg);
 	if (e == NULL)
 		return KUSTOS_ENOMEM;
 	e->serial = UINT64_MAX; /* all its lives end with this */
-	err = ensure_async(e, name);
+	err = ku_countdown_errand_ensure(e, name, was_ensured);
 	if (err != KUSTOS_OK)
-		errand_free(e);
+		ku_countdown_errand_free(e);
 	return err;
 }

@@ -77,6 +77,13 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_set(
 	struct kustos_countdown *countdown, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
+/* The same, and return at once; "done" tells the end of it.  What is under way
+   when "countdown" is destroyed goes on.  Returns KUSTOS_OK, or why it could not
+   be started, and then "done" is not called. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_set_async(
+	struct kustos_countdown *countdown, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_countdown_fn *done, void *arg);
+
 /* The participant "id" must count, from now on.  "id" is a text of 1 to
    KUSTOS_COUNTDOWN_ID_MAX bytes.  It is alive as long as the session of this
    object's client, or of any other that joined by this id; one whose session has
@@ -154,11 +161,26 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_look(
 KUSTOS_API void kustos_countdown_status_free(
 	struct kustos_countdown_status *status);
 
+/* The end of a look.  Called once; "status" is NULL unless "err" is KUSTOS_OK,
+   and gone when this returns. */
+typedef void kustos_countdown_look_fn(void *arg, enum kustos_err err,
+	const struct kustos_countdown_status *status);
+
+/* Look, and return at once.  What is under way when "countdown" is destroyed goes
+   on.  Returns KUSTOS_OK, or why it could not be started, and then "done" is not
+   called. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_look_async(
+	struct kustos_countdown *countdown, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_countdown_look_fn *done,
+	void *arg);
+
 /* Delete all of it, once nobody waits any more: who has not seen the zero then
    waits on.  All of it goes, or nothing, if it is no more than a hundred nodes.
    Returns KUSTOS_OK, also if there is nothing; KUSTOS_ENOTEMPTY if there is
    something else below its node, and what is the latch's has gone; KUSTOS_EBUSY if
-   others change it all the time; and as kustos_children() and kustos_multi(). */
+   others change it all the time; and as kustos_children() and kustos_multi().
+   There is no form with a callback: an event loop calls it from a thread of its
+   own. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_remove(
 	struct kustos_countdown *countdown, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

@@ -339,6 +339,10 @@ static void ask_countdown(struct kustos_countdown *d, struct kustos_client *c,
 
 	SAYS(err, kustos_countdown_create(c, PATH, 1, NULL, &another));
 	SAYS(err, kustos_countdown_set(d, END, NULL));
+	SAYS(err, kustos_countdown_set_async(d, END, NULL, done, NULL));
+	SAYS(err,
+		kustos_countdown_look_async(d, END, NULL,
+			FN(kustos_countdown_look_fn), NULL));
 	SAYS(err, kustos_countdown_join(d, "x", END, NULL));
 	SAYS(err, kustos_countdown_join_async(d, "x", END, NULL, done, NULL));
 	SAYS(err, kustos_countdown_done(d, "x", END, NULL));

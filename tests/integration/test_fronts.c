@@ -8,8 +8,10 @@
 
 #include <kustos/barrier.h>
 #include <kustos/cancel.h>
+#include <kustos/countdown.h>
 #include <kustos/semaphore.h>
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define T_MS 20000
@@ -101,6 +103,64 @@ static bool is_made(void)
 	return is_there(THING);
 }
 
+static struct kustos_countdown *countdown, *others;
+static atomic_int looks;
+
+#define LATCH "/fronts/latch"
+
+static void no_latch(void)
+{
+	(void)raw_delete_tree(fixture_address(), LATCH);
+}
+
+static enum kustos_err ask_count(kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct end *end)
+{
+	return kustos_countdown_set_async(countdown, deadline, cancel,
+		end != NULL ? end_told : NULL, end);
+}
+
+static bool is_counted(void)
+{
+	struct kustos_countdown_status *status = NULL;
+	enum kustos_err err = kustos_countdown_look(others, SOON, NULL,
+		&status);
+	bool two = err == KUSTOS_OK && status->count == 2;
+
+	kustos_countdown_status_free(status);
+	return two;
+}
+
+static void a_latch(void)
+{
+	check_err(kustos_countdown_done(others, "a", SOON, NULL), KUSTOS_OK);
+	atomic_store(&looks, 0);
+}
+
+/* Memory may be short for a check of libcheck's. */
+static void look_told(void *arg, enum kustos_err err,
+	const struct kustos_countdown_status *status)
+{
+	if ((err == KUSTOS_OK) != (status != NULL) ||
+		(status != NULL && status->done != 1))
+		err = KUSTOS_EUNKNOWN;
+	if (err == KUSTOS_OK)
+		atomic_fetch_add(&looks, 1);
+	end_told(arg, err);
+}
+
+static enum kustos_err ask_look(kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct end *end)
+{
+	return kustos_countdown_look_async(countdown, deadline, cancel,
+		end != NULL ? look_told : NULL, end);
+}
+
+static bool is_looked_at(void)
+{
+	return atomic_load(&looks) > 0;
+}
+
 static struct kustos_semaphore *sem;
 
 #define NUMBER "/fronts/number"
@@ -141,6 +201,8 @@ static const struct front fronts[] = {
 	{ "hold_multi", no_thing, ask_guarded, is_made },
 	{ "semaphore_set_max", another_number, ask_set_max, is_number },
 	{ "semaphore_set_max, made", no_number, ask_set_max, is_number },
+	{ "countdown_set", no_latch, ask_count, is_counted },
+	{ "countdown_look", a_latch, ask_look, is_looked_at },
 };
 #define FRONTS (int)(sizeof(fronts) / sizeof(fronts[0]))
 
@@ -154,6 +216,10 @@ static void make(void)
 	numbered.max_path = NUMBER;
 	check_err(
 		kustos_semaphore_create(client, "/fronts/sem", &numbered, &sem),
+		KUSTOS_OK);
+	check_err(kustos_countdown_create(client, LATCH, 2, NULL, &countdown),
+		KUSTOS_OK);
+	check_err(kustos_countdown_create(other, LATCH, 0, NULL, &others),
 		KUSTOS_OK);
 }
 
@@ -176,8 +242,11 @@ static void destroy(void)
 	kustos_barrier_destroy(barrier);
 	kustos_hold_release(hold);
 	kustos_semaphore_destroy(sem);
+	kustos_countdown_destroy(countdown);
+	kustos_countdown_destroy(others);
 	barrier = NULL;
 	sem = NULL;
+	countdown = others = NULL;
 	hold = NULL;
 }
 
@@ -236,6 +305,25 @@ START_TEST(L20_each_ends_while_there_is_no_connection)
 	ck_assert(front->is_done());
 	ck_assert_int_eq(end_calls(&never), 0);
 	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+START_TEST(a_latch_that_says_another_count_is_left_as_it_is)
+{
+	struct kustos_countdown *three = NULL;
+	struct end end = { .calls = 0 };
+
+	no_latch();
+	check_err(kustos_countdown_create(other, LATCH, 3, NULL, &three),
+		KUSTOS_OK);
+	check_err(kustos_countdown_set(three, SOON, NULL), KUSTOS_OK);
+	check_err(ask_count(SOON, NULL, &end), KUSTOS_OK);
+	check_err(end_wait(&end, PATIENCE_MS), KUSTOS_EDISAGREE);
+	ck_assert(!is_counted());
+	check_err(kustos_countdown_set_async(others, SOON, NULL, end_told,
+			  &end),
+		KUSTOS_EINVAL);
+	kustos_countdown_destroy(three);
 }
 END_TEST
 
@@ -305,6 +393,7 @@ int main(void)
 		FRONTS);
 	tcase_add_loop_test(t, L01_each_is_told_when_the_client_is_closed, 0,
 		FRONTS);
+	tcase_add_test(t, a_latch_that_says_another_count_is_left_as_it_is);
 	tcase_add_checked_fixture(alloc, set_up_direct, tear_down);
 	tcase_add_loop_test(alloc, every_allocation_of_each_may_fail, 0,
 		FRONTS);
