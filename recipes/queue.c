@@ -212,6 +212,18 @@ enum kustos_err kustos_queue_remove_id(struct kustos_queue *queue,
 	return err;
 }
 
+enum kustos_err kustos_queue_peek_async(struct kustos_queue *queue,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_queue_poll_fn *done, void *arg)
+{
+	struct ku_poll_wish wish = { 1, true, deadline, cancel };
+	enum kustos_err err = done != NULL ? check(queue) : KUSTOS_EINVAL;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_queue_poll_async(queue->queue, &wish, done, arg);
+}
+
 enum kustos_err kustos_queue_poll_async(struct kustos_queue *queue, size_t max,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_queue_poll_fn *done, void *arg)

@@ -9,7 +9,8 @@
  * which has no children, is a simple lock (<kustos/simple.h>): a line of one,
  * who holds it; those who wait for it cannot be seen.
  *
- * Threads: every call is safe from any thread.
+ * Threads: every call is safe from any thread.  What takes a deadline has no form with
+ * a callback: an event loop calls it from a thread of its own, or observes.
  */
 #ifndef KUSTOS_PARTICIPANT_H
 #define KUSTOS_PARTICIPANT_H

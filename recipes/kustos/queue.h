@@ -217,7 +217,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll_many(
    and one that has children, of which "unfit" of the options hears: once more, if
    that was before anything was taken.  Returns KUSTOS_OK, also if there is none;
    KUSTOS_EINVAL if the queue is of another kind; and as kustos_children() and
-   kustos_delete(). */
+   kustos_delete().  There is no form with a callback: an event loop calls it from a
+   thread of its own. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_remove_id(
 	struct kustos_queue *queue, const char *id, kustos_deadline deadline,
 	struct kustos_cancel *cancel, size_t *removed);
@@ -239,6 +240,13 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll_async(
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_peek(
 	struct kustos_queue *queue, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_item **item);
+
+/* The same, and return at once; "done" tells the end of it, with one item.  Takes
+   no thread while it waits.  Returns KUSTOS_OK, or why it could not be started, and
+   then "done" is not called. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_peek_async(
+	struct kustos_queue *queue, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_queue_poll_fn *done, void *arg);
 
 /* Called with items that were taken: "count" of them, in an array that is valid
    during the call, as the items are. */

@@ -375,6 +375,9 @@ static void ask_queue(struct kustos_queue *q, struct kustos_client *c,
 		kustos_queue_poll_async(q, 1, END, NULL,
 			FN(kustos_queue_poll_fn), NULL));
 	SAYS(err, kustos_queue_peek(q, END, NULL, items));
+	SAYS(err,
+		kustos_queue_peek_async(q, END, NULL, FN(kustos_queue_poll_fn),
+			NULL));
 	SAYS(err, kustos_queue_remove_id(q, "x", END, NULL, &n));
 	SAYS(err,
 		kustos_queue_consume(q, 1, FN(kustos_queue_fn), NULL, NULL,

@@ -262,6 +262,52 @@ START_TEST(a_look_leaves_the_first_item_there)
 }
 END_TEST
 
+static void look_async(struct taken *taken, kustos_deadline deadline,
+	struct kustos_cancel *cancel, enum kustos_err err)
+{
+	check_err(kustos_queue_peek_async(queue, deadline, cancel, queue_taken,
+			  taken),
+		KUSTOS_OK);
+	if (cancel != NULL)
+		kustos_cancel_fire(cancel);
+	check_err(taken_wait(taken), err);
+}
+
+START_TEST(a_look_with_a_callback_leaves_it_there_too)
+{
+	struct taken taken[6] = { { .calls = 0 } };
+	struct kustos_cancel *cancel = NULL;
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	look_async(&taken[0], KUSTOS_NOW, NULL, KUSTOS_EEMPTY);
+	look_async(&taken[1], kustos_after_ms(50), NULL, KUSTOS_ETIMEDOUT);
+	look_async(&taken[2], SOON, cancel, KUSTOS_ECANCELED);
+	check_err(kustos_queue_peek_async(queue, SOON, NULL, queue_taken,
+			  &taken[3]),
+		KUSTOS_OK);
+	queue_put(queue_others, "a");
+	check_err(taken_wait(&taken[3]), KUSTOS_OK);
+	look_async(&taken[4], KUSTOS_NOW, NULL, KUSTOS_OK);
+	for (int i = 3; i < 5; i++) {
+		ck_assert_uint_eq(taken[i].count, 1);
+		ck_assert_str_eq(taken[i].items[0]->data, "a");
+		taken_free(&taken[i]);
+	}
+	queue_expect(queue, "a");
+	check_err(kustos_queue_peek_async(queue, SOON, NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_queue_peek_async(queue, KUSTOS_FOREVER, NULL,
+			  queue_taken, &taken[5]),
+		KUSTOS_OK);
+	kustos_queue_destroy(queue);
+	check_err(taken_wait(&taken[5]), KUSTOS_ECLOSED);
+	for (int i = 0; i < 6; i++)
+		ck_assert_int_eq(taken_calls(&taken[i]), 1);
+	queue = NULL;
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 START_TEST(other_nodes_are_left_alone)
 {
 	const char *address = fixture_address();
@@ -382,6 +428,7 @@ int main(void)
 	tcase_add_test(t, who_waits_gets_what_comes);
 	tcase_add_test(t, a_wait_ends_by_deadline_and_by_cancel);
 	tcase_add_test(t, a_look_leaves_the_first_item_there);
+	tcase_add_test(t, a_look_with_a_callback_leaves_it_there_too);
 	tcase_add_test(t, other_nodes_are_left_alone);
 	tcase_add_test(t,
 		items_in_the_background_come_in_the_order_of_the_calls);

@@ -84,19 +84,32 @@ static enum kustos_err peek(void)
 	return err;
 }
 
-static enum kustos_err poll_async(void)
+static enum kustos_err take_async(bool look)
 {
 	static struct taken end;
 	enum kustos_err err;
 
 	memset(&end, 0, sizeof(end));
-	err = kustos_queue_poll_async(queue, 1, SOON, NULL, queue_taken, &end);
+	err = look
+		? kustos_queue_peek_async(queue, SOON, NULL, queue_taken, &end)
+		: kustos_queue_poll_async(queue, 1, SOON, NULL, queue_taken,
+			  &end);
 	if (err != KUSTOS_OK)
 		return err;
 	while (taken_calls(&end) == 0)
 		test_pause_1ms();
 	taken_free(&end);
 	return end.err;
+}
+
+static enum kustos_err poll_async(void)
+{
+	return take_async(false);
+}
+
+static enum kustos_err peek_async(void)
+{
+	return take_async(true);
 }
 
 static const struct alloc_call calls[] = {
@@ -106,8 +119,9 @@ static const struct alloc_call calls[] = {
 	{ "poll", poll, true },
 	{ "peek", peek, true },
 	{ "poll_async", poll_async, true },
+	{ "peek_async", peek_async, true },
 };
-#define CALLS 6
+#define CALLS 7
 
 /* There are two, which others have put. */
 static void fill(const struct alloc_call *call)
