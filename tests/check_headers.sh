@@ -1,7 +1,8 @@
 #!/bin/sh
 # check_headers.sh - each installed header compiles alone, as C99 and as C++, with
 # the macros that it has; and without any of the warnings that a user may ask for,
-# to whom it need not be a header of the system.
+# to whom it need not be a header of the system.  Its examples ignore no result that
+# the compiler would warn of.
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${CXX=}" "${core_headers?}"
@@ -52,9 +53,22 @@ compile() {
 	done
 }
 
+# ignored FILE: calls whose result has to be looked at, and in its examples is not.
+ignored() {
+	tr '\n\t' '  ' <"$1" >"$work/flat"
+	sed -n 's/^ \*	*\(kustos_[a-z0-9_]*\)(.*;$/\1/p' "$1" |
+		while read -r call; do
+			! grep -q "KUSTOS_CHECK [^;(]*[ *]$call(" "$work/flat" ||
+				echo "$call"
+		done
+}
+
 headers=
 for file in $core_headers ${recipe_headers-}; do
 	headers="$headers $srcdir/$file"
+	for call in $(ignored "$srcdir/$file"); do
+		complain "$file: an example ignores what $call() returns"
+	done
 done
 # Other compilers than those of this build, too, if they are here.
 # shellcheck disable=SC2086 # CC and CXX may hold options

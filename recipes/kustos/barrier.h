@@ -3,10 +3,10 @@
  * together.
  * Link with -lkustos-barrier (pkg-config kustos-barrier).
  *
- *	kustos_barrier_create(client, "/jobs/paused", NULL, &barrier);
- *	if (kustos_barrier_wait(barrier, kustos_after_ms(60000), NULL) ==
- *		KUSTOS_OK)
- *		go_on();
+ *	if (kustos_barrier_create(client, "/jobs/paused", NULL, &barrier) ||
+ *		kustos_barrier_wait(barrier, kustos_after_ms(60000), NULL))
+ *		return 1;
+ *	go_on();
  *
  * A barrier is a node: while it is there whoever comes waits, and when it goes
  * all go on.  Who sets it need not stay: the barrier outlives its session.
@@ -17,10 +17,12 @@
  * A double barrier lets nobody in before so many are there, and nobody out before
  * all of them go:
  *
- *	kustos_double_barrier_create(client, "/jobs/step", 8, NULL, &step);
- *	kustos_double_barrier_enter(step, KUSTOS_FOREVER, NULL);
+ *	if (kustos_double_barrier_create(client, "/jobs/step", 8, NULL, &step) ||
+ *		kustos_double_barrier_enter(step, KUSTOS_FOREVER, NULL))
+ *		return 1;
  *	compute();
- *	kustos_double_barrier_leave(step, KUSTOS_FOREVER, NULL);
+ *	if (kustos_double_barrier_leave(step, KUSTOS_FOREVER, NULL))
+ *		return 1;
  *
  * Curator's DistributedDoubleBarrier and kazoo's DoubleBarrier are members of it
  * as well.

@@ -3,7 +3,8 @@
  * acknowledged.
  * Link with -lkustos-queue (pkg-config kustos-queue).
  *
- *	kustos_claims_create(client, "/jobs", NULL, &claims);
+ *	if (kustos_claims_create(client, "/jobs", NULL, &claims))
+ *		return 1;
  *	...
  *	struct kustos_claim *claim;
  *	if (kustos_claim_next(claims, KUSTOS_FOREVER, cancel, &claim) ==

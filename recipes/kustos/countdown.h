@@ -2,14 +2,17 @@
  * kustos/countdown.h - wait until so many have said that they are done.
  * Link with -lkustos-barrier (pkg-config kustos-barrier).
  *
- *	kustos_countdown_create(client, "/jobs/42", 8, NULL, &countdown);
- *	kustos_countdown_set(countdown, kustos_after_ms(5000), NULL);
+ *	if (kustos_countdown_create(client, "/jobs/42", 8, NULL, &countdown) ||
+ *		kustos_countdown_set(countdown, kustos_after_ms(5000), NULL))
+ *		return 1;
  *	start_workers();
- *	kustos_countdown_wait(countdown, KUSTOS_FOREVER, NULL);
+ *	if (kustos_countdown_wait(countdown, KUSTOS_FOREVER, NULL))
+ *		return 1;
  *
  * and each of the workers, when its work is done:
  *
- *	kustos_countdown_done(countdown, "worker-3", KUSTOS_FOREVER, NULL);
+ *	if (kustos_countdown_done(countdown, "worker-3", KUSTOS_FOREVER, NULL))
+ *		return 1;
  *
  * A count-down latch.  Each participant counts once, by an id that is its own
  * and that it keeps when it is started again; at zero all who wait go on, and

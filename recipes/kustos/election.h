@@ -8,8 +8,9 @@
  *	o.id = "host-7";
  *	o.on_gained = begin_work;
  *	o.on_lost = stop_work;
- *	kustos_latch_create(client, "/elections/scheduler", &o, &latch);
- *	kustos_latch_start(latch);
+ *	if (kustos_latch_create(client, "/elections/scheduler", &o, &latch) ||
+ *		kustos_latch_start(latch))
+ *		return 1;
  *
  * A latch that was started takes part until it is closed: it stands in the line
  * of candidates, leads when it is first, and stands in line again, at the tail,
@@ -212,8 +213,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over_async(
  *	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
  *	o.lead = lead;
  *	o.requeues = 1;
- *	kustos_selector_create(client, "/elections/reports", &o, &selector);
- *	kustos_selector_start(selector);
+ *	if (kustos_selector_create(client, "/elections/reports", &o, &selector) ||
+ *		kustos_selector_start(selector))
+ *		return 1;
  *
  *   IDLE --start--> WAITING --its turn--> LEADS <---> UNSURE
  *    ^                 ^                   |             |

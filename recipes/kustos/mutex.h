@@ -4,7 +4,8 @@
  * names.
  * Link with -lkustos-mutex (pkg-config kustos-mutex).
  *
- *	kustos_mutex_create(client, "/locks/report", NULL, &mutex);
+ *	if (kustos_mutex_create(client, "/locks/report", NULL, &mutex))
+ *		return 1;
  *	if (kustos_mutex_lock(mutex, kustos_after_ms(2000), NULL) == KUSTOS_OK) {
  *		write_report(kustos_mutex_fence(mutex));
  *		kustos_mutex_unlock(mutex);

@@ -2,8 +2,9 @@
  * kustos/queue.h - put items in; each is taken out once, the oldest first.
  * Link with -lkustos-queue (pkg-config kustos-queue).
  *
- *	kustos_queue_create(client, "/jobs", NULL, &queue);
- *	kustos_queue_put(queue, "mow", 3, kustos_after_ms(5000), NULL);
+ *	if (kustos_queue_create(client, "/jobs", NULL, &queue) ||
+ *		kustos_queue_put(queue, "mow", 3, kustos_after_ms(5000), NULL))
+ *		return 1;
  *	...
  *	struct kustos_item *item;
  *	if (kustos_queue_poll(queue, kustos_after_ms(60000), NULL, &item) ==

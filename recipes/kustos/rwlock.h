@@ -3,7 +3,8 @@
  * the same path: ours, and Curator's InterProcessReadWriteLock.
  * Link with -lkustos-rwlock (pkg-config kustos-rwlock).
  *
- *	kustos_rwlock_create(client, "/locks/table", NULL, &rw);
+ *	if (kustos_rwlock_create(client, "/locks/table", NULL, &rw))
+ *		return 1;
  *	if (kustos_rwlock_lock(rw, KUSTOS_READ, kustos_after_ms(2000), NULL) ==
  *		KUSTOS_OK) {
  *		look_up();

@@ -5,7 +5,8 @@
  *
  *	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
  *	o.max = 5;
- *	kustos_semaphore_create(client, "/jobs/render", &o, &sem);
+ *	if (kustos_semaphore_create(client, "/jobs/render", &o, &sem))
+ *		return 1;
  *	if (kustos_semaphore_acquire(sem, kustos_after_ms(2000), NULL, &lease) ==
  *		KUSTOS_OK) {
  *		render();

@@ -2,7 +2,8 @@
  * kustos/simple.h - the simple lock: one node, and whoever makes it has it.
  * Link with -lkustos-simple (pkg-config kustos-simple).
  *
- *	kustos_simple_create(client, "/locks/nightly", NULL, &lock);
+ *	if (kustos_simple_create(client, "/locks/nightly", NULL, &lock))
+ *		return 1;
  *	if (kustos_simple_acquire(lock, KUSTOS_NOW, NULL, &hold) == KUSTOS_OK) {
  *		run_nightly();
  *		kustos_hold_release(hold);
