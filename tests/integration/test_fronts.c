@@ -320,8 +320,8 @@ START_TEST(a_latch_that_says_another_count_is_left_as_it_is)
 	check_err(ask_count(SOON, NULL, &end), KUSTOS_OK);
 	check_err(end_wait(&end, PATIENCE_MS), KUSTOS_EDISAGREE);
 	ck_assert(!is_counted());
-	check_err(kustos_countdown_set_async(others, SOON, NULL, end_told,
-			  &end),
+	check_err(
+		kustos_countdown_set_async(others, SOON, NULL, end_told, &end),
 		KUSTOS_EINVAL);
 	kustos_countdown_destroy(three);
 }
