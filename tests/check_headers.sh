@@ -76,6 +76,7 @@ done
 	compile c99 "$headers" $CC -x c
 	compile c99 "$headers" clang -x c
 	for cxx in "$CXX" clang++; do
+		[ -n "$cxx" ] || continue
 		compile 'c++98 c++11 c++20' "$headers" $cxx -x c++
 		compile 'c++17 c++20' \
 			"$(echo "$srcdir"/*/kustos/*.hpp)" $cxx -x c++
