@@ -17,7 +17,7 @@
 # flags, and what to link: the objects of the simulator, and then the archives.
 
 # Refused requests, but where they always were, would move the seeds of those that are rare.
-scenario=client how=try with= without=throttle
+scenario=client how=try with='' without=throttle
 seeds=${MUTANT_SEEDS:-200}
 steps=${MUTANT_STEPS:-20000}
 : "${srcdir:=.}" "${CC:=cc}" "${sim_objects:?}" "${sim_libs:?}"

@@ -128,10 +128,10 @@ END_TEST
 
 START_TEST(credentials_may_come_from_a_pipe)
 {
-	const char *argv[] = { "sh", "-c",
+	static const char script[] =
 		"printf alice:secret | "
-		"\"$0\" lock --auth-file /dev/stdin /p/l true",
-		cli_program(), NULL };
+		"\"$0\" lock --auth-file /dev/stdin /p/l true";
+	const char *argv[] = { "sh", "-c", script, cli_program(), NULL };
 
 	make_hers();
 	cli_start_argv(&a, argv);

@@ -268,13 +268,13 @@ END_TEST
 START_TEST(an_item_that_fails_comes_again)
 {
 	static const char *const others[] = { "-c1", "--requeue" };
+	static const char script[] =
+		"echo $KUSTOS_ITEM $KUSTOS_DELIVERIES;"
+		"test \"$KUSTOS_ITEM $KUSTOS_DELIVERIES\" != 'qn-0000000000 1'";
 
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad"), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", others[_i],
-				 JOBS, "sh", "-c",
-				 "echo $KUSTOS_ITEM $KUSTOS_DELIVERIES;"
-				 "test \"$KUSTOS_ITEM $KUSTOS_DELIVERIES\" != "
-				 "'qn-0000000000 1'"),
+				 JOBS, "sh", "-c", script),
 		0);
 	ck_assert_str_eq(a.out_text,
 		_i == 0 ? "qn-0000000000 1\nqn-0000000000 2\n"
@@ -290,14 +290,15 @@ START_TEST(what_does_not_wait_tries_each_item_once)
 	static const char *const others[][3] = { { "-w0", "-w0", "-w0" },
 		{ "--requeue", "-w0", "-w0" },
 		{ "--deliveries=1", "--dead-letters=" DEAD, "-w0" } };
+	static const char script[] =
+		"read i; echo $i; test ${#i} != 3 -a $i != worse";
 
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good",
 				 "worse", "better"),
 		0);
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", others[_i][0],
 				 others[_i][1], others[_i][2], JOBS, "sh", "-c",
-				 "read i; echo $i; test ${#i} != 3 -a $i != "
-				 "worse"),
+				 script),
 		116);
 	ck_assert_str_eq(a.out_text, "bad\ngood\nworse\nbetter\n");
 	cli_hears_error(&a, JOBS ": 2 done, 2 failed\n");
