@@ -214,15 +214,17 @@ static int stamp(char out[KU_STAMP_SIZE], int version)
 	return snprintf(out, KU_STAMP_SIZE, "%d", version);
 }
 
-/* Has nobody else?  Nor is it if others write back what they have read. */
-static bool is_ours(const struct ku_zk_reply *reply)
+/* Has nobody else?  Nor is it if others write back what they have read.  If it may not
+   be read its length says what can be known. */
+static bool is_ours(const struct ku_receipt *r, const struct ku_zk_reply *reply)
 {
 	char own[KU_STAMP_SIZE];
 	int len = stamp(own, reply->stat->version);
 
 	return reply->stat->version == 0 ||
-		(reply->len == len &&
-			memcmp(reply->data, own, (size_t)len) == 0);
+		(reply->stat->data_length == len &&
+			(r->question.what.kind == KU_ZK_EXISTS ||
+				memcmp(reply->data, own, (size_t)len) == 0));
 }
 
 static void pause_in(struct ku_receipt *r)
@@ -232,6 +234,8 @@ static void pause_in(struct ku_receipt *r)
 		ku_now(r->client) + PAUSE_MS * KU_NS_PER_MS);
 }
 
+static void ask(struct ku_receipt *r, enum ku_zk_kind kind);
+
 static void told(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
@@ -239,9 +243,14 @@ static void told(struct kustos_client *client, struct ku_request *request,
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
 	(void)client;
+	if (reply->rc == KU_ZK_NOAUTH && !r->over &&
+		request->what.kind == KU_ZK_GET) {
+		ask(r, KU_ZK_EXISTS); /* which needs no right */
+		return;
+	}
 	begin(r);
 	r->state = KU_RECEIPT_READY;
-	if (outcome == KU_OUTCOME_DONE && is_ours(reply)) {
+	if (outcome == KU_OUTCOME_DONE && is_ours(r, reply)) {
 		recount(r, reply->stat->version);
 	} else if (outcome == KU_OUTCOME_DONE ||
 		outcome == KU_OUTCOME_REFUSED) {
@@ -252,11 +261,11 @@ static void told(struct kustos_client *client, struct ku_request *request,
 	end(r);
 }
 
-static void ask(struct ku_receipt *r)
+static void ask(struct ku_receipt *r, enum ku_zk_kind kind)
 {
 	r->state = KU_RECEIPT_ASKING;
 	r->question.what = (struct ku_zk_request){
-		.kind = KU_ZK_GET,
+		.kind = kind,
 		.path = r->path,
 		.version = -1,
 	};
@@ -407,7 +416,7 @@ static void step(struct ku_receipt *r)
 	} else if (r->state == KU_RECEIPT_NONE) {
 		make(r);
 	} else if (r->unsure) {
-		ask(r);
+		ask(r, KU_ZK_GET);
 	} else if (r->next_version >= WORN) {
 		forget_node(r, true);
 		make(r);

@@ -17,7 +17,8 @@
  * their version; they are sent again with another.
  *
  * The version is written into it as well.  So it shows if anybody else has changed it:
- * then it proves nothing, as if it were gone.
+ * then it proves nothing, as if it were gone.  Where nodes that we make are not for us
+ * to read, only the length of that shows.
  *
  * The node is made when it is first needed, below a folder, with a UUID as its
  * name; it is deleted in the end.  Those of programs that died are swept up by

@@ -115,6 +115,36 @@ START_TEST(a_receipt_that_somebody_has_written_to_holds_nothing_up)
 }
 END_TEST
 
+/* What it makes nobody may read, and so it may not. */
+START_TEST(S15_a_receipt_that_may_not_be_read_says_what_was_done)
+{
+	const struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ,
+		"world", "anyone" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct kustos_new_item item = { .data = "b", .len = 1 };
+	struct taken put = { .calls = 0 };
+
+	queue_put(queue, "a"); /* so the folders may be read */
+	o.retry = kustos_retry_forever(5);
+	o.acl = &acl;
+	o.acl_count = 1;
+	struct kustos_client *blind = client_open_with(&o);
+	struct kustos_queue *q = queue_new(blind);
+	queue_put(q, "c");
+	inject_frame(_i == 0 ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
+		ZK_OP_MULTI, 1);
+	check_err(kustos_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
+			  queue_was_put, &put),
+		KUSTOS_OK);
+	check_err(taken_wait(&put), KUSTOS_OK);
+	ck_assert_int_eq(inject_fired(), 1);
+	ck_assert_int_eq(queue_count(), 3);
+	kustos_queue_destroy(q);
+	client_close(blind);
+}
+END_TEST
+
 static void make_with_ids(void)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
@@ -386,6 +416,8 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		a_receipt_that_somebody_has_written_to_holds_nothing_up);
+	tcase_add_loop_test(t,
+		S15_a_receipt_that_may_not_be_read_says_what_was_done, 0, 2);
 	tcase_add_test(t,
 		an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id);
 	tcase_add_test(t,

@@ -18,6 +18,7 @@
 
 #define RAW_BROKEN (-4)
 #define RAW_NONODE (-101)
+#define RAW_NOAUTH (-102)
 #define RAW_BADVERSION (-103)
 #define RAW_NODEEXISTS (-110)
 #define RAW_NOTEMPTY (-111)
