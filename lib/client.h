@@ -102,7 +102,7 @@ struct kustos_client {
 
 	enum ku_closing closing;
 	int callers;   /* threads that wait in a call */
-	int unsettled; /* queues that have something to put back */
+	int unsettled; /* queues that are over, but for what they may put back */
 	kustos_deadline close_budget;
 	struct ku_timer close_timer;
 	bool told;	   /* the server was told of the end */

@@ -118,8 +118,10 @@ static void pause_over(struct ku_timer *timer)
 		offsetof(struct ku_queue, take.pause));
 
 	if (q->over) {
+		ku_queue_get(q); /* it may end with the first */
 		ku_queue_return(q);
 		ku_queue_rest(q);
+		ku_queue_drop(q);
 		return;
 	}
 	if (q->client->closing != KU_OPEN)
