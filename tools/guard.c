@@ -110,6 +110,21 @@ static int64_t act(struct watch *w)
 	return 0;
 }
 
+/* The same, and tell the owner when that is.  What it feeds before it has heard is
+   looked at here. */
+static int64_t act_and_tell(struct watch *w)
+{
+	struct guard_page *page = w->page;
+	int64_t until, at;
+
+	do {
+		until = atomic_load(&page->until_ns);
+		at = act(w);
+		atomic_store(&page->look_ns, at);
+	} while (atomic_load(&page->until_ns) != until);
+	return at;
+}
+
 static void set_timer(int fd, int64_t at_ns)
 {
 	struct itimerspec when = { { 0, 0 }, { 0, 0 } };
@@ -151,8 +166,7 @@ static void guard_loop(int fd, struct guard_page *page)
 		if (poll(fds, 2, -1) > 0 && fds[0].revents != 0 &&
 			!hear(&w, &fds[0]))
 			break;
-		at = act(&w);
-		atomic_store(&page->look_ns, at);
+		at = act_and_tell(&w);
 	}
 	_exit(0);
 }
@@ -233,12 +247,13 @@ void guard_feed(struct guard *g, int64_t now_ns, int64_t left_ms)
 {
 	struct guard_page *page = g->page;
 	int64_t until = now_ns + left_ms * MS;
-	int64_t look = atomic_load(&page->look_ns);
 
 	atomic_store(&page->until_ns, until);
 	/* It sleeps by what it saw when it looked, and the time is shorter if
 	   another server has granted the session less. */
-	if (until - atomic_load(&page->grace_ns) < look && !guard_acted(g))
+	if (until - atomic_load(&page->grace_ns) <
+			atomic_load(&page->look_ns) &&
+		!guard_acted(g))
 		tell(g, LOOK);
 }
 
