@@ -284,7 +284,8 @@ enum kustos_err kustos_participants(struct kustos_client *client,
 static const char request[] = "__REVOKE__";
 #define REQUEST_LEN (sizeof(request) - 1)
 
-/* Returns KUSTOS_OK if it is asked, KUSTOS_EBADVERSION if its data is other. */
+/* Returns KUSTOS_OK if it is asked, KUSTOS_EBADVERSION if its data is other,
+   KUSTOS_EUNKNOWN if that may not be read. */
 static enum kustos_err is_asked(struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
@@ -297,7 +298,7 @@ static enum kustos_err is_asked(struct kustos_client *client, const char *path,
 		(len != REQUEST_LEN || memcmp(data, request, len) != 0))
 		err = KUSTOS_EBADVERSION;
 	kustos_free(data);
-	return err;
+	return err == KUSTOS_ENOAUTH ? KUSTOS_EUNKNOWN : err;
 }
 
 /* It is asked whenever its node is written.  So a version is, which can be written

@@ -429,6 +429,26 @@ START_TEST(S20_who_is_asked_to_give_back_is_asked_once_whatever_is_lost)
 }
 END_TEST
 
+/* It may be asked, and not be read. */
+START_TEST(S20_whether_somebody_is_asked_is_unknown_if_nothing_tells)
+{
+	const struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ,
+		"world", "anyone" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+
+	o.acl = &acl;
+	o.acl_count = 1;
+	struct kustos_client *owner = client_open_with(&o);
+	client_create(owner, "/n", 0);
+	client_close(owner);
+	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_SET, 1);
+	check_err(kustos_participant_revoke(client, "/n", SOON, NULL),
+		KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(stat_of("/n").version, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("unknown");
@@ -468,6 +488,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S20_who_is_asked_to_give_back_is_asked_once_whatever_is_lost, 0,
 		2);
+	tcase_add_test(t,
+		S20_whether_somebody_is_asked_is_unknown_if_nothing_tells);
 	tcase_add_test(t, S20_a_counter_is_what_was_acknowledged_or_unknown);
 	return fixture_main(s);
 }
