@@ -1,6 +1,5 @@
 /* queue_put.c - calls that put items into a queue, in line. */
 
-#include "item.h"
 #include "queue_impl.h"
 
 #include <stdlib.h>
@@ -162,23 +161,19 @@ enum kustos_err ku_queue_put(struct ku_queue *q,
 	return err;
 }
 
-/* Give it a copy of the item, in its form, beside its path. */
-static enum kustos_err copy_data(struct ku_put *put,
-	const struct kustos_new_item *item)
-{
-	put->len = ku_form_size(put->queue, item);
-	put->cost = sizeof(*put) + strlen(put->path) + put->len;
-	put->data = ku_form_data(put->queue, item);
-	put->count = 1;
-	return put->data != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
-}
-
+/* Give it a copy of the item, in its form. */
 static enum kustos_err copy(struct ku_put *put,
 	const struct kustos_new_item *item)
 {
 	enum kustos_err err = ku_form_path(put->queue, item, &put->path);
 
-	return err == KUSTOS_OK ? copy_data(put, item) : err;
+	if (err != KUSTOS_OK)
+		return err;
+	put->len = ku_form_size(put->queue, item);
+	put->cost = sizeof(*put) + strlen(put->path) + put->len;
+	put->data = ku_form_data(put->queue, item);
+	put->count = 1;
+	return put->data != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
 }
 
 /* There is room in memory. */

@@ -3,9 +3,9 @@
  * queue is over for the program.
  *
  * It is done by the receipt that it was taken with, which is there.  What was
- * allocated to take it is what it is put back with; what little else may be needed
- * (the queue's node was deleted; a receipt was) is tried again until there is memory
- * for it.
+ * allocated to take it is what it is put back with; what else may be needed (the
+ * queue's node was deleted; a receipt was; or there is no room beside one) is tried
+ * again until there is memory for it.
  */
 
 #include "item.h"
