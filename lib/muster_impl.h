@@ -178,6 +178,10 @@ void ku_muster_look_later(struct ku_muster *m);
 /* Come again when those who leave have seen that we have gone. */
 void ku_muster_rejoin_later(struct ku_muster *m);
 
+/* Tell the others that all are in: "ready" is made, or set, only if all who were counted
+   are there when that is done.  The next step follows. */
+enum kustos_err ku_muster_tell(struct ku_muster *m);
+
 /* Create "ready", set it, or delete what was seen.  The next step follows. */
 enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind);
 

@@ -171,6 +171,18 @@ void ku_muster_forget(struct ku_muster *m)
 	ku_muster_put(m);
 }
 
+/* Its time was over, so it went in; and the others are told by nobody, for one of them
+   had gone, or perhaps are.  It is as if it had died. */
+static void lose(struct ku_muster *m)
+{
+	if (m->state == KU_MUSTER_IN)
+		ku_muster_undo(m);
+	else if (m->state == KU_MUSTER_LEAVING)
+		ku_muster_finish(m, KUSTOS_ELOST);
+	else
+		ku_muster_step(m); /* it has left since */
+}
+
 /* The others were told, or not. */
 static void told(struct ku_muster *m, enum kustos_err err)
 {
@@ -186,9 +198,15 @@ static void told(struct ku_muster *m, enum kustos_err err)
 		ku_muster_finish(m, err);
 }
 
+static enum kustos_err tell_anyway(struct ku_muster *m)
+{
+	return ku_muster_write(m, m->ready ? KU_ZK_SET : KU_ZK_CREATE);
+}
+
 static void ready_ended(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
+	bool checked = op->kind == KU_ZK_MULTI;
 	bool written = op->kind != KU_ZK_DELETE && op->err == KUSTOS_OK;
 	enum kustos_err err = op->err;
 
@@ -196,13 +214,21 @@ static void ready_ended(struct ku_op *op)
 	if (written &&
 		(m->telling || m->state == KU_MUSTER_IN ||
 			m->state == KU_MUSTER_LEAVING))
-		m->round_ready = op->out_stat.mzxid;
+		m->round_ready = checked
+			? op->out_results[op->op_count - 1].stat.mzxid
+			: op->out_stat.mzxid;
 	if (op->kind == KU_ZK_DELETE)
 		ku_op_tell_stuck(op);
 	m->op = NULL;
 	ku_op_drop(op);
-	if (m->telling)
+	if (m->telling && checked && err == KUSTOS_ENOAUTH &&
+		tell_anyway(m) == KUSTOS_OK) {
+		/* Not all who were counted may be read. */
+	} else if (m->telling)
 		told(m, err);
+	else if (checked && !written && err != KUSTOS_EEXISTS &&
+		err != KUSTOS_EBADVERSION)
+		lose(m); /* nor has anybody else told them */
 	else if ((m->state == KU_MUSTER_ENTERING && m->there) ||
 		(m->state == KU_MUSTER_LEAVING && written))
 		ku_muster_look(m);
@@ -231,4 +257,68 @@ enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind)
 		err = start_op(m, op, ready_ended, &m->op);
 	}
 	return err;
+}
+
+static bool add_checks(const struct ku_muster *m, struct kustos_op *ops)
+{
+	for (size_t i = 0; i < m->names->count; i++) {
+		char *path = ku_path_child(m->path, m->names->names[i]);
+
+		if (path == NULL)
+			return false;
+		ops[i] = (struct kustos_op){ .kind = KUSTOS_OP_CHECK,
+			.path = path + strlen(m->client->config.prefix),
+			.version = -1 };
+	}
+	return true;
+}
+
+static void free_checks(const struct ku_muster *m, struct kustos_op *ops)
+{
+	for (size_t i = 0; i < m->names->count; i++)
+		if (ops[i].path != NULL)
+			free((char *)ops[i].path -
+				strlen(m->client->config.prefix));
+	free(ops);
+}
+
+/* Make a transaction that writes "ready" only if all who were counted are there. */
+static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
+{
+	const char *ready = m->ready_path + strlen(m->client->config.prefix);
+	size_t count = m->names->count;
+	struct kustos_op *ops = calloc(count + 2, sizeof(*ops));
+	char text[KU_MUSTER_TEXT_SIZE];
+	enum kustos_err err = KUSTOS_ENOMEM;
+
+	if (ops == NULL)
+		return KUSTOS_ENOMEM;
+	ku_muster_print(text, m->round);
+	if (!m->ready)
+		ops[count++] = (struct kustos_op){ .kind = KUSTOS_OP_CREATE,
+			.path = ready,
+			.data = text,
+			.len = KU_MUSTER_TEXT_LEN };
+	/* A creation does not tell when it was. */
+	ops[count++] = (struct kustos_op){ .kind = KUSTOS_OP_SET,
+		.path = ready,
+		.version = m->ready ? m->ready_stat.version : 0,
+		.data = text,
+		.len = KU_MUSTER_TEXT_LEN };
+	if (add_checks(m, ops))
+		err = ku_task_new_multi(m->client, ops, count, task);
+	free_checks(m, ops);
+	if (err != KUSTOS_OK && *task != NULL)
+		ku_op_drop(&(*task)->op);
+	return err;
+}
+
+enum kustos_err ku_muster_tell(struct ku_muster *m)
+{
+	struct ku_task *task = NULL;
+	enum kustos_err err = make_tell(m, &task);
+
+	if (err == KUSTOS_OK)
+		err = start_op(m, &task->op, ready_ended, &m->op);
+	return err == KUSTOS_ETOOBIG ? tell_anyway(m) : err;
 }

@@ -55,7 +55,7 @@ enum ku_muster_step ku_muster_decide(const struct ku_muster_view *v)
 	if (v->came || (v->ready && v->ready_round >= v->own_czxid))
 		return KU_MUSTER_PASS;
 	if (v->names->count >= (size_t)v->count)
-		return v->ready ? KU_MUSTER_TOUCH : KU_MUSTER_MAKE;
+		return KU_MUSTER_TELL;
 	return v->ready && v->names->count == 1 && !v->tidied ? KU_MUSTER_TIDY
 							      : KU_MUSTER_WAIT;
 }

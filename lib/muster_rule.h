@@ -28,9 +28,8 @@ enum ku_muster_step {
 	KU_MUSTER_ABSENT, /* our node is not there, but one of its name may be */
 	KU_MUSTER_WAIT,
 	KU_MUSTER_PASS,
-	KU_MUSTER_MAKE,	 /* all are in: tell the others, and pass */
-	KU_MUSTER_TOUCH, /* the same, though an old "ready" is there */
-	KU_MUSTER_TIDY	 /* remove an old "ready" */
+	KU_MUSTER_TELL, /* all are in: tell the others, and pass */
+	KU_MUSTER_TIDY	/* remove an old "ready" */
 };
 
 /* Leave only members' names, sorted bytewise as all libraries do. */

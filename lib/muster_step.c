@@ -2,11 +2,11 @@
 
 #include "muster_impl.h"
 
-static void tell_others(struct ku_muster *m, enum ku_zk_kind kind)
+static void tell_others(struct ku_muster *m)
 {
 	m->telling = true;
 	m->round = m->round_ready = m->pzxid;
-	enum kustos_err err = ku_muster_write(m, kind);
+	enum kustos_err err = ku_muster_tell(m);
 	if (err != KUSTOS_OK)
 		ku_muster_finish(m, err);
 }
@@ -149,11 +149,8 @@ static void enter(struct ku_muster *m)
 		}
 		pass(m);
 		break;
-	case KU_MUSTER_MAKE:
-		tell_others(m, KU_ZK_CREATE);
-		break;
-	case KU_MUSTER_TOUCH:
-		tell_others(m, KU_ZK_SET);
+	case KU_MUSTER_TELL:
+		tell_others(m);
 		break;
 	case KU_MUSTER_TIDY:
 		tidy(m);

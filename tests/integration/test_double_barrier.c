@@ -75,13 +75,15 @@ START_TEST(the_last_member_enters_in_two_round_trips)
 	proxy_reset_counts(proxy);
 	check_err(kustos_double_barrier_enter(m, SOON, NULL), KUSTOS_OK);
 	/* Two are in one flight with the creation of the node. */
-	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 2);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_EXISTS), 1);
 	check_err(kustos_double_barrier_enter(m, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_double_barrier_leave(m, SOON, NULL), KUSTOS_OK);
 	/* A look, and both deletions in one flight. */
-	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 2);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 1);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 2);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_EXISTS), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_GET), 1);

@@ -129,8 +129,9 @@ START_TEST(S12_a_cut_or_a_new_session_lets_nobody_in)
 END_TEST
 
 static const int codes[] = { ZK_OP_CREATE2, ZK_OP_EXISTS, ZK_OP_CHILDREN2,
-	ZK_OP_GET, ZK_OP_DELETE, ZK_OP_SYNC, ZK_OP_CREATE_CONTAINER };
-#define CODES 7
+	ZK_OP_GET, ZK_OP_DELETE, ZK_OP_SYNC, ZK_OP_CREATE_CONTAINER,
+	ZK_OP_MULTI };
+#define CODES 8
 #define POINTS 3
 #define FAULTS (CODES * POINTS * 2)
 
@@ -197,7 +198,7 @@ START_TEST(S12_who_has_told_the_others_goes_in_though_it_gives_up)
 	crew_make(2);
 	member_enter(ours[1], &ends[1]);
 	step_await(1);
-	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CREATE2, 2); /* of "ready" */
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_MULTI, 1); /* with "ready" */
 	check_err(kustos_double_barrier_enter_async(ours[0], SOON, cancel,
 			  end_told, &ends[0]),
 		KUSTOS_OK);
@@ -295,17 +296,19 @@ static void mend_cut(void)
 START_TEST(L20_a_try_to_enter_does_not_wait_for_a_connection)
 {
 	static const struct {
-		int count, nth;
+		int count, code, nth;
 		enum inject_fault fault;
 		enum kustos_err err;
-	} cases[] = { { 2, 0, INJECT_NOTHING, KUSTOS_EDISCONNECTED },
-		{ 2, 1, INJECT_FAIL_SEND, KUSTOS_EDISCONNECTED },
-		{ 2, 2, INJECT_LOSE_REPLY, KUSTOS_EDISCONNECTED },
-		{ 1, 3, INJECT_FAIL_SEND, KUSTOS_OK },
-		{ 1, 3, INJECT_LOSE_REPLY, KUSTOS_OK } };
+	} cases[] = { { 2, ZK_OP_CREATE2, 0, INJECT_NOTHING,
+			      KUSTOS_EDISCONNECTED },
+		{ 2, ZK_OP_CREATE2, 1, INJECT_FAIL_SEND, KUSTOS_EDISCONNECTED },
+		{ 2, ZK_OP_CREATE2, 2, INJECT_LOSE_REPLY,
+			KUSTOS_EDISCONNECTED },
+		{ 1, ZK_OP_MULTI, 1, INJECT_FAIL_SEND, KUSTOS_OK },
+		{ 1, ZK_OP_MULTI, 1, INJECT_LOSE_REPLY, KUSTOS_OK } };
 
 	crew_make(cases[_i].count);
-	arm_cut(cases[_i].fault, ZK_OP_CREATE2, cases[_i].nth);
+	arm_cut(cases[_i].fault, cases[_i].code, cases[_i].nth);
 	check_err(at_once(kustos_double_barrier_enter_async), cases[_i].err);
 	ck_assert_int_eq(inject_fired(), cases[_i].nth > 0);
 	mend_cut();

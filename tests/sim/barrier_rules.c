@@ -165,7 +165,10 @@ void bar_left(void *arg, enum kustos_err err)
 	struct actor *a = arg;
 	struct shared *s = bar_shared(a->it.sim);
 
-	bar_call_over(a, &a->step, "left", err);
+	/* It went in when its time was over, and had not told the others. */
+	if (err == KUSTOS_ELOST)
+		s->figures[FIGURE_LOST]++;
+	bar_call_over(a, &a->step, "left", err == KUSTOS_ELOST ? KUSTOS_OK : err);
 	a->phase = OUT;
 	s->figures[err == KUSTOS_OK ? FIGURE_OUT : FIGURE_GAVE_UP]++;
 	for (int i = 0; err == KUSTOS_OK && a->round != 0 && i < s->node_count;

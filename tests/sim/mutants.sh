@@ -604,7 +604,7 @@ mutant double_L18_old_ready_lets_in lib/muster_rule.c \
 mutant double_late_ready_lets_in lib/muster_rule.c \
 	's/? round : mzxid/? mzxid : mzxid/'
 mutant double_L18_old_ready_passed_in_silence lib/muster_step.c \
-	's/tell_others(m, KU_ZK_SET);/pass(m);/'
+	's/^\t\ttell_others(m);/\t\tif (m->ready) pass(m); else tell_others(m);/'
 mutant double_S11_node_of_an_old_session lib/muster_step.c \
 	's/ku_muster_forget(m);/;/;s/^\t\t\tjoin(m);/\t\t\tawait(m, watched);/'
 
@@ -763,6 +763,8 @@ mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
 	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'
 test=test_muster
 mutant L18_ready_of_a_newer_round_written_over lib/muster_node.c \
+	's/m->ready ? m->ready_stat.version : 0/-1/'
+mutant L18_ready_of_a_newer_round_written_over_unchecked lib/muster_node.c \
 	's/if (kind != KU_ZK_CREATE)$/if (kind == KU_ZK_DELETE)/'
 mutant L18_ready_made_anew_is_tidied_away lib/muster_node.c \
 	's/op->wary = op->doubtful = !op->guaranteed;/;/'

@@ -24,9 +24,10 @@ static struct {
 	void *arg;
 } kept;
 
-/* What becomes of the creation of "ready". */
+/* What becomes of the telling of the others. */
 static struct {
-	bool refused; /* the server has no time for it, once */
+	bool forbidden; /* not all of them may be read */
+	bool refused;	/* the server has no time for it, once */
 	void (*before)(void), (*behind)(void);
 } telling;
 
@@ -41,6 +42,8 @@ static struct {
 static int tell(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
+	if (telling.forbidden && request->kind == KU_ZK_MULTI)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	if (telling.refused) {
 		telling.refused = false;
 		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
@@ -72,10 +75,12 @@ static int submit_node(struct ku_zk *zk, const struct ku_zk_request *request,
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	if (request->kind == KU_ZK_CREATE && strcmp(request->path, READY) != 0)
-		snprintf(own, sizeof(own), "%s", request->path);
-	if (request->kind == KU_ZK_CREATE && strcmp(request->path, READY) == 0)
+	if (request->kind == KU_ZK_MULTI ||
+		(request->kind == KU_ZK_CREATE &&
+			strcmp(request->path, READY) == 0))
 		return tell(zk, request, done, arg);
+	if (request->kind == KU_ZK_CREATE)
+		snprintf(own, sizeof(own), "%s", request->path);
 	if (request->kind == KU_ZK_CREATE && !kept.wanted &&
 		strlen(request->path) == strlen(RIVAL))
 		return submit_node(zk, request, done, arg);
@@ -223,8 +228,7 @@ START_TEST(L18_a_ready_that_is_made_behind_who_leaves_goes_with_it)
 }
 END_TEST
 
-/* The same, and it is made so late that "ready" was not there when it looked. */
-START_TEST(L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it)
+static void enter_in_vain(void)
 {
 	kustos_deadline soon = ku_now(client) + 5 * WAY_MS * KU_NS_PER_MS;
 
@@ -237,10 +241,57 @@ START_TEST(L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it)
 	ck_assert(!model_stat(bench.model, READY, NULL));
 	drop(RIVAL);
 	drop(SECOND);
+}
+
+/* The same, and it is made so late that "ready" was not there when it looked: by one that
+   may not read the others, and so does not know whether they are there. */
+START_TEST(L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it)
+{
+	telling.forbidden = true;
+	enter_in_vain();
 	leave(KUSTOS_FOREVER);
 	run_ms(2000);
 	ck_assert_int_eq(departure, KUSTOS_OK);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
+/* Before it could tell them its deadline passed, and so it went in, and they have given
+   up: it is alone, and hears of it while it is in, or leaves. */
+START_TEST(S12_who_could_not_tell_the_others_is_lost)
+{
+	enter_in_vain();
+	ck_assert_int_eq(kustos_double_barrier_inside(member), 1);
+	if (_i == 1)
+		leave(KUSTOS_FOREVER);
+	run_ms(2000);
+	ck_assert(!model_stat(bench.model, READY, NULL));
+	if (_i == 1)
+		ck_assert_int_eq(departure, KUSTOS_ELOST);
+	else
+		check_lost();
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 0);
+}
+END_TEST
+
+static void give_up(void)
+{
+	send(KU_ZK_DELETE, SECOND, "");
+}
+
+/* One has given up before the others are told: whoever comes for it, hears of "ready" and
+   does not find it any more would take it for its own. */
+START_TEST(S12_the_others_are_told_only_if_all_are_there)
+{
+	telling.before = give_up;
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert(telling.before == NULL);
+	ck_assert(!model_stat(bench.model, READY, NULL));
+	ck_assert_int_eq(entry, -1);
+	complete();
+	run_ms(1000);
+	check_in();
 }
 END_TEST
 
@@ -412,6 +463,8 @@ int main(void)
 		L18_a_ready_that_is_made_behind_who_leaves_goes_with_it);
 	tcase_add_test(t,
 		L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it);
+	tcase_add_loop_test(t, S12_who_could_not_tell_the_others_is_lost, 0, 2);
+	tcase_add_test(t, S12_the_others_are_told_only_if_all_are_there);
 	tcase_add_test(t, L18_the_lowest_keeps_its_node_until_it_is_alone);
 	tcase_add_test(t, L18_a_ready_does_not_stay_for_who_has_gone);
 	tcase_add_test(t, L18_who_was_not_the_first_to_tell_the_others_is_in);

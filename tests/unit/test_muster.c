@@ -55,7 +55,7 @@ START_TEST(S12_nobody_passes_before_all_are_there)
 	NAMES(A, B);
 	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_WAIT);
 	NAMES(A, B, C);
-	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_MAKE);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TELL);
 	NAMES(A, C, KAZOO);
 	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_ABSENT);
 	v.came = true;
@@ -77,7 +77,7 @@ START_TEST(S12_what_was_seen_before_our_node_was_made_says_nothing)
 	v.ready_round = 9;
 	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_ABSENT);
 	v.pzxid = 10;
-	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TOUCH);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TELL);
 }
 END_TEST
 
@@ -92,7 +92,7 @@ START_TEST(a_ready_counts_if_it_is_younger_than_our_node)
 	v.ready_round = 9;
 	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_WAIT);
 	NAMES(A, B, C);
-	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TOUCH);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TELL);
 	NAMES(B);
 	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TIDY);
 	v.tidied = true;
@@ -137,10 +137,10 @@ START_TEST(one_alone_is_enough_for_one)
 
 	v.count = 1;
 	NAMES(B);
-	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_MAKE);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TELL);
 	v.ready = true;
 	v.ready_round = 9;
-	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TOUCH);
+	ck_assert_int_eq(ku_muster_decide(&v), KU_MUSTER_TELL);
 }
 END_TEST
 
