@@ -22,7 +22,8 @@
  * Rounds.  Whoever finds that all are in writes into "ready" of which transaction
  * that is true: the round's members had come by then.  Who came later does not go
  * in by that, though it finds "ready" or sees it made: the write may be late, and
- * members may have gone since.  And who goes out waits for nobody who came later:
+ * members may have gone since.  (Ours is late only if it cannot be written in one
+ * transaction with a check that they are all there.)  And who goes out waits for nobody who came later:
  * it waits for the next round, perhaps for us.  Nor does it delete a "ready" that was
  * made late, while one of those was there: that one may have heard of it, and would
  * take it for its own if it cannot be read any more.

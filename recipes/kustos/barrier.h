@@ -130,6 +130,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_wait_async(
  * Curator's members pass it, and kazoo's wait for ever.  So the first of ours
  * that finds itself alone with it removes it.
  *
+ * None of ours goes in before all were there, but for one case: a peer writes "ready"
+ * late, when members have gone again, and it is deleted before ours can read it, while so
+ * many others have come that the round may have met.  (So may one of ours that is not
+ * allowed to read the node of another, or where those who are counted are more than one
+ * request can name.)
+ *
  * Who comes while a round goes on is of it if that makes so many members that are
  * there.  Else it waits for the next, and those of this round do not wait for it
  * when they leave.
@@ -166,7 +172,8 @@ KUSTOS_API void kustos_double_barrier_destroy(
    KUSTOS_OK, it is out, unless it was in or another call goes on, and its node is being
    deleted: who comes before that is done (kustos_client_flush()) may count it, and go in.
    Once it has seen that all are in it returns KUSTOS_OK, even if the deadline passes
-   before it could tell them. */
+   before it could tell them; if then it turns out that it could not, for one of them had
+   gone or the connection was lost, it is lost: leave() says so. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
@@ -181,8 +188,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter_async(
 /* Go, and wait until all of the round have gone.  KUSTOS_NOW: go, and do not wait
    for them.  A wait survives disconnects and the end of the session.  Returns
    KUSTOS_OK; KUSTOS_ENOTHELD if it is not in; KUSTOS_ELOST if it is known by now
-   that its session ended, or somebody deleted its node, while it was in: the others
-   have not waited for it, and it does not wait for them; KUSTOS_EBUSY if others are
+   that its session ended, or somebody deleted its node, while it was in, or once it
+   is known that it could not tell the others that all were in: they have not waited
+   for it, and it does not wait for them; KUSTOS_EBUSY if others are
    in and "deadline" is KUSTOS_NOW, or if this member enters or leaves already; and
    else as enter().
    Whatever it returns, unless another call goes on, it is out, and its node is gone or

@@ -168,7 +168,8 @@ void bar_left(void *arg, enum kustos_err err)
 	/* It went in when its time was over, and had not told the others. */
 	if (err == KUSTOS_ELOST)
 		s->figures[FIGURE_LOST]++;
-	bar_call_over(a, &a->step, "left", err == KUSTOS_ELOST ? KUSTOS_OK : err);
+	bar_call_over(a, &a->step, "left",
+		err == KUSTOS_ELOST ? KUSTOS_OK : err);
 	a->phase = OUT;
 	s->figures[err == KUSTOS_OK ? FIGURE_OUT : FIGURE_GAVE_UP]++;
 	for (int i = 0; err == KUSTOS_OK && a->round != 0 && i < s->node_count;

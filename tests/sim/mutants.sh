@@ -761,6 +761,13 @@ mutant L08_event_hides_what_the_server_is_being_told lib/watch.c \
 test=test_line_limits
 mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
 	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'
+test=test_muster_lost
+mutant double_S12_others_told_late lib/muster_node.c \
+	's/enum kustos_err err = make_tell(m, &task);/enum kustos_err err = KUSTOS_ETOOBIG; (void)make_tell;/'
+mutant double_S12_in_though_nobody_was_told lib/muster_node.c \
+	'/^static void lose/,/^}/s/== KU_MUSTER_IN/== KU_MUSTER_OUT/'
+mutant double_S12_out_though_nobody_was_told lib/muster_node.c \
+	'/^static void lose/,/^}/s/ku_muster_finish(m, KUSTOS_ELOST);/ku_muster_look(m);/'
 test=test_muster
 mutant L18_ready_of_a_newer_round_written_over lib/muster_node.c \
 	's/m->ready ? m->ready_stat.version : 0/-1/'
