@@ -8,6 +8,7 @@
 #define LOWEST ROUND "/00000000-0000-0000-8000-000000000000"
 #define HIGH ROUND "/ffffffff-ffff-4fff-8fff-fffffffffffe"
 #define HIGHER ROUND "/ffffffff-ffff-4fff-8fff-ffffffffffff"
+#define TAIL "-ffff-4fff-8fff-ffffffffffff"
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
 
@@ -295,6 +296,23 @@ START_TEST(S12_the_others_are_told_only_if_all_are_there)
 }
 END_TEST
 
+/* More than one request can name. */
+START_TEST(L18_very_many_are_told_all_the_same)
+{
+	char path[80];
+
+	for (int i = 0; i < 20000; i++) {
+		snprintf(path, sizeof(path), ROUND "/%08x" TAIL, i);
+		send(KU_ZK_CREATE, path, "");
+	}
+	run_ms(1000);
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert_int_eq(entry, KUSTOS_OK);
+	ck_assert(model_stat(bench.model, READY, NULL));
+}
+END_TEST
+
 /* A member of Curator's that is out goes on when only one is left: so that must not be
    one of those who are in. */
 START_TEST(L18_the_lowest_keeps_its_node_until_it_is_alone)
@@ -465,6 +483,7 @@ int main(void)
 		L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it);
 	tcase_add_loop_test(t, S12_who_could_not_tell_the_others_is_lost, 0, 2);
 	tcase_add_test(t, S12_the_others_are_told_only_if_all_are_there);
+	tcase_add_test(t, L18_very_many_are_told_all_the_same);
 	tcase_add_test(t, L18_the_lowest_keeps_its_node_until_it_is_alone);
 	tcase_add_test(t, L18_a_ready_does_not_stay_for_who_has_gone);
 	tcase_add_test(t, L18_who_was_not_the_first_to_tell_the_others_is_in);
