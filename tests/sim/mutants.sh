@@ -601,8 +601,6 @@ mutant double_S12_one_less_is_enough lib/muster_rule.c \
 	's/if (v->names->count >= /if (v->names->count + 1 >= /'
 mutant double_L18_old_ready_lets_in lib/muster_rule.c \
 	's/v->ready_round >= v->own_czxid/true/'
-mutant double_late_ready_lets_in lib/muster_rule.c \
-	's/? round : mzxid/? mzxid : mzxid/'
 mutant double_L18_old_ready_passed_in_silence lib/muster_step.c \
 	's/^\t\ttell_others(m);/\t\tif (m->ready) pass(m); else tell_others(m);/'
 mutant double_S11_node_of_an_old_session lib/muster_step.c \
@@ -782,6 +780,8 @@ mutant L18_who_missed_its_round_is_waited_for lib/muster_step.c \
 mutant double_S09_own_node_not_watched lib/muster_step.c \
 	's/ku_muster_guard(m);/;/'
 test=test_muster_safety
+mutant double_late_ready_lets_in lib/muster_rule.c \
+	's/? round : mzxid/? mzxid : mzxid/'
 mutant L08_who_is_in_looks_no_more lib/muster_look.c \
 	's/ku_muster_guard_again(m);/;/'
 mutant S09_changed_and_watched_no_more lib/muster_guard.c \
