@@ -33,7 +33,6 @@ struct spot { /* a member's */
 	int actor;
 	bool there;
 	int64_t czxid;
-	int company;  /* how many were there when it was made, with itself */
 	int64_t full; /* transaction that completed the round; 0: none did */
 	bool parting; /* its member leaves, or has given up */
 };
@@ -46,9 +45,9 @@ struct actor {
 	enum phase phase;
 	struct ask step, wait;
 	int first_node; /* those before are of another call */
-	int64_t round; /* that it is in: spot's "full"; 0: it has only heard of it */
-	bool late;   /* this round began when faults were over */
-	bool served; /* and ended */
+	int64_t round;	/* that it is in: spot's "full" */
+	bool late;	/* this round began when faults were over */
+	bool served;	/* and ended */
 };
 
 struct shared {
@@ -58,10 +57,8 @@ struct shared {
 	bool gate_there;
 	int64_t gate_made_at;
 	bool ready_there;
-	int ready_made; /* how many nodes there had been when it was last made */
-	int ready_taken; /* and when somebody deleted it */
-	bool tampered;	 /* somebody did */
-	bool missed;	 /* and one that did not see it is to come again */
+	bool tampered; /* somebody deleted it */
+	bool missed;   /* and one that did not see it is to come again */
 	int64_t patience_ns;
 	struct ledger ledger;
 	struct ending ending;

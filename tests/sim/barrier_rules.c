@@ -27,14 +27,11 @@ void bar_note(struct sim *sim, enum model_note what, int client,
 
 	ledger_note(&s->ledger, what, client, path, value);
 	if (what == NOTE_FAULT && client < 0 && path != NULL &&
-		strcmp(path, READY) == 0) {
+		strcmp(path, READY) == 0)
 		s->tampered = true;
-		s->ready_taken = s->node_count;
-	}
 }
 
-/* Return how many are there. */
-static int count_them(struct shared *s, int64_t zxid)
+static void count_them(struct shared *s, int64_t zxid)
 {
 	int there = 0;
 
@@ -43,7 +40,6 @@ static int count_them(struct shared *s, int64_t zxid)
 	for (int i = 0; there >= s->count && i < s->node_count; i++)
 		if (s->nodes[i].there && s->nodes[i].full == 0)
 			s->nodes[i].full = zxid;
-	return there;
 }
 
 static void add_node(struct shared *s, const char *path, int64_t zxid,
@@ -57,7 +53,7 @@ static void add_node(struct shared *s, const char *path, int64_t zxid,
 	node->there = true;
 	node->czxid = zxid;
 	node->actor = ledger_client(&s->ledger, owner, -1);
-	node->company = count_them(s, zxid);
+	count_them(s, zxid);
 }
 
 void bar_change(struct sim *sim, enum model_change_kind kind, const char *path,
@@ -76,8 +72,6 @@ void bar_change(struct sim *sim, enum model_change_kind kind, const char *path,
 			s->gate_made_at = sim_now(sim);
 	} else if (strcmp(path, READY) == 0) {
 		s->ready_there = created;
-		if (created)
-			s->ready_made = s->node_count;
 	} else if (strncmp(path, STEP "/", strlen(STEP "/")) != 0) {
 		return;
 	} else if (created) {
@@ -128,21 +122,6 @@ static struct spot *full_node(struct actor *a)
 	return NULL;
 }
 
-/* Was "ready" made since its node was, and deleted from outside before it could be read,
-   and were so many nodes made that the round may have met?  That one of them had gone
-   before the last came, nothing says. */
-static bool may_believe(struct actor *a)
-{
-	const struct shared *s = bar_shared(a->it.sim);
-	int own = s->node_count - 1;
-
-	while (own >= a->first_node && s->nodes[own].actor != a->it.index)
-		own--;
-	return own >= a->first_node && s->ready_made > own &&
-		s->ready_taken > own &&
-		s->nodes[own].company + s->node_count - 1 - own >= s->count;
-}
-
 void bar_entered(void *arg, enum kustos_err err)
 {
 	struct actor *a = arg;
@@ -155,7 +134,7 @@ void bar_entered(void *arg, enum kustos_err err)
 	a->round = own != NULL ? own->full : 0;
 	if (err != KUSTOS_OK)
 		bar_part(a);
-	else if (own == NULL && !may_believe(a))
+	else if (own == NULL)
 		sim_fail(a->it.sim, "in together",
 			"%d is in before all were there", a->it.index);
 }
@@ -172,8 +151,7 @@ void bar_left(void *arg, enum kustos_err err)
 		err == KUSTOS_ELOST ? KUSTOS_OK : err);
 	a->phase = OUT;
 	s->figures[err == KUSTOS_OK ? FIGURE_OUT : FIGURE_GAVE_UP]++;
-	for (int i = 0; err == KUSTOS_OK && a->round != 0 && i < s->node_count;
-		i++) {
+	for (int i = 0; err == KUSTOS_OK && i < s->node_count; i++) {
 		const struct spot *node = &s->nodes[i];
 
 		if (node->there && !node->parting && node->full == a->round &&

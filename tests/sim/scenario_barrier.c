@@ -7,8 +7,7 @@
  * and waits for the simple barrier.  Nodes are deleted from outside.  What must
  * hold:
  *
- *   in together   who is in had a node while as many were there, or could not know
- *                 better, as "ready" came and was deleted from outside
+ *   in together   who is in had a node while as many were there
  *   out together  who is out left nobody behind: each node of its round is gone,
  *                 or its member has begun to leave
  *   open          whose wait for the simple barrier ends well: it was not there
