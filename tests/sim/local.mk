@@ -108,6 +108,7 @@ check_PROGRAMS += %D%/sim
 %C%_sim_SOURCES = %D%/main.c
 
 sim_tests += %D%/test_barrier
+sim_tests += %D%/test_beside
 sim_tests += %D%/test_claim
 sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
@@ -163,9 +164,9 @@ sim_environment = \
 	sim_ldflags='$(LDFLAGS)' \
 	sim_objects='%D%/main.$(OBJEXT) libsim.a' \
 	sim_libs='.libs/libkustos_core.a $(ZOOKEEPER_LIBS) $(LIBS)'; \
-	check_libs='$(CHECK_LIBS)'; \
+	check_libs='libunit.a $(CHECK_LIBS)' fault_ldflags='$(fault_ldflags)'; \
 	export sim_cppflags sim_cflags sim_ldflags sim_objects sim_libs \
-		check_libs;
+		check_libs fault_ldflags;
 
 # Against a real server.
 integration_tests += %D%/fidelity

@@ -114,6 +114,7 @@ aim() {
 	shift 2
 	sim_objects="$at/$test.o ${sim_objects#* }" # not main()
 	sim_libs="$sim_libs ${check_libs:?}"
+	sim_ldflags="$sim_ldflags ${fault_ldflags:?}"
 	if ! $CC $sim_cppflags $sim_cflags -c "$srcdir/tests/sim/$test.c" \
 		-o "$at/$test.o" || ! build "$at" || ! "$at/sim"; then
 		echo "FAIL: $name: $test fails without it"
@@ -205,16 +206,6 @@ mutant S03_ghost_adopted lib/op_create.c \
 	s/reply->stat->ephemeral_owner != op->request.session_id/false/'
 mutant S06_created_again_unseen lib/op_create.c \
 	's/} else if (op->ambiguous) {/} else if (false) {/'
-# A node of ours that a lagging follower does not show: found far sooner above.  What
-# a former handle tells: test_line.c has it told just when it does harm.
-few=$seeds
-seeds=${MUTANT_SEEDS:-500}
-mutant S07_no_sync_on_connect \
-	lib/beat.c 's/beat.greeting, KU_ZK_SYNC/beat.greeting, KU_ZK_EXISTS/' \
-	lib/wire.c 's/case KU_ZK_SYNC:/case KU_ZK_SYNC: case KU_ZK_EXISTS:/'
-mutant S04_events_of_a_former_handle lib/session.c \
-	's/if (handle != client->session.handle) {/if (false) {/'
-seeds=$few
 mutant S08_absent_taken_for_first lib/rank.c \
 	's/if (!own->seen)/if (false)/'
 mutant S18_saturated_number_accepted \
@@ -345,13 +336,7 @@ mutant S13_writer_follows_a_reader lib/line_follow.c \
 mutant gap_forgotten_with_a_writer lib/place.c \
 	's/bool anew = !shares \&\& .*/bool anew = false;/'
 
-# A writer that becomes a reader.  Its reader is given up, by the listing that tells
-# another reader of another gap: that is rare.
-few=$seeds
-seeds=${MUTANT_SEEDS:-8000}
-mutant S13_watches_of_the_gap_before_the_listing lib/place.c \
-	's/if (place->line->deciding \&\& place->news)/if (false)/'
-seeds=$few
+# A writer that becomes a reader.
 mutant S13_reader_made_at_the_tail \
 	lib/place_take.c '/^static enum kustos_err make_op/,/^}/s/if (place->beside != 0)/if (false)/
 	s/return place->beside != 0 ? place->beside : /return /' \
@@ -480,10 +465,6 @@ mutant queue_S15_refused_taken_for_done lib/queue_take.c \
 mutant queue_more_is_taken_than_asked_for lib/queue_take.c \
 	's/return sum > take->taking.count ? .*/return sum;/
 	s/^\tbool peek = take->first->peek;/\tbool peek = false;/'
-seeds=${MUTANT_SEEDS:-400}
-mutant queue_what_was_taken_late_is_dropped lib/queue_poll.c \
-	'/^static void give_up/,/^}/s/ku_take_step(q);/ku_take_step(q); while (q->take.taken.count > 0) ku_catch_drop(ku_catch_pop(\&q->take.taken));/'
-seeds=$few
 mutant queue_what_is_kept_is_dropped_in_the_end lib/queue.c \
 	's/^\tku_queue_return(q);/while (q->take.taken.count > 0) ku_catch_drop(ku_catch_pop(\&q->take.taken));/'
 mutant queue_what_is_being_taken_is_dropped_in_the_end lib/queue_take.c \
@@ -522,11 +503,6 @@ mutant claim_S16_lost_taken_for_not_done lib/custody_claim.c \
 	'/^static void claimed/,/^}/s/see_mark_later(c, reply->rc);/ku_custody_missed(c, KU_MISSED_TAKEN, KUSTOS_OK);/'
 mutant claim_S16_any_marker_is_ours lib/custody_claim.c \
 	'/^static bool is_ours/,/^}/s/return .*/return true ||/'
-few=$seeds
-seeds=${MUTANT_SEEDS:-1500}
-mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
-	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
-seeds=$few
 mutant claim_S16_lost_ack_taken_for_done lib/custody_end.c \
 	'/^static void end_answered/,/^}/s/no_answer(c, reply->rc, see_item);/ku_custody_ended(c, KUSTOS_OK);/'
 mutant claim_S16_lost_ack_taken_for_not_done lib/custody_end.c \
@@ -766,6 +742,12 @@ mutant double_S12_in_though_nobody_was_told lib/muster_node.c \
 	'/^static void lose/,/^}/s/== KU_MUSTER_IN/== KU_MUSTER_OUT/'
 mutant double_S12_out_though_nobody_was_told lib/muster_node.c \
 	'/^static void lose/,/^}/s/ku_muster_finish(m, KUSTOS_ELOST);/ku_muster_look(m);/'
+test=test_line
+mutant S04_events_of_a_former_handle lib/session.c \
+	's/if (handle != client->session.handle) {/if (false) {/'
+test=test_beside
+mutant S13_watches_of_the_gap_before_the_listing lib/place.c \
+	's/if (place->line->deciding \&\& place->news)/if (false)/'
 test=test_muster
 mutant L18_ready_of_a_newer_round_written_over lib/muster_node.c \
 	's/m->ready ? m->ready_stat.version : 0/-1/'
@@ -810,6 +792,9 @@ mutant L07_not_watched_and_read_again_at_once lib/mirror.c \
 	's/!m->wanted || !m->blind/true/'
 mutant S17_listed_as_another_was_taken_and_forgotten lib/queue_take.c \
 	's/late || take->busy ||$/late;/;/^		take->caught.count > 0 ||$/d;/^		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));/d;s/^	if (take->stale)$/	if (take->stale || take->busy || take->caught.count > 0)/'
+test=test_waiting
+mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
+	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
 test=test_outage
 mutant S17_chosen_before_an_outage lib/queue_take.c \
 	'/^void ku_take_unchoose/,/^}/s/!ku_queue_keyed(q)/true/'
@@ -818,6 +803,8 @@ mutant S17_listed_as_the_session_is_lost lib/queue_take.c \
 mutant L27_marked_in_a_session_before lib/desk_look.c \
 	'/^bool ku_desk_awaits_marks/,/^}/s/return .*/return false \&\&/'
 test=test_pause
+mutant queue_what_was_taken_late_is_dropped lib/queue_poll.c \
+	'/^static void give_up/,/^}/s/ku_take_step(q);/ku_take_step(q); while (q->take.taken.count > 0) ku_catch_drop(ku_catch_pop(\&q->take.taken));/'
 mutant L27_mended_item_is_not_looked_at lib/queue_take.c \
 	's/ku_take_watch_unfit(q);/;/'
 mutant L28_read_again_at_once lib/queue_catch.c \

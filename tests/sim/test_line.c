@@ -11,14 +11,10 @@
 #include <kustos/barrier.h>
 #include <kustos/cancel.h>
 #include <kustos/election.h>
-#include <kustos/rwlock.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* So many nodes a line has had, after which numbers are trusted. */
-#define USED 10000
 
 START_TEST(S04_what_a_former_handle_still_tells_ends_nothing)
 {
@@ -379,61 +375,6 @@ START_TEST(S20_a_write_that_memory_is_too_short_to_look_for_is_not_known)
 }
 END_TEST
 
-static void got_hold(void *arg, enum kustos_err err, struct kustos_hold *got)
-{
-	ck_assert_int_eq(err, KUSTOS_OK);
-	*(struct kustos_hold **)arg = got;
-}
-
-/* The next number was another writer's, before the first became a reader; that it was
-   is not known before the first has gone. */
-START_TEST(S13_a_writer_that_is_found_late_waits_for_the_reader_before_it)
-{
-	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS,
-		.len = -1 };
-	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
-	struct kustos_hold *first_writer, *reader = NULL, *writer = NULL;
-	struct kustos_rwlock *rw;
-
-	first.event = NULL;
-	o.local_handoffs = 0; /* each has a place of its own */
-	model_set_created(lone.bench.model, LINE, USED);
-	ck_assert_int_eq(kustos_rwlock_create(lone.client, LINE, &o, &rw),
-		KUSTOS_OK);
-	ck_assert_int_eq(kustos_rwlock_acquire_async(rw, KUSTOS_WRITE,
-				 KUSTOS_FOREVER, NULL, got_hold, &first_writer),
-		KUSTOS_OK);
-	lone_run_ms(&lone.bench, lone.client, 100);
-	first.withholds = true;
-	first.kind = KU_ZK_CREATE;
-	ck_assert_int_eq(kustos_rwlock_acquire_async(rw, KUSTOS_WRITE,
-				 KUSTOS_FOREVER, NULL, got_hold, &writer),
-		KUSTOS_OK);
-	lone_run_ms(&lone.bench, lone.client, 100);
-	ku_zk_done_fn *done = first.done;
-	ck_assert_ptr_nonnull(done);
-	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 2);
-	first.withholds = false;
-	first.done = NULL;
-	ck_assert_int_eq(kustos_rwlock_downgrade_async(rw, first_writer,
-				 KUSTOS_FOREVER, NULL, got_hold, &reader),
-		KUSTOS_OK);
-	lone_run_ms(&lone.bench, lone.client, 100);
-	ck_assert_ptr_nonnull(reader);
-	ck_assert_int_eq(kustos_hold_release(first_writer), KUSTOS_OK);
-	done(first.done_arg, &lost);
-	lone_run_ms(&lone.bench, lone.client, 1000);
-	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 2);
-	ck_assert_ptr_null(writer);
-	ck_assert_int_eq(kustos_hold_release(reader), KUSTOS_OK);
-	lone_run_ms(&lone.bench, lone.client, 100);
-	ck_assert_ptr_nonnull(writer);
-	ck_assert_int_eq(kustos_hold_release(writer), KUSTOS_OK);
-	lone_run_ms(&lone.bench, lone.client, 100);
-	kustos_rwlock_destroy(rw);
-}
-END_TEST
-
 static void count(void *arg, struct kustos_hold *hold)
 {
 	ck_assert_ptr_eq(hold, lone.hold);
@@ -491,8 +432,6 @@ int main(void)
 		L21_a_line_that_was_removed_is_made_anew_though_memory_is_short);
 	tcase_add_test(t,
 		S20_a_write_that_memory_is_too_short_to_look_for_is_not_known);
-	tcase_add_test(t,
-		S13_a_writer_that_is_found_late_waits_for_the_reader_before_it);
 	tcase_add_test(t,
 		S01_a_loss_is_told_by_the_timeout_of_the_last_connection);
 	suite_add_tcase(s, t);

@@ -8,6 +8,7 @@
 #include "../unit/unit.h"
 #include "queue_impl.h"
 
+#include <kustos/cancel.h>
 #include <string.h>
 
 #define QUEUE "/queue"
@@ -225,6 +226,49 @@ START_TEST(L27_what_gets_a_child_as_it_is_taken_is_passed_over)
 }
 END_TEST
 
+static void ask(bool peek, struct kustos_cancel **cancel, int *end)
+{
+	struct ku_poll_wish wish = { .max = 1,
+		.deadline = KUSTOS_FOREVER,
+		.peek = peek };
+
+	*end = -1;
+	ck_assert_int_eq(kustos_cancel_create(cancel), KUSTOS_OK);
+	wish.cancel = *cancel;
+	ck_assert_int_eq(ku_queue_poll_async(queue, &wish, polled, end),
+		KUSTOS_OK);
+}
+
+static void give_up(struct kustos_cancel *cancel, const int *end)
+{
+	kustos_cancel_fire(cancel);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(*end, KUSTOS_ECANCELED);
+	kustos_cancel_destroy(cancel);
+}
+
+/* Who asked for it has given up meanwhile, and then who only wanted to look. */
+START_TEST(L27_what_is_taken_for_nobody_is_kept_for_the_next)
+{
+	struct kustos_cancel *cancel;
+	int end;
+
+	open_queue(0);
+	put("late");
+	ask(false, &cancel, &end);
+	for (int ms = 0; !queue->take.busy; ms++) {
+		ck_assert_int_lt(ms, 10 * WAY_MS);
+		lone_run_ms(&bench, client, 1);
+	}
+	give_up(cancel, &end);
+	ck_assert_uint_eq(ku_queue_kept(queue), 1);
+	ask(true, &cancel, &end);
+	lone_run_ms(&bench, client, 100);
+	give_up(cancel, &end);
+	take("late");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pauses in the simulator");
@@ -239,6 +283,7 @@ int main(void)
 		after_a_silence_an_own_item_does_not_go_before_others);
 	tcase_add_test(t, L27_what_is_mended_is_taken_in_a_while);
 	tcase_add_test(t, L27_what_gets_a_child_as_it_is_taken_is_passed_over);
+	tcase_add_test(t, L27_what_is_taken_for_nobody_is_kept_for_the_next);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -1,0 +1,172 @@
+/*
+ * test_beside.c - the reader that a writer becomes, made beside it: what others hear
+ * too late of either.
+ */
+#include "lone_late.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/rwlock.h>
+#include <stdio.h>
+
+/* So many nodes a line has had, after which numbers are trusted. */
+#define USED 10000
+
+static struct kustos_rwlock *rw;
+
+static void setup(void)
+{
+	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
+
+	late_setup();
+	first.event = NULL;
+	o.local_handoffs = 0; /* each has a place of its own */
+	ck_assert_int_eq(kustos_rwlock_create(lone.client, LINE, &o, &rw),
+		KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	kustos_rwlock_destroy(rw);
+	lone_line_close();
+}
+
+static void got_hold(void *arg, enum kustos_err err, struct kustos_hold *got)
+{
+	ck_assert_int_eq(err, KUSTOS_OK);
+	*(struct kustos_hold **)arg = got;
+}
+
+static void ask(enum kustos_side side, struct kustos_hold **hold)
+{
+	*hold = NULL;
+	ck_assert_int_eq(kustos_rwlock_acquire_async(rw, side, KUSTOS_FOREVER,
+				 NULL, got_hold, hold),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+}
+
+static void give(struct kustos_hold *hold)
+{
+	ck_assert_ptr_nonnull(hold);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+}
+
+/* What is withheld by now, to be told later. */
+static struct late withheld(void)
+{
+	struct late it = first;
+
+	ck_assert_ptr_nonnull(it.done);
+	first.done = NULL;
+	first.withholds = first.delays = false;
+	return it;
+}
+
+/* The next number was another writer's, before the first became a reader; that it was
+   is not known before the first has gone. */
+START_TEST(S13_a_writer_that_is_found_late_waits_for_the_reader_before_it)
+{
+	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS,
+		.len = -1 };
+	struct kustos_hold *first_writer, *reader = NULL, *writer;
+
+	model_set_created(lone.bench.model, LINE, USED);
+	ask(KUSTOS_WRITE, &first_writer);
+	first.withholds = true;
+	first.kind = KU_ZK_CREATE;
+	ask(KUSTOS_WRITE, &writer);
+	const struct late creation = withheld();
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 2);
+	ck_assert_int_eq(kustos_rwlock_downgrade_async(rw, first_writer,
+				 KUSTOS_FOREVER, NULL, got_hold, &reader),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_ptr_nonnull(reader);
+	ck_assert_int_eq(kustos_hold_release(first_writer), KUSTOS_OK);
+	creation.done(creation.done_arg, &lost);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 2);
+	ck_assert_ptr_null(writer);
+	give(reader);
+	give(writer);
+}
+END_TEST
+
+static void is_lost(void *arg, enum kustos_err err, struct kustos_hold *got)
+{
+	ck_assert_int_eq(err, KUSTOS_ELOST);
+	ck_assert_ptr_null(got);
+	*(bool *)arg = true;
+}
+
+static struct bench_reply foreign_writer(void)
+{
+	return bench_create(&lone.bench, lone.raw, LINE "/other-__WRIT__", "",
+		KU_ZK_EPHEMERAL_SEQUENTIAL);
+}
+
+static void delete_it(const char *path)
+{
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw, path, -1).rc,
+		KU_ZK_OK);
+}
+
+/* Two writers of others stand before a reader, behind a writer of ours.  Somebody
+   deletes the nodes of that one, which nothing watches, and of the reader that it is to
+   become.  The one listing that says so says as well that the nearest of the two others
+   is gone, of which the reader behind has heard before. */
+START_TEST(S13_a_reader_heeds_the_gap_that_the_last_listing_told)
+{
+	const struct ku_zk_reply gone = { .rc = KU_ZK_NONODE, .len = -1 };
+	struct kustos_hold *writer, *reader;
+	bool over = false;
+	char path[128];
+
+	first.delays = true; /* the watch of its own node */
+	ask(KUSTOS_WRITE, &writer);
+	const struct late watch = withheld();
+	struct bench_reply far = foreign_writer(), near = foreign_writer();
+	ask(KUSTOS_READ, &reader);
+	delete_it(near.path);
+	first.withholds = true;
+	first.kind = KU_ZK_CREATE;
+	ck_assert_int_eq(kustos_rwlock_downgrade_async(rw, writer,
+				 KUSTOS_FOREVER, NULL, is_lost, &over),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	const struct late creation = withheld();
+	snprintf(path, sizeof(path), "%s", kustos_hold_path(writer));
+	delete_it(path);
+	delete_it(creation.reply.path);
+	const struct ku_zk_reply made = { .stat = &creation.reply.stat,
+		.path = creation.reply.path,
+		.len = -1 };
+	creation.done(creation.done_arg, &made);
+	ck_assert(!over);
+	ck_assert_int_eq(kustos_hold_release(writer), KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert(over);
+	ck_assert_ptr_null(reader);
+	watch.done(watch.done_arg, &gone);
+	delete_it(far.path);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	give(reader);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("beside a writer in the simulator");
+	TCase *t = tcase_create("too late");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		S13_a_writer_that_is_found_late_waits_for_the_reader_before_it);
+	tcase_add_test(t,
+		S13_a_reader_heeds_the_gap_that_the_last_listing_told);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
