@@ -542,13 +542,6 @@ mutant keyed_a_newer_one_that_comes_first_is_not_seen lib/desk_look.c \
 	'/^static bool is_stale/,/^}/s/return keyed/return false/'
 mutant keyed_others_are_never_found lib/others.c \
 	's/(uint32_t)reply->stat->cversion == others->changes/true/'
-# What was lost with the connection is overtaken by what is chosen meanwhile.
-few=$seeds
-seeds=${MUTANT_SEEDS:-1500}
-mutant keyed_what_was_not_sent_is_not_taken_back lib/custody.c \
-	's/c->witness.away = away;/;/'
-mutant keyed_chosen_before_the_session_was_lost lib/custody.c \
-	'/^static void session_lost/,/^}/s/away(witness);/;/'
 # The next connection breaks as well: without that it takes thousands of seeds.
 with=relapse
 survive
@@ -558,7 +551,7 @@ mutant keyed_chosen_while_a_claim_is_unsure lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/is_unsure(desk)/false/'
 mutant keyed_read_on_the_next_connection lib/custody_claim.c \
 	'/^static void was_read/,/^}/s/c->stale/false/'
-seeds=$few with=
+with=
 
 # The barriers.
 scenario=barrier
@@ -796,6 +789,10 @@ test=test_waiting
 mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
 	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
 test=test_outage
+mutant keyed_what_was_not_sent_is_not_taken_back lib/custody.c \
+	's/c->witness.away = away;/;/'
+mutant keyed_chosen_before_the_session_was_lost lib/custody.c \
+	'/^static void session_lost/,/^}/s/away(witness);/;/'
 mutant S17_chosen_before_an_outage lib/queue_take.c \
 	'/^void ku_take_unchoose/,/^}/s/!ku_queue_keyed(q)/true/'
 mutant S17_listed_as_the_session_is_lost lib/queue_take.c \

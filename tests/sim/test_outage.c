@@ -14,6 +14,7 @@
 #define MARK MARKS "/qn-0000000000"
 #define FIRST QUEUE "/entry-001-0000000001"
 #define SECOND QUEUE "/entry-005-0000000000"
+#define THIRD QUEUE "/entry-006-0000000002"
 /* Between a client and its server: all requests take the same.  A take is over in
    so much time. */
 #define WAY_MS 10
@@ -168,6 +169,66 @@ START_TEST(L27_what_was_marked_in_a_session_before_is_not_passed_over)
 }
 END_TEST
 
+static struct ku_desk *lend(struct ku_lent **got, int count)
+{
+	const struct ku_desk_wish wish = { .kind = KU_ITEM_KAZOO,
+		.items = QUEUE,
+		.marks = MARKS };
+	struct ku_desk *desk;
+
+	make(MARKS, KU_ZK_PERSISTENT);
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	for (int i = 0; i < count; i++)
+		ck_assert_int_eq(ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL,
+					 lent, &got[i]),
+			KUSTOS_OK);
+	return desk;
+}
+
+/* Two are to be claimed, of which one waits until the other was answered.  It is cut off
+   at one moment or another, and then its session lives, or not; or it is paused until
+   that is lost.  Then another is put that comes first: and unless both are had by then,
+   nobody has the last. */
+START_TEST(S17_what_was_to_be_claimed_before_an_outage_is_chosen_anew_after_it)
+{
+	int way = _i / TAKING_MS, sum = 0;
+	const int ms = 2 * LONE_TIMEOUT_MS;
+	struct ku_lent *got[2] = { NULL };
+	struct ku_desk *desk;
+
+	client->env.in_flight = 1;
+	make(SECOND, KU_ZK_PERSISTENT);
+	make(THIRD, KU_ZK_PERSISTENT);
+	desk = lend(got, 2);
+	lone_run_ms(&bench, client, _i % TAKING_MS);
+	bool both = got[0] != NULL && got[1] != NULL;
+	if (way == 2) {
+		sched_pause(&bench.sched, LONE_MACHINE,
+			bench.sched.now_ns + ms * KU_NS_PER_MS);
+		bench_run_ms(&bench, ms / 2);
+	} else {
+		model_cut(bench.model, LONE_MACHINE, false);
+	}
+	if (way == 1) {
+		model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+		lone_run_ms(&bench, client, ms);
+	}
+	make(FIRST, KU_ZK_PERSISTENT);
+	if (way == 0 && model_child_count(bench.model, MARKS) == 2)
+		both = true;
+	model_heal(bench.model);
+	bench_run_ms(&bench, way == 2 ? ms / 2 : 0);
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_ptr_nonnull(got[i]);
+		sum += (int)ku_lent_item(got[i])->priority;
+		ku_lent_return(got[i]);
+	}
+	ck_assert_int_eq(sum, both ? 5 + 6 : 1 + 5);
+	ku_desk_destroy(desk);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("outages in the simulator");
@@ -183,6 +244,9 @@ int main(void)
 		2 * TAKING_MS);
 	tcase_add_test(t,
 		L27_what_was_marked_in_a_session_before_is_not_passed_over);
+	tcase_add_loop_test(t,
+		S17_what_was_to_be_claimed_before_an_outage_is_chosen_anew_after_it,
+		0, 3 * TAKING_MS);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
