@@ -14,11 +14,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 /* So long that no heartbeat comes by: the first is sent after an eighth. */
 #define T_MS 60000
 #define BEAT_MS (T_MS / 8)
 #define SHORT_MS 200
+#define MANY 40 /* children, with which a line is long */
 
 static struct proxy *proxy;
 static struct kustos_client *client;
@@ -182,6 +184,35 @@ START_TEST(L05_a_flush_waits_until_what_nobody_wants_is_deleted)
 }
 END_TEST
 
+/* A long line: whether a proof may be left there is being asked when the lock is given
+   back, and nothing is sent before that is known. */
+START_TEST(L05_a_flush_waits_until_a_lock_is_given_back)
+{
+	struct kustos_mutex *mutex = NULL;
+	struct flush flush;
+	char path[64];
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/locks", ""), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), LINE, ""), 0);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), LINE "/x%d", i);
+		ck_assert_int_eq(raw_create(fixture_address(), path, ""), 0);
+	}
+	mutex = mutex_new(client, 0);
+	inject_frame(INJECT_HOLD_REPLY, ZK_OP_GET, 1);
+	struct kustos_hold *hold = hold_take(mutex);
+	test_eventually(inject_fired() == 1, 1000);
+	int64_t start = test_now_ms();
+	hold_give(hold);
+	flush_start(&flush);
+	proxy_set_delay(proxy, SHORT_MS, 0);
+	inject_release();
+	flush_ends(&flush, start);
+	ck_assert_int_eq(line_count(), MANY);
+	kustos_mutex_destroy(mutex);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("flush");
@@ -192,5 +223,6 @@ int main(void)
 	tcase_add_test(t, a_flush_ends_with_an_operation_that_was_never_sent);
 	tcase_add_test(t, a_flush_does_not_wait_for_what_comes_later);
 	tcase_add_test(t, L05_a_flush_waits_until_what_nobody_wants_is_deleted);
+	tcase_add_test(t, L05_a_flush_waits_until_a_lock_is_given_back);
 	return fixture_main(s);
 }
