@@ -167,6 +167,21 @@ START_TEST(many_go_in_parts_and_meanwhile_nobody_looks_dead)
 }
 END_TEST
 
+/* And how many it was goes last: else somebody might say meanwhile that it was fewer, of
+   which those that are still there would be enough. */
+START_TEST(many_go_in_parts_and_meanwhile_nothing_is_zero)
+{
+	enum kustos_err err = KUSTOS_EINVAL;
+
+	set(own);
+	make_nodes("done-", MANY);
+	pthread_t thread = start_remover(ZK_OP_MULTI, &err);
+	ck_assert_int_eq(count_names("done-"), MANY - 100);
+	ck_assert_int_eq(count_names("count-"), 1);
+	end_remover(thread, &err);
+}
+END_TEST
+
 /* With its own node a hundred, and one less or more. */
 START_TEST(a_hundred_nodes_go_in_one_transaction)
 {
@@ -330,6 +345,7 @@ int main(void)
 	tcase_add_test(t, it_goes_in_one_transaction);
 	tcase_add_loop_test(t, what_comes_between_is_removed_as_well, 0, 2);
 	tcase_add_test(t, many_go_in_parts_and_meanwhile_nobody_looks_dead);
+	tcase_add_test(t, many_go_in_parts_and_meanwhile_nothing_is_zero);
 	tcase_add_loop_test(t, a_hundred_nodes_go_in_one_transaction, 0, 3);
 	tcase_add_test(t, what_is_not_the_latchs_stays_also_beside_many);
 	tcase_add_loop_test(t, what_is_below_one_of_its_nodes_keeps_all, 0, 2);
