@@ -8,6 +8,7 @@
 
 #include <kustos/election.h>
 
+#include <string.h>
 #include <sys/resource.h>
 
 /* As many as take seconds to be lined up under a sanitizer. */
@@ -156,6 +157,72 @@ START_TEST(S01_L17_a_loss_that_is_seen_amid_a_disconnect_is_told_of_all_holds)
 }
 END_TEST
 
+/* The connection breaks with the transaction of a hand-over, behind its trial, which
+   arrives; and then it is read who is in the line, of which is told late. */
+static struct {
+	int transactions;
+	ku_zk_done_fn *done;
+	void *arg;
+	char data[8];
+	struct kustos_stat stat; /* czxid 0: it is not answered yet */
+} late;
+
+static void keep(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	ck_assert_int_lt(reply->len, (int)sizeof(late.data));
+	memcpy(late.data, reply->data, (size_t)reply->len);
+	late.stat = *reply->stat;
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool reads = late.transactions == 2 && request->kind == KU_ZK_GET &&
+		!request->watch;
+
+	if (reads && late.done == NULL) {
+		late.done = done;
+		late.arg = arg;
+		return ku_zk_sim.submit(zk, request, keep, NULL);
+	}
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+	if (request->kind == KU_ZK_MULTI && ++late.transactions == 2)
+		model_cut(lone.bench.model, LONE_MACHINE, false);
+	return rc;
+}
+
+/* That its node is gone, and its heir is first, is told in time, or when the lease has
+   run out. */
+START_TEST(S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	memset(&late, 0, sizeof(late));
+	api.submit = submit_it;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	ck_assert_int_eq(kustos_latch_hand_over_async(latch, "you",
+				 KUSTOS_FOREVER, NULL, ended, &ends[0]),
+		KUSTOS_OK);
+	for (int ms = 0; ms < LONE_TIMEOUT_MS && late.stat.czxid == 0; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	const struct ku_zk_reply reply = { .stat = &late.stat,
+		.data = late.data,
+		.len = (int)strlen(late.data) };
+	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+	lone_run_ms(&lone.bench, lone.client, _i * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(lone.client->session.state,
+		_i == 0 ? KUSTOS_CONNECTED : KUSTOS_LOST);
+	ck_assert_int_eq(ends[0], -1);
+	late.done(late.arg, &reply);
+	lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(ends[0], _i == 0 ? KUSTOS_OK : KUSTOS_EUNKNOWN);
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
 /* However many wait, those that end at once do not end inside one another. */
 START_TEST(a_long_row_ends_within_a_small_stack)
 {
@@ -187,6 +254,9 @@ int main(void)
 	tcase_add_loop_test(t,
 		S01_L17_a_loss_that_is_seen_amid_a_disconnect_is_told_of_all_holds,
 		0, 2);
+	tcase_add_loop_test(t,
+		S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known, 0,
+		2);
 	tcase_add_test(t, a_long_row_ends_within_a_small_stack);
 	suite_add_tcase(s, t);
 	return unit_main(s);
