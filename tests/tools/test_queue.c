@@ -196,6 +196,8 @@ static const struct {
 	{ { "put", "-k", "kazoo", "--priority=1000", JOBS, "x" },
 		"cannot have such a priority" },
 	{ { "consume", "--lock-path", "locks", JOBS, "x" },
+		"locks is not a path of ZooKeeper" },
+	{ { "consume", "--lock-path", JOBS, JOBS, "x" },
 		"PATH, --lock-path and --dead-letters are not three paths" },
 	{ { "consume", "--deliveries=1", "--dead-letters", JOBS, JOBS, "x" },
 		"PATH, --lock-path and --dead-letters are not three paths" },
