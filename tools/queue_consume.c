@@ -402,6 +402,8 @@ int queue_consume(struct queue_job *q)
 		code = consume_all(&c);
 	kustos_claims_destroy(c.claims);
 	job_close(j);
+	if (c.unanswered) /* it was, by now */
+		(void)together_await(&c.end, KUSTOS_OK);
 	if (j->sig != 0)
 		signals_suffer(j->sig);
 	return code;

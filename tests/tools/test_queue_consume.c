@@ -152,11 +152,13 @@ START_TEST(an_item_that_is_taken_from_under_its_command_is_not_promised)
 }
 END_TEST
 
-/* That the queue is empty nobody knows then. */
+/* That the queue is empty nobody knows then; nor, perhaps, that the item is gone. */
 START_TEST(who_loses_the_servers_is_told_so_also_after_an_item)
 {
 	struct proxy *proxy = fixture_proxy();
 
+	if (_i == 1)
+		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_MULTI, 1);
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
 	cli_start(&a, "queue", "consume", "-w5", "--hosts",
 		proxy_address(proxy), JOBS, "cat");
@@ -383,7 +385,8 @@ int main(void)
 		S16_an_item_that_was_lost_as_its_command_ended_comes_again);
 	tcase_add_test(t,
 		an_item_that_is_taken_from_under_its_command_is_not_promised);
-	tcase_add_test(t, who_loses_the_servers_is_told_so_also_after_an_item);
+	tcase_add_loop_test(t,
+		who_loses_the_servers_is_told_so_also_after_an_item, 0, 2);
 	tcase_add_test(t, a_signal_ends_the_command_and_leaves_the_item);
 	tcase_add_test(t, a_command_that_cannot_be_begun_leaves_nothing);
 	tcase_add_test(t, an_item_that_fails_too_often_is_moved_away);
