@@ -265,6 +265,7 @@ static void show(struct ku_queue *q)
 	give_back(q, c);
 	put_back(q, &q->take.caught);
 	ku_taker_finish(taker, KUSTOS_OK);
+	q->take.again = true; /* nothing is on its way for who waits behind it */
 }
 
 /* Nothing is known to be there: look; or wait until somebody puts something. */

@@ -308,6 +308,34 @@ START_TEST(a_look_with_a_callback_leaves_it_there_too)
 }
 END_TEST
 
+static void look_and_take(struct taken taken[4], kustos_deadline deadline)
+{
+	for (int i = 0; i < 3; i++)
+		check_err(kustos_queue_peek_async(queue, deadline, NULL,
+				  queue_taken, &taken[i]),
+			KUSTOS_OK);
+	check_err(kustos_queue_poll_async(queue, 1, deadline, NULL, queue_taken,
+			  &taken[3]),
+		KUSTOS_OK);
+}
+
+START_TEST(who_looks_at_the_same_time_as_others_holds_up_none_of_them)
+{
+	struct taken taken[8] = { { .calls = 0 } };
+
+	look_and_take(&taken[0], SOON);
+	queue_put(queue_others, "a");
+	queue_put(queue_others, "a");
+	look_and_take(&taken[4], KUSTOS_NOW);
+	for (int i = 0; i < 8; i++) {
+		check_err(taken_wait(&taken[i]), KUSTOS_OK);
+		ck_assert_uint_eq(taken[i].count, 1);
+		ck_assert_str_eq(taken[i].items[0]->data, "a");
+		taken_free(&taken[i]);
+	}
+}
+END_TEST
+
 START_TEST(other_nodes_are_left_alone)
 {
 	const char *address = fixture_address();
@@ -429,6 +457,8 @@ int main(void)
 	tcase_add_test(t, a_wait_ends_by_deadline_and_by_cancel);
 	tcase_add_test(t, a_look_leaves_the_first_item_there);
 	tcase_add_test(t, a_look_with_a_callback_leaves_it_there_too);
+	tcase_add_test(t,
+		who_looks_at_the_same_time_as_others_holds_up_none_of_them);
 	tcase_add_test(t, other_nodes_are_left_alone);
 	tcase_add_test(t,
 		items_in_the_background_come_in_the_order_of_the_calls);
