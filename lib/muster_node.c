@@ -172,7 +172,7 @@ void ku_muster_forget(struct ku_muster *m)
 }
 
 /* Its time was over, so it went in; and the others are told by nobody, for one of them
-   had gone, or perhaps are.  It is as if it had died. */
+   had gone or that was refused, or perhaps are.  It is as if it had died. */
 static void lose(struct ku_muster *m)
 {
 	if (m->state == KU_MUSTER_IN)
@@ -207,7 +207,8 @@ static void ready_ended(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
 	bool checked = op->kind == KU_ZK_MULTI;
-	bool written = op->kind != KU_ZK_DELETE && op->err == KUSTOS_OK;
+	bool tells = op->kind != KU_ZK_DELETE;
+	bool written = tells && op->err == KUSTOS_OK;
 	enum kustos_err err = op->err;
 
 	/* Who was not patient enough is in by now, or about to leave. */
@@ -217,16 +218,19 @@ static void ready_ended(struct ku_op *op)
 		m->round_ready = checked
 			? op->out_results[op->op_count - 1].stat.mzxid
 			: op->out_stat.mzxid;
-	if (op->kind == KU_ZK_DELETE)
+	if (!tells)
 		ku_op_tell_stuck(op);
 	m->op = NULL;
 	ku_op_drop(op);
-	if (m->telling && checked && err == KUSTOS_ENOAUTH &&
-		tell_anyway(m) == KUSTOS_OK) {
-		/* Not all who were counted may be read. */
+	/* Not all who were counted may be read. */
+	bool anyway = m->telling && checked && err == KUSTOS_ENOAUTH;
+	if (anyway)
+		err = tell_anyway(m);
+	if (anyway && err == KUSTOS_OK) {
+		/* They are being told plainly. */
 	} else if (m->telling)
 		told(m, err);
-	else if (checked && !written && err != KUSTOS_EEXISTS &&
+	else if (tells && !written && err != KUSTOS_EEXISTS &&
 		err != KUSTOS_EBADVERSION)
 		lose(m); /* nor has anybody else told them */
 	else if ((m->state == KU_MUSTER_ENTERING && m->there) ||

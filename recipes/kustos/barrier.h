@@ -173,7 +173,7 @@ KUSTOS_API void kustos_double_barrier_destroy(
    deleted: who comes before that is done (kustos_client_flush()) may count it, and go in.
    Once it has seen that all are in it returns KUSTOS_OK, even if the deadline passes
    before it could tell them; if then it turns out that it could not, for one of them had
-   gone or the connection was lost, it is lost: leave() says so. */
+   gone, the connection was lost or it may not, it is lost: leave() says so. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
