@@ -735,6 +735,9 @@ mutant double_S12_in_though_nobody_was_told lib/muster_node.c \
 	'/^static void lose/,/^}/s/== KU_MUSTER_IN/== KU_MUSTER_OUT/'
 mutant double_S12_out_though_nobody_was_told lib/muster_node.c \
 	'/^static void lose/,/^}/s/ku_muster_finish(m, KUSTOS_ELOST);/ku_muster_look(m);/'
+test=test_muster_told
+mutant double_L18_in_though_it_may_tell_nobody lib/muster_node.c \
+	's/else if (tells \&\& !written/else if (checked \&\& !written/'
 test=test_line
 mutant S04_events_of_a_former_handle lib/session.c \
 	's/if (handle != client->session.handle) {/if (false) {/'
