@@ -15,8 +15,8 @@
  * So the lease counts from the sending of the latest request, or from the
  * making of the connection, of which the leader has certainly heard: its base.
  * It ends 7/8 T after that; the rest is for clocks that differ, and for whoever
- * is told to stop.  With a request in every T/8 the base is T/4 to 3/8 T old,
- * which leaves at least half of T.  And it never ends later than 2/3 T after
+ * is told to stop.  With a request in every T/8 the base is T/4 to T/2 old,
+ * which leaves at least 3/8 T.  And it never ends later than 2/3 T after
  * the sending of the last request that the leader answered, which libraries
  * of this kind use alone.
  *
