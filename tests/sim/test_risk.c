@@ -78,6 +78,34 @@ START_TEST(U03_a_risk_is_told_by_the_timeout_of_the_last_connection)
 }
 END_TEST
 
+/* It may have been lost for another reason than that time went by. */
+START_TEST(what_was_lost_is_at_risk_no_more)
+{
+	const int64_t before_ms = LONE_TIMEOUT_MS / 4;
+	int warnings = 0;
+
+	hold_with_warning(before_ms, &warnings);
+	lone_run_ms(&lone.bench, lone.client, 1000); /* its node is watched */
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw,
+				 kustos_hold_path(lone.hold), -1)
+				 .rc,
+		KU_ZK_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_LOST);
+	if (_i == 1)
+		ck_assert_int_eq(kustos_hold_at_risk(lone.hold, before_ms,
+					 count, &warnings),
+			KUSTOS_OK);
+	while (lone.client->session.lease.end_ns - ku_now(lone.client) >
+		before_ms * KU_NS_PER_MS)
+		bench_run_ms(&lone.bench, 1); /* it does nothing */
+	(void)ku_client_step(lone.client);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert_int_eq(warnings, 0);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("risks in the simulator");
@@ -89,6 +117,7 @@ int main(void)
 		a_second_risk_is_told_though_only_a_pause_was_between_the_two);
 	tcase_add_test(t,
 		U03_a_risk_is_told_by_the_timeout_of_the_last_connection);
+	tcase_add_loop_test(t, what_was_lost_is_at_risk_no_more, 0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
