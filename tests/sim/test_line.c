@@ -329,6 +329,25 @@ START_TEST(L21_a_line_that_was_removed_is_made_anew_though_memory_is_short)
 }
 END_TEST
 
+/* Should a listing be wrong, there is a second node, but not for long. */
+START_TEST(L05_a_node_that_a_listing_leaves_out_is_deleted)
+{
+	const struct ku_zk_reply nobody = { .stat = &first.reply.stat,
+		.len = -1 };
+
+	first.event = NULL;
+	first.withholds = true;
+	first.kind = KU_ZK_CHILDREN;
+	lone_line_ask();
+	ck_assert_ptr_nonnull(first.done);
+	ck_assert_int_eq(first.reply.name_count, 1);
+	first.done(first.done_arg, &nobody);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	lone_line_check();
+	lone_line_give();
+}
+END_TEST
+
 static void said(void *arg, enum kustos_err err)
 {
 	*(int *)arg = (int)err;
@@ -430,6 +449,7 @@ int main(void)
 	tcase_add_test(t, a_listing_that_cannot_be_sent_holds_up_no_close);
 	tcase_add_test(t,
 		L21_a_line_that_was_removed_is_made_anew_though_memory_is_short);
+	tcase_add_test(t, L05_a_node_that_a_listing_leaves_out_is_deleted);
 	tcase_add_test(t,
 		S20_a_write_that_memory_is_too_short_to_look_for_is_not_known);
 	tcase_add_test(t,
