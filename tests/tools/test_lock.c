@@ -319,6 +319,18 @@ START_TEST(standard_input_and_output_are_the_commands)
 }
 END_TEST
 
+/* More than the session has would end the command at once. */
+START_TEST(the_grace_is_a_quarter_of_what_is_granted_at_most)
+{
+	cli_start(&a, "lock", "--session-timeout=86400000", "--grace=21600",
+		"/l", "--", "sh", "-c", "echo runs; read x; exit 9");
+	(void)cli_hears(&a, "runs");
+	ck_assert_int_eq(cli_run(&b, "ls", "/l"), 0);
+	cli_type(&a, "\n");
+	ck_assert_int_eq(cli_end(&a), 9);
+}
+END_TEST
+
 START_TEST(the_environment_tells_of_the_innermost_lock)
 {
 	static const char script[] =
@@ -468,6 +480,7 @@ int main(void)
 		a_session_that_cannot_be_asked_for_is_told_by_its_option);
 	tcase_add_test(t, a_message_is_one_line_whatever_is_in_a_path);
 	tcase_add_test(t, standard_input_and_output_are_the_commands);
+	tcase_add_test(t, the_grace_is_a_quarter_of_what_is_granted_at_most);
 	tcase_add_test(t, the_environment_tells_of_the_innermost_lock);
 	tcase_add_test(t, P13_the_command_inherits_no_descriptor_of_ours);
 	tcase_add_test(t, a_descriptor_of_the_callers_reaches_the_command);
