@@ -74,6 +74,8 @@ comm -23 "$work/named" "$work/tests" >"$work/missing"
 $AWK -F ' *[|] *' '/^[|] [A-Z][0-9]+ / { print $2 "," $(NF - 1) }' \
 	"$srcdir/doc/hazards.md" | tr -d ' ' >"$work/hazards"
 [ "$(wc -l <"$work/hazards")" -ge 60 ] || complain 'hardly any hazard was found'
+twice=$(cut -d , -f 1 "$work/hazards" | sort | uniq -d | tr '\n' ' ')
+[ -z "$twice" ] || complain "a hazard has two rows: $twice"
 while IFS=, read -r id files; do
 	digits=${id#?}
 	name=${id%"$digits"}$(printf %02d "$digits")_
