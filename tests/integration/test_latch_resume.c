@@ -56,6 +56,30 @@ static int waiting_main(int fd, void *arg)
 	return 0;
 }
 
+/* Latch "0", into whose node nobody may write. */
+static int sealed_main(int fd, void *arg)
+{
+	static const struct kustos_acl acl = {
+		KUSTOS_PERM_READ | KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
+		"world",
+		"anyone",
+	};
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct kustos_client *c;
+
+	(void)arg;
+	o.acl = &acl;
+	o.acl_count = 1;
+	c = client_open_with(&o);
+	client_wait(c, KUSTOS_CONNECTED, 5000);
+	runner_run(&runners[0], c, "0");
+	runner_leads(&runners[0]);
+	ticket_say(fd, c);
+	(void)child_expect(fd, "never", PATIENCE_MS);
+	return 0;
+}
+
 static void set_up(void)
 {
 	ck_assert_int_eq(child_start(&former, former_main, NULL), 0);
@@ -73,6 +97,15 @@ static void set_up_behind(void)
 	runner_leads(&rival);
 	ck_assert_int_eq(child_start(&former, waiting_main, NULL), 0);
 	ticket_hear(former.fd, &ticket);
+}
+
+static void set_up_sealed(void)
+{
+	ck_assert_int_eq(child_start(&former, sealed_main, NULL), 0);
+	ticket_hear(former.fd, &ticket);
+	other = client_connected(fixture_address(), T_MS);
+	runner_run(&rival, other, "rival");
+	line_wait(2);
 }
 
 static void tear_down(void)
@@ -341,6 +374,25 @@ START_TEST(S03_a_node_that_is_being_made_was_not_left_by_a_former_process)
 }
 END_TEST
 
+/* A former process that lives would not find out, and both would lead for good. */
+START_TEST(S03_a_node_that_cannot_be_written_into_is_given_up)
+{
+	char sealed[NODE_SIZE];
+
+	node_at(0, sealed);
+	kill_former();
+	come_again();
+	resume(&runners[0], "0");
+	runner_leads(&rival);
+	ck_assert_int_eq(raw_exists(fixture_address(), sealed, NULL),
+		RAW_NONODE);
+	kustos_latch_close(rival.latch, 1);
+	runner_leads(&runners[0]);
+	ck_assert_str_ne(runners[0].node, sealed);
+	runner_end(&runners[0]);
+}
+END_TEST
+
 START_TEST(a_ticket_needs_a_session)
 {
 	struct kustos_client *c = client_open("127.0.0.1:1", T_MS);
@@ -379,5 +431,9 @@ int main(void)
 	t = fixture_case(s, "who has waited", 20);
 	tcase_add_checked_fixture(t, set_up_behind, tear_down);
 	tcase_add_test(t, S03_one_that_waits_and_lives_after_all_finds_out);
+
+	t = fixture_case(s, "who may not write", 20);
+	tcase_add_checked_fixture(t, set_up_sealed, tear_down);
+	tcase_add_test(t, S03_a_node_that_cannot_be_written_into_is_given_up);
 	return fixture_main(s);
 }
