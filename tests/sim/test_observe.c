@@ -1,5 +1,5 @@
 /*
- * test_observe.c - what happens to the watch of an observer that ends while it reads.
+ * test_observe.c - an observer of which an older watch fires while it reads.
  */
 #include "lone.h"
 #include "model_impl.h"
@@ -7,6 +7,8 @@
 #include "../unit/unit.h"
 
 #include <kustos/participant.h>
+#include <stdio.h>
+#include <string.h>
 
 #define LINE "/line"
 #define FIRST LINE "/lock-0000000000"
@@ -21,7 +23,8 @@ static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static struct kustos_client *client;
 static struct kustos_observer *observer;
 static bool seen;
-static int asked; /* requests, but for syncs */
+static char said[8]; /* by the first */
+static int asked;    /* requests, but for syncs */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -31,12 +34,12 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 }
 
 /* Have the first's data changed. */
-static void send_change(void)
+static void send_change(const char *data)
 {
 	const struct ku_zk_request request = { .kind = KU_ZK_SET,
 		.path = FIRST,
-		.data = "x",
-		.len = 1 };
+		.data = data,
+		.len = (int)strlen(data) };
 
 	lone_send(&bench, raw, &request);
 }
@@ -57,6 +60,8 @@ static void see(void *arg, enum kustos_err err,
 {
 	(void)arg;
 	seen = err == KUSTOS_OK && first != NULL;
+	snprintf(said, sizeof(said), "%s",
+		seen ? (const char *)first->data : "");
 }
 
 static void setup(void)
@@ -90,12 +95,33 @@ START_TEST(P05_a_watch_that_an_ended_observer_leaves_behind_is_taken_off)
 	teardown();
 	setup();
 	lone_run_ms(&bench, client, ms - WAY_MS / 2);
-	send_change();
+	send_change("x");
 	(void)run_until_it_asks();
 	kustos_observer_destroy(observer);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_ptr_null(client->watches.entries);
 	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+}
+END_TEST
+
+/* The same event is taken for that of the watch which is being set: so it cannot wait
+   for that one's, and looks again. */
+START_TEST(L08_a_change_after_an_event_that_came_early_is_told_at_once)
+{
+	int ms = run_until_it_asks();
+
+	kustos_observer_destroy(observer);
+	teardown();
+	setup();
+	lone_run_ms(&bench, client, ms - WAY_MS / 2);
+	send_change("x");
+	(void)run_until_it_asks();
+	lone_run_ms(&bench, client, 6 * WAY_MS);
+	ck_assert_str_eq(said, "x");
+	send_change("y");
+	lone_run_ms(&bench, client, 6 * WAY_MS);
+	ck_assert_str_eq(said, "y");
+	kustos_observer_destroy(observer);
 }
 END_TEST
 
@@ -108,6 +134,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t,
 		P05_a_watch_that_an_ended_observer_leaves_behind_is_taken_off);
+	tcase_add_test(t,
+		L08_a_change_after_an_event_that_came_early_is_told_at_once);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
