@@ -241,13 +241,22 @@ static int lead_once(struct elect *e)
 	return code;
 }
 
+/* Did the command die of a key, or with its terminal?  Then it alone was told, but
+   all of us were meant. */
+static bool ended_by_terminal(const struct command *c, int code)
+{
+	int sig = code - TOOL_SIGNAL;
+
+	return c->given && (sig == SIGINT || sig == SIGQUIT || sig == SIGHUP);
+}
+
 /* Return whether another round is to follow one that ended so. */
 static bool goes_on(const struct elect *e, int code)
 {
 	const struct under *u = &e->job.under;
-	bool by_key = u->command.given && code == TOOL_SIGNAL + SIGINT;
 
-	if (!e->options.restart || e->job.sig != 0 || u->passed != 0 || by_key)
+	if (!e->options.restart || e->job.sig != 0 || u->passed != 0 ||
+		ended_by_terminal(&u->command, code))
 		return false;
 	return u->started ? !u->command.not_executed
 			  : code == TOOL_LOST || code == TOOL_UNREACHABLE;

@@ -1,6 +1,7 @@
 /*
- * test_lock_signals.c - kustos lock between the command and whoever sends
- * signals: processes, terminals, and the kernel to process 1.
+ * test_lock_signals.c - kustos lock, and kustos elect that restarts, between the
+ * command and whoever sends signals: processes, terminals, and the kernel to
+ * process 1.
  */
 #include "cli.h"
 
@@ -285,6 +286,51 @@ START_TEST(the_command_of_a_pipeline_gets_the_terminal_when_it_reads)
 }
 END_TEST
 
+/* Have it lead and restart at the shell.  Returns its process. */
+static int lead_at_the_shell(void)
+{
+	char line[400];
+	int pid;
+
+	open_shell();
+	snprintf(line, sizeof(line),
+		"%s elect -r /l sh -c 'ulimit -c 0; echo le\"\"ads $PPID on; "
+		"exec sleep 1000'\n",
+		cli_program());
+	cli_type(&a, line);
+	cli_hears(&a, " on\r");
+	ck_assert_int_eq(sscanf(cli_hears(&a, "leads "), "%d", &pid), 1);
+	forget();
+	return pid;
+}
+
+/* It reaches the command alone. */
+START_TEST(a_key_that_ends_the_command_ends_the_restarts)
+{
+	(void)lead_at_the_shell();
+	cli_type(&a, _i ? "\034" : "\003"); /* Control-\, Control-C */
+	cli_hears(&a, "prompt> ");
+	ck_assert_int_eq(waiting(), 0);
+	cli_type(&a, "echo co\"\"de $?\n");
+	cli_hears(&a, _i ? "code 131" : "code 130");
+	cli_type(&a, "exit\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+}
+END_TEST
+
+/* Of which the kernel tells the shell, and those in its foreground. */
+START_TEST(the_end_of_its_terminal_ends_the_restarts)
+{
+	int pid = lead_at_the_shell();
+
+	close(a.in);
+	a.in = a.out = -1;
+	test_within(!process_alive(pid), CLI_MS);
+	ck_assert_int_eq(waiting(), 0);
+	(void)cli_end(&a);
+}
+END_TEST
+
 /* Return the only child of "pid": of unshare, the one that is process 1. */
 static int child_of(int pid)
 {
@@ -418,6 +464,9 @@ int main(void)
 	tcase_add_test(t, the_terminal_is_not_taken_from_a_pipeline);
 	tcase_add_test(t,
 		the_command_of_a_pipeline_gets_the_terminal_when_it_reads);
+	tcase_add_loop_test(t, a_key_that_ends_the_command_ends_the_restarts, 0,
+		2);
+	tcase_add_test(t, the_end_of_its_terminal_ends_the_restarts);
 	if (system("unshare --pid --fork --kill-child --mount-proc true "
 		   "2>/dev/null") == 0) {
 		tcase_add_test(t,
