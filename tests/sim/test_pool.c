@@ -332,6 +332,23 @@ START_TEST(L08_a_watch_taken_off_behind_a_listing_is_not_gone_by)
 }
 END_TEST
 
+/* Others set it as often as they like. */
+START_TEST(L28_a_number_for_which_nobody_waits_is_not_read)
+{
+	numbers.times = 0;
+	for (char number = 2; number < 5; number++) {
+		send(KU_ZK_SET, number);
+		lone_run_ms(&bench, client, 1000);
+	}
+	ck_assert_int_eq(numbers.times, 0);
+	try_it();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	ck_assert_int_eq(kustos_semaphore_max(sem), 4);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+}
+END_TEST
+
 START_TEST(L07_more_leases_than_one_session_can_have_are_refused_at_once)
 {
 	ended = -1;
@@ -367,6 +384,7 @@ int main(void)
 		L28_after_a_reconnect_who_stands_in_line_does_not_read_it);
 	tcase_add_test(t,
 		L08_a_watch_taken_off_behind_a_listing_is_not_gone_by);
+	tcase_add_test(t, L28_a_number_for_which_nobody_waits_is_not_read);
 	tcase_add_test(t,
 		L07_more_leases_than_one_session_can_have_are_refused_at_once);
 	suite_add_tcase(s, t);
