@@ -31,7 +31,8 @@ const char elect_help[] =
 	"                        default an eighth of the session timeout,\n"
 	"                        at most a quarter\n"
 	"      --watch           take no part: print who leads, a line each\n"
-	"                        time that it is another\n"
+	"                        time that it is another, or says\n"
+	"                        something else\n"
 	"      --json            with --watch: print JSON objects\n";
 
 const char elect_codes[] =

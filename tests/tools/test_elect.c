@@ -399,7 +399,7 @@ START_TEST(watch_tells_it_in_json)
 }
 END_TEST
 
-/* What a node of somebody else's says may have lines, as JSON. */
+/* What a node of somebody else's says may have lines, as JSON; and change. */
 START_TEST(watch_tells_it_in_one_line_each)
 {
 	static const char node[] =
@@ -413,6 +413,8 @@ START_TEST(watch_tells_it_in_one_line_each)
 	cli_hears(&watcher, "\"record\":{    \"id\": \"a b\" } }}\n");
 	ck_assert_ptr_eq(strchr(watcher.out_text, '\n') + 1,
 		watcher.out_text + watcher.out_len);
+	ck_assert_int_eq(raw_set(fixture_address(), node, "else"), 0);
+	cli_hears(&watcher, "\"data\":\"else\"");
 	kill(watcher.pid, SIGTERM);
 	ck_assert_int_eq(cli_end(&watcher), -SIGTERM);
 }
