@@ -17,6 +17,7 @@ libintegration_a_SOURCES = \
 	%D%/mutex_fixture.c %D%/mutex_fixture.h \
 	%D%/mutex_pair.c %D%/mutex_pair.h \
 	%D%/claim_fixture.c %D%/claim_fixture.h \
+	%D%/queue_faults.c %D%/queue_faults.h \
 	%D%/queue_fixture.c %D%/queue_fixture.h \
 	%D%/queue_storm.c %D%/queue_storm.h \
 	%D%/rwlock_fixture.c %D%/rwlock_fixture.h \

@@ -4,7 +4,7 @@
  */
 #include "child.h"
 #include "inject.h"
-#include "queue_fixture.h"
+#include "queue_faults.h"
 
 #include <kustos/cancel.h>
 
@@ -89,15 +89,10 @@ static void lose_the_session(void)
 START_TEST(S15_a_put_is_not_doubled_by_a_new_session)
 {
 	struct taken put = { .calls = 0 };
-	struct kustos_new_item item = { .data = "b", .len = 1 };
 
 	queue_put(queue, "a");
 	inject_connect(ECONNREFUSED);
-	inject_frame(_i == 0 ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
-		ZK_OP_MULTI, 1);
-	check_err(kustos_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
-			  queue_was_put, &put),
-		KUSTOS_OK);
+	queue_put_unheard(queue, _i == 0, &put);
 	lose_the_session();
 	check_err(taken_wait(&put), KUSTOS_OK);
 	ck_assert_int_eq(queue_count(), 2);
