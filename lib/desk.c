@@ -90,13 +90,10 @@ static enum kustos_err start_folder(struct ku_desk *desk, const char *path)
 {
 	struct kustos_client *client = desk->client;
 	struct ku_op *op = NULL;
-	enum kustos_err err = ku_op_new(client, KU_ZK_CREATE,
-		path + strlen(client->config.prefix), KUSTOS_PARENTS, &op);
+	enum kustos_err err = ku_create_new(client,
+		path + strlen(client->config.prefix), KUSTOS_PARENTS, "", 0,
+		&op);
 
-	if (err == KUSTOS_OK)
-		err = ku_op_data(op, "", 0);
-	if (err == KUSTOS_OK)
-		err = ku_create_init(op);
 	if (err == KUSTOS_OK) {
 		op->any = true;
 		op->plain = desk->depot->kind == KU_ITEM_KAZOO;

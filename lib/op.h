@@ -281,6 +281,11 @@ void ku_op_look(struct ku_op *op);
 
 /* Make a creation's own state.  The client is not locked. */
 enum kustos_err ku_create_init(struct ku_op *op);
+
+/* Make a creation, as ku_op_new() does, with its data and its own state. */
+enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
+	int flags, const void *data, size_t len, struct ku_op **out);
+
 void ku_create_free(struct ku_op *op);
 void ku_create_withdraw(struct ku_op *op);
 

@@ -91,6 +91,16 @@ enum kustos_err ku_create_init(struct ku_op *op)
 	return KUSTOS_OK;
 }
 
+enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
+	int flags, const void *data, size_t len, struct ku_op **out)
+{
+	enum kustos_err err = ku_op_new(client, KU_ZK_CREATE, path, flags, out);
+
+	if (err == KUSTOS_OK)
+		err = ku_op_data(*out, data, len);
+	return err == KUSTOS_OK ? ku_create_init(*out) : err;
+}
+
 void ku_create_free(struct ku_op *op)
 {
 	struct ku_create *create = op->create;

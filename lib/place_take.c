@@ -87,13 +87,9 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 		snprintf(end, 11, "%010" PRId32, place->number);
 	else
 		flags |= KUSTOS_SEQUENTIAL;
-	enum kustos_err err = ku_op_new(line->client, KU_ZK_CREATE, prefix,
-		flags, op);
+	enum kustos_err err = ku_create_new(line->client, prefix, flags,
+		place->data, place->len, op);
 	free(prefix);
-	if (err == KUSTOS_OK)
-		err = ku_op_data(*op, place->data, place->len);
-	if (err == KUSTOS_OK)
-		err = ku_create_init(*op);
 	if (err != KUSTOS_OK)
 		return err;
 	(*op)->bare = (*op)->plain = kind->bare;

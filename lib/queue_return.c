@@ -116,14 +116,11 @@ static enum kustos_err put_alone(const struct ku_queue *q,
 	const struct ku_zk_request *create)
 {
 	struct ku_op *op = NULL;
-	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
+	enum kustos_err err = ku_create_new(q->client,
 		create->path + strlen(q->client->config.prefix),
-		KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, &op);
+		KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, create->data,
+		(size_t)create->len, &op);
 
-	if (err == KUSTOS_OK)
-		err = ku_op_data(op, create->data, (size_t)create->len);
-	if (err == KUSTOS_OK)
-		err = ku_create_init(op);
 	if (err == KUSTOS_OK) {
 		op->plain = q->kind == KU_ITEM_KAZOO;
 		op->large = op->patient = op->last = true;

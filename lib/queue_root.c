@@ -27,14 +27,10 @@ static enum kustos_err make(struct ku_queue *q, struct ku_receipt *receipt)
 	/* kazoo looks for it only once: it must not go when it is empty. */
 	bool stays = q->kind == KU_ITEM_KAZOO;
 	struct ku_op *op = NULL;
-	enum kustos_err err = ku_op_new(q->client, KU_ZK_CREATE,
+	enum kustos_err err = ku_create_new(q->client,
 		q->path + strlen(q->client->config.prefix),
-		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), &op);
+		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), "", 0, &op);
 
-	if (err == KUSTOS_OK)
-		err = ku_op_data(op, "", 0);
-	if (err == KUSTOS_OK)
-		err = ku_create_init(op);
 	if (err == KUSTOS_OK) {
 		op->any = true;
 		op->plain = stays;

@@ -153,13 +153,9 @@ static enum kustos_err new_node(struct ku_receipt *r, struct ku_op **op)
 
 	if (path == NULL)
 		return KUSTOS_ENOMEM;
-	enum kustos_err err = ku_op_new(r->client, KU_ZK_CREATE, path,
-		KUSTOS_PROTECTED | KUSTOS_PARENTS, op);
+	enum kustos_err err = ku_create_new(r->client, path,
+		KUSTOS_PROTECTED | KUSTOS_PARENTS, "", 0, op);
 	free(path);
-	if (err == KUSTOS_OK)
-		err = ku_op_data(*op, "", 0);
-	if (err == KUSTOS_OK)
-		err = ku_create_init(*op);
 	return err;
 }
 

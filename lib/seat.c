@@ -38,12 +38,8 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 	struct ku_line *line = place->line;
 	const char *path = line->path + strlen(line->client->config.prefix);
 
-	enum kustos_err err = ku_op_new(line->client, KU_ZK_CREATE, path,
-		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, op);
-	if (err == KUSTOS_OK)
-		err = ku_op_data(*op, place->data, place->len);
-	if (err == KUSTOS_OK)
-		err = ku_create_init(*op);
+	enum kustos_err err = ku_create_new(line->client, path,
+		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, place->data, place->len, op);
 	if (err != KUSTOS_OK)
 		return err;
 	(*op)->plain = place->kind->bare;
