@@ -5,13 +5,15 @@
 #include "queue.h"
 
 #include <kustos/cancel.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define UUID "_c_00000000-0000-4000-8000-00000000000"
 #define HOUR_MS (60 * 60 * 1000)
 
-#define RACED "/q-receipts/" UUID "1-receipt"
+#define FOLDER "/q-receipts/"
+#define RACED FOLDER UUID "1-receipt"
 
 static struct ku_zk_api api; /* ku_zk_sim, but for one deletion */
 static struct {
@@ -371,6 +373,55 @@ START_TEST(why_a_queue_could_not_be_made_is_not_told_when_it_can_be)
 }
 END_TEST
 
+static char worn[128]; /* the receipt that is; empty: none yet */
+
+/* It has been used a thousand million times. */
+static void wear(void *arg, const struct ku_zk_reply *reply)
+{
+	struct ku_zk_reply used = *reply;
+
+	if (reply->rc == KU_ZK_OK) {
+		struct kustos_stat stat = *reply->stat;
+
+		stat.version = 1000000000;
+		used.stat = &stat;
+		snprintf(worn, sizeof(worn), "%s", reply->path);
+		held.done(arg, &used);
+		return;
+	}
+	held.done(arg, reply);
+}
+
+static int submit_and_wear(struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
+{
+	bool first = request->kind == KU_ZK_CREATE && *worn == '\0' &&
+		strncmp(request->path, FOLDER, strlen(FOLDER)) == 0;
+
+	if (!first)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	held.done = done;
+	return ku_zk_sim.submit(zk, request, wear, arg);
+}
+
+/* Long before its version, of which servers know 31 bits, is used up. */
+START_TEST(a_receipt_that_is_worn_is_exchanged)
+{
+	struct ku_queue *q;
+
+	api = ku_zk_sim;
+	api.submit = submit_and_wear;
+	*worn = '\0';
+	q = put_one(&api);
+	ck_assert(*worn != '\0');
+	ck_assert(!is_there(worn));
+	ck_assert_int_eq(model_child_count(bench.model, "/q-receipts"), 1);
+	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
+	ku_queue_destroy(q);
+	ck_assert(lone_close(&bench, client));
+}
+END_TEST
+
 static void teardown(void)
 {
 	lone_teardown(&bench, NULL);
@@ -396,6 +447,7 @@ int main(void)
 	tcase_add_test(t, S15_a_close_waits_for_what_goes_back_a_moment_later);
 	tcase_add_test(t,
 		why_a_queue_could_not_be_made_is_not_told_when_it_can_be);
+	tcase_add_test(t, a_receipt_that_is_worn_is_exchanged);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
