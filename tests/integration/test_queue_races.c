@@ -223,8 +223,7 @@ START_TEST(many_who_put_at_once_pass_the_bound_by_no_more_than_they_are)
 }
 END_TEST
 
-/* Both are bounded, and the first one knows that it is full. */
-static void fill_both(int max_items)
+static void bound_both(int max_items)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
 
@@ -235,6 +234,12 @@ static void fill_both(int max_items)
 	check_err(kustos_queue_create(client, QUEUE, &o, &queue), KUSTOS_OK);
 	check_err(kustos_queue_create(other, QUEUE, &o, &queue_others),
 		KUSTOS_OK);
+}
+
+/* Both are bounded, and the first one knows that it is full. */
+static void fill_both(int max_items)
+{
+	bound_both(max_items);
 	queue_put_numbers(queue, 0, max_items);
 	check_err(kustos_queue_put(queue, "x", 1, KUSTOS_NOW, NULL),
 		KUSTOS_EFULL);
@@ -250,6 +255,18 @@ START_TEST(the_bound_goes_by_nothing_that_was_counted_before)
 	check_err(kustos_queue_put(queue, "x", 1, KUSTOS_NOW, NULL),
 		KUSTOS_EFULL);
 	ck_assert_int_eq(queue_count(), 4);
+}
+END_TEST
+
+/* It had room for some more, which others use up. */
+START_TEST(the_bound_goes_by_no_room_that_was_left_before)
+{
+	bound_both(64);
+	queue_put(queue, "0");
+	queue_put_numbers(queue_others, 1, 64);
+	check_err(kustos_queue_put(queue, "x", 1, KUSTOS_NOW, NULL),
+		KUSTOS_EFULL);
+	ck_assert_int_eq(queue_count(), 64);
 }
 END_TEST
 
@@ -413,6 +430,7 @@ int main(void)
 	tcase_add_test(t,
 		many_who_put_at_once_pass_the_bound_by_no_more_than_they_are);
 	tcase_add_test(t, the_bound_goes_by_nothing_that_was_counted_before);
+	tcase_add_test(t, the_bound_goes_by_no_room_that_was_left_before);
 	tcase_add_test(t, a_full_queue_is_not_watched_when_nobody_waits);
 	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_removes_from_it);
 	tcase_add_test(t, L01_a_queue_is_destroyed_under_who_waits_for_memory);
