@@ -262,6 +262,38 @@ static enum kustos_verdict stop_and_stay(void *arg, struct kustos_claim *claim)
 	return KUSTOS_VERDICT_ACK;
 }
 
+static void take_and_stop(void *arg, struct kustos_item *const *items,
+	size_t count)
+{
+	struct kustos_consumer **self = arg;
+
+	take(NULL, items, count);
+	if (calls() > 1)
+		return;
+	while (__atomic_load_n(self, __ATOMIC_SEQ_CST) == NULL)
+		test_pause_1ms();
+	kustos_consumer_stop(*self);
+	__atomic_store_n(&stopped, 1, __ATOMIC_SEQ_CST);
+}
+
+START_TEST(a_consumer_that_was_stopped_takes_nothing_more_for_good)
+{
+	struct kustos_consumer *consumer = NULL, *made = NULL;
+	struct kustos_queue *one = queue_new(client);
+
+	seen.max = 1;
+	queue_put_numbers(queue_others, 0, 3);
+	check_err(kustos_queue_consume(one, 1, take_and_stop, failed, &consumer,
+			  &made),
+		KUSTOS_OK);
+	__atomic_store_n(&consumer, made, __ATOMIC_SEQ_CST);
+	test_eventually(__atomic_load_n(&stopped, __ATOMIC_SEQ_CST), 5000);
+	kustos_queue_destroy(one); /* which waits for it */
+	ck_assert_int_eq(calls(), 1);
+	ck_assert_int_eq(queue_count(), 2);
+}
+END_TEST
+
 START_TEST(what_it_consumes_outlives_a_consumer_that_stopped_itself)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
@@ -410,6 +442,8 @@ int main(void)
 		what_was_taken_when_a_consumer_was_stopped_is_not_lost);
 	tcase_add_test(t, who_stops_a_consumer_does_not_wait_for_what_is_put);
 	tcase_add_test(t, a_consumer_may_stop_itself);
+	tcase_add_test(t,
+		a_consumer_that_was_stopped_takes_nothing_more_for_good);
 	tcase_add_test(t,
 		what_it_consumes_outlives_a_consumer_that_stopped_itself);
 	tcase_add_test(t, S16_a_consumer_hears_that_an_item_was_lost);
