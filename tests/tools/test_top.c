@@ -416,6 +416,57 @@ START_TEST(what_only_begins_as_parts_of_a_latch_do_is_none)
 }
 END_TEST
 
+START_TEST(what_outlives_its_session_is_no_candidate_and_no_member)
+{
+	make("/r/offers");
+	make("/r/offers/n_0000000001");
+	make("/r/party");
+	make("/r/party/" BARE "1__party__");
+	look("/r");
+	cli_hears(&top, "  /r: 0\n");
+}
+END_TEST
+
+/* Make nodes of a name with numbers from "first" on, up to "last". */
+static void make_many(const char *begins, int first, int last)
+{
+	struct raw *raw = raw_open(fixture_address(), 20000);
+	char path[64];
+
+	ck_assert_ptr_nonnull(raw);
+	for (int i = first; i <= last; i++) {
+		snprintf(path, sizeof(path), "%s%010d", begins, i);
+		ck_assert_int_eq(
+			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
+			0);
+	}
+	raw_close(raw);
+}
+
+START_TEST(of_a_long_line_only_the_number_is_told)
+{
+	make("/r/line");
+	make_many("/r/line/x-" BARE "1-", 1, 500);
+	look("/r");
+	check_row("/r/line", "lock", 1, 499, "");
+	ck_assert_ptr_null(strstr(top.out_text, "at least"));
+	make_many("/r/line/x-" BARE "1-", 501, 501);
+	look("/r");
+	check_row("/r/line", "lock", 1, 500, "  (at least one holds)");
+}
+END_TEST
+
+START_TEST(that_there_is_more_than_is_looked_at_is_said)
+{
+	make_many("/r/plain", 1, 4999);
+	look("/r");
+	cli_hears(&top, "  /r: 0\n");
+	make_many("/r/plain", 5000, 5000);
+	look("/r");
+	cli_hears(&top, "  /r: 0, and there is more\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos top");
@@ -438,5 +489,9 @@ int main(void)
 	tcase_add_loop_test(t, the_root_is_looked_at_whatever_is_there, 0, 2);
 	tcase_add_test(t, the_last_look_says_how_it_ends);
 	tcase_add_test(t, wrong_use_is_refused);
+	tcase_add_test(t,
+		what_outlives_its_session_is_no_candidate_and_no_member);
+	tcase_add_test(t, of_a_long_line_only_the_number_is_told);
+	tcase_add_test(t, that_there_is_more_than_is_looked_at_is_said);
 	return fixture_main(s);
 }
