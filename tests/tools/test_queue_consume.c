@@ -313,13 +313,14 @@ START_TEST(what_does_not_wait_tries_each_item_once)
 }
 END_TEST
 
-/* It is due after 1 second, and after 2, and then not within the time. */
+/* It is due after 1 second, after 2 more, and then not within the time. */
 START_TEST(an_item_that_fails_does_not_make_the_wait_longer)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad"), 0);
-	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w2", JOBS, "sh",
+	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w5", JOBS, "sh",
 				 "-c", "cat; exit 3"),
 		116);
+	ck_assert_uint_le(a.out_len, strlen("badbadbad"));
 	cli_hears_error(&a, JOBS ": 0 done, 1 failed\n");
 	ck_assert_int_eq(fixture_children(JOBS), 1);
 }
