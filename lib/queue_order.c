@@ -154,19 +154,17 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 	ku_queue_drop(q);
 }
 
-/* That they are told of it is not worth failing for. */
-static void announce(struct ku_queue *q, const char *name)
+static struct news *make_news(struct ku_queue *q, const char *name)
 {
 	struct news *news = malloc(sizeof(*news) + strlen(name) + 1);
 
 	if (news == NULL)
-		return;
+		return NULL;
 	memset(news, 0, sizeof(*news));
 	news->call.fn = tell;
 	news->queue = q;
 	strcpy(news->name, name);
-	ku_queue_get(q);
-	ku_dispatch_push(q->client, &news->call, false);
+	return news;
 }
 
 bool ku_take_skips(const void *arg, const struct ku_item *item)
@@ -179,12 +177,21 @@ bool ku_take_skips(const void *arg, const struct ku_item *item)
 bool ku_take_pass_over(struct ku_queue *q, const char *name,
 	const struct kustos_stat *stat)
 {
-	enum ku_unfit_news news = ku_unfits_keep(&q->take.unfits, name, stat,
+	struct news *news = NULL;
+
+	/* Once it is known it is not told again. */
+	if (q->unfit != NULL && (news = make_news(q, name)) == NULL)
+		return false;
+	enum ku_unfit_news what = ku_unfits_keep(&q->take.unfits, name, stat,
 		ku_now(q->client));
 
-	if (news == KU_UNFIT_NEW && q->unfit != NULL)
-		announce(q, name);
-	return news != KU_UNFIT_SHORT;
+	if (news != NULL && what == KU_UNFIT_NEW) {
+		ku_queue_get(q);
+		ku_dispatch_push(q->client, &news->call, false);
+	} else {
+		free(news);
+	}
+	return what != KU_UNFIT_SHORT;
 }
 
 void ku_take_deny(struct ku_queue *q, const char *name)

@@ -293,6 +293,6 @@ int main(void)
 		BACKS);
 	tcase_add_loop_test(t,
 		L27_a_delayed_item_is_found_unfit_though_memory_was_short, 0,
-		4);
+		6);
 	return fixture_main(s);
 }
