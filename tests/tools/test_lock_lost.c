@@ -273,6 +273,25 @@ START_TEST(a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken)
 }
 END_TEST
 
+/* Without its lock it had better stay as it is, until it is killed.  On a terminal of
+   its own, for that is stopped and made to go on with who waits for it. */
+START_TEST(a_command_that_stops_once_its_lock_was_broken_does_not_go_on)
+{
+	static const char text[] =
+		"trap 'echo asked; kill -TSTP $$; echo went on' TERM\n"
+		"echo node $KUSTOS_NODE known; while :; do sleep 0.02; done";
+	const char *const argv[] = { cli_program(), "lock",
+		"--session-timeout=40000", "/l", "--", "sh", "-c", text, NULL };
+
+	cli_start_on_terminal(&a, argv);
+	ck_assert_int_eq(sscanf(cli_hears(&a, "node "), "%127s", node), 1);
+	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	cli_hears(&a, "asked");
+	ck_assert_int_eq(cli_end(&a), 122);
+	ck_assert_ptr_null(strstr(a.out_text, "went on"));
+}
+END_TEST
+
 static bool is_guard(int pid)
 {
 	char path[64], name[32];
@@ -437,6 +456,8 @@ int main(void)
 	tcase_add_test(t, a_lock_that_was_broken_ends_the_command);
 	tcase_add_test(t,
 		a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken);
+	tcase_add_test(t,
+		a_command_that_stops_once_its_lock_was_broken_does_not_go_on);
 	tcase_add_test(t, a_command_whose_guard_was_killed_is_killed);
 	tcase_add_test(t, a_guard_that_was_stopped_goes_on);
 	tcase_add_loop_test(t, a_wait_ends_although_a_process_of_it_is_stopped,
