@@ -45,6 +45,21 @@ struct kustos_client_options client_options(const char *hosts, int timeout_ms)
 	return o;
 }
 
+struct kustos_client_options client_options_unwritable(const char *hosts,
+	int timeout_ms)
+{
+	static const struct kustos_acl acl = {
+		KUSTOS_PERM_READ | KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
+		"world",
+		"anyone",
+	};
+	struct kustos_client_options o = client_options(hosts, timeout_ms);
+
+	o.acl = &acl;
+	o.acl_count = 1;
+	return o;
+}
+
 struct kustos_client *client_open_with(
 	const struct kustos_client_options *options)
 {

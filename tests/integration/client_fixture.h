@@ -33,6 +33,10 @@ int64_t test_boot_ns(void);
 /* Return options for a client of "hosts", with a log as said above. */
 struct kustos_client_options client_options(const char *hosts, int timeout_ms);
 
+/* Return the same, and nobody may write into what that client makes. */
+struct kustos_client_options client_options_unwritable(const char *hosts,
+	int timeout_ms);
+
 /* Open a client as the options say. */
 struct kustos_client *client_open_with(
 	const struct kustos_client_options *options);

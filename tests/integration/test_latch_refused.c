@@ -18,16 +18,9 @@ static struct runner ours, theirs;
 /* The other's data may be written by nobody. */
 static void set_up(void)
 {
-	static const struct kustos_acl acl = {
-		KUSTOS_PERM_READ | KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
-		"world",
-		"anyone",
-	};
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
+	struct kustos_client_options o = client_options_unwritable(
+		fixture_address(), T_MS);
 
-	o.acl = &acl;
-	o.acl_count = 1;
 	pair_open_with(&o, 0);
 }
 

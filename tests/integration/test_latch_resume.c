@@ -59,18 +59,11 @@ static int waiting_main(int fd, void *arg)
 /* Latch "0", into whose node nobody may write. */
 static int sealed_main(int fd, void *arg)
 {
-	static const struct kustos_acl acl = {
-		KUSTOS_PERM_READ | KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
-		"world",
-		"anyone",
-	};
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
+	struct kustos_client_options o = client_options_unwritable(
+		fixture_address(), T_MS);
 	struct kustos_client *c;
 
 	(void)arg;
-	o.acl = &acl;
-	o.acl_count = 1;
 	c = client_open_with(&o);
 	client_wait(c, KUSTOS_CONNECTED, 5000);
 	runner_run(&runners[0], c, "0");

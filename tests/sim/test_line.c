@@ -302,6 +302,16 @@ START_TEST(a_listing_that_cannot_be_sent_holds_up_no_close)
 }
 END_TEST
 
+static void ask_and_withhold_the_listing(void)
+{
+	first.event = NULL;
+	first.withholds = true;
+	first.kind = KU_ZK_CHILDREN;
+	lone_line_ask();
+	ck_assert_ptr_nonnull(first.done);
+	ck_assert_int_eq(first.reply.name_count, 1);
+}
+
 /* Its line is removed before it has seen who is there, and when it hears of that
    there is no memory to see what it means. */
 START_TEST(L21_a_line_that_was_removed_is_made_anew_though_memory_is_short)
@@ -309,12 +319,7 @@ START_TEST(L21_a_line_that_was_removed_is_made_anew_though_memory_is_short)
 	const struct ku_zk_reply missing = { .rc = KU_ZK_NONODE, .len = -1 };
 	char path[128];
 
-	first.event = NULL;
-	first.withholds = true;
-	first.kind = KU_ZK_CHILDREN;
-	lone_line_ask();
-	ck_assert_ptr_nonnull(first.done);
-	ck_assert_int_eq(first.reply.name_count, 1);
+	ask_and_withhold_the_listing();
 	snprintf(path, sizeof(path), LINE "/%s", first.reply.path);
 	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw, path, -1).rc,
 		KU_ZK_OK);
@@ -335,12 +340,7 @@ START_TEST(L05_a_node_that_a_listing_leaves_out_is_deleted)
 	const struct ku_zk_reply nobody = { .stat = &first.reply.stat,
 		.len = -1 };
 
-	first.event = NULL;
-	first.withholds = true;
-	first.kind = KU_ZK_CHILDREN;
-	lone_line_ask();
-	ck_assert_ptr_nonnull(first.done);
-	ck_assert_int_eq(first.reply.name_count, 1);
+	ask_and_withhold_the_listing();
 	first.done(first.done_arg, &nobody);
 	lone_run_ms(&lone.bench, lone.client, 1000);
 	lone_line_check();
