@@ -34,13 +34,13 @@ START_TEST(what_was_put_is_taken_once_and_in_order)
 END_TEST
 
 /* Return how many had to be read. */
-static int put_and_take(int count)
+static int put_and_take(int count, int listings)
 {
 	proxy_reset_counts(proxy);
 	queue_put_numbers(queue, 0, count);
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_MULTI), 8);
 	queue_expect_numbers(queue, 0, count);
-	ck_assert_int_le(proxy_count(proxy, ZK_OP_CHILDREN2), 2);
+	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), listings);
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_MULTI), 8 + 16);
 	check_err(queue_try(queue), KUSTOS_EEMPTY);
 	return proxy_count(proxy, ZK_OP_GET);
@@ -48,15 +48,16 @@ static int put_and_take(int count)
 
 START_TEST(many_are_put_and_taken_in_few_transactions)
 {
-	int got;
-
 	queue_put(queue, "x");
 	queue_expect(queue, "x");
 	pair_flush(); /* it looks for old receipts, once */
+	int got = put_and_take(1000, 1);
 	/* What it has put itself need not be read, unless it was silent for a second
-	   meanwhile, as on a busy machine. */
-	for (int tries = 10; (got = put_and_take(1000)) == 1000; tries--)
+	   meanwhile, as on a busy machine.  Then it is behind a look in vain. */
+	for (int tries = 10; got == 1000; tries--) {
 		ck_assert_int_gt(tries, 0);
+		got = put_and_take(1000, 2);
+	}
 	ck_assert_int_eq(got, 1000 - 64);
 }
 END_TEST
