@@ -56,6 +56,7 @@ static void begin(struct ku_muster *m, struct ku_wait *wait,
 	m->call = (struct ku_muster_call *)wait;
 	m->state = state;
 	m->tidied = m->blind = m->missed = false;
+	m->lost = 0;
 	m->reads = state == KU_MUSTER_LEAVING;
 	if (m->call->once)
 		ku_witness_add(m->client, &m->away);

@@ -23,7 +23,8 @@
  * that is true: the round's members had come by then.  Who came later does not go
  * in by that, though it finds "ready" or sees it made: the write may be late, and
  * members may have gone since.  (Ours is late only if it cannot be written in one
- * transaction with a check that they are all there.)  And who goes out waits for nobody who came later:
+ * transaction with a check that they are all there: if not all may be read, or that is
+ * too large, or seems to be, as the connection was lost with it again and again.)  And who goes out waits for nobody who came later:
  * it waits for the next round, perhaps for us.  Nor does it delete a "ready" that was
  * made late, while one of those was there: that one may have heard of it, and would
  * take it for its own if it cannot be read any more.
@@ -85,6 +86,7 @@ struct ku_muster {
 	/* What is done to "ready": one thing at a time. */
 	struct ku_op *op;
 	bool telling; /* all are in, and it tells the others so */
+	int lost; /* so often the connection was lost with that, which is large */
 	bool tidied;
 
 	/* A look, and what it saw. */

@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A request up to this is taken by any server. */
+#define SMALL_REQUEST 4096
+/* A larger one, with which the connection is lost so often, may be too large. */
+#define LOST_MOST 3
+
 /* The deletion of the own node has ended.  Keep the path of what stays. */
 static void know_stuck(struct ku_muster *m, struct ku_op *op)
 {
@@ -203,6 +208,20 @@ static enum kustos_err tell_anyway(struct ku_muster *m)
 	return ku_muster_write(m, m->ready ? KU_ZK_SET : KU_ZK_CREATE);
 }
 
+/* The server closes the connection at what is too large for it: count how often that may
+   have been, one after the other. */
+static void count_lost(struct ku_muster *m, const struct ku_op *op)
+{
+	const struct ku_zk_request whole = { .kind = op->kind,
+		.ops = op->ops,
+		.op_count = op->op_count };
+
+	if (op->err != KUSTOS_EUNKNOWN)
+		m->lost = 0;
+	else if (ku_request_size(&whole) > SMALL_REQUEST)
+		m->lost++;
+}
+
 static void ready_ended(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
@@ -220,6 +239,8 @@ static void ready_ended(struct ku_op *op)
 			: op->out_stat.mzxid;
 	if (!tells)
 		ku_op_tell_stuck(op);
+	if (checked)
+		count_lost(m, op);
 	m->op = NULL;
 	ku_op_drop(op);
 	/* Not all who were counted may be read. */
@@ -320,8 +341,10 @@ static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
 enum kustos_err ku_muster_tell(struct ku_muster *m)
 {
 	struct ku_task *task = NULL;
-	enum kustos_err err = make_tell(m, &task);
 
+	if (m->lost >= LOST_MOST)
+		return tell_anyway(m);
+	enum kustos_err err = make_tell(m, &task);
 	if (err == KUSTOS_OK)
 		err = start_op(m, &task->op, ready_ended, &m->op);
 	return err == KUSTOS_ETOOBIG ? tell_anyway(m) : err;

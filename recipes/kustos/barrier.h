@@ -134,7 +134,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_wait_async(
  * late, when members have gone again, and it is deleted before ours can read it, while so
  * many others have come that the round may have met.  (So may one of ours that is not
  * allowed to read the node of another, or where those who are counted are more than one
- * request can name.)
+ * request can name, or than the server takes in one.)
  *
  * Who comes while a round goes on is of it if that makes so many members that are
  * there.  Else it waits for the next, and those of this round do not wait for it

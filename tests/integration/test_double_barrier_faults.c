@@ -8,7 +8,10 @@
 #include <kustos/cancel.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#define NARROW 200 /* members, whose checks are some 14000 bytes */
 
 static void set_up(void)
 {
@@ -358,6 +361,43 @@ START_TEST(L18_who_leaves_with_what_was_canceled_before_is_out)
 }
 END_TEST
 
+/* The server closes the connection at each transaction that checks them all. */
+START_TEST(L24_more_than_the_server_takes_in_one_request_go_in_all_the_same)
+{
+	const struct server_options options = {
+		.jvm = "-Djute.maxbuffer=8000"
+	};
+	struct server *narrow = server_start(&options);
+	struct end end = { .calls = 0 };
+	char path[80];
+
+	ck_assert_ptr_nonnull(narrow);
+	struct raw *raw = raw_open(server_address(narrow), 30000);
+	ck_assert_ptr_nonnull(raw);
+	ck_assert_int_eq(raw_create(server_address(narrow), "/barriers", ""),
+		0);
+	ck_assert_int_eq(raw_create(server_address(narrow), STEP, ""), 0);
+	for (int i = 1; i < NARROW; i++) {
+		snprintf(path, sizeof(path),
+			STEP "/%08x-0000-4000-8000-000000000000", i);
+		ck_assert_int_eq(
+			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
+			0);
+	}
+	struct kustos_client *owner = client_connected(server_address(narrow),
+		9000);
+	struct kustos_double_barrier *m = member_new(owner, NARROW);
+	member_enter(m, &end);
+	check_err(end_wait(&end, 10000), KUSTOS_OK);
+	ck_assert_int_eq(raw_do_exists(raw, READY, NULL), 0);
+	ck_assert(kustos_double_barrier_inside(m));
+	kustos_double_barrier_destroy(m);
+	client_close(owner);
+	raw_close(raw);
+	server_free(narrow);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("double barrier, faults");
@@ -386,5 +426,7 @@ int main(void)
 		L20_a_try_to_leave_does_not_wait_for_a_connection, 0, 3);
 	tcase_add_loop_test(t,
 		L18_who_leaves_with_what_was_canceled_before_is_out, 0, 2);
+	tcase_add_test(t,
+		L24_more_than_the_server_takes_in_one_request_go_in_all_the_same);
 	return fixture_main(s);
 }

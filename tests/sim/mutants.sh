@@ -738,6 +738,10 @@ mutant double_S12_out_though_nobody_was_told lib/muster_node.c \
 test=test_muster_told
 mutant double_L18_in_though_it_may_tell_nobody lib/muster_node.c \
 	's/else if (tells \&\& !written/else if (checked \&\& !written/'
+mutant double_L24_too_large_again_and_again lib/muster_node.c \
+	's/if (m->lost >= LOST_MOST)/if (false)/'
+mutant double_S12_what_is_small_is_told_plainly lib/muster_node.c \
+	's/> SMALL_REQUEST)/> 0)/'
 test=test_line
 mutant S04_events_of_a_former_handle lib/session.c \
 	's/if (handle != client->session.handle) {/if (false) {/'

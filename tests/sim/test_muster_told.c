@@ -8,13 +8,18 @@
 
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
+/* So many make their checks larger than what any server takes. */
+#define MANY 100
 
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 
 static struct {
+	bool forbidden; /* to read them, so that no transaction succeeds */
 	bool may;	/* in the end it may write "ready" */
 	bool throttled; /* but the server has no time for it, once */
 	bool in_want;	/* memory is short as it hears of that */
+	int cuts; /* so many transactions end their connection before they arrive */
+	int checked, created; /* so many, and creations of "ready", were sent */
 	ku_zk_done_fn *done;
 	void *arg;
 } plainly;
@@ -28,12 +33,30 @@ static void refuse(void *arg, const struct ku_zk_reply *reply)
 	ck_assert_int_eq(fault_end(), plainly.in_want);
 }
 
+/* As a server does with what is too large for it. */
+static int cut_off(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+
+	plainly.cuts--;
+	plainly.checked++;
+	model_cut(bench.model, LONE_MACHINE, true);
+	return rc;
+}
+
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	bool ready = request->kind == KU_ZK_CREATE &&
 		strcmp(request->path, READY) == 0;
 
+	if (request->kind == KU_ZK_MULTI && plainly.cuts > 0)
+		return cut_off(zk, request, done, arg);
+	plainly.checked += request->kind == KU_ZK_MULTI;
+	plainly.created += ready;
+	if (request->kind == KU_ZK_MULTI && !plainly.forbidden)
+		return ku_zk_sim.submit(zk, request, done, arg);
 	if (request->kind == KU_ZK_MULTI) {
 		plainly.done = done;
 		plainly.arg = arg;
@@ -52,6 +75,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 static void setup(void)
 {
 	memset(&plainly, 0, sizeof(plainly));
+	plainly.forbidden = plainly.may = true;
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	open_member(&api, WAY_MS);
@@ -60,7 +84,6 @@ static void setup(void)
 
 START_TEST(U09_who_may_not_read_the_others_tells_them_all_the_same)
 {
-	plainly.may = true;
 	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	check_in();
@@ -70,6 +93,7 @@ END_TEST
 
 START_TEST(U09_who_may_tell_nobody_does_not_go_in)
 {
+	plainly.may = false;
 	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(entry, KUSTOS_ENOAUTH);
@@ -81,6 +105,7 @@ END_TEST
    them, and it would wait for them to go. */
 START_TEST(L18_who_went_in_and_may_tell_nobody_is_lost)
 {
+	plainly.may = false;
 	plainly.throttled = true;
 	enter(ku_now(client) + 5 * WAY_MS * KU_NS_PER_MS);
 	while (entry == -1)
@@ -100,11 +125,53 @@ END_TEST
 
 START_TEST(who_cannot_tell_the_others_for_want_of_memory_says_so)
 {
-	plainly.may = plainly.in_want = true;
+	plainly.in_want = true;
 	enter(KUSTOS_FOREVER);
 	run_ms(1000);
 	ck_assert_int_eq(entry, KUSTOS_ENOMEM);
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+}
+END_TEST
+
+static void make_more(int count)
+{
+	char path[80];
+
+	for (int i = 1; i <= count; i++) {
+		snprintf(path, sizeof(path),
+			ROUND "/%08x-0000-4000-8000-000000000000", i);
+		send(KU_ZK_CREATE, path, "");
+	}
+	run_ms(1000);
+}
+
+/* No server would say that it is too large. */
+START_TEST(L24_what_the_server_may_not_take_is_told_plainly)
+{
+	plainly.forbidden = false;
+	plainly.cuts = 100;
+	make_more(MANY);
+	enter(KUSTOS_FOREVER);
+	run_ms(60000);
+	check_in();
+	ck_assert_int_eq(plainly.checked, 3);
+	ck_assert_int_eq(plainly.created, 1);
+	ck_assert(model_stat(bench.model, READY, NULL));
+}
+END_TEST
+
+/* Of few it is small; and of many it was not too large if it was answered once. */
+START_TEST(S12_what_any_server_takes_is_never_told_plainly)
+{
+	plainly.forbidden = false;
+	plainly.cuts = _i == 0 ? 10 : 2;
+	make_more(_i == 0 ? 0 : MANY);
+	enter(KUSTOS_FOREVER);
+	run_ms(60000);
+	check_in();
+	ck_assert_int_eq(plainly.cuts, 0);
+	ck_assert_int_eq(plainly.created, 0);
+	ck_assert(model_stat(bench.model, READY, NULL));
 }
 END_TEST
 
@@ -122,6 +189,9 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		who_cannot_tell_the_others_for_want_of_memory_says_so);
+	tcase_add_test(t, L24_what_the_server_may_not_take_is_told_plainly);
+	tcase_add_loop_test(t, S12_what_any_server_takes_is_never_told_plainly,
+		0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
