@@ -14,6 +14,7 @@
 #include <kustos/barrier.h>
 
 #define MOST 4
+#define CROWD 6 /* where there are more than that */
 #define SERVERS 3
 #define TIMEOUT_MS 3000
 #define TIMEOUT_NS (TIMEOUT_MS * KU_NS_PER_MS)
@@ -46,12 +47,14 @@ struct actor {
 	struct ask step, wait;
 	int first_node; /* those before are of another call */
 	int64_t round;	/* that it is in: spot's "full" */
-	bool late;	/* this round began when faults were over */
-	bool served;	/* and ended */
+	int64_t told; /* its members came up to this at the least; 0: not known */
+	bool late;    /* this round began when faults were over */
+	bool served; /* and ended */
 };
 
 struct shared {
-	int count;
+	bool crowded;
+	int count, members; /* that a round takes; that there are */
 	struct spot *nodes;
 	int node_count, node_room;
 	bool gate_there;

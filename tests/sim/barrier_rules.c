@@ -2,6 +2,7 @@
 #include "barrier_actor.h"
 
 #include "model_impl.h"
+#include "muster_rule.h"
 #include "sim_impl.h"
 
 #include <stdio.h>
@@ -20,6 +21,17 @@ struct actor *bar_actor_of(struct sim *sim, int index)
 
 /* What is there */
 
+/* Somebody has deleted "ready".  Who is in by its own count, as its time was over, and was
+   not the first to tell the others, never hears for whom that was. */
+static void tamper(struct sim *sim)
+{
+	struct shared *s = bar_shared(sim);
+
+	s->tampered = true;
+	for (int i = 0; i < s->members; i++)
+		bar_actor_of(sim, i)->told = 0;
+}
+
 void bar_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
@@ -28,7 +40,7 @@ void bar_note(struct sim *sim, enum model_note what, int client,
 	ledger_note(&s->ledger, what, client, path, value);
 	if (what == NOTE_FAULT && client < 0 && path != NULL &&
 		strcmp(path, READY) == 0)
-		s->tampered = true;
+		tamper(sim);
 }
 
 static void count_them(struct shared *s, int64_t zxid)
@@ -56,6 +68,28 @@ static void add_node(struct shared *s, const char *path, int64_t zxid,
 	count_them(s, zxid);
 }
 
+/* "ready" says up to which transaction a round's members came: who is of it by that, and
+   waits to go in, goes in with it or with a later one. */
+static void hear_ready(struct sim *sim)
+{
+	struct shared *s = bar_shared(sim);
+	char text[KU_MUSTER_TEXT_SIZE] = "";
+
+	if (!model_data(sim_model(sim), READY, text, sizeof(text)))
+		return;
+	int64_t told = ku_muster_parse(text, (int)strlen(text), INT64_MAX);
+	for (int i = 0; i < s->node_count; i++) {
+		const struct spot *node = &s->nodes[i];
+
+		if (!node->there || node->actor < 0 || node->czxid > told)
+			continue;
+		struct actor *a = bar_actor_of(sim, node->actor);
+		if (a->phase == ENTERING && i >= a->first_node &&
+			(a->told < node->czxid || told < a->told))
+			a->told = told;
+	}
+}
+
 void bar_change(struct sim *sim, enum model_change_kind kind, const char *path,
 	int64_t zxid, int64_t owner, int64_t parent_czxid, bool sequential)
 {
@@ -64,6 +98,8 @@ void bar_change(struct sim *sim, enum model_change_kind kind, const char *path,
 
 	(void)parent_czxid;
 	(void)sequential;
+	if (kind != CHANGE_DELETE && strcmp(path, READY) == 0)
+		hear_ready(sim);
 	if (kind == CHANGE_SET)
 		return;
 	if (strcmp(path, GATE) == 0) {
@@ -154,7 +190,8 @@ void bar_left(void *arg, enum kustos_err err)
 	for (int i = 0; err == KUSTOS_OK && i < s->node_count; i++) {
 		const struct spot *node = &s->nodes[i];
 
-		if (node->there && !node->parting && node->full == a->round &&
+		if (node->there && !node->parting &&
+			(node->full == a->round || node->czxid <= a->told) &&
 			node->actor != a->it.index)
 			sim_fail(a->it.sim, "out together",
 				"%d is out, but not %d: %s", a->it.index,

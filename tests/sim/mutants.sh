@@ -585,6 +585,16 @@ mutant double_L05_node_left_when_given_up lib/muster.c \
 mutant double_ready_left_behind lib/muster_step.c \
 	's/(void)ku_muster_write(m, KU_ZK_DELETE);/;/'
 
+# The same, where more come than a round takes.
+scenario=crowd
+survive
+mutant crowd_L18_out_before_those_whose_round_it_joined lib/muster_look.c \
+	's/reply->stat->czxid > m->round/& || (m->names->count > (size_t)m->count \&\& reply->stat->czxid < m->czxid)/'
+mutant crowd_L18_ready_is_for_all_who_came_before_it lib/muster_rule.c \
+	's/? round : mzxid/? mzxid : mzxid/'
+mutant crowd_S12_others_were_quicker_and_it_looks_no_more lib/muster_node.c \
+	'/^static void told/,/^}/s/		ku_muster_look(m);/		ku_muster_step(m);/'
+
 # The count-down latch.
 scenario=countdown
 survive

@@ -9,12 +9,16 @@
  *
  *   in together   who is in had a node while as many were there
  *   out together  who is out left nobody behind: each node of its round is gone,
- *                 or its member has begun to leave
+ *                 or its member has begun to leave; of the round are those who
+ *                 completed it, and who had come by what "ready" said, unless
+ *                 somebody took that away
  *   open          whose wait for the simple barrier ends well: it was not there
  *                 at some time since the wait began
  *   end           a call ends once, with an error that fits
  *   served        once faults are over all get in, and out, and past
  *   orphan        then nothing is left, neither nodes nor watches
+ *
+ * In a crowd there are more of them than a round takes.
  */
 #include "barrier_actor.h"
 
@@ -43,6 +47,7 @@ static void go_in(struct actor *a)
 	a->phase = ENTERING;
 	a->late = sim_draining(a->it.sim);
 	a->first_node = bar_shared(a->it.sim)->node_count;
+	a->told = 0;
 	bar_shared(a->it.sim)->figures[FIGURE_LEFTOVER] +=
 		bar_shared(a->it.sim)->ready_there;
 	sim_say(a->it.sim, a->it.index, "enter", NULL, 0);
@@ -122,15 +127,26 @@ static void let_go(void *actor)
 	kustos_barrier_destroy(a->gate);
 }
 
+/* How many a round takes, and how many there are. */
+static void choose_numbers(struct sim *sim)
+{
+	struct shared *s = bar_shared(sim);
+	struct sim_random *r = sim_actor_random(sim, 0);
+
+	s->count = (int)sim_random_between(r, 1, MOST);
+	s->members = s->count;
+	if (s->crowded)
+		s->members += (int)sim_random_between(r, 1, CROWD - MOST);
+}
+
 static void init(struct sim *sim, int index, void *self)
 {
 	struct actor *a = self;
 
 	subject_init(&a->it, sim, index, let_go);
 	if (index == 0)
-		bar_shared(sim)->count = (int)sim_random_between(
-			sim_actor_random(sim, 0), 1, MOST);
-	a->active = index < bar_shared(sim)->count;
+		choose_numbers(sim);
+	a->active = index < bar_shared(sim)->members;
 	if (a->active)
 		open_client(a);
 }
@@ -202,7 +218,7 @@ static void be_patient(struct sim *sim)
 	} else if (s->tampered) {
 		s->tampered = false;
 		s->patience_ns += SERVED_NS;
-		for (int i = 0; i < s->count; i++)
+		for (int i = 0; i < s->members; i++)
 			ask_fire(&bar_actor_of(sim, i)->step);
 	} else {
 		sim_fail(sim, "served", "not all were in and out");
@@ -215,7 +231,7 @@ static bool everybody_served(struct sim *sim)
 	struct shared *s = bar_shared(sim);
 	bool served = true;
 
-	for (int i = 0; i < s->count; i++)
+	for (int i = 0; i < s->members; i++)
 		served = served && bar_actor_of(sim, i)->served;
 	if (!served &&
 		sim_now(sim) > sim_drain_since(sim) + SERVED_NS +
@@ -231,7 +247,7 @@ static bool is_quiet(struct sim *sim)
 	bool quiet = true;
 
 	(void)model_delete(sim_model(sim), GATE);
-	for (int i = 0; i < s->count; i++) {
+	for (int i = 0; i < s->members; i++) {
 		struct actor *a = bar_actor_of(sim, i);
 
 		if (a->phase == ENTERING)
@@ -275,20 +291,28 @@ static const struct sim_actor actor = {
 	.fini = subject_fini,
 };
 
+static void crowd(struct sim *sim)
+{
+	bar_shared(sim)->crowded = true;
+}
+
+#define BARRIER_SCENARIO                                                       \
+	.step_ms = 20, .faults.rate = { SUBJECT_FAULTS, [SIM_DELETE] = 1000 }, \
+	SUBJECT_SCENARIO, .prefix = PREFIX, .end = end, .settled = settled,    \
+	.settle_ms = 500000, .note = bar_note, .change = bar_change
+
 const struct sim_scenario scenario_barrier = {
 	.name = "barrier",
-	.about = "a double barrier and a simple one of a few clients, all faults",
+	.about = "a double barrier and a simple one of a few clients, all "
+		 "faults",
 	.clients = MOST,
-	.step_ms = 20,
-	.faults.rate = {
-		SUBJECT_FAULTS,
-		[SIM_DELETE] = 1000,
-	},
-	SUBJECT_SCENARIO,
-	.prefix = PREFIX,
-	.end = end,
-	.settled = settled,
-	.settle_ms = 500000,
-	.note = bar_note,
-	.change = bar_change,
+	BARRIER_SCENARIO,
+};
+
+const struct sim_scenario scenario_crowd = {
+	.name = "crowd",
+	.about = "the same, of more members than a round takes",
+	.clients = CROWD,
+	.begin = crowd,
+	BARRIER_SCENARIO,
 };

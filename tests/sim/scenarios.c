@@ -7,6 +7,7 @@ extern const struct sim_scenario scenario_raw;
 extern const struct sim_scenario scenario_calm;
 extern const struct sim_scenario scenario_naive;
 extern const struct sim_scenario scenario_barrier;
+extern const struct sim_scenario scenario_crowd;
 extern const struct sim_scenario scenario_claim;
 extern const struct sim_scenario scenario_keyed_claim;
 extern const struct sim_scenario scenario_client;
@@ -28,6 +29,7 @@ const struct sim_scenario *const sim_scenarios[] = {
 	&scenario_calm,
 	&scenario_naive,
 	&scenario_barrier,
+	&scenario_crowd,
 	&scenario_claim,
 	&scenario_keyed_claim,
 	&scenario_client,

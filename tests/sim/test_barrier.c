@@ -41,6 +41,31 @@ START_TEST(L08_barriers_survive_servers_that_set_no_watches_again)
 }
 END_TEST
 
+/* More come than a round takes: they join it as it goes on, or make the next. */
+START_TEST(S12_L18_a_crowd_survives_all_faults)
+{
+	seeds_survive(seeds_of("crowd"), 150);
+}
+END_TEST
+
+START_TEST(L18_a_crowd_survives_stalls)
+{
+	seeds_survive_stalls(seeds_of("crowd"), 60);
+}
+END_TEST
+
+/* Nobody but a member takes a "ready" away: all are served, and soon. */
+START_TEST(L18_a_crowd_left_alone_survives_stalls)
+{
+	struct sim_options options = { .seed = 1000,
+		.steps = SEED_STEPS,
+		.stalls = true,
+		.without = 1u << SIM_DELETE };
+
+	seeds_survive_as(seeds_of("crowd"), &options, 60);
+}
+END_TEST
+
 /* What is never done cannot fail. */
 START_TEST(they_do_everything_meanwhile)
 {
@@ -74,6 +99,9 @@ int main(void)
 	tcase_add_test(t, S12_barriers_survive_stalls_and_deletions);
 	tcase_add_test(t,
 		L08_barriers_survive_servers_that_set_no_watches_again);
+	tcase_add_test(t, S12_L18_a_crowd_survives_all_faults);
+	tcase_add_test(t, L18_a_crowd_survives_stalls);
+	tcase_add_test(t, L18_a_crowd_left_alone_survives_stalls);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_the_barriers_event_for_event);
 	suite_add_tcase(s, t);
