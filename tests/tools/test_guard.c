@@ -15,8 +15,8 @@
 #define LONG_MS 3600000
 #define SHORT_MS 500
 
-/* Does it sleep until a time: has a timer of it been set? */
-static bool sleeps_by_the_clock(pid_t pid)
+/* For how many seconds does it sleep, by its timer?  0: until it is told. */
+static long sleeps_s(pid_t pid)
 {
 	char name[64], line[128];
 	long seconds = 0;
@@ -30,7 +30,22 @@ static bool sleeps_by_the_clock(pid_t pid)
 		if (f != NULL)
 			fclose(f);
 	}
-	return seconds > 0;
+	return seconds;
+}
+
+static pid_t start_command(void (*on_term)(int))
+{
+	pid_t command = fork();
+
+	if (command == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGTERM, on_term); /* not libcheck's */
+		setpgid(0, 0);
+		for (;;)
+			pause();
+	}
+	setpgid(command, command);
+	return command;
 }
 
 /* A server that granted the session less than the one before. */
@@ -40,18 +55,10 @@ START_TEST(S27_a_time_that_gets_shorter_is_heeded)
 	int status;
 
 	ck_assert_int_eq(guard_start(&g), 0);
-	pid_t command = fork();
-	if (command == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		signal(SIGTERM, SIG_DFL); /* libcheck's */
-		setpgid(0, 0);
-		for (;;)
-			pause();
-	}
-	setpgid(command, command);
+	pid_t command = start_command(SIG_DFL);
 	guard_feed(&g, guard_now(), LONG_MS);
 	guard_arm(&g, command, SHORT_MS / 2);
-	test_eventually(sleeps_by_the_clock(g.pid), 5000);
+	test_eventually(sleeps_s(g.pid) > 0, 5000);
 	guard_feed(&g, guard_now(), LONG_MS - 1000); /* not so short yet */
 	guard_feed(&g, guard_now(), SHORT_MS);
 	test_within(waitpid(command, &status, WNOHANG) == command, 10000);
@@ -61,11 +68,31 @@ START_TEST(S27_a_time_that_gets_shorter_is_heeded)
 }
 END_TEST
 
+/* And before that time is over, by a tenth of the grace, whatever the command does. */
+START_TEST(S27_a_command_that_is_deaf_is_not_left_until_the_end)
+{
+	struct guard g;
+	int status;
+
+	ck_assert_int_eq(guard_start(&g), 0);
+	pid_t command = start_command(SIG_IGN);
+	guard_feed(&g, guard_now(), LONG_MS);
+	guard_arm(&g, command, LONG_MS); /* it is asked at once */
+	test_eventually(sleeps_s(g.pid) > 0, 5000);
+	ck_assert(guard_acted(&g));
+	ck_assert_int_le(sleeps_s(g.pid), LONG_MS / 1000 / 10 * 9);
+	ck_assert_int_eq(guard_end(&g), 0);
+	kill(command, SIGKILL);
+	ck_assert_int_eq(waitpid(command, &status, 0), command);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("guard");
 	TCase *t = fixture_bare_case(s, "by itself", 20);
 
 	tcase_add_test(t, S27_a_time_that_gets_shorter_is_heeded);
+	tcase_add_test(t, S27_a_command_that_is_deaf_is_not_left_until_the_end);
 	return fixture_main(s);
 }
