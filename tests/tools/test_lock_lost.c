@@ -123,7 +123,8 @@ START_TEST(S27_a_command_is_asked_to_end_before_the_lock_is_lost)
 	ck_assert(node_is_there());
 	expect_gone_in_time();
 	expect_lost();
-	cli_hears_error(&a, "ended with 9\n");
+	cli_hears_error(&a,
+		"about to be lost while sh ran, which ended with 9\n");
 }
 END_TEST
 
@@ -155,15 +156,20 @@ START_TEST(a_command_that_is_asked_has_the_grace_that_was_chosen)
 }
 END_TEST
 
-/* The first process ends when asked, the second would not. */
+/* The first process ends when asked, the second would not.  0: of a holder that is
+   there; 1: of one that was killed, so that the guard alone sees to it. */
 START_TEST(S27_nothing_of_the_process_group_is_left)
 {
 	start("trap '' TERM; sleep 1000 & deaf=$!\n"
 	      "trap 'exit 0' TERM; echo deaf $deaf");
-	proxy_set_mode(proxy, PROXY_HOLE);
+	if (_i == 0)
+		proxy_set_mode(proxy, PROXY_HOLE);
+	else
+		kill(a.pid, SIGKILL);
 	follower = atoi(cli_hears(&a, "deaf "));
 	expect_gone_in_time();
-	expect_lost();
+	if (_i == 0)
+		expect_lost();
 }
 END_TEST
 
@@ -273,6 +279,18 @@ START_TEST(a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken)
 }
 END_TEST
 
+/* Nor is one that was stopped before made to go on, to hear of it. */
+START_TEST(a_command_that_is_stopped_when_its_lock_is_broken_stays_so)
+{
+	start_with(LONG_MS, "trap 'echo asked' TERM");
+	ck_assert_int_eq(process_pause(leader), 0);
+	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
+	test_within(command_is_gone(), CLI_MS);
+	expect_lost();
+	ck_assert_ptr_null(strstr(a.out_text, "asked"));
+}
+END_TEST
+
 /* Without its lock it had better stay as it is, until it is killed.  On a terminal of
    its own, for that is stopped and made to go on with who waits for it. */
 START_TEST(a_command_that_stops_once_its_lock_was_broken_does_not_go_on)
@@ -287,6 +305,8 @@ START_TEST(a_command_that_stops_once_its_lock_was_broken_does_not_go_on)
 	ck_assert_int_eq(sscanf(cli_hears(&a, "node "), "%127s", node), 1);
 	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
 	cli_hears(&a, "asked");
+	/* Also not with the one that holds. */
+	test_within((kill(a.pid, SIGCONT), !cli_runs(&a)), CLI_MS);
 	ck_assert_int_eq(cli_end(&a), 122);
 	ck_assert_ptr_null(strstr(a.out_text, "went on"));
 }
@@ -444,7 +464,7 @@ int main(void)
 		S27_a_command_that_does_not_end_is_killed_before_the_lock_is_lost);
 	tcase_add_test(t,
 		a_command_that_is_asked_has_the_grace_that_was_chosen);
-	tcase_add_test(t, S27_nothing_of_the_process_group_is_left);
+	tcase_add_loop_test(t, S27_nothing_of_the_process_group_is_left, 0, 2);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_holder_is_stopped);
 	tcase_add_test(t, S27_it_ends_in_time_although_the_holder_is_killed);
 	tcase_add_test(t, a_command_whose_holder_was_killed_is_asked_at_once);
@@ -456,6 +476,8 @@ int main(void)
 	tcase_add_test(t, a_lock_that_was_broken_ends_the_command);
 	tcase_add_test(t,
 		a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken);
+	tcase_add_test(t,
+		a_command_that_is_stopped_when_its_lock_is_broken_stays_so);
 	tcase_add_test(t,
 		a_command_that_stops_once_its_lock_was_broken_does_not_go_on);
 	tcase_add_test(t, a_command_whose_guard_was_killed_is_killed);

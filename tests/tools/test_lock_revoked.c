@@ -60,6 +60,25 @@ START_TEST(a_lock_that_is_asked_for_is_given_back)
 }
 END_TEST
 
+/* The first of them waits for the other, which has to hear of it by itself. */
+START_TEST(each_process_of_the_command_is_asked)
+{
+	static const char script[] =
+		"trap 'wait; exit 7' TERM\n"
+		"(trap 'echo asked; exit' TERM; echo held\n"
+		"while :; do sleep 0.02; done) &\n"
+		"wait; wait";
+
+	cli_start(&a, "lock", SESSION, GRACE, "--revocable", "/l", "--", "sh",
+		"-c", script);
+	cli_hears(&a, "held\n");
+	ask_for("/l");
+	cli_hears(&a, "asked\n");
+	ck_assert_int_eq(cli_end(&a), 122);
+	cli_hears_error(&a, "which ended with 7\n");
+}
+END_TEST
+
 START_TEST(who_does_not_end_has_all_of_the_grace)
 {
 	int64_t start_ms;
@@ -118,7 +137,8 @@ START_TEST(who_is_asked_in_line_does_not_keep_the_lock)
 	cli_type(&a, "go\n");
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_int_eq(cli_end(&b), 122);
-	cli_hears_error(&b, "/l: the lock was asked for back ");
+	cli_hears_error(&b,
+		"/l: the lock was asked for back before sleep could start\n");
 }
 END_TEST
 
@@ -129,6 +149,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_loop_test(t, a_lock_that_is_asked_for_is_given_back, 0, 4);
+	tcase_add_test(t, each_process_of_the_command_is_asked);
 	tcase_add_test(t, who_does_not_end_has_all_of_the_grace);
 	tcase_add_test(t, who_cannot_be_asked_goes_on);
 	tcase_add_test(t, of_several_locks_one_is_enough);
