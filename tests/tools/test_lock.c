@@ -89,8 +89,8 @@ START_TEST(a_wait_that_is_over_gives_121)
 	int64_t began = test_now_ms();
 
 	hold();
-	ck_assert_int_eq(cli_run(&b, "lock", "-w", "1.5", "/l", "--", "true"),
-		121);
+	ck_assert_int_eq(
+		cli_run(&b, "lock", "--wait", "1.5", "/l", "--", "true"), 121);
 	ck_assert_int_ge(test_now_ms() - began, 1500);
 	cli_hears_error(&b, "kustos: /l: not got within 1.5 s\n");
 	test_within(waiting() == 1, CLI_MS);
@@ -102,7 +102,8 @@ START_TEST(the_exit_code_for_a_conflict_can_be_chosen)
 {
 	hold();
 	ck_assert_int_eq(
-		cli_run(&b, "lock", "-n", "-E", "7", "/l", "--", "true"), 7);
+		cli_run(&b, "lock", "--nonblock", "-E7", "/l", "--", "true"),
+		7);
 	ck_assert_int_eq(cli_run(&b, "lock", "-w", "1.5",
 				 "--conflict-exit-code=0", "/l", "--", "false"),
 		0);
@@ -123,13 +124,13 @@ END_TEST
 
 START_TEST(who_shares_excludes_only_who_does_not)
 {
-	hold_as("-s");
+	hold_as("--shared");
 	ck_assert_int_eq(cli_run(&b, "lock", "-s", "-n", "/l", "true"), 0);
 	ck_assert_int_eq(cli_run(&b, "lock", "-x", "-n", "/l", "true"), 120);
 	ck_assert_int_eq(cli_run(&b, "ls", "/l"), 0);
 	ck_assert_ptr_nonnull(strstr(b.out_text, "\nreads  "));
 	let_go();
-	hold_as("-x");
+	hold_as("--exclusive");
 	ck_assert_int_eq(cli_run(&b, "lock", "-s", "-n", "/l", "true"), 120);
 	ck_assert_int_eq(cli_run(&b, "lock", "-x", "-n", "/l", "true"), 120);
 	ck_assert_int_eq(cli_run(&b, "ls", "--json", "/l"), 0);
@@ -341,7 +342,10 @@ START_TEST(the_environment_tells_of_the_innermost_lock)
 	char token[32] = "", outer[32] = "", node[128] = "";
 	struct raw_stat stat;
 
-	cli_start(&a, "lock", "/l", "--", "sh", "-c", script, cli_program());
+	/* By which alone the inner one knows where. */
+	ck_assert_int_eq(unsetenv("KUSTOS_HOSTS"), 0);
+	cli_start(&a, "lock", "--hosts", fixture_address(), "/l", "--", "sh",
+		"-c", script, cli_program());
 	sscanf(cli_hears(&a, "outer /l "), "%31s", outer);
 	cli_hears(&a, fixture_address());
 	sscanf(cli_hears(&a, "inner /m "), "%31s %127s", token, node);
@@ -403,14 +407,15 @@ START_TEST(the_node_says_what_was_asked_for)
 	} of[] = {
 		{ "--data=mine", "\"data\":\"mine\"" },
 		{ "--reason=a \"b\"", "\\\"reason\\\":\\\"a \\\\\\\"b" },
-		{ "--record", "\\\"reason\\\":\\\"" },
+		{ "--record", "\\\"reason\\\":\\\"env\\\"" },
 		{ "--no-record", "\"data\":\"1" },
 		{ "--dialect=kazoo", "\"style\":\"kazoo\"" },
 	};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		ck_assert_int_eq(cli_run(&a, "lock", of[i].option, "/l", "--",
-					 cli_program(), "ls", "--json", "/l"),
+					 "/usr/bin/env", cli_program(), "ls",
+					 "--json", "/l"),
 			0);
 		ck_assert_msg(strstr(a.out_text, of[i].data) != NULL, "%s: %s",
 			of[i].option, a.out_text);
