@@ -141,8 +141,8 @@ END_TEST
 static const char *const printing[] = { "help", "--version", "lock --help",
 	"ls /r", "ls --json /r", "top --once /r", "queue peek " JOBS,
 	"queue take " JOBS, "queue ls " JOBS, "latch status /r/latch",
-	"break -y --json /r/l", "bench -c1 -d0.1 /r",
-	"server" /* the last: it goes on */ };
+	"break -y --json /r/l", "bench -c1 -d0.1 /r", "elect --watch /r/l",
+	"server" /* the last two: they go on */ };
 #define PRINTING (int)(sizeof(printing) / sizeof(printing[0]))
 
 START_TEST(output_that_cannot_be_written_is_a_failure)
@@ -287,7 +287,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		nothing_is_taken_for_an_output_that_cannot_be_written, 0, 2);
 	tcase_add_loop_test(t, output_that_is_full_is_waited_for, 0,
-		PRINTING - 1);
+		PRINTING - 2);
 	tcase_add_loop_test(t, a_signal_ends_what_waits_for_room, 0, STUCK);
 	return fixture_main(s);
 }
