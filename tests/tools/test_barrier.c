@@ -65,6 +65,40 @@ START_TEST(L20_what_does_not_wait_is_tried_once)
 }
 END_TEST
 
+/* Nor does it wait longer for a server than one is waited for. */
+START_TEST(L20_what_does_not_wait_ends_when_the_server_has_gone)
+{
+	struct proxy *proxy = fixture_proxy();
+
+	ck_assert_int_eq(cli_run(&a, "barrier", "set", GATE), 0);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_DELETE, 1);
+	ck_assert_int_eq(cli_run(&a, "barrier", "remove", "--hosts",
+				 proxy_address(proxy), "--session-timeout=2000",
+				 GATE),
+		123);
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+	cli_hears_error(&a, "kustos: no server answers at ");
+	proxy_free(proxy);
+}
+END_TEST
+
+START_TEST(a_wait_that_is_over_without_a_server_is_told_as_that)
+{
+	struct proxy *proxy = fixture_proxy();
+
+	ck_assert_int_eq(cli_run(&a, "barrier", "set", GATE), 0);
+	cli_start(&a, "barrier", "wait", "-w4", "--hosts", proxy_address(proxy),
+		GATE);
+	test_within(
+		fourletter_has(fixture_address(), "wchs", "Total watches:1"),
+		CLI_MS);
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	ck_assert_int_eq(cli_end(&a), 123);
+	cli_hears_error(&a, "kustos: no server ");
+	proxy_free(proxy);
+}
+END_TEST
+
 /* A machine that stops for 8 s keeps its session. */
 static void come(struct cli *c, const char *script)
 {
@@ -109,8 +143,9 @@ START_TEST(who_does_not_wait_for_the_others_ends_with_its_command)
 {
 	cli_start(&a, "barrier", "enter", "-n2", STEP, "--", "sh", "-c",
 		"read go");
-	ck_assert_int_eq(cli_run(&b, "barrier", "enter", "-n", "2", "--no-wait",
-				 STEP, "sh", "-c", "echo $KUSTOS_PATH"),
+	ck_assert_int_eq(cli_run(&b, "barrier", "enter", "--count=2",
+				 "--no-wait", STEP, "sh", "-c",
+				 "echo $KUSTOS_PATH"),
 		0);
 	ck_assert_str_eq(b.out_text, STEP "\n");
 	cli_type(&a, "go\n");
@@ -164,6 +199,7 @@ START_TEST(a_signal_ends_the_wait_for_the_others)
 	test_never(!cli_runs(&b), QUIET_MS);
 	kill(b.pid, SIGINT);
 	ck_assert_int_eq(cli_end(&b), -SIGINT);
+	ck_assert_str_eq(b.err_text, "");
 	cli_type(&a, "go\n");
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_int_eq(members(), 0);
@@ -342,6 +378,8 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, who_waits_goes_on_when_it_is_removed);
 	tcase_add_test(t, L20_what_does_not_wait_is_tried_once);
+	tcase_add_test(t, L20_what_does_not_wait_ends_when_the_server_has_gone);
+	tcase_add_test(t, a_wait_that_is_over_without_a_server_is_told_as_that);
 	tcase_add_test(t, commands_start_together_and_end_together);
 	tcase_add_test(t,
 		who_does_not_wait_for_the_others_ends_with_its_command);
