@@ -76,6 +76,14 @@ START_TEST(who_has_credentials_locks_where_others_may_not)
 	make_hers();
 	ck_assert_int_eq(enter_as(&a, "-w", "60"), 124);
 	cli_hears_error(&a, "cannot lock /p/l: the node's ACL forbids this\n");
+	ck_assert_int_eq(
+		cli_run(&a, "semaphore", "--max-path=/p", "--set-max=1"), 124);
+	cli_hears_error(&a, "cannot set /p: the node's ACL forbids this\n");
+	ck_assert_int_eq(cli_run(&a, "semaphore", "--max-path=/p", "--nonblock",
+				 "/s", "true"),
+		120);
+	ck_assert_str_eq(a.err_text,
+		"kustos: /s: no lease is granted, as /p may not be read\n");
 	write_file("alice:guess\n", 0600);
 	ck_assert_int_eq(enter_as(&a, "--auth-file", file), 124);
 	cli_hears_error(&a, "cannot lock /p/l: the node's ACL forbids this\n");

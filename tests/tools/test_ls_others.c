@@ -1,5 +1,6 @@
 /*
- * test_ls_others.c - kustos ls and kustos break of what is no line of one lock.
+ * test_ls_others.c - kustos ls and kustos break of what is no line of one lock; and
+ * kustos break where nobody is asked.
  */
 #include "cli.h"
 
@@ -108,6 +109,46 @@ START_TEST(a_folder_is_not_called_free)
 }
 END_TEST
 
+static void hold(void)
+{
+	cli_start(&a, "lock", "/l", "--", "sh", "-c", "echo held; read go");
+	cli_hears(&a, "held\n");
+}
+
+static void let_go(void)
+{
+	cli_type(&a, "go\n");
+	ck_assert_int_eq(cli_end(&a), 0);
+}
+
+/* Neither by what comes from a pipe, nor by who has not seen the question. */
+START_TEST(only_who_sees_the_question_confirms)
+{
+	const char *argv[] = { "sh", "-c",
+		_i == 0 ? "echo y | \"$0\" break /l"
+			: "exec \"$0\" break /l 2>/dev/null",
+		cli_program(), NULL };
+
+	hold();
+	cli_start_on_terminal(&b, argv);
+	cli_type(&b, "y\n");
+	ck_assert_int_eq(cli_end(&b), 119);
+	let_go();
+}
+END_TEST
+
+/* All else that is said of it is not for who reads that. */
+START_TEST(in_json_it_is_one_object_that_says_who_was_asked)
+{
+	hold();
+	ck_assert_int_eq(cli_run(&b, "break", "--revoke", "--json", "/l"), 0);
+	ck_assert_ptr_eq(strstr(b.out_text, "{\"action\":\"asked\","),
+		b.out_text);
+	ck_assert_ptr_eq(strchr(b.out_text, '\n') + 1, b.out_text + b.out_len);
+	let_go();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos ls and break of others");
@@ -119,5 +160,7 @@ int main(void)
 	tcase_add_test(t, a_latch_is_not_called_free);
 	tcase_add_test(t, a_barrier_that_is_set_is_not_called_free);
 	tcase_add_test(t, a_folder_is_not_called_free);
+	tcase_add_loop_test(t, only_who_sees_the_question_confirms, 0, 2);
+	tcase_add_test(t, in_json_it_is_one_object_that_says_who_was_asked);
 	return fixture_main(s);
 }

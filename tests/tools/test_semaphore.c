@@ -143,7 +143,9 @@ START_TEST(the_command_is_ended_when_one_of_its_leases_is_lost)
 	char path[256];
 
 	cli_start(&a, "semaphore", "--leases", "2", "-n2", SEM, "--", "sh",
-		"-c", "echo held; read go; echo went on");
+		"-c",
+		"trap 'echo asked; exit 9' TERM; echo held; read go; "
+		"echo went on");
 	cli_hears(&a, "held\n");
 	ck_assert_int_eq(raw_children(fixture_address(), SEM "/leases", &names),
 		0);
@@ -153,6 +155,7 @@ START_TEST(the_command_is_ended_when_one_of_its_leases_is_lost)
 	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
 	ck_assert_int_eq(cli_end(&a), 122);
 	cli_hears_error(&a, "kustos: " SEM ": the lease was lost while sh ran");
+	cli_hears(&a, "asked\n");
 	ck_assert_ptr_null(strstr(a.out_text, "went on"));
 	ck_assert_int_eq(leases(), 0);
 }
@@ -212,6 +215,10 @@ START_TEST(the_number_is_set_from_the_shell_and_changes_under_those_who_wait)
 	ck_assert_int_eq(cli_run(&c, "semaphore", "--nonblock", "--max-path",
 				 NODE, SEM, "true"),
 		0);
+	ck_assert_int_eq(set_max("0"), 0);
+	ck_assert_int_eq(cli_run(&c, "semaphore", "--nonblock", "--max-path",
+				 NODE, SEM, "true"),
+		120);
 }
 END_TEST
 
@@ -298,6 +305,11 @@ static const struct {
 		"kustos: --hosts stands before the subcommand, but options "
 		"belong behind it; see 'kustos help'" },
 	{ { "wait" }, "kustos: there is no subcommand 'wait'; see 'kustos" },
+	{ { "ls", SEM, "/l" }, "ls: more than one PATH" },
+	{ { "break", "-y", SEM, "/l" }, "break: more than one PATH" },
+	{ { "break", "--token=0", SEM }, "--token 0 is not a token" },
+	{ { "break", "--token=", SEM }, "--token  is not a token" },
+	{ { "break", "--token=7x", SEM }, "--token 7x is not a token" },
 	{ { "semaphore", "-n1", SEM }, "no COMMAND given" },
 	{ { "semaphore", "-n1" }, "no PATH given" },
 	{ { "semaphore", "-n1", "--leases=2", SEM, "true" },
@@ -309,6 +321,20 @@ static const struct {
 		"--set-max takes no lease" },
 	{ { "semaphore", "--max-path=/n", "--set-max=2", "-w1" },
 		"--set-max takes no lease" },
+	{ { "semaphore", "--max-path=/n", "--set-max=2", "--nonblock" },
+		"--set-max takes no lease" },
+	{ { "semaphore", "--max-path=/n", "--set-max=2", "-E9" },
+		"--set-max takes no lease" },
+	{ { "semaphore", "--max-path=/n", "--set-max=2", "--reason=a" },
+		"--set-max takes no lease" },
+	{ { "semaphore", "--max-path=/n", "--set-max=2", "--data=a" },
+		"--set-max takes no lease" },
+	{ { "semaphore", "--max-path=/n", "--set-max=2", "--no-record" },
+		"--set-max takes no lease" },
+	{ { "semaphore", "--max-path=/n", "--set-max=2", "--grace=1" },
+		"--set-max takes no lease" },
+	{ { "lock", "--data=a", "--reason=b", SEM, "true" },
+		"--reason needs the holder record" },
 	{ { "semaphore", "-n1", "--nonblock", "-w1", SEM, "true" },
 		"--nonblock and -w exclude each other" },
 	{ { "semaphore", "-n1", "--shared", SEM, "true" }, "--shared" },
