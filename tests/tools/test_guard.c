@@ -35,15 +35,17 @@ static long sleeps_s(pid_t pid)
 
 static pid_t start_command(void (*on_term)(int))
 {
+	/* Not libcheck's, from the first moment: that one ends the test. */
+	void (*libchecks)(int) = signal(SIGTERM, on_term);
 	pid_t command = fork();
 
 	if (command == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		signal(SIGTERM, on_term); /* not libcheck's */
 		setpgid(0, 0);
 		for (;;)
 			pause();
 	}
+	signal(SIGTERM, libchecks);
 	setpgid(command, command);
 	return command;
 }
