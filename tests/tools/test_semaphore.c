@@ -139,13 +139,13 @@ END_TEST
 /* Whichever of them goes. */
 START_TEST(the_command_is_ended_when_one_of_its_leases_is_lost)
 {
+	static const char script[] = "trap 'echo asked; exit 9' TERM\n"
+				     "echo held; read go; echo went on";
 	struct raw_names names;
 	char path[256];
 
 	cli_start(&a, "semaphore", "--leases", "2", "-n2", SEM, "--", "sh",
-		"-c",
-		"trap 'echo asked; exit 9' TERM; echo held; read go; "
-		"echo went on");
+		"-c", script);
 	cli_hears(&a, "held\n");
 	ck_assert_int_eq(raw_children(fixture_address(), SEM "/leases", &names),
 		0);
