@@ -145,33 +145,35 @@ static void make_more(int count)
 	run_ms(1000);
 }
 
-/* No server would say that it is too large. */
-START_TEST(L24_what_the_server_may_not_take_is_told_plainly)
+static void go_in_beside(int others, int cuts)
 {
 	plainly.forbidden = false;
-	plainly.cuts = 100;
-	make_more(MANY);
+	plainly.cuts = cuts;
+	make_more(others);
 	enter(KUSTOS_FOREVER);
 	run_ms(60000);
 	check_in();
+	ck_assert(model_stat(bench.model, READY, NULL));
+}
+
+/* No server would say that it is too large. */
+START_TEST(L24_what_the_server_may_not_take_is_told_plainly)
+{
+	go_in_beside(MANY, 100);
 	ck_assert_int_eq(plainly.checked, 3);
 	ck_assert_int_eq(plainly.created, 1);
-	ck_assert(model_stat(bench.model, READY, NULL));
 }
 END_TEST
 
 /* Of few it is small; and of many it was not too large if it was answered once. */
 START_TEST(S12_what_any_server_takes_is_never_told_plainly)
 {
-	plainly.forbidden = false;
-	plainly.cuts = _i == 0 ? 10 : 2;
-	make_more(_i == 0 ? 0 : MANY);
-	enter(KUSTOS_FOREVER);
-	run_ms(60000);
-	check_in();
+	if (_i == 0)
+		go_in_beside(0, 10);
+	else
+		go_in_beside(MANY, 2);
 	ck_assert_int_eq(plainly.cuts, 0);
 	ck_assert_int_eq(plainly.created, 0);
-	ck_assert(model_stat(bench.model, READY, NULL));
 }
 END_TEST
 
