@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct news { /* what is told of an unfit item */
+struct ku_news { /* of an unfit item */
 	struct ku_call call;
 	struct ku_desk *desk;
 	enum ku_unfit why;
@@ -125,7 +125,7 @@ void ku_desk_make_folder(struct ku_desk *desk, const char *path,
 
 static void tell(struct kustos_client *client, struct ku_call *call)
 {
-	struct news *news = (struct news *)call;
+	struct ku_news *news = (struct ku_news *)call;
 	struct ku_desk *desk = news->desk;
 
 	if (!desk->ended) {
@@ -141,21 +141,23 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 	free(news);
 }
 
-void ku_desk_tell(struct ku_desk *desk, enum ku_unfit why, bool moved,
-	const char *name)
+struct ku_news *ku_news_new(struct ku_desk *desk, const char *name)
 {
-	if (desk->unfit == NULL || desk->ended)
-		return;
-	struct news *news = malloc(sizeof(*news) + strlen(name) + 1);
+	struct ku_news *news = malloc(sizeof(*news) + strlen(name) + 1);
+
 	if (news == NULL)
-		return;
-	*news = (struct news){ .call.fn = tell,
-		.desk = desk,
-		.why = why,
-		.moved = moved };
+		return NULL;
+	*news = (struct ku_news){ .call.fn = tell, .desk = desk };
 	strcpy(news->name, name);
-	ku_desk_get(desk);
-	ku_dispatch_push(desk->client, &news->call, false);
+	return news;
+}
+
+void ku_news_tell(struct ku_news *news, enum ku_unfit why, bool moved)
+{
+	news->why = why;
+	news->moved = moved;
+	ku_desk_get(news->desk);
+	ku_dispatch_push(news->desk->client, &news->call, false);
 }
 
 static void away(struct ku_witness *witness)

@@ -63,7 +63,8 @@ struct ku_lent {
 	struct kustos_hold *hold; /* NULL: it is being given back */
 	struct kustos_item *item; /* once it is ready */
 	int deliveries;
-	uint32_t number; /* in its name */
+	uint32_t number;      /* in its name */
+	struct ku_news *news; /* should nobody be able to have it */
 	struct ku_giver *giver;
 	struct ku_lent *prev, *next; /* all of the desk's, oldest first */
 };
@@ -109,9 +110,12 @@ void ku_desk_put(struct ku_desk *desk);
 /* Try for items, as many as are wanted and are there. */
 void ku_desk_pump(struct ku_desk *desk);
 
-/* Tell the program of an item that nobody can have. */
-void ku_desk_tell(struct ku_desk *desk, enum ku_unfit why, bool moved,
-	const char *name);
+/* What the program is told of the item "name", should nobody be able to have it: made
+   before that is known, as by then it may be moved, and memory short.  NULL: it is. */
+struct ku_news *ku_news_new(struct ku_desk *desk, const char *name);
+
+/* Tell it, and take it over. */
+void ku_news_tell(struct ku_news *news, enum ku_unfit why, bool moved);
 
 /* Have this folder made; nothing is tried meanwhile.  If it is for "item" alone, and
    may not be made, that is passed over; NULL: it is for all. */

@@ -53,6 +53,7 @@ void ku_lent_free(struct ku_lent *lent)
 	desk->marks.blind = false;
 	ku_hold_free(lent->hold);
 	kustos_item_free(lent->item);
+	free(lent->news);
 	free(lent);
 	ku_desk_put(desk);
 }
@@ -64,19 +65,35 @@ static void beaten(struct ku_desk *desk)
 		desk->spread = SPREAD_MAX;
 }
 
-static void unfit(struct ku_desk *desk, const struct ku_custody *c,
-	enum ku_missed how)
+/* Pass it over; if memory is too short for that it is tried again.  Returns whether
+   this is news. */
+static bool pass_over(struct ku_desk *desk, const char *name,
+	const struct kustos_stat *stat)
 {
-	const char *name = ku_custody_name(c);
-	bool left = how == KU_MISSED_LEFT;
+	enum ku_unfit_news what = ku_unfits_keep(&desk->unfits, name, stat,
+		ku_now(desk->client));
 
-	if (left &&
-		ku_unfits_keep(&desk->unfits, name, ku_custody_stat(c),
-			ku_now(desk->client)) == KU_UNFIT_KNOWN)
+	if (what == KU_UNFIT_SHORT) {
+		ku_desk_relook(desk);
+		ku_desk_rest(desk);
+	}
+	return what == KU_UNFIT_NEW;
+}
+
+static void unfit(struct ku_lent *lent, enum ku_missed how)
+{
+	const struct ku_custody *c = lent->custody;
+	bool moved = how != KU_MISSED_LEFT;
+
+	if (!moved &&
+		!pass_over(lent->desk, ku_custody_name(c), ku_custody_stat(c)))
 		return;
-	ku_desk_tell(desk,
-		how == KU_MISSED_DEAD ? KU_UNFIT_DEAD : KU_UNFIT_CORRUPT, !left,
-		name);
+	if (lent->news == NULL)
+		return;
+	ku_news_tell(lent->news,
+		how == KU_MISSED_DEAD ? KU_UNFIT_DEAD : KU_UNFIT_CORRUPT,
+		moved);
+	lent->news = NULL;
 }
 
 /* It is kept with no stat, as it is not told of: should nobody be able to have it
@@ -85,17 +102,15 @@ void ku_desk_deny(struct ku_desk *desk, const char *name)
 {
 	const struct kustos_stat none = { .version = 0 };
 
-	if (ku_unfits_keep(&desk->unfits, name, &none, ku_now(desk->client)) !=
-		KU_UNFIT_SHORT)
-		return;
-	ku_desk_relook(desk);
-	ku_desk_rest(desk);
+	(void)pass_over(desk, name, &none);
 }
 
 /* What follows for the desk. */
-static void learn(struct ku_desk *desk, const struct ku_custody *c,
-	enum ku_missed how, enum kustos_err err)
+static void learn(struct ku_lent *lent, enum ku_missed how, enum kustos_err err)
 {
+	struct ku_desk *desk = lent->desk;
+	const char *name = ku_custody_name(lent->custody);
+
 	switch (how) {
 	case KU_MISSED_TAKEN:
 		desk->blocked = true;
@@ -107,7 +122,7 @@ static void learn(struct ku_desk *desk, const struct ku_custody *c,
 	case KU_MISSED_DEAD:
 	case KU_MISSED_CORRUPT:
 	case KU_MISSED_LEFT:
-		unfit(desk, c, how);
+		unfit(lent, how);
 		break;
 	case KU_MISSED_MARKS:
 		ku_desk_relook(desk);
@@ -119,7 +134,7 @@ static void learn(struct ku_desk *desk, const struct ku_custody *c,
 		ku_desk_make_folder(desk,
 			how == KU_MISSED_DEADS ? desk->depot->dead
 					       : desk->depot->corrupt,
-			ku_custody_name(c));
+			name);
 		break;
 	case KU_MISSED_LOST:
 		ku_desk_relook(desk);
@@ -129,7 +144,7 @@ static void learn(struct ku_desk *desk, const struct ku_custody *c,
 		ku_desk_rest(desk);
 		break;
 	case KU_MISSED_DENIED:
-		ku_desk_deny(desk, ku_custody_name(c));
+		ku_desk_deny(desk, name);
 		ku_desk_fail(desk, err, false);
 		break;
 	case KU_MISSED_REFUSED:
@@ -147,7 +162,7 @@ static void missed(struct ku_custody *c, enum ku_missed how,
 	struct ku_desk *desk = lent->desk;
 
 	ku_desk_get(desk);
-	learn(desk, c, how, err);
+	learn(lent, how, err);
 	ku_lent_free(lent);
 	/* It may be long until the server has time again. */
 	if (how == KU_MISSED_LATER && desk->tried == 0)
@@ -254,7 +269,9 @@ bool ku_desk_try(struct ku_desk *desk, const struct ku_item *item)
 	desk->tried++;
 	ku_desk_get(desk);
 	lent->hold = ku_hold_new(desk->client);
-	if (lent->hold != NULL &&
+	if (desk->unfit != NULL)
+		lent->news = ku_news_new(desk, item->name);
+	if (lent->hold != NULL && (lent->news != NULL || desk->unfit == NULL) &&
 		ku_custody_take(desk->depot, item->name, &calls, lent,
 			&lent->custody) == KUSTOS_OK)
 		return true;

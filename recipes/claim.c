@@ -241,7 +241,9 @@ struct worker { /* a consumer */
 	kustos_consumer_failed_fn *failed;
 	void *arg;
 
-	struct ku_lent *lent; /* its thread's */
+	/* Its thread's. */
+	struct ku_lent *lent;
+	struct verdict *verdict; /* on "lent"; NULL: nobody hears of it */
 
 	pthread_mutex_t mutex; /* guards the rest */
 	pthread_cond_t told;
@@ -297,11 +299,43 @@ static void over(void *owner)
 	worker_put(w);
 }
 
+/* The name of the item goes with the item. */
+static struct verdict *verdict_new(struct worker *w, const char *name)
+{
+	struct verdict *v = malloc(sizeof(*v) + strlen(name) + 1);
+
+	if (v == NULL)
+		return NULL;
+	v->worker = w;
+	strcpy(v->name, name);
+	pthread_mutex_lock(&w->mutex);
+	w->refs++;
+	pthread_mutex_unlock(&w->mutex);
+	return v;
+}
+
+static void verdict_free(struct verdict *v)
+{
+	if (v == NULL)
+		return;
+	worker_put(v->worker);
+	free(v);
+}
+
+/* Nothing is dealt with whose end could not be told. */
 static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 {
 	struct worker *w = owner;
+	enum kustos_err err = ku_desk_lend(w->claims->desk, KUSTOS_FOREVER,
+		cancel, &w->lent);
 
-	return ku_desk_lend(w->claims->desk, KUSTOS_FOREVER, cancel, &w->lent);
+	if (err != KUSTOS_OK || w->failed == NULL)
+		return err;
+	w->verdict = verdict_new(w, ku_lent_item(w->lent)->name);
+	if (w->verdict != NULL)
+		return KUSTOS_OK;
+	ku_lent_return(w->lent);
+	return KUSTOS_ENOMEM;
 }
 
 /* By its own thread, which has ended, or is there itself, when it is over. */
@@ -309,12 +343,6 @@ static void failed_here(struct worker *w, enum kustos_err err, const char *name)
 {
 	if (w->failed != NULL)
 		w->failed(w->arg, err, name);
-}
-
-static void verdict_free(struct verdict *v)
-{
-	worker_put(v->worker);
-	free(v);
 }
 
 static void carried_out(void *arg, enum kustos_err err)
@@ -326,46 +354,35 @@ static void carried_out(void *arg, enum kustos_err err)
 	verdict_free(v);
 }
 
-/* Nobody waits for it.  Without memory for the name it is not told. */
-static void carry_out(struct worker *w, struct ku_lent *lent, bool again)
+/* Nobody waits for it. */
+static void carry_out(struct worker *w, struct verdict *v, bool again)
 {
-	const char *name = ku_lent_item(lent)->name;
-	size_t size = sizeof(struct verdict) + strlen(name) + 1;
-	struct verdict *v = w->failed != NULL ? malloc(size) : NULL;
-
-	if (v != NULL) {
-		v->worker = w;
-		strcpy(v->name, name);
-		pthread_mutex_lock(&w->mutex);
-		w->refs++;
-		pthread_mutex_unlock(&w->mutex);
-	}
-	enum kustos_err err = ku_lent_ack_async(lent, again,
+	enum kustos_err err = ku_lent_ack_async(w->lent, again,
 		v != NULL ? carried_out : NULL, v);
-	if (err != KUSTOS_OK && v != NULL) {
-		failed_here(w, err, v->name);
-		verdict_free(v);
-	}
+
+	if (err == KUSTOS_OK || v == NULL)
+		return;
+	failed_here(w, err, v->name);
+	verdict_free(v);
 }
 
 static void deal(void *owner)
 {
 	struct worker *w = owner;
-	struct ku_lent *lent = w->lent;
+	enum kustos_verdict is = w->fn(w->arg, (struct kustos_claim *)w->lent);
 
-	switch (w->fn(w->arg, (struct kustos_claim *)lent)) {
+	switch (is) {
 	case KUSTOS_VERDICT_ACK:
-		carry_out(w, lent, false);
-		break;
 	case KUSTOS_VERDICT_REQUEUE:
-		carry_out(w, lent, true);
-		break;
+		carry_out(w, w->verdict, is == KUSTOS_VERDICT_REQUEUE);
+		return;
 	case KUSTOS_VERDICT_RELEASE:
-		ku_lent_return(lent);
+		ku_lent_return(w->lent);
 		break;
 	case KUSTOS_VERDICT_KEEP:
 		break;
 	}
+	verdict_free(w->verdict);
 }
 
 static void failed(void *owner, enum kustos_err err)

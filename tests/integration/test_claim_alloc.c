@@ -6,6 +6,9 @@
 #include "claim_fixture.h"
 #include "inject.h"
 
+#include <stdatomic.h>
+#include <string.h>
+
 #define T_MS 9000
 
 static struct raw *eye;
@@ -96,13 +99,113 @@ static enum kustos_err call_dead(void)
 	return err == KUSTOS_EEMPTY ? KUSTOS_OK : err;
 }
 
-static const struct alloc_call calls[] = {
-	{ "ack", call_ack, false },
-	{ "requeue", call_requeue, false },
-	{ "async", call_async, false },
-	{ "dead", call_dead, false },
+static atomic_int told;
+
+static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
+{
+	(void)arg;
+	(void)why;
+	(void)moved;
+	(void)name;
+	atomic_fetch_add(&told, 1);
+}
+
+/* One is asked for until the one that is there has been found unfit, which is told
+   or has not happened yet. */
+static enum kustos_err call_unfit(void)
+{
+	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
+	struct kustos_claims *some = NULL;
+	struct claimed got = { 0 };
+
+	atomic_store(&told, 0);
+	o.deliveries = 1;
+	o.dead_letters = DEAD;
+	o.unfit = unfit;
+	enum kustos_err err = kustos_claims_create(client, QUEUE, &o, &some);
+	if (err != KUSTOS_OK)
+		return err;
+	err = kustos_claim_next_async(some, KUSTOS_FOREVER, NULL, claim_told,
+		&got);
+	for (int ms = 0;
+		err == KUSTOS_OK && ms < T_MS && atomic_load(&told) == 0 &&
+		__atomic_load_n(&got.calls, __ATOMIC_SEQ_CST) == 0;
+		ms++)
+		test_pause_1ms();
+	kustos_claims_destroy(some);
+	if (err != KUSTOS_OK)
+		return err;
+	err = wait_for(&got);
+	allocs_expect(err != KUSTOS_ECLOSED || atomic_load(&told) == 1);
+	return err == KUSTOS_ECLOSED ? KUSTOS_OK : err;
+}
+
+struct worked { /* a consumer on an item that cannot be deleted */
+	atomic_int calls, failed;
+	struct kustos_claim *kept; /* the second time */
 };
-#define CALLS (int)(sizeof(calls) / sizeof(calls[0]))
+
+static enum kustos_verdict work(void *arg, struct kustos_claim *claim)
+{
+	struct worked *worked = arg;
+
+	if (atomic_load(&worked->calls) > 0) {
+		worked->kept = claim;
+		atomic_store(&worked->calls, 2);
+		return KUSTOS_VERDICT_KEEP;
+	}
+	atomic_store(&worked->calls, 1);
+	return KUSTOS_VERDICT_ACK;
+}
+
+static void failed(void *arg, enum kustos_err err, const char *name)
+{
+	struct worked *worked = arg;
+
+	(void)err;
+	if (name != NULL)
+		atomic_fetch_add(&worked->failed, 1);
+}
+
+/* The first end is told, whatever fails before it. */
+static enum kustos_err call_consume(void)
+{
+	struct worked worked = { 0 };
+	struct kustos_consumer *consumer = NULL;
+	enum kustos_err err = kustos_claims_consume(claims, work, failed,
+		&worked, &consumer);
+
+	if (err != KUSTOS_OK)
+		return err;
+	for (int ms = 0; ms < T_MS &&
+		(atomic_load(&worked.calls) < 2 ||
+			atomic_load(&worked.failed) == 0);
+		ms++)
+		test_pause_1ms();
+	kustos_consumer_stop(consumer);
+	kustos_claim_release(worked.kept);
+	allocs_expect(atomic_load(&worked.failed) == 1);
+	return err;
+}
+
+enum what { ITEM, DELIVERED, PARENT, KEPT };
+
+static const struct row {
+	struct alloc_call call;
+	enum what what; /* there is one */
+	bool stays;
+} rows[] = {
+	{ { "ack", call_ack, false }, ITEM, false },
+	{ { "requeue", call_requeue, false }, ITEM, true },
+	{ { "async", call_async, false }, ITEM, false },
+	{ { "dead", call_dead, false }, DELIVERED, false },
+	{ { "moved", call_unfit, false }, DELIVERED, false },
+	{ { "left", call_unfit, false }, PARENT, true },
+	{ { "consume", call_consume, false }, KEPT, true },
+};
+#define ROWS (int)(sizeof(rows) / sizeof(rows[0]))
+
+static const struct row *row;
 
 static int count(const char *path)
 {
@@ -112,34 +215,58 @@ static int count(const char *path)
 	return stat.num_children;
 }
 
-/* There is one item; if it is to be dead, somebody has had it before. */
+/* Nobody may delete its items. */
+static void make_keeping_queue(void)
+{
+	const struct kustos_acl acl = { KUSTOS_PERM_READ | KUSTOS_PERM_CREATE,
+		"world", "anyone" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+
+	o.acl = &acl;
+	o.acl_count = 1;
+	struct kustos_client *c = client_open_with(&o);
+	check_err(kustos_create(c, QUEUE, "", 0, 0, SOON, NULL, NULL, NULL),
+		KUSTOS_OK);
+	client_close(c);
+}
+
 static void fill(const struct alloc_call *call)
 {
 	char path[64];
 
-	(void)raw_do_create(eye, "/queues", "", RAW_PERSISTENT, NULL, 0);
-	(void)raw_do_create(eye, QUEUE, "", RAW_PERSISTENT, NULL, 0);
+	(void)call;
 	if (count(QUEUE) > 0)
 		return;
+	(void)raw_do_create(eye, "/queues", "", RAW_PERSISTENT, NULL, 0);
+	if (row->what == KEPT)
+		make_keeping_queue();
+	else
+		(void)raw_do_create(eye, QUEUE, "", RAW_PERSISTENT, NULL, 0);
 	ck_assert_int_eq(raw_do_create(eye, QUEUE "/qn-", "a", RAW_SEQUENTIAL,
 				 path, sizeof(path)),
 		0);
-	if (call->fn == call_dead)
+	if (row->what == DELIVERED)
 		ck_assert_int_eq(raw_do_set(eye, path, "a", -1), 0);
+	strcat(path, "/child");
+	if (row->what == PARENT)
+		ck_assert_int_eq(
+			raw_do_create(eye, path, "", RAW_PERSISTENT, NULL, 0),
+			0);
 }
 
 /* It is dealt with, or there. */
 static void check_left(const struct alloc_call *call, enum kustos_err err)
 {
-	bool gone = err == KUSTOS_OK && call->fn != call_requeue;
-
+	(void)call;
 	test_eventually(count(LOCKS) == 0, 5000);
-	ck_assert_int_eq(count(QUEUE), gone ? 0 : 1);
+	ck_assert_int_eq(count(QUEUE), err == KUSTOS_OK && !row->stays ? 0 : 1);
 }
 
 START_TEST(every_allocation_of_a_call_may_fail)
 {
-	allocs_fail_each_of(client, &calls[_i], fill, check_left);
+	row = &rows[_i];
+	allocs_fail_each_of(client, &row->call, fill, check_left);
 }
 END_TEST
 
@@ -149,6 +276,6 @@ int main(void)
 	TCase *t = fixture_case(s, "alloc", 180);
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
-	tcase_add_loop_test(t, every_allocation_of_a_call_may_fail, 0, CALLS);
+	tcase_add_loop_test(t, every_allocation_of_a_call_may_fail, 0, ROWS);
 	return fixture_main(s);
 }
