@@ -97,13 +97,13 @@ static void print_text(const struct together *t,
 	const struct kustos_countdown_status *s)
 {
 	show_text(stdout, t->job.path);
-	if (s->disagree)
-		fputs(": two numbers", stdout);
-	else if (s->count > 0)
+	if (s->count > 0)
 		printf(": %zu of %d", s->done, s->count);
 	else
 		printf(": %zu", s->done);
 	fputs(s->done == 1 && s->count == 0 ? " is done" : " are done", stdout);
+	if (s->disagree)
+		fputs(", and two numbers are set", stdout);
 	if (s->broken > 0)
 		printf(", %zu %s died", s->broken,
 			s->broken == 1 ? "has" : "have");

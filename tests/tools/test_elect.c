@@ -6,6 +6,7 @@
 
 #include "fixture.h"
 #include "process.h"
+#include "proxy.h"
 #include "raw.h"
 
 #include <signal.h>
@@ -298,6 +299,23 @@ START_TEST(it_restarts_a_command_that_ends_as_if_it_could_not_be_executed)
 }
 END_TEST
 
+START_TEST(a_wait_that_is_over_without_a_server_is_told_as_that)
+{
+	struct proxy *proxy = fixture_proxy();
+
+	lead(&a, "a");
+	cli_hears(&a, " on\n");
+	cli_start(&b, "elect", "-w4", "--hosts", proxy_address(proxy), "/e",
+		"true");
+	test_within(in_line() == 2, CLI_MS);
+	proxy_set_mode(proxy, PROXY_REFUSE);
+	ck_assert_int_eq(cli_end(&b), 123);
+	cli_hears_error(&b, "kustos: no server ");
+	proxy_free(proxy);
+	let_go(&a);
+}
+END_TEST
+
 /* However soon its command ends. */
 START_TEST(it_goes_on_while_no_server_answers_whatever_the_time_to_win)
 {
@@ -447,6 +465,7 @@ int main(void)
 	tcase_add_test(t, restart_runs_the_command_on_each_win);
 	tcase_add_test(t,
 		it_restarts_a_command_that_ends_as_if_it_could_not_be_executed);
+	tcase_add_test(t, a_wait_that_is_over_without_a_server_is_told_as_that);
 	tcase_add_test(t,
 		it_goes_on_while_no_server_answers_whatever_the_time_to_win);
 	tcase_add_test(t,

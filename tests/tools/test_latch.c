@@ -111,6 +111,21 @@ START_TEST(what_it_is_like_is_told)
 }
 END_TEST
 
+START_TEST(two_numbers_are_told)
+{
+	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n3", LATCH), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), LATCH "/count-4", ""),
+		0);
+	ck_assert_int_eq(cli_run(&a, "latch", "done", "--id=x", LATCH), 0);
+	ck_assert_int_eq(cli_run(&a, "latch", "status", LATCH), 0);
+	cli_hears(&a, LATCH ": 1 is done, and two numbers are set\n");
+	ck_assert_int_eq(cli_run(&a, "latch", "status", "--json", LATCH), 0);
+	cli_hears(&a, "\"count\":0,\"done\":1,\"broken\":0,\"disagree\":true,");
+	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-w9", LATCH), 124);
+	cli_hears_error(&a, ": others go by another number\n");
+}
+END_TEST
+
 /* 0: it fails; 1: it is killed. */
 START_TEST(who_waits_is_told_of_a_command_that_is_not_done)
 {
@@ -165,6 +180,7 @@ int main(void)
 	tcase_add_test(t,
 		what_could_not_be_done_in_time_is_no_wait_that_is_over);
 	tcase_add_test(t, what_it_is_like_is_told);
+	tcase_add_test(t, two_numbers_are_told);
 	tcase_add_loop_test(t, who_waits_is_told_of_a_command_that_is_not_done,
 		0, 2);
 	tcase_add_test(t, wrong_use_is_refused);
