@@ -49,15 +49,16 @@ static int not_granted(const struct ask *a)
 	if (j->sig != 0)
 		return TOOL_SIGNAL + j->sig;
 	if (a->err == KUSTOS_EBUSY) {
-		if (!a->explained)
+		if (!a->explained && !a->options.quiet)
 			tool_say("%s: %s", j->path, a->calls->busy);
 		return told ? a->options.conflict_code : TOOL_BUSY;
 	}
 	if (a->err == KUSTOS_ETIMEDOUT &&
 		kustos_client_state(j->client) == KUSTOS_CONNECTED) {
-		tool_say("%s: %s within %g s", j->path,
-			a->explained ? "not got" : a->calls->missed,
-			(double)a->options.wait_ms / 1000);
+		if (!a->options.quiet)
+			tool_say("%s: %s within %g s", j->path,
+				a->explained ? "not got" : a->calls->missed,
+				(double)a->options.wait_ms / 1000);
 		return told ? a->options.conflict_code : TOOL_TIMEDOUT;
 	}
 	return tool_failed_of(j->tool, j->client, a->calls->verb, j->path,

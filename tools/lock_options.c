@@ -8,6 +8,7 @@
 #define COMMON_HELP                                                           \
 	"  -E, --conflict-exit-code CODE\n"                                   \
 	"                        exit with CODE if it was not got in time\n"  \
+	"  -q, --quiet           then do not say so\n"                        \
 	"      --reason TEXT     say why in the holder record; default:\n"    \
 	"                        the name of COMMAND\n"                       \
 	"      --record          store who holds it as JSON; the default\n"   \
@@ -99,6 +100,7 @@ enum {
 #define COMMON_OPTIONS                                                  \
 	{ "wait", required_argument, NULL, 'w' },                       \
 		{ "conflict-exit-code", required_argument, NULL, 'E' }, \
+		{ "quiet", no_argument, NULL, 'q' },                    \
 		{ "reason", required_argument, NULL, OPT_REASON },      \
 		{ "data", required_argument, NULL, OPT_DATA },          \
 		{ "record", no_argument, NULL, OPT_RECORD },            \
@@ -182,6 +184,9 @@ static bool take_option(struct lock_options *o, struct job *j, int option)
 			option == 's' ? KUSTOS_KIND_READ : KUSTOS_KIND_WRITE);
 	case 'E':
 		return take_code(o);
+	case 'q':
+		o->quiet = true;
+		return true;
 	case OPT_REASON:
 		o->reason = optarg;
 		return true;
@@ -216,7 +221,7 @@ static bool take_options(struct lock_options *o, struct job *j, int argc,
 	char **argv)
 {
 	bool sem = is_semaphore(o);
-	const char *letters = sem ? "+n:w:E:vh" : "+nw:sxE:vh";
+	const char *letters = sem ? "+n:w:E:qvh" : "+nw:sxE:qvh";
 	const struct option *longs = sem ? semaphore_long : lock_long;
 	int option, index;
 
@@ -295,8 +300,8 @@ static int wrong_setting(const struct lock_options *o, const struct job *j)
 		return tool_usage(&o->tool,
 			"--set-max takes no PATH and no COMMAND");
 	if (o->nonblock || o->wait_ms >= 0 || o->conflict_code >= 0 ||
-		o->leases > 1 || o->reason != NULL || o->data != NULL ||
-		o->record >= 0 || j->grace_ms >= 0)
+		o->quiet || o->leases > 1 || o->reason != NULL ||
+		o->data != NULL || o->record >= 0 || j->grace_ms >= 0)
 		return tool_usage(&o->tool,
 			"--set-max takes no lease, and none of the options for "
 			"that");

@@ -21,6 +21,7 @@ struct lock_options {
 	bool nonblock;
 	int64_t wait_ms;   /* -1: for ever */
 	int conflict_code; /* -1: ours */
+	bool quiet;	   /* a conflict is nothing to speak of */
 	const char *reason, *data;
 	int record; /* -1: the default */
 	bool revocable;

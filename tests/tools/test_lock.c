@@ -107,6 +107,8 @@ START_TEST(the_exit_code_for_a_conflict_can_be_chosen)
 	ck_assert_int_eq(cli_run(&b, "lock", "-w", "1.5",
 				 "--conflict-exit-code=0", "/l", "--", "false"),
 		0);
+	ck_assert_int_eq(cli_run(&b, "lock", "-nqE0", "/l", "false"), 0);
+	ck_assert_str_eq(b.err_text, "");
 	let_go();
 }
 END_TEST

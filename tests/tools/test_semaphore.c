@@ -325,6 +325,8 @@ static const struct {
 		"--set-max takes no lease" },
 	{ { "semaphore", "--max-path=/n", "--set-max=2", "-E9" },
 		"--set-max takes no lease" },
+	{ { "semaphore", "--max-path=/n", "--set-max=2", "--quiet" },
+		"--set-max takes no lease" },
 	{ { "semaphore", "--max-path=/n", "--set-max=2", "--reason=a" },
 		"--set-max takes no lease" },
 	{ { "semaphore", "--max-path=/n", "--set-max=2", "--data=a" },
@@ -349,6 +351,27 @@ static const struct {
 	{ { "lock", "--leases=2", SEM, "true" }, "--leases" },
 };
 #define WRONG ((int)(sizeof(wrong) / sizeof(*wrong)))
+
+/* As in a crontab; the exit code is what tells it, and nothing else is kept back. */
+START_TEST(who_is_quiet_says_nothing_of_a_conflict_and_all_else)
+{
+	hold(&a);
+	ck_assert_int_eq(cli_run(&b, "semaphore", "-n2", "--leases=2", "-q",
+				 "--nonblock", SEM, "--", "false"),
+		120);
+	ck_assert_str_eq(b.err_text, "");
+	ck_assert_int_eq(cli_run(&b, "semaphore", "-n2", "--leases=2",
+				 "--quiet", "-w0.1", SEM, "--", "false"),
+		121);
+	ck_assert_str_eq(b.err_text, "");
+	ck_assert_int_eq(cli_run(&b, "semaphore", "-q", "-n3", "--nonblock",
+				 "--hosts=127.0.0.1:1", "--session-timeout=200",
+				 SEM, "--", "false"),
+		123);
+	cli_hears_error(&b, "kustos: no server answers");
+	let_go(&a);
+}
+END_TEST
 
 START_TEST(wrong_use_gives_125)
 {
@@ -437,6 +460,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		who_waits_for_a_number_says_so_at_once_and_uses_it_when_it_comes,
 		0, 2);
+	tcase_add_test(t, who_is_quiet_says_nothing_of_a_conflict_and_all_else);
 	tcase_add_loop_test(t, wrong_use_gives_125, 0, WRONG);
 	tcase_add_test(t, ls_shows_leases_and_who_waits);
 	tcase_add_test(t, ls_shows_all_who_hold_by_another_number);
