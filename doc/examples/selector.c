@@ -1,5 +1,6 @@
 /* selector.c - of all that run "selector NAME", one leads at a time: it writes a
    report, and lets the next one lead.  It ends when its standard input does. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep() */
 #include <kustos/cancel.h>
 #include <kustos/client.h>
 #include <kustos/election.h>

@@ -1,9 +1,9 @@
 #!/bin/sh
 # check_samples.sh - each block of C in doc/migrating.md, and each example of a
 # page of the calls, compiles, without a warning, as the inside of a function that
-# has what its text says.  So does each option of a command that doc/migrating.md
-# names stand in kustos(1).  Run by make check; by hand:
-# srcdir=. tests/examples/check_samples.sh
+# has what its text says; and so does each program of doc/examples, as C99 and
+# nothing else.  Each option of a command that doc/migrating.md names stands in
+# kustos(1).  Run by make check; by hand: srcdir=. tests/examples/check_samples.sh
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${AWK=awk}"
@@ -110,6 +110,14 @@ for block in "$work"/block*.c "$work"/example*.c; do
 		-Wno-unused-parameter $may \
 		-fsyntax-only -I"$srcdir/lib" -I"$srcdir/recipes" \
 		"$work/whole.c" || complain "does not compile: $(cat "$block")"
+done
+
+# A user's program may be strict, too.
+for file in "$srcdir"/doc/examples/*.c; do
+	# shellcheck disable=SC2086 # CC may hold options
+	$CC -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only \
+		-I"$srcdir/lib" -I"$srcdir/recipes" "$file" ||
+		complain "$(basename "$file") is not C99"
 done
 
 # Options of the command.
