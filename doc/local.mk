@@ -22,11 +22,13 @@ dist_example_DATA =
 # Of each recipe: its pages, its examples, and what these are linked with.
 if WITH_MUTEX
 man3_pages += %D%/man/kustos_mutex.3
-compiled += %D%/examples/first.c %D%/examples/mutex.c %D%/examples/transfer.c
+compiled += %D%/examples/first.c %D%/examples/loop.c %D%/examples/mutex.c \
+	%D%/examples/transfer.c
 dist_example_DATA += %D%/examples/mutex.cc %D%/examples/kustos_lock.py
 dist_examplecmake_DATA = %D%/examples/cmake/CMakeLists.txt
 endif
 %C%_examples_first_LDADD = libkustos-mutex.la libkustos.la
+%C%_examples_loop_LDADD = libkustos-mutex.la libkustos.la
 %C%_examples_mutex_LDADD = libkustos-mutex.la libkustos.la
 %C%_examples_transfer_LDADD = libkustos-mutex.la libkustos.la
 
@@ -90,7 +92,7 @@ uninstall-hook:
 
 doc_tests = tests/examples/check_mutex.sh tests/examples/check_rwlock.sh \
 	tests/examples/check_latch.sh tests/examples/check_selector.sh \
-	tests/examples/check_resume.sh \
+	tests/examples/check_resume.sh tests/examples/check_loop.sh \
 	tests/examples/check_semaphore.sh tests/examples/check_simple.sh \
 	tests/examples/check_transfer.sh tests/examples/check_barrier.sh \
 	tests/examples/check_countdown.sh tests/examples/check_queue.sh \
