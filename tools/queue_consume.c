@@ -197,8 +197,8 @@ static void failed(struct consumption *c, int code)
 {
 	int most = c->q->deliveries;
 
-	tool_say("%s: %s ended with %d", c->q->job.path, c->q->job.argv[0],
-		code);
+	tool_say("%s/%s: %s ended with %d", c->q->job.path,
+		kustos_claim_item(c->claim)->name, c->q->job.argv[0], code);
 	if (most == 0 || kustos_claim_deliveries(c->claim) < most) {
 		held_keep(&c->held, c->claim, code);
 		return;

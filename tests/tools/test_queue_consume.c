@@ -64,8 +64,8 @@ START_TEST(a_command_that_ends_as_if_it_could_not_be_executed_has_failed)
 				 "--deliveries=1", "--dead-letters", DEAD, JOBS,
 				 "sh", "-c", "read n; exit $n"),
 		0);
-	cli_hears_error(&a, JOBS ": sh ended with 126\n");
-	cli_hears_error(&a, JOBS ": sh ended with 127\n");
+	cli_hears_error(&a, FIRST ": sh ended with 126\n");
+	cli_hears_error(&a, JOBS "/qn-0000000001: sh ended with 127\n");
 	ck_assert_int_eq(fixture_children(JOBS), 0);
 	ck_assert_int_eq(fixture_children(DEAD), 2);
 }
@@ -245,7 +245,7 @@ START_TEST(an_item_that_fails_too_often_is_moved_away)
 	cli_hears(&a, "good\n");
 	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "good"), 0);
 	ck_assert_int_eq(cli_end(&a), 0);
-	cli_hears_error(&a, JOBS ": grep ended with 1\n");
+	cli_hears_error(&a, FIRST ": grep ended with 1\n");
 	ck_assert_int_eq(fixture_children(JOBS), 0);
 	ck_assert_int_eq(cli_run(&a, "queue", "take", "-w0", DEAD), 0);
 	ck_assert_str_eq(a.out_text, "bad\n");
@@ -361,7 +361,7 @@ START_TEST(an_item_whose_command_ends_as_if_it_was_lost_has_failed)
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-c1", "--requeue",
 				 JOBS, "sh", "-c", "grep good || exit 122"),
 		0);
-	cli_hears_error(&a, JOBS ": sh ended with 122\n");
+	cli_hears_error(&a, FIRST ": sh ended with 122\n");
 	ck_assert_int_eq(
 		raw_exists(fixture_address(), JOBS "/qn-0000000002", NULL), 0);
 	ck_assert_int_eq(fixture_children(JOBS), 1);
