@@ -136,6 +136,9 @@ enum kustos_err ku_hosts_parse(struct ku_hosts *hosts, const char *text,
 
 	memset(hosts, 0, sizeof(*hosts));
 	why[0] = '\0';
+	if (strstr(text, "://") != NULL)
+		return wrong(why, "a URL instead of host:port", text,
+			strlen(text));
 	err = parse_list(hosts, text,
 		slash ? (size_t)(slash - text) : strlen(text), why);
 	if (err == KUSTOS_OK && slash && !ku_path_valid(slash, false))

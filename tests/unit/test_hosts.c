@@ -82,6 +82,8 @@ static const struct {
 	{ "::1", "brackets missing" },
 	{ "fe80::1:2181", "brackets missing" },
 	{ "[::1]2181", "a malformed port" },
+	{ "ssl://zk:2281", "a URL instead of host:port" },
+	{ "zk1,zk://zk2/app", "a URL instead of host:port" },
 	{ "zk/app/", "a malformed chroot" },
 	{ "zk//app", "a malformed chroot" },
 	{ "zk/app/../x", "a malformed chroot" },
