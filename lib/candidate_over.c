@@ -220,14 +220,11 @@ static enum kustos_err try_to_delete(struct handing *h)
 static enum kustos_err outcome(const struct handing *h)
 {
 	const struct ku_session *session = &h->candidate->client->session;
-	int heir = heirs_place(h, -1);
-	bool first = heir >= 0;
+	/* Who has left since it was listed may have been the first. */
+	bool first = heirs_place(h, -1) == 0;
 
 	if (!h->unsure)
 		return KUSTOS_ELOST;
-	for (int i = 0; i < heir; i++)
-		if (h->survey.list[i].op->err == KUSTOS_OK)
-			first = false;
 	return first && session->epoch == h->epoch &&
 			session->lost_epoch != h->epoch
 		? KUSTOS_OK
