@@ -15,14 +15,12 @@ static void term_released(struct kustos_hold *hold, void *owner)
 	(void)hold;
 	if (term->place != NULL)
 		ku_place_leave(term->place);
-	term->candidate->freed = NULL; /* no callback of its hold runs */
 }
 
 /* Free a term that is over.  Unlocks meanwhile. */
 static void term_free(struct ku_candidate *c, struct ku_term *term)
 {
 	if (term->granted) {
-		c->freed = term;
 		ku_unlock(c->client);
 		(void)ku_hold_release(term->hold);
 		ku_lock(c->client);
@@ -79,8 +77,7 @@ void ku_candidate_put_off(struct ku_candidate *c, enum kustos_err err)
 {
 	c->err = err;
 	if (err == KUSTOS_ECLOSED || err == KUSTOS_EAUTH) {
-		c->failed = true;
-		ku_candidate_wake(c, err);
+		c->failed = true; /* all waits end by themselves */
 		return;
 	}
 	ku_set_timer(c->client, &c->again,
@@ -206,7 +203,6 @@ static const struct ku_place_events events = {
 static void candidate_free(struct ku_candidate *c)
 {
 	ku_dispatch_pull(c->client, &c->call);
-	ku_timer_unset(&c->client->timers, &c->again);
 	ku_timers_release(&c->client->timers, 1);
 	ku_line_put(c->line);
 	free(c->data);
@@ -240,8 +236,8 @@ static bool tell_one(struct ku_candidate *c)
 		return true;
 	}
 	if (term != NULL && term != c->term && !term->kept) { /* it is over */
-		if (term->heir != NULL)
-			ku_hold_hush(term->hold); /* which may take the heir */
+		/* Whose callbacks may end all of this, or take the heir. */
+		ku_hold_hush(term->hold);
 		c->told = NULL;
 		if (term->heir != NULL)
 			term->heir->calls->inherit(term->heir);
@@ -361,8 +357,7 @@ enum kustos_err ku_candidate_start(struct ku_candidate *c)
 bool ku_candidate_inside(const struct ku_candidate *c)
 {
 	return (c->telling && pthread_equal(c->teller, pthread_self())) ||
-		(c->told != NULL && ku_hold_inside(c->told->hold)) ||
-		(c->freed != NULL && ku_hold_inside(c->freed->hold));
+		(c->told != NULL && ku_hold_inside(c->told->hold));
 }
 
 /* Is somebody else to be waited for?  Not if he waits for the callback in which

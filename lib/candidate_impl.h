@@ -91,8 +91,7 @@ struct ku_candidate {
 	struct ku_call call;
 	bool telling; /* on this thread */
 	pthread_t teller;
-	bool calling;	       /* and the program is at it */
-	struct ku_term *freed; /* its hold's callbacks are waited for */
+	bool calling; /* and the program is at it */
 };
 
 /* Return KUSTOS_OK if it leads, KUSTOS_EBUSY if it may one day, or why not.
