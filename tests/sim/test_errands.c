@@ -422,8 +422,7 @@ int main(void)
 	tcase_add_test(t, S15_nor_is_it_known_two_losses_later);
 	tcase_add_test(t,
 		an_heir_that_leaves_as_it_is_looked_for_does_not_wait);
-	tcase_add_test(t,
-		S15_of_an_heir_that_has_left_by_then_it_is_not_known);
+	tcase_add_test(t, S15_of_an_heir_that_has_left_by_then_it_is_not_known);
 	tcase_add_test(t, who_loses_its_node_while_it_hands_over_is_told_so);
 	tcase_add_test(t, a_long_row_ends_within_a_small_stack);
 	suite_add_tcase(s, t);

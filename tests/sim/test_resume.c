@@ -1,0 +1,311 @@
+/*
+ * test_resume.c - a latch that goes on with the node of a process before it, when
+ * something happens just then.
+ */
+#include "lone.h"
+
+#include "../unit/fault.h"
+#include "../unit/unit.h"
+
+#include <kustos/election.h>
+#include <string.h>
+
+#define LINE "/line"
+#define NODE LINE "/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-"
+/* After what was refused it tries again. */
+#define AGAIN_MS 3000
+/* More than it makes allocations with an answer, before or after each request. */
+#define REQUESTS 3
+#define ALLOCATIONS (20 * REQUESTS)
+/* And to begin. */
+#define BEGINNING 5
+/* Before a connection that does not answer is left. */
+#define WRITE_MS 200
+
+static struct bench bench;
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct kustos_client *client;
+static struct kustos_latch *latch;
+static char left[80], last[80]; /* the nodes of the former process */
+static char node[80];		/* of the term that was told last */
+
+static struct {
+	bool refuses; /* what is of that kind */
+	enum ku_zk_kind kind;
+	bool withholds; /* what is written */
+	int memory; /* so many allocations once that is answered, and so many */
+	int after;  /* requests were sent; -1: all there is */
+	bool inside; /* what it does with the answer */
+	ku_zk_done_fn *done;
+	void *arg;
+} between;
+
+static void give_memory(void)
+{
+	if (between.inside && between.after-- == 0)
+		fault_after(between.memory);
+}
+
+static void was_answered(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	between.inside = true;
+	give_memory();
+	between.done(between.arg, reply);
+	(void)fault_end();
+	between.inside = false;
+	between.after = -1;
+}
+
+static int submit_as_it_is(struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
+{
+	const char *path = between.kind == KU_ZK_GET ? last : LINE;
+	bool read = between.after >= 0 && request->kind == between.kind &&
+		!request->watch && strcmp(request->path, path) == 0;
+	bool written = between.withholds && request->kind == KU_ZK_SET;
+
+	if (between.refuses && request->kind == between.kind)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	if (!read && !written)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	between.done = done;
+	between.arg = arg;
+	return read ? ku_zk_sim.submit(zk, request, was_answered, NULL)
+		    : KU_ZK_OK;
+}
+
+/* The model's memory is not short. */
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	(void)fault_end();
+	int rc = submit_as_it_is(zk, request, done, arg);
+
+	give_memory();
+	return rc;
+}
+
+static void note_gain(void *arg, struct kustos_latch *one,
+	struct kustos_hold *hold)
+{
+	(void)arg;
+	(void)one;
+	strcpy(node, kustos_hold_path(hold));
+}
+
+/* Another node that the former process has left says "data". */
+static void leave(struct ku_zk *former, const char *data)
+{
+	struct bench_reply made = bench_create(&bench, former, NODE, data,
+		KU_ZK_EPHEMERAL_SEQUENTIAL);
+
+	ck_assert_int_eq(made.rc, KU_ZK_OK);
+	if (left[0] == '\0')
+		strcpy(left, made.path);
+	strcpy(last, made.path);
+}
+
+/* It has left one that says "me", and two that say "other", if that is not NULL; and we
+   go on with its session. */
+static void come_again(const char *other)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	struct ku_zk *raw = lone_setup(&bench, 0);
+	struct ku_zk *former = bench_open(&bench, -1, LONE_TIMEOUT_MS);
+	struct ku_zk_session session;
+	struct kustos_ticket ticket;
+
+	bench_create(&bench, raw, LINE, "", KU_ZK_PERSISTENT);
+	leave(former, "me");
+	for (int i = 0; i < 2 && other != NULL; i++)
+		leave(former, other);
+	ku_zk_sim.session(former, &session);
+	ticket.session_id = session.id;
+	memcpy(ticket.password, session.password, sizeof(ticket.password));
+	model_crash(bench.model, LONE_MACHINE);
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	options.resume = &ticket;
+	client = lone_connected_with(&bench, &api, 1, &options);
+	ck_assert(client->session.id == ticket.session_id);
+}
+
+static void make(bool cautious)
+{
+	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+
+	o.id = "me";
+	o.resume = 1;
+	o.cautious = cautious;
+	o.on_gained = note_gain;
+	ck_assert_int_eq(kustos_latch_create(client, LINE, &o, &latch),
+		KUSTOS_OK);
+}
+
+static void resume(bool cautious)
+{
+	make(cautious);
+	ck_assert_int_eq(kustos_latch_start(latch), KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	memset(&between, 0, sizeof(between));
+	between.after = -1;
+	left[0] = last[0] = node[0] = '\0';
+}
+
+static void teardown(void)
+{
+	kustos_latch_destroy(latch);
+	lone_teardown(&bench, client);
+}
+
+/* It leads, and so many nodes are there. */
+static void check_leads(int count)
+{
+	ck_assert(kustos_latch_leads(latch));
+	ck_assert_int_eq(model_child_count(bench.model, LINE), count);
+}
+
+START_TEST(an_id_that_begins_like_ours_is_anothers)
+{
+	come_again("mee");
+	resume(false);
+	lone_run_ms(&bench, client, 1000);
+	check_leads(3);
+	ck_assert_str_eq(node, left);
+}
+END_TEST
+
+/* What it wrote into its node, and did not see answered, is looked for when its term is
+   over, and the program has not been told so. */
+START_TEST(a_node_that_was_not_written_into_is_given_up_once)
+{
+	const struct ku_zk_reply loss = { .rc = KU_ZK_CONNECTIONLOSS,
+		.len = -1 };
+
+	between.withholds = true;
+	come_again(NULL);
+	resume(true);
+	lone_run_ms(&bench, client, WRITE_MS);
+	check_leads(1);
+	ck_assert_str_eq(node, left);
+	ck_assert_ptr_nonnull(between.done);
+	model_cut(bench.model, LONE_MACHINE, true);
+	between.done(between.arg, &loss);
+	between.refuses = true;
+	between.kind = KU_ZK_SET;
+	bench_run_ms(&bench, WRITE_MS);
+	ck_assert(!kustos_latch_leads(latch));
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	between.refuses = false;
+	lone_run_ms(&bench, client, 1000);
+	check_leads(1);
+	ck_assert_str_ne(node, left);
+}
+END_TEST
+
+START_TEST(a_second_start_does_not_look_for_its_node_again)
+{
+	between.refuses = true;
+	between.kind = KU_ZK_CHILDREN;
+	come_again(NULL);
+	resume(false);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(kustos_latch_error(latch), KUSTOS_ENOAUTH);
+	between.refuses = false;
+	ck_assert_int_eq(kustos_latch_start(latch), KUSTOS_OK);
+	lone_run_ms(&bench, client, AGAIN_MS);
+	check_leads(1);
+	ck_assert_str_eq(node, left);
+}
+END_TEST
+
+START_TEST(without_a_line_it_stands_in_a_new_one)
+{
+	come_again(NULL);
+	ck_assert(model_delete(bench.model, LINE));
+	resume(false);
+	lone_run_ms(&bench, client, AGAIN_MS);
+	check_leads(1);
+	ck_assert_str_ne(node, left);
+}
+END_TEST
+
+/* One of ours, which is none that was left. */
+START_TEST(S03_another_of_ours_that_says_the_same_is_left_alone)
+{
+	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+	struct kustos_latch *another;
+
+	come_again(NULL);
+	o.id = "me";
+	ck_assert_int_eq(kustos_latch_create(client, LINE, &o, &another),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_latch_start(another), KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	resume(false);
+	lone_run_ms(&bench, client, 1000);
+	check_leads(2);
+	ck_assert_str_eq(node, left);
+	kustos_latch_destroy(another);
+}
+END_TEST
+
+/* All but the newest go; and into that it has written, or it is gone as well. */
+static void check_alone(void)
+{
+	struct kustos_stat stat;
+
+	lone_run_ms(&bench, client, AGAIN_MS);
+	check_leads(1);
+	if (model_stat(bench.model, last, &stat))
+		ck_assert_int_gt(stat.version, 0);
+}
+
+START_TEST(S03_without_memory_it_leads_with_no_node_that_another_may_lead_with)
+{
+	come_again("me");
+	between.kind = _i < ALLOCATIONS ? KU_ZK_CHILDREN : KU_ZK_GET;
+	between.memory = _i % ALLOCATIONS / REQUESTS;
+	between.after = _i % REQUESTS;
+	resume(false);
+	check_alone();
+	ck_assert_int_eq(between.after, -1);
+}
+END_TEST
+
+START_TEST(without_memory_to_begin_with_it_begins_later)
+{
+	come_again("me");
+	make(false);
+	fault_after(_i);
+	enum kustos_err err = kustos_latch_start(latch);
+	(void)fault_end();
+	ck_assert_int_eq(err, KUSTOS_OK);
+	check_alone();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("resumed latches in the simulator");
+	TCase *t = tcase_create("in one moment");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, an_id_that_begins_like_ours_is_anothers);
+	tcase_add_test(t, a_node_that_was_not_written_into_is_given_up_once);
+	tcase_add_test(t, a_second_start_does_not_look_for_its_node_again);
+	tcase_add_loop_test(t,
+		S03_without_memory_it_leads_with_no_node_that_another_may_lead_with,
+		0, 2 * ALLOCATIONS);
+	tcase_add_loop_test(t, without_memory_to_begin_with_it_begins_later, 0,
+		BEGINNING);
+	tcase_add_test(t, without_a_line_it_stands_in_a_new_one);
+	tcase_add_test(t, S03_another_of_ours_that_says_the_same_is_left_alone);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
