@@ -70,7 +70,7 @@ void ku_term_end(struct ku_candidate *c, struct ku_term *term,
 		ku_candidate_bury(c, term);
 	}
 	if (heir == NULL)
-		ku_errands_fail(c, term, KUSTOS_ELOST);
+		ku_errands_fail(c, KUSTOS_ELOST);
 }
 
 void ku_candidate_put_off(struct ku_candidate *c, enum kustos_err err)
@@ -379,7 +379,7 @@ static bool stop(struct ku_candidate *c, bool notify)
 		c->silent = c->silent || !notify;
 		ku_timer_unset(&c->client->timers, &c->again);
 		ku_candidate_wake(c, KUSTOS_ECLOSED);
-		ku_errands_fail(c, NULL, KUSTOS_ECLOSED);
+		ku_errands_fail(c, KUSTOS_ECLOSED);
 		ku_candidate_stop_search(c);
 		if (term != NULL)
 			ku_term_end(c, term, NULL);

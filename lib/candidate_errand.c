@@ -54,19 +54,14 @@ void ku_errands_skip(const struct ku_errand *heir)
 		ku_errand_end(heir->next, KUSTOS_ENOTHELD);
 }
 
-void ku_errands_fail(struct ku_candidate *c, const struct ku_term *term,
-	enum kustos_err why)
+/* The first has begun, if any; the others end as they begin. */
+void ku_errands_fail(struct ku_candidate *c, enum kustos_err why)
 {
-	struct ku_errand *errand = c->errands;
+	while (c->errands != NULL) {
+		struct ku_errand *errand = c->errands;
 
-	while (errand != NULL) {
-		if (term != NULL && errand->term != term) {
-			errand = errand->next;
-			continue;
-		}
 		errand->calls->cease(errand);
 		ku_errand_end(errand, why);
-		errand = c->errands; /* whatever that has changed */
 	}
 }
 
@@ -83,7 +78,7 @@ void ku_errands_away(struct ku_candidate *c)
 						    : KUSTOS_EDISCONNECTED;
 		errand->calls->cease(errand);
 		ku_errand_end(errand, err);
-		errand = c->errands; /* as above */
+		errand = c->errands; /* whatever that has changed */
 	}
 }
 

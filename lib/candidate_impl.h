@@ -146,8 +146,7 @@ void ku_errands_skip(const struct ku_errand *heir);
 /* The connection is away: end those that are not to wait for it. */
 void ku_errands_away(struct ku_candidate *c);
 
-/* End those of "term"; of all, if that is NULL. */
-void ku_errands_fail(struct ku_candidate *c, const struct ku_term *term,
-	enum kustos_err why);
+/* Their term, or all, is over: end them. */
+void ku_errands_fail(struct ku_candidate *c, enum kustos_err why);
 
 #endif

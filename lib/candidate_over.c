@@ -306,8 +306,8 @@ static void listed(struct ku_op *op)
 	struct ku_candidate *c = h->candidate;
 	enum kustos_err err = op->err;
 
-	if (err == KUSTOS_ENONODE)
-		err = KUSTOS_ELOST;
+	if (err == KUSTOS_ENONODE) /* the heir may have left it */
+		err = h->unsure ? KUSTOS_EUNKNOWN : KUSTOS_ELOST;
 	if (err == KUSTOS_OK) {
 		drop_survey(h);
 		h->surveys = true;
@@ -370,8 +370,6 @@ static void cease(struct ku_errand *errand)
 	struct request *request = (struct request *)errand;
 	struct handing *h = request->handing;
 
-	if (!errand->begun)
-		return;
 	if (is_deleting(h)) {
 		h->candidate->orphans++;
 		h->request = NULL;

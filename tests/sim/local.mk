@@ -31,6 +31,7 @@ libsim_a_SOURCES = \
 	%D%/lock_seeds.h \
 	%D%/lone.c %D%/lone.h \
 	%D%/lone_late.c %D%/lone_late.h \
+	%D%/lone_latch.c %D%/lone_latch.h \
 	%D%/lone_line.c %D%/lone_line.h \
 	%D%/minimise.c \
 	%D%/model.c %D%/model.h \
@@ -115,6 +116,7 @@ sim_tests += %D%/test_countdown
 sim_tests += %D%/test_desk
 sim_tests += %D%/test_errands
 sim_tests += %D%/test_gate
+sim_tests += %D%/test_hand_over
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_lend
 sim_tests += %D%/test_line

@@ -1,0 +1,309 @@
+/*
+ * test_hand_over.c - what a leader is told of a hand-over, when the line changes
+ * meanwhile, or its answer is lost.
+ */
+#include "lone_latch.h"
+
+#include "../unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The connection breaks with the transaction of a hand-over, behind its trial, which
+   arrives; and then it is read who is in the line, of which is told late. */
+static struct {
+	int transactions;
+	ku_zk_done_fn *done;
+	void *arg;
+	char data[8];
+	struct kustos_stat stat; /* czxid 0: it is not answered yet */
+	bool unlisted;		 /* meanwhile no line is looked at */
+} late;
+
+static void keep(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	ck_assert_int_lt(reply->len, (int)sizeof(late.data));
+	memcpy(late.data, reply->data, (size_t)reply->len);
+	late.stat = *reply->stat;
+}
+
+static int submit_and_cut(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	int rc = ku_zk_sim.submit(zk, request, done, arg);
+
+	if (request->kind == KU_ZK_MULTI && ++late.transactions == 2)
+		model_cut(lone.bench.model, LONE_MACHINE, false);
+	return rc;
+}
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool reads = late.transactions == 2 && request->kind == KU_ZK_GET &&
+		!request->watch;
+
+	if (!reads || late.done != NULL)
+		return submit_and_cut(zk, request, done, arg);
+	late.done = done;
+	late.arg = arg;
+	return ku_zk_sim.submit(zk, request, keep, NULL);
+}
+
+/* That its node is gone, and its heir is first, is told in time, or when the lease has
+   run out. */
+START_TEST(S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	memset(&late, 0, sizeof(late));
+	api.submit = submit_it;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	latches_hand_over("you");
+	for (int ms = 0; ms < LONE_TIMEOUT_MS && late.stat.czxid == 0; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	const struct ku_zk_reply reply = { .stat = &late.stat,
+		.data = late.data,
+		.len = (int)strlen(late.data) };
+	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+	lone_run_ms(&lone.bench, lone.client, _i * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(lone.client->session.state,
+		_i == 0 ? KUSTOS_CONNECTED : KUSTOS_LOST);
+	ck_assert_int_eq(latches.ends[0], -1);
+	late.done(late.arg, &reply);
+	lone_run_ms(&lone.bench, lone.client, 1);
+	ck_assert_int_eq(latches.ends[0],
+		_i == 0 ? KUSTOS_OK : KUSTOS_EUNKNOWN);
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
+static void check_state(enum kustos_state state)
+{
+	ck_assert_int_eq(lone.client->session.state, state);
+	ck_assert_int_eq(latches.ends[0], -1);
+}
+
+static int submit_unlisted(struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
+{
+	bool lists = late.transactions == 2 && !request->watch &&
+		request->kind == KU_ZK_CHILDREN;
+
+	return lists && late.unlisted ? KU_ZK_OK
+				      : submit_and_cut(zk, request, done, arg);
+}
+
+/* After the second loss the heir is the first again, with a node that it has made in
+   between. */
+START_TEST(S15_nor_is_it_known_two_losses_later)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	memset(&late, 0, sizeof(late));
+	late.unlisted = true;
+	api.submit = submit_unlisted;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	latches_hand_over("you");
+	for (int ms = 0; ms < LONE_TIMEOUT_MS && late.transactions < 2; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	for (int losses = 0; losses < 2; losses++) {
+		model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+		lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
+		check_state(KUSTOS_LOST);
+		model_heal(lone.bench.model);
+		late.unlisted = losses == 0;
+		lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
+		if (losses == 0)
+			check_state(KUSTOS_CONNECTED);
+	}
+	ck_assert_int_eq(latches.ends[0], KUSTOS_EUNKNOWN);
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
+static char condemned[128]; /* a node; "": it is gone */
+
+/* The one in LINE with that number. */
+static void condemn(const char *number)
+{
+	struct bench_reply line = bench_read(&lone.bench, lone.raw,
+		KU_ZK_CHILDREN, LINE, false);
+
+	for (int i = 0; i < line.name_count; i++)
+		if (strstr(line.names[i], number) != NULL)
+			snprintf(condemned, sizeof(condemned), LINE "/%s",
+				line.names[i]);
+	ck_assert_str_ne(condemned, "");
+}
+
+static void execute(void)
+{
+	ck_assert(model_delete(lone.bench.model, condemned));
+	condemned[0] = '\0';
+}
+
+/* Somebody deletes it just before it is read. */
+static int delete_and_submit(struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
+{
+	if (request->kind == KU_ZK_GET && !request->watch &&
+		strcmp(request->path, condemned) == 0)
+		execute();
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+START_TEST(an_heir_that_leaves_as_it_is_looked_for_does_not_wait)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	api.submit = delete_and_submit;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	condemn("-0000000001");
+	latches_hand_over(NULL);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_str_eq(condemned, "");
+	ck_assert_int_eq(latches.ends[0], KUSTOS_EABSENT);
+	ck_assert(kustos_latch_leads(latches.leader));
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
+/* Its answer is lost, and then somebody deletes a node. */
+static int cut_and_delete(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (late.transactions == 2 && request->kind == KU_ZK_CHILDREN &&
+		!request->watch && condemned[0] != '\0')
+		execute();
+	return submit_and_cut(zk, request, done, arg);
+}
+
+/* And perhaps the line, when it was empty. */
+START_TEST(S15_of_an_heir_that_has_left_by_then_it_is_not_known)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	memset(&late, 0, sizeof(late));
+	api.submit = cut_and_delete;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	condemn("-0000000001");
+	if (_i == 1)
+		strcpy(condemned, LINE);
+	latches_hand_over("you");
+	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
+	ck_assert_str_eq(condemned, "");
+	ck_assert_int_eq(latches.ends[0], KUSTOS_EUNKNOWN);
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
+static void lose_node(void *arg, struct kustos_latch *one,
+	struct kustos_hold *hold)
+{
+	(void)arg;
+	(void)one;
+	ck_assert(model_delete(lone.bench.model, kustos_hold_path(hold)));
+}
+
+static void lose_line(void *arg, struct kustos_latch *one,
+	struct kustos_hold *hold)
+{
+	(void)arg;
+	(void)one;
+	(void)hold;
+	ck_assert(model_delete(lone.bench.model, LINE));
+}
+
+/* Nothing was sent by then. */
+START_TEST(who_loses_its_node_while_it_hands_over_is_told_so)
+{
+	model_heal(lone.bench.model);
+	kustos_latch_destroy(latches.leader);
+	kustos_latch_destroy(latches.heir);
+	latches.leader = latches_begin("me", _i == 0 ? lose_node : lose_line);
+	latches.heir = latches_begin("you", NULL);
+	latches_hand_over("you");
+	lone_run_ms(&lone.bench, lone.client, 200);
+	ck_assert_int_eq(latches.ends[0], KUSTOS_ELOST);
+	ck_assert_int_eq(kustos_latch_leads(latches.leader) +
+			kustos_latch_leads(latches.heir),
+		1);
+}
+END_TEST
+
+static int forbid_reads(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	return request->kind == KU_ZK_GET && !request->watch
+		? lone_refuse(zk, KU_ZK_NOAUTH, done, arg)
+		: ku_zk_sim.submit(zk, request, done, arg);
+}
+
+START_TEST(who_may_not_see_who_waits_is_told_so_and_leads_on)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	api.submit = forbid_reads;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	latches_hand_over("you");
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(latches.ends[0], KUSTOS_ENOAUTH);
+	ck_assert(kustos_latch_leads(latches.leader));
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
+/* It leads no more, and need not wait for its successor to be told so. */
+START_TEST(what_is_asked_of_who_hands_over_ends_when_it_has_stopped)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	memset(&late, 0, sizeof(late));
+	api.submit = submit_and_cut;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	latches_hand_over("you");
+	latches_say(KUSTOS_FOREVER, &latches.ends[1]);
+	for (int ms = 0; ms < LONE_TIMEOUT_MS && late.transactions < 2; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	(void)ku_client_step(lone.client);
+	ck_assert_int_eq(latches.ends[0], -1);
+	ck_assert_int_eq(latches.ends[1], KUSTOS_ENOTHELD);
+	ck_assert_int_eq(kustos_latch_set_data_async(latches.leader, "else", 4,
+				 KUSTOS_FOREVER, NULL, latches_ended,
+				 &latches.ends[1]),
+		KUSTOS_ENOTHELD);
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("hand-overs in the simulator");
+	TCase *t = tcase_create("hand-overs");
+
+	tcase_add_checked_fixture(t, latches_setup, latches_teardown);
+	tcase_add_loop_test(t,
+		S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known, 0,
+		2);
+	tcase_add_test(t, S15_nor_is_it_known_two_losses_later);
+	tcase_add_test(t,
+		an_heir_that_leaves_as_it_is_looked_for_does_not_wait);
+	tcase_add_loop_test(t,
+		S15_of_an_heir_that_has_left_by_then_it_is_not_known, 0, 2);
+	tcase_add_loop_test(t,
+		who_loses_its_node_while_it_hands_over_is_told_so, 0, 2);
+	tcase_add_test(t, who_may_not_see_who_waits_is_told_so_and_leads_on);
+	tcase_add_test(t,
+		what_is_asked_of_who_hands_over_ends_when_it_has_stopped);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
