@@ -73,14 +73,16 @@ static void view_free(struct view *view)
 	free(view);
 }
 
-static bool is_same(const struct view *a, const struct view *b)
+/* Was this told last?  Nobody has the mzxid 0. */
+static bool is_known(const struct kustos_observer *o, const struct view *view)
 {
-	if (a == NULL || b == NULL)
-		return a == b;
+	const struct view *told = o->told;
+
 	/* One transaction may have made several nodes. */
-	return a->err == b->err && a->somebody == b->somebody &&
-		a->who.stat.mzxid == b->who.stat.mzxid &&
-		(!a->somebody || strcmp(a->who.path, b->who.path) == 0);
+	return told != NULL && view->err == told->err &&
+		view->who.stat.mzxid == told->who.stat.mzxid &&
+		(!view->somebody ||
+			strcmp(view->who.path, told->who.path) == 0);
 }
 
 /* Is a request under way? */
@@ -113,14 +115,14 @@ static void set_timer(struct kustos_observer *o, int64_t ms)
 /* This is what holds now. */
 static void see(struct kustos_observer *o, struct view *view)
 {
+	bool known = is_known(o, view);
+
 	view_free(o->seen);
-	o->seen = view;
-	if (!o->telling && is_same(view, o->told)) {
+	o->seen = known ? NULL : view;
+	if (known)
 		view_free(view);
-		o->seen = NULL;
-	} else {
+	else
 		ku_dispatch_push(o->client, &o->call, false);
-	}
 }
 
 static void see_nobody(struct kustos_observer *o, enum kustos_err err)
@@ -183,10 +185,6 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 		struct view *view = o->seen;
 
 		o->seen = NULL;
-		if (is_same(view, o->told)) {
-			view_free(view);
-			continue;
-		}
 		view_free(o->told);
 		o->told = view;
 		view->who.age_ms = ku_participant_age_ms(&view->who.stat);
@@ -275,8 +273,8 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 	if (!is_heeded(o, reply))
 		return;
 	if (reply->rc == KU_ZK_OK) {
+		rest(o); /* unless memory is short */
 		see_first(o, reply);
-		rest(o);
 	} else if (reply->rc == KU_ZK_NONODE) {
 		free(o->node);
 		o->node = NULL;
@@ -297,8 +295,8 @@ static void line_was_sought(struct kustos_client *client,
 	if (!is_heeded(o, reply))
 		return;
 	if (reply->rc == KU_ZK_NONODE) {
-		see_nobody(o, KUSTOS_OK);
 		rest(o);
+		see_nobody(o, KUSTOS_OK);
 	} else if (reply->rc == KU_ZK_OK) {
 		send_listing(o, true); /* it was just made */
 	} else {
@@ -341,8 +339,8 @@ static void was_listed(struct kustos_client *client, struct ku_request *request,
 	} else if (!request->what.watch) {
 		send_listing(o, true);
 	} else {
-		see_nobody(o, KUSTOS_OK);
 		rest(o);
+		see_nobody(o, KUSTOS_OK);
 	}
 }
 

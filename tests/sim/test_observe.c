@@ -4,6 +4,7 @@
 #include "lone.h"
 #include "model_impl.h"
 
+#include "../unit/fault.h"
 #include "../unit/unit.h"
 
 #include <kustos/participant.h>
@@ -23,13 +24,35 @@ static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static struct kustos_client *client;
 static struct kustos_observer *observer;
 static bool seen;
-static char said[8]; /* by the first */
-static int asked;    /* requests, but for syncs */
+static char said[8];  /* by the first */
+static char path[32]; /* its */
+static int asked;     /* requests, but for syncs */
+static int told;      /* calls */
+static int memory;    /* so many allocations with what is watched; -1: all */
+
+static struct {
+	ku_zk_done_fn *done;
+	void *arg;
+} scanty;
+
+static void answer_scantily(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	fault_after(memory);
+	memory = -1;
+	scanty.done(scanty.arg, reply);
+	ck_assert_int_eq(fault_end(), 1);
+}
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	asked += request->kind != KU_ZK_SYNC;
+	if (memory >= 0 && request->watch) {
+		scanty.done = done;
+		scanty.arg = arg;
+		return ku_zk_sim.submit(zk, request, answer_scantily, NULL);
+	}
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
@@ -59,9 +82,11 @@ static void see(void *arg, enum kustos_err err,
 	const struct kustos_participant *first)
 {
 	(void)arg;
+	told++;
 	seen = err == KUSTOS_OK && first != NULL;
 	snprintf(said, sizeof(said), "%s",
 		seen ? (const char *)first->data : "");
+	snprintf(path, sizeof(path), "%s", seen ? first->path : "");
 }
 
 static void setup(void)
@@ -69,6 +94,7 @@ static void setup(void)
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	seen = false;
+	memory = -1;
 	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, LINE, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, FIRST, "", KU_ZK_EPHEMERAL);
@@ -123,6 +149,72 @@ START_TEST(L08_a_change_after_an_event_that_came_early_is_told_at_once)
 }
 END_TEST
 
+/* What is seen when the call that ends it runs, which nothing follows. */
+static int calls;
+
+static void end_amid_news(void *arg, enum kustos_err err,
+	const struct kustos_participant *first)
+{
+	(void)arg;
+	(void)err;
+	(void)first;
+	calls++;
+	send_change("x");
+	bench_run_ms(&bench, 6 * WAY_MS);
+	kustos_observer_destroy(observer);
+}
+
+START_TEST(who_is_destroyed_amid_news_is_not_told_of_them)
+{
+	kustos_observer_destroy(observer);
+	calls = 0;
+	ck_assert_int_eq(
+		kustos_observe(client, LINE, end_amid_news, NULL, &observer),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+/* Not the server's. */
+START_TEST(L13_without_memory_it_looks_again)
+{
+	kustos_observer_destroy(observer);
+	if (_i == 0)
+		ck_assert(model_delete(bench.model, FIRST));
+	lone_run_ms(&bench, client, 100);
+	told = 0;
+	memory = _i == 0 ? 0 : _i - 1;
+	ck_assert_int_eq(kustos_observe(client, LINE, see, NULL, &observer),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(memory, -1);
+	ck_assert_int_eq(told, 1);
+	ck_assert_int_eq(seen, _i != 0);
+	kustos_observer_destroy(observer);
+}
+END_TEST
+
+START_TEST(a_path_is_told_as_the_program_knows_it)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	kustos_observer_destroy(observer);
+	ck_assert(lone_close(&bench, client));
+	options.name_space = "/top";
+	bench_create(&bench, raw, "/top", "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, "/top" LINE, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, "/top" FIRST, "z", KU_ZK_EPHEMERAL);
+	client = lone_connected_with(&bench, &api, 1, &options);
+	ck_assert_int_eq(kustos_observe(client, LINE, see, NULL, &observer),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_str_eq(said, "z");
+	ck_assert_str_eq(path, FIRST);
+	kustos_observer_destroy(observer);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("observers in the simulator");
@@ -134,6 +226,9 @@ int main(void)
 		P05_a_watch_that_an_ended_observer_leaves_behind_is_taken_off);
 	tcase_add_test(t,
 		L08_a_change_after_an_event_that_came_early_is_told_at_once);
+	tcase_add_test(t, who_is_destroyed_amid_news_is_not_told_of_them);
+	tcase_add_loop_test(t, L13_without_memory_it_looks_again, 0, 3);
+	tcase_add_test(t, a_path_is_told_as_the_program_knows_it);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
