@@ -24,11 +24,15 @@ static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static struct kustos_client *client;
 static struct kustos_observer *observer;
 static bool seen;
-static char said[8];  /* by the first */
-static char path[32]; /* its */
-static int asked;     /* requests, but for syncs */
-static int told;      /* calls */
-static int memory;    /* so many allocations with what is watched; -1: all */
+static char said[8];   /* by the first */
+static char path[32];  /* its */
+static int asked;      /* requests, but for syncs */
+static int told;       /* calls */
+static bool throttles; /* the server, the next request */
+/* So many allocations with the next answer that leaves a watch, or with one that does
+   not; -1: all. */
+static int memory;
+static bool watches;
 
 static struct {
 	ku_zk_done_fn *done;
@@ -48,7 +52,11 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	asked += request->kind != KU_ZK_SYNC;
-	if (memory >= 0 && request->watch) {
+	if (throttles && request->kind != KU_ZK_SYNC) {
+		throttles = false;
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	}
+	if (memory >= 0 && request->watch == watches) {
 		scanty.done = done;
 		scanty.arg = arg;
 		return ku_zk_sim.submit(zk, request, answer_scantily, NULL);
@@ -94,6 +102,8 @@ static void setup(void)
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	seen = false;
+	throttles = false;
+	watches = true;
 	memory = -1;
 	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, LINE, "", KU_ZK_PERSISTENT);
@@ -195,6 +205,38 @@ START_TEST(L13_without_memory_it_looks_again)
 }
 END_TEST
 
+/* Its path, or a watch. */
+START_TEST(L13_without_memory_for_the_first_it_reads_it_soon)
+{
+	kustos_observer_destroy(observer);
+	lone_run_ms(&bench, client, 100);
+	watches = false;
+	memory = _i;
+	ck_assert_int_eq(kustos_observe(client, LINE, see, NULL, &observer),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 500);
+	ck_assert_int_eq(memory, -1);
+	send_change("y");
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_str_eq(said, "y");
+	kustos_observer_destroy(observer);
+}
+END_TEST
+
+START_TEST(what_a_server_does_not_answer_for_now_is_asked_again)
+{
+	kustos_observer_destroy(observer);
+	seen = false;
+	throttles = true;
+	ck_assert_int_eq(kustos_observe(client, LINE, see, NULL, &observer),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!throttles);
+	ck_assert(seen);
+	kustos_observer_destroy(observer);
+}
+END_TEST
+
 START_TEST(a_path_is_told_as_the_program_knows_it)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -228,6 +270,9 @@ int main(void)
 		L08_a_change_after_an_event_that_came_early_is_told_at_once);
 	tcase_add_test(t, who_is_destroyed_amid_news_is_not_told_of_them);
 	tcase_add_loop_test(t, L13_without_memory_it_looks_again, 0, 3);
+	tcase_add_loop_test(t,
+		L13_without_memory_for_the_first_it_reads_it_soon, 0, 2);
+	tcase_add_test(t, what_a_server_does_not_answer_for_now_is_asked_again);
 	tcase_add_test(t, a_path_is_told_as_the_program_knows_it);
 	suite_add_tcase(s, t);
 	return unit_main(s);
