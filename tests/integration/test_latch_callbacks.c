@@ -221,6 +221,38 @@ START_TEST(a_close_in_a_callback_of_its_hold_waits_for_that_of_the_latch)
 }
 END_TEST
 
+static struct end handed;
+
+/* The hand-over waits for the end of this callback, and what is asked for after it
+   for its own. */
+static void ask_behind_a_hand_over(struct runner *r)
+{
+	line_wait(2);
+	check_err(kustos_latch_hand_over_async(r->latch, NULL, SOON, NULL,
+			  end_told, &handed),
+		KUSTOS_OK);
+	check_err(kustos_latch_set_data(r->latch, "x", 1, SOON, NULL),
+		KUSTOS_EDEADLK);
+}
+
+START_TEST(nothing_is_waited_for_behind_a_hand_over_in_a_callback)
+{
+	memset(&handed, 0, sizeof(handed));
+	runner_make(&ours, client, NULL);
+	ours.on_gained = ask_behind_a_hand_over;
+	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
+	line_wait(1);
+	runner_run(&theirs, other, NULL);
+	check_err(end_wait(&handed, 5000), KUSTOS_OK);
+	runner_leads(&theirs);
+	ours.on_gained = NULL;
+	runner_end(&theirs);
+	runner_end(&ours);
+	pair_flush();
+	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("latch, callbacks");
@@ -236,5 +268,7 @@ int main(void)
 		a_close_waits_for_the_callback_and_the_next_for_the_close);
 	tcase_add_test(t,
 		a_close_in_a_callback_of_its_hold_waits_for_that_of_the_latch);
+	tcase_add_test(t,
+		nothing_is_waited_for_behind_a_hand_over_in_a_callback);
 	return fixture_main(s);
 }
