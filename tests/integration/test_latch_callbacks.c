@@ -253,6 +253,59 @@ START_TEST(nothing_is_waited_for_behind_a_hand_over_in_a_callback)
 }
 END_TEST
 
+static void take_it_in(struct runner *r)
+{
+	(void)r;
+	atomic_store(&inside, true);
+	test_eventually(atomic_load(&over), 5000);
+}
+
+static atomic_bool closed;
+
+static void *close_and_say(void *arg)
+{
+	(void)close_elsewhere(arg);
+	atomic_store(&closed, true);
+	return NULL;
+}
+
+/* The program's loop was to tell of a loss of which a close tells meanwhile: for that
+   another close waits. */
+START_TEST(a_loss_that_is_being_told_is_not_told_again_elsewhere)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	struct kustos_client *looped;
+	pthread_t threads[2];
+
+	atomic_store(&inside, false);
+	atomic_store(&over, false);
+	atomic_store(&closed, false);
+	o.dispatch = KUSTOS_DISPATCH_FD;
+	looped = client_open_with(&o);
+	client_wait(looped, KUSTOS_CONNECTED, 5000);
+	runner_make(&ours, looped, NULL);
+	ours.on_lost = take_it_in;
+	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
+	check_err(kustos_latch_wait(ours.latch, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_gt(kustos_client_dispatch(looped), 0);
+	ck_assert_int_eq(ours.gains, 1);
+	ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
+	test_eventually(!kustos_latch_leads(ours.latch), 5000);
+	pthread_create(&threads[0], NULL, close_elsewhere, &ours);
+	test_eventually(atomic_load(&inside), 5000);
+	ck_assert_int_gt(kustos_client_dispatch(looped), 0);
+	pthread_create(&threads[1], NULL, close_and_say, &ours);
+	test_never(atomic_load(&closed), QUIET_MS);
+	atomic_store(&over, true);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(ours.losses, 1);
+	runner_end(&ours);
+	client_close(looped);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("latch, callbacks");
@@ -270,5 +323,7 @@ int main(void)
 		a_close_in_a_callback_of_its_hold_waits_for_that_of_the_latch);
 	tcase_add_test(t,
 		nothing_is_waited_for_behind_a_hand_over_in_a_callback);
+	tcase_add_test(t,
+		a_loss_that_is_being_told_is_not_told_again_elsewhere);
 	return fixture_main(s);
 }
