@@ -203,6 +203,7 @@ static const struct ku_place_events events = {
 static void candidate_free(struct ku_candidate *c)
 {
 	ku_dispatch_pull(c->client, &c->call);
+	ku_timer_unset(&c->client->timers, &c->again);
 	ku_timers_release(&c->client->timers, 1);
 	ku_line_put(c->line);
 	free(c->data);

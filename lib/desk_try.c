@@ -88,7 +88,7 @@ static void unfit(struct ku_lent *lent, enum ku_missed how)
 	if (!moved &&
 		!pass_over(lent->desk, ku_custody_name(c), ku_custody_stat(c)))
 		return;
-	if (lent->news == NULL)
+	if (lent->news == NULL || lent->desk->ended)
 		return;
 	ku_news_tell(lent->news,
 		how == KU_MISSED_DEAD ? KU_UNFIT_DEAD : KU_UNFIT_CORRUPT,
