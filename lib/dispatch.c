@@ -140,16 +140,27 @@ static bool lane_start_thread(struct kustos_client *client,
 	return true;
 }
 
-/* See that somebody runs what is queued. */
-static void lane_serve(struct kustos_client *client, struct ku_lane *lane)
+/* See that somebody runs what is queued.  Returns false if there is nobody. */
+static bool lane_serve(struct kustos_client *client, struct ku_lane *lane)
 {
 	if (lane->queued <= lane->idle || lane->count >= lane->max) {
 		pthread_cond_signal(&lane->work);
-		return;
+		return true;
 	}
-	if (!lane_start_thread(client, lane))
-		ku_set_timer(client, &client->dispatch.again,
-			ku_now(client) + AGAIN_MS * KU_NS_PER_MS);
+	if (lane_start_thread(client, lane))
+		return true;
+	ku_set_timer(client, &client->dispatch.again,
+		ku_now(client) + AGAIN_MS * KU_NS_PER_MS);
+	return false;
+}
+
+/* None of those that wait is to wait for another, which may take long. */
+static void lane_serve_all(struct kustos_client *client, struct ku_lane *lane)
+{
+	int some = lane->queued - lane->idle;
+
+	while (some-- > 0 && lane_serve(client, lane))
+		;
 }
 
 /* No thread could be had a moment ago. */
@@ -160,12 +171,9 @@ static void serve_again(struct ku_timer *timer)
 	struct kustos_client *client = (struct kustos_client *)((char *)d -
 		offsetof(struct kustos_client, dispatch));
 
-	if (d->ordinary.queued > 0)
-		lane_serve(client, &d->ordinary);
-	if (d->urgent.queued > 0)
-		lane_serve(client, &d->urgent);
-	if (d->lengthy.queued > 0)
-		lane_serve(client, &d->lengthy);
+	lane_serve_all(client, &d->ordinary);
+	lane_serve_all(client, &d->urgent);
+	lane_serve_all(client, &d->lengthy);
 }
 
 void ku_dispatch_beckon(struct kustos_client *client)
@@ -191,7 +199,7 @@ void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
 						      : &d->ordinary;
 
 		lane_append(lane, call);
-		lane_serve(client, lane);
+		(void)lane_serve(client, lane);
 		return;
 	}
 	if (urgent)
@@ -217,7 +225,7 @@ void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call)
 		return;
 	call->queued = true;
 	lane_append(lane, call);
-	lane_serve(client, lane);
+	(void)lane_serve(client, lane);
 }
 
 bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call)

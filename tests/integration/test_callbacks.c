@@ -76,31 +76,47 @@ static void stand_when_lost(void *arg, const struct kustos_session *now)
 		stand(arg);
 }
 
-/* One of two has no thread at first, and the other's call does not return. */
-START_TEST(L10_news_of_a_loss_that_had_no_thread_gets_one_soon)
+/* Have a callback stand, and then all who listen while no thread can be had at first:
+   the "failing"-th and, if that is negative, each.  All get one soon. */
+static void check_told(int count, int failing)
 {
 	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
-	struct kustos_listener *listeners[2];
+	struct kustos_listener *listener;
 	struct gate g = { 0 }, lost = { 0 };
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < count; i++)
 		ck_assert_int_eq(kustos_client_listen(c, stand_when_lost, &lost,
-					 &listeners[i]),
+					 &listener),
 			KUSTOS_OK);
 	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
 				 stand_done, &g),
 		KUSTOS_OK);
 	test_eventually(flag(&g.entered), 1000);
-	inject_thread(INJECT_PROGRAM, 2);
+	inject_thread(INJECT_PROGRAM, failing);
 	proxy_set_mode(p, PROXY_HOLE);
-	test_eventually(flag(&lost.entered) > 0, TOLD_MS);
-	test_eventually(flag(&lost.entered) == 2, 1000);
+	test_eventually(kustos_client_state(c) == KUSTOS_LOST, TOLD_MS);
+	if (failing < 0)
+		inject_thread(INJECT_PROGRAM, 0);
+	test_eventually(flag(&lost.entered) == count, 1000);
 	inject_thread(INJECT_PROGRAM, 0);
 	raise_flag(&lost.open);
 	raise_flag(&g.open);
 	client_drop(c);
 	proxy_free(p);
+}
+
+/* One of two has no thread at first, and the other's call does not return. */
+START_TEST(L10_news_of_a_loss_that_had_no_thread_gets_one_soon)
+{
+	check_told(2, 2);
+}
+END_TEST
+
+/* None has one at first, and none of the calls returns. */
+START_TEST(L10_news_of_a_loss_of_which_none_had_a_thread_are_told_at_once)
+{
+	check_told(3, -1);
 }
 END_TEST
 
@@ -453,6 +469,8 @@ int main(void)
 	tcase_add_test(t,
 		L10_a_callback_that_takes_long_delays_neither_LOST_nor_others);
 	tcase_add_test(t, L10_news_of_a_loss_that_had_no_thread_gets_one_soon);
+	tcase_add_test(t,
+		L10_news_of_a_loss_of_which_none_had_a_thread_are_told_at_once);
 	tcase_add_test(t, L10_a_listener_is_told_LOST_beside_its_own_slow_call);
 	tcase_add_test(t,
 		L10_a_second_loss_waits_for_the_first_and_no_other_call);
