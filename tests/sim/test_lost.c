@@ -1,5 +1,6 @@
 /*
- * test_lost.c - the answer to a creation is lost, and that to the next try as well.
+ * test_lost.c - the answer to a change is lost, and what would tell what became of it
+ * is lost, too, or may not be looked at, or says nothing.
  */
 #include "lone.h"
 
@@ -20,13 +21,15 @@ static struct ku_zk *raw;
 static struct kustos_client *client;
 static int end; /* -1: not yet */
 
-enum fate { /* of a creation */
+enum fate { /* of a change */
 	ANSWERED,
 	UNHEARD, /* done, and nobody is told */
 	UNSENT,
 	PUT_OFF
 };
+static enum ku_zk_kind kind; /* the change */
 static enum fate fate; /* of the next; PUT_OFF: and of all that follow */
+static bool denied;    /* nothing may be listed */
 static int tries;
 static ku_zk_done_fn *last_done; /* of the last that was not answered */
 static void *last_arg;
@@ -51,9 +54,11 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
 		.path = "/",
 		.version = -1 };
-	enum fate now = request->kind == KU_ZK_CREATE ? fate : ANSWERED;
+	enum fate now = request->kind == kind ? fate : ANSWERED;
 
-	tries += request->kind == KU_ZK_CREATE;
+	if (request->kind == KU_ZK_CHILDREN && denied)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	tries += request->kind == kind;
 	if (now == ANSWERED)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	last_done = done;
@@ -69,7 +74,9 @@ static void setup(void)
 {
 	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
 
+	kind = KU_ZK_CREATE;
 	fate = ANSWERED;
+	denied = false;
 	tries = 0;
 	end = -1;
 	api = ku_zk_sim;
@@ -182,6 +189,59 @@ START_TEST(S06_a_node_of_two_sessions_before_may_be_ours)
 }
 END_TEST
 
+/* Whether it was made would be seen among the others, which may not be seen. */
+START_TEST(S06_a_node_that_may_not_be_looked_for_ends_as_unknown)
+{
+	denied = true;
+	create(LEAF, KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED, UNHEARD);
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(tries, 1);
+}
+END_TEST
+
+/* The session has made it, but perhaps not by this: a transaction made one there, too. */
+START_TEST(S06_a_node_like_that_of_a_transaction_ends_as_unknown)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
+		.path = PLAIN,
+		.flags = KUSTOS_EPHEMERAL };
+
+	ck_assert_int_eq(kustos_multi_async(client, &op, 1, KUSTOS_FOREVER, NULL,
+				 ended, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	end = -1;
+	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(tries, 2);
+}
+END_TEST
+
+/* The next has its name, and the version of the one that was to be deleted is gone. */
+START_TEST(S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown)
+{
+	bench_create(&bench, raw, PLAIN, "", KU_ZK_PERSISTENT);
+	kind = KU_ZK_DELETE;
+	fate = UNHEARD;
+	ck_assert_int_eq(kustos_delete_async(client, PLAIN, 0, KUSTOS_FOREVER,
+				 NULL, ended, NULL),
+		KUSTOS_OK);
+	run_until(1);
+	bench_create(&bench, raw, PLAIN, "", KU_ZK_PERSISTENT);
+	bench_set(&bench, raw, PLAIN, "x", -1);
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(tries, 2);
+	ck_assert(model_stat(bench.model, PLAIN, NULL));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("answers lost in the simulator");
@@ -195,6 +255,10 @@ int main(void)
 	tcase_add_test(t,
 		S06_what_was_not_done_for_certain_does_not_end_as_unknown);
 	tcase_add_test(t, S06_a_node_of_two_sessions_before_may_be_ours);
+	tcase_add_test(t, S06_a_node_that_may_not_be_looked_for_ends_as_unknown);
+	tcase_add_test(t, S06_a_node_like_that_of_a_transaction_ends_as_unknown);
+	tcase_add_test(t,
+		S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -1,5 +1,6 @@
 /*
- * test_parents.c - missing parents are made on servers that know no containers.
+ * test_parents.c - missing parents, and containers, are made on servers that know no
+ * containers.
  */
 #include "lone.h"
 
@@ -126,6 +127,16 @@ START_TEST(P11_parents_are_plain_nodes_where_containers_are_unknown)
 }
 END_TEST
 
+START_TEST(P11_a_container_is_a_plain_node_where_containers_are_unknown)
+{
+	open_in(NULL, patience(_i));
+	make("/g", KUSTOS_CONTAINER);
+	make("/h", KUSTOS_CONTAINER);
+	ck_assert(is_there("/g") && is_there("/h"));
+	ck_assert_int_eq(refused_count, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("parents");
@@ -136,6 +147,9 @@ int main(void)
 		P11_a_name_space_is_made_of_plain_nodes_where_containers_are_unknown);
 	tcase_add_loop_test(t,
 		P11_parents_are_plain_nodes_where_containers_are_unknown, 0, 2);
+	tcase_add_loop_test(t,
+		P11_a_container_is_a_plain_node_where_containers_are_unknown, 0,
+		2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
