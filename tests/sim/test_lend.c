@@ -135,6 +135,57 @@ START_TEST(L28_markers_that_may_not_be_made_are_not_asked_for_all_the_time)
 }
 END_TEST
 
+/* The path of the marker would be one more of the session's than the server takes when
+   it closes. */
+START_TEST(L07_who_claims_with_no_room_for_a_marker_is_told)
+{
+	int end;
+
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
+	open_desk(0);
+	client->footprint.asked_bytes += KU_FOOTPRINT_LIMIT;
+	ask(KUSTOS_FOREVER, NULL, &end);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_ELIMIT);
+	ck_assert_int_eq(transactions, 0);
+	client->footprint.asked_bytes -= KU_FOOTPRINT_LIMIT;
+}
+END_TEST
+
+/* The program runs its callbacks itself, and does so only as it closes the client. */
+START_TEST(L01_what_was_claimed_goes_back_if_the_call_comes_too_late)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	bool gone = false;
+	int end;
+
+	options.dispatch = KUSTOS_DISPATCH_FD;
+	ck_assert(lone_close(&bench, client));
+	client = lone_connected_with(&bench, &api, 1, &options);
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
+	open_desk(0);
+	ask(KUSTOS_FOREVER, NULL, &end);
+	lone_run_ms(&bench, client, 100);
+	ck_assert(model_stat(bench.model, MARK, NULL));
+	ck_assert_int_eq(end, -1);
+	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
+	ck_assert_ptr_nonnull(desk->first);
+	ck_assert_int_eq(kustos_client_dispatch(client), 1);
+	ck_assert_int_eq(end, KUSTOS_ECLOSED);
+	ck_assert_ptr_null(desk->first);
+	ku_desk_destroy(desk);
+	desk = NULL;
+	for (int ms = 0; ms < 1000 && !gone; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert(gone);
+	bench_run_ms(&bench, 2 * WAY_MS);
+	ck_assert(!model_stat(bench.model, MARK, NULL));
+	client = NULL;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("who asks a desk in the simulator");
@@ -147,6 +198,9 @@ int main(void)
 	tcase_add_test(t, L27_what_is_claimed_for_who_has_given_up_goes_back);
 	tcase_add_test(t,
 		L28_markers_that_may_not_be_made_are_not_asked_for_all_the_time);
+	tcase_add_test(t, L07_who_claims_with_no_room_for_a_marker_is_told);
+	tcase_add_test(t,
+		L01_what_was_claimed_goes_back_if_the_call_comes_too_late);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
