@@ -235,6 +235,7 @@ static struct {
 	int transactions, creations;
 	int rc;	     /* of the first */
 	int put_off; /* this transaction */
+	int denied;  /* the first item of this one */
 } root;
 
 static void unheard(void *arg, const struct ku_zk_reply *reply)
@@ -246,9 +247,24 @@ static void unheard(void *arg, const struct ku_zk_reply *reply)
 static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
+	static const struct ku_zk_result results[] = {
+		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
+		{ .rc = KU_ZK_NOAUTH },
+		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
+		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
+	};
+	static const struct ku_zk_reply no = { .rc = KU_ZK_NOAUTH,
+		.len = -1,
+		.results = results,
+		.result_count = 4 };
+
 	root.transactions += request->kind == KU_ZK_MULTI;
 	if (request->kind == KU_ZK_MULTI && root.transactions == root.put_off)
 		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	if (request->kind == KU_ZK_MULTI && root.transactions == root.denied) {
+		ck_assert_int_eq(request->op_count, no.result_count);
+		return lone_answer(zk, &no, done, arg);
+	}
 	if (request->kind != KU_ZK_CREATE || strcmp(request->path, "/q") != 0 ||
 		root.creations++ > 0)
 		return ku_zk_sim.submit(zk, request, done, arg);
@@ -281,28 +297,34 @@ static void run_until(const int *count, int enough)
 	ck_assert_int_eq(*count, enough);
 }
 
-/* There is one item, which is taken for a call that has given up. */
-static struct ku_queue *keep_one(void)
+/* There are so many items, which are taken for a call that has given up. */
+static struct ku_queue *keep(size_t count)
 {
-	struct ku_poll_wish one = { .max = 1, .deadline = KUSTOS_FOREVER };
+	struct ku_poll_wish all = { .max = count, .deadline = KUSTOS_FOREVER };
 	enum kustos_err taken = KUSTOS_OK;
 	struct ku_queue *q;
 
 	make("/q-receipts");
 	make("/q");
-	make("/q/qn-0000000000");
+	for (size_t i = 0; i < count; i++) {
+		char path[] = "/q/qn-0000000000";
+
+		path[sizeof(path) - 2] = (char)('0' + i);
+		bench_create(&bench, raw, path, &path[sizeof(path) - 2],
+			KU_ZK_PERSISTENT);
+	}
 	client = lone_open(&bench, &api);
 	ck_assert_ptr_nonnull(client);
 	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &q), KUSTOS_OK);
-	ck_assert_int_eq(kustos_cancel_create(&one.cancel), KUSTOS_OK);
-	ck_assert_int_eq(ku_queue_poll_async(q, &one, was_taken, &taken),
+	ck_assert_int_eq(kustos_cancel_create(&all.cancel), KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_poll_async(q, &all, was_taken, &taken),
 		KUSTOS_OK);
 	run_until(&root.transactions, 1);
-	kustos_cancel_fire(one.cancel);
+	kustos_cancel_fire(all.cancel);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(taken, KUSTOS_ECANCELED);
-	ck_assert_int_eq(ku_queue_kept(q), 1);
-	kustos_cancel_destroy(one.cancel);
+	ck_assert_uint_eq(ku_queue_kept(q), count);
+	kustos_cancel_destroy(all.cancel);
 	return q;
 }
 
@@ -314,7 +336,7 @@ START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
 	enum kustos_err put = KUSTOS_OK;
 
 	refuse_root(KU_ZK_THROTTLEDOP);
-	struct ku_queue *q = keep_one();
+	struct ku_queue *q = keep(1);
 	ck_assert_int_eq(bench_delete(&bench, raw, "/q", -1).rc, KU_ZK_OK);
 
 	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
@@ -330,12 +352,34 @@ START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
 }
 END_TEST
 
+/* One of three may not be put back, and is lost; the others are. */
+START_TEST(S15_what_may_not_go_back_takes_nothing_else_with_it)
+{
+	char data[8], path[64];
+
+	refuse_root(KU_ZK_OK);
+	root.denied = 2;
+	ku_queue_destroy(keep(3));
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(root.transactions, 3);
+	ck_assert_int_eq(model_child_count(bench.model, "/q"), 2);
+	struct bench_reply left = bench_read(&bench, raw, KU_ZK_CHILDREN, "/q",
+		false);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/q/%s", left.names[i]);
+		ck_assert(model_data(bench.model, path, data, sizeof(data)));
+		ck_assert_str_ne(data, "0"); /* the first */
+	}
+	ck_assert(lone_close(&bench, client));
+}
+END_TEST
+
 /* The server puts it off, and the client is closed meanwhile. */
 START_TEST(S15_a_close_waits_for_what_goes_back_a_moment_later)
 {
 	refuse_root(KU_ZK_OK);
 	root.put_off = 2;
-	ku_queue_destroy(keep_one());
+	ku_queue_destroy(keep(1));
 	ck_assert(lone_close(&bench, client));
 	ck_assert_int_eq(root.transactions, 3);
 	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
@@ -444,6 +488,7 @@ int main(void)
 		P05_a_queue_that_waits_for_word_of_its_end_goes_with_its_client);
 	tcase_add_test(t,
 		S15_what_goes_back_waits_for_the_node_that_another_has_made);
+	tcase_add_test(t, S15_what_may_not_go_back_takes_nothing_else_with_it);
 	tcase_add_test(t, S15_a_close_waits_for_what_goes_back_a_moment_later);
 	tcase_add_test(t,
 		why_a_queue_could_not_be_made_is_not_told_when_it_can_be);
