@@ -1,6 +1,6 @@
 /*
- * test_denied.c - who waits for what may not be read is told so, and does not wait for
- * ever.
+ * test_denied.c - who waits for what may not be read, or done, is told so, and does not
+ * wait for ever.
  */
 #include "lone.h"
 
@@ -18,14 +18,18 @@
 static struct bench bench;
 static struct ku_zk_api api; /* ku_zk_sim, and this before it */
 static struct kustos_client *client;
-static const char *denied; /* the children of this may not be listed */
+/* The children of this may not be listed; NULL: no transaction is done. */
+static const char *denied;
 static int end;		   /* -1: not yet */
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	if (request->kind == KU_ZK_CHILDREN &&
-		strcmp(request->path, denied) == 0)
+	bool no = denied == NULL ? request->kind == KU_ZK_MULTI
+				 : request->kind == KU_ZK_CHILDREN &&
+			strcmp(request->path, denied) == 0;
+
+	if (no)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
@@ -94,17 +98,37 @@ static void polled(void *arg, enum kustos_err err,
 	ended(arg, err);
 }
 
+static const struct ku_queue_wish queue_wish = { .kind = KU_ITEM_SIMPLE,
+	.receipts = "/receipts",
+	.max_bytes = 1000 };
+
 START_TEST(U09_who_waits_for_an_item_to_take)
 {
-	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.receipts = "/receipts" };
 	const struct ku_poll_wish one = { .max = 1,
-		.deadline = _i == 0 ? KUSTOS_NOW : KUSTOS_FOREVER };
+		.deadline = _i % 2 == 0 ? KUSTOS_NOW : KUSTOS_FOREVER };
 	struct ku_queue *queue;
 
-	ck_assert_int_eq(ku_queue_create(client, NODE, &wish, &queue),
+	denied = _i < 2 ? NODE : NULL;
+	ck_assert_int_eq(ku_queue_create(client, NODE, &queue_wish, &queue),
 		KUSTOS_OK);
 	ck_assert_int_eq(ku_queue_poll_async(queue, &one, polled, NULL),
+		KUSTOS_OK);
+	check_told();
+	ku_queue_destroy(queue);
+}
+END_TEST
+
+START_TEST(U09_who_puts_an_item)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	struct ku_queue *queue;
+
+	denied = NULL;
+	ck_assert_int_eq(ku_queue_create(client, NODE, &queue_wish, &queue),
+		KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_put_async(queue, &item,
+				 _i == 0 ? KUSTOS_NOW : KUSTOS_FOREVER, NULL,
+				 ended, NULL),
 		KUSTOS_OK);
 	check_told();
 	ku_queue_destroy(queue);
@@ -117,7 +141,7 @@ static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
 	ended(arg, err);
 }
 
-/* Either which there are, or which somebody has. */
+/* Either which there are, or which somebody has, or to have one. */
 START_TEST(U09_who_waits_for_an_item_to_claim)
 {
 	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -125,7 +149,7 @@ START_TEST(U09_who_waits_for_an_item_to_claim)
 		.marks = MARKS };
 	struct ku_desk *desk;
 
-	denied = _i < 2 ? NODE : MARKS;
+	denied = _i < 2 ? NODE : _i < 4 ? MARKS : NULL;
 	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
 	ck_assert_int_eq(ku_desk_lend_async(desk,
 				 _i % 2 == 0 ? KUSTOS_NOW : KUSTOS_FOREVER,
@@ -144,8 +168,9 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, U09_who_waits_for_what_a_node_shows, 0, 2);
-	tcase_add_loop_test(t, U09_who_waits_for_an_item_to_take, 0, 2);
-	tcase_add_loop_test(t, U09_who_waits_for_an_item_to_claim, 0, 4);
+	tcase_add_loop_test(t, U09_who_waits_for_an_item_to_take, 0, 4);
+	tcase_add_loop_test(t, U09_who_puts_an_item, 0, 2);
+	tcase_add_loop_test(t, U09_who_waits_for_an_item_to_claim, 0, 6);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
