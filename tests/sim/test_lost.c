@@ -242,6 +242,34 @@ START_TEST(S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown)
 }
 END_TEST
 
+/* The server puts it off, which is heard when the hold is lost. */
+START_TEST(S02_what_proves_a_hold_and_was_put_off_is_not_sent_after_its_loss)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = PLAIN };
+	const struct ku_guard guard = { .epoch = client->session.epoch };
+
+	kind = KU_ZK_MULTI;
+	fate = UNSENT;
+	ck_assert_int_eq(ku_multi_guarded_async(client, &guard, &op, 1,
+				 KUSTOS_FOREVER, NULL, ended, NULL),
+		KUSTOS_OK);
+	run_until(1);
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	for (int ms = 0; ms < LONE_TIMEOUT_MS &&
+		client->session.state != KUSTOS_LOST;
+		ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(client->session.state, KUSTOS_LOST);
+	say(KU_ZK_THROTTLEDOP);
+	ck_assert_int_eq(end, -1);
+	lone_run_ms(&bench, client, 600);
+	ck_assert_int_eq(end, KUSTOS_ELOST);
+	model_heal(bench.model);
+	lone_run_ms(&bench, client, 5000);
+	ck_assert_int_eq(tries, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("answers lost in the simulator");
@@ -259,6 +287,8 @@ int main(void)
 	tcase_add_test(t, S06_a_node_like_that_of_a_transaction_ends_as_unknown);
 	tcase_add_test(t,
 		S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown);
+	tcase_add_test(t,
+		S02_what_proves_a_hold_and_was_put_off_is_not_sent_after_its_loss);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
