@@ -1,0 +1,293 @@
+/*
+ * test_custody.c - an item of which the server's answer comes late, when it is to be
+ * had, moved aside, or acknowledged.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "desk.h"
+
+#include <string.h>
+
+#define QUEUE "/queue"
+#define MARKS "/marks"
+#define DEAD "/dead"
+#define ITEM QUEUE "/qn-0000000000"
+#define MARK MARKS "/qn-0000000000"
+
+/* So many bytes are not written once more beside a marker. */
+#define LARGE 999800
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct kustos_client *client;
+static struct ku_desk *desk;
+static struct ku_lent *had;
+static int end; /* of an ack; -1: not yet */
+
+/* The next of a kind, and about this node if it is about one, is not answered. */
+static struct {
+	bool wanted;
+	enum ku_zk_kind kind;
+	const char *path;
+	bool sent; /* all the same */
+	ku_zk_done_fn *done;
+	void *arg;
+} held;
+static struct kustos_stat stat; /* of the marker, when it was asked for */
+
+static void hear_nothing(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	if (reply->stat != NULL)
+		stat = *reply->stat;
+}
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
+		.path = "/",
+		.version = -1 };
+
+	if (!held.wanted || request->kind != held.kind ||
+		(held.path != NULL && strcmp(request->path, held.path) != 0))
+		return ku_zk_sim.submit(zk, request, done, arg);
+	held.wanted = false;
+	held.done = done;
+	held.arg = arg;
+	return ku_zk_sim.submit(zk, held.sent ? request : &any, hear_nothing,
+		NULL);
+}
+
+static void hold(enum ku_zk_kind kind, const char *path, bool sent)
+{
+	held.wanted = true;
+	held.kind = kind;
+	held.path = path;
+	held.sent = sent;
+	held.done = NULL;
+}
+
+static void run_until_held(void)
+{
+	for (int ms = 0; ms < 5000 && held.done == NULL; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_ptr_nonnull(held.done);
+	lone_run_ms(&bench, client, 100);
+}
+
+static void say(int rc)
+{
+	const struct ku_zk_reply instead = { .rc = rc,
+		.len = -1,
+		.stat = rc == KU_ZK_OK ? &stat : NULL };
+
+	held.done(held.arg, &instead);
+}
+
+static void setup(void)
+{
+	memset(&held, 0, sizeof(held));
+	had = NULL;
+	end = -1;
+	api = ku_zk_sim;
+	api.submit = submit;
+	raw = lone_setup(&bench, 0);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, DEAD, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
+	client = lone_connected(&bench, &api);
+}
+
+static void teardown(void)
+{
+	ku_lent_return(had);
+	ku_desk_destroy(desk);
+	lone_teardown(&bench, client);
+}
+
+static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	*(enum kustos_err *)arg = err;
+	had = got;
+}
+
+static void ask(int deliveries, enum kustos_err *err)
+{
+	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = QUEUE,
+		.marks = MARKS,
+		.dead = DEAD,
+		.deliveries = deliveries };
+
+	*err = KUSTOS_EBUSY;
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, err),
+		KUSTOS_OK);
+}
+
+/* Either before it was done, or after it. */
+START_TEST(S16_what_is_moved_aside_as_the_session_ends_is_moved_once)
+{
+	enum kustos_err err;
+
+	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
+	hold(KU_ZK_MULTI, NULL, _i == 1);
+	ask(1, &err);
+	run_until_held();
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	lone_run_ms(&bench, client, 3 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	ck_assert_int_eq(model_child_count(bench.model, DEAD), 1);
+	ck_assert_int_eq(err, KUSTOS_EBUSY);
+}
+END_TEST
+
+/* Another has written it, which is heard after the connection broke. */
+START_TEST(S16_what_was_changed_before_an_outage_is_had_after_it)
+{
+	static const struct ku_zk_result results[] = {
+		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
+		{ .rc = KU_ZK_BADVERSION },
+	};
+	static const struct ku_zk_reply changed = { .rc = KU_ZK_BADVERSION,
+		.len = -1,
+		.results = results,
+		.result_count = 2 };
+	enum kustos_err err;
+
+	hold(KU_ZK_MULTI, NULL, false);
+	ask(0, &err);
+	run_until_held();
+	model_cut(bench.model, LONE_MACHINE, false);
+	lone_run_ms(&bench, client, 1000);
+	held.done(held.arg, &changed);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(err, KUSTOS_OK);
+}
+END_TEST
+
+/* Its answer was lost, and nothing tells whose the marker is. */
+START_TEST(S16_who_may_not_read_its_marker_is_told)
+{
+	enum kustos_err err;
+
+	hold(KU_ZK_MULTI, NULL, true);
+	ask(0, &err);
+	run_until_held();
+	say(KU_ZK_CONNECTIONLOSS);
+	hold(KU_ZK_GET, MARK, false);
+	run_until_held();
+	say(KU_ZK_NOAUTH);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(err, KUSTOS_ENOAUTH);
+}
+END_TEST
+
+static void given(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	end = (int)err;
+}
+
+/* It is too large to be counted. */
+static void have_large(void)
+{
+	static char data[LARGE];
+	enum kustos_err err;
+
+	memset(data, 'x', sizeof(data) - 1);
+	ck_assert_int_eq(bench_set(&bench, raw, ITEM, data, -1).rc, KU_ZK_OK);
+	ask(0, &err);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(err, KUSTOS_OK);
+}
+
+static void ack(void)
+{
+	ck_assert_int_eq(ku_lent_ack_async(had, false, given, NULL), KUSTOS_OK);
+	had = NULL;
+}
+
+/* Acknowledge one: before that its marker is looked at, of which the answer is not
+   heard. */
+static void ack_large(void)
+{
+	have_large();
+	hold(KU_ZK_EXISTS, MARK, true);
+	ack();
+	run_until_held();
+	ck_assert_int_eq(end, -1);
+}
+
+START_TEST(S16_an_ack_that_could_not_look_at_its_marker_looks_again)
+{
+	ack_large();
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
+/* Whatever the answer says, or if it says nothing. */
+START_TEST(S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing)
+{
+	ack_large();
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	for (int ms = 0; ms < LONE_TIMEOUT_MS &&
+		client->session.state != KUSTOS_LOST;
+		ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(client->session.state, KUSTOS_LOST);
+	ck_assert_int_eq(end, -1);
+	say(_i == 0 ? KU_ZK_OK : KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 2);
+	ck_assert_int_eq(end, KUSTOS_ELOST);
+	model_heal(bench.model);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert(model_stat(bench.model, ITEM, NULL));
+}
+END_TEST
+
+/* Or it is another's. */
+START_TEST(S16_an_ack_whose_marker_is_gone_deletes_nothing)
+{
+	have_large();
+	ck_assert_int_eq(bench_delete(&bench, raw, MARK, -1).rc, KU_ZK_OK);
+	if (_i == 1)
+		bench_create(&bench, raw, MARK, "other", KU_ZK_EPHEMERAL);
+	ack();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_ELOST);
+	ck_assert(model_stat(bench.model, ITEM, NULL));
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), _i);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("items in custody in the simulator");
+	TCase *t = tcase_create("is answered late");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		S16_what_is_moved_aside_as_the_session_ends_is_moved_once, 0,
+		2);
+	tcase_add_test(t, S16_what_was_changed_before_an_outage_is_had_after_it);
+	tcase_add_test(t, S16_who_may_not_read_its_marker_is_told);
+	tcase_add_test(t,
+		S16_an_ack_that_could_not_look_at_its_marker_looks_again);
+	tcase_add_loop_test(t,
+		S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing, 0, 2);
+	tcase_add_loop_test(t, S16_an_ack_whose_marker_is_gone_deletes_nothing,
+		0, 2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
