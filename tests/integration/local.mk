@@ -239,6 +239,7 @@ native_tests += %D%/test_queue_storm
 integration_tests += %D%/test_queue_unheard
 %C%_test_queue_unheard_LDADD = libinject.a $(LDADD)
 %C%_test_queue_unheard_LDFLAGS = $(inject_ldflags)
+integration_tests += %D%/test_queue_waiters
 integration_tests += %D%/test_queued
 %C%_test_queued_LDADD = $(recipe_ldadd)
 integration_tests += %D%/test_reentry
