@@ -183,13 +183,8 @@ static enum kustos_err start_reads(struct ku_wait *wait)
 	return KUSTOS_OK;
 }
 
-static void stop_reads(struct ku_wait *wait, enum kustos_err why)
-{
-	ku_survey_free(&((struct viewer *)wait)->survey);
-	ku_wait_end(wait, why);
-}
-
-static const struct ku_wait_calls read_calls = { start_reads, stop_reads,
+/* Reads that are on their way are taken back by the caller, once it is awake. */
+static const struct ku_wait_calls read_calls = { start_reads, ku_wait_end,
 	NULL };
 
 /* Read all of them at once; "names" NULL: the node itself. */

@@ -8,6 +8,7 @@
 #include "rawkill.h"
 
 #include <kustos/cancel.h>
+#include <kustos/participant.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -183,6 +184,45 @@ START_TEST(a_waiting_call_canceled_at_any_moment_ends)
 }
 END_TEST
 
+static void *fire_once_held(void *cancel)
+{
+	test_eventually(proxy_fired(proxy) == 1, 2000);
+	kustos_cancel_fire(cancel);
+	return NULL;
+}
+
+/* One of the nodes was read, and the answers about the others do not come. */
+START_TEST(a_look_at_a_line_ends_while_its_nodes_are_read)
+{
+	struct kustos_participants *list = NULL;
+	struct kustos_cancel *cancel;
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		client_create(client, "/line/lock-",
+			KUSTOS_PROTECTED | KUSTOS_SEQUENTIAL | KUSTOS_PARENTS);
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_GET, 2);
+	if (_i == 0)
+		ck_assert_int_eq(pthread_create(&thread, NULL, fire_once_held,
+					 cancel),
+			0);
+	check_err(kustos_participants(client, "/line",
+			  _i == 0 ? SOON : kustos_after_ms(1000), cancel, &list),
+		_i == 0 ? KUSTOS_ECANCELED : KUSTOS_ETIMEDOUT);
+	ck_assert_ptr_null(list);
+	ck_assert_int_eq(proxy_fired(proxy), 1);
+	if (_i == 0)
+		pthread_join(thread, NULL);
+	kustos_cancel_destroy(cancel);
+	proxy_set_mode(proxy, PROXY_PASS);
+	check_err(kustos_participants(client, "/line", SOON, NULL, &list),
+		KUSTOS_OK);
+	ck_assert_uint_eq(list->count, 3);
+	kustos_participants_free(list);
+}
+END_TEST
+
 START_TEST(a_call_given_a_fired_cancel_is_not_sent)
 {
 	struct kustos_cancel *cancel;
@@ -342,6 +382,8 @@ int main(void)
 	tcase_add_test(t,
 		an_asynchronous_call_canceled_at_any_moment_ends_once);
 	tcase_add_test(t, a_waiting_call_canceled_at_any_moment_ends);
+	tcase_add_loop_test(t, a_look_at_a_line_ends_while_its_nodes_are_read, 0,
+		2);
 	tcase_add_test(t, a_call_given_a_fired_cancel_is_not_sent);
 	tcase_add_test(t, P15_two_clients_do_not_disturb_each_other);
 	tcase_add_test(t, the_figures_and_the_hook_tell_of_each_request);
