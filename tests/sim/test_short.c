@@ -1,0 +1,155 @@
+/*
+ * test_short.c - what cannot be made for want of memory leaves nothing behind, whichever
+ * request for it fails, and however many timers there is room for by then.
+ */
+#include "lone.h"
+
+#include "../unit/fault.h"
+#include "../unit/unit.h"
+#include "desk.h"
+#include "queue.h"
+#include "vigil.h"
+
+#include <kustos/node.h>
+
+/* No more timers than this are needed for one of them. */
+#define TIMERS 12
+/* Nor is memory asked for more often. */
+#define REQUESTS 60
+
+static struct bench bench;
+static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct kustos_client *client;
+
+/* From here on it would be the simulator that has no memory. */
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	(void)fault_end();
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void setup(void)
+{
+	api = ku_zk_sim;
+	api.submit = submit;
+	(void)lone_setup(&bench, 0);
+	client = lone_connected(&bench, &api);
+}
+
+static void teardown(void)
+{
+	lone_teardown(&bench, client);
+}
+
+static enum kustos_err judge(const void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	(void)reply;
+	return KUSTOS_EBUSY;
+}
+
+static enum kustos_err make_vigil(void)
+{
+	static const struct ku_vigil_wish wish = { .kind = KU_ZK_CHILDREN,
+		.judge = judge };
+	struct ku_vigil *vigil = NULL;
+	enum kustos_err err = ku_vigil_create(client, "/node", &wish, &vigil);
+
+	ku_vigil_destroy(vigil);
+	return err;
+}
+
+static enum kustos_err make_queue(void)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = "/receipts" };
+	struct ku_queue *queue = NULL;
+	enum kustos_err err = ku_queue_create(client, "/queue", &wish, &queue);
+
+	ku_queue_destroy(queue);
+	return err;
+}
+
+static enum kustos_err make_desk(void)
+{
+	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = "/queue",
+		.marks = "/marks",
+		.dead = "/dead" };
+	struct ku_desk *desk = NULL;
+	enum kustos_err err = ku_desk_create(client, &wish, &desk);
+
+	ku_desk_destroy(desk);
+	return err;
+}
+
+static void ended(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)arg;
+	(void)err;
+	(void)result;
+}
+
+static enum kustos_err make_node(void)
+{
+	return kustos_create_async(client, "/node", "x", 1, KUSTOS_EPHEMERAL,
+		kustos_after_ms(1000), NULL, ended, NULL);
+}
+
+static enum kustos_err (*const make[])(void) = { make_vigil, make_queue,
+	make_desk, make_node };
+
+/* Have one made while the request for memory after so many fails, and timers have room
+   for "left" more.  Returns whether none failed. */
+static bool is_made(int what, size_t left, int requests)
+{
+	struct ku_timers *timers = &client->timers;
+	size_t before = timers->reserved;
+	size_t filled = timers->room - before - left;
+
+	ck_assert(ku_timers_reserve(timers, filled));
+	fault_after(requests);
+	enum kustos_err err = make[what]();
+	if (!fault_end()) {
+		ck_assert_int_eq(err, KUSTOS_OK);
+		lone_run_ms(&bench, client, 1000);
+	} else {
+		ck_assert_int_eq(err, KUSTOS_ENOMEM);
+	}
+	ku_timers_release(timers, filled);
+	ck_assert_uint_eq(timers->reserved, before);
+	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
+	ck_assert_int_eq(client->unsettled, 0);
+	ck_assert_ptr_null(client->ops.oldest);
+	return err == KUSTOS_OK;
+}
+
+START_TEST(P05_what_cannot_be_made_leaves_nothing_behind)
+{
+	struct ku_timers *timers = &client->timers;
+
+	for (size_t left = 0; left < TIMERS; left++) {
+		int requests = 0;
+
+		ck_assert(ku_timers_reserve(timers, 2 * TIMERS));
+		ku_timers_release(timers, 2 * TIMERS);
+		while (!is_made(_i, left, requests))
+			ck_assert_int_lt(++requests, REQUESTS);
+		ck_assert_int_gt(requests, 0);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("memory is short");
+	TCase *t = tcase_create("in the simulator");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, P05_what_cannot_be_made_leaves_nothing_behind, 0,
+		(int)UNIT_COUNT(make));
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
