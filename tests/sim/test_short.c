@@ -20,6 +20,13 @@
 static struct bench bench;
 static struct ku_zk_api api; /* ku_zk_sim, and this before it */
 static struct kustos_client *client;
+static struct kustos_cancel *cancel;
+static struct ku_cancel_link ours; /* on it, beside those of calls */
+
+static void fired(struct ku_cancel_link *it)
+{
+	(void)it;
+}
 
 /* From here on it would be the simulator that has no memory. */
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -35,10 +42,14 @@ static void setup(void)
 	api.submit = submit;
 	(void)lone_setup(&bench, 0);
 	client = lone_connected(&bench, &api);
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert(ku_cancel_attach(cancel, &ours, fired));
 }
 
 static void teardown(void)
 {
+	ku_cancel_detach(&ours);
+	kustos_cancel_destroy(cancel);
 	lone_teardown(&bench, client);
 }
 
@@ -95,7 +106,7 @@ static void ended(void *arg, enum kustos_err err,
 static enum kustos_err make_node(void)
 {
 	return kustos_create_async(client, "/node", "x", 1, KUSTOS_EPHEMERAL,
-		kustos_after_ms(1000), NULL, ended, NULL);
+		kustos_after_ms(1000), cancel, ended, NULL);
 }
 
 static enum kustos_err (*const make[])(void) = { make_vigil, make_queue,
@@ -123,6 +134,7 @@ static bool is_made(int what, size_t left, int requests)
 	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
 	ck_assert_int_eq(client->unsettled, 0);
 	ck_assert_ptr_null(client->ops.oldest);
+	ck_assert_ptr_eq(ours.prev, ours.next); /* nothing but the ring's head */
 	return err == KUSTOS_OK;
 }
 
