@@ -242,6 +242,38 @@ START_TEST(S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown)
 }
 END_TEST
 
+/* Until the client is in "state", without an answer. */
+static void lose(enum kustos_state state)
+{
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	for (int ms = 0;
+		ms < LONE_TIMEOUT_MS && client->session.state != state; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(client->session.state, state);
+}
+
+/* It was asked for when there was no connection. */
+START_TEST(S02_what_proves_a_hold_and_waits_to_be_sent_ends_with_its_loss)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = PLAIN };
+	const struct ku_guard guard = { .epoch = client->session.epoch };
+
+	kind = KU_ZK_MULTI;
+	lose(KUSTOS_SUSPENDED);
+	ck_assert_int_eq(ku_multi_guarded_async(client, &guard, &op, 1,
+				 KUSTOS_FOREVER, NULL, ended, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 10);
+	ck_assert_int_eq(end, -1);
+	lose(KUSTOS_LOST);
+	lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(end, KUSTOS_ELOST);
+	model_heal(bench.model);
+	lone_run_ms(&bench, client, 5000);
+	ck_assert_int_eq(tries, 0);
+}
+END_TEST
+
 /* The server puts it off, which is heard when the hold is lost. */
 START_TEST(S02_what_proves_a_hold_and_was_put_off_is_not_sent_after_its_loss)
 {
@@ -254,12 +286,7 @@ START_TEST(S02_what_proves_a_hold_and_was_put_off_is_not_sent_after_its_loss)
 				 KUSTOS_FOREVER, NULL, ended, NULL),
 		KUSTOS_OK);
 	run_until(1);
-	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
-	for (int ms = 0; ms < LONE_TIMEOUT_MS &&
-		client->session.state != KUSTOS_LOST;
-		ms++)
-		lone_run_ms(&bench, client, 1);
-	ck_assert_int_eq(client->session.state, KUSTOS_LOST);
+	lose(KUSTOS_LOST);
 	say(KU_ZK_THROTTLEDOP);
 	ck_assert_int_eq(end, -1);
 	lone_run_ms(&bench, client, 600);
@@ -287,6 +314,8 @@ int main(void)
 	tcase_add_test(t, S06_a_node_like_that_of_a_transaction_ends_as_unknown);
 	tcase_add_test(t,
 		S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown);
+	tcase_add_test(t,
+		S02_what_proves_a_hold_and_waits_to_be_sent_ends_with_its_loss);
 	tcase_add_test(t,
 		S02_what_proves_a_hold_and_was_put_off_is_not_sent_after_its_loss);
 	suite_add_tcase(s, t);
