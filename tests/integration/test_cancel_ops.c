@@ -204,11 +204,12 @@ START_TEST(a_look_at_a_line_ends_while_its_nodes_are_read)
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_GET, 2);
 	if (_i == 0)
-		ck_assert_int_eq(pthread_create(&thread, NULL, fire_once_held,
-					 cancel),
+		ck_assert_int_eq(
+			pthread_create(&thread, NULL, fire_once_held, cancel),
 			0);
 	check_err(kustos_participants(client, "/line",
-			  _i == 0 ? SOON : kustos_after_ms(1000), cancel, &list),
+			  _i == 0 ? SOON : kustos_after_ms(1000), cancel,
+			  &list),
 		_i == 0 ? KUSTOS_ECANCELED : KUSTOS_ETIMEDOUT);
 	ck_assert_ptr_null(list);
 	ck_assert_int_eq(proxy_fired(proxy), 1);
@@ -382,8 +383,8 @@ int main(void)
 	tcase_add_test(t,
 		an_asynchronous_call_canceled_at_any_moment_ends_once);
 	tcase_add_test(t, a_waiting_call_canceled_at_any_moment_ends);
-	tcase_add_loop_test(t, a_look_at_a_line_ends_while_its_nodes_are_read, 0,
-		2);
+	tcase_add_loop_test(t, a_look_at_a_line_ends_while_its_nodes_are_read,
+		0, 2);
 	tcase_add_test(t, a_call_given_a_fired_cancel_is_not_sent);
 	tcase_add_test(t, P15_two_clients_do_not_disturb_each_other);
 	tcase_add_test(t, the_figures_and_the_hook_tell_of_each_request);

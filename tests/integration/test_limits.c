@@ -6,14 +6,18 @@
 
 #include "client.h"
 #include "inject.h"
+#include "process.h"
 #include "proxy.h"
 #include "raw.h"
 
 #include <kustos/cancel.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define T_MS 60000
 #define CALLS 100000
@@ -324,6 +328,49 @@ START_TEST(L30_a_cancel_ends_every_call_though_the_server_is_silent)
 }
 END_TEST
 
+/* The process may have descriptors below this one. */
+static void limit_descriptors(rlim_t end)
+{
+	struct rlimit limit;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = end < limit.rlim_max ? end : limit.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+START_TEST(P05_a_client_that_finds_no_descriptors_leaves_nothing_behind)
+{
+	struct kustos_client_options o = client_options(fixture_address(),
+		T_MS);
+	int fds = fd_count(), threads = thread_count_before();
+	int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	enum kustos_err err = KUSTOS_ENOMEM;
+	rlim_t more;
+
+	ck_assert_int_ge(lowest, 0);
+	close(lowest);
+	o.dispatch = _i == 0 ? KUSTOS_DISPATCH_THREAD : KUSTOS_DISPATCH_FD;
+	for (more = 0; err != KUSTOS_OK && more < 10; more++) {
+		struct kustos_client *c = NULL;
+
+		limit_descriptors((rlim_t)lowest + more);
+		err = kustos_client_open(&o, &c);
+		limit_descriptors(RLIM_INFINITY);
+		if (err != KUSTOS_OK) {
+			check_err(err, KUSTOS_ENOMEM);
+			ck_assert_ptr_null(c);
+		} else {
+			client_wait(c, KUSTOS_CONNECTED, 10000);
+			client_drop(c);
+		}
+		test_eventually(fd_count() == fds, 1000);
+		test_eventually(thread_count() == threads, 1000);
+	}
+	/* A timer, and with its callbacks as events one more. */
+	ck_assert_uint_ge(more, _i == 0 ? 2 : 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("limits");
@@ -339,5 +386,8 @@ int main(void)
 		L30_a_deadline_ends_every_call_though_the_server_is_silent);
 	tcase_add_test(t,
 		L30_a_cancel_ends_every_call_though_the_server_is_silent);
+	tcase_add_loop_test(t,
+		P05_a_client_that_finds_no_descriptors_leaves_nothing_behind, 0,
+		2);
 	return fixture_main(s);
 }

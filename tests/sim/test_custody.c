@@ -24,7 +24,8 @@ static struct ku_zk_api api; /* ku_zk_sim, and this before it */
 static struct kustos_client *client;
 static struct ku_desk *desk;
 static struct ku_lent *had;
-static int end; /* of an ack; -1: not yet */
+static enum kustos_err err; /* of who asks for one; KUSTOS_EBUSY: not yet */
+static int end;		    /* of an ack; -1: not yet */
 
 /* The next of a kind, and about this node if it is about one, is not answered. */
 static struct {
@@ -109,13 +110,14 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+static void lent(void *arg, enum kustos_err how, struct ku_lent *got)
 {
-	*(enum kustos_err *)arg = err;
+	(void)arg;
+	err = how;
 	had = got;
 }
 
-static void ask(int deliveries, enum kustos_err *err)
+static void ask(int deliveries)
 {
 	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
 		.items = QUEUE,
@@ -123,21 +125,19 @@ static void ask(int deliveries, enum kustos_err *err)
 		.dead = DEAD,
 		.deliveries = deliveries };
 
-	*err = KUSTOS_EBUSY;
+	err = KUSTOS_EBUSY;
 	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
 	ck_assert_int_eq(
-		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, err),
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
 		KUSTOS_OK);
 }
 
 /* Either before it was done, or after it. */
 START_TEST(S16_what_is_moved_aside_as_the_session_ends_is_moved_once)
 {
-	enum kustos_err err;
-
 	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
 	hold(KU_ZK_MULTI, NULL, _i == 1);
-	ask(1, &err);
+	ask(1);
 	run_until_held();
 	ck_assert(model_expire(bench.model, LONE_MACHINE));
 	lone_run_ms(&bench, client, 3 * LONE_TIMEOUT_MS);
@@ -158,10 +158,8 @@ START_TEST(S16_what_was_changed_before_an_outage_is_had_after_it)
 		.len = -1,
 		.results = results,
 		.result_count = 2 };
-	enum kustos_err err;
-
 	hold(KU_ZK_MULTI, NULL, false);
-	ask(0, &err);
+	ask(0);
 	run_until_held();
 	model_cut(bench.model, LONE_MACHINE, false);
 	lone_run_ms(&bench, client, 1000);
@@ -174,10 +172,8 @@ END_TEST
 /* Its answer was lost, and nothing tells whose the marker is. */
 START_TEST(S16_who_may_not_read_its_marker_is_told)
 {
-	enum kustos_err err;
-
 	hold(KU_ZK_MULTI, NULL, true);
-	ask(0, &err);
+	ask(0);
 	run_until_held();
 	say(KU_ZK_CONNECTIONLOSS);
 	hold(KU_ZK_GET, MARK, false);
@@ -188,21 +184,19 @@ START_TEST(S16_who_may_not_read_its_marker_is_told)
 }
 END_TEST
 
-static void given(void *arg, enum kustos_err err)
+static void given(void *arg, enum kustos_err how)
 {
 	(void)arg;
-	end = (int)err;
+	end = (int)how;
 }
 
 /* It is too large to be counted. */
 static void have_large(void)
 {
 	static char data[LARGE];
-	enum kustos_err err;
-
 	memset(data, 'x', sizeof(data) - 1);
 	ck_assert_int_eq(bench_set(&bench, raw, ITEM, data, -1).rc, KU_ZK_OK);
-	ask(0, &err);
+	ask(0);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(err, KUSTOS_OK);
 }
@@ -240,8 +234,8 @@ START_TEST(S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing)
 {
 	ack_large();
 	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
-	for (int ms = 0; ms < LONE_TIMEOUT_MS &&
-		client->session.state != KUSTOS_LOST;
+	for (int ms = 0;
+		ms < LONE_TIMEOUT_MS && client->session.state != KUSTOS_LOST;
 		ms++)
 		lone_run_ms(&bench, client, 1);
 	ck_assert_int_eq(client->session.state, KUSTOS_LOST);
@@ -280,7 +274,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S16_what_is_moved_aside_as_the_session_ends_is_moved_once, 0,
 		2);
-	tcase_add_test(t, S16_what_was_changed_before_an_outage_is_had_after_it);
+	tcase_add_test(t,
+		S16_what_was_changed_before_an_outage_is_had_after_it);
 	tcase_add_test(t, S16_who_may_not_read_its_marker_is_told);
 	tcase_add_test(t,
 		S16_an_ack_that_could_not_look_at_its_marker_looks_again);

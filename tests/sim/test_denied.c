@@ -20,7 +20,7 @@ static struct ku_zk_api api; /* ku_zk_sim, and this before it */
 static struct kustos_client *client;
 /* The children of this may not be listed; NULL: no transaction is done. */
 static const char *denied;
-static int end;		   /* -1: not yet */
+static int end; /* -1: not yet */
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)

@@ -28,8 +28,8 @@ enum fate { /* of a change */
 	PUT_OFF
 };
 static enum ku_zk_kind kind; /* the change */
-static enum fate fate; /* of the next; PUT_OFF: and of all that follow */
-static bool denied;    /* nothing may be listed */
+static enum fate fate;	     /* of the next; PUT_OFF: and of all that follow */
+static bool denied;	     /* nothing may be listed */
 static int tries;
 static ku_zk_done_fn *last_done; /* of the last that was not answered */
 static void *last_arg;
@@ -208,8 +208,8 @@ START_TEST(S06_a_node_like_that_of_a_transaction_ends_as_unknown)
 		.path = PLAIN,
 		.flags = KUSTOS_EPHEMERAL };
 
-	ck_assert_int_eq(kustos_multi_async(client, &op, 1, KUSTOS_FOREVER, NULL,
-				 ended, NULL),
+	ck_assert_int_eq(kustos_multi_async(client, &op, 1, KUSTOS_FOREVER,
+				 NULL, ended, NULL),
 		KUSTOS_OK);
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(end, KUSTOS_OK);
@@ -246,8 +246,8 @@ END_TEST
 static void lose(enum kustos_state state)
 {
 	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
-	for (int ms = 0;
-		ms < LONE_TIMEOUT_MS && client->session.state != state; ms++)
+	for (int ms = 0; ms < LONE_TIMEOUT_MS && client->session.state != state;
+		ms++)
 		lone_run_ms(&bench, client, 1);
 	ck_assert_int_eq(client->session.state, state);
 }
@@ -310,8 +310,10 @@ int main(void)
 	tcase_add_test(t,
 		S06_what_was_not_done_for_certain_does_not_end_as_unknown);
 	tcase_add_test(t, S06_a_node_of_two_sessions_before_may_be_ours);
-	tcase_add_test(t, S06_a_node_that_may_not_be_looked_for_ends_as_unknown);
-	tcase_add_test(t, S06_a_node_like_that_of_a_transaction_ends_as_unknown);
+	tcase_add_test(t,
+		S06_a_node_that_may_not_be_looked_for_ends_as_unknown);
+	tcase_add_test(t,
+		S06_a_node_like_that_of_a_transaction_ends_as_unknown);
 	tcase_add_test(t,
 		S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown);
 	tcase_add_test(t,

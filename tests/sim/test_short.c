@@ -109,8 +109,8 @@ static enum kustos_err make_node(void)
 		kustos_after_ms(1000), cancel, ended, NULL);
 }
 
-static enum kustos_err (*const make[])(void) = { make_vigil, make_queue,
-	make_desk, make_node };
+static enum kustos_err (*const make[])(
+	void) = { make_vigil, make_queue, make_desk, make_node };
 
 /* Have one made while the request for memory after so many fails, and timers have room
    for "left" more.  Returns whether none failed. */
@@ -134,7 +134,8 @@ static bool is_made(int what, size_t left, int requests)
 	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
 	ck_assert_int_eq(client->unsettled, 0);
 	ck_assert_ptr_null(client->ops.oldest);
-	ck_assert_ptr_eq(ours.prev, ours.next); /* nothing but the ring's head */
+	ck_assert_ptr_eq(ours.prev,
+		ours.next); /* nothing but the ring's head */
 	return err == KUSTOS_OK;
 }
 
