@@ -50,11 +50,28 @@ START_TEST(each_id_counts_once_and_what_is_not_ours_does_not)
 }
 END_TEST
 
+/* What stands behind it in memory is none of its own. */
+START_TEST(a_name_ends_where_it_ends)
+{
+	char name[sizeof(a_lives)];
+	const char *id;
+
+	memcpy(name, a_lives, sizeof(name));
+	for (size_t len = 0; len < sizeof(PROTECTION); len++) {
+		name[len] = '\0';
+		ck_assert_int_eq(ku_tally_name(name, &id), KU_TALLY_OTHER);
+		name[len] = a_lives[len];
+	}
+	ck_assert_int_eq(ku_tally_name(name, &id), KU_TALLY_ALIVE);
+}
+END_TEST
+
 START_TEST(a_count_is_just_what_is_written)
 {
 	static const char *const wrong[] = { "count-", "count-0", "count-03",
 		"count-+3", "count--3", "count-3x", "count- 3",
-		"count-2147483648", "count-99999999999999999999" };
+		"count-2147483648", "count-4294967299",
+		"count-99999999999999999999" };
 
 	for (size_t i = 0; i < UNIT_COUNT(wrong); i++) {
 		const char *number;
@@ -134,6 +151,7 @@ START_TEST(an_id_is_written_so_that_any_can_be_a_name)
 
 	check_id("worker-1", "worker-1");
 	check_id("host:12", "host:12");
+	check_id("!a~", "!a~");
 	check_id("a/b %41", "a%2Fb%20%2541");
 	check_id("\x01\x7f\n", "%01%7F%0A");
 	check_id("K\xc3\xa4se", "K%C3%A4se");
@@ -181,6 +199,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, NULL, tear_down);
 	tcase_add_test(t, each_id_counts_once_and_what_is_not_ours_does_not);
+	tcase_add_test(t, a_name_ends_where_it_ends);
 	tcase_add_test(t, a_count_is_just_what_is_written);
 	tcase_add_test(t, S12_nobody_goes_on_before_so_many_are_done);
 	tcase_add_test(t, who_disagrees_is_told_even_at_zero);
