@@ -42,7 +42,6 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, place->data, place->len, op);
 	if (err != KUSTOS_OK)
 		return err;
-	(*op)->plain = place->kind->bare;
 	(*op)->ended = created;
 	(*op)->owner = place;
 	return KUSTOS_OK;
@@ -115,8 +114,7 @@ enum kustos_err ku_seat_enter(struct ku_place *place)
 static void look(struct ku_place *place)
 {
 	place->state = KU_PLACE_NEXT;
-	if (ku_session_ready(place->line->client))
-		ku_place_watch_seat(place);
+	ku_place_watch_seat(place); /* once connected */
 }
 
 /* The creation has ended while nobody wanted it any more, or the deletion of
@@ -176,8 +174,6 @@ void ku_seat_freed(struct ku_place *place, bool seen)
 {
 	struct kustos_client *client = place->line->client;
 
-	if (place->state != KU_PLACE_NEXT)
-		return;
 	if (seen || place->beaten == 0)
 		try_again(place);
 	else /* and then look */
@@ -226,7 +222,6 @@ void ku_seat_look_again(struct ku_line *line)
 
 void ku_seat_restart(struct ku_place *place)
 {
-	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	place->op->ended = NULL;
 	ku_op_drop(place->op);

@@ -151,6 +151,7 @@ sim_tests += %D%/test_risk
 sim_tests += %D%/test_room
 sim_tests += %D%/test_round
 sim_tests += %D%/test_rwlock
+sim_tests += %D%/test_seat
 sim_tests += %D%/test_selector
 sim_tests += %D%/test_semaphore
 sim_tests += %D%/test_session

@@ -1,0 +1,370 @@
+/*
+ * test_seat.c - who fights for the one node of a line, and how: when it tries, and how
+ * long it waits first.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "gate_impl.h"
+#include "line_impl.h"
+
+#include <kustos/cancel.h>
+#include <kustos/simple.h>
+#include <string.h>
+
+#define NODE "/one"
+/* Between a client and its server: all requests take the same. */
+#define WAY_MS 10
+#define FIGHTS 24
+/* What <kustos/simple.h> says. */
+#define PAUSE_MS 17
+/* Who hears nothing looks again before that, and who may not read tries. */
+#define LOOK_MS 70000
+#define TRY_MS 1100
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with what follows before it */
+static struct kustos_client *client;
+static struct kustos_simple *locks[2];
+static struct wish {
+	enum kustos_err err; /* KUSTOS_ETIMEDOUT: not yet */
+	struct kustos_hold *hold;
+} wishes[2];
+
+/* What it asks of the node next, and when; and has the rival make it just before. */
+static struct fight {
+	bool on, asked;
+	enum ku_zk_kind kind;
+	int64_t at_ns;
+} fight;
+static bool uncreatable, undeletable, unreadable;
+static int requests, tries;
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static const struct ku_zk_request rival = { .kind = KU_ZK_CREATE,
+		.path = NODE,
+		.data = "",
+		.mode = KU_ZK_EPHEMERAL };
+	bool ours = request->path != NULL && strcmp(request->path, NODE) == 0;
+
+	if (ours && fight.on && !fight.asked) {
+		fight.asked = true;
+		fight.kind = request->kind;
+		fight.at_ns = bench.sched.now_ns;
+	}
+	if (ours && fight.on && request->kind == KU_ZK_CREATE)
+		lone_send(&bench, raw, &rival);
+	requests += ours;
+	tries += ours && request->kind == KU_ZK_CREATE;
+	if (ours &&
+		((uncreatable && request->kind == KU_ZK_CREATE) ||
+			(undeletable && request->kind == KU_ZK_DELETE) ||
+			(unreadable && request->kind == KU_ZK_GET)))
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void setup(void)
+{
+	raw = lone_setup(&bench, WAY_MS);
+	api = ku_zk_sim;
+	api.submit = submit;
+	fight.on = false;
+	uncreatable = undeletable = unreadable = false;
+	requests = tries = 0;
+	client = lone_connected(&bench, &api);
+	for (int i = 0; i < 2; i++) {
+		wishes[i] = (struct wish){ KUSTOS_ETIMEDOUT, NULL };
+		ck_assert_int_eq(
+			kustos_simple_create(client, NODE, NULL, &locks[i]),
+			KUSTOS_OK);
+	}
+}
+
+static void teardown(void)
+{
+	for (int i = 0; i < 2; i++)
+		kustos_simple_destroy(locks[i]);
+	lone_teardown(&bench, client);
+}
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	*(struct wish *)arg = (struct wish){ err, hold };
+}
+
+static enum kustos_err ask(int i, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	return kustos_simple_acquire_async(locks[i], deadline, cancel, granted,
+		&wishes[i]);
+}
+
+static void check_granted(int i)
+{
+	ck_assert_int_eq(wishes[i].err, KUSTOS_OK);
+	ck_assert_int_eq(kustos_hold_state(wishes[i].hold), KUSTOS_HOLD_HELD);
+}
+
+static void run_ms(int ms)
+{
+	lone_run_ms(&bench, client, ms);
+}
+
+START_TEST(L20_a_try_does_not_wait_for_what_another_had_begun)
+{
+	struct kustos_cancel *cancel;
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, cancel), KUSTOS_OK);
+	kustos_cancel_fire(cancel);
+	enum kustos_err err = ask(1, KUSTOS_NOW, NULL);
+	run_ms(WAY_MS - 1);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ECANCELED);
+	ck_assert_int_eq(err != KUSTOS_OK ? err : wishes[1].err, KUSTOS_EBUSY);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+/* So many nodes are ours already that there can be no more. */
+static void have_no_more(void)
+{
+	client->footprint.ephemeral_bytes += KU_FOOTPRINT_LIMIT;
+}
+
+static void have_more(void)
+{
+	client->footprint.ephemeral_bytes -= KU_FOOTPRINT_LIMIT;
+}
+
+START_TEST(who_cannot_try_is_in_nobodys_way)
+{
+	have_no_more();
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_ELIMIT);
+	have_more();
+	ck_assert_int_eq(ask(1, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	check_granted(1);
+	ck_assert_int_eq(kustos_hold_release(wishes[1].hold), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(who_cannot_try_when_its_turn_has_come_is_told)
+{
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	ck_assert_int_eq(ask(1, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	check_granted(0);
+	ck_assert_int_eq(wishes[1].err, KUSTOS_ETIMEDOUT);
+	have_no_more();
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	run_ms(1000);
+	have_more();
+	ck_assert_int_eq(wishes[1].err, KUSTOS_ELIMIT);
+}
+END_TEST
+
+START_TEST(who_may_not_make_it_is_told_and_leaves_nothing)
+{
+	uncreatable = true;
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ENOAUTH);
+	ck_assert_uint_eq(ku_lines_oldest_leaving(&client->lines), UINT64_MAX);
+}
+END_TEST
+
+/* The answer to a deletion says nothing of it, nor does it that nobody wants it. */
+START_TEST(S06_nobody_tries_before_it_is_known_what_became_of_the_try_before)
+{
+	struct kustos_cancel *cancel;
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	check_granted(0);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	run_ms(WAY_MS);
+	ck_assert_int_eq(ask(1, KUSTOS_FOREVER, cancel), KUSTOS_OK);
+	kustos_cancel_fire(cancel);
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(2 * WAY_MS - 1); /* that of the deletion has come */
+	ck_assert_int_eq(tries, 2);
+	run_ms(1000);
+	ck_assert_int_eq(tries, 3);
+	check_granted(0);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+/* It is known whose it is, also on a connection after the one on which it was made. */
+START_TEST(to_give_it_back_is_one_request)
+{
+	struct kustos_stat stat;
+
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	if (_i == 1) {
+		model_cut(bench.model, LONE_MACHINE, false);
+		run_ms(LONE_TIMEOUT_MS);
+	}
+	check_granted(0);
+	requests = 0;
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(requests, 1);
+	ck_assert(!model_stat(bench.model, NODE, &stat));
+}
+END_TEST
+
+/* The rival has it, and we wait. */
+static void wait_for_it(void)
+{
+	ck_assert_int_eq(
+		bench_create(&bench, raw, NODE, "", KU_ZK_EPHEMERAL).rc,
+		KU_ZK_OK);
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ETIMEDOUT);
+}
+
+static void delete_it(void)
+{
+	ck_assert_int_eq(bench_delete(&bench, raw, NODE, -1).rc, KU_ZK_OK);
+}
+
+START_TEST(L08_who_waits_looks_again_though_nothing_tells)
+{
+	wait_for_it();
+	model_forget_watches(bench.model,
+		model_server_of(bench.model, LONE_MACHINE));
+	delete_it();
+	run_ms(1000);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ETIMEDOUT);
+	run_ms(LOOK_MS);
+	check_granted(0);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(U09_who_may_not_read_the_node_tries_now_and_then)
+{
+	unreadable = true;
+	wait_for_it();
+	delete_it();
+	run_ms(TRY_MS);
+	check_granted(0);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+}
+END_TEST
+
+/* The lease is over when it is made, and it is gone when it is looked at. */
+START_TEST(L05_who_has_made_it_twice_leaves_nothing)
+{
+	struct kustos_stat stat;
+
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	const struct ku_place *place = ku_ring_place(client->lines.here.next);
+	ku_session_set_state(client, KUSTOS_LOST);
+	client->session.greeted = false;
+	for (int ms = 0; ms < 100 && place->path == NULL; ms++)
+		run_ms(1);
+	ck_assert_int_eq(place->state, KU_PLACE_LOOKING);
+	delete_it();
+	client->session.greeted = true;
+	run_ms(LONE_TIMEOUT_MS);
+	check_granted(0);
+	ck_assert_int_eq(tries, 2);
+	ck_assert(model_stat(bench.model, NODE, &stat));
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	run_ms(1000);
+	ck_assert(!model_stat(bench.model, NODE, &stat));
+}
+END_TEST
+
+/* It is deleted; return for how long we wait, and let the rival be quicker. */
+static double lose_a_fight(void)
+{
+	fight.asked = false;
+	delete_it();
+	int64_t since = bench.sched.now_ns;
+	for (int ms = 0; ms < 1000 && !fight.asked; ms++)
+		run_ms(1);
+	ck_assert(fight.asked);
+	int64_t at_ns = fight.at_ns;
+	run_ms(8 * WAY_MS);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ETIMEDOUT);
+	return (double)(at_ns - since) / KU_NS_PER_MS;
+}
+
+/* Who has not been beaten does not wait at all: most often it is alone. */
+START_TEST(L28_who_is_beaten_waits_longer_each_time_but_not_for_long)
+{
+	double pause, longest = 0;
+
+	wait_for_it();
+	fight.on = true;
+	ck_assert(lose_a_fight() <= 0);
+	ck_assert_int_eq(fight.kind, KU_ZK_CREATE);
+	for (int beaten = 1; beaten < FIGHTS; beaten++) {
+		pause = lose_a_fight();
+		ck_assert_int_eq(fight.kind, KU_ZK_GET);
+		ck_assert(pause >= 1 && pause <= PAUSE_MS);
+		ck_assert(beaten > 4 || pause <= 1 + (1 << beaten));
+		longest = pause > longest ? pause : longest;
+	}
+	ck_assert(longest > PAUSE_MS / 2.0);
+	fight.on = false;
+	delete_it();
+	run_ms(1000);
+	check_granted(0);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(who_waits_until_its_node_is_gone_hears_that_it_may_not_go)
+{
+	struct ku_parting parting = { .err = KUSTOS_OK };
+
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	check_granted(0);
+	ku_lock(client);
+	ku_gate_part(wishes[0].hold, &parting);
+	ku_unlock(client);
+	undeletable = true;
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_ptr_null(parting.of);
+	ck_assert_int_eq(parting.err, KUSTOS_ENOAUTH);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("places in a line of one in the simulator");
+	TCase *t = tcase_create("who tries");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, L20_a_try_does_not_wait_for_what_another_had_begun);
+	tcase_add_test(t, who_cannot_try_is_in_nobodys_way);
+	tcase_add_test(t, who_cannot_try_when_its_turn_has_come_is_told);
+	tcase_add_test(t, who_may_not_make_it_is_told_and_leaves_nothing);
+	tcase_add_test(t,
+		S06_nobody_tries_before_it_is_known_what_became_of_the_try_before);
+	tcase_add_loop_test(t, to_give_it_back_is_one_request, 0, 2);
+	tcase_add_test(t, L08_who_waits_looks_again_though_nothing_tells);
+	tcase_add_test(t, U09_who_may_not_read_the_node_tries_now_and_then);
+	tcase_add_test(t, L05_who_has_made_it_twice_leaves_nothing);
+	tcase_add_test(t,
+		L28_who_is_beaten_waits_longer_each_time_but_not_for_long);
+	tcase_add_test(t,
+		who_waits_until_its_node_is_gone_hears_that_it_may_not_go);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
