@@ -262,19 +262,26 @@ START_TEST(a_hold_of_a_reader_is_nobodys_deadlock)
 }
 END_TEST
 
+/* Requests take their time to get there. */
 START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 {
 	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
+	struct kustos_client_options how = pair_proxy(T_MS);
+	struct kustos_client *far = client_open_with(&how);
 	struct kustos_rwlock *waits;
 
+	client_wait(far, KUSTOS_CONNECTED, 5000);
 	o.unlock_waits = 1;
-	check_err(kustos_rwlock_create(client, LINE, &o, &waits), KUSTOS_OK);
-	for (int i = 0; i < 20; i++) {
+	check_err(kustos_rwlock_create(far, LINE, &o, &waits), KUSTOS_OK);
+	proxy_set_delay(proxy, 100, 0);
+	for (int i = 0; i < 4; i++) {
 		rw_lock(waits, (enum kustos_side)(i % 2));
 		rw_unlock(waits, (enum kustos_side)(i % 2));
 		ck_assert_int_eq(line_count(), 0);
 	}
+	proxy_set_delay(proxy, 0, 0);
 	kustos_rwlock_destroy(waits);
+	client_close(far);
 }
 END_TEST
 
@@ -329,6 +336,7 @@ static void check_bad_side(enum kustos_side side)
 			  NULL),
 		KUSTOS_EINVAL);
 	ck_assert_ptr_null(kustos_rwlock_hold(rw, side));
+	ck_assert_ptr_null(kustos_rwlock_lockable(rw, side).object);
 	ck_assert_ptr_null(hold);
 }
 
@@ -353,6 +361,7 @@ START_TEST(what_is_malformed_is_refused)
 	check_err(kustos_rwlock_lock(NULL, KUSTOS_READ, SOON, NULL),
 		KUSTOS_EINVAL);
 	check_err(kustos_rwlock_unlock(NULL, KUSTOS_READ), KUSTOS_EINVAL);
+	ck_assert_ptr_null(kustos_rwlock_lockable(NULL, KUSTOS_READ).object);
 	check_err(kustos_rwlock_acquire(NULL, KUSTOS_READ, SOON, NULL, &hold),
 		KUSTOS_EINVAL);
 	check_err(kustos_rwlock_acquire(rw, KUSTOS_READ, SOON, NULL, NULL),
