@@ -44,6 +44,7 @@ START_TEST(the_number_is_that_of_curators_shared_count)
 
 	set_up();
 	ck_assert_int_eq(kustos_semaphore_max(sem), -1);
+	check_err(kustos_semaphore_set_max(sem, -1, SOON, NULL), KUSTOS_EINVAL);
 	sem_set(sem, 0x01020304);
 	struct raw *raw = raw_open(fixture_address(), 30000);
 	memset(data, 'x', sizeof(data));
@@ -261,11 +262,15 @@ END_TEST
 
 /* --- A lock made of it --------------------------------------------------- */
 
+/* It is for one, whatever the options say. */
 static struct kustos_semaphore_mutex *lock_new(struct kustos_client *owner)
 {
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
 	struct kustos_semaphore_mutex *lock = NULL;
 
-	check_err(kustos_semaphore_mutex_create(owner, SEM, NULL, &lock),
+	o.max = 2;
+	o.max_path = NUMBER;
+	check_err(kustos_semaphore_mutex_create(owner, SEM, &o, &lock),
 		KUSTOS_OK);
 	return lock;
 }
@@ -334,6 +339,30 @@ START_TEST(the_lock_of_a_semaphore_is_taken_together_with_others)
 	check_err(kustos_semaphore_mutex_lock(theirs, SOON, NULL), KUSTOS_OK);
 	kustos_semaphore_mutex_destroy(theirs);
 	kustos_semaphore_destroy(same);
+	sem_pair_close();
+}
+END_TEST
+
+START_TEST(the_lease_of_a_lock_tells_who_has_it_if_it_is_to)
+{
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	struct kustos_participants *list = NULL;
+	struct kustos_semaphore_mutex *mine;
+
+	pair_open(T_MS, 0);
+	o.holder_record = 1;
+	o.reason = "spring-cleaning";
+	check_err(kustos_semaphore_mutex_create(client, SEM, &o, &mine),
+		KUSTOS_OK);
+	check_err(kustos_semaphore_mutex_lock(mine, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_participants(client, LEASES, SOON, NULL, &list),
+		KUSTOS_OK);
+	ck_assert_uint_eq(list->count, 1);
+	const char *data = list->list[0].data;
+	ck_assert_int_eq(data[0], '{');
+	ck_assert_ptr_nonnull(strstr(data, "spring-cleaning"));
+	kustos_participants_free(list);
+	kustos_semaphore_mutex_destroy(mine);
 	sem_pair_close();
 }
 END_TEST
@@ -426,6 +455,7 @@ int main(void)
 	tcase_add_test(t, U01_any_thread_unlocks_the_lock_of_a_semaphore);
 	tcase_add_test(t,
 		the_lock_of_a_semaphore_is_taken_together_with_others);
+	tcase_add_test(t, the_lease_of_a_lock_tells_who_has_it_if_it_is_to);
 	tcase_add_test(t, S05_a_lock_that_was_lost_has_to_be_unlocked_first);
 	tcase_add_test(t, a_lock_that_a_destruction_overtakes_is_given_back);
 	return fixture_main(s);
