@@ -115,7 +115,8 @@ in = tests/integration
 address_tests = $(in)/test_alloc $(in)/test_barrier_alloc \
 	$(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_claim_alloc \
 	$(in)/test_claim_faults $(in)/test_close $(in)/test_consume \
-	$(in)/test_countdown_calls $(in)/test_double_barrier_faults \
+	$(in)/test_consume_told $(in)/test_countdown_calls \
+	$(in)/test_double_barrier_faults \
 	$(in)/test_every_call $(in)/test_fork $(in)/test_fronts \
 	$(in)/test_latch_alloc $(in)/test_latch_callbacks \
 	$(in)/test_latch_faults $(in)/test_layout $(in)/test_lockable \
@@ -135,7 +136,8 @@ check-address:
 # Those in which most threads meet, for the thread sanitizer, which has a thread
 # of its own: who counts threads begins with thread_count_before().
 thread_tests = $(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_close \
-	$(in)/test_consume $(in)/test_dispatch_fd $(in)/test_latch \
+	$(in)/test_consume $(in)/test_consume_told $(in)/test_dispatch_fd \
+	$(in)/test_latch \
 	$(in)/test_mutex_threads $(in)/test_queue_storm $(in)/test_reentry \
 	$(in)/test_rwlock_threads $(in)/test_selector $(in)/test_semaphore \
 	$(in)/test_session

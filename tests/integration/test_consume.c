@@ -341,55 +341,6 @@ START_TEST(S16_a_consumer_hears_that_an_item_was_lost)
 }
 END_TEST
 
-/* The queue is made anew, and who may not read it has nothing more of it. */
-static enum kustos_verdict lose_all(void *arg, struct kustos_claim *claim)
-{
-	const struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ,
-		"world", "anyone" };
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
-
-	(void)arg;
-	o.acl = &acl;
-	o.acl_count = 1;
-	raw_delete(fixture_address(),
-		kustos_hold_path(kustos_claim_hold(claim)));
-	raw_delete_tree(fixture_address(), QUEUE);
-	struct kustos_client *owner = client_open_with(&o);
-	client_create(owner, QUEUE, 0);
-	client_close(owner);
-	return KUSTOS_VERDICT_ACK;
-}
-
-static struct kustos_consumer *stopper;
-
-/* Stop it in the news of its ack, once its thread has begun to tell of another
-   failure meanwhile. */
-static void stop_it(void *arg, enum kustos_err err, const char *name)
-{
-	int before = failures();
-
-	if (name == NULL) {
-		failed(arg, err, name);
-		return;
-	}
-	test_eventually(failures() > before, 5000);
-	kustos_consumer_stop(stopper);
-	__atomic_store_n(&stopped, 1, __ATOMIC_SEQ_CST);
-}
-
-START_TEST(a_consumer_may_be_stopped_by_who_hears_of_one_of_two_failures)
-{
-	stopped = 0;
-	check_err(kustos_claims_consume(claims, lose_all, stop_it, NULL,
-			  &stopper),
-		KUSTOS_OK);
-	queue_put(queue_others, "7");
-	test_eventually(__atomic_load_n(&stopped, __ATOMIC_SEQ_CST), 2000);
-	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
-}
-END_TEST
-
 START_TEST(a_consumer_goes_on_after_cuts_and_sessions)
 {
 	struct kustos_consumer *consumer = NULL;
@@ -447,8 +398,6 @@ int main(void)
 	tcase_add_test(t,
 		what_it_consumes_outlives_a_consumer_that_stopped_itself);
 	tcase_add_test(t, S16_a_consumer_hears_that_an_item_was_lost);
-	tcase_add_test(t,
-		a_consumer_may_be_stopped_by_who_hears_of_one_of_two_failures);
 	tcase_add_test(t, a_consumer_goes_on_after_cuts_and_sessions);
 	tcase_add_test(t, what_makes_no_sense_is_refused);
 	return fixture_main(s);
