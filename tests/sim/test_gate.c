@@ -145,6 +145,21 @@ START_TEST(S09_who_waits_is_served_though_what_was_lost_is_not_given_back)
 }
 END_TEST
 
+/* Its turn has come when there can be no more nodes of ours. */
+START_TEST(who_cannot_be_served_is_told)
+{
+	take(&wishes[0]);
+	ask(&wishes[1], KUSTOS_FOREVER, NULL);
+	lone_run_ms(&lone.bench, lone.client, LOCAL_MS + 1);
+	lone.client->footprint.ephemeral_bytes += KU_FOOTPRINT_LIMIT;
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	lone.client->footprint.ephemeral_bytes -= KU_FOOTPRINT_LIMIT;
+	ck_assert_int_eq(wishes[1].calls, 1);
+	ck_assert_int_eq(wishes[1].err, KUSTOS_ELIMIT);
+}
+END_TEST
+
 /* Who waits came while the try was on its way, and before it was given up. */
 START_TEST(L20_who_waits_does_not_get_the_answer_to_a_try)
 {
@@ -244,6 +259,7 @@ int main(void)
 		what_was_asked_for_is_handed_over_to_no_other_thread, 0, 2);
 	tcase_add_test(t,
 		S09_who_waits_is_served_though_what_was_lost_is_not_given_back);
+	tcase_add_test(t, who_cannot_be_served_is_told);
 	tcase_add_test(t, L20_who_waits_does_not_get_the_answer_to_a_try);
 	tcase_add_test(t,
 		S18_who_waits_does_not_hear_what_a_line_was_like_before_it_asked);
