@@ -39,6 +39,34 @@ START_TEST(participants_take_part_by_callbacks)
 }
 END_TEST
 
+/* The request is lost.  It may count later, if it does not look dead by then. */
+START_TEST(who_could_not_be_counted_lives_on)
+{
+	struct kustos_countdown_status *s = NULL;
+	struct end end = { .calls = 0 };
+	enum kustos_err err;
+
+	set(own);
+	join(own, "a");
+	inject_frame(faults[0], ZK_OP_CREATE2, 1);
+	if (_i == 0) {
+		err = kustos_countdown_done(own, "a", KUSTOS_NOW, NULL);
+	} else {
+		check_err(kustos_countdown_done_async(own, "a", KUSTOS_NOW,
+				  NULL, end_told, &end),
+			KUSTOS_OK);
+		err = end_wait(&end, 5000);
+	}
+	check_err(err, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(inject_fired(), 1);
+	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
+	check_err(kustos_countdown_look(others, SOON, NULL, &s), KUSTOS_OK);
+	ck_assert_uint_eq(s->participant_count, 1);
+	ck_assert(!s->participants[0].done && s->participants[0].alive);
+	kustos_countdown_status_free(s);
+}
+END_TEST
+
 /* What is under way is told all the same, and leaves nobody alive. */
 START_TEST(L01_a_latch_is_destroyed_under_its_participants)
 {
@@ -133,6 +161,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, participants_take_part_by_callbacks, 0, 2);
+	tcase_add_loop_test(t, who_could_not_be_counted_lives_on, 0, 2);
 	tcase_add_test(t, L01_a_latch_is_destroyed_under_its_participants);
 	tcase_add_test(t, L01_a_latch_is_destroyed_under_a_call_that_waits);
 	tcase_add_test(t, two_counts_that_are_set_at_once_are_told);
