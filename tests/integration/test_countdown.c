@@ -57,6 +57,7 @@ END_TEST
 START_TEST(who_goes_by_another_number_is_told)
 {
 	struct kustos_countdown *three = make(other, 3);
+	struct kustos_countdown_status *s = NULL;
 	struct end end = { .calls = 0 };
 
 	await(three, &end);
@@ -72,6 +73,9 @@ START_TEST(who_goes_by_another_number_is_told)
 		0);
 	check_err(look(own), KUSTOS_EDISAGREE);
 	check_err(look(others), KUSTOS_EDISAGREE);
+	check_err(kustos_countdown_look(own, SOON, NULL, &s), KUSTOS_OK);
+	ck_assert(s->disagree && s->count == 0);
+	kustos_countdown_status_free(s);
 	check_err(kustos_countdown_set(own, SOON, NULL), KUSTOS_EDISAGREE);
 	kustos_countdown_destroy(three);
 }
