@@ -1,0 +1,90 @@
+/*
+ * test_lockable_own.c - locks of a program's own that are taken together with others:
+ * what they must have, and what may happen meanwhile.
+ */
+#include <kustos/lockable.h>
+
+#include "mutex_pair.h"
+
+#define T_MS 9000
+
+static void set_up(void)
+{
+	pair_open(T_MS, 0);
+}
+
+static int calls;
+
+/* It comes after the mutex, whose session ends before it is there for the first time. */
+static enum kustos_err take_late(void *own, kustos_deadline deadline,
+	struct kustos_cancel *cancel, struct kustos_hold **out)
+{
+	if (++calls == 1) {
+		client_kill_session(client);
+		client_wait_epoch(client, 1, 5000);
+	}
+	return kustos_mutex_acquire(own, deadline, cancel, out);
+}
+
+static struct kustos_mutex *make_last(void)
+{
+	struct kustos_mutex *last = NULL;
+
+	check_err(kustos_mutex_create(client, LINE "/last", NULL, &last),
+		KUSTOS_OK);
+	return last;
+}
+
+START_TEST(S11_who_waits_takes_one_again_that_is_lost_meanwhile)
+{
+	struct kustos_mutex *last = make_last();
+	struct kustos_lockable parts[2] = { kustos_mutex_lockable(mutex),
+		kustos_mutex_lockable(last) };
+	struct kustos_hold *hold = NULL;
+
+	calls = 0;
+	parts[1].object = last;
+	parts[1].acquire = take_late;
+	check_err(kustos_acquire_all(parts, 2, SOON, NULL, &hold), KUSTOS_OK);
+	ck_assert_int_eq(calls, 2);
+	for (size_t i = 0; i < 2; i++)
+		check_node(kustos_hold_part(hold, i), client);
+	hold_give(hold);
+	kustos_mutex_destroy(last);
+}
+END_TEST
+
+START_TEST(what_lacks_a_path_or_a_call_is_refused)
+{
+	struct kustos_mutex *last = make_last();
+	struct kustos_hold *hold = NULL;
+
+	for (int i = 0; i < 3; i++) {
+		struct kustos_lockable parts[2] = { kustos_mutex_lockable(
+							    mutex),
+			kustos_mutex_lockable(last) };
+
+		if (i == 0)
+			parts[1].path = NULL;
+		else if (i == 1)
+			parts[1].acquire = NULL;
+		else
+			parts[1].acquire_async = NULL;
+		check_err(kustos_acquire_all(parts, 2, SOON, NULL, &hold),
+			KUSTOS_EINVAL);
+	}
+	ck_assert_ptr_null(hold);
+	kustos_mutex_destroy(last);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("locks of a program's own");
+	TCase *t = fixture_case(s, "one server", 30);
+
+	tcase_add_checked_fixture(t, set_up, pair_close);
+	tcase_add_test(t, S11_who_waits_takes_one_again_that_is_lost_meanwhile);
+	tcase_add_test(t, what_lacks_a_path_or_a_call_is_refused);
+	return fixture_main(s);
+}
