@@ -136,6 +136,7 @@ sim_tests += %D%/test_muster_told
 sim_tests += %D%/test_mutex
 sim_tests += %D%/test_observe
 %C%_test_observe_LDFLAGS = $(fault_ldflags)
+sim_tests += %D%/test_others
 sim_tests += %D%/test_outage
 sim_tests += %D%/test_parents
 sim_tests += %D%/test_pause
