@@ -33,7 +33,7 @@ static int ended; /* -1: not yet */
 static struct asked {
 	int times;
 	int64_t last_ns;
-} numbers, listings;
+} numbers, listings, leases;
 
 static void count(struct asked *asked)
 {
@@ -49,6 +49,9 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	if (request->kind == KU_ZK_CHILDREN &&
 		strcmp(request->path, LEASES) == 0)
 		count(&listings);
+	if (request->kind == KU_ZK_CREATE &&
+		strncmp(request->path, LEASES "/", strlen(LEASES "/")) == 0)
+		count(&leases);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
@@ -261,6 +264,45 @@ START_TEST(L28_after_a_reconnect_who_stands_in_line_does_not_read_it)
 }
 END_TEST
 
+/* Who comes after those who had to wait has to, most likely. */
+START_TEST(L28_after_who_gave_up_waiting_nobody_tries)
+{
+	bench_create(&bench, raw, LOCKS, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, LOCKS "/lock-", "",
+		KU_ZK_EPHEMERAL_SEQUENTIAL);
+	bench_create(&bench, raw, LEASES "/x-lease-0000000000", "",
+		KU_ZK_EPHEMERAL);
+	leases.times = 0;
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(kustos_semaphore_acquire_async(sem,
+					 bench.sched.now_ns + KU_NS_PER_S, NULL,
+					 granted, NULL),
+			KUSTOS_OK);
+		lone_run_ms(&bench, client, 2000);
+		ck_assert_int_eq(ended, KUSTOS_ETIMEDOUT);
+		ck_assert_int_eq(leases.times, 1);
+	}
+}
+END_TEST
+
+/* Each takes one that it is granted, and none in vain. */
+START_TEST(L28_who_comes_behind_others_of_ours_does_not_try)
+{
+	leases.times = 0;
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(kustos_semaphore_acquire_async(sem,
+					 KUSTOS_FOREVER, NULL, granted, NULL),
+			KUSTOS_OK);
+	for (int i = 0; i < 2; i++) {
+		ended = -1;
+		lone_run_ms(&bench, client, 1000);
+		ck_assert_int_eq(ended, KUSTOS_OK);
+		ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	}
+	ck_assert_int_eq(leases.times, 2);
+}
+END_TEST
+
 static void see(void *arg, enum kustos_err err,
 	const struct kustos_participant *first)
 {
@@ -382,6 +424,8 @@ int main(void)
 		L28_after_a_reconnect_a_shared_number_is_read_in_a_while);
 	tcase_add_test(t,
 		L28_after_a_reconnect_who_stands_in_line_does_not_read_it);
+	tcase_add_test(t, L28_after_who_gave_up_waiting_nobody_tries);
+	tcase_add_test(t, L28_who_comes_behind_others_of_ours_does_not_try);
 	tcase_add_test(t,
 		L08_a_watch_taken_off_behind_a_listing_is_not_gone_by);
 	tcase_add_test(t, L28_a_number_for_which_nobody_waits_is_not_read);
