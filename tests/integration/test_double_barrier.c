@@ -5,7 +5,9 @@
 #include "crew.h"
 
 #include <kustos/cancel.h>
+#include <kustos/node.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MANY 50
@@ -284,6 +286,36 @@ START_TEST(L01_who_waits_is_told_when_its_member_ends_and_is_out)
 }
 END_TEST
 
+START_TEST(a_member_shows_the_data_that_was_asked_for)
+{
+	struct kustos_barrier_options o = KUSTOS_BARRIER_OPTIONS_INIT;
+	struct kustos_names *names = NULL;
+	struct kustos_double_barrier *m = NULL;
+	char path[128], *data = NULL;
+	size_t len = 0;
+	struct end end = { .calls = 0 };
+
+	o.data_len = 4;
+	check_err(kustos_double_barrier_create(client, STEP, 2, &o, &m),
+		KUSTOS_EINVAL);
+	o.data = "mine and more";
+	check_err(kustos_double_barrier_create(client, STEP, 2, &o, &m),
+		KUSTOS_OK);
+	member_enter(m, &end);
+	step_await(1);
+	check_err(kustos_children(other, STEP, SOON, NULL, &names, NULL),
+		KUSTOS_OK);
+	snprintf(path, sizeof(path), STEP "/%s", names->names[0]);
+	kustos_names_free(names);
+	check_err(kustos_get(other, path, SOON, NULL, &data, &len, NULL),
+		KUSTOS_OK);
+	ck_assert_str_eq(data, "mine");
+	kustos_free(data);
+	kustos_double_barrier_destroy(m);
+	check_err(end_wait(&end, 5000), KUSTOS_ECLOSED);
+}
+END_TEST
+
 START_TEST(wrong_arguments_are_refused)
 {
 	struct kustos_double_barrier *m = NULL;
@@ -417,6 +449,7 @@ int main(void)
 	tcase_add_test(t, U09_a_member_that_may_not_be_read_is_waited_for);
 	tcase_add_test(t, U09_who_goes_at_once_knows_that_such_a_member_is_in);
 	tcase_add_test(t, U09_a_ready_that_may_not_be_read_lets_out);
+	tcase_add_test(t, a_member_shows_the_data_that_was_asked_for);
 	tcase_add_test(t, wrong_arguments_are_refused);
 	return fixture_main(s);
 }
