@@ -293,8 +293,16 @@ START_TEST(kazoos_locking_queue_has_its_own_folders)
 }
 END_TEST
 
+static void never(void *arg, struct kustos_item *const *items, size_t count)
+{
+	(void)arg;
+	(void)items;
+	ck_abort_msg("%zu were taken", count);
+}
+
 START_TEST(what_is_put_into_kazoos_locking_queue_is_claimed_and_not_taken)
 {
+	struct kustos_consumer *consumer = NULL;
 	struct kustos_claims_options o = claims_options(
 		KUSTOS_QUEUE_KAZOO_LOCKING);
 	struct kustos_claims *some = claims_new(client, FRAMED, &o);
@@ -315,6 +323,8 @@ START_TEST(what_is_put_into_kazoos_locking_queue_is_claimed_and_not_taken)
 	check_err(kustos_queue_poll_many(q, 1, SOON, NULL, &item, &count),
 		KUSTOS_EINVAL);
 	check_err(kustos_queue_poll_async(q, 1, SOON, NULL, queue_taken, NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_queue_consume(q, 1, never, NULL, NULL, &consumer),
 		KUSTOS_EINVAL);
 	check_err(kustos_queue_peek(q, SOON, NULL, &item), KUSTOS_OK);
 	ck_assert_str_eq(item->name, "entry-050-0000000001");

@@ -434,9 +434,14 @@ START_TEST(what_makes_no_sense_is_refused)
 	o.stale = -1;
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
 	o.stale = 0;
+	o.max_items = -1;
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	o.max_items = 0;
 	o.kind = (enum kustos_queue_kind)99;
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
 	ck_assert_ptr_null(q);
+	check_err(kustos_queue_remove_id(queue, "x", SOON, NULL, NULL),
+		KUSTOS_EINVAL); /* its items have no ids */
 	check_err(kustos_queue_put(NULL, "x", 1, SOON, NULL), KUSTOS_EINVAL);
 	check_err(kustos_queue_put(queue, NULL, 1, SOON, NULL), KUSTOS_EINVAL);
 	check_err(kustos_queue_put(queue, "x", 1000000, SOON, NULL),

@@ -299,18 +299,23 @@ START_TEST(only_a_writers_hold_of_this_path_can_be_made_a_readers)
 	struct kustos_hold *of_mutex = hold_take(mutex), *none = NULL;
 	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
 	struct kustos_rwlock *elsewhere, *kazoos;
+	struct kustos_hold *several = NULL;
 
 	o.dialect = KUSTOS_DIALECT_KAZOO;
 	check_err(kustos_rwlock_create(client, LINE, &o, &kazoos), KUSTOS_OK);
 	check_err(kustos_rwlock_create(client, "/locks/b", NULL, &elsewhere),
 		KUSTOS_OK);
+	struct kustos_lockable one = kustos_rwlock_lockable(elsewhere,
+		KUSTOS_WRITE);
+	check_err(kustos_acquire_all(&one, 1, SOON, NULL, &several), KUSTOS_OK);
 	struct {
 		struct kustos_rwlock *rw;
 		struct kustos_hold *hold, **out;
 	} wrong[] = { { elsewhere, writer, &none }, { kazoos, writer, &none },
 		{ rw_rivals, writer, &none }, { rw, of_mutex, &none },
-		{ rw, reader, &none }, { rw, NULL, &none },
-		{ NULL, writer, &none }, { rw, writer, NULL } };
+		{ elsewhere, several, &none }, { rw, reader, &none },
+		{ rw, NULL, &none }, { NULL, writer, &none },
+		{ rw, writer, NULL } };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		check_err(kustos_rwlock_downgrade(wrong[i].rw, wrong[i].hold,
 				  SOON, NULL, wrong[i].out),
@@ -322,6 +327,7 @@ START_TEST(only_a_writers_hold_of_this_path_can_be_made_a_readers)
 		KUSTOS_EINVAL);
 	hold_give(reader);
 	hold_give(of_mutex);
+	hold_give(several);
 	kustos_rwlock_destroy(elsewhere);
 	kustos_rwlock_destroy(kazoos);
 }
