@@ -224,6 +224,27 @@ START_TEST(its_holder_is_the_only_participant)
 }
 END_TEST
 
+START_TEST(its_node_tells_who_has_it_if_it_is_to)
+{
+	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;
+	struct kustos_simple *told;
+	char *data = NULL;
+	size_t len;
+
+	o.holder_record = 1;
+	o.reason = "spring-cleaning";
+	check_err(kustos_simple_create(client, LINE, &o, &told), KUSTOS_OK);
+	struct kustos_hold *hold = simple_take(told);
+	check_err(kustos_get(other, LINE, SOON, NULL, &data, &len, NULL),
+		KUSTOS_OK);
+	ck_assert_int_eq(data[0], '{');
+	ck_assert_ptr_nonnull(strstr(data, "spring-cleaning"));
+	kustos_free(data);
+	hold_give(hold);
+	kustos_simple_destroy(told);
+}
+END_TEST
+
 START_TEST(wrong_arguments_are_refused)
 {
 	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;
@@ -288,6 +309,7 @@ int main(void)
 	tcase_add_test(t, L21_missing_parents_are_made_again);
 	tcase_add_test(t, it_is_locked_by_threads_and_nests);
 	tcase_add_test(t, its_holder_is_the_only_participant);
+	tcase_add_test(t, its_node_tells_who_has_it_if_it_is_to);
 	tcase_add_test(t, wrong_arguments_are_refused);
 	tcase_add_test(t, an_unlock_that_waits_has_taken_place_when_it_returns);
 	return fixture_main(s);
