@@ -35,7 +35,7 @@ START_TEST(who_waits_goes_on_at_zero)
 	cli_start(&a, "latch", "wait", "--timeout=50", LATCH);
 	count_down("x");
 	count_down("x");
-	ck_assert_int_eq(cli_run(&b, "latch", "wait", "-w0.1", LATCH), 121);
+	ck_assert_int_eq(cli_run(&b, "latch", "wait", "-w2.5", LATCH), 121);
 	ck_assert(cli_runs(&a));
 	count_down("y");
 	ck_assert_int_eq(cli_end(&a), 0);

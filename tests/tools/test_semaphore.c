@@ -361,7 +361,7 @@ START_TEST(who_is_quiet_says_nothing_of_a_conflict_and_all_else)
 		120);
 	ck_assert_str_eq(b.err_text, "");
 	ck_assert_int_eq(cli_run(&b, "semaphore", "-n2", "--leases=2",
-				 "--quiet", "-w0.1", SEM, "--", "false"),
+				 "--quiet", "-w2.5", SEM, "--", "false"),
 		121);
 	ck_assert_str_eq(b.err_text, "");
 	ck_assert_int_eq(cli_run(&b, "semaphore", "-q", "-n3", "--nonblock",
