@@ -355,7 +355,7 @@ END_TEST
 /* One of three may not be put back, and is lost; the others are. */
 START_TEST(S15_what_may_not_go_back_takes_nothing_else_with_it)
 {
-	char data[8], path[64];
+	char data[8], path[80];
 
 	refuse_root(KU_ZK_OK);
 	root.denied = 2;
