@@ -136,7 +136,7 @@ static void condemn(const char *number)
 
 	for (int i = 0; i < line.name_count; i++)
 		if (strstr(line.names[i], number) != NULL)
-			snprintf(condemned, sizeof(condemned), LINE "/%s",
+			snprintf(condemned, sizeof(condemned), LINE "/%.63s",
 				line.names[i]);
 	ck_assert_str_ne(condemned, "");
 }
