@@ -173,6 +173,19 @@ int64_t client_create(struct kustos_client *client, const char *path, int flags)
 	return stat.czxid;
 }
 
+void client_create_with(int perms, const char *path, int flags)
+{
+	const struct kustos_acl acl = { perms, "world", "anyone" };
+	struct kustos_client_options o = client_options(fixture_address(),
+		PATIENCE_MS);
+
+	o.acl = &acl;
+	o.acl_count = 1;
+	struct kustos_client *owner = client_open_with(&o);
+	(void)client_create(owner, path, flags);
+	client_close(owner);
+}
+
 void client_kill_session(struct kustos_client *client)
 {
 	ck_assert_int_eq(

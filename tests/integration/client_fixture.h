@@ -70,6 +70,9 @@ struct kustos_client_stats client_stats(struct kustos_client *client);
 int64_t client_create(struct kustos_client *client, const char *path,
 	int flags);
 
+/* The same by a client of its own, with no more than these rights, for all. */
+void client_create_with(int perms, const char *path, int flags);
+
 /* End its session on the fixture's server, behind its back. */
 void client_kill_session(struct kustos_client *client);
 

@@ -215,22 +215,6 @@ static int count(const char *path)
 	return stat.num_children;
 }
 
-/* Nobody may delete its items. */
-static void make_keeping_queue(void)
-{
-	const struct kustos_acl acl = { KUSTOS_PERM_READ | KUSTOS_PERM_CREATE,
-		"world", "anyone" };
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
-
-	o.acl = &acl;
-	o.acl_count = 1;
-	struct kustos_client *c = client_open_with(&o);
-	check_err(kustos_create(c, QUEUE, "", 0, 0, SOON, NULL, NULL, NULL),
-		KUSTOS_OK);
-	client_close(c);
-}
-
 static void fill(const struct alloc_call *call)
 {
 	char path[64];
@@ -239,8 +223,9 @@ static void fill(const struct alloc_call *call)
 	if (count(QUEUE) > 0)
 		return;
 	(void)raw_do_create(eye, "/queues", "", RAW_PERSISTENT, NULL, 0);
-	if (row->what == KEPT)
-		make_keeping_queue();
+	if (row->what == KEPT) /* whose items nobody may delete */
+		client_create_with(KUSTOS_PERM_READ | KUSTOS_PERM_CREATE, QUEUE,
+			0);
 	else
 		(void)raw_do_create(eye, QUEUE, "", RAW_PERSISTENT, NULL, 0);
 	ck_assert_int_eq(raw_do_create(eye, QUEUE "/qn-", "a", RAW_SEQUENTIAL,

@@ -251,30 +251,14 @@ START_TEST(what_has_got_children_is_released)
 }
 END_TEST
 
-/* A node that somebody has made for others: with these rights for all. */
-static void make_with(int perms, const char *path, int flags)
-{
-	const struct kustos_acl acl = { perms, "world", "anyone" };
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
-
-	o.acl = &acl;
-	o.acl_count = 1;
-	struct kustos_client *c = client_open_with(&o);
-	check_err(kustos_create(c, path, "theirs", 6, flags, SOON, NULL, NULL,
-			  NULL),
-		KUSTOS_OK);
-	client_close(c);
-}
-
 /* It may not be read, or not be written. */
 START_TEST(what_is_refused_to_us_holds_nobody_up)
 {
 	struct kustos_claim *claim = NULL;
 
 	queue_put(queue, "zero");
-	make_with(_i == 0 ? KUSTOS_PERM_WRITE : KUSTOS_PERM_READ, QUEUE "/qn-",
-		KUSTOS_SEQUENTIAL);
+	client_create_with(_i == 0 ? KUSTOS_PERM_WRITE : KUSTOS_PERM_READ,
+		QUEUE "/qn-", KUSTOS_SEQUENTIAL);
 	queue_put(queue, "one");
 	queue_put(queue, "two");
 	claim_ack(claim_expect(claims, "zero"), KUSTOS_OK);
@@ -305,7 +289,7 @@ START_TEST(what_may_not_be_moved_away_holds_nobody_up)
 	else
 		claim_put_raw(FRAMED, "queue-", "bad", 3, NULL);
 	claim_put_framed("queue-", "good");
-	make_with(KUSTOS_PERM_READ, DEAD, 0);
+	client_create_with(KUSTOS_PERM_READ, DEAD, 0);
 	struct kustos_claims *some = claims_new(client, FRAMED, &o);
 	if (_i % 2 == 0)
 		kustos_claim_release(claim_expect(some, "bad"));

@@ -127,17 +127,8 @@ END_TEST
 /* The queue is made anew, and who may not read it has nothing more of it. */
 static void make_unreadable(void)
 {
-	const struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ,
-		"world", "anyone" };
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
-
-	o.acl = &acl;
-	o.acl_count = 1;
 	raw_delete_tree(fixture_address(), QUEUE);
-	struct kustos_client *owner = client_open_with(&o);
-	client_create(owner, QUEUE, 0);
-	client_close(owner);
+	client_create_with(KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ, QUEUE, 0);
 }
 
 static enum kustos_verdict lose_all(void *arg, struct kustos_claim *claim)

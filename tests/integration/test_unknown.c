@@ -432,16 +432,7 @@ END_TEST
 /* It may be asked, and not be read. */
 START_TEST(S20_whether_somebody_is_asked_is_unknown_if_nothing_tells)
 {
-	const struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ,
-		"world", "anyone" };
-	struct kustos_client_options o = client_options(fixture_address(),
-		T_MS);
-
-	o.acl = &acl;
-	o.acl_count = 1;
-	struct kustos_client *owner = client_open_with(&o);
-	client_create(owner, "/n", 0);
-	client_close(owner);
+	client_create_with(KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ, "/n", 0);
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_SET, 1);
 	check_err(kustos_participant_revoke(client, "/n", SOON, NULL),
 		KUSTOS_EUNKNOWN);
