@@ -167,10 +167,11 @@ KUSTOS_API void kustos_double_barrier_destroy(
    "deadline" is KUSTOS_NOW, or if this member enters or leaves already; KUSTOS_ETIMEDOUT;
    KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
    connection; KUSTOS_ECLOSED; KUSTOS_ENOAUTH and the like if its last node may not be
-   deleted, and is there, beside which it would be counted twice; and what
-   kustos_create(), kustos_children() and kustos_set() return.  Whatever it returns but
-   KUSTOS_OK, it is out, unless it was in or another call goes on, and its node is being
-   deleted: who comes before that is done (kustos_client_flush()) may count it, and go in.
+   deleted, and is there, beside which it would be counted twice, or if another made a
+   "ready" that this one may not read; and what kustos_create(), kustos_children() and
+   kustos_set() return.  Whatever it returns but KUSTOS_OK, it is out, unless it was in
+   or another call goes on, and its node is being deleted: who comes before that is done
+   (kustos_client_flush()) may count it, and go in.
    Once it has seen that all are in it returns KUSTOS_OK, even if the deadline passes
    before it could tell them; if then it turns out that it could not, for one of them had
    gone, the connection was lost or it may not, it is lost: leave() says so. */
