@@ -168,7 +168,8 @@ KUSTOS_API void kustos_double_barrier_destroy(
    KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
    connection; KUSTOS_ECLOSED; KUSTOS_ENOAUTH and the like if its last node may not be
    deleted, and is there, beside which it would be counted twice, or if another made a
-   "ready" that this one may not read; and what kustos_create(), kustos_children() and
+   "ready" that this one may not read (it may find that only after two minutes, for
+   a server does not tell of such a node); and what kustos_create(), kustos_children() and
    kustos_set() return.  Whatever it returns but KUSTOS_OK, it is out, unless it was in
    or another call goes on, and its node is being deleted: who comes before that is done
    (kustos_client_flush()) may count it, and go in.
