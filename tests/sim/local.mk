@@ -143,6 +143,7 @@ sim_tests += %D%/test_pause
 sim_tests += %D%/test_pool
 sim_tests += %D%/test_queue
 sim_tests += %D%/test_receipt
+sim_tests += %D%/test_receipt_end
 sim_tests += %D%/test_refused
 %C%_test_refused_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_reopen
