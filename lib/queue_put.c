@@ -221,7 +221,7 @@ static void receipt_ended(struct ku_receipt *receipt)
 bool ku_put_init(struct ku_queue *q)
 {
 	if (!ku_receipt_init(&q->put.receipt, q->client, q->receipts,
-		    KU_BATCHES, receipt_ended))
+		    receipt_ended))
 		return false;
 	ku_queue_get(q);
 	if (ku_room_init(q))

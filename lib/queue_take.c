@@ -450,7 +450,7 @@ bool ku_take_init(struct ku_queue *q)
 	take->ops = calloc(KU_TAKE_MAX + 1, sizeof(*take->ops));
 	take->deed.ops = take->ops;
 	if (take->ops == NULL ||
-		!ku_receipt_init(&take->receipt, q->client, q->receipts, 1,
+		!ku_receipt_init(&take->receipt, q->client, q->receipts,
 			receipt_ended))
 		return false;
 	ku_queue_get(q);

@@ -201,7 +201,7 @@ static void recount(struct ku_receipt *r, int version)
 			deed->state = KU_DEED_IDLE;
 	}
 	r->next_version = version;
-	r->unsure = r->broken = false;
+	r->unsure = false;
 }
 
 /* What stands in a receipt that has this version, if we alone have written to it. */
@@ -370,8 +370,7 @@ static void pump(struct ku_receipt *r)
 	struct ku_deed *next;
 
 	r->busy = true;
-	for (struct ku_deed *deed = r->first;
-		deed != NULL && r->in_flight < r->depth; deed = next) {
+	for (struct ku_deed *deed = r->first; deed != NULL; deed = next) {
 		next = deed->next;
 		if (deed->state != KU_DEED_IDLE)
 			continue;
@@ -390,7 +389,7 @@ static void wind_up(struct ku_receipt *r)
 {
 	finish_all(r, KU_DEED_IDLE, KUSTOS_ECLOSED);
 	finish_all(r, KU_DEED_LOST, KUSTOS_EUNKNOWN);
-	forget_node(r, r->state == KU_RECEIPT_READY);
+	forget_node(r, true);
 	ended(r);
 }
 
@@ -432,14 +431,12 @@ static void pause_over(struct ku_timer *timer)
 }
 
 bool ku_receipt_init(struct ku_receipt *r, struct kustos_client *client,
-	const char *folder, int depth,
-	void (*ended_fn)(struct ku_receipt *receipt))
+	const char *folder, void (*ended_fn)(struct ku_receipt *receipt))
 {
 	if (!ku_timers_reserve(&client->timers, 1))
 		return false;
 	r->client = client;
 	r->folder = folder;
-	r->depth = depth;
 	r->ended = ended_fn;
 	r->pause.fn = pause_over;
 	return true;

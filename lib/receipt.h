@@ -95,7 +95,6 @@ struct ku_receipt { /* a field of its owner */
 	/* Constant. */
 	struct kustos_client *client;
 	const char *folder; /* as the program knows it; the owner's */
-	int depth;	    /* so many are on their way at the most */
 	void (*ended)(struct ku_receipt *receipt);
 
 	enum ku_receipt_state state;
@@ -116,8 +115,7 @@ struct ku_receipt { /* a field of its owner */
 
 /* Returns false if memory is short.  "ended" is called after ku_receipt_end(). */
 bool ku_receipt_init(struct ku_receipt *receipt, struct kustos_client *client,
-	const char *folder, int depth,
-	void (*ended)(struct ku_receipt *receipt));
+	const char *folder, void (*ended)(struct ku_receipt *receipt));
 
 /* Have "deed" done, after those before it. */
 void ku_receipt_do(struct ku_receipt *receipt, struct ku_deed *deed);
