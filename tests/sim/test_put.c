@@ -1,0 +1,168 @@
+/* test_put.c - puts into a queue that are given up, refused, or wait for room. */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "queue_impl.h"
+
+#include <kustos/cancel.h>
+#include <string.h>
+
+#define QUEUE "/queue"
+#define RECEIPTS "/receipts"
+/* Between a client and its server. */
+#define WAY_MS 2
+#define SOON_MS (20 * WAY_MS)
+
+static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
+static struct {
+	int root_rc;  /* instead of the creation of the queue; 0: none */
+	int count_rc; /* instead of the queue's stat */
+	int counts;
+} trouble;
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct ku_queue *queue;
+static enum kustos_err end;
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool root = request->path != NULL && strcmp(request->path, QUEUE) == 0;
+
+	if (root && request->kind == KU_ZK_CREATE && trouble.root_rc != 0)
+		return lone_refuse(zk, trouble.root_rc, done, arg);
+	trouble.counts += root && request->kind == KU_ZK_EXISTS;
+	if (root && request->kind == KU_ZK_EXISTS && trouble.count_rc != 0)
+		return lone_refuse(zk, trouble.count_rc, done, arg);
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void make(const char *path)
+{
+	ck_assert_int_eq(
+		bench_create(&bench, raw, path, "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+}
+
+static void setup(void)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = RECEIPTS,
+		.max_items = 1,
+		.max_bytes = 1000 };
+
+	memset(&trouble, 0, sizeof(trouble));
+	end = KUSTOS_ETIMEDOUT;
+	api = ku_zk_sim;
+	api.submit = submit;
+	raw = lone_setup(&bench, WAY_MS);
+	make(RECEIPTS);
+	client = lone_connected(&bench, &api);
+	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
+		KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	ku_queue_destroy(queue);
+	lone_teardown(&bench, client);
+}
+
+static void was_put(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	end = err;
+}
+
+static void put(struct kustos_cancel *cancel)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER,
+				 cancel, was_put, NULL),
+		KUSTOS_OK);
+}
+
+static void run(int ms)
+{
+	lone_run_ms(&bench, client, ms);
+}
+
+/* There was no room for it, and then there is. */
+START_TEST(L20_what_was_given_up_is_not_put_later)
+{
+	struct kustos_cancel *cancel;
+
+	make(QUEUE);
+	make(QUEUE "/qn-0000000000");
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	put(cancel);
+	run(SOON_MS);
+	kustos_cancel_fire(cancel);
+	run(SOON_MS);
+	ck_assert_int_eq(end, KUSTOS_ECANCELED);
+	bench_delete(&bench, raw, QUEUE "/qn-0000000000", -1);
+	run(1000);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
+/* Its node, and not that there is none. */
+START_TEST(U09_who_may_not_make_the_queue_is_told)
+{
+	trouble.root_rc = KU_ZK_NOAUTH;
+	put(NULL);
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_ENOAUTH);
+	trouble.root_rc = 0;
+	put(NULL);
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+}
+END_TEST
+
+/* The connection breaks with it. */
+START_TEST(L27_what_is_there_is_counted_again_on_the_next_connection)
+{
+	make(QUEUE);
+	put(NULL);
+	for (int ms = 0; trouble.counts == 0; ms++) {
+		ck_assert_int_lt(ms, SOON_MS);
+		run(1);
+	}
+	model_cut(bench.model, LONE_MACHINE, true);
+	run(3000);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_gt(trouble.counts, 1);
+}
+END_TEST
+
+/* Then the put itself says why, or is done. */
+START_TEST(what_may_not_be_counted_is_put)
+{
+	make(QUEUE);
+	trouble.count_rc = KU_ZK_NOAUTH;
+	put(NULL);
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("puts in the simulator");
+	TCase *t = tcase_create("refused, given up");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, L20_what_was_given_up_is_not_put_later);
+	tcase_add_test(t, U09_who_may_not_make_the_queue_is_told);
+	tcase_add_test(t,
+		L27_what_is_there_is_counted_again_on_the_next_connection);
+	tcase_add_test(t, what_may_not_be_counted_is_put);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
