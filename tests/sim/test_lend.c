@@ -186,6 +186,123 @@ START_TEST(L01_what_was_claimed_goes_back_if_the_call_comes_too_late)
 }
 END_TEST
 
+static struct ku_lent *had;
+
+static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	(void)arg;
+	ck_assert_int_eq(err, KUSTOS_OK);
+	had = got;
+}
+
+/* Wait for an item, and have it. */
+static struct ku_lent *have(int ms)
+{
+	had = NULL;
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, ms);
+	ck_assert_ptr_nonnull(had);
+	return had;
+}
+
+/* The program has not given back what it has lost with its session. */
+START_TEST(L27_what_was_lost_is_had_again_before_it_is_given_back)
+{
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
+	open_desk(0);
+	struct ku_lent *lost = have(1000);
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	lone_run_ms(&bench, client, 3 * LONE_TIMEOUT_MS);
+	struct ku_lent *again = have(1000);
+	ck_assert_int_eq(ku_lent_deliveries(again),
+		ku_lent_deliveries(lost) + 1);
+	ku_lent_return(lost);
+	ck_assert(model_stat(bench.model, MARK, NULL));
+	ku_lent_return(again);
+}
+END_TEST
+
+/* The first was another's just then; who is alone again takes strictly the first. */
+START_TEST(who_was_beaten_takes_the_first_again)
+{
+	struct ku_lent *got[6];
+	const struct ku_zk_request beat = { .kind = KU_ZK_CREATE,
+		.path = MARK,
+		.mode = KU_ZK_EPHEMERAL };
+
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	for (char *p, path[] = QUEUE "/qn-0000000000", n = '0'; n <= '8'; n++) {
+		p = &path[sizeof(path) - 2];
+		*p = n;
+		bench_create(&bench, raw, path, p, KU_ZK_PERSISTENT);
+	}
+	open_desk(0);
+	had = NULL;
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
+		KUSTOS_OK);
+	while (ku_head_count(&desk->head) == 0)
+		lone_run_ms(&bench, client, 1);
+	lone_send(&bench, raw, &beat);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_ptr_nonnull(had);
+	ck_assert_int_eq(transactions, 2);
+	got[0] = had;
+	for (int i = 1; i < 6; i++) {
+		got[i] = have(1000);
+		ck_assert(i < 3 ||
+			*(const char *)ku_lent_item(got[i])->data >
+				*(const char *)ku_lent_item(got[i - 1])->data);
+	}
+	for (int i = 0; i < 6; i++)
+		ku_lent_return(got[i]);
+}
+END_TEST
+
+/* That is not there for long. */
+START_TEST(L20_who_does_not_wait_waits_for_no_connection)
+{
+	int end = -1;
+
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
+	open_desk(0);
+	model_server_stop(bench.model, 0);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_NOW, NULL, ended, &end),
+		KUSTOS_EDISCONNECTED);
+	model_server_start(bench.model, 0);
+	lone_run_ms(&bench, client, 3000);
+	ku_lent_return(have(1000));
+}
+END_TEST
+
+START_TEST(L28_nobody_lists_for_who_has_given_up)
+{
+	struct kustos_cancel *cancel;
+	int end;
+
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	open_desk(0);
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ask(KUSTOS_FOREVER, cancel, &end);
+	lone_run_ms(&bench, client, 100);
+	kustos_cancel_fire(cancel);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(end, KUSTOS_ECANCELED);
+	uint64_t before = desk->items.asked;
+	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_uint_eq(desk->items.asked, before);
+	ku_lent_return(have(1000));
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("who asks a desk in the simulator");
@@ -201,6 +318,11 @@ int main(void)
 	tcase_add_test(t, L07_who_claims_with_no_room_for_a_marker_is_told);
 	tcase_add_test(t,
 		L01_what_was_claimed_goes_back_if_the_call_comes_too_late);
+	tcase_add_test(t,
+		L27_what_was_lost_is_had_again_before_it_is_given_back);
+	tcase_add_test(t, who_was_beaten_takes_the_first_again);
+	tcase_add_test(t, L20_who_does_not_wait_waits_for_no_connection);
+	tcase_add_test(t, L28_nobody_lists_for_who_has_given_up);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -18,6 +18,8 @@ static struct {
 	int root_rc;  /* instead of the creation of the queue; 0: none */
 	int count_rc; /* instead of the queue's stat */
 	int counts;
+	int receipt_rc; /* instead of the creation of a receipt */
+	int receipts;
 } trouble;
 static struct bench bench;
 static struct ku_zk *raw;
@@ -30,6 +32,11 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 {
 	bool root = request->path != NULL && strcmp(request->path, QUEUE) == 0;
 
+	if (request->kind == KU_ZK_CREATE && !root) {
+		trouble.receipts++;
+		if (trouble.receipt_rc != 0)
+			return lone_refuse(zk, trouble.receipt_rc, done, arg);
+	}
 	if (root && request->kind == KU_ZK_CREATE && trouble.root_rc != 0)
 		return lone_refuse(zk, trouble.root_rc, done, arg);
 	trouble.counts += root && request->kind == KU_ZK_EXISTS;
@@ -123,6 +130,22 @@ START_TEST(U09_who_may_not_make_the_queue_is_told)
 }
 END_TEST
 
+/* And not for ever asked for. */
+START_TEST(U09_who_may_not_make_a_receipt_is_told)
+{
+	make(QUEUE);
+	trouble.receipt_rc = KU_ZK_NOAUTH;
+	put(NULL);
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_ENOAUTH);
+	ck_assert_int_eq(trouble.receipts, 1);
+	trouble.receipt_rc = 0;
+	put(NULL);
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+}
+END_TEST
+
 /* The connection breaks with it. */
 START_TEST(L27_what_is_there_is_counted_again_on_the_next_connection)
 {
@@ -160,6 +183,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, L20_what_was_given_up_is_not_put_later);
 	tcase_add_test(t, U09_who_may_not_make_the_queue_is_told);
+	tcase_add_test(t, U09_who_may_not_make_a_receipt_is_told);
 	tcase_add_test(t,
 		L27_what_is_there_is_counted_again_on_the_next_connection);
 	tcase_add_test(t, what_may_not_be_counted_is_put);
