@@ -88,7 +88,7 @@ static void note_shows(struct ku_mirror *mirror,
 	if (theirs == pool->room)
 		pool->left = true;
 	if (pool->room_path == NULL && !pool->left && theirs >= 0 &&
-		theirs != pool->room && ku_session_ready(pool->client))
+		ku_session_ready(pool->client))
 		leave(pool, reply->stat->version);
 }
 
