@@ -69,18 +69,13 @@ static void begin_search(struct ku_steer *s, int64_t now)
 	s->connected = false;
 	s->server = s->listed;
 	s->since = now;
-	s->heartbeat = -1;
 	s->next_resolve = now;
 	/* What was found out before a kick is what the kick was for.  Anything
 	   else that ended the connection may have come after all answers. */
-	if (!s->kicked ||
-		(!s->probing && now - s->round > s->timeout / ROUND_PART))
+	if (!s->kicked || now - s->round > s->timeout / ROUND_PART)
 		forget_round(s);
 	s->kicked = false;
-	s->kick_failed = false;
 	s->gap = first_gap(s);
-	if (s->round < 0)
-		s->next_round = now;
 }
 
 void ku_steer_opened(struct ku_steer *s, int64_t now)
@@ -96,7 +91,6 @@ void ku_steer_connected(struct ku_steer *s, int server)
 	s->server = server < s->count ? server : -1;
 	s->heartbeat = -1;
 	s->kicked = false;
-	s->kick_failed = false;
 }
 
 void ku_steer_disconnected(struct ku_steer *s, int64_t now)
@@ -109,7 +103,6 @@ void ku_steer_disconnected(struct ku_steer *s, int64_t now)
 void ku_steer_closed(struct ku_steer *s)
 {
 	ku_steer_connected(s, -1);
-	s->listed = -1;
 }
 
 void ku_steer_heartbeat(struct ku_steer *s, int64_t now)
@@ -138,8 +131,7 @@ void ku_steer_verdict(struct ku_steer *s, int server,
 
 void ku_steer_kick_failed(struct ku_steer *s)
 {
-	if (s->kicked)
-		s->kick_failed = true;
+	s->kick_failed = true;
 }
 
 /* Whether server "i" is alive; one that has not answered is not given up
@@ -205,14 +197,10 @@ static void keep_earlier(int64_t *wake, int64_t at)
 static enum ku_steer_action stop_round(struct ku_steer *s, int64_t now)
 {
 	int64_t most = s->timeout / GAP_MAX_PART;
-	int i;
 
 	s->probing = false;
 	if (s->round < 0)
 		return KU_STEER_STOP;
-	for (i = 0; i < s->count; i++)
-		if (s->verdicts[i] == KU_PROBE_UNKNOWN)
-			s->verdicts[i] = KU_PROBE_SILENT;
 	s->next_round = ku_time_add(now, s->gap);
 	s->gap = 2 * s->gap < most ? 2 * s->gap : most;
 	if (s->gap < GAP_MIN)
@@ -224,11 +212,12 @@ static enum ku_steer_action stop_round(struct ku_steer *s, int64_t now)
 static enum ku_steer_action run_rounds(struct ku_steer *s, int64_t now,
 	int64_t earliest, int64_t *wake)
 {
-	int64_t end = ku_time_add(s->round < 0 ? 0 : s->round,
-		s->timeout / ROUND_PART);
+	int64_t end = s->round < 0
+		? 0
+		: ku_time_add(s->round, s->timeout / ROUND_PART);
 
 	if (s->probing) {
-		if (s->round < 0 || now >= end || all_answered(s))
+		if (now >= end || all_answered(s))
 			return stop_round(s, now);
 		keep_earlier(wake, end);
 		return KU_STEER_NONE;
@@ -349,7 +338,7 @@ static enum ku_steer_action next_disconnected(struct ku_steer *s, int64_t now,
 	}
 	keep_earlier(wake, s->next_resolve);
 	if (s->count == 0)
-		return s->probing ? stop_round(s, now) : KU_STEER_NONE;
+		return KU_STEER_NONE;
 	int server = way_out(s, now, wake);
 	if (server >= 0)
 		return go_to(s, now, server, to);
@@ -363,7 +352,6 @@ static enum ku_steer_action next_disconnected(struct ku_steer *s, int64_t now,
 enum ku_steer_action ku_steer_next(struct ku_steer *s, int64_t now, int *to,
 	int64_t *wake)
 {
-	*to = -1;
 	*wake = INT64_MAX;
 	return s->connected ? next_connected(s, now, to, wake)
 			    : next_disconnected(s, now, to, wake);

@@ -90,8 +90,8 @@ void ku_steer_disconnected(struct ku_steer *s, int64_t now);
 /* There is no handle any more, and nothing to do until there is. */
 void ku_steer_closed(struct ku_steer *s);
 
-/* A heartbeat was sent; does nothing if one is out already.  Something was
-   answered. */
+/* A heartbeat was sent; does nothing if one is out already, or there is no
+   connection.  Something was answered. */
 void ku_steer_heartbeat(struct ku_steer *s, int64_t now);
 void ku_steer_answered(struct ku_steer *s);
 

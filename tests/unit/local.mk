@@ -43,6 +43,7 @@ unit_tests += %D%/test_rank_room
 unit_tests += %D%/test_retry
 unit_tests += %D%/test_stats
 unit_tests += %D%/test_steer
+unit_tests += %D%/test_steer_edges
 unit_tests += %D%/test_steer_random
 unit_tests += %D%/test_steer_servers
 unit_tests += %D%/test_tally

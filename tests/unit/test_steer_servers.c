@@ -23,7 +23,7 @@ START_TEST(rounds_go_on_and_become_rarer)
 			now = wake;
 		}
 	}
-	ck_assert_int_le(gap, T / 8 + T / 4);
+	ck_assert_int_eq(gap, T / 8 + T / 4);
 	ck_assert_int_gt(rounds, 20 * 8 / 3 - 1);
 }
 END_TEST
@@ -113,14 +113,80 @@ END_TEST
 START_TEST(a_server_not_in_the_list_is_left_after_a_third)
 {
 	int64_t sent = now;
+	int i;
 
 	ku_steer_connected(&s, -1);
 	miss_an_answer();
-	for (to = 0; to < 3; to++)
-		ku_steer_verdict(&s, to, KU_PROBE_LIVE);
+	for (i = 0; i < 3; i++)
+		ku_steer_verdict(&s, i, KU_PROBE_LIVE);
 	expect(KU_STEER_STOP);
-	now = sent + T / 3;
+	now = sent + T / 3 - 1;
+	if (next() == KU_STEER_PROBE)
+		ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
+	expect_quiet_until(sent + T / 3);
 	expect(KU_STEER_KICK);
+}
+END_TEST
+
+START_TEST(a_server_not_in_the_list_is_not_left_when_none_lives)
+{
+	int64_t end = now + T;
+
+	ku_steer_connected(&s, -1);
+	ku_steer_heartbeat(&s, now);
+	while (now < end) {
+		enum ku_steer_action action = next();
+
+		ck_assert(action != KU_STEER_KICK && action != KU_STEER_TO);
+		if (action == KU_STEER_NONE)
+			now = wake;
+	}
+}
+END_TEST
+
+START_TEST(a_handle_that_knows_several_is_not_taken_to_know_one)
+{
+	ku_steer_addresses(&s, 3, true, 0);
+	disconnect();
+	ku_steer_verdict(&s, 2, KU_PROBE_LIVE);
+	expect_quiet_until(now + GRACE);
+	expect_to(2);
+}
+END_TEST
+
+START_TEST(without_a_server_none_is_probed)
+{
+	ku_steer_addresses(&s, 0, true, -1);
+	ku_steer_disconnected(&s, now);
+	expect(KU_STEER_RESOLVE);
+	expect_quiet_until(now + T);
+	expect(KU_STEER_RESOLVE);
+}
+END_TEST
+
+START_TEST(servers_beyond_those_that_are_probed_count_as_not_in_the_list)
+{
+	struct {
+		struct ku_steer steer;
+		enum ku_probe_verdict behind[4];
+	} many = { 0 };
+	int i;
+
+	ku_steer_init(&many.steer, &rnd);
+	ku_steer_timeout(&many.steer, T);
+	ku_steer_addresses(&many.steer, KU_PROBE_MAX + 4, true,
+		KU_PROBE_MAX + 1);
+	ck_assert_int_eq(many.steer.count, KU_PROBE_MAX);
+	ck_assert_int_eq(many.steer.server, -1);
+	ku_steer_connected(&many.steer, KU_PROBE_MAX);
+	ck_assert_int_eq(many.steer.server, -1);
+	ku_steer_disconnected(&many.steer, now);
+	while (ku_steer_next(&many.steer, now, &to, &wake) != KU_STEER_PROBE)
+		;
+	for (i = 0; i < KU_PROBE_MAX + 4; i++)
+		ku_steer_verdict(&many.steer, i, KU_PROBE_LIVE);
+	for (i = 0; i < 4; i++)
+		ck_assert_int_eq(many.behind[i], KU_PROBE_UNKNOWN);
 }
 END_TEST
 
@@ -158,6 +224,13 @@ int main(void)
 	tcase_add_test(tcase, U08_new_addresses_are_probed_and_steered_to);
 	tcase_add_test(tcase, a_single_server_is_probed_and_never_steered_to);
 	tcase_add_test(tcase, a_server_not_in_the_list_is_left_after_a_third);
+	tcase_add_test(tcase,
+		a_server_not_in_the_list_is_not_left_when_none_lives);
+	tcase_add_test(tcase,
+		a_handle_that_knows_several_is_not_taken_to_know_one);
+	tcase_add_test(tcase, without_a_server_none_is_probed);
+	tcase_add_test(tcase,
+		servers_beyond_those_that_are_probed_count_as_not_in_the_list);
 	tcase_add_test(tcase, L28_live_servers_are_chosen_evenly);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
