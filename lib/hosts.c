@@ -30,7 +30,7 @@ static bool parse_port(char port[6], const char *text, size_t len)
 	int number = 0;
 	size_t i;
 
-	if (len < 1 || len > 5)
+	if (len > 5)
 		return false;
 	for (i = 0; i < len; i++) {
 		if (text[i] < '0' || text[i] > '9')

@@ -173,7 +173,7 @@ static int64_t back_off_ms(const struct kustos_retry *policy, int tries,
 	int64_t times = (int64_t)ku_random_below(random, UINT64_C(1) << tries);
 	int64_t pause = policy->pause_ms;
 
-	if (times > 1 && pause > 0)
+	if (times > 1)
 		pause = pause > INT64_MAX / times ? INT64_MAX : pause * times;
 	if (policy->max_pause_ms > 0 && pause > policy->max_pause_ms)
 		pause = policy->max_pause_ms;

@@ -13,8 +13,12 @@ fault_ldflags = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc \
 unit_tests += %D%/test_board
 unit_tests += %D%/test_cancel
 %C%_test_cancel_LDFLAGS = $(fault_ldflags) -Wl,--wrap=pthread_mutex_lock
+unit_tests += %D%/test_cancel_locks
+%C%_test_cancel_locks_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock
 unit_tests += %D%/test_clock
 unit_tests += %D%/test_config
+unit_tests += %D%/test_config_taken
 unit_tests += %D%/test_error
 unit_tests += %D%/test_fairness
 unit_tests += %D%/test_figures

@@ -50,7 +50,7 @@ static int64_t now(clockid_t id)
 	return t.tv_sec * KU_NS_PER_S + t.tv_nsec;
 }
 
-START_TEST(the_real_clocks_are_monotonic_and_boot_time)
+START_TEST(the_real_clocks_are_those_of_the_system)
 {
 	int64_t before, got, after;
 
@@ -65,6 +65,12 @@ START_TEST(the_real_clocks_are_monotonic_and_boot_time)
 	after = now(CLOCK_BOOTTIME);
 	ck_assert_int_le(before, got);
 	ck_assert_int_le(got, after);
+
+	before = now(CLOCK_REALTIME);
+	got = ku_wall_ms(&ku_clock_real);
+	after = now(CLOCK_REALTIME);
+	ck_assert_int_le(before / KU_NS_PER_MS, got);
+	ck_assert_int_le(got, after / KU_NS_PER_MS);
 }
 END_TEST
 
@@ -175,12 +181,27 @@ START_TEST(a_deadline_is_not_late_if_time_passes_between_two_readings)
 }
 END_TEST
 
+/* On a machine so slow that no two readings are of one moment. */
+START_TEST(a_deadline_is_found_and_not_early_however_slow_the_clocks_are)
+{
+	struct fake fake = { .monotonic = 1000,
+		.boot = 7000,
+		.step = 2 * KU_NS_PER_MS };
+	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
+		&fake };
+	int64_t deadline = 3600 * KU_NS_PER_S;
+
+	ck_assert_int_ge(ku_deadline_boot(&clock, deadline), deadline + 6000);
+	ck_assert_int_lt(fake.readings, 100);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("clock");
 	TCase *tcase = tcase_create("deadlines");
 
-	tcase_add_test(tcase, the_real_clocks_are_monotonic_and_boot_time);
+	tcase_add_test(tcase, the_real_clocks_are_those_of_the_system);
 	tcase_add_test(tcase, a_deadline_is_so_many_milliseconds_from_now);
 	tcase_add_test(tcase, a_deadline_in_the_past_is_now);
 	tcase_add_test(tcase, a_deadline_past_the_end_of_time_is_forever);
@@ -191,6 +212,8 @@ int main(void)
 	tcase_add_loop_test(tcase,
 		a_deadline_is_not_late_if_time_passes_between_two_readings, 0,
 		8);
+	tcase_add_test(tcase,
+		a_deadline_is_found_and_not_early_however_slow_the_clocks_are);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }

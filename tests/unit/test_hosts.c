@@ -31,7 +31,7 @@ START_TEST(hosts_have_names_ports_and_a_chroot)
 {
 	struct ku_hosts h;
 
-	parse(&h, "zk1:2182, zk2 ,[::1]:03,[fe80::1],10.0.0.1/app/x");
+	parse(&h, "zk1:2182, zk2\t,\t[::1]:03,[fe80::1],10.0.0.1:65535/app/x");
 	ck_assert_int_eq(h.count, 5);
 	ck_assert_str_eq(h.list[0].name, "zk1");
 	ck_assert_str_eq(h.list[0].port, "2182");
@@ -42,7 +42,18 @@ START_TEST(hosts_have_names_ports_and_a_chroot)
 	ck_assert_str_eq(h.list[3].name, "fe80::1");
 	ck_assert_str_eq(h.list[3].port, "2181");
 	ck_assert_str_eq(h.list[4].name, "10.0.0.1");
+	ck_assert_str_eq(h.list[4].port, "65535");
 	ck_assert_str_eq(h.chroot, "/app/x");
+	ku_hosts_free(&h);
+}
+END_TEST
+
+START_TEST(a_name_may_have_letters_of_any_language)
+{
+	struct ku_hosts h;
+
+	parse(&h, "z\xc3\xbcrich:1");
+	ck_assert_str_eq(h.list[0].name, "z\xc3\xbcrich");
 	ku_hosts_free(&h);
 }
 END_TEST
@@ -110,6 +121,7 @@ START_TEST(a_long_mistake_does_not_overflow_its_explanation)
 	text[sizeof(text) - 1] = '\0';
 	ck_assert_int_eq(ku_hosts_parse(&h, text, why), KUSTOS_EINVAL);
 	ck_assert_uint_lt(strlen(why), KU_HOSTS_WHY);
+	ck_assert_int_eq(why[strlen(why) - 1], '"');
 }
 END_TEST
 
@@ -262,6 +274,7 @@ int main(void)
 	TCase *tcase = tcase_create("parse");
 
 	tcase_add_test(tcase, hosts_have_names_ports_and_a_chroot);
+	tcase_add_test(tcase, a_name_may_have_letters_of_any_language);
 	tcase_add_test(tcase, a_chroot_of_the_root_is_none);
 	tcase_add_loop_test(tcase, a_mistake_is_explained, 0,
 		UNIT_COUNT(malformed));

@@ -204,6 +204,33 @@ START_TEST(heavy_traffic_does_not_push_the_marks_out)
 }
 END_TEST
 
+/* As late as a server may be that is not left yet. */
+START_TEST(late_answers_do_not_push_the_marks_out)
+{
+	struct ku_lease lease = lease_new();
+
+	for (int64_t now = START; now < START + 3 * T; now += T / 4096) {
+		int64_t heard = now + T / 8;
+
+		ku_lease_answered(&lease, now, heard, true);
+		if (now > START + T)
+			ck_assert_int_ge(ku_lease_left(&lease, heard),
+				T * 7 / 8 - (T / 4 + T / 8 + T / 32) - T / 8);
+	}
+}
+END_TEST
+
+START_TEST(a_session_of_which_nothing_was_answered_keeps_its_beginning)
+{
+	struct ku_lease lease;
+
+	ku_lease_start(&lease, T_MS, START);
+	ku_lease_linked(&lease, T_MS, 0);
+	ku_lease_answered(&lease, START + T / 2, START + T / 2, true);
+	ck_assert_int_eq(ku_lease_end(&lease), START + T * 7 / 8);
+}
+END_TEST
+
 START_TEST(extreme_values_do_not_overflow)
 {
 	struct ku_lease lease;
@@ -245,6 +272,9 @@ int main(void)
 	tcase_add_test(tcase,
 		a_steady_heartbeat_leaves_at_least_half_of_the_timeout);
 	tcase_add_test(tcase, heavy_traffic_does_not_push_the_marks_out);
+	tcase_add_test(tcase, late_answers_do_not_push_the_marks_out);
+	tcase_add_test(tcase,
+		a_session_of_which_nothing_was_answered_keeps_its_beginning);
 	tcase_add_test(tcase, extreme_values_do_not_overflow);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);

@@ -268,6 +268,44 @@ START_TEST(what_was_reserved_can_be_set_without_memory)
 }
 END_TEST
 
+START_TEST(what_several_have_reserved_adds_up)
+{
+	struct ku_timers timers = { 0 };
+	struct ku_timer timer[TIMERS];
+	bool set = true;
+	size_t i;
+
+	memset(timer, 0, sizeof(timer));
+	for (i = 0; i < TIMERS; i++)
+		ck_assert(ku_timers_reserve(&timers, 1));
+	fault_after(0);
+	for (i = 0; i < TIMERS; i++)
+		set = ku_timer_set(&timers, &timer[i], (int64_t)i) && set;
+	ck_assert(!fault_end());
+	ck_assert(set);
+	ku_timers_free(&timers);
+}
+END_TEST
+
+START_TEST(what_is_given_back_needs_no_more_memory)
+{
+	struct ku_timers timers = { 0 };
+	bool reserved = true;
+	int i;
+
+	ck_assert(ku_timers_reserve(&timers, TIMERS));
+	ku_timers_release(&timers, TIMERS);
+	fault_after(0);
+	for (i = 0; i < 100; i++) {
+		reserved = ku_timers_reserve(&timers, TIMERS) && reserved;
+		ku_timers_release(&timers, TIMERS);
+	}
+	ck_assert(!fault_end());
+	ck_assert(reserved);
+	ku_timers_free(&timers);
+}
+END_TEST
+
 START_TEST(reserving_more_than_there_can_be_is_refused)
 {
 	struct ku_timers timers = { 0 };
@@ -297,6 +335,8 @@ int main(void)
 	tcase_add_test(tcase,
 		the_others_stay_set_if_memory_is_short_for_one_more);
 	tcase_add_test(tcase, what_was_reserved_can_be_set_without_memory);
+	tcase_add_test(tcase, what_several_have_reserved_adds_up);
+	tcase_add_test(tcase, what_is_given_back_needs_no_more_memory);
 	tcase_add_test(tcase, reserving_more_than_there_can_be_is_refused);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
