@@ -3,6 +3,7 @@
  * and is told of a loss all the same.
  */
 #include "client.h"
+#include "gate_impl.h"
 #include "mutex_fixture.h"
 
 #include <kustos/rwlock.h>
@@ -182,6 +183,24 @@ START_TEST(U01_only_who_holds_it_enters_again_whoever_held_it_before)
 }
 END_TEST
 
+START_TEST(P05_who_comes_after_another_is_noted_in_the_same_place)
+{
+	static const struct ku_gate_wish wish = { .rule = &ku_rule_lock,
+		.leaf = "lock-" };
+	struct ku_gate *gate;
+
+	check_err(ku_gate_create(client, LINE "-noted", &wish, &gate),
+		KUSTOS_OK);
+	for (int i = 0; i < 3; i++) {
+		check_err(ku_gate_lock(gate, NULL, SOON, NULL), KUSTOS_OK);
+		check_err(ku_gate_unlock(gate, false), KUSTOS_OK);
+	}
+	ck_assert_ptr_nonnull(gate->locks);
+	ck_assert_ptr_null(gate->locks->next);
+	ku_gate_destroy(gate);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("locks that are entered again");
@@ -199,5 +218,7 @@ int main(void)
 		S01_S05_a_side_of_a_read_write_lock_tells_it_as_well, 0, 2);
 	tcase_add_test(t,
 		U01_only_who_holds_it_enters_again_whoever_held_it_before);
+	tcase_add_test(t,
+		P05_who_comes_after_another_is_noted_in_the_same_place);
 	return fixture_main(s);
 }
