@@ -106,6 +106,87 @@ START_TEST(what_was_lost_is_at_risk_no_more)
 }
 END_TEST
 
+/* A hold of another path, and a warning for it. */
+static struct kustos_hold *hold_another(const char *path, int64_t before_ms,
+	kustos_hold_fn *warned, void *arg, struct kustos_mutex **mutex)
+{
+	ck_assert_int_eq(kustos_mutex_create(lone.client, path, NULL, mutex),
+		KUSTOS_OK);
+	lone.hold = NULL;
+	ck_assert_int_eq(kustos_mutex_acquire_async(*mutex, KUSTOS_FOREVER,
+				 NULL, lone_line_granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_ptr_nonnull(lone.hold);
+	ck_assert_int_eq(kustos_hold_at_risk(lone.hold, before_ms, warned, arg),
+		KUSTOS_OK);
+	return lone.hold;
+}
+
+static void count_any(void *arg, struct kustos_hold *hold)
+{
+	(void)hold;
+	++*(int *)arg;
+}
+
+/* Whoever does not want to be warned any more, in whatever order, is not, and the
+   others are. */
+START_TEST(each_of_several_is_told_that_wants_to_be)
+{
+	static const char *const paths[] = { "/r0", "/r1", "/r2", "/r3" };
+	const int64_t before_ms = LONE_TIMEOUT_MS / 4;
+	struct kustos_mutex *mutex[4];
+	struct kustos_hold *hold[4];
+	int told[4] = { 0, 0, 0, 0 };
+	int i;
+
+	for (i = 0; i < 4; i++)
+		hold[i] = hold_another(paths[i], before_ms, count_any, &told[i],
+			&mutex[i]);
+	/* The second twice, and in between the one that stood beside it. */
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(kustos_hold_at_risk(hold[i == 1 ? 0 : 1],
+					 before_ms, NULL, NULL),
+			KUSTOS_OK);
+	for (i = 0; i < 2; i++) {
+		pause_until_risk(before_ms);
+		(void)ku_client_step(lone.client);
+		ck_assert_int_eq(told[0] + told[1], 0);
+		ck_assert_int_eq(told[2], i + 1);
+		ck_assert_int_eq(told[3], i + 1);
+		bench_run_ms(&lone.bench, 9); /* its heartbeat is answered */
+	}
+	for (i = 0; i < 4; i++) {
+		ck_assert_int_eq(kustos_hold_release(hold[i]), KUSTOS_OK);
+		kustos_mutex_destroy(mutex[i]);
+	}
+	lone_run_ms(&lone.bench, lone.client, 100);
+}
+END_TEST
+
+/* Not a moment later, and not again in that moment. */
+START_TEST(a_risk_is_told_when_so_much_is_left_as_was_asked_for)
+{
+	const int64_t before_ms = LONE_TIMEOUT_MS / 4;
+	struct sched *sched = &lone.bench.sched;
+	int64_t left, at;
+	int warnings = 0;
+
+	hold_with_warning(before_ms, &warnings);
+	left = lone.client->session.lease.end_ns - ku_now(lone.client);
+	at = sched->now_ns + left - before_ms * KU_NS_PER_MS;
+	while (sched->count > 0 && sched->heap[0].at_ns <= at)
+		(void)sched_run(sched);
+	sched->now_ns = at;
+	ck_assert_int_eq(lone.client->session.lease.end_ns -
+			ku_now(lone.client),
+		before_ms * KU_NS_PER_MS);
+	(void)ku_client_step(lone.client);
+	ck_assert_int_eq(warnings, 1);
+	lone_line_give();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("risks in the simulator");
@@ -117,6 +198,8 @@ int main(void)
 		a_second_risk_is_told_though_only_a_pause_was_between_the_two);
 	tcase_add_test(t,
 		U03_a_risk_is_told_by_the_timeout_of_the_last_connection);
+	tcase_add_test(t, each_of_several_is_told_that_wants_to_be);
+	tcase_add_test(t, a_risk_is_told_when_so_much_is_left_as_was_asked_for);
 	tcase_add_loop_test(t, what_was_lost_is_at_risk_no_more, 0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
