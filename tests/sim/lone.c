@@ -76,6 +76,13 @@ struct kustos_client *lone_connected(struct bench *bench,
 	return lone_connected_with(bench, api, 1, &options);
 }
 
+void lone_make(struct bench *bench, struct ku_zk *rival, const char *path)
+{
+	ck_assert_int_eq(
+		bench_create(bench, rival, path, "", KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+}
+
 void lone_send(struct bench *bench, struct ku_zk *rival,
 	const struct ku_zk_request *request)
 {

@@ -37,6 +37,9 @@ struct kustos_client *lone_connected_with(struct bench *bench,
 	const struct ku_zk_api *api, uint64_t seed,
 	const struct kustos_client_options *options);
 
+/* Have the rival make an empty node that stays. */
+void lone_make(struct bench *bench, struct ku_zk *rival, const char *path);
+
 /* Have the rival ask for this, of whatever version and with all allowed, and wait for
    nothing.  What "request" points to is copied. */
 void lone_send(struct bench *bench, struct ku_zk *rival,

@@ -33,20 +33,13 @@ static void tell(struct ku_others *of, bool known)
 	answered = known;
 }
 
-static void make(const char *path)
-{
-	ck_assert_int_eq(
-		bench_create(&bench, raw, path, "", KU_ZK_PERSISTENT).rc,
-		KU_ZK_OK);
-}
-
 /* The node, and what was made below it. */
 static void make_all(void)
 {
-	make(NODE);
-	make(NODE "/a");
-	make(NODE "/b");
-	make(NODE "/c");
+	lone_make(&bench, raw, NODE);
+	lone_make(&bench, raw, NODE "/a");
+	lone_make(&bench, raw, NODE "/b");
+	lone_make(&bench, raw, NODE "/c");
 }
 
 static void delete_it(const char *path)
@@ -103,7 +96,7 @@ static bool ask(void)
 START_TEST(what_others_make_or_delete_is_told_from_what_is_ours)
 {
 	ck_assert(ask() && answered);
-	make(NODE "/d");
+	lone_make(&bench, raw, NODE "/d");
 	ck_assert(!ask() && answered);
 	ku_others_ours(&others, 1);
 	ck_assert(ask());

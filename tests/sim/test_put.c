@@ -45,13 +45,6 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-static void make(const char *path)
-{
-	ck_assert_int_eq(
-		bench_create(&bench, raw, path, "", KU_ZK_PERSISTENT).rc,
-		KU_ZK_OK);
-}
-
 static void setup(void)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -64,7 +57,7 @@ static void setup(void)
 	api = ku_zk_sim;
 	api.submit = submit;
 	raw = lone_setup(&bench, WAY_MS);
-	make(RECEIPTS);
+	lone_make(&bench, raw, RECEIPTS);
 	client = lone_connected(&bench, &api);
 	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
 		KUSTOS_OK);
@@ -101,8 +94,8 @@ START_TEST(L20_what_was_given_up_is_not_put_later)
 {
 	struct kustos_cancel *cancel;
 
-	make(QUEUE);
-	make(QUEUE "/qn-0000000000");
+	lone_make(&bench, raw, QUEUE);
+	lone_make(&bench, raw, QUEUE "/qn-0000000000");
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	put(cancel);
 	run(SOON_MS);
@@ -133,7 +126,7 @@ END_TEST
 /* And not for ever asked for. */
 START_TEST(U09_who_may_not_make_a_receipt_is_told)
 {
-	make(QUEUE);
+	lone_make(&bench, raw, QUEUE);
 	trouble.receipt_rc = KU_ZK_NOAUTH;
 	put(NULL);
 	run(1000);
@@ -149,7 +142,7 @@ END_TEST
 /* The connection breaks with it. */
 START_TEST(L27_what_is_there_is_counted_again_on_the_next_connection)
 {
-	make(QUEUE);
+	lone_make(&bench, raw, QUEUE);
 	put(NULL);
 	for (int ms = 0; trouble.counts == 0; ms++) {
 		ck_assert_int_lt(ms, SOON_MS);
@@ -166,7 +159,7 @@ END_TEST
 /* Then the put itself says why, or is done. */
 START_TEST(what_may_not_be_counted_is_put)
 {
-	make(QUEUE);
+	lone_make(&bench, raw, QUEUE);
 	trouble.count_rc = KU_ZK_NOAUTH;
 	put(NULL);
 	run(1000);

@@ -31,13 +31,6 @@ static void setup(void)
 	raw = lone_setup(&bench, 0);
 }
 
-static void make(const char *path)
-{
-	ck_assert_int_eq(
-		bench_create(&bench, raw, path, "", KU_ZK_PERSISTENT).rc,
-		KU_ZK_OK);
-}
-
 static bool is_there(const char *path)
 {
 	return model_stat(bench.model, path, NULL);
@@ -74,10 +67,10 @@ START_TEST(receipts_of_the_dead_are_swept_up_after_a_day)
 {
 	struct ku_queue *q;
 
-	make("/q-receipts");
-	make("/q-receipts/" UUID "1-receipt");
-	make("/q-receipts/" UUID "2-receipt");
-	make("/q-receipts/" UUID "3-another");
+	lone_make(&bench, raw, "/q-receipts");
+	lone_make(&bench, raw, "/q-receipts/" UUID "1-receipt");
+	lone_make(&bench, raw, "/q-receipts/" UUID "2-receipt");
+	lone_make(&bench, raw, "/q-receipts/" UUID "3-another");
 	bench_run_ms(&bench, 2 * HOUR_MS);
 	/* One that is in use: what was done with it is not so long ago. */
 	ck_assert_int_eq(
@@ -116,8 +109,8 @@ START_TEST(a_receipt_that_is_used_just_then_stays)
 	api = ku_zk_sim;
 	api.submit = submit;
 	held.zk = NULL;
-	make("/q-receipts");
-	make(RACED);
+	lone_make(&bench, raw, "/q-receipts");
+	lone_make(&bench, raw, RACED);
 	bench_run_ms(&bench, 25 * HOUR_MS);
 	q = put_one(&api);
 	ck_assert_ptr_nonnull(held.zk);
@@ -161,7 +154,7 @@ START_TEST(L05_a_receipt_whose_making_is_unknown_in_the_end_is_deleted)
 	api = ku_zk_sim;
 	api.submit = submit_and_lose;
 	held.zk = NULL;
-	make("/q-receipts");
+	lone_make(&bench, raw, "/q-receipts");
 	client = lone_open(&bench, &api);
 	ck_assert_ptr_nonnull(client);
 	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &q), KUSTOS_OK);
@@ -212,7 +205,7 @@ START_TEST(P05_a_queue_that_waits_for_word_of_its_end_goes_with_its_client)
 	struct ku_queue *q;
 	bool gone = false;
 
-	make("/q");
+	lone_make(&bench, raw, "/q");
 	q = put_one(&ku_zk_sim);
 	ck_assert_int_eq(ku_queue_put_async(q, &item, KUSTOS_FOREVER, NULL,
 				 was_put, &err),
@@ -304,8 +297,8 @@ static struct ku_queue *keep(size_t count)
 	enum kustos_err taken = KUSTOS_OK;
 	struct ku_queue *q;
 
-	make("/q-receipts");
-	make("/q");
+	lone_make(&bench, raw, "/q-receipts");
+	lone_make(&bench, raw, "/q");
 	for (size_t i = 0; i < count; i++) {
 		char path[] = "/q/qn-0000000000";
 

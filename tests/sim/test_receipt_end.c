@@ -114,13 +114,6 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-static void make(const char *path)
-{
-	ck_assert_int_eq(
-		bench_create(&bench, raw, path, "", KU_ZK_PERSISTENT).rc,
-		KU_ZK_OK);
-}
-
 static void make_queue(void)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -145,7 +138,7 @@ static void setup(void)
 		ends[i] = KUSTOS_ETIMEDOUT;
 	api = ku_zk_sim;
 	api.submit = submit;
-	make(FOLDER);
+	lone_make(&bench, raw, FOLDER);
 }
 
 static void teardown(void)
@@ -213,7 +206,7 @@ static void keep_one(void)
 {
 	struct ku_poll_wish all = { .max = 1, .deadline = KUSTOS_FOREVER };
 
-	make("/q");
+	lone_make(&bench, raw, "/q");
 	ck_assert_int_eq(bench_create(&bench, raw, "/q/qn-0000000000", "x",
 				 KU_ZK_PERSISTENT)
 				 .rc,
@@ -234,7 +227,7 @@ static void keep_one(void)
    may not, of which only the length shows. */
 START_TEST(L05_S15_a_receipt_that_another_has_written_to_goes_as_well)
 {
-	make("/q");
+	lone_make(&bench, raw, "/q");
 	open_queue();
 	put(0, 1);
 	run(1000);
@@ -272,7 +265,7 @@ END_TEST
 /* The call was told that it is over; so it is not put when there is a connection. */
 START_TEST(S15_what_waits_for_a_connection_in_the_end_is_not_put)
 {
-	make("/q");
+	lone_make(&bench, raw, "/q");
 	open_queue();
 	put(0, 1);
 	run(1000);
@@ -295,7 +288,7 @@ END_TEST
 
 START_TEST(L28_a_transaction_that_is_put_off_is_sent_again_in_a_while)
 {
-	make("/q");
+	lone_make(&bench, raw, "/q");
 	open_queue();
 	trouble.put_off = 1;
 	put(0, 1);
@@ -346,7 +339,7 @@ END_TEST
 /* What is on its way with it is decided before: it alone tells of that. */
 START_TEST(S15_a_receipt_is_exchanged_when_nothing_is_on_its_way_with_it)
 {
-	make("/q");
+	lone_make(&bench, raw, "/q");
 	open_queue();
 	trouble.worn = 999999999;
 	trouble.lose = 1;
@@ -366,7 +359,7 @@ END_TEST
 /* Of the room for timers, which a client has for its whole life. */
 START_TEST(P05_a_queue_gives_back_what_it_has_reserved)
 {
-	make("/q");
+	lone_make(&bench, raw, "/q");
 	open_queue();
 	put(0, 1);
 	run(1000);
@@ -399,11 +392,11 @@ START_TEST(receipts_of_the_dead_are_swept_up_each_for_itself)
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
 
 	options.name_space = "/p";
-	make("/p");
-	make("/p" FOLDER);
-	make(GONE);
-	make(LAST);
-	make(OTHER);
+	lone_make(&bench, raw, "/p");
+	lone_make(&bench, raw, "/p" FOLDER);
+	lone_make(&bench, raw, GONE);
+	lone_make(&bench, raw, LAST);
+	lone_make(&bench, raw, OTHER);
 	bench_run_ms(&bench, 25 * 60 * 60 * 1000);
 	trouble.gone = GONE;
 	client = lone_connected_with(&bench, &api, 1, &options);

@@ -47,13 +47,6 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-static void make(const char *path)
-{
-	ck_assert_int_eq(
-		bench_create(&bench, raw, path, "", KU_ZK_PERSISTENT).rc,
-		KU_ZK_OK);
-}
-
 static void open_queue(void)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -70,8 +63,8 @@ static void setup(void)
 	api = ku_zk_sim;
 	api.submit = submit;
 	raw = lone_setup(&bench, WAY_MS);
-	make(QUEUE);
-	make(RECEIPTS);
+	lone_make(&bench, raw, QUEUE);
+	lone_make(&bench, raw, RECEIPTS);
 	client = lone_connected(&bench, &api);
 	open_queue();
 }
@@ -158,7 +151,7 @@ static void make_anew(const char *data)
 {
 	remove_it(QUEUE "/qn-0000000000");
 	remove_it(QUEUE);
-	make(QUEUE);
+	lone_make(&bench, raw, QUEUE);
 	put(data);
 }
 
@@ -206,7 +199,7 @@ START_TEST(S15_an_own_item_is_not_taken_without_a_connection)
 	poll(1);
 	remove_it(QUEUE "/qn-0000000001");
 	remove_it(QUEUE);
-	make(QUEUE);
+	lone_make(&bench, raw, QUEUE);
 	put("p");
 	put("n");
 	remove_it(QUEUE "/qn-0000000000");
