@@ -228,16 +228,17 @@ END_TEST
 /* The first was another's just then; who is alone again takes strictly the first. */
 START_TEST(who_was_beaten_takes_the_first_again)
 {
+	char path[] = QUEUE "/qn-0000000000";
+	char *number = &path[sizeof(path) - 2];
 	struct ku_lent *got[6];
 	const struct ku_zk_request beat = { .kind = KU_ZK_CREATE,
 		.path = MARK,
 		.mode = KU_ZK_EPHEMERAL };
 
 	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
-	for (char *p, path[] = QUEUE "/qn-0000000000", n = '0'; n <= '8'; n++) {
-		p = &path[sizeof(path) - 2];
-		*p = n;
-		bench_create(&bench, raw, path, p, KU_ZK_PERSISTENT);
+	for (int i = 0; i <= 8; i++) {
+		*number = (char)('0' + i);
+		bench_create(&bench, raw, path, number, KU_ZK_PERSISTENT);
 	}
 	open_desk(0);
 	had = NULL;
