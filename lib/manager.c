@@ -192,6 +192,7 @@ static void observe(struct ku_manager *m)
 
 	ku_steer_timeout(&m->steer, session->timeout_ms * KU_NS_PER_MS);
 	if (session->handle == NULL) {
+		m->seen_linked = false; /* it ended, and is not to be found */
 		ku_steer_closed(&m->steer);
 	} else if (session->handles != m->seen_handles) {
 		m->seen_handles = session->handles;

@@ -162,18 +162,25 @@ START_TEST(U09_nodes_are_open_to_all_unless_told_otherwise)
 END_TEST
 
 /* A server without the digest scheme ends the session of who presents one. */
-START_TEST(L29_refused_credentials_are_final)
+static struct server *start_without_digest(void)
 {
 	struct server_options options = {
 		.jvm = "-Dzookeeper.DigestAuthenticationProvider.enabled=false"
 	};
 	struct server *server = server_start(&options);
+
+	ck_assert_ptr_nonnull(server);
+	return server;
+}
+
+START_TEST(L29_refused_credentials_are_final)
+{
+	struct server *server = start_without_digest();
 	struct kustos_client_options o;
 	struct kustos_client *c;
 	struct completions done = { 0 };
 	int64_t linger_ms = 0;
 
-	ck_assert_ptr_nonnull(server);
 	o = client_options(server_address(server), T_MS);
 	o.digest = "alice:secret";
 	c = client_open_with(&o);
@@ -188,6 +195,30 @@ START_TEST(L29_refused_credentials_are_final)
 	/* The server has closed the connection, and keeps the session. */
 	check_err(kustos_client_close(c, SOON, &linger_ms), KUSTOS_ELINGERING);
 	ck_assert_int_eq(linger_ms, T_MS);
+	server_free(server);
+}
+END_TEST
+
+/* With the credentials the session is over, and there is none to look for: no
+   server is asked whether it lives. */
+START_TEST(L29_refused_credentials_have_no_server_looked_for)
+{
+	struct server *server = start_without_digest();
+	struct proxy *way = proxy_start("127.0.0.11", server_address(server),
+		PROXY_ZOOKEEPER);
+
+	ck_assert_ptr_nonnull(way);
+	struct kustos_client_options o = client_options(proxy_address(way),
+		T_MS);
+	o.digest = "alice:secret";
+	struct kustos_client *c = client_open_with(&o);
+	check_err(kustos_client_wait_connected(c, SOON, NULL), KUSTOS_EAUTH);
+	check_err(kustos_client_close(c, SOON, NULL), KUSTOS_ELINGERING);
+	/* This comes after whatever the client has called: it has connected, and
+	   may have asked before it was whether there is a server. */
+	ck_assert_int_eq(raw_exists(proxy_address(way), "/", NULL), 0);
+	ck_assert_int_le(proxy_accepted(way), 3);
+	proxy_free(way);
 	server_free(server);
 }
 END_TEST
@@ -208,5 +239,6 @@ int main(void)
 	tcase_add_test(t, U09_a_malformed_acl_is_reported);
 	tcase_add_test(t, U09_nodes_are_open_to_all_unless_told_otherwise);
 	tcase_add_test(bare, L29_refused_credentials_are_final);
+	tcase_add_test(bare, L29_refused_credentials_have_no_server_looked_for);
 	return fixture_main(s);
 }
