@@ -120,13 +120,16 @@ START_TEST(of_several_locks_one_is_enough)
 }
 END_TEST
 
+/* Callbacks run one after the other, so what was asked for with the first lock
+   is known before the second is told of, and the command started. */
 START_TEST(who_is_asked_in_line_does_not_keep_the_lock)
 {
 	struct raw_names names;
 	char path[128];
 
 	hold("--record", "--record", "");
-	cli_start(&b, "lock", SESSION, "--revocable", "/l", "sleep", "1000");
+	cli_start(&b, "lock", SESSION, "--revocable", "/l", "/m", "--", "sleep",
+		"1000");
 	test_within(fixture_children("/l") == 2, CLI_MS);
 	ck_assert_int_eq(raw_children(fixture_address(), "/l", &names), 0);
 	for (int i = 0; i < names.count; i++)
@@ -138,7 +141,8 @@ START_TEST(who_is_asked_in_line_does_not_keep_the_lock)
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_int_eq(cli_end(&b), 122);
 	cli_hears_error(&b,
-		"/l: the lock was asked for back before sleep could start\n");
+		"/l /m: the lock was asked for back before sleep could "
+		"start\n");
 }
 END_TEST
 
