@@ -371,6 +371,8 @@ static void watched(struct kustos_client *client, struct ku_watch *watch,
 		offsetof(struct kustos_observer, watch));
 
 	(void)client;
+	if (o->destroyed)
+		return; /* who destroys it waits only for the program */
 	if (event == KU_WATCH_DELETED && !is_busy(o)) {
 		free(o->node);
 		o->node = NULL;

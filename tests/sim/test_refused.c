@@ -1,6 +1,6 @@
 /*
- * test_refused.c - what is told when the credentials are refused, and memory is
- * short just then.
+ * test_refused.c - what is told when the credentials are refused, if memory is short
+ * just then, or who would be told is being destroyed.
  */
 #include "lone_line.h"
 
@@ -8,6 +8,7 @@
 #include "../unit/unit.h"
 
 #include <kustos/participant.h>
+#include <sched.h>
 
 static struct kustos_observer *observer;
 static int told;
@@ -54,6 +55,54 @@ START_TEST(L29_an_observer_hears_of_it_though_memory_was_short)
 }
 END_TEST
 
+static void *destroy_it(void *arg)
+{
+	kustos_observer_destroy(arg);
+	return NULL;
+}
+
+static bool is_observed(void)
+{
+	ku_lock(lone.client);
+	bool observed = lone.client->observers != NULL;
+	ku_unlock(lone.client);
+	return observed;
+}
+
+/* They are refused while another thread waits to destroy it. */
+static void be_destroyed(void *arg, enum kustos_err err,
+	const struct kustos_participant *first)
+{
+	(void)err;
+	(void)first;
+	ck_assert_int_eq(
+		pthread_create((pthread_t *)arg, NULL, destroy_it, observer),
+		0);
+	while (is_observed())
+		sched_yield();
+	ku_lock(lone.client);
+	ku_session_event(lone.client, KU_ZK_STATE_AUTH_FAILED);
+	ck_assert_int_eq(lone.client->dispatch.ordinary.queued, 0);
+	ku_unlock(lone.client);
+	told++;
+}
+
+START_TEST(an_observer_that_is_being_destroyed_has_nothing_more_to_tell)
+{
+	pthread_t other;
+
+	kustos_observer_destroy(observer);
+	told = 0;
+	ck_assert_int_eq(kustos_observe(lone.client, LINE, be_destroyed, &other,
+				 &observer),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	ck_assert_int_eq(told, 1);
+	pthread_join(other, NULL);
+	observer = NULL;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("refused credentials");
@@ -62,6 +111,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t,
 		L29_an_observer_hears_of_it_though_memory_was_short, 0, 2);
+	tcase_add_test(t,
+		an_observer_that_is_being_destroyed_has_nothing_more_to_tell);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
