@@ -137,6 +137,7 @@ sim_tests += %D%/test_mutex
 sim_tests += %D%/test_note
 sim_tests += %D%/test_observe
 %C%_test_observe_LDFLAGS = $(fault_ldflags)
+sim_tests += %D%/test_observers
 sim_tests += %D%/test_others
 sim_tests += %D%/test_outage
 sim_tests += %D%/test_parents

@@ -55,6 +55,25 @@ START_TEST(L29_an_observer_hears_of_it_though_memory_was_short)
 }
 END_TEST
 
+/* And watches nothing, whose end it would hear of. */
+START_TEST(L29_an_observer_that_has_only_begun_to_look_hears_of_it)
+{
+	kustos_observer_destroy(observer);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	told = 0;
+	ck_assert_int_eq(
+		kustos_observe(lone.client, LINE, see, NULL, &observer),
+		KUSTOS_OK);
+	ku_lock(lone.client);
+	ck_assert_ptr_null(lone.client->watches.entries);
+	ku_session_event(lone.client, KU_ZK_STATE_AUTH_FAILED);
+	ku_unlock(lone.client);
+	lone_run_ms(&lone.bench, lone.client, 2000);
+	ck_assert_int_eq(told, 1);
+	ck_assert_int_eq(told_last, KUSTOS_EAUTH);
+}
+END_TEST
+
 static void *destroy_it(void *arg)
 {
 	kustos_observer_destroy(arg);
@@ -81,6 +100,7 @@ static void be_destroyed(void *arg, enum kustos_err err,
 	while (is_observed())
 		sched_yield();
 	ku_lock(lone.client);
+	ck_assert_int_eq(lone.client->callers, 1); /* it has not returned */
 	ku_session_event(lone.client, KU_ZK_STATE_AUTH_FAILED);
 	ck_assert_int_eq(lone.client->dispatch.ordinary.queued, 0);
 	ku_unlock(lone.client);
@@ -90,6 +110,7 @@ static void be_destroyed(void *arg, enum kustos_err err,
 START_TEST(an_observer_that_is_being_destroyed_has_nothing_more_to_tell)
 {
 	pthread_t other;
+	size_t timers = lone.client->timers.reserved;
 
 	kustos_observer_destroy(observer);
 	told = 0;
@@ -99,6 +120,7 @@ START_TEST(an_observer_that_is_being_destroyed_has_nothing_more_to_tell)
 	lone_run_ms(&lone.bench, lone.client, 1000);
 	ck_assert_int_eq(told, 1);
 	pthread_join(other, NULL);
+	ck_assert_uint_eq(lone.client->timers.reserved, timers - 1);
 	observer = NULL;
 }
 END_TEST
@@ -111,6 +133,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t,
 		L29_an_observer_hears_of_it_though_memory_was_short, 0, 2);
+	tcase_add_test(t,
+		L29_an_observer_that_has_only_begun_to_look_hears_of_it);
 	tcase_add_test(t,
 		an_observer_that_is_being_destroyed_has_nothing_more_to_tell);
 	suite_add_tcase(s, t);
