@@ -116,6 +116,7 @@ sim_tests += %D%/test_countdown
 sim_tests += %D%/test_custody
 sim_tests += %D%/test_denied
 sim_tests += %D%/test_desk
+sim_tests += %D%/test_elections
 sim_tests += %D%/test_errands
 sim_tests += %D%/test_gate
 sim_tests += %D%/test_hand_over

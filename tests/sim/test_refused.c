@@ -55,11 +55,18 @@ START_TEST(L29_an_observer_hears_of_it_though_memory_was_short)
 }
 END_TEST
 
-/* And watches nothing, whose end it would hear of. */
+/* Nor watches anything, whose end it would hear of; and perhaps it could not even
+   ask. */
 START_TEST(L29_an_observer_that_has_only_begun_to_look_hears_of_it)
 {
 	kustos_observer_destroy(observer);
 	lone_run_ms(&lone.bench, lone.client, 100);
+	if (_i == 1) {
+		model_server_stop(lone.bench.model, 0);
+		lone_run_ms(&lone.bench, lone.client, 100);
+		ck_assert_int_ne(kustos_client_state(lone.client),
+			KUSTOS_CONNECTED);
+	}
 	told = 0;
 	ck_assert_int_eq(
 		kustos_observe(lone.client, LINE, see, NULL, &observer),
@@ -133,8 +140,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t,
 		L29_an_observer_hears_of_it_though_memory_was_short, 0, 2);
-	tcase_add_test(t,
-		L29_an_observer_that_has_only_begun_to_look_hears_of_it);
+	tcase_add_loop_test(t,
+		L29_an_observer_that_has_only_begun_to_look_hears_of_it, 0, 2);
 	tcase_add_test(t,
 		an_observer_that_is_being_destroyed_has_nothing_more_to_tell);
 	suite_add_tcase(s, t);

@@ -1,0 +1,415 @@
+/*
+ * test_elections.c - latches and selectors of a lone client: what they say of
+ * themselves, and what they do no more.
+ */
+#include "lone_latch.h"
+
+#include "../unit/unit.h"
+#include "recipe.h"
+
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static bool refuses;	     /* nodes that are to be made */
+static int refused, made;
+static int made_first; /* before the last transaction */
+static int calls;      /* of the program */
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (request->kind == KU_ZK_CREATE && refuses) {
+		refused++;
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	}
+	made += request->kind == KU_ZK_CREATE;
+	if (request->kind == KU_ZK_MULTI)
+		made_first = made;
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void run_ms(int ms)
+{
+	lone_run_ms(&lone.bench, lone.client, ms);
+}
+
+static void setup(void)
+{
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	refuses = false;
+	refused = made = made_first = calls = 0;
+	lone_line_open(&api);
+}
+
+static void teardown(void)
+{
+	run_ms(200);
+	lone_line_close();
+}
+
+static void ignore_end(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	(void)err;
+}
+
+static void refuse_credentials(void)
+{
+	ku_lock(lone.client);
+	ku_session_event(lone.client, KU_ZK_STATE_AUTH_FAILED);
+	ku_unlock(lone.client);
+}
+
+START_TEST(a_latch_refuses_what_it_cannot_use)
+{
+	struct kustos_latch *latch = latches_begin("me", NULL), *other;
+
+	ck_assert_int_eq(kustos_latch_create(lone.client, NULL, NULL, &other),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(kustos_latch_create(lone.client, LINE, NULL, NULL),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(kustos_latch_set_data_async(latch, NULL, 1, KUSTOS_NOW,
+				 NULL, ignore_end, NULL),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(kustos_latch_set_data_async(latch, "x", 1, KUSTOS_NOW,
+				 NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(kustos_latch_hand_over_async(latch, NULL, KUSTOS_NOW,
+				 NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	kustos_latch_destroy(latch);
+}
+END_TEST
+
+static void count_loss(void *arg, struct kustos_latch *latch,
+	struct kustos_hold *hold)
+{
+	(void)arg;
+	(void)latch;
+	(void)hold;
+	calls++;
+}
+
+START_TEST(any_number_but_none_asks_to_be_told)
+{
+	struct kustos_latch *latch = latches_begin("me", count_loss);
+
+	ck_assert_int_eq(kustos_latch_state(latch), KUSTOS_LATCH_LEADS);
+	kustos_latch_close(latch, 2 * _i);
+	ck_assert_int_eq(calls, _i);
+	kustos_latch_destroy(latch);
+}
+END_TEST
+
+START_TEST(L29_what_was_refused_for_good_and_closed_is_closed)
+{
+	struct kustos_latch *latch = latches_begin("me", NULL);
+
+	refuse_credentials();
+	run_ms(100);
+	ck_assert_int_eq(kustos_latch_state(latch), KUSTOS_LATCH_FAILED);
+	ck_assert_int_eq(kustos_latch_error(latch), KUSTOS_EAUTH);
+	kustos_latch_close(latch, 0);
+	ck_assert_int_eq(kustos_latch_state(latch), KUSTOS_LATCH_CLOSED);
+	kustos_latch_destroy(latch);
+}
+END_TEST
+
+/* Which it would in a second. */
+START_TEST(L13_who_was_closed_tries_no_more)
+{
+	refuses = true;
+	struct kustos_latch *latch = latches_begin("me", NULL);
+
+	ck_assert_int_eq(kustos_latch_error(latch), KUSTOS_ENOAUTH);
+	kustos_latch_close(latch, 0);
+	refuses = false;
+	run_ms(5000);
+	ck_assert_int_eq(refused, 1);
+	ck_assert_int_eq(made, 0);
+	kustos_latch_destroy(latch);
+}
+END_TEST
+
+/* It cannot be begun, and was stopped meanwhile. */
+static void give_up(void *arg, struct kustos_hold *hold)
+{
+	struct ku_candidate *c = *(struct ku_candidate **)arg;
+
+	(void)hold;
+	calls++;
+	ku_candidate_stop(c, true);
+	ku_candidate_resign(c, KUSTOS_ENOMEM);
+}
+
+START_TEST(L13_a_term_that_fails_after_a_stop_is_not_tried_again)
+{
+	struct ku_candidate *c;
+	const struct ku_candidate_wish wish = {
+		.rule = &ku_rule_lock,
+		.leaf = "lock-",
+		.gained = give_up,
+		.arg = &c,
+		.keeps = true,
+	};
+
+	ck_assert_int_eq(ku_candidate_create(lone.client, LINE, &wish, &c),
+		KUSTOS_OK);
+	ck_assert_int_eq(ku_candidate_start(c), KUSTOS_OK);
+	run_ms(5000);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(made, 1);
+	ku_candidate_destroy(c);
+}
+END_TEST
+
+/* No callback has been able to tell of it. */
+START_TEST(S01_who_asks_after_a_pause_is_told_that_it_leads_no_more)
+{
+	ck_assert_int_eq(kustos_latch_term(latches.heir), 0);
+	bench_run_ms(&lone.bench, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(kustos_latch_term(latches.leader), 0);
+	ck_assert_int_eq(kustos_latch_leads(latches.leader), 0);
+	ck_assert_int_eq(kustos_latch_state(latches.leader),
+		KUSTOS_LATCH_WAITING);
+}
+END_TEST
+
+START_TEST(U02_who_leads_while_the_connection_is_away_leads)
+{
+	for (int ms = 0; ms < LONE_TIMEOUT_MS &&
+		kustos_latch_state(latches.leader) == KUSTOS_LATCH_LEADS;
+		ms++)
+		run_ms(1);
+	ck_assert_int_eq(kustos_latch_state(latches.leader),
+		KUSTOS_LATCH_UNSURE);
+	ck_assert_int_eq(kustos_latch_leads(latches.leader), 1);
+	ck_assert_int_ne(kustos_latch_term(latches.leader), 0);
+}
+END_TEST
+
+/* A call that the client would have run on a thread, and that of a test which runs. */
+static struct ku_call *lengthy;
+
+static void put_aside(void *arg, struct ku_call *call)
+{
+	(void)arg;
+	ck_assert_ptr_null(lengthy);
+	lengthy = call;
+}
+
+static void run_lengthy(void)
+{
+	struct ku_call *call = lengthy;
+
+	ck_assert_ptr_nonnull(call);
+	lengthy = NULL;
+	ku_lock(lone.client);
+	call->fn(lone.client, call);
+	ku_unlock(lone.client);
+}
+
+static void count_term(void *arg, struct kustos_selector *s,
+	struct kustos_hold *hold, struct kustos_cancel *cancel)
+{
+	(void)arg;
+	(void)s;
+	(void)hold;
+	(void)cancel;
+	calls++;
+}
+
+static struct kustos_selector *make_selector(const char *id,
+	kustos_selector_fn *lead)
+{
+	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
+	struct kustos_selector *s;
+
+	lengthy = NULL;
+	lone.client->env.apart = put_aside;
+	o.id = id;
+	o.lead = lead;
+	ck_assert_int_eq(kustos_selector_create(lone.client, LINE, &o, &s),
+		KUSTOS_OK);
+	return s;
+}
+
+static struct kustos_selector *begin_selector(const char *id,
+	kustos_selector_fn *lead)
+{
+	struct kustos_selector *s = make_selector(id, lead);
+
+	ck_assert_int_eq(kustos_selector_start(s), KUSTOS_OK);
+	run_ms(200);
+	return s;
+}
+
+START_TEST(a_selector_refuses_what_it_cannot_use)
+{
+	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
+	struct kustos_selector *s = make_selector("me", count_term), *other;
+
+	o.lead = count_term;
+	ck_assert_int_eq(kustos_selector_create(lone.client, NULL, &o, &other),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(kustos_selector_create(lone.client, LINE, &o, NULL),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(kustos_selector_set_data_async(s, NULL, 1, KUSTOS_NOW,
+				 NULL, ignore_end, NULL),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(kustos_selector_set_data_async(s, "x", 1, KUSTOS_NOW,
+				 NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(kustos_selector_hand_over_async(s, NULL, KUSTOS_NOW,
+				 NULL, NULL, NULL),
+		KUSTOS_EINVAL);
+	kustos_selector_destroy(s);
+}
+END_TEST
+
+START_TEST(only_what_was_started_and_is_not_closed_is_queued_again)
+{
+	struct kustos_selector *s = make_selector("me", count_term);
+
+	ck_assert_int_eq(kustos_selector_requeue(s), KUSTOS_EINVAL);
+	run_ms(200);
+	ck_assert_int_eq(made, 0);
+	ck_assert_int_eq(kustos_selector_start(s), KUSTOS_OK);
+	run_ms(200);
+	run_lengthy();
+	ck_assert_int_eq(calls, 1);
+	kustos_selector_close(s);
+	ck_assert_int_eq(kustos_selector_requeue(s), KUSTOS_ECLOSED);
+	kustos_selector_destroy(s);
+}
+END_TEST
+
+/* Its function runs no more, on this thread or any. */
+START_TEST(who_has_led_does_not_lead)
+{
+	struct kustos_selector *s = begin_selector("me", count_term);
+
+	run_lengthy();
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_IDLE);
+	/* No thread waits in the simulator; but it is not told that it must not. */
+	ck_assert_int_ne(kustos_selector_hand_over(s, NULL, KUSTOS_NOW, NULL),
+		KUSTOS_EDEADLK);
+	ck_assert_int_eq(kustos_selector_interrupt(s), KUSTOS_ENOTHELD);
+	kustos_selector_destroy(s);
+}
+END_TEST
+
+/* By the clock, and then by what it was told: it has not returned. */
+START_TEST(S01_a_term_that_is_lost_is_lost_until_its_function_returns)
+{
+	struct kustos_selector *s = begin_selector("me", count_term);
+
+	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_LEADS);
+	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+	bench_run_ms(&lone.bench, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_LOST);
+	ck_assert_int_eq(kustos_selector_leads(s), 0);
+	run_ms(100);
+	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_LOST);
+	model_heal(lone.bench.model);
+	run_ms(2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_LOST);
+	run_lengthy(); /* it was not begun, so it leads again */
+	ck_assert_int_eq(calls, 0);
+	run_ms(2 * LONE_TIMEOUT_MS);
+	run_lengthy();
+	ck_assert_int_eq(calls, 1);
+	kustos_selector_destroy(s);
+}
+END_TEST
+
+static void close_it(void *arg, struct kustos_selector *s,
+	struct kustos_hold *hold, struct kustos_cancel *cancel)
+{
+	(void)arg;
+	(void)hold;
+	calls++;
+	kustos_selector_close(s);
+	ck_assert_int_eq(kustos_cancel_fired(cancel), 1);
+	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_CLOSED);
+}
+
+START_TEST(what_was_closed_in_its_function_is_closed)
+{
+	struct kustos_selector *s = begin_selector("me", close_it);
+
+	run_lengthy();
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_CLOSED);
+	kustos_selector_destroy(s);
+}
+END_TEST
+
+/* Not before its old place is gone. */
+START_TEST(who_has_handed_over_stands_in_line_behind_the_heir)
+{
+	struct kustos_selector *s = begin_selector("me", count_term);
+	struct ku_call *mine = lengthy;
+	int end = -1;
+
+	struct kustos_selector *heir = begin_selector("you", count_term);
+	lengthy = mine;
+	ck_assert_int_eq(kustos_selector_hand_over_async(s, "you",
+				 KUSTOS_FOREVER, NULL, latches_ended, &end),
+		KUSTOS_OK);
+	run_ms(200);
+	made_first = 0;
+	run_lengthy(); /* it has no time to begin */
+	ck_assert_int_eq(made, 2);
+	run_ms(500);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(made_first, 2);
+	ck_assert_int_eq(made, 3);
+	ck_assert_int_eq(kustos_selector_state(heir), KUSTOS_SELECTOR_LEADS);
+	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_WAITING);
+	run_lengthy();
+	run_ms(500);
+	run_lengthy();
+	ck_assert_int_eq(calls, 2);
+	kustos_selector_destroy(heir);
+	kustos_selector_destroy(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("elections of a lone client");
+	TCase *t = tcase_create("latches");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, a_latch_refuses_what_it_cannot_use);
+	tcase_add_loop_test(t, any_number_but_none_asks_to_be_told, 0, 2);
+	tcase_add_test(t, L29_what_was_refused_for_good_and_closed_is_closed);
+	tcase_add_test(t, L13_who_was_closed_tries_no_more);
+	tcase_add_test(t,
+		L13_a_term_that_fails_after_a_stop_is_not_tried_again);
+	suite_add_tcase(s, t);
+
+	t = tcase_create("a latch without a connection");
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, latches_setup, latches_teardown);
+	tcase_add_test(t,
+		S01_who_asks_after_a_pause_is_told_that_it_leads_no_more);
+	tcase_add_test(t, U02_who_leads_while_the_connection_is_away_leads);
+	suite_add_tcase(s, t);
+
+	t = tcase_create("selectors");
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, a_selector_refuses_what_it_cannot_use);
+	tcase_add_test(t,
+		only_what_was_started_and_is_not_closed_is_queued_again);
+	tcase_add_test(t, who_has_led_does_not_lead);
+	tcase_add_test(t,
+		S01_a_term_that_is_lost_is_lost_until_its_function_returns);
+	tcase_add_test(t, what_was_closed_in_its_function_is_closed);
+	tcase_add_test(t, who_has_handed_over_stands_in_line_behind_the_heir);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
