@@ -52,6 +52,12 @@ static void ignore_end(void *arg, enum kustos_err err)
 	(void)err;
 }
 
+/* Without a function to be told they would wait, for which there is no thread else. */
+static void let_wait(bool waits)
+{
+	lone.client->env.threads = waits;
+}
+
 static void refuse_credentials(void)
 {
 	ku_lock(lone.client);
@@ -61,8 +67,11 @@ static void refuse_credentials(void)
 
 START_TEST(a_latch_refuses_what_it_cannot_use)
 {
-	struct kustos_latch *latch = latches_begin("me", NULL), *other;
+	struct kustos_latch *latch, *other;
 
+	ck_assert_int_eq(kustos_latch_create(lone.client, LINE, NULL, &latch),
+		KUSTOS_OK);
+	let_wait(true);
 	ck_assert_int_eq(kustos_latch_create(lone.client, NULL, NULL, &other),
 		KUSTOS_EINVAL);
 	ck_assert_int_eq(kustos_latch_create(lone.client, LINE, NULL, NULL),
@@ -76,6 +85,7 @@ START_TEST(a_latch_refuses_what_it_cannot_use)
 	ck_assert_int_eq(kustos_latch_hand_over_async(latch, NULL, KUSTOS_NOW,
 				 NULL, NULL, NULL),
 		KUSTOS_EINVAL);
+	let_wait(false);
 	kustos_latch_destroy(latch);
 }
 END_TEST
@@ -249,6 +259,7 @@ START_TEST(a_selector_refuses_what_it_cannot_use)
 	struct kustos_selector *s = make_selector("me", count_term), *other;
 
 	o.lead = count_term;
+	let_wait(true);
 	ck_assert_int_eq(kustos_selector_create(lone.client, NULL, &o, &other),
 		KUSTOS_EINVAL);
 	ck_assert_int_eq(kustos_selector_create(lone.client, LINE, &o, NULL),
@@ -262,6 +273,7 @@ START_TEST(a_selector_refuses_what_it_cannot_use)
 	ck_assert_int_eq(kustos_selector_hand_over_async(s, NULL, KUSTOS_NOW,
 				 NULL, NULL, NULL),
 		KUSTOS_EINVAL);
+	let_wait(false);
 	kustos_selector_destroy(s);
 }
 END_TEST
@@ -291,9 +303,10 @@ START_TEST(who_has_led_does_not_lead)
 	run_lengthy();
 	ck_assert_int_eq(calls, 1);
 	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_IDLE);
-	/* No thread waits in the simulator; but it is not told that it must not. */
-	ck_assert_int_ne(kustos_selector_hand_over(s, NULL, KUSTOS_NOW, NULL),
-		KUSTOS_EDEADLK);
+	let_wait(true);
+	ck_assert_int_eq(kustos_selector_hand_over(s, NULL, KUSTOS_NOW, NULL),
+		KUSTOS_ENOTHELD);
+	let_wait(false);
 	ck_assert_int_eq(kustos_selector_interrupt(s), KUSTOS_ENOTHELD);
 	kustos_selector_destroy(s);
 }

@@ -4,10 +4,11 @@
 #include "lone_line.h"
 
 #include "../unit/unit.h"
+#include "cancel.h"
 #include "gate_impl.h"
 
-#include <kustos/cancel.h>
-
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 /* For so long threads of one object hand over to each other. */
@@ -249,6 +250,56 @@ START_TEST(L08_who_is_behind_what_was_lost_unseen_is_served_when_it_is_first)
 }
 END_TEST
 
+static void *lock_shared(void *cancel)
+{
+	wishes[0].err = kustos_mutex_lock(shared, KUSTOS_FOREVER, cancel);
+	wishes[0].calls++;
+	return NULL;
+}
+
+static bool somebody_waits(void)
+{
+	ku_lock(lone.client);
+	bool waits = lone.client->callers > 0;
+	ku_unlock(lone.client);
+	return waits;
+}
+
+/* Who waits with a cancel object does not get past it meanwhile. */
+static void grant_and_destroy(struct ku_cancel_link *link)
+{
+	(void)link;
+	lone_run_ms(&lone.bench, lone.client, 200);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 1);
+	kustos_mutex_destroy(shared);
+	shared = NULL;
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 1);
+}
+
+/* Nobody else would give it back. */
+START_TEST(what_was_granted_before_a_destroy_and_not_taken_is_given_back)
+{
+	struct kustos_cancel *cancel;
+	struct ku_cancel_link link;
+	pthread_t other;
+
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert(ku_cancel_attach(cancel, &link, grant_and_destroy));
+	lone.client->env.threads = true; /* so that it may wait */
+	ck_assert_int_eq(pthread_create(&other, NULL, lock_shared, cancel), 0);
+	while (!somebody_waits())
+		sched_yield();
+	lone.client->env.threads = false;
+	kustos_cancel_fire(cancel);
+	pthread_join(other, NULL);
+	ck_assert_int_eq(wishes[0].calls, 1);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ECLOSED);
+	lone_run_ms(&lone.bench, lone.client, 200);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 0);
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("one object of several in the simulator");
@@ -267,6 +318,8 @@ int main(void)
 		who_has_handed_over_does_not_hear_of_the_end_of_the_place);
 	tcase_add_test(t,
 		L08_who_is_behind_what_was_lost_unseen_is_served_when_it_is_first);
+	tcase_add_test(t,
+		what_was_granted_before_a_destroy_and_not_taken_is_given_back);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
