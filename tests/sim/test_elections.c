@@ -7,6 +7,9 @@
 #include "../unit/unit.h"
 #include "recipe.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static bool refuses;	     /* nodes that are to be made */
 static int refused, made;
@@ -229,7 +232,7 @@ static void count_term(void *arg, struct kustos_selector *s,
 }
 
 static struct kustos_selector *make_selector(const char *id,
-	kustos_selector_fn *lead)
+	kustos_selector_fn *lead, void *arg)
 {
 	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
 	struct kustos_selector *s;
@@ -238,15 +241,16 @@ static struct kustos_selector *make_selector(const char *id,
 	lone.client->env.apart = put_aside;
 	o.id = id;
 	o.lead = lead;
+	o.arg = arg;
 	ck_assert_int_eq(kustos_selector_create(lone.client, LINE, &o, &s),
 		KUSTOS_OK);
 	return s;
 }
 
 static struct kustos_selector *begin_selector(const char *id,
-	kustos_selector_fn *lead)
+	kustos_selector_fn *lead, void *arg)
 {
-	struct kustos_selector *s = make_selector(id, lead);
+	struct kustos_selector *s = make_selector(id, lead, arg);
 
 	ck_assert_int_eq(kustos_selector_start(s), KUSTOS_OK);
 	run_ms(200);
@@ -256,7 +260,8 @@ static struct kustos_selector *begin_selector(const char *id,
 START_TEST(a_selector_refuses_what_it_cannot_use)
 {
 	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
-	struct kustos_selector *s = make_selector("me", count_term), *other;
+	struct kustos_selector *s = make_selector("me", count_term, NULL),
+			       *other;
 
 	o.lead = count_term;
 	let_wait(true);
@@ -280,7 +285,7 @@ END_TEST
 
 START_TEST(only_what_was_started_and_is_not_closed_is_queued_again)
 {
-	struct kustos_selector *s = make_selector("me", count_term);
+	struct kustos_selector *s = make_selector("me", count_term, NULL);
 
 	ck_assert_int_eq(kustos_selector_requeue(s), KUSTOS_EINVAL);
 	run_ms(200);
@@ -298,7 +303,7 @@ END_TEST
 /* Its function runs no more, on this thread or any. */
 START_TEST(who_has_led_does_not_lead)
 {
-	struct kustos_selector *s = begin_selector("me", count_term);
+	struct kustos_selector *s = begin_selector("me", count_term, NULL);
 
 	run_lengthy();
 	ck_assert_int_eq(calls, 1);
@@ -315,7 +320,7 @@ END_TEST
 /* By the clock, and then by what it was told: it has not returned. */
 START_TEST(S01_a_term_that_is_lost_is_lost_until_its_function_returns)
 {
-	struct kustos_selector *s = begin_selector("me", count_term);
+	struct kustos_selector *s = begin_selector("me", count_term, NULL);
 
 	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_LEADS);
 	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
@@ -349,7 +354,7 @@ static void close_it(void *arg, struct kustos_selector *s,
 
 START_TEST(what_was_closed_in_its_function_is_closed)
 {
-	struct kustos_selector *s = begin_selector("me", close_it);
+	struct kustos_selector *s = begin_selector("me", close_it, NULL);
 
 	run_lengthy();
 	ck_assert_int_eq(calls, 1);
@@ -358,14 +363,59 @@ START_TEST(what_was_closed_in_its_function_is_closed)
 }
 END_TEST
 
+static void *close_elsewhere(void *arg)
+{
+	kustos_selector_close(arg);
+	return NULL;
+}
+
+static bool is_waited_for(void)
+{
+	ku_lock(lone.client);
+	bool waited_for = lone.client->callers > 0;
+	ku_unlock(lone.client);
+	return waited_for;
+}
+
+/* Another thread closes it, and is still there: a client that is closed waits for
+   it. */
+static void be_closed(void *arg, struct kustos_selector *s,
+	struct kustos_hold *hold, struct kustos_cancel *cancel)
+{
+	(void)hold;
+	ck_assert_int_eq(
+		pthread_create((pthread_t *)arg, NULL, close_elsewhere, s), 0);
+	while (kustos_selector_state(s) != KUSTOS_SELECTOR_CLOSED)
+		sched_yield();
+	ck_assert_int_eq(kustos_cancel_fired(cancel), 1);
+	for (int i = 0; i < 1000; i++) {
+		ck_assert(is_waited_for());
+		sched_yield();
+	}
+	calls++;
+}
+
+START_TEST(who_closes_it_waits_for_its_function)
+{
+	pthread_t other;
+	struct kustos_selector *s = begin_selector("me", be_closed, &other);
+
+	run_lengthy();
+	pthread_join(other, NULL);
+	ck_assert_int_eq(calls, 1);
+	ck_assert(!is_waited_for());
+	kustos_selector_destroy(s);
+}
+END_TEST
+
 /* Not before its old place is gone. */
 START_TEST(who_has_handed_over_stands_in_line_behind_the_heir)
 {
-	struct kustos_selector *s = begin_selector("me", count_term);
+	struct kustos_selector *s = begin_selector("me", count_term, NULL);
 	struct ku_call *mine = lengthy;
 	int end = -1;
 
-	struct kustos_selector *heir = begin_selector("you", count_term);
+	struct kustos_selector *heir = begin_selector("you", count_term, NULL);
 	lengthy = mine;
 	ck_assert_int_eq(kustos_selector_hand_over_async(s, "you",
 				 KUSTOS_FOREVER, NULL, latches_ended, &end),
@@ -422,6 +472,7 @@ int main(void)
 	tcase_add_test(t,
 		S01_a_term_that_is_lost_is_lost_until_its_function_returns);
 	tcase_add_test(t, what_was_closed_in_its_function_is_closed);
+	tcase_add_test(t, who_closes_it_waits_for_its_function);
 	tcase_add_test(t, who_has_handed_over_stands_in_line_behind_the_heir);
 	suite_add_tcase(s, t);
 	return unit_main(s);
