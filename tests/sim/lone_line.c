@@ -22,6 +22,8 @@ void lone_line_open(const struct ku_zk_api *api)
 void lone_line_close(void)
 {
 	kustos_mutex_destroy(lone.mutex);
+	lone_run_ms(&lone.bench, lone.client, 200);
+	ck_assert_ptr_null(lone.client->lines.tree);
 	ck_assert(lone_close(&lone.bench, lone.client));
 	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 0);
 	lone_teardown(&lone.bench, NULL);

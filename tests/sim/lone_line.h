@@ -26,7 +26,7 @@ extern struct lone_line {
 /* The client is connected through "api", as in lone_open(). */
 void lone_line_open(const struct ku_zk_api *api);
 
-/* Nothing of anybody is left in the line. */
+/* Nothing of anybody is left in the line, and nothing of the client refers to it. */
 void lone_line_close(void);
 
 /* Ask for the mutex; lone.hold is NULL until it is granted. */
