@@ -28,6 +28,12 @@ static void asked_for(void *arg, struct kustos_hold *hold)
 	++*(int *)arg;
 }
 
+static void see_queued(void *arg, const char *path)
+{
+	(void)arg;
+	ck_assert_int_eq(strncmp(path, LINE "/", strlen(LINE "/")), 0);
+}
+
 static void setup(void)
 {
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
@@ -35,6 +41,7 @@ static void setup(void)
 	lone_line_open(&ku_zk_sim);
 	o.on_revoke = asked_for;
 	o.on_revoke_arg = &revokes;
+	o.on_queued = see_queued;
 	ck_assert_int_eq(kustos_mutex_create(lone.client, LINE, &o, &shared),
 		KUSTOS_OK);
 	memset(wishes, 0, sizeof(wishes));
