@@ -412,7 +412,6 @@ void ku_candidate_destroy(struct ku_candidate *c)
 	ku_enter(client);
 	c->silent = true;
 	if (stop(c, false)) {
-		ku_dispatch_pull(client, &c->call);
 		if (c->telling || c->orphans > 0)
 			c->destroyed = true; /* e.g. we are in its callback */
 		else
