@@ -8,6 +8,7 @@
 #include "../unit/unit.h"
 
 #include <kustos/participant.h>
+
 #include <sched.h>
 
 static struct kustos_observer *observer;
