@@ -152,17 +152,15 @@ static void *remove_this(void *arg)
 	return NULL;
 }
 
-/* As who claims it does. */
-static void write_the_only_item(void)
+/* The path of the only item that is there. */
+static void find_the_item(char path[64])
 {
 	struct raw_names names;
-	char path[64];
 
 	ck_assert_int_eq(raw_children(fixture_address(), QUEUE, &names), 0);
 	ck_assert_int_eq(names.count, 1);
-	snprintf(path, sizeof(path), QUEUE "/%s", names.names[0]);
+	snprintf(path, 64, QUEUE "/%s", names.names[0]);
 	raw_names_free(&names);
-	ck_assert_int_eq(raw_set(fixture_address(), path, "claimed"), 0);
 }
 
 START_TEST(an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id)
@@ -170,6 +168,7 @@ START_TEST(an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id)
 	struct kustos_new_item item = { .data = "x", .len = 1, .id = "this" };
 	size_t removed = 99;
 	pthread_t thread;
+	char path[64];
 
 	make_with_ids();
 	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
@@ -177,13 +176,39 @@ START_TEST(an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id)
 	inject_frame(INJECT_HOLD_REPLY, ZK_OP_EXISTS, 1);
 	pthread_create(&thread, NULL, remove_this, &removed);
 	test_eventually(inject_fired() == 1, 5000);
-	write_the_only_item();
+	find_the_item(path); /* as who claims it does */
+	ck_assert_int_eq(raw_set(fixture_address(), path, "claimed"), 0);
 	inject_release();
 	pthread_join(thread, NULL);
 	ck_assert_uint_eq(removed, 0);
 	ck_assert_int_eq(queue_count(), 1);
 	remove_this(&removed);
 	ck_assert_uint_eq(removed, 1);
+}
+END_TEST
+
+/* When it has been listed, or looked at; and none was to be found before. */
+START_TEST(an_item_that_is_taken_meanwhile_is_not_missed_by_who_removes_it)
+{
+	static const int frames[] = { ZK_OP_CHILDREN2, ZK_OP_EXISTS };
+	struct kustos_new_item item = { .data = "x", .len = 1, .id = "this" };
+	size_t removed = 99;
+	pthread_t thread;
+	char path[64];
+
+	make_with_ids();
+	remove_this(&removed);
+	ck_assert_uint_eq(removed, 0);
+	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
+		KUSTOS_OK);
+	inject_frame(INJECT_HOLD_REPLY, frames[_i], 1);
+	pthread_create(&thread, NULL, remove_this, &removed);
+	test_eventually(inject_fired() == 1, 5000);
+	find_the_item(path);
+	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
+	inject_release();
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(removed, 0);
 }
 END_TEST
 
@@ -427,6 +452,9 @@ int main(void)
 		S15_a_receipt_that_may_not_be_read_says_what_was_done, 0, 2);
 	tcase_add_test(t,
 		an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id);
+	tcase_add_loop_test(t,
+		an_item_that_is_taken_meanwhile_is_not_missed_by_who_removes_it,
+		0, 2);
 	tcase_add_test(t,
 		many_who_put_at_once_pass_the_bound_by_no_more_than_they_are);
 	tcase_add_test(t, the_bound_goes_by_nothing_that_was_counted_before);
