@@ -11,6 +11,7 @@
 #include "vigil.h"
 
 #include <kustos/node.h>
+#include <stdio.h>
 
 /* No more timers than this are needed for one of them. */
 #define TIMERS 12
@@ -28,12 +29,39 @@ static void fired(struct ku_cancel_link *it)
 	(void)it;
 }
 
+/* When a put is refused, as its queue is missing, from then on memory is short. */
+static struct {
+	bool armed, failed;
+	int requests; /* after so many of them */
+	ku_zk_done_fn *done;
+	void *arg;
+} refusal;
+
+static void refused(void *arg, const struct ku_zk_reply *reply)
+{
+	struct ku_timers *timers = &client->timers;
+	size_t left = timers->room - timers->count - timers->reserved;
+
+	(void)arg;
+	ck_assert_int_eq(reply->rc, KU_ZK_NONODE);
+	ck_assert(ku_timers_reserve(timers, left));
+	fault_after(refusal.requests);
+	refusal.done(refusal.arg, reply);
+	refusal.failed = fault_end() || refusal.failed;
+	ku_timers_release(timers, left);
+}
+
 /* From here on it would be the simulator that has no memory. */
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	(void)fault_end();
-	return ku_zk_sim.submit(zk, request, done, arg);
+	refusal.failed = fault_end() || refusal.failed;
+	if (!refusal.armed || request->kind != KU_ZK_MULTI)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	refusal.armed = false;
+	refusal.done = done;
+	refusal.arg = arg;
+	return ku_zk_sim.submit(zk, request, refused, NULL);
 }
 
 static void setup(void)
@@ -155,6 +183,60 @@ START_TEST(P05_what_cannot_be_made_leaves_nothing_behind)
 }
 END_TEST
 
+static void was_put(void *arg, enum kustos_err err)
+{
+	*(enum kustos_err *)arg = err;
+}
+
+static enum kustos_err put(struct ku_queue *queue)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	enum kustos_err end = KUSTOS_ETIMEDOUT;
+
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &end),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	return end;
+}
+
+/* Its node is missing.  Returns whether memory was short, as it was to be made. */
+static bool put_first(struct ku_queue *queue, int requests)
+{
+	refusal.requests = requests;
+	refusal.armed = true;
+	refusal.failed = false;
+	enum kustos_err end = put(queue);
+	ck_assert(!refusal.armed);
+	ck_assert(end == KUSTOS_OK || (refusal.failed && end == KUSTOS_ENOMEM));
+	return refusal.failed;
+}
+
+START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
+{
+	struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = "/receipts",
+		.max_bytes = 1000 };
+	char path[32];
+	bool failed = true;
+	int requests = 0;
+
+	for (; failed && requests < REQUESTS; requests++) {
+		struct ku_queue *queue = NULL;
+
+		snprintf(path, sizeof(path), "/queue-%d", requests);
+		ck_assert_int_eq(ku_queue_create(client, path, &wish, &queue),
+			KUSTOS_OK);
+		failed = put_first(queue, requests);
+		ck_assert_int_eq(put(queue), KUSTOS_OK);
+		ku_queue_destroy(queue);
+		lone_run_ms(&bench, client, 1000);
+	}
+	ck_assert(!failed);
+	ck_assert_int_gt(requests, 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("memory is short");
@@ -163,6 +245,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, P05_what_cannot_be_made_leaves_nothing_behind, 0,
 		(int)UNIT_COUNT(make));
+	tcase_add_test(t, a_queue_that_could_not_be_made_holds_up_no_later_put);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
