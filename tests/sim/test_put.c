@@ -20,12 +20,59 @@ static struct {
 	int counts;
 	int receipt_rc; /* instead of the creation of a receipt */
 	int receipts;
+	bool rival;	     /* another makes the queue first */
+	bool lost;	     /* or the answer is, to who makes it */
+	bool reaped;	     /* it is gone again by the next put */
+	ku_zk_done_fn *done; /* who waits for that */
+	void *arg;
 } trouble;
 static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;
 static struct ku_queue *queue;
 static enum kustos_err end;
+
+static void lose(void *arg, const struct ku_zk_reply *reply)
+{
+	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS };
+
+	(void)arg;
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	trouble.done(trouble.arg, &lost);
+}
+
+static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (trouble.root_rc != 0)
+		return lone_refuse(zk, trouble.root_rc, done, arg);
+	if (trouble.rival)
+		lone_send(&bench, raw, request);
+	trouble.reaped = trouble.reaped || trouble.rival || trouble.lost;
+	trouble.rival = false;
+	if (!trouble.lost)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	trouble.lost = false;
+	trouble.done = done;
+	trouble.arg = arg;
+	return ku_zk_sim.submit(zk, request, lose, NULL);
+}
+
+static int submit_put(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	static struct ku_zk_result results[] = {
+		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY }, { .rc = KU_ZK_NONODE }
+	};
+	static const struct ku_zk_reply missing = { .rc = KU_ZK_NONODE,
+		.results = results,
+		.result_count = 2 };
+
+	if (!trouble.reaped)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	trouble.reaped = false;
+	return lone_answer(zk, &missing, done, arg);
+}
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -37,8 +84,10 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 		if (trouble.receipt_rc != 0)
 			return lone_refuse(zk, trouble.receipt_rc, done, arg);
 	}
-	if (root && request->kind == KU_ZK_CREATE && trouble.root_rc != 0)
-		return lone_refuse(zk, trouble.root_rc, done, arg);
+	if (root && request->kind == KU_ZK_CREATE)
+		return submit_root(zk, request, done, arg);
+	if (request->kind == KU_ZK_MULTI)
+		return submit_put(zk, request, done, arg);
 	trouble.counts += root && request->kind == KU_ZK_EXISTS;
 	if (root && request->kind == KU_ZK_EXISTS && trouble.count_rc != 0)
 		return lone_refuse(zk, trouble.count_rc, done, arg);
@@ -156,6 +205,20 @@ START_TEST(L27_what_is_there_is_counted_again_on_the_next_connection)
 }
 END_TEST
 
+/* By another, or by a request whose answer was lost; and nobody need know that it is gone
+   again before anything was put. */
+START_TEST(S06_a_queue_that_was_there_already_is_made_again)
+{
+	trouble.rival = _i == 0;
+	trouble.lost = _i == 1;
+	put(NULL);
+	run(1000);
+	ck_assert(!trouble.rival && !trouble.lost && !trouble.reaped);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 1);
+}
+END_TEST
+
 /* Then the put itself says why, or is done. */
 START_TEST(what_may_not_be_counted_is_put)
 {
@@ -180,6 +243,8 @@ int main(void)
 	tcase_add_test(t,
 		L27_what_is_there_is_counted_again_on_the_next_connection);
 	tcase_add_test(t, what_may_not_be_counted_is_put);
+	tcase_add_loop_test(t, S06_a_queue_that_was_there_already_is_made_again,
+		0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
