@@ -153,6 +153,7 @@ sim_tests += %D%/test_refused
 sim_tests += %D%/test_reopen
 sim_tests += %D%/test_resume
 %C%_test_resume_LDFLAGS = $(fault_ldflags)
+sim_tests += %D%/test_return
 sim_tests += %D%/test_risk
 sim_tests += %D%/test_room
 sim_tests += %D%/test_round
