@@ -47,9 +47,9 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-static void open_queue(void)
+static void open_queue(enum ku_item_kind kind)
 {
-	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+	const struct ku_queue_wish wish = { .kind = kind,
 		.receipts = RECEIPTS,
 		.max_bytes = 1000 };
 
@@ -66,7 +66,7 @@ static void setup(void)
 	lone_make(&bench, raw, QUEUE);
 	lone_make(&bench, raw, RECEIPTS);
 	client = lone_connected(&bench, &api);
-	open_queue();
+	open_queue(KU_ITEM_SIMPLE);
 }
 
 static void teardown(void)
@@ -178,20 +178,28 @@ static void was_put(void *arg, enum kustos_err err)
 	*(enum kustos_err *)arg = err;
 }
 
-/* Its own, which is not read, is to be taken; and there is a connection again when it is
-   another's. */
-START_TEST(S15_an_own_item_is_not_taken_without_a_connection)
+/* Put by the object that takes. */
+static void put_own(const char *data, int64_t due_ms)
 {
-	const struct kustos_new_item item = { .data = "o", .len = 1 };
+	const struct kustos_new_item item = { .data = data,
+		.len = 1,
+		.due_ms = due_ms };
 	enum kustos_err err = KUSTOS_ETIMEDOUT;
 
-	put("f");
-	take("f");
 	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
 				 was_put, &err),
 		KUSTOS_OK);
 	run(SOON_MS);
 	ck_assert_int_eq(err, KUSTOS_OK);
+}
+
+/* Its own, which is not read, is to be taken; and there is a connection again when it is
+   another's. */
+START_TEST(S15_an_own_item_is_not_taken_without_a_connection)
+{
+	put("f");
+	take("f");
+	put_own("o", 0);
 	ck_assert_uint_eq(queue->take.caught.count, 1);
 	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
 	model_cut(bench.model, LONE_MACHINE, false);
@@ -206,6 +214,38 @@ START_TEST(S15_an_own_item_is_not_taken_without_a_connection)
 	model_heal(bench.model);
 	run(3000);
 	check("n");
+}
+END_TEST
+
+/* Nor before what was listed, of which one is being read ahead. */
+START_TEST(an_own_item_comes_behind_all_that_were_there)
+{
+	for (char letter[] = "a"; *letter <= 'e'; ++*letter)
+		put(letter);
+	take("a");
+	put_own("o", 0);
+	for (char letter[] = "b"; *letter <= 'e'; ++*letter)
+		take(letter);
+	take("o");
+}
+END_TEST
+
+/* Though somebody waits, and there is nothing else. */
+START_TEST(S17_an_own_item_is_not_taken_before_it_is_due)
+{
+	const struct ku_clock *clock = &client->env.clock;
+
+	ku_queue_destroy(queue);
+	open_queue(KU_ITEM_DELAY);
+	put_own("f", ku_wall_ms(clock));
+	take("f");
+	poll(1);
+	run(SOON_MS);
+	put_own("o", ku_wall_ms(clock) + 5000);
+	run(4000);
+	ck_assert_int_eq(got.err, KUSTOS_ETIMEDOUT);
+	run(2000);
+	check("o");
 }
 END_TEST
 
@@ -352,6 +392,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		S15_what_was_read_is_read_again_if_it_is_taken_late, 0, 2);
 	tcase_add_test(t, S15_an_own_item_is_not_taken_without_a_connection);
+	tcase_add_test(t, an_own_item_comes_behind_all_that_were_there);
+	tcase_add_test(t, S17_an_own_item_is_not_taken_before_it_is_due);
 	tcase_add_test(t,
 		an_item_that_is_changed_as_it_is_taken_is_the_next_still);
 	tcase_add_test(t,
