@@ -120,23 +120,43 @@ static void teardown(void)
 
 static void was_put(void *arg, enum kustos_err err)
 {
-	(void)arg;
-	end = err;
+	*(enum kustos_err *)arg = err;
+}
+
+static void put_until(kustos_deadline deadline, struct kustos_cancel *cancel,
+	enum kustos_err *to)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+
+	ck_assert_int_eq(
+		ku_queue_put_async(queue, &item, deadline, cancel, was_put, to),
+		KUSTOS_OK);
 }
 
 static void put(struct kustos_cancel *cancel)
 {
-	const struct kustos_new_item item = { .data = "x", .len = 1 };
-
-	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER,
-				 cancel, was_put, NULL),
-		KUSTOS_OK);
+	put_until(KUSTOS_FOREVER, cancel, &end);
 }
 
 static void run(int ms)
 {
 	lone_run_ms(&bench, client, ms);
 }
+
+/* It has the last room, and waits for a receipt when somebody else finds none. */
+START_TEST(what_has_its_room_is_not_refused_for_want_of_it)
+{
+	enum kustos_err first = KUSTOS_ETIMEDOUT;
+
+	lone_make(&bench, raw, QUEUE);
+	put_until(KUSTOS_NOW, NULL, &first);
+	put_until(KUSTOS_NOW, NULL, &end);
+	run(1000);
+	ck_assert_int_eq(first, KUSTOS_OK);
+	ck_assert_int_eq(end, KUSTOS_EFULL);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 1);
+}
+END_TEST
 
 /* There was no room for it, and then there is. */
 START_TEST(L20_what_was_given_up_is_not_put_later)
@@ -237,6 +257,7 @@ int main(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, what_has_its_room_is_not_refused_for_want_of_it);
 	tcase_add_test(t, L20_what_was_given_up_is_not_put_later);
 	tcase_add_test(t, U09_who_may_not_make_the_queue_is_told);
 	tcase_add_test(t, U09_who_may_not_make_a_receipt_is_told);
