@@ -123,6 +123,13 @@ static void run(int ms)
 	lone_run_ms(&bench, client, ms);
 }
 
+static void disconnect(void)
+{
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	model_cut(bench.model, LONE_MACHINE, false);
+	run(SOON_MS);
+}
+
 static void check(const char *items)
 {
 	ck_assert_int_eq(got.err, KUSTOS_OK);
@@ -201,9 +208,7 @@ START_TEST(S15_an_own_item_is_not_taken_without_a_connection)
 	take("f");
 	put_own("o", 0);
 	ck_assert_uint_eq(queue->take.caught.count, 1);
-	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
-	model_cut(bench.model, LONE_MACHINE, false);
-	run(SOON_MS);
+	disconnect();
 	poll(1);
 	remove_it(QUEUE "/qn-0000000001");
 	remove_it(QUEUE);
@@ -246,6 +251,63 @@ START_TEST(S17_an_own_item_is_not_taken_before_it_is_due)
 	ck_assert_int_eq(got.err, KUSTOS_ETIMEDOUT);
 	run(2000);
 	check("o");
+}
+END_TEST
+
+/* "now", without a connection. */
+static void check_at_once(const struct ku_poll_wish *now)
+{
+	got.err = KUSTOS_ETIMEDOUT;
+	enum kustos_err err = ku_queue_poll_async(queue, now, took, NULL);
+
+	run(SOON_MS);
+	ck_assert_int_eq(err == KUSTOS_OK ? got.err : err,
+		KUSTOS_EDISCONNECTED);
+}
+
+/* Whether something was read before, or only listed. */
+START_TEST(L20_who_does_not_wait_does_not_wait_for_a_connection)
+{
+	const struct ku_poll_wish now = { .max = 1, .deadline = KUSTOS_NOW };
+
+	for (char letter[] = "a"; *letter <= 'e'; ++*letter)
+		put(letter);
+	take("a");
+	disconnect();
+	for (int i = 0; i < 2; i++)
+		check_at_once(&now);
+	model_heal(bench.model);
+	run(3000);
+	take("b");
+}
+END_TEST
+
+/* Though one was taken for nobody, which is not to be looked at. */
+START_TEST(L20_who_looks_without_waiting_does_not_wait_for_a_connection)
+{
+	struct ku_poll_wish all = { .max = 1, .deadline = KUSTOS_FOREVER };
+	const struct ku_poll_wish now = { .max = 1,
+		.peek = true,
+		.deadline = KUSTOS_NOW };
+
+	put("a");
+	put("b");
+	ck_assert_int_eq(kustos_cancel_create(&all.cancel), KUSTOS_OK);
+	ask(&all);
+	for (int ms = 0; !queue->take.busy; ms++) {
+		ck_assert_int_lt(ms, SOON_MS);
+		run(1);
+	}
+	kustos_cancel_fire(all.cancel);
+	run(SOON_MS);
+	kustos_cancel_destroy(all.cancel);
+	ck_assert_int_eq(got.err, KUSTOS_ECANCELED);
+	ck_assert_uint_eq(ku_queue_kept(queue), 1);
+	disconnect();
+	check_at_once(&now);
+	model_heal(bench.model);
+	run(3000);
+	take("a");
 }
 END_TEST
 
@@ -400,6 +462,9 @@ int main(void)
 		L27_what_is_left_of_those_to_be_taken_need_not_be_listed);
 	tcase_add_loop_test(t, U09_who_may_not_take_or_list_is_told, 0, 2);
 	tcase_add_test(t, L20_who_does_not_wait_does_not_wait_for_a_listing);
+	tcase_add_test(t, L20_who_does_not_wait_does_not_wait_for_a_connection);
+	tcase_add_test(t,
+		L20_who_looks_without_waiting_does_not_wait_for_a_connection);
 	tcase_add_test(t, who_looks_goes_by_nothing_that_was_read_before);
 	tcase_add_test(t, L28_nobody_lists_for_who_has_given_up);
 	tcase_add_test(t,
