@@ -154,6 +154,7 @@ sim_tests += %D%/test_reopen
 sim_tests += %D%/test_resume
 %C%_test_resume_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_return
+%C%_test_return_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_risk
 sim_tests += %D%/test_room
 sim_tests += %D%/test_round

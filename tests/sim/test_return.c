@@ -4,7 +4,9 @@
  */
 #include "lone.h"
 
+#include "../unit/fault.h"
 #include "../unit/unit.h"
+#include "client.h"
 #include "queue.h"
 
 #include <kustos/cancel.h>
@@ -207,6 +209,21 @@ START_TEST(S15_what_goes_back_without_a_receipt_is_put)
 }
 END_TEST
 
+/* Memory is short at first, when it is to be put. */
+START_TEST(S15_what_goes_back_when_there_is_memory_ends_the_queue)
+{
+	keep(1, HUGE);
+	fault_after(_i);
+	ku_queue_destroy(queue);
+	ck_assert_int_eq(fault_end(), 1);
+	ck_assert_int_eq(client->unsettled, 1);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(client->unsettled, 0);
+	ck_assert(lone_close(&bench, client));
+	check_order("0");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("what a queue puts back");
@@ -219,6 +236,8 @@ int main(void)
 	tcase_add_test(t, S15_what_may_go_back_with_a_receipt_does);
 	tcase_add_loop_test(t, S15_what_goes_back_without_a_receipt_is_put, 0,
 		2);
+	tcase_add_loop_test(t,
+		S15_what_goes_back_when_there_is_memory_ends_the_queue, 0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
