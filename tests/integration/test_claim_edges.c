@@ -105,6 +105,24 @@ START_TEST(L20_an_ack_at_once_does_not_wait_for_a_connection)
 }
 END_TEST
 
+/* Nor if it was gone before: then nothing is sent, and the item comes back. */
+START_TEST(L20_an_ack_at_once_is_not_begun_without_a_connection)
+{
+	struct kustos_claim *claim;
+
+	queue_put(queue_others, "a");
+	claim = claim_expect(claims, "a");
+	inject_connect(ECONNREFUSED);
+	proxy_cut(proxy);
+	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	check_err(kustos_claim_ack(claim, KUSTOS_NOW, NULL),
+		KUSTOS_EDISCONNECTED);
+	inject_connect(0);
+	claim_ack(claim_expect(claims, "a"), KUSTOS_OK);
+	ck_assert_int_eq(queue_count(), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("claims, edges");
@@ -118,5 +136,6 @@ int main(void)
 		L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection);
 	tcase_add_loop_test(t,
 		L20_an_ack_at_once_does_not_wait_for_a_connection, 0, 4);
+	tcase_add_test(t, L20_an_ack_at_once_is_not_begun_without_a_connection);
 	return fixture_main(s);
 }
