@@ -20,6 +20,7 @@ static struct {
 	bool in_want;	/* memory is short as it hears of that */
 	int cuts; /* so many transactions end their connection before they arrive */
 	int checked, created; /* so many, and creations of "ready", were sent */
+	const char *unseen; /* memory is short as it hears of this node, once */
 	ku_zk_done_fn *done;
 	void *arg;
 } plainly;
@@ -31,6 +32,24 @@ static void refuse(void *arg, const struct ku_zk_reply *reply)
 		fault_after(0);
 	plainly.done(plainly.arg, reply);
 	ck_assert_int_eq(fault_end(), plainly.in_want);
+}
+
+static void not_see(void *arg, const struct ku_zk_reply *reply)
+{
+	ck_assert_ptr_eq(arg, &plainly);
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	fault_after(0);
+	plainly.done(plainly.arg, reply);
+	ck_assert_int_eq(fault_end(), 1);
+}
+
+static bool is_unseen(const struct ku_zk_request *request)
+{
+	return plainly.unseen != NULL &&
+		(request->kind == KU_ZK_CHILDREN ||
+			request->kind == KU_ZK_GET ||
+			request->kind == KU_ZK_EXISTS) &&
+		strcmp(request->path, plainly.unseen) == 0;
 }
 
 /* As a server does with what is too large for it. */
@@ -51,6 +70,12 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	bool ready = request->kind == KU_ZK_CREATE &&
 		strcmp(request->path, READY) == 0;
 
+	if (is_unseen(request)) {
+		plainly.unseen = NULL;
+		plainly.done = done;
+		plainly.arg = arg;
+		return ku_zk_sim.submit(zk, request, not_see, &plainly);
+	}
 	if (request->kind == KU_ZK_MULTI && plainly.cuts > 0)
 		return cut_off(zk, request, done, arg);
 	plainly.checked += request->kind == KU_ZK_MULTI;
@@ -133,6 +158,28 @@ START_TEST(who_cannot_tell_the_others_for_want_of_memory_says_so)
 }
 END_TEST
 
+/* It looks again in a moment: as it goes in; or out, at the members, or for the one that
+   it waits for. */
+START_TEST(who_sees_nothing_for_want_of_memory_looks_again)
+{
+	plainly.forbidden = false;
+	plainly.unseen = _i == 0 ? ROUND : NULL;
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	check_in();
+	if (_i > 0)
+		plainly.unseen = _i == 1 ? ROUND : READY;
+	leave(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert_ptr_null(plainly.unseen);
+	ck_assert_int_eq(departure, -1);
+	drop(SECOND);
+	drop(RIVAL);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+}
+END_TEST
+
 static void make_more(int count)
 {
 	char path[80];
@@ -191,6 +238,8 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		who_cannot_tell_the_others_for_want_of_memory_says_so);
+	tcase_add_loop_test(t, who_sees_nothing_for_want_of_memory_looks_again,
+		0, 3);
 	tcase_add_test(t, L24_what_the_server_may_not_take_is_told_plainly);
 	tcase_add_loop_test(t, S12_what_any_server_takes_is_never_told_plainly,
 		0, 2);
