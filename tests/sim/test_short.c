@@ -212,6 +212,31 @@ static bool put_first(struct ku_queue *queue, int requests)
 	return refusal.failed;
 }
 
+/* It has no receipt yet.  The same, as that was to be made; there is room for so few more
+   timers. */
+static bool put_without_receipt(struct ku_queue *queue, int requests,
+	size_t few)
+{
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	struct ku_timers *timers = &client->timers;
+	size_t left = timers->room - timers->count - timers->reserved - few;
+	enum kustos_err end = KUSTOS_ETIMEDOUT;
+
+	ck_assert(ku_timers_reserve(timers, left));
+	refusal.failed = false;
+	fault_after(requests);
+	enum kustos_err err = ku_queue_put_async(queue, &item, KUSTOS_FOREVER,
+		NULL, was_put, &end);
+	refusal.failed = fault_end() || refusal.failed;
+	ku_timers_release(timers, left);
+	lone_run_ms(&bench, client, 1000);
+	if (err != KUSTOS_OK)
+		end = err; /* it was not begun */
+	ck_assert(end == KUSTOS_OK || (refusal.failed && end == KUSTOS_ENOMEM));
+	return refusal.failed;
+}
+
+/* Nor does a receipt. */
 START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 {
 	struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -227,8 +252,11 @@ START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 		snprintf(path, sizeof(path), "/queue-%d", requests);
 		ck_assert_int_eq(ku_queue_create(client, path, &wish, &queue),
 			KUSTOS_OK);
-		failed = put_first(queue, requests);
-		ck_assert_int_eq(put(queue), KUSTOS_OK);
+		failed = _i == 0
+			? put_first(queue, requests)
+			: put_without_receipt(queue, requests, (size_t)_i % 3);
+		if (_i < 4) /* else it ends with that */
+			ck_assert_int_eq(put(queue), KUSTOS_OK);
 		ku_queue_destroy(queue);
 		lone_run_ms(&bench, client, 1000);
 	}
@@ -245,7 +273,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, P05_what_cannot_be_made_leaves_nothing_behind, 0,
 		(int)UNIT_COUNT(make));
-	tcase_add_test(t, a_queue_that_could_not_be_made_holds_up_no_later_put);
+	tcase_add_loop_test(t,
+		a_queue_that_could_not_be_made_holds_up_no_later_put, 0, 7);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
