@@ -180,6 +180,32 @@ START_TEST(who_sees_nothing_for_want_of_memory_looks_again)
 }
 END_TEST
 
+static int changes(void)
+{
+	struct kustos_stat stat;
+
+	ck_assert(model_stat(bench.model, ROUND, &stat));
+	return stat.cversion;
+}
+
+/* Nor is it counted for a moment by those who are there. */
+START_TEST(L18_who_gave_up_without_a_connection_does_not_come_later)
+{
+	int before = changes();
+
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(100);
+	enter(ku_now(client) + 50 * KU_NS_PER_MS);
+	run_ms(100);
+	ck_assert_int_eq(entry, KUSTOS_ETIMEDOUT);
+	model_heal(bench.model);
+	run_ms(20000);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(changes(), before);
+}
+END_TEST
+
 static void make_more(int count)
 {
 	char path[80];
@@ -240,6 +266,8 @@ int main(void)
 		who_cannot_tell_the_others_for_want_of_memory_says_so);
 	tcase_add_loop_test(t, who_sees_nothing_for_want_of_memory_looks_again,
 		0, 3);
+	tcase_add_test(t,
+		L18_who_gave_up_without_a_connection_does_not_come_later);
 	tcase_add_test(t, L24_what_the_server_may_not_take_is_told_plainly);
 	tcase_add_loop_test(t, S12_what_any_server_takes_is_never_told_plainly,
 		0, 2);
