@@ -120,6 +120,7 @@ sim_tests += %D%/test_elections
 sim_tests += %D%/test_errands
 sim_tests += %D%/test_gate
 sim_tests += %D%/test_hand_over
+sim_tests += %D%/test_hold_calls
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_lend
 sim_tests += %D%/test_line
