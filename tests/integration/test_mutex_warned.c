@@ -3,10 +3,16 @@
  */
 #include "callback_gate.h"
 #include "mutex_pair.h"
+#include "process.h"
+
+#include <pthread.h>
 
 #define T_MS 12000
 
 static struct gate gate;
+
+/* What becomes of a warning that is still to come. */
+enum fate { GIVEN, REPLACED, HOLD_GONE, FATES };
 
 static void set_up(void)
 {
@@ -27,13 +33,32 @@ static void warn(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
 		KUSTOS_OK);
 }
 
+static int giver_id;
+
+static void *give_back(void *hold)
+{
+	__atomic_store_n(&giver_id, thread_id(), __ATOMIC_SEQ_CST);
+	hold_give(hold);
+	return NULL;
+}
+
+/* On another thread, which waits for the warning that is being given. */
+static void begin_to_give_back(struct kustos_hold *hold, pthread_t *giver)
+{
+	ck_assert_int_eq(pthread_create(giver, NULL, give_back, hold), 0);
+	test_eventually(calls_of(&giver_id) != 0 &&
+			thread_sleeps(calls_of(&giver_id)),
+		2000);
+}
+
 /* One after the other, though there are several threads for them; and what was
    replaced meanwhile is not given. */
 START_TEST(a_warning_that_comes_while_one_is_given_is_given_after_it)
 {
-	const bool replaced = _i == 1;
+	const enum fate fate = (enum fate)_i;
 	struct kustos_mutex *second;
 	int behind = 0, early = 0;
+	pthread_t giver;
 
 	check_err(kustos_mutex_create(client, LINE "-2", NULL, &second),
 		KUSTOS_OK);
@@ -45,12 +70,56 @@ START_TEST(a_warning_that_comes_while_one_is_given_is_given_after_it)
 	warn(another, count_call, &behind);
 	test_eventually(calls_of(&behind) == 1, 2000);
 	ck_assert_int_eq(flag(&gate.entered), 1);
-	if (replaced)
+	if (fate == REPLACED)
 		check_err(kustos_hold_at_risk(hold, 1, count_call, &early),
 			KUSTOS_OK);
+	if (fate == HOLD_GONE)
+		begin_to_give_back(hold, &giver);
 	raise_flag(&gate.open);
-	test_eventually(flag(&gate.left) == (replaced ? 1 : 2), 2000);
-	test_never(calls_of(&early) > 0 || flag(&gate.entered) > 2, 100);
+	test_eventually(flag(&gate.left) == (fate == GIVEN ? 2 : 1), 2000);
+	if (fate == HOLD_GONE)
+		ck_assert_int_eq(pthread_join(giver, NULL), 0);
+	else
+		test_never(calls_of(&early) > 0 || flag(&gate.entered) > 2,
+			100);
+	/* Behind whatever else there may be to call. */
+	warn(another, count_call, &behind);
+	test_eventually(calls_of(&behind) == 2, 2000);
+	ck_assert_int_eq(flag(&gate.left), fate == GIVEN ? 2 : 1);
+	if (fate != HOLD_GONE)
+		hold_give(hold);
+	hold_give(another);
+	kustos_mutex_destroy(second);
+}
+END_TEST
+
+/* News of a danger waits for no other callback, though it has waited for one of its
+   own. */
+START_TEST(a_warning_that_had_to_wait_waits_for_nothing_else)
+{
+	struct gate long_gate = { 0 };
+	struct kustos_mutex *second;
+	int behind = 0;
+
+	check_err(kustos_mutex_create(client, LINE "-2", NULL, &second),
+		KUSTOS_OK);
+	struct kustos_hold *hold = hold_take(mutex);
+	struct kustos_hold *another = hold_take(second);
+	warn(hold, warn_slowly, &hold);
+	test_eventually(flag(&gate.entered) == 1, 2000);
+	check_err(kustos_exists_async(client, "/", SOON, NULL, stand_done,
+			  &long_gate),
+		KUSTOS_OK);
+	check_err(kustos_exists(client, "/", SOON, NULL, NULL), KUSTOS_OK);
+	warn(hold, warn_slowly, &hold);
+	warn(another, count_call, &behind);
+	test_eventually(calls_of(&behind) == 1, 2000);
+	ck_assert_int_eq(flag(&gate.entered), 1);
+	raise_flag(&gate.open);
+	test_eventually(flag(&gate.left) == 2, 2000);
+	ck_assert_int_eq(flag(&long_gate.left), 0);
+	raise_flag(&long_gate.open);
+	test_eventually(flag(&long_gate.left) == 1, 2000);
 	hold_give(hold);
 	hold_give(another);
 	kustos_mutex_destroy(second);
@@ -65,6 +134,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, pair_close);
 	tcase_add_loop_test(t,
 		a_warning_that_comes_while_one_is_given_is_given_after_it, 0,
-		2);
+		FATES);
+	tcase_add_test(t, a_warning_that_had_to_wait_waits_for_nothing_else);
 	return fixture_main(s);
 }
