@@ -164,6 +164,42 @@ START_TEST(each_of_several_is_told_that_wants_to_be)
 }
 END_TEST
 
+/* Nor does that take from the others what they asked for meanwhile. */
+START_TEST(who_is_not_warned_any_more_may_say_so_twice)
+{
+	static const char *const paths[] = { "/r0", "/r1", "/r2" };
+	const int64_t before_ms = LONE_TIMEOUT_MS / 4;
+	struct kustos_mutex *mutex[3];
+	struct kustos_hold *hold[3];
+	int told[3] = { 0, 0, 0 };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		hold[i] = hold_another(paths[i], before_ms, count_any, &told[i],
+			&mutex[i]);
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(i == 1
+				? kustos_hold_at_risk(hold[0], before_ms,
+					  count_any, &told[0])
+				: kustos_hold_at_risk(hold[2], before_ms, NULL,
+					  NULL),
+			KUSTOS_OK);
+	for (i = 0; i < 2; i++) {
+		pause_until_risk(before_ms);
+		(void)ku_client_step(lone.client);
+		ck_assert_int_eq(told[0], i + 1);
+		ck_assert_int_eq(told[1], i + 1);
+		bench_run_ms(&lone.bench, 9); /* its heartbeat is answered */
+	}
+	ck_assert_int_eq(told[2], 0);
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(kustos_hold_release(hold[i]), KUSTOS_OK);
+		kustos_mutex_destroy(mutex[i]);
+	}
+	lone_run_ms(&lone.bench, lone.client, 100);
+}
+END_TEST
+
 /* Not a moment later, and not again in that moment. */
 START_TEST(a_risk_is_told_when_so_much_is_left_as_was_asked_for)
 {
@@ -199,6 +235,7 @@ int main(void)
 	tcase_add_test(t,
 		U03_a_risk_is_told_by_the_timeout_of_the_last_connection);
 	tcase_add_test(t, each_of_several_is_told_that_wants_to_be);
+	tcase_add_test(t, who_is_not_warned_any_more_may_say_so_twice);
 	tcase_add_test(t, a_risk_is_told_when_so_much_is_left_as_was_asked_for);
 	tcase_add_loop_test(t, what_was_lost_is_at_risk_no_more, 0, 2);
 	suite_add_tcase(s, t);
