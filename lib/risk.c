@@ -43,7 +43,6 @@ void ku_risk_watch(struct kustos_client *client, struct ku_risk *risk,
 {
 	struct ku_risks *risks = &client->risks;
 
-	ku_risk_stop(risk);
 	risk->client = client;
 	risk->fn = fn;
 	risk->before_ns = before_ns;

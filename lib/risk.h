@@ -31,8 +31,8 @@ struct ku_risks {
 	size_t told;
 };
 
-/* Have "fn" called when "before_ns" or less are left, perhaps from in here; in place
-   of what was asked for before. */
+/* Have "fn" called when "before_ns" or less are left, perhaps from in here.  Not
+   while it is watched. */
 void ku_risk_watch(struct kustos_client *client, struct ku_risk *risk,
 	int64_t before_ns, ku_risk_fn *fn);
 
