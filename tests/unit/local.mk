@@ -32,6 +32,10 @@ unit_tests += %D%/test_item_sort
 %C%_test_item_sort_SOURCES = %D%/test_item_sort.c tools/item_sort.c \
 	tools/item_sort.h
 unit_tests += %D%/test_lease
+unit_tests += %D%/test_lookup
+%C%_test_lookup_LDFLAGS = $(fault_ldflags) \
+	-Wl,--wrap=getaddrinfo,--wrap=pthread_detach,--wrap=strdup \
+	-Wl,--wrap=pthread_mutex_destroy
 unit_tests += %D%/test_mntr
 unit_tests += %D%/test_muster
 unit_tests += %D%/test_name
