@@ -109,6 +109,7 @@ check_PROGRAMS += %D%/sim
 %C%_sim_SOURCES = %D%/main.c
 
 sim_tests += %D%/test_barrier
+sim_tests += %D%/test_beat
 sim_tests += %D%/test_beside
 sim_tests += %D%/test_claim
 sim_tests += %D%/test_client

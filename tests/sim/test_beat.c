@@ -1,0 +1,243 @@
+/*
+ * test_beat.c - greetings and heartbeats, and a handle that is not as its events said.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/node.h>
+
+static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct bench bench;
+static struct kustos_client *client;
+
+/* What the library tells of the handle: its events, but for those of one state, and
+   its state, which is another in some of the next looks. */
+static ku_zk_event_fn *event;
+static void *event_arg;
+static int deaf_to;	  /* an enum ku_zk_state; -1: to none */
+static const char *looks; /* 'x': another; NULL, or at its end: as it is */
+
+/* Syncs are refused; or the answer to one is withheld. */
+static bool refuses, withholds;
+static int refused,
+	others; /* and how many requests of other kinds there were */
+static ku_zk_done_fn *withheld;
+static void *withheld_arg;
+
+static int told; /* requests, to the program */
+
+static void hear(void *arg, enum ku_zk_event what, enum ku_zk_state state,
+	const char *path)
+{
+	if (what != KU_ZK_EVENT_SESSION || (int)state != deaf_to)
+		event(arg, what, state, path);
+}
+
+static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
+	struct ku_zk **out)
+{
+	struct ku_zk_open mine = *params;
+
+	event = params->event;
+	event_arg = params->arg;
+	mine.event = hear;
+	return ku_zk_sim.open(env, &mine, out);
+}
+
+static void no_answer(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	(void)reply;
+}
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (request->kind != KU_ZK_SYNC) {
+		others++;
+	} else if (refuses) {
+		refused++;
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	} else if (withholds && withheld == NULL) {
+		withheld = done;
+		withheld_arg = arg;
+		return ku_zk_sim.submit(zk, request, no_answer, NULL);
+	}
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void describe(struct ku_zk *zk, struct ku_zk_session *out)
+{
+	ku_zk_sim.session(zk, out);
+	if (looks != NULL && *looks != '\0' && *looks++ == 'x')
+		out->state = out->state == KU_ZK_STATE_CONNECTED
+			? KU_ZK_STATE_CONNECTING
+			: KU_ZK_STATE_CONNECTED;
+}
+
+static void count(void *arg, const char *kind, const char *path, int64_t took,
+	enum kustos_err err)
+{
+	(void)kind;
+	(void)path;
+	(void)took;
+	(void)err;
+	++*(int *)arg;
+}
+
+static void setup(void)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	deaf_to = -1;
+	looks = NULL;
+	refuses = withholds = false;
+	withheld = NULL;
+	refused = others = told = 0;
+	api = ku_zk_sim;
+	api.open = open_it;
+	api.submit = submit;
+	api.session = describe;
+	options.on_request = count;
+	options.on_request_arg = &told;
+	(void)lone_setup(&bench, 0);
+	client = lone_connected_with(&bench, &api, 1, &options);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+}
+
+static void teardown(void)
+{
+	lone_teardown(&bench, client);
+}
+
+static void run_until(enum kustos_state state)
+{
+	for (int i = 0; i < LONE_TIMEOUT_MS && client->session.state != state;
+		i++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(client->session.state, state);
+}
+
+static void ended(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)result;
+	ck_assert_int_eq(err, KUSTOS_OK);
+	++*(int *)arg;
+}
+
+static void ask(int *calls)
+{
+	ck_assert_int_eq(kustos_exists_async(client, "/", KUSTOS_FOREVER, NULL,
+				 ended, calls),
+		KUSTOS_OK);
+}
+
+START_TEST(the_program_is_told_of_no_request_but_its_own)
+{
+	int calls = 0;
+
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(told, 0);
+	ask(&calls);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(told, 1);
+}
+END_TEST
+
+/* It has answered, but nothing says that it is not behind. */
+START_TEST(S07_who_refuses_the_greeting_is_greeted_again_and_asked_nothing)
+{
+	int calls = 0;
+
+	refuses = true;
+	model_cut(bench.model, LONE_MACHINE, true);
+	run_until(KUSTOS_SUSPENDED);
+	ask(&calls);
+	others = refused = 0;
+	while (refused < 3) {
+		ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+		lone_run_ms(&bench, client, 1);
+	}
+	ck_assert_int_eq(others, 0);
+	refuses = false;
+	run_until(KUSTOS_CONNECTED);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(client->session.epoch, 1);
+}
+END_TEST
+
+/* Two connections in a row, and the answer of the first comes last. */
+START_TEST(S04_a_greeting_that_an_earlier_connection_answered_is_none)
+{
+	static const struct ku_zk_reply answer = { .rc = KU_ZK_OK, .len = -1 };
+
+	withholds = true;
+	model_cut(bench.model, LONE_MACHINE, true);
+	while (withheld == NULL)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+	if (_i == 0)
+		event(event_arg, KU_ZK_EVENT_SESSION, KU_ZK_STATE_CONNECTED,
+			"");
+	else
+		event(event_arg, KU_ZK_EVENT_SESSION, KU_ZK_STATE_CONNECTING,
+			"");
+	withheld(withheld_arg, &answer);
+	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+	run_until(KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.epoch, 1);
+}
+END_TEST
+
+START_TEST(L15_a_connection_of_which_no_event_tells_is_found)
+{
+	const enum ku_zk_state deaf[] = { KU_ZK_STATE_CONNECTED,
+		KU_ZK_STATE_CONNECTING };
+
+	deaf_to = (int)deaf[_i];
+	if (_i == 1)
+		model_hole(bench.model, LONE_MACHINE, 0,
+			bench.sched.now_ns + KU_NS_PER_S);
+	model_cut(bench.model, LONE_MACHINE, true);
+	run_until(KUSTOS_SUSPENDED);
+	run_until(KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.epoch, 1);
+	ck_assert_uint_eq(client->counters.disconnects, 1);
+}
+END_TEST
+
+/* The event may be on its way. */
+START_TEST(a_handle_that_looks_otherwise_once_is_as_the_events_say)
+{
+	looks = " x x  x ";
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_str_eq(looks, "");
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_uint_eq(client->counters.disconnects, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("beats in the simulator");
+	TCase *t = tcase_create("beats");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, the_program_is_told_of_no_request_but_its_own);
+	tcase_add_test(t,
+		S07_who_refuses_the_greeting_is_greeted_again_and_asked_nothing);
+	tcase_add_loop_test(t,
+		S04_a_greeting_that_an_earlier_connection_answered_is_none, 0,
+		2);
+	tcase_add_loop_test(t,
+		L15_a_connection_of_which_no_event_tells_is_found, 0, 2);
+	tcase_add_test(t,
+		a_handle_that_looks_otherwise_once_is_as_the_events_say);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
