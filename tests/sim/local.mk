@@ -127,6 +127,7 @@ sim_tests += %D%/test_lend
 sim_tests += %D%/test_line
 %C%_test_line_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_line_limits
+sim_tests += %D%/test_listener
 sim_tests += %D%/test_look
 sim_tests += %D%/test_lost
 sim_tests += %D%/test_mirror

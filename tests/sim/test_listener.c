@@ -1,0 +1,152 @@
+/*
+ * test_listener.c - what a listener is told whose program looks late.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/client.h>
+
+#define MOST 8
+/* Long enough for a client to learn that its session has expired, and to be
+   connected anew. */
+#define EXPIRY_MS (4 * LONE_TIMEOUT_MS)
+
+static struct bench bench;
+static struct kustos_client *client;
+static struct kustos_listener *listener;
+
+static struct kustos_session news[MOST];
+static int count;
+
+static void note(void *arg, const struct kustos_session *session)
+{
+	ck_assert_ptr_eq(arg, news);
+	ck_assert_int_lt(count, MOST);
+	news[count++] = *session;
+}
+
+static void setup(void)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	count = 0;
+	options.dispatch = KUSTOS_DISPATCH_FD;
+	(void)lone_setup(&bench, 0);
+	client = lone_connected_with(&bench, &ku_zk_sim, 1, &options);
+	ck_assert_int_eq(kustos_client_listen(client, note, news, &listener),
+		KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	kustos_client_unlisten(client, listener);
+	lone_teardown(&bench, client);
+}
+
+static void check(int i, enum kustos_state state, int64_t epoch, int64_t id)
+{
+	ck_assert_int_lt(i, count);
+	ck_assert_int_eq(news[i].state, state);
+	ck_assert_int_eq(news[i].epoch, epoch);
+	ck_assert_int_eq(news[i].session_id, id);
+}
+
+/* End the session, and wait for another.  Returns the id of the old one. */
+static int64_t expire(void)
+{
+	int64_t id = client->session.id, epoch = client->session.epoch;
+
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	for (int i = 0; i < EXPIRY_MS &&
+		(client->session.epoch == epoch ||
+			client->session.state != KUSTOS_CONNECTED);
+		i++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(client->session.epoch, epoch + 1);
+	ck_assert_int_ne(client->session.id, id);
+	return id;
+}
+
+START_TEST(the_state_of_now_is_told_once)
+{
+	(void)kustos_client_dispatch(client);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(kustos_client_dispatch(client), 0);
+	ck_assert_int_eq(count, 1);
+	check(0, KUSTOS_CONNECTED, 1, client->session.id);
+}
+END_TEST
+
+/* Also if it is the first that there is. */
+START_TEST(the_state_of_a_client_that_has_just_been_opened_is_told)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	kustos_client_unlisten(client, listener);
+	ck_assert(lone_close(&bench, client));
+	options.dispatch = KUSTOS_DISPATCH_FD;
+	options.hosts = model_addresses(bench.model);
+	const struct ku_env env = {
+		.api = &ku_zk_sim,
+		.api_env = model_client(bench.model, LONE_MACHINE),
+		.clock = bench.sched.clock,
+		.seed = 1,
+	};
+	ck_assert_int_eq(ku_client_open(&options, &env, &client), KUSTOS_OK);
+	ck_assert_int_eq(kustos_client_listen(client, note, news, &listener),
+		KUSTOS_OK);
+	(void)kustos_client_dispatch(client);
+	ck_assert_int_eq(count, 1);
+	check(0, KUSTOS_CONNECTING, 0, 0);
+}
+END_TEST
+
+/* Of what was in between only the losses, of which the session of the last is still
+   known. */
+START_TEST(no_loss_is_left_out)
+{
+	int64_t id = 0;
+
+	(void)kustos_client_dispatch(client);
+	count = 0;
+	for (int i = 0; i <= _i; i++)
+		id = expire();
+	(void)kustos_client_dispatch(client);
+	ck_assert_int_eq(count, _i + 2);
+	for (int i = 0; i < _i; i++)
+		check(i, KUSTOS_LOST, i + 1, 0);
+	check(_i, KUSTOS_LOST, _i + 1, id);
+	check(_i + 1, KUSTOS_CONNECTED, _i + 2, client->session.id);
+	ck_assert_int_eq(kustos_client_dispatch(client), 0);
+}
+END_TEST
+
+/* Who comes later is told of no loss before that. */
+START_TEST(a_loss_before_it_listened_is_not_told)
+{
+	kustos_client_unlisten(client, listener);
+	(void)expire();
+	ck_assert_int_eq(kustos_client_listen(client, note, news, &listener),
+		KUSTOS_OK);
+	(void)kustos_client_dispatch(client);
+	ck_assert_int_eq(count, 1);
+	check(0, KUSTOS_CONNECTED, 2, client->session.id);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("listeners in the simulator");
+	TCase *t = tcase_create("late");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, the_state_of_now_is_told_once);
+	tcase_add_test(t,
+		the_state_of_a_client_that_has_just_been_opened_is_told);
+	tcase_add_loop_test(t, no_loss_is_left_out, 0, 3);
+	tcase_add_test(t, a_loss_before_it_listened_is_not_told);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
