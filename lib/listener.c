@@ -25,7 +25,6 @@ struct kustos_listener {
 	struct ku_call call;
 	bool told_any;
 	enum kustos_state told;
-	int64_t told_epoch;
 	int64_t told_loss; /* the last epoch whose end was told */
 	pthread_t runner[RUNNERS];
 	bool runs[RUNNERS];
@@ -34,13 +33,14 @@ struct kustos_listener {
 	struct kustos_listener *prev, *next;
 };
 
+/* A state of a later epoch comes after a loss. */
 static bool has_news(const struct kustos_client *client,
 	const struct kustos_listener *l)
 {
 	const struct ku_session *session = &client->session;
 
 	return !l->told_any || l->told_loss < session->lost_epoch ||
-		l->told != session->state || l->told_epoch != session->epoch;
+		l->told != session->state;
 }
 
 /* Find what to tell next. */
@@ -57,7 +57,6 @@ static void next_news(struct kustos_client *client, struct kustos_listener *l,
 	}
 	l->told_any = true;
 	l->told = news->state;
-	l->told_epoch = news->epoch;
 }
 
 static int free_runner(const struct kustos_listener *l)
