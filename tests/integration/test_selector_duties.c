@@ -351,6 +351,7 @@ START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
 	struct kustos_selector_options again = chief_options("ours", 1);
 	char node[NODE_SIZE];
 
+	line_wait(1); /* that of the former process, which leads */
 	chief_run(&theirs, other, chief_options("theirs", 0));
 	line_wait(2);
 	struct kustos_client *resumed = come_again(node);

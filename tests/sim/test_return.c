@@ -145,7 +145,7 @@ static void check_order(const char *numbers)
 {
 	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,
 		QUEUE, false);
-	const char *names[MAX];
+	const char *names[MAX] = { NULL };
 	char path[80], found[MAX + 1] = "";
 	size_t len;
 
