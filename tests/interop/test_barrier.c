@@ -101,6 +101,11 @@ START_TEST(L18_after_a_leftover_ready_they_go_in_together)
 		for (int k = 0; k < i; k++)
 			ck_assert(peer_silent(&peers[k]));
 		peer_tell(&peers[i], "enter " STEP " %d 60000", MEMBERS);
+		if (i == 0) /* until then "ready" is the one child */
+			test_eventually(raw_exists(fixture_address(),
+						STEP "/ready",
+						NULL) == RAW_NONODE,
+				5000);
 		if (i < MEMBERS - 1)
 			line_await(STEP, i + 1);
 	}
