@@ -51,25 +51,46 @@ static void begin_to_give_back(struct kustos_hold *hold, pthread_t *giver)
 		2000);
 }
 
+/* What is warned, and another. */
+static struct kustos_mutex *second;
+static struct kustos_hold *hold, *another;
+
+/* On return the first is being warned, until the gate opens. */
+static void warn_first(void)
+{
+	check_err(kustos_mutex_create(client, LINE "-2", NULL, &second),
+		KUSTOS_OK);
+	hold = hold_take(mutex);
+	another = hold_take(second);
+	warn(hold, warn_slowly, &hold);
+	test_eventually(flag(&gate.entered) == 1, 2000);
+}
+
+/* It has to wait for its turn with the next one, and the other has not. */
+static void warn_both(int *behind)
+{
+	warn(hold, warn_slowly, &hold);
+	warn(another, count_call, behind);
+	test_eventually(calls_of(behind) == 1, 2000);
+	ck_assert_int_eq(flag(&gate.entered), 1);
+}
+
+static void give_other(void)
+{
+	hold_give(another);
+	kustos_mutex_destroy(second);
+}
+
 /* One after the other, though there are several threads for them; and what was
    replaced meanwhile is not given. */
 START_TEST(a_warning_that_comes_while_one_is_given_is_given_after_it)
 {
 	const enum fate fate = (enum fate)_i;
-	struct kustos_mutex *second;
 	int behind = 0, early = 0;
 	pthread_t giver;
 
-	check_err(kustos_mutex_create(client, LINE "-2", NULL, &second),
-		KUSTOS_OK);
-	struct kustos_hold *hold = hold_take(mutex);
-	struct kustos_hold *another = hold_take(second);
-	warn(hold, warn_slowly, &hold);
-	test_eventually(flag(&gate.entered) == 1, 2000);
-	warn(hold, warn_slowly, &hold);
-	warn(another, count_call, &behind);
-	test_eventually(calls_of(&behind) == 1, 2000);
-	ck_assert_int_eq(flag(&gate.entered), 1);
+	warn_first();
+	warn_both(&behind);
 	if (fate == REPLACED)
 		check_err(kustos_hold_at_risk(hold, 1, count_call, &early),
 			KUSTOS_OK);
@@ -88,8 +109,7 @@ START_TEST(a_warning_that_comes_while_one_is_given_is_given_after_it)
 	ck_assert_int_eq(flag(&gate.left), fate == GIVEN ? 2 : 1);
 	if (fate != HOLD_GONE)
 		hold_give(hold);
-	hold_give(another);
-	kustos_mutex_destroy(second);
+	give_other();
 }
 END_TEST
 
@@ -98,31 +118,21 @@ END_TEST
 START_TEST(a_warning_that_had_to_wait_waits_for_nothing_else)
 {
 	struct gate long_gate = { 0 };
-	struct kustos_mutex *second;
 	int behind = 0;
 
-	check_err(kustos_mutex_create(client, LINE "-2", NULL, &second),
-		KUSTOS_OK);
-	struct kustos_hold *hold = hold_take(mutex);
-	struct kustos_hold *another = hold_take(second);
-	warn(hold, warn_slowly, &hold);
-	test_eventually(flag(&gate.entered) == 1, 2000);
+	warn_first();
 	check_err(kustos_exists_async(client, "/", SOON, NULL, stand_done,
 			  &long_gate),
 		KUSTOS_OK);
 	check_err(kustos_exists(client, "/", SOON, NULL, NULL), KUSTOS_OK);
-	warn(hold, warn_slowly, &hold);
-	warn(another, count_call, &behind);
-	test_eventually(calls_of(&behind) == 1, 2000);
-	ck_assert_int_eq(flag(&gate.entered), 1);
+	warn_both(&behind);
 	raise_flag(&gate.open);
 	test_eventually(flag(&gate.left) == 2, 2000);
 	ck_assert_int_eq(flag(&long_gate.left), 0);
 	raise_flag(&long_gate.open);
 	test_eventually(flag(&long_gate.left) == 1, 2000);
 	hold_give(hold);
-	hold_give(another);
-	kustos_mutex_destroy(second);
+	give_other();
 }
 END_TEST
 

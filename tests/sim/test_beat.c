@@ -20,8 +20,8 @@ static const char *looks; /* 'x': another; NULL, or at its end: as it is */
 
 /* Syncs are refused; or the answer to one is withheld. */
 static bool refuses, withholds;
-static int refused,
-	others; /* and how many requests of other kinds there were */
+static int refused;
+static int others; /* requests of other kinds */
 static ku_zk_done_fn *withheld;
 static void *withheld_arg;
 
