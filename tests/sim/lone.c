@@ -130,6 +130,14 @@ int lone_refuse(struct ku_zk *zk, int rc, ku_zk_done_fn *done, void *arg)
 	return lone_answer(zk, &refusal, done, arg);
 }
 
+void lone_ignore(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)arg;
+	(void)err;
+	(void)result;
+}
+
 void lone_run_ms(struct bench *bench, struct kustos_client *client, int ms)
 {
 	for (int i = 0; i < ms; i++) {

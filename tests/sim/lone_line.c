@@ -6,17 +6,22 @@
 
 struct lone_line lone;
 
-void lone_line_open(const struct ku_zk_api *api)
+void lone_line_open_with(const struct ku_zk_api *api,
+	const struct kustos_client_options *options)
 {
 	lone.raw = lone_setup(&lone.bench, 0);
-	ck_assert_int_eq(
-		bench_create(&lone.bench, lone.raw, LINE, "", KU_ZK_PERSISTENT)
-			.rc,
-		KU_ZK_OK);
-	lone.client = lone_connected(&lone.bench, api);
+	lone_make(&lone.bench, lone.raw, LINE);
+	lone.client = lone_connected_with(&lone.bench, api, 1, options);
 	ck_assert_int_eq(
 		kustos_mutex_create(lone.client, LINE, NULL, &lone.mutex),
 		KUSTOS_OK);
+}
+
+void lone_line_open(const struct ku_zk_api *api)
+{
+	const struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	lone_line_open_with(api, &options);
 }
 
 void lone_line_close(void)
@@ -62,6 +67,14 @@ void lone_line_give(void)
 {
 	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
 	lone_run_ms(&lone.bench, lone.client, 100);
+}
+
+void lone_line_delete(void)
+{
+	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw,
+				 kustos_hold_path(lone.hold), -1)
+				 .rc,
+		KU_ZK_OK);
 }
 
 struct kustos_simple *lone_line_ask_simple(kustos_granted_fn *granted,

@@ -23,8 +23,11 @@ extern struct lone_line {
 				     lone_line_granted() */
 } lone;
 
-/* The client is connected through "api", as in lone_open(). */
+/* The client is connected through "api", as in lone_open(); or with options, as in
+   lone_connected_with(). */
 void lone_line_open(const struct ku_zk_api *api);
+void lone_line_open_with(const struct ku_zk_api *api,
+	const struct kustos_client_options *options);
 
 /* Nothing of anybody is left in the line, and nothing of the client refers to it. */
 void lone_line_close(void);
@@ -41,5 +44,8 @@ struct kustos_simple *lone_line_ask_simple(kustos_granted_fn *granted,
 void lone_line_check(void);
 
 void lone_line_give(void);
+
+/* The rival deletes the node of lone.hold. */
+void lone_line_delete(void);
 
 #endif

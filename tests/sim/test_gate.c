@@ -239,10 +239,7 @@ START_TEST(L08_who_is_behind_what_was_lost_unseen_is_served_when_it_is_first)
 	lone_line_ask();
 	lone_line_check();
 	model_forget_watches(lone.bench.model, 0);
-	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw,
-				 kustos_hold_path(lone.hold), -1)
-				 .rc,
-		KU_ZK_OK);
+	lone_line_delete();
 	struct bench_reply rival = rival_enter();
 	lone_run_ms(&lone.bench, lone.client, 100);
 	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_HELD);

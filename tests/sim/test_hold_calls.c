@@ -19,12 +19,7 @@ static void setup(void)
 
 	calls = inside = 0;
 	options.dispatch = KUSTOS_DISPATCH_FD;
-	lone.raw = lone_setup(&lone.bench, 0);
-	lone_make(&lone.bench, lone.raw, LINE);
-	lone.client = lone_connected_with(&lone.bench, &ku_zk_sim, 1, &options);
-	ck_assert_int_eq(
-		kustos_mutex_create(lone.client, LINE, NULL, &lone.mutex),
-		KUSTOS_OK);
+	lone_line_open_with(&ku_zk_sim, &options);
 	lone_line_ask();
 	ck_assert_ptr_null(lone.hold); /* granted, and not told */
 	ck_assert_int_eq(kustos_client_dispatch(lone.client), 1);
@@ -45,10 +40,7 @@ static void warn(kustos_hold_fn *fn)
 
 static void lose(void)
 {
-	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw,
-				 kustos_hold_path(lone.hold), -1)
-				 .rc,
-		KU_ZK_OK);
+	lone_line_delete();
 	lone_run_ms(&lone.bench, lone.client, 100);
 	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_LOST);
 }

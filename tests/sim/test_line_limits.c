@@ -102,10 +102,7 @@ START_TEST(S09_who_may_watch_nothing_reads_what_it_holds)
 	lone_line_check();
 	lone_run_ms(&lone.bench, lone.client, 3000);
 	lone_line_check();
-	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw,
-				 kustos_hold_path(lone.hold), -1)
-				 .rc,
-		KU_ZK_OK);
+	lone_line_delete();
 	lone_run_ms(&lone.bench, lone.client, 3000);
 	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_LOST);
 	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);

@@ -381,21 +381,14 @@ START_TEST(what_came_and_went_during_a_call_is_not_told_as_if_it_were_there)
 }
 END_TEST
 
-static void ignore(void *arg, enum kustos_err err,
-	const struct kustos_result *result)
-{
-	(void)arg;
-	(void)err;
-	(void)result;
-}
-
 /* A reconnect has it look again, which then waits for its own look. */
 START_TEST(who_waits_to_ask_does_not_ask_beside_that)
 {
 	client->env.in_flight = 1;
 	for (int i = 0; i < 200; i++)
 		ck_assert_int_eq(kustos_exists_async(client, LINE,
-					 KUSTOS_FOREVER, NULL, ignore, NULL),
+					 KUSTOS_FOREVER, NULL, lone_ignore,
+					 NULL),
 			KUSTOS_OK);
 	send_change("x");
 	lone_run_ms(&bench, client, 100);

@@ -159,14 +159,6 @@ START_TEST(L08_who_is_left_looks_again_after_a_reconnect)
 }
 END_TEST
 
-static void ignore(void *arg, enum kustos_err err,
-	const struct kustos_result *result)
-{
-	(void)arg;
-	(void)err;
-	(void)result;
-}
-
 /* What it asks first is answered, on its way, or waits for others. */
 START_TEST(P05_who_is_destroyed_leaves_nothing)
 {
@@ -176,7 +168,8 @@ START_TEST(P05_who_is_destroyed_leaves_nothing)
 		client->env.in_flight = 1;
 	for (int i = 0; _i == 2 && i < OTHERS; i++)
 		ck_assert_int_eq(kustos_exists_async(client, "/",
-					 KUSTOS_FOREVER, NULL, ignore, NULL),
+					 KUSTOS_FOREVER, NULL, lone_ignore,
+					 NULL),
 			KUSTOS_OK);
 	size_t waiting = client->wire.waiting;
 	struct kustos_observer *o = observe();
@@ -200,7 +193,8 @@ START_TEST(P05_a_read_that_was_never_sent_leaves_no_watch)
 	client->env.in_flight = 1;
 	for (int i = 0; i < OTHERS; i++)
 		ck_assert_int_eq(kustos_exists_async(client, "/",
-					 KUSTOS_FOREVER, NULL, ignore, NULL),
+					 KUSTOS_FOREVER, NULL, lone_ignore,
+					 NULL),
 			KUSTOS_OK);
 	const struct ku_zk_request change = { .kind = KU_ZK_SET,
 		.path = FIRST,

@@ -86,10 +86,7 @@ START_TEST(what_was_lost_is_at_risk_no_more)
 
 	hold_with_warning(before_ms, &warnings);
 	lone_run_ms(&lone.bench, lone.client, 1000); /* its node is watched */
-	ck_assert_int_eq(bench_delete(&lone.bench, lone.raw,
-				 kustos_hold_path(lone.hold), -1)
-				 .rc,
-		KU_ZK_OK);
+	lone_line_delete();
 	lone_run_ms(&lone.bench, lone.client, 100);
 	ck_assert_int_eq(kustos_hold_state(lone.hold), KUSTOS_HOLD_LOST);
 	if (_i == 1)

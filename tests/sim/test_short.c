@@ -123,18 +123,10 @@ static enum kustos_err make_desk(void)
 	return err;
 }
 
-static void ended(void *arg, enum kustos_err err,
-	const struct kustos_result *result)
-{
-	(void)arg;
-	(void)err;
-	(void)result;
-}
-
 static enum kustos_err make_node(void)
 {
 	return kustos_create_async(client, "/node", "x", 1, KUSTOS_EPHEMERAL,
-		kustos_after_ms(1000), cancel, ended, NULL);
+		kustos_after_ms(1000), cancel, lone_ignore, NULL);
 }
 
 static enum kustos_err (*const make[])(
