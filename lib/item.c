@@ -17,13 +17,14 @@ bool ku_item_fits(enum ku_item_kind kind, const char *data, int len)
 static void read_id(const struct ku_item *name, const char **id, size_t *len)
 {
 	const char *bar = strchr(name->name, '|');
+	size_t before = bar == NULL ? 0 : (size_t)(bar - name->name) + 1;
 
 	*id = NULL;
 	*len = 0;
-	if (bar == NULL || name->head < bar + 2 - name->name)
+	if (bar == NULL || name->head < before + 1)
 		return;
 	*id = bar + 1;
-	*len = name->head - (size_t)(bar + 2 - name->name);
+	*len = name->head - (before + 1);
 }
 
 /* Copy what zero bytes follow. */
