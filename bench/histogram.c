@@ -52,7 +52,9 @@ void histogram_merge(struct histogram *into, const struct histogram *h)
 
 int64_t histogram_percentile(const struct histogram *h, double percent)
 {
-	double wanted = ceil((double)h->count * percent / 100);
+	/* 99.9 is no double, and its nearest may be the greater: one more than
+	   the rank is not asked for because of that. */
+	double wanted = ceil((double)h->count * percent / 100 * (1 - 1e-12));
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < HISTOGRAM_BUCKETS && h->count > 0; i++) {

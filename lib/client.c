@@ -34,10 +34,7 @@ bool ku_cond_wait(struct kustos_client *client, pthread_cond_t *cond,
 		pthread_cond_wait(cond, &client->mutex);
 		return true;
 	}
-	struct timespec until = {
-		.tv_sec = (time_t)(deadline / KU_NS_PER_S),
-		.tv_nsec = (long)(deadline % KU_NS_PER_S),
-	};
+	struct timespec until = ku_timespec(deadline);
 	return pthread_cond_timedwait(cond, &client->mutex, &until) == 0;
 }
 

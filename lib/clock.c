@@ -3,8 +3,6 @@
  */
 #include "clock.h"
 
-#include <time.h>
-
 /* How often it is tried to read two clocks in one moment. */
 #define PAIRS 8
 
@@ -43,6 +41,15 @@ const struct ku_clock ku_clock_real = { real_monotonic, real_boot, real_wall,
 int64_t ku_time_add(int64_t ns, int64_t more_ns)
 {
 	return more_ns > INT64_MAX - ns ? INT64_MAX : ns + more_ns;
+}
+
+struct timespec ku_timespec(int64_t ns)
+{
+	int64_t s = ns / KU_NS_PER_S;
+
+	if (sizeof(time_t) < sizeof(s) && s > INT32_MAX)
+		s = INT32_MAX;
+	return (struct timespec){ (time_t)s, (long)(ns % KU_NS_PER_S) };
 }
 
 int64_t ku_deadline_boot(const struct ku_clock *clock, kustos_deadline deadline)

@@ -11,6 +11,8 @@
 
 #include <kustos/base.h>
 
+#include <time.h>
+
 #define KU_NS_PER_MS INT64_C(1000000)
 #define KU_NS_PER_S INT64_C(1000000000)
 
@@ -40,6 +42,10 @@ static inline int64_t ku_wall_ms(const struct ku_clock *clock)
 
 /* Add without passing the end of time; neither may be negative. */
 int64_t ku_time_add(int64_t ns, int64_t more_ns);
+
+/* Return a time, which may not be negative, as the system takes it.  Where its
+   seconds have 32 bits, what is later than they tell is the last of them. */
+struct timespec ku_timespec(int64_t ns);
 
 /* Return the boot time at which "deadline" passes; KUSTOS_FOREVER stays. */
 int64_t ku_deadline_boot(const struct ku_clock *clock,

@@ -56,8 +56,7 @@ static void set_timer(struct ku_manager *m, int64_t at_ns)
 	if (at_ns != INT64_MAX) {
 		if (at_ns < 1)
 			at_ns = 1; /* zero would stop it */
-		when.it_value.tv_sec = (time_t)(at_ns / KU_NS_PER_S);
-		when.it_value.tv_nsec = (long)(at_ns % KU_NS_PER_S);
+		when.it_value = ku_timespec(at_ns);
 	}
 	timerfd_settime(m->fd, TFD_TIMER_ABSTIME, &when, NULL);
 }

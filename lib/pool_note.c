@@ -26,7 +26,7 @@ static int parse(const struct ku_zk_reply *reply)
 	if (reply->len >= (int)sizeof(text))
 		return -1;
 	memcpy(text, reply->data, (size_t)reply->len);
-	long value = strtol(text, NULL, 10);
+	long long value = strtoll(text, NULL, 10);
 	if (strspn(text, "0123456789") != (size_t)reply->len || value < 1 ||
 		value > INT32_MAX)
 		return -1;

@@ -57,9 +57,6 @@ struct ask {
 	atomic_int *inside; /* how many hold; counted if not NULL */
 };
 
-/* What it is told; "arg" is the struct ask. */
-void ask_ended(void *arg, enum kustos_err err, struct kustos_hold *hold);
-
 /* Ask, and do not wait.  Returns what the call returned; or it has to be
    KUSTOS_OK. */
 enum kustos_err ask_try(struct ask *a, struct kustos_mutex *mutex,

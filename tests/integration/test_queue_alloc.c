@@ -236,8 +236,8 @@ static void put_delayed(void)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(path, sizeof(path), QUEUE "/queue-|%llX|0000000000",
-		(unsigned long long)(now.tv_sec * 1000 + now.tv_nsec / 1000000 +
-			DUE_MS));
+		(unsigned long long)(now.tv_sec * INT64_C(1000) +
+			now.tv_nsec / 1000000 + DUE_MS));
 	raw_delete_tree(fixture_address(), QUEUE);
 	ck_assert_int_eq(raw_create(fixture_address(), QUEUE, ""), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), path, "no frame"), 0);

@@ -196,6 +196,21 @@ START_TEST(a_deadline_is_found_and_not_early_however_slow_the_clocks_are)
 }
 END_TEST
 
+START_TEST(the_system_is_told_a_time_that_is_not_before_ours)
+{
+	static const int64_t times[] = { 0, 1, KU_NS_PER_S - 1, KU_NS_PER_S,
+		INT32_MAX * KU_NS_PER_S - 1,
+		(INT32_MAX + INT64_C(1)) * KU_NS_PER_S, KUSTOS_FOREVER };
+	struct timespec got = ku_timespec(times[_i]);
+
+	ck_assert_int_eq(got.tv_nsec, times[_i] % KU_NS_PER_S);
+	if (sizeof(got.tv_sec) < 8 && times[_i] / KU_NS_PER_S > INT32_MAX)
+		ck_assert_int_eq(got.tv_sec, INT32_MAX);
+	else
+		ck_assert_int_eq(got.tv_sec, times[_i] / KU_NS_PER_S);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("clock");
@@ -214,6 +229,8 @@ int main(void)
 		8);
 	tcase_add_test(tcase,
 		a_deadline_is_found_and_not_early_however_slow_the_clocks_are);
+	tcase_add_loop_test(tcase,
+		the_system_is_told_a_time_that_is_not_before_ours, 0, 7);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
