@@ -111,7 +111,7 @@ void elect(char **w)
 
 static void chief_leads(const struct chief *c, long ms)
 {
-	int64_t end = now_ns() + ms * 1000000;
+	int64_t end = now_ns() + ms * INT64_C(1000000);
 	int leads;
 
 	while (!(leads = kustos_selector_leads(c->selector)) && now_ns() < end)
