@@ -16,6 +16,7 @@
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
 #define FIGHTS 24
+#define PLACES 4
 /* What <kustos/simple.h> says. */
 #define PAUSE_MS 17
 /* Who hears nothing looks again before that, and who may not read tries. */
@@ -26,11 +27,11 @@ static struct bench bench;
 static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with what follows before it */
 static struct kustos_client *client;
-static struct kustos_simple *locks[2];
+static struct kustos_simple *locks[PLACES];
 static struct wish {
 	enum kustos_err err; /* KUSTOS_ETIMEDOUT: not yet */
 	struct kustos_hold *hold;
-} wishes[2];
+} wishes[PLACES];
 
 /* What it asks of the node next, and when; and has the rival make it just before. */
 static struct fight {
@@ -38,8 +39,9 @@ static struct fight {
 	enum ku_zk_kind kind;
 	int64_t at_ns;
 } fight;
-static bool uncreatable, undeletable, unreadable;
-static int requests, tries;
+static bool uncreatable, undeletable, unreadable, unknowable;
+static bool unanswered; /* the next try, and it is not done */
+static int requests, tries, reads;
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -59,10 +61,16 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 		lone_send(&bench, raw, &rival);
 	requests += ours;
 	tries += ours && request->kind == KU_ZK_CREATE;
+	reads += ours && request->kind == KU_ZK_GET;
+	if (ours && unanswered && request->kind == KU_ZK_CREATE) {
+		unanswered = false;
+		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+	}
 	if (ours &&
 		((uncreatable && request->kind == KU_ZK_CREATE) ||
 			(undeletable && request->kind == KU_ZK_DELETE) ||
-			(unreadable && request->kind == KU_ZK_GET)))
+			(unreadable && request->kind == KU_ZK_GET) ||
+			(unknowable && request->kind == KU_ZK_EXISTS)))
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
@@ -73,10 +81,11 @@ static void setup(void)
 	api = ku_zk_sim;
 	api.submit = submit;
 	fight.on = false;
-	uncreatable = undeletable = unreadable = false;
-	requests = tries = 0;
+	uncreatable = undeletable = unreadable = unknowable = false;
+	unanswered = false;
+	requests = tries = reads = 0;
 	client = lone_connected(&bench, &api);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < PLACES; i++) {
 		wishes[i] = (struct wish){ KUSTOS_ETIMEDOUT, NULL };
 		ck_assert_int_eq(
 			kustos_simple_create(client, NODE, NULL, &locks[i]),
@@ -86,7 +95,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < PLACES; i++)
 		kustos_simple_destroy(locks[i]);
 	lone_teardown(&bench, client);
 }
@@ -152,18 +161,21 @@ START_TEST(who_cannot_try_is_in_nobodys_way)
 }
 END_TEST
 
+/* And so is each behind it. */
 START_TEST(who_cannot_try_when_its_turn_has_come_is_told)
 {
-	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
-	ck_assert_int_eq(ask(1, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	for (int i = 0; i < PLACES; i++)
+		ck_assert_int_eq(ask(i, KUSTOS_FOREVER, NULL), KUSTOS_OK);
 	run_ms(1000);
 	check_granted(0);
-	ck_assert_int_eq(wishes[1].err, KUSTOS_ETIMEDOUT);
+	for (int i = 1; i < PLACES; i++)
+		ck_assert_int_eq(wishes[i].err, KUSTOS_ETIMEDOUT);
 	have_no_more();
 	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
 	run_ms(1000);
 	have_more();
-	ck_assert_int_eq(wishes[1].err, KUSTOS_ELIMIT);
+	for (int i = 1; i < PLACES; i++)
+		ck_assert_int_eq(wishes[i].err, KUSTOS_ELIMIT);
 }
 END_TEST
 
@@ -201,13 +213,23 @@ START_TEST(S06_nobody_tries_before_it_is_known_what_became_of_the_try_before)
 }
 END_TEST
 
-/* It is known whose it is, also on a connection after the one on which it was made. */
+static void run_until_granted(void)
+{
+	for (int ms = 0; ms < 1000 && wishes[0].err == KUSTOS_ETIMEDOUT; ms++)
+		run_ms(1);
+}
+
+/* It is known whose it is: before it is watched, later, and on a connection after the
+   one on which it was made. */
 START_TEST(to_give_it_back_is_one_request)
 {
 	struct kustos_stat stat;
 
 	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
-	run_ms(1000);
+	if (_i == 2)
+		run_until_granted();
+	else
+		run_ms(1000);
 	if (_i == 1) {
 		model_cut(bench.model, LONE_MACHINE, false);
 		run_ms(LONE_TIMEOUT_MS);
@@ -221,20 +243,71 @@ START_TEST(to_give_it_back_is_one_request)
 }
 END_TEST
 
-/* The rival has it, and we wait. */
-static void wait_for_it(void)
+/* By the rival. */
+static void make_it(void)
 {
 	ck_assert_int_eq(
 		bench_create(&bench, raw, NODE, "", KU_ZK_EPHEMERAL).rc,
 		KU_ZK_OK);
-	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
-	run_ms(1000);
-	ck_assert_int_eq(wishes[0].err, KUSTOS_ETIMEDOUT);
 }
 
 static void delete_it(void)
 {
 	ck_assert_int_eq(bench_delete(&bench, raw, NODE, -1).rc, KU_ZK_OK);
+}
+
+/* While we are away ours is deleted, and the rival quicker: it is seen that it is
+   another's, or ours is given back before that. */
+START_TEST(S10_what_another_has_made_meanwhile_is_left_to_it)
+{
+	struct kustos_stat stat;
+
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	check_granted(0);
+	int64_t before = client->session.connection;
+	model_cut(bench.model, LONE_MACHINE, false);
+	delete_it();
+	make_it();
+	while (client->session.connection == before ||
+		!ku_session_ready(client))
+		run_ms(1);
+	check_granted(0);
+	if (_i == 0) {
+		run_ms(LONE_TIMEOUT_MS);
+		ck_assert_int_eq(kustos_hold_state(wishes[0].hold),
+			KUSTOS_HOLD_LOST);
+	}
+	(void)kustos_hold_release(wishes[0].hold);
+	run_ms(LONE_TIMEOUT_MS);
+	ck_assert(model_stat(bench.model, NODE, &stat));
+	ck_assert_int_ne(stat.ephemeral_owner, client->session.id);
+}
+END_TEST
+
+/* Its try was not done, and then was beaten, but it hears neither. */
+START_TEST(S06_who_cannot_know_whose_it_is_waits_for_it)
+{
+	make_it();
+	unanswered = unknowable = true;
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	ck_assert(!unanswered);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ETIMEDOUT);
+	delete_it();
+	run_ms(1000);
+	check_granted(0);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+}
+END_TEST
+
+/* The rival has it, and we wait. */
+static void wait_for_it(void)
+{
+	make_it();
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ETIMEDOUT);
 }
 
 START_TEST(L08_who_waits_looks_again_though_nothing_tells)
@@ -262,18 +335,48 @@ START_TEST(U09_who_may_not_read_the_node_tries_now_and_then)
 }
 END_TEST
 
-/* The lease is over when it is made, and it is gone when it is looked at. */
+/* The lease is over, until we are greeted. */
+static void end_lease(void)
+{
+	ku_session_set_state(client, KUSTOS_LOST);
+	client->session.greeted = false;
+}
+
+/* The lease is over when it is made. */
+static void make_late(void)
+{
+	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	const struct ku_place *place = ku_ring_place(client->lines.here.next);
+	end_lease();
+	for (int ms = 0; ms < 100 && place->path == NULL; ms++)
+		run_ms(1);
+	ck_assert_int_eq(place->state, KU_PLACE_LOOKING);
+}
+
+/* And then it is when it is looked at. */
+START_TEST(who_sees_too_late_that_it_is_there_has_it_with_the_next_lease)
+{
+	make_late();
+	client->session.greeted = true;
+	for (int ms = 0; ms < LONE_TIMEOUT_MS && reads == 0; ms++)
+		run_ms(1);
+	end_lease();
+	run_ms(4 * WAY_MS);
+	ck_assert_int_eq(wishes[0].err, KUSTOS_ETIMEDOUT);
+	client->session.greeted = true;
+	run_ms(LONE_TIMEOUT_MS);
+	check_granted(0);
+	ck_assert_int_eq(tries, 1);
+	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
+}
+END_TEST
+
+/* And then it is gone when it is looked at. */
 START_TEST(L05_who_has_made_it_twice_leaves_nothing)
 {
 	struct kustos_stat stat;
 
-	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
-	const struct ku_place *place = ku_ring_place(client->lines.here.next);
-	ku_session_set_state(client, KUSTOS_LOST);
-	client->session.greeted = false;
-	for (int ms = 0; ms < 100 && place->path == NULL; ms++)
-		run_ms(1);
-	ck_assert_int_eq(place->state, KU_PLACE_LOOKING);
+	make_late();
 	delete_it();
 	client->session.greeted = true;
 	run_ms(LONE_TIMEOUT_MS);
@@ -357,9 +460,14 @@ int main(void)
 	tcase_add_test(t, who_may_not_make_it_is_told_and_leaves_nothing);
 	tcase_add_test(t,
 		S06_nobody_tries_before_it_is_known_what_became_of_the_try_before);
-	tcase_add_loop_test(t, to_give_it_back_is_one_request, 0, 2);
+	tcase_add_loop_test(t, to_give_it_back_is_one_request, 0, 3);
+	tcase_add_loop_test(t,
+		S10_what_another_has_made_meanwhile_is_left_to_it, 0, 2);
+	tcase_add_test(t, S06_who_cannot_know_whose_it_is_waits_for_it);
 	tcase_add_test(t, L08_who_waits_looks_again_though_nothing_tells);
 	tcase_add_test(t, U09_who_may_not_read_the_node_tries_now_and_then);
+	tcase_add_test(t,
+		who_sees_too_late_that_it_is_there_has_it_with_the_next_lease);
 	tcase_add_test(t, L05_who_has_made_it_twice_leaves_nothing);
 	tcase_add_test(t,
 		L28_who_is_beaten_waits_longer_each_time_but_not_for_long);
