@@ -147,6 +147,7 @@ sim_tests += %D%/test_outage
 sim_tests += %D%/test_parents
 sim_tests += %D%/test_pause
 sim_tests += %D%/test_pool
+sim_tests += %D%/test_pool_limit
 sim_tests += %D%/test_put
 sim_tests += %D%/test_queue
 sim_tests += %D%/test_receipt
