@@ -13,6 +13,8 @@
    arrives; and then it is read who is in the line, of which is told late. */
 static struct {
 	int transactions;
+	int later; /* it breaks with one that comes so much later */
+	bool lost; /* and that does not arrive */
 	ku_zk_done_fn *done;
 	void *arg;
 	char data[8];
@@ -34,8 +36,9 @@ static int submit_and_cut(struct ku_zk *zk, const struct ku_zk_request *request,
 {
 	int rc = ku_zk_sim.submit(zk, request, done, arg);
 
-	if (request->kind == KU_ZK_MULTI && ++late.transactions == 2)
-		model_cut(lone.bench.model, LONE_MACHINE, false);
+	if (request->kind == KU_ZK_MULTI &&
+		++late.transactions == 2 + late.later)
+		model_cut(lone.bench.model, LONE_MACHINE, late.lost);
 	return rc;
 }
 
@@ -204,6 +207,73 @@ START_TEST(S15_of_an_heir_that_has_left_by_then_it_is_not_known)
 }
 END_TEST
 
+/* It was not done, and another stands before it. */
+START_TEST(S15_of_an_heir_that_is_not_the_first_it_is_not_known)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	memset(&late, 0, sizeof(late));
+	model_heal(lone.bench.model);
+	kustos_latch_destroy(latches.heir);
+	struct bench_reply rival = bench_create(&lone.bench, lone.raw,
+		LINE "/x-latch-", "x", KU_ZK_EPHEMERAL_SEQUENTIAL);
+	latches.heir = latches_begin("you", NULL);
+	condemn("-0000000000"); /* ours */
+	late.lost = true;
+	api.submit = cut_and_delete;
+	lone.client->env.api = &api;
+	latches_hand_over("you");
+	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
+	ck_assert_str_eq(condemned, "");
+	ck_assert_int_eq(latches.ends[0], KUSTOS_EUNKNOWN);
+	bench_delete(&lone.bench, lone.raw, rival.path, -1);
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
+/* Whatever came of it, it has done nothing. */
+START_TEST(a_hand_over_whose_trial_is_not_answered_goes_on)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	memset(&late, 0, sizeof(late));
+	late.later = -1;
+	api.submit = submit_and_cut;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	latches_hand_over("you");
+	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(late.transactions, 3);
+	ck_assert_int_eq(latches.ends[0], KUSTOS_OK);
+	ck_assert(kustos_latch_leads(latches.heir));
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
+/* It is not done, or its answer is lost, or comes. */
+START_TEST(who_is_destroyed_as_it_hands_over_leaves_nothing)
+{
+	struct ku_zk_api api = ku_zk_sim;
+
+	memset(&late, 0, sizeof(late));
+	late.lost = _i == 0;
+	late.later = _i == 2;
+	api.submit = submit_and_cut;
+	lone.client->env.api = &api;
+	model_heal(lone.bench.model);
+	latches_hand_over("you");
+	for (int ms = 0; ms < LONE_TIMEOUT_MS && late.transactions < 2; ms++)
+		lone_run_ms(&lone.bench, lone.client, 1);
+	kustos_latch_destroy(latches.leader);
+	latches.leader = NULL;
+	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(late.transactions, 2);
+	ck_assert_int_eq(latches.ends[0], KUSTOS_ECLOSED);
+	ck_assert(kustos_latch_leads(latches.heir));
+	lone.client->env.api = &ku_zk_sim;
+}
+END_TEST
+
 static void lose_node(void *arg, struct kustos_latch *one,
 	struct kustos_hold *hold)
 {
@@ -299,6 +369,10 @@ int main(void)
 		an_heir_that_leaves_as_it_is_looked_for_does_not_wait);
 	tcase_add_loop_test(t,
 		S15_of_an_heir_that_has_left_by_then_it_is_not_known, 0, 2);
+	tcase_add_test(t, S15_of_an_heir_that_is_not_the_first_it_is_not_known);
+	tcase_add_test(t, a_hand_over_whose_trial_is_not_answered_goes_on);
+	tcase_add_loop_test(t, who_is_destroyed_as_it_hands_over_leaves_nothing,
+		0, 3);
 	tcase_add_loop_test(t,
 		who_loses_its_node_while_it_hands_over_is_told_so, 0, 2);
 	tcase_add_test(t, who_may_not_see_who_waits_is_told_so_and_leads_on);
