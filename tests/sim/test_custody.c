@@ -36,13 +36,16 @@ static struct {
 	ku_zk_done_fn *done;
 	void *arg;
 } held;
-static struct kustos_stat stat; /* of the marker, when it was asked for */
+static struct kustos_stat stat; /* of the node, when it was asked for */
+static struct ku_zk_result both[2]; /* or of a transaction of two */
 
 static void hear_nothing(void *arg, const struct ku_zk_reply *reply)
 {
 	(void)arg;
 	if (reply->stat != NULL)
 		stat = *reply->stat;
+	if (reply->result_count == 2)
+		memcpy(both, reply->results, sizeof(both));
 }
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -169,6 +172,47 @@ START_TEST(S16_what_was_changed_before_an_outage_is_had_after_it)
 }
 END_TEST
 
+/* It is written after it was read, and before that is heard. */
+START_TEST(what_is_moved_aside_is_moved_as_it_is)
+{
+	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
+	hold(KU_ZK_GET, ITEM, true);
+	ask(1);
+	run_until_held();
+	ck_assert_int_eq(bench_set(&bench, raw, ITEM, "y", -1).rc, KU_ZK_OK);
+	say(KU_ZK_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	ck_assert_str_eq(bench_read(&bench, raw, KU_ZK_GET,
+				 DEAD "/qn-0000000000", false)
+				 .data,
+		"y");
+}
+END_TEST
+
+/* Another may have it by now. */
+START_TEST(S16_what_was_claimed_as_the_lease_ran_out_is_not_had)
+{
+	const struct ku_zk_reply done = { .rc = KU_ZK_OK,
+		.len = -1,
+		.results = both,
+		.result_count = 2 };
+
+	hold(KU_ZK_MULTI, NULL, true);
+	ask(0);
+	run_until_held();
+	ku_session_set_state(client, KUSTOS_LOST);
+	client->session.greeted = false;
+	held.done(held.arg, &done);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(client->session.state, KUSTOS_LOST);
+	ck_assert_int_eq(err, KUSTOS_EBUSY);
+	client->session.greeted = true;
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(err, KUSTOS_OK);
+}
+END_TEST
+
 /* Its answer was lost, and nothing tells whose the marker is. */
 START_TEST(S16_who_may_not_read_its_marker_is_told)
 {
@@ -276,6 +320,9 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		S16_what_was_changed_before_an_outage_is_had_after_it);
+	tcase_add_test(t, what_is_moved_aside_is_moved_as_it_is);
+	tcase_add_test(t,
+		S16_what_was_claimed_as_the_lease_ran_out_is_not_had);
 	tcase_add_test(t, S16_who_may_not_read_its_marker_is_told);
 	tcase_add_test(t,
 		S16_an_ack_that_could_not_look_at_its_marker_looks_again);
