@@ -314,6 +314,24 @@ START_TEST(S02_tokens_grow_though_the_line_is_removed_now_and_then)
 }
 END_TEST
 
+START_TEST(an_unlock_that_is_not_to_wait_does_not)
+{
+	struct kustos_client_options how = pair_proxy(T_MS);
+	struct kustos_client *far = client_open_with(&how);
+	struct kustos_mutex *one;
+
+	client_wait(far, KUSTOS_CONNECTED, 5000);
+	check_err(kustos_mutex_create(far, LINE, NULL, &one), KUSTOS_OK);
+	check_err(kustos_mutex_lock(one, SOON, NULL), KUSTOS_OK);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	check_err(kustos_mutex_unlock(one), KUSTOS_OK);
+	ck_assert_int_eq(line_count(), 1);
+	proxy_set_mode(proxy, PROXY_PASS);
+	kustos_mutex_destroy(one);
+	client_close(far);
+}
+END_TEST
+
 /* Requests take their time to get there. */
 START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 {
@@ -353,8 +371,10 @@ START_TEST(options_of_any_size_are_read_as_far_as_they_go)
 	check_err(kustos_mutex_unlock(m), KUSTOS_OK);
 	kustos_mutex_destroy(m);
 	o.size = sizeof(o);
+	o.data_len = 0;
 	check_err(kustos_mutex_create(client, LINE, &o, &m), KUSTOS_EINVAL);
 	o.dialect = KUSTOS_DIALECT_CURATOR;
+	o.data_len = 5;
 	check_err(kustos_mutex_create(client, LINE, &o, &m), KUSTOS_EINVAL);
 	o.data_len = 0;
 	o.local_handoffs = -1;
@@ -461,6 +481,7 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		S02_tokens_grow_though_the_line_is_removed_now_and_then);
+	tcase_add_test(t, an_unlock_that_is_not_to_wait_does_not);
 	tcase_add_test(t, an_unlock_that_waits_has_taken_place_when_it_returns);
 	tcase_add_test(t, options_of_any_size_are_read_as_far_as_they_go);
 	tcase_add_test(t, what_is_malformed_is_refused);

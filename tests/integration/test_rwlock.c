@@ -262,6 +262,24 @@ START_TEST(a_hold_of_a_reader_is_nobodys_deadlock)
 }
 END_TEST
 
+START_TEST(an_unlock_that_is_not_to_wait_does_not)
+{
+	struct kustos_client_options how = pair_proxy(T_MS);
+	struct kustos_client *far = client_open_with(&how);
+	struct kustos_rwlock *one;
+
+	client_wait(far, KUSTOS_CONNECTED, 5000);
+	check_err(kustos_rwlock_create(far, LINE, NULL, &one), KUSTOS_OK);
+	rw_lock(one, KUSTOS_WRITE);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	rw_unlock(one, KUSTOS_WRITE);
+	ck_assert_int_eq(line_count(), 1);
+	proxy_set_mode(proxy, PROXY_PASS);
+	kustos_rwlock_destroy(one);
+	client_close(far);
+}
+END_TEST
+
 /* Requests take their time to get there. */
 START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 {
@@ -303,8 +321,10 @@ START_TEST(options_of_any_size_are_read_as_far_as_they_go)
 	kustos_rwlock_destroy(one);
 	one = NULL;
 	o.size = sizeof(o);
+	o.data_len = 0;
 	check_err(kustos_rwlock_create(client, LINE, &o, &one), KUSTOS_EINVAL);
 	o.dialect = KUSTOS_DIALECT_CURATOR;
+	o.data_len = 5;
 	check_err(kustos_rwlock_create(client, LINE, &o, &one), KUSTOS_EINVAL);
 	o.data_len = 0;
 	o.local_handoffs = -1;
@@ -396,6 +416,7 @@ int main(void)
 	tcase_add_test(t,
 		S13_who_reads_and_asks_to_write_is_told_at_once_that_it_cannot);
 	tcase_add_test(t, a_hold_of_a_reader_is_nobodys_deadlock);
+	tcase_add_test(t, an_unlock_that_is_not_to_wait_does_not);
 	tcase_add_test(t, an_unlock_that_waits_has_taken_place_when_it_returns);
 	tcase_add_test(t, options_of_any_size_are_read_as_far_as_they_go);
 	tcase_add_test(t, what_is_malformed_is_refused);

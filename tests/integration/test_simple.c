@@ -290,6 +290,17 @@ START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 }
 END_TEST
 
+START_TEST(an_unlock_that_is_not_to_wait_does_not)
+{
+	check_err(kustos_simple_lock(simple, SOON, NULL), KUSTOS_OK);
+	proxy_set_mode(proxy, PROXY_HOLD);
+	check_err(kustos_simple_unlock(simple), KUSTOS_OK);
+	ck_assert(node_there());
+	proxy_set_mode(proxy, PROXY_PASS);
+	node_wait_gone();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("simple lock");
@@ -312,5 +323,6 @@ int main(void)
 	tcase_add_test(t, its_node_tells_who_has_it_if_it_is_to);
 	tcase_add_test(t, wrong_arguments_are_refused);
 	tcase_add_test(t, an_unlock_that_waits_has_taken_place_when_it_returns);
+	tcase_add_test(t, an_unlock_that_is_not_to_wait_does_not);
 	return fixture_main(s);
 }

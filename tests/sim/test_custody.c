@@ -36,7 +36,7 @@ static struct {
 	ku_zk_done_fn *done;
 	void *arg;
 } held;
-static struct kustos_stat stat; /* of the node, when it was asked for */
+static struct kustos_stat stat;	    /* of the node, when it was asked for */
 static struct ku_zk_result both[2]; /* or of a transaction of two */
 
 static void hear_nothing(void *arg, const struct ku_zk_reply *reply)
@@ -183,9 +183,9 @@ START_TEST(what_is_moved_aside_is_moved_as_it_is)
 	say(KU_ZK_OK);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
-	ck_assert_str_eq(bench_read(&bench, raw, KU_ZK_GET,
-				 DEAD "/qn-0000000000", false)
-				 .data,
+	ck_assert_str_eq(
+		bench_read(&bench, raw, KU_ZK_GET, DEAD "/qn-0000000000", false)
+			.data,
 		"y");
 }
 END_TEST
@@ -321,8 +321,7 @@ int main(void)
 	tcase_add_test(t,
 		S16_what_was_changed_before_an_outage_is_had_after_it);
 	tcase_add_test(t, what_is_moved_aside_is_moved_as_it_is);
-	tcase_add_test(t,
-		S16_what_was_claimed_as_the_lease_ran_out_is_not_had);
+	tcase_add_test(t, S16_what_was_claimed_as_the_lease_ran_out_is_not_had);
 	tcase_add_test(t, S16_who_may_not_read_its_marker_is_told);
 	tcase_add_test(t,
 		S16_an_ack_that_could_not_look_at_its_marker_looks_again);
