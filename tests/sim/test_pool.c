@@ -41,11 +41,28 @@ static void count(struct asked *asked)
 	asked->last_ns = bench.sched.now_ns;
 }
 
+/* Have it written, soon. */
+static void send(enum ku_zk_kind kind, char number)
+{
+	const char data[4] = { 0, 0, 0, number };
+	const struct ku_zk_request request = { .kind = kind,
+		.path = NUMBER,
+		.data = kind == KU_ZK_DELETE ? NULL : data,
+		.len = kind == KU_ZK_DELETE ? -1 : (int)sizeof(data) };
+
+	lone_send(&bench, raw, &request);
+}
+
+static bool beaten; /* to making the number */
+
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	if (request->kind == KU_ZK_GET && strcmp(request->path, NUMBER) == 0)
 		count(&numbers);
+	if (beaten && request->kind == KU_ZK_CREATE &&
+		strcmp(request->path, NUMBER) == 0)
+		send(KU_ZK_CREATE, 2);
 	if (request->kind == KU_ZK_CHILDREN &&
 		strcmp(request->path, LEASES) == 0)
 		count(&listings);
@@ -80,23 +97,12 @@ static void try_it(void)
 		KUSTOS_OK);
 }
 
-/* Have it written, soon. */
-static void send(enum ku_zk_kind kind, char number)
-{
-	const char data[4] = { 0, 0, 0, number };
-	const struct ku_zk_request request = { .kind = kind,
-		.path = NUMBER,
-		.data = kind == KU_ZK_DELETE ? NULL : data,
-		.len = kind == KU_ZK_DELETE ? -1 : (int)sizeof(data) };
-
-	lone_send(&bench, raw, &request);
-}
-
 static void setup(void)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
 
 	raw = lone_setup(&bench, WAY_MS);
+	beaten = false;
 	send(KU_ZK_CREATE, 1);
 	/* These stay, so that all leases take the same. */
 	bench_create(&bench, raw, SEM, "", KU_ZK_PERSISTENT);
@@ -409,6 +415,31 @@ START_TEST(L28_a_number_for_which_nobody_waits_is_not_read)
 }
 END_TEST
 
+static void was_set(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	ended = (int)err;
+}
+
+START_TEST(who_is_beaten_to_making_the_number_stores_its_own_all_the_same)
+{
+	send(KU_ZK_DELETE, 0);
+	lone_run_ms(&bench, client, 1000);
+	beaten = true;
+	ended = -1;
+	ck_assert_int_eq(kustos_semaphore_set_max_async(sem, 7, KUSTOS_FOREVER,
+				 NULL, was_set, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	try_it();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	ck_assert_int_eq(kustos_semaphore_max(sem), 7);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pools in the simulator");
@@ -433,6 +464,8 @@ int main(void)
 		L08_a_watch_taken_off_behind_a_listing_is_not_gone_by);
 	tcase_add_loop_test(t, L28_a_number_for_which_nobody_waits_is_not_read,
 		0, 2);
+	tcase_add_test(t,
+		who_is_beaten_to_making_the_number_stores_its_own_all_the_same);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
