@@ -190,6 +190,26 @@ START_TEST(what_is_moved_aside_is_moved_as_it_is)
 }
 END_TEST
 
+/* Also if it is so large that the claim does not write it. */
+START_TEST(S16_what_is_had_is_had_as_it_is)
+{
+	static char data[LARGE];
+	const struct ku_zk_reply before = { .rc = KU_ZK_OK,
+		.data = data,
+		.len = _i == 0 ? 1 : LARGE,
+		.stat = &stat };
+
+	hold(KU_ZK_GET, ITEM, true);
+	ask(0);
+	run_until_held();
+	ck_assert_int_eq(bench_set(&bench, raw, ITEM, "y", -1).rc, KU_ZK_OK);
+	held.done(held.arg, &before);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(err, KUSTOS_OK);
+	ck_assert_str_eq(ku_lent_item(had)->data, "y");
+}
+END_TEST
+
 /* Another may have it by now. */
 START_TEST(S16_what_was_claimed_as_the_lease_ran_out_is_not_had)
 {
@@ -293,18 +313,69 @@ START_TEST(S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing)
 }
 END_TEST
 
-/* Or it is another's. */
+/* Or it is another's, who has claimed it. */
 START_TEST(S16_an_ack_whose_marker_is_gone_deletes_nothing)
 {
-	have_large();
+	if (_i < 2) {
+		have_large();
+	} else {
+		ask(0);
+		lone_run_ms(&bench, client, 1000);
+		ck_assert_int_eq(err, KUSTOS_OK);
+	}
 	ck_assert_int_eq(bench_delete(&bench, raw, MARK, -1).rc, KU_ZK_OK);
-	if (_i == 1)
+	if (_i % 2 == 1)
 		bench_create(&bench, raw, MARK, "other", KU_ZK_EPHEMERAL);
+	if (_i == 3)
+		bench_set(&bench, raw, ITEM, "x", -1);
+	hold(KU_ZK_DELETE, MARK, true);
 	ack();
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(end, KUSTOS_ELOST);
+	ck_assert(held.wanted); /* another's may come just now */
 	ck_assert(model_stat(bench.model, ITEM, NULL));
-	ck_assert_int_eq(model_child_count(bench.model, MARKS), _i);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), _i % 2);
+}
+END_TEST
+
+START_TEST(a_marker_that_an_ack_has_deleted_is_not_deleted_again)
+{
+	ask(0);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(err, KUSTOS_OK);
+	hold(KU_ZK_DELETE, MARK, true);
+	ack();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert(held.wanted);
+}
+END_TEST
+
+/* Its answer is lost; and then the item is gone, or another of its name is had by
+   another.  Or it was done, and there is another of its name. */
+START_TEST(S16_what_became_of_an_ack_is_not_told_by_what_is_anothers)
+{
+	bool done = _i == 2;
+
+	ask(0);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(err, KUSTOS_OK);
+	hold(KU_ZK_MULTI, NULL, done);
+	ack();
+	run_until_held();
+	bench_delete(&bench, raw, ITEM, -1);
+	bench_delete(&bench, raw, MARK, -1);
+	if (!done)
+		bench_create(&bench, raw, MARK, "other", KU_ZK_EPHEMERAL);
+	if (_i > 0) {
+		bench_create(&bench, raw, ITEM, "y", KU_ZK_PERSISTENT);
+		bench_set(&bench, raw, ITEM, "y", -1);
+	}
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, done ? KUSTOS_OK : KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), !done);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), _i > 0);
 }
 END_TEST
 
@@ -321,6 +392,7 @@ int main(void)
 	tcase_add_test(t,
 		S16_what_was_changed_before_an_outage_is_had_after_it);
 	tcase_add_test(t, what_is_moved_aside_is_moved_as_it_is);
+	tcase_add_loop_test(t, S16_what_is_had_is_had_as_it_is, 0, 2);
 	tcase_add_test(t, S16_what_was_claimed_as_the_lease_ran_out_is_not_had);
 	tcase_add_test(t, S16_who_may_not_read_its_marker_is_told);
 	tcase_add_test(t,
@@ -328,7 +400,12 @@ int main(void)
 	tcase_add_loop_test(t,
 		S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing, 0, 2);
 	tcase_add_loop_test(t, S16_an_ack_whose_marker_is_gone_deletes_nothing,
-		0, 2);
+		0, 4);
+	tcase_add_test(t,
+		a_marker_that_an_ack_has_deleted_is_not_deleted_again);
+	tcase_add_loop_test(t,
+		S16_what_became_of_an_ack_is_not_told_by_what_is_anothers, 0,
+		3);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
