@@ -94,6 +94,51 @@ START_TEST(no_farther_than_the_window_is_looked)
 }
 END_TEST
 
+START_TEST(what_finds_the_window_full_is_dropped)
+{
+	struct ku_head head = { .heap_count = 0 };
+
+	shuffle_names();
+	ck_assert(ku_head_load(&head, KU_ITEM_SIMPLE, names, MANY, NULL, NULL));
+	struct ku_item first = ku_head_take(&head, 0);
+	ck_assert_ptr_nonnull(ku_head_at(&head, KU_HEAD_WINDOW - 1));
+	ku_head_put_back(&head, &first);
+	ck_assert_uint_eq(ku_head_count(&head), MANY - 1);
+	ck_assert_ptr_null(ku_head_at(&head, KU_HEAD_WINDOW));
+	check_take(&head, 0, 1);
+	ku_head_free(&head);
+}
+END_TEST
+
+START_TEST(what_finds_no_listing_is_dropped)
+{
+	struct ku_head head = { .heap_count = 0 };
+	const struct ku_item item = { .name = "qn-0000000000" };
+
+	ku_head_put_back(&head, &item);
+	ck_assert_uint_eq(ku_head_count(&head), 0);
+	ck_assert_ptr_null(ku_head_at(&head, 0));
+}
+END_TEST
+
+/* Of a listing before. */
+START_TEST(what_belongs_behind_the_window_is_not_put_into_it)
+{
+	struct ku_head before = { .heap_count = 0 }, head = { .heap_count = 0 };
+
+	shuffle_names();
+	ck_assert(
+		ku_head_load(&before, KU_ITEM_SIMPLE, names, MANY, NULL, NULL));
+	struct ku_item late = ku_head_take(&before, 100);
+	ck_assert(ku_head_load(&head, KU_ITEM_SIMPLE, names, MANY, NULL, NULL));
+	ck_assert_uint_eq(ku_head_at(&head, 0)->number, 0);
+	ku_head_put_back(&head, &late);
+	ck_assert_uint_eq(ku_head_at(&head, 1)->number, 1);
+	ku_head_free(&before);
+	ku_head_free(&head);
+}
+END_TEST
+
 static bool is_odd(const void *arg, const struct ku_item *item)
 {
 	return item->number % *(const uint32_t *)arg == 1;
@@ -128,6 +173,9 @@ int main(void)
 	tcase_add_test(t,
 		whichever_is_taken_or_put_back_the_rest_stays_in_order);
 	tcase_add_test(t, no_farther_than_the_window_is_looked);
+	tcase_add_test(t, what_finds_the_window_full_is_dropped);
+	tcase_add_test(t, what_finds_no_listing_is_dropped);
+	tcase_add_test(t, what_belongs_behind_the_window_is_not_put_into_it);
 	tcase_add_test(t, others_are_not_among_them);
 	suite_add_tcase(s, t);
 	return unit_main(s);
