@@ -28,12 +28,23 @@ static struct {
 	bool denied;  /* the first item of the first of these */
 	int put_off;  /* so many puts without a receipt */
 	size_t most_bytes;
+	bool poor; /* memory is short when the first of them is answered */
+	ku_zk_done_fn *done;
+	void *arg;
 } trouble;
 static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;
 static struct ku_queue *queue;
 static char data[MAX][HUGE + 1];
+
+static void answer_poor(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	fault_after(0);
+	trouble.done(trouble.arg, reply);
+	ck_assert_int_eq(fault_end(), 1);
+}
 
 static int submit_return(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -51,7 +62,12 @@ static int submit_return(struct ku_zk *zk, const struct ku_zk_request *request,
 
 	if (bytes > trouble.most_bytes)
 		trouble.most_bytes = bytes;
-	if (++trouble.returned > 1 || !trouble.denied)
+	if (++trouble.returned == 1 && trouble.poor) {
+		trouble.done = done;
+		trouble.arg = arg;
+		return ku_zk_sim.submit(zk, request, answer_poor, NULL);
+	}
+	if (trouble.returned > 1 || !trouble.denied)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	ck_assert_int_eq(request->op_count, no.result_count);
 	return lone_answer(zk, &no, done, arg);
@@ -224,6 +240,23 @@ START_TEST(S15_what_goes_back_when_there_is_memory_ends_the_queue)
 }
 END_TEST
 
+/* Memory is short at first, when that is to be made; and then another may make it. */
+START_TEST(S15_what_goes_back_into_a_queue_that_is_gone_is_put)
+{
+	keep(3, 1);
+	ck_assert_int_eq(bench_delete(&bench, raw, QUEUE, -1).rc, KU_ZK_OK);
+	trouble.poor = true;
+	ku_queue_destroy(queue);
+	lone_run_ms(&bench, client, 50);
+	if (_i == 1)
+		lone_make(&bench, raw, QUEUE);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(client->unsettled, 0);
+	check_order("012");
+	ck_assert(lone_close(&bench, client));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("what a queue puts back");
@@ -238,6 +271,8 @@ int main(void)
 		2);
 	tcase_add_loop_test(t,
 		S15_what_goes_back_when_there_is_memory_ends_the_queue, 0, 2);
+	tcase_add_loop_test(t,
+		S15_what_goes_back_into_a_queue_that_is_gone_is_put, 0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
