@@ -320,6 +320,12 @@ START_TEST(only_a_writers_hold_of_this_path_can_be_made_a_readers)
 		check_err(kustos_rwlock_downgrade(wrong[i].rw, wrong[i].hold,
 				  SOON, NULL, wrong[i].out),
 			KUSTOS_EINVAL);
+	check_err(kustos_rwlock_downgrade_async(rw, NULL, SOON, NULL, ask_ended,
+			  NULL),
+		KUSTOS_EINVAL);
+	check_err(kustos_rwlock_downgrade_async(rw, writer, SOON, NULL, NULL,
+			  NULL),
+		KUSTOS_EINVAL);
 	ck_assert_ptr_null(none);
 	ck_assert_int_eq(line_count(), 3);
 	hold_give(writer);

@@ -404,6 +404,27 @@ static void *lock_it(void *arg)
 		KUSTOS_FOREVER, NULL);
 }
 
+START_TEST(a_lock_that_is_destroyed_is_waited_for_no_more)
+{
+	struct kustos_semaphore_mutex *mine, *theirs;
+	pthread_t thread;
+	void *got = NULL;
+
+	pair_open(T_MS, 0);
+	mine = lock_new(client);
+	theirs = lock_new(other);
+	check_err(kustos_semaphore_mutex_lock(theirs, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, lock_it, mine), 0);
+	sem_wait_count(LOCKS, 1);
+	kustos_semaphore_mutex_destroy(mine);
+	ck_assert_int_eq(pthread_join(thread, &got), 0);
+	check_err((enum kustos_err)(intptr_t)got, KUSTOS_ECLOSED);
+	sem_wait_count(LOCKS, 0);
+	kustos_semaphore_mutex_destroy(theirs);
+	sem_pair_close();
+}
+END_TEST
+
 /* It is granted to a thread that has not woken up yet, and then there is no lock
    any more with which that could unlock it. */
 START_TEST(a_lock_that_a_destruction_overtakes_is_given_back)
@@ -457,6 +478,7 @@ int main(void)
 		the_lock_of_a_semaphore_is_taken_together_with_others);
 	tcase_add_test(t, the_lease_of_a_lock_tells_who_has_it_if_it_is_to);
 	tcase_add_test(t, S05_a_lock_that_was_lost_has_to_be_unlocked_first);
+	tcase_add_test(t, a_lock_that_is_destroyed_is_waited_for_no_more);
 	tcase_add_test(t, a_lock_that_a_destruction_overtakes_is_given_back);
 	return fixture_main(s);
 }
