@@ -205,6 +205,20 @@ void client_drop(struct kustos_client *client)
 	(void)kustos_client_close(client, KUSTOS_NOW, NULL);
 }
 
+bool session_lives(int64_t id)
+{
+	static char text[16384];
+	char hex[32];
+
+	ck_assert_uint_gt(
+		fourletter(fixture_address(), "dump", text, sizeof(text)), 0);
+	char *rest = strstr(text, "ephemeral nodes dump");
+	ck_assert_ptr_nonnull(rest);
+	*rest = '\0';
+	snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)id);
+	return strstr(text, hex) != NULL;
+}
+
 void ticket_say(int fd, struct kustos_client *client)
 {
 	struct kustos_ticket t;

@@ -82,6 +82,9 @@ void client_close(struct kustos_client *client);
 /* Close it without waiting for anybody: the session may linger. */
 void client_drop(struct kustos_client *client);
 
+/* Does the fixture's server still keep the session?  It may keep a connection. */
+bool session_lives(int64_t id);
+
 /* Hand the session of "client" to the process that hears "fd" (child.h). */
 void ticket_say(int fd, struct kustos_client *client);
 void ticket_hear(int fd, struct kustos_ticket *ticket);

@@ -294,21 +294,6 @@ static void provoke(struct closer *k)
 	ck_assert_int_eq(err, KUSTOS_OK);
 }
 
-/* Does the server still keep the session?  It may keep a connection. */
-static bool session_lives(int64_t id)
-{
-	static char text[16384];
-	char hex[32];
-
-	ck_assert_uint_gt(
-		fourletter(fixture_address(), "dump", text, sizeof(text)), 0);
-	char *rest = strstr(text, "ephemeral nodes dump");
-	ck_assert_ptr_nonnull(rest);
-	*rest = '\0';
-	snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)id);
-	return strstr(text, hex) != NULL;
-}
-
 static void check_nothing_left(const struct closer *k, int threads, int fds,
 	int64_t id)
 {
