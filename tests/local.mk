@@ -117,7 +117,8 @@ address_tests = $(in)/test_alloc $(in)/test_barrier_alloc \
 	$(in)/test_claim_faults $(in)/test_close $(in)/test_consume \
 	$(in)/test_consume_told $(in)/test_countdown_calls \
 	$(in)/test_double_barrier_faults \
-	$(in)/test_every_call $(in)/test_fork $(in)/test_fronts \
+	$(in)/test_every_call $(in)/test_farewell $(in)/test_fork \
+	$(in)/test_fronts \
 	$(in)/test_latch_alloc $(in)/test_latch_callbacks \
 	$(in)/test_latch_faults $(in)/test_layout $(in)/test_lockable \
 	$(in)/test_mutex_alloc $(in)/test_mutex_faults $(in)/test_observe \
