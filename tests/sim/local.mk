@@ -33,6 +33,7 @@ libsim_a_SOURCES = \
 	%D%/lone_late.c %D%/lone_late.h \
 	%D%/lone_latch.c %D%/lone_latch.h \
 	%D%/lone_line.c %D%/lone_line.h \
+	%D%/lone_selector.c %D%/lone_selector.h \
 	%D%/minimise.c \
 	%D%/model.c %D%/model.h \
 	%D%/model_impl.h \
@@ -123,6 +124,9 @@ sim_tests += %D%/test_gate
 sim_tests += %D%/test_hand_over
 sim_tests += %D%/test_hold_calls
 sim_tests += %D%/test_latch
+sim_tests += %D%/test_leader
+%C%_test_leader_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kustos_cancel_create \
+	-Wl,--wrap=kustos_cancel_fire,--wrap=kustos_cancel_destroy
 sim_tests += %D%/test_lend
 sim_tests += %D%/test_line
 %C%_test_line_LDFLAGS = $(fault_ldflags)

@@ -3,6 +3,7 @@
  * themselves, and what they do no more.
  */
 #include "lone_latch.h"
+#include "lone_selector.h"
 
 #include "../unit/unit.h"
 #include "recipe.h"
@@ -200,27 +201,6 @@ START_TEST(U02_who_leads_while_the_connection_is_away_leads)
 }
 END_TEST
 
-/* A call that the client would have run on a thread, and that of a test which runs. */
-static struct ku_call *lengthy;
-
-static void put_aside(void *arg, struct ku_call *call)
-{
-	(void)arg;
-	ck_assert_ptr_null(lengthy);
-	lengthy = call;
-}
-
-static void run_lengthy(void)
-{
-	struct ku_call *call = lengthy;
-
-	ck_assert_ptr_nonnull(call);
-	lengthy = NULL;
-	ku_lock(lone.client);
-	call->fn(lone.client, call);
-	ku_unlock(lone.client);
-}
-
 static void count_term(void *arg, struct kustos_selector *s,
 	struct kustos_hold *hold, struct kustos_cancel *cancel)
 {
@@ -231,36 +211,10 @@ static void count_term(void *arg, struct kustos_selector *s,
 	calls++;
 }
 
-static struct kustos_selector *make_selector(const char *id,
-	kustos_selector_fn *lead, void *arg)
-{
-	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
-	struct kustos_selector *s;
-
-	lengthy = NULL;
-	lone.client->env.apart = put_aside;
-	o.id = id;
-	o.lead = lead;
-	o.arg = arg;
-	ck_assert_int_eq(kustos_selector_create(lone.client, LINE, &o, &s),
-		KUSTOS_OK);
-	return s;
-}
-
-static struct kustos_selector *begin_selector(const char *id,
-	kustos_selector_fn *lead, void *arg)
-{
-	struct kustos_selector *s = make_selector(id, lead, arg);
-
-	ck_assert_int_eq(kustos_selector_start(s), KUSTOS_OK);
-	run_ms(200);
-	return s;
-}
-
 START_TEST(a_selector_refuses_what_it_cannot_use)
 {
 	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
-	struct kustos_selector *s = make_selector("me", count_term, NULL),
+	struct kustos_selector *s = selector_make("me", count_term, NULL),
 			       *other;
 
 	o.lead = count_term;
@@ -285,14 +239,14 @@ END_TEST
 
 START_TEST(only_what_was_started_and_is_not_closed_is_queued_again)
 {
-	struct kustos_selector *s = make_selector("me", count_term, NULL);
+	struct kustos_selector *s = selector_make("me", count_term, NULL);
 
 	ck_assert_int_eq(kustos_selector_requeue(s), KUSTOS_EINVAL);
 	run_ms(200);
 	ck_assert_int_eq(made, 0);
 	ck_assert_int_eq(kustos_selector_start(s), KUSTOS_OK);
 	run_ms(200);
-	run_lengthy();
+	selector_run();
 	ck_assert_int_eq(calls, 1);
 	kustos_selector_close(s);
 	ck_assert_int_eq(kustos_selector_requeue(s), KUSTOS_ECLOSED);
@@ -303,9 +257,9 @@ END_TEST
 /* Its function runs no more, on this thread or any. */
 START_TEST(who_has_led_does_not_lead)
 {
-	struct kustos_selector *s = begin_selector("me", count_term, NULL);
+	struct kustos_selector *s = selector_begin("me", count_term, NULL);
 
-	run_lengthy();
+	selector_run();
 	ck_assert_int_eq(calls, 1);
 	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_IDLE);
 	let_wait(true);
@@ -313,6 +267,9 @@ START_TEST(who_has_led_does_not_lead)
 		KUSTOS_ENOTHELD);
 	let_wait(false);
 	ck_assert_int_eq(kustos_selector_interrupt(s), KUSTOS_ENOTHELD);
+	ck_assert_int_eq(kustos_selector_start(s), KUSTOS_OK);
+	run_ms(200);
+	ck_assert_int_eq(made, 1); /* it did so before */
 	kustos_selector_destroy(s);
 }
 END_TEST
@@ -320,7 +277,7 @@ END_TEST
 /* By the clock, and then by what it was told: it has not returned. */
 START_TEST(S01_a_term_that_is_lost_is_lost_until_its_function_returns)
 {
-	struct kustos_selector *s = begin_selector("me", count_term, NULL);
+	struct kustos_selector *s = selector_begin("me", count_term, NULL);
 
 	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_LEADS);
 	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
@@ -332,10 +289,10 @@ START_TEST(S01_a_term_that_is_lost_is_lost_until_its_function_returns)
 	model_heal(lone.bench.model);
 	run_ms(2 * LONE_TIMEOUT_MS);
 	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_LOST);
-	run_lengthy(); /* it was not begun, so it leads again */
+	selector_run(); /* it was not begun, so it leads again */
 	ck_assert_int_eq(calls, 0);
 	run_ms(2 * LONE_TIMEOUT_MS);
-	run_lengthy();
+	selector_run();
 	ck_assert_int_eq(calls, 1);
 	kustos_selector_destroy(s);
 }
@@ -354,9 +311,9 @@ static void close_it(void *arg, struct kustos_selector *s,
 
 START_TEST(what_was_closed_in_its_function_is_closed)
 {
-	struct kustos_selector *s = begin_selector("me", close_it, NULL);
+	struct kustos_selector *s = selector_begin("me", close_it, NULL);
 
-	run_lengthy();
+	selector_run();
 	ck_assert_int_eq(calls, 1);
 	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_CLOSED);
 	kustos_selector_destroy(s);
@@ -398,9 +355,9 @@ static void be_closed(void *arg, struct kustos_selector *s,
 START_TEST(who_closes_it_waits_for_its_function)
 {
 	pthread_t other;
-	struct kustos_selector *s = begin_selector("me", be_closed, &other);
+	struct kustos_selector *s = selector_begin("me", be_closed, &other);
 
-	run_lengthy();
+	selector_run();
 	pthread_join(other, NULL);
 	ck_assert_int_eq(calls, 1);
 	ck_assert(!is_waited_for());
@@ -411,18 +368,18 @@ END_TEST
 /* Not before its old place is gone. */
 START_TEST(who_has_handed_over_stands_in_line_behind_the_heir)
 {
-	struct kustos_selector *s = begin_selector("me", count_term, NULL);
-	struct ku_call *mine = lengthy;
+	struct kustos_selector *s = selector_begin("me", count_term, NULL);
+	struct ku_call *mine = selector_call;
 	int end = -1;
 
-	struct kustos_selector *heir = begin_selector("you", count_term, NULL);
-	lengthy = mine;
+	struct kustos_selector *heir = selector_begin("you", count_term, NULL);
+	selector_call = mine;
 	ck_assert_int_eq(kustos_selector_hand_over_async(s, "you",
 				 KUSTOS_FOREVER, NULL, latches_ended, &end),
 		KUSTOS_OK);
 	run_ms(200);
 	made_first = 0;
-	run_lengthy(); /* it has no time to begin */
+	selector_run(); /* it has no time to begin */
 	ck_assert_int_eq(made, 2);
 	run_ms(500);
 	ck_assert_int_eq(end, KUSTOS_OK);
@@ -430,9 +387,9 @@ START_TEST(who_has_handed_over_stands_in_line_behind_the_heir)
 	ck_assert_int_eq(made, 3);
 	ck_assert_int_eq(kustos_selector_state(heir), KUSTOS_SELECTOR_LEADS);
 	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_WAITING);
-	run_lengthy();
+	selector_run();
 	run_ms(500);
-	run_lengthy();
+	selector_run();
 	ck_assert_int_eq(calls, 2);
 	kustos_selector_destroy(heir);
 	kustos_selector_destroy(s);
