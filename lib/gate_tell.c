@@ -67,8 +67,7 @@ static void call_on_revoke(void *arg, struct kustos_hold *hold)
 
 void ku_gate_tell_revoked(struct ku_gate *gate, struct kustos_hold *hold)
 {
-	if (!gate->destroyed)
-		ku_hold_ask(hold, call_on_revoke, gate);
+	ku_hold_ask(hold, call_on_revoke, gate);
 }
 
 struct notice {
@@ -94,7 +93,7 @@ static void call_on_queued(struct kustos_client *client, struct ku_call *call)
 
 void ku_gate_tell_queued(struct ku_gate *gate, const char *path)
 {
-	if (gate->destroyed || gate->on_queued == NULL)
+	if (gate->on_queued == NULL)
 		return;
 	struct notice *notice = calloc(1, sizeof(*notice) + strlen(path) + 1);
 	if (notice == NULL)

@@ -121,12 +121,14 @@ sim_tests += %D%/test_desk
 sim_tests += %D%/test_elections
 sim_tests += %D%/test_errands
 sim_tests += %D%/test_gate
+sim_tests += %D%/test_gate_told
 sim_tests += %D%/test_hand_over
 sim_tests += %D%/test_hold_calls
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_leader
 %C%_test_leader_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kustos_cancel_create \
-	-Wl,--wrap=kustos_cancel_fire,--wrap=kustos_cancel_destroy
+	-Wl,--wrap=kustos_cancel_fire,--wrap=kustos_cancel_destroy \
+	-Wl,--wrap=ku_candidate_resign
 sim_tests += %D%/test_lend
 sim_tests += %D%/test_line
 %C%_test_line_LDFLAGS = $(fault_ldflags)

@@ -1,10 +1,12 @@
 /*
  * test_leader.c - what others do to a leader between two steps of its own: when its
- * cancel object is being made, fired or destroyed, the client is not locked.
+ * cancel object is being made, fired or destroyed, or it resigns, the client is not
+ * locked.
  */
 #include "lone_selector.h"
 
 #include "../unit/unit.h"
+#include "candidate.h"
 
 #include <kustos/cancel.h>
 #include <pthread.h>
@@ -17,9 +19,12 @@ void __real_kustos_cancel_destroy(struct kustos_cancel *cancel);
 enum kustos_err __wrap_kustos_cancel_create(struct kustos_cancel **out);
 void __wrap_kustos_cancel_fire(struct kustos_cancel *cancel);
 void __wrap_kustos_cancel_destroy(struct kustos_cancel *cancel);
+void __real_ku_candidate_resign(struct ku_candidate *c, enum kustos_err err);
+void __wrap_ku_candidate_resign(struct ku_candidate *c, enum kustos_err err);
 
 static struct kustos_selector *selector;
-static void (*before_create)(void), (*before_destroy)(void); /* once */
+static void (*before_create)(void), (*before_destroy)(void),
+	(*before_resign)(void); /* once */
 static bool holds_fire; /* until its function has returned, and a moment longer */
 static atomic_bool firing, returned, destroyed, closed;
 static bool spoilt; /* of the thread that fires */
@@ -48,6 +53,12 @@ void __wrap_kustos_cancel_destroy(struct kustos_cancel *cancel)
 	__real_kustos_cancel_destroy(cancel);
 }
 
+void __wrap_ku_candidate_resign(struct ku_candidate *c, enum kustos_err err)
+{
+	once(&before_resign);
+	__real_ku_candidate_resign(c, err);
+}
+
 void __wrap_kustos_cancel_fire(struct kustos_cancel *cancel)
 {
 	if (!holds_fire) {
@@ -66,7 +77,7 @@ void __wrap_kustos_cancel_fire(struct kustos_cancel *cancel)
 
 static void setup(void)
 {
-	before_create = before_destroy = NULL;
+	before_create = before_destroy = before_resign = NULL;
 	holds_fire = spoilt = false;
 	atomic_store(&firing, false);
 	atomic_store(&returned, false);
@@ -125,10 +136,14 @@ START_TEST(who_is_closed_while_it_is_told_of_its_term_does_not_begin_it)
 }
 END_TEST
 
+/* Before its place is given up, and after that. */
 START_TEST(who_closes_it_waits_for_the_thread_of_its_last_term)
 {
 	selector = selector_begin("me", count_term, NULL);
-	before_destroy = be_closed;
+	if (_i == 0)
+		before_resign = be_closed;
+	else
+		before_destroy = be_closed;
 	selector_run();
 	pthread_join(other, NULL);
 	ck_assert_int_eq(atomic_load(&calls), 1);
@@ -196,7 +211,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t,
 		who_is_closed_while_it_is_told_of_its_term_does_not_begin_it);
-	tcase_add_test(t, who_closes_it_waits_for_the_thread_of_its_last_term);
+	tcase_add_loop_test(t,
+		who_closes_it_waits_for_the_thread_of_its_last_term, 0, 2);
 	tcase_add_test(t,
 		a_term_that_is_granted_while_the_last_ends_is_led_on_that_thread);
 	tcase_add_test(t, what_is_being_fired_is_not_destroyed);
