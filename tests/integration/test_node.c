@@ -294,8 +294,10 @@ START_TEST(a_transaction_is_applied_as_a_whole)
 
 	make("/old");
 	check_err(kustos_multi(client, ops, 5, SOON, NULL, results), KUSTOS_OK);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 5; i++) {
 		check_err(results[i].err, KUSTOS_OK);
+		ck_assert_ptr_null(results[i].path); /* nobody would free it */
+	}
 	ck_assert_int_eq(results[2].stat.version, 1);
 	ck_assert_int_eq(results[2].stat.data_length, 2);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/m/s-0000000000", NULL),
@@ -322,6 +324,26 @@ START_TEST(a_transaction_that_fails_changes_nothing_and_says_why)
 	check_err(results[2].err, KUSTOS_EROLLEDBACK);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/m", NULL), RAW_NONODE);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/old", NULL), 0);
+}
+END_TEST
+
+/* It was not even begun. */
+START_TEST(a_transaction_that_is_given_up_at_once_says_so_of_each_part)
+{
+	struct kustos_op ops[] = {
+		{ .kind = KUSTOS_OP_CREATE, .path = "/m" },
+		{ .kind = KUSTOS_OP_CREATE, .path = "/m/n" },
+	};
+	struct kustos_op_result results[2];
+	struct kustos_cancel *cancel;
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	kustos_cancel_fire(cancel);
+	check_err(kustos_multi(client, ops, 2, SOON, cancel, results),
+		KUSTOS_ECANCELED);
+	kustos_cancel_destroy(cancel);
+	check_err(results[0].err, KUSTOS_ECANCELED);
+	check_err(results[1].err, KUSTOS_ECANCELED);
 }
 END_TEST
 
@@ -432,6 +454,8 @@ int main(void)
 	tcase_add_test(t, a_transaction_is_applied_as_a_whole);
 	tcase_add_test(t,
 		a_transaction_that_fails_changes_nothing_and_says_why);
+	tcase_add_test(t,
+		a_transaction_that_is_given_up_at_once_says_so_of_each_part);
 	tcase_add_test(t, P04_a_container_in_a_transaction_is_not_supported);
 	tcase_add_test(t, the_asynchronous_calls_bring_the_same);
 	return fixture_main(s);

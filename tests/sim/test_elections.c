@@ -114,6 +114,42 @@ START_TEST(any_number_but_none_asks_to_be_told)
 }
 END_TEST
 
+static void ignore_risk(void *arg, struct kustos_hold *hold)
+{
+	(void)arg;
+	(void)hold;
+}
+
+static void ask_for_a_warning(void *arg, struct kustos_latch *latch,
+	struct kustos_hold *hold)
+{
+	(void)arg;
+	(void)latch;
+	calls++;
+	ck_assert_int_eq(kustos_hold_at_risk(hold, 1, ignore_risk, NULL),
+		KUSTOS_OK);
+}
+
+/* Its callbacks end before the loss is told of, and once more with it. */
+START_TEST(the_timer_of_a_terms_warning_is_given_back_once)
+{
+	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+	struct kustos_latch *latch;
+
+	o.on_gained = ask_for_a_warning;
+	ck_assert_int_eq(kustos_latch_create(lone.client, LINE, &o, &latch),
+		KUSTOS_OK);
+	size_t reserved = lone.client->timers.reserved;
+	ck_assert_int_eq(kustos_latch_start(latch), KUSTOS_OK);
+	run_ms(200);
+	ck_assert_int_eq(calls, 1);
+	kustos_latch_close(latch, 0);
+	run_ms(200);
+	ck_assert_uint_eq(lone.client->timers.reserved, reserved);
+	kustos_latch_destroy(latch);
+}
+END_TEST
+
 START_TEST(L29_what_was_refused_for_good_and_closed_is_closed)
 {
 	struct kustos_latch *latch = latches_begin("me", NULL);
@@ -405,6 +441,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, a_latch_refuses_what_it_cannot_use);
 	tcase_add_loop_test(t, any_number_but_none_asks_to_be_told, 0, 2);
+	tcase_add_test(t, the_timer_of_a_terms_warning_is_given_back_once);
 	tcase_add_test(t, L29_what_was_refused_for_good_and_closed_is_closed);
 	tcase_add_test(t, L13_who_was_closed_tries_no_more);
 	tcase_add_test(t,

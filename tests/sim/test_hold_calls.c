@@ -5,8 +5,10 @@
 #include "lone_line.h"
 
 #include "../unit/unit.h"
+#include "hold.h"
 
 #include <kustos/client.h>
+#include <kustos/node.h>
 
 /* A hold is nearer to its end than that at any time. */
 #define ANY_MS (2 * LONE_TIMEOUT_MS)
@@ -96,6 +98,20 @@ START_TEST(what_is_asked_for_in_place_of_what_waits_is_called_once)
 }
 END_TEST
 
+START_TEST(S02_what_a_lost_hold_is_to_prove_is_not_sent)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = "/x" };
+	struct kustos_op_result result = { .err = KUSTOS_OK };
+
+	lose();
+	ck_assert_int_eq(kustos_hold_multi(lone.hold, &op, 1, KUSTOS_FOREVER,
+				 NULL, &result),
+		KUSTOS_ELOST);
+	ck_assert_int_eq(result.err, KUSTOS_ELOST);
+	give_back_lost();
+}
+END_TEST
+
 /* Those that wait, here. */
 static void dispatch_inside(void)
 {
@@ -145,7 +161,38 @@ static void give_back_inside(void *arg, struct kustos_hold *hold)
 	ck_assert_int_eq(inside, 1);
 	++*(int *)arg;
 	give_back_lost();
+	on_lost(count); /* who asks for it now is not called */
+	warn(count);
 }
+
+/* It is lost after that; nor is there a timer for what is not to be told. */
+static void give_back_and_ask(void *arg, struct kustos_hold *hold)
+{
+	size_t reserved = lone.client->timers.reserved;
+
+	++*(int *)arg;
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	ck_assert_int_eq(lone.client->timers.reserved, reserved - 1);
+	warn(count);
+	ck_assert_int_eq(lone.client->timers.reserved, reserved - 1);
+	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
+	lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_LOST);
+	on_lost(count);
+	dispatch_inside();
+	model_heal(lone.bench.model);
+}
+
+START_TEST(who_asks_for_it_of_what_was_given_back_is_not_called)
+{
+	warn(give_back_and_ask);
+	(void)kustos_client_dispatch(lone.client);
+	ck_assert_int_eq(calls, 1);
+	lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
+	(void)kustos_client_dispatch(lone.client);
+	ck_assert_int_eq(calls, 1);
+}
+END_TEST
 
 static void dispatch_until_it_is_gone(void *arg, struct kustos_hold *hold)
 {
@@ -168,6 +215,92 @@ START_TEST(a_hold_may_be_released_in_a_callback_within_another_of_its_own)
 }
 END_TEST
 
+/* Of any of the three kinds, which is due then, or in a moment. */
+enum { LOST, AT_RISK, ASKED, KINDS };
+
+static void make_due(int kind, kustos_hold_fn *fn)
+{
+	if (kind == LOST)
+		on_lost(fn);
+	if (kind == LOST && kustos_hold_state(lone.hold) != KUSTOS_HOLD_LOST)
+		lose();
+	if (kind == AT_RISK)
+		warn(fn);
+	if (kind != ASKED)
+		return;
+	ku_lock(lone.client);
+	ku_hold_ask(lone.hold, fn, &calls);
+	ku_unlock(lone.client);
+}
+
+static void give_back(int kind)
+{
+	ck_assert_int_eq(kustos_hold_release(lone.hold),
+		kind == LOST ? KUSTOS_ELOST : KUSTOS_OK);
+}
+
+START_TEST(what_waits_to_be_told_is_not_when_the_hold_is_given_back)
+{
+	make_due(_i, count);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	give_back(_i);
+	ck_assert_int_eq(kustos_client_dispatch(lone.client), 0);
+	ck_assert_int_eq(calls, 0);
+	lone_run_ms(&lone.bench, lone.client, 100);
+}
+END_TEST
+
+static int inner;
+
+/* It is due again, after this; but then there is nothing to tell. */
+static void give_back_what_is_due_again(void *arg, struct kustos_hold *hold)
+{
+	ck_assert_ptr_eq(hold, lone.hold);
+	ck_assert_int_eq(++*(int *)arg, 2);
+	make_due(inner, give_back_what_is_due_again);
+	dispatch_inside();
+	give_back(inner);
+}
+
+static void call_the_inner(void *arg, struct kustos_hold *hold)
+{
+	ck_assert_ptr_eq(hold, lone.hold);
+	++*(int *)arg;
+	make_due(inner, give_back_what_is_due_again);
+	dispatch_inside();
+}
+
+START_TEST(what_is_due_again_is_not_called_when_the_hold_is_given_back)
+{
+	inner = _i;
+	make_due(inner == AT_RISK ? ASKED : AT_RISK, call_the_inner);
+	(void)kustos_client_dispatch(lone.client);
+	ck_assert_int_eq(calls, 2);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_int_eq(kustos_client_dispatch(lone.client), 0);
+}
+END_TEST
+
+/* However often it is asked for. */
+START_TEST(a_warning_takes_one_timer_until_the_hold_is_given_back)
+{
+	struct kustos_client *c = lone.client;
+	size_t reserved = c->timers.reserved;
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(
+			kustos_hold_at_risk(lone.hold, 1, count, &calls),
+			KUSTOS_OK);
+	ck_assert_uint_eq(c->timers.reserved, reserved + 1);
+	ck_assert_ptr_nonnull(c->risks.first);
+	ck_assert_ptr_null(c->risks.first->next);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
+	ck_assert_ptr_null(c->risks.first);
+	ck_assert_uint_eq(c->timers.reserved, reserved);
+	lone_run_ms(&lone.bench, c, 100);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("callbacks of a hold in the simulator");
@@ -180,9 +313,19 @@ int main(void)
 		0, 2);
 	tcase_add_test(t,
 		what_is_asked_for_in_place_of_what_waits_is_called_once);
+	tcase_add_test(t, S02_what_a_lost_hold_is_to_prove_is_not_sent);
 	tcase_add_loop_test(t,
 		what_is_due_while_it_runs_is_called_after_that_and_not_in_it, 0,
 		2);
+	tcase_add_loop_test(t,
+		what_waits_to_be_told_is_not_when_the_hold_is_given_back, 0,
+		KINDS);
+	tcase_add_loop_test(t,
+		what_is_due_again_is_not_called_when_the_hold_is_given_back, 0,
+		KINDS);
+	tcase_add_test(t,
+		a_warning_takes_one_timer_until_the_hold_is_given_back);
+	tcase_add_test(t, who_asks_for_it_of_what_was_given_back_is_not_called);
 	tcase_add_test(t,
 		a_hold_may_be_released_in_a_callback_within_another_of_its_own);
 	suite_add_tcase(s, t);
