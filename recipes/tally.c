@@ -2,7 +2,6 @@
 
 #include "tally.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +28,9 @@ static bool begins(const char *text, const char *prefix, const char **rest)
 static int read_count(const char *text)
 {
 	char *end;
-	long n;
+	long long n = strtoll(text, &end, 10);
 
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (text[0] < '1' || text[0] > '9' || *end != '\0' || errno != 0 ||
-		n > INT_MAX)
-		return 0;
-	return (int)n;
+	return text[0] < '1' || *end != '\0' || n > INT_MAX ? 0 : (int)n;
 }
 
 enum ku_tally_kind ku_tally_name(const char *name, const char **id)
@@ -55,8 +49,7 @@ enum ku_tally_kind ku_tally_name(const char *name, const char **id)
 
 static void add_count(struct ku_tally *tally, int count)
 {
-	if (tally->count != 0 && tally->count != count)
-		tally->disagree = true;
+	tally->disagree = tally->count != 0; /* no name is there twice */
 	tally->count = count;
 }
 

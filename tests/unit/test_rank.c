@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "name.h"
+#include "participant.h"
 #include "rank.h"
 
 #include <stdio.h>
@@ -364,6 +365,20 @@ START_TEST(U04_names_of_both_sides_are_known)
 }
 END_TEST
 
+START_TEST(a_writer_is_before_the_reader_that_it_becomes)
+{
+	static const char reader[] = "_c_" UUID "-__READ__0000000003",
+			  writer[] = HEX32 "-__WRIT__0000000003",
+			  later[] = "_c_" UUID "-__READ__0000000004";
+	const char *const names[][4] = { { reader, writer, later, "x" },
+		{ later, writer, "x", reader } };
+	struct ku_contender first;
+
+	ck_assert_str_eq(ku_participant_first(names[_i], 4, &first), writer);
+	ck_assert_int_eq(first.kind, KUSTOS_KIND_WRITE);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("rank");
@@ -382,6 +397,8 @@ int main(void)
 	tcase_add_test(t, rules_are_alike_if_they_see_the_same);
 	tcase_add_test(t, styles_have_names);
 	tcase_add_test(t, U04_names_of_both_sides_are_known);
+	tcase_add_loop_test(t, a_writer_is_before_the_reader_that_it_becomes, 0,
+		2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -37,7 +37,8 @@ static void tear_down(void)
 START_TEST(each_id_counts_once_and_what_is_not_ours_does_not)
 {
 	READ("done-b", "count-3", "done-a", "must-a", a_lives, "done-", "done",
-		"x", "_c_", "ready", "lock-0000000001", c_protected);
+		"x", "_c_", "ready", "lock-0000000001", c_protected,
+		"_x_00000000-0000-4000-8000-00000000000a-alive-c");
 	ck_assert_int_eq(tally.count, 3);
 	ck_assert_uint_eq(tally.done, 2);
 	ck_assert_uint_eq(tally.dead, 0);
