@@ -1,11 +1,15 @@
 /*
- * test_listener.c - what a listener is told whose program looks late.
+ * test_listener.c - what a listener is told whose program looks late, and that it is
+ * told nothing once it listens no more.
  */
 #include "lone.h"
 
 #include "../unit/unit.h"
 
 #include <kustos/client.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #define MOST 8
 /* Long enough for a client to learn that its session has expired, and to be
@@ -135,6 +139,95 @@ START_TEST(a_loss_before_it_listened_is_not_told)
 }
 END_TEST
 
+static void leave(void)
+{
+	struct kustos_listener *l = listener;
+
+	listener = NULL;
+	kustos_client_unlisten(client, l);
+}
+
+START_TEST(who_listens_no_more_is_not_told_though_its_turn_comes)
+{
+	leave();
+	ck_assert_int_eq(kustos_client_dispatch(client), 0);
+	ck_assert_int_eq(count, 0);
+}
+END_TEST
+
+static void leave_within(void *arg, const struct kustos_session *session)
+{
+	(void)session;
+	if (++*(int *)arg == 2) {
+		leave();
+		return;
+	}
+	(void)expire();
+	(void)kustos_client_dispatch(client);
+}
+
+/* Whichever of its callbacks returns last frees it. */
+START_TEST(it_may_listen_no_more_in_a_callback_within_another_of_its_own)
+{
+	int calls = 0;
+
+	leave();
+	ck_assert_int_eq(
+		kustos_client_listen(client, leave_within, &calls, &listener),
+		KUSTOS_OK);
+	(void)kustos_client_dispatch(client);
+	(void)expire();
+	ck_assert_int_eq(kustos_client_dispatch(client), 0);
+	ck_assert_int_eq(calls, 2);
+}
+END_TEST
+
+static atomic_bool left;
+
+static void *leave_elsewhere(void *arg)
+{
+	leave();
+	atomic_store(&left, true);
+	return arg;
+}
+
+static int callers(void)
+{
+	ku_lock(client);
+	int now = client->callers;
+	ku_unlock(client);
+	return now;
+}
+
+/* Who closes the client waits for that thread, as for this. */
+static void be_left(void *arg, const struct kustos_session *session)
+{
+	(void)session;
+	ck_assert_int_eq(pthread_create(arg, NULL, leave_elsewhere, NULL), 0);
+	while (callers() < 2)
+		sched_yield();
+	for (int i = 0; i < 1000; i++) {
+		ck_assert_int_eq(callers(), 2);
+		ck_assert(!atomic_load(&left));
+		sched_yield();
+	}
+}
+
+START_TEST(who_listens_no_more_waits_for_a_callback_on_another_thread)
+{
+	pthread_t other;
+
+	leave();
+	atomic_store(&left, false);
+	ck_assert_int_eq(
+		kustos_client_listen(client, be_left, &other, &listener),
+		KUSTOS_OK);
+	(void)kustos_client_dispatch(client);
+	pthread_join(other, NULL);
+	ck_assert_int_eq(callers(), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("listeners in the simulator");
@@ -147,6 +240,12 @@ int main(void)
 		the_state_of_a_client_that_has_just_been_opened_is_told);
 	tcase_add_loop_test(t, no_loss_is_left_out, 0, 3);
 	tcase_add_test(t, a_loss_before_it_listened_is_not_told);
+	tcase_add_test(t,
+		who_listens_no_more_is_not_told_though_its_turn_comes);
+	tcase_add_test(t,
+		it_may_listen_no_more_in_a_callback_within_another_of_its_own);
+	tcase_add_test(t,
+		who_listens_no_more_waits_for_a_callback_on_another_thread);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
