@@ -455,8 +455,7 @@ enum kustos_err kustos_hold_multi_async(struct kustos_hold *hold,
 {
 	struct kustos_op *guarded = NULL;
 	struct ku_guard by;
-	enum kustos_err err = done != NULL ? check_multi(hold, ops, count)
-					   : KUSTOS_EINVAL;
+	enum kustos_err err = check_multi(hold, ops, count);
 
 	if (err == KUSTOS_OK)
 		err = guard(hold, ops, count, &by, &guarded);

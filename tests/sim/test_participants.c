@@ -1,0 +1,254 @@
+/*
+ * test_participants.c - those who stand in a line are seen, asked to leave and taken
+ * away, while something happens to them between two requests.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/participant.h>
+#include <string.h>
+
+#define LINE "/line"
+#define FIRST LINE "/lock-0000000000"
+#define SECOND LINE "/lock-0000000001"
+#define REVOKE "__REVOKE__"
+
+static struct bench bench;
+static struct ku_zk *raw; /* the rival */
+static struct ku_zk_api api;
+static struct kustos_client *client;
+
+/* What happens just before the next request of a kind for FIRST, and what is answered
+   to that instead, if not KU_ZK_OK. */
+static struct {
+	enum ku_zk_kind kind;
+	void (*before)(void);
+	int rc;
+} next;
+static int syncs; /* for FIRST */
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool first = request->path != NULL && strcmp(request->path, FIRST) == 0;
+	void (*before)(void) = next.before;
+
+	syncs += first && request->kind == KU_ZK_SYNC;
+	if (before == NULL || !first || request->kind != next.kind)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	int rc = next.rc;
+	next.before = NULL;
+	before();
+	return rc == KU_ZK_OK ? ku_zk_sim.submit(zk, request, done, arg)
+			      : lone_refuse(zk, rc, done, arg);
+}
+
+/* Who would sleep has time go on. */
+bool __wrap_ku_cond_wait(struct kustos_client *c, pthread_cond_t *cond,
+	kustos_deadline until);
+bool __wrap_ku_cond_wait(struct kustos_client *c, pthread_cond_t *cond,
+	kustos_deadline until)
+{
+	(void)cond;
+	(void)until;
+	c->env.threads = false;
+	ku_unlock(c);
+	lone_run_ms(&bench, c, 1);
+	ku_lock(c);
+	c->env.threads = true;
+	return true;
+}
+
+static void at_next(enum ku_zk_kind kind, void (*before)(void), int rc)
+{
+	next.kind = kind;
+	next.before = before;
+	next.rc = rc;
+}
+
+static void make(const char *path, enum ku_zk_mode mode)
+{
+	ck_assert_int_eq(bench_create(&bench, raw, path, "", mode).rc,
+		KU_ZK_OK);
+}
+
+static void setup(void)
+{
+	memset(&next, 0, sizeof(next));
+	syncs = 0;
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	raw = lone_setup(&bench, 10);
+	make(LINE, KU_ZK_PERSISTENT);
+	make(FIRST, KU_ZK_EPHEMERAL);
+	make(SECOND, KU_ZK_EPHEMERAL);
+	client = lone_connected(&bench, &api);
+	client->env.threads = true;
+}
+
+static void teardown(void)
+{
+	ck_assert_ptr_null(next.before);
+	client->env.threads = false;
+	lone_teardown(&bench, client);
+}
+
+static struct kustos_participants *look(void)
+{
+	struct kustos_participants *p = NULL;
+
+	ck_assert_int_eq(
+		kustos_participants(client, LINE, KUSTOS_FOREVER, NULL, &p),
+		KUSTOS_OK);
+	return p;
+}
+
+static void do_to_first(enum ku_zk_kind kind, const char *data)
+{
+	const struct ku_zk_request request = { .kind = kind,
+		.path = FIRST,
+		.data = data,
+		.len = (int)strlen(data),
+		.version = -1,
+		.mode = KU_ZK_EPHEMERAL };
+
+	lone_send(&bench, raw, &request);
+}
+
+static void first_leaves(void)
+{
+	do_to_first(KU_ZK_DELETE, "");
+}
+
+START_TEST(who_leaves_before_it_is_read_is_left_out)
+{
+	at_next(KU_ZK_GET, first_leaves, KU_ZK_OK);
+	struct kustos_participants *p = look();
+	ck_assert_uint_eq(p->count, 1);
+	ck_assert_str_eq(p->list[0].path, SECOND);
+	ck_assert_int_eq(p->list[0].holds, 1);
+	kustos_participants_free(p);
+}
+END_TEST
+
+static void it_is_asked(void)
+{
+	do_to_first(KU_ZK_SET, REVOKE);
+}
+
+static void it_is_written(void)
+{
+	do_to_first(KU_ZK_SET, "__OTHERS__");
+}
+
+static void it_is_written_twice(void)
+{
+	it_is_written();
+	it_is_written();
+}
+
+static void nothing(void)
+{
+}
+
+static enum kustos_err ask_it_to_leave(void)
+{
+	return kustos_participant_revoke(client, FIRST, KUSTOS_FOREVER, NULL);
+}
+
+static void check_asked(int version)
+{
+	struct bench_reply now = bench_read(&bench, raw, KU_ZK_GET, FIRST,
+		false);
+
+	ck_assert_int_eq(now.len, (int)strlen(REVOKE));
+	ck_assert_mem_eq(now.data, REVOKE, (size_t)now.len);
+	ck_assert_int_eq(now.stat.version, version);
+}
+
+/* Also if that may have been our request, as its answer is lost. */
+START_TEST(who_is_written_meanwhile_is_asked_all_the_same)
+{
+	if (_i < 2)
+		at_next(KU_ZK_SET, it_is_written,
+			_i == 0 ? KU_ZK_OK : KU_ZK_CONNECTIONLOSS);
+	else
+		at_next(KU_ZK_SET, it_is_written_twice, KU_ZK_CONNECTIONLOSS);
+	ck_assert_int_eq(ask_it_to_leave(), KUSTOS_OK);
+	check_asked(_i < 2 ? 2 : 3);
+}
+END_TEST
+
+START_TEST(a_request_whose_answer_is_lost_is_written_once)
+{
+	at_next(KU_ZK_SET, it_is_asked, KU_ZK_CONNECTIONLOSS);
+	ck_assert_int_eq(ask_it_to_leave(), KUSTOS_OK);
+	check_asked(1);
+}
+END_TEST
+
+static void it_may_not_be_read_again(void)
+{
+	at_next(KU_ZK_GET, nothing, KU_ZK_NOAUTH);
+}
+
+static void it_is_asked_and_may_not_be_read(void)
+{
+	it_is_asked();
+	at_next(KU_ZK_GET, it_may_not_be_read_again, KU_ZK_NOAUTH);
+}
+
+START_TEST(a_request_that_cannot_be_seen_may_have_been_made)
+{
+	at_next(KU_ZK_SET, it_is_asked_and_may_not_be_read,
+		KU_ZK_CONNECTIONLOSS);
+	ck_assert_int_eq(ask_it_to_leave(), KUSTOS_EUNKNOWN);
+	check_asked(1);
+}
+END_TEST
+
+static enum kustos_err take_away(const struct kustos_participant *shown)
+{
+	return kustos_participant_break(client, shown, KUSTOS_FOREVER, NULL);
+}
+
+static void another_comes(void)
+{
+	first_leaves();
+	do_to_first(KU_ZK_CREATE, "");
+}
+
+/* The answer, or the request, is lost: it is sent again only if it is still there. */
+START_TEST(what_is_broken_is_what_was_shown)
+{
+	static void (*const befores[])(
+		void) = { nothing, first_leaves, another_comes };
+	struct kustos_participants *p = look();
+
+	at_next(KU_ZK_DELETE, befores[_i], KU_ZK_CONNECTIONLOSS);
+	enum kustos_err err = take_away(&p->list[0]);
+	kustos_participants_free(p);
+	ck_assert_int_eq(syncs, 1); /* a server that lags would not know */
+	if (_i == 0)
+		ck_assert_int_eq(err, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 1 + (_i == 2));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("participants in the simulator");
+	TCase *t = tcase_create("meanwhile");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, who_leaves_before_it_is_read_is_left_out);
+	tcase_add_loop_test(t, who_is_written_meanwhile_is_asked_all_the_same,
+		0, 3);
+	tcase_add_test(t, a_request_whose_answer_is_lost_is_written_once);
+	tcase_add_test(t, a_request_that_cannot_be_seen_may_have_been_made);
+	tcase_add_loop_test(t, what_is_broken_is_what_was_shown, 0, 3);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
