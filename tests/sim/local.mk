@@ -115,6 +115,7 @@ sim_tests += %D%/test_beside
 sim_tests += %D%/test_claim
 sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
+sim_tests += %D%/test_countdown_late
 sim_tests += %D%/test_custody
 sim_tests += %D%/test_denied
 sim_tests += %D%/test_desk
