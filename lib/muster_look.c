@@ -324,7 +324,7 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 
 bool ku_muster_await(struct ku_muster *m, const char *name)
 {
-	if (m->watch.entry != NULL || ku_muster_busy(m))
+	if (m->watch.entry != NULL)
 		return true;
 	free(m->awaited);
 	m->awaited = ku_path_child(m->path, name);

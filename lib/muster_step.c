@@ -46,8 +46,7 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 {
 	struct ku_muster_view view = {
 		.names = m->names,
-		/* What was asked behind its creation is younger in any case. */
-		.pzxid = m->late ? m->czxid : m->pzxid,
+		.pzxid = m->pzxid,
 		.count = m->count,
 		.own = m->name,
 		.own_czxid = m->czxid,

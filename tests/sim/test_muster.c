@@ -3,6 +3,7 @@
  * and goes while it looks.
  */
 #include "muster_bed.h"
+#include "muster_rule.h"
 
 /* Between a client and its server: all requests take the same. */
 #define WAY_MS 10
@@ -22,6 +23,9 @@ static bool deletes;
 
 /* Not all who are there may be read: what checks that they are is refused. */
 static bool forbidden;
+
+/* Nor may "ready" be read. */
+static bool unreadable;
 
 /* What the rival does just before the member's first request of a kind to "ready", or
    just behind it. */
@@ -54,6 +58,9 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 
 	if (forbidden && request->kind == KU_ZK_MULTI)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	if (unreadable && request->kind == KU_ZK_GET &&
+		strcmp(path, READY) == 0)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 
 	if (now)
 		once(&rival.before);
@@ -83,7 +90,7 @@ static void setup(void)
 	memset(&rival, 0, sizeof(rival));
 	memset(&ready, 0, sizeof(ready));
 	ready.says = "";
-	deletes = false;
+	deletes = unreadable = false;
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	open_member(&api, WAY_MS);
@@ -363,6 +370,38 @@ START_TEST(L18_who_missed_its_round_before_it_looked_comes_again)
 }
 END_TEST
 
+/* By which alone it can be in: there are not so many any more. */
+START_TEST(L18_who_could_not_read_ready_reads_that_of_the_next_round)
+{
+	char text[KU_MUSTER_TEXT_SIZE];
+	struct kustos_stat own;
+
+	enter(KUSTOS_FOREVER);
+	run_ms(100);
+	let_in();
+	unreadable = true;
+	leave(KUSTOS_FOREVER);
+	run_ms(100);
+	drop(SECOND);
+	drop(RIVAL);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+	unreadable = false;
+	if (model_stat(bench.model, READY, NULL))
+		drop(READY);
+	make(RIVAL, KU_ZK_EPHEMERAL);
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert(model_stat(bench.model, own_path(), &own));
+	make(SECOND, KU_ZK_EPHEMERAL);
+	ku_muster_print(text, own.czxid);
+	send(KU_ZK_CREATE, READY, text);
+	send(KU_ZK_DELETE, SECOND, "");
+	run_ms(1000);
+	check_in();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create(
@@ -394,6 +433,8 @@ int main(void)
 		2);
 	tcase_add_loop_test(t,
 		L18_who_missed_its_round_before_it_looked_comes_again, 0, 2);
+	tcase_add_test(t,
+		L18_who_could_not_read_ready_reads_that_of_the_next_round);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

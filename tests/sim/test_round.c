@@ -96,6 +96,29 @@ START_TEST(S10_the_ready_of_the_next_round_is_not_deleted_late)
 }
 END_TEST
 
+/* It is alone in each, and the last. */
+START_TEST(each_round_has_its_ready_deleted)
+{
+	int entered = -1;
+
+	say_lost();
+	lone_run_ms(&bench, client, 3000);
+	ck_assert_int_eq(left, KUSTOS_OK);
+	ck_assert(!model_stat(bench.model, READY, NULL));
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &entered),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(entered, KUSTOS_OK);
+	ck_assert(model_stat(bench.model, READY, NULL));
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
+				 KUSTOS_FOREVER, NULL, ended, &left),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!model_stat(bench.model, READY, NULL));
+}
+END_TEST
+
 START_TEST(L05_a_ready_that_is_to_go_is_deleted_before_the_client_is_closed)
 {
 	bool gone = false;
@@ -121,6 +144,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, S10_the_ready_of_the_next_round_is_not_deleted_late);
+	tcase_add_test(t, each_round_has_its_ready_deleted);
 	tcase_add_test(t,
 		L05_a_ready_that_is_to_go_is_deleted_before_the_client_is_closed);
 	suite_add_tcase(s, t);
