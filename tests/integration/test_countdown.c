@@ -173,6 +173,8 @@ END_TEST
 
 START_TEST(who_is_done_may_die)
 {
+	struct kustos_countdown_status *s = NULL;
+
 	set(own);
 	join(own, "a");
 	count_down(own, "a");
@@ -184,6 +186,12 @@ START_TEST(who_is_done_may_die)
 	pair_flush();
 	own = NULL;
 	check_err(look(others), KUSTOS_EBROKEN);
+	check_err(kustos_countdown_look(others, SOON, NULL, &s), KUSTOS_OK);
+	ck_assert_uint_eq(s->broken, 1);
+	ck_assert_uint_eq(s->participant_count, 2);
+	ck_assert(s->participants[0].done && !s->participants[0].alive);
+	ck_assert(s->participants[1].must && !s->participants[1].alive);
+	kustos_countdown_status_free(s);
 }
 END_TEST
 
