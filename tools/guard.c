@@ -9,9 +9,10 @@
  *       leader only after guard_end().
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* close_range() */
+#define _GNU_SOURCE /* pipe2() */
 #endif
 #include "guard.h"
+#include "support/close_from.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,9 +34,6 @@
 /* How long a command that has lost its lock from one moment to the next may
    take to end: it is another's already. */
 #define SUDDEN_NS (500 * MS)
-
-/* Descriptors that are closed one by one, where they have to be. */
-#define FD_MOST 65536
 
 enum { QUIT = 'q', LOOK = 'l' };
 
@@ -169,16 +167,6 @@ static void guard_loop(int fd, struct guard_page *page)
 		at = act_and_tell(&w);
 	}
 	_exit(0);
-}
-
-/* An old kernel, or a sandbox, may not know the call for it. */
-static void close_from(int first)
-{
-	if (close_range((unsigned)first, ~0U, 0) == 0)
-		return;
-	long most = sysconf(_SC_OPEN_MAX);
-	for (int fd = first; fd < most && fd < FD_MOST; fd++)
-		close(fd);
 }
 
 /* Keep nothing of what the owner has, but the pipe; and be out of reach of its

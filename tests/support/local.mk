@@ -4,6 +4,7 @@
 noinst_LIBRARIES += libsupport.a
 libsupport_a_SOURCES = \
 	%D%/child.c %D%/child.h \
+	%D%/close_from.c %D%/close_from.h \
 	%D%/ensemble.c %D%/ensemble.h \
 	%D%/net.c %D%/net.h \
 	%D%/process.c %D%/process.h \

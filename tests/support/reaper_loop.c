@@ -2,9 +2,10 @@
  * reaper_loop.c - the reaper process itself: one thread, one loop.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* close_range(), nftw() */
+#define _GNU_SOURCE /* nftw() */
 #endif
 #include "reaper_loop.h"
+#include "close_from.h"
 #include "net.h"
 #include "reaper.h"
 
@@ -18,17 +19,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define SLOTS 64
-#define PORTS 8	      /* reserved ones of a slot */
-#define FD_MOST 65536 /* descriptors that are closed one by one, if need be */
+#define PORTS 8 /* reserved ones of a slot */
 
 struct slot {
 	bool used;
@@ -252,16 +252,6 @@ static bool take_signal(int fd)
 	return info.ssi_signo == SIGCHLD;
 }
 
-/* An old kernel, or a sandbox, may not know the call for it. */
-static void close_from(int first)
-{
-	if (close_range((unsigned)first, ~0U, 0) == 0)
-		return;
-	long most = sysconf(_SC_OPEN_MAX);
-	for (int fd = first; fd < most && fd < FD_MOST; fd++)
-		close(fd);
-}
-
 /*
  * Leave the owner's process group, which libcheck kills as a whole, and its
  * terminal; and hold none of its descriptors, since a socket whose copy lives
@@ -302,6 +292,18 @@ static int make_base(void)
 	return mkdtemp(base) == NULL ? -1 : 0;
 }
 
+/* Return a descriptor that can be read when the process has ended, or -1.  Not
+   every libc has a name for the call. */
+static int watch_end(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0U);
+#else
+	(void)pid;
+	return -1;
+#endif
+}
+
 void reaper_loop(int fd, pid_t owner)
 {
 	struct reaper_message hello = { .op = REAPER_SLOT };
@@ -312,7 +314,7 @@ void reaper_loop(int fd, pid_t owner)
 	fds[0].fd = 3;
 	/* Without pidfds the end of the socket must do, which a fork of the
 	   owner may keep open longer.  poll() skips a negative descriptor. */
-	fds[2].fd = pidfd_open(owner, 0);
+	fds[2].fd = watch_end(owner);
 	hello.value = make_base();
 	memcpy(hello.text, base, sizeof(base));
 	send(3, &hello, sizeof(hello), MSG_NOSIGNAL);
