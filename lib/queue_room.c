@@ -30,12 +30,23 @@ static bool is_out(const struct ku_request *request)
 	return request->waiting || request->slot != NULL;
 }
 
+/* Those that want room get "err" instead: "all", or who may not wait. */
+static void turn_away(struct ku_queue *q, bool all, enum kustos_err err)
+{
+	struct ku_put *next;
+
+	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
+		next = put->after;
+		if ((all || put->once) && put->next < put->count)
+			ku_put_decided(put, 0, err);
+	}
+}
+
 /* So many are there. */
 static void counted(struct ku_queue *q, int64_t count)
 {
 	struct ku_put_side *side = &q->put;
 	int64_t room = side->max_items - count;
-	struct ku_put *next;
 
 	side->room = (room + SHARES - 1) / SHARES - side->sent;
 	if (room > side->sent) {
@@ -47,11 +58,7 @@ static void counted(struct ku_queue *q, int64_t count)
 			side->room = 0; /* others may use it up meanwhile */
 		return;
 	}
-	for (struct ku_put *put = side->first; put != NULL; put = next) {
-		next = put->after;
-		if (put->once && put->next < put->count)
-			ku_put_decided(put, 0, KUSTOS_EFULL);
-	}
+	turn_away(q, false, KUSTOS_EFULL);
 	if (side->first != NULL)
 		ku_mirror_keep(&side->full);
 	else
@@ -74,6 +81,8 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		; /* nobody wants to know */
 	else if (outcome == KU_OUTCOME_DONE)
 		counted(q, reply->stat->num_children);
+	else if (reply->rc == KU_ZK_NOAUTH)
+		turn_away(q, true, KUSTOS_ENOAUTH); /* it might be full */
 	else if (outcome == KU_OUTCOME_REFUSED)
 		counted(q, 0); /* let the server say why */
 	else if (ku_session_ready(client))

@@ -193,8 +193,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter_async(
    that its session ended, or somebody deleted its node, while it was in, or once it
    is known that it could not tell the others that all were in: they have not waited
    for it, and it does not wait for them; KUSTOS_EBUSY if others are
-   in and "deadline" is KUSTOS_NOW, or if this member enters or leaves already; and
-   else as enter().
+   in and "deadline" is KUSTOS_NOW, or if this member enters or leaves already;
+   KUSTOS_ENOAUTH if it may not read the node of another, and a newer server (3.9.3)
+   does not tell whether that is there; and else as enter().
    Whatever it returns, unless another call goes on, it is out, and its node is gone or
    being deleted; so after KUSTOS_OK it may enter the next round. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_leave(

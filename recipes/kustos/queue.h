@@ -85,7 +85,9 @@ struct kustos_queue_options {
 	   may pass it by as many as they are.  Each puts a sixteenth of the room
 	   that it has seen, or one item, and counts again; so of many more
 	   objects than that, and with one that is much slower than the others,
-	   it may be such a part for each.  (Curator's maxItems.) */
+	   it may be such a part for each.  Who may not ask how many they are is
+	   told KUSTOS_ENOAUTH: newer servers (3.9.3) answer that only to who may
+	   read the queue's node.  (Curator's maxItems.) */
 	int max_items;
 
 	/* So many bytes that were put in the background may wait in memory;

@@ -4,6 +4,7 @@
 #include "client_fixture.h"
 #include "child.h"
 #include "proxy.h"
+#include "raw.h"
 #include "rawkill.h"
 
 #include <stdio.h>
@@ -203,6 +204,17 @@ void client_close(struct kustos_client *client)
 void client_drop(struct kustos_client *client)
 {
 	(void)kustos_client_close(client, KUSTOS_NOW, NULL);
+}
+
+enum kustos_err answer_to_the_blind(void)
+{
+	static const char path[] = "/answer-to-the-blind";
+
+	client_create_with(KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ, path, 0);
+	int rc = raw_exists(fixture_address(), path, NULL);
+	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
+	ck_assert(rc == 0 || rc == RAW_NOAUTH);
+	return rc == 0 ? KUSTOS_OK : KUSTOS_ENOAUTH;
 }
 
 bool session_lives(int64_t id)

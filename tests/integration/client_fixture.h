@@ -85,6 +85,10 @@ void client_drop(struct kustos_client *client);
 /* Does the fixture's server still keep the session?  It may keep a connection. */
 bool session_lives(int64_t id);
 
+/* What the fixture's server answers to who asks whether a node is there, and may not
+   read it: newer ones (3.9.3) refuse, with KUSTOS_ENOAUTH, and others KUSTOS_OK. */
+enum kustos_err answer_to_the_blind(void);
+
 /* Hand the session of "client" to the process that hears "fd" (child.h). */
 void ticket_say(int fd, struct kustos_client *client);
 void ticket_hear(int fd, struct kustos_ticket *ticket);

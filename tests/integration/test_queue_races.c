@@ -110,7 +110,8 @@ START_TEST(a_receipt_that_somebody_has_written_to_holds_nothing_up)
 }
 END_TEST
 
-/* What it makes nobody may read, and so it may not. */
+/* What it makes nobody may read, and so it may not; nor may it ask for it where that
+   takes the same right. */
 START_TEST(S15_a_receipt_that_may_not_be_read_says_what_was_done)
 {
 	const struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ,
@@ -127,9 +128,10 @@ START_TEST(S15_a_receipt_that_may_not_be_read_says_what_was_done)
 	struct kustos_queue *q = queue_new(blind);
 	queue_put(q, "c");
 	queue_put_unheard(q, _i == 0, &put);
-	check_err(taken_wait(&put), KUSTOS_OK);
+	bool seen = answer_to_the_blind() == KUSTOS_OK;
+	check_err(taken_wait(&put), seen ? KUSTOS_OK : KUSTOS_EUNKNOWN);
 	ck_assert_int_eq(inject_fired(), 1);
-	ck_assert_int_eq(queue_count(), 3);
+	ck_assert_int_eq(queue_count(), seen || _i == 0 ? 3 : 2);
 	kustos_queue_destroy(q);
 	client_close(blind);
 }
