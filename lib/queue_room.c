@@ -81,10 +81,10 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		; /* nobody wants to know */
 	else if (outcome == KU_OUTCOME_DONE)
 		counted(q, reply->stat->num_children);
-	else if (reply->rc == KU_ZK_NOAUTH)
-		turn_away(q, true, KUSTOS_ENOAUTH); /* it might be full */
+	else if (reply->rc == KU_ZK_NONODE)
+		counted(q, 0);
 	else if (outcome == KU_OUTCOME_REFUSED)
-		counted(q, 0); /* let the server say why */
+		turn_away(q, true, ku_rc_err(reply->rc)); /* it might be full */
 	else if (ku_session_ready(client))
 		count_in(q, PUT_OFF_MS);
 	else

@@ -239,11 +239,16 @@ START_TEST(S06_a_queue_that_was_there_already_is_made_again)
 }
 END_TEST
 
-/* Then the put itself says why, or is done. */
-START_TEST(what_may_not_be_counted_is_put)
+/* A server need not tell how many there are to who may put: it might be full. */
+START_TEST(U09_what_may_not_be_counted_is_not_put)
 {
 	lone_make(&bench, raw, QUEUE);
 	trouble.count_rc = KU_ZK_NOAUTH;
+	put(NULL);
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_ENOAUTH);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	trouble.count_rc = 0;
 	put(NULL);
 	run(1000);
 	ck_assert_int_eq(end, KUSTOS_OK);
@@ -263,7 +268,7 @@ int main(void)
 	tcase_add_test(t, U09_who_may_not_make_a_receipt_is_told);
 	tcase_add_test(t,
 		L27_what_is_there_is_counted_again_on_the_next_connection);
-	tcase_add_test(t, what_may_not_be_counted_is_put);
+	tcase_add_test(t, U09_what_may_not_be_counted_is_not_put);
 	tcase_add_loop_test(t, S06_a_queue_that_was_there_already_is_made_again,
 		0, 2);
 	suite_add_tcase(s, t);
