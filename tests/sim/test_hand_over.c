@@ -55,15 +55,34 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, keep, NULL);
 }
 
+static void setup(void)
+{
+	memset(&late, 0, sizeof(late));
+	latches_setup();
+}
+
+static void teardown(void)
+{
+	lone.client->env.api = &ku_zk_sim;
+	latches_teardown();
+}
+
+/* From here on, in place of the model's. */
+static void submit_by(int (*fn)(struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg))
+{
+	static struct ku_zk_api api;
+
+	api = ku_zk_sim;
+	api.submit = fn;
+	lone.client->env.api = &api;
+}
+
 /* That its node is gone, and its heir is first, is told in time, or when the lease has
    run out. */
 START_TEST(S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	memset(&late, 0, sizeof(late));
-	api.submit = submit_it;
-	lone.client->env.api = &api;
+	submit_by(submit_it);
 	model_heal(lone.bench.model);
 	latches_hand_over("you");
 	for (int ms = 0; ms < LONE_TIMEOUT_MS && late.stat.czxid == 0; ms++)
@@ -80,7 +99,6 @@ START_TEST(S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known)
 	lone_run_ms(&lone.bench, lone.client, 1);
 	ck_assert_int_eq(latches.ends[0],
 		_i == 0 ? KUSTOS_OK : KUSTOS_EUNKNOWN);
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
@@ -104,12 +122,8 @@ static int submit_unlisted(struct ku_zk *zk,
    between. */
 START_TEST(S15_nor_is_it_known_two_losses_later)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	memset(&late, 0, sizeof(late));
 	late.unlisted = true;
-	api.submit = submit_unlisted;
-	lone.client->env.api = &api;
+	submit_by(submit_unlisted);
 	model_heal(lone.bench.model);
 	latches_hand_over("you");
 	for (int ms = 0; ms < LONE_TIMEOUT_MS && late.transactions < 2; ms++)
@@ -125,7 +139,6 @@ START_TEST(S15_nor_is_it_known_two_losses_later)
 			check_state(KUSTOS_CONNECTED);
 	}
 	ck_assert_int_eq(latches.ends[0], KUSTOS_EUNKNOWN);
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
@@ -162,10 +175,7 @@ static int delete_and_submit(struct ku_zk *zk,
 
 START_TEST(an_heir_that_leaves_as_it_is_looked_for_does_not_wait)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	api.submit = delete_and_submit;
-	lone.client->env.api = &api;
+	submit_by(delete_and_submit);
 	model_heal(lone.bench.model);
 	condemn("-0000000001");
 	latches_hand_over(NULL);
@@ -173,7 +183,6 @@ START_TEST(an_heir_that_leaves_as_it_is_looked_for_does_not_wait)
 	ck_assert_str_eq(condemned, "");
 	ck_assert_int_eq(latches.ends[0], KUSTOS_EABSENT);
 	ck_assert(kustos_latch_leads(latches.leader));
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
@@ -190,11 +199,7 @@ static int cut_and_delete(struct ku_zk *zk, const struct ku_zk_request *request,
 /* And perhaps the line, when it was empty. */
 START_TEST(S15_of_an_heir_that_has_left_by_then_it_is_not_known)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	memset(&late, 0, sizeof(late));
-	api.submit = cut_and_delete;
-	lone.client->env.api = &api;
+	submit_by(cut_and_delete);
 	model_heal(lone.bench.model);
 	condemn("-0000000001");
 	if (_i == 1)
@@ -203,16 +208,12 @@ START_TEST(S15_of_an_heir_that_has_left_by_then_it_is_not_known)
 	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
 	ck_assert_str_eq(condemned, "");
 	ck_assert_int_eq(latches.ends[0], KUSTOS_EUNKNOWN);
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
 /* It was not done, and another stands before it. */
 START_TEST(S15_of_an_heir_that_is_not_the_first_it_is_not_known)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	memset(&late, 0, sizeof(late));
 	model_heal(lone.bench.model);
 	kustos_latch_destroy(latches.heir);
 	struct bench_reply rival = bench_create(&lone.bench, lone.raw,
@@ -220,46 +221,35 @@ START_TEST(S15_of_an_heir_that_is_not_the_first_it_is_not_known)
 	latches.heir = latches_begin("you", NULL);
 	condemn("-0000000000"); /* ours */
 	late.lost = true;
-	api.submit = cut_and_delete;
-	lone.client->env.api = &api;
+	submit_by(cut_and_delete);
 	latches_hand_over("you");
 	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
 	ck_assert_str_eq(condemned, "");
 	ck_assert_int_eq(latches.ends[0], KUSTOS_EUNKNOWN);
 	bench_delete(&lone.bench, lone.raw, rival.path, -1);
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
 /* Whatever came of it, it has done nothing. */
 START_TEST(a_hand_over_whose_trial_is_not_answered_goes_on)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	memset(&late, 0, sizeof(late));
 	late.later = -1;
-	api.submit = submit_and_cut;
-	lone.client->env.api = &api;
+	submit_by(submit_and_cut);
 	model_heal(lone.bench.model);
 	latches_hand_over("you");
 	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
 	ck_assert_int_eq(late.transactions, 3);
 	ck_assert_int_eq(latches.ends[0], KUSTOS_OK);
 	ck_assert(kustos_latch_leads(latches.heir));
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
 /* It is not done, or its answer is lost, or comes. */
 START_TEST(who_is_destroyed_as_it_hands_over_leaves_nothing)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	memset(&late, 0, sizeof(late));
 	late.lost = _i == 0;
 	late.later = _i == 2;
-	api.submit = submit_and_cut;
-	lone.client->env.api = &api;
+	submit_by(submit_and_cut);
 	model_heal(lone.bench.model);
 	latches_hand_over("you");
 	for (int ms = 0; ms < LONE_TIMEOUT_MS && late.transactions < 2; ms++)
@@ -270,7 +260,6 @@ START_TEST(who_is_destroyed_as_it_hands_over_leaves_nothing)
 	ck_assert_int_eq(late.transactions, 2);
 	ck_assert_int_eq(latches.ends[0], KUSTOS_ECLOSED);
 	ck_assert(kustos_latch_leads(latches.heir));
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
@@ -318,27 +307,19 @@ static int forbid_reads(struct ku_zk *zk, const struct ku_zk_request *request,
 
 START_TEST(who_may_not_see_who_waits_is_told_so_and_leads_on)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	api.submit = forbid_reads;
-	lone.client->env.api = &api;
+	submit_by(forbid_reads);
 	model_heal(lone.bench.model);
 	latches_hand_over("you");
 	lone_run_ms(&lone.bench, lone.client, 100);
 	ck_assert_int_eq(latches.ends[0], KUSTOS_ENOAUTH);
 	ck_assert(kustos_latch_leads(latches.leader));
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
 /* It leads no more, and need not wait for its successor to be told so. */
 START_TEST(what_is_asked_of_who_hands_over_ends_when_it_has_stopped)
 {
-	struct ku_zk_api api = ku_zk_sim;
-
-	memset(&late, 0, sizeof(late));
-	api.submit = submit_and_cut;
-	lone.client->env.api = &api;
+	submit_by(submit_and_cut);
 	model_heal(lone.bench.model);
 	latches_hand_over("you");
 	latches_say(KUSTOS_FOREVER, &latches.ends[1]);
@@ -351,7 +332,6 @@ START_TEST(what_is_asked_of_who_hands_over_ends_when_it_has_stopped)
 				 KUSTOS_FOREVER, NULL, latches_ended,
 				 &latches.ends[1]),
 		KUSTOS_ENOTHELD);
-	lone.client->env.api = &ku_zk_sim;
 }
 END_TEST
 
@@ -360,7 +340,7 @@ int main(void)
 	Suite *s = suite_create("hand-overs in the simulator");
 	TCase *t = tcase_create("hand-overs");
 
-	tcase_add_checked_fixture(t, latches_setup, latches_teardown);
+	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t,
 		S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known, 0,
 		2);
