@@ -13,7 +13,11 @@
 
 #define CLIENTS 3
 
-static struct sockaddr_in server;
+static union {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6; /* no more is read than there is */
+} server;
 static int listener, clients[CLIENTS], servers[CLIENTS];
 static struct ku_zk_fd f;
 
@@ -22,25 +26,22 @@ static int make_client(void)
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(
-		connect(fd, (struct sockaddr *)&server, sizeof(server)), 0);
+	ck_assert_int_eq(connect(fd, &server.any, sizeof(server.in)), 0);
 	return fd;
 }
 
 static void set_up(void)
 {
-	socklen_t len = sizeof(server);
+	socklen_t len = sizeof(server.in);
 	int i;
 
 	listener = socket(AF_INET, SOCK_STREAM, 0);
 	memset(&server, 0, sizeof(server));
-	server.sin_family = AF_INET;
-	server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	ck_assert_int_eq(
-		bind(listener, (struct sockaddr *)&server, sizeof(server)), 0);
+	server.in.sin_family = AF_INET;
+	server.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(listener, &server.any, sizeof(server.in)), 0);
 	ck_assert_int_eq(listen(listener, 10), 0);
-	ck_assert_int_eq(
-		getsockname(listener, (struct sockaddr *)&server, &len), 0);
+	ck_assert_int_eq(getsockname(listener, &server.any, &len), 0);
 	for (i = 0; i < CLIENTS; i++) {
 		clients[i] = make_client();
 		servers[i] = accept(listener, NULL, NULL);
@@ -60,7 +61,7 @@ static void close_all_clients_but(int kept)
 
 static void scan(void)
 {
-	ku_zk_fd_scan(&f, (const struct sockaddr *)&server);
+	ku_zk_fd_scan(&f, &server.any);
 }
 
 /* Send one request over client "i" and wait for its reply. */
@@ -99,9 +100,9 @@ END_TEST
 
 START_TEST(whether_any_is_connected_can_be_asked)
 {
-	ck_assert(ku_zk_fd_connected((const struct sockaddr *)&server));
+	ck_assert(ku_zk_fd_connected(&server.any));
 	close_all_clients_but(CLIENTS);
-	ck_assert(!ku_zk_fd_connected((const struct sockaddr *)&server));
+	ck_assert(!ku_zk_fd_connected(&server.any));
 }
 END_TEST
 
@@ -202,8 +203,7 @@ START_TEST(other_kinds_of_socket_are_not_taken)
 {
 	int udp = socket(AF_INET, SOCK_DGRAM, 0);
 
-	ck_assert_int_eq(
-		connect(udp, (struct sockaddr *)&server, sizeof(server)), 0);
+	ck_assert_int_eq(connect(udp, &server.any, sizeof(server.in)), 0);
 	close_all_clients_but(0);
 	scan();
 	ck_assert_int_eq(f.count, 1);
