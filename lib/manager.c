@@ -319,7 +319,7 @@ static void begin_round(struct ku_manager *m)
 static int64_t steer(struct ku_manager *m)
 {
 	int64_t wake;
-	int to;
+	int to = 0; /* a compiler may not see when it is set */
 
 	tell_verdicts(m);
 	for (;;) {

@@ -3,7 +3,7 @@
 # LDADD: archives, of which a program takes only what it uses.
 
 LDADD = libbench.a libintegration.a libunit.a libsim.a libsupport.a libkustos_core.la \
-	$(CHECK_LIBS)
+	$(CHECK_LIBS) $(TEST_LIBS)
 
 check_LIBRARIES =
 unit_tests =
