@@ -87,6 +87,7 @@ struct ku_desk {
 	struct ku_head head;
 	bool changed;		     /* are the items, since it was filled */
 	int chosen;		     /* of what was in it */
+	size_t gone;		     /* were so many, one after the other */
 	struct kustos_names *marked; /* sorted; NULL: none are known */
 	uint64_t marks_shown;	     /* by so many listings */
 	int64_t marked_in;	     /* the session in which they were read */

@@ -283,6 +283,7 @@ static void items_show(struct ku_mirror *mirror,
 		reply->rc == KU_ZK_OK ? reply->stat : NULL);
 	desk->blocked = false;
 	desk->chosen = 0;
+	desk->gone = 0;
 	if (!ku_head_load(&desk->head, desk->depot->kind, reply->names,
 		    reply->rc == KU_ZK_OK ? reply->name_count : 0, is_known,
 		    desk)) {

@@ -118,6 +118,9 @@ static void learn(struct ku_lent *lent, enum ku_missed how, enum kustos_err err)
 		break;
 	case KU_MISSED_GONE:
 		beaten(desk);
+		desk->gone++;
+		if (ku_head_is_spent(&desk->head, desk->gone))
+			ku_desk_relook(desk);
 		break;
 	case KU_MISSED_DEAD:
 	case KU_MISSED_CORRUPT:
@@ -198,6 +201,7 @@ static void claimed(struct ku_custody *c)
 	ku_custody_view(c, &view);
 	ku_desk_get(desk);
 	desk->spread /= 2;
+	desk->gone = 0;
 	if (desk->ended || !open_item(lent, &view)) {
 		ku_lent_free(lent); /* which gives it back */
 		ku_desk_relook(desk);

@@ -142,6 +142,7 @@ static void not_had(struct ku_catch *c, enum kustos_err err)
 	ku_queue_get(q);
 	if (err == KUSTOS_ENOAUTH)
 		ku_take_deny(q, c->item.name);
+	q->take.gone += err == KUSTOS_ENONODE && !c->own;
 	if (stays) {
 		ku_take_put_back(q);
 	} else {
@@ -180,6 +181,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		c->era = q->take.era;
 	}
 	if (c->got != NULL) {
+		q->take.gone = 0;
 		ku_take_step(q);
 	} else if (outcome == KU_OUTCOME_DONE ||
 		outcome == KU_OUTCOME_REFUSED) {

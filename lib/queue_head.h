@@ -39,6 +39,14 @@ static inline size_t ku_head_count(const struct ku_head *head)
 	return head->heap_count + head->window_count;
 }
 
+/* Have so many of those that it had, one after the other, been gone that it is better
+   to list again?  Others are far ahead of us then, and faster than we can find that
+   out item by item.  To list one takes a small part of a question. */
+static inline bool ku_head_is_spent(const struct ku_head *head, size_t gone)
+{
+	return gone >= 32 + ku_head_count(head) / 256;
+}
+
 /* Return the item that stands behind so many others, or NULL: valid until the
    next call. */
 const struct ku_item *ku_head_at(struct ku_head *head, size_t index);

@@ -159,6 +159,7 @@ struct ku_take_side {
 	size_t ahead;	       /* how many to read while others are deleted */
 	size_t spread;	       /* from so many the next are chosen */
 	size_t at;	       /* and these were */
+	size_t gone; /* so many of the head were, one after the other */
 	struct ku_deed deed;
 	bool busy; /* that is under way */
 	bool stepping, again;

@@ -22,6 +22,7 @@ void ku_take_listed(struct ku_queue *q, const struct kustos_stat *stat)
 {
 	ku_others_listed(&q->take.others, stat);
 	q->take.chosen = 0;
+	q->take.gone = 0;
 }
 
 static void told(struct ku_others *others, bool answered)
@@ -46,12 +47,18 @@ static bool is_worth_asking(struct ku_queue *q)
 		ku_take_due(q, 0);
 }
 
+static bool is_spent(const struct ku_queue *q)
+{
+	return ku_head_is_spent(&q->take.head, q->take.gone);
+}
+
 bool ku_take_stale(const struct ku_queue *q)
 {
 	const struct ku_take_side *take = &q->take;
-
-	return ku_queue_keyed(q) && take->stale &&
+	bool keyed = ku_queue_keyed(q) && take->stale &&
 		(q->patience == 0 || take->chosen > q->patience);
+
+	return keyed || is_spent(q);
 }
 
 bool ku_take_refresh(struct ku_queue *q)
@@ -62,7 +69,7 @@ bool ku_take_refresh(struct ku_queue *q)
 		return false;
 	if (!ku_take_stale(q) || take->others.none)
 		return true;
-	if (is_worth_asking(q)) {
+	if (!is_spent(q) && is_worth_asking(q)) {
 		ku_queue_get(q);
 		ku_others_ask(&take->others);
 		return false;
