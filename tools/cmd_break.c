@@ -171,7 +171,9 @@ static void report(const struct breaker *b)
 		show_participant_json(stdout, b->victim);
 		puts("}");
 	} else {
-		printf("%s: %s\n", done, b->victim->path);
+		printf("%s: ", done);
+		show_text(stdout, b->victim->path);
+		putchar('\n');
 	}
 }
 

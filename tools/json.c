@@ -10,6 +10,16 @@
 
 #define MAX_DEPTH 32
 
+unsigned json_code(const char *text, size_t n)
+{
+	unsigned char c = (unsigned char)*text;
+	unsigned code = n == 1 ? c : c & (0x7fU >> n);
+
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | ((unsigned char)text[i] & 0x3f);
+	return code;
+}
+
 size_t json_utf8(const char *text, size_t len)
 {
 	static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -19,15 +29,13 @@ size_t json_utf8(const char *text, size_t len)
 		: c < 0xe0  ? 2
 		: c < 0xf0  ? 3
 			    : 4;
-	unsigned code = n == 1 ? c : c & (0x7fU >> n);
 
 	if (n == 0 || n > len || c >= 0xf8)
 		return 0;
-	for (size_t i = 1; i < n; i++) {
+	for (size_t i = 1; i < n; i++)
 		if (((unsigned char)text[i] & 0xc0) != 0x80)
 			return 0;
-		code = code << 6 | ((unsigned char)text[i] & 0x3f);
-	}
+	unsigned code = json_code(text, n);
 	if (n > 1 &&
 		(code < least[n] || code > 0x10ffff ||
 			(code >= 0xd800 && code < 0xe000)))
@@ -35,21 +43,29 @@ size_t json_utf8(const char *text, size_t len)
 	return n;
 }
 
+/* Write one character, of "n" bytes; a control character by its number. */
+static void put_char(FILE *out, const char *text, size_t n)
+{
+	unsigned code = json_code(text, n);
+
+	if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+		fprintf(out, "\\u%04x", code);
+	else
+		fwrite(text, 1, n, out);
+}
+
 void json_string(FILE *out, const char *text, size_t len)
 {
 	putc('"', out);
 	while (len > 0) {
 		size_t n = json_utf8(text, len);
-		unsigned char c = (unsigned char)*text;
 
-		if (n == 0)
-			fputs("\\ufffd", out);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(out, "\\u%04x", c);
+		if (*text == '"' || *text == '\\')
+			putc('\\', out);
+		if (n > 0)
+			put_char(out, text, n);
 		else
-			fwrite(text, 1, n, out);
+			fputs("\\ufffd", out);
 		n += n == 0;
 		text += n;
 		len -= n;
@@ -278,6 +294,21 @@ bool json_is_object(const char *text, size_t len)
 		return false;
 	blanks(&r);
 	return r.at == r.end;
+}
+
+/* The ends of lines, and tabs, stand between its parts: in no string. */
+void json_object(FILE *out, const char *text, size_t len)
+{
+	while (len > 0) {
+		size_t n = json_utf8(text, len);
+
+		if (is_blank(*text))
+			putc(' ', out);
+		else
+			put_char(out, text, n);
+		text += n;
+		len -= n;
+	}
 }
 
 /* The value that "r" stands before, as text. */

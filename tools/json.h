@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Write "text" as a JSON string.  Bytes that are not UTF-8 become U+FFFD. */
+/* Write "text" as a JSON string.  Bytes that are not UTF-8 become U+FFFD, and control
+   characters are written by their numbers, as somebody may look at it. */
 void json_string(FILE *out, const char *text, size_t len);
 
 /* Return whether "text" is one JSON object and nothing else. */
@@ -20,7 +21,12 @@ bool json_is_object(const char *text, size_t len);
 bool json_field(const char *text, size_t len, const char *name, char *out,
 	size_t size);
 
-/* Return the length of the UTF-8 character at "text", 0 if it is not one. */
+/* Write one object, which that is, in one line and without control characters. */
+void json_object(FILE *out, const char *text, size_t len);
+
+/* Return the length of the UTF-8 character at "text", 0 if it is not one; and its
+   number, of one that has that length. */
 size_t json_utf8(const char *text, size_t len);
+unsigned json_code(const char *text, size_t n);
 
 #endif

@@ -22,21 +22,35 @@ const char *show_name(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
+/* Control characters; and those that nobody sees, or that have others be seen in
+   another order or line: with these a node looks like one that it is not. */
+static bool is_printable(unsigned code)
+{
+	static const struct {
+		unsigned first, last;
+	} others[] = { { 0, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad },
+		{ 0x34f, 0x34f }, { 0x61c, 0x61c }, { 0x115f, 0x1160 },
+		{ 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0x3164, 0x3164 },
+		{ 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 },
+		{ 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff } };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (code >= others[i].first && code <= others[i].last)
+			return false;
+	return true;
+}
+
 static void print_safely(FILE *out, const char *text, size_t len)
 {
 	while (len > 0) {
 		size_t n = json_utf8(text, len);
-		unsigned char c = (unsigned char)*text;
-		/* C1 controls are c2 80 to c2 9f. */
-		bool plain = n > 2 || (n == 1 && c >= 0x20 && c < 0x7f) ||
-			(n == 2 &&
-				!(c == 0xc2 && (unsigned char)text[1] < 0xa0));
 
-		if (plain) {
+		if (n > 0 && is_printable(json_code(text, n))) {
 			fwrite(text, 1, n, out);
 		} else {
 			n = 1;
-			fprintf(out, "\\x%02x", c);
+			fprintf(out, "\\x%02x", (unsigned char)*text);
 		}
 		text += n;
 		len -= n;
@@ -204,13 +218,6 @@ static void print_iso(FILE *out, int64_t ms)
 	fprintf(out, "\"%s.%03dZ\"", text, (int)(ms % 1000));
 }
 
-/* JSON that others wrote, in one line: a line's end is never part of a string. */
-static void print_object(FILE *out, const char *text, size_t len)
-{
-	for (; len > 0; text++, len--)
-		putc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
-}
-
 void show_participant_json(FILE *out, const struct kustos_participant *p)
 {
 	fputs("{\"node\":", out);
@@ -231,7 +238,7 @@ void show_participant_json(FILE *out, const struct kustos_participant *p)
 		json_string(out, p->data, p->len);
 	fputs(",\"record\":", out);
 	if (p->data != NULL && json_is_object(p->data, p->len))
-		print_object(out, p->data, p->len);
+		json_object(out, p->data, p->len);
 	else
 		fputs("null", out);
 	putc('}', out);

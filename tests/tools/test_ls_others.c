@@ -149,6 +149,53 @@ START_TEST(in_json_it_is_one_object_that_says_who_was_asked)
 }
 END_TEST
 
+#define TURNED "\xe2\x80\xae"
+#define UNSEEN "\xe2\x80\x8b"
+
+/* It would look like another node than it is. */
+START_TEST(what_is_not_seen_or_turns_text_around_is_spelled_out)
+{
+	make("/l", NULL);
+	make("/l/a" TURNED "lock-0000000001",
+		"x" UNSEEN "\xc2\xad\xef\xbb\xbf");
+	ck_assert_int_eq(cli_run(&a, "ls", "/l"), 0);
+	cli_hears(&a, " a\\xe2\\x80\\xaelock-0000000001  ");
+	cli_hears(&a, "x\\xe2\\x80\\x8b\\xc2\\xad\\xef\\xbb\\xbf\n");
+	ck_assert_int_eq(cli_run(&a, "break", "-y", "/l"), 0);
+	cli_hears(&a, "broken: /l/a\\xe2\\x80\\xaelock-0000000001\n");
+	ck_assert_ptr_null(strstr(a.out_text, TURNED));
+	make("/q", NULL);
+	make("/q/queue-|" TURNED "|0000000001", NULL);
+	ck_assert_int_eq(cli_run(&a, "queue", "ls", "/q"), 0);
+	cli_hears(&a, "queue-|\\xe2\\x80\\xae|0000000001  0 bytes");
+	/* What is only foreign is as it is. */
+	make("/m", NULL);
+	make("/m/\xc3\xa9lock-0000000001", "\xd7\x90\xe2\x82\xac");
+	ck_assert_int_eq(cli_run(&a, "ls", "/m"), 0);
+	cli_hears(&a, " \xc3\xa9lock-0000000001  \xd7\x90\xe2\x82\xac\n");
+}
+END_TEST
+
+/* JSON may have them in it; but somebody may look at it, or at what others wrote. */
+START_TEST(json_has_no_control_characters_either)
+{
+	make("/l", NULL);
+	make("/l/lock-0000000001",
+		"{\"a\":\"\xc2\x9b"
+		"1m\",\t\"b\\u0009\":\n\"\x7f\\\\ \xc3\xa9\"}");
+	ck_assert_int_eq(cli_run(&a, "ls", "--json", "/l"), 0);
+	cli_hears(&a,
+		"\"data\":\"{\\\"a\\\":\\\"\\u009b1m\\\",\\u0009"
+		"\\\"b\\\\u0009\\\":\\u000a"
+		"\\\"\\u007f\\\\\\\\ \xc3\xa9\\\"}\"");
+	cli_hears(&a,
+		"\"record\":{\"a\":\"\\u009b1m\", \"b\\u0009\": "
+		"\"\\u007f\\\\ \xc3\xa9\"}}");
+	ck_assert_ptr_null(strstr(a.out_text, "\xc2\x9b"));
+	ck_assert_ptr_null(strchr(a.out_text, 0x7f));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos ls and break of others");
@@ -162,5 +209,7 @@ int main(void)
 	tcase_add_test(t, a_folder_is_not_called_free);
 	tcase_add_loop_test(t, only_who_sees_the_question_confirms, 0, 2);
 	tcase_add_test(t, in_json_it_is_one_object_that_says_who_was_asked);
+	tcase_add_test(t, what_is_not_seen_or_turns_text_around_is_spelled_out);
+	tcase_add_test(t, json_has_no_control_characters_either);
 	return fixture_main(s);
 }
