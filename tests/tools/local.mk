@@ -5,6 +5,7 @@ check_LIBRARIES += libcli.a
 libcli_a_SOURCES = %D%/cli.c %D%/cli.h
 
 native_tests += %D%/test_auth
+%C%_test_auth_SOURCES = %D%/test_auth.c %D%/rows.c %D%/rows.h
 %C%_test_auth_LDADD = libcli.a $(LDADD)
 native_tests += %D%/test_barrier
 %C%_test_barrier_LDADD = libcli.a $(LDADD)

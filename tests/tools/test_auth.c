@@ -6,7 +6,9 @@
 
 #include "fixture.h"
 #include "raw.h"
+#include "rows.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +121,32 @@ START_TEST(an_acl_is_that_of_all_that_is_made)
 	ck_assert_int_eq(cli_end(&b), 0);
 	remove_hers("/p/l");
 	remove_hers("/p");
+}
+END_TEST
+
+/* What others may not read is there nevertheless. */
+START_TEST(top_shows_a_line_though_one_of_it_may_not_be_read)
+{
+	ck_assert_int_eq(raw_create(fixture_address(), "/open", "x"), 0);
+	ck_assert_int_eq(raw_create(fixture_address(), "/open/l", "x"), 0);
+	cli_start(&b, "lock", "--auth-file", file, "--acl=creator", "/open/l",
+		"--", "sh", "-c", "echo held; read go");
+	cli_hears(&b, "held\n");
+	ck_assert_int_eq(cli_run(&a, "top", "--once", "/open"), 0);
+	cli_hears(&a, "  /open: 1\n");
+	rows_check(a.out_text, "/open/l", "lock", 1, 0,
+		"  (at least one holds)");
+	cli_type(&b, "go\n");
+	ck_assert_int_eq(cli_end(&b), 0);
+
+	ck_assert_int_eq(raw_create(fixture_address(), "/open/b", "x"), 0);
+	cli_start(&b, "barrier", "enter", "-n2", "--auth-file", file,
+		"--acl=creator", "/open/b", "--", "true");
+	test_within(fixture_children("/open/b") == 1, CLI_MS);
+	ck_assert_int_eq(cli_run(&a, "top", "--once", "/open"), 0);
+	ck_assert_int_eq(kill(b.pid, SIGTERM), 0);
+	(void)cli_end(&b);
+	rows_check(a.out_text, "/open/b", "barrier", 0, 1, "");
 }
 END_TEST
 
@@ -244,6 +272,7 @@ int main(void)
 	tcase_add_checked_fixture(bare, set_up, tear_down);
 	tcase_add_test(t, who_has_credentials_locks_where_others_may_not);
 	tcase_add_test(t, an_acl_is_that_of_all_that_is_made);
+	tcase_add_test(t, top_shows_a_line_though_one_of_it_may_not_be_read);
 	tcase_add_test(t, the_clients_of_a_bench_have_credentials);
 	tcase_add_test(t, credentials_may_come_from_a_pipe);
 	tcase_add_test(t, what_holds_no_credentials_is_not_used);
