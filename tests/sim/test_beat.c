@@ -221,6 +221,24 @@ START_TEST(a_handle_that_looks_otherwise_once_is_as_the_events_say)
 }
 END_TEST
 
+/* The library sees that it is to turn elsewhere when it is asked for something; and
+   whether there is a connection then no event has said yet. */
+START_TEST(S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on)
+{
+	others = 0;
+	ku_beat_nudge(client);
+	ck_assert_int_eq(others, 1);
+	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+	ck_assert(!client->session.linked);
+	/* What it was asked before may wait in the library. */
+	ku_beat_nudge(client);
+	ck_assert_int_eq(others, 2);
+	ck_assert_uint_eq(client->counters.disconnects, 1);
+	run_until(KUSTOS_CONNECTED);
+	ck_assert_int_eq(told, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("beats in the simulator");
@@ -238,6 +256,8 @@ int main(void)
 		L15_a_connection_of_which_no_event_tells_is_found, 0, 2);
 	tcase_add_test(t,
 		a_handle_that_looks_otherwise_once_is_as_the_events_say);
+	tcase_add_test(t,
+		S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
