@@ -11,6 +11,7 @@
 #include "vigil.h"
 
 #include <kustos/node.h>
+#include <kustos/semaphore.h>
 #include <stdio.h>
 
 /* No more timers than this are needed for one of them. */
@@ -29,9 +30,11 @@ static void fired(struct ku_cancel_link *it)
 	(void)it;
 }
 
-/* When a put is refused, as its queue is missing, from then on memory is short. */
+/* When a request of this kind is refused, as what it is for is missing, from then on
+   memory is short. */
 static struct {
 	bool armed, failed;
+	enum ku_zk_kind kind;
 	int requests; /* after so many of them */
 	ku_zk_done_fn *done;
 	void *arg;
@@ -47,7 +50,9 @@ static void refused(void *arg, const struct ku_zk_reply *reply)
 	ck_assert(ku_timers_reserve(timers, left));
 	fault_after(refusal.requests);
 	refusal.done(refusal.arg, reply);
-	refusal.failed = fault_end() || refusal.failed;
+	/* The program is told of the end of a call only afterwards. */
+	if (refusal.kind == KU_ZK_MULTI)
+		refusal.failed = fault_end() || refusal.failed;
 	ku_timers_release(timers, left);
 }
 
@@ -56,12 +61,20 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	refusal.failed = fault_end() || refusal.failed;
-	if (!refusal.armed || request->kind != KU_ZK_MULTI)
+	if (!refusal.armed || request->kind != refusal.kind)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	refusal.armed = false;
 	refusal.done = done;
 	refusal.arg = arg;
 	return ku_zk_sim.submit(zk, request, refused, NULL);
+}
+
+static void arm(enum ku_zk_kind kind, int requests)
+{
+	refusal.armed = true;
+	refusal.failed = false;
+	refusal.kind = kind;
+	refusal.requests = requests;
 }
 
 static void setup(void)
@@ -195,9 +208,7 @@ static enum kustos_err put(struct ku_queue *queue)
 /* Its node is missing.  Returns whether memory was short, as it was to be made. */
 static bool put_first(struct ku_queue *queue, int requests)
 {
-	refusal.requests = requests;
-	refusal.armed = true;
-	refusal.failed = false;
+	arm(KU_ZK_MULTI, requests);
 	enum kustos_err end = put(queue);
 	ck_assert(!refusal.armed);
 	ck_assert(end == KUSTOS_OK || (refusal.failed && end == KUSTOS_ENOMEM));
@@ -257,6 +268,51 @@ START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 }
 END_TEST
 
+static int stored; /* so often the end of it was told */
+
+static void was_stored(void *arg, enum kustos_err err)
+{
+	stored++;
+	*(enum kustos_err *)arg = err;
+}
+
+/* Its node is to be made. */
+START_TEST(a_number_that_cannot_be_stored_for_want_of_memory_is_told_of)
+{
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	struct kustos_semaphore *semaphore = NULL;
+	int requests = 0, told_so = 0;
+
+	refusal.failed = true;
+	for (; refusal.failed && requests < REQUESTS; requests++) {
+		enum kustos_err end = KUSTOS_ETIMEDOUT;
+		char path[32];
+
+		snprintf(path, sizeof(path), "/number-%d", requests);
+		o.max_path = path;
+		ck_assert_int_eq(kustos_semaphore_create(client, "/semaphore",
+					 &o, &semaphore),
+			KUSTOS_OK);
+		arm(KU_ZK_SET, requests);
+		stored = 0;
+		ck_assert_int_eq(kustos_semaphore_set_max_async(semaphore, 7,
+					 KUSTOS_FOREVER, NULL, was_stored,
+					 &end),
+			KUSTOS_OK);
+		lone_run_ms(&bench, client, 1000);
+		refusal.failed = fault_end() || refusal.failed;
+		ck_assert(!refusal.armed);
+		ck_assert_int_eq(stored, 1);
+		ck_assert(end == KUSTOS_OK ||
+			(refusal.failed && end == KUSTOS_ENOMEM));
+		told_so += end == KUSTOS_ENOMEM;
+		kustos_semaphore_destroy(semaphore);
+	}
+	ck_assert(!refusal.failed);
+	ck_assert_int_gt(told_so, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("memory is short");
@@ -267,6 +323,8 @@ int main(void)
 		(int)UNIT_COUNT(make));
 	tcase_add_loop_test(t,
 		a_queue_that_could_not_be_made_holds_up_no_later_put, 0, 7);
+	tcase_add_test(t,
+		a_number_that_cannot_be_stored_for_want_of_memory_is_told_of);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
