@@ -1,3 +1,4 @@
 #!/bin/sh
-# Make ./configure from configure.ac.
-cd "$(dirname "$0")" && exec autoreconf -fi
+# Make ./configure from configure.ac.  Libtool's macros go into m4, which aclocal
+# misses before they are there.
+cd "$(dirname "$0")" && mkdir -p m4 && exec autoreconf -fi
