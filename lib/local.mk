@@ -96,7 +96,7 @@ core_sources = \
 	%D%/random.c %D%/random.h \
 	%D%/rank.c %D%/rank.h \
 	%D%/receipt.c %D%/receipt.h \
-	%D%/receipt_sweep.c \
+	%D%/receipt_fence.c %D%/receipt_sweep.c \
 	%D%/recipe.c %D%/recipe.h \
 	%D%/seat.c \
 	%D%/service.h \

@@ -204,23 +204,45 @@ static void recount(struct ku_receipt *r, int version)
 	r->unsure = false;
 }
 
-/* What stands in a receipt that has this version, if we alone have written to it. */
-static int stamp(char out[KU_STAMP_SIZE], int version)
+static void pause_in(struct ku_receipt *r);
+static void ask(struct ku_receipt *r, enum ku_zk_kind kind);
+
+static void fenced(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
 {
-	return snprintf(out, KU_STAMP_SIZE, "%d", version);
+	struct ku_receipt *r = request->owner;
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	(void)client;
+	begin(r);
+	r->state = KU_RECEIPT_READY;
+	if (outcome == KU_OUTCOME_DONE) {
+		recount(r, r->fence_from);
+		r->next_version = r->fence_to;
+		r->fence_to = 0;
+	} else if (outcome != KU_OUTCOME_REFUSED &&
+		ku_session_ready(r->client)) {
+		pause_in(r);
+	} /* else it is asked again, once connected */
+	end(r);
 }
 
-/* Has nobody else?  Nor is it if others write back what they have read.  If it may not
-   be read its length says what can be known. */
-static bool is_ours(const struct ku_receipt *r, const struct ku_zk_reply *reply)
+static void learn(struct ku_receipt *r, const struct ku_zk_reply *reply)
 {
-	char own[KU_STAMP_SIZE];
-	int len = stamp(own, reply->stat->version);
+	int version = reply->stat->version, to = ku_receipt_behind_lost(r);
+	bool is_fence = reply->stat->version > 0 && reply->data != NULL &&
+		reply->data[0] == 'f';
 
-	return reply->stat->version == 0 ||
-		(reply->stat->data_length == len &&
-			(r->question.what.kind == KU_ZK_EXISTS ||
-				memcmp(reply->data, own, (size_t)len) == 0));
+	if (is_fence && version == r->fence_to) {
+		recount(r, r->fence_from);
+		r->next_version = version;
+		r->fence_to = 0;
+	} else if (to > version && to - version <= KU_FENCE_MAX) {
+		r->state = KU_RECEIPT_ASKING;
+		ku_receipt_fence(r, version, to, fenced);
+	} else {
+		recount(r, version);
+	}
 }
 
 static void pause_in(struct ku_receipt *r)
@@ -229,8 +251,6 @@ static void pause_in(struct ku_receipt *r)
 	ku_set_timer(r->client, &r->pause,
 		ku_now(r->client) + PAUSE_MS * KU_NS_PER_MS);
 }
-
-static void ask(struct ku_receipt *r, enum ku_zk_kind kind);
 
 static void told(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
@@ -246,8 +266,8 @@ static void told(struct kustos_client *client, struct ku_request *request,
 	}
 	begin(r);
 	r->state = KU_RECEIPT_READY;
-	if (outcome == KU_OUTCOME_DONE && is_ours(r, reply)) {
-		recount(r, reply->stat->version);
+	if (outcome == KU_OUTCOME_DONE && ku_receipt_is_ours(r, reply)) {
+		learn(r, reply);
 	} else if (outcome == KU_OUTCOME_DONE ||
 		outcome == KU_OUTCOME_REFUSED) {
 		lose_receipt(r, reply->rc != KU_ZK_NONODE);
@@ -272,23 +292,11 @@ static void ask(struct ku_receipt *r, enum ku_zk_kind kind)
 
 /* Answers */
 
-/* Which operation of a transaction was refused, and how? */
-static int refused_at(const struct ku_zk_reply *reply, int *rc)
-{
-	for (int i = 0; i < reply->result_count; i++) {
-		*rc = reply->results[i].rc;
-		if (*rc != KU_ZK_OK && *rc != KU_ZK_RUNTIMEINCONSISTENCY)
-			return i;
-	}
-	*rc = reply->rc;
-	return -1;
-}
-
 static void refused(struct ku_receipt *r, struct ku_deed *deed,
 	const struct ku_zk_reply *reply)
 {
 	int rc;
-	int at = refused_at(reply, &rc);
+	int at = ku_receipt_refused_at(reply, &rc);
 
 	not_done(r, deed);
 	if (at == 0 && rc == KU_ZK_BADVERSION) {
@@ -350,7 +358,7 @@ static void send(struct ku_receipt *r, struct ku_deed *deed)
 		.kind = KU_ZK_SET,
 		.path = r->path,
 		.data = deed->stamp,
-		.len = stamp(deed->stamp, r->next_version),
+		.len = ku_receipt_stamp(deed->stamp, r->next_version),
 		.version = deed->version,
 	};
 	deed->request.what = (struct ku_zk_request){

@@ -20,6 +20,11 @@
  * then it proves nothing, as if it were gone.  Where nodes that we make are not for us
  * to read, only the length of that shows.
  *
+ * What is found not to be done may be done yet: a server, or a link between two, may
+ * have it still when the session has long moved on, and then the next is refused,
+ * though it was never done.  So the versions that were sent with are used up first, by
+ * changes that say so.
+ *
  * The node is made when it is first needed, below a folder, with a UUID as its
  * name; it is deleted in the end.  Those of programs that died are swept up by
  * whoever makes one, when a day old (receipt_sweep.c).
@@ -40,6 +45,9 @@ struct ku_receipt;
 
 /* A version, as text. */
 #define KU_STAMP_SIZE 12
+
+/* So many are on their way at the most. */
+#define KU_FENCE_MAX 8
 
 enum ku_deed_state {
 	KU_DEED_IDLE, /* not done, and not on its way */
@@ -111,6 +119,12 @@ struct ku_receipt { /* a field of its owner */
 	struct ku_deed *first, *last;
 	struct ku_request question;
 	struct ku_timer pause;
+
+	/* These versions were used up, or are being, so that nothing that was sent with
+	   one of them can be done any more. */
+	int fence_from, fence_to;
+	char fence_stamp[KU_STAMP_SIZE + 1];
+	struct ku_zk_request fence[KU_FENCE_MAX];
 };
 
 /* Returns false if memory is short.  "ended" is called after ku_receipt_end(). */
@@ -137,6 +151,17 @@ static inline bool ku_receipt_is_idle(const struct ku_receipt *receipt)
 {
 	return receipt->first == NULL;
 }
+
+/* receipt_fence.c.  What stands in a receipt of this version, if we alone have
+   written to it; does it; the version behind the last whose answer was lost; and use
+   these up, in one transaction. */
+int ku_receipt_stamp(char out[KU_STAMP_SIZE], int version);
+bool ku_receipt_is_ours(const struct ku_receipt *r,
+	const struct ku_zk_reply *reply);
+int ku_receipt_behind_lost(const struct ku_receipt *r);
+int ku_receipt_refused_at(const struct ku_zk_reply *reply, int *rc);
+void ku_receipt_fence(struct ku_receipt *r, int from, int to,
+	ku_request_fn *fenced);
 
 /* receipt_sweep.c: delete receipts in the folder that were not used for a day, by
    the server's clock, which says "now_ms".  Nobody waits for it. */

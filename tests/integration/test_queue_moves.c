@@ -1,0 +1,181 @@
+/*
+ * test_queue_moves.c - sessions move between a follower, whose link to the leader is
+ * held for a while, and the leader: what was sent before a move may be done after it,
+ * and nothing is lost or doubled.
+ *
+ * Which of the requests that is, chance decides.  QUEUE_MOVES is how often (4).
+ */
+#include "client_fixture.h"
+#include "queue_storm.h"
+#include "support/ensemble.h"
+#include "support/proxy.h"
+
+#include <kustos/queue.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CLIENTS 4
+#define QUEUES 6
+#define LANES (CLIENTS * QUEUES)
+#define ITEMS_MAX 100000
+
+static struct ensemble *ensemble;
+static struct proxy *near[CLIENTS], *far[CLIENTS]; /* to follower and leader */
+static struct kustos_client *clients[CLIENTS];
+static int next, stop, drain;
+static int put[ITEMS_MAX], taken[ITEMS_MAX]; /* how often */
+
+static int get(const int *flag)
+{
+	return __atomic_load_n(flag, __ATOMIC_SEQ_CST);
+}
+
+static struct kustos_queue *queue_of(size_t lane)
+{
+	struct kustos_queue *queue = NULL;
+	char path[24];
+
+	snprintf(path, sizeof(path), "/moves-%d", (int)(lane % QUEUES));
+	ck_assert_int_eq(
+		kustos_queue_create(clients[lane / QUEUES], path, NULL, &queue),
+		KUSTOS_OK);
+	return queue;
+}
+
+static void *putting(void *arg)
+{
+	struct kustos_queue *queue = queue_of((size_t)arg);
+
+	while (!get(&stop)) {
+		int id = __atomic_fetch_add(&next, 1, __ATOMIC_SEQ_CST);
+		char text[12];
+		int len = snprintf(text, sizeof(text), "%d", id);
+
+		ck_assert_int_lt(id, ITEMS_MAX);
+		ck_assert_int_eq(kustos_queue_put(queue, text, (size_t)len,
+					 KUSTOS_FOREVER, NULL),
+			KUSTOS_OK);
+		put[id]++;
+		storm_pause_ms(3);
+	}
+	kustos_queue_destroy(queue);
+	return NULL;
+}
+
+static void *taking(void *arg)
+{
+	struct kustos_queue *queue = queue_of((size_t)arg);
+	enum kustos_err err = KUSTOS_OK;
+
+	while (err == KUSTOS_OK || !get(&drain)) {
+		struct kustos_item *list[4];
+		size_t count = 0;
+
+		err = kustos_queue_poll_many(queue, 4, kustos_after_ms(1000),
+			NULL, list, &count);
+		for (size_t i = 0; i < count; i++) {
+			__atomic_add_fetch(&taken[atoi(list[i]->data)], 1,
+				__ATOMIC_SEQ_CST);
+			kustos_item_free(list[i]);
+		}
+	}
+	kustos_queue_destroy(queue);
+	return NULL;
+}
+
+static void set_far(enum proxy_mode mode)
+{
+	for (int i = 0; i < CLIENTS; i++)
+		proxy_set_mode(far[i], mode);
+}
+
+static void cut(struct proxy **ways, bool really)
+{
+	for (int i = 0; really && i < CLIENTS; i++)
+		proxy_cut(ways[i]);
+}
+
+/* From the follower to the leader, which has no other; and back. */
+static void move(unsigned *seed)
+{
+	struct proxy *lag = ensemble_lag(ensemble);
+
+	storm_pause_ms(300 + rand_r(seed) % 500);
+	proxy_set_mode(lag, PROXY_HOLD);
+	set_far(PROXY_PASS);
+	storm_pause_ms(rand_r(seed) % 800);
+	cut(near, rand_r(seed) % 2 == 1);
+	storm_pause_ms(1500 + rand_r(seed) % 2000);
+	proxy_set_mode(lag, PROXY_PASS);
+	storm_pause_ms(rand_r(seed) % 60);
+	cut(far, rand_r(seed) % 2 == 1);
+	storm_pause_ms(500);
+	set_far(PROXY_REFUSE);
+}
+
+static void open_all(void)
+{
+	struct server_options o = { .tick_ms = 1000 };
+	char text[120];
+
+	ensemble = ensemble_start(&o, true);
+	ck_assert_ptr_nonnull(ensemble);
+	server_kill(ensemble_server(ensemble, 1));
+	for (int i = 0; i < CLIENTS; i++) {
+		snprintf(text, sizeof(text), "127.0.%d.1", 30 + i);
+		near[i] = proxy_start(text,
+			server_address(ensemble_server(ensemble, 0)),
+			PROXY_ZOOKEEPER);
+		snprintf(text, sizeof(text), "127.0.%d.2", 30 + i);
+		far[i] = proxy_start(text,
+			server_address(ensemble_server(ensemble, 2)),
+			PROXY_ZOOKEEPER);
+		proxy_set_mode(far[i], PROXY_REFUSE);
+		snprintf(text, sizeof(text), "%s,%s", proxy_address(near[i]),
+			proxy_address(far[i]));
+		clients[i] = client_connected(text, 4000 + 1000 * (i % 3));
+	}
+}
+
+START_TEST(S15_what_is_done_after_a_move_is_not_done_again)
+{
+	pthread_t putters[LANES], takers[LANES];
+	unsigned seed = 1;
+
+	open_all();
+	for (size_t i = 0; i < LANES; i++) {
+		pthread_create(&putters[i], NULL, putting, (void *)i);
+		pthread_create(&takers[i], NULL, taking, (void *)i);
+	}
+	for (int i = storm_setting("QUEUE_MOVES", 4); i > 0; i--)
+		move(&seed);
+	set_far(PROXY_PASS);
+	stop = 1;
+	for (int i = 0; i < LANES; i++)
+		pthread_join(putters[i], NULL);
+	drain = 1;
+	for (int i = 0; i < LANES; i++)
+		pthread_join(takers[i], NULL);
+	for (int i = 0; i < next; i++)
+		ck_assert_msg(put[i] == 1 && taken[i] == 1,
+			"%d: put %d times, taken %d times", i, put[i],
+			taken[i]);
+	for (int i = 0; i < CLIENTS; i++) {
+		client_close(clients[i]);
+		proxy_free(near[i]);
+		proxy_free(far[i]);
+	}
+	ensemble_free(ensemble);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("queue, moves");
+	TCase *t = fixture_bare_case(s, "two of three servers", 60);
+
+	tcase_add_test(t, S15_what_is_done_after_a_move_is_not_done_again);
+	return fixture_main(s);
+}
