@@ -97,11 +97,55 @@ START_TEST(L01_a_latch_is_destroyed_under_its_participants)
 }
 END_TEST
 
-static void *join_and_wait(void *arg)
+static enum kustos_err call_join(void)
 {
-	struct end *end = arg;
+	return kustos_countdown_join(own, "a", SOON, NULL);
+}
 
-	end_told(end, kustos_countdown_join(own, "a", SOON, NULL));
+static enum kustos_err call_done(void)
+{
+	return kustos_countdown_done(own, "a", SOON, NULL);
+}
+
+static enum kustos_err call_set(void)
+{
+	return kustos_countdown_set(own, SOON, NULL);
+}
+
+static enum kustos_err call_look(void)
+{
+	struct kustos_countdown_status *status = NULL;
+	enum kustos_err err = kustos_countdown_look(own, SOON, NULL, &status);
+
+	kustos_countdown_status_free(status);
+	return err;
+}
+
+static enum kustos_err call_remove(void)
+{
+	return kustos_countdown_remove(own, SOON, NULL);
+}
+
+/* What each sends first, how it ends, and what it leaves in the end. */
+static const struct {
+	enum kustos_err (*call)(void);
+	int op;
+	enum kustos_err err;
+	int left;
+} waiting[] = {
+	{ call_join, ZK_OP_CREATE2, KUSTOS_ECLOSED, 0 },
+	{ call_done, ZK_OP_CREATE2, KUSTOS_OK, 1 },
+	{ call_set, ZK_OP_CHILDREN2, KUSTOS_OK, 1 },
+	{ call_look, ZK_OP_CHILDREN2, KUSTOS_OK, 0 },
+	{ call_remove, ZK_OP_CHILDREN2, KUSTOS_OK, RAW_NONODE },
+};
+#define WAITING (int)(sizeof(waiting) / sizeof(waiting[0]))
+
+static int called; /* which of them */
+
+static void *call_and_wait(void *arg)
+{
+	end_told(arg, waiting[called].call());
 	return NULL;
 }
 
@@ -111,19 +155,20 @@ START_TEST(L01_a_latch_is_destroyed_under_a_call_that_waits)
 	struct kustos_countdown *destroyed = own;
 	pthread_t thread;
 
+	called = _i;
 	ck_assert_int_eq(raw_create(fixture_address(), "/countdowns", ""), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), LATCH, ""), 0);
-	inject_frame(INJECT_HOLD_REPLY, ZK_OP_CREATE2, 1);
-	pthread_create(&thread, NULL, join_and_wait, &end);
-	test_eventually(raw_count_children(fixture_address(), LATCH) == 1,
-		5000);
+	inject_frame(INJECT_HOLD_REPLY, waiting[_i].op, 1);
+	pthread_create(&thread, NULL, call_and_wait, &end);
+	test_eventually(inject_fired() == 1, 5000);
 	kustos_countdown_destroy(destroyed);
 	ck_assert_int_eq(end_calls(&end), 0);
 	inject_release();
 	pthread_join(thread, NULL);
 	own = NULL;
-	check_err(end_wait(&end, 5000), KUSTOS_ECLOSED);
-	test_eventually(raw_count_children(fixture_address(), LATCH) == 0,
+	check_err(end_wait(&end, 5000), waiting[_i].err);
+	test_eventually(raw_count_children(fixture_address(), LATCH) ==
+			waiting[_i].left,
 		5000);
 }
 END_TEST
@@ -169,7 +214,8 @@ int main(void)
 	tcase_add_loop_test(t, participants_take_part_by_callbacks, 0, 2);
 	tcase_add_loop_test(t, who_could_not_be_counted_lives_on, 0, 2);
 	tcase_add_test(t, L01_a_latch_is_destroyed_under_its_participants);
-	tcase_add_test(t, L01_a_latch_is_destroyed_under_a_call_that_waits);
+	tcase_add_loop_test(t, L01_a_latch_is_destroyed_under_a_call_that_waits,
+		0, WAITING);
 	tcase_add_loop_test(t, two_counts_that_are_set_at_once_are_told, 0, 2);
 	return fixture_main(s);
 }
