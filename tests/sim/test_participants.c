@@ -236,6 +236,54 @@ START_TEST(what_is_broken_is_what_was_shown)
 }
 END_TEST
 
+#define KAZOO OTHER "/0123456789abcdef0123456789abcdef"
+#define OTHER "/other"
+#define LOCK OTHER "/lock-"
+#define LEASE OTHER "/_c_00000000-0000-4000-8000-000000000000-lease-"
+
+/* Two that stand on one path; whether one of them does not see the other; and else
+   how many of them hold. */
+static const struct {
+	const char *paths[2];
+	int mixed, holders;
+	enum kustos_kind last; /* what the second is taken for */
+} pairs[] = {
+	{ { LOCK "0000000000", LOCK "0000000001" }, 0, 1, KUSTOS_KIND_LOCK },
+	{ { LOCK "0000000000", LEASE "0000000001" }, 1, 0, KUSTOS_KIND_LEASE },
+	{ { LOCK "0000000000", KAZOO "__lock__0000000001" }, 1, 0,
+		KUSTOS_KIND_LOCK },
+	{ { KAZOO "__lock__0000000000", KAZOO "__lock__0000000001" }, 0, 1,
+		KUSTOS_KIND_LOCK },
+	{ { KAZOO "__rlock__0000000000", KAZOO "__lock__0000000001" }, 0, 1,
+		KUSTOS_KIND_WRITE },
+	{ { KAZOO "__rlock__0000000000", KAZOO "__rlock__0000000001" }, 0, 2,
+		KUSTOS_KIND_READ },
+};
+
+START_TEST(U04_who_does_not_see_the_other_on_the_same_path_is_told)
+{
+	struct kustos_participants *p = NULL;
+	int holders = 0;
+
+	make(OTHER, KU_ZK_PERSISTENT);
+	make(pairs[_i].paths[1], KU_ZK_EPHEMERAL);
+	make(pairs[_i].paths[0], KU_ZK_EPHEMERAL);
+	ck_assert_int_eq(
+		kustos_participants(client, OTHER, KUSTOS_FOREVER, NULL, &p),
+		KUSTOS_OK);
+	ck_assert_uint_eq(p->count, 2);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_str_eq(p->list[i].path, pairs[_i].paths[i]);
+		holders += p->list[i].holds;
+	}
+	ck_assert_int_eq(p->list[1].kind, pairs[_i].last);
+	ck_assert_int_eq(p->mixed, pairs[_i].mixed);
+	if (!p->mixed)
+		ck_assert_int_eq(holders, pairs[_i].holders);
+	kustos_participants_free(p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("participants in the simulator");
@@ -249,6 +297,9 @@ int main(void)
 	tcase_add_test(t, a_request_whose_answer_is_lost_is_written_once);
 	tcase_add_test(t, a_request_that_cannot_be_seen_may_have_been_made);
 	tcase_add_loop_test(t, what_is_broken_is_what_was_shown, 0, 3);
+	tcase_add_loop_test(t,
+		U04_who_does_not_see_the_other_on_the_same_path_is_told, 0,
+		(int)UNIT_COUNT(pairs));
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
