@@ -99,17 +99,6 @@ struct ku_zk_request ku_custody_delete(const char *path, int version)
 	};
 }
 
-int ku_custody_culprit(const struct ku_zk_reply *reply, int *rc)
-{
-	for (int i = 0; i < reply->result_count; i++) {
-		*rc = reply->results[i].rc;
-		if (*rc != KU_ZK_OK && *rc != KU_ZK_RUNTIMEINCONSISTENCY)
-			return i;
-	}
-	*rc = reply->rc;
-	return -1;
-}
-
 void ku_custody_unmark(struct ku_custody *c)
 {
 	struct ku_op *undo = c->undo;

@@ -54,7 +54,7 @@ static bool is_denied(const struct ku_custody *c, int at, int rc)
 static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 	int item)
 {
-	int rc, at = ku_custody_culprit(reply, &rc);
+	int rc, at = ku_culprit(reply, &rc);
 	bool changed = at == item &&
 		(rc == KU_ZK_BADVERSION || rc == KU_ZK_NOTEMPTY);
 

@@ -84,7 +84,7 @@ static void see_item(struct ku_custody *c)
    claim left it. */
 static void refused(struct ku_custody *c, const struct ku_zk_reply *reply)
 {
-	int rc, at = ku_custody_culprit(reply, &rc);
+	int rc, at = ku_culprit(reply, &rc);
 
 	if (at == 0 && rc == KU_ZK_NONODE)
 		c->marked = false;

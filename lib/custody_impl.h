@@ -100,10 +100,6 @@ struct ku_zk_request ku_custody_make(const struct ku_custody *c,
 	const char *path, enum ku_zk_mode mode);
 struct ku_zk_request ku_custody_delete(const char *path, int version);
 
-/* Which of the transaction's operations was refused, and with what?  -1: the
-   whole. */
-int ku_custody_culprit(const struct ku_zk_reply *reply, int *rc);
-
 /* See that the marker goes, if it is ours. */
 void ku_custody_unmark(struct ku_custody *c);
 

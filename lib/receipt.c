@@ -204,8 +204,22 @@ static void recount(struct ku_receipt *r, int version)
 	r->unsure = false;
 }
 
-static void pause_in(struct ku_receipt *r);
+static void pause_in(struct ku_receipt *r)
+{
+	r->throttled = true;
+	ku_set_timer(r->client, &r->pause,
+		ku_now(r->client) + PAUSE_MS * KU_NS_PER_MS);
+}
+
 static void ask(struct ku_receipt *r, enum ku_zk_kind kind);
+
+/* Nothing that was sent with a version before this can be done any more. */
+static void fence_done(struct ku_receipt *r)
+{
+	recount(r, r->fence_from);
+	r->next_version = r->fence_to;
+	r->fence_to = 0;
+}
 
 static void fenced(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
@@ -216,40 +230,28 @@ static void fenced(struct kustos_client *client, struct ku_request *request,
 	(void)client;
 	begin(r);
 	r->state = KU_RECEIPT_READY;
-	if (outcome == KU_OUTCOME_DONE) {
+	if (outcome == KU_OUTCOME_DONE)
+		fence_done(r);
+	else if (ku_receipt_fence_useless(reply))
 		recount(r, r->fence_from);
-		r->next_version = r->fence_to;
-		r->fence_to = 0;
-	} else if (outcome != KU_OUTCOME_REFUSED &&
-		ku_session_ready(r->client)) {
+	else if (outcome != KU_OUTCOME_REFUSED && ku_session_ready(r->client))
 		pause_in(r);
-	} /* else it is asked again, once connected */
+	/* else it is asked again, at once or when connected */
 	end(r);
 }
 
 static void learn(struct ku_receipt *r, const struct ku_zk_reply *reply)
 {
 	int version = reply->stat->version, to = ku_receipt_behind_lost(r);
-	bool is_fence = reply->stat->version > 0 && reply->data != NULL &&
-		reply->data[0] == 'f';
 
-	if (is_fence && version == r->fence_to) {
-		recount(r, r->fence_from);
-		r->next_version = version;
-		r->fence_to = 0;
+	if (version == r->fence_to && ku_receipt_is_fence(r, reply)) {
+		fence_done(r);
 	} else if (to > version && to - version <= KU_FENCE_MAX) {
 		r->state = KU_RECEIPT_ASKING;
 		ku_receipt_fence(r, version, to, fenced);
 	} else {
 		recount(r, version);
 	}
-}
-
-static void pause_in(struct ku_receipt *r)
-{
-	r->throttled = true;
-	ku_set_timer(r->client, &r->pause,
-		ku_now(r->client) + PAUSE_MS * KU_NS_PER_MS);
 }
 
 static void told(struct kustos_client *client, struct ku_request *request,
@@ -296,7 +298,7 @@ static void refused(struct ku_receipt *r, struct ku_deed *deed,
 	const struct ku_zk_reply *reply)
 {
 	int rc;
-	int at = ku_receipt_refused_at(reply, &rc);
+	int at = ku_culprit(reply, &rc);
 
 	not_done(r, deed);
 	if (at == 0 && rc == KU_ZK_BADVERSION) {

@@ -45,6 +45,7 @@ struct ku_receipt;
 
 /* A version, as text. */
 #define KU_STAMP_SIZE 12
+#define KU_FENCE_STAMP_SIZE (KU_STAMP_SIZE + 1)
 
 /* So many are on their way at the most. */
 #define KU_FENCE_MAX 8
@@ -123,7 +124,7 @@ struct ku_receipt { /* a field of its owner */
 	/* These versions were used up, or are being, so that nothing that was sent with
 	   one of them can be done any more. */
 	int fence_from, fence_to;
-	char fence_stamp[KU_STAMP_SIZE + 1];
+	char fence_stamp[KU_FENCE_STAMP_SIZE];
 	struct ku_zk_request fence[KU_FENCE_MAX];
 };
 
@@ -153,15 +154,26 @@ static inline bool ku_receipt_is_idle(const struct ku_receipt *receipt)
 }
 
 /* receipt_fence.c.  What stands in a receipt of this version, if we alone have
-   written to it; does it; the version behind the last whose answer was lost; and use
-   these up, in one transaction. */
+   written to it. */
 int ku_receipt_stamp(char out[KU_STAMP_SIZE], int version);
+
+/* The receipt was read, or looked at.  Have we alone written to it?  Were the versions
+   before this used up? */
 bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply);
+bool ku_receipt_is_fence(const struct ku_receipt *r,
+	const struct ku_zk_reply *reply);
+
+/* The version behind that of the last whose answer was lost. */
 int ku_receipt_behind_lost(const struct ku_receipt *r);
-int ku_receipt_refused_at(const struct ku_zk_reply *reply, int *rc);
+
+/* Use up these versions, "to" not with them, in one transaction. */
 void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_request_fn *fenced);
+
+/* That was refused for what the deeds will be refused for as well, who are told why
+   then: not because one of them was done meanwhile, or the receipt is gone. */
+bool ku_receipt_fence_useless(const struct ku_zk_reply *reply);
 
 /* receipt_sweep.c: delete receipts in the folder that were not used for a day, by
    the server's clock, which says "now_ms".  Nobody waits for it. */

@@ -12,21 +12,39 @@ int ku_receipt_stamp(char out[KU_STAMP_SIZE], int version)
 	return snprintf(out, KU_STAMP_SIZE, "%d", version);
 }
 
-/* Has nobody else?  Nor is it if others write back what they have read.  If it may not
-   be read its length says what can be known. */
+/* Does it hold these bytes?  If it may not be read its length says what can be known. */
+static bool holds(const struct ku_receipt *r, const struct ku_zk_reply *reply,
+	const char *stamp, int len)
+{
+	return reply->stat->data_length == len &&
+		(r->question.what.kind == KU_ZK_EXISTS ||
+			memcmp(reply->data, stamp, (size_t)len) == 0);
+}
+
+static int fence_stamp(char out[KU_FENCE_STAMP_SIZE], int version)
+{
+	out[0] = 'f';
+	return 1 + ku_receipt_stamp(out + 1, version);
+}
+
+bool ku_receipt_is_fence(const struct ku_receipt *r,
+	const struct ku_zk_reply *reply)
+{
+	char own[KU_FENCE_STAMP_SIZE];
+	int len = fence_stamp(own, reply->stat->version);
+
+	return holds(r, reply, own, len);
+}
+
+/* Has nobody else?  Nor is it if others write back what they have read. */
 bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply)
 {
 	char own[KU_STAMP_SIZE];
 	int len = ku_receipt_stamp(own, reply->stat->version);
 
-	if (reply->data != NULL && reply->data[0] == 'f' &&
-		reply->stat->data_length == len + 1)
-		return true;
-	return reply->stat->version == 0 ||
-		(reply->stat->data_length == len &&
-			(r->question.what.kind == KU_ZK_EXISTS ||
-				memcmp(reply->data, own, (size_t)len) == 0));
+	return reply->stat->version == 0 || holds(r, reply, own, len) ||
+		ku_receipt_is_fence(r, reply);
 }
 
 /* The version behind that of the last whose answer was lost. */
@@ -45,15 +63,16 @@ int ku_receipt_behind_lost(const struct ku_receipt *r)
 void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_request_fn *fenced)
 {
+	int len = fence_stamp(r->fence_stamp, to);
+
 	r->fence_from = from;
 	r->fence_to = to;
-	r->fence_stamp[0] = 'f';
 	for (int i = from; i < to; i++)
 		r->fence[i - from] = (struct ku_zk_request){
 			.kind = KU_ZK_SET,
 			.path = r->path,
 			.data = r->fence_stamp,
-			.len = 1 + ku_receipt_stamp(r->fence_stamp + 1, to),
+			.len = len,
 			.version = i,
 		};
 	r->question.what = (struct ku_zk_request){
@@ -67,14 +86,11 @@ void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_wire_send(r->client, &r->question);
 }
 
-/* Which operation of a transaction was refused, and how? */
-int ku_receipt_refused_at(const struct ku_zk_reply *reply, int *rc)
+bool ku_receipt_fence_useless(const struct ku_zk_reply *reply)
 {
-	for (int i = 0; i < reply->result_count; i++) {
-		*rc = reply->results[i].rc;
-		if (*rc != KU_ZK_OK && *rc != KU_ZK_RUNTIMEINCONSISTENCY)
-			return i;
-	}
-	*rc = reply->rc;
-	return -1;
+	int rc;
+
+	(void)ku_culprit(reply, &rc);
+	return ku_outcome(rc) == KU_OUTCOME_REFUSED && rc != KU_ZK_BADVERSION &&
+		rc != KU_ZK_NONODE;
 }

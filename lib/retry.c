@@ -81,6 +81,17 @@ enum ku_outcome ku_outcome(int rc)
 	return meaning_of(rc)->outcome;
 }
 
+int ku_culprit(const struct ku_zk_reply *reply, int *rc)
+{
+	for (int i = 0; i < reply->result_count; i++) {
+		*rc = reply->results[i].rc;
+		if (*rc != KU_ZK_OK && *rc != KU_ZK_RUNTIMEINCONSISTENCY)
+			return i;
+	}
+	*rc = reply->rc;
+	return -1;
+}
+
 enum kustos_err ku_rc_err(int rc)
 {
 	return meaning_of(rc)->err;

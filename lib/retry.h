@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct ku_random;
+struct ku_zk_reply;
 
 /* What a return code says of the request it answers. */
 enum ku_outcome {
@@ -22,6 +23,10 @@ enum ku_outcome {
 /* Return what "rc", an enum ku_zk_rc, says.  A code not in the table counts
    as a refusal if it is an answer of the server (<= -100), else as unknown. */
 enum ku_outcome ku_outcome(int rc);
+
+/* Which of the transaction's operations was refused, and with what?  -1: the
+   whole. */
+int ku_culprit(const struct ku_zk_reply *reply, int *rc);
 
 /* Return the error that a caller sees for "rc" when it is final. */
 enum kustos_err ku_rc_err(int rc);

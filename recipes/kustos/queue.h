@@ -28,10 +28,11 @@
  * which tells afterwards whether the transaction was done.  Receipts are beside
  * the queue, and survive the session; see the option "receipts".
  *
- * Long queues.  A listing serves until it is used up, so one that is drained is
- * listed once, however long; one with priorities or delays also when others have
- * put or taken something, unless the option "stale" allows for more.  100,000 items
- * work with jute.maxbuffer as shipped: it does not limit what this library receives.
+ * Long queues.  A listing serves until it is used up, or others have taken very
+ * many of it, so one that is drained is listed once, however long; one with
+ * priorities or delays also when others have put or taken something, unless the
+ * option "stale" allows for more.  100,000 items work with jute.maxbuffer as
+ * shipped: it does not limit what this library receives.
  * (It does with Curator's.)
  *
  * Numbers begin anew with the queue's node, which goes when it is empty, as a

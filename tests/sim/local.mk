@@ -121,6 +121,7 @@ sim_tests += %D%/test_denied
 sim_tests += %D%/test_desk
 sim_tests += %D%/test_elections
 sim_tests += %D%/test_errands
+sim_tests += %D%/test_fence
 sim_tests += %D%/test_gate
 sim_tests += %D%/test_gate_told
 sim_tests += %D%/test_hand_over

@@ -783,6 +783,11 @@ mutant L18_the_second_begins_before_its_node_is_gone lib/muster_look.c \
 test=test_receipt
 mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'
+test=test_fence
+mutant S15_what_is_not_done_is_not_prevented lib/receipt.c \
+	's/to > version \&\& to - version/false \&\& to - version/'
+mutant S15_what_was_prevented_is_not_known_if_that_answer_was_lost lib/receipt.c \
+	's/version == r->fence_to \&\& ku_receipt_is_fence(r, reply)/false/'
 test=test_desk
 mutant S16_marker_of_a_claim_before_is_ours lib/custody.c \
 	's/depot->serial++/0U/'

@@ -1,0 +1,220 @@
+/* test_fence.c - a transaction whose answer was lost, and that is found not to be done,
+   may be done yet: a server has it still when the session has long moved on. */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "queue.h"
+
+#include <string.h>
+
+#define FOLDER "/q-receipts"
+
+enum when { NEVER, BEFORE_THE_FENCE, AFTER_THE_FENCE };
+
+static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
+static struct {
+	enum when late; /* is the first transaction done */
+	int refusal;	/* of the fence, the first time; 0: none */
+	bool lose;	/* the fence's answer */
+	bool no_reads;	/* of a receipt */
+	int transactions, fences;
+	/* Copies of what the first transaction asks for. */
+	struct ku_zk_request ops[2];
+	char receipt[128], item[64], stamp[16];
+	ku_zk_done_fn *done;
+	void *arg;
+} trouble;
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct ku_queue *queue;
+static enum kustos_err end;
+
+static void keep(const struct ku_zk_request *request)
+{
+	ck_assert_int_eq(request->op_count, 2);
+	memcpy(trouble.ops, request->ops, sizeof(trouble.ops));
+	strcpy(trouble.receipt, request->ops[0].path);
+	memcpy(trouble.stamp, request->ops[0].data,
+		(size_t)request->ops[0].len);
+	strcpy(trouble.item, request->ops[1].path);
+	trouble.ops[0].path = trouble.receipt;
+	trouble.ops[0].data = trouble.stamp;
+	trouble.ops[1].path = trouble.item;
+	trouble.ops[1].data = "x";
+}
+
+static void was_done(void *arg, const struct ku_zk_reply *reply)
+{
+	*(int *)arg = reply->rc;
+}
+
+/* The first transaction, by the server that still has it. */
+static int do_late(void)
+{
+	struct ku_zk_request request = { .kind = KU_ZK_MULTI,
+		.version = -1,
+		.ops = trouble.ops,
+		.op_count = 2 };
+	int rc = 1;
+
+	ck_assert_int_eq(ku_zk_sim.submit(raw, &request, was_done, &rc),
+		KU_ZK_OK);
+	for (int ms = 0; ms < 1000 && rc == 1; ms++)
+		bench_run_ms(&bench, 1);
+	return rc;
+}
+
+static bool is_fence(const struct ku_zk_request *request)
+{
+	return request->ops[request->op_count - 1].kind == KU_ZK_SET;
+}
+
+static void lose(void *arg, const struct ku_zk_reply *reply)
+{
+	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS };
+
+	(void)arg;
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	trouble.done(trouble.arg, &lost);
+}
+
+static int submit_fence(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool first = trouble.fences++ == 0;
+
+	if (first && trouble.late == BEFORE_THE_FENCE)
+		ck_assert_int_eq(do_late(), KU_ZK_OK);
+	if (first && trouble.refusal != 0)
+		return lone_refuse(zk, trouble.refusal, done, arg);
+	if (!first || !trouble.lose)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	trouble.done = done;
+	trouble.arg = arg;
+	return ku_zk_sim.submit(zk, request, lose, arg);
+}
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (request->kind == KU_ZK_GET && trouble.no_reads &&
+		strncmp(request->path, FOLDER "/", strlen(FOLDER "/")) == 0)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	if (request->kind != KU_ZK_MULTI)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	if (is_fence(request))
+		return submit_fence(zk, request, done, arg);
+	if (++trouble.transactions == 1) {
+		keep(request);
+		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+	}
+	if (trouble.late == AFTER_THE_FENCE && trouble.transactions == 2)
+		ck_assert_int_eq(do_late(), KU_ZK_BADVERSION);
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void setup(void)
+{
+	raw = lone_setup(&bench, 0);
+	memset(&trouble, 0, sizeof(trouble));
+	api = ku_zk_sim;
+	api.submit = submit;
+	end = KUSTOS_ETIMEDOUT;
+	lone_make(&bench, raw, FOLDER);
+	lone_make(&bench, raw, "/q");
+}
+
+static void teardown(void)
+{
+	lone_teardown(&bench, NULL);
+}
+
+static void was_put(void *arg, enum kustos_err err)
+{
+	*(enum kustos_err *)arg = err;
+}
+
+static void put_one(void)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = FOLDER,
+		.max_bytes = 1000 };
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+
+	client = lone_connected(&bench, &api);
+	ck_assert_int_eq(ku_queue_create(client, "/q", &wish, &queue),
+		KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &end),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 2000);
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(model_child_count(bench.model, FOLDER), 0);
+}
+
+START_TEST(S15_what_is_done_late_is_done_once)
+{
+	trouble.late = BEFORE_THE_FENCE;
+	trouble.no_reads = _i == 1;
+	put_one();
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(trouble.transactions, 1);
+	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
+}
+END_TEST
+
+START_TEST(S15_what_was_found_not_to_be_done_cannot_be_done_any_more)
+{
+	trouble.late = AFTER_THE_FENCE;
+	trouble.lose = (_i & 1) != 0;
+	trouble.no_reads = (_i & 2) != 0;
+	put_one();
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(trouble.fences, 1);
+	ck_assert_int_eq(trouble.transactions, 2);
+	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
+}
+END_TEST
+
+/* Whatever a server says to that: it is asked again, or the next is sent without. */
+START_TEST(S15_a_fence_that_is_refused_holds_nothing_up)
+{
+	static const int refusals[] = { KU_ZK_NOAUTH, KU_ZK_THROTTLEDOP,
+		KU_ZK_CONNECTIONLOSS, KU_ZK_BADVERSION };
+
+	trouble.refusal = refusals[_i];
+	put_one();
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(trouble.fences, _i == 0 ? 1 : 2);
+	ck_assert_int_eq(trouble.transactions, 2);
+	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
+}
+END_TEST
+
+START_TEST(S15_a_receipt_that_goes_meanwhile_proves_nothing)
+{
+	trouble.refusal = KU_ZK_NONODE;
+	put_one();
+	ck_assert_int_eq(end, KUSTOS_OK); /* as it is there nevertheless */
+	ck_assert_int_eq(trouble.fences, 2);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fence");
+	TCase *t = tcase_create("late");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, S15_what_is_done_late_is_done_once, 0, 2);
+	tcase_add_loop_test(t,
+		S15_what_was_found_not_to_be_done_cannot_be_done_any_more, 0,
+		4);
+	tcase_add_loop_test(t, S15_a_fence_that_is_refused_holds_nothing_up, 0,
+		4);
+	tcase_add_test(t, S15_a_receipt_that_goes_meanwhile_proves_nothing);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
