@@ -409,6 +409,7 @@ END_TEST
 
 START_TEST(U09_a_ready_that_may_not_be_read_lets_nobody_in)
 {
+	enum kustos_err blind = answer_to_the_blind();
 	struct kustos_client *c = secretive();
 
 	ours[0] = member_new(client, 2);
@@ -417,13 +418,16 @@ START_TEST(U09_a_ready_that_may_not_be_read_lets_nobody_in)
 	step_await(1);
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_double_barrier_enter(ours[1], SOON, NULL), KUSTOS_OK);
-	/* No event tells of it, but for one of who comes back. */
+	/* No event tells of it, but for one of who comes back; and some servers that
+	   do not say whether it is there do not tell that one either. */
 	proxy_cut(proxy);
-	check_err(end_wait(&ends[0], 5000), KUSTOS_ENOAUTH);
+	if (blind == KUSTOS_OK)
+		check_err(end_wait(&ends[0], 5000), KUSTOS_ENOAUTH);
 	ck_assert(!kustos_double_barrier_inside(ours[0]));
+	kustos_double_barrier_destroy(ours[0]);
+	ck_assert_int_ne(end_wait(&ends[0], 5000), KUSTOS_OK);
 	check_err(kustos_double_barrier_leave(ours[1], SOON, NULL), KUSTOS_OK);
 	step_check_empty();
-	kustos_double_barrier_destroy(ours[0]);
 	kustos_double_barrier_destroy(ours[1]);
 	client_close(c);
 }
