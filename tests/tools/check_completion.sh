@@ -32,6 +32,12 @@ subcommands=$("$kustos" help | sed -n 's/^  kustos \([a-z]*\) .*/\1/p')
 for name in $subcommands; do
 	offers "$name" '' || status=1
 	offers --help "$name" --h || status=1
+	options=$("$kustos" "$name" --help | grep -E '^ +-' |
+		grep -oE '^ +-[a-zA-Z]|--[a-z]+(-[a-z]+)*' | tr -d ' ')
+	for option in $options; do
+		offers "$option" "$name" - || status=1
+	done
+	[ -n "$options" ] || status=1
 done
 [ -n "$subcommands" ] || status=1
 exit $status
