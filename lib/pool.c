@@ -54,9 +54,9 @@ static enum kustos_err get_lines(struct ku_pool *pool, const char *path)
 static enum kustos_err init(struct ku_pool *pool, const char *path,
 	const struct ku_pool_wish *wish)
 {
-	enum kustos_err err = strcmp(path, "/") != 0 ? get_lines(pool, path)
-						     : KUSTOS_EINVAL;
-
+	if (!ku_path_valid(path, false) || strcmp(path, "/") == 0)
+		return KUSTOS_EINVAL;
+	enum kustos_err err = get_lines(pool, path);
 	if (err != KUSTOS_OK)
 		return err;
 	err = ku_pool_room_init(pool, wish);

@@ -103,6 +103,7 @@ START_TEST(what_cannot_be_is_refused)
 	check_err(make(&o), KUSTOS_OK);
 	check_err(kustos_semaphore_create(client, "/", &o, &one),
 		KUSTOS_EINVAL);
+	check_err(kustos_semaphore_create(client, "", &o, &one), KUSTOS_EINVAL);
 	check_err(kustos_semaphore_create(client, "jobs", &o, &one),
 		KUSTOS_EINVAL);
 	check_err(kustos_semaphore_create(NULL, SEM, &o, &one), KUSTOS_EINVAL);
