@@ -2,6 +2,7 @@
 
 #include "candidate_impl.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,8 @@ enum kustos_err ku_candidate_set_data(struct ku_candidate *c, const void *data,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
 	ku_candidate_done_fn *done, void *arg)
 {
+	if (len > INT_MAX / 2)
+		return KUSTOS_ETOOBIG;
 	struct edit *edit = calloc(1, sizeof(*edit));
 	char *copy = malloc(len + 1);
 

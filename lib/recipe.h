@@ -21,6 +21,7 @@
 
 #include <kustos/node.h>
 #include <kustos/participant.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,6 +33,13 @@ KU_SERVICE enum kustos_err ku_recipe_check(const struct kustos_client *client);
    first field, over the defaults "to".  NULL changes nothing.  Returns false if
    they are too small to have one. */
 KU_SERVICE bool ku_recipe_options(void *to, size_t size, const void *from);
+
+/* Return whether "data" is there and can be copied: not if its length is one of an
+   error, such as -1. */
+static inline bool ku_recipe_storable(const void *data, size_t len)
+{
+	return data != NULL ? len <= INT_MAX / 2 : len == 0;
+}
 
 /* Return whether there is such a dialect. */
 KU_SERVICE bool ku_recipe_dialect(enum kustos_dialect dialect);

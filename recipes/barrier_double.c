@@ -20,7 +20,7 @@ static bool read_options(const struct kustos_barrier_options *from,
 	struct kustos_barrier_options o = KUSTOS_BARRIER_OPTIONS_INIT;
 
 	if (!ku_recipe_options(&o, sizeof(o), from) ||
-		(o.data == NULL && o.data_len > 0))
+		!ku_recipe_storable(o.data, o.data_len))
 		return false;
 	to->data = o.data;
 	to->len = o.data_len;

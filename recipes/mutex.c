@@ -21,7 +21,7 @@ static bool read_options(const struct kustos_mutex_options *from,
 	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
 		to->local_handoffs >= 0 && ku_recipe_dialect(to->dialect) &&
-		(to->data != NULL || to->data_len == 0) &&
+		ku_recipe_storable(to->data, to->data_len) &&
 		(to->extra_marks == NULL || ku_marks_valid(to->extra_marks));
 }
 

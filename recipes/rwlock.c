@@ -22,7 +22,7 @@ static bool read_options(const struct kustos_rwlock_options *from,
 	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
 		to->local_handoffs >= 0 && ku_recipe_dialect(to->dialect) &&
-		(to->data != NULL || to->data_len == 0);
+		ku_recipe_storable(to->data, to->data_len);
 }
 
 static enum kustos_err make_gate(struct kustos_rwlock *rw, const char *path,

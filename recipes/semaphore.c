@@ -28,7 +28,7 @@ static bool read_options(const struct kustos_semaphore_options *from,
 
 	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
-		(to->data != NULL || to->data_len == 0);
+		ku_recipe_storable(to->data, to->data_len);
 }
 
 static enum kustos_err create(struct kustos_client *client, const char *path,
@@ -132,8 +132,8 @@ struct kustos_lockable kustos_semaphore_lockable(struct kustos_semaphore *sem)
 enum kustos_err kustos_semaphore_set_data(struct kustos_semaphore *sem,
 	const void *data, size_t len)
 {
-	enum kustos_err err = data != NULL || len == 0 ? check(sem)
-						       : KUSTOS_EINVAL;
+	enum kustos_err err = ku_recipe_storable(data, len) ? check(sem)
+							    : KUSTOS_EINVAL;
 
 	return err != KUSTOS_OK ? err : ku_pool_set_data(sem->pool, data, len);
 }

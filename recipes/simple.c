@@ -22,7 +22,7 @@ static bool read_options(const struct kustos_simple_options *from,
 	*to = defaults;
 	return ku_recipe_options(to, sizeof(*to), from) &&
 		to->local_handoffs >= 0 &&
-		(to->data != NULL || to->data_len == 0);
+		ku_recipe_storable(to->data, to->data_len);
 }
 
 enum kustos_err kustos_simple_create(struct kustos_client *client,

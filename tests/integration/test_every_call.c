@@ -114,6 +114,65 @@ START_TEST(what_is_made_has_to_go_somewhere)
 }
 END_TEST
 
+#define SET(options) ((options).data = "", (options).data_len = (size_t)-1)
+
+/* As of a read() that failed. */
+START_TEST(no_data_has_a_length_of_minus_one)
+{
+	struct kustos_client_options o = client_options("127.0.0.1:1", 2000);
+	struct kustos_mutex_options mutex = KUSTOS_MUTEX_OPTIONS_INIT;
+	struct kustos_rwlock_options rw = KUSTOS_RWLOCK_OPTIONS_INIT;
+	struct kustos_semaphore_options sem = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	struct kustos_simple_options simple = KUSTOS_SIMPLE_OPTIONS_INIT;
+	struct kustos_barrier_options barrier = KUSTOS_BARRIER_OPTIONS_INIT;
+	struct kustos_countdown_options down = KUSTOS_COUNTDOWN_OPTIONS_INIT;
+	struct every on = { .client = client_open_with(&o) };
+	struct kustos_client *c = on.client;
+	const enum kustos_err no = KUSTOS_EINVAL;
+
+	SET(mutex), SET(rw), SET(sem), SET(simple), SET(barrier), SET(down);
+	sem.max = 1;
+	ck_assert_int_eq(kustos_mutex_create(c, "/x", &mutex, &on.mutex), no);
+	ck_assert_int_eq(kustos_rwlock_create(c, "/x", &rw, &on.rw), no);
+	ck_assert_int_eq(kustos_semaphore_create(c, "/x", &sem, &on.sem), no);
+	ck_assert_int_eq(
+		kustos_semaphore_mutex_create(c, "/x", &sem, &on.sem_mutex),
+		no);
+	ck_assert_int_eq(kustos_simple_create(c, "/x", &simple, &on.simple),
+		no);
+	ck_assert_int_eq(kustos_barrier_create(c, "/x", &barrier, &on.barrier),
+		no);
+	ck_assert_int_eq(
+		kustos_double_barrier_create(c, "/x", 1, &barrier, &on.member),
+		no);
+	ck_assert_int_eq(
+		kustos_countdown_create(c, "/x", 1, &down, &on.countdown), no);
+	client_drop(c);
+}
+END_TEST
+
+START_TEST(nor_has_it_what_is_set_later)
+{
+	struct kustos_client_options o = client_options("127.0.0.1:1", 2000);
+	struct kustos_semaphore_options one = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	struct kustos_client *c = client_open_with(&o);
+	struct kustos_semaphore *sem;
+	struct kustos_latch *latch;
+	const size_t len = (size_t)-1;
+
+	one.max = 1;
+	OK(kustos_semaphore_create(c, "/x", &one, &sem));
+	ck_assert_int_eq(kustos_semaphore_set_data(sem, "", len),
+		KUSTOS_EINVAL);
+	kustos_semaphore_destroy(sem);
+	OK(kustos_latch_create(c, "/x", NULL, &latch));
+	ck_assert_int_eq(kustos_latch_set_data(latch, "", len, SOON, NULL),
+		KUSTOS_ETOOBIG);
+	kustos_latch_destroy(latch);
+	client_drop(c);
+}
+END_TEST
+
 START_TEST(what_is_freed_may_be_nothing)
 {
 	struct kustos_client *c = client_connected(fixture_address(), 3000);
@@ -338,6 +397,8 @@ int main(void)
 
 	tcase_add_test(t, every_call_takes_NULL_for_its_object);
 	tcase_add_test(t, what_is_made_has_to_go_somewhere);
+	tcase_add_test(t, no_data_has_a_length_of_minus_one);
+	tcase_add_test(t, nor_has_it_what_is_set_later);
 	tcase_add_test(t, what_is_freed_may_be_nothing);
 	tcase_add_test(t, S24_a_child_has_nothing_of_all_that_its_parent_has);
 	return fixture_main(s);
