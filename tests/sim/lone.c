@@ -110,17 +110,24 @@ static void answer(void *arg, const struct ku_zk_reply *reply)
 	free(it);
 }
 
+static int submit_instead(struct ku_zk *zk, const struct ku_zk_request *request,
+	const struct ku_zk_reply *instead, ku_zk_done_fn *done, void *arg)
+{
+	struct instead *it = malloc(sizeof(*it));
+
+	ck_assert_ptr_nonnull(it);
+	*it = (struct instead){ *instead, done, arg };
+	return ku_zk_sim.submit(zk, request, answer, it);
+}
+
 int lone_answer(struct ku_zk *zk, const struct ku_zk_reply *instead,
 	ku_zk_done_fn *done, void *arg)
 {
 	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
 		.path = "/",
 		.version = -1 };
-	struct instead *it = malloc(sizeof(*it));
 
-	ck_assert_ptr_nonnull(it);
-	*it = (struct instead){ *instead, done, arg };
-	return ku_zk_sim.submit(zk, &any, answer, it);
+	return submit_instead(zk, &any, instead, done, arg);
 }
 
 int lone_refuse(struct ku_zk *zk, int rc, ku_zk_done_fn *done, void *arg)
@@ -128,6 +135,14 @@ int lone_refuse(struct ku_zk *zk, int rc, ku_zk_done_fn *done, void *arg)
 	const struct ku_zk_reply refusal = { .rc = rc, .len = -1 };
 
 	return lone_answer(zk, &refusal, done, arg);
+}
+
+int lone_lose(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS };
+
+	return submit_instead(zk, request, &lost, done, arg);
 }
 
 void lone_ignore(void *arg, enum kustos_err err,

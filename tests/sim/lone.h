@@ -54,6 +54,10 @@ int lone_answer(struct ku_zk *zk, const struct ku_zk_reply *instead,
 /* The same with an answer that is nothing but an enum ku_zk_rc. */
 int lone_refuse(struct ku_zk *zk, int rc, ku_zk_done_fn *done, void *arg);
 
+/* The request is done, and its answer lost. */
+int lone_lose(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg);
+
 /* For a request of which nothing is to be known. */
 void lone_ignore(void *arg, enum kustos_err err,
 	const struct kustos_result *result);

@@ -21,8 +21,6 @@ static struct {
 	/* Copies of what the first transaction asks for. */
 	struct ku_zk_request ops[2];
 	char receipt[128], item[64], stamp[16];
-	ku_zk_done_fn *done;
-	void *arg;
 } trouble;
 static struct bench bench;
 static struct ku_zk *raw;
@@ -70,15 +68,6 @@ static bool is_fence(const struct ku_zk_request *request)
 	return request->ops[request->op_count - 1].kind == KU_ZK_SET;
 }
 
-static void lose(void *arg, const struct ku_zk_reply *reply)
-{
-	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS };
-
-	(void)arg;
-	ck_assert_int_eq(reply->rc, KU_ZK_OK);
-	trouble.done(trouble.arg, &lost);
-}
-
 static int submit_fence(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -88,11 +77,8 @@ static int submit_fence(struct ku_zk *zk, const struct ku_zk_request *request,
 		ck_assert_int_eq(do_late(), KU_ZK_OK);
 	if (first && trouble.refusal != 0)
 		return lone_refuse(zk, trouble.refusal, done, arg);
-	if (!first || !trouble.lose)
-		return ku_zk_sim.submit(zk, request, done, arg);
-	trouble.done = done;
-	trouble.arg = arg;
-	return ku_zk_sim.submit(zk, request, lose, arg);
+	return first && trouble.lose ? lone_lose(zk, request, done, arg)
+				     : ku_zk_sim.submit(zk, request, done, arg);
 }
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,

@@ -20,26 +20,15 @@ static struct {
 	int counts;
 	int receipt_rc; /* instead of the creation of a receipt */
 	int receipts;
-	bool rival;	     /* another makes the queue first */
-	bool lost;	     /* or the answer is, to who makes it */
-	bool reaped;	     /* it is gone again by the next put */
-	ku_zk_done_fn *done; /* who waits for that */
-	void *arg;
+	bool rival;  /* another makes the queue first */
+	bool lost;   /* or the answer is, to who makes it */
+	bool reaped; /* it is gone again by the next put */
 } trouble;
 static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;
 static struct ku_queue *queue;
 static enum kustos_err end;
-
-static void lose(void *arg, const struct ku_zk_reply *reply)
-{
-	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS };
-
-	(void)arg;
-	ck_assert_int_eq(reply->rc, KU_ZK_OK);
-	trouble.done(trouble.arg, &lost);
-}
 
 static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -53,9 +42,7 @@ static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
 	if (!trouble.lost)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	trouble.lost = false;
-	trouble.done = done;
-	trouble.arg = arg;
-	return ku_zk_sim.submit(zk, request, lose, NULL);
+	return lone_lose(zk, request, done, arg);
 }
 
 static int submit_put(struct ku_zk *zk, const struct ku_zk_request *request,

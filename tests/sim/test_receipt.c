@@ -125,22 +125,13 @@ START_TEST(a_receipt_that_is_used_just_then_stays)
 }
 END_TEST
 
-static void lose(void *arg, const struct ku_zk_reply *reply)
-{
-	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS };
-
-	(void)reply;
-	held.done(arg, &lost);
-}
-
 static int submit_and_lose(struct ku_zk *zk,
 	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
 {
 	if (request->kind != KU_ZK_CREATE || held.zk != NULL)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	held.zk = zk;
-	held.done = done;
-	return ku_zk_sim.submit(zk, request, lose, arg);
+	return lone_lose(zk, request, done, arg);
 }
 
 /* The answer to its creation is lost, and is looked for still when the object and

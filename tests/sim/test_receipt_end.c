@@ -37,15 +37,6 @@ static bool is_receipt(const char *path)
 	return path != NULL && strncmp(path, BEHIND, strlen(BEHIND)) == 0;
 }
 
-static void lose(void *arg, const struct ku_zk_reply *reply)
-{
-	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS };
-
-	(void)arg;
-	ck_assert_int_eq(reply->rc, KU_ZK_OK);
-	trouble.done(trouble.arg, &lost);
-}
-
 /* The receipt's version is more than the server says. */
 static void wear(void *arg, const struct ku_zk_reply *reply)
 {
@@ -86,7 +77,7 @@ static int submit_transaction(struct ku_zk *zk,
 		ops[0].version -= trouble.worn;
 	changed.ops = ops;
 	return count == trouble.lose
-		? submit_changed(zk, &changed, lose, done, arg)
+		? lone_lose(zk, &changed, done, arg)
 		: ku_zk_sim.submit(zk, &changed, done, arg);
 }
 
