@@ -94,7 +94,7 @@ static void forget_node(struct ku_receipt *r, bool there)
 	r->state = KU_RECEIPT_NONE;
 	r->node = NULL;
 	r->path = NULL;
-	r->next_version = 0;
+	r->next_version = r->fence_to = r->used_up = 0;
 	if (op == NULL)
 		return;
 	op->ended = NULL; /* nobody waits for its end */
@@ -218,6 +218,7 @@ static void fence_done(struct ku_receipt *r)
 {
 	recount(r, r->fence_from);
 	r->next_version = r->fence_to;
+	r->used_up += r->fence_to - r->fence_from;
 	r->fence_to = 0;
 }
 
@@ -244,7 +245,7 @@ static void learn(struct ku_receipt *r, const struct ku_zk_reply *reply)
 {
 	int version = reply->stat->version, to = ku_receipt_behind_lost(r);
 
-	if (version == r->fence_to && ku_receipt_is_fence(r, reply)) {
+	if (ku_receipt_is_fenced(r, reply)) {
 		fence_done(r);
 	} else if (to > version && to - version <= KU_FENCE_MAX) {
 		r->state = KU_RECEIPT_ASKING;
@@ -360,7 +361,7 @@ static void send(struct ku_receipt *r, struct ku_deed *deed)
 		.kind = KU_ZK_SET,
 		.path = r->path,
 		.data = deed->stamp,
-		.len = ku_receipt_stamp(deed->stamp, r->next_version),
+		.len = ku_receipt_stamp(r, r->next_version, deed->stamp),
 		.version = deed->version,
 	};
 	deed->request.what = (struct ku_zk_request){

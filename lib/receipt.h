@@ -43,8 +43,8 @@ struct ku_deed;
 struct ku_op;
 struct ku_receipt;
 
-/* A version, as text. */
-#define KU_STAMP_SIZE 12
+/* A version, and how many before it were used up, as text. */
+#define KU_STAMP_SIZE 24
 #define KU_FENCE_STAMP_SIZE (KU_STAMP_SIZE + 1)
 
 /* So many are on their way at the most. */
@@ -123,7 +123,8 @@ struct ku_receipt { /* a field of its owner */
 
 	/* These versions were used up, or are being, so that nothing that was sent with
 	   one of them can be done any more. */
-	int fence_from, fence_to;
+	int fence_from, fence_to; /* 0: none are */
+	int used_up;		  /* before, since the node was made */
 	char fence_stamp[KU_FENCE_STAMP_SIZE];
 	struct ku_zk_request fence[KU_FENCE_MAX];
 };
@@ -155,13 +156,14 @@ static inline bool ku_receipt_is_idle(const struct ku_receipt *receipt)
 
 /* receipt_fence.c.  What stands in a receipt of this version, if we alone have
    written to it. */
-int ku_receipt_stamp(char out[KU_STAMP_SIZE], int version);
+int ku_receipt_stamp(const struct ku_receipt *r, int version,
+	char out[KU_STAMP_SIZE]);
 
 /* The receipt was read, or looked at.  Have we alone written to it?  Were the versions
-   before this used up? */
+   used up that were to be last? */
 bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply);
-bool ku_receipt_is_fence(const struct ku_receipt *r,
+bool ku_receipt_is_fenced(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply);
 
 /* The version behind that of the last whose answer was lost. */

@@ -6,34 +6,50 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What stands in a receipt that has this version, if we alone have written to it. */
-int ku_receipt_stamp(char out[KU_STAMP_SIZE], int version)
+/* How many versions were done nothing with is said as well, as soon as there are any:
+   the others are as many deeds. */
+static int stamp(char *out, int version, int used_up)
 {
-	return snprintf(out, KU_STAMP_SIZE, "%d", version);
+	return used_up == 0
+		? snprintf(out, KU_STAMP_SIZE, "%d", version)
+		: snprintf(out, KU_STAMP_SIZE, "%d-%d", version, used_up);
+}
+
+static int fence_stamp(char out[KU_FENCE_STAMP_SIZE], int version, int used_up)
+{
+	out[0] = 'f';
+	return 1 + stamp(out + 1, version, used_up);
+}
+
+int ku_receipt_stamp(const struct ku_receipt *r, int version,
+	char out[KU_STAMP_SIZE])
+{
+	return stamp(out, version, r->used_up);
 }
 
 /* Does it hold these bytes?  If it may not be read its length says what can be known. */
 static bool holds(const struct ku_receipt *r, const struct ku_zk_reply *reply,
-	const char *stamp, int len)
+	const char *bytes, int len)
 {
 	return reply->stat->data_length == len &&
 		(r->question.what.kind == KU_ZK_EXISTS ||
-			memcmp(reply->data, stamp, (size_t)len) == 0);
+			memcmp(reply->data, bytes, (size_t)len) == 0);
 }
 
-static int fence_stamp(char out[KU_FENCE_STAMP_SIZE], int version)
-{
-	out[0] = 'f';
-	return 1 + ku_receipt_stamp(out + 1, version);
-}
-
-bool ku_receipt_is_fence(const struct ku_receipt *r,
-	const struct ku_zk_reply *reply)
+static bool holds_fence(const struct ku_receipt *r,
+	const struct ku_zk_reply *reply, int used_up)
 {
 	char own[KU_FENCE_STAMP_SIZE];
-	int len = fence_stamp(own, reply->stat->version);
+	int len = fence_stamp(own, reply->stat->version, used_up);
 
 	return holds(r, reply, own, len);
+}
+
+bool ku_receipt_is_fenced(const struct ku_receipt *r,
+	const struct ku_zk_reply *reply)
+{
+	return reply->stat->version == r->fence_to &&
+		holds_fence(r, reply, r->used_up + r->fence_to - r->fence_from);
 }
 
 /* Has nobody else?  Nor is it if others write back what they have read. */
@@ -41,10 +57,11 @@ bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply)
 {
 	char own[KU_STAMP_SIZE];
-	int len = ku_receipt_stamp(own, reply->stat->version);
+	int len = ku_receipt_stamp(r, reply->stat->version, own);
 
 	return reply->stat->version == 0 || holds(r, reply, own, len) ||
-		ku_receipt_is_fence(r, reply);
+		holds_fence(r, reply, r->used_up) ||
+		ku_receipt_is_fenced(r, reply);
 }
 
 /* The version behind that of the last whose answer was lost. */
@@ -63,7 +80,7 @@ int ku_receipt_behind_lost(const struct ku_receipt *r)
 void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_request_fn *fenced)
 {
-	int len = fence_stamp(r->fence_stamp, to);
+	int len = fence_stamp(r->fence_stamp, to, r->used_up + to - from);
 
 	r->fence_from = from;
 	r->fence_to = to;

@@ -15,6 +15,7 @@ static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
 	enum when late; /* is the first transaction done */
 	int refusal;	/* of the fence, the first time; 0: none */
+	int losses;	/* of transactions that are not done */
 	bool lose;	/* the fence's answer */
 	bool no_reads;	/* of a receipt */
 	int transactions, fences;
@@ -91,10 +92,10 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 		return ku_zk_sim.submit(zk, request, done, arg);
 	if (is_fence(request))
 		return submit_fence(zk, request, done, arg);
-	if (++trouble.transactions == 1) {
+	if (++trouble.transactions == 1)
 		keep(request);
+	if (trouble.transactions <= trouble.losses)
 		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
-	}
 	if (trouble.late == AFTER_THE_FENCE && trouble.transactions == 2)
 		ck_assert_int_eq(do_late(), KU_ZK_BADVERSION);
 	return ku_zk_sim.submit(zk, request, done, arg);
@@ -104,6 +105,7 @@ static void setup(void)
 {
 	raw = lone_setup(&bench, 0);
 	memset(&trouble, 0, sizeof(trouble));
+	trouble.losses = 1;
 	api = ku_zk_sim;
 	api.submit = submit;
 	end = KUSTOS_ETIMEDOUT;
@@ -164,6 +166,22 @@ START_TEST(S15_what_was_found_not_to_be_done_cannot_be_done_any_more)
 }
 END_TEST
 
+/* What stands in the receipt then is known as ours, also if the answer to the next fence
+   is lost, or that fence with it. */
+START_TEST(S15_it_may_take_many_losses)
+{
+	trouble.losses = 12;
+	trouble.lose = (_i & 1) != 0;
+	trouble.no_reads = (_i & 2) != 0;
+	trouble.refusal = (_i & 4) != 0 ? KU_ZK_CONNECTIONLOSS : 0;
+	put_one();
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(trouble.fences, 12 + (trouble.refusal != 0));
+	ck_assert_int_eq(trouble.transactions, 13);
+	ck_assert_int_eq(model_child_count(bench.model, "/q"), 1);
+}
+END_TEST
+
 /* Whatever a server says to that: it is asked again, or the next is sent without. */
 START_TEST(S15_a_fence_that_is_refused_holds_nothing_up)
 {
@@ -198,6 +216,7 @@ int main(void)
 	tcase_add_loop_test(t,
 		S15_what_was_found_not_to_be_done_cannot_be_done_any_more, 0,
 		4);
+	tcase_add_loop_test(t, S15_it_may_take_many_losses, 0, 8);
 	tcase_add_loop_test(t, S15_a_fence_that_is_refused_holds_nothing_up, 0,
 		4);
 	tcase_add_test(t, S15_a_receipt_that_goes_meanwhile_proves_nothing);
