@@ -165,23 +165,23 @@ static bool configure(struct cluster *c)
 	return true;
 }
 
-static bool in_service(const struct cluster *c)
+static bool in_service(const struct cluster *c, int64_t begun_ms)
 {
 	for (int i = 0; i < c->count; i++)
-		if (!fourletter_has(c->members[i].address, "srvr", "Mode:"))
+		if (!fourletter_serves(c->members[i].address, begun_ms))
 			return false;
 	return true;
 }
 
 static bool launch(struct cluster *c)
 {
-	int64_t end = test_now_ms() + START_MS;
+	int64_t begun = test_now_ms();
 
 	for (int i = 0; i < c->count; i++)
 		if (server_launch(c->members[i].server) < 0)
 			return false;
-	while (!in_service(c)) {
-		if (test_now_ms() > end || !cluster_runs(c))
+	while (!in_service(c, begun)) {
+		if (test_now_ms() > begun + START_MS || !cluster_runs(c))
 			return false;
 		test_pause_1ms();
 	}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define WORD_TIMEOUT_MS 5000
+#define PATIENCE_MS 200 /* with a server that has only been started */
 
 int64_t test_now_us(void)
 {
@@ -149,14 +150,15 @@ int net_write(int fd, const void *buf, size_t len)
 	return 0;
 }
 
-size_t fourletter(const char *address, const char *word, char *buf, size_t size)
+static size_t ask(const char *address, const char *word, int timeout_ms,
+	char *buf, size_t size)
 {
 	size_t len = 0;
 	ssize_t n;
 	int fd;
 
 	buf[0] = '\0';
-	fd = net_connect(address, WORD_TIMEOUT_MS);
+	fd = net_connect(address, timeout_ms);
 	if (fd < 0)
 		return 0;
 	if (net_write(fd, word, 4) == 0)
@@ -166,6 +168,22 @@ size_t fourletter(const char *address, const char *word, char *buf, size_t size)
 	buf[len] = '\0';
 	close(fd);
 	return len;
+}
+
+size_t fourletter(const char *address, const char *word, char *buf, size_t size)
+{
+	return ask(address, word, WORD_TIMEOUT_MS, buf, size);
+}
+
+bool fourletter_serves(const char *address, int64_t begun_ms)
+{
+	int64_t patience = PATIENCE_MS + test_now_ms() - begun_ms;
+	char text[4096];
+
+	if (patience > WORD_TIMEOUT_MS)
+		patience = WORD_TIMEOUT_MS;
+	return ask(address, "srvr", (int)patience, text, sizeof(text)) > 0 &&
+		strstr(text, "Mode:") != NULL;
 }
 
 /* Whether it answers, and with the text in that; or without it. */

@@ -51,6 +51,11 @@ ssize_t net_send(int fd, const void *buf, size_t len);
 size_t fourletter(const char *address, const char *word, char *buf,
 	size_t size);
 
+/* Return whether a server that was started at "begun_ms" serves: to be asked again if
+   not.  As it comes up it may take a connection that it never answers; so it is given
+   as long as it has taken already, and a moment. */
+bool fourletter_serves(const char *address, int64_t begun_ms);
+
 /* Return whether the answer to the word contains "text", or does not contain it;
    neither, if there is no answer. */
 bool fourletter_has(const char *address, const char *word, const char *text);

@@ -315,10 +315,10 @@ int server_wipe(struct server *s)
 
 int server_wait(struct server *s, int ms)
 {
-	int64_t end = test_now_ms() + ms;
+	int64_t begun = test_now_ms();
 
-	while (!fourletter_has(s->address, "srvr", "Mode:")) {
-		if (test_now_ms() > end || server_pid(s) == 0)
+	while (!fourletter_serves(s->address, begun)) {
+		if (test_now_ms() > begun + ms || server_pid(s) == 0)
 			return -1;
 		test_pause_1ms();
 	}
