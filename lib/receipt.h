@@ -16,9 +16,9 @@
  * Several may be on their way.  If one is refused those behind it are as well, for
  * their version; they are sent again with another.
  *
- * The version is written into it as well.  So it shows if anybody else has changed it:
- * then it proves nothing, as if it were gone.  Where nodes that we make are not for us
- * to read, only the length of that shows.
+ * The version is written into it as well, and how many were used up (see below).  So
+ * it shows if anybody else has changed it: then it proves nothing, as if it were gone.
+ * Where nodes that we make are not for us to read, only the length of that shows.
  *
  * What is found not to be done may be done yet: a server, or a link between two, may
  * have it still when the session has long moved on, and then the next is refused,
