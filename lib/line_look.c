@@ -101,8 +101,9 @@ void ku_place_settle(struct ku_place *place)
 /* Somebody stands before "place". */
 static void decide_waiting(struct ku_place *place)
 {
+	/* That of ours which the writer came after may be going still. */
 	if (place->beside != 0) {
-		ku_place_fail(place, KUSTOS_ELOST); /* its writer has gone */
+		ku_place_grant(place); /* or learn that its writer has gone */
 		return;
 	}
 	if (place->once) {

@@ -8,17 +8,39 @@
 
 #include <kustos/rwlock.h>
 #include <stdio.h>
+#include <string.h>
 
 /* So many nodes a line has had, after which numbers are trusted. */
 #define USED 10000
+/* So many make it long. */
+#define MANY 40
 
 static struct kustos_rwlock *rw;
+static struct {
+	bool kept; /* and not sent */
+	ku_zk_done_fn *done;
+	void *arg;
+} farewell;
+static struct ku_zk_api beyond;
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (!farewell.kept || request->kind != KU_ZK_MULTI)
+		return beyond.submit(zk, request, done, arg);
+	farewell.done = done;
+	farewell.arg = arg;
+	return KU_ZK_OK;
+}
 
 static void setup(void)
 {
 	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
 
 	late_setup();
+	beyond = late_api;
+	late_api.submit = submit;
+	memset(&farewell, 0, sizeof(farewell));
 	first.event = NULL;
 	o.local_handoffs = 0; /* each has a place of its own */
 	ck_assert_int_eq(kustos_rwlock_create(lone.client, LINE, &o, &rw),
@@ -94,6 +116,16 @@ START_TEST(S13_a_writer_that_is_found_late_waits_for_the_reader_before_it)
 }
 END_TEST
 
+/* Tell that answer. */
+static void made(const struct late *creation)
+{
+	const struct ku_zk_reply reply = { .stat = &creation->reply.stat,
+		.path = creation->reply.path,
+		.len = -1 };
+
+	creation->done(creation->done_arg, &reply);
+}
+
 static void is_lost(void *arg, enum kustos_err err, struct kustos_hold *got)
 {
 	ck_assert_int_eq(err, KUSTOS_ELOST);
@@ -140,10 +172,7 @@ START_TEST(S13_a_reader_heeds_the_gap_that_the_last_listing_told)
 	snprintf(path, sizeof(path), "%s", kustos_hold_path(writer));
 	delete_it(path);
 	delete_it(creation.reply.path);
-	const struct ku_zk_reply made = { .stat = &creation.reply.stat,
-		.path = creation.reply.path,
-		.len = -1 };
-	creation.done(creation.done_arg, &made);
+	made(&creation);
 	ck_assert(!over);
 	ck_assert_int_eq(kustos_hold_release(writer), KUSTOS_OK);
 	lone_run_ms(&lone.bench, lone.client, 1000);
@@ -153,6 +182,71 @@ START_TEST(S13_a_reader_heeds_the_gap_that_the_last_listing_told)
 	delete_it(far.path);
 	lone_run_ms(&lone.bench, lone.client, 1000);
 	give(reader);
+}
+END_TEST
+
+/* The path of the node with that number, among a few. */
+static void path_of(const char *number, char path[128])
+{
+	struct bench_reply all = bench_read(&lone.bench, lone.raw,
+		KU_ZK_CHILDREN, LINE, false);
+
+	path[0] = '\0';
+	for (int i = 0; i < all.name_count; i++)
+		if (strstr(all.names[i], number) != NULL)
+			snprintf(path, 128, LINE "/%s", all.names[i]);
+	ck_assert_str_ne(path, "");
+}
+
+static void write_to(const char *path)
+{
+	ck_assert_int_eq(bench_set(&lone.bench, lone.raw, path, "x", -1).rc,
+		KU_ZK_OK);
+	lone_run_ms(&lone.bench, lone.client, 10);
+}
+
+/* In a long line the writer before it leaves a proof, which takes its time; so its node
+   is still there when the next writer of ours, which has had its turn since, becomes a
+   reader; which a listing decides, as the watch of that one's node was used up. */
+START_TEST(
+	S13_a_writer_of_ours_that_is_still_going_takes_nothing_from_the_reader)
+{
+	const struct ku_zk_reply refused = { .rc = KU_ZK_BADVERSION };
+	const struct ku_zk_reply gone = { .rc = KU_ZK_NONODE, .len = -1 };
+	struct kustos_hold *before, *writer, *reader = NULL;
+	struct bench_reply holder = foreign_writer();
+	char path[128];
+
+	ask(KUSTOS_WRITE, &before);
+	ask(KUSTOS_WRITE, &writer);
+	path_of("0000000002", path);
+	for (int i = 0; i < MANY; i++)
+		(void)foreign_writer();
+	delete_it(holder.path);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	farewell.kept = true;
+	give(before);
+	ck_assert_ptr_nonnull(farewell.done);
+	ck_assert_ptr_nonnull(writer);
+	first.withholds = true;
+	first.kind = KU_ZK_CREATE;
+	ck_assert_int_eq(kustos_rwlock_downgrade_async(rw, writer,
+				 KUSTOS_FOREVER, NULL, got_hold, &reader),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	const struct late creation = withheld();
+	first.delays = true;
+	write_to(path);
+	const struct late watch = withheld();
+	made(&creation);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	farewell.kept = false;
+	farewell.done(farewell.arg, &refused);
+	give(reader);
+	give(writer);
+	watch.done(watch.done_arg, &gone);
+	ck_assert(model_expire(lone.bench.model, 0));
+	lone_run_ms(&lone.bench, lone.client, 100);
 }
 END_TEST
 
@@ -167,6 +261,8 @@ int main(void)
 		S13_a_writer_that_is_found_late_waits_for_the_reader_before_it);
 	tcase_add_test(t,
 		S13_a_reader_heeds_the_gap_that_the_last_listing_told);
+	tcase_add_test(t,
+		S13_a_writer_of_ours_that_is_still_going_takes_nothing_from_the_reader);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
