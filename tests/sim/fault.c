@@ -121,6 +121,7 @@ void model_server_stop(struct model *m, int server)
 		return;
 	model_note(m, NOTE_FAULT, -1, "stop server", NULL, server);
 	m->servers[server].up = false;
+	late_drop(m, server);
 	server_close_all(&m->servers[server]);
 	/* Without a leader or a quorum the others turn their clients away;
 	   a new leader gives each session its full time again. */
@@ -128,6 +129,7 @@ void model_server_stop(struct model *m, int server)
 		return;
 	for (i = 0; i < m->config.servers; i++)
 		server_close_all(&m->servers[i]);
+	late_drop(m, -1);
 	sessions_restart(m);
 }
 
@@ -173,6 +175,7 @@ void model_heal(struct model *m)
 	model_set_throttle(m, 0);
 	model_set_odd_faults(m, 0, 0);
 	model_set_relapse(m, 0);
+	model_set_late(m, 0);
 	for (i = 0; i < m->config.clients; i++) {
 		memset(m->clients[i].hole_until, 0,
 			sizeof(m->clients[i].hole_until));

@@ -27,6 +27,7 @@ libsim_a_SOURCES = \
 	%D%/latch_acts.c \
 	%D%/latch_crash.c \
 	%D%/latch_rules.c \
+	%D%/late.c \
 	%D%/ledger.c %D%/ledger.h \
 	%D%/lock_seeds.h \
 	%D%/lone.c %D%/lone.h \

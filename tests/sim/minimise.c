@@ -149,7 +149,7 @@ bool sim_hunt(const struct sim_scenario *scenario,
 	struct sim_result *result, struct sim_text *report)
 {
 	struct sim_options one = *options;
-	uint64_t requests = 0;
+	uint64_t requests = 0, late = 0;
 	uint64_t i;
 
 	for (i = 0; i < count; i++) {
@@ -162,9 +162,11 @@ bool sim_hunt(const struct sim_scenario *scenario,
 			return false;
 		}
 		requests += result->requests;
+		late += result->late;
 		if (i + 1 < count)
 			free(result->trace);
 	}
 	result->requests = requests;
+	result->late = late;
 	return true;
 }

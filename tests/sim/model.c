@@ -144,6 +144,7 @@ void model_free(struct model *m)
 	client_free_all(m);
 	while ((session = m->sessions) != NULL) {
 		m->sessions = session->next;
+		late_free(m, session);
 		free(session);
 	}
 	if (m->last != NULL)
@@ -204,6 +205,12 @@ void model_set_odd_faults(struct model *m, unsigned forget_ppm,
 void model_set_relapse(struct model *m, unsigned ppm)
 {
 	m->config.relapse_ppm = ppm;
+}
+
+void model_set_late(struct model *m, unsigned ppm)
+{
+	m->config.late_ppm = ppm;
+	m->late = m->late || ppm != 0;
 }
 
 void model_note(struct model *m, enum model_note note, int client,

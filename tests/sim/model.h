@@ -45,6 +45,7 @@ struct model_config {
 	unsigned forget_ppm;  /* a server sets no watches of who reconnects */
 	unsigned slow_ppm;    /* what is told to a client is late */
 	unsigned relapse_ppm; /* a new connection breaks at once */
+	unsigned late_ppm;    /* a follower's write is done later, or never */
 };
 
 /* 1 server, ticks of 500 ms, sessions of 2 to 20 ticks, containers each
@@ -158,6 +159,11 @@ void model_set_odd_faults(struct model *model, unsigned forget_ppm,
    trips, or soon: with what is under way, or with the replies only. */
 void model_set_relapse(struct model *model, unsigned ppm);
 
+/* Of a million writes at followers, how many stay on the way to the leader, with those
+   behind them: the connection breaks soon, and again and again.  If the session comes
+   back to that follower, they are done then, whatever it has done elsewhere. */
+void model_set_late(struct model *model, unsigned ppm);
+
 /* Looking in from outside, at the leader's tree. */
 
 bool model_stat(struct model *model, const char *path,
@@ -183,6 +189,7 @@ struct model_figures {
 	uint64_t overtaken; /* by close() */
 	uint64_t events;    /* of watches */
 	uint64_t expired;
+	uint64_t late; /* requests that were done late */
 };
 
 const struct model_figures *model_figures(struct model *model);

@@ -64,6 +64,8 @@ struct msg {
 	enum ku_zk_event event;
 	enum ku_zk_state state;
 	int64_t session; /* MSG_CONNECT */
+	int server;	 /* of one that is late */
+	const struct ku_zk *from;
 	int timeout_ms;
 };
 
@@ -81,6 +83,7 @@ struct call {
 struct conn {
 	int refs;	  /* the client's end, the server's, and each message */
 	struct ku_zk *zk; /* NULL once the client has turned away */
+	const struct ku_zk *from;
 	struct mserver *server;
 	int client;
 	bool server_open;
@@ -92,7 +95,7 @@ struct conn {
 	struct conn *next, **link; /* of the server */
 	struct watch *watching;
 	struct msg *waiting; /* until the server has applied ... */
-	int64_t wait_zxid;
+	int64_t wait_zxid;   /* INT64_MAX: it is on its way to the leader */
 	struct msg *queue, **queue_end; /* behind it */
 };
 
@@ -103,6 +106,7 @@ struct session {
 	int64_t expires_ns;
 	struct conn *conn;
 	struct node *ephemerals;
+	struct msg *late, **late_end; /* writes that followers have passed on */
 };
 
 struct change {
@@ -172,6 +176,7 @@ struct model {
 	struct session *sessions;
 	uint64_t session_count;
 	bool had_quorum;
+	bool late; /* something may be, also when the faults are over */
 
 	struct mserver servers[MODEL_SERVERS_MAX];
 	struct model_client *clients;
@@ -243,6 +248,18 @@ void server_close(struct conn *conn, bool tell);
    what was lost with the last one. */
 void conn_relapse(struct conn *conn);
 void server_close_all(struct mserver *server);
+
+/* late.c */
+/* Is this kept back?  Then it waits, and its connection breaks soon. */
+bool late_keeps(struct conn *conn, struct msg *msg);
+/* The connection closes: what it has kept back, and the writes behind that, may be done
+   late. */
+void late_add(struct conn *conn);
+/* Its session is back at this server: do what that has kept back of it. */
+void late_do(struct conn *conn);
+/* What a server has kept back, or any (-1), never comes. */
+void late_drop(struct model *m, int server);
+void late_free(struct model *m, struct session *session);
 
 /* wire.c */
 struct conn *conn_new(struct ku_zk *zk, int client, struct mserver *server);

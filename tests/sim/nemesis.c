@@ -11,6 +11,7 @@
 #define FORGET_PPM 200000  /* of the reconnects */
 #define SLOW_PPM 5000	   /* of what is told */
 #define RELAPSE_PPM 400000 /* of the connections */
+#define LATE_PPM 10000	   /* of the writes at followers */
 
 static const char *const names[SIM_FAULT_COUNT] = {
 	"lose-reply",
@@ -28,6 +29,7 @@ static const char *const names[SIM_FAULT_COUNT] = {
 	"forget",
 	"slow",
 	"relapse",
+	"late",
 };
 
 const char *sim_fault_name(enum sim_fault fault)
@@ -191,12 +193,15 @@ static void start_others(struct sim *sim)
 	unsigned with = sim->options.with & ~sim->options.without;
 
 	sim->faults |= with &
-		(1u << SIM_FORGET | 1u << SIM_SLOW | 1u << SIM_RELAPSE);
+		(1u << SIM_FORGET | 1u << SIM_SLOW | 1u << SIM_RELAPSE |
+			1u << SIM_LATE);
 	model_set_odd_faults(sim->model,
 		sim->faults & (1u << SIM_FORGET) ? FORGET_PPM : 0,
 		sim->faults & (1u << SIM_SLOW) ? SLOW_PPM : 0);
 	model_set_relapse(sim->model,
 		sim->faults & (1u << SIM_RELAPSE) ? RELAPSE_PPM : 0);
+	model_set_late(sim->model,
+		sim->faults & (1u << SIM_LATE) ? LATE_PPM : 0);
 }
 
 void nemesis_start(struct sim *sim)

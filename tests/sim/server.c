@@ -217,6 +217,8 @@ static void serve_request(struct conn *conn, struct msg *msg)
 		answer(conn, msg);
 		return;
 	}
+	if (late_keeps(conn, msg))
+		return;
 	switch (op->kind) {
 	case KU_ZK_CREATE:
 	case KU_ZK_DELETE:
@@ -247,6 +249,7 @@ static void attach(struct conn *conn, struct session *session)
 	session->conn = conn;
 	conn->session = session;
 	if (old != NULL) {
+		late_add(old);
 		old->session = NULL;
 		server_close(old, true);
 	}
@@ -278,6 +281,7 @@ static void serve_connect(struct conn *conn, struct msg *msg)
 		msg->timeout_ms = session->timeout_ms;
 		session_touch(m, session);
 		attach(conn, session);
+		late_do(conn);
 	}
 	answer_after(conn, msg, zxid);
 	if (session != NULL && m->config.relapse_ppm != 0 &&
@@ -376,6 +380,7 @@ void server_close(struct conn *conn, bool tell)
 		conn->next->link = conn->link;
 	while (conn->watching != NULL)
 		watch_drop(&server->watches, conn->watching, ~0);
+	late_add(conn);
 	if (conn->session != NULL)
 		conn->session->conn = NULL;
 	conn->session = NULL;

@@ -37,6 +37,7 @@ struct session *session_new(struct model *m, int timeout_ms)
 	if (timeout_ms > m->config.max_timeout_ms)
 		timeout_ms = m->config.max_timeout_ms;
 	session->timeout_ms = timeout_ms;
+	session->late_end = &session->late;
 	session->next = m->sessions;
 	session->link = &m->sessions;
 	if (session->next != NULL)
@@ -56,6 +57,7 @@ void session_end(struct model *m, struct session *session)
 	txn_end_session(m, session);
 	for (; (node = session->ephemerals) != NULL; node->list_link = NULL)
 		session->ephemerals = node->list_next;
+	late_free(m, session);
 	*session->link = session->next;
 	if (session->next != NULL)
 		session->next->link = session->link;

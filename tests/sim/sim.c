@@ -323,6 +323,7 @@ void sim_run(const struct sim_scenario *scenario,
 	result->step = sim.step;
 	result->hash = sim.hash;
 	result->requests = model_figures(sim.model)->requests;
+	result->late = model_figures(sim.model)->late;
 	result->ns = sim_now(&sim) - 1000 * KU_NS_PER_S;
 	result->faults = sim.faults;
 	if (sim.lines != NULL)

@@ -36,6 +36,8 @@ enum sim_fault {
 	SIM_RELAPSE, /* a connection that was just made breaks again, while what was
 			lost with the one before is being cleared up; only if
 			asked for */
+	SIM_LATE, /* a write that a follower has passed on is done when its session has
+		     been elsewhere, and is back; only if asked for */
 	SIM_FAULT_COUNT
 };
 
@@ -121,7 +123,7 @@ struct sim_result {
 	char invariant[40];
 	char message[200];
 	uint64_t hash; /* of all that happened */
-	uint64_t requests;
+	uint64_t requests, late;
 	int64_t ns;	 /* of virtual time */
 	unsigned faults; /* kinds that were on */
 	char *trace;	 /* lines, if asked for; to be freed */

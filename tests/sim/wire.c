@@ -13,6 +13,7 @@ struct conn *conn_new(struct ku_zk *zk, int client, struct mserver *server)
 
 	conn->refs = 2;
 	conn->zk = zk;
+	conn->from = zk;
 	conn->client = client;
 	conn->server = server;
 	conn->server_open = true;

@@ -1,0 +1,144 @@
+/*
+ * late.c - writes that a follower has passed on to the leader, and that are done when
+ * their session has been elsewhere, and is back.
+ *
+ * While it is elsewhere the leader would refuse them; but it knows whose a session is
+ * before it comes to what that server has passed on, so they are the session's again,
+ * and done before whatever it asks for on the new connection.
+ *
+ * Not so of what a process has asked for that died since: one that goes on with its
+ * session does not know where it was.
+ */
+#include "model_impl.h"
+
+/* So soon the connection breaks, and so often those after it. */
+#define BREAK_NS (8 * KU_NS_PER_MS)
+#define BREAKS 4
+#define AGAIN_NS (200 * KU_NS_PER_MS)
+
+static bool is_write(const struct msg *msg)
+{
+	return msg->kind == MSG_REQUEST &&
+		(msg->op.kind == KU_ZK_CREATE || msg->op.kind == KU_ZK_DELETE ||
+			msg->op.kind == KU_ZK_SET ||
+			msg->op.kind == KU_ZK_MULTI);
+}
+
+static void break_due(void *arg, uint64_t client)
+{
+	model_cut(arg, (int)client, true);
+}
+
+static void break_later(struct model *m, int client, int64_t within_ns)
+{
+	sched_add(m->sched, SCHED_NOBODY,
+		m->sched->now_ns +
+			sim_random_between(&m->odd, KU_NS_PER_MS, within_ns),
+		break_due, m, (uint64_t)client);
+}
+
+bool late_keeps(struct conn *conn, struct msg *msg)
+{
+	struct model *m = conn->server->model;
+
+	if (m->config.late_ppm == 0 || conn->server->id == 0 ||
+		!is_write(msg) || !sim_random_ppm(&m->odd, m->config.late_ppm))
+		return false;
+	model_note(m, NOTE_FAULT, conn->client, "keep back",
+		msg->op.path ? msg->op.path->bytes : NULL, conn->server->id);
+	break_later(m, conn->client, BREAK_NS);
+	for (int i = 1; i < BREAKS; i++)
+		break_later(m, conn->client, AGAIN_NS);
+	conn->waiting = msg;
+	conn->wait_zxid = INT64_MAX;
+	return true;
+}
+
+static void append(struct conn *conn, struct msg *msg)
+{
+	msg->server = conn->server->id;
+	msg->from = conn->from;
+	msg->next = NULL;
+	*conn->session->late_end = msg;
+	conn->session->late_end = &msg->next;
+}
+
+void late_add(struct conn *conn)
+{
+	struct model *m = conn->server->model;
+	struct msg *msg;
+
+	if (conn->waiting == NULL || conn->wait_zxid != INT64_MAX ||
+		conn->session == NULL || !conn->server->up)
+		return;
+	append(conn, conn->waiting);
+	conn->waiting = NULL;
+	while ((msg = conn->queue) != NULL) {
+		conn->queue = msg->next;
+		if (is_write(msg))
+			append(conn, msg);
+		else
+			msg_free(m, msg);
+	}
+	conn->queue_end = &conn->queue;
+}
+
+/* Take out those of "server", or of any (-1). */
+static struct msg *take(struct session *session, int server)
+{
+	struct msg **at = &session->late;
+	struct msg *taken = NULL, **end = &taken;
+
+	while (*at != NULL) {
+		if (server >= 0 && (*at)->server != server) {
+			at = &(*at)->next;
+			continue;
+		}
+		*end = *at;
+		*at = (*at)->next;
+		end = &(*end)->next;
+		*end = NULL;
+	}
+	session->late_end = at;
+	return taken;
+}
+
+static void free_taken(struct model *m, struct msg *msg)
+{
+	while (msg != NULL) {
+		struct msg *next = msg->next;
+
+		msg_free(m, msg);
+		msg = next;
+	}
+}
+
+void late_do(struct conn *conn)
+{
+	struct model *m = conn->server->model;
+	struct msg *taken = take(conn->session, conn->server->id);
+
+	for (struct msg *msg = taken; msg != NULL; msg = msg->next) {
+		bool many = msg->op.kind == KU_ZK_MULTI;
+
+		if (msg->from != conn->from)
+			continue;
+		m->figures.late++;
+		(void)txn_run(m, conn->session->id, conn->authed,
+			many ? msg->ops : &msg->op, many ? msg->op_count : 1);
+		model_note(m, NOTE_FAULT, conn->client, "late",
+			msg->op.path ? msg->op.path->bytes : NULL, msg->op.rc);
+	}
+	free_taken(m, taken);
+}
+
+void late_drop(struct model *m, int server)
+{
+	for (struct session *s = m->sessions; s != NULL; s = s->next)
+		free_taken(m, take(s, server));
+}
+
+void late_free(struct model *m, struct session *session)
+{
+	free_taken(m, take(session, -1));
+}
