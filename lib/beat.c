@@ -69,6 +69,7 @@ static void greeting_done(struct kustos_client *client,
 	if (reply->rc != KU_ZK_OK)
 		return;
 	session->greeted = true;
+	ku_shun_drop(&session->shun, session->server);
 	if (ku_lease_left(&session->lease, ku_now(client)) > 0)
 		ku_session_set_state(client, KUSTOS_CONNECTED);
 	else

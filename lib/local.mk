@@ -103,7 +103,8 @@ core_sources = \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/retry.c %D%/retry.h \
 	%D%/risk.c %D%/risk.h \
-	%D%/session.c %D%/session.h \
+	%D%/session.c %D%/session.h %D%/session_handle.c \
+	%D%/shun.c %D%/shun.h \
 	%D%/stats.c %D%/stats.h \
 	%D%/steer.c %D%/steer.h \
 	%D%/survey.c %D%/survey.h \

@@ -181,6 +181,17 @@ static int64_t tend_lookup(struct ku_manager *m)
 	return wake;
 }
 
+/* Tell it where the session is not to go.  Locked. */
+static void tell_shunned(struct ku_manager *m)
+{
+	const struct ku_shun *shun = &m->client->session.shun;
+	int64_t now = ku_now(m->client);
+
+	for (int i = 0; i < m->addresses.count; i++)
+		ku_steer_shun(&m->steer, i,
+			ku_shun_has(shun, m->addresses.list[i].text, now));
+}
+
 /* Tell the steering what has happened to the session.  Locked. */
 static void observe(struct ku_manager *m)
 {
@@ -190,6 +201,7 @@ static void observe(struct ku_manager *m)
 	int64_t silence = ku_beat_silent_since(client);
 
 	ku_steer_timeout(&m->steer, session->timeout_ms * KU_NS_PER_MS);
+	tell_shunned(m);
 	if (session->handle == NULL) {
 		m->seen_linked = false; /* it ended, and is not to be found */
 		ku_steer_closed(&m->steer);
@@ -263,6 +275,7 @@ static void steer_to(struct ku_manager *m, int server)
 	client->env.api->steer(handle->zk, address);
 	count_move(client, "turning to", m->addresses.list[server].text);
 	ku_lock(client);
+	strcpy(handle->addresses, address);
 	ku_beat_nudge(client);
 	observe(m);
 	ku_unlock(client);

@@ -251,6 +251,7 @@ static void link_up(struct kustos_client *client)
 				ku_lease_end(&session->lease));
 	}
 	memcpy(session->server, now.server, sizeof(session->server));
+	ku_session_stay_away(client);
 	session->linked = true;
 	session->greeted = false;
 	session->heard_ns = ku_now(client);
@@ -277,6 +278,7 @@ void ku_session_end(struct kustos_client *client, int rc)
 	session->greeted = false;
 	session->id = 0;
 	session->server[0] = '\0';
+	session->shun.count = 0;
 	ku_timer_unset(&client->timers, &session->beat.timer);
 	ku_timer_unset(&client->timers, &session->lost);
 	ku_timer_unset(&client->timers, &session->watchdog);
@@ -391,35 +393,6 @@ static void reopen_due(struct ku_timer *timer)
 	ku_session_open(client_of(timer, offsetof(struct ku_session, reopen)));
 }
 
-/* Returns false if it cannot; "errno" tells why. */
-static bool open_handle(struct kustos_client *client)
-{
-	struct ku_session *session = &client->session;
-	struct ku_handle *handle = calloc(1, sizeof(*handle));
-
-	if (handle == NULL)
-		return false;
-	handle->client = client;
-	session->not_before_ns = ku_now(client);
-	struct ku_zk_open params = {
-		.addresses = client->addresses,
-		.timeout_ms = client->config.timeout_ms,
-		.event = on_event,
-		.arg = handle,
-		.resume = session->handles == 0 && client->config.resume.id != 0
-			? &client->config.resume
-			: NULL,
-	};
-	if (client->env.api->open(client->env.api_env, &params, &handle->zk) !=
-		KUSTOS_OK) {
-		free(handle);
-		return false;
-	}
-	session->handle = handle;
-	session->handles++;
-	return true;
-}
-
 void ku_session_open(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
@@ -434,7 +407,7 @@ void ku_session_open(struct kustos_client *client)
 		ku_wake(client);
 		return;
 	}
-	if (!open_handle(client)) {
+	if (!ku_session_open_handle(client, on_event)) {
 		ku_log(client, KUSTOS_LOG_ERROR, "cannot open a handle: %m");
 		reopen(client);
 		return;
@@ -464,22 +437,6 @@ void ku_session_init(struct kustos_client *client)
 void ku_session_finish(struct kustos_client *client)
 {
 	ku_session_set_state(client, KUSTOS_CLOSED);
-}
-
-void ku_session_reap(struct kustos_client *client)
-{
-	ku_lock(client);
-	while (client->reap != NULL) {
-		struct ku_handle *handle = client->reap;
-
-		client->reap = handle->next;
-		ku_unlock(client);
-		client->env.api->close(handle->zk);
-		ku_lock(client);
-		ku_wire_closed(handle);
-		free(handle);
-	}
-	ku_unlock(client);
 }
 
 void ku_session_describe(struct kustos_client *client,

@@ -21,6 +21,7 @@
 #include "beat.h"
 #include "lease.h"
 #include "retry.h"
+#include "shun.h"
 #include "timer.h"
 #include "wire.h"
 
@@ -38,10 +39,11 @@ struct ku_session {
 	int64_t id;
 	int timeout_ms; /* negotiated, or asked for before that */
 	char server[64];
-	bool linked;	    /* the handle says it is connected */
-	int64_t connection; /* counts the links */
-	bool auth_failed;   /* final */
-	bool left;	    /* the servers may have one that was given up */
+	bool linked;	     /* the handle says it is connected */
+	int64_t connection;  /* counts the links */
+	struct ku_shun shun; /* where it is not to go back to */
+	bool auth_failed;    /* final */
+	bool left;	     /* the servers may have one that was given up */
 	struct ku_lease lease;
 	_Atomic int64_t sure_ns; /* its end, for who has not locked; 0: none */
 	int64_t not_before_ns; /* a link that comes was not made before this */
@@ -104,6 +106,14 @@ void ku_session_describe(struct kustos_client *client,
 
 /* The client is being closed: the last state. */
 void ku_session_finish(struct kustos_client *client);
+
+/* session_handle.c: open a handle.  Returns false if it cannot; "errno" tells why. */
+bool ku_session_open_handle(struct kustos_client *client,
+	ku_zk_event_fn *event);
+
+/* It is connected, and nothing was decided there yet: keep away from servers where a
+   write of ours may be under way still. */
+void ku_session_stay_away(struct kustos_client *client);
 
 /* Close the handles that wait for it.  The client is not locked. */
 void ku_session_reap(struct kustos_client *client);

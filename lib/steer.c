@@ -30,6 +30,12 @@ void ku_steer_init(struct ku_steer *s, struct ku_random *random)
 	ku_steer_closed(s);
 }
 
+void ku_steer_shun(struct ku_steer *s, int server, bool shunned)
+{
+	if (server < s->count)
+		s->shunned[server] = shunned;
+}
+
 static int64_t first_gap(const struct ku_steer *s)
 {
 	int64_t gap = s->timeout / GAP_PART;
@@ -147,6 +153,13 @@ static int health(const struct ku_steer *s, int i, int64_t now)
 	return DEAD;
 }
 
+/* Is it one to turn to? */
+static bool may_take_us(const struct ku_steer *s, int i)
+{
+	return i != s->server && !s->shunned[i] &&
+		s->verdicts[i] == KU_PROBE_LIVE;
+}
+
 /* Choose a live server other than the present one, at random so that many
    clients that lose one server do not all go to the same; -1: none. */
 static int pick(struct ku_steer *s)
@@ -155,7 +168,7 @@ static int pick(struct ku_steer *s)
 	uint64_t seen = 0;
 
 	for (i = 0; i < s->count; i++)
-		if (i != s->server && s->verdicts[i] == KU_PROBE_LIVE &&
+		if (may_take_us(s, i) &&
 			ku_random_below(s->random, ++seen) == 0)
 			found = i;
 	return found;
@@ -166,7 +179,7 @@ static bool another_lives(const struct ku_steer *s)
 	int i;
 
 	for (i = 0; i < s->count; i++)
-		if (i != s->server && s->verdicts[i] == KU_PROBE_LIVE)
+		if (may_take_us(s, i))
 			return true;
 	return false;
 }
@@ -306,6 +319,15 @@ static int64_t time_to_move(const struct ku_steer *s, int64_t now)
 	return ku_time_add(s->since, grace < GRACE_MAX ? grace : GRACE_MAX);
 }
 
+/* Return one that is dead, from which it can come back; -1: there is none. */
+static int next_after(const struct ku_steer *s)
+{
+	for (int i = 1; i < s->count; i++)
+		if (!s->shunned[(s->server + i) % s->count])
+			return (s->server + i) % s->count;
+	return -1;
+}
+
 /* Return where to go now; -1: nowhere, for now. */
 static int way_out(struct ku_steer *s, int64_t now, int64_t *wake)
 {
@@ -324,7 +346,7 @@ static int way_out(struct ku_steer *s, int64_t now, int64_t *wake)
 		keep_earlier(wake, move);
 		return -1;
 	}
-	return others ? pick(s) : (s->server + 1) % s->count;
+	return others ? pick(s) : next_after(s);
 }
 
 /* Even a server that cannot be left for another is probed: that it takes no

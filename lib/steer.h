@@ -63,10 +63,14 @@ struct ku_steer {
 	int64_t gap; /* pause after the next round */
 	int64_t next_resolve;
 	enum ku_probe_verdict verdicts[KU_PROBE_MAX];
+	bool shunned[KU_PROBE_MAX];
 };
 
 /* "random" must outlive "s". */
 void ku_steer_init(struct ku_steer *s, struct ku_random *random);
+
+/* Is this server not to be turned to, for now (shun.h)? */
+void ku_steer_shun(struct ku_steer *s, int server, bool shunned);
 
 /* The session timeout: as asked for, and once it is known as negotiated. */
 void ku_steer_timeout(struct ku_steer *s, int64_t timeout_ns);

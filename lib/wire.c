@@ -12,6 +12,8 @@ struct ku_slot {
 	struct ku_slot *prev, *next;
 	uint64_t serial;
 	int64_t sent_ns;
+	bool writes;
+	int64_t connection; /* on which it was sent */
 };
 
 static const char *const kind_names[] = {
@@ -50,21 +52,29 @@ static bool is_answer(int rc)
 	return rc == KU_ZK_OK || rc == KU_ZK_UNIMPLEMENTED || rc <= -100;
 }
 
+static bool is_write(const struct ku_zk_request *what)
+{
+	return what->kind == KU_ZK_CREATE || what->kind == KU_ZK_DELETE ||
+		what->kind == KU_ZK_SET || what->kind == KU_ZK_MULTI;
+}
+
 /* Was it the leader who answered?  A follower that has lost its leader goes on
    answering reads for a while, during which the leader lets the sessions of
    its clients expire: such an answer says nothing about ours. */
 static bool is_leaders(const struct ku_zk_request *what)
 {
-	switch (what->kind) {
-	case KU_ZK_CREATE:
-	case KU_ZK_DELETE:
-	case KU_ZK_SET:
-	case KU_ZK_SYNC:
-	case KU_ZK_MULTI:
-		return true;
-	default:
-		return false;
-	}
+	return what->kind == KU_ZK_SYNC || is_write(what);
+}
+
+/* It may be done yet, by the server to which it was sent; which is the last, as the
+   library tells of what was lost before it tells of the next. */
+static void shun(struct kustos_client *client, const struct ku_slot *slot)
+{
+	struct ku_session *session = &client->session;
+
+	if (slot->writes && slot->handle == session->handle &&
+		slot->connection == session->connection)
+		ku_shun_add(&session->shun, session->server, ku_now(client));
 }
 
 static void queue_append(struct ku_wire *wire, struct ku_request *request)
@@ -183,6 +193,8 @@ static void wire_done(void *arg, const struct ku_zk_reply *reply)
 
 	ku_lock_to_wake(client);
 	slot_unlink(slot);
+	if (ku_outcome(reply->rc) == KU_OUTCOME_UNKNOWN)
+		shun(client, slot);
 	if (slot->request != NULL) {
 		if (is_answer(reply->rc)) {
 			ku_footprint_answered(&client->footprint,
@@ -216,6 +228,8 @@ static int submit(struct kustos_client *client, struct ku_request *request)
 	slot->request = request;
 	slot->serial = client->wire.sent;
 	slot->sent_ns = ku_now(client);
+	slot->writes = is_write(&request->what);
+	slot->connection = session->connection;
 	slot->handle = handle; /* read without the lock, so never changed */
 	int rc = client->env.api->submit(handle->zk, &request->what, wire_done,
 		slot);

@@ -63,6 +63,7 @@ struct ku_wire {
 struct ku_handle {
 	struct kustos_client *client;
 	struct ku_zk *zk;
+	char *addresses; /* that it tries; ku_shun_room() bytes */
 	struct ku_slot *oldest, *newest; /* sent, in order */
 	size_t in_flight;
 	bool authenticated;	/* the credentials were given to it */

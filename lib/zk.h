@@ -188,10 +188,13 @@ struct ku_zk_api {
 	   it could. */
 	bool (*kick)(struct ku_zk *zk);
 
-	/* Point the handle at this one numeric address, whose IP must differ
-	   from that of its present server.  A connection ends without an
-	   event, and nothing more happens until the next request. */
-	void (*steer)(struct ku_zk *zk, const char *address);
+	/* Point the handle at these numeric addresses.  If its present server is
+	   one of them it stays there, and turns to one of them when that
+	   connection ends; to be used only to leave some out.  Else they are one,
+	   whose IP must differ from that of its present server: a connection
+	   ends without an event, and nothing more happens until the next
+	   request. */
+	void (*steer)(struct ku_zk *zk, const char *addresses);
 };
 
 extern const struct ku_zk_api ku_zk_mt;

@@ -479,10 +479,10 @@ static bool mt_kick(struct ku_zk *zk)
 }
 
 /* The library closes its descriptor from this thread and says nothing (L23). */
-static void mt_steer(struct ku_zk *zk, const char *address)
+static void mt_steer(struct ku_zk *zk, const char *addresses)
 {
 	zoo_set_debug_level((ZooLogLevel)0);
-	zoo_set_servers(zk->zh, address);
+	zoo_set_servers(zk->zh, addresses);
 }
 
 const struct ku_zk_api ku_zk_mt = {

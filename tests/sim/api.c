@@ -291,18 +291,25 @@ static bool sim_kick(struct ku_zk *zk)
 	return true;
 }
 
+/* Without what it is for, to leave some out would only keep clients together. */
+static bool is_heeded(const struct ku_zk *zk, const char *addresses)
+{
+	return zk->m->late || strchr(addresses, ',') == NULL;
+}
+
 /* The library changes its list, drops its connection without a word, and its
    own thread sleeps on until a request wakes it, or for half its time. */
-static void sim_steer(struct ku_zk *zk, const char *address)
+static void sim_steer(struct ku_zk *zk, const char *addresses)
 {
 	if (is_closed(zk, "steer"))
 		return;
 	if (zk->state == HANDLE_CONNECTED &&
-		strcmp(zk->conn->server->address, address) == 0) {
-		parse_addresses(zk, address);
+		strstr(addresses, zk->conn->server->address) != NULL) {
+		if (is_heeded(zk, addresses))
+			parse_addresses(zk, addresses);
 		return;
 	}
-	parse_addresses(zk, address);
+	parse_addresses(zk, addresses);
 	zk->attempts = 0;
 	if (zk->state == HANDLE_CONNECTED || zk->state == HANDLE_TRYING ||
 		zk->state == HANDLE_IDLE) {

@@ -128,6 +128,7 @@ sim_tests += %D%/test_gate_told
 sim_tests += %D%/test_hand_over
 sim_tests += %D%/test_hold_calls
 sim_tests += %D%/test_latch
+sim_tests += %D%/test_late
 sim_tests += %D%/test_leader
 %C%_test_leader_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kustos_cancel_create \
 	-Wl,--wrap=kustos_cancel_fire,--wrap=kustos_cancel_destroy \

@@ -27,13 +27,13 @@
 
 struct proxy {
 	struct sockaddr_in self;
-	struct sockaddr_in upstream;
 	char address[48];
 	int reserved; /* bound and never listening: keeps the port */
 	int wake;
 	pthread_t thread;
 
 	pthread_mutex_t lock; /* guards all below; nothing is taken inside */
+	struct sockaddr_in upstream;
 	struct proxy_rules rules;
 	struct link *links[LINKS];
 	int link_count;
@@ -256,6 +256,14 @@ void proxy_set_mode(struct proxy *p, enum proxy_mode mode)
 		p->listener = net_listen(&p->self);
 	changed(p);
 	pthread_mutex_unlock(&p->lock);
+}
+
+int proxy_turn(struct proxy *p, const char *upstream)
+{
+	pthread_mutex_lock(&p->lock);
+	int rc = net_parse(upstream, &p->upstream);
+	pthread_mutex_unlock(&p->lock);
+	return rc;
 }
 
 void proxy_cut(struct proxy *p)

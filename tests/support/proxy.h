@@ -79,6 +79,10 @@ int proxy_port(const struct proxy *p);
 
 void proxy_set_mode(struct proxy *p, enum proxy_mode mode);
 
+/* Pass new connections on to this one, as who balances load may.  Returns 0, or -1 if
+   it is no address. */
+int proxy_turn(struct proxy *p, const char *upstream);
+
 /* Close the connections that are open, and go on as before. */
 void proxy_cut(struct proxy *p);
 

@@ -49,6 +49,7 @@ unit_tests += %D%/test_rank
 unit_tests += %D%/test_rank_order
 unit_tests += %D%/test_rank_room
 unit_tests += %D%/test_retry
+unit_tests += %D%/test_shun
 unit_tests += %D%/test_stats
 unit_tests += %D%/test_steer
 unit_tests += %D%/test_steer_edges

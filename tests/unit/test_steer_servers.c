@@ -211,6 +211,66 @@ START_TEST(L28_live_servers_are_chosen_evenly)
 }
 END_TEST
 
+START_TEST(S06_a_server_that_is_shunned_is_not_chosen)
+{
+	for (int i = 0; i < 100; i++) {
+		ku_steer_opened(&s, now);
+		ku_steer_shun(&s, 1, true);
+		expect(KU_STEER_PROBE);
+		for (int j = 0; j < 3; j++)
+			ku_steer_verdict(&s, j, KU_PROBE_LIVE);
+		now += GRACE;
+		expect(KU_STEER_TO);
+		ck_assert_int_ne(to, 1);
+		ku_steer_connected(&s, to);
+		expect(KU_STEER_STOP);
+		now += T;
+	}
+}
+END_TEST
+
+START_TEST(S06_no_server_is_better_than_one_that_is_shunned)
+{
+	ku_steer_shun(&s, 2, true);
+	ku_steer_heartbeat(&s, now);
+	ck_assert_int_gt(probes_until(now + 5 * T), 5); /* the one that lives */
+	if (s.probing)
+		expect(KU_STEER_STOP);
+	ku_steer_disconnected(&s, now);
+	ck_assert_int_gt(probes_until(now + 5 * T), 5);
+	ku_steer_shun(&s, 2, false);
+	while (next() != KU_STEER_TO) {
+		if (s.probing)
+			ku_steer_verdict(&s, 2, KU_PROBE_LIVE);
+		now += MS;
+	}
+	ck_assert_int_eq(to, 2);
+}
+END_TEST
+
+/* The only one that lives does not take us, so it is left for one that is dead. */
+START_TEST(S06_nor_is_it_what_another_is_left_for)
+{
+	for (int i = 0; i < 2; i++) {
+		ku_steer_shun(&s, 1, true);
+		ku_steer_shun(&s, 2, i == 1);
+		ku_steer_addresses(&s, 3, true, 0);
+		ku_steer_connected(&s, 0);
+		ku_steer_disconnected(&s, now);
+		s.server = s.listed = 0;
+		int64_t end = now + T;
+		enum ku_steer_action action = KU_STEER_NONE;
+		while (now < end && (action = next()) != KU_STEER_TO) {
+			if (s.probing)
+				ku_steer_verdict(&s, 0, KU_PROBE_LIVE);
+			now += MS;
+		}
+		ck_assert_int_eq(action == KU_STEER_TO, i == 0);
+		ck_assert(i == 1 || to == 2);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("steer_servers");
@@ -232,6 +292,9 @@ int main(void)
 	tcase_add_test(tcase,
 		servers_beyond_those_that_are_probed_count_as_not_in_the_list);
 	tcase_add_test(tcase, L28_live_servers_are_chosen_evenly);
+	tcase_add_test(tcase, S06_a_server_that_is_shunned_is_not_chosen);
+	tcase_add_test(tcase, S06_no_server_is_better_than_one_that_is_shunned);
+	tcase_add_test(tcase, S06_nor_is_it_what_another_is_left_for);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }

@@ -1,0 +1,84 @@
+/* session_handle.c - a session's handle: opened, kept away from some servers, closed. */
+
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void handle_free(struct ku_handle *handle)
+{
+	free(handle->addresses);
+	free(handle);
+}
+
+static struct ku_handle *handle_new(struct kustos_client *client)
+{
+	struct ku_handle *handle = calloc(1, sizeof(*handle));
+
+	if (handle == NULL)
+		return NULL;
+	handle->client = client;
+	handle->addresses = malloc(ku_shun_room(client->addresses));
+	if (handle->addresses == NULL) {
+		free(handle);
+		return NULL;
+	}
+	strcpy(handle->addresses, client->addresses);
+	return handle;
+}
+
+bool ku_session_open_handle(struct kustos_client *client, ku_zk_event_fn *event)
+{
+	struct ku_session *session = &client->session;
+	struct ku_handle *handle = handle_new(client);
+
+	if (handle == NULL)
+		return false;
+	session->not_before_ns = ku_now(client);
+	struct ku_zk_open params = {
+		.addresses = client->addresses,
+		.timeout_ms = client->config.timeout_ms,
+		.event = event,
+		.arg = handle,
+		.resume = session->handles == 0 && client->config.resume.id != 0
+			? &client->config.resume
+			: NULL,
+	};
+	if (client->env.api->open(client->env.api_env, &params, &handle->zk) !=
+		KUSTOS_OK) {
+		handle_free(handle);
+		return false;
+	}
+	session->handle = handle;
+	session->handles++;
+	return true;
+}
+
+void ku_session_stay_away(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+	struct ku_handle *handle = session->handle;
+
+	if (!ku_shun_narrow(&session->shun, ku_now(client), session->server,
+		    handle->addresses))
+		return;
+	ku_log(client, KUSTOS_LOG_INFO, "from now on at one of %s",
+		handle->addresses);
+	client->env.api->steer(handle->zk, handle->addresses);
+}
+
+void ku_session_reap(struct kustos_client *client)
+{
+	ku_lock(client);
+	while (client->reap != NULL) {
+		struct ku_handle *handle = client->reap;
+
+		client->reap = handle->next;
+		ku_unlock(client);
+		client->env.api->close(handle->zk);
+		ku_lock(client);
+		ku_wire_closed(handle);
+		handle_free(handle);
+	}
+	ku_unlock(client);
+}

@@ -1,0 +1,55 @@
+/*
+ * shun.h - servers that a session does not go back to.
+ *
+ * If the connection to a follower ends while a write is unanswered, the follower
+ * may have it still, or the link to its leader.  While the session is elsewhere the
+ * leader refuses such a write; but if the session comes back to that follower it
+ * is the session's again, and is done then: after we have seen, elsewhere, that it
+ * was not, and have acted on that (it was sent again, and what it made has been
+ * deleted since; or it deletes what another has made in the place of ours).
+ *
+ * So that server is left out of the list of the handle, as soon as the session is
+ * with another one, and is not steered to, for longer than a leader waits for a
+ * follower that it does not hear.  Straight back to it is well: what it has comes
+ * before what is asked there, and nothing was decided meanwhile.
+ *
+ * Decisions and texts only.  Servers are written as in ku_address.text, and in
+ * lists as ku_zk_open.addresses has them.
+ */
+#ifndef KU_SHUN_H
+#define KU_SHUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KU_SHUN_MAX 8	 /* the one that was added first makes room */
+#define KU_SHUN_MS 30000 /* so long; a leader waits for syncLimit ticks */
+#define KU_SHUN_TEXT 64	 /* KU_ADDRESS_SIZE */
+
+struct ku_shun {
+	int count;
+	struct {
+		char address[KU_SHUN_TEXT];
+		int64_t until_ns;
+	} list[KU_SHUN_MAX];
+};
+
+/* A write to "server" was not answered. */
+void ku_shun_add(struct ku_shun *shun, const char *server, int64_t now);
+
+/* It has answered a sync, so it has nothing any more that was before that. */
+void ku_shun_drop(struct ku_shun *shun, const char *server);
+
+bool ku_shun_has(const struct ku_shun *shun, const char *server, int64_t now);
+
+/* Of so many bytes a list of addresses that ku_shun_narrow() may work on. */
+size_t ku_shun_room(const char *addresses);
+
+/* Leave those out of "addresses" that are shunned, but not "present"; if that is not
+   among them the handle does not heed the list, and it is left as it is.  It is of odd
+   length again, as ku_addresses_join() says.  Returns whether it has changed. */
+bool ku_shun_narrow(const struct ku_shun *shun, int64_t now,
+	const char *present, char *addresses);
+
+#endif

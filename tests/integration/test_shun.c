@@ -1,0 +1,182 @@
+/*
+ * test_shun.c - a session does not go back to a server that may have a write of it
+ * still.
+ */
+#include "client_fixture.h"
+#include "support/ensemble.h"
+#include "support/proxy.h"
+#include "support/raw.h"
+
+#include <kustos/mutex.h>
+#include <kustos/node.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define WAYS 3
+#define T_MS 6000
+
+/* To one server, or to several. */
+static struct proxy *ways[WAYS];
+static char hosts[256];
+
+static void open_way(int i, const char *upstream)
+{
+	char ip[16];
+
+	snprintf(ip, sizeof(ip), "127.0.0.%d", 41 + i);
+	ways[i] = proxy_start(ip, upstream, PROXY_ZOOKEEPER);
+	ck_assert_ptr_nonnull(ways[i]);
+	size_t len = i == 0 ? 0 : strlen(hosts);
+	snprintf(hosts + len, sizeof(hosts) - len, "%s%s", i == 0 ? "" : ",",
+		proxy_address(ways[i]));
+}
+
+static int way_of(struct kustos_client *client)
+{
+	int way = -1;
+
+	for (int i = 0; i < WAYS; i++)
+		if (ways[i] != NULL && client_is_on(client, ways[i]))
+			way = i;
+	return way;
+}
+
+static void close_all(struct kustos_client *client)
+{
+	client_close(client);
+	for (int i = 0; i < WAYS; i++)
+		proxy_free(ways[i]);
+}
+
+/* It is somewhere else, or back there at once, which is as well. */
+static int lose_a_write(struct kustos_client *client)
+{
+	int way = way_of(client);
+
+	proxy_arm(ways[way], PROXY_LOSE_REPLY, ZK_OP_SET, 1);
+	ck_assert_int_eq(kustos_set(client, "/n", "x", 1, -1, SOON, NULL, NULL),
+		KUSTOS_OK);
+	ck_assert_int_ge(way_of(client), 0);
+	return way;
+}
+
+START_TEST(S06_a_session_does_not_go_back_to_where_a_write_was_lost)
+{
+	for (int i = 0; i < WAYS; i++)
+		open_way(i, fixture_address());
+	struct kustos_client *client = client_connected(hosts, T_MS);
+	int64_t id = client_session_id(client);
+	client_create(client, "/n", 0);
+	int lost;
+	do
+		lost = lose_a_write(client);
+	while (way_of(client) == lost);
+	uint64_t disconnects = client_stats(client).disconnects;
+	for (int i = 1; i <= 8; i++) {
+		proxy_cut(ways[way_of(client)]);
+		test_eventually(client_stats(client).disconnects ==
+				disconnects + (uint64_t)i,
+			1000);
+		client_wait(client, KUSTOS_CONNECTED, 1000);
+		ck_assert_int_ne(way_of(client), lost);
+	}
+	ck_assert(client_session_id(client) == id);
+	ck_assert_uint_eq(client_stats(client).disconnects, disconnects + 8);
+	close_all(client);
+}
+END_TEST
+
+/* As many as are passed on before the one that matters, which the leader so comes to
+   when it has heard whose that session is. */
+#define AHEAD 3000
+
+static void pass_on(struct kustos_client *busy, struct completions *done)
+{
+	for (int i = 0; i < AHEAD; i++)
+		ck_assert_int_eq(kustos_set_async(busy, "/busy", "x", 1, -1,
+					 KUSTOS_FOREVER, NULL, count_completion,
+					 done),
+			KUSTOS_OK);
+}
+
+static void got(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	ck_assert_int_eq(err, KUSTOS_OK);
+	__atomic_store_n((struct kustos_hold **)arg, hold, __ATOMIC_SEQ_CST);
+}
+
+static struct kustos_hold *ask(struct kustos_mutex *mutex,
+	struct kustos_hold **hold)
+{
+	*hold = NULL;
+	ck_assert_int_eq(kustos_mutex_acquire_async(mutex, KUSTOS_FOREVER, NULL,
+				 got, hold),
+		KUSTOS_OK);
+	return *hold;
+}
+
+#define has(hold) (__atomic_load_n(&(hold), __ATOMIC_SEQ_CST) != NULL)
+
+/* It knows two of three servers: a follower, and the leader. */
+START_TEST(S06_what_a_follower_has_kept_is_not_done_after_all)
+{
+	struct server_options o = { .tick_ms = 1000 };
+	struct ensemble *e = ensemble_start(&o, true);
+	struct completions done = { 0 };
+	struct kustos_mutex *mutex = NULL;
+	struct kustos_hold *hold;
+
+	ck_assert_ptr_nonnull(e);
+	const char *follower = server_address(ensemble_server(e, 0));
+	const char *leader = server_address(ensemble_server(e, 2));
+	open_way(0, follower);
+	open_way(1, leader);
+	proxy_set_mode(ways[1], PROXY_REFUSE);
+	struct kustos_client *busy = client_connected(follower, 20000);
+	struct kustos_client *client = client_connected(hosts, 10000);
+	int64_t id = client_session_id(client);
+	client_create(busy, "/busy", 0);
+	client_create(busy, "/line", 0);
+	ck_assert_int_eq(kustos_mutex_create(client, "/line", NULL, &mutex),
+		KUSTOS_OK);
+	proxy_set_mode(ensemble_lag(e), PROXY_HOLD);
+	pass_on(busy, &done);
+	ask(mutex, &hold);
+	test_eventually(proxy_count(ways[0], ZK_OP_CREATE2) == 1, 1000);
+	proxy_set_mode(ways[1], PROXY_PASS);
+	proxy_set_mode(ways[0], PROXY_REFUSE);
+	test_eventually(has(hold), 5000);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	test_eventually(raw_count_children(leader, "/line") == 0, 1000);
+	proxy_set_mode(ways[1], PROXY_REFUSE);
+	proxy_reset_counts(ways[0]);
+	proxy_set_mode(ways[0], PROXY_PASS);
+	test_never(proxy_count(ways[0], ZK_OP_CONNECT) > 0, 1000);
+	proxy_set_mode(ensemble_lag(e), PROXY_PASS);
+	test_eventually(completions_of(&done) == AHEAD, 5000);
+	proxy_set_mode(ways[1], PROXY_PASS);
+	ask(mutex, &hold);
+	test_eventually(has(hold), 5000);
+	ck_assert(client_session_id(client) == id);
+	ck_assert_int_eq(raw_count_children(leader, "/line"), 1);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	kustos_mutex_destroy(mutex);
+	client_close(busy);
+	close_all(client);
+	ensemble_free(e);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("shun");
+	TCase *t = fixture_case(s, "one server", 30);
+	TCase *bare = fixture_bare_case(s, "ensemble", 60);
+
+	tcase_add_test(t,
+		S06_a_session_does_not_go_back_to_where_a_write_was_lost);
+	tcase_add_test(bare,
+		S06_what_a_follower_has_kept_is_not_done_after_all);
+	return fixture_main(s);
+}

@@ -1,0 +1,165 @@
+/* test_shun.c - where a session does not go back to, and for how long. */
+#include "unit.h"
+
+#include "clock.h"
+#include "shun.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define F "10.0.0.1:2181"
+#define G "10.0.0.2:2181"
+#define H "10.0.0.3:2181"
+#define SIX "[fd00::1]:2181"
+
+static struct ku_shun shun;
+static const int64_t now = 1000;
+static const int64_t over = 1000 + KU_SHUN_MS * KU_NS_PER_MS;
+
+static void setup(void)
+{
+	memset(&shun, 0, sizeof(shun));
+}
+
+/* What is left of "list" for who is with "present"; as long as it was, if nothing
+   goes. */
+static void leaves(const char *list, const char *present, const char *left)
+{
+	char *work = malloc(ku_shun_room(list));
+
+	strcpy(work, list);
+	ck_assert_int_eq(ku_shun_narrow(&shun, now, present, work),
+		strcmp(list, left) != 0);
+	ck_assert_str_eq(work, left);
+	free(work);
+}
+
+START_TEST(S06_it_is_shunned_until_its_time_is_over)
+{
+	ku_shun_add(&shun, F, now);
+	ck_assert(ku_shun_has(&shun, F, now));
+	ck_assert(ku_shun_has(&shun, F, over - 1));
+	ck_assert(!ku_shun_has(&shun, F, over));
+	ck_assert(!ku_shun_has(&shun, G, now));
+	ku_shun_add(&shun, F, over);
+	ck_assert_int_eq(shun.count, 1);
+	ck_assert(ku_shun_has(&shun, F, over));
+}
+END_TEST
+
+START_TEST(S06_or_until_it_has_answered)
+{
+	ku_shun_add(&shun, F, now);
+	ku_shun_add(&shun, SIX, now);
+	ku_shun_add(&shun, G, now);
+	ku_shun_drop(&shun, H);
+	ck_assert_int_eq(shun.count, 3);
+	ku_shun_drop(&shun, SIX);
+	ck_assert(ku_shun_has(&shun, F, now));
+	ck_assert(!ku_shun_has(&shun, SIX, now));
+	ck_assert(ku_shun_has(&shun, G, now));
+}
+END_TEST
+
+START_TEST(the_oldest_makes_room)
+{
+	char text[24];
+
+	for (int i = 0; i <= KU_SHUN_MAX; i++) {
+		snprintf(text, sizeof(text), "10.0.1.%d:2181", i);
+		ku_shun_add(&shun, text, now);
+	}
+	ck_assert_int_eq(shun.count, KU_SHUN_MAX);
+	ck_assert(!ku_shun_has(&shun, "10.0.1.0:2181", now));
+	ck_assert(ku_shun_has(&shun, "10.0.1.1:2181", now));
+	ck_assert(ku_shun_has(&shun, text, now));
+}
+END_TEST
+
+START_TEST(what_cannot_be_a_server_is_not_kept)
+{
+	char text[KU_SHUN_TEXT + 1];
+
+	memset(text, '1', KU_SHUN_TEXT);
+	text[KU_SHUN_TEXT] = '\0';
+	ku_shun_add(&shun, "", now);
+	ku_shun_add(&shun, text, now);
+	ck_assert_int_eq(shun.count, 0);
+	ku_shun_add(&shun, text + 1, now);
+	ck_assert_int_eq(shun.count, 1);
+}
+END_TEST
+
+START_TEST(L03_a_list_without_it_is_of_odd_length)
+{
+	leaves(F "," G "," H, G, F "," G "," H);
+	ku_shun_add(&shun, F, now);
+	leaves(F "," G "," H, G, G "," H "," G);
+	leaves(G "," F "," H, G, G "," H "," G);
+	leaves(G "," H "," F, G, G "," H "," G);
+	leaves(F "," G "," F, G, G);
+	leaves(G "," F "," G, G, G "," G "," G);
+	leaves(G "," H "," G, G, G "," H "," G);
+	ku_shun_add(&shun, H, now);
+	leaves(F "," G "," H, G, G);
+}
+END_TEST
+
+START_TEST(where_the_session_is_it_stays)
+{
+	ku_shun_add(&shun, F, now);
+	ku_shun_add(&shun, G, now);
+	leaves(F "," G "," H, F, F "," H "," F);
+	leaves(F, F, F);
+}
+END_TEST
+
+START_TEST(a_list_without_the_present_one_is_left_alone)
+{
+	ku_shun_add(&shun, F, now);
+	leaves(F "," G "," G, H, F "," G "," G);
+	leaves(F "," G "," G, "", F "," G "," G);
+	leaves("", H, "");
+}
+END_TEST
+
+START_TEST(who_is_no_longer_shunned_stays_in_the_list)
+{
+	ku_shun_add(&shun, F, now - KU_SHUN_MS * KU_NS_PER_MS);
+	leaves(F "," G "," H, G, F "," G "," H);
+}
+END_TEST
+
+/* The list has them without brackets. */
+START_TEST(brackets_make_no_difference)
+{
+	ku_shun_add(&shun, SIX, now);
+	ku_shun_add(&shun, SIX, now);
+	ck_assert_int_eq(shun.count, 1);
+	ck_assert(ku_shun_has(&shun, SIX, now));
+	leaves("fd00::1:2181," G "," H, G, G "," H "," G);
+	leaves("fd00::1:2181," G "," H, SIX, "fd00::1:2181," G "," H);
+	leaves("fd00::1:21810," G "," H, G, "fd00::1:21810," G "," H);
+	leaves("fd00::1:218," G "," H, G, "fd00::1:218," G "," H);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("shun");
+	TCase *t = tcase_create("servers");
+
+	tcase_add_checked_fixture(t, setup, NULL);
+	tcase_add_test(t, S06_it_is_shunned_until_its_time_is_over);
+	tcase_add_test(t, S06_or_until_it_has_answered);
+	tcase_add_test(t, the_oldest_makes_room);
+	tcase_add_test(t, what_cannot_be_a_server_is_not_kept);
+	tcase_add_test(t, L03_a_list_without_it_is_of_odd_length);
+	tcase_add_test(t, where_the_session_is_it_stays);
+	tcase_add_test(t, a_list_without_the_present_one_is_left_alone);
+	tcase_add_test(t, who_is_no_longer_shunned_stays_in_the_list);
+	tcase_add_test(t, brackets_make_no_difference);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
