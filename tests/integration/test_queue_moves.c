@@ -3,7 +3,8 @@
  * held for a while, and the leader: what was sent before a move may be done after it,
  * and nothing is lost or doubled.
  *
- * Both are behind one address, so that nobody can tell which of them it is.  Which of the requests that is, chance decides.  QUEUE_MOVES is how often (4).
+ * Both are behind the same addresses, so that nobody can tell which of them it is; and
+ * these are many, so that a session has one to go to however many it shuns.  Which of the requests that is, chance decides.  QUEUE_MOVES is how often (4).
  */
 #include "client_fixture.h"
 #include "queue_storm.h"
@@ -19,12 +20,13 @@
 #define FOLLOWER 0
 #define LEADER 2
 #define CLIENTS 4
+#define WAYS 9
 #define QUEUES 6
 #define LANES (CLIENTS * QUEUES)
 #define ITEMS_MAX 100000
 
 static struct ensemble *ensemble;
-static struct proxy *ways[CLIENTS];
+static struct proxy *ways[WAYS];
 static struct kustos_client *clients[CLIENTS];
 static int next, stop, drain;
 static int put[ITEMS_MAX], taken[ITEMS_MAX]; /* how often */
@@ -90,7 +92,7 @@ static void *taking(void *arg)
 /* Who is connected stays, until it is cut. */
 static void turn_to(int server)
 {
-	for (int i = 0; i < CLIENTS; i++)
+	for (int i = 0; i < WAYS; i++)
 		ck_assert_int_eq(proxy_turn(ways[i],
 					 server_address(ensemble_server(
 						 ensemble, server))),
@@ -99,7 +101,7 @@ static void turn_to(int server)
 
 static void cut(bool really)
 {
-	for (int i = 0; really && i < CLIENTS; i++)
+	for (int i = 0; really && i < WAYS; i++)
 		proxy_cut(ways[i]);
 }
 
@@ -125,17 +127,22 @@ static void move(unsigned *seed)
 static void open_all(void)
 {
 	struct server_options o = { .tick_ms = 1000 };
+	char hosts[WAYS * 24], ip[16];
+	int len = 0;
 
 	ensemble = ensemble_start(&o, true);
 	ck_assert_ptr_nonnull(ensemble);
 	server_kill(ensemble_server(ensemble, 1));
-	for (int i = 0; i < CLIENTS; i++) {
-		ways[i] = proxy_start("127.0.0.1",
+	for (int i = 0; i < WAYS; i++) {
+		snprintf(ip, sizeof(ip), "127.0.0.%d", 51 + i);
+		ways[i] = proxy_start(ip,
 			server_address(ensemble_server(ensemble, FOLLOWER)),
 			PROXY_ZOOKEEPER);
-		clients[i] = client_connected(proxy_address(ways[i]),
-			4000 + 1000 * (i % 3));
+		len += snprintf(hosts + len, sizeof(hosts) - (size_t)len,
+			"%s%s", i > 0 ? "," : "", proxy_address(ways[i]));
 	}
+	for (int i = 0; i < CLIENTS; i++)
+		clients[i] = client_connected(hosts, 4000 + 1000 * (i % 3));
 }
 
 START_TEST(S15_what_is_done_after_a_move_is_not_done_again)
@@ -160,10 +167,10 @@ START_TEST(S15_what_is_done_after_a_move_is_not_done_again)
 		ck_assert_msg(put[i] == 1 && taken[i] == 1,
 			"%d: put %d times, taken %d times", i, put[i],
 			taken[i]);
-	for (int i = 0; i < CLIENTS; i++) {
+	for (int i = 0; i < CLIENTS; i++)
 		client_close(clients[i]);
+	for (int i = 0; i < WAYS; i++)
 		proxy_free(ways[i]);
-	}
 	ensemble_free(ensemble);
 }
 END_TEST

@@ -726,7 +726,7 @@ mutant S09_together_one_is_lost_and_not_the_others lib/hold.c \
 with=late
 scenario=mutex
 survive
-mutant late_S06_session_goes_back lib/session.c \
+mutant late_S06_session_goes_back lib/session_handle.c \
 	's/client->env.api->steer(handle->zk, handle->addresses);/;/'
 mutant late_S06_lost_writes_are_forgotten lib/wire.c \
 	's/ku_shun_add(/(void)(/'
@@ -734,6 +734,12 @@ scenario=claim
 survive
 mutant late_S16_transactions_are_not_writes lib/wire.c \
 	's/ || what->kind == KU_ZK_MULTI;/;/'
+# Where servers cannot be told apart a session goes back, and queues survive that.
+scenario=queue
+survive
+mutant late_S15_goes_back_and_versions_are_not_used_up lib/session_handle.c \
+	's/client->env.api->steer(handle->zk, handle->addresses);/;/' \
+	lib/receipt.c 's/to > version \&\& to - version <= KU_FENCE_MAX/false/'
 scenario=one-node
 survive
 mutant late_S06_deletions_are_not_writes lib/wire.c \
