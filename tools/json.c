@@ -102,6 +102,16 @@ static bool mark(struct reader *r, char c)
 	return true;
 }
 
+static bool word(struct reader *r, const char *w)
+{
+	size_t n = strlen(w);
+
+	if ((size_t)(r->end - r->at) < n || memcmp(r->at, w, n) != 0)
+		return false;
+	r->at += n;
+	return true;
+}
+
 static bool hex4(struct reader *r, unsigned *out)
 {
 	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
@@ -173,11 +183,10 @@ static bool escape(struct reader *r, struct sink *s)
 	}
 	if (r->at == r->end || *r->at++ != 'u' || !hex4(r, &code))
 		return false;
-	if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 &&
-		r->at[0] == '\\' && r->at[1] == 'u') {
-		r->at += 2;
-		if (!hex4(r, &low) || low < 0xdc00 || low >= 0xe000)
-			return false;
+	struct reader next = *r;
+	if (code >= 0xd800 && code < 0xdc00 && word(&next, "\\u") &&
+		hex4(&next, &low) && low >= 0xdc00 && low < 0xe000) {
+		*r = next;
 		code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
 	}
 	sink_code(s, code >= 0xd800 && code < 0xe000 ? 0xfffd : code);
@@ -233,16 +242,6 @@ static bool number(struct reader *r)
 			r->at++;
 		return digits(r);
 	}
-	return true;
-}
-
-static bool word(struct reader *r, const char *w)
-{
-	size_t n = strlen(w);
-
-	if ((size_t)(r->end - r->at) < n || memcmp(r->at, w, n) != 0)
-		return false;
-	r->at += n;
 	return true;
 }
 

@@ -196,6 +196,18 @@ START_TEST(json_has_no_control_characters_either)
 }
 END_TEST
 
+/* It is JSON, whatever it stands for. */
+START_TEST(half_a_character_does_not_hide_a_record)
+{
+	make("/l", NULL);
+	make("/l/lock-0000000001", "{\"host\":\"\\ud800\\u0041\",\"pid\":1}");
+	ck_assert_int_eq(cli_run(&a, "ls", "/l"), 0);
+	cli_hears(&a,
+		"  \xef\xbf\xbd"
+		"A pid 1\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos ls and break of others");
@@ -211,5 +223,6 @@ int main(void)
 	tcase_add_test(t, in_json_it_is_one_object_that_says_who_was_asked);
 	tcase_add_test(t, what_is_not_seen_or_turns_text_around_is_spelled_out);
 	tcase_add_test(t, json_has_no_control_characters_either);
+	tcase_add_test(t, half_a_character_does_not_hide_a_record);
 	return fixture_main(s);
 }
