@@ -8,12 +8,17 @@
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
+/* Of more, so many are looked at, wherever they stand: a fleet has as many of them as
+   of objects that look. */
+#define SOME 100
+
 struct sweep {
 	struct kustos_client *client;
 	char *folder;  /* as the program knows it */
 	int64_t since; /* what was used after this stays */
 	struct kustos_names *names;
 	size_t next; /* to be looked at */
+	size_t left; /* so many, with it */
 };
 
 static void look(struct sweep *sweep);
@@ -85,15 +90,19 @@ static void look(struct sweep *sweep)
 {
 	const struct kustos_names *names = sweep->names;
 	struct ku_op *op = NULL;
+	const char *name = NULL;
 
-	while (sweep->next < names->count &&
-		!is_receipt(names->names[sweep->next]))
-		sweep->next++;
-	if (sweep->next == names->count) {
+	while (sweep->left > 0 && name == NULL) {
+		sweep->left--;
+		name = names->names[sweep->next++ % names->count];
+		if (!is_receipt(name))
+			name = NULL;
+	}
+	if (name == NULL) {
 		sweep_free(sweep);
 		return;
 	}
-	char *path = ku_path_child(sweep->folder, names->names[sweep->next++]);
+	char *path = ku_path_child(sweep->folder, name);
 	enum kustos_err err = path != NULL
 		? ku_op_new(sweep->client, KU_ZK_EXISTS, path, 0, &op)
 		: KUSTOS_ENOMEM;
@@ -109,10 +118,17 @@ static void listed(struct ku_op *op)
 	sweep->names = op->out_names;
 	op->out_names = NULL;
 	ku_op_drop(op);
-	if (found)
-		look(sweep);
-	else
+	if (!found) {
 		sweep_free(sweep);
+		return;
+	}
+	sweep->left = sweep->names->count;
+	if (sweep->left > SOME) {
+		sweep->next = (size_t)ku_random_below(&sweep->client->random,
+			sweep->left);
+		sweep->left = SOME;
+	}
+	look(sweep);
 }
 
 void ku_receipt_sweep(struct kustos_client *client, const char *folder,

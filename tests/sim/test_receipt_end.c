@@ -403,6 +403,29 @@ START_TEST(receipts_of_the_dead_are_swept_up_each_for_itself)
 }
 END_TEST
 
+/* All who make one look, and there may be thousands of each. */
+START_TEST(L28_of_many_receipts_each_who_makes_one_looks_at_a_hundred)
+{
+	char path[128];
+
+	for (int i = 0; i < 250; i++) {
+		snprintf(path, sizeof(path),
+			BEHIND "_c_%08d-0000-4000-8000-000000000000-receipt",
+			i);
+		lone_make(&bench, raw, path);
+	}
+	bench_run_ms(&bench, 25 * 60 * 60 * 1000);
+	open_queue();
+	put(0, 1);
+	run(60 * 1000);
+	ck_assert_int_eq(ends[0], KUSTOS_OK);
+	ck_assert_int_eq(trouble.deletions, 100);
+	ck_assert_int_eq(model_child_count(bench.model, FOLDER), 151);
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ends of receipts in the simulator");
@@ -425,6 +448,8 @@ int main(void)
 	tcase_add_test(t,
 		S15_a_receipt_is_exchanged_when_nothing_is_on_its_way_with_it);
 	tcase_add_test(t, receipts_of_the_dead_are_swept_up_each_for_itself);
+	tcase_add_test(t,
+		L28_of_many_receipts_each_who_makes_one_looks_at_a_hundred);
 	tcase_add_test(t, P05_a_queue_gives_back_what_it_has_reserved);
 	suite_add_tcase(s, t);
 	return unit_main(s);
