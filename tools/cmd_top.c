@@ -125,8 +125,7 @@ static int look(struct top *t)
 		if (sig != 0)
 			break;
 		enum kustos_err err = top_look(t->client, t->path,
-			kustos_after_ms(t->tool.session_ms), t->bare, &before,
-			&frame);
+			t->tool.session_ms, t->bare, &before, &frame);
 		if (err == KUSTOS_OK)
 			code = print(t, &frame, i == 0);
 		else

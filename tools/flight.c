@@ -3,6 +3,8 @@
  */
 #include "flight.h"
 
+#include <stdatomic.h>
+
 void flight_init(struct flight *flight)
 {
 	pthread_mutex_init(&flight->mutex, NULL);
@@ -48,4 +50,35 @@ enum kustos_err flight_ask(struct flight *flight, flight_fn *how,
 void flight_wait(struct flight *flight)
 {
 	wait_for(flight, 0, 0);
+}
+
+struct round {
+	size_t count;
+	atomic_size_t next;
+	void (*work)(void *arg, size_t at);
+	void *arg;
+};
+
+static void *crew_member(void *arg)
+{
+	struct round *round = arg;
+	size_t at;
+
+	while ((at = atomic_fetch_add(&round->next, 1)) < round->count)
+		round->work(round->arg, at);
+	return NULL;
+}
+
+void flight_each(size_t count, void (*work)(void *arg, size_t at), void *arg)
+{
+	struct round round = { .count = count, .work = work, .arg = arg };
+	pthread_t crew[FLIGHT_CREW];
+	size_t others = 0;
+
+	while (others < FLIGHT_CREW - 1 && others + 1 < count &&
+		pthread_create(&crew[others], NULL, crew_member, &round) == 0)
+		others++;
+	crew_member(&round);
+	while (others > 0)
+		pthread_join(crew[--others], NULL);
 }

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #define FLIGHT_MAX 200 /* requests under way */
+#define FLIGHT_CREW 32 /* threads that ask */
 
 struct flight {
 	pthread_mutex_t mutex;
@@ -36,5 +37,9 @@ void flight_answered(struct flight *flight);
 
 /* Wait until all are answered. */
 void flight_wait(struct flight *flight);
+
+/* Have "work" called for each number from 0 to "count" - 1, for many at once, where
+   each call asks for several things, one after the other. */
+void flight_each(size_t count, void (*work)(void *arg, size_t at), void *arg);
 
 #endif

@@ -39,9 +39,10 @@ struct top_frame {
 
 /* Look at all that is at "root" and below it, and at what it was before, if
    "before" is not NULL; with "bare", take all empty nodes that never had children
-   for barriers.  Returns KUSTOS_ENONODE if there is no root. */
+   for barriers.  A server has "patience_ms" for each answer, however many are asked
+   for.  Returns KUSTOS_ENONODE if there is no root. */
 enum kustos_err top_look(struct kustos_client *client, const char *root,
-	kustos_deadline end, bool bare, const struct top_frame *before,
+	int patience_ms, bool bare, const struct top_frame *before,
 	struct top_frame *frame);
 void top_free(struct top_frame *frame);
 

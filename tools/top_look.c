@@ -1,9 +1,9 @@
 /*
  * top_look.c - walk over what is below a node, and find the recipes there.
  *
- * Nodes are listed a level at a time, many at once; what is a part of a recipe by
- * its name is not gone into.  Those that never had children are read, as they may
- * be barriers.
+ * Nodes are listed a level at a time, many at once; and so it is counted who is
+ * there, in what was found.  What is a part of a recipe by its name is not gone into.
+ * Those that never had children are read, as they may be barriers.
  */
 #include "flight.h"
 #include "top.h"
@@ -25,11 +25,14 @@ struct visit { /* of one node */
 	struct kustos_stat stat;
 	bool gate; /* what it says is what a barrier does */
 	bool part; /* it stands where a semaphore has its leases or locks */
+	enum layout layout; /* what it is, by the names of its parts */
+	size_t parts;
+	struct top_row row; /* of that, if it has a path */
 };
 
 struct walk {
 	struct kustos_client *client;
-	kustos_deadline end;
+	int patience_ms;
 	bool bare;
 	const struct top_frame *before;
 	struct top_frame *frame;
@@ -107,7 +110,7 @@ static void ask(struct walk *w, size_t first, size_t last,
 		if (!wanted(v))
 			continue;
 		enum kustos_err err = flight_ask(&w->flight, how, w->client,
-			v->path, w->end, done, v);
+			v->path, kustos_after_ms(w->patience_ms), done, v);
 		if (err != KUSTOS_OK)
 			v->err = err;
 	}
@@ -144,7 +147,15 @@ static bool add(struct walk *w, const char *parent, const char *name)
 	return true;
 }
 
-static struct top_row *new_row(struct walk *w)
+static void free_row(struct top_row *row)
+{
+	free(row->path);
+	free(row->who);
+	memset(row, 0, sizeof(*row));
+}
+
+/* The frame has this row from now on.  Returns false if memory is short. */
+static bool keep_row(struct walk *w, struct top_row *row)
 {
 	struct top_frame *f = w->frame;
 
@@ -153,47 +164,13 @@ static struct top_row *new_row(struct walk *w)
 		void *more = realloc(f->rows, room * sizeof(*f->rows));
 
 		if (more == NULL)
-			return NULL;
+			return false;
 		f->rows = more;
 		w->room = room;
 	}
-	memset(&f->rows[f->count], 0, sizeof(f->rows[0]));
-	return &f->rows[f->count];
-}
-
-static void free_row(struct top_row *row)
-{
-	free(row->path);
-	free(row->who);
-}
-
-/* Make a row of what this is. */
-static enum kustos_err recognise(struct walk *w, const struct visit *v,
-	enum layout layout, size_t parts)
-{
-	struct top_row *row = new_row(w);
-
-	if (row == NULL)
-		return KUSTOS_ENOMEM;
-	row->layout = layout;
-	row->stat = v->stat;
-	row->in = row->out = -1;
-	row->is = "";
-	row->path = strdup(v->path);
-	if (row->path == NULL)
-		return KUSTOS_ENOMEM;
-	enum kustos_err err = top_count(w->client, w->end, &v->names, parts,
-		row);
-	if (err == KUSTOS_OK) {
-		w->frame->count++;
-		return KUSTOS_OK;
-	}
-	free_row(row);
-	/* What looks like a recipe of ours where none can be, at the root, is none. */
-	return err == KUSTOS_ENONODE || err == KUSTOS_ENOAUTH ||
-			err == KUSTOS_EINVAL
-		? KUSTOS_OK
-		: err;
+	f->rows[f->count++] = *row;
+	memset(row, 0, sizeof(*row));
+	return true;
 }
 
 static int by_path(const void *a, const void *b)
@@ -245,36 +222,69 @@ static bool is_passed_by(const struct visit *v, const char *name,
 		(strcmp(v->path, "/") == 0 && strcmp(name, "zookeeper") == 0);
 }
 
+static enum layout layout_found(const struct walk *w, struct visit *v)
+{
+	enum layout layout = layout_of(&v->names, &v->parts);
+
+	if (v->stat.ephemeral_owner != 0)
+		layout = LAYOUT_SIMPLE;
+	else if (layout == LAYOUT_NONE && layout_is_shard(leaf_of(v->path)))
+		layout = LAYOUT_QUEUE;
+	else if (v->gate || (w->bare && is_bare(v) && v->stat.data_length == 0))
+		layout = LAYOUT_GATE;
+	else if (layout == LAYOUT_NONE)
+		layout = layout_before(w, v);
+	if (v->part && (layout == LAYOUT_LEASES || layout == LAYOUT_LOCK))
+		layout = LAYOUT_NONE; /* the semaphore's row tells of them */
+	return layout;
+}
+
+/* Make a row of the visit that is so many behind those that are done, if it is
+   something. */
+static void recognise(void *arg, size_t behind)
+{
+	const struct walk *w = arg;
+	struct visit *v = &w->visits[w->done + behind];
+	struct top_row *row = &v->row;
+
+	if (v->err == KUSTOS_OK)
+		v->layout = layout_found(w, v);
+	if (v->layout == LAYOUT_NONE)
+		return;
+	row->layout = v->layout;
+	row->stat = v->stat;
+	row->in = row->out = -1;
+	row->is = "";
+	row->path = strdup(v->path);
+	enum kustos_err err = row->path == NULL
+		? KUSTOS_ENOMEM
+		: top_count(w->client, kustos_after_ms(w->patience_ms),
+			  &v->names, v->parts, row);
+	if (err == KUSTOS_OK)
+		return;
+	free_row(row);
+	v->layout = LAYOUT_NONE;
+	/* What looks like a recipe of ours where none can be, at the root, is none. */
+	if (err != KUSTOS_ENONODE && err != KUSTOS_ENOAUTH &&
+		err != KUSTOS_EINVAL)
+		v->err = err;
+}
+
 /* What was found in visits[at]: a row, and where to go on.  (The visits move when
    more are added.) */
 static enum kustos_err take(struct walk *w, size_t at)
 {
 	const struct visit v = w->visits[at];
 	enum kustos_err err = KUSTOS_OK;
-	size_t parts;
-	enum layout layout = layout_of(&v.names, &parts);
 
-	if (v.stat.ephemeral_owner != 0)
-		layout = LAYOUT_SIMPLE;
-	else if (layout == LAYOUT_NONE && layout_is_shard(leaf_of(v.path)))
-		layout = LAYOUT_QUEUE;
-	else if (v.gate || (w->bare && is_bare(&v) && v.stat.data_length == 0))
-		layout = LAYOUT_GATE;
-	else if (layout == LAYOUT_NONE)
-		layout = layout_before(w, &v);
-	if (v.part && (layout == LAYOUT_LEASES || layout == LAYOUT_LOCK))
-		layout = LAYOUT_NONE; /* the semaphore's row tells of them */
-	size_t rows = w->frame->count;
-	if (layout != LAYOUT_NONE)
-		err = recognise(w, &v, layout, parts);
-	if (w->frame->count == rows)
-		layout = LAYOUT_NONE;
+	if (v.row.path != NULL && !keep_row(w, &w->visits[at].row))
+		err = KUSTOS_ENOMEM;
 	for (size_t i = 0; i < v.names.count && err == KUSTOS_OK; i++) {
-		if (is_passed_by(&v, v.names.names[i], layout))
+		if (is_passed_by(&v, v.names.names[i], v.layout))
 			continue;
 		if (!add(w, v.path, v.names.names[i]))
 			err = KUSTOS_ENOMEM;
-		else if (layout == LAYOUT_SEMAPHORE && !w->frame->cut)
+		else if (v.layout == LAYOUT_SEMAPHORE && !w->frame->cut)
 			w->visits[w->count - 1].part = is_of_semaphore(
 				v.names.names[i]);
 	}
@@ -287,6 +297,7 @@ static enum kustos_err walk_level(struct walk *w)
 
 	ask(w, w->done, last, is_any, kustos_children_async, listed);
 	ask(w, w->done, last, may_be_gate, kustos_get_async, was_read);
+	flight_each(last - w->done, recognise, w);
 	for (; w->done < last; w->done++) {
 		enum kustos_err err = w->visits[w->done].err;
 
@@ -369,17 +380,18 @@ static void walk_free(struct walk *w)
 			free(w->visits[i].names.names[k]);
 		free(w->visits[i].names.names);
 		free(w->visits[i].path);
+		free_row(&w->visits[i].row);
 	}
 	free(w->visits);
 	flight_free(&w->flight);
 }
 
 enum kustos_err top_look(struct kustos_client *client, const char *root,
-	kustos_deadline end, bool bare, const struct top_frame *before,
+	int patience_ms, bool bare, const struct top_frame *before,
 	struct top_frame *frame)
 {
 	struct walk w = { .client = client,
-		.end = end,
+		.patience_ms = patience_ms,
 		.bare = bare,
 		.before = before,
 		.frame = frame };

@@ -5,11 +5,14 @@
 #include "cli.h"
 
 #include "fixture.h"
+#include "proxy.h"
 #include "raw.h"
 #include "rows.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define UUID "00000000-0000-4000-8000-00000000000"
 #define BARE "0000000000004000800000000000000"
@@ -126,6 +129,35 @@ START_TEST(what_lives_with_a_session_is_not_taken_for_a_lock)
 }
 END_TEST
 
+/* However long it takes to count all: a server is away when it does not answer. */
+START_TEST(who_is_far_from_many_locks_sees_them_all)
+{
+	enum { LOCKS = 100, AWAY_MS = 20, SESSION_MS = 2000 };
+	struct raw *raw = raw_open(fixture_address(), 60000);
+	struct proxy *proxy = fixture_proxy();
+	char path[64];
+
+	ck_assert_ptr_nonnull(raw);
+	for (int i = 0; i < LOCKS; i++) {
+		snprintf(path, sizeof(path), "/r/%d", i);
+		ck_assert_int_eq(raw_do_create(raw, path, "", 0, NULL, 0), 0);
+		strcat(path, "/lock-0000000001");
+		ck_assert_int_eq(raw_do_create(raw, path, "me", 0, NULL, 0), 0);
+	}
+	raw_close(raw);
+	proxy_set_delay(proxy, AWAY_MS / 2, AWAY_MS / 2);
+	snprintf(path, sizeof(path), "%d", SESSION_MS);
+	ck_assert_int_eq(cli_run(&top, "top", "--once", "--hosts",
+				 proxy_address(proxy), "--session-timeout",
+				 path, "/r"),
+		0);
+	ck_assert_msg(strstr(top.out_text, "/r: 100\n") != NULL, "%s",
+		top.out_text);
+	rows_check(top.out_text, "/r/99", "lock", 1, 0, "  me, ");
+	proxy_free(proxy);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kustos top, of others");
@@ -136,5 +168,6 @@ int main(void)
 		a_semaphore_of_kazoos_is_none_of_what_its_parts_look_like);
 	tcase_add_test(t, an_election_of_ZooKeepers_has_one_leader);
 	tcase_add_test(t, what_lives_with_a_session_is_not_taken_for_a_lock);
+	tcase_add_test(t, who_is_far_from_many_locks_sees_them_all);
 	return fixture_main(s);
 }
