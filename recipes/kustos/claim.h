@@ -144,9 +144,10 @@ KUSTOS_API void kustos_claims_destroy(struct kustos_claims *claims);
    "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and
    there is no connection, or the server has no time just now; KUSTOS_ETIMEDOUT;
    KUSTOS_ECANCELED; KUSTOS_ELIMIT if the session's ephemeral nodes together would be
-   more than a server can clean up; KUSTOS_ENOAUTH or KUSTOS_EQUOTA; KUSTOS_ECLOSED;
+   more than a server can clean up; KUSTOS_ENOAUTH, KUSTOS_EQUOTA, or KUSTOS_EEXISTS
+   where it is to be moved to (as for a put); KUSTOS_ECLOSED;
    KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER.  An item
-   that may not be read, written, or moved where it belongs ends the waits that there are
+   that cannot be read, written, or moved where it belongs ends the waits that there are
    with why; then it is passed over, and looked at again a minute later. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claim_next(
 	struct kustos_claims *claims, kustos_deadline deadline,
@@ -201,8 +202,9 @@ KUSTOS_API enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
 	kustos_claim_end_fn *done, void *arg);
 
 /* Put the item back at the end of the queue, or where its priority or due time
-   has it, with the same data; KUSTOS_ETOOBIG if it is too large for that, or
-   KUSTOS_EQUOTA, and then it was released; else as the two above. */
+   has it, with the same data; KUSTOS_ETOOBIG if it is too large for that,
+   KUSTOS_EQUOTA, or KUSTOS_EEXISTS if the next number is that of an item that was made
+   by its name, and then it was released; else as the two above. */
 KUSTOS_API enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 KUSTOS_API enum kustos_err kustos_claim_requeue_async(

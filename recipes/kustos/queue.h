@@ -146,6 +146,8 @@ KUSTOS_API void kustos_queue_destroy(struct kustos_queue *queue);
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection, or
    it goes meanwhile, and then it may be put all the same;
    KUSTOS_EFULL if the queue is full, and "deadline" is KUSTOS_NOW;
+   KUSTOS_EEXISTS if the next number is that of an item that was made by its name, as
+   those of a queue that was copied are: until it is taken nothing can be put;
    KUSTOS_ETOOBIG; KUSTOS_EUNKNOWN if somebody deleted the receipt just then, or
    wrote to it;
    KUSTOS_ENOAUTH; KUSTOS_EQUOTA; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL;

@@ -1,6 +1,6 @@
 /*
  * test_queue_order.c - what is taken first by several who take of one object at a
- * time, where priorities decide.
+ * time, where priorities decide; and numbers that are another's.
  */
 #include "claim_fixture.h"
 
@@ -82,6 +82,27 @@ START_TEST(S17_who_comes_while_another_takes_passes_over_no_newer_item)
 }
 END_TEST
 
+/* Whoever copied the queue made its items by their names, and the server does not know
+   of their numbers. */
+START_TEST(a_number_that_is_anothers_is_told)
+{
+	for (int i = 0; i < 2; i++)
+		check_err(kustos_create(other,
+				  i == 0 ? QUEUE "/qn-0000000002"
+					 : QUEUE "/qn-0000000007",
+				  "copied", 6, KUSTOS_PARENTS, SOON, NULL, NULL,
+				  NULL),
+			KUSTOS_OK);
+	check_err(kustos_queue_put(queue, "new", 3, SOON, NULL),
+		KUSTOS_EEXISTS);
+	check_err(kustos_queue_put(queue, "new", 3, SOON, NULL),
+		KUSTOS_EEXISTS);
+	queue_expect(queue_others, "copied");
+	queue_put(queue, "new");
+	ck_assert_int_eq(queue_count(), 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("order of queues");
@@ -90,5 +111,6 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t,
 		S17_who_comes_while_another_takes_passes_over_no_newer_item);
+	tcase_add_test(t, a_number_that_is_anothers_is_told);
 	return fixture_main(s);
 }
