@@ -97,7 +97,8 @@ struct kustos_client_options {
 
 	/* "host:port,host:port/chroot".  The port may be left out (2181); an
 	   IPv6 address stands in brackets.  The chroot must exist.  Names are
-	   looked up again whenever the connection is lost. */
+	   looked up again whenever the connection is lost.  Each server has an
+	   address of its own here: kustos(7) tells why. */
 	const char *hosts;
 
 	/* A path, such as "/billing", put before every path and made as
