@@ -30,8 +30,9 @@ static inline const struct sim_scenario *seeds_of(const char *name)
 	return scenario;
 }
 
-/* Fail, with the report, if one of "count" seeds as "options" says does. */
-static inline void seeds_survive_as(const struct sim_scenario *scenario,
+/* Fail, with the report, if one of "count" seeds as "options" says does.  Returns how
+   many requests were done late. */
+static inline uint64_t seeds_survive_as(const struct sim_scenario *scenario,
 	const struct sim_options *options, int count)
 {
 	struct sim_result result;
@@ -44,6 +45,7 @@ static inline void seeds_survive_as(const struct sim_scenario *scenario,
 	}
 	free(result.trace);
 	free(report.bytes);
+	return result.late;
 }
 
 /* The same, from 1000 on. */
@@ -66,14 +68,14 @@ static inline void seeds_survive_stalls(const struct sim_scenario *scenario,
 }
 
 /* The same, with one of the faults that are only there if asked for. */
-static inline void seeds_survive_with(const struct sim_scenario *scenario,
+static inline uint64_t seeds_survive_with(const struct sim_scenario *scenario,
 	enum sim_fault fault, int count)
 {
 	struct sim_options options = { .seed = 1000,
 		.steps = SEED_STEPS,
 		.with = 1u << fault };
 
-	seeds_survive_as(scenario, &options, count);
+	return seeds_survive_as(scenario, &options, count);
 }
 
 /* Fail if one of the first "seeds" does, or if they have not counted each figure of
