@@ -96,9 +96,12 @@ struct kustos_client_options {
 	size_t size; /* of this struct, as the program knows it */
 
 	/* "host:port,host:port/chroot".  The port may be left out (2181); an
-	   IPv6 address stands in brackets.  The chroot must exist.  Names are
-	   looked up again whenever the connection is lost.  Each server has an
-	   address of its own here: kustos(7) tells why. */
+	   IPv6 address stands in brackets.  The chroot must exist: it is not
+	   made, and where it is missing nothing can be made (KUSTOS_ENONODE),
+	   and whatever is looked for is not there, so that a barrier lets
+	   everybody pass.  Names are looked up again whenever the connection is
+	   lost.  Each server has an address of its own here: kustos(7) tells
+	   why. */
 	const char *hosts;
 
 	/* A path, such as "/billing", put before every path and made as
@@ -167,9 +170,13 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
    pending ends exactly once, with KUSTOS_ECLOSED at the latest, and every
    guaranteed delete is tried until "budget".  Waits no longer than a moment
    past "budget", and for callbacks that are running or due, however long they
-   take.  From a callback of this client it does not wait: the rest happens when
-   the callback has returned; with KUSTOS_DISPATCH_FD in the last call of
-   kustos_client_dispatch(), for which the descriptor is readable.
+   take.  From a callback of this client it does not wait, and returns KUSTOS_OK
+   whatever comes of it: the rest happens when the callback has returned.  With
+   KUSTOS_DISPATCH_FD it happens in kustos_client_dispatch(): in the call that ran
+   the callback, or, if that had a thread of its own, as the functions of selectors
+   and consumers have, in the next, for which the descriptor is readable.  That call
+   waits as this one else does, and tells listeners KUSTOS_CLOSED last; when it has
+   returned, there is neither a client nor a descriptor any more.
 
    What is still held is given back, as its nodes go with the session; and the
    hold is lost, which kustos_hold_on_lost() tells.  When the close has come to
