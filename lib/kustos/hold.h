@@ -100,9 +100,9 @@ typedef void kustos_hold_fn(void *arg, struct kustos_hold *hold);
    already.  "fn" may release the hold; it should stop whatever the hold
    protects.  A later call replaces the function; NULL takes it away.  After
    kustos_hold_release() has returned it is not running, unless it is itself the
-   caller.  A close of the client with the hold unreleased is a loss, too, and
-   waits for "fn".  Returns KUSTOS_OK, KUSTOS_EINVAL if "hold" is NULL, or
-   KUSTOS_EFORKED. */
+   caller; if it has not begun by then it is left out, and the release tells.  A
+   close of the client with the hold unreleased is a loss, too, and waits for "fn".
+   Returns KUSTOS_OK, KUSTOS_EINVAL if "hold" is NULL, or KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 	kustos_hold_fn *fn, void *arg);
 
