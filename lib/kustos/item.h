@@ -50,7 +50,7 @@ struct kustos_new_item {
 
 	int32_t priority; /* the lesser is first */
 	int64_t due_ms;	  /* since 1970 */
-	const char *id;	  /* NULL: an empty one */
+	const char *id;	  /* NULL: an empty one; '/' and '|' become '_' */
 };
 
 /* What was taken, or looked at.  Read only.  May grow at its end. */
