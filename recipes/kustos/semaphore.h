@@ -112,7 +112,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_acquire_async(
 /* Wait for "count" leases at once: all of them or none.  "out" has room for as
    many; each is released by itself.  Curator's takes several one by one, and
    keeps those that it has while it waits for the next: two of it, or one and
-   one of ours, may wait for each other until its deadline.  Returns as
+   one of ours, may wait for each other until its deadline.  Whoever comes later
+   waits behind it, also for fewer, for which there would be room.  Returns as
    kustos_semaphore_acquire(), and KUSTOS_EINVAL if "count" is less than 1, or
    more than a fixed "max".  One that is more than a shared "max" waits until
    that has grown; but KUSTOS_ELIMIT says at once that one session cannot have so
