@@ -97,8 +97,9 @@ KUSTOS_API void kustos_simple_destroy(struct kustos_simple *lock);
    free.  A wait survives disconnects and the end of the session.  Returns
    KUSTOS_OK; KUSTOS_EBUSY if it is another's and "deadline" is KUSTOS_NOW;
    KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EEXISTS if a node is there that is
-   no session's, and so would stay; KUSTOS_EDISCONNECTED if "deadline" is
-   KUSTOS_NOW and there is no connection; and what kustos_create() returns.
+   no session's, and so would stay (but KUSTOS_EBUSY if "deadline" is KUSTOS_NOW);
+   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection; and
+   what kustos_create() returns.
    Whatever it returns but KUSTOS_OK, nothing of it stays on the server. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_simple_acquire(
 	struct kustos_simple *lock, kustos_deadline deadline,
