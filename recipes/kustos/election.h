@@ -87,7 +87,8 @@ struct kustos_latch_options {
 	   nobody else in between; who waited keeps its turn.  An older one of
 	   its nodes with that id, which it had no more use for, goes: so latches of one
 	   line need ids of their own.  Else, and if there is none, as without.
-	   Not with "one_node".  A node that nobody takes over stays for as long
+	   It says its id again, if the other had said something else.  Not
+	   looked at with "one_node".  A node that nobody takes over stays for as long
 	   as the session lives, which is as long as we do, and nobody behind it
 	   leads until then.  So bring back each latch that the other process
 	   had in this line, with its id, and close none before it leads:
