@@ -263,7 +263,11 @@ static void kick(struct ku_manager *m)
 		ku_steer_kick_failed(&m->steer);
 }
 
-static void steer_to(struct ku_manager *m, int server)
+/* Where nobody listens.  The library drops what it has only for a list that is
+   without its present address. */
+#define NOWHERE "127.255.255.254:1"
+
+static void steer_to(struct ku_manager *m, int server, bool anew)
 {
 	struct kustos_client *client = m->client;
 	struct ku_handle *handle = present_handle(client);
@@ -272,6 +276,8 @@ static void steer_to(struct ku_manager *m, int server)
 	if (handle == NULL)
 		return;
 	ku_address_bare(&m->addresses.list[server], address);
+	if (anew)
+		client->env.api->steer(handle->zk, NOWHERE);
 	client->env.api->steer(handle->zk, address);
 	count_move(client, "turning to", m->addresses.list[server].text);
 	ku_lock(client);
@@ -351,7 +357,10 @@ static int64_t steer(struct ku_manager *m)
 			kick(m);
 			break;
 		case KU_STEER_TO:
-			steer_to(m, to);
+			steer_to(m, to, false);
+			break;
+		case KU_STEER_ANEW:
+			steer_to(m, to, true);
 			break;
 		case KU_STEER_RESOLVE:
 			start_lookup(m);

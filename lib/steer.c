@@ -17,6 +17,7 @@
 #define GAP_MAX_PART 4	 /* and at last */
 #define ATTEMPT_PART 6	 /* for one server to take us */
 #define GRACE_PART 120	 /* for what the library tries by itself */
+#define ANEW_MAX 2	 /* how often the only server is tried anew */
 
 #define GAP_MIN (100 * KU_NS_PER_MS)
 #define GRACE_MAX (50 * KU_NS_PER_MS)
@@ -75,6 +76,8 @@ static void begin_search(struct ku_steer *s, int64_t now)
 	s->connected = false;
 	s->server = s->listed;
 	s->since = now;
+	s->alive = -1;
+	s->anew = 0;
 	s->next_resolve = now;
 	/* What was found out before a kick is what the kick was for.  Anything
 	   else that ended the connection may have come after all answers. */
@@ -215,7 +218,9 @@ static enum ku_steer_action stop_round(struct ku_steer *s, int64_t now)
 	if (s->round < 0)
 		return KU_STEER_STOP;
 	s->next_round = ku_time_add(now, s->gap);
-	s->gap = 2 * s->gap < most ? 2 * s->gap : most;
+	/* It is the only server's return that is_stuck() counts from. */
+	if (s->count != 1 || s->verdicts[0] == KU_PROBE_LIVE)
+		s->gap = 2 * s->gap < most ? 2 * s->gap : most;
 	if (s->gap < GAP_MIN)
 		s->gap = GAP_MIN;
 	return KU_STEER_STOP;
@@ -349,6 +354,31 @@ static int way_out(struct ku_steer *s, int64_t now, int64_t *wake)
 	return others ? pick(s) : next_after(s);
 }
 
+/* Whether the only server there is should be tried anew: it has lived for long
+   enough to take us, and has not.  One that starts may accept a connection, never
+   answer there, and serve all others; the library would give it 2/3 of T.  One that
+   is slow has more time with each try, and is left alone at last. */
+static bool is_stuck(struct ku_steer *s, int64_t now, int64_t *wake)
+{
+	if (!s->distinct || s->count != 1 || s->server != 0)
+		return false;
+	if (s->verdicts[0] != KU_PROBE_LIVE &&
+		s->verdicts[0] != KU_PROBE_UNKNOWN) {
+		s->alive = -1;
+		s->anew = 0;
+	}
+	if (s->alive < 0 && s->verdicts[0] == KU_PROBE_LIVE)
+		s->alive = now;
+	if (s->alive < 0 || s->anew >= ANEW_MAX)
+		return false;
+	int64_t end = ku_time_add(s->alive,
+		(s->timeout / ATTEMPT_PART) << s->anew);
+	if (now >= end)
+		return true;
+	keep_earlier(wake, end);
+	return false;
+}
+
 /* Even a server that cannot be left for another is probed: that it takes no
    connections tells how old one can be that it takes later. */
 static enum ku_steer_action next_disconnected(struct ku_steer *s, int64_t now,
@@ -364,6 +394,12 @@ static enum ku_steer_action next_disconnected(struct ku_steer *s, int64_t now,
 	int server = way_out(s, now, wake);
 	if (server >= 0)
 		return go_to(s, now, server, to);
+	if (is_stuck(s, now, wake)) {
+		s->anew++;
+		(void)go_to(s, now, 0, to);
+		s->alive = now;
+		return KU_STEER_ANEW;
+	}
 	/* A server may turn out dead before its time is up. */
 	if (s->probing && now - s->round < s->timeout / PATIENCE_PART)
 		keep_earlier(wake,

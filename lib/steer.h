@@ -16,6 +16,8 @@
  *   T/120, at most 50 ms       the library's own next try has had its chance:
  *                              steer to a server that lives
  *   T/6                        that one did not take us: steer to another
+ *   T/6 after it was found to live, and T/3 after that
+ *                              the only one there is did not: have it tried anew
  *
  * The owner tells what happens, asks ku_steer_next() after each event and at
  * the time it named, and carries out what it says.  All times are nanoseconds
@@ -38,6 +40,7 @@ enum ku_steer_action {
 	KU_STEER_KICK,	 /* kick(); if it fails, ku_steer_kick_failed() */
 	KU_STEER_TO,	 /* steer() to this server, then send something; if
 			     there was a connection, this has ended it */
+	KU_STEER_ANEW,	 /* steer() to nowhere, and then as KU_STEER_TO */
 	KU_STEER_RESOLVE /* look up the names, then ku_steer_addresses() */
 };
 
@@ -52,6 +55,8 @@ struct ku_steer {
 			   handle tries; -1: not known, or it tries several */
 	int listed;    /* the handle knows this one only; -1: several */
 	int64_t since; /* disconnected: when its present try began */
+	int64_t alive; /* and since when that one is known to live; -1: not */
+	int anew;      /* how often it was tried anew since then */
 
 	int64_t heartbeat; /* when it was sent; -1: none is out */
 	bool kicked;	   /* for this heartbeat */
@@ -107,7 +112,7 @@ void ku_steer_kick_failed(struct ku_steer *s);
 
 /* Return one thing to be done now, and again until it is KU_STEER_NONE, which
    comes with the time of the next call (INT64_MAX: at the next event).  "to"
-   is the server of KU_STEER_TO. */
+   is the server of KU_STEER_TO and KU_STEER_ANEW. */
 enum ku_steer_action ku_steer_next(struct ku_steer *s, int64_t now, int *to,
 	int64_t *wake);
 

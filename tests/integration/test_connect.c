@@ -131,6 +131,25 @@ START_TEST(L15_an_unanswered_handshake_does_not_cost_the_session)
 }
 END_TEST
 
+/* Nor, where there is no other server, the lease: the same one is asked again. */
+START_TEST(L04_an_unanswered_handshake_does_not_cost_what_is_held)
+{
+	struct proxy *p = fixture_proxy();
+	struct kustos_client *c = client_connected(proxy_address(p), 12000);
+	int64_t epoch = client_session(c).epoch;
+
+	record_start(&record, c);
+	proxy_arm(p, PROXY_DROP_REPLY, ZK_OP_CONNECT, 1);
+	proxy_cut(p);
+	test_eventually(proxy_fired(p) == 1, 1000);
+	client_wait(c, KUSTOS_CONNECTED, 6000);
+	ck_assert(client_session(c).epoch == epoch);
+	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 0);
+	client_close(c);
+	proxy_free(p);
+}
+END_TEST
+
 START_TEST(L15_a_session_whose_end_is_not_told_is_replaced)
 {
 	struct kustos_client *c = deaf_open(fixture_address(), 6000);
@@ -357,6 +376,8 @@ int main(void)
 		L15_a_server_that_never_answers_the_handshake_is_left);
 	tcase_add_test(t,
 		L15_an_unanswered_handshake_does_not_cost_the_session);
+	tcase_add_test(t,
+		L04_an_unanswered_handshake_does_not_cost_what_is_held);
 	tcase_add_test(t, L15_a_session_whose_end_is_not_told_is_replaced);
 	tcase_add_test(t, L15_a_reconnect_that_is_not_told_is_found_out);
 	tcase_add_test(t, wait_connected_ends_by_deadline_or_cancel);

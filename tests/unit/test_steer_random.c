@@ -66,6 +66,11 @@ static void act(struct belief *b, enum ku_steer_action action)
 		b->connected = b->heartbeat = false;
 		b->server = b->listed = to;
 		break;
+	case KU_STEER_ANEW:
+		ck_assert(b->distinct && !b->connected);
+		ck_assert(b->count == 1 && b->server == 0 && to == 0);
+		b->listed = to;
+		break;
 	case KU_STEER_RESOLVE:
 		ck_assert(!b->connected || b->heartbeat);
 		break;

@@ -100,13 +100,75 @@ START_TEST(U08_new_addresses_are_probed_and_steered_to)
 }
 END_TEST
 
-START_TEST(a_single_server_is_probed_and_never_steered_to)
+/* Until "end" the only server says "verdict" whenever it is asked.  Returns how
+   often it was tried anew. */
+static int times_anew(int64_t end, enum ku_probe_verdict verdict)
 {
-	int64_t end = now + 3 * T;
+	int anew = 0;
+
+	while (now < end) {
+		enum ku_steer_action action = next();
+
+		ck_assert(action != KU_STEER_TO && action != KU_STEER_KICK);
+		if (action == KU_STEER_PROBE)
+			ku_steer_verdict(&s, 0, verdict);
+		if (action == KU_STEER_NONE)
+			now = wake < end ? wake : end;
+		anew += action == KU_STEER_ANEW;
+	}
+	return anew;
+}
+
+START_TEST(L04_a_single_server_that_lives_and_takes_nobody_is_tried_anew)
+{
+	ku_steer_addresses(&s, 1, true, -1);
+	ku_steer_opened(&s, now);
+	/* That it is down is no reason, however long. */
+	ck_assert_int_eq(times_anew(now + 2 * T, KU_PROBE_REFUSED), 0);
+	while (!s.probing)
+		if (next() == KU_STEER_NONE)
+			now = wake;
+	ku_steer_verdict(&s, 0, KU_PROBE_LIVE);
+	ck_assert_int_eq(times_anew(now + T / 6, KU_PROBE_LIVE), 0);
+	expect(KU_STEER_ANEW);
+	ck_assert_int_eq(to, 0);
+	/* One that is slow is given more time, and then what the library gives. */
+	ck_assert_int_eq(times_anew(now + T / 3, KU_PROBE_LIVE), 0);
+	expect(KU_STEER_ANEW);
+	ck_assert_int_eq(times_anew(now + 5 * T, KU_PROBE_LIVE), 0);
+	/* Another start of it is another chance. */
+	ck_assert_int_eq(times_anew(now + T, KU_PROBE_NOT_SERVING), 0);
+	ck_assert_int_eq(times_anew(now + T, KU_PROBE_LIVE), 2);
+	ku_steer_connected(&s, 0);
+	ck_assert_int_eq(times_anew(now + 1, KU_PROBE_LIVE), 0);
+}
+END_TEST
+
+START_TEST(a_single_server_that_is_down_is_asked_again_soon)
+{
+	int64_t end = now + 5 * T;
 
 	ku_steer_addresses(&s, 1, true, -1);
 	ku_steer_opened(&s, now);
-	ck_assert_int_gt(probes_until(end), 5);
+	while (now < end) {
+		enum ku_steer_action action = next();
+
+		if (action == KU_STEER_PROBE)
+			ku_steer_verdict(&s, 0, KU_PROBE_REFUSED);
+		if (action != KU_STEER_NONE)
+			continue;
+		ck_assert_int_le(wake, now + T / 16);
+		now = wake;
+	}
+}
+END_TEST
+
+START_TEST(a_single_server_that_dies_again_is_not_tried_anew)
+{
+	ku_steer_addresses(&s, 1, true, -1);
+	ku_steer_opened(&s, now);
+	ck_assert_int_eq(times_anew(now + 1, KU_PROBE_LIVE), 0);
+	ck_assert_int_eq(times_anew(now + 2 * T, KU_PROBE_REFUSED), 0);
 }
 END_TEST
 
@@ -282,7 +344,11 @@ int main(void)
 	tcase_add_test(tcase,
 		U08_names_are_looked_up_at_each_disconnect_and_then_now_and_again);
 	tcase_add_test(tcase, U08_new_addresses_are_probed_and_steered_to);
-	tcase_add_test(tcase, a_single_server_is_probed_and_never_steered_to);
+	tcase_add_test(tcase,
+		L04_a_single_server_that_lives_and_takes_nobody_is_tried_anew);
+	tcase_add_test(tcase, a_single_server_that_is_down_is_asked_again_soon);
+	tcase_add_test(tcase,
+		a_single_server_that_dies_again_is_not_tried_anew);
 	tcase_add_test(tcase, a_server_not_in_the_list_is_left_after_a_third);
 	tcase_add_test(tcase,
 		a_server_not_in_the_list_is_not_left_when_none_lives);
