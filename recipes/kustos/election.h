@@ -328,7 +328,8 @@ KUSTOS_API enum kustos_err kustos_selector_interrupt(
    it is closed. */
 KUSTOS_API void kustos_selector_close(struct kustos_selector *selector);
 
-/* Return 1 if it certainly leads at this instant. */
+/* Return 1 if it certainly leads at this instant; 0 once it was closed, also while
+   "lead" has not returned, which still has what its hold says. */
 KUSTOS_API int kustos_selector_leads(struct kustos_selector *selector);
 
 KUSTOS_API enum kustos_selector_state kustos_selector_state(
