@@ -17,7 +17,7 @@ static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
 	int root_rc;  /* instead of the creation of the queue; 0: none */
 	int count_rc; /* instead of the queue's stat */
-	int counts;
+	int counts, lists;
 	int receipt_rc; /* instead of the creation of a receipt */
 	int receipts;
 	bool rival;  /* another makes the queue first */
@@ -28,7 +28,7 @@ static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;
 static struct ku_queue *queue;
-static enum kustos_err end;
+static enum kustos_err end, other;
 
 static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -76,6 +76,7 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	if (request->kind == KU_ZK_MULTI)
 		return submit_put(zk, request, done, arg);
 	trouble.counts += root && request->kind == KU_ZK_EXISTS;
+	trouble.lists += root && request->kind == KU_ZK_CHILDREN;
 	if (root && request->kind == KU_ZK_EXISTS && trouble.count_rc != 0)
 		return lone_refuse(zk, trouble.count_rc, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
@@ -89,7 +90,7 @@ static void setup(void)
 		.max_bytes = 1000 };
 
 	memset(&trouble, 0, sizeof(trouble));
-	end = KUSTOS_ETIMEDOUT;
+	end = other = KUSTOS_ETIMEDOUT;
 	api = ku_zk_sim;
 	api.submit = submit;
 	raw = lone_setup(&bench, WAY_MS);
@@ -242,6 +243,161 @@ START_TEST(U09_what_may_not_be_counted_is_not_put)
 }
 END_TEST
 
+START_TEST(L28_what_is_there_is_counted_once_for_all_who_wait)
+{
+	lone_make(&bench, raw, QUEUE);
+	put(NULL);
+	run(1);
+	ck_assert_int_eq(trouble.counts, 1);
+	put_until(KUSTOS_FOREVER, NULL, &other);
+	run(1);
+	ck_assert_int_eq(trouble.counts, 1);
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(other, KUSTOS_ETIMEDOUT);
+}
+END_TEST
+
+/* It has found room for two. */
+START_TEST(L28_nor_while_there_is_room_that_was_found_before)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = RECEIPTS,
+		.max_items = 32,
+		.max_bytes = 1000 };
+
+	lone_make(&bench, raw, QUEUE);
+	ku_queue_destroy(queue);
+	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
+		KUSTOS_OK);
+	put(NULL);
+	run(2 * WAY_MS + 1);
+	put_until(KUSTOS_FOREVER, NULL, &other);
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(other, KUSTOS_OK);
+	ck_assert_int_eq(trouble.counts, 1);
+}
+END_TEST
+
+static void fill(const char *name)
+{
+	char path[64] = QUEUE "/";
+
+	lone_make(&bench, raw, strcat(path, name));
+}
+
+static void make_room(const char *name)
+{
+	char path[64] = QUEUE "/";
+
+	ck_assert_int_eq(bench_delete(&bench, raw, strcat(path, name), -1).rc,
+		KU_ZK_OK);
+}
+
+/* Nor while it is listed for that. */
+START_TEST(L28_nor_while_it_is_watched_for_room)
+{
+	lone_make(&bench, raw, QUEUE);
+	fill("qn-0000000000");
+	put(NULL);
+	run(SOON_MS);
+	put_until(KUSTOS_FOREVER, NULL, &other);
+	run(SOON_MS);
+	ck_assert_int_eq(trouble.counts, 1);
+	ck_assert_int_eq(other, KUSTOS_ETIMEDOUT);
+}
+END_TEST
+
+START_TEST(L28_nor_while_the_server_has_put_that_off)
+{
+	lone_make(&bench, raw, QUEUE);
+	trouble.count_rc = KU_ZK_THROTTLEDOP;
+	put(NULL);
+	run(2 * WAY_MS + 1);
+	put_until(KUSTOS_FOREVER, NULL, &other);
+	run(1);
+	ck_assert_int_eq(trouble.counts, 1);
+	trouble.count_rc = 0;
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+}
+END_TEST
+
+/* What comes then is ours. */
+START_TEST(L28_a_queue_that_has_room_is_not_listed_any_more)
+{
+	lone_make(&bench, raw, QUEUE);
+	fill("qn-0000000000");
+	put(NULL);
+	run(SOON_MS);
+	int lists = trouble.lists;
+	make_room("qn-0000000000");
+	run(SOON_MS);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(trouble.lists, lists + 1);
+}
+END_TEST
+
+/* It waits for room, and does not any more. */
+static void put_and_give_up(void)
+{
+	struct kustos_cancel *cancel;
+
+	lone_make(&bench, raw, QUEUE);
+	fill("qn-0000000000");
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	put(cancel);
+	run(SOON_MS);
+	kustos_cancel_fire(cancel);
+	run(SOON_MS);
+	ck_assert_int_eq(end, KUSTOS_ECANCELED);
+	kustos_cancel_destroy(cancel);
+}
+
+/* But for the change that was being watched for. */
+START_TEST(L28_nobody_lists_a_full_queue_for_who_has_given_up)
+{
+	put_and_give_up();
+	int lists = trouble.lists;
+	fill("qn-0000000001");
+	run(SOON_MS);
+	fill("qn-0000000002");
+	run(SOON_MS);
+	ck_assert_int_eq(trouble.lists, lists + 1);
+}
+END_TEST
+
+/* Another has it since. */
+START_TEST(room_that_nobody_waited_for_is_not_gone_by_later)
+{
+	put_and_give_up();
+	make_room("qn-0000000000");
+	run(SOON_MS);
+	fill("qn-0000000001");
+	put_until(KUSTOS_NOW, NULL, &other);
+	run(SOON_MS);
+	ck_assert_int_eq(other, KUSTOS_EFULL);
+}
+END_TEST
+
+/* The connection breaks with it, as the object ends. */
+START_TEST(L06_what_is_there_is_not_counted_for_nobody)
+{
+	lone_make(&bench, raw, QUEUE);
+	put(NULL);
+	run(1);
+	ck_assert_int_eq(trouble.counts, 1);
+	ku_queue_destroy(queue);
+	queue = NULL;
+	model_cut(bench.model, LONE_MACHINE, true);
+	run(3000);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(end, KUSTOS_ECLOSED);
+	ck_assert_int_eq(trouble.counts, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("puts in the simulator");
@@ -258,6 +414,14 @@ int main(void)
 	tcase_add_test(t, U09_what_may_not_be_counted_is_not_put);
 	tcase_add_loop_test(t, S06_a_queue_that_was_there_already_is_made_again,
 		0, 2);
+	tcase_add_test(t, L28_what_is_there_is_counted_once_for_all_who_wait);
+	tcase_add_test(t, L28_nor_while_there_is_room_that_was_found_before);
+	tcase_add_test(t, L28_nor_while_it_is_watched_for_room);
+	tcase_add_test(t, L28_nor_while_the_server_has_put_that_off);
+	tcase_add_test(t, L28_a_queue_that_has_room_is_not_listed_any_more);
+	tcase_add_test(t, L28_nobody_lists_a_full_queue_for_who_has_given_up);
+	tcase_add_test(t, room_that_nobody_waited_for_is_not_gone_by_later);
+	tcase_add_test(t, L06_what_is_there_is_not_counted_for_nobody);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

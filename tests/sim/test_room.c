@@ -102,6 +102,20 @@ START_TEST(U09_who_may_not_list_a_full_queue_hears_of_room_in_a_while)
 }
 END_TEST
 
+/* A put that comes meanwhile has it counted for all. */
+START_TEST(who_may_not_list_a_full_queue_hears_of_room_when_another_puts)
+{
+	bench_create(&bench, raw, ITEM, "", KU_ZK_PERSISTENT);
+	refusal.listing = true;
+	put(&ends[0]);
+	lone_run_ms(&bench, client, 300);
+	ck_assert_int_eq(bench_delete(&bench, raw, ITEM, -1).rc, KU_ZK_OK);
+	put(&ends[1]);
+	lone_run_ms(&bench, client, 300);
+	ck_assert_int_eq(ends[0], KUSTOS_OK);
+}
+END_TEST
+
 /* Its receipt is being made, so that the second is counted, and the queue listed,
    before the first is sent; and then that is refused, which no event tells of. */
 START_TEST(who_waits_for_the_place_of_another_has_it_when_that_is_refused)
@@ -162,6 +176,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t,
 		U09_who_may_not_list_a_full_queue_hears_of_room_in_a_while);
+	tcase_add_test(t,
+		who_may_not_list_a_full_queue_hears_of_room_when_another_puts);
 	tcase_add_test(t,
 		who_waits_for_the_place_of_another_has_it_when_that_is_refused);
 	tcase_add_test(t,
