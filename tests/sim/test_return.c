@@ -25,8 +25,10 @@ static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
 	int taken;    /* transactions that take */
 	int returned; /* and that put */
-	bool denied;  /* the first item of the first of these */
+	int denied;   /* the first item of so many of these */
 	int put_off;  /* so many puts without a receipt */
+	bool no_root; /* the queue may not be made */
+	int roots;
 	size_t most_bytes;
 	bool poor; /* memory is short when the first of them is answered */
 	ku_zk_done_fn *done;
@@ -36,6 +38,7 @@ static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;
 static struct ku_queue *queue;
+static const char *place; /* the queue's full path */
 static char data[MAX][HUGE + 1];
 
 static void answer_poor(void *arg, const struct ku_zk_reply *reply)
@@ -49,15 +52,10 @@ static void answer_poor(void *arg, const struct ku_zk_reply *reply)
 static int submit_return(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	static const struct ku_zk_result results[] = {
-		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
-		{ .rc = KU_ZK_NOAUTH },
-		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
-	};
-	static const struct ku_zk_reply no = { .rc = KU_ZK_NOAUTH,
+	static struct ku_zk_result results[MAX + 1];
+	static struct ku_zk_reply no = { .rc = KU_ZK_NOAUTH,
 		.len = -1,
-		.results = results,
-		.result_count = 3 };
+		.results = results };
 	size_t bytes = ku_request_size(request);
 
 	if (bytes > trouble.most_bytes)
@@ -67,9 +65,11 @@ static int submit_return(struct ku_zk *zk, const struct ku_zk_request *request,
 		trouble.arg = arg;
 		return ku_zk_sim.submit(zk, request, answer_poor, NULL);
 	}
-	if (trouble.returned > 1 || !trouble.denied)
+	if (trouble.returned > trouble.denied)
 		return ku_zk_sim.submit(zk, request, done, arg);
-	ck_assert_int_eq(request->op_count, no.result_count);
+	no.result_count = request->op_count;
+	for (int i = 0; i < no.result_count; i++)
+		results[i].rc = i == 1 ? no.rc : KU_ZK_RUNTIMEINCONSISTENCY;
 	return lone_answer(zk, &no, done, arg);
 }
 
@@ -77,32 +77,44 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	bool is_put = request->kind == KU_ZK_CREATE &&
-		strncmp(request->path, QUEUE "/", strlen(QUEUE "/")) == 0;
+		strncmp(request->path, place, strlen(place)) == 0 &&
+		request->path[strlen(place)] == '/';
+	bool is_root = request->kind == KU_ZK_CREATE &&
+		strcmp(request->path, place) == 0;
 
 	if (request->kind == KU_ZK_MULTI &&
 		request->ops[1].kind == KU_ZK_CREATE)
 		return submit_return(zk, request, done, arg);
 	trouble.taken += request->kind == KU_ZK_MULTI;
+	trouble.roots += is_root;
+	if (is_root && trouble.no_root)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	if (is_put && trouble.put_off-- > 0)
 		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-static void setup(void)
+static void open_queue(void)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
 		.receipts = "/receipts",
 		.max_bytes = 1000 };
 
+	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
+		KUSTOS_OK);
+}
+
+static void setup(void)
+{
 	memset(&trouble, 0, sizeof(trouble));
 	api = ku_zk_sim;
 	api.submit = submit;
+	place = QUEUE;
 	raw = lone_setup(&bench, 5);
 	lone_make(&bench, raw, QUEUE);
 	lone_make(&bench, raw, "/receipts");
 	client = lone_connected(&bench, &api);
-	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
-		KUSTOS_OK);
+	open_queue();
 }
 
 static void teardown(void)
@@ -130,7 +142,7 @@ static void keep(int count, size_t bytes)
 	for (int i = 0; i < count; i++) {
 		memset(data[i], 'x', bytes);
 		data[i][0] = (char)('0' + i);
-		snprintf(path, sizeof(path), QUEUE "/qn-%010d", i);
+		snprintf(path, sizeof(path), "%s/qn-%010d", place, i);
 		ck_assert_int_eq(bench_create(&bench, raw, path, data[i],
 					 KU_ZK_PERSISTENT)
 					 .rc,
@@ -147,7 +159,7 @@ static void keep(int count, size_t bytes)
 	lone_run_ms(&bench, client, 500);
 	ck_assert_int_eq(end, KUSTOS_ECANCELED);
 	ck_assert_uint_eq(ku_queue_kept(queue), count);
-	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	ck_assert_int_eq(model_child_count(bench.model, place), 0);
 	kustos_cancel_destroy(all.cancel);
 }
 
@@ -160,7 +172,7 @@ static int by_name(const void *a, const void *b)
 static void check_order(const char *numbers)
 {
 	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,
-		QUEUE, false);
+		place, false);
 	const char *names[MAX] = { NULL };
 	char path[80], found[MAX + 1] = "";
 	size_t len;
@@ -170,7 +182,8 @@ static void check_order(const char *numbers)
 		names[i] = there.names[i];
 	qsort(names, (size_t)there.name_count, sizeof(names[0]), by_name);
 	for (int i = 0; i < there.name_count; i++) {
-		snprintf(path, sizeof(path), QUEUE "/%s", names[i]);
+		ck_assert_uint_eq(strlen(names[i]), strlen("qn-0000000000"));
+		snprintf(path, sizeof(path), "%s/%s", place, names[i]);
 		found[i] = *model_bytes(bench.model, path, &len);
 	}
 	ck_assert_str_eq(found, numbers);
@@ -187,14 +200,15 @@ START_TEST(L24_no_more_goes_back_at_once_than_a_server_takes)
 }
 END_TEST
 
-/* One may not, and those behind it, of the same transaction, go before the others. */
+/* One may not, or two, and those behind it, of the same transaction, go before the
+   others. */
 START_TEST(S17_what_goes_back_keeps_its_order)
 {
 	keep(4, LARGE);
-	trouble.denied = true;
+	trouble.denied = _i;
 	ku_queue_destroy(queue);
 	ck_assert(lone_close(&bench, client));
-	check_order("123");
+	check_order(&"0123"[_i]);
 }
 END_TEST
 
@@ -236,6 +250,7 @@ START_TEST(S15_what_goes_back_when_there_is_memory_ends_the_queue)
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(client->unsettled, 0);
 	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(trouble.returned, 0);
 	check_order("0");
 }
 END_TEST
@@ -257,6 +272,50 @@ START_TEST(S15_what_goes_back_into_a_queue_that_is_gone_is_put)
 }
 END_TEST
 
+/* It goes with the first that may not be put. */
+START_TEST(U09_what_goes_back_into_a_queue_that_may_not_be_made_is_tried_once)
+{
+	keep(3, 1);
+	ck_assert_int_eq(bench_delete(&bench, raw, QUEUE, -1).rc, KU_ZK_OK);
+	trouble.no_root = true;
+	ku_queue_destroy(queue);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(client->unsettled, 0);
+	ck_assert_int_eq(trouble.roots, 1);
+	ck_assert(lone_close(&bench, client));
+}
+END_TEST
+
+START_TEST(S15_what_goes_back_without_a_receipt_finds_its_queue_gone)
+{
+	keep(1, HUGE);
+	ck_assert_int_eq(bench_delete(&bench, raw, QUEUE, -1).rc, KU_ZK_OK);
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	check_order("0");
+}
+END_TEST
+
+START_TEST(S15_what_goes_back_without_a_receipt_has_its_prefix)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	options.name_space = "/p";
+	place = "/p" QUEUE;
+	lone_make(&bench, raw, "/p");
+	lone_make(&bench, raw, place);
+	client = lone_connected_with(&bench, &api, 1, &options);
+	open_queue();
+	keep(1, HUGE - strlen("/p"));
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(trouble.returned, 0);
+	check_order("0");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("what a queue puts back");
@@ -265,7 +324,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, L24_no_more_goes_back_at_once_than_a_server_takes);
-	tcase_add_test(t, S17_what_goes_back_keeps_its_order);
+	tcase_add_loop_test(t, S17_what_goes_back_keeps_its_order, 1, 3);
 	tcase_add_test(t, S15_what_may_go_back_with_a_receipt_does);
 	tcase_add_loop_test(t, S15_what_goes_back_without_a_receipt_is_put, 0,
 		2);
@@ -273,6 +332,11 @@ int main(void)
 		S15_what_goes_back_when_there_is_memory_ends_the_queue, 0, 2);
 	tcase_add_loop_test(t,
 		S15_what_goes_back_into_a_queue_that_is_gone_is_put, 0, 2);
+	tcase_add_test(t,
+		U09_what_goes_back_into_a_queue_that_may_not_be_made_is_tried_once);
+	tcase_add_test(t,
+		S15_what_goes_back_without_a_receipt_finds_its_queue_gone);
+	tcase_add_test(t, S15_what_goes_back_without_a_receipt_has_its_prefix);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
