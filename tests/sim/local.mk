@@ -110,6 +110,7 @@ libsim_a_CPPFLAGS = $(AM_CPPFLAGS)
 check_PROGRAMS += %D%/sim
 %C%_sim_SOURCES = %D%/main.c
 
+sim_tests += %D%/test_ack
 sim_tests += %D%/test_barrier
 sim_tests += %D%/test_beat
 sim_tests += %D%/test_beside
