@@ -175,6 +175,9 @@ sim_tests += %D%/test_return
 %C%_test_return_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_risk
 sim_tests += %D%/test_room
+sim_tests += %D%/test_roomer
+%C%_test_roomer_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=ku_wait_stay,--wrap=ku_cond_wait
 sim_tests += %D%/test_round
 sim_tests += %D%/test_rwlock
 sim_tests += %D%/test_seat
