@@ -1,0 +1,260 @@
+/*
+ * test_deeds.c - transactions of a queue of which several are on their way: one is refused
+ * or lost, or their receipt is another's, or gone.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "queue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define QUEUE "/q"
+#define FOLDER "/q-receipts"
+/* Two of them go in two transactions. */
+#define LARGE (200 * 1024)
+#define FEW 3
+/* So many puts; what comes behind the first four goes in one transaction. */
+#define MAX 6
+
+enum fate { NORMAL, LOST, DENIED, PUT_OFF };
+
+static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
+static struct {
+	enum fate fates[MAX + 1]; /* of transactions, from 1 on */
+	enum fate fences;	  /* of those that use up versions */
+	bool gone;		  /* the receipt is, when it is read */
+	int transactions, fence_count, reads;
+} trouble;
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct ku_queue *queue;
+static enum kustos_err ends[MAX];
+
+static void delete_receipt(const char *path)
+{
+	const struct ku_zk_request request = { .kind = KU_ZK_DELETE,
+		.path = path,
+		.version = -1 };
+
+	lone_send(&bench, raw, &request);
+}
+
+static int submit_to(enum fate fate, struct ku_zk *zk,
+	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
+{
+	/* Of the receipt. */
+	static const struct ku_zk_result results[] = {
+		{ .rc = KU_ZK_NOAUTH },
+		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
+	};
+	static const struct ku_zk_reply denied = { .rc = KU_ZK_NOAUTH,
+		.len = -1,
+		.results = results,
+		.result_count = 2 };
+
+	switch (fate) {
+	case LOST: /* nor is it done */
+		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+	case DENIED:
+		return lone_answer(zk, &denied, done, arg);
+	case PUT_OFF:
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	case NORMAL:
+		break;
+	}
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool read = request->kind == KU_ZK_GET &&
+		strncmp(request->path, FOLDER "/", strlen(FOLDER "/")) == 0;
+	enum fate fate = NORMAL;
+
+	if (request->kind == KU_ZK_MULTI &&
+		request->ops[request->op_count - 1].kind == KU_ZK_SET) {
+		trouble.fence_count++;
+		fate = trouble.fences;
+	} else if (request->kind == KU_ZK_MULTI) {
+		if (++trouble.transactions <= MAX)
+			fate = trouble.fates[trouble.transactions];
+	}
+	trouble.reads += read;
+	if (read && trouble.gone)
+		delete_receipt(request->path);
+	return submit_to(fate, zk, request, done, arg);
+}
+
+static void setup(void)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = FOLDER,
+		.max_bytes = 10 * LARGE };
+
+	memset(&trouble, 0, sizeof(trouble));
+	for (int i = 0; i < MAX; i++)
+		ends[i] = KUSTOS_ETIMEDOUT;
+	api = ku_zk_sim;
+	api.submit = submit;
+	raw = lone_setup(&bench, 5);
+	lone_make(&bench, raw, FOLDER);
+	client = lone_connected(&bench, &api);
+	ck_assert_int_eq(ku_queue_create(client, QUEUE, &wish, &queue),
+		KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	ku_queue_destroy(queue);
+	lone_teardown(&bench, client);
+}
+
+static void was_put(void *arg, enum kustos_err err)
+{
+	*(enum kustos_err *)arg = err;
+}
+
+static void put_bytes(int which, size_t len)
+{
+	static char data[LARGE];
+	const struct kustos_new_item item = { .data = data, .len = len };
+
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+				 was_put, &ends[which]),
+		KUSTOS_OK);
+}
+
+static void put(int which)
+{
+	put_bytes(which, LARGE);
+}
+
+static void put_few(void)
+{
+	for (int i = 0; i < FEW; i++)
+		put(i);
+}
+
+static void check_put(int items)
+{
+	for (int i = 0; i < items; i++)
+		ck_assert_int_eq(ends[i], KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), items);
+}
+
+/* The queue is to be made; so they are all refused, which was foreseen. */
+START_TEST(L28_those_that_are_refused_together_ask_nothing)
+{
+	put_few();
+	lone_run_ms(&bench, client, 1000);
+	check_put(FEW);
+	ck_assert_int_eq(trouble.transactions, 2 * FEW);
+	ck_assert_int_eq(trouble.reads, 0);
+}
+END_TEST
+
+/* That it is refused does not tell what became of the one before it. */
+START_TEST(S15_what_was_lost_is_asked_for_though_the_next_was_refused)
+{
+	lone_make(&bench, raw, QUEUE);
+	trouble.fates[1] = LOST;
+	put_few();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(trouble.reads, 1);
+	check_put(FEW);
+}
+END_TEST
+
+/* Each is refused for that, until it is known. */
+START_TEST(S15_a_receipt_that_another_writes_to_is_exchanged)
+{
+	char path[160];
+
+	lone_make(&bench, raw, QUEUE);
+	put(0);
+	lone_run_ms(&bench, client, 1000);
+	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,
+		FOLDER, false);
+	ck_assert_int_eq(there.name_count, 1);
+	snprintf(path, sizeof(path), FOLDER "/%s", there.names[0]);
+	ck_assert_int_eq(bench_set(&bench, raw, path, "another's", -1).rc,
+		KU_ZK_OK);
+	put(1);
+	lone_run_ms(&bench, client, 1000);
+	check_put(2);
+	ck_assert_int_eq(trouble.transactions, 3);
+	ck_assert(!model_stat(bench.model, path, NULL));
+}
+END_TEST
+
+/* It was not done, which nothing tells. */
+START_TEST(S15_a_receipt_that_is_gone_when_it_is_asked_tells_nothing)
+{
+	lone_make(&bench, raw, QUEUE);
+	trouble.fates[1] = LOST;
+	trouble.gone = true;
+	put(0);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ends[0], KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(trouble.reads, 1);
+	trouble.gone = false;
+	put(1);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ends[1], KUSTOS_OK);
+}
+END_TEST
+
+/* Nor is it one of the items that are put with it. */
+START_TEST(U09_who_may_not_write_to_its_receipt_is_told)
+{
+	lone_make(&bench, raw, QUEUE);
+	trouble.fates[5] = DENIED;
+	for (int i = 0; i < MAX; i++)
+		put_bytes(i, 1);
+	lone_run_ms(&bench, client, 1000);
+	check_put(4);
+	ck_assert_int_eq(ends[4], KUSTOS_ENOAUTH);
+	ck_assert_int_eq(ends[5], KUSTOS_ENOAUTH);
+	ck_assert_int_eq(trouble.transactions, 5);
+}
+END_TEST
+
+START_TEST(L28_versions_whose_use_is_put_off_are_used_up_in_a_while)
+{
+	lone_make(&bench, raw, QUEUE);
+	trouble.fates[1] = LOST;
+	trouble.fences = PUT_OFF;
+	put(0);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ends[0], KUSTOS_ETIMEDOUT);
+	ck_assert_int_ge(trouble.fence_count, 5);
+	ck_assert_int_le(trouble.fence_count, 11);
+	trouble.fences = NORMAL;
+	lone_run_ms(&bench, client, 300);
+	check_put(1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("transactions of a queue in the simulator");
+	TCase *t = tcase_create("refused, lost");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, L28_those_that_are_refused_together_ask_nothing);
+	tcase_add_test(t,
+		S15_what_was_lost_is_asked_for_though_the_next_was_refused);
+	tcase_add_test(t, S15_a_receipt_that_another_writes_to_is_exchanged);
+	tcase_add_test(t,
+		S15_a_receipt_that_is_gone_when_it_is_asked_tells_nothing);
+	tcase_add_test(t, U09_who_may_not_write_to_its_receipt_is_told);
+	tcase_add_test(t,
+		L28_versions_whose_use_is_put_off_are_used_up_in_a_while);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
