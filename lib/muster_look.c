@@ -77,11 +77,18 @@ static void unset(struct ku_muster *m)
 		ku_watch_failed(m->client, &m->watch);
 }
 
-/* The read may have left a watch there: of a call that has ended, nobody wants it. */
+/* The read may have left a watch there: of a call that has ended, nobody wants it.  If
+   an event has taken ours off since that was sent, it was of an older one. */
 static void set(struct ku_muster *m)
 {
+	const struct ku_zk_request *read = &m->sight.what;
+
 	if (m->stale)
-		ku_watch_take_back(m->client, &m->watch, &m->sight.what);
+		ku_watch_take_back(m->client, &m->watch, read);
+	else if (read->watch && m->watch.entry == NULL &&
+		!ku_watch_is_ending(m->client, KU_ZK_WATCH_DATA, read->path))
+		(void)ku_watch_add(m->client, &m->watch, KU_ZK_WATCH_DATA,
+			read->path);
 }
 
 /* Is what was seen still of use?  Else see to it that there is more. */

@@ -8,6 +8,7 @@
 #include "lone.h"
 
 #include "../unit/unit.h"
+#include "model_impl.h"
 
 #include <kustos/barrier.h>
 #include <stdio.h>
@@ -151,6 +152,17 @@ static inline void close_member(void)
 {
 	kustos_double_barrier_destroy(member);
 	run_ms(1000);
+	lone_teardown(&bench, client);
+}
+
+/* The same of one whose node could be deleted: nothing of it is watched any more,
+   neither here nor at the server. */
+static inline void close_unwatched(void)
+{
+	kustos_double_barrier_destroy(member);
+	run_ms(1000);
+	ck_assert_ptr_null(client->watches.entries);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
 	lone_teardown(&bench, client);
 }
 

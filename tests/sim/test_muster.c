@@ -409,7 +409,7 @@ int main(void)
 	TCase *t = tcase_create("in one moment");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, close_member);
+	tcase_add_checked_fixture(t, setup, close_unwatched);
 	tcase_add_loop_test(t,
 		L18_a_peers_ready_that_goes_before_it_is_read_lets_in, 0, 2);
 	tcase_add_loop_test(t,

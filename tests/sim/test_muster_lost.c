@@ -469,7 +469,7 @@ int main(void)
 	TCase *t = tcase_create("a member");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, close_member);
+	tcase_add_checked_fixture(t, setup, close_unwatched);
 	tcase_add_loop_test(t,
 		S12_what_was_seen_before_the_node_was_made_lets_nobody_in, 0,
 		2);

@@ -256,7 +256,7 @@ int main(void)
 	TCase *t = tcase_create("plainly");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, close_member);
+	tcase_add_checked_fixture(t, setup, close_unwatched);
 	tcase_add_test(t,
 		U09_who_may_not_read_the_others_tells_them_all_the_same);
 	tcase_add_test(t, U09_who_may_tell_nobody_does_not_go_in);
