@@ -1,0 +1,138 @@
+/*
+ * test_muster_ends.c - a member of a double barrier that gives up, at any time: while it
+ * is asked for nothing, while the server has none for it, or without a connection.
+ */
+#include "muster_bed.h"
+
+#include <kustos/cancel.h>
+
+/* Between a client and its server; and in so long it has come to wait. */
+#define WAY_MS 4
+#define LONG_MS 50
+
+static struct kustos_cancel *cancel;
+
+static void setup(void)
+{
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	open_member(&ku_zk_sim, WAY_MS);
+}
+
+static void teardown(void)
+{
+	close_unwatched();
+	kustos_cancel_destroy(cancel);
+}
+
+static void enter_for_a_while(void)
+{
+	entry = -1;
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, cancel, ended, &entry),
+		KUSTOS_OK);
+}
+
+/* Nothing of it is left, and the other goes on. */
+static void give_up(const int *end)
+{
+	kustos_cancel_fire(cancel);
+	run_ms(3000);
+	ck_assert_int_eq(*end, KUSTOS_ECANCELED);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 1);
+}
+
+START_TEST(P05_who_gives_up_its_entry_leaves_nothing_behind)
+{
+	enter_for_a_while();
+	run_ms(_i);
+	give_up(&entry);
+}
+END_TEST
+
+START_TEST(P05_nor_does_who_was_put_off)
+{
+	enter_for_a_while();
+	run_ms(_i);
+	model_set_throttle(bench.model, 1000000);
+	run_ms(_i);
+	kustos_cancel_fire(cancel);
+	run_ms(20);
+	model_set_throttle(bench.model, 0);
+	give_up(&entry);
+}
+END_TEST
+
+/* Its node goes with it. */
+START_TEST(P05_nor_does_who_gives_up_without_a_connection)
+{
+	enter_for_a_while();
+	run_ms(_i);
+	model_server_stop(bench.model, 0);
+	run_ms(2);
+	kustos_cancel_fire(cancel);
+	run_ms(10);
+	model_server_start(bench.model, 0);
+	give_up(&entry);
+}
+END_TEST
+
+/* It waits for another that does not go. */
+START_TEST(P05_nor_does_who_gives_up_its_departure)
+{
+	enter(KUSTOS_FOREVER);
+	run_ms(LONG_MS);
+	let_in();
+	drop(SECOND);
+	departure = -1;
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
+				 KUSTOS_FOREVER, cancel, ended, &departure),
+		KUSTOS_OK);
+	run_ms(_i);
+	kustos_cancel_fire(cancel);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_ECANCELED);
+	if (model_stat(bench.model, READY, NULL))
+		drop(READY);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 1);
+}
+END_TEST
+
+/* What it has asked for is on its way still, or its node is. */
+START_TEST(L18_who_has_given_up_and_comes_again_at_once_is_in_with_the_others)
+{
+	int first = -1;
+
+	ck_assert_int_eq(kustos_double_barrier_enter_async(member,
+				 KUSTOS_FOREVER, cancel, ended, &first),
+		KUSTOS_OK);
+	run_ms(_i);
+	kustos_cancel_fire(cancel);
+	enter(KUSTOS_FOREVER);
+	run_ms(200);
+	ck_assert_int_eq(first, KUSTOS_ECANCELED);
+	ck_assert_int_eq(entry, -1);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+	let_in();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("members of double barriers that give up");
+	TCase *t = tcase_create("at any time");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, P05_who_gives_up_its_entry_leaves_nothing_behind,
+		0, LONG_MS);
+	tcase_add_loop_test(t, P05_nor_does_who_was_put_off, 0, LONG_MS);
+	tcase_add_loop_test(t, P05_nor_does_who_gives_up_without_a_connection,
+		0, LONG_MS);
+	tcase_add_loop_test(t, P05_nor_does_who_gives_up_its_departure, 0,
+		LONG_MS);
+	tcase_add_loop_test(t,
+		L18_who_has_given_up_and_comes_again_at_once_is_in_with_the_others,
+		0, LONG_MS);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
