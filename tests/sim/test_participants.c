@@ -243,7 +243,7 @@ END_TEST
 
 /* Two that stand on one path; whether one of them does not see the other; and else
    how many of them hold. */
-static const struct {
+static const struct pair {
 	const char *paths[2];
 	int mixed, holders;
 	enum kustos_kind last; /* what the second is taken for */
@@ -258,28 +258,59 @@ static const struct {
 		KUSTOS_KIND_WRITE },
 	{ { KAZOO "__rlock__0000000000", KAZOO "__rlock__0000000001" }, 0, 2,
 		KUSTOS_KIND_READ },
+	/* Only kazoo's readers make writers of kazoo's locks, and of no others. */
+	{ { OTHER "/__READ__0000000000", KAZOO "__lock__0000000001" }, 1, 0,
+		KUSTOS_KIND_LOCK },
+	{ { KAZOO "__rlock__0000000000", LOCK "0000000001" }, 1, 0,
+		KUSTOS_KIND_LOCK },
+	/* A writer becomes a reader; as they are called. */
+	{ { OTHER "/__READ__0000000003", OTHER "/__WRIT__0000000003" }, 0, 2,
+		KUSTOS_KIND_WRITE },
 };
 
 START_TEST(U04_who_does_not_see_the_other_on_the_same_path_is_told)
 {
+	const struct pair *pair = &pairs[_i / 2];
 	struct kustos_participants *p = NULL;
 	int holders = 0;
 
 	make(OTHER, KU_ZK_PERSISTENT);
-	make(pairs[_i].paths[1], KU_ZK_EPHEMERAL);
-	make(pairs[_i].paths[0], KU_ZK_EPHEMERAL);
+	make(pair->paths[_i % 2], KU_ZK_EPHEMERAL); /* in either order */
+	make(pair->paths[1 - _i % 2], KU_ZK_EPHEMERAL);
 	ck_assert_int_eq(
 		kustos_participants(client, OTHER, KUSTOS_FOREVER, NULL, &p),
 		KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 2);
 	for (int i = 0; i < 2; i++) {
-		ck_assert_str_eq(p->list[i].path, pairs[_i].paths[i]);
+		ck_assert_str_eq(p->list[i].path, pair->paths[i]);
 		holders += p->list[i].holds;
 	}
-	ck_assert_int_eq(p->list[1].kind, pairs[_i].last);
-	ck_assert_int_eq(p->mixed, pairs[_i].mixed);
+	ck_assert_int_eq(p->list[1].kind, pair->last);
+	ck_assert_int_eq(p->mixed, pair->mixed);
 	if (!p->mixed)
-		ck_assert_int_eq(holders, pairs[_i].holders);
+		ck_assert_int_eq(holders, pair->holders);
+	kustos_participants_free(p);
+}
+END_TEST
+
+START_TEST(U09_a_line_of_which_one_may_not_be_read_is_not_shown)
+{
+	struct kustos_participants *p = NULL;
+
+	at_next(KU_ZK_GET, nothing, KU_ZK_NOAUTH);
+	ck_assert_int_eq(
+		kustos_participants(client, LINE, KUSTOS_FOREVER, NULL, &p),
+		KUSTOS_ENOAUTH);
+	ck_assert_ptr_null(p);
+}
+END_TEST
+
+START_TEST(what_stands_in_no_line_is_counted)
+{
+	make(LINE "/another", KU_ZK_PERSISTENT);
+	struct kustos_participants *p = look();
+	ck_assert_uint_eq(p->count, 2);
+	ck_assert_uint_eq(p->foreign, 1);
 	kustos_participants_free(p);
 }
 END_TEST
@@ -299,7 +330,9 @@ int main(void)
 	tcase_add_loop_test(t, what_is_broken_is_what_was_shown, 0, 3);
 	tcase_add_loop_test(t,
 		U04_who_does_not_see_the_other_on_the_same_path_is_told, 0,
-		(int)UNIT_COUNT(pairs));
+		2 * (int)UNIT_COUNT(pairs));
+	tcase_add_test(t, U09_a_line_of_which_one_may_not_be_read_is_not_shown);
+	tcase_add_test(t, what_stands_in_no_line_is_counted);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
