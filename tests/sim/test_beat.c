@@ -2,13 +2,16 @@
  * test_beat.c - greetings and heartbeats, and a handle that is not as its events said.
  */
 #include "lone.h"
+#include "model_impl.h"
 
 #include "../unit/unit.h"
 
+#include <kustos/barrier.h>
 #include <kustos/node.h>
 
 static struct ku_zk_api api; /* ku_zk_sim, and this before it */
 static struct bench bench;
+static struct ku_zk *raw;
 static struct kustos_client *client;
 
 /* What the library tells of the handle: its events, but for those of one state, and
@@ -101,7 +104,7 @@ static void setup(void)
 	api.session = describe;
 	options.on_request = count;
 	options.on_request_arg = &told;
-	(void)lone_setup(&bench, 0);
+	raw = lone_setup(&bench, 0);
 	client = lone_connected_with(&bench, &api, 1, &options);
 	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
 }
@@ -239,6 +242,53 @@ START_TEST(S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on)
 }
 END_TEST
 
+/* Between two sessions there is none. */
+START_TEST(S07_nobody_is_asked_where_there_is_no_handle)
+{
+	struct ku_handle *handle = client->session.handle;
+
+	others = 0;
+	client->session.handle = NULL;
+	ku_beat_nudge(client);
+	client->session.handle = handle;
+	ck_assert_int_eq(others, 0);
+	ck_assert(!client->session.linked);
+	run_until(KUSTOS_CONNECTED);
+}
+END_TEST
+
+static void waited(void *arg, enum kustos_err err)
+{
+	*(int *)arg = (int)err;
+}
+
+/* It had too many requests. */
+START_TEST(P05_what_a_server_did_not_take_off_is_taken_off_behind_a_beat)
+{
+	struct kustos_barrier *barrier;
+	int end = -1;
+
+	lone_make(&bench, raw, "/barrier");
+	ck_assert_int_eq(
+		kustos_barrier_create(client, "/barrier", NULL, &barrier),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_barrier_wait_async(barrier, KUSTOS_FOREVER,
+				 NULL, waited, &end),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 50);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 1);
+	model_set_throttle(bench.model, 1000000);
+	kustos_barrier_destroy(barrier);
+	lone_run_ms(&bench, client, 50);
+	ck_assert_int_eq(end, KUSTOS_ECLOSED);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 1);
+	model_set_throttle(bench.model, 0);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS / 2);
+	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
+	ck_assert_ptr_null(client->watches.entries);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("beats in the simulator");
@@ -258,6 +308,9 @@ int main(void)
 		a_handle_that_looks_otherwise_once_is_as_the_events_say);
 	tcase_add_test(t,
 		S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on);
+	tcase_add_test(t, S07_nobody_is_asked_where_there_is_no_handle);
+	tcase_add_test(t,
+		P05_what_a_server_did_not_take_off_is_taken_off_behind_a_beat);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
