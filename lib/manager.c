@@ -202,6 +202,7 @@ static void observe(struct ku_manager *m)
 
 	ku_steer_timeout(&m->steer, session->timeout_ms * KU_NS_PER_MS);
 	tell_shunned(m);
+	ku_steer_owed(&m->steer, session->linked && ku_wire_owed(client));
 	if (session->handle == NULL) {
 		m->seen_linked = false; /* it ended, and is not to be found */
 		ku_steer_closed(&m->steer);
@@ -267,6 +268,17 @@ static void kick(struct ku_manager *m)
    without its present address. */
 #define NOWHERE "127.255.255.254:1"
 
+/* What is lost by turning away is told of when the handle is elsewhere. */
+static void shun_present(struct kustos_client *client)
+{
+	struct ku_session *session = &client->session;
+
+	ku_lock(client);
+	if (session->linked && ku_wire_owed(client))
+		ku_shun_add(&session->shun, session->server, ku_now(client));
+	ku_unlock(client);
+}
+
 static void steer_to(struct ku_manager *m, int server, bool anew)
 {
 	struct kustos_client *client = m->client;
@@ -276,6 +288,7 @@ static void steer_to(struct ku_manager *m, int server, bool anew)
 	if (handle == NULL)
 		return;
 	ku_address_bare(&m->addresses.list[server], address);
+	shun_present(client);
 	if (anew)
 		client->env.api->steer(handle->zk, NOWHERE);
 	client->env.api->steer(handle->zk, address);

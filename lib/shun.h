@@ -11,7 +11,9 @@
  * So that server is left out of the list of the handle, as soon as the session is
  * with another one, and is not steered to, for longer than a leader waits for a
  * follower that it does not hear.  Straight back to it is well: what it has comes
- * before what is asked there, and nothing was decided meanwhile.
+ * before what is asked there, and nothing was decided meanwhile.  But what a
+ * connection there asks of the leader may be late as well: so a silent server is
+ * not tried once more in vain (ku_steer_owed()).
  *
  * Decisions and texts only.  Servers are written as in ku_address.text, and in
  * lists as ku_zk_open.addresses has them.

@@ -37,6 +37,11 @@ void ku_steer_shun(struct ku_steer *s, int server, bool shunned)
 		s->shunned[server] = shunned;
 }
 
+void ku_steer_owed(struct ku_steer *s, bool owed)
+{
+	s->owed = owed;
+}
+
 static int64_t first_gap(const struct ku_steer *s)
 {
 	int64_t gap = s->timeout / GAP_PART;
@@ -283,6 +288,14 @@ static int64_t time_to_kick(const struct ku_steer *s, int64_t now)
 		: INT64_MAX;
 }
 
+/* Give the connection up. */
+static enum ku_steer_action leave(struct ku_steer *s, int64_t now, int *to)
+{
+	int server = s->owed && s->distinct ? pick(s) : -1;
+
+	return server >= 0 ? go_to(s, now, server, to) : KU_STEER_KICK;
+}
+
 static enum ku_steer_action next_connected(struct ku_steer *s, int64_t now,
 	int *to, int64_t *wake)
 {
@@ -300,7 +313,7 @@ static enum ku_steer_action next_connected(struct ku_steer *s, int64_t now,
 		kick = time_to_kick(s, now);
 		if (now >= kick) {
 			s->kicked = true;
-			return KU_STEER_KICK;
+			return leave(s, now, to);
 		}
 		keep_earlier(wake, kick);
 	}

@@ -69,6 +69,7 @@ struct ku_steer {
 	int64_t next_resolve;
 	enum ku_probe_verdict verdicts[KU_PROBE_MAX];
 	bool shunned[KU_PROBE_MAX];
+	bool owed; /* a write, by the present one */
 };
 
 /* "random" must outlive "s". */
@@ -76,6 +77,10 @@ void ku_steer_init(struct ku_steer *s, struct ku_random *random);
 
 /* Is this server not to be turned to, for now (shun.h)? */
 void ku_steer_shun(struct ku_steer *s, int server, bool shunned);
+
+/* Has the present server a write of ours that it has not answered?  Then it is left
+   for another one, and no choice is left to the handle, which may try it again. */
+void ku_steer_owed(struct ku_steer *s, bool owed);
 
 /* The session timeout: as asked for, and once it is known as negotiated. */
 void ku_steer_timeout(struct ku_steer *s, int64_t timeout_ns);

@@ -77,6 +77,19 @@ static void shun(struct kustos_client *client, const struct ku_slot *slot)
 		ku_shun_add(&session->shun, session->server, ku_now(client));
 }
 
+bool ku_wire_owed(const struct kustos_client *client)
+{
+	const struct ku_session *session = &client->session;
+	const struct ku_slot *slot = session->handle != NULL
+		? session->handle->oldest
+		: NULL;
+
+	while (slot != NULL &&
+		!(slot->writes && slot->connection == session->connection))
+		slot = slot->next;
+	return slot != NULL;
+}
+
 static void queue_append(struct ku_wire *wire, struct ku_request *request)
 {
 	request->waiting = true;

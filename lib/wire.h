@@ -95,6 +95,9 @@ void ku_wire_fail_sent(struct ku_handle *handle, int rc);
 /* "handle" is closed: nothing comes any more. */
 void ku_wire_closed(struct ku_handle *handle);
 
+/* Is a write unanswered on the present connection? */
+bool ku_wire_owed(const struct kustos_client *client);
+
 /* Return the serial number of the oldest request that is in flight, or the
    one that the next will have. */
 uint64_t ku_wire_oldest(const struct kustos_client *client);

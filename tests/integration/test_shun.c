@@ -44,7 +44,8 @@ static int way_of(struct kustos_client *client)
 
 static void close_all(struct kustos_client *client)
 {
-	client_close(client);
+	if (client != NULL)
+		client_close(client);
 	for (int i = 0; i < WAYS; i++)
 		proxy_free(ways[i]);
 }
@@ -168,6 +169,52 @@ START_TEST(S06_what_a_follower_has_kept_is_not_done_after_all)
 }
 END_TEST
 
+/* Nothing but a link is slow, and it is the client that leaves. */
+static void leave_a_silent_server(struct ensemble *e)
+{
+	const char *leader = server_address(ensemble_server(e, 2));
+	struct kustos_mutex *mutex = NULL;
+	struct kustos_hold *hold;
+
+	proxy_set_mode(ways[1], PROXY_REFUSE);
+	struct kustos_client *client = client_connected(hosts, 4000);
+	int64_t id = client_session_id(client);
+	ck_assert_int_eq(kustos_mutex_create(client, "/line", NULL, &mutex),
+		KUSTOS_OK);
+	proxy_set_mode(ways[1], PROXY_PASS);
+	proxy_set_mode(ensemble_lag(e), PROXY_HOLD);
+	proxy_reset_counts(ways[0]);
+	ask(mutex, &hold);
+	test_eventually(has(hold), 3000);
+	ck_assert_int_eq(proxy_count(ways[0], ZK_OP_CONNECT), 0);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	test_eventually(raw_count_children(leader, "/line") == 0, 1000);
+	proxy_set_mode(ensemble_lag(e), PROXY_PASS);
+	test_never(raw_count_children(leader, "/line") > 0, 500);
+	ck_assert(client_session_id(client) == id);
+	kustos_mutex_destroy(mutex);
+	client_close(client);
+}
+
+START_TEST(S06_a_silent_server_is_not_tried_once_more)
+{
+	struct server_options o = { .tick_ms = 1000 };
+	struct ensemble *e = ensemble_start(&o, true);
+
+	ck_assert_ptr_nonnull(e);
+	open_way(0, server_address(ensemble_server(e, 0)));
+	open_way(1, server_address(ensemble_server(e, 2)));
+	struct kustos_client *client = client_connected(hosts, 4000);
+	client_create(client, "/line", 0);
+	client_close(client);
+	for (int i = 0; i < 4;
+		i++) /* whom a handle would try is left to chance */
+		leave_a_silent_server(e);
+	close_all(NULL);
+	ensemble_free(e);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("shun");
@@ -178,5 +225,6 @@ int main(void)
 		S06_a_session_does_not_go_back_to_where_a_write_was_lost);
 	tcase_add_test(bare,
 		S06_what_a_follower_has_kept_is_not_done_after_all);
+	tcase_add_test(bare, S06_a_silent_server_is_not_tried_once_more);
 	return fixture_main(s);
 }

@@ -333,6 +333,21 @@ START_TEST(S06_nor_is_it_what_another_is_left_for)
 }
 END_TEST
 
+/* But only where servers can be told apart, or nobody else lives. */
+START_TEST(S06_one_that_may_have_a_write_of_ours_is_not_tried_once_more)
+{
+	ku_steer_addresses(&s, 3, _i == 0, 0);
+	miss_an_answer();
+	ku_steer_owed(&s, true);
+	ku_steer_verdict(&s, 2, KU_PROBE_LIVE);
+	now += T / 16;
+	if (_i == 0)
+		expect_to(2);
+	else
+		expect(KU_STEER_KICK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("steer_servers");
@@ -361,6 +376,9 @@ int main(void)
 	tcase_add_test(tcase, S06_a_server_that_is_shunned_is_not_chosen);
 	tcase_add_test(tcase, S06_no_server_is_better_than_one_that_is_shunned);
 	tcase_add_test(tcase, S06_nor_is_it_what_another_is_left_for);
+	tcase_add_loop_test(tcase,
+		S06_one_that_may_have_a_write_of_ours_is_not_tried_once_more, 0,
+		2);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
