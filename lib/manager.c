@@ -268,36 +268,36 @@ static void kick(struct ku_manager *m)
    without its present address. */
 #define NOWHERE "127.255.255.254:1"
 
-/* What is lost by turning away is told of when the handle is elsewhere. */
-static void shun_present(struct kustos_client *client)
+/* Set its list, and know of that at once.  What is lost by turning away is told of when
+   the handle is elsewhere. */
+static void set_list(struct ku_manager *m, struct ku_handle *handle,
+	const char *address, bool anew)
 {
+	struct kustos_client *client = m->client;
 	struct ku_session *session = &client->session;
 
 	ku_lock(client);
 	if (session->linked && ku_wire_owed(client))
 		ku_shun_add(&session->shun, session->server, ku_now(client));
+	if (anew)
+		client->env.api->steer(handle->zk, NOWHERE);
+	client->env.api->steer(handle->zk, address);
+	strcpy(handle->addresses, address);
+	ku_beat_nudge(client);
+	observe(m);
 	ku_unlock(client);
 }
 
 static void steer_to(struct ku_manager *m, int server, bool anew)
 {
-	struct kustos_client *client = m->client;
-	struct ku_handle *handle = present_handle(client);
+	struct ku_handle *handle = present_handle(m->client);
 	char address[KU_ADDRESS_SIZE];
 
 	if (handle == NULL)
 		return;
 	ku_address_bare(&m->addresses.list[server], address);
-	shun_present(client);
-	if (anew)
-		client->env.api->steer(handle->zk, NOWHERE);
-	client->env.api->steer(handle->zk, address);
-	count_move(client, "turning to", m->addresses.list[server].text);
-	ku_lock(client);
-	strcpy(handle->addresses, address);
-	ku_beat_nudge(client);
-	observe(m);
-	ku_unlock(client);
+	count_move(m->client, "turning to", m->addresses.list[server].text);
+	set_list(m, handle, address, anew);
 }
 
 static void tell_verdicts(struct ku_manager *m)

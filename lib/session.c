@@ -250,6 +250,9 @@ static void link_up(struct kustos_client *client)
 			ku_set_timer(client, &session->lost,
 				ku_lease_end(&session->lease));
 	}
+	/* What is lost is told of before, but if the library says less than it should. */
+	if (ku_wire_owed(client))
+		ku_shun_add(&session->shun, session->server, ku_now(client));
 	memcpy(session->server, now.server, sizeof(session->server));
 	ku_session_stay_away(client);
 	session->linked = true;

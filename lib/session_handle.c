@@ -1,9 +1,12 @@
 /* session_handle.c - a session's handle: opened, kept away from some servers, closed. */
 
 #include "client.h"
+#include "resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(KU_SHUN_TEXT == KU_ADDRESS_SIZE, "one address");
 
 static void handle_free(struct ku_handle *handle)
 {
@@ -18,12 +21,14 @@ static struct ku_handle *handle_new(struct kustos_client *client)
 	if (handle == NULL)
 		return NULL;
 	handle->client = client;
-	handle->addresses = malloc(ku_shun_room(client->addresses));
+	size_t room = ku_shun_room(client->addresses);
+	handle->addresses = malloc(2 * room);
 	if (handle->addresses == NULL) {
 		free(handle);
 		return NULL;
 	}
-	strcpy(handle->addresses, client->addresses);
+	handle->joined = handle->addresses + room;
+	ku_shun_begin(handle->addresses, client->addresses);
 	return handle;
 }
 
@@ -64,7 +69,8 @@ void ku_session_stay_away(struct kustos_client *client)
 		return;
 	ku_log(client, KUSTOS_LOG_INFO, "from now on at one of %s",
 		handle->addresses);
-	client->env.api->steer(handle->zk, handle->addresses);
+	ku_shun_join(handle->addresses, session->server, handle->joined);
+	client->env.api->steer(handle->zk, handle->joined);
 }
 
 void ku_session_reap(struct kustos_client *client)

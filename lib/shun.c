@@ -78,61 +78,102 @@ static bool is_out(const struct ku_shun *shun, int64_t now, const char *address,
 	return false;
 }
 
-/* It may end with its first once more. */
 size_t ku_shun_room(const char *addresses)
 {
 	return strlen(addresses) + 1 + KU_SHUN_TEXT;
 }
 
-/* libzookeeper_mt visits only every other server of an even list (L3). */
-static void make_odd(char *list, int count)
+/* The next of a list, which "*from" leaves behind it.  Returns false at the end. */
+static bool take_one(const char **from, const char **one, size_t *len)
 {
-	size_t first = strcspn(list, ",");
-	size_t len = strlen(list);
-
-	if (count % 2 != 0)
-		return;
-	list[len] = ',';
-	memmove(list + len + 1, list, first);
-	list[len + 1 + first] = '\0';
+	*one = *from;
+	*len = strcspn(*from, ",");
+	*from += *len + ((*from)[*len] == ',');
+	return *len > 0;
 }
 
-static bool is_there(const char *present, const char *addresses)
+static char *append(char *to, bool more, const char *one, size_t len)
 {
-	bool there = false;
+	if (more)
+		*to++ = ',';
+	memmove(to, one, len);
+	return to + len;
+}
 
-	while (*addresses != '\0' && !there) {
-		size_t len = strcspn(addresses, ",");
+/* How long is what stands before the port? */
+static size_t ip_len(const char *one, size_t len)
+{
+	while (len > 0 && one[len - 1] != ':')
+		len--;
+	return len;
+}
 
-		there = is_address_of(present, addresses, len);
-		addresses += len + (addresses[len] == ',');
+/* Is one of the first "end - list" bytes of "list" the same, or only of the same IP
+   address? */
+static bool is_in(const char *list, const char *end, const char *one,
+	size_t len, bool *shares)
+{
+	const char *other;
+	size_t n, ip = ip_len(one, len);
+
+	while (list < end && take_one(&list, &other, &n)) {
+		if (n == len && memcmp(other, one, len) == 0)
+			return true;
+		if (ip_len(other, n) == ip && memcmp(other, one, ip) == 0)
+			*shares = true;
 	}
-	return there;
+	return false;
+}
+
+void ku_shun_begin(char *list, const char *addresses)
+{
+	const char *from = addresses, *one;
+	char *to = list;
+	size_t len;
+	bool shares = false;
+
+	for (const char *at = from; take_one(&from, &one, &len); at = from)
+		if (!is_in(addresses, at, one, len, &shares))
+			to = append(to, to > list, one, len);
+	if (shares)
+		to = list;
+	*to = '\0';
 }
 
 bool ku_shun_narrow(const struct ku_shun *shun, int64_t now,
-	const char *present, char *addresses)
+	const char *present, char *list)
 {
-	const char *from = addresses;
-	char *to = addresses;
-	int all = 0, left = 0;
+	const char *from = list, *one;
+	size_t len, was = strlen(list);
+	char *to = list;
+	bool there = false;
 
-	if (!is_there(present, addresses))
+	while (!there && take_one(&from, &one, &len))
+		there = is_address_of(present, one, len);
+	if (!there)
 		return false;
-	for (; *from != '\0'; all++) {
-		size_t len = strcspn(from, ",");
-
-		if (is_address_of(present, from, len) ||
-			!is_out(shun, now, from, len)) {
-			if (left++ > 0)
-				*to++ = ',';
-			memmove(to, from, len);
-			to += len;
-		}
-		from += len + (from[len] == ',');
-	}
+	from = list;
+	while (take_one(&from, &one, &len))
+		if (is_address_of(present, one, len) ||
+			!is_out(shun, now, one, len))
+			to = append(to, to > list, one, len);
 	*to = '\0';
-	if (left < all)
-		make_odd(addresses, left);
-	return left < all;
+	return strlen(list) < was;
+}
+
+void ku_shun_join(const char *list, const char *present, char *out)
+{
+	const char *from = list, *one, *other = NULL;
+	size_t len, other_len = 0;
+	int count = 0;
+
+	for (; take_one(&from, &one, &len); count++) {
+		if (other != NULL || is_address_of(present, one, len))
+			continue;
+		other = one;
+		other_len = len;
+	}
+	char *end = stpcpy(out, list);
+	if (count % 2 == 0 && other != NULL)
+		*append(end, true, other, other_len) = '\0';
 }

@@ -45,13 +45,20 @@ void ku_shun_drop(struct ku_shun *shun, const char *server);
 
 bool ku_shun_has(const struct ku_shun *shun, const char *server, int64_t now);
 
-/* Of so many bytes a list of addresses that ku_shun_narrow() may work on. */
+/* What follows is of lists with so much room. */
 size_t ku_shun_room(const char *addresses);
 
-/* Leave those out of "addresses" that are shunned, but not "present"; if that is not
-   among them the handle does not heed the list, and it is left as it is.  It is of odd
-   length again, as ku_addresses_join() says.  Returns whether it has changed. */
+/* Fill in the servers of "addresses", each once; none, of which none is left out, if two
+   share their IP address: libzookeeper_mt compares servers without their port (L23). */
+void ku_shun_begin(char *list, const char *addresses);
+
+/* Leave those out that are shunned, but not "present"; if that is not in the list the
+   handle does not heed it, and it is left as it is.  Returns whether it has changed. */
 bool ku_shun_narrow(const struct ku_shun *shun, int64_t now,
-	const char *present, char *addresses);
+	const char *present, char *list);
+
+/* Write it as ku_zk_open.addresses has it: of odd length, as ku_addresses_join() says.
+   What is repeated is not "present", which would be tried again before others. */
+void ku_shun_join(const char *list, const char *present, char *out);
 
 #endif

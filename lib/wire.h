@@ -63,7 +63,8 @@ struct ku_wire {
 struct ku_handle {
 	struct kustos_client *client;
 	struct ku_zk *zk;
-	char *addresses; /* that it tries; ku_shun_room() bytes */
+	char *addresses; /* that it tries (shun.h); "": not known which */
+	char *joined;	 /* room for them as the library wants them */
 	struct ku_slot *oldest, *newest; /* sent, in order */
 	size_t in_flight;
 	bool authenticated;	/* the credentials were given to it */
