@@ -215,6 +215,22 @@ static void keep_earlier(int64_t *wake, int64_t at)
 		*wake = at;
 }
 
+/* Return the only server that is to be turned to at all; -1: there are several, or
+   none. */
+static int the_only(const struct ku_steer *s)
+{
+	int only = -1;
+
+	for (int i = 0; i < s->count; i++) {
+		if (s->shunned[i])
+			continue;
+		if (only >= 0)
+			return -1;
+		only = i;
+	}
+	return only;
+}
+
 static enum ku_steer_action stop_round(struct ku_steer *s, int64_t now)
 {
 	int64_t most = s->timeout / GAP_MAX_PART;
@@ -224,7 +240,8 @@ static enum ku_steer_action stop_round(struct ku_steer *s, int64_t now)
 		return KU_STEER_STOP;
 	s->next_round = ku_time_add(now, s->gap);
 	/* It is the only server's return that is_stuck() counts from. */
-	if (s->count != 1 || s->verdicts[0] == KU_PROBE_LIVE)
+	int only = the_only(s);
+	if (only < 0 || s->verdicts[only] == KU_PROBE_LIVE)
 		s->gap = 2 * s->gap < most ? 2 * s->gap : most;
 	if (s->gap < GAP_MIN)
 		s->gap = GAP_MIN;
@@ -371,16 +388,16 @@ static int way_out(struct ku_steer *s, int64_t now, int64_t *wake)
    enough to take us, and has not.  One that starts may accept a connection, never
    answer there, and serve all others; the library would give it 2/3 of T.  One that
    is slow has more time with each try, and is left alone at last. */
-static bool is_stuck(struct ku_steer *s, int64_t now, int64_t *wake)
+static bool is_stuck(struct ku_steer *s, int only, int64_t now, int64_t *wake)
 {
-	if (!s->distinct || s->count != 1 || s->server != 0)
+	if (!s->distinct || only < 0 || (s->server >= 0 && s->server != only))
 		return false;
-	if (s->verdicts[0] != KU_PROBE_LIVE &&
-		s->verdicts[0] != KU_PROBE_UNKNOWN) {
+	if (s->verdicts[only] != KU_PROBE_LIVE &&
+		s->verdicts[only] != KU_PROBE_UNKNOWN) {
 		s->alive = -1;
 		s->anew = 0;
 	}
-	if (s->alive < 0 && s->verdicts[0] == KU_PROBE_LIVE)
+	if (s->alive < 0 && s->verdicts[only] == KU_PROBE_LIVE)
 		s->alive = now;
 	if (s->alive < 0 || s->anew >= ANEW_MAX)
 		return false;
@@ -407,9 +424,10 @@ static enum ku_steer_action next_disconnected(struct ku_steer *s, int64_t now,
 	int server = way_out(s, now, wake);
 	if (server >= 0)
 		return go_to(s, now, server, to);
-	if (is_stuck(s, now, wake)) {
+	int only = the_only(s);
+	if (is_stuck(s, only, now, wake)) {
 		s->anew++;
-		(void)go_to(s, now, 0, to);
+		(void)go_to(s, now, only, to);
 		s->alive = now;
 		return KU_STEER_ANEW;
 	}

@@ -68,7 +68,7 @@ static void act(struct belief *b, enum ku_steer_action action)
 		break;
 	case KU_STEER_ANEW:
 		ck_assert(b->distinct && !b->connected);
-		ck_assert(b->count == 1 && b->server == 0 && to == 0);
+		ck_assert(b->count == 1 && b->server <= 0 && to == 0);
 		b->listed = to;
 		break;
 	case KU_STEER_RESOLVE:
