@@ -10,6 +10,7 @@
 
 #include <kustos/client.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -40,7 +41,14 @@ struct walk {
 	struct visit *visits;
 	size_t done, count, size; /* looked at; found; there is room for */
 	struct flight flight;
+	atomic_bool silent; /* there was no answer: ask for no more */
 };
+
+static void hear_of(struct walk *w, enum kustos_err err)
+{
+	if (err == KUSTOS_ETIMEDOUT || err == KUSTOS_EDISCONNECTED)
+		atomic_store(&w->silent, true);
+}
 
 static bool copy_names(struct kustos_names *to, const struct kustos_names *from)
 {
@@ -61,6 +69,7 @@ static void listed(void *arg, enum kustos_err err,
 	struct visit *v = arg;
 
 	v->err = err;
+	hear_of(v->walk, err);
 	if (err == KUSTOS_OK) {
 		v->stat = *result->stat;
 		if (!copy_names(&v->names, result->names))
@@ -94,6 +103,7 @@ static void was_read(void *arg, enum kustos_err err,
 	struct visit *v = arg;
 
 	v->err = err;
+	hear_of(v->walk, err);
 	if (err == KUSTOS_OK)
 		v->gate = layout_says_gate(result->data, result->len);
 	flight_answered(&v->walk->flight);
@@ -109,6 +119,10 @@ static void ask(struct walk *w, size_t first, size_t last,
 
 		if (!wanted(v))
 			continue;
+		if (atomic_load(&w->silent)) {
+			v->err = KUSTOS_ETIMEDOUT;
+			continue;
+		}
 		enum kustos_err err = flight_ask(&w->flight, how, w->client,
 			v->path, kustos_after_ms(w->patience_ms), done, v);
 		if (err != KUSTOS_OK)
@@ -243,13 +257,13 @@ static enum layout layout_found(const struct walk *w, struct visit *v)
    something. */
 static void recognise(void *arg, size_t behind)
 {
-	const struct walk *w = arg;
+	struct walk *w = arg;
 	struct visit *v = &w->visits[w->done + behind];
 	struct top_row *row = &v->row;
 
 	if (v->err == KUSTOS_OK)
 		v->layout = layout_found(w, v);
-	if (v->layout == LAYOUT_NONE)
+	if (v->layout == LAYOUT_NONE || atomic_load(&w->silent))
 		return;
 	row->layout = v->layout;
 	row->stat = v->stat;
@@ -268,6 +282,7 @@ static void recognise(void *arg, size_t behind)
 	if (err != KUSTOS_ENONODE && err != KUSTOS_ENOAUTH &&
 		err != KUSTOS_EINVAL)
 		v->err = err;
+	hear_of(w, err);
 }
 
 /* What was found in visits[at]: a row, and where to go on.  (The visits move when
