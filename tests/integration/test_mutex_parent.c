@@ -170,6 +170,10 @@ START_TEST(what_a_program_writes_to_the_node_of_a_long_line_stays)
 				0);
 			ck_assert_int_gt(stat.version, 0);
 			ck_assert_int_eq(raw_do_set(raw, LINE, "news", -1), 0);
+			/* So that it is not reaped before it is read. */
+			ck_assert_int_eq(raw_do_create(raw, LINE "/stays", "",
+						 RAW_PERSISTENT, NULL, 0),
+				0);
 		}
 		hold_give(a->hold);
 		a->hold = NULL;
@@ -178,6 +182,7 @@ START_TEST(what_a_program_writes_to_the_node_of_a_long_line_stays)
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(raw_do_get(raw, LINE, data, sizeof(data), &stat), 0);
 	ck_assert_str_eq(data, "news");
+	ck_assert_int_eq(raw_do_delete(raw, LINE "/stays", -1), 0);
 	raw_close(raw);
 }
 END_TEST
