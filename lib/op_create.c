@@ -6,8 +6,9 @@
  * GUID.  The list is not older than the creation: an answer is lost only with
  * its connection, and the next one begins with a sync (session.c).  Nor can a
  * creation that it does not show be applied later: a session has moved by then, does
- * not go back (shun.h), and what another server still passes on for it is refused.  So
- * there is one at the most, and the first that is found is it.
+ * not go back where it can tell servers apart (shun.h), and what another server still
+ * passes on for it is refused.  So there is one at the most, and the first that is found
+ * is it.
  *
  * An ephemeral node of another session is never adopted, even under our GUID:
  * it is about to vanish.  A new session means a new GUID and a new node.
