@@ -727,7 +727,7 @@ with=late
 scenario=mutex
 survive
 mutant late_S06_session_goes_back lib/session_handle.c \
-	's/client->env.api->steer(handle->zk, handle->addresses);/;/'
+	's/client->env.api->steer(handle->zk, handle->joined);/;/'
 mutant late_S06_lost_writes_are_forgotten lib/wire.c \
 	's/ku_shun_add(/(void)(/'
 scenario=claim
@@ -738,7 +738,7 @@ mutant late_S16_transactions_are_not_writes lib/wire.c \
 scenario=queue
 survive
 mutant late_S15_goes_back_and_versions_are_not_used_up lib/session_handle.c \
-	's/client->env.api->steer(handle->zk, handle->addresses);/;/' \
+	's/client->env.api->steer(handle->zk, handle->joined);/;/' \
 	lib/receipt.c 's/to > version \&\& to - version <= KU_FENCE_MAX/false/'
 scenario=one-node
 survive
