@@ -291,12 +291,6 @@ static bool sim_kick(struct ku_zk *zk)
 	return true;
 }
 
-/* Without what it is for, to leave some out would only keep clients together. */
-static bool is_heeded(const struct ku_zk *zk, const char *addresses)
-{
-	return zk->m->late || strchr(addresses, ',') == NULL;
-}
-
 /* The library changes its list, drops its connection without a word, and its
    own thread sleeps on until a request wakes it, or for half its time. */
 static void sim_steer(struct ku_zk *zk, const char *addresses)
@@ -305,7 +299,8 @@ static void sim_steer(struct ku_zk *zk, const char *addresses)
 		return;
 	if (zk->state == HANDLE_CONNECTED &&
 		strstr(addresses, zk->conn->server->address) != NULL) {
-		if (is_heeded(zk, addresses))
+		/* Without what it is for, it would only keep clients together. */
+		if (zk->m->late)
 			parse_addresses(zk, addresses);
 		return;
 	}
