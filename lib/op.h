@@ -101,6 +101,7 @@ struct ku_task {
 	struct ku_wait wait;
 	enum kustos_err fine; /* as good as KUSTOS_OK, which is the default */
 	int checks;	      /* so many parts at first are a guard's */
+	bool left; /* by who asked; it may go on to undo what it did */
 	kustos_done_fn *callback;
 	void *arg;
 	ku_end_fn *end; /* if the callback is one of ours, the program's */

@@ -147,6 +147,44 @@ static bool is_unproved(const struct ku_task *task)
 	return false;
 }
 
+/* Has a creation ended, which may be done for all that, under a name that nobody was
+   told? */
+static bool is_nameless(const struct ku_op *op)
+{
+	bool given_up = op->err == KUSTOS_ETIMEDOUT ||
+		op->err == KUSTOS_ECANCELED || op->err == KUSTOS_EUNKNOWN;
+
+	return op->kind == KU_ZK_CREATE &&
+		(op->flags & KUSTOS_PROTECTED) != 0 && given_up &&
+		(op->ambiguous || op->request.slot != NULL) &&
+		op->client->closing == KU_OPEN;
+}
+
+static void retracted(struct ku_op *op)
+{
+	struct ku_task *task = (struct ku_task *)op;
+
+	if (op->kind == KU_ZK_CREATE && op->err == KUSTOS_OK) {
+		ku_op_undo(op);
+		return;
+	}
+	if (op->kind == KU_ZK_DELETE)
+		ku_op_tell_stuck(op);
+	if (task->left)
+		ku_op_drop(op);
+}
+
+/* Have what was given up go on, to delete what it has made. */
+static void retract(struct ku_op *op)
+{
+	op->ended = retracted;
+	op->done = op->once = false;
+	ops_link(&op->client->ops, op);
+	ku_op_unwant(op);
+	if (op->request.slot == NULL)
+		begin(op);
+}
+
 static void task_ended(struct ku_op *op)
 {
 	struct ku_task *task = (struct ku_task *)op;
@@ -155,6 +193,8 @@ static void task_ended(struct ku_op *op)
 	if (err == KUSTOS_ENONODE && is_unproved(task))
 		err = KUSTOS_ELOST;
 	ku_wait_end(&task->wait, err);
+	if (is_nameless(op))
+		retract(op);
 }
 
 static void task_tell(struct ku_wait *wait)
@@ -164,7 +204,7 @@ static void task_tell(struct ku_wait *wait)
 	size_t prefix = strlen(op->client->config.prefix);
 	struct kustos_result result = { 0 };
 
-	if (op->err == KUSTOS_OK) {
+	if (wait->err == KUSTOS_OK && op->err == KUSTOS_OK) {
 		if (op->out_path != NULL)
 			result.path = ku_path_behind(op->out_path, prefix);
 		result.stat = &op->out_stat;
@@ -178,13 +218,21 @@ static void task_tell(struct ku_wait *wait)
 	task->callback(task->arg, wait->err, &result);
 }
 
+/* Free it, unless it goes on by itself. */
+static void leave(struct ku_task *task)
+{
+	task->left = true;
+	if (!task->op.started || task->op.done)
+		ku_op_drop(&task->op);
+}
+
 static void task_call(struct kustos_client *client, struct ku_call *call)
 {
 	struct ku_task *task = (struct ku_task *)((char *)call -
 		offsetof(struct ku_task, wait.call));
 
 	ku_wait_tell(client, call);
-	ku_op_drop(&task->op);
+	leave(task);
 }
 
 /* An operation hears of a close, and of refused credentials, by itself: one
@@ -232,7 +280,7 @@ void ku_task_free(struct ku_task *task)
 	struct kustos_client *client = task->op.client;
 	ku_lock(client);
 	ku_wait_leave(&task->wait);
-	ku_op_drop(&task->op);
+	leave(task);
 	ku_unlock(client);
 }
 
@@ -245,6 +293,7 @@ void ku_op_unwant(struct ku_op *op)
 		return;
 	op->unwanted = true;
 	op->guaranteed = true; /* a close waits for it */
+	op->lasting = (op->flags & KUSTOS_EPHEMERAL) == 0;
 	if (op->request.slot != NULL)
 		op->session_id = op->request.session_id;
 	ku_retry_start(&op->retry, &guaranteed, ku_now(op->client));

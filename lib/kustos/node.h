@@ -46,7 +46,9 @@ struct kustos_cancel; /* <kustos/cancel.h> */
 #define KUSTOS_PARENTS 16   /* make missing parents, as containers */
 
 /* The name of a protected node begins with "_c_<uuid>-", by which it is found
-   if the answer to its creation is lost. */
+   if the answer to its creation is lost.  As nobody but its maker could know it,
+   a creation that ends with KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_EUNKNOWN
+   is undone, as soon as there is a connection. */
 
 /* A node's children, in no order. */
 struct kustos_names {

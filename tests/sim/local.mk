@@ -127,6 +127,7 @@ sim_tests += %D%/test_errands
 sim_tests += %D%/test_fence
 sim_tests += %D%/test_gate
 sim_tests += %D%/test_gate_told
+sim_tests += %D%/test_given_up
 sim_tests += %D%/test_hand_over
 sim_tests += %D%/test_hold_calls
 sim_tests += %D%/test_latch

@@ -1,0 +1,262 @@
+/*
+ * test_given_up.c - the program gives a creation up whose name nobody else could know:
+ * what was made for all that does not stay.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/countdown.h>
+#include <kustos/node.h>
+#include <string.h>
+
+#define DIR "/dir"
+/* Between a client and its server. */
+#define WAY_MS 50
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct kustos_client *client;
+static struct kustos_cancel *cancel;
+static int end; /* -1: not yet */
+
+static void open_with(struct kustos_retry retry)
+{
+	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	end = -1;
+	raw = lone_setup(&bench, WAY_MS);
+	bench_create(&bench, raw, DIR, "", KU_ZK_PERSISTENT);
+	o.retry = retry;
+	client = lone_connected_with(&bench, &ku_zk_sim, 1, &o);
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	open_with(kustos_retry_forever(100));
+}
+
+static void setup_once(void)
+{
+	open_with(kustos_retry_none());
+}
+
+static void teardown(void)
+{
+	kustos_cancel_destroy(cancel);
+	lone_teardown(&bench, client);
+}
+
+static void run_ms(int ms)
+{
+	lone_run_ms(&bench, client, ms);
+}
+
+static int made(void)
+{
+	return model_child_count(bench.model, DIR);
+}
+
+static void ended(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)arg;
+	ck_assert_int_eq(end, -1);
+	ck_assert(err == KUSTOS_OK || result->path == NULL);
+	end = (int)err;
+}
+
+static const int kinds[] = {
+	KUSTOS_PROTECTED,
+	KUSTOS_PROTECTED | KUSTOS_EPHEMERAL,
+	KUSTOS_PROTECTED | KUSTOS_SEQUENTIAL,
+	KUSTOS_PROTECTED | KUSTOS_SEQUENTIAL | KUSTOS_EPHEMERAL,
+};
+#define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
+
+static void create(int flags, kustos_deadline deadline)
+{
+	ck_assert_int_eq(kustos_create_async(client, DIR "/node-", "", 0, flags,
+				 deadline, cancel, ended, NULL),
+		KUSTOS_OK);
+}
+
+/* Until the server has it, and before its answer is here. */
+static void run_until_made(void)
+{
+	for (int ms = 0; ms < 4 * WAY_MS && made() == 0; ms++)
+		run_ms(1);
+	ck_assert_int_eq(made(), 1);
+	ck_assert_int_eq(end, -1);
+}
+
+static void check_unmade(enum kustos_err err)
+{
+	ck_assert_int_eq(end, err);
+	run_ms(5000);
+	ck_assert_int_eq(made(), 0);
+	ck_assert_uint_eq(client->ops.count, 0);
+}
+
+START_TEST(L05_a_creation_given_up_on_its_way_is_undone)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_ms(WAY_MS / 2);
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	ck_assert_int_eq(end, KUSTOS_ECANCELED);
+	run_ms(WAY_MS);
+	ck_assert_int_eq(made(), 1); /* or this would show nothing */
+	check_unmade(KUSTOS_ECANCELED);
+}
+END_TEST
+
+START_TEST(L05_a_creation_that_was_not_sent_leaves_nothing_to_be_undone)
+{
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	run_ms(LONE_TIMEOUT_MS * 2 / 3 + 100);
+	ck_assert(!ku_session_ready(client));
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_ms(1);
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	ck_assert_int_eq(end, KUSTOS_ECANCELED);
+	ck_assert_uint_eq(client->ops.count, 0);
+	model_heal(bench.model);
+	check_unmade(KUSTOS_ECANCELED);
+}
+END_TEST
+
+START_TEST(L05_a_creation_given_up_at_its_deadline_is_undone)
+{
+	create(kinds[_i], ku_monotonic(&client->env.clock) + 60 * KU_NS_PER_MS);
+	run_until_made();
+	run_ms(WAY_MS / 2);
+	check_unmade(KUSTOS_ETIMEDOUT);
+}
+END_TEST
+
+/* Its answer is lost, and then its caller gives up. */
+START_TEST(L05_a_creation_given_up_while_its_node_is_looked_for_is_undone)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(WAY_MS);
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	check_unmade(KUSTOS_ECANCELED);
+}
+END_TEST
+
+/* What does not go with its session is looked for in the next. */
+START_TEST(L05_a_creation_given_up_is_undone_by_the_next_session)
+{
+	uint64_t sessions = client->counters.sessions;
+
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	kustos_cancel_fire(cancel);
+	model_cut(bench.model, LONE_MACHINE, false);
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	for (int ms = 0; ms < 10000 && client->counters.sessions == sessions;
+		ms++)
+		run_ms(1);
+	ck_assert_uint_eq(client->counters.sessions, sessions + 1);
+	check_unmade(KUSTOS_ECANCELED);
+}
+END_TEST
+
+static void check_unknown(int flags, kustos_deadline deadline)
+{
+	create(flags, deadline);
+	run_until_made();
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(WAY_MS);
+	check_unmade(KUSTOS_EUNKNOWN);
+}
+
+/* Whose policy it is not to try again, or who does not wait, hears that it is not
+   known. */
+START_TEST(L05_a_creation_that_is_not_tried_again_is_undone)
+{
+	check_unknown(kinds[_i], KUSTOS_FOREVER);
+}
+END_TEST
+
+START_TEST(L05_a_creation_that_is_tried_at_once_or_not_is_undone)
+{
+	check_unknown(kinds[_i], KUSTOS_NOW);
+}
+END_TEST
+
+/* A name that its caller knows is left to it. */
+START_TEST(L05_a_creation_given_up_by_name_is_not_undone)
+{
+	create(0, KUSTOS_FOREVER);
+	run_ms(WAY_MS / 2);
+	kustos_cancel_fire(cancel);
+	run_ms(5000);
+	ck_assert_int_eq(end, KUSTOS_ECANCELED);
+	ck_assert_int_eq(made(), 1);
+}
+END_TEST
+
+static void joined(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	end = (int)err;
+}
+
+/* Else those who wait would not be told that it is dead, before the session ends. */
+START_TEST(L05_who_has_given_up_to_join_is_not_alive)
+{
+	struct kustos_countdown *countdown;
+
+	ck_assert_int_eq(
+		kustos_countdown_create(client, DIR, 1, NULL, &countdown),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_countdown_join_async(countdown, "one",
+				 KUSTOS_FOREVER, cancel, joined, NULL),
+		KUSTOS_OK);
+	run_until_made();
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	check_unmade(KUSTOS_ECANCELED);
+	kustos_countdown_destroy(countdown);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("creations given up in the simulator");
+	TCase *t = tcase_create("given up");
+	TCase *once = tcase_create("not tried again");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, L05_a_creation_given_up_on_its_way_is_undone, 0,
+		KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_that_was_not_sent_leaves_nothing_to_be_undone, 0,
+		KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_given_up_at_its_deadline_is_undone, 0, KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_given_up_while_its_node_is_looked_for_is_undone,
+		0, KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_given_up_is_undone_by_the_next_session, 0,
+		KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_that_is_tried_at_once_or_not_is_undone, 0,
+		KINDS);
+	tcase_add_test(t, L05_a_creation_given_up_by_name_is_not_undone);
+	tcase_add_test(t, L05_who_has_given_up_to_join_is_not_alive);
+	suite_add_tcase(s, t);
+	tcase_add_checked_fixture(once, setup_once, teardown);
+	tcase_add_loop_test(once,
+		L05_a_creation_that_is_not_tried_again_is_undone, 0, KINDS);
+	suite_add_tcase(s, once);
+	return unit_main(s);
+}
