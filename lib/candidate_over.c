@@ -120,7 +120,7 @@ static int heirs_place(const struct handing *h, int own)
 	for (int i = own + 1; i < (int)h->survey.count; i++) {
 		const struct ku_op *op = h->survey.list[i].op;
 
-		if (op->err != KUSTOS_OK)
+		if (op->err == KUSTOS_ENONODE)
 			continue; /* it has left */
 		if (h->id == NULL ||
 			(op->out_len == (int)h->len &&
@@ -159,7 +159,7 @@ static enum kustos_err make_deletion(struct handing *h, int own, int heir)
 		.path = h->survey.list[heir].path,
 		.version = h->id == NULL ? -1 : named->out_stat.version };
 	for (int i = heir - 1; i >= own; i--)
-		if (h->survey.list[i].op->err == KUSTOS_OK)
+		if (h->survey.list[i].op->err != KUSTOS_ENONODE)
 			ops[count++] = (struct kustos_op){
 				.kind = KUSTOS_OP_DELETE,
 				.path = h->survey.list[i].path,

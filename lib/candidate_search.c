@@ -45,7 +45,7 @@ void ku_candidate_stop_search(struct ku_candidate *c)
 /* Is it a node that nobody minds? */
 static bool is_left(const struct ku_candidate *c, const struct ku_op *op)
 {
-	return op->err == KUSTOS_OK &&
+	return op->err == KUSTOS_OK && op->kind == KU_ZK_GET &&
 		op->out_stat.ephemeral_owner == c->client->session.id;
 }
 

@@ -139,7 +139,7 @@ static enum kustos_err hand_out(struct ku_survey *survey,
 	for (size_t i = 0; i < survey->count; i++) {
 		struct ku_sighting *entry = &survey->list[i];
 
-		if (entry->op->err != KUSTOS_OK)
+		if (entry->op->err == KUSTOS_ENONODE)
 			continue; /* it has left */
 		all->list[all->count] = (struct kustos_participant){
 			.path = entry->path,
@@ -151,7 +151,9 @@ static enum kustos_err hand_out(struct ku_survey *survey,
 				? (size_t)entry->op->out_len
 				: 0,
 			.stat = entry->op->out_stat,
-			.age_ms = ku_participant_age_ms(&entry->op->out_stat),
+			.age_ms = entry->op->err == KUSTOS_OK
+				? ku_participant_age_ms(&entry->op->out_stat)
+				: 0,
 		};
 		entry->path = entry->op->out_data = NULL;
 		all->count++;

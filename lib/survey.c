@@ -17,29 +17,62 @@ static int by_number(const void *a, const void *b)
 									  : 1;
 }
 
+static ku_op_ended_fn was_read;
+
+/* What is stored in "one->op", on failure too, is freed with the survey. */
+static enum kustos_err make_read(struct ku_survey *survey,
+	struct ku_sighting *one, enum ku_zk_kind kind)
+{
+	enum kustos_err err = ku_op_new(survey->client, kind, one->path, 0,
+		&one->op);
+
+	if (err != KUSTOS_OK)
+		return err;
+	one->op->ended = was_read;
+	one->op->owner = survey;
+	return KUSTOS_OK;
+}
+
+/* The node's data may not be read; newer servers do not even tell then whether it is
+   there.  One who hides itself must not hide the others. */
+static enum kustos_err read_less(struct ku_survey *survey, struct ku_op *read)
+{
+	struct ku_sighting *one = survey->list;
+
+	while (one->op != read)
+		one++;
+	enum kustos_err err = make_read(survey, one, KU_ZK_EXISTS);
+	if (err == KUSTOS_OK) {
+		one->op->once = read->once;
+		err = ku_op_owned(one->op);
+	}
+	ku_op_drop(read);
+	return err;
+}
+
 static void was_read(struct ku_op *op)
 {
 	struct ku_survey *survey = op->owner;
+	enum kustos_err err = op->err;
 
-	if (op->err != KUSTOS_OK && op->err != KUSTOS_ENONODE)
-		survey->err = op->err;
+	if (err == KUSTOS_ENOAUTH && op->kind == KU_ZK_GET) {
+		err = read_less(survey, op);
+		if (err == KUSTOS_OK)
+			return;
+	}
+	if (err != KUSTOS_OK && err != KUSTOS_ENONODE && err != KUSTOS_ENOAUTH)
+		survey->err = err;
 	if (--survey->pending == 0)
 		survey->done(survey);
 }
 
 static enum kustos_err make_reads(struct ku_survey *survey)
 {
-	for (size_t i = 0; i < survey->count; i++) {
-		struct ku_sighting *one = &survey->list[i];
-		enum kustos_err err = ku_op_new(survey->client, KU_ZK_GET,
-			one->path, 0, &one->op);
+	enum kustos_err err = KUSTOS_OK;
 
-		if (err != KUSTOS_OK)
-			return err;
-		one->op->ended = was_read;
-		one->op->owner = survey;
-	}
-	return KUSTOS_OK;
+	for (size_t i = 0; i < survey->count && err == KUSTOS_OK; i++)
+		err = make_read(survey, &survey->list[i], KU_ZK_GET);
+	return err;
 }
 
 enum kustos_err ku_survey_init(struct ku_survey *survey,

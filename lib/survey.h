@@ -7,7 +7,9 @@
 #include "op.h"
 #include "rank.h"
 
-/* One of them, and the read that tells about it: its node may be gone. */
+/* One of them, and the read that tells about it: its node may be gone.  Or its data is
+   kept from us, and then it is not a get that has ended, and perhaps with
+   KUSTOS_ENOAUTH: then it may be there. */
 struct ku_sighting {
 	struct ku_contender contender;
 	char *path; /* as the caller knows paths */

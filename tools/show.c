@@ -79,13 +79,19 @@ static void print_field(FILE *out, const struct kustos_participant *p,
 	show_text(out, text);
 }
 
+static bool is_hidden(const struct kustos_participant *p)
+{
+	return p->data == NULL &&
+		(p->stat.data_length > 0 || p->stat.czxid == 0);
+}
+
 /* A holder record in words; whatever else is there as it stands. */
 void show_who(FILE *out, const struct kustos_participant *p)
 {
 	char host[FIELD];
 
 	if (p->len == 0) {
-		putc('-', out);
+		fputs(is_hidden(p) ? "(may not be read)" : "-", out);
 		return;
 	}
 	if (!json_field(p->data, p->len, "host", host, sizeof(host))) {
@@ -149,15 +155,17 @@ static const char *state_word(const struct kustos_participant *p)
 void show_participant(FILE *out, const struct kustos_participant *p)
 {
 	time_t since = (time_t)(p->stat.ctime_ms / 1000);
-	char when[32] = "?", age[32], token[32], session[32];
+	char when[32] = "?", age[32] = "?", token[32] = "?", session[32] = "?";
 	struct tm tm;
 
-	if (localtime_r(&since, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	age_text(age, sizeof(age), p->stat.ctime_ms);
-	snprintf(token, sizeof(token), "%" PRId64, p->stat.czxid);
-	snprintf(session, sizeof(session), "0x%" PRIx64,
-		(uint64_t)p->stat.ephemeral_owner);
+	if (p->stat.czxid != 0) {
+		if (localtime_r(&since, &tm) != NULL)
+			strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+		age_text(age, sizeof(age), p->stat.ctime_ms);
+		snprintf(token, sizeof(token), "%" PRId64, p->stat.czxid);
+		snprintf(session, sizeof(session), "0x%" PRIx64,
+			(uint64_t)p->stat.ephemeral_owner);
+	}
 	fprintf(out, ROW, state_word(p), when, age, token, session,
 		kustos_style_name(p->style));
 	show_text(out, show_name(p->path));
@@ -230,7 +238,10 @@ void show_participant_json(FILE *out, const struct kustos_participant *p)
 		p->holds ? "holds" : "waits", kustos_kind_name(p->kind),
 		p->number, kustos_style_name(p->style), p->stat.czxid,
 		(uint64_t)p->stat.ephemeral_owner, p->stat.ctime_ms);
-	print_iso(out, p->stat.ctime_ms);
+	if (p->stat.czxid != 0)
+		print_iso(out, p->stat.ctime_ms);
+	else
+		fputs("null", out);
 	fputs(",\"data\":", out);
 	if (p->data == NULL)
 		fputs("null", out);

@@ -55,7 +55,7 @@ static bool only_waits(const struct standing *l, size_t i)
 		? l->locks->list
 		: NULL;
 
-	if (first == NULL ||
+	if (first == NULL || first->stat.czxid == 0 ||
 		one->stat.ephemeral_owner != first->stat.ephemeral_owner ||
 		one->stat.czxid < first->stat.czxid)
 		return false;

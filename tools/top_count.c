@@ -23,8 +23,10 @@ static char *words(const struct kustos_participant *p)
 	if (out == NULL)
 		return NULL;
 	show_who(out, p);
-	fputs(", ", out);
-	show_age(out, p->stat.ctime_ms);
+	if (p->stat.czxid != 0) {
+		fputs(", ", out);
+		show_age(out, p->stat.ctime_ms);
+	}
 	return fclose(out) == 0 ? text : NULL;
 }
 
@@ -148,11 +150,6 @@ static enum kustos_err count_line(struct kustos_client *client,
 	if (err == KUSTOS_OK)
 		tell(row, standing.list);
 	standing_free(&standing);
-	/* One of them may not be read.  What a semaphore has below it is told of by
-	   itself then. */
-	if (err == KUSTOS_ENOAUTH && parts > 0 &&
-		row->layout != LAYOUT_SEMAPHORE)
-		return count_names(parts, row);
 	/* What comes and goes are the leases. */
 	if (err == KUSTOS_OK && row->layout == LAYOUT_SEMAPHORE)
 		err = child_stat(client, end, row->path, "leases", &row->stat);

@@ -62,9 +62,12 @@ struct kustos_participant {
 	enum kustos_style style;
 	enum kustos_kind kind;
 	int holds;	  /* 1: nobody stands before it for whom it waits */
-	const void *data; /* followed by a zero byte; NULL: null data */
+	const void *data; /* followed by a zero byte; NULL: null data, or, if
+			     stat.data_length is not 0, it may not be read */
 	size_t len;
-	struct kustos_stat stat; /* czxid, session (ephemeral_owner), ctime */
+	struct kustos_stat stat; /* czxid, session (ephemeral_owner), ctime;
+				    czxid 0: nothing of it may be read, and
+				    whether it is there still is not known */
 	int64_t age_ms; /* since its creation, as far as this machine's clock
 			   agrees with the server's; never negative */
 };

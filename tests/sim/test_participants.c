@@ -293,15 +293,74 @@ START_TEST(U04_who_does_not_see_the_other_on_the_same_path_is_told)
 }
 END_TEST
 
-START_TEST(U09_a_line_of_which_one_may_not_be_read_is_not_shown)
+/* It hides what it says, and neither itself nor the others. */
+START_TEST(U09_who_may_not_be_read_is_shown_without_its_data)
+{
+	at_next(KU_ZK_GET, it_is_written, KU_ZK_NOAUTH);
+	struct kustos_participants *p = look();
+	ck_assert_uint_eq(p->count, 2);
+	ck_assert_str_eq(p->list[0].path, FIRST);
+	ck_assert_int_eq(p->list[0].holds, 1);
+	ck_assert_ptr_null(p->list[0].data);
+	ck_assert_int_ne(p->list[0].stat.data_length, 0);
+	ck_assert_int_ne(p->list[0].stat.ephemeral_owner, 0);
+	ck_assert_ptr_nonnull(p->list[1].data);
+	kustos_participants_free(p);
+}
+END_TEST
+
+static void first_leaves_when_it_is_looked_at_again(void)
+{
+	at_next(KU_ZK_EXISTS, first_leaves, KU_ZK_OK);
+}
+
+START_TEST(U09_who_may_not_be_read_and_leaves_is_left_out)
+{
+	at_next(KU_ZK_GET, first_leaves_when_it_is_looked_at_again,
+		KU_ZK_NOAUTH);
+	struct kustos_participants *p = look();
+	ck_assert_uint_eq(p->count, 1);
+	ck_assert_str_eq(p->list[0].path, SECOND);
+	kustos_participants_free(p);
+}
+END_TEST
+
+static void the_answer_about_first_is_lost(void)
+{
+	at_next(KU_ZK_EXISTS, nothing, KU_ZK_CONNECTIONLOSS);
+}
+
+START_TEST(U09_who_may_not_be_read_is_not_waited_for)
 {
 	struct kustos_participants *p = NULL;
 
-	at_next(KU_ZK_GET, nothing, KU_ZK_NOAUTH);
+	at_next(KU_ZK_GET, the_answer_about_first_is_lost, KU_ZK_NOAUTH);
 	ck_assert_int_eq(
-		kustos_participants(client, LINE, KUSTOS_FOREVER, NULL, &p),
-		KUSTOS_ENOAUTH);
+		kustos_participants(client, LINE, KUSTOS_NOW, NULL, &p),
+		KUSTOS_EDISCONNECTED);
 	ck_assert_ptr_null(p);
+}
+END_TEST
+
+static void nothing_of_first_is_told(void)
+{
+	at_next(KU_ZK_EXISTS, nothing, KU_ZK_NOAUTH);
+}
+
+/* As newer servers have it: it is known by its name alone. */
+START_TEST(U09_who_may_not_even_be_seen_is_shown_by_its_name)
+{
+	at_next(KU_ZK_GET, nothing_of_first_is_told, KU_ZK_NOAUTH);
+	struct kustos_participants *p = look();
+	ck_assert_uint_eq(p->count, 2);
+	ck_assert_str_eq(p->list[0].path, FIRST);
+	ck_assert_int_eq(p->list[0].holds, 1);
+	ck_assert_ptr_null(p->list[0].data);
+	ck_assert_int_eq(p->list[0].stat.czxid, 0);
+	ck_assert_int_eq(p->list[0].age_ms, 0);
+	ck_assert_int_eq(p->list[1].holds, 0);
+	ck_assert_int_ne(p->list[1].stat.czxid, 0);
+	kustos_participants_free(p);
 }
 END_TEST
 
@@ -331,7 +390,10 @@ int main(void)
 	tcase_add_loop_test(t,
 		U04_who_does_not_see_the_other_on_the_same_path_is_told, 0,
 		2 * (int)UNIT_COUNT(pairs));
-	tcase_add_test(t, U09_a_line_of_which_one_may_not_be_read_is_not_shown);
+	tcase_add_test(t, U09_who_may_not_be_read_is_shown_without_its_data);
+	tcase_add_test(t, U09_who_may_not_be_read_and_leaves_is_left_out);
+	tcase_add_test(t, U09_who_may_not_be_read_is_not_waited_for);
+	tcase_add_test(t, U09_who_may_not_even_be_seen_is_shown_by_its_name);
 	tcase_add_test(t, what_stands_in_no_line_is_counted);
 	suite_add_tcase(s, t);
 	return unit_main(s);

@@ -179,6 +179,20 @@ START_TEST(an_id_that_begins_like_ours_is_anothers)
 }
 END_TEST
 
+/* Nothing says that it is the former process's: another part of that may have made it. */
+START_TEST(U09_a_node_that_may_not_be_read_is_not_taken_over)
+{
+	come_again(NULL);
+	between.refuses = true;
+	between.kind = KU_ZK_GET;
+	resume(false);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(!kustos_latch_leads(latch));
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 2);
+	between.refuses = false;
+}
+END_TEST
+
 /* What it wrote into its node, and did not see answered, is looked for when its term is
    over, and the program has not been told so. */
 START_TEST(a_node_that_was_not_written_into_is_given_up_once)
@@ -297,6 +311,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, an_id_that_begins_like_ours_is_anothers);
+	tcase_add_test(t, U09_a_node_that_may_not_be_read_is_not_taken_over);
 	tcase_add_test(t, a_node_that_was_not_written_into_is_given_up_once);
 	tcase_add_test(t, a_second_start_does_not_look_for_its_node_again);
 	tcase_add_loop_test(t,

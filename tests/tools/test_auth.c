@@ -125,7 +125,7 @@ START_TEST(an_acl_is_that_of_all_that_is_made)
 END_TEST
 
 /* What others may not read is there nevertheless. */
-START_TEST(top_shows_a_line_though_one_of_it_may_not_be_read)
+START_TEST(a_line_is_shown_though_one_of_it_may_not_be_read)
 {
 	ck_assert_int_eq(raw_create(fixture_address(), "/open", "x"), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), "/open/l", "x"), 0);
@@ -134,8 +134,12 @@ START_TEST(top_shows_a_line_though_one_of_it_may_not_be_read)
 	cli_hears(&b, "held\n");
 	ck_assert_int_eq(cli_run(&a, "top", "--once", "/open"), 0);
 	cli_hears(&a, "  /open: 1\n");
-	rows_check(a.out_text, "/open/l", "lock", 1, 0,
-		"  (at least one holds)");
+	rows_check(a.out_text, "/open/l", "lock", 1, 0, "  (may not be read)");
+	ck_assert_int_eq(cli_run(&a, "ls", "/open/l"), 0);
+	cli_hears(&a, "/open/l: 1 holds, 0 wait\n");
+	cli_hears(&a, "(may not be read)\n");
+	ck_assert_int_eq(cli_run(&a, "ls", "--json", "/open/l"), 0);
+	cli_hears(&a, "\"data\":null,\"record\":null}");
 	cli_type(&b, "go\n");
 	ck_assert_int_eq(cli_end(&b), 0);
 
@@ -272,7 +276,7 @@ int main(void)
 	tcase_add_checked_fixture(bare, set_up, tear_down);
 	tcase_add_test(t, who_has_credentials_locks_where_others_may_not);
 	tcase_add_test(t, an_acl_is_that_of_all_that_is_made);
-	tcase_add_test(t, top_shows_a_line_though_one_of_it_may_not_be_read);
+	tcase_add_test(t, a_line_is_shown_though_one_of_it_may_not_be_read);
 	tcase_add_test(t, the_clients_of_a_bench_have_credentials);
 	tcase_add_test(t, credentials_may_come_from_a_pipe);
 	tcase_add_test(t, what_holds_no_credentials_is_not_used);
