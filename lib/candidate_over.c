@@ -109,7 +109,7 @@ static int own_place(const struct handing *h)
 
 	for (size_t i = 0; i < h->survey.count; i++)
 		if (strcmp(h->survey.list[i].path, path) == 0 &&
-			h->survey.list[i].op->err == KUSTOS_OK)
+			h->survey.list[i].op->err != KUSTOS_ENONODE)
 			return (int)i;
 	return -1;
 }
@@ -270,6 +270,17 @@ static enum kustos_err prepare(struct handing *h, int own, int heir)
 	return KUSTOS_OK;
 }
 
+/* Nobody has the heir's name, as far as we may see. */
+static enum kustos_err missing(const struct handing *h, int own)
+{
+	if (h->stopped)
+		return KUSTOS_ECHANGED;
+	for (size_t i = (size_t)own + 1; i < h->survey.count; i++)
+		if (ku_survey_hides(&h->survey.list[i]))
+			return KUSTOS_ENOAUTH;
+	return KUSTOS_EABSENT;
+}
+
 /* Who waits is known: go on. */
 static void decide(struct handing *h)
 {
@@ -280,7 +291,7 @@ static void decide(struct handing *h)
 	if (own < 0) {
 		end(h, outcome(h));
 	} else if (heir < 0) {
-		end(h, h->stopped ? KUSTOS_ECHANGED : KUSTOS_EABSENT);
+		end(h, missing(h, own));
 	} else if (h->stopped) {
 		err = go(h, own, heir);
 	} else {

@@ -16,6 +16,12 @@ struct ku_sighting {
 	struct ku_op *op;
 };
 
+/* May what its node says not be read? */
+static inline bool ku_survey_hides(const struct ku_sighting *one)
+{
+	return one->op->kind != KU_ZK_GET && one->op->err != KUSTOS_ENONODE;
+}
+
 struct ku_survey {
 	struct kustos_client *client;
 	struct ku_sighting *list; /* in their order */

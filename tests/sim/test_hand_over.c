@@ -316,6 +316,55 @@ START_TEST(who_may_not_see_who_waits_is_told_so_and_leads_on)
 }
 END_TEST
 
+static char hidden[80]; /* may not be read; nor seen, if "unseen" */
+static bool unseen;
+
+static int hide_one(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool read = request->kind == KU_ZK_GET ||
+		(unseen && request->kind == KU_ZK_EXISTS);
+
+	return read && !request->watch && strcmp(request->path, hidden) == 0
+		? lone_refuse(zk, KU_ZK_NOAUTH, done, arg)
+		: ku_zk_sim.submit(zk, request, done, arg);
+}
+
+/* One that is hidden stands before one that has this id. */
+static void hand_over_behind(const char *id, bool not_even_seen)
+{
+	model_heal(lone.bench.model);
+	kustos_latch_destroy(latches.heir);
+	struct bench_reply rival = bench_create(&lone.bench, lone.raw,
+		LINE "/x-latch-", "x", KU_ZK_EPHEMERAL_SEQUENTIAL);
+	strcpy(hidden, rival.path);
+	unseen = not_even_seen;
+	submit_by(hide_one);
+	latches.heir = latches_begin(id, NULL);
+	latches_hand_over("you");
+	lone_run_ms(&lone.bench, lone.client, 500);
+}
+
+/* It stands in line again behind the heir, as the others between the two. */
+START_TEST(who_may_not_be_read_is_passed_over_as_others)
+{
+	hand_over_behind("you", _i == 1);
+	ck_assert_int_eq(latches.ends[0], KUSTOS_OK);
+	ck_assert(kustos_latch_leads(latches.heir));
+	ck_assert(!model_stat(lone.bench.model, hidden, NULL));
+}
+END_TEST
+
+/* It may have the name that nobody else has, or not. */
+START_TEST(who_may_not_be_read_may_be_the_heir)
+{
+	hand_over_behind("another", _i == 1);
+	ck_assert_int_eq(latches.ends[0], KUSTOS_ENOAUTH);
+	ck_assert(kustos_latch_leads(latches.leader));
+	bench_delete(&lone.bench, lone.raw, hidden, -1);
+}
+END_TEST
+
 /* It leads no more, and need not wait for its successor to be told so. */
 START_TEST(what_is_asked_of_who_hands_over_ends_when_it_has_stopped)
 {
@@ -356,6 +405,9 @@ int main(void)
 	tcase_add_loop_test(t,
 		who_loses_its_node_while_it_hands_over_is_told_so, 0, 2);
 	tcase_add_test(t, who_may_not_see_who_waits_is_told_so_and_leads_on);
+	tcase_add_loop_test(t, who_may_not_be_read_is_passed_over_as_others, 0,
+		2);
+	tcase_add_loop_test(t, who_may_not_be_read_may_be_the_heir, 0, 2);
 	tcase_add_test(t,
 		what_is_asked_of_who_hands_over_ends_when_it_has_stopped);
 	suite_add_tcase(s, t);
