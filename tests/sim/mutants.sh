@@ -66,13 +66,13 @@ build() {
 			echo "nothing changes in $1"
 			return 1
 		fi
-		$CC $sim_cppflags $sim_cflags -w -I"$srcdir/lib" \
+		$CC $sim_cppflags $sim_cflags -w -g0 -I"$srcdir/lib" \
 			-I"$srcdir/recipes" -c "$at/$base" -o "$at/$base.o" ||
 			return 1
 		objects="$objects $at/$base.o"
 		shift 2
 	done
-	$CC $sim_cflags $sim_ldflags -o "$at/sim" $objects $sim_objects \
+	$CC $sim_cflags $sim_ldflags -s -o "$at/sim" $objects $sim_objects \
 		$sim_libs
 }
 
@@ -107,18 +107,20 @@ try() {
 	fi
 }
 
-# aim DIRECTORY NAME FILE SED-SCRIPT ...: the same with a test, which passes without
-# it, and goes straight to what seeds hardly ever come to.
+# with_test DIRECTORY [FILE SED-SCRIPT ...]: build the test instead of the simulator.
+with_test() {
+	sim_objects="$work/$test/test.o ${sim_objects#* }" # not main()
+	sim_libs="$sim_libs ${check_libs:?}"
+	sim_ldflags="$sim_ldflags ${fault_ldflags:?}"
+	build "$@"
+}
+
+# aim DIRECTORY NAME FILE SED-SCRIPT ...: the same with a test that goes straight to
+# what seeds hardly ever come to.
 aim() {
 	at=$1 name=$2
 	shift 2
-	sim_objects="$at/$test.o ${sim_objects#* }" # not main()
-	sim_libs="$sim_libs ${check_libs:?}"
-	sim_ldflags="$sim_ldflags ${fault_ldflags:?}"
-	if ! $CC $sim_cppflags $sim_cflags -c "$srcdir/tests/sim/$test.c" \
-		-o "$at/$test.o" || ! build "$at" || ! "$at/sim"; then
-		echo "FAIL: $name: $test fails without it"
-	elif ! build "$at" "$@"; then
+	if ! with_test "$at" "$@"; then
 		echo "FAIL: $name: cannot be built"
 	elif "$at/sim"; then
 		echo "FAIL: $name: not found by $test"
@@ -151,6 +153,18 @@ survive() {
 		exit 1
 	fi
 	tail -n 1 "$work/none/out"
+}
+
+# aim_with TEST: from here on.  It passes as long as nothing is changed.
+aim_with() {
+	how=aim test=$1
+	mkdir "$work/$test"
+	if ! $CC $sim_cppflags $sim_cflags -g0 -c "$srcdir/tests/sim/$test.c" \
+		-o "$work/$test/test.o" || ! (with_test "$work/$test") ||
+		! "$work/$test/sim" >"$work/$test/out"; then
+		echo "$test fails as it is"
+		exit 1
+	fi
 }
 
 mkdir "$work/none"
@@ -747,42 +761,42 @@ mutant late_S06_deletions_are_not_writes lib/wire.c \
 with=
 
 # What needs one moment, which a test makes.
-how=aim test=test_mirror
+aim_with test_mirror
 mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
 	's/m->wanted \&\& is_taken_off(m)/false/'
 mutant L08_watch_of_who_waits_taken_off_behind_a_read lib/line_watch.c \
 	's/return !ku_watch_is_ending(client, KU_ZK_WATCH_DATA, lookout->path) \&\&/return/'
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 	'/^static void last_answer/,/^}/s/ku_watch_take_back(/(void)(/'
-test=test_pool
+aim_with test_pool
 mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/line_crowd.c \
 	'/^void ku_line_keep_watching/,/^}/s/line->watch.entry == NULL \&\&/line->watch.entry == NULL ||/'
 mutant L08_event_hides_what_the_server_is_being_told lib/watch.c \
 	's/if (event == KU_WATCH_GONE || !is_busy(entry))/if (true)/'
-test=test_line_limits
+aim_with test_line_limits
 mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
 	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'
-test=test_muster_lost
+aim_with test_muster_lost
 mutant double_S12_others_told_late lib/muster_node.c \
 	's/enum kustos_err err = make_tell(m, &task);/enum kustos_err err = KUSTOS_ETOOBIG; (void)make_tell;/'
 mutant double_S12_in_though_nobody_was_told lib/muster_node.c \
 	'/^static void lose/,/^}/s/== KU_MUSTER_IN/== KU_MUSTER_OUT/'
 mutant double_S12_out_though_nobody_was_told lib/muster_node.c \
 	'/^static void lose/,/^}/s/ku_muster_finish(m, KUSTOS_ELOST);/ku_muster_look(m);/'
-test=test_muster_told
+aim_with test_muster_told
 mutant double_L18_in_though_it_may_tell_nobody lib/muster_node.c \
 	's/else if (tells \&\& !written/else if (checked \&\& !written/'
 mutant double_L24_too_large_again_and_again lib/muster_node.c \
 	's/if (m->lost >= LOST_MOST)/if (false)/'
 mutant double_S12_what_is_small_is_told_plainly lib/muster_node.c \
 	's/> SMALL_REQUEST)/> 0)/'
-test=test_line
+aim_with test_line
 mutant S04_events_of_a_former_handle lib/session.c \
 	's/if (handle != client->session.handle) {/if (false) {/'
-test=test_beside
+aim_with test_beside
 mutant S13_watches_of_the_gap_before_the_listing lib/place.c \
 	's/if (place->line->deciding \&\& place->news)/if (false)/'
-test=test_muster
+aim_with test_muster
 mutant L18_ready_of_a_newer_round_written_over lib/muster_node.c \
 	's/m->ready ? m->ready_stat.version : 0/-1/'
 mutant L18_ready_of_a_newer_round_written_over_unchecked lib/muster_node.c \
@@ -795,7 +809,7 @@ mutant L18_who_missed_its_round_is_waited_for lib/muster_step.c \
 	's/m->missed = has_missed(m);/m->missed = false;/'
 mutant double_S09_own_node_not_watched lib/muster_step.c \
 	's/ku_muster_guard(m);/;/'
-test=test_muster_safety
+aim_with test_muster_safety
 mutant double_late_ready_lets_in lib/muster_rule.c \
 	's/? round : mzxid/? mzxid : mzxid/'
 mutant L08_who_is_in_looks_no_more lib/muster_look.c \
@@ -804,15 +818,15 @@ mutant S09_changed_and_watched_no_more lib/muster_guard.c \
 	'/^static void event/,/^}/s/ku_muster_guard(m);/;/'
 mutant L18_the_second_begins_before_its_node_is_gone lib/muster_look.c \
 	's/if (m->node == NULL) .*/if (true)/'
-test=test_receipt
+aim_with test_receipt
 mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'
-test=test_fence
+aim_with test_fence
 mutant S15_what_is_not_done_is_not_prevented lib/receipt.c \
 	's/to > version \&\& to - version/false \&\& to - version/'
 mutant S15_what_was_prevented_is_not_known_if_that_answer_was_lost lib/receipt.c \
 	's/if (ku_receipt_is_fenced(r, reply))/if (false)/'
-test=test_desk
+aim_with test_desk
 mutant S16_marker_of_a_claim_before_is_ours lib/custody.c \
 	's/depot->serial++/0U/'
 mutant L27_rest_until_the_next_is_due lib/desk_look.c \
@@ -824,17 +838,17 @@ mutant L27_given_back_and_not_there lib/desk_try.c \
 	's/since < desk->marks_shown/true/'
 mutant L27_free_again_behind_what_is_due_later lib/desk_look.c \
 	'/^static void marks_show/,/^}/s/desk->blocked)/desk->blocked \&\& desk->head.window_count == 0)/'
-test=test_look
+aim_with test_look
 mutant L27_given_back_by_another_and_not_there lib/desk_look.c \
 	's/since < desk->marks_shown/true/'
 mutant L07_not_watched_and_read_again_at_once lib/mirror.c \
 	's/!m->wanted || !m->blind/true/'
 mutant S17_listed_as_another_was_taken_and_forgotten lib/queue_take.c \
 	's/late || take->busy ||$/late;/;/^		take->caught.count > 0 ||$/d;/^		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));/d;s/^	if (take->stale)$/	if (take->stale || take->busy || take->caught.count > 0)/'
-test=test_waiting
+aim_with test_waiting
 mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
 	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
-test=test_outage
+aim_with test_outage
 mutant keyed_what_was_not_sent_is_not_taken_back lib/custody.c \
 	's/c->witness.away = away;/;/'
 mutant keyed_chosen_before_the_session_was_lost lib/custody.c \
@@ -845,7 +859,7 @@ mutant S17_listed_as_the_session_is_lost lib/queue_take.c \
 	'/^static bool is_late/,/^}/s/return .*/return (void)q, false;/'
 mutant L27_marked_in_a_session_before lib/desk_look.c \
 	'/^bool ku_desk_awaits_marks/,/^}/s/return .*/return false \&\&/'
-test=test_pause
+aim_with test_pause
 mutant queue_what_was_taken_late_is_dropped lib/queue_poll.c \
 	'/^static void give_up/,/^}/s/ku_take_step(q);/ku_take_step(q); while (q->take.taken.count > 0) ku_catch_drop(ku_catch_pop(\&q->take.taken));/'
 mutant L27_mended_item_is_not_looked_at lib/queue_take.c \
