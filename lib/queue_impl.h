@@ -134,6 +134,8 @@ struct ku_catch { /* an item that is read, or was */
 	bool put_off; /* it is read again after a pause */
 	bool dropped; /* nobody wants to know */
 	bool own;     /* put by us: its name is in "path" */
+	bool named;   /* it goes back under the name that it had */
+	char digit;   /* with which its number begins, where "path" has none */
 	struct ku_catch *next;
 	char path[];
 };

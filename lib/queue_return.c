@@ -51,9 +51,24 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 		put_before(&take->taking, &take->taken);
 		try_later(q);
 	}
-	drop_all(&take->taking); /* if it was refused nobody is to be told */
+	if (take->taking.count > 0)
+		ku_log(q->client, KUSTOS_LOG_ERROR,
+			"%s: of what was taken too late %zu cannot be put "
+			"back: %s",
+			q->path, take->taking.count, kustos_strerror(err));
+	drop_all(&take->taking);
 	ku_queue_return(q);
 	ku_queue_rest(q);
+}
+
+/* The number that it would have has another, who was put by name: then it goes back
+   under its own, which is free.  Returns whether that can be tried. */
+static bool keeps_number(struct ku_catch *c, int rc)
+{
+	if (rc != KU_ZK_NODEEXISTS || c->named)
+		return false;
+	c->named = true;
+	return true;
 }
 
 /* The others of them may be put. */
@@ -72,8 +87,9 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	ku_catches_init(&others);
 	for (size_t left = take->taking.count; left > 0; left--) {
 		struct ku_catch *c = ku_catch_pop(&take->taking);
+		bool lost = --at == 0 && !keeps_number(c, rc);
 
-		ku_catch_append(--at == 0 ? &take->taking : &others, c);
+		ku_catch_append(lost ? &take->taking : &others, c);
 	}
 	put_before(&others, &take->taken);
 	return false;
@@ -87,15 +103,19 @@ static struct ku_zk_request again(const struct ku_queue *q, struct ku_catch *c)
 {
 	const struct ku_config *config = &q->client->config;
 	struct ku_bytes data = ku_item_close(q->kind, c->got);
+	char *number = c->path + strlen(q->path) + 1 + c->item.head;
 
-	c->path[strlen(q->path) + 1 + c->item.head] = '\0';
+	if (*number != '\0')
+		c->digit = *number;
+	*number = c->named ? c->digit : '\0';
 	return (struct ku_zk_request){
 		.kind = KU_ZK_CREATE,
 		.path = c->path,
 		.data = data.data,
 		.len = (int)data.len,
 		.version = -1,
-		.mode = KU_ZK_PERSISTENT_SEQUENTIAL,
+		.mode = c->named ? KU_ZK_PERSISTENT
+				 : KU_ZK_PERSISTENT_SEQUENTIAL,
 		.acl = config->acl,
 		.acl_count = config->acl_count,
 	};

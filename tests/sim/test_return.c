@@ -212,6 +212,39 @@ START_TEST(S17_what_goes_back_keeps_its_order)
 }
 END_TEST
 
+/* As if the queue had been copied node by node: the server's count is behind. */
+static void put_by_name(int number, const char *what)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), QUEUE "/qn-%010d", number);
+	ck_assert_int_eq(
+		bench_create(&bench, raw, path, what, KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+}
+
+START_TEST(S15_what_would_have_anothers_number_keeps_its_own)
+{
+	keep(3, 1);
+	put_by_name(5, "8");
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(trouble.returned, 2);
+	check_order("1082");
+}
+END_TEST
+
+START_TEST(S15_what_would_have_anothers_number_and_has_none_is_not_put)
+{
+	keep(3, 1);
+	put_by_name(6, "8");
+	put_by_name(1, "9");
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	check_order("9208");
+}
+END_TEST
+
 /* Though it is more than goes together with others. */
 START_TEST(S15_what_may_go_back_with_a_receipt_does)
 {
@@ -325,6 +358,9 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, L24_no_more_goes_back_at_once_than_a_server_takes);
 	tcase_add_loop_test(t, S17_what_goes_back_keeps_its_order, 1, 3);
+	tcase_add_test(t, S15_what_would_have_anothers_number_keeps_its_own);
+	tcase_add_test(t,
+		S15_what_would_have_anothers_number_and_has_none_is_not_put);
 	tcase_add_test(t, S15_what_may_go_back_with_a_receipt_does);
 	tcase_add_loop_test(t, S15_what_goes_back_without_a_receipt_is_put, 0,
 		2);
