@@ -6,6 +6,7 @@
 #include "queue_names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What waits in memory to be put, unless the program says otherwise. */
 #define BUFFER_SIZE (4 * 1024 * 1024)
@@ -16,6 +17,15 @@ struct kustos_queue {
 	enum kustos_queue_kind kind;
 	int leaving; /* consumers */
 };
+
+/* Is it the node of the items, or below that? */
+static bool is_in(const char *path, const char *items)
+{
+	size_t len = strlen(items);
+
+	return strncmp(path, items, len) == 0 &&
+		(path[len] == '\0' || path[len] == '/');
+}
 
 static enum kustos_err make(struct kustos_queue *queue, const char *path,
 	const struct kustos_queue_options *o)
@@ -37,7 +47,9 @@ static enum kustos_err make(struct kustos_queue *queue, const char *path,
 		: ku_queue_beside(path, "-receipts");
 	wish.receipts = receipts;
 	queue->kind = o->kind;
-	if (items != NULL && receipts != NULL)
+	if (items != NULL && o->receipts != NULL && is_in(o->receipts, items))
+		err = KUSTOS_EINVAL;
+	else if (items != NULL && receipts != NULL)
 		err = ku_queue_create(queue->client, items, &wish,
 			&queue->queue);
 	free(items);

@@ -76,8 +76,9 @@ struct kustos_queue_options {
 	enum kustos_queue_kind kind;
 
 	/* The node below which the receipts are, which is made when it is
-	   first needed.  NULL: beside the queue, "<its path>-receipts".  Not
-	   below the queue: others might take them for items. */
+	   first needed.  NULL: beside the queue, "<its path>-receipts".  Not the
+	   queue's own and not below it, where others might take them for items:
+	   KUSTOS_EINVAL. */
 	const char *receipts;
 
 	/* There are not to be more items than so many: who puts waits while

@@ -430,6 +430,14 @@ START_TEST(what_makes_no_sense_is_refused)
 		KUSTOS_EINVAL);
 	o.receipts = "x";
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	o.receipts = QUEUE; /* others would take them for items */
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	o.receipts = QUEUE "/x";
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	o.receipts = QUEUE "x";
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_OK);
+	kustos_queue_destroy(q);
+	q = NULL;
 	o.receipts = NULL;
 	o.stale = -1;
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
