@@ -35,6 +35,7 @@ struct op {
 	int64_t owner[2];
 	int live[2];	 /* how many of them there are */
 	bool guaranteed; /* its node is to go */
+	int given_up;	 /* so it is, by the actor's client of this number */
 	struct op *next;
 };
 
@@ -49,6 +50,7 @@ struct shared {
 struct actor {
 	struct subject it;
 	struct kustos_listener *listener;
+	int opened; /* so many clients, one after the other */
 	int64_t next;
 	enum kustos_state told;
 	int64_t told_epoch;

@@ -70,6 +70,14 @@ static void count_done(struct op *op, enum kustos_err err)
 		s->perhaps++;
 }
 
+/* Nobody else could know its name. */
+static bool is_given_up(const struct op *op)
+{
+	return (op->kind == OP_PROTECTED || op->kind == OP_PLAIN) &&
+		(op->err == KUSTOS_ETIMEDOUT || op->err == KUSTOS_EUNKNOWN) &&
+		!op->actor->it.closing;
+}
+
 static void guarantee(struct op *op, const struct kustos_result *result)
 {
 	struct actor *a = op->actor;
@@ -98,6 +106,8 @@ static void done(void *arg, enum kustos_err err,
 	/* Nobody else makes nodes of that name. */
 	if (err == KUSTOS_EEXISTS && op->kind != OP_READ)
 		sim_fail(a->it.sim, "no guess", "op %d met itself", op->number);
+	if (is_given_up(op))
+		op->given_up = a->opened;
 	if (err != KUSTOS_OK)
 		return;
 	if (op->kind <= OP_PLAIN)

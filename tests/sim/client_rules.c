@@ -116,13 +116,22 @@ static bool all_ended(struct sim *sim)
 	return true;
 }
 
-/* Is a node left whose deletion was guaranteed? */
+/* Is its node to go?  What a client has given up it may leave behind when it is
+   closed. */
+static bool is_condemned(const struct op *op)
+{
+	const struct actor *a = op->actor;
+
+	return op->guaranteed ||
+		(op->given_up != 0 && op->given_up == a->opened && !a->it.gone);
+}
+
 static bool undeleted(struct sim *sim)
 {
 	struct shared *s = shared_of(sim);
 
 	for (int i = 0; i < s->count; i++)
-		if (s->ops[i]->guaranteed && s->ops[i]->live[0] > 0)
+		if (is_condemned(s->ops[i]) && s->ops[i]->live[0] > 0)
 			return true;
 	return false;
 }

@@ -194,6 +194,10 @@ mutant L01_requests_forgotten lib/wire.c \
 	/^void ku_wire_closed/,/^}/s/end_request/(void)/'
 mutant L05_guarantee_not_kept lib/op_start.c \
 	's/KU_RETRY_FOREVER(500)/{ .kind = KUSTOS_RETRY_NONE }/'
+mutant L05_given_up_and_there lib/op_start.c \
+	's/if (is_nameless(op))/if (false)/'
+mutant L05_given_up_and_there_in_the_next_session lib/op_start.c \
+	's/op->lasting = (op->flags & KUSTOS_EPHEMERAL) == 0;/;/'
 mutant two_tries_at_once lib/op_list.c \
 	's/ && op->request.slot == NULL)/)/'
 

@@ -15,7 +15,8 @@
  *                 reported as made, and none that was reported as refused
  *   all or none   of two nodes made in one transaction
  *   settles       once the faults are over all operations end, what was deleted
- *                 with a guarantee goes, and nothing of a closed client is left
+ *                 with a guarantee goes, so does what was made for who gave up,
+ *                 and nothing of a closed client is left
  */
 #include "client_actor.h"
 
@@ -40,6 +41,7 @@ static void open_client(struct actor *a)
 {
 	a->told = KUSTOS_CONNECTING;
 	a->told_epoch = 0;
+	a->opened++;
 	if (subject_open(&a->it) &&
 		kustos_client_listen(a->it.client, told, a, &a->listener) !=
 			KUSTOS_OK)
