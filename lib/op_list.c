@@ -73,7 +73,10 @@ void ku_ops_connected(struct kustos_client *client)
 			continue;
 		ku_timer_unset(&client->timers, &op->pause);
 		/* One that waits goes out with the queue; one tried again
-		   before this one may have sent the queue on its way. */
+		   before this one may have sent the queue on its way, of which
+		   the library has perhaps not taken this one. */
+		if (op->request.refused_rc != 0)
+			continue;
 		if (!op->request.waiting && op->request.slot == NULL)
 			ku_op_try(op);
 	}

@@ -269,6 +269,7 @@ void ku_wire_end_refused(struct kustos_client *client)
 
 		wire->refused = request->next;
 		request->next = NULL;
+		request->refused_rc = 0;
 		request->done(client, request, &reply);
 	}
 }

@@ -152,6 +152,7 @@ sim_tests += %D%/test_muster_safety
 sim_tests += %D%/test_muster_told
 %C%_test_muster_told_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_mutex
+sim_tests += %D%/test_never_taken
 sim_tests += %D%/test_note
 sim_tests += %D%/test_number
 sim_tests += %D%/test_observe
