@@ -42,6 +42,8 @@ static enum kustos_err read_less(struct ku_survey *survey, struct ku_op *read)
 	while (one->op != read)
 		one++;
 	enum kustos_err err = make_read(survey, one, KU_ZK_EXISTS);
+	if (one->op == read)
+		return err; /* there is no other, so this one stays */
 	if (err == KUSTOS_OK) {
 		one->op->once = read->once;
 		err = ku_op_owned(one->op);

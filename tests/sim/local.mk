@@ -162,7 +162,7 @@ sim_tests += %D%/test_others
 sim_tests += %D%/test_outage
 sim_tests += %D%/test_parents
 sim_tests += %D%/test_participants
-%C%_test_participants_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=ku_cond_wait
+%C%_test_participants_LDFLAGS = $(fault_ldflags) -Wl,--wrap=ku_cond_wait
 sim_tests += %D%/test_pause
 sim_tests += %D%/test_pool
 sim_tests += %D%/test_pool_limit

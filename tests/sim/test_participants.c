@@ -4,6 +4,7 @@
  */
 #include "lone.h"
 
+#include "../unit/fault.h"
 #include "../unit/unit.h"
 
 #include <kustos/participant.h>
@@ -28,18 +29,41 @@ static struct {
 } next;
 static int syncs; /* for FIRST */
 
+/* Memory is short when that answer comes, after so many requests for it. */
+static struct {
+	bool armed, failed;
+	int requests;
+	ku_zk_done_fn *done;
+	void *arg;
+} shortage;
+
+static void hear_and_be_short(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	fault_after(shortage.requests);
+	shortage.done(shortage.arg, reply);
+	shortage.failed = fault_end() || shortage.failed;
+}
+
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	bool first = request->path != NULL && strcmp(request->path, FIRST) == 0;
 	void (*before)(void) = next.before;
 
+	shortage.failed = fault_end() || shortage.failed;
 	syncs += first && request->kind == KU_ZK_SYNC;
 	if (before == NULL || !first || request->kind != next.kind)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	int rc = next.rc;
 	next.before = NULL;
 	before();
+	if (shortage.armed) {
+		shortage.armed = false;
+		shortage.done = done;
+		shortage.arg = arg;
+		done = hear_and_be_short;
+	}
 	return rc == KU_ZK_OK ? ku_zk_sim.submit(zk, request, done, arg)
 			      : lone_refuse(zk, rc, done, arg);
 }
@@ -76,6 +100,7 @@ static void make(const char *path, enum ku_zk_mode mode)
 static void setup(void)
 {
 	memset(&next, 0, sizeof(next));
+	memset(&shortage, 0, sizeof(shortage));
 	syncs = 0;
 	api = ku_zk_sim;
 	api.submit = submit_it;
@@ -364,6 +389,31 @@ START_TEST(U09_who_may_not_even_be_seen_is_shown_by_its_name)
 }
 END_TEST
 
+/* It cannot be looked at in the other way. */
+START_TEST(U09_who_may_not_be_read_while_memory_is_short_is_told_of)
+{
+	int told = 0;
+
+	shortage.failed = true;
+	for (int requests = 0; shortage.failed; requests++) {
+		struct kustos_participants *p = NULL;
+
+		shortage.armed = true;
+		shortage.failed = false;
+		shortage.requests = requests;
+		at_next(KU_ZK_GET, nothing, KU_ZK_NOAUTH);
+		enum kustos_err err = kustos_participants(client, LINE,
+			KUSTOS_FOREVER, NULL, &p);
+		ck_assert(err == KUSTOS_OK ||
+			(shortage.failed && err == KUSTOS_ENOMEM));
+		ck_assert_int_lt(requests, 20);
+		told += err == KUSTOS_ENOMEM;
+		kustos_participants_free(p);
+	}
+	ck_assert_int_gt(told, 0);
+}
+END_TEST
+
 START_TEST(what_stands_in_no_line_is_counted)
 {
 	make(LINE "/another", KU_ZK_PERSISTENT);
@@ -394,6 +444,8 @@ int main(void)
 	tcase_add_test(t, U09_who_may_not_be_read_and_leaves_is_left_out);
 	tcase_add_test(t, U09_who_may_not_be_read_is_not_waited_for);
 	tcase_add_test(t, U09_who_may_not_even_be_seen_is_shown_by_its_name);
+	tcase_add_test(t,
+		U09_who_may_not_be_read_while_memory_is_short_is_told_of);
 	tcase_add_test(t, what_stands_in_no_line_is_counted);
 	suite_add_tcase(s, t);
 	return unit_main(s);
