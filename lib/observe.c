@@ -419,6 +419,7 @@ void ku_observers_free(struct kustos_client *client)
 		struct kustos_observer *o = client->observers;
 
 		client->observers = o->next;
+		ku_timer_unset(&client->timers, &o->timer);
 		end(o);
 	}
 }

@@ -1,6 +1,6 @@
 /*
  * test_observers.c - several observers of one client: when each asks, and what is left
- * of those that are destroyed.
+ * of those that are destroyed, or are not.
  */
 #include "lone.h"
 #include "model_impl.h"
@@ -9,6 +9,7 @@
 
 #include <kustos/participant.h>
 #include <malloc.h>
+#include <stdint.h>
 #include <string.h>
 
 #define LINE "/line"
@@ -212,6 +213,30 @@ START_TEST(P05_a_read_that_was_never_sent_leaves_no_watch)
 }
 END_TEST
 
+/* How many timers are set when the client is freed. */
+static size_t timers_left;
+
+void __real_ku_timers_free(struct ku_timers *timers);
+void __wrap_ku_timers_free(struct ku_timers *timers);
+
+void __wrap_ku_timers_free(struct ku_timers *timers)
+{
+	timers_left = timers->count;
+	__real_ku_timers_free(timers);
+}
+
+/* Those who are freed after it have theirs unset, and may find its in their way. */
+START_TEST(who_is_not_destroyed_leaves_no_timer_when_its_client_is_freed)
+{
+	timers_left = SIZE_MAX;
+	(void)observe();
+	run_ms(1000);
+	ck_assert(lone_close(&bench, client));
+	client = NULL;
+	ck_assert_uint_eq(timers_left, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("several observers");
@@ -226,6 +251,8 @@ int main(void)
 		6);
 	tcase_add_loop_test(t, P05_who_is_destroyed_leaves_nothing, 0, 3);
 	tcase_add_test(t, P05_a_read_that_was_never_sent_leaves_no_watch);
+	tcase_add_test(t,
+		who_is_not_destroyed_leaves_no_timer_when_its_client_is_freed);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
