@@ -114,6 +114,19 @@ void ku_op_tell_stuck(const struct ku_op *op)
 		kustos_strerror(op->err));
 }
 
+void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why)
+{
+	struct ku_ops *ops = &op->client->ops;
+	uint64_t folder = folder_of(op->path);
+
+	if (ops->stuck == folder)
+		return;
+	ops->stuck = folder;
+	ku_log(op->client, KUSTOS_LOG_ERROR,
+		"%s was given up, cannot be looked for, and may stay: %s",
+		op->path, kustos_strerror(why));
+}
+
 void ku_op_finish(struct ku_op *op, enum kustos_err err)
 {
 	struct kustos_client *client = op->client;

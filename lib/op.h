@@ -203,6 +203,10 @@ bool ku_delete_refused(enum kustos_err err);
    told of.  Done by itself if nobody hears of its end. */
 void ku_op_tell_stuck(const struct ku_op *op);
 
+/* The same of a creation that was given up, if what it may have made cannot be looked
+   for. */
+void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why);
+
 /* Turn a creation that has ended well into the guaranteed deletion of what it
    made, and start that; memory is not needed.  The client is locked. */
 void ku_op_undo(struct ku_op *op);

@@ -264,6 +264,8 @@ static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
 		return;
 	}
 	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
+		if (op->unwanted)
+			ku_op_tell_unseen(op, ku_rc_err(reply->rc));
 		ku_op_finish(op, KUSTOS_EUNKNOWN); /* we may not look */
 		return;
 	}

@@ -48,7 +48,8 @@ struct kustos_cancel; /* <kustos/cancel.h> */
 /* The name of a protected node begins with "_c_<uuid>-", by which it is found
    if the answer to its creation is lost.  As nobody but its maker could know it,
    a creation that ends with KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_EUNKNOWN
-   is undone, as soon as there is a connection. */
+   is undone, as soon as there is a connection; unless it has to be looked for and
+   its parent may not be listed, which the client's log says. */
 
 /* A node's children, in no order. */
 struct kustos_names {

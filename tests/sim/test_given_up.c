@@ -18,17 +18,39 @@ static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;
 static struct kustos_cancel *cancel;
-static int end; /* -1: not yet */
+static int end;		     /* -1: not yet */
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static bool secret;	     /* nobody may list */
+static int stays;	     /* times that the log says so */
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (secret && request->kind == KU_ZK_CHILDREN)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void take_line(void *arg, enum kustos_log_level level, const char *line)
+{
+	(void)arg;
+	stays += level == KUSTOS_LOG_ERROR && strstr(line, DIR) != NULL;
+}
 
 static void open_with(struct kustos_retry retry)
 {
 	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
 
 	end = -1;
+	secret = false;
+	stays = 0;
+	api = ku_zk_sim;
+	api.submit = submit_it;
 	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, DIR, "", KU_ZK_PERSISTENT);
 	o.retry = retry;
-	client = lone_connected_with(&bench, &ku_zk_sim, 1, &o);
+	o.log = take_line;
+	client = lone_connected_with(&bench, &api, 1, &o);
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 }
 
@@ -150,6 +172,23 @@ START_TEST(L05_a_creation_given_up_while_its_node_is_looked_for_is_undone)
 }
 END_TEST
 
+/* Whoever waits behind it waits on. */
+START_TEST(L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	secret = true;
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(WAY_MS);
+	kustos_cancel_fire(cancel);
+	run_ms(5000);
+	ck_assert_int_eq(end, KUSTOS_ECANCELED);
+	ck_assert_int_eq(made(), 1);
+	ck_assert_int_eq(stays, 1);
+	ck_assert_uint_eq(client->ops.count, 0);
+}
+END_TEST
+
 /* What does not go with its session is looked for in the next. */
 START_TEST(L05_a_creation_given_up_is_undone_by_the_next_session)
 {
@@ -244,6 +283,9 @@ int main(void)
 		L05_a_creation_given_up_at_its_deadline_is_undone, 0, KINDS);
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_while_its_node_is_looked_for_is_undone,
+		0, KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of,
 		0, KINDS);
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_is_undone_by_the_next_session, 0,
