@@ -157,7 +157,7 @@ static bool is_nameless(const struct ku_op *op)
 	return op->kind == KU_ZK_CREATE &&
 		(op->flags & KUSTOS_PROTECTED) != 0 && given_up &&
 		(op->ambiguous || op->request.slot != NULL) &&
-		op->client->closing == KU_OPEN;
+		op->client->closing <= KU_DRAINING;
 }
 
 static void retracted(struct ku_op *op)

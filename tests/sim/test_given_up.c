@@ -230,6 +230,39 @@ START_TEST(L05_a_creation_that_is_tried_at_once_or_not_is_undone)
 }
 END_TEST
 
+static void check_closed_unmade(enum kustos_err err)
+{
+	bool gone = false;
+
+	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
+	for (int ms = 0; ms < 5000 && !gone; ms++)
+		run_ms(1);
+	ck_assert(gone);
+	client = NULL;
+	ck_assert_int_eq(end, err);
+	bench_run_ms(&bench, 1000);
+	ck_assert_int_eq(made(), 0);
+}
+
+START_TEST(L05_a_close_waits_until_what_was_given_up_is_undone)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	check_closed_unmade(KUSTOS_ECANCELED);
+}
+END_TEST
+
+/* A close lets what is on its way come to its end; which may be that of its wait. */
+START_TEST(L05_a_creation_given_up_while_its_client_closes_is_undone)
+{
+	create(kinds[_i], ku_monotonic(&client->env.clock) + 60 * KU_NS_PER_MS);
+	run_until_made();
+	check_closed_unmade(KUSTOS_ETIMEDOUT);
+}
+END_TEST
+
 /* A name that its caller knows is left to it. */
 START_TEST(L05_a_creation_given_up_by_name_is_not_undone)
 {
@@ -292,6 +325,11 @@ int main(void)
 		KINDS);
 	tcase_add_loop_test(t,
 		L05_a_creation_that_is_tried_at_once_or_not_is_undone, 0,
+		KINDS);
+	tcase_add_loop_test(t,
+		L05_a_close_waits_until_what_was_given_up_is_undone, 0, KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_given_up_while_its_client_closes_is_undone, 0,
 		KINDS);
 	tcase_add_test(t, L05_a_creation_given_up_by_name_is_not_undone);
 	tcase_add_test(t, L05_who_has_given_up_to_join_is_not_alive);
