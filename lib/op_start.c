@@ -152,7 +152,8 @@ static bool is_unproved(const struct ku_task *task)
 static bool is_nameless(const struct ku_op *op)
 {
 	bool given_up = op->err == KUSTOS_ETIMEDOUT ||
-		op->err == KUSTOS_ECANCELED || op->err == KUSTOS_EUNKNOWN;
+		op->err == KUSTOS_ECANCELED || op->err == KUSTOS_EUNKNOWN ||
+		op->err == KUSTOS_ECLOSED;
 
 	return op->kind == KU_ZK_CREATE &&
 		(op->flags & KUSTOS_PROTECTED) != 0 && given_up &&

@@ -36,6 +36,7 @@ static void take_line(void *arg, enum kustos_log_level level, const char *line)
 	(void)arg;
 	stays += level == KUSTOS_LOG_ERROR && strstr(line, DIR) != NULL;
 }
+static bool gone; /* its close has come to its end */
 
 static void open_with(struct kustos_retry retry)
 {
@@ -230,11 +231,14 @@ START_TEST(L05_a_creation_that_is_tried_at_once_or_not_is_undone)
 }
 END_TEST
 
+static void close_start(void)
+{
+	gone = false;
+	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
+}
+
 static void check_closed_unmade(enum kustos_err err)
 {
-	bool gone = false;
-
-	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
 	for (int ms = 0; ms < 5000 && !gone; ms++)
 		run_ms(1);
 	ck_assert(gone);
@@ -250,6 +254,7 @@ START_TEST(L05_a_close_waits_until_what_was_given_up_is_undone)
 	run_until_made();
 	kustos_cancel_fire(cancel);
 	run_ms(1);
+	close_start();
 	check_closed_unmade(KUSTOS_ECANCELED);
 }
 END_TEST
@@ -259,7 +264,31 @@ START_TEST(L05_a_creation_given_up_while_its_client_closes_is_undone)
 {
 	create(kinds[_i], ku_monotonic(&client->env.clock) + 60 * KU_NS_PER_MS);
 	run_until_made();
+	close_start();
 	check_closed_unmade(KUSTOS_ETIMEDOUT);
+}
+END_TEST
+
+/* It is not tried again then; nor is a close what anybody waits for to learn of it. */
+START_TEST(L05_a_creation_whose_answer_a_close_loses_is_undone)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	close_start();
+	model_cut(bench.model, LONE_MACHINE, false);
+	check_closed_unmade(KUSTOS_ECLOSED);
+}
+END_TEST
+
+START_TEST(L05_a_creation_that_a_close_ends_while_it_is_looked_for_is_undone)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(WAY_MS);
+	ck_assert_int_eq(end, -1);
+	close_start();
+	check_closed_unmade(KUSTOS_ECLOSED);
 }
 END_TEST
 
@@ -331,6 +360,11 @@ int main(void)
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_while_its_client_closes_is_undone, 0,
 		KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_whose_answer_a_close_loses_is_undone, 0, KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_that_a_close_ends_while_it_is_looked_for_is_undone,
+		0, KINDS);
 	tcase_add_test(t, L05_a_creation_given_up_by_name_is_not_undone);
 	tcase_add_test(t, L05_who_has_given_up_to_join_is_not_alive);
 	suite_add_tcase(s, t);
