@@ -389,6 +389,10 @@ bool ku_create_parents(struct ku_op *op)
 
 	if (create->levels == 0)
 		return false;
+	if (op->unwanted) { /* nor are they */
+		ku_op_finish(op, KUSTOS_ECANCELED);
+		return true;
+	}
 	if (create->parents_made && !must_be_plain(op)) {
 		/* Made, and missing again: a container may have been reaped in
 		   between.  Not so if we may not make them. */

@@ -231,6 +231,23 @@ START_TEST(L05_a_creation_that_is_tried_at_once_or_not_is_undone)
 }
 END_TEST
 
+/* The server has refused it, and the parents would be all that comes of it. */
+START_TEST(L05_of_a_creation_given_up_no_parents_are_made)
+{
+	struct kustos_stat stat;
+
+	ck_assert_int_eq(kustos_create_async(client, "/none/node-", "", 0,
+				 kinds[_i] | KUSTOS_PARENTS, KUSTOS_FOREVER,
+				 cancel, ended, NULL),
+		KUSTOS_OK);
+	run_ms(WAY_MS / 2);
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	check_unmade(KUSTOS_ECANCELED);
+	ck_assert(!model_stat(bench.model, "/none", &stat));
+}
+END_TEST
+
 static void close_start(void)
 {
 	gone = false;
@@ -355,6 +372,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		L05_a_creation_that_is_tried_at_once_or_not_is_undone, 0,
 		KINDS);
+	tcase_add_loop_test(t, L05_of_a_creation_given_up_no_parents_are_made,
+		0, KINDS);
 	tcase_add_loop_test(t,
 		L05_a_close_waits_until_what_was_given_up_is_undone, 0, KINDS);
 	tcase_add_loop_test(t,
