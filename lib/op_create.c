@@ -389,7 +389,7 @@ bool ku_create_parents(struct ku_op *op)
 
 	if (create->levels == 0)
 		return false;
-	if (op->unwanted) { /* nor are they */
+	if (op->unwanted) { /* nor are its parents */
 		ku_op_finish(op, KUSTOS_ECANCELED);
 		return true;
 	}

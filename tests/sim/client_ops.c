@@ -74,8 +74,7 @@ static void count_done(struct op *op, enum kustos_err err)
 static bool is_given_up(const struct op *op)
 {
 	return (op->kind == OP_PROTECTED || op->kind == OP_PLAIN) &&
-		(op->err == KUSTOS_ETIMEDOUT || op->err == KUSTOS_EUNKNOWN) &&
-		!op->actor->it.closing;
+		(op->err == KUSTOS_ETIMEDOUT || op->err == KUSTOS_EUNKNOWN);
 }
 
 static void guarantee(struct op *op, const struct kustos_result *result)

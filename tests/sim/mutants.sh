@@ -765,6 +765,13 @@ mutant late_S06_deletions_are_not_writes lib/wire.c \
 with=
 
 # What needs one moment, which a test makes.
+aim_with test_given_up
+mutant L05_left_when_given_up_in_a_close lib/op_start.c \
+	's/closing <= KU_DRAINING/closing == KU_OPEN/'
+mutant L05_left_when_ended_by_a_close lib/op_start.c \
+	's/op->err == KUSTOS_ECLOSED/false/'
+mutant L05_parents_made_for_nobody lib/op_create.c \
+	's/if (op->unwanted) { .*/if (false) {/'
 aim_with test_mirror
 mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
 	's/m->wanted \&\& is_taken_off(m)/false/'
