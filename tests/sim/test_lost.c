@@ -30,6 +30,7 @@ enum fate { /* of a change */
 static enum ku_zk_kind kind; /* the change */
 static enum fate fate;	     /* of the next; PUT_OFF: and of all that follow */
 static bool denied;	     /* nothing may be listed */
+static int64_t seen_of;	     /* whose PLAIN is, for who looks; 0: look */
 static int tries;
 static ku_zk_done_fn *last_done; /* of the last that was not answered */
 static void *last_arg;
@@ -54,10 +55,15 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	static const struct ku_zk_request any = { .kind = KU_ZK_EXISTS,
 		.path = "/",
 		.version = -1 };
+	static struct kustos_stat stat;
+	static const struct ku_zk_reply seen = { .stat = &stat, .len = -1 };
 	enum fate now = request->kind == kind ? fate : ANSWERED;
 
 	if (request->kind == KU_ZK_CHILDREN && denied)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	stat.ephemeral_owner = seen_of;
+	if (request->kind == KU_ZK_EXISTS && seen_of != 0)
+		return lone_answer(zk, &seen, done, arg);
 	tries += request->kind == kind;
 	if (now == ANSWERED)
 		return ku_zk_sim.submit(zk, request, done, arg);
@@ -77,6 +83,7 @@ static void setup(void)
 	kind = KU_ZK_CREATE;
 	fate = ANSWERED;
 	denied = false;
+	seen_of = 0;
 	tries = 0;
 	end = -1;
 	api = ku_zk_sim;
@@ -170,6 +177,22 @@ START_TEST(S06_what_was_not_done_for_certain_does_not_end_as_unknown)
 	ck_assert_int_eq(end, KUSTOS_EDISCONNECTED);
 	ck_assert_int_eq(model_child_count(bench.model, DIR), 0);
 	fate = ANSWERED;
+}
+END_TEST
+
+/* It is there still when the next session tries, and goes. */
+START_TEST(S03_S06_a_node_of_the_session_before_is_not_anothers)
+{
+	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
+	seen_of = client->session.id;
+	bench_create(&bench, raw, PLAIN, "", KU_ZK_EPHEMERAL);
+	expire();
+	run_until(2);
+	seen_of = 0;
+	ck_assert_int_eq(bench_delete(&bench, raw, PLAIN, -1).rc, KU_ZK_OK);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(tries, 3);
 }
 END_TEST
 
@@ -309,6 +332,7 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		S06_what_was_not_done_for_certain_does_not_end_as_unknown);
+	tcase_add_test(t, S03_S06_a_node_of_the_session_before_is_not_anothers);
 	tcase_add_test(t, S06_a_node_of_two_sessions_before_may_be_ours);
 	tcase_add_test(t,
 		S06_a_node_that_may_not_be_looked_for_ends_as_unknown);
