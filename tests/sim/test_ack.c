@@ -19,7 +19,7 @@
 #define LARGE 999800
 
 /* What is not answered is not done either, and ends with its connection. */
-enum fate { NORMAL, LOST, DONE_AND_LOST, UNANSWERED, PUT_OFF };
+enum fate { NORMAL, LOST, DONE_AND_LOST, UNANSWERED, PUT_OFF, DENIED };
 
 static struct ku_zk_api api; /* ku_zk_sim, and this before it */
 static struct {
@@ -60,6 +60,8 @@ static int submit_to(enum fate fate, struct ku_zk *zk,
 		return lone_lose(zk, request, done, arg);
 	case PUT_OFF:
 		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	case DENIED:
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	case NORMAL:
 		break;
 	}
@@ -214,6 +216,20 @@ START_TEST(L28_what_became_of_an_ack_is_asked_again_in_a_while)
 }
 END_TEST
 
+/* Neither by an item, nor by a marker that may not be seen. */
+START_TEST(S16_what_became_of_an_ack_is_not_told_by_what_is_refused)
+{
+	have(1);
+	trouble.acks = _i == 0 ? LOST : DONE_AND_LOST;
+	*(_i == 0 ? &trouble.items : &trouble.marks) = DENIED;
+	ack();
+	run(1000);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(trouble.ack_count, 1);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
 /* The marker went with it, or with the session. */
 START_TEST(S16_what_became_of_an_ack_is_not_told_by_the_next_session)
 {
@@ -307,6 +323,8 @@ int main(void)
 	tcase_add_test(t, L28_an_ack_that_is_put_off_is_sent_again_in_a_while);
 	tcase_add_loop_test(t,
 		L28_what_became_of_an_ack_is_asked_again_in_a_while, 0, 2);
+	tcase_add_loop_test(t,
+		S16_what_became_of_an_ack_is_not_told_by_what_is_refused, 0, 2);
 	tcase_add_test(t,
 		S16_what_became_of_an_ack_is_not_told_by_the_next_session);
 	tcase_add_test(t,
