@@ -293,6 +293,17 @@ START_TEST(S16_an_ack_that_could_not_look_at_its_marker_looks_again)
 }
 END_TEST
 
+START_TEST(S16_an_ack_that_may_not_look_at_its_marker_deletes_nothing)
+{
+	ack_large();
+	say(KU_ZK_NOAUTH);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_ENOAUTH);
+	ck_assert(model_stat(bench.model, ITEM, NULL));
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
 /* Whatever the answer says, or if it says nothing. */
 START_TEST(S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing)
 {
@@ -397,6 +408,8 @@ int main(void)
 	tcase_add_test(t, S16_who_may_not_read_its_marker_is_told);
 	tcase_add_test(t,
 		S16_an_ack_that_could_not_look_at_its_marker_looks_again);
+	tcase_add_test(t,
+		S16_an_ack_that_may_not_look_at_its_marker_deletes_nothing);
 	tcase_add_loop_test(t,
 		S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing, 0, 2);
 	tcase_add_loop_test(t, S16_an_ack_whose_marker_is_gone_deletes_nothing,
