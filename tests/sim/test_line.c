@@ -2,6 +2,7 @@
  * test_line.c - what reaches a place in a line too late, or never, in just the
  * order in which it does harm.
  */
+#include "line_impl.h"
 #include "lone_late.h"
 #include "model_impl.h"
 
@@ -348,6 +349,46 @@ START_TEST(L05_a_node_that_a_listing_leaves_out_is_deleted)
 }
 END_TEST
 
+static const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS,
+	.len = -1 };
+
+static void others(bool there)
+{
+	for (int i = 0; i <= KU_LINE_LONG; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), LINE "/other-%d", i);
+		if (there)
+			lone_make(&lone.bench, lone.raw, path);
+		else
+			bench_delete(&lone.bench, lone.raw, path, -1);
+	}
+}
+
+/* It was kept until it would be known whether it may leave a proof. */
+START_TEST(who_tries_does_not_find_the_node_that_it_has_given_back)
+{
+	others(true);
+	first.withholds = true;
+	first.kind = KU_ZK_GET;
+	lone_line_ask();
+	lone_line_give();
+	ck_assert_ptr_nonnull(first.done);
+	ck_assert_int_eq(model_child_count(lone.bench.model, LINE),
+		KU_LINE_LONG + 2);
+	lone.hold = NULL;
+	ck_assert_int_eq(kustos_mutex_acquire_async(lone.mutex, KUSTOS_NOW,
+				 NULL, lone_line_granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 100);
+	ck_assert_ptr_nonnull(lone.hold);
+	first.done(first.done_arg, &lost);
+	others(false);
+	lone_line_check();
+	lone_line_give();
+}
+END_TEST
+
 static void said(void *arg, enum kustos_err err)
 {
 	*(int *)arg = (int)err;
@@ -357,8 +398,6 @@ static void said(void *arg, enum kustos_err err)
    is short: it was sent, whatever became of it. */
 START_TEST(S20_a_write_that_memory_is_too_short_to_look_for_is_not_known)
 {
-	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS,
-		.len = -1 };
 	const struct ku_zk_reply data = { .stat = &first.reply.stat,
 		.data = "else",
 		.len = 4 };
@@ -450,6 +489,8 @@ int main(void)
 	tcase_add_test(t,
 		L21_a_line_that_was_removed_is_made_anew_though_memory_is_short);
 	tcase_add_test(t, L05_a_node_that_a_listing_leaves_out_is_deleted);
+	tcase_add_test(t,
+		who_tries_does_not_find_the_node_that_it_has_given_back);
 	tcase_add_test(t,
 		S20_a_write_that_memory_is_too_short_to_look_for_is_not_known);
 	tcase_add_test(t,
