@@ -54,6 +54,7 @@ static void send(enum ku_zk_kind kind, char number)
 }
 
 static bool beaten; /* to making the number */
+static bool denied; /* a place in the line */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -63,6 +64,9 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	if (beaten && request->kind == KU_ZK_CREATE &&
 		strcmp(request->path, NUMBER) == 0)
 		send(KU_ZK_CREATE, 2);
+	if (denied && request->kind == KU_ZK_CREATE &&
+		strncmp(request->path, LOCKS "/", strlen(LOCKS "/")) == 0)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	if (request->kind == KU_ZK_CHILDREN &&
 		strcmp(request->path, LEASES) == 0)
 		count(&listings);
@@ -102,7 +106,7 @@ static void setup(void)
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
 
 	raw = lone_setup(&bench, WAY_MS);
-	beaten = false;
+	beaten = denied = false;
 	send(KU_ZK_CREATE, 1);
 	/* These stay, so that all leases take the same. */
 	bench_create(&bench, raw, SEM, "", KU_ZK_PERSISTENT);
@@ -440,6 +444,21 @@ START_TEST(who_is_beaten_to_making_the_number_stores_its_own_all_the_same)
 }
 END_TEST
 
+/* There is no lease for it, and it may not wait for one. */
+START_TEST(who_may_not_stand_in_line_is_told)
+{
+	lone_make(&bench, raw, LEASES "/other");
+	denied = true;
+	ended = -1;
+	ck_assert_int_eq(kustos_semaphore_acquire_async(sem, KUSTOS_FOREVER,
+				 NULL, granted, NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ended, KUSTOS_ENOAUTH);
+	ck_assert_int_eq(model_child_count(bench.model, LEASES), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pools in the simulator");
@@ -466,6 +485,7 @@ int main(void)
 		0, 2);
 	tcase_add_test(t,
 		who_is_beaten_to_making_the_number_stores_its_own_all_the_same);
+	tcase_add_test(t, who_may_not_stand_in_line_is_told);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
