@@ -147,6 +147,7 @@ sim_tests += %D%/test_mirror
 sim_tests += %D%/test_model
 sim_tests += %D%/test_muster
 sim_tests += %D%/test_muster_ends
+sim_tests += %D%/test_muster_guard
 sim_tests += %D%/test_muster_lost
 sim_tests += %D%/test_muster_safety
 sim_tests += %D%/test_muster_told
