@@ -5,6 +5,7 @@
 #include "muster_bed.h"
 
 #include <kustos/cancel.h>
+#include <kustos/node.h>
 
 /* Between a client and its server; and in so long it has come to wait. */
 #define WAY_MS 4
@@ -76,6 +77,35 @@ START_TEST(P05_nor_does_who_gives_up_without_a_connection)
 }
 END_TEST
 
+/* The program asks for so much that whatever is asked for waits for its turn. */
+static void run_busy_ms(int ms)
+{
+	while (ms-- > 0) {
+		for (int i = 0; i < 2; i++)
+			ck_assert_int_eq(kustos_exists_async(client, "/",
+						 KUSTOS_FOREVER, NULL,
+						 lone_ignore, NULL),
+				KUSTOS_OK);
+		run_ms(1);
+	}
+}
+
+START_TEST(P05_nor_does_who_gives_up_before_it_was_asked_for)
+{
+	client->env.in_flight = 4;
+	enter_for_a_while();
+	run_busy_ms(_i);
+	give_up(&entry);
+	/* And its next node is watched. */
+	enter(KUSTOS_FOREVER);
+	run_ms(200);
+	drop(own_path());
+	run_ms(200);
+	ck_assert_int_eq(entry, -1);
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
+}
+END_TEST
+
 /* It waits for another that does not go. */
 START_TEST(P05_nor_does_who_gives_up_its_departure)
 {
@@ -116,6 +146,28 @@ START_TEST(L18_who_has_given_up_and_comes_again_at_once_is_in_with_the_others)
 }
 END_TEST
 
+/* It has asked for the node whose end it awaits, and that is answered meanwhile. */
+START_TEST(L18_who_has_given_up_its_departure_and_comes_again_hears_of_ready)
+{
+	enter(KUSTOS_FOREVER);
+	run_ms(LONG_MS);
+	let_in();
+	drop(SECOND);
+	drop(READY);
+	departure = -1;
+	ck_assert_int_eq(kustos_double_barrier_leave_async(member,
+				 KUSTOS_FOREVER, cancel, ended, &departure),
+		KUSTOS_OK);
+	run_ms(_i);
+	kustos_cancel_fire(cancel);
+	enter(KUSTOS_FOREVER);
+	run_ms(200);
+	ck_assert_int_eq(departure, KUSTOS_ECANCELED);
+	ck_assert_int_eq(entry, -1);
+	let_in();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("members of double barriers that give up");
@@ -128,10 +180,16 @@ int main(void)
 	tcase_add_loop_test(t, P05_nor_does_who_was_put_off, 0, LONG_MS);
 	tcase_add_loop_test(t, P05_nor_does_who_gives_up_without_a_connection,
 		0, LONG_MS);
+	tcase_add_loop_test(t,
+		P05_nor_does_who_gives_up_before_it_was_asked_for, 0,
+		3 * LONG_MS);
 	tcase_add_loop_test(t, P05_nor_does_who_gives_up_its_departure, 0,
 		LONG_MS);
 	tcase_add_loop_test(t,
 		L18_who_has_given_up_and_comes_again_at_once_is_in_with_the_others,
+		0, LONG_MS);
+	tcase_add_loop_test(t,
+		L18_who_has_given_up_its_departure_and_comes_again_hears_of_ready,
 		0, LONG_MS);
 	suite_add_tcase(s, t);
 	return unit_main(s);
