@@ -25,6 +25,7 @@ static struct kustos_hold *hold;
 static size_t reserved; /* timers, but for those of the semaphore */
 static int ended;	/* -1: not yet */
 static int reads;	/* so often the number was asked for */
+static int listings;	/* requests for one */
 static int logged;	/* lines that say that there is none */
 static int cuts; /* the connection, when this kind is asked of it; -1: never */
 
@@ -35,6 +36,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 		strcmp(request->path, NUMBER) == 0;
 
 	reads += number && request->kind == KU_ZK_GET;
+	listings += request->kind == KU_ZK_CHILDREN;
 	if (number && (int)request->kind == cuts)
 		model_cut(bench.model, LONE_MACHINE, true);
 	return ku_zk_sim.submit(zk, request, done, arg);
@@ -80,7 +82,7 @@ static void setup(void)
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
 
 	raw = lone_setup(&bench, WAY_MS);
-	logged = reads = 0;
+	logged = reads = listings = 0;
 	cuts = ended = -1;
 	hold = NULL;
 	send(KU_ZK_CREATE, 4, 1);
@@ -105,6 +107,7 @@ static void teardown(void)
 	kustos_semaphore_destroy(sem);
 	run_ms(1000);
 	ck_assert_uint_eq(client->timers.reserved, reserved);
+	ck_assert_ptr_null(client->witnesses.first);
 	lone_teardown(&bench, client);
 }
 
@@ -161,6 +164,37 @@ START_TEST(that_there_is_no_number_is_logged_once_each_time)
 }
 END_TEST
 
+START_TEST(a_number_that_is_too_large_for_one_is_nobodys)
+{
+	const struct ku_zk_request large = { .kind = KU_ZK_SET,
+		.path = NUMBER,
+		.data = "\x80\0\0\1",
+		.len = 4 };
+
+	ask();
+	lone_send(&bench, raw, &large);
+	run_ms(1000);
+	ck_assert_int_eq(kustos_semaphore_max(sem), 0);
+	ck_assert_int_eq(logged, 0);
+	ck_assert_int_eq(ended, -1);
+}
+END_TEST
+
+/* It cannot have come to be its turn. */
+START_TEST(L28_who_waits_does_not_look_when_there_is_room_for_nobody)
+{
+	ask();
+	listings = 0;
+	send(KU_ZK_SET, 4, 0);
+	run_ms(1000);
+	ck_assert_int_eq(kustos_semaphore_max(sem), 0);
+	ck_assert_int_eq(listings, 0);
+	send(KU_ZK_SET, 4, 2);
+	run_ms(1000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+}
+END_TEST
+
 static void was_set(void *arg, enum kustos_err err)
 {
 	(void)arg;
@@ -193,6 +227,24 @@ START_TEST(L20_who_stores_a_number_without_a_connection_may_give_up)
 }
 END_TEST
 
+START_TEST(a_number_is_made_with_its_parents)
+{
+	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
+	struct kustos_semaphore *other;
+
+	o.max_path = "/a/b/number";
+	ck_assert_int_eq(kustos_semaphore_create(client, SEM, &o, &other),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_semaphore_set_max_async(other, 7,
+				 KUSTOS_FOREVER, NULL, was_set, NULL),
+		KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(ended, KUSTOS_OK);
+	ck_assert(model_stat(bench.model, o.max_path, NULL));
+	kustos_semaphore_destroy(other);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("a number of leases in the simulator");
@@ -203,6 +255,10 @@ int main(void)
 	tcase_add_test(t,
 		L08_a_number_that_comes_while_suspended_is_read_again_at_once);
 	tcase_add_test(t, that_there_is_no_number_is_logged_once_each_time);
+	tcase_add_test(t, a_number_that_is_too_large_for_one_is_nobodys);
+	tcase_add_test(t,
+		L28_who_waits_does_not_look_when_there_is_room_for_nobody);
+	tcase_add_test(t, a_number_is_made_with_its_parents);
 	tcase_add_loop_test(t,
 		L20_who_stores_a_number_without_a_connection_may_give_up, 0, 4);
 	suite_add_tcase(s, t);
