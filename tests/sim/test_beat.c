@@ -19,6 +19,7 @@ static struct kustos_client *client;
 static ku_zk_event_fn *event;
 static void *event_arg;
 static int deaf_to;	  /* an enum ku_zk_state; -1: to none */
+static bool closed;	  /* there is none to be had */
 static const char *looks; /* 'x': another; NULL, or at its end: as it is */
 
 /* Syncs are refused; or the answer to one is withheld. */
@@ -45,6 +46,8 @@ static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
 	event = params->event;
 	event_arg = params->arg;
 	mine.event = hear;
+	if (closed)
+		return KUSTOS_ENOMEM;
 	return ku_zk_sim.open(env, &mine, out);
 }
 
@@ -95,7 +98,7 @@ static void setup(void)
 
 	deaf_to = -1;
 	looks = NULL;
-	refuses = withholds = false;
+	refuses = withholds = closed = false;
 	withheld = NULL;
 	refused = others = told = 0;
 	api = ku_zk_sim;
@@ -160,7 +163,8 @@ START_TEST(S07_who_refuses_the_greeting_is_greeted_again_and_asked_nothing)
 	run_until(KUSTOS_SUSPENDED);
 	ask(&calls);
 	others = refused = 0;
-	while (refused < 3) {
+	for (int ms = 0; refused < 3; ms++) {
+		ck_assert_int_lt(ms, LONE_TIMEOUT_MS / 8);
 		ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
 		lone_run_ms(&bench, client, 1);
 	}
@@ -210,6 +214,64 @@ START_TEST(L15_a_connection_of_which_no_event_tells_is_found)
 	run_until(KUSTOS_CONNECTED);
 	ck_assert_int_eq(client->session.epoch, 1);
 	ck_assert_uint_eq(client->counters.disconnects, 1);
+}
+END_TEST
+
+/* And while there is no other handle nobody looks. */
+START_TEST(L15_an_end_of_which_no_event_tells_is_found)
+{
+	deaf_to = KU_ZK_STATE_EXPIRED;
+	closed = true;
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_ptr_null(client->session.handle);
+	closed = false;
+	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_uint_eq(client->counters.sessions, 2);
+}
+END_TEST
+
+/* It was silent for so long that it may be over, though a server says yes just now. */
+START_TEST(S01_a_session_of_which_nothing_is_certain_is_not_connected)
+{
+	struct ku_session *session = &client->session;
+	int ms = 0;
+
+	model_cut(bench.model, LONE_MACHINE, true);
+	while (!session->linked || session->greeted)
+		lone_run_ms(&bench, client, 1);
+	session->lease.base_ns = bench.sched.now_ns -
+		LONE_TIMEOUT_MS * KU_NS_PER_MS;
+	session->lease.end_ns = 0;
+	ck_assert_int_eq(ku_session_state(client), KUSTOS_LOST);
+	while (!session->greeted)
+		lone_run_ms(&bench, client, 1);
+	while (session->state != KUSTOS_CONNECTED) {
+		ms++;
+		lone_run_ms(&bench, client, 1);
+	}
+	ck_assert_int_ge(ms, LONE_TIMEOUT_MS / 4);
+	ck_assert_int_le(ms, LONE_TIMEOUT_MS / 3);
+	ck_assert_int_eq(session->epoch, 2);
+	ck_assert_uint_eq(client->counters.losses, 1);
+	ck_assert_uint_eq(client->counters.sessions, 1);
+}
+END_TEST
+
+/* If it were left for that, it would be a server to go back to. */
+START_TEST(S06_a_server_that_greets_is_shunned_no_more)
+{
+	struct ku_session *session = &client->session;
+
+	ku_shun_add(&session->shun, session->server, bench.sched.now_ns);
+	ck_assert(ku_shun_has(&session->shun, session->server,
+		bench.sched.now_ns));
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_until(KUSTOS_SUSPENDED);
+	run_until(KUSTOS_CONNECTED);
+	ck_assert(!ku_shun_has(&session->shun, session->server,
+		bench.sched.now_ns));
 }
 END_TEST
 
@@ -304,6 +366,10 @@ int main(void)
 		2);
 	tcase_add_loop_test(t,
 		L15_a_connection_of_which_no_event_tells_is_found, 0, 2);
+	tcase_add_test(t, L15_an_end_of_which_no_event_tells_is_found);
+	tcase_add_test(t,
+		S01_a_session_of_which_nothing_is_certain_is_not_connected);
+	tcase_add_test(t, S06_a_server_that_greets_is_shunned_no_more);
 	tcase_add_test(t,
 		a_handle_that_looks_otherwise_once_is_as_the_events_say);
 	tcase_add_test(t,
