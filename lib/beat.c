@@ -49,11 +49,8 @@ static void heartbeat_done(struct kustos_client *client,
 
 void ku_beat_now(struct kustos_client *client)
 {
-	struct ku_session *session = &client->session;
-
-	if (session->linked && session->greeted)
-		ping_send(client, &session->beat.heartbeat, KU_ZK_SYNC,
-			heartbeat_done);
+	ping_send(client, &client->session.beat.heartbeat, KU_ZK_SYNC,
+		heartbeat_done);
 }
 
 static void greeting_done(struct kustos_client *client,
@@ -70,10 +67,9 @@ static void greeting_done(struct kustos_client *client,
 		return;
 	session->greeted = true;
 	ku_shun_drop(&session->shun, session->server);
+	/* Else look() beats until there is one. */
 	if (ku_lease_left(&session->lease, ku_now(client)) > 0)
 		ku_session_set_state(client, KUSTOS_CONNECTED);
-	else
-		ku_beat_now(client);
 }
 
 void ku_beat_greet(struct kustos_client *client)

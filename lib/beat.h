@@ -31,7 +31,7 @@ void ku_beat_init(struct kustos_client *client);
    CONNECTED. */
 void ku_beat_greet(struct kustos_client *client);
 
-/* Send a heartbeat now, unless one is on its way. */
+/* Send a heartbeat now, unless one is on its way; to a server that was greeted. */
 void ku_beat_now(struct kustos_client *client);
 
 /* The handle was pointed at another server: its connection, if it had one, is
