@@ -170,6 +170,7 @@ sim_tests += %D%/test_pause
 sim_tests += %D%/test_pool
 sim_tests += %D%/test_pool_limit
 sim_tests += %D%/test_put
+sim_tests += %D%/test_put_off
 sim_tests += %D%/test_queue
 sim_tests += %D%/test_receipt
 sim_tests += %D%/test_receipt_end

@@ -1,0 +1,190 @@
+/*
+ * test_put_off.c - an item whose claims are lost on their way again and again: others are
+ * had meanwhile, and it in the end.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "desk.h"
+
+#include <string.h>
+
+#define QUEUE "/queue"
+#define MARKS "/marks"
+#define FIRST "qn-0000000000"
+#define SECOND "qn-0000000001"
+
+/* Between a client and its server; there and back; and a pause, on the average. */
+#define WAY_MS 50
+#define TRIP_MS (2 * WAY_MS)
+#define PAUSE_MS 200
+/* A claim is lost, its marker is looked at, and the item read again. */
+#define TRY_MS (3 * TRIP_MS + 2 * PAUSE_MS)
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct kustos_client *client;
+static struct ku_desk *desk;
+static struct ku_lent *had[2];
+static size_t had_count;
+static size_t reserved; /* timers, but for those of the desk */
+static bool lost;	/* the claims of the first are */
+static int claims;	/* of it */
+
+static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool claim = request->kind == KU_ZK_MULTI &&
+		strcmp(request->ops[0].path, MARKS "/" FIRST) == 0;
+
+	claims += claim;
+	if (claim && lost)
+		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+	return ku_zk_sim.submit(zk, request, done, arg);
+}
+
+static void run_ms(int ms)
+{
+	lone_run_ms(&bench, client, ms);
+}
+
+static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	(void)arg;
+	if (err == KUSTOS_OK)
+		had[had_count++] = got;
+}
+
+static void ask(void)
+{
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
+		KUSTOS_OK);
+}
+
+static void setup(void)
+{
+	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = QUEUE,
+		.marks = MARKS };
+
+	claims = 0;
+	had_count = 0;
+	lost = true;
+	api = ku_zk_sim;
+	api.submit = submit_it;
+	raw = lone_setup(&bench, WAY_MS);
+	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, QUEUE "/" FIRST, "x", KU_ZK_PERSISTENT);
+	bench_create(&bench, raw, QUEUE "/" SECOND, "y", KU_ZK_PERSISTENT);
+	client = lone_connected(&bench, &api);
+	reserved = client->timers.reserved;
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+}
+
+/* Nothing of it is left. */
+static void teardown(void)
+{
+	while (had_count > 0)
+		ku_lent_return(had[--had_count]);
+	ku_desk_destroy(desk);
+	run_ms(1000);
+	ck_assert_uint_eq(client->timers.reserved, reserved);
+	ck_assert_ptr_null(client->witnesses.first);
+	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+	lone_teardown(&bench, client);
+}
+
+static void check_has(size_t i, const char *data)
+{
+	ck_assert_uint_gt(had_count, i);
+	ck_assert_mem_eq(ku_lent_item(had[i])->data, data, 1);
+}
+
+START_TEST(S16_an_item_whose_claim_was_lost_once_is_claimed_again)
+{
+	ask();
+	while (claims == 0)
+		run_ms(1);
+	lost = false;
+	run_ms(1000);
+	check_has(0, "x");
+	ck_assert_int_eq(claims, 2);
+}
+END_TEST
+
+/* A server may never take it.  Whoever else asks has the next one meanwhile. */
+START_TEST(L28_an_item_whose_claims_are_lost_is_tried_in_a_while)
+{
+	ask();
+	ask();
+	run_ms(1500);
+	check_has(0, "y");
+	claims = 0;
+	run_ms(50000);
+	ck_assert_uint_eq(had_count, 1);
+	ck_assert_int_ge(claims, 50000 / (TRY_MS + PAUSE_MS / 2));
+	ck_assert_int_le(claims, 50000 / (TRY_MS - PAUSE_MS / 2));
+	lost = false;
+	run_ms(1000);
+	check_has(1, "x");
+}
+END_TEST
+
+/* Another asks so much later, and has the next one within this time. */
+static void check_goes_on(int later_ms, int ms)
+{
+	ask();
+	run_ms(later_ms);
+	ask();
+	run_ms(ms);
+	check_has(0, "y");
+}
+
+/* For the first time that decides about what comes first, but no pause does. */
+START_TEST(L28_who_asks_when_a_claim_was_lost_waits_for_no_pause)
+{
+	check_goes_on(4 * _i, 4 * TRIP_MS + 20);
+}
+END_TEST
+
+/* And later not even that. */
+START_TEST(L28_who_asks_when_claims_were_lost_has_the_next_at_once)
+{
+	check_goes_on(3 * TRY_MS + 4 * _i, 2 * TRIP_MS + 20);
+}
+END_TEST
+
+/* Whoever asked does not want it any more, whatever is known of the claim. */
+START_TEST(P05_of_a_claim_that_is_given_up_nothing_is_left)
+{
+	ask();
+	run_ms(20 * _i);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("items that are put off");
+	TCase *t = tcase_create("their claims are lost");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		S16_an_item_whose_claim_was_lost_once_is_claimed_again);
+	tcase_add_test(t,
+		L28_an_item_whose_claims_are_lost_is_tried_in_a_while);
+	tcase_add_loop_test(t, P05_of_a_claim_that_is_given_up_nothing_is_left,
+		0, 50);
+	tcase_add_loop_test(t,
+		L28_who_asks_when_a_claim_was_lost_waits_for_no_pause, 0,
+		TRY_MS / 2);
+	tcase_add_loop_test(t,
+		L28_who_asks_when_claims_were_lost_has_the_next_at_once, 0,
+		TRY_MS / 2);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
