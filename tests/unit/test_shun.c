@@ -160,8 +160,13 @@ START_TEST(L23_of_those_that_share_an_ip_none_is_left_out)
 {
 	ku_shun_add(&shun, F, now);
 	leaves(F ",10.0.0.1:2182," G, G, "", NULL);
+	leaves(F "0," F "," G, G, "", NULL); /* the port begins alike */
 	leaves(F ",10.0.0.10:2181," G, G, "10.0.0.10:2181," G,
 		"10.0.0.10:2181," G ",10.0.0.10:2181");
+	/* Nor do those whose IP begins like another. */
+	leaves("fd00::1:2:2181," SIX_BARE "," F, SIX,
+		"fd00::1:2:2181," SIX_BARE,
+		"fd00::1:2:2181," SIX_BARE ",fd00::1:2:2181");
 }
 END_TEST
 
