@@ -168,7 +168,7 @@ void ku_shun_join(const char *list, const char *present, char *out)
 	int count = 0;
 
 	for (; take_one(&from, &one, &len); count++) {
-		if (other != NULL || is_address_of(present, one, len))
+		if (is_address_of(present, one, len))
 			continue;
 		other = one;
 		other_len = len;
