@@ -416,11 +416,16 @@ START_TEST(L28_of_many_receipts_each_who_makes_one_looks_at_a_hundred)
 	}
 	bench_run_ms(&bench, 25 * 60 * 60 * 1000);
 	open_queue();
+	for (int i = 0; i < _i; i++) /* it begins elsewhere */
+		ku_random_below(&client->random, 2);
 	put(0, 1);
 	run(60 * 1000);
 	ck_assert_int_eq(ends[0], KUSTOS_OK);
-	ck_assert_int_eq(trouble.deletions, 100);
-	ck_assert_int_eq(model_child_count(bench.model, FOLDER), 151);
+	/* Its own may be among them. */
+	ck_assert_int_ge(trouble.deletions, 99);
+	ck_assert_int_le(trouble.deletions, 100);
+	ck_assert_int_eq(model_child_count(bench.model, FOLDER),
+		251 - trouble.deletions);
 	ku_queue_destroy(queue);
 	ck_assert(lone_close(&bench, client));
 }
@@ -448,8 +453,9 @@ int main(void)
 	tcase_add_test(t,
 		S15_a_receipt_is_exchanged_when_nothing_is_on_its_way_with_it);
 	tcase_add_test(t, receipts_of_the_dead_are_swept_up_each_for_itself);
-	tcase_add_test(t,
-		L28_of_many_receipts_each_who_makes_one_looks_at_a_hundred);
+	tcase_add_loop_test(t,
+		L28_of_many_receipts_each_who_makes_one_looks_at_a_hundred, 0,
+		8);
 	tcase_add_test(t, P05_a_queue_gives_back_what_it_has_reserved);
 	suite_add_tcase(s, t);
 	return unit_main(s);
