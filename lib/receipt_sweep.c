@@ -65,15 +65,11 @@ static void delete_it(struct sweep *sweep, const struct ku_op *of)
 static void looked(struct ku_op *op)
 {
 	struct sweep *sweep = op->owner;
-	bool closed = op->err == KUSTOS_ECLOSED || op->err == KUSTOS_EAUTH;
 
 	if (op->err == KUSTOS_OK && op->out_stat.mtime_ms < sweep->since)
 		delete_it(sweep, op);
 	ku_op_drop(op);
-	if (closed)
-		sweep_free(sweep);
-	else
-		look(sweep);
+	look(sweep); /* of a client that is closed no more can begin */
 }
 
 static bool is_receipt(const char *name)
