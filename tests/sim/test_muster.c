@@ -402,6 +402,27 @@ START_TEST(L18_who_could_not_read_ready_reads_that_of_the_next_round)
 }
 END_TEST
 
+/* It is a peer's, of a round that goes on: who came before it is waited for. */
+START_TEST(L18_who_may_not_read_a_peers_ready_goes_by_when_it_was_made)
+{
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	let_in();
+	unreadable = true;
+	drop(READY);
+	drop(SECOND);
+	make(THIRD, KU_ZK_EPHEMERAL);
+	make(READY, KU_ZK_PERSISTENT);
+	drop(RIVAL);
+	leave(KUSTOS_FOREVER);
+	run_ms(1000);
+	ck_assert_int_eq(departure, -1);
+	drop(THIRD);
+	run_ms(1000);
+	ck_assert_int_eq(departure, KUSTOS_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create(
@@ -435,6 +456,8 @@ int main(void)
 		L18_who_missed_its_round_before_it_looked_comes_again, 0, 2);
 	tcase_add_test(t,
 		L18_who_could_not_read_ready_reads_that_of_the_next_round);
+	tcase_add_test(t,
+		L18_who_may_not_read_a_peers_ready_goes_by_when_it_was_made);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
