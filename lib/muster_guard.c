@@ -26,7 +26,7 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 		ku_muster_look_later(m);
 	else if (in && gone)
 		ku_muster_forget(m);
-	else if (in && there && blind && request->what.watch)
+	else if (in && there && request->what.watch)
 		ku_muster_guard(m); /* it was changed meanwhile */
 	ku_muster_put(m);
 }
@@ -65,7 +65,7 @@ void ku_muster_guard(struct ku_muster *m)
 
 void ku_muster_guard_again(struct ku_muster *m)
 {
-	if (m->state != KU_MUSTER_IN || !m->there)
+	if (!m->there)
 		return;
 	if (m->guarded == NULL && ku_session_ready(m->client))
 		read_own(m);
@@ -92,7 +92,7 @@ static void event(struct kustos_client *client, struct ku_watch *watch,
 	(void)client;
 	if (m->state == KU_MUSTER_ENTERING)
 		ku_muster_look(m);
-	else if (m->state != KU_MUSTER_IN || !m->there)
+	else if (m->state != KU_MUSTER_IN)
 		return;
 	else if (event == KU_WATCH_DELETED)
 		ku_muster_forget(m);
