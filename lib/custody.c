@@ -103,7 +103,7 @@ void ku_custody_unmark(struct ku_custody *c)
 {
 	struct ku_op *undo = c->undo;
 
-	if (!c->marked || undo == NULL)
+	if (!c->marked)
 		return;
 	c->marked = false;
 	if (c->session_id != c->depot->client->session.id)

@@ -89,7 +89,7 @@ static void refused(struct ku_custody *c, const struct ku_zk_reply *reply)
 	if (at == 0 && rc == KU_ZK_NONODE)
 		c->marked = false;
 	/* A marker was there: ours, or that of who has the item now. */
-	if (at == 1 && c->undo != NULL)
+	if (at == 1)
 		c->undo->doubtful = true;
 	if ((at == 0 && rc == KU_ZK_NONODE) ||
 		(at == 1 && (rc == KU_ZK_NONODE || rc == KU_ZK_BADVERSION)))
