@@ -323,6 +323,32 @@ START_TEST(S12_who_comes_again_is_not_kept_by_a_node_that_has_gone)
 }
 END_TEST
 
+/* Then nobody asks any more whether its node went. */
+START_TEST(S12_who_gives_up_while_its_last_node_is_taken_away_may_come_again)
+{
+	let_in();
+	farewell.wanted = true;
+	leave(KUSTOS_NOW);
+	run_ms(50);
+	enter(bench.sched.now_ns + 200 * KU_NS_PER_MS);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_ptr_nonnull(farewell.zk);
+		ck_assert_int_eq(lone_refuse(farewell.zk, KU_ZK_NOAUTH,
+					 farewell.done, farewell.arg),
+			KU_ZK_OK);
+		farewell.zk = NULL;
+		farewell.wanted = i == 0;
+		run_ms(300);
+		ck_assert_int_eq(entry, KUSTOS_ETIMEDOUT);
+	}
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 4);
+	enter(KUSTOS_FOREVER);
+	run_ms(1000);
+	check_in();
+	ck_assert_int_eq(model_child_count(bench.model, ROUND), 4);
+}
+END_TEST
+
 /* It reads its node as it takes it away, which lasts: the second begins when that is
    gone. */
 START_TEST(L18_who_comes_again_waits_from_when_its_node_is_gone)
@@ -412,6 +438,8 @@ int main(void)
 		S12_who_cannot_take_its_node_away_does_not_come_again_beside_it);
 	tcase_add_loop_test(t,
 		S12_who_comes_again_is_not_kept_by_a_node_that_has_gone, 0, 2);
+	tcase_add_test(t,
+		S12_who_gives_up_while_its_last_node_is_taken_away_may_come_again);
 	tcase_add_test(t, L18_who_comes_again_waits_from_when_its_node_is_gone);
 	tcase_add_loop_test(t, who_cannot_have_missed_its_round_keeps_its_node,
 		0, 4);
