@@ -286,6 +286,44 @@ START_TEST(L24_what_is_too_large_to_be_put_back_is_given_back)
 }
 END_TEST
 
+/* It waits for a connection; or to ask whether it was done, for which there is none. */
+START_TEST(L06_an_ack_holds_up_no_close_without_a_connection)
+{
+	bool lost = _i == 1, gone = false;
+
+	have(1);
+	if (lost) {
+		trouble.acks = DONE_AND_LOST;
+		ack();
+		run_until(&trouble.ack_count, 1);
+		run(10);
+	}
+	model_server_stop(bench.model, 0);
+	run(20);
+	ck_assert(!ku_session_ready(client));
+	if (!lost)
+		ack();
+	run(20);
+	ck_assert_int_eq(end, -1);
+	ku_client_close_start(client, KUSTOS_FOREVER, &gone);
+	ck_assert_int_eq(end, -1);
+	run(1);
+	ck_assert_int_eq(end, KUSTOS_ECLOSED);
+	ku_desk_destroy(desk);
+	desk = NULL;
+	run(500);
+	model_server_start(bench.model, 0);
+	for (int ms = 0; ms < 2 * LONE_TIMEOUT_MS && !gone; ms++)
+		run(1);
+	ck_assert(gone);
+	client = NULL;
+	/* Nothing more was asked for. */
+	ck_assert_int_eq(trouble.ack_count, lost ? 1 : 0);
+	ck_assert_int_eq(trouble.item_count, 0);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), lost ? 0 : 1);
+}
+END_TEST
+
 START_TEST(an_item_that_is_large_is_counted)
 {
 	struct kustos_stat stat;
@@ -330,6 +368,8 @@ int main(void)
 	tcase_add_test(t,
 		S16_an_ack_that_was_not_done_before_a_loss_is_not_done_after_it);
 	tcase_add_test(t, L24_what_is_too_large_to_be_put_back_is_given_back);
+	tcase_add_loop_test(t,
+		L06_an_ack_holds_up_no_close_without_a_connection, 0, 2);
 	tcase_add_test(t, an_item_that_is_large_is_counted);
 	tcase_add_test(t, P05_an_item_gives_back_what_it_has_reserved);
 	suite_add_tcase(s, t);
