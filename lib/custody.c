@@ -233,8 +233,7 @@ static void closing(struct ku_witness *witness)
 	if (c->state == KU_CUSTODY_OVER || !withdraw(c))
 		return;
 	if (c->state == KU_CUSTODY_ENDING)
-		ku_custody_ended(c,
-			c->ambiguous ? KUSTOS_EUNKNOWN : KUSTOS_ECLOSED);
+		ku_custody_ended(c, KUSTOS_ECLOSED);
 	else
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_ECLOSED);
 }

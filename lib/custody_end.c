@@ -16,13 +16,12 @@ static void again(struct ku_custody *c)
 		send_end(c);
 }
 
-/* No answer to a question. */
+/* No answer to a question.  At a close whoever waited was told already. */
 static void no_answer(struct ku_custody *c, int rc,
 	void (*next)(struct ku_custody *custody))
 {
 	if (rc == KU_ZK_CLOSING || c->depot->client->closing != KU_OPEN)
-		ku_custody_ended(c,
-			c->ambiguous ? KUSTOS_EUNKNOWN : KUSTOS_ECLOSED);
+		ku_custody_ended(c, KUSTOS_ECLOSED);
 	else if (ku_session_ready(c->depot->client))
 		ku_custody_pause(c, next);
 	else
