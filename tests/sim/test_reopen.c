@@ -25,25 +25,35 @@ static struct kustos_client *client;
 static int refusals;
 static int64_t tried_ms[MANY];
 static int tries;
+static int opened,
+	resumed; /* handles, and those that were to resume a session */
 
 static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
 	struct ku_zk **out)
 {
+	opened++;
+	resumed += params->resume != NULL;
 	if (tries == refusals)
 		return ku_zk_sim.open(env, params, out);
 	tried_ms[tries++] = bench.sched.now_ns / KU_NS_PER_MS;
 	return KUSTOS_ENOMEM;
 }
 
+static void begin_with(uint64_t seed,
+	const struct kustos_client_options *options)
+{
+	tries = refusals = opened = resumed = 0;
+	api = ku_zk_sim;
+	api.open = open_it;
+	(void)lone_setup(&bench, 0);
+	client = lone_connected_with(&bench, &api, seed, options);
+}
+
 static void begin(uint64_t seed)
 {
 	const struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
 
-	tries = refusals = 0;
-	api = ku_zk_sim;
-	api.open = open_it;
-	(void)lone_setup(&bench, 0);
-	client = lone_connected_with(&bench, &api, seed, &options);
+	begin_with(seed, &options);
 }
 
 static void end(void)
@@ -116,6 +126,39 @@ START_TEST(L28_no_pause_between_handles_is_too_long_and_they_do_not_end)
 }
 END_TEST
 
+/* It is over, or is by and by. */
+START_TEST(a_session_is_resumed_once)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+	const struct kustos_ticket ticket = { .session_id = 12345 };
+	int64_t pauses[1];
+
+	options.resume = &ticket;
+	begin_with(1, &options);
+	ck_assert_int_eq(opened, 2);
+	ck_assert_int_eq(resumed, 1);
+	expire(2, pauses);
+	ck_assert_int_eq(resumed, 1);
+	end();
+}
+END_TEST
+
+/* However long ago the one before began. */
+START_TEST(a_new_session_is_certain_as_soon_as_it_is_greeted)
+{
+	begin(1);
+	lone_run_ms(&bench, client, EXPIRY_MS);
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	for (int ms = 0; ms < EXPIRY_MS && client->counters.sessions < 2; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_uint_eq(client->counters.sessions, 2);
+	while (!client->session.greeted)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("new handles");
@@ -124,6 +167,8 @@ int main(void)
 	tcase_add_test(t, L28_the_pauses_between_handles_grow_and_differ);
 	tcase_add_test(t,
 		L28_no_pause_between_handles_is_too_long_and_they_do_not_end);
+	tcase_add_test(t, a_session_is_resumed_once);
+	tcase_add_test(t, a_new_session_is_certain_as_soon_as_it_is_greeted);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
