@@ -407,8 +407,6 @@ mutant L08_room_unseen lib/line_crowd.c \
 	's/if (event != KU_WATCH_GONE)/if (false)/'
 mutant L08_growth_wakes_nobody lib/pool_room.c \
 	's/if (pool->room > 0 || /if (/'
-mutant L08_number_not_read_again_after_a_reconnect lib/line_look.c \
-	's/place->kind->company == KU_COMPANY_UNKNOWN)$/false)/'
 mutant L08_new_number_not_waited_for lib/mirror.c \
 	's/look(m, KU_ZK_EXISTS);/m->current = true; m->calls->shows(m, reply);/'
 
@@ -428,8 +426,6 @@ survive
 mutant seat_S03_node_of_another_session_adopted lib/op_resolve.c \
 	's/owner != now || op->session_id != now ||/false ||/
 	s/op->moved \&\& owner != 0 \&\& owner != now/false/'
-mutant seat_S06_known_node_adopted lib/op_resolve.c \
-	's/known == reply->stat->czxid/false/'
 mutant seat_S10_deleted_again_without_a_look lib/op_start.c \
 	's/op->czxid = unique ? 0 : op->out_stat.czxid;/op->czxid = 0;/'
 mutant seat_S09_own_node_not_watched \
@@ -779,7 +775,12 @@ mutant L08_watch_of_who_waits_taken_off_behind_a_read lib/line_watch.c \
 	's/return !ku_watch_is_ending(client, KU_ZK_WATCH_DATA, lookout->path) \&\&/return/'
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 	'/^static void last_answer/,/^}/s/ku_watch_take_back(/(void)(/'
+aim_with test_lost
+mutant seat_S06_known_node_adopted lib/op_resolve.c \
+	's/known == reply->stat->czxid/false/'
 aim_with test_pool
+mutant L08_number_not_read_again_after_a_reconnect lib/line_look.c \
+	's/place->kind->company == KU_COMPANY_UNKNOWN)$/false)/'
 mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/line_crowd.c \
 	'/^void ku_line_keep_watching/,/^}/s/line->watch.entry == NULL \&\&/line->watch.entry == NULL ||/'
 mutant L08_event_hides_what_the_server_is_being_told lib/watch.c \

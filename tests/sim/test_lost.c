@@ -245,6 +245,25 @@ START_TEST(S06_a_node_like_that_of_a_transaction_ends_as_unknown)
 }
 END_TEST
 
+/* That was made by another creation, whose answer was heard: two would have it. */
+START_TEST(S06_a_node_that_is_known_was_made_by_no_second_creation)
+{
+	ck_assert_int_eq(kustos_create_async(client, PLAIN, "", 0,
+				 KUSTOS_EPHEMERAL, KUSTOS_FOREVER, NULL, ended,
+				 NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	end = -1;
+	tries = 0;
+	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, KUSTOS_EEXISTS);
+	ck_assert_int_eq(tries, 2);
+}
+END_TEST
+
 /* The next has its name, and the version of the one that was to be deleted is gone. */
 START_TEST(S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown)
 {
@@ -338,6 +357,8 @@ int main(void)
 		S06_a_node_that_may_not_be_looked_for_ends_as_unknown);
 	tcase_add_test(t,
 		S06_a_node_like_that_of_a_transaction_ends_as_unknown);
+	tcase_add_test(t,
+		S06_a_node_that_is_known_was_made_by_no_second_creation);
 	tcase_add_test(t,
 		S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown);
 	tcase_add_test(t,
