@@ -114,14 +114,18 @@ static int own_place(const struct handing *h)
 	return -1;
 }
 
-/* Return the place of the heir, behind ours, or -1. */
+/* Return the place of the heir, behind ours, or -1.  It is not one that may not be read:
+   a server that refuses that refuses to check its node as well. */
 static int heirs_place(const struct handing *h, int own)
 {
 	for (int i = own + 1; i < (int)h->survey.count; i++) {
 		const struct ku_op *op = h->survey.list[i].op;
+		bool hides = ku_survey_hides(&h->survey.list[i]);
 
-		if (op->err == KUSTOS_ENONODE)
-			continue; /* it has left */
+		if (op->err == KUSTOS_ENONODE || (hides && h->id != NULL))
+			continue; /* it has left, or may have any name */
+		if (hides)
+			return -1;
 		if (h->id == NULL ||
 			(op->out_len == (int)h->len &&
 				memcmp(op->out_data, h->id, h->len) == 0))
@@ -270,7 +274,7 @@ static enum kustos_err prepare(struct handing *h, int own, int heir)
 	return KUSTOS_OK;
 }
 
-/* Nobody has the heir's name, as far as we may see. */
+/* Nobody has the heir's name, as far as we may see; or who is next may not be read. */
 static enum kustos_err missing(const struct handing *h, int own)
 {
 	if (h->stopped)

@@ -183,7 +183,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
    done: KUSTOS_EABSENT if nobody of that name waits; KUSTOS_EUNSUPPORTED with
    "one_node"; KUSTOS_ENOAUTH if it may not delete its own node, which would stay
    in the way of all until its session ends, or if only those might have that name
-   whose data it may not read; KUSTOS_ETOOBIG if more stand
+   whose data it may not read, or who is next is one of them; KUSTOS_ETOOBIG if more stand
    between the two than one transaction can delete; KUSTOS_ENOTHELD if it does not
    lead; KUSTOS_EDEADLK in the callbacks of the latch and of its hold, where only
    the second form can be used.  KUSTOS_ELOST if leadership was lost meanwhile;

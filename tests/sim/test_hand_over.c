@@ -322,16 +322,27 @@ static bool unseen;
 static int hide_one(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
+	static struct ku_zk_result results[2] = { { .rc = KU_ZK_NOAUTH },
+		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY } };
+	static const struct ku_zk_reply unchecked = { .rc = KU_ZK_NOAUTH,
+		.len = -1,
+		.results = results,
+		.result_count = 2 };
 	bool read = request->kind == KU_ZK_GET ||
 		(unseen && request->kind == KU_ZK_EXISTS);
 
+	if (request->kind == KU_ZK_MULTI &&
+		request->ops[0].kind == KU_ZK_CHECK &&
+		strcmp(request->ops[0].path, hidden) == 0)
+		return lone_answer(zk, &unchecked, done, arg);
 	return read && !request->watch && strcmp(request->path, hidden) == 0
 		? lone_refuse(zk, KU_ZK_NOAUTH, done, arg)
 		: ku_zk_sim.submit(zk, request, done, arg);
 }
 
-/* One that is hidden stands before one that has this id. */
-static void hand_over_behind(const char *id, bool not_even_seen)
+/* One that is hidden stands before one that has this id; "heir" is to lead. */
+static void hand_over_behind(const char *id, bool not_even_seen,
+	const char *heir)
 {
 	model_heal(lone.bench.model);
 	kustos_latch_destroy(latches.heir);
@@ -341,14 +352,14 @@ static void hand_over_behind(const char *id, bool not_even_seen)
 	unseen = not_even_seen;
 	submit_by(hide_one);
 	latches.heir = latches_begin(id, NULL);
-	latches_hand_over("you");
+	latches_hand_over(heir);
 	lone_run_ms(&lone.bench, lone.client, 500);
 }
 
 /* It stands in line again behind the heir, as the others between the two. */
 START_TEST(who_may_not_be_read_is_passed_over_as_others)
 {
-	hand_over_behind("you", _i == 1);
+	hand_over_behind("you", _i == 1, "you");
 	ck_assert_int_eq(latches.ends[0], KUSTOS_OK);
 	ck_assert(kustos_latch_leads(latches.heir));
 	ck_assert(!model_stat(lone.bench.model, hidden, NULL));
@@ -358,7 +369,17 @@ END_TEST
 /* It may have the name that nobody else has, or not. */
 START_TEST(who_may_not_be_read_may_be_the_heir)
 {
-	hand_over_behind("another", _i == 1);
+	hand_over_behind("another", _i == 1, "you");
+	ck_assert_int_eq(latches.ends[0], KUSTOS_ENOAUTH);
+	ck_assert(kustos_latch_leads(latches.leader));
+	bench_delete(&lone.bench, lone.raw, hidden, -1);
+}
+END_TEST
+
+/* That it is there still could not be made sure of: a check needs the right to read. */
+START_TEST(who_may_not_be_read_is_not_the_next_that_leads)
+{
+	hand_over_behind("you", _i == 1, NULL);
 	ck_assert_int_eq(latches.ends[0], KUSTOS_ENOAUTH);
 	ck_assert(kustos_latch_leads(latches.leader));
 	bench_delete(&lone.bench, lone.raw, hidden, -1);
@@ -408,6 +429,8 @@ int main(void)
 	tcase_add_loop_test(t, who_may_not_be_read_is_passed_over_as_others, 0,
 		2);
 	tcase_add_loop_test(t, who_may_not_be_read_may_be_the_heir, 0, 2);
+	tcase_add_loop_test(t, who_may_not_be_read_is_not_the_next_that_leads,
+		0, 2);
 	tcase_add_test(t,
 		what_is_asked_of_who_hands_over_ends_when_it_has_stopped);
 	suite_add_tcase(s, t);
