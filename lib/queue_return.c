@@ -136,10 +136,11 @@ static enum kustos_err put_alone(const struct ku_queue *q,
 	const struct ku_zk_request *create)
 {
 	struct ku_op *op = NULL;
+	int flags = KUSTOS_PARENTS |
+		(create->mode == KU_ZK_PERSISTENT ? 0 : KUSTOS_SEQUENTIAL);
 	enum kustos_err err = ku_create_new(q->client,
-		create->path + strlen(q->client->config.prefix),
-		KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, create->data,
-		(size_t)create->len, &op);
+		create->path + strlen(q->client->config.prefix), flags,
+		create->data, (size_t)create->len, &op);
 
 	if (err == KUSTOS_OK) {
 		op->plain = q->kind == KU_ITEM_KAZOO;

@@ -7,7 +7,7 @@
 #include "../unit/fault.h"
 #include "../unit/unit.h"
 #include "client.h"
-#include "queue.h"
+#include "queue_impl.h"
 
 #include <kustos/cancel.h>
 #include <stdio.h>
@@ -245,6 +245,24 @@ START_TEST(S15_what_would_have_anothers_number_and_has_none_is_not_put)
 }
 END_TEST
 
+/* It goes with a receipt without its number, and not with it. */
+START_TEST(S15_what_is_too_large_for_a_receipt_with_its_number_is_put)
+{
+	const struct ku_zk_request bare = { .path = QUEUE "/qn-",
+		.acl = client->config.acl,
+		.acl_count = client->config.acl_count };
+	size_t room = KU_FRAME_LIMIT - KU_RECEIPT_SIZE - strlen("/receipts") -
+		ku_request_size(&bare);
+
+	keep(1, room - 5);
+	put_by_name(2, "8");
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(trouble.returned, 1);
+	check_order("08");
+}
+END_TEST
+
 /* Though it is more than goes together with others. */
 START_TEST(S15_what_may_go_back_with_a_receipt_does)
 {
@@ -361,6 +379,8 @@ int main(void)
 	tcase_add_test(t, S15_what_would_have_anothers_number_keeps_its_own);
 	tcase_add_test(t,
 		S15_what_would_have_anothers_number_and_has_none_is_not_put);
+	tcase_add_test(t,
+		S15_what_is_too_large_for_a_receipt_with_its_number_is_put);
 	tcase_add_test(t, S15_what_may_go_back_with_a_receipt_does);
 	tcase_add_loop_test(t, S15_what_goes_back_without_a_receipt_is_put, 0,
 		2);
