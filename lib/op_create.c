@@ -190,6 +190,32 @@ static void send_anew(struct ku_op *op)
 	send_create(op);
 }
 
+/* What was found is gone, and its name with it. */
+static void removed(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	if (outcome == KU_OUTCOME_DONE || reply->rc == KU_ZK_NONODE) {
+		send_anew(op);
+	} else if (outcome == KU_OUTCOME_REFUSED) {
+		if (op->unwanted)
+			ku_op_tell_unseen(op, ku_rc_err(reply->rc));
+		ku_op_finish(op, KUSTOS_EUNKNOWN);
+	} else {
+		ku_op_again(op, KUSTOS_EDISCONNECTED);
+	}
+}
+
+/* It is there, but we may not look at it, as newer servers see it: without its stat it
+   is of no use. */
+static void remove_found(struct ku_op *op)
+{
+	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_DELETE,
+		.path = op->out_path,
+		.version = -1 };
+	ku_op_send(op, removed);
+}
+
 static void adopt(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	struct kustos_client *client = op->client;
@@ -198,7 +224,10 @@ static void adopt(struct ku_op *op, const struct ku_zk_reply *reply)
 	case KU_OUTCOME_DONE:
 		break;
 	case KU_OUTCOME_REFUSED: /* found, and gone again */
-		send_anew(op);
+		if (reply->rc == KU_ZK_NOAUTH)
+			remove_found(op);
+		else
+			send_anew(op);
 		return;
 	default:
 		ku_op_again(op, KUSTOS_EDISCONNECTED);

@@ -49,8 +49,8 @@ struct kustos_cancel; /* <kustos/cancel.h> */
    if the answer to its creation is lost.  As nobody but its maker could know it,
    a creation that ends with KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED, KUSTOS_EUNKNOWN or
    KUSTOS_ECLOSED is undone, as soon as there is a connection; a close tries that
-   until its budget is spent.  It is not if it has to be looked for and its parent may
-   not be listed, which the client's log says. */
+   until its budget is spent.  It is not if it may not be deleted, or has to be looked for
+   and its parent may not be listed, which the client's log says. */
 
 /* A node's children, in no order. */
 struct kustos_names {

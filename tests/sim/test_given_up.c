@@ -21,12 +21,16 @@ static struct kustos_cancel *cancel;
 static int end;		     /* -1: not yet */
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static bool secret;	     /* nobody may list */
+static bool unseen;	     /* nor look at what is there */
 static int stays;	     /* times that the log says so */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	if (secret && request->kind == KU_ZK_CHILDREN)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	if (unseen && request->kind == KU_ZK_EXISTS &&
+		strncmp(request->path, DIR "/", strlen(DIR "/")) == 0)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
@@ -43,7 +47,7 @@ static void open_with(struct kustos_retry retry)
 	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
 
 	end = -1;
-	secret = false;
+	secret = unseen = false;
 	stays = 0;
 	api = ku_zk_sim;
 	api.submit = submit_it;
@@ -187,6 +191,33 @@ START_TEST(L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of)
 	ck_assert_int_eq(made(), 1);
 	ck_assert_int_eq(stays, 1);
 	ck_assert_uint_eq(client->ops.count, 0);
+}
+END_TEST
+
+/* Newer servers do not tell of what we may not read.  That it is there is known. */
+START_TEST(L05_a_creation_given_up_that_may_not_be_seen_is_undone)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	unseen = true;
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(WAY_MS);
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	check_unmade(KUSTOS_ECANCELED);
+}
+END_TEST
+
+/* The first is deleted, as nothing of it is known. */
+START_TEST(S06_a_creation_that_is_found_and_may_not_be_seen_is_made_anew)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	unseen = true;
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(2000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(made(), 1);
 }
 END_TEST
 
@@ -365,6 +396,12 @@ int main(void)
 		0, KINDS);
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of,
+		0, KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_given_up_that_may_not_be_seen_is_undone, 0,
+		KINDS);
+	tcase_add_loop_test(t,
+		S06_a_creation_that_is_found_and_may_not_be_seen_is_made_anew,
 		0, KINDS);
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_is_undone_by_the_next_session, 0,
