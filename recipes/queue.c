@@ -18,12 +18,12 @@ struct kustos_queue {
 	int leaving; /* consumers */
 };
 
-/* Is it the node of the items, or below that? */
-static bool is_in(const char *path, const char *items)
+/* Is it the queue's node, or below that? */
+static bool is_in(const char *path, const char *queue)
 {
-	size_t len = strlen(items);
+	size_t len = strlen(queue);
 
-	return strncmp(path, items, len) == 0 &&
+	return strncmp(path, queue, len) == 0 &&
 		(path[len] == '\0' || path[len] == '/');
 }
 
@@ -47,7 +47,7 @@ static enum kustos_err make(struct kustos_queue *queue, const char *path,
 		: ku_queue_beside(path, "-receipts");
 	wish.receipts = receipts;
 	queue->kind = o->kind;
-	if (items != NULL && o->receipts != NULL && is_in(o->receipts, items))
+	if (o->receipts != NULL && is_in(o->receipts, path))
 		err = KUSTOS_EINVAL;
 	else if (items != NULL && receipts != NULL)
 		err = ku_queue_create(queue->client, items, &wish,

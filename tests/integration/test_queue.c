@@ -434,6 +434,10 @@ START_TEST(what_makes_no_sense_is_refused)
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
 	o.receipts = QUEUE "/x";
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	o.kind = KUSTOS_QUEUE_KAZOO_LOCKING; /* whose markers are there */
+	o.receipts = QUEUE "/taken";
+	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
+	o.kind = KUSTOS_QUEUE_SIMPLE;
 	o.receipts = QUEUE "x";
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_OK);
 	kustos_queue_destroy(q);
