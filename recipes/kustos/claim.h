@@ -88,6 +88,7 @@ struct kustos_claims_options {
 	/* An item that was delivered so often, and is still there, is moved below
 	   the node "dead_letters", with its key and a new number: a queue of the
 	   same kind (of KUSTOS_QUEUE_KAZOO_LOCKING: one of KUSTOS_QUEUE_KAZOO).
+	   A claim that comes when its caller has given up counts as well.
 	   0 and NULL: it is delivered again and again.  An item that was requeued
 	   is a new one, and its count begins anew: so release what has failed. */
 	int deliveries;
