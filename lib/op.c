@@ -99,22 +99,8 @@ static uint64_t folder_of(const char *path)
 	return hash | 1;
 }
 
-void ku_op_tell_stuck(const struct ku_op *op)
-{
-	struct ku_ops *ops = &op->client->ops;
-	uint64_t folder = folder_of(op->path);
-
-	if (op->err == KUSTOS_OK && ops->stuck == folder)
-		ops->stuck = 0;
-	if (!ku_delete_refused(op->err) || ops->stuck == folder)
-		return;
-	ops->stuck = folder;
-	ku_log(op->client, KUSTOS_LOG_ERROR,
-		"%s cannot be deleted, and stays: %s", op->path,
-		kustos_strerror(op->err));
-}
-
-void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why)
+/* Say it of the first in a folder. */
+static void tell(const struct ku_op *op, const char *what, enum kustos_err why)
 {
 	struct ku_ops *ops = &op->client->ops;
 	uint64_t folder = folder_of(op->path);
@@ -122,9 +108,23 @@ void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why)
 	if (ops->stuck == folder)
 		return;
 	ops->stuck = folder;
-	ku_log(op->client, KUSTOS_LOG_ERROR,
-		"%s was given up, cannot be looked for, and may stay: %s",
-		op->path, kustos_strerror(why));
+	ku_log(op->client, KUSTOS_LOG_ERROR, "%s %s: %s", op->path, what,
+		kustos_strerror(why));
+}
+
+void ku_op_tell_stuck(const struct ku_op *op)
+{
+	struct ku_ops *ops = &op->client->ops;
+
+	if (op->err == KUSTOS_OK && ops->stuck == folder_of(op->path))
+		ops->stuck = 0;
+	if (ku_delete_refused(op->err))
+		tell(op, "cannot be deleted, and stays", op->err);
+}
+
+void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why)
+{
+	tell(op, "was given up, and may have been made, and stay", why);
 }
 
 void ku_op_finish(struct ku_op *op, enum kustos_err err)

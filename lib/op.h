@@ -204,7 +204,7 @@ bool ku_delete_refused(enum kustos_err err);
 void ku_op_tell_stuck(const struct ku_op *op);
 
 /* The same of a creation that was given up, if what it may have made cannot be looked
-   for. */
+   for, or not be deleted. */
 void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why);
 
 /* Turn a creation that has ended well into the guaranteed deletion of what it

@@ -118,6 +118,12 @@ static void run_until_made(void)
 	ck_assert_int_eq(end, -1);
 }
 
+static void lose_answer(void)
+{
+	model_cut(bench.model, LONE_MACHINE, false);
+	run_ms(WAY_MS);
+}
+
 static void check_unmade(enum kustos_err err)
 {
 	ck_assert_int_eq(end, err);
@@ -169,8 +175,7 @@ START_TEST(L05_a_creation_given_up_while_its_node_is_looked_for_is_undone)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
 	run_until_made();
-	model_cut(bench.model, LONE_MACHINE, false);
-	run_ms(WAY_MS);
+	lose_answer();
 	kustos_cancel_fire(cancel);
 	run_ms(1);
 	check_unmade(KUSTOS_ECANCELED);
@@ -183,8 +188,7 @@ START_TEST(L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of)
 	create(kinds[_i], KUSTOS_FOREVER);
 	run_until_made();
 	secret = true;
-	model_cut(bench.model, LONE_MACHINE, false);
-	run_ms(WAY_MS);
+	lose_answer();
 	kustos_cancel_fire(cancel);
 	run_ms(5000);
 	ck_assert_int_eq(end, KUSTOS_ECANCELED);
@@ -200,8 +204,7 @@ START_TEST(L05_a_creation_given_up_that_may_not_be_seen_is_undone)
 	create(kinds[_i], KUSTOS_FOREVER);
 	run_until_made();
 	unseen = true;
-	model_cut(bench.model, LONE_MACHINE, false);
-	run_ms(WAY_MS);
+	lose_answer();
 	kustos_cancel_fire(cancel);
 	run_ms(1);
 	check_unmade(KUSTOS_ECANCELED);
@@ -243,8 +246,7 @@ static void check_unknown(int flags, kustos_deadline deadline)
 {
 	create(flags, deadline);
 	run_until_made();
-	model_cut(bench.model, LONE_MACHINE, false);
-	run_ms(WAY_MS);
+	lose_answer();
 	check_unmade(KUSTOS_EUNKNOWN);
 }
 
@@ -332,8 +334,7 @@ START_TEST(L05_a_creation_that_a_close_ends_while_it_is_looked_for_is_undone)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
 	run_until_made();
-	model_cut(bench.model, LONE_MACHINE, false);
-	run_ms(WAY_MS);
+	lose_answer();
 	ck_assert_int_eq(end, -1);
 	close_start();
 	check_closed_unmade(KUSTOS_ECLOSED);
