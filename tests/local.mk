@@ -36,13 +36,13 @@ include tests/tools/local.mk
 include tests/interop/local.mk
 include tests/cpp/local.mk
 
-script_tests = tests/check_abi.sh tests/check_configure.sh \
-	tests/check_guarantees.sh \
-	tests/check_headers.sh tests/check_kept_abi.sh tests/check_lint.sh \
-	tests/check_linking.sh tests/check_packages.sh \
-	tests/check_performance.sh \
+tree_tests = tests/check_abi.sh tests/check_configure.sh \
+	tests/check_guarantees.sh tests/check_kept_abi.sh \
+	tests/check_lint.sh tests/check_linking.sh tests/check_packages.sh \
 	tests/check_quickstart.sh \
 	tests/examples/check_samples.sh tests/examples/check_pages.sh
+script_tests = $(tree_tests) tests/check_headers.sh \
+	tests/check_performance.sh
 EXTRA_DIST += $(script_tests) tests/complain.sh tests/installed.sh \
 	tests/abi/private \
 	tests/abi/libkustos.abi $(all_recipes:%=tests/abi/libkustos-%.abi)
@@ -108,11 +108,13 @@ check-integration:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(real_tests)' check_PROGRAMS='$(real_tests)' check_DATA=
 
-# Those in which memory is most likely to be used when it is not there: a call ends
-# while something is on its way, or an allocation fails.  For the address sanitizer,
-# at each change; before a release it has them all.
+# For the address sanitizer, at each change: whatever is quick, and of those with a
+# real server the ones in which memory is most likely to be used when it is not there:
+# a call ends while something is on its way, or an allocation fails.  Before a release
+# it has them all.
 in = tests/integration
-address_tests = $(in)/test_alloc $(in)/test_barrier_alloc \
+address_tests = $(unit_tests) $(sim_tests) \
+	$(in)/test_alloc $(in)/test_barrier_alloc \
 	$(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_claim_alloc \
 	$(in)/test_claim_faults $(in)/test_close $(in)/test_consume \
 	$(in)/test_consume_told $(in)/test_countdown_calls \
@@ -135,8 +137,17 @@ check-address:
 		check_DATA=
 
 # Those in which most threads meet, for the thread sanitizer, which has a thread
-# of its own: who counts threads begins with thread_count_before().
-thread_tests = $(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_close \
+# of its own: who counts threads begins with thread_count_before().  Of the
+# simulator's, in which only one runs at a time, those that start some, and a few
+# that show in which order locks are taken.
+of_sim = tests/sim
+thread_tests = tests/unit/test_cancel tests/unit/test_lookup \
+	tests/unit/test_zk_call \
+	$(of_sim)/test_barrier $(of_sim)/test_countdown \
+	$(of_sim)/test_elections $(of_sim)/test_gate $(of_sim)/test_gate_told \
+	$(of_sim)/test_leader $(of_sim)/test_listener $(of_sim)/test_mutex \
+	$(of_sim)/test_queue $(of_sim)/test_refused $(of_sim)/test_selector \
+	$(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_close \
 	$(in)/test_consume $(in)/test_consume_told $(in)/test_dispatch_fd \
 	$(in)/test_latch \
 	$(in)/test_mutex_threads $(in)/test_queue_storm $(in)/test_reentry \
@@ -146,6 +157,19 @@ check-threads:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(thread_tests)' check_PROGRAMS='$(thread_tests)' \
 		check_DATA=
+
+# For "make distcheck", after all others have run: does the tarball have what they
+# need?  Scripts, which look for most of it, and one of each kind of program.
+tarball_programs = $(bed_tests) tests/unit/test_clock \
+	$(of_sim)/test_simple $(of_sim)/fidelity tests/recipe-form/use_stub \
+	tests/tools/test_server $(in)/test_node tests/interop/test_order
+tarball_needs = $(compiled:.c=) tests/interop/peer
+.PHONY: distcheck-quickly
+distcheck-quickly:
+	$(MAKE) $(AM_MAKEFLAGS) distcheck \
+		TESTS='$(tarball_programs) $(tree_tests) $(doc_tests)' \
+		check_PROGRAMS='$(tarball_programs) $(tarball_needs)' \
+		AM_DISTCHECK_CONFIGURE_FLAGS='--disable-static CFLAGS=-O0'
 
 # What is proved by many runs, in as many as are promised: before a release.  It
 # measures time, and wants a machine with nothing else to do.
