@@ -306,6 +306,11 @@ bool ku_custody_is_unsure(const struct ku_custody *c)
 		c->paused == NULL;
 }
 
+bool ku_custody_is_put_off(const struct ku_custody *c)
+{
+	return c->put_off;
+}
+
 const struct kustos_stat *ku_custody_stat(const struct ku_custody *c)
 {
 	return &c->stat;

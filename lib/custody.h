@@ -65,6 +65,9 @@ struct ku_custody_calls {
 	/* It is tried again in a moment: others may go on meanwhile. */
 	void (*paused)(struct ku_custody *custody);
 
+	/* That is over: does anybody want it still?  Else it is missed. */
+	bool (*wanted)(struct ku_custody *custody);
+
 	/* It is ours. */
 	void (*claimed)(struct ku_custody *custody);
 
@@ -108,6 +111,9 @@ const char *ku_custody_name(const struct ku_custody *custody);
 /* Was the answer to its claim lost, and is it found out what became of that?  Not
    while there is a pause, nor from the second time on: a server may never take it. */
 bool ku_custody_is_unsure(const struct ku_custody *custody);
+
+/* Was it lost when one before was?  Others go on without it. */
+bool ku_custody_is_put_off(const struct ku_custody *custody);
 
 /* The item's, as it was read. */
 const struct kustos_stat *ku_custody_stat(const struct ku_custody *custody);

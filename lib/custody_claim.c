@@ -237,6 +237,15 @@ static bool is_ours(const struct ku_custody *c, const struct ku_zk_reply *reply)
 		reply->len == (int)len && memcmp(reply->data, c->id, len) == 0;
 }
 
+/* Had for nobody it would count as delivered. */
+static void try_again(struct ku_custody *c)
+{
+	if (!c->left && c->calls->wanted(c))
+		ku_custody_read(c);
+	else
+		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
+}
+
 /* All that was lost at once is chosen anew, in its order.  But a server may be there
    that never takes it. */
 static void was_not_done(struct ku_custody *c)
@@ -248,7 +257,7 @@ static void was_not_done(struct ku_custody *c)
 		return;
 	}
 	c->put_off = true;
-	ku_custody_pause(c, ku_custody_read);
+	ku_custody_pause(c, try_again);
 }
 
 /* The claim's answer was lost: whose marker is it? */

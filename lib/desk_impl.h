@@ -125,7 +125,7 @@ void ku_desk_make_folder(struct ku_desk *desk, const char *path,
 
 /* desk_look.c */
 
-/* How many are wanted beside those that are tried for? */
+/* How many are wanted beside those that are tried for, and not put off? */
 int ku_desk_wanted(const struct ku_desk *desk);
 void ku_desk_init_look(struct ku_desk *desk);
 

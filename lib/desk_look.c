@@ -18,6 +18,9 @@ int ku_desk_wanted(const struct ku_desk *desk)
 		? 0
 		: (int64_t)desk->ahead - desk->ready - desk->tried;
 
+	for (const struct ku_lent *l = desk->first; l != NULL; l = l->next)
+		wanted += l->state == KU_LENT_TRIED &&
+			ku_custody_is_put_off(l->custody);
 	for (const struct ku_borrower *b = desk->asking; b != NULL; b = b->next)
 		wanted++;
 	if (wanted > KU_DESK_TRIES - desk->tried)

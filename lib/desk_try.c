@@ -253,8 +253,16 @@ static void paused(struct ku_custody *c)
 	ku_desk_pump(lent->desk);
 }
 
-static const struct ku_custody_calls calls = { paused, claimed, missed, lost,
-	ended };
+static bool is_wanted(struct ku_custody *c)
+{
+	const struct ku_lent *lent = ku_custody_owner(c);
+	const struct ku_desk *desk = lent->desk;
+
+	return desk->asking != NULL || desk->ready < desk->ahead;
+}
+
+static const struct ku_custody_calls calls = { paused, is_wanted, claimed,
+	missed, lost, ended };
 
 bool ku_desk_try(struct ku_desk *desk, const struct ku_item *item)
 {

@@ -13,6 +13,7 @@
 #define MARKS "/marks"
 #define FIRST "qn-0000000000"
 #define SECOND "qn-0000000001"
+#define THIRD "qn-0000000002"
 
 /* Between a client and its server; there and back; and a pause, on the average. */
 #define WAY_MS 50
@@ -26,7 +27,7 @@ static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static struct kustos_client *client;
 static struct ku_desk *desk;
-static struct ku_lent *had[2];
+static struct ku_lent *had[3];
 static size_t had_count;
 static size_t reserved; /* timers, but for those of the desk */
 static bool lost;	/* the claims of the first are */
@@ -116,13 +117,14 @@ START_TEST(S16_an_item_whose_claim_was_lost_once_is_claimed_again)
 }
 END_TEST
 
-/* A server may never take it.  Whoever else asks has the next one meanwhile. */
+/* A server may never take it.  Others are had meanwhile, also by who asks alone. */
 START_TEST(L28_an_item_whose_claims_are_lost_is_tried_in_a_while)
 {
 	ask();
-	ask();
 	run_ms(1500);
 	check_has(0, "y");
+	ask();
+	run_ms(1500);
 	claims = 0;
 	run_ms(50000);
 	ck_assert_uint_eq(had_count, 1);
@@ -134,27 +136,50 @@ START_TEST(L28_an_item_whose_claims_are_lost_is_tried_in_a_while)
 }
 END_TEST
 
-/* Another asks so much later, and has the next one within this time. */
-static void check_goes_on(int later_ms, int ms)
-{
-	ask();
-	run_ms(later_ms);
-	ask();
-	run_ms(ms);
-	check_has(0, "y");
-}
-
 /* For the first time that decides about what comes first, but no pause does. */
 START_TEST(L28_who_asks_when_a_claim_was_lost_waits_for_no_pause)
 {
-	check_goes_on(4 * _i, 4 * TRIP_MS + 20);
+	ask();
+	run_ms(4 * _i);
+	ask();
+	run_ms(4 * TRIP_MS + 20);
+	check_has(0, "y");
 }
 END_TEST
 
-/* And later not even that. */
-START_TEST(L28_who_asks_when_claims_were_lost_has_the_next_at_once)
+/* And later not even that: what comes is had at once. */
+START_TEST(L28_who_waits_when_claims_were_lost_has_the_next_at_once)
 {
-	check_goes_on(3 * TRY_MS + 4 * _i, 2 * TRIP_MS + 20);
+	const struct ku_zk_request create = { .kind = KU_ZK_CREATE,
+		.path = QUEUE "/" THIRD,
+		.data = "z",
+		.len = 1 };
+
+	ask();
+	ask();
+	run_ms(3 * TRY_MS + 4 * _i);
+	lone_send(&bench, raw, &create);
+	run_ms((1 + 1 + 2) * TRIP_MS + 20);
+	check_has(0, "y");
+	check_has(1, "z");
+}
+END_TEST
+
+/* Nobody waits for it any more: else it would be had for nobody, and that counted. */
+START_TEST(L28_what_is_put_off_is_left_when_another_was_had)
+{
+	ask();
+	while (had_count == 0)
+		run_ms(1);
+	run_ms(TRY_MS);
+	lost = false;
+	claims = 0;
+	run_ms(1000);
+	ck_assert_int_eq(claims, 0);
+	ask();
+	run_ms(1000);
+	check_has(1, "x");
+	ck_assert_int_eq(ku_lent_deliveries(had[1]), 1);
 }
 END_TEST
 
@@ -183,8 +208,9 @@ int main(void)
 		L28_who_asks_when_a_claim_was_lost_waits_for_no_pause, 0,
 		TRY_MS / 2);
 	tcase_add_loop_test(t,
-		L28_who_asks_when_claims_were_lost_has_the_next_at_once, 0,
+		L28_who_waits_when_claims_were_lost_has_the_next_at_once, 0,
 		TRY_MS / 2);
+	tcase_add_test(t, L28_what_is_put_off_is_left_when_another_was_had);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
