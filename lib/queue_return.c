@@ -25,6 +25,19 @@ static void put_before(struct ku_catches *from, struct ku_catches *to)
 		ku_catch_append(to, ku_catch_pop(from));
 }
 
+/* Nothing is lost in silence. */
+static void tell_lost(const struct ku_queue *q, size_t count,
+	enum kustos_err err)
+{
+	if (count == 0 || err == KUSTOS_OK)
+		return;
+	ku_log(q->client, KUSTOS_LOG_ERROR,
+		"%s: of what was taken too late %zu %s: %s", q->path, count,
+		err == KUSTOS_EUNKNOWN ? "may not have been put back"
+				       : "cannot be put back",
+		kustos_strerror(err));
+}
+
 static void drop_all(struct ku_catches *list)
 {
 	while (list->count > 0)
@@ -51,11 +64,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 		put_before(&take->taking, &take->taken);
 		try_later(q);
 	}
-	if (take->taking.count > 0)
-		ku_log(q->client, KUSTOS_LOG_ERROR,
-			"%s: of what was taken too late %zu cannot be put "
-			"back: %s",
-			q->path, take->taking.count, kustos_strerror(err));
+	tell_lost(q, take->taking.count, err);
 	drop_all(&take->taking);
 	ku_queue_return(q);
 	ku_queue_rest(q);

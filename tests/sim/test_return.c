@@ -21,12 +21,18 @@
 /* One that a server takes, but not with the change of a receipt. */
 #define HUGE (KU_FRAME_LIMIT - 300)
 
+#define LOST(count, how) QUEUE ": of what was taken too late " #count " " how
+#define UNKNOWN                        \
+	"may not have been put back: " \
+	"the request may or may not have been applied"
+
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
 	int taken;    /* transactions that take */
 	int returned; /* and that put */
 	int denied;   /* the first item of so many of these */
 	int put_off;  /* so many puts without a receipt */
+	bool lost;    /* the answers of all puts are, and what they left */
 	bool no_root; /* the queue may not be made */
 	int roots;
 	size_t most_bytes;
@@ -40,6 +46,8 @@ static struct kustos_client *client;
 static struct ku_queue *queue;
 static const char *place; /* the queue's full path */
 static char data[MAX][HUGE + 1];
+static const char *told; /* in the log, in the end, of what is lost */
+static int lines;
 
 static void answer_poor(void *arg, const struct ku_zk_reply *reply)
 {
@@ -60,7 +68,10 @@ static int submit_return(struct ku_zk *zk, const struct ku_zk_request *request,
 
 	if (bytes > trouble.most_bytes)
 		trouble.most_bytes = bytes;
-	if (++trouble.returned == 1 && trouble.poor) {
+	trouble.returned++;
+	if (trouble.lost)
+		return lone_lose(zk, request, done, arg);
+	if (trouble.returned == 1 && trouble.poor) {
 		trouble.done = done;
 		trouble.arg = arg;
 		return ku_zk_sim.submit(zk, request, answer_poor, NULL);
@@ -91,6 +102,8 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	if (is_put && trouble.put_off-- > 0)
 		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	if (request->kind == KU_ZK_GET && trouble.lost) /* a receipt */
+		return lone_refuse(zk, KU_ZK_NONODE, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
@@ -104,21 +117,42 @@ static void open_queue(void)
 		KUSTOS_OK);
 }
 
+static void take_line(void *arg, enum kustos_log_level level, const char *line)
+{
+	(void)arg;
+	if (level > KUSTOS_LOG_ERROR)
+		return;
+	lines++;
+	ck_assert_str_eq(line, told);
+}
+
+static void connect(const char *name_space)
+{
+	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	options.name_space = name_space;
+	options.log = take_line;
+	client = lone_connected_with(&bench, &api, 1, &options);
+}
+
 static void setup(void)
 {
 	memset(&trouble, 0, sizeof(trouble));
+	told = NULL;
+	lines = 0;
 	api = ku_zk_sim;
 	api.submit = submit;
 	place = QUEUE;
 	raw = lone_setup(&bench, 5);
 	lone_make(&bench, raw, QUEUE);
 	lone_make(&bench, raw, "/receipts");
-	client = lone_connected(&bench, &api);
+	connect(NULL);
 	open_queue();
 }
 
 static void teardown(void)
 {
+	ck_assert_int_eq(lines > 0, told != NULL);
 	lone_teardown(&bench, NULL);
 }
 
@@ -206,9 +240,11 @@ START_TEST(S17_what_goes_back_keeps_its_order)
 {
 	keep(4, LARGE);
 	trouble.denied = _i;
+	told = LOST(1, "cannot be put back: the node's ACL forbids this");
 	ku_queue_destroy(queue);
 	ck_assert(lone_close(&bench, client));
 	check_order(&"0123"[_i]);
+	ck_assert_int_eq(lines, _i);
 }
 END_TEST
 
@@ -239,6 +275,7 @@ START_TEST(S15_what_would_have_anothers_number_and_has_none_is_not_put)
 	keep(3, 1);
 	put_by_name(6, "8");
 	put_by_name(1, "9");
+	told = LOST(1, "cannot be put back: the node exists already");
 	ku_queue_destroy(queue);
 	ck_assert(lone_close(&bench, client));
 	check_order("9208");
@@ -329,6 +366,7 @@ START_TEST(U09_what_goes_back_into_a_queue_that_may_not_be_made_is_tried_once)
 	keep(3, 1);
 	ck_assert_int_eq(bench_delete(&bench, raw, QUEUE, -1).rc, KU_ZK_OK);
 	trouble.no_root = true;
+	told = LOST(3, "cannot be put back: the node's ACL forbids this");
 	ku_queue_destroy(queue);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(client->unsettled, 0);
@@ -347,17 +385,25 @@ START_TEST(S15_what_goes_back_without_a_receipt_finds_its_queue_gone)
 }
 END_TEST
 
-START_TEST(S15_what_goes_back_without_a_receipt_has_its_prefix)
+START_TEST(S15_what_may_have_gone_back_is_told_of_as_such)
 {
-	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
-
+	keep(1, 1);
+	trouble.lost = true;
+	told = LOST(1, UNKNOWN);
 	ku_queue_destroy(queue);
 	ck_assert(lone_close(&bench, client));
-	options.name_space = "/p";
+	check_order("0");
+}
+END_TEST
+
+START_TEST(S15_what_goes_back_without_a_receipt_has_its_prefix)
+{
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
 	place = "/p" QUEUE;
 	lone_make(&bench, raw, "/p");
 	lone_make(&bench, raw, place);
-	client = lone_connected_with(&bench, &api, 1, &options);
+	connect("/p");
 	open_queue();
 	keep(1, HUGE - strlen("/p"));
 	ku_queue_destroy(queue);
@@ -393,6 +439,7 @@ int main(void)
 	tcase_add_test(t,
 		S15_what_goes_back_without_a_receipt_finds_its_queue_gone);
 	tcase_add_test(t, S15_what_goes_back_without_a_receipt_has_its_prefix);
+	tcase_add_test(t, S15_what_may_have_gone_back_is_told_of_as_such);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
