@@ -38,8 +38,10 @@ static void tell_lost(const struct ku_queue *q, size_t count,
 		kustos_strerror(err));
 }
 
-static void drop_all(struct ku_catches *list)
+static void drop_all(struct ku_queue *q, struct ku_catches *list,
+	enum kustos_err err)
 {
+	tell_lost(q, list->count, err);
 	while (list->count > 0)
 		ku_catch_drop(ku_catch_pop(list));
 }
@@ -64,8 +66,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 		put_before(&take->taking, &take->taken);
 		try_later(q);
 	}
-	tell_lost(q, take->taking.count, err);
-	drop_all(&take->taking);
+	drop_all(q, &take->taking, err);
 	ku_queue_return(q);
 	ku_queue_rest(q);
 }
@@ -139,9 +140,19 @@ static bool goes_beside_receipt(const struct ku_queue *q,
 		KU_FRAME_LIMIT;
 }
 
+static void alone_over(struct ku_op *op)
+{
+	struct ku_queue *q = op->owner;
+
+	/* A close may have ended it on its way. */
+	tell_lost(q, 1, op->err == KUSTOS_ECLOSED ? KUSTOS_EUNKNOWN : op->err);
+	ku_op_drop(op);
+	ku_queue_drop(q);
+}
+
 /* Put it without a receipt, once: if the answer is lost nothing tells whether it was
    put. */
-static enum kustos_err put_alone(const struct ku_queue *q,
+static enum kustos_err put_alone(struct ku_queue *q,
 	const struct ku_zk_request *create)
 {
 	struct ku_op *op = NULL;
@@ -153,8 +164,14 @@ static enum kustos_err put_alone(const struct ku_queue *q,
 
 	if (err == KUSTOS_OK) {
 		op->plain = q->kind == KU_ITEM_KAZOO;
-		op->large = op->patient = op->last = true;
-		return ku_op_detached(op);
+		op->large = op->last = true;
+		op->ended = alone_over;
+		op->owner = q;
+		ku_queue_get(q);
+		err = ku_op_owned(op);
+		if (err == KUSTOS_OK)
+			return err;
+		ku_queue_drop(q);
 	}
 	if (op != NULL)
 		ku_op_drop(op);
@@ -172,10 +189,12 @@ static bool put_large(struct ku_queue *q)
 
 		if (goes_beside_receipt(q, &create))
 			return true;
-		if (put_alone(q, &create) == KUSTOS_ENOMEM) {
+		enum kustos_err err = put_alone(q, &create);
+		if (err == KUSTOS_ENOMEM) {
 			try_later(q);
 			return false;
 		}
+		tell_lost(q, 1, err);
 		ku_catch_drop(ku_catch_pop(taken));
 	}
 	return true;
@@ -209,7 +228,7 @@ void ku_queue_return(struct ku_queue *q)
 	struct ku_take_side *take = &q->take;
 
 	if (q->ended)
-		drop_all(&take->taken);
+		drop_all(q, &take->taken, KUSTOS_ECLOSED);
 	if (take->busy || ku_timer_is_set(&take->pause) || !put_large(q) ||
 		take->taken.count == 0)
 		return;

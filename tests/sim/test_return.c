@@ -33,6 +33,7 @@ static struct {
 	int denied;   /* the first item of so many of these */
 	int put_off;  /* so many puts without a receipt */
 	bool lost;    /* the answers of all puts are, and what they left */
+	bool mute;    /* nor is a put without a receipt ever answered */
 	bool no_root; /* the queue may not be made */
 	int roots;
 	size_t most_bytes;
@@ -100,8 +101,12 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	trouble.roots += is_root;
 	if (is_root && trouble.no_root)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	if (is_put && trouble.mute)
+		return KU_ZK_OK;
 	if (is_put && trouble.put_off-- > 0)
 		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
+	if (is_put && trouble.lost)
+		return lone_lose(zk, request, done, arg);
 	if (request->kind == KU_ZK_GET && trouble.lost) /* a receipt */
 		return lone_refuse(zk, KU_ZK_NONODE, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
@@ -385,14 +390,60 @@ START_TEST(S15_what_goes_back_without_a_receipt_finds_its_queue_gone)
 }
 END_TEST
 
+START_TEST(S15_what_cannot_go_back_without_a_receipt_is_told_of)
+{
+	keep(1, HUGE);
+	put_by_name(2, "8");
+	told = LOST(1, "cannot be put back: the node exists already");
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
+	check_order("8");
+}
+END_TEST
+
 START_TEST(S15_what_may_have_gone_back_is_told_of_as_such)
 {
-	keep(1, 1);
+	keep(1, _i == 0 ? 1 : HUGE);
 	trouble.lost = true;
 	told = LOST(1, UNKNOWN);
 	ku_queue_destroy(queue);
 	ck_assert(lone_close(&bench, client));
 	check_order("0");
+}
+END_TEST
+
+/* At once, or when it has waited for a connection for so long. */
+static void close_in(int ms)
+{
+	kustos_deadline budget = ku_now(client) + ms * KU_NS_PER_MS;
+	bool gone = false;
+
+	ku_client_close_start(client, budget, &gone);
+	for (ms += 1000; ms > 0 && !gone; ms--)
+		lone_run_ms(&bench, client, 1);
+	ck_assert(gone);
+}
+
+START_TEST(S15_what_a_close_leaves_on_its_way_is_told_of)
+{
+	keep(1, HUGE);
+	trouble.mute = true;
+	told = LOST(1, UNKNOWN);
+	ku_queue_destroy(queue);
+	close_in(0);
+}
+END_TEST
+
+/* In two transactions, of which neither was begun. */
+START_TEST(S15_what_a_close_leaves_that_was_not_sent_is_told_of)
+{
+	keep(4, LARGE);
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	told = LOST(2, "cannot be put back: the client was closed");
+	ku_queue_destroy(queue);
+	close_in(100);
+	ck_assert_int_eq(lines, 2);
 }
 END_TEST
 
@@ -439,7 +490,11 @@ int main(void)
 	tcase_add_test(t,
 		S15_what_goes_back_without_a_receipt_finds_its_queue_gone);
 	tcase_add_test(t, S15_what_goes_back_without_a_receipt_has_its_prefix);
-	tcase_add_test(t, S15_what_may_have_gone_back_is_told_of_as_such);
+	tcase_add_test(t, S15_what_cannot_go_back_without_a_receipt_is_told_of);
+	tcase_add_loop_test(t, S15_what_may_have_gone_back_is_told_of_as_such,
+		0, 2);
+	tcase_add_test(t, S15_what_a_close_leaves_on_its_way_is_told_of);
+	tcase_add_test(t, S15_what_a_close_leaves_that_was_not_sent_is_told_of);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
