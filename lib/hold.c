@@ -176,21 +176,11 @@ void ku_hold_lose(struct kustos_hold *hold)
 		ku_hold_lose(hold->within->whole);
 }
 
-static void set_bundle(struct ku_bundle *bundle, struct ku_bundle *to)
-{
-	bundle->whole->bundle = to;
-	for (size_t i = 0; i < bundle->count; i++)
-		bundle->parts[i]->within = to;
-}
-
 void ku_hold_bundle(struct ku_bundle *bundle)
 {
-	set_bundle(bundle, bundle);
-}
-
-void ku_hold_unbundle(struct kustos_hold *whole)
-{
-	set_bundle(whole->bundle, NULL);
+	bundle->whole->bundle = bundle;
+	for (size_t i = 0; i < bundle->count; i++)
+		bundle->parts[i]->within = bundle;
 }
 
 static bool is_whole(const struct kustos_hold *hold)

@@ -45,10 +45,8 @@ void ku_hold_grant(struct kustos_hold *hold, const struct ku_grant *grant);
 void ku_hold_grant_place(struct kustos_hold *hold, const struct ku_place *place,
 	ku_hold_release_fn *release, void *owner);
 
-/* From now on the whole is lost when one of its parts is; and not any more.
-   Locked. */
+/* From now on the whole is lost when one of its parts is.  Locked. */
 void ku_hold_bundle(struct ku_bundle *bundle);
-void ku_hold_unbundle(struct kustos_hold *whole);
 
 /* Return the owner that it was granted with; NULL if that was with another
    "release".  Locked. */

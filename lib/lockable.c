@@ -112,7 +112,7 @@ static void released(struct kustos_hold *whole, void *owner)
 	struct pile *pile = owner;
 	struct kustos_client *client = pile->client;
 
-	ku_hold_unbundle(whole);
+	(void)whole;
 	ku_unlock(client);
 	give_back(pile);
 	ku_lock(client);
