@@ -32,6 +32,8 @@ unit_tests += %D%/test_item_name
 unit_tests += %D%/test_item_sort
 %C%_test_item_sort_SOURCES = %D%/test_item_sort.c tools/item_sort.c \
 	tools/item_sort.h
+unit_tests += %D%/test_json
+%C%_test_json_SOURCES = %D%/test_json.c tools/json.c tools/json.h
 unit_tests += %D%/test_lease
 unit_tests += %D%/test_lookup
 %C%_test_lookup_LDFLAGS = $(fault_ldflags) \
