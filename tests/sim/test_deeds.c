@@ -146,6 +146,18 @@ static void check_put(int items)
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), items);
 }
 
+/* Of the one that there is. */
+static const char *receipt_path(void)
+{
+	static char path[160];
+	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,
+		FOLDER, false);
+
+	ck_assert_int_eq(there.name_count, 1);
+	snprintf(path, sizeof(path), FOLDER "/%s", there.names[0]);
+	return path;
+}
+
 /* The queue is to be made; so they are all refused, which was foreseen. */
 START_TEST(L28_those_that_are_refused_together_ask_nothing)
 {
@@ -172,15 +184,10 @@ END_TEST
 /* Each is refused for that, until it is known. */
 START_TEST(S15_a_receipt_that_another_writes_to_is_exchanged)
 {
-	char path[160];
-
 	lone_make(&bench, raw, QUEUE);
 	put(0);
 	lone_run_ms(&bench, client, 1000);
-	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,
-		FOLDER, false);
-	ck_assert_int_eq(there.name_count, 1);
-	snprintf(path, sizeof(path), FOLDER "/%s", there.names[0]);
+	const char *path = receipt_path();
 	ck_assert_int_eq(bench_set(&bench, raw, path, "another's", -1).rc,
 		KU_ZK_OK);
 	put(1);
@@ -188,6 +195,23 @@ START_TEST(S15_a_receipt_that_another_writes_to_is_exchanged)
 	check_put(2);
 	ck_assert_int_eq(trouble.transactions, 3);
 	ck_assert(!model_stat(bench.model, path, NULL));
+}
+END_TEST
+
+/* The second waits until there is room on the way when the first is refused, as the
+   receipt is gone. */
+START_TEST(S15_what_waits_is_not_sent_with_a_receipt_that_is_gone)
+{
+	lone_make(&bench, raw, QUEUE);
+	put(0);
+	lone_run_ms(&bench, client, 1000);
+	delete_receipt(receipt_path());
+	client->env.in_flight = 1;
+	put(1);
+	put(2);
+	lone_run_ms(&bench, client, 1000);
+	check_put(3);
+	ck_assert_int_eq(trouble.transactions, 4);
 }
 END_TEST
 
@@ -205,6 +229,7 @@ START_TEST(S15_a_receipt_that_is_gone_when_it_is_asked_tells_nothing)
 	put(1);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(ends[1], KUSTOS_OK);
+	ck_assert_int_eq(trouble.reads, 1);
 }
 END_TEST
 
@@ -220,6 +245,26 @@ START_TEST(U09_who_may_not_write_to_its_receipt_is_told)
 	ck_assert_int_eq(ends[4], KUSTOS_ENOAUTH);
 	ck_assert_int_eq(ends[5], KUSTOS_ENOAUTH);
 	ck_assert_int_eq(trouble.transactions, 5);
+}
+END_TEST
+
+/* What came later does not overtake what was sent behind it, and is sent again. */
+START_TEST(what_stands_behind_one_that_is_denied_keeps_its_order)
+{
+	char path[] = QUEUE "/qn-0000000000";
+	size_t len = 0;
+
+	lone_make(&bench, raw, QUEUE);
+	trouble.fates[1] = DENIED;
+	for (int i = 0; i < MAX; i++)
+		put_bytes(i, LARGE - (size_t)i);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ends[0], KUSTOS_ENOAUTH);
+	for (int i = 1; i < MAX; i++) {
+		path[sizeof(path) - 2] = (char)('0' + i - 1);
+		ck_assert_ptr_nonnull(model_bytes(bench.model, path, &len));
+		ck_assert_uint_eq(len, LARGE - (size_t)i);
+	}
 }
 END_TEST
 
@@ -251,8 +296,12 @@ int main(void)
 		S15_what_was_lost_is_asked_for_though_the_next_was_refused);
 	tcase_add_test(t, S15_a_receipt_that_another_writes_to_is_exchanged);
 	tcase_add_test(t,
+		S15_what_waits_is_not_sent_with_a_receipt_that_is_gone);
+	tcase_add_test(t,
 		S15_a_receipt_that_is_gone_when_it_is_asked_tells_nothing);
 	tcase_add_test(t, U09_who_may_not_write_to_its_receipt_is_told);
+	tcase_add_test(t,
+		what_stands_behind_one_that_is_denied_keeps_its_order);
 	tcase_add_test(t,
 		L28_versions_whose_use_is_put_off_are_used_up_in_a_while);
 	suite_add_tcase(s, t);
