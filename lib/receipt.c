@@ -178,11 +178,9 @@ static void make(struct ku_receipt *r)
 	r->state = KU_RECEIPT_NONE;
 	if (op != NULL)
 		ku_op_drop(op);
-	r->busy = true;
-	finish_all(r, KU_DEED_IDLE, err);
-	r->busy = false;
-	if (r->over)
-		step(r);
+	begin(r);
+	finish_all(r, KU_DEED_IDLE, err); /* which are all that there are */
+	end(r);
 }
 
 /* What became of those whose answers were lost */

@@ -20,6 +20,7 @@
 #define REQUESTS 60
 
 static struct bench bench;
+static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, and this before it */
 static struct kustos_client *client;
 static struct kustos_cancel *cancel;
@@ -84,7 +85,7 @@ static void setup(void)
 {
 	api = ku_zk_sim;
 	api.submit = submit;
-	(void)lone_setup(&bench, 0);
+	raw = lone_setup(&bench, 0);
 	client = lone_connected(&bench, &api);
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	ck_assert(ku_cancel_attach(cancel, &ours, fired));
@@ -208,6 +209,18 @@ static enum kustos_err put(struct ku_queue *queue)
 	return end;
 }
 
+/* There is one. */
+static void delete_receipt(void)
+{
+	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,
+		"/receipts", false);
+	char path[80];
+
+	ck_assert_int_eq(there.name_count, 1);
+	snprintf(path, sizeof(path), "/receipts/%s", there.names[0]);
+	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
+}
+
 /* Its node is missing.  Returns whether memory was short, as it was to be made. */
 static bool put_first(struct ku_queue *queue, int requests)
 {
@@ -271,6 +284,44 @@ START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 }
 END_TEST
 
+/* It was deleted, which is found out when the queue is destroyed. */
+START_TEST(P05_a_queue_that_cannot_make_its_receipt_anew_in_the_end_goes)
+{
+	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.receipts = "/receipts",
+		.max_bytes = 1000 };
+	const struct kustos_new_item item = { .data = "x", .len = 1 };
+	size_t reserved = client->timers.reserved;
+	int requests = 0, failed = 0;
+
+	lone_make(&bench, raw, "/receipts");
+	do {
+		enum kustos_err end = KUSTOS_ETIMEDOUT;
+		struct ku_queue *queue = NULL;
+
+		ck_assert_int_eq(
+			ku_queue_create(client, "/queue", &wish, &queue),
+			KUSTOS_OK);
+		ck_assert_int_eq(put(queue), KUSTOS_OK);
+		delete_receipt();
+		arm(KU_ZK_MULTI, requests);
+		ck_assert_int_eq(ku_queue_put_async(queue, &item,
+					 KUSTOS_FOREVER, NULL, was_put, &end),
+			KUSTOS_OK);
+		ck_assert(!refusal.armed);
+		ku_queue_destroy(queue);
+		lone_run_ms(&bench, client, 1000);
+		ck_assert_int_eq(end, KUSTOS_ECLOSED);
+		ck_assert_uint_eq(client->timers.reserved, reserved);
+		ck_assert_int_eq(model_child_count(bench.model, "/receipts"),
+			0);
+		failed += refusal.failed;
+	} while (refusal.failed && ++requests < REQUESTS);
+	ck_assert(!refusal.failed);
+	ck_assert_int_gt(failed, 1);
+}
+END_TEST
+
 static int stored; /* so often the end of it was told */
 
 static void was_stored(void *arg, enum kustos_err err)
@@ -327,6 +378,8 @@ int main(void)
 		(int)UNIT_COUNT(make));
 	tcase_add_loop_test(t,
 		a_queue_that_could_not_be_made_holds_up_no_later_put, 0, 7);
+	tcase_add_test(t,
+		P05_a_queue_that_cannot_make_its_receipt_anew_in_the_end_goes);
 	tcase_add_loop_test(t,
 		a_number_that_cannot_be_stored_for_want_of_memory_is_told_of, 0,
 		2);
