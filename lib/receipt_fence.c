@@ -52,16 +52,18 @@ bool ku_receipt_is_fenced(const struct ku_receipt *r,
 		holds_fence(r, reply, r->used_up + r->fence_to - r->fence_from);
 }
 
-/* Has nobody else?  Nor is it if others write back what they have read. */
+/* Has nobody else?  Nor is it if others write back what they have read.  One that was
+   made anew is none: its version begins anew as well. */
 bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply)
 {
 	char own[KU_STAMP_SIZE];
 	int len = ku_receipt_stamp(r, reply->stat->version, own);
 
-	return reply->stat->version == 0 || holds(r, reply, own, len) ||
-		holds_fence(r, reply, r->used_up) ||
-		ku_receipt_is_fenced(r, reply);
+	return reply->stat->czxid == r->node->out_stat.czxid &&
+		(reply->stat->version == 0 || holds(r, reply, own, len) ||
+			holds_fence(r, reply, r->used_up) ||
+			ku_receipt_is_fenced(r, reply));
 }
 
 /* The version behind that of the last whose answer was lost. */

@@ -18,13 +18,14 @@
 /* So many puts; what comes behind the first four goes in one transaction. */
 #define MAX 6
 
-enum fate { NORMAL, LOST, DENIED, PUT_OFF };
+enum fate { NORMAL, LOST, UNHEARD, DENIED, PUT_OFF };
 
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
 	enum fate fates[MAX + 1]; /* of transactions, from 1 on */
 	enum fate fences;	  /* of those that use up versions */
-	bool gone;		  /* the receipt is, when it is read */
+	bool gone;		  /* the receipt is, when it is read; */
+	bool anew;		  /* and there is another in its place */
 	int transactions, fence_count, reads;
 } trouble;
 static struct bench bench;
@@ -38,6 +39,16 @@ static void delete_receipt(const char *path)
 	const struct ku_zk_request request = { .kind = KU_ZK_DELETE,
 		.path = path,
 		.version = -1 };
+
+	lone_send(&bench, raw, &request);
+}
+
+static void make_receipt(const char *path)
+{
+	const struct ku_zk_request request = { .kind = KU_ZK_CREATE,
+		.path = path,
+		.data = "",
+		.mode = KU_ZK_PERSISTENT };
 
 	lone_send(&bench, raw, &request);
 }
@@ -58,6 +69,8 @@ static int submit_to(enum fate fate, struct ku_zk *zk,
 	switch (fate) {
 	case LOST: /* nor is it done */
 		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+	case UNHEARD:
+		return lone_lose(zk, request, done, arg);
 	case DENIED:
 		return lone_answer(zk, &denied, done, arg);
 	case PUT_OFF:
@@ -86,6 +99,8 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	trouble.reads += read;
 	if (read && trouble.gone)
 		delete_receipt(request->path);
+	if (read && trouble.anew)
+		make_receipt(request->path);
 	return submit_to(fate, zk, request, done, arg);
 }
 
@@ -118,14 +133,19 @@ static void was_put(void *arg, enum kustos_err err)
 	*(enum kustos_err *)arg = err;
 }
 
-static void put_bytes(int which, size_t len)
+static void put_until(int which, size_t len, kustos_deadline deadline)
 {
 	static char data[LARGE];
 	const struct kustos_new_item item = { .data = data, .len = len };
 
-	ck_assert_int_eq(ku_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
+	ck_assert_int_eq(ku_queue_put_async(queue, &item, deadline, NULL,
 				 was_put, &ends[which]),
 		KUSTOS_OK);
+}
+
+static void put_bytes(int which, size_t len)
+{
+	put_until(which, len, KUSTOS_FOREVER);
 }
 
 static void put(int which)
@@ -181,6 +201,19 @@ START_TEST(S15_what_was_lost_is_asked_for_though_the_next_was_refused)
 }
 END_TEST
 
+/* What became of it is not known until there is a connection. */
+START_TEST(L20_who_does_not_wait_is_told_that_an_answer_was_lost)
+{
+	lone_make(&bench, raw, QUEUE);
+	trouble.fates[1] = LOST;
+	put_until(0, LARGE, KUSTOS_NOW);
+	put(1);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ends[0], KUSTOS_EDISCONNECTED);
+	ck_assert_int_eq(ends[1], KUSTOS_OK);
+}
+END_TEST
+
 /* Each is refused for that, until it is known. */
 START_TEST(S15_a_receipt_that_another_writes_to_is_exchanged)
 {
@@ -230,6 +263,20 @@ START_TEST(S15_a_receipt_that_is_gone_when_it_is_asked_tells_nothing)
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(ends[1], KUSTOS_OK);
 	ck_assert_int_eq(trouble.reads, 1);
+}
+END_TEST
+
+/* It was done, which another node in its place does not tell. */
+START_TEST(S15_a_receipt_that_another_has_made_anew_tells_nothing)
+{
+	lone_make(&bench, raw, QUEUE);
+	trouble.fates[1] = UNHEARD;
+	trouble.gone = trouble.anew = true;
+	put(0);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ends[0], KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 1);
+	ck_assert_int_eq(model_child_count(bench.model, FOLDER), 0);
 }
 END_TEST
 
@@ -294,11 +341,15 @@ int main(void)
 	tcase_add_test(t, L28_those_that_are_refused_together_ask_nothing);
 	tcase_add_test(t,
 		S15_what_was_lost_is_asked_for_though_the_next_was_refused);
+	tcase_add_test(t,
+		L20_who_does_not_wait_is_told_that_an_answer_was_lost);
 	tcase_add_test(t, S15_a_receipt_that_another_writes_to_is_exchanged);
 	tcase_add_test(t,
 		S15_what_waits_is_not_sent_with_a_receipt_that_is_gone);
 	tcase_add_test(t,
 		S15_a_receipt_that_is_gone_when_it_is_asked_tells_nothing);
+	tcase_add_test(t,
+		S15_a_receipt_that_another_has_made_anew_tells_nothing);
 	tcase_add_test(t, U09_who_may_not_write_to_its_receipt_is_told);
 	tcase_add_test(t,
 		what_stands_behind_one_that_is_denied_keeps_its_order);

@@ -20,7 +20,8 @@ static struct {
 	int put_off;	  /* all transactions from this one on; 0: none */
 	int root_off;	  /* so many creations of the queue's node */
 	int worn;	  /* by so many changes is the first receipt */
-	bool no_reads;	  /* of a receipt: it may not be read */
+	bool no_reads;	  /* of a receipt: it may not be read, */
+	bool no_looks;	  /* nor be looked at */
 	const char *gone; /* when it is looked at */
 	char receipt[128];
 	ku_zk_done_fn *done; /* of what is on its way, and changed here */
@@ -96,6 +97,8 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 		strcmp(request->path, trouble.gone) == 0)
 		return lone_refuse(zk, KU_ZK_NONODE, done, arg);
 	if (request->kind == KU_ZK_GET && of_receipt && trouble.no_reads)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	if (request->kind == KU_ZK_EXISTS && of_receipt && trouble.no_looks)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	if (of_receipt && trouble.worn > 0 &&
 		(request->kind == KU_ZK_GET ||
@@ -236,6 +239,23 @@ START_TEST(L05_S15_a_receipt_that_another_has_written_to_goes_as_well)
 	put(2, 1);
 	run(1000);
 	ck_assert_int_eq(ends[2], KUSTOS_OK);
+	end_it();
+}
+END_TEST
+
+/* Newer servers do not tell who may not read it that it is there. */
+START_TEST(U09_S15_a_receipt_that_may_not_be_seen_proves_nothing)
+{
+	lone_make(&bench, raw, "/q");
+	open_queue();
+	trouble.no_reads = trouble.no_looks = true;
+	trouble.lose = 1;
+	put(0, 1);
+	run(1000);
+	ck_assert_int_eq(ends[0], KUSTOS_EUNKNOWN);
+	put(1, 1);
+	run(1000);
+	ck_assert_int_eq(ends[1], KUSTOS_OK);
 	end_it();
 }
 END_TEST
@@ -441,6 +461,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		L05_S15_a_receipt_that_another_has_written_to_goes_as_well, 0,
 		2);
+	tcase_add_test(t,
+		U09_S15_a_receipt_that_may_not_be_seen_proves_nothing);
 	tcase_add_loop_test(t,
 		S15_what_goes_back_in_the_end_finds_its_receipt_or_queue_gone,
 		0, 2);
