@@ -34,6 +34,7 @@ static struct {
 	int put_off;  /* so many puts without a receipt */
 	bool lost;    /* the answers of all puts are, and what they left */
 	bool mute;    /* nor is a put without a receipt ever answered */
+	bool busy;    /* the server has no time for these */
 	bool no_root; /* the queue may not be made */
 	int roots;
 	size_t most_bytes;
@@ -77,6 +78,8 @@ static int submit_return(struct ku_zk *zk, const struct ku_zk_request *request,
 		trouble.arg = arg;
 		return ku_zk_sim.submit(zk, request, answer_poor, NULL);
 	}
+	if (trouble.busy)
+		return lone_refuse(zk, KU_ZK_THROTTLEDOP, done, arg);
 	if (trouble.returned > trouble.denied)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	no.result_count = request->op_count;
@@ -464,6 +467,43 @@ START_TEST(S15_what_goes_back_without_a_receipt_has_its_prefix)
 }
 END_TEST
 
+/* There is no connection before the close is over; or it is on its way until then. */
+START_TEST(S15_what_cannot_go_back_in_the_end_is_told_of)
+{
+	keep(2, 1);
+	told = _i == 0 ? LOST(2, "cannot be put back: the client was closed")
+		       : LOST(2, UNKNOWN);
+	if (_i == 0)
+		model_server_stop(bench.model, 0);
+	else
+		model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	lone_run_ms(&bench, client, 100);
+	ku_queue_destroy(queue);
+	close_in(100);
+	ck_assert_int_eq(trouble.returned, _i);
+	if (_i == 0)
+		model_server_start(bench.model, 0);
+}
+END_TEST
+
+/* Nor is there a session, while the client waits for one to delete the receipt. */
+START_TEST(P05_a_queue_that_ends_in_a_pause_leaves_no_timer)
+{
+	keep(1, 1);
+	trouble.busy = true;
+	ku_queue_destroy(queue);
+	while (!ku_timer_is_set(&queue->take.receipt.pause))
+		lone_run_ms(&bench, client, 1);
+	ck_assert(model_expire(bench.model, LONE_MACHINE));
+	while (client->session.id != 0)
+		lone_run_ms(&bench, client, 1);
+	ck_assert(ku_timer_is_set(&queue->take.receipt.pause));
+	told = LOST(1, "cannot be put back: the client was closed");
+	ck_assert(lone_close(&bench, client));
+	ck_assert_int_eq(model_child_count(bench.model, "/receipts"), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("what a queue puts back");
@@ -495,6 +535,9 @@ int main(void)
 		0, 2);
 	tcase_add_test(t, S15_what_a_close_leaves_on_its_way_is_told_of);
 	tcase_add_test(t, S15_what_a_close_leaves_that_was_not_sent_is_told_of);
+	tcase_add_loop_test(t, S15_what_cannot_go_back_in_the_end_is_told_of, 0,
+		2);
+	tcase_add_test(t, P05_a_queue_that_ends_in_a_pause_leaves_no_timer);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
