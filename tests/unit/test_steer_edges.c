@@ -125,6 +125,43 @@ START_TEST(a_round_from_before_a_disconnect_tells_nothing_however_late)
 }
 END_TEST
 
+/* The owner was kept from asking, and has probed nobody. */
+START_TEST(answers_from_before_a_heartbeat_do_not_count_however_late)
+{
+	miss_an_answer();
+	ku_steer_verdict(&s, 0, KU_PROBE_LIVE);
+	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
+	ku_steer_answered(&s);
+	expect(KU_STEER_STOP);
+	ku_steer_heartbeat(&s, now);
+	now += T / 3;
+	expect(KU_STEER_PROBE);
+}
+END_TEST
+
+START_TEST(an_answer_after_its_round_does_not_count)
+{
+	miss_an_answer();
+	for (int i = 0; i < 3; i++)
+		ku_steer_verdict(&s, i, KU_PROBE_REFUSED);
+	expect(KU_STEER_STOP);
+	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
+	expect(KU_STEER_RESOLVE); /* as none lives */
+}
+END_TEST
+
+START_TEST(a_silence_counts_from_the_first_heartbeat)
+{
+	int64_t sent = now;
+
+	miss_an_answer();
+	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
+	ku_steer_heartbeat(&s, now);
+	expect_quiet_until(sent + T / 8);
+	expect(KU_STEER_KICK);
+}
+END_TEST
+
 START_TEST(names_are_not_looked_up_while_a_server_lives)
 {
 	/* Kicks do not help, and nothing can be steered to. */
@@ -226,6 +263,10 @@ static Suite *suite(void)
 		answers_that_are_old_when_a_kick_comes_do_not_count, 0, 2);
 	tcase_add_test(tcase,
 		a_round_from_before_a_disconnect_tells_nothing_however_late);
+	tcase_add_test(tcase,
+		answers_from_before_a_heartbeat_do_not_count_however_late);
+	tcase_add_test(tcase, an_answer_after_its_round_does_not_count);
+	tcase_add_test(tcase, a_silence_counts_from_the_first_heartbeat);
 	tcase_add_loop_test(tcase, names_are_not_looked_up_while_a_server_lives,
 		0, 2);
 	tcase_add_test(tcase,

@@ -100,6 +100,21 @@ START_TEST(U08_new_addresses_are_probed_and_steered_to)
 }
 END_TEST
 
+/* Of those it is another. */
+START_TEST(U08_what_the_handle_knows_is_found_among_new_addresses)
+{
+	disconnect();
+	ku_steer_verdict(&s, 2, KU_PROBE_LIVE);
+	ku_steer_verdict(&s, 0, KU_PROBE_REFUSED);
+	expect_quiet_until(now + GRACE);
+	expect_to(2);
+	ku_steer_connected(&s, 2);
+	ku_steer_addresses(&s, 2, true, 1);
+	ku_steer_disconnected(&s, now);
+	ck_assert_int_eq(s.server, 1);
+}
+END_TEST
+
 /* Until "end" the only server says "verdict" whenever it is asked.  Returns how
    often it was tried anew. */
 static int times_anew(int64_t end, enum ku_probe_verdict verdict)
@@ -141,6 +156,9 @@ START_TEST(L04_a_single_server_that_lives_and_takes_nobody_is_tried_anew)
 	ck_assert_int_eq(times_anew(now + T, KU_PROBE_LIVE), 2);
 	ku_steer_connected(&s, 0);
 	ck_assert_int_eq(times_anew(now + 1, KU_PROBE_LIVE), 0);
+	/* So is each time that it is lost. */
+	ku_steer_disconnected(&s, now);
+	ck_assert_int_eq(times_anew(now + T, KU_PROBE_LIVE), 2);
 }
 END_TEST
 
@@ -247,6 +265,8 @@ START_TEST(servers_beyond_those_that_are_probed_count_as_not_in_the_list)
 		;
 	for (i = 0; i < KU_PROBE_MAX + 4; i++)
 		ku_steer_verdict(&many.steer, i, KU_PROBE_LIVE);
+	ku_steer_shun(&many.steer, KU_PROBE_MAX, true);
+	ck_assert(!many.steer.owed); /* what stands behind them */
 	for (i = 0; i < 4; i++)
 		ck_assert_int_eq(many.behind[i], KU_PROBE_UNKNOWN);
 }
@@ -359,6 +379,8 @@ int main(void)
 	tcase_add_test(tcase,
 		U08_names_are_looked_up_at_each_disconnect_and_then_now_and_again);
 	tcase_add_test(tcase, U08_new_addresses_are_probed_and_steered_to);
+	tcase_add_test(tcase,
+		U08_what_the_handle_knows_is_found_among_new_addresses);
 	tcase_add_test(tcase,
 		L04_a_single_server_that_lives_and_takes_nobody_is_tried_anew);
 	tcase_add_test(tcase, a_single_server_that_is_down_is_asked_again_soon);
