@@ -191,7 +191,7 @@ static void task_ended(struct ku_op *op)
 	struct ku_task *task = (struct ku_task *)op;
 	enum kustos_err err = op->err != task->fine ? op->err : KUSTOS_OK;
 
-	if (err == KUSTOS_ENONODE && is_unproved(task))
+	if (is_unproved(task))
 		err = KUSTOS_ELOST;
 	ku_wait_end(&task->wait, err);
 	if (is_nameless(op))
@@ -295,8 +295,6 @@ void ku_op_unwant(struct ku_op *op)
 	op->unwanted = true;
 	op->guaranteed = true; /* a close waits for it */
 	op->lasting = (op->flags & KUSTOS_EPHEMERAL) == 0;
-	if (op->request.slot != NULL)
-		op->session_id = op->request.session_id;
 	ku_retry_start(&op->retry, &guaranteed, ku_now(op->client));
 	if (untried)
 		ku_op_finish(op, KUSTOS_ECANCELED);

@@ -22,6 +22,7 @@ static int end;		     /* -1: not yet */
 static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
 static bool secret;	     /* nobody may list */
 static bool unseen;	     /* nor look at what is there */
+static bool kept;	     /* nor delete anything */
 static int stays;	     /* times that the log says so */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -31,6 +32,8 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	if (unseen && request->kind == KU_ZK_EXISTS &&
 		strncmp(request->path, DIR "/", strlen(DIR "/")) == 0)
+		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+	if (kept && request->kind == KU_ZK_DELETE)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
@@ -47,7 +50,7 @@ static void open_with(struct kustos_retry retry)
 	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
 
 	end = -1;
-	secret = unseen = false;
+	secret = unseen = kept = false;
 	stays = 0;
 	api = ku_zk_sim;
 	api.submit = submit_it;
@@ -198,6 +201,39 @@ START_TEST(L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of)
 }
 END_TEST
 
+START_TEST(L05_a_creation_given_up_that_may_not_be_deleted_is_told_of)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	kept = true;
+	kustos_cancel_fire(cancel);
+	run_ms(5000);
+	ck_assert_int_eq(made(), 1);
+	ck_assert_int_eq(stays, 1);
+	ck_assert_uint_eq(client->ops.count, 0);
+}
+END_TEST
+
+/* It stands before what was begun after it, as a flush waits for what is older. */
+START_TEST(L05_a_creation_given_up_is_undone_beside_others)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(kustos_exists_async(client, DIR,
+					 KUSTOS_FOREVER, NULL, lone_ignore,
+					 NULL),
+			KUSTOS_OK);
+	run_until_made();
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	const struct ku_op *oldest = client->ops.oldest;
+	ck_assert_uint_eq(client->ops.count, 3);
+	ck_assert_int_eq(oldest->kind, KU_ZK_CREATE);
+	ck_assert_ptr_eq(oldest->next->prev, oldest);
+	check_unmade(KUSTOS_ECANCELED);
+}
+END_TEST
+
 /* Newer servers do not tell of what we may not read.  That it is there is known. */
 START_TEST(L05_a_creation_given_up_that_may_not_be_seen_is_undone)
 {
@@ -255,6 +291,18 @@ static void check_unknown(int flags, kustos_deadline deadline)
 START_TEST(L05_a_creation_that_is_not_tried_again_is_undone)
 {
 	check_unknown(kinds[_i], KUSTOS_FOREVER);
+}
+END_TEST
+
+/* The policy was for its caller. */
+START_TEST(L05_a_creation_given_up_whose_answer_is_lost_then_is_undone)
+{
+	create(kinds[_i], KUSTOS_FOREVER);
+	run_until_made();
+	kustos_cancel_fire(cancel);
+	run_ms(1);
+	lose_answer();
+	check_unmade(KUSTOS_ECANCELED);
 }
 END_TEST
 
@@ -378,6 +426,16 @@ START_TEST(L05_who_has_given_up_to_join_is_not_alive)
 }
 END_TEST
 
+static void add_once(TCase *once)
+{
+	tcase_add_checked_fixture(once, setup_once, teardown);
+	tcase_add_loop_test(once,
+		L05_a_creation_that_is_not_tried_again_is_undone, 0, KINDS);
+	tcase_add_loop_test(once,
+		L05_a_creation_given_up_whose_answer_is_lost_then_is_undone, 0,
+		KINDS);
+}
+
 int main(void)
 {
 	Suite *s = suite_create("creations given up in the simulator");
@@ -397,6 +455,11 @@ int main(void)
 		0, KINDS);
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of,
+		0, KINDS);
+	tcase_add_loop_test(t,
+		L05_a_creation_given_up_that_may_not_be_deleted_is_told_of, 0,
+		KINDS);
+	tcase_add_loop_test(t, L05_a_creation_given_up_is_undone_beside_others,
 		0, KINDS);
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_that_may_not_be_seen_is_undone, 0,
@@ -425,9 +488,7 @@ int main(void)
 	tcase_add_test(t, L05_a_creation_given_up_by_name_is_not_undone);
 	tcase_add_test(t, L05_who_has_given_up_to_join_is_not_alive);
 	suite_add_tcase(s, t);
-	tcase_add_checked_fixture(once, setup_once, teardown);
-	tcase_add_loop_test(once,
-		L05_a_creation_that_is_not_tried_again_is_undone, 0, KINDS);
+	add_once(once);
 	suite_add_tcase(s, once);
 	return unit_main(s);
 }

@@ -112,6 +112,29 @@ START_TEST(S02_what_a_lost_hold_is_to_prove_is_not_sent)
 }
 END_TEST
 
+static void written(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	*(enum kustos_err *)arg = err;
+	ck_assert_uint_eq(result->result_count, 1);
+}
+
+/* It is the program's own node that is missing. */
+START_TEST(S02_what_a_hold_proves_and_is_refused_does_not_lose_it)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_DELETE, .path = "/x" };
+	enum kustos_err end = KUSTOS_OK;
+
+	ck_assert_int_eq(kustos_hold_multi_async(lone.hold, &op, 1,
+				 KUSTOS_FOREVER, NULL, written, &end),
+		KUSTOS_OK);
+	lone_run_ms(&lone.bench, lone.client, 1000);
+	(void)kustos_client_dispatch(lone.client);
+	ck_assert_int_eq(end, KUSTOS_ENONODE);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
+}
+END_TEST
+
 /* Those that wait, here. */
 static void dispatch_inside(void)
 {
@@ -314,6 +337,8 @@ int main(void)
 	tcase_add_test(t,
 		what_is_asked_for_in_place_of_what_waits_is_called_once);
 	tcase_add_test(t, S02_what_a_lost_hold_is_to_prove_is_not_sent);
+	tcase_add_test(t,
+		S02_what_a_hold_proves_and_is_refused_does_not_lose_it);
 	tcase_add_loop_test(t,
 		what_is_due_while_it_runs_is_called_after_that_and_not_in_it, 0,
 		2);
