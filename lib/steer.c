@@ -368,7 +368,7 @@ static int way_out(struct ku_steer *s, int64_t now, int64_t *wake)
 {
 	bool others = another_lives(s);
 
-	if (!s->distinct || s->count <= (s->server >= 0 ? 1 : 0))
+	if (!s->distinct)
 		return -1;
 	/* If only the one that is tried lives, and has not taken us, the handle
 	   may have missed where to go.  It would again, if told the same again,

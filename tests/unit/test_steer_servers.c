@@ -29,7 +29,7 @@ START_TEST(rounds_go_on_and_become_rarer)
 END_TEST
 
 /* Return how many rounds there are until "end", in which one server lives, and
-   nobody is steered or kicked. */
+   nobody is steered, or kicked, or tried anew. */
 static int probes_until(int64_t end)
 {
 	int probes = 0;
@@ -37,7 +37,8 @@ static int probes_until(int64_t end)
 	while (now < end) {
 		enum ku_steer_action action = next();
 
-		ck_assert(action != KU_STEER_TO && action != KU_STEER_KICK);
+		ck_assert(action != KU_STEER_TO && action != KU_STEER_KICK &&
+			action != KU_STEER_ANEW);
 		if (action == KU_STEER_NONE)
 			now = wake;
 		if (action != KU_STEER_PROBE)
@@ -55,7 +56,12 @@ START_TEST(L23_servers_on_one_ip_are_never_steered_to)
 	ku_steer_addresses(&s, 3, false, 0);
 	ku_steer_disconnected(&s, now);
 	ck_assert_int_gt(probes_until(end), 5);
+	/* Nor tried anew, as the only one that is left. */
+	ku_steer_shun(&s, 0, true);
+	ku_steer_shun(&s, 1, true);
+	ck_assert_int_gt(probes_until(end + 5 * T), 5);
 	/* But they can be kicked. */
+	ku_steer_shun(&s, 1, false);
 	ku_steer_connected(&s, 0);
 	if (s.probing)
 		expect(KU_STEER_STOP);
@@ -119,16 +125,19 @@ END_TEST
    often it was tried anew. */
 static int times_anew(int64_t end, enum ku_probe_verdict verdict)
 {
+	bool asked = false; /* which takes a moment */
 	int anew = 0;
 
 	while (now < end) {
 		enum ku_steer_action action = next();
 
 		ck_assert(action != KU_STEER_TO && action != KU_STEER_KICK);
-		if (action == KU_STEER_PROBE)
+		if (action == KU_STEER_NONE && asked)
 			ku_steer_verdict(&s, 0, verdict);
-		if (action == KU_STEER_NONE)
+		else if (action == KU_STEER_NONE)
 			now = wake < end ? wake : end;
+		asked = action == KU_STEER_PROBE ||
+			(asked && action != KU_STEER_NONE);
 		anew += action == KU_STEER_ANEW;
 	}
 	return anew;
