@@ -147,12 +147,11 @@ static void renew_guid(struct ku_op *op)
 
 static void create_answered(struct ku_op *op, const struct ku_zk_reply *reply)
 {
-	struct ku_ops *ops = &op->client->ops;
-
 	op->create->guid_session = op->request.session_id;
-	if (reply->rc == KU_ZK_UNIMPLEMENTED && !ops->no_containers &&
-		is(op, KUSTOS_CONTAINER)) {
-		ops->no_containers = true;
+	/* Others may have been told so since it was sent. */
+	if (reply->rc == KU_ZK_UNIMPLEMENTED &&
+		op->request.what.mode == KU_ZK_CONTAINER) {
+		op->client->ops.no_containers = true;
 		ku_op_try(op);
 		return;
 	}

@@ -137,6 +137,26 @@ START_TEST(P11_a_container_is_a_plain_node_where_containers_are_unknown)
 }
 END_TEST
 
+/* What the first was told the other is told as well, when it is known already. */
+START_TEST(P11_containers_asked_for_at_once_are_plain_nodes)
+{
+	int ends[2] = { -1, -1 };
+
+	open_in(NULL, patience(_i));
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(kustos_create_async(client,
+					 i == 0 ? "/g" : "/h", NULL, 0,
+					 KUSTOS_CONTAINER, KUSTOS_FOREVER, NULL,
+					 made, &ends[i]),
+			KUSTOS_OK);
+	lone_run_ms(&bench, client, AT_ONCE_MS);
+	ck_assert_int_eq(ends[0], KUSTOS_OK);
+	ck_assert_int_eq(ends[1], KUSTOS_OK);
+	ck_assert(is_there("/g") && is_there("/h"));
+	ck_assert_int_eq(refused_count, 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("parents");
@@ -150,6 +170,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		P11_a_container_is_a_plain_node_where_containers_are_unknown, 0,
 		2);
+	tcase_add_loop_test(t, P11_containers_asked_for_at_once_are_plain_nodes,
+		0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
