@@ -22,9 +22,10 @@
 #define HUGE (KU_FRAME_LIMIT - 300)
 
 #define LOST(count, how) QUEUE ": of what was taken too late " #count " " how
-#define UNKNOWN                        \
-	"may not have been put back: " \
-	"the request may or may not have been applied"
+#define UNKNOWN                                                             \
+	"may not have been put back: the request may or may not have been " \
+	"applied"
+#define NOT_SENT "cannot be put back: the client was closed"
 
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
@@ -91,11 +92,11 @@ static int submit_return(struct ku_zk *zk, const struct ku_zk_request *request,
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
-	bool is_put = request->kind == KU_ZK_CREATE &&
-		strncmp(request->path, place, strlen(place)) == 0 &&
-		request->path[strlen(place)] == '/';
-	bool is_root = request->kind == KU_ZK_CREATE &&
-		strcmp(request->path, place) == 0;
+	size_t len = strlen(place);
+	bool is_below = request->kind == KU_ZK_CREATE &&
+		strncmp(request->path, place, len) == 0;
+	bool is_put = is_below && request->path[len] == '/';
+	bool is_root = is_below && request->path[len] == '\0';
 
 	if (request->kind == KU_ZK_MULTI &&
 		request->ops[1].kind == KU_ZK_CREATE)
@@ -172,6 +173,16 @@ static void was_taken(void *arg, enum kustos_err err,
 	*(enum kustos_err *)arg = err;
 }
 
+static void put_by_name(int number, const char *what)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/qn-%010d", place, number);
+	ck_assert_int_eq(
+		bench_create(&bench, raw, path, what, KU_ZK_PERSISTENT).rc,
+		KU_ZK_OK);
+}
+
 /* So many items are there, of "bytes" each, and begin with their numbers.  They are taken
    for a call that has given up. */
 static void keep(int count, size_t bytes)
@@ -179,30 +190,30 @@ static void keep(int count, size_t bytes)
 	struct ku_poll_wish all = { .max = (size_t)count,
 		.deadline = KUSTOS_FOREVER };
 	enum kustos_err end = KUSTOS_OK;
-	char path[64];
 
 	for (int i = 0; i < count; i++) {
 		memset(data[i], 'x', bytes);
+		data[i][bytes] = '\0'; /* another test's may be longer */
 		data[i][0] = (char)('0' + i);
-		snprintf(path, sizeof(path), "%s/qn-%010d", place, i);
-		ck_assert_int_eq(bench_create(&bench, raw, path, data[i],
-					 KU_ZK_PERSISTENT)
-					 .rc,
-			KU_ZK_OK);
+		put_by_name(i, data[i]);
 	}
 	ck_assert_int_eq(kustos_cancel_create(&all.cancel), KUSTOS_OK);
 	ck_assert_int_eq(ku_queue_poll_async(queue, &all, was_taken, &end),
 		KUSTOS_OK);
-	for (int ms = 0; trouble.taken == 0; ms++) {
-		ck_assert_int_lt(ms, 1000);
+	for (int ms = 0; ms < 1000 && trouble.taken == 0; ms++)
 		lone_run_ms(&bench, client, 1);
-	}
 	kustos_cancel_fire(all.cancel);
 	lone_run_ms(&bench, client, 500);
 	ck_assert_int_eq(end, KUSTOS_ECANCELED);
 	ck_assert_uint_eq(ku_queue_kept(queue), count);
 	ck_assert_int_eq(model_child_count(bench.model, place), 0);
 	kustos_cancel_destroy(all.cancel);
+}
+
+static void put_back(void)
+{
+	ku_queue_destroy(queue);
+	ck_assert(lone_close(&bench, client));
 }
 
 static int by_name(const void *a, const void *b)
@@ -234,8 +245,7 @@ static void check_order(const char *numbers)
 START_TEST(L24_no_more_goes_back_at_once_than_a_server_takes)
 {
 	keep(4, LARGE);
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	ck_assert_int_eq(trouble.returned, 2);
 	ck_assert_uint_le(trouble.most_bytes, KU_REQUEST_LIMIT);
 	check_order("0123");
@@ -249,49 +259,40 @@ START_TEST(S17_what_goes_back_keeps_its_order)
 	keep(4, LARGE);
 	trouble.denied = _i;
 	told = LOST(1, "cannot be put back: the node's ACL forbids this");
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	check_order(&"0123"[_i]);
 	ck_assert_int_eq(lines, _i);
 }
 END_TEST
 
 /* As if the queue had been copied node by node: the server's count is behind. */
-static void put_by_name(int number, const char *what)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), QUEUE "/qn-%010d", number);
-	ck_assert_int_eq(
-		bench_create(&bench, raw, path, what, KU_ZK_PERSISTENT).rc,
-		KU_ZK_OK);
-}
-
 START_TEST(S15_what_would_have_anothers_number_keeps_its_own)
 {
 	keep(3, 1);
 	put_by_name(5, "8");
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	ck_assert_int_eq(trouble.returned, 2);
 	check_order("1082");
 }
 END_TEST
 
-START_TEST(S15_what_would_have_anothers_number_and_has_none_is_not_put)
+/* Or is alone, as it is too large for a receipt. */
+START_TEST(S15_what_can_have_no_number_is_not_put)
 {
-	keep(3, 1);
-	put_by_name(6, "8");
-	put_by_name(1, "9");
+	bool alone = _i == 1;
+
+	keep(alone ? 1 : 3, alone ? HUGE : 1);
+	put_by_name(alone ? 2 : 6, "8");
+	if (!alone)
+		put_by_name(1, "9");
 	told = LOST(1, "cannot be put back: the node exists already");
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
-	check_order("9208");
+	put_back();
+	check_order(alone ? "8" : "9208");
 }
 END_TEST
 
 /* It goes with a receipt without its number, and not with it. */
-START_TEST(S15_what_is_too_large_for_a_receipt_with_its_number_is_put)
+START_TEST(S15_what_fits_without_its_number_only_is_put)
 {
 	const struct ku_zk_request bare = { .path = QUEUE "/qn-",
 		.acl = client->config.acl,
@@ -301,8 +302,7 @@ START_TEST(S15_what_is_too_large_for_a_receipt_with_its_number_is_put)
 
 	keep(1, room - 5);
 	put_by_name(2, "8");
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	ck_assert_int_eq(trouble.returned, 1);
 	check_order("08");
 }
@@ -312,8 +312,7 @@ END_TEST
 START_TEST(S15_what_may_go_back_with_a_receipt_does)
 {
 	keep(1, KU_REQUEST_LIMIT + 10000);
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	ck_assert_int_eq(trouble.returned, 1);
 	check_order("0");
 }
@@ -321,7 +320,7 @@ END_TEST
 
 /* Though the server has no time for a while, or for long, and the client is closed
    meanwhile. */
-START_TEST(S15_what_goes_back_without_a_receipt_is_put)
+START_TEST(S15_what_goes_back_alone_is_put)
 {
 	keep(1, HUGE);
 	trouble.put_off = _i == 0 ? 5 : 50;
@@ -336,7 +335,7 @@ START_TEST(S15_what_goes_back_without_a_receipt_is_put)
 END_TEST
 
 /* Memory is short at first, when it is to be put. */
-START_TEST(S15_what_goes_back_when_there_is_memory_ends_the_queue)
+START_TEST(S15_what_waits_for_memory_ends_the_queue)
 {
 	keep(1, HUGE);
 	fault_after(_i);
@@ -352,7 +351,7 @@ START_TEST(S15_what_goes_back_when_there_is_memory_ends_the_queue)
 END_TEST
 
 /* Memory is short at first, when that is to be made; and then another may make it. */
-START_TEST(S15_what_goes_back_into_a_queue_that_is_gone_is_put)
+START_TEST(S15_what_finds_its_queue_gone_is_put)
 {
 	keep(3, 1);
 	ck_assert_int_eq(bench_delete(&bench, raw, QUEUE, -1).rc, KU_ZK_OK);
@@ -369,7 +368,7 @@ START_TEST(S15_what_goes_back_into_a_queue_that_is_gone_is_put)
 END_TEST
 
 /* It goes with the first that may not be put. */
-START_TEST(U09_what_goes_back_into_a_queue_that_may_not_be_made_is_tried_once)
+START_TEST(U09_a_queue_that_may_not_be_made_is_tried_once)
 {
 	keep(3, 1);
 	ck_assert_int_eq(bench_delete(&bench, raw, QUEUE, -1).rc, KU_ZK_OK);
@@ -383,106 +382,75 @@ START_TEST(U09_what_goes_back_into_a_queue_that_may_not_be_made_is_tried_once)
 }
 END_TEST
 
-START_TEST(S15_what_goes_back_without_a_receipt_finds_its_queue_gone)
+START_TEST(S15_what_goes_back_alone_finds_its_queue_gone)
 {
 	keep(1, HUGE);
 	ck_assert_int_eq(bench_delete(&bench, raw, QUEUE, -1).rc, KU_ZK_OK);
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	check_order("0");
 }
 END_TEST
 
-START_TEST(S15_what_cannot_go_back_without_a_receipt_is_told_of)
-{
-	keep(1, HUGE);
-	put_by_name(2, "8");
-	told = LOST(1, "cannot be put back: the node exists already");
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
-	check_order("8");
-}
-END_TEST
-
-START_TEST(S15_what_may_have_gone_back_is_told_of_as_such)
+START_TEST(S15_what_may_be_back_is_told_of_as_such)
 {
 	keep(1, _i == 0 ? 1 : HUGE);
 	trouble.lost = true;
 	told = LOST(1, UNKNOWN);
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	check_order("0");
 }
 END_TEST
 
-/* At once, or when it has waited for a connection for so long. */
-static void close_in(int ms)
+/* It was not sent, or its answer does not come before the close is over. */
+static const struct {
+	int count, bytes;
+	enum { STOPPED, CUT_OFF, MUTE } how;
+	int before_ms, returned, lines;
+	const char *told;
+} left[] = {
+	{ 2, 1, STOPPED, 100, 0, 1, LOST(2, NOT_SENT) },
+	{ 4, LARGE, CUT_OFF, LONE_TIMEOUT_MS, 0, 2, LOST(2, NOT_SENT) },
+	{ 2, 1, CUT_OFF, 100, 1, 1, LOST(2, UNKNOWN) },
+	{ 1, HUGE, MUTE, 0, 0, 1, LOST(1, UNKNOWN) },
+};
+
+START_TEST(S15_what_a_close_leaves_is_told_of)
 {
-	kustos_deadline budget = ku_now(client) + ms * KU_NS_PER_MS;
 	bool gone = false;
 
-	ku_client_close_start(client, budget, &gone);
-	for (ms += 1000; ms > 0 && !gone; ms--)
+	keep(left[_i].count, (size_t)left[_i].bytes);
+	trouble.mute = left[_i].how == MUTE;
+	if (left[_i].how == STOPPED)
+		model_server_stop(bench.model, 0);
+	else if (left[_i].how == CUT_OFF)
+		model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	lone_run_ms(&bench, client, left[_i].before_ms);
+	told = left[_i].told;
+	ku_queue_destroy(queue);
+	ku_client_close_start(client, ku_now(client) + 100 * KU_NS_PER_MS,
+		&gone);
+	for (int ms = 0; ms < 1000 && !gone; ms++)
 		lone_run_ms(&bench, client, 1);
 	ck_assert(gone);
-}
-
-START_TEST(S15_what_a_close_leaves_on_its_way_is_told_of)
-{
-	keep(1, HUGE);
-	trouble.mute = true;
-	told = LOST(1, UNKNOWN);
-	ku_queue_destroy(queue);
-	close_in(0);
+	ck_assert_int_eq(trouble.returned, left[_i].returned);
+	ck_assert_int_eq(lines, left[_i].lines);
+	if (left[_i].how == STOPPED)
+		model_server_start(bench.model, 0);
 }
 END_TEST
 
-/* In two transactions, of which neither was begun. */
-START_TEST(S15_what_a_close_leaves_that_was_not_sent_is_told_of)
+START_TEST(S15_what_goes_back_alone_has_its_prefix)
 {
-	keep(4, LARGE);
-	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
-	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
-	told = LOST(2, "cannot be put back: the client was closed");
-	ku_queue_destroy(queue);
-	close_in(100);
-	ck_assert_int_eq(lines, 2);
-}
-END_TEST
-
-START_TEST(S15_what_goes_back_without_a_receipt_has_its_prefix)
-{
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	place = "/p" QUEUE;
 	lone_make(&bench, raw, "/p");
 	lone_make(&bench, raw, place);
 	connect("/p");
 	open_queue();
 	keep(1, HUGE - strlen("/p"));
-	ku_queue_destroy(queue);
-	ck_assert(lone_close(&bench, client));
+	put_back();
 	ck_assert_int_eq(trouble.returned, 0);
 	check_order("0");
-}
-END_TEST
-
-/* There is no connection before the close is over; or it is on its way until then. */
-START_TEST(S15_what_cannot_go_back_in_the_end_is_told_of)
-{
-	keep(2, 1);
-	told = _i == 0 ? LOST(2, "cannot be put back: the client was closed")
-		       : LOST(2, UNKNOWN);
-	if (_i == 0)
-		model_server_stop(bench.model, 0);
-	else
-		model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
-	lone_run_ms(&bench, client, 100);
-	ku_queue_destroy(queue);
-	close_in(100);
-	ck_assert_int_eq(trouble.returned, _i);
-	if (_i == 0)
-		model_server_start(bench.model, 0);
 }
 END_TEST
 
@@ -498,7 +466,7 @@ START_TEST(P05_a_queue_that_ends_in_a_pause_leaves_no_timer)
 	while (client->session.id != 0)
 		lone_run_ms(&bench, client, 1);
 	ck_assert(ku_timer_is_set(&queue->take.receipt.pause));
-	told = LOST(1, "cannot be put back: the client was closed");
+	told = LOST(1, NOT_SENT);
 	ck_assert(lone_close(&bench, client));
 	ck_assert_int_eq(model_child_count(bench.model, "/receipts"), 0);
 }
@@ -514,29 +482,18 @@ int main(void)
 	tcase_add_test(t, L24_no_more_goes_back_at_once_than_a_server_takes);
 	tcase_add_loop_test(t, S17_what_goes_back_keeps_its_order, 1, 3);
 	tcase_add_test(t, S15_what_would_have_anothers_number_keeps_its_own);
-	tcase_add_test(t,
-		S15_what_would_have_anothers_number_and_has_none_is_not_put);
-	tcase_add_test(t,
-		S15_what_is_too_large_for_a_receipt_with_its_number_is_put);
+	tcase_add_loop_test(t, S15_what_can_have_no_number_is_not_put, 0, 2);
+	tcase_add_test(t, S15_what_fits_without_its_number_only_is_put);
 	tcase_add_test(t, S15_what_may_go_back_with_a_receipt_does);
-	tcase_add_loop_test(t, S15_what_goes_back_without_a_receipt_is_put, 0,
-		2);
-	tcase_add_loop_test(t,
-		S15_what_goes_back_when_there_is_memory_ends_the_queue, 0, 2);
-	tcase_add_loop_test(t,
-		S15_what_goes_back_into_a_queue_that_is_gone_is_put, 0, 2);
-	tcase_add_test(t,
-		U09_what_goes_back_into_a_queue_that_may_not_be_made_is_tried_once);
-	tcase_add_test(t,
-		S15_what_goes_back_without_a_receipt_finds_its_queue_gone);
-	tcase_add_test(t, S15_what_goes_back_without_a_receipt_has_its_prefix);
-	tcase_add_test(t, S15_what_cannot_go_back_without_a_receipt_is_told_of);
-	tcase_add_loop_test(t, S15_what_may_have_gone_back_is_told_of_as_such,
-		0, 2);
-	tcase_add_test(t, S15_what_a_close_leaves_on_its_way_is_told_of);
-	tcase_add_test(t, S15_what_a_close_leaves_that_was_not_sent_is_told_of);
-	tcase_add_loop_test(t, S15_what_cannot_go_back_in_the_end_is_told_of, 0,
-		2);
+	tcase_add_loop_test(t, S15_what_goes_back_alone_is_put, 0, 2);
+	tcase_add_loop_test(t, S15_what_waits_for_memory_ends_the_queue, 0, 2);
+	tcase_add_loop_test(t, S15_what_finds_its_queue_gone_is_put, 0, 2);
+	tcase_add_test(t, U09_a_queue_that_may_not_be_made_is_tried_once);
+	tcase_add_test(t, S15_what_goes_back_alone_finds_its_queue_gone);
+	tcase_add_test(t, S15_what_goes_back_alone_has_its_prefix);
+	tcase_add_loop_test(t, S15_what_may_be_back_is_told_of_as_such, 0, 2);
+	tcase_add_loop_test(t, S15_what_a_close_leaves_is_told_of, 0,
+		sizeof(left) / sizeof(left[0]));
 	tcase_add_test(t, P05_a_queue_that_ends_in_a_pause_leaves_no_timer);
 	suite_add_tcase(s, t);
 	return unit_main(s);
