@@ -1,4 +1,4 @@
-/* beat.c - greet, beat, nudge, and look. */
+/* beat.c - ask the server, and look at the handle. */
 
 #include "client.h"
 

@@ -1,4 +1,4 @@
-/* custody.c - one item of a queue in our hands: made, told about, let go. */
+/* custody.c - one item of a queue in our hands: taken, asked for, lost, left. */
 
 #include "custody_impl.h"
 

@@ -58,15 +58,15 @@ void ku_footprint_add(struct ku_footprint *f, const char *path, int64_t czxid);
 /* Return the next path to be looked at in this round; NULL: there is none. */
 const char *ku_footprint_next(struct ku_footprint *f);
 
-/* footprint_look.c: ku_footprint_ask(), and if there is little room or none, look
-   which nodes are still there.  Locked. */
-bool ku_footprint_reserve(struct kustos_client *client,
-	const struct ku_zk_request *request, size_t more, size_t *asked);
-
 /* The node is gone. */
 void ku_footprint_remove(struct ku_footprint *f, const char *path);
 
 /* The session is over. */
 void ku_footprint_clear(struct ku_footprint *f);
+
+/* footprint_look.c: ku_footprint_ask(), and if there is little room or none, look
+   which nodes are still there.  Locked. */
+bool ku_footprint_reserve(struct kustos_client *client,
+	const struct ku_zk_request *request, size_t more, size_t *asked);
 
 #endif

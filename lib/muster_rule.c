@@ -1,4 +1,5 @@
-/* muster_rule.c - what a member of a double barrier does next. */
+/* muster_rule.c - what a member of a double barrier is to do next, by what it has
+   seen; and what names and data there say. */
 
 #include "muster_rule.h"
 

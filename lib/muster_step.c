@@ -1,4 +1,4 @@
-/* muster_step.c - what a member of a double barrier does next. */
+/* muster_step.c - a member of a double barrier does what is to be done next. */
 
 #include "muster_impl.h"
 

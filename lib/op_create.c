@@ -4,7 +4,7 @@
  * A protected node carries a GUID in its name.  If the answer to its creation
  * is lost, the same session lists the parent and adopts the child with that
  * GUID.  The list is not older than the creation: an answer is lost only with
- * its connection, and the next one begins with a sync (session.c).  Nor can a
+ * its connection, and the next one begins with a sync (beat.h).  Nor can a
  * creation that it does not show be applied later: a session has moved by then, does
  * not go back where it can tell servers apart (shun.h), and what another server still
  * passes on for it is refused.  So there is one at the most, and the first that is found

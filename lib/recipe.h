@@ -1,6 +1,6 @@
 /*
  * recipe.h - all that a recipe library may include of lib/ beside the public
- * headers: the gate, and a few services.
+ * headers: the engines, and a few services.
  *
  * What is declared here and in the headers below is exported under
  * KUSTOS_PRIVATE: for recipe libraries of the very same version only.
