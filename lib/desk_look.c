@@ -133,10 +133,8 @@ static bool is_unsure(const struct ku_desk *desk)
 /* That may come behind the items, and many markers may have gone meanwhile. */
 bool ku_desk_awaits_marks(const struct ku_desk *desk)
 {
-	const struct ku_request *read = &desk->marks.request;
-
 	return desk->marked_in != desk->client->session.id &&
-		(read->waiting || read->slot != NULL);
+		ku_request_busy(&desk->marks.request);
 }
 
 /* Return whether the head may be used: it is as true as it has to be, and nothing is

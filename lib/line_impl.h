@@ -264,12 +264,6 @@ bool ku_place_wrote(const struct ku_place *place, const char *data, int len,
 /* Nothing more is written, and nobody is told. */
 void ku_place_stop_writing(struct ku_place *place);
 
-/* Return whether "request" is under way. */
-static inline bool ku_request_busy(const struct ku_request *request)
-{
-	return request->waiting || request->slot != NULL;
-}
-
 /* Return whether it has a node and waits. */
 static inline bool ku_place_waits(const struct ku_place *place)
 {

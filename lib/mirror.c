@@ -14,11 +14,6 @@
 static void answered(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply);
 
-static bool is_busy(const struct ku_mirror *m)
-{
-	return m->request.waiting || m->request.slot != NULL;
-}
-
 static void again_in(struct ku_mirror *m, int64_t ms)
 {
 	if (m->wanted)
@@ -75,7 +70,7 @@ static void look(struct ku_mirror *m, enum ku_zk_kind kind)
 
 static void read_it(struct ku_mirror *m)
 {
-	if (!m->wanted || m->current || is_busy(m) ||
+	if (!m->wanted || m->current || ku_request_busy(&m->request) ||
 		m->client->closing != KU_OPEN)
 		return; /* what is current is read again in a while all the same */
 	ku_timer_unset(&m->client->timers, &m->again);
@@ -140,7 +135,7 @@ static void failed(struct ku_mirror *m, const struct ku_zk_reply *reply)
 /* Nobody cares. */
 static void unwatch(struct ku_mirror *m)
 {
-	if (m->frugal && !is_busy(m)) {
+	if (m->frugal && !ku_request_busy(&m->request)) {
 		ku_watch_remove(m->client, &m->watch);
 		m->current = false;
 	}
@@ -314,6 +309,6 @@ void ku_mirror_end(struct ku_mirror *m)
 {
 	ku_mirror_rest(m);
 	m->ended = true;
-	if (!is_busy(m))
+	if (!ku_request_busy(&m->request))
 		finish(m);
 }

@@ -10,14 +10,9 @@
 /* When those who leave have heard that a node has gone, and have gone themselves. */
 #define HEARD_MS 1000
 
-static bool is_out(const struct ku_request *request)
-{
-	return request->waiting || request->slot != NULL;
-}
-
 bool ku_muster_busy(const struct ku_muster *m)
 {
-	return is_out(&m->listing) || is_out(&m->sight);
+	return ku_request_busy(&m->listing) || ku_request_busy(&m->sight);
 }
 
 static void send(struct ku_muster *m, struct ku_request *request,

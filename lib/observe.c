@@ -85,18 +85,12 @@ static bool is_known(const struct kustos_observer *o, const struct view *view)
 			strcmp(view->who.path, told->who.path) == 0);
 }
 
-/* Is a request under way? */
-static bool is_busy(const struct kustos_observer *o)
-{
-	return o->request.slot != NULL || o->request.waiting;
-}
-
 /* Free it, if nothing refers to it any more. */
 static void end(struct kustos_observer *o)
 {
 	struct kustos_client *client = o->client;
 
-	if (o->telling || o->awaited || is_busy(o))
+	if (o->telling || o->awaited || ku_request_busy(&o->request))
 		return;
 	ku_timers_release(&client->timers, 1);
 	view_free(o->seen);
@@ -356,7 +350,7 @@ static void look(struct kustos_observer *o)
 		see_nobody(o, KUSTOS_EAUTH);
 	else if (!ku_session_ready(o->client))
 		return; /* once connected */
-	else if (is_busy(o))
+	else if (ku_request_busy(&o->request))
 		o->again = true;
 	else if (o->node != NULL)
 		send(o, KU_ZK_GET, o->node, true, was_read);
@@ -373,7 +367,7 @@ static void watched(struct kustos_client *client, struct ku_watch *watch,
 	(void)client;
 	if (o->destroyed)
 		return; /* who destroys it waits only for the program */
-	if (event == KU_WATCH_DELETED && !is_busy(o)) {
+	if (event == KU_WATCH_DELETED && !ku_request_busy(&o->request)) {
 		free(o->node);
 		o->node = NULL;
 	}
@@ -489,7 +483,7 @@ void kustos_observer_destroy(struct kustos_observer *o)
 	o->awaited = false;
 	if (ku_wire_withdraw(client, &o->request))
 		ku_watch_failed(client, &o->watch);
-	else if (!is_busy(o))
+	else if (!ku_request_busy(&o->request))
 		ku_watch_remove(client, &o->watch);
 	end(o);
 	ku_leave(client);

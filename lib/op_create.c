@@ -384,7 +384,7 @@ static bool send_parents(struct ku_op *op)
 		struct ku_request *parent = &create->parents[i];
 
 		end += strcspn(end, "/");
-		if (parent->waiting || parent->slot != NULL)
+		if (ku_request_busy(parent))
 			return false; /* still at it */
 		if (parent->what.path == NULL)
 			parent->what.path = strndup(op->path,

@@ -51,7 +51,7 @@ void ku_others_ask(struct ku_others *others);
 /* Is that under way? */
 static inline bool ku_others_asked(const struct ku_others *others)
 {
-	return others->question.waiting || others->question.slot != NULL;
+	return ku_request_busy(&others->question);
 }
 
 /* Take back a question that was not sent.  Returns false if there is none, or "told"

@@ -35,11 +35,6 @@ struct ku_catch *ku_catch_pop(struct ku_catches *list)
 	return c;
 }
 
-static bool is_out(const struct ku_catch *c)
-{
-	return c->request.waiting || c->request.slot != NULL;
-}
-
 static void catch_free(struct ku_catch *c)
 {
 	struct ku_queue *q = c->queue;
@@ -53,7 +48,7 @@ void ku_catch_drop(struct ku_catch *c)
 {
 	c->dropped = true;
 	(void)ku_wire_withdraw(c->queue->client, &c->request);
-	if (!is_out(c))
+	if (!ku_request_busy(&c->request))
 		catch_free(c);
 }
 

@@ -25,11 +25,6 @@ static struct ku_queue *queue_of(struct ku_mirror *full)
 		offsetof(struct ku_queue, put.full));
 }
 
-static bool is_out(const struct ku_request *request)
-{
-	return request->waiting || request->slot != NULL;
-}
-
 /* Those that want room get "err" instead: "all", or who may not wait. */
 static void turn_away(struct ku_queue *q, bool all, enum kustos_err err)
 {
@@ -107,7 +102,7 @@ void ku_room_count(struct ku_queue *q)
 
 	if (side->full.wanted && side->sent == 0)
 		ku_mirror_look(&side->full); /* no event tells of ours */
-	if (is_out(&side->count) || side->full.wanted ||
+	if (ku_request_busy(&side->count) || side->full.wanted ||
 		(ku_timer_is_set(&side->pause) && !side->unseen))
 		return;
 	ku_timer_unset(&q->client->timers, &side->pause);

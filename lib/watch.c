@@ -66,11 +66,6 @@ static struct ku_watch_entry *entry_new(struct kustos_client *client,
 	return entry;
 }
 
-static bool is_busy(const struct ku_watch_entry *entry)
-{
-	return entry->unwatch.slot != NULL || entry->unwatch.waiting;
-}
-
 /* Take "entry" out of the table.  It stays in memory while a request of its
    own is under way. */
 static void entry_remove(struct kustos_client *client,
@@ -87,7 +82,8 @@ static void entry_remove(struct kustos_client *client,
 		entry->next->prev = entry->prev;
 	client->footprint.watch_bytes -= weight(entry->path);
 	entry->unwatch.owner = NULL;
-	if (ku_wire_withdraw(client, &entry->unwatch) || !is_busy(entry)) {
+	if (ku_wire_withdraw(client, &entry->unwatch) ||
+		!ku_request_busy(&entry->unwatch)) {
 		free(entry->path);
 		free(entry);
 	}
@@ -159,7 +155,7 @@ static void unwatched(struct kustos_client *client, struct ku_request *request,
 static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry)
 {
 	entry->owed = true;
-	entry->again = is_busy(entry);
+	entry->again = ku_request_busy(&entry->unwatch);
 	if (entry->again || !ku_session_ready(client))
 		return; /* later: ku_watch_tidy() */
 	entry->unwatch.what = (struct ku_zk_request){ .kind = KU_ZK_UNWATCH,
@@ -186,7 +182,7 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
 	}
 	/* The read of none of the others may succeed. */
 	entry->owed = true;
-	entry->again = is_busy(entry);
+	entry->again = ku_request_busy(&entry->unwatch);
 }
 
 void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
@@ -213,14 +209,14 @@ bool ku_watch_is_ending(struct kustos_client *client,
 {
 	const struct ku_watch_entry *entry = find(&client->watches, kind, path);
 
-	return entry != NULL && is_busy(entry);
+	return entry != NULL && ku_request_busy(&entry->unwatch);
 }
 
 /* A read has left no watch.  Does nobody want one?  Then the server is told of what
    others have left there, if they have. */
 static void settle(struct kustos_client *client, struct ku_watch_entry *entry)
 {
-	if (entry->watches != NULL || is_busy(entry))
+	if (entry->watches != NULL || ku_request_busy(&entry->unwatch))
 		return;
 	if (entry->owed)
 		unwatch(client, entry);
@@ -268,7 +264,7 @@ static void fire(struct kustos_client *client, struct ku_watch_entry *entry,
 		detach(watch);
 		attach(&list, watch);
 	}
-	if (event == KU_WATCH_GONE || !is_busy(entry))
+	if (event == KU_WATCH_GONE || !ku_request_busy(&entry->unwatch))
 		entry_remove(client, entry);
 	while ((watch = list.watches) != NULL) {
 		detach(watch);
@@ -322,7 +318,7 @@ void ku_watch_insist(struct kustos_client *client)
 	client->watches.refused = false;
 	for (struct ku_watch_entry *e = client->watches.entries; e != NULL;
 		e = e->next)
-		if (e->watches == NULL && !is_busy(e))
+		if (e->watches == NULL && !ku_request_busy(&e->unwatch))
 			unwatch(client, e);
 }
 

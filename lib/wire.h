@@ -49,6 +49,12 @@ struct ku_request {		   /* a field of whatever sends it */
 	int64_t connection; /* on which it was sent */
 };
 
+/* Return whether it is under way: queued, or sent and not answered. */
+static inline bool ku_request_busy(const struct ku_request *request)
+{
+	return request->waiting || request->slot != NULL;
+}
+
 struct ku_wire {
 	struct ku_request *first, *last; /* waiting, in order */
 	size_t waiting;

@@ -784,7 +784,7 @@ mutant L08_number_not_read_again_after_a_reconnect lib/line_look.c \
 mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/line_crowd.c \
 	'/^void ku_line_keep_watching/,/^}/s/line->watch.entry == NULL \&\&/line->watch.entry == NULL ||/'
 mutant L08_event_hides_what_the_server_is_being_told lib/watch.c \
-	's/if (event == KU_WATCH_GONE || !is_busy(entry))/if (true)/'
+	's/if (event == KU_WATCH_GONE || !ku_request_busy(&entry->unwatch))/if (true)/'
 aim_with test_line_limits
 mutant S01_seat_seen_when_the_lease_was_over lib/seat.c \
 	's/first->state == KU_PLACE_LOOKING \&\& ku_lookout_sees(first->own)/false/'
