@@ -128,8 +128,8 @@ static void poll_handle(struct kustos_client *client)
 
 static void look(struct ku_timer *timer)
 {
-	struct kustos_client *client = (struct kustos_client *)((char *)timer -
-		offsetof(struct kustos_client, session.beat.timer));
+	struct kustos_client *client = KU_OWNER(struct kustos_client,
+		session.beat.timer, timer);
 	struct ku_session *session = &client->session;
 	int64_t step = part_ns(session,
 		session->state == KUSTOS_CONNECTED ? BEAT_PART : QUICK_PART);

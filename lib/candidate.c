@@ -118,8 +118,7 @@ static void term_begin(struct ku_candidate *c)
 
 static void again_due(struct ku_timer *timer)
 {
-	struct ku_candidate *c = (struct ku_candidate *)((char *)timer -
-		offsetof(struct ku_candidate, again));
+	struct ku_candidate *c = KU_OWNER(struct ku_candidate, again, timer);
 
 	if (c->resumes)
 		ku_candidate_search(c);
@@ -286,8 +285,7 @@ static bool tell_all(struct ku_candidate *c)
 
 static void run_call(struct kustos_client *client, struct ku_call *call)
 {
-	struct ku_candidate *c = (struct ku_candidate *)((char *)call -
-		offsetof(struct ku_candidate, call));
+	struct ku_candidate *c = KU_OWNER(struct ku_candidate, call, call);
 
 	(void)client;
 	if (begin_telling(c))

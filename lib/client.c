@@ -211,8 +211,7 @@ struct waiter {
 
 static void waiter_cancel(struct ku_cancel_link *link)
 {
-	struct waiter *w = (struct waiter *)((char *)link -
-		offsetof(struct waiter, link));
+	struct waiter *w = KU_OWNER(struct waiter, link, link);
 
 	ku_lock(w->client);
 	w->canceled = true;

@@ -29,6 +29,9 @@
 
 struct ku_manager;
 
+/* The struct whose "field" is at "at". */
+#define KU_OWNER(type, field, at) ((type *)((char *)(at)-offsetof(type, field)))
+
 /* The timers that a client has at the most, beside those of operations. */
 #define KU_CORE_TIMERS 16
 

@@ -40,8 +40,8 @@ static void set_close_timer(struct kustos_client *client)
 
 static void budget_spent(struct ku_timer *timer)
 {
-	struct kustos_client *client = (struct kustos_client *)((char *)timer -
-		offsetof(struct kustos_client, close_timer));
+	struct kustos_client *client = KU_OWNER(struct kustos_client,
+		close_timer, timer);
 
 	/* The step that follows sees it. */
 	if (!is_overdue(client))

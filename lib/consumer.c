@@ -70,8 +70,8 @@ static void work(struct kustos_consumer *c)
 
 static void run(struct kustos_client *client, struct ku_call *call)
 {
-	struct kustos_consumer *c = (struct kustos_consumer *)((char *)call -
-		offsetof(struct kustos_consumer, call));
+	struct kustos_consumer *c = KU_OWNER(struct kustos_consumer, call,
+		call);
 
 	c->running = true;
 	c->runner = pthread_self();

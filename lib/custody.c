@@ -51,8 +51,7 @@ void ku_custody_do(struct ku_custody *c, int count, ku_custody_answer_fn *then)
 
 static void pause_over(struct ku_timer *timer)
 {
-	struct ku_custody *c = (struct ku_custody *)((char *)timer -
-		offsetof(struct ku_custody, pause));
+	struct ku_custody *c = KU_OWNER(struct ku_custody, pause, timer);
 	void (*next)(struct ku_custody * custody) = c->paused;
 
 	c->paused = NULL;
@@ -182,8 +181,7 @@ static bool withdraw(struct ku_custody *c)
 
 static struct ku_custody *custody_of(struct ku_witness *witness)
 {
-	return (struct ku_custody *)((char *)witness -
-		offsetof(struct ku_custody, witness));
+	return KU_OWNER(struct ku_custody, witness, witness);
 }
 
 static void lose(struct ku_custody *c)

@@ -162,8 +162,7 @@ void ku_news_tell(struct ku_news *news, enum ku_unfit why, bool moved)
 
 static void away(struct ku_witness *witness)
 {
-	struct ku_desk *desk = (struct ku_desk *)((char *)witness -
-		offsetof(struct ku_desk, witness));
+	struct ku_desk *desk = KU_OWNER(struct ku_desk, witness, witness);
 
 	ku_desk_get(desk);
 	ku_givers_away(desk);

@@ -192,8 +192,7 @@ void ku_desk_rest(struct ku_desk *desk)
 
 static void timer_due(struct ku_timer *timer)
 {
-	struct ku_desk *desk = (struct ku_desk *)((char *)timer -
-		offsetof(struct ku_desk, timer));
+	struct ku_desk *desk = KU_OWNER(struct ku_desk, timer, timer);
 
 	desk->resting = false;
 	if (ku_unfits_due(&desk->unfits, ku_now(desk->client)))
@@ -233,14 +232,12 @@ void ku_desk_look(struct ku_desk *desk)
 
 static struct ku_desk *of_items(struct ku_mirror *mirror)
 {
-	return (struct ku_desk *)((char *)mirror -
-		offsetof(struct ku_desk, items));
+	return KU_OWNER(struct ku_desk, items, mirror);
 }
 
 static struct ku_desk *of_marks(struct ku_mirror *mirror)
 {
-	return (struct ku_desk *)((char *)mirror -
-		offsetof(struct ku_desk, marks));
+	return KU_OWNER(struct ku_desk, marks, mirror);
 }
 
 static bool is_refused(const struct ku_zk_reply *reply)

@@ -166,10 +166,9 @@ static void lane_serve_all(struct kustos_client *client, struct ku_lane *lane)
 /* No thread could be had a moment ago. */
 static void serve_again(struct ku_timer *timer)
 {
-	struct ku_dispatch *d = (struct ku_dispatch *)((char *)timer -
-		offsetof(struct ku_dispatch, again));
-	struct kustos_client *client = (struct kustos_client *)((char *)d -
-		offsetof(struct kustos_client, dispatch));
+	struct ku_dispatch *d = KU_OWNER(struct ku_dispatch, again, timer);
+	struct kustos_client *client = KU_OWNER(struct kustos_client, dispatch,
+		d);
 
 	lane_serve_all(client, &d->ordinary);
 	lane_serve_all(client, &d->urgent);

@@ -85,8 +85,7 @@ static void run(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
 
 static void run_notice(struct kustos_client *client, struct ku_call *call)
 {
-	struct notice *notice = (struct notice *)((char *)call -
-		offsetof(struct notice, call));
+	struct notice *notice = KU_OWNER(struct notice, call, call);
 	struct kustos_hold *hold = (struct kustos_hold *)((char *)notice -
 		notice->offset);
 
@@ -111,8 +110,7 @@ static void run_notice(struct kustos_client *client, struct ku_call *call)
 
 static void warn(struct ku_risk *risk)
 {
-	struct kustos_hold *hold = (struct kustos_hold *)((char *)risk -
-		offsetof(struct kustos_hold, risk));
+	struct kustos_hold *hold = KU_OWNER(struct kustos_hold, risk, risk);
 
 	ku_dispatch_push(hold->client, &hold->at_risk.call, true);
 }

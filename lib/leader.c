@@ -137,8 +137,7 @@ static void run(struct ku_leader *l)
 
 static void run_call(struct kustos_client *client, struct ku_call *call)
 {
-	struct ku_leader *l = (struct ku_leader *)((char *)call -
-		offsetof(struct ku_leader, call));
+	struct ku_leader *l = KU_OWNER(struct ku_leader, call, call);
 
 	run(l);
 	if (!l->destroyed)

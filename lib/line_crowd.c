@@ -23,8 +23,7 @@ void ku_line_gather(struct ku_line *line, bool more)
 static void children_event(struct kustos_client *client, struct ku_watch *watch,
 	enum ku_watch_event event)
 {
-	struct ku_line *line = (struct ku_line *)((char *)watch -
-		offsetof(struct ku_line, watch));
+	struct ku_line *line = KU_OWNER(struct ku_line, watch, watch);
 
 	(void)client;
 	if (event != KU_WATCH_GONE) /* else once connected */

@@ -311,8 +311,7 @@ static inline bool ku_place_rests(const struct ku_place *place)
 /* Return the place whose ring "ring" is. */
 static inline struct ku_place *ku_ring_place(struct ku_ring *ring)
 {
-	return (struct ku_place *)((char *)ring -
-		offsetof(struct ku_place, ring));
+	return KU_OWNER(struct ku_place, ring, ring);
 }
 
 /* Count those who wait up or down by "place". */

@@ -349,8 +349,7 @@ void ku_place_advance(struct ku_place *place)
 
 static void look_again(struct ku_timer *timer)
 {
-	struct ku_line *line = (struct ku_line *)((char *)timer -
-		offsetof(struct ku_line, again));
+	struct ku_line *line = KU_OWNER(struct ku_line, again, timer);
 	struct ku_place *next;
 
 	if (!ku_session_ready(line->client))
@@ -371,8 +370,7 @@ static void look_again(struct ku_timer *timer)
 /* Watch the nodes of those that have held for a while. */
 static void guard(struct ku_timer *timer)
 {
-	struct ku_line *line = (struct ku_line *)((char *)timer -
-		offsetof(struct ku_line, guard));
+	struct ku_line *line = KU_OWNER(struct ku_line, guard, timer);
 
 	for (struct ku_place *p = line->first; p != NULL; p = p->next)
 		if (p->state == KU_PLACE_HELD)

@@ -209,8 +209,7 @@ static bool watch_node(struct ku_lookout *lookout)
 static void node_event(struct kustos_client *client, struct ku_watch *watch,
 	enum ku_watch_event event)
 {
-	struct ku_lookout *lookout = (struct ku_lookout *)((char *)watch -
-		offsetof(struct ku_lookout, watch));
+	struct ku_lookout *lookout = KU_OWNER(struct ku_lookout, watch, watch);
 
 	(void)client;
 	if (lookout->place == NULL)

@@ -90,8 +90,8 @@ static void unlink_listener(struct kustos_client *client,
 
 static void tell(struct kustos_client *client, struct ku_call *call)
 {
-	struct kustos_listener *l = (struct kustos_listener *)((char *)call -
-		offsetof(struct kustos_listener, call));
+	struct kustos_listener *l = KU_OWNER(struct kustos_listener, call,
+		call);
 	struct kustos_session news;
 
 	int me = free_runner(l);

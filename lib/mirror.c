@@ -86,8 +86,7 @@ static void set_safety(struct ku_mirror *m)
 
 static void again_due(struct ku_timer *timer)
 {
-	struct ku_mirror *m = (struct ku_mirror *)((char *)timer -
-		offsetof(struct ku_mirror, again));
+	struct ku_mirror *m = KU_OWNER(struct ku_mirror, again, timer);
 
 	if (ku_session_ready(m->client))
 		m->current = false;
@@ -98,8 +97,7 @@ static void again_due(struct ku_timer *timer)
 static void node_event(struct kustos_client *client, struct ku_watch *w,
 	enum ku_watch_event event)
 {
-	struct ku_mirror *m = (struct ku_mirror *)((char *)w -
-		offsetof(struct ku_mirror, watch));
+	struct ku_mirror *m = KU_OWNER(struct ku_mirror, watch, w);
 
 	(void)client;
 	(void)event;
@@ -231,8 +229,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 
 static struct ku_mirror *of_witness(struct ku_witness *witness)
 {
-	return (struct ku_mirror *)((char *)witness -
-		offsetof(struct ku_mirror, witness));
+	return KU_OWNER(struct ku_mirror, witness, witness);
 }
 
 /* A read that had no room to be sent waits for the next connection, and some do

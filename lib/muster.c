@@ -133,8 +133,7 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 /* Whatever is under way, a call that does not wait is not to wait for that. */
 static void away(struct ku_witness *witness)
 {
-	struct ku_muster *m = (struct ku_muster *)((char *)witness -
-		offsetof(struct ku_muster, away));
+	struct ku_muster *m = KU_OWNER(struct ku_muster, away, witness);
 
 	give_up(&m->call->wait, KUSTOS_EDISCONNECTED);
 }

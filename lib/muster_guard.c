@@ -86,8 +86,7 @@ void ku_muster_unguard(struct ku_muster *m)
 static void event(struct kustos_client *client, struct ku_watch *watch,
 	enum ku_watch_event event)
 {
-	struct ku_muster *m = (struct ku_muster *)((char *)watch -
-		offsetof(struct ku_muster, own_watch));
+	struct ku_muster *m = KU_OWNER(struct ku_muster, own_watch, watch);
 
 	(void)client;
 	if (m->state == KU_MUSTER_ENTERING)

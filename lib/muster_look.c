@@ -343,8 +343,7 @@ bool ku_muster_await(struct ku_muster *m, const char *name)
 static void event(struct kustos_client *client, struct ku_watch *w,
 	enum ku_watch_event event)
 {
-	struct ku_muster *m = (struct ku_muster *)((char *)w -
-		offsetof(struct ku_muster, watch));
+	struct ku_muster *m = KU_OWNER(struct ku_muster, watch, w);
 
 	(void)client;
 	if (m->call == NULL || m->missed)
@@ -357,8 +356,7 @@ static void event(struct kustos_client *client, struct ku_watch *w,
 
 static void timer_due(struct ku_timer *timer)
 {
-	struct ku_muster *m = (struct ku_muster *)((char *)timer -
-		offsetof(struct ku_muster, timer));
+	struct ku_muster *m = KU_OWNER(struct ku_muster, timer, timer);
 
 	if (m->node == NULL) /* those who leave have had their time */
 		m->missed = false;

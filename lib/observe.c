@@ -168,8 +168,8 @@ static void see_first(struct kustos_observer *o,
 /* Tell the program, which may destroy it meanwhile. */
 static void tell(struct kustos_client *client, struct ku_call *call)
 {
-	struct kustos_observer *o = (struct kustos_observer *)((char *)call -
-		offsetof(struct kustos_observer, call));
+	struct kustos_observer *o = KU_OWNER(struct kustos_observer, call,
+		call);
 
 	if (o->telling)
 		return; /* who tells looks for more */
@@ -361,8 +361,8 @@ static void look(struct kustos_observer *o)
 static void watched(struct kustos_client *client, struct ku_watch *watch,
 	enum ku_watch_event event)
 {
-	struct kustos_observer *o = (struct kustos_observer *)((char *)watch -
-		offsetof(struct kustos_observer, watch));
+	struct kustos_observer *o = KU_OWNER(struct kustos_observer, watch,
+		watch);
 
 	(void)client;
 	if (o->destroyed)
@@ -376,8 +376,7 @@ static void watched(struct kustos_client *client, struct ku_watch *watch,
 
 static void timer_due(struct ku_timer *timer)
 {
-	look((struct kustos_observer *)((char *)timer -
-		offsetof(struct kustos_observer, timer)));
+	look(KU_OWNER(struct kustos_observer, timer, timer));
 }
 
 void ku_observers_connected(struct kustos_client *client)

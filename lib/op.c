@@ -179,8 +179,7 @@ void ku_op_keep_waiting(struct ku_op *op)
 
 static void pause_over(struct ku_timer *timer)
 {
-	struct ku_op *op = (struct ku_op *)((char *)timer -
-		offsetof(struct ku_op, pause));
+	struct ku_op *op = KU_OWNER(struct ku_op, pause, timer);
 
 	if (op->request.waiting)
 		ku_op_keep_waiting(op);

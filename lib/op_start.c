@@ -124,8 +124,7 @@ enum kustos_err ku_op_owned(struct ku_op *op)
 
 static struct ku_task *task_of(struct ku_wait *wait)
 {
-	return (struct ku_task *)((char *)wait -
-		offsetof(struct ku_task, wait));
+	return KU_OWNER(struct ku_task, wait, wait);
 }
 
 static enum kustos_err task_start(struct ku_wait *wait)
@@ -229,8 +228,7 @@ static void leave(struct ku_task *task)
 
 static void task_call(struct kustos_client *client, struct ku_call *call)
 {
-	struct ku_task *task = (struct ku_task *)((char *)call -
-		offsetof(struct ku_task, wait.call));
+	struct ku_task *task = KU_OWNER(struct ku_task, wait.call, call);
 
 	ku_wait_tell(client, call);
 	leave(task);

@@ -12,8 +12,7 @@
 
 static struct ku_pool *pool_of(struct ku_mirror *mirror)
 {
-	return (struct ku_pool *)((char *)mirror -
-		offsetof(struct ku_pool, note));
+	return KU_OWNER(struct ku_pool, note, mirror);
 }
 
 /* Return the number that stands there; 0 if nothing does; -1 if something else. */

@@ -49,8 +49,7 @@ static bool is_tried(const struct ku_pool *pool)
 static void number_shows(struct ku_mirror *mirror,
 	const struct ku_zk_reply *reply)
 {
-	struct ku_pool *pool = (struct ku_pool *)((char *)mirror -
-		offsetof(struct ku_pool, number));
+	struct ku_pool *pool = KU_OWNER(struct ku_pool, number, mirror);
 
 	if (reply == NULL) {
 		pool->lease_kind.company = KU_COMPANY_UNKNOWN;
@@ -79,8 +78,7 @@ static void number_shows(struct ku_mirror *mirror,
    at once. */
 static void away(struct ku_witness *witness)
 {
-	struct ku_pool *pool = (struct ku_pool *)((char *)witness -
-		offsetof(struct ku_pool, away));
+	struct ku_pool *pool = KU_OWNER(struct ku_pool, away, witness);
 
 	pool->lease_kind.company = KU_COMPANY_UNKNOWN;
 	ku_mirror_doubt(&pool->number);
@@ -88,8 +86,7 @@ static void away(struct ku_witness *witness)
 
 static void number_over(struct ku_mirror *mirror)
 {
-	ku_pool_put((struct ku_pool *)((char *)mirror -
-		offsetof(struct ku_pool, number)));
+	ku_pool_put(KU_OWNER(struct ku_pool, number, mirror));
 }
 
 static const struct ku_mirror_calls number_calls = { .shows = number_shows,

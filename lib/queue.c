@@ -112,8 +112,7 @@ void ku_queue_rest(struct ku_queue *q)
 
 static struct ku_queue *queue_of(struct ku_witness *witness)
 {
-	return (struct ku_queue *)((char *)witness -
-		offsetof(struct ku_queue, witness));
+	return KU_OWNER(struct ku_queue, witness, witness);
 }
 
 static void away(struct ku_witness *witness)

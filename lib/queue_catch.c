@@ -109,8 +109,7 @@ static void ask_again(struct ku_catch *c)
 
 static void pause_over(struct ku_timer *timer)
 {
-	struct ku_queue *q = (struct ku_queue *)((char *)timer -
-		offsetof(struct ku_queue, take.pause));
+	struct ku_queue *q = KU_OWNER(struct ku_queue, take.pause, timer);
 
 	if (q->over) {
 		ku_queue_get(q); /* it may end with the first */

@@ -105,8 +105,7 @@ void ku_take_watch_unfit(struct ku_queue *q)
 
 static void due(struct ku_timer *timer)
 {
-	struct ku_queue *q = (struct ku_queue *)((char *)timer -
-		offsetof(struct ku_queue, take.due));
+	struct ku_queue *q = KU_OWNER(struct ku_queue, take.due, timer);
 	struct ku_take_side *take = &q->take;
 
 	if (!take->busy && take->caught.count == 0 &&

@@ -214,8 +214,7 @@ enum kustos_err ku_queue_put_async(struct ku_queue *q,
 
 static void receipt_ended(struct ku_receipt *receipt)
 {
-	ku_queue_drop((struct ku_queue *)((char *)receipt -
-		offsetof(struct ku_queue, put.receipt)));
+	ku_queue_drop(KU_OWNER(struct ku_queue, put.receipt, receipt));
 }
 
 bool ku_put_init(struct ku_queue *q)

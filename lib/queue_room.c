@@ -21,8 +21,7 @@
 
 static struct ku_queue *queue_of(struct ku_mirror *full)
 {
-	return (struct ku_queue *)((char *)full -
-		offsetof(struct ku_queue, put.full));
+	return KU_OWNER(struct ku_queue, put.full, full);
 }
 
 /* Those that want room get "err" instead: "all", or who may not wait. */
@@ -89,8 +88,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 
 static void pause_over(struct ku_timer *timer)
 {
-	struct ku_queue *q = (struct ku_queue *)((char *)timer -
-		offsetof(struct ku_queue, put.pause));
+	struct ku_queue *q = KU_OWNER(struct ku_queue, put.pause, timer);
 
 	if (q->client->closing == KU_OPEN)
 		ku_put_pump(q);

@@ -18,8 +18,7 @@
 
 static struct ku_queue *queue_of(struct ku_mirror *list)
 {
-	return (struct ku_queue *)((char *)list -
-		offsetof(struct ku_queue, take.list));
+	return KU_OWNER(struct ku_queue, take.list, list);
 }
 
 /* How many items are asked for that are not being taken yet, up to who only wants
@@ -434,8 +433,7 @@ static void list_over(struct ku_mirror *list)
 
 static void receipt_ended(struct ku_receipt *receipt)
 {
-	ku_queue_drop((struct ku_queue *)((char *)receipt -
-		offsetof(struct ku_queue, take.receipt)));
+	ku_queue_drop(KU_OWNER(struct ku_queue, take.receipt, receipt));
 }
 
 bool ku_take_init(struct ku_queue *q)

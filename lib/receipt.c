@@ -432,8 +432,7 @@ static void step(struct ku_receipt *r)
 
 static void pause_over(struct ku_timer *timer)
 {
-	struct ku_receipt *r = (struct ku_receipt *)((char *)timer -
-		offsetof(struct ku_receipt, pause));
+	struct ku_receipt *r = KU_OWNER(struct ku_receipt, pause, timer);
 
 	r->throttled = false;
 	step(r);

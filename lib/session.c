@@ -18,12 +18,6 @@ static const struct kustos_retry reopening = KU_RETRY_EXPONENTIAL(50,
 #define SPREAD_PART 10
 #define SPREAD_MAX_MS 1000
 
-static struct kustos_client *client_of(struct ku_timer *timer, size_t offset)
-{
-	return (struct kustos_client *)((char *)timer - offset -
-		offsetof(struct kustos_client, session));
-}
-
 static int64_t timeout_ns(const struct ku_session *session)
 {
 	return session->timeout_ms * KU_NS_PER_MS;
@@ -369,8 +363,8 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 
 static void lost(struct ku_timer *timer)
 {
-	struct kustos_client *client = client_of(timer,
-		offsetof(struct ku_session, lost));
+	struct kustos_client *client = KU_OWNER(struct kustos_client,
+		session.lost, timer);
 	struct ku_session *session = &client->session;
 
 	(void)check_lease(client);
@@ -380,8 +374,8 @@ static void lost(struct ku_timer *timer)
 
 static void watchdog(struct ku_timer *timer)
 {
-	struct kustos_client *client = client_of(timer,
-		offsetof(struct ku_session, watchdog));
+	struct kustos_client *client = KU_OWNER(struct kustos_client,
+		session.watchdog, timer);
 
 	ku_log(client, KUSTOS_LOG_WARNING,
 		"no connection for too long: opening a new handle");
@@ -393,7 +387,7 @@ static void watchdog(struct ku_timer *timer)
 
 static void reopen_due(struct ku_timer *timer)
 {
-	ku_session_open(client_of(timer, offsetof(struct ku_session, reopen)));
+	ku_session_open(KU_OWNER(struct kustos_client, session.reopen, timer));
 }
 
 void ku_session_open(struct kustos_client *client)

@@ -31,8 +31,7 @@ struct ku_vigil {
 
 static struct ku_vigil *vigil_of(struct ku_mirror *mirror)
 {
-	return (struct ku_vigil *)((char *)mirror -
-		offsetof(struct ku_vigil, mirror));
+	return KU_OWNER(struct ku_vigil, mirror, mirror);
 }
 
 static void end(struct watcher *w, enum kustos_err err)
@@ -136,8 +135,7 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 /* Its read may be on its way still, or be somebody else's. */
 static void away(struct ku_witness *witness)
 {
-	struct watcher *w = (struct watcher *)((char *)witness -
-		offsetof(struct watcher, away));
+	struct watcher *w = KU_OWNER(struct watcher, away, witness);
 
 	give_up(&w->wait, KUSTOS_EDISCONNECTED);
 }

@@ -2,11 +2,6 @@
 
 #include "client.h"
 
-static struct ku_wait *wait_of(void *field, size_t offset)
-{
-	return (struct ku_wait *)((char *)field - offset);
-}
-
 static void waits_link(struct ku_wait *wait)
 {
 	struct kustos_client *client = wait->client;
@@ -58,7 +53,7 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
 
 static void cancel_fired(struct ku_cancel_link *link)
 {
-	struct ku_wait *wait = wait_of(link, offsetof(struct ku_wait, cancel));
+	struct ku_wait *wait = KU_OWNER(struct ku_wait, cancel, link);
 
 	ku_lock(wait->client);
 	wait->canceled = true;
@@ -77,8 +72,7 @@ static void set_deadline(struct ku_wait *wait)
 
 static void deadline_passed(struct ku_timer *timer)
 {
-	struct ku_wait *wait = wait_of(timer,
-		offsetof(struct ku_wait, deadline));
+	struct ku_wait *wait = KU_OWNER(struct ku_wait, deadline, timer);
 
 	/* The machine may have slept, which its monotonic clock has not seen. */
 	if (ku_monotonic(&wait->client->env.clock) < wait->until)
@@ -160,7 +154,7 @@ enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,
 
 void ku_wait_tell(struct kustos_client *client, struct ku_call *call)
 {
-	struct ku_wait *wait = wait_of(call, offsetof(struct ku_wait, call));
+	struct ku_wait *wait = KU_OWNER(struct ku_wait, call, call);
 
 	ku_unlock(client);
 	ku_cancel_detach(&wait->cancel);

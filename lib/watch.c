@@ -132,8 +132,8 @@ static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry);
 static void unwatched(struct kustos_client *client, struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
-	struct ku_watch_entry *entry = (struct ku_watch_entry *)((char *)request -
-		offsetof(struct ku_watch_entry, unwatch));
+	struct ku_watch_entry *entry = KU_OWNER(struct ku_watch_entry, unwatch,
+		request);
 
 	if (request->owner == NULL) { /* out of the table meanwhile */
 		free(entry->path);

@@ -285,11 +285,9 @@ static bool is_refusal(int rc)
    own ku_wire_send(). */
 static void refusal_due(struct ku_timer *timer)
 {
-	struct ku_wire *wire = (struct ku_wire *)((char *)timer -
-		offsetof(struct ku_wire, refusal));
+	struct ku_wire *wire = KU_OWNER(struct ku_wire, refusal, timer);
 
-	ku_wire_end_refused((struct kustos_client *)((char *)wire -
-		offsetof(struct kustos_client, wire)));
+	ku_wire_end_refused(KU_OWNER(struct kustos_client, wire, wire));
 }
 
 void ku_wire_pump(struct kustos_client *client)
