@@ -91,7 +91,7 @@ static void guest_give_up(struct ku_wait *wait, enum kustos_err why)
 }
 
 static const struct ku_wait_calls guest_calls = { guest_start, guest_give_up,
-	ku_claim_tell };
+	ku_hold_wait_tell };
 
 enum kustos_err ku_gate_acquire(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
@@ -99,7 +99,7 @@ enum kustos_err ku_gate_acquire(struct ku_gate *gate,
 {
 	struct ku_guest guest = { .gate = gate, .writer = writer };
 
-	return ku_claim_block(&guest.claim, gate->client, &guest_calls,
+	return ku_hold_wait_block(&guest.want, gate->client, &guest_calls,
 		deadline, cancel, out);
 }
 
@@ -113,9 +113,9 @@ enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
 		return KUSTOS_ENOMEM;
 	guest->gate = gate;
 	guest->writer = writer;
-	guest->claim.granted = granted;
-	guest->claim.arg = arg;
-	return ku_claim_async(&guest->claim, gate->client, &guest_calls,
+	guest->want.granted = granted;
+	guest->want.arg = arg;
+	return ku_hold_wait_async(&guest->want, gate->client, &guest_calls,
 		deadline, cancel);
 }
 

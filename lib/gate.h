@@ -15,7 +15,7 @@
 #ifndef KU_GATE_H
 #define KU_GATE_H
 
-#include "claim.h"
+#include "hold_wait.h"
 #include "line.h"
 #include "payload.h"
 #include "service.h"

@@ -23,7 +23,7 @@ struct ku_turn {
 
 /* A thread, or a callback, that waits. */
 struct ku_guest {
-	struct ku_claim claim; /* first: cast back from it */
+	struct ku_hold_wait want; /* first: cast back from it */
 	struct ku_gate *gate;
 	struct kustos_hold *writer; /* beside which it wants to be, or NULL */
 	struct ku_turn *turn;	    /* its own, if each has one */

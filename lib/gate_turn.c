@@ -37,7 +37,7 @@ static void dequeue(struct ku_guest *guest, enum kustos_err err)
 		gate->last = guest->prev;
 	guest->turn = NULL;
 	gate->refs--; /* the program or its turn has another */
-	ku_wait_end(&guest->claim.wait, err);
+	ku_wait_end(&guest->want.wait, err);
 }
 
 /* Give the place up for good. */
@@ -117,7 +117,7 @@ static void serve(struct ku_gate *gate)
 	while (gate->local_handoffs > 0 && gate->turn == NULL &&
 		gate->first != NULL) {
 		struct ku_guest *guest = gate->first;
-		enum kustos_err err = turn_begin(gate, NULL, guest->claim.once);
+		enum kustos_err err = turn_begin(gate, NULL, guest->want.once);
 
 		if (err != KUSTOS_OK)
 			dequeue(guest, err);
@@ -128,7 +128,7 @@ static void serve(struct ku_gate *gate)
 static void hand_over(struct ku_turn *turn, struct ku_guest *guest)
 {
 	turn->parting = NULL;
-	turn->hold = guest->claim.hold;
+	turn->hold = guest->want.hold;
 	turn->guest = NULL;
 	ku_hold_grant_place(turn->hold, turn->place, released, turn);
 	dequeue(guest, KUSTOS_OK);
@@ -238,11 +238,11 @@ enum kustos_err ku_gate_enter(struct ku_guest *guest)
 
 	if (gate->destroyed)
 		return KUSTOS_ECLOSED;
-	if (guest->claim.once && !own && gate->turn != NULL)
+	if (guest->want.once && !own && gate->turn != NULL)
 		return KUSTOS_EBUSY;
 	if (own || gate->turn == NULL) {
 		enum kustos_err err = turn_begin(gate, own ? guest : NULL,
-			guest->claim.once);
+			guest->want.once);
 
 		if (err != KUSTOS_OK)
 			return err;

@@ -25,7 +25,6 @@ core_sources = \
 	%D%/candidate_impl.h \
 	%D%/candidate_over.c \
 	%D%/candidate_search.c \
-	%D%/claim.c %D%/claim.h \
 	%D%/client.c %D%/client.h \
 	%D%/clock.c %D%/clock.h \
 	%D%/close.c \
@@ -48,6 +47,7 @@ core_sources = \
 	%D%/leader.c %D%/leader.h \
 	%D%/lease.c %D%/lease.h \
 	%D%/hold.c %D%/hold.h \
+	%D%/hold_wait.c %D%/hold_wait.h \
 	%D%/item.c %D%/item.h \
 	%D%/item_frame.c %D%/item_frame.h \
 	%D%/item_name.c %D%/item_name.h \

@@ -11,7 +11,7 @@
 #ifndef KU_POOL_H
 #define KU_POOL_H
 
-#include "claim.h"
+#include "hold_wait.h"
 #include "payload.h"
 #include "service.h"
 

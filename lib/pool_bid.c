@@ -40,7 +40,7 @@ static void bid_unlink(struct ku_bid *bid, enum kustos_err err)
 		bid->next->prev = bid->prev;
 	if (pool->bids == NULL)
 		rest(pool);
-	ku_wait_end(&bid->claim.wait, err);
+	ku_wait_end(&bid->want.wait, err);
 	ku_pool_put(pool);
 }
 
@@ -57,7 +57,7 @@ static void free_shares(struct ku_bid *bid)
 /* Make what is needed beforehand. */
 static enum kustos_err make_shares(struct ku_bid *bid)
 {
-	for (int i = 0; i < bid->claim.count; i++) {
+	for (int i = 0; i < bid->want.count; i++) {
 		struct ku_share *share = calloc(1, sizeof(*share));
 
 		if (share == NULL) {
@@ -188,7 +188,7 @@ static void bid_granted(struct ku_bid *bid)
 		if (bid->lock != NULL && ku_place_waited(share->place))
 			pool->waits = true;
 		share->bid = NULL;
-		share->hold = bid->claim.holds[count++];
+		share->hold = bid->want.holds[count++];
 		ku_pool_get(pool);
 		ku_hold_grant_place(share->hold, share->place, share_released,
 			share);
@@ -202,7 +202,7 @@ static void lease_granted(struct ku_place *place)
 	struct ku_share *share = ku_place_owner(place);
 	struct ku_bid *bid = share->bid;
 
-	if (++bid->granted == bid->claim.count)
+	if (++bid->granted == bid->want.count)
 		bid_granted(bid);
 }
 
@@ -212,7 +212,7 @@ static void lease_failed(struct ku_place *place, enum kustos_err err)
 	struct ku_bid *bid = share->bid;
 	bool busy = err == KUSTOS_EBUSY;
 
-	if (bid->state == KU_BID_TRIES && !bid->claim.once &&
+	if (bid->state == KU_BID_TRIES && !bid->want.once &&
 		(busy || err == KUSTOS_EDISCONNECTED)) {
 		bid->pool->waits = bid->pool->waits || busy;
 		drop_shares(bid);
@@ -232,7 +232,7 @@ static void lease_lost(struct ku_place *place)
 		return;
 	}
 	drop_shares(bid);
-	if (bid->claim.once) {
+	if (bid->want.once) {
 		ku_bid_end(bid, KUSTOS_EDISCONNECTED);
 	} else if (bid->state == KU_BID_TRIES) {
 		queue_or_end(bid);
@@ -293,7 +293,7 @@ static bool may_try(const struct ku_bid *bid)
 {
 	const struct ku_pool *pool = bid->pool;
 
-	return bid->claim.once ||
+	return bid->want.once ||
 		(pool->bids == NULL && !pool->waits &&
 			ku_session_ready(pool->client));
 }
@@ -315,7 +315,7 @@ static enum kustos_err bid_start(struct ku_wait *wait)
 	bid->state = KU_BID_TRIES;
 	if (tries)
 		err = take_shares(bid, true);
-	if (err != KUSTOS_OK && !bid->claim.once)
+	if (err != KUSTOS_OK && !bid->want.once)
 		err = queue(bid);
 	if (err == KUSTOS_OK) {
 		bid_link(bid);
@@ -333,7 +333,7 @@ static void bid_give_up(struct ku_wait *wait, enum kustos_err why)
 }
 
 static const struct ku_wait_calls bid_calls = { bid_start, bid_give_up,
-	ku_claim_tell };
+	ku_hold_wait_tell };
 
 /* Can there ever be so many, and have one session their nodes? */
 static enum kustos_err check_count(const struct ku_pool *pool, int count)
@@ -351,12 +351,12 @@ enum kustos_err ku_pool_acquire(struct ku_pool *pool, int count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out)
 {
-	struct ku_bid bid = { .pool = pool, .claim.count = count };
+	struct ku_bid bid = { .pool = pool, .want.count = count };
 	enum kustos_err err = check_count(pool, count);
 
 	if (err != KUSTOS_OK)
 		return err;
-	return ku_claim_block(&bid.claim, pool->client, &bid_calls, deadline,
+	return ku_hold_wait_block(&bid.want, pool->client, &bid_calls, deadline,
 		cancel, out);
 }
 
@@ -373,12 +373,12 @@ enum kustos_err ku_pool_acquire_async(struct ku_pool *pool, int count,
 	if (bid == NULL)
 		return KUSTOS_ENOMEM;
 	bid->pool = pool;
-	bid->claim.count = count;
-	bid->claim.granted = granted;
-	bid->claim.granted_many = granted_many;
-	bid->claim.arg = arg;
-	return ku_claim_async(&bid->claim, pool->client, &bid_calls, deadline,
-		cancel);
+	bid->want.count = count;
+	bid->want.granted = granted;
+	bid->want.granted_many = granted_many;
+	bid->want.arg = arg;
+	return ku_hold_wait_async(&bid->want, pool->client, &bid_calls,
+		deadline, cancel);
 }
 
 static enum kustos_err acquire(void *object, kustos_deadline deadline,

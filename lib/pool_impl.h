@@ -51,7 +51,7 @@ struct ku_share {
 
 /* A thread, or a callback, that waits for some. */
 struct ku_bid {
-	struct ku_claim claim; /* first: cast back from it */
+	struct ku_hold_wait want; /* first: cast back from it */
 	struct ku_pool *pool;
 	enum ku_bid_state state;
 	struct ku_place *lock; /* in "locks", or NULL */

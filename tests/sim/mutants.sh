@@ -386,7 +386,7 @@ mutant S14_one_more_than_there_is_room_for lib/rank.c \
 mutant S14_granted_by_its_number lib/line_follow.c \
 	's/!line->rule->counts \&\& //'
 mutant S14_some_of_several_granted lib/pool_bid.c \
-	's/if (++bid->granted == bid->claim.count)/if (++bid->granted == 1)/'
+	's/if (++bid->granted == bid->want.count)/if (++bid->granted == 1)/'
 mutant S14_nobody_may_taken_for_one lib/pool_room.c \
 	's/room > 0 ? room - 1 : -1;/room > 0 ? room - 1 : 0;/'
 mutant S14_number_read_once lib/mirror.c \

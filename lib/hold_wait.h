@@ -1,14 +1,14 @@
 /*
- * claim.h - a thread that waits for a hold, or several, or a callback that is
+ * hold_wait.h - a thread that waits for a hold, or several, or a callback that is
  * told of it.
  */
-#ifndef KU_CLAIM_H
-#define KU_CLAIM_H
+#ifndef KU_HOLD_WAIT_H
+#define KU_HOLD_WAIT_H
 
 #include "hold.h"
 #include "wait.h"
 
-struct ku_claim { /* the first field of what a recipe waits with; zero */
+struct ku_hold_wait { /* the first field of what a recipe waits with; zero */
 	struct ku_wait wait;	    /* first: cast back from it */
 	int count;		    /* of holds; 0 is 1 */
 	struct kustos_hold **holds; /* made beforehand: a grant cannot fail */
@@ -19,20 +19,20 @@ struct ku_claim { /* the first field of what a recipe waits with; zero */
 	void *arg;
 };
 
-/* What a recipe does, with ku_claim_tell() as "tell".  When the claim is
+/* What a recipe does, with ku_hold_wait_tell() as "tell".  When it is
    granted the recipe gives its hold something to hold, and ends the wait. */
-void ku_claim_tell(struct ku_wait *wait);
+void ku_hold_wait_tell(struct ku_wait *wait);
 
-/* Start, and wait for the end.  "claim" may be a variable of the caller's, and
+/* Start, and wait for the end.  "want" may be a variable of the caller's, and
    "out" has room for as many as it counts. */
-enum kustos_err ku_claim_block(struct ku_claim *claim,
+enum kustos_err ku_hold_wait_block(struct ku_hold_wait *want,
 	struct kustos_client *client, const struct ku_wait_calls *calls,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out);
 
-/* Start; claim->granted is told of the end, after which the malloc'ed "claim"
+/* Start; want->granted is told of the end, after which the malloc'ed "want"
    is freed.  If this does not return KUSTOS_OK it is freed at once. */
-enum kustos_err ku_claim_async(struct ku_claim *claim,
+enum kustos_err ku_hold_wait_async(struct ku_hold_wait *want,
 	struct kustos_client *client, const struct ku_wait_calls *calls,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
