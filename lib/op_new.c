@@ -1,17 +1,11 @@
 /* op_new.c - make operations: check what the caller gave, and copy it. */
 
 #include "client.h"
+#include "recipe.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum kustos_err check_client(const struct kustos_client *client)
-{
-	if (client == NULL)
-		return KUSTOS_EINVAL;
-	return ku_forked(&client->fork) ? KUSTOS_EFORKED : KUSTOS_OK;
-}
 
 /* "size" is that of whatever begins with it. */
 static struct ku_op *alloc(struct kustos_client *client, enum ku_zk_kind kind,
@@ -53,7 +47,7 @@ static enum kustos_err full_path(const struct kustos_client *client,
 static enum kustos_err make(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, size_t size, struct ku_op **out)
 {
-	enum kustos_err err = check_client(client);
+	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)
 		return err;
@@ -162,7 +156,7 @@ static enum kustos_err copy_one(struct kustos_client *client,
 enum kustos_err ku_task_new_multi(struct kustos_client *client,
 	const struct kustos_op *ops, size_t count, struct ku_task **out)
 {
-	enum kustos_err err = check_client(client);
+	enum kustos_err err = ku_recipe_check(client);
 
 	if (err != KUSTOS_OK)
 		return err;

@@ -67,13 +67,13 @@ static void looked_after_set(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	if (no_answer(op, reply))
 		return;
-	bool ours = reply->rc != KU_ZK_OK ||
+	bool may_be_ours = reply->rc != KU_ZK_OK ||
 		reply->stat->version != op->version + 1 ||
 		(reply->len == op->len &&
 			(op->len <= 0 ||
 				memcmp(reply->data, op->data,
 					(size_t)op->len) == 0));
-	ku_op_finish(op, ours ? KUSTOS_EUNKNOWN : KUSTOS_EBADVERSION);
+	ku_op_finish(op, may_be_ours ? KUSTOS_EUNKNOWN : KUSTOS_EBADVERSION);
 }
 
 /* The node was there already: was it ours that made it? */

@@ -262,7 +262,7 @@ static void told(struct kustos_client *client, struct ku_request *request,
 	(void)client;
 	if (reply->rc == KU_ZK_NOAUTH && !r->over &&
 		request->what.kind == KU_ZK_GET) {
-		ask(r, KU_ZK_EXISTS); /* which needs no right */
+		ask(r, KU_ZK_EXISTS); /* older servers need no right */
 		return;
 	}
 	begin(r);

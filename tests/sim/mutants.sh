@@ -184,9 +184,9 @@ mutant S07_no_sync_on_connect \
 mutant S26_reads_extend_the_lease lib/wire.c \
 	'/^static bool is_leaders/,/^}/s/return .*;/return (void)what, true;/'
 mutant S20_change_taken_for_refused lib/op_resolve.c \
-	's/ours ? KUSTOS_EUNKNOWN : /false ? KUSTOS_EUNKNOWN : /'
+	's/may_be_ours ? KUSTOS_EUNKNOWN : /false ? KUSTOS_EUNKNOWN : /'
 mutant S20_change_taken_for_made lib/op_resolve.c \
-	's/ours ? KUSTOS_EUNKNOWN : /ours ? KUSTOS_OK : /'
+	's/may_be_ours ? KUSTOS_EUNKNOWN : /may_be_ours ? KUSTOS_OK : /'
 mutant S15_transaction_sent_twice lib/op_resolve.c \
 	's/op->kind == KU_ZK_MULTI ||/false ||/'
 mutant L01_requests_forgotten lib/wire.c \
