@@ -85,9 +85,9 @@ struct ku_desk {
 	pthread_t teller;
 	struct ku_mirror items, marks;
 	struct ku_head head;
-	bool changed;		     /* are the items, since it was filled */
-	int chosen;		     /* of what was in it */
-	size_t gone;		     /* were so many, one after the other */
+	bool changed; /* the items have, since it was filled */
+	int chosen;   /* so many of what was in it were */
+	size_t gone;  /* so many in a row were not there any more */
 	struct kustos_names *marked; /* sorted; NULL: none are known */
 	uint64_t marks_shown;	     /* by so many listings */
 	int64_t marked_in;	     /* the session in which they were read */

@@ -132,8 +132,8 @@ struct ku_place {
 	size_t len;
 	char *path; /* full, the op's; NULL: no node */
 	int32_t number;
-	bool tried; /* a seat: and was beaten so often since then, to some */
-	uint8_t beaten; /* limit */
+	bool tried;	/* a seat: it was beaten to the node, */
+	uint8_t beaten; /* and so often since, up to some limit */
 	int64_t czxid;
 	int64_t session_id;
 	int32_t version;	      /* of its data, as we wrote or found it */

@@ -105,10 +105,10 @@ struct ku_muster {
 	bool reads;	     /* a look reads it, and watches nothing */
 	bool blind;	     /* it may not be read: it is only looked for */
 	int64_t read_mzxid, read_round; /* what was read last, and said this */
-	bool absent; /* "ready" was not there when our node was */
-	bool early;  /* nor was that yet: "traffic_then" is older */
-	bool heard;  /* but was made since, as an event told */
-	bool came;
+	bool absent;	 /* "ready" was not there when our node was */
+	bool early;	 /* nor was that yet: "traffic_then" is older */
+	bool heard;	 /* but was made since, as an event told */
+	bool came;	 /* and that was for us, though it cannot be read */
 	int64_t doubted; /* since when it may have missed its round; 0: not */
 	bool missed;	 /* its node goes for that, and the next waits until the
 			    timer is due */

@@ -68,7 +68,7 @@ struct ku_op {
 	bool unwanted;	/* if the node is not there, do not make it */
 	bool doubtful;	/* look before what is guaranteed is deleted */
 	bool ambiguous; /* an earlier try may have been applied */
-	bool moved;	/* and others were, to other sessions */
+	bool moved;	/* several may have been, in several sessions */
 	bool orphan;	/* to be freed when no request refers to it */
 	bool done;
 	int in_flight; /* requests that refer to this memory */
@@ -101,7 +101,7 @@ struct ku_task {
 	struct ku_wait wait;
 	enum kustos_err fine; /* as good as KUSTOS_OK, which is the default */
 	int checks;	      /* so many parts at first are a guard's */
-	bool left; /* by who asked; it may go on to undo what it did */
+	bool left; /* who asked is done with it; it may go on, to undo it */
 	kustos_done_fn *callback;
 	void *arg;
 	ku_end_fn *end; /* if the callback is one of ours, the program's */

@@ -86,7 +86,7 @@ struct ku_flush {	     /* who waits for what was begun before */
 struct ku_roomer {	     /* who waits until fewer bytes wait */
 	struct ku_wait wait; /* first */
 	struct ku_queue *queue;
-	bool kept; /* that, until it has gone on */
+	bool kept; /* it has a reference to the queue, until it has gone on */
 	struct ku_roomer *prev, *next;
 };
 
@@ -148,10 +148,10 @@ struct ku_catches {
 struct ku_take_side {
 	struct ku_receipt receipt;
 	struct ku_mirror list;
-	bool blank; /* the last listing had nothing, and is as it is */
-	bool stale; /* it is not */
-	int chosen; /* of what it had */
-	struct ku_others others; /* who have changed that */
+	bool blank; /* the last listing had nothing, and nothing has changed */
+	bool stale; /* something may have changed since the last listing */
+	int chosen; /* so many of what that had were */
+	struct ku_others others; /* who have changed what was listed */
 	struct ku_timer due;
 	struct ku_unfits unfits;
 	int64_t own_next; /* number of the next item after all that is known */
@@ -160,8 +160,8 @@ struct ku_take_side {
 	struct ku_timer pause; /* until those that are put off are read again */
 	size_t ahead;	       /* how many to read while others are deleted */
 	size_t spread;	       /* from so many the next are chosen */
-	size_t at;	       /* and these were */
-	size_t gone; /* so many of the head were, one after the other */
+	size_t at;	       /* where in the head they were */
+	size_t gone; /* so many of the head in a row were not there any more */
 	struct ku_deed deed;
 	bool busy; /* that is under way */
 	bool stepping, again;
@@ -170,8 +170,8 @@ struct ku_take_side {
 	uint64_t begun;
 	struct ku_zk_request *ops; /* KU_TAKE_MAX + 1 */
 	struct ku_catches taken;   /* for who comes next */
-	bool root_asked;	   /* for what goes back, */
-	enum kustos_err root_err;  /* and could not be made */
+	bool root_asked;	   /* the queue's node, for what goes back; */
+	enum kustos_err root_err;  /* and why it could not be made */
 	struct ku_taker *first, *last;
 };
 

@@ -413,10 +413,11 @@ static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
 		ku_take_fail(q, ku_rc_err(reply->rc), false);
 	} else if (!load(q, reply)) {
 		ku_take_fail(q, KUSTOS_ENOMEM, false);
-	} else if (ku_own_listed(q, reply->stat), !ku_take_due(q, 0)) {
-		take->blank = true;
 	} else {
-		ku_mirror_rest(list);
+		ku_own_listed(q, reply->stat);
+		take->blank = !ku_take_due(q, 0);
+		if (!take->blank)
+			ku_mirror_rest(list);
 	}
 	ku_take_step(q);
 }

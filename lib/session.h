@@ -43,7 +43,7 @@ struct ku_session {
 	int64_t connection;  /* counts the links */
 	struct ku_shun shun; /* where it is not to go back to */
 	bool auth_failed;    /* final */
-	bool left;	     /* the servers may have one that was given up */
+	bool left; /* the servers may have one still that we gave up */
 	struct ku_lease lease;
 	_Atomic int64_t sure_ns; /* its end, for who has not locked; 0: none */
 	int64_t not_before_ns; /* a link that comes was not made before this */

@@ -40,8 +40,8 @@ struct ku_request {		   /* a field of whatever sends it */
 	void *owner;   /* for "done" to use */
 	bool internal; /* not told to the program's hook */
 	/* Set by the wire. */
-	bool waiting; /* while queued */
-	int refused_rc;
+	bool waiting;	/* while queued */
+	int refused_rc; /* why the library did not take it, until that is told */
 	struct ku_slot *slot; /* while sent */
 	struct ku_request *prev, *next;
 	int64_t epoch;	    /* in which it was sent */
