@@ -126,7 +126,7 @@ static void again_due(struct ku_timer *timer)
 		term_begin(c);
 }
 
-void ku_candidate_resume(struct ku_candidate *c)
+void ku_candidate_line_up(struct ku_candidate *c)
 {
 	if (c->started && !c->moving && !c->stopped && !c->failed &&
 		c->term == NULL && !ku_timer_is_set(&c->again))
@@ -175,7 +175,7 @@ static void lost(struct ku_place *place)
 	if (term->over)
 		return; /* and the program is just being told */
 	ku_term_end(c, term, NULL);
-	ku_candidate_resume(c);
+	ku_candidate_line_up(c);
 }
 
 /* The connection is away. */
@@ -188,7 +188,7 @@ static void unsure(struct ku_place *place)
 	if (term->over || !c->cautious)
 		return;
 	ku_term_end(c, term, NULL);
-	ku_candidate_resume(c);
+	ku_candidate_line_up(c);
 }
 
 static const struct ku_place_events events = {

@@ -110,7 +110,7 @@ void ku_term_end(struct ku_candidate *c, struct ku_term *term,
 void ku_candidate_bury(struct ku_candidate *c, struct ku_term *term);
 
 /* Stand in line again, unless it does, or must not.  Locked. */
-void ku_candidate_resume(struct ku_candidate *c);
+void ku_candidate_line_up(struct ku_candidate *c);
 
 /* That met "err": try again in a while, if that can be of use.  Locked. */
 void ku_candidate_put_off(struct ku_candidate *c, enum kustos_err err);

@@ -17,13 +17,13 @@
  * node was there by then (line_impl.h).  Events come in the order of what they
  * tell of; so our node goes last, when theirs are known to be gone.
  *
- * Until the heir is known to wait nothing is done, and the leader leads.  Nor is
- * before it is known, from the first time on, that we may delete our node: one
- * that stays would keep all others waiting until our session ends.  A transaction
- * tells that deletes it and then fails, for whoever may not fails before.  Nor
- * is anything done if there are more to be deleted than one transaction can.  Then
- * the program is told that it leads no more, and only then the nodes go.  If the
- * heir has left by that time, whoever is first leads.
+ * The leader leads on until three things are known.  The heir waits, and is one that
+ * we may read: of no other would a server check for us that it is there.  (Those
+ * between need not be.)  The transaction is not too large.  And we may delete our node, as
+ * one that stays would keep all others waiting until our session ends: the first time
+ * a transaction that deletes it and then fails tells that, as one that may not fails
+ * before.  Then the program is told that it leads no more, and only then the nodes go.
+ * If the heir has left by that time, whoever is first leads.
  */
 
 #include "candidate_impl.h"
@@ -88,7 +88,7 @@ static void relinquish(struct handing *h)
 	h->term->heir = NULL;
 	h->candidate->moving = false;
 	ku_candidate_bury(h->candidate, h->term);
-	ku_candidate_resume(h->candidate);
+	ku_candidate_line_up(h->candidate);
 }
 
 static void end(struct handing *h, enum kustos_err err)

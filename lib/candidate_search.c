@@ -64,7 +64,7 @@ static void claimed(void *owner, enum kustos_err err)
 	if (err == KUSTOS_OK || term->over)
 		return;
 	ku_term_end(c, term, NULL);
-	ku_candidate_resume(c);
+	ku_candidate_line_up(c);
 }
 
 /* Begin with "found"; if it is a place of ours, or has gone, with another node. */

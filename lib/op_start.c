@@ -146,8 +146,7 @@ static bool is_unproved(const struct ku_task *task)
 	return false;
 }
 
-/* Has a creation ended, which may be done for all that, under a name that nobody was
-   told? */
+/* Was a creation given up that may have been done, under a name that nobody knows? */
 static bool is_nameless(const struct ku_op *op)
 {
 	bool given_up = op->err == KUSTOS_ETIMEDOUT ||

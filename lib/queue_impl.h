@@ -135,7 +135,7 @@ struct ku_catch { /* an item that is read, or was */
 	bool dropped; /* nobody wants to know */
 	bool own;     /* put by us: its name is in "path" */
 	bool named;   /* it goes back under the name that it had */
-	char digit;   /* with which its number begins, where "path" has none */
+	char digit;   /* the first of its number, if "path" was cut off there */
 	struct ku_catch *next;
 	char path[];
 };

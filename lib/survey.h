@@ -7,9 +7,9 @@
 #include "op.h"
 #include "rank.h"
 
-/* One of them, and the read that tells about it: its node may be gone.  Or its data is
-   kept from us, and then it is not a get that has ended, and perhaps with
-   KUSTOS_ENOAUTH: then it may be there. */
+/* One of them, and the read that tells about it: KUSTOS_ENONODE if it has left.  If we
+   may not read it that is an exists instead of a get; which newer servers refuse as
+   well, with KUSTOS_ENOAUTH, and then it may be there or not. */
 struct ku_sighting {
 	struct ku_contender contender;
 	char *path; /* as the caller knows paths */

@@ -113,6 +113,7 @@ uint64_t ku_wire_oldest(const struct kustos_client *client);
 int64_t ku_wire_oldest_ns(const struct ku_handle *handle);
 
 void ku_wire_init(struct kustos_client *client);
+
 /* End what the library refused, without waiting for the timer. */
 void ku_wire_end_refused(struct kustos_client *client);
 

@@ -647,10 +647,10 @@ mutant told_after_the_node_went lib/candidate_over.c \
 	's/ku_term_end(h->candidate, h->term, &h->request->errand);/inherit(\&h->request->errand), h->term->over = true, h->candidate->term = NULL;/
 	s/^static void decide/static void inherit(struct ku_errand *e);\n&/'
 mutant L13_no_new_place_after_a_loss lib/candidate.c \
-	'/^static void lost/,/^}/s/ku_candidate_resume(c);/;/
-	/^static void unsure/,/^}/s/ku_candidate_resume(c);/;/'
+	'/^static void lost/,/^}/s/ku_candidate_line_up(c);/;/
+	/^static void unsure/,/^}/s/ku_candidate_line_up(c);/;/'
 mutant L13_no_new_place_after_a_hand_over lib/candidate_over.c \
-	's/ku_candidate_resume(h->candidate);/;/'
+	's/ku_candidate_line_up(h->candidate);/;/'
 
 # Handing over.
 mutant own_node_deleted_first lib/candidate_over.c \
@@ -692,8 +692,8 @@ mutant one_node_S10_deleted_again_without_a_look lib/op_start.c \
 mutant one_node_a_write_outlives_its_place lib/place.c \
 	'/^static void withdraw/,/^}/s/ku_place_stop_writing(place);/if (!line->rule->seat) &/'
 mutant one_node_L13_no_new_place_after_a_loss lib/candidate.c \
-	'/^static void lost/,/^}/s/ku_candidate_resume(c);/;/
-	/^static void unsure/,/^}/s/ku_candidate_resume(c);/;/'
+	'/^static void lost/,/^}/s/ku_candidate_line_up(c);/;/
+	/^static void unsure/,/^}/s/ku_candidate_line_up(c);/;/'
 
 # Clients that stand still within a step, too: without, this is not found.
 with=stall
