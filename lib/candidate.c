@@ -80,8 +80,7 @@ void ku_candidate_put_off(struct ku_candidate *c, enum kustos_err err)
 		c->failed = true; /* all waits end by themselves */
 		return;
 	}
-	ku_set_timer(c->client, &c->again,
-		ku_now(c->client) + AGAIN_MS * KU_NS_PER_MS);
+	ku_set_timer_ms(c->client, &c->again, AGAIN_MS);
 }
 
 void ku_term_begin(struct ku_candidate *c, const struct ku_sighting *found)

@@ -152,6 +152,13 @@ void ku_log(const struct kustos_client *client, enum kustos_log_level level,
 void ku_set_timer(struct kustos_client *client, struct ku_timer *timer,
 	int64_t at_ns);
 
+/* Have it go off in so many milliseconds. */
+static inline void ku_set_timer_ms(struct kustos_client *client,
+	struct ku_timer *timer, int64_t ms)
+{
+	ku_set_timer(client, timer, ku_now(client) + ms * KU_NS_PER_MS);
+}
+
 /* Have the next step run now. */
 void ku_wake(struct kustos_client *client);
 

@@ -66,7 +66,7 @@ void ku_custody_pause(struct ku_custody *c,
 		(int64_t)ku_random_below(&client->random, PAUSE_MS + 1);
 
 	c->paused = next;
-	ku_set_timer(client, &c->pause, ku_now(client) + ms * KU_NS_PER_MS);
+	ku_set_timer_ms(client, &c->pause, ms);
 	if (c->state < KU_CUSTODY_HELD && !c->left)
 		c->calls->paused(c);
 }

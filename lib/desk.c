@@ -13,11 +13,6 @@ struct ku_news { /* of an unfit item */
 	char name[];
 };
 
-static void free_names(struct ku_desk *desk)
-{
-	ku_unfits_forget(&desk->unfits, true);
-}
-
 void ku_desk_get(struct ku_desk *desk)
 {
 	desk->refs++;
@@ -31,7 +26,7 @@ void ku_desk_put(struct ku_desk *desk)
 	ku_timers_release(&desk->client->timers, 1);
 	ku_head_free(&desk->head);
 	kustos_names_free(desk->marked);
-	free_names(desk);
+	ku_unfits_forget(&desk->unfits, true);
 	ku_depot_put(desk->depot);
 	free(desk->folder_item);
 	free(desk);

@@ -149,8 +149,7 @@ static bool lane_serve(struct kustos_client *client, struct ku_lane *lane)
 	}
 	if (lane_start_thread(client, lane))
 		return true;
-	ku_set_timer(client, &client->dispatch.again,
-		ku_now(client) + AGAIN_MS * KU_NS_PER_MS);
+	ku_set_timer_ms(client, &client->dispatch.again, AGAIN_MS);
 	return false;
 }
 

@@ -17,8 +17,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 static void again_in(struct ku_mirror *m, int64_t ms)
 {
 	if (m->wanted)
-		ku_set_timer(m->client, &m->again,
-			ku_now(m->client) + ms * KU_NS_PER_MS);
+		ku_set_timer_ms(m->client, &m->again, ms);
 }
 
 /* Ask.  If the client is not connected, this waits until it is. */

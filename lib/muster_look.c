@@ -32,8 +32,7 @@ static void send(struct ku_muster *m, struct ku_request *request,
 
 static void later(struct ku_muster *m, int64_t ms)
 {
-	ku_set_timer(m->client, &m->timer,
-		ku_now(m->client) + ms * KU_NS_PER_MS);
+	ku_set_timer_ms(m->client, &m->timer, ms);
 }
 
 void ku_muster_set_safety(struct ku_muster *m)

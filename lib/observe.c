@@ -102,8 +102,7 @@ static void end(struct kustos_observer *o)
 
 static void set_timer(struct kustos_observer *o, int64_t ms)
 {
-	ku_set_timer(o->client, &o->timer,
-		ku_now(o->client) + ms * KU_NS_PER_MS);
+	ku_set_timer_ms(o->client, &o->timer, ms);
 }
 
 /* This is what holds now. */

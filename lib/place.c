@@ -246,8 +246,7 @@ void ku_place_grant(struct ku_place *place)
 	if (line->children > KU_LINE_LONG && !place->kind->shares)
 		ku_place_see_proof(place);
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
-		ku_set_timer(client, &line->guard,
-			ku_now(client) + GUARD_MS * KU_NS_PER_MS);
+		ku_set_timer_ms(client, &line->guard, GUARD_MS);
 	if (place->next != NULL)
 		ku_line_move_up(line, place->next, place->kind->shares, false);
 	bool revoked = place->revoked;

@@ -103,8 +103,7 @@ static void ask_again(struct ku_catch *c)
 	}
 	c->put_off = true;
 	if (!ku_timer_is_set(pause))
-		ku_set_timer(client, pause,
-			ku_now(client) + PUT_OFF_MS * KU_NS_PER_MS);
+		ku_set_timer_ms(client, pause, PUT_OFF_MS);
 }
 
 static void pause_over(struct ku_timer *timer)

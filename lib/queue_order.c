@@ -89,8 +89,7 @@ bool ku_take_due(struct ku_queue *q, size_t index)
 		return item != NULL;
 	if (left > CLOCK_MS)
 		left = CLOCK_MS;
-	ku_set_timer(q->client, &q->take.due,
-		ku_now(q->client) + left * KU_NS_PER_MS);
+	ku_set_timer_ms(q->client, &q->take.due, left);
 	return false;
 }
 

@@ -48,8 +48,7 @@ static void drop_all(struct ku_queue *q, struct ku_catches *list,
 
 static void try_later(struct ku_queue *q)
 {
-	ku_set_timer(q->client, &q->take.pause,
-		ku_now(q->client) + AGAIN_MS * KU_NS_PER_MS);
+	ku_set_timer_ms(q->client, &q->take.pause, AGAIN_MS);
 }
 
 static void over(struct ku_deed *deed, enum kustos_err err,

@@ -61,8 +61,7 @@ static void counted(struct ku_queue *q, int64_t count)
 
 static void count_in(struct ku_queue *q, int64_t ms)
 {
-	ku_set_timer(q->client, &q->put.pause,
-		ku_now(q->client) + ms * KU_NS_PER_MS);
+	ku_set_timer_ms(q->client, &q->put.pause, ms);
 }
 
 static void answered(struct kustos_client *client, struct ku_request *request,

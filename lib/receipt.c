@@ -205,8 +205,7 @@ static void recount(struct ku_receipt *r, int version)
 static void pause_in(struct ku_receipt *r)
 {
 	r->throttled = true;
-	ku_set_timer(r->client, &r->pause,
-		ku_now(r->client) + PAUSE_MS * KU_NS_PER_MS);
+	ku_set_timer_ms(r->client, &r->pause, PAUSE_MS);
 }
 
 static void ask(struct ku_receipt *r, enum ku_zk_kind kind);
