@@ -12,12 +12,7 @@ struct ku_vigil {
 
 static void unlink_vigil(struct ku_vigil *vigil)
 {
-	if (vigil->prev != NULL)
-		vigil->prev->next = vigil->next;
-	else
-		vigil->candidate->vigils = vigil->next;
-	if (vigil->next != NULL)
-		vigil->next->prev = vigil->prev;
+	KU_LIST_REMOVE(vigil->candidate->vigils, vigil);
 }
 
 void ku_candidate_wake(struct ku_candidate *c, enum kustos_err err)
@@ -110,10 +105,7 @@ static enum kustos_err vigil_start(struct ku_wait *wait)
 		ku_wait_end(wait, KUSTOS_OK);
 	if (err != KUSTOS_EBUSY || vigil->once)
 		return err;
-	vigil->next = c->vigils;
-	if (vigil->next != NULL)
-		vigil->next->prev = vigil;
-	c->vigils = vigil;
+	KU_LIST_PUSH(c->vigils, vigil);
 	return KUSTOS_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "fork.h"
 #include "hosts.h"
 #include "line.h"
+#include "list.h"
 #include "observe.h"
 #include "op.h"
 #include "random.h"

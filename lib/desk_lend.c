@@ -13,14 +13,7 @@ static void unlink_borrower(struct ku_borrower *b)
 {
 	struct ku_desk *desk = b->desk;
 
-	if (b->prev != NULL)
-		b->prev->next = b->next;
-	else
-		desk->asking = b->next;
-	if (b->next != NULL)
-		b->next->prev = b->prev;
-	else
-		desk->asking_last = b->prev;
+	KU_ROW_REMOVE(desk->asking, desk->asking_last, b);
 }
 
 static void end(struct ku_borrower *b, enum kustos_err err)
@@ -119,12 +112,7 @@ static enum kustos_err start(struct ku_wait *wait)
 		return KUSTOS_EDISCONNECTED;
 	b->since = desk->items.asked;
 	b->marks = desk->marks.asked;
-	b->prev = desk->asking_last;
-	if (b->prev != NULL)
-		b->prev->next = b;
-	else
-		desk->asking = b;
-	desk->asking_last = b;
+	KU_ROW_APPEND(desk->asking, desk->asking_last, b);
 	if (b->once && ku_head_count(&desk->head) == 0) {
 		ku_desk_relook(desk);
 		desk->marks.blind = false;

@@ -29,14 +29,7 @@ static void unlink_lent(struct ku_lent *lent)
 {
 	struct ku_desk *desk = lent->desk;
 
-	if (lent->prev != NULL)
-		lent->prev->next = lent->next;
-	else
-		desk->first = lent->next;
-	if (lent->next != NULL)
-		lent->next->prev = lent->prev;
-	else
-		desk->last = lent->prev;
+	KU_ROW_REMOVE(desk->first, desk->last, lent);
 }
 
 void ku_lent_free(struct ku_lent *lent)
@@ -272,12 +265,7 @@ bool ku_desk_try(struct ku_desk *desk, const struct ku_item *item)
 		return false;
 	lent->desk = desk;
 	lent->number = item->number;
-	lent->prev = desk->last;
-	if (lent->prev != NULL)
-		lent->prev->next = lent;
-	else
-		desk->first = lent;
-	desk->last = lent;
+	KU_ROW_APPEND(desk->first, desk->last, lent);
 	desk->tried++;
 	ku_desk_get(desk);
 	lent->hold = ku_hold_new(desk->client);

@@ -1,6 +1,7 @@
 /* footprint.c - a session's ephemeral nodes, and the sum of their paths. */
 
 #include "footprint.h"
+#include "list.h"
 
 #include <search.h>
 #include <stddef.h>
@@ -30,25 +31,12 @@ static struct ku_ephemeral *node_of(char *path)
 static void append(struct ku_footprint *f, struct ku_ephemeral *node)
 {
 	node->round = f->round;
-	node->next = NULL;
-	node->prev = f->last;
-	if (f->last != NULL)
-		f->last->next = node;
-	else
-		f->first = node;
-	f->last = node;
+	KU_ROW_APPEND(f->first, f->last, node);
 }
 
 static void unlink_node(struct ku_footprint *f, struct ku_ephemeral *node)
 {
-	if (node->prev != NULL)
-		node->prev->next = node->next;
-	else
-		f->first = node->next;
-	if (node->next != NULL)
-		node->next->prev = node->prev;
-	else
-		f->last = node->prev;
+	KU_ROW_REMOVE(f->first, f->last, node);
 }
 
 static int by_path(const void *a, const void *b)

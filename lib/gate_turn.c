@@ -12,13 +12,7 @@ static void enqueue(struct ku_guest *guest)
 {
 	struct ku_gate *gate = guest->gate;
 
-	guest->next = NULL;
-	guest->prev = gate->last;
-	if (guest->prev != NULL)
-		guest->prev->next = guest;
-	else
-		gate->first = guest;
-	gate->last = guest;
+	KU_ROW_APPEND(gate->first, gate->last, guest);
 	gate->refs++;
 }
 
@@ -27,14 +21,7 @@ static void dequeue(struct ku_guest *guest, enum kustos_err err)
 {
 	struct ku_gate *gate = guest->gate;
 
-	if (guest->prev != NULL)
-		guest->prev->next = guest->next;
-	else
-		gate->first = guest->next;
-	if (guest->next != NULL)
-		guest->next->prev = guest->prev;
-	else
-		gate->last = guest->prev;
+	KU_ROW_REMOVE(gate->first, gate->last, guest);
 	guest->turn = NULL;
 	gate->refs--; /* the program or its turn has another */
 	ku_wait_end(&guest->want.wait, err);

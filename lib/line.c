@@ -184,14 +184,7 @@ void ku_line_remove(struct ku_line *line, struct ku_place *place)
 			c->next = place->next;
 	if (!place->kind->shares)
 		set_writer(place->next, place->writer);
-	if (place->prev != NULL)
-		place->prev->next = place->next;
-	else
-		line->first = place->next;
-	if (place->next != NULL)
-		place->next->prev = place->prev;
-	else
-		line->last = place->prev;
+	KU_ROW_REMOVE(line->first, line->last, place);
 	place->prev = place->next = NULL;
 }
 

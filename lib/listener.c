@@ -80,12 +80,7 @@ static bool is_running(const struct kustos_listener *l, bool but_me)
 static void unlink_listener(struct kustos_client *client,
 	struct kustos_listener *l)
 {
-	if (l->prev != NULL)
-		l->prev->next = l->next;
-	else
-		client->listeners = l->next;
-	if (l->next != NULL)
-		l->next->prev = l->prev;
+	KU_LIST_REMOVE(client->listeners, l);
 }
 
 static void tell(struct kustos_client *client, struct ku_call *call)
@@ -149,10 +144,7 @@ enum kustos_err kustos_client_listen(struct kustos_client *client,
 	*out = l;
 	ku_lock(client);
 	l->told_loss = client->session.lost_epoch;
-	l->next = client->listeners;
-	if (l->next != NULL)
-		l->next->prev = l;
-	client->listeners = l;
+	KU_LIST_PUSH(client->listeners, l);
 	ku_dispatch_push(client, &l->call, false);
 	ku_unlock(client);
 	return KUSTOS_OK;

@@ -58,7 +58,7 @@ core_sources = \
 	%D%/line_look.c %D%/line_proof.c \
 	%D%/line_session.c \
 	%D%/line_watch.c \
-	%D%/listener.c \
+	%D%/list.h %D%/listener.c \
 	%D%/log.c \
 	%D%/lockable.c \
 	%D%/lookup.c %D%/lookup.h \

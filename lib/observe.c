@@ -397,12 +397,7 @@ void ku_observers_refused(struct kustos_client *client)
 
 static void unlink_observer(struct kustos_observer *o)
 {
-	if (o->prev != NULL)
-		o->prev->next = o->next;
-	else
-		o->client->observers = o->next;
-	if (o->next != NULL)
-		o->next->prev = o->prev;
+	KU_LIST_REMOVE(o->client->observers, o);
 }
 
 void ku_observers_free(struct kustos_client *client)
@@ -420,10 +415,7 @@ static void join(struct kustos_observer *o)
 {
 	struct kustos_client *client = o->client;
 
-	o->next = client->observers;
-	if (o->next != NULL)
-		o->next->prev = o;
-	client->observers = o;
+	KU_LIST_PUSH(client->observers, o);
 	look(o);
 }
 

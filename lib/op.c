@@ -23,14 +23,7 @@ static void ops_unlink(struct kustos_client *client, struct ku_op *op)
 	for (struct ku_op_cursor *c = ops->cursors; c != NULL; c = c->outer)
 		if (c->next == op)
 			c->next = op->next;
-	if (op->prev != NULL)
-		op->prev->next = op->next;
-	else
-		ops->oldest = op->next;
-	if (op->next != NULL)
-		op->next->prev = op->prev;
-	else
-		ops->newest = op->prev;
+	KU_ROW_REMOVE(ops->oldest, ops->newest, op);
 	ops->count--;
 }
 

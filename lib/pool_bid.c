@@ -12,11 +12,7 @@ static void bid_link(struct ku_bid *bid)
 {
 	struct ku_pool *pool = bid->pool;
 
-	bid->prev = NULL;
-	bid->next = pool->bids;
-	if (bid->next != NULL)
-		bid->next->prev = bid;
-	pool->bids = bid;
+	KU_LIST_PUSH(pool->bids, bid);
 	ku_pool_get(pool);
 }
 
@@ -32,12 +28,7 @@ static void bid_unlink(struct ku_bid *bid, enum kustos_err err)
 {
 	struct ku_pool *pool = bid->pool;
 
-	if (bid->prev != NULL)
-		bid->prev->next = bid->next;
-	else
-		pool->bids = bid->next;
-	if (bid->next != NULL)
-		bid->next->prev = bid->prev;
+	KU_LIST_REMOVE(pool->bids, bid);
 	if (pool->bids == NULL)
 		rest(pool);
 	ku_wait_end(&bid->want.wait, err);

@@ -30,12 +30,7 @@ void ku_queue_drop(struct ku_queue *q)
 
 static void flush_end(struct ku_flush *flush, enum kustos_err err)
 {
-	if (flush->prev != NULL)
-		flush->prev->next = flush->next;
-	else
-		flush->queue->flushes = flush->next;
-	if (flush->next != NULL)
-		flush->next->prev = flush->prev;
+	KU_LIST_REMOVE(flush->queue->flushes, flush);
 	ku_wait_end(&flush->wait, err);
 }
 
@@ -63,10 +58,7 @@ static enum kustos_err flush_start(struct ku_wait *wait)
 	if (flush->all)
 		flush->puts = q->put.begun;
 	flush->takes = q->take.begun;
-	flush->next = q->flushes;
-	if (flush->next != NULL)
-		flush->next->prev = flush;
-	q->flushes = flush;
+	KU_LIST_PUSH(q->flushes, flush);
 	ku_queue_settled(q);
 	return KUSTOS_OK;
 }

@@ -14,14 +14,7 @@ void ku_taker_finish(struct ku_taker *taker, enum kustos_err err)
 {
 	struct ku_take_side *take = &taker->queue->take;
 
-	if (taker->prev != NULL)
-		taker->prev->next = taker->next;
-	else
-		take->first = taker->next;
-	if (taker->next != NULL)
-		taker->next->prev = taker->prev;
-	else
-		take->last = taker->prev;
+	KU_ROW_REMOVE(take->first, take->last, taker);
 	ku_wait_end(&taker->wait, err);
 }
 
@@ -73,12 +66,7 @@ static enum kustos_err start(struct ku_wait *wait)
 		(taker->peek || q->take.taken.count == 0))
 		return KUSTOS_EDISCONNECTED;
 	taker->since = q->take.list.asked;
-	taker->prev = q->take.last;
-	if (taker->prev != NULL)
-		taker->prev->next = taker;
-	else
-		q->take.first = taker;
-	q->take.last = taker;
+	KU_ROW_APPEND(q->take.first, q->take.last, taker);
 	ku_take_step(q);
 	return KUSTOS_OK;
 }

@@ -167,12 +167,7 @@ void ku_roomer_end(struct ku_roomer *roomer, enum kustos_err err)
 {
 	struct ku_put_side *side = &roomer->queue->put;
 
-	if (roomer->prev != NULL)
-		roomer->prev->next = roomer->next;
-	else
-		side->rooms = roomer->next;
-	if (roomer->next != NULL)
-		roomer->next->prev = roomer->prev;
+	KU_LIST_REMOVE(side->rooms, roomer);
 	ku_wait_end(&roomer->wait, err);
 }
 

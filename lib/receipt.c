@@ -29,13 +29,7 @@ static void end(struct ku_receipt *r)
 
 static void append(struct ku_receipt *r, struct ku_deed *deed)
 {
-	deed->next = NULL;
-	deed->prev = r->last;
-	if (r->last != NULL)
-		r->last->next = deed;
-	else
-		r->first = deed;
-	r->last = deed;
+	KU_ROW_APPEND(r->first, r->last, deed);
 }
 
 static void finish(struct ku_deed *deed, enum kustos_err err,
@@ -43,14 +37,7 @@ static void finish(struct ku_deed *deed, enum kustos_err err,
 {
 	struct ku_receipt *r = deed->receipt;
 
-	if (deed->prev != NULL)
-		deed->prev->next = deed->next;
-	else
-		r->first = deed->next;
-	if (deed->next != NULL)
-		deed->next->prev = deed->prev;
-	else
-		r->last = deed->prev;
+	KU_ROW_REMOVE(r->first, r->last, deed);
 	deed->state = KU_DEED_IDLE;
 	deed->calls->over(deed, err, reply);
 }

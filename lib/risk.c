@@ -47,11 +47,7 @@ void ku_risk_watch(struct kustos_client *client, struct ku_risk *risk,
 	risk->fn = fn;
 	risk->before_ns = before_ns;
 	risk->timer.fn = due;
-	risk->prev = NULL;
-	risk->next = risks->first;
-	if (risk->next != NULL)
-		risk->next->prev = risk;
-	risks->first = risk;
+	KU_LIST_PUSH(risks->first, risk);
 	look(risk);
 }
 
@@ -63,12 +59,7 @@ void ku_risk_stop(struct ku_risk *risk)
 		return;
 	set_told(risk, false);
 	ku_timer_unset(&client->timers, &risk->timer);
-	if (risk->prev != NULL)
-		risk->prev->next = risk->next;
-	else
-		client->risks.first = risk->next;
-	if (risk->next != NULL)
-		risk->next->prev = risk->prev;
+	KU_LIST_REMOVE(client->risks.first, risk);
 	risk->client = NULL;
 }
 

@@ -36,12 +36,7 @@ static struct ku_vigil *vigil_of(struct ku_mirror *mirror)
 
 static void end(struct watcher *w, enum kustos_err err)
 {
-	if (w->prev != NULL)
-		w->prev->next = w->next;
-	else
-		w->vigil->watchers = w->next;
-	if (w->next != NULL)
-		w->next->prev = w->prev;
+	KU_LIST_REMOVE(w->vigil->watchers, w);
 	if (w->once)
 		ku_witness_remove(w->vigil->client, &w->away);
 	ku_wait_end(&w->wait, err);
@@ -109,10 +104,7 @@ static enum kustos_err start(struct ku_wait *wait)
 	if (w->once && !ku_session_ready(vigil->client))
 		return KUSTOS_EDISCONNECTED;
 	w->since = vigil->mirror.asked;
-	w->next = vigil->watchers;
-	if (w->next != NULL)
-		w->next->prev = w;
-	vigil->watchers = w;
+	KU_LIST_PUSH(vigil->watchers, w);
 	if (w->once) {
 		ku_witness_add(vigil->client, &w->away);
 		ku_mirror_look(&vigil->mirror);

@@ -6,21 +6,12 @@ static void waits_link(struct ku_wait *wait)
 {
 	struct kustos_client *client = wait->client;
 
-	wait->prev = NULL;
-	wait->next = client->waits;
-	if (wait->next != NULL)
-		wait->next->prev = wait;
-	client->waits = wait;
+	KU_LIST_PUSH(client->waits, wait);
 }
 
 static void waits_unlink(struct ku_wait *wait)
 {
-	if (wait->prev != NULL)
-		wait->prev->next = wait->next;
-	else
-		wait->client->waits = wait->next;
-	if (wait->next != NULL)
-		wait->next->prev = wait->prev;
+	KU_LIST_REMOVE(wait->client->waits, wait);
 }
 
 void ku_waits_fail(struct kustos_client *client, enum kustos_err why)

@@ -58,10 +58,7 @@ static struct ku_watch_entry *entry_new(struct kustos_client *client,
 		free(entry);
 		return NULL;
 	}
-	entry->next = watches->entries;
-	if (entry->next != NULL)
-		entry->next->prev = entry;
-	watches->entries = entry;
+	KU_LIST_PUSH(watches->entries, entry);
 	client->footprint.watch_bytes += weight(path);
 	return entry;
 }
@@ -74,12 +71,7 @@ static void entry_remove(struct kustos_client *client,
 	struct ku_watches *watches = &client->watches;
 
 	tdelete(entry, &watches->tree, by_kind_and_path);
-	if (entry->prev != NULL)
-		entry->prev->next = entry->next;
-	else
-		watches->entries = entry->next;
-	if (entry->next != NULL)
-		entry->next->prev = entry->prev;
+	KU_LIST_REMOVE(watches->entries, entry);
 	client->footprint.watch_bytes -= weight(entry->path);
 	entry->unwatch.owner = NULL;
 	if (ku_wire_withdraw(client, &entry->unwatch) ||
@@ -92,21 +84,12 @@ static void entry_remove(struct kustos_client *client,
 static void attach(struct ku_watch_entry *entry, struct ku_watch *watch)
 {
 	watch->entry = entry;
-	watch->prev = NULL;
-	watch->next = entry->watches;
-	if (watch->next != NULL)
-		watch->next->prev = watch;
-	entry->watches = watch;
+	KU_LIST_PUSH(entry->watches, watch);
 }
 
 static void detach(struct ku_watch *watch)
 {
-	if (watch->prev != NULL)
-		watch->prev->next = watch->next;
-	else
-		watch->entry->watches = watch->next;
-	if (watch->next != NULL)
-		watch->next->prev = watch->prev;
+	KU_LIST_REMOVE(watch->entry->watches, watch);
 	watch->entry = NULL;
 }
 

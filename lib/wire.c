@@ -93,26 +93,13 @@ bool ku_wire_owed(const struct kustos_client *client)
 static void queue_append(struct ku_wire *wire, struct ku_request *request)
 {
 	request->waiting = true;
-	request->next = NULL;
-	request->prev = wire->last;
-	if (wire->last != NULL)
-		wire->last->next = request;
-	else
-		wire->first = request;
-	wire->last = request;
+	KU_ROW_APPEND(wire->first, wire->last, request);
 	wire->waiting++;
 }
 
 static void queue_remove(struct ku_wire *wire, struct ku_request *request)
 {
-	if (request->prev != NULL)
-		request->prev->next = request->next;
-	else
-		wire->first = request->next;
-	if (request->next != NULL)
-		request->next->prev = request->prev;
-	else
-		wire->last = request->prev;
+	KU_ROW_REMOVE(wire->first, wire->last, request);
 	request->prev = request->next = NULL;
 	request->waiting = false;
 	wire->waiting--;
@@ -120,13 +107,7 @@ static void queue_remove(struct ku_wire *wire, struct ku_request *request)
 
 static void slot_link(struct ku_handle *handle, struct ku_slot *slot)
 {
-	slot->next = NULL;
-	slot->prev = handle->newest;
-	if (handle->newest != NULL)
-		handle->newest->next = slot;
-	else
-		handle->oldest = slot;
-	handle->newest = slot;
+	KU_ROW_APPEND(handle->oldest, handle->newest, slot);
 	handle->in_flight++;
 }
 
@@ -134,14 +115,7 @@ static void slot_unlink(struct ku_slot *slot)
 {
 	struct ku_handle *handle = slot->handle;
 
-	if (slot->prev != NULL)
-		slot->prev->next = slot->next;
-	else
-		handle->oldest = slot->next;
-	if (slot->next != NULL)
-		slot->next->prev = slot->prev;
-	else
-		handle->newest = slot->prev;
+	KU_ROW_REMOVE(handle->oldest, handle->newest, slot);
 	handle->in_flight--;
 }
 

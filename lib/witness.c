@@ -6,11 +6,7 @@ void ku_witness_add(struct kustos_client *client, struct ku_witness *witness)
 {
 	struct ku_witnesses *all = &client->witnesses;
 
-	witness->prev = NULL;
-	witness->next = all->first;
-	if (witness->next != NULL)
-		witness->next->prev = witness;
-	all->first = witness;
+	KU_LIST_PUSH(all->first, witness);
 }
 
 void ku_witness_remove(struct kustos_client *client, struct ku_witness *witness)
@@ -19,12 +15,7 @@ void ku_witness_remove(struct kustos_client *client, struct ku_witness *witness)
 
 	if (all->upcoming == witness)
 		all->upcoming = witness->next;
-	if (witness->prev != NULL)
-		witness->prev->next = witness->next;
-	else
-		all->first = witness->next;
-	if (witness->next != NULL)
-		witness->next->prev = witness->prev;
+	KU_LIST_REMOVE(all->first, witness);
 }
 
 typedef void hear_fn(struct ku_witness *witness);
