@@ -4,7 +4,7 @@
  *   create  protected: found by its GUID (op_create.c).  Ephemeral: it is ours
  *           if this session owns it and did not know it before.  Else, if the
  *           node is there, nothing tells whose it is; a sequential one cannot
- *           even be looked for.
+ *           even be looked for.  So, too, if it is forbidden when sent again.
  *   set     of a version: if the version is the next one but the data is
  *           another's, ours was not applied.  Of any version: sent again.
  *   delete  sent again; a node that is gone was deleted.
@@ -89,6 +89,7 @@ static void looked_after_create(struct ku_op *op,
 		return;
 	}
 	if (reply->rc == KU_ZK_NONODE) {
+		op->ambiguous = false; /* nor can it come any more */
 		ku_op_again(op, KUSTOS_EDISCONNECTED);
 		return;
 	}
@@ -129,12 +130,21 @@ void ku_op_look_created(struct ku_op *op)
 	look(op, KU_ZK_EXISTS, looked_after_create);
 }
 
+/* What forbids it may have come after it was done. */
+static bool may_be_late(int rc)
+{
+	return rc == KU_ZK_NOAUTH || rc == KU_ZK_QUOTAEXCEEDED;
+}
+
 static bool resolve_create(struct ku_op *op, int rc)
 {
-	if (rc != KU_ZK_NODEEXISTS || (op->flags & KUSTOS_PROTECTED) != 0)
+	if ((rc != KU_ZK_NODEEXISTS && !may_be_late(rc)) ||
+		(op->flags & KUSTOS_PROTECTED) != 0)
 		return false;
 	if ((op->flags & KUSTOS_EPHEMERAL) != 0)
 		ku_op_look_created(op);
+	else if (rc != KU_ZK_NODEEXISTS && op->any)
+		return false; /* whether it is there matters to nobody */
 	else
 		ku_op_finish(op, op->any ? KUSTOS_EEXISTS : KUSTOS_EUNKNOWN);
 	return true;
@@ -144,7 +154,7 @@ static bool resolve_set(struct ku_op *op, int rc)
 {
 	if (rc == KU_ZK_BADVERSION)
 		look(op, KU_ZK_GET, looked_after_set);
-	else if (rc == KU_ZK_NONODE)
+	else if (rc == KU_ZK_NONODE || may_be_late(rc))
 		ku_op_finish(op, KUSTOS_EUNKNOWN); /* it may have been there */
 	else
 		return false;

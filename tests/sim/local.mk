@@ -126,6 +126,7 @@ sim_tests += %D%/test_elections
 sim_tests += %D%/test_errands
 sim_tests += %D%/test_fence
 sim_tests += %D%/test_footprint
+sim_tests += %D%/test_forbidden
 sim_tests += %D%/test_gate
 sim_tests += %D%/test_gate_told
 sim_tests += %D%/test_given_up

@@ -1,0 +1,187 @@
+/*
+ * test_forbidden.c - a write whose answer was lost, and that is forbidden by the time it
+ * is sent again: it was done, or not.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+
+#include <kustos/node.h>
+#include <kustos/simple.h>
+
+#define NODE "/one"
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct kustos_client *client;
+static enum { ASK, LOSE, FORBID } next; /* of the writes to the node */
+static bool done_at_first;
+static int refusal;
+static int tries;
+static int end; /* -1: not yet */
+static struct kustos_hold *hold;
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	bool writes = request->kind == KU_ZK_CREATE ||
+		request->kind == KU_ZK_SET;
+
+	if (!writes || next == ASK)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	ck_assert_str_eq(request->path, NODE);
+	tries++;
+	if (next == FORBID)
+		return lone_refuse(zk, refusal, done, arg);
+	next = FORBID;
+	return done_at_first ? lone_lose(zk, request, done, arg)
+			     : lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+}
+
+static void setup(void)
+{
+	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
+
+	raw = lone_setup(&bench, 5);
+	api = ku_zk_sim;
+	api.submit = submit;
+	next = ASK;
+	refusal = KU_ZK_NOAUTH;
+	tries = 0;
+	end = -1;
+	hold = NULL;
+	o.retry = kustos_retry_forever(100);
+	client = lone_connected_with(&bench, &api, 1, &o);
+}
+
+static void teardown(void)
+{
+	lone_teardown(&bench, client);
+}
+
+static void run(void)
+{
+	lone_run_ms(&bench, client, 2000);
+}
+
+static void lose(bool done)
+{
+	next = LOSE;
+	done_at_first = done;
+}
+
+static void ended(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	(void)arg;
+	(void)result;
+	end = (int)err;
+}
+
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *got)
+{
+	(void)arg;
+	end = (int)err;
+	hold = got;
+}
+
+static void create(int flags)
+{
+	ck_assert_int_eq(kustos_create_async(client, NODE, "x", 1, flags,
+				 KUSTOS_FOREVER, NULL, ended, NULL),
+		KUSTOS_OK);
+	run();
+}
+
+static int there(void)
+{
+	return model_child_count(bench.model, NODE) >= 0;
+}
+
+/* Nothing of it stays, whatever is returned but KUSTOS_OK. */
+START_TEST(S06_a_simple_lock_that_was_made_is_had_though_it_is_forbidden_now)
+{
+	struct kustos_simple *lock;
+
+	ck_assert_int_eq(kustos_simple_create(client, NODE, NULL, &lock),
+		KUSTOS_OK);
+	lose(_i == 1);
+	ck_assert_int_eq(kustos_simple_acquire_async(lock, KUSTOS_FOREVER, NULL,
+				 granted, NULL),
+		KUSTOS_OK);
+	run();
+	ck_assert_int_eq(end, _i == 1 ? KUSTOS_OK : KUSTOS_ENOAUTH);
+	ck_assert_int_eq(there(), _i);
+	if (hold != NULL)
+		ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	run();
+	ck_assert(!there());
+	kustos_simple_destroy(lock);
+}
+END_TEST
+
+START_TEST(an_ephemeral_node_that_was_made_is_found)
+{
+	lose(_i == 1);
+	create(KUSTOS_EPHEMERAL);
+	ck_assert_int_eq(end, _i == 1 ? KUSTOS_OK : KUSTOS_ENOAUTH);
+	ck_assert_int_eq(there(), _i);
+}
+END_TEST
+
+START_TEST(of_a_node_that_stays_nothing_is_known)
+{
+	lose(_i == 1);
+	create(0);
+	ck_assert_int_eq(tries, 2);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(there(), _i);
+}
+END_TEST
+
+START_TEST(of_a_change_nothing_is_known)
+{
+	lone_make(&bench, raw, NODE);
+	lose(_i % 2 == 1);
+	if (_i >= 2)
+		refusal = KU_ZK_QUOTAEXCEEDED;
+	ck_assert_int_eq(kustos_set_async(client, NODE, "x", 1, 0,
+				 KUSTOS_FOREVER, NULL, ended, NULL),
+		KUSTOS_OK);
+	run();
+	ck_assert_int_eq(tries, 2);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+}
+END_TEST
+
+/* Its answer came. */
+START_TEST(what_is_forbidden_at_once_was_not_done)
+{
+	lone_make(&bench, raw, NODE);
+	next = FORBID;
+	ck_assert_int_eq(kustos_set_async(client, NODE, "x", 1, 0,
+				 KUSTOS_FOREVER, NULL, ended, NULL),
+		KUSTOS_OK);
+	run();
+	ck_assert_int_eq(tries, 1);
+	ck_assert_int_eq(end, KUSTOS_ENOAUTH);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("writes that are forbidden when sent again");
+	TCase *t = tcase_create("lost and forbidden");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t,
+		S06_a_simple_lock_that_was_made_is_had_though_it_is_forbidden_now,
+		0, 2);
+	tcase_add_loop_test(t, an_ephemeral_node_that_was_made_is_found, 0, 2);
+	tcase_add_loop_test(t, of_a_node_that_stays_nothing_is_known, 0, 2);
+	tcase_add_loop_test(t, of_a_change_nothing_is_known, 0, 4);
+	tcase_add_test(t, what_is_forbidden_at_once_was_not_done);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
