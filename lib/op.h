@@ -203,7 +203,7 @@ bool ku_delete_refused(enum kustos_err err);
    told of.  Done by itself if nobody hears of its end. */
 void ku_op_tell_stuck(const struct ku_op *op);
 
-/* The same of a creation that was given up, if what it may have made cannot be looked
+/* The same of a creation, whoever gives it up, if what it may have made cannot be looked
    for, or not be deleted. */
 void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why);
 

@@ -197,8 +197,7 @@ static void removed(struct ku_op *op, const struct ku_zk_reply *reply)
 	if (outcome == KU_OUTCOME_DONE || reply->rc == KU_ZK_NONODE) {
 		send_anew(op);
 	} else if (outcome == KU_OUTCOME_REFUSED) {
-		if (op->unwanted)
-			ku_op_tell_unseen(op, ku_rc_err(reply->rc));
+		ku_op_tell_unseen(op, ku_rc_err(reply->rc));
 		ku_op_finish(op, KUSTOS_EUNKNOWN);
 	} else {
 		ku_op_again(op, KUSTOS_EDISCONNECTED);
@@ -292,8 +291,7 @@ static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
 		return;
 	}
 	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
-		if (op->unwanted)
-			ku_op_tell_unseen(op, ku_rc_err(reply->rc));
+		ku_op_tell_unseen(op, ku_rc_err(reply->rc));
 		ku_op_finish(op, KUSTOS_EUNKNOWN); /* we may not look */
 		return;
 	}

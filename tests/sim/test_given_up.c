@@ -7,6 +7,7 @@
 #include "../unit/unit.h"
 
 #include <kustos/countdown.h>
+#include <kustos/mutex.h>
 #include <kustos/node.h>
 #include <string.h>
 
@@ -234,6 +235,34 @@ START_TEST(L05_a_creation_given_up_is_undone_beside_others)
 }
 END_TEST
 
+static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
+{
+	(void)arg;
+	ck_assert_ptr_null(hold);
+	end = (int)err;
+}
+
+/* Nor is it the caller who gives it up. */
+START_TEST(L05_a_place_in_a_line_that_may_not_be_looked_for_is_told_of)
+{
+	struct kustos_mutex *mutex;
+
+	ck_assert_int_eq(kustos_mutex_create(client, DIR, NULL, &mutex),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_mutex_acquire_async(mutex, KUSTOS_FOREVER,
+				 cancel, granted, NULL),
+		KUSTOS_OK);
+	run_until_made();
+	secret = true;
+	lose_answer();
+	run_ms(5000);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(made(), 1);
+	ck_assert_int_eq(stays, 1);
+	kustos_mutex_destroy(mutex);
+}
+END_TEST
+
 /* Newer servers do not tell of what we may not read.  That it is there is known. */
 START_TEST(L05_a_creation_given_up_that_may_not_be_seen_is_undone)
 {
@@ -456,6 +485,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of,
 		0, KINDS);
+	tcase_add_test(t,
+		L05_a_place_in_a_line_that_may_not_be_looked_for_is_told_of);
 	tcase_add_loop_test(t,
 		L05_a_creation_given_up_that_may_not_be_deleted_is_told_of, 0,
 		KINDS);
