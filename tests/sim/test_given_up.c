@@ -455,14 +455,14 @@ START_TEST(L05_who_has_given_up_to_join_is_not_alive)
 }
 END_TEST
 
+/* With each kind of creation. */
+#define ADD(tcase, test) tcase_add_loop_test(tcase, test, 0, KINDS)
+
 static void add_once(TCase *once)
 {
 	tcase_add_checked_fixture(once, setup_once, teardown);
-	tcase_add_loop_test(once,
-		L05_a_creation_that_is_not_tried_again_is_undone, 0, KINDS);
-	tcase_add_loop_test(once,
-		L05_a_creation_given_up_whose_answer_is_lost_then_is_undone, 0,
-		KINDS);
+	ADD(once, L05_a_creation_that_is_not_tried_again_is_undone);
+	ADD(once, L05_a_creation_given_up_whose_answer_is_lost_then_is_undone);
 }
 
 int main(void)
@@ -472,50 +472,24 @@ int main(void)
 	TCase *once = tcase_create("not tried again");
 
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, L05_a_creation_given_up_on_its_way_is_undone, 0,
-		KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_that_was_not_sent_leaves_nothing_to_be_undone, 0,
-		KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_given_up_at_its_deadline_is_undone, 0, KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_given_up_while_its_node_is_looked_for_is_undone,
-		0, KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of,
-		0, KINDS);
+	ADD(t, L05_a_creation_given_up_on_its_way_is_undone);
+	ADD(t, L05_a_creation_that_was_not_sent_leaves_nothing_to_be_undone);
+	ADD(t, L05_a_creation_given_up_at_its_deadline_is_undone);
+	ADD(t, L05_a_creation_given_up_while_its_node_is_looked_for_is_undone);
+	ADD(t, L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of);
 	tcase_add_test(t,
 		L05_a_place_in_a_line_that_may_not_be_looked_for_is_told_of);
-	tcase_add_loop_test(t,
-		L05_a_creation_given_up_that_may_not_be_deleted_is_told_of, 0,
-		KINDS);
-	tcase_add_loop_test(t, L05_a_creation_given_up_is_undone_beside_others,
-		0, KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_given_up_that_may_not_be_seen_is_undone, 0,
-		KINDS);
-	tcase_add_loop_test(t,
-		S06_a_creation_that_is_found_and_may_not_be_seen_is_made_anew,
-		0, KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_given_up_is_undone_by_the_next_session, 0,
-		KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_that_is_tried_at_once_or_not_is_undone, 0,
-		KINDS);
-	tcase_add_loop_test(t, L05_of_a_creation_given_up_no_parents_are_made,
-		0, KINDS);
-	tcase_add_loop_test(t,
-		L05_a_close_waits_until_what_was_given_up_is_undone, 0, KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_given_up_while_its_client_closes_is_undone, 0,
-		KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_whose_answer_a_close_loses_is_undone, 0, KINDS);
-	tcase_add_loop_test(t,
-		L05_a_creation_that_a_close_ends_while_it_is_looked_for_is_undone,
-		0, KINDS);
+	ADD(t, L05_a_creation_given_up_that_may_not_be_deleted_is_told_of);
+	ADD(t, L05_a_creation_given_up_is_undone_beside_others);
+	ADD(t, L05_a_creation_given_up_that_may_not_be_seen_is_undone);
+	ADD(t, S06_a_creation_that_is_found_and_may_not_be_seen_is_made_anew);
+	ADD(t, L05_a_creation_given_up_is_undone_by_the_next_session);
+	ADD(t, L05_a_creation_that_is_tried_at_once_or_not_is_undone);
+	ADD(t, L05_of_a_creation_given_up_no_parents_are_made);
+	ADD(t, L05_a_close_waits_until_what_was_given_up_is_undone);
+	ADD(t, L05_a_creation_given_up_while_its_client_closes_is_undone);
+	ADD(t, L05_a_creation_whose_answer_a_close_loses_is_undone);
+	ADD(t, L05_a_creation_that_a_close_ends_while_it_is_looked_for_is_undone);
 	tcase_add_test(t, L05_a_creation_given_up_by_name_is_not_undone);
 	tcase_add_test(t, L05_who_has_given_up_to_join_is_not_alive);
 	suite_add_tcase(s, t);
