@@ -7,7 +7,8 @@
  *           even be looked for.  So, too, if it is forbidden when sent again.
  *   set     of a version: if the version is the next one but the data is
  *           another's, ours was not applied.  Of any version: sent again.
- *   delete  sent again; a node that is gone was deleted.
+ *   delete  sent again; a node that is gone was deleted.  What is guaranteed counts
+ *           as refused if it is forbidden by then, and is told of.
  *   multi   not known.
  *
  * What is not known is reported as KUSTOS_EUNKNOWN, never guessed.
@@ -165,7 +166,7 @@ static bool resolve_delete(struct ku_op *op, int rc)
 {
 	if (rc == KU_ZK_NONODE)
 		ku_op_finish(op, KUSTOS_OK);
-	else if (rc == KU_ZK_BADVERSION)
+	else if (rc == KU_ZK_BADVERSION || (may_be_late(rc) && !op->guaranteed))
 		ku_op_finish(op, KUSTOS_EUNKNOWN); /* perhaps a newer node's */
 	else
 		return false;

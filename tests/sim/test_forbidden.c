@@ -26,7 +26,7 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	bool writes = request->kind == KU_ZK_CREATE ||
-		request->kind == KU_ZK_SET;
+		request->kind == KU_ZK_SET || request->kind == KU_ZK_DELETE;
 
 	if (!writes || next == ASK)
 		return ku_zk_sim.submit(zk, request, done, arg);
@@ -113,6 +113,7 @@ START_TEST(S06_a_simple_lock_that_was_made_is_had_though_it_is_forbidden_now)
 	run();
 	ck_assert_int_eq(end, _i == 1 ? KUSTOS_OK : KUSTOS_ENOAUTH);
 	ck_assert_int_eq(there(), _i);
+	next = ASK;
 	if (hold != NULL)
 		ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
 	run();
@@ -155,6 +156,20 @@ START_TEST(of_a_change_nothing_is_known)
 }
 END_TEST
 
+START_TEST(of_a_deletion_nothing_is_known)
+{
+	lone_make(&bench, raw, NODE);
+	lose(_i == 1);
+	ck_assert_int_eq(kustos_delete_async(client, NODE, -1, KUSTOS_FOREVER,
+				 NULL, ended, NULL),
+		KUSTOS_OK);
+	run();
+	ck_assert_int_eq(tries, 2);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(there(), _i == 0);
+}
+END_TEST
+
 /* Its answer came. */
 START_TEST(what_is_forbidden_at_once_was_not_done)
 {
@@ -181,6 +196,7 @@ int main(void)
 	tcase_add_loop_test(t, an_ephemeral_node_that_was_made_is_found, 0, 2);
 	tcase_add_loop_test(t, of_a_node_that_stays_nothing_is_known, 0, 2);
 	tcase_add_loop_test(t, of_a_change_nothing_is_known, 0, 4);
+	tcase_add_loop_test(t, of_a_deletion_nothing_is_known, 0, 2);
 	tcase_add_test(t, what_is_forbidden_at_once_was_not_done);
 	suite_add_tcase(s, t);
 	return unit_main(s);
