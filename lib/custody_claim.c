@@ -38,7 +38,7 @@ static bool keep_data(struct ku_custody *c, const struct ku_zk_reply *reply)
 	return true;
 }
 
-/* Where an item that is moved is made, among the operations. */
+/* Where an item that is moved is made, among the operations; a claim has but two. */
 #define MADE 2
 
 /* Is it this item that is not to be had?  It may not be written; or not be made where
@@ -55,8 +55,8 @@ static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 	int item)
 {
 	int rc, at = ku_culprit(reply, &rc);
-	bool changed = at == item &&
-		(rc == KU_ZK_BADVERSION || rc == KU_ZK_NOTEMPTY);
+	/* What else is asked for has no version, and no children. */
+	bool changed = rc == KU_ZK_BADVERSION || rc == KU_ZK_NOTEMPTY;
 
 	c->depot->doubts = false;
 	if (at == 0 && rc == KU_ZK_NODEEXISTS)
@@ -69,8 +69,7 @@ static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
 	else if (changed)
 		ku_custody_read(c);
-	else if (at == MADE && c->state == KU_CUSTODY_MOVING &&
-		rc == KU_ZK_NONODE)
+	else if (at == MADE && rc == KU_ZK_NONODE)
 		ku_custody_missed(c,
 			c->dead ? KU_MISSED_DEADS : KU_MISSED_CORRUPTS,
 			KUSTOS_OK);
@@ -127,7 +126,7 @@ static bool move(struct ku_custody *c, const char *folder)
 
 static bool is_dead(const struct ku_custody *c)
 {
-	return c->depot->dead != NULL && c->depot->deliveries > 0 &&
+	return c->depot->deliveries > 0 &&
 		c->stat.version >= c->depot->deliveries;
 }
 

@@ -129,8 +129,7 @@ enum kustos_err ku_muster_join(struct ku_muster *m)
 	struct ku_op *op = NULL;
 	enum kustos_err err = make_node(m, &op);
 
-	m->absent = m->heard = m->came = false;
-	m->reads = m->there = false;
+	m->absent = m->heard = m->came = m->reads = false;
 	m->traffic_then = (struct ku_muster_traffic){ 0 };
 	m->connection_then = m->client->session.connection;
 	m->doubted = 0;

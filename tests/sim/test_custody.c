@@ -190,6 +190,38 @@ START_TEST(what_is_moved_aside_is_moved_as_it_is)
 }
 END_TEST
 
+/* Where it belongs another stands, who was put there by name, under its number. */
+START_TEST(U09_what_cannot_be_moved_aside_is_told_of)
+{
+	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
+	lone_make(&bench, raw, DEAD "/qn-0000000001");
+	ask(1);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(err, KUSTOS_EEXISTS);
+	ck_assert(model_stat(bench.model, ITEM, NULL));
+}
+END_TEST
+
+/* That would count as a delivery. */
+START_TEST(what_is_read_for_who_has_given_up_is_not_claimed)
+{
+	hold(KU_ZK_GET, ITEM, true);
+	ask(0);
+	run_until_held();
+	ku_desk_destroy(desk);
+	desk = NULL;
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(err, KUSTOS_ECLOSED);
+	ku_zk_done_fn *done = held.done;
+	hold(KU_ZK_MULTI, NULL, false);
+	held.done = done;
+	say(KU_ZK_OK);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert(held.wanted);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
 /* Also if it is so large that the claim does not write it. */
 START_TEST(S16_what_is_had_is_had_as_it_is)
 {
@@ -403,6 +435,8 @@ int main(void)
 	tcase_add_test(t,
 		S16_what_was_changed_before_an_outage_is_had_after_it);
 	tcase_add_test(t, what_is_moved_aside_is_moved_as_it_is);
+	tcase_add_test(t, U09_what_cannot_be_moved_aside_is_told_of);
+	tcase_add_test(t, what_is_read_for_who_has_given_up_is_not_claimed);
 	tcase_add_loop_test(t, S16_what_is_had_is_had_as_it_is, 0, 2);
 	tcase_add_test(t, S16_what_was_claimed_as_the_lease_ran_out_is_not_had);
 	tcase_add_test(t, S16_who_may_not_read_its_marker_is_told);
