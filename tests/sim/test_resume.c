@@ -30,7 +30,8 @@ static char left[80], last[80]; /* the nodes of the former process */
 static char node[80];		/* of the term that was told last */
 
 static struct {
-	bool refuses; /* what is of that kind */
+	bool refuses; /* what is of that kind, */
+	int rc;	      /* with this; 0: it is not allowed */
 	enum ku_zk_kind kind;
 	bool withholds; /* what is written */
 	int memory; /* so many allocations once that is answered, and so many */
@@ -66,7 +67,8 @@ static int submit_as_it_is(struct ku_zk *zk,
 	bool written = between.withholds && request->kind == KU_ZK_SET;
 
 	if (between.refuses && request->kind == between.kind)
-		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
+		return lone_refuse(zk,
+			between.rc != 0 ? between.rc : KU_ZK_NOAUTH, done, arg);
 	if (!read && !written)
 		return ku_zk_sim.submit(zk, request, done, arg);
 	between.done = done;
@@ -303,6 +305,29 @@ START_TEST(without_memory_to_begin_with_it_begins_later)
 }
 END_TEST
 
+/* It goes as any other, also if the server has no time at first. */
+START_TEST(L05_a_node_that_was_taken_over_goes_in_the_end)
+{
+	come_again(NULL);
+	size_t reserved = client->timers.reserved;
+	resume(false);
+	lone_run_ms(&bench, client, 1000);
+	check_leads(1);
+	ck_assert_str_eq(node, left);
+	between.refuses = true;
+	between.kind = KU_ZK_DELETE;
+	between.rc = KU_ZK_THROTTLEDOP;
+	kustos_latch_destroy(latch);
+	latch = NULL;
+	lone_run_ms(&bench, client, 100);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 1);
+	between.refuses = false;
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 0);
+	ck_assert_uint_eq(client->timers.reserved, reserved);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("resumed latches in the simulator");
@@ -321,6 +346,7 @@ int main(void)
 		BEGINNING);
 	tcase_add_test(t, without_a_line_it_stands_in_a_new_one);
 	tcase_add_test(t, S03_another_of_ours_that_says_the_same_is_left_alone);
+	tcase_add_test(t, L05_a_node_that_was_taken_over_goes_in_the_end);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
