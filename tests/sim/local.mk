@@ -56,6 +56,7 @@ libsim_a_SOURCES = \
 	%D%/queue_rules.c \
 	%D%/raw.c %D%/raw.h \
 	%D%/raw_watch.c \
+	%D%/return_bed.h \
 	%D%/rw_recipe.c \
 	%D%/scenario_barrier.c \
 	%D%/scenario_claim.c \
@@ -182,6 +183,8 @@ sim_tests += %D%/test_resume
 %C%_test_resume_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_return
 %C%_test_return_LDFLAGS = $(fault_ldflags)
+sim_tests += %D%/test_return_lost
+%C%_test_return_lost_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_risk
 sim_tests += %D%/test_room
 sim_tests += %D%/test_roomer
