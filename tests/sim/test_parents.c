@@ -6,6 +6,7 @@
 
 #include "../unit/unit.h"
 
+#include <kustos/cancel.h>
 #include <kustos/node.h>
 
 /* Time for a few round trips, and for no pause between two tries. */
@@ -54,7 +55,7 @@ static void setup(void)
 	refused_count = 0;
 	api = ku_zk_sim;
 	api.submit = submit_it;
-	(void)lone_setup(&bench, 0);
+	(void)lone_setup(&bench, 2);
 }
 
 static void teardown(void)
@@ -137,6 +138,31 @@ START_TEST(P11_a_container_is_a_plain_node_where_containers_are_unknown)
 }
 END_TEST
 
+/* The topmost is on its way, and the others wait for room. */
+START_TEST(L05_parents_that_wait_are_not_made_for_who_has_given_up)
+{
+	struct kustos_cancel *cancel;
+	int end = -1;
+
+	open_in(NULL, patience(0));
+	make("/g", KUSTOS_CONTAINER); /* which are unknown */
+	client->env.in_flight = 1;
+	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
+	ck_assert_int_eq(kustos_create_async(client, "/a/b/c/d", NULL, 0,
+				 KUSTOS_PARENTS, KUSTOS_FOREVER, cancel, made,
+				 &end),
+		KUSTOS_OK);
+	for (int ms = 0; client->wire.waiting < 3 && ms < 1000; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_uint_eq(client->wire.waiting, 3);
+	kustos_cancel_fire(cancel);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_ECANCELED);
+	ck_assert(is_there("/a") && !is_there("/a/b"));
+	kustos_cancel_destroy(cancel);
+}
+END_TEST
+
 /* What the first was told the other is told as well, when it is known already. */
 START_TEST(P11_containers_asked_for_at_once_are_plain_nodes)
 {
@@ -172,6 +198,8 @@ int main(void)
 		2);
 	tcase_add_loop_test(t, P11_containers_asked_for_at_once_are_plain_nodes,
 		0, 2);
+	tcase_add_test(t,
+		L05_parents_that_wait_are_not_made_for_who_has_given_up);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
