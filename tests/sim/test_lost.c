@@ -29,7 +29,7 @@ enum fate { /* of a change */
 };
 static enum ku_zk_kind kind; /* the change */
 static enum fate fate;	     /* of the next; PUT_OFF: and of all that follow */
-static bool denied;	     /* nothing may be listed */
+static bool denied;	     /* nothing may be listed, or read */
 static int64_t seen_of;	     /* whose PLAIN is, for who looks; 0: look */
 static int tries;
 static ku_zk_done_fn *last_done; /* of the last that was not answered */
@@ -59,7 +59,8 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	static const struct ku_zk_reply seen = { .stat = &stat, .len = -1 };
 	enum fate now = request->kind == kind ? fate : ANSWERED;
 
-	if (request->kind == KU_ZK_CHILDREN && denied)
+	if ((request->kind == KU_ZK_CHILDREN || request->kind == KU_ZK_GET) &&
+		denied)
 		return lone_refuse(zk, KU_ZK_NOAUTH, done, arg);
 	stat.ephemeral_owner = seen_of;
 	if (request->kind == KU_ZK_EXISTS && seen_of != 0)
@@ -264,6 +265,27 @@ START_TEST(S06_a_node_that_is_known_was_made_by_no_second_creation)
 }
 END_TEST
 
+/* It was not done.  But what has another version now may not be read; or others have
+   written more than once; or what one has written begins alike. */
+START_TEST(S20_a_set_that_finds_another_version_tells_only_what_is_certain)
+{
+	bench_create(&bench, raw, PLAIN, "", KU_ZK_PERSISTENT);
+	kind = KU_ZK_SET;
+	fate = UNSENT;
+	ck_assert_int_eq(kustos_set_async(client, PLAIN, "x", 1, 0,
+				 KUSTOS_FOREVER, NULL, ended, NULL),
+		KUSTOS_OK);
+	run_until(1);
+	denied = _i == 0;
+	for (int i = 0; i < (_i == 1 ? 2 : 1); i++)
+		bench_set(&bench, raw, PLAIN, "xy", -1);
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, _i < 2 ? KUSTOS_EUNKNOWN : KUSTOS_EBADVERSION);
+	ck_assert_int_eq(tries, 2);
+}
+END_TEST
+
 /* The next has its name, and the version of the one that was to be deleted is gone. */
 START_TEST(S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown)
 {
@@ -359,6 +381,9 @@ int main(void)
 		S06_a_node_like_that_of_a_transaction_ends_as_unknown);
 	tcase_add_test(t,
 		S06_a_node_that_is_known_was_made_by_no_second_creation);
+	tcase_add_loop_test(t,
+		S20_a_set_that_finds_another_version_tells_only_what_is_certain,
+		0, 3);
 	tcase_add_test(t,
 		S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown);
 	tcase_add_test(t,
