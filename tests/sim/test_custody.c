@@ -265,6 +265,29 @@ START_TEST(S16_what_was_claimed_as_the_lease_ran_out_is_not_had)
 }
 END_TEST
 
+/* Its answer, or what tells whose the marker is, comes when the desk is gone. */
+START_TEST(P05_what_was_claimed_for_who_has_given_up_is_given_back)
+{
+	const struct ku_zk_reply done = { .rc = KU_ZK_OK,
+		.len = -1,
+		.results = both,
+		.result_count = 2 };
+	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS,
+		.len = -1 };
+
+	hold(KU_ZK_MULTI, NULL, true);
+	ask(0);
+	run_until_held();
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
+	ku_desk_destroy(desk);
+	desk = NULL;
+	held.done(held.arg, _i == 0 ? &done : &lost);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(err, KUSTOS_ECLOSED);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
 /* Its answer was lost, and nothing tells whose the marker is. */
 START_TEST(S16_who_may_not_read_its_marker_is_told)
 {
@@ -439,6 +462,8 @@ int main(void)
 	tcase_add_test(t, what_is_read_for_who_has_given_up_is_not_claimed);
 	tcase_add_loop_test(t, S16_what_is_had_is_had_as_it_is, 0, 2);
 	tcase_add_test(t, S16_what_was_claimed_as_the_lease_ran_out_is_not_had);
+	tcase_add_loop_test(t,
+		P05_what_was_claimed_for_who_has_given_up_is_given_back, 0, 2);
 	tcase_add_test(t, S16_who_may_not_read_its_marker_is_told);
 	tcase_add_test(t,
 		S16_an_ack_that_could_not_look_at_its_marker_looks_again);
