@@ -90,7 +90,7 @@ static void setup(void)
 	memset(&rival, 0, sizeof(rival));
 	memset(&ready, 0, sizeof(ready));
 	ready.says = "";
-	deletes = unreadable = false;
+	deletes = forbidden = unreadable = false;
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	open_member(&api, WAY_MS);
