@@ -22,6 +22,7 @@ static void setup(void)
 static void teardown(void)
 {
 	ku_config_free(&config);
+	memset(&config, 0, sizeof(config));
 }
 
 static void take(void)
@@ -36,7 +37,6 @@ static void check_refused(const char *reason)
 	ck_assert_int_eq(ku_config_init(&config, &o, why), KUSTOS_EINVAL);
 	ck_assert_msg(strstr(why, reason) != NULL, "%s", why);
 	teardown();
-	memset(&config, 0, sizeof(config));
 }
 
 START_TEST(what_is_not_set_has_the_documented_default)
