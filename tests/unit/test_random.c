@@ -102,6 +102,7 @@ START_TEST(an_interrupted_seeding_is_done_again)
 {
 	struct ku_random r;
 
+	asked = 0;
 	kernel = KERNEL_INTERRUPTED;
 	ku_random_init(&r);
 	ck_assert_int_eq(asked, 2);
