@@ -1,5 +1,5 @@
 /*
- * test_reopen.c - how long a client waits from one handle to the next.
+ * test_reopen.c - how long a client waits from one handle to the next, and then.
  */
 #include "lone.h"
 
@@ -159,6 +159,31 @@ START_TEST(a_new_session_is_certain_as_soon_as_it_is_greeted)
 }
 END_TEST
 
+/* A tenth of the timeout, and a second at the most. */
+static const struct {
+	int timeout_ms;
+	int64_t most_ms;
+} spreads[] = { { 4000, 400 }, { 10000, 1000 }, { 60000, 1000 } };
+
+START_TEST(L28_what_is_done_once_connected_is_spread)
+{
+	int64_t most = 0;
+
+	begin(1);
+	client->session.timeout_ms = spreads[_i].timeout_ms;
+	for (int i = 0; i < 20000; i++) {
+		int64_t ms = ku_session_spread_ms(client);
+
+		ck_assert_int_ge(ms, 0);
+		if (ms > most)
+			most = ms;
+	}
+	ck_assert_int_eq(most, spreads[_i].most_ms);
+	client->session.timeout_ms = LONE_TIMEOUT_MS;
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("new handles");
@@ -167,6 +192,8 @@ int main(void)
 	tcase_add_test(t, L28_the_pauses_between_handles_grow_and_differ);
 	tcase_add_test(t,
 		L28_no_pause_between_handles_is_too_long_and_they_do_not_end);
+	tcase_add_loop_test(t, L28_what_is_done_once_connected_is_spread, 0,
+		UNIT_COUNT(spreads));
 	tcase_add_test(t, a_session_is_resumed_once);
 	tcase_add_test(t, a_new_session_is_certain_as_soon_as_it_is_greeted);
 	suite_add_tcase(s, t);
