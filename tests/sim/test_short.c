@@ -13,11 +13,14 @@
 #include <kustos/node.h>
 #include <kustos/semaphore.h>
 #include <stdio.h>
+#include <string.h>
 
 /* No more timers than this are needed for one of them. */
 #define TIMERS 12
 /* Nor is memory asked for more often. */
 #define REQUESTS 60
+
+#define RECEIPTS "/receipts"
 
 static struct bench bench;
 static struct ku_zk *raw;
@@ -58,6 +61,16 @@ static void refused(void *arg, const struct ku_zk_reply *reply)
 	ku_timers_release(timers, left);
 }
 
+/* A receipt was made, and then memory is short. */
+static void made(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	ck_assert_int_eq(reply->rc, KU_ZK_OK);
+	fault_after(refusal.requests);
+	refusal.done(refusal.arg, reply);
+	refusal.failed = fault_end() || refusal.failed;
+}
+
 /* From here on it would be the simulator that has no memory. */
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -68,6 +81,9 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	refusal.armed = false;
 	refusal.done = done;
 	refusal.arg = arg;
+	if (request->kind == KU_ZK_CREATE &&
+		strncmp(request->path, RECEIPTS "/", strlen(RECEIPTS "/")) == 0)
+		return ku_zk_sim.submit(zk, request, made, NULL);
 	return request->kind == KU_ZK_CREATE
 		? lone_refuse(zk, KU_ZK_NODEEXISTS, refused, NULL)
 		: ku_zk_sim.submit(zk, request, refused, NULL);
@@ -119,7 +135,7 @@ static enum kustos_err make_vigil(void)
 static enum kustos_err make_queue(void)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.receipts = "/receipts" };
+		.receipts = RECEIPTS };
 	struct ku_queue *queue = NULL;
 	enum kustos_err err = ku_queue_create(client, "/queue", &wish, &queue);
 
@@ -255,11 +271,27 @@ static bool put_without_receipt(struct ku_queue *queue, int requests,
 	return refusal.failed;
 }
 
+/* The same, as those of the dead were to be swept up: they are another time. */
+static bool put_unswept(struct ku_queue *queue, int requests)
+{
+	ck_assert_int_eq(kustos_create_async(client, RECEIPTS, "", 0, 0,
+				 kustos_after_ms(1000), NULL, lone_ignore,
+				 NULL),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 100);
+	arm(KU_ZK_CREATE, requests);
+	ck_assert_int_eq(put(queue), KUSTOS_OK);
+	ck_assert(!refusal.armed);
+	return refusal.failed;
+}
+
+#define WAYS 8
+
 /* Nor does a receipt. */
 START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 {
 	struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.receipts = "/receipts",
+		.receipts = RECEIPTS,
 		.max_bytes = 1000 };
 	char path[32];
 	bool failed = true;
@@ -271,8 +303,9 @@ START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 		snprintf(path, sizeof(path), "/queue-%d", requests);
 		ck_assert_int_eq(ku_queue_create(client, path, &wish, &queue),
 			KUSTOS_OK);
-		failed = _i == 0
-			? put_first(queue, requests)
+		failed = _i == 0 ? put_first(queue, requests)
+			: _i == WAYS - 1
+			? put_unswept(queue, requests)
 			: put_without_receipt(queue, requests, (size_t)_i % 3);
 		if (_i < 4) /* else it ends with that */
 			ck_assert_int_eq(put(queue), KUSTOS_OK);
@@ -288,7 +321,7 @@ END_TEST
 START_TEST(P05_a_queue_that_cannot_make_its_receipt_anew_in_the_end_goes)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.receipts = "/receipts",
+		.receipts = RECEIPTS,
 		.max_bytes = 1000 };
 	const struct kustos_new_item item = { .data = "x", .len = 1 };
 	size_t reserved = client->timers.reserved;
@@ -377,7 +410,7 @@ int main(void)
 	tcase_add_loop_test(t, P05_what_cannot_be_made_leaves_nothing_behind, 0,
 		(int)UNIT_COUNT(make));
 	tcase_add_loop_test(t,
-		a_queue_that_could_not_be_made_holds_up_no_later_put, 0, 7);
+		a_queue_that_could_not_be_made_holds_up_no_later_put, 0, WAYS);
 	tcase_add_test(t,
 		P05_a_queue_that_cannot_make_its_receipt_anew_in_the_end_goes);
 	tcase_add_loop_test(t,

@@ -217,12 +217,10 @@ END_TEST
 /* At a character, and nothing of what comes behind that. */
 START_TEST(a_field_that_is_too_long_is_cut_off)
 {
-	static const char *const texts[] = { "{\"a\":\"ab\xc3\xbc"
-					     "c\"}",
+	static const char *const texts[] = { "{\"a\":\"ab\303\274c\"}",
 		"{\"a\":\"ab\\u00fcc\"}" };
-	static const char *const cut[] = { "", "a", "ab", "ab", "ab\xc3\xbc",
-		"ab\xc3\xbc"
-		"c" };
+	static const char *const cut[] = { "", "a", "ab", "ab", "ab\303\274",
+		"ab\303\274c" };
 	char value[8];
 
 	for (size_t size = 1; size <= 6; size++) {
