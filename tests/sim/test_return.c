@@ -44,7 +44,7 @@ START_TEST(S15_what_fits_without_its_number_only_is_put)
 	const struct ku_zk_request bare = { .path = QUEUE "/qn-",
 		.acl = client->config.acl,
 		.acl_count = client->config.acl_count };
-	size_t room = KU_FRAME_LIMIT - KU_RECEIPT_SIZE - strlen("/receipts") -
+	size_t room = KU_FRAME_LIMIT - KU_RECEIPT_SIZE - strlen(RECEIPTS) -
 		ku_request_size(&bare);
 
 	keep(1, room - 5);

@@ -45,6 +45,20 @@ START_TEST(S15_what_may_be_back_is_told_of_as_such)
 }
 END_TEST
 
+/* Somebody has deleted its receipt.  Who waits is told; or nobody is. */
+START_TEST(S15_what_may_have_been_taken_for_nobody_is_told_of)
+{
+	bool gives_up = _i == 1;
+
+	trouble.unsure = true;
+	if (gives_up)
+		told = QUEUE ": 1 may have been taken for nobody: " MAYBE;
+	ck_assert_int_eq(take(1, 1, gives_up),
+		gives_up ? KUSTOS_ECANCELED : KUSTOS_EUNKNOWN);
+	put_back();
+}
+END_TEST
+
 /* It was not sent, or its answer does not come before the close is over. */
 static const struct {
 	int count, bytes;
@@ -97,7 +111,7 @@ START_TEST(P05_a_queue_that_ends_in_a_pause_leaves_no_timer)
 	ck_assert(ku_timer_is_set(&queue->take.receipt.pause));
 	told = LOST(1, NOT_SENT);
 	ck_assert(lone_close(&bench, client));
-	ck_assert_int_eq(model_child_count(bench.model, "/receipts"), 0);
+	ck_assert_int_eq(model_child_count(bench.model, RECEIPTS), 0);
 }
 END_TEST
 
@@ -111,6 +125,8 @@ int main(void)
 	tcase_add_loop_test(t, S15_what_can_have_no_number_is_not_put, 0, 2);
 	tcase_add_test(t, U09_a_queue_that_may_not_be_made_is_tried_once);
 	tcase_add_loop_test(t, S15_what_may_be_back_is_told_of_as_such, 0, 2);
+	tcase_add_loop_test(t,
+		S15_what_may_have_been_taken_for_nobody_is_told_of, 0, 2);
 	tcase_add_loop_test(t, S15_what_a_close_leaves_is_told_of, 0,
 		sizeof(left) / sizeof(left[0]));
 	tcase_add_test(t, P05_a_queue_that_ends_in_a_pause_leaves_no_timer);

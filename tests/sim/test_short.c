@@ -229,7 +229,7 @@ static enum kustos_err put(struct ku_queue *queue)
 static void delete_receipt(void)
 {
 	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,
-		"/receipts", false);
+		RECEIPTS, false);
 	char path[80];
 
 	ck_assert_int_eq(there.name_count, 1);
@@ -327,7 +327,7 @@ START_TEST(P05_a_queue_that_cannot_make_its_receipt_anew_in_the_end_goes)
 	size_t reserved = client->timers.reserved;
 	int requests = 0, failed = 0;
 
-	lone_make(&bench, raw, "/receipts");
+	lone_make(&bench, raw, RECEIPTS);
 	do {
 		enum kustos_err end = KUSTOS_ETIMEDOUT;
 		struct ku_queue *queue = NULL;
@@ -346,8 +346,7 @@ START_TEST(P05_a_queue_that_cannot_make_its_receipt_anew_in_the_end_goes)
 		lone_run_ms(&bench, client, 1000);
 		ck_assert_int_eq(end, KUSTOS_ECLOSED);
 		ck_assert_uint_eq(client->timers.reserved, reserved);
-		ck_assert_int_eq(model_child_count(bench.model, "/receipts"),
-			0);
+		ck_assert_int_eq(model_child_count(bench.model, RECEIPTS), 0);
 		failed += refusal.failed;
 	} while (refusal.failed && ++requests < REQUESTS);
 	ck_assert(!refusal.failed);
