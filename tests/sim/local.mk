@@ -120,6 +120,7 @@ sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
 sim_tests += %D%/test_countdown_late
 sim_tests += %D%/test_custody
+sim_tests += %D%/test_custody_waits
 sim_tests += %D%/test_deeds
 sim_tests += %D%/test_denied
 sim_tests += %D%/test_desk

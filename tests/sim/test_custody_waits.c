@@ -1,0 +1,263 @@
+/*
+ * test_custody_waits.c - what is asked for an item waits for room on its way, or has its
+ * answer, when the connection or the lease is lost, or nobody wants it any more.
+ */
+#include "lone.h"
+
+#include "../unit/unit.h"
+#include "desk.h"
+
+#include <kustos/node.h>
+#include <string.h>
+
+#define QUEUE "/queue"
+#define MARKS "/marks"
+#define ITEM QUEUE "/qn-0000000000"
+
+static struct bench bench;
+static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct kustos_client *client;
+static struct ku_desk *desk;
+static struct ku_lent *had;
+static int asked, end; /* what they came to; -1: not yet */
+static bool unheard;   /* the answer to the next transaction is lost */
+static int losses;     /* so many are lost on their way */
+static int reads;      /* of the item */
+
+/* Of the next reading of the item, if there is to be room for one thing then. */
+static struct {
+	bool wanted;
+	ku_zk_done_fn *done;
+	void *arg;
+} reading;
+
+/* From now on one thing is on its way, and this is the next. */
+static void fill(void)
+{
+	client->env.in_flight = 1;
+	ck_assert_int_eq(kustos_exists_async(client, "/", KUSTOS_FOREVER, NULL,
+				 lone_ignore, NULL),
+		KUSTOS_OK);
+}
+
+static void was_read(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	fill();
+	reading.done(reading.arg, reply);
+}
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (unheard && request->kind == KU_ZK_MULTI) {
+		unheard = false;
+		return lone_lose(zk, request, done, arg);
+	}
+	if (request->kind == KU_ZK_MULTI && losses-- > 0)
+		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+	bool reads_it = request->kind == KU_ZK_GET &&
+		strcmp(request->path, ITEM) == 0;
+	reads += reads_it;
+	if (!reading.wanted || !reads_it)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	reading.wanted = false;
+	reading.done = done;
+	reading.arg = arg;
+	return ku_zk_sim.submit(zk, request, was_read, NULL);
+}
+
+static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
+{
+	(void)arg;
+	asked = (int)err;
+	had = got;
+}
+
+static void given(void *arg, enum kustos_err err)
+{
+	(void)arg;
+	end = (int)err;
+}
+
+static void setup(void)
+{
+	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
+		.items = QUEUE,
+		.marks = MARKS };
+
+	memset(&reading, 0, sizeof(reading));
+	had = NULL;
+	asked = end = -1;
+	unheard = false;
+	losses = reads = 0;
+	api = ku_zk_sim;
+	api.submit = submit;
+	raw = lone_setup(&bench, 5);
+	lone_make(&bench, raw, QUEUE);
+	lone_make(&bench, raw, MARKS);
+	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
+	client = lone_connected(&bench, &api);
+	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+}
+
+static void teardown(void)
+{
+	ku_lent_return(had);
+	ku_desk_destroy(desk);
+	lone_teardown(&bench, client);
+}
+
+static void ask(void)
+{
+	ck_assert_int_eq(
+		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
+		KUSTOS_OK);
+}
+
+static void have(void)
+{
+	ask();
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(asked, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
+}
+
+static void ask_until_claim_waits(void)
+{
+	reading.wanted = true;
+	ask();
+	for (int ms = 0; client->footprint.asked_bytes == 0 && ms < 1000; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_uint_gt(client->footprint.asked_bytes, 0);
+	ck_assert_uint_eq(client->wire.waiting, 1);
+}
+
+START_TEST(P05_a_claim_that_was_not_sent_takes_no_room_among_paths)
+{
+	ask_until_claim_waits();
+	ku_desk_destroy(desk);
+	desk = NULL;
+	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
+/* Nobody has heard that the connection was lost before. */
+START_TEST(S16_a_claim_that_waits_as_the_lease_ends_is_made_anew)
+{
+	ask_until_claim_waits();
+	ku_session_set_state(client, KUSTOS_LOST);
+	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(asked, KUSTOS_OK);
+}
+END_TEST
+
+/* The session is the same afterwards. */
+START_TEST(S16_an_ack_that_waits_as_the_connection_is_lost_is_done)
+{
+	have();
+	fill();
+	ck_assert_int_eq(ku_lent_ack_async(had, false, given, NULL), KUSTOS_OK);
+	had = NULL;
+	ck_assert_uint_eq(client->wire.waiting, 1);
+	model_cut(bench.model, LONE_MACHINE, true);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_uint_eq(client->counters.disconnects, 1);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
+/* It goes on for who has destroyed the desk. */
+START_TEST(S16_an_ack_that_waits_as_nobody_asks_for_more_is_done)
+{
+	have();
+	fill();
+	ck_assert_int_eq(ku_lent_ack_async(had, false, given, NULL), KUSTOS_OK);
+	had = NULL;
+	ck_assert_uint_eq(client->wire.waiting, 1);
+	ku_desk_destroy(desk);
+	desk = NULL;
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_OK);
+	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
+/* What became of it is to be asked in a while. */
+START_TEST(L05_a_claim_that_is_not_known_leaves_no_marker)
+{
+	unheard = true;
+	ask();
+	for (int ms = 0; unheard && ms < 1000; ms++)
+		lone_run_ms(&bench, client, 1);
+	lone_run_ms(&bench, client, 20);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
+	ku_desk_destroy(desk);
+	desk = NULL;
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
+/* It was lost twice, and so is read again after a pause. */
+START_TEST(P05_who_gives_up_while_an_item_is_read_again_is_not_told_of_it)
+{
+	losses = 2;
+	ask();
+	for (int ms = 0; reads < 3 && ms < 2000; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_int_eq(reads, 3);
+	ku_desk_destroy(desk);
+	desk = NULL;
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
+/* Another may have it then, though the session goes on. */
+START_TEST(L17_what_was_had_as_the_lease_ended_is_left)
+{
+	int64_t id = client->session.id;
+
+	have();
+	ku_session_set_state(client, KUSTOS_LOST);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert(client->session.id == id);
+	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+	ck_assert(model_stat(bench.model, ITEM, NULL));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("what waits of items in custody");
+	TCase *t = tcase_create("lost");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t,
+		P05_a_claim_that_was_not_sent_takes_no_room_among_paths);
+	tcase_add_test(t,
+		S16_a_claim_that_waits_as_the_lease_ends_is_made_anew);
+	tcase_add_test(t,
+		S16_an_ack_that_waits_as_the_connection_is_lost_is_done);
+	tcase_add_test(t,
+		S16_an_ack_that_waits_as_nobody_asks_for_more_is_done);
+	tcase_add_test(t, L05_a_claim_that_is_not_known_leaves_no_marker);
+	tcase_add_test(t,
+		P05_who_gives_up_while_an_item_is_read_again_is_not_told_of_it);
+	tcase_add_test(t, L17_what_was_had_as_the_lease_ended_is_left);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
