@@ -191,6 +191,20 @@ START_TEST(S16_an_ack_that_waits_as_nobody_asks_for_more_is_done)
 }
 END_TEST
 
+/* Who asks is refused; or that is lost, and its own marker is there still. */
+START_TEST(S16_an_ack_of_what_another_has_deleted_leaves_no_marker)
+{
+	have();
+	ck_assert_int_eq(bench_delete(&bench, raw, ITEM, -1).rc, KU_ZK_OK);
+	losses = _i;
+	ck_assert_int_eq(ku_lent_ack_async(had, false, given, NULL), KUSTOS_OK);
+	had = NULL;
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(end, KUSTOS_ELOST);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+END_TEST
+
 /* What became of it is to be asked in a while. */
 START_TEST(L05_a_claim_that_is_not_known_leaves_no_marker)
 {
@@ -254,6 +268,8 @@ int main(void)
 		S16_an_ack_that_waits_as_the_connection_is_lost_is_done);
 	tcase_add_test(t,
 		S16_an_ack_that_waits_as_nobody_asks_for_more_is_done);
+	tcase_add_loop_test(t,
+		S16_an_ack_of_what_another_has_deleted_leaves_no_marker, 0, 2);
 	tcase_add_test(t, L05_a_claim_that_is_not_known_leaves_no_marker);
 	tcase_add_test(t,
 		P05_who_gives_up_while_an_item_is_read_again_is_not_told_of_it);
