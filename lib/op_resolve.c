@@ -6,9 +6,11 @@
  *           node is there, nothing tells whose it is; a sequential one cannot
  *           even be looked for.  So, too, if it is forbidden when sent again.
  *   set     of a version: if the version is the next one but the data is
- *           another's, ours was not applied.  Of any version: sent again.
- *   delete  sent again; a node that is gone was deleted.  What is guaranteed counts
- *           as refused if it is forbidden by then, and is told of.
+ *           another's, ours was not applied.  Of any version: sent again.  If the
+ *           node is gone by then, or it is forbidden, it is not known.
+ *   delete  sent again; a node that is gone was deleted.  If its version is another
+ *           by then, or it is forbidden, it is not known; but what is guaranteed
+ *           counts as refused if it is forbidden, and is told of.
  *   multi   not known.
  *
  * What is not known is reported as KUSTOS_EUNKNOWN, never guessed.
