@@ -242,13 +242,15 @@ static void ready_ended(struct ku_op *op)
 		count_lost(m, op);
 	m->op = NULL;
 	ku_op_drop(op);
-	/* Not all who were counted may be read. */
-	bool anyway = m->telling && checked && err == KUSTOS_ENOAUTH;
-	if (anyway)
+	/* Not all who were counted may be read: they are told plainly. */
+	if (m->telling && checked && err == KUSTOS_ENOAUTH) {
 		err = tell_anyway(m);
-	if (anyway && err == KUSTOS_OK) {
-		/* They are being told plainly. */
-	} else if (m->telling)
+		if (err == KUSTOS_OK) {
+			ku_muster_put(m);
+			return;
+		}
+	}
+	if (m->telling)
 		told(m, err);
 	else if (tells && !written && err != KUSTOS_EEXISTS &&
 		err != KUSTOS_EBADVERSION)
