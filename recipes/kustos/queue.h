@@ -128,10 +128,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_create(
 /* Free "queue", which may be NULL, before its client is closed.  Calls that wait
    end with KUSTOS_ECLOSED.  What is being put may be put or not.  What was taken
    for a call that had given up goes back, to the end of the queue or where its key
-   has it: behind this call, and before the client is closed if that has the time
+   has it, or where it was, if the next number is that of an item that was made by
+   its name: behind this call, and before the client is closed if that has the time
    and a connection.  (A peer's item that leaves no room for the receipt in a
-   server's frame, with data of about 1,047,800 bytes, goes alone, and is sent once:
-   it may be lost if the connection breaks just then.)  To have it instead see
+   server's frame, with data of about 1,047,800 bytes, goes alone, with a new number
+   only, and is sent once: it may be lost if the connection breaks just then.)  What
+   cannot go back is told of in the client's log.  To have it instead see
    kustos_queue_flush(). */
 KUSTOS_API void kustos_queue_destroy(struct kustos_queue *queue);
 
