@@ -162,8 +162,8 @@ static size_t count_them(const struct ku_queue *q)
 	if (q->put.max_items > 0 && q->put.room < KU_BATCH_MAX)
 		most = (size_t)q->put.room;
 	for (const struct ku_put *put = q->put.first; put != NULL;
-		put = put->after) {
-		for (size_t i = put->next; i < put->count; i++) {
+		put = put->next) {
+		for (size_t i = put->gathered; i < put->count; i++) {
 			size_t data = put->data != NULL
 				? put->len
 				: ku_form_size(q, &put->items[i]);
@@ -190,7 +190,7 @@ static bool form(struct ku_put *put, char **path, char **data, size_t *len)
 		put->path = put->data = NULL;
 		return true;
 	}
-	const struct kustos_new_item *item = &put->items[put->next];
+	const struct kustos_new_item *item = &put->items[put->gathered];
 	if (ku_form_path(put->queue, item, path) != KUSTOS_OK)
 		return false;
 	*len = ku_form_size(put->queue, item);
@@ -220,7 +220,7 @@ static bool add(struct batch *b, struct ku_put *put)
 		.acl = config->acl,
 		.acl_count = config->acl_count,
 	};
-	put->next++;
+	put->gathered++;
 	put->open++;
 	return true;
 }
@@ -240,8 +240,8 @@ static struct batch *gather(struct ku_queue *q, size_t count)
 	b->puts = calloc(count + 1, sizeof(struct ku_put *));
 	struct ku_put *put = b->puts != NULL ? q->put.first : NULL;
 	while (put != NULL && (size_t)b->deed.op_count <= count) {
-		if (put->next == put->count)
-			put = put->after;
+		if (put->gathered == put->count)
+			put = put->next;
 		else if (!add(b, put))
 			break;
 	}
@@ -255,8 +255,8 @@ static struct ku_put *first_unsent(struct ku_queue *q)
 {
 	struct ku_put *put = q->put.first;
 
-	while (put != NULL && put->next == put->count)
-		put = put->after;
+	while (put != NULL && put->gathered == put->count)
+		put = put->next;
 	return put;
 }
 

@@ -58,7 +58,7 @@ struct ku_put {		     /* what one call puts */
 	struct ku_queue *queue;
 	const struct kustos_new_item *items;
 	size_t count;
-	size_t next;	   /* those before it are in batches, or were */
+	size_t gathered;   /* so many of them are in batches, or were */
 	size_t open;	   /* in batches */
 	size_t done;	   /* put */
 	char *path, *data; /* of one item, in its form; else they are made */
@@ -72,7 +72,7 @@ struct ku_put {		     /* what one call puts */
 	uint64_t serial;
 	ku_put_fn *callback;
 	void *arg;
-	struct ku_put *prev, *after; /* in line, until all is decided */
+	struct ku_put *prev, *next; /* in line, until all is decided */
 };
 
 struct ku_flush {	     /* who waits for what was begun before */
@@ -107,7 +107,7 @@ struct ku_put_side {
 	bool unseen;		 /* nothing else tells of a change */
 	struct ku_mirror full;	 /* what is there while it is full */
 	size_t bytes, max_bytes; /* of what is put in the background */
-	struct ku_roomer *rooms;
+	struct ku_roomer *rooms, *rooms_last;
 };
 
 struct ku_taker {	     /* a thread, or a callback, that waits for items */

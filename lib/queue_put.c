@@ -29,12 +29,7 @@ static void line_up(struct ku_put *put)
 	struct ku_put_side *side = &put->queue->put;
 
 	put->serial = side->begun++;
-	put->prev = side->last;
-	if (side->last != NULL)
-		side->last->after = put;
-	else
-		side->first = put;
-	side->last = put;
+	KU_ROW_APPEND(side->first, side->last, put);
 	put->refs++;
 	side->bytes += put->cost;
 }
@@ -43,14 +38,7 @@ static void leave_line(struct ku_put *put)
 {
 	struct ku_put_side *side = &put->queue->put;
 
-	if (put->prev != NULL)
-		put->prev->after = put->after;
-	else
-		side->first = put->after;
-	if (put->after != NULL)
-		put->after->prev = put->prev;
-	else
-		side->last = put->prev;
+	KU_ROW_REMOVE(side->first, side->last, put);
 	side->bytes -= put->cost;
 	drop_form(put);
 	ku_room_freed(put->queue);
@@ -75,8 +63,8 @@ void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err)
 	else if (put->err == KUSTOS_OK)
 		put->err = err;
 	if (put->err != KUSTOS_OK)
-		put->next = put->count; /* the rest stays where it is */
-	if (put->open > 0 || put->next < put->count)
+		put->gathered = put->count; /* the rest stays where it is */
+	if (put->open > 0 || put->gathered < put->count)
 		return;
 	ku_put_tell(put, put->err);
 	leave_line(put);
@@ -234,7 +222,7 @@ static void decide_all(struct ku_queue *q)
 	struct ku_put *next;
 
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
-		next = put->after;
+		next = put->next;
 		ku_put_tell(put, KUSTOS_ECLOSED);
 		ku_put_decided(put, 0, KUSTOS_ECLOSED);
 	}
@@ -259,7 +247,7 @@ void ku_put_away(struct ku_queue *q)
 	struct ku_put *next;
 
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
-		next = put->after;
+		next = put->next;
 		if (put->once && put->waited)
 			give_up(&put->wait, KUSTOS_EDISCONNECTED);
 	}

@@ -30,8 +30,8 @@ static void turn_away(struct ku_queue *q, bool all, enum kustos_err err)
 	struct ku_put *next;
 
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
-		next = put->after;
-		if ((all || put->once) && put->next < put->count)
+		next = put->next;
+		if ((all || put->once) && put->gathered < put->count)
 			ku_put_decided(put, 0, err);
 	}
 }
@@ -167,7 +167,7 @@ void ku_roomer_end(struct ku_roomer *roomer, enum kustos_err err)
 {
 	struct ku_put_side *side = &roomer->queue->put;
 
-	KU_LIST_REMOVE(side->rooms, roomer);
+	KU_ROW_REMOVE(side->rooms, side->rooms_last, roomer);
 	ku_wait_end(&roomer->wait, err);
 }
 
@@ -182,13 +182,7 @@ static enum kustos_err start(struct ku_wait *wait)
 	struct ku_roomer *roomer = (struct ku_roomer *)wait;
 	struct ku_put_side *side = &roomer->queue->put;
 
-	struct ku_roomer **end = &side->rooms;
-
-	while (*end != NULL) {
-		roomer->prev = *end;
-		end = &(*end)->next;
-	}
-	*end = roomer;
+	KU_ROW_APPEND(side->rooms, side->rooms_last, roomer);
 	roomer->kept = true;
 	ku_queue_get(roomer->queue);
 	ku_room_freed(roomer->queue);
