@@ -230,8 +230,8 @@ static bool is_beaten(struct shared *s, enum model_note what, const char *path,
 		node_named(s, ku_path_leaf(path)) != NULL;
 }
 
-/* A server had too many requests, as "client" read an item, or claimed one: which, a
-   transaction does not say. */
+/* A server had too many requests, as "client" read an item, or its marker, or claimed
+   one: which, a transaction does not say. */
 static void was_put_off(struct sim *sim, int client, const char *path)
 {
 	struct shared *s = claim_shared(sim);
@@ -244,7 +244,9 @@ static void was_put_off(struct sim *sim, int client, const char *path)
 			: NULL;
 
 		if (n != NULL && l->custody->state < KU_CUSTODY_HELD &&
-			(path == NULL || strcmp(path, n->path) == 0))
+			(path == NULL ||
+				strcmp(ku_path_leaf(path),
+					ku_path_leaf(n->path)) == 0))
 			n->put_off_at = sim_now(sim);
 	}
 }
