@@ -157,37 +157,41 @@ START_TEST(S16_a_claim_that_waits_as_the_lease_ends_is_made_anew)
 }
 END_TEST
 
-/* The session is the same afterwards. */
-START_TEST(S16_an_ack_that_waits_as_the_connection_is_lost_is_done)
+static void ack_while_full(void)
 {
 	have();
 	fill();
 	ck_assert_int_eq(ku_lent_ack_async(had, false, given, NULL), KUSTOS_OK);
 	had = NULL;
 	ck_assert_uint_eq(client->wire.waiting, 1);
-	model_cut(bench.model, LONE_MACHINE, true);
-	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
-	ck_assert_uint_eq(client->counters.disconnects, 1);
+}
+
+static void check_acked(void)
+{
 	ck_assert_int_eq(end, KUSTOS_OK);
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+
+/* The session is the same afterwards. */
+START_TEST(S16_an_ack_that_waits_as_the_connection_is_lost_is_done)
+{
+	ack_while_full();
+	model_cut(bench.model, LONE_MACHINE, true);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_uint_eq(client->counters.disconnects, 1);
+	check_acked();
 }
 END_TEST
 
 /* It goes on for who has destroyed the desk. */
 START_TEST(S16_an_ack_that_waits_as_nobody_asks_for_more_is_done)
 {
-	have();
-	fill();
-	ck_assert_int_eq(ku_lent_ack_async(had, false, given, NULL), KUSTOS_OK);
-	had = NULL;
-	ck_assert_uint_eq(client->wire.waiting, 1);
+	ack_while_full();
 	ku_desk_destroy(desk);
 	desk = NULL;
 	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(end, KUSTOS_OK);
-	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
-	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+	check_acked();
 }
 END_TEST
 
