@@ -272,6 +272,10 @@ void ku_take_serve(struct ku_queue *q);
 void ku_take_fail(struct ku_queue *q, enum kustos_err err, bool once);
 void ku_taker_finish(struct ku_taker *taker, enum kustos_err err);
 
+/* What was being taken may be gone: it is not tried again; if it is there, it will be
+   listed.  Who waits for items is told so, or if nobody does the log says it. */
+void ku_take_forget(struct ku_queue *q);
+
 /* Not connected: tell those who do not want to wait for that. */
 void ku_take_away(struct ku_queue *q);
 

@@ -30,6 +30,27 @@ void ku_take_fail(struct ku_queue *q, enum kustos_err err, bool once)
 	}
 }
 
+void ku_take_forget(struct ku_queue *q)
+{
+	struct ku_take_side *take = &q->take;
+	struct ku_taker *next;
+	bool heard = false;
+
+	for (struct ku_taker *t = take->first; t != NULL; t = next) {
+		next = t->next;
+		if (t->peek)
+			continue; /* nothing is taken for it */
+		ku_taker_finish(t, KUSTOS_EUNKNOWN);
+		heard = true;
+	}
+	if (!heard)
+		ku_log(q->client, KUSTOS_LOG_ERROR,
+			"%s: %zu may have been taken for nobody: %s", q->path,
+			take->taking.count, kustos_strerror(KUSTOS_EUNKNOWN));
+	while (take->taking.count > 0)
+		ku_catch_drop(ku_catch_pop(&take->taking));
+}
+
 void ku_take_away(struct ku_queue *q)
 {
 	ku_take_unchoose(q);

@@ -153,21 +153,14 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 		take->stale = true; /* nor is it watched */
 	if (err == KUSTOS_OK)
 		take->spread = take->spread > SPREAD_MIN ? take->spread / 2 : 0;
-	/* Who waits is told so. */
-	if (err == KUSTOS_EUNKNOWN && take->first == NULL)
-		ku_log(q->client, KUSTOS_LOG_ERROR,
-			"%s: %zu may have been taken for nobody: %s", q->path,
-			take->taking.count, kustos_strerror(err));
-	/* What may be gone is not tried again; if it is not, it will be
-	   listed. */
-	while (err == KUSTOS_EUNKNOWN && take->taking.count > 0)
-		ku_catch_drop(ku_catch_pop(&take->taking));
+	if (err == KUSTOS_EUNKNOWN)
+		ku_take_forget(q);
 	if (take->taking.count > 0)
 		put_back(q, &take->caught);
 	put_back(q, &take->taking);
 	if (err == KUSTOS_ECHANGED && !ku_session_ready(q->client))
 		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
-	else if (!is_harmless(err))
+	else if (!is_harmless(err) && err != KUSTOS_EUNKNOWN)
 		ku_take_fail(q, err, false);
 	if (q->over)
 		ku_queue_return(q);

@@ -38,6 +38,7 @@ static struct {
 	int put_off;  /* so many puts without a receipt */
 	bool lost;    /* the answers of all puts are, and what they left */
 	bool unsure;  /* and of all that take */
+	bool looks;   /* when a call gives up another waits, to look */
 	bool mute;    /* nor is a put without a receipt ever answered */
 	bool busy;    /* the server has no time for these */
 	bool no_root; /* the queue may not be made */
@@ -56,6 +57,7 @@ static const char *place; /* the queue's full path */
 static char data[MAX][HUGE + 1];
 static const char *told; /* in the log, in the end, of what is lost */
 static int lines;
+static enum kustos_err look_end; /* KUSTOS_OK: not yet */
 
 static inline void answer_poor(void *arg, const struct ku_zk_reply *reply)
 {
@@ -160,6 +162,7 @@ static inline void setup(void)
 	memset(&trouble, 0, sizeof(trouble));
 	told = NULL;
 	lines = 0;
+	look_end = KUSTOS_OK;
 	api = ku_zk_sim;
 	api.submit = submit;
 	place = QUEUE;
@@ -200,6 +203,9 @@ static inline enum kustos_err take(int count, size_t bytes, bool gives_up)
 {
 	struct ku_poll_wish all = { .max = (size_t)count,
 		.deadline = KUSTOS_FOREVER };
+	struct ku_poll_wish look = { .max = 1,
+		.peek = true,
+		.deadline = KUSTOS_FOREVER };
 	enum kustos_err end = KUSTOS_OK;
 
 	for (int i = 0; i < count; i++) {
@@ -215,6 +221,10 @@ static inline enum kustos_err take(int count, size_t bytes, bool gives_up)
 		lone_run_ms(&bench, client, 1);
 	if (gives_up)
 		kustos_cancel_fire(all.cancel);
+	if (trouble.looks)
+		ck_assert_int_eq(
+			ku_queue_poll_async(queue, &look, was_taken, &look_end),
+			KUSTOS_OK);
 	lone_run_ms(&bench, client, 500);
 	ck_assert_int_eq(model_child_count(bench.model, place), 0);
 	kustos_cancel_destroy(all.cancel);

@@ -59,6 +59,19 @@ START_TEST(S15_what_may_have_been_taken_for_nobody_is_told_of)
 }
 END_TEST
 
+/* Who only looks has not taken it, and looks on. */
+START_TEST(S15_who_looks_is_not_told_of_what_may_have_been_taken)
+{
+	trouble.unsure = trouble.looks = true;
+	told = QUEUE ": 1 may have been taken for nobody: " MAYBE;
+	ck_assert_int_eq(take(1, 1, true), KUSTOS_ECANCELED);
+	ck_assert_int_eq(lines, 1);
+	ck_assert_int_eq(look_end, KUSTOS_OK);
+	put_back();
+	ck_assert_int_eq(look_end, KUSTOS_ECLOSED);
+}
+END_TEST
+
 /* It was not sent, or its answer does not come before the close is over. */
 static const struct {
 	int count, bytes;
@@ -127,6 +140,8 @@ int main(void)
 	tcase_add_loop_test(t, S15_what_may_be_back_is_told_of_as_such, 0, 2);
 	tcase_add_loop_test(t,
 		S15_what_may_have_been_taken_for_nobody_is_told_of, 0, 2);
+	tcase_add_test(t,
+		S15_who_looks_is_not_told_of_what_may_have_been_taken);
 	tcase_add_loop_test(t, S15_what_a_close_leaves_is_told_of, 0,
 		sizeof(left) / sizeof(left[0]));
 	tcase_add_test(t, P05_a_queue_that_ends_in_a_pause_leaves_no_timer);
