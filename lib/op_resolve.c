@@ -9,8 +9,8 @@
  *           another's, ours was not applied.  Of any version: sent again.  If the
  *           node is gone by then, or it is forbidden, it is not known.
  *   delete  sent again; a node that is gone was deleted.  If its version is another
- *           by then, or it is forbidden, it is not known; but what is guaranteed
- *           counts as refused if it is forbidden, and is told of.
+ *           by then, or it is forbidden, it is not known; but what is guaranteed is
+ *           looked for if it is forbidden, and told of if it is there.
  *   multi   not known.
  *
  * What is not known is reported as KUSTOS_EUNKNOWN, never guessed.
@@ -164,12 +164,26 @@ static bool resolve_set(struct ku_op *op, int rc)
 	return true;
 }
 
+/* It may not be deleted any more: is it there?  If so it is told that it stays. */
+static void looked_after_delete(struct ku_op *op,
+	const struct ku_zk_reply *reply)
+{
+	if (no_answer(op, reply))
+		return;
+	ku_op_finish(op,
+		reply->rc == KU_ZK_NONODE ? KUSTOS_OK : KUSTOS_ENOAUTH);
+}
+
 static bool resolve_delete(struct ku_op *op, int rc)
 {
 	if (rc == KU_ZK_NONODE)
 		ku_op_finish(op, KUSTOS_OK);
-	else if (rc == KU_ZK_BADVERSION || (may_be_late(rc) && !op->guaranteed))
-		ku_op_finish(op, KUSTOS_EUNKNOWN); /* perhaps a newer node's */
+	else if (rc == KU_ZK_BADVERSION) /* perhaps a newer node's */
+		ku_op_finish(op, KUSTOS_EUNKNOWN);
+	else if (rc == KU_ZK_NOAUTH && op->guaranteed)
+		look(op, KU_ZK_EXISTS, looked_after_delete);
+	else if (rc == KU_ZK_NOAUTH)
+		ku_op_finish(op, KUSTOS_EUNKNOWN);
 	else
 		return false;
 	return true;

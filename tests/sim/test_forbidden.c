@@ -19,7 +19,8 @@ static enum { ASK, LOSE, FORBID } next; /* of the writes to the node */
 static bool done_at_first;
 static int refusal;
 static int tries;
-static int end; /* -1: not yet */
+static int end;	 /* -1: not yet */
+static int told; /* times that the log says that a node stays */
 static struct kustos_hold *hold;
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -39,6 +40,17 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 			     : lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
 }
 
+static void take_line(void *arg, enum kustos_log_level level, const char *line)
+{
+	(void)arg;
+	if (level > KUSTOS_LOG_ERROR)
+		return;
+	told++;
+	ck_assert_str_eq(line,
+		NODE " cannot be deleted, and stays: "
+		     "the node's ACL forbids this");
+}
+
 static void setup(void)
 {
 	struct kustos_client_options o = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -48,9 +60,10 @@ static void setup(void)
 	api.submit = submit;
 	next = ASK;
 	refusal = KU_ZK_NOAUTH;
-	tries = 0;
+	tries = told = 0;
 	end = -1;
 	hold = NULL;
+	o.log = take_line;
 	o.retry = kustos_retry_forever(100);
 	client = lone_connected_with(&bench, &api, 1, &o);
 }
@@ -170,6 +183,20 @@ START_TEST(of_a_deletion_nothing_is_known)
 }
 END_TEST
 
+/* Nobody waits for it, but the log tells of what stays. */
+START_TEST(L05_what_is_guaranteed_stays_only_if_it_is_there)
+{
+	lone_make(&bench, raw, NODE);
+	lose(_i == 1);
+	ck_assert_int_eq(kustos_delete_guaranteed(client, NODE, 0), KUSTOS_OK);
+	run();
+	ck_assert_int_eq(tries, 2);
+	ck_assert_int_eq(told, there());
+	ck_assert_int_eq(there(), _i == 0);
+	ck_assert_uint_eq(client->ops.count, 0);
+}
+END_TEST
+
 /* Its answer came. */
 START_TEST(what_is_forbidden_at_once_was_not_done)
 {
@@ -197,6 +224,8 @@ int main(void)
 	tcase_add_loop_test(t, of_a_node_that_stays_nothing_is_known, 0, 2);
 	tcase_add_loop_test(t, of_a_change_nothing_is_known, 0, 4);
 	tcase_add_loop_test(t, of_a_deletion_nothing_is_known, 0, 2);
+	tcase_add_loop_test(t, L05_what_is_guaranteed_stays_only_if_it_is_there,
+		0, 2);
 	tcase_add_test(t, what_is_forbidden_at_once_was_not_done);
 	suite_add_tcase(s, t);
 	return unit_main(s);
