@@ -141,7 +141,8 @@ check-address:
 # simulator's, in which only one runs at a time, those that start some, and a few
 # that show in which order locks are taken.
 of_sim = tests/sim
-thread_tests = tests/unit/test_cancel tests/unit/test_lookup \
+thread_tests = tests/unit/test_cancel tests/unit/test_fairness \
+	tests/unit/test_lookup \
 	tests/unit/test_zk_call \
 	$(of_sim)/test_barrier $(of_sim)/test_countdown \
 	$(of_sim)/test_elections $(of_sim)/test_gate $(of_sim)/test_gate_told \
