@@ -65,7 +65,8 @@ struct ku_custody_calls {
 	/* It is tried again in a moment: others may go on meanwhile. */
 	void (*paused)(struct ku_custody *custody);
 
-	/* It was put off: does anybody want it still?  Else it is missed. */
+	/* It was put off: does anybody want it still, beside what else is tried for?
+	   Else it is missed. */
 	bool (*wanted)(struct ku_custody *custody);
 
 	/* It is ours. */

@@ -130,6 +130,12 @@ static bool is_dead(const struct ku_custody *c)
 		c->stat.version >= c->depot->deliveries;
 }
 
+/* Had for nobody it would count as delivered. */
+static void leave(struct ku_custody *c)
+{
+	ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
+}
+
 static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 {
 	enum ku_outcome outcome = ku_outcome(reply->rc);
@@ -169,6 +175,8 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 		return;
 	if (corrupt)
 		ku_custody_missed(c, KU_MISSED_LEFT, KUSTOS_OK);
+	else if (c->put_off && !c->calls->wanted(c))
+		leave(c);
 	else
 		claim(c);
 }
@@ -236,13 +244,12 @@ static bool is_ours(const struct ku_custody *c, const struct ku_zk_reply *reply)
 		reply->len == (int)len && memcmp(reply->data, c->id, len) == 0;
 }
 
-/* Had for nobody it would count as delivered. */
 static void try_again(struct ku_custody *c)
 {
 	if (!c->left && c->calls->wanted(c))
 		ku_custody_read(c);
 	else
-		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
+		leave(c);
 }
 
 /* All that was lost at once is chosen anew, in its order.  But a server may be there

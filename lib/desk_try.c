@@ -249,9 +249,8 @@ static void paused(struct ku_custody *c)
 static bool is_wanted(struct ku_custody *c)
 {
 	const struct ku_lent *lent = ku_custody_owner(c);
-	const struct ku_desk *desk = lent->desk;
 
-	return desk->asking != NULL || desk->ready < desk->ahead;
+	return ku_desk_wanted(lent->desk) > 0; /* where it does not count */
 }
 
 static const struct ku_custody_calls calls = { paused, is_wanted, claimed,

@@ -40,9 +40,9 @@
  *
  * How often an item was claimed is counted: by the version of its node, which no
  * library looks at but Kustos.  It counts when it is claimed, so also if the call
- * that wanted it has given up just then, and nobody saw it.  (Not that of an item
- * that is nearly as large as a server takes them: it cannot be written in the
- * transaction.)
+ * that wanted it has given up just then, or has got one that had been in doubt, and
+ * nobody saw it.  (Not that of an item that is nearly as large as a server takes
+ * them: it cannot be written in the transaction.)
  *
  * Threads: every call is safe from any thread and any callback, but that a claim
  * is not used while or after it is acknowledged, requeued or released.

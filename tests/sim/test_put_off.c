@@ -183,6 +183,30 @@ START_TEST(L28_what_is_put_off_is_left_when_another_was_had)
 }
 END_TEST
 
+/* Nor, until it is being claimed again, is it had beside what has come meanwhile. */
+START_TEST(L28_what_is_had_by_who_asks_alone_counts_once)
+{
+	const struct ku_zk_request create = { .kind = KU_ZK_CREATE,
+		.path = QUEUE "/" THIRD,
+		.data = "z",
+		.len = 1 };
+
+	ask();
+	run_ms(1500);
+	check_has(0, "y");
+	ask();
+	run_ms(3 * TRY_MS + 4 * _i);
+	lost = false;
+	lone_send(&bench, raw, &create);
+	run_ms(2000);
+	ask();
+	run_ms(2000);
+	ck_assert_uint_eq(had_count, 3);
+	for (int i = 1; i < 3; i++)
+		ck_assert_int_eq(ku_lent_deliveries(had[i]), 1);
+}
+END_TEST
+
 /* Whoever asked does not want it any more, whatever is known of the claim. */
 START_TEST(P05_of_a_claim_that_is_given_up_nothing_is_left)
 {
@@ -210,6 +234,8 @@ int main(void)
 	tcase_add_loop_test(t,
 		L28_who_waits_when_claims_were_lost_has_the_next_at_once, 0,
 		TRY_MS / 2);
+	tcase_add_loop_test(t, L28_what_is_had_by_who_asks_alone_counts_once, 0,
+		TRY_MS / 8);
 	tcase_add_test(t, L28_what_is_put_off_is_left_when_another_was_had);
 	suite_add_tcase(s, t);
 	return unit_main(s);
