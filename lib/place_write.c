@@ -77,6 +77,12 @@ static void was_read(struct ku_op *op)
 	struct ku_place *place = writing->place;
 	enum kustos_err err = op->err;
 
+	/* It was not done, and will not be: do it, or hear why not. */
+	if (err == KUSTOS_OK && op->out_stat.czxid == place->czxid &&
+		op->out_stat.version == place->version) {
+		begin(writing);
+		return;
+	}
 	if (err == KUSTOS_OK &&
 		ku_place_wrote(place, op->out_data, op->out_len,
 			op->out_stat.version))
