@@ -4,7 +4,8 @@
  *   create  protected: found by its GUID (op_create.c).  Ephemeral: it is ours
  *           if this session owns it and did not know it before.  Else, if the
  *           node is there, nothing tells whose it is; a sequential one cannot
- *           even be looked for.  So, too, if it is forbidden when sent again.
+ *           even be looked for.  So, too, if it is forbidden when sent again; but
+ *           one that will do, whoever made it, is looked for then.
  *   set     of a version: if the version is the next one but the data is
  *           another's, ours was not applied.  Of any version: sent again.  If the
  *           node is gone by then, or it is forbidden, it is not known.
@@ -144,10 +145,9 @@ static bool resolve_create(struct ku_op *op, int rc)
 	if ((rc != KU_ZK_NODEEXISTS && !may_be_late(rc)) ||
 		(op->flags & KUSTOS_PROTECTED) != 0)
 		return false;
-	if ((op->flags & KUSTOS_EPHEMERAL) != 0)
+	if ((op->flags & KUSTOS_EPHEMERAL) != 0 ||
+		(op->any && rc != KU_ZK_NODEEXISTS))
 		ku_op_look_created(op);
-	else if (rc != KU_ZK_NODEEXISTS && op->any)
-		return false; /* whether it is there matters to nobody */
 	else
 		ku_op_finish(op, op->any ? KUSTOS_EEXISTS : KUSTOS_EUNKNOWN);
 	return true;

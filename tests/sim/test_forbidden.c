@@ -6,6 +6,7 @@
 
 #include "../unit/unit.h"
 
+#include <kustos/barrier.h>
 #include <kustos/election.h>
 #include <kustos/node.h>
 #include <kustos/simple.h>
@@ -177,6 +178,24 @@ static void said(void *arg, enum kustos_err err)
 	end = (int)err;
 }
 
+/* Whoever made it. */
+START_TEST(a_barrier_that_was_set_is_set)
+{
+	struct kustos_barrier *barrier;
+
+	ck_assert_int_eq(kustos_barrier_create(client, NODE, NULL, &barrier),
+		KUSTOS_OK);
+	lose(_i == 1);
+	ck_assert_int_eq(kustos_barrier_set_async(barrier, KUSTOS_FOREVER, NULL,
+				 said, NULL),
+		KUSTOS_OK);
+	run();
+	ck_assert_int_eq(end, _i == 1 ? KUSTOS_OK : KUSTOS_ENOAUTH);
+	ck_assert_int_eq(there(), _i);
+	kustos_barrier_destroy(barrier);
+}
+END_TEST
+
 /* A place looks what its node says: that is known, and the place not lost. */
 START_TEST(a_leader_leads_on_whatever_it_may_say)
 {
@@ -259,6 +278,7 @@ int main(void)
 	tcase_add_loop_test(t, an_ephemeral_node_that_was_made_is_found, 0, 2);
 	tcase_add_loop_test(t, of_a_node_that_stays_nothing_is_known, 0, 2);
 	tcase_add_loop_test(t, of_a_change_nothing_is_known, 0, 4);
+	tcase_add_loop_test(t, a_barrier_that_was_set_is_set, 0, 2);
 	tcase_add_loop_test(t, a_leader_leads_on_whatever_it_may_say, 0, 4);
 	tcase_add_loop_test(t, of_a_deletion_nothing_is_known, 0, 2);
 	tcase_add_loop_test(t, L05_what_is_guaranteed_stays_only_if_it_is_there,
