@@ -328,6 +328,9 @@ void ku_hold_hush(struct kustos_hold *hold)
 	hold->risk_reserved = false;
 	while (is_running(hold, true))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	/* What a part's callback looks at is the whole, and the other parts. */
+	for (size_t i = 0; is_whole(hold) && i < hold->bundle->count; i++)
+		ku_hold_hush(hold->bundle->parts[i]);
 }
 
 enum kustos_err ku_hold_release(struct kustos_hold *hold)

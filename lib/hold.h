@@ -62,8 +62,8 @@ void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg);
 /* Return whether this thread is in one of its callbacks.  Locked. */
 bool ku_hold_inside(const struct kustos_hold *hold);
 
-/* Call nobody any more: what runs on another thread is waited for.  Locked;
-   unlocks meanwhile. */
+/* Call nobody any more, nor about its parts: what runs on another thread is waited
+   for.  Locked; unlocks meanwhile. */
 void ku_hold_hush(struct kustos_hold *hold);
 
 /* Return the state.  Locked. */

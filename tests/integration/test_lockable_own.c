@@ -6,6 +6,8 @@
 
 #include "mutex_pair.h"
 
+#include <stdatomic.h>
+
 #define T_MS 9000
 
 static void set_up(void)
@@ -54,6 +56,44 @@ START_TEST(S11_who_waits_takes_one_again_that_is_lost_meanwhile)
 }
 END_TEST
 
+/* What a part's callback looks at, while the whole is released elsewhere. */
+static struct {
+	struct kustos_hold *whole;
+	atomic_bool runs, early;
+} watched;
+
+static void look_at_last(void *arg, struct kustos_hold *part)
+{
+	(void)arg;
+	(void)part;
+	atomic_store(&watched.runs, true);
+	for (int i = 0; i < 100 && !atomic_load(&watched.early); i++)
+		if (kustos_hold_part(watched.whole, 1) == NULL ||
+			raw_count_children(fixture_address(), LINE "/last") !=
+				1)
+			atomic_store(&watched.early, true);
+}
+
+START_TEST(what_is_released_keeps_all_while_a_callback_of_one_runs)
+{
+	struct kustos_mutex *last = make_last();
+	struct kustos_lockable parts[2] = { kustos_mutex_lockable(mutex),
+		kustos_mutex_lockable(last) };
+
+	check_err(kustos_acquire_all(parts, 2, SOON, NULL, &watched.whole),
+		KUSTOS_OK);
+	atomic_store(&watched.runs, false);
+	atomic_store(&watched.early, false);
+	check_err(kustos_hold_at_risk(kustos_hold_part(watched.whole, 0), T_MS,
+			  look_at_last, NULL),
+		KUSTOS_OK);
+	test_eventually(atomic_load(&watched.runs), 3000);
+	hold_give(watched.whole);
+	ck_assert_int_eq(watched.early, false);
+	kustos_mutex_destroy(last);
+}
+END_TEST
+
 START_TEST(what_lacks_a_path_or_a_call_is_refused)
 {
 	struct kustos_mutex *last = make_last();
@@ -85,6 +125,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, pair_close);
 	tcase_add_test(t, S11_who_waits_takes_one_again_that_is_lost_meanwhile);
+	tcase_add_test(t,
+		what_is_released_keeps_all_while_a_callback_of_one_runs);
 	tcase_add_test(t, what_lacks_a_path_or_a_call_is_refused);
 	return fixture_main(s);
 }
