@@ -110,11 +110,10 @@ check-integration:
 
 # For the address sanitizer, at each change: whatever is quick, and of those with a
 # real server the ones in which memory is most likely to be used when it is not there:
-# a call ends while something is on its way, or an allocation fails.  Before a release
-# it has them all.
+# a call ends while something is on its way, or an allocation fails.  (These come first
+# again.)  Before a release it has them all.
 in = tests/integration
-address_tests = $(unit_tests) $(sim_tests) \
-	$(in)/test_alloc $(in)/test_barrier_alloc \
+address_tests = $(in)/test_alloc $(in)/test_barrier_alloc \
 	$(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_claim_alloc \
 	$(in)/test_claim_faults $(in)/test_close $(in)/test_consume \
 	$(in)/test_consume_told $(in)/test_countdown_calls \
@@ -130,7 +129,7 @@ address_tests = $(unit_tests) $(sim_tests) \
 	$(in)/test_semaphore_alloc $(in)/test_semaphore_faults \
 	$(in)/test_simple_faults $(in)/test_sizes $(in)/test_watch \
 	tests/tools/test_ls_break tests/tools/test_queue \
-	tests/tools/test_queue_consume
+	tests/tools/test_queue_consume $(sim_tests) $(unit_tests)
 check-address:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(address_tests)' check_PROGRAMS='$(address_tests)' \
@@ -141,19 +140,17 @@ check-address:
 # simulator's, in which only one runs at a time, those that start some, and a few
 # that show in which order locks are taken.
 of_sim = tests/sim
-thread_tests = tests/unit/test_cancel tests/unit/test_fairness \
-	tests/unit/test_lookup \
-	tests/unit/test_zk_call \
-	$(of_sim)/test_barrier $(of_sim)/test_countdown \
-	$(of_sim)/test_elections $(of_sim)/test_gate $(of_sim)/test_gate_told \
-	$(of_sim)/test_leader $(of_sim)/test_listener $(of_sim)/test_mutex \
-	$(of_sim)/test_queue $(of_sim)/test_refused $(of_sim)/test_selector \
-	$(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_close \
+thread_tests = $(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_close \
 	$(in)/test_consume $(in)/test_consume_told $(in)/test_dispatch_fd \
-	$(in)/test_latch \
-	$(in)/test_mutex_threads $(in)/test_queue_storm $(in)/test_reentry \
-	$(in)/test_rwlock_threads $(in)/test_selector $(in)/test_semaphore \
-	$(in)/test_session
+	$(in)/test_latch $(in)/test_mutex_threads $(in)/test_queue_storm \
+	$(in)/test_reentry $(in)/test_rwlock_threads $(in)/test_selector \
+	$(in)/test_semaphore $(in)/test_session $(of_sim)/test_barrier \
+	$(of_sim)/test_countdown $(of_sim)/test_elections \
+	$(of_sim)/test_gate $(of_sim)/test_gate_told $(of_sim)/test_leader \
+	$(of_sim)/test_listener $(of_sim)/test_mutex $(of_sim)/test_queue \
+	$(of_sim)/test_refused $(of_sim)/test_selector \
+	tests/unit/test_cancel tests/unit/test_fairness \
+	tests/unit/test_lookup tests/unit/test_zk_call
 check-threads:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(thread_tests)' check_PROGRAMS='$(thread_tests)' \
