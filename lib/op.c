@@ -117,7 +117,7 @@ void ku_op_tell_stuck(const struct ku_op *op)
 
 void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why)
 {
-	tell(op, "was given up, and may have been made, and stay", why);
+	tell(op, "may have been made, and stay", why);
 }
 
 void ku_op_finish(struct ku_op *op, enum kustos_err err)
