@@ -18,9 +18,13 @@ int ku_desk_wanted(const struct ku_desk *desk)
 		? 0
 		: (int64_t)desk->ahead - desk->ready - desk->tried;
 
-	for (const struct ku_lent *l = desk->first; l != NULL; l = l->next)
-		wanted += l->state == KU_LENT_TRIED &&
-			ku_custody_is_put_off(l->custody);
+	/* From the end, where those are that are tried for, and not what is held. */
+	int left = desk->tried;
+	for (const struct ku_lent *l = desk->last; left > 0; l = l->prev)
+		if (l->state == KU_LENT_TRIED) {
+			wanted += ku_custody_is_put_off(l->custody);
+			left--;
+		}
 	for (const struct ku_borrower *b = desk->asking; b != NULL; b = b->next)
 		wanted++;
 	if (wanted > KU_DESK_TRIES - desk->tried)
