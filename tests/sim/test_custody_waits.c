@@ -209,6 +209,15 @@ START_TEST(S16_an_ack_of_what_another_has_deleted_leaves_no_marker)
 }
 END_TEST
 
+static void give_up(void)
+{
+	ku_desk_destroy(desk);
+	desk = NULL;
+	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+}
+
 /* What became of it is to be asked in a while. */
 START_TEST(L05_a_claim_that_is_not_known_leaves_no_marker)
 {
@@ -218,11 +227,7 @@ START_TEST(L05_a_claim_that_is_not_known_leaves_no_marker)
 		lone_run_ms(&bench, client, 1);
 	lone_run_ms(&bench, client, 20);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
-	ku_desk_destroy(desk);
-	desk = NULL;
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
-	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+	give_up();
 }
 END_TEST
 
@@ -234,11 +239,7 @@ START_TEST(P05_who_gives_up_while_an_item_is_read_again_is_not_told_of_it)
 	for (int ms = 0; reads < 3 && ms < 2000; ms++)
 		lone_run_ms(&bench, client, 1);
 	ck_assert_int_eq(reads, 3);
-	ku_desk_destroy(desk);
-	desk = NULL;
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
-	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+	give_up();
 }
 END_TEST
 

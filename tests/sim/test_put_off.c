@@ -147,18 +147,23 @@ START_TEST(L28_who_asks_when_a_claim_was_lost_waits_for_no_pause)
 }
 END_TEST
 
-/* And later not even that: what comes is had at once. */
-START_TEST(L28_who_waits_when_claims_were_lost_has_the_next_at_once)
+static void send_third(void)
 {
 	const struct ku_zk_request create = { .kind = KU_ZK_CREATE,
 		.path = QUEUE "/" THIRD,
 		.data = "z",
 		.len = 1 };
 
+	lone_send(&bench, raw, &create);
+}
+
+/* And later not even that: what comes is had at once. */
+START_TEST(L28_who_waits_when_claims_were_lost_has_the_next_at_once)
+{
 	ask();
 	ask();
 	run_ms(3 * TRY_MS + 4 * _i);
-	lone_send(&bench, raw, &create);
+	send_third();
 	run_ms((1 + 1 + 2) * TRIP_MS + 20);
 	check_has(0, "y");
 	check_has(1, "z");
@@ -186,18 +191,13 @@ END_TEST
 /* Nor, until it is being claimed again, is it had beside what has come meanwhile. */
 START_TEST(L28_what_is_had_by_who_asks_alone_counts_once)
 {
-	const struct ku_zk_request create = { .kind = KU_ZK_CREATE,
-		.path = QUEUE "/" THIRD,
-		.data = "z",
-		.len = 1 };
-
 	ask();
 	run_ms(1500);
 	check_has(0, "y");
 	ask();
 	run_ms(3 * TRY_MS + 4 * _i);
 	lost = false;
-	lone_send(&bench, raw, &create);
+	send_third();
 	run_ms(2000);
 	ask();
 	run_ms(2000);
