@@ -28,7 +28,7 @@ SHORT = ("alone", "write", "lease", "lead", "clients", "threads", "turn",
 # Of each plot: its name, title, axis, who is in it, whether its axis is
 # logarithmic, and its bars: workload and label.
 BARS = [
-    ("alone", "Uncontended: taken and given back",
+    ("alone", "Uncontended: acquire and release",
      EVERYONE, False,
      [("alone", "lock"), ("read", "read lock"), ("write", "write lock"),
       ("lease", "semaphore"), ("simple", "simple lock"),
@@ -37,11 +37,11 @@ BARS = [
      EVERYONE, False,
      [("clients", "lock, 8 clients"), ("leaders", "latch, 8 clients"),
       ("leases", "semaphore, 16"), ("threads", "lock, 8 threads")]),
-    ("queues", "Queues: an item", ("kustos", "curator", "kazoo", "raw"), True,
-     [("turn", "put and take in turn"), ("drain", "take of 1000"),
+    ("queues", "Queues: for each item", ("kustos", "curator", "kazoo", "raw"), True,
+     [("turn", "put and take in turn"), ("drain", "drain 1000"),
       ("framed", "framed, both"), ("claim", "claim and ack"),
       ("crowd-8", "4 put, 4 take")]),
-    ("others", "Leading, and waiting for each other",
+    ("others", "Leading, and barriers",
      ("kustos", "curator", "kazoo", "raw"), False,
      [("select", "selector"), ("gate", "barrier"),
       ("step", "double barrier, 8"), ("count", "count-down, 8")]),
@@ -50,7 +50,7 @@ BARS = [
 # All that there may be, which are distributed with the page.
 PLOTS = [name for name, *_ in BARS] + ["line"]
 
-# So many wait: how long a hand-off takes.
+# The numbers of waiters of the plot "line".
 WAITING = [2, 10, 100, 1000, 2000]
 
 PACKAGES = ("zookeeper", "libzookeeper-java", "libzookeeper-mt2",
@@ -62,42 +62,51 @@ INTRO = """\
 
 <!-- Written by "make performance"; not by hand. -->
 
-Everyone does the same work against the same server, in turn, in each of several
-rounds; the order changes from round to round, and a round that is not counted goes
-before them, without the rows that take long, so that all is warm. The server writes to
-its disk before it answers, as it is shipped. *The wire* is a program that sends what a
-perfect recipe would have to send, in as few flights as can be, and does nothing else;
-`bench/raw_*.c` say what that is, and what it leaves out. *libzookeeper_mt* is a program
-that sends the same through this library, by the calls that do not wait, and looks after
-nothing (`bench/mt_floor.c`): so it is about what the library costs anyone who stands on
-it, as Kustos does. What a workload does exactly is in `bench/driver.h` and the drivers
-beside it. An empty cell: there is no such thing, as is said below the table of all, or
-it was not measured.
+Every program does the same work against the same server, one after the other, in each
+of several rounds. The order changes from round to round, and one uncounted round,
+without the slow rows, warms everything up first. The server is configured as shipped:
+it writes its log to disk before it answers.
 
-Figures are microseconds for each, the median of the rounds; less is better. A ratio
-is the median of the ratios of each round, whose two figures were taken within
+The programs are:
+
+- **Kustos**;
+- **Curator** 5.4, in Java, and **kazoo** 2.8, in Python;
+- **libzookeeper_mt**: a bare program that sends a minimal recipe's requests through the
+  asynchronous calls of the C client, and handles no faults (`bench/mt_floor.c`). It
+  shows about what the C client costs any library built on it, Kustos included;
+- **the wire**: a bare socket program that sends the requests of a perfect recipe in as
+  few flights as possible, and does nothing else (`bench/raw_*.c` say what it sends, and
+  what it leaves out).
+
+`bench/driver.h` and the drivers beside it define each workload exactly. A cell is empty
+if there is no such program, for a reason given below the full table, or if it was not
+measured.
+
+Figures are microseconds for each operation, the median of the rounds; lower is better.
+A ratio is the median of the ratios of each round, whose two figures were taken within
 seconds of each other.
 
-On any machine, what has to be waited for, in round trips, with the parents there:
+The number of round trips to wait for, once the parent nodes exist, is the same on any
+machine:
 
 | | Kustos | Curator 5.4 | kazoo 2.8 |
 |---|---|---|---|
-| a lock, a write lock, leadership, uncontended | 1 | 2 | 3 |
-| giving it back | 0 | 1 | 1 |
-| hand-over, once the one before is gone | 0 | 1 | 1 |
-| a lease of a semaphore, with room | 1 | 5 | 8 |
+| lock, write lock or leadership, uncontended | 1 | 2 | 3 |
+| release | 0 | 1 | 1 |
+| hand-over, once the predecessor is gone | 0 | 1 | 1 |
+| lease of a semaphore that has room | 1 | 5 | 8 |
 """
 
 TARGETS = """\
 ## Targets
 
-Beside a target is what libzookeeper_mt has of the same: where that misses it, so does
-whoever stands on this library, but for noise.
+The column libzookeeper_mt has the same ratio for the bare C client. Where the bare
+client misses a target, any library built on it misses that target too, apart from noise.
 """
 
 SEVERAL = """\
-A row is of one run, and says of which and of how many rounds where they differ; what
-was measured in different runs is not compared.
+The rows come from several runs. Where they differ, each row names its run and the number
+of its rounds. Figures from different runs are not compared.
 """
 
 
@@ -228,17 +237,17 @@ class Page:
         return lines
 
     def reasons(self):
-        """Return the lines that say who is in no row, and why: of the rows that
-        are on the page."""
+        """Return the lines that say which cells are empty, and why, for the rows
+        that are on the page."""
         titles = {key: title.strip() for key, title, *_ in self.workloads
                   if key in self.record.rows}
-        yield "Who is missing there:\n"
+        yield "Why cells are empty:\n"
         for names, keys, why in self.absent:
             there = [titles[key] for key in keys.split() if key in titles]
             if there:
-                yield "- %s: %s: %s" % (
-                    "; ".join(there), " and ".join(
-                        NAMES[name] for name in names.split()), why)
+                yield "- %s (%s): %s." % (
+                    ", ".join(NAMES[name] for name in names.split()),
+                    "; ".join(there), why)
 
     def more(self):
         rows = []
@@ -254,7 +263,7 @@ class Page:
             check["workload"], check["base"] or check["unit"],
             "%.3f" % check["figure"], "at most %g" % check["target"],
             "" if check["least"] is None else "%.3f" % check["least"],
-            "held" if check["held"] else "short of it"])
+            "met" if check["held"] else "missed"])
             for check in self.record.checks(self.targets)]
         return self.grid(
             ["Kustos", "of", "measured", "target", NAMES["library"], ""],
@@ -299,8 +308,8 @@ class Page:
         if not lines:
             return None
         return "\n".join(
-            ["set title 'A hand-off, with so many waiting'"] + data +
-            ["set logscale x; set xrange [1:*]", "set xlabel 'waiting'",
+            ["set title 'A hand-over, by the number of waiters'"] + data +
+            ["set logscale x; set xrange [1:*]", "set xlabel 'waiters'",
              "set yrange [0:*]",
              "plot " + ", ".join(lines), ""])
 

@@ -1,12 +1,12 @@
-"""workloads.py - what bench/compare measures, of whom, and what is to be reached."""
+"""workloads.py - what bench/compare measures, with which drivers, and the targets."""
 
-# Workload, what it is, sessions, workers, and everyone's style (driver.h).
+# Workload, title, sessions, workers, and the style of each driver (driver.h).
 WORKLOADS = [
     ("alone", "uncontended lock and unlock", 1, 1,
      dict(kustos="own", curator="own", kazoo="own", library="bare",
           raw="one")),
     ("alone-2", "  the wire with 2 round trips", 1, 1, dict(raw="two")),
-    # Which Kustos does without as well, once a line is in use.
+    # Kustos needs no listing either once a line is in use.
     ("alone-bare", "  the wire without a listing", 1, 1, dict(raw="bare")),
     ("read", "read lock, uncontended", 1, 1,
      dict(kustos="read", curator="read", kazoo="read", library="bare",
@@ -21,11 +21,11 @@ WORKLOADS = [
     # Curator's InterProcessMultiLock; one after the other, for both.
     ("pair", "two locks together, uncontended", 1, 1,
      dict(kustos="pair", curator="pair", raw="pair")),
-    ("clients", "8 clients, a hand-off", 8, 8,
+    ("clients", "8 clients, a hand-over", 8, 8,
      dict(kustos="own", curator="own", kazoo="own", library="line",
           raw="line")),
-    # What its seven requests cost whoever sends them.
-    ("clients-careful", "  with the requests of Kustos", 8, 8,
+    # What the seven requests of Kustos cost any program that sends them.
+    ("clients-careful", "  with the seven requests of Kustos", 8, 8,
      dict(library="careful", raw="careful")),
     ("lead", "become leader, alone", 1, 1,
      dict(kustos="lead", curator="lead", kazoo="lead", library="bare",
@@ -35,93 +35,94 @@ WORKLOADS = [
           raw="line")),
     ("leases", "semaphore of 5, 16 clients, a grant", 16, 16,
      dict(kustos="lease", curator="lease", kazoo="lease", raw="leases")),
-    ("threads", "8 threads of one client, a hand-off", 1, 8,
+    ("threads", "8 threads of one client, a hand-over", 1, 8,
      dict(kustos="shared", curator="shared", kazoo="shared")),
     ("fifo", "  with local_handoffs = 0", 1, 8, dict(kustos="fifo")),
     # A holder and so many behind it.
-    ("line-2", "2 waiting, a hand-off", 3, 3,
+    ("line-2", "2 waiters, a hand-over", 3, 3,
      dict(kustos="async", curator="own", library="line", raw="line")),
-    ("line-10", "10 waiting, a hand-off", 8, 11, dict(kustos="async", curator="own")),
-    ("line-100", "100 waiting, a hand-off", 8, 101, dict(kustos="async", curator="own")),
-    ("line-1000", "1000 waiting, a hand-off", 8, 1001,
+    ("line-10", "10 waiters, a hand-over", 8, 11, dict(kustos="async", curator="own")),
+    ("line-100", "100 waiters, a hand-over", 8, 101, dict(kustos="async", curator="own")),
+    ("line-1000", "1000 waiters, a hand-over", 8, 1001,
      dict(kustos="async", curator="own")),
-    ("line-2000", "2000 waiting, a hand-off", 8, 2001,
+    ("line-2000", "2000 waiters, a hand-over", 8, 2001,
      dict(kustos="async", curator="own")),
-    # Curator only counts, and does not look whether it still holds.
-    ("reentry", "lock and unlock of what is held", 1, 1,
+    # Curator only counts; it does not check that it still holds the lock.
+    ("reentry", "re-entry: lock and unlock", 1, 1,
      dict(kustos="reenter", curator="reenter")),
-    # Of queues; what is counted is items.
+    # Queues, for each item.
     ("turn", "queue: put and take in turn", 1, 1,
      dict(kustos="queue:turn", curator="queue:turn", kazoo="other:turn",
           library="deeds", raw="deeds")),
     ("turn-2", "  the wire without receipts", 1, 1, dict(raw="two")),
-    ("drain", "queue: take of 1000", 1, 1,
+    ("drain", "queue: drain 1000 items", 1, 1,
      dict(kustos="queue:drain", curator="queue:drain",
           kazoo="other:drain", raw="drain")),
     ("single", "  one at a time", 1, 1,
      dict(kustos="queue:single", raw="single")),
-    ("framed", "framed queue: put and take of 2000", 1, 1,
+    ("framed", "framed queue: put, take 2000 items", 1, 1,
      dict(kustos="queue:framed", curator="queue:framed", raw="framed")),
-    ("bulk", "queue: put of 10,000 at once", 1, 1,
+    ("bulk", "queue: bulk put of 10,000 items", 1, 1,
      dict(kustos="queue:bulk", raw="bulk")),
-    ("crowd-8", "4 that put, 4 that take, 20,000 items", 8, 8,
+    ("crowd-8", "4 producers, 4 consumers, 20,000 items", 8, 8,
      dict(kustos="queue:crowd", curator="queue:crowd", raw="crowd")),
-    ("claim", "claim and ack of 200", 1, 1,
+    ("claim", "claim and acknowledge 200 items", 1, 1,
      dict(kustos="queue:claim", curator="queue:claim", kazoo="other:claim",
           raw="claim")),
-    # Of kazoo it is the Election, which runs a function as well.
+    # For kazoo this is its Election, which runs a function as well.
     ("select", "selector: lead and return, alone", 1, 1,
      dict(kustos="together:select", curator="together:select",
           kazoo="other:select", library="bare", raw="one")),
-    ("gate", "barrier: set, look, remove, pass", 1, 1,
+    ("gate", "barrier: set, check, remove, pass", 1, 1,
      dict(kustos="together:gate", curator="together:gate",
           kazoo="other:gate", raw="gate")),
-    ("step", "double barrier of 8: in and out", 8, 8,
+    ("step", "double barrier of 8: enter and leave", 8, 8,
      dict(kustos="together:step", curator="together:step",
           kazoo="other:step", raw="step")),
     ("count", "count-down latch of 8, whole", 1, 1,
      dict(kustos="together:count", raw="count")),
-    ("memory", "10,000 waiting, an object each", 1, 10000,
+    ("memory", "10,000 waiters, one object each", 1, 10000,
      dict(kustos="memory")),
-    ("crowd", "10,000 waiting, one object", 1, 10000, dict(kustos="crowd")),
+    ("crowd", "10,000 waiters, one object", 1, 10000, dict(kustos="crowd")),
 ]
 FRESH = ("memory", "crowd", "bulk")  # in a process that did nothing else
 SLOW = ("crowd-8",)  # not run to warm up
 LONG = 1000  # workers: takes a while, so it is not run to warm up
 
-# Who is not in which rows, and why: the page says it.
+# Who is missing from which rows, and why; the page lists this.
 ABSENT = [
     ("kustos curator kazoo library", "alone-2 alone-bare turn-2",
-     "these rows are of another wire"),
+     "these rows are variants of the wire"),
     ("kustos curator kazoo", "clients-careful",
-     "this row is of another wire"),
+     "this row has the bare programs send what Kustos sends"),
     ("curator kazoo", "simple",
-     "neither has it; a program makes the node itself, as the wire does"),
-    ("kazoo", "pair", "it does not take two together"),
+     "neither has a simple lock; a program creates the node itself, as the wire does"),
+    ("kazoo", "pair", "it cannot take two locks together"),
     ("curator kazoo", "fifo single",
-     "they have no other way than that of the row above"),
-    ("library raw", "threads fifo reentry", "within a process there is no wire"),
+     "they have no such choice; the row above is all they can do"),
+    ("library raw", "threads fifo reentry",
+     "these rows measure what happens within one process"),
     ("kazoo", "line-2 line-10 line-100 line-1000 line-2000",
-     "the line of 8 clients tells of it"),
+     "the row of 8 clients shows its cost"),
     ("library raw", "line-10 line-100 line-1000 line-2000",
-     "who waits sends nothing, so two tell of as many as you like"),
-    ("kazoo", "reentry", "its lock would wait for itself"),
-    ("kazoo", "framed", "the frames are Curator's"),
+     "a waiter sends nothing, so the row of 2 waiters holds for any number"),
+    ("kazoo", "reentry", "its lock is not re-entrant"),
+    ("kazoo", "framed", "the frames are Curator's format"),
     ("curator kazoo", "bulk",
-     "no call takes so many: Curator's makes one node of them, and kazoo's one "
-     "transaction, which is too long for a server"),
+     "neither can put so many at once: Curator stores them in one node, and kazoo "
+     "sends one transaction, which is too long for a server"),
     ("kazoo", "crowd-8",
      "its queue is in the rows above; here it would take minutes"),
     ("curator kazoo", "count",
-     "neither has one; a counter that is shared does not know who has counted"),
+     "neither has one; a shared counter does not know who has counted"),
     ("library", "lease pair leases drain single framed bulk crowd-8 claim gate step "
-     "count", "the rows that have it tell what it adds to the wire"),
+     "count", "the other rows show what it adds to the wire"),
     ("curator kazoo", "memory crowd",
-     "who waits there has a thread to itself, of which 10,000 are too many"),
-    ("library raw", "memory crowd", "what a wait needs of memory is not on the wire"),
+     "each waiter has a thread of its own there, and 10,000 are too many"),
+    ("library raw", "memory crowd", "the bare programs have no waiting objects"),
 ]
 
-# What is measured, in which unit, what it is compared with, and the target.
+# A workload, the unit, what it is compared with, and the target.
 CHECKS = [
     ("alone", "us", ("alone", "curator"), 0.55),
     ("alone", "us", ("alone", "raw"), 1.25),

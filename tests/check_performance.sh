@@ -241,7 +241,7 @@ agree "$work/part/README.md" "$page"
 	complain 'the README was left as it was'
 ! grep -qF "$work" "$page" || complain 'the page names a folder of ours'
 last=$(sed -n 's/^Run \(.\), measured on .*/\1/p' "$page" | tail -n 1)
-for row in 'uncontended lock and unlock' '2 waiting, a hand-off' 'barrier: '; do
+for row in 'uncontended lock and unlock' '2 waiters, a hand-over' 'barrier: '; do
 	grep -q "^| ${row}[^|]* | [0-9].* | 1 of $last |\$" "$page" ||
 		complain "the page has no row of $row in this run"
 done
