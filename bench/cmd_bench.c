@@ -98,7 +98,7 @@ static int run(int argc, char **argv)
 		!(gnuplot_found() && plot_writable(b.options.plot)))
 		return TOOL_FAILED;
 	if (signals_take(&b.signals) < 0) {
-		tool_say("cannot take signals: %s", strerror(errno));
+		tool_say("cannot handle signals: %s", strerror(errno));
 		return TOOL_FAILED;
 	}
 	code = measure(&b);

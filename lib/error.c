@@ -50,13 +50,13 @@ static const struct entry entries[] = {
 
 	ENTRY(KUSTOS_ENOTHELD, "the caller does not hold it"),
 	ENTRY(KUSTOS_ESATURATED, "the line's numbers are used up"),
-	ENTRY(KUSTOS_ECHANGED, "it is no longer what was shown"),
-	ENTRY(KUSTOS_EABSENT, "nobody of that name waits"),
-	ENTRY(KUSTOS_EBROKEN, "one that is waited for has died"),
-	ENTRY(KUSTOS_EDISAGREE, "others go by another number"),
+	ENTRY(KUSTOS_ECHANGED, "the node is no longer the one that was shown"),
+	ENTRY(KUSTOS_EABSENT, "no waiter has that name"),
+	ENTRY(KUSTOS_EBROKEN, "a participant that is waited for has died"),
+	ENTRY(KUSTOS_EDISAGREE, "others use a different number"),
 	ENTRY(KUSTOS_EEMPTY, "there is nothing to take"),
 	ENTRY(KUSTOS_EFULL, "there is no room"),
-	ENTRY(KUSTOS_ECORRUPT, "it is not of the form that it should have"),
+	ENTRY(KUSTOS_ECORRUPT, "the data or the name is malformed"),
 };
 
 static const struct entry unknown = { (enum kustos_err) - 1, "unknown",

@@ -15,28 +15,28 @@ static const char help[] =
 	"       kustos barrier enter -n NUMBER [OPTION]... PATH [--] COMMAND\n"
 	"                            [ARGUMENT]...\n"
 	"\n"
-	"A barrier is the node PATH: 'set' makes it, 'remove' deletes it,\n"
-	"and 'wait' waits until there is none.  'enter' waits until so many\n"
-	"have come to PATH, each with this command, and runs COMMAND; when\n"
-	"that has ended it waits until the commands of all have.\n"
+	"A barrier is the node PATH: 'set' creates it, 'remove' deletes it,\n"
+	"and 'wait' waits until it does not exist.  'enter' waits until\n"
+	"NUMBER members have entered PATH, each with a command like this,\n"
+	"and runs COMMAND; then it waits until the commands of all members\n"
+	"have ended.\n"
 	"\n"
-	"  -n, --count NUMBER    so many take part; the same for all\n"
+	"  -n, --count NUMBER    the number of members; the same for all\n"
 	"  -w, --timeout SECONDS\n"
-	"                        do not wait longer for it, or for the\n"
-	"                        others to come; 0: do not wait\n"
-	"      --no-wait         when COMMAND has ended, end as well\n";
+	"                        give up if the barrier is still set, or the\n"
+	"                        others have not arrived; 0: do not wait\n"
+	"      --no-wait         exit as soon as COMMAND has ended\n";
 
 static const char codes[] =
-	"Exit codes: 0, or of 'enter' that of COMMAND, 128+N if it died of\n"
+	"Exit codes: 0, or for 'enter' that of COMMAND, 128+N if it died of\n"
 	"signal N; or\n"
-	"  120  it is set, or the others are not there (-w 0)\n"
-	"  121  it was so all the time (-w)\n"
-	"  122  the session ended, or somebody deleted the member's node, "
-	"while\n"
-	"       COMMAND ran, and the others have not waited for it\n"
-	"  123  no server answers\n"
-	"  124  another failure, named on standard error\n"
-	"  125  wrong use\n"
+	"  120  the barrier is set, or the others are not there (-w 0)\n"
+	"  121  timed out (-w)\n"
+	"  122  while COMMAND ran the session ended, or the member's node\n"
+	"       was deleted, and the others did not wait for this member\n"
+	"  123  no server can be reached\n"
+	"  124  another failure, described on standard error\n"
+	"  125  usage error\n"
 	"  126  COMMAND cannot be executed\n"
 	"  127  COMMAND was not found\n";
 
@@ -183,5 +183,5 @@ static int run(int argc, char **argv)
 }
 
 const struct tool_subcommand tool_barrier = { "barrier", run,
-	"a gate; and commands that start together", help, tool_help_common,
+	"wait at a barrier; start commands together", help, tool_help_common,
 	codes };

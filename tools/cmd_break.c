@@ -16,23 +16,24 @@
 static const char help[] =
 	"Usage: kustos break [OPTION]... PATH[/NODE]\n"
 	"\n"
-	"Take the lock at PATH from its holder, or its place in line from\n"
-	"the owner of NODE.  Shows whom it concerns, asks, and deletes the\n"
-	"node only if it still is the one that was shown.  Of a semaphore\n"
-	"one NODE has to be named.\n"
+	"Take the lock at PATH away from its holder, or remove NODE from the\n"
+	"line.  Shows whose node it is, asks for confirmation, and deletes\n"
+	"the node only if it is still the one that was shown.  For a\n"
+	"semaphore a NODE must be named.\n"
 	"\n"
 	"  -y, --yes             do not ask; needed without a terminal\n"
-	"      --token TOKEN     only if its token is this one; see\n"
+	"      --token TOKEN     only if this is the token of the node; see\n"
 	"                        'kustos ls'\n"
-	"      --revoke          ask the owner to let go, delete nothing\n"
+	"      --revoke          ask the owner to let go; delete nothing\n"
 	"      --extra-marks TEXT[,TEXT]...\n"
-	"                        as of 'kustos ls'\n"
+	"                        as for 'kustos ls'\n"
 	"      --json            print one JSON object\n";
 
 static const char codes[] =
-	"Exit codes: 0; 117 if there is no PATH or nobody there, 118 if it\n"
-	"is not any more what was shown, 119 if not confirmed, 123 if no\n"
-	"server answers, 124 for another failure, 125 for wrong use.\n";
+	"Exit codes: 0; 117 if PATH does not exist or nobody is there, 118\n"
+	"if the node is no longer the one that was shown, 119 if not\n"
+	"confirmed, 123 if no server can be reached, 124 for another\n"
+	"failure, 125 for a usage error.\n";
 
 enum { OPT_TOKEN = TOOL_OPT_OWN, OPT_REVOKE };
 
@@ -87,7 +88,7 @@ static int find_named(struct breaker *b, bool there)
 			b->victim = &all->list[i];
 	if (b->victim != NULL)
 		return TOOL_OK;
-	tool_say("%s: nobody stands there", b->path);
+	tool_say("%s: nobody is in line there", b->path);
 	return TOOL_NONODE;
 }
 

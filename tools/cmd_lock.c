@@ -101,7 +101,7 @@ static bool tell_if_mixed(struct ask *ask)
 		if (!(one->mutex != NULL ? kustos_mutex_mixed(one->mutex)
 					 : kustos_rwlock_mixed(one->rwlock)))
 			continue;
-		tool_say("%s: mixed dialects: not all who stand in line wait "
+		tool_say("%s: mixed dialects: not all contenders wait "
 			 "for each other; see 'kustos ls'",
 			ask->options.paths[i]);
 		return false;

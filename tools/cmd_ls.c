@@ -13,19 +13,19 @@
 static const char help[] =
 	"Usage: kustos ls [OPTION]... PATH\n"
 	"\n"
-	"List who holds the lock at PATH and who waits for it, in their\n"
-	"order: since when they stand in line, in which session, by which\n"
-	"library's names, and what they say of themselves.  Also of a\n"
-	"semaphore at PATH: who holds its leases, and who waits.\n"
+	"List who holds the lock at PATH and who waits for it, in order:\n"
+	"since when, with which session, in which library's style of names,\n"
+	"and the data they stored.  For a semaphore at PATH, list who holds\n"
+	"its leases and who waits.\n"
 	"\n"
 	"      --extra-marks TEXT[,TEXT]...\n"
-	"                        names with TEXT before their number stand\n"
-	"                        in line as well\n"
+	"                        names with TEXT before their number are\n"
+	"                        contenders as well\n"
 	"      --json            print one JSON object\n";
 
 static const char codes[] =
-	"Exit codes: 0; 117 if there is no PATH, 123 if no server answers,\n"
-	"124 for another failure, 125 for wrong use.\n";
+	"Exit codes: 0; 117 if PATH does not exist, 123 if no server can be\n"
+	"reached, 124 for another failure, 125 for a usage error.\n";
 
 static const struct option long_options[] = {
 	TOOL_OPTION_MARKS,

@@ -21,58 +21,55 @@
 static const char help[] =
 	"Usage: kustos queue put [OPTION]... PATH [ITEM]...\n"
 	"       kustos queue take|peek|ls [OPTION]... PATH\n"
-	"       kustos queue consume [OPTION]... PATH [--] COMMAND "
-	"[ARGUMENT]...\n"
+	"       kustos queue consume [OPTION]... PATH [--] COMMAND\n"
+	"                            [ARGUMENT]...\n"
 	"\n"
-	"'put' puts each ITEM, or without one each line of standard input,\n"
-	"into the queue PATH; 'take' takes the first one out and prints it,\n"
-	"waiting for one, and 'peek' prints it and leaves it there; 'ls'\n"
-	"lists the items.  'consume' runs COMMAND for each item, with the "
-	"item\n"
-	"as its standard input: it is deleted if COMMAND ends with 0; else\n"
-	"those behind it are taken, and after a while it comes again, and so\n"
-	"it does if this program dies.\n"
+	"'put' puts each ITEM into the queue PATH or, without any, each line\n"
+	"of standard input.  'take' waits for an item, removes and prints\n"
+	"it; 'peek' prints the first item and leaves it there; 'ls' lists\n"
+	"the items.  'consume' runs COMMAND for each item, with the item as\n"
+	"its standard input.  The item is deleted if COMMAND ends with 0.\n"
+	"If COMMAND fails, the item is tried again later, after those behind\n"
+	"it; if this program dies, the item comes again as well.\n"
 	"\n"
-	"  -k, --kind KIND       simple, framed, priority, delay, id, kazoo "
-	"or\n"
-	"                        kazoo-locking: whose queue it is; default:\n"
-	"                        what its items are; put, and while there are\n"
-	"                        none: simple\n"
+	"  -k, --kind KIND       the kind of queue: simple, framed,\n"
+	"                        priority, delay, id, kazoo or\n"
+	"                        kazoo-locking; default: that of the items\n"
+	"                        in it; for 'put', and for an empty queue:\n"
+	"                        simple\n"
 	"  -w, --timeout SECONDS\n"
-	"                        put: until all is there; take, peek,\n"
-	"                        consume: do not wait longer for an item; 0:\n"
-	"                        take what is there\n"
-	"  -c, --count NUMBER    take, consume: so many items (1; all there "
-	"are);\n"
-	"                        ls: show no more\n"
-	"  -z, --null            items end with a zero byte instead of a line\n"
-	"      --priority N      put: the lesser is first\n"
-	"      --delay SECONDS   put: it is not to be taken before\n"
-	"      --id TEXT         put: of the item\n"
-	"      --max-items N     put: wait while there are so many\n"
-	"      --deliveries N    consume: an item that was tried so often is\n"
-	"                        moved, with\n"
+	"                        put: give up if not all is there by then;\n"
+	"                        take, peek, consume: do not wait longer for\n"
+	"                        an item; 0: only take what is there\n"
+	"  -c, --count NUMBER    take: how many items; default 1; consume:\n"
+	"                        exit after so many; ls: show no more\n"
+	"  -z, --null            items end with a zero byte, not a newline\n"
+	"      --priority N      put: lower numbers come first\n"
+	"      --delay SECONDS   put: the item cannot be taken before\n"
+	"      --id TEXT         put: the id of the item\n"
+	"      --max-items N     put: wait while there are so many items\n"
+	"      --deliveries N    consume: after N deliveries an item is\n"
+	"                        moved to the queue of --dead-letters\n"
 	"      --dead-letters PATH\n"
-	"                        to that queue\n"
-	"      --requeue         consume: if COMMAND fails, put the item at "
-	"the\n"
-	"                        end, as a new one\n"
-	"      --lock-path PATH  consume: where the markers of taken items "
-	"are\n"
-	"      --json            ls: one object a line\n";
+	"                        consume: where such items are moved to\n"
+	"      --requeue         consume: if COMMAND fails, put the item at\n"
+	"                        the end, as a new one\n"
+	"      --lock-path PATH  consume: where the markers of taken items\n"
+	"                        are\n"
+	"      --json            ls: one JSON object a line\n";
 
 static const char codes[] =
 	"Exit codes: 0, or\n"
 	"  116  items have failed (consume, -w)\n"
-	"  117  there is no queue (ls)\n"
+	"  117  there is no such queue (ls)\n"
 	"  120  there is no item, or no room (-w 0)\n"
-	"  121  there was no item, or no room, all the time (-w)\n"
-	"  123  no server answers\n"
-	"  124  another failure, named on standard error\n"
-	"  125  wrong use\n"
+	"  121  timed out waiting for an item, or for room (-w)\n"
+	"  123  no server can be reached\n"
+	"  124  another failure, described on standard error\n"
+	"  125  usage error\n"
 	"  126  COMMAND cannot be executed\n"
 	"  127  COMMAND was not found\n"
-	"  128+N  signal N\n";
+	"  128+N  ended by signal N\n";
 
 kustos_deadline queue_deadline(const struct queue_job *q)
 {
@@ -97,7 +94,7 @@ int queue_failed(const struct queue_job *q, struct kustos_client *client,
 		kustos_client_state(client) == KUSTOS_CONNECTED) {
 		const char *missed = !q->verb->items ? "there was no item for"
 			: q->max_items > 0	     ? "there was no room for"
-					   : "not all was there within";
+					   : "not all items were put within";
 
 		tool_say("%s: %s %g s", q->job.path, missed,
 			(double)q->wait_ms / 1000);
@@ -161,7 +158,7 @@ static void unfit(void *arg, const char *name)
 {
 	const struct queue_job *q = arg;
 
-	tool_say("%s: %s is no item of this kind", q->job.path, name);
+	tool_say("%s: %s is not an item of this kind", q->job.path, name);
 }
 
 static void heard(void *arg, enum kustos_err err,
@@ -460,5 +457,5 @@ static int run(int argc, char **argv)
 }
 
 const struct tool_subcommand tool_queue = { "queue", run,
-	"lines in and out; a command for each item", help, tool_help_common,
+	"put and take items; run a command for each", help, tool_help_common,
 	codes };

@@ -78,7 +78,7 @@ static void tell_if_disagrees(struct semaphore *s)
 	if (s->told || max < 0 || !kustos_semaphore_disagrees(s->sem))
 		return;
 	s->told = true;
-	tool_say("%s: others go by another number of leases than %d",
+	tool_say("%s: others use a different number of leases than %d",
 		s->ask.job.path, max);
 }
 

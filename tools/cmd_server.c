@@ -21,26 +21,26 @@
 static const char help[] =
 	"Usage: kustos server [OPTION]... [[--] COMMAND [ARGUMENT]...]\n"
 	"\n"
-	"Run a ZooKeeper server on a free port of the loopback address,\n"
-	"for development and tests: it does not force its data to disk.\n"
-	"With COMMAND, run that with KUSTOS_HOSTS set, and end the server\n"
-	"with it.  Else print what --hosts wants, as one line, and run\n"
-	"until a signal says to end.\n"
+	"Run a ZooKeeper server for development and tests, on a free port of\n"
+	"the loopback address.  It does not sync its data to disk.  With a\n"
+	"COMMAND, run COMMAND with KUSTOS_HOSTS set, and stop the server\n"
+	"when it has ended.  Without one, print a line for --hosts, and run\n"
+	"until a signal.\n"
 	"\n"
 	"      --ensemble N      N servers, at most 9, on 127.0.0.1,\n"
 	"                        127.0.0.2 and so on\n"
-	"      --port PORT       listen there\n"
-	"      --data DIR        keep what is stored in DIR; by default it\n"
-	"                        is removed at the end\n"
+	"      --port PORT       listen on this port\n"
+	"      --data DIR        keep the data in DIR; by default it is\n"
+	"                        removed at the end\n"
 	"      --tick MS         the server's tickTime; default 200\n"
-	"      --until-eof       end when standard input does, too\n"
+	"      --until-eof       stop at the end of standard input as well\n"
 	"      --json            print one JSON object instead of a line\n";
 
 static const char codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N; else 0\n"
-	"if told to end, 124 if the server cannot start or ends by itself,\n"
-	"125 for wrong use, 126 if COMMAND cannot be executed, 127 if it\n"
-	"was not found.\n";
+	"if stopped by a signal, 124 if the server cannot start or ends by\n"
+	"itself, 125 for a usage error, 126 if COMMAND cannot be executed,\n"
+	"127 if it was not found.\n";
 
 enum { OPT_ENSEMBLE = TOOL_OPT_OWN, OPT_PORT, OPT_DATA, OPT_TICK, OPT_EOF };
 
@@ -216,7 +216,7 @@ static int run(int argc, char **argv)
 	/* Not before: a signal that comes meanwhile ends this process, and
 	   what it has started. */
 	if (signals_take(&s.signals) < 0)
-		tool_say("cannot take signals: %s", strerror(errno));
+		tool_say("cannot handle signals: %s", strerror(errno));
 	else if (optind == argc)
 		code = serve(&s);
 	else

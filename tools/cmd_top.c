@@ -1,5 +1,5 @@
 /*
- * cmd_top.c - kustos top: what goes on below a node, again and again.
+ * cmd_top.c - kustos top: watch the recipes below a node.
  */
 #include "signals.h"
 #include "top.h"
@@ -13,25 +13,24 @@
 static const char help[] =
 	"Usage: kustos top [OPTION]... PATH\n"
 	"\n"
-	"Show what there is at PATH and below it: locks, elections,\n"
+	"Show the recipes at PATH and below it: locks, elections,\n"
 	"semaphores, barriers, latches and queues of Kustos, Curator, kazoo\n"
-	"and ZooKeeper; how many hold and wait, or are in, or done; how\n"
-	"many come and go in a second; and who holds.  Looks again every two\n"
-	"seconds; if standard output is no terminal, what it shows follows on\n"
-	"what it showed before.\n"
+	"and ZooKeeper.  For each, show how many hold and wait, or are in,\n"
+	"or done; how many come and go in a second; and who holds.  Looks\n"
+	"again every two seconds.  If standard output is not a terminal,\n"
+	"each look is printed below the one before.\n"
 	"\n"
 	"  -i, --interval SECONDS\n"
-	"                        between two looks; 0.1 or more\n"
+	"                        time between two looks; 0.1 or more\n"
 	"      --once            look once\n"
-	"      --frames NUMBER   look so many times\n"
-	"      --bare            show as a barrier also what is empty, and "
-	"never\n"
-	"                        had anything below it\n"
-	"      --json            print a JSON object each time\n";
+	"      --frames NUMBER   look this often\n"
+	"      --bare            show also empty nodes that never had a\n"
+	"                        child, as barriers\n"
+	"      --json            print a JSON object for each look\n";
 
 static const char codes[] =
-	"Exit codes: 0; 117 if there is no PATH, 123 if no server answers,\n"
-	"124 for another failure, 125 for wrong use.\n";
+	"Exit codes: 0; 117 if PATH does not exist, 123 if no server can be\n"
+	"reached, 124 for another failure, 125 for a usage error.\n";
 
 enum { OPT_ONCE = TOOL_OPT_OWN, OPT_FRAMES, OPT_BARE };
 
@@ -162,7 +161,7 @@ static int run(int argc, char **argv)
 	t.tool.paths = argv + optind;
 	t.tool.path_count = 1;
 	if (signals_take(&t.signals) < 0) {
-		tool_say("cannot take signals: %s", strerror(errno));
+		tool_say("cannot handle signals: %s", strerror(errno));
 		return TOOL_FAILED;
 	}
 	signals_admit(&t.signals, true);
@@ -177,5 +176,4 @@ static int run(int argc, char **argv)
 }
 
 const struct tool_subcommand tool_top = { "top", run,
-	"what goes on below a node, again and again", help, tool_help_common,
-	codes };
+	"watch the recipes below a node", help, tool_help_common, codes };

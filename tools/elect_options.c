@@ -9,39 +9,40 @@ const char elect_help[] =
 	"Usage: kustos elect [OPTION]... PATH [--] COMMAND [ARGUMENT]...\n"
 	"       kustos elect --watch [OPTION]... PATH\n"
 	"\n"
-	"Run COMMAND while leading the election at PATH.  In its\n"
-	"environment it finds KUSTOS_PATH, KUSTOS_TOKEN (the term: greater\n"
-	"than that of every earlier leader), KUSTOS_NODE and KUSTOS_HOSTS.\n"
+	"Run COMMAND while leading the election at PATH.  Its environment\n"
+	"has KUSTOS_PATH, KUSTOS_TOKEN (the term: greater than that of every\n"
+	"earlier leader), KUSTOS_NODE and KUSTOS_HOSTS.\n"
 	"\n"
-	"  -r, --restart         stand in line again when COMMAND has ended,\n"
-	"                        or leadership was lost, and run it again;\n"
-	"                        until a signal comes, it cannot be run, or\n"
-	"                        leadership cannot be won (-w, or a failure)\n"
+	"  -r, --restart         take part again when COMMAND has ended or\n"
+	"                        leadership was lost, and run COMMAND again;\n"
+	"                        until a signal, until COMMAND cannot be\n"
+	"                        run, or until leadership cannot be won (-w,\n"
+	"                        or a failure)\n"
 	"      --id TEXT         who we are, for others to read; default:\n"
 	"                        HOST:PID\n"
-	"  -w, --wait SECONDS    fail if leadership was not won in that\n"
-	"                        time; 0: if somebody leads\n"
-	"      --lock-layout     take part as a lock does, and Curator's\n"
-	"                        LeaderSelector; default: as Curator's\n"
+	"  -w, --wait SECONDS    fail if leadership was not won in this\n"
+	"                        time; 0: fail if another leads\n"
+	"      --lock-layout     take part like a lock and like Curator's\n"
+	"                        LeaderSelector; default: like Curator's\n"
 	"                        LeaderLatch\n"
 	"      --dialect NAME    with --lock-layout: curator (default); or\n"
-	"                        kazoo, to share it with kazoo's own Election\n"
-	"                        and nobody else\n"
-	"      --grace SECONDS   ask COMMAND to end when no more is left;\n"
-	"                        default an eighth of the session timeout,\n"
-	"                        at most a quarter\n"
-	"      --watch           take no part: print who leads, a line each\n"
-	"                        time that it is another, or says\n"
-	"                        something else\n"
+	"                        kazoo, which works with kazoo's own\n"
+	"                        Election only\n"
+	"      --grace SECONDS   ask COMMAND to end when this much of the\n"
+	"                        lease is left; default an eighth of the\n"
+	"                        session timeout, at most a quarter\n"
+	"      --watch           do not take part; print a line for each new\n"
+	"                        leader, and when the leader changes its\n"
+	"                        data\n"
 	"      --json            with --watch: print JSON objects\n";
 
 const char elect_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
 	"  121  leadership was not won (-w)\n"
 	"  122  lost, or about to be lost, while COMMAND ran\n"
-	"  123  no server answers\n"
-	"  124  another failure, named on standard error\n"
-	"  125  wrong use\n"
+	"  123  no server can be reached\n"
+	"  124  another failure, described on standard error\n"
+	"  125  usage error\n"
 	"  126  COMMAND cannot be executed\n"
 	"  127  COMMAND was not found\n";
 
@@ -117,7 +118,7 @@ static int wrong(const struct elect_options *o, const struct job *j)
 	if (j->path == NULL)
 		return tool_usage(&o->tool, "no PATH given");
 	if (*j->argv != NULL)
-		return tool_usage(&o->tool, "--watch runs no COMMAND");
+		return tool_usage(&o->tool, "--watch takes no COMMAND");
 	if (o->restart || o->lock_layout || o->has_dialect || o->id != NULL ||
 		o->wait_ms >= 0 || j->grace_ms >= 0)
 		return tool_usage(&o->tool,

@@ -81,7 +81,7 @@ int elect_watch(const struct tool *tool, const char *path)
 	int code, sig = 0;
 
 	if (signals_take(&signals) < 0) {
-		tool_say("cannot take signals: %s", strerror(errno));
+		tool_say("cannot handle signals: %s", strerror(errno));
 		return TOOL_FAILED;
 	}
 	signals_admit(&signals, true);

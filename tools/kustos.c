@@ -47,8 +47,8 @@ static int overview(void)
 static int no_such(const char *name)
 {
 	if (*name == '-')
-		tool_say("%s stands before the subcommand, but options belong "
-			 "behind it; see 'kustos help'",
+		tool_say("%s is before the subcommand, but options go after "
+			 "it; see 'kustos help'",
 			name);
 	else
 		tool_say("there is no subcommand '%s'; see 'kustos help'",

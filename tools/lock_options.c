@@ -5,81 +5,81 @@
 
 #include <string.h>
 
-#define COMMON_HELP                                                           \
-	"  -E, --conflict-exit-code CODE\n"                                   \
-	"                        exit with CODE if it was not got in time\n"  \
-	"  -q, --quiet           then do not say so\n"                        \
-	"      --reason TEXT     say why in the holder record; default:\n"    \
-	"                        the name of COMMAND\n"                       \
-	"      --record          store who holds it as JSON; the default\n"   \
-	"      --no-record       store the local address, as Curator does\n"  \
-	"      --data TEXT       store TEXT instead\n"                        \
-	"      --grace SECONDS   ask COMMAND to end when no more is left;\n"  \
-	"                        default an eighth of the session timeout,\n" \
-	"                        at most a quarter\n"
+#define COMMON_HELP                                                            \
+	"  -E, --conflict-exit-code CODE\n"                                    \
+	"                        exit with CODE instead of 120 or 121\n"       \
+	"  -q, --quiet           print no message in these cases\n"            \
+	"      --reason TEXT     the reason in the holder record; default:\n"  \
+	"                        the name of COMMAND\n"                        \
+	"      --record          store a holder record as JSON; the default\n" \
+	"      --no-record       store the local address, as Curator does\n"   \
+	"      --data TEXT       store TEXT instead\n"                         \
+	"      --grace SECONDS   ask COMMAND to end when this much of the\n"   \
+	"                        lease is left; default an eighth of the\n"    \
+	"                        session timeout, at most a quarter\n"
 
 const char lock_help[] =
 	"Usage: kustos lock [OPTION]... PATH [--] COMMAND [ARGUMENT]...\n"
 	"       kustos lock [OPTION]... PATH PATH... -- COMMAND [ARGUMENT]...\n"
 	"\n"
-	"Run COMMAND while holding the lock at PATH; or those at all PATHs,\n"
-	"which are taken together, or none.  In its environment it finds\n"
+	"Run COMMAND while holding the lock at PATH, or the locks at all\n"
+	"PATHs, of which either all are taken or none.  Its environment has\n"
 	"KUSTOS_PATH, KUSTOS_TOKEN (greater than that of every earlier\n"
-	"holder), KUSTOS_NODE, of several one after the other, and\n"
-	"KUSTOS_HOSTS.\n"
+	"holder) and KUSTOS_NODE, each a list if there are several locks,\n"
+	"and KUSTOS_HOSTS.\n"
 	"\n"
 	"  -n, --nonblock        fail if another holds the lock\n"
-	"  -w, --wait SECONDS    fail if it was not got in that time\n"
-	"  -s, --shared          read: with other readers (-s), and not\n"
-	"                        while somebody writes (-x)\n"
-	"  -x, --exclusive       write: alone, among those who use -s or\n"
-	"                        -x.  Without either it is a plain lock,\n"
-	"                        which those two do not see\n"
-	"      --dialect NAME    curator (default); or kazoo, to share it\n"
-	"                        with kazoo's own Lock and nobody else\n"
+	"  -w, --wait SECONDS    fail if it was not acquired in this time\n"
+	"  -s, --shared          take it as a reader: together with other\n"
+	"                        readers (-s), but with no writer (-x)\n"
+	"  -x, --exclusive       take it as a writer: alone among -s and -x.\n"
+	"                        Without -s and -x it is a plain lock, which\n"
+	"                        readers and writers do not see\n"
+	"      --dialect NAME    curator (default); or kazoo, which works\n"
+	"                        with kazoo's own Lock only\n"
 	"      --revocable       ask COMMAND to end when the lock is asked\n"
-	"                        for, as 'kustos break --revoke' does\n"
+	"                        for, as by 'kustos break --revoke'\n"
 	"      --extra-marks TEXT[,TEXT]...\n"
-	"                        wait for those as well whose names have TEXT\n"
-	"                        before their number\n" COMMON_HELP;
+	"                        also wait for contenders whose names have\n"
+	"                        TEXT before their number\n" COMMON_HELP;
 
 const char semaphore_help[] =
 	"Usage: kustos semaphore -n N [OPTION]... PATH [--] COMMAND\n"
 	"                        [ARGUMENT]...\n"
 	"       kustos semaphore --max-path NODE --set-max N [OPTION]...\n"
 	"\n"
-	"Run COMMAND while holding a lease of the semaphore at PATH, of\n"
-	"which there are N.  In its environment it finds KUSTOS_PATH,\n"
-	"KUSTOS_TOKEN, KUSTOS_NODE and KUSTOS_HOSTS.\n"
+	"Run COMMAND while holding one of the N leases of the semaphore at\n"
+	"PATH.  Its environment has KUSTOS_PATH, KUSTOS_TOKEN, KUSTOS_NODE\n"
+	"and KUSTOS_HOSTS.\n"
 	"\n"
-	"  -n, --max N           so many leases there may be, for all who\n"
-	"                        use PATH\n"
-	"      --max-path NODE   so many as NODE says instead, which all\n"
-	"                        of them read and watch\n"
-	"      --set-max N       make NODE say N, and do no more\n"
-	"      --leases K        hold K of them at once, or none\n"
-	"      --nonblock        fail if there is no room\n"
-	"  -w, --wait SECONDS    fail if there was none in that time; 0\n"
+	"  -n, --max N           the number of leases; the same for all\n"
+	"                        users of PATH\n"
+	"      --max-path NODE   read and watch the number of leases in NODE\n"
+	"                        instead\n"
+	"      --set-max N       store N in NODE, and do nothing else\n"
+	"      --leases K        hold K leases at once, or none\n"
+	"      --nonblock        fail if no lease is free\n"
+	"  -w, --wait SECONDS    fail if no lease was free in this time; 0\n"
 	"                        is the same as --nonblock\n" COMMON_HELP;
 
-#define COMMON_CODES                                        \
-	"  123  no server answers\n"                        \
-	"  124  another failure, named on standard error\n" \
-	"  125  wrong use\n"                                \
-	"  126  COMMAND cannot be executed\n"               \
+#define COMMON_CODES                                            \
+	"  123  no server can be reached\n"                     \
+	"  124  another failure, described on standard error\n" \
+	"  125  usage error\n"                                  \
+	"  126  COMMAND cannot be executed\n"                   \
 	"  127  COMMAND was not found\n"
 
 const char lock_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
 	"  120  another holds the lock (-n)\n"
-	"  121  another held it all the time (-w)\n"
-	"  122  lost, about to be lost, or asked for back, while COMMAND\n"
+	"  121  timed out (-w)\n"
+	"  122  lost, about to be lost, or revoked, while COMMAND\n"
 	"       ran\n" COMMON_CODES;
 
 const char semaphore_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
-	"  120  there is no room (--nonblock)\n"
-	"  121  there was none all the time (-w)\n"
+	"  120  no lease is free (--nonblock)\n"
+	"  121  timed out (-w)\n"
 	"  122  lost, or about to be lost, while COMMAND ran\n" COMMON_CODES;
 
 enum {

@@ -106,8 +106,10 @@ static void tell_lost(const struct consumption *c, int code,
 	tool_say("%s: %s ended with %d, but the item was lost before that was "
 		 "stored: it %s",
 		c->q->job.path, c->q->job.argv[0], code,
-		err == KUSTOS_ELOST ? "comes again, unless another took it away"
-				    : "is gone, and may have come again");
+		err == KUSTOS_ELOST
+			? "will be delivered again, unless another consumer "
+			  "took it"
+			: "is gone, and may have been delivered again");
 }
 
 /* Wait for the answer until then, or for a signal, which is then in the job.
@@ -275,8 +277,7 @@ static int ended(const struct consumption *c, enum kustos_err err)
 
 	if (count > 0) {
 		tool_say("%s: %d done, %d failed%s", c->q->job.path, c->done,
-			count,
-			c->held.count == HELD_MAX ? ": no more are tried" : "");
+			count, c->held.count == HELD_MAX ? "; giving up" : "");
 		return TOOL_BROKEN;
 	}
 	if (c->done > 0)
@@ -345,8 +346,8 @@ static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
 
 	tool_say("%s: %s %s%s", c->q->job.path, name,
 		why == KUSTOS_UNFIT_DEAD ? "was tried too often"
-					 : "is no item of this kind",
-		moved ? ", and is moved away" : "");
+					 : "is not an item of this kind",
+		moved ? ", and was moved" : "");
 }
 
 static int begin(struct consumption *c)
@@ -388,7 +389,7 @@ int queue_consume(struct queue_job *q)
 	j->signals = &signals;
 	j->what = "item";
 	if (signals_take(&signals) < 0) {
-		tool_say("cannot take signals: %s", strerror(errno));
+		tool_say("cannot handle signals: %s", strerror(errno));
 		return TOOL_FAILED;
 	}
 	command_limit_descriptors();

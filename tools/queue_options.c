@@ -192,14 +192,13 @@ bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	}
 	if (q->verb == NULL) {
 		q->tool.exit_code = tool_usage(&q->tool,
-			"'%s' is nothing to do with a queue", argv[1]);
+			"'%s' is not an action of kustos queue", argv[1]);
 		return false;
 	}
 	if (!take_options(q, argc, argv))
 		return false;
 	if (q->verb == &help) {
-		q->tool.exit_code = tool_usage(&q->tool,
-			"the first word says what to do");
+		q->tool.exit_code = tool_usage(&q->tool, "no action given");
 		return false;
 	}
 	if (optind < argc) {

@@ -196,10 +196,11 @@ static void show_line(FILE *out, const struct kustos_participants *list)
 	for (size_t i = 0; i < list->count; i++)
 		show_participant(out, &list->list[i]);
 	if (list->foreign > 0)
-		fprintf(out, "%zu more %s a name of no known style\n",
+		fprintf(out, "%zu more %s a name of an unknown style\n",
 			list->foreign, list->foreign == 1 ? "has" : "have");
 	if (list->mixed)
-		fputs("mixed dialects: some of these do not wait for others\n",
+		fputs("mixed dialects: some of these do not wait for the "
+		      "others\n",
 			out);
 }
 

@@ -89,7 +89,7 @@ static int wrong(const struct together *t)
 	if (v->count == MUST_COUNT && t->count == 0)
 		return tool_usage(&t->tool, "'%s' needs -n", v->name);
 	if (v->command == NO_COMMAND && *t->job.argv != NULL)
-		return tool_usage(&t->tool, "'%s' runs no COMMAND", v->name);
+		return tool_usage(&t->tool, "'%s' takes no COMMAND", v->name);
 	if (v->command == MUST_RUN && *t->job.argv == NULL)
 		return tool_usage(&t->tool, "no COMMAND given");
 	return misplaced(t);
@@ -110,9 +110,9 @@ bool together_parse(struct together *t,
 	t->verb = name != NULL ? find(verbs, name) : NULL;
 	if (t->verb == NULL) {
 		t->tool.exit_code = name == NULL
-			? tool_usage(&t->tool, "the first word says what to do")
+			? tool_usage(&t->tool, "no action given")
 			: tool_usage(&t->tool,
-				  "'%s' is nothing to do with a %s", name,
+				  "'%s' is not an action of kustos %s", name,
 				  subcommand->name);
 		return false;
 	}
@@ -162,7 +162,7 @@ int together_waited(const struct together *t, struct kustos_client *client,
 		return TOOL_TIMEDOUT;
 	}
 	if (err == KUSTOS_EBROKEN) {
-		tool_say("%s: one that must be done has died", path);
+		tool_say("%s: a participant that must be done has died", path);
 		return TOOL_BROKEN;
 	}
 	return tool_failed_of(&t->tool, client, verb, path, err);

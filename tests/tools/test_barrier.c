@@ -349,11 +349,11 @@ START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "barrier"), 125);
 	ck_assert_int_eq(cli_run(&a, "barrier", "open", GATE), 125);
-	cli_hears_error(&a, "'open' is nothing to do with a barrier");
+	cli_hears_error(&a, "'open' is not an action of kustos barrier");
 	ck_assert_int_eq(cli_run(&a, "barrier", "set"), 125);
 	cli_hears_error(&a, "no PATH given");
 	ck_assert_int_eq(cli_run(&a, "barrier", "set", GATE, "true"), 125);
-	cli_hears_error(&a, "'set' runs no COMMAND");
+	cli_hears_error(&a, "'set' takes no COMMAND");
 	ck_assert_int_eq(cli_run(&a, "barrier", "set", "-n3", GATE), 125);
 	ck_assert_int_eq(cli_run(&a, "barrier", "wait", "--id=x", GATE), 125);
 	cli_hears_error(&a, "'wait' has no --id");

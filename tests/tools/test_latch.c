@@ -41,7 +41,7 @@ START_TEST(who_waits_goes_on_at_zero)
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-n2", LATCH), 0);
 	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-n3", LATCH), 124);
-	cli_hears_error(&a, LATCH ": others go by another number\n");
+	cli_hears_error(&a, LATCH ": others use a different number\n");
 	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n3", LATCH), 124);
 	ck_assert_int_eq(cli_run(&a, "latch", "remove", LATCH), 0);
 	ck_assert_int_eq(cli_run(&a, "latch", "remove", LATCH), 0);
@@ -122,7 +122,7 @@ START_TEST(two_numbers_are_told)
 	ck_assert_int_eq(cli_run(&a, "latch", "status", "--json", LATCH), 0);
 	cli_hears(&a, "\"count\":0,\"done\":1,\"broken\":0,\"disagree\":true,");
 	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-w9", LATCH), 124);
-	cli_hears_error(&a, ": others go by another number\n");
+	cli_hears_error(&a, ": others use a different number\n");
 }
 END_TEST
 
@@ -141,7 +141,8 @@ START_TEST(who_waits_is_told_of_a_command_that_is_not_done)
 		kill(b.pid, SIGKILL);
 	ck_assert_int_eq(cli_end(&b), _i == 0 ? 7 : -SIGKILL);
 	ck_assert_int_eq(cli_end(&a), 116);
-	cli_hears_error(&a, LATCH ": one that must be done has died\n");
+	cli_hears_error(&a,
+		LATCH ": a participant that must be done has died\n");
 	ck_assert_int_eq(cli_run(&a, "latch", "status", LATCH), 0);
 	cli_hears(&a, ": 0 of 1 are done, 1 has died\ndied   x\n");
 	ck_assert_int_eq(
@@ -153,9 +154,9 @@ END_TEST
 START_TEST(wrong_use_is_refused)
 {
 	ck_assert_int_eq(cli_run(&a, "latch"), 125);
-	cli_hears_error(&a, "the first word says what to do");
+	cli_hears_error(&a, "no action given");
 	ck_assert_int_eq(cli_run(&a, "latch", "count", LATCH), 125);
-	cli_hears_error(&a, "'count' is nothing to do with a latch");
+	cli_hears_error(&a, "'count' is not an action of kustos latch");
 	ck_assert_int_eq(cli_run(&a, "latch", "set", LATCH), 125);
 	cli_hears_error(&a, "'set' needs -n");
 	ck_assert_int_eq(cli_run(&a, "latch", "done", "-n2", LATCH), 125);

@@ -191,7 +191,7 @@ START_TEST(ls_knows_the_names_of_other_libraries)
 	expect_json(c.out_text, "j[\"foreign\"] == 1");
 	expect_json(c.out_text, "j[\"mixed\"] is True");
 	ck_assert_int_eq(cli_run(&c, "ls", "/l"), 0);
-	cli_hears(&c, "1 more has a name of no known style\n");
+	cli_hears(&c, "1 more has a name of an unknown style\n");
 	cli_hears(&c, "mixed dialects");
 }
 END_TEST
@@ -376,7 +376,7 @@ START_TEST(one_who_waits_can_be_named)
 	ck_assert_int_eq(cli_run(&c, "break", "-y", second), 0);
 	ck_assert(is_there(FIRST) && !is_there(second));
 	ck_assert_int_eq(cli_run(&c, "break", "-y", second), 117);
-	cli_hears_error(&c, "nobody stands there");
+	cli_hears_error(&c, "nobody is in line there");
 	ck_assert_int_eq(cli_run(&c, "break", "-y", "/l/"), 125);
 }
 END_TEST
@@ -442,7 +442,7 @@ START_TEST(where_nobody_stands_nothing_is_broken)
 	ck_assert_str_eq(c.err_text, "kustos: /l: there is no such node\n");
 	ck_assert_int_eq(raw_create(fixture_address(), "/l", NULL), 0);
 	ck_assert_int_eq(cli_run(&c, "break", "-y", "/l"), 117);
-	ck_assert_str_eq(c.err_text, "kustos: /l: nobody stands there\n");
+	ck_assert_str_eq(c.err_text, "kustos: /l: nobody is in line there\n");
 	ck_assert_int_eq(cli_run(&c, "break", "-y", "/"), 117);
 	ck_assert(is_there("/l"));
 }

@@ -52,7 +52,7 @@ START_TEST(of_a_semaphore_one_has_to_be_named)
 	ck_assert_int_eq(cli_end(&c), 0);
 	/* Now there is nobody. */
 	ck_assert_int_eq(cli_run(&d, "break", "-y", "/s"), 117);
-	cli_hears_error(&d, "/s: nobody stands there\n");
+	cli_hears_error(&d, "/s: nobody is in line there\n");
 	ck_assert_int_eq(cli_run(&d, "ls", "/s"), 0);
 	ck_assert_str_eq(d.out_text, "/s: free\n");
 }

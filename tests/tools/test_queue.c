@@ -177,8 +177,8 @@ END_TEST
 static const struct {
 	const char *arguments[6], *says;
 } wrong[] = {
-	{ { NULL }, "the first word says what to do" },
-	{ { "give", JOBS }, "'give' is nothing to do with a queue" },
+	{ { NULL }, "no action given" },
+	{ { "give", JOBS }, "'give' is not an action of kustos queue" },
 	{ { "take" }, "no PATH given" },
 	{ { "take", JOBS, "x" }, "more than one PATH" },
 	{ { "consume", JOBS }, "no COMMAND given" },

@@ -147,7 +147,9 @@ START_TEST(an_item_that_is_taken_from_under_its_command_is_not_promised)
 				 "-c", taking, cli_program()),
 		121);
 	cli_hears(&a, "x\n");
-	cli_hears_error(&a, "it comes again, unless another took it away\n");
+	cli_hears_error(&a,
+		"it will be delivered again, unless another consumer took "
+		"it\n");
 	ck_assert_int_eq(fixture_children(JOBS), 0);
 }
 END_TEST
@@ -240,7 +242,7 @@ START_TEST(an_item_that_fails_too_often_is_moved_away)
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);
 	cli_start(&a, "queue", "consume", "-c2", "--deliveries=2",
 		"--dead-letters", DEAD, JOBS, "grep", "good");
-	cli_hears_error(&a, "was tried too often, and is moved away\n");
+	cli_hears_error(&a, "was tried too often, and was moved\n");
 	ck_assert_int_ge(test_now_ms() - began_ms, 1000);
 	cli_hears(&a, "good\n");
 	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "good"), 0);
@@ -337,7 +339,7 @@ START_TEST(so_many_items_fail_and_no_more)
 	test_within(!cli_runs(&a), 4 * CLI_MS); /* of a thousand processes */
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_str_eq(a.out_text,
-		"kustos: " JOBS ": 0 done, 1000 failed: no more are tried\n");
+		"kustos: " JOBS ": 0 done, 1000 failed; giving up\n");
 	ck_assert_int_eq(fixture_children(JOBS), 1001);
 }
 END_TEST

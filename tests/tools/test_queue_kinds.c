@@ -275,10 +275,10 @@ START_TEST(what_is_no_item_is_told_and_left_where_it_is)
 	ck_assert_int_eq(cli_run(&a, "queue", "take", "-c2", "-w0", JOBS), 120);
 	ck_assert_str_eq(a.out_text, "a\n");
 	cli_hears_error(&a,
-		JOBS ": queue-0000000007 is no item of this kind\n");
+		JOBS ": queue-0000000007 is not an item of this kind\n");
 	ck_assert_int_eq(cli_run(&a, "queue", "peek", "-w0", JOBS), 120);
 	cli_hears_error(&a,
-		JOBS ": queue-0000000007 is no item of this kind\n");
+		JOBS ": queue-0000000007 is not an item of this kind\n");
 	ck_assert_int_eq(fixture_children(JOBS), 1);
 }
 END_TEST

@@ -59,7 +59,7 @@ START_TEST(a_put_that_is_not_answered_in_time_does_not_speak_of_room)
 	cli_type(&a, "x\n");
 	cli_eof(&a);
 	ck_assert_int_eq(cli_end(&a), 121);
-	cli_hears_error(&a, JOBS ": not all was there within 5 s\n");
+	cli_hears_error(&a, JOBS ": not all items were put within 5 s\n");
 }
 END_TEST
 

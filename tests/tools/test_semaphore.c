@@ -230,7 +230,7 @@ START_TEST(who_reads_the_number_says_which_it_goes_by)
 		cli_run(&c, "semaphore", "--max-path", NODE, SEM, "true"), 0);
 	ck_assert_str_eq(c.err_text,
 		"kustos: " SEM
-		": others go by another number of leases than 3\n");
+		": others use a different number of leases than 3\n");
 	let_go(&a);
 }
 END_TEST
@@ -302,8 +302,8 @@ static const struct {
 	{ { "lock", "/", "true" },
 		"lock: / is the root, where no recipe can be" },
 	{ { "--hosts", "x:1", "lock", SEM, "true" },
-		"kustos: --hosts stands before the subcommand, but options "
-		"belong behind it; see 'kustos help'" },
+		"kustos: --hosts is before the subcommand, but options go "
+		"after it; see 'kustos help'" },
 	{ { "wait" }, "kustos: there is no subcommand 'wait'; see 'kustos" },
 	{ { "ls", SEM, "/l" }, "ls: more than one PATH" },
 	{ { "break", "-y", SEM, "/l" }, "break: more than one PATH" },
