@@ -11,7 +11,7 @@
 #include <kustos/base.h>
 #include <stdbool.h>
 
-/* It begins with so many bytes; the codes before an item, and at the end. */
+/* The length of its beginning; the codes before an item, and at the end. */
 #define KU_FRAME_BEGINNING 4
 #define KU_FRAME_ITEM 1
 #define KU_FRAME_END 2
@@ -21,16 +21,16 @@ struct ku_bytes {
 	size_t len;
 };
 
-/* Return the length of the frame of these, or SIZE_MAX if one of them cannot
-   stand in one. */
+/* Return the length of a frame of these items, or SIZE_MAX if there cannot be such a
+   frame. */
 size_t ku_frame_size(const struct ku_bytes *items, size_t count);
 
-/* Write it; "out" has that room. */
+/* Write that frame; "out" has room for it. */
 void ku_frame_write(const struct ku_bytes *items, size_t count, char *out);
 
-/* Count the items of a frame.  Returns false if it is not one, from its first
-   byte to its end: as nothing is handed out of a frame that breaks off.  What
-   follows the end is not looked at; nor do Curator's. */
+/* Count the items of a frame.  Returns false if the data is not a whole frame, from
+   its first byte to its end code, as nothing is handed out of a frame that breaks
+   off.  Bytes that follow the end code are ignored, as Curator's queues do. */
 bool ku_frame_check(const char *data, size_t len, size_t *count);
 
 /* Step through a frame that was checked: store its first item and move "*rest"

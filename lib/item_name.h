@@ -10,8 +10,8 @@
  *   queue-|id|0000000007          ID
  *   entry-100-0000000007          KAZOO     priority
  *
- * The kinds with "queue-" read each other's names, as Curator's consumers do,
- * who also put items back under plain ones.  Other names are nobody's items.
+ * The kinds with "queue-" read each other's names.  So do Curator's consumers, which
+ * also put items back under plain names.  Nodes of other names are no items.
  *
  * Pure functions.
  */
@@ -30,20 +30,20 @@ enum ku_item_kind {
 	KU_ITEM_KAZOO
 };
 
-/* The priorities that kazoo can write in order, and what it gives by itself. */
+/* The greatest priority that kazoo can write so that names sort, and its default. */
 #define KU_ITEM_KAZOO_MAX 999
 #define KU_ITEM_KAZOO_DEFAULT 100
 
-/* What an item is put with; each kind reads its own. */
+/* What an item is put with; each kind reads its own field. */
 struct ku_item_wish {
 	int32_t priority; /* PRIORITY, KAZOO: the lesser is first */
 	int64_t due_ms;	  /* DELAY: since 1970; not negative */
 	const char *id;	  /* ID: "/" and "|" become "_" */
 };
 
-/* Make what a new name begins with; the server appends the number.  It is
-   malloc'ed.  Returns KUSTOS_EINVAL if what is wished has no name that sorts
-   where it belongs, or none at all; or KUSTOS_ENOMEM. */
+/* Make the head of a new name, malloc'ed; the server appends the number.  Returns
+   KUSTOS_EINVAL if the wish has no name that sorts where it belongs, or none at all;
+   or KUSTOS_ENOMEM. */
 enum kustos_err ku_item_head(enum ku_item_kind kind,
 	const struct ku_item_wish *wish, char **out);
 
@@ -51,25 +51,25 @@ enum kustos_err ku_item_head(enum ku_item_kind kind,
 struct ku_item {
 	const char *name; /* as given */
 	uint64_t key;	  /* the lesser is first; DELAY: when it is due */
-	uint32_t number;  /* the same, among those of one key */
-	uint32_t head;	  /* so long is what precedes the number */
+	uint32_t number;  /* the lesser is first among items of one key */
+	uint32_t head;	  /* the length of what precedes the number */
 };
 
-/* Take a name apart.  Returns false if it is no item of this kind of queue. */
+/* Take a name apart.  Returns false if it is not that of an item of such a queue. */
 bool ku_item_parse(enum ku_item_kind kind, const char *name,
 	struct ku_item *out);
 
-/* Does "a" stand before "b"?  Equal names apart, one of two always does. */
+/* Does "a" stand before "b"?  Unless the names are equal, one of two always does. */
 bool ku_item_before(const struct ku_item *a, const struct ku_item *b);
 
-/* Make the head of a name under which the item goes back into its queue, with
-   its key; if "plain", without, as Curator's consumers do (but for ids, which
-   they keep).  It is malloc'ed; NULL if memory is short. */
+/* Make the head of the name under which the item goes back into its queue: with its
+   key; or if "plain" without it, as Curator's consumers do (an id is kept).  It is
+   malloc'ed; NULL if memory is short. */
 char *ku_item_again(enum ku_item_kind kind, const struct ku_item *item,
 	bool plain);
 
-/* Return the priority that the name says (PRIORITY, KAZOO); a plain name that
-   was put back says one, too. */
+/* Return the priority in the name (PRIORITY, KAZOO).  A plain name under which an item
+   was put back has one, too. */
 int32_t ku_item_priority(enum ku_item_kind kind, const struct ku_item *item);
 
 /* Was this item put with this id? */

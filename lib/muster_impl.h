@@ -6,28 +6,31 @@
  *	 ^                |                                      |
  *	 +-- gave up -----+------------------ gave up -----------+
  *
- * Whoever gives up is out, and its node goes: nobody waits for it.
+ * A member that gives up is out, and its node goes: nobody waits for it.
  *
- * A look is a listing of the members and a look at "ready", in one flight; who
- * goes in sends it behind the creation of its node.  Each event, and each
- * reconnect with another session, has it looked again; none of them says
- * anything by itself, but for one: that "ready" was made after we had seen that
- * it was not there.  Members of kazoo's delete it as soon as they go out, so
- * that a look comes too late.  Then it counts if so many nodes were made since as
- * the round lacked.
+ * A look is a listing of the members and a read, or exists, of "ready", in one flight.
+ * A member that goes in sends the look behind the creation of its node.  Each event,
+ * and each reconnect with another session, makes it look again.  No event says
+ * anything by itself, with one exception: that "ready" was made after we had seen that
+ * it was not there.  kazoo's members delete "ready" as soon as they go out, so that a
+ * look comes too late.  Then the event counts if at least as many nodes were made
+ * since as the round lacked.
  *
- * If that event was lost with the connection, the round may have met, and who leaves waits
- * for us.  Then we come again in a while, as if we had died.
+ * If that event was lost with the connection, the round may have met, and its members
+ * wait for us when they leave.  Then we come again after a while, as if we had died.
  *
- * Rounds.  Whoever finds that all are in writes into "ready" of which transaction
- * that is true: the round's members had come by then.  Who came later does not go
- * in by that, though it finds "ready" or sees it made: the write may be late, and
- * members may have gone since.  (Ours is late only if it cannot be written in one
- * transaction with a check that they are all there: if not all may be read, or that is
- * too large, or seems to be, as the connection was lost with it again and again.)  And who goes out waits for nobody who came later:
- * it waits for the next round, perhaps for us.  Nor does it delete a "ready" that was
- * made late, while one of those was there: that one may have heard of it, and would
- * take it for its own if it cannot be read any more.
+ * Rounds.  The member that finds that all are in writes into "ready" the transaction
+ * of which that is true: the round's members had come by then.  A member that came
+ * later does not go in by that, though it finds "ready" or sees it made: the write may
+ * be late, and members may have gone since.  (Our write is late only if it cannot be
+ * one transaction with a check that all are there.  That is so if not all may be read;
+ * or if that transaction is too large, or seems to be, as the connection was lost with
+ * it again and again.)
+ *
+ * A member that goes out waits for no member that came later: that one waits for the
+ * next round, perhaps for us.  Nor does it delete a "ready" that was made late, while
+ * such a later member was there: that member may have seen it made, and would take it
+ * for its own round's if it can no longer be read.
  */
 #ifndef KU_MUSTER_IMPL_H
 #define KU_MUSTER_IMPL_H
@@ -50,7 +53,7 @@ struct ku_muster_call {
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_muster *muster;
 	bool once;  /* the deadline is KUSTOS_NOW */
-	bool heard; /* it was asked for, and not given up before */
+	bool heard; /* its start was called: it was not given up before */
 	ku_muster_fn *done;
 	void *arg;
 };
@@ -65,10 +68,10 @@ struct ku_muster {
 	/* Guarded by the client's lock. */
 	int refs; /* of the program, of operations, of requests */
 	enum ku_muster_state state;
-	struct ku_muster_call *call; /* of who enters or leaves */
-	struct ku_witness away;	     /* of one that does not wait */
-	int64_t round;		     /* its members came up to this */
-	int64_t round_ready;	     /* its "ready" was written up to this */
+	struct ku_muster_call *call; /* the call to enter or leave */
+	struct ku_witness away;	     /* of a call that does not wait */
+	int64_t round;		     /* its members came up to this zxid */
+	int64_t round_ready;	     /* its "ready" was written up to this one */
 
 	/* The own node. */
 	struct ku_op *node; /* its creation, or its deletion; NULL: none */
@@ -78,53 +81,53 @@ struct ku_muster {
 	int64_t czxid, session_id;
 	char *stuck; /* full path of the last one, which may not be deleted */
 	int64_t stuck_czxid;
-	struct ku_request guard; /* what watches it, while it waits, or is in */
-	char *guarded;		 /* of that */
-	bool guard_fresh;	 /* that is what puts the watch on */
+	struct ku_request guard; /* watches it while the member waits or is in */
+	char *guarded;		 /* the path of that request */
+	bool guard_fresh;	 /* that request sets the watch */
 	struct ku_watch own_watch;
 
 	/* What is done to "ready": one thing at a time. */
 	struct ku_op *op;
-	bool telling; /* all are in, and it tells the others so */
-	int lost; /* so often the connection was lost with that, which is large */
+	bool telling; /* all are in, and this member tells the others */
+	int lost; /* how often a connection was lost with a large such request */
 	bool tidied;
 
 	/* A look, and what it saw. */
 	struct ku_request listing, sight;
 	bool again; /* something happened meanwhile */
-	bool stale; /* it is that of a call which has ended */
-	bool late;  /* it was sent when the node was there */
+	bool stale; /* it belongs to a call that has ended */
+	bool late;  /* the own node was there when it was sent */
 	int list_rc;
 	struct kustos_names *names; /* NULL: nothing was seen */
 	int64_t pzxid;
 	struct ku_muster_traffic traffic, traffic_then; /* when "absent" */
-	int64_t connection_then;			/* which it then was */
+	int64_t connection_then;			/* the one then */
 	bool ready;
 	struct kustos_stat ready_stat;
-	int64_t ready_round; /* for those who came up to this */
-	bool reads;	     /* a look reads it, and watches nothing */
-	bool blind;	     /* it may not be read: it is only looked for */
-	int64_t read_mzxid, read_round; /* what was read last, and said this */
+	int64_t ready_round; /* it is for members that came up to this zxid */
+	bool reads;	     /* a look reads "ready", and watches nothing */
+	bool blind;	     /* "ready" may not be read: only exists is asked */
+	int64_t read_mzxid, read_round; /* the one last read, and its round */
 	bool absent;	 /* "ready" was not there when our node was */
-	bool early;	 /* nor was that yet: "traffic_then" is older */
-	bool heard;	 /* but was made since, as an event told */
-	bool came;	 /* and that was for us, though it cannot be read */
+	bool early;	 /* "traffic_then" is from before our node was */
+	bool heard;	 /* an event told that "ready" was made since "absent" */
+	bool came;	 /* and it was for us, though it cannot be read */
 	int64_t doubted; /* since when it may have missed its round; 0: not */
-	bool missed;	 /* its node goes for that, and the next waits until the
-			    timer is due */
-	size_t skip;	 /* members of another round */
+	bool missed;	 /* it has: its node goes, and the next one waits until
+			    the timer is due */
+	size_t skip;	 /* how many members are of another round */
 	bool misleads;	 /* one of them saw "ready" being made, for our round */
-	char *awaited;	 /* full path of whose end is waited for */
+	char *awaited;	 /* full path of the node whose end is awaited */
 	struct ku_watch watch;
-	bool fresh; /* the request under way is what puts it on */
+	bool fresh; /* the request under way sets it */
 	struct ku_timer timer;
 };
 
-/* Locked, as all that follows. */
+/* Called with the client locked, as all that follows. */
 void ku_muster_get(struct ku_muster *m);
 void ku_muster_put(struct ku_muster *m);
 
-/* What was asked for has come to this end. */
+/* End the call that enters or leaves. */
 void ku_muster_finish(struct ku_muster *m, enum kustos_err err);
 
 /* muster_step.c: take the next step, if enough is known. */
@@ -134,43 +137,43 @@ void ku_muster_step(struct ku_muster *m);
 
 void ku_muster_init_look(struct ku_muster *m);
 
-/* Is something under way that is going to say more? */
+/* Is a request under way whose answer decides more? */
 bool ku_muster_busy(const struct ku_muster *m);
 
 /* Look, and then take the next step. */
 void ku_muster_look(struct ku_muster *m);
 
-/* Look again at what is watched, after this and up to as long again: a watch may be
-   gone without a word. */
+/* Look again at what is watched after this time, or up to twice as long: a watch may
+   be lost silently. */
 #define KU_MUSTER_SAFETY_MS 65000
 void ku_muster_set_safety(struct ku_muster *m);
 
-/* See the end of the member "name" come, and look again then; or take the next
-   step if it is not of this round.  Returns false if memory is short; then it is
-   looked again later. */
+/* Wait until the member "name" goes, and look again then; or take the next step if it
+   is not of this round.  Returns false if memory is short; then the look comes
+   later. */
 bool ku_muster_await(struct ku_muster *m, const char *name);
 
-/* Nobody wants to know any more. */
+/* The call has ended: stop looking. */
 void ku_muster_rest(struct ku_muster *m);
 
 /* muster_node.c */
 
-/* Make the own node; and see that it goes.  The next step follows. */
+/* Make the own node; and have it deleted.  The next step follows. */
 enum kustos_err ku_muster_join(struct ku_muster *m);
 void ku_muster_undo(struct ku_muster *m);
 
-/* The last one stays, though it was to go: try again. */
+/* The last own node is still there, as its deletion was refused: try again. */
 enum kustos_err ku_muster_clear(struct ku_muster *m);
 
-/* It is gone already. */
+/* The own node is gone already. */
 void ku_muster_forget(struct ku_muster *m);
 
-/* muster_guard.c: who waits is to hear if somebody deletes its node.  And who
-   deletes it itself is not. */
+/* muster_guard.c: watch the own node, so that a member that waits or is in hears if
+   somebody else deletes it; and stop watching it, before we delete it ourselves. */
 void ku_muster_guard(struct ku_muster *m);
 
-/* It is in, as is looked now and then: who came last was never guarded, and a watch may
-   be gone without a word. */
+/* The member is in: look now and then whether its node is there.  The member that came
+   last was never guarded, and a watch may be lost silently. */
 void ku_muster_guard_again(struct ku_muster *m);
 void ku_muster_unguard(struct ku_muster *m);
 void ku_muster_init_guard(struct ku_muster *m);
@@ -178,14 +181,14 @@ void ku_muster_init_guard(struct ku_muster *m);
 /* Look again in a moment; or, without a connection, when there is one. */
 void ku_muster_look_later(struct ku_muster *m);
 
-/* Come again when those who leave have seen that we have gone. */
+/* Come again when members that leave have had time to see that our node has gone. */
 void ku_muster_rejoin_later(struct ku_muster *m);
 
-/* Tell the others that all are in: "ready" is made, or set, only if all who were counted
-   are there when that is done.  The next step follows. */
+/* Tell the others that all are in: "ready" is made, or set, only if all members that
+   were counted are there when that is done.  The next step follows. */
 enum kustos_err ku_muster_tell(struct ku_muster *m);
 
-/* Create "ready", set it, or delete what was seen.  The next step follows. */
+/* Create "ready", set it, or delete the one that was seen.  The next step follows. */
 enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind);
 
 #endif

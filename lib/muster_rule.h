@@ -11,21 +11,21 @@
 #define KU_MUSTER_TEXT_LEN 24
 #define KU_MUSTER_TEXT_SIZE (KU_MUSTER_TEXT_LEN + 1)
 
-/* What who wants to go in has seen. */
+/* What a member that wants to go in has seen. */
 struct ku_muster_view {
 	const struct kustos_names *names; /* ku_muster_sort() */
 	int64_t pzxid;			  /* of the node that has them */
 	int count;			  /* of members to wait for */
 	const char *own;
 	int64_t own_czxid;
-	bool ready; /* the node is there, for those who came up to this: */
+	bool ready; /* it is there, for members that came up to this zxid: */
 	int64_t ready_round;
-	bool came;   /* it was not, and has come */
-	bool tidied; /* we have tried to remove an old one */
+	bool came;   /* "ready" was made for us, but cannot be read */
+	bool tidied; /* we have tried to remove an old "ready" */
 };
 
 enum ku_muster_step {
-	KU_MUSTER_ABSENT, /* our node is not there, but one of its name may be */
+	KU_MUSTER_ABSENT, /* our node was not seen; an older one of its name may be */
 	KU_MUSTER_WAIT,
 	KU_MUSTER_PASS,
 	KU_MUSTER_TELL, /* all are in: tell the others, and pass */
@@ -36,38 +36,40 @@ enum ku_muster_step {
 void ku_muster_sort(struct kustos_names *names);
 
 /*
- * All are in if so many members are there at once; or if "ready" says so: whoever
- * wrote it had counted, and a round that has begun goes on although members die.
- * It is not for those who came later than that: then it is the one of a round
- * that goes on without us, or was left behind by one.  It was left behind for
- * certain if nobody else is there.
+ * All are in if "count" members are there at once; or if "ready" says so: its writer
+ * had counted them, and a round that has begun goes on although members die.
+ *
+ * "ready" is not for members that came later than its writer counted.  Then it is the
+ * "ready" of a round that goes on without us, or was left behind by one.  It was left
+ * behind for certain if no other member is there.
  */
 enum ku_muster_step ku_muster_decide(const struct ku_muster_view *view);
 
-/* Who has come and gone, by what the node of the barrier says of its children. */
+/* How many have come and gone, by the stat of the barrier's node. */
 struct ku_muster_traffic {
 	int32_t children, cversion;
 	int32_t members; /* of those children */
 };
 
 /* A "ready" was made after "then", when it was not there, and is not there "now".  May
-   all have been there when it was made?  Else it was late, and of a round before. */
+   all have been there when it was made?  If not, it was late, and of a round before. */
 bool ku_muster_may_have_met(int count, struct ku_muster_traffic then,
 	struct ku_muster_traffic now);
 
-/* What ours write into "ready": the last transaction of which its writer knew when
-   it counted.  A write may be late, and then others have come since.  Return
-   what "ready" says; what peers write says no more than when that was. */
+/* The text that our members write into "ready": the last transaction that the writer
+   knew of when it counted.  A write may be late, and then others have come since.
+   ku_muster_parse() returns what "ready" says.  If a peer wrote it, that is only when
+   it was written. */
 void ku_muster_print(char text[KU_MUSTER_TEXT_SIZE], int64_t round);
 int64_t ku_muster_parse(const char *data, int len, int64_t mzxid);
 
-/* May data of so many bytes say more than that? */
+/* May data of so many bytes be such a text? */
 bool ku_muster_may_parse(int len);
 
-/* Return whose end to wait for to go out; NULL: nobody's.  "skip" of those in
-   question are of another round.  As Curator's and kazoo's members do: the
-   lowest one stays until it is alone, and waits for the highest; the others go
-   at once, and wait for the lowest. */
+/* Return the member whose end to wait for before going out; NULL: none.  Of the
+   candidates, pass over the first "skip", which are of another round.  Curator's and
+   kazoo's members do the same: the lowest one stays until it is alone, and waits for
+   the highest; the others delete their nodes at once, and wait for the lowest. */
 const char *ku_muster_awaited(const struct kustos_names *names, const char *own,
 	size_t skip);
 

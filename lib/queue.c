@@ -77,7 +77,7 @@ enum kustos_err ku_queue_flush(struct ku_queue *q, bool puts,
 
 	flush.wait.client = q->client;
 	flush.wait.calls = &calls;
-	/* There is nothing that could be looked at once. */
+	/* It asks the server nothing, so KUSTOS_NOW is a deadline that has passed. */
 	return ku_wait_block(&flush.wait, deadline == KUSTOS_NOW ? 1 : deadline,
 		cancel);
 }
@@ -113,7 +113,7 @@ static void away(struct ku_witness *witness)
 	ku_take_away(queue_of(witness));
 }
 
-/* The client goes, and there may be no session any more to wait for. */
+/* The client is being closed.  Without a session the queue would wait for ever. */
 static void closing(struct ku_witness *witness)
 {
 	struct ku_queue *q = queue_of(witness);
@@ -127,7 +127,7 @@ static void closing(struct ku_witness *witness)
 static void start(struct ku_queue *q)
 {
 	q->witness.away = away;
-	q->witness.lost = away; /* of which nobody may have told */
+	q->witness.lost = away; /* it may come without an "away" before it */
 	q->witness.closing = closing;
 	ku_witness_add(q->client, &q->witness);
 }
@@ -203,7 +203,7 @@ void ku_queue_destroy(struct ku_queue *q)
 	ku_receipt_withdraw(&q->put.receipt);
 	ku_receipt_withdraw(&q->take.receipt);
 	ku_queue_rest(q);
-	/* What is queued finds that it is over. */
+	/* Callbacks that are queued find that it is over. */
 	while (q->telling && !pthread_equal(q->teller, pthread_self()))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 	ku_queue_drop(q);

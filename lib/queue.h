@@ -1,5 +1,5 @@
 /*
- * queue.h - items put into a queue, and taken out of it once each.
+ * queue.h - put items into a queue, and take them out of it, once each.
  *
  * Not called with the client locked.
  */
@@ -14,28 +14,28 @@
 
 struct ku_queue;
 
-/* An item of this name is none. */
+/* The node of this name is no item, or cannot be taken. */
 typedef void ku_unfit_fn(void *arg, const char *name);
 
 struct ku_queue_wish {
 	enum ku_item_kind kind;
-	const char *receipts; /* below this node they are */
+	const char *receipts; /* the node below which they are */
 	int64_t max_items;    /* 0: any number */
 	size_t max_bytes;     /* of what is put in the background */
-	int stale; /* where a key has its say: so many may be taken by an
-				 older listing after one */
+	int stale; /* where keys decide the order: how many more items an
+				 older listing may serve after one */
 	ku_unfit_fn *unfit; /* may be NULL */
 	void *unfit_arg;
 };
 
-/* Make one for the queue at "path"; and end it, and all that wait with
+/* Make one for the queue at "path"; and destroy it: all calls that wait end with
    KUSTOS_ECLOSED.  NULL is allowed. */
 KU_SERVICE enum kustos_err ku_queue_create(struct kustos_client *client,
 	const char *path, const struct ku_queue_wish *wish,
 	struct ku_queue **out);
 KU_SERVICE void ku_queue_destroy(struct ku_queue *queue);
 
-/* As <kustos/queue.h> says of put, flush, poll and peek. */
+/* These do what <kustos/queue.h> says of put, flush, poll and peek. */
 KU_SERVICE enum kustos_err ku_queue_put(struct ku_queue *queue,
 	const struct kustos_new_item *items, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *put);
@@ -46,7 +46,7 @@ KU_SERVICE enum kustos_err ku_queue_put_async(struct ku_queue *queue,
 	const struct kustos_new_item *item, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_put_fn *done, void *arg);
 
-/* Not "puts": only what is taken is waited for. */
+/* If not "puts", wait only for takes. */
 KU_SERVICE enum kustos_err ku_queue_flush(struct ku_queue *queue, bool puts,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
@@ -56,7 +56,7 @@ KU_SERVICE enum kustos_err ku_queue_remove_id(struct ku_queue *queue,
 
 struct ku_poll_wish {
 	size_t max;
-	bool peek; /* leave it there */
+	bool peek; /* show the item, and leave it there */
 	kustos_deadline deadline;
 	struct kustos_cancel *cancel;
 };
@@ -68,7 +68,8 @@ KU_SERVICE enum kustos_err ku_queue_poll(struct ku_queue *queue,
 	const struct ku_poll_wish *wish, struct kustos_item **items,
 	size_t *count);
 
-/* Return how many were taken for a call that had given up, and are for the next. */
+/* Return how many items were taken for calls that had given up, and are kept for the
+   next call. */
 KU_SERVICE size_t ku_queue_kept(struct ku_queue *queue);
 
 KU_SERVICE enum kustos_err ku_queue_poll_async(struct ku_queue *queue,

@@ -9,8 +9,8 @@ struct batch {
 	struct ku_deed deed; /* first */
 	struct ku_queue *queue;
 	uint64_t serial;      /* 1 or more */
-	enum kustos_err err;  /* better known than by the server's answer */
-	bool root_asked;      /* for the queue's node */
+	enum kustos_err err;  /* known better than from the server's answer */
+	bool root_asked;      /* see ku_root_make() */
 	struct ku_put **puts; /* of each operation; the first has none */
 	struct ku_zk_request ops[];
 };
@@ -25,7 +25,7 @@ static void batch_free(struct batch *b)
 	free(b);
 }
 
-/* This has become of one item. */
+/* One item of "put" has ended with "err". */
 static void decide(const struct batch *b, struct ku_put *put,
 	enum kustos_err err)
 {
@@ -71,7 +71,7 @@ static void leave_out(struct batch *b, int at, enum kustos_err err)
 	decide(b, put, err);
 }
 
-/* One was refused: so it is taken out, and what stands behind it of the same call. */
+/* The server refused one item: take it out, and those behind it of the same call. */
 static void leave_out_from(struct batch *b, int at, enum kustos_err err)
 {
 	const struct ku_put *put = b->puts[at];
@@ -81,7 +81,7 @@ static void leave_out_from(struct batch *b, int at, enum kustos_err err)
 			leave_out(b, i, err);
 }
 
-/* Of calls that have failed in a batch before this nothing is put any more. */
+/* Put nothing more of calls that have failed in a batch before this one. */
 static void leave_out_failed(struct batch *b)
 {
 	for (int i = b->deed.op_count - 1; i > 0; i--) {
@@ -109,8 +109,8 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	return true;
 }
 
-/* Who does not want to wait for a connection is told, and what it has not put yet
-   is its own again. */
+/* Tell the calls that do not want to wait for a connection.  Their items that are not
+   in a batch yet are not put. */
 static void lost(struct ku_deed *deed)
 {
 	struct batch *b = (struct batch *)deed;
@@ -123,8 +123,8 @@ static void lost(struct ku_deed *deed)
 	}
 }
 
-/* What the program puts is not begun any more when it has destroyed the queue, nor
-   what stands behind something that failed. */
+/* Nothing more is sent once the program has destroyed the queue.  Nor are items of a
+   call that has failed before. */
 static bool fit(struct ku_deed *deed)
 {
 	struct batch *b = (struct batch *)deed;
@@ -135,7 +135,8 @@ static bool fit(struct ku_deed *deed)
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
 
-/* What this one takes in its frame, or a little more, with data of so many bytes. */
+/* The bytes that item "at", with so many bytes of data, takes in a frame, or a few
+   more. */
 static size_t whole_size(const struct ku_put *put, size_t at, size_t data)
 {
 	const struct ku_queue *q = put->queue;
@@ -152,8 +153,8 @@ static size_t whole_size(const struct ku_put *put, size_t at, size_t data)
 	return ku_request_size(&rest) + data + (id != NULL ? strlen(id) : 0);
 }
 
-/* How many of those that wait go into one?  Of few bytes, and what a server takes
-   with names and all. */
+/* How many of the items that wait go into one batch?  It has bounds for the items, for
+   their bytes, and for the whole request, with names and all, that a server takes. */
 static size_t count_them(const struct ku_queue *q)
 {
 	size_t most = KU_BATCH_MAX;
@@ -180,7 +181,7 @@ static size_t count_them(const struct ku_queue *q)
 	return count;
 }
 
-/* Bring the next item into its form.  Returns false if memory is short. */
+/* Make the path and the data of the next item.  Returns false if memory is short. */
 static bool form(struct ku_put *put, char **path, char **data, size_t *len)
 {
 	if (put->data != NULL) {
@@ -225,7 +226,7 @@ static bool add(struct batch *b, struct ku_put *put)
 	return true;
 }
 
-/* Gather so many.  NULL: memory is short for even one. */
+/* Gather up to so many items.  NULL: memory is short even for one. */
 static struct batch *gather(struct ku_queue *q, size_t count)
 {
 	struct batch *b = calloc(1, sizeof(*b) + (count + 1) * sizeof(*b->ops));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When to read again what the server has put off. */
+/* The pause before an item is read again when the server gave no answer. */
 #define PUT_OFF_MS 100
 
 void ku_catches_init(struct ku_catches *list)
@@ -61,7 +61,7 @@ struct kustos_item *ku_catch_open(struct ku_catch *c)
 	return item;
 }
 
-/* Take it out of the list; it is there. */
+/* Take an item out of the list that it is in. */
 static void take_out(struct ku_catches *list, struct ku_catch *c)
 {
 	struct ku_catch **at = &list->first;
@@ -74,7 +74,7 @@ static void take_out(struct ku_catches *list, struct ku_catch *c)
 	list->count--;
 }
 
-/* It is no item: leave it there. */
+/* The node is no item, or has children: leave it where it is. */
 static void unfit(struct ku_catch *c, const struct kustos_stat *stat)
 {
 	struct ku_queue *q = c->queue;
@@ -91,7 +91,7 @@ static void unfit(struct ku_catch *c, const struct kustos_stat *stat)
 
 static void ask(struct ku_catch *c);
 
-/* There was no answer: read it in a moment, or once connected. */
+/* There was no answer: read the item again in a moment, or once connected. */
 static void ask_again(struct ku_catch *c)
 {
 	struct kustos_client *client = c->queue->client;
@@ -111,14 +111,14 @@ static void pause_over(struct ku_timer *timer)
 	struct ku_queue *q = KU_OWNER(struct ku_queue, take.pause, timer);
 
 	if (q->over) {
-		ku_queue_get(q); /* it may end with the first */
+		ku_queue_get(q); /* the first call may end it */
 		ku_queue_return(q);
 		ku_queue_rest(q);
 		ku_queue_drop(q);
 		return;
 	}
 	if (q->client->closing != KU_OPEN)
-		return; /* nobody waits for them */
+		return; /* no call waits for an item any more */
 	for (struct ku_catch *c = q->take.caught.first; c != NULL; c = c->next)
 		if (c->put_off) {
 			c->put_off = false;
@@ -126,7 +126,8 @@ static void pause_over(struct ku_timer *timer)
 		}
 }
 
-/* Another has taken it; or it cannot be had, or not now: then it is the next still. */
+/* The item could not be read.  If another has taken it, or we may not read it, drop it.
+   Otherwise it remains the next: put it back. */
 static void not_had(struct ku_catch *c, enum kustos_err err)
 {
 	struct ku_queue *q = c->queue;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a transaction needs beside an item's path and data. */
+/* The bytes that a transaction needs besides an item's path and data. */
 #define ROOM_FOR_REST 512
 
-/* Its parts, of which there may be one that is "one". */
+/* Return the item's parts: its data alone is one part, made in "one". */
 static const struct ku_bytes *parts_of(const struct kustos_new_item *item,
 	struct ku_bytes *one, size_t *count)
 {
@@ -56,7 +56,7 @@ enum kustos_err ku_form_check(const struct ku_queue *q,
 	if (err != KUSTOS_OK)
 		return err;
 	size_t size = ku_form_size(q, item);
-	if (size <= KU_REQUEST_LIMIT) /* else there may be no sum */
+	if (size <= KU_REQUEST_LIMIT) /* else the sum could overflow */
 		size += strlen(path) + ROOM_FOR_REST;
 	ku_form_free_path(q, path);
 	return size > KU_REQUEST_LIMIT ? KUSTOS_ETOOBIG : KUSTOS_OK;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It has children, so nobody can delete it: it is left, and told of, as in a take.
-   If memory is short the next take tells of it.  Where takes know of a newer node of
-   the queue it is gone, and another item may have its name. */
+/* The item has children, so nobody can delete it.  Leave it and tell the program, as a
+   take does; if memory is short, the next take tells.  But if takes know of a newer
+   node of the queue, the item is gone, and another may have its name. */
 static void pass_over(struct ku_queue *q, const char *name, int64_t node_czxid,
 	const struct kustos_stat *stat)
 {
@@ -19,7 +19,8 @@ static void pass_over(struct ku_queue *q, const char *name, int64_t node_czxid,
 	ku_unlock(q->client);
 }
 
-/* Delete one, as it is now: who claims it meanwhile keeps it. */
+/* Delete one item by its present version: a consumer that claims it meanwhile keeps
+   it. */
 static enum kustos_err delete_it(struct ku_queue *q, const char *name,
 	int64_t node_czxid, kustos_deadline deadline,
 	struct kustos_cancel *cancel, size_t *removed)
@@ -45,7 +46,7 @@ static enum kustos_err delete_it(struct ku_queue *q, const char *name,
 		: err;
 }
 
-/* Is it over for the program, which may have destroyed it meanwhile? */
+/* Has the program destroyed the queue meanwhile? */
 static bool is_over(struct ku_queue *q)
 {
 	ku_lock(q->client);
@@ -85,7 +86,8 @@ enum kustos_err ku_queue_remove_id(struct ku_queue *q, const char *id,
 {
 	struct kustos_client *client = q->client;
 
-	/* Its requests wait as the program's own do, which its end does not end. */
+	/* Destroying the queue does not end these requests, as they wait like the
+	   program's own: so keep the queue. */
 	ku_lock(client);
 	ku_enter(client);
 	ku_queue_get(q);

@@ -1,7 +1,7 @@
 /*
- * queue_order.c - what else there is to say of which item is next: in a queue with
- * keys one that comes later may belong before others; one may not be due; and one
- * may be no item after all.
+ * queue_order.c - which item is next, where that is not just the first of the head.  In
+ * a queue with keys a later item may belong before others, an item may not be due yet,
+ * and a node may be no item after all.
  */
 
 #include "queue_impl.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The clock may be set while one waits for an item to be due. */
+/* Look at the clock at least this often while an item is not due: it may be set. */
 #define CLOCK_MS 60000
 
 bool ku_queue_keyed(const struct ku_queue *q)
@@ -38,8 +38,8 @@ static void told(struct ku_others *others, bool answered)
 	ku_queue_drop(q);
 }
 
-/* Is it worth asking whether a listing is true, before another is had?  Not where
-   others are known to take, and of those that are no larger than the question. */
+/* Is it worth asking whether the listing is still true, instead of listing again?  Not
+   where others are known to take, nor if the listing is no larger than the question. */
 static bool is_worth_asking(struct ku_queue *q)
 {
 	return q->take.spread == 0 &&
@@ -133,7 +133,7 @@ void ku_order_end(struct ku_queue *q)
 	ku_timers_release(&q->client->timers, 1);
 }
 
-/* What is no item */
+/* Nodes that are no items */
 
 struct news {		     /* for the program */
 	struct ku_call call; /* first */
@@ -184,7 +184,7 @@ bool ku_take_pass_over(struct ku_queue *q, const char *name,
 {
 	struct news *news = NULL;
 
-	/* Once it is known it is not told again. */
+	/* Have the news first: an item that is kept is not told of again. */
 	if (q->unfit != NULL && (news = make_news(q, name)) == NULL)
 		return false;
 	enum ku_unfit_news what = ku_unfits_keep(&q->take.unfits, name, stat,
@@ -203,7 +203,7 @@ void ku_take_deny(struct ku_queue *q, const char *name)
 {
 	const struct kustos_stat none = { .version = 0 };
 
-	/* If memory is short it is tried again. */
+	/* If memory is short, it is listed and read again. */
 	(void)ku_unfits_keep(&q->take.unfits, name, &none, ku_now(q->client));
 }
 

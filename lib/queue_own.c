@@ -1,13 +1,13 @@
 /*
  * queue_own.c - an item that was put by the object that takes it next.
  *
- * The number of a new node counts the children that the queue's node ever had.  So
- * when our own item has the number that was next when the items were listed, nobody
- * has put one between: it is the next of all, and its name, its data and its
- * version are known.  It need be neither listed nor read.  That holds while the
- * queue's node is the same, and so, as with what was read, not after a silence.
+ * The number of a new node counts the children that the queue's node ever had.  So if
+ * our own item has the number that was next when the items were listed, nobody has put
+ * an item in between.  Our item is then the next of all, and its name, data and version
+ * are known: it need be neither listed nor read.  That holds while the queue's node is
+ * the same, and so, as for items that were read, not after a silence.
  *
- * Only as many are kept as a consumer that puts will soon have taken.
+ * Only as many items are kept as a consumer that puts will soon have taken.
  */
 
 #include "item.h"
@@ -34,7 +34,7 @@ void ku_own_anew(struct ku_queue *q)
 	q->take.era++;
 }
 
-/* Is it the next of all, and worth keeping? */
+/* Is the item the next of all, and worth keeping? */
 static bool is_next(const struct ku_queue *q, const struct ku_item *item,
 	int len)
 {
@@ -58,7 +58,7 @@ static void keep(struct ku_queue *q, const struct ku_zk_request *op,
 	strcpy(c->path, path);
 	bool named = ku_item_parse(q->kind, ku_path_leaf(c->path), &c->item);
 	if (named && c->item.number < q->take.own_next) {
-		ku_own_anew(q); /* by others */
+		ku_own_anew(q); /* others have made the queue's node anew */
 		q->take.own_next = -1;
 	}
 	if (named && is_next(q, &c->item, op->len))

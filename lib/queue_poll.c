@@ -1,4 +1,4 @@
-/* queue_poll.c - who asks for items of a queue: threads and callbacks. */
+/* queue_poll.c - calls that ask for items of a queue: threads and callbacks. */
 
 #include "queue_impl.h"
 

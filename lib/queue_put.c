@@ -1,4 +1,4 @@
-/* queue_put.c - calls that put items into a queue, in line. */
+/* queue_put.c - calls that put items into a queue, one after the other. */
 
 #include "queue_impl.h"
 
@@ -16,7 +16,7 @@ static void put_down(struct ku_put *put)
 		free(put);
 }
 
-/* The item is in a batch, or not wanted any more. */
+/* Free the path and data: the item is in a batch, or is not put any more. */
 static void drop_form(struct ku_put *put)
 {
 	ku_form_free_path(put->queue, put->path);
@@ -63,7 +63,7 @@ void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err)
 	else if (put->err == KUSTOS_OK)
 		put->err = err;
 	if (put->err != KUSTOS_OK)
-		put->gathered = put->count; /* the rest stays where it is */
+		put->gathered = put->count; /* the rest is not put */
 	if (put->open > 0 || put->gathered < put->count)
 		return;
 	ku_put_tell(put, put->err);
@@ -86,7 +86,7 @@ static enum kustos_err start(struct ku_wait *wait)
 	return KUSTOS_OK;
 }
 
-/* What is on its way goes on. */
+/* Items that are on their way go on. */
 static void give_up(struct ku_wait *wait, enum kustos_err why)
 {
 	struct ku_put *put = put_of(wait);
@@ -137,7 +137,7 @@ enum kustos_err ku_queue_put(struct ku_queue *q,
 	struct ku_put *put = make(q, deadline);
 	if (put == NULL)
 		return KUSTOS_ENOMEM;
-	struct kustos_client *client = q->client; /* the queue may go first */
+	struct kustos_client *client = q->client; /* the queue may be destroyed */
 	put->items = items;
 	put->count = count;
 	err = ku_wait_stay(&put->wait, deadline, cancel);
@@ -149,7 +149,7 @@ enum kustos_err ku_queue_put(struct ku_queue *q,
 	return err;
 }
 
-/* Give it a copy of the item, in its form. */
+/* Copy the item into "put", as the path and data that are sent. */
 static enum kustos_err copy(struct ku_put *put,
 	const struct kustos_new_item *item)
 {
@@ -164,7 +164,7 @@ static enum kustos_err copy(struct ku_put *put,
 	return put->data != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
 }
 
-/* There is room in memory. */
+/* There is room for one more in the background. */
 static enum kustos_err put_async(struct ku_queue *q,
 	const struct kustos_new_item *item, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_put_fn *done, void *arg)

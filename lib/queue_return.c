@@ -1,11 +1,11 @@
 /*
- * queue_return.c - what was taken for calls that had given up is put back, when the
- * queue is over for the program.
+ * queue_return.c - when the queue is over for the program, items that were taken for
+ * calls that had given up are put back.
  *
- * It is done by the receipt that it was taken with, which is there.  What was
- * allocated to take it is what it is put back with; what else may be needed (the
- * queue's node was deleted; a receipt was; or there is no room beside one) is tried
- * again until there is memory for it.
+ * They are put back by the receipt that they were taken with, which is there, and in
+ * the memory that was allocated to take them.  More memory is needed if the queue's
+ * node or the receipt was deleted, or an item has no room beside a receipt.  Then it is
+ * tried again until there is memory.
  */
 
 #include "item.h"
@@ -13,10 +13,10 @@
 
 #include <string.h>
 
-/* When to try again while memory is short. */
+/* The pause before the next try while memory is short. */
 #define AGAIN_MS 100
 
-/* Put what "from" has before what "to" has. */
+/* Move all of "from" to the front of "to". */
 static void put_before(struct ku_catches *from, struct ku_catches *to)
 {
 	while (to->count > 0)
@@ -25,7 +25,7 @@ static void put_before(struct ku_catches *from, struct ku_catches *to)
 		ku_catch_append(to, ku_catch_pop(from));
 }
 
-/* Nothing is lost in silence. */
+/* Log that items are lost. */
 static void tell_lost(const struct ku_queue *q, size_t count,
 	enum kustos_err err)
 {
@@ -70,8 +70,9 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	ku_queue_rest(q);
 }
 
-/* The number that it would have has another, who was put by name: then it goes back
-   under its own, which is free.  Returns whether that can be tried. */
+/* Another node, made by name, has the number that the item would get.  Then the item
+   goes back under its former number, which is free.  Returns whether that can be
+   tried. */
 static bool keeps_number(struct ku_catch *c, int rc)
 {
 	if (rc != KU_ZK_NODEEXISTS || c->named)
@@ -80,7 +81,7 @@ static bool keeps_number(struct ku_catch *c, int rc)
 	return true;
 }
 
-/* The others of them may be put. */
+/* One item was refused: the others go back to "taken", to be put without it. */
 static bool refused(struct ku_deed *deed, int at, int rc)
 {
 	struct ku_queue *q = deed->owner;
@@ -106,8 +107,8 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 
 static const struct ku_deed_calls calls = { over, refused, NULL, NULL };
 
-/* The creation of the same item with a new number.  Whatever stands before that is
-   kept: others write keys that we would not. */
+/* Make the request that creates the same item with a new number.  What precedes the
+   number in the name is kept as it was: others write keys that we would not. */
 static struct ku_zk_request again(const struct ku_queue *q, struct ku_catch *c)
 {
 	const struct ku_config *config = &q->client->config;
@@ -143,14 +144,14 @@ static void alone_over(struct ku_op *op)
 {
 	struct ku_queue *q = op->owner;
 
-	/* A close may have ended it on its way. */
+	/* KUSTOS_ECLOSED: a close may have ended it when it was on its way. */
 	tell_lost(q, 1, op->err == KUSTOS_ECLOSED ? KUSTOS_EUNKNOWN : op->err);
 	ku_op_drop(op);
 	ku_queue_drop(q);
 }
 
-/* Put it without a receipt, once: if the answer is lost nothing tells whether it was
-   put. */
+/* Put an item back without a receipt, in a single try: if the answer is lost, nothing
+   tells whether it was put. */
 static enum kustos_err put_alone(struct ku_queue *q,
 	const struct ku_zk_request *create)
 {
@@ -177,8 +178,8 @@ static enum kustos_err put_alone(struct ku_queue *q,
 	return err;
 }
 
-/* Put those back that are too large for a receipt, up to one that is not.  Returns
-   false if one is to be tried again later. */
+/* Put back items that are too large for a frame with a receipt, up to one that is not.
+   Returns false if one is to be tried again later. */
 static bool put_large(struct ku_queue *q)
 {
 	struct ku_catches *taken = &q->take.taken;
@@ -199,7 +200,7 @@ static bool put_large(struct ku_queue *q)
 	return true;
 }
 
-/* Put as many back as a server takes at once. */
+/* Put back as many as a server takes at once. */
 static void put_some(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;

@@ -1,22 +1,23 @@
 /*
- * queue_room.c - how much may be put: into a queue that is bounded, and into the
- * memory of those that wait to be sent.
+ * queue_room.c - how much may be put: into a queue with a bound, and into memory, for
+ * items put in the background that wait to be sent.
  *
- * The bound is soft, as Curator's is: whoever puts counts first, and two who count
- * at the same time may both find the last places.  So one that found room for many
- * takes a part of it, and counts again, in the same flight, when it has used that, or
- * has nothing more on its way.  Only while it is full, and somebody waits, the children
- * are watched.
+ * The bound is soft, as Curator's is: a client that puts counts first, and two that
+ * count at the same time may both find the last free room.  So a client that found room
+ * for many takes a part of it.  It counts again, in the same flight, when it has used
+ * that part, or when it has nothing more on its way.  The children are watched only
+ * while the queue is full and a call waits.
  */
 
 #include "queue_impl.h"
 
-/* When to count again when the server has put that off; and when the children may not
-   be listed, so that nothing tells of a change. */
+/* The pause before counting again when the server gave no answer; and when the
+   children may not be listed, so that no event tells of a change. */
 #define PUT_OFF_MS 100
 #define UNSEEN_MS 1000
 
-/* So many may count at the same time, and the room is enough for what they take. */
+/* A client takes this part of the room: so many may count at the same time, and there
+   is room for what all of them take. */
 #define SHARES 16
 
 static struct ku_queue *queue_of(struct ku_mirror *full)
@@ -24,7 +25,7 @@ static struct ku_queue *queue_of(struct ku_mirror *full)
 	return KU_OWNER(struct ku_queue, put.full, full);
 }
 
-/* Those that want room get "err" instead: "all", or who may not wait. */
+/* End the calls that want room with "err": all of them, or those that may not wait. */
 static void turn_away(struct ku_queue *q, bool all, enum kustos_err err)
 {
 	struct ku_put *next;
@@ -36,7 +37,7 @@ static void turn_away(struct ku_queue *q, bool all, enum kustos_err err)
 	}
 }
 
-/* So many are there. */
+/* The server says that the queue has "count" items. */
 static void counted(struct ku_queue *q, int64_t count)
 {
 	struct ku_put_side *side = &q->put;
@@ -45,7 +46,7 @@ static void counted(struct ku_queue *q, int64_t count)
 	side->room = (room + SHARES - 1) / SHARES - side->sent;
 	if (room > side->sent) {
 		ku_mirror_rest(&side->full);
-		/* Else what was sent is not there yet, and counted next time. */
+		/* Else our share is on its way, and is counted next time. */
 		if (side->room > 0)
 			ku_put_pump(q);
 		if (side->sent == 0)
@@ -71,7 +72,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
 	if (q->over)
-		; /* nobody wants to know */
+		; /* no call waits for the count */
 	else if (outcome == KU_OUTCOME_DONE)
 		counted(q, reply->stat->num_children);
 	else if (reply->rc == KU_ZK_NONODE)
@@ -98,7 +99,7 @@ void ku_room_count(struct ku_queue *q)
 	struct ku_put_side *side = &q->put;
 
 	if (side->full.wanted && side->sent == 0)
-		ku_mirror_look(&side->full); /* no event tells of ours */
+		ku_mirror_look(&side->full); /* no event tells that ours ended */
 	if (ku_request_busy(&side->count) || side->full.wanted ||
 		(ku_timer_is_set(&side->pause) && !side->unseen))
 		return;
@@ -126,7 +127,7 @@ static void shows(struct ku_mirror *full, const struct ku_zk_reply *reply)
 		return;
 	}
 	ku_mirror_rest(full);
-	q->put.unseen = true; /* who puts meanwhile need not wait for that */
+	q->put.unseen = true; /* a put meanwhile counts without this pause */
 	count_in(q, UNSEEN_MS);
 }
 
@@ -217,7 +218,7 @@ void ku_room_leave(struct ku_roomer *roomer)
 	struct kustos_client *client = roomer->wait.client;
 
 	if (client == NULL)
-		return; /* it had not to wait */
+		return; /* it did not have to wait */
 	ku_lock(client);
 	if (roomer->kept)
 		ku_queue_drop(roomer->queue);

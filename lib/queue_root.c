@@ -14,17 +14,17 @@ static void made(struct ku_op *op)
 	if (there)
 		ku_own_anew(q);
 	ku_op_drop(op);
-	ku_queue_get(q); /* it may end with the first */
+	ku_queue_get(q); /* the first call may end it */
 	ku_receipt_let_go(&q->put.receipt);
 	if (!q->ended)
 		ku_receipt_let_go(&q->take.receipt);
 	ku_queue_drop(q);
 }
 
-/* Make it, and its parents; nothing is put meanwhile. */
+/* Make the node and its parents.  "receipt" is held, so nothing is sent meanwhile. */
 static enum kustos_err make(struct ku_queue *q, struct ku_receipt *receipt)
 {
-	/* kazoo looks for it only once: it must not go when it is empty. */
+	/* kazoo ensures this node only once, so it must not go when it is empty. */
 	bool stays = q->kind == KU_ITEM_KAZOO;
 	struct ku_op *op = NULL;
 	enum kustos_err err = ku_create_new(q->client,
@@ -34,7 +34,7 @@ static enum kustos_err make(struct ku_queue *q, struct ku_receipt *receipt)
 	if (err == KUSTOS_OK) {
 		op->any = true;
 		op->plain = stays;
-		op->last = q->over; /* for what goes back */
+		op->last = q->over; /* items are being put back */
 		op->ended = made;
 		op->owner = q;
 		q->put.root = op;

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Items that nobody has asked for yet are read ahead up to so many bytes, if they
-   are like those before. */
+/* Items that nobody has asked for yet are read ahead: up to this many bytes, if they
+   are as large as those before. */
 #define AHEAD_BYTES (256 * 1024)
 
-/* What was read counts for so long after the last answer. */
+/* What was read counts until this long after the last answer. */
 #define FRESH_MS 1000
 
-/* From how many of the head to choose, at the most. */
+/* How many items of the head to choose from after the first defeat, and at the most. */
 #define SPREAD_MIN 8
 #define SPREAD_MAX 512
 
@@ -21,8 +21,8 @@ static struct ku_queue *queue_of(struct ku_mirror *list)
 	return KU_OWNER(struct ku_queue, take.list, list);
 }
 
-/* How many items are asked for that are not being taken yet, up to who only wants
-   to look? */
+/* How many items are asked for and not yet being taken?  Count the calls up to one that
+   only wants to look. */
 static size_t wanted(const struct ku_take_side *take)
 {
 	size_t sum = take->first != NULL && take->first->peek ? 1 : 0;
@@ -38,7 +38,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The next that is tried is one of so many. */
+/* Return the index in the head of the item to be tried next. */
 static size_t choose(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
@@ -48,7 +48,7 @@ static size_t choose(struct ku_queue *q)
 	return at > 0 && !ku_take_due(q, at) ? 0 : at;
 }
 
-/* Read as many as are wanted, and some ahead. */
+/* Read as many items as are wanted, and some ahead. */
 static void read_more(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
@@ -76,7 +76,7 @@ static void read_more(struct ku_queue *q)
 	}
 }
 
-/* Let the next listing or the head have it again. */
+/* Put the item back into the head; one of ours is left to the next listing. */
 static void give_back(struct ku_queue *q, struct ku_catch *c)
 {
 	if (c->own) {
@@ -88,7 +88,8 @@ static void give_back(struct ku_queue *q, struct ku_catch *c)
 	ku_catch_drop(c);
 }
 
-/* Read none of them any more.  Then those that come behind them go back, too. */
+/* Stop reading these, and put them back.  The caller puts back those that come behind
+   them, too. */
 static void put_back(struct ku_queue *q, struct ku_catches *from)
 {
 	while (from->count > 0) {
@@ -119,8 +120,8 @@ void ku_take_heard(struct ku_queue *q)
 	struct ku_take_side *take = &q->take;
 	int64_t now = ku_now(q->client);
 
-	/* What is heard after a long silence says nothing of what was read or
-	   listed before that: the queue's node may be another. */
+	/* After a long silence the queue's node may be another, so what was read or
+	   listed before the silence counts no more. */
 	if (now - take->active_ns > FRESH_MS * KU_NS_PER_MS) {
 		take->era++;
 		take->own_next = -1;
@@ -128,7 +129,7 @@ void ku_take_heard(struct ku_queue *q)
 	take->active_ns = now;
 }
 
-/* Is it to be tried again, with others? */
+/* Is the take just tried again, perhaps with other items? */
 static bool is_harmless(enum kustos_err err)
 {
 	return err == KUSTOS_OK || err == KUSTOS_ENONODE ||
@@ -150,7 +151,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	while (err == KUSTOS_OK && take->taking.count > 0)
 		ku_catch_append(&take->taken, ku_catch_pop(&take->taking));
 	if (!take->list.current)
-		take->stale = true; /* nor is it watched */
+		take->stale = true; /* nothing watches the items either */
 	if (err == KUSTOS_OK)
 		take->spread = take->spread > SPREAD_MIN ? take->spread / 2 : 0;
 	if (err == KUSTOS_EUNKNOWN)
@@ -169,8 +170,8 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	ku_queue_rest(q);
 }
 
-/* Somebody else has taken it, or changed it, or made it a child, which shows when it is
-   read again.  The others may be gone as well. */
+/* Somebody else has taken this item, or has changed it or made it a child, which shows
+   when it is read again.  The other items may be gone as well. */
 static bool refused(struct ku_deed *deed, int at, int rc)
 {
 	struct ku_queue *q = deed->owner;
@@ -203,7 +204,7 @@ static void lost(struct ku_deed *deed)
 	ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
 }
 
-/* Is what was read still what is there, but for what others do to it? */
+/* Is what was read still valid, unless others have changed the items? */
 static bool fit(struct ku_deed *deed)
 {
 	struct ku_queue *q = deed->owner;
@@ -220,8 +221,8 @@ static bool fit(struct ku_deed *deed)
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
 
-/* Delete so many of those that were read, or as many as a server takes at once: their
-   names may be long. */
+/* Delete "most" of the items that were read, or as many as a server takes at once:
+   their names may be long. */
 static void take_them(struct ku_queue *q, size_t most)
 {
 	struct ku_take_side *take = &q->take;
@@ -251,7 +252,7 @@ static void take_them(struct ku_queue *q, size_t most)
 
 /* What to do next */
 
-/* Show the first to whoever only wants to look. */
+/* Show the first item to the call that only wants to look. */
 static void show(struct ku_queue *q)
 {
 	struct ku_taker *taker = q->take.first;
@@ -262,10 +263,10 @@ static void show(struct ku_queue *q)
 	give_back(q, c);
 	put_back(q, &q->take.caught);
 	ku_taker_finish(taker, KUSTOS_OK);
-	q->take.again = true; /* nothing is on its way for who waits behind it */
+	q->take.again = true; /* for the next call nothing is on its way yet */
 }
 
-/* Nothing is known to be there: look; or wait until somebody puts something. */
+/* No items are known: list them, or wait until somebody puts one. */
 static void look(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
@@ -281,15 +282,15 @@ static void look(struct ku_queue *q)
 		else
 			again = true;
 	}
-	take->blank = !again; /* until that has been read */
+	take->blank = !again; /* until the new listing is there */
 	if (again)
 		ku_mirror_look(&take->list);
-	else /* it may rest since the last who waited gave up */
+	else /* the list rests if the last call that waited gave up */
 		ku_mirror_keep(&take->list);
 	ku_take_watch_unfit(q);
 }
 
-/* Use what was read: as much as is asked for, or all there is. */
+/* Use the items that were read: as many as are asked for, or all there are. */
 static void use(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
@@ -306,7 +307,7 @@ static void use(struct ku_queue *q)
 		take_them(q, count);
 }
 
-/* What was read before does not count for who wants to look. */
+/* A call that wants to look sees nothing that was read before it came. */
 static void freshen(struct ku_queue *q)
 {
 	struct ku_taker *taker = q->take.first;
@@ -367,7 +368,8 @@ void ku_take_step(struct ku_queue *q)
 
 /* What a listing shows */
 
-/* Numbers begin anew with the queue's node; and what is not listed is gone. */
+/* Fill the head.  With a new node of the queue numbers begin anew, so all unfit items
+   are forgotten; otherwise those that are not listed. */
 static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 {
 	struct ku_take_side *take = &q->take;
@@ -384,8 +386,8 @@ static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 	return true;
 }
 
-/* It was under way while we were paused, and we have been told of the loss before: by
-   the time we are connected another may come first. */
+/* Did the listing arrive after we were told that the connection was lost, as the process
+   was paused?  By the time we are connected another item may come first. */
 static bool is_late(const struct ku_queue *q)
 {
 	return ku_queue_keyed(q) && !ku_session_ready(q->client);
@@ -406,7 +408,7 @@ static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
 		return;
 	}
 	if (take->stale)
-		return; /* nobody has asked for it: the head is an older one's */
+		return; /* it was not asked for: the head is of an older one */
 	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
 		ku_take_fail(q, ku_rc_err(reply->rc), false);
 	} else if (!load(q, reply)) {

@@ -2,32 +2,34 @@
  * receipt.h - transactions that are done once each, in order, whatever happens to
  * their answers (S15).
  *
- * A stream of them owns a node, its receipt, and each transaction (a deed) begins
- * with the change of it from the version before.  So they can only be done one
- * after the other, and the receipt's version says how many were.  When an answer
- * was lost, that is read, with the next connection or session, and tells of all
- * that were on their way which were done: the others are sent again.  No outcome
- * is ever guessed.
+ * A stream of transactions owns a node, its receipt.  Each transaction (a deed)
+ * begins with a change of the receipt, by the version that the deed before left.  So
+ * deeds can only be done one after the other, and the receipt's version says how many
+ * were done.  When an answer was lost, the version is read in the next connection or
+ * session.  It tells which of the deeds on their way were done, and the others are
+ * sent again.  No outcome is ever guessed.
  *
  *	NONE --first deed--> MAKING --> READY --answer lost, all ended--> ASKING
  *	  ^                               ^  |                              |
  *	  +---- somebody deleted it ------+--+<------- its version ---------+
  *
- * Several may be on their way.  If one is refused those behind it are as well, for
- * their version; they are sent again with another.
+ * Several deeds may be on their way.  If one is refused, those behind it are refused
+ * for their version; they are sent again with another version.
  *
- * The version is written into it as well, and how many were used up (see below).  So
- * it shows if anybody else has changed it: then it proves nothing, as if it were gone.
- * Where nodes that we make are not for us to read, only the length of that shows.
+ * Each deed also writes the new version into the receipt, and how many versions were
+ * used up (see below).  So the receipt shows if anybody else has changed it: then it
+ * proves nothing, as if it were gone.  Where we may not read nodes that we make, only
+ * the length of that data shows.
  *
- * What is found not to be done may be done yet: a server, or a link between two, may
- * have it still when the session has long moved on, and then the next is refused,
- * though it was never done.  So the versions that were sent with are used up first, by
- * changes that say so.
+ * A deed that is found not to be done may be done yet: a server, or a link between
+ * two servers, may still hold it when the session has long moved on.  Then the next
+ * deed that is sent with that version is refused, though it was never done; if that
+ * answer is lost as well, the deed is taken for done.  So the versions that the lost
+ * deeds were sent with are used up first, by changes that say so (receipt_fence.c).
  *
- * The node is made when it is first needed, below a folder, with a UUID as its
- * name; it is deleted in the end.  Those of programs that died are swept up by
- * whoever makes one, when a day old (receipt_sweep.c).
+ * The node is made when it is first needed, below a folder, with a UUID as its name,
+ * and is deleted in the end.  Receipts that programs left behind when they died are
+ * deleted when a day old, by whoever makes a receipt (receipt_sweep.c).
  *
  * Everything here is called, and calls back, with the client locked.
  */
@@ -43,37 +45,39 @@ struct ku_deed;
 struct ku_op;
 struct ku_receipt;
 
-/* A version, and how many before it were used up, as text. */
+/* The size of a version, and of how many before it were used up, as text. */
 #define KU_STAMP_SIZE 24
 #define KU_FENCE_STAMP_SIZE (KU_STAMP_SIZE + 1)
 
-/* So many are on their way at the most. */
+/* No more deeds than this are on their way at a time, so no more versions are used up
+   at once. */
 #define KU_FENCE_MAX 8
 
 enum ku_deed_state {
 	KU_DEED_IDLE, /* not done, and not on its way */
 	KU_DEED_SENT,
-	KU_DEED_LOST /* done or not: the receipt is to be asked */
+	KU_DEED_LOST /* its answer was lost: the receipt tells if it was done */
 };
 
 struct ku_deed_calls {
-	/* It is decided: KUSTOS_OK, with the answer, or NULL if that was lost;
-	   KUSTOS_EUNKNOWN if somebody deleted the receipt, or wrote to it; else why it was not
-	   done.  The deed is its owner's again. */
+	/* The deed is decided: KUSTOS_OK, with the answer, or NULL if that was
+	   lost; KUSTOS_EUNKNOWN if somebody deleted the receipt or wrote to it;
+	   or why it was not done.  The deed is its owner's again. */
 	void (*over)(struct ku_deed *deed, enum kustos_err err,
 		const struct ku_zk_reply *reply);
 
-	/* The server has refused ops[at], with "rc".  Return true to have it
-	   tried again in its place, perhaps after a change; else it is over. */
+	/* The server has refused ops[at] with "rc".  Return true to have the
+	   deed, which may be changed first, tried again in its place.  If it
+	   returns false the deed is over. */
 	bool (*refused)(struct ku_deed *deed, int at, int rc);
 
-	/* It is about to be sent, perhaps again, and may be changed before.
-	   Return false if it is not fit for that any more: then it is over,
+	/* The deed is about to be sent, perhaps again, and may be changed.
+	   Return false if it should not be sent any more: then it is over,
 	   with KUSTOS_ECHANGED.  May be NULL. */
 	bool (*fit)(struct ku_deed *deed);
 
-	/* Its answer was lost: it takes until there is a connection again to
-	   decide it.  May be NULL. */
+	/* The answer was lost: the deed is not decided until there is a
+	   connection again.  May be NULL. */
 	void (*lost)(struct ku_deed *deed);
 };
 
@@ -87,8 +91,8 @@ struct ku_deed { /* a field of whatever is to be done */
 	/* The stream's. */
 	struct ku_receipt *receipt;
 	enum ku_deed_state state;
-	int version;		   /* of the receipt, before it */
-	char stamp[KU_STAMP_SIZE]; /* and after it, which it writes */
+	int version;		   /* of the receipt before it */
+	char stamp[KU_STAMP_SIZE]; /* what it writes: the version after it */
 	struct ku_request request;
 	struct ku_deed *prev, *next;
 };
@@ -108,77 +112,81 @@ struct ku_receipt { /* a field of its owner */
 
 	enum ku_receipt_state state;
 	bool held;	/* by its owner: nothing is sent */
-	bool final;	/* its owner is over: what is left is to be done */
+	bool final;	/* its owner is over: what is left is still done */
 	bool over;	/* ku_receipt_end() was called */
-	bool broken;	/* what is on its way will be refused */
-	bool unsure;	/* answers were lost */
+	bool broken;	/* the deeds on their way will be refused */
+	bool unsure;	/* answers were lost: ask before sending more */
 	bool throttled; /* the server asked for a pause */
-	bool busy;	/* somebody is at it, and takes the next step */
+	bool busy;	/* a function is at work, and steps at its end */
 	int next_version, in_flight;
 	struct ku_op *node; /* its creation, or its deletion */
-	char *path;	    /* full, while it is there */
+	char *path;	    /* full, while the node is there */
 	struct ku_deed *first, *last;
 	struct ku_request question;
 	struct ku_timer pause;
 
-	/* These versions were used up, or are being, so that nothing that was sent with
-	   one of them can be done any more. */
+	/* The versions that are being used up, so that no deed that was sent with one
+	   of them can be done any more. */
 	int fence_from, fence_to; /* 0: none are */
-	int used_up;		  /* before, since the node was made */
+	int used_up;		  /* how many were, since the node was made */
 	char fence_stamp[KU_FENCE_STAMP_SIZE];
 	struct ku_zk_request fence[KU_FENCE_MAX];
 };
 
-/* Returns false if memory is short.  "ended" is called after ku_receipt_end(). */
+/* Begin.  Returns false if memory is short.  "ended" is called after
+   ku_receipt_end(). */
 bool ku_receipt_init(struct ku_receipt *receipt, struct kustos_client *client,
 	const char *folder, void (*ended)(struct ku_receipt *receipt));
 
-/* Have "deed" done, after those before it. */
+/* Have "deed" done after those before it. */
 void ku_receipt_do(struct ku_receipt *receipt, struct ku_deed *deed);
 
-/* Send nothing until it is let go again. */
+/* Send nothing until ku_receipt_let_go(). */
 void ku_receipt_hold(struct ku_receipt *receipt);
 void ku_receipt_let_go(struct ku_receipt *receipt);
 
-/* The owner is over.  Take back what waits for a connection: whether it is fit is
-   asked again.  What is left goes on while the client drains. */
+/* The owner is over.  Take back the deeds that wait for a connection, so that "fit" is
+   asked about them again.  What is left goes on while the client drains. */
 void ku_receipt_withdraw(struct ku_receipt *receipt);
 
-/* Take it out of use: what is not on its way ends with KUSTOS_ECLOSED, and what
-   is, in its time.  "ended" follows, perhaps from in here. */
+/* Take it out of use.  Deeds that are not on their way end with KUSTOS_ECLOSED; the
+   others end once answered, or with KUSTOS_EUNKNOWN if the answer is lost.  "ended"
+   follows, perhaps from within this call. */
 void ku_receipt_end(struct ku_receipt *receipt);
 
-/* Is nothing to be done? */
+/* Are there no deeds? */
 static inline bool ku_receipt_is_idle(const struct ku_receipt *receipt)
 {
 	return receipt->first == NULL;
 }
 
-/* receipt_fence.c.  What stands in a receipt of this version, if we alone have
-   written to it. */
+/* receipt_fence.c.  Write what a receipt of this version says if nobody else has
+   written to it, and return its length. */
 int ku_receipt_stamp(const struct ku_receipt *r, int version,
 	char out[KU_STAMP_SIZE]);
 
-/* The receipt was read, or looked at.  Have we alone written to it?  Were the versions
-   used up that were to be last? */
+/* The receipt was read, or looked at.  Has nobody else written to it?  Were the
+   versions used up that ku_receipt_fence() was called with? */
 bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply);
 bool ku_receipt_is_fenced(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply);
 
-/* The version behind that of the last whose answer was lost. */
+/* Return the version after that of the last deed whose answer was lost. */
 int ku_receipt_behind_lost(const struct ku_receipt *r);
 
-/* Use up these versions, "to" not with them, in one transaction. */
+/* Use up the versions from "from" up to, but not including, "to", in one
+   transaction. */
 void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_request_fn *fenced);
 
-/* That was refused for what the deeds will be refused for as well, who are told why
-   then: not because one of them was done meanwhile, or the receipt is gone. */
+/* The fence was not applied.  Was it refused for a reason for which the deeds will be
+   refused as well, and told why then?  Not if one of them was done meanwhile, or the
+   receipt is gone. */
 bool ku_receipt_fence_useless(const struct ku_zk_reply *reply);
 
-/* receipt_sweep.c: delete receipts in the folder that were not used for a day, by
-   the server's clock, which says "now_ms".  Nobody waits for it. */
+/* receipt_sweep.c: delete receipts in the folder that were not used for a day.
+   "now_ms" is the time by the server's clock.  Nobody waits for it. */
 void ku_receipt_sweep(struct kustos_client *client, const char *folder,
 	int64_t now_ms);
 

@@ -1,5 +1,5 @@
 /*
- * countdown_impl.h - between the files of the count-down latch.
+ * countdown_impl.h - what the files of the count-down latch share.
  */
 #ifndef KU_COUNTDOWN_IMPL_H
 #define KU_COUNTDOWN_IMPL_H
@@ -11,7 +11,7 @@
 #include <kustos/node.h>
 #include <pthread.h>
 
-struct life; /* a node that says who is alive */
+struct life; /* a node that says that a participant is alive */
 
 struct kustos_countdown {
 	/* Constant. */
@@ -22,7 +22,7 @@ struct kustos_countdown {
 	char *data; /* NULL: the client's */
 	size_t len;
 
-	pthread_mutex_t mutex; /* guards the rest; nothing is taken under it */
+	pthread_mutex_t mutex; /* guards the rest; no lock is taken under it */
 	int refs;	       /* of its owner, and of each call under way */
 	bool over;	       /* its owner has destroyed it */
 	struct life *lives;
@@ -44,30 +44,32 @@ enum kustos_err ku_countdown_check(const struct kustos_countdown *c);
 /* Return the path of a child, malloc'ed. */
 char *ku_countdown_child(const struct kustos_countdown *c, const char *name);
 
-/* Make the child "name", unless it is there. */
+/* Create the child "name", unless it is there. */
 enum kustos_err ku_countdown_ensure(struct kustos_countdown *c,
 	const char *name, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* An errand refers to its latch, which may be destroyed before it ends. */
+/* An errand keeps a reference to its latch, which may be destroyed before the errand
+   ends. */
 struct errand *ku_countdown_errand(struct kustos_countdown *c, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_countdown_fn *done, void *arg);
 void ku_countdown_errand_free(struct errand *e);
 
-/* Free it, and tell the program. */
+/* Free the errand, and tell the program. */
 void ku_countdown_errand_end(struct errand *e, enum kustos_err err);
 
-/* Make the child "name" for an errand, unless it is there. */
+/* Create the child "name" for an errand, unless it is there. */
 enum kustos_err ku_countdown_errand_ensure(struct errand *e, const char *name,
 	ku_end_fn *ensured);
 
-/* A call refers to it until it ends: it may be destroyed meanwhile. */
+/* A call keeps a reference to the latch until the call ends: the latch may be destroyed
+   meanwhile. */
 void ku_countdown_get(struct kustos_countdown *c);
 void ku_countdown_put(struct kustos_countdown *c);
 
-/* Take away the nodes of "id" (NULL: of all) that say that it is alive, and are
-   older than "serial". */
+/* Delete the nodes which say that "id" (NULL: anybody) is alive, and which are older
+   than "serial". */
 void ku_countdown_end_lives(struct kustos_countdown *c, const char *id,
 	uint64_t serial);
 
