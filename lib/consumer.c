@@ -6,7 +6,7 @@
 #include <kustos/cancel.h>
 #include <stdlib.h>
 
-/* After what went wrong. */
+/* The pause after a failure. */
 #define PAUSE_MS 1000
 
 struct kustos_consumer {
@@ -20,8 +20,8 @@ struct kustos_consumer {
 	struct ku_call call; /* on the long lane */
 	pthread_t runner;
 	bool running, stopped;
-	bool own; /* it was stopped by its own call, and frees itself; so it */
-	int *leaving; /* ... is counted here until it has ended */
+	bool own; /* stopped from its own callback: it frees itself */
+	int *leaving; /* where it is then counted until it has ended */
 };
 
 static void destroy(struct kustos_consumer *c)
@@ -31,7 +31,7 @@ static void destroy(struct kustos_consumer *c)
 	free(c);
 }
 
-/* Nothing can be had any more? */
+/* After this error, can nothing be had any more? */
 static bool is_final(enum kustos_err err)
 {
 	return err == KUSTOS_ECANCELED || err == KUSTOS_ECLOSED ||

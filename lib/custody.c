@@ -1,4 +1,4 @@
-/* custody.c - one item of a queue in our hands: taken, asked for, lost, left. */
+/* custody.c - one item of a queue in our hands: begun, asked about, lost, left. */
 
 #include "custody_impl.h"
 
@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On the average: of two that were lost together one may be why. */
+/* The average pause.  It is drawn at random: if two requests were lost together, one
+   of them may be the cause. */
 #define PAUSE_MS 200
 
 static void answered(struct kustos_client *client, struct ku_request *request,
@@ -110,7 +111,7 @@ void ku_custody_unmark(struct ku_custody *c)
 	c->undo = NULL;
 	undo->czxid = c->token;
 	undo->session_id = c->session_id;
-	(void)ku_op_detached(undo); /* refused at a close, which does it too */
+	(void)ku_op_detached(undo); /* refused at a close, which deletes it too */
 }
 
 void ku_depot_put(struct ku_depot *depot)
@@ -162,7 +163,8 @@ void ku_custody_ended(struct ku_custody *c, enum kustos_err err)
 		c->calls->ended(c, err);
 }
 
-/* Take back what was not sent.  Returns false if it was. */
+/* Take back a request that was not sent, or a pause.  Returns false if there is
+   neither. */
 static bool withdraw(struct ku_custody *c)
 {
 	struct kustos_client *client = c->depot->client;
@@ -191,8 +193,9 @@ static void lose(struct ku_custody *c)
 	c->calls->lost(c);
 }
 
-/* What has not been sent is taken back, and what is read is not claimed: what was sent
-   before it, and is lost, is to be tried again first. */
+/* The connection was lost.  A claim that was not sent is taken back, and an item that
+   was read is not claimed: claims that were sent before it and were lost have to be
+   tried again first. */
 static void away(struct ku_witness *witness)
 {
 	struct ku_custody *c = custody_of(witness);
@@ -212,11 +215,11 @@ static void session_lost(struct ku_witness *witness)
 	else if (c->state == KU_CUSTODY_ENDING && !c->ambiguous && withdraw(c))
 		ku_custody_ended(c, KUSTOS_ELOST);
 	else
-		away(witness); /* of which nobody may have told */
+		away(witness); /* it may not have been called before */
 }
 
-/* Without a connection whatever waits for it would wait for ever.  What is held is
-   lost with the session. */
+/* The client is being closed.  Without a connection, requests that wait for one would
+   wait for ever, and an item that is held is lost with the session. */
 static void closing(struct ku_witness *witness)
 {
 	struct ku_custody *c = custody_of(witness);

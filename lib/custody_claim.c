@@ -1,4 +1,4 @@
-/* custody_claim.c - have an item, or find out that it is not to be had. */
+/* custody_claim.c - claim an item, or find out that it cannot be had. */
 
 #include "custody_impl.h"
 #include "item.h"
@@ -8,7 +8,7 @@
 
 static void claim(struct ku_custody *c);
 
-/* Not an answer: later, or not at all. */
+/* The answer says nothing about the item: report whether to try later, or why not. */
 static void give_up(struct ku_custody *c, enum ku_outcome outcome, int rc)
 {
 	if (rc == KU_ZK_CLOSING)
@@ -38,24 +38,25 @@ static bool keep_data(struct ku_custody *c, const struct ku_zk_reply *reply)
 	return true;
 }
 
-/* Where an item that is moved is made, among the operations; a claim has but two. */
+/* The index of the operation that makes a moved item anew; a claim has only two. */
 #define MADE 2
 
-/* Is it this item that is not to be had?  It may not be written; or not be made where
-   it belongs. */
+/* Does the refusal concern only this item?  We may not write it; or it cannot be made
+   in the folder where it belongs. */
 static bool is_denied(const struct ku_custody *c, int at, int rc)
 {
 	return c->state == KU_CUSTODY_MOVING ? at == MADE
 					     : at == 1 && rc == KU_ZK_NOAUTH;
 }
 
-/* Somebody else has the marker; or had it, since the item was read, or made it a
-   child; or a folder is missing: that of the markers, or the other one. */
+/* Somebody else has the marker; or has had it since the item was read, or has given
+   the item a child; or a folder is missing, that of the markers or the one to move
+   to.  "item" is the index of the operation on the item. */
 static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 	int item)
 {
 	int rc, at = ku_culprit(reply, &rc);
-	/* What else is asked for has no version, and no children. */
+	/* Only the item has a version or children that can matter here. */
 	bool changed = rc == KU_ZK_BADVERSION || rc == KU_ZK_NOTEMPTY;
 
 	c->depot->doubts = false;
@@ -90,13 +91,14 @@ static void moved(struct ku_custody *c, const struct ku_zk_reply *reply)
 	else if (outcome == KU_OUTCOME_REFUSED)
 		refused(c, reply, 3);
 	else if (outcome == KU_OUTCOME_UNKNOWN && reply->rc != KU_ZK_CLOSING)
-		ku_custody_read(c); /* it was, if the item is gone */
+		ku_custody_read(c); /* if the item is gone, it was moved */
 	else
 		give_up(c, outcome, reply->rc);
 }
 
-/* Nobody is to have it: move it to "folder", which may be NULL.  Returns false if
-   that cannot be; but if only memory is short, later, and nobody has it meanwhile. */
+/* Nobody is to have the item: move it to "folder", which may be NULL.  Returns false if
+   it cannot be moved.  If only memory is short it returns true: the item is tried again
+   later, and nobody gets it meanwhile. */
 static bool move(struct ku_custody *c, const char *folder)
 {
 	char *head = folder != NULL
@@ -130,7 +132,7 @@ static bool is_dead(const struct ku_custody *c)
 		c->stat.version >= c->depot->deliveries;
 }
 
-/* Had for nobody it would count as delivered. */
+/* Nobody wants the item any more: claimed, it would count as delivered to nobody. */
 static void leave(struct ku_custody *c)
 {
 	ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
@@ -152,7 +154,7 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 		give_up(c, outcome, reply->rc);
 		return;
 	}
-	/* What was chosen before it may be lost. */
+	/* Claims that were sent before it may be lost, and come first. */
 	if (c->stale) {
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
 		return;
@@ -161,7 +163,7 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 		ku_custody_missed(c, KU_MISSED_LATER, KUSTOS_ENOMEM);
 		return;
 	}
-	/* It can be neither deleted nor moved. */
+	/* An item with children can be neither deleted nor moved. */
 	if (c->stat.num_children > 0) {
 		ku_custody_missed(c, KU_MISSED_LEFT, KUSTOS_OK);
 		return;
@@ -188,7 +190,7 @@ void ku_custody_read(struct ku_custody *c)
 	ku_custody_look(c, KU_ZK_GET, c->item_path, was_read);
 }
 
-/* The marker is ours: is that worth something still? */
+/* The marker is ours: is the item still wanted, and the session still ours? */
 static void have(struct ku_custody *c, int64_t token)
 {
 	struct kustos_client *client = c->depot->client;
@@ -210,7 +212,7 @@ static void have(struct ku_custody *c, int64_t token)
 
 static void see_mark(struct ku_custody *c);
 
-/* It may be there, so nobody gives up yet. */
+/* The marker may be there, so do not give up yet. */
 static void see_mark_now(struct ku_custody *c)
 {
 	c->ambiguous = true;
@@ -228,14 +230,15 @@ static void see_mark_later(struct ku_custody *c, int rc)
 		see_mark(c);
 }
 
-/* Its answer would have counted it. */
+/* Count the marker's node in the footprint, as the answer to the claim would have. */
 static void have_found(struct ku_custody *c, int64_t token)
 {
 	ku_footprint_add(&c->depot->client->footprint, c->mark_path, token);
 	have(c, token);
 }
 
-/* That of a claim before, which we have given back, may be there still. */
+/* Is it the marker of this claim?  That of an earlier claim, which we have given back,
+   may still be there. */
 static bool is_ours(const struct ku_custody *c, const struct ku_zk_reply *reply)
 {
 	size_t len = strlen(c->id);
@@ -252,8 +255,9 @@ static void try_again(struct ku_custody *c)
 		leave(c);
 }
 
-/* All that was lost at once is chosen anew, in its order.  But a server may be there
-   that never takes it. */
+/* The claim was lost and not done.  Claims that were lost together are chosen anew, in
+   their order.  But a server may never take this one: if others were lost before it,
+   put it off. */
 static void was_not_done(struct ku_custody *c)
 {
 	c->ambiguous = false;
@@ -296,10 +300,10 @@ static void claimed(struct ku_custody *c, const struct ku_zk_reply *reply)
 
 	c->session_id = c->request.session_id;
 	if (outcome == KU_OUTCOME_DONE && c->counted)
-		/* Of this very transaction. */
+		/* The set has the zxid of the marker's creation. */
 		have(c, reply->results[1].stat.mzxid);
 	else if (outcome == KU_OUTCOME_DONE)
-		see_mark_now(c); /* which says its czxid */
+		see_mark_now(c); /* to learn its czxid */
 	else if (outcome == KU_OUTCOME_REFUSED)
 		refused(c, reply, 1);
 	else if (outcome == KU_OUTCOME_UNKNOWN)

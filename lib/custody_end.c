@@ -1,4 +1,4 @@
-/* custody_end.c - an item was dealt with, or is put back. */
+/* custody_end.c - an item is acknowledged, or put back. */
 
 #include "custody_impl.h"
 
@@ -7,7 +7,7 @@
 static void send_end(struct ku_custody *c);
 static void see_item(struct ku_custody *c);
 
-/* It was not done; so do it, unless it is too late. */
+/* The ack was not done: send it again, unless the session is over. */
 static void again(struct ku_custody *c)
 {
 	if (c->lost || c->session_id != c->depot->client->session.id)
@@ -16,7 +16,7 @@ static void again(struct ku_custody *c)
 		send_end(c);
 }
 
-/* No answer to a question.  At a close whoever waited was told already. */
+/* A request was not answered.  At a close, callers that waited were told already. */
 static void no_answer(struct ku_custody *c, int rc,
 	void (*next)(struct ku_custody *custody))
 {
@@ -37,7 +37,7 @@ static bool is_no_answer(int rc)
 
 static void see_mark(struct ku_custody *c);
 
-/* The item is gone.  So is the marker, if it was we who deleted it. */
+/* The item is gone.  If our ack deleted it, the marker is gone as well. */
 static void saw_mark(struct ku_custody *c, const struct ku_zk_reply *reply)
 {
 	if (is_no_answer(reply->rc)) {
@@ -50,7 +50,7 @@ static void saw_mark(struct ku_custody *c, const struct ku_zk_reply *reply)
 		return;
 	}
 	c->marked = false;
-	/* Of another session, it may have gone with ours. */
+	/* In another session, the marker may have gone with the old one. */
 	ku_custody_ended(c,
 		same && reply->rc == KU_ZK_NONODE ? KUSTOS_OK
 						  : KUSTOS_EUNKNOWN);
@@ -69,7 +69,7 @@ static void saw_item(struct ku_custody *c, const struct ku_zk_reply *reply)
 	else if (reply->rc == KU_ZK_OK && reply->stat->czxid == c->stat.czxid)
 		again(c);
 	else if (reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NONODE)
-		see_mark(c); /* another may have its name by now */
+		see_mark(c); /* it is gone, or its name is another item's */
 	else
 		ku_custody_ended(c, KUSTOS_EUNKNOWN);
 }
@@ -79,15 +79,16 @@ static void see_item(struct ku_custody *c)
 	ku_custody_look(c, KU_ZK_EXISTS, c->item_path, saw_item);
 }
 
-/* The marker is gone, so another may have the item; or the item is not as the
-   claim left it. */
+/* The server refused the ack: the marker is gone, so another may have the item; or the
+   item is not as the claim left it; or for another reason. */
 static void refused(struct ku_custody *c, const struct ku_zk_reply *reply)
 {
 	int rc, at = ku_culprit(reply, &rc);
 
 	if (at == 0 && rc == KU_ZK_NONODE)
 		c->marked = false;
-	/* A marker was there: ours, or that of who has the item now. */
+	/* A marker is there: ours, or that of the consumer that has the item
+	   now.  So the deletion of ours has to look first. */
 	if (at == 1)
 		c->undo->doubtful = true;
 	if ((at == 0 && rc == KU_ZK_NONODE) ||
@@ -102,8 +103,9 @@ static void end_answered(struct ku_custody *c, const struct ku_zk_reply *reply)
 	switch (ku_outcome(reply->rc)) {
 	case KU_OUTCOME_DONE:
 		c->marked = false;
-		/* What is only found out later may be in a listing by then; and
-		   what is put back is in none yet. */
+		/* Count only this case as our change.  An ack that is found out
+		   later may be in a listing by then; and an item that is put
+		   back is in none yet. */
 		if (c->new_path == NULL)
 			ku_others_ours(&c->depot->others, 1);
 		ku_custody_ended(c, KUSTOS_OK);
@@ -134,7 +136,7 @@ static int prepare(struct ku_custody *c)
 
 static void see_own(struct ku_custody *c);
 
-/* Is the marker that is there ours? */
+/* The marker was looked at before an ack: is it ours? */
 static void saw_own(struct ku_custody *c, const struct ku_zk_reply *reply)
 {
 	bool there = reply->rc == KU_ZK_OK;
@@ -160,8 +162,8 @@ static void see_own(struct ku_custody *c)
 	ku_custody_look(c, KU_ZK_EXISTS, c->mark_path, saw_own);
 }
 
-/* Where the claim has not changed the item, its version does not tell whether
-   another has claimed it since. */
+/* If the claim has not written the item, the item's version does not tell whether
+   another has claimed it since: look at the marker first. */
 static void send_end(struct ku_custody *c)
 {
 	c->state = KU_CUSTODY_ENDING;

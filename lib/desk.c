@@ -1,4 +1,4 @@
-/* desk.c - a desk: made, ended; what it is to do next. */
+/* desk.c - a desk: made and ended; and what it does next. */
 
 #include "desk_impl.h"
 
@@ -58,7 +58,7 @@ void ku_desk_pump(struct ku_desk *desk)
 	ku_desk_look(desk);
 	if (ku_desk_has_listed(desk) && desk->tried == 0 &&
 		ku_desk_tell_empty(desk))
-		ku_mirror_look(&desk->items); /* they go by the next */
+		ku_mirror_look(&desk->items); /* these go by the next listing */
 }
 
 static void made(struct ku_op *op)
@@ -79,8 +79,8 @@ static void made(struct ku_op *op)
 	ku_desk_put(desk);
 }
 
-/* Of the kind that peers make, which make it once: it must not go when it is
-   empty. */
+/* Begin to make a folder.  Peers make it only once, so like theirs it must not go when
+   it is empty. */
 static enum kustos_err start_folder(struct ku_desk *desk, const char *path)
 {
 	struct kustos_client *client = desk->client;
@@ -100,7 +100,7 @@ static enum kustos_err start_folder(struct ku_desk *desk, const char *path)
 		if (err == KUSTOS_OK)
 			return err;
 		desk->folder = NULL;
-		desk->refs--; /* who asks has another */
+		desk->refs--; /* the caller has another */
 	}
 	if (op != NULL)
 		ku_op_drop(op);
@@ -170,8 +170,9 @@ static bool is_path(const char *path, bool needed)
 	return path != NULL ? ku_path_valid(path, false) : !needed;
 }
 
-/* Items among markers would be taken for had, markers among items for items, and
-   what is moved to where it was is not moved. */
+/* Are the folders different ones?  Otherwise items among markers would be taken for
+   claimed, markers among items for items, and an item that is moved would stay where
+   it was. */
 static bool are_apart(const struct ku_desk_wish *wish)
 {
 	const char *const others[] = { wish->marks, wish->dead, wish->corrupt };
@@ -242,7 +243,7 @@ enum kustos_err ku_desk_create(struct kustos_client *client,
 	ku_lock(client);
 	ku_protection_bare(&client->random, depot->id);
 	bool room = ku_timers_reserve(&client->timers, 3);
-	/* Of a loss nobody may have told before. */
+	/* A loss may come without an "away" before it. */
 	desk->witness.away = desk->witness.lost = away;
 	if (room)
 		ku_witness_add(client, &desk->witness);
@@ -256,7 +257,7 @@ enum kustos_err ku_desk_create(struct kustos_client *client,
 	return KUSTOS_OK;
 }
 
-/* Give back what nobody has been given. */
+/* Give back the items that were not lent. */
 static void return_unlent(struct ku_desk *desk)
 {
 	struct ku_lent *next;
@@ -281,13 +282,13 @@ void ku_desk_destroy(struct ku_desk *desk)
 	ku_timer_unset(&client->timers, &desk->timer);
 	if (desk->folder != NULL) {
 		ku_op_let_go(&desk->folder);
-		desk->refs--; /* there is ours */
+		desk->refs--; /* the caller has another */
 	}
-	/* What is queued finds that it has ended. */
+	/* Callbacks that are queued find that it has ended. */
 	while (desk->telling && !pthread_equal(desk->teller, pthread_self()))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 	if (ku_others_end(&desk->depot->others))
-		desk->refs--; /* there is ours */
+		desk->refs--; /* the caller has another */
 	ku_mirror_end(&desk->items);
 	ku_mirror_end(&desk->marks);
 	ku_desk_put(desk);

@@ -1,4 +1,4 @@
-/* desk_give.c - what was lent, and is given back or acknowledged. */
+/* desk_give.c - items that were lent are given back or acknowledged. */
 
 #include "desk_impl.h"
 
@@ -19,7 +19,7 @@ struct kustos_hold *ku_lent_hold(const struct ku_lent *lent)
 	return lent->hold;
 }
 
-/* From here on nobody is called about it.  Not locked. */
+/* Release the hold: from here on no callback tells of it.  Called without the lock. */
 static void end_hold(struct ku_lent *lent)
 {
 	struct kustos_client *client = lent->desk->client;
@@ -53,7 +53,7 @@ void ku_lent_given(struct ku_lent *lent, enum kustos_err err)
 	struct ku_giver *giver = lent->giver;
 
 	ku_desk_get(desk);
-	/* It is not deleted, so it is in the queue. */
+	/* The item was not deleted, so it may be in the queue. */
 	if (err != KUSTOS_OK)
 		ku_desk_relook(desk);
 	ku_lent_free(lent);
@@ -80,7 +80,7 @@ static enum kustos_err start(struct ku_wait *wait)
 	return err;
 }
 
-/* It goes on. */
+/* The caller waits no longer, but the ack goes on. */
 static void give_up(struct ku_wait *wait, enum kustos_err why)
 {
 	struct ku_giver *giver = (struct ku_giver *)wait;
@@ -116,7 +116,7 @@ static void prepare(struct ku_giver *giver, struct ku_lent *lent, bool again)
 	giver->again = again;
 }
 
-/* It could not be started. */
+/* The ack could not be started: give the item back. */
 static enum kustos_err refuse(struct ku_lent *lent, enum kustos_err err)
 {
 	struct kustos_client *client = lent->desk->client;
@@ -142,7 +142,7 @@ enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 	end_hold(lent);
 	prepare(&giver, lent, again);
 	enum kustos_err err = ku_wait_block(&giver.wait, deadline, cancel);
-	/* Else it has ended, or will by itself. */
+	/* If "lent" is NULL, the ack has ended, or goes on by itself. */
 	if (err != KUSTOS_OK && giver.lent != NULL)
 		return refuse(lent, err);
 	return err;

@@ -1,4 +1,4 @@
-/* desk_lend.c - who waits for an item, and is given one. */
+/* desk_lend.c - callers that wait for an item, and get one. */
 
 #include "desk_impl.h"
 
@@ -72,7 +72,8 @@ static struct ku_lent *first_ready(const struct ku_desk *desk)
 	return lent;
 }
 
-/* More are ready than are wanted, as somebody gave up: the newest go back. */
+/* A borrower may have given up, so that more items are ready than are wanted: give back
+   the newest. */
 static void return_surplus(struct ku_desk *desk)
 {
 	struct ku_lent *prev;

@@ -18,7 +18,7 @@ int ku_desk_wanted(const struct ku_desk *desk)
 		? 0
 		: (int64_t)desk->ahead - desk->ready - desk->tried;
 
-	/* From the end, where those are that are tried for, and not what is held. */
+	/* From the end, where the newest are: the items that are tried for. */
 	int left = desk->tried;
 	for (const struct ku_lent *l = desk->last; left > 0; l = l->prev)
 		if (l->state == KU_LENT_TRIED) {
@@ -39,13 +39,13 @@ static bool is_marked(const struct ku_desk *desk, const char *name)
 			sizeof(*desk->marked->names), by_name) != NULL;
 }
 
-/* Have the timer go off then, and not when it was set to before. */
+/* Set the timer to this time instead of the one before. */
 static void set_timer(struct ku_desk *desk, int64_t at_ns)
 {
 	ku_set_timer(desk->client, &desk->timer, at_ns);
 }
 
-/* In how many ms is it due?  Not more than 0: it is. */
+/* Return in how many ms the item is due; 0 or less: it is due. */
 static int64_t due_in(const struct ku_desk *desk, const struct ku_item *item)
 {
 	if (desk->depot->kind != KU_ITEM_DELAY)
@@ -53,7 +53,8 @@ static int64_t due_in(const struct ku_desk *desk, const struct ku_item *item)
 	return (int64_t)item->key - ku_wall_ms(&desk->client->env.clock);
 }
 
-/* Return whether the item is due; else see that it is looked at when it is. */
+/* Return whether the item is due.  If not, set the timer so that it is looked at
+   then. */
 static bool is_due(struct ku_desk *desk, const struct ku_item *item)
 {
 	int64_t left = due_in(desk, item);
@@ -62,7 +63,7 @@ static bool is_due(struct ku_desk *desk, const struct ku_item *item)
 		return true;
 	if (left > 60000)
 		left = 60000; /* the clock may be set */
-	if (!desk->resting)   /* else it is asked again at the end of that */
+	if (!desk->resting)   /* else this is asked again after the rest */
 		set_timer(desk, ku_now(desk->client) + left * KU_NS_PER_MS);
 	return false;
 }
@@ -87,7 +88,7 @@ static void cannot_read(struct ku_desk *desk)
 	ku_desk_fail(desk, KUSTOS_EDISCONNECTED, true);
 }
 
-/* May something have come meanwhile that belongs before what the head has? */
+/* May an item have come meanwhile that belongs before those in the head? */
 static bool is_stale(const struct ku_desk *desk)
 {
 	enum ku_item_kind kind = desk->depot->kind;
@@ -101,8 +102,9 @@ static bool is_stale(const struct ku_desk *desk)
 		!desk->depot->others.none;
 }
 
-/* Is it worth asking, before all is listed again?  Not where others are known to be
-   there: what they give back changes no list of items. */
+/* Is it worth asking whether others have changed the items, before listing all again?
+   Not where others are known to be there: an item that they give back changes no list
+   of items. */
 static bool is_worth_asking(struct ku_desk *desk)
 {
 	return desk->spread == 0 && !desk->blocked && !desk->items.wanted &&
@@ -117,14 +119,15 @@ static void told(struct ku_others *others, bool answered)
 	if (!others->none)
 		ku_desk_relook(desk);
 	if (!answered) {
-		desk->items.asked++; /* by all that are there */
+		desk->items.asked++; /* counts as a listing for all borrowers */
 		cannot_read(desk);
 	}
 	ku_desk_pump(desk);
 	ku_desk_put(desk);
 }
 
-/* May what was chosen before be tried again, and then behind what is chosen now? */
+/* May an item that was chosen before have to be tried again, and would then come behind
+   one that is chosen now? */
 static bool is_unsure(const struct ku_desk *desk)
 {
 	for (const struct ku_lent *l = desk->first; l != NULL; l = l->next)
@@ -134,15 +137,16 @@ static bool is_unsure(const struct ku_desk *desk)
 	return false;
 }
 
-/* That may come behind the items, and many markers may have gone meanwhile. */
+/* The new listing of markers may come after that of the items, and many markers may
+   have gone since the old one. */
 bool ku_desk_awaits_marks(const struct ku_desk *desk)
 {
 	return desk->marked_in != desk->client->session.id &&
 		ku_request_busy(&desk->marks.request);
 }
 
-/* Return whether the head may be used: it is as true as it has to be, and nothing is
-   to be tried before it. */
+/* Return whether the head may be used: it is as current as it has to be, and no other
+   item is to be tried before its items. */
 static bool is_ready(struct ku_desk *desk)
 {
 	struct ku_others *others = &desk->depot->others;
@@ -215,7 +219,8 @@ bool ku_desk_has_listed(const struct ku_desk *desk)
 	return desk->items.current || desk->items.blind;
 }
 
-/* It may be another's no more: of which the event is on its way, or the answer. */
+/* Otherwise an item that was passed over may be free by now: the event that says so, or
+   the listing, is on its way. */
 bool ku_desk_knows_marks(const struct ku_desk *desk, uint64_t since)
 {
 	return !desk->blocked || desk->marks.current || desk->marks.blind ||
@@ -228,7 +233,7 @@ void ku_desk_look(struct ku_desk *desk)
 	if (desk->blocked || !desk->items.current)
 		ku_mirror_keep(&desk->marks);
 	ku_mirror_keep(&desk->items);
-	/* To mend one changes no list of items. */
+	/* Mending an unfit item changes no list of items. */
 	if (desk->unfits.count > 0 && !ku_timer_is_set(&desk->timer))
 		set_timer(desk,
 			ku_unfits_next(&desk->unfits, ku_now(desk->client)));
@@ -249,13 +254,14 @@ static bool is_refused(const struct ku_zk_reply *reply)
 	return reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE;
 }
 
-/* The listing may be older than the end of what was ours. */
+/* The listing may be older than the end of an item that was ours: skip that item. */
 static bool is_known(const void *arg, const struct ku_item *item)
 {
 	return ku_desk_knows((struct ku_desk *)arg, item);
 }
 
-/* What cannot be watched is read again in a while, if that is wanted still. */
+/* Rest, unless the folder cannot be watched: then it is read again in a while, if that
+   is still wanted. */
 static void rest_if_watched(struct ku_mirror *mirror)
 {
 	if (!mirror->blind)
@@ -269,7 +275,7 @@ static void items_show(struct ku_mirror *mirror,
 
 	desk->changed = reply == NULL;
 	if (reply == NULL) {
-		if (mirror->wanted) /* it is read again; and these before */
+		if (mirror->wanted) /* read again; and the markers before */
 			ku_mirror_want(&desk->marks);
 		return;
 	}
@@ -318,8 +324,8 @@ static void marks_show(struct ku_mirror *mirror,
 		qsort(desk->marked->names, desk->marked->count,
 			sizeof(*desk->marked->names), by_name);
 	rest_if_watched(mirror);
-	/* What was passed over may be free now; and what is left may be due far
-	   later. */
+	/* An item that was passed over may be free now, and those that are left
+	   in the head may be due far later. */
 	if (desk->blocked)
 		desk->items.current = false;
 	ku_desk_pump(desk);

@@ -1,4 +1,4 @@
-/* desk_try.c - items that are tried for, and what becomes of the tries. */
+/* desk_try.c - tries for items, and what becomes of them. */
 
 #include "desk_impl.h"
 #include "item.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nobody is beaten so often that more than these are chosen from. */
+/* However often a consumer is beaten, it chooses from no more than this. */
 #define SPREAD_MAX 128
 
 bool ku_desk_has(const struct ku_desk *desk, const struct ku_item *item)
@@ -41,7 +41,7 @@ void ku_lent_free(struct ku_lent *lent)
 	unlink_lent(lent);
 	if (lent->custody != NULL)
 		ku_custody_leave(lent->custody);
-	/* Its marker goes, which the server has yet to tell us. */
+	/* Its marker goes, but the server has not told us yet. */
 	desk->marks.current = false;
 	desk->marks.blind = false;
 	ku_hold_free(lent->hold);
@@ -58,8 +58,8 @@ static void beaten(struct ku_desk *desk)
 		desk->spread = SPREAD_MAX;
 }
 
-/* Pass it over; if memory is too short for that it is tried again.  Returns whether
-   this is news. */
+/* Pass this item over; if memory is short, it is tried again instead.  Returns whether
+   the program has not been told yet. */
 static bool pass_over(struct ku_desk *desk, const char *name,
 	const struct kustos_stat *stat)
 {
@@ -89,8 +89,8 @@ static void unfit(struct ku_lent *lent, enum ku_missed how)
 	lent->news = NULL;
 }
 
-/* It is kept with no stat, as it is not told of: should nobody be able to have it
-   later, it will be. */
+/* The item is kept without a stat, as the program is not told of it as unfit.  So if
+   nobody can have it later, the program is told then. */
 void ku_desk_deny(struct ku_desk *desk, const char *name)
 {
 	const struct kustos_stat none = { .version = 0 };
@@ -98,7 +98,7 @@ void ku_desk_deny(struct ku_desk *desk, const char *name)
 	(void)pass_over(desk, name, &none);
 }
 
-/* What follows for the desk. */
+/* Draw the consequences for the desk. */
 static void learn(struct ku_lent *lent, enum ku_missed how, enum kustos_err err)
 {
 	struct ku_desk *desk = lent->desk;
@@ -160,14 +160,14 @@ static void missed(struct ku_custody *c, enum ku_missed how,
 	ku_desk_get(desk);
 	learn(lent, how, err);
 	ku_lent_free(lent);
-	/* It may be long until the server has time again. */
+	/* The server's pause may be long: do not keep these callers waiting. */
 	if (how == KU_MISSED_LATER && desk->tried == 0)
 		ku_desk_fail(desk, err, true);
 	ku_desk_pump(desk);
 	ku_desk_put(desk);
 }
 
-/* It is held by the program as long as that has not given it back. */
+/* The hold's release does nothing: the item is the program's until given back. */
 static void released(struct kustos_hold *hold, void *owner)
 {
 	(void)hold;
@@ -250,7 +250,7 @@ static bool is_wanted(struct ku_custody *c)
 {
 	const struct ku_lent *lent = ku_custody_owner(c);
 
-	return ku_desk_wanted(lent->desk) > 0; /* where it does not count */
+	return ku_desk_wanted(lent->desk) > 0; /* which does not count this one */
 }
 
 static const struct ku_custody_calls calls = { paused, is_wanted, claimed,

@@ -13,7 +13,7 @@ bool ku_item_fits(enum ku_item_kind kind, const char *data, int len)
 		(len >= 0 && ku_frame_check(data, (size_t)len, &count));
 }
 
-/* What stands between two bars. */
+/* Find the id, which stands between two bars. */
 static void read_id(const struct ku_item *name, const char **id, size_t *len)
 {
 	const char *bar = strchr(name->name, '|');
@@ -27,7 +27,7 @@ static void read_id(const struct ku_item *name, const char **id, size_t *len)
 	*len = name->head - (before + 1);
 }
 
-/* Copy what zero bytes follow. */
+/* Copy the bytes into "*room", with a zero behind them, and move "*room" on. */
 static char *copy(char **room, const void *from, size_t len)
 {
 	char *to = *room;
@@ -39,8 +39,8 @@ static char *copy(char **room, const void *from, size_t len)
 	return to;
 }
 
-/* Hand out the bytes, or the parts that they are: in their frame, of which the byte
-   behind each becomes the zero that follows it. */
+/* Set the item's data and parts.  The parts of a frame stay where they are in it; the
+   byte behind each, a code of the frame, is overwritten with a zero. */
 static void open_data(enum ku_item_kind kind, struct kustos_item *item,
 	struct kustos_part *parts, struct ku_bytes data)
 {

@@ -29,8 +29,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The value of an upper-case hex digit, as all write them; or -1.  Curator
-   reads others as well, of dues alone: see read_due(). */
+/* Return the value of an upper-case hex digit, which all libraries write; or -1.
+   Curator also reads lower-case ones, but only in due times: see read_due(). */
 static int hex_digit(char c)
 {
 	if (is_digit(c))
@@ -38,8 +38,8 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Read "%010d" of a signed number of 32 bits, and nothing behind it.  Numbers
-   below zero, which servers give after the last one, come after all others. */
+/* Read a signed number of 32 bits as "%010d" writes it, with nothing behind it.
+   Negative numbers, which servers give after the greatest one, sort behind it. */
 static bool read_number(const char *text, uint32_t *out)
 {
 	bool minus = *text == '-';
@@ -55,8 +55,8 @@ static bool read_number(const char *text, uint32_t *out)
 	return true;
 }
 
-/* Read the key of a priority queue.  As a number it is in the order of the
-   text: those below zero begin with a lesser digit. */
+/* Read the key of a priority queue.  The keys sort as the texts do: a negative priority
+   begins with the lesser digit. */
 static bool read_priority(const char *text, uint64_t *key)
 {
 	if (text[0] != '0' && text[0] != '1')
@@ -72,8 +72,8 @@ static bool read_priority(const char *text, uint64_t *key)
 	return true;
 }
 
-/* Read when an item is due.  What is not a time is due at once: so do
-   Curator's, which read digits in lower case as well. */
+/* Read when an item is due.  If the text is not a time, the item is due at once, as for
+   Curator's consumers; these also read lower-case digits. */
 static uint64_t read_due(const char *text, const char *end)
 {
 	uint64_t due = 0;
@@ -90,7 +90,7 @@ static uint64_t read_due(const char *text, const char *end)
 	return due;
 }
 
-/* Of "queue-" what follows: a plain number, or one of three keys. */
+/* Parse what follows "queue-": a plain number, or a number after one of three keys. */
 static bool parse_queue(enum ku_item_kind kind, const char *rest,
 	struct ku_item *out)
 {
@@ -104,7 +104,7 @@ static bool parse_queue(enum ku_item_kind kind, const char *rest,
 		return read_number(bar + 1, &out->number);
 	}
 	if (read_number(rest, &out->number)) {
-		/* In the order of the text it would stand there. */
+		/* As text, a plain number sorts as this key does. */
 		if (kind == KU_ITEM_PRIORITY && read_priority(rest, &key))
 			out->key = key;
 		return true;
@@ -117,8 +117,8 @@ static bool parse_queue(enum ku_item_kind kind, const char *rest,
 	return read_number(rest + PRIORITY_LEN, &out->number);
 }
 
-/* "100-"; and what kazoo writes if it is given what does not fit: "1000-",
-   "-05-".  These stand where they belong for us. */
+/* Parse "100-", or what kazoo writes for priorities that do not fit: "1000-", "-05-".
+   We sort these by their value. */
 static bool parse_kazoo(const char *rest, struct ku_item *out)
 {
 	bool minus = *rest == '-';
@@ -165,7 +165,7 @@ bool ku_item_before(const struct ku_item *a, const struct ku_item *b)
 
 #define BEFORE_ID "queue-|"
 
-/* As Curator's would write it in an id. */
+/* Return what Curator's queue would write for this character in an id. */
 static char in_id(char c)
 {
 	return c == '/' || c == '|' ? '_' : c;

@@ -1,4 +1,4 @@
-/* muster.c - a member of a double barrier: made, asked, told, ended. */
+/* muster.c - a member of a double barrier: made, ended, and its calls. */
 
 #include "muster_impl.h"
 #include "recipe.h"
@@ -63,7 +63,7 @@ static void begin(struct ku_muster *m, struct ku_wait *wait,
 	ku_muster_step(m);
 }
 
-/* May it begin, if it does not wait for a connection? */
+/* Is there a connection, or does the call wait for one? */
 static bool can_ask(const struct ku_muster *m, const struct ku_wait *wait)
 {
 	return !((const struct ku_muster_call *)wait)->once ||
@@ -76,7 +76,7 @@ static bool is_inside(const struct ku_muster *m)
 		m->session_id == m->client->session.id;
 }
 
-/* It is out, and nobody waits for it. */
+/* The member is out, and nobody waits for it. */
 static void step_out(struct ku_muster *m)
 {
 	m->state = KU_MUSTER_OUT;
@@ -93,7 +93,7 @@ static enum kustos_err start_enter(struct ku_wait *wait)
 		return KUSTOS_OK;
 	}
 	if (m->state == KU_MUSTER_IN)
-		step_out(m); /* the others were told that it died */
+		step_out(m); /* its node is lost: to the others it died */
 	if (m->state != KU_MUSTER_OUT)
 		return KUSTOS_EBUSY;
 	if (!can_ask(m, wait))
@@ -119,7 +119,7 @@ static enum kustos_err start_leave(struct ku_wait *wait)
 	return KUSTOS_OK;
 }
 
-/* Once all are in there is nothing to give up: the others are about to know. */
+/* Once all are in, a deadline or a cancel comes too late: the others are being told. */
 static void give_up(struct ku_wait *wait, enum kustos_err why)
 {
 	struct ku_muster *m = muster_of(wait);
@@ -130,7 +130,7 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 	ku_muster_finish(m, late ? KUSTOS_OK : why);
 }
 
-/* Whatever is under way, a call that does not wait is not to wait for that. */
+/* The connection was lost: end a call that does not want to wait for one. */
 static void away(struct ku_witness *witness)
 {
 	struct ku_muster *m = KU_OWNER(struct ku_muster, away, witness);
@@ -158,7 +158,7 @@ static enum kustos_err wait_for(struct ku_muster_call *call,
 		: ku_wait_block(&call->wait, deadline, cancel);
 }
 
-/* Who leaves is out, whatever keeps it from waiting for the others. */
+/* A member that leaves is out, whatever keeps it from waiting for the others. */
 static void go(struct ku_muster *m)
 {
 	ku_lock(m->client);

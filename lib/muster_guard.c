@@ -1,5 +1,5 @@
-/* muster_guard.c - the node of a member that waits, or is in, is watched: somebody may
-   delete it, and then the others do not count it, or do not wait for it. */
+/* muster_guard.c - watch the own node while its member waits or is in: if somebody
+   deletes it, the others do not count the member, or do not wait for it. */
 
 #include "muster_impl.h"
 
@@ -11,7 +11,7 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 	struct ku_muster *m = request->owner;
 	bool there = reply->rc == KU_ZK_OK;
 	bool gone = reply->rc == KU_ZK_NONODE;
-	/* What was asked about an earlier node is answered before this one is there. */
+	/* A read of an earlier node is answered before this one is there. */
 	bool in = m->state == KU_MUSTER_IN && m->there;
 
 	if (!there) {
@@ -31,7 +31,7 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 	ku_muster_put(m);
 }
 
-/* Read the own node, with a watch if one is to be had. */
+/* Read the own node, with a watch if there can be one. */
 static void read_own(struct ku_muster *m)
 {
 	m->guarded = ku_path_child(m->path, m->name);
@@ -41,7 +41,7 @@ static void read_own(struct ku_muster *m)
 			ku_watch_add(m->client, &m->own_watch, KU_ZK_WATCH_DATA,
 				m->guarded) == KUSTOS_OK);
 	if (m->guarded == NULL || (!watch && m->state != KU_MUSTER_IN)) {
-		free(m->guarded); /* then it is not */
+		free(m->guarded); /* it is not guarded */
 		m->guarded = NULL;
 		return;
 	}

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-/* When to look again at what could not be seen, or not be watched. */
+/* The pauses before looking again if a look failed, and if no watch can be set. */
 #define PUT_OFF_MS 100
 #define NO_WATCH_MS 1000
-/* When those who leave have heard that a node has gone, and have gone themselves. */
+/* By then members that leave have heard that a node has gone, and have left. */
 #define HEARD_MS 1000
 
 bool ku_muster_busy(const struct ku_muster *m)
@@ -51,7 +51,7 @@ static void forget_names(struct ku_muster *m)
 	m->names = NULL;
 }
 
-/* Put the watch on "path" before the read is sent that leaves it there. */
+/* Register the watch on "path", before the read is sent that sets it. */
 static bool watch(struct ku_muster *m, const char *path)
 {
 	m->fresh = m->watch.entry == NULL;
@@ -64,15 +64,16 @@ static bool watch(struct ku_muster *m, const char *path)
 	return false;
 }
 
-/* The read was to leave a watch there, and does not. */
+/* The read was to set a watch, and did not. */
 static void unset(struct ku_muster *m)
 {
 	if (m->fresh)
 		ku_watch_failed(m->client, &m->watch);
 }
 
-/* The read may have left a watch there: of a call that has ended, nobody wants it.  If
-   an event has taken ours off since that was sent, it was of an older one. */
+/* The read may have set a watch.  If its call has ended, nobody wants that watch.  If
+   an event has removed our registration since the read was sent, that event was of an
+   older watch: register again. */
 static void set(struct ku_muster *m)
 {
 	const struct ku_zk_request *read = &m->sight.what;
@@ -85,7 +86,7 @@ static void set(struct ku_muster *m)
 			read->path);
 }
 
-/* Is what was seen still of use?  Else see to it that there is more. */
+/* Is what was seen complete and still wanted?  If not, and a call waits, look again. */
 static bool is_heeded(struct ku_muster *m)
 {
 	if (ku_muster_busy(m))
@@ -109,7 +110,7 @@ void ku_muster_look_later(struct ku_muster *m)
 		ku_muster_look(m);
 }
 
-/* Nothing was seen: the server does not want to say, or could not be asked. */
+/* Nothing was seen: the server refused, or could not be asked. */
 static void failed(struct ku_muster *m, int rc)
 {
 	forget_names(m);
@@ -151,13 +152,13 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 			.members = m->names != NULL ? (int32_t)m->names->count
 						    : 0,
 		};
-	(void)is_heeded(m); /* if it alone was under way */
+	(void)is_heeded(m); /* in case no other request is under way */
 	ku_muster_put(m);
 }
 
-/* For whom is it?  Unless it has been read, for all who came before it; and what
-   peers have written need not be read for that.  What is of ours, and may not be, says
-   nothing. */
+/* "ready" was seen: for whom is it?  Unless its data has been read, for all members
+   that came before it was written; if peers wrote it, its data says no more.  If one of
+   ours wrote it and we may not read it, it is for nobody. */
 static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 {
 	const struct kustos_stat *stat = reply->stat;
@@ -176,9 +177,10 @@ static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 	m->ready_round = m->read_mzxid == stat->mzxid ? m->read_round : round;
 }
 
-/* It was made, and is gone again.  If all may have been there without us before our node
-   was, and some of them have gone by then, nobody knows whether we are of that round: come
-   again in a while, as who waits for us to leave would wait for ever. */
+/* "ready" was made, and has gone again.  If all may have been there without us before
+   our node was, nobody knows whether we are of that round, as some of them may have
+   gone by then.  Then come again after a while: members that wait for us to leave would
+   wait for ever. */
 static void see_what_came(struct ku_muster *m)
 {
 	struct ku_muster_traffic then = m->traffic_then;
@@ -205,7 +207,7 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 		return;
 	if (reply->rc == KU_ZK_NOAUTH && m->state == KU_MUSTER_LEAVING &&
 		!m->blind) {
-		m->blind = true; /* who leaves can do without */
+		m->blind = true; /* a member that leaves can do without */
 		ku_muster_look(m);
 		return;
 	}
@@ -217,7 +219,7 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 		later(m, PUT_OFF_MS);
 		return;
 	}
-	/* It is gone before it was read: nobody knows whether it was for us. */
+	/* "ready" has gone before it was read: nobody knows whether it was for us. */
 	if (m->ready && m->reads && m->read_mzxid != m->ready_stat.mzxid &&
 		reply->rc != KU_ZK_OK)
 		m->doubted = ku_now(m->client);
@@ -226,7 +228,7 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 		see_ready(m, reply);
 	else if (m->heard)
 		see_what_came(m);
-	/* A node that this session has not made is not there. */
+	/* A node that an earlier session made is not there any more. */
 	if (m->there && m->session_id != m->sight.session_id)
 		ku_muster_forget(m);
 	ku_muster_step(m);
@@ -266,7 +268,7 @@ void ku_muster_look(struct ku_muster *m)
 			enters && watch(m, m->ready_path), sighted);
 }
 
-/* So much is known of the member whose end is awaited. */
+/* This is the answer about the member whose end is awaited. */
 static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply,
 	bool watched)
 {
@@ -311,9 +313,10 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 	else
 		unset(m);
 	if (!is_heeded(m)) {
-		/* It was looked again, or nobody wants to know. */
+		/* Another look follows, or no call waits. */
 	} else if (reply->rc == KU_ZK_NOAUTH) {
-		/* What may not be read cannot be watched, but be looked for. */
+		/* A node that we may not read cannot be watched.  Look whether
+		   it is there. */
 		m->fresh = false;
 		send(m, &m->sight, KU_ZK_EXISTS, m->awaited, false,
 			was_looked_for);
@@ -338,7 +341,7 @@ bool ku_muster_await(struct ku_muster *m, const char *name)
 	return true;
 }
 
-/* Of the events only one says something by itself. */
+/* Only one event says something by itself: that "ready" was made. */
 static void event(struct kustos_client *client, struct ku_watch *w,
 	enum ku_watch_event event)
 {
@@ -346,10 +349,10 @@ static void event(struct kustos_client *client, struct ku_watch *w,
 
 	(void)client;
 	if (m->call == NULL || m->missed)
-		return; /* nobody wants to know, or not before it comes again */
+		return; /* no call waits, or not before our node comes again */
 	if (event == KU_WATCH_CREATED && m->absent)
 		m->heard = m->reads = true;
-	if (m->op == NULL) /* else its end has it looked, if need be */
+	if (m->op == NULL) /* else the look follows its end, if needed */
 		ku_muster_look(m);
 }
 
@@ -357,7 +360,7 @@ static void timer_due(struct ku_timer *timer)
 {
 	struct ku_muster *m = KU_OWNER(struct ku_muster, timer, timer);
 
-	if (m->node == NULL) /* those who leave have had their time */
+	if (m->node == NULL) /* members that leave have had their time */
 		m->missed = false;
 	if (m->call != NULL)
 		ku_muster_look(m);

@@ -1,17 +1,18 @@
-/* muster_node.c - the node of a member of a double barrier; and what it does to
-   "ready". */
+/* muster_node.c - the node of a member of a double barrier; and what the member does
+   to "ready". */
 
 #include "muster_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A request up to this is taken by any server. */
+/* Any server takes a request of up to this size. */
 #define SMALL_REQUEST 4096
-/* A larger one, with which the connection is lost so often, may be too large. */
+/* A larger request is taken to be too large if the connection was lost with it so
+   often. */
 #define LOST_MOST 3
 
-/* The deletion of the own node has ended.  Keep the path of what stays. */
+/* The deletion of the own node has ended.  If it was refused, keep the node's path. */
 static void know_stuck(struct ku_muster *m, struct ku_op *op)
 {
 	ku_op_tell_stuck(op);
@@ -24,7 +25,8 @@ static void know_stuck(struct ku_muster *m, struct ku_op *op)
 	op->path = NULL;
 }
 
-/* Beside one that stays ours would be counted twice: it was looked for. */
+/* Another try to delete the own last node has ended.  If that node is still there, the
+   call ends: with a new node beside it we would be counted twice. */
 static void cleared(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
@@ -69,7 +71,7 @@ static void node_ended(struct ku_op *op)
 	ku_muster_put(m);
 }
 
-/* Make an operation on "path", with what is written there. */
+/* Make an operation on "path", with the data that is written there. */
 static enum kustos_err make_op(struct ku_muster *m, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_op **op)
 {
@@ -91,7 +93,7 @@ static enum kustos_err make_op(struct ku_muster *m, enum ku_zk_kind kind,
 	return err;
 }
 
-/* Start it, and keep it in "*slot", for as long as it goes on; or drop it. */
+/* Start the operation, which is in "*slot" as long as it goes on; or drop it. */
 static enum kustos_err start_op(struct ku_muster *m, struct ku_op *op,
 	ku_op_ended_fn *ended, struct ku_op **slot)
 {
@@ -112,7 +114,7 @@ static enum kustos_err make_node(struct ku_muster *m, struct ku_op **op)
 {
 	char protection[KU_PROTECTION_SIZE];
 
-	/* What stands between "_c_" and the last dash. */
+	/* The UUID stands between "_c_" and the last dash. */
 	ku_protection(&m->client->random, protection);
 	memcpy(m->name, protection + 3, sizeof(m->name) - 1);
 	char *path = ku_path_child(m->path, m->name);
@@ -146,7 +148,8 @@ enum kustos_err ku_muster_clear(struct ku_muster *m)
 
 	if (err == KUSTOS_OK) {
 		op->czxid = m->stuck_czxid;
-		/* What has gone is refused as well, by its folder: look first. */
+		/* If the folder's list refuses, so it does for a node that has
+		   gone: look first. */
 		op->guaranteed = op->doubtful = true;
 		err = start_op(m, op, cleared, &m->node);
 	}
@@ -175,8 +178,9 @@ void ku_muster_forget(struct ku_muster *m)
 	ku_muster_put(m);
 }
 
-/* Its time was over, so it went in; and the others are told by nobody, for one of them
-   had gone or that was refused, or perhaps are.  It is as if it had died. */
+/* The member went in because its deadline passed while it told the others.  Then that
+   failed, as one of them had gone or it was refused, or its outcome is unknown.  So the
+   member is out, as if it had died. */
 static void lose(struct ku_muster *m)
 {
 	if (m->state == KU_MUSTER_IN)
@@ -187,7 +191,7 @@ static void lose(struct ku_muster *m)
 		ku_muster_step(m); /* it has left since */
 }
 
-/* The others were told, or not. */
+/* Telling the others has ended: with KUSTOS_OK they were told. */
 static void told(struct ku_muster *m, enum kustos_err err)
 {
 	m->telling = false;
@@ -207,8 +211,8 @@ static enum kustos_err tell_anyway(struct ku_muster *m)
 	return ku_muster_write(m, m->ready ? KU_ZK_SET : KU_ZK_CREATE);
 }
 
-/* The server closes the connection at what is too large for it: count how often that may
-   have been, one after the other. */
+/* A server closes the connection when a request is too large for it: count how often in
+   a row that may have happened. */
 static void count_lost(struct ku_muster *m, const struct ku_op *op)
 {
 	const struct ku_zk_request whole = { .kind = op->kind,
@@ -229,7 +233,7 @@ static void ready_ended(struct ku_op *op)
 	bool written = tells && op->err == KUSTOS_OK;
 	enum kustos_err err = op->err;
 
-	/* Who was not patient enough is in by now, or about to leave. */
+	/* A member whose deadline has passed is in by now, or about to leave. */
 	if (written &&
 		(m->telling || m->state == KU_MUSTER_IN ||
 			m->state == KU_MUSTER_LEAVING))
@@ -242,7 +246,7 @@ static void ready_ended(struct ku_op *op)
 		count_lost(m, op);
 	m->op = NULL;
 	ku_op_drop(op);
-	/* Not all who were counted may be read: they are told plainly. */
+	/* We may not read all members that were counted: write without a check. */
 	if (m->telling && checked && err == KUSTOS_ENOAUTH) {
 		err = tell_anyway(m);
 		if (err == KUSTOS_OK) {
@@ -254,7 +258,7 @@ static void ready_ended(struct ku_op *op)
 		told(m, err);
 	else if (tells && !written && err != KUSTOS_EEXISTS &&
 		err != KUSTOS_EBADVERSION)
-		lose(m); /* nor has anybody else told them */
+		lose(m); /* nobody else has told them either */
 	else if ((m->state == KU_MUSTER_ENTERING && m->there) ||
 		(m->state == KU_MUSTER_LEAVING && written))
 		ku_muster_look(m);
@@ -270,14 +274,14 @@ enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind)
 
 	if (err == KUSTOS_OK) {
 		op->any = kind == KU_ZK_CREATE;
-		/* A later round may have been told meanwhile. */
+		/* A later round may have written it meanwhile. */
 		if (kind != KU_ZK_CREATE)
 			op->version = m->ready_stat.version;
 		if (kind == KU_ZK_DELETE) {
 			op->czxid = m->ready_stat.czxid;
 			op->guaranteed = m->state == KU_MUSTER_LEAVING;
-			/* Who goes in may be late: it is that of a round by
-			   now, which it is of. */
+			/* A member that goes in may delete it late, when it is
+			   already the "ready" of the member's own round. */
 			op->wary = op->doubtful = !op->guaranteed;
 		}
 		err = start_op(m, op, ready_ended, &m->op);
@@ -308,7 +312,7 @@ static void free_checks(const struct ku_muster *m, struct kustos_op *ops)
 	free(ops);
 }
 
-/* Make a transaction that writes "ready" only if all who were counted are there. */
+/* Make a transaction that writes "ready" only if all counted members are there. */
 static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
 {
 	const char *ready = m->ready_path + strlen(m->client->config.prefix);
@@ -325,7 +329,7 @@ static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
 			.path = ready,
 			.data = text,
 			.len = KU_MUSTER_TEXT_LEN };
-	/* A creation does not tell when it was. */
+	/* A creation's result has no zxid, so a set follows. */
 	ops[count++] = (struct kustos_op){ .kind = KUSTOS_OP_SET,
 		.path = ready,
 		.version = m->ready ? m->ready_stat.version : 0,

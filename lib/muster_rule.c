@@ -1,5 +1,5 @@
-/* muster_rule.c - what a member of a double barrier is to do next, by what it has
-   seen; and what names and data there say. */
+/* muster_rule.c - what a member of a double barrier does next, by what it has seen; and
+   what the names and data there mean. */
 
 #include "muster_rule.h"
 
@@ -49,8 +49,8 @@ static bool is_there(const struct kustos_names *names, const char *own)
 
 enum ku_muster_step ku_muster_decide(const struct ku_muster_view *v)
 {
-	/* What was seen before it was made was another, made by an earlier try: it and
-	   the others may have gone since. */
+	/* A node of our name in a listing from before our node was made is from an
+	   earlier try: that node and the others may have gone since. */
 	if (!is_there(v->names, v->own) || v->pzxid < v->own_czxid)
 		return KU_MUSTER_ABSENT;
 	if (v->came || (v->ready && v->ready_round >= v->own_czxid))
@@ -61,7 +61,7 @@ enum ku_muster_step ku_muster_decide(const struct ku_muster_view *v)
 							      : KU_MUSTER_WAIT;
 }
 
-/* A cversion counts what is made and what goes. */
+/* The cversion counts children that are made and children that go. */
 bool ku_muster_may_have_met(int count, struct ku_muster_traffic then,
 	struct ku_muster_traffic now)
 {
@@ -69,7 +69,7 @@ bool ku_muster_may_have_met(int count, struct ku_muster_traffic then,
 		(uint32_t)then.cversion);
 	int64_t made = ((int64_t)events + now.children - then.children) / 2;
 
-	return then.members + made - 1 >= count; /* but for "ready" */
+	return then.members + made - 1 >= count; /* one of these is "ready" */
 }
 
 void ku_muster_print(char text[KU_MUSTER_TEXT_SIZE], int64_t round)
@@ -93,7 +93,7 @@ int64_t ku_muster_parse(const char *data, int len, int64_t mzxid)
 	memcpy(text, data, (size_t)len);
 	int64_t round = (int64_t)strtoull(text + 8, NULL, 16);
 	ku_muster_print(again, round);
-	/* What speaks of later transactions was copied from other servers. */
+	/* Data that names a later transaction was copied from other servers. */
 	return strcmp(text, again) == 0 && round <= mzxid ? round : mzxid;
 }
 

@@ -1,4 +1,4 @@
-/* muster_step.c - a member of a double barrier does what is to be done next. */
+/* muster_step.c - a member of a double barrier takes its next step. */
 
 #include "muster_impl.h"
 
@@ -18,7 +18,7 @@ static void pass(struct ku_muster *m)
 	ku_muster_finish(m, KUSTOS_OK);
 }
 
-/* Come, as if for the first time. */
+/* Make the own node, as if for the first time. */
 static void join(struct ku_muster *m)
 {
 	if (m->missed) {
@@ -59,7 +59,7 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 	return ku_muster_decide(&view);
 }
 
-/* Remember how it was before something happens; or, if "early", before our node was
+/* Remember what was seen before something happens; or, if "early", before our node was
    there. */
 static void note(struct ku_muster *m, bool early)
 {
@@ -68,7 +68,8 @@ static void note(struct ku_muster *m, bool early)
 	m->traffic_then = m->traffic;
 }
 
-/* Wait until something happens, which a look that reads would not hear of. */
+/* Wait until something happens.  A look that reads sets no watch, so look again without
+   reading first. */
 static void await(struct ku_muster *m, bool watched)
 {
 	if (!watched) {
@@ -85,8 +86,8 @@ static void await(struct ku_muster *m, bool watched)
 		ku_muster_set_safety(m);
 }
 
-/* May all have met, since it was last seen that they had not, or since we came, and we
-   not have heard of it? */
+/* May all have met without our hearing of it, since we last saw that they had not, or
+   since we came? */
 static bool may_have_missed(const struct ku_muster *m)
 {
 	struct ku_muster_traffic then = m->traffic_then;
@@ -99,7 +100,7 @@ static bool may_have_missed(const struct ku_muster *m)
 	return ku_muster_may_have_met(m->count, then, m->traffic);
 }
 
-/* Has it stayed like that for so long that we had better come again? */
+/* Has it stayed so for so long that we had better come again? */
 static bool has_missed(struct ku_muster *m)
 {
 	int64_t now = ku_now(m->client);
@@ -114,7 +115,7 @@ static void enter(struct ku_muster *m)
 {
 	bool watched = !m->reads;
 
-	/* What has come is not for us. */
+	/* The "ready" that has come is not for us. */
 	if (m->ready && m->ready_round < m->czxid)
 		m->heard = m->came = m->reads = false;
 	switch (decide(m)) {
@@ -123,8 +124,8 @@ static void enter(struct ku_muster *m)
 			ku_muster_forget(m);
 			join(m);
 		} else {
-			/* What was not there before our node was: if it comes
-			   and goes before the next look that is heard. */
+			/* If "ready" comes and goes between this look and the
+			   next, an event tells. */
 			note(m, true);
 			ku_muster_look(m);
 		}
@@ -138,8 +139,8 @@ static void enter(struct ku_muster *m)
 		break;
 	case KU_MUSTER_PASS:
 		if (m->ready && m->read_mzxid != m->ready_stat.mzxid) {
-			/* It may be late.  Or go before it is read, which
-			   does not matter if all are there. */
+			/* It may be late: read it.  That it may go before it
+			   is read does not matter if all are there. */
 			m->came = m->came ||
 				m->names->count >= (size_t)m->count;
 			m->reads = true;
@@ -157,14 +158,14 @@ static void enter(struct ku_muster *m)
 	}
 }
 
-/* Everybody is out.  "ready" goes first: who sees that the last node has gone
-   sees that it has. */
+/* Everybody is out.  "ready" goes first: a member that sees the last node gone sees
+   "ready" gone, too. */
 static void end_round(struct ku_muster *m)
 {
 	if (m->ready && m->ready_stat.mzxid <= m->round_ready && !m->tidied &&
 		!m->misleads) {
 		m->tidied = true;
-		/* Else the next round will see to it. */
+		/* If that fails, the next round sees to it. */
 		(void)ku_muster_write(m, KU_ZK_DELETE);
 	}
 	ku_muster_undo(m);
@@ -172,7 +173,7 @@ static void end_round(struct ku_muster *m)
 		ku_muster_finish(m, KUSTOS_OK);
 }
 
-/* Whoever has joined our round meanwhile is of it. */
+/* If "ready" was written again for later members, these are of our round, too. */
 static void extend_round(struct ku_muster *m)
 {
 	if (m->there && m->ready && m->ready_round > m->round) {
@@ -202,7 +203,7 @@ void ku_muster_step(struct ku_muster *m)
 	if (enters && m->node == NULL && m->op == NULL)
 		join(m);
 	else if (enters && (!m->there || m->op != NULL))
-		return; /* its end is heard of */
+		return; /* the step follows the operation's end */
 	else if (ku_muster_busy(m))
 		return;
 	else if (m->names == NULL)

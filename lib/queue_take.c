@@ -368,8 +368,8 @@ void ku_take_step(struct ku_queue *q)
 
 /* What a listing shows */
 
-/* Fill the head.  With a new node of the queue numbers begin anew, so all unfit items
-   are forgotten; otherwise those that are not listed. */
+/* Fill the head.  If the queue's node is new, numbers begin anew: forget all unfit
+   items.  Otherwise forget those that are not listed. */
 static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 {
 	struct ku_take_side *take = &q->take;
@@ -386,8 +386,8 @@ static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 	return true;
 }
 
-/* Did the listing arrive after we were told that the connection was lost, as the process
-   was paused?  By the time we are connected another item may come first. */
+/* Was the process paused, so that we are shown a listing after the news that the
+   connection was lost?  By the time we are connected another item may come first. */
 static bool is_late(const struct ku_queue *q)
 {
 	return ku_queue_keyed(q) && !ku_session_ready(q->client);

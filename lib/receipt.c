@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When to go on after the server asked for a pause. */
+/* The pause when the server asks for one. */
 #define PAUSE_MS 100
 
-/* A receipt is exchanged for a new one before its version, 31 bits, is used up. */
+/* From this version on a receipt is exchanged for a new one: a version has 31 bits. */
 #define WORN 1000000000
 
 static void step(struct ku_receipt *r);
 
-/* What owners do when they are told is looked at afterwards. */
+/* Between begin() and end() owners' callbacks may call in here: the next step is taken
+   only at the end. */
 static void begin(struct ku_receipt *r)
 {
 	r->busy = true;
@@ -42,7 +43,7 @@ static void finish(struct ku_deed *deed, enum kustos_err err,
 	deed->calls->over(deed, err, reply);
 }
 
-/* It was not done, and what is behind it will not be either. */
+/* This deed was not done, so those sent behind it cannot be done either. */
 static void not_done(struct ku_receipt *r, struct ku_deed *deed)
 {
 	deed->state = KU_DEED_IDLE;
@@ -51,7 +52,7 @@ static void not_done(struct ku_receipt *r, struct ku_deed *deed)
 		r->next_version = deed->version;
 }
 
-/* End those in this state. */
+/* End the deeds in this state. */
 static void finish_all(struct ku_receipt *r, enum ku_deed_state state,
 	enum kustos_err err)
 {
@@ -73,7 +74,7 @@ static void ended(struct ku_receipt *r)
 
 /* The node */
 
-/* It is there, to be deleted; or was never there, or is not any more. */
+/* Give the node up: delete it if it is "there"; otherwise it has gone, or never was. */
 static void forget_node(struct ku_receipt *r, bool there)
 {
 	struct ku_op *op = r->node;
@@ -91,7 +92,7 @@ static void forget_node(struct ku_receipt *r, bool there)
 		ku_op_drop(op);
 }
 
-/* What waits for a connection need not have one. */
+/* Take back the deeds that wait for a connection. */
 static void withdraw(struct ku_receipt *r)
 {
 	for (struct ku_deed *deed = r->first; deed != NULL; deed = deed->next)
@@ -102,7 +103,7 @@ static void withdraw(struct ku_receipt *r)
 		}
 }
 
-/* It does not say any more what was done. */
+/* The receipt has gone, or does not tell any more what was done. */
 static void lose_receipt(struct ku_receipt *r, bool there)
 {
 	withdraw(r);
@@ -115,7 +116,7 @@ static void made(struct ku_op *op)
 {
 	struct ku_receipt *r = op->owner;
 	enum kustos_err err = op->err;
-	bool inside = r->busy; /* unwanted, and not even sent */
+	bool inside = r->busy; /* called from ku_receipt_end(): it was not sent */
 
 	begin(r);
 	if (err == KUSTOS_OK) {
@@ -166,11 +167,11 @@ static void make(struct ku_receipt *r)
 	if (op != NULL)
 		ku_op_drop(op);
 	begin(r);
-	finish_all(r, KU_DEED_IDLE, err); /* which are all that there are */
+	finish_all(r, KU_DEED_IDLE, err); /* all deeds are idle */
 	end(r);
 }
 
-/* What became of those whose answers were lost */
+/* The outcome of deeds whose answers were lost */
 
 static void recount(struct ku_receipt *r, int version)
 {
@@ -197,7 +198,8 @@ static void pause_in(struct ku_receipt *r)
 
 static void ask(struct ku_receipt *r, enum ku_zk_kind kind);
 
-/* Nothing that was sent with a version before this can be done any more. */
+/* The fence was applied: no deed that was sent with one of its versions can be done any
+   more. */
 static void fence_done(struct ku_receipt *r)
 {
 	recount(r, r->fence_from);
@@ -221,7 +223,7 @@ static void fenced(struct kustos_client *client, struct ku_request *request,
 		recount(r, r->fence_from);
 	else if (outcome != KU_OUTCOME_REFUSED && ku_session_ready(r->client))
 		pause_in(r);
-	/* else it is asked again, at once or when connected */
+	/* else step() asks again, at once or when connected */
 	end(r);
 }
 
@@ -248,7 +250,7 @@ static void told(struct kustos_client *client, struct ku_request *request,
 	(void)client;
 	if (reply->rc == KU_ZK_NOAUTH && !r->over &&
 		request->what.kind == KU_ZK_GET) {
-		ask(r, KU_ZK_EXISTS); /* older servers need no right */
+		ask(r, KU_ZK_EXISTS); /* older servers ask no right for it */
 		return;
 	}
 	begin(r);
@@ -260,7 +262,7 @@ static void told(struct kustos_client *client, struct ku_request *request,
 		lose_receipt(r, reply->rc != KU_ZK_NONODE);
 	} else if (ku_session_ready(r->client)) {
 		pause_in(r);
-	} /* else it is asked again, once connected */
+	} /* else step() asks again, once connected */
 	end(r);
 }
 
@@ -287,8 +289,8 @@ static void refused(struct ku_receipt *r, struct ku_deed *deed,
 
 	not_done(r, deed);
 	if (at == 0 && rc == KU_ZK_BADVERSION) {
-		/* One before it was not done; or else somebody has touched the
-		   receipt. */
+		/* A deed before it was not done.  If there is none, somebody
+		   has touched the receipt. */
 		r->unsure = r->unsure || r->first == deed;
 	} else if (at == 0 && rc == KU_ZK_NONODE) {
 		lose_receipt(r, false);
@@ -300,7 +302,7 @@ static void refused(struct ku_receipt *r, struct ku_deed *deed,
 static void lost(struct ku_receipt *r, struct ku_deed *deed)
 {
 	if (r->state == KU_RECEIPT_NONE) {
-		not_done(r, deed); /* the receipt was gone before */
+		not_done(r, deed); /* the receipt had gone before */
 		return;
 	}
 	deed->state = KU_DEED_LOST;
@@ -379,7 +381,7 @@ static void pump(struct ku_receipt *r)
 		step(r);
 }
 
-/* In the end: nothing is on its way. */
+/* The end: nothing is on its way. */
 static void wind_up(struct ku_receipt *r)
 {
 	finish_all(r, KU_DEED_IDLE, KUSTOS_ECLOSED);
@@ -388,14 +390,14 @@ static void wind_up(struct ku_receipt *r)
 	ended(r);
 }
 
-/* Take the next step, if nothing is on its way that decides about it.  Only in
-   here, and in its last line, may the owner end. */
+/* Take the next step, unless an answer on its way decides what that is.  Only in here
+   may the owner end, and nothing is touched after that. */
 static void step(struct ku_receipt *r)
 {
 	bool waits = r->state == KU_RECEIPT_MAKING ||
 		r->state == KU_RECEIPT_ASKING;
 	bool settles = r->broken || r->unsure ||
-		r->next_version >= WORN; /* at the end of what is on its way */
+		r->next_version >= WORN; /* all answers have to come first */
 
 	if (r->busy || waits || (r->in_flight > 0 && (settles || r->over)))
 		return;
@@ -458,7 +460,7 @@ void ku_receipt_let_go(struct ku_receipt *r)
 void ku_receipt_withdraw(struct ku_receipt *r)
 {
 	if (r->over)
-		return; /* it was, and may have ended */
+		return; /* ku_receipt_end() has done it */
 	r->final = true;
 	if (r->state == KU_RECEIPT_MAKING)
 		r->node->last = true;
@@ -469,7 +471,7 @@ void ku_receipt_withdraw(struct ku_receipt *r)
 
 void ku_receipt_end(struct ku_receipt *r)
 {
-	bool inside = r->busy; /* then whoever is at it sees that it is over */
+	bool inside = r->busy; /* then the function at work steps at its end */
 
 	r->over = true;
 	begin(r);

@@ -1,4 +1,4 @@
-/* receipt_fence.c - what a receipt says, and versions of it that are used up. */
+/* receipt_fence.c - the data of a receipt, and versions of it that are used up. */
 
 #include "receipt.h"
 #include "client.h"
@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many versions were done nothing with is said as well, as soon as there are any:
-   the others are as many deeds. */
+/* The text says how many versions were used up, too, as soon as there are any.  Each of
+   the other versions is a deed that was done. */
 static int stamp(char *out, int version, int used_up)
 {
 	return used_up == 0
@@ -27,7 +27,7 @@ int ku_receipt_stamp(const struct ku_receipt *r, int version,
 	return stamp(out, version, r->used_up);
 }
 
-/* Does it hold these bytes?  If it may not be read its length says what can be known. */
+/* Does the receipt hold these bytes?  If we may not read it, only its length tells. */
 static bool holds(const struct ku_receipt *r, const struct ku_zk_reply *reply,
 	const char *bytes, int len)
 {
@@ -52,8 +52,8 @@ bool ku_receipt_is_fenced(const struct ku_receipt *r,
 		holds_fence(r, reply, r->used_up + r->fence_to - r->fence_from);
 }
 
-/* Has nobody else?  Nor is it if others write back what they have read.  One that was
-   made anew is none: its version begins anew as well. */
+/* It is not ours if others write back what they have read, as its version is another
+   then.  Nor is a node that was made anew: its version begins anew as well. */
 bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply)
 {
@@ -66,7 +66,6 @@ bool ku_receipt_is_ours(const struct ku_receipt *r,
 			ku_receipt_is_fenced(r, reply));
 }
 
-/* The version behind that of the last whose answer was lost. */
 int ku_receipt_behind_lost(const struct ku_receipt *r)
 {
 	int behind = 0;
@@ -78,7 +77,8 @@ int ku_receipt_behind_lost(const struct ku_receipt *r)
 	return behind;
 }
 
-/* What is not done yet might still be, from an older connection: use its versions up. */
+/* A deed that is not done yet might still be done, from an older connection: use its
+   version up. */
 void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_request_fn *fenced)
 {

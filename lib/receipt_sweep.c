@@ -1,4 +1,4 @@
-/* receipt_sweep.c - receipts of programs that died are deleted a day later. */
+/* receipt_sweep.c - delete receipts of programs that died, a day later. */
 
 #include "receipt.h"
 #include "client.h"
@@ -8,17 +8,17 @@
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
-/* Of more, so many are looked at, wherever they stand: a fleet has as many of them as
-   of objects that look. */
+/* The most receipts that are looked at, from a random one on: a fleet has as many
+   receipts as objects that look. */
 #define SOME 100
 
 struct sweep {
 	struct kustos_client *client;
 	char *folder;  /* as the program knows it */
-	int64_t since; /* what was used after this stays */
+	int64_t since; /* a receipt used after this stays */
 	struct kustos_names *names;
-	size_t next; /* to be looked at */
-	size_t left; /* so many, with it */
+	size_t next; /* the index of the next one to be looked at */
+	size_t left; /* how many are left, including that one */
 };
 
 static void look(struct sweep *sweep);
@@ -30,7 +30,7 @@ static void sweep_free(struct sweep *sweep)
 	free(sweep);
 }
 
-/* Have "op" done, or end. */
+/* Start "op"; if that fails, the sweep ends. */
 static void start(struct sweep *sweep, struct ku_op *op, enum kustos_err err,
 	ku_op_ended_fn *ended)
 {
@@ -46,7 +46,8 @@ static void start(struct sweep *sweep, struct ku_op *op, enum kustos_err err,
 	sweep_free(sweep);
 }
 
-/* Whoever uses it just now changes its version, and keeps it. */
+/* Delete a receipt by its version: a program that uses it just now changes that, and
+   keeps it. */
 static void delete_it(struct sweep *sweep, const struct ku_op *of)
 {
 	struct ku_op *op = NULL;
@@ -69,7 +70,7 @@ static void looked(struct ku_op *op)
 	if (op->err == KUSTOS_OK && op->out_stat.mtime_ms < sweep->since)
 		delete_it(sweep, op);
 	ku_op_drop(op);
-	look(sweep); /* of a client that is closed no more can begin */
+	look(sweep); /* ends if the client is closed: no operation can start */
 }
 
 static bool is_receipt(const char *name)
@@ -81,7 +82,7 @@ static bool is_receipt(const char *name)
 		strcmp(name + KU_PROTECTION_LEN, "receipt") == 0;
 }
 
-/* Look at the next; one after the other, as nobody waits for it. */
+/* Look at the next receipt, one at a time, as nobody waits for this. */
 static void look(struct sweep *sweep)
 {
 	const struct kustos_names *names = sweep->names;

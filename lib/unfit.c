@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Return where it is, or would be.  Items are read in their order, so most new ones
-   come last. */
+/* Return the index of "name" in the list, or where it would be.  Items are read in
+   their order, so most new ones come last. */
 static size_t place_of(const struct ku_unfits *unfits, const char *name)
 {
 	size_t from = 0, to = unfits->count;
@@ -71,11 +71,11 @@ static void judge(struct ku_unfit_item *item, const struct kustos_stat *stat,
 {
 	item->czxid = stat->czxid;
 	item->version = stat->version;
-	item->listed = false; /* by the next listing */
+	item->listed = false; /* the next listing sets it */
 	item->again_ns = now_ns + KU_UNFIT_AGAIN_MS * KU_NS_PER_MS;
 }
 
-/* For one more.  Returns false if memory is short. */
+/* Make room for one more.  Returns false if memory is short. */
 static bool make_room(struct ku_unfits *unfits)
 {
 	size_t size = unfits->size == 0 ? 8 : 2 * unfits->size;
