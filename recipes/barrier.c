@@ -1,6 +1,6 @@
 /*
- * barrier.c - the simple barrier of <kustos/barrier.h>: a node, and a vigil for
- * its end.
+ * barrier.c - the simple barrier of <kustos/barrier.h>: a node, and a vigil that
+ * waits until the node is gone.
  */
 #include <kustos/barrier.h>
 
@@ -30,7 +30,7 @@ static void free_barrier(struct kustos_barrier *barrier)
 	free(barrier);
 }
 
-/* Copy what it needs.  Returns false if memory is short. */
+/* Copy the path and the data.  Returns false if memory is short. */
 static bool copy(struct kustos_barrier *barrier, const char *path,
 	const struct kustos_barrier_options *o)
 {

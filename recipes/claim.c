@@ -13,7 +13,7 @@ struct kustos_claims {
 	struct ku_desk *desk;
 	kustos_unfit_fn *unfit;
 	void *unfit_arg;
-	int leaving; /* consumers */
+	int leaving; /* see ku_consumer_start() */
 };
 
 /* The folders of a queue. */
@@ -241,19 +241,19 @@ struct worker { /* a consumer */
 	kustos_consumer_failed_fn *failed;
 	void *arg;
 
-	/* Its thread's. */
+	/* Used by its thread. */
 	struct ku_lent *lent;
-	struct verdict *verdict; /* on "lent"; NULL: nobody hears of it */
+	struct verdict *verdict; /* on "lent"; NULL: no callback for failures */
 
 	pthread_mutex_t mutex; /* guards the rest */
 	pthread_cond_t told;
 	int refs;    /* of the consumer, of verdicts */
-	bool silent; /* it was stopped: nobody is told of verdicts any more */
-	int telling; /* callbacks that tell, on one thread: */
+	bool silent; /* it was stopped: no failed verdicts are told any more */
+	int telling; /* callbacks running, all on this thread: */
 	pthread_t teller;
 };
 
-struct verdict { /* that is being carried out */
+struct verdict { /* one that is being carried out */
 	struct worker *worker;
 	char name[];
 };
@@ -270,7 +270,8 @@ static void worker_put(struct worker *w)
 	free(w);
 }
 
-/* Once it was stopped nobody is told; and what is being told ends before that. */
+/* Tell the program, unless the consumer was stopped.  A stop waits until a callback that
+   runs has returned: see over(). */
 static void tell_failed(struct worker *w, enum kustos_err err, const char *name)
 {
 	pthread_mutex_lock(&w->mutex);
@@ -299,7 +300,7 @@ static void over(void *owner)
 	worker_put(w);
 }
 
-/* The name of the item goes with the item. */
+/* Copy the item's name, as that is freed with the item. */
 static struct verdict *verdict_new(struct worker *w, const char *name)
 {
 	struct verdict *v = malloc(sizeof(*v) + strlen(name) + 1);
@@ -322,7 +323,8 @@ static void verdict_free(struct verdict *v)
 	free(v);
 }
 
-/* Nothing is dealt with whose end could not be told. */
+/* Get an item, and the memory to tell of a verdict that fails: without that memory the
+   item is given back. */
 static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 {
 	struct worker *w = owner;
@@ -338,7 +340,8 @@ static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 	return KUSTOS_ENOMEM;
 }
 
-/* By its own thread, which has ended, or is there itself, when it is over. */
+/* Tell the program from the consumer's own thread.  No lock is needed: when the consumer
+   is over, that thread has ended, or is the one that stops it. */
 static void failed_here(struct worker *w, enum kustos_err err, const char *name)
 {
 	if (w->failed != NULL)
@@ -354,7 +357,7 @@ static void carried_out(void *arg, enum kustos_err err)
 	verdict_free(v);
 }
 
-/* Nobody waits for it. */
+/* Carry a verdict out; nobody waits for it. */
 static void carry_out(struct worker *w, struct verdict *v, bool again)
 {
 	enum kustos_err err = ku_lent_ack_async(w->lent, again,

@@ -1,10 +1,10 @@
 /*
  * countdown.c - the count-down latch of <kustos/countdown.h>.
  *
- * Everything is said by names of children (tally.h), so one listing, with one
- * watch, tells a waiter all of it, as it was at one time.  What counts stays:
- * persistent nodes that are made at most once by their names, whoever makes them
- * and however often an answer is lost.
+ * The names of its node's children say everything (tally.h).  So one listing, with one
+ * watch, tells a waiter all of it, as it was at one time.  The nodes that count are
+ * persistent.  Each is made at most once, as its name can exist only once, whoever makes
+ * it and however often an answer is lost.
  */
 #include "countdown_impl.h"
 #include "tally.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read with the client locked. */
+/* Judge a listing.  Called with the client locked. */
 static enum kustos_err judge(const void *arg, const struct ku_zk_reply *reply)
 {
 	const struct kustos_countdown *c = arg;
@@ -52,7 +52,7 @@ void ku_countdown_put(struct kustos_countdown *c)
 		free_countdown(c);
 }
 
-/* Copy what it needs.  Returns false if memory is short. */
+/* Copy the path and the data.  Returns false if memory is short. */
 static bool copy(struct kustos_countdown *c, const char *path,
 	const struct kustos_countdown_options *o)
 {
@@ -159,7 +159,7 @@ static enum kustos_err read_tally(const struct kustos_names *names,
 		: KUSTOS_ENOMEM;
 }
 
-/* What does the latch say, of which a listing ended with "err"?  0: nothing. */
+/* A listing of the latch ended with "err": which count is stored?  0: none. */
 static enum kustos_err read_count(const struct kustos_names *names,
 	enum kustos_err err, int *count)
 {
@@ -179,7 +179,7 @@ static enum kustos_err read_count(const struct kustos_names *names,
 	return err;
 }
 
-/* Must the latch be told?  Not if it says another count. */
+/* Must the count be stored?  Not if another one is: that is an error. */
 static enum kustos_err read_need(const struct kustos_countdown *c,
 	const struct kustos_names *names, enum kustos_err err, bool *need)
 {
@@ -204,8 +204,8 @@ static enum kustos_err look_for_need(struct kustos_countdown *c,
 	return err;
 }
 
-/* Looked at before, so that a mistake spoils nothing, and afterwards, in case of
-   two at the same time. */
+/* Store the count.  Look before, so that a wrong count spoils nothing, and afterwards,
+   in case another client stored one at the same time. */
 static enum kustos_err set(struct kustos_countdown *c, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
@@ -318,7 +318,7 @@ enum kustos_err kustos_countdown_wait_async(struct kustos_countdown *c,
 		: ku_vigil_wait_async(c->vigil, deadline, cancel, done, arg);
 }
 
-/* One block: the status, its participants, and their ids. */
+/* Make a status: one block with the status, its participants, and their ids. */
 static struct kustos_countdown_status *status_of(const struct ku_tally *tally)
 {
 	struct kustos_countdown_participant *list;
@@ -388,7 +388,7 @@ enum kustos_err kustos_countdown_look(struct kustos_countdown *c,
 	return err;
 }
 
-/* A look with a callback, which needs nothing of the latch. */
+/* A look with a callback.  It does not need the latch once it has started. */
 struct look {
 	kustos_countdown_look_fn *done;
 	void *arg;

@@ -1,9 +1,9 @@
 /*
  * countdown_part.c - the participants of a count-down latch.
  *
- * Who joins first makes the ephemeral node that says that it is alive, under a
- * name that is new each time, and then the one that says that it must count: so
- * at no time does somebody that lives look dead, not even while the session of
+ * A participant that joins first makes the ephemeral node that says that it is alive,
+ * under a name that is new each time.  Then it makes the node that says that it must
+ * count.  So a participant that lives never looks dead, not even while the session of
  * the process before it is still there, or ends.
  */
 #include "countdown_impl.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct life { /* a node that says who is alive */
+struct life { /* a node that says that a participant is alive */
 	struct life *next;
 	uint64_t serial;
 	char *path;
@@ -24,7 +24,7 @@ struct life { /* a node that says who is alive */
 static void delete_life(struct kustos_countdown *c, const char *path,
 	int64_t czxid)
 {
-	/* If that cannot be asked for, it goes with the session. */
+	/* If the deletion cannot be started, the node goes with the session. */
 	enum kustos_err err = kustos_delete_guaranteed(c->client, path, czxid);
 	(void)err;
 }
@@ -58,7 +58,7 @@ void ku_countdown_end_lives(struct kustos_countdown *c, const char *id,
 	}
 }
 
-/* Remember the node that was made, or take it away again. */
+/* Remember the node that was made, or delete it again. */
 static enum kustos_err add_life(struct kustos_countdown *c, const char *id,
 	const char *path, int64_t czxid, uint64_t *serial)
 {
@@ -129,10 +129,11 @@ enum kustos_err kustos_countdown_join(struct kustos_countdown *c,
 		return err;
 	ku_countdown_get(c);
 	err = come_alive(c, id, deadline, cancel, &serial);
-	/* If this fails it may have been done: then it is alive. */
+	/* If this fails the "must" node may be there all the same, so the
+	   participant stays alive. */
 	if (err == KUSTOS_OK)
 		err = ku_countdown_ensure(c, name, deadline, cancel);
-	if (err == KUSTOS_OK) /* of an earlier call, or session */
+	if (err == KUSTOS_OK) /* those of earlier calls and sessions */
 		ku_countdown_end_lives(c, id, serial);
 	ku_countdown_put(c);
 	return err;
@@ -154,7 +155,7 @@ enum kustos_err kustos_countdown_done(struct kustos_countdown *c,
 	return err;
 }
 
-/* The same with callbacks. */
+/* The same with callbacks */
 
 struct errand *ku_countdown_errand(struct kustos_countdown *c, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -267,7 +268,7 @@ enum kustos_err kustos_countdown_done_async(struct kustos_countdown *c,
 		arg);
 	if (e == NULL)
 		return KUSTOS_ENOMEM;
-	e->serial = UINT64_MAX; /* all its lives end with this */
+	e->serial = UINT64_MAX; /* all lives of this id end with it */
 	err = ku_countdown_errand_ensure(e, name, was_ensured);
 	if (err != KUSTOS_OK)
 		ku_countdown_errand_free(e);

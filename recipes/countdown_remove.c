@@ -1,11 +1,11 @@
 /*
- * countdown_remove.c - the end of a count-down latch.
+ * countdown_remove.c - remove a count-down latch.
  *
- * Its nodes go in transactions, as a rule in one with its own node.  If there are too
- * many for that, or other nodes stay there, they go in an order in which on the way
- * none of those that were seen looks dead, and nothing is zero.  What is gone by then
- * has a transaction rolled back, as has what came below a node that is to go; then it
- * is looked again.
+ * Its nodes are deleted in transactions, usually all in one, with the latch's own node.
+ * If there are too many for one, or if other nodes stay there, the order is such that
+ * on the way no participant that was seen looks dead, and the latch does not come to
+ * zero.  A transaction is rolled back if one of its nodes has gone meanwhile, or if a
+ * child was made below the latch's own node.  Then the latch is listed again.
  */
 #include "countdown_impl.h"
 #include "tally.h"
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many nodes in a transaction, far from what fits a frame. */
+/* The most nodes in one transaction: far fewer than fit a frame. */
 #define AT_ONCE 100
 
-/* So often it is looked again, if something came between or an answer was lost. */
+/* How often the latch is listed, if something comes between or an answer is lost. */
 #define LOOKS 10
 
 struct removal {
@@ -35,8 +35,8 @@ static void drop(struct removal *r)
 		free((char *)r->ops[--r->count].path);
 }
 
-/* Was the transaction refused for what others have taken, or made, meanwhile?  What
-   is below one of the latch's nodes was not made just now. */
+/* Was the transaction refused because others have deleted or made nodes meanwhile?  A
+   node below one of the latch's children is no such case: it was not made just now. */
 static bool came_between(const struct removal *r, enum kustos_err err)
 {
 	size_t last = r->count - 1;
@@ -59,7 +59,7 @@ static enum kustos_err flush(struct removal *r)
 	return err;
 }
 
-/* "path" is malloc'ed, or NULL if memory is short. */
+/* Add a deletion of "path", which is malloc'ed, or NULL if memory is short. */
 static enum kustos_err add(struct removal *r, char *path)
 {
 	enum kustos_err err = r->count == AT_ONCE ? flush(r) : KUSTOS_OK;
@@ -101,7 +101,7 @@ static enum kustos_err remove_listed(struct removal *r,
 	return err;
 }
 
-/* Is there anything but the latch's? */
+/* Are there nodes that are not the latch's? */
 static bool has_others(const struct kustos_names *names)
 {
 	const char *id;
@@ -112,7 +112,7 @@ static bool has_others(const struct kustos_names *names)
 	return false;
 }
 
-/* Look once, and remove what was seen. */
+/* List once, and remove what was seen. */
 static enum kustos_err look_and_remove(struct removal *r, bool *others)
 {
 	struct kustos_names *names = NULL;

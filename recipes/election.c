@@ -152,7 +152,7 @@ int64_t kustos_latch_term(struct kustos_latch *latch)
 					 : 0;
 }
 
-/* "done" NULL: wait. */
+/* If "done" is NULL, wait for the end. */
 static enum kustos_err set_data(struct kustos_latch *latch, const void *data,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_latch_done_fn *done, void *arg)
@@ -189,7 +189,7 @@ static enum kustos_err hand_over(struct kustos_latch *latch, const char *id,
 	enum kustos_err err = check(latch);
 
 	if (err == KUSTOS_OK && latch->one_node)
-		err = KUSTOS_EUNSUPPORTED; /* nobody knows who waits */
+		err = KUSTOS_EUNSUPPORTED; /* no node tells who waits */
 	return err != KUSTOS_OK ? err
 				: ku_candidate_hand_over(latch->candidate, id,
 					  id != NULL ? strlen(id) : 0, deadline,

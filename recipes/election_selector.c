@@ -176,7 +176,7 @@ int kustos_selector_mixed(struct kustos_selector *s)
 		ku_candidate_mixed(ku_leader_candidate(s->leader));
 }
 
-/* "done" NULL: wait. */
+/* If "done" is NULL, wait for the end. */
 static enum kustos_err set_data(struct kustos_selector *s, const void *data,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_latch_done_fn *done, void *arg)

@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What waits in memory to be put, unless the program says otherwise. */
+/* The bytes that may wait in memory to be put, unless the program says otherwise. */
 #define BUFFER_SIZE (4 * 1024 * 1024)
 
 struct kustos_queue {
 	struct kustos_client *client;
 	struct ku_queue *queue;
 	enum kustos_queue_kind kind;
-	int leaving; /* consumers */
+	int leaving; /* see ku_consumer_start() */
 };
 
-/* Is it the queue's node, or below that? */
+/* Is "path" the queue's node, or below it? */
 static bool is_in(const char *path, const char *queue)
 {
 	size_t len = strlen(queue);
@@ -87,7 +87,8 @@ static enum kustos_err check(const struct kustos_queue *queue)
 	return queue != NULL ? ku_recipe_check(queue->client) : KUSTOS_EINVAL;
 }
 
-/* Those that are claimed are not taken from under those who claimed them. */
+/* Check a call that takes items.  Not allowed where consumers claim items: it would take
+   an item that another consumer has claimed. */
 static enum kustos_err check_takes(const struct kustos_queue *queue)
 {
 	enum kustos_err err = check(queue);
@@ -249,7 +250,7 @@ enum kustos_err kustos_queue_poll_async(struct kustos_queue *queue, size_t max,
 		: ku_queue_poll_async(queue->queue, &wish, done, arg);
 }
 
-/* So long at the most a consumer that is stopped waits to learn what it has taken. */
+/* How long a consumer that is stopped waits, at the most, to learn what it has taken. */
 #define LAST_MS 10000
 
 struct worker { /* a consumer */
@@ -269,7 +270,8 @@ static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 		w->items, &w->count);
 }
 
-/* What was being taken when it was stopped is nobody else's. */
+/* Get the items that were being taken when the consumer was stopped: no other consumer
+   can have them. */
 static enum kustos_err have_last(void *owner)
 {
 	struct worker *w = owner;

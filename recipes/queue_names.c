@@ -1,4 +1,4 @@
-/* queue_names.c - kinds of queues, and their nodes. */
+/* queue_names.c - kinds of queues, and the paths of their nodes. */
 
 #include "queue_names.h"
 

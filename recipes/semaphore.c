@@ -201,7 +201,7 @@ enum kustos_err kustos_semaphore_mutex_create(struct kustos_client *client,
 	return err;
 }
 
-/* Take the hold out, or look at it. */
+/* Return the hold, and if "take" remove it from the mutex. */
 static struct kustos_hold *hold_of(struct kustos_semaphore_mutex *mutex,
 	bool take)
 {
@@ -220,7 +220,7 @@ static void mutex_get(struct kustos_semaphore_mutex *mutex)
 	pthread_mutex_unlock(&mutex->mutex);
 }
 
-/* The last one frees it. */
+/* Drop a reference; the last one frees the mutex. */
 static void mutex_put(struct kustos_semaphore_mutex *mutex)
 {
 	pthread_mutex_lock(&mutex->mutex);
@@ -244,9 +244,9 @@ void kustos_semaphore_mutex_destroy(struct kustos_semaphore_mutex *mutex)
 	mutex_put(mutex);
 }
 
-/* Keep what was granted.  There is no other hold, unless that one was lost: its
-   owner, whoever that is, would unlock ours.  And if the mutex was destroyed before
-   this thread could wake up nobody would. */
+/* Keep the hold that was granted, or release it in two cases.  If there is another hold,
+   that one was lost: its owner would unlock ours.  If the mutex was destroyed before
+   this thread could wake up, nobody would unlock it. */
 static enum kustos_err keep(struct kustos_semaphore_mutex *mutex,
 	struct kustos_hold *hold)
 {

@@ -24,7 +24,7 @@ static bool begins(const char *text, const char *prefix, const char **rest)
 	return true;
 }
 
-/* What we write, and nothing that only looks like it. */
+/* Read a count exactly as we write it; 0 for any other text. */
 static int read_count(const char *text)
 {
 	char *end;
@@ -49,7 +49,7 @@ enum ku_tally_kind ku_tally_name(const char *name, const char **id)
 
 static void add_count(struct ku_tally *tally, int count)
 {
-	tally->disagree = tally->count != 0; /* no name is there twice */
+	tally->disagree = tally->count != 0; /* another name, another count */
 	tally->count = count;
 }
 
@@ -61,7 +61,7 @@ static int by_id(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-/* Make one of those that have the same id. */
+/* Merge the entries of each id into one. */
 static void join(struct ku_tally *tally)
 {
 	size_t size = 0;
