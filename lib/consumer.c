@@ -20,7 +20,7 @@ struct kustos_consumer {
 	struct ku_call call; /* on the long lane */
 	pthread_t runner;
 	bool running, stopped;
-	bool own; /* stopped from its own callback: it frees itself */
+	bool own;     /* stopped from its own callback: it frees itself */
 	int *leaving; /* where it is then counted until it has ended */
 };
 

@@ -1,4 +1,5 @@
-/* custody.c - one item of a queue in our hands: begun, asked about, lost, left. */
+/* custody.c - one item of a queue in our hands: begun, asked about, lost,
+   left. */
 
 #include "custody_impl.h"
 
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The average pause.  It is drawn at random: if two requests were lost together, one
-   of them may be the cause. */
+/* The average pause.  It is drawn at random: if two requests were lost
+   together, one of them may be the cause. */
 #define PAUSE_MS 200
 
 static void answered(struct kustos_client *client, struct ku_request *request,
@@ -111,7 +112,7 @@ void ku_custody_unmark(struct ku_custody *c)
 	c->undo = NULL;
 	undo->czxid = c->token;
 	undo->session_id = c->session_id;
-	(void)ku_op_detached(undo); /* refused at a close, which deletes it too */
+	(void)ku_op_detached(undo); /* refused at a close, which does it too */
 }
 
 void ku_depot_put(struct ku_depot *depot)
@@ -193,9 +194,9 @@ static void lose(struct ku_custody *c)
 	c->calls->lost(c);
 }
 
-/* The connection was lost.  A claim that was not sent is taken back, and an item that
-   was read is not claimed: claims that were sent before it and were lost have to be
-   tried again first. */
+/* The connection was lost.  A claim that was not sent is taken back, and an
+   item that was read is not claimed: claims that were sent before it and were
+   lost have to be tried again first. */
 static void away(struct ku_witness *witness)
 {
 	struct ku_custody *c = custody_of(witness);
@@ -218,8 +219,8 @@ static void session_lost(struct ku_witness *witness)
 		away(witness); /* it may not have been called before */
 }
 
-/* The client is being closed.  Without a connection, requests that wait for one would
-   wait for ever, and an item that is held is lost with the session. */
+/* The client is being closed.  Without a connection, requests that wait for one
+   would wait for ever, and an item that is held is lost with the session. */
 static void closing(struct ku_witness *witness)
 {
 	struct ku_custody *c = custody_of(witness);

@@ -1,15 +1,16 @@
 /*
- * custody.h - one item of a queue in our hands, from the first try to claim it until
- * it is acknowledged, put back, or given up.
+ * custody.h - one item of a queue in our hands, from the first try to claim it
+ * until it is acknowledged, put back, or given up.
  *
  *   READING -> CLAIMING -> HELD -- ack, again --> ENDING -> over
  *      |          |          |                      |
  *      +- missed -+          +------ lost ----------+
  *
- * A consumer that has an item has an ephemeral node, the marker, with the item's
- * name, in a folder that all consumers know.  Curator's lock-safe consumers and
- * kazoo's LockingQueue do the same.  The marker goes with the session, and then
- * another consumer may have the item.  custody_impl.h says what is sent.
+ * A consumer that has an item has an ephemeral node, the marker, with the
+ * item's name, in a folder that all consumers know.  Curator's lock-safe
+ * consumers and kazoo's LockingQueue do the same.  The marker goes with the
+ * session, and then another consumer may have the item.  custody_impl.h says
+ * what is sent.
  *
  * Everything here is called, and calls back, with the client locked.
  */
@@ -40,7 +41,7 @@ struct ku_depot {
 	int deliveries; /* the most; then an item is moved to "dead" */
 	char id[KU_PROTECTION_SIZE]; /* the data of our markers begins so */
 	unsigned serial;	     /* and ends so, in the next marker */
-	bool doubts; /* a claim's answer was lost, and none was answered since */
+	bool doubts; /* a claim was lost, and none was answered since */
 	struct ku_others others; /* have others changed the items? */
 };
 
@@ -62,7 +63,8 @@ enum ku_missed {
 };
 
 struct ku_custody_calls {
-	/* The item is tried again in a moment: others may be tried meanwhile. */
+	/* The item is tried again in a moment: others may be tried
+	   meanwhile. */
 	void (*paused)(struct ku_custody *custody);
 
 	/* The item was put off.  Is it still wanted, beside the others that are
@@ -110,8 +112,9 @@ void ku_custody_view(const struct ku_custody *custody,
 	struct ku_custody_view *out);
 const char *ku_custody_name(const struct ku_custody *custody);
 
-/* Was the answer to its claim lost, and is the outcome being found out?  Returns false
-   during a pause, and once the item is put off: a server may never take that claim. */
+/* Was the answer to its claim lost, and is the outcome being found out?
+   Returns false during a pause, and once the item is put off: a server may
+   never take that claim. */
 bool ku_custody_is_unsure(const struct ku_custody *custody);
 
 /* Was its claim lost when one before it was?  Then others go on without it. */
@@ -122,23 +125,26 @@ const struct kustos_stat *ku_custody_stat(const struct ku_custody *custody);
 
 /*
  * The item is ours: delete it, or put it back at the end with its key, in one
- * transaction that deletes the marker as well.  Returns KUSTOS_OK, and "ended" follows
- * with one of these:
+ * transaction that deletes the marker as well.  Returns KUSTOS_OK, and "ended"
+ * follows with one of these:
  *
  *	KUSTOS_OK	it was done
- *	KUSTOS_ELOST	it was not done, and another may have the item, or have had it
- *	KUSTOS_EUNKNOWN	the answer was lost, and nothing tells the outcome: the session
- *			was lost and the item is gone, or we may not look at it
+ *	KUSTOS_ELOST	it was not done: another may have the item, or have
+ *			had it
+ *	KUSTOS_EUNKNOWN	the answer was lost, and nothing tells the outcome: the
+ *			session was lost and the item is gone, or we may not
+ *			look at it
  *	KUSTOS_ECLOSED	the client was closed before the outcome was known
  *	others		why the server refused it; the item is given back
  *
- * Or returns KUSTOS_ENOMEM, KUSTOS_ELOST, or KUSTOS_ETOOBIG, and nothing is sent.
+ * Or returns KUSTOS_ENOMEM, KUSTOS_ELOST, or KUSTOS_ETOOBIG, and nothing is
+ * sent.
  */
 enum kustos_err ku_custody_ack(struct ku_custody *custody);
 enum kustos_err ku_custody_again(struct ku_custody *custody);
 
-/* Let the item go, in whatever state it is.  No callback is called any more, and a
-   claim is given back; but an ack that is on its way goes on. */
+/* Let the item go, in whatever state it is.  No callback is called any more,
+   and a claim is given back; but an ack that is on its way goes on. */
 void ku_custody_leave(struct ku_custody *custody);
 
 #endif

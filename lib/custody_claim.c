@@ -8,7 +8,8 @@
 
 static void claim(struct ku_custody *c);
 
-/* The answer says nothing about the item: report whether to try later, or why not. */
+/* The answer says nothing about the item: report whether to try later, or why
+   not. */
 static void give_up(struct ku_custody *c, enum ku_outcome outcome, int rc)
 {
 	if (rc == KU_ZK_CLOSING)
@@ -38,20 +39,21 @@ static bool keep_data(struct ku_custody *c, const struct ku_zk_reply *reply)
 	return true;
 }
 
-/* The index of the operation that makes a moved item anew; a claim has only two. */
+/* The index of the operation that makes a moved item anew; a claim has only
+   two. */
 #define MADE 2
 
-/* Does the refusal concern only this item?  We may not write it; or it cannot be made
-   in the folder where it belongs. */
+/* Does the refusal concern only this item?  We may not write it; or it cannot
+   be made in the folder where it belongs. */
 static bool is_denied(const struct ku_custody *c, int at, int rc)
 {
 	return c->state == KU_CUSTODY_MOVING ? at == MADE
 					     : at == 1 && rc == KU_ZK_NOAUTH;
 }
 
-/* Somebody else has the marker; or has had it since the item was read, or has given
-   the item a child; or a folder is missing, that of the markers or the one to move
-   to.  "item" is the index of the operation on the item. */
+/* Somebody else has the marker; or has had it since the item was read, or has
+   given the item a child; or a folder is missing, that of the markers or the
+   one to move to.  "item" is the index of the operation on the item. */
 static void refused(struct ku_custody *c, const struct ku_zk_reply *reply,
 	int item)
 {
@@ -96,9 +98,9 @@ static void moved(struct ku_custody *c, const struct ku_zk_reply *reply)
 		give_up(c, outcome, reply->rc);
 }
 
-/* Nobody is to have the item: move it to "folder", which may be NULL.  Returns false if
-   it cannot be moved.  If only memory is short it returns true: the item is tried again
-   later, and nobody gets it meanwhile. */
+/* Nobody is to have the item: move it to "folder", which may be NULL.  Returns
+   false if it cannot be moved.  If only memory is short it returns true: the
+   item is tried again later, and nobody gets it meanwhile. */
 static bool move(struct ku_custody *c, const char *folder)
 {
 	char *head = folder != NULL
@@ -132,7 +134,8 @@ static bool is_dead(const struct ku_custody *c)
 		c->stat.version >= c->depot->deliveries;
 }
 
-/* Nobody wants the item any more: claimed, it would count as delivered to nobody. */
+/* Nobody wants the item any more: claimed, it would count as delivered to
+   nobody. */
 static void leave(struct ku_custody *c)
 {
 	ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
@@ -230,15 +233,16 @@ static void see_mark_later(struct ku_custody *c, int rc)
 		see_mark(c);
 }
 
-/* Count the marker's node in the footprint, as the answer to the claim would have. */
+/* Count the marker's node in the footprint, as the answer to the claim would
+   have. */
 static void have_found(struct ku_custody *c, int64_t token)
 {
 	ku_footprint_add(&c->depot->client->footprint, c->mark_path, token);
 	have(c, token);
 }
 
-/* Is it the marker of this claim?  That of an earlier claim, which we have given back,
-   may still be there. */
+/* Is it the marker of this claim?  That of an earlier claim, which we have
+   given back, may still be there. */
 static bool is_ours(const struct ku_custody *c, const struct ku_zk_reply *reply)
 {
 	size_t len = strlen(c->id);
@@ -255,9 +259,9 @@ static void try_again(struct ku_custody *c)
 		leave(c);
 }
 
-/* The claim was lost and not done.  Claims that were lost together are chosen anew, in
-   their order.  But a server may never take this one: if others were lost before it,
-   put it off. */
+/* The claim was lost and not done.  Claims that were lost together are chosen
+   anew, in their order.  But a server may never take this one: if others were
+   lost before it, put it off. */
 static void was_not_done(struct ku_custody *c)
 {
 	c->ambiguous = false;

@@ -16,7 +16,8 @@ static void again(struct ku_custody *c)
 		send_end(c);
 }
 
-/* A request was not answered.  At a close, callers that waited were told already. */
+/* A request was not answered.  At a close, callers that waited were told
+   already. */
 static void no_answer(struct ku_custody *c, int rc,
 	void (*next)(struct ku_custody *custody))
 {
@@ -79,8 +80,8 @@ static void see_item(struct ku_custody *c)
 	ku_custody_look(c, KU_ZK_EXISTS, c->item_path, saw_item);
 }
 
-/* The server refused the ack: the marker is gone, so another may have the item; or the
-   item is not as the claim left it; or for another reason. */
+/* The server refused the ack: the marker is gone, so another may have the item;
+   or the item is not as the claim left it; or for another reason. */
 static void refused(struct ku_custody *c, const struct ku_zk_reply *reply)
 {
 	int rc, at = ku_culprit(reply, &rc);
@@ -162,8 +163,8 @@ static void see_own(struct ku_custody *c)
 	ku_custody_look(c, KU_ZK_EXISTS, c->mark_path, saw_own);
 }
 
-/* If the claim has not written the item, the item's version does not tell whether
-   another has claimed it since: look at the marker first. */
+/* If the claim has not written the item, the item's version does not tell
+   whether another has claimed it since: look at the marker first. */
 static void send_end(struct ku_custody *c)
 {
 	c->state = KU_CUSTODY_ENDING;

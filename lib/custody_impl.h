@@ -2,30 +2,30 @@
  * custody_impl.h - the insides of an item in custody, for the files that are
  * called custody.
  *
- * claim    The item is read.  Then one transaction makes the marker and sets the
- *          item to the same data, by the version that was read.  So of two that
- *          try, one succeeds, and the version counts how often the item was
- *          handed out.
+ * claim    The item is read.  Then one transaction makes the marker and sets
+ *          the item to the same data, by the version that was read.  So of two
+ *          that try, one succeeds, and the version counts how often the item
+ *          was handed out.
  *          If the answer is lost, the marker tells whose it is, by the session
  *          that owns it and by its data.
  *          An item that is too large to be written in one request with a marker
  *          only has its version compared: then this claim is not counted.
  * ack      One transaction deletes the marker and the item, the item by the
  *          version that the claim left.  If the answer is lost, an item that is
- *          still there, by its czxid, was not deleted.  If the item is gone, the
- *          marker is gone, too, unless another deleted the item.
- *          The version of an item that is not counted would be the same if another
- *          had claimed it since.  So before such an ack the marker is compared, by
- *          its czxid.
+ *          still there, by its czxid, was not deleted.  If the item is gone,
+ *          the marker is gone, too, unless another deleted the item.
+ *          The version of an item that is not counted would be the same if
+ *          another had claimed it since.  So before such an ack the marker is
+ *          compared, by its czxid.
  * again    The same, and the transaction makes the item anew.
- * aside    For an item that nobody is to have: one transaction makes and deletes
- *          the marker, so that nobody has the item just then, makes the item in
- *          another folder, and deletes it here.  If the answer is lost the item is
- *          read again, and if it is there all this begins anew.
+ * aside    For an item that nobody is to have: one transaction makes and
+ *          deletes the marker, so that nobody has the item just then, makes the
+ *          item in another folder, and deletes it here.  If the answer is lost
+ *          the item is read again, and if it is there all this begins anew.
  *
- * An ack or again belongs to the session in which the item was claimed.  One that was
- * not sent in that session is not sent in the next, where the marker may be another's
- * (S16).
+ * An ack or again belongs to the session in which the item was claimed.  One
+ * that was not sent in that session is not sent in the next, where the marker
+ * may be another's (S16).
  */
 #ifndef KU_CUSTODY_IMPL_H
 #define KU_CUSTODY_IMPL_H

@@ -79,8 +79,8 @@ static void made(struct ku_op *op)
 	ku_desk_put(desk);
 }
 
-/* Begin to make a folder.  Peers make it only once, so like theirs it must not go when
-   it is empty. */
+/* Begin to make a folder.  Peers make it only once, so like theirs it must not
+   go when it is empty. */
 static enum kustos_err start_folder(struct ku_desk *desk, const char *path)
 {
 	struct kustos_client *client = desk->client;
@@ -170,9 +170,9 @@ static bool is_path(const char *path, bool needed)
 	return path != NULL ? ku_path_valid(path, false) : !needed;
 }
 
-/* Are the folders different ones?  Otherwise items among markers would be taken for
-   claimed, markers among items for items, and an item that is moved would stay where
-   it was. */
+/* Are the folders different ones?  Otherwise items among markers would be taken
+   for claimed, markers among items for items, and an item that is moved would
+   stay where it was. */
 static bool are_apart(const struct ku_desk_wish *wish)
 {
 	const char *const others[] = { wish->marks, wish->dead, wish->corrupt };

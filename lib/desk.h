@@ -19,8 +19,8 @@ struct kustos_hold;
 struct ku_desk;
 struct ku_lent;
 
-/* Why nobody can have an item.  "moved": it was moved to the folder for such items;
-   otherwise it was left where it is. */
+/* Why nobody can have an item.  "moved": it was moved to the folder for such
+   items; otherwise it was left where it is. */
 enum ku_unfit { KU_UNFIT_CORRUPT, KU_UNFIT_DEAD };
 typedef void ku_desk_unfit_fn(void *arg, enum ku_unfit why, bool moved,
 	const char *name);
@@ -49,8 +49,8 @@ KU_SERVICE void ku_desk_destroy(struct ku_desk *desk);
 typedef void ku_lend_fn(void *arg, enum kustos_err err, struct ku_lent *lent);
 typedef void ku_give_fn(void *arg, enum kustos_err err);
 
-/* Wait for an item.  With KUSTOS_NOW, returns KUSTOS_EEMPTY if no item can be had.
-   The async form returns at once, and calls "done" at the end. */
+/* Wait for an item.  With KUSTOS_NOW, returns KUSTOS_EEMPTY if no item can be
+   had.  The async form returns at once, and calls "done" at the end. */
 KU_SERVICE enum kustos_err ku_desk_lend(struct ku_desk *desk,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct ku_lent **out);
@@ -58,17 +58,18 @@ KU_SERVICE enum kustos_err ku_desk_lend_async(struct ku_desk *desk,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	ku_lend_fn *done, void *arg);
 
-/* The item that was lent, how often it was delivered, and the hold on it, which the
-   caller must not release. */
+/* The item that was lent, how often it was delivered, and the hold on it, which
+   the caller must not release. */
 KU_SERVICE const struct kustos_item *ku_lent_item(const struct ku_lent *lent);
 KU_SERVICE int ku_lent_deliveries(const struct ku_lent *lent);
 KU_SERVICE struct kustos_hold *ku_lent_hold(const struct ku_lent *lent);
 
-/* The item was dealt with: delete it, or put it back at the end ("again"), and wait
-   until that is done.  With KUSTOS_NOW, it is done only if there is a connection.
-   "lent" is gone whatever happens.  Returns what ku_custody_ack() returns or ends
-   with; or KUSTOS_ETIMEDOUT or KUSTOS_ECANCELED, and then the ack goes on.  The
-   async form returns at once, and calls "done", which may be NULL, at the end. */
+/* The item was dealt with: delete it, or put it back at the end ("again"), and
+   wait until that is done.  With KUSTOS_NOW, it is done only if there is a
+   connection.  "lent" is gone whatever happens.  Returns what ku_custody_ack()
+   returns or ends with; or KUSTOS_ETIMEDOUT or KUSTOS_ECANCELED, and then the
+   ack goes on.  The async form returns at once, and calls "done", which may be
+   NULL, at the end. */
 KU_SERVICE enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 KU_SERVICE enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,

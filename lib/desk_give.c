@@ -19,7 +19,8 @@ struct kustos_hold *ku_lent_hold(const struct ku_lent *lent)
 	return lent->hold;
 }
 
-/* Release the hold: from here on no callback tells of it.  Called without the lock. */
+/* Release the hold: from here on no callback tells of it.  Called without the
+   lock. */
 static void end_hold(struct ku_lent *lent)
 {
 	struct kustos_client *client = lent->desk->client;

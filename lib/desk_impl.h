@@ -5,18 +5,19 @@
  *    ^           |                |        |
  *    +- another has it, or lost --+--------+
  *
- * Two folders are listed in one flight, first the markers and then the items, so that
- * others seldom have marked what the second listing shows.  The listing of items (the
- * head) serves until it is used up, and both folders are watched.  Items that others
- * have marked are tried again when the markers have changed.
+ * Two folders are listed in one flight, first the markers and then the items,
+ * so that others seldom have marked what the second listing shows.  The listing
+ * of items (the head) serves until it is used up, and both folders are watched.
+ * Items that others have marked are tried again when the markers have changed.
  *
- * Where keys decide the order, a listing serves no more once the items have changed.
- * But a consumer that is alone changes them itself, by each ack.  So it first asks
- * whether others have changed them (others.h).
+ * Where keys decide the order, a listing serves no more once the items have
+ * changed.  But a consumer that is alone changes them itself, by each ack.  So
+ * it first asks whether others have changed them (others.h).
  *
- * Of several consumers, each would try the first item.  So a consumer that was beaten
- * chooses its next item at random from the first few, from more of them each time, and
- * from fewer after each success.  A consumer that is alone takes strictly the first.
+ * Of several consumers, each would try the first item.  So a consumer that was
+ * beaten chooses its next item at random from the first few, from more of them
+ * each time, and from fewer after each success.  A consumer that is alone takes
+ * strictly the first.
  */
 #ifndef KU_DESK_IMPL_H
 #define KU_DESK_IMPL_H
@@ -45,7 +46,7 @@ struct ku_borrower { /* a thread, or a callback, that waits for an item */
 	struct ku_borrower *prev, *next;
 };
 
-struct ku_giver {	     /* a thread, or a callback, that waits for an ack */
+struct ku_giver {	     /* one that waits for the end of an ack */
 	struct ku_wait wait; /* first */
 	struct ku_lent *lent;
 	bool again;
@@ -97,7 +98,7 @@ struct ku_desk {
 	int tried, ready;
 	struct ku_borrower *asking, *asking_last;
 	struct ku_op *folder; /* the creation of one */
-	char *folder_item; /* to move this item there; NULL: for all items */
+	char *folder_item;    /* to move this item there; NULL: for all items */
 	struct ku_timer timer;
 	bool resting; /* until the timer fires nothing is tried */
 	struct ku_unfits unfits;
@@ -111,26 +112,28 @@ void ku_desk_put(struct ku_desk *desk);
 /* Try for as many items as are wanted and are there. */
 void ku_desk_pump(struct ku_desk *desk);
 
-/* Make what the program is told if nobody can have the item "name".  It is made before
-   that is known: afterwards the item may have been moved, and memory may be short.
-   NULL: memory is short. */
+/* Make what the program is told if nobody can have the item "name".  It is made
+   before that is known: afterwards the item may have been moved, and memory may
+   be short.  NULL: memory is short. */
 struct ku_news *ku_news_new(struct ku_desk *desk, const char *name);
 
 /* Tell the program, and take "news" over. */
 void ku_news_tell(struct ku_news *news, enum ku_unfit why, bool moved);
 
-/* Have this folder made; nothing is tried meanwhile.  If it is for "item" alone and
-   cannot be made, that item is passed over.  NULL: it is for all items. */
+/* Have this folder made; nothing is tried meanwhile.  If it is for "item" alone
+   and cannot be made, that item is passed over.  NULL: it is for all items. */
 void ku_desk_make_folder(struct ku_desk *desk, const char *path,
 	const char *item);
 
 /* desk_look.c */
 
-/* How many more items are wanted, beside those that are tried for and not put off? */
+/* How many more items are wanted, beside those that are tried for and not put
+   off? */
 int ku_desk_wanted(const struct ku_desk *desk);
 void ku_desk_init_look(struct ku_desk *desk);
 
-/* Take an item that may be tried out of the head.  Returns false if there is none. */
+/* Take an item that may be tried out of the head.  Returns false if there is
+   none. */
 bool ku_desk_choose(struct ku_desk *desk, struct ku_item *out);
 
 /* Are the known markers from an earlier session, and being read again? */
@@ -142,8 +145,9 @@ void ku_desk_look(struct ku_desk *desk);
 /* Are items that the head does not have not there, as far as is known? */
 bool ku_desk_has_listed(const struct ku_desk *desk);
 
-/* Are items that were passed over still another's, as far as is known to a caller that
-   began to wait after "since" listings of markers had been asked for? */
+/* Are items that were passed over still another's, as far as is known to a
+   caller that began to wait after "since" listings of markers had been asked
+   for? */
 bool ku_desk_knows_marks(const struct ku_desk *desk, uint64_t since);
 
 /* The head no longer shows all that is to be had: drop it, and list again. */
@@ -172,19 +176,22 @@ void ku_lent_free(struct ku_lent *lent);
 /* desk_give.c: the ack of this one has ended. */
 void ku_lent_given(struct ku_lent *lent, enum kustos_err err);
 
-/* Not connected: tell the callers that wait for an ack, but not for a connection. */
+/* Not connected: tell the callers that wait for an ack, but not for a
+   connection. */
 void ku_givers_away(struct ku_desk *desk);
 
-/* desk_lend.c: give ready items to the borrowers; and end with "err" all borrowers, or
-   if "once" those that wait only for a listing, once one was asked for. */
+/* desk_lend.c: give ready items to the borrowers; and end with "err" all
+   borrowers, or if "once" those that wait only for a listing, once one was
+   asked for. */
 void ku_desk_serve(struct ku_desk *desk);
 void ku_desk_fail(struct ku_desk *desk, enum kustos_err err, bool once);
 
-/* There is nothing: end the borrowers that wait only for a listing, and have had it.
-   Returns whether others came after that listing was asked for. */
+/* There is nothing: end the borrowers that wait only for a listing, and have
+   had it.  Returns whether others came after that listing was asked for. */
 bool ku_desk_tell_empty(struct ku_desk *desk);
 
-/* Not connected: tell the borrowers that do not want to wait for a connection. */
+/* Not connected: tell the borrowers that do not want to wait for a
+   connection. */
 void ku_desk_away(struct ku_desk *desk);
 
 #endif

@@ -72,8 +72,8 @@ static struct ku_lent *first_ready(const struct ku_desk *desk)
 	return lent;
 }
 
-/* A borrower may have given up, so that more items are ready than are wanted: give back
-   the newest. */
+/* A borrower may have given up, so that more items are ready than are wanted:
+   give back the newest. */
 static void return_surplus(struct ku_desk *desk)
 {
 	struct ku_lent *prev;

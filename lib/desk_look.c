@@ -53,8 +53,8 @@ static int64_t due_in(const struct ku_desk *desk, const struct ku_item *item)
 	return (int64_t)item->key - ku_wall_ms(&desk->client->env.clock);
 }
 
-/* Return whether the item is due.  If not, set the timer so that it is looked at
-   then. */
+/* Return whether the item is due.  If not, set the timer so that it is looked
+   at then. */
 static bool is_due(struct ku_desk *desk, const struct ku_item *item)
 {
 	int64_t left = due_in(desk, item);
@@ -102,9 +102,9 @@ static bool is_stale(const struct ku_desk *desk)
 		!desk->depot->others.none;
 }
 
-/* Is it worth asking whether others have changed the items, before listing all again?
-   Not where others are known to be there: an item that they give back changes no list
-   of items. */
+/* Is it worth asking whether others have changed the items, before listing all
+   again?  Not where others are known to be there: an item that they give back
+   changes no list of items. */
 static bool is_worth_asking(struct ku_desk *desk)
 {
 	return desk->spread == 0 && !desk->blocked && !desk->items.wanted &&
@@ -126,8 +126,8 @@ static void told(struct ku_others *others, bool answered)
 	ku_desk_put(desk);
 }
 
-/* May an item that was chosen before have to be tried again, and would then come behind
-   one that is chosen now? */
+/* May an item that was chosen before have to be tried again, and would then
+   come behind one that is chosen now? */
 static bool is_unsure(const struct ku_desk *desk)
 {
 	for (const struct ku_lent *l = desk->first; l != NULL; l = l->next)
@@ -137,16 +137,16 @@ static bool is_unsure(const struct ku_desk *desk)
 	return false;
 }
 
-/* The new listing of markers may come after that of the items, and many markers may
-   have gone since the old one. */
+/* The new listing of markers may come after that of the items, and many markers
+   may have gone since the old one. */
 bool ku_desk_awaits_marks(const struct ku_desk *desk)
 {
 	return desk->marked_in != desk->client->session.id &&
 		ku_request_busy(&desk->marks.request);
 }
 
-/* Return whether the head may be used: it is as current as it has to be, and no other
-   item is to be tried before its items. */
+/* Return whether the head may be used: it is as current as it has to be, and no
+   other item is to be tried before its items. */
 static bool is_ready(struct ku_desk *desk)
 {
 	struct ku_others *others = &desk->depot->others;
@@ -219,8 +219,8 @@ bool ku_desk_has_listed(const struct ku_desk *desk)
 	return desk->items.current || desk->items.blind;
 }
 
-/* Otherwise an item that was passed over may be free by now: the event that says so, or
-   the listing, is on its way. */
+/* Otherwise an item that was passed over may be free by now: the event that
+   says so, or the listing, is on its way. */
 bool ku_desk_knows_marks(const struct ku_desk *desk, uint64_t since)
 {
 	return !desk->blocked || desk->marks.current || desk->marks.blind ||
@@ -254,14 +254,15 @@ static bool is_refused(const struct ku_zk_reply *reply)
 	return reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE;
 }
 
-/* The listing may be older than the end of an item that was ours: skip that item. */
+/* The listing may be older than the end of an item that was ours: skip that
+   item. */
 static bool is_known(const void *arg, const struct ku_item *item)
 {
 	return ku_desk_knows((struct ku_desk *)arg, item);
 }
 
-/* Rest, unless the folder cannot be watched: then it is read again in a while, if that
-   is still wanted. */
+/* Rest, unless the folder cannot be watched: then it is read again in a while,
+   if that is still wanted. */
 static void rest_if_watched(struct ku_mirror *mirror)
 {
 	if (!mirror->blind)

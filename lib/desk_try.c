@@ -58,8 +58,8 @@ static void beaten(struct ku_desk *desk)
 		desk->spread = SPREAD_MAX;
 }
 
-/* Pass this item over; if memory is short, it is tried again instead.  Returns whether
-   the program has not been told yet. */
+/* Pass this item over; if memory is short, it is tried again instead.  Returns
+   whether the program has not been told yet. */
 static bool pass_over(struct ku_desk *desk, const char *name,
 	const struct kustos_stat *stat)
 {
@@ -89,8 +89,8 @@ static void unfit(struct ku_lent *lent, enum ku_missed how)
 	lent->news = NULL;
 }
 
-/* The item is kept without a stat, as the program is not told of it as unfit.  So if
-   nobody can have it later, the program is told then. */
+/* The item is kept without a stat, as the program is not told of it as unfit.
+   So if nobody can have it later, the program is told then. */
 void ku_desk_deny(struct ku_desk *desk, const char *name)
 {
 	const struct kustos_stat none = { .version = 0 };
@@ -167,7 +167,8 @@ static void missed(struct ku_custody *c, enum ku_missed how,
 	ku_desk_put(desk);
 }
 
-/* The hold's release does nothing: the item is the program's until given back. */
+/* The hold's release does nothing: the item is the program's until given
+   back. */
 static void released(struct kustos_hold *hold, void *owner)
 {
 	(void)hold;
@@ -250,7 +251,7 @@ static bool is_wanted(struct ku_custody *c)
 {
 	const struct ku_lent *lent = ku_custody_owner(c);
 
-	return ku_desk_wanted(lent->desk) > 0; /* which does not count this one */
+	return ku_desk_wanted(lent->desk) > 0; /* this one is not counted */
 }
 
 static const struct ku_custody_calls calls = { paused, is_wanted, claimed,

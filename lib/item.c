@@ -39,8 +39,8 @@ static char *copy(char **room, const void *from, size_t len)
 	return to;
 }
 
-/* Set the item's data and parts.  The parts of a frame stay where they are in it; the
-   byte behind each, a code of the frame, is overwritten with a zero. */
+/* Set the item's data and parts.  The parts of a frame stay where they are in
+   it; the byte behind each, a code of the frame, is overwritten with a zero. */
 static void open_data(enum ku_item_kind kind, struct kustos_item *item,
 	struct kustos_part *parts, struct ku_bytes data)
 {

@@ -21,15 +21,15 @@ static inline bool ku_item_framed(enum ku_item_kind kind)
 /* May an item of this kind have such data?  "len" -1 is null data. */
 bool ku_item_fits(enum ku_item_kind kind, const char *data, int len);
 
-/* Make an item of data for which ku_item_fits() returned true: one piece of memory,
-   for kustos_item_free().  NULL if memory is short. */
+/* Make an item of data for which ku_item_fits() returned true: one piece of
+   memory, for kustos_item_free().  NULL if memory is short. */
 struct kustos_item *ku_item_make(enum ku_item_kind kind,
 	const struct ku_item *name, const char *data, int len,
 	const struct kustos_stat *stat);
 
-/* Return the data of an item as it was in its node, restored in place: the item's parts
-   must not be read any more, so nobody may have been handed it.  Needs no memory, and
-   may be done again. */
+/* Return the data of an item as it was in its node, restored in place: the
+   item's parts must not be read any more, so nobody may have been handed it.
+   Needs no memory, and may be done again. */
 struct ku_bytes ku_item_close(enum ku_item_kind kind, struct kustos_item *item);
 
 #endif

@@ -50,8 +50,8 @@ void ku_frame_write(const struct ku_bytes *items, size_t count, char *out)
 	*out = KU_FRAME_END;
 }
 
-/* Step to the next item of "*rest", whose version was skipped, or to the end code:
-   "*item" has no data then.  Returns false if there is neither. */
+/* Step to the next item of "*rest", whose version was skipped, or to the end
+   code: "*item" has no data then.  Returns false if there is neither. */
 static bool step(struct ku_bytes *rest, struct ku_bytes *item)
 {
 	*item = (struct ku_bytes){ NULL, 0 };
@@ -68,8 +68,8 @@ static bool step(struct ku_bytes *rest, struct ku_bytes *item)
 	return true;
 }
 
-/* Skip the version, if "*rest" begins with it.  The version's first byte is no code, so
-   it cannot be taken for an item. */
+/* Skip the version, if "*rest" begins with it.  The version's first byte is no
+   code, so it cannot be taken for an item. */
 static bool skip_version(struct ku_bytes *rest)
 {
 	if (rest->len < KU_FRAME_BEGINNING || get_number(rest->data) != VERSION)

@@ -21,16 +21,17 @@ struct ku_bytes {
 	size_t len;
 };
 
-/* Return the length of a frame of these items, or SIZE_MAX if there cannot be such a
-   frame. */
+/* Return the length of a frame of these items, or SIZE_MAX if there cannot be
+   such a frame. */
 size_t ku_frame_size(const struct ku_bytes *items, size_t count);
 
 /* Write that frame; "out" has room for it. */
 void ku_frame_write(const struct ku_bytes *items, size_t count, char *out);
 
-/* Count the items of a frame.  Returns false if the data is not a whole frame, from
-   its first byte to its end code, as nothing is handed out of a frame that breaks
-   off.  Bytes that follow the end code are ignored, as Curator's queues do. */
+/* Count the items of a frame.  Returns false if the data is not a whole frame,
+   from its first byte to its end code, as nothing is handed out of a frame that
+   breaks off.  Bytes that follow the end code are ignored, as Curator's queues
+   do. */
 bool ku_frame_check(const char *data, size_t len, size_t *count);
 
 /* Step through a frame that was checked: store its first item and move "*rest"

@@ -29,8 +29,9 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Return the value of an upper-case hex digit, which all libraries write; or -1.
-   Curator also reads lower-case ones, but only in due times: see read_due(). */
+/* Return the value of an upper-case hex digit, which all libraries write; or
+   -1.  Curator also reads lower-case ones, but only in due times: see
+   read_due(). */
 static int hex_digit(char c)
 {
 	if (is_digit(c))
@@ -39,7 +40,8 @@ static int hex_digit(char c)
 }
 
 /* Read a signed number of 32 bits as "%010d" writes it, with nothing behind it.
-   Negative numbers, which servers give after the greatest one, sort behind it. */
+   Negative numbers, which servers give after the greatest one, sort behind
+   it. */
 static bool read_number(const char *text, uint32_t *out)
 {
 	bool minus = *text == '-';
@@ -55,8 +57,8 @@ static bool read_number(const char *text, uint32_t *out)
 	return true;
 }
 
-/* Read the key of a priority queue.  The keys sort as the texts do: a negative priority
-   begins with the lesser digit. */
+/* Read the key of a priority queue.  The keys sort as the texts do: a negative
+   priority begins with the lesser digit. */
 static bool read_priority(const char *text, uint64_t *key)
 {
 	if (text[0] != '0' && text[0] != '1')
@@ -72,8 +74,8 @@ static bool read_priority(const char *text, uint64_t *key)
 	return true;
 }
 
-/* Read when an item is due.  If the text is not a time, the item is due at once, as for
-   Curator's consumers; these also read lower-case digits. */
+/* Read when an item is due.  If the text is not a time, the item is due at
+   once, as for Curator's consumers; these also read lower-case digits. */
 static uint64_t read_due(const char *text, const char *end)
 {
 	uint64_t due = 0;
@@ -90,7 +92,8 @@ static uint64_t read_due(const char *text, const char *end)
 	return due;
 }
 
-/* Parse what follows "queue-": a plain number, or a number after one of three keys. */
+/* Parse what follows "queue-": a plain number, or a number after one of three
+   keys. */
 static bool parse_queue(enum ku_item_kind kind, const char *rest,
 	struct ku_item *out)
 {
@@ -117,8 +120,8 @@ static bool parse_queue(enum ku_item_kind kind, const char *rest,
 	return read_number(rest + PRIORITY_LEN, &out->number);
 }
 
-/* Parse "100-", or what kazoo writes for priorities that do not fit: "1000-", "-05-".
-   We sort these by their value. */
+/* Parse "100-", or what kazoo writes for priorities that do not fit: "1000-",
+   "-05-".  We sort these by their value. */
 static bool parse_kazoo(const char *rest, struct ku_item *out)
 {
 	bool minus = *rest == '-';

@@ -10,8 +10,9 @@
  *   queue-|id|0000000007          ID
  *   entry-100-0000000007          KAZOO     priority
  *
- * The kinds with "queue-" read each other's names.  So do Curator's consumers, which
- * also put items back under plain names.  Nodes of other names are no items.
+ * The kinds with "queue-" read each other's names.  So do Curator's consumers,
+ * which also put items back under plain names.  Nodes of other names are no
+ * items.
  *
  * Pure functions.
  */
@@ -30,7 +31,8 @@ enum ku_item_kind {
 	KU_ITEM_KAZOO
 };
 
-/* The greatest priority that kazoo can write so that names sort, and its default. */
+/* The greatest priority that kazoo can write so that names sort, and its
+   default. */
 #define KU_ITEM_KAZOO_MAX 999
 #define KU_ITEM_KAZOO_DEFAULT 100
 
@@ -41,9 +43,9 @@ struct ku_item_wish {
 	const char *id;	  /* ID: "/" and "|" become "_" */
 };
 
-/* Make the head of a new name, malloc'ed; the server appends the number.  Returns
-   KUSTOS_EINVAL if the wish has no name that sorts where it belongs, or none at all;
-   or KUSTOS_ENOMEM. */
+/* Make the head of a new name, malloc'ed; the server appends the number.
+   Returns KUSTOS_EINVAL if the wish has no name that sorts where it belongs, or
+   none at all; or KUSTOS_ENOMEM. */
 enum kustos_err ku_item_head(enum ku_item_kind kind,
 	const struct ku_item_wish *wish, char **out);
 
@@ -55,21 +57,23 @@ struct ku_item {
 	uint32_t head;	  /* the length of what precedes the number */
 };
 
-/* Take a name apart.  Returns false if it is not that of an item of such a queue. */
+/* Take a name apart.  Returns false if it is not that of an item of such a
+   queue. */
 bool ku_item_parse(enum ku_item_kind kind, const char *name,
 	struct ku_item *out);
 
-/* Does "a" stand before "b"?  Unless the names are equal, one of two always does. */
+/* Does "a" stand before "b"?  Unless the names are equal, one of two always
+   does. */
 bool ku_item_before(const struct ku_item *a, const struct ku_item *b);
 
-/* Make the head of the name under which the item goes back into its queue: with its
-   key; or if "plain" without it, as Curator's consumers do (an id is kept).  It is
-   malloc'ed; NULL if memory is short. */
+/* Make the head of the name under which the item goes back into its queue: with
+   its key; or if "plain" without it, as Curator's consumers do (an id is kept).
+   It is malloc'ed; NULL if memory is short. */
 char *ku_item_again(enum ku_item_kind kind, const struct ku_item *item,
 	bool plain);
 
-/* Return the priority in the name (PRIORITY, KAZOO).  A plain name under which an item
-   was put back has one, too. */
+/* Return the priority in the name (PRIORITY, KAZOO).  A plain name under which
+   an item was put back has one, too. */
 int32_t ku_item_priority(enum ku_item_kind kind, const struct ku_item *item);
 
 /* Was this item put with this id? */

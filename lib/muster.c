@@ -119,7 +119,8 @@ static enum kustos_err start_leave(struct ku_wait *wait)
 	return KUSTOS_OK;
 }
 
-/* Once all are in, a deadline or a cancel comes too late: the others are being told. */
+/* Once all are in, a deadline or a cancel comes too late: the others are being
+   told. */
 static void give_up(struct ku_wait *wait, enum kustos_err why)
 {
 	struct ku_muster *m = muster_of(wait);
@@ -158,7 +159,8 @@ static enum kustos_err wait_for(struct ku_muster_call *call,
 		: ku_wait_block(&call->wait, deadline, cancel);
 }
 
-/* A member that leaves is out, whatever keeps it from waiting for the others. */
+/* A member that leaves is out, whatever keeps it from waiting for the
+   others. */
 static void go(struct ku_muster *m)
 {
 	ku_lock(m->client);

@@ -1,9 +1,9 @@
 /*
- * muster.h - a double barrier: a given number of members go in together, and come
- * out together.
+ * muster.h - a double barrier: a given number of members go in together, and
+ * come out together.
  *
- * Each member has an ephemeral node, named with a UUID, below the barrier's node.
- * The node "ready" beside them says that all are in.
+ * Each member has an ephemeral node, named with a UUID, below the barrier's
+ * node.  The node "ready" beside them says that all are in.
  *
  * Not called with the client locked.
  */
@@ -20,15 +20,16 @@ struct ku_muster; /* one member, round after round */
 
 typedef void ku_muster_fn(void *arg, enum kustos_err err);
 
-/* Make a member of the barrier at "path" for "count" members.  And destroy it: a call
-   that waits ends with KUSTOS_ECLOSED, and the node goes; NULL is allowed. */
+/* Make a member of the barrier at "path" for "count" members.  And destroy it:
+   a call that waits ends with KUSTOS_ECLOSED, and the node goes; NULL is
+   allowed. */
 KU_SERVICE enum kustos_err ku_muster_create(struct kustos_client *client,
 	const char *path, int count, const struct ku_payload_wish *wish,
 	struct ku_muster **out);
 KU_SERVICE void ku_muster_destroy(struct ku_muster *muster);
 
-/* Go in, or out, when all others do.  With a "done" of NULL, wait until then; otherwise
-   return at once, and "done" is called at the end. */
+/* Go in, or out, when all others do.  With a "done" of NULL, wait until then;
+   otherwise return at once, and "done" is called at the end. */
 KU_SERVICE enum kustos_err ku_muster_enter(struct ku_muster *muster,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	ku_muster_fn *done, void *arg);
@@ -36,7 +37,8 @@ KU_SERVICE enum kustos_err ku_muster_leave(struct ku_muster *muster,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	ku_muster_fn *done, void *arg);
 
-/* Return whether the member is in, and still in the session in which it came. */
+/* Return whether the member is in, and still in the session in which it
+   came. */
 KU_SERVICE bool ku_muster_inside(struct ku_muster *muster);
 
 #endif

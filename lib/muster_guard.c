@@ -1,5 +1,6 @@
-/* muster_guard.c - watch the own node while its member waits or is in: if somebody
-   deletes it, the others do not count the member, or do not wait for it. */
+/* muster_guard.c - watch the own node while its member waits or is in: if
+   somebody deletes it, the others do not count the member, or do not wait for
+   it. */
 
 #include "muster_impl.h"
 

@@ -8,29 +8,30 @@
  *
  * A member that gives up is out, and its node goes: nobody waits for it.
  *
- * A look is a listing of the members and a read, or exists, of "ready", in one flight.
- * A member that goes in sends the look behind the creation of its node.  Each event,
- * and each reconnect with another session, makes it look again.  No event says
- * anything by itself, with one exception: that "ready" was made after we had seen that
- * it was not there.  kazoo's members delete "ready" as soon as they go out, so that a
- * look comes too late.  Then the event counts if at least as many nodes were made
- * since as the round lacked.
+ * A look is a listing of the members and a read, or exists, of "ready", in one
+ * flight.  A member that goes in sends the look behind the creation of its
+ * node.  Each event, and each reconnect with another session, makes it look
+ * again.  No event says anything by itself, with one exception: that "ready"
+ * was made after we had seen that it was not there.  kazoo's members delete
+ * "ready" as soon as they go out, so that a look comes too late.  Then the
+ * event counts if at least as many nodes were made since as the round lacked.
  *
- * If that event was lost with the connection, the round may have met, and its members
- * wait for us when they leave.  Then we come again after a while, as if we had died.
+ * If that event was lost with the connection, the round may have met, and its
+ * members wait for us when they leave.  Then we come again after a while, as if
+ * we had died.
  *
- * Rounds.  The member that finds that all are in writes into "ready" the transaction
- * of which that is true: the round's members had come by then.  A member that came
- * later does not go in by that, though it finds "ready" or sees it made: the write may
- * be late, and members may have gone since.  (Our write is late only if it cannot be
- * one transaction with a check that all are there.  That is so if not all may be read;
- * or if that transaction is too large, or seems to be, as the connection was lost with
- * it again and again.)
+ * Rounds.  The member that finds that all are in writes into "ready" the
+ * transaction of which that is true: the round's members had come by then.  A
+ * member that came later does not go in by that, though it finds "ready" or
+ * sees it made: the write may be late, and members may have gone since.  (Our
+ * write is late only if it cannot be one transaction with a check that all are
+ * there.  That is so if not all may be read; or if that transaction is too
+ * large, or seems to be, as the connection was lost with it again and again.)
  *
- * A member that goes out waits for no member that came later: that one waits for the
- * next round, perhaps for us.  Nor does it delete a "ready" that was made late, while
- * such a later member was there: that member may have seen it made, and would take it
- * for its own round's if it can no longer be read.
+ * A member that goes out waits for no member that came later: that one waits
+ * for the next round, perhaps for us.  Nor does it delete a "ready" that was
+ * made late, while such a later member was there: that member may have seen it
+ * made, and would take it for its own round's if it can no longer be read.
  */
 #ifndef KU_MUSTER_IMPL_H
 #define KU_MUSTER_IMPL_H
@@ -71,7 +72,7 @@ struct ku_muster {
 	struct ku_muster_call *call; /* the call to enter or leave */
 	struct ku_witness away;	     /* of a call that does not wait */
 	int64_t round;		     /* its members came up to this zxid */
-	int64_t round_ready;	     /* its "ready" was written up to this one */
+	int64_t round_ready;	     /* its "ready" was written up to this */
 
 	/* The own node. */
 	struct ku_op *node; /* its creation, or its deletion; NULL: none */
@@ -81,7 +82,7 @@ struct ku_muster {
 	int64_t czxid, session_id;
 	char *stuck; /* full path of the last one, which may not be deleted */
 	int64_t stuck_czxid;
-	struct ku_request guard; /* watches it while the member waits or is in */
+	struct ku_request guard; /* watches it when it waits, or is in */
 	char *guarded;		 /* the path of that request */
 	bool guard_fresh;	 /* that request sets the watch */
 	struct ku_watch own_watch;
@@ -89,7 +90,7 @@ struct ku_muster {
 	/* What is done to "ready": one thing at a time. */
 	struct ku_op *op;
 	bool telling; /* all are in, and this member tells the others */
-	int lost; /* how often a connection was lost with a large such request */
+	int lost;     /* how often a connection was lost with that, if large */
 	bool tidied;
 
 	/* A look, and what it saw. */
@@ -110,7 +111,7 @@ struct ku_muster {
 	int64_t read_mzxid, read_round; /* the one last read, and its round */
 	bool absent;	 /* "ready" was not there when our node was */
 	bool early;	 /* "traffic_then" is from before our node was */
-	bool heard;	 /* an event told that "ready" was made since "absent" */
+	bool heard;	 /* "ready" was made since, as an event told */
 	bool came;	 /* and it was for us, though it cannot be read */
 	int64_t doubted; /* since when it may have missed its round; 0: not */
 	bool missed;	 /* it has: its node goes, and the next one waits until
@@ -143,14 +144,14 @@ bool ku_muster_busy(const struct ku_muster *m);
 /* Look, and then take the next step. */
 void ku_muster_look(struct ku_muster *m);
 
-/* Look again at what is watched after this time, or up to twice as long: a watch may
-   be lost silently. */
+/* Look again at what is watched after this time, or up to twice as long: a
+   watch may be lost silently. */
 #define KU_MUSTER_SAFETY_MS 65000
 void ku_muster_set_safety(struct ku_muster *m);
 
-/* Wait until the member "name" goes, and look again then; or take the next step if it
-   is not of this round.  Returns false if memory is short; then the look comes
-   later. */
+/* Wait until the member "name" goes, and look again then; or take the next step
+   if it is not of this round.  Returns false if memory is short; then the look
+   comes later. */
 bool ku_muster_await(struct ku_muster *m, const char *name);
 
 /* The call has ended: stop looking. */
@@ -168,12 +169,13 @@ enum kustos_err ku_muster_clear(struct ku_muster *m);
 /* The own node is gone already. */
 void ku_muster_forget(struct ku_muster *m);
 
-/* muster_guard.c: watch the own node, so that a member that waits or is in hears if
-   somebody else deletes it; and stop watching it, before we delete it ourselves. */
+/* muster_guard.c: watch the own node, so that a member that waits or is in
+   hears if somebody else deletes it; and stop watching it, before we delete it
+   ourselves. */
 void ku_muster_guard(struct ku_muster *m);
 
-/* The member is in: look now and then whether its node is there.  The member that came
-   last was never guarded, and a watch may be lost silently. */
+/* The member is in: look now and then whether its node is there.  The member
+   that came last was never guarded, and a watch may be lost silently. */
 void ku_muster_guard_again(struct ku_muster *m);
 void ku_muster_unguard(struct ku_muster *m);
 void ku_muster_init_guard(struct ku_muster *m);
@@ -181,14 +183,16 @@ void ku_muster_init_guard(struct ku_muster *m);
 /* Look again in a moment; or, without a connection, when there is one. */
 void ku_muster_look_later(struct ku_muster *m);
 
-/* Come again when members that leave have had time to see that our node has gone. */
+/* Come again when members that leave have had time to see that our node has
+   gone. */
 void ku_muster_rejoin_later(struct ku_muster *m);
 
-/* Tell the others that all are in: "ready" is made, or set, only if all members that
-   were counted are there when that is done.  The next step follows. */
+/* Tell the others that all are in: "ready" is made, or set, only if all members
+   that were counted are there when that is done.  The next step follows. */
 enum kustos_err ku_muster_tell(struct ku_muster *m);
 
-/* Create "ready", set it, or delete the one that was seen.  The next step follows. */
+/* Create "ready", set it, or delete the one that was seen.  The next step
+   follows. */
 enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind);
 
 #endif

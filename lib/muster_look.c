@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* The pauses before looking again if a look failed, and if no watch can be set. */
+/* The pauses before looking again if a look failed, and if no watch can be
+   set. */
 #define PUT_OFF_MS 100
 #define NO_WATCH_MS 1000
 /* By then members that leave have heard that a node has gone, and have left. */
@@ -71,9 +72,9 @@ static void unset(struct ku_muster *m)
 		ku_watch_failed(m->client, &m->watch);
 }
 
-/* The read may have set a watch.  If its call has ended, nobody wants that watch.  If
-   an event has removed our registration since the read was sent, that event was of an
-   older watch: register again. */
+/* The read may have set a watch.  If its call has ended, nobody wants that
+   watch.  If an event has removed our registration since the read was sent,
+   that event was of an older watch: register again. */
 static void set(struct ku_muster *m)
 {
 	const struct ku_zk_request *read = &m->sight.what;
@@ -86,7 +87,8 @@ static void set(struct ku_muster *m)
 			read->path);
 }
 
-/* Is what was seen complete and still wanted?  If not, and a call waits, look again. */
+/* Is what was seen complete and still wanted?  If not, and a call waits, look
+   again. */
 static bool is_heeded(struct ku_muster *m)
 {
 	if (ku_muster_busy(m))
@@ -156,9 +158,9 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	ku_muster_put(m);
 }
 
-/* "ready" was seen: for whom is it?  Unless its data has been read, for all members
-   that came before it was written; if peers wrote it, its data says no more.  If one of
-   ours wrote it and we may not read it, it is for nobody. */
+/* "ready" was seen: for whom is it?  Unless its data has been read, for all
+   members that came before it was written; if peers wrote it, its data says no
+   more.  If one of ours wrote it and we may not read it, it is for nobody. */
 static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 {
 	const struct kustos_stat *stat = reply->stat;
@@ -177,10 +179,10 @@ static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 	m->ready_round = m->read_mzxid == stat->mzxid ? m->read_round : round;
 }
 
-/* "ready" was made, and has gone again.  If all may have been there without us before
-   our node was, nobody knows whether we are of that round, as some of them may have
-   gone by then.  Then come again after a while: members that wait for us to leave would
-   wait for ever. */
+/* "ready" was made, and has gone again.  If all may have been there without us
+   before our node was, nobody knows whether we are of that round, as some of
+   them may have gone by then.  Then come again after a while: members that wait
+   for us to leave would wait for ever. */
 static void see_what_came(struct ku_muster *m)
 {
 	struct ku_muster_traffic then = m->traffic_then;
@@ -219,7 +221,8 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 		later(m, PUT_OFF_MS);
 		return;
 	}
-	/* "ready" has gone before it was read: nobody knows whether it was for us. */
+	/* "ready" has gone before it was read: nobody knows whether it was for
+	   us. */
 	if (m->ready && m->reads && m->read_mzxid != m->ready_stat.mzxid &&
 		reply->rc != KU_ZK_OK)
 		m->doubted = ku_now(m->client);

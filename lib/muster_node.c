@@ -1,5 +1,5 @@
-/* muster_node.c - the node of a member of a double barrier; and what the member does
-   to "ready". */
+/* muster_node.c - the node of a member of a double barrier; and what the member
+   does to "ready". */
 
 #include "muster_impl.h"
 
@@ -8,11 +8,12 @@
 
 /* Any server takes a request of up to this size. */
 #define SMALL_REQUEST 4096
-/* A larger request is taken to be too large if the connection was lost with it so
-   often. */
+/* A larger request is taken to be too large if the connection was lost with it
+   so often. */
 #define LOST_MOST 3
 
-/* The deletion of the own node has ended.  If it was refused, keep the node's path. */
+/* The deletion of the own node has ended.  If it was refused, keep the node's
+   path. */
 static void know_stuck(struct ku_muster *m, struct ku_op *op)
 {
 	ku_op_tell_stuck(op);
@@ -25,8 +26,8 @@ static void know_stuck(struct ku_muster *m, struct ku_op *op)
 	op->path = NULL;
 }
 
-/* Another try to delete the own last node has ended.  If that node is still there, the
-   call ends: with a new node beside it we would be counted twice. */
+/* Another try to delete the own last node has ended.  If that node is still
+   there, the call ends: with a new node beside it we would be counted twice. */
 static void cleared(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
@@ -93,7 +94,8 @@ static enum kustos_err make_op(struct ku_muster *m, enum ku_zk_kind kind,
 	return err;
 }
 
-/* Start the operation, which is in "*slot" as long as it goes on; or drop it. */
+/* Start the operation, which is in "*slot" as long as it goes on; or drop
+   it. */
 static enum kustos_err start_op(struct ku_muster *m, struct ku_op *op,
 	ku_op_ended_fn *ended, struct ku_op **slot)
 {
@@ -178,9 +180,9 @@ void ku_muster_forget(struct ku_muster *m)
 	ku_muster_put(m);
 }
 
-/* The member went in because its deadline passed while it told the others.  Then that
-   failed, as one of them had gone or it was refused, or its outcome is unknown.  So the
-   member is out, as if it had died. */
+/* The member went in because its deadline passed while it told the others.
+   Then that failed, as one of them had gone or it was refused, or its outcome
+   is unknown.  So the member is out, as if it had died. */
 static void lose(struct ku_muster *m)
 {
 	if (m->state == KU_MUSTER_IN)
@@ -211,8 +213,8 @@ static enum kustos_err tell_anyway(struct ku_muster *m)
 	return ku_muster_write(m, m->ready ? KU_ZK_SET : KU_ZK_CREATE);
 }
 
-/* A server closes the connection when a request is too large for it: count how often in
-   a row that may have happened. */
+/* A server closes the connection when a request is too large for it: count how
+   often in a row that may have happened. */
 static void count_lost(struct ku_muster *m, const struct ku_op *op)
 {
 	const struct ku_zk_request whole = { .kind = op->kind,
@@ -233,7 +235,8 @@ static void ready_ended(struct ku_op *op)
 	bool written = tells && op->err == KUSTOS_OK;
 	enum kustos_err err = op->err;
 
-	/* A member whose deadline has passed is in by now, or about to leave. */
+	/* A member whose deadline has passed is in by now, or about to
+	   leave. */
 	if (written &&
 		(m->telling || m->state == KU_MUSTER_IN ||
 			m->state == KU_MUSTER_LEAVING))
@@ -246,7 +249,8 @@ static void ready_ended(struct ku_op *op)
 		count_lost(m, op);
 	m->op = NULL;
 	ku_op_drop(op);
-	/* We may not read all members that were counted: write without a check. */
+	/* We may not read all members that were counted: write without a
+	   check. */
 	if (m->telling && checked && err == KUSTOS_ENOAUTH) {
 		err = tell_anyway(m);
 		if (err == KUSTOS_OK) {
@@ -312,7 +316,8 @@ static void free_checks(const struct ku_muster *m, struct kustos_op *ops)
 	free(ops);
 }
 
-/* Make a transaction that writes "ready" only if all counted members are there. */
+/* Make a transaction that writes "ready" only if all counted members are
+   there. */
 static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
 {
 	const char *ready = m->ready_path + strlen(m->client->config.prefix);

@@ -1,5 +1,5 @@
-/* muster_rule.c - what a member of a double barrier does next, by what it has seen; and
-   what the names and data there mean. */
+/* muster_rule.c - what a member of a double barrier does next, by what it has
+   seen; and what the names and data there mean. */
 
 #include "muster_rule.h"
 
@@ -49,8 +49,8 @@ static bool is_there(const struct kustos_names *names, const char *own)
 
 enum ku_muster_step ku_muster_decide(const struct ku_muster_view *v)
 {
-	/* A node of our name in a listing from before our node was made is from an
-	   earlier try: that node and the others may have gone since. */
+	/* A node of our name in a listing from before our node was made is from
+	   an earlier try: that node and the others may have gone since. */
 	if (!is_there(v->names, v->own) || v->pzxid < v->own_czxid)
 		return KU_MUSTER_ABSENT;
 	if (v->came || (v->ready && v->ready_round >= v->own_czxid))

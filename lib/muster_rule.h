@@ -25,7 +25,7 @@ struct ku_muster_view {
 };
 
 enum ku_muster_step {
-	KU_MUSTER_ABSENT, /* our node was not seen; an older one of its name may be */
+	KU_MUSTER_ABSENT, /* our node was not seen, or only an older one */
 	KU_MUSTER_WAIT,
 	KU_MUSTER_PASS,
 	KU_MUSTER_TELL, /* all are in: tell the others, and pass */
@@ -36,12 +36,13 @@ enum ku_muster_step {
 void ku_muster_sort(struct kustos_names *names);
 
 /*
- * All are in if "count" members are there at once; or if "ready" says so: its writer
- * had counted them, and a round that has begun goes on although members die.
+ * All are in if "count" members are there at once; or if "ready" says so: its
+ * writer had counted them, and a round that has begun goes on although members
+ * die.
  *
- * "ready" is not for members that came later than its writer counted.  Then it is the
- * "ready" of a round that goes on without us, or was left behind by one.  It was left
- * behind for certain if no other member is there.
+ * "ready" is not for members that came later than its writer counted.  Then it
+ * is the "ready" of a round that goes on without us, or was left behind by one.
+ * It was left behind for certain if no other member is there.
  */
 enum ku_muster_step ku_muster_decide(const struct ku_muster_view *view);
 
@@ -51,15 +52,16 @@ struct ku_muster_traffic {
 	int32_t members; /* of those children */
 };
 
-/* A "ready" was made after "then", when it was not there, and is not there "now".  May
-   all have been there when it was made?  If not, it was late, and of a round before. */
+/* A "ready" was made after "then", when it was not there, and is not there
+   "now".  May all have been there when it was made?  If not, it was late, and
+   of a round before. */
 bool ku_muster_may_have_met(int count, struct ku_muster_traffic then,
 	struct ku_muster_traffic now);
 
-/* The text that our members write into "ready": the last transaction that the writer
-   knew of when it counted.  A write may be late, and then others have come since.
-   ku_muster_parse() returns what "ready" says.  If a peer wrote it, that is only when
-   it was written. */
+/* The text that our members write into "ready": the last transaction that the
+   writer knew of when it counted.  A write may be late, and then others have
+   come since.  ku_muster_parse() returns what "ready" says.  If a peer wrote
+   it, that is only when it was written. */
 void ku_muster_print(char text[KU_MUSTER_TEXT_SIZE], int64_t round);
 int64_t ku_muster_parse(const char *data, int len, int64_t mzxid);
 
@@ -67,9 +69,10 @@ int64_t ku_muster_parse(const char *data, int len, int64_t mzxid);
 bool ku_muster_may_parse(int len);
 
 /* Return the member whose end to wait for before going out; NULL: none.  Of the
-   candidates, pass over the first "skip", which are of another round.  Curator's and
-   kazoo's members do the same: the lowest one stays until it is alone, and waits for
-   the highest; the others delete their nodes at once, and wait for the lowest. */
+   candidates, pass over the first "skip", which are of another round.
+   Curator's and kazoo's members do the same: the lowest one stays until it is
+   alone, and waits for the highest; the others delete their nodes at once, and
+   wait for the lowest. */
 const char *ku_muster_awaited(const struct kustos_names *names, const char *own,
 	size_t skip);
 

@@ -59,8 +59,8 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 	return ku_muster_decide(&view);
 }
 
-/* Remember what was seen before something happens; or, if "early", before our node was
-   there. */
+/* Remember what was seen before something happens; or, if "early", before our
+   node was there. */
 static void note(struct ku_muster *m, bool early)
 {
 	m->absent = !m->ready;
@@ -68,8 +68,8 @@ static void note(struct ku_muster *m, bool early)
 	m->traffic_then = m->traffic;
 }
 
-/* Wait until something happens.  A look that reads sets no watch, so look again without
-   reading first. */
+/* Wait until something happens.  A look that reads sets no watch, so look again
+   without reading first. */
 static void await(struct ku_muster *m, bool watched)
 {
 	if (!watched) {
@@ -86,8 +86,8 @@ static void await(struct ku_muster *m, bool watched)
 		ku_muster_set_safety(m);
 }
 
-/* May all have met without our hearing of it, since we last saw that they had not, or
-   since we came? */
+/* May all have met without our hearing of it, since we last saw that they had
+   not, or since we came? */
 static bool may_have_missed(const struct ku_muster *m)
 {
 	struct ku_muster_traffic then = m->traffic_then;
@@ -158,8 +158,8 @@ static void enter(struct ku_muster *m)
 	}
 }
 
-/* Everybody is out.  "ready" goes first: a member that sees the last node gone sees
-   "ready" gone, too. */
+/* Everybody is out.  "ready" goes first: a member that sees the last node gone
+   sees "ready" gone, too. */
 static void end_round(struct ku_muster *m)
 {
 	if (m->ready && m->ready_stat.mzxid <= m->round_ready && !m->tidied &&
@@ -173,7 +173,8 @@ static void end_round(struct ku_muster *m)
 		ku_muster_finish(m, KUSTOS_OK);
 }
 
-/* If "ready" was written again for later members, these are of our round, too. */
+/* If "ready" was written again for later members, these are of our round,
+   too. */
 static void extend_round(struct ku_muster *m)
 {
 	if (m->there && m->ready && m->ready_round > m->round) {

@@ -77,7 +77,8 @@ enum kustos_err ku_queue_flush(struct ku_queue *q, bool puts,
 
 	flush.wait.client = q->client;
 	flush.wait.calls = &calls;
-	/* It asks the server nothing, so KUSTOS_NOW is a deadline that has passed. */
+	/* It asks the server nothing, so KUSTOS_NOW is a deadline that has
+	   passed. */
 	return ku_wait_block(&flush.wait, deadline == KUSTOS_NOW ? 1 : deadline,
 		cancel);
 }
@@ -113,7 +114,8 @@ static void away(struct ku_witness *witness)
 	ku_take_away(queue_of(witness));
 }
 
-/* The client is being closed.  Without a session the queue would wait for ever. */
+/* The client is being closed.  Without a session the queue would wait for
+   ever. */
 static void closing(struct ku_witness *witness)
 {
 	struct ku_queue *q = queue_of(witness);

@@ -28,8 +28,8 @@ struct ku_queue_wish {
 	void *unfit_arg;
 };
 
-/* Make one for the queue at "path"; and destroy it: all calls that wait end with
-   KUSTOS_ECLOSED.  NULL is allowed. */
+/* Make one for the queue at "path"; and destroy it: all calls that wait end
+   with KUSTOS_ECLOSED.  NULL is allowed. */
 KU_SERVICE enum kustos_err ku_queue_create(struct kustos_client *client,
 	const char *path, const struct ku_queue_wish *wish,
 	struct ku_queue **out);
@@ -68,8 +68,8 @@ KU_SERVICE enum kustos_err ku_queue_poll(struct ku_queue *queue,
 	const struct ku_poll_wish *wish, struct kustos_item **items,
 	size_t *count);
 
-/* Return how many items were taken for calls that had given up, and are kept for the
-   next call. */
+/* Return how many items were taken for calls that had given up, and are kept
+   for the next call. */
 KU_SERVICE size_t ku_queue_kept(struct ku_queue *queue);
 
 KU_SERVICE enum kustos_err ku_queue_poll_async(struct ku_queue *queue,

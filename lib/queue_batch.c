@@ -71,7 +71,8 @@ static void leave_out(struct batch *b, int at, enum kustos_err err)
 	decide(b, put, err);
 }
 
-/* The server refused one item: take it out, and those behind it of the same call. */
+/* The server refused one item: take it out, and those behind it of the same
+   call. */
 static void leave_out_from(struct batch *b, int at, enum kustos_err err)
 {
 	const struct ku_put *put = b->puts[at];
@@ -109,8 +110,8 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	return true;
 }
 
-/* Tell the calls that do not want to wait for a connection.  Their items that are not
-   in a batch yet are not put. */
+/* Tell the calls that do not want to wait for a connection.  Their items that
+   are not in a batch yet are not put. */
 static void lost(struct ku_deed *deed)
 {
 	struct batch *b = (struct batch *)deed;
@@ -123,8 +124,8 @@ static void lost(struct ku_deed *deed)
 	}
 }
 
-/* Nothing more is sent once the program has destroyed the queue.  Nor are items of a
-   call that has failed before. */
+/* Nothing more is sent once the program has destroyed the queue.  Nor are items
+   of a call that has failed before. */
 static bool fit(struct ku_deed *deed)
 {
 	struct batch *b = (struct batch *)deed;
@@ -135,8 +136,8 @@ static bool fit(struct ku_deed *deed)
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
 
-/* The bytes that item "at", with so many bytes of data, takes in a frame, or a few
-   more. */
+/* The bytes that item "at", with so many bytes of data, takes in a frame, or a
+   few more. */
 static size_t whole_size(const struct ku_put *put, size_t at, size_t data)
 {
 	const struct ku_queue *q = put->queue;
@@ -153,8 +154,9 @@ static size_t whole_size(const struct ku_put *put, size_t at, size_t data)
 	return ku_request_size(&rest) + data + (id != NULL ? strlen(id) : 0);
 }
 
-/* How many of the items that wait go into one batch?  It has bounds for the items, for
-   their bytes, and for the whole request, with names and all, that a server takes. */
+/* How many of the items that wait go into one batch?  It has bounds for the
+   items, for their bytes, and for the whole request, with names and all, that a
+   server takes. */
 static size_t count_them(const struct ku_queue *q)
 {
 	size_t most = KU_BATCH_MAX;
@@ -181,7 +183,8 @@ static size_t count_them(const struct ku_queue *q)
 	return count;
 }
 
-/* Make the path and the data of the next item.  Returns false if memory is short. */
+/* Make the path and the data of the next item.  Returns false if memory is
+   short. */
 static bool form(struct ku_put *put, char **path, char **data, size_t *len)
 {
 	if (put->data != NULL) {

@@ -126,8 +126,8 @@ static void pause_over(struct ku_timer *timer)
 		}
 }
 
-/* The item could not be read.  If another has taken it, or we may not read it, drop it.
-   Otherwise it remains the next: put it back. */
+/* The item could not be read.  If another has taken it, or we may not read it,
+   drop it.  Otherwise it remains the next: put it back. */
 static void not_had(struct ku_catch *c, enum kustos_err err)
 {
 	struct ku_queue *q = c->queue;

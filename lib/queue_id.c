@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The item has children, so nobody can delete it.  Leave it and tell the program, as a
-   take does; if memory is short, the next take tells.  But if takes know of a newer
-   node of the queue, the item is gone, and another may have its name. */
+/* The item has children, so nobody can delete it.  Leave it and tell the
+   program, as a take does; if memory is short, the next take tells.  But if
+   takes know of a newer node of the queue, the item is gone, and another may
+   have its name. */
 static void pass_over(struct ku_queue *q, const char *name, int64_t node_czxid,
 	const struct kustos_stat *stat)
 {
@@ -19,8 +20,8 @@ static void pass_over(struct ku_queue *q, const char *name, int64_t node_czxid,
 	ku_unlock(q->client);
 }
 
-/* Delete one item by its present version: a consumer that claims it meanwhile keeps
-   it. */
+/* Delete one item by its present version: a consumer that claims it meanwhile
+   keeps it. */
 static enum kustos_err delete_it(struct ku_queue *q, const char *name,
 	int64_t node_czxid, kustos_deadline deadline,
 	struct kustos_cancel *cancel, size_t *removed)
@@ -86,8 +87,8 @@ enum kustos_err ku_queue_remove_id(struct ku_queue *q, const char *id,
 {
 	struct kustos_client *client = q->client;
 
-	/* Destroying the queue does not end these requests, as they wait like the
-	   program's own: so keep the queue. */
+	/* Destroying the queue does not end these requests, as they wait like
+	   the program's own: so keep the queue. */
 	ku_lock(client);
 	ku_enter(client);
 	ku_queue_get(q);

@@ -1,35 +1,36 @@
 /*
  * queue_impl.h - the insides of a queue, for the files that are called queue.
  *
- * A queue has two sides, put and take, that know nothing of each other.  Each has
- * a receipt of its own (receipt.h), so that a put does not wait for a take.
+ * A queue has two sides, put and take, that know nothing of each other.  Each
+ * has a receipt of its own (receipt.h), so that a put does not wait for a take.
  *
  * Put.  Calls stand in line, and their items are gathered into batches.  One
- * transaction carries as many items as have come while the transactions before it
- * were on their way.  A few transactions are on their way at a time.
+ * transaction carries as many items as have come while the transactions before
+ * it were on their way.  A few transactions are on their way at a time.
  *
- * Take.  A listing fills the head (queue_head.h) and serves until it is used up.
- * The first items are read, several in one flight.  Then they are deleted in one
- * transaction, each by the version that was read, while the next are being read.
- * Deleted items go to the calls that asked for them; if one of these has given up,
- * its items are kept for the next call.  At most as many are deleted as are asked
- * for.
+ * Take.  A listing fills the head (queue_head.h) and serves until it is used
+ * up.  The first items are read, several in one flight.  Then they are deleted
+ * in one transaction, each by the version that was read, while the next are
+ * being read.  Deleted items go to the calls that asked for them; if one of
+ * these has given up, its items are kept for the next call.  At most as many
+ * are deleted as are asked for.
  *
  *	head --read--> catches --delete--> taken --> calls that wait
  *
- * An item that was read is deleted at once, or read again.  If the queue's node is
- * deleted and made anew, numbers begin anew, and a new item may have the name and
- * the version of one that was read before.
+ * An item that was read is deleted at once, or read again.  If the queue's node
+ * is deleted and made anew, numbers begin anew, and a new item may have the
+ * name and the version of one that was read before.
  *
- * When the queue is destroyed, items that were taken for calls that had given up
- * are put back.  So are items that are being taken, once it is decided whether they
- * were.  Until then the queue lives on, but not longer than its client.
+ * When the queue is destroyed, items that were taken for calls that had given
+ * up are put back.  So are items that are being taken, once it is decided
+ * whether they were.  Until then the queue lives on, but not longer than its
+ * client.
  *
  * If another consumer took one of the items first, the whole transaction is
- * refused.  That item is forgotten, and the others go back to the head.  The next
- * attempt starts at random among the first items of the head: among more of them
- * each time this happens, and among fewer when it does not.  A consumer that is
- * alone takes strictly the first.
+ * refused.  That item is forgotten, and the others go back to the head.  The
+ * next attempt starts at random among the first items of the head: among more
+ * of them each time this happens, and among fewer when it does not.  A consumer
+ * that is alone takes strictly the first.
  */
 #ifndef KU_QUEUE_IMPL_H
 #define KU_QUEUE_IMPL_H
@@ -164,7 +165,7 @@ struct ku_take_side {
 	size_t ahead;	       /* how many to read while others are deleted */
 	size_t spread;	       /* choose among the first so many */
 	size_t at;	       /* where in the head the chosen ones begin */
-	size_t gone; /* how many of the head in a row had gone */
+	size_t gone;	       /* how many of the head in a row had gone */
 	struct ku_deed deed;
 	bool busy; /* the deed is under way */
 	bool stepping, again;
@@ -201,20 +202,21 @@ struct ku_queue {
 	struct ku_take_side take;
 };
 
-/* Called with the client locked, as all that follows unless it says otherwise. */
+/* Called with the client locked, as all that follows unless it says
+   otherwise. */
 void ku_queue_get(struct ku_queue *q);
 void ku_queue_drop(struct ku_queue *q);
 
 /* Something was decided: end the flushes that waited for nothing else. */
 void ku_queue_settled(struct ku_queue *q);
 
-/* If the program has destroyed the queue, and nothing is on its way that would be
-   lost: end it. */
+/* If the program has destroyed the queue, and nothing is on its way that would
+   be lost: end it. */
 void ku_queue_rest(struct ku_queue *q);
 
-/* queue_put.c.  ku_put_init() returns false if memory is short.  After ku_put_end()
-   no call waits any more; after ku_put_finish() nothing goes on in the background
-   either. */
+/* queue_put.c.  ku_put_init() returns false if memory is short.  After
+   ku_put_end() no call waits any more; after ku_put_finish() nothing goes on in
+   the background either. */
 bool ku_put_init(struct ku_queue *q);
 void ku_put_end(struct ku_queue *q);
 void ku_put_finish(struct ku_queue *q);
@@ -231,10 +233,10 @@ void ku_put_tell(struct ku_put *put, enum kustos_err err);
 /* So many items of the call have been decided. */
 void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err);
 
-/* queue_root.c: the queue's node is missing.  Make it, and hold "receipt" until that
-   has been tried.  "*asked" belongs to the caller and is false at first: a caller
-   that has asked before is not served again if the node could not be made.  Returns
-   KUSTOS_OK, or why the node cannot be made. */
+/* queue_root.c: the queue's node is missing.  Make it, and hold "receipt" until
+   that has been tried.  "*asked" belongs to the caller and is false at first: a
+   caller that has asked before is not served again if the node could not be
+   made.  Returns KUSTOS_OK, or why the node cannot be made. */
 enum kustos_err ku_root_make(struct ku_queue *q, struct ku_receipt *receipt,
 	bool *asked);
 
@@ -244,7 +246,8 @@ enum kustos_err ku_root_make(struct ku_queue *q, struct ku_receipt *receipt,
 enum kustos_err ku_form_check(const struct ku_queue *q,
 	const struct kustos_new_item *item);
 
-/* Return the size of the item's data; make that data, NULL if memory is short. */
+/* Return the size of the item's data; make that data, NULL if memory is
+   short. */
 size_t ku_form_size(const struct ku_queue *q,
 	const struct kustos_new_item *item);
 char *ku_form_data(const struct ku_queue *q,
@@ -264,9 +267,10 @@ void ku_room_end(struct ku_queue *q);
 /* Ask the server how many items are there.  Then those that wait are sent. */
 void ku_room_count(struct ku_queue *q);
 
-/* Wait until more may be put in the background; "roomer" is zero.  A caller that had
-   to wait keeps references to the queue, which may be destroyed meanwhile, and to its
-   client, until it calls ku_room_leave().  Both are called without the lock. */
+/* Wait until more may be put in the background; "roomer" is zero.  A caller
+   that had to wait keeps references to the queue, which may be destroyed
+   meanwhile, and to its client, until it calls ku_room_leave().  Both are
+   called without the lock. */
 enum kustos_err ku_room_wait(struct ku_queue *q, struct ku_roomer *roomer,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 void ku_room_leave(struct ku_roomer *roomer);
@@ -278,9 +282,9 @@ void ku_take_serve(struct ku_queue *q);
 void ku_take_fail(struct ku_queue *q, enum kustos_err err, bool once);
 void ku_taker_finish(struct ku_taker *taker, enum kustos_err err);
 
-/* The items that were being taken may be gone.  They are not tried again; if they are
-   still there, the next listing has them.  The calls that wait for items are told, or
-   the log if there are none. */
+/* The items that were being taken may be gone.  They are not tried again; if
+   they are still there, the next listing has them.  The calls that wait for
+   items are told, or the log if there are none. */
 void ku_take_forget(struct ku_queue *q);
 
 /* Not connected: tell the calls that do not want to wait for a connection. */
@@ -294,19 +298,19 @@ void ku_take_free(struct ku_queue *q);
 /* Take the next step. */
 void ku_take_step(struct ku_queue *q);
 
-/* Not connected, perhaps for long.  If an item that comes meanwhile may belong before
-   others, choose anew once connected, by what is there then. */
+/* Not connected, perhaps for long.  If an item that comes meanwhile may belong
+   before others, choose anew once connected, by what is there then. */
 void ku_take_unchoose(struct ku_queue *q);
 
-/* Put the items that are being read back into the head: they are read again, in their
-   order, when somebody asks. */
+/* Put the items that are being read back into the head: they are read again, in
+   their order, when somebody asks. */
 void ku_take_put_back(struct ku_queue *q);
 
 /* Something was heard of the queue just now. */
 void ku_take_heard(struct ku_queue *q);
 
-/* queue_return.c: the queue is over for the program.  Put back what was taken for
-   calls that had given up; once the queue has ended, drop it. */
+/* queue_return.c: the queue is over for the program.  Put back what was taken
+   for calls that had given up; once the queue has ended, drop it. */
 void ku_queue_return(struct ku_queue *q);
 
 /* queue_order.c */
@@ -314,27 +318,29 @@ void ku_queue_return(struct ku_queue *q);
 /* Have items keys, so that a newer one may come first? */
 bool ku_queue_keyed(const struct ku_queue *q);
 
-/* May there be an item by now that belongs before others and was not listed?  Then
-   no more are chosen until all reads and deletes under way have ended, and the queue
-   is listed again. */
+/* May there be an item by now that belongs before others and was not listed?
+   Then no more are chosen until all reads and deletes under way have ended, and
+   the queue is listed again. */
 bool ku_take_stale(const struct ku_queue *q);
 
 /* Nothing is being read: see that the listing is still true, if that matters.
    Returns false if the next step is taken only when that is known. */
 bool ku_take_refresh(struct ku_queue *q);
 
-/* The queue was listed, and this is its node's stat; NULL: the node is not there. */
+/* The queue was listed, and this is its node's stat; NULL: the node is not
+   there. */
 void ku_take_listed(struct ku_queue *q, const struct kustos_stat *stat);
 
 /* Is this item of the head due?  If not, another step is taken when it is. */
 bool ku_take_due(struct ku_queue *q, size_t index);
 
-/* A call waits for an item.  Mending an item that was passed over changes no listing,
-   so have another step taken in a while, which looks at it. */
+/* A call waits for an item.  Mending an item that was passed over changes no
+   listing, so have another step taken in a while, which looks at it. */
 void ku_take_watch_unfit(struct ku_queue *q);
 
-/* Pass this item over from now on, and tell the program.  Returns false if memory is
-   short.  And a ku_head_skip_fn that skips such items; "arg" is the queue. */
+/* Pass this item over from now on, and tell the program.  Returns false if
+   memory is short.  And a ku_head_skip_fn that skips such items; "arg" is the
+   queue. */
 bool ku_take_pass_over(struct ku_queue *q, const char *name,
 	const struct kustos_stat *stat);
 bool ku_take_skips(const void *arg, const struct ku_item *item);
@@ -349,7 +355,8 @@ void ku_order_free(struct ku_queue *q);
 
 /* queue_own.c */
 
-/* This was the node's stat when the queue was listed; NULL: the node was not there. */
+/* This was the node's stat when the queue was listed; NULL: the node was not
+   there. */
 void ku_own_listed(struct ku_queue *q, const struct kustos_stat *stat);
 
 /* The queue's node was made anew, so its numbers begin anew. */
@@ -363,16 +370,18 @@ void ku_own_put(struct ku_queue *q, const struct ku_deed *deed,
 
 void ku_catches_init(struct ku_catches *list);
 
-/* Begin: the caller has reserved a timer for what is caught.  Drop all that is caught.
-   Give the timer back, when nothing is put back any more. */
+/* Begin: the caller has reserved a timer for what is caught.  Drop all that is
+   caught.  Give the timer back, when nothing is put back any more. */
 void ku_catch_init(struct ku_queue *q);
 void ku_catch_end(struct ku_queue *q);
 void ku_catch_finish(struct ku_queue *q);
 
-/* Read this item after those that are being read.  Returns false if memory is short. */
+/* Read this item after those that are being read.  Returns false if memory is
+   short. */
 bool ku_catch_read(struct ku_queue *q, const struct ku_item *item);
 
-/* Take the first out; append one; and free one, at once or when its read has ended. */
+/* Take the first out; append one; and free one, at once or when its read has
+   ended. */
 struct ku_catch *ku_catch_pop(struct ku_catches *list);
 void ku_catch_append(struct ku_catches *list, struct ku_catch *c);
 void ku_catch_drop(struct ku_catch *c);

@@ -1,7 +1,7 @@
 /*
- * queue_order.c - which item is next, where that is not just the first of the head.  In
- * a queue with keys a later item may belong before others, an item may not be due yet,
- * and a node may be no item after all.
+ * queue_order.c - which item is next, where that is not just the first of the
+ * head.  In a queue with keys a later item may belong before others, an item
+ * may not be due yet, and a node may be no item after all.
  */
 
 #include "queue_impl.h"
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Look at the clock at least this often while an item is not due: it may be set. */
+/* Look at the clock at least this often while an item is not due: it may be
+   set. */
 #define CLOCK_MS 60000
 
 bool ku_queue_keyed(const struct ku_queue *q)
@@ -38,8 +39,9 @@ static void told(struct ku_others *others, bool answered)
 	ku_queue_drop(q);
 }
 
-/* Is it worth asking whether the listing is still true, instead of listing again?  Not
-   where others are known to take, nor if the listing is no larger than the question. */
+/* Is it worth asking whether the listing is still true, instead of listing
+   again?  Not where others are known to take, nor if the listing is no larger
+   than the question. */
 static bool is_worth_asking(struct ku_queue *q)
 {
 	return q->take.spread == 0 &&

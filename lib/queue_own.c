@@ -1,11 +1,12 @@
 /*
  * queue_own.c - an item that was put by the object that takes it next.
  *
- * The number of a new node counts the children that the queue's node ever had.  So if
- * our own item has the number that was next when the items were listed, nobody has put
- * an item in between.  Our item is then the next of all, and its name, data and version
- * are known: it need be neither listed nor read.  That holds while the queue's node is
- * the same, and so, as for items that were read, not after a silence.
+ * The number of a new node counts the children that the queue's node ever had.
+ * So if our own item has the number that was next when the items were listed,
+ * nobody has put an item in between.  Our item is then the next of all, and its
+ * name, data and version are known: it need be neither listed nor read.  That
+ * holds while the queue's node is the same, and so, as for items that were
+ * read, not after a silence.
  *
  * Only as many items are kept as a consumer that puts will soon have taken.
  */

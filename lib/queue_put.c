@@ -137,7 +137,7 @@ enum kustos_err ku_queue_put(struct ku_queue *q,
 	struct ku_put *put = make(q, deadline);
 	if (put == NULL)
 		return KUSTOS_ENOMEM;
-	struct kustos_client *client = q->client; /* the queue may be destroyed */
+	struct kustos_client *client = q->client; /* the queue may go first */
 	put->items = items;
 	put->count = count;
 	err = ku_wait_stay(&put->wait, deadline, cancel);

@@ -1,11 +1,11 @@
 /*
- * queue_return.c - when the queue is over for the program, items that were taken for
- * calls that had given up are put back.
+ * queue_return.c - when the queue is over for the program, items that were
+ * taken for calls that had given up are put back.
  *
- * They are put back by the receipt that they were taken with, which is there, and in
- * the memory that was allocated to take them.  More memory is needed if the queue's
- * node or the receipt was deleted, or an item has no room beside a receipt.  Then it is
- * tried again until there is memory.
+ * They are put back by the receipt that they were taken with, which is there,
+ * and in the memory that was allocated to take them.  More memory is needed if
+ * the queue's node or the receipt was deleted, or an item has no room beside a
+ * receipt.  Then it is tried again until there is memory.
  */
 
 #include "item.h"
@@ -70,9 +70,9 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	ku_queue_rest(q);
 }
 
-/* Another node, made by name, has the number that the item would get.  Then the item
-   goes back under its former number, which is free.  Returns whether that can be
-   tried. */
+/* Another node, made by name, has the number that the item would get.  Then the
+   item goes back under its former number, which is free.  Returns whether that
+   can be tried. */
 static bool keeps_number(struct ku_catch *c, int rc)
 {
 	if (rc != KU_ZK_NODEEXISTS || c->named)
@@ -107,8 +107,9 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 
 static const struct ku_deed_calls calls = { over, refused, NULL, NULL };
 
-/* Make the request that creates the same item with a new number.  What precedes the
-   number in the name is kept as it was: others write keys that we would not. */
+/* Make the request that creates the same item with a new number.  What precedes
+   the number in the name is kept as it was: others write keys that we would
+   not. */
 static struct ku_zk_request again(const struct ku_queue *q, struct ku_catch *c)
 {
 	const struct ku_config *config = &q->client->config;
@@ -150,8 +151,8 @@ static void alone_over(struct ku_op *op)
 	ku_queue_drop(q);
 }
 
-/* Put an item back without a receipt, in a single try: if the answer is lost, nothing
-   tells whether it was put. */
+/* Put an item back without a receipt, in a single try: if the answer is lost,
+   nothing tells whether it was put. */
 static enum kustos_err put_alone(struct ku_queue *q,
 	const struct ku_zk_request *create)
 {
@@ -178,8 +179,8 @@ static enum kustos_err put_alone(struct ku_queue *q,
 	return err;
 }
 
-/* Put back items that are too large for a frame with a receipt, up to one that is not.
-   Returns false if one is to be tried again later. */
+/* Put back items that are too large for a frame with a receipt, up to one that
+   is not.  Returns false if one is to be tried again later. */
 static bool put_large(struct ku_queue *q)
 {
 	struct ku_catches *taken = &q->take.taken;

@@ -1,12 +1,12 @@
 /*
- * queue_room.c - how much may be put: into a queue with a bound, and into memory, for
- * items put in the background that wait to be sent.
+ * queue_room.c - how much may be put: into a queue with a bound, and into
+ * memory, for items put in the background that wait to be sent.
  *
- * The bound is soft, as Curator's is: a client that puts counts first, and two that
- * count at the same time may both find the last free room.  So a client that found room
- * for many takes a part of it.  It counts again, in the same flight, when it has used
- * that part, or when it has nothing more on its way.  The children are watched only
- * while the queue is full and a call waits.
+ * The bound is soft, as Curator's is: a client that puts counts first, and two
+ * that count at the same time may both find the last free room.  So a client
+ * that found room for many takes a part of it.  It counts again, in the same
+ * flight, when it has used that part, or when it has nothing more on its way.
+ * The children are watched only while the queue is full and a call waits.
  */
 
 #include "queue_impl.h"
@@ -16,8 +16,8 @@
 #define PUT_OFF_MS 100
 #define UNSEEN_MS 1000
 
-/* A client takes this part of the room: so many may count at the same time, and there
-   is room for what all of them take. */
+/* A client takes this part of the room: so many may count at the same time, and
+   there is room for what all of them take. */
 #define SHARES 16
 
 static struct ku_queue *queue_of(struct ku_mirror *full)
@@ -25,7 +25,8 @@ static struct ku_queue *queue_of(struct ku_mirror *full)
 	return KU_OWNER(struct ku_queue, put.full, full);
 }
 
-/* End the calls that want room with "err": all of them, or those that may not wait. */
+/* End the calls that want room with "err": all of them, or those that may not
+   wait. */
 static void turn_away(struct ku_queue *q, bool all, enum kustos_err err)
 {
 	struct ku_put *next;
@@ -99,7 +100,7 @@ void ku_room_count(struct ku_queue *q)
 	struct ku_put_side *side = &q->put;
 
 	if (side->full.wanted && side->sent == 0)
-		ku_mirror_look(&side->full); /* no event tells that ours ended */
+		ku_mirror_look(&side->full); /* no event says ours ended */
 	if (ku_request_busy(&side->count) || side->full.wanted ||
 		(ku_timer_is_set(&side->pause) && !side->unseen))
 		return;

@@ -21,10 +21,12 @@ static void made(struct ku_op *op)
 	ku_queue_drop(q);
 }
 
-/* Make the node and its parents.  "receipt" is held, so nothing is sent meanwhile. */
+/* Make the node and its parents.  "receipt" is held, so nothing is sent
+   meanwhile. */
 static enum kustos_err make(struct ku_queue *q, struct ku_receipt *receipt)
 {
-	/* kazoo ensures this node only once, so it must not go when it is empty. */
+	/* kazoo ensures this node only once, so it must not go when it is
+	   empty. */
 	bool stays = q->kind == KU_ITEM_KAZOO;
 	struct ku_op *op = NULL;
 	enum kustos_err err = ku_create_new(q->client,

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Items that nobody has asked for yet are read ahead: up to this many bytes, if they
-   are as large as those before. */
+/* Items that nobody has asked for yet are read ahead: up to this many bytes, if
+   they are as large as those before. */
 #define AHEAD_BYTES (256 * 1024)
 
 /* What was read counts until this long after the last answer. */
 #define FRESH_MS 1000
 
-/* How many items of the head to choose from after the first defeat, and at the most. */
+/* How many items of the head to choose from after the first defeat, and at the
+   most. */
 #define SPREAD_MIN 8
 #define SPREAD_MAX 512
 
@@ -21,8 +22,8 @@ static struct ku_queue *queue_of(struct ku_mirror *list)
 	return KU_OWNER(struct ku_queue, take.list, list);
 }
 
-/* How many items are asked for and not yet being taken?  Count the calls up to one that
-   only wants to look. */
+/* How many items are asked for and not yet being taken?  Count the calls up to
+   one that only wants to look. */
 static size_t wanted(const struct ku_take_side *take)
 {
 	size_t sum = take->first != NULL && take->first->peek ? 1 : 0;
@@ -88,8 +89,8 @@ static void give_back(struct ku_queue *q, struct ku_catch *c)
 	ku_catch_drop(c);
 }
 
-/* Stop reading these, and put them back.  The caller puts back those that come behind
-   them, too. */
+/* Stop reading these, and put them back.  The caller puts back those that come
+   behind them, too. */
 static void put_back(struct ku_queue *q, struct ku_catches *from)
 {
 	while (from->count > 0) {
@@ -120,8 +121,8 @@ void ku_take_heard(struct ku_queue *q)
 	struct ku_take_side *take = &q->take;
 	int64_t now = ku_now(q->client);
 
-	/* After a long silence the queue's node may be another, so what was read or
-	   listed before the silence counts no more. */
+	/* After a long silence the queue's node may be another, so what was
+	   read or listed before the silence counts no more. */
 	if (now - take->active_ns > FRESH_MS * KU_NS_PER_MS) {
 		take->era++;
 		take->own_next = -1;
@@ -170,8 +171,8 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	ku_queue_rest(q);
 }
 
-/* Somebody else has taken this item, or has changed it or made it a child, which shows
-   when it is read again.  The other items may be gone as well. */
+/* Somebody else has taken this item, or has changed it or made it a child,
+   which shows when it is read again.  The other items may be gone as well. */
 static bool refused(struct ku_deed *deed, int at, int rc)
 {
 	struct ku_queue *q = deed->owner;
@@ -221,8 +222,8 @@ static bool fit(struct ku_deed *deed)
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
 
-/* Delete "most" of the items that were read, or as many as a server takes at once:
-   their names may be long. */
+/* Delete "most" of the items that were read, or as many as a server takes at
+   once: their names may be long. */
 static void take_them(struct ku_queue *q, size_t most)
 {
 	struct ku_take_side *take = &q->take;
@@ -368,8 +369,8 @@ void ku_take_step(struct ku_queue *q)
 
 /* What a listing shows */
 
-/* Fill the head.  If the queue's node is new, numbers begin anew: forget all unfit
-   items.  Otherwise forget those that are not listed. */
+/* Fill the head.  If the queue's node is new, numbers begin anew: forget all
+   unfit items.  Otherwise forget those that are not listed. */
 static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 {
 	struct ku_take_side *take = &q->take;
@@ -386,8 +387,9 @@ static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 	return true;
 }
 
-/* Was the process paused, so that we are shown a listing after the news that the
-   connection was lost?  By the time we are connected another item may come first. */
+/* Was the process paused, so that we are shown a listing after the news that
+   the connection was lost?  By the time we are connected another item may come
+   first. */
 static bool is_late(const struct ku_queue *q)
 {
 	return ku_queue_keyed(q) && !ku_session_ready(q->client);

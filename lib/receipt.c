@@ -10,13 +10,14 @@
 /* The pause when the server asks for one. */
 #define PAUSE_MS 100
 
-/* From this version on a receipt is exchanged for a new one: a version has 31 bits. */
+/* From this version on a receipt is exchanged for a new one: a version has 31
+   bits. */
 #define WORN 1000000000
 
 static void step(struct ku_receipt *r);
 
-/* Between begin() and end() owners' callbacks may call in here: the next step is taken
-   only at the end. */
+/* Between begin() and end() owners' callbacks may call in here: the next step
+   is taken only at the end. */
 static void begin(struct ku_receipt *r)
 {
 	r->busy = true;
@@ -74,7 +75,8 @@ static void ended(struct ku_receipt *r)
 
 /* The node */
 
-/* Give the node up: delete it if it is "there"; otherwise it has gone, or never was. */
+/* Give the node up: delete it if it is "there"; otherwise it has gone, or never
+   was. */
 static void forget_node(struct ku_receipt *r, bool there)
 {
 	struct ku_op *op = r->node;
@@ -116,7 +118,7 @@ static void made(struct ku_op *op)
 {
 	struct ku_receipt *r = op->owner;
 	enum kustos_err err = op->err;
-	bool inside = r->busy; /* called from ku_receipt_end(): it was not sent */
+	bool inside = r->busy; /* ku_receipt_end(): it was not sent */
 
 	begin(r);
 	if (err == KUSTOS_OK) {
@@ -198,8 +200,8 @@ static void pause_in(struct ku_receipt *r)
 
 static void ask(struct ku_receipt *r, enum ku_zk_kind kind);
 
-/* The fence was applied: no deed that was sent with one of its versions can be done any
-   more. */
+/* The fence was applied: no deed that was sent with one of its versions can be
+   done any more. */
 static void fence_done(struct ku_receipt *r)
 {
 	recount(r, r->fence_from);
@@ -390,8 +392,8 @@ static void wind_up(struct ku_receipt *r)
 	ended(r);
 }
 
-/* Take the next step, unless an answer on its way decides what that is.  Only in here
-   may the owner end, and nothing is touched after that. */
+/* Take the next step, unless an answer on its way decides what that is.  Only
+   in here may the owner end, and nothing is touched after that. */
 static void step(struct ku_receipt *r)
 {
 	bool waits = r->state == KU_RECEIPT_MAKING ||

@@ -1,35 +1,37 @@
 /*
- * receipt.h - transactions that are done once each, in order, whatever happens to
- * their answers (S15).
+ * receipt.h - transactions that are done once each, in order, whatever happens
+ * to their answers (S15).
  *
  * A stream of transactions owns a node, its receipt.  Each transaction (a deed)
- * begins with a change of the receipt, by the version that the deed before left.  So
- * deeds can only be done one after the other, and the receipt's version says how many
- * were done.  When an answer was lost, the version is read in the next connection or
- * session.  It tells which of the deeds on their way were done, and the others are
- * sent again.  No outcome is ever guessed.
+ * begins with a change of the receipt, by the version that the deed before
+ * left.  So deeds can only be done one after the other, and the receipt's
+ * version says how many were done.  When an answer was lost, the version is
+ * read in the next connection or session.  It tells which of the deeds on their
+ * way were done, and the others are sent again.  No outcome is ever guessed.
  *
  *	NONE --first deed--> MAKING --> READY --answer lost, all ended--> ASKING
  *	  ^                               ^  |                              |
  *	  +---- somebody deleted it ------+--+<------- its version ---------+
  *
- * Several deeds may be on their way.  If one is refused, those behind it are refused
- * for their version; they are sent again with another version.
+ * Several deeds may be on their way.  If one is refused, those behind it are
+ * refused for their version; they are sent again with another version.
  *
- * Each deed also writes the new version into the receipt, and how many versions were
- * used up (see below).  So the receipt shows if anybody else has changed it: then it
- * proves nothing, as if it were gone.  Where we may not read nodes that we make, only
- * the length of that data shows.
+ * Each deed also writes the new version into the receipt, and how many versions
+ * were used up (see below).  So the receipt shows if anybody else has changed
+ * it: then it proves nothing, as if it were gone.  Where we may not read nodes
+ * that we make, only the length of that data shows.
  *
- * A deed that is found not to be done may be done yet: a server, or a link between
- * two servers, may still hold it when the session has long moved on.  Then the next
- * deed that is sent with that version is refused, though it was never done; if that
- * answer is lost as well, the deed is taken for done.  So the versions that the lost
- * deeds were sent with are used up first, by changes that say so (receipt_fence.c).
+ * A deed that is found not to be done may be done yet: a server, or a link
+ * between two servers, may still hold it when the session has long moved on.
+ * Then the next deed that is sent with that version is refused, though it was
+ * never done; if that answer is lost as well, the deed is taken for done.  So
+ * the versions that the lost deeds were sent with are used up first, by changes
+ * that say so (receipt_fence.c).
  *
- * The node is made when it is first needed, below a folder, with a UUID as its name,
- * and is deleted in the end.  Receipts that programs left behind when they died are
- * deleted when a day old, by whoever makes a receipt (receipt_sweep.c).
+ * The node is made when it is first needed, below a folder, with a UUID as its
+ * name, and is deleted in the end.  Receipts that programs left behind when
+ * they died are deleted when a day old, by whoever makes a receipt
+ * (receipt_sweep.c).
  *
  * Everything here is called, and calls back, with the client locked.
  */
@@ -49,8 +51,8 @@ struct ku_receipt;
 #define KU_STAMP_SIZE 24
 #define KU_FENCE_STAMP_SIZE (KU_STAMP_SIZE + 1)
 
-/* No more deeds than this are on their way at a time, so no more versions are used up
-   at once. */
+/* No more deeds than this are on their way at a time, so no more versions are
+   used up at once. */
 #define KU_FENCE_MAX 8
 
 enum ku_deed_state {
@@ -125,8 +127,8 @@ struct ku_receipt { /* a field of its owner */
 	struct ku_request question;
 	struct ku_timer pause;
 
-	/* The versions that are being used up, so that no deed that was sent with one
-	   of them can be done any more. */
+	/* The versions that are being used up, so that no deed that was sent
+	   with one of them can be done any more. */
 	int fence_from, fence_to; /* 0: none are */
 	int used_up;		  /* how many were, since the node was made */
 	char fence_stamp[KU_FENCE_STAMP_SIZE];
@@ -145,13 +147,14 @@ void ku_receipt_do(struct ku_receipt *receipt, struct ku_deed *deed);
 void ku_receipt_hold(struct ku_receipt *receipt);
 void ku_receipt_let_go(struct ku_receipt *receipt);
 
-/* The owner is over.  Take back the deeds that wait for a connection, so that "fit" is
-   asked about them again.  What is left goes on while the client drains. */
+/* The owner is over.  Take back the deeds that wait for a connection, so that
+   "fit" is asked about them again.  What is left goes on while the client
+   drains. */
 void ku_receipt_withdraw(struct ku_receipt *receipt);
 
-/* Take it out of use.  Deeds that are not on their way end with KUSTOS_ECLOSED; the
-   others end once answered, or with KUSTOS_EUNKNOWN if the answer is lost.  "ended"
-   follows, perhaps from within this call. */
+/* Take it out of use.  Deeds that are not on their way end with KUSTOS_ECLOSED;
+   the others end once answered, or with KUSTOS_EUNKNOWN if the answer is lost.
+   "ended" follows, perhaps from within this call. */
 void ku_receipt_end(struct ku_receipt *receipt);
 
 /* Are there no deeds? */
@@ -160,8 +163,8 @@ static inline bool ku_receipt_is_idle(const struct ku_receipt *receipt)
 	return receipt->first == NULL;
 }
 
-/* receipt_fence.c.  Write what a receipt of this version says if nobody else has
-   written to it, and return its length. */
+/* receipt_fence.c.  Write what a receipt of this version says if nobody else
+   has written to it, and return its length. */
 int ku_receipt_stamp(const struct ku_receipt *r, int version,
 	char out[KU_STAMP_SIZE]);
 
@@ -180,9 +183,9 @@ int ku_receipt_behind_lost(const struct ku_receipt *r);
 void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_request_fn *fenced);
 
-/* The fence was not applied.  Was it refused for a reason for which the deeds will be
-   refused as well, and told why then?  Not if one of them was done meanwhile, or the
-   receipt is gone. */
+/* The fence was not applied.  Was it refused for a reason for which the deeds
+   will be refused as well, and told why then?  Not if one of them was done
+   meanwhile, or the receipt is gone. */
 bool ku_receipt_fence_useless(const struct ku_zk_reply *reply);
 
 /* receipt_sweep.c: delete receipts in the folder that were not used for a day.

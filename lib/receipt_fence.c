@@ -1,4 +1,5 @@
-/* receipt_fence.c - the data of a receipt, and versions of it that are used up. */
+/* receipt_fence.c - the data of a receipt, and versions of it that are used
+   up. */
 
 #include "receipt.h"
 #include "client.h"
@@ -6,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The text says how many versions were used up, too, as soon as there are any.  Each of
-   the other versions is a deed that was done. */
+/* The text says how many versions were used up, too, as soon as there are any.
+   Each of the other versions is a deed that was done. */
 static int stamp(char *out, int version, int used_up)
 {
 	return used_up == 0
@@ -27,7 +28,8 @@ int ku_receipt_stamp(const struct ku_receipt *r, int version,
 	return stamp(out, version, r->used_up);
 }
 
-/* Does the receipt hold these bytes?  If we may not read it, only its length tells. */
+/* Does the receipt hold these bytes?  If we may not read it, only its length
+   tells. */
 static bool holds(const struct ku_receipt *r, const struct ku_zk_reply *reply,
 	const char *bytes, int len)
 {
@@ -52,8 +54,9 @@ bool ku_receipt_is_fenced(const struct ku_receipt *r,
 		holds_fence(r, reply, r->used_up + r->fence_to - r->fence_from);
 }
 
-/* It is not ours if others write back what they have read, as its version is another
-   then.  Nor is a node that was made anew: its version begins anew as well. */
+/* It is not ours if others write back what they have read, as its version is
+   another then.  Nor is a node that was made anew: its version begins anew as
+   well. */
 bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply)
 {
@@ -77,8 +80,8 @@ int ku_receipt_behind_lost(const struct ku_receipt *r)
 	return behind;
 }
 
-/* A deed that is not done yet might still be done, from an older connection: use its
-   version up. */
+/* A deed that is not done yet might still be done, from an older connection:
+   use its version up. */
 void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_request_fn *fenced)
 {

@@ -8,8 +8,8 @@
 
 #define DAY_MS (24 * 60 * 60 * 1000LL)
 
-/* The most receipts that are looked at, from a random one on: a fleet has as many
-   receipts as objects that look. */
+/* The most receipts that are looked at, from a random one on: a fleet has as
+   many receipts as objects that look. */
 #define SOME 100
 
 struct sweep {
@@ -46,8 +46,8 @@ static void start(struct sweep *sweep, struct ku_op *op, enum kustos_err err,
 	sweep_free(sweep);
 }
 
-/* Delete a receipt by its version: a program that uses it just now changes that, and
-   keeps it. */
+/* Delete a receipt by its version: a program that uses it just now changes
+   that, and keeps it. */
 static void delete_it(struct sweep *sweep, const struct ku_op *of)
 {
 	struct ku_op *op = NULL;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Return the index of "name" in the list, or where it would be.  Items are read in
-   their order, so most new ones come last. */
+/* Return the index of "name" in the list, or where it would be.  Items are read
+   in their order, so most new ones come last. */
 static size_t place_of(const struct ku_unfits *unfits, const char *name)
 {
 	size_t from = 0, to = unfits->count;

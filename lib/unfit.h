@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* After this time an unfit item is looked at again: it may have been mended, or the
-   queue made anew, so that the name is another item's. */
+/* After this time an unfit item is looked at again: it may have been mended, or
+   the queue made anew, so that the name is another item's. */
 #define KU_UNFIT_AGAIN_MS 60000
 
 struct ku_unfit_item {
@@ -39,8 +39,9 @@ bool ku_unfits_have(struct ku_unfits *unfits, const char *name, int64_t now_ns);
 /* Is any to be looked at again? */
 bool ku_unfits_due(const struct ku_unfits *unfits, int64_t now_ns);
 
-/* When is the next one to be looked at?  One that is due is being looked at, and counts
-   as due again after KU_UNFIT_AGAIN_MS.  Not called if there are none. */
+/* When is the next one to be looked at?  One that is due is being looked at,
+   and counts as due again after KU_UNFIT_AGAIN_MS.  Not called if there are
+   none. */
 int64_t ku_unfits_next(const struct ku_unfits *unfits, int64_t now_ns);
 
 /* Pass this item over from now on. */

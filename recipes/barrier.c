@@ -1,6 +1,6 @@
 /*
- * barrier.c - the simple barrier of <kustos/barrier.h>: a node, and a vigil that
- * waits until the node is gone.
+ * barrier.c - the simple barrier of <kustos/barrier.h>: a node, and a vigil
+ * that waits until the node is gone.
  */
 #include <kustos/barrier.h>
 

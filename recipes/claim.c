@@ -270,8 +270,8 @@ static void worker_put(struct worker *w)
 	free(w);
 }
 
-/* Tell the program, unless the consumer was stopped.  A stop waits until a callback that
-   runs has returned: see over(). */
+/* Tell the program, unless the consumer was stopped.  A stop waits until a
+   callback that runs has returned: see over(). */
 static void tell_failed(struct worker *w, enum kustos_err err, const char *name)
 {
 	pthread_mutex_lock(&w->mutex);
@@ -323,8 +323,8 @@ static void verdict_free(struct verdict *v)
 	free(v);
 }
 
-/* Get an item, and the memory to tell of a verdict that fails: without that memory the
-   item is given back. */
+/* Get an item, and the memory to tell of a verdict that fails: without that
+   memory the item is given back. */
 static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 {
 	struct worker *w = owner;
@@ -340,8 +340,8 @@ static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 	return KUSTOS_ENOMEM;
 }
 
-/* Tell the program from the consumer's own thread.  No lock is needed: when the consumer
-   is over, that thread has ended, or is the one that stops it. */
+/* Tell the program from the consumer's own thread.  No lock is needed: when the
+   consumer is over, that thread has ended, or is the one that stops it. */
 static void failed_here(struct worker *w, enum kustos_err err, const char *name)
 {
 	if (w->failed != NULL)

@@ -1,10 +1,10 @@
 /*
  * countdown.c - the count-down latch of <kustos/countdown.h>.
  *
- * The names of its node's children say everything (tally.h).  So one listing, with one
- * watch, tells a waiter all of it, as it was at one time.  The nodes that count are
- * persistent.  Each is made at most once, as its name can exist only once, whoever makes
- * it and however often an answer is lost.
+ * The names of its node's children say everything (tally.h).  So one listing,
+ * with one watch, tells a waiter all of it, as it was at one time.  The nodes
+ * that count are persistent.  Each is made at most once, as its name can exist
+ * only once, whoever makes it and however often an answer is lost.
  */
 #include "countdown_impl.h"
 #include "tally.h"
@@ -204,8 +204,8 @@ static enum kustos_err look_for_need(struct kustos_countdown *c,
 	return err;
 }
 
-/* Store the count.  Look before, so that a wrong count spoils nothing, and afterwards,
-   in case another client stored one at the same time. */
+/* Store the count.  Look before, so that a wrong count spoils nothing, and
+   afterwards, in case another client stored one at the same time. */
 static enum kustos_err set(struct kustos_countdown *c, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {

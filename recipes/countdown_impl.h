@@ -49,8 +49,8 @@ enum kustos_err ku_countdown_ensure(struct kustos_countdown *c,
 	const char *name, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* An errand keeps a reference to its latch, which may be destroyed before the errand
-   ends. */
+/* An errand keeps a reference to its latch, which may be destroyed before the
+   errand ends. */
 struct errand *ku_countdown_errand(struct kustos_countdown *c, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_countdown_fn *done, void *arg);
@@ -63,13 +63,13 @@ void ku_countdown_errand_end(struct errand *e, enum kustos_err err);
 enum kustos_err ku_countdown_errand_ensure(struct errand *e, const char *name,
 	ku_end_fn *ensured);
 
-/* A call keeps a reference to the latch until the call ends: the latch may be destroyed
-   meanwhile. */
+/* A call keeps a reference to the latch until the call ends: the latch may be
+   destroyed meanwhile. */
 void ku_countdown_get(struct kustos_countdown *c);
 void ku_countdown_put(struct kustos_countdown *c);
 
-/* Delete the nodes which say that "id" (NULL: anybody) is alive, and which are older
-   than "serial". */
+/* Delete the nodes which say that "id" (NULL: anybody) is alive, and which are
+   older than "serial". */
 void ku_countdown_end_lives(struct kustos_countdown *c, const char *id,
 	uint64_t serial);
 

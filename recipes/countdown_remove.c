@@ -1,11 +1,12 @@
 /*
  * countdown_remove.c - remove a count-down latch.
  *
- * Its nodes are deleted in transactions, usually all in one, with the latch's own node.
- * If there are too many for one, or if other nodes stay there, the order is such that
- * on the way no participant that was seen looks dead, and the latch does not come to
- * zero.  A transaction is rolled back if one of its nodes has gone meanwhile, or if a
- * child was made below the latch's own node.  Then the latch is listed again.
+ * Its nodes are deleted in transactions, usually all in one, with the latch's
+ * own node.  If there are too many for one, or if other nodes stay there, the
+ * order is such that on the way no participant that was seen looks dead, and
+ * the latch does not come to zero.  A transaction is rolled back if one of its
+ * nodes has gone meanwhile, or if a child was made below the latch's own node.
+ * Then the latch is listed again.
  */
 #include "countdown_impl.h"
 #include "tally.h"
@@ -17,7 +18,8 @@
 /* The most nodes in one transaction: far fewer than fit a frame. */
 #define AT_ONCE 100
 
-/* How often the latch is listed, if something comes between or an answer is lost. */
+/* How often the latch is listed, if something comes between or an answer is
+   lost. */
 #define LOOKS 10
 
 struct removal {
@@ -35,8 +37,9 @@ static void drop(struct removal *r)
 		free((char *)r->ops[--r->count].path);
 }
 
-/* Was the transaction refused because others have deleted or made nodes meanwhile?  A
-   node below one of the latch's children is no such case: it was not made just now. */
+/* Was the transaction refused because others have deleted or made nodes
+   meanwhile?  A node below one of the latch's children is no such case: it was
+   not made just now. */
 static bool came_between(const struct removal *r, enum kustos_err err)
 {
 	size_t last = r->count - 1;

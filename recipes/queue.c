@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes that may wait in memory to be put, unless the program says otherwise. */
+/* The bytes that may wait in memory to be put, unless the program says
+   otherwise. */
 #define BUFFER_SIZE (4 * 1024 * 1024)
 
 struct kustos_queue {
@@ -87,8 +88,8 @@ static enum kustos_err check(const struct kustos_queue *queue)
 	return queue != NULL ? ku_recipe_check(queue->client) : KUSTOS_EINVAL;
 }
 
-/* Check a call that takes items.  Not allowed where consumers claim items: it would take
-   an item that another consumer has claimed. */
+/* Check a call that takes items.  Not allowed where consumers claim items: it
+   would take an item that another consumer has claimed. */
 static enum kustos_err check_takes(const struct kustos_queue *queue)
 {
 	enum kustos_err err = check(queue);
@@ -250,7 +251,8 @@ enum kustos_err kustos_queue_poll_async(struct kustos_queue *queue, size_t max,
 		: ku_queue_poll_async(queue->queue, &wish, done, arg);
 }
 
-/* How long a consumer that is stopped waits, at the most, to learn what it has taken. */
+/* How long a consumer that is stopped waits, at the most, to learn what it has
+   taken. */
 #define LAST_MS 10000
 
 struct worker { /* a consumer */
@@ -270,8 +272,8 @@ static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 		w->items, &w->count);
 }
 
-/* Get the items that were being taken when the consumer was stopped: no other consumer
-   can have them. */
+/* Get the items that were being taken when the consumer was stopped: no other
+   consumer can have them. */
 static enum kustos_err have_last(void *owner)
 {
 	struct worker *w = owner;

@@ -1,6 +1,6 @@
 /*
- * simple.c - the calls of <kustos/simple.h>, passed on to a gate for a line of one
- * (lib/seat.c).
+ * simple.c - the calls of <kustos/simple.h>, passed on to a gate for a line of
+ * one (lib/seat.c).
  */
 #include <kustos/simple.h>
 

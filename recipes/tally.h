@@ -6,8 +6,8 @@
  *	must-worker-2                 worker-2 must count,
  *	_c_<uuid>-alive-worker-2      and has a session
  *
- * A listing has all of this, as it was at one time.  In an id, characters that could
- * not be read in a name, or cannot be in one, are written as %XX.
+ * A listing has all of this, as it was at one time.  In an id, characters that
+ * could not be read in a name, or cannot be in one, are written as %XX.
  */
 #ifndef KU_TALLY_H
 #define KU_TALLY_H
@@ -47,17 +47,18 @@ bool ku_tally_read(const char *const *names, size_t size,
 /* Return what one name is, and its id or number. */
 enum ku_tally_kind ku_tally_name(const char *name, const char **id);
 
-/* May a caller that wants "count" (0: the count that is stored) go on?  KUSTOS_EBUSY:
-   not yet. */
+/* May a caller that wants "count" (0: the count that is stored) go on?
+   KUSTOS_EBUSY: not yet. */
 enum kustos_err ku_tally_judge(const struct ku_tally *tally, int count);
 
-/* Write the name of a node of this kind.  Returns false if "id" is not a valid id. */
+/* Write the name of a node of this kind.  Returns false if "id" is not a valid
+   id. */
 bool ku_tally_write(enum ku_tally_kind kind, const char *id,
 	char out[KU_TALLY_NAME_SIZE]);
 void ku_tally_write_count(int count, char out[KU_TALLY_NAME_SIZE]);
 
-/* Undo what ku_tally_write() did to an id; what it did not write stays as it is.
-   "out" has room for as many bytes as "id", and a closing zero. */
+/* Undo what ku_tally_write() did to an id; what it did not write stays as it
+   is.  "out" has room for as many bytes as "id", and a closing zero. */
 void ku_tally_plain(const char *id, char *out);
 
 #endif
