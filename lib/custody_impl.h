@@ -38,7 +38,7 @@ enum ku_custody_state {
 	KU_CUSTODY_CLAIMING, /* or finding out whether it was claimed */
 	KU_CUSTODY_MOVING,   /* aside */
 	KU_CUSTODY_HELD,
-	KU_CUSTODY_ENDING, /* the same of an ack, or of putting it back */
+	KU_CUSTODY_ENDING, /* acking or putting back, or finding that out */
 	KU_CUSTODY_OVER
 };
 

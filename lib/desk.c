@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ku_news { /* of an unfit item */
+struct ku_news { /* that an item is unfit */
 	struct ku_call call;
 	struct ku_desk *desk;
 	enum ku_unfit why;

@@ -229,7 +229,7 @@ bool ku_desk_knows_marks(const struct ku_desk *desk, uint64_t since)
 
 void ku_desk_look(struct ku_desk *desk)
 {
-	/* In this order: an item that others have is marked. */
+	/* Markers first: an item that others have then is marked. */
 	if (desk->blocked || !desk->items.current)
 		ku_mirror_keep(&desk->marks);
 	ku_mirror_keep(&desk->items);

@@ -197,7 +197,7 @@ static void claimed(struct ku_custody *c)
 	desk->spread /= 2;
 	desk->gone = 0;
 	if (desk->ended || !open_item(lent, &view)) {
-		ku_lent_free(lent); /* which gives it back */
+		ku_lent_free(lent); /* this gives it back */
 		ku_desk_relook(desk);
 		ku_desk_rest(desk);
 	} else {

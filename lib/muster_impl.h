@@ -22,7 +22,7 @@
  *
  * Rounds.  The member that finds that all are in writes into "ready" the
  * transaction of which that is true: the round's members had come by then.  A
- * member that came later does not go in by that, though it finds "ready" or
+ * member that came later does not go in by that, even if it finds "ready" or
  * sees it made: the write may be late, and members may have gone since.  (Our
  * write is late only if it cannot be one transaction with a check that all are
  * there.  That is so if not all may be read; or if that transaction is too

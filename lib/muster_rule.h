@@ -49,7 +49,7 @@ enum ku_muster_step ku_muster_decide(const struct ku_muster_view *view);
 /* How many have come and gone, by the stat of the barrier's node. */
 struct ku_muster_traffic {
 	int32_t children, cversion;
-	int32_t members; /* of those children */
+	int32_t members; /* how many of those children are members */
 };
 
 /* A "ready" was made after "then", when it was not there, and is not there

@@ -111,7 +111,7 @@ void ku_head_put_back(struct ku_head *head, const struct ku_item *item)
 		at++;
 	if (at == head->window_count && head->heap_count > 0 &&
 		ku_item_before(&head->heap[0], item))
-		return; /* it has come behind the window meanwhile */
+		return; /* its place is in the heap by now */
 	if (head->window == NULL || head->window_count == KU_HEAD_WINDOW)
 		return;
 	move(head, at, at + 1);

@@ -61,8 +61,7 @@ enum kustos_err ku_root_make(struct ku_queue *q, struct ku_receipt *receipt,
 	q->put.root_err = KUSTOS_OK;
 	if (q->put.root == NULL)
 		return make(q, receipt);
-	q->put.root->last = q->put.root->last ||
-		q->over; /* for the other receipt */
+	q->put.root->last = q->put.root->last || q->over; /* see make() */
 	ku_receipt_hold(receipt);
 	return KUSTOS_OK;
 }

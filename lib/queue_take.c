@@ -349,7 +349,7 @@ static void step(struct ku_queue *q)
 		look(q);
 }
 
-/* A step may lead to the next at once. */
+/* Step, and step again if that is asked for meanwhile. */
 void ku_take_step(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;

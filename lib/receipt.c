@@ -481,7 +481,7 @@ void ku_receipt_end(struct ku_receipt *r)
 	if (ku_wire_withdraw(r->client, &r->question))
 		r->state = KU_RECEIPT_READY;
 	if (r->state == KU_RECEIPT_MAKING)
-		ku_op_unwant(r->node); /* deleted, if it was made (L5) */
+		ku_op_unwant(r->node); /* deleted if it was made (L5) */
 	if (!inside)
 		end(r);
 }

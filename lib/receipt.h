@@ -87,7 +87,7 @@ struct ku_deed { /* a field of whatever is to be done */
 	/* The owner's. */
 	const struct ku_deed_calls *calls;
 	struct ku_zk_request *ops; /* the first is the receipt's */
-	int op_count;		   /* with that */
+	int op_count;		   /* including that one */
 	void *owner;
 
 	/* The stream's. */

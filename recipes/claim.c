@@ -141,7 +141,7 @@ enum kustos_err kustos_claim_next(struct kustos_claims *claims,
 	return err;
 }
 
-struct asked { /* who is told */
+struct asked { /* the callback of kustos_claim_next_async() */
 	kustos_claim_fn *done;
 	void *arg;
 };
