@@ -81,7 +81,8 @@ static bool keeps_number(struct ku_catch *c, int rc)
 	return true;
 }
 
-/* One item was refused: the others go back to "taken", to be put without it. */
+/* One item was refused: the others go back to "taken", to be put without it.
+   So does that one if it can be put under its former number. */
 static bool refused(struct ku_deed *deed, int at, int rc)
 {
 	struct ku_queue *q = deed->owner;

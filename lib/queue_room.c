@@ -16,8 +16,8 @@
 #define PUT_OFF_MS 100
 #define UNSEEN_MS 1000
 
-/* A client takes this part of the room: so many may count at the same time, and
-   there is room for what all of them take. */
+/* A client takes one of so many shares of the room, so as many clients may
+   count at the same time, and there is room for what all of them take. */
 #define SHARES 16
 
 static struct ku_queue *queue_of(struct ku_mirror *full)

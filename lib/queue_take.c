@@ -171,7 +171,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	ku_queue_rest(q);
 }
 
-/* Somebody else has taken this item, or has changed it or made it a child,
+/* Somebody else has taken this item, or has changed it or given it a child,
    which shows when it is read again.  The other items may be gone as well. */
 static bool refused(struct ku_deed *deed, int at, int rc)
 {
