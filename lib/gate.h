@@ -1,14 +1,14 @@
 /*
  * gate.h - how the threads and callbacks of one object come into a line.
  *
- * What an exclusive lock does, whatever its names and marks are: whoever wants
- * it waits, gets a hold, and gives it back; threads that want it as pthread
- * users expect lock and unlock, and nest.  A recipe makes a gate of a line, a
- * rule and some wishes, and has its calls by passing them on.
+ * A gate has what all exclusive locks do, whatever their names and marks are: a
+ * caller waits, gets a hold, and gives it back.  Threads may also lock and
+ * unlock it, nested, as pthread users expect.  A recipe makes a gate from a
+ * line, a rule and some wishes, and passes its calls on to the gate.
  *
- * A turn is a place in the line and what has become of it: waiting, held,
- * lost.  With local hand-overs a gate has one turn at a time that is not lost,
- * and whoever waits longest gets it; without, each that waits has its own.
+ * A turn is a place in the line and what has become of it: waiting, held, lost.
+ * With local hand-overs a gate has at most one turn that is not lost, and the
+ * longest waiter gets it; without, each waiter has its own turn.
  *
  * Nothing here is called with the client locked, unless it says so.
  */
@@ -26,7 +26,7 @@
 struct ku_gate;
 
 /* What a recipe wishes.  Strings, data, and a rule with extra marks are copied;
-   the rest lives as long as the gate. */
+   everything else lives as long as the gate. */
 struct ku_gate_wish {
 	const struct ku_rule *rule;
 	const char *leaf; /* of its nodes, as in struct ku_place_kind */
@@ -48,8 +48,8 @@ KU_SERVICE enum kustos_err ku_gate_create(struct kustos_client *client,
 	struct ku_gate **out);
 KU_SERVICE void ku_gate_destroy(struct ku_gate *gate); /* NULL is allowed */
 
-/* Wait for a hold: at the end of the line; or beside "writer", the hold of
-   another gate of the same line, unless that is NULL. */
+/* Wait for a hold: at the end of the line if "writer" is NULL; else beside
+   "writer", which is the hold of another gate of the same line. */
 KU_SERVICE enum kustos_err ku_gate_acquire(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out);
@@ -57,25 +57,26 @@ KU_SERVICE enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg);
 
-/* Describe it for kustos_acquire_all(); NULL is allowed, and not good enough. */
+/* Describe it for kustos_acquire_all().  NULL is allowed here, but
+   kustos_acquire_all() rejects the result. */
 KU_SERVICE struct kustos_lockable ku_gate_lockable(struct ku_gate *gate);
 
-/* The same for this thread, nested. */
+/* Acquire it for this thread; calls may be nested. */
 KU_SERVICE enum kustos_err ku_gate_lock(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Undo one lock of this thread.  "waits": until its node is gone. */
+/* Undo one lock of this thread.  "waits": return only when its node is gone. */
 KU_SERVICE enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits);
 
-/* Return the hold of what this thread has locked, or NULL. */
+/* Return the hold of this thread's lock, or NULL. */
 KU_SERVICE struct kustos_hold *ku_gate_hold(struct ku_gate *gate);
 
 /* Return the token of that hold; 0 if there is none, or it is lost. */
 KU_SERVICE int64_t ku_gate_fence(struct ku_gate *gate);
 
-/* Return whether the line was last seen with contenders that are blind to
-   ours. */
+/* Return whether the line, when last seen, had contenders that do not see our
+   nodes. */
 KU_SERVICE bool ku_gate_mixed(struct ku_gate *gate);
 
 #endif

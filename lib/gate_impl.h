@@ -1,5 +1,5 @@
 /*
- * gate_impl.h - the insides of a gate, for the files that are called gate.
+ * gate_impl.h - the internals of a gate, for the files that are called gate.
  */
 #ifndef KU_GATE_IMPL_H
 #define KU_GATE_IMPL_H
@@ -12,11 +12,13 @@
 struct ku_turn {
 	struct ku_gate *gate;
 	struct ku_place *place;
-	struct ku_guest *guest;	  /* whose it is; NULL: of the first in line */
+	struct ku_guest *guest;	  /* whose it is; NULL: of whoever is first in
+				     the queue */
 	struct kustos_hold *hold; /* NULL until it is granted */
 	struct ku_parting *parting; /* who waits for its end, or NULL */
-	bool once;		    /* it is not to wait */
-	bool inherited; /* who was first when it began has given up */
+	bool once;		    /* it must not wait */
+	bool inherited; /* the guest that was first when it began has given
+			   up */
 	int handed;	/* how often it was handed over */
 	int64_t granted_ns;
 };
@@ -25,21 +27,23 @@ struct ku_turn {
 struct ku_guest {
 	struct ku_hold_wait want; /* first: cast back from it */
 	struct ku_gate *gate;
-	struct kustos_hold *writer; /* beside which it wants to be, or NULL */
-	struct ku_turn *turn;	    /* its own, if each has one */
+	struct kustos_hold *writer; /* beside which it wants a place, or NULL */
+	struct ku_turn *turn;	    /* its own, if each guest has one */
 	struct ku_guest *prev, *next;
 };
 
-/* What a thread has locked.  Whoever looks for its own need not lock the client:
-   these stay until the gate is destroyed, for one thread after the other. */
+/* What a thread has locked.  A thread can look for its own record without the
+   client's lock, as records stay until the gate is destroyed, and are used for
+   one thread after the other. */
 struct ku_lock {
 	atomic_int depth;	  /* 0: nobody's */
-	_Atomic pthread_t thread; /* whose, if the depth was seen before */
+	_Atomic pthread_t thread; /* whose; read it only after a depth above
+				     0 */
 	struct kustos_hold *hold; /* for that thread only */
 	struct ku_lock *next;	  /* constant */
 };
 
-/* A thread that is in a callback of the gate. */
+/* A thread that is inside a callback of the gate. */
 struct ku_teller {
 	pthread_t thread;
 	struct ku_teller *next;
@@ -58,20 +62,22 @@ struct ku_gate {
 	int local_handoffs;
 
 	/* Guarded by the client's lock. */
-	int refs; /* of the program, guests, turns, and what is to be told */
+	int refs; /* of the program, guests, turns, and callbacks to come */
 	bool destroyed;
 	struct ku_teller *tellers;
-	struct ku_guest *first, *last;	 /* who waits, the longest first */
-	struct ku_turn *turn;		 /* of them all, unless each has one */
+	struct ku_guest *first, *last;	 /* the waiters, the longest first */
+	struct ku_turn *turn;		 /* of all guests, unless each has
+					    one */
 	_Atomic(struct ku_lock *) locks; /* read by anybody */
 };
 
-/* Begin to wait, and give it up.  Locked. */
+/* Begin to wait, and give the wait up.  Locked. */
 enum kustos_err ku_gate_enter(struct ku_guest *guest);
 void ku_gate_give_up(struct ku_guest *guest, enum kustos_err why);
 
 /* Have "parting" learn what becomes of the node that is given up when "hold" is
-   released; of none if it is handed over, or lost.  Locked. */
+   released.  It learns of none if the node is handed over, or the hold is lost.
+   Locked. */
 void ku_gate_part(struct kustos_hold *hold, struct ku_parting *parting);
 
 /* Give a reference back; the last one frees it.  Locked. */
@@ -79,7 +85,8 @@ void ku_gate_put(struct ku_gate *gate);
 
 extern const struct ku_place_events ku_gate_events;
 
-/* gate_tell.c: have the program told; wait until no other thread tells. */
+/* gate_tell.c: have the program's callbacks called; wait until no other thread
+   is inside one. */
 void ku_gate_tell_revoked(struct ku_gate *gate, struct kustos_hold *hold);
 void ku_gate_tell_queued(struct ku_gate *gate, const char *path);
 void ku_gate_hush(struct ku_gate *gate);

@@ -1,9 +1,9 @@
 /*
  * hold.h - how a recipe makes holds of what it is granted: a place in a line,
- * or any other node that is its own.
+ * or any other node of its own.
  *
- * A hold is made before it is needed, so that a grant cannot fail; is given
- * what was granted; and may pass it on to another hold.
+ * A hold is made before it is needed, so that a grant cannot fail.  It is given
+ * what was granted later, and may pass that on to another hold.
  */
 #ifndef KU_HOLD_H
 #define KU_HOLD_H
@@ -13,10 +13,10 @@
 #include <kustos/hold.h>
 #include <stdbool.h>
 
-/* The hold is released: give up what it is of, or pass it on.  Locked. */
+/* The hold is released: give up what it holds, or pass that on.  Locked. */
 typedef void ku_hold_release_fn(struct kustos_hold *hold, void *owner);
 
-/* What a hold is of. */
+/* What a hold holds. */
 struct ku_grant {
 	const char *path; /* of its node, as the program knows paths; lives
 			     until the release */
@@ -32,45 +32,46 @@ struct ku_bundle {
 	struct kustos_hold *parts[];
 };
 
-/* Make a hold of nothing.  NULL if memory is short. */
+/* Make a hold that holds nothing yet.  NULL if memory is short. */
 struct kustos_hold *ku_hold_new(struct kustos_client *client);
 
-/* Free one that is of nothing; NULL is allowed. */
+/* Free a hold that holds nothing; NULL is allowed. */
 void ku_hold_free(struct kustos_hold *hold);
 
-/* It was granted, or another hold has passed it on.  Locked. */
+/* "grant" was granted, or another hold has passed it on.  Locked. */
 void ku_hold_grant(struct kustos_hold *hold, const struct ku_grant *grant);
 
 /* The same with a place. */
 void ku_hold_grant_place(struct kustos_hold *hold, const struct ku_place *place,
 	ku_hold_release_fn *release, void *owner);
 
-/* From now on the whole is lost when one of its parts is.  Locked. */
+/* From now on the whole is lost as soon as one of its parts is.  Locked. */
 void ku_hold_bundle(struct ku_bundle *bundle);
 
-/* Return the owner that it was granted with; NULL if that was with another
-   "release".  Locked. */
+/* Return the owner with which it was granted; NULL if it was granted with
+   another "release".  Locked. */
 void *ku_hold_owner(const struct kustos_hold *hold,
 	ku_hold_release_fn *release);
 
-/* What it is of was lost.  Locked. */
+/* What it holds was lost.  Locked. */
 void ku_hold_lose(struct kustos_hold *hold);
 
-/* Have "fn" called: somebody asks for it.  Locked. */
+/* Somebody asks for its release: have "fn" called.  Locked. */
 void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg);
 
-/* Return whether this thread is in one of its callbacks.  Locked. */
+/* Return whether this thread is inside one of its callbacks.  Locked. */
 bool ku_hold_inside(const struct kustos_hold *hold);
 
-/* Call nobody any more, nor about its parts: what runs on another thread is waited
-   for.  Locked; unlocks meanwhile. */
+/* Call no callback any more, neither of this hold nor of its parts, and wait
+   for callbacks that run on other threads.  Locked; unlocks meanwhile. */
 void ku_hold_hush(struct kustos_hold *hold);
 
 /* Return the state.  Locked. */
 enum kustos_hold_state ku_hold_state(struct kustos_hold *hold);
 
-/* Return whether it is lost: kustos_hold_state(), but for a hold of a place, which
-   is asked often: without the lock as long as it is held. */
+/* Return whether it is lost, as kustos_hold_state(), but only for a hold of a
+   place.  This is called often, and takes no lock as long as the place is
+   held. */
 bool ku_hold_is_lost(struct kustos_hold *hold);
 
 /* kustos_hold_release(), for a hold that is not NULL. */

@@ -1,8 +1,12 @@
 /*
- * line_impl.h - the insides of a line, for the files that are called line.
+ * line_impl.h - the internals of a line, for the line, place and seat files.
  *
- *   CREATING --has a node--> BEHIND    another place of ours waits before it,
- *                              |       or for the same: nothing to do
+ * This comment describes the states of a place, and argues why a grant is safe.
+ * "Ours" are the nodes and places of this client; "others" are the contenders
+ * of other clients.
+ *
+ *   CREATING --has a node--> BEHIND    a place of ours before it still waits,
+ *                              |       or acts for it as well: nothing to do
  *                              v
  *                           LOOKING    asks who stands before it
  *                            |   |
@@ -13,44 +17,47 @@
  *              (one of the two   (all who stand
  *              nearest goes)     before it are watched)
  *
- * Where every child counts, and several may hold (ku_rank()), a place that waits
- * is FAR, and looks again when the children change: few wait there, as a rule
- * one, and what they wait for may go in any order.
+ * Where every child counts and several places may hold (ku_rank()), a waiting
+ * place is FAR, and looks again whenever the children change.  Few places wait
+ * in such a line, as a rule one, and the nodes that they wait for may go in any
+ * order.
  *
- * All states lead to LEAVING.  A waiting place whose node is gone, with its
- * session or without, starts over with CREATING.
+ * All states lead to LEAVING.  A waiting place whose node is gone, with or
+ * without its session, starts over with CREATING.
  *
- * What is known of those before a place is a "gap": how many of others for whom
- * it has to wait stand between it and the nearest exclusive place of ours
- * before it, or the beginning, and the names of the nearest.  Nobody can
- * come in between later, as numbers only grow: so a gap only shrinks, and a gap
- * of no one stays so.  (But for a reader that a writer leaves in its place: of that
- * only other writers have to know, and they trust nothing but a listing while
- * others stand before them.)  What is known holds on
- * the connection on which it was learned: on another one events that were
- * missed may come in any order.
+ * What is known of the contenders before a place is its "gap": how many others
+ * it has to wait for between it and the nearest exclusive place of ours before
+ * it (or the beginning of the line), and the names of the nearest of them.
+ * Sequence numbers only grow, so nobody can enter a gap later: a gap only
+ * shrinks, and an empty gap stays empty.  The exception is a reader that a
+ * writer leaves in its place.  Only other writers have to know of that reader,
+ * and a writer trusts nothing but a listing while others stand before it.  A
+ * gap is known only on the connection on which it was learned: on another
+ * connection, the events that were missed may come in any order.
  *
  * A place is granted
  *   - by a listing of this connection in which it is the first; or
  *   - by its number, which says that nobody can be before it: line_follow.c; or
- *   - without either, when all of this is true on one connection: a gap of
- *     KU_WATCHED at the most was seen; all of those were seen to be gone; the
- *     places of ours for which it waits, which were granted, have been released;
- *     and its own node was seen, with a watch that has not fired.  Events come in
- *     the order of what they tell of, so its node was there when the last of them
- *     went.
+ *   - without either, when all of this is true on one connection:
+ *       - a gap of at most KU_WATCHED was seen, and every node in that gap was
+ *         seen to be gone;
+ *       - the places of ours that it waits for were granted, and have been
+ *         released;
+ *       - its own node was seen, with a watch that has not fired.
+ *     Events come in the order of the changes that they report, so the place's
+ *     own node was still there when the last node of the gap went.
  *
- * The nearest are watched from the beginning, long before they matter: when
- * the second goes, there is time for one request before the nearest goes, and
- * not for two, one after the other.
+ * The two nearest are watched from the beginning, long before they matter: when
+ * the second goes, there is time for one request before the nearest goes, but
+ * not for two in turn.
  *
  * A wide gap shrinks without a listing if one of the nearest is known to have
  * been *granted* before it went: then nobody was left before that one.  In a
- * long line, who releases may leave the name of its node in the data of the
- * line's node, in the transaction that deletes it.  So the name of the second
- * there is the proof that at most the nearest is left; and the name of the
- * nearest, that nobody is.  That a node is gone proves nothing: its owner may
- * have given up waiting.
+ * long line, a releaser may leave the name of its node in the data of the
+ * line's node, in the transaction that deletes its node.  So if a place finds
+ * the name of its second nearest there, at most the nearest is left; if it
+ * finds the name of its nearest, nobody is left.  That a node is gone proves
+ * nothing, as its owner may have given up waiting.
  */
 #ifndef KU_LINE_IMPL_H
 #define KU_LINE_IMPL_H
@@ -58,9 +65,10 @@
 #include "client.h"
 #include "line.h"
 
-/* So many of those before a place are watched. */
+/* How many of the contenders before a place are watched: the nearest. */
 #define KU_WATCHED 2
-/* With so many children a proof costs less than the listing it saves. */
+/* In a line with more children than this, a proof costs less than the listing
+   that it saves. */
 #define KU_LINE_LONG 32
 
 enum ku_place_state {
@@ -75,28 +83,30 @@ enum ku_place_state {
 
 /* A node that is watched for a place: its own, or one before it. */
 struct ku_lookout {
-	struct ku_place *place; /* NULL: nobody wants to know any more */
+	struct ku_place *place; /* NULL: no longer wanted */
 	struct ku_request request;
 	struct ku_watch watch;
 	char *path;
 	int64_t connection; /* on which it was seen; 0: not yet */
 	bool gone;
-	bool deleted; /* by us, soon: its watch goes by itself */
+	bool deleted; /* by us, soon: that clears its watch */
 };
 
-/* Reads the proof of another for a place that waits, sees for one that is
-   granted whether it may leave its own, and does so when that goes. */
+/* The proofs of a place.  While the place waits, the request reads another's
+   proof.  Once it is granted, the request finds out whether the place may leave
+   a proof of its own; on release it writes that proof. */
 struct ku_proof {
 	struct ku_request request;
 	struct ku_zk_request ops[2];
-	bool allowed; /* the line's node had this version, and no data but a
-			 proof */
-	bool decided; /* whether it is allowed, before the grant */
+	bool allowed; /* the line's node had this version, and its data was
+			 empty or a proof */
+	bool decided; /* "allowed" was known before the grant */
 	int version;
-	bool stale; /* what is being read is of an earlier node's time */
+	bool stale; /* the read under way was sent for an earlier node of this
+		       place */
 };
 
-/* What is written into the node, and who wants to know. */
+/* A write into the node of a place, and the callback that learns of its end. */
 struct ku_writing {
 	struct ku_place *place;
 	struct ku_op *op;
@@ -110,7 +120,7 @@ struct ku_writing {
 struct ku_place {
 	struct ku_line *line;
 	const struct ku_place_kind *kind;
-	void *owner; /* of the events */
+	void *owner; /* for the events' callbacks */
 	enum ku_place_state state;
 	bool owned;    /* ku_place_leave() is still to come */
 	bool over;     /* nothing of it is left on the server */
@@ -119,9 +129,10 @@ struct ku_place {
 	bool starting; /* in ku_place_take() */
 	bool granted;
 	bool lost;
-	bool revoked;	     /* somebody asked for it */
+	bool revoked;	     /* somebody asked for its release */
 	enum kustos_err err; /* why it ended while starting */
-	int64_t asked_mzxid; /* that request was told, or is kept here */
+	int64_t asked_mzxid; /* of the request that was reported, or is kept in
+				"revoked" */
 
 	int64_t beside; /* czxid of the writer of ours whose number it
 				takes; 0: none */
@@ -132,14 +143,14 @@ struct ku_place {
 	size_t len;
 	char *path; /* full, the op's; NULL: no node */
 	int32_t number;
-	bool tried;	/* a seat: it was beaten to the node, */
-	uint8_t beaten; /* and so often since, up to some limit */
+	bool tried;	/* in a seat: another made the node first */
+	uint8_t beaten; /* how often again since, up to a limit */
 	int64_t czxid;
 	int64_t session_id;
 	int32_t version;	      /* of its data, as we wrote or found it */
 	struct ku_writing *writings;  /* the oldest first */
 	struct ku_place *prev, *next; /* of ours in this line, by number */
-	struct ku_place *writer;      /* the exclusive one before it there */
+	struct ku_place *writer;      /* the nearest exclusive one before it */
 
 	/* What stands before it. */
 	int64_t known; /* the connection on which that was seen, or 0 */
@@ -150,18 +161,18 @@ struct ku_place {
 
 	struct ku_proof *proof; /* once it needs one */
 
-	/* What the last listing said, and whether that is still to be heeded.
-	   */
+	/* What the last listing said, and whether that has still to be acted
+	   on. */
 	enum ku_verdict verdict;
 	bool news;
 
 	struct ku_parting *parting; /* who waits for its end, or NULL */
 
 	struct ku_ring ring; /* of client->lines: here, or away */
-	uint64_t left;	     /* how many left before it */
+	uint64_t left;	     /* how many places left before it did */
 };
 
-/* Goes through places that may end meanwhile. */
+/* An iteration over places, any of which may end meanwhile. */
 struct ku_cursor {
 	struct ku_place *next;
 	struct ku_cursor *outer;
@@ -173,28 +184,33 @@ struct ku_line {
 	const struct ku_rule *rule;
 	int refs;
 	struct ku_place *first, *last; /* those that have nodes */
-	int waiting;		       /* that have none yet, or wait */
-	int lasting;		       /* of those, who do not try once */
-	bool gathering;		       /* more are taken just now */
-	bool busy;    /* a seat: the creation of one of ours has not ended */
-	bool serving; /* somebody sees to it that the next one begins */
-	struct ku_cursor *cursors; /* that go through them now */
+	int waiting;		       /* places without a node yet, or that
+					  wait */
+	int lasting;		       /* those of them that do not just try
+					  once */
+	bool gathering;		       /* more places are about to be taken */
+	bool busy;    /* in a seat: a creation of ours has not ended */
+	bool serving; /* a caller further up starts the next one */
+	struct ku_cursor *cursors; /* iterations over them under way */
 
-	struct { /* the last that was granted, and has left */
+	struct { /* the last place that was granted and has left */
 		int32_t number;
 		int64_t czxid; /* 0: none */
 		int64_t session_id;
 		bool shares;
 	} passed;
-	bool followed; /* the newest number was the next after that one's */
+	bool followed; /* the newest number came right after that one's */
 
-	struct ku_request listings[2]; /* the second: beside the first */
-	bool deciding;		       /* of all that the last one told of */
+	struct ku_request listings[2]; /* two: one may be sent while the other
+					  is under way */
+	bool deciding;		       /* the places act on what the last one
+					  said */
 	int64_t connection;	       /* on which it was last looked at */
 	int children;		       /* as last seen, of all kinds */
 	bool mixed;
 	bool unreadable;       /* which was logged */
-	bool stuck;	       /* a node of ours stays; the same */
+	bool stuck;	       /* a node of ours cannot be deleted; logged,
+				  too */
 	struct ku_watch watch; /* of the children, where all count */
 	struct ku_timer again; /* look again */
 	struct ku_timer guard; /* watch the nodes of holders */
@@ -202,66 +218,69 @@ struct ku_line {
 
 /* line.c */
 
-/* Go through places from "first" on: begin, take one after the other until
-   NULL, and end.  The line stays meanwhile. */
+/* Iterate over places from "first" on: begin, take one after the other until
+   NULL, and end.  The line is not freed meanwhile. */
 void ku_cursor_begin(struct ku_cursor *cursor, struct ku_line *line,
 	struct ku_place *first);
 struct ku_place *ku_cursor_take(struct ku_cursor *cursor);
 void ku_cursor_end(struct ku_cursor *cursor, struct ku_line *line);
 
-/* Put "place" among those that have nodes, and out of them. */
+/* Add "place" to the places that have nodes, and remove it from them. */
 void ku_line_insert(struct ku_line *line, struct ku_place *place);
 void ku_line_remove(struct ku_line *line, struct ku_place *place);
 
-/* Count "place" among those that take part; among those that leave. */
+/* Add "place" to those that take part; move it to those that leave. */
 void ku_lines_join(struct ku_place *place);
 void ku_lines_leave(struct ku_place *place);
 
 /* Free a place that has left, once nobody needs it any more. */
 void ku_place_free(struct ku_place *place);
 
-/* Call "fn" for each place that takes part now; it may end any of them.  If the
-   lease has run out by then, that is declared at the end. */
+/* Call "fn" for each place that takes part now; "fn" may end any of them.  If
+   the lease has run out by the end, the loss is declared then. */
 void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *));
 
 /* place.c */
 
-/* Others stand before its node. */
+/* Others stand before its node: report that, once for each node. */
 void ku_place_queue(struct ku_place *place);
 
 void ku_place_grant(struct ku_place *place);
 void ku_place_fail(struct ku_place *place, enum kustos_err err);
 void ku_place_lose(struct ku_place *place);
 
-/* Is the writer still granted whose place this one takes? */
+/* Is the writer beside which this place stands still granted? */
 bool ku_place_has_writer(const struct ku_place *place);
 
-/* Its node is gone, and not by us. */
+/* Its node is gone, and it was not deleted by us. */
 void ku_place_gone(struct ku_place *place);
 
-/* The server has nothing of it any more. */
+/* Nothing of it is left on the server. */
 void ku_place_over(struct ku_place *place);
 
-/* Its creation, which was in vain, or its deletion has ended with "err". */
+/* A creation that made no node, or the deletion of its node, has ended with
+   "err". */
 void ku_place_ended(struct ku_place *place, enum kustos_err err);
 
-/* Those behind one of ours that is granted now, or has left, move up: from
-   "first" to the next exclusive one, which the others wait for.  If that one
-   "shared", only "first" may.  "anew": what is known of those before them is
-   not true any more. */
+/* A place of ours was granted, or has left: have those behind it move up, from
+   "first" up to and including the next exclusive one, which all behind that
+   wait for.  If the place that was granted or has left "shared", only "first"
+   moves up.  "anew": what is known of the contenders before them is not true
+   any more. */
 void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool shared,
 	bool anew);
 
-/* Grant a place that is next, if all of the conditions above are met. */
+/* Grant a place that is NEXT, if all conditions at the top of this file are
+   met. */
 void ku_place_try(struct ku_place *place);
 
 /* place_write.c */
 
-/* Is this what is just being written? */
+/* Is this what the write under way would put there? */
 bool ku_place_wrote(const struct ku_place *place, const char *data, int len,
 	int version);
 
-/* Nothing more is written, and nobody is told. */
+/* Write nothing more, and call nobody back. */
 void ku_place_stop_writing(struct ku_place *place);
 
 /* Return whether it has a node and waits. */
@@ -270,8 +289,7 @@ static inline bool ku_place_waits(const struct ku_place *place)
 	return place->path != NULL && place->state < KU_PLACE_HELD;
 }
 
-/* Return the place of ours that "place" has to wait for before all others, or
-   NULL. */
+/* Return the place of ours that "place" has to wait for first, or NULL. */
 static inline struct ku_place *ku_place_blocker(const struct ku_place *place)
 {
 	struct ku_place *writer = place->writer;
@@ -283,7 +301,8 @@ static inline struct ku_place *ku_place_blocker(const struct ku_place *place)
 		: writer;
 }
 
-/* Return whether that one waits itself: then there is nothing to do. */
+/* Return whether that place waits itself: then there is nothing to do for this
+   one. */
 static inline bool ku_place_is_behind(const struct ku_place *place)
 {
 	const struct ku_place *blocker = ku_place_blocker(place);
@@ -291,8 +310,8 @@ static inline bool ku_place_is_behind(const struct ku_place *place)
 	return blocker != NULL && ku_place_waits(blocker);
 }
 
-/* Return whether one of ours that waits for the same does what is to be done:
-   the listing that grants that one will tell of this one, too. */
+/* Return whether a reader of ours in front waits for the same, and acts for
+   this one: the listing that grants that reader will tell of this one, too. */
 static inline bool ku_place_is_led(const struct ku_place *place)
 {
 	const struct ku_place *prev = place->prev;
@@ -314,7 +333,7 @@ static inline struct ku_place *ku_ring_place(struct ku_ring *ring)
 	return KU_OWNER(struct ku_place, ring, ring);
 }
 
-/* Count those who wait up or down by "place". */
+/* Add "by" to the counts of waiting places, on behalf of "place". */
 static inline void ku_line_count(struct ku_place *place, int by)
 {
 	place->line->waiting += by;
@@ -323,17 +342,18 @@ static inline void ku_line_count(struct ku_place *place, int by)
 
 /* line_crowd.c */
 
-/* See that the children are watched by the listing that is about to be sent.
-   Returns false if that cannot be. */
+/* Have the listing that is about to be sent watch the children.  Returns false
+   if that is not possible. */
 bool ku_line_watch_children(struct ku_line *line);
 
-/* It was answered: they are watched, if that has left a watch there. */
+/* That listing was answered: keep its watch, if it has left one on the
+   server. */
 void ku_line_keep_watching(struct ku_line *line);
 
-/* It was not answered well. */
+/* That listing failed, and has left no watch. */
 void ku_line_unwatch_children(struct ku_line *line);
 
-/* "place" waits there for room. */
+/* "place" waits for room in such a line. */
 void ku_place_wait_for_room(struct ku_place *place);
 
 /* place_take.c */
@@ -346,64 +366,67 @@ void ku_place_restart(struct ku_place *place);
 /* Find out who stands before "place". */
 void ku_place_look(struct ku_place *place);
 
-/* The node that was watched before it is gone. */
+/* A node before "place", which was watched, is gone. */
 void ku_place_advance(struct ku_place *place);
 
-/* A place that was behind another of ours is not any more. */
+/* "place" is no longer behind another of ours. */
 void ku_place_activate(struct ku_place *place);
 
-/* List the line, on behalf of all its places.  A listing that is still to come
-   serves as well: it was taken after all that has come before it, and so after
-   the nodes that are known were made. */
+/* List the line, on behalf of all its places.  A listing whose answer is still
+   to come serves as well: its answer is newer than everything that has arrived
+   before, and so newer than the nodes that are known. */
 void ku_line_list(struct ku_line *line);
 
-/* The same, but taken after what has been sent by now; if it can be: as a rule
-   for a node that is being made. */
+/* The same, but with a listing that is sent after everything that was sent so
+   far, if that is possible: as a rule for a node that is being made. */
 void ku_line_list_behind(struct ku_line *line);
 
-/* Take listings back that have not been sent, as the client is closed: without a
-   session that would wait for them.  The line stays until the client is freed. */
+/* The client is closed: take back the listings that have not been sent.
+   Without a session, the close would wait for them.  The line stays until the
+   client is freed. */
 void ku_line_unlist(struct ku_line *line);
 
 /* Watch what has to be watched, given what is known of the gap. */
 void ku_place_settle(struct ku_place *place);
 
-/* Look again after a while; and one day, in case an event went astray. */
+/* Look again one day, in case an event was missed; and after "ms". */
 void ku_line_set_safety(struct ku_line *line);
 void ku_line_again(struct ku_line *line, int64_t ms);
 void ku_line_init_timers(struct ku_line *line);
 
-/* Forget what is known of those before it. */
+/* Forget what is known of the contenders before it. */
 void ku_place_forget(struct ku_place *place);
 
 /* line_proof.c */
 
-/* Read what is left in the line's node.  Returns false if it cannot be done
-   now: memory is short, or it is being done. */
+/* Read the proof in the line's node.  Returns false if that is not possible
+   now: memory is short, or a read is under way. */
 bool ku_place_read_proof(struct ku_place *place);
 
-/* It is granted: see whether it may leave a proof, unless that is known. */
+/* It is granted: find out whether it may leave a proof, unless that is
+   known. */
 void ku_place_see_proof(struct ku_place *place);
 
-/* It was granted and has left: see that its node goes. */
+/* It was granted and has left: have its node deleted. */
 void ku_place_go(struct ku_place *place);
 
-/* It has left, and its session is over: do not do the above if that is still to be
-   sent.  Returns whether it was. */
+/* It has left, and its session is over: withdraw the request for its proof, if
+   that has not been sent.  Returns whether it was withdrawn. */
 bool ku_place_unsay(struct ku_place *place);
 
-/* It has left.  Does it wait to see what it may leave before its node goes? */
+/* It has left.  Does its node stay until it is known whether it may leave a
+   proof? */
 bool ku_place_lingers(const struct ku_place *place);
 
-/* It starts over: what is known is of an earlier node's time. */
+/* The place starts over: what its proof knows is of an earlier node's time. */
 void ku_proof_outdate(struct kustos_client *client, struct ku_proof *proof);
 
 /* line_follow.c */
 
-/* It was granted, and leaves. */
+/* A place that was granted leaves: remember its number. */
 void ku_line_passed(const struct ku_place *place);
 
-/* Does its number say that nobody stands before it? */
+/* Does the number of "place" say that nobody stands before it? */
 bool ku_place_follows(const struct ku_place *place);
 
 /* line_watch.c */
@@ -411,42 +434,41 @@ bool ku_place_follows(const struct ku_place *place);
 /* Watch the place's own node, if it is not watched. */
 void ku_place_watch_own(struct ku_place *place);
 
-/* Watch the nearest "count" of those that stand before the place, and no
-   others. */
+/* Watch the nearest "count" of the nodes before the place, and no others. */
 void ku_place_watch_ahead(struct ku_place *place, int count);
 
-/* Watch the node that is fought for. */
+/* Watch the one node of a seat. */
 void ku_place_watch_seat(struct ku_place *place);
 
 /* Watch none of them. */
 void ku_place_unwatch_ahead(struct ku_place *place);
 
-/* Stop.  "deleted": the node is about to be deleted by us. */
+/* Stop watching.  "deleted": the node is about to be deleted by us. */
 void ku_lookout_drop(struct ku_lookout **lookout, bool deleted);
 
-/* Is its node there, as far as this connection knows? */
+/* Was its node seen on this connection, with a watch that has not fired? */
 bool ku_lookout_sees(const struct ku_lookout *lookout);
 
-/* seat.c: the same for places in a line of one. */
+/* seat.c: the same for places in a line of one node, which all contend for. */
 
 /* Begin.  Returns why it has failed already, or KUSTOS_OK. */
 enum kustos_err ku_seat_enter(struct ku_place *place);
 
-/* The node for which it waits is gone: "seen" by a look, or an event. */
+/* The node that it waits for is gone.  "seen": by a look; else by an event. */
 void ku_seat_freed(struct ku_place *place, bool seen);
 
-/* The node was read.  Returns whether it is that of this place, which is
-   granted. */
+/* The node was read.  Returns whether it is the node of this place, and the
+   place is granted. */
 bool ku_seat_seen(struct ku_place *place, const struct ku_zk_reply *reply);
 
-/* Look at the node again, for whoever is concerned. */
+/* Look at the node again, for the first place of ours. */
 void ku_seat_look_again(struct ku_line *line);
 
 /* Its node is gone before it was granted: try again. */
 void ku_seat_restart(struct ku_place *place);
 
-/* End its part in the line, see that its node goes, and that the next of ours
-   tries. */
+/* Take it out of the line, have its node deleted, and let the next place of
+   ours try. */
 void ku_seat_withdraw(struct ku_place *place);
 
 #endif

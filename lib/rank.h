@@ -1,17 +1,17 @@
 /*
  * rank.h - who stands before whom among the children of a line.
  *
- * The server numbers the children of a node, whatever their names: so all who
- * line up under one node stand in one order, that of the numbers at the ends
- * of their names.  Which children take part, the marks of a rule say: the text
- * that must stand before the number.  Others are nobody's concern.
+ * The server numbers the children of a node, whatever their names are.  So all
+ * contenders under one node stand in one order, that of the numbers at the ends
+ * of their names.  The marks of a rule say which children take part: a mark is
+ * the text that must stand before the number.  Other children are ignored.
  *
- * Who is exclusive waits for all who stand before it; who shares, only for the
- * exclusive ones among them.  A writer that becomes a reader makes a node with
- * the number of its own: that one stands where the writer stood.
+ * An exclusive contender waits for all that stand before it; one that shares
+ * waits only for the exclusive ones among them.  A writer that becomes a reader
+ * makes a node with its own number: the reader stands where the writer stood.
  *
- * A server that has given its last number away gives it again and again; then
- * nothing tells who is first, and nobody may be (KU_RANK_SATURATED).
+ * A server that has used up its numbers gives the last one again and again.
+ * Then nothing tells who is first, and nobody may be (KU_RANK_SATURATED).
  *
  * Pure functions.
  */
@@ -23,8 +23,8 @@
 #include <kustos/participant.h>
 #include <stdbool.h>
 
-/* Before the number stands "text"; or, if it is NULL, "x-", a session's id,
-   and "-". */
+/* What stands before the number: "text"; or, if that is NULL, "x-", the id of a
+   session, and "-". */
 struct ku_mark {
 	const char *text;
 	enum kustos_style style;
@@ -34,27 +34,29 @@ struct ku_mark {
 struct ku_rule {
 	const struct ku_mark *marks;
 	int mark_count;
-	bool downgrades; /* a writer that leaves may leave a reader there */
-	bool counts;	 /* every child, whatever its name: see ku_rank() */
-	bool seat;	 /* no order: the line's node itself is fought for, and
-			    the rest is not used (seat.c) */
-	const char *extra; /* more marks, of locks, each of them a text;
-			      separated by commas; NULL: none */
+	bool downgrades; /* a writer that leaves may leave a reader in its
+			    place */
+	bool counts;	 /* every child counts, whatever its name: see
+			    ku_rank() */
+	bool seat;	 /* no order: all contend for the line's node itself,
+			    and the rest is not used (seat.c) */
+	const char *extra; /* more marks, all of locks: texts that are separated
+			      by commas; NULL: none */
 };
 
-/* Are these such marks: at least one, and none of them empty? */
+/* Is "extra" valid as such marks: at least one, and none of them empty? */
 KU_SERVICE bool ku_marks_valid(const char *extra);
 
-/* Order rules: 0 says that they see the same contenders. */
+/* Compare rules, for sorting: 0 if they see the same contenders. */
 int ku_rule_compare(const struct ku_rule *a, const struct ku_rule *b);
 
-/* Return "rule", which is constant; or, if it has extra marks, a copy with them,
-   which ku_rule_free() frees.  NULL if memory is short. */
+/* Return "rule", which is constant; or, if it has extra marks, a copy that has
+   them as well. ku_rule_free() frees such a copy.  NULL if memory is short. */
 const struct ku_rule *ku_rule_keep(const struct ku_rule *rule);
 void ku_rule_free(const struct ku_rule *rule);
 
-/* Every mark of a semaphore's lease that is known; of an election; of an
-   exclusive lock; of a read/write lock; of all; and none. */
+/* All known marks of a semaphore's lease; of an election; of an exclusive lock;
+   of a read/write lock; of all of these; and none. */
 extern const struct ku_rule ku_rule_lease;
 KU_SERVICE extern const struct ku_rule ku_rule_latch;
 KU_SERVICE extern const struct ku_rule ku_rule_lock;
@@ -68,30 +70,31 @@ struct ku_contender {
 	enum kustos_kind kind;
 };
 
-/* Return the kind of the line in which kinds see each other. */
+/* Return the kind that stands for the line: kinds with the same one see each
+   other. */
 static inline enum kustos_kind ku_kind_line(enum kustos_kind kind)
 {
 	return kind == KUSTOS_KIND_READ ? KUSTOS_KIND_WRITE : kind;
 }
 
-/* Does it wait for the exclusive ones only? */
+/* Does it wait for exclusive ones only? */
 static inline bool ku_contender_shares(const struct ku_contender *one)
 {
 	return one->kind == KUSTOS_KIND_READ;
 }
 
-/* Take a name apart.  Returns false if it is not a contender's. */
+/* Parse a name.  Returns false if it is not a contender's. */
 bool ku_contender_parse(const struct ku_rule *rule, const char *name,
 	struct ku_contender *out);
 
-/* Does number "a" come before "b"?  They may have wrapped in between. */
+/* Does number "a" come before "b"?  Numbers may have wrapped in between. */
 static inline bool ku_number_before(int32_t a, int32_t b)
 {
 	return (int32_t)((uint32_t)a - (uint32_t)b) < 0;
 }
 
-/* Is this a number that tells an order?  The last one does not, and servers
-   that go on after it count from below zero. */
+/* Does this number tell an order?  The last one does not, and servers that go
+   on after it count from below zero. */
 static inline bool ku_number_sound(int32_t number)
 {
 	return number >= 0 && number < INT32_MAX;
@@ -105,52 +108,57 @@ bool ku_contender_blocks(const struct ku_contender *before,
 bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours);
 
 enum ku_verdict {
-	KU_RANK_OWNER,	  /* nobody stands before it for whom it waits */
+	KU_RANK_OWNER,	  /* nobody that it waits for stands before it */
 	KU_RANK_WAIT,	  /* somebody does */
 	KU_RANK_GONE,	  /* it is not among the children */
 	KU_RANK_SATURATED /* its number tells no order */
 };
 
-/* So many of those before a place are named. */
+/* How many of the contenders before a place are named: the nearest. */
 #define KU_NEAR 3
 
-/* The nearest of some who stand before a place, nearest first. */
+/* The nearest of some contenders before a place, nearest first. */
 struct ku_nearest {
-	int count; /* of all of them */
+	int count; /* of all these contenders */
 	const char *names[KU_NEAR];
 	int32_t numbers[KU_NEAR];
 };
 
-/* One place, and what a listing says about it.  The base of a place is the
-   nearest exclusive one before it in the array; or the beginning. */
+/* One place of ours, and what a listing says about it.  The base of a place is
+   the nearest exclusive one before it in the array; or the beginning of the
+   line. */
 struct ku_standing {
 	const char *name; /* in; and the next three */
 	int32_t number;
 	bool shares;
-	int company; /* so many may hold beside it; negative: nor may it */
+	int company; /* how many may hold beside it; negative: not even it
+			may */
 	bool seen;
 	bool tied;		/* its number tells no order */
-	int before;		/* for so many it waits, ours among them */
-	struct ku_nearest near; /* the others of those behind its base */
+	int before;		/* how many it waits for, ours among them */
+	struct ku_nearest near; /* those of the others that it waits for, from
+				   its base on */
 
-	/* The others between it and the one before it in the array. */
+	/* The others between it and the place before it in the array. */
 	struct ku_nearest all, exclusive;
 };
 
 struct ku_crowd {
 	int contenders;
-	int blind; /* of those, the ones that would not wait for "ours" */
+	int blind; /* those that would not wait for "ours" */
 };
 
-/* Fill in "standings", which are sorted by number, and an exclusive one before
-   the one that shares its number, from the names of all children: in one pass
-   and without sorting those.
+/* Fill in "standings" from the names of all children, in one pass and without
+   sorting the names.  "standings" are sorted by number; of two with the same
+   number, the exclusive one comes before the one that shares.
 
-   If the rule counts all children, who has "company" waits only if more than
-   those are before it.  Of all who were granted so, and are still there, the
-   last has seen all the others, as they were there before it: so they are never
-   more.  A child without a mark, or whose number tells no order, is before
-   everybody; everybody is before one of ours with such a number. */
+   If the rule counts all children, a place with "company" waits only if more
+   than that many children are before it.  Consider the places that were granted
+   in this way and still have their nodes: the last of them has seen all others
+   before it when it was granted.  So there are never more of them than may
+   hold.  A child that has no mark, or whose number tells no order, counts as
+   before everybody; and everybody counts as before a place of ours with such a
+   number. */
 void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
 	int standing_count, struct ku_crowd *crowd);
