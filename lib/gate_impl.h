@@ -12,13 +12,11 @@
 struct ku_turn {
 	struct ku_gate *gate;
 	struct ku_place *place;
-	struct ku_guest *guest;	  /* whose it is; NULL: of whoever is first in
-				     the queue */
+	struct ku_guest *guest;	  /* whose it is; NULL: the first one's */
 	struct kustos_hold *hold; /* NULL until it is granted */
 	struct ku_parting *parting; /* who waits for its end, or NULL */
 	bool once;		    /* it must not wait */
-	bool inherited; /* the guest that was first when it began has given
-			   up */
+	bool inherited; /* the first guest when it began has given up */
 	int handed;	/* how often it was handed over */
 	int64_t granted_ns;
 };
@@ -37,8 +35,7 @@ struct ku_guest {
    one thread after the other. */
 struct ku_lock {
 	atomic_int depth;	  /* 0: nobody's */
-	_Atomic pthread_t thread; /* whose; read it only after a depth above
-				     0 */
+	_Atomic pthread_t thread; /* whose, if a depth above 0 was read */
 	struct kustos_hold *hold; /* for that thread only */
 	struct ku_lock *next;	  /* constant */
 };
@@ -66,8 +63,7 @@ struct ku_gate {
 	bool destroyed;
 	struct ku_teller *tellers;
 	struct ku_guest *first, *last;	 /* the waiters, the longest first */
-	struct ku_turn *turn;		 /* of all guests, unless each has
-					    one */
+	struct ku_turn *turn;		 /* shared, unless each guest has one */
 	_Atomic(struct ku_lock *) locks; /* read by anybody */
 };
 

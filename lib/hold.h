@@ -2,8 +2,8 @@
  * hold.h - how a recipe makes holds of what it is granted: a place in a line,
  * or any other node of its own.
  *
- * A hold is made before it is needed, so that a grant cannot fail.  It is given
- * what was granted later, and may pass that on to another hold.
+ * A hold is made before it is needed, so that a grant cannot fail.  Later it is
+ * given what was granted, and may pass that on to another hold.
  */
 #ifndef KU_HOLD_H
 #define KU_HOLD_H

@@ -1,4 +1,4 @@
-/* line.c - the lines of a client, and who stands in them. */
+/* line.c - the lines of a client, and the places that stand in them. */
 
 #include "line_impl.h"
 
@@ -13,7 +13,7 @@ static int by_path_and_rule(const void *a, const void *b)
 
 	int order = strcmp(x->path, y->path);
 
-	/* Other rules see other contenders: that is another line. */
+	/* Other rules see other contenders: they make another line. */
 	return order != 0 ? order : ku_rule_compare(x->rule, y->rule);
 }
 
@@ -79,8 +79,8 @@ void ku_line_put(struct ku_line *line)
 	free(line);
 }
 
-/* Is the node at "path" that of "place", one that it is having made, or one that
-   was made too late and goes? */
+/* Is the node at "path" the node of "place", one that is being made for it, or
+   one that was made too late and is being deleted? */
 static bool has(const struct ku_place *place, const char *path)
 {
 	const struct ku_op *op = place->op;
@@ -120,7 +120,8 @@ bool ku_line_mixed(const struct ku_line *line)
 	return line->mixed;
 }
 
-/* From "place" to the next exclusive one, all have "writer" before them. */
+/* From "place" to the next exclusive one, the nearest exclusive place before
+   all of them is "writer". */
 static void set_writer(struct ku_place *place, struct ku_place *writer)
 {
 	for (; place != NULL; place = place->next) {
@@ -130,7 +131,7 @@ static void set_writer(struct ku_place *place, struct ku_place *writer)
 	}
 }
 
-/* The newest come last. */
+/* Search from the end: the newest come last. */
 void ku_line_insert(struct ku_line *line, struct ku_place *place)
 {
 	struct ku_place *after = line->last;
@@ -249,8 +250,8 @@ void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *))
 
 	if (here->next == here)
 		return;
-	/* A loss that is seen meanwhile is to be told of those as well who are in
-	   the rest then. */
+	/* A loss that is noticed in the loop has to reach the places that are
+	   in "rest" then, too. */
 	client->session.rounds++;
 	rest = *here;
 	rest.prev->next = rest.next->prev = &rest;

@@ -1,5 +1,5 @@
-/* line_crowd.c - lines in which every child counts, and several may hold: what is
-   watched there is the line as a whole. */
+/* line_crowd.c - lines in which every child counts, and several may hold: the
+   children of the line are watched as a whole. */
 
 #include "line_impl.h"
 
@@ -18,8 +18,8 @@ void ku_line_gather(struct ku_line *line, bool more)
 	line->gathering = more;
 }
 
-/* A listing that is still to come was taken after this: events and answers come
-   in the order of what they tell of. */
+/* A listing whose answer is still to come is newer than this event: events and
+   answers come in the order of the changes that they report. */
 static void children_event(struct kustos_client *client, struct ku_watch *watch,
 	enum ku_watch_event event)
 {
@@ -38,9 +38,11 @@ bool ku_line_watch_children(struct ku_line *line)
 			line->path) == KUSTOS_OK;
 }
 
-/* The event of an older watch, just before the answer, may have taken ours off here, but
-   not on the server; unless somebody else takes his off behind the listing, who knew of
-   nobody else: then it is looked again before long. */
+/* The event of an older watch, just before the answer, may have removed our
+   watch here, but not on the server; then add it again.  Do not, if another
+   caller that is removing its watch knew of no other watcher, and so has the
+   server's watch removed behind the listing: then the line is looked at again
+   before long. */
 void ku_line_keep_watching(struct ku_line *line)
 {
 	if (line->watch.entry == NULL &&

@@ -1,35 +1,42 @@
 /*
  * line_follow.c - a place whose number says that nobody is before it.
  *
- * The number of a new node counts the children that the line's node ever had.  So if
- * that of ours is the next after that of a place of ours which was granted, and has
- * left, nobody came between; and nobody was left before that one, nor can have come
- * there since.  The answer to the creation grants it: it need not be listed.
+ * The number of a new node counts the children that the line's node ever had.
+ * Suppose that a place of ours was granted and has left, and that our new node
+ * has the next number after it.  Then nobody came between the two.  Nobody was
+ * left before the first one either, as it was granted, and nobody can have come
+ * there since.  So the answer to the creation grants the new place, without a
+ * listing.
  *
- * And of this session: what another has left may be there yet, first in the line, and
- * what was sent under it may arrive.  In one session its deletion was sent before.
+ * Both have to be of the same session.  The node that another session has left
+ * may still be there, first in the line, and what was sent under that session
+ * may still arrive.  Within one session, the deletion of the first node was
+ * sent before the creation of the second.
  *
- * Where the server refuses that deletion, the node of the one which has left stays
- * until the session ends.  It keeps everybody else out, and so those after it, but it
- * is nobody's any more: the program was told that it was released, or lost, before it
- * could be followed.  So two places of ours are never granted at once for that.
+ * If the server refuses that deletion, the first node stays until the session
+ * ends, and keeps everybody else out.  The places that follow it are granted
+ * nonetheless, which is safe: the node is nobody's any more, as the program was
+ * told that the place was released, or lost, before it could be followed.  So
+ * two places of ours are never granted at once because of this.
  *
- * But for a reader that the one which has left may have become: that is a place of
- * ours, too, and stands where it stood.
+ * The exception is a reader that the first place may have become: that reader
+ * is a place of ours, too, and stands where the first place stood.
  *
- * Numbers begin anew when the line's node is deleted and made again.  Then that has
- * had as many children since as the number says.  They are made by one transaction
- * each, as a rule, and those are numbered: so while the nodes of the two places are
- * fewer apart than that, it is the same line's node.  A margin is for who makes
- * several in one.
+ * Numbers begin anew when the line's node is deleted and made again.  Then the
+ * new node has had as many children since as the number says.  As a rule each
+ * child is made by a transaction of its own, and transactions are numbered (the
+ * zxid).  So if the zxids of the two places' nodes are less apart than the
+ * number, both belong to the same line's node.  A margin (BUNDLE) allows for
+ * programs that make several children in one transaction.
  *
- * Whether to ask for a listing as well is decided before the number is known.  Where
- * the last was the next, this will be, as a rule; and if not, a listing follows.
+ * Whether to send a listing along with the creation is decided before the
+ * number is known.  If the last number was the next one, this one will be, too,
+ * as a rule; if it is not, a listing follows.
  */
 
 #include "line_impl.h"
 
-/* So many children are made by one transaction, at the most. */
+/* How many children one transaction makes at the most. */
 #define BUNDLE 64
 
 void ku_line_passed(const struct ku_place *place)

@@ -1,5 +1,5 @@
 /* line_look.c - find out who stands before a place, with as few requests as
-   there can be. */
+   possible. */
 
 #include "line_impl.h"
 
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is watched is looked at again after this time, in case that an event
-   went astray; and later still if the line is long, for the server's sake. */
+/* Look again after this time although all is watched, in case an event was
+   missed; for the server's sake, later still if the line is long. */
 #define SAFETY_MS 30000
 #define SAFETY_MS_EACH 50
-/* When to try again what failed although we are connected. */
+/* When to retry a request that failed although we are connected. */
 #define PUT_OFF_MS 100
 
 void ku_line_again(struct ku_line *line, int64_t ms)
@@ -40,7 +40,7 @@ void ku_place_forget(struct ku_place *place)
 	ku_place_unwatch_ahead(place);
 }
 
-/* Keep what a listing says of "place". */
+/* Note what a listing says of "place". */
 static void learn(struct ku_place *place, const struct ku_standing *standing)
 {
 	bool kept = true;
@@ -72,9 +72,9 @@ static void learn(struct ku_place *place, const struct ku_standing *standing)
 }
 
 /* Is nothing but a listing good enough?  A writer that goes may have left a
-   reader in its place.  And who has extra marks must not believe those who know
-   nothing of them: that one of these was granted does not say that nobody was
-   before it. */
+   reader in its place.  And a place with extra marks must not believe the
+   grants of contenders that do not know those marks: that such a contender was
+   granted does not say that nobody was before it. */
 static bool must_list(const struct ku_place *place)
 {
 	const struct ku_rule *rule = place->line->rule;
@@ -101,9 +101,10 @@ void ku_place_settle(struct ku_place *place)
 /* Somebody stands before "place". */
 static void decide_waiting(struct ku_place *place)
 {
-	/* That of ours which the writer came after may be going still. */
+	/* The writer is granted, but the place of ours before it may still be
+	   on its way out, and be listed. */
 	if (place->beside != 0) {
-		ku_place_grant(place); /* or learn that its writer has gone */
+		ku_place_grant(place); /* fails if its writer has gone */
 		return;
 	}
 	if (place->once) {
@@ -116,14 +117,14 @@ static void decide_waiting(struct ku_place *place)
 		place->state = KU_PLACE_BEHIND;
 		ku_place_unwatch_ahead(place);
 	} else if (place->known == 0) {
-		/* One of ours that stood before it turned out to be gone. */
+		/* A place of ours before it turned out to be gone. */
 		ku_place_look(place);
 	} else {
 		ku_place_settle(place);
 	}
 }
 
-/* Heed what the listing said of "place". */
+/* Act on what the listing said of "place". */
 static void decide(struct ku_place *place)
 {
 	bool held = place->state == KU_PLACE_HELD;
@@ -148,7 +149,7 @@ static void decide(struct ku_place *place)
 	}
 }
 
-/* Say once that some of those in the line do not wait for us. */
+/* Log, once, that some contenders in the line do not wait for us. */
 static void report_mixed(struct ku_line *line, int blind)
 {
 	if (blind > 0 && !line->mixed)
@@ -159,9 +160,9 @@ static void report_mixed(struct ku_line *line, int blind)
 	line->mixed = blind > 0;
 }
 
-/* Choose those of ours that can be in a listing of a node made at "czxid", in
-   their order.  The others were below an older one, whose numbers have started
-   over since: they are gone. */
+/* Choose the places of ours that can be in a listing of a line's node made at
+   "czxid", in their order.  The others were below an older node, whose numbers
+   have started over since: they are gone. */
 static size_t choose(struct ku_line *line, int64_t czxid,
 	struct ku_place **chosen)
 {
@@ -178,7 +179,8 @@ static size_t choose(struct ku_line *line, int64_t czxid,
 	return count;
 }
 
-/* Compare all of ours with a listing.  Returns false if memory is short. */
+/* Compare all places of ours with a listing.  Returns false if memory is
+   short. */
 static bool compare(struct ku_line *line, int64_t czxid,
 	const char *const *names, int name_count)
 {
@@ -201,7 +203,8 @@ static bool compare(struct ku_line *line, int64_t czxid,
 		standings[i].shares = ours[i]->kind->shares;
 		standings[i].company = ours[i]->kind->company;
 	}
-	bool ours_there = line->first != NULL; /* else whom would they see? */
+	bool ours_there = line->first != NULL; /* else there is nobody to be
+						  seen */
 	bool bare = ours_there && line->first->kind->bare;
 	ku_rank(line->rule, bare ? KUSTOS_STYLE_KAZOO : KUSTOS_STYLE_CURATOR,
 		names, name_count, standings, (int)count, &crowd);
@@ -215,7 +218,7 @@ static bool compare(struct ku_line *line, int64_t czxid,
 	return true;
 }
 
-/* Heed what a listing said of each of ours. */
+/* Act on what a listing said of each place of ours. */
 static void decide_all(struct ku_line *line)
 {
 	struct ku_cursor cursor;
@@ -230,7 +233,7 @@ static void decide_all(struct ku_line *line)
 	ku_cursor_end(&cursor, line);
 }
 
-/* Those who wait cannot do without a listing. */
+/* The listing was refused, and waiting places cannot do without one. */
 static void fail_waiting(struct ku_line *line, enum kustos_err err)
 {
 	struct ku_cursor cursor;
@@ -248,7 +251,7 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 {
 	struct ku_line *line = request->owner;
 	bool there = reply->rc == KU_ZK_OK;
-	bool missing = reply->rc == KU_ZK_NONODE; /* and all of ours with it */
+	bool missing = reply->rc == KU_ZK_NONODE; /* and so are all our nodes */
 	bool done = false;
 
 	if (request->what.watch && !there)
@@ -338,8 +341,8 @@ void ku_place_advance(struct ku_place *place)
 		return;
 	place->state = KU_PLACE_LOOKING;
 	if (place->line->children <= KU_LINE_LONG || must_list(place)) {
-		/* By the time it is answered the nearest has often gone, too,
-		   and it says that we are first. */
+		/* By the time the listing is answered the nearest has often
+		   gone, too, and it says that we are first. */
 		ku_place_look(place);
 		return;
 	}
@@ -367,7 +370,7 @@ static void look_again(struct ku_timer *timer)
 	}
 }
 
-/* Watch the nodes of those that have held for a while. */
+/* Watch the nodes of places that have held for a while. */
 static void guard(struct ku_timer *timer)
 {
 	struct ku_line *line = KU_OWNER(struct ku_line, guard, timer);

@@ -1,14 +1,16 @@
 /*
- * line_proof.c - what one who was granted leaves in the data of a long line's
- * node, and what others learn from it.
+ * line_proof.c - the proof that a granted place leaves in the data of a long
+ * line's node, and what others learn from it.
  *
- * Nothing is written over but another's proof, or nothing, and only in the very
- * version that was read.  To read it between the grant and the release takes
- * time that others wait, so it is read before; which is in vain if the one who
- * is still before us leaves a proof meanwhile.  So every other one does: who
- * finds one of the second before it.  Who finds one of its nearest, or of the
- * third, has neighbours who do.  A proof of the third is as good, to learn
- * from, as the second is gone by then.
+ * A proof is written only over another proof or over empty data, and only over
+ * the very version of the data that was read.  To read it between the grant and
+ * the release would take time that others wait for, so it is read before the
+ * grant.  That is in vain if the predecessor leaves a proof of its own
+ * meanwhile.  So only every other place leaves one: a place that finds the
+ * proof of its second nearest.  A place that finds the proof of its nearest, or
+ * of its third nearest, has neighbours that leave one, and leaves none itself.
+ * A proof of the third nearest is as good to learn from, as the second nearest
+ * is gone by then.
  */
 #include "line_impl.h"
 
@@ -17,7 +19,7 @@
 
 /* --- What others left ----------------------------------------------------- */
 
-/* Is it "name" that the line's node has as its data? */
+/* Is "name" the data of the line's node? */
 static bool proves(const struct ku_zk_reply *reply, const char *name)
 {
 	return reply->rc == KU_ZK_OK && name != NULL &&
@@ -25,7 +27,8 @@ static bool proves(const struct ku_zk_reply *reply, const char *name)
 		memcmp(reply->data, name, strlen(name)) == 0;
 }
 
-/* May it be written over?  Nothing may, and a proof, of whomever. */
+/* May the data be overwritten?  Empty data may be, and so may anybody's
+   proof. */
 static bool is_free(const struct ku_line *line, const struct ku_zk_reply *reply)
 {
 	struct ku_contender one;
@@ -43,12 +46,12 @@ static bool is_free(const struct ku_line *line, const struct ku_zk_reply *reply)
 static bool may_replace(const struct ku_line *line,
 	const struct ku_zk_reply *reply)
 {
-	/* As what is expected, that version means any. */
+	/* In a request, version -1 means any version. */
 	return reply->rc == KU_ZK_OK && is_free(line, reply) &&
 		reply->stat->version != -1;
 }
 
-/* The second before us is gone, and there were more: was it granted? */
+/* The second nearest is gone, and there were more: had it been granted? */
 static void read_of_others(struct ku_place *place,
 	const struct ku_request *request, const struct ku_zk_reply *reply)
 {
@@ -57,7 +60,7 @@ static void read_of_others(struct ku_place *place,
 
 	if (!ku_session_ready(line->client))
 		return; /* once connected */
-	int left = 0;	/* so many who may still be there, at the most */
+	int left = 0;	/* how many may still be there at the most */
 	while (left < KU_NEAR && !proves(reply, place->near[left]))
 		left++;
 	if (left == KU_NEAR || place->known != request->connection) {
@@ -118,7 +121,7 @@ void ku_place_go(struct ku_place *place)
 	struct ku_proof *proof = place->proof;
 
 	if (proof != NULL && ku_request_busy(&proof->request) && !place->lost)
-		return; /* comes back here when it is known */
+		return; /* called again when that is known */
 	if (proof != NULL && proof->allowed && !place->lost &&
 		ku_session_ready(place->line->client))
 		say_farewell(place);

@@ -1,5 +1,5 @@
-/* line_session.c - what becomes of places when the connection or the session
-   does not stay. */
+/* line_session.c - what becomes of places when the connection breaks, or the
+   session is lost or ends. */
 
 #include "line_impl.h"
 
@@ -48,7 +48,7 @@ static void lose(struct ku_place *place)
 	if (place->state == KU_PLACE_HELD)
 		ku_place_lose(place);
 	else if (place->beside != 0)
-		ku_place_fail(place, KUSTOS_ELOST); /* its writer is */
+		ku_place_fail(place, KUSTOS_ELOST); /* its writer is lost */
 }
 
 void ku_lines_lost(struct kustos_client *client)
@@ -63,7 +63,8 @@ static void start_over(struct ku_place *place)
 		ku_place_gone(place);
 }
 
-/* What was to delete their nodes and was not sent has nothing to do any more. */
+/* The nodes went with the session, so deletions that have not been sent are not
+   needed any more. */
 static void end_unsent(struct kustos_client *client)
 {
 	struct ku_ring *away = &client->lines.away;
@@ -95,14 +96,14 @@ static void unlist(const void *node, VISIT visit, int depth)
 		ku_line_unlist(*(struct ku_line *const *)node);
 }
 
-/* Most of those who asked for a listing have left by now. */
+/* Most places for which a listing was queued have left by now. */
 void ku_lines_close(struct kustos_client *client)
 {
 	ku_lines_each(client, close_place);
 	twalk(client->lines.tree, unlist);
 }
 
-/* Nothing is in flight any more, and nobody is told. */
+/* Nothing is in flight any more, and no event is called. */
 static void free_ring(struct ku_ring *head)
 {
 	while (head->next != head) {

@@ -12,7 +12,7 @@
 /* And if the server puts us off. */
 #define PUT_OFF_MS 100
 
-/* What Curator's clients write to ask for a lock. */
+/* What Curator's clients write into a node to ask for its release. */
 static const char revoke_request[] = "__REVOKE__";
 
 static void lookout_free(struct ku_lookout *lookout)
@@ -36,7 +36,8 @@ void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
 	else if (l->request.slot == NULL)
 		ku_watch_remove(client, &l->watch);
 	bool unsent = ku_wire_withdraw(client, &l->request);
-	if (unsent && deleted) /* no event will clear what was not put on */
+	if (unsent && deleted) /* no event will clear a watch that was not
+				  set */
 		ku_watch_unset(client, KU_ZK_WATCH_DATA, l->path);
 	if (unsent || !ku_request_busy(&l->request)) {
 		ku_watch_failed(client, &l->watch);
@@ -52,7 +53,8 @@ bool ku_lookout_sees(const struct ku_lookout *lookout)
 		lookout->place->line->client->session.connection;
 }
 
-/* Tell the place that the node is gone: "seen" in an answer, or an event. */
+/* Tell the place that the node is gone.  "seen": by an answer; else by an
+   event. */
 static void tell_gone(struct ku_lookout *lookout, bool seen)
 {
 	struct ku_place *place = lookout->place;
@@ -66,7 +68,7 @@ static void tell_gone(struct ku_lookout *lookout, bool seen)
 		ku_place_advance(place);
 }
 
-/* Does the node say what we wrote there? */
+/* Is the data of the node what we wrote there? */
 static bool is_ours(const struct ku_place *place,
 	const struct ku_zk_reply *reply)
 {
@@ -75,7 +77,7 @@ static bool is_ours(const struct ku_place *place,
 			reply->stat->version);
 }
 
-/* Has somebody asked for the place? */
+/* The own node was read: has somebody asked for its release? */
 static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 {
 	bool asked = place->kind->revocable &&
@@ -86,7 +88,7 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 	if (asked)
 		place->asked_mzxid = reply->stat->mzxid;
 	if (place->kind->jealous && !is_ours(place, reply)) {
-		ku_place_gone(place); /* who waits starts over */
+		ku_place_gone(place); /* a waiting place starts over */
 	} else if (place->state != KU_PLACE_HELD) {
 		place->revoked = asked;
 		ku_place_try(place);
@@ -95,9 +97,10 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 	}
 }
 
-/* Has its read left a watch?  The event of an older one, just before the answer,
-   may have taken ours off here, but not on the server; unless somebody else takes
-   his off behind the read, who knew of nobody else. */
+/* Has its read left a watch?  The event of an older watch, just before the
+   answer, may have removed ours here, but not on the server; then add it again.
+   Do not, if another caller that is removing its watch knew of no other
+   watcher, and so has the server's watch removed behind the read. */
 static bool is_watched(struct kustos_client *client, struct ku_lookout *lookout)
 {
 	if (!lookout->request.what.watch || lookout->watch.entry != NULL)
@@ -107,7 +110,7 @@ static bool is_watched(struct kustos_client *client, struct ku_lookout *lookout)
 			lookout->path) == KUSTOS_OK;
 }
 
-/* Nobody wants to know any more. */
+/* The read of a lookout that is no longer wanted has ended. */
 static void end_unwanted(struct kustos_client *client,
 	struct ku_lookout *lookout, int rc)
 {
@@ -121,7 +124,8 @@ static void end_unwanted(struct kustos_client *client,
 	lookout_free(lookout);
 }
 
-/* The server does not let us read the node: we can only look now and then. */
+/* The server does not let us read the node, so we can only look now and
+   then. */
 static void cannot_read(struct ku_lookout *lookout, enum kustos_err err)
 {
 	struct ku_place *place = lookout->place;
@@ -183,7 +187,8 @@ static void send_get(struct ku_lookout *lookout, bool watch)
 	ku_wire_send(client, &lookout->request);
 }
 
-/* Does nothing but a read tell of it?  A listing is for those who wait in line. */
+/* Is a read the only way to learn of it?  A listing serves places that wait in
+   line. */
 static bool must_read(const struct ku_lookout *lookout)
 {
 	const struct ku_place *place = lookout->place;
@@ -191,7 +196,7 @@ static bool must_read(const struct ku_lookout *lookout)
 	return place->state == KU_PLACE_HELD || place->line->rule->seat;
 }
 
-/* Put the watch on, and read the node.  Returns false if it cannot be watched. */
+/* Watch the node, and read it.  Returns false if it cannot be watched. */
 static bool watch_node(struct ku_lookout *lookout)
 {
 	struct kustos_client *client = lookout->place->line->client;
@@ -218,12 +223,13 @@ static void node_event(struct kustos_client *client, struct ku_watch *watch,
 		tell_gone(lookout, false);
 		return;
 	}
-	lookout->connection = 0; /* not seen, until it is read again */
+	lookout->connection = 0; /* not seen until it is read again */
 	if (event != KU_WATCH_GONE && !watch_node(lookout))
 		ku_line_again(lookout->place->line, NO_WATCH_MS);
 }
 
-/* Make a lookout for the node "name" of the place's line; "": that itself. */
+/* Make a lookout for the node "name" in the place's line; "": the line's
+   node. */
 static struct ku_lookout *lookout_new(struct ku_place *place, const char *name)
 {
 	struct ku_lookout *lookout = calloc(1, sizeof(*lookout));
@@ -241,7 +247,7 @@ static struct ku_lookout *lookout_new(struct ku_place *place, const char *name)
 	return lookout;
 }
 
-/* See that "*lookout" watches the node "name". */
+/* Have "*lookout" watch the node "name". */
 static void look_out(struct ku_place *place, struct ku_lookout **lookout,
 	const char *name)
 {

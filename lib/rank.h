@@ -34,8 +34,7 @@ struct ku_mark {
 struct ku_rule {
 	const struct ku_mark *marks;
 	int mark_count;
-	bool downgrades; /* a writer that leaves may leave a reader in its
-			    place */
+	bool downgrades; /* a leaving writer may leave a reader there */
 	bool counts;	 /* every child counts, whatever its name: see
 			    ku_rank() */
 	bool seat;	 /* no order: all contend for the line's node itself,
@@ -51,7 +50,7 @@ KU_SERVICE bool ku_marks_valid(const char *extra);
 int ku_rule_compare(const struct ku_rule *a, const struct ku_rule *b);
 
 /* Return "rule", which is constant; or, if it has extra marks, a copy that has
-   them as well. ku_rule_free() frees such a copy.  NULL if memory is short. */
+   them as well, to be freed with ku_rule_free().  NULL if memory is short. */
 const struct ku_rule *ku_rule_keep(const struct ku_rule *rule);
 void ku_rule_free(const struct ku_rule *rule);
 
