@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Only its thread changes the depth, but from nothing, which takes the lock. */
+/* Only its own thread changes the depth.  Only a change from 0 needs the
+   client's lock. */
 static int depth_of(struct ku_lock *lock)
 {
 	return atomic_load_explicit(&lock->depth, memory_order_acquire);
@@ -16,9 +17,10 @@ static void set_depth(struct ku_lock *lock, int depth)
 	atomic_store_explicit(&lock->depth, depth, memory_order_release);
 }
 
-/* Return what this thread has locked, or NULL.  One that is another's at any time
-   meanwhile is never taken for it: who sees a depth sees whose it is, and this
-   thread's own name is older. */
+/* Return this thread's record, or NULL.  A record that is another thread's at
+   any time meanwhile is never taken for it: a thread that sees a depth above 0
+   also sees the name that goes with that depth, and its own name, from an
+   earlier use, is older. */
 static inline struct ku_lock *own_lock(struct ku_gate *gate)
 {
 	struct ku_lock *lock = atomic_load_explicit(&gate->locks,
@@ -47,8 +49,8 @@ static bool relock(struct ku_gate *gate, enum kustos_err *err)
 	return true;
 }
 
-/* Note that this thread has locked it, where nothing is noted any more or in
-   "*fresh".  Locked. */
+/* Note that this thread has locked the gate, in a record that is no longer used
+   or in "*fresh".  Locked. */
 static void note(struct ku_gate *gate, struct kustos_hold *hold,
 	struct ku_lock **fresh)
 {
@@ -68,8 +70,8 @@ static void note(struct ku_gate *gate, struct kustos_hold *hold,
 	set_depth(lock, 1);
 }
 
-/* Keep what this thread has just been granted, and give it back instead if the
-   gate was destroyed before the thread could wake up: nobody else would. */
+/* Keep what this thread has just been granted.  If the gate was destroyed
+   before the thread could wake up, give it back instead: nobody else would. */
 static enum kustos_err keep(struct ku_gate *gate, struct kustos_hold *hold,
 	struct ku_lock *fresh)
 {
@@ -103,7 +105,8 @@ enum kustos_err ku_gate_lock(struct ku_gate *gate, struct kustos_hold *writer,
 	return err;
 }
 
-/* Wait until the node is gone, or stays, with its session at the latest.  Locked. */
+/* Wait until the node is gone, at the latest with its session, or is known to
+   stay.  Locked. */
 static enum kustos_err await(struct kustos_client *client,
 	struct ku_parting *parting)
 {
@@ -114,7 +117,7 @@ static enum kustos_err await(struct kustos_client *client,
 	return parting->of != NULL ? KUSTOS_ECLOSED : parting->err;
 }
 
-/* Give it back, and wait. */
+/* Give the hold back, and wait until its node is gone. */
 static enum kustos_err release_and_wait(struct kustos_client *client,
 	struct kustos_hold *hold)
 {
@@ -134,7 +137,7 @@ static enum kustos_err release_and_wait(struct kustos_client *client,
 	return err;
 }
 
-/* Give it back; what it is noted in is another's at once. */
+/* Give the hold back; its record may be another thread's at once. */
 static enum kustos_err leave(struct ku_gate *gate, struct ku_lock *lock,
 	bool waits)
 {

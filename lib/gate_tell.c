@@ -1,5 +1,5 @@
-/* gate_tell.c - what a gate tells the program, beside holds: that it waits, and
-   that somebody asks. */
+/* gate_tell.c - the callbacks of a gate, besides those of holds: that a place
+   waits, and that somebody asks for its release. */
 
 #include "gate_impl.h"
 #include "recipe.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Enter a callback, unlocked.  Returns false, and stays locked, if nothing is
-   to be told any more. */
+/* Enter a callback, and unlock the client.  Returns false, with the client
+   still locked, if no callback may be called any more. */
 static bool begin(struct ku_gate *gate, struct ku_teller *teller)
 {
 	if (gate->destroyed)

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* For how long threads of one gate hand over to each other at the most. */
+/* For how long, at the most, the threads of one gate hand over to each
+   other. */
 #define LOCAL_NS (50 * INT64_C(1000000))
 
 static void enqueue(struct ku_guest *guest)
@@ -57,13 +58,15 @@ static enum kustos_err take_beside(struct ku_turn *turn, const char *data,
 		return KUSTOS_EINVAL;
 	if (ku_hold_state(hold) == KUSTOS_HOLD_LOST)
 		return KUSTOS_ELOST;
-	/* The next thread may not write while this one reads. */
+	/* The writer is not handed over to the next thread, which must not
+	   write while this one reads. */
 	writer->handed = writer->gate->local_handoffs;
 	return ku_place_beside(writer->place, &gate->kind, data, len,
 		turn->once, turn, &turn->place);
 }
 
-/* Take a place for "guest", or for whoever is first. */
+/* Take a place for "guest"; or, if it is NULL, for the guest that is first
+   then. */
 static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 	bool once)
 {
@@ -97,7 +100,8 @@ static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 	return KUSTOS_OK;
 }
 
-/* See that the first in line is served; who cannot be is told so. */
+/* Have a turn begun for the first guest; a guest for which that fails gets the
+   error. */
 static void serve(struct ku_gate *gate)
 {
 	gate->refs++;
@@ -121,7 +125,7 @@ static void hand_over(struct ku_turn *turn, struct ku_guest *guest)
 	dequeue(guest, KUSTOS_OK);
 }
 
-/* May the next thread have it without another process's having its turn? */
+/* May the next thread have it before another process gets its turn? */
 static bool may_hand_over(const struct ku_turn *turn)
 {
 	const struct ku_gate *gate = turn->gate;
@@ -161,7 +165,7 @@ static void granted(struct ku_place *place)
 						     : turn->gate->first;
 
 	turn->granted_ns = ku_now(turn->gate->client);
-	hand_over(turn, guest); /* with nobody waiting there is no turn */
+	hand_over(turn, guest); /* without a waiter there is no turn */
 }
 
 static void failed(struct ku_place *place, enum kustos_err err)
@@ -174,8 +178,9 @@ static void failed(struct ku_place *place, enum kustos_err err)
 
 	gate->refs++;
 	turn_end(turn);
-	/* Whoever began it may have gone meanwhile: it may have been for a single
-	   try, or the answer be older than what the next one has asked. */
+	/* The guest for which it began may have gone meanwhile.  Then the
+	   failure is not for the next one: it may be that of a single try, or
+	   of an answer that is older than the next guest's request. */
 	if (guest != NULL && !inherited)
 		dequeue(guest, err);
 	serve(gate);
@@ -197,8 +202,9 @@ static void revoked(struct ku_place *place)
 {
 	struct ku_turn *turn = ku_place_owner(place);
 
-	/* Whoever asks waits for the node to go, so threads that hand it over
-	   among themselves would make fun of the request. */
+	/* The one who asks waits for the node to go.  If threads went on
+	   handing it over among themselves, they would ignore the request for
+	   that long. */
 	turn->handed = turn->gate->local_handoffs;
 	ku_gate_tell_revoked(turn->gate, turn->hold);
 }

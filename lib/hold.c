@@ -1,4 +1,5 @@
-/* hold.c - what was granted: how long for, and who is told of its loss. */
+/* hold.c - what was granted: for how long it is held, and who is told of its
+   loss. */
 
 #include "client.h"
 #include "hold.h"
@@ -8,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A callback of the program about a hold.  Most are never asked for, and every
-   lock that waits has three, so they are small. */
+/* A callback of the program about a hold.  Most are never requested, and every
+   lock that waits has three of them, so they are small. */
 struct notice {
 	struct ku_call call;
 	kustos_hold_fn *fn;
 	void *arg;
-	unsigned short offset; /* in its hold */
+	unsigned short offset; /* of this struct in its hold */
 	bool running;
-	bool again; /* asked for while it ran */
+	bool again; /* requested while it ran */
 };
 
-/* One that is running, on the stack of its thread. */
+/* A running callback, on the stack of its thread. */
 struct run {
 	pthread_t thread;
 	struct run *next;
@@ -28,8 +29,8 @@ struct run {
 struct kustos_hold {
 	struct kustos_client *client;
 	struct ku_grant of;
-	struct ku_bundle *bundle; /* of which it is the whole, */
-	struct ku_bundle *within; /* or a part, or both: NULL */
+	struct ku_bundle *bundle; /* the bundle of which it is the whole, */
+	struct ku_bundle *within; /* or a part, or both; else NULL */
 	int64_t epoch;
 
 	struct notice on_lost, at_risk, asked;
@@ -38,8 +39,8 @@ struct kustos_hold {
 
 	atomic_bool lost;   /* written when locked */
 	bool risk_reserved; /* its timer */
-	bool silent;	    /* calls nobody any more, whoever asks for it */
-	bool released; /* by a callback of its own, which is still running */
+	bool silent;	    /* calls no callback any more */
+	bool released; /* in a callback of its own, which still runs */
 };
 
 const char *kustos_hold_state_name(enum kustos_hold_state state)
@@ -51,7 +52,7 @@ const char *kustos_hold_state_name(enum kustos_hold_state state)
 	return names[state];
 }
 
-/* Is a callback running, "elsewhere": on another thread than this? */
+/* Is a callback running?  "elsewhere": on another thread than this one? */
 static bool is_running(const struct kustos_hold *hold, bool elsewhere)
 {
 	for (const struct run *r = hold->runs; r != NULL; r = r->next)
@@ -68,7 +69,8 @@ bool ku_hold_inside(const struct kustos_hold *hold)
 	return false;
 }
 
-/* Call "fn" with the client unlocked, so that others see it run. */
+/* Call "fn" with the client unlocked, in a way that other threads see it
+   run. */
 static void run(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
 {
 	struct run self = { .thread = pthread_self(), .next = hold->runs };
@@ -228,8 +230,9 @@ enum kustos_hold_state kustos_hold_state(struct kustos_hold *hold)
 
 bool ku_hold_is_lost(struct kustos_hold *hold)
 {
-	/* In this order: a loss marks what is lost, and who sees the lease of a
-	   later epoch then sees the mark. */
+	/* In this order: a loss marks what is lost before a later epoch has a
+	   lease.  So a thread that sees the lease of a later epoch then sees
+	   the mark. */
 	bool held = ku_session_alive(hold->client) && !hold->lost;
 
 	return !held && kustos_hold_state(hold) == KUSTOS_HOLD_LOST;
@@ -278,7 +281,7 @@ enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 	return KUSTOS_OK;
 }
 
-/* In place of what was asked for before. */
+/* Replace the warning that was requested before. */
 static void watch_risk(struct kustos_hold *hold, int64_t before_ns,
 	kustos_hold_fn *fn, void *arg)
 {
@@ -287,7 +290,7 @@ static void watch_risk(struct kustos_hold *hold, int64_t before_ns,
 	hold->at_risk.fn = fn;
 	hold->at_risk.arg = arg;
 	ku_risk_stop(&hold->risk);
-	/* What the one before was to be told. */
+	/* Withdraw a queued call of the former callback. */
 	ku_dispatch_pull(client, &hold->at_risk.call);
 	hold->at_risk.again = false;
 	if (fn != NULL && ku_hold_state(hold) != KUSTOS_HOLD_LOST)
@@ -328,7 +331,8 @@ void ku_hold_hush(struct kustos_hold *hold)
 	hold->risk_reserved = false;
 	while (is_running(hold, true))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
-	/* What a part's callback looks at is the whole, and the other parts. */
+	/* Hush the parts only now: a part's callback looks at the whole, and at
+	   the other parts. */
 	for (size_t i = 0; is_whole(hold) && i < hold->bundle->count; i++)
 		ku_hold_hush(hold->bundle->parts[i]);
 }
@@ -339,8 +343,8 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 
 	ku_lock(client);
 	ku_enter(client);
-	/* Before what its callbacks may look at goes.  In one of them it is
-	   freed when that returns. */
+	/* Hush it before anything that its callbacks may look at goes.  If this
+	   is called in one of them, the hold is freed when that returns. */
 	ku_hold_hush(hold);
 	bool lost = ku_hold_state(hold) == KUSTOS_HOLD_LOST;
 	hold->of.release(hold, hold->of.owner);
@@ -364,7 +368,8 @@ enum kustos_err kustos_hold_release(struct kustos_hold *hold)
 	return ku_hold_release(hold);
 }
 
-/* How many nodes prove it; a part may have several as well. */
+/* Return how many nodes prove that it is held; a part may have several as
+   well. */
 static size_t proof_count(const struct kustos_hold *hold)
 {
 	size_t count = 0;
@@ -376,7 +381,8 @@ static size_t proof_count(const struct kustos_hold *hold)
 	return count;
 }
 
-/* Write a check of each of them to "at".  Returns the end of that. */
+/* Write a check of each of these nodes to "at".  Returns the end of the
+   checks. */
 static struct kustos_op *put_checks(const struct kustos_hold *hold,
 	struct kustos_op *at)
 {
@@ -391,13 +397,14 @@ static struct kustos_op *put_checks(const struct kustos_hold *hold,
 	return at;
 }
 
-/* Put a check of each of the hold's nodes before "ops"; what
-   is stored in "*guarded" is to be freed. */
+/* Put a check of each of the hold's nodes before "ops".  The caller frees what
+   is stored in "*guarded". */
 static enum kustos_err guard(const struct kustos_hold *hold,
 	const struct kustos_op *ops, size_t count, struct ku_guard *by,
 	struct kustos_op **guarded)
 {
-	/* In a later session its path may be that of another's node. */
+	/* Only in this epoch: in a later session, another's node may have its
+	   path. */
 	*by = (struct ku_guard){ hold->epoch, proof_count(hold) };
 	*guarded = calloc(by->checks + count, sizeof(**guarded));
 	if (*guarded == NULL)

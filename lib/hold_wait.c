@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Free what has not been handed out. */
+/* Free the holds that have not been handed out. */
 static void free_holds(struct ku_hold_wait *want)
 {
 	for (int i = 0; want->holds != NULL && i < want->count; i++)
@@ -63,8 +63,8 @@ void ku_hold_wait_tell(struct ku_wait *wait)
 	ku_lock(client);
 	bool closing = client->closing != KU_OPEN;
 	ku_unlock(client);
-	/* What was granted before a close, and is told after it, is of no use.
-	   */
+	/* A hold that was granted before a close, and would be handed out after
+	   it, is of no use. */
 	for (int i = 0; err == KUSTOS_OK && closing && i < want->count; i++) {
 		(void)ku_hold_release(want->holds[i]);
 		want->holds[i] = NULL;

@@ -36,8 +36,7 @@ void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
 	else if (l->request.slot == NULL)
 		ku_watch_remove(client, &l->watch);
 	bool unsent = ku_wire_withdraw(client, &l->request);
-	if (unsent && deleted) /* no event will clear a watch that was not
-				  set */
+	if (unsent && deleted) /* no event clears an unset watch */
 		ku_watch_unset(client, KU_ZK_WATCH_DATA, l->path);
 	if (unsent || !ku_request_busy(&l->request)) {
 		ku_watch_failed(client, &l->watch);

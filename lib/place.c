@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From here on an empty line is removed, so that its numbers start over. */
+/* From this number on an empty line is deleted, so that its numbers start
+   over. */
 #define RENEW_NUMBER (INT32_C(1) << 30)
-/* How long after its grant a node that was not watched while it waited is
-   watched: most holds are shorter, and are spared the request. */
+/* How long after the grant a node is watched that was not watched while it
+   waited.  Most holds are shorter, and are spared the request. */
 #define GUARD_MS 10
 
-/* The last of a line whose numbers are running out: let them start over. */
+/* The last place of a line whose numbers are running out has left: delete the
+   line's node, so that the numbers start over. */
 static void renew(struct ku_line *line)
 {
 	struct kustos_client *client = line->client;
@@ -82,8 +84,8 @@ void ku_parting_end(struct ku_parting *parting)
 	parting->of = NULL;
 }
 
-/* One that stood before "place" waits no more.  "anew": what is known of those
-   before it is not true any more. */
+/* A place of ours that stood before "place" waits no more.  "anew": what is
+   known of the contenders before "place" is not true any more. */
 static void move_up(struct ku_place *place, bool anew)
 {
 	if (!ku_place_waits(place))
@@ -92,11 +94,11 @@ static void move_up(struct ku_place *place, bool anew)
 		place->known = 0;
 	if (ku_place_rests(place))
 		return;
-	/* A listing told of its gap, and it is about to be heeded: what is
-	   watched is of the gap before. */
+	/* A listing has told its gap, and is about to be acted on; what is
+	   watched still belongs to the gap before that. */
 	if (place->line->deciding && place->news)
 		return;
-	/* One listing tells of all who share. */
+	/* One listing tells of all places that share. */
 	if (anew || (place->state == KU_PLACE_BEHIND && place->kind->shares))
 		ku_place_look(place);
 	else if (place->state == KU_PLACE_BEHIND || place->known == 0)
@@ -120,15 +122,15 @@ void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool shared,
 	ku_cursor_end(&cursor, line);
 }
 
-/* End the part of "place" in its line, and see that its node goes. */
+/* Take "place" out of its line, and have its node deleted. */
 static void withdraw(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 	struct kustos_client *client = line->client;
 	struct ku_place *behind = place->next;
 	bool held = place->state == KU_PLACE_HELD;
-	/* Without it the gap of those behind an exclusive one is the sum of
-	   both; unless it was granted, and had nobody before it. */
+	/* Without an exclusive place, the gap of those behind it is the sum of
+	   both gaps; unless it was granted, and so had nobody before it. */
 	bool shares = place->kind->shares;
 	bool anew = !shares && (!held || place->lost);
 
@@ -147,7 +149,7 @@ static void withdraw(struct ku_place *place)
 	ku_lookout_drop(&place->own, true);
 	ku_lines_leave(place);
 	if (place->path == NULL) {
-		/* Still to be made, or gone with its session. */
+		/* The node is still to be made, or is gone with its session. */
 		if (place->op != NULL && !place->op->done)
 			ku_op_unwant(place->op);
 		else
@@ -161,7 +163,7 @@ static void withdraw(struct ku_place *place)
 		ku_place_go(place);
 	else
 		ku_op_undo(place->op);
-	if (behind != NULL) /* else the line may be gone, as "place" */
+	if (behind != NULL) /* else the line may be freed, as "place" */
 		ku_line_move_up(line, behind, shares, anew);
 }
 
@@ -209,7 +211,7 @@ bool ku_place_has_writer(const struct ku_place *place)
 
 void ku_place_queue(struct ku_place *place)
 {
-	/* Those who are led by it are not decided on. */
+	/* The places that it leads get no decision of their own. */
 	do {
 		const struct ku_place_events *events = place->kind->events;
 
@@ -228,8 +230,8 @@ void ku_place_grant(struct ku_place *place)
 	struct kustos_client *client = line->client;
 	enum kustos_state state = ku_session_state(client);
 
-	/* A look that came too late for the lease; the next connection asks
-	   again. */
+	/* The lease ended before the answer came; we look again on the next
+	   connection. */
 	if (state != KUSTOS_CONNECTED ||
 		place->session_id != client->session.id)
 		return;

@@ -1,4 +1,4 @@
-/* place_take.c - take a place: make its node, and once more if need be. */
+/* place_take.c - take a place: make its node, and again if need be. */
 
 #include "line_impl.h"
 
@@ -8,18 +8,18 @@
 #include <string.h>
 
 /* Nobody comes between a writer and the reader that it becomes, if the writer's
-   node was still there when the reader's was made: it is watched, or it stands
-   in a listing that is taken now. */
+   node was still there when the reader's was made: if it was still watched
+   then, or stands in a listing that is taken now. */
 static void grant_beside(struct ku_place *place)
 {
 	place->state = KU_PLACE_LOOKING;
 	if (ku_place_has_writer(place) && !ku_lookout_sees(place->writer->own))
 		ku_place_look(place);
 	else
-		ku_place_grant(place); /* or learn that it is too late */
+		ku_place_grant(place); /* fails if it is too late */
 }
 
-/* None of ours stands before it: does anybody? */
+/* No place of ours stands before it: does any other? */
 static void begin(struct ku_place *place)
 {
 	if (!ku_place_follows(place)) {
@@ -30,7 +30,7 @@ static void begin(struct ku_place *place)
 	ku_place_grant(place);
 }
 
-/* The creation has ended: the node is there, or it cannot be had. */
+/* The creation has ended: the node is there, or could not be made. */
 static void created(struct ku_op *op)
 {
 	struct ku_place *place = op->owner;
@@ -98,7 +98,8 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 	return KUSTOS_OK;
 }
 
-/* Return the last place of ours that a new one of this kind has to wait for. */
+/* Return the last place of ours that a new one of this kind has to wait for, or
+   NULL. */
 static const struct ku_place *in_the_way(const struct ku_line *line,
 	const struct ku_place_kind *kind)
 {
@@ -109,9 +110,9 @@ static const struct ku_place *in_the_way(const struct ku_line *line,
 	return last;
 }
 
-/* Have a node made.  If nobody of ours waits before it, the listing that tells
-   who does goes out behind it in the same flight, unless its number will say it.  On
-   failure "place" has left. */
+/* Have a node made.  If no place of ours waits before it, the listing that
+   tells who does is sent behind the creation in the same flight, unless the
+   number will probably tell that.  On failure "place" has left. */
 static enum kustos_err create(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
@@ -159,7 +160,8 @@ void ku_place_restart(struct ku_place *place)
 	ku_place_forget(place);
 	ku_lookout_drop(&place->own, true);
 	ku_line_remove(place->line, place);
-	/* A listing may be wrong, a deletion that is not needed does no harm. */
+	/* Delete even a node that a listing did not show: the listing may be
+	   wrong, and a deletion that is not needed does no harm. */
 	place->op->ended = NULL;
 	if (place->session_id == place->line->client->session.id && !certain)
 		ku_op_undo(place->op);
@@ -175,8 +177,9 @@ void ku_place_restart(struct ku_place *place)
 		place->kind->events->failed(place, place->err);
 }
 
-/* Those of ours that have left, and stay only to see whether they may leave a
-   proof, go now: whoever tries once must not find them there. */
+/* Places of ours that have left, and whose nodes stay only until it is known
+   whether they may leave a proof, go now: a single try must not find them
+   there. */
 static void hurry(struct ku_line *line)
 {
 	struct ku_ring *away = &line->client->lines.away;
@@ -190,7 +193,7 @@ static void hurry(struct ku_line *line)
 	}
 }
 
-/* Does a place of ours stand in the way for certain? */
+/* Is a place of ours certainly in the way? */
 static bool is_taken(const struct ku_line *line,
 	const struct ku_place_kind *kind)
 {
@@ -278,7 +281,8 @@ enum kustos_err ku_place_beside(struct ku_place *writer,
 	place->once = once;
 	place->beside = writer->czxid;
 	place->number = writer->number;
-	/* So that it is known whether that one is there when ours is. */
+	/* So that it is known whether the writer's node is still there when
+	   ours is made. */
 	ku_place_watch_own(writer);
 	return join(place, out);
 }
@@ -311,7 +315,7 @@ enum kustos_err ku_place_adopt(struct ku_line *line,
 	place->op = op;
 	ku_lines_join(place);
 	*out = place;
-	line->passed.czxid = 0; /* no event comes in here */
+	line->passed.czxid = 0; /* no grant, and so no event, in here */
 	created(op);
 	return KUSTOS_OK;
 }
@@ -333,7 +337,8 @@ const char *ku_place_path(const struct ku_place *place)
 
 int64_t ku_place_token(const struct ku_place *place)
 {
-	/* Who queued behind the writer has a lesser one than the reader's node,
-	   and is granted later. */
+	/* A place that queued behind the writer may have a smaller czxid than
+	   the reader's node, but is granted later: so the reader has the
+	   writer's. */
 	return place->beside != 0 ? place->beside : place->czxid;
 }

@@ -1,11 +1,11 @@
 /*
  * place_write.c - what is written into a place's node while it is granted.
  *
- * Nobody but its owner writes there, if its kind is jealous: so the version is
- * known, and a write of just this one fails if somebody else has taken the node
- * over.  If an answer was lost the node is read: what stands there is what we
- * wrote, or it is not ours any more.  So a write is seen to its end, also if
- * nobody waits for it any longer.
+ * If the kind of a place is jealous, only its owner writes there.  So the
+ * version is known, and a conditional write fails if somebody else has taken
+ * the node over.  If the reply to a write is lost, the node is read: its data
+ * is either what we wrote, or the node is not ours any more.  So every write is
+ * carried through, even if nobody waits for it any longer.
  */
 
 #include "line_impl.h"
@@ -22,7 +22,7 @@ static void writing_free(struct ku_writing *writing)
 	free(writing);
 }
 
-/* The first has ended: tell, and begin the next. */
+/* The first write has ended: begin the next one, and call back. */
 static void end(struct ku_writing *writing, enum kustos_err err)
 {
 	struct ku_place *place = writing->place;
@@ -65,7 +65,8 @@ bool ku_place_wrote(const struct ku_place *place, const char *data, int len,
 		memcmp(data, writing->data, writing->len) == 0;
 }
 
-/* The node cannot be read for lack of memory: but the write was sent. */
+/* Memory is too short to read the node, but the write was sent: its outcome is
+   unknown. */
 static enum kustos_err unseen(enum kustos_err err)
 {
 	return err == KUSTOS_ENOMEM ? KUSTOS_EUNKNOWN : err;
@@ -77,7 +78,8 @@ static void was_read(struct ku_op *op)
 	struct ku_place *place = writing->place;
 	enum kustos_err err = op->err;
 
-	/* It was not done, and will not be: do it, or hear why not. */
+	/* The write was not done, and will not be: repeat it, or learn why it
+	   cannot be. */
 	if (err == KUSTOS_OK && op->out_stat.czxid == place->czxid &&
 		op->out_stat.version == place->version) {
 		begin(writing);

@@ -1,4 +1,4 @@
-/* rank.c - take names apart, and count who stands before whom. */
+/* rank.c - parse names, and count who stands before whom. */
 
 #include "rank.h"
 #include "name.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The mark of leases comes first, then that of elections, then those of locks,
-   then those of read/write locks. */
+/* In this order: the mark of leases, that of elections, those of locks, those
+   of read/write locks.  The rules below are ranges of this table. */
 static const struct ku_mark marks[] = {
 	{ "lease-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LEASE },
 	{ "latch-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_CANDIDATE },
@@ -155,11 +155,12 @@ bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours)
 {
 	bool kazoo = theirs == KUSTOS_STYLE_KAZOO;
 
-	/* So says the program that has named them. */
+	/* The program that named the extra marks says so. */
 	if (theirs == KUSTOS_STYLE_EXTRA || ours == KUSTOS_STYLE_EXTRA)
 		return true;
-	/* kazoo's own names are seen by kazoo only, which sees no others; a
-	   name with a session in it belongs to a recipe that counts all. */
+	/* kazoo's own names are seen by kazoo only, which sees no others.  A
+	   name with a session in it belongs to a recipe that counts all
+	   children. */
 	if (theirs == KUSTOS_STYLE_SESSION)
 		return ours != KUSTOS_STYLE_KAZOO;
 	if (ours == KUSTOS_STYLE_SESSION)
@@ -190,14 +191,14 @@ const char *kustos_kind_name(enum kustos_kind kind)
 bool ku_contender_blocks(const struct ku_contender *before,
 	const struct ku_contender *after)
 {
-	/* kazoo's lock and its write lock have one name. */
+	/* kazoo gives its lock and its write lock the same name. */
 	bool both = before->style == KUSTOS_STYLE_KAZOO &&
 		before->kind == KUSTOS_KIND_LOCK;
 	bool one_line = both ||
 		ku_kind_line(before->kind) == ku_kind_line(after->kind);
 
 	if (before->kind == KUSTOS_KIND_LEASE)
-		return false; /* there is room, or it waits elsewhere */
+		return false; /* there is room, or "after" waits elsewhere */
 	return one_line && ku_number_before(before->number, after->number) &&
 		!(ku_contender_shares(before) && ku_contender_shares(after));
 }
@@ -219,7 +220,7 @@ static int find(const struct ku_standing *standings, int count, int32_t number)
 	return low;
 }
 
-/* One more of them. */
+/* Add a contender to "near". */
 static void count_one(struct ku_nearest *near, const char *name, int32_t number)
 {
 	int at = near->count++;
@@ -227,7 +228,7 @@ static void count_one(struct ku_nearest *near, const char *name, int32_t number)
 	if (at >= KU_NEAR) {
 		at = KU_NEAR - 1;
 		if (!ku_number_before(near->numbers[at], number))
-			return; /* it is farther than all of them */
+			return; /* it is farther away than all of them */
 	}
 	for (; at > 0 && ku_number_before(near->numbers[at - 1], number);
 		at--) {
@@ -238,7 +239,7 @@ static void count_one(struct ku_nearest *near, const char *name, int32_t number)
 	near->numbers[at] = number;
 }
 
-/* All of "more" stand nearer than those in "near". */
+/* Add "more" to "near"; all of "more" stand nearer. */
 static void count_nearer(struct ku_nearest *near, const struct ku_nearest *more)
 {
 	struct ku_nearest sum = *more;
@@ -251,7 +252,7 @@ static void count_nearer(struct ku_nearest *near, const struct ku_nearest *more)
 	*near = sum;
 }
 
-/* Find out where the contender "name" stands. */
+/* Note where the contender "name" stands. */
 static void place_one(struct ku_standing *standings, int count,
 	const char *name, const struct ku_contender *one)
 {
@@ -276,7 +277,7 @@ static void place_one(struct ku_standing *standings, int count,
 		count_one(&standings[at].exclusive, name, one->number);
 }
 
-/* Sum up, from the front, who stands before each. */
+/* Sum up, from the front, how many stand before each. */
 static void sum_up(struct ku_standing *standings, int count)
 {
 	struct ku_nearest all = { 0 }, exclusive = { 0 };
@@ -295,7 +296,7 @@ static void sum_up(struct ku_standing *standings, int count)
 		s->before = s->shares ? before_exclusive : before;
 		if (s->shares && base != NULL && base->number == s->number &&
 			(base->seen || base->tied))
-			s->before--; /* it stands beside that one */
+			s->before--; /* it stands beside its base */
 		before += there;
 		if (s->shares)
 			continue;
@@ -305,14 +306,15 @@ static void sum_up(struct ku_standing *standings, int count)
 	}
 }
 
-/* Does "number" stand before "other", as far as anybody can tell? */
+/* May "number" stand before "other", as far as numbers can tell? */
 static bool may_stand_before(int32_t number, int32_t other)
 {
 	return !ku_number_sound(number) || !ku_number_sound(other) ||
 		!ku_number_before(other, number);
 }
 
-/* Does "name" stand before one of ours?  Or is it that one's own? */
+/* For each place of ours: is "name" its own node, or does it stand before
+   it? */
 static void compare_all(struct ku_standing *standings, int count,
 	const char *name, int32_t number)
 {
@@ -326,8 +328,9 @@ static void compare_all(struct ku_standing *standings, int count,
 	}
 }
 
-/* The same if the numbers of all of ours tell an order, in which they are: it
-   is counted at the first that it stands before, itself being one. */
+/* The same if the numbers of all places of ours tell an order, by which they
+   are sorted: "name" is counted only at the first place that it does not stand
+   behind, that place's own node included; count_all() sums up. */
 static void find_all(struct ku_standing *standings, int count, const char *name,
 	int32_t number)
 {

@@ -1,9 +1,9 @@
 /*
- * seat.c - places in a line of one: a node that whoever makes it has.
+ * seat.c - places in a line of one: a node that belongs to whoever makes it.
  *
- * There is no order.  All fight for the node at the line's own path, which has
- * no number and no GUID in its name, and goes with the session; the others
- * watch it, and try again when it goes.
+ * There is no order.  All contenders try to make the node at the line's own
+ * path, which has no number and no GUID in its name, and goes with the session.
+ * The others watch it, and try again when it goes.
  *
  *   BEHIND --first of ours--> CREATING --made--> HELD
  *                              ^    |
@@ -11,16 +11,17 @@
  *                              |    v
  *                              NEXT, which watches it
  *
- * As no name tells whose the node is, two things do: the session that owns it,
- * and its czxid, which no two nodes share.  Only one of a client's places tries
- * at a time, and the next not before it is known what became of the try: so a
- * node of this session that was not known before is that one's.  Whatever needs
- * time between a decision and its request (the deletion of what may be gone,
- * the watch of what was made) compares the czxid first.
+ * The name does not tell whose the node is, but two things do: the session that
+ * owns it, and its czxid, which no two nodes share.  Only one of a client's
+ * places tries at a time, and the next does not try before the outcome of that
+ * try is known.  So a node of this session that was not known before belongs to
+ * the place that tried.  Whatever takes time between a decision and its request
+ * (the deletion of a node that may be gone, the watch of a node that was made)
+ * compares the czxid first.
  *
- * A node that goes wakes everybody.  Who has been beaten to it waits a little
- * the next time, at random, and looks before it tries: a look is answered by
- * one server, a try goes through all.
+ * When the node goes, that wakes up everybody.  A place that has been beaten to
+ * the node waits a little the next time, at random, and looks before it tries:
+ * one server answers a look, but a try goes through all.
  */
 
 #include "line_impl.h"
@@ -28,7 +29,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who was beaten so many times or more waits longest, 1 << BEATEN_MAX ms. */
+/* However often a place was beaten, it waits no longer than 1 << BEATEN_MAX
+   ms. */
 #define BEATEN_MAX 4
 
 static void created(struct ku_op *op);
@@ -70,7 +72,8 @@ static enum kustos_err try_once(struct ku_place *place)
 	return err;
 }
 
-/* Have the first of ours try, if none does and it has not. */
+/* Have the first place of ours try, if none is trying and it has not tried
+   yet. */
 static void serve(struct ku_line *line)
 {
 	if (line->serving)
@@ -110,15 +113,15 @@ enum kustos_err ku_seat_enter(struct ku_place *place)
 	return place->state == KU_PLACE_LEAVING ? place->err : KUSTOS_OK;
 }
 
-/* The node is another's: watch it. */
+/* The node belongs to another: watch it. */
 static void look(struct ku_place *place)
 {
 	place->state = KU_PLACE_NEXT;
 	ku_place_watch_seat(place); /* once connected */
 }
 
-/* The creation has ended while nobody wanted it any more, or the deletion of
-   what it made has. */
+/* The place has left: its creation has ended, or the deletion of what that
+   made. */
 static void ended_late(struct ku_place *place, struct ku_op *op)
 {
 	if (op->err == KUSTOS_OK && op->kind == KU_ZK_CREATE)
@@ -153,7 +156,8 @@ static void created(struct ku_op *op)
 		ended_late(place, op);
 		serve(line);
 	} else if (op->err == KUSTOS_EEXISTS || op->err == KUSTOS_EUNKNOWN) {
-		/* Not known whose it is: a ghost's, or a program's. */
+		/* It is not known whose the node is: a ghost's, or a
+		   program's. */
 		beaten(place);
 	} else if (op->err != KUSTOS_OK) {
 		ku_place_fail(place, op->err);
@@ -188,7 +192,7 @@ bool ku_seat_seen(struct ku_place *place, const struct ku_zk_reply *reply)
 	if (place->state == KU_PLACE_HELD && reply->stat->czxid == place->czxid)
 		return true;
 	if (place->path == NULL) {
-		/* One that stays when its maker has gone is no lock. */
+		/* A node that outlives its maker is no lock. */
 		if (reply->stat->ephemeral_owner == 0)
 			ku_place_fail(place, KUSTOS_EEXISTS);
 		else
@@ -209,7 +213,7 @@ void ku_seat_look_again(struct ku_line *line)
 	if (first == NULL)
 		return;
 	if (first->state == KU_PLACE_LOOKING && ku_lookout_sees(first->own))
-		ku_place_grant(first); /* it was seen when the lease was over */
+		ku_place_grant(first); /* seen after the lease had ended */
 	else if (first->path != NULL)
 		ku_place_watch_own(first);
 	else if (first->state != KU_PLACE_NEXT)
@@ -230,8 +234,8 @@ void ku_seat_restart(struct ku_place *place)
 	try_again(place);
 }
 
-/* Somebody may have taken it away, and another have it, since it was "seen" on
-   a connection before this one. */
+/* Delete the node.  Unless it was "seen" on this connection, somebody may have
+   deleted it since, and another may have made it: then look first. */
 static void delete_own(struct ku_place *place, bool seen)
 {
 	place->op->doubtful = !seen;
