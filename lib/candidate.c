@@ -1,11 +1,11 @@
-/* candidate.c - terms: begun, granted, ended, and told of. */
+/* candidate.c - terms: begun, granted, ended, and reported to the program. */
 
 #include "candidate_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* When to try again what failed although we are connected. */
+/* When to retry what failed although we are connected. */
 #define AGAIN_MS 1000
 
 static void term_released(struct kustos_hold *hold, void *owner)
@@ -30,8 +30,8 @@ static void term_free(struct ku_candidate *c, struct ku_term *term)
 	free(term);
 }
 
-/* Have somebody tell what there is to tell, unless one is at it: that one goes on
-   until there is nothing. */
+/* Have a thread report all news to the program, unless one is doing so: that
+   one goes on until there is no more. */
 static void tell_soon(struct ku_candidate *c, bool urgent)
 {
 	if (!c->telling)
@@ -41,14 +41,14 @@ static void tell_soon(struct ku_candidate *c, bool urgent)
 void ku_candidate_bury(struct ku_candidate *c, struct ku_term *term)
 {
 	if (c->told == term)
-		return; /* whoever tells the program goes on */
+		return; /* the thread that reports frees it */
 	term->next = c->over;
 	c->over = term;
 	tell_soon(c, true);
 }
 
-/* If the program knows of it, or somebody inherits it, its place is kept until
-   that is done. */
+/* If the program knows of the term, or an errand inherits it, its place is kept
+   until that is done. */
 void ku_term_end(struct ku_candidate *c, struct ku_term *term,
 	struct ku_errand *heir)
 {
@@ -57,7 +57,7 @@ void ku_term_end(struct ku_candidate *c, struct ku_term *term,
 	term->over = true;
 	term->heir = heir;
 	if (term->kept)
-		c->started = false; /* until the program has given it up */
+		c->started = false; /* until the program has resigned it */
 	if (heir != NULL)
 		ku_errands_skip(heir);
 	if (c->told == term) {
@@ -106,7 +106,7 @@ void ku_term_begin(struct ku_candidate *c, const struct ku_sighting *found)
 	ku_hold_free(hold);
 	free(term);
 	if (found != NULL)
-		c->resumes = true; /* a new one would stand behind that */
+		c->resumes = true; /* a new node would stand behind that one */
 	ku_candidate_put_off(c, err);
 }
 
@@ -132,12 +132,12 @@ void ku_candidate_line_up(struct ku_candidate *c)
 		term_begin(c);
 }
 
-/* It stands in line: that try has met nothing. */
+/* It stands in line: this attempt has met no error. */
 static void queued(struct ku_place *place)
 {
 	struct ku_term *term = ku_place_owner(place);
 
-	if (term != NULL) /* else it is dismissed (candidate_search.c) */
+	if (term != NULL) /* else it is being dismissed (candidate_search.c) */
 		term->candidate->err = KUSTOS_OK;
 }
 
@@ -172,12 +172,12 @@ static void lost(struct ku_place *place)
 
 	ku_hold_lose(term->hold);
 	if (term->over)
-		return; /* and the program is just being told */
+		return; /* and the program is being told */
 	ku_term_end(c, term, NULL);
 	ku_candidate_line_up(c);
 }
 
-/* The connection is away. */
+/* The connection is lost. */
 static void unsure(struct ku_place *place)
 {
 	struct ku_term *term = ku_place_owner(place);
@@ -235,7 +235,8 @@ static bool tell_one(struct ku_candidate *c)
 		return true;
 	}
 	if (term != NULL && term != c->term && !term->kept) { /* it is over */
-		/* Whose callbacks may end all of this, or take the heir. */
+		/* Wait for the callbacks of the hold; they may end the
+		   candidate, or the heir. */
 		ku_hold_hush(term->hold);
 		c->told = NULL;
 		if (term->heir != NULL)
@@ -258,7 +259,7 @@ static bool tell_one(struct ku_candidate *c)
 	return true;
 }
 
-/* Begin to tell, on this thread, unless one is at it. */
+/* Begin to report news on this thread, unless a thread is doing so. */
 static bool begin_telling(struct ku_candidate *c)
 {
 	if (c->telling)
@@ -268,8 +269,8 @@ static bool begin_telling(struct ku_candidate *c)
 	return true;
 }
 
-/* Tell all there is to tell.  Frees what was destroyed meanwhile, and returns
-   whether it is still there. */
+/* Report all news.  Frees the candidate if it was destroyed meanwhile, and
+   returns whether it still exists. */
 static bool tell_all(struct ku_candidate *c)
 {
 	while (tell_one(c))
@@ -358,15 +359,16 @@ bool ku_candidate_inside(const struct ku_candidate *c)
 		(c->told != NULL && ku_hold_inside(c->told->hold));
 }
 
-/* Is somebody else to be waited for?  Not if he waits for the callback in which
-   we are; but what the program is just being told is. */
+/* Must stop() wait for another thread that reports?  Not if that thread waits
+   for the callback that we are in; but it must as long as the program's
+   function is running. */
 static bool must_wait(const struct ku_candidate *c)
 {
 	return c->telling && !pthread_equal(c->teller, pthread_self()) &&
 		(c->calling || !ku_candidate_inside(c));
 }
 
-/* End it.  Locked; unlocks meanwhile.  Returns whether it is still there. */
+/* End it.  Locked; unlocks meanwhile.  Returns whether it still exists. */
 static bool stop(struct ku_candidate *c, bool notify)
 {
 	struct ku_term *term = c->term;
@@ -424,7 +426,7 @@ void ku_candidate_resign(struct ku_candidate *c, enum kustos_err err)
 
 	ku_lock(client);
 	struct ku_term *term = c->told;
-	bool tells = begin_telling(c); /* else another sees it through */
+	bool tells = begin_telling(c); /* else another thread goes on */
 	term->kept = false;
 	term->mourned = true; /* there is nothing to tell */
 	if (!term->over) {

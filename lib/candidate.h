@@ -1,13 +1,14 @@
 /*
- * candidate.h - who takes part in a line again and again: the latch of an
- * election.
+ * candidate.h - a contender that takes part in a line again and again: the
+ * latch of an election.
  *
  * A candidate has one term at a time: a place in the line, and what comes of
- * it.  When that is lost it takes another.  Nothing but stop() ends it, or what
- * no try can mend: credentials that are refused.
+ * it.  When the place is lost the candidate takes another.  Only stop() ends
+ * this, or an error that no retry can cure: refused credentials.
  *
- * The program is told of each gain and of its loss in turns, on the threads
- * that callbacks have; what was lost before it could be told of is not.
+ * The program is told of each gain and of the loss that follows it, in turn, on
+ * the threads that run callbacks.  A term that was lost before the program
+ * could be told of it is not reported.
  *
  * Not called with the client locked.
  */
@@ -32,15 +33,17 @@ struct ku_candidate_wish {
 	size_t len;
 	ku_candidate_fn *gained, *lost; /* may be NULL */
 	void *arg;
-	bool cautious; /* the connection is away: lost */
+	bool cautious; /* a lost connection ends its term */
 	bool bare;     /* as in struct ku_place_kind */
 	bool jealous;  /* likewise */
-	bool resumes;  /* first look for a node of a process before us */
+	bool resumes;  /* first looks for the node of a former process */
 
-	/* A term of which the program was told lasts until it resigns: if it is
-	   lost before, its place is not taken again meanwhile, and its hold
-	   stays.  Then it is idle, until it is started again.  And its
-	   functions return at once, so that they need not wait for others. */
+	/* A term that the program was told of lasts until
+	   ku_candidate_resign().  If the term is lost before, no other place is
+	   taken meanwhile, and the hold stays.  After it was resigned, the
+	   candidate is idle until it is started again.  "gained" and "lost"
+	   must return at once, so that they need not wait for other
+	   callbacks. */
 	bool keeps;
 };
 
@@ -61,12 +64,13 @@ KU_SERVICE void ku_candidate_destroy(struct ku_candidate *c);
 KU_SERVICE enum kustos_err ku_candidate_start(struct ku_candidate *c);
 KU_SERVICE void ku_candidate_stop(struct ku_candidate *c, bool notify);
 
-/* End a term of which it was told, and is kept: once for each.  If "err" is not
-   KUSTOS_OK it did not work out, and is tried again a moment later. */
+/* End a kept term that was reported; to be called once for each.  If "err" is
+   not KUSTOS_OK the term did not work out, and another is tried for a moment
+   later. */
 void ku_candidate_resign(struct ku_candidate *c, enum kustos_err err);
 
-/* Is this thread in a callback of it, or of its hold, so that it must not wait
-   for what is told?  Locked. */
+/* Is this thread inside a callback of the candidate, or of its hold, so that it
+   must not wait for callbacks to end?  Locked. */
 bool ku_candidate_inside(const struct ku_candidate *c);
 
 /* The first: locked. */
@@ -84,10 +88,10 @@ KU_SERVICE int64_t ku_candidate_term(struct ku_candidate *c);
 /* Was the line last seen with candidates that do not wait for ours? */
 KU_SERVICE bool ku_candidate_mixed(struct ku_candidate *c);
 
-/* While it leads: change the data of its node, and of those of later terms; and
-   hand over to the first of those who wait whose data is "id", or who wait at
-   all if that is NULL.  With "done" NULL they wait; else "done" is called once,
-   unless they return why not. */
+/* While it leads: change the data of its node, and of the nodes of later terms;
+   and hand over to the first waiting candidate whose data is "id", or to the
+   first of all if that is NULL.  With "done" NULL these functions wait for the
+   end; else "done" is called once, unless they return an error. */
 KU_SERVICE enum kustos_err ku_candidate_set_data(struct ku_candidate *c,
 	const void *data, size_t len, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_candidate_done_fn *done, void *arg);

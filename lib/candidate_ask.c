@@ -1,4 +1,4 @@
-/* candidate_ask.c - what a candidate is now, and who waits until it leads. */
+/* candidate_ask.c - the state of a candidate, and waits until it leads. */
 
 #include "candidate_impl.h"
 

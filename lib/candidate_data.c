@@ -1,4 +1,4 @@
-/* candidate_data.c - a leader has its node say something else. */
+/* candidate_data.c - a leader changes the data of its node. */
 
 #include "candidate_impl.h"
 
@@ -36,7 +36,7 @@ static void begin(struct ku_errand *errand)
 		ku_errand_end(errand, err);
 }
 
-/* What is under way goes on. */
+/* A write under way goes on; it just calls nobody back. */
 static void cease(struct ku_errand *errand)
 {
 	if (errand->term != NULL && errand->term->place != NULL)

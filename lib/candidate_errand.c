@@ -1,4 +1,4 @@
-/* candidate_errand.c - what a leader is asked to do: one after the other. */
+/* candidate_errand.c - the errands of a leader, done one after the other. */
 
 #include "candidate_impl.h"
 
@@ -15,11 +15,12 @@ static void take_out(struct ku_errand *errand, enum kustos_err err)
 	ku_wait_end(&errand->wait, err);
 }
 
-/* Begin the oldest, unless it has begun; if it ends at once, the next. */
+/* Begin the oldest errand, unless it has begun; if it ends at once, the
+   next. */
 static void begin_next(struct ku_candidate *c)
 {
 	while (c->errands != NULL && !c->errands->begun) {
-		/* Which may see that the lease is over, and end some. */
+		/* This may find that the lease is over, and end errands. */
 		enum kustos_err err = ku_candidate_leads(c);
 		struct ku_errand *errand = c->errands;
 
@@ -54,7 +55,7 @@ void ku_errands_skip(const struct ku_errand *heir)
 		ku_errand_end(heir->next, KUSTOS_ENOTHELD);
 }
 
-/* The first has begun, if any; the others end as they begin. */
+/* Only the first can have begun; the others end as they begin. */
 void ku_errands_fail(struct ku_candidate *c, enum kustos_err why)
 {
 	while (c->errands != NULL) {
@@ -78,11 +79,12 @@ void ku_errands_away(struct ku_candidate *c)
 						    : KUSTOS_EDISCONNECTED;
 		errand->calls->cease(errand);
 		ku_errand_end(errand, err);
-		errand = c->errands; /* whatever that has changed */
+		errand = c->errands; /* the list may have changed */
 	}
 }
 
-/* Would a thread that waits for it wait for its own callback's end? */
+/* Would a thread that waits for the errand wait for the end of the callback
+   that it is in itself? */
 static bool waits_for_itself(const struct ku_errand *errand)
 {
 	const struct ku_candidate *c = errand->candidate;

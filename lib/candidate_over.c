@@ -1,29 +1,35 @@
 /*
  * candidate_over.c - a leader hands over to one of those who wait.
  *
- *   LISTING -> READING their ids -> trying -> telling the program that it has stopped
+ *   LISTING -> READING their ids -> trying -> telling the program of the end
  *      ^                                         |
  *      +-- somebody has left, or is renamed - DELETING
  *
- * Everybody, Curator's latches too, knows one rule: the lowest number leads.
- * So the leader takes away, in one transaction, the nodes of those who stand
- * between it and its heir, and last its own.  The heir is the first then, with
- * the next greater term, and need not even know of all this.  Those between
- * find their nodes gone, and stand in line again at the tail, as after any loss
- * of them: nobody leads in between.
+ * All candidates, Curator's latches too, follow one rule: the lowest number
+ * leads.  So the leader deletes, in one transaction, the nodes of those that
+ * stand between it and its heir, and its own node last.  Then the heir is the
+ * first, with the next greater term, and need not even know of the hand-over.
+ * Those between find their nodes gone, and stand in line again at the tail, as
+ * after any loss of their nodes.  Nobody leads in between.
  *
- * The order in the transaction matters: a candidate that knows of nobody but us
- * before it may be granted by the event of our node's end alone, if its own
- * node was there by then (line_impl.h).  Events come in the order of what they
- * tell of; so our node goes last, when theirs are known to be gone.
+ * The order in the transaction matters.  A candidate that knows of nobody but
+ * us before it may be granted by the event of our node's deletion alone, if its
+ * own node was still there then (line_impl.h).  Events come in the order of the
+ * changes that they report.  So our node goes last: by then, those between know
+ * that their nodes are gone.
  *
- * The leader leads on until three things are known.  The heir waits, and is one that
- * we may read: of no other would a server check for us that it is there.  (Those
- * between need not be.)  The transaction is not too large.  And we may delete our node, as
- * one that stays would keep all others waiting until our session ends: the first time
- * a transaction that deletes it and then fails tells that, as one that may not fails
- * before.  Then the program is told that it leads no more, and only then the nodes go.
- * If the heir has left by that time, whoever is first leads.
+ * The leader goes on leading until three things are known:
+ * - The heir waits, and we may read its node.  If we may not read a node, the
+ *   server does not check for us that it is there.  (We need not be able to
+ *   read the nodes between.)
+ * - The transaction is not too large.
+ * - We may delete our node.  If we may not, it would stay, and keep all others
+ *   waiting until our session ends.  The first time, we find this out by a
+ *   transaction that deletes the node and then fails: without the right to
+ *   delete, it fails earlier, in another way.
+ *
+ * Then the program is told that it leads no more, and only then are the nodes
+ * deleted.  If the heir has left by that time, whoever is first leads.
  */
 
 #include "candidate_impl.h"
@@ -32,10 +38,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who asks. */
+/* The caller's part of a hand-over. */
 struct request {
 	struct ku_errand errand; /* first: cast back from it */
-	struct handing *handing; /* NULL: is not waited for any more */
+	struct handing *handing; /* NULL: no longer waited for */
 };
 
 struct handing {
@@ -80,7 +86,7 @@ static void handing_free(struct handing *h)
 	free(h);
 }
 
-/* What was stopped goes, if it is still there, and stands in line again. */
+/* If the term was stopped, let go of it, and stand in line again. */
 static void relinquish(struct handing *h)
 {
 	if (!h->stopped)
@@ -102,7 +108,7 @@ static void end(struct handing *h, enum kustos_err err)
 	}
 }
 
-/* Return the place of our node in the survey, or -1. */
+/* Return the index of our node in the survey, or -1. */
 static int own_place(const struct handing *h)
 {
 	const char *path = ku_place_path(h->term->place);
@@ -114,8 +120,9 @@ static int own_place(const struct handing *h)
 	return -1;
 }
 
-/* Return the place of the heir, behind ours, or -1.  It is not one that may not be read:
-   a server that refuses that refuses to check its node as well. */
+/* Return the index of the heir's node, behind ours, or -1.  A node that we may
+   not read is no heir: a server that refuses the read refuses to check the
+   node, too. */
 static int heirs_place(const struct handing *h, int own)
 {
 	for (int i = own + 1; i < (int)h->survey.count; i++) {
@@ -123,7 +130,7 @@ static int heirs_place(const struct handing *h, int own)
 		bool hides = ku_survey_hides(&h->survey.list[i]);
 
 		if (op->err == KUSTOS_ENONODE || (hides && h->id != NULL))
-			continue; /* it has left, or may have any name */
+			continue; /* it has left, or may have any id */
 		if (hides)
 			return -1;
 		if (h->id == NULL ||
@@ -144,13 +151,13 @@ static void deleted(struct ku_op *op)
 		end(h, op->err);
 	else if (op->err == KUSTOS_EUNKNOWN || op->err == KUSTOS_ENONODE ||
 		op->err == KUSTOS_EBADVERSION)
-		look(h); /* somebody has left, or we have; or another name */
+		look(h); /* somebody, or we, left; or the id changed */
 	else
 		end(h, op->err);
 }
 
-/* Delete those between ours and the heir's, and ours last; if the heir has the
-   name still by which it was asked for. */
+/* Make the transaction that deletes the nodes between ours and the heir's, and
+   ours last, provided that the heir still has the id that was asked for. */
 static enum kustos_err make_deletion(struct handing *h, int own, int heir)
 {
 	const struct ku_op *named = h->survey.list[heir].op;
@@ -187,7 +194,7 @@ static void tried(struct ku_op *op)
 	struct handing *h = op->owner;
 
 	if (op->err == KUSTOS_EUNKNOWN) {
-		look(h); /* nothing was done, whatever came of it */
+		look(h); /* nothing was changed, whatever the outcome */
 	} else if (op->err == KUSTOS_ENONODE) {
 		h->candidate->may_delete = true;
 		decide(h);
@@ -196,7 +203,8 @@ static void tried(struct ku_op *op)
 	}
 }
 
-/* Try to delete our node, in vain: it has no children. */
+/* Try to delete our node in a transaction that fails after that, as the node
+   has no children. */
 static enum kustos_err try_to_delete(struct handing *h)
 {
 	const char *own = ku_place_path(h->term->place);
@@ -219,12 +227,13 @@ static enum kustos_err try_to_delete(struct handing *h)
 	return ku_op_owned(&h->trial->op);
 }
 
-/* Our node is gone: by the transaction whose answer was lost; or with the
-   session; or we gave it up when that was not certain any more. */
+/* Our node is gone: deleted by the transaction whose reply was lost, or with
+   the session, or given up by us when the session was not certain any more. */
 static enum kustos_err outcome(const struct handing *h)
 {
 	const struct ku_session *session = &h->candidate->client->session;
-	/* Who has left since it was listed may have been the first. */
+	/* A candidate that has left since the listing may have been the
+	   first. */
 	bool first = heirs_place(h, -1) == 0;
 
 	if (!h->unsure)
@@ -235,7 +244,7 @@ static enum kustos_err outcome(const struct handing *h)
 		: KUSTOS_EUNKNOWN;
 }
 
-/* Make it, unless it would be too large. */
+/* Make the deletion; KUSTOS_ETOOBIG if it is too large to be sent. */
 static enum kustos_err foresee(struct handing *h, int own, int heir)
 {
 	enum kustos_err err = make_deletion(h, own, heir);
@@ -249,8 +258,9 @@ static enum kustos_err foresee(struct handing *h, int own, int heir)
 							   : KUSTOS_ETOOBIG;
 }
 
-/* The program knows that it leads no more.  Who stands between it and its heir can
-   only have become fewer; unless the heir has left, and another has its name. */
+/* The program knows that it leads no more: send the deletion.  Those between us
+   and the heir can only have become fewer, unless the heir has left, and
+   another has its id. */
 static enum kustos_err go(struct handing *h, int own, int heir)
 {
 	enum kustos_err err = foresee(h, own, heir);
@@ -274,7 +284,8 @@ static enum kustos_err prepare(struct handing *h, int own, int heir)
 	return KUSTOS_OK;
 }
 
-/* Nobody has the heir's name, as far as we may see; or who is next may not be read. */
+/* No node that we may read has the heir's id; or we may not read the next
+   node. */
 static enum kustos_err missing(const struct handing *h, int own)
 {
 	if (h->stopped)
@@ -321,7 +332,7 @@ static void listed(struct ku_op *op)
 	struct ku_candidate *c = h->candidate;
 	enum kustos_err err = op->err;
 
-	if (err == KUSTOS_ENONODE) /* the heir may have left it */
+	if (err == KUSTOS_ENONODE) /* the heir may have led, and left */
 		err = h->unsure ? KUSTOS_EUNKNOWN : KUSTOS_ELOST;
 	if (err == KUSTOS_OK) {
 		drop_survey(h);
@@ -372,8 +383,9 @@ static void inherit(struct ku_errand *errand)
 	decide(((struct request *)errand)->handing);
 }
 
-/* Is the transaction on its way?  Then it is not known which of our other places
-   are still there: none of them must think that it is next before that is. */
+/* Is the transaction on its way?  Then it is not known which of our other
+   places are still there.  None of them must take itself for the next before
+   that is known. */
 static bool is_deleting(const struct handing *h)
 {
 	return h->deletion != NULL && !h->deletion->op.done &&

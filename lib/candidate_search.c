@@ -1,20 +1,20 @@
 /*
- * candidate_search.c - a candidate goes on with the node of a process before it.
+ * candidate_search.c - a candidate goes on with the node of a former process.
  *
- * Its client has resumed the session of that process; so the nodes of that
- * session are there, and nobody minds them.  One that is in our line is taken
- * over: best the one that says what we would say, else any.  What the node says
- * is written anew, so that its version changes: the other process, should it
- * live after all, finds at its next look that it has lost the node.
+ * Its client has resumed the session of that process, so the nodes of that
+ * session are still there, but belong to no place of ours.  One that is in our
+ * line is taken over: preferably one with our data, else any.  Its data is
+ * written anew, so that its version changes: if the former process is still
+ * alive after all, it finds at its next look that it has lost the node.
  *
- * There may be several that say what we would say: the process may have died when
- * it had a new one and the other was not yet deleted.  So the newest is taken: the
- * term of another is over, and who came after it may have led since.  The others
- * would stay for as long as the session, and whoever stands behind them would wait
- * for that; so they are deleted.
+ * There may be several nodes with our data: the process may have died when it
+ * had a new node and the old one was not yet deleted.  So the newest is taken:
+ * the term of an older one is over, and those behind it may have led since.
+ * The others would stay as long as the session, and keep everybody behind them
+ * waiting; so they are deleted.
  *
- * A new node beside one that stays so would wait for our own session's end.  So
- * what could not be looked at is looked for again.
+ * A new node of ours beside one that stays would wait for the end of our own
+ * session.  So if some nodes could not be looked at, the search is repeated.
  */
 
 #include "candidate_impl.h"
@@ -42,7 +42,7 @@ void ku_candidate_stop_search(struct ku_candidate *c)
 	free(search);
 }
 
-/* Is it a node that nobody minds? */
+/* Is it a node of this session, which the former process may have left? */
 static bool is_left(const struct ku_candidate *c, const struct ku_op *op)
 {
 	return op->err == KUSTOS_OK && op->kind == KU_ZK_GET &&
@@ -55,7 +55,7 @@ static bool says_our_data(const struct ku_candidate *c, const struct ku_op *op)
 		memcmp(op->out_data, c->data, c->len) == 0;
 }
 
-/* The node was written into, or was not ours to write into. */
+/* The write into the node has ended; if it failed, the node is not ours. */
 static void claimed(void *owner, enum kustos_err err)
 {
 	struct ku_term *term = owner;
@@ -67,7 +67,9 @@ static void claimed(void *owner, enum kustos_err err)
 	ku_candidate_line_up(c);
 }
 
-/* Begin with "found"; if it is a place of ours, or has gone, with another node. */
+/* Begin a term with "found", or with a new node if that is NULL.  If "found"
+   turns out to be a place of ours, the search is repeated; if it is gone,
+   another node is made. */
 static void begin(struct ku_candidate *c, const struct ku_sighting *found)
 {
 	ku_term_begin(c, found);
@@ -92,7 +94,8 @@ static enum kustos_err dismiss(struct ku_candidate *c,
 	return err;
 }
 
-/* Those that the process before had no more use for: all but "found". */
+/* Delete the nodes with our data that the former process had no more use for:
+   all but "found". */
 static enum kustos_err dismiss_rest(struct ku_candidate *c,
 	const struct ku_survey *survey, const struct ku_sighting *found)
 {
@@ -109,7 +112,7 @@ static enum kustos_err dismiss_rest(struct ku_candidate *c,
 	return err;
 }
 
-/* Is "one" to be taken rather than "other"? */
+/* Is "one" a better choice than "other"? */
 static bool is_better(const struct ku_candidate *c,
 	const struct ku_sighting *one, const struct ku_sighting *other)
 {
@@ -119,7 +122,7 @@ static bool is_better(const struct ku_candidate *c,
 		one->op->out_stat.czxid > other->op->out_stat.czxid;
 }
 
-/* Choose the one to be taken, or NULL. */
+/* Choose the node to be taken over, or NULL. */
 static const struct ku_sighting *choose(const struct ku_candidate *c,
 	const struct ku_survey *survey)
 {
@@ -136,7 +139,8 @@ static const struct ku_sighting *choose(const struct ku_candidate *c,
 	return found;
 }
 
-/* Was memory too short for one of them?  What may not be read is not ours. */
+/* Was memory too short for one of the reads?  A node that we may not read is
+   not ours. */
 static bool is_patchy(const struct ku_survey *survey)
 {
 	for (size_t i = 0; i < survey->count; i++)

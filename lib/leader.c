@@ -1,10 +1,10 @@
 /*
  * leader.c - terms as calls of a function.
  *
- * A term has a hold from the moment the candidate tells of it until the
- * function has returned and the term was resigned.  The next one is begun by
- * the thread that resigned the last, so they cannot overlap; the candidate
- * keeps a term that is lost, and its hold, until then.
+ * A term has a hold from the moment the candidate reports it until the function
+ * has returned and the term was resigned.  The candidate keeps a term that is
+ * lost, and its hold, until then.  The next term is begun by the thread that
+ * resigned the last one, so terms cannot overlap.
  *
  * A cancel object's mutex is taken before the client's, so nobody fires one
  * with the client locked: "firing" keeps it alive meanwhile.
@@ -32,9 +32,9 @@ struct ku_leader {
 	bool lost;  /* before it was resigned */
 	bool started, stopped, destroyed;
 	bool queued;  /* to stand in line once more */
-	bool running; /* on this thread */
+	bool running; /* on the thread "runner" */
 	pthread_t runner;
-	bool returned; /* its function has, of this term */
+	bool returned; /* its function has returned, in this term */
 	struct ku_call call;
 };
 
@@ -90,12 +90,12 @@ static void lost(void *arg, struct kustos_hold *hold)
 	ku_unlock(l->client);
 }
 
-/* One term.  Locked; unlocks meanwhile. */
+/* Run one term.  Locked; unlocks meanwhile. */
 static void serve(struct ku_leader *l)
 {
 	struct kustos_client *client = l->client;
 	struct kustos_cancel *cancel = l->cancel;
-	bool late = l->lost; /* to begin at all */
+	bool late = l->lost; /* too late to begin at all */
 
 	ku_unlock(client);
 	if (!late)
@@ -241,8 +241,8 @@ enum kustos_err ku_leader_hand_over(struct ku_leader *l, const void *id,
 			  cancel, done, arg);
 }
 
-/* Are its function, and the end of the term, to be waited for?  The end waits for
-   callbacks of the hold, in one of which we may be. */
+/* Must ku_leader_stop() wait for the function, and for the end of the term?
+   The end waits for callbacks of the hold, and we may be in one of them. */
 static bool must_wait(const struct ku_leader *l)
 {
 	if (is_runner(l))
@@ -264,7 +264,7 @@ void ku_leader_stop(struct ku_leader *l)
 	ku_candidate_stop(l->candidate, true);
 	ku_lock(client);
 	if (ku_dispatch_pull(client, &l->call)) {
-		l->lost = true; /* there may be no thread to begin it on */
+		l->lost = true; /* there may be no thread left to run it */
 		run(l);
 	}
 	while (must_wait(l))

@@ -1,9 +1,9 @@
 /*
  * lockable.c - several holds taken together.
  *
- * One after the other in the order of their paths, which is the same for
- * everybody: whoever waits for one holds only such as come before it, so there
- * is no circle.
+ * They are taken one after the other in the order of their paths, which is the
+ * same for everybody.  So a caller that waits for one holds only such as come
+ * before it in that order, and waiters cannot form a circle.
  */
 
 #include "client.h"
@@ -16,10 +16,10 @@
 
 struct slot {
 	struct kustos_lockable what;
-	size_t index; /* where the caller has it */
+	size_t index; /* its index in the caller's array */
 };
 
-/* What is being taken. */
+/* Several holds that are being taken. */
 struct pile {
 	struct kustos_client *client;
 	struct kustos_hold *whole;
@@ -29,7 +29,7 @@ struct pile {
 	kustos_granted_fn *granted;
 	void *arg;
 	size_t taken, count;
-	struct slot slots[]; /* in order */
+	struct slot slots[]; /* sorted by path */
 };
 
 static int by_path(const void *a, const void *b)
@@ -116,7 +116,7 @@ static void released(struct kustos_hold *whole, void *owner)
 	ku_unlock(client);
 	give_back(pile);
 	ku_lock(client);
-	pile->whole = NULL; /* freed by who releases it */
+	pile->whole = NULL; /* its releaser frees it */
 	pile_free(pile);
 }
 
@@ -177,7 +177,7 @@ enum kustos_err kustos_acquire_all(const struct kustos_lockable *what,
 	struct kustos_client *client = pile->client;
 	pile->deadline = deadline;
 	pile->cancel = cancel;
-	/* One call, for a close that waits for it. */
+	/* Count as one call, for a close that waits for calls. */
 	ku_lock(client);
 	ku_enter(client);
 	ku_unlock(client);

@@ -8,14 +8,16 @@
  *      +--nobody--> LISTING with a watch --> RESTING
  *      +--no line--> AWAITING it, with a watch --> RESTING
  *
- * Numbers only grow: nobody can come in before the first (a reader that stands
- * beside its writer comes when that one goes), so while the node of the first
- * is there, nothing else need be watched or looked at.  A change of leaders
- * costs a listing and a read, a change of data a read, whoever else comes and
- * goes.  Only while there is nobody the line itself is watched, and all who
- * observe it are woken by the first that comes: they are the ones to be told.
+ * Numbers only grow, so nobody can come in before the first.  (A reader that
+ * stands beside its writer comes first when the writer goes.)  So while the
+ * node of the first is there, nothing else need be watched or looked at.  A
+ * change of leaders costs a listing and a read, and a change of data a read,
+ * however many others come and go.  Only while the line is empty is the line
+ * itself watched.  Then the first that comes wakes up all observers, who are to
+ * be told of it anyway.
  *
- * What is told is what holds, not what happened: the last thing seen, if it is news.
+ * The program is told the current state, not every change: the last state seen,
+ * if that is news.
  */
 
 #include "observe.h"
@@ -25,13 +27,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When to try again: what was refused; what should not have failed; and what
-   is watched, in case that an event went astray. */
+/* When to retry what was refused; when to retry what should not have failed;
+   and when to look again at what is watched, in case an event was missed. */
 #define REFUSED_MS 1000
 #define PUT_OFF_MS 100
 #define SAFETY_MS 30000
 
-/* What was seen, or told. */
+/* A state that was seen, or reported. */
 struct view {
 	enum kustos_err err;
 	bool somebody;
@@ -55,10 +57,10 @@ struct kustos_observer {
 	struct view *seen; /* NULL: no news */
 	struct view *told;
 	struct ku_call call;
-	bool telling; /* on this thread */
+	bool telling; /* on the thread "teller" */
 	pthread_t teller;
 	bool destroyed;
-	bool awaited; /* by who destroys it, and then frees it */
+	bool awaited; /* the thread that destroys it waits, then frees it */
 	struct kustos_observer *prev, *next;
 };
 
@@ -73,12 +75,13 @@ static void view_free(struct view *view)
 	free(view);
 }
 
-/* Was this told last?  Nobody has the mzxid 0. */
+/* Was this reported last?  Without a participant the mzxid is 0. */
 static bool is_known(const struct kustos_observer *o, const struct view *view)
 {
 	const struct view *told = o->told;
 
-	/* One transaction may have made several nodes. */
+	/* The mzxid is not enough: one transaction may have made several
+	   nodes. */
 	return told != NULL && view->err == told->err &&
 		view->who.stat.mzxid == told->who.stat.mzxid &&
 		(!view->somebody ||
@@ -105,7 +108,7 @@ static void set_timer(struct kustos_observer *o, int64_t ms)
 	ku_set_timer_ms(o->client, &o->timer, ms);
 }
 
-/* This is what holds now. */
+/* This is the current state: report it, if it is news. */
 static void see(struct kustos_observer *o, struct view *view)
 {
 	bool known = is_known(o, view);
@@ -171,7 +174,7 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 		call);
 
 	if (o->telling)
-		return; /* who tells looks for more */
+		return; /* the thread that reports looks for more */
 	o->telling = true;
 	o->teller = pthread_self();
 	while (o->seen != NULL && !o->destroyed) {
@@ -191,7 +194,7 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 		end(o);
 }
 
-/* The server does not tell what we want to know. */
+/* The request has failed. */
 static void failed(struct kustos_observer *o, int rc)
 {
 	if (ku_outcome(rc) == KU_OUTCOME_REFUSED) {
@@ -202,13 +205,13 @@ static void failed(struct kustos_observer *o, int rc)
 	} /* else once connected */
 }
 
-/* What is watched now says what holds, until its event. */
+/* What was read stays current until its watch fires. */
 static void rest(struct kustos_observer *o)
 {
 	if (o->watch.entry != NULL)
 		set_timer(o, ku_watch_doubt_ms(o->client, SAFETY_MS));
 	else
-		set_timer(o, REFUSED_MS); /* it could not be had */
+		set_timer(o, REFUSED_MS); /* the watch could not be set */
 }
 
 static void send(struct kustos_observer *o, enum ku_zk_kind kind,
@@ -234,7 +237,7 @@ static void send(struct kustos_observer *o, enum ku_zk_kind kind,
 }
 
 /* Return whether the answer that has come still matters.  An event that came
-   while it was under way may have been that of its own watch. */
+   while the request was under way may have been that of its own watch. */
 static bool is_heeded(struct kustos_observer *o,
 	const struct ku_zk_reply *reply)
 {
@@ -266,7 +269,7 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 	if (!is_heeded(o, reply))
 		return;
 	if (reply->rc == KU_ZK_OK) {
-		rest(o); /* unless memory is short */
+		rest(o); /* see_first() looks sooner if memory is short */
 		see_first(o, reply);
 	} else if (reply->rc == KU_ZK_NONODE) {
 		free(o->node);
@@ -365,7 +368,7 @@ static void watched(struct kustos_client *client, struct ku_watch *watch,
 
 	(void)client;
 	if (o->destroyed)
-		return; /* who destroys it waits only for the program */
+		return; /* a destroyer waits for the callback only */
 	if (event == KU_WATCH_DELETED && !ku_request_busy(&o->request)) {
 		free(o->node);
 		o->node = NULL;

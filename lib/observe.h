@@ -1,6 +1,6 @@
 /*
- * observe.h - what the client tells those who observe lines, with itself
- * locked.
+ * observe.h - what the client reports to observers of lines.  Called with the
+ * client locked.
  */
 #ifndef KU_OBSERVE_H
 #define KU_OBSERVE_H

@@ -1,4 +1,5 @@
-/* participant.c - who stands in a line, seen and touched from outside. */
+/* participant.c - the participants of a line, seen and acted on from
+   outside. */
 
 #include "participant.h"
 #include "client.h"
@@ -23,7 +24,7 @@ void kustos_participants_free(struct kustos_participants *list)
 	free(list);
 }
 
-/* So many at the front are compared with all. */
+/* How many at the front are compared with all. */
 #define FRONT 16
 
 /* Does one of the two not see the other? */
@@ -48,10 +49,11 @@ static int is_mixed(const struct kustos_participants *list)
 
 #define KINDS 5
 
-/* Mark who holds: for none of those before does it wait. */
+/* Mark the holders: those that wait for none of the participants before
+   them. */
 static void mark_holders(struct kustos_participants *list)
 {
-	struct ku_contender seen[2][KINDS]; /* the first of each; by style */
+	struct ku_contender seen[2][KINDS]; /* the first of each; [1]: kazoo */
 	bool there[2][KINDS] = { { false } };
 
 	for (size_t i = 0; i < list->count; i++) {
@@ -73,8 +75,8 @@ static void mark_holders(struct kustos_participants *list)
 	}
 }
 
-/* kazoo's writers are named as its plain locks: which they are, is told by the
-   readers beside them. */
+/* kazoo's writers have the same names as its plain locks.  If readers of
+   kazoo's stand beside them, they are writers. */
 static void tell_writers(struct kustos_participants *list)
 {
 	bool read = false;
@@ -89,7 +91,7 @@ static void tell_writers(struct kustos_participants *list)
 			list->list[i].kind = KUSTOS_KIND_WRITE;
 }
 
-/* Does "a" stand before "b"?  A writer, before what it becomes. */
+/* Does "a" stand before "b"?  A writer stands before the reader it becomes. */
 static bool is_before(const struct ku_contender *a,
 	const struct ku_contender *b)
 {
@@ -185,11 +187,11 @@ static enum kustos_err start_reads(struct ku_wait *wait)
 	return KUSTOS_OK;
 }
 
-/* Reads that are on their way are taken back by the caller, once it is awake. */
+/* The caller takes back reads that are under way, once it is awake. */
 static const struct ku_wait_calls read_calls = { start_reads, ku_wait_end,
 	NULL };
 
-/* Read all of them at once; "names" NULL: the node itself. */
+/* Read all nodes at once; if "names" is NULL, the node at "path" itself. */
 static enum kustos_err view(struct kustos_client *client, const char *path,
 	const struct ku_rule *rule, const struct kustos_names *names,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -232,7 +234,7 @@ static enum kustos_err list_and_view(struct kustos_client *client,
 	return err;
 }
 
-/* Many calls that are one, for a close that waits for it. */
+/* Make many calls one, for a close that waits for calls. */
 static enum kustos_err begin(struct kustos_client *client)
 {
 	enum kustos_err err = ku_recipe_check(client);
@@ -281,8 +283,8 @@ enum kustos_err kustos_participants(struct kustos_client *client,
 static const char request[] = "__REVOKE__";
 #define REQUEST_LEN (sizeof(request) - 1)
 
-/* Returns KUSTOS_OK if it is asked, KUSTOS_EBADVERSION if its data is other,
-   KUSTOS_EUNKNOWN if that may not be read. */
+/* Returns KUSTOS_OK if the request is in the node, KUSTOS_EBADVERSION if the
+   node has other data, KUSTOS_EUNKNOWN if that may not be read. */
 static enum kustos_err is_asked(struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
@@ -298,8 +300,9 @@ static enum kustos_err is_asked(struct kustos_client *client, const char *path,
 	return err == KUSTOS_ENOAUTH ? KUSTOS_EUNKNOWN : err;
 }
 
-/* It is asked whenever its node is written.  So a version is, which can be written
-   once only, however often that has to be sent. */
+/* Each write of the request into the node asks its owner again.  So the write
+   names a version, and is applied once only, however often it has to be
+   sent. */
 enum kustos_err kustos_participant_revoke(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
@@ -320,8 +323,10 @@ enum kustos_err kustos_participant_revoke(struct kustos_client *client,
 	return end(client, err);
 }
 
-/* It is there now.  A version that has changed since is that of a request to give
-   it back; but whatever takes time lets a simple lock be another's. */
+/* Delete the node, which was just seen.  It is deleted in any version, as a
+   version that has changed since is that of a request to release it.  But
+   whatever takes time lets a simple lock become another's, so the czxid is
+   compared before the deletion is sent again, or late. */
 static enum kustos_err delete_shown(struct kustos_client *client,
 	const struct kustos_participant *shown, kustos_deadline deadline,
 	struct kustos_cancel *cancel)

@@ -1,5 +1,5 @@
 /*
- * participant.h - what is known of those who stand in a line, for the files of
+ * participant.h - what is known of the participants of a line, for the files of
  * the core.
  */
 #ifndef KU_PARTICIPANT_H
@@ -12,8 +12,8 @@
 /* Return how old a node is, as far as our clock agrees with the server's. */
 int64_t ku_participant_age_ms(const struct kustos_stat *stat);
 
-/* Return the name of the first among "names", and what that says; or NULL if
-   none of them is a contender's. */
+/* Return the name of the first contender among "names", and its parts in
+   "first"; or NULL if none of them is a contender's. */
 const char *ku_participant_first(const char *const *names, int count,
 	struct ku_contender *first);
 

@@ -1,6 +1,6 @@
 /*
- * payload.h - what a recipe stores in its nodes: what the program wishes, or a
- * record of who holds, or what everybody stores.
+ * payload.h - what a recipe stores in its nodes: data of the program, or a
+ * record of the holder, or the default data.
  */
 #ifndef KU_PAYLOAD_H
 #define KU_PAYLOAD_H
@@ -11,7 +11,7 @@
 struct kustos_client;
 
 /* A record, with "reason", which may be NULL; else "data"; else what
-   ku_recipe_data() says, or nothing if "empty". */
+   ku_recipe_data() returns, or nothing if "empty". */
 struct ku_payload_wish {
 	bool record;
 	const char *reason;
@@ -32,7 +32,8 @@ enum kustos_err ku_payload_init(struct ku_payload *payload,
 	struct kustos_client *client, const struct ku_payload_wish *wish);
 void ku_payload_free(struct ku_payload *payload);
 
-/* Say what one node gets.  "*record" is to be freed after it was used. */
+/* Return the data for one node.  "*record" is to be freed after the data was
+   used. */
 enum kustos_err ku_payload_get(const struct ku_payload *payload,
 	const char **data, size_t *len, char **record);
 

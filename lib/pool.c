@@ -1,4 +1,4 @@
-/* pool.c - make a pool, ask it, and end it. */
+/* pool.c - make a pool, change its data, and end it. */
 
 #include "pool_impl.h"
 #include "recipe.h"
@@ -39,7 +39,7 @@ static enum kustos_err get_line(struct ku_pool *pool, const char *path,
 	return err;
 }
 
-/* Find both.  Locked. */
+/* Find both lines.  Locked. */
 static enum kustos_err get_lines(struct ku_pool *pool, const char *path)
 {
 	enum kustos_err err = get_line(pool, path, "locks", &ku_rule_lock,
@@ -50,7 +50,8 @@ static enum kustos_err get_lines(struct ku_pool *pool, const char *path)
 	return get_line(pool, path, "leases", &ku_rule_lease, &pool->leases);
 }
 
-/* What may go wrong, and leaves something to be given back.  Locked. */
+/* The steps that may fail; ku_pool_put() gives back what they leave.
+   Locked. */
 static enum kustos_err init(struct ku_pool *pool, const char *path,
 	const struct ku_pool_wish *wish)
 {

@@ -1,10 +1,10 @@
 /*
- * pool.h - room for so many at a time: what a semaphore does.
+ * pool.h - room for a number of holders at a time: what a semaphore does.
  *
- * A pool is a node with two lines below it.  Who has a place in "leases", with
- * fewer before it than there is room for, holds a share.  Who finds no room
- * stands in "locks", an ordinary line; and who is first there, and nobody else,
- * waits with its places in "leases".
+ * A pool is a node with two lines below it.  A place in "leases", with fewer
+ * places before it than there is room for, holds a share.  A caller that finds
+ * no room stands in "locks", an ordinary line; only the caller that is first
+ * there waits with its places in "leases".
  *
  * Not called with the client locked.
  */
@@ -20,7 +20,7 @@
 struct ku_pool;
 
 struct ku_pool_wish {
-	int room; /* 0: what stands in the node "room_path" */
+	int room; /* 0: the number is in the node "room_path" */
 	const char *room_path;
 	struct ku_payload_wish payload;
 };
@@ -35,22 +35,23 @@ KU_SERVICE enum kustos_err ku_pool_acquire(struct ku_pool *pool, int count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out);
 
-/* The same; one of "granted" and "granted_many" is told of the end. */
+/* The same; at the end, "granted" or "granted_many" is called, whichever is not
+   NULL. */
 KU_SERVICE enum kustos_err ku_pool_acquire_async(struct ku_pool *pool,
 	int count, kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_granted_fn *granted, kustos_granted_many_fn *granted_many,
 	void *arg);
 
-/* Return one share as something that can be taken with others; of no object if
-   "pool" is NULL. */
+/* Describe one share for kustos_acquire_all(); without an object if "pool" is
+   NULL. */
 KU_SERVICE struct kustos_lockable ku_pool_lockable(struct ku_pool *pool);
 
-/* Store this in the nodes of those who ask from now on. */
+/* Store this data in the nodes of places that are taken from now on. */
 KU_SERVICE enum kustos_err ku_pool_set_data(struct ku_pool *pool,
 	const void *data, size_t len);
 
-/* Return the room that there is for all, -1 if that is not known; and set it,
-   for all who read it in that node. */
+/* Return how much room there is for all clients, -1 if that is not known; and
+   set it, for all clients that read it from that node. */
 KU_SERVICE int ku_pool_room(struct ku_pool *pool);
 KU_SERVICE enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
@@ -58,7 +59,7 @@ KU_SERVICE enum kustos_err ku_pool_set_room_async(struct ku_pool *pool,
 	int room, kustos_deadline deadline, struct kustos_cancel *cancel,
 	ku_end_fn *done, void *arg);
 
-/* Return whether others were seen that go by another number. */
+/* Return whether another client was seen to use another number. */
 KU_SERVICE bool ku_pool_disagrees(struct ku_pool *pool);
 
 #endif

@@ -1,5 +1,5 @@
-/* pool_bid.c - who waits for shares: how they are tried for, waited for, granted
-   and given back. */
+/* pool_bid.c - bids: how shares are tried for, waited for, granted and given
+   back. */
 
 #include "pool_impl.h"
 
@@ -16,7 +16,7 @@ static void bid_link(struct ku_bid *bid)
 	ku_pool_get(pool);
 }
 
-/* Nobody waits any more. */
+/* No bid waits any more. */
 static void rest(struct ku_pool *pool)
 {
 	ku_pool_room_rest(pool);
@@ -45,7 +45,7 @@ static void free_shares(struct ku_bid *bid)
 	}
 }
 
-/* Make what is needed beforehand. */
+/* Make the shares beforehand, without places. */
 static enum kustos_err make_shares(struct ku_bid *bid)
 {
 	for (int i = 0; i < bid->want.count; i++) {
@@ -63,8 +63,8 @@ static enum kustos_err make_shares(struct ku_bid *bid)
 	return KUSTOS_OK;
 }
 
-/* Give the places up, the last one first: whoever is behind another would look
-   again.  The shares stand the other way round then, which does not matter. */
+/* Give the places up, the last one first: a place behind one that leaves would
+   look again.  This reverses the list of shares, which does not matter. */
 static void leave_shares(struct ku_bid *bid)
 {
 	struct ku_share *turned = NULL, *share;
@@ -88,7 +88,7 @@ static void drop_shares(struct ku_bid *bid)
 	bid->granted = 0;
 }
 
-/* Take places for all of them, and have one look. */
+/* Take places for all shares, with one look at the line. */
 static enum kustos_err take_shares(struct ku_bid *bid, bool once)
 {
 	struct ku_pool *pool = bid->pool;
@@ -113,7 +113,7 @@ static enum kustos_err take_shares(struct ku_bid *bid, bool once)
 	return err;
 }
 
-/* Stand in line. */
+/* Stand in "locks". */
 static enum kustos_err queue(struct ku_bid *bid)
 {
 	struct ku_pool *pool = bid->pool;
@@ -146,7 +146,7 @@ void ku_bid_end(struct ku_bid *bid, enum kustos_err err)
 	bid_unlink(bid, err);
 }
 
-/* Stand in line, or fail. */
+/* Stand in "locks", or end with the error. */
 static void queue_or_end(struct ku_bid *bid)
 {
 	enum kustos_err err = queue(bid);
@@ -165,14 +165,15 @@ static void share_released(struct kustos_hold *hold, void *owner)
 	free(share);
 }
 
-/* All of them are granted. */
+/* All shares are granted. */
 static void bid_granted(struct ku_bid *bid)
 {
 	struct ku_pool *pool = bid->pool;
 	struct ku_share *share;
 	int count = 0;
 
-	/* To have stood in line is no sign: perhaps only the line was long. */
+	/* That the bid stood in "locks" is no sign: perhaps only that line was
+	   long. */
 	pool->waits = false;
 	while ((share = bid->shares) != NULL) {
 		bid->shares = share->next;
@@ -279,7 +280,7 @@ const struct ku_place_events ku_pool_lock_events = {
 	.lost = lock_lost,
 };
 
-/* Is it likely that there is room, and does nobody of ours wait for it? */
+/* Is it likely that there is room, and does no bid of ours wait for it? */
 static bool may_try(const struct ku_bid *bid)
 {
 	const struct ku_pool *pool = bid->pool;
@@ -326,10 +327,10 @@ static void bid_give_up(struct ku_wait *wait, enum kustos_err why)
 static const struct ku_wait_calls bid_calls = { bid_start, bid_give_up,
 	ku_hold_wait_tell };
 
-/* Can there ever be so many, and have one session their nodes? */
+/* Can there ever be "count" shares, and can one session have their nodes? */
 static enum kustos_err check_count(const struct ku_pool *pool, int count)
 {
-	/* The line, a slash, and what is called as the leases are. */
+	/* The length of a lease's path. */
 	size_t len = strlen(pool->note.path) + strlen("/leases/") +
 		KU_PROTECTION_LEN + strlen(pool->lease_kind.leaf) + NUMBER_LEN;
 

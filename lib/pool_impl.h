@@ -1,5 +1,7 @@
 /*
- * pool_impl.h - the insides of a pool, for the files that are called pool.
+ * pool_impl.h - the internals of a pool, for the files that are called pool.
+ *
+ * These are the states of a bid, which is a caller that waits for shares:
  *
  *   start --there may be room--> TRIES   its places, and one look at them
  *     |                            |
@@ -12,23 +14,23 @@
  *   STAYS                                its places in "leases", until there is
  *                                        room for all of them
  *
- * TRIES and STAYS end with the grant, and then its place in "locks" goes, if it
- * has one.
+ * TRIES and STAYS end with the grant.  Then the bid gives up its place in
+ * "locks", if it has one.
  *
  * Why there are never more shares than room: see ku_rank().  Curator's clients
  * grant themselves a lease if there are no more children than leases, so the
  * same is true with them.
  *
- * Why nobody is passed over for ever: whoever STAYS has places in "leases", so
- * whoever comes later stands behind them.  Nobody else waits there, as two who
- * wait for each other's places would wait for ever: whoever TRIES takes its own
- * away as soon as one of them finds no room.  Between the moments in which one
- * who STAYS is granted and the next one in "locks" has its places, others may
- * find room, as often as they ask: they use what is idle until that one has
- * heard that it is the next.
+ * Why nobody is passed over for ever: a bid that STAYS has places in "leases",
+ * and whoever comes later stands behind them.  No other bid waits there, as two
+ * bids that wait for each other's places would wait for ever: a bid that TRIES
+ * takes its places away as soon as one of them finds no room.  Between the
+ * grant of a bid that STAYS and the moment at which the next one in "locks" has
+ * its places, others may find room, as often as they ask: they use what is idle
+ * until that bid has heard that it is the next.
  *
- * What TRIES in vain costs others a look, so a pool whose bids had to wait does
- * not try until one of them finds the way free.
+ * A bid that TRIES in vain makes others look again.  So a pool whose bids had
+ * to wait does not try until one of its bids finds the way free.
  */
 #ifndef KU_POOL_IMPL_H
 #define KU_POOL_IMPL_H
@@ -49,7 +51,7 @@ struct ku_share {
 	struct ku_share *next;	  /* of the bid's */
 };
 
-/* A thread, or a callback, that waits for some. */
+/* A thread, or a callback, that waits for shares. */
 struct ku_bid {
 	struct ku_hold_wait want; /* first: cast back from it */
 	struct ku_pool *pool;
@@ -71,21 +73,21 @@ struct ku_pool {
 	struct ku_payload payload;
 	int refs; /* of the program, of bids, of shares, of mirrors */
 	bool destroyed;
-	bool waits;	     /* the last bid had to: for room */
+	bool waits;	     /* the last bid had to wait for room */
 	struct ku_bid *bids; /* that have not ended */
 
-	/* How much room there is, if it is not fixed. */
+	/* How much room there is; all but "room" only if that is not fixed. */
 	int room; /* -1: unknown */
 	char *room_path;
 	struct ku_mirror number;
-	struct ku_witness away; /* may the number have changed unheard? */
+	struct ku_witness away; /* the number may have changed unnoticed */
 	bool malformed;		/* which was logged */
 
-	/* And what others go by. */
+	/* And the number that others use. */
 	struct ku_mirror note;
 	struct ku_request leaving;
 	char text[12];
-	bool left; /* ours has stood there */
+	bool left; /* ours has been there */
 	bool disagrees;
 };
 
@@ -93,7 +95,7 @@ struct ku_pool {
 void ku_pool_get(struct ku_pool *pool);
 void ku_pool_put(struct ku_pool *pool);
 
-/* pool_bid.c: end it.  Locked. */
+/* pool_bid.c: end a bid.  Locked. */
 void ku_bid_end(struct ku_bid *bid, enum kustos_err err);
 extern const struct ku_place_events ku_pool_lock_events, ku_pool_lease_events;
 
@@ -103,14 +105,14 @@ extern const struct ku_place_events ku_pool_lock_events, ku_pool_lease_events;
 enum kustos_err ku_pool_room_init(struct ku_pool *pool,
 	const struct ku_pool_wish *wish);
 
-/* Somebody waits; nobody does any more; it is destroyed; and is freed. */
+/* A bid waits; none waits any more; the pool is destroyed; it is freed. */
 void ku_pool_room_want(struct ku_pool *pool);
 void ku_pool_room_rest(struct ku_pool *pool);
 void ku_pool_room_end(struct ku_pool *pool);
 void ku_pool_room_free(struct ku_pool *pool);
 
-/* pool_note.c: the same for the note in "path"; it is ended with the mirror's
-   function.  Locked. */
+/* pool_note.c: the same for the note in "path"; ku_mirror_end() ends it.
+   Locked. */
 enum kustos_err ku_pool_note_init(struct ku_pool *pool, const char *path);
 void ku_pool_note_want(struct ku_pool *pool);
 void ku_pool_note_rest(struct ku_pool *pool);

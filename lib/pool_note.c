@@ -1,8 +1,9 @@
-/* pool_note.c - do all go by the same number?  Who has a fixed one leaves it as
-   text in the node of the semaphore, where kazoo keeps it, and looks what others
-   have left there.  Curator's clients make that node, and never look at it.
+/* pool_note.c - do all clients use the same number?  A pool with a fixed number
+   leaves it as text in the node of the semaphore, where kazoo keeps it, and
+   looks at what others have left there.  Curator's clients make that node, and
+   never look at it.
 
-   Nothing depends on it: it is for people to be told. */
+   Nothing depends on this: it only lets people know. */
 
 #include "pool_impl.h"
 
@@ -15,7 +16,8 @@ static struct ku_pool *pool_of(struct ku_mirror *mirror)
 	return KU_OWNER(struct ku_pool, note, mirror);
 }
 
-/* Return the number that stands there; 0 if nothing does; -1 if something else. */
+/* Return the number in the node; 0 if the node is empty; -1 if its data is
+   something else. */
 static int parse(const struct ku_zk_reply *reply)
 {
 	char text[11] = "";
@@ -39,7 +41,7 @@ static void left(struct kustos_client *client, struct ku_request *request,
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
 	(void)client;
-	/* If another was quicker, we are told of that. */
+	/* If another client was quicker, the mirror shows us its number. */
 	pool->left = outcome == KU_OUTCOME_DONE ||
 		outcome == KU_OUTCOME_REFUSED;
 	if (!pool->left && !pool->destroyed)
@@ -47,7 +49,7 @@ static void left(struct kustos_client *client, struct ku_request *request,
 	ku_pool_put(pool);
 }
 
-/* Leave ours, in place of what was read. */
+/* Leave our number in place of what was read. */
 static void leave(struct ku_pool *pool, int32_t version)
 {
 	snprintf(pool->text, sizeof(pool->text), "%d", pool->room);
@@ -82,8 +84,9 @@ static void note_shows(struct ku_mirror *mirror,
 				mirror->path, pool->room, theirs);
 		pool->disagrees = true;
 	}
-	/* Once it has stood there, whoever goes by another has overwritten it:
-	   saying it again could hide theirs from the rest of us. */
+	/* Once our number has been there, it was overwritten by a client that
+	   uses another number.  Writing ours again could hide that number from
+	   the rest of us. */
 	if (theirs == pool->room)
 		pool->left = true;
 	if (pool->room_path == NULL && !pool->left && theirs >= 0 &&
@@ -119,8 +122,8 @@ void ku_pool_note_want(struct ku_pool *pool)
 	ku_mirror_want(&pool->note);
 }
 
-/* It is wanted for as long as the pool is used: but a close does not wait for
-   it. */
+/* The note stays wanted for as long as the pool is used, but a close must not
+   wait for it. */
 void ku_pool_note_rest(struct ku_pool *pool)
 {
 	if (pool->note.request.waiting)

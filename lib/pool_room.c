@@ -1,5 +1,5 @@
-/* pool_room.c - how much room there is: fixed, or what stands in a node that all
-   of them read.  As in Curator's SharedCount those are four bytes, the most
+/* pool_room.c - how much room there is: fixed, or the number in a node that all
+   clients read.  As in Curator's SharedCount, that is four bytes, the most
    significant first. */
 
 #include "pool_impl.h"
@@ -25,7 +25,7 @@ static int decode(const struct ku_zk_reply *reply)
 	return value <= INT32_MAX ? (int)value : 0;
 }
 
-/* Return what keeps the number from being one, or NULL. */
+/* Return what is wrong with the number, or NULL. */
 static const char *fault_of(const struct ku_zk_reply *reply)
 {
 	if (reply->rc == KU_ZK_NONODE)
@@ -35,7 +35,7 @@ static const char *fault_of(const struct ku_zk_reply *reply)
 	return decode(reply) < 0 ? "is not a number of four bytes" : NULL;
 }
 
-/* Does somebody want to know at once? */
+/* Does a bid need to know at once? */
 static bool is_tried(const struct ku_pool *pool)
 {
 	const struct ku_bid *bid = pool->bids;
@@ -45,7 +45,8 @@ static bool is_tried(const struct ku_pool *pool)
 	return bid != NULL;
 }
 
-/* While it is not known there is none: whoever waits must not go by what was. */
+/* While the number is not known there is no room: waiting places must not use
+   the old one. */
 static void number_shows(struct ku_mirror *mirror,
 	const struct ku_zk_reply *reply)
 {
@@ -56,7 +57,7 @@ static void number_shows(struct ku_mirror *mirror,
 		return;
 	}
 	if (!ku_session_ready(pool->client)) {
-		/* Its connection may end unheard of. */
+		/* We might not hear of the end of this answer's connection. */
 		ku_mirror_doubt(mirror);
 		if (mirror->wanted)
 			ku_mirror_want(mirror);
@@ -73,9 +74,9 @@ static void number_shows(struct ku_mirror *mirror,
 		ku_line_look(pool->leases);
 }
 
-/* The next server may not set the watch again: the number is read before anybody goes
-   by it, as soon as a place looks for which it matters; and a whole fleet does not look
-   at once. */
+/* The connection is lost, and the next server may not set the watch again.  So
+   the number is read again before anybody uses it: as soon as a place looks for
+   which it matters, so that a whole fleet does not look at once. */
 static void away(struct ku_witness *witness)
 {
 	struct ku_pool *pool = KU_OWNER(struct ku_pool, away, witness);
@@ -149,7 +150,7 @@ int ku_pool_room(struct ku_pool *pool)
 	return room;
 }
 
-/* As it stands in the node. */
+/* Encode the number as the node has it. */
 static void encode(int room, char data[4])
 {
 	uint32_t value = (uint32_t)room;
@@ -167,7 +168,7 @@ enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
 	if (pool->room_path == NULL)
 		return KUSTOS_EINVAL;
 	encode(room, data);
-	do { /* until nobody else makes or deletes it meanwhile */
+	do { /* until nobody makes or deletes it in between */
 		err = kustos_set(pool->client, pool->room_path, data,
 			sizeof(data), -1, deadline, cancel, NULL);
 		if (err == KUSTOS_ENONODE)
@@ -178,7 +179,7 @@ enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
 	return err;
 }
 
-/* The same with a callback; the pool may be destroyed before that. */
+/* The same with a callback; the pool may be destroyed before it is called. */
 struct setting {
 	struct kustos_client *client;
 	kustos_deadline deadline;

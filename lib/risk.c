@@ -1,8 +1,9 @@
 /*
  * risk.c - a warning before the lease ends.
  *
- * That the danger has passed is seen at the answer that says so, and not when there is
- * time to look: the process may be paused in between, until it is there again.
+ * That the danger has passed is noticed as soon as the answer arrives that says
+ * so.  A later look might miss that: the process may be paused in between,
+ * until the danger is back.
  */
 #include "client.h"
 
@@ -69,7 +70,7 @@ void ku_risks_prolonged(struct kustos_client *client)
 		ku_risks_look(client);
 }
 
-/* Who is told here only notes it. */
+/* The functions that are called here only take a note. */
 void ku_risks_look(struct kustos_client *client)
 {
 	for (struct ku_risk *r = client->risks.first; r != NULL; r = r->next)

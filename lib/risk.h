@@ -1,6 +1,6 @@
 /*
- * risk.h - who is to be told when little is left of the lease, and once more when
- * that happens again.
+ * risk.h - callbacks for when little is left of the lease.  A callback is
+ * called once, and again only if more was left in between.
  *
  * Everything here is called with the client locked.
  */
@@ -17,11 +17,11 @@ struct ku_risk;
 typedef void ku_risk_fn(struct ku_risk *risk);
 
 struct ku_risk { /* a field of whatever is at risk; zero before its use */
-	struct ku_timer timer; /* for which whoever watches has reserved room */
+	struct ku_timer timer; /* the caller has reserved room for it */
 	struct kustos_client *client;
 	ku_risk_fn *fn;
 	int64_t before_ns;
-	bool told; /* since more was left */
+	bool told; /* called since more was last left */
 	struct ku_risk *prev, *next;
 };
 
@@ -31,15 +31,16 @@ struct ku_risks {
 	size_t told;
 };
 
-/* Have "fn" called when "before_ns" or less are left, perhaps from in here.  Not
-   while it is watched. */
+/* Have "fn" called when "before_ns" or less is left, perhaps before this
+   returns.  "risk" must not be watched already. */
 void ku_risk_watch(struct kustos_client *client, struct ku_risk *risk,
 	int64_t before_ns, ku_risk_fn *fn);
 
-/* Not any more; harmless if it is not watched. */
+/* Stop watching; harmless if it is not watched. */
 void ku_risk_stop(struct ku_risk *risk);
 
-/* The lease ends later now, if at another time; or may end sooner as well. */
+/* The end of the lease may have moved: only to a later time; in either
+   direction. */
 void ku_risks_prolonged(struct kustos_client *client);
 void ku_risks_look(struct kustos_client *client);
 

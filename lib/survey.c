@@ -1,4 +1,4 @@
-/* survey.c - read the nodes of all who stand in a line, at once. */
+/* survey.c - read the nodes of all contenders in a line, at once. */
 
 #include "survey.h"
 #include "client.h"
@@ -33,8 +33,9 @@ static enum kustos_err make_read(struct ku_survey *survey,
 	return KUSTOS_OK;
 }
 
-/* The node's data may not be read; newer servers do not even tell then whether it is
-   there.  One who hides itself must not hide the others. */
+/* We may not read the node's data: ask whether it is there.  Newer servers do
+   not tell even that.  A contender that hides itself must not hide the
+   others. */
 static enum kustos_err read_less(struct ku_survey *survey, struct ku_op *read)
 {
 	struct ku_sighting *one = survey->list;
@@ -43,7 +44,7 @@ static enum kustos_err read_less(struct ku_survey *survey, struct ku_op *read)
 		one++;
 	enum kustos_err err = make_read(survey, one, KU_ZK_EXISTS);
 	if (one->op == read)
-		return err; /* there is no other, so this one stays */
+		return err; /* there is no new one, so this one stays */
 	if (err == KUSTOS_OK) {
 		one->op->once = read->once;
 		err = ku_op_owned(one->op);
