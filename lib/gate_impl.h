@@ -12,8 +12,8 @@
 struct ku_turn {
 	struct ku_gate *gate;
 	struct ku_place *place;
-	struct ku_guest *guest;	  /* whose it is; NULL: the first one's */
-	struct kustos_hold *hold; /* NULL until it is granted */
+	struct ku_guest *guest;	    /* whose it is; NULL: the first one's */
+	struct kustos_hold *hold;   /* NULL until it is granted */
 	struct ku_parting *parting; /* who waits for its end, or NULL */
 	bool once;		    /* it must not wait */
 	bool inherited; /* the first guest when it began has given up */

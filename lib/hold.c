@@ -40,7 +40,7 @@ struct kustos_hold {
 	atomic_bool lost;   /* written when locked */
 	bool risk_reserved; /* its timer */
 	bool silent;	    /* calls no callback any more */
-	bool released; /* in a callback of its own, which still runs */
+	bool released;	    /* in a callback of its own, which still runs */
 };
 
 const char *kustos_hold_state_name(enum kustos_hold_state state)

@@ -34,11 +34,11 @@ struct ku_mark {
 struct ku_rule {
 	const struct ku_mark *marks;
 	int mark_count;
-	bool downgrades; /* a leaving writer may leave a reader there */
-	bool counts;	 /* every child counts, whatever its name: see
-			    ku_rank() */
-	bool seat;	 /* no order: all contend for the line's node itself,
-			    and the rest is not used (seat.c) */
+	bool downgrades;   /* a leaving writer may leave a reader there */
+	bool counts;	   /* every child counts, whatever its name: see
+			      ku_rank() */
+	bool seat;	   /* no order: all contend for the line's node itself,
+			      and the rest is not used (seat.c) */
 	const char *extra; /* more marks, all of locks: texts that are separated
 			      by commas; NULL: none */
 };
@@ -135,8 +135,8 @@ struct ku_standing {
 	bool seen;
 	bool tied;		/* its number tells no order */
 	int before;		/* how many it waits for, ours among them */
-	struct ku_nearest near; /* those of the others that it waits for, from
-				   its base on */
+	struct ku_nearest near; /* the others from its base on that it waits
+				   for */
 
 	/* The others between it and the place before it in the array. */
 	struct ku_nearest all, exclusive;
