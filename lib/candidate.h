@@ -73,7 +73,7 @@ void ku_candidate_resign(struct ku_candidate *c, enum kustos_err err);
    must not wait for callbacks to end?  Locked. */
 bool ku_candidate_inside(const struct ku_candidate *c);
 
-/* The first: locked. */
+/* The first of these: locked. */
 enum ku_candidacy ku_candidate_state_now(const struct ku_candidate *c);
 KU_SERVICE enum ku_candidacy ku_candidate_state(struct ku_candidate *c);
 KU_SERVICE enum kustos_err ku_candidate_error(struct ku_candidate *c);

@@ -1,4 +1,4 @@
-/* gate.c - open a gate, wait before it, close it. */
+/* gate.c - make a gate, wait at it, destroy it. */
 
 #include "gate_impl.h"
 #include "line_impl.h"

@@ -29,8 +29,8 @@ struct run {
 struct kustos_hold {
 	struct kustos_client *client;
 	struct ku_grant of;
-	struct ku_bundle *bundle; /* the bundle of which it is the whole, */
-	struct ku_bundle *within; /* or a part, or both; else NULL */
+	struct ku_bundle *bundle; /* of which it is the whole, or NULL */
+	struct ku_bundle *within; /* of which it is a part, or NULL */
 	int64_t epoch;
 
 	struct notice on_lost, at_risk, asked;

@@ -147,8 +147,8 @@ struct ku_parting {
 };
 
 /* Have "parting" learn of the end of "place", which is about to leave but has
-   not yet left. ku_parting_end() ends that; call it before "parting" goes out
-   of scope. */
+   not yet left.  End that with ku_parting_end() before "parting" goes out of
+   scope. */
 void ku_place_part(struct ku_place *place, struct ku_parting *parting);
 void ku_parting_end(struct ku_parting *parting);
 

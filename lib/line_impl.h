@@ -134,8 +134,7 @@ struct ku_place {
 	int64_t asked_mzxid; /* of the request that was reported, or is kept in
 				"revoked" */
 
-	int64_t beside; /* czxid of the writer of ours whose number it
-				takes; 0: none */
+	int64_t beside; /* czxid of our writer whose number it takes; 0: none */
 
 	/* Its node. */
 	struct ku_op *op; /* its creation, and later its deletion */

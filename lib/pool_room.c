@@ -35,7 +35,7 @@ static const char *fault_of(const struct ku_zk_reply *reply)
 	return decode(reply) < 0 ? "is not a number of four bytes" : NULL;
 }
 
-/* Does a bid need to know at once? */
+/* Does a bid need the number at once? */
 static bool is_tried(const struct ku_pool *pool)
 {
 	const struct ku_bid *bid = pool->bids;
