@@ -152,12 +152,12 @@ struct ku_crowd {
    number, the exclusive one comes before the one that shares.
 
    If the rule counts all children, a place with "company" waits only if more
-   than that many children are before it.  Consider the places that were granted
-   in this way and still have their nodes: the last of them has seen all others
-   before it when it was granted.  So there are never more of them than may
-   hold.  A child that has no mark, or whose number tells no order, counts as
-   before everybody; and everybody counts as before a place of ours with such a
-   number. */
+   than that many children are before it.  Of all the places that were granted
+   in this way and still have their nodes, the one with the highest number was
+   granted by a listing that showed all the others, as they were there before
+   it.  So there are never more of them than may hold.  A child that has no
+   mark, or whose number tells no order, counts as before everybody; and
+   everybody counts as before a place of ours with such a number. */
 void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
 	int standing_count, struct ku_crowd *crowd);
