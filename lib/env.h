@@ -17,27 +17,27 @@ struct ku_env {
 	struct ku_clock clock;
 
 	/* True: the client has a thread of its own, which resolves names and
-	   chooses servers.  False: whoever made this calls ku_client_step()
-	   when it is due, all callbacks run in there, nothing may wait, and
-	   the hosts are passed on as they are. */
+	   chooses servers.  False: the creator of the client calls
+	   ku_client_step() when a step is due, all callbacks run in there, no
+	   call may block, and the hosts must be numeric. */
 	bool threads;
 	void (*wake)(void *arg); /* without threads: a step is due now */
 	void *wake_arg;
 
-	/* May be NULL: also without threads, calls that take long are not run
-	   in a step, but handed over to this; called with the client locked. */
+	/* May be NULL.  Without threads: a long call is not run in a step but
+	   passed to this function, with the client locked. */
 	void (*apart)(void *wake_arg, struct ku_call *call);
 	uint64_t seed;	  /* of jitter and names; 0 = from the kernel */
-	size_t in_flight; /* so many requests at the most; 0 = KU_WIRE_CAP */
+	size_t in_flight; /* the most requests in flight; 0 = KU_WIRE_CAP */
 };
 
 extern const struct ku_env ku_env_real;
 
-/* kustos_client_open() in a world of one's own. */
+/* kustos_client_open() in the world "env". */
 enum kustos_err ku_client_open(const struct kustos_client_options *options,
 	const struct ku_env *env, struct kustos_client **out);
 
-/* Do what is due, and return the boot time at which to come again.  Only
+/* Do what is due, and return the boot time at which to call this again.  Only
    without threads. */
 int64_t ku_client_step(struct kustos_client *client);
 

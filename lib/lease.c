@@ -4,7 +4,7 @@
 
 #include "clock.h"
 
-/* Half a tick, at the most: a timeout is at least two ticks. */
+/* T/4 is at least half a tick, as a timeout is at least two ticks. */
 #define HALF_TICK_PART 4
 #define MARK_PART 32
 #define SPARE_PART 8
@@ -19,7 +19,7 @@ static void set_timeout(struct ku_lease *lease, int timeout_ms)
 	lease->timeout_ns = timeout_ms > 0 ? timeout_ms * KU_NS_PER_MS : 0;
 }
 
-/* It is asked for far more often than it changes. */
+/* Compute the end now, as it is read far more often than it changes. */
 static void set_end(struct ku_lease *lease)
 {
 	lease->end_ns = 0;
@@ -45,7 +45,8 @@ void ku_lease_start(struct ku_lease *lease, int timeout_ms, int64_t since_ns)
 void ku_lease_linked(struct ku_lease *lease, int timeout_ms, int64_t since_ns)
 {
 	set_timeout(lease, timeout_ms);
-	/* It was made after the last one had brought its last answer. */
+	/* The connection was made after the one before it brought its last
+	   answer. */
 	lease->base_ns = later(lease->base_ns, later(lease->last_ns, since_ns));
 	lease->count = 0; /* marks are of another follower */
 	set_end(lease);

@@ -1,20 +1,21 @@
 /*
  * op.h - requests that may need more than one try.
  *
- * An operation sends its request, and when the answer says that it was not
- * applied, or does not come, waits as its policy says and sends it again.  A
- * write whose answer was lost is ambiguous; what that leaves to find out, and
- * how, depends on its kind and stands in op_resolve.c.  The parents of a new
- * node and its search by GUID stand in op_create.c.
+ * An operation sends its request.  If the answer says that the request was not
+ * applied, or if the answer is lost, the operation pauses as its policy says
+ * and sends the request again.  A write whose answer was lost is ambiguous:
+ * op_resolve.c finds out what became of it, as far as its kind allows.
+ * op_create.c makes the missing parents of a new node and searches for the
+ * node by its GUID.
  *
  *   QUEUED --sent--> answered --> DONE
  *     ^                 |
  *     |   policy: again | lost, throttled
  *     +---- PAUSED <----+
  *
- * Every operation ends exactly once: ku_op_finish().  Who wants to know is its
- * owner inside the core, or nobody.  What the program asks for is a task: an
- * operation with a wait (wait.h) that owns it.
+ * Every operation ends exactly once, in ku_op_finish(), which notifies its
+ * owner inside the core, if it has one.  An operation that the program asks
+ * for is a task: an operation with a wait (wait.h) that owns it.
  */
 #ifndef KU_OP_H
 #define KU_OP_H
@@ -38,8 +39,8 @@ struct ku_op {
 	struct ku_request request; /* first: cast back from it */
 	struct kustos_client *client;
 
-	/* Constant once started.  A place has one of these for as long as it
-	   waits, so what is small stands together. */
+	/* Constant once started.  A place keeps an operation for as long as it
+	   waits, so small fields stand together to save memory. */
 	enum ku_zk_kind kind;
 	int flags;	 /* KUSTOS_EPHEMERAL ... */
 	int version;	 /* of a set or delete */
@@ -50,25 +51,25 @@ struct ku_op {
 	bool bare;	 /* a protected name has the UUID without "_c_" */
 	bool plain;	 /* missing parents become persistent nodes */
 	bool patient;	 /* go on trying; only the owner gives up */
-	bool any;	 /* a node that is there will do, whoever made it */
-	bool last;	 /* goes on while the client drains, to be closed */
-	bool large;	 /* however large: it was in a server before */
-	bool wary;	 /* a delete that looks at the czxid before it is sent
-			    again, or late: as one that is guaranteed */
+	bool any;	 /* an existing node will do, whoever made it */
+	bool last;	 /* starts and goes on while a closing client drains */
+	bool large;	 /* of any size: its data was in a server before */
+	bool wary;	 /* a delete that checks the czxid before it is sent
+			    again, or late, as a guaranteed one does */
 	char *path;	 /* the caller's, with the prefix; NULL: a multi, or
-			    slim */
+			    slim (ku_op_slim()) */
 	char *data;	 /* copy of what to write */
 	struct ku_zk_request *ops; /* of a multi, with their own copies */
 	int64_t czxid;		   /* of the node that it is to delete */
-	int64_t epoch;		   /* in which alone it may be sent; 0: any */
+	int64_t epoch;		   /* the only one to send it in; 0: any */
 
 	/* Progress. */
 	bool once; /* one try, if connected */
 	bool started;
 	bool unwanted;	/* if the node is not there, do not make it */
-	bool doubtful;	/* look before what is guaranteed is deleted */
+	bool doubtful;	/* a guaranteed or wary delete is to look first */
 	bool ambiguous; /* an earlier try may have been applied */
-	bool moved;	/* several may have been, in several sessions */
+	bool moved;	/* so may several tries, in several sessions */
 	bool orphan;	/* to be freed when no request refers to it */
 	bool done;
 	int in_flight; /* requests that refer to this memory */
@@ -77,38 +78,38 @@ struct ku_op {
 	struct ku_timer pause;	   /* until the next try; while not connected,
 				     until the policy is asked again */
 	int64_t session_id;	   /* to which an ambiguous try was sent */
-	ku_op_answer_fn *answer;   /* what takes the answer on its way */
+	ku_op_answer_fn *answer;   /* called with the next answer */
 	struct ku_create *create;  /* op_create.c's */
-	size_t asked;		   /* bytes of ephemeral nodes (footprint.h) */
+	size_t asked;		   /* counted in asked_bytes (footprint.h) */
 	struct ku_op *prev, *next; /* all that have not ended, by age */
 
 	/* The end. */
 	enum kustos_err err;
 	int out_len;
-	char *out_path; /* made beforehand for a create; until its end, what
-			   its requests name */
+	char *out_path; /* allocated beforehand for a create; until its end the
+			   path of its requests */
 	char *out_data;
 	struct kustos_stat out_stat;
 	struct kustos_names *out_names;
-	struct kustos_op_result *out_results; /* made beforehand */
-	ku_op_ended_fn *ended;		      /* NULL: nobody wants to know */
+	struct kustos_op_result *out_results; /* allocated beforehand */
+	ku_op_ended_fn *ended;		      /* NULL: it has no owner */
 	void *owner;
 };
 
-/* What the program asks for, as a thread that waits or with a callback. */
+/* An operation that the program asks for, blocking or with a callback. */
 struct ku_task {
 	struct ku_op op; /* first: cast back from it, and freed with it */
 	struct ku_wait wait;
-	enum kustos_err fine; /* as good as KUSTOS_OK, which is the default */
-	int checks;	      /* so many parts at first are a guard's */
-	bool left; /* who asked is done with it; it may go on, to undo it */
+	enum kustos_err fine; /* counts as success; default KUSTOS_OK */
+	int checks;	      /* how many of the first parts are a guard's */
+	bool left; /* the caller is done with it; it may go on, to undo it */
 	kustos_done_fn *callback;
 	void *arg;
-	ku_end_fn *end; /* if the callback is one of ours, the program's */
+	ku_end_fn *end; /* the program's, if "callback" is one of ours */
 	void *end_arg;
 };
 
-/* Goes through operations that may end, and be freed, meanwhile. */
+/* An iteration over operations, which may end and be freed during it. */
 struct ku_op_cursor {
 	struct ku_op *next;
 	struct ku_op_cursor *outer;
@@ -116,13 +117,13 @@ struct ku_op_cursor {
 
 struct ku_ops {
 	struct ku_op *oldest, *newest;
-	struct ku_op_cursor *cursors; /* that go through them now */
+	struct ku_op_cursor *cursors; /* iterations under way */
 	size_t count;
 	uint64_t started;
 	int flushing; /* threads that wait for older ones to end */
 	pthread_cond_t ended;
 	bool no_containers; /* the server does not know them */
-	uint64_t stuck; /* the folder of what was last told to stay; 0: none */
+	uint64_t stuck; /* folder of the node last logged to stay; 0: none */
 };
 
 /* Make an operation on "path", which is checked and given the prefix.  "flags"
@@ -131,21 +132,21 @@ struct ku_ops {
 enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_op **out);
 
-/* The same for a task; and make a transaction. */
+/* The same, but make a task; and make a task for a transaction. */
 enum kustos_err ku_task_new(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_task **out);
 enum kustos_err ku_task_new_multi(struct kustos_client *client,
 	const struct kustos_op *ops, size_t count, struct ku_task **out);
 
-/* A transaction is for a hold only. */
+/* Binds a transaction to a hold. */
 struct ku_guard {
 	int64_t epoch; /* not to be sent once this is over; 0: at any time */
-	size_t checks; /* so many operations at first are to prove it */
+	size_t checks; /* how many of the first operations prove the hold */
 };
 
-/* kustos_multi(), and KUSTOS_ELOST if the hold is, that is, if the epoch is over or a
-   node is missing that a check names.  The results leave the checks out.  The client
-   is not locked. */
+/* As kustos_multi(), but returns KUSTOS_ELOST if the hold is lost: the epoch is
+   over, or a node that a check names is missing.  The results leave out the
+   checks.  The client is not locked. */
 enum kustos_err ku_multi_guarded(struct kustos_client *client,
 	const struct ku_guard *guard, const struct kustos_op *ops, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -172,43 +173,44 @@ enum kustos_err ku_task_async(struct ku_task *task, kustos_deadline deadline,
    allowed. */
 void ku_task_free(struct ku_task *task);
 
-/* Start "op" for nobody; freed when it has ended, or on failure at once.  The
-   client is locked. */
+/* Start "op" without an owner.  It is freed when it has ended, or at once on
+   failure.  The client is locked. */
 enum kustos_err ku_op_detached(struct ku_op *op);
 
-/* Start "op" for op->ended, which is called with the client locked, perhaps
-   from in here, and whose owner drops it.  It goes on trying until it is ended.
-   The client is locked. */
+/* Start "op" for its owner, who drops it after op->ended was called, with the
+   client locked and perhaps from in here.  The operation goes on trying; only
+   the owner gives up.  The client is locked. */
 enum kustos_err ku_op_owned(struct ku_op *op);
 
-/* Nobody wants what this creation makes any more.  It ends as soon as it is
-   certain that there is no node: with KUSTOS_OK if there is one. */
+/* The node of this creation is no longer wanted.  The operation ends as soon as
+   it is certain that there is no node, or with KUSTOS_OK if there is one. */
 void ku_op_unwant(struct ku_op *op);
 
-/* A creation has ended well: free all but what its undoing needs. */
+/* The creation "op" has succeeded: free all but what its undoing needs. */
 void ku_op_slim(struct ku_op *op);
 
-/* Have the creation "op", which was not started, be one that has ended well: the
-   node at "path", a full path, is there.  Returns KUSTOS_OK or KUSTOS_ENOMEM.
-   The client is locked. */
+/* Turn the creation "op", which was not started, into one that has succeeded:
+   the node at "path", a full path, is there.  Returns KUSTOS_OK or
+   KUSTOS_ENOMEM.  The client is locked. */
 enum kustos_err ku_op_adopt(struct ku_op *op, const char *path,
 	const struct kustos_stat *stat);
 
-/* Did a deletion that has ended so leave the node, for as long as its session?
-   Whoever else may delete it can. */
+/* Does a deletion that ends with "err" leave the node, for as long as the
+   node's session lives?  Others who have the right to delete it still can. */
 bool ku_delete_refused(enum kustos_err err);
 
-/* The deletion "op" has ended: log it if its node stays.  Of several in one folder
-   that is said of the first, until one has succeeded there, or another folder was
-   told of.  Done by itself if nobody hears of its end. */
+/* The deletion "op" has ended: log it if its node stays.  Of several nodes in
+   one folder only the first is logged, until a deletion there succeeds or a
+   node of another folder is logged.  ku_op_finish() calls this for a guaranteed
+   deletion that has no owner. */
 void ku_op_tell_stuck(const struct ku_op *op);
 
-/* The same of a creation, whoever gives it up, if what it may have made cannot be looked
-   for, or not be deleted. */
+/* The same for a creation, whoever gives it up: log it if the node that it may
+   have made cannot be looked for, or cannot be deleted. */
 void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why);
 
-/* Turn a creation that has ended well into the guaranteed deletion of what it
-   made, and start that; memory is not needed.  The client is locked. */
+/* Turn a creation that has succeeded into the guaranteed deletion of its node,
+   and start that.  This needs no memory.  The client is locked. */
 void ku_op_undo(struct ku_op *op);
 
 /* Free it, once nothing refers to it.  The client is not locked.  NULL is
@@ -218,33 +220,34 @@ void ku_op_free(struct ku_op *op);
 /* Copy names; NULL if memory is short. */
 struct kustos_names *ku_names_copy(const char *const *names, int count);
 
-/* End the operations that a close, or refused credentials, end; those that
-   are on their way, and guaranteed ones, only if "all". */
+/* End operations because of a close or of refused credentials.  Those that were
+   sent, and those marked "guaranteed" or "last", only if "all". */
 void ku_ops_fail(struct kustos_client *client, enum kustos_err err, bool all);
 
-/* The session is over: end the guaranteed deletes that were bound to it. */
+/* The session is over: end the guaranteed deletes of nodes that die with it. */
 void ku_ops_session_over(struct kustos_client *client, int64_t session_id);
 
-/* Connected: try at once what waits for that.  Suspended, or lost without that:
-   ask the policies how long to wait for it. */
+/* The client is connected: try at once what waits for that.  It is suspended,
+   or lost without having been suspended: ask the policies how long to wait for
+   a connection. */
 void ku_ops_connected(struct kustos_client *client);
 void ku_ops_suspended(struct kustos_client *client);
 
 /*
- * Between the files that are called op.  The client is locked.
+ * Only for the files op*.c.  The client is locked.
  */
 
 /* Free it now, or when the last request that refers to it has ended. */
 void ku_op_drop(struct ku_op *op);
 
-/* Let "*op" go, which has ended or has not; its owner is not told.  NULL is
-   allowed. */
+/* Give up "*op", ended or not, and set it to NULL; its owner is not notified.
+   NULL is allowed. */
 void ku_op_let_go(struct ku_op **op);
 
-/* Say what its timer does. */
+/* Set the function of its timer. */
 void ku_op_init_timer(struct ku_op *op);
 
-/* Send what op->request.what says; "answer" takes what comes. */
+/* Send op->request.what; "answer" is called with the answer. */
 void ku_op_send(struct ku_op *op, ku_op_answer_fn *answer);
 
 /* Send one more request that refers to the operation's memory. */
@@ -253,16 +256,16 @@ void ku_op_send_also(struct ku_op *op, struct ku_request *request);
 /* Such a request has ended.  May free the operation. */
 void ku_op_request_over(struct ku_op *op);
 
-/* Is the epoch over in which alone it may be sent? */
+/* Is the only epoch in which it may be sent over? */
 bool ku_op_outlived(const struct ku_op *op);
 
 /* Make the next try, now. */
 void ku_op_try(struct ku_op *op);
 
-/* Make the next try when the policy says; or, if it gives up, end. */
+/* Make the next try when the policy says; if the policy gives up, end. */
 void ku_op_again(struct ku_op *op, enum kustos_err err);
 
-/* Not connected: ask the policy whether to go on waiting; or end. */
+/* Not connected: ask the policy whether to go on waiting; if not, end. */
 void ku_op_keep_waiting(struct ku_op *op);
 
 /* End it. */
@@ -275,13 +278,15 @@ void ku_op_answered(struct ku_op *op, const struct ku_zk_reply *reply);
 void ku_op_resolve(struct ku_op *op);
 
 /* The server refuses a try after one that may have been applied.  Returns
-   whether that needed a closer look, which then has begun or has ended. */
+   whether that needs a closer look, which then has begun, or has already ended
+   the operation. */
 bool ku_op_resolve_refusal(struct ku_op *op, const struct ku_zk_reply *reply);
 
 /* Find out whether an unprotected ephemeral node is what we made. */
 void ku_op_look_created(struct ku_op *op);
 
-/* Look at a node before a delete of it alone is sent again. */
+/* Check the czxid of a node before the delete of just that node is sent again,
+   or late. */
 void ku_op_look(struct ku_op *op);
 
 /* Make a creation's own state.  The client is not locked. */
@@ -300,8 +305,8 @@ bool ku_create_makes(const struct ku_op *op, const char *name);
 /* Send a creation; or, if it may have been applied, first look for its node. */
 void ku_create_try(struct ku_op *op);
 
-/* The parent is missing: make it, if that is asked for.  Returns whether it
-   is, and then the creation goes on by itself. */
+/* The parent is missing: make it, if that is asked for.  Returns false if it is
+   not; else the creation goes on by itself, or has ended. */
 bool ku_create_parents(struct ku_op *op);
 
 #endif

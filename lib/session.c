@@ -8,13 +8,13 @@
 
 /* Timeouts without a connection before a handle counts as stuck. */
 #define WATCHDOG_TIMEOUTS 2
-/* Between handles, of which each costs the ensemble a session. */
+/* The longest pause between handles: each costs the ensemble a session. */
 #define REOPEN_MAX_MS 5000
 static const struct kustos_retry reopening = KU_RETRY_EXPONENTIAL(50,
 	REOPEN_MAX_MS);
 
-/* After a reconnect a fleet looks again: within this part of the timeout, and
-   this time, at the most. */
+/* After a reconnect the reads of a fleet are spread over this part of the
+   timeout, and over this time at the most. */
 #define SPREAD_PART 10
 #define SPREAD_MAX_MS 1000
 
@@ -33,7 +33,7 @@ const char *kustos_state_name(enum kustos_state state)
 	return names[state];
 }
 
-/* What follows from a new state; the session is as the state says. */
+/* Announce a new state, which the session has already entered. */
 static void enter(struct kustos_client *client, enum kustos_state state)
 {
 	struct ku_session *session = &client->session;
@@ -55,7 +55,7 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 		session->lost_epoch = session->epoch;
 		session->lost_id = session->id;
 		client->counters.losses++;
-		ku_ops_suspended(client); /* if that was left out */
+		ku_ops_suspended(client); /* if SUSPENDED was skipped */
 		ku_lines_lost(client);
 		ku_witnesses_lost(client);
 		break;
@@ -75,7 +75,7 @@ static bool is_sure(const struct ku_session *session)
 		session->state == KUSTOS_SUSPENDED;
 }
 
-/* The state or the lease has changed: tell those who do not lock. */
+/* The state or the lease has changed: publish it for unlocked readers. */
 static void publish(struct ku_session *session)
 {
 	atomic_store_explicit(&session->sure_ns,
@@ -94,8 +94,9 @@ static const unsigned legal[] = {
 	[KUSTOS_CLOSED] = 0,
 };
 
-/* Return whether the lease has run out, and declare LOST then; but not while others
-   are told of another state: who had not been yet would never hear of the loss. */
+/* Return whether the lease has run out, and if so declare LOST.  But not while
+   another state is being announced: those that had not heard of that state yet
+   would never hear of the loss. */
 static bool check_lease(struct kustos_client *client)
 {
 	const struct ku_session *session = &client->session;
@@ -172,8 +173,8 @@ void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
 	struct ku_session *session = &client->session;
 	int64_t now = ku_now(client);
 
-	/* After a pause of the process the answer may come before our timer:
-	   the lease that ran out must be seen to have run out. */
+	/* After a pause of the process the answer may come before our timer: a
+	   lease that ran out must be noticed before the answer extends it. */
 	(void)check_lease(client);
 	session->heard_ns = now;
 	ku_lease_answered(&session->lease, sent_ns, now, leader);
@@ -225,7 +226,7 @@ static void link_up(struct kustos_client *client)
 	struct ku_session *session = &client->session;
 	struct ku_zk_session now;
 
-	/* Twice in a row: the library reconnected without a word between. */
+	/* Linked twice in a row: the library reconnected without an event. */
 	ku_session_link_down(client);
 	client->env.api->session(session->handle->zk, &now);
 	session->timeout_ms = now.timeout_ms;
@@ -244,7 +245,7 @@ static void link_up(struct kustos_client *client)
 			ku_set_timer(client, &session->lost,
 				ku_lease_end(&session->lease));
 	}
-	/* What is lost is told of before, but if the library says less than it should. */
+	/* Normally the library has reported lost writes before this. */
 	if (ku_wire_owed(client))
 		ku_shun_add(&session->shun, session->server, ku_now(client));
 	memcpy(session->server, now.server, sizeof(session->server));
@@ -297,7 +298,7 @@ static void reopen(struct kustos_client *client)
 	int64_t pause = ku_retry_next(&session->reopen_retry, ku_now(client),
 		&client->random);
 
-	/* The policy has an end to count to; we go on. */
+	/* The policy gives up after so many tries; we go on. */
 	if (pause < 0)
 		pause = REOPEN_MAX_MS * KU_NS_PER_MS;
 	ku_set_timer(client, &session->reopen, ku_now(client) + pause);

@@ -2,7 +2,7 @@
  * session.h - one ZooKeeper session at a time: its handle, its state, its
  * epoch, and the clock that says how long it is certainly alive.
  *
- * What moves it is in <kustos/client.h>.  Beside that diagram:
+ * <kustos/client.h> has the diagram of the states.  In addition:
  *
  *  - A connection counts only once the server has answered a sync on it: then
  *    reads are not older than what an earlier session saw, the lease is known,
@@ -29,8 +29,8 @@
 
 struct ku_session {
 	enum kustos_state state;
-	int rounds; /* in which all are being told of something: no loss is
-		       declared meanwhile */
+	int rounds; /* announcements of a state under way, during which no loss
+		       is declared */
 	struct ku_handle *handle; /* NULL between handles */
 	uint64_t handles;	  /* how many were opened */
 	int64_t epoch;
@@ -41,15 +41,15 @@ struct ku_session {
 	char server[64];
 	bool linked;	     /* the handle says it is connected */
 	int64_t connection;  /* counts the links */
-	struct ku_shun shun; /* where it is not to go back to */
+	struct ku_shun shun; /* servers that it does not go back to */
 	bool auth_failed;    /* final */
-	bool left; /* the servers may have one still that we gave up */
+	bool left; /* the servers may still have a session that we gave up */
 	struct ku_lease lease;
-	_Atomic int64_t sure_ns; /* its end, for who has not locked; 0: none */
-	int64_t not_before_ns; /* a link that comes was not made before this */
+	_Atomic int64_t sure_ns; /* its end, for unlocked readers; 0: none */
+	int64_t not_before_ns; /* the next link is not made before this */
 
 	bool greeted;	  /* the server has answered on this link */
-	int64_t heard_ns; /* when something was last answered: the link, too */
+	int64_t heard_ns; /* time of the last answer, or of the link itself */
 	struct ku_beat beat;
 
 	struct ku_timer lost; /* the lease may have run out */
@@ -68,26 +68,26 @@ void ku_session_open(struct kustos_client *client);
    "rc". */
 void ku_session_end(struct kustos_client *client, int rc);
 
-/* Return whether the servers have a session of ours, or may have: one that is to
-   be gone on with, and of which nothing is known yet. */
+/* Return whether the servers have a session of ours, or may have one: a session
+   to be resumed, of which nothing is known yet. */
 bool ku_session_exists(const struct kustos_client *client);
 
 /* Return whether requests may be sent. */
 bool ku_session_ready(const struct kustos_client *client);
 
-/* Return when, after a reconnect, to look at what others look at as well, so
-   that a whole fleet does not do so at once. */
+/* Return how long to wait after a reconnect before reading what other clients
+   read, too, so that a whole fleet does not read at once. */
 int64_t ku_session_spread_ms(struct kustos_client *client);
 
 /* A request sent at "sent_ns" was answered; "leader" if by the leader. */
 void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
 	bool leader);
 
-/* No server would have taken a connection at "at_ns", so one that is made has
-   been made after that. */
+/* No server would have taken a connection at "at_ns", so the next connection is
+   made after that. */
 void ku_session_not_before(struct kustos_client *client, int64_t at_ns);
 
-/* Enter another state, if it can follow this one.  The only writer of it. */
+/* Enter another state, if it can follow this one.  Nothing else writes it. */
 void ku_session_set_state(struct kustos_client *client,
 	enum kustos_state state);
 
@@ -111,8 +111,8 @@ void ku_session_finish(struct kustos_client *client);
 bool ku_session_open_handle(struct kustos_client *client,
 	ku_zk_event_fn *event);
 
-/* It is connected, and nothing was decided there yet: keep away from servers where a
-   write of ours may be under way still. */
+/* The handle is connected, and nothing was decided on this connection yet: keep
+   away from servers where a write of ours may still be under way. */
 void ku_session_stay_away(struct kustos_client *client);
 
 /* Close the handles that wait for it.  The client is not locked. */

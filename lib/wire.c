@@ -66,8 +66,9 @@ static bool is_leaders(const struct ku_zk_request *what)
 	return what->kind == KU_ZK_SYNC || is_write(what);
 }
 
-/* It may be done yet, by the server to which it was sent; which is the last, as the
-   library tells of what was lost before it tells of the next. */
+/* A write whose outcome is unknown may still be applied by the server to which
+   it was sent.  That is session->server, as the library reports lost requests
+   before it reports the next connection. */
 static void shun(struct kustos_client *client, const struct ku_slot *slot)
 {
 	struct ku_session *session = &client->session;
@@ -248,15 +249,15 @@ void ku_wire_end_refused(struct kustos_client *client)
 	}
 }
 
-/* Will the library never take this request?  Else it is the handle that is not
-   fit, or memory that is short, and the request may wait. */
+/* Will the library never accept this request?  Any other code means that the
+   handle is unusable or that memory is short, and the request may wait. */
 static bool is_refusal(int rc)
 {
 	return rc == KU_ZK_BADARGUMENTS || rc == KU_ZK_UNIMPLEMENTED;
 }
 
-/* A moment after the refusal, so that nobody's done function runs inside its
-   own ku_wire_send(). */
+/* Refused requests are ended by a timer, so that no done function runs inside
+   its own ku_wire_send(). */
 static void refusal_due(struct ku_timer *timer)
 {
 	struct ku_wire *wire = KU_OWNER(struct ku_wire, refusal, timer);

@@ -21,8 +21,8 @@ struct ku_handle;
 
 #define KU_WIRE_CAP 1024
 
-/* A server's limit for a frame, in bytes, as shipped: it answers a larger one by
-   closing the connection.  And the largest request that is sent, but for what was
+/* A server's default limit for a frame, in bytes: it closes the connection on a
+   larger one.  And the largest request that is sent, except for data that was
    in a server before. */
 #define KU_FRAME_LIMIT 1048575
 #define KU_REQUEST_LIMIT 1000000
@@ -38,10 +38,10 @@ struct ku_request {		   /* a field of whatever sends it */
 	struct ku_zk_request what; /* what it points to lives until the end */
 	ku_request_fn *done;
 	void *owner;   /* for "done" to use */
-	bool internal; /* not told to the program's hook */
+	bool internal; /* not reported to the program's hook */
 	/* Set by the wire. */
 	bool waiting;	/* while queued */
-	int refused_rc; /* why the library did not take it, until that is told */
+	int refused_rc; /* why the library refused it, until "done" is called */
 	struct ku_slot *slot; /* while sent */
 	struct ku_request *prev, *next;
 	int64_t epoch;	    /* in which it was sent */
@@ -69,8 +69,8 @@ struct ku_wire {
 struct ku_handle {
 	struct kustos_client *client;
 	struct ku_zk *zk;
-	char *addresses; /* that it tries (shun.h); "": not known which */
-	char *joined;	 /* room for them as the library wants them */
+	char *addresses; /* those that it tries (shun.h); "": not known */
+	char *joined;	 /* room for them in the library's format */
 	struct ku_slot *oldest, *newest; /* sent, in order */
 	size_t in_flight;
 	bool authenticated;	/* the credentials were given to it */
@@ -85,18 +85,19 @@ void ku_wire_send(struct kustos_client *client, struct ku_request *request);
    and the request is not sent, if the handle refuses it. */
 bool ku_wire_send_now(struct kustos_client *client, struct ku_request *request);
 
-/* Hear no more of "request", if it is on its way: it may be sent anew. */
+/* If "request" was sent, ignore its answer; the struct may be sent anew. */
 void ku_wire_forget(struct ku_request *request);
 
 /* Take "request" out of the queue; its done function will not be called.
-   Returns false if it is on its way already, and then it will. */
+   Returns false if it is not queued; if it was sent, the function is still to
+   be called. */
 bool ku_wire_withdraw(struct kustos_client *client, struct ku_request *request);
 
-/* Send what waits, as far as there is room. */
+/* Send queued requests, as far as there is room in flight. */
 void ku_wire_pump(struct kustos_client *client);
 
-/* End all that were sent on "handle" with "rc".  Answers that still come are
-   dropped. */
+/* End all requests that were sent on "handle" with "rc".  Answers that still
+   come are dropped. */
 void ku_wire_fail_sent(struct ku_handle *handle, int rc);
 
 /* "handle" is closed: nothing comes any more. */

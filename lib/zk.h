@@ -8,8 +8,9 @@
  * Contract of both tables
  *  - Requests on one handle are sent in the order of submit(), and their
  *    replies and the watch events arrive in the server's order, one at a time.
- *  - "done" is called at most once for each accepted submit(): never after
- *    close() returned, and perhaps not at all for what close() overtakes.
+ *  - "done" is called at most once for each accepted submit().  It is never
+ *    called after close() has returned, and perhaps not at all for a request
+ *    that close() overtakes.
  *  - Neither "done" nor "event" is called from inside open() or submit().
  *  - A node watch fires at most once; a session event consumes no watch.
  *  - submit() copies what it is given.  Pointers in a reply die with the call.
@@ -71,8 +72,8 @@ enum ku_zk_mode {
 	KU_ZK_CONTAINER = 4
 };
 
-/* What a watch waits for.  A read leaves the kind its name says; an EXISTS
-   leaves KU_ZK_WATCH_DATA, too. */
+/* What a watch waits for.  A GET or EXISTS leaves KU_ZK_WATCH_DATA, a CHILDREN
+   leaves KU_ZK_WATCH_CHILDREN. */
 enum ku_zk_watch_kind { KU_ZK_WATCH_DATA = 2, KU_ZK_WATCH_CHILDREN = 1 };
 
 struct ku_zk_request {
@@ -135,10 +136,10 @@ typedef void ku_zk_event_fn(void *arg, enum ku_zk_event event,
 
 struct ku_zk; /* a handle: one session's connection */
 
-/* Who a session is, so that another process can go on with it: laid out as in
-   the ZooKeeper library. */
+/* The identity of a session, with which another process can resume it.  The
+   layout is that of the ZooKeeper library. */
 struct ku_zk_ticket {
-	int64_t id; /* 0: of none */
+	int64_t id; /* 0: no session */
 	char password[16];
 };
 
@@ -152,8 +153,8 @@ struct ku_zk_open {
 
 struct ku_zk_session {
 	enum ku_zk_state state; /* polled, so perhaps newer than any event */
-	int64_t id;		/* 0 before the first connection, or what is to
-				   be resumed */
+	int64_t id;		/* before the first connection 0, or that of the
+				   session to be resumed */
 	char password[16];
 	int timeout_ms;	 /* as negotiated */
 	char server[64]; /* numeric address, or empty */
@@ -183,17 +184,18 @@ struct ku_zk_api {
 
 	void (*session)(struct ku_zk *zk, struct ku_zk_session *out);
 
-	/* Break the connection, if it can be told which descriptor it is, so
-	   that the handle turns to its next server at once.  Returns whether
-	   it could. */
+	/* Break the connection, if its descriptor can be identified, so that
+	   the handle turns to its next server at once.  Returns whether the
+	   connection was broken. */
 	bool (*kick)(struct ku_zk *zk);
 
-	/* Point the handle at these numeric addresses.  If its present server is
-	   one of them it stays there, and turns to one of them when that
-	   connection ends; to be used only to leave some out.  Else they are one,
-	   whose IP must differ from that of its present server: a connection
-	   ends without an event, and nothing more happens until the next
-	   request. */
+	/* Replace the handle's list of servers by these numeric addresses.
+	   Only two uses are allowed:
+	    - To leave some servers out.  The list has the present server; the
+	      connection stays, and when it ends the handle tries the list.
+	    - To move.  The list is one address, whose IP differs from that of
+	      the present server.  A connection ends without an event, and
+	      nothing more happens until the next request. */
 	void (*steer)(struct ku_zk *zk, const char *addresses);
 };
 
