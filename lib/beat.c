@@ -7,7 +7,7 @@
    other is better, the state turns SUSPENDED 1/6 after the heartbeat. */
 #define BEAT_PART 8
 #define SILENCE_PART 6
-/* The beat while there is a connection, but no lease to be CONNECTED with. */
+/* The beat while there is a connection, but no lease that allows CONNECTED. */
 #define QUICK_PART 32
 
 static int64_t part_ns(const struct ku_session *session, int part)
@@ -61,13 +61,13 @@ static void greeting_done(struct kustos_client *client,
 	ping_done(client, request, reply);
 	if (!session->linked || request->connection != session->connection)
 		return;
-	/* A read-only or throttling server has answered, but not obeyed: reads
+	/* A read-only or throttling server has answered without a sync: reads
 	   might be old.  The next look greets it again. */
 	if (reply->rc != KU_ZK_OK)
 		return;
 	session->greeted = true;
 	ku_shun_drop(&session->shun, session->server);
-	/* Else look() beats until there is one. */
+	/* Without a lease look() sends heartbeats until there is one. */
 	if (ku_lease_left(&session->lease, ku_now(client)) > 0)
 		ku_session_set_state(client, KUSTOS_CONNECTED);
 }
@@ -86,8 +86,8 @@ void ku_beat_nudge(struct kustos_client *client)
 	ku_session_link_down(client);
 	if (session->handle == NULL)
 		return;
-	/* That of an earlier steering may still wait in the library: only a new
-	   one wakes it. */
+	/* The nudge of an earlier steering may still wait in the library, whose
+	   thread only a new request wakes. */
 	ku_wire_forget(&nudge->request);
 	nudge->sent = false;
 	ping_send(client, nudge, KU_ZK_EXISTS, ping_done);
@@ -104,8 +104,9 @@ int64_t ku_beat_silent_since(const struct kustos_client *client)
 	return since;
 }
 
-/* Events may be lost, or healed before they are seen.  So what the handle says
-   of itself is looked at, too; twice, since an event may be on its way. */
+/* Events may be lost, or be out of date before they are seen.  So the handle's
+   own state is polled, too.  A difference counts when it is seen twice, since
+   an event may be on its way. */
 static void poll_handle(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;

@@ -5,8 +5,8 @@
  * what was seen before.  A heartbeat goes out when the leader has answered
  * nothing for a while; it is a sync, too, because a follower that has lost its
  * leader still answers reads.  A nudge wakes a handle that was pointed at
- * another server.  And the handle itself is looked at, since an event may be
- * lost, or healed before it is seen.
+ * another server.  The handle's own state is polled as well, since an event may
+ * be lost, or be out of date before it is seen.
  */
 #ifndef KU_BEAT_H
 #define KU_BEAT_H
@@ -21,8 +21,8 @@ struct ku_ping {
 
 struct ku_beat {
 	struct ku_ping greeting, heartbeat, nudge;
-	struct ku_timer timer; /* time to look: at the server, at the handle */
-	int odd_polls;	       /* in a row that belie what events said */
+	struct ku_timer timer; /* when to look at the server and the handle */
+	int odd_polls;	       /* polls in a row that contradict the events */
 };
 
 void ku_beat_init(struct kustos_client *client);
@@ -31,7 +31,7 @@ void ku_beat_init(struct kustos_client *client);
    CONNECTED. */
 void ku_beat_greet(struct kustos_client *client);
 
-/* Send a heartbeat now, unless one is on its way; to a server that was greeted. */
+/* Send a heartbeat now, unless one is under way.  The server was greeted. */
 void ku_beat_now(struct kustos_client *client);
 
 /* The handle was pointed at another server: its connection, if it had one, is

@@ -1,5 +1,5 @@
 /*
- * cancel.c - the cancel object: a flag that is set once, and who waits for it.
+ * cancel.c - the cancel object: a flag that is set once, and a list of waiters.
  *
  * "fired" is set before the list is run and is never cleared, so that firing
  * again and attaching once it has fired need no lock; a function run by
@@ -7,9 +7,9 @@
  *
  * Firing takes each link off the list before it calls its function and never
  * touches it afterwards, as the function may free it.  The mutex is held
- * meanwhile: that is what a detach on another thread waits for.  It checks for
- * errors, so that a detach from inside the function, on the thread that holds
- * it already, learns so instead of waiting for itself.
+ * meanwhile, so a detach on another thread waits for the function.  The mutex
+ * is of the kind that checks for errors: a detach from inside the function, on
+ * the thread that holds the mutex already, gets an error and does not deadlock.
  *
  * A child after fork() has links into stacks of threads that it does not have,
  * and a mutex that may be locked for ever.  So it touches neither.

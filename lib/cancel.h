@@ -27,7 +27,8 @@ struct ku_cancel_link {		      /* a field of whatever waits */
 bool ku_cancel_attach(struct kustos_cancel *cancel, struct ku_cancel_link *link,
 	ku_cancel_fn *fn);
 
-/* Return which of the two it was. */
+/* Return why ku_cancel_attach() has returned false: KUSTOS_EFORKED or
+   KUSTOS_ECANCELED. */
 enum kustos_err ku_cancel_refusal(const struct kustos_cancel *cancel);
 
 /* Take "link" off.  On return its function is not running and will not run.

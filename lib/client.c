@@ -130,7 +130,7 @@ fail_ended:
 	return KUSTOS_ENOMEM;
 }
 
-/* Without a manager nobody looks names up, so there may be none. */
+/* Without a manager no names are looked up, so all hosts must be numeric. */
 static enum kustos_err numeric_addresses(struct kustos_client *client)
 {
 	struct ku_addresses addresses = { 0 };
@@ -219,7 +219,7 @@ static void waiter_cancel(struct ku_cancel_link *link)
 	ku_unlock(w->client);
 }
 
-/* Wait until "over", which says so by anything but KUSTOS_ETIMEDOUT. */
+/* Wait until "over" returns anything but KUSTOS_ETIMEDOUT. */
 static enum kustos_err wait_until(struct kustos_client *client,
 	pthread_cond_t *cond, kustos_deadline deadline,
 	struct kustos_cancel *cancel,
@@ -272,8 +272,8 @@ enum kustos_err kustos_client_wait_connected(struct kustos_client *client,
 		connected, NULL);
 }
 
-/* Have all before the serial numbers ended: operations, requests, and places
-   in lines? */
+/* Have all operations, requests and places in lines that came before these
+   serial numbers ended? */
 static enum kustos_err flushed(struct kustos_client *client,
 	const uint64_t *before)
 {

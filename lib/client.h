@@ -106,7 +106,7 @@ struct kustos_client {
 
 	enum ku_closing closing;
 	int callers;   /* threads that wait in a call */
-	int unsettled; /* queues that are over, but for what they may put back */
+	int unsettled; /* queues that have ended but may still put items back */
 	kustos_deadline close_budget;
 	struct ku_timer close_timer;
 	bool told;	   /* the server was told of the end */
@@ -130,8 +130,8 @@ static inline int64_t ku_now(const struct kustos_client *client)
 	return ku_boot(&client->env.clock);
 }
 
-/* Return whether the session is certainly alive now.  Need not be locked: who looks
-   after that at what a loss has marked sees all losses before this. */
+/* Return whether the session is certainly alive now.  Needs no lock: a caller
+   that then reads what a loss marks sees every loss that came before this. */
 static inline bool ku_session_alive(const struct kustos_client *client)
 {
 	int64_t until = atomic_load_explicit(&client->session.sure_ns,
@@ -149,25 +149,25 @@ void ku_config_free(struct ku_config *config);
 void ku_log(const struct kustos_client *client, enum kustos_log_level level,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Set "timer" to go off at "at_ns", and see that somebody looks at it. */
+/* Set "timer" to go off at "at_ns", and have the timers looked at by then. */
 void ku_set_timer(struct kustos_client *client, struct ku_timer *timer,
 	int64_t at_ns);
 
-/* Have it go off in so many milliseconds. */
+/* Set "timer" to go off in "ms" milliseconds. */
 static inline void ku_set_timer_ms(struct kustos_client *client,
 	struct ku_timer *timer, int64_t ms)
 {
 	ku_set_timer(client, timer, ku_now(client) + ms * KU_NS_PER_MS);
 }
 
-/* Have the next step run now. */
+/* Wake the manager; without threads, have the next step run now. */
 void ku_wake(struct kustos_client *client);
 
 /* Run the timers that are due.  Locked. */
 void ku_run_timers(struct kustos_client *client);
 
-/* A thread begins to wait in a call, and is done with the client.  Locked.  A
-   close waits for it. */
+/* A thread begins to wait in a call; and it is done with the client.  A close
+   waits for such threads.  Locked. */
 void ku_enter(struct kustos_client *client);
 void ku_leave(struct kustos_client *client);
 

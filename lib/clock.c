@@ -3,7 +3,7 @@
  */
 #include "clock.h"
 
-/* How often it is tried to read two clocks in one moment. */
+/* How often to try to read two clocks at the same moment. */
 #define PAIRS 8
 
 static int64_t read_clock(clockid_t id)
@@ -59,9 +59,9 @@ int64_t ku_deadline_boot(const struct ku_clock *clock, kustos_deadline deadline)
 
 	if (deadline == KUSTOS_FOREVER)
 		return KUSTOS_FOREVER;
-	/* In this order: whatever passes between the last two readings makes the
-	   result late, and a deadline must never pass early.  If this thread was
-	   stopped there, it reads again. */
+	/* The order matters: time that passes between the last two readings
+	   makes the result late, and a deadline must never pass early.  If this
+	   thread was stopped between them, it reads again. */
 	boot = ku_boot(clock);
 	do {
 		before = boot;

@@ -3,8 +3,8 @@
  *
  * Deadlines of callers are on the monotonic clock.  Leases and all timers are
  * on the boot-time clock, which also counts while the machine sleeps: a lease
- * must not outlive a suspend.  The time of day is for what others have written down.
- * The simulator puts virtual time here.
+ * must not outlive a suspend.  The time of day is for what other processes have
+ * written down.  The simulator puts virtual time here.
  */
 #ifndef KU_CLOCK_H
 #define KU_CLOCK_H
@@ -40,14 +40,15 @@ static inline int64_t ku_wall_ms(const struct ku_clock *clock)
 	return clock->wall(clock->arg) / KU_NS_PER_MS;
 }
 
-/* Add without passing the end of time; neither may be negative. */
+/* Add; a sum that would overflow is INT64_MAX.  Neither may be negative. */
 int64_t ku_time_add(int64_t ns, int64_t more_ns);
 
-/* Return a time, which may not be negative, as the system takes it.  Where its
-   seconds have 32 bits, what is later than they tell is the last of them. */
+/* Return a time, which may not be negative, as the system takes it.  Where
+   time_t has 32 bits, a time that does not fit becomes its last second. */
 struct timespec ku_timespec(int64_t ns);
 
-/* Return the boot time at which "deadline" passes; KUSTOS_FOREVER stays. */
+/* Return the boot time at which "deadline" passes; KUSTOS_FOREVER stays as it
+   is. */
 int64_t ku_deadline_boot(const struct ku_clock *clock,
 	kustos_deadline deadline);
 

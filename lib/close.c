@@ -4,9 +4,9 @@
  *   OPEN --close()--> DRAINING --all answered, or the budget is spent-->
  *   CLOSING --handles are closed--> CLOSED --callbacks have run--> freed
  *
- * The steps are taken by whoever runs the client's timers, so that close() may
- * be called from anywhere.  The ZooKeeper library forgets requests when it is
- * closed; ours are in our own table, and end here.
+ * The thread that runs the client's timers takes these steps, so that close()
+ * may be called from anywhere.  The ZooKeeper library forgets requests when it
+ * is closed; ours are in our own table, and end here.
  */
 
 #include "client.h"
@@ -14,8 +14,8 @@
 
 #include <stdlib.h>
 
-/* How long past the budget a server that is in touch is waited for, so that a
-   close in a hurry can know what it reports. */
+/* How long past its budget a close waits for a server that is connected, so
+   that even a close without a budget can know what it reports. */
 #define GRACE_MS 50
 
 static bool is_overdue(struct kustos_client *client)
@@ -26,8 +26,9 @@ static bool is_overdue(struct kustos_client *client)
 		(!ku_session_ready(client) || late >= GRACE_MS * KU_NS_PER_MS);
 }
 
-/* Look at the budget, and at its grace; and again after that if the machine has
-   slept, which the monotonic clock has not seen. */
+/* Set the timer for the end of the budget, and after that for the end of the
+   grace.  It is set again if it goes off early: the machine may have slept,
+   which the monotonic clock does not count. */
 static void set_close_timer(struct kustos_client *client)
 {
 	const struct ku_clock *clock = &client->env.clock;
@@ -43,7 +44,7 @@ static void budget_spent(struct ku_timer *timer)
 	struct kustos_client *client = KU_OWNER(struct kustos_client,
 		close_timer, timer);
 
-	/* The step that follows sees it. */
+	/* If it is overdue, the step that follows sees it. */
 	if (!is_overdue(client))
 		set_close_timer(client);
 }
@@ -116,7 +117,7 @@ bool ku_close_step(struct kustos_client *client)
 	return false;
 }
 
-/* Refuse what is new, and let what is under way come to its end. */
+/* Refuse new calls, and let what is under way come to its end. */
 static void start_close(struct kustos_client *client, kustos_deadline budget)
 {
 	client->closing = KU_DRAINING;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server's tick is 2 s as shipped, and it grants no less than two. */
+/* A server grants no less than two ticks, which are 2 s each by default. */
 #define MIN_TIMEOUT_MS 100
 #define MAX_TIMEOUT_MS (24 * 60 * 60 * 1000)
 
-/* As of any node's data; servers take far less. */
+/* The same limit as for any node's data; servers accept far less. */
 #define MAX_NODE_DATA (INT_MAX / 2)
 
 static char *copy(const char *text)

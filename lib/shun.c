@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Is the address of "len" characters, which has no brackets, that of "server",
-   which may have them? */
+/* Is "address", which has "len" characters and no brackets, that of "server",
+   which may have brackets? */
 static bool is_address_of(const char *server, const char *address, size_t len)
 {
 	for (; *server != '\0'; server++) {
@@ -20,7 +20,7 @@ static bool is_address_of(const char *server, const char *address, size_t len)
 	return len == 0;
 }
 
-/* What is kept has no brackets. */
+/* The addresses that are kept have no brackets. */
 static int find(const struct ku_shun *shun, const char *server)
 {
 	int i = 0;
@@ -83,7 +83,8 @@ size_t ku_shun_room(const char *addresses)
 	return strlen(addresses) + 1 + KU_SHUN_TEXT;
 }
 
-/* The next of a list, which "*from" leaves behind it.  Returns false at the end. */
+/* Take the next server of a list, and move "*from" past it.  Returns false at
+   the end. */
 static bool take_one(const char **from, const char **one, size_t *len)
 {
 	*one = *from;
@@ -100,7 +101,7 @@ static char *append(char *to, bool more, const char *one, size_t len)
 	return to + len;
 }
 
-/* How long is what stands before the port? */
+/* Return the length of what comes before the port. */
 static size_t ip_len(const char *one, size_t len)
 {
 	while (len > 0 && one[len - 1] != ':')
@@ -108,8 +109,8 @@ static size_t ip_len(const char *one, size_t len)
 	return len;
 }
 
-/* Is one of the first "end - list" bytes of "list" the same, or only of the same IP
-   address? */
+/* Is "one" among the servers of "list" that come before "end"?  Sets "*shares"
+   if one of those is another port of the same IP address. */
 static bool is_in(const char *list, const char *end, const char *one,
 	size_t len, bool *shares)
 {

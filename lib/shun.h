@@ -1,19 +1,21 @@
 /*
  * shun.h - servers that a session does not go back to.
  *
- * If the connection to a follower ends while a write is unanswered, the follower
- * may have it still, or the link to its leader.  While the session is elsewhere the
- * leader refuses such a write; but if the session comes back to that follower it
- * is the session's again, and is done then: after we have seen, elsewhere, that it
- * was not, and have acted on that (it was sent again, and what it made has been
- * deleted since; or it deletes what another has made in the place of ours).
+ * If the connection to a follower ends while a write is unanswered, the write
+ * may still be at the follower, or on the link to its leader.  While the session
+ * is with another server the leader refuses such a late write.  But if the
+ * session comes back to that follower, the leader accepts it.  By then we have
+ * seen, through another server, that the write was not done, and have acted on
+ * that: we have sent it again, and have since deleted what it made; or it now
+ * deletes what another client has made in the place of our node.
  *
- * So that server is left out of the list of the handle, as soon as the session is
- * with another one, and is not steered to, for longer than a leader waits for a
- * follower that it does not hear.  Straight back to it is well: what it has comes
- * before what is asked there, and nothing was decided meanwhile.  But what a
- * connection there asks of the leader may be late as well: so a silent server is
- * not tried once more in vain (ku_steer_owed()).
+ * So as soon as the session is with another server, the handle's list leaves
+ * that server out, and we do not steer to it, for longer than a leader waits for
+ * a follower that it does not hear.  Going straight back to it is safe: a late
+ * write comes before anything that is asked on the new connection, and nothing
+ * was decided in between.  But if that connection is given up, what the follower
+ * asks of the leader for it may be late as well, and takes the session back.  So
+ * a silent server is not tried once more in vain (ku_steer_owed()).
  *
  * Decisions and texts only.  Servers are written as in ku_address.text, and in
  * lists as ku_zk_open.addresses has them.
@@ -25,8 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KU_SHUN_MAX 8	 /* the one that was added first makes room */
-#define KU_SHUN_MS 30000 /* so long; a leader waits for syncLimit ticks */
+#define KU_SHUN_MAX 8	 /* then the one added first makes room */
+#define KU_SHUN_MS 30000 /* how long; a leader waits for syncLimit ticks */
 #define KU_SHUN_TEXT 64	 /* KU_ADDRESS_SIZE */
 
 struct ku_shun {
@@ -40,25 +42,28 @@ struct ku_shun {
 /* A write to "server" was not answered. */
 void ku_shun_add(struct ku_shun *shun, const char *server, int64_t now);
 
-/* It has answered a sync, so it has nothing any more that was before that. */
+/* "server" has answered a sync, so it has no earlier write of ours any more. */
 void ku_shun_drop(struct ku_shun *shun, const char *server);
 
 bool ku_shun_has(const struct ku_shun *shun, const char *server, int64_t now);
 
-/* What follows is of lists with so much room. */
+/* Return the room of a list, for the functions below. */
 size_t ku_shun_room(const char *addresses);
 
-/* Fill in the servers of "addresses", each once; none, of which none is left out, if two
-   share their IP address: libzookeeper_mt compares servers without their port (L23). */
+/* Fill in the servers of "addresses", each once.  If two share an IP address
+   the list stays empty, so that none is left out: libzookeeper_mt compares
+   servers without their port (L23). */
 void ku_shun_begin(char *list, const char *addresses);
 
-/* Leave those out that are shunned, but not "present"; if that is not in the list the
-   handle does not heed it, and it is left as it is.  Returns whether it has changed. */
+/* Take the shunned servers out of "list", except "present".  If "present" is
+   not in the list, the handle does not follow the list, which is left as it is.
+   Returns whether it has changed. */
 bool ku_shun_narrow(const struct ku_shun *shun, int64_t now,
 	const char *present, char *list);
 
-/* Write it as ku_zk_open.addresses has it: of odd length, as ku_addresses_join() says.
-   What is repeated is not "present", which would be tried again before others. */
+/* Write the list as ku_zk_open.addresses has it, of odd length (see
+   ku_addresses_join()).  The server that is repeated for that is not "present",
+   which would be tried again before others. */
 void ku_shun_join(const char *list, const char *present, char *out);
 
 #endif

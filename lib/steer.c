@@ -7,14 +7,15 @@
 
 #include <string.h>
 
-/* All parts of T.  A heartbeat is sent after T/8 of silence, so that a server
-   that dies is left T/4 after its last answer at the latest. */
+/* All of these are fractions of T.  A heartbeat is sent after T/8 of silence,
+   so that a server that dies is left T/4 after its last answer at the
+   latest. */
 #define PROBE_PART 16	 /* from the heartbeat to the probes */
 #define PATIENCE_PART 16 /* for a live server to answer a probe */
 #define SLOW_PART 3	 /* for a server that answers probes but not us */
 #define ROUND_PART 8	 /* for all to answer a probe */
 #define GAP_PART 16	 /* between rounds at first */
-#define GAP_MAX_PART 4	 /* and at last */
+#define GAP_MAX_PART 4	 /* and at the most */
 #define ATTEMPT_PART 6	 /* for one server to take us */
 #define GRACE_PART 120	 /* for what the library tries by itself */
 #define ANEW_MAX 2	 /* how often the only server is tried anew */
@@ -49,8 +50,8 @@ static int64_t first_gap(const struct ku_steer *s)
 	return gap < GAP_MIN ? GAP_MIN : gap;
 }
 
-/* Forget the answers, and have the next round begin at once.  A round that
-   runs does not count any more. */
+/* Forget the answers, and have the next round begin at once.  A round that is
+   running no longer counts. */
 static void forget_round(struct ku_steer *s)
 {
 	memset(s->verdicts, 0, sizeof(s->verdicts));
@@ -84,8 +85,8 @@ static void begin_search(struct ku_steer *s, int64_t now)
 	s->alive = -1;
 	s->anew = 0;
 	s->next_resolve = now;
-	/* What was found out before a kick is what the kick was for.  Anything
-	   else that ended the connection may have come after all answers. */
+	/* After a kick the answers stay: they were the reason for it.  Anything
+	   else that ended the connection may be newer than all answers. */
 	if (!s->kicked || now - s->round > s->timeout / ROUND_PART)
 		forget_round(s);
 	s->kicked = false;
@@ -113,7 +114,7 @@ void ku_steer_disconnected(struct ku_steer *s, int64_t now)
 		begin_search(s, now);
 }
 
-/* As if connected and content. */
+/* Behave as if connected to a server that answers. */
 void ku_steer_closed(struct ku_steer *s)
 {
 	ku_steer_connected(s, -1);
@@ -148,8 +149,8 @@ void ku_steer_kick_failed(struct ku_steer *s)
 	s->kick_failed = true;
 }
 
-/* Whether server "i" is alive; one that has not answered is not given up
-   before it has had time to. */
+/* Return whether server "i" is alive; one that has not answered stays undecided
+   until it has had time to. */
 static int health(const struct ku_steer *s, int i, int64_t now)
 {
 	if (s->verdicts[i] == KU_PROBE_LIVE)
@@ -161,7 +162,7 @@ static int health(const struct ku_steer *s, int i, int64_t now)
 	return DEAD;
 }
 
-/* Is it one to turn to? */
+/* Is it a server to turn to? */
 static bool may_take_us(const struct ku_steer *s, int i)
 {
 	return i != s->server && !s->shunned[i] &&
@@ -192,7 +193,7 @@ static bool another_lives(const struct ku_steer *s)
 	return false;
 }
 
-/* Whether a whole round has found nobody. */
+/* Has a whole round found no live server? */
 static bool none_lives(const struct ku_steer *s)
 {
 	return s->round >= 0 && !s->probing && !another_lives(s) &&
@@ -215,7 +216,7 @@ static void keep_earlier(int64_t *wake, int64_t at)
 		*wake = at;
 }
 
-/* Return the only server that is to be turned to at all; -1: there are several, or
+/* Return the only server that is not to be avoided; -1: there are several, or
    none. */
 static int the_only(const struct ku_steer *s)
 {
@@ -239,7 +240,8 @@ static enum ku_steer_action stop_round(struct ku_steer *s, int64_t now)
 	if (s->round < 0)
 		return KU_STEER_STOP;
 	s->next_round = ku_time_add(now, s->gap);
-	/* It is the only server's return that is_stuck() counts from. */
+	/* is_stuck() counts from the return of the only server: while that is
+	   down the gap must not grow. */
 	int only = the_only(s);
 	if (only < 0 || s->verdicts[only] == KU_PROBE_LIVE)
 		s->gap = 2 * s->gap < most ? 2 * s->gap : most;
@@ -286,8 +288,8 @@ static enum ku_steer_action go_to(struct ku_steer *s, int64_t now, int server,
 	return KU_STEER_TO;
 }
 
-/* Return from when on the connection may be given up; INT64_MAX: not for now.
-   A server that nobody knows the number of may be the live one. */
+/* Return when the connection may be given up; INT64_MAX: not for now.  A server
+   whose index is not known may be the live one. */
 static int64_t time_to_kick(const struct ku_steer *s, int64_t now)
 {
 	int64_t slow = ku_time_add(s->heartbeat, s->timeout / SLOW_PART);
@@ -305,7 +307,7 @@ static int64_t time_to_kick(const struct ku_steer *s, int64_t now)
 		: INT64_MAX;
 }
 
-/* Give the connection up. */
+/* Give up the connection. */
 static enum ku_steer_action leave(struct ku_steer *s, int64_t now, int *to)
 {
 	int server = s->owed && s->distinct ? pick(s) : -1;
@@ -342,9 +344,9 @@ static enum ku_steer_action next_connected(struct ku_steer *s, int64_t now,
 		ku_time_add(s->heartbeat, s->timeout / PROBE_PART), wake);
 }
 
-/* Return from when on the present try may be disturbed.  Never at once: in the
-   moment of a disconnect libzookeeper_mt may be past its choice of a server and
-   before the connect(), and would miss that it was steered elsewhere. */
+/* Return when the present try may be interrupted.  Never at once: at the moment
+   of a disconnect libzookeeper_mt may have chosen a server and not yet called
+   connect(), and would miss that it was steered elsewhere. */
 static int64_t time_to_move(const struct ku_steer *s, int64_t now)
 {
 	int64_t grace = s->timeout / GRACE_PART;
@@ -354,7 +356,8 @@ static int64_t time_to_move(const struct ku_steer *s, int64_t now)
 	return ku_time_add(s->since, grace < GRACE_MAX ? grace : GRACE_MAX);
 }
 
-/* Return one that is dead, from which it can come back; -1: there is none. */
+/* Return another server, dead, from which the handle can be sent back; -1:
+   there is none. */
 static int next_after(const struct ku_steer *s)
 {
 	for (int i = 1; i < s->count; i++)
@@ -363,16 +366,16 @@ static int next_after(const struct ku_steer *s)
 	return -1;
 }
 
-/* Return where to go now; -1: nowhere, for now. */
+/* Return the server to go to now; -1: none, for now. */
 static int way_out(struct ku_steer *s, int64_t now, int64_t *wake)
 {
 	bool others = another_lives(s);
 
 	if (!s->distinct)
 		return -1;
-	/* If only the one that is tried lives, and has not taken us, the handle
-	   may have missed where to go.  It would again, if told the same again,
-	   so it is sent away first. */
+	/* If only the server that is being tried lives, and it has not taken
+	   us, the handle may have missed that it was steered there.  It would
+	   miss the same address again, so it is sent to another one first. */
 	if (!others &&
 		(s->server < 0 || s->verdicts[s->server] != KU_PROBE_LIVE))
 		return -1;
@@ -384,10 +387,11 @@ static int way_out(struct ku_steer *s, int64_t now, int64_t *wake)
 	return others ? pick(s) : next_after(s);
 }
 
-/* Whether the only server there is should be tried anew: it has lived for long
-   enough to take us, and has not.  One that starts may accept a connection, never
-   answer there, and serve all others; the library would give it 2/3 of T.  One that
-   is slow has more time with each try, and is left alone at last. */
+/* Should the only server be tried anew?  It should if it has lived long enough
+   to take us, and has not.  A server that is starting may accept one
+   connection, never answer on it, and serve all others; the library would give
+   that one 2/3 of T.  A slow server gets more time with each try, and after
+   ANEW_MAX tries is left alone. */
 static bool is_stuck(struct ku_steer *s, int only, int64_t now, int64_t *wake)
 {
 	if (!s->distinct || only < 0 || (s->server >= 0 && s->server != only))
@@ -409,8 +413,8 @@ static bool is_stuck(struct ku_steer *s, int only, int64_t now, int64_t *wake)
 	return false;
 }
 
-/* Even a server that cannot be left for another is probed: that it takes no
-   connections tells how old one can be that it takes later. */
+/* Even a server that cannot be left for another is probed: if it takes no
+   connections now, one that it takes later is newer than this. */
 static enum ku_steer_action next_disconnected(struct ku_steer *s, int64_t now,
 	int *to, int64_t *wake)
 {
@@ -431,7 +435,8 @@ static enum ku_steer_action next_disconnected(struct ku_steer *s, int64_t now,
 		s->alive = now;
 		return KU_STEER_ANEW;
 	}
-	/* A server may turn out dead before its time is up. */
+	/* A server that has not answered by then counts as dead, and may be
+	   left before its time is up. */
 	if (s->probing && now - s->round < s->timeout / PATIENCE_PART)
 		keep_earlier(wake,
 			ku_time_add(s->round, s->timeout / PATIENCE_PART));

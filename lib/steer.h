@@ -17,11 +17,11 @@
  *                              steer to a server that lives
  *   T/6                        that one did not take us: steer to another
  *   T/6 after it was found to live, and T/3 after that
- *                              the only one there is did not: have it tried anew
+ *                              the only server did not take us: try it anew
  *
- * The owner tells what happens, asks ku_steer_next() after each event and at
- * the time it named, and carries out what it says.  All times are nanoseconds
- * of one clock, not negative.
+ * The owner reports events, calls ku_steer_next() after each event and at the
+ * time that it named, and carries out the actions that it returns.  All times
+ * are nanoseconds of one clock, not negative.
  */
 #ifndef KU_STEER_H
 #define KU_STEER_H
@@ -55,7 +55,7 @@ struct ku_steer {
 			   handle tries; -1: not known, or it tries several */
 	int listed;    /* the handle knows this one only; -1: several */
 	int64_t since; /* disconnected: when its present try began */
-	int64_t alive; /* and since when that one is known to live; -1: not */
+	int64_t alive; /* since when the only server is known to live; or -1 */
 	int anew;      /* how often it was tried anew since then */
 
 	int64_t heartbeat; /* when it was sent; -1: none is out */
@@ -75,20 +75,21 @@ struct ku_steer {
 /* "random" must outlive "s". */
 void ku_steer_init(struct ku_steer *s, struct ku_random *random);
 
-/* Is this server not to be turned to, for now (shun.h)? */
+/* Say whether this server is to be avoided for now (shun.h). */
 void ku_steer_shun(struct ku_steer *s, int server, bool shunned);
 
-/* Has the present server a write of ours that it has not answered?  Then it is left
-   for another one, and no choice is left to the handle, which may try it again. */
+/* Say whether the present server has a write of ours that it has not answered.
+   If so it is left by steering to another server: a handle that chooses for
+   itself may try the same one again. */
 void ku_steer_owed(struct ku_steer *s, bool owed);
 
 /* The session timeout: as asked for, and once it is known as negotiated. */
 void ku_steer_timeout(struct ku_steer *s, int64_t timeout_ns);
 
-/* The servers have changed: they are these "count" now.  "server" is where in
-   them the one is that the handle is connected to, or -1.  "distinct" as
-   ku_addresses_distinct().  What was known of them is forgotten, so a running
-   round of probes must be stopped by the caller. */
+/* The list of servers has changed, and has "count" of them now.  "server" is
+   the index of the one that the handle is connected to, or -1.  "distinct" is
+   what ku_addresses_distinct() says.  What was known of the servers is
+   forgotten, so a running round of probes must be stopped by the caller. */
 void ku_steer_addresses(struct ku_steer *s, int count, bool distinct,
 	int server);
 
@@ -105,19 +106,19 @@ void ku_steer_disconnected(struct ku_steer *s, int64_t now);
 void ku_steer_closed(struct ku_steer *s);
 
 /* A heartbeat was sent; does nothing if one is out already, or there is no
-   connection.  Something was answered. */
+   connection.  And: a request was answered. */
 void ku_steer_heartbeat(struct ku_steer *s, int64_t now);
 void ku_steer_answered(struct ku_steer *s);
 
-/* A probe said this. */
+/* A probe of "server" has ended so. */
 void ku_steer_verdict(struct ku_steer *s, int server,
 	enum ku_probe_verdict verdict);
 
 void ku_steer_kick_failed(struct ku_steer *s);
 
-/* Return one thing to be done now, and again until it is KU_STEER_NONE, which
-   comes with the time of the next call (INT64_MAX: at the next event).  "to"
-   is the server of KU_STEER_TO and KU_STEER_ANEW. */
+/* Return one action to be carried out now.  Call it again until it returns
+   KU_STEER_NONE, which comes with the time of the next call (INT64_MAX: at the
+   next event).  "to" is the server of KU_STEER_TO and KU_STEER_ANEW. */
 enum ku_steer_action ku_steer_next(struct ku_steer *s, int64_t now, int *to,
 	int64_t *wake);
 
