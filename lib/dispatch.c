@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Losses told at the same time while callbacks sleep. */
+/* How many losses can be announced at once while callbacks sleep. */
 #define URGENT_THREADS 8
-/* When to try again if no thread can be had. */
+/* When to try again if no thread can be started. */
 #define AGAIN_MS 100
 /* How long a thread waits for more before it ends. */
 #define IDLE_MS 1000
@@ -140,7 +140,7 @@ static bool lane_start_thread(struct kustos_client *client,
 	return true;
 }
 
-/* See that somebody runs what is queued.  Returns false if there is nobody. */
+/* Have a thread run what is queued.  Returns false if none can be started. */
 static bool lane_serve(struct kustos_client *client, struct ku_lane *lane)
 {
 	if (lane->queued <= lane->idle || lane->count >= lane->max) {
@@ -153,7 +153,8 @@ static bool lane_serve(struct kustos_client *client, struct ku_lane *lane)
 	return false;
 }
 
-/* None of those that wait is to wait for another, which may take long. */
+/* Start a thread for each queued call: none may wait for another, which may
+   take long. */
 static void lane_serve_all(struct kustos_client *client, struct ku_lane *lane)
 {
 	int some = lane->queued - lane->idle;
@@ -162,7 +163,7 @@ static void lane_serve_all(struct kustos_client *client, struct ku_lane *lane)
 		;
 }
 
-/* No thread could be had a moment ago. */
+/* A moment ago no thread could be started. */
 static void serve_again(struct ku_timer *timer)
 {
 	struct ku_dispatch *d = KU_OWNER(struct ku_dispatch, again, timer);
@@ -187,7 +188,7 @@ void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
 {
 	struct ku_dispatch *d = &client->dispatch;
 
-	/* News of a loss does not stay behind what it was queued behind. */
+	/* News of a loss leaves its old place behind ordinary calls. */
 	if (call->queued && !(urgent && lane_remove(&d->ordinary, call)))
 		return;
 	bool busy = d->ordinary.running > 0 || d->ordinary.queued > 0;
@@ -322,8 +323,8 @@ static void join_all(struct kustos_client *client)
 	ku_unlock(client);
 }
 
-/* A callback on one lane may have another run on any, so those that have been
-   joined may not be the last. */
+/* A callback on one lane may queue a call on any lane, so the threads that have
+   been joined may not be the last. */
 void ku_dispatch_stop(struct kustos_client *client)
 {
 	struct ku_dispatch *d = &client->dispatch;

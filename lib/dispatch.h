@@ -9,8 +9,8 @@
  * There are three lanes.  Ordinary callbacks run one after the other.  News of a
  * loss is urgent: it joins the ordinary lane only if nothing is running there,
  * and else runs beside it on a thread of its own, so that no sleeping callback
- * can hold it up.  What is long has a thread to itself, whatever the mode: work
- * that is done for as long as somebody leads.
+ * can hold it up.  A lengthy call, such as the work of a leader for as long as
+ * it leads, has a thread to itself, whatever the mode.
  */
 #ifndef KU_DISPATCH_H
 #define KU_DISPATCH_H
@@ -25,9 +25,9 @@
 struct ku_call;
 struct ku_lane_thread;
 
-/* Run the callback.  Entered and left with the client locked, and not while the
-   program's code runs: so whoever takes calls back sees each either queued, or
-   marked by its owner as running. */
+/* Run the callback.  Entered and left with the client locked, which is unlocked
+   only while the program's code runs.  So code that takes calls back sees each
+   of them either queued, or marked by its owner as running. */
 typedef void ku_call_fn(struct kustos_client *client, struct ku_call *call);
 
 struct ku_call { /* a field of whatever is called back */
@@ -54,9 +54,9 @@ struct ku_dispatch {
 	struct ku_lane lengthy;
 	int fd;		       /* KUSTOS_DISPATCH_FD: an eventfd; else -1 */
 	bool stopping;	       /* threads end when their lane is empty */
-	struct ku_timer again; /* when no thread could be had */
-	pthread_t runner;      /* who is in ku_dispatch_run() */
-	bool run;	       /* whether anybody is */
+	struct ku_timer again; /* try again to start a thread */
+	pthread_t runner;      /* the thread in ku_dispatch_run() */
+	bool run;	       /* there is one */
 };
 
 enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
@@ -70,13 +70,15 @@ void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
    for.  The client is locked. */
 void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call);
 
-/* Have whoever has to call ku_dispatch_run() come.  The client is locked. */
+/* Wake the thread that has to call ku_dispatch_run().  The client is locked. */
 void ku_dispatch_beckon(struct kustos_client *client);
 
-/* Take "call" off again, if it has not begun.  The client is locked. */
+/* Take "call" out of its lane.  Returns false if it is not queued.  The client
+   is locked. */
 bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call);
 
-/* Run all that waits, here.  The client is not locked.  Returns how many. */
+/* Run all queued calls on this thread.  The client is not locked.  Returns how
+   many there were. */
 int ku_dispatch_run(struct kustos_client *client);
 
 /* Join threads that have ended.  The client is not locked. */

@@ -10,7 +10,7 @@
 
 /* What the closing transaction spends on a path beside its bytes. */
 #define PER_PATH 4
-/* Of a sequence number. */
+/* The length of a sequence number. */
 #define NUMBER_LEN 10
 
 /* The tree's keys are the paths in here. */

@@ -8,8 +8,9 @@
  * for ever, or the session would never end.  So both are counted and refused
  * before that.
  *
- * A node that somebody else deletes, and that nobody watches, goes unnoticed.  So
- * when there is little room left it is looked which of them are still there.
+ * If another client deletes a node that nobody here watches, this goes
+ * unnoticed.  So when little room is left footprint_look.c checks which nodes
+ * still exist.
  */
 #ifndef KU_FOOTPRINT_H
 #define KU_FOOTPRINT_H
@@ -24,24 +25,24 @@ struct ku_op;
 
 struct ku_footprint {
 	size_t watch_bytes;
-	size_t ephemeral_bytes;		   /* of the nodes known */
-	size_t asked_bytes;		   /* of those asked for */
+	size_t ephemeral_bytes;		   /* of known nodes */
+	size_t asked_bytes;		   /* of nodes asked for */
 	void *ephemerals;		   /* set of nodes by path (tsearch) */
-	struct ku_ephemeral *first, *last; /* those to be looked at before */
+	struct ku_ephemeral *first, *last; /* in the order of looks */
 	unsigned round;			   /* of looks */
 	struct ku_op *look;		   /* that is under way, or NULL */
-	size_t looked_bytes;		   /* of those that a round has left */
+	size_t looked_bytes;		   /* of what the last round found */
 };
 
-/* Count the ephemeral nodes that "request" is to make as asked for, until
-   "*asked" is taken from f->asked_bytes again.  The name of one that is made alone
-   will be longer by "more", and by its number.  Returns false, and counts nothing,
-   if they would not fit. */
+/* Add the bytes of the ephemeral nodes that "request" is to make to
+   f->asked_bytes, and store them in "*asked", for the caller to subtract again.
+   If "request" makes a single node, its name will grow by "more" characters and
+   a number.  Returns false, and counts nothing, if the nodes would not fit. */
 bool ku_footprint_ask(struct ku_footprint *f,
 	const struct ku_zk_request *request, size_t more, size_t *asked);
 
-/* Return whether one session may have "count" nodes, of which none is called by less
-   than "len" characters. */
+/* Return whether one session may have "count" nodes whose paths have "len"
+   characters or more. */
 bool ku_footprint_allows(int count, size_t len);
 
 /* "request" was answered: count what it made or deleted. */
@@ -64,8 +65,8 @@ void ku_footprint_remove(struct ku_footprint *f, const char *path);
 /* The session is over. */
 void ku_footprint_clear(struct ku_footprint *f);
 
-/* footprint_look.c: ku_footprint_ask(), and if there is little room or none, look
-   which nodes are still there.  Locked. */
+/* footprint_look.c: as ku_footprint_ask(); and if there is little room or none,
+   begin to check which nodes still exist.  Locked. */
 bool ku_footprint_reserve(struct kustos_client *client,
 	const struct ku_zk_request *request, size_t more, size_t *asked);
 

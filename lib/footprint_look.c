@@ -1,10 +1,11 @@
-/* footprint_look.c - look which of a session's ephemeral nodes are still there. */
+/* footprint_look.c - check which of a session's ephemeral nodes still exist. */
 
 #include "client.h"
 
 #include <string.h>
 
-/* With less room than this part it is looked, and again after so much more. */
+/* The first look comes when less than 1/ROOM_PART of the room is left, the next
+   when another 1/MORE_PART was added. */
 #define ROOM_PART 8
 #define MORE_PART 32
 
@@ -18,8 +19,8 @@ static bool is_crowded(const struct ku_footprint *f)
 
 static void look_at_next(struct kustos_client *client);
 
-/* Answers come in the order of what they answer: what was made since then is
-   counted after this. */
+/* Answers come in the order of their requests, so a node that was made after
+   this look is counted after it, and not removed here. */
 static void looked(struct ku_op *op)
 {
 	struct kustos_client *client = op->client;
@@ -62,7 +63,7 @@ bool ku_footprint_reserve(struct kustos_client *client,
 	struct ku_footprint *f = &client->footprint;
 	bool fits = ku_footprint_ask(f, request, more, asked);
 
-	if (f->looked_bytes > f->ephemeral_bytes) /* they have gone since */
+	if (f->looked_bytes > f->ephemeral_bytes) /* some have gone since */
 		f->looked_bytes = f->ephemeral_bytes;
 	if (f->look == NULL && (!fits || is_crowded(f))) {
 		f->round++;

@@ -1,10 +1,11 @@
 /*
- * fork.h - know that this process is not the one that opened the client.
+ * fork.h - find out that this process is a fork of the one that opened the
+ * client.
  *
  * After fork() none of the client's threads exist, its mutex may be locked for
  * ever, and its socket is shared with the parent.  A page that the kernel
- * empties in the child tells so at the price of a load; where the kernel
- * cannot do that, the process id does.
+ * empties in the child shows this at the price of a load; where the kernel
+ * cannot do that, the process id is compared.
  */
 #ifndef KU_FORK_H
 #define KU_FORK_H
@@ -21,8 +22,8 @@ struct ku_fork_guard {
 
 void ku_fork_guard_init(struct ku_fork_guard *guard);
 
-/* By the process id alone, for what there may be a great many of: a page for each
-   would use up the mappings that a process may have. */
+/* Compare the process id only.  For objects of which there may be very many: a
+   page for each would use up the mappings that a process may have. */
 static inline void ku_fork_guard_init_small(struct ku_fork_guard *guard)
 {
 	guard->page = NULL;

@@ -66,8 +66,8 @@ static bool split(const char *text, size_t len, const char **name,
 	return !end || !memchr(end + 1, ':', len - *name_len - 1);
 }
 
-/* A name goes to the resolver, so only what would change the meaning of the
-   list is looked for. */
+/* The resolver checks names, so only characters that would change the meaning
+   of the list are rejected here. */
 static bool name_ok(const char *name, size_t len)
 {
 	size_t i;

@@ -1,13 +1,13 @@
 /*
- * listener.c - tell the program of changes of state.
+ * listener.c - notify the program of changes of state.
  *
- * A listener is not sent a list of what happened; when its turn comes it is
- * told what holds then.  Only losses are never left out.  Epochs count up and
- * each ends in at most one loss, so the number of the last one told is all
- * there is to remember.
+ * A listener does not get a list of what happened; when its turn comes it gets
+ * the state at that time.  Only losses are never left out.  Epochs count up and
+ * each ends in at most one loss, so the number of the last loss told is all
+ * that has to be remembered.
  *
  * News of a loss runs beside a callback that takes long, even one of the same
- * listener; so up to two threads can be in it at a time.
+ * listener; so up to two threads can be in a listener at a time.
  */
 
 #include "client.h"
@@ -33,7 +33,7 @@ struct kustos_listener {
 	struct kustos_listener *prev, *next;
 };
 
-/* A state of a later epoch comes after a loss. */
+/* Epochs need not be compared: before the state of a later one comes a loss. */
 static bool has_news(const struct kustos_client *client,
 	const struct kustos_listener *l)
 {
@@ -105,7 +105,8 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 				l->told_loss < client->session.lost_epoch);
 		return;
 	}
-	/* Whoever removed it waits, or has left it to the last to free. */
+	/* The thread that removed it waits, or has left it to the last runner
+	   to free it. */
 	pthread_cond_broadcast(&client->state_changed);
 	if (l->orphan && !is_running(l, false))
 		free(l);

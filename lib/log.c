@@ -17,7 +17,8 @@ void ku_log(const struct kustos_client *client, enum kustos_log_level level,
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	/* What a program was given may have the end of a line in it. */
+	/* Text from outside the program, such as a path, may contain line
+	   ends. */
 	for (char *c = line; *c != '\0'; c++)
 		if (*c == '\n' || *c == '\r')
 			*c = '?';

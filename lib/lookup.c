@@ -1,4 +1,4 @@
-/* lookup.c - a resolver's thread, which outlives those who lose patience. */
+/* lookup.c - a resolver's thread, which goes on if its lookup is abandoned. */
 
 #include "lookup.h"
 #include "hosts.h"
@@ -10,7 +10,7 @@
 struct ku_lookup {
 	struct ku_hosts hosts; /* the thread's */
 
-	/* Guards the rest.  Taken after no other lock. */
+	/* Guards the rest.  Taken while no other lock is held. */
 	pthread_mutex_t mutex;
 	ku_lookup_fn *done; /* NULL: abandoned, the thread frees it */
 	void *arg;

@@ -29,14 +29,14 @@ struct ku_manager {
 	pthread_t thread;
 	int fd; /* timerfd on the boot-time clock */
 	atomic_bool woken;
-	int64_t until_ns; /* it sleeps; guarded by the client's lock */
+	int64_t until_ns; /* when it wakes up; guarded by the client's lock */
 
 	/* The thread's own. */
 	struct ku_steer steer;
 	struct ku_random random;
 	struct ku_probe probe;
 	int64_t round_ns; /* when the probes were sent */
-	bool cramped;	  /* for want of memory or descriptors some were not */
+	bool cramped;	  /* some were not, for lack of memory or descriptors */
 	struct ku_addresses addresses;
 	bool numeric; /* there is nothing to look up */
 	struct ku_lookup *lookup;
@@ -69,16 +69,17 @@ void ku_manager_wake(struct ku_manager *m)
 
 void ku_manager_wake_by(struct ku_manager *m, int64_t at_ns)
 {
-	/* Awake, it looks at all timers before it sleeps again. */
+	/* A manager that is awake looks at all timers before it sleeps. */
 	if (at_ns >= m->until_ns)
 		return;
 	m->until_ns = at_ns;
 	set_timer(m, at_ns);
 	if (atomic_load(&m->woken))
-		set_timer(m, 1); /* that was not to be put off */
+		set_timer(m, 1); /* ku_manager_wake() must not be put off */
 }
 
-/* Sleep until the timer goes off, a wake-up, or news of a probe. */
+/* Sleep until the timer goes off, another thread wakes us, or a probe has
+   news. */
 static void sleep_on(struct ku_manager *m)
 {
 	struct pollfd fds[1 + KU_PROBE_MAX];
@@ -127,7 +128,7 @@ static void start_lookup(struct ku_manager *m)
 	if (m->numeric || m->lookup != NULL)
 		return;
 	m->lookup = ku_lookup_start(&m->client->config.hosts, lookup_done, m);
-	if (m->lookup == NULL) /* no thread to be had: later */
+	if (m->lookup == NULL) /* no thread can be started: later */
 		m->lookup_at = ku_now(m->client) + LOOKUP_MAX_MS * KU_NS_PER_MS;
 }
 
@@ -160,7 +161,7 @@ static void finish_lookup(struct ku_manager *m)
 		use_addresses(m, &addresses);
 }
 
-/* Look names up while the session waits for that, and open it after. */
+/* Look up names while the session waits for addresses; then open it. */
 static int64_t tend_lookup(struct ku_manager *m)
 {
 	struct kustos_client *client = m->client;
@@ -181,7 +182,7 @@ static int64_t tend_lookup(struct ku_manager *m)
 	return wake;
 }
 
-/* Tell it where the session is not to go.  Locked. */
+/* Tell the steering which servers the session avoids.  Locked. */
 static void tell_shunned(struct ku_manager *m)
 {
 	const struct ku_shun *shun = &m->client->session.shun;
@@ -204,7 +205,7 @@ static void observe(struct ku_manager *m)
 	tell_shunned(m);
 	ku_steer_owed(&m->steer, session->linked && ku_wire_owed(client));
 	if (session->handle == NULL) {
-		m->seen_linked = false; /* it ended, and is not to be found */
+		m->seen_linked = false; /* it ended, and none is searched for */
 		ku_steer_closed(&m->steer);
 	} else if (session->handles != m->seen_handles) {
 		m->seen_handles = session->handles;
@@ -264,12 +265,13 @@ static void kick(struct ku_manager *m)
 		ku_steer_kick_failed(&m->steer);
 }
 
-/* Where nobody listens.  The library drops what it has only for a list that is
-   without its present address. */
+/* An address where nobody listens.  The library gives up its connection only
+   for a list that lacks its present address. */
 #define NOWHERE "127.255.255.254:1"
 
-/* Set its list, and know of that at once.  What is lost by turning away is told of when
-   the handle is elsewhere. */
+/* Set the list of the handle, and take note of the change at once.  The library
+   reports requests that this loses only when the handle is elsewhere, so an
+   unanswered write is noted here. */
 static void set_list(struct ku_manager *m, struct ku_handle *handle,
 	const char *address, bool anew)
 {
@@ -306,7 +308,8 @@ static void tell_verdicts(struct ku_manager *m)
 		ku_steer_verdict(&m->steer, i, ku_probe_verdict(&m->probe, i));
 }
 
-/* Could none of the servers be connected to, and is none? */
+/* Would no server have taken a connection, and is the process connected to
+   none? */
 static bool is_cut_off(const struct ku_manager *m)
 {
 	for (int i = 0; i < m->addresses.count; i++) {
@@ -322,10 +325,10 @@ static bool is_cut_off(const struct ku_manager *m)
 	return m->addresses.count > 0;
 }
 
-/* If no server would have taken a connection when they were asked, one that is
-   made later tells the leader of the session after that.  But one may have been
-   made before, of which the answer is late: a refusal may come from a firewall, or
-   be for want of room, and leaves that alone. */
+/* If no server would have taken a connection when they were asked, the leader
+   hears of the session's next connection after that time.  But that connection
+   may have been made before, and its answer be late: a refusal by a firewall,
+   or for lack of room, does not end it.  So is_cut_off() looks for one. */
 static void learn_from_round(struct ku_manager *m)
 {
 	if (!is_cut_off(m))
@@ -335,7 +338,8 @@ static void learn_from_round(struct ku_manager *m)
 	ku_unlock(m->client);
 }
 
-/* What keeps us from asking the servers keeps the library from them as well. */
+/* A lack of sockets that stops our probes also keeps the library from
+   connecting, so it is logged. */
 static void begin_round(struct ku_manager *m)
 {
 	m->round_ns = ku_now(m->client);

@@ -16,10 +16,11 @@ struct ku_manager;
 /* Start it.  Stores it in the client. */
 enum kustos_err ku_manager_start(struct kustos_client *client);
 
-/* Have it look at once.  From any thread, locked or not. */
+/* Wake it now.  From any thread, locked or not. */
 void ku_manager_wake(struct ku_manager *manager);
 
-/* Have it look at "at_ns" at the latest; until then it sleeps on.  Locked. */
+/* Have it wake up at "at_ns" at the latest; it may sleep until then.
+   Locked. */
 void ku_manager_wake_by(struct ku_manager *manager, int64_t at_ns);
 
 /* Wait for its end, which follows the client's, and free it.  Does nothing

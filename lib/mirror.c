@@ -1,13 +1,15 @@
-/* mirror.c - what stands in a node, kept up to date. */
+/* mirror.c - the content or the children of a node, kept up to date. */
 
 #include "mirror.h"
 #include "client.h"
 
-/* When to read again what could not be read or watched, or may not be read. */
+/* When to read again a node that could not be read, or not be watched. */
 #define PUT_OFF_MS 100
 #define NO_WATCH_MS 1000
-/* And what is watched: after this, and up to as long again.  Longer than what a queue
-   cannot have is left alone, so that nothing is read for both. */
+/* When to read again a node that is watched: after this, plus up to as long
+   again.  It is longer than a queue leaves alone an item that it cannot have,
+   so that nothing is read for both reasons.  And when to read again a node that
+   may not be read. */
 #define SAFETY_MS 65000
 #define REFUSED_MS 30000
 
@@ -20,7 +22,7 @@ static void again_in(struct ku_mirror *m, int64_t ms)
 		ku_set_timer_ms(m->client, &m->again, ms);
 }
 
-/* Ask.  If the client is not connected, this waits until it is. */
+/* Send a read.  If the client is not connected, it waits until it is. */
 static void ask(struct ku_mirror *m, enum ku_zk_kind kind, bool watch)
 {
 	m->request.what = (struct ku_zk_request){
@@ -42,9 +44,9 @@ static enum ku_zk_watch_kind watch_of(enum ku_zk_kind kind)
 	return kind == KU_ZK_CHILDREN ? KU_ZK_WATCH_CHILDREN : KU_ZK_WATCH_DATA;
 }
 
-/* Put the watch on that a read of this kind leaves.  If it was on when the read
-   was sent, and is not any more, that was the event of an older one: it is still
-   on at the server. */
+/* Enter the watch that a read of this kind leaves.  If it was on when the read
+   was sent and is off now, the event of an older watch took it off: at the
+   server it is still on. */
 static bool watch(struct ku_mirror *m, enum ku_zk_kind kind)
 {
 	enum ku_zk_watch_kind what = watch_of(kind);
@@ -60,7 +62,7 @@ static bool watch(struct ku_mirror *m, enum ku_zk_kind kind)
 	return false;
 }
 
-/* Read, and watch, if a watch is to be had. */
+/* Read, and watch, if a watch can be entered. */
 static void look(struct ku_mirror *m, enum ku_zk_kind kind)
 {
 	m->fresh = false;
@@ -76,7 +78,7 @@ static void read_it(struct ku_mirror *m)
 	look(m, m->kind);
 }
 
-/* A watch may be gone without a word. */
+/* A watch may be lost without notice. */
 static void set_safety(struct ku_mirror *m)
 {
 	if (m->wanted && m->current && !m->lax)
@@ -105,14 +107,14 @@ static void node_event(struct kustos_client *client, struct ku_watch *w,
 	read_it(m);
 }
 
-/* The read was to put a watch on, and has not. */
+/* The read was to set a watch, and has not. */
 static void unset(struct ku_mirror *m)
 {
 	if (m->fresh)
 		ku_watch_failed(m->client, &m->watch);
 }
 
-/* Not to be had now. */
+/* The read has failed. */
 static void failed(struct ku_mirror *m, const struct ku_zk_reply *reply)
 {
 	unset(m);
@@ -138,9 +140,9 @@ static void unwatch(struct ku_mirror *m)
 	}
 }
 
-/* Was the watch that this read left taken off by somebody, behind it?  It is when
-   an event took ours off the table, and another, who watched the same node and
-   does not any more, knew of nobody else. */
+/* Is the server being told, behind this read, to drop the watch that the read
+   left?  So it is if an event took our watch off the table, and another watcher
+   of the same node then gave up and found nobody else there. */
 static bool is_taken_off(const struct ku_mirror *m)
 {
 	const struct ku_zk_request *read = &m->request.what;
@@ -149,7 +151,7 @@ static bool is_taken_off(const struct ku_mirror *m)
 		ku_watch_is_ending(m->client, watch_of(read->kind), m->path);
 }
 
-/* This is what is there, or not; and a watch says when it changes. */
+/* The node was read, or is missing; a watch tells when that changes. */
 static void show(struct ku_mirror *m, const struct ku_zk_reply *reply)
 {
 	if (m->wanted && is_taken_off(m)) {
@@ -181,9 +183,10 @@ static void finish(struct ku_mirror *m)
 	m->calls->over(m);
 }
 
-/* The node has just come.  It is read in another way, and the watch of this one is
-   not needed: also if the end of a session has taken it off the table, before the
-   look went out and left it at the server. */
+/* The node has just been created.  Another kind of read follows, and may not
+   need the watch of this one.  Enter that watch first, so that look() then
+   takes it off at the server, too: the end of a session may have taken it off
+   the table before this read went out and left it at the server. */
 static void look_at_new(struct ku_mirror *m)
 {
 	if (m->request.what.watch)
@@ -191,8 +194,9 @@ static void look_at_new(struct ku_mirror *m)
 	look(m, m->kind);
 }
 
-/* It has left a watch, or not: the server is told that nobody has it, though an
-   event may have taken it off the table meanwhile. */
+/* If the last read has "found" something to watch it has left a watch: the
+   server is told to drop it, even if an event has taken it off the table
+   meanwhile. */
 static void last_answer(struct ku_mirror *m, bool found)
 {
 	if (found)
@@ -216,7 +220,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		show_missing(m, reply);
 	} else if (missing && !exists) {
 		unset(m);
-		look(m, KU_ZK_EXISTS); /* which is watched all the same */
+		look(m, KU_ZK_EXISTS); /* it watches a missing node, too */
 	} else if (reply->rc == KU_ZK_OK && exists) {
 		look_at_new(m);
 	} else if (reply->rc == KU_ZK_OK || missing) {
@@ -231,8 +235,8 @@ static struct ku_mirror *of_witness(struct ku_witness *witness)
 	return KU_OWNER(struct ku_mirror, witness, witness);
 }
 
-/* A read that had no room to be sent waits for the next connection, and some do
-   not want to. */
+/* A read that had no room to be sent now waits for the next connection, and
+   some callers do not want to wait. */
 static void away(struct ku_witness *witness)
 {
 	struct ku_mirror *m = of_witness(witness);
@@ -241,7 +245,7 @@ static void away(struct ku_witness *witness)
 		m->calls->failed(m);
 }
 
-/* A read that waits for a connection is not to hold the close up. */
+/* A read that waits for a connection must not hold up the close. */
 static void closing(struct ku_witness *witness)
 {
 	struct ku_mirror *m = of_witness(witness);

@@ -1,10 +1,11 @@
 /*
- * mirror.h - what stands in a node, or below it, kept up to date while somebody
- * cares.
+ * mirror.h - the content or the children of a node, kept up to date while
+ * somebody cares.
  *
- * The node is read with a watch, or, if it is not there, watched for; and read
- * again when the watch fires, and after a minute or two, should it be gone without a
- * word.  While nobody cares it is not.
+ * The node is read with a watch; if it does not exist, its creation is watched
+ * for.  It is read again when the watch fires, and after a minute or two, in
+ * case the watch was lost without notice.  While nobody cares it is not read
+ * again.
  *
  * Everything here is called, and calls back, with the client locked.
  */
@@ -19,16 +20,16 @@
 struct ku_mirror;
 
 struct ku_mirror_calls {
-	/* This is what stands there: KU_ZK_OK, with data; KU_ZK_NONODE; or why
-	   it may not be read.  NULL: something else by now. */
+	/* This was read: KU_ZK_OK, with data; KU_ZK_NONODE; or why the node may
+	   not be read.  NULL: the node has changed since it was read. */
 	void (*shows)(struct ku_mirror *mirror,
 		const struct ku_zk_reply *reply);
 
 	/* It is out of use, after ku_mirror_end(). */
 	void (*over)(struct ku_mirror *mirror);
 
-	/* It was not to be read, or not for lack of a connection, and will be
-	   tried again.  May be NULL. */
+	/* The read failed, perhaps for lack of a connection, and will be tried
+	   again.  May be NULL. */
 	void (*failed)(struct ku_mirror *mirror);
 };
 
@@ -40,18 +41,18 @@ struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
 
 	/* What the owner may change before it is first wanted. */
 	enum ku_zk_kind kind; /* KU_ZK_GET, or KU_ZK_CHILDREN */
-	bool brief;  /* not watched for: if it is not there, nobody cares any
-		       more, unless "shows" says so */
+	bool brief;  /* a missing node is not watched for: nobody cares any
+		       more, unless "shows" wants it again */
 	bool frugal; /* not even watched while nobody cares */
-	bool lax;    /* to miss a change does no harm */
+	bool lax;    /* a missed change does no harm */
 
 	bool wanted;
-	bool current; /* shows what is there, unless an event says otherwise */
+	bool current; /* up to date, and an event tells if it changes */
 	bool blind;   /* it cannot be watched, and is read again in a while */
 	bool ended;
 	uint64_t asked;		       /* how many reads were sent, or queued */
 	enum ku_zk_watch_kind watched; /* what "watch" is for */
-	bool fresh; /* the read under way is what puts it on */
+	bool fresh; /* it is the read under way that sets the watch */
 	struct ku_request request;
 	struct ku_witness witness; /* while that is under way */
 	struct ku_watch watch;
@@ -64,18 +65,18 @@ void ku_mirror_init(struct ku_mirror *mirror, struct kustos_client *client,
 /* Somebody cares: read it now, unless it is current; and whenever it changes. */
 void ku_mirror_want(struct ku_mirror *mirror);
 
-/* The same of somebody who has just been shown it: what cannot be watched is not read
-   again at once. */
+/* The same for somebody who has just been shown it: a node that cannot be
+   watched is not read again at once. */
 void ku_mirror_keep(struct ku_mirror *mirror);
 
-/* As ku_mirror_want(), but go by nothing that was read before. */
+/* As ku_mirror_want(), but do not rely on what was read before. */
 void ku_mirror_look(struct ku_mirror *mirror);
 
-/* It may have changed without a word: read it again when somebody wants it next, or in a
-   while. */
+/* It may have changed without an event: read it again when somebody wants it
+   next, or in a while. */
 void ku_mirror_doubt(struct ku_mirror *mirror);
 
-/* Nobody does: nothing of it waits for a connection any more. */
+/* Nobody cares any more: no read waits for a connection from now on. */
 void ku_mirror_rest(struct ku_mirror *mirror);
 
 /* Take it out of use; "over" may be called from in here. */

@@ -68,7 +68,7 @@ bool ku_path_valid(const char *path, bool prefix)
 		end = component_end(name);
 		if (end == NULL)
 			return false;
-		/* The server's digits make any last component a name. */
+		/* With the server's digits any last component is a name. */
 		if (*end == '\0' && prefix)
 			return true;
 		if (is_no_name(name, (size_t)(end - name)))

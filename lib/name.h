@@ -30,8 +30,8 @@ bool ku_name_valid(const char *name);
    the prefix is empty).  NULL if memory is short. */
 char *ku_path_join(const char *prefix, const char *path);
 
-/* Return "path" behind the prefix of that length which was joined to it: what is
-   inside "path", or "/" if that is all of it. */
+/* Return "path" without the prefix, of "prefix_len" characters, that was joined
+   to it: a pointer into "path", or "/" if nothing follows the prefix. */
 const char *ku_path_behind(const char *path, size_t prefix_len);
 
 /* Return the path of the child "name" of "parent", malloc'ed; NULL if memory is
@@ -58,7 +58,7 @@ void ku_protection_bare(struct ku_random *random, char out[KU_PROTECTION_SIZE]);
    the name does not end in a number. */
 bool ku_name_sequence(const char *name, int32_t *out);
 
-/* The same, and store the length of what stands before the number. */
+/* The same, and store the length of what comes before the number. */
 bool ku_name_split(const char *name, size_t *prefix, int32_t *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * node.c - the public operations.  Each says once what it asks; its waiting form
- * adds where the outputs go, its asynchronous form whom to call.
+ * node.c - the public operations.  Each is described once, by a struct ask; its
+ * waiting form adds where the outputs go, its asynchronous form whom to call.
  */
 
 #include "client.h"
@@ -65,8 +65,8 @@ struct ask {
 	size_t len;
 	int version;		     /* SET, DELETE */
 	int flags;		     /* CREATE */
-	bool any;		     /* CREATE: whoever makes it */
-	enum kustos_err fine;	     /* is as good as KUSTOS_OK */
+	bool any;		     /* CREATE: an existing node will do */
+	enum kustos_err fine;	     /* counts as success */
 	const struct kustos_op *ops; /* MULTI */
 	size_t count;
 	struct ku_guard guard; /* MULTI */
@@ -114,7 +114,7 @@ static struct ask ask_multi(const struct kustos_op *ops, size_t count)
 	return (struct ask){ .kind = KU_ZK_MULTI, .ops = ops, .count = count };
 }
 
-/* Whoever makes it. */
+/* Create a node; one that exists already will do. */
 static struct ask ask_ensure(const char *path, const void *data, size_t len)
 {
 	struct ask ask = ask_create(path, data, len, KUSTOS_PARENTS);
@@ -124,7 +124,7 @@ static struct ask ask_ensure(const char *path, const void *data, size_t len)
 	return ask;
 }
 
-/* Whoever deletes it. */
+/* Delete a node; one that is gone already will do. */
 static struct ask ask_remove(const char *path)
 {
 	struct ask ask = ask_delete(path, -1);
@@ -133,7 +133,7 @@ static struct ask ask_remove(const char *path)
 	return ask;
 }
 
-/* What a path is all there is to say of. */
+/* An operation that needs nothing but a path. */
 static struct ask ask_of(enum ku_zk_kind kind, const char *path)
 {
 	return (struct ask){ .kind = kind, .path = path };

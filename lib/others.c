@@ -1,4 +1,4 @@
-/* others.c - has anybody else changed the children of a node? */
+/* others.c - has another client changed the children of a node? */
 
 #include "others.h"
 #include "client.h"

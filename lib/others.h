@@ -1,9 +1,10 @@
 /*
- * others.h - whether anybody else has changed the children of a node since they were
- * listed: which its stat tells, and that is smaller than a long listing.
+ * others.h - whether another client has changed the children of a node since
+ * they were listed.  The node's stat tells, and is smaller than a long listing.
  *
- * A server counts each child that comes or goes in the node's cversion.  So nobody
- * else has if that has grown by what we have done, and no more.
+ * A server counts each child that comes or goes in the node's cversion.  So no
+ * other client has changed them if the cversion has grown by just as many
+ * changes as we have made.
  *
  * Everything here is called, and calls back, with the client locked.
  */
@@ -14,13 +15,13 @@
 
 #include <stdbool.h>
 
-/* So many names are not listed again if a question can save it. */
+/* From so many names on, ask before they are listed again. */
 #define KU_OTHERS_FROM 32
 
 struct kustos_stat;
 struct ku_others;
 
-/* It is known, or, not "answered", the connection was lost. */
+/* The question was answered; or, if not "answered", the connection was lost. */
 typedef void ku_others_fn(struct ku_others *others, bool answered);
 
 struct ku_others { /* a field of whoever lists the children */
@@ -31,15 +32,15 @@ struct ku_others { /* a field of whoever lists the children */
 	void *owner; /* for "told" to use */
 
 	int64_t czxid;	  /* of the node, as it was listed */
-	uint32_t changes; /* its cversion then, and what we have done since */
-	bool none; /* there are none, as was just said; the owner forgets it */
+	uint32_t changes; /* its cversion then, plus our changes since */
+	bool none; /* the answer: no other changes; the owner resets it */
 	struct ku_request question;
 };
 
-/* So the node is now that its children are listed; NULL: it is not there. */
+/* The children are listed now, and this is the node's stat; NULL: no node. */
 void ku_others_listed(struct ku_others *others, const struct kustos_stat *stat);
 
-/* So many children were made or deleted by us since they were listed. */
+/* We have made or deleted "count" children since they were listed. */
 static inline void ku_others_ours(struct ku_others *others, uint32_t count)
 {
 	others->changes += count;
@@ -54,8 +55,8 @@ static inline bool ku_others_asked(const struct ku_others *others)
 	return ku_request_busy(&others->question);
 }
 
-/* Take back a question that was not sent.  Returns false if there is none, or "told"
-   is still called. */
+/* Take back a question that was not sent.  Returns false if there is none, or
+   if "told" is still to be called. */
 bool ku_others_end(struct ku_others *others);
 
 #endif

@@ -93,9 +93,9 @@ static void ask(struct ku_probe_one *one)
 		settle(one, KU_PROBE_REFUSED);
 }
 
-/* A server that does not know the word, or may not answer it, is none the less
-   one that answers.  While it looks for a leader, or has none and only serves
-   readers, it would refuse our session. */
+/* A server that does not know the word, or may not answer it, does answer, and
+   so is live.  A server that looks for a leader, or has none and only serves
+   readers, would refuse our session. */
 static enum ku_probe_verdict judge(const char *reply)
 {
 	static const char *const live[] = { "\nMode: leader",

@@ -16,7 +16,7 @@ struct ku_random {
 /* Seed from the kernel's generator. */
 void ku_random_init(struct ku_random *r);
 
-/* Seed so that the sequence can be had again. */
+/* Seed so that the sequence can be repeated. */
 void ku_random_seed(struct ku_random *r, uint64_t seed);
 
 uint64_t ku_random_next(struct ku_random *r);

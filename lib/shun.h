@@ -2,20 +2,20 @@
  * shun.h - servers that a session does not go back to.
  *
  * If the connection to a follower ends while a write is unanswered, the write
- * may still be at the follower, or on the link to its leader.  While the session
- * is with another server the leader refuses such a late write.  But if the
- * session comes back to that follower, the leader accepts it.  By then we have
- * seen, through another server, that the write was not done, and have acted on
- * that: we have sent it again, and have since deleted what it made; or it now
- * deletes what another client has made in the place of our node.
+ * may still be at the follower, or on the link to its leader.  While the
+ * session is with another server the leader refuses such a late write.  But if
+ * the session comes back to that follower, the leader accepts it.  By then we
+ * have seen, through another server, that the write was not done, and have
+ * acted on that: we have sent it again, and have since deleted what it made; or
+ * it now deletes what another client has made in the place of our node.
  *
  * So as soon as the session is with another server, the handle's list leaves
- * that server out, and we do not steer to it, for longer than a leader waits for
- * a follower that it does not hear.  Going straight back to it is safe: a late
- * write comes before anything that is asked on the new connection, and nothing
- * was decided in between.  But if that connection is given up, what the follower
- * asks of the leader for it may be late as well, and takes the session back.  So
- * a silent server is not tried once more in vain (ku_steer_owed()).
+ * that server out, and we do not steer to it, for longer than a leader waits
+ * for a follower that it does not hear.  Going straight back to it is safe: a
+ * late write comes before anything that is asked on the new connection, and
+ * nothing was decided in between.  But if that connection is given up, what the
+ * follower asks of the leader for it may be late as well, and takes the session
+ * back.  So a silent server is not tried once more in vain (ku_steer_owed()).
  *
  * Decisions and texts only.  Servers are written as in ku_address.text, and in
  * lists as ku_zk_open.addresses has them.
