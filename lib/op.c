@@ -9,7 +9,7 @@
 /* Between two tries of anything. */
 #define MIN_PAUSE_NS KU_NS_PER_MS
 
-/* What is said of an operation that ends without an answer. */
+/* The error of an operation that ends without an answer. */
 static enum kustos_err unanswered(const struct ku_op *op, enum kustos_err err)
 {
 	return op->ambiguous && err == KUSTOS_EDISCONNECTED ? KUSTOS_EUNKNOWN
@@ -80,7 +80,7 @@ bool ku_delete_refused(enum kustos_err err)
 		err == KUSTOS_EUNSUPPORTED || err == KUSTOS_ESERVER;
 }
 
-/* Return what tells one folder from another; never 0. */
+/* Return a hash of the folder of "path"; never 0. */
 static uint64_t folder_of(const char *path)
 {
 	const char *end = path + ku_path_parent_len(path);
@@ -92,7 +92,7 @@ static uint64_t folder_of(const char *path)
 	return hash | 1;
 }
 
-/* Say it of the first in a folder. */
+/* Log it, but of the nodes in one folder only for the first. */
 static void tell(const struct ku_op *op, const char *what, enum kustos_err why)
 {
 	struct ku_ops *ops = &op->client->ops;
@@ -131,7 +131,7 @@ void ku_op_finish(struct ku_op *op, enum kustos_err err)
 	ku_timer_unset(&client->timers, &op->pause);
 	client->footprint.asked_bytes -= op->asked;
 	op->asked = 0;
-	/* What ended a transaction as a whole is true of each part. */
+	/* An error that ended the whole transaction is that of each part. */
 	for (int i = 0; err != KUSTOS_OK && i < op->op_count; i++)
 		if (op->out_results[i].err == KUSTOS_OK)
 			op->out_results[i].err = err;
@@ -150,7 +150,7 @@ void ku_op_finish(struct ku_op *op, enum kustos_err err)
 	ku_op_drop(op);
 }
 
-/* However impatient the policy is, others must have their turn. */
+/* However short the policy's pause is, others must have their turn. */
 static void set_pause(struct ku_op *op, int64_t now, int64_t pause)
 {
 	if (pause < MIN_PAUSE_NS)
@@ -236,7 +236,7 @@ void ku_op_try(struct ku_op *op)
 		ku_create_try(op);
 		return;
 	}
-	/* Whatever takes time lets others put a newer node there. */
+	/* After any delay another client may have put a newer node there. */
 	if ((op->guaranteed || op->wary) && op->czxid != 0 &&
 		(op->ambiguous || op->doubtful ||
 			!ku_session_ready(op->client))) {
@@ -272,12 +272,12 @@ void ku_op_again(struct ku_op *op, enum kustos_err err)
 	}
 	client->counters.retried++;
 	if (op->kind == KU_ZK_DELETE)
-		op->doubtful = true; /* a pause takes time, too */
+		op->doubtful = true; /* a pause is a delay, too */
 	set_pause(op, now, pause);
 }
 
 /* Keep what a reply brought.  Returns false if memory is short, which can only
-   happen to a read: what a write hands out was made beforehand. */
+   happen to a read: room for the results of a write was made beforehand. */
 static bool keep_reply(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	if (reply->stat != NULL)

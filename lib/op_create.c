@@ -3,12 +3,12 @@
  *
  * A protected node carries a GUID in its name.  If the answer to its creation
  * is lost, the same session lists the parent and adopts the child with that
- * GUID.  The list is not older than the creation: an answer is lost only with
- * its connection, and the next one begins with a sync (beat.h).  Nor can a
- * creation that it does not show be applied later: a session has moved by then, does
- * not go back where it can tell servers apart (shun.h), and what another server still
- * passes on for it is refused.  So there is one at the most, and the first that is found
- * is it.
+ * GUID.  The listing is not older than the creation: an answer is lost only
+ * with its connection, and the next connection begins with a sync (beat.h).
+ * Nor can a creation that the listing does not show be applied later.  By then
+ * the session has moved, and where it can tell servers apart it does not go
+ * back (shun.h); what another server still passes on for it is refused.  So
+ * there is at most one such node, and the first that is found is ours.
  *
  * An ephemeral node of another session is never adopted, even under our GUID:
  * it is about to vanish.  A new session means a new GUID and a new node.
@@ -19,12 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What its requests name is written to op->out_path, which is long enough for
-   each of them and for the answer. */
+/* The paths of its requests are written to op->out_path, which is long enough
+   for each of them and for the answer. */
 struct ku_create {
 	char guid[KU_PROTECTION_SIZE]; /* "" until one is needed */
 	bool parents_made;	       /* once, in this operation */
-	bool as_containers;	       /* those that were asked for */
+	bool as_containers;	       /* they were asked for as such */
 	int parent_rc;		       /* why one could not be made */
 	size_t guid_len;
 	int64_t guid_session; /* 0 until sent */
@@ -51,14 +51,14 @@ static enum ku_zk_mode mode_of(const struct ku_op *op)
 					 : KU_ZK_PERSISTENT;
 }
 
-/* Where in the path the levels begin that may be made: behind the chroot. */
+/* Return where the levels begin that may have to be made: after the chroot. */
 static const char *first_level(const struct ku_op *op)
 {
 	return op->path + op->client->config.chroot_len + 1;
 }
 
-/* Where they end: at the last slash, or at the end of the name space, unless that
-   is what is to be made. */
+/* Return where they end: at the last slash; or, without KUSTOS_PARENTS, at the
+   end of the name space, unless the node to be made is above that. */
 static const char *last_level(const struct ku_op *op)
 {
 	const char *slash = ku_path_leaf(op->path) - 1;
@@ -124,7 +124,7 @@ void ku_create_withdraw(struct ku_op *op)
 			op->in_flight--;
 }
 
-/* Name the child "name" of the parent of what is to be made. */
+/* Write a path to op->out_path: "guid" and "name" below the node's parent. */
 static void name_child(struct ku_op *op, const char *guid, const char *name)
 {
 	size_t head = (size_t)(ku_path_leaf(op->path) - op->path);
@@ -148,7 +148,7 @@ static void renew_guid(struct ku_op *op)
 static void create_answered(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	op->create->guid_session = op->request.session_id;
-	/* Others may have been told so since it was sent. */
+	/* By now no_containers may be set, so look at what was sent. */
 	if (reply->rc == KU_ZK_UNIMPLEMENTED &&
 		op->request.what.mode == KU_ZK_CONTAINER) {
 		op->client->ops.no_containers = true;
@@ -180,7 +180,7 @@ static void send_create(struct ku_op *op)
 	ku_op_send(op, create_answered);
 }
 
-/* Whatever was sent is not there: send again, as if for the first time. */
+/* No node of ours is there: send again, as if for the first time. */
 static void send_anew(struct ku_op *op)
 {
 	op->ambiguous = false;
@@ -189,7 +189,8 @@ static void send_anew(struct ku_op *op)
 	send_create(op);
 }
 
-/* What was found is gone, and its name with it. */
+/* The node that was found was to be deleted.  Once it is gone, a new one is
+   made under a new name. */
 static void removed(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	enum ku_outcome outcome = ku_outcome(reply->rc);
@@ -204,8 +205,8 @@ static void removed(struct ku_op *op, const struct ku_zk_reply *reply)
 	}
 }
 
-/* It is there, but we may not look at it, as newer servers see it: without its stat it
-   is of no use. */
+/* The node is there, but we may not read its stat (newer servers require the
+   right to read).  Without its stat it is of no use, so delete it. */
 static void remove_found(struct ku_op *op)
 {
 	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_DELETE,
@@ -340,8 +341,9 @@ void ku_create_try(struct ku_op *op)
 	}
 }
 
-/* Is it of no use to try again?  That a level is missing below the first means
-   that the one above was lost on its way, or reaped. */
+/* Is it of no use to try again?  If the parent of a level below the first is
+   missing, its creation was lost, or it was reaped: that is worth another
+   try. */
 static bool is_final_for_parent(const struct ku_op *op,
 	const struct ku_request *request, int rc)
 {
@@ -362,8 +364,8 @@ static void parent_made(struct kustos_client *client,
 	ku_op_request_over(op);
 }
 
-/* Ask for every level at once, the topmost first.  Most are there already,
-   which costs the server less than it would cost us to ask. */
+/* Create every level at once, the topmost first.  Most exist already: refusing
+   them costs the server less than it would cost us to ask first. */
 static bool send_parents(struct ku_op *op)
 {
 	struct ku_create *create = op->create;
@@ -383,7 +385,7 @@ static bool send_parents(struct ku_op *op)
 
 		end += strcspn(end, "/");
 		if (ku_request_busy(parent))
-			return false; /* still at it */
+			return false; /* still under way */
 		if (parent->what.path == NULL)
 			parent->what.path = strndup(op->path,
 				(size_t)(end - op->path));
@@ -402,8 +404,8 @@ static bool send_parents(struct ku_op *op)
 	return true;
 }
 
-/* Were they asked for in vain, as it has turned out that the server does not
-   know containers? */
+/* Were the parents asked for as containers, and has it turned out since that
+   the server does not know those? */
 static bool must_be_plain(const struct ku_op *op)
 {
 	return op->create->as_containers && op->client->ops.no_containers;
@@ -415,13 +417,14 @@ bool ku_create_parents(struct ku_op *op)
 
 	if (create->levels == 0)
 		return false;
-	if (op->unwanted) { /* nor are its parents */
+	if (op->unwanted) { /* and so are its parents */
 		ku_op_finish(op, KUSTOS_ECANCELED);
 		return true;
 	}
 	if (create->parents_made && !must_be_plain(op)) {
 		/* Made, and missing again: a container may have been reaped in
-		   between.  Not so if we may not make them. */
+		   between.  Without KUSTOS_PARENTS it is one that we may not
+		   make. */
 		if (!is(op, KUSTOS_PARENTS))
 			return false;
 		if (create->parent_rc != 0) {

@@ -29,7 +29,7 @@ static bool is_unsent(const struct ku_op *op)
 	return op->in_flight == (op->request.waiting ? 1 : 0);
 }
 
-/* Is it neither sent nor to be done in the end? */
+/* Is it not sent, and not one that a close lets go on? */
 static bool is_idle(const struct ku_op *op)
 {
 	return !op->guaranteed && !op->last && is_unsent(op);
@@ -72,9 +72,9 @@ void ku_ops_connected(struct kustos_client *client)
 		if (!ku_timer_is_set(&op->pause))
 			continue;
 		ku_timer_unset(&client->timers, &op->pause);
-		/* One that waits goes out with the queue; one tried again
-		   before this one may have sent the queue on its way, of which
-		   the library has perhaps not taken this one. */
+		/* A queued request goes out with the queue.  An operation that
+		   was tried before this one may have sent the queue already,
+		   and the library may have refused this request. */
 		if (op->request.refused_rc != 0)
 			continue;
 		if (!op->request.waiting && op->request.slot == NULL)
@@ -96,7 +96,8 @@ void ku_ops_suspended(struct kustos_client *client)
 		}
 		if (!op->request.waiting || ku_timer_is_set(&op->pause))
 			continue;
-		/* By the time it goes out a newer node may be there. */
+		/* By the time this delete goes out a newer node may be
+		   there. */
 		if ((op->guaranteed || op->wary) &&
 			ku_wire_withdraw(client, &op->request)) {
 			op->in_flight--;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "size" is that of whatever begins with it. */
+/* "size" is that of the struct that begins with the operation. */
 static struct ku_op *alloc(struct kustos_client *client, enum ku_zk_kind kind,
 	size_t size)
 {
@@ -29,8 +29,8 @@ static enum kustos_err full_path(const struct kustos_client *client,
 
 	if (path == NULL || !ku_path_valid(path, sequential))
 		return KUSTOS_EINVAL;
-	/* A protected node needs a name; and the number of a sequential one
-	   without a name stands behind the slash of its parent. */
+	/* A protected node needs a name.  The number of a sequential one
+	   without a name follows the slash of its parent. */
 	bool nameless = path[1] == '\0';
 	if (nameless && (flags & KUSTOS_PROTECTED) != 0)
 		return KUSTOS_EINVAL;

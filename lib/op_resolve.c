@@ -1,20 +1,22 @@
 /*
  * op_resolve.c - what became of a write whose answer was lost.
  *
- *   create  protected: found by its GUID (op_create.c).  Ephemeral: it is ours
- *           if this session owns it and did not know it before.  Else, if the
- *           node is there, nothing tells whose it is; a sequential one cannot
- *           even be looked for.  So, too, if it is forbidden when sent again; but
- *           one that will do, whoever made it, is looked for then.
- *   set     of a version: if the version is the next one but the data is
- *           another's, ours was not applied.  Of any version: sent again.  If the
- *           node is gone by then, or it is forbidden, it is not known.
- *   delete  sent again; a node that is gone was deleted.  If its version is another
- *           by then, or it is forbidden, it is not known; but what is guaranteed is
- *           looked for if it is forbidden, and told of if it is there.
- *   multi   not known.
+ *   create  Protected: found by its GUID (op_create.c).  Ephemeral: the node is
+ *           ours if this session owns it and did not know it before.  Others:
+ *           if the node is there, nothing tells who made it; a sequential one
+ *           cannot even be looked for.  The same is true if the creation is
+ *           forbidden when it is sent again; but if any node will do, whoever
+ *           made it, the node is looked for then.
+ *   set     With a version: if the node has the next version but other data,
+ *           ours was not applied.  With any version: sent again.  If the node
+ *           is gone by then, or the set is forbidden, the outcome is unknown.
+ *   delete  Sent again; a node that is gone was deleted.  If the node has
+ *           another version by then, or the delete is forbidden, the outcome
+ *           is unknown.  But if a guaranteed delete is forbidden, the node is
+ *           looked for, and logged if it is there.
+ *   multi   Unknown.
  *
- * What is not known is reported as KUSTOS_EUNKNOWN, never guessed.
+ * An unknown outcome is reported as KUSTOS_EUNKNOWN, never guessed.
  */
 
 #include "client.h"
@@ -55,7 +57,7 @@ static void look(struct ku_op *op, enum ku_zk_kind kind, ku_op_answer_fn *then)
 	ku_op_send(op, then);
 }
 
-/* Take care of an answer that is none.  Returns whether it was. */
+/* Try again if "reply" is not an answer.  Returns whether that is so. */
 static bool no_answer(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	enum ku_outcome outcome = ku_outcome(reply->rc);
@@ -93,7 +95,7 @@ static void looked_after_create(struct ku_op *op,
 		return;
 	}
 	if (reply->rc == KU_ZK_NONODE) {
-		op->ambiguous = false; /* nor can it come any more */
+		op->ambiguous = false; /* it cannot come any more */
 		ku_op_again(op, KUSTOS_EDISCONNECTED);
 		return;
 	}
@@ -134,7 +136,7 @@ void ku_op_look_created(struct ku_op *op)
 	look(op, KU_ZK_EXISTS, looked_after_create);
 }
 
-/* What forbids it may have come after it was done. */
+/* What forbids the write may have come after the write was done. */
 static bool may_be_late(int rc)
 {
 	return rc == KU_ZK_NOAUTH || rc == KU_ZK_QUOTAEXCEEDED;
@@ -164,7 +166,8 @@ static bool resolve_set(struct ku_op *op, int rc)
 	return true;
 }
 
-/* It may not be deleted any more: is it there?  If so it is told that it stays. */
+/* The node may not be deleted any more: is it still there?  If so,
+   KUSTOS_ENOAUTH has it logged. */
 static void looked_after_delete(struct ku_op *op,
 	const struct ku_zk_reply *reply)
 {

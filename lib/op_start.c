@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two tries of what goes on until it succeeds, while connected. */
+/* Pauses between tries of what goes on until it succeeds, while connected. */
 static const struct kustos_retry guaranteed = KU_RETRY_FOREVER(500);
 static const struct kustos_retry patient = KU_RETRY_FOREVER(200);
 static const struct kustos_retry once = { .kind = KUSTOS_RETRY_NONE };
@@ -39,7 +39,7 @@ static enum kustos_err check_limits(struct ku_op *op)
 	return KUSTOS_OK;
 }
 
-/* By their serial numbers: nearly always the last. */
+/* Link "op" by its serial number: nearly always at the end. */
 static void ops_link(struct ku_ops *ops, struct ku_op *op)
 {
 	op->prev = ops->newest;
@@ -137,7 +137,7 @@ static void task_give_up(struct ku_wait *wait, enum kustos_err why)
 	ku_op_finish(&task_of(wait)->op, why);
 }
 
-/* Is it a check that refused? */
+/* Was the transaction refused by a check of its guard? */
 static bool is_unproved(const struct ku_task *task)
 {
 	for (int i = 0; i < task->checks; i++)
@@ -146,7 +146,8 @@ static bool is_unproved(const struct ku_task *task)
 	return false;
 }
 
-/* Was a creation given up that may have been done, under a name that nobody knows? */
+/* Was this a creation that was given up and may have been done, under a name
+   that nobody knows? */
 static bool is_nameless(const struct ku_op *op)
 {
 	bool given_up = op->err == KUSTOS_ETIMEDOUT ||
@@ -173,7 +174,7 @@ static void retracted(struct ku_op *op)
 		ku_op_drop(op);
 }
 
-/* Have what was given up go on, to delete what it has made. */
+/* Have the operation that was given up go on, to delete what it has made. */
 static void retract(struct ku_op *op)
 {
 	op->ended = retracted;
@@ -233,8 +234,8 @@ static void task_call(struct kustos_client *client, struct ku_call *call)
 	leave(task);
 }
 
-/* An operation hears of a close, and of refused credentials, by itself: one
-   that is on its way may still end well. */
+/* The wait is not listed, as an operation handles a close, and refused
+   credentials, itself: one that was sent may still succeed. */
 static void task_prepare(struct ku_task *task, kustos_deadline deadline)
 {
 	static const struct ku_wait_calls calls = { task_start, task_give_up,

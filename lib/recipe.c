@@ -111,7 +111,7 @@ enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
 			len);
 	ku_lock(client);
 	memcpy(server, client->session.server, sizeof(server));
-	/* Before the first connection any server tells as much. */
+	/* Before the first connection any server will do. */
 	if (server[0] == '\0' && client->addresses != NULL)
 		snprintf(server, sizeof(server), "%.*s",
 			(int)strcspn(client->addresses, ","),
@@ -122,7 +122,7 @@ enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
 	return hand_out(address, strlen(address), out, len);
 }
 
-/* What a byte may take as JSON. */
+/* The most bytes that one byte may take as JSON. */
 #define JSON_MAX 6
 
 /* Append "text" as a JSON string, with quotes.  Bytes above ASCII are passed on:

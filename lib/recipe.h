@@ -29,13 +29,13 @@
    process of which this is a fork. */
 KU_SERVICE enum kustos_err ku_recipe_check(const struct kustos_client *client);
 
-/* Read the options "from" of whatever size the program knows, which is their
-   first field, over the defaults "to".  NULL changes nothing.  Returns false if
-   they are too small to have one. */
+/* Copy the program's options "from" over the defaults "to", of "size" bytes.
+   The first field of "from" is the size that the program knows.  NULL changes
+   nothing.  Returns false if that size is less than the field's own. */
 KU_SERVICE bool ku_recipe_options(void *to, size_t size, const void *from);
 
-/* Return whether "data" is there and can be copied: not if its length is one of an
-   error, such as -1. */
+/* Return whether "data" can be copied: it is there, or empty, and its length is
+   not that of an error, such as -1. */
 static inline bool ku_recipe_storable(const void *data, size_t len)
 {
 	return data != NULL ? len <= INT_MAX / 2 : len == 0;
@@ -44,19 +44,19 @@ static inline bool ku_recipe_storable(const void *data, size_t len)
 /* Return whether there is such a dialect. */
 KU_SERVICE bool ku_recipe_dialect(enum kustos_dialect dialect);
 
-/* Make a node that stays, and its parents, unless it is there: as
-   kustos_create(), but that somebody made it is as good. */
+/* Make a persistent node, and its parents: as kustos_create(), but a node that
+   exists already is as good. */
 KU_SERVICE enum kustos_err ku_recipe_ensure(struct kustos_client *client,
 	const char *path, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* The same, and return at once; "done" is told of the end. */
+/* The same, but return at once; "done" is called at the end. */
 KU_SERVICE enum kustos_err ku_recipe_ensure_async(struct kustos_client *client,
 	const char *path, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *done,
 	void *arg);
 
-/* Delete a node: as kustos_delete(), but that somebody deleted it is as good. */
+/* Delete a node: as kustos_delete(), but a node that is gone is as good. */
 KU_SERVICE enum kustos_err ku_recipe_remove(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
@@ -64,14 +64,14 @@ KU_SERVICE enum kustos_err ku_recipe_remove_async(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_end_fn *done, void *arg);
 
-/* Copy what a recipe stores in its nodes when its user has no wish: the
+/* Copy what a recipe stores in its nodes when its user gives no data: the
    client's default data; or, if it has none, our address on the network, as
    Curator does.  "*out" is to be freed. */
 enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
 	size_t *len);
 
-/* Make the JSON record of who holds: host, pid, program, since when, and why,
-   if "reason" is not NULL.  "*out" is to be freed. */
+/* Make a JSON record of the holder: host, pid, program, since when, and why, if
+   "reason" is not NULL.  "*out" is to be freed. */
 enum kustos_err ku_recipe_record(const char *reason, char **out, size_t *len);
 
 #endif

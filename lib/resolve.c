@@ -26,8 +26,8 @@ void ku_address_format(const struct sockaddr *address, socklen_t len,
 			port);
 }
 
-/* It takes what stands behind the last colon for the port, and whatever stands
-   before it for the address: "[::1]" would be looked up as a name. */
+/* The library takes what follows the last colon for the port, and all that
+   comes before it for the address: "[::1]" would be looked up as a name. */
 void ku_address_bare(const struct ku_address *address,
 	char text[KU_ADDRESS_SIZE])
 {

@@ -20,11 +20,9 @@ struct meaning {
 	enum kustos_err err;
 };
 
-/* For an unknown outcome "err" is the reason, for a request that may be
-   repeated at will; whoever may not repeat it reports KUSTOS_EUNKNOWN.
-
-   INVALIDSTATE and MARSHALLINGERROR are no answers: what was to be sent was
-   not even queued. */
+/* For an unknown outcome "err" is the error of a request that may be repeated
+   at will; one that may not be repeated reports KUSTOS_EUNKNOWN.  INVALIDSTATE
+   and MARSHALLINGERROR are not answers: the request was not even queued. */
 static const struct meaning meanings[] = {
 	{ KU_ZK_OK, KU_OUTCOME_DONE, KUSTOS_OK },
 

@@ -24,8 +24,8 @@ enum ku_outcome {
    as a refusal if it is an answer of the server (<= -100), else as unknown. */
 enum ku_outcome ku_outcome(int rc);
 
-/* Which of the transaction's operations was refused, and with what?  -1: the
-   whole. */
+/* Return the index of the transaction's operation that was refused, or -1 for
+   the whole; "*rc" is its code. */
 int ku_culprit(const struct ku_zk_reply *reply, int *rc);
 
 /* Return the error that a caller sees for "rc" when it is final. */

@@ -1,4 +1,4 @@
-/* vigil.c - wait until what stands in a node is as it is wanted. */
+/* vigil.c - wait until the content of a node is as it is wanted. */
 
 #include "vigil.h"
 #include "client.h"
@@ -11,8 +11,8 @@ struct watcher {	     /* a thread, or a callback, that waits */
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_vigil *vigil;
 	bool once;		/* the deadline is KUSTOS_NOW */
-	struct ku_witness away; /* of one that does not wait */
-	uint64_t since;		/* how many reads had been asked for */
+	struct ku_witness away; /* if "once" */
+	uint64_t since;		/* how many reads were asked for before it */
 	ku_vigil_fn *done;
 	void *arg;
 	struct watcher *prev, *next;
@@ -25,7 +25,7 @@ struct ku_vigil {
 	const void *arg;
 
 	/* Guarded by the client's lock. */
-	struct ku_mirror mirror; /* as long as this is there */
+	struct ku_mirror mirror; /* lives as long as this */
 	struct watcher *watchers;
 };
 
@@ -42,8 +42,9 @@ static void end(struct watcher *w, enum kustos_err err)
 	ku_wait_end(&w->wait, err);
 }
 
-/* This was read, and is it so?  Who began to wait meanwhile has it read again,
-   if that can make a difference. */
+/* Notify the watchers of what "judge" said of a read.  A watcher that began to
+   wait after the read was sent has the node read again, unless it waits on in
+   any case. */
 static void tell(struct ku_vigil *vigil, enum kustos_err verdict)
 {
 	struct watcher *next;
@@ -124,7 +125,8 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 		ku_mirror_rest(&vigil->mirror);
 }
 
-/* Its read may be on its way still, or be somebody else's. */
+/* Do not wait for the read: it may still be under way, or be another
+   watcher's. */
 static void away(struct ku_witness *witness)
 {
 	struct watcher *w = KU_OWNER(struct watcher, away, witness);

@@ -30,7 +30,7 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
 	wait->over = true;
 	wait->err = err;
 	if (!wait->started)
-		return; /* start() has its say first */
+		return; /* start() ends it */
 	if (!wait->unlisted)
 		waits_unlink(wait);
 	if (wait->waker != NULL) {

@@ -1,8 +1,8 @@
 /*
- * wait.h - how a caller waits for what a recipe will decide, or for what an
- * operation will bring: as a thread, or with a callback.
+ * wait.h - how a caller waits for the decision of a recipe, or for the result
+ * of an operation: as a blocked thread, or with a callback.
  *
- * The recipe starts something, and ends the wait when it is decided.  A
+ * The recipe starts something, and ends the wait when that is decided.  A
  * deadline that passes, a cancel object that fires and a client that is closed
  * ask the recipe to give up; it then undoes what it started, and ends the wait
  * with the reason that it was given.
@@ -21,14 +21,13 @@
 struct kustos_client;
 struct ku_wait;
 
-/* Told of the end, and of nothing else. */
+/* Called at the end, with its error and nothing else. */
 typedef void ku_end_fn(void *arg, enum kustos_err err);
 
 struct ku_wait_calls {
-	/* Begin.  Locked.  Not KUSTOS_OK: it did not begin.  May end it. */
-	enum kustos_err (*start)(struct ku_wait *wait);
-
-	/* Undo it, and end it with "why".  Locked. */
+	/* Begin.  Locked.  Not KUSTOS_OK: it did not begin.  May end the wait.
+	   */ enum kustos_err (*start)(struct ku_wait *wait);  /* Undo what was
+	   started, and end the wait with "why".  Locked. */
 	void (*give_up)(struct ku_wait *wait, enum kustos_err why);
 
 	/* It has ended: run the program's callback, and free what holds the
@@ -40,20 +39,20 @@ struct ku_wait { /* a field of whatever waits; zero before its use */
 	struct kustos_client *client;
 	const struct ku_wait_calls *calls;
 	bool started, over, canceled;
-	bool unlisted; /* what is waited for hears of a close, and of refused
-			  credentials, by itself */
+	bool unlisted; /* what is waited for handles a close, and refused
+			  credentials, itself */
 	enum kustos_err err;
 	struct ku_wait *prev, *next; /* all of the client's that are listed */
 	struct ku_cancel_link cancel;
 	struct ku_waker *waker; /* a thread waits, or has waited */
-	struct ku_call call;	/* else; "fn" may be set beforehand to one that
-				 begins with ku_wait_tell() */
+	struct ku_call call;	/* without a thread; "fn" may be set beforehand
+				 to one that begins with ku_wait_tell() */
 	struct ku_timer deadline;
 	kustos_deadline until;
 };
 
-/* Start, and wait for the end.  KUSTOS_NOW sets no limit: it is up to the
-   recipe not to wait.  The client is not locked. */
+/* Start, and wait for the end.  KUSTOS_NOW sets no limit here: the recipe must
+   see to it that it does not wait.  The client is not locked. */
 enum kustos_err ku_wait_block(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
@@ -63,18 +62,19 @@ enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 void ku_wait_leave(struct ku_wait *wait);
 
-/* Start; "tell" follows the end.  If this does not return KUSTOS_OK, it does
-   not.  The client is not locked. */
+/* Start; "tell" is called after the end, but not if this returns an error.  The
+   client is not locked. */
 enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* It has been decided.  Locked. */
+/* The wait has been decided: end it.  Locked. */
 void ku_wait_end(struct ku_wait *wait, enum kustos_err err);
 
-/* Tell of the end.  Locked, and unlocked meanwhile.  "wait" may be gone then. */
+/* Call "tell".  Locked before and after, but not meanwhile.  The wait may be
+   gone then. */
 void ku_wait_tell(struct kustos_client *client, struct ku_call *call);
 
-/* Give all of a client's waits up that are listed. */
+/* Give up all of a client's waits that are listed. */
 void ku_waits_fail(struct kustos_client *client, enum kustos_err why);
 
 #endif

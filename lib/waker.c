@@ -1,4 +1,4 @@
-/* waker.c - how a thread that waits is woken without being in the way. */
+/* waker.c - how a waiting thread is woken without running into the lock. */
 
 #include "client.h"
 

@@ -11,8 +11,8 @@ struct ku_watch_entry {
 	char *path;
 	struct ku_watch *watches; /* none: the server is still to be told */
 	struct ku_request unwatch;
-	bool again; /* it is to be told again: a read was sent meanwhile */
-	bool owed; /* it has not said that it knows: a watch may be left there */
+	bool again; /* tell the server again: a read was sent meanwhile */
+	bool owed; /* not confirmed yet: the server may still have a watch */
 	struct ku_watch_entry *prev, *next;
 };
 
@@ -163,7 +163,7 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
 		unwatch(client, entry);
 		return;
 	}
-	/* The read of none of the others may succeed. */
+	/* It may be that none of the others' reads succeeds. */
 	entry->owed = true;
 	entry->again = ku_request_busy(&entry->unwatch);
 }
@@ -195,8 +195,8 @@ bool ku_watch_is_ending(struct kustos_client *client,
 	return entry != NULL && ku_request_busy(&entry->unwatch);
 }
 
-/* A read has left no watch.  Does nobody want one?  Then the server is told of what
-   others have left there, if they have. */
+/* A read has left no watch.  If nobody wants one, tell the server to drop what
+   others may have left there. */
 static void settle(struct kustos_client *client, struct ku_watch_entry *entry)
 {
 	if (entry->watches != NULL || ku_request_busy(&entry->unwatch))
@@ -233,8 +233,9 @@ void ku_watch_unset(struct kustos_client *client, enum ku_zk_watch_kind kind,
 		settle(client, entry);
 }
 
-/* Take all watches of "entry" off, and it out of the table, but while the server is being
-   told, which ku_watch_is_ending() asks; then tell them, as each may put itself on again. */
+/* Take all watches off "entry", and take it out of the table, unless the server
+   is just being told of it: ku_watch_is_ending() looks for that.  Only then
+   call the watches, as each may put itself on again. */
 static void fire(struct kustos_client *client, struct ku_watch_entry *entry,
 	enum ku_watch_event event)
 {
@@ -297,7 +298,7 @@ void ku_watch_tidy(struct kustos_client *client)
 void ku_watch_insist(struct kustos_client *client)
 {
 	if (!client->watches.refused)
-		return; /* there may be thousands, and it is asked at each heartbeat */
+		return; /* each heartbeat comes here; there may be thousands */
 	client->watches.refused = false;
 	for (struct ku_watch_entry *e = client->watches.entries; e != NULL;
 		e = e->next)

@@ -38,7 +38,7 @@ struct ku_watch { /* a field of whatever waits */
 struct ku_watches {
 	void *tree; /* of struct ku_watch_entry, by kind and path (tsearch) */
 	struct ku_watch_entry *entries; /* all of them */
-	bool refused; /* one that is to be taken off was told, and not done */
+	bool refused; /* the server was told to drop one, and has not */
 };
 
 /* Put "watch" on "path", a full path, before the read that sets it on the
@@ -51,15 +51,16 @@ enum kustos_err ku_watch_add(struct kustos_client *client,
    watches the node. */
 void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch);
 
-/* "read" was answered well, and nobody wants its "watch" any more: take it off.  The
-   event of an older one may have taken it off here meanwhile, and not at the server. */
+/* "read" has succeeded, and nobody wants its "watch" any more: take it off.
+   The event of an older watch may have taken it off here meanwhile, but not at
+   the server. */
 void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
 	const struct ku_zk_request *read);
 
-/* Return when to look again at what is watched: a watch may be gone without a word (a
-   server that is short of room sets none again, and the library does not look whether it
-   has).  After "least_ms", and up to as long again, so that a fleet does not do so at
-   once. */
+/* Return after how long to read again what is watched, as a watch may be lost
+   without notice: a server that is short of room does not set watches again,
+   and the library does not check whether it has.  This is "least_ms", plus up
+   to as long again, so that a fleet does not read at once. */
 int64_t ku_watch_doubt_ms(struct kustos_client *client, int64_t least_ms);
 
 /* Is the server being told that nobody watches the node?  A read that was sent
@@ -67,27 +68,27 @@ int64_t ku_watch_doubt_ms(struct kustos_client *client, int64_t least_ms);
 bool ku_watch_is_ending(struct kustos_client *client,
 	enum ku_zk_watch_kind kind, const char *path);
 
-/* The read failed, so the server did not set the watch: forget it; or take it off, if
-   it is owed by another that gave up. */
+/* The read failed, so the server did not set the watch: forget it.  If another
+   one gave up a watch that the server may still have, tell the server. */
 void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch);
 
-/* Take "watch" off without a word to the server: the node is about to be
-   deleted by us, and its event will clear the server's side. */
+/* Take "watch" off without telling the server: we are about to delete the node,
+   and that event will clear the server's side. */
 void ku_watch_forget(struct ku_watch *watch);
 
 /* The read that was to watch "path" failed, after its watch was taken off. */
 void ku_watch_unset(struct kustos_client *client, enum ku_zk_watch_kind kind,
 	const char *path);
 
-/* Fire what "event" concerns. */
+/* Fire the watches that "event" concerns. */
 void ku_watch_event(struct kustos_client *client, enum ku_zk_event event,
 	const char *path);
 
 /* Connected: tell the server of watches that were removed meanwhile. */
 void ku_watch_tidy(struct kustos_client *client);
 
-/* It answers: tell it again of those that it would not take off, as it had too many
-   requests. */
+/* The server answers: tell it again of the watches that it did not take off
+   because it had too many requests. */
 void ku_watch_insist(struct kustos_client *client);
 
 /* The handle is closed: fire all with KU_WATCH_GONE. */

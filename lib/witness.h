@@ -18,12 +18,12 @@ struct ku_witness { /* a field of whatever wants to; any may be NULL */
 
 struct ku_witnesses {
 	struct ku_witness *first;
-	struct ku_witness *upcoming; /* who is told next, while they are told */
+	struct ku_witness *upcoming; /* the next to be told, while they are */
 };
 
 void ku_witness_add(struct kustos_client *client, struct ku_witness *witness);
 
-/* Any one may go while any is being told. */
+/* Any witness may be removed while any is being told. */
 void ku_witness_remove(struct kustos_client *client,
 	struct ku_witness *witness);
 

@@ -81,7 +81,7 @@ struct ku_zk_call *ku_zk_call_create(struct ku_zk_calls *calls,
 }
 
 /* Only an answer of the server proves that the request went out, and thereby
-   which descriptor it went through.  Returns whom to tell. */
+   which descriptor it went through.  Returns the function to call. */
 static ku_zk_done_fn *unlink_call(struct ku_zk_call *call, bool answered)
 {
 	struct ku_zk_calls *calls = call->owner;
@@ -111,7 +111,7 @@ void ku_zk_call_finish(struct ku_zk_call *call, const struct ku_zk_reply *reply)
 
 /* KU_ZK_MARSHALLINGERROR alone does not tell whether memory ran out before or
    after the completion was queued, so the call is muted, and left to the
-   completion or to the end.  If a completion has come it is not on the list. */
+   completion or to the end.  A call whose completion has come is not listed. */
 static int mute(struct ku_zk_calls *calls, const struct ku_zk_call *call)
 {
 	struct ku_zk_call *c;

@@ -2,8 +2,8 @@
  * zk_call.h - the requests whose completion libzookeeper_mt has not called.
  *
  * zookeeper_close() forgets completions that are queued (L1), and what they
- * would have freed.  So every request is on a list, from before it is handed
- * over until its completion, and the end of the list frees the rest.
+ * would have freed.  So every request is on a list from before it is passed to
+ * the library until its completion, and the end of the list frees the rest.
  */
 #ifndef KU_ZK_CALL_H
 #define KU_ZK_CALL_H

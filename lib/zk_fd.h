@@ -51,8 +51,8 @@ void ku_zk_fd_give_up(struct ku_zk_fd *f);
    Looks again for sockets connected to the peer if none is left. */
 bool ku_zk_fd_shutdown(struct ku_zk_fd *f);
 
-/* Is any socket of the process connected to "peer"?  If that cannot be told, it
-   may be. */
+/* Return whether any socket of the process is connected to "peer"; true, too,
+   if that cannot be told. */
 bool ku_zk_fd_connected(const struct sockaddr *peer);
 
 #endif

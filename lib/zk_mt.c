@@ -13,10 +13,12 @@
  *    refused after its first operation was looked at, and at the reply to one
  *    that creates a container (P4).  All three are refused before.
  *  - Its log callback has no argument, so that a message cannot be given to
- *    its client without global state.  All are dropped, and kept from stderr.
+ *    its client without global state.  All messages are dropped, and so do not
+ *    go to stderr.
  *  - Names are resolved by a thread that should be sending heartbeats (S21),
  *    so only numeric addresses are passed, and later resolutions are off.
- *  - It has process-wide settings (P15); one is touched: no messages (L23, P8).
+ *  - It has process-wide settings (P15).  Only its log level is touched: no
+ *    messages (L23, P8).
  */
 #define _GNU_SOURCE
 #include "zk.h"
@@ -76,7 +78,8 @@ static void drop_message(const char *message)
 	(void)message;
 }
 
-/* An error may be that of a request with the number of an AUTH (P8). */
+/* Without credentials the library's AUTH_FAILED is the error of a request that
+   has the number of an AUTH (P8). */
 static enum ku_zk_state state_of(struct ku_zk *zk, int state)
 {
 	if (state == ZOO_CONNECTED_STATE)
@@ -252,7 +255,7 @@ static void done_multi(int rc, const void *data)
 	ku_zk_call_finish(call, &reply);
 }
 
-/* On the IO thread (L29).  The session event that follows tells a refusal. */
+/* Runs on the IO thread (L29).  A session event follows a refusal. */
 static void done_auth(int rc, const void *data)
 {
 	(void)rc;
@@ -385,7 +388,7 @@ static int send_request(struct ku_zk *zk, const struct ku_zk_request *r,
 	case KU_ZK_MULTI:
 		return send_multi(zk, r, call);
 	case KU_ZK_UNWATCH:
-		/* Declared with a pointer to what is used as a function. */
+		/* Declared as a pointer to a void_completion_t, used as one. */
 		return zoo_aremove_all_watches(zk->zh, r->path,
 			(ZooWatcherType)r->unwatch, 0,
 			(void_completion_t *)done_void, call);
@@ -478,7 +481,7 @@ static bool mt_kick(struct ku_zk *zk)
 	return ku_zk_calls_kick(&zk->calls);
 }
 
-/* The library closes its descriptor from this thread and says nothing (L23). */
+/* The library closes its descriptor on this thread, without an event (L23). */
 static void mt_steer(struct ku_zk *zk, const char *addresses)
 {
 	zoo_set_debug_level((ZooLogLevel)0);

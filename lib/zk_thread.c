@@ -15,7 +15,7 @@ static void *wait_for_mutex(void *mutex)
 	return NULL;
 }
 
-/* Whether they can be had at the same time. */
+/* Can two threads exist at the same time? */
 static bool two_threads(void)
 {
 	pthread_mutex_t hold = PTHREAD_MUTEX_INITIALIZER;
