@@ -58,7 +58,7 @@ static const char *first_level(const struct ku_op *op)
 }
 
 /* Return where they end: at the last slash; or, without KUSTOS_PARENTS, at the
-   end of the name space, unless the node to be made is above that. */
+   end of the name space, unless that itself is to be made. */
 static const char *last_level(const struct ku_op *op)
 {
 	const char *slash = ku_path_leaf(op->path) - 1;

@@ -46,7 +46,7 @@ struct ku_session {
 	bool left; /* the servers may still have a session that we gave up */
 	struct ku_lease lease;
 	_Atomic int64_t sure_ns; /* its end, for unlocked readers; 0: none */
-	int64_t not_before_ns; /* the next link is not made before this */
+	int64_t not_before_ns;	 /* the next link is not made before this */
 
 	bool greeted;	  /* the server has answered on this link */
 	int64_t heard_ns; /* time of the last answer, or of the link itself */

@@ -25,9 +25,10 @@ struct ku_wait;
 typedef void ku_end_fn(void *arg, enum kustos_err err);
 
 struct ku_wait_calls {
-	/* Begin.  Locked.  Not KUSTOS_OK: it did not begin.  May end the wait.
-	   */ enum kustos_err (*start)(struct ku_wait *wait);  /* Undo what was
-	   started, and end the wait with "why".  Locked. */
+	/* Begin.  Locked.  May end the wait.  Not KUSTOS_OK: it did not begin. */
+	enum kustos_err (*start)(struct ku_wait *wait);
+
+	/* Undo what was started, and end the wait with "why".  Locked. */
 	void (*give_up)(struct ku_wait *wait, enum kustos_err why);
 
 	/* It has ended: run the program's callback, and free what holds the

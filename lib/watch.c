@@ -12,7 +12,7 @@ struct ku_watch_entry {
 	struct ku_watch *watches; /* none: the server is still to be told */
 	struct ku_request unwatch;
 	bool again; /* tell the server again: a read was sent meanwhile */
-	bool owed; /* not confirmed yet: the server may still have a watch */
+	bool owed;  /* not confirmed yet: the server may still have a watch */
 	struct ku_watch_entry *prev, *next;
 };
 
