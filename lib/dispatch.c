@@ -335,7 +335,7 @@ void ku_dispatch_stop(struct kustos_client *client)
 	do
 		join_all(client);
 	while (d->mode == KUSTOS_DISPATCH_THREAD &&
-		ku_dispatch_run(client) > 0); /* no thread could be had */
+		ku_dispatch_run(client) > 0); /* no thread could be started */
 }
 
 static bool lane_has(const struct ku_lane *lane, pthread_t id)

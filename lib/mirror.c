@@ -141,8 +141,8 @@ static void unwatch(struct ku_mirror *m)
 }
 
 /* Is the server being told, behind this read, to drop the watch that the read
-   left?  So it is if an event took our watch off the table, and another watcher
-   of the same node then gave up and found nobody else there. */
+   left?  That happens if an event took our watch off the table, and another
+   watcher of the same node then gave up and found nobody else there. */
 static bool is_taken_off(const struct ku_mirror *m)
 {
 	const struct ku_zk_request *read = &m->request.what;

@@ -2,11 +2,11 @@
  * op.h - requests that may need more than one try.
  *
  * An operation sends its request.  If the answer says that the request was not
- * applied, or if the answer is lost, the operation pauses as its policy says
- * and sends the request again.  A write whose answer was lost is ambiguous:
- * op_resolve.c finds out what became of it, as far as its kind allows.
- * op_create.c makes the missing parents of a new node and searches for the
- * node by its GUID.
+ * applied but may be tried again, or if the answer is lost, the operation
+ * pauses as its policy says and sends the request again.  A write whose answer
+ * was lost is ambiguous: op_resolve.c finds out what became of it, as far as
+ * its kind allows.  op_create.c makes the missing parents of a new node and
+ * searches for the node by its GUID.
  *
  *   QUEUED --sent--> answered --> DONE
  *     ^                 |
@@ -69,7 +69,7 @@ struct ku_op {
 	bool unwanted;	/* if the node is not there, do not make it */
 	bool doubtful;	/* a guaranteed or wary delete is to look first */
 	bool ambiguous; /* an earlier try may have been applied */
-	bool moved;	/* so may several tries, in several sessions */
+	bool moved;	/* there were such tries in several sessions */
 	bool orphan;	/* to be freed when no request refers to it */
 	bool done;
 	int in_flight; /* requests that refer to this memory */

@@ -68,7 +68,7 @@ static bool no_answer(struct ku_op *op, const struct ku_zk_reply *reply)
 	return true;
 }
 
-/* The version was not ours: was it ours that changed it? */
+/* The node has another version: was it our set that changed it? */
 static void looked_after_set(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	if (no_answer(op, reply))
@@ -82,7 +82,7 @@ static void looked_after_set(struct ku_op *op, const struct ku_zk_reply *reply)
 	ku_op_finish(op, may_be_ours ? KUSTOS_EUNKNOWN : KUSTOS_EBADVERSION);
 }
 
-/* The node was there already: was it ours that made it? */
+/* The node was there already: did our creation make it? */
 static void looked_after_create(struct ku_op *op,
 	const struct ku_zk_reply *reply)
 {
@@ -121,7 +121,7 @@ static void looked_after_create(struct ku_op *op,
 		ku_op_finish(op, KUSTOS_EEXISTS);
 		return;
 	}
-	if (known == 0) { /* a transaction's, or this one after that */
+	if (known == 0) { /* made by a transaction, or by us after that */
 		ku_op_finish(op, KUSTOS_EUNKNOWN);
 		return;
 	}

@@ -226,7 +226,7 @@ static void link_up(struct kustos_client *client)
 	struct ku_session *session = &client->session;
 	struct ku_zk_session now;
 
-	/* Linked twice in a row: the library reconnected without an event. */
+	/* Linked twice in a row: no event told that the old link was gone. */
 	ku_session_link_down(client);
 	client->env.api->session(session->handle->zk, &now);
 	session->timeout_ms = now.timeout_ms;
@@ -245,7 +245,7 @@ static void link_up(struct kustos_client *client)
 			ku_set_timer(client, &session->lost,
 				ku_lease_end(&session->lease));
 	}
-	/* Normally the library has reported lost writes before this. */
+	/* In case the library has not reported all lost writes before this. */
 	if (ku_wire_owed(client))
 		ku_shun_add(&session->shun, session->server, ku_now(client));
 	memcpy(session->server, now.server, sizeof(session->server));

@@ -6,8 +6,9 @@
  * session is with another server the leader refuses such a late write.  But if
  * the session comes back to that follower, the leader accepts it.  By then we
  * have seen, through another server, that the write was not done, and have
- * acted on that: we have sent it again, and have since deleted what it made; or
- * it now deletes what another client has made in the place of our node.
+ * acted on that.  So a late creation may make a node that we have made again
+ * and deleted since, and a late deletion may delete what another client has
+ * made in the place of our node.
  *
  * So as soon as the session is with another server, the handle's list leaves
  * that server out, and we do not steer to it, for longer than a leader waits

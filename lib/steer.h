@@ -110,7 +110,7 @@ void ku_steer_closed(struct ku_steer *s);
 void ku_steer_heartbeat(struct ku_steer *s, int64_t now);
 void ku_steer_answered(struct ku_steer *s);
 
-/* A probe of "server" has ended so. */
+/* A probe of "server" has this verdict. */
 void ku_steer_verdict(struct ku_steer *s, int server,
 	enum ku_probe_verdict verdict);
 

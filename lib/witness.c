@@ -1,4 +1,4 @@
-/* witness.c - who hears of losses and of the end. */
+/* witness.c - notify parts of the core of losses and of the end. */
 
 #include "client.h"
 

@@ -1,6 +1,6 @@
 /*
- * witness.h - who in the core wants to hear at once that the connection or the
- * session was lost, or that the client is being closed.
+ * witness.h - parts of the core that are notified at once when the connection
+ * or the session is lost, or when the client is being closed.
  *
  * Called with the client locked.
  */
@@ -9,7 +9,7 @@
 
 struct kustos_client;
 
-struct ku_witness { /* a field of whatever wants to; any may be NULL */
+struct ku_witness { /* a field of what is notified; any may be NULL */
 	void (*away)(struct ku_witness *witness);
 	void (*lost)(struct ku_witness *witness);
 	void (*closing)(struct ku_witness *witness);

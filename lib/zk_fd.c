@@ -106,7 +106,7 @@ static bool add_candidate(struct ku_zk_fd *f, int fd)
 	return true;
 }
 
-/* Returns false if it cannot be told which there are. */
+/* Returns false if not all of them can be found. */
 static bool collect(struct ku_zk_fd *f)
 {
 	DIR *dir = opendir("/proc/self/fd");
