@@ -21,8 +21,10 @@ struct meaning {
 };
 
 /* For an unknown outcome "err" is the error of a request that may be repeated
-   at will; one that may not be repeated reports KUSTOS_EUNKNOWN.  INVALIDSTATE
-   and MARSHALLINGERROR are not answers: the request was not even queued. */
+   at will; one that may not be repeated reports KUSTOS_EUNKNOWN.
+
+   INVALIDSTATE and MARSHALLINGERROR are not answers: the request was not even
+   queued. */
 static const struct meaning meanings[] = {
 	{ KU_ZK_OK, KU_OUTCOME_DONE, KUSTOS_OK },
 
