@@ -111,7 +111,7 @@ bool ku_close_step(struct kustos_client *client)
 	ku_lock(client);
 	client->closing = KU_CLOSED;
 	pthread_cond_broadcast(&client->state_changed);
-	if (client->self_free) /* in kustos_client_dispatch(), if there is one */
+	if (client->self_free) /* perhaps kustos_client_dispatch() frees it */
 		ku_dispatch_beckon(client);
 	ku_unlock(client);
 	return false;

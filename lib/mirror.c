@@ -131,7 +131,7 @@ static void failed(struct ku_mirror *m, const struct ku_zk_reply *reply)
 		read_it(m); /* once connected */
 }
 
-/* Nobody cares. */
+/* Nobody cares any more. */
 static void unwatch(struct ku_mirror *m)
 {
 	if (m->frugal && !ku_request_busy(&m->request)) {

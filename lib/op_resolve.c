@@ -160,7 +160,7 @@ static bool resolve_set(struct ku_op *op, int rc)
 	if (rc == KU_ZK_BADVERSION)
 		look(op, KU_ZK_GET, looked_after_set);
 	else if (rc == KU_ZK_NONODE || may_be_late(rc))
-		ku_op_finish(op, KUSTOS_EUNKNOWN); /* it may have been there */
+		ku_op_finish(op, KUSTOS_EUNKNOWN); /* it may have been set */
 	else
 		return false;
 	return true;

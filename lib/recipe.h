@@ -25,8 +25,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return KUSTOS_OK if "client" can be used: it is not NULL, and not that of a
-   process of which this is a fork. */
+/* Return KUSTOS_OK if "client" can be used: it is not NULL, and this process is
+   not a fork of the one that opened it. */
 KU_SERVICE enum kustos_err ku_recipe_check(const struct kustos_client *client);
 
 /* Copy the program's options "from" over the defaults "to", of "size" bytes.
