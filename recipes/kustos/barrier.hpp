@@ -1,7 +1,8 @@
 /*
  * kustos/barrier.hpp - wait for a gate, and for each other, in C++.
- * Link with -lkustos-barrier (pkg-config kustos-barrier).  What is promised stands in
- * <kustos/barrier.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ * Link with -lkustos-barrier (pkg-config kustos-barrier).
+ * <kustos/barrier.h> documents the calls, <kustos/kustos.hpp> what all classes have
+ * in common.
  */
 #ifndef KUSTOS_BARRIER_HPP
 #define KUSTOS_BARRIER_HPP

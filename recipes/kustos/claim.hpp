@@ -1,7 +1,8 @@
 /*
  * kustos/claim.hpp - items that come back unless they are acknowledged, in C++.
- * Link with -lkustos-queue (pkg-config kustos-queue).  What is promised stands in
- * <kustos/claim.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ * Link with -lkustos-queue (pkg-config kustos-queue).
+ * <kustos/claim.h> documents the calls, <kustos/kustos.hpp> what all classes have
+ * in common.
  */
 #ifndef KUSTOS_CLAIM_HPP
 #define KUSTOS_CLAIM_HPP

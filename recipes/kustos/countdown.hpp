@@ -1,7 +1,8 @@
 /*
  * kustos/countdown.hpp - wait until so many are done, in C++.
- * Link with -lkustos-barrier (pkg-config kustos-barrier).  What is promised stands in
- * <kustos/countdown.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ * Link with -lkustos-barrier (pkg-config kustos-barrier).
+ * <kustos/countdown.h> documents the calls, <kustos/kustos.hpp> what all classes have
+ * in common.
  */
 #ifndef KUSTOS_COUNTDOWN_HPP
 #define KUSTOS_COUNTDOWN_HPP

@@ -1,7 +1,8 @@
 /*
  * kustos/queue.hpp - put items in, each is taken out once, in C++.
- * Link with -lkustos-queue (pkg-config kustos-queue).  What is promised stands in
- * <kustos/queue.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ * Link with -lkustos-queue (pkg-config kustos-queue).
+ * <kustos/queue.h> documents the calls, <kustos/kustos.hpp> what all classes have
+ * in common.
  */
 #ifndef KUSTOS_QUEUE_HPP
 #define KUSTOS_QUEUE_HPP

@@ -12,15 +12,16 @@
  *	}
  *
  * Readers and writers stand in one line and are served in the order in which
- * they came: a reader waits for the writers before it, a writer for all.  So
- * neither starves.
+ * they arrived: a reader waits for the writers before it, a writer for all
+ * before it.  So neither side starves.
  *
- * lock() and unlock() belong to the thread that calls them, and nest, on each
- * side by itself.  A thread that writes may lock for reading, too, and then
- * unlock the writing: it has become a reader, and no writer came in between.  A
- * thread that reads may not lock for writing: it would wait for itself.
- * acquire() gives a hold (<kustos/hold.h>) that any thread may release, and
- * does not nest; downgrade() makes a reader's of a writer's.
+ * lock() and unlock() belong to the thread that calls them, and nest, each side
+ * by itself.  A thread that holds the write side may also lock the read side,
+ * and then unlock the write side: it has become a reader, and no writer came in
+ * between.  A thread that holds only the read side may not lock the write side:
+ * it would wait for itself.  acquire() gives a hold (<kustos/hold.h>) that any
+ * thread may release, and does not nest; downgrade() makes a reader's hold
+ * beside a writer's.
  *
  * Threads: every call is safe from any thread and any callback.  A thread must
  * unlock what it has locked before it ends.
@@ -47,35 +48,37 @@ struct kustos_rwlock_options {
 	size_t size; /* of this struct, as the program knows it */
 
 	/* How many times in a row writers of this object may hand over to each
-	   other, and not for longer than 50 ms, before others have their turn;
-	   as for a mutex (<kustos/mutex.h>).  Each reader has a node of its
-	   own.  Default 32. */
+	   other, within 50 ms of the grant, before other processes have their
+	   turn; as for a mutex (<kustos/mutex.h>).  Each reader has a node of
+	   its own.  Default 32. */
 	int local_handoffs;
 
-	enum kustos_dialect dialect; /* kazoo's: its ReadLock and WriteLock */
+	enum kustos_dialect dialect; /* KAZOO: shared with kazoo's ReadLock and
+					WriteLock only */
 
-	/* Stored in the nodes.  NULL: the client's default data; if it has
+	/* Stored in the nodes.  NULL: the client's default data or, if it has
 	   none, the local address. */
 	const void *data;
 	size_t data_len;
 
-	/* Not 0: store who holds instead, as JSON: host, pid, program, since
-	   when it waits, and "reason" (which may be NULL). */
+	/* Not 0: store who holds the lock instead, as JSON: host, pid, program,
+	   the time at which the wait began, and "reason" (which may be NULL).
+	   */
 	int holder_record;
 	const char *reason;
 
-	/* Makes these revocable holders, whose nodes are empty unless "data" is
-	   given; as for a mutex. */
+	/* Makes the holders revocable; their nodes are then empty unless "data"
+	   is given.  As for a mutex. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 
 	/* Called when a wait has its node in the line and others stand before
-	   it; it may be left out if memory is short.  NULL: nobody is told. */
+	   it.  The call may be left out if memory is short.  NULL: no call. */
 	kustos_queued_fn *on_queued;
 	void *on_queued_arg;
 
-	/* Not 0: unlock waits until the server has confirmed it, or until the
-	   session is over. */
+	/* Not 0: unlock waits until the server has confirmed the release, or
+	   until the session is over. */
 	int unlock_waits;
 };
 
@@ -85,83 +88,88 @@ struct kustos_rwlock_options {
 			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
-/* Make a read/write lock on "path", which is made when it is first needed.
-   "options" NULL takes the defaults.  Sends nothing.  Returns KUSTOS_OK,
+/* Make a read/write lock on "path".  The node is made when it is first needed.
+   "options" may be NULL for the defaults.  Sends nothing.  Returns KUSTOS_OK,
    KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_create(
 	struct kustos_client *client, const char *path,
 	const struct kustos_rwlock_options *options,
 	struct kustos_rwlock **out);
 
-/* Free "rw", which may be NULL, before its client is closed.  Waits for it end
-   with KUSTOS_ECLOSED.  Holds stay what they are until they are released; what
+/* Free "rw", which may be NULL.  Call this before its client is closed.  Calls
+   that wait for the lock end with KUSTOS_ECLOSED.  Holds stay as they are until
+   they are released, but "on_revoke" is not called for them any more.  What
    lock() holds is released. */
 KUSTOS_API void kustos_rwlock_destroy(struct kustos_rwlock *rw);
 
-/* Lock one side for this thread, waiting until "deadline".  A thread that holds
-   it already holds it once more, and nothing is sent.  KUSTOS_NOW: only if it
-   is free; and for a reader, if no writer waits for it either.  A wait survives
-   disconnects; when the session ends it goes on with a new node, at the tail.
-   Returns KUSTOS_OK; KUSTOS_EDEADLK if this thread reads and asks to write, at
-   once; KUSTOS_ELOST if it has lost what it holds on that side, or as a writer,
-   and then it must unlock first; KUSTOS_EBUSY if it is not free and "deadline" is
-   KUSTOS_NOW; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; and as kustos_mutex_lock().
-   */
+/* Lock one side for this thread, waiting until "deadline".  If this thread
+   holds this side already, it holds it once more, and nothing is sent.
+   KUSTOS_NOW: lock only if the side is free; a reader also fails if a writer
+   waits.  A wait survives disconnects; when the session ends the wait goes on
+   with a new node, at the tail.  Returns KUSTOS_OK; KUSTOS_EDEADLK, at once, if
+   this thread holds only the read side and asks for the write side;
+   KUSTOS_ELOST if this thread has lost what it holds on this side, or on the
+   write side, and must unlock that first; KUSTOS_EBUSY if the side is not free
+   and "deadline" is KUSTOS_NOW; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; and as
+   kustos_mutex_lock(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_lock(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* Undo one lock of this thread on this side.  The last one gives it back,
+/* Undo one lock of this thread on this side.  The last one gives the side back,
    without waiting for the network.  The sides may be unlocked in any order.
-   Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread does not hold it, and
-   nothing happens; KUSTOS_ELOST if it was lost meanwhile, at each level; or, if
-   it waits, KUSTOS_ECLOSED, or KUSTOS_ENOAUTH and the like if the node may not be
-   deleted, and stays in the way until the session ends.  It is unlocked then,
-   too. */
+   Returns KUSTOS_OK; KUSTOS_ENOTHELD if this thread does not hold the side, and
+   then nothing happens; or KUSTOS_ELOST, at each level, if it was lost
+   meanwhile.  With "unlock_waits" it can also return KUSTOS_ECLOSED if the
+   client was closed first, or KUSTOS_ENOAUTH and the like if the node may not
+   be deleted and stays in the way until the session ends.  The side is unlocked
+   in these cases, too. */
 KUSTOS_API enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
-/* Return the hold of this thread's lock(), NULL if there is none.  It is for
-   looking at, and for its callbacks; unlock releases it. */
+/* Return the hold of this thread's lock(), or NULL if there is none.  It serves
+   to look at the state and to set callbacks; unlock() releases it, the program
+   must not. */
 KUSTOS_API struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
 /* Return the fencing token of this thread's lock, or 0 if it has none or has
-   lost it.  A reader's that was a writer is the writer's. */
+   lost it.  A reader that was a writer has the writer's token. */
 KUSTOS_API int64_t kustos_rwlock_fence(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
-/* Wait for a hold, which any thread may release.  Does not nest: whoever holds
-   one and asks again may wait for itself, a reader when a writer waits.
-   Returns as kustos_rwlock_lock(), but for KUSTOS_EDEADLK. */
+/* Wait for a hold, which any thread may release.  Does not nest: a caller that
+   holds one side and asks again may wait for itself; so may a reader, when a
+   writer waits.  Returns as kustos_rwlock_lock(), except for KUSTOS_EDEADLK. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out);
 
-/* Ask for a hold and return at once; "granted" tells the end of it.  Takes no
-   thread while it waits.  Returns KUSTOS_OK, or why it could not be started,
-   and then "granted" is not called. */
+/* Ask for a hold and return at once; "granted" receives the outcome.  Takes no
+   thread while it waits.  Returns KUSTOS_OK, or the reason why it could not be
+   started; then "granted" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire_async(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_granted_fn *granted, void *arg);
 
-/* Make a reader's hold beside "hold", a writer's of this object or of another
-   on the same path and in the same dialect, which stays what it is: release it
-   after this, and other readers come in, but no writer that waits.  Its token
-   is that of "hold".  Returns KUSTOS_OK; KUSTOS_ELOST if "hold" was lost or
-   released before it was done; KUSTOS_EINVAL if it is not a writer's;
-   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if "deadline" is
-   KUSTOS_NOW and there is no connection; and what kustos_create() returns. */
+/* Make a reader's hold beside "hold".  "hold" is a writer's, of this object or
+   of another one of the same client, path and dialect; it stays as it is.  Once
+   it is released, other readers come in, but no writer that waits.  The
+   reader's token is that of "hold".  Returns KUSTOS_OK; KUSTOS_ELOST if "hold"
+   was lost or released before the reader's hold was made; KUSTOS_EINVAL if
+   "hold" is not such a writer's; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED;
+   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
+   and what kustos_create() returns. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_downgrade(
 	struct kustos_rwlock *rw, struct kustos_hold *hold,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out);
 
-/* The same, and return at once; "granted" tells the end of it.  Returns
-   KUSTOS_OK, or why it could not be started, and then "granted" is not called.
- */
+/* The same, but return at once; "granted" receives the outcome.  Returns
+   KUSTOS_OK, or the reason why it could not be started; then "granted" is not
+   called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_downgrade_async(
 	struct kustos_rwlock *rw, struct kustos_hold *hold,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -171,7 +179,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_downgrade_async(
    ours. */
 KUSTOS_API int kustos_rwlock_mixed(struct kustos_rwlock *rw);
 
-/* Describe one side of it for kustos_acquire_all(). */
+/* Describe one side of the lock for kustos_acquire_all(). */
 KUSTOS_API struct kustos_lockable kustos_rwlock_lockable(
 	struct kustos_rwlock *rw, enum kustos_side side);
 

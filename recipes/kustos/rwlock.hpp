@@ -1,7 +1,8 @@
 /*
  * kustos/rwlock.hpp - many readers or one writer, in C++.
- * Link with -lkustos-rwlock (pkg-config kustos-rwlock).  What is promised stands in
- * <kustos/rwlock.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ * Link with -lkustos-rwlock (pkg-config kustos-rwlock).
+ * <kustos/rwlock.h> documents the calls, <kustos/kustos.hpp> what all classes have
+ * in common.
  */
 #ifndef KUSTOS_RWLOCK_HPP
 #define KUSTOS_RWLOCK_HPP
@@ -53,7 +54,7 @@ class rwlock
 		return kustos_rwlock_lockable(get(), side);
 	}
 
-	/* Make a reader's hold of a writer's, which is released. */
+	/* Make a reader's hold, and release the writer's. */
 	hold downgrade(hold &&writer, deadline until = {})
 	{
 		kustos_hold *h = nullptr;
@@ -115,7 +116,7 @@ class rwlock
 		return kustos_rwlock_unlock(get(), KUSTOS_READ);
 	}
 
-	/* Of this thread's lock: 0 if there is none. */
+	/* The token of this thread's lock, or 0 if there is none. */
 	int64_t token(kustos_side side) const noexcept
 	{
 		return kustos_rwlock_fence(get(), side);

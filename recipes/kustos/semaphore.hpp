@@ -1,7 +1,8 @@
 /*
  * kustos/semaphore.hpp - at most so many holders at a time, in C++.
- * Link with -lkustos-semaphore (pkg-config kustos-semaphore).  What is promised stands in
- * <kustos/semaphore.h>, what is alike in all classes in <kustos/kustos.hpp>.
+ * Link with -lkustos-semaphore (pkg-config kustos-semaphore).
+ * <kustos/semaphore.h> documents the calls, <kustos/kustos.hpp> what all classes have
+ * in common.
  */
 #ifndef KUSTOS_SEMAPHORE_HPP
 #define KUSTOS_SEMAPHORE_HPP
