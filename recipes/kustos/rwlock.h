@@ -138,9 +138,9 @@ KUSTOS_API struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 KUSTOS_API int64_t kustos_rwlock_fence(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
-/* Wait for a hold, which any thread may release.  Does not nest: a caller that
-   holds one side and asks again may wait for itself; so may a reader, when a
-   writer waits.  Returns as kustos_rwlock_lock(), except for KUSTOS_EDEADLK. */
+/* Wait for a hold, which any thread may release.  Does not nest: a caller
+   that holds one and asks again may wait for itself; a reader does if a writer
+   waits.  Returns as kustos_rwlock_lock(), except for KUSTOS_EDEADLK. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_acquire(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

@@ -1,5 +1,5 @@
 /*
- * kustos/semaphore.hpp - at most so many holders at a time, in C++.
+ * kustos/semaphore.hpp - at most a given number of holders at a time, in C++.
  * Link with -lkustos-semaphore (pkg-config kustos-semaphore).
  * <kustos/semaphore.h> documents the calls, <kustos/kustos.hpp> what all classes have
  * in common.
@@ -13,7 +13,7 @@
 namespace kustos
 {
 
-/* At most so many holders at a time. */
+/* At most a given number of holders at a time. */
 class semaphore
 {
       public:
@@ -51,7 +51,7 @@ class semaphore
 		return hold(h);
 	}
 
-	/* All of them or, if they are not to be had until then, none. */
+	/* All of them; none if they could not be had before "until". */
 	std::vector<hold> try_acquire_many(int count,
 		deadline until = deadline::now(), kustos_cancel *c = nullptr)
 	{
@@ -67,13 +67,13 @@ class semaphore
 		return held;
 	}
 
-	/* For acquire_all(): one lease. */
+	/* One lease, for acquire_all(). */
 	kustos_lockable lockable() const noexcept
 	{
 		return kustos_semaphore_lockable(get());
 	}
 
-	/* -1 if it stands in a node, and is not known. */
+	/* -1 if the number is in a node, and is not known. */
 	int max() const noexcept
 	{
 		return kustos_semaphore_max(get());
