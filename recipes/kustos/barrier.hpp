@@ -1,5 +1,5 @@
 /*
- * kustos/barrier.hpp - wait for a gate, and for each other, in C++.
+ * kustos/barrier.hpp - the barrier and the double barrier, in C++.
  * Link with -lkustos-barrier (pkg-config kustos-barrier).
  * <kustos/barrier.h> documents the calls, <kustos/kustos.hpp> what all classes have
  * in common.
@@ -13,7 +13,7 @@
 namespace kustos
 {
 
-/* Whoever comes while it is set waits.  It stays as it is when this ends. */
+/* Callers wait while it is set.  The node stays as it is when this ends. */
 class barrier
 {
       public:
@@ -34,19 +34,19 @@ class barrier
 		detail::check(kustos_barrier_set(get(), until.get(), c));
 	}
 
-	/* Whoever set it. */
+	/* No matter who set it. */
 	void remove(deadline until = {}, kustos_cancel *c = nullptr)
 	{
 		detail::check(kustos_barrier_remove(get(), until.get(), c));
 	}
 
-	/* Until it is not set. */
+	/* Wait until it is not set. */
 	void wait(kustos_cancel *c = nullptr)
 	{
 		detail::check(kustos_barrier_wait(get(), KUSTOS_FOREVER, c));
 	}
 
-	/* False if it was set until then, or the wait was canceled. */
+	/* False if it was still set at "until", or the wait was canceled. */
 	bool try_wait(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{
@@ -64,8 +64,8 @@ class barrier
 		barrier_;
 };
 
-/* A member of those who go in together, and out together.  Its node goes when
-   this ends, and nobody waits for it. */
+/* A member of a double barrier.  Its node is deleted when this ends, so nobody
+   waits for it. */
 class double_barrier
 {
       public:
@@ -81,15 +81,15 @@ class double_barrier
 		member_.reset(made);
 	}
 
-	/* Until so many are in. */
+	/* Wait until "count" members are in. */
 	void enter(kustos_cancel *c = nullptr)
 	{
 		detail::check(
 			kustos_double_barrier_enter(get(), KUSTOS_FOREVER, c));
 	}
 
-	/* False, and out, if they were not there until then, or the wait was
-	   canceled. */
+	/* False, and the member is out, if they were not all there by "until",
+	   or the wait was canceled. */
 	bool try_enter(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{
@@ -97,7 +97,7 @@ class double_barrier
 			kustos_double_barrier_enter(get(), until.get(), c));
 	}
 
-	/* Until all have gone.  Throws KUSTOS_ELOST if they have not waited
+	/* Wait until all have left.  Throws KUSTOS_ELOST if they have not waited
 	   for this one, as its session had ended. */
 	void leave(kustos_cancel *c = nullptr)
 	{
@@ -105,7 +105,7 @@ class double_barrier
 			kustos_double_barrier_leave(get(), KUSTOS_FOREVER, c));
 	}
 
-	/* False if it has gone, but not all others until then. */
+	/* False if this one has left, but not all others by "until". */
 	bool try_leave(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{
