@@ -177,9 +177,9 @@ KUSTOS_API void kustos_double_barrier_destroy(
    it would be counted twice, or if another member made a "ready" that this one
    may not read (it may find that only after two minutes, for a server sends no
    event of such a node); and what kustos_create(), kustos_children() and
-   kustos_set() return.  Unless KUSTOS_OK is returned the member is out, except
-   that it was in before or that another call goes on, and its node is being
-   deleted.  A member that comes before the deletion is done
+   kustos_set() return.  If anything but KUSTOS_OK is returned, the
+   member is out and its node is being deleted, unless it was in already or
+   another call of it goes on.  A member that comes before the deletion is done
    (kustos_client_flush() waits for that) may count the node, and go in.  Once
    the member has seen that all are in it returns KUSTOS_OK, even if the
    deadline passes before it could tell the others.  If it then turns out that

@@ -1,5 +1,5 @@
 /*
- * kustos/countdown.hpp - wait until so many are done, in C++.
+ * kustos/countdown.hpp - wait until a given number are done, in C++.
  * Link with -lkustos-barrier (pkg-config kustos-barrier).
  * <kustos/countdown.h> documents the calls, <kustos/kustos.hpp> what all classes have
  * in common.
@@ -13,8 +13,8 @@
 namespace kustos
 {
 
-/* A count-down latch.  A participant that joined with it, and is not done,
-   counts as dead when it ends. */
+/* A count-down latch.  When this object ends, a participant that joined with it
+   and is not done counts as dead. */
 class countdown
 {
       public:
@@ -26,13 +26,13 @@ class countdown
 	};
 
 	struct status {
-		int count; /* as the latch says; 0: nothing yet, or two numbers */
+		int count; /* as stored in the latch; 0: none yet, or two */
 		std::size_t done, broken;
 		bool disagree;
 		std::vector<participant> participants;
 	};
 
-	/* "count" 0: as many as the latch says. */
+	/* "count" 0: the count that is stored in the latch. */
 	countdown(const client &c, const std::string &path, int count = 0,
 		const options *o = nullptr)
 	{
@@ -48,7 +48,7 @@ class countdown
 		detail::check(kustos_countdown_set(get(), until.get(), c));
 	}
 
-	/* It must count from now on. */
+	/* The participant must count from now on. */
 	void join(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
@@ -63,13 +63,13 @@ class countdown
 			until.get(), c));
 	}
 
-	/* Throws KUSTOS_EBROKEN if one that joined has died. */
+	/* Throws KUSTOS_EBROKEN if one that joined has died and is not done. */
 	void wait(kustos_cancel *c = nullptr)
 	{
 		detail::check(kustos_countdown_wait(get(), KUSTOS_FOREVER, c));
 	}
 
-	/* False if it was not zero until then, or the wait was canceled. */
+	/* False if it was not zero by "until", or the wait was canceled. */
 	bool try_wait(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{
@@ -98,7 +98,7 @@ class countdown
 		return seen;
 	}
 
-	/* Once nobody waits any more. */
+	/* Call this once nobody waits any more. */
 	void remove(deadline until = {}, kustos_cancel *c = nullptr)
 	{
 		detail::check(kustos_countdown_remove(get(), until.get(), c));
