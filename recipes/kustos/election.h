@@ -1,7 +1,8 @@
 /*
  * kustos/election.h - one leader at a time, among all processes that use the
- * same path.  Two kinds, which do not see each other: the latch, which is also
- * Curator's LeaderLatch, and the selector, which is also its LeaderSelector.
+ * same path.  There are two kinds, which do not see each other: the latch,
+ * which works with Curator's LeaderLatch, and the selector, which works with
+ * its LeaderSelector.
  * Link with -lkustos-election (pkg-config kustos-election).
  *
  *	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
@@ -12,13 +13,13 @@
  *		kustos_latch_start(latch))
  *		return 1;
  *
- * A latch that was started takes part until it is closed: it stands in the line
- * of candidates, leads when it is first, and stands in line again, at the tail,
+ * Once it is started, a latch takes part until it is closed.  It stands in the
+ * line of candidates, leads when it is first, and goes to the tail of the line
  * when it has lost its leadership or its place.  Disconnects, the end of a
- * session and a path that was deleted do not end it.
+ * session and a deleted path do not end it.
  *
- * Whether it leads is told by a clock (<kustos/hold.h>): it stops leading
- * before another can begin, even if no server can be reached.
+ * A clock decides whether it leads (<kustos/hold.h>): it stops leading before
+ * another can begin, even if no server can be reached.
  *
  * Threads: every call is safe from any thread and any callback.
  */
@@ -47,13 +48,14 @@ enum kustos_latch_state {
 /* Return "IDLE" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_latch_state_name(enum kustos_latch_state state);
 
-/* Leadership was gained, or lost.  Called in turns, never both at once: each
-   loss follows its gain, and is told within a moment of it, also while the
-   callback for a gain still runs elsewhere; then it follows as soon as that
-   returns.  "hold" is that of the term: for its token, which grows from leader
-   to leader, the time left, and transactions that only the leader can do
-   (kustos_hold_multi).  It is the latch's: not to be released, and gone when
-   the callback for its loss has returned; its own callbacks that have not begun
+/* Called when leadership was gained, or lost.  The two are called in turns,
+   never both at once: each loss follows its gain.  The callback for a loss runs
+   within a moment of the loss; if the callback for the gain still runs
+   elsewhere, it follows as soon as that returns.  "hold" is the hold of the
+   term: use it for its token, which grows from leader to leader, for the time
+   left, and for transactions that only the leader can do (kustos_hold_multi).
+   It belongs to the latch: do not release it, and do not use it after the
+   callback for its loss has returned; callbacks of the hold that have not begun
    by then are left out. */
 typedef void kustos_latch_fn(void *arg, struct kustos_latch *latch,
 	struct kustos_hold *hold);
@@ -73,33 +75,35 @@ struct kustos_latch_options {
 	   of keeping it for as long as nobody else can have it. */
 	int cautious;
 
-	/* Not 0: no line.  "path" itself is the node, whoever makes it leads,
-	   and the others watch it: the form that many programs have of their
-	   own.  One node instead of one for each, and one request less to
-	   lead; but no order, all are woken by each change
-	   (<kustos/simple.h>), and nobody can be handed over to.  It does not
-	   see Curator's latches on the same path. */
+	/* Not 0: no line.  "path" itself is the node; whoever makes it leads,
+	   and the others watch it.  Many programs elect a leader in this form.
+	   It takes one node instead of one for each candidate, and one request
+	   less to lead.  But there is no order, each change wakes all
+	   candidates (<kustos/simple.h>), and a leader cannot hand over.  Such
+	   a latch does not see Curator's latches on the same path. */
 	int one_node;
 
-	/* Not 0: if the client has resumed the session of a process before us
-	   (struct kustos_client_options), take its node in this line over, best
-	   the one with the same id: who led leads on, in the same term, and
-	   nobody else in between; who waited keeps its turn.  An older one of
-	   its nodes with that id, which it had no more use for, goes: so latches of one
-	   line need ids of their own.  Else, and if there is none, as without.
-	   It says its id again, if the other had said something else.  Not
-	   looked at with "one_node".  A node that nobody takes over stays for as long
-	   as the session lives, which is as long as we do, and nobody behind it
-	   leads until then.  So bring back each latch that the other process
-	   had in this line, with its id, and close none before it leads:
-	   whether it has found its node is not told.  Who gives up before that
-	   closes the client, too: the nodes go with the session.  And who does
-	   not want all of them does not resume the session, which ends by its
-	   timeout.
-	   The other process must have ended.  Should it live, it loses the node
-	   as soon as it is in touch with a server again, or its lease ends,
-	   whichever comes first; then so do we, and both stand in line anew.
-	   Until then both may think that they lead, in one term. */
+	/* Not 0: if the client has resumed the session of an earlier process
+	   (struct kustos_client_options), take over that process's node in this
+	   line, preferably the one with the same id.  A leader then leads on,
+	   in the same term, and nobody else leads in between; a waiter keeps
+	   its turn.  An older node of that session with the same id, which the
+	   process had no more use for, is deleted: so latches of one line need
+	   different ids.  Otherwise, or if there is no such node, the option
+	   has no effect.  The latch writes its id again, if the node said
+	   something else.  Ignored with "one_node".  A node that nobody takes
+	   over stays for as long as the session lives, that is, as long as this
+	   process lives, and nobody behind it leads until then.  So recreate
+	   each latch that the other process had in this line, with its id, and
+	   close none before it leads: the program is not notified whether a
+	   latch has found its node.  To give up before that, close the client,
+	   too: the nodes go with the session.  If you do not want all of the
+	   latches, do not resume the session; it ends by its timeout.  The
+	   other process must have ended.  If it is still alive, it loses the
+	   node as soon as it reaches a server again, or when its lease ends,
+	   whichever comes first; then this latch loses it, too, and both stand
+	   in line anew.  Until then both may think that they lead, in one term.
+	   */
 	int resume;
 };
 
@@ -108,62 +112,65 @@ struct kustos_latch_options {
 		sizeof(struct kustos_latch_options), 0, 0, 0, 0, 0, 0, 0 \
 	}
 
-/* Make a latch on "path", which is made when it is first needed.  "options"
-   NULL takes the defaults.  Sends nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL,
-   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+/* Make a latch on "path".  The node is made when it is first needed.  "options"
+   may be NULL for the defaults.  Sends nothing.  Returns KUSTOS_OK,
+   KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_create(
 	struct kustos_client *client, const char *path,
 	const struct kustos_latch_options *options, struct kustos_latch **out);
 
-/* Close "latch" without a word, and free it, before its client is closed.  NULL
-   is allowed.  A callback on another thread is waited for. */
+/* Close "latch" without calling its callback for a loss, and free it.  Call
+   this before its client is closed.  NULL is allowed.  Waits for a callback
+   that runs on another thread. */
 KUSTOS_API void kustos_latch_destroy(struct kustos_latch *latch);
 
-/* Take part from now on.  Returns KUSTOS_OK, also if it does; KUSTOS_ECLOSED if
-   it was closed. */
+/* Take part from now on.  Returns KUSTOS_OK, also if it takes part already;
+   KUSTOS_ECLOSED if it was closed. */
 KUSTOS_API enum kustos_err kustos_latch_start(struct kustos_latch *latch);
 
-/* Take part no more, for good.  Who leads and wishes to "notify" has its
-   callback for the loss called before others can lead; a callback on another
-   thread is waited for.  Harmless if it is closed. */
+/* Take part no more, for good.  If the latch leads and "notify" is not 0, its
+   callback for the loss is called before others can lead.  Waits for a callback
+   that runs on another thread.  Does nothing if the latch is closed already. */
 KUSTOS_API void kustos_latch_close(struct kustos_latch *latch, int notify);
 
-/* Return 1 if it certainly leads at this instant. */
+/* Return 1 if the latch certainly leads at this instant. */
 KUSTOS_API int kustos_latch_leads(struct kustos_latch *latch);
 
 KUSTOS_API enum kustos_latch_state kustos_latch_state(
 	struct kustos_latch *latch);
 
-/* Return why it failed, or what its last try to take part met: KUSTOS_OK if
-   nothing. */
+/* Return why the latch failed, or the error that its last try to take part met;
+   KUSTOS_OK if there was none. */
 KUSTOS_API enum kustos_err kustos_latch_error(struct kustos_latch *latch);
 
-/* Wait until it leads.  KUSTOS_NOW: does it?  Returns KUSTOS_OK;
-   KUSTOS_EBUSY if "deadline" is KUSTOS_NOW and it does not; KUSTOS_ETIMEDOUT;
-   KUSTOS_ECANCELED; KUSTOS_ECLOSED; or why it failed. */
+/* Wait until the latch leads.  KUSTOS_NOW: only look.  Returns KUSTOS_OK;
+   KUSTOS_EBUSY if "deadline" is KUSTOS_NOW and the latch does not lead;
+   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ECLOSED; or why the latch failed.
+   */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_wait(
 	struct kustos_latch *latch, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Return its term: the token of the hold with which it leads, which grows from
-   leader to leader; 0 if it does not lead at this instant.  The terms of
-   Curator's leaders are the czxids of their nodes as well, though they do not
-   ask for them. */
+/* Return the term: the token of the hold with which the latch leads, which
+   grows from leader to leader; 0 if the latch does not lead at this instant.
+   The terms of Curator's leaders are the czxids of their nodes as well,
+   although Curator does not ask for them. */
 KUSTOS_API int64_t kustos_latch_term(struct kustos_latch *latch);
 
-/* The end of a call that was asked to use a callback.  Called once, on the
-   threads that callbacks have, also if the latch was destroyed meanwhile. */
+/* Receives the outcome of a call with a callback.  Called once, on the threads
+   that run callbacks, also if the latch was destroyed meanwhile. */
 typedef void kustos_latch_done_fn(void *arg, enum kustos_err err);
 
-/* Say something else, while it leads: others who look at it, and observers
-   (kustos_observe), see "data" instead of its id.  So do its later terms.
-   Nobody's data is written over but its own leader's.  The first form waits; of
-   the second "done" is called if it returns KUSTOS_OK.  KUSTOS_NOW: only if it
-   is connected, and for as long as it is.  Returns KUSTOS_OK; KUSTOS_ENOTHELD if
-   it does not lead; KUSTOS_ELOST if it was lost before that could be known to be
-   done; KUSTOS_ETOOBIG; KUSTOS_EDISCONNECTED; KUSTOS_EDEADLK as below, while it
-   is handed over; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_ECLOSED, after
-   which it may still be done; and as kustos_set(). */
+/* While the latch leads, store "data" instead of its id: others who look at it,
+   and observers (kustos_observe), see "data".  So they do in its later terms.
+   Only the leader's own node is written to.  The first form waits; the second
+   calls "done" if it returns KUSTOS_OK.  KUSTOS_NOW: only if there is a
+   connection, and for as long as there is.  Returns KUSTOS_OK; KUSTOS_ENOTHELD
+   if the latch does not lead; KUSTOS_ELOST if leadership was lost before the
+   change was known to be done; KUSTOS_ETOOBIG; KUSTOS_EDISCONNECTED;
+   KUSTOS_EDEADLK as below, while leadership is handed over; KUSTOS_ETIMEDOUT,
+   KUSTOS_ECANCELED or KUSTOS_ECLOSED, after which the change may still be made;
+   and as kustos_set(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data(
 	struct kustos_latch *latch, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
@@ -172,28 +179,29 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_latch_done_fn *done, void *arg);
 
-/* Hand over to the first of those who wait whose data is "id", or, if that is
-   NULL, to whoever is next; and stand in line again, at the tail.  Nobody leads
-   in between: those before it stand in line again as well, behind it; ours and
-   Curator's do that by themselves.  While it is seen that the other waits it
-   leads on; then its callback for the loss is called, and when that has
-   returned the other leads.  Where callbacks run in kustos_client_dispatch(),
-   another thread than one that waits here has to call that.
-   Returns KUSTOS_OK: the other was the first when we left.  Before anything was
-   done: KUSTOS_EABSENT if nobody of that name waits; KUSTOS_EUNSUPPORTED with
-   "one_node"; KUSTOS_ENOAUTH if it may not delete its own node, which would stay
-   in the way of all until its session ends, or if only those might have that name
-   whose data it may not read, or who is next is one of them; KUSTOS_ETOOBIG if more stand
-   between the two than one transaction can delete; KUSTOS_ENOTHELD if it does not
-   lead; KUSTOS_EDEADLK in the callbacks of the latch and of its hold, where only
-   the second form can be used.  KUSTOS_ELOST if leadership was lost meanwhile;
-   KUSTOS_ECHANGED if the other has left, or taken another id, while it was handed
-   over, so that it is whoever is first that leads; KUSTOS_EUNKNOWN if the answer was lost and
-   nothing tells.
+/* Hand over to the first waiting candidate whose data is "id", or, if "id" is
+   NULL, to the next one; then stand in line again, at the tail.  Nobody leads
+   in between.  Candidates between the two lose their places and stand in line
+   again behind the new leader; our latches and Curator's do that by themselves.
+   The latch leads on until the other one was seen to wait.  Then its callback
+   for the loss is called, and when that has returned the other leads.  Where
+   callbacks run in kustos_client_dispatch(), another thread than the one that
+   waits here must call that.  Returns KUSTOS_OK: the other was the first when
+   we left.  Before anything was done: KUSTOS_EABSENT if no candidate with that
+   id waits; KUSTOS_EUNSUPPORTED with "one_node"; KUSTOS_ENOAUTH if the latch
+   may not delete its own node, which would stay in the way of all until its
+   session ends, or if the candidate that is next, or each that could have that
+   id, has data that this client may not read; KUSTOS_ETOOBIG if there are more
+   candidates between the two than one transaction can delete; KUSTOS_ENOTHELD
+   if the latch does not lead; KUSTOS_EDEADLK in the callbacks of the latch and
+   of its hold, where only the second form can be used.  KUSTOS_ELOST if
+   leadership was lost meanwhile.  KUSTOS_ECHANGED if the other left, or took
+   another id, during the hand-over; then whoever is first leads.
+   KUSTOS_EUNKNOWN if the reply was lost and nothing shows the outcome.  After
    KUSTOS_ETIMEDOUT (also if "deadline" is KUSTOS_NOW and the connection is away
    meanwhile), KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_ENOMEM and errors of the
-   server: kustos_latch_leads() tells whether it had stopped, and then it
-   is whoever is first that leads, once its own node is gone. */
+   server, kustos_latch_leads() tells whether the latch had stopped leading; if
+   it had, whoever is first leads, once the latch's own node is gone. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over(
 	struct kustos_latch *latch, const char *id, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
@@ -202,8 +210,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over_async(
 	struct kustos_cancel *cancel, kustos_latch_done_fn *done, void *arg);
 
 /*
- * The selector: a latch whose work is a function.  It leads while that runs, and
- * gives leadership up by returning.
+ * The selector: a latch whose work is a function.  The selector leads while the
+ * function runs, and gives leadership up when it returns.
  *
  *	static void lead(void *arg, struct kustos_selector *selector,
  *		struct kustos_hold *hold, struct kustos_cancel *cancel)
@@ -224,16 +232,18 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over_async(
  *    |                 |                   |             v
  *    +-----------------+-- lead returns ---+----------- LOST
  *
- * It shares its path with Curator's LeaderSelector and with all that is a mutex
- * there: ours, and kazoo's Election with Curator's names.  Latches on the same
- * path do not see it, nor it them.
+ * It shares its path with Curator's LeaderSelector and with every mutex there:
+ * ours, and kazoo's Election with Curator's names.  Latches and selectors on
+ * the same path do not see each other.
  *
- * Nobody else may write into its node: whoever does asks it to go.
+ * No other client may write into its node: a write asks the selector to give
+ * leadership up.
  *
- * When leadership is lost, "lead" is asked to return; until it has, the selector
- * does not stand in line again, so its terms never overlap.  "lead" runs on a
- * thread of Kustos' own, which nothing else waits for, also if the client
- * dispatches by a descriptor; there is none while nobody leads.
+ * When leadership is lost, "lead" is asked to return.  Until it has, the
+ * selector does not stand in line again, so its terms never overlap.  "lead"
+ * runs on a thread of Kustos, even if the client dispatches by a descriptor.
+ * Nothing else waits for that thread, and there is none while the selector does
+ * not lead.
  */
 struct kustos_selector; /* opaque; lives from _create() to _destroy() */
 
@@ -246,20 +256,21 @@ enum kustos_selector_state {
 	KUSTOS_SELECTOR_FAILED = 4, /* refused for good:
 				       kustos_selector_error() */
 	KUSTOS_SELECTOR_CLOSED = 5,
-	KUSTOS_SELECTOR_LOST = 6 /* leads no more, but has not returned */
+	KUSTOS_SELECTOR_LOST = 6 /* leads no more; "lead" has not returned */
 };
 
 /* Return "IDLE" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_selector_state_name(
 	enum kustos_selector_state state);
 
-/* Lead, and return to give it up.  "cancel" fires when it is time to return:
-   leadership was lost, or is being handed over, kustos_selector_interrupt()
-   was called, or the selector is being closed; every call that waits takes it.
-   "hold" is that of the term: for its token, which grows from leader to leader,
-   the time left, its own callbacks, and transactions that only the leader can
-   do.  Both are the selector's, and gone when this has returned, with callbacks
-   that have not begun; "hold" is not to be released. */
+/* Lead, and return to give leadership up.  "cancel" fires when it is time to
+   return: leadership was lost, or is being handed over,
+   kustos_selector_interrupt() was called, or the selector is being closed.
+   Pass it to every call that waits.  "hold" is the hold of the term: use it for
+   its token, which grows from leader to leader, for the time left, for its
+   callbacks, and for transactions that only the leader can do.  Both belong to
+   the selector, and are gone when this function has returned, as are callbacks
+   of the hold that have not begun by then; do not release "hold". */
 typedef void kustos_selector_fn(void *arg, struct kustos_selector *selector,
 	struct kustos_hold *hold, struct kustos_cancel *cancel);
 
@@ -269,7 +280,8 @@ struct kustos_selector_options {
 	size_t size; /* of this struct, as the program knows it */
 
 	/* Who we are, for others to read: the data of the node.  NULL or "":
-	   the client's default data, or our address, as Curator has it. */
+	   the client's default data or, if it has none, the local address, as
+	   with Curator. */
 	const char *id;
 
 	kustos_selector_fn *lead; /* needed */
@@ -278,14 +290,14 @@ struct kustos_selector_options {
 	/* Not 0: stand in line again each time that "lead" has returned. */
 	int requeues;
 
-	/* Not 0: leadership is lost as soon as the connection is away, instead
-	   of being kept for as long as nobody else can have it. */
+	/* Not 0: give leadership up as soon as the connection is away, instead
+	   of keeping it for as long as nobody else can have it. */
 	int cautious;
 
 	enum kustos_dialect dialect;
 
-	/* Not 0: as in struct kustos_latch_options.  Who led has "lead" called
-	   with the same term. */
+	/* Not 0: as in struct kustos_latch_options.  If the other process led,
+	   "lead" is called with the same term. */
 	int resume;
 };
 
@@ -295,49 +307,51 @@ struct kustos_selector_options {
 			KUSTOS_DIALECT_CURATOR, 0                      \
 	}
 
-/* Make a selector on "path", which is made when it is first needed.  Sends
-   nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL (also without "lead"),
+/* Make a selector on "path".  The node is made when it is first needed.  Sends
+   nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL (also if "lead" is NULL),
    KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_create(
 	struct kustos_client *client, const char *path,
 	const struct kustos_selector_options *options,
 	struct kustos_selector **out);
 
-/* Close "selector" and free it, before its client is closed.  NULL is allowed.
-   In "lead" itself it is freed when that has returned. */
+/* Close "selector" and free it.  Call this before its client is closed.  NULL
+   is allowed.  If it is called in "lead" itself, the selector is freed when
+   that has returned. */
 KUSTOS_API void kustos_selector_destroy(struct kustos_selector *selector);
 
-/* Stand in line for the first time.  Returns KUSTOS_OK, also if it did so
+/* Stand in line for the first time.  Returns KUSTOS_OK, also if it was started
    before, and KUSTOS_ECLOSED if it was closed. */
 KUSTOS_API enum kustos_err kustos_selector_start(
 	struct kustos_selector *selector);
 
-/* Stand in line once more, after it has led; while "lead" runs, as soon as that
-   has returned.  Returns KUSTOS_OK, also if it stands there; KUSTOS_EINVAL if
-   it was not started; KUSTOS_ECLOSED if it was closed. */
+/* Stand in line once more, after the selector has led; if "lead" runs, as soon
+   as that has returned.  Returns KUSTOS_OK, also if it stands in line already;
+   KUSTOS_EINVAL if it was not started; KUSTOS_ECLOSED if it was closed. */
 KUSTOS_API enum kustos_err kustos_selector_requeue(
 	struct kustos_selector *selector);
 
-/* Ask "lead" to return, by its cancel object.  It leads until it does.  Returns
-   KUSTOS_OK, also if it was lost and has not returned; or KUSTOS_ENOTHELD if
-   "lead" does not run. */
+/* Ask "lead" to return, by its cancel object.  The selector leads until it
+   does.  Returns KUSTOS_OK, also if leadership was lost and "lead" has not
+   returned; or KUSTOS_ENOTHELD if "lead" does not run. */
 KUSTOS_API enum kustos_err kustos_selector_interrupt(
 	struct kustos_selector *selector);
 
-/* Take part no more, for good: "lead" is asked to return, and waited for,
-   before others can lead.  In "lead" itself nothing is waited for.  Harmless if
-   it is closed. */
+/* Take part no more, for good.  "lead" is asked to return, and this call waits
+   for it, before others can lead.  In "lead" itself this call waits for
+   nothing.  Does nothing if the selector is closed already. */
 KUSTOS_API void kustos_selector_close(struct kustos_selector *selector);
 
-/* Return 1 if it certainly leads at this instant; 0 once it was closed, also while
-   "lead" has not returned, which still has what its hold says. */
+/* Return 1 if the selector certainly leads at this instant; 0 once it was
+   closed, even while "lead" has not returned: what "lead" still has is told by
+   its hold. */
 KUSTOS_API int kustos_selector_leads(struct kustos_selector *selector);
 
 KUSTOS_API enum kustos_selector_state kustos_selector_state(
 	struct kustos_selector *selector);
 
-/* Return why it failed, or what its last try to take part met: KUSTOS_OK if
-   nothing. */
+/* Return why the selector failed, or the error that its last try to take part
+   met; KUSTOS_OK if there was none. */
 KUSTOS_API enum kustos_err kustos_selector_error(
 	struct kustos_selector *selector);
 
@@ -358,11 +372,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_set_data_async(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_latch_done_fn *done, void *arg);
 
-/* As kustos_latch_hand_over(), with this for the callback: "lead" is asked to
-   return, and when it has the other leads.  In "lead" only the second form can be
-   used, and then it is to return when it is asked to (KUSTOS_EDEADLK).  Mutexes of
-   that path that wait between the two line up again as well.  Who hands over
-   stands in line again if it is queued to. */
+/* As kustos_latch_hand_over(), but instead of a callback for the loss "lead" is
+   asked to return; when it has, the other leads.  In "lead" only the second
+   form can be used (KUSTOS_EDEADLK), and "lead" must return when it is asked
+   to.  Mutexes on that path that wait between the two stand in line again as
+   well.  The selector that hands over stands in line again if it is queued to.
+   */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_hand_over(
 	struct kustos_selector *selector, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel);

@@ -17,8 +17,8 @@ namespace kustos
 class latch
 {
       public:
-	/* Called with the term, on a thread of the client; neither may end the
-	   latch, and what they throw ends the program. */
+	/* Called with the term, on a thread of the client.  Neither may end the
+	   latch, and an exception that leaves them ends the program. */
 	using callback = std::function<void(int64_t term)>;
 
 	latch(const client &c, const std::string &path, const std::string &id,
@@ -53,7 +53,7 @@ class latch
 		detail::check(kustos_latch_start(get()));
 	}
 
-	/* The callback for the loss is called, if it leads. */
+	/* If it leads, the callback for the loss is called. */
 	void close() noexcept
 	{
 		kustos_latch_close(get(), 1);
@@ -64,7 +64,7 @@ class latch
 		detail::check(kustos_latch_wait(get(), KUSTOS_FOREVER, c));
 	}
 
-	/* False if it did not lead until then. */
+	/* False if it did not lead by "until". */
 	bool try_wait(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{
@@ -83,7 +83,7 @@ class latch
 		return kustos_latch_term(get());
 	}
 
-	/* Say something else than its id, while it leads. */
+	/* Store something else than its id, while it leads. */
 	void set_data(std::string_view data, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
@@ -91,7 +91,7 @@ class latch
 			data.size(), until.get(), c));
 	}
 
-	/* The first that waits and says "id" leads; this one stands in line
+	/* The first waiting candidate with "id" leads; this one stands in line
 	   again. */
 	void hand_over(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
@@ -137,8 +137,8 @@ class latch
 	std::unique_ptr<kustos_latch, detail::with<kustos_latch_destroy>> latch_;
 };
 
-/* A latch whose work is a function: it leads while that runs, and gives
-   leadership up by returning. */
+/* A latch whose work is a function: the selector leads while the function runs,
+   and gives leadership up when it returns. */
 class selector
 {
       public:
@@ -152,7 +152,7 @@ class selector
 			return kustos_cancel_fired(stop_) != 0;
 		}
 
-		/* For every call that waits. */
+		/* Pass this to every call that waits. */
 		kustos_cancel *stop() const noexcept
 		{
 			return stop_;
@@ -187,8 +187,8 @@ class selector
 		kustos_cancel *stop_;
 	};
 
-	/* Runs on a thread of its own; may not end the selector, and what it
-	   throws ends the program. */
+	/* Runs on a thread of its own.  It may not end the selector, and an
+	   exception that leaves it ends the program. */
 	using work = std::function<void(const term &)>;
 
 	selector(const client &c, const std::string &path,
@@ -228,7 +228,7 @@ class selector
 		detail::check(kustos_selector_requeue(get()));
 	}
 
-	/* Ask the function to return: false if it does not lead. */
+	/* Ask the function to return; false if it does not run. */
 	bool interrupt()
 	{
 		const kustos_err err = kustos_selector_interrupt(get());
@@ -239,7 +239,7 @@ class selector
 		return true;
 	}
 
-	/* The function is asked to return, and waited for. */
+	/* Asks the function to return, and waits for it. */
 	void close() noexcept
 	{
 		kustos_selector_close(get());
@@ -261,7 +261,7 @@ class selector
 		return kustos_selector_term(get());
 	}
 
-	/* Say something else than its id, while it leads. */
+	/* Store something else than its id, while it leads. */
 	void set_data(std::string_view data, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
@@ -269,8 +269,9 @@ class selector
 			data.size(), until.get(), c));
 	}
 
-	/* The function is asked to return, and then the first that waits and says
-	   "id" leads.  Not in the function: it would wait for itself. */
+	/* Asks the function to return; then the first waiting candidate with
+	   "id" leads.  Do not call this in the function: it would wait for
+	   itself. */
 	void hand_over(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
