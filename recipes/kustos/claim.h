@@ -1,5 +1,5 @@
 /*
- * kustos/claim.h - take items of a queue, each of which comes back unless it is
+ * kustos/claim.h - take items of a queue; an item comes back unless it is
  * acknowledged.
  * Link with -lkustos-queue (pkg-config kustos-queue).
  *
@@ -17,8 +17,8 @@
  *			kustos_claim_requeue(claim, kustos_after_ms(5000), NULL);
  *	}
  *
- * Items are put with <kustos/queue.h>, or by another library.  Who claims one has
- * it alone, until it
+ * Items are put with <kustos/queue.h>, or by another library.  A claimer has
+ * its item alone, until it
  *
  *   acknowledges it: the item is deleted;
  *   requeues it:     the item goes to the end of the queue, with its key;
@@ -26,26 +26,29 @@
  *   loses its session, or dies: the same.
  *
  * So every item that was put is dealt with, and some more than once: "at least
- * once".  Who was cut off for longer than its session's timeout has lost what it
- * claimed, and its ack says KUSTOS_ELOST, whatever has become of the item.  A
- * claim has a hold (<kustos/hold.h>): it says at any time whether the item is still
- * its own, can call when it is not, and has a token that grows with each claim of
- * an item.
+ * once".  A client that was cut off for longer than its session's timeout has
+ * lost what it claimed, and its ack returns KUSTOS_ELOST, whatever has become
+ * of the item.  A claim has a hold (<kustos/hold.h>).  The hold tells at any
+ * time whether the item is still the claimer's, can call a function when it is
+ * not, and has a token that grows with each claim of an item.
  *
- * Each claim has a node, the marker, named as the item, in a folder of its own.
- * Curator's consumers that are lock-safe have the same (give its lockPath as
- * "lock_path"), and so have those of kazoo's LockingQueue: they and these leave
- * each other's items alone.  Who takes items without such markers, like
- * kustos_queue_poll(), takes them from under those who claimed them.
+ * Each claim has a node, the marker, which is named like the item and is in a
+ * folder of its own.  Curator's lock-safe consumers make the same markers (give
+ * their lockPath as "lock_path"), and so do those of kazoo's LockingQueue.  All
+ * of these leave each other's items alone.  A client that takes items without
+ * such markers, like kustos_queue_poll(), takes them away from those who
+ * claimed them.
  *
- * How often an item was claimed is counted: by the version of its node, which no
- * library looks at but Kustos.  It counts when it is claimed, so also if the call
- * that wanted it has given up just then, or has got one that had been in doubt, and
- * nobody saw it.  (Not that of an item that is nearly as large as a server takes
- * them: it cannot be written in the transaction.)
+ * The version of an item's node counts how often it was claimed; no library
+ * looks at it except Kustos.  A claim counts when it is made, even if the call
+ * that wanted it has given up at that moment, or has received another item
+ * whose claim had been in doubt, so that nobody saw this one.  (Claims of an
+ * item that is nearly as large as a server accepts are not counted: it cannot
+ * be written in the transaction.)
  *
- * Threads: every call is safe from any thread and any callback, but that a claim
- * is not used while or after it is acknowledged, requeued or released.
+ * Threads: every call is safe from any thread and any callback, except that a
+ * claim must not be used while or after it is acknowledged, requeued or
+ * released.
  */
 #ifndef KUSTOS_CLAIM_H
 #define KUSTOS_CLAIM_H
@@ -62,16 +65,17 @@ struct kustos_client;
 struct kustos_cancel;
 struct kustos_hold;
 
-/* Why nobody is given an item. */
+/* Why an item cannot be handed out. */
 enum kustos_unfit {
 	KUSTOS_UNFIT_CORRUPT = 0, /* its data is no frame; or it has children,
 				     and is always left where it is */
 	KUSTOS_UNFIT_DEAD = 1	  /* it was delivered too often */
 };
 
-/* Nobody is given the item "name".  "moved" is 0 if it was left where it is, which
-   is told once, unless it changes.  Not called once the claims are destroyed, nor for
-   a move whose answer was lost: another may have made it. */
+/* Called with the name of an item that is handed out to nobody.  "moved" is 0
+   if the item was left where it is, which is reported once, unless the item
+   changes.  Not called once the claims are destroyed, nor for a move whose
+   reply was lost: another may have made it. */
 typedef void kustos_unfit_fn(void *arg, enum kustos_unfit why, int moved,
 	const char *name);
 
@@ -81,42 +85,46 @@ struct kustos_claims_options {
 	enum kustos_queue_kind kind;
 
 	/* The node below which the markers are; made, to stay, when it is first
-	   needed.  NULL: beside the queue, "<its path>-locks"; of
-	   KUSTOS_QUEUE_KAZOO_LOCKING always "<its path>/taken". */
+	   needed.  NULL: beside the queue, "<its path>-locks".  For
+	   KUSTOS_QUEUE_KAZOO_LOCKING it is always "<its path>/taken". */
 	const char *lock_path;
 
-	/* An item that was delivered so often, and is still there, is moved below
-	   the node "dead_letters", with its key and a new number: a queue of the
-	   same kind (of KUSTOS_QUEUE_KAZOO_LOCKING: one of KUSTOS_QUEUE_KAZOO).
-	   A claim that comes when its caller has given up counts as well.
-	   0 and NULL: it is delivered again and again.  An item that was requeued
-	   is a new one, and its count begins anew: so release what has failed. */
+	/* An item that was delivered "deliveries" times, and is still there, is
+	   moved below the node "dead_letters", with its key and a new number.
+	   That node is a queue of the same kind (for
+	   KUSTOS_QUEUE_KAZOO_LOCKING: of KUSTOS_QUEUE_KAZOO).  A claim that
+	   comes when its caller has given up counts as well.  0 and NULL: such
+	   an item is delivered again and again.  A requeued item is a new one,
+	   and its count begins anew: so release items that failed. */
 	int deliveries;
 	const char *dead_letters;
 
-	/* What is no frame, in a queue whose items are framed, is moved below this
-	   node, in the same way.  NULL: it is left where it is, and passed over.
-	   This may be "dead_letters"; but neither is the queue, nor where the
-	   markers are, and those two are not one. */
+	/* In a queue whose items are framed, an item that is no frame is moved
+	   below this node, in the same way.  NULL: it is left where it is, and
+	   passed over.  This may be the same node as "dead_letters"; but
+	   neither may be the queue or the node of the markers, and these two
+	   must differ. */
 	const char *corrupt;
 
-	/* Who hears of those two. */
+	/* Called for both kinds of items. */
 	kustos_unfit_fn *unfit;
 	void *unfit_arg;
 
-	/* So many are claimed before they are asked for, so that nobody waits for
-	   the server between one item and the next.  Nobody else can have them
-	   meanwhile, and they count as delivered. */
+	/* The number of items that are claimed before they are asked for, so
+	   that nobody waits for the server between one item and the next.
+	   Nobody else can have these items meanwhile, and they count as
+	   delivered. */
 	int ahead;
 
-	/* In a queue with priorities or delays the items are listed again as soon
-	   as another client has changed them, so that a newer one can come first;
-	   an ack is a change, too.  After so many others only: less exact, and
+	/* In a queue with priorities or delays the items are listed again as
+	   soon as another client has changed them, so that a newer item can
+	   come first; an ack is a change, too.  With this option they are
+	   listed again only after so many changes by others: less exact, and
 	   cheaper where many wait. */
 	int stale;
 
-	/* Requeue as Curator's consumers do: an item of a queue with priorities
-	   or delays loses them, and so comes first. */
+	/* Requeue as Curator's consumers do: in a queue with priorities or
+	   delays the item loses its key, and so comes first. */
 	int curator_requeue;
 };
 
@@ -127,40 +135,43 @@ struct kustos_claims_options {
 	}
 
 /* Make an object that claims items of the queue at the node "path".  "options"
-   NULL takes the defaults.  Sends nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL,
-   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+   may be NULL for the defaults.  Sends nothing.  Returns KUSTOS_OK,
+   KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claims_create(
 	struct kustos_client *client, const char *path,
 	const struct kustos_claims_options *options,
 	struct kustos_claims **out);
 
-/* Free "claims", which may be NULL, before its client is closed.  Calls that wait
-   end with KUSTOS_ECLOSED; what was claimed and given to nobody goes back.  What
-   was given stays with whom it was given. */
+/* Free "claims", which may be NULL.  Call this before its client is closed.
+   Calls that wait end with KUSTOS_ECLOSED.  Items that were claimed but handed
+   out to nobody go back.  Claims that were handed out stay with their owners.
+   */
 KUSTOS_API void kustos_claims_destroy(struct kustos_claims *claims);
 
-/* Claim the first item that nobody has, waiting for one.  KUSTOS_NOW: if there is
-   one.  A wait survives disconnects, the end of the session, and the deletion of
-   the queue's node.  Returns KUSTOS_OK; KUSTOS_EEMPTY if there is none and
-   "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and
-   there is no connection, or the server has no time just now; KUSTOS_ETIMEDOUT;
-   KUSTOS_ECANCELED; KUSTOS_ELIMIT if the session's ephemeral nodes together would be
-   more than a server can clean up; KUSTOS_ENOAUTH, KUSTOS_EQUOTA, or KUSTOS_EEXISTS
-   where it is to be moved to (as for a put); KUSTOS_ECLOSED;
-   KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER.  An item
-   that cannot be read, written, or moved where it belongs ends the waits that there are
-   with why; then it is passed over, and looked at again a minute later. */
+/* Claim the first item that nobody has, waiting for one.  KUSTOS_NOW: claim one
+   if there is one.  A wait survives disconnects, the end of the session, and
+   the deletion of the queue's node.  Returns KUSTOS_OK; KUSTOS_EEMPTY if there
+   is none and "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is
+   KUSTOS_NOW and there is no connection, or the server is overloaded;
+   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ELIMIT if the session's ephemeral
+   nodes together would be more than a server can clean up; KUSTOS_ENOAUTH,
+   KUSTOS_EQUOTA, or KUSTOS_EEXISTS (as for a put) from the node to which an
+   item is moved; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM;
+   KUSTOS_EFORKED or KUSTOS_ESERVER.  An item that cannot be read, written, or
+   moved where it belongs ends the current waits with the reason.  Then it is
+   passed over, and looked at again a minute later. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claim_next(
 	struct kustos_claims *claims, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_claim **claim);
 
-/* What became of it; "claim" is NULL unless "err" is KUSTOS_OK.  Called once. */
+/* Receives the outcome; "claim" is NULL unless "err" is KUSTOS_OK.  Called
+   once. */
 typedef void kustos_claim_fn(void *arg, enum kustos_err err,
 	struct kustos_claim *claim);
 
-/* The same, and return at once; "done" tells the end of it.  Takes no thread
-   while it waits.  Returns KUSTOS_OK, or why it could not be started, and then
-   "done" is not called. */
+/* The same, but return at once; "done" receives the outcome.  Takes no thread
+   while it waits.  Returns KUSTOS_OK, or the reason why it could not be
+   started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claim_next_async(
 	struct kustos_claims *claims, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_claim_fn *done, void *arg);
@@ -169,58 +180,60 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claim_next_async(
 KUSTOS_API const struct kustos_item *kustos_claim_item(
 	const struct kustos_claim *claim);
 
-/* Return how often it was claimed, by whomever, with this time. */
+/* Return how often the item was claimed, by whomever, including this claim. */
 KUSTOS_API int kustos_claim_deliveries(const struct kustos_claim *claim);
 
-/* Return the hold.  It is not to be released, and is freed with the claim.  A
-   callback of it may end the claim. */
+/* Return the hold.  Do not release it; it is freed with the claim.  A callback
+   of the hold may end the claim. */
 KUSTOS_API struct kustos_hold *kustos_claim_hold(
 	const struct kustos_claim *claim);
 
-/* The item was dealt with: delete it, and the marker, in one transaction.  If the
-   answer is lost it is found out what became of that.  KUSTOS_NOW: only if there is
-   a connection, and KUSTOS_ETIMEDOUT if that goes meanwhile.  Whatever this returns,
-   "claim" is freed.  Returns KUSTOS_OK: it was done; KUSTOS_ELOST: it was not, and
-   the item is or was another's, as the session or the marker was lost;
-   KUSTOS_EUNKNOWN: the item is gone, but the session ended before it could be told
-   by whom; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_ECLOSED, and it may be done
-   all the same; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
-   connection, KUSTOS_ENOTEMPTY if it has got children, KUSTOS_ENOAUTH, KUSTOS_EAUTH,
-   KUSTOS_ENOMEM, KUSTOS_EFORKED or KUSTOS_ESERVER, and then it was released;
-   KUSTOS_EINVAL if it is NULL. */
+/* Acknowledge: delete the item and the marker in one transaction.  If the reply
+   is lost, the call finds out the outcome.  KUSTOS_NOW: only if there is a
+   connection, and KUSTOS_ETIMEDOUT if it is lost meanwhile.  Whatever is
+   returned, "claim" is freed.  Returns KUSTOS_OK: the item was deleted;
+   KUSTOS_ELOST: it was not, and the item is or was another's, as the session or
+   the marker was lost; KUSTOS_EUNKNOWN: the item is gone, but the session ended
+   before it was known who deleted it; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or
+   KUSTOS_ECLOSED, and the item may be deleted all the same;
+   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection,
+   KUSTOS_ENOTEMPTY if the item has got children, KUSTOS_ENOAUTH, KUSTOS_EAUTH,
+   KUSTOS_ENOMEM, KUSTOS_EFORKED or KUSTOS_ESERVER, and then the claim was
+   released; KUSTOS_EINVAL if "claim" is NULL. */
 KUSTOS_API enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* What became of it.  Called once. */
+/* Receives the outcome of an ack or a requeue.  Called once. */
 typedef void kustos_claim_end_fn(void *arg, enum kustos_err err);
 
-/* The same, and return at once; "done" tells the end of it, and may be NULL.
-   kustos_queue_flush() knows nothing of claims: who has to know that all is done
-   counts the calls of "done"; closing the client waits for it, if it has the time.
-   Returns KUSTOS_OK, or why it could not be started, and then "done" is not
-   called; "claim" is freed in any case. */
+/* The same, but return at once; "done" receives the outcome, and may be NULL.
+   kustos_queue_flush() does not wait for claims: to know that all are done,
+   count the calls of "done".  Closing the client waits for them, if it has the
+   time.  Returns KUSTOS_OK, or the reason why it could not be started; then
+   "done" is not called.  "claim" is freed in any case. */
 KUSTOS_API enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
 	kustos_claim_end_fn *done, void *arg);
 
 /* Put the item back at the end of the queue, or where its priority or due time
-   has it, with the same data; KUSTOS_ETOOBIG if it is too large for that,
-   KUSTOS_EQUOTA, or KUSTOS_EEXISTS if the next number is that of an item that was made
-   by its name, and then it was released; else as the two above. */
+   places it, with the same data.  Returns KUSTOS_ETOOBIG if it is too large for
+   that, KUSTOS_EQUOTA, or KUSTOS_EEXISTS if the next number is that of an item
+   that was made by its name, and then the claim was released; otherwise as the
+   two calls above. */
 KUSTOS_API enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 KUSTOS_API enum kustos_err kustos_claim_requeue_async(
 	struct kustos_claim *claim, kustos_claim_end_fn *done, void *arg);
 
-/* Leave the item where it is, for whoever comes next, and free "claim", which may
-   be NULL.  Does not wait: others may have it a moment later, whatever happens to
-   the connection. */
+/* Leave the item where it is, for whoever comes next, and free "claim", which
+   may be NULL.  Does not wait: others may have the item a moment later,
+   whatever happens to the connection. */
 KUSTOS_API void kustos_claim_release(struct kustos_claim *claim);
 
 /*
  * Consumers.
  */
 
-/* What is to become of an item that a consumer was called with. */
+/* What is to be done with an item that a consumer was called with. */
 enum kustos_verdict {
 	KUSTOS_VERDICT_ACK = 0,	    /* it was dealt with, or never will be */
 	KUSTOS_VERDICT_REQUEUE = 1, /* put it back at the end */
@@ -232,10 +245,11 @@ enum kustos_verdict {
 typedef enum kustos_verdict kustos_claims_fn(void *arg,
 	struct kustos_claim *claim);
 
-/* Start a consumer: "fn" is called with each item that it claims, and says what is
-   to become of it.  That is done while the next one is waited for; "failed", which
-   may be NULL, hears if it was not.  It is stopped before "claims" is destroyed.
-   Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+/* Start a consumer: it calls "fn" with each item that it claims, and "fn"
+   returns what is to be done with the item.  That is done while the consumer
+   waits for the next item; "failed", which may be NULL, is called if it could
+   not be done.  Stop the consumer before "claims" is destroyed.  Returns
+   KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claims_consume(
 	struct kustos_claims *claims, kustos_claims_fn *fn,
 	kustos_consumer_failed_fn *failed, void *arg,

@@ -13,8 +13,8 @@
 namespace kustos
 {
 
-/* An item that is ours alone, or nothing.  It goes back where it was when this
-   ends, unless it was acknowledged or requeued. */
+/* A claim of an item, or nothing.  When this ends, the item goes back where it
+   was, unless it was acknowledged or requeued. */
 class claim
 {
       public:
@@ -30,15 +30,15 @@ class claim
 		return claim_ != nullptr;
 	}
 
-	/* It was dealt with.  Whatever this throws, the claim is nothing then:
-	   KUSTOS_ELOST, the item is or was another's. */
+	/* Acknowledge.  Whatever this throws, the claim is nothing afterwards.
+	   KUSTOS_ELOST: the item is or was another's. */
 	void ack(deadline until = {}, kustos_cancel *c = nullptr)
 	{
 		detail::check(
 			kustos_claim_ack(claim_.release(), until.get(), c));
 	}
 
-	/* To the end of the queue. */
+	/* Put the item back at the end of the queue. */
 	void requeue(deadline until = {}, kustos_cancel *c = nullptr)
 	{
 		detail::check(
@@ -62,7 +62,8 @@ class claim
 		return item().data();
 	}
 
-	/* How often it was claimed, with this time; 0 if it is nothing. */
+	/* How often the item was claimed, including this claim; 0 if this is
+	   nothing. */
 	int deliveries() const noexcept
 	{
 		return claim_ ? kustos_claim_deliveries(get()) : 0;
@@ -79,7 +80,7 @@ class claim
 			claim_ ? kustos_hold_remaining_ms(hold()) : 0);
 	}
 
-	/* 0 if it is nothing. */
+	/* 0 if this is nothing. */
 	int64_t token() const noexcept
 	{
 		return claim_ ? kustos_hold_token(hold()) : 0;
@@ -107,7 +108,7 @@ class claim
 	std::unique_ptr<kustos_claim, detail::with<kustos_claim_release>> claim_;
 };
 
-/* Claims items of a queue.  What was claimed may outlive it. */
+/* Claims items of a queue.  Its claims may outlive it. */
 class claims
 {
       public:
@@ -132,7 +133,7 @@ class claims
 		return claim(made);
 	}
 
-	/* Nothing if there was none until then, or the wait was canceled. */
+	/* Nothing if there was none by "until", or the wait was canceled. */
 	claim try_next(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{

@@ -13,8 +13,8 @@
 namespace kustos
 {
 
-/* Items that are taken are gone, whatever becomes of who took them: see
-   <kustos/claim.hpp> for others. */
+/* Items that are taken are gone, whatever becomes of their taker; for items that
+   come back see <kustos/claim.hpp>. */
 class queue
 {
       public:
@@ -35,8 +35,8 @@ class queue
 	{
 	}
 
-	/* After KUSTOS_ETIMEDOUT and KUSTOS_ECANCELED it may be there all the
-	   same: so these are thrown as well, as KUSTOS_EFULL is. */
+	/* After KUSTOS_ETIMEDOUT and KUSTOS_ECANCELED the item may be there all
+	   the same; so these are thrown as well, as KUSTOS_EFULL is. */
 	void put(std::string_view data, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
@@ -53,8 +53,8 @@ class queue
 			until.get(), c, nullptr));
 	}
 
-	/* Many in one transaction, in this order; "*sure" says how many are
-	   there for certain, also if it throws. */
+	/* Many in one transaction, in this order; "*sure" receives how many are
+	   there for certain, also if this throws. */
 	void put_many(const std::vector<new_item> &items, deadline until = {},
 		kustos_cancel *c = nullptr, std::size_t *sure = nullptr)
 	{
@@ -66,7 +66,7 @@ class queue
 			items.size(), until.get(), c, sure));
 	}
 
-	/* In the background; waits only while too much waits in memory.
+	/* Put in the background; waits only while too much waits in memory.
 	   "done", which may be empty, is called on a thread of the client. */
 	void put_async(const new_item &i, std::function<void(kustos_err)> done,
 		deadline until = {}, kustos_cancel *c = nullptr)
@@ -79,7 +79,7 @@ class queue
 		});
 	}
 
-	/* Until what was put before is decided. */
+	/* Wait until the outcome of all earlier puts is known. */
 	void flush(deadline until = {}, kustos_cancel *c = nullptr)
 	{
 		detail::check(kustos_queue_flush(get(), until.get(), c));
@@ -93,7 +93,7 @@ class queue
 		return item(i);
 	}
 
-	/* Nothing if there was none until then, or the wait was canceled. */
+	/* Nothing if there was none by "until", or the wait was canceled. */
 	item try_take(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{
@@ -103,7 +103,7 @@ class queue
 		return item(i);
 	}
 
-	/* Up to "max" of them, as soon as there is one. */
+	/* Up to "max" items, as soon as there is one. */
 	std::vector<item> try_take_many(std::size_t max,
 		deadline until = deadline::now(), kustos_cancel *c = nullptr)
 	{
@@ -119,7 +119,7 @@ class queue
 		return taken;
 	}
 
-	/* The first, which stays where it is. */
+	/* The first item, which stays where it is. */
 	item try_peek(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{
@@ -129,7 +129,7 @@ class queue
 		return item(i);
 	}
 
-	/* How many had this id, in a queue of the kind KUSTOS_QUEUE_ID. */
+	/* Return how many had this id, in a queue of the kind KUSTOS_QUEUE_ID. */
 	std::size_t remove_id(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{
@@ -140,8 +140,8 @@ class queue
 		return removed;
 	}
 
-	/* Have "fn" called with each item, on a thread of the consumer's own.
-	   Up to "max" are taken at once.  It has to end before the queue. */
+	/* Call "fn" with each item, on a thread of the consumer's own.  Up to
+	   "max" are taken at once.  The consumer must end before the queue. */
 	consumer consume(std::function<void(const item_view &)> fn,
 		consumer::failed_fn failed = {}, std::size_t max = 1)
 	{
