@@ -4,10 +4,10 @@
  *
  * Threads: everything here is safe from any thread.
  *
- * Where a call of any header is given NULL for its object: if it returns an error,
- * that is KUSTOS_EINVAL, and KUSTOS_OK where nothing is to be closed or released; if
- * it returns a value, that is 0, NULL, -1, or the state CLOSED or LOST; and if it
- * frees, ends or fires something, it does nothing.
+ * If the object that a call of any header works on is NULL: a call that returns
+ * an error returns KUSTOS_EINVAL, or KUSTOS_OK if there is nothing to close or
+ * release; a call that returns a value returns 0, NULL, -1, or the state CLOSED
+ * or LOST; and a call that frees, ends or fires something does nothing.
  */
 #ifndef KUSTOS_BASE_H
 #define KUSTOS_BASE_H
@@ -62,7 +62,7 @@ enum kustos_err {
 	KUSTOS_ETIMEDOUT = 20, /* the deadline passed first */
 	KUSTOS_ECANCELED = 21, /* the cancel object fired first */
 	KUSTOS_EBUSY = 22,     /* another has it, and no wait was allowed */
-	KUSTOS_EDEADLK = 23,   /* the wait would be for its own end */
+	KUSTOS_EDEADLK = 23,   /* the call would wait for itself */
 
 	/* About the connection and the session. */
 	KUSTOS_EDISCONNECTED = 40, /* no connection, and the policy gave up */
@@ -88,14 +88,14 @@ enum kustos_err {
 
 	/* About what a recipe grants. */
 	KUSTOS_ENOTHELD = 100,	 /* the caller does not hold it */
-	KUSTOS_ESATURATED = 101, /* the line has given its last number away */
-	KUSTOS_ECHANGED = 102,	 /* it is not any more what was shown */
-	KUSTOS_EABSENT = 103,	 /* nobody of that name waits */
+	KUSTOS_ESATURATED = 101, /* the line has used up its numbers */
+	KUSTOS_ECHANGED = 102,	 /* it is no longer what was shown */
+	KUSTOS_EABSENT = 103,	 /* no candidate with that id waits */
 	KUSTOS_EBROKEN = 104,	 /* one that is waited for has died */
-	KUSTOS_EDISAGREE = 105,	 /* others go by another number */
+	KUSTOS_EDISAGREE = 105,	 /* others use another number */
 	KUSTOS_EEMPTY = 106,	 /* there is nothing to take */
 	KUSTOS_EFULL = 107,	 /* there is no room for more */
-	KUSTOS_ECORRUPT = 108 /* what stands there is not what belongs there */
+	KUSTOS_ECORRUPT = 108 /* the data has not the form that it must have */
 };
 
 /* Return a sentence about "err" in English, without a full stop.  Never NULL,
@@ -105,11 +105,11 @@ KUSTOS_API const char *kustos_strerror(enum kustos_err err);
 /* Return the name of "err", such as "KUSTOS_ENONODE", for logs and scripts. */
 KUSTOS_API const char *kustos_err_name(enum kustos_err err);
 
-/* A point in time: nanoseconds of CLOCK_MONOTONIC.  Absolute, so that a call
-   which waits several times inside still ends when its caller said. */
+/* A point in time: nanoseconds of CLOCK_MONOTONIC.  It is absolute, so that a
+   call that waits several times inside still ends when its caller said. */
 typedef int64_t kustos_deadline;
 
-/* Try once, do not wait; and, wait as long as it takes. */
+/* Try once, do not wait; or wait as long as it takes. */
 #define KUSTOS_NOW INT64_C(0)
 #define KUSTOS_FOREVER INT64_MAX
 

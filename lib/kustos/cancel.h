@@ -2,16 +2,17 @@
  * kustos/cancel.h - end a wait from another thread.
  *
  * Every call that can wait takes a cancel object beside its deadline.  Firing
- * it ends all calls that were given it, now and later, with KUSTOS_ECANCELED;
- * one object may serve any number of calls.  It stays fired.
+ * the object ends all calls that were given it, now and later, with
+ * KUSTOS_ECANCELED.  One object may serve any number of calls.  It stays fired.
  *
  * Threads: every call is safe from any thread and from any Kustos callback,
  * except that the caller must ensure that no other call on a cancel object
- * overlaps or follows its destruction, and that no call still uses it.
+ * overlaps or follows its destruction, and that no call that was given it is
+ * still running.
  *
- * After fork() the child's copy is of no use but to be freed: firing it does
- * nothing, whether it has fired stays as it was, and calls that are given it
- * return KUSTOS_EFORKED.  For calls of its own the child makes another.
+ * After fork() the child can only free its copy: firing it does nothing,
+ * whether it has fired stays as it was, and calls that are given it return
+ * KUSTOS_EFORKED.  For its own calls the child makes another object.
  */
 #ifndef KUSTOS_CANCEL_H
 #define KUSTOS_CANCEL_H
@@ -35,7 +36,7 @@ KUSTOS_API void kustos_cancel_destroy(struct kustos_cancel *cancel);
    allowed. */
 KUSTOS_API void kustos_cancel_fire(struct kustos_cancel *cancel);
 
-/* Return 1 if "cancel" has fired, else 0.  NULL never fires. */
+/* Return 1 if "cancel" has fired, else 0.  NULL has never fired. */
 KUSTOS_API int kustos_cancel_fired(const struct kustos_cancel *cancel);
 
 KUSTOS_END

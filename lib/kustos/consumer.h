@@ -3,9 +3,9 @@
  * Link with -lkustos (pkg-config kustos); consumers are started by the calls of
  * <kustos/queue.h> and <kustos/claim.h>.
  *
- * A consumer has a thread of its own, which waits for items and calls the function
- * with one after the other; it may take its time.  Several of one queue work in
- * parallel.
+ * A consumer has a thread of its own, which waits for items and calls the
+ * function with them; the function may take its time.  Several consumers of one
+ * queue work in parallel.
  */
 #ifndef KUSTOS_CONSUMER_H
 #define KUSTOS_CONSUMER_H
@@ -16,16 +16,19 @@ KUSTOS_BEGIN
 
 struct kustos_consumer; /* opaque; lives until _stop() */
 
-/* Something went wrong: with the end of the item "name", or, if that is NULL, with
-   having any; then it is tried again a second later. */
+/* Called when something went wrong: with the end of the claim of the item
+   "name", or, if "name" is NULL, with getting an item, which is tried again a
+   second later. */
 typedef void kustos_consumer_failed_fn(void *arg, enum kustos_err err,
 	const char *name);
 
-/* End a consumer, which may be NULL: no call begins after this, and what was taken
-   from a queue for good has been called with.  Waits for that, 10 s at the most if
-   the servers are away, and for the call that is running, unless it is its own
-   caller; not for the ends of claimed items.  Before what it consumes is
-   destroyed, which waits for one that stopped itself: that is not for its call. */
+/* Stop a consumer, which may be NULL: no call begins after this, and the
+   function has been called with all that was taken from a queue for good.  This
+   call waits for that, 10 s at the most if the servers are away, and for a call
+   of the function that is running, unless that is its caller; it does not wait
+   for the ends of claimed items.  Stop a consumer before its queue or claims
+   object is destroyed.  Destroying that waits for a consumer that stopped
+   itself, so the consumer's function must not do it. */
 KUSTOS_API void kustos_consumer_stop(struct kustos_consumer *consumer);
 
 KUSTOS_END

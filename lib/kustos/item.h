@@ -3,7 +3,7 @@
  * Link with -lkustos (pkg-config kustos); the calls are in <kustos/queue.h>
  * and <kustos/claim.h>.
  *
- * Threads: an item is its owner's.
+ * Threads: an item belongs to its owner; calls on it must not overlap.
  */
 #ifndef KUSTOS_ITEM_H
 #define KUSTOS_ITEM_H
@@ -12,15 +12,15 @@
 
 KUSTOS_BEGIN
 
-/* Of which form the items are: who else may use the queue. */
+/* The form of the items, and so which other libraries may use the queue. */
 enum kustos_queue_kind {
-	/* "qn-" and a number; any bytes.  Curator's SimpleDistributedQueue,
+	/* "qn-" and a number; any bytes.  Curator's SimpleDistributedQueue and
 	   the recipes that come with ZooKeeper. */
 	KUSTOS_QUEUE_SIMPLE = 0,
 
 	/* "queue-" and a number; frames of several parts.  Curator's
-	   DistributedQueue; and with a priority, a due time or an id in the
-	   name its DistributedPriorityQueue, -DelayQueue and -IdQueue. */
+	   DistributedQueue; with a priority, a due time or an id in the name,
+	   its DistributedPriorityQueue, -DelayQueue and -IdQueue. */
 	KUSTOS_QUEUE_FRAMED = 1,
 	KUSTOS_QUEUE_PRIORITY = 2,
 	KUSTOS_QUEUE_DELAY = 3,
@@ -37,28 +37,29 @@ struct kustos_part {
 	size_t len;
 };
 
-/* What is to be put.  Fields that a kind of queue does not know are not looked
-   at.  All zero but for "data" and "len" makes an ordinary item; in kazoo's kinds
-   one that is before its ordinary ones, whose priority is 100. */
+/* An item to be put.  Fields that a kind of queue does not have are ignored.
+   An ordinary item has zero in all fields except "data" and "len"; in kazoo's
+   kinds such an item comes before kazoo's ordinary ones, whose priority is 100.
+   */
 struct kustos_new_item {
 	const void *data;
 	size_t len;
 
-	/* Not NULL: so many parts together in one item, instead of "data". */
+	/* Not NULL: "count" parts together in one item, instead of "data". */
 	const struct kustos_part *parts;
 	size_t count;
 
-	int32_t priority; /* the lesser is first */
+	int32_t priority; /* the lowest is first */
 	int64_t due_ms;	  /* since 1970 */
 	const char *id;	  /* NULL: an empty one; '/' and '|' become '_' */
 };
 
-/* What was taken, or looked at.  Read only.  May grow at its end. */
+/* An item that was taken, or looked at.  Read only.  May grow at its end. */
 struct kustos_item {
 	const char *name; /* of its node */
 
-	/* The bytes; of an item of several parts the first.  Followed by a zero
-	   byte that "len" does not count. */
+	/* The bytes; for an item of several parts, the first part.  Followed by
+	   a zero byte that "len" does not count. */
 	const void *data;
 	size_t len;
 
@@ -72,7 +73,7 @@ struct kustos_item {
 	int64_t created_ms; /* since 1970, by the server's clock */
 };
 
-/* Free an item that a call has handed out.  NULL is allowed. */
+/* Free an item that a call has returned.  NULL is allowed. */
 KUSTOS_API void kustos_item_free(struct kustos_item *item);
 
 KUSTOS_END
