@@ -12,23 +12,24 @@
  *                             +------ the lease ran out, or expired --+
  *
  * CLOSED follows any of them.  CONNECTED and SUSPENDED both mean that the
- * session is certainly alive: kustos_client_lease_ms() says for how long.
- * That is told by a clock of ours, not by the network: the lease ends before
- * the servers can give the session up, at the latest 2/3 of its timeout after
- * the last request that they answered was sent.  When it ends the state is
- * LOST, at once and without asking anybody.
+ * session is certainly alive; kustos_client_lease_ms() returns for how long.  A
+ * clock of ours decides that, not the network: the lease ends before the
+ * servers can expire the session, at the latest 2/3 of its timeout after the
+ * last request that they answered was sent.  When the lease ends the state is
+ * LOST, at once and without asking any server.
  *
- * Each time the client is CONNECTED after it was not certain, the epoch grows.
- * Nothing granted in one epoch is valid in another.  The session id tells
- * whether ephemeral nodes may have survived: they do, if it is the same.
+ * The epoch grows each time the client is CONNECTED after it was not certain of
+ * its session.  Nothing granted in one epoch is valid in another.  The session
+ * id tells whether ephemeral nodes may have survived: they may have, if it is
+ * the same.
  *
- * Threads: every call is safe from any thread and from any callback, except
- * that none may begin, or be about to wait, once kustos_client_close() has been
- * called, but the release of a hold in a callback of its own.  Those that wait
- * already end with KUSTOS_ECLOSED.
+ * Threads: every call is safe from any thread and from any callback.  But no
+ * call may begin, or be about to wait, once kustos_client_close() has been
+ * called, except the release of a hold in a callback of its own.  Calls that
+ * wait already end with KUSTOS_ECLOSED.
  *
- * After fork() the child's copy of a client answers KUSTOS_EFORKED to all;
- * kustos_client_close() there frees what it safely can, and nothing else.
+ * After fork() all calls on the child's copy of a client return KUSTOS_EFORKED;
+ * kustos_client_close() there frees what it safely can, and does nothing else.
  */
 #ifndef KUSTOS_CLIENT_H
 #define KUSTOS_CLIENT_H
@@ -43,8 +44,8 @@ struct kustos_cancel; /* <kustos/cancel.h> */
 
 enum kustos_state {
 	KUSTOS_CONNECTING = 0, /* no session yet, and trying */
-	KUSTOS_CONNECTED = 1,  /* in touch with a server */
-	KUSTOS_SUSPENDED = 2,  /* out of touch; the session is still ours */
+	KUSTOS_CONNECTED = 1,  /* connected to a server */
+	KUSTOS_SUSPENDED = 2,  /* not connected; the session is still ours */
 	KUSTOS_LOST = 3,       /* all that was held may be another's by now */
 	KUSTOS_CLOSED = 4
 };
@@ -60,20 +61,20 @@ enum kustos_log_level {
 	KUSTOS_LOG_DEBUG = 4
 };
 
-/* Take one line of log, without a newline.  Called on any thread, perhaps
-   with a lock of the library held: it must not block or call Kustos. */
+/* Take one line of log, without a newline.  Called on any thread, perhaps with
+   a lock of the library held: it must not block or call Kustos. */
 typedef void kustos_log_fn(void *arg, enum kustos_log_level level,
 	const char *line);
 
-/* Learn of one request that was sent and has ended: of the program's, and of
-   what operations need besides, but not of heartbeats.  As kustos_log_fn, it
-   must be quick.  "operation" is "create", "get" and so on, "duration_ns" the
-   time from sending to the answer. */
+/* Called for each request that was sent and has ended: the program's own, and
+   those that operations need besides, but not heartbeats.  Like kustos_log_fn,
+   it must be quick.  "operation" is "create", "get" and so on; "duration_ns" is
+   the time from sending to the reply. */
 typedef void kustos_request_fn(void *arg, const char *operation,
 	const char *path, int64_t duration_ns, enum kustos_err result);
 
-/* What another process needs to go on with a session: whoever has it can do all
-   that the session can. */
+/* What another process needs to go on with a session.  Whoever has it can do
+   all that the session can. */
 struct kustos_ticket {
 	int64_t session_id;
 	unsigned char password[16];
@@ -82,11 +83,11 @@ struct kustos_ticket {
 /* Where callbacks run. */
 enum kustos_dispatch {
 	/* On threads of Kustos, started when there is something to run.  One
-	   callback at a time, except that news of LOST does not wait for a
-	   callback that takes long: it runs beside it. */
+	   callback runs at a time, except that the callback for LOST does not
+	   wait for a callback that takes long: it runs beside it. */
 	KUSTOS_DISPATCH_THREAD = 0,
-	/* Where the program calls kustos_client_dispatch().  News of LOST then
-	   comes as soon as the program looks, and no sooner. */
+	/* Where the program calls kustos_client_dispatch().  The callback for
+	   LOST then runs as soon as the program calls that, and no sooner. */
 	KUSTOS_DISPATCH_FD = 1
 };
 
@@ -96,29 +97,28 @@ struct kustos_client_options {
 	size_t size; /* of this struct, as the program knows it */
 
 	/* "host:port,host:port/chroot".  The port may be left out (2181); an
-	   IPv6 address stands in brackets.  The chroot must exist: it is not
-	   made, and where it is missing nothing can be made (KUSTOS_ENONODE),
-	   and whatever is looked for is not there, so that a barrier lets
-	   everybody pass.  Names are looked up again whenever the connection is
-	   lost.  Each server has an address of its own here: kustos(7) tells
-	   why. */
+	   IPv6 address is in brackets.  The chroot must exist: it is not made,
+	   and if it is missing nothing can be made (KUSTOS_ENONODE), and no
+	   node is found, so that a barrier lets everybody pass.  Names are
+	   looked up again whenever the connection is lost.  Each server must
+	   have an address of its own; kustos(7) says why. */
 	const char *hosts;
 
-	/* A path, such as "/billing", put before every path and made as
-	   containers when first needed; NULL or "" for none. */
+	/* A path, such as "/billing", put before every path; its nodes are made
+	   as containers when first needed.  NULL or "" for none. */
 	const char *name_space;
 
-	/* What to ask for, from 100 to 86400000 (a day); the server may say
-	   otherwise.  Default 10000.  The lease is right only if it is at
-	   least two ticks of the server, which servers see to unless
-	   minSessionTimeout tells them not to. */
+	/* The session timeout to ask for, from 100 to 86400000 (a day); the
+	   server may negotiate another.  Default 10000.  The lease is right
+	   only if the timeout is at least two ticks of the server.  Servers
+	   ensure that unless minSessionTimeout tells them not to. */
 	int session_timeout_ms;
 
-	/* Of every operation.
+	/* The retry policy of every operation.
 	   Default: kustos_retry_exponential(100, 5000, 29). */
 	struct kustos_retry retry;
 
-	/* Of every node that is made.  Default: all to everyone. */
+	/* The ACL of every node that is made.  Default: all to everyone. */
 	const struct kustos_acl *acl;
 	int acl_count;
 
@@ -138,13 +138,13 @@ struct kustos_client_options {
 	kustos_request_fn *on_request; /* NULL: none */
 	void *on_request_arg;
 
-	/* Go on with this session of a process that has ended without closing
-	   its client, if it is still there; NULL, or if it is not, with a new
-	   one.  All its ephemeral nodes stay, so what is held by them stays
-	   taken until somebody who knows of them takes them over, as a latch
-	   with its option "resume" does.  The other process must have ended:
-	   two that use one session cut each other off, and both may think that
-	   it is theirs. */
+	/* Go on with this session, of a process that has ended without closing
+	   its client, if the session is still there.  If it is not, or this is
+	   NULL, begin a new session.  All ephemeral nodes of the session stay,
+	   so what is held by them stays taken until somebody who knows of them
+	   takes them over, as a latch does with its option "resume".  The other
+	   process must have ended: two processes that use one session cut each
+	   other off, and both may think that it is theirs. */
 	const struct kustos_ticket *resume;
 };
 
@@ -159,7 +159,7 @@ struct kustos_client_options {
 
 /* Make a client and store it in "*out".  Returns at once and connects in the
    background, however long it takes until a server is up.  The client never
-   uses a server in read-only mode.  On failure leaves "*out" alone.  Returns
+   uses a server in read-only mode.  On failure "*out" is left alone.  Returns
    KUSTOS_OK; KUSTOS_EINVAL if an option is malformed (the log says which); or
    KUSTOS_ENOMEM if memory, threads or descriptors are short. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
@@ -168,25 +168,29 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
 
 /* End the session and free "client", which may be NULL.  Every request still
    pending ends exactly once, with KUSTOS_ECLOSED at the latest, and every
-   guaranteed delete is tried until "budget".  Waits no longer than a moment
+   guaranteed delete is retried until "budget".  Waits no longer than a moment
    past "budget", and for callbacks that are running or due, however long they
-   take.  From a callback of this client it does not wait, and returns KUSTOS_OK
-   whatever comes of it: the rest happens when the callback has returned.  With
-   KUSTOS_DISPATCH_FD it happens in kustos_client_dispatch(): in the call that ran
-   the callback, or, if that had a thread of its own, as the functions of selectors
-   and consumers have, in the next, for which the descriptor is readable.  That call
-   waits as this one else does, and tells listeners KUSTOS_CLOSED last; when it has
-   returned, there is neither a client nor a descriptor any more.
+   take.
 
-   What is still held is given back, as its nodes go with the session; and the
-   hold is lost, which kustos_hold_on_lost() tells.  When the close has come to
-   its end nothing of this client may be touched any more, not even to free it:
+   In a callback of this client the call does not wait, and returns KUSTOS_OK
+   whatever the outcome: the rest happens when the callback has returned.  With
+   KUSTOS_DISPATCH_FD the rest happens in kustos_client_dispatch(): in the call
+   that ran the callback; or, if the callback had a thread of its own, as the
+   functions of selectors and consumers have, in the next call, for which the
+   descriptor is readable.  That call of kustos_client_dispatch() then waits as
+   this one would, and calls listeners with KUSTOS_CLOSED last; when it has
+   returned, neither the client nor the descriptor exists any more.
+
+   What is still held is given back, as its nodes go with the session.  Each
+   such hold is lost, which kustos_hold_on_lost() reports.  When the close has
+   ended, nothing of this client may be touched any more, not even to free it:
    the memory of holds that were not released, and of recipes that were not
-   destroyed, is then lost.
+   destroyed, is then leaked.
 
    Returns KUSTOS_OK if the server knows that the session is over;
    KUSTOS_ELINGERING if it could not be told in time, so that ephemeral nodes
-   stay for up to "*linger_ms" more (which may be NULL); or KUSTOS_EFORKED. */
+   stay for up to "*linger_ms" milliseconds more ("linger_ms" may be NULL); or
+   KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_client_close(struct kustos_client *client,
 	kustos_deadline budget, int64_t *linger_ms);
 
@@ -197,13 +201,13 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_wait_connected(
 	struct kustos_client *client, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Wait until everything sent so far has been answered, guaranteed deletes
-   included.  Returns as kustos_client_wait_connected. */
+/* Wait until everything sent so far has been answered, including guaranteed
+   deletes.  Returns as kustos_client_wait_connected(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_flush(
 	struct kustos_client *client, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Return the state as the clock has it at this instant. */
+/* Return the state by the clock at this instant. */
 KUSTOS_API enum kustos_state kustos_client_state(struct kustos_client *client);
 
 /* Return for how many milliseconds the session is certainly alive; 0 if that
@@ -227,33 +231,33 @@ struct kustos_session {
 		}                                                          \
 	}
 
-/* Tell about the session of this instant: fill in "*out", whose size the caller
+/* Describe the session at this instant: fill in "*out", whose "size" the caller
    has set.  Returns KUSTOS_OK, KUSTOS_EINVAL or KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_client_session(struct kustos_client *client,
 	struct kustos_session *out);
 
 /* Store what another process needs to go on with the session.  Returns
-   KUSTOS_OK; KUSTOS_EDISCONNECTED if there is none yet; KUSTOS_EINVAL or
+   KUSTOS_OK; KUSTOS_EDISCONNECTED if there is no session yet; KUSTOS_EINVAL or
    KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_client_ticket(struct kustos_client *client,
 	struct kustos_ticket *out);
 
-/* Called with the state that now holds.  States that came and went before the
-   call could be made are left out, but never LOST: each loss is told. */
+/* Called with the current state.  States that came and went before the call
+   could be made are left out, but never LOST: each loss is reported. */
 typedef void kustos_state_fn(void *arg, const struct kustos_session *now);
 
 struct kustos_listener; /* opaque; lives from _listen() to _unlisten() */
 
-/* Have "fn" called for each change of state, and once for the state of now.
+/* Have "fn" called for each change of state, and once for the current state.
    Returns KUSTOS_OK, KUSTOS_EINVAL if "fn" is NULL, KUSTOS_ENOMEM or
    KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_listen(
 	struct kustos_client *client, kustos_state_fn *fn, void *arg,
 	struct kustos_listener **out);
 
-/* Stop that.  NULL is allowed.  On return "fn" is not running and will not run
-   again, unless it is itself the caller.  Closing the client frees the
-   listeners that are left. */
+/* Stop the calls of "listener", and free it.  NULL is allowed.  On return its
+   function is not running and will not run again, unless it is itself the
+   caller.  Closing the client frees the listeners that are left. */
 KUSTOS_API void kustos_client_unlisten(struct kustos_client *client,
 	struct kustos_listener *listener);
 
@@ -263,8 +267,8 @@ KUSTOS_API void kustos_client_unlisten(struct kustos_client *client,
 KUSTOS_API int kustos_client_fd(struct kustos_client *client);
 
 /* Run the callbacks that wait, and return how many there were.  Does nothing
-   unless the client was opened with KUSTOS_DISPATCH_FD.  At most one thread
-   may be in it at a time. */
+   unless the client was opened with KUSTOS_DISPATCH_FD.  Only one thread at a
+   time may call it. */
 KUSTOS_API int kustos_client_dispatch(struct kustos_client *client);
 
 /* Figures since the client was opened. */

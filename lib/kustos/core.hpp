@@ -1,7 +1,7 @@
 /*
  * kustos/core.hpp - errors, deadlines, cancel objects, clients and holds in C++.
- * Link with -lkustos (pkg-config kustos).  <kustos/kustos.hpp> has it all, and
- * says what is alike everywhere.
+ * Link with -lkustos (pkg-config kustos).  <kustos/kustos.hpp> includes
+ * everything, and documents what all classes have in common.
  */
 #ifndef KUSTOS_CORE_HPP
 #define KUSTOS_CORE_HPP
@@ -29,7 +29,7 @@
 namespace kustos
 {
 
-/* What a call of C returned that was not KUSTOS_OK. */
+/* An error that a call of C returned. */
 class error : public std::runtime_error
 {
       public:
@@ -56,7 +56,7 @@ inline void check(kustos_err err)
 		throw error(err);
 }
 
-/* Whether a wait was granted: false if it ended as was agreed. */
+/* Whether a wait was granted; false if it ended as the caller allowed. */
 inline bool granted(kustos_err err)
 {
 	if (err == KUSTOS_ETIMEDOUT || err == KUSTOS_EBUSY ||
@@ -66,7 +66,7 @@ inline bool granted(kustos_err err)
 	return true;
 }
 
-/* As C has it, which would take what stands before a zero byte for all. */
+/* As a string of C, which would end at a zero byte. */
 inline const char *text(const std::string &s)
 {
 	if (s.find('\0') != s.npos)
@@ -82,8 +82,8 @@ template <auto function> struct with {
 	}
 };
 
-/* The argument of a call of C that tells its end once: what it returns goes to
-   "fn", which is freed then. */
+/* The argument of a call of C that calls back once: the outcome is passed to
+   "fn", which is then freed. */
 using end_fn = std::function<void(kustos_err)>;
 
 inline void tell_end(void *arg, kustos_err err) noexcept
@@ -104,7 +104,7 @@ template <typename starts> void with_end(end_fn fn, starts start)
 
 } // namespace detail
 
-/* A point in time, or how long from now; forever, if nothing is said. */
+/* A point in time, or a time from now; forever by default. */
 class deadline
 {
       public:
@@ -157,8 +157,8 @@ class deadline
 		return std::chrono::ceil<std::chrono::milliseconds>(d).count();
 	}
 
-	/* Those that are far apart, as time_point::min() is from now, may be too
-	   far for the integer of their difference. */
+	/* The difference of times that are far apart, as time_point::min() is
+	   from now, may be too large for its integer. */
 	template <typename to, typename from>
 	static kustos_deadline point(to t, from now)
 	{
@@ -175,8 +175,8 @@ class deadline
 	kustos_deadline at_;
 };
 
-/* Ends, from any thread, every wait that was given it.  A child after fork() makes
-   one of its own. */
+/* Ends, from any thread, every wait that was given it.  After fork() the child
+   makes one of its own. */
 class cancel
 {
       public:
@@ -198,7 +198,7 @@ class cancel
 		return kustos_cancel_fired(get()) != 0;
 	}
 
-	/* For every parameter that wants one. */
+	/* For parameters of this type. */
 	operator kustos_cancel *() const noexcept
 	{
 		return get();
@@ -214,8 +214,8 @@ class cancel
 		cancel_;
 };
 
-/* One session (kustos).  The end of a client waits for up to two seconds until
-   the server knows; close() says how that went. */
+/* One session.  The destructor waits up to two seconds until the server knows of
+   the end; close() reports the outcome. */
 class client
 {
       public:
@@ -238,7 +238,7 @@ class client
 			kustos_client_wait_connected(get(), until.get(), c));
 	}
 
-	/* Until what was sent is answered, releases included. */
+	/* Wait until all that was sent is answered, including releases. */
 	void flush(deadline until = {}, kustos_cancel *c = nullptr)
 	{
 		detail::check(kustos_client_flush(get(), until.get(), c));
@@ -285,7 +285,7 @@ class client
 	std::unique_ptr<kustos_client, closer> client_;
 };
 
-/* What was granted (kustos), or nothing; released when it ends. */
+/* What was granted, or nothing; released when it ends. */
 class hold
 {
       public:
@@ -321,8 +321,9 @@ class hold
 		return hold_ != nullptr;
 	}
 
-	/* Throws KUSTOS_ELOST if it had been lost: what it protected may have
-	   overlapped with another.  Nothing to release is no error. */
+	/* Throws KUSTOS_ELOST if it had been lost: the work that it protected
+	   may have overlapped with another holder's.  Does nothing if there is
+	   nothing to release. */
 	void release()
 	{
 		const kustos_err err = drop();
@@ -352,9 +353,9 @@ class hold
 		return hold_ ? kustos_hold_path(get()) : "";
 	}
 
-	/* Have "fn" called once when it is lost, on a thread of the client, or
-	   nothing, if it is empty.  What it throws ends the program.  It must
-	   not release this hold. */
+	/* Have "fn" called once when it is lost, on a thread of the client; an
+	   empty "fn" removes that.  An exception that leaves "fn" ends the
+	   program.  "fn" must not release this hold. */
 	void on_lost(std::function<void()> fn)
 	{
 		on_lost_.push_back(
@@ -389,11 +390,11 @@ class hold
 	}
 
 	kustos_hold *hold_ = nullptr;
-	/* One that was replaced may still be running: they go with the hold. */
+	/* A replaced function may still be running, so all go with the hold. */
 	std::vector<std::unique_ptr<std::function<void()>>> on_lost_;
 };
 
-/* Several locks (their lockable()) together: all or none.  They have to outlive
+/* Several locks (their lockable()) together: all or none.  The locks must outlive
    the hold. */
 inline hold acquire_all(const std::vector<kustos_lockable> &locks,
 	kustos_cancel *c = nullptr)
@@ -405,7 +406,7 @@ inline hold acquire_all(const std::vector<kustos_lockable> &locks,
 	return hold(h);
 }
 
-/* Nothing if they were not to be had until then, or canceled. */
+/* Nothing if they could not all be had by "until", or if canceled. */
 inline hold try_acquire_all(const std::vector<kustos_lockable> &locks,
 	deadline until = deadline::now(), kustos_cancel *c = nullptr)
 {
@@ -445,7 +446,7 @@ class exclusive
 		return hold(h);
 	}
 
-	/* Nothing if it was not to be had until then, or canceled. */
+	/* Nothing if it could not be had by "until", or if canceled. */
 	hold try_acquire(deadline until = deadline::now(),
 		kustos_cancel *c = nullptr)
 	{
@@ -461,7 +462,7 @@ class exclusive
 		return lockable_of(get());
 	}
 
-	/* For this thread, and for std::unique_lock and its kin. */
+	/* For this thread, and for std::unique_lock and the like. */
 	void lock()
 	{
 		check(lock_until(get(), KUSTOS_FOREVER, nullptr));
@@ -482,14 +483,14 @@ class exclusive
 		return try_lock_until(until);
 	}
 
-	/* KUSTOS_ELOST: it had been lost.  Does not throw, as is expected of
-	   an unlock. */
+	/* Returns KUSTOS_ELOST if it had been lost.  Does not throw, as is
+	   expected of an unlock. */
 	kustos_err unlock() noexcept
 	{
 		return unlock_it(get());
 	}
 
-	/* Of this thread's lock: 0 if there is none. */
+	/* The token of this thread's lock, or 0 if there is none. */
 	int64_t token() const noexcept
 	{
 		return fence_of(get());

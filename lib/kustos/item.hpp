@@ -1,8 +1,8 @@
 /*
  * kustos/item.hpp - what goes into a queue and comes out, and consumers, in C++.
- * Link with -lkustos (pkg-config kustos).  What is promised stands in
- * <kustos/item.h> and <kustos/consumer.h>; the calls are in <kustos/queue.hpp>
- * and <kustos/claim.hpp>.
+ * Link with -lkustos (pkg-config kustos).
+ * <kustos/item.h> and <kustos/consumer.h> document what is promised; the calls
+ * are in <kustos/queue.hpp> and <kustos/claim.hpp>.
  */
 #ifndef KUSTOS_ITEM_HPP
 #define KUSTOS_ITEM_HPP
@@ -14,11 +14,11 @@
 namespace kustos
 {
 
-/* What is to be put.  What it refers to stays until the call has returned. */
+/* An item to be put.  What it refers to must exist until the call has returned. */
 struct new_item {
 	std::string_view data = {};
 	std::vector<std::string_view> parts = {}; /* if any: instead of "data" */
-	std::int32_t priority = 0;		  /* the lesser is first */
+	std::int32_t priority = 0;		  /* the lowest is first */
 	std::chrono::system_clock::time_point due = {};
 	std::string id = {};
 };
@@ -52,7 +52,7 @@ class item_view
 		return all;
 	}
 
-	/* The others are for an item, not for nothing. */
+	/* This and the following need an item, not nothing. */
 	std::string name() const
 	{
 		return item_->name;
@@ -93,8 +93,8 @@ class item_view
 		return std::string_view(static_cast<const char *>(data), len);
 	}
 
-	/* The clock counts in finer units: what it does not reach, as a year after
-	   2262, is the last that it does. */
+	/* The clock counts in finer units, and so ends in the year 2262: a time
+	   beyond its range becomes the last, or the first, in it. */
 	static std::chrono::system_clock::time_point at(int64_t ms) noexcept
 	{
 		using point = std::chrono::system_clock::time_point;
@@ -142,13 +142,13 @@ class item : public item_view
 };
 
 /* Calls a function for each item, until it is stopped or ends: no call begins
-   after that, and the one that runs is waited for.  What a function throws ends
-   the program.  It has to end before what it consumes, and not in its own
-   functions. */
+   after that, and a call that runs is waited for.  An exception that leaves a
+   function ends the program.  A consumer must end before the queue or the claims
+   that it consumes, and not in its own functions. */
 class consumer
 {
       public:
-	/* "name" is empty: nothing could be had, which is tried again. */
+	/* "name" is empty if no item could be had, which is tried again. */
 	using failed_fn =
 		std::function<void(kustos_err err, const std::string &name)>;
 
@@ -204,7 +204,7 @@ template <typename item_fn> struct told {
 	}
 };
 
-/* What is to be put, as C has it. */
+/* Items to be put, as C has them. */
 class raw_items
 {
       public:

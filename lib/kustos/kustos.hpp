@@ -1,28 +1,30 @@
 /*
  * kustos/kustos.hpp - the client and every recipe for C++17.
- * Link with what each class names in pkg-config; there is no library of its own.
+ * Link with the library that each class names, by pkg-config; there is none for
+ * C++.
  *
  *	kustos::client client("zk1:2181,zk2:2181");
  *	kustos::mutex mutex(client, "/locks/report");
  *	if (kustos::hold held = mutex.try_acquire(2s))
  *		write_report(held.token());
  *
- * Objects own what they stand for, can be moved and not copied, and give it up
- * when they end.  A client has to outlive what was made with it.  What went
- * wrong is thrown as a kustos::error, which has the number; only not to get in
- * time what was asked for is no error: try_... then says false, or returns a
- * hold (an item, a claim) of nothing.  A path, an id or hosts with a zero byte in it
- * is KUSTOS_EINVAL.  Each class has get(), for the calls of C that have no
- * counterpart here, which are all in <kustos/...h>, as is what each promises.
+ * An object owns what it stands for, and gives it up when it ends.  It can be
+ * moved but not copied.  A client must outlive what was made with it.  An error
+ * is thrown as a kustos::error, which has the number.  There is one exception:
+ * not getting in time what was asked for is no error; try_...() then returns
+ * false, or a hold (an item, a claim) of nothing.  A path, an id or hosts with
+ * a zero byte is KUSTOS_EINVAL.  Each class has get(), for the calls of C that
+ * have no counterpart here.  The headers <kustos/...h> document those, and what
+ * each class promises.
  *
- * Times are of std::chrono: a duration from now, a time_point of steady_clock.
+ * Times are those of std::chrono: a duration from now, or a time_point of
+ * steady_clock.
  *
- * What of it a program uses decides with which recipes it is linked.  Each has a
- * header of its own, such as <kustos/mutex.hpp>; here are those that are
- * installed.
+ * A program is linked with the recipes that it uses.  Each has a header of its
+ * own, such as <kustos/mutex.hpp>; this one includes those that are installed.
  *
- * Threads: as with the objects of C.  That one is moved, assigned to or ended
- * while others use it is for the program to prevent.
+ * Threads: as with the objects of C.  The program must not move, assign to or
+ * end an object while others use it.
  */
 #ifndef KUSTOS_KUSTOS_HPP
 #define KUSTOS_KUSTOS_HPP

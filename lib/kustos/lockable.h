@@ -16,14 +16,15 @@
  * order in which they are given: so programs that take several never wait for
  * each other in a circle, as long as each takes all that it needs in one call.
  * (Curator's InterProcessMultiLock takes them in the order in which they are
- * listed; it gets along with ours if that is the same.)  To take N costs what
- * taking each costs, one after the other; to give them back, nothing that is
- * waited for.
+ * listed; it works together with ours if that is the order of their paths.)
+ * Taking N locks costs as much as taking each, one after the other; releasing
+ * them waits for nothing.
  *
- * The hold of all is a hold (<kustos/hold.h>) whose parts are the holds of each.
- * Its state is the worst of theirs, so it is lost as soon as one of them is, and
- * told of once; kustos_hold_multi() checks the nodes of all; its token and path
- * are those of the part whose path is the last in order.
+ * The combined hold is a hold (<kustos/hold.h>) whose parts are the holds of
+ * each lock.  Its state is the worst of theirs, so it is lost as soon as one of
+ * them is, and the loss is reported once.  kustos_hold_multi() checks the nodes
+ * of all parts.  Its token and path are those of the part whose path is the
+ * last in order.
  *
  * Threads: every call is safe from any thread and any callback.
  */
@@ -39,8 +40,9 @@ struct kustos_client;
 struct kustos_cancel;
 
 /* Something that can be held.  The recipes make them (kustos_mutex_lockable()
-   and so on); so may a program, of whatever gives holds, kustos_acquire_all()
-   among them.  What it names must stay for as long as it is used and held. */
+   and so on).  A program may make them, too, from anything that gives holds,
+   including kustos_acquire_all().  The client, the path and the object must
+   exist for as long as it is used and held. */
 struct kustos_lockable {
 	struct kustos_client *client;
 	const char *path; /* its place in the order */
@@ -55,10 +57,10 @@ struct kustos_lockable {
 		void *arg);
 };
 
-/* Wait until all of the "count" are held, and store the hold of them all in
+/* Wait until all "count" locks are held, and store their combined hold in
    "*out".  If one cannot be had before "deadline", those that were taken are
-   given back.  KUSTOS_NOW: only if all are free.  If one is lost while another
-   is waited for, it begins anew.  Returns KUSTOS_OK; KUSTOS_EINVAL, also if
+   given back.  KUSTOS_NOW: only if all are free.  If one is lost while the call
+   waits for another, it begins anew.  Returns KUSTOS_OK; KUSTOS_EINVAL, also if
    they are not of one client; KUSTOS_EDEADLK if two have the same path;
    KUSTOS_ELOST if one was lost meanwhile and "deadline" is KUSTOS_NOW;
    KUSTOS_ENOMEM; KUSTOS_EFORKED; and whatever taking one of them returns. */
@@ -67,9 +69,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_acquire_all(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out);
 
-/* Ask for all of them and return at once; "granted" tells the end of it, and
-   "what" is copied.  Takes no thread while it waits.  "cancel" must stay until
-   the end.  Returns KUSTOS_OK, or why it could not be started, and then
+/* Ask for all of them and return at once; "granted" receives the outcome, and
+   "what" is copied.  Takes no thread while it waits.  "cancel" must exist until
+   the end.  Returns KUSTOS_OK, or the reason why it could not be started; then
    "granted" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_acquire_all_async(
 	const struct kustos_lockable *what, size_t count,

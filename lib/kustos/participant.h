@@ -1,16 +1,17 @@
 /*
  * kustos/participant.h - who holds a line, who waits in it, and what can be
- * done about it from outside.
+ * done to it from outside.
  * Link with -lkustos (pkg-config kustos).
  *
- * A line is a node whose children stand in the order of the numbers that the
- * server gave them.  These calls need no mutex or other object; they read and
- * touch the lines of every library whose names they know.  An ephemeral node,
- * which has no children, is a simple lock (<kustos/simple.h>): a line of one,
- * who holds it; those who wait for it cannot be seen.
+ * A line is a node whose children are ordered by the numbers that the server
+ * gave them.  These calls need no mutex or other object; they read and change
+ * the lines of every library whose names they know.  An ephemeral node, which
+ * has no children, is a simple lock (<kustos/simple.h>): a line with one
+ * participant, its holder; those who wait for it cannot be seen.
  *
- * Threads: every call is safe from any thread.  What takes a deadline has no form with
- * a callback: an event loop calls it from a thread of its own, or observes.
+ * Threads: every call is safe from any thread.  Calls with a deadline have no
+ * form with a callback: beside an event loop, call them from a thread of their
+ * own, or use an observer.
  */
 #ifndef KUSTOS_PARTICIPANT_H
 #define KUSTOS_PARTICIPANT_H
@@ -23,10 +24,10 @@ struct kustos_client;
 struct kustos_cancel;
 
 /* How we name nodes.  Processes see each other only if they can read each
-   other's names; a line in which some cannot is logged. */
+   other's names.  A line in which some cannot is logged. */
 enum kustos_dialect { KUSTOS_DIALECT_CURATOR = 0, KUSTOS_DIALECT_KAZOO = 1 };
 
-/* Whose way of naming a node has. */
+/* Whose naming convention a node's name follows. */
 enum kustos_style {
 	KUSTOS_STYLE_CURATOR = 0, /* _c_<uuid>-lock-N; ours by default */
 	KUSTOS_STYLE_LOCK = 1,	  /* any other name with lock-N (or __READ__N
@@ -35,16 +36,16 @@ enum kustos_style {
 	KUSTOS_STYLE_KAZOO = 2,	  /* <hex32>__lock__N, __rlock__N */
 	KUSTOS_STYLE_SESSION = 3, /* x-<session>-N: ZooKeeper's own recipes */
 	KUSTOS_STYLE_NODE = 4,	  /* the path itself: a simple lock */
-	KUSTOS_STYLE_EXTRA = 5	  /* none of these, but extra marks name it */
+	KUSTOS_STYLE_EXTRA = 5	  /* none of these, but an extra mark */
 };
 
 /* Return "curator" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_style_name(enum kustos_style style);
 
 /* What a participant waits for: a lock for all locks before it, a writer for
-   readers and writers, a reader for writers, a candidate for candidates; a
-   semaphore's lease for none, as who waits for room stands elsewhere, but for
-   the first of them.  Nobody sees the others. */
+   readers and writers, a reader for writers, a candidate for candidates.  A
+   semaphore's lease waits for none: callers that wait for room are in another
+   line, except the first of them.  Kinds that are not named together do not see each other. */
 enum kustos_kind {
 	KUSTOS_KIND_LOCK = 0,
 	KUSTOS_KIND_READ = 1,
@@ -58,16 +59,16 @@ KUSTOS_API const char *kustos_kind_name(enum kustos_kind kind);
 
 struct kustos_participant {
 	const char *path; /* of its node, as the client knows paths */
-	int64_t number;	  /* its place in the order; 0 of a simple lock */
+	int64_t number;	  /* its place in the order; 0 for a simple lock */
 	enum kustos_style style;
 	enum kustos_kind kind;
-	int holds;	  /* 1: nobody stands before it for whom it waits */
+	int holds;	  /* 1: none for which it waits is before it */
 	const void *data; /* followed by a zero byte; NULL: null data, or, if
 			     stat.data_length is not 0, it may not be read */
 	size_t len;
 	struct kustos_stat stat; /* czxid, session (ephemeral_owner), ctime;
-				    czxid 0: nothing of it may be read, and
-				    whether it is there still is not known */
+				    czxid 0: nothing of it may be read, and it
+				    is not known whether it is still there */
 	int64_t age_ms; /* since its creation, as far as this machine's clock
 			   agrees with the server's; never negative */
 };
@@ -79,19 +80,19 @@ struct kustos_participants {
 	int mixed;	/* 1: some of them do not wait for others of them */
 };
 
-/* List who stands in the line at "path".  Free "*out" with
-   kustos_participants_free().  Those that leave during the call may be left
-   out.  Returns KUSTOS_ENONODE if there is no such node, and as kustos_get().
- */
+/* List the participants of the line at "path".  Free "*out" with
+   kustos_participants_free().  Participants that leave during the call may be
+   left out.  Returns KUSTOS_ENONODE if there is no such node, and as
+   kustos_get(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participants(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_participants **out);
 
-/* The same.  Those whose names have one of "extra_marks" before the number, as
-   in <kustos/mutex.h>, are participants as well, which wait for a lock.  NULL:
-   only those of known styles.  Returns KUSTOS_EINVAL also if one of the marks is
-   empty or has a slash. */
+/* The same.  Nodes whose names have one of "extra_marks" before the number, as
+   in <kustos/mutex.h>, are participants as well, of the kind lock.  NULL: only
+   nodes of known styles.  Returns KUSTOS_EINVAL also if one of the marks is
+   empty or contains a slash. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participants_marked(
 	struct kustos_client *client, const char *path, const char *extra_marks,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -100,54 +101,56 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participants_marked(
 /* Free "list".  NULL is allowed. */
 KUSTOS_API void kustos_participants_free(struct kustos_participants *list);
 
-/* Ask a participant to give up its place, in the manner of Curator: a request
-   that it may ignore.  "path" is that of its node.  It is asked once, also if an
-   answer is lost.  Returns KUSTOS_ENONODE if it has left, and as kustos_set(). */
+/* Ask a participant to give up its place, as Curator's Revoker does; it may
+   ignore the request.  "path" is that of its node.  It is asked once, even if a
+   reply is lost.  Returns KUSTOS_ENONODE if it has left, and as kustos_set().
+   */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_revoke(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* Take a participant's place away by deleting its node; if it holds, the next
-   one is granted, and it may not notice at once.  Nothing is deleted unless
-   the node is still the one that "shown" describes: same czxid, same session
-   (but that of a simple lock may change in the moment before it is deleted).
-   Returns KUSTOS_ECHANGED if it is another, KUSTOS_ENONODE if it is gone, and
-   as kustos_delete(). */
+/* Take a participant's place away by deleting its node.  If it was the holder,
+   the next one is granted, and the old holder may not notice at once.  Nothing
+   is deleted unless the node is still the one that "shown" describes: same
+   czxid, same session (but the node of a simple lock may change in the moment
+   before it is deleted).  Returns KUSTOS_ECHANGED if it is another node,
+   KUSTOS_ENONODE if it is gone, and as kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
 	struct kustos_client *client, const struct kustos_participant *shown,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* Delete the node of the line at "path" if it has no children.  Returns
-   KUSTOS_OK also if it has some, or is not there. */
+/* Delete the node of the line at "path" if it has no children.  Also returns
+   KUSTOS_OK if it has children, or is not there. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_line_clean(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 struct kustos_observer; /* opaque; lives from _observe() to its _destroy() */
 
-/* Who stands first in a line, which is who leads or holds it: as in a list of
-   participants, and as this call lends it; NULL if nobody does.  stat.czxid is
-   the term, stat.ephemeral_owner the session.  "err" is KUSTOS_OK; or why that
-   cannot be seen, and then "first" is NULL: KUSTOS_ENOAUTH and the like, while
-   it is tried again; KUSTOS_EAUTH, for good. */
+/* Called with the first participant in a line, which leads or holds it.
+   "first" is as in a list of participants, and valid only during the call; NULL
+   if there is nobody.  stat.czxid is the term, stat.ephemeral_owner the
+   session.  "err" is KUSTOS_OK, or the reason why the line cannot be seen, and
+   then "first" is NULL: KUSTOS_ENOAUTH and the like, while the observer tries
+   again; KUSTOS_EAUTH, for good. */
 typedef void kustos_observe_fn(void *arg, enum kustos_err err,
 	const struct kustos_participant *first);
 
-/* Have "fn" called with who is the first in the line at "path", once that is
-   known, and then whenever it is another, or its data has changed.  Whoever
-   observes takes no part, and the node at "path" need not be there.  Changes that
-   follow each other quickly may be told as one, but what holds in the end is
-   always told, whatever happens to the connection and the session; what was told
-   last may be old while the client is not CONNECTED.  It knows no extra marks:
-   those who are named by them only are not seen.  Returns KUSTOS_OK,
-   KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+/* Have "fn" called with the first participant in the line at "path", once that
+   is known, and then whenever it is another, or its data has changed.  An
+   observer takes no part in the line, and the node at "path" need not be there.
+   Changes that follow each other quickly may be reported as one, but the final
+   state is always reported, whatever happens to the connection and the session.
+   The last report may be old while the client is not CONNECTED.  An observer
+   knows no extra marks: participants that only those name are not seen.
+   Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_observe(
 	struct kustos_client *client, const char *path, kustos_observe_fn *fn,
 	void *arg, struct kustos_observer **out);
 
-/* Stop that and free "observer", before its client is closed.  NULL is allowed.
-   On return "fn" is not running and will not run again, unless it is itself the
-   caller. */
+/* Stop and free "observer".  Call this before its client is closed.  NULL is
+   allowed.  On return "fn" is not running and will not run again, unless it is
+   itself the caller. */
 KUSTOS_API void kustos_observer_destroy(struct kustos_observer *observer);
 
 KUSTOS_END

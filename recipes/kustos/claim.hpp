@@ -144,10 +144,10 @@ class claims
 		return claim(made);
 	}
 
-	/* Have "fn" called with each item that is claimed, on a thread of the
-	   consumer's own.  It says what is to become of it, or ends or keeps
-	   the claim itself, and then what it says does not matter.  The
-	   consumer has to end before the claims. */
+	/* Call "fn" with each item that is claimed, on a thread of the
+	   consumer's own.  It returns what is to be done with the item; the
+	   return value is ignored if it ends or keeps the claim itself.  The
+	   consumer must end before the claims. */
 	consumer consume(std::function<kustos_verdict(claim &)> fn,
 		consumer::failed_fn failed = {})
 	{
