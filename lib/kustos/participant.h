@@ -45,7 +45,8 @@ KUSTOS_API const char *kustos_style_name(enum kustos_style style);
 /* What a participant waits for: a lock for all locks before it, a writer for
    readers and writers, a reader for writers, a candidate for candidates.  A
    semaphore's lease waits for none: callers that wait for room are in another
-   line, except the first of them.  Kinds that are not named together do not see each other. */
+   line, except the first of them.  Kinds that are not named together do not see
+   each other. */
 enum kustos_kind {
 	KUSTOS_KIND_LOCK = 0,
 	KUSTOS_KIND_READ = 1,
