@@ -184,7 +184,7 @@ KUSTOS_API void kustos_double_barrier_destroy(
    the member has seen that all are in it returns KUSTOS_OK, even if the
    deadline passes before it could tell the others.  If it then turns out that
    it could not tell them, because one of them had gone, the connection was lost
-   or the server refused, the member is lost: leave() says so. */
+   or it lacks the right, the member is lost: leave() says so. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
