@@ -134,9 +134,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_wait_async(
  * No member of ours goes in before all were there, with one exception: a peer
  * writes "ready" late, when members have gone again, and it is deleted before
  * our member can read it, while enough others have come that the round may have
- * met.  (A member of ours can also be so late if it is not allowed to read the
- * node of another, or if the members that it counted are more than one request
- * can name, or than the server takes in one.)
+ * met.  (A member of ours may write "ready" late, too, if it is not allowed to
+ * read the node of another, or if the members that it counted are more than one
+ * request can name, or than the server takes in one.)
  *
  * A member that comes while a round goes on belongs to that round if it brings
  * the number of members that are there to "count".  Otherwise it waits for the
@@ -169,6 +169,7 @@ KUSTOS_API void kustos_double_barrier_destroy(
    also makes a new node, within a few minutes, if the round may have met during
    a disconnect and "ready" was deleted since (kazoo's members delete it when
    they leave); then those who leave do not wait for this member any more.
+
    Returns KUSTOS_OK; KUSTOS_EBUSY if the others are not there and "deadline" is
    KUSTOS_NOW, or if this member is entering or leaving already;
    KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EDISCONNECTED if "deadline" is
@@ -177,11 +178,14 @@ KUSTOS_API void kustos_double_barrier_destroy(
    it would be counted twice, or if another member made a "ready" that this one
    may not read (it may find that only after two minutes, for a server sends no
    event of such a node); and what kustos_create(), kustos_children() and
-   kustos_set() return.  If anything but KUSTOS_OK is returned, the
-   member is out and its node is being deleted, unless it was in already or
-   another call of it goes on.  A member that comes before the deletion is done
-   (kustos_client_flush() waits for that) may count the node, and go in.  Once
-   the member has seen that all are in it returns KUSTOS_OK, even if the
+   kustos_set() return.
+
+   If anything but KUSTOS_OK is returned, the member is out and its node is
+   being deleted, unless it was in already or another call of it goes on.  A
+   member that comes before the deletion is done (kustos_client_flush() waits
+   for that) may count the node, and go in.
+
+   Once the member has seen that all are in it returns KUSTOS_OK, even if the
    deadline passes before it could tell the others.  If it then turns out that
    it could not tell them, because one of them had gone, the connection was lost
    or it lacks the right, the member is lost: leave() says so. */
@@ -198,16 +202,18 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter_async(
 
 /* Leave, and wait until all members of the round have left.  KUSTOS_NOW: leave,
    and do not wait for them.  A wait survives disconnects and the end of the
-   session.  Returns KUSTOS_OK; KUSTOS_ENOTHELD if the member is not in;
-   KUSTOS_ELOST if it is known by now that its session ended, or somebody
-   deleted its node, while it was in, or as soon as it is known that it could
-   not tell the others that all were in: they have not waited for it, and it
-   does not wait for them; KUSTOS_EBUSY if others are in and "deadline" is
-   KUSTOS_NOW, or if this member is entering or leaving already; KUSTOS_ENOAUTH
-   if it may not read the node of another, and a newer server (3.9.3) does not
-   tell whether that is there; and otherwise as enter().  Whatever is returned,
-   unless another call goes on, the member is out, and its node is gone or being
-   deleted; so after KUSTOS_OK it may enter the next round. */
+   session.
+
+   Returns KUSTOS_OK; KUSTOS_ENOTHELD if the member is not in; KUSTOS_ELOST if
+   it is known by now that its session ended, or somebody deleted its node,
+   while it was in, or as soon as it is known that it could not tell the others
+   that all were in: they have not waited for it, and it does not wait for them;
+   KUSTOS_EBUSY if others are in and "deadline" is KUSTOS_NOW, or if this member
+   is entering or leaving already; KUSTOS_ENOAUTH if it may not read the node of
+   another, and a newer server (3.9.3) does not tell whether that is there; and
+   otherwise as enter().  Whatever is returned, unless another call goes on, the
+   member is out, and its node is gone or being deleted; so after KUSTOS_OK it
+   may enter the next round. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_leave(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

@@ -150,16 +150,19 @@ KUSTOS_API void kustos_claims_destroy(struct kustos_claims *claims);
 
 /* Claim the first item that nobody has, waiting for one.  KUSTOS_NOW: claim one
    if there is one.  A wait survives disconnects, the end of the session, and
-   the deletion of the queue's node.  Returns KUSTOS_OK; KUSTOS_EEMPTY if there
-   is none and "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is
-   KUSTOS_NOW and there is no connection, or the server is overloaded;
-   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ELIMIT if the session's ephemeral
-   nodes together would be more than a server can clean up; KUSTOS_ENOAUTH,
-   KUSTOS_EQUOTA, or KUSTOS_EEXISTS (as for a put) from the node to which an
-   item is moved; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM;
-   KUSTOS_EFORKED or KUSTOS_ESERVER.  An item that cannot be read, written, or
-   moved where it belongs ends the current waits with the reason.  Then it is
-   passed over, and looked at again a minute later. */
+   the deletion of the queue's node.
+
+   Returns KUSTOS_OK; KUSTOS_EEMPTY if there is none and "deadline" is
+   KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
+   connection, or the server is overloaded; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED;
+   KUSTOS_ELIMIT if the session's ephemeral nodes together would be more than a
+   server can clean up; KUSTOS_ENOAUTH, KUSTOS_EQUOTA, or KUSTOS_EEXISTS (as for
+   a put) from the node to which an item is moved; KUSTOS_ECLOSED; KUSTOS_EAUTH;
+   KUSTOS_EINVAL; KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER.
+
+   An item that cannot be read, written, or moved where it belongs ends the
+   current waits with the reason.  Then it is passed over, and looked at again a
+   minute later. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claim_next(
 	struct kustos_claims *claims, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_claim **claim);
@@ -191,15 +194,17 @@ KUSTOS_API struct kustos_hold *kustos_claim_hold(
 /* Acknowledge: delete the item and the marker in one transaction.  If the reply
    is lost, the call finds out the outcome.  KUSTOS_NOW: only if there is a
    connection, and KUSTOS_ETIMEDOUT if it is lost meanwhile.  Whatever is
-   returned, "claim" is freed.  Returns KUSTOS_OK: the item was deleted;
-   KUSTOS_ELOST: it was not, and the item is or was another's, as the session or
-   the marker was lost; KUSTOS_EUNKNOWN: the item is gone, but the session ended
-   before it was known who deleted it; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or
-   KUSTOS_ECLOSED, and the item may be deleted all the same;
-   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection,
-   KUSTOS_ENOTEMPTY if the item has got children, KUSTOS_ENOAUTH, KUSTOS_EAUTH,
-   KUSTOS_ENOMEM, KUSTOS_EFORKED or KUSTOS_ESERVER, and then the claim was
-   released; KUSTOS_EINVAL if "claim" is NULL. */
+   returned, "claim" is freed.
+
+   Returns KUSTOS_OK: the item was deleted; KUSTOS_ELOST: it was not, and the
+   item is or was another's, as the session or the marker was lost;
+   KUSTOS_EUNKNOWN: the item is gone, but the session ended before it was known
+   who deleted it; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_ECLOSED, and the
+   item may be deleted all the same; KUSTOS_EDISCONNECTED if "deadline" is
+   KUSTOS_NOW and there is no connection, KUSTOS_ENOTEMPTY if the item has got
+   children, KUSTOS_ENOAUTH, KUSTOS_EAUTH, KUSTOS_ENOMEM, KUSTOS_EFORKED or
+   KUSTOS_ESERVER, and then the claim was released; KUSTOS_EINVAL if "claim" is
+   NULL. */
 KUSTOS_API enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 

@@ -91,19 +91,22 @@ struct kustos_latch_options {
 	   process had no more use for, is deleted: so latches of one line need
 	   different ids.  Otherwise, or if there is no such node, the option
 	   has no effect.  The latch writes its id again, if the node said
-	   something else.  Ignored with "one_node".  A node that nobody takes
-	   over stays for as long as the session lives, that is, as long as this
-	   process lives, and nobody behind it leads until then.  So recreate
-	   each latch that the other process had in this line, with its id, and
-	   close none before it leads: the program is not notified whether a
-	   latch has found its node.  To give up before that, close the client,
-	   too: the nodes go with the session.  If you do not want all of the
-	   latches, do not resume the session; it ends by its timeout.  The
-	   other process must have ended.  If it is still alive, it loses the
-	   node as soon as it reaches a server again, or when its lease ends,
-	   whichever comes first; then this latch loses it, too, and both stand
-	   in line anew.  Until then both may think that they lead, in one term.
-	   */
+	   something else.  Ignored with "one_node".
+
+	   A node that nobody takes over stays for as long as the session lives,
+	   that is, as long as this process lives, and nobody behind it leads
+	   until then.  So recreate each latch that the other process had in
+	   this line, with its id, and close none before it leads: the program
+	   is not notified whether a latch has found its node.  To give up
+	   before that, close the client, too: the nodes go with the session.
+	   If you do not want all of the latches, do not resume the session; it
+	   ends by its timeout.
+
+	   The other process must have ended.  If it is still alive, it loses
+	   the node as soon as it reaches a server again, or when its lease
+	   ends, whichever comes first; then this latch loses it, too, and both
+	   stand in line anew.  Until then both may think that they lead, in one
+	   term. */
 	int resume;
 };
 
@@ -186,22 +189,26 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
    The latch leads on until the other one was seen to wait.  Then its callback
    for the loss is called, and when that has returned the other leads.  Where
    callbacks run in kustos_client_dispatch(), another thread than the one that
-   waits here must call that.  Returns KUSTOS_OK: the other was the first when
-   we left.  Before anything was done: KUSTOS_EABSENT if no candidate with that
-   id waits; KUSTOS_EUNSUPPORTED with "one_node"; KUSTOS_ENOAUTH if the latch
-   may not delete its own node, which would stay in the way of all until its
-   session ends, or if the candidate that is next, or each that could have that
-   id, has data that this client may not read; KUSTOS_ETOOBIG if there are more
-   candidates between the two than one transaction can delete; KUSTOS_ENOTHELD
-   if the latch does not lead; KUSTOS_EDEADLK in the callbacks of the latch and
-   of its hold, where only the second form can be used.  KUSTOS_ELOST if
-   leadership was lost meanwhile.  KUSTOS_ECHANGED if the other left, or took
-   another id, during the hand-over; then whoever is first leads.
-   KUSTOS_EUNKNOWN if the reply was lost and nothing shows the outcome.  After
-   KUSTOS_ETIMEDOUT (also if "deadline" is KUSTOS_NOW and the connection is away
-   meanwhile), KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_ENOMEM and errors of the
-   server, kustos_latch_leads() tells whether the latch had stopped leading; if
-   it had, whoever is first leads, once the latch's own node is gone. */
+   waits here must call that.
+
+   Returns KUSTOS_OK: the other was the first when we left.  Before anything was
+   done: KUSTOS_EABSENT if no candidate with that id waits; KUSTOS_EUNSUPPORTED
+   with "one_node"; KUSTOS_ENOAUTH if the latch may not delete its own node,
+   which would stay in the way of all until its session ends, or if the
+   candidate that is next, or each that could have that id, has data that this
+   client may not read; KUSTOS_ETOOBIG if there are more candidates between the
+   two than one transaction can delete; KUSTOS_ENOTHELD if the latch does not
+   lead; KUSTOS_EDEADLK in the callbacks of the latch and of its hold, where
+   only the second form can be used.  KUSTOS_ELOST if leadership was lost
+   meanwhile.  KUSTOS_ECHANGED if the other left, or took another id, during the
+   hand-over; then whoever is first leads.  KUSTOS_EUNKNOWN if the reply was
+   lost and nothing shows the outcome.
+
+   After KUSTOS_ETIMEDOUT (also if "deadline" is KUSTOS_NOW and the connection
+   is away meanwhile), KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_ENOMEM and
+   errors of the server, kustos_latch_leads() tells whether the latch had
+   stopped leading; if it had, whoever is first leads, once the latch's own node
+   is gone. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over(
 	struct kustos_latch *latch, const char *id, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

@@ -115,15 +115,16 @@ KUSTOS_API void kustos_mutex_destroy(struct kustos_mutex *mutex);
 /* Lock for this thread, waiting until "deadline".  If this thread holds the
    mutex already, it holds it once more, and nothing is sent.  KUSTOS_NOW: lock
    only if the mutex is free.  A wait survives disconnects; when the session
-   ends the wait goes on with a new node, at the tail.  Returns KUSTOS_OK;
-   KUSTOS_EBUSY if another holds the mutex and "deadline" is KUSTOS_NOW;
-   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ELOST if this thread holds the
-   mutex but has lost it, and must unlock it first; KUSTOS_ESATURATED if the
-   line's numbers are used up; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW
-   and there is no connection; and what kustos_create() and kustos_children()
-   return.  Unless KUSTOS_OK is returned, nothing of the attempt stays on the
-   server; after KUSTOS_EUNKNOWN (a reply was lost, and the line may not be
-   listed) a node may stay, but not longer than the session. */
+   ends the wait goes on with a new node, at the tail.
+
+   Returns KUSTOS_OK; KUSTOS_EBUSY if another holds the mutex and "deadline" is
+   KUSTOS_NOW; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ELOST if this thread
+   holds the mutex but has lost it, and must unlock it first; KUSTOS_ESATURATED
+   if the line's numbers are used up; KUSTOS_EDISCONNECTED if "deadline" is
+   KUSTOS_NOW and there is no connection; and what kustos_create() and
+   kustos_children() return.  Unless KUSTOS_OK is returned, nothing of the
+   attempt stays on the server; after KUSTOS_EUNKNOWN (a reply was lost, and the
+   line may not be listed) a node may stay, but not longer than the session. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_lock(
 	struct kustos_mutex *mutex, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

@@ -69,8 +69,8 @@ struct kustos_client;
 struct kustos_cancel;
 
 /* Called with the name of an item that cannot be handed out.  Called once for
-   each; never after the object was destroyed.  It must not destroy the object.
-   */
+   each item, unless the item changes; never after the object was destroyed.  It
+   must not destroy the object. */
 typedef void kustos_queue_unfit_fn(void *arg, const char *name);
 
 /* Set by KUSTOS_QUEUE_OPTIONS_INIT, then changed at will.  All is copied. */
@@ -131,16 +131,18 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_create(
 	const struct kustos_queue_options *options, struct kustos_queue **out);
 
 /* Free "queue", which may be NULL.  Call this before its client is closed.
-   Calls that wait end with KUSTOS_ECLOSED.  Items that are being put may or may
-   not be put.  Items that were taken for a call that had given up are put back:
-   at the end of the queue, or where their keys place them, or, if the next
-   number is that of an item that was made by its name, where they were.  That
-   happens after this call, and before the client is closed, if the close has
-   the time and a connection.  (A peer's item that leaves no room for the
-   receipt in a server's frame, with data of about 1,047,800 bytes, is put back
-   alone, with a new number only, and is sent once: it may be lost if the
-   connection breaks just then.)  Items that cannot be put back are reported in
-   the client's log.  To receive them instead see kustos_queue_flush(). */
+   Calls that wait end with KUSTOS_ECLOSED.
+
+   Items that are being put may or may not be put.  Items that were taken for a
+   call that had given up are put back: at the end of the queue, or where their
+   keys place them, or, if the next number is that of an item that was made by
+   its name, where they were.  That happens after this call, and before the
+   client is closed, if the close has the time and a connection.  (A peer's item
+   that leaves no room for the receipt in a server's frame, with data of about
+   1,047,800 bytes, is put back alone, with a new number only, and is sent once:
+   it may be lost if the connection breaks just then.)  Items that cannot be put
+   back are reported in the client's log.  To receive them instead see
+   kustos_queue_flush(). */
 KUSTOS_API void kustos_queue_destroy(struct kustos_queue *queue);
 
 /*
@@ -150,17 +152,18 @@ KUSTOS_API void kustos_queue_destroy(struct kustos_queue *queue);
 /* Put one item, and wait until it is there.  The item has priority 0 (kazoo's:
    100), is due at once, and has an empty id.  KUSTOS_NOW: put only if there is
    a connection.  A put survives disconnects and the end of the session, and is
-   sent again only if it is certain that it was not done.  Returns KUSTOS_OK;
-   KUSTOS_ETIMEDOUT or KUSTOS_ECANCELED, and then the item may be put all the
-   same; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
-   connection, or if the connection is lost meanwhile, and then the item may be
-   put all the same; KUSTOS_EFULL if the queue is full, and "deadline" is
-   KUSTOS_NOW; KUSTOS_EEXISTS if the next number is that of an item that was
-   made by its name, as the items of a copied queue are: until that item is
-   taken nothing can be put; KUSTOS_ETOOBIG; KUSTOS_EUNKNOWN if somebody deleted
-   the receipt just then, or wrote to it; KUSTOS_ENOAUTH; KUSTOS_EQUOTA;
-   KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM; KUSTOS_EFORKED or
-   KUSTOS_ESERVER. */
+   sent again only if it is certain that it was not done.
+
+   Returns KUSTOS_OK; KUSTOS_ETIMEDOUT or KUSTOS_ECANCELED, and then the item
+   may be put all the same; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and
+   there is no connection, or if the connection is lost meanwhile, and then the
+   item may be put all the same; KUSTOS_EFULL if the queue is full, and
+   "deadline" is KUSTOS_NOW; KUSTOS_EEXISTS if the next number is that of an
+   item that was made by its name, as the items of a copied queue are: until
+   that item is taken nothing can be put; KUSTOS_ETOOBIG; KUSTOS_EUNKNOWN if
+   somebody deleted the receipt just then, or wrote to it; KUSTOS_ENOAUTH;
+   KUSTOS_EQUOTA; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM;
+   KUSTOS_EFORKED or KUSTOS_ESERVER. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put(
 	struct kustos_queue *queue, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
@@ -207,16 +210,17 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
 /* Take the first item, waiting for one.  KUSTOS_NOW: take one if there is one.
    A wait survives disconnects, the end of the session, and the deletion of the
    queue's node.  An item that is already being taken when the deadline passes
-   is kept by the object and returned by the next call.  Returns KUSTOS_OK and
-   an item to be freed; KUSTOS_EEMPTY if there is none and "deadline" is
-   KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
-   connection; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_EUNKNOWN if somebody
-   deleted the receipt, or wrote to it, so that the only trace of whether an
-   item was taken is gone; KUSTOS_ENOAUTH, also for an item that may not be
-   read, which is then passed over and looked at again a minute later;
-   KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL, also if the kind is
-   KUSTOS_QUEUE_KAZOO_LOCKING; KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER.
-   */
+   is kept by the object and returned by the next call.
+
+   Returns KUSTOS_OK and an item to be freed; KUSTOS_EEMPTY if there is none and
+   "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW
+   and there is no connection; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED;
+   KUSTOS_EUNKNOWN if somebody deleted the receipt, or wrote to it, so that the
+   only trace of whether an item was taken is gone; KUSTOS_ENOAUTH, also for an
+   item that may not be read, which is then passed over and looked at again a
+   minute later; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL, also if the kind
+   is KUSTOS_QUEUE_KAZOO_LOCKING; KUSTOS_ENOMEM; KUSTOS_EFORKED or
+   KUSTOS_ESERVER. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll(
 	struct kustos_queue *queue, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_item **item);

@@ -106,12 +106,13 @@ KUSTOS_API void kustos_rwlock_destroy(struct kustos_rwlock *rw);
    holds this side already, it holds it once more, and nothing is sent.
    KUSTOS_NOW: lock only if the side is free; a reader also fails if a writer
    waits.  A wait survives disconnects; when the session ends the wait goes on
-   with a new node, at the tail.  Returns KUSTOS_OK; KUSTOS_EDEADLK, at once, if
-   this thread holds only the read side and asks for the write side;
-   KUSTOS_ELOST if this thread has lost what it holds on this side, or on the
-   write side, and must unlock that first; KUSTOS_EBUSY if the side is not free
-   and "deadline" is KUSTOS_NOW; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; and as
-   kustos_mutex_lock(). */
+   with a new node, at the tail.
+
+   Returns KUSTOS_OK; KUSTOS_EDEADLK, at once, if this thread holds only the
+   read side and asks for the write side; KUSTOS_ELOST if this thread has lost
+   what it holds on this side, or on the write side, and must unlock that first;
+   KUSTOS_EBUSY if the side is not free and "deadline" is KUSTOS_NOW;
+   KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; and as kustos_mutex_lock(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_rwlock_lock(
 	struct kustos_rwlock *rw, enum kustos_side side,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
