@@ -214,8 +214,8 @@ class cancel
 		cancel_;
 };
 
-/* One session.  The destructor waits up to two seconds until the server knows of
-   the end; close() reports the outcome. */
+/* One session.  The destructor waits up to two seconds until the server knows
+   of the end; close() reports the outcome. */
 class client
 {
       public:
@@ -394,8 +394,8 @@ class hold
 	std::vector<std::unique_ptr<std::function<void()>>> on_lost_;
 };
 
-/* Several locks (their lockable()) together: all or none.  The locks must outlive
-   the hold. */
+/* Several locks (their lockable()) together: all or none.  The locks must
+   outlive the hold. */
 inline hold acquire_all(const std::vector<kustos_lockable> &locks,
 	kustos_cancel *c = nullptr)
 {

@@ -14,7 +14,8 @@
 namespace kustos
 {
 
-/* An item to be put.  What it refers to must exist until the call has returned. */
+/* An item to be put.  What it refers to must exist until the call has returned.
+   */
 struct new_item {
 	std::string_view data = {};
 	std::vector<std::string_view> parts = {}; /* if any: instead of "data" */
@@ -143,8 +144,8 @@ class item : public item_view
 
 /* Calls a function for each item, until it is stopped or ends: no call begins
    after that, and a call that runs is waited for.  An exception that leaves a
-   function ends the program.  A consumer must end before the queue or the claims
-   that it consumes, and not in its own functions. */
+   function ends the program.  A consumer must end before the queue or the
+   claims that it consumes, and not in its own functions. */
 class consumer
 {
       public:

@@ -1,8 +1,8 @@
 /*
  * kustos/barrier.hpp - the barrier and the double barrier, in C++.
  * Link with -lkustos-barrier (pkg-config kustos-barrier).
- * <kustos/barrier.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/barrier.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_BARRIER_HPP
 #define KUSTOS_BARRIER_HPP
@@ -97,8 +97,8 @@ class double_barrier
 			kustos_double_barrier_enter(get(), until.get(), c));
 	}
 
-	/* Wait until all have left.  Throws KUSTOS_ELOST if they have not waited
-	   for this one, as its session had ended. */
+	/* Wait until all have left.  Throws KUSTOS_ELOST if they have not
+	   waited for this one, as its session had ended. */
 	void leave(kustos_cancel *c = nullptr)
 	{
 		detail::check(

@@ -119,7 +119,7 @@ struct kustos_claims_options {
 	/* In a queue with priorities or delays the items are listed again as
 	   soon as another client has changed them, so that a newer item can
 	   come first; an ack is a change, too.  With this option they are
-	   listed again only after so many changes by others: less exact, and
+	   listed again only after this many changes by others: less exact, and
 	   cheaper where many wait. */
 	int stale;
 

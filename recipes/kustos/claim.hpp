@@ -1,8 +1,8 @@
 /*
  * kustos/claim.hpp - items that come back unless they are acknowledged, in C++.
  * Link with -lkustos-queue (pkg-config kustos-queue).
- * <kustos/claim.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/claim.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_CLAIM_HPP
 #define KUSTOS_CLAIM_HPP

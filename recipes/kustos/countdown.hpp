@@ -1,8 +1,8 @@
 /*
  * kustos/countdown.hpp - wait until a given number are done, in C++.
  * Link with -lkustos-barrier (pkg-config kustos-barrier).
- * <kustos/countdown.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/countdown.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_COUNTDOWN_HPP
 #define KUSTOS_COUNTDOWN_HPP

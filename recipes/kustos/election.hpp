@@ -1,8 +1,8 @@
 /*
  * kustos/election.hpp - one leader at a time, in C++.
  * Link with -lkustos-election (pkg-config kustos-election).
- * <kustos/election.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/election.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_ELECTION_HPP
 #define KUSTOS_ELECTION_HPP

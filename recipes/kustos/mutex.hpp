@@ -1,8 +1,8 @@
 /*
  * kustos/mutex.hpp - one holder at a time, in C++.
  * Link with -lkustos-mutex (pkg-config kustos-mutex).
- * <kustos/mutex.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/mutex.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_MUTEX_HPP
 #define KUSTOS_MUTEX_HPP

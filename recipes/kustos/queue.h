@@ -110,7 +110,7 @@ struct kustos_queue_options {
 
 	/* In a queue with priorities or delays the items are listed again when
 	   others have put or taken something, so that a newer item can come
-	   first.  With this option they are listed again only after so many
+	   first.  With this option they are listed again only after this many
 	   changes by others: less exact, and cheaper where many wait.
 	   (Curator's minItemsBeforeRefresh.) */
 	int stale;

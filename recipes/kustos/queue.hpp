@@ -1,8 +1,8 @@
 /*
  * kustos/queue.hpp - put items in, each is taken out once, in C++.
  * Link with -lkustos-queue (pkg-config kustos-queue).
- * <kustos/queue.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/queue.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_QUEUE_HPP
 #define KUSTOS_QUEUE_HPP
@@ -13,8 +13,8 @@
 namespace kustos
 {
 
-/* Items that are taken are gone, whatever becomes of their taker; for items that
-   come back see <kustos/claim.hpp>. */
+/* Items that are taken are gone, whatever becomes of their taker; for items
+   that come back see <kustos/claim.hpp>. */
 class queue
 {
       public:
@@ -129,7 +129,8 @@ class queue
 		return item(i);
 	}
 
-	/* Return how many had this id, in a queue of the kind KUSTOS_QUEUE_ID. */
+	/* Return how many had this id, in a queue of the kind KUSTOS_QUEUE_ID.
+	   */
 	std::size_t remove_id(const std::string &id, deadline until = {},
 		kustos_cancel *c = nullptr)
 	{

@@ -1,8 +1,8 @@
 /*
  * kustos/rwlock.hpp - many readers or one writer, in C++.
  * Link with -lkustos-rwlock (pkg-config kustos-rwlock).
- * <kustos/rwlock.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/rwlock.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_RWLOCK_HPP
 #define KUSTOS_RWLOCK_HPP

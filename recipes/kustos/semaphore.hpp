@@ -1,8 +1,8 @@
 /*
  * kustos/semaphore.hpp - at most a given number of holders at a time, in C++.
  * Link with -lkustos-semaphore (pkg-config kustos-semaphore).
- * <kustos/semaphore.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/semaphore.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_SEMAPHORE_HPP
 #define KUSTOS_SEMAPHORE_HPP

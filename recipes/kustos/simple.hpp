@@ -1,8 +1,8 @@
 /*
  * kustos/simple.hpp - one holder at a time, of one node, in C++.
  * Link with -lkustos-simple (pkg-config kustos-simple).
- * <kustos/simple.h> documents the calls, <kustos/kustos.hpp> what all classes have
- * in common.
+ * <kustos/simple.h> documents the calls, <kustos/kustos.hpp> what all
+ * classes have in common.
  */
 #ifndef KUSTOS_SIMPLE_HPP
 #define KUSTOS_SIMPLE_HPP
