@@ -19,9 +19,8 @@
  * LOST, at once and without asking any server.
  *
  * The epoch grows each time the client is CONNECTED after it was not certain of
- * its session.  Nothing granted in one epoch is valid in another.  The session
- * id tells whether ephemeral nodes may have survived: they may have, if it is
- * the same.
+ * its session.  Nothing granted in one epoch is valid in another.  Ephemeral
+ * nodes may outlive an epoch: they do if the session id is the same.
  *
  * Threads: every call is safe from any thread and from any callback.  But no
  * call may begin, or be about to wait, once kustos_client_close() has been
@@ -44,8 +43,8 @@ struct kustos_cancel; /* <kustos/cancel.h> */
 
 enum kustos_state {
 	KUSTOS_CONNECTING = 0, /* no session yet, and trying */
-	KUSTOS_CONNECTED = 1,  /* connected to a server */
-	KUSTOS_SUSPENDED = 2,  /* not connected; the session is still ours */
+	KUSTOS_CONNECTED = 1,  /* in touch with a server */
+	KUSTOS_SUSPENDED = 2,  /* out of touch; the session is still ours */
 	KUSTOS_LOST = 3,       /* all that was held may be another's by now */
 	KUSTOS_CLOSED = 4
 };

@@ -3,7 +3,7 @@
  * Link with -lkustos (pkg-config kustos); the calls are in <kustos/queue.h>
  * and <kustos/claim.h>.
  *
- * Threads: an item belongs to its owner; calls on it must not overlap.
+ * Threads: an item belongs to its owner.
  */
 #ifndef KUSTOS_ITEM_H
 #define KUSTOS_ITEM_H

@@ -93,8 +93,8 @@ struct kustos_claims_options {
 	   moved below the node "dead_letters", with its key and a new number.
 	   That node is a queue of the same kind (for
 	   KUSTOS_QUEUE_KAZOO_LOCKING: of KUSTOS_QUEUE_KAZOO).  A claim that
-	   comes when its caller has given up counts as well.  0 and NULL: such
-	   an item is delivered again and again.  A requeued item is a new one,
+	   comes when its caller has given up counts as well.  0 and NULL: an
+	   item is delivered any number of times.  A requeued item is a new one,
 	   and its count begins anew: so release items that failed. */
 	int deliveries;
 	const char *dead_letters;
