@@ -87,7 +87,7 @@ struct kustos_mutex_options {
 	   names are ignored.  We wait for the owners of such nodes.  Whether
 	   they wait for us is not known, and kustos_mutex_mixed() does not
 	   report them: make sure that they do, or both sides hold the mutex.
-	   Every user of the line must name the same texts.  With extra marks
+	   All users of the line should name the same texts.  With extra marks
 	   each hand-over between nodes takes a listing.  NULL, the default:
 	   none. */
 	const char *extra_marks;
