@@ -68,7 +68,7 @@ typedef void kustos_log_fn(void *arg, enum kustos_log_level level,
 /* Called for each request that was sent and has ended: the program's own, and
    those that operations need besides, but not heartbeats.  Like kustos_log_fn,
    it must be quick.  "operation" is "create", "get" and so on; "duration_ns" is
-   the time from sending to the reply. */
+   the time from sending to the answer. */
 typedef void kustos_request_fn(void *arg, const char *operation,
 	const char *path, int64_t duration_ns, enum kustos_err result);
 

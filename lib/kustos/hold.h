@@ -62,13 +62,14 @@ typedef void kustos_granted_many_fn(void *arg, enum kustos_err err,
 /* Return "HELD" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_hold_state_name(enum kustos_hold_state state);
 
-/* Give it back and free "hold", which may be NULL.  Sends what is needed and
-   does not wait: others see the release a moment later, whatever happens to the
-   connection.  The exception is a node that the client may not delete, because
-   the ACL of its parent forbids that: the node then stays in the way until the
-   session ends, which the client's log reports once.  kustos_client_flush()
-   waits for either.  Returns KUSTOS_OK; or KUSTOS_ELOST if the hold had been
-   lost, and then nothing of anybody else's is touched. */
+/* Give the hold back and free "hold", which may be NULL.  Sends what is needed
+   and does not wait: others see the release a moment later, whatever happens to
+   the connection.  If the ACL of the node's parent forbids this client to
+   delete the node, the node stays in everybody's way, including this client's,
+   until the session ends; the client's log says so once.  kustos_client_flush()
+   waits until the node was deleted or that was refused.  Returns KUSTOS_OK; or
+   KUSTOS_ELOST if the hold had been lost, and then no node of anybody else is
+   touched. */
 KUSTOS_API enum kustos_err kustos_hold_release(struct kustos_hold *hold);
 
 /* Return the state by the clock at this instant. */
@@ -96,15 +97,15 @@ KUSTOS_API struct kustos_hold *kustos_hold_part(const struct kustos_hold *hold,
 
 typedef void kustos_hold_fn(void *arg, struct kustos_hold *hold);
 
-/* Have "fn" called once when "hold" is lost, at once if it is lost already.
-   The call does not wait for other callbacks that take long, unless nine of
-   them run already.  "fn" should stop whatever the hold protects; it may
-   release the hold.  A later call replaces the function; NULL removes it.
-   After kustos_hold_release() has returned "fn" is not running, unless "fn" is
-   its caller; if "fn" has not begun by then it is not called, and the release
-   reports the loss.  Closing the client with the hold unreleased is a loss,
-   too, and waits for "fn".  Returns KUSTOS_OK, KUSTOS_EINVAL if "hold" is NULL,
-   or KUSTOS_EFORKED. */
+/* Have "fn" called once when "hold" is lost, or at once if it is lost already.
+   "fn" is called without waiting for other callbacks that take long, unless
+   nine of these are running.  It may release the hold, and should stop whatever
+   the hold protects.  A later call replaces the function; NULL removes it.
+   After kustos_hold_release() has returned "fn" is not running, unless it is
+   itself the caller; if it has not begun by then it is not called, and the
+   release reports the loss.  Closing the client before the hold is released is
+   a loss, too, and waits for "fn".  Returns KUSTOS_OK, KUSTOS_EINVAL if "hold"
+   is NULL, or KUSTOS_EFORKED. */
 KUSTOS_API enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 	kustos_hold_fn *fn, void *arg);
 

@@ -12,19 +12,18 @@
  *		kustos_hold_release(hold);
  *	}
  *
- * They are taken one after the other in the order of their paths, whatever the
- * order in which they are given: so programs that take several never wait for
+ * The locks are taken in the order of their paths, whatever the order in which
+ * they are listed.  Therefore programs that take several locks do not wait for
  * each other in a circle, as long as each takes all that it needs in one call.
- * (Curator's InterProcessMultiLock takes them in the order in which they are
- * listed; it works together with ours if that is the order of their paths.)
- * Taking N locks costs as much as taking each, one after the other; releasing
- * them waits for nothing.
+ * (Curator's InterProcessMultiLock takes its locks in the order of its list; it
+ * can be used together with this if that order is the same.)  The cost is that
+ * of taking the locks one after the other; giving them back waits for nothing.
  *
- * The combined hold is a hold (<kustos/hold.h>) whose parts are the holds of
- * each lock.  Its state is the worst of theirs, so it is lost as soon as one of
- * them is, and the loss is reported once.  kustos_hold_multi() checks the nodes
- * of all parts.  Its token and path are those of the part whose path is the
- * last in order.
+ * The hold of all is a hold like any other (<kustos/hold.h>).  Its state is the
+ * worst of the states of its parts: it is lost when the first of them is lost,
+ * and that is reported once.  kustos_hold_multi() checks the nodes of all
+ * parts.  Its token and its path are those of the part whose path is the last
+ * in order.
  *
  * Threads: every call is safe from any thread and any callback.
  */
@@ -39,9 +38,9 @@ KUSTOS_BEGIN
 struct kustos_client;
 struct kustos_cancel;
 
-/* Something that can be held.  The recipes make them (kustos_mutex_lockable()
-   and so on).  A program may make them, too, from anything that gives holds,
-   including kustos_acquire_all().  The client, the path and the object must
+/* Something that can be held.  The recipes describe their locks so
+   (kustos_mutex_lockable() and so on).  A program may describe anything else
+   that grants holds, including kustos_acquire_all() itself.  What it names must
    exist for as long as it is used and held. */
 struct kustos_lockable {
 	struct kustos_client *client;
@@ -57,13 +56,14 @@ struct kustos_lockable {
 		void *arg);
 };
 
-/* Wait until all "count" locks are held, and store their combined hold in
-   "*out".  If one cannot be had before "deadline", those that were taken are
-   given back.  KUSTOS_NOW: only if all are free.  If one is lost while the call
-   waits for another, it begins anew.  Returns KUSTOS_OK; KUSTOS_EINVAL, also if
-   they are not of one client; KUSTOS_EDEADLK if two have the same path;
-   KUSTOS_ELOST if one was lost meanwhile and "deadline" is KUSTOS_NOW;
-   KUSTOS_ENOMEM; KUSTOS_EFORKED; and whatever taking one of them returns. */
+/* Wait until all "count" locks that "what" describes are held, and store one
+   hold of them all in "*out".  If one is not granted before "deadline", those
+   that were taken are given back.  KUSTOS_NOW: only if all are free.  If a lock
+   that was taken is lost while another is waited for, all are given back and
+   taken again.  Returns KUSTOS_OK; KUSTOS_EINVAL, also if they are not of one
+   client; KUSTOS_EDEADLK if two have the same path; KUSTOS_ELOST if one was
+   lost meanwhile and "deadline" is KUSTOS_NOW; KUSTOS_ENOMEM; KUSTOS_EFORKED;
+   and whatever taking one of them returns. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_acquire_all(
 	const struct kustos_lockable *what, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

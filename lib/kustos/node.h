@@ -2,9 +2,9 @@
  * kustos/node.h - read and write nodes.
  * Link with -lkustos (pkg-config kustos).
  *
- * Each operation comes in two forms: one waits until its deadline, the other
- * ends in a callback.  Both retry as the client's retry policy says.  If the
- * reply to a request was lost, both find out its outcome wherever the server
+ * Each operation has two forms: one that waits until its deadline, and one that
+ * ends in a callback.  Both retry as the client's retry policy says.  If an
+ * answer was lost, both find out what became of the request wherever the server
  * can tell; where it cannot, they return KUSTOS_EUNKNOWN and do not guess.
  *
  * Every operation can return, besides what its description names: KUSTOS_OK,
@@ -14,15 +14,15 @@
  * KUSTOS_EQUOTA and KUSTOS_ESERVER.  After KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED,
  * KUSTOS_EDISCONNECTED and KUSTOS_ECLOSED a write may still take effect.
  *
- * KUSTOS_NOW as the deadline of a waiting call means one try, without waiting
- * for a connection; the call does wait for the reply.  Where data is written,
+ * KUSTOS_NOW as the deadline of a waiting call means one try, which does not
+ * wait for a connection, but does wait for its answer.  Where data is written,
  * NULL means the client's default data; for an empty node, pass "" and 0.
  *
- * An asynchronous call returns an error only if it could not be started, and
- * then never calls back; otherwise it calls back exactly once.
+ * An asynchronous call returns an error only if it cannot be started, and then
+ * never calls back; otherwise it calls back exactly once.
  *
- * Paths are absolute within the client's chroot and name space, and returned
- * that way.  Output arguments may be NULL.
+ * Paths are absolute within the client's chroot and name space, both as
+ * arguments and as results.  Outputs may be NULL if they are not wanted.
  *
  * Threads: every call is safe from any thread.  The waiting calls may also be
  * made from a callback, which holds up the callbacks behind it.
@@ -41,16 +41,16 @@ struct kustos_cancel; /* <kustos/cancel.h> */
 #define KUSTOS_EPHEMERAL 1  /* goes with the session */
 #define KUSTOS_SEQUENTIAL 2 /* the server appends ten digits to the name */
 #define KUSTOS_CONTAINER 4  /* goes once its last child has gone */
-#define KUSTOS_PROTECTED 8  /* found again if a reply is lost: see below */
+#define KUSTOS_PROTECTED 8  /* found again if an answer is lost: see below */
 #define KUSTOS_PARENTS 16   /* make missing parents, as containers */
 
 /* The name of a protected node begins with "_c_<uuid>-", by which the node is
-   found if the reply to its creation is lost.  As nobody but its maker could
-   recognise it, a creation that ends with KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED,
-   KUSTOS_EUNKNOWN or KUSTOS_ECLOSED is undone as soon as there is a connection;
-   a close tries that until its budget is spent.  It is not undone if the node
-   may not be deleted, or if the node has to be looked for and its parent may
-   not be listed; the client's log reports that. */
+   found if the answer to its creation is lost.  Because nobody but its maker
+   could know that name, a creation that ends with KUSTOS_ETIMEDOUT,
+   KUSTOS_ECANCELED, KUSTOS_EUNKNOWN or KUSTOS_ECLOSED is undone, as soon as
+   there is a connection; a close tries that until its budget is spent.  The
+   creation is not undone if the node may not be deleted, or if it has to be
+   looked for and its parent may not be listed; the client's log says so. */
 
 /* A node's children, in no order. */
 struct kustos_names {
@@ -130,8 +130,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_get_async(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_done_fn *done, void *arg);
 
-/* Change a node's data if the node has "version" (-1: any version).  A change
-   with version -1 is sent again after a lost reply, so it may be applied twice.
+/* Change a node's data if it has "version" (-1: whatever it has).  With version
+   -1 the change is sent again after a lost answer, so it may be applied twice.
    Returns KUSTOS_ENONODE, KUSTOS_EBADVERSION or KUSTOS_EUNKNOWN. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_set(struct kustos_client *client,
 	const char *path, const void *data, size_t len, int version,
@@ -152,9 +152,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_exists_async(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_done_fn *done, void *arg);
 
-/* Delete a node if it has "version" (-1: any version).  A node that is gone
-   after a lost reply counts as deleted.  Returns KUSTOS_ENONODE,
-   KUSTOS_EBADVERSION, KUSTOS_ENOTEMPTY or KUSTOS_EUNKNOWN. */
+/* Delete a node if it has "version" (-1: whatever it has).  If the node is
+   found gone after an answer was lost, it counts as deleted.  Returns
+   KUSTOS_ENONODE, KUSTOS_EBADVERSION, KUSTOS_ENOTEMPTY or KUSTOS_EUNKNOWN. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_delete(
 	struct kustos_client *client, const char *path, int version,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
@@ -163,14 +163,14 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_delete_async(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_done_fn *done, void *arg);
 
-/* Delete the node at "path", whatever happens to the connection.  The delete is
-   retried until the server has confirmed it, or until the session ends, which
-   ends an ephemeral node as well.  "czxid" is that of the node's stat: if a
-   reply was lost, a node there with another czxid is a newer one, and is left
-   alone.  0 if it is not known; then whatever node is there is deleted.  If the
-   server refuses (the node has children, or may not be deleted) the delete
-   ends, and the refusal is logged as an error, once for several nodes in one
-   folder.  Returns at once: KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM,
+/* Delete the node at "path", whatever happens to the connection.  This is tried
+   until the server has confirmed it, or until the session ends, which ends an
+   ephemeral node as well.  "czxid" is that of the node's stat: if an answer was
+   lost, and the node that is found has another czxid, it is a newer one and is
+   left alone.  If the czxid is not known, pass 0; then whatever node is found
+   is deleted.  A refusal (the node has children, or may not be deleted) ends
+   the tries, and is logged as an error, once for several nodes with the same
+   parent.  Returns at once: KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM,
    KUSTOS_ECLOSED, KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_delete_guaranteed(
 	struct kustos_client *client, const char *path, int64_t czxid);
@@ -196,12 +196,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_sync_async(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_done_fn *done, void *arg);
 
-/* Apply all of "ops" or none.  "results", if not NULL, has room for "count"
-   entries.  Their paths are NULL here, because only the callback of the
+/* Apply all of "ops" or none.  "results", if it is not NULL, has room for
+   "count" results; their paths are NULL, because only the callback of the
    asynchronous form can lend them.  Returns the error of the first operation
-   that failed, while the result of the others is KUSTOS_EROLLEDBACK; or
-   KUSTOS_EUNKNOWN if the reply was lost: a transaction is never sent twice.  A
-   transaction cannot make containers: KUSTOS_EUNSUPPORTED. */
+   that failed, while the others have KUSTOS_EROLLEDBACK; or KUSTOS_EUNKNOWN if
+   the answer was lost.  A transaction is never sent twice, and cannot make a
+   container (KUSTOS_EUNSUPPORTED). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_multi(
 	struct kustos_client *client, const struct kustos_op *ops, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

@@ -3,15 +3,15 @@
  * done to it from outside.
  * Link with -lkustos (pkg-config kustos).
  *
- * A line is a node whose children are ordered by the numbers that the server
- * gave them.  These calls need no mutex or other object; they read and change
- * the lines of every library whose names they know.  An ephemeral node, which
- * has no children, is a simple lock (<kustos/simple.h>): a line with one
- * participant, its holder; those who wait for it cannot be seen.
+ * A line is a node whose children stand in the order of the numbers that the
+ * server gave them.  These calls need no mutex; they read and change the lines
+ * of every library whose names they know.  An ephemeral node, which has no
+ * children, is a simple lock (<kustos/simple.h>): a line with one participant,
+ * its holder; those who wait for it cannot be seen.
  *
- * Threads: every call is safe from any thread.  Calls with a deadline have no
- * form with a callback: beside an event loop, call them from a thread of their
- * own, or use an observer.
+ * Threads: every call is safe from any thread.  Those that take a deadline have
+ * no form with a callback: an event loop calls them from a thread of its own,
+ * or uses kustos_observe().
  */
 #ifndef KUSTOS_PARTICIPANT_H
 #define KUSTOS_PARTICIPANT_H
@@ -102,20 +102,21 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participants_marked(
 /* Free "list".  NULL is allowed. */
 KUSTOS_API void kustos_participants_free(struct kustos_participants *list);
 
-/* Ask a participant to give up its place, as Curator's Revoker does; it may
-   ignore the request.  "path" is that of its node.  It is asked once, even if a
-   reply is lost.  Returns KUSTOS_ENONODE if it has left, and as kustos_set().
-   */
+/* Ask a participant to give up its place, in the manner of Curator: a request
+   that it may ignore.  "path" is that of its node.  The participant is asked
+   only once, even if an answer is lost.  Returns KUSTOS_ENONODE if it has left,
+   and as kustos_set(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_revoke(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* Take a participant's place away by deleting its node.  If it was the holder,
-   the next one is granted, and the old holder may not notice at once.  Nothing
-   is deleted unless the node is still the one that "shown" describes: same
-   czxid, same session (but the node of a simple lock may change in the moment
-   before it is deleted).  Returns KUSTOS_ECHANGED if it is another node,
-   KUSTOS_ENONODE if it is gone, and as kustos_delete(). */
+/* Take a participant's place away by deleting its node.  If the participant is
+   the holder, the next one is granted, and the former holder may not notice at
+   once.  Nothing is deleted unless the node is still the one that "shown"
+   describes: same czxid, same session.  (For a simple lock, the node is checked
+   immediately before it is deleted, and may change in between.)  Returns
+   KUSTOS_ECHANGED if it is another node, KUSTOS_ENONODE if it is gone, and as
+   kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
 	struct kustos_client *client, const struct kustos_participant *shown,
 	kustos_deadline deadline, struct kustos_cancel *cancel);

@@ -75,7 +75,7 @@ enum kustos_unfit {
 /* Called with the name of an item that is handed out to nobody.  "moved" is 0
    if the item was left where it is, which is reported once, unless the item
    changes.  Not called once the claims are destroyed, nor for a move whose
-   reply was lost: another may have made it. */
+   answer was lost: another may have made it. */
 typedef void kustos_unfit_fn(void *arg, enum kustos_unfit why, int moved,
 	const char *name);
 
@@ -191,9 +191,9 @@ KUSTOS_API int kustos_claim_deliveries(const struct kustos_claim *claim);
 KUSTOS_API struct kustos_hold *kustos_claim_hold(
 	const struct kustos_claim *claim);
 
-/* Acknowledge: delete the item and the marker in one transaction.  If the reply
-   is lost, the call finds out the outcome.  KUSTOS_NOW: only if there is a
-   connection, and KUSTOS_ETIMEDOUT if it is lost meanwhile.  Whatever is
+/* Acknowledge: delete the item and the marker in one transaction.  If the
+   answer is lost, the call finds out the outcome.  KUSTOS_NOW: only if there is
+   a connection, and KUSTOS_ETIMEDOUT if it is lost meanwhile.  Whatever is
    returned, "claim" is freed.
 
    Returns KUSTOS_OK: the item was deleted; KUSTOS_ELOST: it was not, and the

@@ -201,7 +201,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
    lead; KUSTOS_EDEADLK in the callbacks of the latch and of its hold, where
    only the second form can be used.  KUSTOS_ELOST if leadership was lost
    meanwhile.  KUSTOS_ECHANGED if the other left, or took another id, during the
-   hand-over; then whoever is first leads.  KUSTOS_EUNKNOWN if the reply was
+   hand-over; then whoever is first leads.  KUSTOS_EUNKNOWN if the answer was
    lost and nothing shows the outcome.
 
    After KUSTOS_ETIMEDOUT (also if "deadline" is KUSTOS_NOW and the connection

@@ -123,8 +123,9 @@ KUSTOS_API void kustos_mutex_destroy(struct kustos_mutex *mutex);
    if the line's numbers are used up; KUSTOS_EDISCONNECTED if "deadline" is
    KUSTOS_NOW and there is no connection; and what kustos_create() and
    kustos_children() return.  Unless KUSTOS_OK is returned, nothing of the
-   attempt stays on the server; after KUSTOS_EUNKNOWN (a reply was lost, and the
-   line may not be listed) a node may stay, but not longer than the session. */
+   attempt stays on the server; after KUSTOS_EUNKNOWN (an answer was lost, and
+   the line may not be listed) a node may stay, but not longer than the session.
+   */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_lock(
 	struct kustos_mutex *mutex, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

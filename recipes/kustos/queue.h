@@ -24,10 +24,10 @@
  *   remove                       the same, KUSTOS_NOW: KUSTOS_EEMPTY if empty
  *   peek, element                kustos_queue_peek()
  *
- * No item is put twice or lost because a reply was lost.  Each transaction that
- * puts or takes also changes a node of this object's own, its receipt, which
- * shows afterwards whether the transaction was done.  Receipts are beside the
- * queue, and survive the session; see the option "receipts".
+ * No item is put twice or lost because an answer was lost.  Each transaction
+ * that puts or takes also changes a node of this object's own, its receipt,
+ * which shows afterwards whether the transaction was done.  Receipts are beside
+ * the queue, and survive the session; see the option "receipts".
  *
  * Long queues.  A listing is used until it is exhausted, or others have taken
  * very many of its items.  So a queue that is drained is listed once, however

@@ -102,8 +102,9 @@ KUSTOS_API void kustos_semaphore_destroy(struct kustos_semaphore *sem);
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
    KUSTOS_ESATURATED if the line's numbers are used up; and what kustos_create()
    and kustos_children() return.  Unless KUSTOS_OK is returned, nothing of the
-   attempt stays on the server; after KUSTOS_EUNKNOWN (a reply was lost, and the
-   nodes may not be listed) a node may stay, but not longer than the session. */
+   attempt stays on the server; after KUSTOS_EUNKNOWN (an answer was lost, and
+   the nodes may not be listed) a node may stay, but not longer than the
+   session. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_acquire(
 	struct kustos_semaphore *sem, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out);
