@@ -145,7 +145,7 @@ static void lines(FILE *out, const char *block, const char *title,
 static void panel_waits(FILE *out, struct figures *const *runs, int count)
 {
 	fputs("set logscale xy\n"
-	      "set xlabel 'so many waited no longer'\n"
+	      "set xlabel 'percentile of the waits'\n"
 	      "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100,"
 	      " '99.9 %%' 1000, '99.99 %%' 1e4, '99.999 %%' 1e5)\n"
 	      "set key above width 3\n"
@@ -162,7 +162,7 @@ static void panel_waits(FILE *out, struct figures *const *runs, int count)
 
 static void panel_time(FILE *out, struct figures *const *runs, int count)
 {
-	fputs("set xlabel 's'\nset ylabel 'grants a second'\n"
+	fputs("set xlabel 's'\nset ylabel 'grants per second'\n"
 	      "set yrange [0:*]\nset key above\nplot ",
 		out);
 	lines(out, "time", "clients", runs, count);
@@ -172,12 +172,12 @@ static void panel_time(FILE *out, struct figures *const *runs, int count)
 static void panel_growth(FILE *out)
 {
 	fputs("set xlabel 'threads that contend'\n"
-	      "set ylabel 'grants a second'\n"
+	      "set ylabel 'grants per second'\n"
 	      "set y2label 'wait, ms'\n"
 	      "set logscale x 2\nset ytics nomirror\nset y2tics\n"
 	      "set yrange [0:*]\nset y2range [0:*]\nset key above\n"
 	      "plot '$growth' using 1:2 with linespoints"
-	      " title 'grants a second',"
+	      " title 'grants per second',"
 	      " '' using 1:3 axes x1y2 with linespoints title 'median wait',"
 	      " '' using 1:4 axes x1y2 with linespoints title '99 % wait'\n",
 		out);

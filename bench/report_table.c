@@ -9,7 +9,7 @@
 
 static void heading(FILE *out)
 {
-	fprintf(out, "\n%-14s%9s%8s %9s%9s%9s%9s%9s\n", "", "grants", "a s",
+	fprintf(out, "\n%-14s%9s%8s %9s%9s%9s%9s%9s\n", "", "grants", "per s",
 		"p50 ms", "p90", "p99", "p99.9", "max");
 }
 
@@ -93,7 +93,7 @@ static void fairness(FILE *out, const struct figures *f)
 	if (f->waiting > 0)
 		fprintf(out,
 			"waiting       %" PRIu64
-			" when it ended; the percentiles do not tell of them\n",
+			" at the end; not in the percentiles\n",
 			f->waiting);
 }
 
@@ -107,7 +107,7 @@ static void cost(FILE *out, const struct figures *f)
 {
 	if (f->all.grants == 0)
 		return;
-	fputs("a grant cost  ", out);
+	fputs("per grant     ", out);
 	if (f->client_requests >= 0)
 		each(out, f, f->client_requests, "requests by the clients; ");
 	if (f->server_requests < 0) {
@@ -175,7 +175,7 @@ static void title(FILE *out, const struct figures *f)
 
 	fprintf(out, "%s: ", o->recipe);
 	count_of(out, f->plan.clients, "client", "clients");
-	fputs(" of ", out);
+	fputs(" with ", out);
 	count_of(out, o->threads, "thread", "threads");
 	fputs(" in ", out);
 	count_of(out, f->plan.processes, "process", "processes");
@@ -187,7 +187,7 @@ static void title(FILE *out, const struct figures *f)
 	if (bench_has_items(o))
 		count_of(out, f->plan.leases, "item, ", "items, ");
 	if (o->rate > 0)
-		fprintf(out, "%g starts a second, ", o->rate);
+		fprintf(out, "%g starts per second, ", o->rate);
 	fprintf(out, "for %.1f s\n", f->seconds);
 }
 

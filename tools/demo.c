@@ -309,19 +309,18 @@ static void show(const struct demo_figures *ours,
 {
 	printf("\n  %-34s%14s%s\n", "", "Kustos",
 		theirs != NULL ? "       Curator" : "");
-	ROW("locks a second", 0, "", per_second);
-	ROW("from one holder to the next", 2, " ms", handoff_ms);
-	ROW("waiting for it: median", 2, " ms", p50_ms);
-	ROW("  90 in 100 waited at most", 2, " ms", p90_ms);
-	ROW("  99 in 100", 2, " ms", p99_ms);
-	ROW("  the longest", 2, " ms", max_ms);
-	ROW("locks of a process: fewest", 0, "", fewest);
-	ROW("  most", 0, "", most);
-	ROW("fairness (Jain's index, at most 1)", 4, "", jain);
+	ROW("locks per second", 0, "", per_second);
+	ROW("time per hand-over", 2, " ms", handoff_ms);
+	ROW("wait: median", 2, " ms", p50_ms);
+	ROW("  90th percentile", 2, " ms", p90_ms);
+	ROW("  99th percentile", 2, " ms", p99_ms);
+	ROW("  maximum", 2, " ms", max_ms);
+	ROW("locks per process: minimum", 0, "", fewest);
+	ROW("  maximum", 0, "", most);
+	ROW("fairness (Jain's index; 1 is even)", 4, "", jain);
 	if (theirs != NULL)
-		printf("\n  These ran once, one after the other; \"make "
-		       "bench\" "
-		       "measures in turns,\n  in several rounds.\n");
+		printf("\n  These ran once, one after the other.  \"make "
+		       "bench\" compares in several\n  rounds, in turn.\n");
 	putchar('\n');
 }
 

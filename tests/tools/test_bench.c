@@ -36,7 +36,7 @@ static bool is_json(void)
 static bool all_had_some(void)
 {
 	return is_json() ? strstr(b.out_text, "\"grants\":0,") == NULL
-			 : strstr(b.out_text, "\na grant cost ") != NULL;
+			 : strstr(b.out_text, "\nper grant ") != NULL;
 }
 
 /* A machine that stands still for as long as it is measured grants nothing: but
@@ -59,7 +59,7 @@ START_TEST(a_table_tells_all)
 {
 	measure("-c2");
 	ck_assert_str_eq(b.err_text, "");
-	cli_hears(&b, "mutex: 2 clients of 1 thread in 1 process, for 0.4 s\n");
+	cli_hears(&b, "mutex: 2 clients with 1 thread in 1 process, for 0.4 s\n");
 	cli_hears(&b, "\nwait ");
 	cli_hears(&b, "\n  client 2 ");
 	cli_hears(&b, "\nhold ");
@@ -328,7 +328,7 @@ START_TEST(a_signal_has_it_print_what_there_is)
 	cli_hears(&b, " grants, now ");
 	kill(b.pid, SIGTERM);
 	ck_assert_int_eq(cli_end(&b), -SIGTERM);
-	cli_hears(&b, "mutex: 2 clients of 1 thread in 1 process, for ");
+	cli_hears(&b, "mutex: 2 clients with 1 thread in 1 process, for ");
 	ck_assert_ptr_null(strstr(b.out_text, "for 1000.0 s"));
 	cli_hears(&b, "\nfairness ");
 	nothing_is_left();
