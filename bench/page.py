@@ -72,8 +72,9 @@ The programs are:
 - **Kustos**;
 - **Curator** 5.4, in Java, and **kazoo** 2.8, in Python;
 - **libzookeeper_mt**: a bare program that sends a minimal recipe's requests through the
-  asynchronous calls of the C client, and handles no faults (`bench/mt_floor.c`). It
-  shows about what the C client costs any library built on it, Kustos included;
+  asynchronous calls of the C client, and handles no faults (`bench/mt_floor.c`). If
+  there is no contention it does not list the line, whereas the wire does. It shows about
+  what the C client costs any library built on it, Kustos included;
 - **the wire**: a bare socket program that sends the requests of a perfect recipe in as
   few flights as possible, and does nothing else (`bench/raw_*.c` say what it sends, and
   what it leaves out).
@@ -83,8 +84,9 @@ if there is no such program, for a reason given below the full table, or if it w
 measured.
 
 Figures are microseconds for each operation, the median of the rounds; lower is better.
-A ratio is the median of the ratios of each round, whose two figures were taken within
-seconds of each other.
+For queues and claims an operation is one item; for a double barrier or a count-down
+latch it is one use by all eight members. A ratio is the median of the ratios of each
+round, whose two figures were taken within seconds of each other.
 
 The number of round trips to wait for, once the parent nodes exist, is the same on any
 machine:
