@@ -1,6 +1,6 @@
-/* barrier.c - a step that starts when all are there, which some call a
-   synchronising queue, and ends when all are done: run it as often as its argument
-   says. */
+/* barrier.c - a step that starts when all members are there, and ends when all
+   are done: a double barrier, which some call a synchronising queue.  Start it
+   as many times as its argument says, or twice without one. */
 #include <kustos/barrier.h>
 #include <kustos/client.h>
 #include <stdio.h>
@@ -8,7 +8,8 @@
 
 static enum kustos_err take_part(struct kustos_double_barrier *step)
 {
-	/* Nobody waits for one that never comes. */
+	/* With a deadline nobody waits for ever for a member that never
+	   comes. */
 	enum kustos_err err = kustos_double_barrier_enter(step,
 		kustos_after_ms(60000), NULL);
 
@@ -16,7 +17,7 @@ static enum kustos_err take_part(struct kustos_double_barrier *step)
 		return err;
 	printf("all are there\n");
 	fflush(stdout);
-	/* The work of this step. */
+	/* Do the work of this step here. */
 	err = kustos_double_barrier_leave(step, KUSTOS_FOREVER, NULL);
 	if (err == KUSTOS_OK)
 		printf("all are done\n");

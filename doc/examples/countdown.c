@@ -1,5 +1,5 @@
-/* countdown.c - some work is done in pieces, and somebody waits for all of them:
-   without an argument it waits, with one it does that piece. */
+/* countdown.c - work is done in pieces, and another process waits for all of
+   them.  Without an argument the program waits; with one it does that piece. */
 #include <kustos/client.h>
 #include <kustos/countdown.h>
 #include <stdio.h>
@@ -9,13 +9,14 @@
 
 static enum kustos_err do_piece(struct kustos_countdown *work, const char *id)
 {
-	/* Who waits is told if this program dies before it is done. */
+	/* If this program dies before its piece is done, all that wait get
+	   KUSTOS_EBROKEN. */
 	enum kustos_err err = kustos_countdown_join(work, id,
 		kustos_after_ms(10000), NULL);
 
 	if (err != KUSTOS_OK)
 		return err;
-	/* The work. */
+	/* Do the work here. */
 	return kustos_countdown_done(work, id, KUSTOS_FOREVER, NULL);
 }
 

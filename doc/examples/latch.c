@@ -1,13 +1,15 @@
-/* latch.c - of all that run "latch NAME", one leads at a time; when it ends,
-   or dies, another one does.  It ends when its standard input does. */
+/* latch.c - of all processes that run "latch NAME", one leads at a time; when
+   it ends or dies, another one leads.  Each ends when its standard input
+   does. */
 #include <kustos/client.h>
 #include <kustos/election.h>
 #include <kustos/hold.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* It leads: begin to work.  Each leader's token is greater than those before:
-   whoever takes orders from it can refuse those of an old one. */
+/* We lead now: begin to work.  A leader's token is greater than those of all
+   leaders before it, so a receiver of orders can refuse those of an old
+   leader. */
 static void begin(void *arg, struct kustos_latch *latch,
 	struct kustos_hold *hold)
 {
@@ -17,7 +19,8 @@ static void begin(void *arg, struct kustos_latch *latch,
 	fflush(stdout);
 }
 
-/* Another may lead now, or, if we resign, in a moment: stop. */
+/* We do not lead any more: stop.  Another process may lead by now; if we
+   resign, only after this has returned. */
 static void stop(void *arg, struct kustos_latch *latch,
 	struct kustos_hold *hold)
 {

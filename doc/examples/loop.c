@@ -15,14 +15,15 @@
 
 struct daemon {
 	struct kustos_mutex *mutex;
-	struct kustos_hold *hold; /* NULL: another has it, and we wait */
+	struct kustos_hold *hold; /* NULL while we wait for the lock */
 	int steps;
 	enum kustos_err err;
 };
 
 static void ask(struct daemon *d);
 
-/* The moment that another may have the lock: work no more, and wait again. */
+/* Called at the moment when another may have the lock: stop working, and wait
+   for the lock again. */
 static void lost(void *arg, struct kustos_hold *hold)
 {
 	struct daemon *d = arg;
@@ -51,7 +52,7 @@ static void ask(struct daemon *d)
 		granted, d);
 }
 
-/* Something takes less than what is left of the hold, or is not begun. */
+/* Begin a step only if it takes less time than is left of the hold. */
 static void work(struct daemon *d)
 {
 	if (kustos_hold_remaining_ms(d->hold) > STEP_MS)
@@ -70,7 +71,7 @@ static int answer(const struct daemon *d)
 	return 1;
 }
 
-/* All callbacks run in kustos_client_dispatch(), and so between two steps. */
+/* All callbacks run in kustos_client_dispatch(), so never during a step. */
 static void loop(struct daemon *d, struct kustos_client *client)
 {
 	struct pollfd fds[2] = { { STDIN_FILENO, POLLIN, 0 },

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Called the moment that another may have the lock: the work must stop. */
+/* Called at the moment when another may have the lock: the work must stop. */
 static void stop_work(void *arg, struct kustos_hold *hold)
 {
 	(void)arg;
@@ -21,8 +21,8 @@ static enum kustos_err report(struct kustos_mutex *mutex)
 	if (err != KUSTOS_OK)
 		return err;
 	kustos_hold_on_lost(kustos_mutex_hold(mutex), stop_work, NULL);
-	/* Each holder's token is greater than those before: whoever stores
-	   the report can refuse one that comes too late. */
+	/* A holder's token is greater than those of all holders before it, so
+	   the receiver of the reports can refuse one that comes too late. */
 	printf("writing the report, token %lld\n",
 		(long long)kustos_mutex_fence(mutex));
 	return kustos_mutex_unlock(mutex); /* does not wait for the network */

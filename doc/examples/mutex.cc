@@ -17,13 +17,14 @@ int main()
 			std::cerr << "another writes it\n";
 			return 1;
 		}
-		// Called the moment that another may have the lock.
+		// Called at the moment when another may have the lock.
 		held.on_lost([] {
 			std::cerr << "the lock is lost\n";
 			std::_Exit(1);
 		});
-		// Each holder's token is greater than those before: whoever
-		// stores the report can refuse one that comes too late.
+		// A holder's token is greater than those of all holders before
+		// it, so the receiver of the reports can refuse one that comes
+		// too late.
 		std::cout << "writing the report, token " << held.token()
 			  << std::endl;
 	} catch (const kustos::error &e) {

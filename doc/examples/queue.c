@@ -1,12 +1,14 @@
-/* queue.c - lines that go from one process to another, each once: with "put" it
-   puts the lines of its input into a queue, with "take" it writes what is there. */
+/* queue.c - pass lines from one process to another, each line once.  With "put"
+   it puts the lines of its standard input into a queue; with "take" it takes out
+   all lines that are there, and prints them. */
 #include <kustos/client.h>
 #include <kustos/queue.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In the background, many in one transaction; they keep their order. */
+/* Put the lines in the background, many in one transaction.  They keep their
+   order. */
 static enum kustos_err put_lines(struct kustos_queue *queue)
 {
 	enum kustos_err err = KUSTOS_OK;
@@ -25,7 +27,7 @@ static enum kustos_err put_lines(struct kustos_queue *queue)
 	return err;
 }
 
-/* Up to a hundred at a time: as many as are there. */
+/* Take up to a hundred lines at a time, until the queue is empty. */
 static enum kustos_err take_lines(struct kustos_queue *queue)
 {
 	struct kustos_item *items[100];

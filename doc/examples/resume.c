@@ -1,6 +1,7 @@
-/* resume.c - a leader whose program is started again goes on in the same term.
-   "resume NAME FILE" keeps what it needs for that in FILE, and ends without a
-   farewell, as if it had crashed, when its standard input does. */
+/* resume.c - a leader whose program is restarted goes on in the same term.
+   "resume NAME FILE" keeps the ticket that it needs for that in FILE.  When its
+   standard input ends it exits as if it had crashed: the client is not closed,
+   so its session stays for the next start. */
 #include <kustos/client.h>
 #include <kustos/election.h>
 #include <stdio.h>
@@ -8,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whoever can read the ticket can do all that the session can. */
+/* Anybody who can read the ticket can do all that the session can: main() sets
+   the umask so that the file is readable for nobody else. */
 static int keep(const char *file, const struct kustos_ticket *ticket)
 {
 	FILE *f = fopen(file, "wb");
@@ -45,7 +47,7 @@ int main(int argc, char **argv)
 		options.hosts = "127.0.0.1:2181";
 	umask(077);
 	if (kept(argv[2], &ticket))
-		options.resume = &ticket; /* if it is over: a new session */
+		options.resume = &ticket; /* or a new session, if it is over */
 	wish.id = argv[1];
 	wish.resume = 1;
 	err = kustos_client_open(&options, &client);

@@ -11,7 +11,8 @@
 
 static const char *const rows[ROWS] = { "/service/host", "/service/port" };
 
-/* Only while nobody writes: else the rows need not belong together. */
+/* Look up under the read lock: without it a writer could change the rows
+   between the two reads, and they would not belong together. */
 static enum kustos_err look_up(struct kustos_client *client,
 	struct kustos_rwlock *table)
 {
@@ -27,7 +28,7 @@ static enum kustos_err look_up(struct kustos_client *client,
 			NULL);
 	lost = kustos_rwlock_unlock(table, KUSTOS_READ);
 	if (err == KUSTOS_OK)
-		err = lost; /* and then somebody may have written */
+		err = lost; /* a writer may have changed the rows meanwhile */
 	if (err == KUSTOS_OK)
 		printf("%s:%s\n", found[0], found[1]);
 	for (int i = 0; i < ROWS; i++)
@@ -35,7 +36,8 @@ static enum kustos_err look_up(struct kustos_client *client,
 	return err;
 }
 
-/* Both rows or none, and only if the lock is still ours: the server looks. */
+/* Set both rows or none, and only if we still hold the lock: the server checks
+   that in the same transaction. */
 static enum kustos_err replace(struct kustos_rwlock *table, char **values)
 {
 	kustos_deadline end = kustos_after_ms(10000);

@@ -1,4 +1,5 @@
-/* semaphore.c - a renderer, of which two may run at a time on all machines. */
+/* semaphore.c - a renderer: at most two run at a time, on all machines
+   together. */
 #include <kustos/client.h>
 #include <kustos/semaphore.h>
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 #define RENDERERS 2
 
-/* Called the moment that another may have the lease: the work must stop. */
+/* Called at the moment when another may have the lease: the work must stop. */
 static void stop_work(void *arg, struct kustos_hold *hold)
 {
 	(void)arg;

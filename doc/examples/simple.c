@@ -1,10 +1,11 @@
-/* simple.c - what one machine of many does tonight, and the others leave alone. */
+/* simple.c - a nightly job: one machine of many does it, and the others skip
+   it. */
 #include <kustos/client.h>
 #include <kustos/simple.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Called the moment that another may have the lock: the work must stop. */
+/* Called at the moment when another may have the lock: the work must stop. */
 static void stop_work(void *arg, struct kustos_hold *hold)
 {
 	(void)arg;

@@ -1,12 +1,13 @@
-/* transfer.c - from one account to another: both are locked, or none. */
+/* transfer.c - move money from one account to another: both accounts are
+   locked, or none. */
 #include <kustos/client.h>
 #include <kustos/lockable.h>
 #include <kustos/mutex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whoever transfers the other way round takes them in the same order: that of
-   their paths. */
+/* The locks are taken in the order of their paths, whatever the order here, so
+   a transfer in the other direction cannot deadlock with this one. */
 static enum kustos_err transfer(struct kustos_mutex *from,
 	struct kustos_mutex *to)
 {
@@ -19,8 +20,8 @@ static enum kustos_err transfer(struct kustos_mutex *from,
 	err = kustos_acquire_all(both, 2, kustos_after_ms(10000), NULL, &hold);
 	if (err != KUSTOS_OK)
 		return err;
-	/* Each account can refuse what comes with a lesser token than its
-	   last. */
+	/* Each account can refuse a request with a smaller token than the
+	   greatest that it has seen. */
 	printf("taking, token %lld\n",
 		(long long)kustos_hold_token(kustos_hold_part(hold, 0)));
 	printf("giving, token %lld\n",

@@ -1,6 +1,6 @@
-/* worker.c - jobs that are done at least once: with arguments it puts each as a
-   job into a queue, without it does jobs until there has been none for a second.
-   A job of a worker that dies is another's. */
+/* worker.c - jobs that are done at least once.  With arguments, it puts each of
+   them into a queue as a job; without, it does jobs until there has been none
+   for a second.  If a worker dies, another worker gets its job. */
 #include <kustos/claim.h>
 #include <kustos/client.h>
 #include <kustos/queue.h>
@@ -26,13 +26,14 @@ static void work(struct kustos_claim *claim)
 {
 	const struct kustos_item *job = kustos_claim_item(claim);
 
-	/* The work. */
+	/* Do the work here. */
 	printf("doing %s, for time %d\n", (const char *)job->data,
 		kustos_claim_deliveries(claim));
 	fflush(stdout);
 	if (strcmp(job->data, "die") == 0)
 		abort();
-	/* If this says KUSTOS_ELOST another may have done it as well. */
+	/* KUSTOS_ELOST means that another worker may have done the job as
+	   well. */
 	enum kustos_err err = kustos_claim_ack(claim, kustos_after_ms(10000),
 		NULL);
 	printf("%s\n", kustos_err_name(err));
@@ -45,7 +46,8 @@ static enum kustos_err work_all(struct kustos_client *client)
 	struct kustos_claim *claim;
 	enum kustos_err err;
 
-	/* A job that has killed two workers kills no third. */
+	/* After two deliveries a job is moved to the dead letters: a job that
+	   has killed two workers kills no third. */
 	options.deliveries = 2;
 	options.dead_letters = "/jobs/dead";
 	err = kustos_claims_create(client, JOBS, &options, &claims);
