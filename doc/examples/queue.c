@@ -1,6 +1,6 @@
 /* queue.c - pass lines from one process to another, each line once.  With "put"
-   it puts the lines of its standard input into a queue; with "take" it takes out
-   all lines that are there, and prints them. */
+   it puts the lines of its standard input into a queue; with "take" it takes
+   out all lines that are there, and prints them. */
 #include <kustos/client.h>
 #include <kustos/queue.h>
 #include <stdio.h>
