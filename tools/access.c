@@ -1,7 +1,8 @@
 /*
- * access.c - as whom the command acts, and whose the nodes are that it makes.
+ * access.c - the command's credentials, and the ACL of the nodes that it makes.
  *
- * A password stands in a file: everybody can read the arguments of a process.
+ * The password is read from a file: everybody can see the arguments of a
+ * process.
  */
 #include "access.h"
 
@@ -10,8 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* May others read it, or write what we would be?  As for psql, a file of root's may
-   be read by a group; what is no file, such as a pipe, is the user's affair. */
+/* May others read the credentials in this file, or change them?  As with psql,
+   a group may read a file that belongs to root.  What is no regular file, such
+   as a pipe, is the user's own responsibility. */
 static bool is_open_to_others(int fd)
 {
 	struct stat is;

@@ -1,5 +1,5 @@
 /*
- * access.h - as whom the command acts, and whose the nodes are that it makes.
+ * access.h - the command's credentials, and the ACL of the nodes that it makes.
  */
 #ifndef KU_ACCESS_H
 #define KU_ACCESS_H
@@ -11,8 +11,9 @@ struct access {
 	struct kustos_acl acl;
 };
 
-/* Put what --auth-file and --acl say into "options", which point into "access"
-   then.  Returns TOOL_OK, or what to end with, having said why. */
+/* Put what --auth-file and --acl say into "options", which then point into
+   "access".  Returns TOOL_OK; or, having printed why, the exit code to end
+   with. */
 int access_take(const struct tool *tool, struct access *access,
 	struct kustos_client_options *options);
 

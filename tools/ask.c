@@ -1,5 +1,5 @@
 /*
- * ask.c - ask for what a command is to be run under, and run it.
+ * ask.c - acquire what a command runs under, and run the command.
  */
 #include "ask.h"
 
@@ -11,7 +11,8 @@
 
 #define LOOK_MS 1000 /* how often a wait looks who else is there */
 
-/* There is room for them only now: the library knows how many there can be. */
+/* Keep the holds that were granted.  Room for them is allocated only now, since
+   only the library knows how many there can be. */
 static enum kustos_err keep(struct ask *a, struct kustos_hold *const *holds,
 	int count)
 {
@@ -65,8 +66,8 @@ static int not_granted(const struct ask *a)
 		a->err);
 }
 
-/* Wait for it.  A signal that ends the wait is obeyed once the place in the
-   queue has been given up. */
+/* Wait for the grant.  A signal that ends the wait takes effect only once the
+   place in line has been given up. */
 static int acquire(struct ask *a)
 {
 	bool looks = a->calls->look != NULL;
@@ -99,7 +100,8 @@ static int run(struct ask *a)
 
 	if (code == TOOL_OK)
 		code = acquire(a);
-	/* Not by the code: that of a conflict may be any, 0 as well. */
+	/* The code does not tell: the user chooses that of a conflict (-E), and
+	   may choose 0. */
 	if (a->count > 0 && j->sig == 0)
 		code = job_run(j, a->holds, a->count);
 	else

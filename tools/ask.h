@@ -1,6 +1,6 @@
 /*
- * ask.h - ask for what a command is to be run under, wait for it, and run the
- * command: what kustos lock and kustos semaphore do alike.
+ * ask.h - acquire what a command runs under, wait for the grant, and run the
+ * command: the part that kustos lock and kustos semaphore have in common.
  */
 #ifndef KU_ASK_H
 #define KU_ASK_H
@@ -12,13 +12,15 @@ struct ask;
 
 struct ask_calls {
 	const char *verb;   /* "lock", for messages */
-	const char *busy;   /* what is so when -n fails */
-	const char *missed; /* what was not so when -w fails */
+	const char *busy;   /* what a message says when -n fails */
+	const char *missed; /* what a message says when -w fails */
 
-	/* Ask, with ask_granted() or ask_granted_many() and "ask". */
+	/* Begin to acquire, with ask_granted() or ask_granted_many() as the
+	   callback and "ask" as its argument. */
 	enum kustos_err (*start)(struct ask *ask);
 
-	/* Look around, now and then, until it returns false.  NULL: do not. */
+	/* Called now and then during the wait, until it returns false.  NULL:
+	   nothing is called. */
 	bool (*look)(struct ask *ask);
 
 	/* Undo start(), also if that failed or was not called. */
@@ -30,10 +32,10 @@ struct ask {
 	struct lock_options options;
 	struct job job;
 	struct kustos_cancel *cancel;
-	const char *refused; /* by start(), of several paths; NULL: the job's */
-	bool explained; /* look() has said why nobody gets it, and it is so */
+	const char *refused; /* path that start() failed for; NULL: the job's */
+	bool explained; /* look() has said why nobody gets it; still true */
 
-	/* What was granted; the rest is told once "answered" is set. */
+	/* The outcome; the other fields are valid once "answered" is set. */
 	atomic_bool answered;
 	enum kustos_err err;
 	struct kustos_hold **holds;

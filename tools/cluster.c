@@ -32,12 +32,12 @@ struct member {
 
 struct cluster {
 	int count;
-	bool keeps; /* what is stored outlives it */
+	bool keeps; /* the data outlives the servers */
 	struct member members[CLUSTER_MAX];
 	char hosts[CLUSTER_MAX * 48];
 };
 
-/* Returns whether nobody listens there; if the port is none, neither. */
+/* Return whether a server can listen there; if not, print why. */
 static bool port_is_free(const char *ip, int port)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
@@ -67,7 +67,8 @@ static bool make_folder(const char *path)
 	return false;
 }
 
-/* In an ensemble each server has a folder of its own, which knows its number. */
+/* Make the folder of a server's data.  In an ensemble each server has one of
+   its own, with the server's number in the file "myid". */
 static bool make_data(const struct cluster_options *o, int i, char *out,
 	size_t size)
 {
@@ -95,8 +96,9 @@ static bool make_data(const struct cluster_options *o, int i, char *out,
 	return true;
 }
 
-/* Where the server looks for its own folder it is to find the one that is kept: a
-   configuration cannot have every name. */
+/* Make the folder that the server looks for a link to the one that is kept.
+   The configuration could not name that directly: not every name can be written
+   there. */
 static bool link_data(const struct member *m, const char *data)
 {
 	char path[PATH_MAX];
@@ -108,8 +110,8 @@ static bool link_data(const struct member *m, const char *data)
 	return false;
 }
 
-/* Of two lines of a configuration about one thing the later one counts, which
-   is how ours wins over that of the server's own port. */
+/* Of two lines of a configuration for one setting the later one counts: so our
+   clientPort overrides the server's own. */
 static bool prepare(struct cluster *c, const struct cluster_options *o, int i)
 {
 	struct member *m = &c->members[i];

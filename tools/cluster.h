@@ -18,14 +18,16 @@ struct cluster_options {
 	const char *data; /* keep what is stored in this folder; or NULL */
 };
 
-/* Start it and wait until it is in service.  Returns NULL, having said why, if
-   that cannot be.  However this process ends, nothing of it is left. */
+/* Start the servers and wait until all are in service.  Returns NULL, having
+   printed why, if that fails.  However this process ends, nothing of them is
+   left. */
 struct cluster *cluster_start(const struct cluster_options *options);
 
-/* End it and remove what it had. */
+/* End the servers and remove their temporary files. */
 void cluster_free(struct cluster *c);
 
-/* Return "ip:port,ip:port"; the same of one server; and its process. */
+/* Return "ip:port,ip:port" of all servers; the same of one server; and the
+   process of that one. */
 const char *cluster_hosts(const struct cluster *c);
 const char *cluster_address(const struct cluster *c, int i);
 pid_t cluster_pid(const struct cluster *c, int i);

@@ -40,7 +40,7 @@ static const char codes[] =
 	"  126  COMMAND cannot be executed\n"
 	"  127  COMMAND was not found\n";
 
-/* Have "act" do something with the barrier. */
+/* Open a client, and call "act" with the barrier. */
 static int with_barrier(struct together *t, const char *verb, bool waits,
 	enum kustos_err (*act)(struct kustos_barrier *barrier,
 		kustos_deadline deadline, struct kustos_cancel *cancel))
@@ -106,7 +106,8 @@ static int64_t session_of(const struct job *j)
 	return now.session_id;
 }
 
-/* The command has ended with "code"; it went in with that session. */
+/* Leave the barrier, after the command has ended with "code".  The member
+   entered in "session". */
 static int go_out(struct together *t, struct kustos_double_barrier *member,
 	int64_t session, int code)
 {
@@ -122,7 +123,7 @@ static int go_out(struct together *t, struct kustos_double_barrier *member,
 		return TOOL_SIGNAL + t->job.sig;
 	if (err == KUSTOS_OK)
 		return code;
-	/* It is out; without a connection, its node goes later. */
+	/* The member is out; without a connection its node is deleted later. */
 	if (t->no_wait && (err == KUSTOS_EBUSY || err == KUSTOS_EDISCONNECTED))
 		return code;
 	if (err != KUSTOS_ELOST)
@@ -146,7 +147,7 @@ static int take_part(struct together *t)
 	int code = together_waited(t, j->client, "cannot enter",
 		"the others are not there", err);
 	if (code == TOOL_OK && j->sig != 0)
-		code = TOOL_SIGNAL + j->sig; /* it came too late to give up */
+		code = TOOL_SIGNAL + j->sig; /* it came too late to cancel */
 	int64_t session = session_of(j);
 	if (code != TOOL_OK)
 		under_abandon(&j->under);

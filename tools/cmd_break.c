@@ -63,8 +63,8 @@ static kustos_deadline soon(const struct breaker *b)
 	return kustos_after_ms(b->tool.session_ms);
 }
 
-/* The last part of the path may name a participant.  "there": the path is that
-   of a node, which has none itself. */
+/* Find the participant that the last part of the path names.  "there": the path
+   is a node, but nobody stands in line below it. */
 static int find_named(struct breaker *b, bool there)
 {
 	const char *name = show_name(b->path);
@@ -181,7 +181,8 @@ static void report(const struct breaker *b)
 static int break_path(struct breaker *b)
 {
 	bool asks = !b->yes && !b->revoke;
-	/* Who is asked has to see for what. */
+	/* A user who is asked has to see what for: on standard error, if
+	   standard output is no terminal. */
 	bool aside = b->tool.json || (asks && !isatty(1));
 	FILE *out = aside ? stderr : stdout;
 	int code = tool_connect(&b->tool, &b->client);

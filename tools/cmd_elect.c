@@ -1,9 +1,10 @@
 /*
  * cmd_elect.c - kustos elect: run a command while leading.
  *
- * A term is a round: a client, a place in the election, the command, and the
- * end of all three.  With --restart another round follows, in a process that
- * has no threads again, so that what it forks is sound.
+ * Each term is a round: open a client, take a place in the election, run the
+ * command, and end all three.  With --restart another round follows.  By then
+ * the threads of the round before have ended, so that this process can fork
+ * safely.
  */
 #include "elect_options.h"
 #include "elect_watch.h"
@@ -17,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_MS 1000	/* how often a wait looks what keeps us from it */
-#define AT_ONCE_MS 20	/* and one that is not to wait */
+#define LOOK_MS 1000	/* how often a wait checks what keeps us from leading */
+#define AT_ONCE_MS 20	/* the same with -w 0 */
 #define RESTART_MS 1000 /* from one round to the next, at the least */
 
 struct elect {
@@ -31,14 +32,14 @@ struct elect {
 	/* Of a round. */
 	struct kustos_latch *latch; /* one of these */
 	struct kustos_selector *selector;
-	enum kustos_err err;   /* what keeps us from taking part, as told */
+	enum kustos_err err;   /* what keeps us from taking part; printed */
 	pthread_mutex_t mutex; /* guards the rest */
 	pthread_cond_t over;
 	struct kustos_hold *hold; /* of the term */
-	bool done;		  /* with it */
+	bool done;		  /* we are, with the term */
 };
 
-/* On a thread of Kustos': we lead. */
+/* Called on a thread of the library: we lead. */
 static void begin(struct elect *e, struct kustos_hold *hold)
 {
 	pthread_mutex_lock(&e->mutex);
@@ -48,7 +49,8 @@ static void begin(struct elect *e, struct kustos_hold *hold)
 	under_wake();
 }
 
-/* The hold is gone when this returns. */
+/* Wait until we are done with the term: when the callback that calls this has
+   returned, the hold is gone. */
 static void wait_done(struct elect *e)
 {
 	pthread_mutex_lock(&e->mutex);
@@ -116,8 +118,9 @@ static struct kustos_hold *current(struct elect *e)
 	return hold;
 }
 
-/* Say what keeps us from taking part, once; it is tried again.  Returns an exit
-   code if that is of no use: credentials are refused, or there is no chroot. */
+/* Print once what keeps us from taking part; the library tries again.  Returns
+   TOOL_OK; or an exit code if that is useless, as the credentials are refused
+   or the chroot is missing. */
 static int look(struct elect *e)
 {
 	const struct job *j = &e->job;
@@ -134,8 +137,9 @@ static int look(struct elect *e)
 	return lasts && code == TOOL_FAILED ? code : TOOL_OK;
 }
 
-/* Whoever stands before us is waited for, whatever its names; but not all who
-   come after us wait for us, so another may lead as well: worth a word, once. */
+/* We wait for all who stand before us, whatever the dialect of their names.
+   But not all who come after us wait for us, so another may lead as well: warn
+   once. */
 static void tell_if_mixed(struct elect *e)
 {
 	if (e->told_mixed || kustos_selector_mixed(e->selector) == 0)
@@ -164,7 +168,8 @@ static bool is_behind(const struct elect *e)
 	bool behind = false;
 
 	(void)kustos_client_session(j->client, &session);
-	/* No longer than a signal is to wait; it is looked again. */
+	/* A short deadline, as a signal has to wait for this; the caller looks
+	   again. */
 	if (kustos_participants(j->client, j->path, kustos_after_ms(LOOK_MS),
 		    NULL, &all) != KUSTOS_OK)
 		return false;
@@ -205,7 +210,7 @@ static int win(struct elect *e)
 	return j->sig != 0 ? TOOL_SIGNAL + j->sig : TOOL_OK;
 }
 
-/* We are done with the term, if there was one. */
+/* End the term, if there was one, and take part no more. */
 static void leave(struct elect *e)
 {
 	pthread_mutex_lock(&e->mutex);
@@ -241,8 +246,8 @@ static int lead_once(struct elect *e)
 	return code;
 }
 
-/* Did the command die of a key, or with its terminal?  Then it alone was told, but
-   all of us were meant. */
+/* Was the command killed by a key, or with its terminal?  Then the command
+   alone got the signal, but this process was meant as well. */
 static bool ended_by_terminal(const struct command *c, int code)
 {
 	int sig = code - TOOL_SIGNAL;
@@ -250,7 +255,7 @@ static bool ended_by_terminal(const struct command *c, int code)
 	return c->given && (sig == SIGINT || sig == SIGQUIT || sig == SIGHUP);
 }
 
-/* Return whether another round is to follow one that ended so. */
+/* Return whether another round follows one that ended with "code". */
 static bool goes_on(const struct elect *e, int code)
 {
 	const struct under *u = &e->job.under;

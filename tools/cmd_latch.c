@@ -42,7 +42,7 @@ static const char codes[] =
 	"  126  COMMAND cannot be executed\n"
 	"  127  COMMAND was not found\n";
 
-/* A verb without a command: have "act" do it. */
+/* Do a verb that runs no command: open a client, and call "act". */
 static int with_latch(struct together *t, const char *verb, bool waits,
 	enum kustos_err (*act)(struct together *t,
 		struct kustos_countdown *latch, kustos_deadline deadline))
@@ -181,7 +181,8 @@ typedef enum kustos_err tell_fn(struct kustos_countdown *latch, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_countdown_fn *done, void *arg);
 
-/* Join, or count.  A signal that ends that is in the job. */
+/* Join, or count down, as "how" does.  A signal that ends the wait is stored in
+   the job. */
 static enum kustos_err tell(struct together *t, struct kustos_countdown *latch,
 	tell_fn *how)
 {
@@ -195,7 +196,7 @@ static enum kustos_err tell(struct together *t, struct kustos_countdown *latch,
 			together_answered, &ask));
 }
 
-/* Join, run the command, and count if it ended well. */
+/* Join, run the command, and count down if it ended with 0. */
 static int take_part(struct together *t)
 {
 	struct kustos_countdown *latch = NULL;
@@ -207,7 +208,7 @@ static int take_part(struct together *t)
 		err = tell(t, latch, kustos_countdown_join_async);
 	int code = together_waited(t, j->client, "cannot join", NULL, err);
 	if (code == TOOL_OK && j->sig != 0)
-		code = TOOL_SIGNAL + j->sig; /* it came too late to give up */
+		code = TOOL_SIGNAL + j->sig; /* it came too late to cancel */
 	if (code != TOOL_OK)
 		under_abandon(&j->under);
 	else

@@ -12,25 +12,26 @@
 
 /* The lock at one path. */
 struct one {
-	struct kustos_mutex *mutex;   /* one of these */
-	struct kustos_rwlock *rwlock; /* two */
+	struct kustos_mutex *mutex;   /* a plain lock; or NULL */
+	struct kustos_rwlock *rwlock; /* with -s or -x; or NULL */
 };
 
 struct lock {
-	struct ask ask;	  /* the first: a pointer to it is one to this */
+	struct ask ask;	  /* first: a pointer to it is one to this struct */
 	struct one *ones; /* for each path */
 	struct kustos_lockable *all;
 	char *paths; /* all of them, if they are several */
 };
 
-/* Of one or of all: who has asked is waiting for the end of the command. */
+/* Somebody asks for one of the locks, or for all: they are given back when the
+   command has ended. */
 static void on_revoke(void *arg, struct kustos_hold *hold)
 {
 	(void)hold;
 	under_ask(arg);
 }
 
-/* Give a recipe's options what both kinds have. */
+/* Set the options that mutexes and rwlocks have in common. */
 #define TAKE_OPTIONS(to, l)                                              \
 	do {                                                             \
 		(to)->dialect = (l)->ask.options.dialect;                \
@@ -89,8 +90,8 @@ static enum kustos_err start(struct ask *ask)
 			  ask->job.deadline, ask->cancel, ask_granted, ask);
 }
 
-/* Whoever stands before us is waited for, whatever its names; but not all who
-   come after us wait for us, and that is worth a word, once. */
+/* We wait for all who stand before us, whatever the dialect of their names.
+   But not all who come after us wait for us: warn once. */
 static bool tell_if_mixed(struct ask *ask)
 {
 	const struct lock *l = (struct lock *)ask;
@@ -122,7 +123,7 @@ static void end(struct ask *ask)
 static const struct ask_calls calls = { "cannot lock", "another holds the lock",
 	"not got", start, tell_if_mixed, end };
 
-/* Make room for each path, and one text of all. */
+/* Make room for the lock of each path, and join the paths into one text. */
 static bool make_room(struct lock *l)
 {
 	const struct lock_options *o = &l->ask.options;

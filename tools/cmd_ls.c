@@ -34,8 +34,8 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* Is the path no line, as it is a plain barrier?  Only by what its node says, as
-   "kustos top" tells them. */
+/* Is the path a plain barrier instead of a line?  Like "kustos top", this goes
+   by nothing but the data of the node. */
 static bool is_gate(struct kustos_client *client, const char *path,
 	kustos_deadline end)
 {

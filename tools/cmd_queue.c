@@ -109,8 +109,9 @@ static int cannot_print(int why)
 	return TOOL_FAILED;
 }
 
-/* Nothing is taken for an output that is closed, or a pipe that nobody reads, as far as
-   that can be seen beforehand: then end as the write would. */
+/* Check standard output before an item is taken: one that is taken when the
+   output is closed, or a pipe that nobody reads, would be lost.  If that can be
+   seen now, end as the write would. */
 static int check_output(void)
 {
 	struct pollfd out = { 1, 0, 0 };
@@ -124,8 +125,8 @@ static int check_output(void)
 	return cannot_print(EPIPE);
 }
 
-/* It has been taken when it is printed: so a descriptor that is shared with others
-   and does not block is no reason to lose it. */
+/* Print an item.  It has been taken by now, so it must not be lost because the
+   descriptor is non-blocking, which others that share it can make it. */
 static int print(const struct queue_job *q, const struct kustos_item *item)
 {
 	size_t len = 0, size = item->count;
@@ -146,9 +147,9 @@ static int print(const struct queue_job *q, const struct kustos_item *item)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
-static size_t untold;		 /* items of whose end nobody has told yet */
-static size_t begun;		 /* of those that are put, in their order */
-static size_t failed = SIZE_MAX; /* the first of them that is not there */
+static size_t untold;		 /* callbacks that are still to come */
+static size_t begun;		 /* puts, in their order */
+static size_t failed = SIZE_MAX; /* the first of them that failed */
 static enum kustos_err first_error;
 
 typedef int work_fn(struct queue_job *q, struct kustos_client *client,
@@ -173,7 +174,9 @@ static void heard(void *arg, enum kustos_err err,
 	pthread_mutex_unlock(&lock);
 }
 
-/* Have it told what was found to be no item: callbacks come one after the other. */
+/* Wait until unfit() was called for all that was found to be no item.
+   Callbacks run one after the other, so that of a request made now comes
+   last. */
 static void hear_all(const struct queue_job *q, struct kustos_client *client)
 {
 	pthread_mutex_lock(&lock);
@@ -188,7 +191,7 @@ static void hear_all(const struct queue_job *q, struct kustos_client *client)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Have "work" done with the queue, which is of the kind that is known by now. */
+/* Open the queue, whose kind is known by now, and call "work" with it. */
 static int work_on(struct queue_job *q, struct kustos_client *client,
 	work_fn *work)
 {
@@ -226,7 +229,7 @@ static int with_queue(struct queue_job *q, work_fn *work)
 
 /* Put */
 
-/* "arg" is how many were begun before. */
+/* "arg" is how many puts were begun before this one. */
 static void put_ended(void *arg, enum kustos_err err)
 {
 	size_t before = (size_t)(uintptr_t)arg;
@@ -249,7 +252,8 @@ static enum kustos_err error_so_far(void)
 	return err;
 }
 
-/* Wait until put_ended() has heard of all: it is decided, or soon is. */
+/* Wait until put_ended() was called for every put: each is decided, or soon
+   will be. */
 static enum kustos_err error_of_all(void)
 {
 	pthread_mutex_lock(&lock);
@@ -259,7 +263,7 @@ static enum kustos_err error_of_all(void)
 	return error_so_far();
 }
 
-/* Until when a server that is there has answered. */
+/* Return a deadline by which a server that is alive has answered. */
 static kustos_deadline soon(const struct queue_job *q)
 {
 	return kustos_after_ms(q->tool.session_ms);
@@ -274,8 +278,8 @@ static enum kustos_err put_in_background(const struct queue_job *q,
 	pthread_mutex_lock(&lock);
 	untold++;
 	pthread_mutex_unlock(&lock);
-	/* That there is no room in the queue is told in the background: it is memory
-	   that is full. */
+	/* KUSTOS_EFULL means that the buffer in memory is full: that the queue
+	   has no room is reported to put_ended(). */
 	while ((err = kustos_queue_put_async(queue, item, deadline, NULL,
 			put_ended, (void *)(uintptr_t)begun)) == KUSTOS_EFULL) {
 		err = kustos_queue_flush(queue, soon(q), NULL);
@@ -325,7 +329,8 @@ static enum kustos_err put_lines(const struct queue_job *q,
 	return err;
 }
 
-/* All is told.  Whoever goes on has to know with which. */
+/* Every outcome is known by now.  Say how many items are there: the user has to
+   know with which to go on. */
 static void tell_there(const struct queue_job *q)
 {
 	size_t there = failed < begun ? failed : begun;
@@ -371,7 +376,8 @@ static int put(struct queue_job *q)
 
 /* Take, and look */
 
-/* What was on its way when the time was over is ours as well. */
+/* Take an item.  One that was being taken when the time ran out is ours as
+   well, and is fetched. */
 static enum kustos_err take_one(struct queue_job *q, struct kustos_queue *queue,
 	struct kustos_item **item)
 {

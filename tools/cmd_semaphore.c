@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-#define READ_MS 1000 /* else later: a signal or a deadline may have come */
+#define READ_MS 1000 /* then try later: a signal or a deadline may be due */
 
 struct semaphore {
-	struct ask ask; /* the first: a pointer to it is one to this */
+	struct ask ask; /* first: a pointer to it is one to this struct */
 	struct kustos_semaphore *sem;
-	bool told; /* that others disagree */
+	bool told; /* the user, that others disagree */
 };
 
 static enum kustos_err make(struct semaphore *s, const char *path)
@@ -27,8 +27,8 @@ static enum kustos_err make(struct semaphore *s, const char *path)
 		&s->sem);
 }
 
-/* Return what is wrong with the node of the number; NULL: nothing, as far as can be
-   seen now. */
+/* Return what is wrong with the node that holds the number of leases; NULL if
+   nothing is, as far as can be seen now. */
 static const char *fault_of(const struct ask *ask)
 {
 	struct kustos_client *client = ask->job.client;
@@ -40,7 +40,7 @@ static const char *fault_of(const struct ask *ask)
 	enum kustos_err err = kustos_get(client, ask->options.max_path,
 		kustos_after_ms(READ_MS), NULL, &data, &len, NULL);
 	kustos_free(data);
-	/* That it is the chroot which is missing, the request tells. */
+	/* If the chroot is missing, the request for a lease itself says so. */
 	if (err == KUSTOS_ENONODE)
 		return kustos_exists(client, "/", kustos_after_ms(READ_MS),
 			       NULL, NULL) == KUSTOS_OK
@@ -51,8 +51,8 @@ static const char *fault_of(const struct ask *ask)
 	return err == KUSTOS_OK && len != 4 ? "holds no number" : NULL;
 }
 
-/* Without a number nobody gets anything, which is worth a word each time that it is
-   seen to be missing. */
+/* Without a number nobody gets a lease: say so each time that the number is
+   found to be missing. */
 static void explain(struct semaphore *s)
 {
 	struct ask *ask = &s->ask;
@@ -69,7 +69,7 @@ static void explain(struct semaphore *s)
 			ask->options.max_path, fault);
 }
 
-/* Another number than ours makes one of the two wrong, and is worth a word,
+/* If others use another number than ours, one of the two is wrong: warn
    once. */
 static void tell_if_disagrees(struct semaphore *s)
 {
@@ -100,7 +100,8 @@ static enum kustos_err start(struct ask *ask)
 		err = kustos_semaphore_acquire_many_async(s->sem,
 			ask->options.leases, ask->job.deadline, ask->cancel,
 			ask_granted_many, ask);
-	/* By now the number was asked for, and will be known when this is. */
+	/* The number was asked for by now, so it is known once the request in
+	   here is answered. */
 	if (err == KUSTOS_OK)
 		explain(s);
 	return err;
@@ -114,7 +115,7 @@ static void end(struct ask *ask)
 static const struct ask_calls calls = { "cannot get a lease of",
 	"no lease is free", "no lease was free", start, look, end };
 
-/* Store the number that those go by who name the same node. */
+/* Store the number of leases for all who name the same node. */
 static int set_max(struct semaphore *s)
 {
 	const struct lock_options *o = &s->ask.options;
@@ -123,7 +124,7 @@ static int set_max(struct semaphore *s)
 
 	if (code != TOOL_OK)
 		return code;
-	/* Its own path does not matter, as it takes no lease. */
+	/* The path of the semaphore does not matter, as no lease is taken. */
 	enum kustos_err err = make(s, o->max_path);
 	if (err == KUSTOS_OK)
 		err = kustos_semaphore_set_max(s->sem, o->set_max,

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define LOOK_MS 500	  /* how often to see whether the servers still run */
-#define TICK_MAX_MS 30000 /* the longest session, of 60 s, has two */
+#define TICK_MAX_MS 30000 /* the longest session, 60 s, is two ticks */
 
 static const char help[] =
 	"Usage: kustos server [OPTION]... [[--] COMMAND [ARGUMENT]...]\n"
@@ -94,7 +94,8 @@ static int serve(struct server_tool *s)
 	struct pollfd fds[2] = { { s->signals.fd, POLLIN, 0 },
 		{ s->until_eof ? 0 : -1, POLLIN, 0 } };
 
-	/* There may be no room for it, for as long as nobody reads. */
+	/* The output may block for as long as nobody reads it: let signals end
+	   this process meanwhile. */
 	signals_admit(&s->signals, true);
 	announce(s);
 	int code = tool_flush(TOOL_OK);
@@ -213,8 +214,8 @@ static int run(int argc, char **argv)
 	s.cluster = cluster_start(&s.options);
 	if (s.cluster == NULL)
 		return TOOL_FAILED;
-	/* Not before: a signal that comes meanwhile ends this process, and
-	   what it has started. */
+	/* Not before: a signal that comes while the servers start ends this
+	   process, and the servers with it. */
 	if (signals_take(&s.signals) < 0)
 		tool_say("cannot handle signals: %s", strerror(errno));
 	else if (optind == argc)

@@ -44,7 +44,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-#define INTERVAL_MS 2000 /* unless one is said */
+#define INTERVAL_MS 2000 /* without -i */
 #define LEAST_MS 100
 #define CLEAR "\033[H\033[2J"
 
@@ -52,7 +52,7 @@ struct top {
 	struct tool tool;
 	const char *path;
 	int64_t interval_ms;
-	int frames; /* 0: without an end */
+	int frames; /* 0: no limit */
 	bool bare;
 	struct kustos_client *client;
 	struct signals signals;
@@ -101,7 +101,8 @@ static int print(const struct top *t, const struct top_frame *frame, bool first)
 	return tool_flush(TOOL_OK);
 }
 
-/* Is look "i" followed by another although it has failed?  Not the first. */
+/* Does another look follow look "i" although that has failed?  Not if it was
+   the first. */
 static bool goes_on(const struct top *t, enum kustos_err err, int i)
 {
 	bool passes = err == KUSTOS_EDISCONNECTED || err == KUSTOS_ETIMEDOUT ||

@@ -1,9 +1,9 @@
 /*
  * command.c - run a program in a process group of its own, as a shell would.
  *
- * The terminal is the command's from the start if both its input and its output
- * are there.  Otherwise, in a pipeline, the foreground stays with the whole
- * pipeline, and goes to the command only once it reads from the terminal.
+ * The command gets the terminal from the start if that is both its input and
+ * its output.  Otherwise, in a pipeline, the foreground stays with the whole
+ * pipeline, and the command gets it only once it reads from the terminal.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pipe2() */
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child: read one byte, 0 at the end. */
+/* In the child: read one byte; exit if there is none. */
 static char next_byte(int fd)
 {
 	char c;
@@ -28,7 +28,7 @@ static char next_byte(int fd)
 		n = read(fd, &c, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(TOOL_FAILED); /* not started: nobody looks at this */
+		_exit(TOOL_FAILED); /* not started: nobody looks at the code */
 	return c;
 }
 
@@ -58,8 +58,8 @@ static void take_environment(int fd)
 	}
 }
 
-#define FD_FIRST 3   /* that is no standard one */
-#define FD_MOST 1024 /* what is there from here on is left as it is */
+#define FD_FIRST 3   /* the first that is no standard one */
+#define FD_MOST 1024 /* those from here on are left as they are */
 
 static bool limited;
 static bool were_open[FD_MOST];
@@ -71,7 +71,9 @@ void command_limit_descriptors(void)
 		were_open[fd] = fcntl(fd, F_GETFD) >= 0;
 }
 
-/* In the child: those of libzookeeper are not all close-on-exec. */
+/* In the child: have the program inherit only what was open at
+   command_limit_descriptors().  Not all descriptors that libzookeeper has
+   opened since are close-on-exec. */
 static void keep_to_limit(void)
 {
 	for (int fd = FD_FIRST; limited && fd < FD_MOST; fd++)
@@ -79,8 +81,8 @@ static void keep_to_limit(void)
 			(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* In the child, "fd" says what to wait for; "word" is closed by the execution, or
-   told that there is none. */
+/* In the child: wait for the environment, which comes from "fd", and execute
+   "argv".  That closes "word"; if it fails, a byte is written there. */
 static void become(const struct command *c, int fd, int word, char *const *argv)
 	__attribute__((noreturn));
 static void become(const struct command *c, int fd, int word, char *const *argv)
@@ -97,7 +99,7 @@ static void become(const struct command *c, int fd, int word, char *const *argv)
 	_exit(err == ENOENT ? TOOL_NOTFOUND : TOOL_NOEXEC);
 }
 
-/* What is open of these, -1 being none, as errno stays. */
+/* Close those that are not -1, and keep errno. */
 static void close_all(const int *fds, int count)
 {
 	int why = errno;
@@ -133,7 +135,7 @@ int command_prepare(struct command *c, const struct signals *signals,
 	close(ends[3]);
 	c->go = ends[1];
 	c->word = ends[2];
-	setpgid(c->pid, c->pid); /* here as well: whoever is first */
+	setpgid(c->pid, c->pid); /* both do: either may be first */
 	return 0;
 }
 
@@ -164,7 +166,7 @@ static void send_text(int fd, const char *text, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return; /* it was killed, which will be seen */
+			return; /* the child was killed, which is seen later */
 		text += n;
 		len -= (size_t)n;
 	}
@@ -189,7 +191,7 @@ void command_abandon(struct command *c)
 	do {
 		pid = waitpid(c->pid, &status, WUNTRACED);
 		if (pid > 0 && WIFSTOPPED(status))
-			kill(c->pid, SIGCONT); /* to see that */
+			kill(c->pid, SIGCONT); /* to see the end of the pipe */
 	} while (pid > 0 ? WIFSTOPPED(status) : errno == EINTR);
 	close(c->word);
 	if (c->tty >= 0)
@@ -209,9 +211,9 @@ static bool was_continued(void)
 	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT);
 }
 
-/* Follow it into the background, as the shell expects of a job.  Where nobody
-   does job control these signals do nothing, and it goes on at once.  Whoever
-   sent SIGSTOP meant the command alone. */
+/* The command was stopped by "sig": stop this process as well, as a shell
+   expects of a job.  Without job control these signals do nothing, and we go on
+   at once.  SIGSTOP is meant for the command alone. */
 static enum command_news follow(struct command *c, int sig)
 {
 	bool reads = sig == SIGTTIN || sig == SIGTTOU;

@@ -1,8 +1,9 @@
 /*
  * command.h - run a program in a process group of its own, as a shell would.
  *
- * Its process is forked before this one has threads and descriptors that are
- * none of its business, waits, and executes the program when it is told to.
+ * The child is forked early, before this process has threads, and descriptors
+ * that the program must not inherit.  It waits, and executes the program when
+ * it is told to.
  */
 #ifndef KU_COMMAND_H
 #define KU_COMMAND_H
@@ -15,8 +16,8 @@
 struct command {
 	const struct signals *signals;
 	pid_t pid;	   /* and the id of its process group */
-	int go;		   /* what to wait for goes in here */
-	int word;	   /* and here comes that it could not be executed */
+	int go;		   /* a pipe to the child, which waits for it */
+	int word;	   /* a pipe from it, to say that it cannot execute */
 	int input;	   /* its standard input; 0: ours */
 	int tty;	   /* the controlling terminal, or -1 */
 	bool given;	   /* the terminal is the command's */
@@ -24,8 +25,9 @@ struct command {
 			      command's as well */
 };
 
-/* Where a client is open when command_prepare() is called: before that is opened,
-   have what is a descriptor now be all that commands inherit. */
+/* Have commands inherit no other descriptors than those that are open now.  To
+   be called before a client is opened that is still open at
+   command_prepare(). */
 void command_limit_descriptors(void);
 
 /* Fork the process that will execute "argv", with "input" as its standard input.
@@ -37,7 +39,7 @@ int command_prepare(struct command *c, const struct signals *signals,
    to its environment. */
 void command_start(struct command *c, const char *const *environment);
 
-/* Instead of starting it: have its process end. */
+/* End the child without executing the program. */
 void command_abandon(struct command *c);
 
 /* Send a signal to its process group. */
@@ -51,19 +53,22 @@ enum command_news {
 	COMMAND_OTHER_STOPPED
 };
 
-/* Return what has become of it since the last look; of "*other" in the last
-   two cases.  Look again until there is nothing. */
+/* Return what has happened to the command since the last look; in the last two
+   cases, to the child "*other".  Call it again until it returns
+   COMMAND_NOTHING. */
 enum command_news command_look(struct command *c, pid_t *other);
 
-/* Let it go on after it was stopped, in the foreground if this process is. */
+/* Continue the command after it was stopped, in the foreground if this process
+   is there. */
 void command_resume(struct command *c);
 
 /* Reap it when it has ended.  Returns its exit code, or 128 and the number of
    the signal that it died of. */
 int command_reap(struct command *c);
 
-/* End this process as the command ended, if that was by a key that only the
-   command has heard: the shell waits for such an end to stop a loop. */
+/* If the command was ended by a key whose signal only the command got, end this
+   process in the same way: that is how a shell knows that it has to stop a
+   loop. */
 void command_imitate(const struct command *c, int code);
 
 #endif

@@ -2,10 +2,11 @@
  * demo.c - eight processes want one lock.
  *
  * Starts a ZooKeeper server of its own and eight processes that lock and unlock
- * as fast as they can, and tells how many locks there were, how long was waited
- * for them, how evenly they were given, and whether there ever were two holders;
- * beside what Curator does on the same server, where it is installed.
- * The exit code is 0 only if all was as it should be.
+ * as fast as they can.  Prints how many locks there were, how long the
+ * processes waited, how evenly the locks were distributed, and whether there
+ * ever were two holders at a time.  Where Curator is installed, its figures on
+ * the same server are printed beside them.  The exit code is 0 only if all was
+ * as it should be.
  */
 #include "demo.h"
 #include "fairness.h"
@@ -31,8 +32,8 @@
 
 enum phase { WARM, COUNT, STOP };
 
-/* What all processes share.  The lock guards those fields that are not atomic;
-   nothing else does. */
+/* What all processes share.  Nothing but the lock under test guards the fields
+   that are not atomic. */
 struct board {
 	atomic_int phase;
 	volatile int64_t counter;
@@ -145,7 +146,8 @@ static void pause_until(int64_t at_ms)
 		test_pause_1ms();
 }
 
-/* Tell how it goes: a line that moves, or one a second where none can. */
+/* Show the progress: on a terminal in one line that is redrawn, else in a line
+   each second. */
 static void watch(const struct board *board, int64_t begin_ms)
 {
 	bool live = isatty(STDOUT_FILENO);
@@ -187,7 +189,7 @@ static bool gather(struct board *board, struct child *children)
 	return true;
 }
 
-/* Let them at it.  Returns for how many milliseconds was counted, 0 if
+/* Run the contest.  Returns for how many milliseconds locks were counted, 0 if
    something failed. */
 static int64_t let_contend(struct board *board, const char *address)
 {
@@ -228,7 +230,8 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The wait, in milliseconds, that so many in a hundred did not exceed. */
+/* Return the wait, in milliseconds, that "percent" in a hundred waits did not
+   exceed. */
 static double percentile(const uint32_t *sorted, size_t n, size_t percent)
 {
 	size_t at = (n - 1) * percent / 100;
@@ -324,7 +327,7 @@ static void show(const struct demo_figures *ours,
 	putchar('\n');
 }
 
-/* Say whether the lock was one.  Returns whether all is well. */
+/* Print whether the lock has excluded others.  Returns whether all is well. */
 static bool verify(const struct board *board)
 {
 	long locks = 0;

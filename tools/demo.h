@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 #define DEMO_WORKERS 8
-#define DEMO_MS 3000	  /* for which is counted */
-#define DEMO_LEAD_MS 1000 /* that go before it, so that all is warm */
+#define DEMO_MS 3000	  /* for which locks are counted */
+#define DEMO_LEAD_MS 1000 /* to warm up before that */
 
-/* What is told about one contestant; less than 0 is not known. */
+/* The figures of one contestant; a value less than 0 is unknown. */
 struct demo_figures {
 	double per_second;
 	double handoff_ms;
@@ -19,13 +19,13 @@ struct demo_figures {
 	double jain; /* Jain's index of these: 1 is even */
 };
 
-/* Have Curator do the same on the server at "address", where "dir" is for its
-   files and is removed by whoever made it.  Returns NULL, or a sentence that
-   says why there are no figures. */
+/* Have Curator do the same on the server at "address".  Its files are put into
+   "dir", and stay there.  Returns NULL, or a sentence that says why there are
+   no figures. */
 const char *demo_curator(const char *address, const char *dir,
 	struct demo_figures *out);
 
-/* Is there something of Curator's to measure?  NULL, or why not. */
+/* Return NULL if Curator can be measured here, else why not. */
 const char *demo_curator_missing(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * demo_curator.c - Curator's figures, by way of the driver in bench/peers.
  *
- * Its workers are threads of one JVM with a session each, which is kinder to
- * it than processes would be.
+ * Curator's workers are threads of one JVM with a session each, which costs it
+ * less than processes would.
  */
 #include "demo.h"
 
@@ -39,7 +39,7 @@ static int run_program(int fd, void *arg)
 	return 127;
 }
 
-/* Return whether a program runs, and says so with exit code 0. */
+/* Return whether a program can be run, and ends with exit code 0. */
 static bool succeeds(const char *const *argv, int ms)
 {
 	struct program program = { argv, false };
