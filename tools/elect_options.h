@@ -14,14 +14,14 @@ struct elect_options {
 	const char *id;	 /* NULL: the default */
 	int64_t wait_ms; /* -1: for ever */
 	bool lock_layout;
-	bool has_dialect; /* it was said */
+	bool has_dialect; /* --dialect was given */
 	enum kustos_dialect dialect;
 	bool restart;
 	bool watch; /* and run nothing */
 };
 
-/* Read the command line, whose strings are lent, into "o" and "j".  Returns false
-   if that ends the program, with the exit code of "tool". */
+/* Parse the command line into "o" and "j", which keep pointers to its strings.
+   Returns false if the program is to end now, with the exit code in "tool". */
 bool elect_parse(struct elect_options *o, struct job *j, int argc, char **argv);
 
 #endif

@@ -13,17 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOOK_MS 500 /* how often to look whether this is of any use still */
+#define LOOK_MS 500 /* how often to check whether to go on */
 
 struct watch {
 	const struct tool *tool;
 	const char *path;
-	atomic_int code; /* of the exit: it is of no use any more */
+	atomic_int code; /* the exit code, once watching is useless */
 	atomic_int turn; /* one of these */
 	bool told;	 /* anything yet */
 };
 
-enum { IDLE, PRINTING, OVER }; /* nothing is printed any more */
+enum { IDLE, PRINTING, OVER }; /* OVER: nothing is printed any more */
 
 static void print_text(struct watch *w, const struct kustos_participant *first)
 {
@@ -47,7 +47,7 @@ static void print_json(struct watch *w, const struct kustos_participant *first)
 	puts("}");
 }
 
-/* On a thread of Kustos'. */
+/* Called on a thread of the library. */
 static void on_first(void *arg, enum kustos_err err,
 	const struct kustos_participant *first)
 {
@@ -96,11 +96,12 @@ int elect_watch(const struct tool *tool, const char *path)
 		sig = signals_wait(&signals, LOOK_MS);
 		code = atomic_load(&w.code);
 	}
-	/* Who does not read what is printed now may never do: it takes no part in
-	   anything, and can end as it is. */
+	/* What is being printed now may never be read, and then the callback
+	   never returns.  This process takes no part in anything, so it can end
+	   as it is. */
 	if (atomic_exchange(&w.turn, OVER) == PRINTING && sig != 0)
 		signals_suffer(sig);
-	signals_admit(&signals, true); /* another is not to wait for this */
+	signals_admit(&signals, true); /* a second one must not wait for this */
 	kustos_observer_destroy(observer);
 	tool_close(client);
 	if (sig != 0)

@@ -6,9 +6,8 @@
 
 #include "tool.h"
 
-/* Print who leads the election at "path", and whenever it is another, until a
-   signal comes, of which the process dies.  Returns an exit code if it ends
-   otherwise. */
+/* Print who leads the election at "path", now and whenever that changes, until
+   the process dies of a signal.  Returns an exit code if it ends otherwise. */
 int elect_watch(const struct tool *tool, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * flight.c - ask for many things at once.
+ * flight.c - many requests at once.
  */
 #include "flight.h"
 

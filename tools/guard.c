@@ -5,8 +5,8 @@
  *   G1  The group is sent SIGKILL before the time that was last fed is over.
  *   G2  Once it was sent SIGTERM there is no way back, and the time of its
  *       SIGKILL is fixed: the command is ending, and what is fed is ignored.
- *   G3  The group's id is not anybody else's: its owner reaps the group's
- *       leader only after guard_end().
+ *   G3  No other group can have got the group's id: its owner reaps the
+ *       group's leader only after guard_end().
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pipe2() */
@@ -28,11 +28,12 @@
 
 #define MS ((int64_t)1000000)
 
-/* What is left of the grace for the kernel to carry SIGKILL out. */
+/* This part of the grace is left, one in ten, for the kernel to carry SIGKILL
+   out. */
 #define KILL_PART 10
 
-/* How long a command that has lost its lock from one moment to the next may
-   take to end: it is another's already. */
+/* How long the command may take to end if its lock was lost from one moment to
+   the next: another may have the lock already. */
 #define SUDDEN_NS (500 * MS)
 
 enum { QUIT = 'q', LOOK = 'l' };
@@ -79,8 +80,8 @@ static void begin(struct watch *w, int64_t now, int64_t until, int64_t grace)
 	if (now >= w->kill_ns)
 		return;
 	kill(-atomic_load(&page->group), SIGTERM);
-	/* One that is stopped would not hear it; but without the lock it had
-	   better stay so. */
+	/* A command that is stopped gets SIGTERM only when it is continued.
+	   But if it has lost the lock it had better stay stopped. */
 	if (!lost)
 		kill(-atomic_load(&page->group), SIGCONT);
 }
@@ -108,8 +109,8 @@ static int64_t act(struct watch *w)
 	return 0;
 }
 
-/* The same, and tell the owner when that is.  What it feeds before it has heard is
-   looked at here. */
+/* The same, and tell the owner when that is.  If the owner feeds before it can
+   know, do it again: the owner did not see that it had to wake us. */
 static int64_t act_and_tell(struct watch *w)
 {
 	struct guard_page *page = w->page;
@@ -132,7 +133,7 @@ static void set_timer(int fd, int64_t at_ns)
 	timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* Read what the owner wrote.  Returns false if it wants no more guard. */
+/* Read what the owner wrote.  Returns false if the guard is to end. */
 static bool hear(struct watch *w, struct pollfd *from_owner)
 {
 	char c;
@@ -142,7 +143,8 @@ static bool hear(struct watch *w, struct pollfd *from_owner)
 		return c != QUIT;
 	if (n < 0 && errno == EINTR)
 		return true;
-	/* The owner is gone.  Its session, with the lock, is not. */
+	/* The owner is gone, but its session, and with that the lock, is
+	   not. */
 	w->orphaned = true;
 	from_owner->fd = -1;
 	return atomic_load(&w->page->group) != 0;
@@ -169,7 +171,7 @@ static void guard_loop(int fd, struct guard_page *page)
 	_exit(0);
 }
 
-/* Keep nothing of what the owner has, but the pipe; and be out of reach of its
+/* Close all descriptors of the owner but the pipe, and get out of reach of its
    terminal. */
 static void detach(int fd)
 {
@@ -237,8 +239,9 @@ void guard_feed(struct guard *g, int64_t now_ns, int64_t left_ms)
 	int64_t until = now_ns + left_ms * MS;
 
 	atomic_store(&page->until_ns, until);
-	/* It sleeps by what it saw when it looked, and the time is shorter if
-	   another server has granted the session less. */
+	/* The guard sleeps until the time that it saw when it last looked.
+	   Wake it if the new time is earlier, as it is if another server has
+	   granted the session a shorter timeout. */
 	if (until - atomic_load(&page->grace_ns) <
 			atomic_load(&page->look_ns) &&
 		!guard_acted(g))
@@ -277,7 +280,7 @@ int guard_end(struct guard *g)
 	do {
 		pid = waitpid(g->pid, &status, WUNTRACED);
 		if (pid > 0 && WIFSTOPPED(status))
-			guard_resume(g); /* to hear that */
+			guard_resume(g); /* so that it reads QUIT */
 	} while (pid > 0 ? WIFSTOPPED(status) : errno == EINTR);
 	munmap(g->page, sizeof(*g->page));
 	g->page = NULL;

@@ -24,27 +24,28 @@ struct guard {
 /* Fork it.  Do it before any thread is started.  Returns 0 or -1. */
 int guard_start(struct guard *g);
 
-/* From now on, answer for the process group "group": it is sent SIGTERM when
-   less than "grace_ms" are left, and SIGKILL shortly before nothing is. */
+/* From now on, guard the process group "group": it is sent SIGTERM when less
+   than "grace_ms" are left, and SIGKILL shortly before the time is over. */
 void guard_arm(struct guard *g, pid_t group, int64_t grace_ms);
 
-/* Return the nanoseconds of the clock that it goes by. */
+/* Return the time of the clock that the guard uses, in nanoseconds. */
 int64_t guard_now(void);
 
-/* The lock is certainly held for "left_ms" from "now_ns", which is a time not
-   after the one at which that was asked. */
+/* Tell the guard that the lock is certainly held for "left_ms" from "now_ns"
+   on.  Read the clock first, and then how long the lock is held. */
 void guard_feed(struct guard *g, int64_t now_ns, int64_t left_ms);
 
-/* The lock is lost though its time had not run out. */
+/* Tell it that the lock is lost though its time had not run out. */
 void guard_lost(struct guard *g);
 
-/* The lock is held, but to be given back: the group has all of the grace. */
+/* Tell it that the lock is held, but is to be given back: the group has all of
+   the grace to end. */
 void guard_ask(struct guard *g);
 
 /* Return whether it has begun to end the group. */
 bool guard_acted(const struct guard *g);
 
-/* It was stopped: let it go on, as nobody else answers for the group. */
+/* Continue the guard if it was stopped, as nobody else guards the group. */
 void guard_resume(const struct guard *g);
 
 /* End it; the group, if it still runs, is left alone.  Returns 0, or -1 if it

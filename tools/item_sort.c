@@ -1,5 +1,5 @@
 /*
- * item_sort.c - what an item of a queue is like, by its name.
+ * item_sort.c - what sort of item a node of a queue is, by its name.
  */
 #include "item_sort.h"
 
@@ -51,7 +51,8 @@ static bool has_priority(const char *rest)
 		item_is_number(rest + PRIORITY);
 }
 
-/* "100-NUMBER", and what kazoo writes of priorities that do not fit. */
+/* "100-NUMBER", and what kazoo writes for priorities that do not fit into three
+   digits. */
 static bool is_kazoos(const char *rest)
 {
 	size_t minus = *rest == '-';
@@ -93,8 +94,8 @@ enum item_sort item_sort_of(const char *name)
 }
 
 struct place {		 /* of an item among others */
-	uint64_t key;	 /* the least is the next */
-	uint32_t number; /* the same; those below zero are the last */
+	uint64_t key;	 /* the least comes first */
+	uint32_t number; /* the same; those below zero come last */
 };
 
 /* Return the value of so many hexadecimal digits; 0 if they are no time. */
@@ -114,7 +115,8 @@ static uint64_t hex(const char *text, size_t len)
 	return value;
 }
 
-/* Of what follows "queue-": a key, perhaps, that only some kinds go by. */
+/* Read what follows "queue-": perhaps a key, which only some kinds order by;
+   and the number. */
 static struct place place_of_curators(enum kustos_queue_kind kind,
 	const char *rest)
 {

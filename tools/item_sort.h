@@ -1,5 +1,5 @@
 /*
- * item_sort.h - what an item of a queue is like, by its name.  Pure.
+ * item_sort.h - what sort of item a node of a queue is, by its name.  Pure.
  */
 #ifndef KU_ITEM_SORT_H
 #define KU_ITEM_SORT_H
@@ -9,25 +9,27 @@
 #include <stdbool.h>
 
 enum item_sort {
-	ITEM_OTHER, /* it is none */
+	ITEM_OTHER, /* no item */
 	ITEM_SIMPLE,
 	ITEM_KAZOO,
 	ITEM_FRAMED,
 	ITEM_WITH_PRIORITY,
-	ITEM_AT_ANY_TIME, /* a due time of 0, or an id that is so */
+	ITEM_AT_ANY_TIME, /* a due time of 0, or an id that looks so */
 	ITEM_AT_A_TIME,
 	ITEM_WITH_ID
 };
 
-/* Return that of a node with this name.  The library reads the same names. */
+/* Return the sort of a node with this name.  The library reads names in the
+   same way. */
 enum item_sort item_sort_of(const char *name);
 
-/* Which of two items of a queue of this kind is the next, by their names?  As for
-   qsort(): less than 0 if it is "a".  The library takes them in this order. */
+/* Compare two items of a queue of this kind by their names, as for qsort():
+   less than 0 if "a" comes before "b".  The library takes items in this
+   order. */
 int item_compare(enum kustos_queue_kind kind, const char *a, const char *b);
 
-/* Return whether it is the "%010d" of a signed number of 32 bits, which a server
-   appends. */
+/* Return whether "text" is the "%010d" of a signed number of 32 bits, as a
+   server appends it. */
 bool item_is_number(const char *text);
 
 #endif

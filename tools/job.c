@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define MORE_MAX 4
-#define CLOSE_MS 500 /* in which a server that is there has heard of it */
+#define CLOSE_MS 500 /* in which a server that is alive has learned of it */
 
 int job_check(const struct job *j)
 {
@@ -75,7 +75,7 @@ int job_connect(struct job *j)
 		return TOOL_FAILED;
 	}
 	while (!atomic_load(&j->connected)) {
-		/* Its credentials were refused, as the log has said. */
+		/* The credentials were refused, as the log has said. */
 		if (kustos_client_state(j->client) == KUSTOS_CLOSED)
 			return TOOL_FAILED;
 		if (kustos_after_ms(0) >= end)
@@ -98,7 +98,8 @@ static char *variable(const char *name, const char *value)
 	return line;
 }
 
-/* Return the hold, or its parts one after the other, and then NULL. */
+/* Return the part "index" of the hold, which is the hold itself if it has no
+   parts; NULL if there are not so many. */
 static struct kustos_hold *part_of(struct kustos_hold *hold, size_t index)
 {
 	if (index == 0 && kustos_hold_part(hold, 0) == NULL)
@@ -106,7 +107,7 @@ static struct kustos_hold *part_of(struct kustos_hold *hold, size_t index)
 	return kustos_hold_part(hold, index);
 }
 
-/* Write of each part its token, or the path of its node. */
+/* Write the token of each part, or the path of its node. */
 static void list_parts(FILE *out, struct kustos_hold *hold, bool tokens)
 {
 	struct kustos_hold *part;
@@ -121,7 +122,7 @@ static void list_parts(FILE *out, struct kustos_hold *hold, bool tokens)
 	}
 }
 
-/* "name=", and that of each hold. */
+/* Return "name=" with the tokens of all holds, or the paths of their nodes. */
 static char *list(const char *name, struct kustos_hold *const *holds, int count,
 	bool tokens)
 {
@@ -140,9 +141,10 @@ static char *list(const char *name, struct kustos_hold *const *holds, int count,
 	return fclose(out) == 0 ? line : NULL;
 }
 
-/* While all is well at least 3/8 of the timeout are left at any time, so this
-   is what a silence may take before the command is asked to end: a quarter of
-   the timeout, or an eighth with the longest grace. */
+/* Return the grace in milliseconds.  While all is well at least 3/8 of the
+   timeout are left at any time.  So the servers may be silent for a quarter of
+   the timeout before the command is asked to end; with the longest grace, for
+   an eighth. */
 static int64_t grace_of(const struct job *j, int timeout_ms)
 {
 	int64_t longest = timeout_ms / 4;

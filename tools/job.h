@@ -21,23 +21,24 @@ struct job {
 	const char *path; /* or several, with spaces between them */
 	const char *what; /* is held, for messages: "lock" */
 	char *const *argv;
-	const char *const *more;  /* of its environment, up to NULL; or NULL */
+	const char *const *more;  /* for its environment, up to NULL; or NULL */
 	int64_t grace_ms;	  /* -1: the default */
 	kustos_deadline deadline; /* of the wait for it */
-	bool in_time;		  /* -w said how long that is */
+	bool in_time;		  /* -w limits that wait */
 	struct signals *signals;
 	struct under under;
 	struct kustos_client *client;
 	atomic_bool connected;
 	int sig;   /* the signal that ended a wait, or 0 */
-	bool lost; /* what the last command ran under */
+	bool lost; /* what the last command ran under was lost */
 };
 
 /* Return TOOL_OK, or say what is wrong with the path, the command or the
    grace. */
 int job_check(const struct job *j);
 
-/* Fork what will run.  Returns false, having said why, if that cannot be. */
+/* Fork the processes that will run the command.  Returns false, having printed
+   why, if that fails. */
 bool job_prepare(struct job *j);
 
 /* Open the client, and wait until it is connected; returns an exit code. */
@@ -46,17 +47,18 @@ int job_connect(struct job *j);
 /* Return how long until "deadline", for poll(). */
 int job_left_ms(kustos_deadline deadline);
 
-/* Run it under "count" holds, which are then still to be given back.  It is told
-   the token and the node of each, if there are any.  Returns its exit code; or TOOL_LOST, having
-   said so. */
+/* Run the command under "count" holds, which the caller has to release
+   afterwards.  If there are any, the command finds the token and the node of
+   each in its environment.  Returns its exit code; or TOOL_LOST, having printed
+   that. */
 int job_run(struct job *j, struct kustos_hold *const *holds, int count);
 
-/* Close the client.  If no server can soon be told of that, a signal ends this
-   process, for which nothing is left to do. */
+/* Close the client.  If no server can be told soon of the end, signals end this
+   process from then on: it has nothing else to do. */
 void job_close(struct job *j);
 
-/* Die of the signal that ended the wait, or as the command died, if that is how
-   it was; else return "code". */
+/* Die of the signal that ended the wait, or as the command died, if it died of
+   a key; else return "code". */
 int job_end(struct job *j, int code);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * json.c - write JSON, and read the little of it that holder records are.
+ * json.c - write JSON, and read holder records.
  *
- * What is read was written by anybody: nothing is trusted, and what is nested
- * deeper than any record of ours is refused.
+ * Anybody may have written what is read: nothing in it is trusted, and what is
+ * nested deeper than any record of ours is refused.
  */
 #include "json.h"
 
@@ -43,7 +43,7 @@ size_t json_utf8(const char *text, size_t len)
 	return n;
 }
 
-/* Write one character, of "n" bytes; a control character by its number. */
+/* Write one character, of "n" bytes; a control character as \uXXXX. */
 static void put_char(FILE *out, const char *text, size_t n)
 {
 	unsigned code = json_code(text, n);
@@ -73,8 +73,8 @@ void json_string(FILE *out, const char *text, size_t len)
 	putc('"', out);
 }
 
-/* A reader's place in the text.  What reads returns false at what is not
-   JSON, and then the place means nothing. */
+/* A reader's place in the text.  The functions that read return false at what
+   is not JSON, and then the place means nothing. */
 struct reader {
 	const char *at, *end;
 };
@@ -129,7 +129,8 @@ static bool hex4(struct reader *r, unsigned *out)
 	return true;
 }
 
-/* What is being decoded into, cut off at its end; "out" may be NULL. */
+/* The buffer that text is decoded into; what does not fit is left off.  A sink
+   that is NULL takes nothing. */
 struct sink {
 	char *out;
 	size_t size, len;
@@ -139,7 +140,7 @@ static void sink_put(struct sink *s, const char *text, size_t len)
 {
 	if (s == NULL || s->len + len >= s->size) {
 		if (s != NULL)
-			s->size = 0; /* nothing after what is left off */
+			s->size = 0; /* no text after a gap */
 		return;
 	}
 	memcpy(s->out + s->len, text, len);
@@ -245,7 +246,7 @@ static bool number(struct reader *r)
 	return true;
 }
 
-/* An array, or an object without what makes it one. */
+/* Read the rest of an array or object, up to its "close". */
 static bool members(struct reader *r, char close, int depth)
 {
 	if (depth >= MAX_DEPTH)
@@ -295,7 +296,8 @@ bool json_is_object(const char *text, size_t len)
 	return r.at == r.end;
 }
 
-/* The ends of lines, and tabs, stand between its parts: in no string. */
+/* Ends of lines and tabs become spaces: they stand between the parts of the
+   object, as no string of JSON can contain them. */
 void json_object(FILE *out, const char *text, size_t len)
 {
 	while (len > 0) {
@@ -310,7 +312,7 @@ void json_object(FILE *out, const char *text, size_t len)
 	}
 }
 
-/* The value that "r" stands before, as text. */
+/* Write the value that "r" stands before into "s", as text. */
 static void take(struct reader *r, struct sink *s)
 {
 	const char *start;

@@ -1,5 +1,5 @@
 /*
- * json.h - write JSON, and read the little of it that holder records are.
+ * json.h - write JSON, and read holder records.
  */
 #ifndef KU_JSON_H
 #define KU_JSON_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Write "text" as a JSON string.  Bytes that are not UTF-8 become U+FFFD, and control
-   characters are written by their numbers, as somebody may look at it. */
+/* Write "text" as a JSON string.  Bytes that are not UTF-8 become U+FFFD, and
+   control characters are escaped, as somebody may look at it on a terminal. */
 void json_string(FILE *out, const char *text, size_t len);
 
 /* Return whether "text" is one JSON object and nothing else. */
@@ -21,11 +21,12 @@ bool json_is_object(const char *text, size_t len);
 bool json_field(const char *text, size_t len, const char *name, char *out,
 	size_t size);
 
-/* Write one object, which that is, in one line and without control characters. */
+/* Write "text", which is one object, in one line and without control
+   characters. */
 void json_object(FILE *out, const char *text, size_t len);
 
-/* Return the length of the UTF-8 character at "text", 0 if it is not one; and its
-   number, of one that has that length. */
+/* Return the length of the UTF-8 character at "text", 0 if it is not one; and
+   the code point of a character of "n" bytes. */
 size_t json_utf8(const char *text, size_t len);
 unsigned json_code(const char *text, size_t n);
 

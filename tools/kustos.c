@@ -68,9 +68,10 @@ static int help(int argc, char **argv)
 	return tool_help(s);
 }
 
-/* Whoever was given no standard descriptor would else have a connection for one,
-   and write its text into that.  Nothing can be read from these or written into
-   them, which is an error as without them; and commands do not have them. */
+/* Open those standard descriptors that this process was started without.
+   Otherwise a connection could get such a number, and messages would be written
+   into it.  Reading from these or writing to them fails, as it does without
+   them; and commands do not inherit them. */
 static bool fill_descriptors(void)
 {
 	for (int fd = 0; fd < 3; fd++) {

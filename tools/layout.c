@@ -42,7 +42,7 @@ static bool is_member(const char *name)
 		name[23] == '-';
 }
 
-/* It begins so, and goes on. */
+/* Does the name begin with the prefix, and go on behind it? */
 static bool has(const char *name, const char *prefix)
 {
 	return begins(name, prefix) && name[strlen(prefix)] != '\0';
@@ -78,7 +78,7 @@ bool layout_is_shard(const char *name)
 	return begins(name, "queue-") && is_member(name + strlen("queue-"));
 }
 
-/* What stands before the number says it. */
+/* Return the layout that the text before the number tells. */
 static enum layout numbered(const char *name)
 {
 	static const struct {
@@ -104,7 +104,8 @@ static enum layout numbered(const char *name)
 	return begins(name, "x-") ? LAYOUT_LOCK : LAYOUT_NONE;
 }
 
-/* "end" are the last ten characters of more; a number may have one before them. */
+/* "end" is the last ten characters of a longer name.  A number below zero has
+   one more character before these. */
 static bool is_numbered(const char *end)
 {
 	if (strchr("0123456789", end[-1]) != NULL)

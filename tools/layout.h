@@ -19,29 +19,29 @@ enum layout {
 	LAYOUT_BARRIER,	  /* members of a double barrier */
 	LAYOUT_LATCH,	  /* what counts down */
 	LAYOUT_QUEUE,	  /* items */
-	LAYOUT_CLAIMS, /* the like, but ephemeral: items that are being worked on */
+	LAYOUT_CLAIMS, /* the same, but ephemeral: markers of items in work */
 	LAYOUT_OFFERS, /* candidates of ZooKeeper's LeaderElectionSupport */
 	LAYOUT_PARTY,  /* members of kazoo's Party */
 
-	/* Their members are called as those of a double barrier. */
+	/* Their members have names like those of a double barrier. */
 	LAYOUT_LEASED,	/* kazoo's semaphore */
 	LAYOUT_SERVICE, /* Curator's instances of one */
 
-	/* These are not their children. */
+	/* These are not recognised by their children. */
 	LAYOUT_SIMPLE,	  /* an ephemeral node that says who holds it */
 	LAYOUT_EPHEMERAL, /* or does not: it may be something else */
 	LAYOUT_GATE,	  /* a plain barrier */
 	LAYOUTS
 };
 
-/* What "kustos barrier set" has the node say first. */
+/* What the data of a node begins with that "kustos barrier set" has made. */
 #define LAYOUT_GATE_SAYS "kustos barrier"
 
 /* Return the word for it. */
 const char *layout_name(enum layout layout);
 
-/* Return of what a node with that name is a part; LAYOUT_NONE: it may be anything
-   itself. */
+/* Return what a node with that name is a part of; LAYOUT_NONE: it is no part,
+   and may be anything itself. */
 enum layout layout_part(const char *name);
 
 /* Return whether a node with that name is a whole queue, of those that Curator's
@@ -52,7 +52,7 @@ bool layout_is_shard(const char *name);
 enum layout layout_of(const struct kustos_names *names, size_t *parts);
 
 /* Return whether a node that never had children is a plain barrier, by its data:
-   ours, or the address that Curator stores if it is not told what. */
+   ours, or the address that Curator stores by default. */
 bool layout_says_gate(const char *data, size_t len);
 
 #endif

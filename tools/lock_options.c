@@ -96,7 +96,7 @@ enum {
 	OPT_LEASES
 };
 
-/* Those that both have. */
+/* The options that both have. */
 #define COMMON_OPTIONS                                                  \
 	{ "wait", required_argument, NULL, 'w' },                       \
 		{ "conflict-exit-code", required_argument, NULL, 'E' }, \
@@ -118,7 +118,7 @@ static const struct option lock_long[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* Its -n is another than that of a lock. */
+/* Its -n means something else than that of a lock. */
 static const struct option semaphore_long[] = {
 	{ "max", required_argument, NULL, OPT_MAX },
 	{ "max-path", required_argument, NULL, OPT_MAX_PATH },
@@ -237,7 +237,7 @@ static bool take_options(struct lock_options *o, struct job *j, int argc,
 	}
 }
 
-/* Of several paths, all stand before "--". */
+/* Count the paths.  If there are several, all of them stand before "--". */
 static int count_paths(char *const *argv)
 {
 	int count = 0;

@@ -20,8 +20,8 @@ struct lock_options {
 	struct tool tool;
 	bool nonblock;
 	int64_t wait_ms;   /* -1: for ever */
-	int conflict_code; /* -1: ours */
-	bool quiet;	   /* a conflict is nothing to speak of */
+	int conflict_code; /* -1: the usual one */
+	bool quiet;	   /* print nothing of a conflict */
 	const char *reason, *data;
 	int record; /* -1: the default */
 	bool revocable;
@@ -47,8 +47,8 @@ struct lock_options {
 		(to)->reason = (from)->reason;                              \
 	} while (0)
 
-/* Read the command line, whose strings are lent, into "o" and "j".  Returns false
-   if that ends the program, with the exit code of "tool". */
+/* Parse the command line into "o" and "j", which keep pointers to its strings.
+   Returns false if the program is to end now, with the exit code in "tool". */
 bool lock_parse(struct lock_options *o, struct job *j,
 	const struct tool_subcommand *subcommand, int argc, char **argv);
 

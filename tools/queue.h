@@ -13,13 +13,13 @@ struct queue_job;
 struct queue_verb {
 	const char *name;
 	int (*run)(struct queue_job *q);
-	const char
-		*options; /* letters of those that it knows, of OPT_... below */
-	bool command;	  /* runs one; else arguments are items, or wrong */
+	const char *options; /* letters of those that it takes: QUEUE_... */
+	bool command;	     /* runs one; else arguments are items, or wrong */
 	bool items;
 };
 
-/* Letters for verbs: those of long options alone have none on the command line. */
+/* Letters for struct queue_verb.  Some stand for long options, which have no
+   letter on the command line. */
 #define QUEUE_WAIT 'w'
 #define QUEUE_COUNT 'c'
 #define QUEUE_NULL 'z'
@@ -34,12 +34,12 @@ struct queue_job {
 	struct job job; /* "path" and "argv" are there without a command, too */
 	const struct queue_verb *verb;
 	enum kustos_queue_kind kind;
-	bool has_kind;	 /* it was said */
+	bool has_kind;	 /* -k was given */
 	int64_t wait_ms; /* -1: not said */
 	int count;	 /* 0: not said */
 	bool null;	 /* items end with a zero byte */
 	int priority;
-	bool has_priority; /* it was said */
+	bool has_priority; /* --priority was given */
 	int64_t delay_ms;
 	const char *id;
 	int max_items, deliveries;
@@ -47,23 +47,25 @@ struct queue_job {
 	bool requeue;
 };
 
-/* Read the command line, whose strings are lent.  Returns false if that ends the
-   program, with the exit code of "tool". */
+/* Parse the command line; "q" keeps pointers to its strings.  Returns false if
+   the program is to end now, with the exit code in "tool". */
 bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	char **argv);
 
 /* Read the name of a kind.  Returns false if it is none. */
 bool queue_kind_named(const char *name, enum kustos_queue_kind *out);
 
-/* The names in the queue say what kind it is of: go by that, unless one was said or
-   items are put; and refuse a kind that they are not of.  While there are none it
-   may be of any.  Returns TOOL_OK, or what to end with. */
+/* Find out the kind of the queue by the names in it, and use that, unless -k
+   was given or items are to be put.  Refuse a kind that does not fit the
+   names.  An empty queue may be of any kind.  Returns TOOL_OK, or the exit code
+   to end with. */
 int queue_recognise(struct queue_job *q, struct kustos_client *client);
 
 /* Return until when to wait for an item. */
 kustos_deadline queue_deadline(const struct queue_job *q);
 
-/* Say that there was none, or what else has happened; return the exit code. */
+/* Print that there was no item, or what else has happened; return the exit
+   code. */
 int queue_failed(const struct queue_job *q, struct kustos_client *client,
 	const char *what, enum kustos_err err);
 

@@ -1,11 +1,11 @@
 /*
  * queue_consume.c - kustos queue consume: a command for each item.
  *
- * The item is claimed, and the command runs under that as under a lock: it is
- * ended before another could have the item.  What it is to read stands in a file
- * without a name, which it gets as its standard input.  An item whose command has
- * failed stays claimed for a while: so it is not the next again, and stops none of
- * those behind it.
+ * The item is claimed, and the command runs under the claim as under a lock: it
+ * is ended before another could have the item.  The item's data is in a file
+ * without a name, which is the standard input of the command.  An item whose
+ * command has failed stays claimed for a while: so it is not taken again at
+ * once, and does not hold up the items behind it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create() */
@@ -26,16 +26,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What was lost while its command ran may be the next again: not at once. */
+/* Pause after an item was lost while its command ran: it may be the next
+   again. */
 #define BREAK_MS 1000
 
 struct consumption {
 	struct queue_job *q;
 	struct kustos_claims *claims;
-	struct together_ask ask, end; /* for an item; of a claim, meanwhile */
-	bool unanswered; /* the latter was, and is not used again */
+	struct together_ask ask, end; /* for an item; to end a claim */
+	bool unanswered;	      /* "end" was, and is not used again */
 	struct kustos_claim *claim;
-	kustos_deadline until; /* is waited for an item */
+	kustos_deadline until; /* the wait for an item ends */
 	struct held held;
 	int done;     /* items */
 	int given_up; /* those that failed too often */
@@ -68,7 +69,7 @@ static int file_of(const struct kustos_item *item)
 	return -1;
 }
 
-/* Run the command for what was claimed.  Returns its exit code. */
+/* Run the command for the item that was claimed.  Returns its exit code. */
 static int work(struct consumption *c)
 {
 	const struct kustos_item *item = kustos_claim_item(c->claim);
@@ -99,7 +100,8 @@ static int work(struct consumption *c)
 	return code;
 }
 
-/* The item was lost when the command had ended: that is no reason to end. */
+/* Print that the item was lost after its command had ended.  That is no reason
+   for this program to end. */
 static void tell_lost(const struct consumption *c, int code,
 	enum kustos_err err)
 {
@@ -112,8 +114,8 @@ static void tell_lost(const struct consumption *c, int code,
 			: "is gone, and may have been delivered again");
 }
 
-/* Wait for the answer until then, or for a signal, which is then in the job.
-   Returns whether it is there. */
+/* Wait for the answer up to "until", or for a signal, which is then stored in
+   the job.  Returns whether the answer has come. */
 static bool hear(struct consumption *c, struct together_ask *ask,
 	kustos_deadline until)
 {
@@ -136,9 +138,9 @@ static bool hear(struct consumption *c, struct together_ask *ask,
 	return atomic_load(&ask->answered);
 }
 
-/* Have the item deleted, or come again.  Wait for that, but not longer than for a
-   server that is there, nor after a signal: what is not known then is told to
-   nobody. */
+/* Have the item deleted, or come again.  Wait for the answer, but not longer
+   than a server that is alive needs, nor after a signal: an outcome that is not
+   known by then is not printed. */
 static enum kustos_err end_claim(struct consumption *c,
 	struct kustos_claim *claim, bool again)
 {
@@ -158,8 +160,8 @@ static enum kustos_err end_claim(struct consumption *c,
 	return c->unanswered ? KUSTOS_ETIMEDOUT : together_await(&c->end, err);
 }
 
-/* The command had ended with "code", and that with "err".  Returns what the
-   program is to end with, or 0 if it goes on. */
+/* The command has ended with "code", and end_claim() has returned "err".
+   Returns the exit code to end with, or 0 if the program goes on. */
 static int tell_end(const struct consumption *c, int code, enum kustos_err err)
 {
 	if (err == KUSTOS_ELOST || err == KUSTOS_EUNKNOWN)
@@ -170,7 +172,7 @@ static int tell_end(const struct consumption *c, int code, enum kustos_err err)
 	return 0;
 }
 
-/* Have those come again that were due by then. */
+/* Give back the items that have failed and are due by "by": they come again. */
 static void give_back(struct consumption *c, kustos_deadline by)
 {
 	struct held_item item;
@@ -193,8 +195,9 @@ static int succeeded(struct consumption *c)
 	return tell_end(c, 0, err);
 }
 
-/* The wait for an item goes on: failures do not make it longer.  One that was
-   tried often enough is moved away when it is met again. */
+/* The command has failed.  That does not restart the time that -w sets for the
+   wait for an item.  An item that was tried often enough is released: it is
+   moved away when it is claimed the next time. */
 static void failed(struct consumption *c, int code)
 {
 	int most = c->q->deliveries;
@@ -209,8 +212,8 @@ static void failed(struct consumption *c, int code)
 	kustos_claim_release(c->claim);
 }
 
-/* The command ended with "code".  Returns what the program is to end with, or 0 if
-   it goes on. */
+/* The command has ended with "code".  Returns the exit code to end with, or 0
+   if the program goes on. */
 static int settle(struct consumption *c, int code)
 {
 	struct job *j = &c->q->job;
@@ -228,14 +231,16 @@ static int settle(struct consumption *c, int code)
 	return 0;
 }
 
-/* Is what there is to be taken without waiting, each once? */
+/* Is the time to wait over?  Then items that are there are taken without
+   waiting, each once. */
 static bool is_over(const struct consumption *c)
 {
 	return c->until <= kustos_after_ms(0);
 }
 
-/* Wait for an item, or for a signal, which is then in the job.  Those that are due
-   meanwhile come again, while there is time for them. */
+/* Wait for an item, or for a signal, which is then stored in the job.  Items
+   that have failed are given back when they are due, unless the time is
+   over. */
 static enum kustos_err next(struct consumption *c)
 {
 	enum kustos_err err = together_prepare(&c->ask, &c->q->job);
@@ -258,7 +263,8 @@ static enum kustos_err next(struct consumption *c)
 	return together_await(&c->ask, err);
 }
 
-/* As many are held as can be: wait until one is due, while there is time. */
+/* No more failed items can be held: wait until one is due, or the time is
+   over. */
 static void make_room(struct consumption *c)
 {
 	kustos_deadline due = held_due(&c->held);
@@ -270,7 +276,7 @@ static void make_room(struct consumption *c)
 		give_back(c, kustos_after_ms(0));
 }
 
-/* There is no item that was not tried. */
+/* No item is left that was not tried. */
 static int ended(const struct consumption *c, enum kustos_err err)
 {
 	int count = c->given_up + (int)c->held.count;
@@ -288,7 +294,7 @@ static int ended(const struct consumption *c, enum kustos_err err)
 }
 
 /* Deal with an item, or with there being none.  Returns as settle() does; "*ends"
-   is whether the program does. */
+   is whether the program is to end. */
 static int consume_one(struct consumption *c, bool *ends)
 {
 	enum kustos_err err = next(c);
@@ -329,7 +335,7 @@ static int consume(struct consumption *c)
 	return code;
 }
 
-/* What failed comes again, now that this ends. */
+/* Consume, and in the end give back all items that have failed. */
 static int consume_all(struct consumption *c)
 {
 	int code = consume(c);
@@ -403,7 +409,7 @@ int queue_consume(struct queue_job *q)
 		code = consume_all(&c);
 	kustos_claims_destroy(c.claims);
 	job_close(j);
-	if (c.unanswered) /* it was, by now */
+	if (c.unanswered) /* it was answered by now */
 		(void)together_await(&c.end, KUSTOS_OK);
 	if (j->sig != 0)
 		signals_suffer(j->sig);

@@ -21,7 +21,7 @@ void held_keep(struct held *h, struct kustos_claim *claim, int code)
 		kustos_after_ms(pause_ms(kustos_claim_deliveries(claim))) };
 }
 
-/* There is one. */
+/* Return the index of the one that is due first; there is one. */
 static size_t first(const struct held *h)
 {
 	size_t at = 0;

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of kazoo's locking queue: the folder in which the items are. */
+/* The sort of the folder in which kazoo's locking queue has its items. */
 #define FOLDER (ITEM_WITH_ID + 1)
 
-/* What sorts the items of a kind are of.  Those without a key stand in every kind
-   of Curator's, which puts them back so; and an id may look like a time. */
+/* The sorts of items that a queue of each kind may have.  Items without a key
+   occur in every kind of Curator's, as Curator requeues them without; and an id
+   may look like a time. */
 #define BIT(sort) (1u << (sort))
 #define TIMES (BIT(ITEM_AT_ANY_TIME) | BIT(ITEM_AT_A_TIME))
 static const struct {
@@ -42,7 +43,7 @@ bool queue_kind_named(const char *name, enum kustos_queue_kind *out)
 	return false;
 }
 
-/* Return the sorts that there are, as bits. */
+/* Return the sorts that occur, as bits. */
 static unsigned sorts_in(const struct kustos_names *names)
 {
 	unsigned sorts = 0;
@@ -56,7 +57,7 @@ static unsigned sorts_in(const struct kustos_names *names)
 	return sorts == 0 && folder ? BIT(FOLDER) : sorts;
 }
 
-/* Return the first kind that all of these may be of, or -1. */
+/* Return the first kind that may have all of these sorts, or -1. */
 static int kind_of(unsigned sorts)
 {
 	for (int kind = 0; kind < KINDS; kind++)
@@ -97,7 +98,7 @@ int queue_recognise(struct queue_job *q, struct kustos_client *client)
 		kustos_after_ms(q->tool.session_ms), NULL, &names, NULL);
 	int code = TOOL_OK;
 
-	/* Who puts may have no right to look. */
+	/* A program that puts may have no right to list the items. */
 	if (err == KUSTOS_OK)
 		code = settle(q, sorts_in(names));
 	else if (err != KUSTOS_ENONODE &&

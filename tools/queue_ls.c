@@ -1,5 +1,5 @@
 /*
- * queue_ls.c - kustos queue ls: the items, in order, and who has one.
+ * queue_ls.c - kustos queue ls: the items, in order, and who has claimed them.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* qsort_r() */
@@ -20,7 +20,7 @@
 struct listing {
 	const struct queue_job *q;
 	struct kustos_client *client;
-	char *items, *markers; /* whose children they are */
+	char *items, *markers; /* the nodes whose children they are */
 	struct flight flight;
 };
 
@@ -56,7 +56,7 @@ static int in_order(const void *a, const void *b, void *kind)
 		*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Leave the items, in order; return how many. */
+/* Bring the items to the front, in order; return how many there are. */
 static size_t sort(const struct queue_job *q, struct kustos_names *names)
 {
 	const char *prefix = prefix_of(q);
@@ -134,7 +134,8 @@ static bool failed(enum kustos_err err)
 }
 
 /* Show those items that are still there, up to the first that cannot be looked
-   at.  A marker is looked for when its item was seen: it is never older. */
+   at.  A marker is looked for only after its item was seen: so what is shown of
+   the marker is never older than what is shown of the item. */
 static enum kustos_err show(struct listing *l, char *const *names, size_t count)
 {
 	struct look items[FLIGHT_MAX], markers[FLIGHT_MAX];
@@ -208,7 +209,8 @@ int queue_ls(struct queue_job *q)
 
 	if (code != TOOL_OK)
 		return code;
-	/* Who says a kind sees what there is of it. */
+	/* With -k, the items of that kind are listed, whatever else is
+	   there. */
 	code = q->has_kind ? TOOL_OK : queue_recognise(q, client);
 	enum kustos_err err = code == TOOL_OK ? list(q, client) : KUSTOS_OK;
 	if (err != KUSTOS_OK)

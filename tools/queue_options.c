@@ -34,7 +34,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-#define KAZOOS_PRIORITY 100 /* unless one is said */
+#define KAZOOS_PRIORITY 100 /* without --priority */
 
 static bool wrong(struct queue_job *q, const char *option, const char * not )
 {
@@ -52,7 +52,7 @@ static bool take_kind(struct queue_job *q)
 			"kazoo-locking");
 }
 
-/* Does the verb know what belongs to this letter? */
+/* Does the verb take the options with this letter? */
 static bool knows(struct queue_job *q, int letter, const char *option)
 {
 	if (strchr(q->verb->options, letter) != NULL)
