@@ -1,8 +1,8 @@
 /*
  * show.c - print who stands in a line.
  *
- * What nodes hold was written by anybody, so on its way to a terminal all that
- * is not printable is spelled out.
+ * Anybody may have written the data of nodes, so what is not printable in it is
+ * escaped before it goes to a terminal.
  */
 #include "show.h"
 #include "json.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Holds what a node's data says of one thing, and no more than fits a line. */
+/* The size of one field of a node's data, as it is shown: the rest would not
+   fit the line. */
 #define FIELD 128
 
 const char *show_name(const char *path)
@@ -22,8 +23,9 @@ const char *show_name(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-/* Control characters; and those that nobody sees, or that have others be seen in
-   another order or line: with these a node looks like one that it is not. */
+/* Not printable are control characters, and characters that are invisible or
+   make others appear in another order or line: with these one node could be
+   made to look like another. */
 static bool is_printable(unsigned code)
 {
 	static const struct {
@@ -85,7 +87,7 @@ static bool is_hidden(const struct kustos_participant *p)
 		(p->stat.data_length > 0 || p->stat.czxid == 0);
 }
 
-/* A holder record in words; whatever else is there as it stands. */
+/* Print a holder record in words, and any other data as it is. */
 void show_who(FILE *out, const struct kustos_participant *p)
 {
 	char host[FIELD];
@@ -174,7 +176,8 @@ void show_participant(FILE *out, const struct kustos_participant *p)
 	putc('\n', out);
 }
 
-/* Who stands in no line may be anything: a queue, a latch, a folder of locks. */
+/* Nodes that stand in no line may be anything: a queue, a latch, a folder of
+   locks. */
 static void show_no_line(FILE *out, size_t foreign)
 {
 	fprintf(out,

@@ -32,8 +32,8 @@ int signals_take(struct signals *s)
 
 	if (s->taken)
 		return 0;
-	/* Where children are reaped by the kernel there is nothing to wait
-	   for. */
+	/* If SIGCHLD was ignored the kernel would reap all children, and there
+	   would be nothing to wait for. */
 	sigemptyset(&plain.sa_mask);
 	if (sigaction(SIGCHLD, &plain, &s->old_child) < 0)
 		return -1;
@@ -42,7 +42,8 @@ int signals_take(struct signals *s)
 		sigdelset(&s->read, never_read[i]);
 	block = s->read;
 	sigaddset(&block, SIGPIPE);
-	/* A blocked signal is kept even if it is ignored, and would be read. */
+	/* A blocked signal stays pending even if it is ignored, and would be
+	   read. */
 	for (int sig = 1; sig < NSIG; sig++)
 		if (sig != SIGCHLD && was_ignored(sig))
 			sigdelset(&s->read, sig);
@@ -119,7 +120,8 @@ void signals_restore(const struct signals *s)
 	sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
 }
 
-/* It is delivered to this thread, since all others block it. */
+/* Let a pending signal be delivered: to this thread, since all others block
+   it. */
 static void let_in(int sig)
 {
 	struct rlimit no_core = { 0, 0 };

@@ -16,27 +16,30 @@ struct signals {
 	struct sigaction old_child; /* SIGCHLD as it was */
 };
 
-/* Take all signals but those that tell of a fault of this process, and those
-   that were ignored before; nothing if "s", which is zero at first, has them.  Do
-   it before any thread is started.  Returns 0 or -1 with errno set. */
+/* Take over all signals, except those of a fault of this process and those that
+   were ignored before.  Does nothing if "s", which is zero at first, has them
+   already.  To be called before any thread is started.  Returns 0, or -1 with
+   errno set. */
 int signals_take(struct signals *s);
 
-/* Have them do to this process what they do by default, or be events again: while
-   it waits for a server, which may take long, and an end leaves nothing undone.
-   Other threads must block them. */
+/* Let signals do to this process what they do by default ("on"), or be events
+   again.  This is for waits for a server, which may take long, where the
+   process can end at any time and leaves nothing undone.  Other threads must
+   block signals. */
 void signals_admit(const struct signals *s, bool on);
 
 /* Return the number of a signal that has come, 0 if there is none. */
 int signals_next(struct signals *s);
 
-/* Return whether the signal ends a process that does not know better. */
+/* Return whether the signal ends a process by default. */
 bool signals_ends(int sig);
 
-/* Take all that have come, up to one that ends processes, which is returned; be
-   stopped by those that stop them.  Returns 0 if there is none. */
+/* Read the signals that have come, up to the first that ends processes, which
+   is returned.  A signal that stops processes stops this one.  Returns 0 if
+   none ends processes. */
 int signals_obey(struct signals *s);
 
-/* Wait for one that ends processes, for so many milliseconds.  Returns it or
+/* Wait for a signal that ends processes, for "ms" milliseconds.  Returns it, or
    0. */
 int signals_wait(struct signals *s, int ms);
 

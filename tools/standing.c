@@ -44,9 +44,11 @@ static enum kustos_err get_lines(struct kustos_client *client, const char *path,
 	return err;
 }
 
-/* Who is first in "locks" has the nodes of leases already, made after that one: the
-   last of its session's, or those that are more than there may be.  Is it one of
-   these?  Others go by another number. */
+/* Does lease "i" only wait?  The first in "locks" has made the nodes of its
+   leases already, after its node there.  Those that wait are the ones that are
+   more than there may be; if that number is not known, the last one of its
+   session.  A lease of another session is held even if it is one too many: its
+   owner uses another number. */
 static bool only_waits(const struct standing *l, size_t i)
 {
 	const struct kustos_participant *one = &l->leases->list[i];
@@ -113,7 +115,7 @@ enum kustos_err standing_get(struct kustos_client *client, const char *path,
 	if (err != KUSTOS_OK || out->line->count > 0 || out->line->foreign == 0)
 		return err;
 	err = get_semaphore(client, path, end, out);
-	return err == KUSTOS_ENONODE ? KUSTOS_OK : err; /* it was none */
+	return err == KUSTOS_ENONODE ? KUSTOS_OK : err; /* no semaphore */
 }
 
 void standing_free(struct standing *s)

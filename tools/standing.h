@@ -8,7 +8,7 @@
 #include <kustos/participant.h>
 
 struct standing {
-	const struct kustos_participants *list; /* what is to be told */
+	const struct kustos_participants *list; /* what is to be shown */
 
 	/* What it is made of. */
 	struct kustos_participants *line, *leases, *locks;
@@ -16,8 +16,9 @@ struct standing {
 	int max; /* leases there may be, if the node says so; else 0 */
 };
 
-/* Look.  "extra_marks" are those of a lock, or NULL.  "out" stays where it is
-   until standing_free(), which is called after a failure as well. */
+/* Find out who stands at "path".  "extra_marks" are those of a lock, or NULL.
+   "out" must not move before standing_free(), which has to be called after a
+   failure as well. */
 enum kustos_err standing_get(struct kustos_client *client, const char *path,
 	const char *extra_marks, kustos_deadline end, struct standing *out);
 void standing_free(struct standing *s);

@@ -61,7 +61,7 @@ static const struct together_verb *find(const struct together_verb *verbs,
 	return NULL;
 }
 
-/* Options that mean nothing to this verb. */
+/* Refuse options that mean nothing to this verb. */
 static int misplaced(const struct together *t)
 {
 	const struct together_verb *v = t->verb;
@@ -206,7 +206,8 @@ enum kustos_err together_await(struct together_ask *ask, enum kustos_err err)
 		j->sig = sig;
 		kustos_cancel_fire(ask->cancel);
 	}
-	/* Who answers has written, and is done with it when that is read. */
+	/* The callback has written to "news", or is about to.  Once that is
+	   read the callback does not touch "ask" any more. */
 	eventfd_t count;
 	while (err == KUSTOS_OK && eventfd_read(ask->news, &count) != 0)
 		(void)poll(fds, 1, -1);

@@ -31,28 +31,29 @@ struct together {
 	bool no_wait;
 };
 
-/* Read the command line, whose strings are lent; "verbs" end with one without a
-   name.  Returns false if that ends the program, with the exit code of "tool". */
+/* Parse the command line; "t" keeps pointers to its strings.  "verbs" end with
+   one without a name.  Returns false if the program is to end now, with the
+   exit code in "tool". */
 bool together_parse(struct together *t,
 	const struct tool_subcommand *subcommand,
 	const struct together_verb *verbs, int argc, char **argv);
 
-/* Return until when to do it, or, if "waits", to wait for it: as long as it takes
-   if nothing was said, else. */
+/* Return the deadline: what -w says; without it, none if "waits", else the
+   session timeout. */
 kustos_deadline together_deadline(const struct together *t, bool waits);
 
-/* Say what has become of a wait, and return the exit code: "busy" was found to be
-   so; NULL if nothing was waited for. */
+/* Print how a wait has failed, if it has, and return the exit code.  "busy" is
+   what a message says if the time was over; NULL if nothing was waited for. */
 int together_waited(const struct together *t, struct kustos_client *client,
 	const char *verb, const char *busy, enum kustos_err err);
 
-/* Have "take_part" run the command as one of those who meet at a "what", between
-   opening the client and closing it.  Returns an exit code. */
+/* Open the client, have "take_part" run the command as one of those who meet at
+   a "what", and close the client.  Returns an exit code. */
 int together_run(struct together *t, const char *what, bool waits,
 	int (*take_part)(struct together *t));
 
-/* Something that is asked for with a callback, while signals come: prepare, ask,
-   await. */
+/* A request with a callback, during which signals may come: prepare, make the
+   request, await. */
 struct together_ask {
 	struct job *job;
 	struct kustos_cancel *cancel;
@@ -61,14 +62,15 @@ struct together_ask {
 	enum kustos_err err;
 };
 
-/* The client is open.  Returns KUSTOS_OK or KUSTOS_ENOMEM. */
+/* To be called when the client is open.  Returns KUSTOS_OK or KUSTOS_ENOMEM. */
 enum kustos_err together_prepare(struct together_ask *ask, struct job *job);
 
 /* The callback; "arg" is the struct. */
 void together_answered(void *arg, enum kustos_err err);
 
-/* Wait for the answer if "err", which came of the asking, is KUSTOS_OK; and end
-   "ask".  A signal that ends processes cancels it, and stands in the job then. */
+/* Wait for the answer if "err", which making the request has returned, is
+   KUSTOS_OK; and end "ask".  A signal that ends processes cancels the request,
+   and is then stored in the job. */
 enum kustos_err together_await(struct together_ask *ask, enum kustos_err err);
 
 #endif

@@ -129,8 +129,8 @@ bool tool_common(struct tool *tool, int option)
 	}
 }
 
-/* One write for the whole line, so that lines of two processes do not mix; and one
-   line, whatever is in a path. */
+/* Print a line: in one write, so that lines of two processes do not mix; and in
+   one line, whatever a path contains. */
 __attribute__((format(printf, 2, 0))) static void say(const char *prefix,
 	const char *format, va_list args, const char *suffix)
 {
@@ -197,8 +197,9 @@ int tool_failed(const struct tool *tool, const char *what, const char *path,
 	}
 }
 
-/* Say it, and return TOOL_FAILED, if the chroot is known to be missing.  Whatever
-   keeps that from being known is left to the call that it keeps from its work. */
+/* If the chroot is known to be missing, print that and return TOOL_FAILED.  An
+   error of the check itself is not reported: the caller's next request meets it
+   as well. */
 static int check_chroot(const struct tool *tool, struct kustos_client *client)
 {
 	kustos_deadline end = kustos_after_ms(tool->session_ms);
@@ -303,7 +304,8 @@ static void log_line(void *arg, enum kustos_log_level level, const char *line)
 	tool_say("%s", line);
 }
 
-/* A mutex that is made sends nothing.  The root is a path, though not one of a mutex. */
+/* Is the path valid?  Making a mutex checks that, and sends nothing.  The root
+   is a valid path, though not one of a mutex. */
 static bool is_path(struct kustos_client *client, const char *path)
 {
 	struct kustos_mutex *mutex = NULL;

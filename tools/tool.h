@@ -64,13 +64,13 @@ extern const struct tool_subcommand tool_bench;
 struct tool {
 	const struct tool_subcommand *subcommand;
 	const char *hosts;
-	char *const *paths; /* of the command line, so many */
+	char *const *paths; /* of the command line */
 	int path_count;
 	const char *more_paths[2]; /* of options; NULL: not said */
 	int session_ms;
 	int64_t wait_ms; /* for a server as well, as -w says; 0 and less: no limit */
-	const char *auth_file; /* NULL: act as nobody in particular */
-	bool creator_only;     /* what is made is for nobody else */
+	const char *auth_file; /* NULL: no credentials */
+	bool creator_only;     /* nodes are for their creator only */
 	bool json;
 	bool verbose;
 	int exit_code; /* after tool_common() has returned false */
@@ -115,8 +115,9 @@ void tool_init(struct tool *tool, const struct tool_subcommand *subcommand);
 /* Print the help text.  Returns an exit code. */
 int tool_help(const struct tool_subcommand *subcommand);
 
-/* Before options are looked for again, behind an argument: getopt_long() remembers a
-   "--" that stood before that, and would exchange the two for one that comes. */
+/* To be called before options are parsed again, behind an argument:
+   getopt_long() remembers a "--" that stood before the argument, and would
+   exchange the two if another "--" came. */
 void tool_options_anew(void);
 
 /* Take one of the common options, as getopt_long() returned it.  Returns false
@@ -134,14 +135,14 @@ int tool_usage(const struct tool *tool, const char *format, ...)
 int tool_failed(const struct tool *tool, const char *what, const char *path,
 	enum kustos_err err);
 
-/* The same for a call of "client": if what is missing is the chroot, that is
-   said.  So who opened it by tool_open(), for speed, and makes a node first need
-   not look at the chroot. */
+/* The same for a failed call of "client": if it is the chroot that is missing,
+   that is said.  So a subcommand that uses tool_open(), for speed, and makes a
+   node first need not check the chroot. */
 int tool_failed_of(const struct tool *tool, struct kustos_client *client,
 	const char *what, const char *path, enum kustos_err err);
 
-/* Read a number of at least "least"; for the second, of seconds, perhaps with
-   a fraction, into milliseconds.  Return false if "text" is none. */
+/* Parse a number of at least "least"; or a number of seconds, perhaps with a
+   fraction, into milliseconds.  Return false if "text" is no such number. */
 bool tool_number(const char *text, int least, int *out);
 bool tool_seconds(const char *text, int64_t *out_ms);
 
@@ -158,34 +159,35 @@ bool tool_take_dialect(struct tool *tool, enum kustos_dialect *out);
 bool tool_take_marks(struct tool *tool, const char **out);
 
 /* Open a client as the options say; it connects in the background.  Returns
-   an exit code, having said what is wrong: also that a path is none, for which no
-   server is needed. */
+   TOOL_OK or an exit code, having printed what is wrong.  A path that is not
+   valid is refused here, which needs no server. */
 int tool_open(const struct tool *tool, struct kustos_client **out);
 
-/* The same, and wait until it is connected, no longer than "wait_ms" if that is less
-   than the session's timeout.  A chroot that is missing is told at once, for one round
-   trip if there is to be one: who waits for a node would else wait for ever, and who
-   deletes it would be done. */
+/* The same, and wait until the client is connected: for the session's timeout,
+   or for "wait_ms" if that is less.  If "hosts" names a chroot, check that it
+   is there, which takes one round trip.  Without the check a wait for a node
+   would last for ever, and a deletion would seem to be done. */
 int tool_connect(const struct tool *tool, struct kustos_client **out);
 
-/* Say that no server could be reached; or not in the time of -w, of which it is not
-   known whether a server would answer at all.  Return TOOL_UNREACHABLE. */
+/* Print that no server could be reached; or not in the time of -w, so that it
+   is not known whether a server would answer at all.  Return
+   TOOL_UNREACHABLE. */
 int tool_unreachable(const struct tool *tool);
 int tool_unreachable_in_time(const struct tool *tool);
 
 /* Close it, giving the server a moment to learn of that. */
 void tool_close(struct kustos_client *client);
 
-/* Write all of it to a descriptor, also if that does not block.  Returns false,
-   with errno set, if it cannot be. */
+/* Write all of "data" to a descriptor, also if that is non-blocking.  Returns
+   false, with errno set, if that fails. */
 bool tool_write(int fd, const char *data, size_t len);
 
-/* Have what is printed be written by tool_write().  Returns false if memory is
-   short. */
+/* Have standard output be written by tool_write() from now on.  Returns false
+   if memory is short. */
 bool tool_wait_for_output(void);
 
-/* Flush standard output.  Returns "exit_code", or TOOL_FAILED if what was to
-   be printed could not be. */
+/* Flush standard output.  Returns "exit_code", or TOOL_FAILED if something
+   could not be written. */
 int tool_flush(int exit_code);
 
 #endif

@@ -11,7 +11,8 @@
 
 #include <stdio.h>
 
-/* What kazoo's semaphore adds to its path: who waits stands there. */
+/* What kazoo's semaphore adds to its path, for the node where those who wait
+   stand. */
 #define TOP_LOCK_OF_LEASED "-__lock__"
 
 struct top_row {
@@ -19,13 +20,13 @@ struct top_row {
 	enum layout layout;
 	size_t holds;	/* or are in, or done */
 	size_t waits;	/* or are not done; of a queue, its items */
-	const char *is; /* more that is to be said, or "" */
+	const char *is; /* a remark, or "" */
 	char *who;	/* holds it, in words; NULL: not known */
 
-	/* Of the node whose children are counted; what it was in the frame
+	/* Of the node whose children are counted; the difference to the frame
 	   before tells how many come and go. */
 	struct kustos_stat stat;
-	bool told;	/* of by another row */
+	bool told;	/* by another row already */
 	double in, out; /* a second; less than 0: not known */
 };
 
@@ -37,21 +38,24 @@ struct top_frame {
 	bool cut;      /* there is more than is looked at */
 };
 
-/* Look at all that is at "root" and below it, and at what it was before, if
-   "before" is not NULL; with "bare", take all empty nodes that never had children
-   for barriers.  A server has "patience_ms" for each answer, however many are asked
-   for.  Returns KUSTOS_ENONODE if there is no root. */
+/* Look at all that is at "root" and below it, and compare that with the frame
+   "before", if that is not NULL.  With "bare", take all empty nodes that never
+   had children for barriers.  The servers have "patience_ms" for each answer,
+   however many requests there are.  Returns KUSTOS_ENONODE if there is no
+   root. */
 enum kustos_err top_look(struct kustos_client *client, const char *root,
 	int patience_ms, bool bare, const struct top_frame *before,
 	struct top_frame *frame);
 void top_free(struct top_frame *frame);
 
-/* Find out who is there, and tell "row" of it, whose path and layout are set, and
-   "parts", how many children say so.  Returns KUSTOS_ENONODE if it has gone, or is none. */
+/* Find out who is there, and fill in "row", whose path and layout are set.
+   "parts" is how many children have that layout.  Returns KUSTOS_ENONODE if the
+   node is gone, or is no such recipe after all. */
 enum kustos_err top_count(struct kustos_client *client, kustos_deadline end,
 	const struct kustos_names *names, size_t parts, struct top_row *row);
 
-/* Print it: for a terminal of that size, or 0; or as a JSON object. */
+/* Print the frame: for a terminal of that size, 0 for no limit; or as a JSON
+   object. */
 void top_print(FILE *out, const char *root, const struct top_frame *frame,
 	int lines, int columns);
 void top_print_json(FILE *out, const char *root, const struct top_frame *frame);

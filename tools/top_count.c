@@ -1,5 +1,5 @@
 /*
- * top_count.c - who is there, in one recipe.
+ * top_count.c - count who is there, in one recipe.
  */
 #include "json.h"
 #include "show.h"
@@ -30,7 +30,7 @@ static char *words(const struct kustos_participant *p)
 	return fclose(out) == 0 ? text : NULL;
 }
 
-/* Does it say who holds, as ours can, and nothing else does? */
+/* Is its data a holder record, which nothing but Kustos writes? */
 static bool is_record(const struct kustos_participant *p)
 {
 	static const char *const fields[] = { "host", "pid", "program",
@@ -97,9 +97,10 @@ static enum kustos_err child_stat(struct kustos_client *client,
 	return err;
 }
 
-/* What the node of one of them says is who, unless it may not be read; "*service" is
-   whether that is an instance of a service.  Returns KUSTOS_ENONODE if it is not
-   ephemeral, as all of them are. */
+/* Set "who" of the row to what the node of one child says, unless that may not
+   be read; "*service" is whether the child is an instance of a service.
+   Returns KUSTOS_ENONODE if the child is not ephemeral, as all that are meant
+   here are. */
 static enum kustos_err tell_child(struct kustos_client *client,
 	kustos_deadline end, const char *name, struct top_row *row,
 	bool *service)
@@ -125,7 +126,7 @@ static enum kustos_err tell_child(struct kustos_client *client,
 	return err;
 }
 
-/* By their names alone. */
+/* Count by the names alone. */
 static enum kustos_err count_names(size_t parts, struct top_row *row)
 {
 	row->holds = 1;
@@ -143,14 +144,15 @@ static enum kustos_err count_line(struct kustos_client *client,
 		return count_names(parts, row);
 	enum kustos_err err = standing_get(client, row->path, NULL, end,
 		&standing);
-	/* What is called leases and has others only is a node like any. */
+	/* If "leases" has children but none is a lease, this is no
+	   semaphore. */
 	if (err == KUSTOS_OK && standing.leases != NULL &&
 		standing.leases->count == 0 && standing.leases->foreign > 0)
 		err = KUSTOS_ENONODE;
 	if (err == KUSTOS_OK)
 		tell(row, standing.list);
 	standing_free(&standing);
-	/* What comes and goes are the leases. */
+	/* It is leases that come and go: the rates are those of that node. */
 	if (err == KUSTOS_OK && row->layout == LAYOUT_SEMAPHORE)
 		err = child_stat(client, end, row->path, "leases", &row->stat);
 	return err;
@@ -181,7 +183,7 @@ static enum kustos_err count_latch(struct kustos_client *client,
 	return err;
 }
 
-/* Return the first of those that are a part of that; NULL: there is none. */
+/* Return the first name that is a part of that layout, or NULL. */
 static const char *first_part(const struct kustos_names *names,
 	enum layout layout)
 {
@@ -194,8 +196,8 @@ static const char *first_part(const struct kustos_names *names,
 	return first;
 }
 
-/* Its members hold; those who wait are in line at a node beside it, without which
-   it is none. */
+/* Count in kazoo's semaphore: its children hold, and those who wait are in line
+   at a node beside it.  Without that node it is none. */
 static enum kustos_err count_leased(struct kustos_client *client,
 	kustos_deadline end, size_t parts, struct top_row *row)
 {
@@ -214,8 +216,9 @@ static enum kustos_err count_leased(struct kustos_client *client,
 	return KUSTOS_OK;
 }
 
-/* Who is there before "ready" is there waits to go in, or to go out; if it is no
-   such barrier, but something else with such members. */
+/* Count the members of a double barrier: while there is no "ready" they wait to
+   enter, or to leave.  It may also be something else with members of such
+   names, which is found out first. */
 static enum kustos_err count_members(struct kustos_client *client,
 	kustos_deadline end, const struct kustos_names *names, size_t parts,
 	struct top_row *row)
@@ -247,7 +250,8 @@ static enum kustos_err count_members(struct kustos_client *client,
 	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
 }
 
-/* One leads, and the others wait; or all are in. */
+/* Count offers, of which one leads and the others wait; or the members of a
+   party, who are all in. */
 static enum kustos_err count_flat(struct kustos_client *client,
 	kustos_deadline end, const struct kustos_names *names, size_t parts,
 	struct top_row *row)
@@ -262,7 +266,8 @@ static enum kustos_err count_flat(struct kustos_client *client,
 	return tell_child(client, end, first, row, &service);
 }
 
-/* Who claims an item makes an ephemeral node of its name, elsewhere. */
+/* Count the items of a queue, or the claims of items: a consumer that claims an
+   item makes an ephemeral node of the same name elsewhere. */
 static enum kustos_err count_items(struct kustos_client *client,
 	kustos_deadline end, const struct kustos_names *names, size_t parts,
 	struct top_row *row)
@@ -285,7 +290,7 @@ static enum kustos_err count_items(struct kustos_client *client,
 	return KUSTOS_OK;
 }
 
-/* Nobody can see who waits for it. */
+/* Look at a plain barrier.  Who waits for it cannot be seen. */
 static enum kustos_err count_gate(struct kustos_client *client,
 	kustos_deadline end, struct top_row *row)
 {

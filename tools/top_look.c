@@ -1,9 +1,10 @@
 /*
  * top_look.c - walk over what is below a node, and find the recipes there.
  *
- * Nodes are listed a level at a time, many at once; and so it is counted who is
- * there, in what was found.  What is a part of a recipe by its name is not gone into.
- * Those that never had children are read, as they may be barriers.
+ * Nodes are listed a level at a time, many at once; then it is counted, also
+ * many at once, who is there in the recipes that were found.  A node that is a
+ * part of a recipe by its name is not descended into.  Nodes that never had
+ * children are read, as they may be barriers.
  */
 #include "flight.h"
 #include "top.h"
@@ -16,7 +17,7 @@
 #include <time.h>
 
 #define LOOK_MAX 5000 /* nodes that are listed for one frame */
-#define SAYS_MAX 256  /* bytes; what says more is no barrier */
+#define SAYS_MAX 256  /* bytes; a node with more data is no barrier */
 
 struct visit { /* of one node */
 	struct walk *walk;
@@ -24,7 +25,7 @@ struct visit { /* of one node */
 	enum kustos_err err;
 	struct kustos_names names; /* a copy */
 	struct kustos_stat stat;
-	bool gate; /* what it says is what a barrier does */
+	bool gate; /* its data is that of a barrier */
 	bool part; /* it stands where a semaphore has its leases or locks */
 	enum layout layout; /* what it is, by the names of its parts */
 	size_t parts;
@@ -84,7 +85,7 @@ static bool is_any(const struct visit *v)
 	return true;
 }
 
-/* It never had children. */
+/* Is it empty, and never had children? */
 static bool is_bare(const struct visit *v)
 {
 	return v->err == KUSTOS_OK && v->names.count == 0 &&
@@ -168,7 +169,7 @@ static void free_row(struct top_row *row)
 	memset(row, 0, sizeof(*row));
 }
 
-/* The frame has this row from now on.  Returns false if memory is short. */
+/* Move the row into the frame.  Returns false if memory is short. */
 static bool keep_row(struct walk *w, struct top_row *row)
 {
 	struct top_frame *f = w->frame;
@@ -206,7 +207,7 @@ static const struct top_row *find(const struct top_frame *frame,
 		by_path);
 }
 
-/* What is empty is what it was, while it is watched. */
+/* A node that is empty now is taken for what it was in the frame before. */
 static enum layout layout_before(const struct walk *w, const struct visit *v)
 {
 	const struct top_row *old = find(w->before, v->path);
@@ -227,7 +228,7 @@ static bool is_of_semaphore(const char *name)
 	return strcmp(name, "leases") == 0 || strcmp(name, "locks") == 0;
 }
 
-/* Is this child of what has that layout not to be looked at? */
+/* Is this child, of a node with that layout, not to be looked at? */
 static bool is_passed_by(const struct visit *v, const char *name,
 	enum layout layout)
 {
@@ -253,8 +254,8 @@ static enum layout layout_found(const struct walk *w, struct visit *v)
 	return layout;
 }
 
-/* Make a row of the visit that is so many behind those that are done, if it is
-   something. */
+/* Make a row of the visit that is "behind" places behind those that are done,
+   if it is a recipe. */
 static void recognise(void *arg, size_t behind)
 {
 	struct walk *w = arg;
@@ -285,8 +286,8 @@ static void recognise(void *arg, size_t behind)
 	hear_of(w, err);
 }
 
-/* What was found in visits[at]: a row, and where to go on.  (The visits move when
-   more are added.) */
+/* Use what was found in visits[at]: keep its row, and add its children to the
+   visits.  (These move in memory when more are added, hence the copy.) */
 static enum kustos_err take(struct walk *w, size_t at)
 {
 	const struct visit v = w->visits[at];
@@ -329,7 +330,8 @@ static enum kustos_err walk_level(struct walk *w)
 	return KUSTOS_OK;
 }
 
-/* Is this the line of a semaphore of kazoo's, whose row tells of it? */
+/* Is this the line of a semaphore of kazoo's, which the semaphore's row
+   tells? */
 static bool is_its_lock(const struct top_frame *frame,
 	const struct top_row *row)
 {
@@ -344,7 +346,7 @@ static bool is_its_lock(const struct top_frame *frame,
 	return semaphore != NULL && semaphore->layout == LAYOUT_LEASED;
 }
 
-/* The rows are by path, and stay so. */
+/* Drop the rows of such lines.  Rows are sorted by path, and stay so. */
 static void drop_locks(struct top_frame *frame)
 {
 	size_t kept = 0;
@@ -360,8 +362,8 @@ static void drop_locks(struct top_frame *frame)
 	frame->count = kept;
 }
 
-/* A server counts both what comes and what goes in a node's cversion, so that and
-   the number of children tell each of them. */
+/* A node's cversion counts the children that come and those that go; so
+   together with the number of children it tells how many there were of each. */
 static void rate(struct top_row *row, const struct top_row *old, double seconds)
 {
 	uint32_t changes = (uint32_t)row->stat.cversion -

@@ -32,7 +32,8 @@ static void print_row(FILE *out, const struct top_row *row)
 	putc('\n', out);
 }
 
-/* No more of each line than fits: of UTF-8, not of what is drawn. */
+/* Print no more of each line than fits.  Counted are characters of UTF-8, not
+   the columns that they take. */
 static void print_clipped(FILE *out, const char *text, int columns)
 {
 	for (int width = 0; *text != '\0'; text++) {

@@ -15,11 +15,11 @@
 
 #define NEVER_MS (INT64_C(1) << 40) /* no hold, no end */
 
-/* An eventfd that stays open: whoever wakes us may be at it, or begin, when the
+/* An eventfd that is never closed: a callback may still write to it when the
    command has ended. */
 static int waker = -1;
 
-/* Both or none; then errno says why. */
+/* Start both processes, or none; then errno says why. */
 static bool start_both(struct under *u, char *const *argv, int input)
 {
 	if (guard_start(&u->guard) < 0)
@@ -57,7 +57,7 @@ void under_ask(struct under *u)
 	under_wake();
 }
 
-/* Wait for either; what woke us is no more to be read than this once. */
+/* Wait for under_wake() or a signal; a wake-up is used up by that. */
 static void sleep_until_news(struct under *u, int ms)
 {
 	struct pollfd fds[2] = { { waker, POLLIN, 0 },
@@ -103,10 +103,11 @@ static void on_lost(void *arg, struct kustos_hold *hold)
 	under_wake();
 }
 
-/* Tell the guard how long there is. */
+/* Tell the guard how long the command may certainly run. */
 static void feed(struct under *u)
 {
-	/* In this order: this process may be stopped between the two. */
+	/* The clock is read first: if this process is stopped between the two,
+	   the guard must not count on more time than there is. */
 	int64_t now_ns = guard_now();
 	int64_t left_ms = NEVER_MS;
 	bool lost = false;

@@ -29,36 +29,37 @@ struct under {
 	bool started;
 	bool lost; /* before or while the command ran; or given up for others */
 	atomic_bool asked; /* by under_ask() */
-	bool revoked;	   /* that was heeded */
+	bool revoked;	   /* and it was heeded */
 	int passed; /* the last signal that was passed on, of those that end
 		       processes; or 0 */
 };
 
-/* Take the signals over, unless "signals" has them, and fork the other two.
-   "input" is the command's standard input, 0 ours.  Returns false, having said
-   why, if that cannot be. */
+/* Take over the signals, unless "signals" has them already, and fork the other
+   two processes.  "input" is the command's standard input; 0 is ours.  Returns
+   false, having printed why, if that fails. */
 bool under_prepare(struct under *u, struct signals *signals, char *const *argv,
 	int input);
 
-/* Have under_wait() return, if anybody is there.  From any thread, at any time after
-   under_prepare(). */
+/* Have under_wait() return, if it is waiting.  May be called from any thread,
+   at any time after under_prepare(). */
 void under_wake(void);
 
 /* Somebody wants the hold back: have under_run() ask the command to end, or not
-   start it.  From any thread, at any time after under_prepare(). */
+   start it.  May be called from any thread, at any time after
+   under_prepare(). */
 void under_ask(struct under *u);
 
-/* Wait for under_wake(), for so many milliseconds (-1: as long as it takes), or
-   for a signal that ends processes, which is returned; else 0 is. */
+/* Wait "ms" milliseconds (-1: as long as it takes) for under_wake(), or for a
+   signal that ends processes.  Returns that signal, or 0. */
 int under_wait(struct under *u, int ms);
 
-/* Process 1 is given what others have left: reap what has ended, but for the command
-   and the guard, which is for under_run() to see.  It is done by under_wait() and by
-   under_run(); and is for whoever waits in another way, also when there is no
-   command. */
+/* If this is process 1 it is the parent of all orphans: reap those that have
+   ended, but not the command and the guard, whose ends under_run() has to see.
+   under_wait() and under_run() do this; code that waits in another way has to
+   call it, also when there is no command. */
 void under_reap_orphans(const struct under *u);
 
-/* Nothing is to be run. */
+/* End the other two processes: nothing is to be run. */
 void under_abandon(struct under *u);
 
 /* Run the command with "environment" added, and return when it has ended, with
