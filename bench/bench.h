@@ -21,10 +21,10 @@ struct bench_options {
 	int clients[BENCH_STEPS];
 	int steps;
 	int threads;
-	int processes; /* 0: one; or one each, if holders are killed */
+	int processes; /* 0: one; if holders are killed, one per client */
 	int readers;   /* -1: half of them */
 	struct pace_span hold, think;
-	double rate; /* of all starts of an open loop, a second; or 0 */
+	double rate; /* starts a second of all, in an open loop; or 0 */
 	int64_t duration_ms, warm_up_ms;
 	uint64_t seed;
 	int kills; /* of holders */
@@ -47,7 +47,7 @@ struct bench_plan {
 extern const char bench_help[];
 extern const char bench_codes[];
 
-/* Read the command line.  Returns false if that ends the program, with
+/* Parse the command line.  Returns false if the program is to end now, with
    "tool.exit_code". */
 bool bench_parse(struct bench_options *o, int argc, char **argv);
 
@@ -55,7 +55,8 @@ bool bench_parse(struct bench_options *o, int argc, char **argv);
 void bench_plan(const struct bench_options *o, int step,
 	struct bench_plan *plan);
 
-/* Return whether no two may hold at the same time; whether that client reads. */
+/* Return whether no two may hold at the same time; and, as the last of these,
+   whether "client" reads. */
 bool bench_is_exclusive(const struct bench_plan *plan);
 bool bench_has_items(const struct bench_options *o); /* a queue's */
 bool bench_meets(const struct bench_options *o);     /* nobody is kept out */

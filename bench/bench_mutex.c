@@ -206,7 +206,7 @@ static void await_line(struct bench *b)
 	}
 }
 
-/* Have a lock of ours before everyone else's. */
+/* Take a lock of ours before everyone else does. */
 static void close_gate(struct bench *b)
 {
 	b->gate = open_client(b);

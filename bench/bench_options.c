@@ -317,8 +317,9 @@ static int fewest_clients(const struct bench_options *o)
 	return fewest;
 }
 
-/* A holder that is killed is followed when its session expires, which takes up
-   to half as long again; and there has to be somebody to follow. */
+/* After a holder is killed the next one is granted when the session of the
+   first expires, which takes up to half as long again as its timeout; and there
+   has to be a next one. */
 static int check_kills(const struct bench_options *o)
 {
 	int64_t least_ms = o->tool.session_ms * 3LL / 2 * o->kills;
@@ -341,7 +342,8 @@ static int check_kills(const struct bench_options *o)
 	return TOOL_OK;
 }
 
-/* Standard output has one form; and processes are there. */
+/* Standard output can have one form only; and the processes that were named
+   must be there. */
 static int check_report(const struct bench_options *o)
 {
 	if (o->csv && o->tool.json)

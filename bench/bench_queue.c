@@ -67,7 +67,7 @@ static void close_queue(struct kustos_client *client,
 	session_close(client);
 }
 
-/* Put so many, of so many bytes each. */
+/* Put "count" items of "len" bytes each. */
 static void put(struct bench *b, struct kustos_queue *queue, size_t count,
 	size_t len)
 {
@@ -88,7 +88,8 @@ static void put(struct bench *b, struct kustos_queue *queue, size_t count,
 	free(items);
 }
 
-/* Take up to so many at a time until there are "count"; returns how many. */
+/* Take up to "at_once" at a time, until "count" are taken; returns how many
+   were. */
 static int take(struct bench *b, struct kustos_queue *queue, int count,
 	size_t at_once)
 {
@@ -238,7 +239,7 @@ static void crowd(struct bench *b)
 	for (; opened < 2 * SIDES; opened++) {
 		sides[opened].bench = b;
 		if (!open_queue(b, &sides[opened].client, &sides[opened].queue))
-			return; /* it is told, and the process ends */
+			return; /* reported; the process ends */
 	}
 	begin = clocks_now_ns();
 	for (int i = 0; i < opened; i++)

@@ -5,8 +5,9 @@
  *	gate	set a barrier, look at it, remove it and pass, with one client
  *	step	all workers, each a client, enter a double barrier and leave it, a
  *		new one each time; none leaves before all have come back from
- *		entering, which is what Curator's and kazoo's need: their members
- *		hang if another leaves between their own node and their listing
+ *		entering, which is what Curator's and kazoo's need: a member of
+ *		theirs hangs if another leaves after it has made its node and before
+ *		it lists the members
  *	count	a latch of 8: it is set, all are done, it is waited for and removed
  *	select	a selector leads, returns, and stands in line again
  */
@@ -83,9 +84,9 @@ struct member {
 	enum kustos_err err;
 };
 
-/* In and out of round number "round", which has a barrier of its own: Curator's
-   cannot be used again at once.  Who failed comes along, lest the others wait for
-   it in vain. */
+/* Enter and leave in round number "round", which has a barrier of its own:
+   Curator's cannot be used again at once.  A member that has failed comes along
+   to the meeting of the threads, or the others would wait for it in vain. */
 static void step_once(struct member *m, long long round)
 {
 	const struct driver_run *run = m->bench->run;

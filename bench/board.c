@@ -38,7 +38,7 @@ void board_free(struct board *board, const struct bench_plan *plan)
 #define WRITER UINT64_C(1)
 #define READER (UINT64_C(1) << 20)
 #define DOUBT (UINT64_C(1) << 40)
-#define MANY (READER - 1) /* no more than there can be of each */
+#define MANY (READER - 1) /* the most that there can be of each */
 
 static uint32_t writers_of(uint64_t inside)
 {
@@ -55,7 +55,8 @@ static int doubts_of(uint64_t inside)
 	return (int)(inside / DOUBT);
 }
 
-/* How many of those who are inside must hold it, for another to be one too many. */
+/* Return how many of those who are inside must hold for another to be one too
+   many. */
 static uint32_t too_many(const struct bench_plan *plan)
 {
 	return bench_is_exclusive(plan) || plan->readers > 0
@@ -63,7 +64,8 @@ static uint32_t too_many(const struct bench_plan *plan)
 		: (uint32_t)plan->leases;
 }
 
-/* Whoever comes in last sees who else is inside. */
+/* Come in.  As this is one atomic step, of several that come in at the same
+   time the last sees all others inside. */
 static void come_in(struct board *board, const struct bench_plan *plan,
 	struct board_worker *worker, bool reads)
 {

@@ -15,38 +15,39 @@
 #define BOARD_KILLS 1000
 #define BOARD_DOUBTS 100000
 
-/* Of one thread, which alone writes it. */
+/* What one thread has measured.  No other thread writes it. */
 struct board_worker {
 	struct histogram wait, hold;
 	struct pace pace;
 	bool paced;		  /* that has begun */
-	uint64_t lost;		  /* holds that were over before they ended */
+	uint64_t lost;		  /* holds that were lost before they ended */
 	uint64_t missed;	  /* starts that were due, and never made */
-	_Atomic int64_t since_ns; /* it waits since then; 0: it does not */
+	_Atomic int64_t since_ns; /* it waits since then; 0: does not wait */
 	int64_t still_ns;	  /* it waited so long at the end; or 0 */
 	_Atomic uint32_t grants;  /* that were counted */
 
-	/* While it is inside: the doubts that were raised between its coming
-	   and its going, and its own; or -1. */
+	/* While it is inside: which doubts were raised between its coming and
+	   its going; and the one that it has raised itself, or -1. */
 	int first_doubt, last_doubt, own_doubt;
-	uint32_t others_needed; /* for that to be right */
+	uint32_t others_needed; /* for its own doubt to be right */
 };
 
-/* Somebody came in beside too many.  Whether that was wrong turns out when they
-   leave: a process that was paused is inside until it knows that it has lost
-   what it had, and its successor has it by right. */
+/* A doubt: somebody came in while too many others were inside.  Whether that
+   was wrong turns out only when these leave: a process that was paused stays
+   inside until it knows that it has lost what it had, and by then its successor
+   holds that rightfully. */
 struct board_doubt {
-	_Atomic uint32_t writers, readers; /* who left, and held it still */
-	_Atomic uint32_t needed;	   /* 0: who came in had lost it too */
+	_Atomic uint32_t writers, readers; /* that left, and held it still */
+	_Atomic uint32_t needed;	   /* 0: the newcomer had lost it */
 	bool readers_count;
 };
 
-/* Of one process, which tells at the end. */
+/* Of one process, which writes it at the end. */
 struct board_process {
-	uint64_t requests; /* sent while it was counted */
+	uint64_t requests; /* sent in the time that is counted */
 	int64_t cpu_ns;
 	bool told;
-	atomic_bool killed; /* as it was to be */
+	atomic_bool killed; /* as planned */
 };
 
 struct board {
@@ -57,17 +58,18 @@ struct board {
 	atomic_bool stop;
 	atomic_int err; /* the first failure */
 
-	/* In one word, so that who is inside when a doubt is raised knows it:
-	   writers, readers, and how many doubts there were. */
+	/* How many writers and readers are inside, and how many doubts there
+	   were: in one word, so that all who are inside when a doubt is raised
+	   know of it. */
 	_Atomic uint64_t inside;
 	struct board_doubt doubts[BOARD_DOUBTS]; /* later ones are not kept */
 	struct fairness_turns turns;
 	_Atomic uint32_t slices[BOARD_SLICES];
 
-	/* A holder that is to be killed, and the grant that follows. */
+	/* Holders that are to be killed, and the grants that follow. */
 	atomic_bool kill;
-	atomic_int killed;	   /* so many were; */
-	_Atomic int64_t killed_ns; /* since when nobody has followed; or 0 */
+	atomic_int killed;	   /* how many were */
+	_Atomic int64_t killed_ns; /* a kill that no grant has followed; or 0 */
 	atomic_int taken_over;
 	int64_t take_overs_ns[BOARD_KILLS];
 
@@ -79,26 +81,28 @@ struct board {
 struct board *board_make(const struct bench_plan *plan);
 void board_free(struct board *board, const struct bench_plan *plan);
 
-/* "client" has been granted what it waited for since "since_ns": look who else is
-   inside, and count.  Who began to wait before the end and is granted after it was
-   one who waited then.  Returns whether the run counts it. */
+/* "client" has been granted what it waited for since "since_ns": look who else
+   is inside, and count the grant.  A client that began to wait before the end,
+   and is granted after it, was still waiting at the end.  Returns whether the
+   run counts the grant. */
 bool board_granted(struct board *board, const struct bench_plan *plan,
 	int client, struct board_worker *worker, int64_t since_ns,
 	int64_t now_ns);
 
-/* It gives that back, or knows that it has lost it. */
+/* The worker gives back what it was granted, or knows that it has lost it. */
 void board_given(struct board *board, struct board_worker *worker, bool reads);
 
-/* What it was granted is still its own.  To be called after each of those two, if
-   that is so then. */
+/* What the worker was granted is still its own.  To be called after each of
+   those two functions, if that is so then. */
 void board_held(struct board *board, const struct board_worker *worker,
 	bool reads);
 
-/* Return how often too many held it at the same time, beyond doubt.  Of those who
-   have left. */
+/* Return how often too many held at the same time, for certain.  Counted are
+   only those who have left. */
 uint64_t board_overlaps(const struct board *board);
 
-/* Return for how long that one waited at the end of the run, 0 if it did not. */
+/* Return how long the worker had been waiting at the end of the run, 0 if it
+   was not waiting. */
 int64_t board_waited_ns(const struct board_worker *worker, int64_t end_ns);
 
 /* Remember the first failure, and have all stop. */

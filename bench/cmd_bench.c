@@ -19,14 +19,15 @@ struct bench {
 	int count;
 };
 
-/* As soon as it is known, what can be. */
+/* Print the figures of a run as soon as they are known, if the form allows
+   that. */
 static void report_run(const struct bench *b, const struct figures *f)
 {
 	if (b->options.tool.json || b->options.csv)
 		return;
 	if (b->count > 1)
 		putchar('\n');
-	signals_admit(&b->signals, true); /* nothing is left of the run */
+	signals_admit(&b->signals, true); /* the run has left nothing behind */
 	report_table(stdout, f);
 	fflush(stdout);
 	signals_admit(&b->signals, false);

@@ -8,8 +8,8 @@
  *
  * WORKERS loops of lock and unlock, spread over SESSIONS sessions, contend for
  * PATH.  Once all of them stand in the line at the same time and LEAD_MS more
- * have passed, the locks that are granted within MS are counted.  Whoever was
- * served goes to the end of the line, so that it stays as long as it is.
+ * have passed, the locks that are granted within MS are counted.  A worker that
+ * was served goes to the end of the line, so that the line keeps its length.
  * The answer is a line as well, with further figures if there are any:
  *
  *	ops=COUNT us=MICROSECONDS [NAME=VALUE...]
@@ -42,7 +42,7 @@ struct driver_run {
 struct driver_result {
 	long long ops;
 	int64_t ns;
-	/* Why it failed at first; never freed.  Set by any thread. */
+	/* The first failure; never freed.  Set by any thread. */
 	_Atomic(const char *) error;
 	char more[96]; /* further figures, as they are printed */
 };
@@ -62,8 +62,8 @@ const void *driver_style(const struct driver_run *run, const void *styles,
 
 void driver_pause_ms(int ms);
 
-/* Do "once" again and again, which counts after the run's lead_ms, for its ms.  Returns
-   0, or -1 as soon as "once" does. */
+/* Call "once" again and again.  The calls are counted after the run's lead_ms,
+   for its ms.  Returns 0, or -1 as soon as "once" does. */
 int driver_repeat(const struct driver_run *run, int (*once)(void *arg),
 	void *arg, struct driver_result *result);
 

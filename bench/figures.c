@@ -56,7 +56,7 @@ static void add_processes(struct figures *f, const struct board *board)
 	f->client_cpu_s = told ? cpu_ns / 1e9 : -1;
 }
 
-/* Returns the index, or -1 if memory is short. */
+/* Return Jain's index, or -1 if memory is short. */
 static double jain(const struct figures *f, const struct board *board)
 {
 	bool one = f->plan.clients == 1;

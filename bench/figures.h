@@ -6,20 +6,20 @@
 
 #include "board.h"
 
-/* Of one client, of those who read, of all. */
+/* The figures of one client, of those who read, or of all. */
 struct figures_part {
 	uint64_t grants;
 	struct histogram wait, hold;
-	int64_t longest_ns; /* wait, also of those who wait still */
+	int64_t longest_ns; /* wait, of those who wait still as well */
 };
 
 struct figures {
 	struct bench_plan plan;
-	double seconds; /* for which was counted */
+	double seconds; /* that were counted */
 	struct figures_part all, readers, writers;
 	struct figures_part *parts; /* of each client */
-	double jain;		    /* of the clients; of the threads of one */
-	uint32_t streak;	    /* the longest of one of them */
+	double jain;		    /* of the clients; of one: of its threads */
+	uint32_t streak;	    /* most turns in a row of one of them */
 	uint64_t lost, overlaps;
 	uint64_t waiting;		      /* at the end, or never begun */
 	double server_requests, server_bytes; /* -1: not known */
@@ -37,12 +37,12 @@ struct figures *figures_make(const struct bench_plan *plan,
 	const struct board *board, int64_t end_ns);
 void figures_free(struct figures *f);
 
-/* The percentiles that are told. */
+/* The percentiles that are printed. */
 #define FIGURES_PERCENTS 5
 extern const double figures_percents[FIGURES_PERCENTS];
 
-/* Return what each grant cost of "sum"; -1 if there was none, or that is not
-   known. */
+/* Return what part of "sum" each grant has cost; -1 if there was no grant, or
+   "sum" is not known. */
 double figures_per_grant(const struct figures *f, double sum);
 
 #endif

@@ -48,7 +48,9 @@ FILE *gnuplot_script(void)
 	return NULL;
 }
 
-/* It is in a group of its own, and the terminal's keys do not reach it. */
+/* Wait for the end of gnuplot, or for a signal, which is returned: gnuplot is
+   in a process group of its own, so that the terminal's keys do not reach
+   it. */
 static int await_end(const struct command *command, struct signals *signals)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -69,8 +71,8 @@ int gnuplot_draw(FILE *script, struct signals *signals)
 	struct command command;
 	int sig, code;
 
-	/* A whole script is there before it is begun: one that does not read it
-	   keeps nobody waiting in a write. */
+	/* The whole script is written before gnuplot is started: if that does
+	   not read it, no write here blocks. */
 	if (fflush(script) != 0 || lseek(fileno(script), 0, SEEK_SET) != 0 ||
 		command_prepare(&command, signals, argv, fileno(script)) < 0) {
 		tool_say("cannot start gnuplot: %s", strerror(errno));

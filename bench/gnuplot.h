@@ -9,14 +9,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Return whether it is installed; if not, say so. */
+/* Return whether gnuplot is installed; if not, print that. */
 bool gnuplot_found(void);
 
-/* Begin a script.  Returns NULL, having said why, if that cannot be. */
+/* Begin a script.  Returns NULL, having printed why, if that fails. */
 FILE *gnuplot_script(void);
 
-/* Have it do what the script says, which is closed, and wait for its end; a signal
-   ends it at once.  Returns an exit code, having said what failed. */
+/* Have gnuplot do what the script says, and wait for its end; a signal ends it
+   at once.  The script is closed.  Returns an exit code, having printed what
+   failed. */
 int gnuplot_draw(FILE *script, struct signals *signals);
 
 #endif

@@ -18,7 +18,7 @@ static size_t bucket_of(int64_t value)
 	return at < HISTOGRAM_BUCKETS ? at : HISTOGRAM_BUCKETS - 1;
 }
 
-/* The greatest number that belongs there. */
+/* Return the greatest number that belongs to the bucket. */
 static int64_t top_of(size_t bucket)
 {
 	size_t shift = bucket < 2 * (size_t)HISTOGRAM_PART
@@ -52,8 +52,8 @@ void histogram_merge(struct histogram *into, const struct histogram *h)
 
 int64_t histogram_percentile(const struct histogram *h, double percent)
 {
-	/* 99.9 is no double, and its nearest may be the greater: one more than
-	   the rank is not asked for because of that. */
+	/* There is no double of exactly 99.9, and the nearest may be greater:
+	   that must not raise the rank by one. */
 	double wanted = ceil((double)h->count * percent / 100 * (1 - 1e-12));
 	uint64_t seen = 0;
 

@@ -1,5 +1,5 @@
 /*
- * histogram.h - how often which duration was measured, in a fixed 5 KB.
+ * histogram.h - how often each duration was measured, in a fixed 5 KB.
  *
  * A bucket is as wide as a 32nd of what it counts, so that a percentile is too
  * high by 3.2 in 100 at the most, and never too low; small numbers and the
@@ -26,7 +26,7 @@ void histogram_add(struct histogram *h, int64_t value);
 
 void histogram_merge(struct histogram *into, const struct histogram *h);
 
-/* Return what so many in a hundred did not exceed; 0 of none. */
+/* Return what "percent" in a hundred did not exceed; 0 if there are none. */
 int64_t histogram_percentile(const struct histogram *h, double percent);
 
 double histogram_mean(const struct histogram *h);

@@ -68,7 +68,7 @@ enum kustos_err lock_make(struct lock *lock, struct kustos_client *client,
 	case LOCK_SELECTOR:
 	case LOCK_BARRIER:
 	case LOCK_COUNTDOWN:
-		return KUSTOS_OK; /* for each turn there is another */
+		return KUSTOS_OK; /* each turn makes a new one */
 	case LOCK_SIMPLE:
 		return kustos_simple_create(client, path, NULL, &lock->simple);
 	case LOCK_PAIR:
@@ -134,7 +134,8 @@ static enum kustos_err requeue(struct lock *lock)
 		NULL);
 
 	lock->claim = NULL;
-	/* The session is over, and nothing tells who put it back. */
+	/* KUSTOS_EUNKNOWN: the session is over, and nothing tells who has put
+	   the item back. */
 	return err == KUSTOS_EUNKNOWN ? KUSTOS_ELOST : err;
 }
 
@@ -225,7 +226,7 @@ static struct kustos_hold *hold_of(const struct lock *lock)
 	}
 }
 
-/* Does it have a hold, whose state tells? */
+/* Does it have a hold, and is that not lost? */
 static bool has_hold(const struct lock *lock)
 {
 	struct kustos_hold *hold = hold_of(lock);

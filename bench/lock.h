@@ -1,10 +1,13 @@
 /*
  * lock.h - what is contended for, by kustos bench and by the workers of
- * bench_mutex.c: a mutex, a side of a read/write lock, a semaphore, a simple lock,
- * two mutexes together; an election, which is taken by a latch or a selector that
- * is made, started and waited for, and given back by its end; the items of a queue,
- * which are taken out and put back, or claimed and put back; or a round of a double
- * barrier or a count-down latch, to which all come.
+ * bench_mutex.c:
+ *
+ *	a mutex, a side of a read/write lock, a semaphore, a simple lock, or two
+ *	mutexes together;
+ *	an election: to take it, make a latch or a selector, start it and wait
+ *	for it to lead; to give it back, end that;
+ *	the items of a queue, which are taken out, or claimed, and put back;
+ *	a round of a double barrier or of a count-down latch, to which all come.
  */
 #ifndef BENCH_LOCK_H
 #define BENCH_LOCK_H
@@ -35,7 +38,7 @@ enum lock_kind {
 	LOCK_COUNTDOWN
 };
 
-#define LOCK_LEASES 5 /* that a semaphore has, if nobody says otherwise */
+#define LOCK_LEASES 5 /* of a semaphore, by default */
 
 struct lock_form {
 	enum lock_kind kind;
@@ -74,7 +77,7 @@ enum kustos_err lock_make(struct lock *lock, struct kustos_client *client,
 	const char *path, const struct lock_form *form);
 void lock_destroy(struct lock *lock);
 
-/* Put there what has to be there before the first can take it. */
+/* Make what has to be there before anybody can take it. */
 enum kustos_err lock_fill(const struct lock *lock, kustos_deadline deadline);
 
 /* Wait for it, or until "stop" is fired; and give it back. */
@@ -82,18 +85,19 @@ enum kustos_err lock_take(struct lock *lock, struct kustos_cancel *stop);
 enum kustos_err lock_give(struct lock *lock);
 
 /* Return whether what was taken is certainly this thread's at this instant; once
-   it is not, it is so no more. */
+   that is false it stays false. */
 bool lock_held(const struct lock *lock);
 
-/* Make one that can keep everybody out of those of the same kind, and take it:
-   of no more than LOCK_LEASES leases, and no queue. */
+/* Make a lock that keeps everybody out of the locks of the same kind at "path",
+   and take it.  Not for a semaphore of more than LOCK_LEASES leases, nor for a
+   queue. */
 enum kustos_err lock_close(struct lock *lock, struct kustos_client *client,
 	const char *path, const struct lock_form *form);
 
 /* Return how many requests these clients have sent. */
 uint64_t lock_requests(struct kustos_client *const *clients, int count);
 
-/* Ask for it; "fn" is told. */
+/* Ask for it; "fn" is called with the outcome. */
 enum kustos_err lock_ask(const struct lock *lock, struct kustos_cancel *stop,
 	kustos_granted_fn *fn, void *arg);
 

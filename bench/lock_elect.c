@@ -12,7 +12,8 @@
 
 /* --- Latches ------------------------------------------------------------- */
 
-/* It stands in line again by itself, and may lead in another term. */
+/* Compare the term: a latch that has lost stands in line again by itself, and
+   may lead again in another term. */
 bool lock_latch_held(const struct lock *lock)
 {
 	return lock->term != 0 && kustos_latch_term(lock->latch) == lock->term;
@@ -44,13 +45,13 @@ enum kustos_err lock_latch_take(struct lock *lock, struct kustos_cancel *stop)
 
 /* --- Selectors ----------------------------------------------------------- */
 
-#define STEP_NS 50000000 /* how often a thread that waits looks up */
+#define STEP_NS 50000000 /* how often a waiting thread looks at "stop" */
 
-/* A selector calls a function while it leads, on a thread of its own; here that
-   only waits for the thread whose turn it is. */
+/* A selector calls a function while it leads, on a thread of its own.  Here
+   that function only waits until the thread whose turn it is has finished. */
 struct lock_candidate {
 	struct kustos_selector *selector;
-	pthread_mutex_t mutex; /* of the two below; nothing is taken after it */
+	pthread_mutex_t mutex; /* guards "leads", "over"; the innermost lock */
 	pthread_cond_t changed;
 	bool leads, over;
 };
@@ -62,7 +63,7 @@ static void lead(void *arg, struct kustos_selector *selector,
 
 	(void)selector;
 	(void)hold;
-	(void)cancel; /* whose turn it is sees that it leads no more */
+	(void)cancel; /* the thread whose turn it is looks itself */
 	pthread_mutex_lock(&c->mutex);
 	c->leads = true;
 	pthread_cond_signal(&c->changed);
@@ -133,7 +134,7 @@ enum kustos_err lock_selector_give(struct lock *lock)
 	c->over = true;
 	pthread_cond_signal(&c->changed);
 	pthread_mutex_unlock(&c->mutex);
-	kustos_selector_destroy(c->selector); /* waits for lead() */
+	kustos_selector_destroy(c->selector); /* waits for lead() to return */
 	pthread_cond_destroy(&c->changed);
 	pthread_mutex_destroy(&c->mutex);
 	free(c);

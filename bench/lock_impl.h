@@ -1,7 +1,8 @@
 /*
- * lock_impl.h - what is made anew for each turn, for lock.c: of elections a
- * candidate, who is elected and leaves; of what is met at a member, who comes and
- * goes.  lock_NAME_take() waits until "stop" is fired, and leaves nothing if it
+ * lock_impl.h - for lock.c: the kinds that make something anew for each turn.
+ * For an election that is a candidate, which is elected and leaves; for a
+ * barrier or a latch it is a member, which comes and goes.  lock_NAME_take()
+ * waits for its turn, or until "stop" is fired, and leaves nothing behind if it
  * fails; lock_NAME_give() ends the turn, whatever it returns.
  */
 #ifndef BENCH_LOCK_IMPL_H

@@ -70,8 +70,9 @@ enum kustos_err lock_countdown_take(struct lock *lock,
 	return err;
 }
 
-/* Whoever is past a zero has seen that all were past the one before: so that
-   can go, by one of them. */
+/* A member that has passed the zero of a round knows that all have passed the
+   zero of the round before, whose latch is not needed any more: the first
+   member removes it. */
 enum kustos_err lock_countdown_give(struct lock *lock)
 {
 	struct kustos_countdown *before = NULL;

@@ -1,5 +1,6 @@
 /*
- * mntr.h - what the servers have counted themselves, by the word "mntr".
+ * mntr.h - what the servers have counted themselves, which the command "mntr"
+ * asks for.
  *
  * A server answers that only if its 4lw.commands.whitelist allows it.
  */
@@ -15,8 +16,8 @@ struct mntr {
 	int64_t bytes;	 /* that came in; -1: this version does not tell */
 };
 
-/* Add up what all of "hosts" ("a:2181,b:2181/chroot") say.  Returns false, with
-   the reason in "why", if one of them does not. */
+/* Add up what all of "hosts" ("a:2181,b:2181/chroot") answer.  Returns false,
+   with the reason in "why", if one of them does not answer. */
 bool mntr_ask(const char *hosts, struct mntr *out, char *why, size_t size);
 
 /* Read the number in the line of "answer" that begins with "name"; -1 if there is

@@ -1,15 +1,16 @@
 /*
- * mt_floor.c - what libzookeeper_mt costs at least: a program that calls it by itself,
- * asks for what the wire does (raw_floor.c) and for no more, and whose threads sleep
- * until that is done.  It is no lock, as it looks after nothing: not whether its own
- * node is still there, nor who else is in the line, nor what became of an answer that
- * was lost.  But whoever stands on that library has all of this below.
+ * mt_floor.c - the least that libzookeeper_mt costs: a program that calls that
+ * library directly, makes the same requests as raw_floor.c and no more, and
+ * whose threads sleep until these are done.  It is no lock, as it checks
+ * nothing: not whether its own node is still there, nor who else is in the
+ * line, nor what became of a request whose answer was lost.  But everything
+ * that is built on that library has at least these costs.
  *
  * Its styles, beside those of driver.h:
  *
  *	bare	the node of the last time is deleted and a new one made, in one flight
  *	line	as "own": the same when the place before one's own is gone, which is
- *		told by its number, since all have the same name
+ *		found by its number, since all nodes have the same name
  *	careful	the same with the requests that Kustos takes for a turn (raw_line.c)
  *	deeds	an item is put, and taken, by a transaction each
  */
@@ -45,8 +46,8 @@ struct client {
 	/* Written before that. */
 	char node[LINK_PATH_SIZE];
 
-	/* Of the careful, and its library's thread: the nearest is gone, and only that
-	   was before it, as a listing said. */
+	/* Of "careful", used on the library's thread only: the nearest place is
+	   gone; a listing said that only that one was before ours. */
 	bool gone, alone;
 
 	int version; /* of the receipt */
@@ -64,7 +65,8 @@ static void wake(struct client *c, bool well)
 	pthread_cond_signal(&c->woken);
 }
 
-/* Sleep until it is done.  Returns 0, or -1 if it failed, or was not done in time. */
+/* Sleep until what was asked for is done.  Returns 0, or -1 if it failed, or
+   was not done in time. */
 static int sleep_till_done(struct client *c)
 {
 	int64_t end = clocks_now_ns() + PATIENCE_MS * INT64_C(1000000);
@@ -92,7 +94,7 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 		wake(arg, true);
 }
 
-/* Nobody waits for it. */
+/* Nobody waits for the deletion of a node, but it must not fail. */
 static void on_deleted(int rc, const void *arg)
 {
 	struct client *c = (struct client *)(uintptr_t)arg;
@@ -129,7 +131,7 @@ static void on_looked(int rc, const char *data, int len,
 	const struct Stat *stat, const void *arg)
 {
 	(void)data, (void)len, (void)stat;
-	if (rc != ZOK) /* else its end will be told */
+	if (rc != ZOK) /* else an event will tell its end */
 		wake((struct client *)(uintptr_t)arg, rc == ZNONODE);
 }
 
@@ -140,7 +142,7 @@ static void name_of(const struct client *c, char name[LINK_PATH_SIZE])
 		c->run->path);
 }
 
-/* Watch the place that is so far before ours. */
+/* Watch the place that is "far" places before ours. */
 static int look(struct client *c, int far, watcher_fn told,
 	data_completion_t looked)
 {
@@ -153,7 +155,8 @@ static int look(struct client *c, int far, watcher_fn told,
 	return zoo_awget(c->zh, before, told, c, looked, c);
 }
 
-/* Wait for the place before ours, from here: our own thread goes on asleep. */
+/* Our node is made: watch the place before ours from here, without waking our
+   own thread. */
 static void on_placed(int rc, const char *node, const struct Stat *stat,
 	const void *arg)
 {
@@ -168,7 +171,7 @@ static void on_placed(int rc, const char *node, const struct Stat *stat,
 		wake(c, false);
 }
 
-/* --- The same of the careful ---------------------------------------------- */
+/* --- The same for "careful" ----------------------------------------------- */
 
 static void on_alone(int rc, const struct String_vector *names,
 	const struct Stat *stat, const void *arg)
@@ -203,7 +206,7 @@ static void on_second_gone(zhandle_t *zh, int type, int state, const char *path,
 		wake(c, false);
 }
 
-/* Nobody waits for it. */
+/* Nobody waits for the end of the own node. */
 static void on_own_gone(zhandle_t *zh, int type, int state, const char *path,
 	void *arg)
 {
@@ -342,7 +345,8 @@ static int deeds(void *arg)
 	return commit(c, parts);
 }
 
-/* Who ends first is still in the way of the others. */
+/* A client that has done its turns still stands in the line, in the way of the
+   others: so it waits for a last turn, and leaves. */
 static int line(struct client *c)
 {
 	int err = c->once == careful ? join(c) : line_up(c, on_placed);
@@ -381,7 +385,8 @@ static int begin(struct client *c, const struct driver_run *run,
 	c->zh = zookeeper_init(run->hosts, on_session, SESSION_MS, NULL, c, 0);
 	if (c->zh == NULL)
 		return -1;
-	/* Else it looks the server's name up again whenever it has slept. */
+	/* Otherwise the library looks the server's name up again whenever it
+	   has slept. */
 	zoo_set_servers_resolution_delay(c->zh, -1);
 	return sleep_till_done(c);
 }
@@ -448,7 +453,7 @@ static const struct style styles[] = {
 	{ "deeds", deeds },
 };
 
-/* The folders are made by another, and last as long as that. */
+/* The folders are made on a bare socket, and last as long as its session. */
 static void measure(const struct driver_run *run, struct driver_result *result)
 {
 	const struct style *style = driver_style(run, styles,

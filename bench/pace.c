@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LONGEST_NS 1e18 /* that a clock can add: longer than any run */
+#define LONGEST_NS 1e18 /* what a clock can add: longer than any run */
 
 static void step(struct pace *p)
 {
@@ -15,7 +15,7 @@ static void step(struct pace *p)
 	p->next_ns += (int64_t)(ns < LONGEST_NS ? ns : LONGEST_NS);
 }
 
-/* Have each bit depend on all (splitmix64), so that seeds that are near each other
+/* Make each bit depend on all (splitmix64), so that sequences of similar seeds
    begin far apart. */
 static uint64_t mix(uint64_t z)
 {

@@ -1,11 +1,11 @@
 /*
  * pace.h - when a worker asks, and how long it keeps what it gets.  Pure.
  *
- * In a closed loop it asks again when it has thought for a while, so that whoever
- * is served slowly asks rarely.  In an open loop it asks at times that were drawn
- * beforehand, as independent users would (Poisson), and a wait counts from that
- * time, also if the worker was busy with the one before: a server that stalls
- * makes all of them wait, and that is to be seen.
+ * In a closed loop a worker asks again when it has thought for a while, so that
+ * a worker that is served slowly asks rarely.  In an open loop it asks at times
+ * that were drawn beforehand, as independent users would (Poisson), and a wait
+ * counts from that time, also if the worker was busy with the one before: a
+ * server that stalls makes all of them wait, and the figures have to show that.
  */
 #ifndef BENCH_PACE_H
 #define BENCH_PACE_H
@@ -30,12 +30,11 @@ struct pace {
 void pace_init(struct pace *p, uint64_t seed, uint32_t worker, int64_t now_ns,
 	double per_second, struct pace_span think);
 
-/* Return when the next start is meant to be: as late as it may be past, and what
-   follows "now_ns" in a closed loop. */
+/* Return when the next start is due: in an open loop perhaps a time that is
+   long past; in a closed loop after "now_ns". */
 int64_t pace_next(struct pace *p, int64_t now_ns);
 
-/* Return how many more starts of an open loop were meant to be before
-   "end_ns". */
+/* Return how many more starts of an open loop were due before "end_ns". */
 uint64_t pace_missed(struct pace *p, int64_t end_ns);
 
 /* Return a number in the span. */

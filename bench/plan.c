@@ -26,7 +26,7 @@ void bench_plan(const struct bench_options *o, int step,
 	plan->leases = o->form.leases > 0	 ? o->form.leases
 		: o->form.kind == LOCK_SEMAPHORE ? LOCK_LEASES
 						 : plan->workers;
-	/* Nobody else's, whatever was left there. */
+	/* A name that nobody else uses, whatever was left there. */
 	clock_gettime(CLOCK_REALTIME, &t);
 	snprintf(plan->site, sizeof(plan->site), "%s/%s-%d-%lld",
 		strcmp(o->path, "/") == 0 ? "" : o->path, o->recipe,

@@ -73,7 +73,7 @@ bool plot_is_whole(const char *file)
 
 /* --- The figures --------------------------------------------------------- */
 
-/* The wait that all but one in X did not exceed, X growing. */
+/* Print the wait that all but one in X did not exceed, for growing X. */
 static void waits(FILE *out, const char *name, const struct histogram *h)
 {
 	fprintf(out, "$%s << EOD\n", name);
@@ -133,7 +133,8 @@ static void figures(FILE *out, struct figures *const *runs, int count)
 
 /* --- The panels ---------------------------------------------------------- */
 
-/* A line for each run: of one block of figures, titled by the clients. */
+/* Draw a line for each run, from one block of figures, titled by the number of
+   clients. */
 static void lines(FILE *out, const char *block, const char *title,
 	struct figures *const *runs, int count)
 {
@@ -183,8 +184,9 @@ static void panel_growth(FILE *out)
 		out);
 }
 
-/* A quote in the name of a file is doubled, and the end of a line stands beside what
-   is quoted.  One that began with '|' would be a command. */
+/* Print the name of a file for gnuplot: a quote in it is doubled, and the end
+   of a line stands outside the quotes.  It begins with "/" or "./", since a
+   name that began with '|' would be a command. */
 static void quoted(FILE *out, const char *text)
 {
 	fputs(*text == '/' ? "'" : "'./", out);

@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Return whether that file can be written, which gnuplot would be told too late; if
-   not, say why. */
+/* Return whether that file can be written; if not, print why.  gnuplot would
+   find that out too late. */
 bool plot_writable(const char *file);
 
-/* Return whether it was drawn there to its end: gnuplot does not tell of a disk that is
-   full.  If not, say so. */
+/* Return whether the drawing in the file is complete, as gnuplot does not
+   report a full disk.  If it is not, print that. */
 bool plot_is_whole(const char *file);
 
-/* Write what gnuplot is to do: draw how long was waited, how many grants there were
-   as time went by, and, of several runs, what more clients make of it, into the SVG
-   file "file"; or the first of these, with characters, if that is "-", standard output,
-   or ends in ".txt". */
+/* Write a script for gnuplot.  It draws the waits, the grants over time, and,
+   if there were several runs, the effect of more clients, into the SVG file
+   "file".  If "file" is "-" (standard output) or ends in ".txt", it draws only
+   the waits, with characters. */
 void plot_script(FILE *out, const char *file, struct figures *const *runs,
 	int count);
 

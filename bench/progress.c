@@ -1,5 +1,5 @@
 /*
- * progress.c - a line that tells how it goes.
+ * progress.c - a line that shows the progress.
  */
 #include "progress.h"
 

@@ -1,5 +1,5 @@
 /*
- * progress.h - a line that tells how it goes, on a terminal's standard error.
+ * progress.h - a line that shows the progress, if standard error is a terminal.
  */
 #ifndef BENCH_PROGRESS_H
 #define BENCH_PROGRESS_H
@@ -9,7 +9,7 @@
 /* Write it again, if it is time to. */
 void progress_show(const struct bench_plan *plan, const struct board *board);
 
-/* Take it away. */
+/* Erase it. */
 void progress_clear(void);
 
 #endif

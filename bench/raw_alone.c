@@ -2,12 +2,13 @@
  * raw_alone.c - locks that nobody else wants, on bare sockets:
  *
  *	one	the node of the last time is deleted, a new one made and the line
- *		listed, in one flight: who unlocks waits for nothing
+ *		listed, in one flight: an unlock waits for nothing
  *	two	made and listed in one flight, deleted in another
  *	bare	as "one", but there is no line to list, as the node is the lock
- *	pair	as "one", of two lines in one flight.  A recipe that never has one lock
- *		while it waits for another needs a flight for each; that it got the
- *		second in vain, and has to give it back, costs only those who contend
+ *	pair	as "one", of two lines in one flight.  That the second lock may have
+ *		been got in vain, and has to be given back, costs only those who
+ *		contend.  A recipe that never has one lock while it waits for another
+ *		needs a flight for each
  */
 #include "raw_floor.h"
 

@@ -1,8 +1,9 @@
 /*
- * raw_crowd.c - a queue's crowd on bare sockets: half of the clients put 20,000 items,
- * 100 a call, and the other half take them, 64 at a time, each those whose numbers are
- * its own share.  So nobody is beaten to an item, and this leaves out to find out what
- * others have taken, and what a share costs whose client has died.
+ * raw_crowd.c - a queue's crowd on bare sockets: half of the clients put 20,000
+ * items, 100 a call, and the other half take them, 64 at a time.  Each takes
+ * the items whose numbers are in its own share, so that no two try for the same
+ * item.  This leaves out what it costs to find out what others have taken, and
+ * what it costs if the client of a share has died.
  */
 #include "raw_floor.h"
 #include "raw_queue.h"
@@ -41,7 +42,7 @@ static void *put(void *arg)
 	return NULL;
 }
 
-/* Is it of this side's share? */
+/* Is it in the share of this side? */
 static bool is_ours(const struct side *s, const char *name)
 {
 	int number = atoi(strrchr(name, '-') + 1);

@@ -2,9 +2,10 @@
  * raw_floor.c - what the server and the wire cost at least: bare sockets that
  * send what a perfect recipe would send, and do nothing else.
  *
- * What one call of a recipe has to ask is sent in one flight, unless it depends on an
- * answer; and whatever a program waits for before it goes on is waited for here.  (A
- * lock in a line in use can do with less than "one": lib/line_follow.c, and "bare".)
+ * The requests of one call of a recipe are sent in one flight, unless one
+ * depends on an answer; and whatever a program waits for before it goes on is
+ * waited for here.  (A lock in a line that is in use can do with less than
+ * "one": lib/line_follow.c, and "bare".)
  *
  * Its styles, beside those of driver.h, with all their requests in the file that is
  * named with them in raw_floor.h:
@@ -19,8 +20,8 @@
  *	gate	a barrier: set, look, remove, pass, each a round trip
  *	step	a double barrier: in and out, two writes after each other either way
  *	count	a count-down latch: each call a round trip
- *	deeds	an item is put, and taken, each in 1 round trip, if no answer that is
- *		lost may lose it
+ *	deeds	an item is put, and taken, each in 1 round trip, so that it cannot be
+ *		lost with an answer
  *	drain, single, framed, bulk, crowd, claim	as bench_queue.c has them
  */
 #include "raw_floor.h"

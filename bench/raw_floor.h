@@ -27,7 +27,7 @@ floor_fn floor_one, floor_two, floor_bare, floor_pair;
 /* Lines: raw_line.c. */
 floor_fn floor_line, floor_careful, floor_leases;
 
-/* Who waits for each other: raw_meet.c. */
+/* Clients that wait for each other: raw_meet.c. */
 floor_fn floor_gate, floor_step, floor_count;
 
 /* Queues: raw_items.c and raw_crowd.c. */

@@ -1,8 +1,8 @@
 /*
  * raw_items.c - what is done with queues, on a bare socket:
  *
- *	deeds	put one item, and take it: each is a call, and a transaction.  Whoever
- *		put it knows already what it is
+ *	deeds	put one item, and take it: each is a call, and a transaction.  The
+ *		item is not read, as the client that has put it knows it already
  *	drain	list 1000 items, and take them, 64 in a transaction
  *	single	the same, each in one of its own
  *	framed	put 2000, 256 in a transaction, all in one flight; and drain them
@@ -45,7 +45,7 @@ static void put_ack(struct queue *q, int i, const char *marker)
 	link_deed_end(q->link);
 }
 
-/* Claim and acknowledge what was listed, one after the other. */
+/* Claim and acknowledge the items that were listed, one after the other. */
 static int claim(struct queue *q)
 {
 	char marker[LINK_PATH_SIZE];
@@ -106,7 +106,7 @@ int floor_deeds(struct floor *f)
 	return floor_repeat(f, deeds, &q);
 }
 
-/* List the items, of which there are so many, and take them all. */
+/* List the items, of which there must be "count", and take them all. */
 static int take(struct queue *q, int count, int at_once)
 {
 	if (queue_list(q) < 0 || q->count != count)

@@ -4,16 +4,16 @@
  *
  *	line	A turn takes the deletion of one node and the creation of the next,
  *		in one flight, and one event.
- *	careful	The same with all requests that Kustos takes for a turn: who comes
- *		lists the line and watches its own node and the two before it, and
- *		lists again when the second of these is gone.  This tells what so
- *		many requests cost, whoever sends them.
+ *	careful	The same with all requests that Kustos takes for a turn: a client that
+ *		comes lists the line and watches its own node and the two before it.
+ *		It lists again when the farther of these two is gone.  This tells what
+ *		so many requests cost, whoever sends them.
  *	leases	The line with room for five: each waits for the place that is five
- *		before its own, so there are five lines through one, which go on beside
- *		each other.  This leaves out the line of those who wait that Curator's
- *		layout has beside the leases, two writes more for each grant; and that
- *		room which is free may have to be found behind one who holds for long,
- *		which nobody does here.
+ *		before its own, so these are five lines in one, side by side.  This
+ *		leaves out the line of those who wait that Curator's layout has beside
+ *		the leases, which takes two more writes for each grant.  It also leaves
+ *		out that free room may have to be found behind a client that holds for
+ *		long, which no client does here.
  */
 #include "raw_floor.h"
 
@@ -34,7 +34,7 @@ struct client {
 	long place;			/* where it stands */
 	bool turn;			/* it is granted */
 
-	/* Of the careful: */
+	/* Of "careful": */
 	int looks;   /* that are answered */
 	bool listed; /* once */
 	bool alone; /* the nearest is all that is before it, as a listing said */
@@ -89,12 +89,12 @@ static int give(struct line *l, struct client *c)
 
 static int take(struct line *l, struct client *c);
 
-/* Watch the place that is so far before that of "c". */
+/* Watch the place that is "far" places before that of "c". */
 static int put_look(struct line *l, struct client *c, int far)
 {
 	struct place *before = place(l, c->place - far);
 
-	/* Answers on different sockets may cross. */
+	/* That node is not known yet if answers on different sockets cross. */
 	while (*before->node == '\0')
 		if (take(l, before->client) < 0)
 			return -1;
@@ -102,7 +102,7 @@ static int put_look(struct line *l, struct client *c, int far)
 	return 0;
 }
 
-/* Wait for the place that "c" comes after. */
+/* Watch the place that "c" waits for. */
 static int look(struct line *l, struct client *c)
 {
 	if (put_look(l, c, l->room) < 0)
@@ -126,7 +126,7 @@ static int list_again(struct line *l, struct client *c)
 	return link_flight(c->link);
 }
 
-/* That place is gone. */
+/* The place that is "far" places before that of "c" is gone. */
 static int miss(struct line *l, struct client *c, int far)
 {
 	if (far == 2)
@@ -147,7 +147,8 @@ static int take_listing(struct line *l, struct client *c)
 	return 0;
 }
 
-/* The end of its own node is told as well, when it has a new one. */
+/* There is also an event for the end of a client's own last node, when it has a
+   new one: that is ignored. */
 static int take_event(struct line *l, struct client *c, const char *path)
 {
 	for (int far = 1; far <= 2 && far <= c->place; far++)
@@ -206,7 +207,7 @@ static int take(struct line *l, struct client *c)
 	}
 }
 
-/* Line up while nobody else is on the way. */
+/* Line up while no other client has a request under way. */
 static int join(struct line *l, struct client *c)
 {
 	struct link_answer answers[2];
@@ -239,7 +240,7 @@ static int line_up(struct line *l)
 	return 0;
 }
 
-/* Serve the line for so long; the turns of that are counted. */
+/* Serve the line for "ms" milliseconds, and count the turns of that time. */
 static int serve(struct line *l, int ms)
 {
 	int64_t end = clocks_now_ns() + ms * INT64_C(1000000);

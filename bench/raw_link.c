@@ -105,7 +105,7 @@ void link_put_wait(struct link *l, const char *path)
 
 /* --- Transactions -------------------------------------------------------- */
 
-/* What comes before each part; ERROR_PART is behind the last. */
+/* Put the header of a part; that of ERROR_PART comes after the last part. */
 static void begin_part(struct link *l, int op)
 {
 	raw_out_int(&l->out, op);
@@ -183,7 +183,8 @@ static void skip_names(struct raw_in *in, int count)
 		(void)raw_in_buffer(in, &len);
 }
 
-/* Of a stat: the zxid of the last change of children, which comes last. */
+/* Read a stat, and return the zxid of the last change of children, which is its
+   last field. */
 static int64_t read_changed(struct raw_in *in)
 {
 	for (int i = 0; i < 4; i++) /* czxid, mzxid, ctime, mtime */
@@ -221,7 +222,7 @@ static void read_body(struct raw_in *in, struct link_answer *answer)
 	}
 }
 
-/* Read a frame up to its body, which the caller frees in any case. */
+/* Read a frame up to its body.  The caller frees the frame in any case. */
 static int hear(struct link *l, struct raw_in *in, struct link_answer *answer)
 {
 	int err = raw_in_read(l->fd, in);
@@ -342,7 +343,8 @@ void link_close(struct link *l)
 	struct link_answer answer;
 
 	if (l->fd >= 0) {
-		/* Whatever is still on its way comes before. */
+		/* The answers that are still on their way come before that of
+		   the close. */
 		begin(l, LINK_DELETE, ZK_OP_CLOSE);
 		end(l);
 		if (link_flight(l) == 0)

@@ -2,9 +2,10 @@
  * raw_link.h - a session on a bare socket: requests are put together, sent in one
  * flight, and answered in their order.
  *
- * What an answer may be is said by the kind of its request, and anything else is a
- * failure.  All functions that return an int return 0, or -1 on failure; one that puts
- * a request cannot fail, but the flight it is part of may.
+ * The kind of a request says which answers are allowed; any other answer is a
+ * failure.  All functions that return an int return 0, or -1 on failure.  A
+ * function that puts a request cannot fail, but the flight that the request is
+ * part of may.
  */
 #ifndef BENCH_RAW_LINK_H
 #define BENCH_RAW_LINK_H
@@ -17,7 +18,7 @@
 
 /* What is asked: the xid of its request. */
 enum link_kind {
-	LINK_EVENT = -1, /* what nobody asked for */
+	LINK_EVENT = -1, /* an event of a watch */
 	LINK_NEW = 1,	 /* make a node */
 	LINK_PARENT,	 /* the same, unless it is there */
 	LINK_DELETE,
@@ -50,32 +51,35 @@ struct link_answer {
 	int event;		   /* LINK_EVENT */
 	char path[LINK_PATH_SIZE]; /* LINK_NEW, LINK_EVENT */
 	int children;		   /* LINK_LIST */
-	int64_t changed; /* the same: zxid of the last that came or went */
+	int64_t changed; /* the same: zxid of the last change of these */
 };
 
 int link_open(struct link *l, const char *hosts);
 
-/* "l" may be closed already, which an "fd" of -1 says, but not be all zero. */
+/* "l" may be closed already (its "fd" is -1), but not be all zero. */
 void link_close(struct link *l);
 
-/* Data of NULL is an address, as recipes store it.  A container is a LINK_PARENT. */
+/* If "data" is NULL an address is stored, as recipes do.  The second makes a
+   container, with a LINK_PARENT. */
 void link_put_new(struct link *l, const char *path, const char *data, int mode);
 void link_put_parent(struct link *l, const char *path);
 
-/* The same for one that is empty now and then but for this: a server clears away a
-   container that is.  It goes with the session, and is the first by name. */
+/* The same for a container that is empty now and then, which a server would
+   delete: it gets a child that keeps it.  The keeper goes with the session, and
+   is the first child by name. */
 #define LINK_KEEPER "-keeper"
 void link_put_folder(struct link *l, const char *path);
 void link_put_delete(struct link *l, const char *path);
 void link_put_list(struct link *l, const char *path);
 
-/* A watch is left only where a node is there. */
+/* Look whether the node is there.  A watch is left only if it is. */
 void link_put_look(struct link *l, const char *path, bool watch);
 
 /* The same with a watch in any case. */
 void link_put_wait(struct link *l, const char *path);
 
-/* A transaction: what is put between its begin and its end is done as a whole. */
+/* A transaction: what is put between its begin and its end is done all or not
+   at all. */
 void link_deed_begin(struct link *l);
 void link_deed_new(struct link *l, const char *path, const char *data,
 	size_t len, int mode);

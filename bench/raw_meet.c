@@ -7,9 +7,9 @@
  *	step	In: each makes its node, below one that it makes unless it is there,
  *		and lists; the newest of all makes "ready", which lets everyone go on.
  *		Out: each deletes its node and lists; the last deletes "ready", which
- *		lets everyone go on.  This leaves out what is for Curator's and kazoo's
- *		members, of whom one stays until all others have gone, and all that is
- *		for members that die on the way.
+ *		lets everyone go on.  This leaves out what a recipe has to do for
+ *		Curator's and kazoo's members, of whom one stays until all others have
+ *		gone, and what it has to do for members that die on the way.
  *	count	Set, done eight times, wait, remove: each is a call as well, and a
  *		round trip.  Which nodes there are is known, so that removing them is
  *		one transaction.
@@ -27,7 +27,8 @@
 
 /* --- A barrier ----------------------------------------------------------- */
 
-/* Return whether it is as it should be. */
+/* Look at the node.  Returns 0, or -1 unless it is there exactly if "there"
+   says so. */
 static int look(struct floor *f, bool there)
 {
 	struct link_answer answers[1];
@@ -68,7 +69,7 @@ struct step {
 	long long round;
 	char path[LINK_PATH_SIZE - 64]; /* another one each round */
 	char ready[LINK_PATH_SIZE];
-	bool in; /* what all are about to be */
+	bool in; /* all are entering; else leaving */
 	struct member members[FLOOR_LINKS];
 };
 
@@ -87,8 +88,8 @@ static int start(struct step *s, struct member *m)
 	return link_flight(m->link);
 }
 
-/* Who has changed the children last, and finds all in or all out, tells the others;
-   "ready" is still there when all are out. */
+/* The member that has changed the children last, and finds that all are in, or
+   out, tells the others.  When all are out "ready" is still there. */
 static int tell(struct step *s, struct member *m,
 	const struct link_answer *listed)
 {
@@ -103,8 +104,8 @@ static int tell(struct step *s, struct member *m,
 	return link_flight(m->link);
 }
 
-/* Read one answer or event.  An event that comes twice, as two were waited for, does
-   no harm. */
+/* Read one answer or event.  An event that comes twice, as there were two
+   watches, does no harm. */
 static int hear(struct step *s, struct member *m)
 {
 	struct link_answer answer;
@@ -134,8 +135,8 @@ static int hear(struct step *s, struct member *m)
 	}
 }
 
-/* Return how many have something to hear, and put them into "fds"; those whose "goes_on"
-   is set and who have been answered all have nothing. */
+/* Return how many members have something to hear, and put them into "fds".  A
+   member that goes on, and has all its answers, has nothing to hear. */
 static int waiting(struct step *s, struct pollfd *fds)
 {
 	int count = 0;
@@ -207,7 +208,7 @@ struct latch {
 		  [LINK_PATH_SIZE]; /* of the count, and of each done */
 };
 
-/* Deleted are the nodes below it, and then its own. */
+/* Delete the nodes below that of the latch, and then that. */
 static void put_removal(const struct latch *c)
 {
 	link_deed_begin(c->link);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IN_ONE 256 /* that are put by a transaction */
+#define IN_ONE 256 /* items that are put by a transaction */
 
 const struct queue_item queue_simple = { "qn-", "0123456789", 10 };
 const struct queue_item queue_framed = { "queue-",
@@ -20,14 +20,14 @@ static int least(int a, int b)
 	return a < b ? a : b;
 }
 
-/* The receipt goes with the session here. */
+/* Here the receipt is ephemeral, and goes with the session. */
 int queue_open(struct queue *q, struct link *link, const char *path, int number)
 {
 	static const char *const folders[] = { "", "-receipts", "-locks" };
 	char folder[LINK_PATH_SIZE];
 
 	*q = (struct queue){ .link = link, .path = path };
-	/* One keeper each is enough. */
+	/* One keeper in each folder is enough: the first client makes them. */
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
 		snprintf(folder, sizeof(folder), "%s%s", path, folders[i]);
 		if (number == 0)
@@ -48,7 +48,8 @@ void queue_begin(struct queue *q)
 	link_deed_set(q->link, q->receipt, "", 0, q->version++);
 }
 
-/* The server is at the first transaction while the next is put together. */
+/* Each transaction is sent at once, so that the server works at it while the
+   next is put together. */
 int queue_put(struct queue *q, const struct queue_item *item, int count)
 {
 	char name[LINK_PATH_SIZE];
@@ -106,7 +107,7 @@ void queue_put_reads(struct queue *q, int from, int count)
 	}
 }
 
-/* By the version that was read. */
+/* Put the deletion of items, by the version that was read. */
 static void put_deletion(struct queue *q, int from, int count)
 {
 	char path[LINK_PATH_SIZE];

@@ -17,7 +17,7 @@ void report_csv_heading(FILE *out)
 		out);
 }
 
-/* Nothing, if it is not known. */
+/* Print a value, or an empty field if it is not known. */
 static void known(FILE *out, double value)
 {
 	if (value >= 0)

@@ -67,7 +67,8 @@ static void sides(FILE *out, const struct figures *f)
 	putc('}', out);
 }
 
-/* What it cost; for each grant, where it is known and there is any. */
+/* Print what the run cost: for each grant, if that is known and there was a
+   grant. */
 static void cost(FILE *out, const struct figures *f)
 {
 	number(out, "requests_per_grant",

@@ -13,7 +13,7 @@ static void heading(FILE *out)
 		"p50 ms", "p90", "p99", "p99.9", "max");
 }
 
-/* A count, how often in a second, and how long. */
+/* Print a row: a count, how many in a second, and how long. */
 static void row(FILE *out, const struct figures *f, const char *name,
 	const struct histogram *h)
 {
@@ -58,7 +58,7 @@ static void rows_of_clients(FILE *out, const struct figures *f, times_fn *times)
 			count - MOST_CLIENTS);
 }
 
-/* Of readers and writers, and of each client. */
+/* Print the rows of readers and writers, and of each client. */
 static void rows_of_parts(FILE *out, const struct figures *f, times_fn *times)
 {
 	if (f->plan.readers > 0) {
@@ -68,7 +68,8 @@ static void rows_of_parts(FILE *out, const struct figures *f, times_fn *times)
 	rows_of_clients(out, f, times);
 }
 
-/* Unless a time was asked for, holds are as short as can be, for everyone. */
+/* Unless a time was asked for, holds are as short as can be for everyone, and
+   one row tells that. */
 static void rows(FILE *out, const struct figures *f)
 {
 	heading(out);

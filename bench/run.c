@@ -1,8 +1,8 @@
 /*
  * run.c - one run.
  *
- * This process has no client and no thread, so that it can fork: a process that
- * is killed with what it holds has a successor.
+ * This process has no client and no thread, so that it can fork at any time: a
+ * process that is killed while it holds is replaced by another.
  */
 #include "run.h"
 
@@ -31,7 +31,7 @@ struct run {
 	int kills; /* that were asked for */
 	int code;  /* TOOL_OK, as long as all is well */
 	struct mntr before, after;
-	char why_not[128]; /* the servers' counters are known; "": they are */
+	char why_not[128]; /* the servers' counters are known; or "" */
 	double server_cpu_s;
 };
 
@@ -91,7 +91,8 @@ static void tell_all(struct run *r, const char *line)
 
 /* --- While it runs ------------------------------------------------------- */
 
-/* Remember that a process has failed, and say so if it cannot have. */
+/* Remember that a process has failed.  If it has died of a signal print that,
+   as it could not do so itself. */
 static void has_failed(struct run *r, int code)
 {
 	if (code > TOOL_SIGNAL)
@@ -100,14 +101,14 @@ static void has_failed(struct run *r, int code)
 		r->code = code > 0 && code < TOOL_SIGNAL ? code : TOOL_FAILED;
 }
 
-/* Did it end as it was to, with what it held? */
+/* Was it killed as planned, while it held? */
 static bool was_killed(const struct run *r, int i, int code)
 {
 	return code == TOOL_SIGNAL + SIGKILL && r->board->processes[i].killed;
 }
 
-/* One that was killed with what it held has a successor; of any other end the
-   run is over. */
+/* Replace the processes that were killed as planned.  If one has ended in
+   another way the run is over. */
 static void look_after(struct run *r)
 {
 	for (int i = 0; i < r->count; i++) {
@@ -139,7 +140,7 @@ static void kill_in_time(struct run *r, int64_t begin_ns)
 	}
 }
 
-/* Watch until then, or until something is wrong. */
+/* Watch until "until_ns", or until something is wrong. */
 static void watch(struct run *r, int64_t until_ns, bool counts)
 {
 	int64_t begin_ns = clocks_now_ns(), left_ns;
@@ -206,7 +207,8 @@ static void count(struct run *r)
 	ask_servers(r, &r->after);
 }
 
-/* As child_wait(), but until then; or until a signal comes, which has it be then. */
+/* As child_wait(), but only until "*until_ns"; a signal puts that into the
+   past. */
 static int await_end(struct run *r, struct child *child, int64_t *until_ns)
 {
 	for (;;) {
@@ -267,8 +269,9 @@ static struct figures *sum_up(struct run *r)
 	return f;
 }
 
-/* What goes against what the recipe promises is told before all else, also of a
-   run that failed or was ended early, and of what was not counted. */
+/* A broken promise of the recipe decides the exit code, whatever else went
+   wrong: also if the run failed or was ended early, and if that was not in the
+   time that is counted. */
 static void judge(struct run *r)
 {
 	if (board_overlaps(r->board) == 0)

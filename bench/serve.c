@@ -1,8 +1,8 @@
 /*
  * serve.c - a throw-away server for bench/compare.
  *
- * Prints the server's address, and stops it at the end of standard input: so
- * it is gone however the program that asked for it ends.
+ * Prints the server's address, and stops the server at the end of standard
+ * input: so it is gone however the program that asked for it ends.
  */
 #include "support/server.h"
 
@@ -13,7 +13,7 @@ int main(void)
 	static const struct server_options options = {
 		.tick_ms = 2000,
 		.min_session_ms = 4000,
-		.shipped = true, /* as everyone's own is */
+		.shipped = true, /* configured as ZooKeeper is shipped */
 	};
 	const char *missing = server_missing();
 	struct server *server;

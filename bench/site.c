@@ -23,8 +23,8 @@ static kustos_deadline soon(void)
 	return kustos_after_ms(SITE_MS);
 }
 
-/* What is to be locked has a node below the run's, for some recipes make more
-   beside it. */
+/* The path that is contended for is below the run's node, since some recipes
+   make more nodes beside that path. */
 static enum kustos_err prepare(struct kustos_client *client,
 	const struct bench_plan *plan)
 {
@@ -73,8 +73,9 @@ static enum kustos_err remove_tree_at(struct kustos_client *client,
 	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
 }
 
-/* Do "work" in a process of its own, which alone has threads, unless a signal
-   comes.  Returns an exit code, and whether it has got so far as to say so. */
+/* Do "work" in a process of its own, so that this one gets no threads; a signal
+   ends that.  Returns an exit code; "*begun" is whether the work has said
+   BEGUN. */
 static int apart(int (*work)(int fd, void *plan), const struct bench_plan *plan,
 	struct signals *signals, bool *begun)
 {

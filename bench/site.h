@@ -7,13 +7,14 @@
 #include "bench.h"
 #include "signals.h"
 
-/* Make it, and what has to be there, from a process of its own.  Returns an exit
-   code, having said what is wrong: also that no server answers; TOOL_SIGNAL and more if a
-   signal has ended that, and then there is none. */
+/* Make the node, and what has to be there, in a process of its own.  Returns an
+   exit code, having printed what is wrong, such as that no server answers.  It
+   is TOOL_SIGNAL plus a signal if that has ended it, and then there is no
+   node. */
 int site_prepare(const struct bench_plan *plan, struct signals *signals);
 
-/* Remove it with all below it, in the same way; a word if that cannot be, or a
-   signal has ended it, which is returned, or 0. */
+/* Remove the node with all below it, in the same way.  Prints it if that fails,
+   or if a signal has ended it.  Returns that signal, or 0. */
 int site_clear(const struct bench_plan *plan, struct signals *signals);
 
 #endif

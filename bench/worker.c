@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEP_NS 50000000 /* how often a thread that naps looks up */
+#define STEP_NS 50000000 /* how often a napping thread looks up */
 #define HEAR_MS 60000
 
 struct crowd;
@@ -50,8 +50,8 @@ static void sleep_until(int64_t at_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* Sleep until then, or until all is to stop, or "held" (which may be NULL) has been
-   lost. */
+/* Sleep until "at_ns", or until all is to stop, or "held" (which may be NULL)
+   has been lost. */
 static void nap_until(const struct board *board, const struct lock *held,
 	int64_t at_ns)
 {
@@ -62,7 +62,7 @@ static void nap_until(const struct board *board, const struct lock *held,
 		sleep_until(at_ns - now < STEP_NS ? at_ns : now + STEP_NS);
 }
 
-/* Come off the board.  Returns whether it was held until then. */
+/* Leave the board.  Returns whether the lock was held until then. */
 static bool leave(struct thread *t)
 {
 	struct board *board = t->crowd->board;
@@ -75,7 +75,8 @@ static bool leave(struct thread *t)
 	return held;
 }
 
-/* Does it die now?  What it held is not given back, and nobody is told. */
+/* If a holder is to be killed, die: what this process holds is not given
+   back, and nobody is told. */
 static void die_if_told(struct thread *t, int64_t now_ns)
 {
 	struct board *board = t->crowd->board;
@@ -108,7 +109,8 @@ static enum kustos_err hold(struct thread *t, int64_t since_ns)
 	if (plan->options->hold.most_ns > 0)
 		nap_until(board, &t->lock,
 			now + pace_draw(&t->figures->pace, plan->options->hold));
-	/* Those that were lost, or are cut short by the end, say nothing. */
+	/* A hold that was lost, or cut short by the end of the run, says
+	   nothing of how long holds are. */
 	if (leave(t) && counts && !board->stop)
 		histogram_add(&t->figures->hold, clocks_now_ns() - now);
 	return lock_give(&t->lock);
@@ -126,7 +128,8 @@ static bool take_turn(struct thread *t)
 		t->figures->missed += open && since < board->end_ns;
 		return false;
 	}
-	/* Late from a nap is not late from the lock. */
+	/* If the nap took too long, that must not count as waiting for the
+	   lock. */
 	if (!open)
 		since = clocks_now_ns();
 	atomic_store(&t->figures->since_ns, since);
@@ -147,7 +150,8 @@ static void *contend(void *arg)
 	const struct bench_options *o = plan->options;
 	struct board *board = t->crowd->board;
 
-	/* The successor of one that was killed goes on where that was. */
+	/* The replacement of a process that was killed goes on where that
+	   was. */
 	if (!t->figures->paced)
 		pace_init(&t->figures->pace, o->seed,
 			(uint32_t)(t->figures - board->workers),
@@ -169,7 +173,7 @@ static bool start(struct thread *t)
 	return t->runs;
 }
 
-/* Threads of one client have one object, as they have in a program. */
+/* The threads of one client share one object, as they do in a program. */
 static enum kustos_err make_lock(struct crowd *c, int i)
 {
 	struct thread *t = &c->threads[i];
@@ -218,7 +222,7 @@ static void end_all(struct crowd *c)
 
 /* --- What it costs ------------------------------------------------------- */
 
-/* Between "begin" and "end"; until it is told to "stop". */
+/* Measure from "begin" to "end"; return when told to "stop". */
 static void measure(struct crowd *c, int fd)
 {
 	struct board_process *figures = c->figures;

@@ -1,8 +1,9 @@
 /*
  * worker.h - a process that contends: clients, and threads that take and give.
  *
- * It says "ready" when it is connected, and is told by lines when what is counted
- * begins ("begin") and ends ("end"), and to stop ("stop"), as the board says then.
+ * It says "ready" when it is connected.  Then it is sent lines: when the time
+ * that is counted begins ("begin") and ends ("end"), and when to stop ("stop"),
+ * as the board says then.
  */
 #ifndef BENCH_WORKER_H
 #define BENCH_WORKER_H
@@ -15,8 +16,8 @@ struct worker_process {
 	int number; /* it has the clients number, number + processes, ... */
 };
 
-/* Be the process; "fd" is its side of a socket (support/child.h).  Returns an exit
-   code, having said what is wrong. */
+/* Run the process; "fd" is its side of a socket (support/child.h).  Returns an
+   exit code, having printed what is wrong. */
 int worker_run(int fd, void *process);
 
 #endif
