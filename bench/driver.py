@@ -8,8 +8,8 @@ import time
 
 ANSWER_S = 60
 SLOW_ANSWER_S = 600
-FEW = 20  # operations, of which a ratio would be rounding
-STRETCH = 10  # so much longer is measured where there were fewer
+FEW = 20  # operations; of fewer a ratio would be mostly rounding
+STRETCH = 10  # so many times longer is measured if there were fewer
 MOST = 4096  # characters of an answer
 
 

@@ -67,8 +67,8 @@ CLEANFILES += %D%/java/*.class
 bench: all
 	$(srcdir)/%D%/compare $(BENCH_FLAGS)
 # The same, and doc/performance.md, its plots, its figures (performance.json) and
-# README's table of it.  It takes half an hour on a machine that should have nothing
-# else to do; with BENCH_FLAGS='--workload W' only that row is measured anew.
+# README's table of it.  This takes half an hour, on a machine that should have nothing
+# else to do.  With BENCH_FLAGS='--workload W' only that row is measured anew.
 performance: all
 	$(srcdir)/%D%/compare --page $(srcdir)/doc/performance.md \
 		--readme $(srcdir)/README.md $(BENCH_FLAGS)

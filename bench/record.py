@@ -10,8 +10,8 @@ import sys
 
 class Row:
     def __init__(self, run, figures=None):
-        self.run = run  # what has to be known of it: page.about()
-        self.figures = figures or {}  # of each driver: one a round
+        self.run = run  # the facts of the run: page.about()
+        self.figures = figures or {}  # by driver: one for each round
 
     def rounds(self):
         """Return how many rounds have told something, of whoever has fewest."""

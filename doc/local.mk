@@ -1,5 +1,6 @@
-# Documents, manual pages and examples.  A page is one word, and so is an example,
-# which is installed as text and built by the tests; what it is linked with is a line.
+# Documents, manual pages and examples.  A new page is one word.  A new example is one
+# word, and a line that says what it is linked with.  Examples are installed as text,
+# and built by the tests.
 
 dist_doc_DATA = README.md NEWS %D%/design.md %D%/hazards.md \
 	%D%/guarantees.md %D%/layout.md %D%/migrating.md \

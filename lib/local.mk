@@ -10,7 +10,7 @@ plain_headers = \
 	%D%/kustos/participant.h \
 	%D%/kustos/retry.h
 
-# What only queues hand out: not installed without them.
+# The headers of what only queues hand out: not installed without queues.
 item_headers = %D%/kustos/consumer.h %D%/kustos/item.h
 
 core_headers = $(plain_headers) $(item_headers)
@@ -137,8 +137,8 @@ kustosincludedir = $(includedir)/kustos
 kustosinclude_HEADERS = $(plain_headers) \
 	%D%/kustos/core.hpp %D%/kustos/kustos.hpp
 
-# A list of their own, as automake distributes what a condition leaves out of one,
-# and cannot tell what the recipes' is.
+# These headers have a list of their own: automake distributes what a condition leaves
+# out of a list, but it cannot know what is in that of the recipes.
 if WITH_QUEUE
 kustositemdir = $(kustosincludedir)
 kustositem_HEADERS = $(item_headers) %D%/kustos/item.hpp

@@ -1,7 +1,8 @@
-# The recipes.  Each is the four lines of its library, and its name, and that of a
-# second header, in configure.ac, which makes kustos-NAME.pc, and can leave it out.
-# NAME.map and kustos/NAME.h are found by the name; a header says with what to
-# link.  tests/recipe-form builds a small one in just this way.
+# The recipes.  Each has the four lines of its library here, and a line in
+# configure.ac with its name, and that of a second header if there is one.  configure
+# makes kustos-NAME.pc, and can leave the recipe out.  NAME.map and kustos/NAME.h are
+# found by the name; a header says what to link with.  tests/recipe-form builds a
+# small recipe in just this way.
 
 EXTRA_LTLIBRARIES = libkustos-mutex.la
 libkustos_mutex_la_SOURCES = %D%/mutex.c
@@ -44,7 +45,7 @@ libkustos_queue_la_LDFLAGS = $(recipe_ldflags) $(with_map)%D%/queue.map
 # For programs that use all of them.
 all_libraries = $(EXTRA_LTLIBRARIES) libkustos.la
 
-# What is installed: of those that were not left out.
+# What is installed: all of the recipes that were not left out.
 lib_LTLIBRARIES += $(recipes:%=libkustos-%.la)
 kustosinclude_HEADERS += $(headers:%=%D%/kustos/%.h) \
 	$(headers:%=%D%/kustos/%.hpp)

@@ -12,8 +12,8 @@ sim_tests =
 integration_tests =
 native_tests =
 
-# Those that take longest come first, as "make -j8 check" is done sooner then:
-# most wait most of the time.  All but the scripts need libcheck.
+# The tests that take longest come first, so that "make -j8 check" ends sooner: most
+# tests wait most of the time.  All but the scripts need libcheck.
 TESTS += $(sim_scripts)
 if HAVE_CHECK
 if WITH_ALL
@@ -50,9 +50,9 @@ TESTS += $(script_tests)
 
 TEST_EXTENSIONS = .sh
 
-# What "make install" makes, for a test of that.  It comes before the tests, and
-# after all that is linked with the libraries: libtool links these once more, and
-# has them out of the way while it does.
+# What "make install" makes, for a test of that.  It is made before the tests run, and
+# after all that is linked with the libraries: libtool links the libraries once more
+# to install them, and they are not there while it does.
 check_DATA += tests/installed.stamp
 tests/installed.stamp: $(lib_LTLIBRARIES) $(kustosinclude_HEADERS) \
 		$(pkgconfig_DATA) \
@@ -78,8 +78,8 @@ keep-abi: all
 	$(AM_TESTS_ENVIRONMENT) \
 	srcdir='$(srcdir)' $(SHELL) $(srcdir)/tests/check_kept_abi.sh keep
 
-# What the scripts look at, and what they look at it with; and the seconds that a
-# test may take which says nothing of it, on a busy machine.
+# The environment of the tests: what the scripts look at, and the tools that they use;
+# and how many seconds a test may take, on a busy machine, if it does not say itself.
 AM_TESTS_ENVIRONMENT = \
 	: "$${CK_DEFAULT_TIMEOUT=60}"; export CK_DEFAULT_TIMEOUT; \
 	CC='$(CC)' CXX='$(CXX)' NM='$(NM)' AWK='$(AWK)' \
@@ -108,10 +108,10 @@ check-integration:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(real_tests)' check_PROGRAMS='$(real_tests)' check_DATA=
 
-# For the address sanitizer, at each change: whatever is quick, and of those with a
-# real server the ones in which memory is most likely to be used when it is not there:
-# a call ends while something is on its way, or an allocation fails.  (These come first
-# again.)  Before a release it has them all.
+# For the address sanitizer, at each change: all tests that are quick, and of those
+# with a real server the ones in which memory is most likely to be used when it is not
+# there: a call ends while something is on its way, or an allocation fails.  (These
+# come first here, too.)  Before a release the sanitizer gets all tests.
 in = tests/integration
 address_tests = $(in)/test_alloc $(in)/test_barrier_alloc \
 	$(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_claim_alloc \
@@ -135,10 +135,10 @@ check-address:
 		TESTS='$(address_tests)' check_PROGRAMS='$(address_tests)' \
 		check_DATA=
 
-# Those in which most threads meet, for the thread sanitizer, which has a thread
-# of its own: who counts threads begins with thread_count_before().  Of the
-# simulator's, in which only one runs at a time, those that start some, and a few
-# that show in which order locks are taken.
+# For the thread sanitizer: the tests in which most threads meet.  The sanitizer has a
+# thread of its own: a test that counts threads begins with thread_count_before().  In
+# the simulator only one thread runs at a time: of its tests there are those that start
+# threads, and a few that show in which order locks are taken.
 of_sim = tests/sim
 thread_tests = $(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_close \
 	$(in)/test_consume $(in)/test_consume_told $(in)/test_dispatch_fd \
@@ -156,8 +156,9 @@ check-threads:
 		TESTS='$(thread_tests)' check_PROGRAMS='$(thread_tests)' \
 		check_DATA=
 
-# For "make distcheck", after all others have run: does the tarball have what they
-# need?  Scripts, which look for most of it, and one of each kind of program.
+# For "make distcheck", after all other tests have run: does the tarball have what the
+# tests need?  Here are the scripts, which look for most of that, and one program of
+# each kind.
 tarball_programs = $(bed_tests) tests/unit/test_clock \
 	$(of_sim)/test_simple $(of_sim)/fidelity tests/recipe-form/use_stub \
 	tests/tools/test_server $(in)/test_node tests/interop/test_order
@@ -169,8 +170,8 @@ distcheck-quickly:
 		check_PROGRAMS='$(tarball_programs) $(tarball_needs)' \
 		AM_DISTCHECK_CONFIGURE_FLAGS='--disable-static CFLAGS=-O0'
 
-# What is proved by many runs, in as many as are promised: before a release.  It
-# measures time, and wants a machine with nothing else to do.
+# Before a release: the tests that prove something by many runs, with as many runs as
+# are promised.  They measure time, and need a machine with nothing else to do.
 long_tests = $(in)/test_crowd $(in)/test_failover $(in)/test_latch_terms \
 	$(in)/test_lost_in_time $(in)/test_queue $(in)/test_queue_killed \
 	$(in)/test_queue_storm

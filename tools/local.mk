@@ -1,5 +1,5 @@
 # Programs.  The command and kustos-demo start servers of the test bed, hence
-# libsupport.a.  They use every recipe, so that none is made when one is left out.
+# libsupport.a.  They use every recipe, so they are not built if one is left out.
 
 if WITH_ALL
 bin_PROGRAMS = kustos

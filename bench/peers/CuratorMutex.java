@@ -4,7 +4,7 @@
  * of its InterProcessReadWriteLock; "lease", its InterProcessSemaphoreV2; "lead",
  * its LeaderLatch, one for each turn; "pair", which is like "shared", its
  * InterProcessMultiLock of two mutexes; and "reenter", one thread that locks what
- * it holds, of which the processor's time counts.
+ * it holds, for which the processor's time is counted.
  */
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -96,7 +96,7 @@ public final class CuratorMutex extends Driver {
 		}
 	}
 
-	/* One that locks and unlocks, and what it met while it was counted. */
+	/* A worker that locks and unlocks, and the waits that were counted. */
 	private final class Worker {
 		final Lock lock;
 		long[] waits = new long[16]; /* microseconds */
@@ -106,7 +106,7 @@ public final class CuratorMutex extends Driver {
 			this.lock = lock;
 		}
 
-		/* Closing its client ends it, however deep in the line. */
+		/* Ends when its client is closed, wherever it is in the line. */
 		void run() throws Exception {
 			while (!stopping)
 				lockOnce();
@@ -124,7 +124,7 @@ public final class CuratorMutex extends Driver {
 				remember(wait / 1000);
 		}
 
-		/* Those counted, of which there may be one more by now. */
+		/* The waits that were counted; one more may be added meanwhile. */
 		LongStream seen() {
 			int n = counted;
 
@@ -153,7 +153,8 @@ public final class CuratorMutex extends Driver {
 		this.shared = style.equals("shared") || style.equals("pair");
 	}
 
-	/* A lock on the path: one that waits, or one that all wait for. */
+	/* Make a lock on the path: the gate, which all wait for, or one of those
+	   that wait. */
 	private Lock lock(CuratorFramework client, boolean gate) {
 		switch (style) {
 		case "read":
@@ -187,8 +188,8 @@ public final class CuratorMutex extends Driver {
 		}
 	}
 
-	/* Behind a lock of ours; or, where they want leases, in a line for
-	   those who wait. */
+	/* Wait until all workers stand behind a lock of ours; or, where they
+	   want leases, in a line for those who wait. */
 	private void awaitLine(CuratorFramework client) throws Exception {
 		boolean leases = style.equals("lease");
 		String line = leases ? path + "/locks" : path;
@@ -232,7 +233,8 @@ public final class CuratorMutex extends Driver {
 		return answer(done, from) + more();
 	}
 
-	/* What was met on the way: waits in microseconds, and how even it was. */
+	/* Further figures: waits in microseconds, and how evenly the locks were
+	   distributed. */
 	private String more() {
 		long[] each = workers.stream().mapToLong(w -> w.counted)
 			.sorted().toArray();

@@ -113,7 +113,7 @@ public final class CuratorQueue extends Driver {
 		}
 	}
 
-	/* Items that are locked while they are dealt with. */
+	/* Consume items that are locked while they are processed. */
 	private void claim(CuratorFramework client) throws Exception {
 		CountDownLatch left = new CountDownLatch(CLAIMS);
 

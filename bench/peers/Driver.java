@@ -51,13 +51,13 @@ abstract class Driver {
 	/* Do what is asked, and return the answer. */
 	abstract String run() throws Exception;
 
-	/* Whatever became of it. */
+	/* Clean up, whatever became of run(). */
 	void end() throws InterruptedException {
 		for (CuratorFramework client : clients)
 			client.close();
 	}
 
-	/* Open a client that whoever asks for it closes. */
+	/* Open a client that the caller has to close. */
 	CuratorFramework connect() throws InterruptedException {
 		CuratorFramework client = CuratorFrameworkFactory.newClient(
 			hosts, SESSION_MS, SESSION_MS,
@@ -71,7 +71,7 @@ abstract class Driver {
 		throw new IllegalStateException("no connection");
 	}
 
-	/* Open one that is closed in the end. */
+	/* Open a client that end() closes. */
 	CuratorFramework open() throws InterruptedException {
 		clients.add(connect());
 		return clients.get(clients.size() - 1);
@@ -96,7 +96,7 @@ abstract class Driver {
 			thread.join();
 	}
 
-	/* What was done in how long, if nothing has failed. */
+	/* Return what was done in how long.  Throws if anything has failed. */
 	String answer(long ops, long ns) throws Exception {
 		if (failure != null)
 			throw failure;
