@@ -24,7 +24,7 @@ struct bench_options {
 	int processes; /* 0: one; if holders are killed, one per client */
 	int readers;   /* -1: half of them */
 	struct pace_span hold, think;
-	double rate; /* starts a second of all, in an open loop; or 0 */
+	double rate; /* starts a second, of all; 0: a closed loop */
 	int64_t duration_ms, warm_up_ms;
 	uint64_t seed;
 	int kills; /* of holders */

@@ -85,7 +85,7 @@ struct member {
 };
 
 /* Enter and leave in round number "round", which has a barrier of its own:
-   Curator's cannot be used again at once.  A member that has failed comes along
+   Curator's cannot be used again at once.  A member that has failed still comes
    to the meeting of the threads, or the others would wait for it in vain. */
 static void step_once(struct member *m, long long round)
 {

@@ -25,7 +25,7 @@ struct figures {
 	double server_requests, server_bytes; /* -1: not known */
 	double client_requests;		      /* the same */
 	double server_cpu_s, client_cpu_s;    /* the same */
-	char why_not[128]; /* the server's counters are not known */
+	char why_not[128]; /* why the server's counters are unknown */
 	int killed, taken_over;
 	double take_overs_s[BOARD_KILLS];
 	uint32_t slices[BOARD_SLICES]; /* grants over time */

@@ -27,8 +27,8 @@
 
 /* --- A barrier ----------------------------------------------------------- */
 
-/* Look at the node.  Returns 0, or -1 unless it is there exactly if "there"
-   says so. */
+/* Look whether the node is there.  Returns 0 if that is as "there" says, else
+   -1. */
 static int look(struct floor *f, bool there)
 {
 	struct link_answer answers[1];

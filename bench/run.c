@@ -31,7 +31,7 @@ struct run {
 	int kills; /* that were asked for */
 	int code;  /* TOOL_OK, as long as all is well */
 	struct mntr before, after;
-	char why_not[128]; /* the servers' counters are known; or "" */
+	char why_not[128]; /* why the servers' counters are unknown; or "" */
 	double server_cpu_s;
 };
 

@@ -1,5 +1,5 @@
 /*
- * elect_watch.c - who leads an election, told as it changes.
+ * elect_watch.c - print who leads an election, whenever that changes.
  */
 #include "elect_watch.h"
 #include "json.h"
