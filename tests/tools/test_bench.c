@@ -59,7 +59,8 @@ START_TEST(a_table_tells_all)
 {
 	measure("-c2");
 	ck_assert_str_eq(b.err_text, "");
-	cli_hears(&b, "mutex: 2 clients with 1 thread in 1 process, for 0.4 s\n");
+	cli_hears(&b,
+		"mutex: 2 clients with 1 thread in 1 process, for 0.4 s\n");
 	cli_hears(&b, "\nwait ");
 	cli_hears(&b, "\n  client 2 ");
 	cli_hears(&b, "\nhold ");
