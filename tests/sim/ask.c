@@ -1,4 +1,4 @@
-/* ask.c - one thing that an actor asks for and waits for. */
+/* ask.c - one call that an actor has made and waits for. */
 #include "ask.h"
 
 #include "sim_impl.h"
@@ -75,7 +75,8 @@ bool ask_is_overdue(const struct ask *ask, int64_t try_ns)
 		by += try_ns;
 	if (by < ask->it->awake_since)
 		by = ask->it->awake_since;
-	/* It may have to ask anew what it was told, or refused, before it stood still. */
+	/* After a pause or a refusal the client may have to send its requests
+	   again. */
 	if (tries && anew)
 		by += try_ns;
 	return sim_began(ask->it->sim) > by + ASK_LATE_NS;

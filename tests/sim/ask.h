@@ -1,5 +1,6 @@
 /*
- * ask.h - one thing that an actor asks for and waits for, until that has ended.
+ * ask.h - one call that an actor has made and waits for, until the call has
+ * ended.
  */
 #ifndef SIM_ASK_H
 #define SIM_ASK_H
@@ -7,45 +8,46 @@
 #include "subject.h"
 
 struct ask {
-	struct subject *it; /* who asks */
-	bool on;	    /* it has not ended */
+	struct subject *it; /* the caller */
+	bool on;	    /* the call has not ended */
 	kustos_deadline deadline;
-	struct kustos_cancel *cancel; /* while it is on */
+	struct kustos_cancel *cancel; /* while the call is on */
 	bool fired;
-	bool closed; /* what it was asked of is destroyed */
+	bool closed; /* the object that was called is destroyed */
 	int64_t began;
-	int64_t last; /* when it began, or was fired or closed */
+	int64_t last; /* time of the last of: begin, fire, close */
 };
 
-/* How late something may be that happens by a timer: a step in the same
-   instant. */
+/* How late a timer's effect may be: the step runs in the same instant. */
 #define ASK_LATE_NS (2 * KU_NS_PER_MS)
 
-/* Begin to ask. */
+/* The call begins. */
 void ask_begin(struct ask *ask, struct subject *it, kustos_deadline deadline);
 
-/* Choose: at once; soon, within "soon_ns"; within two timeouts of a session; and
-   mostly, or always once the run drains, for ever. */
+/* Choose a deadline: at once, within "soon_ns", within two session timeouts, or
+   none.  Mostly there is none; and never one while the run drains. */
 kustos_deadline ask_some_deadline(struct subject *it, int64_t soon_ns);
 
-/* Cancel it, unless it has ended or that was done. */
+/* Cancel the call, unless it has ended or was canceled already. */
 void ask_fire(struct ask *ask);
 
-/* What it was asked of is being destroyed. */
+/* The object that was called is being destroyed. */
 void ask_close(struct ask *ask);
 
-/* Is it to end by its deadline? */
+/* Has the call a deadline at which it is to end? */
 bool ask_is_bounded(const struct ask *ask);
 
-/* Is it past the time at which it should have ended?  One that is not to wait has
-   "try_ns"; while its client is paused none has to end. */
+/* Is the call past the time at which it should have ended?  A call that is not
+   to wait (KUSTOS_NOW) has "try_ns".  While the client is paused no call has to
+   end. */
 bool ask_is_overdue(const struct ask *ask, int64_t try_ns);
 
-/* May it end with "err", as far as every call may?  KUSTOS_ECLOSED is for those
-   that are closed, or whose client is being. */
+/* Is "err" one of the ends that any call may have, and is there a reason for
+   it?  KUSTOS_ECLOSED needs a closed object, or a client that is being
+   closed. */
 bool ask_may_end(const struct ask *ask, enum kustos_err err);
 
-/* It has ended; fails the run if it had before. */
+/* The call has ended.  Fails the run if it had ended before. */
 void ask_end(struct ask *ask, const char *what);
 
 #endif

@@ -12,7 +12,7 @@ enum barrier_figure {
 	FIGURE_GAVE_UP,
 	FIGURE_LOST,
 	FIGURE_PASSED,
-	FIGURE_LEFTOVER, /* times that somebody came and "ready" was there */
+	FIGURE_LEFTOVER, /* members that came while "ready" existed */
 	BARRIER_FIGURES
 };
 

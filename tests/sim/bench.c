@@ -1,4 +1,4 @@
-/* bench.c - one client's calls to the model, waited for in virtual time. */
+/* bench.c - calls to the model, each waited for in virtual time. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ void bench_run_ms(struct bench *bench, int64_t ms)
 	bench->sched.now_ns = until;
 }
 
-static struct bench *replying; /* the one whose clock runs */
+static struct bench *replying; /* the bench whose clock runs */
 
 static void keep_reply(void *arg, const struct ku_zk_reply *r)
 {

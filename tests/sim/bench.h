@@ -1,5 +1,6 @@
 /*
- * bench.h - a bench to put the model on: one client's calls, waited for.
+ * bench.h - a test bench for the model: make a call of lib/zk.h through a
+ * handle, run virtual time until the reply comes, and look at reply and events.
  */
 #ifndef SIM_BENCH_H
 #define SIM_BENCH_H
@@ -16,7 +17,7 @@ struct bench_event {
 	int64_t at_ns;
 };
 
-/* What the last call brought, copied. */
+/* A copy of the reply to the last call. */
 struct bench_reply {
 	bool done;
 	int64_t at_ns;
@@ -45,11 +46,11 @@ struct bench {
 void bench_init(struct bench *bench, const struct model_config *config);
 void bench_free(struct bench *bench);
 
-/* Open one more handle, on machine number zk_count, at every server or at
-   only one (-1: every), and wait until it is connected. */
+/* Open one more handle, on machine number zk_count, and wait until it is
+   connected.  It knows only "server", or all servers if that is -1. */
 struct ku_zk *bench_open(struct bench *bench, int server, int timeout_ms);
 
-/* Run for so much virtual time. */
+/* Run the model for "ms" of virtual time. */
 void bench_run_ms(struct bench *bench, int64_t ms);
 
 /* Send, and run until the reply has come. */

@@ -1,6 +1,7 @@
 /*
- * claim_actor.h - the scenario of claims: what became of each item and what must
- * hold (claim_rules.c), and who acts (scenario_claim.c).
+ * claim_actor.h - the scenario of claims: queue items that are handed out at
+ * least once.  Its parts are the state of each item and the rules that must
+ * hold (claim_rules.c), and the actors (scenario_claim.c).
  */
 #ifndef SIM_CLAIM_ACTOR_H
 #define SIM_CLAIM_ACTOR_H
@@ -23,39 +24,40 @@
 #define SERVED_NS (20 * TIMEOUT_NS)
 #define TIDY_NS (4 * TIMEOUT_NS)
 #define KNOWN_NS (100 * KU_NS_PER_MS)
-#define TAKING_NS (250 * KU_NS_PER_MS) /* with a reconnect, and another try */
+#define TAKING_NS (250 * KU_NS_PER_MS) /* with a reconnect and a retry */
 #define OUTSIDE (1u << SIM_DELETE | 1u << SIM_REMOVE_PARENT)
 
-/* Items of a delay queue are due so late at the latest. */
+/* The longest delay of an item of a delay queue. */
 #define DELAY_MS 2000
 
-/* Who was beaten a few times, and then has had so many, takes the first again. */
+/* A desk that was beaten to an item chooses at random.  After this many claims
+   it takes the first item again. */
 #define SPREAD_FOR 16
 
-/* So many claims of one actor at a time. */
+/* How many claims an actor may have at a time. */
 #define SLOTS 4
 
-struct stock { /* an item's, each time that it is made */
+struct stock { /* a node of an item: one for each time that the item is made */
 	int piece;
 	bool there;
 	bool robbed;  /* its marker was deleted from outside */
-	bool removed; /* it was itself */
+	bool removed; /* its node was deleted from outside */
 	int sets;     /* how often it was written */
-	int64_t mark; /* czxid of its marker, the last */
+	int64_t mark; /* czxid of its last marker */
 	bool marked;
 	int64_t free_since; /* when it was last made, or its marker went */
 	int64_t put_off_at; /* when a server had too many requests for it */
-	int64_t tried_at;   /* since then, for the first time */
+	int64_t tried_at;   /* the first try after that */
 	int64_t ended_by;   /* czxid of the marker with which it went */
 	struct ware ware;
 	char path[48];
 };
 
-struct piece { /* an item, known by its data: its number */
+struct piece { /* an item, known by the number that is its data */
 	bool made, done, removed, dead;
 	int64_t gone_zxid;
-	bool again; /* it went in that transaction to come back */
-	int node;   /* the last */
+	bool again; /* "gone_zxid" deleted it, and may make it anew */
+	int node;   /* its last node: an index of "nodes" */
 };
 
 enum slot_state { SLOT_FREE, SLOT_ASKING, SLOT_HAS, SLOT_ENDING };
@@ -66,18 +68,18 @@ struct slot {
 	struct ku_lent *lent;
 	int node;
 	int64_t token;
-	bool again; /* it is put back */
+	bool again; /* the item is put back */
 	bool fired;
 	kustos_deadline deadline;
 	struct kustos_cancel *cancel;
 	int64_t began;
-	int desk; /* that was asked */
+	int desk; /* number of the desk that was asked */
 };
 
 struct actor {
 	struct subject it;
 	struct ku_desk *desk;
-	int desks; /* how many it has had */
+	int desks; /* how many desks it has had */
 	bool takes;
 	struct slot slots[SLOTS];
 };
@@ -88,37 +90,37 @@ struct shared {
 	int node_count, node_room;
 	struct piece *pieces;
 	int piece_count, piece_room;
-	bool keyed; /* a key decides the order */
+	bool keyed; /* a key decides the items' order */
 	enum ku_item_kind kind;
 	int deliveries; /* 0: any number */
 	int takers;	/* how many actors claim */
 	int stale;
-	int32_t numbers;   /* with which the next queue begins */
-	int64_t mark_zxid; /* of the marker that was deleted last, and when */
+	int32_t numbers;   /* first sequence number of the next queue */
+	int64_t mark_zxid; /* czxid of the marker that was deleted last */
 	int64_t mark_gone;
-	int64_t marks_since; /* their folder was made */
-	int had_since; /* so many, since somebody was beaten, or one deleted */
+	int64_t marks_since; /* when the markers' folder was made */
+	int had_since; /* claims since one was beaten, or an item was removed */
 	struct ending ending;
 	uint64_t figures[CLAIM_FIGURES];
 };
 
 struct shared *claim_shared(struct sim *sim);
 
-/* What the model tells. */
+/* For the scenario's "note" and "change". */
 void claim_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value);
 void claim_change(struct sim *sim, enum model_change_kind kind,
 	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
 	bool sequential);
 
-/* Return the number of a new item. */
+/* Make a new item, and return its number. */
 int claim_new_piece(struct sim *sim);
 
-/* How calls end; callbacks. */
+/* Callbacks: a call has ended. */
 void claim_granted(void *arg, enum kustos_err err, struct ku_lent *lent);
 void claim_ended(void *arg, enum kustos_err err);
 
-/* Return an item, or a marker, that should not be there any more; or NULL. */
+/* Return an item, or a marker, that should no longer exist; or NULL. */
 const char *claim_missing(struct sim *sim);
 const char *claim_litter(struct sim *sim);
 

@@ -12,14 +12,14 @@ enum claim_figure {
 	CLAIM_ACKED,
 	CLAIM_REQUEUED,
 	CLAIM_RELEASED,
-	CLAIM_LOST,    /* and its ack said so */
-	CLAIM_UNKNOWN, /* the same */
+	CLAIM_LOST,    /* as its ack reported */
+	CLAIM_UNKNOWN, /* as its ack reported */
 	CLAIM_DEAD,
 	CLAIM_EMPTY,
 	CLAIM_GAVE_UP,
-	CLAIM_IN_RANK, /* by one that was alone, where a key decides */
-	CLAIM_IN_TIME, /* so, and others were due as well */
-	CLAIM_ASKED,   /* looks of such a one that found it asking for others */
+	CLAIM_IN_RANK, /* by the only taker, where a key decides the order */
+	CLAIM_IN_TIME, /* the same, when other items were due as well */
+	CLAIM_ASKED,   /* steps in which a desk asked for others' changes */
 	CLAIM_FIGURES
 };
 

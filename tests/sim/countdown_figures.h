@@ -7,8 +7,8 @@
 #include "figures.h"
 
 enum countdown_figure {
-	COUNTDOWN_ZERO,	  /* waits that ended so */
-	COUNTDOWN_BROKEN, /* and so */
+	COUNTDOWN_ZERO,	  /* waits that ended at zero */
+	COUNTDOWN_BROKEN, /* waits that ended as it was broken */
 	COUNTDOWN_GAVE_UP,
 	COUNTDOWN_JOINED,
 	COUNTDOWN_FIGURES

@@ -1,4 +1,5 @@
-/* ending.c - how a run ends after which nothing may be left. */
+/* ending.c - the last phase of a run, for scenarios that may leave nothing
+   behind. */
 #include "ending.h"
 
 #include "sim_impl.h"
@@ -10,8 +11,8 @@ static bool is_tidy(struct sim *sim, const struct ending *ending,
 	const char *left = rules->left(sim);
 	int watches = subjects_watches(sim);
 
-	/* One that the server does not have cannot be taken off there, and
-	   libzookeeper_mt brings it along the next time. */
+	/* A watch that the server has forgotten cannot be removed there, and
+	   libzookeeper_mt sets it again at the next reconnect. */
 	if ((sim->faults & 1u << SIM_FORGET) != 0)
 		watches = 0;
 	if (left == NULL && watches == 0 && subjects_idle(sim))

@@ -11,7 +11,7 @@ enum selector_figure {
 	FIGURE_LOST, /* terms that were lost while their function ran */
 	FIGURE_INTERRUPTED,
 	FIGURE_REQUEUED,
-	FIGURE_CLOSED, /* by their own function */
+	FIGURE_CLOSED, /* selectors closed by their own function */
 	FIGURE_DEAF,   /* functions that went on after a loss */
 	FIGURE_EDITED, /* leaders said something else */
 	FIGURE_HANDED, /* leadership was handed over */
