@@ -152,7 +152,8 @@ static int refusal(struct ku_zk *zk, const struct ku_zk_request *request)
 		return KU_ZK_BADARGUMENTS;
 	if (request->kind == KU_ZK_MULTI && has_container(request))
 		return KU_ZK_UNIMPLEMENTED;
-	/* As lib/zk_mt.c does, for the sake of a bug below it (P4). */
+	/* lib/zk_mt.c refuses this too, because of a bug in libzookeeper_mt
+	   (P4). */
 	if (request->kind == KU_ZK_MULTI && zk->state != HANDLE_CONNECTED)
 		return KU_ZK_CONNECTIONLOSS;
 	return KU_ZK_OK;
@@ -278,7 +279,7 @@ static void kicked(void *arg, uint64_t tag)
 		client_break(zk, KU_ZK_CONNECTIONLOSS);
 }
 
-/* Now and then it cannot be told which descriptor it is. */
+/* Now and then the real boundary cannot tell which descriptor to shut down. */
 static bool sim_kick(struct ku_zk *zk)
 {
 	struct model *m = zk->m;
@@ -291,15 +292,18 @@ static bool sim_kick(struct ku_zk *zk)
 	return true;
 }
 
-/* The library changes its list, drops its connection without a word, and its
-   own thread sleeps on until a request wakes it, or for half its time. */
+/* The library changes its list and drops its connection without telling
+   anybody.  Its own thread sleeps on until a request wakes it, or for half the
+   timeout. */
 static void sim_steer(struct ku_zk *zk, const char *addresses)
 {
 	if (is_closed(zk, "steer"))
 		return;
 	if (zk->state == HANDLE_CONNECTED &&
 		strstr(addresses, zk->conn->server->address) != NULL) {
-		/* Without what it is for, it would only keep clients together. */
+		/* Leaving a server out of the list guards against late writes
+		   only.  Where there are none, it would merely drive the
+		   clients to the same servers. */
 		if (zk->m->late)
 			parse_addresses(zk, addresses);
 		return;
@@ -337,7 +341,7 @@ const struct ku_zk_api ku_zk_sim = {
 	.steer = sim_steer,
 };
 
-/* Calls that nobody will answer any more. */
+/* Free the calls that nobody will answer any more. */
 void handle_drop(struct ku_zk *zk)
 {
 	struct model *m = zk->m;

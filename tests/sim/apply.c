@@ -1,5 +1,6 @@
 /*
- * apply.c - changes that are decided, made to the tree of one server.
+ * apply.c - apply changes that the leader has decided to the tree of one
+ * server.
  */
 #include "model_impl.h"
 
@@ -26,8 +27,8 @@ struct node *apply_create(struct tree *tree, const struct change *change,
 	node->ctime_ms = node->mtime_ms = txn->wall_ms;
 	node->owner = change->owner;
 	node->container = change->container;
-	/* The counter is only ever raised, so past its maximum it stays, and
-	   the parent then looks as if nothing had happened to it. */
+	/* The counter is only ever raised.  So it stays at its maximum, and a
+	   child made after that leaves the parent's stat unchanged. */
 	if (change->created > parent->created) {
 		parent->created = change->created;
 		parent->pzxid = txn->zxid;

@@ -48,9 +48,9 @@ struct actor {
 	struct ask step, wait;
 	int first_node; /* nodes before this index belong to earlier calls */
 	int64_t round;	/* the round it is in: the "full" of its spot */
-	int64_t told; /* members up to this czxid are in its round; 0: not known */
-	bool late;    /* this round began after the faults had ended */
-	bool served; /* such a round has ended */
+	int64_t told;	/* its round has members up to this; 0: not known */
+	bool late;	/* this round began after the faults had ended */
+	bool served;	/* such a round has ended */
 };
 
 struct shared {

@@ -17,7 +17,8 @@ static int64_t timeout_ns(const struct ku_zk *zk)
 	return zk->timeout_ms * KU_NS_PER_MS;
 }
 
-/* Timer: silence for 2/3 of the timeout is death; after 1/3, ask. */
+/* Timer: ping after 1/3 of the timeout in which nothing was sent.  After 2/3 of
+   it in which nothing was received, the connection is dead. */
 
 static void timer_due(void *arg, uint64_t tag)
 {
@@ -39,8 +40,8 @@ static void timer_due(void *arg, uint64_t tag)
 	handle_start_timer(zk);
 }
 
-/* After a pause: as the thread of the real library may, look at the time before what
-   has come is read. */
+/* After a pause the thread of the real library may check for a timeout before
+   it reads what has arrived meanwhile. */
 static void look_at_time(void *arg, uint64_t tag)
 {
 	struct model_client *client = arg;
@@ -122,8 +123,8 @@ void handle_try(struct ku_zk *zk, int64_t pause_ns)
 		try_now, zk, zk->generation);
 }
 
-/* The first round visits each address; later the library goes on by two,
-   and rests only when it passes the end (L3). */
+/* The first round visits each address.  Later the library advances by two, and
+   pauses only when it passes the end of its list (L3). */
 static int64_t advance(struct ku_zk *zk)
 {
 	int step = ++zk->attempts <= zk->server_count ? 1 : 2;
@@ -137,7 +138,7 @@ static int64_t advance(struct ku_zk *zk)
 	return pause;
 }
 
-/* Turn away from the connection; what was sent on it still arrives. */
+/* Give the connection up; what was sent on it still arrives. */
 void handle_abandon(struct ku_zk *zk)
 {
 	struct conn *conn = zk->conn;

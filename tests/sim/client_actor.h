@@ -1,7 +1,7 @@
 /*
- * client_actor.h - the scenario "client", in three parts: what is asked of a
- * client (client_ops.c), who asks (scenario_client.c), and what must hold
- * (client_rules.c).
+ * client_actor.h - the scenario "client", in three parts: the operations
+ * (client_ops.c), the actors that start them (scenario_client.c), and the rules
+ * that must hold (client_rules.c).
  */
 #ifndef SIM_CLIENT_ACTOR_H
 #define SIM_CLIENT_ACTOR_H
@@ -28,14 +28,14 @@ struct op {
 	struct actor *actor;
 	enum op_kind kind;
 	int number;
-	int version; /* of the counter that was read */
+	int version; /* of the counter, as it was read */
 	int ended;
 	enum kustos_err err;
-	int64_t zxid[2]; /* of the nodes it made, last */
+	int64_t zxid[2]; /* czxids of the nodes that it made last */
 	int64_t owner[2];
 	int live[2];	 /* how many of them there are */
-	bool guaranteed; /* its node is to go */
-	int given_up;	 /* so it is, by the actor's client of this number */
+	bool guaranteed; /* its node has a guaranteed delete */
+	int given_up;	 /* number of the actor's client that gave it up */
 	struct op *next;
 };
 
@@ -50,16 +50,16 @@ struct shared {
 struct actor {
 	struct subject it;
 	struct kustos_listener *listener;
-	int opened; /* so many clients, one after the other */
+	int opened; /* number of clients so far, one after the other */
 	int64_t next;
 	enum kustos_state told;
 	int64_t told_epoch;
 	int64_t session_since; /* when the present session was first seen */
 	int64_t session;
-	int64_t lost_since; /* the lease has ended and nobody was told */
+	int64_t lost_since; /* when the lease ended, while LOST is not told */
 	int pending;
 	int64_t stepped;     /* when it last did something */
-	int64_t reads_until; /* only reads before that */
+	int64_t reads_until; /* until then it only reads */
 };
 
 /* client_ops.c */
@@ -70,7 +70,7 @@ struct shared *shared_of(struct sim *sim);
 struct op *op_new(struct actor *a, enum op_kind kind);
 void op_start(struct op *op);
 
-/* Make the counter. */
+/* Create the counter's node. */
 void op_start_counter(struct op *op);
 
 /* client_rules.c */

@@ -1,4 +1,4 @@
-/* client_ops.c - what is asked of a client, and what it may answer. */
+/* client_ops.c - the operations that the actors start, and how they may end. */
 #include "client_actor.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct op *op_new(struct actor *a, enum op_kind kind)
 	return op;
 }
 
-/* How an operation can end without its being known what became of it. */
+/* Errors that leave the outcome of an operation unknown. */
 static bool is_open(enum kustos_err err)
 {
 	return err == KUSTOS_EUNKNOWN || err == KUSTOS_ETIMEDOUT ||
@@ -70,7 +70,8 @@ static void count_done(struct op *op, enum kustos_err err)
 		s->perhaps++;
 }
 
-/* Nobody else could know its name. */
+/* Was its outcome left unknown?  The client must then delete the node itself,
+   as nobody else knows its name. */
 static bool is_given_up(const struct op *op)
 {
 	return (op->kind == OP_PROTECTED || op->kind == OP_PLAIN) &&
@@ -102,7 +103,7 @@ static void done(void *arg, enum kustos_err err,
 			op->number);
 	if (op->kind == OP_COUNT)
 		count_done(op, err);
-	/* Nobody else makes nodes of that name. */
+	/* Nobody else makes nodes of that name, so it has met its own. */
 	if (err == KUSTOS_EEXISTS && op->kind != OP_READ)
 		sim_fail(a->it.sim, "no guess", "op %d met itself", op->number);
 	if (is_given_up(op))
@@ -150,7 +151,7 @@ static void start_pair(struct op *op)
 			some_deadline(op->actor), NULL, done, op));
 }
 
-/* The counter's version was read; now count. */
+/* The counter's version was read: now increment it. */
 static void counter_read(void *arg, enum kustos_err err,
 	const struct kustos_result *result)
 {

@@ -205,8 +205,8 @@ void deliver_failures(struct ku_zk *zk, int rc)
 	zk->sent = 0;
 }
 
-/* What close() overtakes: the completion thread gets through some of its
-   queue, and forgets the rest (L1). */
+/* close() overtakes the completion thread, which gets through some of its queue
+   and forgets the rest (L1). */
 void deliver_on_close(struct ku_zk *zk)
 {
 	struct model *m = zk->m;

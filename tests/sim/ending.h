@@ -18,7 +18,7 @@ struct ending_rules {
 
 	/* Return what is left and should not be, or NULL. */
 	const char *(*left)(struct sim *sim);
-	int64_t tidy_ns; /* from the time all are served until nothing is left */
+	int64_t tidy_ns; /* after all are served, until nothing is left */
 };
 
 /* For the "settled" function of a scenario. */

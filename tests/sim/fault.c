@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* So soon a connection breaks again at the latest: some round trips. */
+/* A connection that relapses breaks within this time: some round trips. */
 #define RELAPSE_NS (8 * KU_NS_PER_MS)
 
 void model_cut(struct model *m, int client, bool lost)
@@ -26,7 +26,7 @@ static void relapse_due(void *arg, uint64_t tag)
 {
 	struct model *m = arg;
 
-	/* There are no faults any more, if the run drains. */
+	/* While a run drains there are no faults. */
 	if (m->config.relapse_ppm != 0)
 		model_cut(m, (int)(tag >> 1), (tag & 1) != 0);
 }
@@ -88,7 +88,7 @@ bool model_delete(struct model *m, const char *path)
 	return true;
 }
 
-/* Walk down from "prefix", stopping or going on as the number says. */
+/* Walk down from "prefix"; the random number decides where to stop. */
 const char *model_choose(struct model *m, const char *prefix, uint64_t random)
 {
 	struct node *node = find(m, prefix);
@@ -123,8 +123,8 @@ void model_server_stop(struct model *m, int server)
 	m->servers[server].up = false;
 	late_drop(m, server);
 	server_close_all(&m->servers[server]);
-	/* Without a leader or a quorum the others turn their clients away;
-	   a new leader gives each session its full time again. */
+	/* Without a leader or a quorum the others drop their clients.  A new
+	   leader gives each session its full timeout again. */
 	if (server != 0 && quorum(m))
 		return;
 	for (i = 0; i < m->config.servers; i++)

@@ -1,4 +1,4 @@
-/* fiber.c - threads that hand over to each other, so that one of them runs. */
+/* fiber.c - threads of which one runs at a time, until it hands over. */
 #include "fiber.h"
 
 #include "sched.h"
@@ -12,7 +12,7 @@ struct fiber {
 	pthread_t thread;
 	pthread_mutex_t mutex; /* guards what follows */
 	pthread_cond_t turned;
-	bool runs; /* and else whoever resumed it */
+	bool runs; /* if not, whoever resumed it runs */
 	bool over;
 };
 
@@ -55,7 +55,7 @@ struct fiber *fiber_start(fiber_fn *fn, void *arg)
 	pthread_mutex_init(&fiber->mutex, NULL);
 	pthread_cond_init(&fiber->turned, NULL);
 	if (pthread_create(&fiber->thread, NULL, run, fiber) != 0)
-		abort(); /* as without memory */
+		abort(); /* the simulator cannot go on, as without memory */
 	fiber_resume(fiber);
 	return fiber;
 }

@@ -1,7 +1,9 @@
 /*
- * fiber.h - a function of the program that takes its time, while others act.
+ * fiber.h - run a function of the program that can pause in the middle, while
+ * other actors go on.
  *
- * One runs at a time: whoever starts or resumes it waits until it yields or ends.
+ * Only one of them runs at a time: the one that starts or resumes a fiber waits
+ * until the fiber yields or ends.
  */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H
@@ -12,16 +14,16 @@ struct fiber;
 
 typedef void fiber_fn(void *arg);
 
-/* Begin with "fn". */
+/* Start a fiber that runs "fn". */
 struct fiber *fiber_start(fiber_fn *fn, void *arg);
 
-/* Let it go on. */
+/* Let the fiber go on. */
 void fiber_resume(struct fiber *fiber);
 
-/* In it: let those go on who have resumed it. */
+/* From within a fiber: let the one that resumed it go on. */
 void fiber_yield(void);
 
-/* Has its function returned?  Then it may be freed. */
+/* Has the fiber's function returned?  Then the fiber may be freed. */
 bool fiber_over(const struct fiber *fiber);
 void fiber_free(struct fiber *fiber);
 

@@ -1,11 +1,11 @@
-/* fid_compare.c - were the users of two worlds told the same? */
+/* fid_compare.c - compare what the users of two worlds were told. */
 #include "fid_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Pairs of transaction numbers that have been seen to be the same, in order. */
+/* Pairs of transaction numbers that mean the same transaction, in order. */
 static struct {
 	int64_t a, b;
 } pairs[200000];

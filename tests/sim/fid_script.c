@@ -1,11 +1,13 @@
-/* fid_script.c - random requests: mostly sensible, some wrong in each way. */
+/* fid_script.c - random requests: most are valid, some are wrong, in every
+   way. */
 #include "fid_script.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct kustos_acl good = { KUSTOS_PERM_ALL, "world", "anyone" };
-/* None that is valid: the model does not go by it afterwards. */
+/* ACLs that are refused.  There is none that is valid and restricts access, as
+   the model would not enforce it afterwards. */
 static const struct kustos_acl odd[] = {
 	{ KUSTOS_PERM_ALL, "world", "somebody" },
 	{ KUSTOS_PERM_ALL, "nonsense", "anyone" },
@@ -21,8 +23,8 @@ static unsigned below(struct fid_script *script, unsigned n)
 	return (unsigned)sim_random_below(&script->random, n);
 }
 
-/* Containers ("z") have no children here: one that is empty again goes when
-   the server finds the time. */
+/* Containers ("z") get no children here: a container that is empty again is
+   deleted whenever the server finds the time. */
 static void make_path(struct fid_script *script, char *path)
 {
 	static const char *const wrong[] = { "/f//x", "f", "/f/x/", "/f/./x",
@@ -117,8 +119,8 @@ static void make_multi(struct fid_script *script, struct ku_zk_request *request)
 	request->ops = ops;
 	request->op_count = (int)below(script, FID_OPS_MAX) + 1;
 	for (i = 0; i < request->op_count; i++) {
-		/* libzookeeper_mt frees what it never set if it refuses a
-		   path inside a multi, so these are all well formed. */
+		/* These paths are all well formed: if libzookeeper_mt refuses
+		   one inside a multi, it frees what it never set. */
 		do {
 			make_one(script, &ops[i], kinds[below(script, 6)],
 				i + 1);

@@ -9,14 +9,14 @@
 
 struct fid_script {
 	struct sim_random random;
-	int root; /* the scripts play below "/f<root>" */
-	int made; /* sequential nodes that may be there */
+	int root; /* the script's nodes are below "/f<root>" */
+	int made; /* number of sequential nodes that may exist */
 };
 
-/* One request; valid until the next call. */
+/* Return the next request, which is valid until the next call. */
 const struct ku_zk_request *fid_request(struct fid_script *script);
 
-/* The one that makes the root. */
+/* Return the request that creates the root. */
 const struct ku_zk_request *fid_root(struct fid_script *script);
 
 #endif

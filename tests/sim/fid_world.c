@@ -1,4 +1,5 @@
-/* fid_world.c - requests to a real server or to the model, and what came. */
+/* fid_world.c - send requests to a real server or to the model, and log what
+   their users are told. */
 #include "fid_world.h"
 #include "model.h"
 
@@ -13,7 +14,7 @@
 
 struct pending { /* the argument of one completion */
 	struct fid_session *session;
-	bool quiet; /* not for the log */
+	bool quiet; /* do not log it */
 	int *rc;
 };
 
@@ -22,7 +23,7 @@ static int compare_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Session 0 is nobody. */
+/* Session id 0 means that there is no owner. */
 static int number_of(const struct fid_world *world, int64_t id)
 {
 	int i;
@@ -158,7 +159,7 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 	pthread_mutex_unlock(&world->mutex);
 }
 
-/* Waiting: for a thread of the library, or by running the model. */
+/* Waiting for a thread of the library, or by running the model */
 
 typedef bool ready_fn(const struct fid_session *session, int64_t value);
 

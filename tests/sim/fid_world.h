@@ -1,11 +1,12 @@
 /*
- * fid_world.h - a real server and the model side by side: the same requests
- * go to both, and everything their users were told is compared.
+ * fid_world.h - a real server and the model side by side: the same requests go
+ * to both, and everything their users were told is compared.
  *
  * A world has some sessions, each with a log of completions and events in the
- * order in which they were told.  Sessions' ids and transaction numbers differ
- * between the worlds, so ids are written as the number of the session, and
- * transaction numbers are held apart, and must have the same order.
+ * order in which they were told.  Session ids and transaction numbers differ
+ * between the worlds.  So an id is logged as the number of its session.
+ * Transaction numbers are kept separately, and must have the same order in
+ * both.
  */
 #ifndef SIM_FID_WORLD_H
 #define SIM_FID_WORLD_H
@@ -35,7 +36,7 @@ struct fid_session {
 	int number;
 	struct fid_log log;
 	int submitted, done;
-	int connected; /* how often */
+	int connected; /* how often it was connected */
 	bool away;
 	int64_t id;
 };
@@ -46,7 +47,7 @@ struct fid_world {
 	pthread_mutex_t mutex; /* guards the sessions' fields */
 	pthread_cond_t changed;
 	struct fid_session sessions[FID_SESSIONS];
-	int64_t ids[512]; /* of all sessions there were, with their numbers */
+	int64_t ids[512]; /* of all sessions so far, and their numbers */
 	int id_numbers[512];
 	int id_count;
 
@@ -65,23 +66,23 @@ void fid_free(struct fid_world *world);
 void fid_open(struct fid_world *world, int session, const char *address);
 void fid_close(struct fid_world *world, int session);
 
-/* Returns what submit() returned. */
+/* Submit a request.  Returns what submit() returned. */
 int fid_submit(struct fid_world *world, int session,
 	const struct ku_zk_request *request);
 
-/* Wait until all is done that was submitted, on each session, and until the
-   events before that have come. */
+/* Wait until each session has been told the end of all that was submitted, and
+   the events before that. */
 void fid_settle(struct fid_world *world);
 
-/* Wait until "connected" has been told so often, or until it is away. */
+/* Wait until the session has connected "times" times, or until it is away. */
 void fid_wait_connected(struct fid_world *world, int session, int times);
 void fid_wait_away(struct fid_world *world, int session);
 
-/* Pass some time, until a path is gone. */
+/* Wait until a path is gone. */
 void fid_wait_gone(struct fid_world *world, int session, const char *path);
 
-/* Compare what was told since the last time; true if alike.  With "sorted",
-   the order of events is open. */
+/* Compare what was told since the last comparison; true if alike.  With
+   "sorted", events may come in any order. */
 bool fid_compare(struct fid_world *a, struct fid_world *b, bool sorted,
 	char *why, size_t size);
 

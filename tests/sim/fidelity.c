@@ -1,6 +1,7 @@
 /*
- * fidelity.c - the model is held against a real server: the same random
- * requests, from several sessions, and the same answers, stats and events.
+ * fidelity.c - compare the model with a real server: several sessions send the
+ * same random requests to both, and must get the same answers, stats and
+ * events.
  */
 #include "fid_script.h"
 #include "fid_world.h"
@@ -21,7 +22,8 @@ static struct fid_world model;
 static struct sched sched;
 static struct fid_script script;
 
-/* The root keeps its counters, so begin with a server that is new. */
+/* The counters of "/" last as long as the server, so begin with a new
+   server. */
 static void setup(void)
 {
 	ck_assert_int_eq(server_stop(fixture_server()), 0);
@@ -104,7 +106,7 @@ static void renew(int session)
 {
 	fid_close(&server, session);
 	fid_close(&model, session);
-	/* The ephemerals of one session go in no order. */
+	/* The ephemerals of one session are deleted in any order. */
 	compare(true);
 	open_both(session);
 	compare(false);
@@ -187,7 +189,7 @@ START_TEST(a_frame_too_large_is_a_lost_connection)
 }
 END_TEST
 
-/* Everything that a watch can miss while its watcher is away. */
+/* Everything that can happen to a watched node while its watcher is away. */
 static const char *const missed[] = { "/m/changed", "/m/gone", "/m/again",
 	"/m/same", "/m/parent" };
 

@@ -1,4 +1,4 @@
-/* figures.c - what the last run of a scenario has counted. */
+/* figures.c - the counts of a scenario's last run. */
 #include "figures.h"
 
 #include <string.h>

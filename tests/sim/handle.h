@@ -23,7 +23,7 @@ struct handle_auth {
 };
 
 struct ku_zk {
-	struct ku_zk *next; /* all handles of the model, until it is freed */
+	struct ku_zk *next; /* of all handles of the model, closed ones too */
 	struct model *m;
 	struct model_client *machine;
 	ku_zk_event_fn *event;
@@ -34,7 +34,7 @@ struct ku_zk {
 	int server_count;
 	int cursor;
 	int attempts;
-	uint64_t generation; /* of the attempt; old events do not match */
+	uint64_t generation; /* of the attempt; older events do not match */
 	bool steered;	     /* asleep until a request comes (L23) */
 	struct conn *conn;
 	int64_t session;

@@ -1,8 +1,8 @@
 /*
- * latch_actor.h - the scenario "latch", in four parts: the lines as the leader
- * has them, and what must hold (latch_rules.c); what is asked of a latch
- * (latch_acts.c); what becomes of it when its process dies (latch_crash.c); and who
- * acts (scenario_latch.c).
+ * latch_actor.h - the scenario "latch", in four parts: the nodes in the lines
+ * and the rules that must hold (latch_rules.c); the calls to latches
+ * (latch_acts.c); processes that die (latch_crash.c); and the actors
+ * (scenario_latch.c).
  */
 #ifndef SIM_LATCH_ACTOR_H
 #define SIM_LATCH_ACTOR_H
@@ -30,19 +30,19 @@ struct candidate {
 	char id[16];
 	bool cautious, resumes;
 	bool fickle;  /* it says all kinds of things, not only its id */
-	bool closing; /* its end is not told, and not asked about */
+	bool closing; /* its end is neither told nor checked */
 	int gains, losses;
-	struct post *post; /* of the term that was told last */
+	struct post *post; /* node of the term that was told last */
 	int64_t token, epoch;
-	int64_t silent_since; /* it is over, and was not told */
+	int64_t silent_since; /* its term is over, and that was not told */
 	int64_t believed;     /* the last term that was seen */
-	bool handing;	      /* is being asked to hand over */
+	bool handing;	      /* a hand-over is under way */
 };
 
-/* What was asked of a leader. */
+/* A call to a leader: write other data, or hand over. */
 struct errand {
 	struct actor *actor;
-	struct candidate *candidate; /* which may be another by now */
+	struct candidate *candidate; /* by now perhaps with another latch */
 	int number;
 	bool hands;
 	char heir[16]; /* "": whoever is next */
@@ -63,11 +63,11 @@ struct actor {
 	struct watcher watchers[LINES];
 	char dummy[128]; /* a node that is nobody's candidate; "": none */
 	bool dummying;
-	int errands; /* that have not ended */
+	int errands; /* number of errands that have not ended */
 
-	/* Of the process before, if that crashed: its candidates, with what they
-	   said; what led, and whether cautiously; and how many steps there is
-	   none. */
+	/* Of the former process, if that crashed: its candidates; the terms in
+	   which they led, and whether these were cautious; and for how many
+	   more steps there is no process. */
 	bool crashed;
 	int rest;
 	struct candidate before[CANDIDATES];
@@ -88,8 +88,8 @@ struct shared {
 	struct ledger ledger;
 	int64_t granted[LINES]; /* the greatest term that was seen */
 	int64_t removed[LINES]; /* when a node was last deleted from outside */
-	int candidates;		/* ever made */
-	bool one_node;		/* for each line: the rest stays away */
+	int candidates;		/* number ever made */
+	bool one_node;		/* a line is one node; nothing odd is done */
 	bool closing;
 	struct latch_figures figures;
 };
@@ -99,7 +99,7 @@ extern const char *const latch_lines[LINES];
 struct shared *latch_shared(struct sim *sim);
 struct actor *latch_actor_of(struct sim *sim, int index);
 
-/* Return the node of a term, or NULL; and the first that is in a line. */
+/* Return the node of a term, or NULL; and the first node of a line, or NULL. */
 static inline struct post *post_of(const struct shared *s, int64_t term)
 {
 	return posts_of(&s->posts, term);
@@ -112,10 +112,10 @@ static inline struct post *post_first(const struct shared *s, int line)
 
 /* latch_rules.c */
 
-/* Return the term in which it says that it leads, or 0. */
+/* Return the term in which the latch says that it leads, or 0. */
 int64_t latch_term_of(const struct candidate *c);
 
-/* Its end was told: was there a reason for it? */
+/* The end of its term was told: fail the run if there was no reason for it. */
 void latch_check_loss(struct candidate *c);
 
 void latch_note(struct sim *sim, enum model_note what, int client,
@@ -134,30 +134,31 @@ void latch_end(struct sim *sim);
 
 void latch_act(struct actor *a);
 
-/* Have it take part as it says. */
+/* Make its latch, and start it. */
 void latch_begin(struct candidate *c);
 
-/* Take away what is no latch. */
+/* Delete the dummy node, if there is one. */
 void latch_tidy(struct actor *a);
 
-/* End all latches and observers of a client: the actor "arg". */
+/* Destroy all latches and observers of the actor "arg". */
 void latch_leave_all(void *arg);
 
 /* latch_crash.c */
 
-/* Does its process die now?  Then another goes on with its candidates in its
-   session, if that lives on. */
+/* Decide whether its process dies now.  Another process then goes on with the
+   same candidates, in the same session if that lives on. */
 bool latch_crashes(const struct actor *a);
 void latch_crash(struct actor *a);
 void latch_resume(struct actor *a);
 
-/* A node was made: now and then it dies just when it has one too many. */
+/* A node was made.  Now and then the process dies just when it has one more
+   node than candidates. */
 void latch_made(struct sim *sim, int64_t owner);
 
-/* Does a client know its nodes?  One that crashed has to find them again. */
+/* Does the client know its nodes?  After a crash it has to find them again. */
 bool latch_minds(struct sim *sim, int64_t owner);
 
-/* It has gained: is that what the one before had? */
+/* The candidate leads: is its term the one that the former process had? */
 void latch_check_resumed(struct candidate *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* latch_acts.c - what is asked of latches, and what they tell. */
+/* latch_acts.c - calls to latches, and their callbacks. */
 #include "latch_actor.h"
 #include "sim_impl.h"
 
@@ -97,7 +97,8 @@ static void edit(struct candidate *c)
 			some_deadline(a), NULL, ended, e));
 }
 
-/* Some who is, was or will be a candidate, perhaps in the other line. */
+/* Name somebody who is, was or will be a candidate, perhaps in the other
+   line. */
 static void choose_heir(struct candidate *c, char *heir, size_t size)
 {
 	struct actor *a = c->actor;
@@ -117,7 +118,7 @@ static void hand_over(struct candidate *c)
 	struct actor *a = c->actor;
 
 	if (c->handing || c->gains == c->losses)
-		return; /* so that "post" is the term's */
+		return; /* else "post" may belong to another term */
 	struct errand *e = errand_new(c, true);
 	choose_heir(c, e->heir, sizeof(e->heir));
 	c->handing = true;
@@ -129,8 +130,8 @@ static void hand_over(struct candidate *c)
 
 /* --- Latches -------------------------------------------------------------- */
 
-/* Who goes on with another process' node must find it before it may go: else that
-   stays for as long as the session. */
+/* May the latch be closed?  One that resumes another process's node must find
+   that node first, or the node would stay as long as the session does. */
 static bool may_leave(const struct candidate *c)
 {
 	return c->latch != NULL && (!c->resumes || c->gains > 0);
@@ -180,7 +181,7 @@ static void gained(void *arg, struct kustos_latch *latch,
 		leave(c, one_in(a, 2));
 }
 
-/* The heir leaves just when it is handed over to. */
+/* A candidate, perhaps the heir, leaves just as the leader hands over. */
 static void heir_leaves(struct candidate *c)
 {
 	struct actor *a = c->actor;
@@ -252,7 +253,7 @@ static void enter(struct candidate *c, struct actor *a)
 	c->number = ++latch_shared(a->it.sim)->candidates;
 	c->line = sim_random_below(r, 4) == 0;
 	c->cautious = sim_random_below(r, 4) == 0;
-	/* Most can be named. */
+	/* Most say their id, so that an heir can be named. */
 	c->fickle = sim_random_below(r, 4) == 0;
 	snprintf(c->id, sizeof(c->id), "n%d", c->number);
 	latch_begin(c);
@@ -309,7 +310,7 @@ static void touched(void *arg, enum kustos_err err,
 	free(touch);
 }
 
-/* Somebody writes into the node of the first. */
+/* Write, as a stranger, into the first node of a line. */
 static void touch_first(struct actor *a)
 {
 	struct shared *s = latch_shared(a->it.sim);
@@ -318,7 +319,7 @@ static void touch_first(struct actor *a)
 	struct touch *touch;
 
 	if (post == NULL || s->one_node || !latch_minds(a->it.sim, post->owner))
-		return; /* or it might be another's by then */
+		return; /* else the write might come after a takeover */
 	touch = sim_calloc(1, sizeof(*touch));
 	touch->sim = a->it.sim;
 	touch->post = post;
@@ -350,8 +351,8 @@ static void dummy_gone(void *arg, enum kustos_err err,
 		a->dummy[0] = '\0';
 }
 
-/* A candidate that is none of ours: it stands there for a while.  If it is taken
-   away it does not come again. */
+/* Make a dummy: a candidate's node with no latch behind it.  It stays for a
+   while; if somebody deletes it, it is not made again. */
 static void stand_there(struct actor *a)
 {
 	char path[128];

@@ -1,11 +1,11 @@
-/* latch_crash.c - processes that die, and others that go on with their sessions. */
+/* latch_crash.c - processes that die, and others that resume their sessions. */
 #include "latch_actor.h"
 #include "model_impl.h"
 #include "sim_impl.h"
 
 #include <string.h>
 
-/* Is there a candidate that will take this node over? */
+/* Is there a candidate that would take this node over after a crash? */
 static bool has_heir(const struct actor *a, const struct post *post)
 {
 	char says[16] = "";
@@ -21,8 +21,8 @@ static bool has_heir(const struct actor *a, const struct post *post)
 	return false;
 }
 
-/* Return how many nodes it has more than candidates; -1 if it has some that nobody
-   would take over. */
+/* Return how many more nodes than candidates the actor has; -1 if it has a node
+   that nobody would take over. */
 static int surplus(const struct actor *a)
 {
 	const struct shared *s = latch_shared(a->it.sim);
@@ -49,7 +49,7 @@ static bool may_crash(const struct actor *a)
 		!a->dummying && surplus(a) >= 0;
 }
 
-/* Its candidates may not have found their nodes yet. */
+/* Have all its candidates found their nodes again after the crash? */
 static bool is_back(const struct actor *a)
 {
 	for (int i = 0; i < CANDIDATES; i++)
@@ -133,9 +133,10 @@ void latch_resume(struct actor *a)
 	}
 }
 
-/* The first gain after a crash, perhaps of another than the one that led: that one,
-   if it is cautious, may have given its node up again.  What others wrote into the
-   node before is of the past. */
+/* Check the first gain in a line after a crash.  It may be the gain of another
+   candidate than the one that led: that one may have given its node up again,
+   if it is cautious.  What others wrote into the node before the crash does not
+   count any more. */
 void latch_check_resumed(struct candidate *c)
 {
 	struct actor *a = c->actor;

@@ -1,17 +1,19 @@
 /*
- * late.c - writes that a follower has passed on to the leader, and that are done when
- * their session has been elsewhere, and is back.
+ * late.c - writes that are held on the way from a follower to the leader, and
+ * are done only when their session has been at another server and comes back.
  *
- * While it is elsewhere the leader would refuse them; but it knows whose a session is
- * before it comes to what that server has passed on, so they are the session's again,
- * and done before whatever it asks for on the new connection.
+ * While the session is elsewhere the leader would refuse these writes.  But
+ * when the session comes back to this follower, the leader notes its new place
+ * before it handles the writes that were held.  So they count as the session's
+ * again, and are done before anything that it asks for on the new connection.
  *
- * Not so of what a process has asked for that died since: one that goes on with its
- * session does not know where it was.
+ * The writes of a process that has died since are dropped instead: a process
+ * that resumes its session does not know which server that was connected to.
  */
 #include "model_impl.h"
 
-/* So soon the connection breaks, and so often those after it. */
+/* The connection breaks within BREAK_NS.  There are BREAKS breaks in all, and
+   each of the others comes within AGAIN_NS. */
 #define BREAK_NS (8 * KU_NS_PER_MS)
 #define BREAKS 4
 #define AGAIN_NS (200 * KU_NS_PER_MS)
@@ -83,7 +85,7 @@ void late_add(struct conn *conn)
 	conn->queue_end = &conn->queue;
 }
 
-/* Take out those of "server", or of any (-1). */
+/* Take the writes that "server" holds, or any server (-1), out of the list. */
 static struct msg *take(struct session *session, int server)
 {
 	struct msg **at = &session->late;

@@ -1,4 +1,4 @@
-/* ledger.c - whose a node is, and what became of it. */
+/* ledger.c - which client owns a node, and why a node was deleted. */
 #include "ledger.h"
 
 #include <stdio.h>

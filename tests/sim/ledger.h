@@ -1,45 +1,45 @@
 /*
- * ledger.h - what the leader says of sessions, and what was done from outside:
- * whose a node is, and what became of it.
+ * ledger.h - which client owns a node, and why a node was deleted.  It follows
+ * what the leader does with sessions, and what the faults do from outside.
  */
 #ifndef SIM_LEDGER_H
 #define SIM_LEDGER_H
 
 #include "sim.h"
 
-#define LEDGER_CLIENTS 16 /* a scenario has not as many */
+#define LEDGER_CLIENTS 16 /* more than any scenario has */
 
 struct ledger {
-	int *client_of; /* by the number of the session */
+	int *client_of; /* indexed by the session's number */
 	int session_room;
-	int64_t ended;			/* session that ended last */
-	int64_t killed[LEDGER_CLIENTS]; /* session ended from outside, last */
-	char removing[128];		/* node deleted from outside, last */
+	int64_t ended;			/* last session that ended */
+	int64_t killed[LEDGER_CLIENTS]; /* last one ended from outside */
+	char removing[128];		/* last node deleted from outside */
 };
 
 /* What became of a node. */
 enum fate {
 	FATE_THERE,
-	FATE_DELETED, /* somebody asked for it: its owner, it is to be hoped */
-	FATE_REMOVED, /* from outside */
-	FATE_KILLED,  /* its session was ended from outside */
-	FATE_EXPIRED  /* its session ended */
+	FATE_DELETED, /* by a request, which should be its owner's */
+	FATE_REMOVED, /* deleted from outside, by a fault */
+	FATE_KILLED,  /* its session was ended from outside, by a fault */
+	FATE_EXPIRED  /* its session ended otherwise */
 };
 
-/* Take what a scenario's "note" is told. */
+/* Pass on everything that a scenario's "note" gets. */
 void ledger_note(struct ledger *l, enum model_note what, int client,
 	const char *path, int64_t value);
 
-/* Return whose session "owner" is; "nobody" if it is none. */
+/* Return which client's session "owner" is, or "nobody" if no client's. */
 int ledger_client(const struct ledger *l, int64_t owner, int nobody);
 
 /* Was this session ended from outside? */
 bool ledger_killed(const struct ledger *l, int64_t owner);
 
-/* A node is being deleted: why? */
+/* A node is being deleted: return why. */
 enum fate ledger_fate(const struct ledger *l, const char *path, int64_t owner);
 
-/* Forget what is being deleted from outside: it is gone. */
+/* The node that was being deleted from outside is gone: forget it. */
 void ledger_gone(struct ledger *l);
 
 void ledger_free(struct ledger *l);

@@ -1,5 +1,6 @@
 /*
- * lock_seeds.h - what the scenarios of locks have done in some seeds.
+ * lock_seeds.h - run some seeds of a lock's scenario, and look at what they
+ * counted.
  */
 #ifndef SIM_LOCK_SEEDS_H
 #define SIM_LOCK_SEEDS_H
@@ -7,7 +8,8 @@
 #include "mutex_actor.h"
 #include "seeds.h"
 
-/* Run the first "count" seeds, without some of the faults, and sum up. */
+/* Run the first "count" seeds without some of the faults, and return the
+   sums. */
 static inline struct mutex_figures lock_seeds_do(
 	const struct sim_scenario *scenario, uint64_t count, unsigned without)
 {
@@ -29,7 +31,7 @@ static inline struct mutex_figures lock_seeds_do(
 	return sum;
 }
 
-/* Without faults, fail if all who wait look whenever one gives back. */
+/* Run without faults, and fail if every release makes all waiters look. */
 static inline void lock_seeds_wake_no_herd(const struct sim_scenario *scenario)
 {
 	const unsigned all_faults = (1u << SIM_FAULT_COUNT) - 1;

@@ -1,4 +1,4 @@
-/* lone.c - one real client on the bench. */
+/* lone.c - one real client, driven step by step on the bench. */
 #include "lone.h"
 
 #include "../unit/unit.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define PATIENCE_MS 10000
-/* What is watched is read again before this, and what it shows dealt with after. */
+/* Within this time a mirror reads again what it watches, and acts on it. */
 #define LOOK_MS 140000
 #define DEALT_MS 1000
 
@@ -86,7 +86,7 @@ void lone_make(struct bench *bench, struct ku_zk *rival, const char *path)
 void lone_send(struct bench *bench, struct ku_zk *rival,
 	const struct ku_zk_request *request)
 {
-	static struct bench_reply reply; /* for all of them: nobody reads it */
+	static struct bench_reply reply; /* shared, as nobody reads it */
 	struct ku_zk_request whole = *request;
 
 	whole.version = -1;

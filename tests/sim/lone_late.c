@@ -1,4 +1,4 @@
-/* lone_late.c - what the library tells late, or never: lone_late.h. */
+/* lone_late.c - a ZooKeeper library that tells things late, or never. */
 #include "lone_late.h"
 
 #include "../unit/unit.h"
@@ -86,8 +86,8 @@ static void tell_answer(void)
 	first.done(first.done_arg, &reply);
 }
 
-/* The library calls what it has queued before it ends a handle; by then there
-   may be another session. */
+/* Before the library closes a handle it calls the callbacks that it has queued.
+   By then there may be another session. */
 static void close_it(struct ku_zk *zk)
 {
 	if (zk == first.zk && first.opened > 1) {

@@ -1,4 +1,4 @@
-/* lone_line.c - a lone client that has a mutex, and the line of that. */
+/* lone_line.c - a lone client with a mutex, and the mutex's line. */
 
 #include "lone_line.h"
 

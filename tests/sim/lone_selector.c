@@ -1,4 +1,5 @@
-/* lone_selector.c - a lone client with selectors that lead when the test says so. */
+/* lone_selector.c - a lone client with selectors; the test runs their
+   functions. */
 #include "lone_selector.h"
 
 #include "../unit/unit.h"

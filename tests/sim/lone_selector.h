@@ -1,8 +1,9 @@
 /*
- * lone_selector.h - the client and the line of lone_line.h, with selectors that lead on
- * the thread of the test, when it says so.
+ * lone_selector.h - the client and the line of lone_line.h, with selectors
+ * whose function runs on the test's own thread, when the test calls
+ * selector_run().
  *
- * What cannot be done fails the test.
+ * Anything that cannot be done fails the test.
  */
 #ifndef SIM_LONE_SELECTOR_H
 #define SIM_LONE_SELECTOR_H
@@ -11,16 +12,16 @@
 
 #include <kustos/election.h>
 
-/* What the client would run on a thread of its own; NULL: nothing. */
+/* The call that the client would run on a thread of its own, or NULL. */
 extern struct ku_call *selector_call;
 
-/* Make one; and start it, and let it lead or stand in line. */
+/* Make a selector; and start it, until it leads or stands in line. */
 struct kustos_selector *selector_make(const char *id, kustos_selector_fn *lead,
 	void *arg);
 struct kustos_selector *selector_begin(const char *id, kustos_selector_fn *lead,
 	void *arg);
 
-/* Run that. */
+/* Run selector_call. */
 void selector_run(void);
 
 #endif
