@@ -13,7 +13,7 @@
 /* The time until that handle is connected. */
 #define CONNECT_MS 500
 
-extern struct ku_zk_api late_api; /* ku_zk_sim, but for what "first" withholds */
+extern struct ku_zk_api late_api; /* ku_zk_sim, except for "first" */
 
 /* The first handle, and what it withholds. */
 extern struct late {

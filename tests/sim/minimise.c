@@ -1,5 +1,6 @@
 /*
- * minimise.c - from a seed that fails to the least that fails, and the report.
+ * minimise.c - reduce a run that fails to fewer faults and steps, and report
+ * it.
  */
 #include "sim.h"
 
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Return whether a run fails as "like" did, and then store it there, without a
-   trace: only the last run has one. */
+/* Return whether a run fails in the same way as "like".  If so, replace "like"
+   by its result, without a trace: only the last run has one. */
 static bool fails(const struct sim_scenario *scenario,
 	const struct sim_options *options, struct sim_result *like)
 {
@@ -23,7 +24,8 @@ static bool fails(const struct sim_scenario *scenario,
 	return true;
 }
 
-/* Leave out one kind after the other, until none can be spared. */
+/* Leave out one kind of fault after the other, until the run needs all that are
+   left. */
 static void drop_faults(const struct sim_scenario *scenario,
 	struct sim_options *options, struct sim_result *result)
 {
@@ -46,11 +48,12 @@ static void drop_faults(const struct sim_scenario *scenario,
 	}
 }
 
-/* A run that failed in a step has no shorter prefix than that step.  One that
-   failed after its steps may fail after fewer, and need not do so after all
-   that are more: what halving finds fails, and with one step less does not, but
-   with far fewer it may.  To try them all would take too long, so only the
-   former is called the shortest. */
+/* A run that failed in a step has no shorter failing prefix than up to that
+   step.  A run that failed after its steps, while draining, may also fail after
+   fewer steps, and not for every number in between.  Halving finds a prefix
+   that fails and that does not fail with one step less; but far fewer steps
+   might fail as well.  To try all numbers would take too long.  So only the
+   first kind is called the shortest. */
 static void shorten(const struct sim_scenario *scenario,
 	struct sim_options *options, struct sim_result *result)
 {

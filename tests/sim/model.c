@@ -1,4 +1,4 @@
-/* model.c - the model as a whole: set-up, faults, and looking in. */
+/* model.c - the model as a whole: set up, end, and look in from outside. */
 #include "handle.h"
 
 #include <stdio.h>
@@ -100,7 +100,8 @@ static void free_server(struct model *m, struct mserver *server)
 		tree_free(&server->own_tree);
 }
 
-/* Messages that are still under way are found in the scheduler's queue. */
+/* Free the messages that are still under way: they are in the scheduler's
+   queue. */
 static void drop_messages(struct model *m)
 {
 	struct sched *sched = m->sched;

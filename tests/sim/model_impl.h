@@ -1,5 +1,5 @@
 /*
- * model_impl.h - what the parts of the model know of each other.
+ * model_impl.h - what the parts of the model share.
  */
 #ifndef SIM_MODEL_IMPL_H
 #define SIM_MODEL_IMPL_H
@@ -7,13 +7,13 @@
 #include "model.h"
 #include "watches.h"
 
-#define MODEL_FRAME_MAX 1048575 /* a server drops whoever sends more */
+#define MODEL_FRAME_MAX 1048575 /* larger frame: the server disconnects */
 #define MODEL_SERVERS_MAX 9
 
-/* Whether the ACL of a create will do. */
+/* Is the ACL of a creation acceptable? */
 enum acl_form { ACL_VALID, ACL_INVALID, ACL_NEEDS_AUTH };
 
-/* One operation: a copy of what was asked, and what came of it. */
+/* One operation: a copy of the request, and the result. */
 struct op {
 	enum ku_zk_kind kind;
 	enum ku_zk_mode mode;
@@ -31,7 +31,7 @@ struct op {
 };
 
 enum msg_kind {
-	MSG_REQUEST, /* there and back: the reply is the same message */
+	MSG_REQUEST, /* both ways: the reply is the same message */
 	MSG_CONNECT,
 	MSG_PING,
 	MSG_CLOSE,
@@ -49,7 +49,7 @@ struct watch_item {
 struct msg {
 	struct msg *next;
 	enum msg_kind kind;
-	struct conn *conn; /* on whose wire it is */
+	struct conn *conn; /* the connection that it is sent on */
 	struct call *call; /* the client's; means nothing to the server */
 	size_t size;
 	int64_t zxid;
@@ -64,7 +64,7 @@ struct msg {
 	enum ku_zk_event event;
 	enum ku_zk_state state;
 	int64_t session; /* MSG_CONNECT */
-	int server;	 /* of one that is late */
+	int server;	 /* of a late write: the server that holds it */
 	const struct ku_zk *from;
 	int timeout_ms;
 };
@@ -81,8 +81,8 @@ struct call {
 };
 
 struct conn {
-	int refs;	  /* the client's end, the server's, and each message */
-	struct ku_zk *zk; /* NULL once the client has turned away */
+	int refs;	  /* of the client, the server, and each message */
+	struct ku_zk *zk; /* NULL once the client has given it up */
 	const struct ku_zk *from;
 	struct mserver *server;
 	int client;
@@ -94,8 +94,8 @@ struct conn {
 
 	struct conn *next, **link; /* of the server */
 	struct watch *watching;
-	struct msg *waiting; /* until the server has applied ... */
-	int64_t wait_zxid;   /* INT64_MAX: it is on its way to the leader */
+	struct msg *waiting; /* until the server has applied "wait_zxid" */
+	int64_t wait_zxid; /* INT64_MAX: it is held on its way to the leader */
 	struct msg *queue, **queue_end; /* behind it */
 };
 
@@ -106,7 +106,7 @@ struct session {
 	int64_t expires_ns;
 	struct conn *conn;
 	struct node *ephemerals;
-	struct msg *late, **late_end; /* writes that followers have passed on */
+	struct msg *late, **late_end; /* writes that followers hold */
 };
 
 struct change {
@@ -114,14 +114,14 @@ struct change {
 	struct blob *path;
 	struct blob *data;
 	int64_t owner;
-	int32_t created; /* the parent's counter after it */
+	int32_t created; /* the parent's counter after this change */
 	bool container;
 	bool sequential;
 };
 
 struct txn {
 	struct txn *next;
-	int refs; /* servers that have yet to apply it, and who makes it */
+	int refs; /* of servers that have yet to apply it, and of its maker */
 	int64_t zxid;
 	int64_t wall_ms;
 	struct change *changes;
@@ -134,8 +134,8 @@ struct mserver {
 	bool up;
 	struct tree own_tree;
 	struct tree *tree;   /* server 0: the leader's */
-	int64_t zxid;	     /* applied */
-	struct txn *pending; /* the first it has not applied */
+	int64_t zxid;	     /* of the last transaction that it has applied */
+	struct txn *pending; /* the first that it has not applied */
 	bool applying;	     /* an event will call server_apply() */
 	int64_t lag_until;
 	struct watches watches;
@@ -167,7 +167,7 @@ struct model {
 
 	struct tree tree; /* the leader's */
 	int64_t zxid;
-	int64_t zxids_past; /* that the next transaction comes behind */
+	int64_t zxids_past; /* how many zxids the next transaction skips */
 	struct txn *last;   /* the newest in the log */
 	struct txn *spare_txns;
 	struct undo *undo;
@@ -176,7 +176,7 @@ struct model {
 	struct session *sessions;
 	uint64_t session_count;
 	bool had_quorum;
-	bool late; /* something may be, also when the faults are over */
+	bool late; /* there may be late writes, even after the faults end */
 
 	struct mserver servers[MODEL_SERVERS_MAX];
 	struct model_client *clients;
@@ -201,12 +201,13 @@ void msg_free(struct model *m, struct msg *msg);
 struct op *msg_ops(struct msg *msg, int count);
 void msg_names(struct msg *msg, const struct node *node, unsigned start);
 void op_clear(struct op *op);
-/* Copy a request.  Returns the bytes it has on the wire. */
+/* Copy a request.  Returns the number of bytes that it takes on the wire. */
 size_t op_copy(struct op *op, const struct ku_zk_request *request);
 bool path_valid(const char *path, bool sequential);
 struct blob *path_blob(const char *path, int len);
 
-/* txn.c: decide and commit; each returns the zxid, also of a failure. */
+/* txn.c: decide and commit.  Each returns the zxid, which a failure has as
+   well. */
 int64_t txn_run(struct model *m, int64_t session, bool authed, struct op *ops,
 	int count);
 int64_t txn_empty(struct model *m);
@@ -232,7 +233,7 @@ struct session *session_find(struct model *m, int64_t id);
 void session_touch(struct model *m, struct session *session);
 void session_end(struct model *m, struct session *session);
 void sessions_restart(struct model *m);
-/* A follower tells the leader from whom it has heard. */
+/* A follower tells the leader which sessions it has heard from. */
 void sessions_tell(struct mserver *server);
 void sessions_start_timers(struct model *m);
 
@@ -244,20 +245,21 @@ void server_fire(struct mserver *server, const struct blob *path, int kinds,
 bool server_serving(const struct mserver *server);
 void server_close(struct conn *conn, bool tell);
 
-/* Have a connection that was just made break again, while its client still clears up
-   what was lost with the last one. */
+/* Have a new connection break again, while its client still recovers from the
+   loss of the last one. */
 void conn_relapse(struct conn *conn);
 void server_close_all(struct mserver *server);
 
 /* late.c */
-/* Is this kept back?  Then it waits, and its connection breaks soon. */
+/* Is this write held?  Then it waits, and its connection breaks soon. */
 bool late_keeps(struct conn *conn, struct msg *msg);
-/* The connection closes: what it has kept back, and the writes behind that, may be done
+/* The connection closes: its held write, and the writes behind it, may be done
    late. */
 void late_add(struct conn *conn);
-/* Its session is back at this server: do what that has kept back of it. */
+/* The session is back at this server: do the writes of it that the server
+   holds. */
 void late_do(struct conn *conn);
-/* What a server has kept back, or any (-1), never comes. */
+/* Drop the writes that a server holds, or any server (-1). */
 void late_drop(struct model *m, int server);
 void late_free(struct model *m, struct session *session);
 

@@ -77,7 +77,7 @@ struct op *msg_ops(struct msg *msg, int count)
 	return msg->ops;
 }
 
-/* A server lists children in no order, so begin anywhere. */
+/* A server lists children in no particular order, so begin at a random one. */
 void msg_names(struct msg *msg, const struct node *node, unsigned start)
 {
 	int n = node->child_count;

@@ -1,6 +1,6 @@
 /*
- * muster_bed.h - one of the three members of a double barrier, alone on the bench with
- * a rival that makes the nodes of the others.
+ * muster_bed.h - a test bed for a double barrier of three members.  One is a
+ * real member, alone on the bench; a rival makes the nodes of the other two.
  */
 #ifndef SIM_MUSTER_BED_H
 #define SIM_MUSTER_BED_H
@@ -16,7 +16,7 @@
 
 #define ROUND "/round"
 #define READY ROUND "/ready"
-/* The first is there from the beginning. */
+/* The first of these nodes is there from the beginning. */
 #define RIVAL ROUND "/00000000-0000-4000-8000-000000000000"
 #define SECOND ROUND "/00000000-0000-4000-8000-000000000001"
 #define THIRD ROUND "/00000000-0000-4000-8000-000000000002"
@@ -25,7 +25,7 @@ static struct bench bench;
 static struct ku_zk *raw; /* the rival */
 static struct kustos_client *client;
 static struct kustos_double_barrier *member;
-static int entry, departure; /* how it has ended; -1: not yet */
+static int entry, departure; /* their results; -1: not yet */
 
 static inline void run_ms(int ms)
 {
@@ -43,7 +43,7 @@ static inline void drop(const char *path)
 	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
 }
 
-/* Have it done by the rival, behind what was sent before. */
+/* Have the rival send this, behind what it has sent before. */
 static inline void send(enum ku_zk_kind kind, const char *path,
 	const char *data)
 {
@@ -76,7 +76,7 @@ static inline void leave(kustos_deadline deadline)
 		KUSTOS_OK);
 }
 
-/* Return the path of its node. */
+/* Return the path of the member's node. */
 static inline const char *own_path(void)
 {
 	static char path[80];
@@ -92,14 +92,14 @@ static inline const char *own_path(void)
 	ck_abort();
 }
 
-/* The others come, and say that all are there. */
+/* The second member comes, and "ready" says that all are there. */
 static inline void complete(void)
 {
 	make(SECOND, KU_ZK_EPHEMERAL);
 	make(READY, KU_ZK_PERSISTENT);
 }
 
-/* And go on, before it can know. */
+/* The same, but "ready" and the second go again before the member can know. */
 static inline void meet_and_part(void)
 {
 	complete();
@@ -120,7 +120,7 @@ static inline void let_in(void)
 	check_in();
 }
 
-/* It is known that the others do not wait for it. */
+/* Check that the member has found out that the others do not wait for it. */
 static inline void check_lost(void)
 {
 	ck_assert_int_eq(kustos_double_barrier_inside(member), 0);
@@ -138,7 +138,7 @@ static inline void make_member(void)
 		KUSTOS_OK);
 }
 
-/* For the beginning and the end of a test.  "api" and "way_ms" are as in lone.h. */
+/* Set up and tear down.  "api" and "way_ms" are as in lone.h. */
 static inline void open_member(const struct ku_zk_api *api, int way_ms)
 {
 	raw = lone_setup(&bench, way_ms);
@@ -155,8 +155,8 @@ static inline void close_member(void)
 	lone_teardown(&bench, client);
 }
 
-/* The same of one whose node could be deleted: nothing of it is watched any more,
-   neither here nor at the server. */
+/* Tear down a member whose node could be deleted: neither the client nor the
+   server may have a watch left. */
 static inline void close_unwatched(void)
 {
 	kustos_double_barrier_destroy(member);

@@ -1,11 +1,12 @@
-/* mutation.c - the bugs that can be switched on, to see that they are found. */
+/* mutation.c - bugs that can be switched on, to see that the rules find
+   them. */
 #include "sim_impl.h"
 
 #include <string.h>
 
 static const struct {
 	const char *name;
-	unsigned bug; /* of the model; 0: a scenario asks for it by name */
+	unsigned bug; /* of the model; 0: a scenario has it, by name */
 } known[] = {
 	{ "model-sequence", MODEL_BUG_SEQUENCE },
 	{ "model-watch-twice", MODEL_BUG_WATCH_TWICE },

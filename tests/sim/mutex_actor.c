@@ -1,5 +1,5 @@
-/* mutex_actor.c - what is asked of a lock: one acquisition, from its start to
-   its release. */
+/* mutex_actor.c - calls to a lock: one acquisition, from its start to its
+   release. */
 #include "mutex_actor.h"
 #include "turn_slots.h"
 
@@ -26,7 +26,7 @@ void objects_make(struct actor *a)
 		make_object(a, &a->objects[i]);
 }
 
-/* Who waits ends, who holds does not. */
+/* Acquisitions that wait end now; holds stay. */
 static void free_object(struct actor *a, struct object *object)
 {
 	for (int i = 0; i < SLOTS; i++) {
@@ -101,7 +101,7 @@ static kustos_deadline some_deadline(struct actor *a)
 	}
 }
 
-/* Mostly nothing, seldom longer than a session lasts. */
+/* How long to hold: mostly no time, seldom longer than a session lasts. */
 static int64_t some_time(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);
@@ -131,7 +131,7 @@ static void say(struct turn *turn, const char *what)
 		turn->number);
 }
 
-/* A single try while what was given back is still on its way. */
+/* Make a single try while the release is still on its way. */
 static void try_again(struct actor *a)
 {
 	for (int i = 0; i < SLOTS; i++)
@@ -151,7 +151,8 @@ void turn_release(struct turn *turn)
 	say(turn, "release");
 	if (turn->place != NULL) {
 		turn->place->released = true;
-		/* Some do not see that they are gone before it is their turn. */
+		/* A node behind this one goes at the same time.  Its owner may
+		   learn that only when its turn has come. */
 		if (sim_random_below(subject_random(&a->it), 40) == 0)
 			line_remove_behind(a->it.sim, turn->place, 2);
 	}
@@ -234,7 +235,7 @@ static void at_risk(void *arg, struct kustos_hold *hold)
 	turn->was_safe = false;
 }
 
-/* Have it told when it is at risk, sometimes. */
+/* Ask to be warned when the hold is at risk. */
 static void mind_risk(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -300,12 +301,12 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 	slots_over(turn);
 }
 
-/* Is there anybody else in the line now whom it waits for? */
+/* Is there anybody in the line now whom this turn has to wait for? */
 static bool is_contended(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 
-	/* Whose outcome is not known may have made it. */
+	/* An operation whose outcome is unknown may have made the node. */
 	if (mutex_recipe_of(a->it.sim)->seat &&
 		a->it.client->ops.oldest != NULL)
 		return true;
@@ -321,7 +322,7 @@ static bool is_contended(struct turn *turn)
 		a->it.client->session.id);
 }
 
-/* Ask, in a free slot. */
+/* Start the acquisition, in a free slot. */
 static void turn_ask(struct turn *turn, int slot, const struct object *object)
 {
 	struct actor *a = turn->actor;

@@ -1,8 +1,9 @@
-/* mutex_end.c - how a run comes to its end: everybody is served, then nothing is
-   left, then all is closed. */
+/* mutex_end.c - the last phase of a run: everybody is served, then nothing is
+   left, then all clients are closed. */
 #include "mutex_actor.h"
 
-/* Once faults are over: to be served; then, to be tidy. */
+/* After the faults end: the time until all are served, and then until nothing
+   is left. */
 #define SERVED_NS (7 * TIMEOUT_NS)
 #define TIDY_NS (4 * TIMEOUT_NS)
 
@@ -27,7 +28,8 @@ static bool everybody_served(struct sim *sim)
 	return served;
 }
 
-/* A client makes one node for each acquisition, but for those that it lost. */
+/* A client makes at most one node for each acquisition, except for nodes that
+   it lost. */
 static void check_made(struct sim *sim)
 {
 	struct shared *s = mutex_shared(sim);

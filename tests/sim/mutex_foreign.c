@@ -1,7 +1,7 @@
 /*
- * mutex_foreign.c - one who is not ours: it puts contenders of all styles into
- * the lines, and other children, writes into any node, and takes only its own
- * away again.
+ * mutex_foreign.c - the foreigner: an actor that does what other libraries do.
+ * It puts contenders of all styles, and other children, into the lines, writes
+ * into any node, and deletes only its own nodes.
  */
 #include "mutex_actor.h"
 
@@ -23,7 +23,7 @@ void foreign_submit(struct actor *a, const struct ku_zk_request *request)
 	(void)stranger_submit(&a->he, request, done, a);
 }
 
-/* Take the node that is the line; and give it back. */
+/* Take the node of a simple lock, which is the line itself. */
 static void seat_take(struct actor *a)
 {
 	struct ku_zk_request request = {
@@ -39,7 +39,7 @@ static void seat_take(struct actor *a)
 	foreign_submit(a, &request);
 }
 
-/* Two at once take the numbers past their end (only in one transaction). */
+/* Only two nodes in one transaction take the numbers past their end. */
 static void create(struct actor *a)
 {
 	const struct recipe *recipe = mutex_recipe_of(a->it.sim);
@@ -77,7 +77,7 @@ static void delete_some(struct actor *a)
 
 	if (place == NULL)
 		return;
-	if (mutex_recipe_of(a->it.sim)->seat) { /* it may be ours by now */
+	if (mutex_recipe_of(a->it.sim)->seat) { /* by now it may be ours */
 		stranger_close(&a->he);
 		return;
 	}
@@ -98,7 +98,8 @@ void foreign_set(struct actor *a, const char *path, const char *data)
 	foreign_submit(a, &request);
 }
 
-/* What nobody waits for: a node changes that is somebody's, or a line. */
+/* Write into somebody's node, or into a line's node: a change that nobody waits
+   for. */
 static void set_some(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);

@@ -1,9 +1,9 @@
-/* mutex_holds.c - what must hold of all holds, after each event. */
+/* mutex_holds.c - rules about all holds, checked after each event. */
 #include "mutex_actor.h"
 
 #include "model_impl.h"
 
-/* A loss is told at once; one from outside as soon as it can be known. */
+/* A loss must be told at once; a loss from outside within a timeout. */
 static const char *check_told(struct turn *turn, bool held)
 {
 	struct actor *a = turn->actor;
@@ -23,7 +23,8 @@ static const char *check_told(struct turn *turn, bool held)
 	return NULL;
 }
 
-/* An answer brought more, and then the client stood still within its step. */
+/* An answer may have renewed the lease, and then the client stood still within
+   the same step, so that no event has shown it. */
 bool rules_was_safe(const struct turn *turn)
 {
 	const struct ku_session *session = &turn->actor->it.client->session;
@@ -33,7 +34,8 @@ bool rules_was_safe(const struct turn *turn)
 		turn->risk_ns;
 }
 
-/* So is a risk.  Whether it has passed is looked at now and then only. */
+/* A risk must be told at once, too.  The library checks only now and then
+   whether the risk has passed. */
 static const char *check_risk(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -61,7 +63,7 @@ static const char *check_risk(struct turn *turn)
 		: NULL;
 }
 
-/* Who holds, each by its own clock. */
+/* The turns that hold a lock, each by its own clock. */
 struct holders {
 	int count;
 	const struct turn *turns[OURS * SLOTS];
@@ -93,8 +95,8 @@ static const char *check_hold(struct turn *turn, struct holders *holders)
 	struct actor *a = turn->actor;
 	const struct ku_session *session = &a->it.client->session;
 
-	/* Asking may declare a loss; and nobody is to be helped by being asked,
-	   so what can be told without is told without. */
+	/* kustos_hold_state() may declare a loss.  The check must not help the
+	   client to find it, so ask only if the clock says that it is held. */
 	bool held = subject_sure(&a->it) &&
 		kustos_hold_state(turn->hold) != KUSTOS_HOLD_LOST;
 	const char *wrong = check_told(turn, held);
@@ -112,7 +114,7 @@ static const char *check_hold(struct turn *turn, struct holders *holders)
 	return count_holder(holders, turn);
 }
 
-/* Remember what each server had applied a while ago. */
+/* Remember what each server had applied some time ago. */
 static void mind_servers(struct sim *sim, struct shared *s)
 {
 	if (sim_now(sim) < s->next_look)

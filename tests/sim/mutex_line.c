@@ -1,8 +1,9 @@
 /*
- * mutex_line.c - the lines as the leader has them, with what became of each
- * contender.  It goes by the order in which nodes were made, not by their
- * numbers, so that it cannot be wrong about those in the same way.  Only a
- * reader with the number of a writer stands where that one stands.
+ * mutex_line.c - track the lines as the leader has them, and what becomes of
+ * each contender.  Contenders are ordered by their creation, not by the numbers
+ * in their names, so that this file cannot make the library's mistakes with
+ * numbers.  The exception is a reader with the number of a writer, which stands
+ * where that writer stands.
  */
 #include "mutex_actor.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So often a line has been used before, at the most. */
+/* The most that a line has been used before. */
 #define USED 1000000
 
 const char *const mutex_lines[LINES] = { PREFIX "/a", PREFIX "/b" };
@@ -63,7 +64,7 @@ static bool fits(const struct mark *mark, const char *name, const char *end)
 				  : is_session_name(name, end);
 }
 
-/* Does a name take part?  If so, with what number, and on which side? */
+/* Is this the name of a contender?  If so, set its number and side. */
 static bool is_contender(const struct recipe *recipe, const char *name,
 	int32_t *number, bool *shares)
 {
@@ -101,7 +102,7 @@ static struct place *add_place(struct shared *s)
 	return place;
 }
 
-/* Whoever waits for the same line has company now. */
+/* A new place: turns that wait in the same line are contended now. */
 static void tell_turns(struct sim *sim, const struct place *place)
 {
 	for (int i = 0; i < OURS; i++) {
@@ -133,8 +134,8 @@ static void doctor(void *arg, uint64_t line)
 		INT32_MAX - (int32_t)sim_random_below(&s->random, 40));
 }
 
-/* A new line: let it be as if it had been in use for long, or let its numbers soon
-   come near their end. */
+/* A new line: pretend that it was used for long, or that its numbers are near
+   their end. */
 static void line_made(struct sim *sim, const char *path)
 {
 	struct shared *s = mutex_shared(sim);
@@ -173,8 +174,9 @@ void line_remove_soon(struct sim *sim, const struct place *place,
 		sim, place->serial);
 }
 
-/* It has the number of a writer, and stands where that one stood.  If that one
-   had left already it says nothing any more. */
+/* This reader has the number of a writer, and stands where that writer stands.
+   If the writer had left already, the reader's position means nothing any
+   more. */
 static void find_twin(struct shared *s, struct place *place)
 {
 	s->figures.copies++;
@@ -228,8 +230,8 @@ static void created(struct sim *sim, const char *path, int64_t zxid,
 		line_remove_soon(sim, place, REMOVED_NS);
 }
 
-/* Was the node that had the path before taken away from outside so lately that
-   its holder may not know, and delete this one instead? */
+/* Was the former node with this path deleted from outside so recently that its
+   holder may not know, and may delete this node by mistake? */
 static bool is_mistaken(struct sim *sim, const struct place *place)
 {
 	struct shared *s = mutex_shared(sim);
@@ -273,7 +275,8 @@ static void deleted(struct sim *sim, const char *path, int64_t zxid)
 		mutex_actor_of(sim, place->client)->excuses++;
 }
 
-/* Ours leave names in the data of a line; but not in that of a program. */
+/* Our clients leave names in the data of a line's node, but must not overwrite
+   the data of a program. */
 static void line_set(struct sim *sim, int line)
 {
 	struct shared *s = mutex_shared(sim);
@@ -324,8 +327,9 @@ static bool is_line(const char *path)
 			strcmp(path, mutex_lines[1]) == 0);
 }
 
-/* A server with too many requests would not do what concerns the node "path".  If
-   that was to delete it, what its client has made since then stands behind it. */
+/* A server refused a request about the node "path", as it had too many.  If
+   that was a deletion, nodes that the client has made since stand behind this
+   one. */
 static void was_kept(struct sim *sim, int client, const char *path)
 {
 	struct place *place = line_find(mutex_shared(sim), path);

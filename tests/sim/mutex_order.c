@@ -1,4 +1,4 @@
-/* mutex_order.c - who is there in the lines, and who stands before whom. */
+/* mutex_order.c - which contenders exist in the lines, and in which order. */
 #include "mutex_actor.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ bool line_blocks(const struct place *place, bool shares)
 	return !(place->shares && shares);
 }
 
-/* Where to begin to look for those that are there. */
+/* Return the index at which to begin to look for existing places. */
 static int first_there(struct shared *s)
 {
 	while (s->first_there < s->place_count &&
@@ -44,8 +44,9 @@ static bool is_there(const struct place *place, int line)
 	return place->line == line && place->fate == FATE_THERE;
 }
 
-/* Does "other" stand in the way of "place"?  One that came too late to keep its
-   writer's place is in nobody's way who may have been granted meanwhile. */
+/* Does "place" have to wait for "other"?  Nobody has to wait for a reader that
+   was made too late to keep its writer's position: others may have been granted
+   meanwhile. */
 static bool is_before(const struct place *other, const struct place *place)
 {
 	return is_there(other, place->line) && other->order < place->order &&
@@ -57,9 +58,9 @@ struct place *line_before(struct shared *s, const struct place *place)
 	for (int i = first_there(s); i < s->place_count; i++) {
 		struct place *other = s->places[i];
 
-		/* What was given back need not have gone: whoever is granted
-		   by a proof, or after another of the same session, may know
-		   that before. */
+		/* A node that was given back may still be there.  A client that
+		   is granted by a proof, or after another place of the same
+		   session, may know of the release before the node goes. */
 		if (is_before(other, place) && !other->released &&
 			other->owner != place->owner)
 			return other;

@@ -1,4 +1,4 @@
-/* mutex_recipe.c - what only a mutex is and does. */
+/* mutex_recipe.c - the parts of the locks' scenario that only a mutex has. */
 #include "mutex_actor.h"
 
 #include <kustos/mutex.h>
@@ -10,7 +10,7 @@ static const struct mark marks[] = {
 	{ NULL, false },
 };
 
-/* The first ones are contenders. */
+/* The first of these names are contenders. */
 static const char *const names[] = {
 	"0123456789abcdef0123456789abcdef__lock__",
 	"_c_0123456789abcdef0123456789abcdef-lock-",

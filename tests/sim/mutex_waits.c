@@ -1,13 +1,14 @@
-/* mutex_waits.c - what must hold of those who wait, and of how that ends. */
+/* mutex_waits.c - rules about turns that wait, and about how they end. */
 #include "mutex_actor.h"
 
-/* How late the answer to a try may be. */
+/* How long a try may take. */
 #define TRY_NS (TIMEOUT_NS / 2)
 
-/* How soon one is served who has nobody to wait for, while it is connected. */
+/* How soon a turn is granted that has nobody to wait for, while it is
+   connected. */
 #define SERVED_NS (2 * TIMEOUT_NS)
 
-/* Is there anybody to wait for, as far as can be told? */
+/* May there be anybody for whom this turn has to wait? */
 static bool is_behind(const struct turn *turn)
 {
 	const struct actor *a = turn->actor;
@@ -19,8 +20,8 @@ static bool is_behind(const struct turn *turn)
 			a->it.client->session.id);
 }
 
-/* Who reads does not wait if nobody writes or wants to; a writer that becomes a
-   reader does not wait at all. */
+/* A reader must not wait if nobody writes or wants to write.  A writer that
+   becomes a reader must not wait at all. */
 void rules_waiting(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -38,7 +39,8 @@ void rules_waiting(struct turn *turn)
 			turn->number);
 }
 
-/* Has it tried once, and been cut off meanwhile? */
+/* Has the client been disconnected since the call began?  Then a try must have
+   ended. */
 static bool is_cut_off(const struct turn *turn)
 {
 	const struct actor *a = turn->actor;
@@ -49,7 +51,7 @@ static bool is_cut_off(const struct turn *turn)
 		sim_began(a->it.sim) > rules_by(a, since) + ASK_LATE_NS;
 }
 
-/* Past the time at which it should have ended? */
+/* Is the turn past the time at which it should have ended? */
 static bool is_overdue(const struct turn *turn)
 {
 	const struct ask *ask = &turn->ask;
@@ -60,7 +62,8 @@ static bool is_overdue(const struct turn *turn)
 			is_cut_off(turn));
 }
 
-/* Has it no writer's hold to stand beside, or had it none any more? */
+/* Was the writer's hold, beside which this reader was to stand, lost or given
+   back? */
 static bool may_be_late(const struct turn *turn)
 {
 	return turn->from != NULL &&

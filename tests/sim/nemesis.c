@@ -1,16 +1,16 @@
 /*
- * nemesis.c - chooses from the seed what goes wrong, and when.
+ * nemesis.c - choose from the seed which faults happen, and when.
  *
- * Each kind of fault has random numbers of its own, so that leaving one kind
- * out does not move the others.
+ * Each kind of fault has its own stream of random numbers, so that leaving one
+ * kind out does not change when the others happen.
  */
 #include "sim_impl.h"
 
 #define PERIOD_NS (1000 * KU_NS_PER_S)
 #define STALL_PPM 20000	   /* of the readings of a clock */
 #define FORGET_PPM 200000  /* of the reconnects */
-#define SLOW_PPM 5000	   /* of what is told */
-#define RELAPSE_PPM 400000 /* of the connections */
+#define SLOW_PPM 5000	   /* of the completions and events */
+#define RELAPSE_PPM 400000 /* of the new connections */
 #define LATE_PPM 10000	   /* of the writes at followers */
 
 static const char *const names[SIM_FAULT_COUNT] = {
@@ -37,7 +37,7 @@ const char *sim_fault_name(enum sim_fault fault)
 	return names[fault];
 }
 
-/* How long a fault lasts: mostly short, at times more than a session. */
+/* How long a fault lasts: mostly short, at times longer than a session. */
 static int64_t some_time(struct sim *sim, struct sim_random *r)
 {
 	int64_t timeout = sim->scenario->timeout_ms * KU_NS_PER_MS;
@@ -47,7 +47,7 @@ static int64_t some_time(struct sim *sim, struct sim_random *r)
 	return sim_random_between(r, 0, timeout * 3 / 2);
 }
 
-/* The same, but also much shorter. */
+/* How long a client stalls: the same, but also much shorter. */
 static int64_t stalled(void *arg)
 {
 	struct sim *sim = arg;
@@ -78,7 +78,8 @@ static int some_client(struct sim *sim, struct sim_random *r)
 	return (int)sim_random_below(r, (uint64_t)sim->scenario->clients);
 }
 
-/* It matters to whoever comes from a server that knew more. */
+/* A server lags.  That matters to a client that comes from a server which knew
+   more, so sometimes a client is cut off as well. */
 static void fall_behind(struct sim *sim, int server, int64_t until,
 	struct sim_random *r)
 {
@@ -174,7 +175,8 @@ static void wait_for_next(struct sim *sim, enum sim_fault fault)
 		due, sim, (uint64_t)fault);
 }
 
-/* With no number of the seed's other faults, which go on as they would without. */
+/* Use no random number of the other faults, so that these happen as without
+   stalls. */
 static void start_stalls(struct sim *sim)
 {
 	if (!sim->options.stalls ||
@@ -186,7 +188,7 @@ static void start_stalls(struct sim *sim)
 	sched_set_stall(&sim->sched, stalled, sim);
 }
 
-/* The same of those that the model brings about, which has random numbers of their
+/* The same for the faults that the model causes, with random numbers of its
    own. */
 static void start_others(struct sim *sim)
 {

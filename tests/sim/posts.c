@@ -1,4 +1,4 @@
-/* posts.c - the nodes of those who lead and wait. */
+/* posts.c - the nodes of leaders and candidates. */
 #include "posts.h"
 #include "model_impl.h"
 #include "sim_impl.h"
