@@ -38,8 +38,8 @@ struct model_config {
 	int container_ms; /* how often empty containers are looked for */
 	int64_t latency_min_ns, latency_max_ns; /* one way */
 	int64_t replicate_max_ns; /* until a follower has applied a change */
-	bool lag_holds_touches;	 /* a lagging follower keeps no session alive */
-	unsigned lose_reply_ppm; /* a reply is lost: the connection breaks */
+	bool lag_holds_touches;	  /* a lagging follower keeps nothing alive */
+	unsigned lose_reply_ppm;  /* a reply is lost: the connection breaks */
 	unsigned delay_reply_ppm; /* a reply, and all behind it, is late */
 	int64_t delay_max_ns;
 	unsigned throttle_ppm;
@@ -207,7 +207,7 @@ const struct model_figures *model_figures(struct model *model);
 #define MODEL_BUG_WATCH_TWICE 2u /* a watch stays after it fired */
 #define MODEL_BUG_LOSE_DONE 4u	 /* now and then a completion is forgotten */
 #define MODEL_BUG_REORDER 8u	 /* now and then a reply overtakes another */
-#define MODEL_BUG_KEEP_EPHEMERAL 16u /* a session's end leaves one node */
+#define MODEL_BUG_KEEP_EPHEMERAL 16u /* a session's end leaves its first node */
 #define MODEL_BUG_WATCH_LOST 32u     /* a reconnect forgets what was watched */
 void model_set_bugs(struct model *model, unsigned bugs);
 

@@ -95,7 +95,7 @@ struct conn {
 	struct conn *next, **link; /* of the server */
 	struct watch *watching;
 	struct msg *waiting; /* until the server has applied "wait_zxid" */
-	int64_t wait_zxid; /* INT64_MAX: it is held on its way to the leader */
+	int64_t wait_zxid;   /* INT64_MAX: held on its way to the leader */
 	struct msg *queue, **queue_end; /* behind it */
 };
 

@@ -1,6 +1,7 @@
 /*
- * queue_actor.h - the scenario of the queue: what became of each item and what must
- * hold (queue_rules.c), and who acts (scenario_queue.c).
+ * queue_actor.h - the scenario of the queue.  Its parts are the state of each
+ * item and the rules that must hold (queue_rules.c), and the actors
+ * (scenario_queue.c).
  */
 #ifndef SIM_QUEUE_ACTOR_H
 #define SIM_QUEUE_ACTOR_H
@@ -22,37 +23,37 @@
 #define RECEIPTS PREFIX "/receipts"
 #define SERVED_NS (20 * TIMEOUT_NS)
 #define KNOWN_NS (20 * KU_NS_PER_MS)
-#define TAKING_NS (250 * KU_NS_PER_MS) /* with a reconnect, and another try */
+#define TAKING_NS (250 * KU_NS_PER_MS) /* with a reconnect and a retry */
 #define TIDY_NS (4 * TIMEOUT_NS)
 #define OUTSIDE (1u << SIM_DELETE | 1u << SIM_REMOVE_PARENT)
 
-/* Items of a delay queue are due so late at the latest. */
+/* The longest delay of an item of a delay queue. */
 #define DELAY_MS 2000
 
-/* So many calls of one actor are under way at the most, of either kind. */
+/* How many calls of one actor may be under way, of both kinds together. */
 #define CALLS 6
 #define AT_ONCE 5
 
-/* What waits to be put has so many bytes at the most: enough for most of these
-   calls, but not for all. */
+/* The limit for what waits to be put, in bytes: enough for most of these calls,
+   but not for all. */
 #define BYTES (4 * sizeof(struct ku_put))
 
-struct life { /* of a queue's object, from its making to its end */
+struct life { /* one object of the queue, from its creation to its end */
 	int actor;
 	bool over;    /* it was closed in a hurry */
 	bool ended;   /* its queue was destroyed */
-	int last_put; /* the item that was put last, of those that are there */
+	int last_put; /* of its items that were put, the last */
 };
 
-struct piece {	   /* an item, known by its data: its number */
-	int life;  /* that put it */
+struct piece {	   /* an item, known by the number that is its data */
+	int life;  /* the object that puts it */
 	bool made; /* it is, or was, there */
 	bool there;
 	bool stolen;  /* somebody deleted it from outside */
-	bool excused; /* who took it died, or knows that it does not know */
+	bool excused; /* its taker died, or knows that it does not know */
 	int taker;    /* life that deleted it; -1: none */
 	bool had;     /* it was handed out */
-	bool refused; /* its call was told that it is not put */
+	bool refused; /* its call has reported that it is not put */
 	int64_t made_at;
 	struct ware ware;
 	char path[40];
@@ -64,12 +65,12 @@ struct receipt {
 	bool stolen;
 };
 
-struct errand { /* what one asks for */
+struct errand { /* a call */
 	struct ask ask;
 	struct actor *actor;
 	bool takes, peeks;
-	int piece;  /* that is put */
-	size_t max; /* that are taken */
+	int piece;  /* the item to put */
+	size_t max; /* the most items to take */
 };
 
 struct actor {
@@ -77,9 +78,9 @@ struct actor {
 	struct ku_queue *queue;
 	int life;
 	bool puts, takes;
-	bool leaving; /* asks for nothing more, and closes when all is told */
-	bool trusts;  /* closes with time, and nothing is to be lost by it */
-	uint64_t losses; /* of sessions, before that */
+	bool leaving; /* makes no more calls, and closes when all have ended */
+	bool trusts;  /* closes with time, so that nothing may be lost */
+	uint64_t losses; /* of sessions, before it closed */
 	struct errand calls[CALLS];
 };
 
@@ -90,41 +91,42 @@ struct shared {
 	int piece_count, piece_room;
 	struct receipt *receipts;
 	int receipt_count, receipt_room;
-	int64_t last_zxid; /* of which this receipt was changed */
+	int64_t last_zxid; /* last change of a receipt, and whose it is */
 	int last_life;
-	bool delays; /* it is of that kind */
+	bool delays; /* it is a delay queue */
 	enum ku_item_kind kind;
 	int64_t max_items;
 	int stale;
-	int32_t numbers;  /* with which the next queue begins */
+	int32_t numbers;  /* first sequence number of the next queue */
 	int takers;	  /* how many actors take */
-	struct ware last; /* that was handed out */
+	struct ware last; /* the item that was handed out last */
 	struct ending ending;
 	uint64_t figures[QUEUE_FIGURES];
 };
 
 struct shared *queue_shared(struct sim *sim);
 
-/* What the model tells. */
+/* For the scenario's "note" and "change". */
 void queue_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value);
 void queue_change(struct sim *sim, enum model_change_kind kind,
 	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
 	bool sequential);
 
-/* An object of the queue begins, and ends: carefully, or with what it had. */
+/* An object of the queue begins, and ends: carefully, or by losing what it had
+   taken. */
 int queue_new_life(struct sim *sim, int actor);
 void queue_end_life(struct sim *sim, int life, bool careful);
 
 /* Return a new item for "life" to put. */
 int queue_new_piece(struct sim *sim, int life);
 
-/* How a call ends; these are callbacks. */
+/* Callbacks: a call has ended. */
 void queue_was_put(void *arg, enum kustos_err err);
 void queue_was_taken(void *arg, enum kustos_err err,
 	struct kustos_item *const *items, size_t count);
 
-/* Return a receipt that an object which ended carefully has left, or NULL. */
+/* Return a receipt that was left by an object that ended carefully, or NULL. */
 const char *queue_litter(struct sim *sim);
 
 /* Return an item that should have been handed out and was not, or NULL. */

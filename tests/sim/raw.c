@@ -1,4 +1,5 @@
-/* raw.c - one client of the raw scenarios. */
+/* raw.c - the actor of the raw scenarios: a client that uses lib/zk.h
+   directly. */
 #include "raw.h"
 
 #include <stdio.h>
@@ -10,8 +11,8 @@ static const struct kustos_acl anyone = { KUSTOS_PERM_ALL, "world", "anyone" };
 static void lock_reply(struct raw_actor *actor, struct raw_request *request,
 	const struct ku_zk_reply *reply);
 
-/* Every completion is checked: it belongs to a request that waits for it, on
-   the handle that is open, and they come in the order of the requests. */
+/* Check every completion: it belongs to a pending request of the open handle,
+   and completions come in the order of the requests. */
 static void done(void *arg, const struct ku_zk_reply *reply)
 {
 	struct raw_request *request = arg;

@@ -1,9 +1,9 @@
 /*
- * raw.h - clients that use lib/zk.h directly, and what is checked about it.
+ * raw.h - clients that use lib/zk.h directly, to check the simulator itself.
  *
- * They play a naive lock (protected create, list, watch the one before), and
- * send a mixture of other requests on the side.  The lock is naive on purpose;
- * what must hold is what the contract of lib/zk.h and ZooKeeper promise.
+ * They run a naive lock (protected create, list, watch the node before), and
+ * send a mixture of other requests on the side.  The lock is naive on purpose:
+ * the rules demand only what ZooKeeper and the contract of lib/zk.h promise.
  */
 #ifndef SIM_RAW_H
 #define SIM_RAW_H
@@ -19,7 +19,7 @@ enum raw_state {
 	RAW_IDLE,
 	RAW_CREATING,
 	RAW_LISTING,
-	RAW_WAITING, /* for the one before to go */
+	RAW_WAITING, /* for the node before its own to go */
 	RAW_HOLDING,
 	RAW_RELEASING
 };
@@ -34,7 +34,7 @@ struct raw_request { /* one accepted submit() */
 	struct raw_actor *actor;
 	struct ku_zk *zk;
 	enum ku_zk_kind kind;
-	bool lock; /* of the lock, not of the mixture */
+	bool lock; /* part of the lock, not of the mixture */
 	bool watch;
 	bool used;
 	uint64_t life; /* of the handle */
@@ -48,12 +48,12 @@ struct raw_actor {
 	int index;
 	struct ku_zk *zk;
 	bool connected;
-	bool ended;		 /* expired: close and open anew */
+	bool ended;		 /* expired: close, and open a new one */
 	uint64_t life;		 /* counts handles */
 	uint64_t sent, answered; /* of this handle */
 	enum raw_state state;
-	char node[72];	 /* mine, in the line */
-	char before[72]; /* the one watched */
+	char node[72];	 /* its own, in the line */
+	char before[72]; /* the node before that, which it watches */
 	uint64_t tries;
 	uint64_t holds;
 	struct raw_request requests[RAW_PENDING_MAX];
@@ -62,20 +62,20 @@ struct raw_actor {
 };
 
 struct raw_state_shared {
-	/* Numbers given below each incarnation of a parent. */
+	/* The last number given below each incarnation of a parent. */
 	struct {
 		int64_t parent;
 		int64_t last;
 	} lines[64];
 	int line_count;
-	int64_t ended; /* session whose end is to be looked at */
+	int64_t ended; /* session that ended: has it left a node? */
 	bool stop;
 	int64_t rest_at; /* when everything is at rest; 0: not yet known */
 };
 
 extern const struct sim_actor raw_actor_ops;
 
-/* watch bookkeeping: raw_watch.c */
+/* raw_watch.c: which watches are set */
 void raw_arm(struct raw_actor *actor, const struct raw_request *request,
 	const struct ku_zk_reply *reply);
 void raw_fired(struct raw_actor *actor, enum ku_zk_event event,

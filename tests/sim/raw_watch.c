@@ -1,4 +1,5 @@
-/* raw_watch.c - which watches may fire: at most once, and none forgotten. */
+/* raw_watch.c - track watches: each fires at most once, and none is
+   forgotten. */
 #include "raw.h"
 #include "watches.h"
 
@@ -87,8 +88,8 @@ void raw_fired(struct raw_actor *actor, enum ku_zk_event event,
 	disarm(actor, armed, kinds);
 }
 
-/* With everything at rest, a watch that still waits must have nothing to
-   tell. */
+/* Has a change happened that this watch should have told?  Everything must be
+   at rest. */
 static bool forgotten(struct sim *sim, const struct raw_armed *armed)
 {
 	struct kustos_stat stat;

@@ -1,6 +1,7 @@
 /*
- * return_bed.h - a queue that has taken items for a call that had given up, and is to put
- * them back, and a server that makes trouble.
+ * return_bed.h - a test bed for items that are put back: a queue has taken them
+ * for a call that had given up by then.  The server makes trouble as a test
+ * wants.
  */
 #ifndef SIM_RETURN_BED_H
 #define SIM_RETURN_BED_H
@@ -20,9 +21,10 @@
 #define QUEUE "/q"
 #define RECEIPTS "/receipts"
 #define MAX 4
-/* Two go back in one transaction, and three do not. */
+/* Two items of this size go back in one transaction, and three do not. */
 #define LARGE 400000
-/* One that a server takes, but not with the change of a receipt. */
+/* An item that the server takes alone, but not together with the change of a
+   receipt. */
 #define HUGE (KU_FRAME_LIMIT - 300)
 
 #define LOST(count, how) QUEUE ": of what was taken too late " #count " " how
@@ -32,20 +34,20 @@
 
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
-	int taken;    /* transactions that take */
-	int returned; /* and that put */
-	int denied;   /* the first item of so many of these */
-	int put_off;  /* so many puts without a receipt */
-	bool lost;    /* the answers of all puts are, and what they left */
-	bool unsure;  /* and of all that take */
-	bool looks;   /* when a call gives up another waits, to look */
-	bool mute;    /* nor is a put without a receipt ever answered */
-	bool busy;    /* the server has no time for these */
-	bool no_root; /* the queue may not be made */
-	int root_off; /* or so often not yet */
+	int taken;    /* number of transactions that take items */
+	int returned; /* number of transactions that put items back */
+	int denied;   /* so many of these are refused at their first item */
+	int put_off;  /* so many puts without a receipt are throttled */
+	bool lost;    /* answers of all puts are lost, and the receipts gone */
+	bool unsure;  /* the same for all transactions that take */
+	bool looks;   /* a call that looks is waiting meanwhile */
+	bool mute;    /* a put without a receipt is never answered */
+	bool busy;    /* transactions that put back are throttled */
+	bool no_root; /* the queue's node must not be created */
+	int root_off; /* so often its creation is throttled */
 	int roots;
 	size_t most_bytes;
-	bool poor; /* memory is short when the first of them is answered */
+	bool poor; /* memory is short when the first return is answered */
 	ku_zk_done_fn *done;
 	void *arg;
 } trouble;
@@ -55,9 +57,9 @@ static struct kustos_client *client;
 static struct ku_queue *queue;
 static const char *place; /* the queue's full path */
 static char data[MAX][HUGE + 1];
-static const char *told; /* in the log, in the end, of what is lost */
+static const char *told; /* the expected log line about what is lost */
 static int lines;
-static enum kustos_err look_end; /* KUSTOS_OK: not yet */
+static enum kustos_err look_end; /* result of the look; KUSTOS_OK: none */
 
 static inline void answer_poor(void *arg, const struct ku_zk_reply *reply)
 {
@@ -197,8 +199,9 @@ static inline void put_by_name(int number, const char *what)
 		KU_ZK_OK);
 }
 
-/* So many items are there, of "bytes" each, and begin with their numbers.  They are taken
-   for a call, which may have given up by then.  Returns how it ends. */
+/* Put "count" items of "bytes" each, which begin with their numbers, and have a
+   call take them.  With "gives_up" it is canceled before they are taken.
+   Returns its result. */
 static inline enum kustos_err take(int count, size_t bytes, bool gives_up)
 {
 	struct ku_poll_wish all = { .max = (size_t)count,
@@ -210,7 +213,7 @@ static inline enum kustos_err take(int count, size_t bytes, bool gives_up)
 
 	for (int i = 0; i < count; i++) {
 		memset(data[i], 'x', bytes);
-		data[i][bytes] = '\0'; /* another test's may be longer */
+		data[i][bytes] = '\0'; /* a former test's may be longer */
 		data[i][0] = (char)('0' + i);
 		put_by_name(i, data[i]);
 	}
@@ -248,7 +251,7 @@ static inline int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Those are there that "numbers" says, in that order. */
+/* Check that the queue has the items that "numbers" names, in that order. */
 static inline void check_order(const char *numbers)
 {
 	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,

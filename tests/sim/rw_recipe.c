@@ -1,5 +1,5 @@
-/* rw_recipe.c - what only a read/write lock is and does: two sides, and writers
-   that become readers. */
+/* rw_recipe.c - the parts of the locks' scenario that only a read/write lock
+   has: two sides, and writers that become readers. */
 #include "mutex_actor.h"
 #include "sim_impl.h"
 
@@ -15,8 +15,8 @@ static const struct mark marks[] = {
 	{ "__lock__", false },
 };
 
-/* Curator's; kazoo's with Curator's patterns; kazoo's own.  The last ones are
-   not contenders. */
+/* Names as Curator makes them; as kazoo does with Curator's patterns; and
+   kazoo's own.  The last ones are not contenders. */
 static const char *const names[] = {
 	"_c_01234567-89ab-4cde-8f01-23456789abcd-__WRIT__",
 	"_c_01234567-89ab-4cde-8f01-23456789abcd-__READ__",
@@ -78,7 +78,8 @@ static void choose(struct turn *turn)
 		turn->local_handoffs = 0;
 }
 
-/* Return an object of its client that is still there: seldom the wrong one. */
+/* Return the object of the turn, or NULL if it is gone; seldom any object of
+   the client. */
 static struct object *object_of(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -92,7 +93,7 @@ static struct object *object_of(struct turn *turn)
 	return NULL;
 }
 
-/* Within this time, things get into each other's way. */
+/* Things that happen within this time get into each other's way. */
 #define SOON_NS KU_NS_PER_MS
 
 static void cut(void *arg, uint64_t client)
@@ -103,8 +104,8 @@ static void cut(void *arg, uint64_t client)
 		model_cut(sim_model(sim), (int)client, true);
 }
 
-/* Its node changes, so that its watch fires, and goes; or its connection does;
-   or both, at just this time. */
+/* Disturb a writer while it becomes a reader: its node changes, so that the
+   watch fires, and goes; or the connection breaks; or both. */
 static void hinder(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -128,7 +129,8 @@ static void keep_until(struct turn *turn, int64_t until)
 		turn->until = until;
 }
 
-/* Become a reader; and mostly wait for that before giving back, but not always. */
+/* Become a reader.  Mostly keep the writer's hold until that is done, but not
+   always. */
 static void downgrade(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -157,7 +159,7 @@ static void downgrade_now(void *arg, uint64_t tag)
 		downgrade(turn);
 }
 
-/* It has become a reader: the writer mostly goes. */
+/* The writer has become a reader: mostly release the writer's hold. */
 static void downgraded(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -192,8 +194,8 @@ static void holds(struct turn *turn)
 		0);
 }
 
-/* One that writes becomes a reader as Curator's do, from 5.5 on: with the number
-   of its own node, and while that is there. */
+/* As the foreigner: a writer becomes a reader as Curator's do since 5.5, with
+   the number of its own node and while that node is there. */
 static void meddle(struct actor *a)
 {
 	static const char *const leaves[] = {

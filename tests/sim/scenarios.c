@@ -1,4 +1,4 @@
-/* scenarios.c - all that "sim --scenario" knows. */
+/* scenarios.c - the list of all scenarios, as "sim --scenario" knows them. */
 #include "sim.h"
 
 #include <string.h>

@@ -19,7 +19,7 @@ static int64_t read_now(void *arg)
 void sched_init(struct sched *sched, int clients)
 {
 	memset(sched, 0, sizeof(*sched));
-	/* Zero is a special deadline to Kustos, so time starts later. */
+	/* A deadline of zero is special to Kustos, so time starts later. */
 	sched->now_ns = 1000 * KU_NS_PER_S;
 	sched->lanes = sim_calloc((size_t)clients + 1, sizeof(*sched->lanes));
 	sched->lane_count = clients;
@@ -119,7 +119,8 @@ static void hold(struct sched_lane *lane, const struct sched_event *event)
 	lane->held[lane->held_count++] = *event;
 }
 
-/* Run a client's event.  If it has stalled, the others catch up with it. */
+/* Run a client's event.  If the client has stalled in it, pause the client
+   until the others have caught up. */
 static void run(struct sched *sched, const struct sched_event *event)
 {
 	int64_t end;
@@ -159,7 +160,7 @@ bool sched_run(struct sched *sched)
 	return true;
 }
 
-/* The tag tells which client, and which of its pauses. */
+/* The tag holds the client's index, and which of its pauses it is. */
 static void resume_due(void *arg, uint64_t tag)
 {
 	struct sched *sched = arg;
@@ -192,7 +193,7 @@ void sched_resume(struct sched *sched, int client)
 	}
 	lane->paused = false;
 	lane->pause++;
-	/* They keep their order, so that they run as they would have run. */
+	/* Keep the order of the held events, as if there had been no pause. */
 	for (i = 0; i < lane->held_count; i++) {
 		lane->held[i].at_ns = sched->now_ns;
 		push(sched, &lane->held[i]);

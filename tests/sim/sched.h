@@ -2,13 +2,14 @@
  * sched.h - virtual time: one queue of events, run one at a time.
  *
  * An event belongs to a client, or to nobody (the servers, the network, the
- * faults).  The events of a paused client are held back until it goes on,
- * while the clock and everybody else's events run.  Two events of the same
- * instant run in the order in which they were added.
+ * faults).  The events of a paused client are held back until it goes on, while
+ * the clock and everybody else's events run.  Two events of the same instant
+ * run in the order in which they were added.
  *
- * A client may also stall within an event, each time it reads its clock: to it,
- * time has passed, and what it does from then on it does later.  To all others that
- * is yet to come: they go on from when the event began, while it is paused.
+ * A client may also stall within an event, whenever it reads its clock.  For
+ * this client time has then passed, and the rest of its event happens later.
+ * For all others that time is yet to come: they go on from when the event
+ * began, and the client is paused meanwhile.
  */
 #ifndef SIM_SCHED_H
 #define SIM_SCHED_H
@@ -26,14 +27,14 @@ struct sched_event {
 	uint64_t order;
 	sched_fn *fn;
 	void *arg;
-	uint64_t tag; /* handed to "fn"; often a generation to compare */
+	uint64_t tag; /* passed to "fn"; often a generation to compare */
 	int client;
 };
 
 struct sched_lane { /* of one client */
 	bool paused;
 	uint64_t pause; /* counts pauses, so that only the last resume acts */
-	int64_t ahead;	/* it has seen that time, so it is not resumed before */
+	int64_t ahead;	/* it has seen that time: do not resume it earlier */
 	struct sched_event *held;
 	size_t held_count, held_room;
 };
@@ -45,8 +46,8 @@ struct sched {
 	size_t count, room;
 	struct sched_lane *lanes;
 	int lane_count;
-	int ran;	  /* whose event ran last */
-	bool running;	  /* it runs now; "now_ns" is as it sees it */
+	int ran;	  /* the client whose event ran last */
+	bool running;	  /* it runs now; "now_ns" is the time it sees */
 	int64_t began_ns; /* when the last event began */
 	int64_t (*stall)(void *arg);
 	void *stall_arg;
@@ -66,11 +67,12 @@ bool sched_run(struct sched *sched);
 /* Hold back a client's events until "until_ns". */
 void sched_pause(struct sched *sched, int client, int64_t until_ns);
 
-/* Let it go on at once, or as soon as it is not ahead of all others. */
+/* Let a client go on at once, or as soon as its time is not ahead of the
+   others'. */
 void sched_resume(struct sched *sched, int client);
 
-/* Ask "stall", as a client reads its clock, how long it has been stalled, in ns.
-   NULL: never. */
+/* Whenever a client reads its clock, call "stall" for the time that the client
+   stalls, in ns.  NULL: clients never stall. */
 void sched_set_stall(struct sched *sched, int64_t (*stall)(void *arg),
 	void *arg);
 
@@ -109,11 +111,12 @@ static inline bool sim_random_ppm(struct sim_random *r, unsigned ppm)
 /* Seed stream number "stream" of "seed"; streams do not disturb each other. */
 void sim_random_seed(struct sim_random *r, uint64_t seed, uint64_t stream);
 
-/* As calloc and realloc, but a test without memory ends. */
+/* Like calloc and realloc, but without memory the program ends. */
 void *sim_calloc(size_t count, size_t size);
 void *sim_realloc(void *memory, size_t size);
 
-/* Return "items" with room for number "index", and set "room", how many fit. */
+/* Return "items" with room for item number "index", and set "*room" to how many
+   fit. */
 void *sim_room(void *items, int index, int *room, size_t size);
 
 #endif

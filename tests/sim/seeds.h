@@ -1,5 +1,6 @@
 /*
- * seeds.h - what every scenario of the simulator is tested for.
+ * seeds.h - tests that every scenario of the simulator has: no seed fails, what
+ * is done is done often enough, and seeds repeat.
  */
 #ifndef SIM_SEEDS_H
 #define SIM_SEEDS_H
@@ -14,7 +15,7 @@
 
 #define SEED_STEPS 20000
 
-/* What the seeds do is counted where there are enough of them. */
+/* Figures are only tested where enough seeds are run. */
 #if TIMES_LESS > 1
 #define tcase_add_figures(tcase, test) ((void)(test))
 #else
@@ -30,8 +31,8 @@ static inline const struct sim_scenario *seeds_of(const char *name)
 	return scenario;
 }
 
-/* Fail, with the report, if one of "count" seeds as "options" says does.  Returns how
-   many requests were done late. */
+/* Run "count" seeds with "options"; fail, with the report, if one of them
+   fails.  Returns how many requests were done late. */
 static inline uint64_t seeds_survive_as(const struct sim_scenario *scenario,
 	const struct sim_options *options, int count)
 {
@@ -40,7 +41,7 @@ static inline uint64_t seeds_survive_as(const struct sim_scenario *scenario,
 
 	if (!sim_hunt(scenario, options, (uint64_t)count / TIMES_LESS, &result,
 		    &report)) {
-		fputs(report.bytes, stderr); /* too long for a message */
+		fputs(report.bytes, stderr); /* too long for libcheck */
 		ck_abort_msg("%s: %s", result.invariant, result.message);
 	}
 	free(result.trace);
@@ -48,7 +49,7 @@ static inline uint64_t seeds_survive_as(const struct sim_scenario *scenario,
 	return result.late;
 }
 
-/* The same, from 1000 on. */
+/* The same, with seeds from 1000 on. */
 static inline void seeds_survive(const struct sim_scenario *scenario, int count)
 {
 	struct sim_options options = { .seed = 1000, .steps = SEED_STEPS };
@@ -56,7 +57,7 @@ static inline void seeds_survive(const struct sim_scenario *scenario, int count)
 	seeds_survive_as(scenario, &options, count);
 }
 
-/* The same, with clients that stand still within a step, too. */
+/* The same, with clients that also stall within a step. */
 static inline void seeds_survive_stalls(const struct sim_scenario *scenario,
 	int count)
 {
@@ -67,7 +68,7 @@ static inline void seeds_survive_stalls(const struct sim_scenario *scenario,
 	seeds_survive_as(scenario, &options, count);
 }
 
-/* The same, with one of the faults that are only there if asked for. */
+/* The same, with one of the faults that happen only if asked for. */
 static inline uint64_t seeds_survive_with(const struct sim_scenario *scenario,
 	enum sim_fault fault, int count)
 {
@@ -78,8 +79,8 @@ static inline uint64_t seeds_survive_with(const struct sim_scenario *scenario,
 	return seeds_survive_as(scenario, &options, count);
 }
 
-/* Fail if one of the first "seeds" does, or if they have not counted each figure of
-   the scenario at least as often as "least" says. */
+/* Run the first "seeds" seeds.  Fail if one of them fails, or if they have not
+   counted each figure of the scenario at least as often as "least" says. */
 static inline void seeds_do(const struct sim_scenario *scenario, uint64_t seeds,
 	const uint64_t *least, int count)
 {
@@ -103,7 +104,7 @@ static inline void seeds_do(const struct sim_scenario *scenario, uint64_t seeds,
 			(int)all[i]);
 }
 
-/* Return what a seed does, as a number. */
+/* Return a hash of everything that a seed does. */
 static inline uint64_t seed_hash(const struct sim_scenario *scenario,
 	uint64_t seed)
 {
@@ -115,7 +116,7 @@ static inline uint64_t seed_hash(const struct sim_scenario *scenario,
 	return result.hash;
 }
 
-/* A seed repeats a run event for event, and another does not. */
+/* A seed repeats its run event for event, and another seed does not. */
 static inline void seeds_repeat(const struct sim_scenario *scenario)
 {
 	uint64_t first = seed_hash(scenario, 77);

@@ -1,6 +1,6 @@
 /*
- * selector_actor.h - the scenario "selector", in two parts: the lines as the leader
- * has them, and what must hold (selector_rules.c); and who acts
+ * selector_actor.h - the scenario "selector", in two parts: the nodes in the
+ * lines and the rules that must hold (selector_rules.c); and the actors
  * (scenario_selector.c).
  */
 #ifndef SIM_SELECTOR_ACTOR_H
@@ -29,8 +29,8 @@ struct chief {
 	char id[16];
 	bool requeues, cautious;
 	bool closed; /* by its own function */
-	int to_come; /* terms, that were asked for one by one */
-	int served;  /* terms since the faults are over */
+	int to_come; /* terms that were asked for one by one */
+	int served;  /* terms since the faults ended */
 
 	/* The term whose function runs. */
 	bool leads;
@@ -38,11 +38,11 @@ struct chief {
 	struct kustos_cancel *cancel;
 	int64_t token, epoch, until;
 	bool deaf;	      /* it does not return when it is asked to */
-	bool asked;	      /* to return, by us */
-	int64_t silent_since; /* it is over, and it was not asked to return */
+	bool asked;	      /* by the scenario, to return */
+	int64_t silent_since; /* term over, function not asked to return */
 };
 
-/* What was asked of a leader. */
+/* A call to a leader: write other data, or hand over. */
 struct errand {
 	struct actor *actor;
 	bool hands;
@@ -53,17 +53,17 @@ struct errand {
 struct actor {
 	struct subject it;
 	struct chief chiefs[CHIEFS];
-	struct ku_call *calls[CHIEFS]; /* of functions that are to begin */
-	struct fiber *fibers[CHIEFS];  /* in which they are */
+	struct ku_call *calls[CHIEFS]; /* functions that are to begin */
+	struct fiber *fibers[CHIEFS];  /* functions that run */
 	bool leaves;		       /* all of them are to return at once */
-	int errands;		       /* that have not ended */
+	int errands;		       /* number that have not ended */
 };
 
 struct shared {
 	struct posts posts;
 	struct ledger ledger;
 	int64_t granted[LINES]; /* the greatest term that was seen */
-	int chiefs;		/* ever made */
+	int chiefs;		/* number ever made */
 	bool closing;
 	uint64_t figures[SELECTOR_FIGURES];
 };
@@ -82,7 +82,7 @@ static inline struct actor *sel_actor_of(struct sim *sim, int index)
 
 extern const char *const sel_lines[LINES];
 
-/* Its function begins: may it? */
+/* A chief's function begins: fail the run if it must not. */
 void sel_check_begin(struct chief *c);
 
 void sel_note(struct sim *sim, enum model_note what, int client,

@@ -1,7 +1,8 @@
 /*
- * sem_actor.h - the scenario of the semaphore: what is there (sem_nodes.c), what
- * is asked of it (sem_turns.c), who is not ours (sem_foreign.c), what must hold
- * (sem_rules.c), and who acts (scenario_semaphore.c).
+ * sem_actor.h - the scenario of the semaphore.  Its parts are the nodes that
+ * exist (sem_nodes.c), the calls (sem_turns.c), two actors that do what other
+ * programs do (sem_foreign.c), the rules that must hold (sem_rules.c), and the
+ * actors (scenario_semaphore.c).
  */
 #ifndef SIM_SEM_ACTOR_H
 #define SIM_SEM_ACTOR_H
@@ -16,11 +17,11 @@
 #include <kustos/semaphore.h>
 
 #define OURS 5	     /* clients at the most; a seed may have fewer */
-#define CURATOR OURS /* one that does as Curator's clients do */
+#define CURATOR OURS /* an actor that does as Curator's clients do */
 #define ADMIN (OURS + 1)
 #define MACHINES (OURS + 2)
 #define SERVERS 3
-#define SLOTS 4 /* of a client: what it may ask for at a time */
+#define SLOTS 4 /* of a client: how many turns it may have at a time */
 #define MOST 4	/* leases that there may be */
 #define TIMEOUT_MS 3000
 #define TIMEOUT_NS (TIMEOUT_MS * KU_NS_PER_MS)
@@ -28,14 +29,14 @@
 #define SEM PREFIX "/s"
 #define LEASES SEM "/leases"
 #define LOCKS SEM "/locks"
-#define NUMBER "/number" /* nothing is deleted there but by the admin */
+#define NUMBER "/number" /* only the admin deletes it */
 
 struct actor;
 
 struct place { /* a lease's node, or a lock's */
 	char path[96];
 	bool lock;
-	int client; /* whose; MACHINES if it is nobody's */
+	int client; /* its owner; MACHINES if it has none */
 	int64_t token, owner;
 	enum fate fate;
 	int64_t gone_at;
@@ -48,12 +49,12 @@ enum turn_state { TURN_WAITING, TURN_HOLDING, TURN_OVER };
 struct turn { /* an acquisition */
 	struct actor *actor;
 	int number;
-	int count; /* of leases */
+	int count; /* how many leases it asks for */
 	enum turn_state state;
 	struct ask ask;
 	bool fickle; /* may be canceled */
 	bool contended;
-	int made; /* leases that its client has made since */
+	int made; /* leases that its client has made since it began */
 	struct kustos_hold *holds[MOST];
 	struct place *places[MOST];
 	int64_t epoch;
@@ -61,19 +62,19 @@ struct turn { /* an acquisition */
 	bool stale; /* lost before the grant was told */
 };
 
-/* What one who does as Curator is about. */
+/* What the actor CURATOR is doing. */
 enum step { STEP_IDLE, STEP_LOCKS, STEP_WAITS, STEP_HOLDS };
 
 struct actor {
 	struct subject it;
 	bool active;
 
-	/* Of ours. */
+	/* A client of ours. */
 	struct kustos_semaphore *sem;
 	bool ending;
 	struct turn *turns[SLOTS];
 
-	/* Of the others. */
+	/* CURATOR, or the admin. */
 	struct stranger he;
 	bool broken;
 	enum step step;
@@ -82,7 +83,7 @@ struct actor {
 	int64_t until;
 };
 
-/* What came of a run, for tests. */
+/* The counts of a run, for tests. */
 struct sem_figures { /* of uint64_t only */
 	uint64_t started, granted, many, tries, queued, lost, busy, theirs,
 		changes, full, saturated, looks;
@@ -90,7 +91,7 @@ struct sem_figures { /* of uint64_t only */
 
 struct sem_figures sem_last_figures(void);
 
-struct number { /* as it was */
+struct number { /* its value from a time on */
 	int64_t at;
 	int room;
 };
@@ -98,8 +99,8 @@ struct number { /* as it was */
 struct shared {
 	struct sim_random random;
 	int count;   /* of our clients */
-	bool shared; /* the number stands in its node */
-	int room;    /* else */
+	bool shared; /* the node NUMBER says how many leases there may be */
+	int room;    /* otherwise this does */
 	struct place **places;
 	int place_count, place_room, first_there;
 	struct number *changes;
@@ -123,13 +124,14 @@ void sem_change(struct sim *sim, enum model_change_kind kind, const char *path,
 	int64_t zxid, int64_t owner, int64_t parent_czxid, bool sequential);
 struct place *sem_find(struct shared *s, const char *path);
 
-/* Return one that is there, of ours or not, or NULL. */
+/* Return a place that exists, of our clients or of others; or NULL. */
 struct place *sem_some(struct shared *s, bool ours);
 
-/* For how long a client may go by what is not so any more. */
+/* For how long a client may act on something that is no longer true. */
 int64_t sem_known_ns(struct sim *sim);
 
-/* How many there may be: the most that any client may go by now. */
+/* How many leases there may be: the greatest number that any client may go by
+   now. */
 int sem_room(struct sim *sim);
 int sem_room_now(const struct shared *s);
 
@@ -153,7 +155,7 @@ void sem_granted(struct turn *turn);
 void sem_ended(struct turn *turn, enum kustos_err err);
 bool sem_reason(const struct turn *turn);
 
-/* Somebody has just been granted one: are there not too many? */
+/* A lease was just granted: fail the run if there are too many. */
 void sem_check_count(struct sim *sim);
 #define SEM_RULE_COUNT 2
 extern const struct sim_invariant sem_rules[SEM_RULE_COUNT];

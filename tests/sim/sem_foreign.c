@@ -1,6 +1,7 @@
-/* sem_foreign.c - two who are not ours: one takes leases as Curator's clients do
-   (it counts all children, under the lock), and looks again and again instead of
-   watching; the other writes the number. */
+/* sem_foreign.c - two actors that do what other programs do.  CURATOR takes
+   leases as Curator's clients do (it counts all children, under the lock),
+   except that it looks again and again instead of watching.  The admin writes
+   the number. */
 #include "sem_actor.h"
 
 #include <stdio.h>
@@ -31,8 +32,9 @@ static void submit(struct actor *a, const struct ku_zk_request *request,
 		a->broken = true;
 }
 
-/* What it does not know the outcome of, or was not done and may be to come again, ends
-   with its session. */
+/* If the outcome of a request is unknown, or a server was too busy for it, the
+   actor gives its session up, and with it whatever the request may have
+   made. */
 static bool took(struct actor *a, const struct ku_zk_reply *reply)
 {
 	a->he.pending--;

@@ -1,4 +1,4 @@
-/* sem_nodes.c - what is there, as the leader has it, and what became of it. */
+/* sem_nodes.c - track the semaphore's nodes as the leader has them. */
 #include "sem_actor.h"
 
 #include "model_impl.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How soon a client that is in touch knows what is so. */
+/* How soon a connected client knows of a change. */
 #define KNOWN_NS (20 * KU_NS_PER_MS)
 
-/* Some are deleted from outside, within this time. */
+/* Some nodes are deleted from outside within this time. */
 #define REMOVED_NS (50 * KU_NS_PER_MS)
 
 struct place *sem_find(struct shared *s, const char *path)
@@ -69,7 +69,8 @@ static void remove_it(void *arg, uint64_t index)
 		(void)model_delete(sim_model(sim), place->path);
 }
 
-/* Whoever tries may find no room: somebody else has a node. */
+/* A new lease: a turn that tries may find no room, as somebody else has a
+   node. */
 static void tell_turns(struct sim *sim, const struct place *place)
 {
 	for (int i = 0; i < OURS; i++) {
@@ -81,7 +82,8 @@ static void tell_turns(struct sim *sim, const struct place *place)
 		for (int k = 0; k < SLOTS; k++) {
 			struct turn *turn = a->turns[k];
 
-			/* One given up may be made all the same, and goes. */
+			/* A node that was given up may be made all the same,
+			   and is deleted then. */
 			if (turn != NULL &&
 				(i != place->client || busy > 1 ||
 					++turn->made > turn->count))
@@ -96,7 +98,7 @@ static void created(struct sim *sim, const char *path, int64_t zxid,
 	struct shared *s = sem_shared(sim);
 	bool lock = is_below(path, LOCKS);
 
-	/* Let its numbers begin near their end. */
+	/* Now and then, let the numbers begin near their end. */
 	if (strcmp(path, LEASES) == 0 && sim_random_below(&s->random, 4) == 0)
 		sched_add(sim_sched(sim), SCHED_NOBODY, sim_now(sim), doctor,
 			sim, 0);
@@ -136,7 +138,7 @@ static void deleted(struct sim *sim, const char *path)
 		s->first_there++;
 }
 
-/* The number is another now. */
+/* The number has changed. */
 static void number_changed(struct sim *sim, bool there)
 {
 	struct shared *s = sem_shared(sim);
@@ -183,7 +185,7 @@ int sem_room(struct sim *sim)
 	int64_t since = sim_now(sim) - sem_known_ns(sim);
 	int most = sem_room_now(s);
 
-	/* Each was so until the next. */
+	/* Each value was valid until the next change. */
 	for (int i = s->change_count - 2; s->shared && i >= 0; i--) {
 		if (s->changes[i + 1].at < since)
 			break;

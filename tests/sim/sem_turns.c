@@ -1,5 +1,5 @@
-/* sem_turns.c - what is asked of a semaphore: one acquisition, of one lease or
-   several, from its start to its release. */
+/* sem_turns.c - calls to a semaphore: one acquisition, of one lease or several,
+   from its start to its release. */
 #include "sem_actor.h"
 #include "turn_slots.h"
 
@@ -66,7 +66,7 @@ static kustos_deadline some_deadline(struct actor *a)
 	}
 }
 
-/* Mostly nothing, seldom longer than a session lasts. */
+/* How long to hold: mostly no time, seldom longer than a session lasts. */
 static int64_t some_time(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);
@@ -205,7 +205,7 @@ static enum kustos_err ask(struct turn *turn)
 		turn->ask.deadline, turn->ask.cancel, granted_many, turn);
 }
 
-/* Is there anybody else at all? */
+/* May anybody else have a lease, or take one? */
 static bool is_contended(struct turn *turn)
 {
 	const struct actor *a = turn->actor;

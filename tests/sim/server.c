@@ -1,9 +1,9 @@
 /*
- * server.c - the servers: what they answer, and what they tell unasked.
+ * server.c - the servers: their answers to requests, and their watch events.
  *
- * The requests of one session are answered in order.  One that changes
- * something is decided by the leader at once, and answered when the server
- * that the client talks to has applied it; until then, those behind it wait.
+ * The requests of one session are answered in order.  A write is decided by the
+ * leader at once, and answered when the server that the client talks to has
+ * applied it.  Until then the requests behind it wait.
  */
 #include "model_impl.h"
 
@@ -64,7 +64,8 @@ static void watch(struct conn *conn, struct blob *path, int kind)
 	watch_add(&conn->server->watches, &conn->watching, conn, path, kind);
 }
 
-/* What became of one watched path while its watcher was away. */
+/* Set a watch again after a reconnect; or send its event, if the path has
+   changed while its watcher was away. */
 static void restore_watch(struct conn *conn, const struct watch_item *item,
 	int kind, int64_t seen)
 {
@@ -256,7 +257,7 @@ static void attach(struct conn *conn, struct session *session)
 }
 
 /* A session's first request on a connection.  A server that has seen less than
-   the client turns it away. */
+   the client closes the connection. */
 static void serve_connect(struct conn *conn, struct msg *msg)
 {
 	struct model *m = conn->server->model;
@@ -425,7 +426,7 @@ static void wake(struct mserver *server)
 {
 	struct conn *conn = server->conns;
 
-	/* Whoever goes on may close any connection, so begin again. */
+	/* A connection that goes on may close any other, so begin again. */
 	while (conn != NULL) {
 		if (conn->waiting != NULL && conn->wait_zxid <= server->zxid) {
 			go_on(conn);
@@ -462,8 +463,8 @@ static void apply_due(void *arg, uint64_t tag)
 	server->applying = false;
 	if (!server->up)
 		return;
-	/* The leader's pings were held up as well, and come before what it
-	   answered to them; so it is told at once. */
+	/* The leader's pings were delayed as well, and arrive before the
+	   changes do.  So tell the leader of the sessions at once. */
 	if (server->model->config.lag_holds_touches)
 		sessions_tell(server);
 	server_apply(server);

@@ -3,7 +3,7 @@
  * them.
  *
  * As in ZooKeeper, expiry is counted in whole ticks and rounded up.  A follower
- * tells the leader only every half tick from whom it has heard.
+ * tells the leader only every half tick which sessions it has heard from.
  */
 #include "model_impl.h"
 
@@ -92,8 +92,9 @@ static void expire(struct model *m)
 	}
 }
 
-/* A follower that hears late from the leader is also late to tell it; that
-   part of being late is optional, because no lease survives it. */
+/* Does a follower tell the leader now?  One that lags hears late from the
+   leader, and would also be late to tell it.  The latter is optional, because
+   no lease survives it. */
 static bool tells(const struct mserver *server)
 {
 	const struct model *m = server->model;
@@ -165,7 +166,7 @@ static void reap_containers(void *arg, uint64_t tag)
 		reap_containers, m, 0);
 }
 
-/* Ticks fall on whole ticks since the beginning of time. */
+/* Sessions expire at whole ticks since the beginning of time. */
 void sessions_start_timers(struct model *m)
 {
 	int64_t tick = m->config.tick_ms * KU_NS_PER_MS;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After so long whoever waits has looked again, if its watch is gone without a word. */
+/* A client looks again within this time, even if its watch was lost unheard. */
 #define UNHEARD_NS (140000 * KU_NS_PER_MS)
 
 struct sched *sim_sched(struct sim *sim)
@@ -148,7 +148,8 @@ static void tick_due(void *arg, uint64_t tag)
 	sim->scenario->actor->tick(sim_actor_state(sim, index), sim_now(sim));
 }
 
-/* After an event of "index": has its next timer moved? */
+/* After an event of client "index": schedule its next timer, if that has
+   moved. */
 static void ask_timer(struct sim *sim, int index)
 {
 	int64_t due = sim->scenario->actor->next_due(
@@ -214,7 +215,8 @@ static void run_one(struct sim *sim)
 	check(sim, false);
 }
 
-/* Whoever has stalled has seen a later time than it is yet: let it come. */
+/* A client that has stalled has seen a time in the future: run until that has
+   come. */
 static void catch_up(struct sim *sim)
 {
 	int64_t until = sim_now(sim);

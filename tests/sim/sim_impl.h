@@ -1,4 +1,4 @@
-/* sim_impl.h - a run, as the parts of the harness know it. */
+/* sim_impl.h - the state of a run, shared by the parts of the simulator. */
 #ifndef SIM_SIM_IMPL_H
 #define SIM_SIM_IMPL_H
 

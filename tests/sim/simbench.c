@@ -35,7 +35,8 @@ static void done(void *arg, const struct ku_zk_reply *reply)
 	send_one(arg);
 }
 
-/* What a lock sends: create, list, read with a watch, delete, and a write. */
+/* Send the next of a lock's requests: create, list, read with a watch, delete;
+   and a write. */
 static void send_one(struct load_client *client)
 {
 	static const enum ku_zk_kind kinds[] = {

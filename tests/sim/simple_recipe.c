@@ -1,14 +1,15 @@
 /*
- * simple_recipe.c - what only a simple lock is and does; and its scenario, which
- * is that of the mutex but for the order: there is none.
+ * simple_recipe.c - the parts of the locks' scenario that only a simple lock
+ * has; and its scenario, which is that of the mutex except that there is no
+ * order.
  *
- * The line's own path is the node.  A foreigner takes it, too, and gives it back
- * with its session, as it could not tell its own from another's.  Of what must
- * hold, these matter most:
+ * The line's own path is the node.  The foreigner takes it, too, and gives it
+ * up by ending its session, as it could not tell its own node from another's.
+ * These rules matter most:
  *
- *   one holder   as for the mutex; who holds has the node with its token
- *   own node     nobody deletes another's, but in the moment after a deletion
- *                from outside in which that is not known
+ *   one holder   as for the mutex; the holder has the node with its token
+ *   own node     nobody deletes another's node, except in the moment after a
+ *                deletion from outside of which it does not know yet
  *   served       nobody waits for ever for a node that nobody has
  *   orphan       nothing is left
  */

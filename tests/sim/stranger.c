@@ -1,4 +1,5 @@
-/* stranger.c - a handle of the client library that is nobody's client. */
+/* stranger.c - a bare handle of the ZooKeeper library, for actors without
+   Kustos. */
 #include "stranger.h"
 
 const struct kustos_acl stranger_acl = { KUSTOS_PERM_ALL, "world", "anyone" };

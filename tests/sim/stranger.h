@@ -1,6 +1,6 @@
 /*
- * stranger.h - a handle of the client library that is nobody's client: of an
- * actor that does what other libraries do.
+ * stranger.h - a bare handle of the ZooKeeper library, for an actor that uses
+ * no Kustos client but does what other libraries do.
  */
 #ifndef SIM_STRANGER_H
 #define SIM_STRANGER_H
@@ -12,7 +12,7 @@
 struct stranger {
 	struct ku_zk *zk; /* NULL: none */
 	bool connected, ended;
-	int pending; /* requests; their callbacks count down */
+	int pending; /* number of requests; their callbacks count down */
 };
 
 extern const struct kustos_acl stranger_acl; /* anyone may do anything */
@@ -21,7 +21,7 @@ extern const struct kustos_acl stranger_acl; /* anyone may do anything */
 void stranger_open(struct stranger *s, struct sim *sim, int index);
 void stranger_close(struct stranger *s);
 
-/* Returns false if it cannot be asked. */
+/* Submit a request.  Returns false if the handle does not take it. */
 bool stranger_submit(struct stranger *s, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg);
 

@@ -1,6 +1,6 @@
 /*
- * subject.c - a real client whose world is the model: what the actor of a
- * scenario begins with.
+ * subject.c - a real Kustos client that runs on the model: the first member of
+ * a scenario's actor.
  */
 #include "subject.h"
 
@@ -148,7 +148,7 @@ static void close_now(struct subject *it)
 {
 	subject_close(it, KUSTOS_NOW);
 	if (!it->gone)
-		it->client->close_budget = 0; /* time stands still by now */
+		it->client->close_budget = 0; /* time does not go on any more */
 	while (!it->gone)
 		(void)ku_client_step(it->client);
 }

@@ -1,4 +1,5 @@
-/* trace.c - what happened: a hash of all of it, and lines of the last of it. */
+/* trace.c - record a run: a hash of all that happened, and the last lines of
+   it. */
 #include "sim_impl.h"
 
 #include <stdarg.h>

@@ -169,7 +169,8 @@ void node_stat(const struct node *node, struct kustos_stat *stat)
 	stat->mtime_ms = node->mtime_ms;
 	stat->ephemeral_owner = node->owner;
 	stat->version = node->version;
-	/* Stored is how many were created; shown is how often they changed. */
+	/* The tree stores how many children were created; a client sees how
+	   often the children changed. */
 	stat->cversion = (int32_t)((uint32_t)node->created * 2 -
 		(uint32_t)node->child_count);
 	stat->aversion = node->aversion;

@@ -1,8 +1,8 @@
 /*
  * tree.h - a tree of nodes, as one ZooKeeper server has it in memory.
  *
- * The tree only stores: what may be changed, and how, txn.c decides.  Each
- * server of the model has a tree of its own; they share paths and data.
+ * The tree only stores nodes: txn.c decides what may be changed, and how.  Each
+ * server of the model has a tree of its own; the trees share paths and data.
  */
 #ifndef SIM_TREE_H
 #define SIM_TREE_H
@@ -53,7 +53,8 @@ struct node {
 	int32_t created;
 	bool container;
 
-	/* The leader's: the counter as transaction "next_zxid" leaves it. */
+	/* In the leader's tree: the counter as transaction "next_zxid" leaves
+	   it. */
 	int64_t next_zxid;
 	int32_t next;
 

@@ -1,9 +1,9 @@
 /*
- * turn_slots.h - an actor's SLOTS, in each of which may be a turn: something that
- * it asked for and waits for, or holds.
+ * turn_slots.h - the SLOTS of an actor.  Each may have a turn: an acquisition
+ * that waits, or that holds something.
  *
- * For scenarios whose "struct actor" has "it" and "turns", and whose "struct turn"
- * has "actor", "state" and "ask", which are to be declared before.
+ * Include it after the declarations of a "struct actor" with "it" and "turns",
+ * and of a "struct turn" with "actor", "state" and "ask".
  */
 #ifndef SIM_TURN_SLOTS_H
 #define SIM_TURN_SLOTS_H
@@ -12,7 +12,7 @@
 
 typedef void turn_fn(struct turn *turn);
 
-/* It has ended: take it off its slot. */
+/* A turn has ended: free its slot. */
 static inline void slots_over(struct turn *turn)
 {
 	turn->state = TURN_OVER;
@@ -22,8 +22,8 @@ static inline void slots_over(struct turn *turn)
 			turn->actor->turns[i] = NULL;
 }
 
-/* Give up and give back everything; then close the client.  Or close it at once,
-   under those who wait.  To be called again until it is closing. */
+/* Cancel and release all turns, and then close the client; or close it at once,
+   while turns wait.  To be called again until the client is closing. */
 static inline void slots_close(struct actor *a, turn_fn *release,
 	turn_fn *cancel)
 {
@@ -43,7 +43,7 @@ static inline void slots_close(struct actor *a, turn_fn *release,
 		subject_close(&a->it, subject_some_budget(&a->it));
 }
 
-/* A run that failed stops anywhere: end the client in a hurry. */
+/* A failed run may stop anywhere: end the client in a hurry. */
 static inline void slots_fini(struct actor *a, turn_fn *release,
 	turn_fn *cancel)
 {

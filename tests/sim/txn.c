@@ -2,8 +2,8 @@
  * txn.c - what may be changed in the tree, and the transactions that do it.
  *
  * A transaction is decided on the leader's tree, one operation after the
- * other, and undone there if one fails.  Then it is in the log, in the form of
- * changes that each server makes to its own tree in the same order.
+ * other, and undone there if one fails.  Otherwise it enters the log as a list
+ * of changes, which each server makes to its own tree in the same order.
  */
 #include "model_impl.h"
 
@@ -90,8 +90,8 @@ static void enlist(struct node *node, struct node **list)
 	*list = node;
 }
 
-/* Which nodes end with a session, and which are containers, only the leader
-   has to know. */
+/* Only the leader has to know which nodes end with a session, and which are
+   containers. */
 static void list_nodes(struct model *m, const struct txn *txn)
 {
 	const struct change *change;
@@ -154,8 +154,8 @@ static int64_t commit(struct model *m, struct txn *txn)
 	return zxid;
 }
 
-/* Deciding: each either makes its change to the leader's tree and leaves what
-   undoes it, or returns why it may not. */
+/* Deciding.  Each function makes its change to the leader's tree and notes how
+   to undo it, or returns why the change is refused. */
 
 static struct undo *undo_of(struct model *m, const struct txn *txn)
 {
@@ -174,8 +174,8 @@ static struct blob *numbered(const struct blob *path, int32_t number)
 	return blob;
 }
 
-/* Inside one transaction the counter goes on past its maximum, because it is
-   only the end of the transaction that compares it. */
+/* Within one transaction the counter goes on past its maximum, because only the
+   end of the transaction compares it. */
 static int32_t next_number(const struct txn *txn, const struct node *parent)
 {
 	return parent->next_zxid == txn->zxid ? parent->next : parent->created;
@@ -193,7 +193,7 @@ static bool is_ephemeral(const struct op *op)
 		op->mode == KU_ZK_EPHEMERAL_SEQUENTIAL;
 }
 
-/* "path" is the new node's, with its number. */
+/* "path" is the new node's full path, with its number. */
 static void do_create(struct model *m, struct txn *txn, struct node *parent,
 	struct op *op, struct blob *path, int64_t owner)
 {
@@ -333,8 +333,8 @@ static void undo_all(struct model *m, struct txn *txn)
 	clear_changes(txn);
 }
 
-/* What a failed transaction tells of its operations: those before the failed
-   one would have been right, and of those after it nothing is known. */
+/* Set the results of a failed transaction: the operations before the failed one
+   would have been valid, and nothing is known about those after it. */
 static void fail_ops(struct op *ops, int count, int failed)
 {
 	int i;

@@ -1,4 +1,4 @@
-/* ware.c - an item of a queue, by its node. */
+/* ware.c - an item of a queue, as its node shows it. */
 #include "ware.h"
 
 #include "model.h"

@@ -11,7 +11,7 @@
 
 #define WATCH_CHILD 1 /* the values of enum ku_zk_watch_kind */
 #define WATCH_DATA 2
-#define WATCH_EXIST 4 /* a client's only: on a node that was not there */
+#define WATCH_EXIST 4 /* only in a client: on a node that did not exist */
 
 struct watch {
 	struct watch *hash_next;
@@ -39,11 +39,11 @@ void watch_add(struct watches *watches, struct watch **list, void *owner,
 struct watch *watch_find(const struct watches *watches, const void *owner,
 	const struct blob *path);
 
-/* Take "kinds" from an entry, which goes if none is left. */
+/* Remove "kinds" from an entry, and the entry if none is left. */
 void watch_drop(struct watches *watches, struct watch *watch, int kinds);
 
-/* Call "fn" for each owner that watches "path" in one of "kinds", and take
-   these kinds from it. */
+/* Call "fn" for each owner that watches "path" in one of "kinds", and remove
+   these kinds from its entry. */
 typedef void watch_fn(void *arg, void *owner, int kinds);
 void watch_fire(struct watches *watches, const struct blob *path, int kinds,
 	watch_fn *fn, void *arg);

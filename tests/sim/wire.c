@@ -54,7 +54,8 @@ void conn_up(struct conn *conn, struct msg *msg, int64_t more_ns)
 	sched_add(m->sched, SCHED_NOBODY, at, server_arrive, msg, 0);
 }
 
-/* With the bug, a reply may arrive before what was sent ahead of it. */
+/* With MODEL_BUG_REORDER a reply may arrive before messages that were sent
+   earlier. */
 static int64_t down_time(struct model *m, struct conn *conn)
 {
 	int64_t at = m->sched->now_ns + model_latency(m);
