@@ -1,6 +1,6 @@
 /*
- * seeds.h - tests that every scenario of the simulator has: no seed fails, what
- * is done is done often enough, and seeds repeat.
+ * seeds.h - tests that every scenario of the simulator has: no seed fails, each
+ * thing happens often enough, and a seed repeats its run.
  */
 #ifndef SIM_SEEDS_H
 #define SIM_SEEDS_H

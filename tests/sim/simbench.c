@@ -35,8 +35,7 @@ static void done(void *arg, const struct ku_zk_reply *reply)
 	send_one(arg);
 }
 
-/* Send the next of a lock's requests: create, list, read with a watch, delete;
-   and a write. */
+/* Send one of the requests that a lock sends, or a write, chosen at random. */
 static void send_one(struct load_client *client)
 {
 	static const enum ku_zk_kind kinds[] = {

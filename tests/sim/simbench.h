@@ -2,7 +2,8 @@
 #ifndef SIM_SIMBENCH_H
 #define SIM_SIMBENCH_H
 
-/* Print them; return a program's exit code: a failure if they are too few. */
+/* Print that number.  Return a program's exit code: a failure if it is too
+   low. */
 int simbench(void);
 
 #endif

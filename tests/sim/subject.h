@@ -78,7 +78,8 @@ void subject_fini(void *actor);
 
 /* For how long a connected client may act on something that is no longer true:
    "at_best", or a session's timeout if faults make messages, servers or clients
-   late.  A client does not act on what it was told before its lease. */
+   late.  A client does not act on what it was told longer ago than its lease
+   lasts. */
 int64_t subjects_known_ns(struct sim *sim, int64_t at_best);
 
 /* The rest is for all subjects of a scenario. */

@@ -1,15 +1,15 @@
 /*
- * close_from.c - descriptors are closed at once, by a call that not every libc has a
- * name for.
+ * close_from.c - close many descriptors with one system call, for which not
+ * every libc has a function.
  */
 #include "close_from.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FD_MOST 65536 /* that are closed one by one, if need be */
+#define FD_MOST 65536 /* limit when they are closed one by one */
 
-/* An old kernel, or a sandbox, may not know the call. */
+/* An old kernel, or a sandbox, may not have the call: then close one by one. */
 void close_from(int first)
 {
 #ifdef SYS_close_range

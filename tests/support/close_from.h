@@ -1,5 +1,6 @@
 /*
- * close_from.h - leave behind what a process was given by the one that forked it.
+ * close_from.h - close the descriptors that a process inherited from its
+ * parent.
  */
 #ifndef TEST_CLOSE_FROM_H
 #define TEST_CLOSE_FROM_H

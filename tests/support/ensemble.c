@@ -60,8 +60,9 @@ static int make_lag(struct ensemble *e)
 	return e->lag == NULL ? -1 : 0;
 }
 
-/* The servers as number "viewer" knows them.  Its limit of how far a follower
-   may fall behind is 20 s, so that a held link is not taken for a dead one. */
+/* Write the list of servers for the configuration of number "viewer".  If there
+   is a link that can be held, a follower may fall behind by 20 s, so that the
+   link is not taken for a dead one. */
 static void write_peers(const struct ensemble *e, int viewer, char *out,
 	size_t size)
 {
@@ -90,8 +91,8 @@ static int launch(struct ensemble *e, bool lag)
 		if (server_configure(e->servers[i], peers, i + 1) < 0)
 			return -1;
 	}
-	/* Among equals the highest number wins; with the laggard started last
-	   there is no doubt that server 2 leads. */
+	/* Among equals the highest number wins the election.  So server 2 leads
+	   for certain if the laggard, server 0, is started last. */
 	if (server_launch(e->servers[2]) < 0 ||
 		server_launch(e->servers[1]) < 0)
 		return -1;

@@ -28,15 +28,16 @@ struct server *ensemble_server(struct ensemble *e, int i);
 /* Return "a,b,c": the addresses of all three. */
 const char *ensemble_hosts(const struct ensemble *e);
 
-/* Return the number of the server that says it leads, -1 if none does. */
+/* Return the number of the server that says it leads, or -1. */
 int ensemble_leader(struct ensemble *e);
 
 /* Wait until one leads and at least "count" are in service.  Returns the
    leader's number, or -1 after "ms". */
 int ensemble_wait(struct ensemble *e, int count, int ms);
 
-/* Return the link from server 0 to the first leader, which is server 2, NULL
-   without "lag".  While it is on PROXY_HOLD, server 0 serves what it knew. */
+/* Return the link from server 0 to the first leader, which is server 2; NULL
+   without "lag".  While the link is on PROXY_HOLD, server 0 goes on serving old
+   data. */
 struct proxy *ensemble_lag(struct ensemble *e);
 
 #endif

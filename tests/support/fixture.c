@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define SKIPPED 77 /* what automake takes for "not run" */
+#define SKIPPED 77 /* automake's exit code for "not run" */
 #define READY_MS 30000
-#define SLOW_CASE 4 /* a case as a whole, for what hangs has to end as well */
+#define SLOW_CASE 4 /* for a whole case, as a test that hangs must end, too */
 
 static const struct server_options *shared_options;
 static struct server *shared;
@@ -116,8 +116,8 @@ int fixture_main(Suite *suite)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
-	/* A build in the background ignores them, and so would what tests
-	   start, which is told to end by them. */
+	/* A build in the background ignores these signals.  Programs that a
+	   test starts would inherit that, and could not be ended by them. */
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);

@@ -1,16 +1,17 @@
 /*
- * fixture.h - what ties the test bed to libcheck.
+ * fixture.h - libcheck cases with a ZooKeeper server, and waiting for
+ * conditions.
  *
  * A program for tests against a server looks like this:
  *
- *	int main(void)
- *	{
- *		Suite *s = suite_create("mutex");
- *		TCase *t = fixture_case(s, "one server", 30);
+ * 	int main(void)
+ * 	{
+ * 		Suite *s = suite_create("mutex");
+ * 		TCase *t = fixture_case(s, "one server", 30);
  *
- *		tcase_add_test(t, S05_a_lost_lock_is_not_re_entered);
- *		return fixture_main(s);
- *	}
+ * 		tcase_add_test(t, S05_a_lost_lock_is_not_re_entered);
+ * 		return fixture_main(s);
+ * 	}
  *
  * One server serves all tests of the program.  Before each test it is running,
  * whatever the test before did to it, and its tree is empty.
@@ -23,11 +24,11 @@
 
 #include <check.h>
 
-/* A busy machine, a sanitizer or valgrind takes so many times as long as an
-   idle machine. */
+/* How many times longer than on an idle machine a test may take: because of a
+   busy machine, a sanitizer or valgrind. */
 #define TEST_SLOW 10
 
-/* For whatever takes no time on an idle machine. */
+/* The time to wait for something that takes no time on an idle machine. */
 #define PATIENCE_MS 60000
 
 /* Wait until the condition holds, which it should within "ms" on an idle
@@ -47,8 +48,8 @@
 		}                                                    \
 	} while (0)
 
-/* Fail the test if the condition comes true within "ms": no proof that it never
-   does, for a busy machine may be late with what is wrong. */
+/* Fail the test if the condition comes true within "ms".  This does not prove
+   that it never does: on a busy machine the error may come later. */
 #define test_never(cond, ms)                                                \
 	do {                                                                \
 		int64_t end_ms_ = test_now_ms() + (ms);                     \
@@ -60,7 +61,7 @@
 		}                                                           \
 	} while (0)
 
-/* Set the options of the shared server: before fixture_main().  What they
+/* Set the options of the shared server, before fixture_main().  What they
    point to must stay. */
 void fixture_options(const struct server_options *options);
 
@@ -68,32 +69,34 @@ void fixture_options(const struct server_options *options);
    "seconds" each on an idle machine. */
 TCase *fixture_case(Suite *suite, const char *name, double seconds);
 
-/* Add a case whose tests bring up themselves what they need. */
+/* Add a case whose tests start themselves what they need. */
 TCase *fixture_bare_case(Suite *suite, const char *name, double seconds);
 
-/* The shared server, and its address. */
+/* Return the shared server, and its address. */
 struct server *fixture_server(void);
 const char *fixture_address(void);
 
-/* Start a proxy (proxy.h) before that server, for the protocol of ZooKeeper: the caller
-   ends it with proxy_free().  If that cannot be, the test fails. */
+/* Start a proxy (proxy.h) in front of that server, for the protocol of
+   ZooKeeper.  The caller ends it with proxy_free().  If it cannot be started,
+   the test fails. */
 struct proxy;
 struct proxy *fixture_proxy(void);
 
 /* Return how many children a node of that server has; 0 also if it is not there. */
 int fixture_children(const char *path);
 
-/* Does this command of the shell succeed?  It looks for what a test uses besides a
-   server.  If it does not, the program counts as skipped unless a test fails, as
-   something was not tested. */
+/* Does this shell command succeed?  It looks for something that a test needs
+   besides a server.  If it does not succeed, something is not tested, so the
+   program counts as skipped unless a test fails. */
 bool fixture_has(const char *command);
 
-/* Run the suite.  Returns the exit code of the program: 0, 1, or 77 with a
-   line on standard output if no server, or not all else, is there. */
+/* Run the suite.  Returns the exit code of the program: 0, 1, or 77 with a line
+   on standard output if there is no server, or something else is missing. */
 int fixture_main(Suite *suite);
 
-/* Does the clock tell something of the library?  Where every access is checked
-   it tells of the checks, and of what else the machine does meanwhile. */
+/* Do measured times say something about the library?  If a sanitizer checks
+   every access, they say more about the checks, and about what else the machine
+   does. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_CLOCK_COUNTS 0
 #else

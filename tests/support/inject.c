@@ -1,5 +1,5 @@
 /*
- * inject.c - who calls, and the calls that have nothing to do with frames.
+ * inject.c - find out who calls, and the faults that do not concern frames.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -126,8 +126,8 @@ static bool is_name(const char *node, const struct addrinfo *hints)
 		(hints == NULL || (hints->ai_flags & AI_NUMERICHOST) == 0);
 }
 
-/* Put the meaning of all names in place of "node" and "service".  Returns
-   false if they have none. */
+/* Replace "node" and "service" by the address that inject_names() set.  Returns
+   false if no name is to be resolved. */
 static bool translate(const char **node, const char **service, char text[32])
 {
 	int64_t meaning = LOAD(names_mean);
@@ -157,7 +157,7 @@ INJECTED int getaddrinfo(const char *node, const char *service,
 	INJECT_REAL(real, "getaddrinfo");
 	__atomic_add_fetch(&resolver_calls, 1, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&names_calls, name, __ATOMIC_SEQ_CST);
-	if (!name) /* nobody is asked */
+	if (!name) /* no resolver is asked */
 		return real(node, service, hints, out);
 	if (delay > 0)
 		nanosleep(&t, NULL);
@@ -212,8 +212,9 @@ INJECTED int clock_gettime(clockid_t id, struct timespec *t)
 	return 0;
 }
 
-/* Only Kustos has such timers, and its are on the boot-time clock: what it means
-   is a time of the clock that it sees. */
+/* Only Kustos has such timers, and sets them by the boot-time clock.
+   inject_clock() may have moved that clock for Kustos, so translate its time to
+   that of the real clock. */
 INJECTED int timerfd_settime(int fd, int flags, const struct itimerspec *when,
 	struct itimerspec *old)
 {
@@ -226,7 +227,7 @@ INJECTED int timerfd_settime(int fd, int flags, const struct itimerspec *when,
 	if ((flags & TFD_TIMER_ABSTIME) != 0 && moved.it_value.tv_sec != 0) {
 		moved.it_value.tv_sec -= jump;
 		if (moved.it_value.tv_sec < 1)
-			moved.it_value.tv_sec = 1; /* long ago */
+			moved.it_value.tv_sec = 1; /* due long ago */
 	}
 	return real(fd, flags, &moved, old);
 }

@@ -17,8 +17,8 @@
 static int made[2]; /* by caller */
 static int left[2]; /* by caller; 0 = disarmed */
 
-/* A sanitizer allocates in a new thread before that runs anything of ours, and
-   dies if it cannot. */
+/* Do allocations of this thread count?  A sanitizer allocates in a new thread
+   before that runs any code of ours, and dies if it cannot. */
 static __thread bool under_way;
 
 void inject_allocs_thread(void)
@@ -85,7 +85,8 @@ INJECTED void *realloc(void *p, size_t size)
 	return refuse(INJECT_CALLER()) ? NULL : real(p, size);
 }
 
-/* The C library's own would call malloc() from there, and hide who asked. */
+/* The C library's own strdup() would call malloc() itself, and hide who
+   called. */
 INJECTED char *strdup(const char *text)
 {
 	size_t size = strlen(text) + 1;

@@ -18,7 +18,7 @@
 #define FDS 1024
 #define HEAD 12 /* length, xid, op code */
 
-/* Where in a stream of frames the next byte stands. */
+/* The position of the next byte in a stream of frames. */
 struct position {
 	char head[HEAD];
 	int head_len;
@@ -30,7 +30,7 @@ struct conn {
 	struct position out;
 	int32_t in_left; /* bytes of the frame being read */
 	bool in_greeted;
-	enum inject_fault victim; /* what the answer to this xid suffers */
+	enum inject_fault victim; /* the fault for the answer to this xid */
 	int32_t victim_xid;
 	int victim_op;
 	bool victim_greets;
@@ -38,10 +38,10 @@ struct conn {
 
 #define OPS (ZK_OP_MAX - ZK_OP_MIN + 1)
 
-/* Set before main(), and shared with all that is forked. */
+/* Set before main(), and shared with all forked processes. */
 static int (*happened)[OPS];
 
-/* Guards all below; nothing is taken inside. */
+/* Guards everything below; no other lock is taken while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct conn conns[FDS];
 static enum inject_fault fault;
@@ -141,8 +141,8 @@ void inject_frames_begin(int fd)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Take bytes up to the end of a frame's head or of its rest.  Returns how many
-   were taken, and whether a head has become whole. */
+/* Take bytes up to the end of a frame's head, or of its rest.  Returns how many
+   were taken, and whether a head is now complete. */
 static size_t advance(struct position *p, const char *data, size_t len,
 	bool *whole)
 {
@@ -168,7 +168,8 @@ static size_t advance(struct position *p, const char *data, size_t len,
 	return n;
 }
 
-/* The frame whose head is whole in "p" goes out, or would. */
+/* The head of the frame in "p" is complete, so the frame is sent or would be.
+   Return its op code. */
 static int head_op(const struct position *p)
 {
 	return p->greeted ? zk_get32(p->head + 8) : ZK_OP_CONNECT;
@@ -280,7 +281,7 @@ static ssize_t try_later(void)
 	return -1;
 }
 
-/* Take one whole frame and forget it, once all of it is there. */
+/* Read one whole frame, waiting until all of it is there, and drop it. */
 static void swallow(int fd, int32_t len)
 {
 	char buf[4096];
@@ -366,7 +367,7 @@ INJECTED ssize_t recv(int fd, void *data, size_t len, int flags)
 	n = recv_frames(&conns[fd], fd, data, len, flags);
 	wait = n < 0 && holding;
 	pthread_mutex_unlock(&lock);
-	if (wait) { /* or libzookeeper would spin */
+	if (wait) { /* else libzookeeper would spin */
 		nanosleep(&moment, NULL);
 		errno = EAGAIN;
 	}

@@ -18,7 +18,7 @@
 #define INJECTED \
 	__attribute__((visibility("default"), noinline)) INJECT_UNCHECKED
 
-/* Who called the function in which this stands. */
+/* The caller of the function in which this is used. */
 #define INJECT_CALLER() inject_caller_at(__builtin_return_address(0))
 
 /* Set "real" to the C library's function of that name, once.  Two threads may
@@ -34,7 +34,7 @@
 
 INJECT_UNCHECKED enum inject_caller inject_caller_at(const void *address);
 
-/* Before main(): what all processes of the program count together. */
+/* Before main(): set up the counts that all processes of the program share. */
 void inject_frames_share(void);
 
 void inject_frames_reset(void);

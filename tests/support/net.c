@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define WORD_TIMEOUT_MS 5000
-#define PATIENCE_MS 200 /* with a server that has only been started */
+#define PATIENCE_MS 200 /* with a server that was just started */
 
 int64_t test_now_us(void)
 {
@@ -62,7 +62,8 @@ int net_reserve(struct sockaddr_in *a)
 
 	if (fd < 0)
 		return -1;
-	/* The flag comes second: the bind is to find a port really free. */
+	/* Set the flag after the bind, which is to find a port that is really
+	   free. */
 	if (bind(fd, (struct sockaddr *)a, sizeof(*a)) < 0 ||
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 		getsockname(fd, (struct sockaddr *)a, &len) < 0) {
@@ -186,7 +187,8 @@ bool fourletter_serves(const char *address, int64_t begun_ms)
 		strstr(text, "Mode:") != NULL;
 }
 
-/* Whether it answers, and with the text in that; or without it. */
+/* Does the server answer, and does its answer contain the text, or not contain
+   it? */
 static bool answers(const char *address, const char *word, const char *text,
 	bool with)
 {

@@ -18,16 +18,16 @@ int64_t test_now_ms(void);
 /* Return microseconds of CLOCK_MONOTONIC. */
 int64_t test_now_us(void);
 
-/* Give the processor away for about a millisecond: the step of every poll. */
+/* Sleep for about a millisecond: the step of every loop that polls. */
 void test_pause_1ms(void);
 
 /* Parse an address.  Returns 0 or -1. */
 int net_parse(const char *address, struct sockaddr_in *out);
 
-/* Keep a port: bind a socket that never listens to "a", and put the port that
-   it has there.  Nobody is given that port by chance, but whoever asks for it
-   with SO_REUSEADDR, as net_listen() and the server do, may listen on it.
-   Returns a descriptor, or -1. */
+/* Reserve a port: bind a socket that never listens to "a", and store its port
+   there.  Nobody else gets that port by chance.  But net_listen() and the
+   server, which use SO_REUSEADDR, can listen on it.  Returns a descriptor, or
+   -1. */
 int net_reserve(struct sockaddr_in *a);
 
 /* Listen, without blocking, on an address that may be a reserved one.
@@ -45,19 +45,20 @@ int net_write(int fd, const void *buf, size_t len);
 /* Write what fits, without SIGPIPE; otherwise as write(2). */
 ssize_t net_send(int fd, const void *buf, size_t len);
 
-/* Ask a four letter word, such as "srvr", "wchp", "cons" or "dump", and put
-   the answer, as much as fits, as text into "buf".  Returns its length, 0 if
-   the server did not answer within five seconds. */
+/* Send a four letter word, such as "srvr", "wchp", "cons" or "dump", and put as
+   much of the answer as fits into "buf", as text.  Returns its length, 0 if the
+   server did not answer within five seconds. */
 size_t fourletter(const char *address, const char *word, char *buf,
 	size_t size);
 
-/* Return whether a server that was started at "begun_ms" serves: to be asked again if
-   not.  As it comes up it may take a connection that it never answers; so it is given
-   as long as it has taken already, and a moment. */
+/* Return whether a server that was started at "begun_ms" serves; if not, ask
+   again.  While it comes up it may accept a connection that it never answers.
+   So wait for the answer as long as the start has taken so far, and a
+   moment. */
 bool fourletter_serves(const char *address, int64_t begun_ms);
 
-/* Return whether the answer to the word contains "text", or does not contain it;
-   neither, if there is no answer. */
+/* Return whether the answer to the word contains "text", or lacks it.  Both
+   return false if there is no answer. */
 bool fourletter_has(const char *address, const char *word, const char *text);
 bool fourletter_lacks(const char *address, const char *word, const char *text);
 

@@ -147,7 +147,8 @@ int thread_count_before(void)
 	pthread_mutex_lock(&end);
 	if (pthread_create(&thread, NULL, wait_for_end, &end) != 0)
 		return -1;
-	/* One that was joined may be seen a moment longer: hence now. */
+	/* Count while the thread lives: after the join it may still be listed
+	   for a moment. */
 	count = thread_count() - 1;
 	pthread_mutex_unlock(&end);
 	pthread_join(thread, NULL);
@@ -157,7 +158,7 @@ int thread_count_before(void)
 int fd_count(void)
 {
 	struct dirent *e;
-	int n = -1; /* the directory's own */
+	int n = -1; /* do not count the directory's own descriptor */
 	DIR *d = opendir("/proc/self/fd");
 
 	if (d == NULL)

@@ -31,8 +31,9 @@ int fd_count(void);
 int thread_id(void);
 bool thread_sleeps(int id);
 
-/* Return thread_count(), to compare later counts with: the thread that a
-   sanitizer starts for itself beside the first of all is in it. */
+/* Return thread_count(), as a base for later counts.  It includes the thread
+   that a sanitizer starts for itself as soon as the program has a second
+   thread. */
 int thread_count_before(void);
 
 #endif

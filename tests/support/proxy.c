@@ -32,7 +32,7 @@ struct proxy {
 	int wake;
 	pthread_t thread;
 
-	pthread_mutex_t lock; /* guards all below; nothing is taken inside */
+	pthread_mutex_t lock; /* guards all below; the innermost lock */
 	struct sockaddr_in upstream;
 	struct proxy_rules rules;
 	struct link *links[LINKS];
@@ -162,7 +162,8 @@ static void close_listener(struct proxy *p)
 {
 	if (p->listener < 0)
 		return;
-	/* A fork may hold a copy: close() alone would go on accepting. */
+	/* A forked process may have a copy, so that after close() alone the
+	   socket would go on accepting. */
 	shutdown(p->listener, SHUT_RDWR);
 	close(p->listener);
 	p->listener = -1;

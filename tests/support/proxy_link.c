@@ -1,9 +1,9 @@
 /*
  * proxy_link.c - one connection through the proxy.
  *
- * Bytes that arrive gather in "in" until a frame is whole.  Then the rules say
- * what becomes of it; what passes is queued in chunks with the time when each
- * is due, in order.
+ * Bytes that arrive are collected in "in" until a frame is complete.  Then the
+ * rules decide what becomes of it.  Frames that pass are queued in chunks, in
+ * order, each with the time when it is due.
  */
 #include "proxy_link.h"
 #include "net.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define READ_SIZE 65536
-#define FRAME_MAX (64 << 20) /* a longer one is no frame but a word */
+#define FRAME_MAX (64 << 20) /* if longer, it is a word and no frame */
 
 struct chunk {
 	struct chunk *next;
@@ -86,7 +86,8 @@ static void drop_queue(struct stream *s)
 void link_free(struct link *l)
 {
 	for (int i = 0; i < 2; i++) {
-		/* A fork may hold a copy: close() alone would not end it. */
+		/* A forked process may have a copy, so that close() alone would
+		   not end the connection. */
 		if (l->fd[i] >= 0) {
 			shutdown(l->fd[i], SHUT_RDWR);
 			close(l->fd[i]);
@@ -203,7 +204,8 @@ static bool give_out(struct link *l, enum proxy_way way)
 	return true;
 }
 
-/* Return the length of the frame at the start of "in", 0 if it is not whole. */
+/* Return the length of the frame at the start of "in", 0 if it is
+   incomplete. */
 static size_t frame_length(struct link *l, const struct stream *s, size_t off)
 {
 	size_t have = s->in_len - off;
@@ -221,7 +223,8 @@ static size_t frame_length(struct link *l, const struct stream *s, size_t off)
 	return have < (size_t)len + 4 ? 0 : (size_t)len + 4;
 }
 
-/* Judge and queue all whole frames.  Returns false for a cut. */
+/* Apply the rules to all complete frames, and queue what passes.  Returns false
+   for a cut. */
 static bool sort_out(struct link *l, struct proxy_rules *r, enum proxy_way way)
 {
 	struct stream *s = &l->way[way];
@@ -238,7 +241,7 @@ static bool sort_out(struct link *l, struct proxy_rules *r, enum proxy_way way)
 				: judge_reply(l, r, frame, !s->greeted);
 		s->greeted = true;
 		if (v == CUT) {
-			give_out(l, way); /* what came before it */
+			give_out(l, way); /* send what came before the cut */
 			return false;
 		}
 		if (v == FORWARD && !push(s, frame, n, r->delay_ms[way]))
@@ -278,7 +281,8 @@ static bool take_in(struct link *l, enum proxy_way way, bool swallow)
 	return true;
 }
 
-/* What "way" waits for at the descriptor that it leads to. */
+/* Does "way" have something to send?  Shorten the timeout to when that is
+   due. */
 static bool must_write(const struct stream *s, int *timeout_ms)
 {
 	int64_t wait_us;
@@ -312,7 +316,8 @@ void link_want(const struct link *l, const struct proxy_rules *rules,
 	}
 }
 
-/* Swallow both ways; the breaking of one end is not passed on either. */
+/* Drop everything from both ends.  If one end breaks, the other does not learn
+   it. */
 static void step_hole(struct link *l, const struct pollfd *fds)
 {
 	for (int i = 0; i < 2; i++) {
@@ -346,7 +351,7 @@ bool link_step(struct link *l, struct proxy_rules *rules,
 		if (fds[1 - i].revents != 0 && !l->way[i].ended &&
 			(!take_in(l, way, false) || !sort_out(l, rules, way)))
 			return false;
-		if (rules->mode == PROXY_HOLD) /* since just now */
+		if (rules->mode == PROXY_HOLD) /* a fault has just set it */
 			return true;
 		if (!give_out(l, way))
 			return false;

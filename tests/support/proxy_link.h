@@ -31,7 +31,7 @@ struct link *link_new(int client, int server);
 /* Close both ends at once. */
 void link_free(struct link *l);
 
-/* Return whether something that was sent has been swallowed. */
+/* Return whether something that was sent has been lost. */
 bool link_lost(const struct link *l);
 
 /* Put into fds[0] and fds[1] what to wait for, and shorten *timeout_ms to the

@@ -83,8 +83,8 @@ static void begin(struct raw *raw, struct raw_out *out, int op)
 }
 
 /*
- * Send the request, free it, and wait for the answer to it.  What else comes
- * meanwhile is passed over: nobody here asks for watch events.
+ * Send the request, free it, and wait for its answer.  Other messages that come
+ * meanwhile are passed over: nobody here asks for watch events.
  */
 static int call(struct raw *raw, struct raw_out *out, struct raw_in *in)
 {

@@ -79,12 +79,14 @@ int64_t raw_session(const struct raw *raw);
 /* Wait only so long for each answer from now on; 30 s at first. */
 void raw_set_patience(struct raw *raw, int ms);
 
-/* Return how many answers, and other messages, came that no call returned: a
-   server answers in order, so an answer without one passed over before it
-   proves that those to the earlier requests are missing and not just late. */
+/* Return how many answers and other messages came that no call has returned.  A
+   server answers in order.  So an answer before which nothing was passed over
+   proves that the answers to earlier requests are missing, and not just
+   late. */
 int raw_passed_over(const struct raw *raw);
 
-/* "made" takes the path that a sequential node got; size is of the buffer. */
+/* "made" gets the path of a sequential node; "size" is the size of that
+   buffer. */
 int raw_do_create(struct raw *raw, const char *path, const char *data,
 	enum raw_mode mode, char *made, size_t size);
 int raw_do_delete(struct raw *raw, const char *path, int version);

@@ -1,8 +1,8 @@
 /*
  * raw_conn.h - building, sending and reading frames, for raw.c and rawkill.c.
  *
- * A builder or a reader that runs out of room goes bad and stays so; only the
- * end result needs to be checked.
+ * A builder or a reader that runs out of room is marked as bad and stays so.
+ * Only the end result needs to be checked.
  */
 #ifndef TEST_RAW_CONN_H
 #define TEST_RAW_CONN_H
@@ -35,11 +35,11 @@ void raw_out_byte(struct raw_out *out, char v);
 void raw_out_int(struct raw_out *out, int32_t v);
 void raw_out_long(struct raw_out *out, int64_t v);
 
-/* A NULL is written as length -1. */
+/* Write a length and the bytes.  NULL is written as length -1. */
 void raw_out_buffer(struct raw_out *out, const void *data, size_t len);
 void raw_out_string(struct raw_out *out, const char *text);
 
-/* The whole frame of a handshake; id 0 asks for a new session. */
+/* Build the whole frame of a handshake; id 0 asks for a new session. */
 void raw_out_connect(struct raw_out *out, int session_ms, int64_t id,
 	const char *password);
 

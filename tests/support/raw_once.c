@@ -87,7 +87,7 @@ static int delete_below(struct raw *raw, const char *path)
 	}
 	raw_names_free(&names);
 	if (rc == RAW_NOAUTH)
-		rc = 0; /* it may have no children */
+		rc = 0; /* perhaps it has no children: go on */
 	if (rc == 0 && strcmp(path, "/") != 0)
 		rc = raw_do_delete(raw, path, -1);
 	return rc == RAW_NONODE ? 0 : rc;

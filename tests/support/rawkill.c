@@ -20,7 +20,8 @@
 
 #define TRIES 100
 #define ANSWER_MS 2000
-/* How many descriptors are looked at, and bytes of the server's list. */
+/* How many descriptors are searched, and how many bytes of the server's
+   list. */
 #define SOCKETS 1024
 #define CONNECTIONS 262144
 #define SECRET INT64_C(0xB3415C00) /* of the server's SessionTracker */
@@ -100,10 +101,10 @@ static void shut_own(int port)
 	}
 }
 
-/* Who joins a session right before its close is carried out keeps the
-   connection, on which the server then drops whatever is sent, without a word.
-   A victim would find that out by the silence only, which takes it a third of its
-   timeout: such a connection is closed, if this process has it. */
+/* A client that takes the session over right before the close is carried out
+   keeps its connection, but the server then silently drops whatever is sent
+   there.  The victim would notice that only by the silence, after a third of
+   its timeout.  So shut such a connection down, if this process has it. */
 static void shut_left_behind(const char *address, int64_t id)
 {
 	char *text = malloc(CONNECTIONS);
@@ -120,10 +121,10 @@ static void shut_left_behind(const char *address, int64_t id)
 	free(text);
 }
 
-/* The victim's connection ends when we take its session over.  If it is quick
-   to come back, it takes the session from us before our close is carried out,
-   and ours is the connection that ends; when we come again, perhaps the one on
-   which nothing is answered. */
+/* The victim's connection ends when we take its session over.  If the victim
+   comes back quickly, it takes the session from us before our close is carried
+   out, and then our connection ends.  When we try again, the connection may be
+   one on which nothing is answered. */
 int raw_kill_session(const char *address, int64_t id)
 {
 	for (int i = 0; i < TRIES; i++) {

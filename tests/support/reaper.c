@@ -14,21 +14,21 @@
 #include <unistd.h>
 
 struct reaper {
-	struct reaper *outer; /* the one of the process that forked this one */
+	struct reaper *outer; /* the reaper of the parent process */
 	pid_t owner;
 	pid_t pid;
 	int fd;
 	char dir[REAPER_PATH];
 };
 
-/* Guards these two, and keeps a question and its answer together. */
+/* Guards these variables, and keeps a question and its answer together. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct reaper *mine;
 static int questions;
 
 /*
- * Send a question and receive the answer into the same place.  A fork that was
- * killed between the two has left an answer behind, which is passed over.
+ * Send a question and receive the answer into the same place.  If a forked
+ * process was killed between the two, its answer is left, and is passed over.
  */
 static int exchange(int fd, struct reaper_message *m, size_t text_len)
 {
@@ -70,7 +70,7 @@ static int ask(struct reaper *reaper, enum reaper_op op, int slot, int value,
 	return err < 0 ? -1 : m.value;
 }
 
-/* An orderly end of the owner waits until everything is cleaned up. */
+/* If the owner exits in order, it waits until everything is cleaned up. */
 static void quit(void)
 {
 	struct reaper *outer;
@@ -120,7 +120,8 @@ struct reaper *reaper_get(void)
 	struct reaper *reaper;
 
 	pthread_mutex_lock(&lock);
-	/* A fork has inherited its parent's, which does not watch the fork. */
+	/* A forked process has inherited its parent's reaper, which does not
+	   watch the forked process. */
 	if (mine == NULL || mine->owner != getpid()) {
 		reaper = start();
 		if (reaper != NULL) {

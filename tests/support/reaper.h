@@ -1,5 +1,6 @@
 /*
- * reaper.h - a small process that owns what a test must not leave behind.
+ * reaper.h - a small process that owns the servers and files that a test must
+ * not leave behind.
  *
  * A test process may be killed at any moment: libcheck does so on a timeout.
  * So servers are not its children but those of its reaper, which watches the
@@ -23,8 +24,8 @@
 
 struct reaper;
 
-/* Return the reaper of this process, started when first asked for, or NULL
-   with errno set.  Never freed: it ends with the process. */
+/* Return the reaper of this process, or NULL with errno set.  The first call
+   starts it.  It is never freed, but ends with the process. */
 struct reaper *reaper_get(void);
 
 /* Return the reaper's own process id. */

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #define SLOTS 64
-#define PORTS 8 /* reserved ones of a slot */
+#define PORTS 8 /* the most that a slot can reserve */
 
 struct slot {
 	bool used;
@@ -253,9 +253,9 @@ static bool take_signal(int fd)
 }
 
 /*
- * Leave the owner's process group, which libcheck kills as a whole, and its
- * terminal; and hold none of its descriptors, since a socket whose copy lives
- * here would stay open when the owner closes it.
+ * Leave the owner's terminal, and its process group, which libcheck kills as a
+ * whole.  Close the descriptors that were inherited: a socket would stay open
+ * when the owner closes it, if there was a copy here.
  */
 static int detach(int fd)
 {
@@ -293,7 +293,7 @@ static int make_base(void)
 }
 
 /* Return a descriptor that can be read when the process has ended, or -1.  Not
-   every libc has a name for the call. */
+   every libc has a function for the call. */
 static int watch_end(pid_t pid)
 {
 #ifdef SYS_pidfd_open
@@ -312,8 +312,9 @@ void reaper_loop(int fd, pid_t owner)
 
 	fds[1].fd = detach(fd);
 	fds[0].fd = 3;
-	/* Without pidfds the end of the socket must do, which a fork of the
-	   owner may keep open longer.  poll() skips a negative descriptor. */
+	/* Without pidfds only the end of the socket tells that the owner is
+	   gone; a forked process may keep it open longer.  poll() skips a
+	   negative descriptor. */
 	fds[2].fd = watch_end(owner);
 	hello.value = make_base();
 	memcpy(hello.text, base, sizeof(base));

@@ -1,6 +1,6 @@
 /*
- * reaper_loop.h - what the reaper and the process that asks it say to each
- * other.  One message is one packet; the answer is in "value" and "text".
+ * reaper_loop.h - the messages between the reaper and the process that uses it.
+ * One message is one packet; the answer is in "value" and "text".
  */
 #ifndef TEST_REAPER_LOOP_H
 #define TEST_REAPER_LOOP_H

@@ -1,8 +1,9 @@
 /*
- * sanitized.h - under a sanitizer what is tried many thousand times is tried less.
+ * sanitized.h - repeat less often under a sanitizer.
  *
- * Each try takes long there, and does the same: what is tried so often has one
- * thread, and uses its memory in the same few ways each time.
+ * Some tests repeat something many thousand times, which takes long under a
+ * sanitizer.  Fewer repetitions find as much there: such tests have one thread,
+ * and use memory in the same few ways each time.
  */
 #ifndef SANITIZED_H
 #define SANITIZED_H

@@ -132,7 +132,8 @@ int server_configure(struct server *s, const char *peers, int id)
 
 	if (f == NULL)
 		return -1;
-	/* Relative, as a name may have what has a meaning in this file. */
+	/* The path is relative, as an absolute one may contain characters that
+	   mean something in this file. */
 	fprintf(f, "dataDir=./data\nclientPortAddress=%s\nclientPort=%d\n",
 		s->ip, s->port);
 	fprintf(f, "tickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n",
@@ -157,8 +158,8 @@ static int add(const char **argv, int n, const char *const *more)
 
 int server_launch(struct server *s)
 {
-	/* It starts in half a second, stays small and does not wait for the
-	   disk. */
+	/* With these the server starts in half a second, stays small and does
+	   not wait for the disk. */
 	static const char *const quick[] = {
 		"-XX:TieredStopAtLevel=1",
 		"-Xmx256m",
@@ -270,7 +271,7 @@ int server_stop(struct server *s)
 
 	if (reaper_signal(s->reaper, s->slot, SIGTERM) < 0)
 		return 0;
-	reaper_signal(s->reaper, s->slot, SIGCONT); /* perhaps paused */
+	reaper_signal(s->reaper, s->slot, SIGCONT); /* it may be paused */
 	while (server_pid(s) != 0) {
 		if (test_now_ms() > end)
 			return -1;
@@ -308,7 +309,7 @@ int server_wipe(struct server *s)
 
 	if (server_pid(s) != 0)
 		return -1;
-	/* Beside it lies the number in the ensemble, which must stay. */
+	/* The file beside it, with the number in the ensemble, must stay. */
 	snprintf(path, sizeof(path), "%s/data/version-2", s->dir);
 	return access(path, F_OK) < 0 ? 0 : remove_tree(path);
 }

@@ -25,8 +25,8 @@ struct server_options {
 	const char *config; /* further lines for the configuration file */
 	const char *jvm;    /* further arguments of java: "-Da=1 -Db=2" */
 	bool log;	    /* have the server log its warnings */
-	bool shipped;	    /* none of our own: slow to start, and it waits for
-			       the disk before it answers */
+	bool shipped;	    /* settings as shipped: slow to start, and waits
+			       for the disk before it answers */
 };
 
 /* Return NULL if servers can be started on this machine, else a sentence
@@ -58,8 +58,8 @@ int server_kill(struct server *server);
 int server_pause(struct server *server);
 int server_resume(struct server *server);
 
-/* Start it again on what it had stored, after killing it if it is up, and
-   wait until it answers.  Returns 0 or -1. */
+/* Start it again with the data that it had stored, and wait until it answers.
+   If it is up, kill it first.  Returns 0 or -1. */
 int server_restart(struct server *server);
 
 /* Remove what it stored; it must be down.  Returns 0 or -1. */

@@ -1,6 +1,6 @@
 /*
- * server_parts.h - starting a server in steps, for ensembles: first all their
- * ports, then all their configurations, then all the processes.
+ * server_parts.h - start a server in steps, for ensembles: first all the
+ * servers get ports, then configurations, and then their processes are started.
  */
 #ifndef TEST_SERVER_PARTS_H
 #define TEST_SERVER_PARTS_H
@@ -20,7 +20,7 @@ int server_configure(struct server *server, const char *peers, int id);
 /* Start the process and return without waiting for it.  0 or -1. */
 int server_launch(struct server *server);
 
-/* Say on standard error that it did not come up, with its last words. */
+/* Say on standard error that it did not come up, with its output. */
 void server_complain(const struct server *server);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * zkproto.h - the little of ZooKeeper's wire format that the test bed needs.
  *
- * A frame is a length of 4 bytes and as many bytes.  A request's begin with
- * its xid and its op code, a reply's with the xid it answers, zxid and error.
- * The first frame each way is the handshake, which has neither.
+ * A frame is a length of 4 bytes and as many bytes.  A request begins with its
+ * xid and its op code.  A reply begins with the xid of its request, a zxid and
+ * an error code.  The first frame each way is the handshake, which has none of
+ * these.
  */
 #ifndef TEST_ZKPROTO_H
 #define TEST_ZKPROTO_H
