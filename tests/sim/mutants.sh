@@ -3,20 +3,23 @@
 # demand that the simulator finds each.  A simulator that cannot find a bug
 # proves nothing.
 #
-# Each mutant is a sed script for a source file, or two.  They are compiled anew
-# and linked before the archives, whose own copies are then left out.  A script
-# that changes nothing, or does not compile, fails as loudly as a bug that is
-# not found.
+# A mutant is a sed script for one source file, or for two.  The changed files
+# are compiled and linked before the archives, so that the linker does not take
+# the archives' own copies.  A script that changes nothing, or whose result does
+# not compile, is a failure just like a bug that is not found.
 #
-# The seed that found it before is tried first: if it still does, there is no need to
-# try those before it.  "make note-mutants" (mutants.sh note) writes those
-# seeds anew; if they are old, it takes longer, and that is all.
+# The file mutants.seeds notes the seed that found each mutant.  That seed is
+# tried first; if it still finds the mutant, the seeds before it are not tried.
+# "make note-mutants" (mutants.sh note) writes the file anew.  Old seeds only
+# make the search longer.
 #
-# MUTANTS is a pattern of those that are wanted, MUTANT_SEEDS how many seeds each
-# is given, MUTANT_SECONDS how much time.  "make check" passes the compiler, its
-# flags, and what to link: the objects of the simulator, and then the archives.
+# Variables: MUTANTS is a shell pattern of the names to try, MUTANT_SEEDS the
+# number of seeds to try for each, MUTANT_SECONDS its time limit.  "make check"
+# passes the compiler, its flags, and what to link: the objects of the simulator,
+# and then the archives.
 
-# Refused requests, but where they always were, would move the seeds of those that are rare.
+# Throttled requests are left out, except in scenarios that always had them: they
+# would change which seeds find the rare bugs.
 scenario=client how=try with='' without=throttle
 seeds=${MUTANT_SEEDS:-200}
 steps=${MUTANT_STEPS:-20000}
@@ -27,10 +30,12 @@ trap 'rm -rf "$work"' EXIT
 [ -z "${flags-}" ] || exit 77
 count=0 at_once=2 mode=${1-}
 notes=$srcdir/tests/sim/mutants.seeds
-# It takes processors and measures no time, and others beside it do.
+# This script needs much processor time and measures none.  Tests that run beside
+# it measure time, so give way to them.
 renice -n 10 -p $$ >/dev/null 2>&1
 
-# hunt DIRECTORY FIRST SEEDS: with the simulator there.
+# hunt DIRECTORY FIRST SEEDS: run SEEDS seeds from FIRST on, with the simulator in
+# DIRECTORY.
 hunt() {
 	timeout "${MUTANT_SECONDS:-300}" "$1/sim" --scenario $scenario \
 		--seed "$2" --seeds "$3" --steps "$steps" --as-found \
@@ -38,13 +43,14 @@ hunt() {
 		>"$1/out" 2>&1
 }
 
-# noted NAME: print the seed that found it before.
+# noted NAME: print the noted seed of this mutant, if there is one.
 noted() {
 	[ "$mode" = note ] || awk -v name="$scenario:$1" -v most="$seeds" '
 		$1 == name && $2 <= most { print $2 }' "$notes"
 }
 
-# hunted DIRECTORY NAME: is it found?
+# hunted DIRECTORY NAME: hunt with the noted seed, and then from 1 on.  Fails if the
+# mutant is found.
 hunted() {
 	first=$(noted "$2")
 	if [ -n "$first" ]; then
@@ -76,14 +82,15 @@ build() {
 		$sim_libs
 }
 
-# unharmed DIRECTORY: what is as it is survives the seed that was found there.
+# unharmed DIRECTORY: does the unchanged library survive the seed that was found
+# there?
 unharmed() {
 	"$work/none/sim" --scenario $scenario --steps "$steps" --seeds 1 \
 		${with:+--with "$with"} ${without:+--without "$without"} \
 		--seed "$(sed -n 's/^  seed: *//p' "$1/out")" >/dev/null
 }
 
-# try DIRECTORY NAME FILE SED-SCRIPT ...: say what became of one.
+# try DIRECTORY NAME FILE SED-SCRIPT ...: hunt for one mutant, and print the result.
 try() {
 	at=$1 name=$2
 	shift 2
@@ -115,8 +122,8 @@ with_test() {
 	build "$@"
 }
 
-# aim DIRECTORY NAME FILE SED-SCRIPT ...: the same with a test that goes straight to
-# what seeds hardly ever come to.
+# aim DIRECTORY NAME FILE SED-SCRIPT ...: like "try", with a test program that goes
+# straight to a case that seeds hardly ever reach.
 aim() {
 	at=$1 name=$2
 	shift 2
@@ -129,7 +136,8 @@ aim() {
 	fi
 }
 
-# mutant NAME FILE SED-SCRIPT [FILE SED-SCRIPT]
+# mutant NAME FILE SED-SCRIPT [FILE SED-SCRIPT]: run "try" or "aim" for one mutant,
+# two at a time.
 mutant() {
 	# shellcheck disable=SC2254 # a pattern
 	case $1 in
@@ -145,7 +153,8 @@ mutant() {
 	[ $((count % at_once)) -ne 0 ] || wait
 }
 
-# First of all, what is as it is must survive: here a few seeds, in test_*.c many.
+# survive: check first that the unchanged library survives the scenario.  A few
+# seeds are enough here; test_*.c runs many.
 survive() {
 	wait
 	if ! hunt "$work/none" 1 20; then
@@ -155,7 +164,8 @@ survive() {
 	tail -n 1 "$work/none/out"
 }
 
-# aim_with TEST: from here on.  It passes as long as nothing is changed.
+# aim_with TEST: use "aim" with this test from here on.  The test must pass with the
+# unchanged library.
 aim_with() {
 	how=aim test=$1
 	mkdir "$work/$test"
@@ -201,11 +211,11 @@ mutant L05_given_up_and_there_in_the_next_session lib/op_start.c \
 mutant two_tries_at_once lib/op_list.c \
 	's/ && op->request.slot == NULL)/)/'
 
-# The lease, where it is tight.  Two of its parts cannot be missed here, and have
-# their tests in tests/unit/test_lease.c: its last eighth is for clocks that
-# differ, which the model's do not, and hides what counts from an answer instead
-# of from its request.  That a new connection forgets old marks changes nothing,
-# as its base is later than all of them.
+# The lease, where it is tight.  Mutants of two of its parts cannot be found here;
+# those parts are tested in tests/unit/test_lease.c.  The last eighth of the timeout
+# is for clocks that differ, which the model's do not; it also hides a lease that
+# counts from an answer instead of from its request.  And that a new connection
+# forgets old marks changes nothing, as its base is later than all of them.
 scenario=lease
 survive
 
@@ -218,7 +228,7 @@ mutant S26_one_answer_is_proof lib/lease.c \
 scenario=mutex
 survive
 
-# Whose node it is, and whether it is there.
+# Whose node it is, and whether it exists.
 mutant S03_ghost_adopted lib/op_create.c \
 	's/ && moved)/ \&\& false)/
 	s/reply->stat->ephemeral_owner != op->request.session_id/false/'
@@ -291,7 +301,7 @@ mutant L05_deleted_again_after_a_farewell \
 	lib/line_proof.c 's/proof->request.what.kind == KU_ZK_GET/true/' \
 	lib/line.c '/^void ku_place_free/,/^}/s/free(place);/memset(place, 90, sizeof(*place));/'
 
-# To be served, and to leave nothing.
+# Everybody is served, and nothing is left.
 mutant L05_node_left_when_given_up lib/place_take.c \
 	's/if (op->err == KUSTOS_OK \&\& op->kind == KU_ZK_CREATE)/if (false)/'
 mutant L05_guarantee_not_kept lib/op_start.c \
@@ -435,7 +445,7 @@ mutant seat_two_of_one_client_try lib/seat.c \
 	's/while (!line->busy \&\& /while (/
 	s/line->first->state == KU_PLACE_BEHIND/line->first->state <= KU_PLACE_BEHIND/'
 
-# To be served, and to leave nothing.
+# Everybody is served, and nothing is left.
 mutant seat_L05_unwanted_node_forgotten lib/op_create.c \
 	's/op->unwanted \&\& op->ambiguous/false \&\& op->ambiguous/'
 mutant seat_L05_node_left_when_given_up lib/seat.c \
@@ -455,7 +465,7 @@ mutant seat_watch_left_behind lib/seat.c \
 scenario=queue without=
 survive
 
-# What becomes of a transaction whose answer was lost.
+# A transaction whose answer was lost.
 mutant queue_S15_lost_taken_for_done lib/receipt.c \
 	's/if (deed->version < version)/if (true)/'
 mutant queue_S15_lost_taken_for_not_done lib/receipt.c \
@@ -512,7 +522,7 @@ mutant delay_others_are_never_found lib/others.c \
 scenario=claim without=throttle
 survive
 
-# What becomes of a claim, or of an ack, whose answer was lost.
+# A claim, or an ack, whose answer was lost.
 mutant claim_S16_lost_taken_for_not_done lib/custody_claim.c \
 	'/^static void claimed/,/^}/s/see_mark_later(c, reply->rc);/ku_custody_missed(c, KU_MISSED_TAKEN, KUSTOS_OK);/'
 mutant claim_S16_any_marker_is_ours lib/custody_claim.c \
@@ -524,7 +534,7 @@ mutant claim_S16_lost_ack_taken_for_not_done lib/custody_end.c \
 mutant claim_S16_item_that_is_gone_is_ours lib/custody_end.c \
 	'/^static void saw_mark/,/^}/{s/reply->stat->czxid == c->token/false/;s/same \&\& reply->rc == KU_ZK_NONODE/true/;}'
 
-# What becomes of it when the session is lost.
+# The loss of the session.
 mutant claim_S16_ack_in_another_session \
 	lib/custody.c 's/c->state == KU_CUSTODY_ENDING \&\& !c->ambiguous/false/' \
 	lib/custody_end.c 's/ku_custody_delete(c->item_path, c->stat.version)/ku_custody_delete(c->item_path, -1)/'
@@ -556,7 +566,8 @@ mutant keyed_a_newer_one_that_comes_first_is_not_seen lib/desk_look.c \
 	'/^static bool is_stale/,/^}/s/return keyed/return false/'
 mutant keyed_others_are_never_found lib/others.c \
 	's/(uint32_t)reply->stat->cversion == others->changes/true/'
-# The next connection breaks as well: without that it takes thousands of seeds.
+# With the fault that the next connection breaks as well.  Without it, these mutants
+# take thousands of seeds to find.
 with=relapse
 survive
 mutant keyed_chosen_without_a_connection lib/desk_look.c \
@@ -577,7 +588,7 @@ mutant barrier_S12_event_taken_for_the_removal lib/vigil.c \
 mutant barrier_L08_event_forgotten lib/mirror.c \
 	'/^static void node_event/,/^}/s/read_it(m);/;/'
 
-# To go in.
+# Entering.
 mutant double_S12_any_event_lets_in lib/muster_look.c \
 	's/event == KU_WATCH_CREATED \&\& m->absent/true/'
 mutant double_S12_one_less_is_enough lib/muster_rule.c \
@@ -589,7 +600,7 @@ mutant double_L18_old_ready_passed_in_silence lib/muster_step.c \
 mutant double_S11_node_of_an_old_session lib/muster_step.c \
 	's/ku_muster_forget(m);/;/;s/^\t\t\tjoin(m);/\t\t\tawait(m, watched);/'
 
-# To go out.
+# Leaving.
 mutant double_S12_out_without_the_others lib/muster_step.c \
 	'/^static void leave/,/^}/s/if (awaited == NULL)/if (true)/'
 mutant double_waits_for_the_next_round lib/muster_look.c \
@@ -599,7 +610,7 @@ mutant double_L05_node_left_when_given_up lib/muster.c \
 mutant double_ready_left_behind lib/muster_step.c \
 	's/(void)ku_muster_write(m, KU_ZK_DELETE);/;/'
 
-# The same, where more come than a round takes.
+# The same, with more members than a round needs.
 scenario=crowd
 survive
 mutant crowd_L18_out_before_those_whose_round_it_joined lib/muster_look.c \
@@ -640,7 +651,7 @@ mutant S20_own_write_taken_for_anothers lib/place_write.c \
 mutant S20_write_that_nobody_waits_for_is_forgotten lib/candidate_data.c \
 	'/^static void cease/,/^}/s/ku_place_unheed(.*/{ extern void ku_place_stop_writing(struct ku_place *); ku_place_stop_writing(errand->term->place); }/'
 
-# What the program is told.
+# What the program is told about it.
 mutant U03_loss_not_told lib/candidate.c \
 	's/call_program(c, c->lost, term);/;/'
 mutant told_after_the_node_went lib/candidate_over.c \
@@ -665,7 +676,7 @@ mutant S15_unknown_taken_for_done lib/candidate_over.c \
 mutant given_up_while_the_transaction_is_on_its_way lib/candidate_over.c \
 	's/if (is_deleting(h)) {/if (false) {/'
 
-# Who goes on after a crash.
+# A process that goes on after a crash.
 mutant node_of_the_former_process_left lib/candidate_search.c \
 	's/if (!is_left(c, one->op) ||/if (true ||/'
 mutant older_node_of_the_former_process_taken lib/candidate_search.c \
@@ -673,7 +684,7 @@ mutant older_node_of_the_former_process_taken lib/candidate_search.c \
 mutant second_node_of_the_former_process_left lib/candidate_search.c \
 	's/: dismiss_rest(c, survey, found);/: KUSTOS_OK;/'
 
-# Who observes.
+# Observers.
 mutant L08_observer_forgets_after_a_session lib/session.c \
 	's/ku_observers_connected(client);/;/'
 mutant L09_observer_without_a_watch lib/observe.c \
@@ -695,7 +706,7 @@ mutant one_node_L13_no_new_place_after_a_loss lib/candidate.c \
 	'/^static void lost/,/^}/s/ku_candidate_line_up(c);/;/
 	/^static void unsure/,/^}/s/ku_candidate_line_up(c);/;/'
 
-# Clients that stand still within a step, too: without, this is not found.
+# With clients that also stall within a step.  Without that, this is not found.
 with=stall
 survive
 scenario=countdown
@@ -724,7 +735,7 @@ mutant handed_over_and_never_in_line_again lib/candidate_over.c \
 mutant write_of_a_leader_taken_for_anothers lib/place_write.c \
 	's/writing->place->version = op->out_stat.version;/;/'
 
-# Several taken together.
+# Several locks taken together.
 scenario=together
 survive
 mutant together_in_the_order_of_the_caller lib/lockable.c \
@@ -736,7 +747,8 @@ mutant S11_together_one_was_lost_meanwhile lib/lockable.c \
 mutant S09_together_one_is_lost_and_not_the_others lib/hold.c \
 	's/ku_hold_lose(hold->within->whole);/;/'
 
-# What a follower has kept back is done when the session is back there.
+# With the fault that a follower's write is held, and is done when the session comes
+# back there.
 with=late
 scenario=mutex
 survive
@@ -748,7 +760,8 @@ scenario=claim
 survive
 mutant late_S16_transactions_are_not_writes lib/wire.c \
 	's/ || what->kind == KU_ZK_MULTI;/;/'
-# Where servers cannot be told apart a session goes back, and queues survive that.
+# If servers cannot be told apart a session may go back to such a follower, and a queue
+# must survive that.
 scenario=queue
 survive
 mutant late_S15_goes_back_and_versions_are_not_used_up lib/session_handle.c \
@@ -760,7 +773,7 @@ mutant late_S06_deletions_are_not_writes lib/wire.c \
 	's/what->kind == KU_ZK_DELETE ||/false ||/'
 with=
 
-# What needs one moment, which a test makes.
+# Bugs that need one exact moment, which a test brings about.
 aim_with test_given_up
 mutant L05_left_when_given_up_in_a_close lib/op_start.c \
 	's/closing <= KU_DRAINING/closing == KU_OPEN/'

@@ -24,8 +24,9 @@ if HAVE_CHECK
 libsupport_a_SOURCES += %D%/fixture.c %D%/fixture.h
 endif
 
-# Apart, because a program linked with it has its own send() and malloc(): a
-# test that includes inject.h takes two more lines, as test_inject below.
+# This is a library of its own, because a program linked with it has its own
+# send() and malloc().  A test that includes inject.h takes two more lines, as
+# test_inject below.
 check_LIBRARIES += libinject.a
 libinject_a_SOURCES = \
 	%D%/inject.c %D%/inject.h \

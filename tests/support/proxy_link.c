@@ -39,11 +39,11 @@ struct stream {
 };
 
 struct link {
-	int fd[2]; /* where a way leads to: TO_SERVER, TO_CLIENT */
+	int fd[2]; /* destination of each way: TO_SERVER, TO_CLIENT */
 	struct stream way[2];
-	bool raw; /* four letter word, or nothing of ZooKeeper */
+	bool raw; /* a four letter word, or not ZooKeeper's protocol */
 	bool lost;
-	enum proxy_fault victim; /* what the reply to "victim_xid" suffers */
+	enum proxy_fault victim; /* the fault for the reply to "victim_xid" */
 	int32_t victim_xid;
 	bool victim_greets; /* the victim is the handshake */
 };
