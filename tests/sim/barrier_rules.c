@@ -1,4 +1,4 @@
-/* barrier_rules.c - what is there of the barriers, and what must hold. */
+/* barrier_rules.c - track the barriers' nodes, and check how calls end. */
 #include "barrier_actor.h"
 
 #include "model_impl.h"
@@ -21,8 +21,9 @@ struct actor *bar_actor_of(struct sim *sim, int index)
 
 /* What is there */
 
-/* Somebody has deleted "ready".  Who is in by its own count, as its time was over, and was
-   not the first to tell the others, never hears for whom that was. */
+/* Somebody has deleted "ready".  A member may have gone in by its own count, as
+   its time was over, while another was the first to write "ready".  It then
+   never learns which members "ready" named. */
 static void tamper(struct sim *sim)
 {
 	struct shared *s = bar_shared(sim);
@@ -68,8 +69,9 @@ static void add_node(struct shared *s, const char *path, int64_t zxid,
 	count_them(s, zxid);
 }
 
-/* "ready" says up to which transaction a round's members came: who is of it by that, and
-   waits to go in, goes in with it or with a later one. */
+/* "ready" names the transaction up to which the members of a round came.  A
+   member that belongs to the round by that, and still waits to go in, goes in
+   with this round or with a later one. */
 static void hear_ready(struct sim *sim)
 {
 	struct shared *s = bar_shared(sim);
@@ -119,7 +121,7 @@ void bar_change(struct sim *sim, enum model_change_kind kind, const char *path,
 	}
 }
 
-/* Its nodes do not count any more. */
+/* The actor's nodes no longer count. */
 void bar_part(struct actor *a)
 {
 	struct shared *s = bar_shared(a->it.sim);
@@ -147,7 +149,8 @@ void bar_call_over(struct actor *a, struct ask *call, const char *what,
 	ask_end(call, what);
 }
 
-/* The last of its nodes in this call, that was one of all. */
+/* Return the last node of this call that was part of a complete round, or
+   NULL. */
 static struct spot *full_node(struct actor *a)
 {
 	struct shared *s = bar_shared(a->it.sim);
@@ -180,7 +183,8 @@ void bar_left(void *arg, enum kustos_err err)
 	struct actor *a = arg;
 	struct shared *s = bar_shared(a->it.sim);
 
-	/* It went in when its time was over, and had not told the others. */
+	/* KUSTOS_ELOST: it went in as its time was over, without telling the
+	   others. */
 	if (err == KUSTOS_ELOST)
 		s->figures[FIGURE_LOST]++;
 	bar_call_over(a, &a->step, "left",

@@ -1,4 +1,4 @@
-/* claim_rules.c - what became of each item that is claimed, and what must hold. */
+/* claim_rules.c - track each item that is claimed, and check the rules. */
 #include "claim_actor.h"
 
 #include "custody_impl.h"
@@ -43,7 +43,7 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && path[len] == '/';
 }
 
-/* The node with this name, the last that was made. */
+/* Return the last node that was made with this name, or NULL. */
 static struct stock *node_named(struct shared *s, const char *name)
 {
 	for (int i = s->node_count - 1; i >= 0; i--)
@@ -52,7 +52,7 @@ static struct stock *node_named(struct shared *s, const char *name)
 	return NULL;
 }
 
-/* An item is made: for the first time, or as it was put back. */
+/* An item is created: for the first time, or because it is put back. */
 static void made(struct sim *sim, const char *path, int64_t zxid,
 	int64_t parent)
 {
@@ -80,7 +80,8 @@ static void died(struct sim *sim, const char *path, int64_t zxid)
 	struct shared *s = claim_shared(sim);
 	struct piece *p = &s->pieces[ware_piece(sim, s->kind, path)];
 
-	/* Made before the other is deleted, in one transaction. */
+	/* The dead item is created before the item is deleted, in the same
+	   transaction. */
 	if (!s->nodes[p->node].there)
 		sim_fail(sim, "once", "%s died though it was gone", path);
 	if (s->nodes[p->node].sets < s->deliveries)
@@ -113,24 +114,26 @@ static void deleted(struct sim *sim, struct stock *n, const char *path,
 	if (p->dead && p->gone_zxid == zxid)
 		return;
 	p->gone_zxid = zxid;
-	p->done = p->again = true; /* unless it is made in this transaction */
+	p->done = p->again = true; /* unless this transaction makes it anew */
 }
 
-/* Since when could it be had? */
+/* Return since when the item may be claimed. */
 static int64_t due_at(const struct shared *s, const struct stock *n)
 {
 	return ware_due_at(s->kind, &n->ware, n->free_since);
 }
 
-/* Since when is nothing to keep it from being had?  What a server with too many requests
-   refuses is had later than what was sent with it. */
+/* Return since when nothing prevents a claim of the item.  If a server with too
+   many requests refuses a claim, the item is claimed later than those requested
+   along with it. */
 static int64_t open_since(const struct stock *n)
 {
 	return n->put_off_at > n->free_since ? n->put_off_at : n->free_since;
 }
 
-/* Must "m", which is before "n", be had before it?  It was known to be there for long
-   enough; or had been tried before. */
+/* Does "m" come before "n", so that it had to be claimed first?  It had to if
+   it was free for long enough to be known, or if it was tried no later than
+   "n". */
 static bool is_passed_over(const struct stock *m, const struct stock *n,
 	int64_t known)
 {
@@ -140,7 +143,8 @@ static bool is_passed_over(const struct stock *m, const struct stock *n,
 				m->tried_at <= n->tried_at));
 }
 
-/* Were its claim and one before lost, so that others go on without it? */
+/* Were its claim, and an earlier one, lost?  Then a desk puts the item off and
+   goes on to others. */
 static bool is_put_off(struct sim *sim, const struct stock *n)
 {
 	for (int i = 0; i < MOST; i++) {
@@ -157,11 +161,13 @@ static bool is_put_off(struct sim *sim, const struct stock *n)
 	return false;
 }
 
-/* Where a key decides, one that claims alone, and goes by no old listing, leaves none
-   behind that comes before this one, and that it must have known of; but what was
-   delivered too often is on its way elsewhere, and what was taken from under it is
-   its own still.  A listing may come late, and what was chosen by it may be had as late
-   again; by who stands still now and then, at any time. */
+/* Rule "order": "n" was just claimed.  Where a key decides, no other item may
+   be left that comes before "n" and that the taker must have known of.  This
+   holds for an actor that claims alone and does not use old listings.  It does
+   not hold for an item that was delivered too often, which is being moved away,
+   nor for one whose marker was deleted from outside, which its taker still has.
+   A listing may come late, and a choice made by it may be carried out as much
+   later; if clients stall, at any time. */
 static void check_rank(struct sim *sim, const struct stock *n)
 {
 	struct shared *s = claim_shared(sim);
@@ -172,10 +178,10 @@ static void check_rank(struct sim *sim, const struct stock *n)
 	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE ||
 		sim_stalls(sim))
 		return;
-	/* Who tried while there was no folder for markers tries again. */
+	/* A desk that tried before the markers' folder existed tries again. */
 	if (s->marks_since > known)
 		return;
-	/* Who was beaten chooses at random, until it has had some. */
+	/* A desk that was beaten chooses at random for some claims. */
 	if (s->had_since++ < SPREAD_FOR)
 		return;
 	for (int i = 0; i < s->node_count; i++) {
@@ -218,7 +224,8 @@ static void marker_changed(struct sim *sim, enum model_change_kind kind,
 	}
 }
 
-/* Was it beaten: by another, or by what it had in a session before? */
+/* Was a claim beaten: by another client, or by a marker of the client's former
+   session? */
 static bool is_beaten(struct shared *s, enum model_note what, const char *path,
 	int64_t rc)
 {
@@ -230,8 +237,9 @@ static bool is_beaten(struct shared *s, enum model_note what, const char *path,
 		node_named(s, ku_path_leaf(path)) != NULL;
 }
 
-/* A server had too many requests, as "client" read an item, or its marker, or claimed
-   one: which, a transaction does not say. */
+/* A server with too many requests refused one of "client": a read of an item or
+   of its marker, or a claim.  A refused transaction does not show which item it
+   was for. */
 static void was_put_off(struct sim *sim, int client, const char *path)
 {
 	struct shared *s = claim_shared(sim);
@@ -278,7 +286,8 @@ void claim_change(struct sim *sim, enum model_change_kind kind,
 	if (is_below(path, MARKS)) {
 		marker_changed(sim, kind, path, zxid, owner);
 	} else if (kind == CHANGE_CREATE && strcmp(path, QUEUE) == 0) {
-		/* Numbers that begin anew would be taken for those before. */
+		/* Start with other numbers: an item with a number of the former
+		   queue would be taken for the old item. */
 		model_set_created(sim_model(sim), path, s->numbers);
 		s->numbers += 100000;
 	} else if (kind == CHANGE_CREATE && strcmp(path, MARKS) == 0) {
@@ -322,8 +331,9 @@ static bool may_end(const struct slot *slot, enum kustos_err err)
 	}
 }
 
-/* Does it have it for certain, by its own clock?  After a pause it may be told of
-   what was lost; and who is killed from outside cannot know. */
+/* Is the item certainly held, by the client's own clock?  After a pause a claim
+   may be granted that is lost by then; and a client whose session was ended
+   from outside cannot know. */
 static bool is_sure(const struct slot *slot)
 {
 	struct actor *a = slot->actor;
@@ -384,7 +394,8 @@ static void check_empty(struct sim *sim, const struct slot *slot)
 	for (int i = 0; i < s->node_count; i++) {
 		const struct stock *n = &s->nodes[i];
 
-		/* What was taken from under somebody is its own still. */
+		/* If the marker was deleted from outside, the item is still
+		   held. */
 		if (n->there && !n->marked && !n->robbed &&
 			due_at(s, n) < slot->began - late)
 			sim_fail(sim, "empty", "%s is there", n->path);

@@ -1,4 +1,5 @@
-/* client_rules.c - what the server sees of the clients, and what must hold. */
+/* client_rules.c - track what the server sees of the clients, and check the
+   rules. */
 #include "client_actor.h"
 
 #include <stdio.h>
@@ -116,8 +117,8 @@ static bool all_ended(struct sim *sim)
 	return true;
 }
 
-/* Is its node to go?  What a client has given up it may leave behind when it is
-   closed. */
+/* Must its node be deleted in the end?  A client that is closed may leave nodes
+   of creations that were given up. */
 static bool is_condemned(const struct op *op)
 {
 	const struct actor *a = op->actor;
@@ -136,7 +137,7 @@ static bool undeleted(struct sim *sim)
 	return false;
 }
 
-/* Is a node of a session left that has not ended yet? */
+/* Is there a node left whose session has not ended yet? */
 static bool nodes_left(struct sim *sim)
 {
 	struct shared *s = shared_of(sim);

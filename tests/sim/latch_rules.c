@@ -1,6 +1,7 @@
 /*
- * latch_rules.c - the lines as the leader has them, and what must hold of who
- * leads.  It goes by the order in which nodes were made, not by their numbers.
+ * latch_rules.c - track the nodes in the lines, and check the rules about
+ * latches that lead.  Nodes are ordered by their creation, not by the numbers
+ * in their names.
  */
 #include "latch_actor.h"
 #include "model_impl.h"
@@ -10,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How soon the program is told of an end.  It may have to wait for nothing. */
+/* How soon the program is told of an end.  Nothing may delay that. */
 #define TOLD_NS (5 * KU_NS_PER_MS)
 
 const char *const latch_lines[LINES] = { PREFIX "/a", PREFIX "/b" };
 
-/* It stops before its node goes, unless that goes by itself. */
+/* A node is deleted by its owner: its latch must have told the program before,
+   unless its lease had ended. */
 static void check_stopped(struct sim *sim, const struct post *post)
 {
 	for (int i = 0; i < CLIENTS; i++) {
@@ -37,7 +39,7 @@ static void check_stopped(struct sim *sim, const struct post *post)
 	}
 }
 
-/* Return the line in which the node takes part, or -1. */
+/* Return the line of a candidate's node, or -1. */
 static int line_of(const struct shared *s, const char *path)
 {
 	if (!s->one_node)
@@ -48,8 +50,9 @@ static int line_of(const struct shared *s, const char *path)
 	return -1;
 }
 
-/* Where there is one node, whose was taken away from outside may not know yet
-   that another has it, and write there, and delete it. */
+/* In an election of one node: was a node deleted from outside so recently that
+   its owner may not know yet?  It may write to the next owner's node, and
+   delete it. */
 static bool is_doubtful(struct sim *sim, int line)
 {
 	const struct shared *s = latch_shared(sim);
@@ -77,7 +80,7 @@ static void remove_post(struct sim *sim, const char *path)
 	if (post != NULL && fate == FATE_REMOVED) {
 		s->removed[post->line] = sim_now(sim);
 	} else if (post != NULL && is_doubtful(sim, post->line)) {
-		/* Nor may whose it was, then. */
+		/* Then the owner of this node may not know it, either. */
 		s->removed[post->line] = sim_now(sim);
 		post->outside = true;
 	}
@@ -135,8 +138,9 @@ void latch_check_loss(struct candidate *c)
 			"%s was told of a loss for nothing", c->id);
 }
 
-/* Return the first before "post" that is not of the same session: what a client
-   has let go is gone for itself, before the server knows. */
+/* Return the first node before "post" of another session, or NULL.  A node that
+   the client itself has given up no longer counts for it, even while it still
+   exists. */
 static struct post *post_before(struct shared *s, const struct post *post)
 {
 	struct post *first = posts_first(&s->posts, post->line, post->owner);
@@ -144,7 +148,7 @@ static struct post *post_before(struct shared *s, const struct post *post)
 	return first != NULL && first->term < post->term ? first : NULL;
 }
 
-/* It says that it leads. */
+/* Check a latch that says that it leads. */
 static void check_leader(struct candidate *c, int64_t term)
 {
 	struct sim *sim = c->actor->it.sim;
@@ -234,8 +238,9 @@ const struct sim_invariant latch_rules[LATCH_RULE_COUNT] = {
 
 /* The end */
 
-/* Each candidate has a node, or one of them has the only one, and no other nodes
-   are there; the first of them leads and knows, and has not been taken over. */
+/* Is the line settled?  Each candidate has a node (in an election of one node,
+   one candidate has it), and there are no other nodes.  The first leads, has
+   been told so, and nobody else has written into its node since. */
 static bool line_settled(struct sim *sim, int line)
 {
 	struct shared *s = latch_shared(sim);
@@ -264,7 +269,7 @@ static bool line_settled(struct sim *sim, int line)
 	return posts == (s->one_node ? some : candidates) && leaders == some;
 }
 
-/* It knows who is the first, and what that says. */
+/* Does the observer know the first node of its line, and the node's data? */
 static bool watcher_settled(struct sim *sim, const struct watcher *w)
 {
 	struct post *first = post_first(latch_shared(sim), w->line);

@@ -1,13 +1,13 @@
-/* mutex_rules.c - what must hold of a lock when it is granted, and while it is
+/* mutex_rules.c - rules about a lock when it is granted, and while it is
    held. */
 #include "mutex_actor.h"
 
 #include "model_impl.h"
 #include "sim_impl.h"
 
-/* How soon a client that is in touch knows what its server knows.  If messages
-   may be late, only this is certain: what it was told longer ago it does not
-   go by, as its lease has ended. */
+/* How soon a connected client knows what its server knows.  If messages may be
+   late, only this is certain: a client does not act on what it was told more
+   than a timeout ago, as its lease has ended. */
 #define KNOWN_NS (20 * KU_NS_PER_MS)
 #define KNOWN_LATE_NS TIMEOUT_NS
 
@@ -40,9 +40,9 @@ int64_t rules_known_ns(const struct sim *sim)
 		: KNOWN_NS;
 }
 
-/* Could it be known that a node was deleted?  It could, a while after the
-   server that the client talks to had applied it; which may have been in a step that
-   stood still, and is to end yet. */
+/* Must the client know that the node was deleted?  It must, some time after its
+   server has applied the deletion.  Time that passed in the present step, in
+   which the client may have stalled, does not count. */
 static bool is_known_gone(struct actor *a, const struct place *place)
 {
 	struct shared *s = mutex_shared(a->it.sim);
@@ -82,8 +82,8 @@ static void check_place(struct turn *turn)
 			place->path);
 }
 
-/* Is its token behind all that was granted before?  But readers do not wait for
-   readers; and a copy stands where its writer stands. */
+/* Is its token greater than all tokens granted before?  A reader need not
+   exceed other readers, and a copy may equal the token of its writer. */
 static bool is_later(const struct place *place, const int64_t granted[2])
 {
 	int64_t token = place->token;
@@ -118,7 +118,7 @@ static void check_token(struct turn *turn)
 	}
 }
 
-/* Turns that share a node are served in their order. */
+/* Turns that share a node must be served in their order. */
 static void check_order(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -135,7 +135,8 @@ static void check_order(struct turn *turn)
 	}
 }
 
-/* A reader's beside a writer's was made while that one was there. */
+/* A reader's node beside a writer's must have been made while the writer's
+   existed. */
 static void check_beside(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -153,7 +154,8 @@ static void check_beside(struct turn *turn)
 			place->path);
 }
 
-/* Whom it would have to wait for must not come before it later, either. */
+/* While it is held, nobody for whom it would have to wait may come before
+   it. */
 static void check_still_first(struct turn *turn)
 {
 	struct shared *s = mutex_shared(turn->actor->it.sim);
@@ -172,7 +174,8 @@ void rules_held(struct turn *turn)
 {
 	struct actor *a = turn->actor;
 	const struct ku_session *session = &a->it.client->session;
-	/* In this order: what it is told can be less than before, and not more. */
+	/* Ask in this order: later answers may only show less than earlier
+	   ones. */
 	enum kustos_hold_state state = kustos_hold_state(turn->hold);
 	bool connected = session->state == KUSTOS_CONNECTED;
 	int64_t remaining = kustos_hold_remaining_ms(turn->hold);

@@ -1,4 +1,4 @@
-/* queue_rules.c - what became of each item of the queue, and what must hold. */
+/* queue_rules.c - track each item of the queue, and check the rules. */
 #include "queue_actor.h"
 
 #include "model_impl.h"
@@ -32,7 +32,8 @@ int queue_new_life(struct sim *sim, int actor)
 	return s->life_count++;
 }
 
-/* What it had taken and not handed out, or takes yet, goes with it. */
+/* An object of the queue ends.  If it ends in a hurry, items that it has taken
+   and not handed out, or is about to take, are lost with it. */
 void queue_end_life(struct sim *sim, int life, bool careful)
 {
 	queue_shared(sim)->lives[life].over = !careful;
@@ -59,7 +60,7 @@ static struct receipt *receipt_of(struct shared *s, const char *path)
 	return NULL;
 }
 
-/* Return a receipt that its object has left, or NULL. */
+/* Return a receipt that was left by an object that ended carefully, or NULL. */
 const char *queue_litter(struct sim *sim)
 {
 	struct shared *s = queue_shared(sim);
@@ -72,7 +73,8 @@ const char *queue_litter(struct sim *sim)
 	return NULL;
 }
 
-/* Which object makes this receipt? */
+/* Note which object makes a receipt, and which receipts are deleted from
+   outside. */
 void queue_note(struct sim *sim, enum model_note what, int client,
 	const char *path, int64_t value)
 {
@@ -111,7 +113,8 @@ static struct piece *piece_of_path(struct shared *s, const char *path)
 	return NULL;
 }
 
-/* Who took it puts it back, as nobody asks for it any more. */
+/* Is the item put back by the object that took it, because no call wants it any
+   more? */
 static bool comes_back(struct shared *s, const struct piece *p, int64_t zxid)
 {
 	return p->made && !p->there && !p->had && p->taker >= 0 &&
@@ -147,17 +150,18 @@ static void made(struct sim *sim, const char *path, int64_t zxid,
 	snprintf(p->path, sizeof(p->path), "%s", path);
 }
 
-/* Since when could it be taken? */
+/* Return since when the item may be taken. */
 static int64_t due_at(const struct shared *s, const struct piece *p)
 {
 	return ware_due_at(s->kind, &p->ware, p->made_at);
 }
 
-/* Where a key decides, one that takes alone, and goes by no old listing, leaves none
-   behind that comes before "p", and that it must have known of when it began to take
-   this one: what is being taken is not given back for one that has come since.  A
-   listing may come late, and what was read by it be taken as late again; by who stands
-   still now and then, at any time. */
+/* Rule "order": "p" was just taken.  Where a key decides, no item may be left
+   that comes before "p" and that the taker must have known of when it began to
+   take "p".  (It does not give "p" back for an item that has come since.)  This
+   holds for an actor that takes alone and does not use old listings.  A listing
+   may come late, and an item read by it may be taken as much later; if clients
+   stall, at any time. */
 static void check_rank(struct sim *sim, const struct piece *p)
 {
 	struct shared *s = queue_shared(sim);
@@ -219,9 +223,9 @@ void queue_change(struct sim *sim, enum model_change_kind kind,
 		s->last_zxid = zxid;
 		s->last_life = receipt->life;
 	} else if (kind == CHANGE_CREATE && strcmp(path, QUEUE) == 0) {
-		/* Numbers that begin anew would be taken for those before, if
-		   it happens within a second; else see the tests against a
-		   server. */
+		/* Start with other numbers: within a second, an item with a
+		   number of the former queue would be taken for the old item.
+		   Tests against a server check what happens later. */
 		model_set_created(sim_model(sim), path, s->numbers);
 		s->numbers += 100000;
 	} else if (strncmp(path, QUEUE "/", strlen(QUEUE "/")) != 0) {
@@ -239,7 +243,7 @@ static bool may_end(const struct errand *call, enum kustos_err err)
 {
 	if (err == KUSTOS_EEMPTY)
 		return call->takes && call->ask.deadline == KUSTOS_NOW;
-	if (err == KUSTOS_EFULL) /* also of memory: no thread can wait here */
+	if (err == KUSTOS_EFULL) /* or memory is full: nobody can wait here */
 		return !call->takes;
 	return ask_may_end(&call->ask, err);
 }
@@ -283,7 +287,8 @@ void queue_was_put(void *arg, enum kustos_err err)
 	call_over(call, "put", err);
 }
 
-/* One that takes alone, and of which nobody takes anything, has them in order. */
+/* An actor that takes alone must get the items in order, if none is deleted
+   from outside. */
 static void check_order(struct sim *sim, const struct piece *p)
 {
 	struct shared *s = queue_shared(sim);

@@ -1,24 +1,23 @@
 /*
- * scenario_barrier.c - a double barrier and a simple one, that a few clients
- * share, under all faults.
+ * scenario_barrier.c - a double barrier and a simple one, shared by a few
+ * clients, under all faults.
  *
- * Each actor has a client with a member of the double barrier, for all of them,
- * and goes in and out with all kinds of deadlines; beside that it sets, removes
- * and waits for the simple barrier.  Nodes are deleted from outside.  What must
- * hold:
+ * Each actor has a client with a member of the double barrier, and goes in and
+ * out with all kinds of deadlines.  It also sets, removes and waits for the
+ * simple barrier.  Nodes are deleted from outside.  The rules:
  *
- *   in together   who is in had a node while as many were there
- *   out together  who is out left nobody behind: each node of its round is gone,
- *                 or its member has begun to leave; of the round are those who
- *                 completed it, and who had come by what "ready" said, unless
- *                 somebody took that away
- *   open          whose wait for the simple barrier ends well: it was not there
- *                 at some time since the wait began
+ *   in together   a member that is in had a node while the round was complete
+ *   out together  a member that is out left nobody behind: each other node of its
+ *                 round is gone, or that node's member has begun to leave.  To
+ *                 the round belong the members that completed it, and those that
+ *                 had come by what "ready" said, unless "ready" was deleted
+ *   open          if a wait for the simple barrier succeeds, the barrier was not
+ *                 there at some time since the wait began
  *   end           a call ends once, with an error that fits
- *   served        once faults are over all get in, and out, and past
- *   orphan        then nothing is left, neither nodes nor watches
+ *   served        after the faults all get in, and out, and past the barrier
+ *   orphan        after that nothing is left, neither nodes nor watches
  *
- * In a crowd there are more of them than a round takes.
+ * In a crowded run there are more members than a round needs.
  */
 #include "barrier_actor.h"
 
@@ -127,7 +126,7 @@ static void let_go(void *actor)
 	kustos_barrier_destroy(a->gate);
 }
 
-/* How many a round takes, and how many there are. */
+/* Choose how many members a round needs, and how many there are. */
 static void choose_numbers(struct sim *sim)
 {
 	struct shared *s = bar_shared(sim);
@@ -187,8 +186,8 @@ static void end(struct sim *sim)
 
 /* The end */
 
-/* Is there one for whom all were there, and which cannot know: somebody deleted
-   "ready" before it could look?  The others wait for it. */
+/* Is there a member whose round was complete, but which cannot know that
+   because "ready" was deleted before it could look?  The others wait for it. */
 static bool one_missed_it(struct sim *sim)
 {
 	const struct shared *s = bar_shared(sim);
@@ -205,9 +204,11 @@ static bool one_missed_it(struct sim *sim)
 	return missed && s->tampered && !s->ready_there;
 }
 
-/* It takes too long.  Who has missed its round comes again in a while, if it had lost
-   its connection.  Else it waits for others who wait for it; and so does who was in by
-   what it heard alone, and takes one of the next round for one of its own. */
+/* It takes too long.  A member that has missed its round looks again after some
+   time, if it had lost its connection: wait for that.  Otherwise it waits for
+   others that wait for it.  The same happens to a member that went in only by
+   what it saw, and takes a member of the next round for one of its own.  If
+   "ready" was deleted, cancel the calls. */
 static void be_patient(struct sim *sim)
 {
 	struct shared *s = bar_shared(sim);
@@ -225,7 +226,7 @@ static void be_patient(struct sim *sim)
 	}
 }
 
-/* All have been in and out, and past. */
+/* Have all members been in and out, and past the simple barrier? */
 static bool everybody_served(struct sim *sim)
 {
 	struct shared *s = bar_shared(sim);
@@ -240,7 +241,7 @@ static bool everybody_served(struct sim *sim)
 	return served;
 }
 
-/* Nobody is asked for anything more. */
+/* End all calls.  Returns whether none is left. */
 static bool is_quiet(struct sim *sim)
 {
 	struct shared *s = bar_shared(sim);

@@ -1,27 +1,28 @@
 /*
- * scenario_claim.c - a queue whose items are claimed by a few clients, under all
- * faults.
+ * scenario_claim.c - a queue whose items are claimed by a few clients, under
+ * all faults.
  *
- * Each actor puts items, claims some, with all kinds of deadlines, and acknowledges
- * them, puts them back, releases them, or closes its client with what it has.  Nodes
- * are deleted from outside: items, markers, folders.  What must hold:
+ * Each actor puts items, claims some, with all kinds of deadlines, and
+ * acknowledges them, puts them back, releases them, or closes its client while
+ * it has them.  Nodes are deleted from outside: items, markers, folders.  The
+ * rules:
  *
- *   alone       who is granted an item has it alone, of those who are certain by
- *               their own clocks; unless its marker was deleted, or its
- *               session ended, from outside
- *   order       if one actor claims alone, and a key decides, it has none before
- *               another that comes first by that and was known to be there
- *   due         nor one before it is
+ *   alone       no two clients hold an item by their own clocks, unless its marker
+ *               was deleted, or a session ended, from outside
+ *   order       if one actor claims alone, and a key decides, it does not claim an
+ *               item while one that comes before it was known to be free
+ *   due         no item is claimed before it is due
  *   deliveries  each claim of an item is counted
- *   dead        what was delivered too often is moved, and nothing else is
- *   bare        an item is deleted with its marker only
- *   acked       an ack that ends well has deleted its item; one that was lost, not
- *   once        an item is there once, though it is put back
- *   empty       who is told so: no item had been free, and due, for so long that a
- *               server would know
+ *   dead        an item that was delivered too often is moved, and no other is
+ *   bare        an item is deleted only together with its marker
+ *   acked       an ack that succeeds has deleted its item; one that reports a loss
+ *               has not
+ *   once        an item exists only once, even if it is put back
+ *   empty       if a claim reports an empty queue, no item had been free and due for
+ *               so long that the server must know
  *   end         a call ends once, with an error that fits
- *   lost        once faults are over each item is acknowledged, soon
- *   orphan      no marker stays, and nobody watches anything
+ *   lost        soon after the faults each item is acknowledged
+ *   orphan      after that no marker and no watch is left
  */
 #include "claim_actor.h"
 
@@ -100,7 +101,7 @@ static void fire(struct slot *slot)
 	kustos_cancel_fire(slot->cancel);
 }
 
-/* Return the full path that its number is appended to; it is malloc'ed. */
+/* Return the path of a new item without its number.  It is malloc'ed. */
 static char *some_path(struct actor *a, enum ku_item_kind kind)
 {
 	const int64_t now_ms = sim_now(a->it.sim) / KU_NS_PER_MS;
@@ -120,7 +121,8 @@ static char *some_path(struct actor *a, enum ku_item_kind kind)
 	return path;
 }
 
-/* Whether it is put is seen when it is there. */
+/* Put an item.  The call's end is not awaited: the rules see the node when it
+   is created. */
 static void put(struct actor *a)
 {
 	enum ku_item_kind kind = claim_shared(a->it.sim)->kind;
@@ -168,7 +170,7 @@ static void open_client(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);
 
-	/* At times the wire is full. */
+	/* At times allow only few requests in flight. */
 	if (claim_shared(a->it.sim)->keyed)
 		a->it.in_flight = sim_random_below(r, 3) == 0
 			? (size_t)sim_random_between(r, 1, SLOTS)
@@ -177,7 +179,7 @@ static void open_client(struct actor *a)
 		make_desk(a);
 }
 
-/* Claims end before the client does, and may outlive the desk. */
+/* Claims must end before the client, but may outlive the desk. */
 static void let_go(void *actor)
 {
 	struct actor *a = actor;
@@ -215,7 +217,9 @@ static void init(struct sim *sim, int index, void *self)
 	open_client(a);
 }
 
-/* Who is alone seldom does: it lists all again, and looks for others no more. */
+/* Is the actor to release a claim?  An only taker seldom does: after a release
+   it lists the queue again, and so does not look for changes of others any
+   more. */
 static bool releases(const struct actor *a)
 {
 	return claim_shared(a->it.sim)->takers > 1 ||
@@ -263,7 +267,7 @@ static void step(void *self)
 	} else if (!drains && sim_random_below(r, 800) == 0) {
 		subject_close(&a->it, subject_some_budget(&a->it));
 	} else if (!drains && sim_random_below(r, 500) == 0) {
-		/* Those that wait hear of it; what is had is kept. */
+		/* Calls that wait end with an error; claims are kept. */
 		ku_desk_destroy(a->desk);
 		make_desk(a);
 	} else if (!drains && sim_random_below(r, a->takes ? 3 : 10) == 0) {
@@ -304,7 +308,7 @@ static const char *left(struct sim *sim)
 		for (int j = 0; j < SLOTS; j++)
 			if (a->slots[j].state != SLOT_FREE)
 				return "a call";
-		ku_desk_destroy(a->desk); /* which watches while it is there */
+		ku_desk_destroy(a->desk); /* it watches as long as it lives */
 		a->desk = NULL;
 	}
 	return claim_litter(sim);

@@ -1,22 +1,22 @@
 /*
  * scenario_client.c - the real client, many of them, under all faults.
  *
- * Each actor holds a struct kustos_client whose world is the model, and asks it
- * for all kinds of operations.  What must hold:
+ * Each actor holds a struct kustos_client that runs on the model, and starts
+ * all kinds of operations.  The rules:
  *
- *   ends once     every operation calls back exactly once, in the end at the
- *                 latest when its client is closed
+ *   ends once     every operation calls back exactly once, at the latest when its
+ *                 client is closed
  *   lease         while a client says that its session is certainly alive, the
- *                 server has not given it up by itself
+ *                 server has not expired it
  *   told          a loss is told the instant the lease ends
  *   one node      a protected creation makes at most one node in one session,
- *                 and the path handed out is that of a node it made
+ *                 and it returns the path of a node that it made
  *   no guess      a counter changed by its version counts every change that was
  *                 reported as made, and none that was reported as refused
- *   all or none   of two nodes made in one transaction
- *   settles       once the faults are over all operations end, what was deleted
- *                 with a guarantee goes, so does what was made for who gave up,
- *                 and nothing of a closed client is left
+ *   all or none   of two nodes created in one transaction both or none exist
+ *   settles       after the faults all operations end, nodes with a guaranteed
+ *                 delete go, so do nodes of creations that were given up, and
+ *                 nothing of a closed client is left
  */
 #include "client_actor.h"
 
@@ -77,7 +77,7 @@ static void init(struct sim *sim, int index, void *self)
 		plan_outage(sim, r);
 }
 
-/* A client that is gone has ended all that was asked of it. */
+/* Open a new client.  The former one must have ended all its operations. */
 static void open_again(struct actor *a)
 {
 	if (a->pending != 0)
@@ -86,8 +86,8 @@ static void open_again(struct actor *a)
 	open_client(a);
 }
 
-/* Now and then a client only reads for a while.  What a follower answers to
-   that it answers without its leader. */
+/* Now and then a client only reads for a while: a follower answers reads
+   without its leader. */
 static enum op_kind some_kind(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);
@@ -110,8 +110,8 @@ static void cut_off(void *arg, uint64_t index)
 			sim_now(sim) + TIMEOUT_MS * KU_NS_PER_MS);
 }
 
-/* A client that comes back from a long pause finds its server cut off soon: the
-   leader has heard of neither for a while. */
+/* Soon after a client's long pause its server is cut off from the leader.  So
+   the leader does not hear of the client for even longer. */
 static void mind_pause(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);

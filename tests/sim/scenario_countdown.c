@@ -2,17 +2,18 @@
  * scenario_countdown.c - a count-down latch that a few clients share, under all
  * faults.
  *
- * Each actor waits with all kinds of deadlines; beside that it is the participant
- * of its number, that joins, is done, and takes either back, as no program would.
- * Nodes are deleted from outside, too.
- * What must hold:
+ * Each actor waits with all kinds of deadlines.  It is also a participant,
+ * which joins, is done, and, as no program would, takes either back.  Nodes are
+ * deleted from outside, too.  The rules:
  *
- *   zero     whose wait ends well: so many were done at some time since it began
- *   broken   who is told of a death: one was missing at some time since then
+ *   zero     if a wait succeeds, enough participants were done at some time since
+ *            the wait began
+ *   broken   if a wait reports a death, a participant was missing at some time
+ *            since the wait began
  *   end      a call ends once, with an error that fits
- *   told     once faults are over, and one is missing, all are told
- *   served   and once all are done then, all go on
- *   orphan   after that nobody watches anything
+ *   told     after the faults, when a participant is missing, all waits report it
+ *   served   when all participants are done after that, all waits succeed
+ *   orphan   after that no watch is left
  */
 #include "countdown_figures.h"
 #include "ask.h"
@@ -33,7 +34,7 @@
 #define TIMEOUT_NS (TIMEOUT_MS * KU_NS_PER_MS)
 #define PREFIX "/cdl"
 #define LATCH PREFIX "/latch"
-#define GHOST MOST /* a participant that joins and never lives */
+#define GHOST MOST /* a participant that must be done but never lives */
 #define SERVED_NS (20 * TIMEOUT_NS)
 #define TIDY_NS (4 * TIMEOUT_NS)
 #define KNOWN_NS (20 * KU_NS_PER_MS)
@@ -44,7 +45,7 @@ struct actor {
 	struct kustos_countdown *latch;
 
 	struct ask wait;
-	bool late; /* it began when faults were over */
+	bool late; /* the wait began after the faults */
 	bool told, served;
 };
 
@@ -55,7 +56,7 @@ struct shared {
 		int alive;
 	} is[MOST + 1];
 	bool zero, broken;
-	int64_t zero_until, broken_until; /* when they last were, and are not */
+	int64_t zero_until, broken_until; /* until when they last were true */
 	struct ending ending;
 	uint64_t figures[COUNTDOWN_FIGURES];
 };
@@ -177,7 +178,8 @@ static const char *path_of(enum ku_tally_kind kind, int who, char out[80])
 	return out;
 }
 
-/* One must be done that is not alive. */
+/* Make the node of a ghost: a participant that must be done but is not
+   alive. */
 static void haunt(struct actor *a)
 {
 	char path[80];
@@ -292,7 +294,7 @@ static void init(struct sim *sim, int index, void *self)
 		open_client(a);
 }
 
-/* Have all been told of the ghost?  Then everybody is done. */
+/* Have all been told of the ghost?  Then all participants can be done. */
 static bool all_told(struct sim *sim)
 {
 	const struct shared *s = sim_state(sim);
@@ -364,7 +366,7 @@ static bool everybody_served(struct sim *sim)
 	return served;
 }
 
-/* Nothing is watched once nobody waits. */
+/* When nobody waits, no watch may be left. */
 static const char *left(struct sim *sim)
 {
 	const struct shared *s = sim_state(sim);

@@ -1,28 +1,27 @@
 /*
  * scenario_latch.c - latches of many clients on shared lines, under all faults.
  *
- * They come and go, change their data, hand over to each other by name, are
- * written into by others, and stand among nodes that are none of ours.  What
- * must hold:
+ * The latches come and go, change their data, and hand over to each other by
+ * name.  Others write into their nodes, and foreign nodes stand between them.
+ * The rules:
  *
- *   one leader   who leads by its clock has the first node of the line, and a
- *                greater term than all before it; but for a moment after that
- *                was taken away from outside
- *   turns        the program is told of gains and losses in turns
- *   told         of a loss at once; and before the node goes, when it is ours to
- *                let it go
- *   reason       and of no loss without one
- *   heir         who was handed over to by name is the first when the leader's
- *                node goes
- *   resumed      who led when its process died leads on, if another goes on with
- *                its session, in the same term, and nobody else in between
- *   ends once    each errand ends
- *   settles      once the faults are over each candidate stands in its line, the
- *                first leads, who was written into does not, and those who
- *                observe know all of that; what was closed leaves nothing
+ *   one leader   a latch that leads by its clock has the first node of the line,
+ *                except for a moment after the node was deleted from outside
+ *   term         its term is greater than all before
+ *   turns        the program is told of gains and losses alternately
+ *   told         it is told of a loss at once; and before the latch deletes its node
+ *   reason       no loss is told without a reason
+ *   heir         a latch that was handed over to by name is the first when the
+ *                leader's node goes
+ *   resumed      if a process dies and another resumes its session, the latch that
+ *                led leads on in the same term, with no other leader in between
+ *   ends once    each call to a leader ends
+ *   settles      after the faults each candidate stands in its line, the first one
+ *                leads, none leads whose node somebody else wrote into, and observers
+ *                know all that; closed latches leave nothing
  *
- * And the same with one node for each line, that all of them fight for: there one
- * leads in the end.  Nobody else writes there, and no process dies.
+ * The scenario "one-node" is the same with elections of one node, for which all
+ * fight: in the end one leads.  There nobody else writes, and no process dies.
  */
 #include "latch_actor.h"
 
@@ -78,7 +77,7 @@ static const struct sim_actor actor = {
 	.fini = subject_fini,
 };
 
-/* All but the name of a scenario, and how it begins. */
+/* Everything of a scenario except its name and how it begins. */
 #define LATCH_SCENARIO \
 	.clients = CLIENTS, .step_ms = 20, \
 	.faults.rate = { \

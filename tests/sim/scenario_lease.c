@@ -1,9 +1,10 @@
 /*
- * scenario_lease.c - the lease where it is tight: a session of two ticks, so
- * that a follower tells the leader of its clients only every quarter of the
- * timeout; clients that stand still for about a timeout; and followers that are
- * cut off just when such a client is back.  What must hold is the rule "lease"
- * of the client's scenario.
+ * scenario_lease.c - the lease where it is tight.
+ *
+ * The session timeout is two ticks, so that a follower tells the leader of its
+ * clients only every quarter of the timeout.  Clients pause for about a
+ * timeout, and followers are cut off just when such a client is back.  The rule
+ * is "lease" of scenario_client.c.
  */
 #include "subject.h"
 
@@ -45,7 +46,8 @@ static void cut_off(void *arg, uint64_t index)
 		model_lag(sim_model(sim), server, sim_now(sim) + 2 * TIMEOUT);
 }
 
-/* Back from a pause?  The leader has not heard of this one for as long. */
+/* After a client's pause, for which the leader has not heard of it, cut its
+   server off from the leader. */
 static void mind_pause(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);

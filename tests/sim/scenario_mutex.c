@@ -5,23 +5,23 @@
  * for holds with all kinds of deadlines, cancels some, holds for a while or not
  * at all, and now and then closes its client and opens another.  A foreigner
  * puts contenders of other libraries between them.  In some seeds many wait in
- * one line, among them loners, who wait for one thing at a time and try again
- * as soon as they have given it back.  What must hold:
+ * one line.  Among them may be loners, which have one turn at a time and try
+ * again as soon as they have released it.  The rules:
  *
- *   one holder   at most one holds a line by its own clock, its node is there
- *                and nobody's stands before it
- *   own node     it is of this session, and was not deleted by mistake
- *   token        grows from holder to holder; a local hand-over keeps it
+ *   one holder   at most one client holds a line by its own clock; its node
+ *                exists, and no other node stands before it
+ *   own node     that node is of this session, and was not deleted by mistake
+ *   token        the token grows from holder to holder; a local hand-over keeps it
  *   told         a loss is told once, at once, for a reason, and never after
  *                the release
- *   in time      each acquisition ends once, when its deadline or cancel says,
- *                with an error that fits
- *   served       once faults are over everybody who waits is served
- *   orphan       then nothing of theirs is left, neither nodes nor watches
- *   creations    one node for each acquisition, but for those that were lost
+ *   in time      each acquisition ends once, when its deadline or cancel object
+ *                says, with an error that fits
+ *   served       after the faults everybody who waits is served
+ *   orphan       after that neither nodes nor watches of our clients are left
+ *   creations    at most one node for each acquisition, except for lost nodes
  *
- * What is done from outside (nodes deleted, sessions ended) no clock can know:
- * there, what must hold is that it is told soon.
+ * No clock can know what is done from outside (nodes deleted, sessions ended):
+ * in these cases the loss must be told soon.
  */
 #include "mutex_actor.h"
 #include "turn_slots.h"
@@ -57,7 +57,7 @@ static void open_client(struct actor *a)
 		objects_make(a);
 }
 
-/* Let the lines become empty ... */
+/* End all turns, so that the lines become empty ... */
 static void give_up_all(void *arg, uint64_t tag)
 {
 	struct actor *a = arg;
@@ -74,7 +74,7 @@ static void give_up_all(void *arg, uint64_t tag)
 	}
 }
 
-/* ... and one in each client ask for one. */
+/* ... and then start one turn in each client. */
 static void ask(void *arg, uint64_t tag)
 {
 	struct actor *a = arg;
@@ -104,10 +104,10 @@ static void servers_start(void *arg, uint64_t tag)
 		model_server_start(sim_model(sim), i);
 }
 
-/* All servers go down while nodes are being made, and stay so for longer than
-   a client waits before it opens a new handle.  Its old session lives on: they
-   expire only while there is a leader.  So what was made in it still stands
-   there when the client comes back, and is not its own any more. */
+/* All servers go down while nodes are being made, and stay down longer than a
+   client waits before it opens a new handle.  The old session lives on, as
+   sessions expire only while there is a leader.  So when the client comes back,
+   nodes of its old session still exist, and are no longer its own. */
 static void plan_outage(struct sim *sim, struct sim_random *r, int64_t quiet)
 {
 	struct sched *sched = sim_sched(sim);
@@ -125,7 +125,7 @@ static void plan_outage(struct sim *sim, struct sim_random *r, int64_t quiet)
 		sim, 0);
 }
 
-/* What a seed is like. */
+/* Choose what the run of this seed is like. */
 static void choose(struct sim *sim)
 {
 	struct sim_random *r = sim_actor_random(sim, 0);
@@ -160,8 +160,8 @@ static void init(struct sim *sim, int index, void *self)
 	open_client(a);
 }
 
-/* Those who give up in the middle of a line matter less than those near its
-   beginning. */
+/* Cancel the oldest turn: giving up near the beginning of a line is more likely
+   to find errors than in its middle. */
 static void cancel_oldest(struct actor *a)
 {
 	struct turn *oldest = NULL;

@@ -1,26 +1,25 @@
 /*
- * scenario_queue.c - a queue that a few clients put into and take from, under all
- * faults.
+ * scenario_queue.c - a queue that a few clients put into and take from, under
+ * all faults.
  *
- * Each actor has a client with an object of the queue, and asks it for several
- * things at once, with all kinds of deadlines.  Nodes are deleted from outside:
- * items, receipts, the queue.  Some objects end in the middle, some only when all
- * is told that they were asked.  What must hold:
+ * Each actor has a client with an object of the queue, and makes several calls
+ * at once, with all kinds of deadlines.  Nodes are deleted from outside: items,
+ * receipts, the queue.  Some objects end in the middle, others only when all
+ * their calls have ended.  The rules:
  *
- *   once     an item is put once, and handed out once, to the object that deleted
- *            it, after that was done
- *   put      whose put ends well, its item is there, or was
- *   order    what one object puts stands in the order of its calls; and if one
- *            actor takes alone, it gets them in the order in which they stand;
- *            where a key decides, it takes none before another that comes first
- *            by that and was known to be there
- *   due      no item is taken before it is
- *   empty    who is told so: nothing had been there, and due, for so long that a
- *            server would know
+ *   once     an item is put once, and handed out once, by the object that deleted
+ *            it, after the deletion
+ *   put      if a put succeeds, its item exists, or has existed
+ *   order    items of one object stand in the order of its calls.  If one actor takes
+ *            alone, it gets the items in that order.  Where a key decides, it takes
+ *            no item while one that comes before it was known to exist
+ *   due      no item is taken before it is due
+ *   empty    if a call reports an empty queue, no item had been there and due for so
+ *            long that the server must know
  *   end      a call ends once, with an error that fits
- *   lost     each item that was there is handed out; but not those that were
- *            deleted from outside, and those that one had taken that ended
- *   served   once faults are over, soon
+ *   lost     each item that was put is handed out, except items that were deleted
+ *            from outside, or were taken by an object that ended
+ *   served   soon after the faults all that is done
  */
 #include "queue_actor.h"
 
@@ -92,7 +91,7 @@ static void open_client(struct actor *a)
 		.stale = s->stale,
 		.max_bytes = BYTES };
 
-	/* At times the wire is full. */
+	/* At times allow only few requests in flight. */
 	a->it.in_flight = sim_random_below(subject_random(&a->it), 4) == 0
 		? (size_t)sim_random_between(subject_random(&a->it), 1, CALLS)
 		: 0;
@@ -148,7 +147,8 @@ static int calls_on(const struct actor *a)
 	return on;
 }
 
-/* Has it told all that it was asked, and all that it has? */
+/* Have all calls of the object ended, and has it handed out all items?  Calls
+   that may never end are canceled. */
 static bool is_done(struct actor *a)
 {
 	const struct shared *s = queue_shared(a->it.sim);
@@ -157,14 +157,15 @@ static bool is_done(struct actor *a)
 	if (q == NULL)
 		return true;
 	for (int i = 0; i < CALLS; i++)
-		/* Whoever waits for room may be the one that makes it. */
+		/* The actor that waits for room may be the one that would make
+		   room. */
 		if (a->calls[i].takes || s->max_items > 0)
 			ask_fire(&a->calls[i].ask);
 	return calls_on(a) == 0 && q->put.first == NULL && !q->take.busy &&
 		q->take.taken.count == 0;
 }
 
-/* It is to hand out what it took for calls that had given up. */
+/* Take the items that the object had taken for calls that had given up. */
 static void collect(struct actor *a)
 {
 	for (int i = 0; i < CALLS && a->queue->take.taken.count > 0; i++)
@@ -174,8 +175,8 @@ static void collect(struct actor *a)
 		}
 }
 
-/* End its session while its receipts are being deleted, at times: that is to be done
-   all the same. */
+/* At times, expire the session while its receipts are being deleted: they must
+   be deleted all the same. */
 static void upset(struct actor *a)
 {
 	bool may = (a->it.sim->faults & 1u << SIM_EXPIRE) != 0;
@@ -191,7 +192,7 @@ static void leave(struct actor *a)
 		if (!a->queue->take.busy)
 			collect(a);
 	} else if (queue_shared(a->it.sim)->ending.served > 0) {
-		let_go(a); /* its client is closed with the others */
+		let_go(a); /* the client is closed with the others */
 	} else {
 		subject_close(&a->it, KUSTOS_FOREVER);
 		upset(a);
@@ -214,7 +215,7 @@ static void ask_one(struct actor *a)
 	}
 }
 
-/* Mostly one thing, at times as much as there is room for: then several
+/* Mostly make one call, at times as many as there is room for, so that several
    transactions are on their way. */
 static void ask(struct actor *a)
 {
@@ -227,14 +228,14 @@ static void ask(struct actor *a)
 		queue_shared(a->it.sim)->figures[FIGURE_TOGETHER]++;
 }
 
-/* Is something taken, or being taken, that nobody has been given? */
+/* Is there an item that is taken, or being taken, and not yet handed out? */
 static bool has_taken(const struct actor *a)
 {
 	return a->queue->take.busy || a->queue->take.taken.count > 0;
 }
 
-/* Close it whatever it has and does.  Nothing is lost by that if it has the time,
-   and there is a session. */
+/* Close the client, whatever it is doing.  Nothing may be lost by that if the
+   close has time and there is a session. */
 static void close_it(struct actor *a)
 {
 	const struct kustos_client *client = a->it.client;

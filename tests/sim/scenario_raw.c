@@ -1,4 +1,5 @@
-/* scenario_raw.c - the raw clients, and what must be true about them. */
+/* scenario_raw.c - the scenarios of clients that use lib/zk.h directly, and
+   their rules. */
 #include "raw.h"
 
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static const char *all_done(struct sim *sim)
 	return NULL;
 }
 
-/* Only true of a lock that is not naive. */
+/* The naive lock breaks this rule if there are faults. */
 static const char *one_holder(struct sim *sim)
 {
 	const struct raw_actor *actor;
@@ -99,8 +100,8 @@ static void drain(struct sim *sim)
 	shared->stop = true;
 }
 
-/* Long enough for every connection to be made, and every session to end that
-   nobody uses. */
+/* Wait long enough for every connection to be made, and for every unused
+   session to end. */
 static bool settled(struct sim *sim)
 {
 	struct raw_state_shared *shared = sim_state(sim);

@@ -1,16 +1,16 @@
 /*
  * scenario_rwlock.c - read/write locks of many clients on shared lines, under
- * all faults: what scenario_mutex.c does, with two sides.
+ * all faults: like scenario_mutex.c, but with readers and writers.
  *
- * Who writes often becomes a reader meanwhile, and so does the foreigner.  What
- * must hold besides:
+ * A writer often becomes a reader while it holds the lock, and so does the
+ * foreigner.  The rules of scenario_mutex.c hold, and in addition:
  *
- *   one holder   who writes is alone, by each holder's own clock, but for the
- *                readers that it has made of itself; those who read have no
- *                writer before them
- *   token        a writer's is greater than those of all before it
- *   downgrade    from a writer's hold to its reader's no other writer comes in;
- *                what was lost makes no reader
+ *   one holder   a writer holds alone, by each holder's own clock, except for the
+ *                readers that it has become itself; a reader has no writer before
+ *                it
+ *   token        a writer's token is greater than all before it
+ *   downgrade    no other writer comes in between a writer's hold and its reader's;
+ *                a lost hold cannot become a reader's
  *   served       readers and writers do not wait for each other
  */
 #include "mutex_actor.h"

@@ -2,23 +2,26 @@
  * scenario_selector.c - selectors of many clients on shared lines, under all
  * faults.
  *
- * Their functions run for a while, are interrupted, are deaf, close their own
- * selector; leaders say something else, and hand over; some selectors stand in line again by themselves, others when they are
- * told to.  What must hold:
+ * Their functions run for a while, are interrupted, ignore that ("deaf"), or
+ * close their own selector.  Leaders change their data, and hand over.  Some
+ * selectors stand in line again by themselves, others when they are told to.
+ * The rules:
  *
- *   one leader   who leads by its clock has the first node of the line; but for a
- *                moment after that was taken away from outside
- *   term         which is greater than all before it
- *   terms        of one selector do not overlap, however deaf its function is
- *   asked        whose term is over is asked to return, at once
+ *   one leader   a selector that leads by its clock has the first node of the line,
+ *                except for a moment after the node was deleted from outside
+ *   term         its term is greater than all before
+ *   terms        the terms of one selector do not overlap, however deaf its
+ *                function is
+ *   asked        a function whose term is over is asked to return, at once
  *   kept         the node stays until the function has returned, unless the term
  *                is lost
- *   heir         who was handed over to by name is the first when the leader's
- *                node goes
- *   ends once    each errand of a leader ends
- *   settles      once the faults are over, each that stands in line again leads
- *                again and again, and each that was told to once has led as often
- *   orphan       then nothing is left
+ *   heir         a selector that was handed over to by name is the first when the
+ *                leader's node goes
+ *   ends once    each call to a leader ends
+ *   settles      after the faults each selector that stands in line again by itself
+ *                leads again and again, and each other one has led as often as it was
+ *                told to
+ *   orphan       after that nothing is left
  */
 #include "ask.h"
 #include "client.h"
@@ -107,7 +110,7 @@ static void run_job(void *arg)
 	ku_unlock(job.client);
 }
 
-/* Let those functions begin that are to. */
+/* Start the functions that are to begin. */
 static void begin_functions(struct actor *a)
 {
 	for (int i = 0; i < CHIEFS; i++) {
@@ -175,7 +178,8 @@ static enum kustos_err edit(const struct chief *c, struct errand *e)
 		ask_some_deadline(&a->it, TIMEOUT_NS / 64), NULL, ended, e);
 }
 
-/* To some chief who is, was or will be, perhaps in the other line. */
+/* Hand over to a chief that exists, existed or will exist, perhaps in the other
+   line. */
 static enum kustos_err hand_over(const struct chief *c, struct errand *e)
 {
 	struct actor *a = c->actor;
@@ -240,8 +244,8 @@ static bool is_idle(const struct actor *a)
 	return true;
 }
 
-/* All functions return, and then all selectors go: who ended one while its
-   function runs would wait for that, for ever. */
+/* Let all functions return, and then destroy all selectors.  To destroy a
+   selector while its function runs would wait for the function, for ever. */
 static void leave_all(void *arg)
 {
 	struct actor *a = arg;
@@ -265,7 +269,7 @@ static void requeue(struct chief *c)
 	if (kustos_selector_requeue(c->selector) != KUSTOS_OK)
 		sim_fail(a->it.sim, "requeue", "%d cannot", c->number);
 	sel_shared(a->it.sim)->figures[FIGURE_REQUEUED]++;
-	/* One that has not yet led stands there for that already. */
+	/* A selector that has not led yet stands in line for that already. */
 	c->to_come = c->leads ? 2 : 1;
 }
 

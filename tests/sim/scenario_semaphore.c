@@ -1,30 +1,31 @@
 /*
  * scenario_semaphore.c - a semaphore that many clients share, under all faults.
  *
- * Each actor has a client with one semaphore, asks for one lease or several with
- * all kinds of deadlines, cancels some, holds for a while or not at all, and now
- * and then closes its client and opens another.  Another takes leases as
- * Curator's clients do.  In some seeds the number is fixed, in the others it
- * stands in a node and changes all the time.  What must hold:
+ * Each actor has a client with one semaphore, asks for one lease or several
+ * with all kinds of deadlines, cancels some, holds for a while or not at all,
+ * and now and then closes its client and opens another.  Another actor takes
+ * leases as Curator's clients do.  In some seeds the number of leases is fixed,
+ * in the others it stands in a node and changes all the time.  The rules:
  *
- *   leases       never more are held, each by its holder's own clock, than there
- *                may be; where the number changes, when one is granted
+ *   leases       never more leases are held, each by its holder's own clock, than
+ *                there may be; if the number changes, this is checked at each grant
  *   all or none  an acquisition ends with all of its leases or with none
- *   own node     each has a node of this session, and no two have the same
- *   told         a loss is told while it is held, and for a reason
- *   in time      each acquisition ends once, when its deadline or cancel says,
- *                with an error that fits
- *   stray        a lease's node that nobody holds has a lock of its session
- *   served       once faults are over everybody who waits is served
- *   orphan       then nothing of theirs is left, neither nodes nor watches
- *   creations    few nodes for each lease
+ *   own node     each lease has a node of this session, and no two have the same
+ *   told         a loss is told while the lease is held, and for a reason
+ *   in time      each acquisition ends once, when its deadline or cancel object
+ *                says, with an error that fits
+ *   stray        if a lease's node is held by nobody, its session has a lock
+ *   served       after the faults everybody who waits is served
+ *   orphan       after that neither nodes nor watches of our clients are left
+ *   creations    at most two nodes for each lease, except for lost nodes
  */
 #include "sem_actor.h"
 #include "turn_slots.h"
 
 #include <stdlib.h>
 
-/* Once faults are over: to be served; then, to be tidy. */
+/* After the faults end: the time until all are served, and then until nothing
+   is left. */
 #define SERVED_NS (7 * TIMEOUT_NS)
 #define TIDY_NS (4 * TIMEOUT_NS)
 
@@ -52,7 +53,7 @@ static void open_client(struct actor *a)
 		sem_make(a);
 }
 
-/* What a seed is like. */
+/* Choose what the run of this seed is like. */
 static void choose(struct sim *sim)
 {
 	struct sim_random *r = sim_actor_random(sim, 0);
@@ -160,7 +161,7 @@ static bool served(struct sim *sim)
 				sim_fail(sim, "served", "turn %d still waits",
 					turn->number);
 		}
-	/* What is left then is left without a semaphore. */
+	/* Destroy the semaphores first: without them nothing may be left. */
 	for (int i = 0; all && i < s->count; i++) {
 		struct actor *a = sem_actor_of(sim, i);
 
@@ -170,8 +171,8 @@ static bool served(struct sim *sim)
 	return all;
 }
 
-/* A lease has a node when it is tried for, and one when it is waited for; but
-   for those that were lost. */
+/* A lease may have one node when it is tried for, and one when it is waited
+   for, except for nodes that were lost. */
 static void check_made(struct sim *sim)
 {
 	const struct shared *s = sem_shared(sim);

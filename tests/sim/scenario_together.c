@@ -1,18 +1,18 @@
 /*
- * scenario_together.c - several mutexes taken together, by clients that each list
- * them in an order of their own, under all faults.
+ * scenario_together.c - several mutexes taken together, by clients that each
+ * list them in an order of their own, under all faults.
  *
- * What must hold:
+ * The rules:
  *
- *   one holder   of what two have in common one has its hold, by its clock; but for
- *                a moment after a node was taken away from outside
- *   whole        who is granted all has all; what one of them loses all lose
- *   told         of a loss, at once and once
- *   kept         nobody's node goes while he holds it, unless by itself
+ *   one holder   a mutex that two want has one holder, by its clock, except for a
+ *                moment after a node was deleted from outside
+ *   whole        a grant holds all parts; if one part is lost, all are
+ *   told         a loss is told at once, and once
+ *   kept         no node is deleted while it is held, unless its session ends
  *   end          a call ends once, with an error that fits, and in time
- *   served       once the faults are over everybody has had what he wants: nobody
- *                waits in a circle
- *   orphan       then nothing is left, neither nodes nor watches
+ *   served       after the faults everybody is granted what it wants: nobody waits
+ *                in a circle
+ *   orphan       after that nothing is left, neither nodes nor watches
  */
 #include "ask.h"
 #include "ending.h"
@@ -41,25 +41,25 @@ static const char *const lines[LINES] = { PREFIX "/a", PREFIX "/b", PREFIX "/c",
 
 struct actor;
 
-/* Some of the lines, taken together. */
+/* Mutexes of some lines, taken together. */
 struct pile {
 	struct actor *actor;
 	struct ask ask;
 	size_t count;
-	int line[LINES]; /* in the order in which they are listed */
+	int line[LINES]; /* in the order of the call */
 	struct kustos_hold *hold;
 	int64_t until;
-	int64_t lost_since; /* seen, and not told */
+	int64_t lost_since; /* when the loss was seen, while it is not told */
 	int told;
-	bool excused; /* a node of it was taken away from outside */
-	bool served;  /* since the faults are over */
+	bool excused; /* a node of it was deleted from outside */
+	bool served;  /* granted since the faults ended */
 };
 
 struct actor {
 	struct subject it;
 	struct kustos_mutex *mutexes[LINES]; /* NULL: none */
 	struct pile piles[PILES];
-	bool ending; /* asks for nothing more, to be closed */
+	bool ending; /* makes no more calls, to be closed */
 };
 
 struct shared {
@@ -94,7 +94,8 @@ static void told(void *arg, struct kustos_hold *hold)
 		sim_fail(sim, "told", "%d is told twice", p->actor->it.index);
 }
 
-/* It has what it asked for, as far as it can know. */
+/* A pile was granted: check that it has all its parts, as far as the client can
+   know. */
 static void check_whole(struct pile *p)
 {
 	struct sim *sim = p->actor->it.sim;
@@ -145,7 +146,7 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 		sim_fail(a->it.sim, "simulator", "cannot listen");
 }
 
-/* Choose some of them, in any order. */
+/* Choose some of the mutexes, in any order. */
 static void choose(struct pile *p, struct kustos_lockable *what)
 {
 	struct sim_random *r = subject_random(&p->actor->it);
@@ -202,7 +203,8 @@ static bool is_asking(const struct actor *a)
 	return a->piles[0].ask.on || a->piles[1].ask.on;
 }
 
-/* Mutexes must stay for as long as they are asked for together. */
+/* Mutexes must not be destroyed while a call for several of them is under
+   way. */
 static void let_go(void *actor)
 {
 	struct actor *a = actor;
@@ -295,7 +297,7 @@ static const char *check_exclusion(struct sim *sim)
 	return NULL;
 }
 
-/* A loss of one part is that of all, and it is told. */
+/* The loss of one part must be the loss of all, and must be told. */
 static void check_hold(struct sim *sim, struct pile *p)
 {
 	bool lost = kustos_hold_state(p->hold) == KUSTOS_HOLD_LOST;
@@ -338,7 +340,7 @@ static const struct sim_invariant rules[] = {
 	{ "end", check_piles, NULL },
 };
 
-/* A node of "p" goes. */
+/* A node of "p" is deleted. */
 static void part_gone(struct pile *p, const char *path)
 {
 	struct sim *sim = p->actor->it.sim;
@@ -376,7 +378,7 @@ static void change(struct sim *sim, enum model_change_kind kind,
 	(void)sequential;
 	if (strlen(path) < sizeof(PREFIX) ||
 		strchr(path + sizeof(PREFIX), '/') == NULL)
-		return; /* a line, or what it is in */
+		return; /* a line's node, or its parent */
 	if (kind == CHANGE_CREATE) {
 		shared_of(sim)->nodes++;
 	} else if (kind == CHANGE_DELETE) {

@@ -1,4 +1,4 @@
-/* selector_rules.c - the lines as the leader has them, and what must hold. */
+/* selector_rules.c - track the nodes in the lines, and check the rules. */
 #include "model_impl.h"
 #include "selector_actor.h"
 #include "sim_impl.h"
@@ -8,7 +8,7 @@
 
 const char *const sel_lines[LINES] = { PREFIX "/a", PREFIX "/b" };
 
-/* Is it alive, by its own clock, and has been since the term began? */
+/* Is the term certainly alive, by the client's own clock? */
 static bool is_sure(const struct chief *c)
 {
 	const struct actor *a = c->actor;
@@ -17,7 +17,7 @@ static bool is_sure(const struct chief *c)
 		a->it.client->session.epoch == c->epoch && !c->cautious;
 }
 
-/* The node of one whose function runs stays, unless it goes by itself. */
+/* A node is deleted by its owner: no function may be running in its term. */
 static void check_kept(struct sim *sim, const struct post *post)
 {
 	for (int i = 0; i < CLIENTS; i++) {
@@ -81,7 +81,7 @@ void sel_check_begin(struct chief *c)
 		s->granted[c->line] = c->token;
 }
 
-/* It says that it leads. */
+/* Check a chief that says that it leads. */
 static void check_leader(struct sim *sim, const struct chief *c)
 {
 	struct shared *s = sel_shared(sim);
@@ -99,7 +99,7 @@ static void check_leader(struct sim *sim, const struct chief *c)
 			before->path);
 }
 
-/* Its term is over: is it being asked to return? */
+/* A term is over: check that its function is asked to return. */
 static void check_asked(struct sim *sim, struct chief *c)
 {
 	if (kustos_cancel_fired(c->cancel) ||
@@ -166,8 +166,8 @@ const struct sim_invariant sel_rules[SELECTOR_RULE_COUNT] = {
 
 /* The end */
 
-/* Who stands in line again each time has led several times; who does not is
-   idle. */
+/* Has each selector that stands in line again by itself led several times?  And
+   is each other one idle? */
 static bool all_served(struct sim *sim)
 {
 	for (int i = 0; i < CLIENTS; i++) {

@@ -1,12 +1,12 @@
-/* sem_rules.c - what must hold of a semaphore. */
+/* sem_rules.c - the rules about a semaphore. */
 #include "sem_actor.h"
 
 #include "model_impl.h"
 
-/* How late the answer to a try may be. */
+/* How long a try may take. */
 #define TRY_NS (TIMEOUT_NS / 2)
 
-/* How long a lease's node may be there that nobody holds or waits for. */
+/* How long a lease's node may exist that nobody holds or waits for. */
 #define STRAY_NS (2 * TIMEOUT_NS)
 
 static bool is_excused(const struct place *place)
@@ -25,7 +25,7 @@ bool sem_reason(const struct turn *turn)
 	return reason;
 }
 
-/* How many of its leases it holds, by its own clock. */
+/* Return how many of its leases the turn holds, by the client's own clock. */
 static int held_by(struct turn *turn)
 {
 	struct actor *a = turn->actor;
@@ -160,8 +160,8 @@ static bool has_lock(struct shared *s, int64_t session)
 	return false;
 }
 
-/* A lease that is not held stands in the way of all: only who has a lock may
-   leave it there. */
+/* A lease's node that is not held keeps others waiting: only a session that has
+   a lock may leave it there. */
 static const char *check_stray(struct sim *sim, struct place *place)
 {
 	struct actor *a = sem_actor_of(sim, place->client);
@@ -195,7 +195,8 @@ static const char *check_leases(struct sim *sim)
 			place->client < OURS && wrong == NULL)
 			wrong = check_stray(sim, place);
 	}
-	/* Where the number is fixed, always; else, when one is granted. */
+	/* If the number is fixed, check the count after each event; otherwise
+	   only at each grant. */
 	if (!s->shared)
 		sem_check_count(sim);
 	else
