@@ -7,12 +7,13 @@
  * simple barrier.  Nodes are deleted from outside.  The rules:
  *
  *   in together   a member that is in had a node while the round was complete
- *   out together  a member that is out left nobody behind: each other node of its
- *                 round is gone, or that node's member has begun to leave.  To
- *                 the round belong the members that completed it, and those that
- *                 had come by what "ready" said, unless "ready" was deleted
- *   open          if a wait for the simple barrier succeeds, the barrier was not
- *                 there at some time since the wait began
+ *   out together  a member that is out left nobody behind: each other node of
+ *                 its round is gone, or that node's member has begun to leave.
+ *                 To the round belong the members that completed it, and those
+ *                 that had come by what "ready" said, unless "ready" was
+ *                 deleted
+ *   open          if a wait for the simple barrier succeeds, the barrier was
+ *                 not there at some time since the wait began
  *   end           a call ends once, with an error that fits
  *   served        after the faults all get in, and out, and past the barrier
  *   orphan        after that nothing is left, neither nodes nor watches

@@ -7,19 +7,19 @@
  * it has them.  Nodes are deleted from outside: items, markers, folders.  The
  * rules:
  *
- *   alone       no two clients hold an item by their own clocks, unless its marker
- *               was deleted, or a session ended, from outside
- *   order       if one actor claims alone, and a key decides, it does not claim an
- *               item while one that comes before it was known to be free
+ *   alone       no two clients hold an item by their own clocks, unless its
+ *               marker was deleted, or a session ended, from outside
+ *   order       if one actor claims alone, and a key decides, it does not claim
+ *               an item while one that comes before it was known to be free
  *   due         no item is claimed before it is due
  *   deliveries  each claim of an item is counted
  *   dead        an item that was delivered too often is moved, and no other is
  *   bare        an item is deleted only together with its marker
- *   acked       an ack that succeeds has deleted its item; one that reports a loss
- *               has not
+ *   acked       an ack that succeeds has deleted its item; one that reports a
+ *               loss has not
  *   once        an item exists only once, even if it is put back
- *   empty       if a claim reports an empty queue, no item had been free and due for
- *               so long that the server must know
+ *   empty       if a claim reports an empty queue, no item had been free and
+ *               due for so long that the server must know
  *   end         a call ends once, with an error that fits
  *   lost        soon after the faults each item is acknowledged
  *   orphan      after that no marker and no watch is left

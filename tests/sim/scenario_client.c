@@ -4,8 +4,8 @@
  * Each actor holds a struct kustos_client that runs on the model, and starts
  * all kinds of operations.  The rules:
  *
- *   ends once     every operation calls back exactly once, at the latest when its
- *                 client is closed
+ *   ends once     every operation calls back exactly once, at the latest when
+ *                 its client is closed
  *   lease         while a client says that its session is certainly alive, the
  *                 server has not expired it
  *   told          a loss is told the instant the lease ends

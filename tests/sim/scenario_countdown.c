@@ -6,12 +6,13 @@
  * which joins, is done, and, as no program would, takes either back.  Nodes are
  * deleted from outside, too.  The rules:
  *
- *   zero     if a wait succeeds, enough participants were done at some time since
- *            the wait began
+ *   zero     if a wait succeeds, enough participants were done at some time
+ *            since the wait began
  *   broken   if a wait reports a death, a participant was missing at some time
  *            since the wait began
  *   end      a call ends once, with an error that fits
- *   told     after the faults, when a participant is missing, all waits report it
+ *   told     after the faults, when a participant is missing, all waits report
+ *            it
  *   served   when all participants are done after that, all waits succeed
  *   orphan   after that no watch is left
  */

@@ -5,20 +5,23 @@
  * name.  Others write into their nodes, and foreign nodes stand between them.
  * The rules:
  *
- *   one leader   a latch that leads by its clock has the first node of the line,
- *                except for a moment after the node was deleted from outside
+ *   one leader   a latch that leads by its clock has the first node of the
+ *                line, except for a moment after the node was deleted from
+ *                outside
  *   term         its term is greater than all before
  *   turns        the program is told of gains and losses alternately
- *   told         it is told of a loss at once; and before the latch deletes its node
+ *   told         it is told of a loss at once; and before the latch deletes its
+ *                node
  *   reason       no loss is told without a reason
  *   heir         a latch that was handed over to by name is the first when the
  *                leader's node goes
- *   resumed      if a process dies and another resumes its session, the latch that
- *                led leads on in the same term, with no other leader in between
+ *   resumed      if a process dies and another resumes its session, the latch
+ *                that led leads on in the same term, with no other leader in
+ *                between
  *   ends once    each call to a leader ends
- *   settles      after the faults each candidate stands in its line, the first one
- *                leads, none leads whose node somebody else wrote into, and observers
- *                know all that; closed latches leave nothing
+ *   settles      after the faults each candidate stands in its line, the first
+ *                one leads, none leads whose node somebody else wrote into, and
+ *                observers know all that; closed latches leave nothing
  *
  * The scenario "one-node" is the same with elections of one node, for which all
  * fight: in the end one leads.  There nobody else writes, and no process dies.

@@ -11,7 +11,8 @@
  *   one holder   at most one client holds a line by its own clock; its node
  *                exists, and no other node stands before it
  *   own node     that node is of this session, and was not deleted by mistake
- *   token        the token grows from holder to holder; a local hand-over keeps it
+ *   token        the token grows from holder to holder; a local hand-over keeps
+ *                it
  *   told         a loss is told once, at once, for a reason, and never after
  *                the release
  *   in time      each acquisition ends once, when its deadline or cancel object

@@ -7,18 +7,19 @@
  * receipts, the queue.  Some objects end in the middle, others only when all
  * their calls have ended.  The rules:
  *
- *   once     an item is put once, and handed out once, by the object that deleted
- *            it, after the deletion
+ *   once     an item is put once, and handed out once, by the object that
+ *            deleted it, after the deletion
  *   put      if a put succeeds, its item exists, or has existed
- *   order    items of one object stand in the order of its calls.  If one actor takes
- *            alone, it gets the items in that order.  Where a key decides, it takes
- *            no item while one that comes before it was known to exist
+ *   order    items of one object stand in the order of its calls.  If one actor
+ *            takes alone, it gets the items in that order.  Where a key
+ *            decides, it takes no item while one that comes before it was known
+ *            to exist
  *   due      no item is taken before it is due
- *   empty    if a call reports an empty queue, no item had been there and due for so
- *            long that the server must know
+ *   empty    if a call reports an empty queue, no item had been there and due
+ *            for so long that the server must know
  *   end      a call ends once, with an error that fits
- *   lost     each item that was put is handed out, except items that were deleted
- *            from outside, or were taken by an object that ended
+ *   lost     each item that was put is handed out, except items that were
+ *            deleted from outside, or were taken by an object that ended
  *   served   soon after the faults all that is done
  */
 #include "queue_actor.h"

@@ -7,20 +7,21 @@
  * selectors stand in line again by themselves, others when they are told to.
  * The rules:
  *
- *   one leader   a selector that leads by its clock has the first node of the line,
- *                except for a moment after the node was deleted from outside
+ *   one leader   a selector that leads by its clock has the first node of the
+ *                line, except for a moment after the node was deleted from
+ *                outside
  *   term         its term is greater than all before
  *   terms        the terms of one selector do not overlap, however deaf its
  *                function is
  *   asked        a function whose term is over is asked to return, at once
- *   kept         the node stays until the function has returned, unless the term
- *                is lost
- *   heir         a selector that was handed over to by name is the first when the
- *                leader's node goes
+ *   kept         the node stays until the function has returned, unless the
+ *                term is lost
+ *   heir         a selector that was handed over to by name is the first when
+ *                the leader's node goes
  *   ends once    each call to a leader ends
- *   settles      after the faults each selector that stands in line again by itself
- *                leads again and again, and each other one has led as often as it was
- *                told to
+ *   settles      after the faults each selector that stands in line again by
+ *                itself leads again and again, and each other one has led as
+ *                often as it was told to
  *   orphan       after that nothing is left
  */
 #include "ask.h"

@@ -7,10 +7,12 @@
  * leases as Curator's clients do.  In some seeds the number of leases is fixed,
  * in the others it stands in a node and changes all the time.  The rules:
  *
- *   leases       never more leases are held, each by its holder's own clock, than
- *                there may be; if the number changes, this is checked at each grant
+ *   leases       never more leases are held, each by its holder's own clock,
+ *                than there may be; if the number changes, this is checked at
+ *                each grant
  *   all or none  an acquisition ends with all of its leases or with none
- *   own node     each lease has a node of this session, and no two have the same
+ *   own node     each lease has a node of this session, and no two have the
+ *                same
  *   told         a loss is told while the lease is held, and for a reason
  *   in time      each acquisition ends once, when its deadline or cancel object
  *                says, with an error that fits

@@ -4,14 +4,14 @@
  *
  * The rules:
  *
- *   one holder   a mutex that two want has one holder, by its clock, except for a
- *                moment after a node was deleted from outside
+ *   one holder   a mutex that two want has one holder, by its clock, except for
+ *                a moment after a node was deleted from outside
  *   whole        a grant holds all parts; if one part is lost, all are
  *   told         a loss is told at once, and once
  *   kept         no node is deleted while it is held, unless its session ends
  *   end          a call ends once, with an error that fits, and in time
- *   served       after the faults everybody is granted what it wants: nobody waits
- *                in a circle
+ *   served       after the faults everybody is granted what it wants: nobody
+ *                waits in a circle
  *   orphan       after that nothing is left, neither nodes nor watches
  */
 #include "ask.h"
