@@ -115,7 +115,7 @@ static bool settled(struct sim *sim)
 static const struct sim_invariant invariants[] = {
 	{ "ephemeral", no_orphans, no_orphans }, { "done", NULL, all_done },
 	{ "watch-kept", NULL, raw_watches_final },
-	{ "one-holder", one_holder, NULL }, /* the last: only "naive" has it */
+	{ "one-holder", one_holder, NULL }, /* the last: "raw" lacks it */
 };
 
 #define RAW_COMMON                                                     \

@@ -1,6 +1,6 @@
 /*
- * test_ack.c - an item that is acknowledged, or put back, and the answer is lost, put
- * off, or comes when the session or the client ends.
+ * test_ack.c - acknowledging an item, or putting it back, when the answer is
+ * lost, the request is throttled, or the session or the client ends meanwhile.
  */
 #include "lone.h"
 
@@ -14,18 +14,20 @@
 #define ITEM QUEUE "/qn-0000000000"
 #define MARK MARKS "/qn-0000000000"
 
-/* So many bytes are written once more beside a marker, and so many are not. */
+/* An item of COUNTED bytes is written again by its claim, to count the
+   delivery; an item of LARGE bytes is not. */
 #define COUNTED 900000
 #define LARGE 999800
 
-/* What is not answered is not done either, and ends with its connection. */
+/* What becomes of a request.  An UNANSWERED one is not done, and fails when its
+   connection ends. */
 enum fate { NORMAL, LOST, DONE_AND_LOST, UNANSWERED, PUT_OFF, DENIED };
 
-static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct {
-	enum fate acks, items, marks; /* of what is sent about them */
+	enum fate acks, items, marks; /* of requests about them */
 	int ack_count, item_count, mark_count;
-	ku_zk_done_fn *done; /* of what is not answered */
+	ku_zk_done_fn *done; /* of the unanswered request */
 	void *arg;
 } trouble;
 static struct bench bench;
@@ -122,7 +124,7 @@ static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
 	had = got;
 }
 
-/* Have an item of so many bytes. */
+/* Put an item of "len" bytes, and claim it. */
 static void have(size_t len)
 {
 	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -181,7 +183,7 @@ START_TEST(an_ack_is_one_request)
 }
 END_TEST
 
-/* It is tried again in a while, each time. */
+/* Check that the request is repeated after pauses, until "*fate" allows it. */
 static void check_patience(const int *count, enum fate *fate)
 {
 	run(1000);
@@ -202,7 +204,8 @@ START_TEST(L28_an_ack_that_is_put_off_is_sent_again_in_a_while)
 }
 END_TEST
 
-/* Is the item there; and if it is not, is the marker? */
+/* The client asks whether the item is there; if it is not, whether the marker
+   is. */
 START_TEST(L28_what_became_of_an_ack_is_asked_again_in_a_while)
 {
 	have(1);
@@ -216,7 +219,7 @@ START_TEST(L28_what_became_of_an_ack_is_asked_again_in_a_while)
 }
 END_TEST
 
-/* Neither by an item, nor by a marker that may not be seen. */
+/* The client may not look at the item, or may not look at the marker. */
 START_TEST(S16_what_became_of_an_ack_is_not_told_by_what_is_refused)
 {
 	have(1);
@@ -230,7 +233,7 @@ START_TEST(S16_what_became_of_an_ack_is_not_told_by_what_is_refused)
 }
 END_TEST
 
-/* The marker went with it, or with the session. */
+/* The marker may have gone with the ack, or with the session. */
 START_TEST(S16_what_became_of_an_ack_is_not_told_by_the_next_session)
 {
 	have(1);
@@ -246,7 +249,7 @@ START_TEST(S16_what_became_of_an_ack_is_not_told_by_the_next_session)
 }
 END_TEST
 
-/* Its session lives on, and has the marker. */
+/* The session lives on after the loss, and still owns the marker. */
 START_TEST(S16_an_ack_that_was_not_done_before_a_loss_is_not_done_after_it)
 {
 	have(1);
@@ -271,7 +274,7 @@ START_TEST(S16_an_ack_that_was_not_done_before_a_loss_is_not_done_after_it)
 }
 END_TEST
 
-/* It would not fit one frame beside the deletions. */
+/* The new item does not fit into one frame together with the deletions. */
 START_TEST(L24_what_is_too_large_to_be_put_back_is_given_back)
 {
 	have(LARGE);
@@ -286,7 +289,8 @@ START_TEST(L24_what_is_too_large_to_be_put_back_is_given_back)
 }
 END_TEST
 
-/* It waits for a connection; or to ask whether it was done, for which there is none. */
+/* Without a connection the ack cannot be sent; or, if its answer was lost, the
+   client cannot ask what became of it. */
 START_TEST(L06_an_ack_holds_up_no_close_without_a_connection)
 {
 	bool lost = _i == 1, gone = false;
@@ -317,7 +321,7 @@ START_TEST(L06_an_ack_holds_up_no_close_without_a_connection)
 		run(1);
 	ck_assert(gone);
 	client = NULL;
-	/* Nothing more was asked for. */
+	/* No more requests were sent. */
 	ck_assert_int_eq(trouble.ack_count, lost ? 1 : 0);
 	ck_assert_int_eq(trouble.item_count, 0);
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), lost ? 0 : 1);
@@ -334,7 +338,7 @@ START_TEST(an_item_that_is_large_is_counted)
 }
 END_TEST
 
-/* Of the room for timers. */
+/* An item reserves room for timers. */
 START_TEST(P05_an_item_gives_back_what_it_has_reserved)
 {
 	size_t reserved = client->timers.reserved;

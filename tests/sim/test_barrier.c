@@ -22,7 +22,7 @@ START_TEST(L18_barriers_survive_stalls)
 }
 END_TEST
 
-/* Where a "ready" is taken away while one stands still that it may have been for. */
+/* "ready" is deleted while a member stalls for which it may have been meant. */
 START_TEST(S12_barriers_survive_stalls_and_deletions)
 {
 	struct sim_options options = { .seed = 1000,
@@ -41,7 +41,8 @@ START_TEST(L08_barriers_survive_servers_that_set_no_watches_again)
 }
 END_TEST
 
-/* More come than a round takes: they join it as it goes on, or make the next. */
+/* There are more members than a round needs: they join it as it goes on, or
+   make the next round. */
 START_TEST(S12_L18_a_crowd_survives_all_faults)
 {
 	seeds_survive(seeds_of("crowd"), 150);
@@ -54,7 +55,7 @@ START_TEST(L18_a_crowd_survives_stalls)
 }
 END_TEST
 
-/* Nobody but a member takes a "ready" away: all are served, and soon. */
+/* Only members delete "ready", so all must be served soon. */
 START_TEST(L18_a_crowd_left_alone_survives_stalls)
 {
 	struct sim_options options = { .seed = 1000,
@@ -66,7 +67,8 @@ START_TEST(L18_a_crowd_left_alone_survives_stalls)
 }
 END_TEST
 
-/* What is never done cannot fail. */
+/* Check the figures: a rule about something that never happens proves
+   nothing. */
 START_TEST(they_do_everything_meanwhile)
 {
 	static const uint64_t least[BARRIER_FIGURES] = {

@@ -1,5 +1,6 @@
 /*
- * test_beat.c - greetings and heartbeats, and a handle that is not as its events said.
+ * test_beat.c - greetings (the first sync of a connection), heartbeats, and a
+ * handle whose state is not what its events said.
  */
 #include "lone.h"
 #include "model_impl.h"
@@ -9,18 +10,18 @@
 #include <kustos/barrier.h>
 #include <kustos/node.h>
 
-static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;
 
-/* What the library tells of the handle: its events, but for those of one state, and
-   its state, which is another in some of the next looks. */
+/* What the library tells of the handle: all its events except those of one
+   state; and its state, which is wrong at some of the next looks. */
 static ku_zk_event_fn *event;
 static void *event_arg;
 static int deaf_to;	  /* an enum ku_zk_state; -1: to none */
-static bool closed;	  /* there is none to be had */
-static const char *looks; /* 'x': another; NULL, or at its end: as it is */
+static bool closed;	  /* no handle can be opened */
+static const char *looks; /* 'x': a wrong state; else, and at its end: the true */
 
 /* Syncs are refused; or the answer to one is withheld. */
 static bool refuses, withholds;
@@ -29,7 +30,7 @@ static int others; /* requests of other kinds */
 static ku_zk_done_fn *withheld;
 static void *withheld_arg;
 
-static int told; /* requests, to the program */
+static int told; /* number of requests that the program was told of */
 
 static void hear(void *arg, enum ku_zk_event what, enum ku_zk_state state,
 	const char *path)
@@ -153,7 +154,8 @@ START_TEST(the_program_is_told_of_no_request_but_its_own)
 }
 END_TEST
 
-/* It has answered, but nothing says that it is not behind. */
+/* The server has answered the sync, but only a successful sync proves that it
+   is up to date. */
 START_TEST(S07_who_refuses_the_greeting_is_greeted_again_and_asked_nothing)
 {
 	int calls = 0;
@@ -177,7 +179,8 @@ START_TEST(S07_who_refuses_the_greeting_is_greeted_again_and_asked_nothing)
 }
 END_TEST
 
-/* Two connections in a row, and the answer of the first comes last. */
+/* There are two connections in a row, and the answer of the first comes
+   last. */
 START_TEST(S04_a_greeting_that_an_earlier_connection_answered_is_none)
 {
 	static const struct ku_zk_reply answer = { .rc = KU_ZK_OK, .len = -1 };
@@ -217,7 +220,7 @@ START_TEST(L15_a_connection_of_which_no_event_tells_is_found)
 }
 END_TEST
 
-/* And while there is no other handle nobody looks. */
+/* The client must not look at a handle while there is none. */
 START_TEST(L15_an_end_of_which_no_event_tells_is_found)
 {
 	deaf_to = KU_ZK_STATE_EXPIRED;
@@ -232,7 +235,8 @@ START_TEST(L15_an_end_of_which_no_event_tells_is_found)
 }
 END_TEST
 
-/* It was silent for so long that it may be over, though a server says yes just now. */
+/* After a long silence the session may be over, although a server just accepted
+   it. */
 START_TEST(S01_a_session_of_which_nothing_is_certain_is_not_connected)
 {
 	struct ku_session *session = &client->session;
@@ -259,7 +263,8 @@ START_TEST(S01_a_session_of_which_nothing_is_certain_is_not_connected)
 }
 END_TEST
 
-/* If it were left for that, it would be a server to go back to. */
+/* The greeting's answer proves that the server has no write of ours any
+   more. */
 START_TEST(S06_a_server_that_greets_is_shunned_no_more)
 {
 	struct ku_session *session = &client->session;
@@ -275,7 +280,7 @@ START_TEST(S06_a_server_that_greets_is_shunned_no_more)
 }
 END_TEST
 
-/* The event may be on its way. */
+/* The event that would explain the other state may still be on its way. */
 START_TEST(a_handle_that_looks_otherwise_once_is_as_the_events_say)
 {
 	looks = " x x  x ";
@@ -286,8 +291,8 @@ START_TEST(a_handle_that_looks_otherwise_once_is_as_the_events_say)
 }
 END_TEST
 
-/* The library sees that it is to turn elsewhere when it is asked for something; and
-   whether there is a connection then no event has said yet. */
+/* libzookeeper notices that it is to use another server only when a request
+   comes.  Whether it still has a connection then, no event has said yet. */
 START_TEST(S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on)
 {
 	others = 0;
@@ -295,7 +300,7 @@ START_TEST(S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on)
 	ck_assert_int_eq(others, 1);
 	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
 	ck_assert(!client->session.linked);
-	/* What it was asked before may wait in the library. */
+	/* The first request may still wait inside libzookeeper. */
 	ku_beat_nudge(client);
 	ck_assert_int_eq(others, 2);
 	ck_assert_uint_eq(client->counters.disconnects, 1);
@@ -304,7 +309,7 @@ START_TEST(S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on)
 }
 END_TEST
 
-/* Between two sessions there is none. */
+/* Between two sessions there is no handle. */
 START_TEST(S07_nobody_is_asked_where_there_is_no_handle)
 {
 	struct ku_handle *handle = client->session.handle;
@@ -324,7 +329,7 @@ static void waited(void *arg, enum kustos_err err)
 	*(int *)arg = (int)err;
 }
 
-/* It had too many requests. */
+/* The server had too many requests to remove the watch. */
 START_TEST(P05_what_a_server_did_not_take_off_is_taken_off_behind_a_beat)
 {
 	struct kustos_barrier *barrier;

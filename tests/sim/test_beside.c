@@ -1,6 +1,6 @@
 /*
- * test_beside.c - the reader that a writer becomes, made beside it: what others hear
- * too late of either.
+ * test_beside.c - a writer that becomes a reader, whose node is made beside the
+ * writer's: others learn too late of either node.
  */
 #include "lone_late.h"
 
@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* So many nodes a line has had, after which numbers are trusted. */
+/* After this many nodes in a line the library trusts their numbers. */
 #define USED 10000
-/* So many make it long. */
+/* This many nodes make a line long. */
 #define MANY 40
 
 static struct kustos_rwlock *rw;
 static struct {
-	bool kept; /* and not sent */
+	bool kept; /* it is withheld, and not sent */
 	ku_zk_done_fn *done;
 	void *arg;
 } farewell;
@@ -42,7 +42,7 @@ static void setup(void)
 	late_api.submit = submit;
 	memset(&farewell, 0, sizeof(farewell));
 	first.event = NULL;
-	o.local_handoffs = 0; /* each has a place of its own */
+	o.local_handoffs = 0; /* each call has a place of its own */
 	ck_assert_int_eq(kustos_rwlock_create(lone.client, LINE, &o, &rw),
 		KUSTOS_OK);
 }
@@ -75,7 +75,7 @@ static void give(struct kustos_hold *hold)
 	lone_run_ms(&lone.bench, lone.client, 100);
 }
 
-/* What is withheld by now, to be told later. */
+/* Return what is withheld, to be told later, and withhold no more. */
 static struct late withheld(void)
 {
 	struct late it = first;
@@ -86,8 +86,9 @@ static struct late withheld(void)
 	return it;
 }
 
-/* The next number was another writer's, before the first became a reader; that it was
-   is not known before the first has gone. */
+/* Our second writer has the next number.  The answer to its creation is lost,
+   so that the client finds its node only after the first writer became a reader
+   and went. */
 START_TEST(S13_a_writer_that_is_found_late_waits_for_the_reader_before_it)
 {
 	const struct ku_zk_reply lost = { .rc = KU_ZK_CONNECTIONLOSS,
@@ -116,7 +117,7 @@ START_TEST(S13_a_writer_that_is_found_late_waits_for_the_reader_before_it)
 }
 END_TEST
 
-/* Tell that answer. */
+/* Tell the withheld answer of this creation. */
 static void made(const struct late *creation)
 {
 	const struct ku_zk_reply reply = { .stat = &creation->reply.stat,
@@ -145,10 +146,11 @@ static void delete_it(const char *path)
 		KU_ZK_OK);
 }
 
-/* Two writers of others stand before a reader, behind a writer of ours.  Somebody
-   deletes the nodes of that one, which nothing watches, and of the reader that it is to
-   become.  The one listing that says so says as well that the nearest of the two others
-   is gone, of which the reader behind has heard before. */
+/* In the line stand a writer of ours, two writers of others, and a reader of
+   ours.  Somebody deletes the node of our writer, which is not watched, and of
+   the reader that it is about to become.  The one listing that shows this also
+   shows that the nearer of the two others is gone, which the reader behind has
+   learned before. */
 START_TEST(S13_a_reader_heeds_the_gap_that_the_last_listing_told)
 {
 	const struct ku_zk_reply gone = { .rc = KU_ZK_NONODE, .len = -1 };
@@ -156,7 +158,7 @@ START_TEST(S13_a_reader_heeds_the_gap_that_the_last_listing_told)
 	bool over = false;
 	char path[128];
 
-	first.delays = true; /* the watch of its own node */
+	first.delays = true; /* delays the watch of its own node */
 	ask(KUSTOS_WRITE, &writer);
 	const struct late watch = withheld();
 	struct bench_reply far = foreign_writer(), near = foreign_writer();
@@ -185,7 +187,7 @@ START_TEST(S13_a_reader_heeds_the_gap_that_the_last_listing_told)
 }
 END_TEST
 
-/* The path of the node with that number, among a few. */
+/* Find the path of the node with that number; there are only few nodes. */
 static void path_of(const char *number, char path[128])
 {
 	struct bench_reply all = bench_read(&lone.bench, lone.raw,
@@ -205,9 +207,10 @@ static void write_to(const char *path)
 	lone_run_ms(&lone.bench, lone.client, 10);
 }
 
-/* In a long line the writer before it leaves a proof, which takes its time; so its node
-   is still there when the next writer of ours, which has had its turn since, becomes a
-   reader; which a listing decides, as the watch of that one's node was used up. */
+/* In a long line a writer of ours goes and leaves a proof, which is delayed.
+   So its node still exists when our next writer, which was granted since,
+   becomes a reader.  A listing decides about that reader, because the watch of
+   the writer's node has fired. */
 START_TEST(
 	S13_a_writer_of_ours_that_is_still_going_takes_nothing_from_the_reader)
 {

@@ -27,14 +27,16 @@ START_TEST(claims_with_keys_survive_stalls)
 }
 END_TEST
 
-/* What was lost with one connection is still being cleared up when the next breaks. */
+/* Each new connection breaks while the loss of the last one is still dealt
+   with. */
 START_TEST(claims_with_keys_survive_connections_that_break_again)
 {
 	seeds_survive_with(seeds_of("keyed-claim"), SIM_RELAPSE, 30);
 }
 END_TEST
 
-/* What is never done cannot fail. */
+/* Check the figures: a rule about something that never happens proves
+   nothing. */
 START_TEST(they_do_everything_meanwhile)
 {
 	static const uint64_t least[CLAIM_FIGURES] = {

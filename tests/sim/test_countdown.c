@@ -22,7 +22,8 @@ START_TEST(a_latch_survives_stalls)
 }
 END_TEST
 
-/* What is never done cannot fail. */
+/* Check the figures: a rule about something that never happens proves
+   nothing. */
 START_TEST(they_do_everything_meanwhile)
 {
 	static const uint64_t least[COUNTDOWN_FIGURES] = {

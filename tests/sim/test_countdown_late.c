@@ -1,6 +1,7 @@
 /*
- * test_countdown_late.c - calls of a count-down latch that take several requests, one
- * after the other: each has the call's deadline, and is given up with it.
+ * test_countdown_late.c - calls of a count-down latch that take several
+ * requests, one after the other.  Each request must have the call's deadline,
+ * and must be given up with the call.
  */
 #include "lone.h"
 
@@ -20,7 +21,8 @@ static struct kustos_countdown *latch;
 static struct kustos_cancel *cancel;
 static int end; /* -1: it has not ended */
 
-/* After so many of a kind for the latch nothing reaches a server any more. */
+/* After "after" more requests of this kind for the latch, nothing reaches a
+   server. */
 static struct {
 	enum ku_zk_kind kind;
 	int after;
@@ -68,7 +70,7 @@ static void ended(void *arg, enum kustos_err err)
 	*(int *)arg = (int)err;
 }
 
-/* The request before is answered, that one is not. */
+/* Check how the call ends; the last request before the cut was not answered. */
 static void check_end(bool canceled)
 {
 	lone_run_ms(&bench, client, PATIENCE_MS / 2);

@@ -1,6 +1,6 @@
 /*
- * test_custody.c - an item of which the server's answer comes late, when it is to be
- * had, moved aside, or acknowledged.
+ * test_custody.c - an item is claimed, moved aside, or acknowledged, and the
+ * server's answer comes late.
  */
 #include "lone.h"
 
@@ -15,29 +15,30 @@
 #define ITEM QUEUE "/qn-0000000000"
 #define MARK MARKS "/qn-0000000000"
 
-/* So many bytes are not written once more beside a marker. */
+/* An item of this size is too large to be written again by its claim. */
 #define LARGE 999800
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct ku_desk *desk;
 static struct ku_lent *had;
-static enum kustos_err err; /* of who asks for one; KUSTOS_EBUSY: not yet */
-static int end;		    /* of an ack; -1: not yet */
+static enum kustos_err err; /* result of a claim; KUSTOS_EBUSY: not yet */
+static int end;		    /* result of an ack; -1: not yet */
 
-/* The next of a kind, and about this node if it is about one, is not answered. */
+/* The next request of this kind, and about this path unless it is NULL, is not
+   answered. */
 static struct {
 	bool wanted;
 	enum ku_zk_kind kind;
 	const char *path;
-	bool sent; /* all the same */
+	bool sent; /* it is sent all the same */
 	ku_zk_done_fn *done;
 	void *arg;
 } held;
-static struct kustos_stat stat;	    /* of the node, when it was asked for */
-static struct ku_zk_result both[2]; /* or of a transaction of two */
+static struct kustos_stat stat;	    /* what the withheld answer says */
+static struct ku_zk_result both[2]; /* the same of a transaction of two */
 
 static void hear_nothing(void *arg, const struct ku_zk_reply *reply)
 {
@@ -135,7 +136,7 @@ static void ask(int deliveries)
 		KUSTOS_OK);
 }
 
-/* Either before it was done, or after it. */
+/* The session ends either before the transaction was done, or after it. */
 START_TEST(S16_what_is_moved_aside_as_the_session_ends_is_moved_once)
 {
 	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
@@ -150,7 +151,8 @@ START_TEST(S16_what_is_moved_aside_as_the_session_ends_is_moved_once)
 }
 END_TEST
 
-/* Another has written it, which is heard after the connection broke. */
+/* Another client has written the item; the client learns it after the
+   connection broke. */
 START_TEST(S16_what_was_changed_before_an_outage_is_had_after_it)
 {
 	static const struct ku_zk_result results[] = {
@@ -172,7 +174,7 @@ START_TEST(S16_what_was_changed_before_an_outage_is_had_after_it)
 }
 END_TEST
 
-/* It is written after it was read, and before that is heard. */
+/* The item is written after it was read, and before the answer comes. */
 START_TEST(what_is_moved_aside_is_moved_as_it_is)
 {
 	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
@@ -190,7 +192,8 @@ START_TEST(what_is_moved_aside_is_moved_as_it_is)
 }
 END_TEST
 
-/* Where it belongs another stands, who was put there by name, under its number. */
+/* Somebody has created a node by name in the folder of dead items, with the
+   number that the item would get there. */
 START_TEST(U09_what_cannot_be_moved_aside_is_told_of)
 {
 	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
@@ -202,7 +205,7 @@ START_TEST(U09_what_cannot_be_moved_aside_is_told_of)
 }
 END_TEST
 
-/* That would count as a delivery. */
+/* A claim would count as a delivery. */
 START_TEST(what_is_read_for_who_has_given_up_is_not_claimed)
 {
 	hold(KU_ZK_GET, ITEM, true);
@@ -222,7 +225,8 @@ START_TEST(what_is_read_for_who_has_given_up_is_not_claimed)
 }
 END_TEST
 
-/* Also if it is so large that the claim does not write it. */
+/* The item changes after it was read.  It may be so large that the claim does
+   not write it. */
 START_TEST(S16_what_is_had_is_had_as_it_is)
 {
 	static char data[LARGE];
@@ -242,7 +246,7 @@ START_TEST(S16_what_is_had_is_had_as_it_is)
 }
 END_TEST
 
-/* Another may have it by now. */
+/* Another client may have the item by now. */
 START_TEST(S16_what_was_claimed_as_the_lease_ran_out_is_not_had)
 {
 	const struct ku_zk_reply done = { .rc = KU_ZK_OK,
@@ -265,7 +269,8 @@ START_TEST(S16_what_was_claimed_as_the_lease_ran_out_is_not_had)
 }
 END_TEST
 
-/* Its answer, or what tells whose the marker is, comes when the desk is gone. */
+/* The desk is destroyed before the claim's answer comes; or the answer was
+   lost, and the client has to look whose the marker is. */
 START_TEST(P05_what_was_claimed_for_who_has_given_up_is_given_back)
 {
 	const struct ku_zk_reply done = { .rc = KU_ZK_OK,
@@ -288,7 +293,7 @@ START_TEST(P05_what_was_claimed_for_who_has_given_up_is_given_back)
 }
 END_TEST
 
-/* Its answer was lost, and nothing tells whose the marker is. */
+/* The answer of the claim was lost, and nothing tells whose the marker is. */
 START_TEST(S16_who_may_not_read_its_marker_is_told)
 {
 	hold(KU_ZK_MULTI, NULL, true);
@@ -309,7 +314,7 @@ static void given(void *arg, enum kustos_err how)
 	end = (int)how;
 }
 
-/* It is too large to be counted. */
+/* Claim an item that is too large for its delivery to be counted. */
 static void have_large(void)
 {
 	static char data[LARGE];
@@ -326,8 +331,8 @@ static void ack(void)
 	had = NULL;
 }
 
-/* Acknowledge one: before that its marker is looked at, of which the answer is not
-   heard. */
+/* Acknowledge such an item.  The client first looks at its marker, and the
+   answer to that is withheld. */
 static void ack_large(void)
 {
 	have_large();
@@ -359,7 +364,7 @@ START_TEST(S16_an_ack_that_may_not_look_at_its_marker_deletes_nothing)
 }
 END_TEST
 
-/* Whatever the answer says, or if it says nothing. */
+/* The answer about the marker comes after the loss, or is lost. */
 START_TEST(S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing)
 {
 	ack_large();
@@ -379,7 +384,7 @@ START_TEST(S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing)
 }
 END_TEST
 
-/* Or it is another's, who has claimed it. */
+/* The marker is gone, or is another's, who has claimed the item. */
 START_TEST(S16_an_ack_whose_marker_is_gone_deletes_nothing)
 {
 	if (_i < 2) {
@@ -398,7 +403,7 @@ START_TEST(S16_an_ack_whose_marker_is_gone_deletes_nothing)
 	ack();
 	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(end, KUSTOS_ELOST);
-	ck_assert(held.wanted); /* another's may come just now */
+	ck_assert(held.wanted); /* a delete could hit another's marker */
 	ck_assert(model_stat(bench.model, ITEM, NULL));
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), _i % 2);
 }
@@ -417,8 +422,9 @@ START_TEST(a_marker_that_an_ack_has_deleted_is_not_deleted_again)
 }
 END_TEST
 
-/* Its answer is lost; and then the item is gone, or another of its name is had by
-   another.  Or it was done, and there is another of its name. */
+/* The answer of the ack is lost.  If it was not done, the item is gone by then,
+   or another item of its name is claimed by another client.  If it was done,
+   there is another item of its name. */
 START_TEST(S16_what_became_of_an_ack_is_not_told_by_what_is_anothers)
 {
 	bool done = _i == 2;

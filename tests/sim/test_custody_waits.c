@@ -1,6 +1,7 @@
 /*
- * test_custody_waits.c - what is asked for an item waits for room on its way, or has its
- * answer, when the connection or the lease is lost, or nobody wants it any more.
+ * test_custody_waits.c - a request for an item waits for room on the wire, or
+ * was just answered, when the connection or the lease is lost, or nobody wants
+ * the item any more.
  */
 #include "lone.h"
 
@@ -16,23 +17,25 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct ku_desk *desk;
 static struct ku_lent *had;
-static int asked, end; /* what they came to; -1: not yet */
+static int asked, end; /* results of claim and ack; -1: not yet */
 static bool unheard;   /* the answer to the next transaction is lost */
-static int losses;     /* so many are lost on their way */
-static int reads;      /* of the item */
+static int losses;     /* so many of the next transactions are lost */
+static int reads;      /* number of reads of the item */
 
-/* Of the next reading of the item, if there is to be room for one thing then. */
+/* The next read of the item: if "wanted", its answer comes when the wire has
+   room for one request only. */
 static struct {
 	bool wanted;
 	ku_zk_done_fn *done;
 	void *arg;
 } reading;
 
-/* From now on one thing is on its way, and this is the next. */
+/* From now on only one request may be in flight, and this one takes the
+   room. */
 static void fill(void)
 {
 	client->env.in_flight = 1;
@@ -146,7 +149,7 @@ START_TEST(P05_a_claim_that_was_not_sent_takes_no_room_among_paths)
 }
 END_TEST
 
-/* Nobody has heard that the connection was lost before. */
+/* The loss comes first, without a disconnect before it. */
 START_TEST(S16_a_claim_that_waits_as_the_lease_ends_is_made_anew)
 {
 	ask_until_claim_waits();
@@ -173,7 +176,7 @@ static void check_acked(void)
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 }
 
-/* The session is the same afterwards. */
+/* The session goes on after the reconnect. */
 START_TEST(S16_an_ack_that_waits_as_the_connection_is_lost_is_done)
 {
 	ack_while_full();
@@ -184,7 +187,7 @@ START_TEST(S16_an_ack_that_waits_as_the_connection_is_lost_is_done)
 }
 END_TEST
 
-/* It goes on for who has destroyed the desk. */
+/* The ack goes on although its desk is destroyed. */
 START_TEST(S16_an_ack_that_waits_as_nobody_asks_for_more_is_done)
 {
 	ack_while_full();
@@ -195,7 +198,8 @@ START_TEST(S16_an_ack_that_waits_as_nobody_asks_for_more_is_done)
 }
 END_TEST
 
-/* Who asks is refused; or that is lost, and its own marker is there still. */
+/* The ack is refused, as the item is gone; or it is lost on its way, and the
+   marker is still there. */
 START_TEST(S16_an_ack_of_what_another_has_deleted_leaves_no_marker)
 {
 	have();
@@ -218,7 +222,7 @@ static void give_up(void)
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 }
 
-/* What became of it is to be asked in a while. */
+/* The caller gives up before the client has asked what became of the claim. */
 START_TEST(L05_a_claim_that_is_not_known_leaves_no_marker)
 {
 	unheard = true;
@@ -231,7 +235,7 @@ START_TEST(L05_a_claim_that_is_not_known_leaves_no_marker)
 }
 END_TEST
 
-/* It was lost twice, and so is read again after a pause. */
+/* The claim was lost twice, and so the item is read again after a pause. */
 START_TEST(P05_who_gives_up_while_an_item_is_read_again_is_not_told_of_it)
 {
 	losses = 2;
@@ -243,7 +247,7 @@ START_TEST(P05_who_gives_up_while_an_item_is_read_again_is_not_told_of_it)
 }
 END_TEST
 
-/* Another may have it then, though the session goes on. */
+/* After the loss another may claim the item, although the session goes on. */
 START_TEST(L17_what_was_had_as_the_lease_ended_is_left)
 {
 	int64_t id = client->session.id;

@@ -1,6 +1,6 @@
 /*
- * test_deeds.c - transactions of a queue of which several are on their way: one is refused
- * or lost, or their receipt is another's, or gone.
+ * test_deeds.c - several transactions of a queue are under way, and one is
+ * refused or lost, or somebody else has written to their receipt or deleted it.
  */
 #include "lone.h"
 
@@ -12,20 +12,20 @@
 
 #define QUEUE "/q"
 #define FOLDER "/q-receipts"
-/* Two of them go in two transactions. */
+/* Two items of this size need two transactions. */
 #define LARGE (200 * 1024)
 #define FEW 3
-/* So many puts; what comes behind the first four goes in one transaction. */
+/* The number of puts.  Those behind the first four go in one transaction. */
 #define MAX 6
 
 enum fate { NORMAL, LOST, UNHEARD, DENIED, PUT_OFF };
 
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
-	enum fate fates[MAX + 1]; /* of transactions, from 1 on */
-	enum fate fences;	  /* of those that use up versions */
-	bool gone;		  /* the receipt is, when it is read; */
-	bool anew;		  /* and there is another in its place */
+	enum fate fates[MAX + 1]; /* of transactions, counted from 1 */
+	enum fate fences;	  /* of the fences, which use up versions */
+	bool gone;		  /* the receipt is gone when it is read */
+	bool anew;		  /* and another is in its place */
 	int transactions, fence_count, reads;
 } trouble;
 static struct bench bench;
@@ -56,7 +56,7 @@ static void make_receipt(const char *path)
 static int submit_to(enum fate fate, struct ku_zk *zk,
 	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
 {
-	/* Of the receipt. */
+	/* The results of a transaction whose receipt is gone. */
 	static const struct ku_zk_result results[] = {
 		{ .rc = KU_ZK_NOAUTH },
 		{ .rc = KU_ZK_RUNTIMEINCONSISTENCY },
@@ -67,7 +67,7 @@ static int submit_to(enum fate fate, struct ku_zk *zk,
 		.result_count = 2 };
 
 	switch (fate) {
-	case LOST: /* nor is it done */
+	case LOST: /* the transaction is not done, either */
 		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
 	case UNHEARD:
 		return lone_lose(zk, request, done, arg);
@@ -166,7 +166,7 @@ static void check_put(int items)
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), items);
 }
 
-/* Of the one that there is. */
+/* Return the path of the only receipt. */
 static const char *receipt_path(void)
 {
 	static char path[160];
@@ -178,7 +178,8 @@ static const char *receipt_path(void)
 	return path;
 }
 
-/* The queue is to be made; so they are all refused, which was foreseen. */
+/* The queue's node has to be made first.  So all transactions are refused,
+   which the client expects. */
 START_TEST(L28_those_that_are_refused_together_ask_nothing)
 {
 	put_few();
@@ -189,7 +190,8 @@ START_TEST(L28_those_that_are_refused_together_ask_nothing)
 }
 END_TEST
 
-/* That it is refused does not tell what became of the one before it. */
+/* The refusal of a transaction does not tell what became of the one before
+   it. */
 START_TEST(S15_what_was_lost_is_asked_for_though_the_next_was_refused)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -201,7 +203,8 @@ START_TEST(S15_what_was_lost_is_asked_for_though_the_next_was_refused)
 }
 END_TEST
 
-/* What became of it is not known until there is a connection. */
+/* What became of the transaction cannot be known until there is a
+   connection. */
 START_TEST(L20_who_does_not_wait_is_told_that_an_answer_was_lost)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -214,7 +217,7 @@ START_TEST(L20_who_does_not_wait_is_told_that_an_answer_was_lost)
 }
 END_TEST
 
-/* Each is refused for that, until it is known. */
+/* Transactions are refused because of that, until the client knows why. */
 START_TEST(S15_a_receipt_that_another_writes_to_is_exchanged)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -231,8 +234,8 @@ START_TEST(S15_a_receipt_that_another_writes_to_is_exchanged)
 }
 END_TEST
 
-/* The second waits until there is room on the way when the first is refused, as the
-   receipt is gone. */
+/* The second transaction waits for room on the wire when the first is refused
+   because the receipt is gone. */
 START_TEST(S15_what_waits_is_not_sent_with_a_receipt_that_is_gone)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -248,7 +251,7 @@ START_TEST(S15_what_waits_is_not_sent_with_a_receipt_that_is_gone)
 }
 END_TEST
 
-/* It was not done, which nothing tells. */
+/* The transaction was not done, but nothing shows that. */
 START_TEST(S15_a_receipt_that_is_gone_when_it_is_asked_tells_nothing)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -266,7 +269,8 @@ START_TEST(S15_a_receipt_that_is_gone_when_it_is_asked_tells_nothing)
 }
 END_TEST
 
-/* It was done, which another node in its place does not tell. */
+/* The transaction was done, but another node in the receipt's place does not
+   show that. */
 START_TEST(S15_a_receipt_that_another_has_made_anew_tells_nothing)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -280,7 +284,7 @@ START_TEST(S15_a_receipt_that_another_has_made_anew_tells_nothing)
 }
 END_TEST
 
-/* Nor is it one of the items that are put with it. */
+/* None of the items in the transaction is to blame, so all their puts fail. */
 START_TEST(U09_who_may_not_write_to_its_receipt_is_told)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -295,7 +299,8 @@ START_TEST(U09_who_may_not_write_to_its_receipt_is_told)
 }
 END_TEST
 
-/* What came later does not overtake what was sent behind it, and is sent again. */
+/* Transactions sent behind the denied one are sent again, and must come before
+   later puts. */
 START_TEST(what_stands_behind_one_that_is_denied_keeps_its_order)
 {
 	char path[] = QUEUE "/qn-0000000000";

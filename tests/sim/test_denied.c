@@ -1,6 +1,6 @@
 /*
- * test_denied.c - who waits for what may not be read, or done, is told so, and does not
- * wait for ever.
+ * test_denied.c - a caller that waits for something which the client may not
+ * read or do gets an error, and does not wait for ever.
  */
 #include "lone.h"
 
@@ -16,9 +16,10 @@
 #define ITEM NODE "/qn-0000000000"
 
 static struct bench bench;
-static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
-/* The children of this may not be listed; NULL: no transaction is done. */
+/* The children of this node may not be listed.  NULL: no transaction is
+   allowed. */
 static const char *denied;
 static int end; /* -1: not yet */
 
@@ -141,7 +142,8 @@ static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
 	ended(arg, err);
 }
 
-/* Either which there are, or which somebody has, or to have one. */
+/* The client may not list the items, may not list the markers, or may not
+   claim. */
 START_TEST(U09_who_waits_for_an_item_to_claim)
 {
 	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,

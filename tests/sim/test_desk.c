@@ -1,6 +1,6 @@
 /*
- * test_desk.c - what a server puts off, or answers too late, in just the order in
- * which it does harm to those who claim items.
+ * test_desk.c - a server throttles requests of a desk, or answers too late, in
+ * exactly the order that is dangerous for those who claim items.
  */
 #include "lone.h"
 
@@ -13,26 +13,26 @@
 
 #define QUEUE "/queue"
 #define MARKS "/marks"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
-/* So many items, one due so long after the other. */
+/* DUE items, each due EACH_MS after the one before. */
 #define DUE 50
 #define EACH_MS 50
-/* So long is the data of an item that fits a transaction by itself only. */
+/* The size of an item that fills a transaction by itself. */
 #define LARGE (KU_REQUEST_LIMIT - 100)
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct ku_desk *desk;
 
-/* The next requests of these kinds are put off, one each, and transactions are
+/* The next request of each of these kinds is throttled.  Transactions are
    counted. */
 static struct {
 	bool kinds[KU_ZK_UNWATCH + 1];
-	bool always;	      /* and all that follow */
-	const char *children; /* of this node only */
+	bool always;	      /* all that follow are throttled as well */
+	const char *children; /* listings of this node only */
 	int transactions;
 } server;
 
@@ -51,7 +51,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 }
 
 struct asked {	     /* a wait for an item */
-	bool closes; /* nothing comes of it any more */
+	bool closes; /* it is to end as the desk is destroyed */
 	bool ended;
 	struct ku_lent *lent;
 };
@@ -73,7 +73,8 @@ static void ask(struct asked *asked)
 		KUSTOS_OK);
 }
 
-/* It is had, and its marker is there, of this session and no other. */
+/* Check that the item is held, and that its marker is there and of this
+   session. */
 static void check_lent(const struct asked *asked, const char *mark)
 {
 	struct kustos_stat stat;
@@ -86,7 +87,7 @@ static void check_lent(const struct asked *asked, const char *mark)
 	ck_assert(stat.czxid == kustos_hold_token(ku_lent_hold(asked->lent)));
 }
 
-/* Give it back when it is no use any more. */
+/* Destroy the desk, and then give the item back. */
 static void end(struct asked *asked)
 {
 	ku_desk_destroy(desk);
@@ -120,10 +121,11 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* An item is given back and claimed again.  The server puts off the deletion of its
-   marker, and the listing that would show that; so the claim finds it there, of our
-   session and with our id.  Its answer is lost with the connection, and the marker
-   looked at before it is deleted after all. */
+/* An item is given back and claimed again.  The server throttles the deletion
+   of its marker, and the listing that would show the marker.  So the new claim
+   finds the old marker, of our session and with our id.  The claim's answer is
+   lost with the connection, and the client looks at the marker before it is
+   deleted after all. */
 static void claim_behind_the_marker_of_another(const char *data)
 {
 	const char *mark = MARKS "/qn-0000000000";
@@ -170,7 +172,7 @@ START_TEST(S16_nor_is_that_of_a_large_item)
 }
 END_TEST
 
-/* The answer to a claim is lost with the connection, but not the claim. */
+/* A claim is done, and its answer is lost with the connection. */
 START_TEST(P10_a_marker_that_is_found_to_be_ours_is_counted)
 {
 	const char *mark = MARKS "/qn-0000000000";
@@ -198,7 +200,7 @@ START_TEST(P10_a_marker_that_is_found_to_be_ours_is_counted)
 }
 END_TEST
 
-/* Have an item of such a name made or deleted, soon. */
+/* Have the rival create or delete an item; do not wait for that. */
 static void send(enum ku_zk_kind kind, const char *path)
 {
 	static const char frame[] = "\0\1\0\1\1\0\0\0\1a\2";
@@ -210,7 +212,8 @@ static void send(enum ku_zk_kind kind, const char *path)
 	lone_send(&bench, raw, &request);
 }
 
-/* Put one that is due in so many ms, soon.  Its path is "path". */
+/* Have the rival put an item that is due in "in_ms".  Its path is stored in
+   "path". */
 static void put_due(int in_ms, int number, char path[64])
 {
 	snprintf(path, 64, QUEUE "/queue-|%llX|%010d",
@@ -219,9 +222,10 @@ static void put_due(int in_ms, int number, char path[64])
 	send(KU_ZK_CREATE, path);
 }
 
-/* Many items are due far later.  One that is due is put, and gone when it has been
-   listed; to read it is put off while the next listing is on its way, which shows the
-   others.  Then one is put that is due, and somebody asks. */
+/* Many items are due far later.  One that is due is put, and is gone after it
+   was listed.  Its read is throttled while the next listing, which shows only
+   the others, is under way.  Then another is put that is due, and somebody
+   asks. */
 START_TEST(L27_a_rest_is_over_before_the_next_is_due)
 {
 	struct asked asked[3];
@@ -255,7 +259,7 @@ START_TEST(L27_a_rest_is_over_before_the_next_is_due)
 }
 END_TEST
 
-/* One after the other is due, and to read any is put off. */
+/* One item after the other becomes due, and each read of one is throttled. */
 START_TEST(L28_what_is_due_soon_cuts_no_rest_short)
 {
 	static struct asked asked[DUE];
@@ -284,13 +288,13 @@ START_TEST(L28_what_is_due_soon_cuts_no_rest_short)
 }
 END_TEST
 
-/* An hour and more ahead of the others. */
+/* A wall clock that is more than an hour ahead of the others. */
 static int64_t wall_ahead(void *arg)
 {
 	return bench.sched.clock.wall(arg) + 3601 * KU_NS_PER_S;
 }
 
-/* Which nothing tells of. */
+/* No event tells that the clock was set. */
 START_TEST(L27_an_item_is_due_a_while_after_the_clock_was_set)
 {
 	struct asked asked;
@@ -308,8 +312,8 @@ START_TEST(L27_an_item_is_due_a_while_after_the_clock_was_set)
 }
 END_TEST
 
-/* Of two items one is marked by another, and the other one is due far later.  The
-   first is given back, which changes no list of items. */
+/* There are two items: one is claimed by another client, and one is due far
+   later.  The first is given back, which does not change the list of items. */
 START_TEST(L27_what_is_given_back_does_not_wait_for_what_is_due_later)
 {
 	struct asked asked;
@@ -330,7 +334,7 @@ START_TEST(L27_what_is_given_back_does_not_wait_for_what_is_due_later)
 }
 END_TEST
 
-/* What is no frame is to be moved, and has a child by then. */
+/* An item whose data is no frame is to be moved, but gets a child before. */
 START_TEST(L27_what_was_to_be_moved_and_has_a_child_holds_nobody_up)
 {
 	const struct ku_desk_wish wish = { .kind = KU_ITEM_DELAY,
@@ -348,8 +352,8 @@ START_TEST(L27_what_was_to_be_moved_and_has_a_child_holds_nobody_up)
 	bench_create(&bench, raw, "/corrupt", "", KU_ZK_PERSISTENT);
 	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
 	ask(&asked);
-	/* The listings, and half of the reading; then it has been read, and the
-	   child is made. */
+	/* This is time for the listings, and for half of the read.  The server
+	   has then read the item, and the child is made. */
 	lone_run_ms(&bench, client, 2 * WAY_MS + WAY_MS / 2);
 	ck_assert_int_eq(server.transactions, 0);
 	send(KU_ZK_CREATE, child);
@@ -377,7 +381,7 @@ static void tried(void *arg, enum kustos_err err, struct ku_lent *got)
 	asked->lent = got;
 }
 
-/* Ask for what there is.  Returns NULL if nothing is. */
+/* Try to claim an item.  Returns NULL if there is none. */
 static struct ku_lent *try_it(void)
 {
 	struct asked asked = { .lent = NULL };
@@ -390,7 +394,7 @@ static struct ku_lent *try_it(void)
 	return asked.lent;
 }
 
-/* The markers were listed while ours was there. */
+/* The last listing of the markers still had ours. */
 START_TEST(L27_what_we_have_given_back_is_there_at_once)
 {
 	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
@@ -407,7 +411,7 @@ START_TEST(L27_what_we_have_given_back_is_there_at_once)
 }
 END_TEST
 
-/* A server is there, and puts off whatever is read. */
+/* There is a connection, but the server throttles all reads. */
 START_TEST(L20_who_does_not_wait_waits_for_no_server)
 {
 	bench_create(&bench, raw, QUEUE "/qn-0000000000", "x",
@@ -423,8 +427,8 @@ START_TEST(L20_who_does_not_wait_waits_for_no_server)
 }
 END_TEST
 
-/* It has a child, and then none, which changes no list of items; nothing is put
-   meanwhile. */
+/* An item cannot be claimed while it has a child.  The child goes, which does
+   not change the list of items; and nothing is put meanwhile. */
 START_TEST(L27_what_is_mended_is_had_in_a_while)
 {
 	const char *item = QUEUE "/qn-0000000000";

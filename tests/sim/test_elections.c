@@ -1,6 +1,6 @@
 /*
- * test_elections.c - latches and selectors of a lone client: what they say of
- * themselves, and what they do no more.
+ * test_elections.c - latches and selectors of a lone client: what they report
+ * about themselves, and what they must not do once they are closed or have led.
  */
 #include "lone_latch.h"
 #include "lone_selector.h"
@@ -11,11 +11,11 @@
 #include <pthread.h>
 #include <sched.h>
 
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
-static bool refuses;	     /* nodes that are to be made */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
+static bool refuses;	     /* all creations */
 static int refused, made;
-static int made_first; /* before the last transaction */
-static int calls;      /* of the program */
+static int made_first; /* nodes made before the last transaction */
+static int calls;      /* callbacks */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -56,7 +56,8 @@ static void ignore_end(void *arg, enum kustos_err err)
 	(void)err;
 }
 
-/* Without a function to be told they would wait, for which there is no thread else. */
+/* Blocking calls need a thread that waits, which the simulator has only if
+   "waits". */
 static void let_wait(bool waits)
 {
 	lone.client->env.threads = waits;
@@ -130,7 +131,7 @@ static void ask_for_a_warning(void *arg, struct kustos_latch *latch,
 		KUSTOS_OK);
 }
 
-/* Its callbacks end before the loss is told of, and once more with it. */
+/* The term's callbacks end before the loss is told, and again with it. */
 START_TEST(the_timer_of_a_terms_warning_is_given_back_once)
 {
 	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
@@ -164,7 +165,7 @@ START_TEST(L29_what_was_refused_for_good_and_closed_is_closed)
 }
 END_TEST
 
-/* Which it would in a second. */
+/* If it were not closed, it would try again after a second. */
 START_TEST(L13_who_was_closed_tries_no_more)
 {
 	refuses = true;
@@ -180,7 +181,7 @@ START_TEST(L13_who_was_closed_tries_no_more)
 }
 END_TEST
 
-/* It cannot be begun, and was stopped meanwhile. */
+/* The candidate is stopped, and resigns as its term cannot begin. */
 static void give_up(void *arg, struct kustos_hold *hold)
 {
 	struct ku_candidate *c = *(struct ku_candidate **)arg;
@@ -212,7 +213,7 @@ START_TEST(L13_a_term_that_fails_after_a_stop_is_not_tried_again)
 }
 END_TEST
 
-/* No callback has been able to tell of it. */
+/* No callback could run during the pause. */
 START_TEST(S01_who_asks_after_a_pause_is_told_that_it_leads_no_more)
 {
 	ck_assert_int_eq(kustos_latch_term(latches.heir), 0);
@@ -290,7 +291,7 @@ START_TEST(only_what_was_started_and_is_not_closed_is_queued_again)
 }
 END_TEST
 
-/* Its function runs no more, on this thread or any. */
+/* The selector's function has returned, and runs on no thread any more. */
 START_TEST(who_has_led_does_not_lead)
 {
 	struct kustos_selector *s = selector_begin("me", count_term, NULL);
@@ -305,12 +306,13 @@ START_TEST(who_has_led_does_not_lead)
 	ck_assert_int_eq(kustos_selector_interrupt(s), KUSTOS_ENOTHELD);
 	ck_assert_int_eq(kustos_selector_start(s), KUSTOS_OK);
 	run_ms(200);
-	ck_assert_int_eq(made, 1); /* it did so before */
+	ck_assert_int_eq(made, 1); /* it is in line already */
 	kustos_selector_destroy(s);
 }
 END_TEST
 
-/* By the clock, and then by what it was told: it has not returned. */
+/* First the clock says that the term is lost, and then the client has noticed
+   it.  The function has not returned yet. */
 START_TEST(S01_a_term_that_is_lost_is_lost_until_its_function_returns)
 {
 	struct kustos_selector *s = selector_begin("me", count_term, NULL);
@@ -325,7 +327,7 @@ START_TEST(S01_a_term_that_is_lost_is_lost_until_its_function_returns)
 	model_heal(lone.bench.model);
 	run_ms(2 * LONE_TIMEOUT_MS);
 	ck_assert_int_eq(kustos_selector_state(s), KUSTOS_SELECTOR_LOST);
-	selector_run(); /* it was not begun, so it leads again */
+	selector_run(); /* the function did not begin, so it leads again */
 	ck_assert_int_eq(calls, 0);
 	run_ms(2 * LONE_TIMEOUT_MS);
 	selector_run();
@@ -370,8 +372,8 @@ static bool is_waited_for(void)
 	return waited_for;
 }
 
-/* Another thread closes it, and is still there: a client that is closed waits for
-   it. */
+/* Another thread closes the selector, and does not return before this function:
+   a client that is closed must wait for it. */
 static void be_closed(void *arg, struct kustos_selector *s,
 	struct kustos_hold *hold, struct kustos_cancel *cancel)
 {
@@ -401,7 +403,7 @@ START_TEST(who_closes_it_waits_for_its_function)
 }
 END_TEST
 
-/* Not before its old place is gone. */
+/* It must not take a new place before its old one is gone. */
 START_TEST(who_has_handed_over_stands_in_line_behind_the_heir)
 {
 	struct kustos_selector *s = selector_begin("me", count_term, NULL);
@@ -415,7 +417,7 @@ START_TEST(who_has_handed_over_stands_in_line_behind_the_heir)
 		KUSTOS_OK);
 	run_ms(200);
 	made_first = 0;
-	selector_run(); /* it has no time to begin */
+	selector_run(); /* it is over before the function begins */
 	ck_assert_int_eq(made, 2);
 	run_ms(500);
 	ck_assert_int_eq(end, KUSTOS_OK);

@@ -1,6 +1,6 @@
 /*
- * test_errands.c - what a leader is asked to do at once, and not to wait for, when
- * nobody answers.
+ * test_errands.c - calls to a leader that must not wait (KUSTOS_NOW), when no
+ * server answers.
  */
 #include "lone_latch.h"
 
@@ -9,10 +9,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* As many as take seconds to be lined up under a sanitizer. */
+/* A number of calls that takes seconds to start under a sanitizer. */
 #define ROW 20000
 
-/* Until the client has noticed, which is long before the lease ends. */
+/* Run until the client has noticed the silence, which is long before the lease
+   ends. */
 static void run_until_away(void)
 {
 	for (int i = 0; i < LONE_TIMEOUT_MS &&
@@ -26,7 +27,7 @@ static void run_until_away(void)
 		KUSTOS_LATCH_UNSURE);
 }
 
-/* It may be done all the same. */
+/* The call ends, but its request may be done all the same. */
 START_TEST(L20_what_is_not_to_wait_ends_when_the_connection_is_away)
 {
 	if (_i == 0)
@@ -40,7 +41,7 @@ START_TEST(L20_what_is_not_to_wait_ends_when_the_connection_is_away)
 	ck_assert_int_eq(latches.ends[0], -1);
 	run_until_away();
 	ck_assert_int_eq(latches.ends[0], KUSTOS_ETIMEDOUT);
-	/* And of what has begun, nothing is left in the way. */
+	/* The call that had begun does not hinder later ones. */
 	model_heal(lone.bench.model);
 	lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
 	ck_assert_int_eq(kustos_latch_leads(latches.leader) +
@@ -54,7 +55,7 @@ START_TEST(L20_what_is_not_to_wait_ends_when_the_connection_is_away)
 }
 END_TEST
 
-/* Nor does one begin; and who does not lead is told just that. */
+/* The call of a candidate that does not lead fails with that error instead. */
 START_TEST(L20_what_is_not_to_wait_does_not_begin_while_it_is_away)
 {
 	run_until_away();
@@ -66,7 +67,7 @@ START_TEST(L20_what_is_not_to_wait_does_not_begin_while_it_is_away)
 	lone_run_ms(&lone.bench, lone.client, 1);
 	ck_assert_int_eq(latches.ends[0], KUSTOS_EDISCONNECTED);
 	ck_assert_int_eq(latches.ends[1], KUSTOS_ENOTHELD);
-	/* What may wait does. */
+	/* A call that may wait does wait. */
 	latches.ends[0] = -1;
 	latches_say(KUSTOS_FOREVER, &latches.ends[0]);
 	lone_run_ms(&lone.bench, lone.client, 1);
@@ -74,7 +75,7 @@ START_TEST(L20_what_is_not_to_wait_does_not_begin_while_it_is_away)
 }
 END_TEST
 
-/* Before what waits, and behind it. */
+/* Such calls end whether they stand before a call that waits or behind it. */
 START_TEST(L20_all_that_is_not_to_wait_ends_when_the_connection_is_away)
 {
 	int between = -1;
@@ -115,9 +116,10 @@ static void count(void *arg, struct kustos_hold *hold)
 	++*(int *)arg;
 }
 
-/* The silence is noticed after a pause in which the lease has run out, and perhaps
-   the session.  One that is not to wait ends, and the next may begin only if it still
-   leads: there it is seen, while places are being told of the disconnect. */
+/* The silence is noticed after a pause in which the lease, and perhaps the
+   session, has ended.  The call that must not wait ends, and the next may begin
+   only if the latch still leads.  That check finds the loss, while places are
+   being told of the disconnect. */
 START_TEST(S01_L17_a_loss_that_is_seen_amid_a_disconnect_is_told_of_all_holds)
 {
 	int pause_ms = _i == 0 ? LONE_TIMEOUT_MS * 3 / 4 : LONE_TIMEOUT_MS;
@@ -139,7 +141,7 @@ START_TEST(S01_L17_a_loss_that_is_seen_amid_a_disconnect_is_told_of_all_holds)
 	ck_assert_int_ne(latches.ends[0], -1);
 	ck_assert_int_ne(latches.ends[1], -1);
 	ck_assert_int_eq(losses, 1);
-	/* Nor does it stay in the line, where a session lives. */
+	/* If the session lives on, the node does not stay in the line. */
 	model_heal(lone.bench.model);
 	lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
 	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 2);
@@ -150,7 +152,8 @@ START_TEST(S01_L17_a_loss_that_is_seen_amid_a_disconnect_is_told_of_all_holds)
 }
 END_TEST
 
-/* However many wait, those that end at once do not end inside one another. */
+/* However many calls end at the same time, they do not recurse into each
+   other. */
 START_TEST(a_long_row_ends_within_a_small_stack)
 {
 	const struct rlimit small = { ROW * 50, ROW * 50 };

@@ -1,5 +1,6 @@
-/* test_fence.c - a transaction whose answer was lost, and that is found not to be done,
-   may be done yet: a server has it still when the session has long moved on. */
+/* test_fence.c - the answer of a transaction was lost, and the client finds
+   that it was not done.  A server may still do it later, when the session has
+   long moved on; a fence must prevent that. */
 #include "lone.h"
 
 #include "../unit/unit.h"
@@ -48,7 +49,7 @@ static void was_done(void *arg, const struct ku_zk_reply *reply)
 	*(int *)arg = reply->rc;
 }
 
-/* The first transaction, by the server that still has it. */
+/* The server that still has the first transaction does it now. */
 static int do_late(void)
 {
 	struct ku_zk_request request = { .kind = KU_ZK_MULTI,
@@ -166,8 +167,8 @@ START_TEST(S15_what_was_found_not_to_be_done_cannot_be_done_any_more)
 }
 END_TEST
 
-/* What stands in the receipt then is known as ours, also if the answer to the next fence
-   is lost, or that fence with it. */
+/* The client must recognize the receipt's content as its own, even if the
+   answer to the next fence is lost, or that fence is not done. */
 START_TEST(S15_it_may_take_many_losses)
 {
 	trouble.losses = 12;
@@ -182,7 +183,8 @@ START_TEST(S15_it_may_take_many_losses)
 }
 END_TEST
 
-/* Whatever a server says to that: it is asked again, or the next is sent without. */
+/* Whatever error a server returns for the fence, the client repeats it, or
+   sends the next transaction without it. */
 START_TEST(S15_a_fence_that_is_refused_holds_nothing_up)
 {
 	static const int refusals[] = { KU_ZK_NOAUTH, KU_ZK_THROTTLEDOP,
@@ -201,7 +203,7 @@ START_TEST(S15_a_receipt_that_goes_meanwhile_proves_nothing)
 {
 	trouble.refusal = KU_ZK_NONODE;
 	put_one();
-	ck_assert_int_eq(end, KUSTOS_OK); /* as it is there nevertheless */
+	ck_assert_int_eq(end, KUSTOS_OK); /* the item is there */
 	ck_assert_int_eq(trouble.fences, 2);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /*
- * test_footprint.c - when a client looks which of its ephemeral nodes are still there,
- * and what it makes of that.
+ * test_footprint.c - when a client looks which of its ephemeral nodes still
+ * exist, and how it corrects its count of their bytes.
  */
 #include "lone.h"
 
@@ -9,19 +9,20 @@
 #include <kustos/node.h>
 #include <string.h>
 
-/* Of this much it looks, and again when it is so much more: lib/footprint_look.c. */
+/* It looks when its nodes take this much, and again when they take MORE than
+   that: see lib/footprint_look.c. */
 #define CROWDED (KU_FOOTPRINT_LIMIT - KU_FOOTPRINT_LIMIT / 8)
 #define MORE (KU_FOOTPRINT_LIMIT / 32)
-/* What a node here takes, and room for what is asked for. */
+/* What each node of these tests takes, and SOME room for others. */
 #define WEIGHT (2 + 4)
 #define SOME 1000
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
-static int looks; /* at nodes */
-static int end;	  /* of the last creation; -1: not yet */
+static int looks; /* number of nodes that were looked at */
+static int end;	  /* result of the last creation; -1: not yet */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -57,8 +58,8 @@ static void make(const char *path)
 	ck_assert_int_eq(end, KUSTOS_OK);
 }
 
-/* There are more nodes, of which nothing is known but that they take so much with
-   these. */
+/* Pretend that there are more nodes, so that all of them take this many
+   bytes. */
 static void fill(size_t bytes)
 {
 	client->footprint.ephemeral_bytes = bytes;
@@ -102,7 +103,7 @@ START_TEST(P10_who_has_little_room_looks_once_for_so_much_more)
 {
 	fill(CROWDED + SOME);
 	make("/d");
-	ck_assert_int_eq(looks, 3); /* behind which it was made */
+	ck_assert_int_eq(looks, 3); /* the node was made after the looks */
 	fill(bytes() + MORE - SOME);
 	make("/e");
 	ck_assert_int_eq(looks, 3);
@@ -112,7 +113,7 @@ START_TEST(P10_who_has_little_room_looks_once_for_so_much_more)
 }
 END_TEST
 
-/* One has gone, and another is another's by now. */
+/* One node has gone, and another belongs to another session by now. */
 START_TEST(P10_what_is_not_ours_any_more_does_not_count)
 {
 	ck_assert_int_eq(bench_delete(&bench, raw, "/a", -1).rc, KU_ZK_OK);
@@ -127,7 +128,7 @@ START_TEST(P10_what_is_not_ours_any_more_does_not_count)
 }
 END_TEST
 
-/* As often as that is so. */
+/* It looks each time that it has no room. */
 START_TEST(P10_who_has_no_room_looks_though_it_has_looked)
 {
 	fill(KU_FOOTPRINT_LIMIT);
@@ -139,7 +140,7 @@ START_TEST(P10_who_has_no_room_looks_though_it_has_looked)
 }
 END_TEST
 
-/* They have gone, and others come. */
+/* Nodes have gone, and others come. */
 START_TEST(P10_room_that_was_there_meanwhile_counts_as_such)
 {
 	fill(CROWDED + SOME);
@@ -153,7 +154,7 @@ START_TEST(P10_room_that_was_there_meanwhile_counts_as_such)
 }
 END_TEST
 
-/* Nothing can be asked just then. */
+/* At that moment no request can be sent. */
 START_TEST(P10_a_look_that_cannot_begin_is_made_another_time)
 {
 	const struct ku_zk_request request = { .kind = KU_ZK_CREATE,

@@ -1,6 +1,6 @@
 /*
- * test_forbidden.c - a write whose answer was lost, and that is forbidden by the time it
- * is sent again: it was done, or not.
+ * test_forbidden.c - the answer of a write was lost, and when it is sent again
+ * it is forbidden.  The client must find out whether the first try was done.
  */
 #include "lone.h"
 
@@ -16,14 +16,14 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
-static enum { ASK, LOSE, FORBID } next; /* of the writes to the node */
+static enum { ASK, LOSE, FORBID } next; /* for the next write to the node */
 static bool done_at_first;
 static int refusal;
 static int tries;
 static int end;	 /* -1: not yet */
-static int told; /* times that the log says that a node stays */
+static int told; /* log lines about a node that stays */
 static struct kustos_hold *hold;
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -115,7 +115,7 @@ static int there(void)
 	return model_child_count(bench.model, NODE) >= 0;
 }
 
-/* Nothing of it stays, whatever is returned but KUSTOS_OK. */
+/* If anything but KUSTOS_OK is returned, no node may stay. */
 START_TEST(S06_a_simple_lock_that_was_made_is_had_though_it_is_forbidden_now)
 {
 	struct kustos_simple *lock;
@@ -178,7 +178,7 @@ static void said(void *arg, enum kustos_err err)
 	end = (int)err;
 }
 
-/* Whoever made it. */
+/* Setting a barrier succeeds if its node exists, whoever made it. */
 START_TEST(a_barrier_that_was_set_is_set)
 {
 	struct kustos_barrier *barrier;
@@ -196,7 +196,8 @@ START_TEST(a_barrier_that_was_set_is_set)
 }
 END_TEST
 
-/* A place looks what its node says: that is known, and the place not lost. */
+/* The leader reads what its node says.  So it knows what became of the write,
+   and does not lose its place. */
 START_TEST(a_leader_leads_on_whatever_it_may_say)
 {
 	struct kustos_latch *latch;
@@ -238,7 +239,8 @@ START_TEST(of_a_deletion_nothing_is_known)
 }
 END_TEST
 
-/* Nobody waits for it, but the log tells of what stays. */
+/* Nobody waits for a guaranteed delete, but the log tells of a node that
+   stays. */
 START_TEST(L05_what_is_guaranteed_stays_only_if_it_is_there)
 {
 	lone_make(&bench, raw, NODE);
@@ -252,7 +254,7 @@ START_TEST(L05_what_is_guaranteed_stays_only_if_it_is_there)
 }
 END_TEST
 
-/* Its answer came. */
+/* The first try was answered, so there is nothing to find out. */
 START_TEST(what_is_forbidden_at_once_was_not_done)
 {
 	lone_make(&bench, raw, NODE);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define DIR "/dir"
-/* Between a client and its server. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 50
 
 static struct bench bench;
@@ -20,7 +20,7 @@ static struct ku_zk *raw;
 static struct kustos_client *client;
 static struct kustos_cancel *cancel;
 static int end;		     /* -1: not yet */
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static bool secret;	     /* nobody may list */
 static bool unseen;	     /* nor look at what is there */
 static bool kept;	     /* nor delete anything */

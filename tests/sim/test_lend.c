@@ -14,12 +14,12 @@
 #define MARKS "/marks"
 #define ITEM QUEUE "/qn-0000000000"
 #define MARK MARKS "/qn-0000000000"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 4
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct ku_desk *desk;
 static int creations, transactions; /* asked for */

@@ -16,7 +16,7 @@
 #define MARKS "/marks"
 #define ITEM QUEUE "/qn-0000000000"
 #define MARK MARKS "/qn-0000000000"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 
 static struct bench bench;

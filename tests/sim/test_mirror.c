@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #define PATH "/barrier"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 
 static struct bench bench;
@@ -196,7 +196,7 @@ START_TEST(who_only_looks_does_not_wait_for_a_connection)
 }
 END_TEST
 
-static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct bench_reply deleted;
 
 /* The member that is about to be watched is deleted just before. */

@@ -5,10 +5,10 @@
 #include "muster_bed.h"
 #include "muster_rule.h"
 
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 
 /* "ready" is made behind the member's node, before it looks; and goes before it is
    read. */

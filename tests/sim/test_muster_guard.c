@@ -4,10 +4,10 @@
  */
 #include "muster_bed.h"
 
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 
 /* What is read of the member's own node. */
 static struct {

@@ -9,10 +9,10 @@
 #define HIGH ROUND "/ffffffff-ffff-4fff-8fff-fffffffffffe"
 #define HIGHER ROUND "/ffffffff-ffff-4fff-8fff-ffffffffffff"
 #define TAIL "-ffff-4fff-8fff-ffffffffffff"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static char own[80];	     /* its node, as it was made last */
 
 /* The creation of its node, as it is sent for the second time: kept back. */

@@ -4,7 +4,7 @@
  */
 #include "muster_bed.h"
 
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static int asked;	     /* requests, but for syncs */
 static bool keeps;	     /* our nodes may not be deleted */
 

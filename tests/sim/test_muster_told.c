@@ -6,12 +6,12 @@
 
 #include "../unit/fault.h"
 
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 /* So many make their checks larger than what any server takes. */
 #define MANY 100
 
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 
 static struct {
 	bool forbidden; /* to read them, so that no transaction succeeds */

@@ -40,7 +40,8 @@ START_TEST(mutexes_survive_connections_that_break_again)
 }
 END_TEST
 
-/* What is never done cannot fail. */
+/* Check the figures: a rule about something that never happens proves
+   nothing. */
 START_TEST(they_do_everything_meanwhile)
 {
 	struct mutex_figures all = lock_seeds_do(mutex(), 20, 0);

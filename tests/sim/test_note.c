@@ -12,13 +12,13 @@
 
 #define SEM "/sem"
 #define NUMBER "/number"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 #define OURS 3
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_semaphore *sem;
 static struct kustos_hold *lease;

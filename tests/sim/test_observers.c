@@ -14,7 +14,7 @@
 
 #define LINE "/line"
 #define FIRST LINE "/lock-0000000000"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 /* In which those that a reconnect makes look again do so. */
 #define SPREAD_MS (LONE_TIMEOUT_MS / 10)
@@ -23,7 +23,7 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_observer *observers[OBSERVERS];
 static int told;	   /* calls */

@@ -12,7 +12,7 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, and the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct ku_others others;
 static int rc; /* the answer, if it is not KU_ZK_OK */

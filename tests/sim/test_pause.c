@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define QUEUE "/queue"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 2
 /* How long the server wants no requests, and how many it is asked meanwhile. */
 #define LONG_MS 1000

@@ -15,7 +15,7 @@
 #define LEASES SEM "/leases"
 #define NUMBER "/number"
 #define LOCKS SEM "/locks"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 /* After a reconnect it is looked again within this time; and so often there is one. */
 #define SPREAD_MS (LONE_TIMEOUT_MS / 10)
@@ -23,7 +23,7 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with what counts before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer that counts */
 static struct kustos_client *client;
 static struct kustos_semaphore *sem;
 static struct kustos_hold *hold;

@@ -24,7 +24,7 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct ku_desk *desk;
 static struct ku_lent *had[3];

@@ -23,7 +23,7 @@
 #define WRITE_MS 200
 
 static struct bench bench;
-static struct ku_zk_api api; /* ku_zk_sim, with the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_latch *latch;
 static char left[80], last[80]; /* the nodes of the former process */

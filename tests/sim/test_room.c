@@ -15,7 +15,7 @@
 #define NUMBER "/number" /* of leases */
 #define ITEM QUEUE "/qn-0000000000"
 
-static struct ku_zk_api api; /* ku_zk_sim, and the one below before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;

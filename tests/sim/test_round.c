@@ -12,7 +12,7 @@
 #define ROUND "/round"
 #define READY ROUND "/ready"
 
-static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;

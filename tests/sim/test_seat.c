@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define NODE "/one"
-/* Between a client and its server: all requests take the same. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 10
 #define FIGHTS 24
 #define PLACES 4
@@ -25,7 +25,7 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with what follows before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_simple *locks[PLACES];
 static struct wish {

@@ -10,7 +10,8 @@ START_TEST(L12_L13_selectors_survive_all_faults)
 }
 END_TEST
 
-/* What is never done cannot fail. */
+/* Check the figures: a rule about something that never happens proves
+   nothing. */
 START_TEST(they_do_everything_meanwhile)
 {
 	static const uint64_t least[SELECTOR_FIGURES] = {

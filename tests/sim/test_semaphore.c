@@ -50,7 +50,8 @@ START_TEST(L08_semaphores_survive_servers_that_set_no_watches_again)
 }
 END_TEST
 
-/* What is never done cannot fail. */
+/* Check the figures: a rule about something that never happens proves
+   nothing. */
 START_TEST(they_do_everything_meanwhile)
 {
 	struct sem_figures all = figures_of(20, 0);

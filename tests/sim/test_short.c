@@ -24,7 +24,7 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, and this before it */
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_cancel *cancel;
 static struct ku_cancel_link ours; /* on it, beside those of calls */

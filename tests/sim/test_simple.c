@@ -21,7 +21,8 @@ START_TEST(simple_locks_survive_stalls)
 }
 END_TEST
 
-/* What is never done cannot fail. */
+/* Check the figures: a rule about something that never happens proves
+   nothing. */
 START_TEST(they_do_everything_meanwhile)
 {
 	struct mutex_figures all = lock_seeds_do(simple(), 20, 0);

@@ -10,7 +10,7 @@
 
 #define QUEUE "/queue"
 #define RECEIPTS "/receipts"
-/* Between a client and its server. */
+/* How long each message between a client and its server takes. */
 #define WAY_MS 2
 #define SOON_MS (20 * WAY_MS)
 

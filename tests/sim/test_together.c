@@ -10,7 +10,8 @@ START_TEST(S09_S11_mutexes_taken_together_survive_all_faults)
 }
 END_TEST
 
-/* What is never done cannot fail. */
+/* Check the figures: a rule about something that never happens proves
+   nothing. */
 START_TEST(they_do_everything_meanwhile)
 {
 	static const uint64_t least[TOGETHER_FIGURES] = {
