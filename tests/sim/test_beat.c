@@ -21,7 +21,7 @@ static ku_zk_event_fn *event;
 static void *event_arg;
 static int deaf_to;	  /* an enum ku_zk_state; -1: to none */
 static bool closed;	  /* no handle can be opened */
-static const char *looks; /* 'x': a wrong state; else, and at its end: the true */
+static const char *looks; /* 'x': a wrong state at that look */
 
 /* Syncs are refused; or the answer to one is withheld. */
 static bool refuses, withholds;

@@ -14,13 +14,13 @@ enum when { NEVER, BEFORE_THE_FENCE, AFTER_THE_FENCE };
 
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
-	enum when late; /* is the first transaction done */
-	int refusal;	/* of the fence, the first time; 0: none */
-	int losses;	/* of transactions that are not done */
-	bool lose;	/* the fence's answer */
-	bool no_reads;	/* of a receipt */
+	enum when late; /* when the first transaction is done after all */
+	int refusal;	/* error for the first fence; 0: none */
+	int losses;	/* so many transactions are lost and not done */
+	bool lose;	/* the answer to the fence is lost */
+	bool no_reads;	/* receipts may not be read */
 	int transactions, fences;
-	/* Copies of what the first transaction asks for. */
+	/* Copies of the first transaction's operations. */
 	struct ku_zk_request ops[2];
 	char receipt[128], item[64], stamp[16];
 } trouble;

@@ -1,5 +1,6 @@
 /*
- * test_gate.c - who of several that use one object is served, and when not.
+ * test_gate.c - several calls use one object: which of them are served, and
+ * when none is.
  */
 #include "lone_line.h"
 
@@ -11,10 +12,10 @@
 #include <sched.h>
 #include <string.h>
 
-/* For so long threads of one object hand over to each other. */
+/* For this long threads hand over to each other locally. */
 #define LOCAL_MS 50
 
-static struct kustos_mutex *shared; /* by all who ask here */
+static struct kustos_mutex *shared; /* used by all calls of this test */
 static struct wish {
 	int calls;
 	enum kustos_err err;
@@ -86,7 +87,7 @@ static void take(struct wish *wish)
 	ck_assert_int_eq(wish->err, KUSTOS_OK);
 }
 
-/* One that comes before those of ours who are not in the line yet. */
+/* Have a rival stand in line, before our calls that are not in line yet. */
 static struct bench_reply rival_enter(void)
 {
 	return bench_create(&lone.bench, lone.raw, LINE "/lock-", "",
@@ -126,7 +127,7 @@ START_TEST(what_was_asked_for_is_handed_over_to_no_other_thread)
 		LOCAL_MS * KU_NS_PER_MS);
 	ck_assert_int_eq(kustos_hold_release(wishes[0].hold), KUSTOS_OK);
 	lone_run_ms(&lone.bench, lone.client, 100);
-	ck_assert_int_eq(wishes[1].calls, _i); /* else it would be */
+	ck_assert_int_eq(wishes[1].calls, _i); /* 1: nobody asked */
 	rival_leave(&rival);
 	check_served(&wishes[1]);
 	ck_assert_int_eq(kustos_hold_release(wishes[1].hold), KUSTOS_OK);
@@ -153,7 +154,7 @@ START_TEST(S09_who_waits_is_served_though_what_was_lost_is_not_given_back)
 }
 END_TEST
 
-/* Its turn has come when there can be no more nodes of ours. */
+/* The turn of the second call comes when the session can have no more nodes. */
 START_TEST(who_cannot_be_served_is_told)
 {
 	take(&wishes[0]);
@@ -168,7 +169,8 @@ START_TEST(who_cannot_be_served_is_told)
 }
 END_TEST
 
-/* Who waits came while the try was on its way, and before it was given up. */
+/* The call that waits comes while the try is under way, and before the try is
+   canceled. */
 START_TEST(L20_who_waits_does_not_get_the_answer_to_a_try)
 {
 	struct bench_reply rival = rival_enter();
@@ -189,8 +191,9 @@ START_TEST(L20_who_waits_does_not_get_the_answer_to_a_try)
 }
 END_TEST
 
-/* The line whose numbers were used up is gone before the next one asks; the answer is
-   still on its way when the one who has asked for it gives up. */
+/* The line's numbers are used up, and the line is gone before the second call
+   asks.  The answer to the first call is still under way when that call is
+   canceled. */
 START_TEST(S18_who_waits_does_not_hear_what_a_line_was_like_before_it_asked)
 {
 	struct kustos_cancel *cancel;
@@ -212,7 +215,8 @@ START_TEST(S18_who_waits_does_not_hear_what_a_line_was_like_before_it_asked)
 }
 END_TEST
 
-/* What waits on a stack for the end of the place is not that of the next thread. */
+/* A struct on the stack of the first thread waits for the end of the place.  It
+   must be detached when the place goes to the next thread. */
 START_TEST(who_has_handed_over_does_not_hear_of_the_end_of_the_place)
 {
 	struct ku_parting parting = { .of = NULL };
@@ -232,8 +236,8 @@ START_TEST(who_has_handed_over_does_not_hear_of_the_end_of_the_place)
 }
 END_TEST
 
-/* The server has forgotten to tell of it; the listing of the next shows it, and a
-   rival between the two. */
+/* The holder's node is deleted, and no event tells so.  The listing of the next
+   call shows that it is gone, and that a rival stands between the two. */
 START_TEST(L08_who_is_behind_what_was_lost_unseen_is_served_when_it_is_first)
 {
 	lone_line_ask();
@@ -269,7 +273,7 @@ static bool somebody_waits(void)
 	return waits;
 }
 
-/* Who waits with a cancel object does not get past it meanwhile. */
+/* While this runs, the call that waits with the cancel object cannot return. */
 static void grant_and_destroy(struct ku_cancel_link *link)
 {
 	(void)link;
@@ -280,7 +284,7 @@ static void grant_and_destroy(struct ku_cancel_link *link)
 	ck_assert_int_eq(model_child_count(lone.bench.model, LINE), 1);
 }
 
-/* Nobody else would give it back. */
+/* Nobody else would give the grant back. */
 START_TEST(what_was_granted_before_a_destroy_and_not_taken_is_given_back)
 {
 	struct kustos_cancel *cancel;
@@ -289,7 +293,7 @@ START_TEST(what_was_granted_before_a_destroy_and_not_taken_is_given_back)
 
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	ck_assert(ku_cancel_attach(cancel, &link, grant_and_destroy));
-	lone.client->env.threads = true; /* so that it may wait */
+	lone.client->env.threads = true; /* allow a blocking call */
 	ck_assert_int_eq(pthread_create(&other, NULL, lock_shared, cancel), 0);
 	while (!somebody_waits())
 		sched_yield();

@@ -15,7 +15,7 @@
 
 static struct kustos_mutex *shared;
 static pthread_t here;
-static bool ends_here; /* in a callback of this thread */
+static bool ends_here; /* destroy the object in a callback of this thread */
 static int calls_here, closed;
 static atomic_int others, others_left; /* callbacks of other threads */
 static atomic_int dispatching;	       /* threads */
@@ -28,7 +28,8 @@ static void end_it(void)
 	atomic_store(&ended, true);
 }
 
-/* Does somebody wait for its end, or has it come, or was that seen before? */
+/* Does somebody wait for the object's end, has it ended, or was either seen
+   before? */
 static bool is_ending(void)
 {
 	ku_lock(lone.client);
@@ -39,7 +40,8 @@ static bool is_ending(void)
 	return atomic_load(&ending);
 }
 
-/* Who comes first leaves first, and the next a moment later. */
+/* Callbacks of other threads return in the order in which they came, the next
+   one a moment later. */
 static void told(void *arg, const char *path)
 {
 	(void)arg;
@@ -67,7 +69,8 @@ static void is_closed(void *arg, enum kustos_err err, struct kustos_hold *hold)
 	closed++;
 }
 
-/* Another has the lock, and it is not told yet that both wishes wait for that. */
+/* Another mutex holds the lock.  The program has not been told yet that both
+   wishes wait for it. */
 static void setup(void)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -139,7 +142,7 @@ START_TEST(who_destroys_it_waits_for_the_callbacks_of_other_threads)
 	ck_assert_int_eq(atomic_load(&others_left), elsewhere);
 	for (int i = 0; i < elsewhere; i++)
 		pthread_join(threads[i], NULL);
-	ck_assert_int_eq(atomic_load(&others), elsewhere); /* no more */
+	ck_assert_int_eq(atomic_load(&others), elsewhere); /* not more */
 	ck_assert(!early);
 }
 END_TEST

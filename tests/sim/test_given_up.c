@@ -1,6 +1,6 @@
 /*
- * test_given_up.c - the program gives a creation up whose name nobody else could know:
- * what was made for all that does not stay.
+ * test_given_up.c - the program gives up a creation under a name that nobody
+ * else can know: if the node was made all the same, it must not stay.
  */
 #include "lone.h"
 
@@ -21,10 +21,10 @@ static struct kustos_client *client;
 static struct kustos_cancel *cancel;
 static int end;		     /* -1: not yet */
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
-static bool secret;	     /* nobody may list */
-static bool unseen;	     /* nor look at what is there */
-static bool kept;	     /* nor delete anything */
-static int stays;	     /* times that the log says so */
+static bool secret;	     /* the folder may not be listed */
+static bool unseen;	     /* the node may not be looked at */
+static bool kept;	     /* nothing may be deleted */
+static int stays;	     /* log lines about a node that stays */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -113,7 +113,7 @@ static void create(int flags, kustos_deadline deadline)
 		KUSTOS_OK);
 }
 
-/* Until the server has it, and before its answer is here. */
+/* Run until the server has made the node, and before its answer is here. */
 static void run_until_made(void)
 {
 	for (int ms = 0; ms < 4 * WAY_MS && made() == 0; ms++)
@@ -144,7 +144,7 @@ START_TEST(L05_a_creation_given_up_on_its_way_is_undone)
 	run_ms(1);
 	ck_assert_int_eq(end, KUSTOS_ECANCELED);
 	run_ms(WAY_MS);
-	ck_assert_int_eq(made(), 1); /* or this would show nothing */
+	ck_assert_int_eq(made(), 1); /* else the test shows nothing */
 	check_unmade(KUSTOS_ECANCELED);
 }
 END_TEST
@@ -174,7 +174,7 @@ START_TEST(L05_a_creation_given_up_at_its_deadline_is_undone)
 }
 END_TEST
 
-/* Its answer is lost, and then its caller gives up. */
+/* The answer is lost, and then the caller gives up. */
 START_TEST(L05_a_creation_given_up_while_its_node_is_looked_for_is_undone)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
@@ -186,7 +186,7 @@ START_TEST(L05_a_creation_given_up_while_its_node_is_looked_for_is_undone)
 }
 END_TEST
 
-/* Whoever waits behind it waits on. */
+/* The node stays and keeps others waiting, so the log must say so. */
 START_TEST(L05_a_creation_given_up_that_may_not_be_looked_for_is_told_of)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
@@ -215,7 +215,8 @@ START_TEST(L05_a_creation_given_up_that_may_not_be_deleted_is_told_of)
 }
 END_TEST
 
-/* It stands before what was begun after it, as a flush waits for what is older. */
+/* It keeps its position among the operations, as a flush waits for older
+   ones. */
 START_TEST(L05_a_creation_given_up_is_undone_beside_others)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
@@ -242,7 +243,7 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 	end = (int)err;
 }
 
-/* Nor is it the caller who gives it up. */
+/* The same without a caller that gives up. */
 START_TEST(L05_a_place_in_a_line_that_may_not_be_looked_for_is_told_of)
 {
 	struct kustos_mutex *mutex;
@@ -263,7 +264,8 @@ START_TEST(L05_a_place_in_a_line_that_may_not_be_looked_for_is_told_of)
 }
 END_TEST
 
-/* Newer servers do not tell of what we may not read.  That it is there is known. */
+/* Newer servers do not show a node that we may not read, but a listing names
+   it. */
 START_TEST(L05_a_creation_given_up_that_may_not_be_seen_is_undone)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
@@ -276,7 +278,7 @@ START_TEST(L05_a_creation_given_up_that_may_not_be_seen_is_undone)
 }
 END_TEST
 
-/* The first is deleted, as nothing of it is known. */
+/* The first node is deleted, as its stat is not known. */
 START_TEST(S06_a_creation_that_is_found_and_may_not_be_seen_is_made_anew)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
@@ -289,7 +291,7 @@ START_TEST(S06_a_creation_that_is_found_and_may_not_be_seen_is_made_anew)
 }
 END_TEST
 
-/* What does not go with its session is looked for in the next. */
+/* A node that does not end with its session is looked for in the next one. */
 START_TEST(L05_a_creation_given_up_is_undone_by_the_next_session)
 {
 	uint64_t sessions = client->counters.sessions;
@@ -315,15 +317,15 @@ static void check_unknown(int flags, kustos_deadline deadline)
 	check_unmade(KUSTOS_EUNKNOWN);
 }
 
-/* Whose policy it is not to try again, or who does not wait, hears that it is not
-   known. */
+/* A caller whose policy has no retries, or who does not wait, learns that the
+   outcome is unknown. */
 START_TEST(L05_a_creation_that_is_not_tried_again_is_undone)
 {
 	check_unknown(kinds[_i], KUSTOS_FOREVER);
 }
 END_TEST
 
-/* The policy was for its caller. */
+/* The retry policy was for the caller; the undoing goes on without it. */
 START_TEST(L05_a_creation_given_up_whose_answer_is_lost_then_is_undone)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
@@ -341,7 +343,7 @@ START_TEST(L05_a_creation_that_is_tried_at_once_or_not_is_undone)
 }
 END_TEST
 
-/* The server has refused it, and the parents would be all that comes of it. */
+/* The server has refused the creation.  Only the parents would be made. */
 START_TEST(L05_of_a_creation_given_up_no_parents_are_made)
 {
 	struct kustos_stat stat;
@@ -386,7 +388,7 @@ START_TEST(L05_a_close_waits_until_what_was_given_up_is_undone)
 }
 END_TEST
 
-/* A close lets what is on its way come to its end; which may be that of its wait. */
+/* A close lets operations end; this one ends by its deadline. */
 START_TEST(L05_a_creation_given_up_while_its_client_closes_is_undone)
 {
 	create(kinds[_i], ku_monotonic(&client->env.clock) + 60 * KU_NS_PER_MS);
@@ -396,7 +398,7 @@ START_TEST(L05_a_creation_given_up_while_its_client_closes_is_undone)
 }
 END_TEST
 
-/* It is not tried again then; nor is a close what anybody waits for to learn of it. */
+/* During a close it is not tried again, and its caller gets KUSTOS_ECLOSED. */
 START_TEST(L05_a_creation_whose_answer_a_close_loses_is_undone)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
@@ -418,7 +420,7 @@ START_TEST(L05_a_creation_that_a_close_ends_while_it_is_looked_for_is_undone)
 }
 END_TEST
 
-/* A name that its caller knows is left to it. */
+/* A node whose name the caller knows is left to the caller. */
 START_TEST(L05_a_creation_given_up_by_name_is_not_undone)
 {
 	create(0, KUSTOS_FOREVER);
@@ -436,7 +438,8 @@ static void joined(void *arg, enum kustos_err err)
 	end = (int)err;
 }
 
-/* Else those who wait would not be told that it is dead, before the session ends. */
+/* Otherwise those who wait would learn of its death only when the session
+   ends. */
 START_TEST(L05_who_has_given_up_to_join_is_not_alive)
 {
 	struct kustos_countdown *countdown;
@@ -455,7 +458,7 @@ START_TEST(L05_who_has_given_up_to_join_is_not_alive)
 }
 END_TEST
 
-/* With each kind of creation. */
+/* Run a test with each kind of creation. */
 #define ADD(tcase, test) tcase_add_loop_test(tcase, test, 0, KINDS)
 
 static void add_once(TCase *once)

@@ -1,6 +1,6 @@
 /*
- * test_hand_over.c - what a leader is told of a hand-over, when the line changes
- * meanwhile, or its answer is lost.
+ * test_hand_over.c - how a hand-over ends when the line changes meanwhile, or
+ * when its answer is lost.
  */
 #include "lone_latch.h"
 
@@ -9,17 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The connection breaks with the transaction of a hand-over, behind its trial, which
-   arrives; and then it is read who is in the line, of which is told late. */
+/* The connection breaks with the transaction of a hand-over, which follows its
+   trial and arrives.  Then the client reads who is in the line, and that answer
+   comes late. */
 static struct {
 	int transactions;
-	int later; /* it breaks with one that comes so much later */
-	bool lost; /* and that does not arrive */
+	int later; /* it breaks with a transaction so much later */
+	bool lost; /* that transaction does not arrive */
 	ku_zk_done_fn *done;
 	void *arg;
 	char data[8];
-	struct kustos_stat stat; /* czxid 0: it is not answered yet */
-	bool unlisted;		 /* meanwhile no line is looked at */
+	struct kustos_stat stat; /* czxid 0: not answered yet */
+	bool unlisted;		 /* meanwhile lines cannot be listed */
 } late;
 
 static void keep(void *arg, const struct ku_zk_reply *reply)
@@ -67,7 +68,7 @@ static void teardown(void)
 	latches_teardown();
 }
 
-/* From here on, in place of the model's. */
+/* From here on, use "fn" instead of the model's submit(). */
 static void submit_by(int (*fn)(struct ku_zk *zk,
 	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg))
 {
@@ -78,8 +79,8 @@ static void submit_by(int (*fn)(struct ku_zk *zk,
 	lone.client->env.api = &api;
 }
 
-/* That its node is gone, and its heir is first, is told in time, or when the lease has
-   run out. */
+/* The answer, which shows that its node is gone and its heir is first, comes in
+   time, or when the lease has ended. */
 START_TEST(S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known)
 {
 	submit_by(submit_it);
@@ -118,8 +119,8 @@ static int submit_unlisted(struct ku_zk *zk,
 				      : submit_and_cut(zk, request, done, arg);
 }
 
-/* After the second loss the heir is the first again, with a node that it has made in
-   between. */
+/* After the second loss the heir is the first again, but with a node that it
+   has made in between. */
 START_TEST(S15_nor_is_it_known_two_losses_later)
 {
 	late.unlisted = true;
@@ -142,9 +143,9 @@ START_TEST(S15_nor_is_it_known_two_losses_later)
 }
 END_TEST
 
-static char condemned[128]; /* a node; "": it is gone */
+static char condemned[128]; /* a node to delete; "": it is gone */
 
-/* The one in LINE with that number. */
+/* Choose the node in LINE with that number. */
 static void condemn(const char *number)
 {
 	struct bench_reply line = bench_read(&lone.bench, lone.raw,
@@ -163,7 +164,7 @@ static void execute(void)
 	condemned[0] = '\0';
 }
 
-/* Somebody deletes it just before it is read. */
+/* Somebody deletes the node just before it is read. */
 static int delete_and_submit(struct ku_zk *zk,
 	const struct ku_zk_request *request, ku_zk_done_fn *done, void *arg)
 {
@@ -186,7 +187,7 @@ START_TEST(an_heir_that_leaves_as_it_is_looked_for_does_not_wait)
 }
 END_TEST
 
-/* Its answer is lost, and then somebody deletes a node. */
+/* The answer to the hand-over is lost, and then somebody deletes the node. */
 static int cut_and_delete(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -196,7 +197,7 @@ static int cut_and_delete(struct ku_zk *zk, const struct ku_zk_request *request,
 	return submit_and_cut(zk, request, done, arg);
 }
 
-/* And perhaps the line, when it was empty. */
+/* The heir's node is deleted; or the line, when it is empty. */
 START_TEST(S15_of_an_heir_that_has_left_by_then_it_is_not_known)
 {
 	submit_by(cut_and_delete);
@@ -211,7 +212,8 @@ START_TEST(S15_of_an_heir_that_has_left_by_then_it_is_not_known)
 }
 END_TEST
 
-/* It was not done, and another stands before it. */
+/* The hand-over was not done, the leader's node goes, and another node stands
+   before the heir. */
 START_TEST(S15_of_an_heir_that_is_not_the_first_it_is_not_known)
 {
 	model_heal(lone.bench.model);
@@ -230,7 +232,7 @@ START_TEST(S15_of_an_heir_that_is_not_the_first_it_is_not_known)
 }
 END_TEST
 
-/* Whatever came of it, it has done nothing. */
+/* The trial changes nothing, whatever became of it. */
 START_TEST(a_hand_over_whose_trial_is_not_answered_goes_on)
 {
 	late.later = -1;
@@ -244,7 +246,7 @@ START_TEST(a_hand_over_whose_trial_is_not_answered_goes_on)
 }
 END_TEST
 
-/* It is not done, or its answer is lost, or comes. */
+/* The transaction is not done, or its answer is lost, or its answer comes. */
 START_TEST(who_is_destroyed_as_it_hands_over_leaves_nothing)
 {
 	late.lost = _i == 0;
@@ -280,7 +282,7 @@ static void lose_line(void *arg, struct kustos_latch *one,
 	ck_assert(model_delete(lone.bench.model, LINE));
 }
 
-/* Nothing was sent by then. */
+/* The node is lost before the transaction is sent. */
 START_TEST(who_loses_its_node_while_it_hands_over_is_told_so)
 {
 	model_heal(lone.bench.model);
@@ -316,7 +318,7 @@ START_TEST(who_may_not_see_who_waits_is_told_so_and_leads_on)
 }
 END_TEST
 
-static char hidden[80]; /* may not be read; nor seen, if "unseen" */
+static char hidden[80]; /* may not be read, and not seen if "unseen" */
 static bool unseen;
 
 static int hide_one(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -340,7 +342,7 @@ static int hide_one(struct ku_zk *zk, const struct ku_zk_request *request,
 		: ku_zk_sim.submit(zk, request, done, arg);
 }
 
-/* One that is hidden stands before one that has this id; "heir" is to lead. */
+/* A hidden node stands before a latch with this id.  Hand over to "heir". */
 static void hand_over_behind(const char *id, bool not_even_seen,
 	const char *heir)
 {
@@ -356,7 +358,7 @@ static void hand_over_behind(const char *id, bool not_even_seen,
 	lone_run_ms(&lone.bench, lone.client, 500);
 }
 
-/* It stands in line again behind the heir, as the others between the two. */
+/* The hidden node is deleted like the others between leader and heir. */
 START_TEST(who_may_not_be_read_is_passed_over_as_others)
 {
 	hand_over_behind("you", _i == 1, "you");
@@ -366,7 +368,8 @@ START_TEST(who_may_not_be_read_is_passed_over_as_others)
 }
 END_TEST
 
-/* It may have the name that nobody else has, or not. */
+/* The hidden node may or may not have the heir's id, which no other node
+   has. */
 START_TEST(who_may_not_be_read_may_be_the_heir)
 {
 	hand_over_behind("another", _i == 1, "you");
@@ -376,7 +379,8 @@ START_TEST(who_may_not_be_read_may_be_the_heir)
 }
 END_TEST
 
-/* That it is there still could not be made sure of: a check needs the right to read. */
+/* The transaction could not check that the node still exists: a check needs the
+   right to read. */
 START_TEST(who_may_not_be_read_is_not_the_next_that_leads)
 {
 	hand_over_behind("you", _i == 1, NULL);
@@ -386,7 +390,8 @@ START_TEST(who_may_not_be_read_is_not_the_next_that_leads)
 }
 END_TEST
 
-/* It leads no more, and need not wait for its successor to be told so. */
+/* The latch leads no more, so the call ends without waiting for the
+   hand-over. */
 START_TEST(what_is_asked_of_who_hands_over_ends_when_it_has_stopped)
 {
 	submit_by(submit_and_cut);

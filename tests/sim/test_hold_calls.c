@@ -1,6 +1,6 @@
 /*
- * test_hold_calls.c - the callbacks of a hold, in a program that runs them itself: what
- * it asks for before its turn comes, and in one of them.
+ * test_hold_calls.c - the callbacks of a hold, in a program that dispatches
+ * them itself: calls that it makes before a callback is run, and within one.
  */
 #include "lone_line.h"
 
@@ -10,7 +10,8 @@
 #include <kustos/client.h>
 #include <kustos/node.h>
 
-/* A hold is nearer to its end than that at any time. */
+/* A time to the lease's end that is never exceeded: the hold is always at
+   risk. */
 #define ANY_MS (2 * LONE_TIMEOUT_MS)
 
 static int calls, inside;
@@ -23,7 +24,7 @@ static void setup(void)
 	options.dispatch = KUSTOS_DISPATCH_FD;
 	lone_line_open_with(&ku_zk_sim, &options);
 	lone_line_ask();
-	ck_assert_ptr_null(lone.hold); /* granted, and not told */
+	ck_assert_ptr_null(lone.hold); /* it is granted, but not told */
 	ck_assert_int_eq(kustos_client_dispatch(lone.client), 1);
 	lone_line_check();
 	lone_run_ms(&lone.bench, lone.client, 1000); /* its node is watched */
@@ -73,7 +74,7 @@ START_TEST(who_is_not_to_be_called_any_more_is_not_though_its_turn_comes)
 	}
 	(void)kustos_client_dispatch(lone.client);
 	ck_assert_int_eq(calls, 0);
-	on_lost(count); /* it is lost already */
+	on_lost(count); /* the hold is lost already */
 	(void)kustos_client_dispatch(lone.client);
 	ck_assert_int_eq(calls, 1);
 	give_back_lost();
@@ -119,7 +120,7 @@ static void written(void *arg, enum kustos_err err,
 	ck_assert_uint_eq(result->result_count, 1);
 }
 
-/* It is the program's own node that is missing. */
+/* The program's own operation fails, not the check of the hold. */
 START_TEST(S02_what_a_hold_proves_and_is_refused_does_not_lose_it)
 {
 	const struct kustos_op op = { .kind = KUSTOS_OP_DELETE, .path = "/x" };
@@ -135,7 +136,7 @@ START_TEST(S02_what_a_hold_proves_and_is_refused_does_not_lose_it)
 }
 END_TEST
 
-/* Those that wait, here. */
+/* Run the callbacks that wait, from within a callback. */
 static void dispatch_inside(void)
 {
 	inside++;
@@ -143,7 +144,7 @@ static void dispatch_inside(void)
 	inside--;
 }
 
-/* Twice: it is called again, after this. */
+/* Ask for the same callback again, twice, and dispatch it from here. */
 static void lost_again(void *arg, struct kustos_hold *hold)
 {
 	count(arg, hold);
@@ -184,11 +185,12 @@ static void give_back_inside(void *arg, struct kustos_hold *hold)
 	ck_assert_int_eq(inside, 1);
 	++*(int *)arg;
 	give_back_lost();
-	on_lost(count); /* who asks for it now is not called */
+	on_lost(count); /* too late: it is not called */
 	warn(count);
 }
 
-/* It is lost after that; nor is there a timer for what is not to be told. */
+/* Give the hold back and ask for a warning, which must not take a timer.  Then
+   the lease ends, and a callback for the loss must not be called. */
 static void give_back_and_ask(void *arg, struct kustos_hold *hold)
 {
 	size_t reserved = lone.client->timers.reserved;
@@ -224,12 +226,12 @@ static void dispatch_until_it_is_gone(void *arg, struct kustos_hold *hold)
 	dispatch_inside();
 }
 
-/* The last of them frees it. */
+/* The callback that returns last frees the hold. */
 START_TEST(a_hold_may_be_released_in_a_callback_within_another_of_its_own)
 {
 	warn(give_back_inside);
 	on_lost(dispatch_until_it_is_gone);
-	lose(); /* which is told before what waits */
+	lose(); /* a loss is told before what waits */
 	(void)kustos_client_dispatch(lone.client);
 	ck_assert_int_eq(calls, 2);
 	lone_run_ms(&lone.bench, lone.client, 100);
@@ -238,7 +240,7 @@ START_TEST(a_hold_may_be_released_in_a_callback_within_another_of_its_own)
 }
 END_TEST
 
-/* Of any of the three kinds, which is due then, or in a moment. */
+/* The kinds of callbacks. */
 enum { LOST, AT_RISK, ASKED, KINDS };
 
 static void make_due(int kind, kustos_hold_fn *fn)
@@ -275,7 +277,7 @@ END_TEST
 
 static int inner;
 
-/* It is due again, after this; but then there is nothing to tell. */
+/* The callback is due again, but the hold is given back before it runs. */
 static void give_back_what_is_due_again(void *arg, struct kustos_hold *hold)
 {
 	ck_assert_ptr_eq(hold, lone.hold);
@@ -304,7 +306,7 @@ START_TEST(what_is_due_again_is_not_called_when_the_hold_is_given_back)
 }
 END_TEST
 
-/* However often it is asked for. */
+/* It takes one timer however often it is asked for. */
 START_TEST(a_warning_takes_one_timer_until_the_hold_is_given_back)
 {
 	struct kustos_client *c = lone.client;

@@ -1,6 +1,6 @@
 /*
- * test_late.c - what a follower has kept back is done when the session is back there,
- * and all recipes survive that.
+ * test_late.c - a follower's write is held, and is done when its session comes
+ * back there: all recipes survive that.
  */
 #include "seeds.h"
 
@@ -11,7 +11,7 @@ static const char *const names[] = { "barrier", "crowd", "claim", "keyed-claim",
 	"delay-queue", "rwlock", "selector", "semaphore", "simple",
 	"together" };
 
-/* Also what is done as soon as it can be, which is nothing that was done elsewhere. */
+/* Late writes do happen, but none that the client has made up for elsewhere. */
 START_TEST(S06_nothing_is_done_late_that_was_made_up_for)
 {
 	uint64_t late = seeds_survive_with(seeds_of(names[_i]), SIM_LATE, 40);

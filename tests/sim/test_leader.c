@@ -1,7 +1,7 @@
 /*
- * test_leader.c - what others do to a leader between two steps of its own: when its
- * cancel object is being made, fired or destroyed, or it resigns, the client is not
- * locked.
+ * test_leader.c - what other threads do to a selector while the client is not
+ * locked: when its cancel object is made, fired or destroyed, or when it
+ * resigns.
  */
 #include "lone_selector.h"
 
@@ -24,8 +24,8 @@ void __wrap_ku_candidate_resign(struct ku_candidate *c, enum kustos_err err);
 
 static struct kustos_selector *selector;
 static void (*before_create)(void), (*before_destroy)(void),
-	(*before_resign)(void); /* once */
-static bool holds_fire; /* until its function has returned, and a moment longer */
+	(*before_resign)(void); /* each is called once */
+static bool holds_fire; /* delay fire() until the function has returned */
 static atomic_bool firing, returned, destroyed, closed;
 static bool spoilt; /* of the thread that fires */
 static atomic_int calls;
@@ -110,7 +110,8 @@ static void *close_it(void *arg)
 	return NULL;
 }
 
-/* Another thread does, and has to wait for what is going on here. */
+/* Another thread closes the selector, and must wait for what is going on
+   here. */
 static void be_closed(void)
 {
 	ck_assert_int_eq(pthread_create(&other, NULL, close_it, selector), 0);
@@ -122,7 +123,7 @@ static void be_closed(void)
 	}
 }
 
-/* Its function would not hear that it is to return. */
+/* If the function began, it would not learn that it is to return. */
 START_TEST(who_is_closed_while_it_is_told_of_its_term_does_not_begin_it)
 {
 	selector = selector_make("me", count_term, NULL);
@@ -136,7 +137,7 @@ START_TEST(who_is_closed_while_it_is_told_of_its_term_does_not_begin_it)
 }
 END_TEST
 
-/* Before its place is given up, and after that. */
+/* The close comes before the place is given up, or after that. */
 START_TEST(who_closes_it_waits_for_the_thread_of_its_last_term)
 {
 	selector = selector_begin("me", count_term, NULL);
@@ -158,7 +159,7 @@ static void queue_it_again(void)
 	ck_assert_int_eq(kustos_selector_leads(selector), 1);
 }
 
-/* Else two threads would call its function. */
+/* Otherwise two threads would call the function at the same time. */
 START_TEST(a_term_that_is_granted_while_the_last_ends_is_led_on_that_thread)
 {
 	selector = selector_begin("me", count_term, NULL);

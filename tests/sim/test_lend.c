@@ -1,6 +1,6 @@
 /*
- * test_lend.c - who asks for an item at an awkward moment, or is not there any more
- * when one has been claimed.
+ * test_lend.c - a call asks a desk for an item at an awkward moment, or has
+ * ended when an item is claimed for it.
  */
 #include "lone.h"
 
@@ -22,7 +22,7 @@ static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct ku_desk *desk;
-static int creations, transactions; /* asked for */
+static int creations, transactions; /* requests for them */
 
 /* The node of the markers may not be made. */
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -42,7 +42,7 @@ static void ended(void *arg, enum kustos_err err, struct ku_lent *got)
 	*(int *)arg = (int)err;
 }
 
-/* How it ended will be in "*end"; -1: not yet. */
+/* The call's result will be in "*end"; -1: not yet. */
 static void ask(kustos_deadline deadline, struct kustos_cancel *cancel,
 	int *end)
 {
@@ -77,7 +77,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* The listing may have been made before it came. */
+/* The listing that is under way may be older than the second call. */
 START_TEST(L20_who_tries_while_all_is_listed_is_told_by_the_next_listing)
 {
 	int ends[2];
@@ -120,7 +120,7 @@ START_TEST(L27_what_is_claimed_for_who_has_given_up_goes_back)
 }
 END_TEST
 
-/* An item is to be had in stock, whoever asks. */
+/* The desk claims an item ahead of calls. */
 START_TEST(L28_markers_that_may_not_be_made_are_not_asked_for_all_the_time)
 {
 	int end;
@@ -135,8 +135,8 @@ START_TEST(L28_markers_that_may_not_be_made_are_not_asked_for_all_the_time)
 }
 END_TEST
 
-/* The path of the marker would be one more of the session's than the server takes when
-   it closes. */
+/* With the path of the marker, the session's paths would be more than the
+   server accepts when the session closes. */
 START_TEST(L07_who_claims_with_no_room_for_a_marker_is_told)
 {
 	int end;
@@ -153,7 +153,8 @@ START_TEST(L07_who_claims_with_no_room_for_a_marker_is_told)
 }
 END_TEST
 
-/* The program runs its callbacks itself, and does so only as it closes the client. */
+/* The program dispatches its callbacks itself, and does so only when it closes
+   the client. */
 START_TEST(L01_what_was_claimed_goes_back_if_the_call_comes_too_late)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -195,7 +196,7 @@ static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
 	had = got;
 }
 
-/* Wait for an item, and have it. */
+/* Wait "ms" for an item, and return it. */
 static struct ku_lent *have(int ms)
 {
 	had = NULL;
@@ -207,7 +208,7 @@ static struct ku_lent *have(int ms)
 	return had;
 }
 
-/* The program has not given back what it has lost with its session. */
+/* The program has not given back yet the item that it lost with its session. */
 START_TEST(L27_what_was_lost_is_had_again_before_it_is_given_back)
 {
 	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
@@ -225,7 +226,8 @@ START_TEST(L27_what_was_lost_is_had_again_before_it_is_given_back)
 }
 END_TEST
 
-/* The first was another's just then; who is alone again takes strictly the first. */
+/* A rival claims the first item first.  After that the desk chooses at random;
+   later, when it is alone again, it takes strictly the first. */
 START_TEST(who_was_beaten_takes_the_first_again)
 {
 	char path[] = QUEUE "/qn-0000000000";
@@ -263,7 +265,7 @@ START_TEST(who_was_beaten_takes_the_first_again)
 }
 END_TEST
 
-/* That is not there for long. */
+/* There is no connection for some time. */
 START_TEST(L20_who_does_not_wait_waits_for_no_connection)
 {
 	int end = -1;

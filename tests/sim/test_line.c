@@ -1,6 +1,6 @@
 /*
- * test_line.c - what reaches a place in a line too late, or never, in just the
- * order in which it does harm.
+ * test_line.c - answers and events reach a place in a line too late, or never,
+ * in exactly the order that is dangerous.
  */
 #include "line_impl.h"
 #include "lone_late.h"
@@ -48,7 +48,7 @@ START_TEST(S04_what_a_former_session_is_still_answered_grants_nothing)
 }
 END_TEST
 
-/* It would be waited for in vain, if nothing happened to the connection. */
+/* Without such a look it would wait for ever, unless the connection breaks. */
 START_TEST(L08_who_is_never_told_of_an_event_looks_one_day)
 {
 	struct bench_reply rival = bench_create(&lone.bench, lone.raw,
@@ -85,7 +85,7 @@ START_TEST(L08_so_does_who_waits_for_a_node_that_all_fight_for)
 }
 END_TEST
 
-/* It is connected again, and its server sets none of its watches. */
+/* The client reconnects, and the server does not set its watches again. */
 static void forget_watches(void)
 {
 	first.event = NULL;
@@ -95,7 +95,7 @@ static void forget_watches(void)
 	ck_assert(ku_session_ready(lone.client));
 }
 
-/* What is held is read on each connection. */
+/* A holder reads its node on each new connection. */
 START_TEST(L08_who_holds_hears_though_no_watch_was_set_again)
 {
 	struct kustos_simple *simple = NULL;
@@ -126,7 +126,7 @@ START_TEST(L08_who_holds_hears_though_no_watch_was_set_again)
 }
 END_TEST
 
-/* Who waits looks once in a while, and sees that its node is not in the line. */
+/* A waiter looks now and then, and sees that its node is not in the line. */
 START_TEST(L08_who_waits_hears_that_its_own_node_is_gone)
 {
 	struct bench_reply rival = bench_create(&lone.bench, lone.raw,
@@ -165,9 +165,9 @@ static void canceled(void *arg, enum kustos_err err, struct kustos_hold *got)
 	ck_assert_ptr_null(got);
 }
 
-/* The node is changed just before it is looked at once more.  Who waits hears of
-   that, and gives up, before the look is answered: that leaves a watch at the
-   server, which nobody has here. */
+/* The node changes just before a waiter looks at it again.  The waiter gets the
+   event, and gives up, before the look is answered.  The look then leaves a
+   watch at the server that no client code wants. */
 START_TEST(P05_a_watch_of_who_gave_up_meanwhile_is_taken_off)
 {
 	struct kustos_simple *simple;
@@ -206,8 +206,9 @@ static void nobody_comes(void *arg, enum kustos_err err)
 	ck_assert_int_eq(err, KUSTOS_ECANCELED);
 }
 
-/* Another has watched the node, and has given up; the server is to be told when there
-   is a connection again.  A read that nobody wants any more fails meanwhile. */
+/* Another object has watched the node and given up; the watch is to be removed
+   at the server after the reconnect.  Meanwhile a read that nobody wants
+   fails. */
 START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_an_unwanted_read)
 {
 	const struct ku_zk_reply failed = { .rc = KU_ZK_CONNECTIONLOSS,
@@ -269,8 +270,8 @@ static void refused(void *arg, enum kustos_err err, struct kustos_hold *got)
 	*(bool *)arg = true;
 }
 
-/* Its session is over, and there is no server: nothing is left to be told, nor to
-   be waited for, whatever has not been sent. */
+/* The session is over, and there is no server: whatever was not sent, there is
+   nothing to wait for. */
 START_TEST(a_listing_that_cannot_be_sent_holds_up_no_close)
 {
 	bool told = false, gone = false;
@@ -313,8 +314,8 @@ static void ask_and_withhold_the_listing(void)
 	ck_assert_int_eq(first.reply.name_count, 1);
 }
 
-/* Its line is removed before it has seen who is there, and when it hears of that
-   there is no memory to see what it means. */
+/* The line is removed before the client has listed it.  When the client learns
+   that, memory is short. */
 START_TEST(L21_a_line_that_was_removed_is_made_anew_though_memory_is_short)
 {
 	const struct ku_zk_reply missing = { .rc = KU_ZK_NONODE, .len = -1 };
@@ -335,7 +336,7 @@ START_TEST(L21_a_line_that_was_removed_is_made_anew_though_memory_is_short)
 }
 END_TEST
 
-/* Should a listing be wrong, there is a second node, but not for long. */
+/* If a listing is wrong there is a second node, but not for long. */
 START_TEST(L05_a_node_that_a_listing_leaves_out_is_deleted)
 {
 	const struct ku_zk_reply nobody = { .stat = &first.reply.stat,
@@ -365,7 +366,7 @@ static void others(bool there)
 	}
 }
 
-/* It was kept until it would be known whether it may leave a proof. */
+/* The node is kept until the client knows whether it may leave a proof. */
 START_TEST(who_tries_does_not_find_the_node_that_it_has_given_back)
 {
 	others(true);
@@ -394,8 +395,8 @@ static void said(void *arg, enum kustos_err err)
 	*(int *)arg = (int)err;
 }
 
-/* The answer to a write is lost, and when it is looked at what stands there memory
-   is short: it was sent, whatever became of it. */
+/* The answer to a write is lost, and memory is short when the client reads what
+   the node says.  The write was sent, so its outcome is unknown. */
 START_TEST(S20_a_write_that_memory_is_too_short_to_look_for_is_not_known)
 {
 	const struct ku_zk_reply data = { .stat = &first.reply.stat,
@@ -439,7 +440,7 @@ static void count(void *arg, struct kustos_hold *hold)
 	++*(int *)arg;
 }
 
-/* And the server that grants less answers nothing else. */
+/* The next server grants a shorter timeout, and answers nothing else. */
 START_TEST(S01_a_loss_is_told_by_the_timeout_of_the_last_connection)
 {
 	const int less_ms = LONE_TIMEOUT_MS / 4;

@@ -1,6 +1,6 @@
 /*
- * test_line_limits.c - a hold and a wait at the limits of what may be sent and
- * watched, and what is told of them too late.
+ * test_line_limits.c - holds and waits when nothing more may be sent or
+ * watched, and when they learn of something too late.
  */
 #include "line_impl.h"
 #include "lone_line.h"
@@ -24,7 +24,7 @@ static void nothing(void *arg, enum kustos_err err,
 	ck_assert_int_eq(err, KUSTOS_OK);
 }
 
-/* What is asked next waits behind a hundred reads. */
+/* Make the next request wait behind a hundred reads. */
 static void fill_the_wire(void)
 {
 	lone.client->env.in_flight = 1;
@@ -42,8 +42,8 @@ static bool watches_own_next(void)
 		strcmp(last->what.path, kustos_hold_path(lone.hold)) == 0;
 }
 
-/* It would be counted until the next reconnect, and after enough of them nothing
-   may be watched any more. */
+/* If it were counted, it would be until the next reconnect; and after many of
+   these no watch would be allowed any more. */
 START_TEST(L07_a_watch_that_was_never_sent_is_not_counted)
 {
 	lone.hold = NULL;
@@ -65,7 +65,7 @@ START_TEST(L07_a_watch_that_was_never_sent_is_not_counted)
 }
 END_TEST
 
-/* So much is watched already that nothing more may be. */
+/* Pretend that so much is watched that no further watch is allowed. */
 static void watch_no_more(void)
 {
 	lone.client->footprint.watch_bytes += KU_FOOTPRINT_LIMIT;
@@ -110,7 +110,8 @@ START_TEST(S09_who_may_watch_nothing_reads_what_it_holds)
 }
 END_TEST
 
-/* A server with too many requests: it takes off no watch, the first two times. */
+/* A server with too many requests refuses to remove a watch, the first two
+   times. */
 static int unwatches;
 
 static int submit_throttled(struct ku_zk *zk,
@@ -130,7 +131,7 @@ static void canceled(void *arg, enum kustos_err err, struct kustos_hold *hold)
 
 START_TEST(P03_a_watch_that_a_server_would_not_take_off_is_taken_off_later)
 {
-	static struct ku_zk_api api; /* until the client is closed, after this */
+	static struct ku_zk_api api; /* used until the client is closed */
 	struct kustos_cancel *cancel;
 
 	lone_line_close();
@@ -160,8 +161,8 @@ static void count(void *arg, struct kustos_hold *of)
 	++*(int *)arg;
 }
 
-/* The first is due at once, and has not been called when another takes its place,
-   for which it is too early. */
+/* The first warning is due at once.  Before it is given, another one replaces
+   it, which is not due yet. */
 START_TEST(a_warning_that_another_has_replaced_is_not_given)
 {
 	int early = 0, late = 0;
@@ -186,8 +187,9 @@ START_TEST(a_warning_that_another_has_replaced_is_not_given)
 }
 END_TEST
 
-/* A server that was away does not end a session at once, and its node stands first in
-   the line for as long: what was sent under the old hold may arrive yet. */
+/* After an outage the server does not end the old session at once, so its node
+   still stands first in the line.  Writes that were sent under the old hold may
+   still arrive. */
 START_TEST(S02_a_place_does_not_follow_what_another_session_has_left)
 {
 	char path[128];
@@ -219,8 +221,8 @@ static void made(void *arg, enum kustos_err err,
 	--*(int *)arg;
 }
 
-/* Their names are longer than what was asked for: by the number, and by the GUID of
-   those that are protected. */
+/* The nodes' names become longer than what was asked for: by the number, and by
+   the GUID if they are protected. */
 START_TEST(P10_what_is_asked_for_counts_with_the_name_that_it_will_have)
 {
 	const int flags = KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL |
@@ -256,7 +258,7 @@ static void fill(bool on)
 	}
 }
 
-/* In a long line that is the transaction that leaves a proof. */
+/* In a long line the deletion is a transaction that leaves a proof. */
 START_TEST(a_deletion_that_was_not_sent_is_over_with_its_session)
 {
 	fill(true);
@@ -293,7 +295,8 @@ static void ask_state(struct ku_place *place)
 	ck_assert_int_eq(ku_session_state(lone.client), KUSTOS_LOST);
 }
 
-/* It is seen when the first is told of whatever it is. */
+/* The loss is noticed while the holds are told something else, at the first of
+   them. */
 START_TEST(S01_a_loss_that_is_seen_amid_a_round_is_told_of_all_holds)
 {
 	struct kustos_hold *first;
@@ -331,13 +334,13 @@ START_TEST(S01_a_loss_that_is_seen_amid_a_round_is_told_of_all_holds)
 	ck_assert_int_eq(kustos_hold_release(first), KUSTOS_ELOST);
 	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
 	kustos_mutex_destroy(other);
-	/* Its line may have gone when it was empty. */
+	/* The line may have gone when it was empty. */
 	(void)bench_delete(&lone.bench, lone.raw, LINE "/two", -1);
 }
 END_TEST
 
-/* The lease is over before what is under way is answered, and no answer makes
-   another; and then they do again. */
+/* The lease ends before the request that is under way is answered, and answers
+   do not renew it; let_renew() lets them do so again. */
 static void let_lapse(void)
 {
 	ku_session_set_state(lone.client, KUSTOS_LOST);
@@ -349,8 +352,9 @@ static void let_renew(void)
 	lone.client->session.greeted = true;
 }
 
-/* First when the node was made, and then when it was looked at: neither answer can
-   grant it.  But it is there, and others wait for it to go. */
+/* The lease has ended when the answer to the creation comes, and again when the
+   answer to the look comes.  Neither can grant the lock.  But the node is
+   there, and others wait for it to go. */
 START_TEST(S01_what_is_seen_after_the_lease_is_granted_with_the_next_one)
 {
 	int64_t connection = lone.client->session.connection;

@@ -1,6 +1,6 @@
 /*
- * test_listener.c - what a listener is told whose program looks late, and that it is
- * told nothing once it listens no more.
+ * test_listener.c - a program dispatches late: what its listener is told then,
+ * and that it is told nothing after it has stopped to listen.
  */
 #include "lone.h"
 
@@ -82,7 +82,7 @@ START_TEST(the_state_of_now_is_told_once)
 }
 END_TEST
 
-/* Also if it is the first that there is. */
+/* The listener is told the state even if there was no other before. */
 START_TEST(the_state_of_a_client_that_has_just_been_opened_is_told)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -106,8 +106,8 @@ START_TEST(the_state_of_a_client_that_has_just_been_opened_is_told)
 }
 END_TEST
 
-/* Of what was in between only the losses, of which the session of the last is still
-   known. */
+/* Of the states in between it is told only the losses.  Only the last one comes
+   with its session. */
 START_TEST(no_loss_is_left_out)
 {
 	int64_t id = 0;
@@ -126,7 +126,7 @@ START_TEST(no_loss_is_left_out)
 }
 END_TEST
 
-/* Who comes later is told of no loss before that. */
+/* A listener is not told of losses before it began. */
 START_TEST(a_loss_before_it_listened_is_not_told)
 {
 	kustos_client_unlisten(client, listener);
@@ -166,7 +166,7 @@ static void leave_within(void *arg, const struct kustos_session *session)
 	(void)kustos_client_dispatch(client);
 }
 
-/* Whichever of its callbacks returns last frees it. */
+/* The callback that returns last frees the listener. */
 START_TEST(it_may_listen_no_more_in_a_callback_within_another_of_its_own)
 {
 	int calls = 0;
@@ -199,7 +199,8 @@ static int callers(void)
 	return now;
 }
 
-/* Who closes the client waits for that thread, as for this. */
+/* Closing the client waits for the thread that stops listening, as for this
+   one. */
 static void be_left(void *arg, const struct kustos_session *session)
 {
 	(void)session;
