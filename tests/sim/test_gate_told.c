@@ -18,9 +18,9 @@ static pthread_t here;
 static bool ends_here; /* destroy the object in a callback of this thread */
 static int calls_here, closed;
 static atomic_int others, others_left; /* callbacks of other threads */
-static atomic_int dispatching;	       /* threads */
+static atomic_int dispatching;	       /* threads that dispatch */
 static atomic_bool ending, ended;
-static bool early; /* it had ended, and they had not */
+static bool early; /* the object had ended while a callback still ran */
 
 static void end_it(void)
 {

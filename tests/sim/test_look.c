@@ -1,6 +1,6 @@
 /*
- * test_look.c - when those who wait for items, or for room, look again: in a while where
- * nothing more may be watched; and before they go by what was listed before.
+ * test_look.c - when calls that wait for items, or for room, look again: after
+ * a pause where no watch is allowed, and before they use an old listing.
  */
 #include "lone.h"
 
@@ -62,7 +62,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* So much is watched already that nothing more may be. */
+/* Pretend that so much is watched that no further watch is allowed. */
 static void watch_no_more(void)
 {
 	client->footprint.watch_bytes += KU_FOOTPRINT_LIMIT;
@@ -88,7 +88,7 @@ static void make(const char *path, enum ku_zk_mode mode)
 		KU_ZK_OK);
 }
 
-/* Have one made or deleted, soon. */
+/* Have the rival create or delete a node; do not wait for that. */
 static void send(enum ku_zk_kind kind, const char *path)
 {
 	static const char frame[] = "\0\1\0\1\1\0\0\0\1a\2";
@@ -105,7 +105,7 @@ static void send(enum ku_zk_kind kind, const char *path)
 
 struct taken {
 	int count;
-	int64_t key; /* of the one */
+	int64_t key; /* of the item taken */
 };
 
 static void took(void *arg, enum kustos_err err,
@@ -197,7 +197,7 @@ END_TEST
 
 #define MANY (KU_OTHERS_FROM + 8)
 
-/* By others, between two takes; as many have come and gone in it as in the one
+/* Between two takes others make the queue anew, with as many changes as
    before. */
 START_TEST(S17_what_was_listed_of_a_queue_before_is_not_gone_by)
 {
@@ -220,7 +220,7 @@ START_TEST(S17_what_was_listed_of_a_queue_before_is_not_gone_by)
 }
 END_TEST
 
-/* Have one put that is due at that time, soon. */
+/* Have the rival put an item that is due at that time. */
 static void send_due(int64_t due_ms)
 {
 	char path[64];
@@ -230,8 +230,8 @@ static void send_due(int64_t due_ms)
 	send(KU_ZK_CREATE, path);
 }
 
-/* One is waited for until it is due, and another put as it is taken; the connection
-   breaks at one moment or another in that.  The next take begins later. */
+/* While an item is taken that has just become due, another is put, and the
+   connection breaks at one moment or another.  The next take begins later. */
 START_TEST(S17_what_was_put_as_another_was_taken_is_before_what_is_due_later)
 {
 	int64_t now = bench.sched.now_ns / KU_NS_PER_MS;
@@ -252,13 +252,13 @@ START_TEST(S17_what_was_put_as_another_was_taken_is_before_what_is_due_later)
 }
 END_TEST
 
-/* An hour and more ahead of the others. */
+/* A wall clock that is more than an hour ahead of the others. */
 static int64_t wall_ahead(void *arg)
 {
 	return bench.sched.clock.wall(arg) + 3601 * KU_NS_PER_S;
 }
 
-/* Which nothing tells of. */
+/* No event tells that the clock was set. */
 START_TEST(L27_an_item_is_due_a_while_after_the_clock_was_set)
 {
 	int64_t due = bench.sched.now_ns / KU_NS_PER_MS + INT64_C(3600000);
@@ -284,7 +284,7 @@ static void gave_up(void *arg, enum kustos_err err,
 	*(bool *)arg = true;
 }
 
-/* It was listed for somebody who gave up, and nobody has asked for it until it is
+/* The item was listed for a call that gave up, and no call waits until it is
    due. */
 START_TEST(L07_who_may_watch_nothing_goes_by_no_listing_of_a_take_before)
 {
@@ -337,7 +337,7 @@ static void ask(kustos_deadline deadline, struct asked *asked)
 		KUSTOS_OK);
 }
 
-/* Ask for what there is.  Returns NULL if nothing is. */
+/* Try to claim an item.  Returns NULL if there is none. */
 static struct ku_lent *try_it(void)
 {
 	struct asked asked;
@@ -356,7 +356,7 @@ static void end(struct ku_lent *got)
 	ku_lent_return(got);
 }
 
-/* It is not there yet, or another's. */
+/* There is no item yet, or another client has it. */
 START_TEST(L07_who_may_watch_nothing_looks_for_one_to_claim_each_second)
 {
 	struct asked asked;
@@ -397,7 +397,8 @@ START_TEST(L07_who_may_watch_nothing_and_does_not_wait_is_told_what_there_is)
 }
 END_TEST
 
-/* Another has it, as is known, and gives it back: the event is on its way still. */
+/* Another client has the item, and gives it back; the event is still under
+   way. */
 START_TEST(L27_what_another_gave_back_just_now_is_there)
 {
 	struct kustos_stat stat;
@@ -418,14 +419,14 @@ static void unmake(const char *path)
 	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
 }
 
-/* It has a child, so nobody can have it. */
+/* Make an item with a child, so that nobody can take it. */
 static void make_unfit(void)
 {
 	make(ITEM, KU_ZK_PERSISTENT);
 	make(ITEM "/child", KU_ZK_PERSISTENT);
 }
 
-/* All between two listings. */
+/* All this happens between two listings. */
 static void make_anew(void)
 {
 	unmake(ITEM "/child");
@@ -435,7 +436,8 @@ static void make_anew(void)
 	make(ITEM, KU_ZK_PERSISTENT);
 }
 
-/* Numbers begin anew with the queue's node; and to mend one changes no listing. */
+/* Numbers begin anew with the queue's node; to mend an item changes no
+   listing. */
 START_TEST(L27_what_is_mended_or_has_an_unfit_ones_name_is_had)
 {
 	struct taken taken;

@@ -1,6 +1,6 @@
 /*
- * test_lost.c - the answer to a change is lost, and what would tell what became of it
- * is lost, too, or may not be looked at, or says nothing.
+ * test_lost.c - the answer to a change is lost, and so is whatever would tell
+ * the outcome; or that may not be read, or proves nothing.
  */
 #include "lone.h"
 
@@ -23,12 +23,12 @@ static int end; /* -1: not yet */
 
 enum fate { /* of a change */
 	ANSWERED,
-	UNHEARD, /* done, and nobody is told */
+	UNHEARD, /* done, but the answer is lost */
 	UNSENT,
 	PUT_OFF
 };
 static enum ku_zk_kind kind; /* the change */
-static enum fate fate;	     /* of the next; PUT_OFF: and of all that follow */
+static enum fate fate;	     /* of the next one; PUT_OFF: of all that follow */
 static bool denied;	     /* nothing may be listed, or read */
 static int64_t seen_of;	     /* whose PLAIN is, for who looks; 0: look */
 static int tries;
@@ -48,7 +48,7 @@ static void say(int rc)
 	last_done(last_arg, &instead);
 }
 
-/* What is not answered ends with its handle, or is said to be lost. */
+/* A request that is not answered ends with its handle, or by say(). */
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -109,7 +109,7 @@ static void ended(void *arg, enum kustos_err err,
 	end = (int)err;
 }
 
-/* Run until it is tried for the n-th time, and a little longer. */
+/* Run until the change is tried for the n-th time, and a little longer. */
 static void run_until(int n)
 {
 	for (int ms = 0; ms < 10000 && tries < n; ms++)
@@ -139,8 +139,8 @@ static void expire(void)
 	ck_assert_uint_eq(client->counters.sessions, sessions + 1);
 }
 
-/* The node of the first try is seen still when the answer to the second is lost, in
-   the list before that of the second or behind it. */
+/* When the answer to the second try is lost, the list still has the node of the
+   first try, before the node of the second or behind it. */
 START_TEST(S03_S06_the_node_of_a_session_before_hides_no_other_of_ours)
 {
 	char ghost[128];
@@ -167,7 +167,7 @@ START_TEST(S03_S06_the_node_of_a_session_before_hides_no_other_of_ours)
 }
 END_TEST
 
-/* A search has found that it was not done. */
+/* A search has found that the creation was not done. */
 START_TEST(S06_what_was_not_done_for_certain_does_not_end_as_unknown)
 {
 	create(LEAF, KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED, UNSENT);
@@ -181,7 +181,8 @@ START_TEST(S06_what_was_not_done_for_certain_does_not_end_as_unknown)
 }
 END_TEST
 
-/* It is there still when the next session tries, and goes. */
+/* The old session's node is still there when the next session tries, and then
+   goes. */
 START_TEST(S03_S06_a_node_of_the_session_before_is_not_anothers)
 {
 	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
@@ -197,8 +198,8 @@ START_TEST(S03_S06_a_node_of_the_session_before_is_not_anothers)
 }
 END_TEST
 
-/* Two sessions have ended since it was first tried: it may be the node of the first,
-   which nobody knows any more. */
+/* Two sessions have ended since the first try.  The node may belong to the
+   first of them, which the client does not remember. */
 START_TEST(S06_a_node_of_two_sessions_before_may_be_ours)
 {
 	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
@@ -213,7 +214,8 @@ START_TEST(S06_a_node_of_two_sessions_before_may_be_ours)
 }
 END_TEST
 
-/* Whether it was made would be seen among the others, which may not be seen. */
+/* Only a listing would show whether the node was made, and listing is
+   forbidden. */
 START_TEST(S06_a_node_that_may_not_be_looked_for_ends_as_unknown)
 {
 	denied = true;
@@ -225,7 +227,8 @@ START_TEST(S06_a_node_that_may_not_be_looked_for_ends_as_unknown)
 }
 END_TEST
 
-/* The session has made it, but perhaps not by this: a transaction made one there, too. */
+/* The session owns the node, but a transaction of the session made a node
+   there, too. */
 START_TEST(S06_a_node_like_that_of_a_transaction_ends_as_unknown)
 {
 	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
@@ -246,7 +249,8 @@ START_TEST(S06_a_node_like_that_of_a_transaction_ends_as_unknown)
 }
 END_TEST
 
-/* That was made by another creation, whose answer was heard: two would have it. */
+/* The node was made by another creation, whose answer came.  It must not be
+   given to this one as well. */
 START_TEST(S06_a_node_that_is_known_was_made_by_no_second_creation)
 {
 	ck_assert_int_eq(kustos_create_async(client, PLAIN, "", 0,
@@ -265,8 +269,9 @@ START_TEST(S06_a_node_that_is_known_was_made_by_no_second_creation)
 }
 END_TEST
 
-/* It was not done.  But what has another version now may not be read; or others have
-   written more than once; or what one has written begins alike. */
+/* The write was not done, but the node has another version.  It may not be
+   read; or others have written more than once; or another has written data that
+   only begins alike. */
 START_TEST(S20_a_set_that_finds_another_version_tells_only_what_is_certain)
 {
 	bench_create(&bench, raw, PLAIN, "", KU_ZK_PERSISTENT);
@@ -286,7 +291,7 @@ START_TEST(S20_a_set_that_finds_another_version_tells_only_what_is_certain)
 }
 END_TEST
 
-/* The next has its name, and the version of the one that was to be deleted is gone. */
+/* The node was deleted, and the next node of its name has another version. */
 START_TEST(S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown)
 {
 	bench_create(&bench, raw, PLAIN, "", KU_ZK_PERSISTENT);
@@ -306,7 +311,7 @@ START_TEST(S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown)
 }
 END_TEST
 
-/* Until the client is in "state", without an answer. */
+/* Cut the client off until it is in "state". */
 static void lose(enum kustos_state state)
 {
 	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
@@ -316,7 +321,7 @@ static void lose(enum kustos_state state)
 	ck_assert_int_eq(client->session.state, state);
 }
 
-/* It was asked for when there was no connection. */
+/* The transaction was submitted while there was no connection. */
 START_TEST(S02_what_proves_a_hold_and_waits_to_be_sent_ends_with_its_loss)
 {
 	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = PLAIN };
@@ -338,7 +343,8 @@ START_TEST(S02_what_proves_a_hold_and_waits_to_be_sent_ends_with_its_loss)
 }
 END_TEST
 
-/* The server puts it off, which is heard when the hold is lost. */
+/* The server throttles the transaction, and its answer comes when the hold is
+   lost. */
 START_TEST(S02_what_proves_a_hold_and_was_put_off_is_not_sent_after_its_loss)
 {
 	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = PLAIN };

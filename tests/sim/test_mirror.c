@@ -1,4 +1,5 @@
-/* test_mirror.c - what happens to the watch of a read as it is answered. */
+/* test_mirror.c - objects that read and watch the same node: what happens to a
+   watch while reads are under way, or when an object ends. */
 #include "lone.h"
 #include "model_impl.h"
 
@@ -17,9 +18,9 @@
 static struct bench bench;
 static struct ku_zk *raw;
 static struct kustos_client *client;
-static struct kustos_barrier *barriers[2]; /* of one node */
+static struct kustos_barrier *barriers[2]; /* both on PATH */
 
-/* How a wait has ended; -1: not yet. */
+/* Store the result of a wait, which was -1. */
 static void ended(void *arg, enum kustos_err err)
 {
 	*(int *)arg = (int)err;
@@ -59,14 +60,14 @@ static void drop_node(void)
 	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
 }
 
-/* Neither here nor at the server. */
+/* No watch may be left, neither in the client nor at the server. */
 static void check_no_watch(void)
 {
 	ck_assert_ptr_null(client->watches.entries);
 	ck_assert_uint_eq(bench.model->servers[0].watches.count, 0);
 }
 
-/* Have the node changed, and return as soon as it is, before anybody is told. */
+/* Have the node changed; return as soon as it is, before any event. */
 static void change(void)
 {
 	const struct ku_zk_request request = { .kind = KU_ZK_SET,
@@ -82,8 +83,8 @@ static void change(void)
 }
 
 /* The first object's watch fires while a look of it and the read of the second
-   are on their way.  The look is answered first; nobody cares for it any more,
-   and who takes the watch off at the server knows of nobody else. */
+   are under way.  The look is answered first, and is not wanted any more.  So
+   its watch is removed at the server, though the second object needs one. */
 START_TEST(L08_a_watch_that_another_takes_off_behind_a_read_is_put_on_again)
 {
 	struct kustos_cancel *cancel;
@@ -114,8 +115,8 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 	*(struct kustos_hold **)arg = hold;
 }
 
-/* The same with who waits for the node in order to make it: it has tried, and its
-   read is on its way. */
+/* The same with a simple lock as the second object: its try was beaten, and its
+   read is under way. */
 START_TEST(L08_so_is_that_of_who_waits_for_the_node_to_go)
 {
 	struct kustos_hold *hold = NULL;
@@ -154,8 +155,8 @@ START_TEST(L08_so_is_that_of_who_waits_for_the_node_to_go)
 }
 END_TEST
 
-/* The first object's watch fires while a look of it is on its way, and then it ends:
-   that look leaves a watch at the server, which nobody has here. */
+/* The first object's watch fires while its look is under way, and then the
+   object ends.  The look leaves a watch at the server that no object wants. */
 START_TEST(P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off)
 {
 	int waits, looked;
@@ -173,11 +174,11 @@ START_TEST(P05_a_watch_that_an_ended_object_leaves_behind_is_taken_off)
 }
 END_TEST
 
-/* A request is on its way, and the look behind it, which has no room to be sent,
-   when the connection breaks: who only looks is told. */
+/* One request is under way, and the look waits behind it for room, when the
+   connection breaks: the look ends with an error. */
 START_TEST(who_only_looks_does_not_wait_for_a_connection)
 {
-	static int before; /* until its barrier is destroyed */
+	static int before; /* in use until its barrier is destroyed */
 	int looked;
 
 	client->env.in_flight = 1;
@@ -199,7 +200,7 @@ END_TEST
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct bench_reply deleted;
 
-/* The member that is about to be watched is deleted just before. */
+/* Delete a member just before it is watched. */
 static int delete_first(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -213,7 +214,7 @@ static int delete_first(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-/* Who only looks whether all have come is out before that is known. */
+/* The call only looks whether all have come, and ends before that is known. */
 START_TEST(P05_a_watch_of_a_member_that_is_gone_is_not_kept)
 {
 	struct kustos_double_barrier *step;
@@ -251,8 +252,8 @@ static void send(enum ku_zk_kind kind, const char *path,
 	ck_assert_int_eq(bench_send(&bench, raw, &request, reply), KU_ZK_OK);
 }
 
-/* Its node is changed, so it looks again, and is over; then the watch of its first
-   look fires, and the second leaves another at the server. */
+/* The member's node changes, so it looks again, and then it ends.  The watch of
+   its first look fires, and the second look leaves another at the server. */
 START_TEST(P05_a_watch_that_an_ended_member_leaves_behind_is_taken_off)
 {
 	struct kustos_double_barrier *step;
@@ -294,8 +295,8 @@ static void polled(void *arg, enum kustos_err err,
 	*(int *)arg = (int)err;
 }
 
-/* Whether the node is there is asked by a request that has no room to be sent, and
-   goes out in the next session, in which it is there. */
+/* A look whether the node exists waits for room to be sent.  It is sent in the
+   next session, when the node exists. */
 START_TEST(P05_a_watch_of_a_look_that_outlived_its_session_is_taken_off)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -330,7 +331,7 @@ START_TEST(P05_a_watch_of_a_look_that_outlived_its_session_is_taken_off)
 }
 END_TEST
 
-/* The connection of the first object is broken while it waits, and watches. */
+/* Break the connection while the first object waits and watches. */
 static void cut_off_who_waits(struct kustos_cancel *cancels[2], int ends[2])
 {
 	for (int i = 0; i < 2; i++)
@@ -351,8 +352,8 @@ static void connect_again(void)
 	ck_assert_uint_eq(client->counters.sessions, 1);
 }
 
-/* The first object does not watch any more, which the server cannot be told without a
-   connection; and a read of the second, which has not been sent, is given up. */
+/* The first object's watch is to be removed, which needs a connection.  A read
+   of the second object, which was not sent yet, is given up meanwhile. */
 START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up)
 {
 	struct kustos_cancel *cancels[2];
@@ -377,8 +378,8 @@ START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_a_read_given_up)
 }
 END_TEST
 
-/* So it does if that read was asked for before the first object gave up: then it is the
-   last that hears of the watch, and has not put it on. */
+/* The same if that read was submitted before the first object gave up: then the
+   second object is the last that has the watch, and has not set it. */
 START_TEST(P05_a_watch_of_who_gave_up_first_outlives_a_read_given_up)
 {
 	struct kustos_cancel *cancels[2];
@@ -398,8 +399,8 @@ START_TEST(P05_a_watch_of_who_gave_up_first_outlives_a_read_given_up)
 }
 END_TEST
 
-/* The first read finds that the node is gone, and is answered when it is there again:
-   that is for who waited then, and not for who has come since. */
+/* The first read finds no node, and is answered when there is one again.  It
+   counts only for the wait that began before the read. */
 START_TEST(S12_who_comes_while_a_read_is_on_its_way_does_not_go_by_it)
 {
 	static struct bench_reply made;
@@ -422,7 +423,7 @@ START_TEST(S12_who_comes_while_a_read_is_on_its_way_does_not_go_by_it)
 }
 END_TEST
 
-/* No event tells of what is not watched. */
+/* Without a watch no event tells of the change. */
 START_TEST(L07_who_may_watch_nothing_reads_what_it_waits_for)
 {
 	int waits;
@@ -438,15 +439,15 @@ START_TEST(L07_who_may_watch_nothing_reads_what_it_waits_for)
 }
 END_TEST
 
-/* A server that has too many requests sets none of the watches that are brought along
-   by who reconnects; and libzookeeper_mt does not look whether it has. */
+/* A server with too many requests does not set the watches that a client brings
+   along when it reconnects; and libzookeeper_mt does not notice that. */
 START_TEST(L08_who_waits_hears_though_no_watch_was_set_again)
 {
 	int waits, also = KUSTOS_OK;
 
 	wait_at(barriers[0], KUSTOS_FOREVER, NULL, &waits);
 	lone_run_ms(&bench, client, 100);
-	if (_i == 1) /* finds what the first has read */
+	if (_i == 1) /* this one uses what the first has read */
 		wait_at(barriers[0], KUSTOS_FOREVER, NULL, &also);
 	model_set_odd_faults(bench.model, 1000000, 0);
 	model_cut(bench.model, LONE_MACHINE, false);

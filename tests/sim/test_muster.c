@@ -1,5 +1,5 @@
 /*
- * test_muster.c - what a member of a double barrier makes of a "ready" that comes
+ * test_muster.c - how a member of a double barrier handles a "ready" that comes
  * and goes while it looks.
  */
 #include "muster_bed.h"
@@ -10,25 +10,25 @@
 
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 
-/* "ready" is made behind the member's node, before it looks; and goes before it is
-   read. */
+/* "ready" is created after the member's node and before the member looks, and
+   is deleted before the member reads it. */
 static struct {
 	const char *says;
 	bool comes, goes;
 	int requests;
 } ready;
 
-/* Its node is deleted just before it is watched. */
+/* The member's node is deleted just before the member watches it. */
 static bool deletes;
 
-/* Not all who are there may be read: what checks that they are is refused. */
+/* Not all members may be read, so the check that all are there is refused. */
 static bool forbidden;
 
-/* Nor may "ready" be read. */
+/* "ready" may not be read. */
 static bool unreadable;
 
-/* What the rival does just before the member's first request of a kind to "ready", or
-   just behind it. */
+/* What the rival does just before, or just behind, the member's first request
+   of this kind to "ready". */
 static struct {
 	enum ku_zk_kind kind;
 	void (*before)(void);
@@ -96,7 +96,8 @@ static void setup(void)
 	open_member(&api, WAY_MS);
 }
 
-/* A peer has counted us, and is out again, with "ready", before we have read it. */
+/* A peer (a member of another library) has counted us, writes "ready", and is
+   out again with it before we have read it. */
 START_TEST(L18_a_peers_ready_that_goes_before_it_is_read_lets_in)
 {
 	ready.says = _i == 0 ? "" : "192.168.100.100";
@@ -113,7 +114,7 @@ static void second_leaves(void)
 	send(KU_ZK_DELETE, SECOND, "");
 }
 
-/* Its node goes and comes within so many seconds. */
+/* Check that the member's node goes and comes again within so many seconds. */
 static void check_comes_again(int seconds)
 {
 	int alone = 0;
@@ -126,8 +127,9 @@ static void check_comes_again(int seconds)
 	ck_assert_int_eq(model_child_count(bench.model, ROUND), 2);
 }
 
-/* One of ours has written it, and a member of kazoo's, which leaves, deletes it.  Who has
-   not seen all may be waited for by who is in. */
+/* A member of ours has written "ready", and a member of kazoo's, which leaves,
+   deletes it.  A member that has not seen all comes again, as those that are in
+   may wait for it. */
 START_TEST(L18_who_has_seen_all_is_in_though_ready_goes_before_it_is_read)
 {
 	bool all = _i == 0;
@@ -153,7 +155,8 @@ START_TEST(L18_who_has_seen_all_is_in_though_ready_goes_before_it_is_read)
 }
 END_TEST
 
-/* One of ours has written it late, of a round that was complete before we came. */
+/* A member of ours has written "ready" late, for a round that was complete
+   before we came. */
 START_TEST(L18_who_waits_when_a_late_ready_has_gone_asks_no_more)
 {
 	ready.says = "round 0x0000000000000001";
@@ -166,7 +169,7 @@ START_TEST(L18_who_waits_when_a_late_ready_has_gone_asks_no_more)
 	run_ms(10000);
 	ck_assert_int_eq(ready.requests, before);
 
-	/* And hears of the next one. */
+	/* It learns of the next "ready". */
 	make(SECOND, KU_ZK_EPHEMERAL);
 	make(READY, KU_ZK_PERSISTENT);
 	drop(READY);
@@ -175,7 +178,7 @@ START_TEST(L18_who_waits_when_a_late_ready_has_gone_asks_no_more)
 }
 END_TEST
 
-/* A peer's, late: its round is over, and it leaves at once. */
+/* A peer writes "ready" late: its round is over, and it leaves at once. */
 START_TEST(S12_a_late_ready_that_goes_at_once_lets_nobody_in)
 {
 	make(ROUND "/notes", KU_ZK_PERSISTENT);
@@ -187,7 +190,8 @@ START_TEST(S12_a_late_ready_that_goes_at_once_lets_nobody_in)
 	run_ms(1000);
 	ck_assert_int_eq(entry, -1);
 
-	/* The third comes, and so does what is for us, for as long. */
+	/* The third member comes, and "ready" for our round comes and goes as
+	   quickly. */
 	make(SECOND, KU_ZK_EPHEMERAL);
 	send_ready(KU_ZK_CREATE);
 	send_ready(KU_ZK_DELETE);
@@ -245,7 +249,7 @@ START_TEST(L07_a_member_that_may_watch_nothing_looks_again)
 }
 END_TEST
 
-/* The server has no time for the look that follows upon "ready". */
+/* The server throttles the look that follows "ready". */
 START_TEST(L08_a_look_that_is_put_off_is_made_in_a_while)
 {
 	enter(KUSTOS_FOREVER);
@@ -267,8 +271,9 @@ static void tell_of_a_newer_round(void)
 	send_ready(KU_ZK_SET);
 }
 
-/* Who is late with it goes by an old listing: members of the newer round, who have not
-   read it yet, would wait for another, and the others for them. */
+/* A member that writes "ready" late uses an old listing.  If it replaced the
+   newer text, members of the newer round that have not read that yet would wait
+   for another, and the others for them. */
 START_TEST(L18_a_newer_round_is_not_written_over_by_an_older_one)
 {
 	char data[64];
@@ -295,8 +300,8 @@ static void make_it_anew(void)
 	send_ready(KU_ZK_CREATE);
 }
 
-/* It was of an old round as it was seen; the one that is there now has the same
-   version. */
+/* "ready" was of an old round when the member saw it.  Now there is a new one,
+   which has the same version. */
 START_TEST(L18_a_ready_that_was_made_anew_is_not_tidied_away)
 {
 	drop(RIVAL);
@@ -323,9 +328,10 @@ static void come_late(void)
 	lone_send(&bench, raw, &request);
 }
 
-/* One came after the round was complete, and hears that "ready" is made: if it is
-   paused, and finds it gone, it takes it for its own.  Who came after that has not
-   heard of it, and it goes. */
+/* A member that came after the round was complete gets the event of "ready".
+   If it is paused then and finds "ready" gone, it takes it for its own: so
+   "ready" stays.  A member that came after "ready" has no such event, so
+   "ready" is deleted. */
 START_TEST(L18_a_ready_stays_for_who_came_before_it_and_after_the_round)
 {
 	bool before = _i == 0;
@@ -348,7 +354,8 @@ START_TEST(L18_a_ready_stays_for_who_came_before_it_and_after_the_round)
 }
 END_TEST
 
-/* What it has made is not heard of before the round has met, and gone. */
+/* The member learns that its node was made only after the round has met and
+   parted. */
 START_TEST(L18_who_missed_its_round_before_it_looked_comes_again)
 {
 	bool met = _i == 0;
@@ -370,7 +377,8 @@ START_TEST(L18_who_missed_its_round_before_it_looked_comes_again)
 }
 END_TEST
 
-/* By which alone it can be in: there are not so many any more. */
+/* It can be in only by what "ready" says, as there are fewer members by
+   then. */
 START_TEST(L18_who_could_not_read_ready_reads_that_of_the_next_round)
 {
 	char text[KU_MUSTER_TEXT_SIZE];
@@ -402,7 +410,8 @@ START_TEST(L18_who_could_not_read_ready_reads_that_of_the_next_round)
 }
 END_TEST
 
-/* It is a peer's, of a round that goes on: who came before it is waited for. */
+/* "ready" is a peer's, of a round that goes on: the member waits for those that
+   came before it was made. */
 START_TEST(L18_who_may_not_read_a_peers_ready_goes_by_when_it_was_made)
 {
 	enter(KUSTOS_FOREVER);

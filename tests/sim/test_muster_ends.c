@@ -1,13 +1,14 @@
 /*
- * test_muster_ends.c - a member of a double barrier that gives up, at any time: while it
- * is asked for nothing, while the server has none for it, or without a connection.
+ * test_muster_ends.c - a member of a double barrier gives up at any moment:
+ * with an idle wire, with a full one, or without a connection.
  */
 #include "muster_bed.h"
 
 #include <kustos/cancel.h>
 #include <kustos/node.h>
 
-/* Between a client and its server; and in so long it has come to wait. */
+/* How long each message takes; and the time after which a member waits for
+   others. */
 #define WAY_MS 4
 #define LONG_MS 50
 
@@ -33,7 +34,8 @@ static void enter_for_a_while(void)
 		KUSTOS_OK);
 }
 
-/* Nothing of it is left, and the other goes on. */
+/* Cancel the call.  Nothing of the member may be left, and the other member
+   stays. */
 static void give_up(const int *end)
 {
 	kustos_cancel_fire(cancel);
@@ -63,7 +65,7 @@ START_TEST(P05_nor_does_who_was_put_off)
 }
 END_TEST
 
-/* Its node goes with it. */
+/* The member gives up during an outage; its node goes afterwards. */
 START_TEST(P05_nor_does_who_gives_up_without_a_connection)
 {
 	enter_for_a_while();
@@ -77,7 +79,7 @@ START_TEST(P05_nor_does_who_gives_up_without_a_connection)
 }
 END_TEST
 
-/* The program asks for so much that whatever is asked for waits for its turn. */
+/* The program sends so many requests that each request has to wait. */
 static void run_busy_ms(int ms)
 {
 	while (ms-- > 0) {
@@ -96,7 +98,7 @@ START_TEST(P05_nor_does_who_gives_up_before_it_was_asked_for)
 	enter_for_a_while();
 	run_busy_ms(_i);
 	give_up(&entry);
-	/* And its next node is watched. */
+	/* Its next node is watched again. */
 	enter(KUSTOS_FOREVER);
 	run_ms(200);
 	drop(own_path());
@@ -106,7 +108,7 @@ START_TEST(P05_nor_does_who_gives_up_before_it_was_asked_for)
 }
 END_TEST
 
-/* It waits for another that does not go. */
+/* The member waits for another, which does not go. */
 START_TEST(P05_nor_does_who_gives_up_its_departure)
 {
 	enter(KUSTOS_FOREVER);
@@ -127,7 +129,7 @@ START_TEST(P05_nor_does_who_gives_up_its_departure)
 }
 END_TEST
 
-/* What it has asked for is on its way still, or its node is. */
+/* Its last request, or the deletion of its node, may still be under way. */
 START_TEST(L18_who_has_given_up_and_comes_again_at_once_is_in_with_the_others)
 {
 	int first = -1;
@@ -146,7 +148,7 @@ START_TEST(L18_who_has_given_up_and_comes_again_at_once_is_in_with_the_others)
 }
 END_TEST
 
-/* It has asked for the node whose end it awaits, and that is answered meanwhile. */
+/* A request about the node for which it waits may be answered meanwhile. */
 START_TEST(L18_who_has_given_up_its_departure_and_comes_again_hears_of_ready)
 {
 	enter(KUSTOS_FOREVER);

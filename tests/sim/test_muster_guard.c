@@ -1,6 +1,6 @@
 /*
- * test_muster_guard.c - the node of a member of a double barrier goes, or is changed, just
- * as it is looked at; or that is put off.
+ * test_muster_guard.c - the node of a member of a double barrier is deleted, or
+ * changed, just as the member looks at it; or that look is throttled.
  */
 #include "muster_bed.h"
 
@@ -9,11 +9,11 @@
 
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 
-/* What is read of the member's own node. */
+/* Reads of the member's own node. */
 static struct {
 	int reads;
-	int put_off;		 /* so many of them are */
-	enum ku_zk_kind happens; /* just before the next: */
+	int put_off;		 /* so many of them are throttled */
+	enum ku_zk_kind happens; /* is done just before the next read */
 	bool wanted;
 } own;
 
@@ -55,7 +55,7 @@ static void wait_for_the_others(void)
 	ck_assert_int_eq(entry, -1);
 }
 
-/* It completes the round, and goes in without a look at its node. */
+/* The member completes the round, and goes in without a look at its node. */
 static void come_last(void)
 {
 	make(SECOND, KU_ZK_EPHEMERAL);
@@ -65,7 +65,7 @@ static void come_last(void)
 	ck_assert_int_eq(own.reads, 0);
 }
 
-/* It hears of it at once. */
+/* Delete the member's node, and check that the member learns it at once. */
 static void check_hears(void)
 {
 	drop(own_path());
@@ -96,7 +96,7 @@ START_TEST(a_node_that_is_watched_is_not_read_again_while_it_waits)
 }
 END_TEST
 
-/* The watch from before stays. */
+/* The watch of an earlier look must stay. */
 START_TEST(S09_who_is_in_hears_though_a_later_look_was_put_off)
 {
 	wait_for_the_others();
@@ -108,7 +108,7 @@ START_TEST(S09_who_is_in_hears_though_a_later_look_was_put_off)
 }
 END_TEST
 
-/* Both say so: the event, and the answer behind it. */
+/* Both the event and the answer behind it say that the node is gone. */
 START_TEST(S09_a_node_that_goes_just_before_it_is_looked_at_is_gone)
 {
 	wait_for_the_others();
@@ -124,7 +124,7 @@ START_TEST(S09_a_node_that_goes_just_before_it_is_looked_at_is_gone)
 }
 END_TEST
 
-/* That takes the watch off which the look finds there. */
+/* The change removes the watch that the look would rely on. */
 START_TEST(S09_a_node_that_changes_just_before_it_is_looked_at_is_watched)
 {
 	wait_for_the_others();
@@ -138,7 +138,7 @@ START_TEST(S09_a_node_that_changes_just_before_it_is_looked_at_is_watched)
 }
 END_TEST
 
-/* As often as ever. */
+/* It looks no more often than otherwise. */
 START_TEST(L28_who_is_in_and_is_put_off_asks_again_in_a_while)
 {
 	come_last();
@@ -177,7 +177,7 @@ START_TEST(L28_who_waits_and_may_watch_nothing_does_not_read_its_node)
 }
 END_TEST
 
-/* It has lost its watches, and the server has told nobody of that. */
+/* The server has forgotten its watches without telling anybody. */
 START_TEST(P05_of_a_node_that_is_found_to_be_gone_nothing_is_kept)
 {
 	wait_for_the_others();

@@ -1,7 +1,8 @@
 /*
- * test_muster_lost.c - a member of a double barrier that does not hear at once of what it
- * has made: its node, by an answer that was lost; or "ready", before its deadline.  And
- * what others do to its node, and to "ready", when it is in or has gone.
+ * test_muster_lost.c - a member of a double barrier learns too late what it has
+ * made: its node, as the answer was lost; or "ready", as its deadline came
+ * first.  And what others do to its node, and to "ready", when it is in or has
+ * gone.
  */
 #include "muster_bed.h"
 
@@ -13,9 +14,9 @@
 #define WAY_MS 10
 
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
-static char own[80];	     /* its node, as it was made last */
+static char own[80];	     /* the member's last node */
 
-/* The creation of its node, as it is sent for the second time: kept back. */
+/* The second creation of the member's node, which is held. */
 static struct {
 	bool wanted;
 	struct ku_zk *zk; /* NULL: not yet */
@@ -25,18 +26,18 @@ static struct {
 	void *arg;
 } kept;
 
-/* What becomes of the telling of the others. */
+/* What becomes of the write of "ready". */
 static struct {
-	bool forbidden; /* not all of them may be read */
-	bool refused;	/* the server has no time for it, once */
+	bool forbidden; /* not all members may be read */
+	bool refused;	/* it is throttled once */
 	void (*before)(void), (*behind)(void);
 } telling;
 
-/* What the rival does just before and behind the creation of its node, when that is sent
-   for the second time. */
+/* What the rival does just before and behind the second creation of the
+   member's node. */
 static struct {
 	int sent;
-	bool refused; /* the first: the server has no time for it */
+	bool refused; /* the first creation is throttled */
 	void (*before)(void), (*act)(void); /* NULL: nothing */
 } upon;
 
@@ -101,7 +102,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	return KU_ZK_OK;
 }
 
-/* Two of three are there. */
+/* Set up a round in which two of three members are there. */
 static void setup(void)
 {
 	memset(&kept, 0, sizeof(kept));
@@ -113,8 +114,8 @@ static void setup(void)
 	make(SECOND, KU_ZK_EPHEMERAL);
 }
 
-/* It saw all three while it did not know of its node; then all went, and its node was
-   made again, by the same name. */
+/* The member saw all three while it did not know of its own node.  Then all
+   three went, and its node was made again with the same name. */
 START_TEST(S12_what_was_seen_before_the_node_was_made_lets_nobody_in)
 {
 	bool gone = _i == 0;
@@ -150,7 +151,7 @@ static void all_come_and_one_goes(void)
 	send(KU_ZK_DELETE, THIRD, "");
 }
 
-/* As one of a round before may be. */
+/* Do what a late member of a former round may do. */
 static void come_and_say_so_late(void)
 {
 	send(KU_ZK_CREATE, SECOND, "");
@@ -158,8 +159,9 @@ static void come_and_say_so_late(void)
 	send(KU_ZK_DELETE, READY, "");
 }
 
-/* The barrier's node has to be made first, so that it looks in vain before its own is
-   there; and the round meets, and parts, before it has looked again. */
+/* The barrier's node has to be made first, so the member looks in vain before
+   its own node is there.  The round meets and parts before it has looked
+   again. */
 START_TEST(L18_who_comes_by_a_detour_hears_of_its_round)
 {
 	bool met = _i == 0;
@@ -188,8 +190,9 @@ static void say_so_late(void)
 	send(KU_ZK_DELETE, READY, "");
 }
 
-/* All were there without it when it looked, and two of them gave up before it came.  It
-   cannot know whether the round was its own, so it comes again in a while. */
+/* Three others were there when the member looked, and two of them gave up
+   before its node was made.  It cannot know whether the round was its own, so
+   it comes again later. */
 START_TEST(S12_who_had_all_before_its_node_was_there_is_not_let_in_by_that)
 {
 	make(THIRD, KU_ZK_EPHEMERAL);
@@ -209,8 +212,8 @@ START_TEST(S12_who_had_all_before_its_node_was_there_is_not_let_in_by_that)
 }
 END_TEST
 
-/* The others give up, by the same deadline; and it has told them that all are in, which it
-   does not know yet, and goes. */
+/* The others give up by the same deadline.  The member has written "ready",
+   does not know that yet, and leaves. */
 START_TEST(L18_a_ready_that_is_made_behind_who_leaves_goes_with_it)
 {
 	kustos_deadline soon = ku_now(client) + 3 * WAY_MS * KU_NS_PER_MS;
@@ -244,8 +247,9 @@ static void enter_in_vain(void)
 	drop(SECOND);
 }
 
-/* The same, and it is made so late that "ready" was not there when it looked: by one that
-   may not read the others, and so does not know whether they are there. */
+/* The same, but "ready" is made after the member has looked for it: it may not
+   read the others, and so writes "ready" without a check that they are
+   there. */
 START_TEST(L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it)
 {
 	telling.forbidden = true;
@@ -257,8 +261,9 @@ START_TEST(L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it)
 }
 END_TEST
 
-/* Before it could tell them its deadline passed, and so it went in, and they have given
-   up: it is alone, and hears of it while it is in, or leaves. */
+/* The member's deadline passed before it could write "ready", so it went in;
+   and the others have given up.  It is alone, and learns that while it is in,
+   or leaves. */
 START_TEST(S12_who_could_not_tell_the_others_is_lost)
 {
 	enter_in_vain();
@@ -280,8 +285,8 @@ static void give_up(void)
 	send(KU_ZK_DELETE, SECOND, "");
 }
 
-/* One has given up before the others are told: whoever comes for it, hears of "ready" and
-   does not find it any more would take it for its own. */
+/* One member gives up before "ready" is written.  If it were written, a member
+   that comes instead, and finds "ready" gone, would take it for its own. */
 START_TEST(S12_the_others_are_told_only_if_all_are_there)
 {
 	telling.before = give_up;
@@ -296,7 +301,7 @@ START_TEST(S12_the_others_are_told_only_if_all_are_there)
 }
 END_TEST
 
-/* More than one request can name. */
+/* There are more members than one request can name. */
 START_TEST(L18_very_many_are_told_all_the_same)
 {
 	char path[80];
@@ -313,8 +318,8 @@ START_TEST(L18_very_many_are_told_all_the_same)
 }
 END_TEST
 
-/* A member of Curator's that is out goes on when only one is left: so that must not be
-   one of those who are in. */
+/* A member of Curator's that leaves goes on when only one node is left: so that
+   must not be the node of a member that is in. */
 START_TEST(L18_the_lowest_keeps_its_node_until_it_is_alone)
 {
 	drop(RIVAL);
@@ -341,8 +346,8 @@ static void come_late(void)
 	send(KU_ZK_CREATE, LOWEST, "");
 }
 
-/* One came after the round was complete, and before "ready": that stays for it.  But it
-   has given up before the round is over. */
+/* "ready" would stay for a member that came after the round was complete and
+   before "ready".  But this one has given up before the round is over. */
 START_TEST(L18_a_ready_does_not_stay_for_who_has_gone)
 {
 	telling.before = come_late;
@@ -372,7 +377,8 @@ static void part(void)
 	send(KU_ZK_DELETE, SECOND, "");
 }
 
-/* A peer has counted as well, and is out again before it has looked once more. */
+/* A peer has written "ready" first, and is out again before the member looks
+   again. */
 START_TEST(L18_who_was_not_the_first_to_tell_the_others_is_in)
 {
 	telling.before = say_it;
@@ -385,7 +391,7 @@ START_TEST(L18_who_was_not_the_first_to_tell_the_others_is_in)
 }
 END_TEST
 
-/* The server has no time to say who is there. */
+/* The server throttles the listing. */
 START_TEST(L20_who_goes_at_once_does_not_look_twice)
 {
 	enter(KUSTOS_FOREVER);
@@ -436,7 +442,7 @@ START_TEST(S09_who_waits_comes_again_at_once_if_its_node_was_deleted)
 }
 END_TEST
 
-/* Its node is gone when the next round is told that all are in. */
+/* The member's node is gone when "ready" is written for the next round. */
 START_TEST(L18_who_has_gone_does_not_wait_for_the_next_round)
 {
 	struct kustos_stat stat;

@@ -1,6 +1,6 @@
 /*
- * test_muster_safety.c - a member of a double barrier whose watches are gone without a
- * word; and what counts once it has looked again.
+ * test_muster_safety.c - a member of a double barrier loses its watches without
+ * notice: it must look again, and decide by what it sees then.
  */
 #include "muster_bed.h"
 
@@ -52,7 +52,8 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-/* A round of three, of whom one is there already; and ours waits for the others. */
+/* Set up a round of three: one member is there, and ours waits for the
+   others. */
 static void setup(void)
 {
 	api = ku_zk_sim;
@@ -66,7 +67,7 @@ static void setup(void)
 	ck_assert_int_eq(entry, -1);
 }
 
-/* It is connected again, and its server sets none of its watches. */
+/* The client reconnects, and the server does not set its watches again. */
 static void forget_watches(void)
 {
 	model_set_odd_faults(bench.model, 1000000, 0);
@@ -84,7 +85,7 @@ START_TEST(L08_who_goes_in_hears_though_no_watch_was_set_again)
 }
 END_TEST
 
-/* However long it has been in. */
+/* This holds however long the member has been in. */
 START_TEST(L08_who_is_in_hears_though_no_watch_was_set_again)
 {
 	let_in();
@@ -96,7 +97,7 @@ START_TEST(L08_who_is_in_hears_though_no_watch_was_set_again)
 }
 END_TEST
 
-/* It did not wait, and had no time for a watch. */
+/* The last member did not wait, and so has set no watch. */
 START_TEST(S09_who_came_last_hears_in_a_while_that_its_node_was_deleted)
 {
 	kustos_double_barrier_destroy(member);
@@ -125,7 +126,7 @@ START_TEST(S09_who_came_last_hears_in_a_while_that_its_node_was_deleted)
 }
 END_TEST
 
-/* The change takes the watch off. */
+/* The change removes the watch. */
 START_TEST(S09_who_is_in_hears_though_its_node_was_changed_before)
 {
 	let_in();
@@ -153,7 +154,7 @@ START_TEST(L08_who_goes_out_hears_though_no_watch_was_set_again)
 }
 END_TEST
 
-/* Who waits for long looks once in a while, and no more often. */
+/* A member that waits for long looks only now and then. */
 START_TEST(a_member_that_waits_in_peace_hardly_asks)
 {
 	asked = 0;
@@ -167,8 +168,8 @@ START_TEST(a_member_that_waits_in_peace_hardly_asks)
 }
 END_TEST
 
-/* One has come and gone before the look: with it there might have been three, but not
-   when "ready" was made, which is late. */
+/* A member has come and gone before the look.  It would have made three, but
+   not when "ready" was made, which is late. */
 START_TEST(S12_who_has_looked_in_vain_goes_by_what_came_since)
 {
 	bool enough = _i == 1;
@@ -179,7 +180,7 @@ START_TEST(S12_who_has_looked_in_vain_goes_by_what_came_since)
 	ck_assert_int_eq(entry, -1);
 	if (enough)
 		make(SECOND, KU_ZK_EPHEMERAL);
-	/* Both before anybody looks. */
+	/* Both happen before anybody looks. */
 	send(KU_ZK_CREATE, READY, "");
 	send(KU_ZK_DELETE, READY, "");
 	run_ms(1000);
@@ -187,8 +188,8 @@ START_TEST(S12_who_has_looked_in_vain_goes_by_what_came_since)
 }
 END_TEST
 
-/* It was seen that it is not for us; and by now as many have come as were missing, but
-   never at once. */
+/* The member has seen that "ready" is not for its round.  By now as many
+   members have come as were missing, but never at the same time. */
 START_TEST(S12_a_late_ready_that_was_seen_and_goes_lets_nobody_in)
 {
 	bench_create(&bench, raw, READY, "round 0x0000000000000001",
@@ -204,7 +205,7 @@ START_TEST(S12_a_late_ready_that_was_seen_and_goes_lets_nobody_in)
 }
 END_TEST
 
-/* For how long does our node go, in so many seconds? */
+/* Run so many seconds, and return for how many ms of them our node was gone. */
 static int ms_without(int seconds)
 {
 	int ms = 0;
@@ -216,7 +217,7 @@ static int ms_without(int seconds)
 	return ms;
 }
 
-/* Is our node there? */
+/* Does our node exist?  The rival's always does. */
 static bool is_there(void)
 {
 	return model_child_count(bench.model, ROUND) -
@@ -224,13 +225,14 @@ static bool is_there(void)
 		2;
 }
 
-/* The round has met while it was not connected, and "ready" is gone: who leaves waits for
-   its node.  So it comes again, as if it had died; but not before they are out. */
+/* The round has met while the member was disconnected, and "ready" is gone:
+   members that leave wait for its node.  So it deletes its node and comes
+   again, but not before they are out. */
 START_TEST(L18_who_may_have_missed_its_round_comes_again)
 {
 	bool old = _i == 1;
 
-	if (old) { /* of a round before */
+	if (old) { /* "ready" is of a former round */
 		bench_create(&bench, raw, READY, "round 0x0000000000000001",
 			KU_ZK_PERSISTENT);
 		run_ms(1000);
@@ -255,7 +257,8 @@ START_TEST(L18_who_may_have_missed_its_round_comes_again)
 }
 END_TEST
 
-/* What is told of "ready" meanwhile does not hurry it: the others are not out yet. */
+/* A "ready" that comes meanwhile does not shorten the wait: the others are not
+   out yet. */
 START_TEST(L18_who_comes_again_is_not_hurried_by_a_ready)
 {
 	bool gone = _i == 1;
@@ -284,7 +287,7 @@ START_TEST(L18_who_comes_again_is_not_hurried_by_a_ready)
 }
 END_TEST
 
-/* Two of three are there, and one of them would be counted twice. */
+/* With a second node the member would be counted twice. */
 START_TEST(S12_who_cannot_take_its_node_away_does_not_come_again_beside_it)
 {
 	model_cut(bench.model, LONE_MACHINE, false);
@@ -297,7 +300,8 @@ START_TEST(S12_who_cannot_take_its_node_away_does_not_come_again_beside_it)
 }
 END_TEST
 
-/* What has gone is refused as well: it is in nobody's way, and the look says so. */
+/* The deletion is refused even if the node is gone.  If it is gone, the look
+   shows that it is in nobody's way. */
 START_TEST(S12_who_comes_again_is_not_kept_by_a_node_that_has_gone)
 {
 	bool gone = _i == 0;
@@ -323,7 +327,7 @@ START_TEST(S12_who_comes_again_is_not_kept_by_a_node_that_has_gone)
 }
 END_TEST
 
-/* Then nobody asks any more whether its node went. */
+/* After that no call waits any more to learn whether its old node went. */
 START_TEST(S12_who_gives_up_while_its_last_node_is_taken_away_may_come_again)
 {
 	let_in();
@@ -349,7 +353,8 @@ START_TEST(S12_who_gives_up_while_its_last_node_is_taken_away_may_come_again)
 }
 END_TEST
 
-/* It reads its node as it takes it away, which lasts: the second begins when that is
+/* A read of its node is under way when the member deletes it, and the deletion
+   takes long.  The second that it stays away begins only when the node is
    gone. */
 START_TEST(L18_who_comes_again_waits_from_when_its_node_is_gone)
 {
@@ -357,7 +362,7 @@ START_TEST(L18_who_comes_again_waits_from_when_its_node_is_gone)
 	meet_and_part();
 	run_ms(1000);
 	send(KU_ZK_SET, own_path(), "written");
-	run_ms(64000); /* it looked, and doubts since */
+	run_ms(64000); /* it has looked, and is in doubt since */
 	guard.wanted = farewell.wanted = true;
 	send(KU_ZK_SET, own_path(), "written again");
 	run_ms(1500);
@@ -382,16 +387,17 @@ START_TEST(L18_who_comes_again_waits_from_when_its_node_is_gone)
 }
 END_TEST
 
-/* Whoever completes a round just then would not count it: so not without need. */
+/* A member that completes a round just then would not count it: so it must not
+   go away without need. */
 START_TEST(who_cannot_have_missed_its_round_keeps_its_node)
 {
 	static const bool cut[] = { true, true, false, true };
 
 	if (cut[_i])
 		model_cut(bench.model, LONE_MACHINE, false);
-	/* Has it looked since? */
+	/* In the last case it has looked since. */
 	run_ms(_i == 3 ? 140000 : 0);
-	if (_i == 0) { /* too few */
+	if (_i == 0) { /* too few members came */
 		make(READY, KU_ZK_PERSISTENT);
 		drop(READY);
 	} else if (_i == 1) {

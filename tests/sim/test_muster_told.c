@@ -1,6 +1,7 @@
 /*
- * test_muster_told.c - the last member of a double barrier has to tell the others
- * plainly, as it may not read them all; and that is refused as well.
+ * test_muster_told.c - the last member of a double barrier has to write "ready"
+ * plainly, without checking that all are there, as it may not read them all;
+ * and that may be refused as well.
  */
 #include "muster_bed.h"
 
@@ -8,19 +9,19 @@
 
 /* How long each message between a client and its server takes. */
 #define WAY_MS 10
-/* So many make their checks larger than what any server takes. */
+/* With this many members the checks are too large for a server. */
 #define MANY 100
 
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 
 static struct {
-	bool forbidden; /* to read them, so that no transaction succeeds */
-	bool may;	/* in the end it may write "ready" */
-	bool throttled; /* but the server has no time for it, once */
-	bool in_want;	/* memory is short as it hears of that */
-	int cuts; /* so many transactions end their connection before they arrive */
-	int checked, created; /* so many, and creations of "ready", were sent */
-	const char *unseen; /* memory is short as it hears of this node, once */
+	bool forbidden; /* members may not be read, so transactions fail */
+	bool may;	/* the plain write of "ready" is allowed */
+	bool throttled; /* that write is throttled once */
+	bool in_want;	/* memory is short at its answer */
+	int cuts; /* so many transactions break their connection on the way */
+	int checked, created; /* transactions, and plain writes, sent */
+	const char *unseen; /* memory is short at an answer about this, once */
 	ku_zk_done_fn *done;
 	void *arg;
 } plainly;
@@ -52,7 +53,7 @@ static bool is_unseen(const struct ku_zk_request *request)
 		strcmp(request->path, plainly.unseen) == 0;
 }
 
-/* As a server does with what is too large for it. */
+/* Break the connection, as a server does if a request is too large for it. */
 static int cut_off(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -96,7 +97,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-/* Two of three are there. */
+/* Set up a round in which two of three members are there. */
 static void setup(void)
 {
 	memset(&plainly, 0, sizeof(plainly));
@@ -126,8 +127,8 @@ START_TEST(U09_who_may_tell_nobody_does_not_go_in)
 }
 END_TEST
 
-/* Its deadline passed before it knew, and so it went in.  The others wait for it to tell
-   them, and it would wait for them to go. */
+/* The member's deadline passed before the answer came, so it went in.  The
+   others wait for its "ready", and it would wait for them to go. */
 START_TEST(L18_who_went_in_and_may_tell_nobody_is_lost)
 {
 	plainly.may = false;
@@ -158,8 +159,8 @@ START_TEST(who_cannot_tell_the_others_for_want_of_memory_says_so)
 }
 END_TEST
 
-/* It looks again in a moment: as it goes in; or out, at the members, or for the one that
-   it waits for. */
+/* It looks again after a moment: when it enters; or when it leaves, at the
+   members, or for the one for which it waits. */
 START_TEST(who_sees_nothing_for_want_of_memory_looks_again)
 {
 	plainly.forbidden = false;
@@ -188,7 +189,7 @@ static int changes(void)
 	return stat.cversion;
 }
 
-/* Nor is it counted for a moment by those who are there. */
+/* The others must not count it even for a moment. */
 START_TEST(L18_who_gave_up_without_a_connection_does_not_come_later)
 {
 	int before = changes();
@@ -229,7 +230,7 @@ static void go_in_beside(int others, int cuts)
 	ck_assert(model_stat(bench.model, READY, NULL));
 }
 
-/* No server would say that it is too large. */
+/* A server does not say that a request is too large. */
 START_TEST(L24_what_the_server_may_not_take_is_told_plainly)
 {
 	go_in_beside(MANY, 100);
@@ -238,7 +239,8 @@ START_TEST(L24_what_the_server_may_not_take_is_told_plainly)
 }
 END_TEST
 
-/* Of few it is small; and of many it was not too large if it was answered once. */
+/* With few members the transaction is small; with many it was not too large if
+   it was answered once. */
 START_TEST(S12_what_any_server_takes_is_never_told_plainly)
 {
 	if (_i == 0)
