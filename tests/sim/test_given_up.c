@@ -215,8 +215,7 @@ START_TEST(L05_a_creation_given_up_that_may_not_be_deleted_is_told_of)
 }
 END_TEST
 
-/* It keeps its position among the operations, as a flush waits for older
-   ones. */
+/* It keeps its place in the list, as a flush waits for older operations. */
 START_TEST(L05_a_creation_given_up_is_undone_beside_others)
 {
 	create(kinds[_i], KUSTOS_FOREVER);
@@ -264,8 +263,7 @@ START_TEST(L05_a_place_in_a_line_that_may_not_be_looked_for_is_told_of)
 }
 END_TEST
 
-/* Newer servers do not show a node that we may not read, but a listing names
-   it. */
+/* Newer servers hide a node that we may not read, but a listing names it. */
 START_TEST(L05_a_creation_given_up_that_may_not_be_seen_is_undone)
 {
 	create(kinds[_i], KUSTOS_FOREVER);

@@ -206,9 +206,8 @@ static void nobody_comes(void *arg, enum kustos_err err)
 	ck_assert_int_eq(err, KUSTOS_ECANCELED);
 }
 
-/* Another object has watched the node and given up; the watch is to be removed
-   at the server after the reconnect.  Meanwhile a read that nobody wants
-   fails. */
+/* Another object's watch is to be removed at the server after the reconnect.
+   Meanwhile a read that nobody wants fails. */
 START_TEST(P05_a_watch_that_is_to_be_taken_off_outlives_an_unwanted_read)
 {
 	const struct ku_zk_reply failed = { .rc = KU_ZK_CONNECTIONLOSS,

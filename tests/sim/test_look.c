@@ -197,8 +197,7 @@ END_TEST
 
 #define MANY (KU_OTHERS_FROM + 8)
 
-/* Between two takes others make the queue anew, with as many changes as
-   before. */
+/* Between two takes others make the queue anew, with as many changes. */
 START_TEST(S17_what_was_listed_of_a_queue_before_is_not_gone_by)
 {
 	char path[64];

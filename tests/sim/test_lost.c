@@ -30,9 +30,9 @@ enum fate { /* of a change */
 static enum ku_zk_kind kind; /* the change */
 static enum fate fate;	     /* of the next one; PUT_OFF: of all that follow */
 static bool denied;	     /* nothing may be listed, or read */
-static int64_t seen_of;	     /* whose PLAIN is, for who looks; 0: look */
+static int64_t seen_of;	     /* owner of PLAIN to pretend; 0: none */
 static int tries;
-static ku_zk_done_fn *last_done; /* of the last that was not answered */
+static ku_zk_done_fn *last_done; /* of the last unanswered request */
 static void *last_arg;
 
 static void hear_nothing(void *arg, const struct ku_zk_reply *reply)

@@ -159,9 +159,8 @@ static void come_and_say_so_late(void)
 	send(KU_ZK_DELETE, READY, "");
 }
 
-/* The barrier's node has to be made first, so the member looks in vain before
-   its own node is there.  The round meets and parts before it has looked
-   again. */
+/* The barrier's node is made first, so the member looks in vain before its own
+   node exists.  The round meets and parts before it looks again. */
 START_TEST(L18_who_comes_by_a_detour_hears_of_its_round)
 {
 	bool met = _i == 0;
@@ -248,8 +247,7 @@ static void enter_in_vain(void)
 }
 
 /* The same, but "ready" is made after the member has looked for it: it may not
-   read the others, and so writes "ready" without a check that they are
-   there. */
+   read the others, and so writes "ready" without checking them. */
 START_TEST(L18_a_ready_that_is_made_after_who_leaves_has_looked_goes_with_it)
 {
 	telling.forbidden = true;
@@ -377,8 +375,7 @@ static void part(void)
 	send(KU_ZK_DELETE, SECOND, "");
 }
 
-/* A peer has written "ready" first, and is out again before the member looks
-   again. */
+/* A peer writes "ready" first, and is out before the member looks again. */
 START_TEST(L18_who_was_not_the_first_to_tell_the_others_is_in)
 {
 	telling.before = say_it;

@@ -5,10 +5,10 @@
 #include "muster_bed.h"
 
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
-static int asked;	     /* requests, but for syncs */
+static int asked;	     /* number of requests, without syncs */
 static bool keeps;	     /* our nodes may not be deleted */
 
-/* What is kept back of ours, and sent when it is wanted. */
+/* Requests of the member that are held until let_go(). */
 static struct kept {
 	bool wanted;
 	struct ku_zk *zk; /* NULL: not yet */
