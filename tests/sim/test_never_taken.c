@@ -1,6 +1,6 @@
 /*
- * test_never_taken.c - what the ZooKeeper library never takes is told of once, whatever
- * goes out before it when there is a connection again.
+ * test_never_taken.c - requests that libzookeeper never accepts: each call ends
+ * once, whatever is sent before it after a reconnect.
  */
 #include "lone.h"
 
@@ -43,7 +43,7 @@ static void ended(void *arg, enum kustos_err err,
 	*end = (int)err;
 }
 
-/* No container can be made in a transaction. */
+/* libzookeeper cannot create a container in a transaction. */
 static void ask_in_vain(int *end)
 {
 	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
@@ -69,7 +69,8 @@ static void run_until(enum kustos_state state)
 	ck_assert_int_eq(client->session.state, state);
 }
 
-/* One that was lost with the connection is sent again first, and the queue with it. */
+/* A read that was lost with the connection is sent again first, and the
+   requests that wait with it. */
 START_TEST(P05_it_is_told_once_behind_one_that_is_tried_again)
 {
 	size_t reserved = client->timers.reserved;
@@ -84,7 +85,7 @@ START_TEST(P05_it_is_told_once_behind_one_that_is_tried_again)
 	ck_assert_int_eq(ends[0], KUSTOS_OK);
 	ck_assert_int_eq(ends[1], KUSTOS_EUNSUPPORTED);
 	ck_assert_int_eq(ends[2], KUSTOS_EUNSUPPORTED);
-	ck_assert_uint_eq(client->timers.reserved, reserved); /* all is freed */
+	ck_assert_uint_eq(client->timers.reserved, reserved); /* all freed */
 }
 END_TEST
 

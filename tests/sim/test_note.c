@@ -1,5 +1,6 @@
 /*
- * test_note.c - the number that leases go by, as others are told it.
+ * test_note.c - a semaphore leaves its number of leases as text in its node, so
+ * that clients with another number notice.
  */
 #include "lone.h"
 
@@ -22,12 +23,12 @@ static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_semaphore *sem;
 static struct kustos_hold *lease;
-static int asked;	  /* so often it was to be left */
-static int reads;	  /* so often what stands there was asked for */
-static int logged;	  /* lines */
-static bool refuses;	  /* the server, that */
+static int asked;	  /* number of tries to leave it */
+static int reads;	  /* number of reads of the text */
+static int logged;	  /* number of log lines */
+static bool refuses;	  /* the server refuses to have it left */
 static bool ending;	  /* nothing is granted any more */
-static const char *first; /* what another leaves just then, or NULL */
+static const char *first; /* text that another leaves just before, or NULL */
 
 static void send_text(const char *text)
 {
@@ -59,7 +60,7 @@ static void take_line(void *arg, enum kustos_log_level level, const char *line)
 	logged += strstr(line, "goes by") != NULL;
 }
 
-/* "text" stands there by then, or no node does. */
+/* Set up; the node has "text" already, or does not exist. */
 static void setup_with(const char *text)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -82,7 +83,7 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *got)
 	lease = got;
 }
 
-/* Take one, of OURS, or of as many as NUMBER says. */
+/* Acquire a lease, of OURS, or of as many as NUMBER says. */
 static void take_unless(struct kustos_cancel *cancel, bool fixed)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
@@ -114,7 +115,7 @@ static void run_until_it_is_left(void)
 	ck_assert_int_eq(asked, 1);
 }
 
-/* Nothing of it is left; the lease, if there is one, is given back. */
+/* Give the lease back, if there is one, and check that nothing is left. */
 static void teardown(void)
 {
 	if (lease != NULL)
@@ -134,8 +135,8 @@ static void check_text(const char *text)
 }
 
 static const struct {
-	const char *text; /* that stood there */
-	const char *left; /* NULL: the same */
+	const char *text; /* before */
+	const char *left; /* afterwards; NULL: the same */
 	bool disagrees;
 } texts[] = {
 	{ NULL, "3", false },
@@ -198,7 +199,7 @@ START_TEST(what_was_lost_is_left_after_the_reconnect)
 }
 END_TEST
 
-/* Nor does a close wait for it. */
+/* A close does not wait for it, either. */
 START_TEST(what_was_lost_is_left_by_nobody_once_it_is_destroyed)
 {
 	setup_with("");
@@ -224,7 +225,7 @@ START_TEST(who_was_quicker_is_not_written_over)
 	ck_assert_int_eq(asked, 1);
 	check_text("7");
 	ck_assert_int_eq(kustos_semaphore_disagrees(sem), 1);
-	/* And each that is seen is not logged. */
+	/* Later numbers are not logged again. */
 	send_text("8");
 	run_ms(1000);
 	ck_assert_int_eq(logged, 1);
@@ -233,7 +234,7 @@ START_TEST(who_was_quicker_is_not_written_over)
 }
 END_TEST
 
-/* As there is no NUMBER. */
+/* The node NUMBER does not exist. */
 START_TEST(who_does_not_know_how_many_there_are_says_nothing)
 {
 	setup_with(_i == 0 ? "" : "7");
@@ -247,7 +248,7 @@ START_TEST(who_does_not_know_how_many_there_are_says_nothing)
 }
 END_TEST
 
-/* It is for all to read where it stands. */
+/* Everybody can read a shared number in NUMBER. */
 START_TEST(a_number_that_is_shared_is_not_left)
 {
 	const struct ku_zk_request two = { .kind = KU_ZK_CREATE,
@@ -265,7 +266,7 @@ START_TEST(a_number_that_is_shared_is_not_left)
 }
 END_TEST
 
-/* As it does no harm to miss a change. */
+/* To miss a change of the text does no harm. */
 START_TEST(what_stands_there_is_not_read_again_in_case_of_a_change)
 {
 	setup_with("3");
@@ -276,7 +277,7 @@ START_TEST(what_stands_there_is_not_read_again_in_case_of_a_change)
 }
 END_TEST
 
-/* Which a close would wait for. */
+/* If something waited, a close would wait for it. */
 START_TEST(L06_who_gives_up_while_it_is_away_leaves_nothing_that_waits)
 {
 	struct kustos_cancel *cancel = NULL;

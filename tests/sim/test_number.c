@@ -1,6 +1,6 @@
 /*
- * test_number.c - the number of leases that stands in a node: what it does to those who
- * wait, what is logged of it, and how it is stored.
+ * test_number.c - the number of leases is in a node: how its changes affect
+ * those who wait, what is logged about it, and how it is stored.
  */
 #include "lone.h"
 
@@ -22,12 +22,12 @@ static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_semaphore *sem;
 static struct kustos_hold *hold;
-static size_t reserved; /* timers, but for those of the semaphore */
+static size_t reserved; /* timers without those of the semaphore */
 static int ended;	/* -1: not yet */
-static int reads;	/* so often the number was asked for */
-static int listings;	/* requests for one */
-static int logged;	/* lines that say that there is none */
-static int cuts; /* the connection, when this kind is asked of it; -1: never */
+static int reads;	/* number of reads of NUMBER */
+static int listings;	/* number of listings */
+static int logged;	/* log lines that there is no number */
+static int cuts; /* kind of request that breaks the connection; -1: none */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -49,7 +49,8 @@ static void take_line(void *arg, enum kustos_log_level level, const char *line)
 	logged += strstr(line, "no lease is granted") != NULL;
 }
 
-/* Have it written, soon: so many bytes, zeros but for the last; -1: delete it. */
+/* Have the rival write NUMBER: "len" bytes, all zero but the last.  -1: delete
+   it. */
 static void send(enum ku_zk_kind kind, int len, int last)
 {
 	char data[8] = { 0 };
@@ -75,7 +76,7 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *got)
 	hold = got;
 }
 
-/* There is one lease, which is another's. */
+/* Set up a semaphore with one lease, which another client has. */
 static void setup(void)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
@@ -120,7 +121,8 @@ static void ask(void)
 	ck_assert_int_eq(ended, -1);
 }
 
-/* The number comes while nobody knows whether the connection holds, and it does. */
+/* The number comes while the state is SUSPENDED, and the connection turns out
+   to hold. */
 START_TEST(L08_a_number_that_comes_while_suspended_is_read_again_at_once)
 {
 	ask();
@@ -137,7 +139,7 @@ START_TEST(L08_a_number_that_comes_while_suspended_is_read_again_at_once)
 }
 END_TEST
 
-/* It is told once for as long as there is none, and again if there was one. */
+/* It is logged once while there is no number, and again after there was one. */
 START_TEST(that_there_is_no_number_is_logged_once_each_time)
 {
 	ask();
@@ -180,7 +182,7 @@ START_TEST(a_number_that_is_too_large_for_one_is_nobodys)
 }
 END_TEST
 
-/* It cannot have come to be its turn. */
+/* It cannot be the waiter's turn. */
 START_TEST(L28_who_waits_does_not_look_when_there_is_room_for_nobody)
 {
 	ask();
@@ -201,7 +203,7 @@ static void was_set(void *arg, enum kustos_err err)
 	ended = (int)err;
 }
 
-/* Whether the node is there or is to be made, which takes two requests. */
+/* The node exists; or it has to be made, which takes two requests. */
 START_TEST(L20_who_stores_a_number_without_a_connection_may_give_up)
 {
 	bool missing = _i % 2 != 0, cancels = _i / 2 != 0;

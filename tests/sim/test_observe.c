@@ -1,5 +1,5 @@
 /*
- * test_observe.c - an observer of which an older watch fires while it reads.
+ * test_observe.c - an observer whose older watch fires while it reads again.
  */
 #include "lone.h"
 #include "model_impl.h"
@@ -15,7 +15,7 @@
 #define FIRST LINE "/lock-0000000000"
 /* How long each message between a client and its server takes. */
 #define WAY_MS 10
-/* In which an observer looks again at what it watches. */
+/* Within this time an observer looks again at what it watches. */
 #define SAFETY_MS 70000
 
 static struct bench bench;
@@ -24,16 +24,16 @@ static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_observer *observer;
 static bool seen;
-static char said[8];  /* by the first */
-static char path[32]; /* its */
-static int asked;     /* requests, but for syncs */
-static int told;      /* calls */
-/* What the next request is refused with, or the next that is for FIRST; KU_ZK_OK: it
-   is not. */
+static char said[8];  /* data of the first */
+static char path[32]; /* path of the first */
+static int asked;     /* number of requests, without syncs */
+static int told;      /* number of callbacks */
+/* The error for the next request, or for the next one about FIRST; KU_ZK_OK:
+   none. */
 static int refusal;
 static bool refuses_first;
-/* So many allocations with the next answer that leaves a watch, or with one that does
-   not; -1: all. */
+/* How many allocations succeed at the next answer that leaves a watch, or at
+   one that does not; -1: all. */
 static int memory;
 static bool watches;
 
@@ -81,7 +81,7 @@ static void send_change(const char *data)
 	lone_send(&bench, raw, &request);
 }
 
-/* Return after how long it looks again. */
+/* Run until the observer looks again, and return the time that this takes. */
 static int run_until_it_asks(void)
 {
 	int ms = 0;
@@ -128,8 +128,9 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* It looks again at what it watches, which has just been changed: the event is that of
-   the older watch.  The second time everything comes as it did the first time. */
+/* Have the observer look again just after a change, so that the older watch
+   fires.  To know the time of the look, run everything once before: it repeats
+   exactly. */
 static void have_it_ask_as_a_change_is_told(void)
 {
 	int ms = run_until_it_asks();
@@ -152,8 +153,8 @@ START_TEST(P05_a_watch_that_an_ended_observer_leaves_behind_is_taken_off)
 }
 END_TEST
 
-/* The same event is taken for that of the watch which is being set: so it cannot wait
-   for that one's, and looks again. */
+/* The observer takes this event for one of the watch that its look sets.  So it
+   must not rely on that watch, and looks again. */
 START_TEST(L08_a_change_after_an_event_that_came_early_is_told_at_once)
 {
 	have_it_ask_as_a_change_is_told();
@@ -166,7 +167,7 @@ START_TEST(L08_a_change_after_an_event_that_came_early_is_told_at_once)
 }
 END_TEST
 
-/* What is seen when the call that ends it runs, which nothing follows. */
+/* The callback that destroys the observer is the last one; what it sees. */
 static int calls;
 
 static void end_amid_news(void *arg, enum kustos_err err,
@@ -224,7 +225,7 @@ START_TEST(who_dispatches_amid_news_is_told_of_them_when_it_has_returned)
 }
 END_TEST
 
-/* Not the server's. */
+/* Memory is short in the client, at the first node or at an empty line. */
 START_TEST(L13_without_memory_it_looks_again)
 {
 	kustos_observer_destroy(observer);
@@ -243,7 +244,7 @@ START_TEST(L13_without_memory_it_looks_again)
 }
 END_TEST
 
-/* Its path, or a watch. */
+/* Memory is short for the first node's path, or for a watch. */
 START_TEST(L13_without_memory_for_the_first_it_reads_it_soon)
 {
 	kustos_observer_destroy(observer);
@@ -294,7 +295,7 @@ START_TEST(L07_what_may_not_be_read_is_not_watched)
 	ck_assert_ptr_null(client->watches.entries);
 	lone_run_ms(&bench, client, 1000);
 	ck_assert(seen);
-	ck_assert_int_eq(asked, 3); /* no watch was taken off */
+	ck_assert_int_eq(asked, 3); /* no watch was removed */
 	kustos_observer_destroy(observer);
 }
 END_TEST
@@ -352,7 +353,7 @@ START_TEST(a_path_is_told_as_the_program_knows_it)
 }
 END_TEST
 
-/* What comes and goes while the program is told that nobody is there. */
+/* Somebody comes and goes while the program is told that nobody is there. */
 static void come_and_go(void *arg, enum kustos_err err,
 	const struct kustos_participant *first)
 {
@@ -381,7 +382,8 @@ START_TEST(what_came_and_went_during_a_call_is_not_told_as_if_it_were_there)
 }
 END_TEST
 
-/* A reconnect has it look again, which then waits for its own look. */
+/* After a reconnect the observer has to look again, but its earlier look still
+   waits. */
 START_TEST(who_waits_to_ask_does_not_ask_beside_that)
 {
 	client->env.in_flight = 1;
@@ -403,7 +405,7 @@ START_TEST(who_waits_to_ask_does_not_ask_beside_that)
 }
 END_TEST
 
-/* What else is told of the first. */
+/* Everything that the program is told about the first. */
 static struct kustos_participant who;
 
 static void see_all(void *arg, enum kustos_err err,
@@ -447,7 +449,7 @@ START_TEST(who_is_first_is_told_with_what_its_name_says)
 		_i == 0 ? KUSTOS_STYLE_LOCK : KUSTOS_STYLE_NODE);
 	ck_assert_int_eq(who.kind, KUSTOS_KIND_LOCK);
 	ck_assert_int_eq(who.number, _i == 0 ? 7 : 0);
-	ck_assert_int_gt(who.age_ms, 0); /* by a clock that is far ahead */
+	ck_assert_int_gt(who.age_ms, 0); /* our clock is far ahead */
 }
 END_TEST
 

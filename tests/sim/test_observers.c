@@ -1,6 +1,6 @@
 /*
- * test_observers.c - several observers of one client: when each asks, and what is left
- * of those that are destroyed, or are not.
+ * test_observers.c - several observers of one client: when they ask the server,
+ * and that nothing of them is left, whether they are destroyed or not.
  */
 #include "lone.h"
 #include "model_impl.h"
@@ -16,7 +16,7 @@
 #define FIRST LINE "/lock-0000000000"
 /* How long each message between a client and its server takes. */
 #define WAY_MS 10
-/* In which those that a reconnect makes look again do so. */
+/* Within this time after a reconnect observers look again. */
 #define SPREAD_MS (LONE_TIMEOUT_MS / 10)
 #define OBSERVERS 8
 #define OTHERS 20
@@ -26,8 +26,8 @@ static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_observer *observers[OBSERVERS];
-static int told;	   /* calls */
-static int reads, removed; /* requests about the first; that take a watch off */
+static int told;	   /* number of callbacks */
+static int reads, removed; /* reads of the first; removals of its watch */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -72,7 +72,7 @@ static void observe_all(int count)
 
 static void setup(void)
 {
-	mallopt(M_PERTURB, 0x5a); /* what is freed changes */
+	mallopt(M_PERTURB, 0x5a); /* freed memory is overwritten */
 	memset(observers, 0, sizeof(observers));
 	told = reads = removed = 0;
 	raw = lone_setup(&bench, WAY_MS);
@@ -95,7 +95,7 @@ static bool is_connected(void)
 	return kustos_client_state(client) == KUSTOS_CONNECTED;
 }
 
-/* Run until it is connected, or is not. */
+/* Run until the client is connected, or until it is not. */
 static void run_until(bool connected)
 {
 	for (int ms = 0; ms < 30000 && is_connected() != connected; ms++)
@@ -138,7 +138,7 @@ START_TEST(who_knows_nothing_yet_looks_as_soon_as_it_is_connected)
 }
 END_TEST
 
-/* Two of three, in each order. */
+/* Two of three observers are destroyed, in each order. */
 START_TEST(L08_who_is_left_looks_again_after_a_reconnect)
 {
 	int first = _i / 2;
@@ -160,7 +160,7 @@ START_TEST(L08_who_is_left_looks_again_after_a_reconnect)
 }
 END_TEST
 
-/* What it asks first is answered, on its way, or waits for others. */
+/* The observer's first request is answered, under way, or waits for room. */
 START_TEST(P05_who_is_destroyed_leaves_nothing)
 {
 	size_t timers = client->timers.reserved;
@@ -187,7 +187,7 @@ START_TEST(P05_who_is_destroyed_leaves_nothing)
 }
 END_TEST
 
-/* Its watch was never asked for, so none is taken off. */
+/* The watch was never sent to the server, so it must not be removed there. */
 START_TEST(P05_a_read_that_was_never_sent_leaves_no_watch)
 {
 	observe_all(1);
@@ -213,7 +213,7 @@ START_TEST(P05_a_read_that_was_never_sent_leaves_no_watch)
 }
 END_TEST
 
-/* How many timers are set when the client is freed. */
+/* The number of timers that are set when the client is freed. */
 static size_t timers_left;
 
 void __real_ku_timers_free(struct ku_timers *timers);
@@ -225,7 +225,8 @@ void __wrap_ku_timers_free(struct ku_timers *timers)
 	__real_ku_timers_free(timers);
 }
 
-/* Those who are freed after it have theirs unset, and may find its in their way. */
+/* Objects that are freed later unset their timers, and could meet one that is
+   left. */
 START_TEST(who_is_not_destroyed_leaves_no_timer_when_its_client_is_freed)
 {
 	timers_left = SIZE_MAX;

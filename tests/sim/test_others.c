@@ -1,6 +1,6 @@
 /*
- * test_others.c - whether anybody else has changed the children of a node: what its
- * stat tells of that, and what it does not.
+ * test_others.c - has anybody else changed the children of a node?  What its
+ * stat tells about that, and what it does not.
  */
 #include "lone.h"
 
@@ -15,7 +15,7 @@ static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct ku_others others;
-static int rc; /* the answer, if it is not KU_ZK_OK */
+static int rc; /* the error to answer with, or KU_ZK_OK */
 static int told, answered;
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -33,7 +33,7 @@ static void tell(struct ku_others *of, bool known)
 	answered = known;
 }
 
-/* The node, and what was made below it. */
+/* Make the node and its children. */
 static void make_all(void)
 {
 	lone_make(&bench, raw, NODE);
@@ -79,7 +79,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* Ask, and return whether it is said that there are none. */
+/* Ask, and return whether the answer is that nobody else has changed them. */
 static bool ask(void)
 {
 	told = 0;
@@ -107,13 +107,13 @@ START_TEST(what_others_make_or_delete_is_told_from_what_is_ours)
 }
 END_TEST
 
-/* As many were made below the new one. */
+/* The new node has had as many children. */
 START_TEST(a_node_that_was_made_anew_is_not_what_was_listed)
 {
 	struct kustos_stat stat;
 
 	delete_all();
-	ck_assert(!ask() && answered); /* it is known, too */
+	ck_assert(!ask() && answered); /* no node is an answer, too */
 	make_all();
 	ck_assert(model_stat(bench.model, NODE, &stat));
 	ck_assert_int_eq(stat.cversion, CHILDREN);
@@ -125,7 +125,8 @@ START_TEST(a_node_that_was_made_anew_is_not_what_was_listed)
 }
 END_TEST
 
-/* Who is refused an answer lists them; who has heard nothing asks again. */
+/* After a refusal the caller lists the children; without an answer it asks
+   again. */
 START_TEST(a_refusal_is_an_answer_and_a_server_with_too_much_to_do_gives_none)
 {
 	rc = KU_ZK_NOAUTH;

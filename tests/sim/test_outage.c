@@ -1,6 +1,6 @@
 /*
- * test_outage.c - what was known of items before an outage is not gone by after it: others
- * have put meanwhile what comes first, or given back what they had.
+ * test_outage.c - knowledge about items from before an outage must not be used
+ * after it: others may have put items that come first, or given items back.
  */
 #include "lone.h"
 
@@ -15,8 +15,8 @@
 #define FIRST QUEUE "/entry-001-0000000001"
 #define SECOND QUEUE "/entry-005-0000000000"
 #define THIRD QUEUE "/entry-006-0000000002"
-/* Between a client and its server: all requests take the same.  A take is over in
-   so much time. */
+/* How long each message between a client and its server takes; and the time in
+   which a take is over. */
 #define WAY_MS 10
 #define TAKING_MS (8 * WAY_MS)
 
@@ -72,7 +72,7 @@ static struct ku_queue *take(int64_t *key)
 	return queue;
 }
 
-/* Return which it is to take, now that another is put that comes first. */
+/* Put an item that comes first, and return the key of the item to be taken. */
 static int64_t put_first(void)
 {
 	struct kustos_stat stat;
@@ -82,7 +82,8 @@ static int64_t put_first(void)
 	return there ? 1 : 5;
 }
 
-/* It is cut off at one moment or another; and then its session lives, or not. */
+/* The client is cut off at one moment or another; its session survives that, or
+   ends. */
 START_TEST(S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it)
 {
 	int ms = _i / TAKING_MS == 0 ? LONE_TIMEOUT_MS / 4
@@ -102,8 +103,8 @@ START_TEST(S17_what_was_chosen_before_an_outage_is_chosen_anew_after_it)
 }
 END_TEST
 
-/* It is paused at one moment or another, and has heard of its loss before it reads what
-   has come meanwhile. */
+/* The client is paused at one moment or another, and notices its loss before it
+   reads what has arrived meanwhile. */
 START_TEST(S17_what_is_listed_as_the_session_is_lost_is_not_chosen_from)
 {
 	int ms = _i / TAKING_MS == 0 ? LONE_TIMEOUT_MS * 3 / 4
@@ -133,8 +134,8 @@ static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
 	*to = got;
 }
 
-/* In a new session the items are listed before it has been read anew which of them
-   others have.  That one has been free for long, and another is there by now. */
+/* In the new session the items are listed before the markers are.  The item
+   that another client had is free by now, and there is a second item. */
 START_TEST(L27_what_was_marked_in_a_session_before_is_not_passed_over)
 {
 	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -185,10 +186,11 @@ static struct ku_desk *lend(struct ku_lent **got, int count)
 	return desk;
 }
 
-/* Two are to be claimed, of which one waits until the other was answered.  It is cut off
-   at one moment or another, and then its session lives, or not; or it is paused until
-   that is lost.  Then another is put that comes first: and unless both are had by then,
-   nobody has the last. */
+/* Two items are to be claimed, the second when the first claim was answered.
+   The client is cut off at one moment or another, and its session survives
+   that, or ends; or the client is paused until the session is lost.  Then an
+   item is put that comes first.  Unless both were claimed by then, the last
+   item must be left. */
 START_TEST(S17_what_was_to_be_claimed_before_an_outage_is_chosen_anew_after_it)
 {
 	int way = _i / TAKING_MS, sum = 0;

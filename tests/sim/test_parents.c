@@ -1,6 +1,6 @@
 /*
- * test_parents.c - missing parents, and containers, are made on servers that know no
- * containers.
+ * test_parents.c - missing parents, and containers, are created on servers that
+ * do not support containers.
  */
 #include "lone.h"
 
@@ -9,14 +9,14 @@
 #include <kustos/cancel.h>
 #include <kustos/node.h>
 
-/* Time for a few round trips, and for no pause between two tries. */
+/* Time for a few round trips, but not for a pause between two tries. */
 #define AT_ONCE_MS 50
 
 static struct bench bench;
 static struct ku_zk_api api; /* ku_zk_sim, on servers of an older version */
 static struct kustos_client *client;
 
-/* The containers that were asked for, whose answers are to be no. */
+/* Creations of containers, which are to be refused. */
 static struct {
 	ku_zk_done_fn *done;
 	void *arg;
@@ -32,8 +32,8 @@ static void refuse(void *arg, const struct ku_zk_reply *reply)
 	refused[*i].done(refused[*i].arg, &no);
 }
 
-/* A sync goes where the container would have gone, so that the server's no comes
-   in its turn. */
+/* A sync is sent in place of the container, so that the refusal comes when the
+   answer would. */
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -79,7 +79,7 @@ static void made(void *arg, enum kustos_err err,
 	*(int *)arg = (int)err;
 }
 
-/* Make a node: at once, and without a further try. */
+/* Create a node.  It must be there at once, without a retry. */
 static void make(const char *path, int flags)
 {
 	struct kustos_client_stats stats = KUSTOS_CLIENT_STATS_INIT;
@@ -120,7 +120,7 @@ START_TEST(P11_parents_are_plain_nodes_where_containers_are_unknown)
 	make("/a/b/c", KUSTOS_PARENTS);
 	ck_assert(is_there("/a/b/c"));
 	ck_assert_int_eq(refused_count, 2);
-	/* It is known now. */
+	/* Now the client knows that there are no containers. */
 	make("/d/e/f", KUSTOS_PARENTS);
 	make("/g", KUSTOS_CONTAINER);
 	ck_assert(is_there("/d/e/f") && is_there("/g"));
@@ -138,14 +138,14 @@ START_TEST(P11_a_container_is_a_plain_node_where_containers_are_unknown)
 }
 END_TEST
 
-/* The topmost is on its way, and the others wait for room. */
+/* The topmost parent is under way, and the others wait for room. */
 START_TEST(L05_parents_that_wait_are_not_made_for_who_has_given_up)
 {
 	struct kustos_cancel *cancel;
 	int end = -1;
 
 	open_in(NULL, patience(0));
-	make("/g", KUSTOS_CONTAINER); /* which are unknown */
+	make("/g", KUSTOS_CONTAINER); /* learn that there are none */
 	client->env.in_flight = 1;
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	ck_assert_int_eq(kustos_create_async(client, "/a/b/c/d", NULL, 0,
@@ -163,7 +163,8 @@ START_TEST(L05_parents_that_wait_are_not_made_for_who_has_given_up)
 }
 END_TEST
 
-/* What the first was told the other is told as well, when it is known already. */
+/* Two containers are under way at once.  The second refusal comes when the
+   client knows already that there are no containers. */
 START_TEST(P11_containers_asked_for_at_once_are_plain_nodes)
 {
 	int ends[2] = { -1, -1 };

@@ -1,6 +1,6 @@
 /*
- * test_participants.c - those who stand in a line are seen, asked to leave and taken
- * away, while something happens to them between two requests.
+ * test_participants.c - the participants of a line are listed, asked to leave
+ * and removed, while something happens to them between two requests.
  */
 #include "lone.h"
 
@@ -20,8 +20,8 @@ static struct ku_zk *raw; /* the rival */
 static struct ku_zk_api api;
 static struct kustos_client *client;
 
-/* What happens just before the next request of a kind for FIRST, and what is answered
-   to that instead, if not KU_ZK_OK. */
+/* What happens just before the next request of this kind for FIRST, and the
+   error with which that is answered instead, if not KU_ZK_OK. */
 static struct {
 	enum ku_zk_kind kind;
 	void (*before)(void);
@@ -68,7 +68,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 			      : lone_refuse(zk, rc, done, arg);
 }
 
-/* Who would sleep has time go on. */
+/* A blocking call, instead of sleeping, runs virtual time. */
 bool __wrap_ku_cond_wait(struct kustos_client *c, pthread_cond_t *cond,
 	kustos_deadline until);
 bool __wrap_ku_cond_wait(struct kustos_client *c, pthread_cond_t *cond,
@@ -192,7 +192,8 @@ static void check_asked(int version)
 	ck_assert_int_eq(now.stat.version, version);
 }
 
-/* Also if that may have been our request, as its answer is lost. */
+/* This holds even if the change may have been our request, whose answer was
+   lost. */
 START_TEST(who_is_written_meanwhile_is_asked_all_the_same)
 {
 	if (_i < 2)
@@ -244,7 +245,8 @@ static void another_comes(void)
 	do_to_first(KU_ZK_CREATE, "");
 }
 
-/* The answer, or the request, is lost: it is sent again only if it is still there. */
+/* The answer, or the request, of the deletion is lost.  It is sent again only
+   if the same node is still there. */
 START_TEST(what_is_broken_is_what_was_shown)
 {
 	static void (*const befores[])(
@@ -266,12 +268,12 @@ END_TEST
 #define LOCK OTHER "/lock-"
 #define LEASE OTHER "/_c_00000000-0000-4000-8000-000000000000-lease-"
 
-/* Two that stand on one path; whether one of them does not see the other; and else
-   how many of them hold. */
+/* Two nodes in one line; whether one of them does not see the other ("mixed");
+   and, if they do, how many of them hold. */
 static const struct pair {
 	const char *paths[2];
 	int mixed, holders;
-	enum kustos_kind last; /* what the second is taken for */
+	enum kustos_kind last; /* the kind that is reported for the second */
 } pairs[] = {
 	{ { LOCK "0000000000", LOCK "0000000001" }, 0, 1, KUSTOS_KIND_LOCK },
 	{ { LOCK "0000000000", LEASE "0000000001" }, 1, 0, KUSTOS_KIND_LEASE },
@@ -283,12 +285,13 @@ static const struct pair {
 		KUSTOS_KIND_WRITE },
 	{ { KAZOO "__rlock__0000000000", KAZOO "__rlock__0000000001" }, 0, 2,
 		KUSTOS_KIND_READ },
-	/* Only kazoo's readers make writers of kazoo's locks, and of no others. */
+	/* Only kazoo's readers make a writer of a kazoo lock, and of no
+	   other. */
 	{ { OTHER "/__READ__0000000000", KAZOO "__lock__0000000001" }, 1, 0,
 		KUSTOS_KIND_LOCK },
 	{ { KAZOO "__rlock__0000000000", LOCK "0000000001" }, 1, 0,
 		KUSTOS_KIND_LOCK },
-	/* A writer becomes a reader; as they are called. */
+	/* A writer becomes a reader; in the order of their names. */
 	{ { OTHER "/__READ__0000000003", OTHER "/__WRIT__0000000003" }, 0, 2,
 		KUSTOS_KIND_WRITE },
 };
@@ -318,7 +321,7 @@ START_TEST(U04_who_does_not_see_the_other_on_the_same_path_is_told)
 }
 END_TEST
 
-/* It hides what it says, and neither itself nor the others. */
+/* Only its data is hidden, not the node itself nor others. */
 START_TEST(U09_who_may_not_be_read_is_shown_without_its_data)
 {
 	at_next(KU_ZK_GET, it_is_written, KU_ZK_NOAUTH);
@@ -372,7 +375,7 @@ static void nothing_of_first_is_told(void)
 	at_next(KU_ZK_EXISTS, nothing, KU_ZK_NOAUTH);
 }
 
-/* As newer servers have it: it is known by its name alone. */
+/* Newer servers show nothing of it but its name. */
 START_TEST(U09_who_may_not_even_be_seen_is_shown_by_its_name)
 {
 	at_next(KU_ZK_GET, nothing_of_first_is_told, KU_ZK_NOAUTH);
@@ -389,7 +392,7 @@ START_TEST(U09_who_may_not_even_be_seen_is_shown_by_its_name)
 }
 END_TEST
 
-/* It cannot be looked at in the other way. */
+/* Memory is short for the other way to look at it. */
 START_TEST(U09_who_may_not_be_read_while_memory_is_short_is_told_of)
 {
 	int told = 0;

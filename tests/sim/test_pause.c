@@ -1,7 +1,7 @@
 /*
- * test_pause.c - what a queue asks its server again in a while, and not at once: what
- * was put off, and whether an item that nobody could have was mended; and what comes
- * between its requests.
+ * test_pause.c - what a queue asks its server again after a pause, and not at
+ * once: throttled requests, and whether an item that nobody could take was
+ * mended.  And what happens between its requests.
  */
 #include "lone.h"
 
@@ -14,7 +14,7 @@
 #define QUEUE "/queue"
 /* How long each message between a client and its server takes. */
 #define WAY_MS 2
-/* How long the server wants no requests, and how many it is asked meanwhile. */
+/* How long the server throttles requests, and how many it may get meanwhile. */
 #define LONG_MS 1000
 #define FEW 15
 
@@ -48,7 +48,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* It puts off whatever it is asked, for so long. */
+/* Throttle all requests for LONG_MS, and check that only few come. */
 static void check_patience(void)
 {
 	uint64_t before = model_figures(bench.model)->requests;
@@ -56,7 +56,7 @@ static void check_patience(void)
 	model_set_throttle(bench.model, 1000000);
 	lone_run_ms(&bench, client, LONG_MS);
 	ck_assert_uint_le(model_figures(bench.model)->requests, before + FEW);
-	/* Nor is it forgotten. */
+	/* But the queue does go on to ask. */
 	ck_assert_uint_ge(model_figures(bench.model)->requests, before + 5);
 }
 
@@ -68,8 +68,9 @@ static void polled(void *arg, enum kustos_err err,
 	*(int *)arg = (int)err;
 }
 
-/* The call under way has patience; and ends well when the server has time again, or
-   with the queue, "destroyed" before that.  So many items are there then. */
+/* Check that the call under way waits patiently.  It succeeds when the server
+   has time again; or it ends when the queue is destroyed before that.  "items"
+   are left then. */
 static void check_end(const int *end, bool destroyed, int items)
 {
 	check_patience();
@@ -84,8 +85,8 @@ static void check_end(const int *end, bool destroyed, int items)
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), items);
 }
 
-/* The items were listed, and one is to be read.  Then that is done; or it ends before
-   that. */
+/* The items were listed, and one is to be read.  The read succeeds in the end,
+   or the queue is destroyed before that. */
 START_TEST(L28_an_item_is_read_again_in_a_while)
 {
 	const struct ku_poll_wish wish = { .max = 1,
@@ -149,8 +150,8 @@ static void take(const char *data)
 	ck_assert_str_eq(taken, data);
 }
 
-/* The queue's node was made anew while nothing was heard of it: its own item has
-   the number that was next, and is not. */
+/* The queue's node was made anew meanwhile, without notice.  So the number of
+   the queue's own item seems to be the next one, and is not. */
 START_TEST(after_a_silence_an_own_item_does_not_go_before_others)
 {
 	const struct kustos_new_item item = { .data = "own", .len = 3 };
@@ -173,9 +174,9 @@ START_TEST(after_a_silence_an_own_item_does_not_go_before_others)
 }
 END_TEST
 
-/* It has a child, and then none, which changes no list of items; nothing is put
-   meanwhile.  A look is two listings: one has it, and the next nothing else.  It is
-   mended behind a look, and the next is in time: that in a while comes later. */
+/* The item has a child, and then none, which does not change the list of items;
+   nothing is put meanwhile.  A look is two listings.  The item is mended just
+   after a look, and must be found by the next one. */
 START_TEST(L27_what_is_mended_is_taken_in_a_while)
 {
 	const struct ku_poll_wish wish = { .max = 1,
@@ -202,7 +203,7 @@ START_TEST(L27_what_is_mended_is_taken_in_a_while)
 }
 END_TEST
 
-/* It gets a child when it has been read, before it is deleted. */
+/* The item gets a child after it was read, and before it is deleted. */
 START_TEST(L27_what_gets_a_child_as_it_is_taken_is_passed_over)
 {
 	const struct ku_poll_wish wish = { .max = 1,
@@ -247,7 +248,8 @@ static void give_up(struct kustos_cancel *cancel, const int *end)
 	kustos_cancel_destroy(cancel);
 }
 
-/* Who asked for it has given up meanwhile, and then who only wanted to look. */
+/* The call that asked for the item has given up, and so does a call that only
+   looks. */
 START_TEST(L27_what_is_taken_for_nobody_is_kept_for_the_next)
 {
 	struct kustos_cancel *cancel;

@@ -1,6 +1,6 @@
 /*
- * test_pool.c - leases whose number stands in a node that changes in the very moment in
- * which they are asked for.
+ * test_pool.c - leases whose number is in a node, which changes at the very
+ * moment at which they are asked for.
  */
 #include "lone.h"
 
@@ -17,7 +17,8 @@
 #define LOCKS SEM "/locks"
 /* How long each message between a client and its server takes. */
 #define WAY_MS 10
-/* After a reconnect it is looked again within this time; and so often there is one. */
+/* After a reconnect clients look again within this time; and the number of
+   reconnects. */
 #define SPREAD_MS (LONE_TIMEOUT_MS / 10)
 #define CUTS 10
 
@@ -29,7 +30,7 @@ static struct kustos_semaphore *sem;
 static struct kustos_hold *hold;
 static int ended; /* -1: not yet */
 
-/* So often it was asked, and when for the last time. */
+/* How often something was requested, and when for the last time. */
 static struct asked {
 	int times;
 	int64_t last_ns;
@@ -41,7 +42,7 @@ static void count(struct asked *asked)
 	asked->last_ns = bench.sched.now_ns;
 }
 
-/* Have it written, soon. */
+/* Have the rival write NUMBER; do not wait for that. */
 static void send(enum ku_zk_kind kind, char number)
 {
 	const char data[4] = { 0, 0, 0, number };
@@ -53,8 +54,8 @@ static void send(enum ku_zk_kind kind, char number)
 	lone_send(&bench, raw, &request);
 }
 
-static bool beaten; /* to making the number */
-static bool denied; /* a place in the line */
+static bool beaten; /* another creates NUMBER first */
+static bool denied; /* no place in the line may be made */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -108,7 +109,7 @@ static void setup(void)
 	raw = lone_setup(&bench, WAY_MS);
 	beaten = denied = false;
 	send(KU_ZK_CREATE, 1);
-	/* These stay, so that all leases take the same. */
+	/* These nodes stay, so that all leases take the same time. */
 	bench_create(&bench, raw, SEM, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, LEASES, "", KU_ZK_PERSISTENT);
 	api = ku_zk_sim;
@@ -131,7 +132,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* The event comes before the listing, and the number behind it. */
+/* The event comes before the listing's answer, and the number behind it. */
 START_TEST(who_does_not_wait_goes_by_the_number_that_is_on_its_way)
 {
 	static const struct {
@@ -157,7 +158,7 @@ START_TEST(who_does_not_wait_goes_by_the_number_that_is_on_its_way)
 }
 END_TEST
 
-/* Nor does it wait for a connection, in which the number could be read. */
+/* It does not wait for a connection on which the number could be read. */
 START_TEST(L20_who_does_not_wait_ends_though_the_number_is_not_read)
 {
 	send(KU_ZK_SET, 2);
@@ -173,15 +174,16 @@ START_TEST(L20_who_does_not_wait_ends_though_the_number_is_not_read)
 }
 END_TEST
 
-/* The lease of the session is over, until we are greeted. */
+/* End the session's lease, until the next greeting. */
 static void end_lease(void)
 {
 	ku_session_set_state(client, KUSTOS_LOST);
 	client->session.greeted = false;
 }
 
-/* Others have made the number less, and the lease that was in the way goes.  That may
-   be after our session was lost, and the number was read before that, or heard after. */
+/* Others have lowered the number, and the lease that was in the way goes.  Our
+   lease may have ended before that, with the number read before, or its answer
+   still under way. */
 START_TEST(L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by)
 {
 	const char *lease = LEASES "/x-lease-0000000000";
@@ -212,7 +214,7 @@ START_TEST(L08_a_number_of_which_no_watch_was_set_again_is_not_gone_by)
 }
 END_TEST
 
-/* Break the connection, and return when there is another. */
+/* Break the connection, and run until there is another. */
 static void reconnect(void)
 {
 	model_cut(bench.model, LONE_MACHINE, false);
@@ -223,7 +225,8 @@ static void reconnect(void)
 		lone_run_ms(&bench, client, 1);
 }
 
-/* A fleet does not read it at once; and not before the leases are listed anyway. */
+/* Many clients must not all read it at once; it is read when the leases are
+   listed. */
 START_TEST(L28_after_a_reconnect_a_shared_number_is_read_in_a_while)
 {
 	const char *lease = LEASES "/x-lease-0000000000";
@@ -244,7 +247,7 @@ START_TEST(L28_after_a_reconnect_a_shared_number_is_read_in_a_while)
 	ck_assert_uint_eq(client->counters.sessions, 1);
 	ck_assert_int_eq(ended, -1);
 
-	/* Whoever asks meanwhile does not wait for that. */
+	/* A try meanwhile does not wait for that. */
 	reconnect();
 	try_it();
 	ck_assert_int_eq(numbers.times, 1);
@@ -257,7 +260,7 @@ START_TEST(L28_after_a_reconnect_a_shared_number_is_read_in_a_while)
 }
 END_TEST
 
-/* Only who is the first has any use for it. */
+/* Only the first in line needs the number. */
 START_TEST(L28_after_a_reconnect_who_stands_in_line_does_not_read_it)
 {
 	bench_create(&bench, raw, LOCKS, "", KU_ZK_PERSISTENT);
@@ -283,7 +286,7 @@ START_TEST(L28_after_a_reconnect_who_stands_in_line_does_not_read_it)
 }
 END_TEST
 
-/* Who comes after those who had to wait has to, most likely. */
+/* After others had to wait, a new call most likely has to wait as well. */
 START_TEST(L28_after_who_gave_up_waiting_nobody_tries)
 {
 	bench_create(&bench, raw, LOCKS, "", KU_ZK_PERSISTENT);
@@ -304,7 +307,7 @@ START_TEST(L28_after_who_gave_up_waiting_nobody_tries)
 }
 END_TEST
 
-/* Each takes one that it is granted, and none in vain. */
+/* Each call makes only the lease that it is granted. */
 START_TEST(L28_who_comes_behind_others_of_ours_does_not_try)
 {
 	leases.times = 0;
@@ -336,9 +339,10 @@ static void observe(struct kustos_observer **observer)
 		KUSTOS_OK);
 }
 
-/* Two observe leases that nobody has, and one of them has just asked for a watch.  They
-   change, which the other's tells; and a place looks, behind both.  The one ends: it takes
-   off what it has asked for, and knows of nobody else. */
+/* Two observers watch leases that nobody has; one of them has just sent its
+   watch.  The leases change, and the other's watch fires.  A place then lists
+   behind both.  The first observer ends, and removes its watch at the server,
+   though the place needs it. */
 START_TEST(L08_a_watch_taken_off_behind_a_listing_is_not_gone_by)
 {
 	const char *foreign[] = { LEASES "/x", LEASES "/y" };
@@ -352,7 +356,7 @@ START_TEST(L08_a_watch_taken_off_behind_a_listing_is_not_gone_by)
 	struct kustos_observer *observers[2];
 	struct kustos_cancel *cancel;
 
-	/* Who has waited does not try. */
+	/* After a call that waited, the next one does not try. */
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	bench_create(&bench, raw, LOCKS, "", KU_ZK_PERSISTENT);
 	bench_create(&bench, raw, foreign[0], "", KU_ZK_PERSISTENT);
@@ -393,8 +397,8 @@ START_TEST(L08_a_watch_taken_off_behind_a_listing_is_not_gone_by)
 }
 END_TEST
 
-/* Others set it as often as they like.  Nor does who could not even begin, as so many
-   nodes are ours already. */
+/* Others may set it as often as they like.  A call that could not begin, as the
+   session has too many nodes, does not wait, either. */
 START_TEST(L28_a_number_for_which_nobody_waits_is_not_read)
 {
 	if (_i == 1) {
@@ -444,7 +448,7 @@ START_TEST(who_is_beaten_to_making_the_number_stores_its_own_all_the_same)
 }
 END_TEST
 
-/* There is no lease for it, and it may not wait for one. */
+/* There is no free lease, and the client may not stand in line for one. */
 START_TEST(who_may_not_stand_in_line_is_told)
 {
 	lone_make(&bench, raw, LEASES "/other");

@@ -14,7 +14,7 @@
 #define LOCKS SEM "/locks"
 #define OTHER LEASES "/x" /* the rival's */
 #define NUMBER "/number"
-/* For the path of one lease, with all that it needs, but not of two. */
+/* Room for the path of one lease, with all that it needs, but not for two. */
 #define ROOM 130
 
 static struct bench bench;
@@ -64,7 +64,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* So many nodes are ours already that there can be no more. */
+/* Pretend that the session has so many nodes that no more fit. */
 static void have_no_more(void)
 {
 	client->footprint.ephemeral_bytes += KU_FOOTPRINT_LIMIT;
@@ -81,7 +81,7 @@ static void check_refused(void)
 START_TEST(L07_more_leases_than_one_session_can_have_are_refused_at_once)
 {
 	ck_assert_int_eq(ask(20000, KUSTOS_FOREVER), KUSTOS_ELIMIT);
-	/* This many fit, and wait. */
+	/* This many leases fit, and wait. */
 	ck_assert_int_eq(ask(5000, bench.sched.now_ns + KU_NS_PER_S),
 		KUSTOS_OK);
 	lone_run_ms(&bench, client, 100);
@@ -117,7 +117,7 @@ START_TEST(who_can_take_none_when_its_turn_has_come_is_told)
 }
 END_TEST
 
-/* It has one of two, and both are deleted. */
+/* The call has one of two leases when both its nodes are deleted. */
 START_TEST(who_can_take_none_anew_is_told)
 {
 	bench_create(&bench, raw, OTHER, "", KU_ZK_EPHEMERAL);

@@ -131,7 +131,8 @@ static void run(int ms)
 	lone_run_ms(&bench, client, ms);
 }
 
-/* It has the last room, and waits for a receipt when somebody else finds none. */
+/* The first put has the last room, and waits for a receipt when the second
+   finds none. */
 START_TEST(what_has_its_room_is_not_refused_for_want_of_it)
 {
 	enum kustos_err first = KUSTOS_ETIMEDOUT;
@@ -146,7 +147,7 @@ START_TEST(what_has_its_room_is_not_refused_for_want_of_it)
 }
 END_TEST
 
-/* There was no room for it, and then there is. */
+/* There was no room for the item, and there is after it was given up. */
 START_TEST(L20_what_was_given_up_is_not_put_later)
 {
 	struct kustos_cancel *cancel;
@@ -166,7 +167,7 @@ START_TEST(L20_what_was_given_up_is_not_put_later)
 }
 END_TEST
 
-/* Its node, and not that there is none. */
+/* The error is about the queue's node, not that there is no such node. */
 START_TEST(U09_who_may_not_make_the_queue_is_told)
 {
 	trouble.root_rc = KU_ZK_NOAUTH;
@@ -180,7 +181,7 @@ START_TEST(U09_who_may_not_make_the_queue_is_told)
 }
 END_TEST
 
-/* And not for ever asked for. */
+/* The creation is not repeated for ever. */
 START_TEST(U09_who_may_not_make_a_receipt_is_told)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -196,7 +197,7 @@ START_TEST(U09_who_may_not_make_a_receipt_is_told)
 }
 END_TEST
 
-/* The connection breaks with it. */
+/* The connection breaks with the request that counts. */
 START_TEST(L27_what_is_there_is_counted_again_on_the_next_connection)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -213,8 +214,8 @@ START_TEST(L27_what_is_there_is_counted_again_on_the_next_connection)
 }
 END_TEST
 
-/* By another, or by a request whose answer was lost; and nobody need know that it is gone
-   again before anything was put. */
+/* The queue was made by another, or by a request whose answer was lost.  It is
+   gone again before anything is put, which nobody has told the client. */
 START_TEST(S06_a_queue_that_was_there_already_is_made_again)
 {
 	trouble.rival = _i == 0;
@@ -227,7 +228,8 @@ START_TEST(S06_a_queue_that_was_there_already_is_made_again)
 }
 END_TEST
 
-/* A server need not tell how many there are to who may put: it might be full. */
+/* A client that may put may be forbidden to count the items: the queue might be
+   full. */
 START_TEST(U09_what_may_not_be_counted_is_not_put)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -258,7 +260,7 @@ START_TEST(L28_what_is_there_is_counted_once_for_all_who_wait)
 }
 END_TEST
 
-/* It has found room for two. */
+/* The first put has found room for two. */
 START_TEST(L28_nor_while_there_is_room_that_was_found_before)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -295,7 +297,7 @@ static void make_room(const char *name)
 		KU_ZK_OK);
 }
 
-/* Nor while it is listed for that. */
+/* The queue is listed with a watch until there is room. */
 START_TEST(L28_nor_while_it_is_watched_for_room)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -324,7 +326,7 @@ START_TEST(L28_nor_while_the_server_has_put_that_off)
 }
 END_TEST
 
-/* What comes then is ours. */
+/* After that, changes are the queue's own puts. */
 START_TEST(L28_a_queue_that_has_room_is_not_listed_any_more)
 {
 	lone_make(&bench, raw, QUEUE);
@@ -339,7 +341,7 @@ START_TEST(L28_a_queue_that_has_room_is_not_listed_any_more)
 }
 END_TEST
 
-/* It waits for room, and does not any more. */
+/* A put waits for room, and is given up. */
 static void put_and_give_up(void)
 {
 	struct kustos_cancel *cancel;
@@ -355,7 +357,7 @@ static void put_and_give_up(void)
 	kustos_cancel_destroy(cancel);
 }
 
-/* But for the change that was being watched for. */
+/* Only the change for which there was a watch makes it list once more. */
 START_TEST(L28_nobody_lists_a_full_queue_for_who_has_given_up)
 {
 	put_and_give_up();
@@ -368,7 +370,7 @@ START_TEST(L28_nobody_lists_a_full_queue_for_who_has_given_up)
 }
 END_TEST
 
-/* Another has it since. */
+/* Another client has taken the room since. */
 START_TEST(room_that_nobody_waited_for_is_not_gone_by_later)
 {
 	put_and_give_up();
@@ -381,7 +383,7 @@ START_TEST(room_that_nobody_waited_for_is_not_gone_by_later)
 }
 END_TEST
 
-/* The connection breaks with it, as the object ends. */
+/* The connection breaks with the request that counts, as the object ends. */
 START_TEST(L06_what_is_there_is_not_counted_for_nobody)
 {
 	lone_make(&bench, raw, QUEUE);

@@ -1,6 +1,6 @@
 /*
- * test_put_off.c - an item whose claims are lost on their way again and again: others are
- * had meanwhile, and it in the end.
+ * test_put_off.c - the claims of one item are lost again and again: other items
+ * are claimed meanwhile, and this one in the end.
  */
 #include "lone.h"
 
@@ -15,11 +15,13 @@
 #define SECOND "qn-0000000001"
 #define THIRD "qn-0000000002"
 
-/* Between a client and its server; there and back; and a pause, on the average. */
+/* How long a message between client and server takes; a round trip; and a pause
+   on average. */
 #define WAY_MS 50
 #define TRIP_MS (2 * WAY_MS)
 #define PAUSE_MS 200
-/* A claim is lost, its marker is looked at, and the item read again. */
+/* The time of one try: the claim is lost, the client looks for its marker, and
+   reads the item again. */
 #define TRY_MS (3 * TRIP_MS + 2 * PAUSE_MS)
 
 static struct bench bench;
@@ -29,9 +31,9 @@ static struct kustos_client *client;
 static struct ku_desk *desk;
 static struct ku_lent *had[3];
 static size_t had_count;
-static size_t reserved; /* timers, but for those of the desk */
-static bool lost;	/* the claims of the first are */
-static int claims;	/* of it */
+static size_t reserved; /* timers without those of the desk */
+static bool lost;	/* claims of the first item are lost */
+static int claims;	/* number of these claims */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
@@ -85,7 +87,7 @@ static void setup(void)
 	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
 }
 
-/* Nothing of it is left. */
+/* Give everything back, and check that nothing is left. */
 static void teardown(void)
 {
 	while (had_count > 0)
@@ -117,7 +119,8 @@ START_TEST(S16_an_item_whose_claim_was_lost_once_is_claimed_again)
 }
 END_TEST
 
-/* A server may never take it.  Others are had meanwhile, also by who asks alone. */
+/* A server may never accept the claim.  Others are claimed meanwhile, even for
+   an only caller. */
 START_TEST(L28_an_item_whose_claims_are_lost_is_tried_in_a_while)
 {
 	ask();
@@ -136,7 +139,8 @@ START_TEST(L28_an_item_whose_claims_are_lost_is_tried_in_a_while)
 }
 END_TEST
 
-/* For the first time that decides about what comes first, but no pause does. */
+/* After the first loss the item keeps its turn, but a caller does not wait for
+   a pause. */
 START_TEST(L28_who_asks_when_a_claim_was_lost_waits_for_no_pause)
 {
 	ask();
@@ -157,7 +161,8 @@ static void send_third(void)
 	lone_send(&bench, raw, &create);
 }
 
-/* And later not even that: what comes is had at once. */
+/* After more losses callers do not wait for it at all: a new item is claimed at
+   once. */
 START_TEST(L28_who_waits_when_claims_were_lost_has_the_next_at_once)
 {
 	ask();
@@ -170,7 +175,8 @@ START_TEST(L28_who_waits_when_claims_were_lost_has_the_next_at_once)
 }
 END_TEST
 
-/* Nobody waits for it any more: else it would be had for nobody, and that counted. */
+/* No call waits for it any more.  Otherwise it would be claimed for nobody, and
+   that would count as a delivery. */
 START_TEST(L28_what_is_put_off_is_left_when_another_was_had)
 {
 	ask();
@@ -188,7 +194,8 @@ START_TEST(L28_what_is_put_off_is_left_when_another_was_had)
 }
 END_TEST
 
-/* Nor, until it is being claimed again, is it had beside what has come meanwhile. */
+/* It must not be claimed for a call that has got another item meanwhile, unless
+   its claim was already under way. */
 START_TEST(L28_what_is_had_by_who_asks_alone_counts_once)
 {
 	ask();
@@ -207,7 +214,7 @@ START_TEST(L28_what_is_had_by_who_asks_alone_counts_once)
 }
 END_TEST
 
-/* Whoever asked does not want it any more, whatever is known of the claim. */
+/* The caller gives up, whatever is known of the claim by then. */
 START_TEST(P05_of_a_claim_that_is_given_up_nothing_is_left)
 {
 	ask();
