@@ -27,9 +27,9 @@ static struct {
 	void (*before)(void);
 	int rc;
 } next;
-static int syncs; /* for FIRST */
+static int syncs; /* number of syncs of FIRST */
 
-/* Memory is short when that answer comes, after so many requests for it. */
+/* Memory is short when that answer comes, after "requests" allocations. */
 static struct {
 	bool armed, failed;
 	int requests;

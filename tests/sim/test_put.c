@@ -15,14 +15,14 @@
 
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
-	int root_rc;  /* instead of the creation of the queue; 0: none */
-	int count_rc; /* instead of the queue's stat */
+	int root_rc;  /* error for the creation of the queue; 0: none */
+	int count_rc; /* error for the stat of the queue */
 	int counts, lists;
-	int receipt_rc; /* instead of the creation of a receipt */
+	int receipt_rc; /* error for the creation of a receipt */
 	int receipts;
 	bool rival;  /* another makes the queue first */
-	bool lost;   /* or the answer is, to who makes it */
-	bool reaped; /* it is gone again by the next put */
+	bool lost;   /* the answer to the queue's creation is lost */
+	bool reaped; /* the queue is gone again by the next put */
 } trouble;
 static struct bench bench;
 static struct ku_zk *raw;

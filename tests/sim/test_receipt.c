@@ -1,4 +1,5 @@
-/* test_receipt.c - what of a queue's receipts takes a day. */
+/* test_receipt.c - a queue's receipts: sweeping up old ones, which takes a day,
+   making and exchanging them, and items that go back in the end. */
 #include "lone.h"
 
 #include "../unit/unit.h"
@@ -17,7 +18,7 @@
 
 static struct ku_zk_api api; /* ku_zk_sim, but for one deletion */
 static struct {
-	struct ku_zk *zk; /* NULL: it has not come */
+	struct ku_zk *zk; /* NULL: the deletion has not come yet */
 	struct ku_zk_request request;
 	ku_zk_done_fn *done;
 	void *arg;
@@ -72,7 +73,7 @@ START_TEST(receipts_of_the_dead_are_swept_up_after_a_day)
 	lone_make(&bench, raw, "/q-receipts/" UUID "2-receipt");
 	lone_make(&bench, raw, "/q-receipts/" UUID "3-another");
 	bench_run_ms(&bench, 2 * HOUR_MS);
-	/* One that is in use: what was done with it is not so long ago. */
+	/* This one is in use: its last transaction was not so long ago. */
 	ck_assert_int_eq(
 		bench_set(&bench, raw, "/q-receipts/" UUID "2-receipt", "", -1)
 			.rc,
@@ -95,13 +96,13 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 		return ku_zk_sim.submit(zk, request, done, arg);
 	ck_assert_ptr_null(held.zk);
 	held.zk = zk;
-	held.request = *request; /* whose path is there until its end */
+	held.request = *request; /* its path stays valid until it ends */
 	held.done = done;
 	held.arg = arg;
 	return KU_ZK_OK;
 }
 
-/* Its user had slept for more than a day. */
+/* The receipt's user has slept for more than a day, and uses it just now. */
 START_TEST(a_receipt_that_is_used_just_then_stays)
 {
 	struct ku_queue *q;
@@ -134,8 +135,8 @@ static int submit_and_lose(struct ku_zk *zk,
 	return lone_lose(zk, request, done, arg);
 }
 
-/* The answer to its creation is lost, and is looked for still when the object and
-   its client end. */
+/* The answer to the creation is lost, and the client still looks for the
+   receipt when the object and the client end. */
 START_TEST(L05_a_receipt_whose_making_is_unknown_in_the_end_is_deleted)
 {
 	const struct kustos_new_item item = { .data = "x", .len = 1 };
@@ -165,7 +166,7 @@ START_TEST(L05_a_receipt_whose_making_is_unknown_in_the_end_is_deleted)
 }
 END_TEST
 
-/* There has never been a session, and nothing to be put any more. */
+/* There was never a session, and the put has ended. */
 START_TEST(L06_a_receipt_that_is_not_needed_any_more_holds_up_no_close)
 {
 	const struct kustos_new_item item = { .data = "x", .len = 1 };
@@ -187,8 +188,8 @@ START_TEST(L06_a_receipt_that_is_not_needed_any_more_holds_up_no_close)
 }
 END_TEST
 
-/* What became of the last put is not known, nor will be.  (That it is freed is for
-   those to see who look for leaks.) */
+/* The outcome of the last put is unknown, and stays so.  (That everything is
+   freed shows only with a leak checker.) */
 START_TEST(P05_a_queue_that_waits_for_word_of_its_end_goes_with_its_client)
 {
 	const struct kustos_new_item item = { .data = "y", .len = 1 };
@@ -214,12 +215,12 @@ START_TEST(P05_a_queue_that_waits_for_word_of_its_end_goes_with_its_client)
 }
 END_TEST
 
-/* Of the queue's node. */
+/* Requests about the queue's node, and transactions. */
 static struct {
 	int transactions, creations;
-	int rc;	     /* of the first */
-	int put_off; /* this transaction */
-	int denied;  /* the first item of this one */
+	int rc;	     /* error for the first creation; KU_ZK_OK: none */
+	int put_off; /* the transaction that is throttled */
+	int denied;  /* the transaction whose first item is refused */
 } root;
 
 static void unheard(void *arg, const struct ku_zk_reply *reply)
@@ -252,7 +253,7 @@ static int submit_root(struct ku_zk *zk, const struct ku_zk_request *request,
 	if (request->kind != KU_ZK_CREATE || strcmp(request->path, "/q") != 0 ||
 		root.creations++ > 0)
 		return ku_zk_sim.submit(zk, request, done, arg);
-	if (root.rc == KU_ZK_NOAUTH) /* another makes it just then */
+	if (root.rc == KU_ZK_NOAUTH) /* another makes it just now */
 		ck_assert_int_eq(ku_zk_sim.submit(zk, request, unheard, NULL),
 			KU_ZK_OK);
 	return lone_refuse(zk, root.rc, done, arg);
@@ -281,7 +282,8 @@ static void run_until(const int *count, int enough)
 	ck_assert_int_eq(*count, enough);
 }
 
-/* There are so many items, which are taken for a call that has given up. */
+/* Put "count" items, and have the queue take them for a call that has given
+   up. */
 static struct ku_queue *keep(size_t count)
 {
 	struct ku_poll_wish all = { .max = count, .deadline = KUSTOS_FOREVER };
@@ -312,8 +314,9 @@ static struct ku_queue *keep(size_t count)
 	return q;
 }
 
-/* It was taken for a call that had given up.  Its queue's node has gone since, and is
-   to be made for another that is put; that is put off, and then the queue ends. */
+/* An item was taken for a call that had given up.  The queue's node has gone
+   since.  It is to be made for a put; that creation is throttled, and then the
+   queue ends. */
 START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
 {
 	const struct kustos_new_item item = { .data = "new", .len = 3 };
@@ -336,7 +339,8 @@ START_TEST(S15_what_goes_back_waits_for_the_node_that_another_has_made)
 }
 END_TEST
 
-/* One of three may not be put back, and is lost; the others are. */
+/* One of three items may not be put back, and is lost; the other two are put
+   back. */
 START_TEST(S15_what_may_not_go_back_takes_nothing_else_with_it)
 {
 	char data[8], path[80];
@@ -358,7 +362,7 @@ START_TEST(S15_what_may_not_go_back_takes_nothing_else_with_it)
 }
 END_TEST
 
-/* The server puts it off, and the client is closed meanwhile. */
+/* The server throttles the transaction, and the client is closed meanwhile. */
 START_TEST(S15_a_close_waits_for_what_goes_back_a_moment_later)
 {
 	refuse_root(KU_ZK_OK);
@@ -370,7 +374,8 @@ START_TEST(S15_a_close_waits_for_what_goes_back_a_moment_later)
 }
 END_TEST
 
-/* The first put is done all the same, so nobody is told why.  Then it goes. */
+/* The first put succeeds all the same, so no call is told the error.  Then the
+   queue's node goes, and the second put must not be told it, either. */
 START_TEST(why_a_queue_could_not_be_made_is_not_told_when_it_can_be)
 {
 	const struct kustos_new_item item = { .data = "x", .len = 1 };
@@ -432,7 +437,7 @@ static int submit_and_wear(struct ku_zk *zk,
 	return ku_zk_sim.submit(zk, request, wear, arg);
 }
 
-/* Long before its version, of which servers know 31 bits, is used up. */
+/* It is exchanged long before its version, which has 31 bits, is used up. */
 START_TEST(a_receipt_that_is_worn_is_exchanged)
 {
 	struct ku_queue *q;

@@ -1,5 +1,5 @@
-/* test_receipt_end.c - what becomes of a queue's receipts, and of what goes by them, when
-   answers are lost, servers have no time, or the object ends. */
+/* test_receipt_end.c - a queue's receipts, and the transactions that use them,
+   when answers are lost, servers throttle requests, or the object ends. */
 #include "lone.h"
 
 #include "../unit/unit.h"
@@ -16,15 +16,15 @@
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
 	int transactions, creations, deletions;
-	int lose;	  /* the answer to this transaction */
-	int put_off;	  /* all transactions from this one on; 0: none */
-	int root_off;	  /* so many creations of the queue's node */
-	int worn;	  /* by so many changes is the first receipt */
-	bool no_reads;	  /* of a receipt: it may not be read, */
-	bool no_looks;	  /* nor be looked at */
-	const char *gone; /* when it is looked at */
+	int lose;	  /* the transaction whose answer is lost */
+	int put_off;	  /* throttle transactions from this one on; 0: none */
+	int root_off;	  /* throttle so many creations of the queue's node */
+	int worn;	  /* pretend so many changes of the first receipt */
+	bool no_reads;	  /* receipts may not be read */
+	bool no_looks;	  /* receipts may not be looked at, either */
+	const char *gone; /* a receipt that is gone when it is looked at */
 	char receipt[128];
-	ku_zk_done_fn *done; /* of what is on its way, and changed here */
+	ku_zk_done_fn *done; /* of a request whose answer is changed here */
 	void *arg;
 } trouble;
 static struct bench bench;
@@ -38,7 +38,7 @@ static bool is_receipt(const char *path)
 	return path != NULL && strncmp(path, BEHIND, strlen(BEHIND)) == 0;
 }
 
-/* The receipt's version is more than the server says. */
+/* Answer with a greater version of the receipt than the server did. */
 static void wear(void *arg, const struct ku_zk_reply *reply)
 {
 	struct ku_zk_reply used = *reply;
@@ -168,7 +168,7 @@ static void run_until(const int *count, int enough)
 	ck_assert_int_eq(*count, enough);
 }
 
-/* Of the one that there is. */
+/* Return the path of the only receipt. */
 static const char *receipt_path(void)
 {
 	static char path[160];
@@ -195,7 +195,7 @@ static void was_taken(void *arg, enum kustos_err err,
 	*(enum kustos_err *)arg = err;
 }
 
-/* One item is taken for a call that has given up. */
+/* Have the queue take an item for a call that has given up. */
 static void keep_one(void)
 {
 	struct ku_poll_wish all = { .max = 1, .deadline = KUSTOS_FOREVER };
@@ -217,8 +217,8 @@ static void keep_one(void)
 	kustos_cancel_destroy(all.cancel);
 }
 
-/* Somebody writes to it, when an answer was lost: with what may be read, and with what
-   may not, of which only the length shows. */
+/* Somebody writes to the receipt after an answer was lost.  The client may read
+   that, or may not, and sees only its length. */
 START_TEST(L05_S15_a_receipt_that_another_has_written_to_goes_as_well)
 {
 	lone_make(&bench, raw, "/q");
@@ -243,7 +243,7 @@ START_TEST(L05_S15_a_receipt_that_another_has_written_to_goes_as_well)
 }
 END_TEST
 
-/* Newer servers do not tell who may not read it that it is there. */
+/* Newer servers hide a receipt that the client may not read. */
 START_TEST(U09_S15_a_receipt_that_may_not_be_seen_proves_nothing)
 {
 	lone_make(&bench, raw, "/q");
@@ -260,7 +260,8 @@ START_TEST(U09_S15_a_receipt_that_may_not_be_seen_proves_nothing)
 }
 END_TEST
 
-/* Another is made for it, while the client is closed; and so is the queue. */
+/* A new receipt, or the queue's node, is made for the item while the client is
+   closed. */
 START_TEST(S15_what_goes_back_in_the_end_finds_its_receipt_or_queue_gone)
 {
 	keep_one();
@@ -273,7 +274,8 @@ START_TEST(S15_what_goes_back_in_the_end_finds_its_receipt_or_queue_gone)
 }
 END_TEST
 
-/* The call was told that it is over; so it is not put when there is a connection. */
+/* The call has ended with an error, so its item must not be put after the
+   reconnect. */
 START_TEST(S15_what_waits_for_a_connection_in_the_end_is_not_put)
 {
 	lone_make(&bench, raw, "/q");
@@ -314,7 +316,7 @@ START_TEST(L28_a_transaction_that_is_put_off_is_sent_again_in_a_while)
 }
 END_TEST
 
-/* It would be refused each time. */
+/* A put would be refused each time. */
 START_TEST(L28_nothing_is_put_while_the_queue_is_being_made)
 {
 	open_queue();
@@ -328,8 +330,8 @@ START_TEST(L28_nothing_is_put_while_the_queue_is_being_made)
 }
 END_TEST
 
-/* After a refusal, that of a queue that is to be made, as many are on their way at a
-   time as before. */
+/* A refusal because the queue's node has to be made must not reduce the number
+   of transactions that are under way at a time. */
 START_TEST(what_was_refused_once_slows_nothing_down)
 {
 	open_queue();
@@ -347,7 +349,7 @@ START_TEST(what_was_refused_once_slows_nothing_down)
 }
 END_TEST
 
-/* What is on its way with it is decided before: it alone tells of that. */
+/* Only the old receipt tells what became of transactions that used it. */
 START_TEST(S15_a_receipt_is_exchanged_when_nothing_is_on_its_way_with_it)
 {
 	lone_make(&bench, raw, "/q");
@@ -367,7 +369,8 @@ START_TEST(S15_a_receipt_is_exchanged_when_nothing_is_on_its_way_with_it)
 }
 END_TEST
 
-/* Of the room for timers, which a client has for its whole life. */
+/* A queue reserves room for timers, which the client keeps for its whole
+   life. */
 START_TEST(P05_a_queue_gives_back_what_it_has_reserved)
 {
 	lone_make(&bench, raw, "/q");
@@ -396,8 +399,8 @@ END_TEST
 #define LAST OLD("ffffffff")
 #define OTHER "/p" BEHIND "xxx00000000-0000-4000-8000-000000000000-receipt"
 
-/* They are those of its own prefix.  What another has swept up meanwhile holds nothing
-   up, and nothing else is touched. */
+/* Only receipts below its own prefix are swept up, and nothing else.  One that
+   another has deleted meanwhile does not stop the sweep. */
 START_TEST(receipts_of_the_dead_are_swept_up_each_for_itself)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -423,7 +426,8 @@ START_TEST(receipts_of_the_dead_are_swept_up_each_for_itself)
 }
 END_TEST
 
-/* All who make one look, and there may be thousands of each. */
+/* Every maker of a receipt looks for old ones, and there may be thousands of
+   both. */
 START_TEST(L28_of_many_receipts_each_who_makes_one_looks_at_a_hundred)
 {
 	char path[128];
@@ -436,12 +440,12 @@ START_TEST(L28_of_many_receipts_each_who_makes_one_looks_at_a_hundred)
 	}
 	bench_run_ms(&bench, 25 * 60 * 60 * 1000);
 	open_queue();
-	for (int i = 0; i < _i; i++) /* it begins elsewhere */
+	for (int i = 0; i < _i; i++) /* the sweep begins elsewhere */
 		ku_random_below(&client->random, 2);
 	put(0, 1);
 	run(60 * 1000);
 	ck_assert_int_eq(ends[0], KUSTOS_OK);
-	/* Its own may be among them. */
+	/* Its own receipt may be among the hundred. */
 	ck_assert_int_ge(trouble.deletions, 99);
 	ck_assert_int_le(trouble.deletions, 100);
 	ck_assert_int_eq(model_child_count(bench.model, FOLDER),

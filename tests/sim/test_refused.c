@@ -1,6 +1,6 @@
 /*
- * test_refused.c - what is told when the credentials are refused, if memory is short
- * just then, or who would be told is being destroyed.
+ * test_refused.c - the server refuses the client's credentials: who learns it,
+ * even if memory is short just then, or an object is being destroyed.
  */
 #include "lone_line.h"
 
@@ -56,8 +56,8 @@ START_TEST(L29_an_observer_hears_of_it_though_memory_was_short)
 }
 END_TEST
 
-/* Nor watches anything, whose end it would hear of; and perhaps it could not even
-   ask. */
+/* It has no watch yet whose end would tell it; and perhaps it could not even
+   send its request. */
 START_TEST(L29_an_observer_that_has_only_begun_to_look_hears_of_it)
 {
 	kustos_observer_destroy(observer);
@@ -96,7 +96,8 @@ static bool is_observed(void)
 	return observed;
 }
 
-/* They are refused while another thread waits to destroy it. */
+/* The credentials are refused while another thread waits to destroy the
+   observer. */
 static void be_destroyed(void *arg, enum kustos_err err,
 	const struct kustos_participant *first)
 {
@@ -108,7 +109,7 @@ static void be_destroyed(void *arg, enum kustos_err err,
 	while (is_observed())
 		sched_yield();
 	ku_lock(lone.client);
-	ck_assert_int_eq(lone.client->callers, 1); /* it has not returned */
+	ck_assert_int_eq(lone.client->callers, 1); /* it still waits */
 	ku_session_event(lone.client, KU_ZK_STATE_AUTH_FAILED);
 	ck_assert_int_eq(lone.client->dispatch.ordinary.queued, 0);
 	ku_unlock(lone.client);

@@ -1,11 +1,12 @@
 /*
- * test_reopen.c - how long a client waits from one handle to the next, and then.
+ * test_reopen.c - how long a client pauses from one handle to the next, and
+ * what it does with a new handle.
  */
 #include "lone.h"
 
 #include "../unit/unit.h"
 
-/* What lib/session.c promises. */
+/* The pauses that lib/session.c promises. */
 #define BASE_MS 50
 #define MOST_MS 5000
 
@@ -14,19 +15,19 @@
 #define EXPIRY_MS (4 * LONE_TIMEOUT_MS)
 #define SEEDS 32
 #define TRIES 6
-/* More than the policy counts to. */
+/* More tries than the policy counts. */
 #define MANY 40
 
 static struct ku_zk_api api; /* ku_zk_sim, but for handles that are refused */
 static struct bench bench;
 static struct kustos_client *client;
 
-/* The next tries to open a handle fail: so many, and when each was made. */
+/* How many of the next tries to open a handle fail, and when each was made. */
 static int refusals;
 static int64_t tried_ms[MANY];
 static int tries;
 static int opened,
-	resumed; /* handles, and those that were to resume a session */
+	resumed; /* all handles; those that were to resume a session */
 
 static enum kustos_err open_it(void *env, const struct ku_zk_open *params,
 	struct ku_zk **out)
@@ -61,8 +62,8 @@ static void end(void)
 	lone_teardown(&bench, client);
 }
 
-/* End the session, and store the pauses between "count" handles that are refused
-   before there is another. */
+/* End the session, have "count" tries to open a handle fail, and store the
+   pauses between them. */
 static void expire(int count, int64_t *pauses_ms)
 {
 	int left_ms = EXPIRY_MS + count * MOST_MS;
@@ -119,14 +120,14 @@ START_TEST(L28_no_pause_between_handles_is_too_long_and_they_do_not_end)
 			longest = pauses[i];
 	}
 	ck_assert_int_eq(longest, MOST_MS);
-	/* With a session the pauses begin anew. */
+	/* After a session the pauses start from the shortest again. */
 	expire(2, pauses);
 	ck_assert_int_le(pauses[0], BASE_MS * 4);
 	end();
 }
 END_TEST
 
-/* It is over, or is by and by. */
+/* The ticket's session is over, or will be soon. */
 START_TEST(a_session_is_resumed_once)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -143,7 +144,7 @@ START_TEST(a_session_is_resumed_once)
 }
 END_TEST
 
-/* However long ago the one before began. */
+/* This holds however long ago the former session began. */
 START_TEST(a_new_session_is_certain_as_soon_as_it_is_greeted)
 {
 	begin(1);
@@ -159,7 +160,7 @@ START_TEST(a_new_session_is_certain_as_soon_as_it_is_greeted)
 }
 END_TEST
 
-/* A tenth of the timeout, and a second at the most. */
+/* The spread is a tenth of the timeout, but at most a second. */
 static const struct {
 	int timeout_ms;
 	int64_t most_ms;

@@ -1,6 +1,6 @@
 /*
- * test_resume.c - a latch that goes on with the node of a process before it, when
- * something happens just then.
+ * test_resume.c - a latch takes over the node of a former process of the same
+ * session, and something happens just then.
  */
 #include "lone.h"
 
@@ -12,14 +12,15 @@
 
 #define LINE "/line"
 #define NODE LINE "/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-"
-/* After what was refused it tries again. */
+/* The time after which it tries again when it was refused. */
 #define AGAIN_MS 3000
-/* More than it makes allocations with an answer, before or after each request. */
+/* More than the requests that it sends within one answer, and than its
+   allocations there. */
 #define REQUESTS 3
 #define ALLOCATIONS (20 * REQUESTS)
-/* And to begin. */
+/* The same at its beginning. */
 #define BEGINNING 5
-/* Before a connection that does not answer is left. */
+/* The time before it leaves a connection that does not answer. */
 #define WRITE_MS 200
 
 static struct bench bench;
@@ -27,16 +28,16 @@ static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_latch *latch;
 static char left[80], last[80]; /* the nodes of the former process */
-static char node[80];		/* of the term that was told last */
+static char node[80];		/* node of the term that was told last */
 
 static struct {
-	bool refuses; /* what is of that kind, */
-	int rc;	      /* with this; 0: it is not allowed */
+	bool refuses; /* refuse requests of "kind" */
+	int rc;	      /* with this error; 0: not authorized */
 	enum ku_zk_kind kind;
-	bool withholds; /* what is written */
-	int memory; /* so many allocations once that is answered, and so many */
-	int after;  /* requests were sent; -1: all there is */
-	bool inside; /* what it does with the answer */
+	bool withholds; /* withhold the answer to a write */
+	int memory;	/* so many allocations succeed at that answer, once */
+	int after;	/* so many requests were sent; -1: all succeed */
+	bool inside;	/* the client is handling that answer */
 	ku_zk_done_fn *done;
 	void *arg;
 } between;
@@ -77,7 +78,7 @@ static int submit_as_it_is(struct ku_zk *zk,
 		    : KU_ZK_OK;
 }
 
-/* The model's memory is not short. */
+/* While the model works, memory is not short. */
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -96,7 +97,7 @@ static void note_gain(void *arg, struct kustos_latch *one,
 	strcpy(node, kustos_hold_path(hold));
 }
 
-/* Another node that the former process has left says "data". */
+/* Make a node of the former process that says "data". */
 static void leave(struct ku_zk *former, const char *data)
 {
 	struct bench_reply made = bench_create(&bench, former, NODE, data,
@@ -108,8 +109,8 @@ static void leave(struct ku_zk *former, const char *data)
 	strcpy(last, made.path);
 }
 
-/* It has left one that says "me", and two that say "other", if that is not NULL; and we
-   go on with its session. */
+/* The former process has left a node that says "me", and two that say "other"
+   if that is not NULL.  Resume its session. */
 static void come_again(const char *other)
 {
 	struct kustos_client_options options = KUSTOS_CLIENT_OPTIONS_INIT;
@@ -164,7 +165,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* It leads, and so many nodes are there. */
+/* Check that the latch leads, and that there are "count" nodes. */
 static void check_leads(int count)
 {
 	ck_assert(kustos_latch_leads(latch));
@@ -181,7 +182,8 @@ START_TEST(an_id_that_begins_like_ours_is_anothers)
 }
 END_TEST
 
-/* Nothing says that it is the former process's: another part of that may have made it. */
+/* Without its data nothing shows that the node was this latch's: another part
+   of the former process may have made it. */
 START_TEST(U09_a_node_that_may_not_be_read_is_not_taken_over)
 {
 	come_again(NULL);
@@ -195,8 +197,8 @@ START_TEST(U09_a_node_that_may_not_be_read_is_not_taken_over)
 }
 END_TEST
 
-/* What it wrote into its node, and did not see answered, is looked for when its term is
-   over, and the program has not been told so. */
+/* The answer to the write into its node is lost.  The client reads the node
+   when the term is over, and before the program is told so. */
 START_TEST(a_node_that_was_not_written_into_is_given_up_once)
 {
 	const struct ku_zk_reply loss = { .rc = KU_ZK_CONNECTIONLOSS,
@@ -250,7 +252,8 @@ START_TEST(without_a_line_it_stands_in_a_new_one)
 }
 END_TEST
 
-/* One of ours, which is none that was left. */
+/* The other node is this client's own, and was not left by the former
+   process. */
 START_TEST(S03_another_of_ours_that_says_the_same_is_left_alone)
 {
 	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
@@ -270,7 +273,8 @@ START_TEST(S03_another_of_ours_that_says_the_same_is_left_alone)
 }
 END_TEST
 
-/* All but the newest go; and into that it has written, or it is gone as well. */
+/* Check that all nodes but the newest are gone.  The latch has written into
+   that one, or it is gone as well. */
 static void check_alone(void)
 {
 	struct kustos_stat stat;
@@ -305,7 +309,8 @@ START_TEST(without_memory_to_begin_with_it_begins_later)
 }
 END_TEST
 
-/* It goes as any other, also if the server has no time at first. */
+/* It is deleted like any other node, even if the server throttles that at
+   first. */
 START_TEST(L05_a_node_that_was_taken_over_goes_in_the_end)
 {
 	come_again(NULL);

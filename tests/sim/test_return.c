@@ -1,6 +1,6 @@
 /*
- * test_return.c - what a queue has taken for calls that had given up, and puts back in
- * the end: much of it, and what is very large.
+ * test_return.c - a queue that ends puts items back that it has taken for calls
+ * that had given up: many, and very large ones.
  */
 #include "return_bed.h"
 
@@ -14,8 +14,8 @@ START_TEST(L24_no_more_goes_back_at_once_than_a_server_takes)
 }
 END_TEST
 
-/* One may not, or two, and those behind it, of the same transaction, go before the
-   others. */
+/* None, one or two items may not go back.  Those behind a refused one, in the
+   same transaction, still go before all others. */
 START_TEST(S17_what_goes_back_keeps_its_order)
 {
 	keep(4, LARGE);
@@ -27,7 +27,8 @@ START_TEST(S17_what_goes_back_keeps_its_order)
 }
 END_TEST
 
-/* As if the queue had been copied node by node: the server's count is behind. */
+/* The server's count is behind the numbers, as if the queue had been copied
+   node by node. */
 START_TEST(S15_what_would_have_anothers_number_keeps_its_own)
 {
 	keep(3, 1);
@@ -38,7 +39,8 @@ START_TEST(S15_what_would_have_anothers_number_keeps_its_own)
 }
 END_TEST
 
-/* It goes with a receipt without its number, and not with it. */
+/* The item fits into a transaction with a receipt only if its name has no
+   number. */
 START_TEST(S15_what_fits_without_its_number_only_is_put)
 {
 	const struct ku_zk_request bare = { .path = QUEUE "/qn-",
@@ -55,7 +57,7 @@ START_TEST(S15_what_fits_without_its_number_only_is_put)
 }
 END_TEST
 
-/* Though it is more than goes together with others. */
+/* The item is too large to go together with others. */
 START_TEST(S15_what_may_go_back_with_a_receipt_does)
 {
 	keep(1, KU_REQUEST_LIMIT + 10000);
@@ -65,7 +67,7 @@ START_TEST(S15_what_may_go_back_with_a_receipt_does)
 }
 END_TEST
 
-/* Though the server has no time for a while, or for long, and the client is closed
+/* The server throttles it for some time, or for long, and the client is closed
    meanwhile. */
 START_TEST(S15_what_goes_back_alone_is_put)
 {
@@ -81,7 +83,7 @@ START_TEST(S15_what_goes_back_alone_is_put)
 }
 END_TEST
 
-/* Memory is short at first, when it is to be put. */
+/* Memory is short at first, when the item is to be put. */
 START_TEST(S15_what_waits_for_memory_ends_the_queue)
 {
 	keep(1, HUGE);
@@ -97,7 +99,8 @@ START_TEST(S15_what_waits_for_memory_ends_the_queue)
 }
 END_TEST
 
-/* Memory is short at first, when that is to be made; and then another may make it. */
+/* Memory is short at first, when the queue's node is to be made; and then
+   another may make it. */
 START_TEST(S15_what_finds_its_queue_gone_is_put)
 {
 	keep(3, 1);
@@ -114,7 +117,8 @@ START_TEST(S15_what_finds_its_queue_gone_is_put)
 }
 END_TEST
 
-/* Which is put off, and the client is closed meanwhile. */
+/* The creation of the queue's node is throttled, and the client is closed
+   meanwhile. */
 START_TEST(S15_what_waits_for_its_queue_to_be_made_is_put)
 {
 	keep(1, 1);

@@ -1,11 +1,11 @@
 /*
- * test_return_lost.c - what a queue is to put back, and cannot, or for all it knows did
- * not: it is told of, and only that is.
+ * test_return_lost.c - a queue cannot put items back, or does not know whether
+ * it did: the log must tell of these, and of no others.
  */
 #include "return_bed.h"
 
-/* By its next number it would be another's, and by its own as well; or it is alone, as it
-   is too large for a receipt. */
+/* Both the next number and the item's own number are another item's; or the
+   item goes alone, as it is too large for a receipt. */
 START_TEST(S15_what_can_have_no_number_is_not_put)
 {
 	bool alone = _i == 1;
@@ -20,7 +20,8 @@ START_TEST(S15_what_can_have_no_number_is_not_put)
 }
 END_TEST
 
-/* It goes with the first that may not be put. */
+/* The queue's node may not be made, so all items are given up with the
+   first. */
 START_TEST(U09_a_queue_that_may_not_be_made_is_tried_once)
 {
 	keep(3, 1);
@@ -45,7 +46,8 @@ START_TEST(S15_what_may_be_back_is_told_of_as_such)
 }
 END_TEST
 
-/* Somebody has deleted its receipt.  Who waits is told; or nobody is. */
+/* Somebody has deleted the receipt.  The call that waits gets the error; or no
+   call waits, and the log tells it. */
 START_TEST(S15_what_may_have_been_taken_for_nobody_is_told_of)
 {
 	bool gives_up = _i == 1;
@@ -59,7 +61,7 @@ START_TEST(S15_what_may_have_been_taken_for_nobody_is_told_of)
 }
 END_TEST
 
-/* Who only looks has not taken it, and looks on. */
+/* A call that only looks has taken nothing, and goes on. */
 START_TEST(S15_who_looks_is_not_told_of_what_may_have_been_taken)
 {
 	trouble.unsure = trouble.looks = true;
@@ -72,7 +74,8 @@ START_TEST(S15_who_looks_is_not_told_of_what_may_have_been_taken)
 }
 END_TEST
 
-/* It was not sent, or its answer does not come before the close is over. */
+/* Items that were not sent back, or whose answer does not come before the close
+   is over. */
 static const struct {
 	int count, bytes;
 	enum { STOPPED, CUT_OFF, MUTE } how;
@@ -110,7 +113,7 @@ START_TEST(S15_what_a_close_leaves_is_told_of)
 }
 END_TEST
 
-/* Nor is there a session, while the client waits for one to delete the receipt. */
+/* There is no session, and the client waits for one to delete the receipt. */
 START_TEST(P05_a_queue_that_ends_in_a_pause_leaves_no_timer)
 {
 	keep(1, 1);

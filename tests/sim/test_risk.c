@@ -1,5 +1,6 @@
 /*
- * test_risk.c - a hold that is at risk for another reason than that time goes by.
+ * test_risk.c - warnings that a hold is at risk: exact times, changed timeouts,
+ * and holds that are lost or no longer to be warned about.
  */
 #include "lone_late.h"
 
@@ -11,7 +12,7 @@ static void count(void *arg, struct kustos_hold *hold)
 	++*(int *)arg;
 }
 
-/* Take the mutex, and have warnings counted. */
+/* Take the mutex, and count warnings. */
 static void hold_with_warning(int64_t before_ms, int *warnings)
 {
 	lone_line_ask();
@@ -39,7 +40,7 @@ START_TEST(a_second_risk_is_told_though_only_a_pause_was_between_the_two)
 	pause_until_risk(before_ms);
 	(void)ku_client_step(lone.client);
 	ck_assert_int_eq(warnings, 1);
-	bench_run_ms(&lone.bench, 9); /* and its heartbeat is answered */
+	bench_run_ms(&lone.bench, 9); /* the heartbeat is answered */
 	ck_assert_int_gt(kustos_hold_remaining_ms(lone.hold), before_ms);
 	pause_until_risk(before_ms);
 	(void)ku_client_step(lone.client);
@@ -50,7 +51,7 @@ START_TEST(a_second_risk_is_told_though_only_a_pause_was_between_the_two)
 }
 END_TEST
 
-/* The server that grants less answers nothing else. */
+/* The next server grants a shorter timeout, and answers nothing else. */
 START_TEST(U03_a_risk_is_told_by_the_timeout_of_the_last_connection)
 {
 	const int less_ms = LONE_TIMEOUT_MS / 4;
@@ -78,7 +79,7 @@ START_TEST(U03_a_risk_is_told_by_the_timeout_of_the_last_connection)
 }
 END_TEST
 
-/* It may have been lost for another reason than that time went by. */
+/* The hold was lost because its node was deleted. */
 START_TEST(what_was_lost_is_at_risk_no_more)
 {
 	const int64_t before_ms = LONE_TIMEOUT_MS / 4;
@@ -95,7 +96,7 @@ START_TEST(what_was_lost_is_at_risk_no_more)
 			KUSTOS_OK);
 	while (lone.client->session.lease.end_ns - ku_now(lone.client) >
 		before_ms * KU_NS_PER_MS)
-		bench_run_ms(&lone.bench, 1); /* it does nothing */
+		bench_run_ms(&lone.bench, 1); /* without the client */
 	(void)ku_client_step(lone.client);
 	lone_run_ms(&lone.bench, lone.client, 1000);
 	ck_assert_int_eq(warnings, 0);
@@ -103,7 +104,7 @@ START_TEST(what_was_lost_is_at_risk_no_more)
 }
 END_TEST
 
-/* A hold of another path, and a warning for it. */
+/* Acquire a hold of another path, with a warning. */
 static struct kustos_hold *hold_another(const char *path, int64_t before_ms,
 	kustos_hold_fn *warned, void *arg, struct kustos_mutex **mutex)
 {
@@ -126,7 +127,7 @@ static void count_any(void *arg, struct kustos_hold *hold)
 	++*(int *)arg;
 }
 
-/* Whoever does not want to be warned any more, in whatever order, is not, and the
+/* Holds whose warning was canceled, in whatever order, are not warned, and the
    others are. */
 START_TEST(each_of_several_is_told_that_wants_to_be)
 {
@@ -140,7 +141,7 @@ START_TEST(each_of_several_is_told_that_wants_to_be)
 	for (i = 0; i < 4; i++)
 		hold[i] = hold_another(paths[i], before_ms, count_any, &told[i],
 			&mutex[i]);
-	/* The second twice, and in between the one that stood beside it. */
+	/* Cancel the second twice, and in between the first, its neighbour. */
 	for (i = 0; i < 3; i++)
 		ck_assert_int_eq(kustos_hold_at_risk(hold[i == 1 ? 0 : 1],
 					 before_ms, NULL, NULL),
@@ -161,7 +162,8 @@ START_TEST(each_of_several_is_told_that_wants_to_be)
 }
 END_TEST
 
-/* Nor does that take from the others what they asked for meanwhile. */
+/* The second cancel must not remove a warning that another asked for
+   meanwhile. */
 START_TEST(who_is_not_warned_any_more_may_say_so_twice)
 {
 	static const char *const paths[] = { "/r0", "/r1", "/r2" };
@@ -197,7 +199,7 @@ START_TEST(who_is_not_warned_any_more_may_say_so_twice)
 }
 END_TEST
 
-/* Not a moment later, and not again in that moment. */
+/* It is told at that very moment, and only once. */
 START_TEST(a_risk_is_told_when_so_much_is_left_as_was_asked_for)
 {
 	const int64_t before_ms = LONE_TIMEOUT_MS / 4;

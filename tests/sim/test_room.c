@@ -1,6 +1,6 @@
 /*
- * test_room.c - room in a queue that is bounded, or for a lease, of which nothing
- * tells that it is there.
+ * test_room.c - there is room in a bounded queue, or for a lease, and no event
+ * tells of it.
  */
 #include "lone.h"
 
@@ -23,7 +23,7 @@ static struct ku_queue *queue;
 static enum kustos_err ends[2]; /* KUSTOS_ETIMEDOUT: not yet */
 
 static struct {
-	bool listing, number, put; /* not allowed: any; any; the next one */
+	bool listing, number, put; /* refused: all, all, the next one */
 } refusal;
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -88,7 +88,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* How many there are may be asked all the same. */
+/* The client may still ask how many items there are. */
 START_TEST(U09_who_may_not_list_a_full_queue_hears_of_room_in_a_while)
 {
 	bench_create(&bench, raw, ITEM, "", KU_ZK_PERSISTENT);
@@ -102,7 +102,7 @@ START_TEST(U09_who_may_not_list_a_full_queue_hears_of_room_in_a_while)
 }
 END_TEST
 
-/* A put that comes meanwhile has it counted for all. */
+/* Another put makes the client count, which helps all that wait. */
 START_TEST(who_may_not_list_a_full_queue_hears_of_room_when_another_puts)
 {
 	bench_create(&bench, raw, ITEM, "", KU_ZK_PERSISTENT);
@@ -116,8 +116,9 @@ START_TEST(who_may_not_list_a_full_queue_hears_of_room_when_another_puts)
 }
 END_TEST
 
-/* Its receipt is being made, so that the second is counted, and the queue listed,
-   before the first is sent; and then that is refused, which no event tells of. */
+/* The receipt is still being made, so the second put is counted, and the queue
+   listed, before the first is sent.  Then the first is refused, which causes no
+   event. */
 START_TEST(who_waits_for_the_place_of_another_has_it_when_that_is_refused)
 {
 	refusal.put = true;
@@ -136,7 +137,7 @@ static void granted(void *arg, enum kustos_err err, struct kustos_hold *hold)
 	*(struct kustos_hold **)arg = hold;
 }
 
-/* Nothing tells of it when a node may be read again. */
+/* No event tells when a node may be read again. */
 START_TEST(U09_who_may_not_read_how_many_leases_there_are_asks_again_in_a_while)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /*
- * test_roomer.c - a thread that puts in the background, and waits for memory: something
- * happens between the look whether there is some and its wait.
+ * test_roomer.c - a thread puts in the background, and has to wait for memory:
+ * something happens after it has found none and before it waits.
  */
 #include "lone.h"
 
@@ -14,7 +14,7 @@
 static struct bench bench;
 static struct kustos_client *client;
 static struct ku_queue *queue;
-static bool waited; /* for longer than a put takes */
+static bool waited; /* it waited longer than a put takes */
 
 enum kustos_err __real_ku_wait_stay(struct ku_wait *wait,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
@@ -23,7 +23,7 @@ enum kustos_err __wrap_ku_wait_stay(struct ku_wait *wait,
 bool __wrap_ku_cond_wait(struct kustos_client *c, pthread_cond_t *cond,
 	kustos_deadline until);
 
-/* As if there were no threads that could wait. */
+/* Run the client as if no thread could wait. */
 static void run(int ms)
 {
 	client->env.threads = false;
@@ -31,7 +31,7 @@ static void run(int ms)
 	client->env.threads = true;
 }
 
-/* What was put before it is put meanwhile. */
+/* Before the wait begins, earlier puts are done. */
 enum kustos_err __wrap_ku_wait_stay(struct ku_wait *wait,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
@@ -46,7 +46,7 @@ bool __wrap_ku_cond_wait(struct kustos_client *c, pthread_cond_t *cond,
 	(void)cond;
 	(void)until;
 	waited = true;
-	return false; /* its time is over */
+	return false; /* the wait times out */
 }
 
 static void setup(void)
@@ -78,7 +78,7 @@ static enum kustos_err put(kustos_deadline deadline)
 	return ku_queue_put_async(queue, &item, deadline, NULL, NULL, NULL);
 }
 
-/* Nobody would tell it of that. */
+/* Nothing would wake the thread after that. */
 START_TEST(L01_memory_that_is_freed_before_the_wait_begins_is_had)
 {
 	ck_assert_int_eq(put(KUSTOS_FOREVER), KUSTOS_OK);
@@ -94,7 +94,7 @@ START_TEST(L20_who_does_not_wait_does_not_wait_for_memory)
 {
 	ck_assert_int_eq(put(KUSTOS_FOREVER), KUSTOS_OK);
 	ck_assert_int_eq(put(KUSTOS_NOW), KUSTOS_EFULL);
-	client->env.threads = false; /* and where nobody can */
+	client->env.threads = false; /* where no thread can wait */
 	ck_assert_int_eq(put(KUSTOS_FOREVER), KUSTOS_EFULL);
 	run(1000);
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 1);

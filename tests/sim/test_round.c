@@ -1,6 +1,6 @@
 /*
- * test_round.c - the last member of a double barrier's round leaves, and what it does to
- * "ready" is lost on its way.
+ * test_round.c - the last member of a double barrier's round leaves, and its
+ * deletion of "ready" is lost on the way.
  */
 #include "lone.h"
 
@@ -84,7 +84,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* The next one has the same version. */
+/* The "ready" of the next round has the same version. */
 START_TEST(S10_the_ready_of_the_next_round_is_not_deleted_late)
 {
 	bench_delete(&bench, raw, READY, -1);
@@ -96,7 +96,7 @@ START_TEST(S10_the_ready_of_the_next_round_is_not_deleted_late)
 }
 END_TEST
 
-/* It is alone in each, and the last. */
+/* The member is alone in each round, and so the last. */
 START_TEST(each_round_has_its_ready_deleted)
 {
 	int entered = -1;

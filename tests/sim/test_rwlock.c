@@ -36,7 +36,7 @@ START_TEST(they_do_everything_meanwhile)
 }
 END_TEST
 
-/* A writer lists once for each that stood before it, a reader seldom. */
+/* A writer lists once for each node that stood before it, a reader seldom. */
 START_TEST(L28_a_release_does_not_wake_the_herd)
 {
 	lock_seeds_wake_no_herd(rwlock());

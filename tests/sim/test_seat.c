@@ -1,6 +1,6 @@
 /*
- * test_seat.c - who fights for the one node of a line, and how: when it tries, and how
- * long it waits first.
+ * test_seat.c - clients fight for the only node of a line (a seat): when they
+ * try, and how long they wait first.
  */
 #include "lone.h"
 
@@ -17,9 +17,10 @@
 #define WAY_MS 10
 #define FIGHTS 24
 #define PLACES 4
-/* What <kustos/simple.h> says. */
+/* The longest pause, as <kustos/simple.h> says. */
 #define PAUSE_MS 17
-/* Who hears nothing looks again before that, and who may not read tries. */
+/* Within LOOK_MS a client without events looks again; within TRY_MS one that
+   may not read tries. */
 #define LOOK_MS 70000
 #define TRY_MS 1100
 
@@ -33,14 +34,15 @@ static struct wish {
 	struct kustos_hold *hold;
 } wishes[PLACES];
 
-/* What it asks of the node next, and when; and has the rival make it just before. */
+/* The client's next request about the node, and its time.  The rival makes the
+   node just before it. */
 static struct fight {
 	bool on, asked;
 	enum ku_zk_kind kind;
 	int64_t at_ns;
 } fight;
 static bool uncreatable, undeletable, unreadable, unknowable;
-static bool unanswered; /* the next try, and it is not done */
+static bool unanswered; /* the next try is not done, and not answered */
 static int requests, tries, reads;
 
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
@@ -138,7 +140,7 @@ START_TEST(L20_a_try_does_not_wait_for_what_another_had_begun)
 }
 END_TEST
 
-/* So many nodes are ours already that there can be no more. */
+/* Pretend that the session has so many nodes that no more fit. */
 static void have_no_more(void)
 {
 	client->footprint.ephemeral_bytes += KU_FOOTPRINT_LIMIT;
@@ -161,7 +163,7 @@ START_TEST(who_cannot_try_is_in_nobodys_way)
 }
 END_TEST
 
-/* And so is each behind it. */
+/* All calls behind it are told, too. */
 START_TEST(who_cannot_try_when_its_turn_has_come_is_told)
 {
 	for (int i = 0; i < PLACES; i++)
@@ -189,7 +191,8 @@ START_TEST(who_may_not_make_it_is_told_and_leaves_nothing)
 }
 END_TEST
 
-/* The answer to a deletion says nothing of it, nor does it that nobody wants it. */
+/* Neither the answer to a deletion, nor the end of its call, tells what became
+   of a try. */
 START_TEST(S06_nobody_tries_before_it_is_known_what_became_of_the_try_before)
 {
 	struct kustos_cancel *cancel;
@@ -203,7 +206,7 @@ START_TEST(S06_nobody_tries_before_it_is_known_what_became_of_the_try_before)
 	ck_assert_int_eq(ask(1, KUSTOS_FOREVER, cancel), KUSTOS_OK);
 	kustos_cancel_fire(cancel);
 	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
-	run_ms(2 * WAY_MS - 1); /* that of the deletion has come */
+	run_ms(2 * WAY_MS - 1); /* the deletion's answer has come */
 	ck_assert_int_eq(tries, 2);
 	run_ms(1000);
 	ck_assert_int_eq(tries, 3);
@@ -219,8 +222,8 @@ static void run_until_granted(void)
 		run_ms(1);
 }
 
-/* It is known whose it is: before it is watched, later, and on a connection after the
-   one on which it was made. */
+/* The client knows that the node is its own: before it watches it, after that,
+   and on a later connection than the one on which it made the node. */
 START_TEST(to_give_it_back_is_one_request)
 {
 	struct kustos_stat stat;
@@ -243,7 +246,7 @@ START_TEST(to_give_it_back_is_one_request)
 }
 END_TEST
 
-/* By the rival. */
+/* The rival makes the node. */
 static void make_it(void)
 {
 	ck_assert_int_eq(
@@ -256,8 +259,9 @@ static void delete_it(void)
 	ck_assert_int_eq(bench_delete(&bench, raw, NODE, -1).rc, KU_ZK_OK);
 }
 
-/* While we are away ours is deleted, and the rival quicker: it is seen that it is
-   another's, or ours is given back before that. */
+/* While the client is disconnected its node is deleted, and the rival makes
+   another.  The client sees that it is another's, or gives its hold back before
+   that. */
 START_TEST(S10_what_another_has_made_meanwhile_is_left_to_it)
 {
 	struct kustos_stat stat;
@@ -285,7 +289,8 @@ START_TEST(S10_what_another_has_made_meanwhile_is_left_to_it)
 }
 END_TEST
 
-/* Its try was not done, and then was beaten, but it hears neither. */
+/* The first try was not done, and the next was beaten; but the client learns
+   neither. */
 START_TEST(S06_who_cannot_know_whose_it_is_waits_for_it)
 {
 	make_it();
@@ -301,7 +306,7 @@ START_TEST(S06_who_cannot_know_whose_it_is_waits_for_it)
 }
 END_TEST
 
-/* The rival has it, and we wait. */
+/* The rival has the node, and the client waits. */
 static void wait_for_it(void)
 {
 	make_it();
@@ -335,14 +340,14 @@ START_TEST(U09_who_may_not_read_the_node_tries_now_and_then)
 }
 END_TEST
 
-/* The lease is over, until we are greeted. */
+/* End the session's lease, until the next greeting. */
 static void end_lease(void)
 {
 	ku_session_set_state(client, KUSTOS_LOST);
 	client->session.greeted = false;
 }
 
-/* The lease is over when it is made. */
+/* The lease has ended when the answer to the creation comes. */
 static void make_late(void)
 {
 	ck_assert_int_eq(ask(0, KUSTOS_FOREVER, NULL), KUSTOS_OK);
@@ -353,7 +358,7 @@ static void make_late(void)
 	ck_assert_int_eq(place->state, KU_PLACE_LOOKING);
 }
 
-/* And then it is when it is looked at. */
+/* And it has ended again when the answer to the look comes. */
 START_TEST(who_sees_too_late_that_it_is_there_has_it_with_the_next_lease)
 {
 	make_late();
@@ -371,7 +376,7 @@ START_TEST(who_sees_too_late_that_it_is_there_has_it_with_the_next_lease)
 }
 END_TEST
 
-/* And then it is gone when it is looked at. */
+/* And the node is gone when the client looks at it. */
 START_TEST(L05_who_has_made_it_twice_leaves_nothing)
 {
 	struct kustos_stat stat;
@@ -389,7 +394,8 @@ START_TEST(L05_who_has_made_it_twice_leaves_nothing)
 }
 END_TEST
 
-/* It is deleted; return for how long we wait, and let the rival be quicker. */
+/* Delete the node, and let the rival be quicker.  Return how long the client
+   waited. */
 static double lose_a_fight(void)
 {
 	fight.asked = false;
@@ -404,7 +410,8 @@ static double lose_a_fight(void)
 	return (double)(at_ns - since) / KU_NS_PER_MS;
 }
 
-/* Who has not been beaten does not wait at all: most often it is alone. */
+/* A client that was not beaten yet does not wait at all: most often it is
+   alone. */
 START_TEST(L28_who_is_beaten_waits_longer_each_time_but_not_for_long)
 {
 	double pause, longest = 0;

@@ -9,7 +9,8 @@ static const struct sim_scenario *semaphore(void)
 	return seeds_of("semaphore");
 }
 
-/* Run the first "count" seeds, without some of the faults, and sum up. */
+/* Run the first "count" seeds without some of the faults, and return the
+   sums. */
 static struct sem_figures figures_of(uint64_t count, unsigned without)
 {
 	struct sim_options options = { .steps = SEED_STEPS,
@@ -43,7 +44,7 @@ START_TEST(semaphores_survive_stalls)
 }
 END_TEST
 
-/* Neither of the line nor of the number. */
+/* Neither watches of the line nor those of the number are set again. */
 START_TEST(L08_semaphores_survive_servers_that_set_no_watches_again)
 {
 	seeds_survive_with(semaphore(), SIM_FORGET, 60);
@@ -69,7 +70,7 @@ START_TEST(they_do_everything_meanwhile)
 }
 END_TEST
 
-/* Only who is first in line looks when the leases change. */
+/* Only the first in line looks when the leases change. */
 START_TEST(L28_a_release_does_not_wake_the_herd)
 {
 	const unsigned all_faults = (1u << SIM_FAULT_COUNT) - 1;

@@ -30,7 +30,7 @@ static void setup(void)
 	bench_create(&bench, zk, "/a", "1", KU_ZK_PERSISTENT);
 }
 
-/* Client 0 at the leader, client 1 at a follower. */
+/* Open client 0 at the leader, and client 1 at a follower. */
 static void setup_three(void)
 {
 	start(3);

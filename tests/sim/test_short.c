@@ -1,6 +1,7 @@
 /*
- * test_short.c - what cannot be made for want of memory leaves nothing behind, whichever
- * request for it fails, and however many timers there is room for by then.
+ * test_short.c - an object that cannot be made because memory is short leaves
+ * nothing behind, whichever allocation fails, and however much room for timers
+ * there is.
  */
 #include "lone.h"
 
@@ -15,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No more timers than this are needed for one of them. */
+/* No object needs more timers than this. */
 #define TIMERS 12
-/* Nor is memory asked for more often. */
+/* No object needs more allocations than this. */
 #define REQUESTS 60
 
 #define RECEIPTS "/receipts"
@@ -27,19 +28,19 @@ static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_cancel *cancel;
-static struct ku_cancel_link ours; /* on it, beside those of calls */
+static struct ku_cancel_link ours; /* our link, beside those of calls */
 
 static void fired(struct ku_cancel_link *it)
 {
 	(void)it;
 }
 
-/* When a request of this kind is refused, as what it is for is missing, or is there
-   already, from then on memory is short. */
+/* When a request of this kind is refused, because its node is missing or exists
+   already, memory is short from then on. */
 static struct {
 	bool armed, failed;
 	enum ku_zk_kind kind;
-	int requests; /* after so many of them */
+	int requests; /* after so many allocations */
 	ku_zk_done_fn *done;
 	void *arg;
 } refusal;
@@ -55,7 +56,7 @@ static void refused(void *arg, const struct ku_zk_reply *reply)
 	ck_assert(ku_timers_reserve(timers, left));
 	fault_after(refusal.requests);
 	refusal.done(refusal.arg, reply);
-	/* The program is told of the end of a call only afterwards. */
+	/* The program learns the end of a call only after this. */
 	if (refusal.kind == KU_ZK_MULTI)
 		refusal.failed = fault_end() || refusal.failed;
 	ku_timers_release(timers, left);
@@ -71,7 +72,7 @@ static void made(void *arg, const struct ku_zk_reply *reply)
 	refusal.failed = fault_end() || refusal.failed;
 }
 
-/* From here on it would be the simulator that has no memory. */
+/* Memory is no longer short: from here on the simulator would lack it. */
 static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -165,8 +166,8 @@ static enum kustos_err make_node(void)
 static enum kustos_err (*const make[])(
 	void) = { make_vigil, make_queue, make_desk, make_node };
 
-/* Have one made while the request for memory after so many fails, and timers have room
-   for "left" more.  Returns whether none failed. */
+/* Make an object while the allocation after "requests" fails, and there is room
+   for "left" more timers.  Returns whether no allocation failed. */
 static bool is_made(int what, size_t left, int requests)
 {
 	struct ku_timers *timers = &client->timers;
@@ -225,7 +226,7 @@ static enum kustos_err put(struct ku_queue *queue)
 	return end;
 }
 
-/* There is one. */
+/* Delete the only receipt. */
 static void delete_receipt(void)
 {
 	struct bench_reply there = bench_read(&bench, raw, KU_ZK_CHILDREN,
@@ -237,7 +238,8 @@ static void delete_receipt(void)
 	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
 }
 
-/* Its node is missing.  Returns whether memory was short, as it was to be made. */
+/* Put when the queue's node is missing.  Returns whether memory was short while
+   it was to be made. */
 static bool put_first(struct ku_queue *queue, int requests)
 {
 	arm(KU_ZK_MULTI, requests);
@@ -247,7 +249,7 @@ static bool put_first(struct ku_queue *queue, int requests)
 	return refusal.failed;
 }
 
-/* It has no receipt yet.  The same, as that was to be made; there is room for so few more
+/* The same when the queue has no receipt yet, and there is room for "few" more
    timers. */
 static bool put_without_receipt(struct ku_queue *queue, int requests,
 	size_t few)
@@ -266,12 +268,13 @@ static bool put_without_receipt(struct ku_queue *queue, int requests,
 	ku_timers_release(timers, left);
 	lone_run_ms(&bench, client, 1000);
 	if (err != KUSTOS_OK)
-		end = err; /* it was not begun */
+		end = err; /* the call did not begin */
 	ck_assert(end == KUSTOS_OK || (refusal.failed && end == KUSTOS_ENOMEM));
 	return refusal.failed;
 }
 
-/* The same, as those of the dead were to be swept up: they are another time. */
+/* The same when old receipts are to be swept up, which is then put off to
+   another time. */
 static bool put_unswept(struct ku_queue *queue, int requests)
 {
 	ck_assert_int_eq(kustos_create_async(client, RECEIPTS, "", 0, 0,
@@ -287,7 +290,7 @@ static bool put_unswept(struct ku_queue *queue, int requests)
 
 #define WAYS 8
 
-/* Nor does a receipt. */
+/* The same for a receipt that could not be made. */
 START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 {
 	struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -307,7 +310,7 @@ START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 			: _i == WAYS - 1
 			? put_unswept(queue, requests)
 			: put_without_receipt(queue, requests, (size_t)_i % 3);
-		if (_i < 4) /* else it ends with that */
+		if (_i < 4) /* otherwise it ends without another put */
 			ck_assert_int_eq(put(queue), KUSTOS_OK);
 		ku_queue_destroy(queue);
 		lone_run_ms(&bench, client, 1000);
@@ -317,7 +320,8 @@ START_TEST(a_queue_that_could_not_be_made_holds_up_no_later_put)
 }
 END_TEST
 
-/* It was deleted, which is found out when the queue is destroyed. */
+/* The receipt was deleted, which the client finds out when the queue is
+   destroyed. */
 START_TEST(P05_a_queue_that_cannot_make_its_receipt_anew_in_the_end_goes)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -354,7 +358,7 @@ START_TEST(P05_a_queue_that_cannot_make_its_receipt_anew_in_the_end_goes)
 }
 END_TEST
 
-static int stored; /* so often the end of it was told */
+static int stored; /* how often the end of the call was told */
 
 static void was_stored(void *arg, enum kustos_err err)
 {
@@ -362,7 +366,8 @@ static void was_stored(void *arg, enum kustos_err err)
 	*(enum kustos_err *)arg = err;
 }
 
-/* Its node is to be made; or another was quicker, and it is to be set again. */
+/* The number's node is to be made; or another has made it first, and it is to
+   be set. */
 START_TEST(a_number_that_cannot_be_stored_for_want_of_memory_is_told_of)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /*
- * test_sim.c - the simulator itself: it repeats, it is quiet when all is well,
- * and it finds what is wrong and says so.
+ * test_sim.c - the simulator itself: its runs repeat, it reports nothing when
+ * all is well, and it finds and reports what is wrong.
  */
 #include "sanitized.h"
 #include "sim.h"
@@ -53,7 +53,7 @@ START_TEST(a_seed_repeats_itself)
 }
 END_TEST
 
-/* A seed that nobody asked for them with is what it was before there were any. */
+/* Without stalls, a seed does what it did before there were any. */
 START_TEST(clients_stall_only_if_asked_to)
 {
 	const struct sim_scenario *client = sim_find_scenario("client");
@@ -166,7 +166,7 @@ START_TEST(the_prefix_fails_and_one_step_less_does_not)
 }
 END_TEST
 
-/* Of a failure at rest some shorter prefix may fail as well. */
+/* If a run fails after its steps, some shorter prefix may fail as well. */
 START_TEST(only_what_is_the_shortest_prefix_is_called_so)
 {
 	const struct sim_scenario *raw = sim_find_scenario("raw");
@@ -212,7 +212,7 @@ START_TEST(each_bug_of_the_model_is_found)
 }
 END_TEST
 
-/* It counts processor time, so a busy machine does not matter. */
+/* simbench() counts processor time, so a busy machine does not matter. */
 START_TEST(the_model_serves_200000_requests_a_second)
 {
 #if TIMES_LESS == 1 && defined(__OPTIMIZE__)

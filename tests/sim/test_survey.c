@@ -28,7 +28,7 @@ static void over(struct ku_survey *survey)
 	ends++;
 }
 
-/* Whoever waits for it is told why, and once. */
+/* The caller that waits for the survey learns the error, once. */
 START_TEST(a_survey_of_which_nothing_can_be_read_ends)
 {
 	struct ku_survey survey;

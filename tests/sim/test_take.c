@@ -1,5 +1,5 @@
-/* test_take.c - items of a queue that change, go, or are another's by the time they are
-   taken. */
+/* test_take.c - items of a queue that have changed, are gone, or were replaced
+   by the time they are taken. */
 #include "lone.h"
 
 #include "../unit/unit.h"
@@ -16,9 +16,9 @@
 
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
-	bool no_receipt; /* its creation is put off */
+	bool no_receipt; /* the creation of a receipt is throttled */
 	bool no_take;	 /* nothing may be deleted */
-	int list_rc;	 /* instead of a listing of the queue; 0: none */
+	int list_rc;	 /* error for a listing of the queue; 0: none */
 } trouble;
 static struct bench bench;
 static struct ku_zk *raw;
@@ -88,7 +88,7 @@ static void remove_it(const char *path)
 	ck_assert_int_eq(bench_delete(&bench, raw, path, -1).rc, KU_ZK_OK);
 }
 
-/* What polls have brought, one letter for each item. */
+/* What polls have returned, one letter for each item. */
 static struct {
 	char items[8];
 	enum kustos_err err;
@@ -143,7 +143,7 @@ static void take(const char *item)
 	check(item);
 }
 
-/* Poll for so many, until they are about to be deleted. */
+/* Poll for "count" items, and run until these are about to be deleted. */
 static void poll_until_taking(size_t count)
 {
 	poll(count);
@@ -153,7 +153,7 @@ static void poll_until_taking(size_t count)
 	}
 }
 
-/* Another item of the same name, and the same version. */
+/* Replace the item by another of the same name and version. */
 static void make_anew(const char *data)
 {
 	remove_it(QUEUE "/qn-0000000000");
@@ -162,8 +162,8 @@ static void make_anew(const char *data)
 	put(data);
 }
 
-/* It was read, and the receipt is not there yet: for long, or until the connection has
-   been another. */
+/* The item was read, and the receipt is not there yet: for a long time, or
+   until after a reconnect. */
 START_TEST(S15_what_was_read_is_read_again_if_it_is_taken_late)
 {
 	put("o");
@@ -185,7 +185,7 @@ static void was_put(void *arg, enum kustos_err err)
 	*(enum kustos_err *)arg = err;
 }
 
-/* Put by the object that takes. */
+/* Put an item through the object that takes. */
 static void put_own(const char *data, int64_t due_ms)
 {
 	const struct kustos_new_item item = { .data = data,
@@ -200,8 +200,8 @@ static void put_own(const char *data, int64_t due_ms)
 	ck_assert_int_eq(err, KUSTOS_OK);
 }
 
-/* Its own, which is not read, is to be taken; and there is a connection again when it is
-   another's. */
+/* The object is about to take its own item, which it does not read.  When it is
+   connected again, that node is another's. */
 START_TEST(S15_an_own_item_is_not_taken_without_a_connection)
 {
 	put("f");
@@ -222,7 +222,8 @@ START_TEST(S15_an_own_item_is_not_taken_without_a_connection)
 }
 END_TEST
 
-/* Nor before what was listed, of which one is being read ahead. */
+/* It does not come before listed items, even if one of these is just being read
+   ahead. */
 START_TEST(an_own_item_comes_behind_all_that_were_there)
 {
 	for (char letter[] = "a"; *letter <= 'e'; ++*letter)
@@ -235,7 +236,7 @@ START_TEST(an_own_item_comes_behind_all_that_were_there)
 }
 END_TEST
 
-/* Though somebody waits, and there is nothing else. */
+/* This holds although a call waits, and there is no other item. */
 START_TEST(S17_an_own_item_is_not_taken_before_it_is_due)
 {
 	const struct ku_clock *clock = &client->env.clock;
@@ -254,7 +255,7 @@ START_TEST(S17_an_own_item_is_not_taken_before_it_is_due)
 }
 END_TEST
 
-/* "now", without a connection. */
+/* Check that the poll "now" ends at once without a connection. */
 static void check_at_once(const struct ku_poll_wish *now)
 {
 	got.err = KUSTOS_ETIMEDOUT;
@@ -265,7 +266,7 @@ static void check_at_once(const struct ku_poll_wish *now)
 		KUSTOS_EDISCONNECTED);
 }
 
-/* Whether something was read before, or only listed. */
+/* Items were read before, or only listed. */
 START_TEST(L20_who_does_not_wait_does_not_wait_for_a_connection)
 {
 	const struct ku_poll_wish now = { .max = 1, .deadline = KUSTOS_NOW };
@@ -282,7 +283,8 @@ START_TEST(L20_who_does_not_wait_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* Though one was taken for nobody, which is not to be looked at. */
+/* An item was taken for nobody, but may not be shown to a call that only
+   looks. */
 START_TEST(L20_who_looks_without_waiting_does_not_wait_for_a_connection)
 {
 	struct ku_poll_wish all = { .max = 1, .deadline = KUSTOS_FOREVER };
@@ -311,8 +313,8 @@ START_TEST(L20_who_looks_without_waiting_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* It is the first still, though that behind it is read; and who is alone takes
-   strictly the first of those that follow. */
+/* The item is still the first, although the next one was read.  And an only
+   taker takes the following ones strictly in order. */
 START_TEST(an_item_that_is_changed_as_it_is_taken_is_the_next_still)
 {
 	put("a");
@@ -322,7 +324,7 @@ START_TEST(an_item_that_is_changed_as_it_is_taken_is_the_next_still)
 	take("a");
 	poll(1);
 	ck_assert_uint_eq(queue->take.caught.count, 2);
-	run(1); /* it is read before that, and to be deleted after it */
+	run(1); /* it was read, and is about to be deleted */
 	lone_send(&bench, raw,
 		&(struct ku_zk_request){ .kind = KU_ZK_SET,
 			.path = QUEUE "/qn-0000000001",
@@ -335,7 +337,7 @@ START_TEST(an_item_that_is_changed_as_it_is_taken_is_the_next_still)
 }
 END_TEST
 
-/* One of three is gone. */
+/* One of three items is gone. */
 START_TEST(L27_what_is_left_of_those_to_be_taken_need_not_be_listed)
 {
 	put("a");
@@ -366,7 +368,7 @@ START_TEST(U09_who_may_not_take_or_list_is_told)
 }
 END_TEST
 
-/* The server has no time for a listing. */
+/* The server throttles the listing. */
 START_TEST(L20_who_does_not_wait_does_not_wait_for_a_listing)
 {
 	put("a");
@@ -380,7 +382,7 @@ START_TEST(L20_who_does_not_wait_does_not_wait_for_a_listing)
 }
 END_TEST
 
-/* It was read ahead, for a take before. */
+/* The item was read ahead, for a former take. */
 START_TEST(who_looks_goes_by_nothing_that_was_read_before)
 {
 	put("a");
@@ -422,7 +424,7 @@ START_TEST(L28_nobody_lists_for_who_has_given_up)
 }
 END_TEST
 
-/* Another is faster; and there is nothing that would go back. */
+/* Another client takes the item first, so there is nothing to put back. */
 START_TEST(L06_a_take_that_is_refused_in_the_end_holds_up_no_close)
 {
 	put("a");

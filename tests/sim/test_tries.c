@@ -1,5 +1,6 @@
 /*
- * test_tries.c - what only looks, and is not to wait, when nobody answers.
+ * test_tries.c - calls that only look, and must not wait, when no server
+ * answers.
  */
 #include "lone_line.h"
 
@@ -13,7 +14,7 @@ static struct kustos_double_barrier *member;
 static struct kustos_countdown *countdown;
 static int ends[2]; /* -1: not yet */
 
-/* Nothing reaches a server any more. */
+/* Set up, and then cut the client off from all servers. */
 static void setup(void)
 {
 	lone_line_open(&ku_zk_sim);
@@ -61,7 +62,8 @@ static enum kustos_err begin(int kind, kustos_deadline deadline, int *end)
 		end);
 }
 
-/* Until the client has noticed, which is long before the lease ends. */
+/* Run until the client has noticed the silence, which is long before the lease
+   ends. */
 static void run_until_away(void)
 {
 	for (int i = 0; i < LONE_TIMEOUT_MS &&
@@ -83,7 +85,7 @@ START_TEST(L20_a_look_ends_when_the_connection_is_away)
 }
 END_TEST
 
-/* And that one waits on. */
+/* The call that waits goes on to wait. */
 START_TEST(L20_a_look_does_not_wait_for_who_waits)
 {
 	ck_assert_int_eq(begin(_i, KUSTOS_FOREVER, &ends[1]), KUSTOS_OK);
@@ -122,7 +124,8 @@ static void never(struct ku_op *op)
 	ck_abort_msg("it was let go");
 }
 
-/* Whoever waits for two needs the second no more when the first has ended. */
+/* A caller that waits for two operations cancels the second when the first has
+   ended. */
 START_TEST(L01_an_operation_that_ends_may_take_the_next_with_it)
 {
 	struct kustos_client *client = lone.client;

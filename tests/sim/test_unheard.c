@@ -1,5 +1,6 @@
 /*
- * test_unheard.c - an observer of which events do not come, or come at a bad moment.
+ * test_unheard.c - an observer whose events do not come, or come at a bad
+ * moment.
  */
 #include "lone.h"
 #include "model_impl.h"
@@ -14,7 +15,7 @@
 #define FIRST LINE "/lock-0000000000"
 /* How long each message between a client and its server takes. */
 #define WAY_MS 10
-/* In which an observer looks again at what it watches. */
+/* Within this time an observer looks again at what it watches. */
 #define SAFETY_MS 70000
 
 static struct bench bench;
@@ -22,10 +23,10 @@ static struct ku_zk *raw;
 static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
 static struct kustos_observer *observer;
-static int told; /* calls */
+static int told; /* number of callbacks */
 static bool seen;
-static int asked;	/* requests about the line */
-static bool makes_line; /* another, just before it is sought */
+static int asked;	/* number of requests about the line */
+static bool makes_line; /* another makes it just before it is looked for */
 
 static void make(const char *path, enum ku_zk_mode mode)
 {
@@ -50,7 +51,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-/* The path of what was answered is still there. */
+/* When a request ends, its path must still be valid. */
 static void check_path(void *arg, const char *operation, const char *path,
 	int64_t duration_ns, enum kustos_err result)
 {
@@ -103,7 +104,7 @@ static void teardown(void)
 	lone_teardown(&bench, client);
 }
 
-/* There is no line, or nobody in it, or somebody who goes. */
+/* There is no line, or nobody in it, or somebody that goes. */
 START_TEST(L08_what_no_event_tells_of_is_seen_in_a_while)
 {
 	setup_with(_i > 0, _i == 2);
@@ -141,7 +142,7 @@ START_TEST(a_line_that_is_made_before_it_is_watched_is_seen_at_once)
 }
 END_TEST
 
-/* After a minute it would look again. */
+/* Without this rule, a look would be queued each minute. */
 START_TEST(L28_nothing_waits_to_be_asked_while_it_is_away)
 {
 	setup_with(true, true);
@@ -158,13 +159,13 @@ START_TEST(L28_nothing_waits_to_be_asked_while_it_is_away)
 }
 END_TEST
 
-/* The event is that of an older watch; the second time everything comes as it did the
-   first time. */
+/* The event is that of an older watch.  To know the time of the look, run
+   everything once before: it repeats exactly. */
 START_TEST(who_goes_while_it_is_read_is_not_forgotten_before_the_answer)
 {
 	int ms = 0;
 
-	mallopt(M_PERTURB, 0x5a); /* what is freed changes */
+	mallopt(M_PERTURB, 0x5a); /* freed memory is overwritten */
 	setup_with(true, true);
 	for (; ms < SAFETY_MS && asked == 0; ms++)
 		run_ms(1);

@@ -1,6 +1,6 @@
 /*
- * test_waiting.c - requests that wait: for room to be sent, as the session is lost
- * without a disconnect that was noticed before; and for their next try.
+ * test_waiting.c - requests that wait: for room to be sent, when the lease ends
+ * before a disconnect was noticed; and for their next try.
  */
 #include "lone.h"
 
@@ -51,7 +51,7 @@ static int64_t make(void)
 	return stat.czxid;
 }
 
-/* What is sent now is not answered, and takes all the room. */
+/* Send a request that is not answered and takes all the room. */
 static void fill(void)
 {
 	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
@@ -61,8 +61,8 @@ static void fill(void)
 	ck_assert_uint_eq(client->wire.waiting, 0);
 }
 
-/* The process stands still until the lease has run out, and the program is the
-   first to see it; the session lives on. */
+/* Pause the process until the lease has ended; the program is the first to
+   notice.  The session lives on. */
 static void lose(void)
 {
 	int64_t id = client->session.id;
@@ -98,7 +98,7 @@ START_TEST(S10_a_delete_that_waited_for_room_looks_first_after_a_loss)
 }
 END_TEST
 
-/* However long nobody can be connected to. */
+/* It ends however long there is no connection. */
 START_TEST(L20_a_try_that_waited_for_room_ends_with_a_loss)
 {
 	(void)make();
@@ -117,7 +117,8 @@ START_TEST(L20_a_try_that_waited_for_room_ends_with_a_loss)
 }
 END_TEST
 
-/* The server has no time for it; and when it has, the node is another's. */
+/* The server throttles the deletion; when it is sent again, the node is
+   another's. */
 START_TEST(S10_a_delete_that_was_put_off_looks_first)
 {
 	int64_t old = make(), new;
@@ -145,7 +146,7 @@ static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
 	*(int *)arg = (int)err;
 }
 
-/* That lends the one item that there is, and asks through "api". */
+/* Open a desk with one item, whose requests go through "api". */
 static struct ku_desk *open_desk(const struct ku_zk_api *api)
 {
 	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -163,7 +164,7 @@ static struct ku_desk *open_desk(const struct ku_zk_api *api)
 	return desk;
 }
 
-/* With a transaction the connection breaks, and there is no server. */
+/* At a transaction the connection breaks, and the server stops. */
 static int submit_last(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
@@ -176,8 +177,8 @@ static int submit_last(struct ku_zk *zk, const struct ku_zk_request *request,
 	return rc;
 }
 
-/* A claim's answer was lost with the connection, and its session is over: nobody but a
-   server could tell what became of it, and there is none any more. */
+/* A claim's answer was lost with the connection, and its session is over.  Only
+   a server could tell what became of it, and there is none. */
 START_TEST(L06_a_claim_that_is_not_known_holds_up_no_close)
 {
 	struct ku_desk *desk;
@@ -211,12 +212,12 @@ START_TEST(L06_a_claim_that_is_not_known_holds_up_no_close)
 }
 END_TEST
 
-/* The connection breaks with the next transaction, which arrives; and the next question
-   about a node is put off. */
+/* The connection breaks with the next transaction, which arrives; and the next
+   question about a node is throttled. */
 static struct {
 	bool cuts;
-	const char *path; /* or what that begins with */
-	bool always;	  /* and all that follow */
+	const char *path; /* the node's, or how that begins */
+	bool always;	  /* all that follow are throttled as well */
 	int questions;
 } trouble;
 
@@ -254,9 +255,10 @@ static void given(void *arg, enum kustos_err err)
 	*(int *)arg = (int)err;
 }
 
-/* Is it ours, when the answer to the claim was lost; was it done with, when that to the
-   ack was; and an ack itself: each is put off, while there is a connection; or, of the
-   first, until that breaks again. */
+/* The server throttles: the question whose the marker is, when the claim's
+   answer was lost; the question whether the item is gone, when the ack's answer
+   was lost; and an ack itself.  The connection stays, or, for the first
+   question, breaks again. */
 START_TEST(S16_what_is_put_off_of_a_claim_is_decided_in_a_while)
 {
 	struct ku_zk_api api = ku_zk_sim;
@@ -274,7 +276,7 @@ START_TEST(S16_what_is_put_off_of_a_claim_is_decided_in_a_while)
 	while (_i == 3 && trouble.questions == 0)
 		lone_run_ms(&bench, client, 1);
 	if (_i == 3) {
-		lone_run_ms(&bench, client, 50); /* it is answered */
+		lone_run_ms(&bench, client, 50); /* the question is answered */
 		model_cut(bench.model, LONE_MACHINE, false);
 	}
 	lone_run_ms(&bench, client, 2000);
@@ -297,7 +299,8 @@ START_TEST(S16_what_is_put_off_of_a_claim_is_decided_in_a_while)
 }
 END_TEST
 
-/* The same of an item that was put: the receipt is asked whether that was done. */
+/* The same for a put item: the client reads the receipt to learn whether it was
+   put. */
 START_TEST(S15_L28_what_is_put_off_of_a_receipt_is_asked_in_a_while)
 {
 	static const struct ku_queue_wish wish = { .kind = KU_ITEM_SIMPLE,
@@ -324,7 +327,7 @@ START_TEST(S15_L28_what_is_put_off_of_a_receipt_is_asked_in_a_while)
 		lone_run_ms(&bench, client, 2000);
 		ck_assert_int_eq(ends[0], i == 1 ? -1 : KUSTOS_OK);
 	}
-	/* Each time after a tenth of a second. */
+	/* It asks again each tenth of a second. */
 	ck_assert_int_gt(trouble.questions, 5);
 	ck_assert_int_le(trouble.questions, 21);
 	trouble.path = NULL;
@@ -345,7 +348,7 @@ static int take_no_exists(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-/* And not within the call. */
+/* It does not end within the call itself. */
 START_TEST(what_the_library_never_takes_ends_in_a_moment)
 {
 	struct ku_zk_api picky = ku_zk_sim;

@@ -155,7 +155,7 @@ START_TEST(the_resolver_fails_and_dawdles_on_demand)
 		zookeeper_init("localhost:1", watch, 1000, NULL, NULL, 0));
 	/* At least the one in the line above; the other handle may ask, too. */
 	ck_assert_int_ge(inject_resolver_calls(), 2);
-	/* Nobody is asked what a number means. */
+	/* No resolver is asked for a numeric address. */
 	ck_assert_int_eq(getaddrinfo("127.0.0.1", NULL, NULL, &found), 0);
 	freeaddrinfo(found);
 	inject_resolver(0, 0);

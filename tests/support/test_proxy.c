@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-#define QUIET_MS 200 /* how long is silence */
+#define QUIET_MS 200 /* nothing for so long counts as silence */
 
 static struct proxy *proxy;
 static const char *at;	   /* the proxy's address */
@@ -45,8 +45,8 @@ static int create(struct raw *raw, const char *path)
 	return raw_do_create(raw, path, "data", RAW_PERSISTENT, NULL, 0);
 }
 
-/* Create what must not be answered: a busy machine can only hide an answer
-   here, and raw_passed_over() would tell of it. */
+/* Send a creation that must not be answered.  On a busy machine an answer could
+   come after this has waited; then raw_passed_over() would show it. */
 static void create_unheard(struct raw *raw, const char *path)
 {
 	raw_set_patience(raw, QUIET_MS);
@@ -133,7 +133,7 @@ START_TEST(hole_swallows_both_ways_and_also_the_end)
 	ck_assert_int_ge(during.fd, 0);
 	ck_assert_int_eq(net_write(during.fd, "ruok", 4), 0);
 	test_eventually(proxy_lost(proxy) == 2, 2000);
-	ck_assert_int_eq(poll(&during, 1, QUIET_MS), 0); /* also no end */
+	ck_assert_int_eq(poll(&during, 1, QUIET_MS), 0); /* no end, either */
 	ck_assert_int_eq(raw_exists(direct, "/lost", NULL), RAW_NONODE);
 	proxy_set_mode(proxy, PROXY_PASS);
 	ck_assert_int_eq(read(during.fd, &c, 1), 0);

@@ -1,6 +1,6 @@
 /*
- * test_support.c - the test bed tested: servers, ensembles, session kill, and
- * that nothing is left behind.  The proxy has test_proxy.c.
+ * test_support.c - tests of the test bed: servers, ensembles, ending sessions,
+ * and that nothing is left behind.  For the proxy see test_proxy.c.
  */
 #include "child.h"
 #include "ensemble.h"
@@ -41,7 +41,7 @@ END_TEST
 
 START_TEST(each_test_finds_the_server_up_and_empty)
 {
-	/* The second pass sees what the first one did to it. */
+	/* The second pass would see what the first one left on the server. */
 	ck_assert_int_eq(raw_count_children(fixture_address(), "/"), 1);
 	ck_assert_int_eq(raw_create(fixture_address(), "/a", NULL), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), "/a/b", "1"), 0);
@@ -194,7 +194,7 @@ START_TEST(a_lagging_follower_serves_the_past_until_its_link_resumes)
 }
 END_TEST
 
-/* Start a server, tell where it is, and wait to be killed. */
+/* Start a server, tell its address, and wait to be killed. */
 static int start_and_wait(int fd, void *arg)
 {
 	struct server *s;
@@ -235,7 +235,7 @@ START_TEST(nothing_is_left_of_a_killed_test)
 	char dir[256];
 
 	start_elsewhere(&c, &java, &reaper, dir);
-	/* As libcheck does at a timeout: the whole group. */
+	/* Kill the whole process group, as libcheck does at a timeout. */
 	ck_assert_int_eq(kill(-c.pid, SIGKILL), 0);
 	test_eventually(!process_alive(java), 5000);
 	test_eventually(access(dir, F_OK) < 0, 5000);
@@ -295,7 +295,8 @@ START_TEST(a_fork_killed_in_the_middle_of_a_question_does_no_harm)
 		ck_assert_int_eq(child_start(&c, ask_and_die, s), 0);
 		ck_assert(child_expect(c.fd, "asking", PATIENCE_MS));
 		child_end(&c);
-		/* Another question, which the answer left behind fits ill. */
+		/* A different question: the answer that was left must not be
+		   taken for its own. */
 		ck_assert_int_ne(server_port(s), pid);
 		ck_assert_int_eq(server_pid(s), pid);
 	}
@@ -346,11 +347,11 @@ START_TEST(figures_of_the_process_follow_what_it_does)
 		memory[i] = 1;
 	ck_assert_int_eq(fd_count(), fds + 1);
 	ck_assert_int_ge(rss_kb() - rss, 30000);
-	/* The first thread of all may bring a sanitizer's own with it. */
+	/* With the first thread a sanitizer may start one of its own. */
 	p = proxy_start("127.0.0.1", "127.0.0.1:1", PROXY_RAW);
 	ck_assert_ptr_nonnull(p);
 	threads = thread_count();
-	/* One that was joined may be seen a moment longer. */
+	/* A thread that was joined may still be listed for a moment. */
 	proxy_free(p);
 	test_eventually(thread_count() == threads - 1, 1000);
 	p = proxy_start("127.0.0.1", "127.0.0.1:1", PROXY_RAW);
