@@ -19,7 +19,7 @@ struct actor *bar_actor_of(struct sim *sim, int index)
 	return sim_actor_state(sim, index);
 }
 
-/* What is there */
+/* The nodes */
 
 /* Somebody has deleted "ready".  A member may have gone in by its own count, as
    its time was over, while another was the first to write "ready".  It then

@@ -34,7 +34,7 @@ int claim_new_piece(struct sim *sim)
 	return s->piece_count++;
 }
 
-/* What is there */
+/* The nodes */
 
 static bool is_below(const char *path, const char *folder)
 {

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #define PATIENCE_MS 10000
-/* Within this time a mirror reads again what it watches, and acts on it. */
+/* A mirror reads again within LOOK_MS, and the client then acts on it within
+   DEALT_MS. */
 #define LOOK_MS 140000
 #define DEALT_MS 1000
 

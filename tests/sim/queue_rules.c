@@ -50,7 +50,7 @@ int queue_new_piece(struct sim *sim, int life)
 	return s->piece_count++;
 }
 
-/* What is there */
+/* The nodes */
 
 static struct receipt *receipt_of(struct shared *s, const char *path)
 {

@@ -1,5 +1,6 @@
 /*
- * raw.h - clients that use lib/zk.h directly, to check the simulator itself.
+ * raw.h - clients that use lib/zk.h directly, to check the model by its
+ * contract.
  *
  * They run a naive lock (protected create, list, watch the node before), and
  * send a mixture of other requests on the side.  The lock is naive on purpose:

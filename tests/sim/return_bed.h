@@ -43,7 +43,7 @@ static struct {
 	bool looks;   /* a call that looks is waiting meanwhile */
 	bool mute;    /* a put without a receipt is never answered */
 	bool busy;    /* transactions that put back are throttled */
-	bool no_root; /* the queue's node must not be created */
+	bool no_root; /* creation of the queue's node is refused */
 	int root_off; /* so often its creation is throttled */
 	int roots;
 	size_t most_bytes;

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked */
+/* Calls */
 
 static void ignore(void *arg, enum kustos_err err,
 	const struct kustos_result *result)

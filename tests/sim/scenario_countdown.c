@@ -67,7 +67,7 @@ static struct shared *shared_of(const struct actor *a)
 	return sim_state(a->it.sim);
 }
 
-/* What is there */
+/* The nodes */
 
 static void weigh(struct sim *sim)
 {

@@ -463,8 +463,8 @@ static void apply_due(void *arg, uint64_t tag)
 	server->applying = false;
 	if (!server->up)
 		return;
-	/* The leader's pings were delayed as well, and arrive before the
-	   changes do.  So tell the leader of the sessions at once. */
+	/* The leader's pings were delayed as well, and arrive before its
+	   delayed answers.  So tell the leader of the sessions at once. */
 	if (server->model->config.lag_holds_touches)
 		sessions_tell(server);
 	server_apply(server);

@@ -406,9 +406,9 @@ START_TEST(why_a_queue_could_not_be_made_is_not_told_when_it_can_be)
 }
 END_TEST
 
-static char worn[128]; /* the receipt that is; empty: none yet */
+static char worn[128]; /* the worn receipt; empty: none yet */
 
-/* It has been used a thousand million times. */
+/* Pretend that the receipt was used a thousand million times. */
 static void wear(void *arg, const struct ku_zk_reply *reply)
 {
 	struct ku_zk_reply used = *reply;

@@ -142,7 +142,8 @@ START_TEST(a_line_that_is_made_before_it_is_watched_is_seen_at_once)
 }
 END_TEST
 
-/* Without this rule, a look would be queued each minute. */
+/* After a minute an observer looks again; without a connection it must not
+   queue that. */
 START_TEST(L28_nothing_waits_to_be_asked_while_it_is_away)
 {
 	setup_with(true, true);
