@@ -1,4 +1,4 @@
-/* fid_script.c - random requests: most are valid, some are wrong, in every
+/* fid_script.c - random requests: most are valid, some are wrong in some
    way. */
 #include "fid_script.h"
 

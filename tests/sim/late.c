@@ -8,7 +8,8 @@
  * again, and are done before anything that it asks for on the new connection.
  *
  * The writes of a process that has died since are dropped instead: a process
- * that resumes its session does not know which server that was connected to.
+ * that resumes its session does not know to which server the dead one was
+ * connected.
  */
 #include "model_impl.h"
 

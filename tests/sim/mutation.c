@@ -1,5 +1,4 @@
-/* mutation.c - bugs that can be switched on, to see that the rules find
-   them. */
+/* mutation.c - bugs to switch on, to see that the rules find them. */
 #include "sim_impl.h"
 
 #include <string.h>
