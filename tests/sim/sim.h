@@ -6,7 +6,7 @@
  * repeats exactly, event for event.  One event is one step.
  *
  * After its steps a run drains: faults end, the actors are told to finish, and
- * it is checked what must be true in the end.
+ * the final invariants are checked.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H

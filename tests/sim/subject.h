@@ -2,10 +2,10 @@
  * subject.h - a real Kustos client that runs on the model: the first member of
  * a scenario's actor.
  *
- * 	struct actor {
- * 		struct subject it;
- * 		... what it uses, what it knows
- * 	};
+ *	struct actor {
+ *		struct subject it;
+ *		... what it uses, what it knows
+ *	};
  *
  * The actor's "init" calls subject_init(), and subject_open() to have a client.
  * Its "step" uses the client unless that is closing or gone, and opens another

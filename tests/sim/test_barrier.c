@@ -1,4 +1,4 @@
-/* test_barrier.c - the barriers survive the simulator. */
+/* test_barrier.c - the barriers survive the simulator (scenario_barrier.c). */
 #include "barrier_figures.h"
 #include "seeds.h"
 

@@ -1,4 +1,4 @@
-/* test_claim.c - claims survive the simulator. */
+/* test_claim.c - claims survive the simulator (scenario_claim.c). */
 #include "claim_figures.h"
 #include "seeds.h"
 

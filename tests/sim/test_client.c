@@ -1,4 +1,5 @@
-/* test_client.c - the real client survives the simulator. */
+/* test_client.c - the real client survives the simulator
+   (scenario_client.c). */
 #include "seeds.h"
 
 #include "../unit/unit.h"

@@ -1,4 +1,5 @@
-/* test_countdown.c - the count-down latch survives the simulator. */
+/* test_countdown.c - the count-down latch survives the simulator
+   (scenario_countdown.c). */
 #include "countdown_figures.h"
 #include "seeds.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_latch.c - latches survive the simulator.
+ * test_latch.c - latches survive the simulator (scenario_latch.c).
  */
 #include "latch_actor.h"
 #include "seeds.h"

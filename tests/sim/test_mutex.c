@@ -1,4 +1,4 @@
-/* test_mutex.c - mutexes survive the simulator. */
+/* test_mutex.c - mutexes survive the simulator (scenario_mutex.c). */
 #include "lock_seeds.h"
 
 #include "../unit/unit.h"

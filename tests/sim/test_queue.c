@@ -1,4 +1,4 @@
-/* test_queue.c - the queue survives the simulator. */
+/* test_queue.c - the queue survives the simulator (scenario_queue.c). */
 #include "queue_figures.h"
 #include "seeds.h"
 

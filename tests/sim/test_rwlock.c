@@ -1,4 +1,5 @@
-/* test_rwlock.c - read/write locks survive the simulator. */
+/* test_rwlock.c - read/write locks survive the simulator
+   (scenario_rwlock.c). */
 #include "lock_seeds.h"
 
 #include "../unit/unit.h"

@@ -1,4 +1,4 @@
-/* test_selector.c - selectors survive the simulator. */
+/* test_selector.c - selectors survive the simulator (scenario_selector.c). */
 #include "seeds.h"
 #include "selector_figures.h"
 

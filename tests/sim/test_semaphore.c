@@ -1,4 +1,5 @@
-/* test_semaphore.c - semaphores survive the simulator. */
+/* test_semaphore.c - semaphores survive the simulator
+   (scenario_semaphore.c). */
 #include "sem_actor.h"
 #include "seeds.h"
 

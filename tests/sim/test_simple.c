@@ -1,4 +1,4 @@
-/* test_simple.c - simple locks survive the simulator. */
+/* test_simple.c - simple locks survive the simulator (simple_recipe.c). */
 #include "lock_seeds.h"
 
 #include "../unit/unit.h"

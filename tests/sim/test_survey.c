@@ -1,5 +1,6 @@
 /*
- * test_survey.c - a survey that cannot begin.
+ * test_survey.c - a survey, which reads all nodes of a line at once, cannot
+ * begin.
  */
 #include "lone.h"
 

@@ -1,4 +1,5 @@
-/* test_together.c - mutexes taken together survive the simulator. */
+/* test_together.c - mutexes taken together survive the simulator
+   (scenario_together.c). */
 #include "seeds.h"
 #include "together_figures.h"
 

@@ -4,14 +4,14 @@
  *
  * A program for tests against a server looks like this:
  *
- * 	int main(void)
- * 	{
- * 		Suite *s = suite_create("mutex");
- * 		TCase *t = fixture_case(s, "one server", 30);
+ *	int main(void)
+ *	{
+ *		Suite *s = suite_create("mutex");
+ *		TCase *t = fixture_case(s, "one server", 30);
  *
- * 		tcase_add_test(t, S05_a_lost_lock_is_not_re_entered);
- * 		return fixture_main(s);
- * 	}
+ *		tcase_add_test(t, S05_a_lost_lock_is_not_re_entered);
+ *		return fixture_main(s);
+ *	}
  *
  * One server serves all tests of the program.  Before each test it is running,
  * whatever the test before did to it, and its tree is empty.
