@@ -306,7 +306,7 @@ START_TEST(who_has_led_does_not_lead)
 	ck_assert_int_eq(kustos_selector_interrupt(s), KUSTOS_ENOTHELD);
 	ck_assert_int_eq(kustos_selector_start(s), KUSTOS_OK);
 	run_ms(200);
-	ck_assert_int_eq(made, 1); /* it is in line already */
+	ck_assert_int_eq(made, 1); /* only the first start lines up */
 	kustos_selector_destroy(s);
 }
 END_TEST

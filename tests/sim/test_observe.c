@@ -167,7 +167,8 @@ START_TEST(L08_a_change_after_an_event_that_came_early_is_told_at_once)
 }
 END_TEST
 
-/* The callback that destroys the observer is the last one; what it sees. */
+/* The number of callbacks: the first destroys the observer, so none may
+   follow. */
 static int calls;
 
 static void end_amid_news(void *arg, enum kustos_err err,

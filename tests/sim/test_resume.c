@@ -14,11 +14,11 @@
 #define NODE LINE "/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-"
 /* The time after which it tries again when it was refused. */
 #define AGAIN_MS 3000
-/* More than the requests that it sends within one answer, and than its
-   allocations there. */
+/* Which allocation fails while it handles an answer, and after how many
+   requests that it sends there: more than there are of either. */
 #define REQUESTS 3
 #define ALLOCATIONS (20 * REQUESTS)
-/* The same at its beginning. */
+/* Which allocation fails as it begins: more than there are. */
 #define BEGINNING 5
 /* The time before it leaves a connection that does not answer. */
 #define WRITE_MS 200
