@@ -18,7 +18,7 @@ class Failure(Exception):
 
 
 def figures(line):
-    """Return the figures of an answer; a ValueError if it is none."""
+    """Return the figures of an answer; raise ValueError if it is malformed."""
     if not line.startswith("ops=") or line.find("\n") != len(line) - 1:
         raise ValueError(line)
     found = {name: float(value) for name, value in
@@ -39,8 +39,8 @@ class Driver:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def line(self, answer_s):
-        """Return what it says, up to the end of a line, or to its own end; None if
-        that takes too long."""
+        """Read one line, or what there is when the process ends; return None if that
+        takes too long."""
         end = time.monotonic() + answer_s
         said = b""
         while not said.endswith(b"\n") and len(said) < MOST:
@@ -68,7 +68,7 @@ class Driver:
                 self.name, question, line.strip()[:200] or "it has ended"))
 
     def ask(self, question, ms, answer_s=ANSWER_S):
-        """Return its figures; question(ms) is new each time."""
+        """Return the figures for a question; question(ms) makes a new one each time."""
         found = self.answer(question(ms), answer_s)
         if found["ops"] < FEW:
             found = self.answer(question(ms * STRETCH), answer_s)
@@ -85,7 +85,7 @@ class Driver:
 
 
 class Server:
-    """A throw-away server, which goes when its standard input is closed."""
+    """A throw-away server, which ends when its standard input is closed."""
 
     def __init__(self, build):
         self.process = subprocess.Popen(

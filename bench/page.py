@@ -1,9 +1,9 @@
-"""page.py - what bench/compare measured, as doc/performance.md with its plots,
-and the table of README.
+"""page.py - write doc/performance.md, its plots, and the table of README, from the
+figures of bench/compare.
 
-The plots are gnuplot's, beside the page: PAGE-NAME.svg.  What the page says of
-the machine is asked here, when it is measured, and kept with the figures, which are
-beside the page as well: PAGE.json.
+gnuplot draws the plots, beside the page: PAGE-NAME.svg.  The description of the
+machine is collected here when the figures are measured, and is kept with them in
+PAGE.json, beside the page as well.
 """
 import os
 import platform
@@ -129,7 +129,7 @@ def output(*argv):
 
 
 def field(file, name):
-    """Return what stands behind "name" in a file such as /proc/cpuinfo."""
+    """Return the value of "name" in a file such as /proc/cpuinfo."""
     try:
         with open(file) as lines:
             for line in lines:
@@ -141,7 +141,7 @@ def field(file, name):
 
 
 def about(build, command, rounds):
-    """Return what has to be known to measure the same again."""
+    """Return the facts that one needs to repeat a run."""
     memory = re.sub("[^0-9]", "", field("/proc/meminfo", "MemTotal")) or 0
     versions = [line for line in output(
         "dpkg-query", "-W", "-f", "${Package} ${Version}\n",
@@ -160,7 +160,7 @@ def about(build, command, rounds):
 
 
 def command(options):
-    """Return how to run it again, as make is told."""
+    """Return the make command that repeats a run."""
     flags = []
     if options.quick:
         flags.append("--quick")
@@ -172,7 +172,7 @@ def command(options):
 
 
 def kept(file):
-    """Return where the figures of a page are."""
+    """Return the file that has the figures of a page."""
     return os.path.splitext(file)[0] + ".json"
 
 
@@ -192,20 +192,20 @@ class Page:
         return "%.3f" % ratio if ratio < 0.1 else "%.2f" % ratio
 
     def run(self, facts):
-        """Return what a run is called, if there are several."""
+        """Return the letter of a run, or "" if there is only one."""
         if len(self.record.runs) == 1:
             return ""
         return chr(ord("a") + self.record.runs.index(facts))
 
     def rounds(self, key):
-        """Return in how many rounds a row was measured, and in which run."""
+        """Return the number of rounds of a row, and its run."""
         row = self.record.rows[key]
         run = self.run(row.run)
         return "%d" % row.rounds() + (" of " + run if run else "")
 
     def grid(self, head, rule, rows):
-        """Return the lines of a table.  A row is its workload and its cells; where
-        not all have the same rounds of the same run, it says which."""
+        """Return the lines of a table.  A row is a workload and its cells.  If the rows
+        differ in their rounds or runs, each row names its own."""
         mixed = len({self.rounds(key) for key, _ in rows}) > 1
         yield "|" + "|".join(" %s " % title if title else " "
                              for title in head + ["rounds"] * mixed) + "|"
@@ -228,7 +228,8 @@ class Page:
             ["---"] + ["---:"] * (len(self.names) + 1), rows)
 
     def short(self):
-        """Return what README shows as well: a table, and how good it is."""
+        """Return what README shows as well: a table, and a warning if it is not a
+        real measurement."""
         lines = list(self.table(SHORT))
         runs = [self.record.rows[key].run for key in SHORT
                 if key in self.record.rows]
@@ -272,7 +273,7 @@ class Page:
             ["---", "---", "---:", "---:", "---:", "---"], rows)
 
     def bars(self, title, names, log, bars):
-        """Return a plot as gnuplot has it, or None if there is nothing."""
+        """Return the gnuplot commands of a bar plot, or None if it would be empty."""
         names = [name for name in names
                  if any(self.record.median(key, name) for key, _ in bars)]
         rows = []
@@ -322,8 +323,8 @@ class Page:
         return [plot for plot in made if plot[1]]
 
     def draw(self, file):
-        """Draw the plots beside "file"; return the names of those drawn.  Of what
-        was not measured the file stays, as it is distributed."""
+        """Draw the plots beside "file", and return the names of their files.  A plot
+        of rows that were not measured is left as it is distributed."""
         if not shutil.which("gnuplot"):
             print("note: no plots: gnuplot is missing (gnuplot-nox)")
             return []
@@ -382,7 +383,7 @@ class Page:
 
 
 def split(readme):
-    """Return what stands before the table of a README, and what behind it."""
+    """Return the text before the table of a README, and the text after it."""
     begin, end = "<!-- performance -->\n", "<!-- end -->\n"
     try:
         with open(readme) as file:

@@ -1,4 +1,4 @@
-"""record.py - what bench/compare has measured, kept as a file, of one run or more.
+"""record.py - the figures of bench/compare, of one run or more, kept in a file.
 
 A row is what one run tells of a workload.  Rows of a later run take the place of
 older ones as a whole: what is compared was measured within seconds.
@@ -14,7 +14,7 @@ class Row:
         self.figures = figures or {}  # by driver: one for each round
 
     def rounds(self):
-        """Return how many rounds have told something, of whoever has fewest."""
+        """Return the number of rounds with figures, of the driver with the fewest."""
         return min([len([f for f in rounds if f])
                     for rounds in self.figures.values() if any(rounds)] or [0])
 
@@ -25,9 +25,9 @@ class Record:
         self.rows = {}  # by workload
 
     def add(self, run, key, name, figures):
-        """Note what a round tells of a driver: a dict, empty if it failed.  With no
-        more digits than mean something, from the beginning: what is made of it now
-        and of the file later is the same."""
+        """Add a driver's figures of one round: a dict, empty if the driver failed.
+        They are rounded here, so that a page made now and one made later from the
+        file are the same."""
         figures = {unit: float("%.6g" % value)
                    for unit, value in figures.items()}
         if run not in self.runs:
@@ -36,7 +36,7 @@ class Record:
         row.figures.setdefault(name, []).append(figures)
 
     def take(self, other, keys):
-        """Take these rows of another record, in the place of our own."""
+        """Replace our rows of these keys by those of another record."""
         for key in keys:
             if key in other.rows:
                 self.rows[key] = other.rows[key]
@@ -45,7 +45,7 @@ class Record:
             row.run == run for row in self.rows.values())]
 
     def write(self, file):
-        """One line a row."""
+        """Write the file, one line for each row."""
         def line(key, row):
             return json.dumps(key) + ": " + json.dumps(dict(
                 run=self.runs.index(row.run), figures=row.figures))
@@ -72,11 +72,11 @@ class Record:
         return record
 
     def names(self):
-        """Return everyone who has a figure."""
+        """Return the names of all drivers that have figures."""
         return {name for row in self.rows.values() for name in row.figures}
 
     def rounds(self, key, name, unit):
-        """Return the figure of each round, None where there is none."""
+        """Return the figure of each round, or None for a round without one."""
         if key not in self.rows:
             return []
         return [figures.get(unit)
@@ -104,8 +104,8 @@ class Record:
         return statistics.median(ratios) if ratios else None
 
     def checks(self, targets):
-        """Return those of the targets that were measured, whether each holds, and
-        what the bare library has there."""
+        """Yield the targets that were measured: whether each is met, and the same
+        figure of the bare library."""
         for key, unit, base, target in targets:
             figure = self.check(key, unit, base)
             if figure is not None:

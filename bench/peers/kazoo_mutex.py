@@ -1,6 +1,6 @@
-"""kazoo_mutex.py - kazoo's Lock under bench/compare, as driver.h says; and,
-for styles that are like "own": "read" and "write", the sides of its read/write lock;
-"lease", its Semaphore; "lead", its Election."""
+"""kazoo_mutex.py - kazoo's locks for bench/compare, as driver.h describes: the Lock
+and, in styles that work like "own", the sides of its read/write lock ("read", "write"),
+its Semaphore ("lease") and its Election ("lead")."""
 import logging
 import sys
 import threading
@@ -14,7 +14,7 @@ LEASES = 5  # that a semaphore has
 
 
 class Candidate:
-    """Leads as a lock is held, with an Election for each time."""
+    """Leadership with the calls of a lock; each time has an Election of its own."""
 
     def __init__(self, client, path):
         self.client = client
@@ -77,8 +77,8 @@ class Run:
             self.threads.append(thread)
 
     def await_line(self, client, workers):
-        """Wait until they stand behind a lock of ours; or, where they want
-        leases, in a line for those who wait."""
+        """Wait until all workers are in line behind a lock of ours, or, if they want
+        leases, in the semaphore's line of waiters."""
         line = self.path + "-__lock__" if self.leases else self.path
         length = workers if self.leases else workers + 1
         end = time.monotonic() + PATIENCE_S

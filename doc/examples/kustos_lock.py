@@ -1,9 +1,9 @@
 """kustos_lock.py - a kazoo lock that Kustos and Curator wait for.
 
-A stock kazoo Lock names its nodes in a way that Curator, and Kustos in its
-default dialect, do not take for a place in their line: they would hold what
-kazoo holds.  The option extra_lock_patterns helps in one direction only.
-Copy this file, and use its class wherever you would use kazoo's:
+A stock kazoo Lock does not wait for the nodes of Curator and Kustos, and Curator
+does not wait for those of kazoo: two programs would hold the lock at once.  kazoo's
+option extra_lock_patterns helps in one direction only.  Copy this file, and use
+its classes wherever you would use kazoo's:
 
     from kazoo.client import KazooClient
     from kustos_lock import KustosLock
@@ -20,9 +20,9 @@ A read/write lock is a pair of them:
     with KustosWriteLock(client, "/locks/table"):
         change()
 
-A reader of kazoo before version 2.9.0 waits for writers that came later than
-itself as well: it may wait for ever, as may they.  Use it where no process
-writes while it waits, or take a later kazoo.
+Before version 2.9.0, a reader of kazoo also waits for writers that came later
+than itself: both may wait for ever.  Use KustosReadLock only where no process
+writes while it waits, or use a later kazoo.
 
 For an election:
 

@@ -1,4 +1,4 @@
-"""peer.py - a process that locks with kazoo, as peer.h says.
+"""peer.py - a process that uses kazoo's recipes, as peer.h describes.
 
 With the word "stock" after its other arguments it uses kazoo's own names.
 """
@@ -44,7 +44,7 @@ class Chief:
 
 
 class Bare:
-    """One ephemeral node that all fight for, without any recipe."""
+    """One ephemeral node that all compete for, without any recipe."""
 
     def __init__(self, client, path, name):
         self.client = client
