@@ -31,7 +31,8 @@ void ku_beat_init(struct kustos_client *client);
    CONNECTED. */
 void ku_beat_greet(struct kustos_client *client);
 
-/* Send a heartbeat now, unless one is under way.  The server was greeted. */
+/* Send a heartbeat now, unless one is under way.  The server must have been
+   greeted. */
 void ku_beat_now(struct kustos_client *client);
 
 /* The handle was pointed at another server: its connection, if it had one, is

@@ -14,8 +14,8 @@
 
 #include <stdlib.h>
 
-/* How long past its budget a close waits for a server that is connected, so
-   that even a close without a budget can know what it reports. */
+/* How long a close goes on past its budget while it is connected, so that even
+   a close without a budget can know what it reports. */
 #define GRACE_MS 50
 
 static bool is_overdue(struct kustos_client *client)

@@ -153,8 +153,8 @@ static bool lane_serve(struct kustos_client *client, struct ku_lane *lane)
 	return false;
 }
 
-/* Start a thread for each queued call: none may wait for another, which may
-   take long. */
+/* Have each queued call run on a thread of its own, as far as possible: it
+   should not wait for another, which may take long. */
 static void lane_serve_all(struct kustos_client *client, struct ku_lane *lane)
 {
 	int some = lane->queued - lane->idle;
@@ -188,7 +188,7 @@ void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
 {
 	struct ku_dispatch *d = &client->dispatch;
 
-	/* News of a loss leaves its old place behind ordinary calls. */
+	/* News of a loss does not stay queued behind ordinary calls. */
 	if (call->queued && !(urgent && lane_remove(&d->ordinary, call)))
 		return;
 	bool busy = d->ordinary.running > 0 || d->ordinary.queued > 0;

@@ -66,8 +66,8 @@ enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
 void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
 	bool urgent);
 
-/* Have "call" run soon, for hours if need be, on a thread that nothing else waits
-   for.  The client is locked. */
+/* Have "call" run soon, for hours if need be, on a thread that nothing else
+   waits for.  The client is locked. */
 void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call);
 
 /* Wake the thread that has to call ku_dispatch_run().  The client is locked. */
@@ -77,8 +77,8 @@ void ku_dispatch_beckon(struct kustos_client *client);
    is locked. */
 bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call);
 
-/* Run all queued calls on this thread.  The client is not locked.  Returns how
-   many there were. */
+/* Run all queued calls on this thread, but not the lengthy ones.  The client is
+   not locked.  Returns how many have run. */
 int ku_dispatch_run(struct kustos_client *client);
 
 /* Join threads that have ended.  The client is not locked. */

@@ -47,7 +47,7 @@ struct ku_lease {
 	int64_t timeout_ns; /* negotiated */
 	int64_t base_ns;    /* 0 = the leader has certainly heard of nothing */
 	int64_t last_ns;    /* when the latest answered request was sent */
-	int64_t leader_ns;  /* the same, if the leader answered it */
+	int64_t leader_ns;  /* the same, of those that the leader answered */
 	struct ku_lease_mark marks[KU_LEASE_MARKS]; /* of this connection */
 	unsigned count; /* marks ever made; the newest is at count - 1 */
 	int64_t end_ns; /* computed from the above; 0: there is no lease */

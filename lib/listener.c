@@ -106,7 +106,7 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 		return;
 	}
 	/* The thread that removed it waits, or has left it to the last runner
-	   to free it. */
+	   to free. */
 	pthread_cond_broadcast(&client->state_changed);
 	if (l->orphan && !is_running(l, false))
 		free(l);

@@ -205,7 +205,7 @@ static void observe(struct ku_manager *m)
 	tell_shunned(m);
 	ku_steer_owed(&m->steer, session->linked && ku_wire_owed(client));
 	if (session->handle == NULL) {
-		m->seen_linked = false; /* it ended, and none is searched for */
+		m->seen_linked = false; /* the handle has ended */
 		ku_steer_closed(&m->steer);
 	} else if (session->handles != m->seen_handles) {
 		m->seen_handles = session->handles;

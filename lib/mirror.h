@@ -21,15 +21,15 @@ struct ku_mirror;
 
 struct ku_mirror_calls {
 	/* This was read: KU_ZK_OK, with data; KU_ZK_NONODE; or why the node may
-	   not be read.  NULL: the node has changed since it was read. */
+	   not be read.  NULL: the node may have changed since it was read. */
 	void (*shows)(struct ku_mirror *mirror,
 		const struct ku_zk_reply *reply);
 
 	/* It is out of use, after ku_mirror_end(). */
 	void (*over)(struct ku_mirror *mirror);
 
-	/* The read failed, perhaps for lack of a connection, and will be tried
-	   again.  May be NULL. */
+	/* The read failed, or waits for a connection; it will be tried again.
+	   May be NULL. */
 	void (*failed)(struct ku_mirror *mirror);
 };
 

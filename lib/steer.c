@@ -356,8 +356,8 @@ static int64_t time_to_move(const struct ku_steer *s, int64_t now)
 	return ku_time_add(s->since, grace < GRACE_MAX ? grace : GRACE_MAX);
 }
 
-/* Return another server, dead, from which the handle can be sent back; -1:
-   there is none. */
+/* Return another server that is not to be avoided.  It is dead, and the handle
+   will be sent back from it.  -1: there is none. */
 static int next_after(const struct ku_steer *s)
 {
 	for (int i = 1; i < s->count; i++)

@@ -79,8 +79,8 @@ void ku_steer_init(struct ku_steer *s, struct ku_random *random);
 void ku_steer_shun(struct ku_steer *s, int server, bool shunned);
 
 /* Say whether the present server has a write of ours that it has not answered.
-   If so it is left by steering to another server: a handle that chooses for
-   itself may try the same one again. */
+   If so, and if another server lives, it is left by steering to that one: a
+   handle that chooses for itself may try the same one again. */
 void ku_steer_owed(struct ku_steer *s, bool owed);
 
 /* The session timeout: as asked for, and once it is known as negotiated. */

@@ -18,7 +18,7 @@ struct ku_witness { /* a field of what is notified; any may be NULL */
 
 struct ku_witnesses {
 	struct ku_witness *first;
-	struct ku_witness *upcoming; /* the next to be told, while they are */
+	struct ku_witness *upcoming; /* the next to be told, during a round */
 };
 
 void ku_witness_add(struct kustos_client *client, struct ku_witness *witness);

@@ -106,7 +106,8 @@ static bool add_candidate(struct ku_zk_fd *f, int fd)
 	return true;
 }
 
-/* Returns false if not all of them can be found. */
+/* Find the sockets that are connected to the peer.  Returns false if they
+   cannot be listed, or are too many. */
 static bool collect(struct ku_zk_fd *f)
 {
 	DIR *dir = opendir("/proc/self/fd");

@@ -388,7 +388,8 @@ static int send_request(struct ku_zk *zk, const struct ku_zk_request *r,
 	case KU_ZK_MULTI:
 		return send_multi(zk, r, call);
 	case KU_ZK_UNWATCH:
-		/* Declared as a pointer to a void_completion_t, used as one. */
+		/* The library declares the callback as a void_completion_t *,
+		   but uses it as a void_completion_t. */
 		return zoo_aremove_all_watches(zk->zh, r->path,
 			(ZooWatcherType)r->unwatch, 0,
 			(void_completion_t *)done_void, call);
