@@ -34,7 +34,7 @@ struct ku_footprint {
 	size_t looked_bytes;		   /* of what the last round found */
 };
 
-/* Add the bytes of the ephemeral nodes that "request" is to make to
+/* Count the bytes of the ephemeral nodes that "request" is to make: add them to
    f->asked_bytes, and store them in "*asked", for the caller to subtract again.
    If "request" makes a single node, its name will grow by "more" characters and
    a number.  Returns false, and counts nothing, if the nodes would not fit. */

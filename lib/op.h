@@ -46,7 +46,8 @@ struct ku_op {
 	int version;	 /* of a set or delete */
 	int len;	 /* of the data */
 	int op_count;	 /* of a multi */
-	bool guaranteed; /* a delete that nobody waits for */
+	bool guaranteed; /* a delete, or an unwanted creation, that nobody waits
+			    for */
 	bool lasting;	 /* of a node that outlives the session */
 	bool bare;	 /* a protected name has the UUID without "_c_" */
 	bool plain;	 /* missing parents become persistent nodes */
@@ -177,9 +178,9 @@ void ku_task_free(struct ku_task *task);
    failure.  The client is locked. */
 enum kustos_err ku_op_detached(struct ku_op *op);
 
-/* Start "op" for its owner, who drops it after op->ended was called, with the
-   client locked and perhaps from in here.  The operation goes on trying; only
-   the owner gives up.  The client is locked. */
+/* Start "op" for its owner.  When it ends, op->ended is called, with the client
+   locked and perhaps from in here; then the owner drops "op".  The operation
+   goes on trying; only the owner gives up.  The client is locked. */
 enum kustos_err ku_op_owned(struct ku_op *op);
 
 /* The node of this creation is no longer wanted.  The operation ends as soon as
@@ -224,7 +225,8 @@ struct kustos_names *ku_names_copy(const char *const *names, int count);
    sent, and those marked "guaranteed" or "last", only if "all". */
 void ku_ops_fail(struct kustos_client *client, enum kustos_err err, bool all);
 
-/* The session is over: end the guaranteed deletes of nodes that die with it. */
+/* The session is over: end the guaranteed operations on nodes that die with
+   it. */
 void ku_ops_session_over(struct kustos_client *client, int64_t session_id);
 
 /* The client is connected: try at once what waits for that.  It is suspended,

@@ -423,8 +423,8 @@ bool ku_create_parents(struct ku_op *op)
 	}
 	if (create->parents_made && !must_be_plain(op)) {
 		/* Made, and missing again: a container may have been reaped in
-		   between.  Without KUSTOS_PARENTS it is one that we may not
-		   make. */
+		   between.  Without KUSTOS_PARENTS the missing one is below the
+		   name space, where we must not make it. */
 		if (!is(op, KUSTOS_PARENTS))
 			return false;
 		if (create->parent_rc != 0) {

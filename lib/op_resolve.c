@@ -3,10 +3,11 @@
  *
  *   create  Protected: found by its GUID (op_create.c).  Ephemeral: the node is
  *           ours if this session owns it and did not know it before.  Others:
- *           if the node is there, nothing tells who made it; a sequential one
- *           cannot even be looked for.  The same is true if the creation is
- *           forbidden when it is sent again; but if any node will do, whoever
- *           made it, the node is looked for then.
+ *           if the node is there, nothing tells who made it.  The same is true
+ *           if the creation is forbidden when it is sent again; but if any node
+ *           will do, whoever made it, the node is looked for then.  A
+ *           sequential node without a GUID, ephemeral or not, cannot even be
+ *           looked for.
  *   set     With a version: if the node has the next version but other data,
  *           ours was not applied.  With any version: sent again.  If the node
  *           is gone by then, or the set is forbidden, the outcome is unknown.
@@ -121,7 +122,9 @@ static void looked_after_create(struct ku_op *op,
 		ku_op_finish(op, KUSTOS_EEXISTS);
 		return;
 	}
-	if (known == 0) { /* made by a transaction, or by us after that */
+	/* A transaction of ours made a node here whose czxid is not known: this
+	   may be that one, or one that this operation made later. */
+	if (known == 0) {
 		ku_op_finish(op, KUSTOS_EUNKNOWN);
 		return;
 	}

@@ -333,7 +333,9 @@ void ku_op_undo(struct ku_op *op)
 	struct ku_ops *ops = &op->client->ops;
 	bool unique = (op->flags & KUSTOS_PROTECTED) != 0;
 
-	if (!op->unwanted) /* else a flush waits for the deletion, too */
+	/* An unwanted creation keeps its number: a flush that waits for it must
+	   wait for this deletion as well. */
+	if (!op->unwanted)
 		op->serial = ops->started++;
 	ku_op_slim(op);
 	op->path = op->out_path;
