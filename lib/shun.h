@@ -4,8 +4,8 @@
  * If the connection to a follower ends while a write is unanswered, the write
  * may still be at the follower, or on the link to its leader.  While the
  * session is with another server the leader refuses such a late write.  But if
- * the session comes back to that follower, the leader accepts it.  By then we
- * have seen, through another server, that the write was not done, and have
+ * the session comes back to that follower, the leader carries it out.  By then
+ * we have seen, through another server, that the write was not done, and have
  * acted on that.  So a late creation may make a node that we have made again
  * and deleted since, and a late deletion may delete what another client has
  * made in the place of our node.
@@ -14,9 +14,11 @@
  * that server out, and we do not steer to it, for longer than a leader waits
  * for a follower that it does not hear.  Going straight back to it is safe: a
  * late write comes before anything that is asked on the new connection, and
- * nothing was decided in between.  But if that connection is given up, what the
- * follower asks of the leader for it may be late as well, and takes the session
- * back.  So a silent server is not tried once more in vain (ku_steer_owed()).
+ * nothing was decided in between.  But if that connection is given up, too, the
+ * follower's request to take the session over may reach the leader late as
+ * well, right behind the late write: it gives the session back to that
+ * follower, even if we have been elsewhere for long.  So a silent server that
+ * has a write of ours is not tried once more in vain (ku_steer_owed()).
  *
  * Decisions and texts only.  Servers are written as in ku_address.text, and in
  * lists as ku_zk_open.addresses has them.
@@ -28,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KU_SHUN_MAX 8	 /* then the one added first makes room */
+#define KU_SHUN_MAX 8	 /* if one more is added, the oldest goes */
 #define KU_SHUN_MS 30000 /* how long; a leader waits for syncLimit ticks */
 #define KU_SHUN_TEXT 64	 /* KU_ADDRESS_SIZE */
 
@@ -48,7 +50,7 @@ void ku_shun_drop(struct ku_shun *shun, const char *server);
 
 bool ku_shun_has(const struct ku_shun *shun, const char *server, int64_t now);
 
-/* Return the room of a list, for the functions below. */
+/* Return the size of the buffers that the functions below need for a list. */
 size_t ku_shun_room(const char *addresses);
 
 /* Fill in the servers of "addresses", each once.  If two share an IP address
