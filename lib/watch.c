@@ -233,9 +233,10 @@ void ku_watch_unset(struct kustos_client *client, enum ku_zk_watch_kind kind,
 		settle(client, entry);
 }
 
-/* Take all watches off "entry", and take it out of the table, unless the server
-   is being told that nobody watches the node: ku_watch_is_ending() looks for
-   that.  Only then call the watches, as each may put itself on again. */
+/* Take all watches off "entry".  Take the entry itself out of the table, unless
+   the server is being told that nobody watches the node: ku_watch_is_ending()
+   must find that, until the handle ends.  Only then call the watches, as each
+   may put itself on again. */
 static void fire(struct kustos_client *client, struct ku_watch_entry *entry,
 	enum ku_watch_event event)
 {

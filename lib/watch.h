@@ -68,8 +68,9 @@ int64_t ku_watch_doubt_ms(struct kustos_client *client, int64_t least_ms);
 bool ku_watch_is_ending(struct kustos_client *client,
 	enum ku_zk_watch_kind kind, const char *path);
 
-/* The read failed, so the server did not set the watch: forget it.  If another
-   one gave up a watch that the server may still have, tell the server. */
+/* The read failed, so the server did not set the watch: forget it.  If nobody
+   else watches the node, but the server may still have a watch that was given
+   up, tell the server. */
 void ku_watch_failed(struct kustos_client *client, struct ku_watch *watch);
 
 /* Take "watch" off without telling the server: we are about to delete the node,

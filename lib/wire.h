@@ -89,8 +89,8 @@ bool ku_wire_send_now(struct kustos_client *client, struct ku_request *request);
 void ku_wire_forget(struct ku_request *request);
 
 /* Take "request" out of the queue; its done function will not be called.
-   Returns false if it is not queued; if it was sent, the function is still to
-   be called. */
+   Returns false if it is not queued; if it was sent or refused, the function is
+   still to be called. */
 bool ku_wire_withdraw(struct kustos_client *client, struct ku_request *request);
 
 /* Send queued requests, as far as there is room in flight. */
