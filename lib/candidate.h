@@ -41,9 +41,9 @@ struct ku_candidate_wish {
 	/* A term that the program was told of lasts until
 	   ku_candidate_resign().  If the term is lost before, no other place is
 	   taken meanwhile, and the hold stays.  After it was resigned, the
-	   candidate is idle until it is started again.  "gained" and "lost"
-	   must return at once, so that they need not wait for other
-	   callbacks. */
+	   candidate is idle until it is started again.  "gained" is as urgent
+	   as "lost": neither waits for other callbacks, so both must return at
+	   once. */
 	bool keeps;
 };
 

@@ -270,7 +270,7 @@ static enum kustos_err go(struct handing *h, int own, int heir)
 	return err == KUSTOS_OK ? ku_op_owned(&h->deletion->op) : err;
 }
 
-/* Who waits is known, and the program leads: may it stop? */
+/* It is known who waits, and the program leads: may it stop? */
 static enum kustos_err prepare(struct handing *h, int own, int heir)
 {
 	enum kustos_err err = foresee(h, own, heir);
@@ -296,7 +296,7 @@ static enum kustos_err missing(const struct handing *h, int own)
 	return KUSTOS_EABSENT;
 }
 
-/* Who waits is known: go on. */
+/* It is known who waits: go on. */
 static void decide(struct handing *h)
 {
 	int own = own_place(h);

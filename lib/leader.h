@@ -42,8 +42,8 @@ KU_SERVICE enum kustos_err ku_leader_requeue(struct ku_leader *l);
 /* Ask its function to return.  Returns KUSTOS_ENOTHELD if there is no term. */
 KU_SERVICE enum kustos_err ku_leader_interrupt(struct ku_leader *l);
 
-/* Return its candidate, for what that can say and do while it leads, except for
-   the next function. */
+/* Return its candidate, for what that can say and do while it leads.  But to
+   hand over, use the next function. */
 KU_SERVICE struct ku_candidate *ku_leader_candidate(struct ku_leader *l);
 
 /* As ku_candidate_hand_over().  The function is asked to return, and the heir
