@@ -12,7 +12,7 @@
 struct ku_turn {
 	struct ku_gate *gate;
 	struct ku_place *place;
-	struct ku_guest *guest;	    /* whose it is; NULL: the first one's */
+	struct ku_guest *guest;	    /* whose it is; NULL: the first guest's */
 	struct kustos_hold *hold;   /* NULL until it is granted */
 	struct ku_parting *parting; /* who waits for its end, or NULL */
 	bool once;		    /* it must not wait */
@@ -35,7 +35,7 @@ struct ku_guest {
    one thread after the other. */
 struct ku_lock {
 	atomic_int depth;	  /* 0: nobody's */
-	_Atomic pthread_t thread; /* whose, if a depth above 0 was read */
+	_Atomic pthread_t thread; /* whose, if a depth above 0 was read first */
 	struct kustos_hold *hold; /* for that thread only */
 	struct ku_lock *next;	  /* constant */
 };

@@ -17,10 +17,11 @@ static void set_depth(struct ku_lock *lock, int depth)
 	atomic_store_explicit(&lock->depth, depth, memory_order_release);
 }
 
-/* Return this thread's record, or NULL.  A record that is another thread's at
-   any time meanwhile is never taken for it: a thread that sees a depth above 0
-   also sees the name that goes with that depth, and its own name, from an
-   earlier use, is older. */
+/* Return this thread's record, or NULL.  A record that another thread uses, or
+   begins to use meanwhile, is never mistaken for it.  A thread that reads a
+   depth above 0 then reads the name that was stored before that depth, or a
+   later one.  Its own name, if left from an earlier use of the record, is older
+   than that. */
 static inline struct ku_lock *own_lock(struct ku_gate *gate)
 {
 	struct ku_lock *lock = atomic_load_explicit(&gate->locks,

@@ -65,8 +65,8 @@ static enum kustos_err take_beside(struct ku_turn *turn, const char *data,
 		turn->once, turn, &turn->place);
 }
 
-/* Take a place for "guest"; or, if it is NULL, for the guest that is first
-   then. */
+/* Take a place for "guest"; or, if it is NULL, for the guest that is first when
+   the place is granted. */
 static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 	bool once)
 {
@@ -203,8 +203,8 @@ static void revoked(struct ku_place *place)
 	struct ku_turn *turn = ku_place_owner(place);
 
 	/* The one who asks waits for the node to go.  If threads went on
-	   handing it over among themselves, they would ignore the request for
-	   that long. */
+	   handing it over among themselves, the request would have no effect
+	   until they are done. */
 	turn->handed = turn->gate->local_handoffs;
 	ku_gate_tell_revoked(turn->gate, turn->hold);
 }
