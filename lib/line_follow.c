@@ -19,8 +19,10 @@
  * told that the place was released, or lost, before it could be followed.  So
  * two places of ours are never granted at once because of this.
  *
- * The exception is a reader that the first place may have become: that reader
- * is a place of ours, too, and stands where the first place stood.
+ * If the first place was a reader, other readers may still be before it.  So
+ * only a reader follows a reader.  A writer that has left may have become a
+ * reader, which stands where the writer stood: that is a place of ours, of
+ * which ku_place_blocker() knows.
  *
  * Numbers begin anew when the line's node is deleted and made again.  Then the
  * new node has had as many children since as the number says.  As a rule each
@@ -30,8 +32,8 @@
  * programs that make several children in one transaction.
  *
  * Whether to send a listing along with the creation is decided before the
- * number is known.  If the last number was the next one, this one will be, too,
- * as a rule; if it is not, a listing follows.
+ * number is known.  If the last new place came right after its predecessor,
+ * this one will, too, as a rule; if it does not, a listing follows.
  */
 
 #include "line_impl.h"

@@ -203,7 +203,7 @@ static bool compare(struct ku_line *line, int64_t czxid,
 		standings[i].shares = ours[i]->kind->shares;
 		standings[i].company = ours[i]->kind->company;
 	}
-	bool ours_there = line->first != NULL; /* else they see nobody */
+	bool ours_there = line->first != NULL; /* else they meet nobody */
 	bool bare = ours_there && line->first->kind->bare;
 	ku_rank(line->rule, bare ? KUSTOS_STYLE_KAZOO : KUSTOS_STYLE_CURATOR,
 		names, name_count, standings, (int)count, &crowd);

@@ -121,7 +121,7 @@ void ku_place_go(struct ku_place *place)
 	struct ku_proof *proof = place->proof;
 
 	if (proof != NULL && ku_request_busy(&proof->request) && !place->lost)
-		return; /* called again when that is known */
+		return; /* called again when it is answered */
 	if (proof != NULL && proof->allowed && !place->lost &&
 		ku_session_ready(place->line->client))
 		say_farewell(place);

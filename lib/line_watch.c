@@ -36,7 +36,7 @@ void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
 	else if (l->request.slot == NULL)
 		ku_watch_remove(client, &l->watch);
 	bool unsent = ku_wire_withdraw(client, &l->request);
-	if (unsent && deleted) /* no event clears an unset watch */
+	if (unsent && deleted) /* never set: no event clears it */
 		ku_watch_unset(client, KU_ZK_WATCH_DATA, l->path);
 	if (unsent || !ku_request_busy(&l->request)) {
 		ku_watch_failed(client, &l->watch);
@@ -76,7 +76,7 @@ static bool is_ours(const struct ku_place *place,
 			reply->stat->version);
 }
 
-/* The own node was read: has somebody asked for its release? */
+/* Its own node was read: has somebody asked for its release? */
 static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 {
 	bool asked = place->kind->revocable &&
@@ -186,8 +186,8 @@ static void send_get(struct ku_lookout *lookout, bool watch)
 	ku_wire_send(client, &lookout->request);
 }
 
-/* Is a read the only way to learn of it?  A listing serves places that wait in
-   line. */
+/* Must the node be read even if it cannot be watched?  It must if no listing
+   tells of it: those serve only places that wait in line. */
 static bool must_read(const struct ku_lookout *lookout)
 {
 	const struct ku_place *place = lookout->place;

@@ -4,8 +4,9 @@
  * If the kind of a place is jealous, only its owner writes there.  So the
  * version is known, and a conditional write fails if somebody else has taken
  * the node over.  If the reply to a write is lost, the node is read: its data
- * is either what we wrote, or the node is not ours any more.  So every write is
- * carried through, even if nobody waits for it any longer.
+ * is what this write or the one before it has put there, or the node is not
+ * ours any more.  So every write is carried through, even if nobody waits for
+ * it any longer.
  */
 
 #include "line_impl.h"
