@@ -30,7 +30,7 @@ enum kustos_err ku_hold_wait_block(struct ku_hold_wait *want,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out);
 
-/* Start. want->granted is called at the end, and then "want", which was
+/* Start.  want->granted is called at the end, and then "want", which was
    malloc'ed, is freed.  If this does not return KUSTOS_OK, "want" is freed at
    once. */
 enum kustos_err ku_hold_wait_async(struct ku_hold_wait *want,

@@ -368,7 +368,7 @@ static void watched(struct kustos_client *client, struct ku_watch *watch,
 
 	(void)client;
 	if (o->destroyed)
-		return; /* a destroyer waits for the callback only */
+		return; /* destroying waits for the callback only */
 	if (event == KU_WATCH_DELETED && !ku_request_busy(&o->request)) {
 		free(o->node);
 		o->node = NULL;

@@ -42,8 +42,8 @@ KU_SERVICE enum kustos_err ku_pool_acquire_async(struct ku_pool *pool,
 	kustos_granted_fn *granted, kustos_granted_many_fn *granted_many,
 	void *arg);
 
-/* Describe one share for kustos_acquire_all(); without an object if "pool" is
-   NULL. */
+/* Describe one share for kustos_acquire_all().  NULL is allowed here, but
+   kustos_acquire_all() rejects the result. */
 KU_SERVICE struct kustos_lockable ku_pool_lockable(struct ku_pool *pool);
 
 /* Store this data in the nodes of places that are taken from now on. */

@@ -76,7 +76,7 @@ struct ku_pool {
 	bool waits;	     /* the last bid had to wait for room */
 	struct ku_bid *bids; /* that have not ended */
 
-	/* How much room there is; all but "room" only if that is not fixed. */
+	/* How much room there is.  If that is fixed, only "room" is used. */
 	int room; /* -1: unknown */
 	char *room_path;
 	struct ku_mirror number;

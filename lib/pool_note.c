@@ -84,9 +84,9 @@ static void note_shows(struct ku_mirror *mirror,
 				mirror->path, pool->room, theirs);
 		pool->disagrees = true;
 	}
-	/* Once our number has been there, it was overwritten by a client that
-	   uses another number.  Writing ours again could hide that number from
-	   the rest of us. */
+	/* If our number has been there before, a client that uses another
+	   number has overwritten it.  Writing ours again could hide that number
+	   from the rest of us. */
 	if (theirs == pool->room)
 		pool->left = true;
 	if (pool->room_path == NULL && !pool->left && theirs >= 0 &&

@@ -39,8 +39,8 @@ void ku_risk_watch(struct kustos_client *client, struct ku_risk *risk,
 /* Stop watching; harmless if it is not watched. */
 void ku_risk_stop(struct ku_risk *risk);
 
-/* The end of the lease may have moved: only to a later time; in either
-   direction. */
+/* The end of the lease may have moved.  The first of these: only to a later
+   time.  The second: in either direction. */
 void ku_risks_prolonged(struct kustos_client *client);
 void ku_risks_look(struct kustos_client *client);
 
