@@ -132,8 +132,8 @@ const struct kustos_stat *ku_custody_stat(const struct ku_custody *custody);
  *	KUSTOS_ELOST	it was not done: another may have the item, or have
  *			had it
  *	KUSTOS_EUNKNOWN	the answer was lost, and nothing tells the outcome: the
- *			session was lost and the item is gone, or we may not
- *			look at it
+ *			item is gone, and the session was lost or the marker is
+ *			another's by now; or we may not look at item or marker
  *	KUSTOS_ECLOSED	the client was closed before the outcome was known
  *	others		why the server refused it; the item is given back
  *

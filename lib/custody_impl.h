@@ -1,5 +1,5 @@
 /*
- * custody_impl.h - the insides of an item in custody, for the files that are
+ * custody_impl.h - the internals of an item in custody, for the files that are
  * called custody.
  *
  * claim    The item is read.  Then one transaction makes the marker and sets

@@ -1,5 +1,5 @@
 /*
- * desk_impl.h - the insides of a desk, for the files that are called desk.
+ * desk_impl.h - the internals of a desk, for the files that are called desk.
  *
  *   head -- custody claims --> ready --> lent -- ack --> (gone)
  *    ^           |                |        |
@@ -142,7 +142,7 @@ bool ku_desk_awaits_marks(const struct ku_desk *desk);
 /* The head is empty: list again, or wait for a change. */
 void ku_desk_look(struct ku_desk *desk);
 
-/* Are items that the head does not have not there, as far as is known? */
+/* As far as is known, are there no items but those that the head has? */
 bool ku_desk_has_listed(const struct ku_desk *desk);
 
 /* Are items that were passed over still another's, as far as is known to a

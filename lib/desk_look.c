@@ -219,8 +219,8 @@ bool ku_desk_has_listed(const struct ku_desk *desk)
 	return desk->items.current || desk->items.blind;
 }
 
-/* Otherwise an item that was passed over may be free by now: the event that
-   says so, or the listing, is on its way. */
+/* If not, an item that was passed over may be free by now: the event that says
+   so, or the listing, is on its way. */
 bool ku_desk_knows_marks(const struct ku_desk *desk, uint64_t since)
 {
 	return !desk->blocked || desk->marks.current || desk->marks.blind ||
