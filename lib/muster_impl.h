@@ -1,6 +1,6 @@
 /*
- * muster_impl.h - the insides of a double barrier's member, for the files that
- * are called muster.
+ * muster_impl.h - the internals of a double barrier's member, for the files
+ * that are called muster.
  *
  *	OUT --enter--> ENTERING --all are in--> IN --leave--> LEAVING --> OUT
  *	 ^                |                                      |
@@ -102,7 +102,7 @@ struct ku_muster {
 	struct kustos_names *names; /* NULL: nothing was seen */
 	int64_t pzxid;
 	struct ku_muster_traffic traffic, traffic_then; /* when "absent" */
-	int64_t connection_then;			/* the one then */
+	int64_t connection_then; /* when it came, or last began to wait */
 	bool ready;
 	struct kustos_stat ready_stat;
 	int64_t ready_round; /* it is for members that came up to this zxid */

@@ -26,8 +26,8 @@ static void know_stuck(struct ku_muster *m, struct ku_op *op)
 	op->path = NULL;
 }
 
-/* Another try to delete the own last node has ended.  If that node is still
-   there, the call ends: with a new node beside it we would be counted twice. */
+/* Another try to delete our last node has ended.  If that node is still there,
+   the call ends: with a new node beside it we would be counted twice. */
 static void cleared(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
@@ -150,8 +150,8 @@ enum kustos_err ku_muster_clear(struct ku_muster *m)
 
 	if (err == KUSTOS_OK) {
 		op->czxid = m->stuck_czxid;
-		/* If the folder's list refuses, so it does for a node that has
-		   gone: look first. */
+		/* If the folder's access list refuses a deletion, it does so
+		   even if the node has gone: look first. */
 		op->guaranteed = op->doubtful = true;
 		err = start_op(m, op, cleared, &m->node);
 	}
@@ -180,9 +180,10 @@ void ku_muster_forget(struct ku_muster *m)
 	ku_muster_put(m);
 }
 
-/* The member went in because its deadline passed while it told the others.
-   Then that failed, as one of them had gone or it was refused, or its outcome
-   is unknown.  So the member is out, as if it had died. */
+/* The member's call was given up while the member told the others, and so the
+   member went in.  Then telling them failed, as one of them had gone or it was
+   refused, or its outcome is unknown.  So the member is out, as if it had
+   died. */
 static void lose(struct ku_muster *m)
 {
 	if (m->state == KU_MUSTER_IN)
@@ -235,8 +236,7 @@ static void ready_ended(struct ku_op *op)
 	bool written = tells && op->err == KUSTOS_OK;
 	enum kustos_err err = op->err;
 
-	/* A member whose deadline has passed is in by now, or about to
-	   leave. */
+	/* A member whose call was given up is in by now, or about to leave. */
 	if (written &&
 		(m->telling || m->state == KU_MUSTER_IN ||
 			m->state == KU_MUSTER_LEAVING))
