@@ -1,5 +1,5 @@
 /*
- * queue_impl.h - the insides of a queue, for the files that are called queue.
+ * queue_impl.h - the internals of a queue, for the files that are called queue.
  *
  * A queue has two sides, put and take, that know nothing of each other.  Each
  * has a receipt of its own (receipt.h), so that a put does not wait for a take.
@@ -310,7 +310,7 @@ void ku_take_put_back(struct ku_queue *q);
 void ku_take_heard(struct ku_queue *q);
 
 /* queue_return.c: the queue is over for the program.  Put back what was taken
-   for calls that had given up; once the queue has ended, drop it. */
+   for calls that had given up; once the queue has ended, drop the items. */
 void ku_queue_return(struct ku_queue *q);
 
 /* queue_order.c */
@@ -370,7 +370,7 @@ void ku_own_put(struct ku_queue *q, const struct ku_deed *deed,
 
 void ku_catches_init(struct ku_catches *list);
 
-/* Begin: the caller has reserved a timer for what is caught.  Drop all that is
+/* Begin: the caller reserves a timer for what is caught.  Drop all that is
    caught.  Give the timer back, when nothing is put back any more. */
 void ku_catch_init(struct ku_queue *q);
 void ku_catch_end(struct ku_queue *q);

@@ -186,7 +186,7 @@ bool ku_take_pass_over(struct ku_queue *q, const char *name,
 {
 	struct news *news = NULL;
 
-	/* Have the news first: an item that is kept is not told of again. */
+	/* Make the news first: an item that is kept is not told of again. */
 	if (q->unfit != NULL && (news = make_news(q, name)) == NULL)
 		return false;
 	enum ku_unfit_news what = ku_unfits_keep(&q->take.unfits, name, stat,

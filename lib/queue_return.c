@@ -2,10 +2,11 @@
  * queue_return.c - when the queue is over for the program, items that were
  * taken for calls that had given up are put back.
  *
- * They are put back by the receipt that they were taken with, which is there,
- * and in the memory that was allocated to take them.  More memory is needed if
- * the queue's node or the receipt was deleted, or an item has no room beside a
- * receipt.  Then it is tried again until there is memory.
+ * They are put back by the receipt that they were taken with, which exists
+ * already, and in the memory that was allocated to take them.  More memory is
+ * needed if the queue's node or the receipt was deleted, or if an item does not
+ * fit into one request with a change of the receipt.  Then it is tried again
+ * until there is memory.
  */
 
 #include "item.h"

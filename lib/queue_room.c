@@ -99,8 +99,10 @@ void ku_room_count(struct ku_queue *q)
 {
 	struct ku_put_side *side = &q->put;
 
+	/* Nothing of ours is on its way any more.  If it was not put, no event
+	   tells that there is room. */
 	if (side->full.wanted && side->sent == 0)
-		ku_mirror_look(&side->full); /* no event says ours ended */
+		ku_mirror_look(&side->full);
 	if (ku_request_busy(&side->count) || side->full.wanted ||
 		(ku_timer_is_set(&side->pause) && !side->unseen))
 		return;

@@ -222,8 +222,8 @@ static bool fit(struct ku_deed *deed)
 
 static const struct ku_deed_calls calls = { over, refused, fit, lost };
 
-/* Delete "most" of the items that were read, or as many as a server takes at
-   once: their names may be long. */
+/* Delete the first items that were read: as many as "most", or as a server
+   takes at once, as their names may be long. */
 static void take_them(struct ku_queue *q, size_t most)
 {
 	struct ku_take_side *take = &q->take;

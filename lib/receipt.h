@@ -63,8 +63,9 @@ enum ku_deed_state {
 
 struct ku_deed_calls {
 	/* The deed is decided: KUSTOS_OK, with the answer, or NULL if that was
-	   lost; KUSTOS_EUNKNOWN if somebody deleted the receipt or wrote to it;
-	   or why it was not done.  The deed is its owner's again. */
+	   lost; KUSTOS_EUNKNOWN if it was lost and somebody has deleted the
+	   receipt or written to it; or why it was not done.  The deed is its
+	   owner's again. */
 	void (*over)(struct ku_deed *deed, enum kustos_err err,
 		const struct ku_zk_reply *reply);
 
