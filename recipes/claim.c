@@ -270,8 +270,8 @@ static void worker_put(struct worker *w)
 	free(w);
 }
 
-/* Tell the program, unless the consumer was stopped.  A stop waits until a
-   callback that runs has returned: see over(). */
+/* Tell the program, unless the consumer was stopped.  A stop waits for a
+   callback that runs on another thread: see over(). */
 static void tell_failed(struct worker *w, enum kustos_err err, const char *name)
 {
 	pthread_mutex_lock(&w->mutex);

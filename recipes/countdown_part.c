@@ -1,10 +1,10 @@
 /*
  * countdown_part.c - the participants of a count-down latch.
  *
- * A participant that joins first makes the ephemeral node that says that it is
- * alive, under a name that is new each time.  Then it makes the node that says
- * that it must count.  So a participant that lives never looks dead, not even
- * while the session of the process before it is still there, or ends.
+ * A participant that joins makes two nodes: first an ephemeral one, under a
+ * name that is new each time, which says that it is alive; and then the one
+ * that says that it must count.  So a participant that lives never looks dead,
+ * not even while the session of the process before it is still there, or ends.
  */
 #include "countdown_impl.h"
 #include "tally.h"

@@ -18,8 +18,8 @@
 /* The most nodes in one transaction: far fewer than fit a frame. */
 #define AT_ONCE 100
 
-/* How often the latch is listed, if something comes between or an answer is
-   lost. */
+/* How often the latch is listed at the most, if something comes between or an
+   answer is lost. */
 #define LOOKS 10
 
 struct removal {
