@@ -1,6 +1,6 @@
 /*
- * list.h - doubly linked lists of structs that have "prev" and "next": with one end,
- * "first", or as a row with two.
+ * list.h - doubly linked lists of structs that have "prev" and "next".  Of a
+ * list only the first struct is known, of a row the last one, too.
  */
 #ifndef KU_LIST_H
 #define KU_LIST_H

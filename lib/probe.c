@@ -30,7 +30,7 @@ static void settle(struct ku_probe_one *one, enum ku_probe_verdict verdict)
 	one->fd = -1;
 }
 
-/* Returns 0, or why there are no more descriptors. */
+/* Returns 0, or "errno" if descriptors are short. */
 static int begin(struct ku_probe_one *one, const struct ku_address *address)
 {
 	one->fd = socket(address->storage.ss_family,

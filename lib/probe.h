@@ -30,9 +30,10 @@ struct ku_probe {
 	struct ku_probe_one *one; /* one for each address */
 };
 
-/* Begin a round.  "p" must be all zeros or stopped.  A server that cannot be
-   asked for want of a descriptor stays UNKNOWN.  Returns KUSTOS_OK; or
-   KUSTOS_ENOMEM, with "errno", if memory or descriptors are short. */
+/* Begin a round.  "p" must be all zeros or stopped.  Returns KUSTOS_OK; or
+   KUSTOS_ENOMEM, with "errno", if memory or descriptors are short.  A server
+   that cannot be asked for want of a descriptor stays UNKNOWN; the others are
+   asked all the same. */
 enum kustos_err ku_probe_start(struct ku_probe *p,
 	const struct ku_addresses *addresses);
 

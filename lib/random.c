@@ -27,9 +27,9 @@ static uint64_t mix(uint64_t *x)
 	return z ^ z >> 31;
 }
 
-/* Where getrandom() is forbidden, a sandbox for example, there are still the
-   16 random bytes that the kernel gave this process, and what sets one call
-   in it, or a fork of it, apart from the next. */
+/* getrandom() may be forbidden, for example in a sandbox.  But the kernel gave
+   this process 16 random bytes when it began.  The time, the process id and the
+   address of "r" make the seeds of two calls, or of a fork, differ. */
 static void seed_without_kernel(struct ku_random *r)
 {
 	const void *bytes = (const void *)(uintptr_t)getauxval(AT_RANDOM);

@@ -177,7 +177,7 @@ void ku_retry_start(struct ku_retry *r, const struct kustos_retry *policy,
 	r->started_ns = now_ns;
 }
 
-/* Return the pause after "tries" tries, at least one and not too many. */
+/* Return the pause after "tries" tries: from 1 to MAX_BACK_OFFS. */
 static int64_t back_off_ms(const struct kustos_retry *policy, int tries,
 	struct ku_random *random)
 {

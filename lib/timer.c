@@ -13,8 +13,8 @@ static void put(struct ku_timers *timers, size_t i, struct ku_timer *timer)
 	timer->slot = i + 1;
 }
 
-/* Find the place for "timer", which starts at the free place "i", by moving
-   later parents down. */
+/* Find the place for a timer that is due at "at_ns", from the free place "i"
+   upwards, by moving later parents down. */
 static size_t rise(struct ku_timers *timers, size_t i, int64_t at_ns)
 {
 	while (i > 0 && timers->heap[(i - 1) / 2]->at_ns > at_ns) {

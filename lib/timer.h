@@ -28,7 +28,8 @@ struct ku_timers {
 };
 
 /* Make room so that "more" timers can be set without failing, until
-   ku_timers_release() gives it back. */
+   ku_timers_release() gives it back.  This holds if room was made for every
+   timer that is set. */
 bool ku_timers_reserve(struct ku_timers *timers, size_t more);
 void ku_timers_release(struct ku_timers *timers, size_t fewer);
 

@@ -1,6 +1,6 @@
 /*
- * unfit.h - items of a queue that nobody can have, and that were left where they
- * are: they are passed over, and the program is told once.
+ * unfit.h - items of a queue that nobody can take, and that were left where
+ * they are: they are passed over, and the program is told once.
  */
 #ifndef KU_UNFIT_H
 #define KU_UNFIT_H

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Codes above this are made up by the client library; from here down they are
-   a server's. */
+/* Codes between this and 0 are made up by the client library.  From here down
+   they are a server's, or say that the handle has ended. */
 #define SERVER_ERRORS (-100)
 
 static void call_free(struct ku_zk_call *call)

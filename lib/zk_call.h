@@ -51,8 +51,9 @@ struct ku_zk_call *ku_zk_call_create(struct ku_zk_calls *calls,
 void ku_zk_call_finish(struct ku_zk_call *call,
 	const struct ku_zk_reply *reply);
 
-/* The request was refused with "rc".  Returns that; or KU_ZK_OK if the completion
-   has come all the same, or is just coming: "call" need not be there. */
+/* The request was refused with "rc".  "call" may be gone: the completion may
+   have come all the same.  If so, or if it is just coming, returns KU_ZK_OK;
+   else "rc". */
 int ku_zk_call_refuse(struct ku_zk_calls *calls, struct ku_zk_call *call,
 	int rc);
 

@@ -47,8 +47,9 @@ bool ku_zk_fd_begin(struct ku_zk_fd *f);
 void ku_zk_fd_end(struct ku_zk_fd *f);
 void ku_zk_fd_give_up(struct ku_zk_fd *f);
 
-/* Break the connection, if it is certain which one it is.  Returns whether.
-   Looks again for sockets connected to the peer if none is left. */
+/* Break the connection, if it is certain which one it is.  Returns whether it
+   was broken.  Looks again for sockets connected to the peer if none is
+   left. */
 bool ku_zk_fd_shutdown(struct ku_zk_fd *f);
 
 /* Return whether any socket of the process is connected to "peer"; true, too,
