@@ -6,8 +6,8 @@
  *	must-worker-2                 worker-2 must count,
  *	_c_<uuid>-alive-worker-2      and has a session
  *
- * A listing has all of this, as it was at one time.  In an id, characters that
- * could not be read in a name, or cannot be in one, are written as %XX.
+ * A listing has all of this, as it was at one time.  In an id, a "/", a "%", a
+ * space, and all that is not printable ASCII are written as %XX.
  */
 #ifndef KU_TALLY_H
 #define KU_TALLY_H
