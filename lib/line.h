@@ -39,7 +39,7 @@ struct ku_place_events {
 	   node.  May be NULL. */
 	void (*queued)(struct ku_place *place);
 
-	/* Nobody stands before it. */
+	/* Nobody that it has to wait for stands before it. */
 	void (*granted)(struct ku_place *place);
 
 	/* It ends without having been granted, and leaves nothing behind. */

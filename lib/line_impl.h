@@ -388,7 +388,7 @@ void ku_line_unlist(struct ku_line *line);
 /* Watch what has to be watched, given what is known of the gap. */
 void ku_place_settle(struct ku_place *place);
 
-/* Look again one day, in case an event was missed; and after "ms". */
+/* Look again after a long while, in case an event was missed; or after "ms". */
 void ku_line_set_safety(struct ku_line *line);
 void ku_line_again(struct ku_line *line, int64_t ms);
 void ku_line_init_timers(struct ku_line *line);
