@@ -117,7 +117,8 @@ const char *ku_custody_name(const struct ku_custody *custody);
    never take that claim. */
 bool ku_custody_is_unsure(const struct ku_custody *custody);
 
-/* Was its claim lost when one before it was?  Then others go on without it. */
+/* Was the answer to its claim lost, as the answer to an earlier claim had been,
+   with none in between?  Then others go on without it. */
 bool ku_custody_is_put_off(const struct ku_custody *custody);
 
 /* The item's stat, as it was read. */

@@ -315,7 +315,7 @@ void ku_queue_return(struct ku_queue *q);
 
 /* queue_order.c */
 
-/* Have items keys, so that a newer one may come first? */
+/* Do items have keys, so that a newer one may come first? */
 bool ku_queue_keyed(const struct ku_queue *q);
 
 /* May there be an item by now that belongs before others and was not listed?
@@ -323,8 +323,8 @@ bool ku_queue_keyed(const struct ku_queue *q);
    the queue is listed again. */
 bool ku_take_stale(const struct ku_queue *q);
 
-/* Nothing is being read: see that the listing is still true, if that matters.
-   Returns false if the next step is taken only when that is known. */
+/* Nothing is being read: make sure that the listing is still true, if that
+   matters.  Returns false if the next step is taken only when that is known. */
 bool ku_take_refresh(struct ku_queue *q);
 
 /* The queue was listed, and this is its node's stat; NULL: the node is not

@@ -184,9 +184,9 @@ int ku_receipt_behind_lost(const struct ku_receipt *r);
 void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 	ku_request_fn *fenced);
 
-/* The fence was not applied.  Was it refused for a reason for which the deeds
-   will be refused as well, and told why then?  Not if one of them was done
-   meanwhile, or the receipt is gone. */
+/* The fence was not applied.  Will the deeds be refused for the same reason, so
+   that it can be left to them to report it?  They will not if one of them was
+   done meanwhile, or if the receipt is gone. */
 bool ku_receipt_fence_useless(const struct ku_zk_reply *reply);
 
 /* receipt_sweep.c: delete receipts in the folder that were not used for a day.
