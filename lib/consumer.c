@@ -17,7 +17,7 @@ struct kustos_consumer {
 	struct kustos_cancel *cancel;
 
 	/* Guarded by the client's lock. */
-	struct ku_call call; /* on the long lane */
+	struct ku_call call; /* on the lengthy lane */
 	pthread_t runner;
 	bool running, stopped;
 	bool own;     /* stopped from its own callback: it frees itself */
@@ -31,7 +31,7 @@ static void destroy(struct kustos_consumer *c)
 	free(c);
 }
 
-/* After this error, can nothing be had any more? */
+/* Would every further wait for an item fail, too? */
 static bool is_final(enum kustos_err err)
 {
 	return err == KUSTOS_ECANCELED || err == KUSTOS_ECLOSED ||

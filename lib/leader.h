@@ -2,7 +2,8 @@
  * leader.h - a candidate whose terms are calls of a function.  The function
  * runs for as long as the term lasts, and gives the term up by returning.
  *
- * It runs on a thread for lengthy calls (dispatch.h), one term after the other.
+ * It runs on a thread of the lengthy lane (dispatch.h), one term after the
+ * other.
  * It is asked to return by a cancel object, which is fired when the term is
  * lost, or when somebody interrupts the function.
  *

@@ -96,7 +96,7 @@ static void unlist(const void *node, VISIT visit, int depth)
 		ku_line_unlist(*(struct ku_line *const *)node);
 }
 
-/* Most places for which a listing was queued have left by now. */
+/* A queued listing would be for places that have mostly left by now. */
 void ku_lines_close(struct kustos_client *client)
 {
 	ku_lines_each(client, close_place);

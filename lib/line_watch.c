@@ -9,7 +9,7 @@
 /* When to look again if a node cannot be watched. */
 #define NO_WATCH_MS 1000
 #define NO_READ_MS 30000
-/* And if the server puts us off. */
+/* And if the server refuses the read for now. */
 #define PUT_OFF_MS 100
 
 /* What Curator's clients write into a node to ask for its release. */

@@ -173,9 +173,9 @@ void ku_protection_bare(struct ku_random *random, char out[KU_PROTECTION_SIZE])
 /* Return whether the minus sign at "name[at]", before ten digits that are
    "value", is a sign and not the end of the prefix.  The server pads with
    zeros to ten characters, sign included, so ten digits of a negative number
-   never begin with zero, and more than INT32_MAX are no positive number.
-   Between the two the character before the minus sign decides: it is a sign if
-   there is none, or another minus sign. */
+   never begin with zero; and a value above INT32_MAX is no positive number.
+   In between, the character before the minus sign decides: it is a sign if
+   there is no such character, or if that is another minus sign. */
 static bool is_sign(const char *name, size_t at, int64_t value)
 {
 	if (value > INT32_MAX)

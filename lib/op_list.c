@@ -1,5 +1,5 @@
-/* op_list.c - what happens to all operations at once: one that ends may take others
-   with it. */
+/* op_list.c - what happens to all operations at once: one that ends may take
+   others with it. */
 
 #include "client.h"
 

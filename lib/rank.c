@@ -155,7 +155,7 @@ bool ku_style_sees(enum kustos_style theirs, enum kustos_style ours)
 {
 	bool kazoo = theirs == KUSTOS_STYLE_KAZOO;
 
-	/* The program that named the extra marks says so. */
+	/* It is up to the program that named the extra marks. */
 	if (theirs == KUSTOS_STYLE_EXTRA || ours == KUSTOS_STYLE_EXTRA)
 		return true;
 	/* kazoo's own names are seen by kazoo only, which sees no others.  A

@@ -252,7 +252,7 @@ static void told(struct kustos_client *client, struct ku_request *request,
 	(void)client;
 	if (reply->rc == KU_ZK_NOAUTH && !r->over &&
 		request->what.kind == KU_ZK_GET) {
-		ask(r, KU_ZK_EXISTS); /* older servers ask no right for it */
+		ask(r, KU_ZK_EXISTS); /* older servers answer that to anybody */
 		return;
 	}
 	begin(r);

@@ -1,8 +1,8 @@
 /*
  * risk.c - a warning before the lease ends.
  *
- * That the danger has passed is noticed as soon as the answer arrives that says
- * so.  A later look might miss that: the process may be paused in between,
+ * As soon as an answer prolongs the lease, it is noted that the danger has
+ * passed.  A later look might miss that: the process may be paused in between,
  * until the danger is back.
  */
 #include "client.h"
@@ -70,7 +70,8 @@ void ku_risks_prolonged(struct kustos_client *client)
 		ku_risks_look(client);
 }
 
-/* The functions that are called here only take a note. */
+/* The functions that are called here only make a note, so the list stays as it
+   is. */
 void ku_risks_look(struct kustos_client *client)
 {
 	for (struct ku_risk *r = client->risks.first; r != NULL; r = r->next)

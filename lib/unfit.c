@@ -1,4 +1,4 @@
-/* unfit.c - items that nobody can have, and that were left where they are. */
+/* unfit.c - items that nobody can take, and that were left where they are. */
 
 #include "unfit.h"
 #include "clock.h"

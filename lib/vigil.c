@@ -1,4 +1,4 @@
-/* vigil.c - wait until the content of a node is as it is wanted. */
+/* vigil.c - wait until the content or children of a node are as wanted. */
 
 #include "vigil.h"
 #include "client.h"

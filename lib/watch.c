@@ -163,7 +163,7 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
 		unwatch(client, entry);
 		return;
 	}
-	/* It may be that none of the others' reads succeeds. */
+	/* If none of the others' reads succeeds, the server is told then. */
 	entry->owed = true;
 	entry->again = ku_request_busy(&entry->unwatch);
 }

@@ -11,7 +11,7 @@
  *    nodes; it drops session events, which arrive once through the other.
  *  - It ends the process when it cannot make its threads, when a multi is
  *    refused after its first operation was looked at, and at the reply to one
- *    that creates a container (P4).  All three are refused before.
+ *    that creates a container (P4).  All three are refused here beforehand.
  *  - Its log callback has no argument, so that a message cannot be given to
  *    its client without global state.  All messages are dropped, and so do not
  *    go to stderr.
@@ -78,8 +78,8 @@ static void drop_message(const char *message)
 	(void)message;
 }
 
-/* Without credentials the library's AUTH_FAILED is the error of a request that
-   has the number of an AUTH (P8). */
+/* If no credentials were given, AUTH_FAILED cannot say that they were refused:
+   it is the error of a request that has the number of an AUTH (P8). */
 static enum ku_zk_state state_of(struct ku_zk *zk, int state)
 {
 	if (state == ZOO_CONNECTED_STATE)
