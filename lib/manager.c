@@ -325,11 +325,11 @@ static bool is_cut_off(const struct ku_manager *m)
 	return m->addresses.count > 0;
 }
 
-/* If no server would have taken a connection when they were asked, a connection
-   that is made later tells the leader of the session after that time.  But one
-   may have been made before, and its answer be late: a refusal by a firewall,
-   or for lack of room, does not end it.  So is_cut_off() looks for such a
-   one. */
+/* If no server would have taken a connection when they were asked, the next one
+   is made later, and tells the leader of the session after that time.  But a
+   connection may have been made before, and its answer be late: a firewall, or
+   a server without room, refuses new connections but does not end that one.  So
+   is_cut_off() looks for it. */
 static void learn_from_round(struct ku_manager *m)
 {
 	if (!is_cut_off(m))

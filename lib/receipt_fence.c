@@ -54,9 +54,9 @@ bool ku_receipt_is_fenced(const struct ku_receipt *r,
 		holds_fence(r, reply, r->used_up + r->fence_to - r->fence_from);
 }
 
-/* It is not ours if others write back what they have read, as its version is
-   another then.  Nor is a node that was made anew: its version begins anew as
-   well. */
+/* If others write back what they have read, that does not fit the version any
+   more.  A node that was made anew has another czxid; its version is no sign,
+   as it begins at 0 again. */
 bool ku_receipt_is_ours(const struct ku_receipt *r,
 	const struct ku_zk_reply *reply)
 {
