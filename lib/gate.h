@@ -66,9 +66,9 @@ KU_SERVICE enum kustos_err ku_gate_lock(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Undo one lock of this thread.  "waits": if that was the last, return only
-   when its node is gone, unless the node cannot be deleted or now serves
-   another. */
+/* Undo one lock of this thread.  "waits": if that was the last, and was not
+   lost, return only when its node is gone; or cannot be deleted, or serves
+   another by now, or the client is closed. */
 KU_SERVICE enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits);
 
 /* Return the hold of this thread's lock, or NULL. */
