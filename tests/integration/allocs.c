@@ -1,4 +1,4 @@
-/* allocs.c - every allocation of a call fails once. */
+/* allocs.c - fail every allocation that a call makes, one after the other. */
 #include "allocs.h"
 
 #include "client_fixture.h"
@@ -6,8 +6,8 @@
 
 #include <check.h>
 
-#define MOST 300  /* allocations that no call reaches */
-#define HICCUPS 3 /* of a machine so busy that the client doubts its server */
+#define MOST 300  /* more than any call makes */
+#define HICCUPS 3 /* times that a busy machine may cut the connection */
 #define ROUNDS 3
 
 static bool well = true;
@@ -29,8 +29,8 @@ void allocs_fail_each(const struct alloc_call *call,
 {
 	int refused = 0, used = MOST, hiccups = 0, n;
 
-	/* As long as the one that was to fail was made: a call that ends with it
-	   has made no other. */
+	/* Go on as long as allocation n was reached.  A call fails only at an
+	   allocation that it makes, and "used" counts that one. */
 	for (n = 1; n <= used + 1; n++) {
 		ck_assert_int_lt(n, MOST);
 		if (before != NULL)
@@ -42,7 +42,7 @@ void allocs_fail_each(const struct alloc_call *call,
 		allocs_disarm();
 		if (err == KUSTOS_EDISCONNECTED && hiccups++ < HICCUPS) {
 			after(call, err);
-			n--; /* once more */
+			n--; /* repeat this one */
 			continue;
 		}
 		ck_assert_msg(err == KUSTOS_OK || err == KUSTOS_ENOMEM,

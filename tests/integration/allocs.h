@@ -1,9 +1,9 @@
 /*
- * allocs.h - every allocation of a call fails once: the call says so or does
- * without.
+ * allocs.h - fail every allocation that a call makes, one after the other: the
+ * call must either report the failure or do without the memory.
  *
- * That nothing leaks is for a run with the address sanitizer to see.  What uses
- * this is linked with libinject.a.
+ * Leaks are found by a run with the address sanitizer.  A test that uses this
+ * is linked with libinject.a.
  */
 #ifndef TEST_ALLOCS_H
 #define TEST_ALLOCS_H
@@ -15,29 +15,32 @@
 struct alloc_call {
 	const char *name;
 
-	/* Returns KUSTOS_OK, or what did not succeed.  libcheck takes memory
-	   for each check, so there is none in it before allocs_disarm(): only
-	   allocs_expect(). */
+	/* Makes the call and returns its error.  libcheck allocates memory for
+	   each check, so this function uses none until it has called
+	   allocs_disarm(); before that it uses only allocs_expect(). */
 	enum kustos_err (*fn)(void);
-	bool full; /* for "before": somebody else has what it asks for */
+	bool full; /* for "before": somebody else has what the call asks for */
 };
 
-/* Fail, in the end, unless it is so. */
+/* Remember a failure unless "so" is true; allocs_disarm() reports it. */
 void allocs_expect(bool so);
 
-/* Nothing more fails: what follows belongs to the test. */
+/* Let no further allocation fail, because what follows belongs to the test.
+   Fails the test if an allocs_expect() was not met. */
 void allocs_disarm(void);
 
-/* Let the call's first allocation fail, and then call it again and let the
-   second, until it does not make as many.  It ends with KUSTOS_OK or with
-   KUSTOS_ENOMEM, the latter at least once.  Each time, "before" goes before, if
-   it is not NULL; and "after", with how it ended, sees what it left behind. */
+/* Make the call with its first allocation failing, then with its second, and so
+   on, until the call makes fewer allocations than that.  Each time it must end
+   with KUSTOS_OK or KUSTOS_ENOMEM, and at least once with KUSTOS_ENOMEM.
+   "before", if not NULL, runs before each call; "after" runs after each, gets
+   its error, and checks what it left behind. */
 void allocs_fail_each(const struct alloc_call *call,
 	void (*before)(const struct alloc_call *call),
 	void (*after)(const struct alloc_call *call, enum kustos_err err));
 
-/* The same of a call of "client", which none of it cuts off: a busy machine may do
-   that in one round, but what fails does it in each. */
+/* The same, and no failed allocation may cost "client" its connection.  A busy
+   machine may lose the connection in one round; a fault of the call would do it
+   in every round. */
 void allocs_fail_each_of(struct kustos_client *client,
 	const struct alloc_call *call,
 	void (*before)(const struct alloc_call *call),

@@ -11,12 +11,13 @@
 
 #define BARRIER "/barriers/b"
 
-/* Wait until the server has so many watches on "path" and below it. */
+/* Wait until the server has so many watches, of all sessions. */
 void watches_wait(int count);
 
 extern struct kustos_barrier *barrier, *barrier_others;
 
-/* Make both, once the clients are open; and end it all. */
+/* Create both barriers, once the clients are open.  Destroy them and close the
+   pair. */
 void barrier_pair_make(void);
 void barrier_pair_close(void);
 

@@ -1,4 +1,4 @@
-/* callback_gate.c - callbacks that do not return until they are let go. */
+/* callback_gate.c - callbacks that block until the test lets them return. */
 #include "callback_gate.h"
 
 #include "fixture.h"

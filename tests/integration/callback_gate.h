@@ -1,26 +1,27 @@
 /*
- * callback_gate.h - callbacks that do not return until they are let go, and flags
- * between them and the test.
+ * callback_gate.h - callbacks that block until the test lets them return, and
+ * flags with which callbacks and the test signal each other.
  */
 #ifndef TEST_CALLBACK_GATE_H
 #define TEST_CALLBACK_GATE_H
 
 #include <kustos/node.h>
 
-/* Return how often that flag was raised, on any thread. */
+/* flag() returns how often raise_flag() was called for "f", on any thread. */
 int flag(const int *f);
 void raise_flag(int *f);
 
-/* A callback that stands still: how many are in it, and have left it.  All go once it
-   is open. */
+/* A callback that blocks: how many calls have entered it, and how many have
+   left it.  All of them return once "open" is raised. */
 struct gate {
 	int entered, open, left; /* flags */
 };
 
-/* Stand in it: to be called by the callback.  It fails the test if it is not opened. */
+/* Block here; called by the callback.  The test fails if the gate is not opened
+   in time. */
 void stand(struct gate *g);
 
-/* A kustos_done_fn that does just that; "arg" is a struct gate. */
+/* A kustos_done_fn that calls stand(); "arg" is a struct gate. */
 void stand_done(void *arg, enum kustos_err err,
 	const struct kustos_result *result);
 

@@ -1,6 +1,6 @@
 /*
- * claim_fixture.h - what tests of claims share: beside the queue of
- * queue_fixture.h, an object that claims of it for each client.
+ * claim_fixture.h - what tests of claims share: the queue of queue_fixture.h,
+ * and for each of the two clients an object that claims items from it.
  */
 #ifndef TEST_CLAIM_FIXTURE_H
 #define TEST_CLAIM_FIXTURE_H
@@ -16,37 +16,39 @@
 
 extern struct kustos_claims *claims, *claims_others;
 
-/* Open both clients, the first behind the proxy, and make all; and end it, when
-   no marker and no claim is left. */
+/* Open both clients, the first behind the proxy, and create both objects. Close
+   everything; by then no marker and no claim may be left. */
 void claim_pair_open(int timeout_ms);
 void claim_pair_close(void);
 
-/* Options for the kind; and an object with these for a queue. */
+/* Return options for this kind of queue.  Create an object with such options
+   for the queue "path". */
 struct kustos_claims_options claims_options(enum kustos_queue_kind kind);
 struct kustos_claims *claims_new(struct kustos_client *owner, const char *path,
 	const struct kustos_claims_options *options);
 
-/* Claim one and see that it is this. */
+/* Claim one item and check that its text is this. */
 struct kustos_claim *claim_expect(struct kustos_claims *from, const char *text);
 
-/* Claim what there is without waiting, and release it. */
+/* Claim an item without waiting for one, and release it. */
 enum kustos_err claim_try(struct kustos_claims *from);
 
-/* End it, and see how. */
+/* Acknowledge the claim and check the error that this returns. */
 void claim_ack(struct kustos_claim *claim, enum kustos_err expected);
 
 /* Return how many markers there are. */
 int claim_marks(void);
 
-/* Put an item as a peer does, whatever its name begins with and its bytes are;
-   make its queue first.  Store the path in "made", if that is not NULL. */
+/* Put an item as a peer would, with any beginning of its name and any bytes;
+   the queue is created if need be.  Store the item's path in "made" unless that
+   is NULL. */
 void claim_put_raw(const char *path, const char *head, const void *data,
 	int len, char made[128]);
 
-/* Put it framed. */
+/* The same in the queue FRAMED, with the text in Curator's frame. */
 void claim_put_framed(const char *head, const char *text);
 
-/* What an asynchronous call came to. */
+/* The outcome of an asynchronous call. */
 struct claimed {
 	int calls; /* read with claimed_wait() */
 	enum kustos_err err;

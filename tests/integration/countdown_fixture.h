@@ -1,6 +1,7 @@
 /*
- * countdown_fixture.h - two latches on one path, of two clients, one of which has
- * its connection through the proxy.
+ * countdown_fixture.h - what tests of the count-down latch share: two latches
+ * on one path, each of a client of its own, one of them connected through the
+ * proxy.
  */
 #ifndef TEST_COUNTDOWN_FIXTURE_H
 #define TEST_COUNTDOWN_FIXTURE_H
@@ -16,7 +17,7 @@
 
 extern struct kustos_countdown *own, *others;
 
-/* A request that never arrives, and one whose answer never does. */
+/* A request that is not sent, and one whose answer is lost. */
 extern const enum inject_fault faults[2];
 
 struct kustos_countdown *make(struct kustos_client *owner, int count);

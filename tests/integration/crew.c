@@ -84,7 +84,7 @@ void crew_free(void)
 	crew = 0;
 }
 
-/* Nothing of anybody stays. */
+/* No node of any member is left. */
 void crew_tear_down(void)
 {
 	pair_close();

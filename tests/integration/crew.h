@@ -1,6 +1,7 @@
 /*
- * crew.h - a few members of one double barrier, for its tests: the first has the
- * client behind the proxy, the others share the other one.
+ * crew.h - a few members of one double barrier, for its tests.  The first
+ * member belongs to the client behind the proxy, the others to the other
+ * client.
  */
 #ifndef TEST_CREW_H
 #define TEST_CREW_H
@@ -14,23 +15,25 @@
 extern struct kustos_double_barrier *ours[CREW_MOST];
 extern struct end ends[CREW_MOST];
 
-/* Open the clients; and close them: nothing of anybody is left then. */
+/* Open the clients.  Close them and check that no member's node is left. */
 void crew_set_up(void);
 void crew_tear_down(void);
 
-/* Make so many members; let all enter, and wait; leave; free them. */
+/* Create so many members.  Let all of them enter, or leave, and wait for that.
+   Destroy them. */
 void crew_make(int count);
 void crew_enter(void);
 void crew_leave(void);
 void crew_free(void);
 
-/* One member, which is asked and not waited for. */
+/* Create one member.  Ask it to enter or leave without waiting for that. */
 struct kustos_double_barrier *member_new(struct kustos_client *owner,
 	int count);
 void member_enter(struct kustos_double_barrier *m, struct end *end);
 void member_leave(struct kustos_double_barrier *m, struct end *end);
 
-/* Wait until the barrier has so many children; or none, now. */
+/* Wait until the barrier's node has so many children.  Check that it has none
+   now. */
 void step_await(int count);
 void step_check_empty(void);
 

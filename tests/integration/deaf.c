@@ -1,4 +1,4 @@
-/* deaf.c - a client that does not hear of its session. */
+/* deaf.c - a client that can be made to miss the events of its session. */
 #include "deaf.h"
 
 #include "client.h"

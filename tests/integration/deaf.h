@@ -1,16 +1,17 @@
 /*
- * deaf.h - a client of the real library that does not hear of the session, from one
- * moment to another.  One to a test.
+ * deaf.h - a client over the real library that can be made to miss the events
+ * of its session from any moment on.  Only one in each test.
  */
 #ifndef TEST_DEAF_H
 #define TEST_DEAF_H
 
 #include <kustos/client.h>
 
-/* Open it; it hears. */
+/* Open the client.  It receives its events at first. */
 struct kustos_client *deaf_open(const char *hosts, int timeout_ms);
 
-/* Have events of the session get lost on their way, or no more. */
+/* Lose the session's events on their way to the client, or deliver them
+   again. */
 void deaf_go(int yes);
 
 /* Return how many were lost so far. */

@@ -1,6 +1,6 @@
 /*
- * every_call.c - every public call once.  All that is given but the object is
- * sound, so that it is the object that is refused.
+ * every_call.c - every public call once.  All arguments but the object are
+ * valid, so that an error is about the object.
  */
 #include "every_call.h"
 
@@ -11,7 +11,7 @@
 #define END KUSTOS_FOREVER
 #define PATH "/every"
 
-static const char *made[512]; /* the text of the calls */
+static const char *made[512]; /* the calls that were made, as text */
 static size_t calls;
 static int wrong;
 
@@ -48,7 +48,7 @@ static void never(void)
 	abort();
 }
 
-/* A callback, which will not be called. */
+/* A callback that must not be called. */
 #define FN(type) ((type *)never)
 
 static void ask_client(struct kustos_client *c, enum kustos_err err)
@@ -137,7 +137,7 @@ static void ask_hold(struct kustos_hold *h, enum kustos_err err)
 	SAYS(err,
 		kustos_hold_multi_async(h, &one_op, 1, END, NULL,
 			FN(kustos_done_fn), NULL));
-	/* What does not change is told of a hold that is lost, too. */
+	/* These never change, so a lost hold answers them, too. */
 	GIVES(h != NULL, kustos_hold_token(h) != 0);
 	GIVES(h != NULL, kustos_hold_path(h) != NULL);
 }

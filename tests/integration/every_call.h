@@ -1,6 +1,6 @@
 /*
- * every_call.h - every public call once, for what is true of them all: with NULL
- * for its object, and in a child after fork().
+ * every_call.h - every public call once, for what holds for all of them: with
+ * NULL as the object, and in a child after fork().
  */
 #ifndef TEST_EVERY_CALL_H
 #define TEST_EVERY_CALL_H
@@ -21,7 +21,7 @@
 #include <kustos/simple.h>
 #include <stdbool.h>
 
-/* What is called. */
+/* The objects to call. */
 struct every {
 	struct kustos_client *client;
 	struct kustos_cancel *cancel;
@@ -44,16 +44,16 @@ struct every {
 	struct kustos_consumer *worker, *taker;
 };
 
-/* Make each call that frees nothing: one that returns an error is to return "err",
-   any other what says that there is nothing.  Returns how many did not, and says
-   on standard error which. */
+/* Make every call that frees nothing.  A call that returns an error must return
+   "err"; any other must return its value for "nothing there".  Returns how many
+   calls did not, and names them on standard error. */
 int every_ask(const struct every *on, enum kustos_err err);
 
-/* Free it all; "err" is what the release of a hold and the end of the client
-   return.  Returns how many did not. */
+/* Free all objects.  The release of a hold and the close of the client must
+   return "err".  Returns how many calls did not return what they should. */
 int every_free(const struct every *on, enum kustos_err err);
 
-/* Has the public call "name" been made? */
+/* Return whether the public call "name" has been made. */
 bool every_has(const char *name);
 
 #endif

@@ -58,7 +58,9 @@ void fault_arm(const struct faults_lock *it, int fault)
 	bool applied = fault / FAULT_CODES / it->points == 1;
 	int code = it->codes[fault % FAULT_CODES];
 
-	/* One greets a connection, the other asks what a deletion came to. */
+	/* SYNC is what a new connection sends first, and EXISTS asks whether a
+	   deletion was done: neither is sent unless something else fails
+	   before. */
 	if (code == ZK_OP_SYNC)
 		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	if (code == ZK_OP_EXISTS)
@@ -67,7 +69,7 @@ void fault_arm(const struct faults_lock *it, int fault)
 		1 + fault / FAULT_CODES % it->points);
 }
 
-/* That of the tests below, and which of its faults is meant. */
+/* The lock of the tests below, and the fault that fault_arm_own() arms. */
 static const struct faults_lock *lock;
 static int own;
 
@@ -91,7 +93,7 @@ START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_nothing)
 }
 END_TEST
 
-/* Or those above would say nothing of it. */
+/* Without this, the tests above might have tested nothing. */
 START_TEST(S06_each_kind_of_frame_has_failed_in_both_ways)
 {
 	ck_assert_int_eq(inject_untried(lock->codes, FAULT_CODES), 0);
@@ -104,7 +106,7 @@ static void flush_both(void)
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 }
 
-/* A release that cannot be sent is not forgotten. */
+/* A release that cannot be sent is carried out once it can be. */
 START_TEST(U06_a_release_while_disconnected_is_carried_out_later)
 {
 	struct kustos_hold *hold = lock->take(false);
@@ -118,8 +120,9 @@ START_TEST(U06_a_release_while_disconnected_is_carried_out_later)
 }
 END_TEST
 
-/* The outcome of a release is not known, as its answer or the request is lost;
-   before it is tried again LINE is removed, and another holds. */
+/* The outcome of a release is unknown, because its answer or the request was
+   lost. Before the release is retried, LINE is removed and another client
+   acquires the lock. */
 START_TEST(S10_a_late_retry_of_a_release_touches_nobody_else)
 {
 	struct kustos_hold *hold = lock->take(false), *theirs;
@@ -142,7 +145,8 @@ START_TEST(S10_a_late_retry_of_a_release_touches_nobody_else)
 }
 END_TEST
 
-/* The same when its session ends before it can be tried again. */
+/* The same, but the releaser's session ends before the release can be
+   retried. */
 START_TEST(S10_a_release_ends_with_its_session)
 {
 	struct kustos_hold *hold = lock->take(false), *theirs;
@@ -162,7 +166,7 @@ START_TEST(S10_a_release_ends_with_its_session)
 }
 END_TEST
 
-/* Several take turns while the connection of one fails again and again. */
+/* Both clients take turns while the connection of one fails again and again. */
 START_TEST(S06_turns_go_on_while_connections_fail)
 {
 	static struct ask asks[TURNS];
@@ -183,7 +187,7 @@ START_TEST(S06_turns_go_on_while_connections_fail)
 		check_err(ask_wait(&asks[i], 20000), KUSTOS_OK);
 	}
 	flush_both();
-	/* Not one more than there were tries to send. */
+	/* At most one node for each attempt to send the request. */
 	made = proxy_count(proxy, ZK_OP_CREATE2);
 	ck_assert_int_ge(made, TURNS / 2);
 	if (lock->one_node)

@@ -1,57 +1,63 @@
 /*
- * faults.h - what tests of faults share, on top of mutex_pair.h: a frame fails at
- * any point, a connection goes; and what must hold of a lock then, whichever it
- * is.
+ * faults.h - tests that must pass for every kind of lock, and their helpers:
+ * any frame may fail, and the connection may break.  On top of mutex_pair.h.
  *
- * What uses this is linked with libinject.a.
+ * A test that uses this is linked with libinject.a.
  */
 #ifndef TEST_FAULTS_H
 #define TEST_FAULTS_H
 
 #include "mutex_pair.h"
 
-/* Open the pair, "client" behind a proxy and quick to try again. */
+/* Open the pair with "client" behind the proxy and a short retry delay. */
 void faults_open(int timeout_ms);
 
-/* Cut "client" off until inject_connect(0), and see it notice that. */
+/* Disconnect "client" until inject_connect(0) is called, and wait until it has
+   noticed. */
 void faults_disconnect(void);
 
-/* The rival goes, and "client" watches it and is not told: either the event is lost on
-   its way, and the connection after it; or there is none just then. */
+/* Let the rival that "client" watches leave without "client" being notified:
+   either the event and then the connection are lost, or "client" is not
+   connected when it happens. */
 void faults_leave_unheard(struct rival *rival, bool on_its_way);
 
-/* Give back what "client" has while it is cut off, which is done as soon as it is not:
-   then whoever asked as in "a" gets it. */
+/* Release "hold", of "client", while it is disconnected.  The release is
+   carried out once "client" is connected again; then the acquire "a" is
+   granted. */
 void faults_give_cut_off(struct kustos_hold *hold, struct ask *a);
 
-/* What taking and giving back mostly sends, on this handle or on the way to it. */
+/* The requests that acquire and release use most, of any kind and from any part
+   of the path. */
 #define FAULT_CODES 6
 extern const int fault_codes[FAULT_CODES];
 
-/* A lock on LINE, which "client" and "other" share. */
+/* A lock on LINE that "client" and "other" share. */
 struct faults_lock {
-	const int *codes; /* so many */
-	int points;	  /* of each of these the first few frames may fail */
+	const int *codes; /* FAULT_CODES of them */
+	int points;	  /* the first few frames of each code may fail */
 
-	/* Take it and give it back. */
+	/* Acquire and release. */
 	void (*cycle)(void);
 
-	/* Let somebody have it, arm the fault, ask for it and get it. */
+	/* Let somebody else hold the lock, arm the fault, acquire the lock. */
 	void (*wait)(void);
 
-	/* May be NULL: take it, or ask for it, for "client" or for the other. */
+	/* "take" acquires the lock, "ask" does so without waiting; for
+	   "client", or for "other" if that is true.  "take" is NULL for a lock
+	   without these tests. */
 	struct kustos_hold *(*take)(bool other);
 	void (*ask)(struct ask *a, bool other);
-	bool one_node; /* is made for each, unless something fails */
+	bool one_node; /* an acquire creates one node unless something fails */
 };
 
-/* Let fault number "fault" happen: a frame is not sent, or is answered and nobody
-   hears it; or the one whose turn it is, in "wait". */
+/* Arm fault number "fault": a frame is not sent, or it is answered and the
+   answer is lost.  fault_arm_own() arms the fault of the running "wait"
+   test. */
 #define FAULTS(points) (FAULT_CODES * (points)*2)
 void fault_arm(const struct faults_lock *lock, int fault);
 void fault_arm_own(void);
 
-/* Add the tests that are the same for every lock. */
+/* Add the tests that every lock must pass. */
 void faults_add(TCase *t, const struct faults_lock *lock);
 
 #endif

@@ -72,8 +72,8 @@ void runner_run(struct runner *r, struct kustos_client *client, const char *id)
 	check_err(kustos_latch_start(r->latch), KUSTOS_OK);
 }
 
-/* It leads, and what it was told last is of this term: one before may not even
-   be over for its callbacks. */
+/* The latch leads, and the last gain was told for this term: the callbacks of
+   an earlier term may still be outstanding. */
 void runner_leads(struct runner *r)
 {
 	check_err(kustos_latch_wait(r->latch, SOON, NULL), KUSTOS_OK);

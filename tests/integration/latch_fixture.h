@@ -1,8 +1,8 @@
 /*
- * latch_fixture.h - what tests of the latch share: candidates that remember
- * what they were told, and check that they are told in turns.
+ * latch_fixture.h - what tests of the latch share: candidates that record what
+ * their callbacks were told and check that gains and losses alternate.
  *
- * The line is LINE of mutex_fixture.h.  What cannot be done fails the test.
+ * The line is LINE of mutex_fixture.h.  Whatever fails in here fails the test.
  */
 #ifndef TEST_LATCH_FIXTURE_H
 #define TEST_LATCH_FIXTURE_H
@@ -16,12 +16,12 @@
 struct runner;
 typedef void runner_fn(struct runner *r);
 
-/* A latch, and what it told. */
+/* A latch, and what its callbacks were told. */
 struct runner {
 	struct kustos_latch *latch;
-	atomic_int gains, losses; /* calls that have begun */
-	atomic_int ended;	  /* and those of either kind that returned */
-	atomic_bool asleep;	  /* no call of a gain returns meanwhile */
+	atomic_int gains, losses; /* callbacks that have begun */
+	atomic_int ended;	  /* of either kind that have returned */
+	atomic_bool asleep;	  /* while set, no gain returns */
 	atomic_llong gained_ns, lost_ns; /* boot time of the last of each */
 	/* Of the term that was told last. */
 	struct kustos_hold *hold;
@@ -30,35 +30,36 @@ struct runner {
 	runner_fn *on_gained, *on_lost; /* called in the callbacks, or NULL */
 };
 
-/* Make a latch on LINE, which does not take part yet; "id" may be NULL. */
+/* Create a latch on LINE, not started; "id" may be NULL. */
 void runner_make(struct runner *r, struct kustos_client *client,
 	const char *id);
 void runner_make_with(struct runner *r, struct kustos_client *client,
 	struct kustos_latch_options options);
 
-/* Make one and start it. */
+/* Create a latch and start it. */
 void runner_run(struct runner *r, struct kustos_client *client, const char *id);
 
-/* Wait until it leads, and was told so. */
+/* Wait until the latch leads and its callback was told of it. */
 void runner_leads(struct runner *r);
 
-/* Wait until "count" losses were told to their end. */
+/* Wait until the callbacks of "count" losses have returned. */
 void runner_lost(struct runner *r, int count);
 
-/* It is in the state. */
+/* Check that the latch is in this state now. */
 void check_state(struct runner *r, enum kustos_latch_state state);
 
-/* Its node is that of its term, and of the session that "client" has now. */
+/* Check that the latch's node is that of its term, and belongs to the session
+   that "client" has now. */
 void check_term(struct runner *r, struct kustos_client *client);
 
-/* Destroy it; what was told went in turns. */
+/* Destroy the latch and check that every callback that began has returned. */
 void runner_end(struct runner *r);
 
-/* Store the path of the only node in LINE, or of that at the place "place". */
+/* Store the path of the node at "place" in LINE, from 0, by number. */
 void node_at(int place, char *node);
 
-/* Make LINE, with the help of "client", so that nobody may do there what is not
-   in "perms". */
+/* Create LINE, and its parent with the help of "client", with an ACL that
+   allows only "perms" to anybody. */
 void line_forbid(struct kustos_client *client, int perms);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * layout_shows.c - each recipe made to show all that it makes on a server.
+ * layout_shows.c - for each recipe, calls that make it create every node that
+ * it can create on a server.
  */
 #include "layout_shows.h"
 #include "barrier_fixture.h"
@@ -19,7 +20,7 @@
 #define L LAYOUT_PATH
 
 static struct ask asks[4];
-static int asked; /* of those, from the first on */
+static int asked; /* how many of them, from the first on, are in use */
 static struct end ends[2];
 static struct kustos_mutex *mutexes[4];
 static struct kustos_rwlock *rwlocks[2];
@@ -34,7 +35,8 @@ static struct kustos_queue *jobs, *kinds[4];
 static struct kustos_claims *claims;
 static struct kustos_claim *claim;
 
-/* Once the objects are destroyed, so that nobody is granted any more. */
+/* Called once the objects are destroyed, so that no further acquire is
+   granted. */
 static void end_asks(void)
 {
 	for (int i = 0; i < asked; i++) {
@@ -78,7 +80,7 @@ static void end_mutexes(void)
 		kustos_mutex_destroy(mutexes[i]);
 }
 
-/* A writer, which becomes a reader as well, and one that waits. */
+/* One writer, which also becomes a reader, and one that waits. */
 static void make_rwlocks(enum kustos_dialect dialect)
 {
 	for (int i = 0; i < 2; i++) {
@@ -98,7 +100,7 @@ static void make_rwlocks(enum kustos_dialect dialect)
 			  NULL, ask_ended, &asks[asked++]),
 		KUSTOS_OK);
 	check_err(ask_wait(&asks[2], 5000), KUSTOS_OK);
-	/* The reader has the number of the writer. */
+	/* The reader's node has the number of the writer's node. */
 	const char *write = kustos_hold_path(asks[0].hold);
 	const char *read = kustos_hold_path(asks[2].hold);
 	ck_assert_str_eq(write + strlen(write) - 10, read + strlen(read) - 10);
@@ -202,7 +204,7 @@ static void end_simple(void)
 	kustos_simple_destroy(lock);
 }
 
-/* One has the lease, one waits for room, and one behind it. */
+/* One holds the lease, one waits for a lease, and one waits behind that. */
 static void semaphore(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -272,7 +274,7 @@ static void double_barrier(void)
 		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
 }
 
-/* Nobody waits for the other. */
+/* Both leave before either is waited for. */
 static void end_double_barrier(void)
 {
 	memset(ends, 0, sizeof(ends));
@@ -351,7 +353,7 @@ static void queue_of_curator(void)
 			(enum kustos_queue_kind)(KUSTOS_QUEUE_FRAMED + i));
 }
 
-/* They read each other's names. */
+/* Any of these kinds can take the items of the others. */
 static void end_kinds(void)
 {
 	jobs = kinds[0];
@@ -388,7 +390,7 @@ static void claims_of_items(void)
 	claim_one(KUSTOS_QUEUE_SIMPLE);
 }
 
-/* Its nodes are there before, as kazoo makes them. */
+/* The queue's nodes exist before, as kazoo creates them. */
 static void claims_of_kazoo(void)
 {
 	static const char *const made[] = { LAYOUT_ROOT, L, L "/entries" };

@@ -1,5 +1,5 @@
 /*
- * layout_shows.h - each recipe made to show all that it makes on a server, at
+ * layout_shows.h - make each recipe create every node that it can create, at
  * LAYOUT_PATH and beside it, with the "client" of mutex_pair.h.
  */
 #ifndef TEST_LAYOUT_SHOWS_H
@@ -10,10 +10,10 @@
 
 #define LAYOUT_RECIPES 18
 
-/* Return below which heading of doc/layout.md its table stands. */
+/* Return the heading in doc/layout.md that has the recipe's table. */
 const char *layout_heading(int recipe);
 
-/* Have it make all that it makes; and end all of it. */
+/* Make the recipe create all its nodes; and end everything again. */
 void layout_show(int recipe);
 void layout_end(int recipe);
 

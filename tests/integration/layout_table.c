@@ -1,4 +1,4 @@
-/* layout_table.c - the tables of doc/layout.md. */
+/* layout_table.c - read the tables of doc/layout.md. */
 #include "layout_table.h"
 
 #include "fixture.h"
@@ -13,7 +13,8 @@
 	"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]" \
 	"[0-9a-f]{3}-[0-9a-f]{12}"
 
-/* What stands for something in a name, and as data. */
+/* Regular expressions for the words that the tables use: in a node's name, and
+   as data. */
 static const struct {
 	const char *word, *pattern;
 } words[] = {
@@ -43,7 +44,7 @@ static const struct {
 };
 
 #ifndef LAYOUT_PAGE
-#define LAYOUT_PAGE "doc/layout.md" /* the Makefile knows where */
+#define LAYOUT_PAGE "doc/layout.md" /* the Makefile sets the real path */
 #endif
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -62,7 +63,7 @@ static void compile(regex_t *out, const char *text)
 		"not a pattern: %s", text);
 }
 
-/* Append the pattern for a name, or a path, of the page. */
+/* Append the regular expression for a name or path of the page. */
 static void append(char *end, const char *text)
 {
 	while (*text != '\0') {
@@ -83,7 +84,8 @@ static void append(char *end, const char *text)
 	strcpy(end, "$");
 }
 
-/* Copy the next cell, without blanks and quotes; return what is behind it. */
+/* Copy the next cell without blanks and quotes.  Returns what follows the
+   cell. */
 static const char *cell(const char *line, char *out, size_t size)
 {
 	size_t len;
@@ -157,8 +159,8 @@ bool layout_mode_fits(const struct layout_row *row,
 {
 	bool ephemeral = strncmp(row->mode, "ephemeral", 9) == 0;
 
-	/* Of a container and a persistent node it is seen by what becomes of
-	   them. */
+	/* A container cannot be told from a persistent node here; what is left
+	   in the end shows the difference. */
 	return ephemeral == (stat->ephemeral_owner != 0);
 }
 

@@ -1,5 +1,6 @@
 /*
- * layout_table.h - the tables of doc/layout.md, to compare a server with.
+ * layout_table.h - read the tables of doc/layout.md and compare a server's
+ * nodes with them.
  */
 #ifndef TEST_LAYOUT_TABLE_H
 #define TEST_LAYOUT_TABLE_H
@@ -9,14 +10,14 @@
 #include <regex.h>
 #include <stdbool.h>
 
-/* What the recipes under test are given: "data" and "id" in the tables. */
+/* What the tests give to the recipes: "data" and "id" in the tables. */
 #define LAYOUT_DATA "test data"
 #define LAYOUT_ID "test id"
 
 #define LAYOUT_ROWS 8
 
 struct layout_row {
-	char node[128]; /* as it stands there */
+	char node[128]; /* as the page has it */
 	char mode[64];
 	char data[128];
 	bool stays;
@@ -29,21 +30,22 @@ struct layout_table {
 	struct layout_row rows[LAYOUT_ROWS];
 };
 
-/* Read the table below "heading", for a recipe at "path". */
+/* Read the table below "heading"; "path" is the recipe's path, L in the
+   table. */
 void layout_read(struct layout_table *table, const char *heading,
 	const char *path);
 void layout_free(struct layout_table *table);
 
-/* Return the row of a node; NULL: it is in none. */
+/* Return the row that describes the node, or NULL if none does. */
 struct layout_row *layout_find(struct layout_table *table, const char *path);
 
-/* Is it as the row says? */
+/* Return whether the node's mode is the row's. */
 bool layout_mode_fits(const struct layout_row *row,
 	const struct kustos_stat *stat);
 bool layout_data_fits(const struct layout_row *row, const char *data,
 	size_t len);
 
-/* Call "fn" with each heading that has a table of nodes. */
+/* Call "fn" for each heading that has a table of nodes. */
 void layout_headings(void (*fn)(const char *heading));
 
 #endif

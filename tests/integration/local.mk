@@ -1,8 +1,10 @@
-# Tests against a real server; they exit 77 where none can be started.  One
-# line each.  Those in native_tests are not run under valgrind: it has allocators
-# of its own, does not know all that a socket can be asked, and is too slow to
-# hammer a server or to be in time for anything; sizes mean nothing there, and a
-# forked child seems to leak what its parent's threads had.
+# Tests against a real server.  Each exits with 77 (skipped) where no server can
+# be started.  Each has one line here.
+#
+# Tests in native_tests are not run under valgrind.  It replaces the allocators,
+# does not know all socket options, and is too slow to load a server or to meet
+# deadlines.  Sizes mean nothing under it, and a forked child seems to leak the
+# memory of its parent's threads.
 
 check_LIBRARIES += libintegration.a
 libintegration_a_SOURCES = \
@@ -26,7 +28,8 @@ libintegration_a_SOURCES = \
 	%D%/simple_fixture.c %D%/simple_fixture.h \
 	%D%/side.h
 
-# Tests of a recipe see of Kustos what is installed, and nothing of its insides.
+# Tests of a recipe are linked with the installed libraries only, and so cannot
+# use anything internal.
 recipe_ldadd = libintegration.a libinterop.a libsupport.a \
 	$(all_libraries) $(CHECK_LIBS)
 

@@ -134,7 +134,8 @@ enum kustos_err ask_wait(struct ask *a, int ms)
 	return a->err;
 }
 
-/* Each as it comes: one may wait for what another has. */
+/* Take them in the order in which they end: one may wait for what another
+   holds. */
 enum kustos_err asks_end(struct ask *asks, int count)
 {
 	int64_t end = test_now_ms() + PATIENCE_MS;

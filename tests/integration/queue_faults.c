@@ -1,5 +1,5 @@
 /*
- * queue_faults.c - what tests of what happens to a queue's requests share.
+ * queue_faults.c - what tests of lost queue requests share.
  */
 #include "queue_faults.h"
 #include "inject.h"

@@ -1,8 +1,8 @@
 /*
- * queue_faults.h - what tests of what happens to a queue's requests share, on top of
+ * queue_faults.h - what tests of lost queue requests share, on top of
  * queue_fixture.h.
  *
- * What uses this is linked with libinject.a.
+ * A test that uses this is linked with libinject.a.
  */
 #ifndef TEST_QUEUE_FAULTS_H
 #define TEST_QUEUE_FAULTS_H
@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-/* Begin to put "b", of whose end "put" is told.  It is done, and the answer lost; or its
-   request is not sent. */
+/* Begin to put "b"; "put" records the end.  The put is done and its answer
+   lost, or else its request is not sent. */
 void queue_put_unheard(struct kustos_queue *q, bool is_done, struct taken *put);
 
 #endif

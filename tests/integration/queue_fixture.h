@@ -1,6 +1,6 @@
 /*
- * queue_fixture.h - what tests of the queues share: an object of the queue QUEUE
- * for each of the two clients of mutex_pair.h; and short forms of the calls.
+ * queue_fixture.h - what tests of the queues share: for each of the two clients
+ * of mutex_pair.h an object for the queue QUEUE; and short forms of the calls.
  */
 #ifndef TEST_QUEUE_FIXTURE_H
 #define TEST_QUEUE_FIXTURE_H
@@ -14,7 +14,8 @@
 
 extern struct kustos_queue *queue, *queue_others;
 
-/* Open both clients, the first behind the proxy, and make both; and end it all. */
+/* Open both clients, the first behind the proxy, and create both objects. Close
+   everything. */
 void queue_pair_open(int timeout_ms);
 void queue_pair_close(void);
 
@@ -22,20 +23,20 @@ struct kustos_queue *queue_new(struct kustos_client *owner);
 
 void queue_put(struct kustos_queue *q, const char *text);
 
-/* Put "from" to "to" - 1, as numbers, in one call. */
+/* Put the numbers from "from" to "to" - 1 in one call. */
 void queue_put_numbers(struct kustos_queue *q, int from, int to);
 
-/* Take one and see that it is this. */
+/* Take one item, or one item for each number, and check what it is. */
 void queue_expect(struct kustos_queue *q, const char *text);
 void queue_expect_numbers(struct kustos_queue *q, int from, int to);
 
-/* Return what a look without waiting brings, and free that. */
+/* Poll without waiting, free the item, and return the error. */
 enum kustos_err queue_try(struct kustos_queue *q);
 
-/* How many nodes are below the queue's; 0 if that is missing. */
+/* Return how many children the queue's node has; 0 if it does not exist. */
 int queue_count(void);
 
-/* What an asynchronous call came to. */
+/* The outcome of an asynchronous call. */
 struct taken {
 	int calls; /* read with taken_calls() */
 	enum kustos_err err;
@@ -49,7 +50,7 @@ void queue_taken(void *arg, enum kustos_err err,
 void queue_was_put(void *arg, enum kustos_err err);
 int taken_calls(const struct taken *taken);
 
-/* Wait for its end; and free the items. */
+/* Wait for the call to end and return its error.  Free the items. */
 enum kustos_err taken_wait(const struct taken *taken);
 void taken_free(struct taken *taken);
 

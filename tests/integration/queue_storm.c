@@ -1,4 +1,4 @@
-/* queue_storm.c - faults while much is put and taken. */
+/* queue_storm.c - random faults while items are put and taken. */
 #include "queue_storm.h"
 #include "mutex_pair.h"
 

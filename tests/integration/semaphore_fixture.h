@@ -1,8 +1,8 @@
 /*
  * semaphore_fixture.h - what tests of the semaphore share, on top of
- * mutex_pair.h: its clients and its requests.
+ * mutex_pair.h: the same clients and acquires.
  *
- * What cannot be done fails the test.
+ * Whatever fails in here fails the test.
  */
 #ifndef TEST_SEMAPHORE_FIXTURE_H
 #define TEST_SEMAPHORE_FIXTURE_H
@@ -11,7 +11,7 @@
 
 #include "mutex_pair.h"
 
-/* The semaphore that all tests use, its two lines, and a node for its number. */
+/* The semaphore of all tests, its two lines, and a node for its number. */
 #define SEM "/jobs/render"
 #define LEASES SEM "/leases"
 #define LOCKS SEM "/locks"
@@ -19,37 +19,38 @@
 
 extern struct kustos_semaphore *sem, *others; /* of "client" and of "other" */
 
-/* Make a semaphore on SEM for so many, or for so many as NUMBER says. */
+/* Create a semaphore on SEM with this number of leases, or with the number in
+   the node NUMBER. */
 struct kustos_semaphore *sem_new(struct kustos_client *owner, int max);
 struct kustos_semaphore *sem_shared(struct kustos_client *owner);
 
-/* Acquire, which has to succeed. */
+/* Acquire one lease or many, which must succeed; and release them. */
 struct kustos_hold *sem_take(struct kustos_semaphore *from);
 void sem_take_many(struct kustos_semaphore *from, int count,
 	struct kustos_hold **out);
 void give_many(struct kustos_hold **holds, int count);
 
-/* The outcome of a try; what was got is given back. */
+/* Try to acquire without waiting, release it again, and return the error. */
 enum kustos_err sem_try(struct kustos_semaphore *from);
 
-/* Ask, and do not wait.  ask_wait() and ask_waits() are for these, too. */
+/* Acquire without waiting; ask_wait() and ask_waits() work for it, too. */
 void sem_ask(struct ask *a, struct kustos_semaphore *from,
 	kustos_deadline deadline);
 
-/* Return how many children a node has, 0 also if it is not there; and wait
-   until there are so many. */
+/* Return how many children a node has, 0 also if it does not exist.  Wait until
+   it has so many. */
 int sem_count(const char *path);
 void sem_wait_count(const char *path, int count);
 
-/* Set the number, with patience. */
+/* Set the number of leases, waiting for as long as a test may. */
 void sem_set(struct kustos_semaphore *from, int max);
 
-/* Wait until everything that either client has sent is answered; and see that so
-   many nodes are there then. */
+/* Wait until everything that either client has sent is answered.  sem_check()
+   then checks how many nodes both lines have. */
 void sem_flush(void);
 void sem_check(int leases, int locks);
 
-/* Destroy these two, close the pair, and see that nothing is left. */
+/* Destroy these two, close the pair, and check that no node is left. */
 void sem_pair_close(void);
 
 #endif

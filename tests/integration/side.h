@@ -1,6 +1,6 @@
 /*
- * side.h - one handle of libzookeeper_mt behind lib/zk.h, for tests: what it
- * told, and requests that are waited for.
+ * side.h - for tests: one handle of libzookeeper_mt behind lib/zk.h, the events
+ * that it delivered, and requests that are waited for.
  */
 #ifndef TEST_SIDE_H
 #define TEST_SIDE_H
@@ -17,7 +17,7 @@
 #define TIMEOUT_MS 15000
 #define EVENTS 64
 
-/* One handle, and what it told. */
+/* One handle, and the events that it delivered. */
 struct side {
 	struct ku_zk *zk;
 	struct ku_zk_session session; /* as of the last look */
@@ -143,7 +143,7 @@ static inline int await_answer(struct answer *answer)
 	return answer->rc;
 }
 
-/* The last answer. */
+/* The answer to the last request. */
 static struct answer answer;
 
 static inline int submit(struct side *side, struct ku_zk_request request)
@@ -157,7 +157,8 @@ static inline int submit(struct side *side, struct ku_zk_request request)
 	return ku_zk_mt.submit(side->zk, &request, on_done, &answer);
 }
 
-/* Send a request and return its result; "answer" has the rest. */
+/* Send a request, wait for its answer and return the result code; "answer" has
+   the rest. */
 static inline int ask(struct side *side, struct ku_zk_request request)
 {
 	ck_assert_int_eq(submit(side, request), KU_ZK_OK);
