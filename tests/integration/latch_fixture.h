@@ -20,7 +20,7 @@ typedef void runner_fn(struct runner *r);
 struct runner {
 	struct kustos_latch *latch;
 	atomic_int gains, losses; /* callbacks that have begun */
-	atomic_int ended;	  /* of either kind that have returned */
+	atomic_int ended;	  /* and those of either kind that returned */
 	atomic_bool asleep;	  /* while set, no gain returns */
 	atomic_llong gained_ns, lost_ns; /* boot time of the last of each */
 	/* Of the term that was told last. */
