@@ -1,9 +1,10 @@
 #!/bin/sh
-# check_abi.sh - headers, symbol map and shared library name the same calls.
+# check_abi.sh - the headers, the symbol maps and the shared libraries agree on
+# the public calls.
 #
-# A function marked KUSTOS_API must stand in the map, a name in the map must be
-# declared, and the library must export just what the map names.  Run by make
-# check; by hand: srcdir=. core_headers=... tests/check_abi.sh
+# Every function marked KUSTOS_API must be in the map, every name in the map
+# must be declared, and the library must export exactly what the map names. Run
+# by make check; by hand: srcdir=. core_headers=... tests/check_abi.sh
 set -u
 
 : "${srcdir=.}" "${NM=nm}" "${AWK=awk}" "${core_headers?}"
@@ -62,7 +63,7 @@ check() {
 	echo "$name: $(wc -l <"$work/headers") public names"
 }
 
-# headers_of RECIPE: those that say that they are of its library.
+# headers_of RECIPE: the headers that say that they belong to its library.
 headers_of() {
 	for one in $recipe_headers; do
 		! grep -q "^ \* Link with -lkustos-$1 " "$srcdir/$one" ||

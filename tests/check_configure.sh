@@ -1,22 +1,24 @@
 #!/bin/sh
-# check_configure.sh - what configure is asked for is what it does.
+# check_configure.sh - configure does what its options ask for.
 set -u
 
 : "${srcdir=.}" "${CC=cc}"
 . "$srcdir/tests/complain.sh"
 
-# It does not work beside a tree that was configured in place.
+# A build outside the source tree is impossible if the tree was configured
+# itself.
 [ ! -e "$srcdir/config.status" ] || exit 77
 configure=$(cd "$srcdir" && pwd)/configure
 [ -e "$configure" ] || exit 77
 cd "$work" || exit 99
 
-# run ARGUMENT...: another time, it knows most already.
+# run ARGUMENT...: the second run takes most answers from the cache.
 run() {
 	"$configure" CC="$CC" --config-cache "$@" >out 2>&1
 }
 
-# Like any "yes" this is no folder; and what is to be linked with everything is.
+# "yes" is not a folder, so it must not become a search path; and LIBS given by
+# the user must be kept.
 if run --with-zookeeper=yes LIBS=-lm; then
 	grep -q '^LIBS = .*-lm' Makefile || complain 'LIBS is not kept'
 	! grep -e -Iyes -e -Lyes Makefile || complain 'yes is no folder'

@@ -1,12 +1,13 @@
 #!/bin/sh
-# check_guarantees.sh - what doc/guarantees.md and doc/hazards.md call proved is
-# tested.
+# check_guarantees.sh - whatever doc/guarantees.md and doc/hazards.md call
+# proved has a test.
 #
-# Below each fault there is a row for each recipe; and each test that a row names
-# is one, and is run: it is added to a suite.  The files that a hazard names have
-# tests that begin with its id; doc/design.md names only hazards that stand there.
-# Run by make check; by hand: srcdir=.
-# tests/check_guarantees.sh
+# Each fault in guarantees.md has one row for each recipe.  Each test that a row
+# names exists and is run, that is, it is added to a suite.  Each file that a
+# hazard names has tests that begin with the hazard's id.  doc/design.md names
+# only hazards that are in hazards.md.
+#
+# Run by make check; by hand: srcdir=. tests/check_guarantees.sh
 set -u
 
 : "${srcdir=.}" "${AWK=awk}"
@@ -32,8 +33,9 @@ diff "$work/wanted" "$work/found" >"$work/diff" ||
 	complain "not one row for each fault and recipe (< missing, > too" \
 		"many): $(grep '^[<>]' "$work/diff")"
 
-# "PROGRAM:TEST" of each test that there is, and that is added to a suite: its
-# name stands twice in its program, or in what that shares.
+# "PROGRAM:TEST" of each test that exists and is added to a suite, so that its
+# name occurs twice in its program; or in faults.c, for the programs that share
+# the tests of that file.
 (cd "$srcdir/tests" && $AWK '
 	FNR == 1 {
 		program = FILENAME
@@ -70,7 +72,7 @@ sort -u "$work/there" >"$work/tests"
 comm -23 "$work/named" "$work/tests" >"$work/missing"
 [ ! -s "$work/missing" ] || complain "no such test: $(cat "$work/missing")"
 
-# A hazard's files, and its id in two digits: S1 is S01_.
+# The files of each hazard.  Tests have the id with two digits: S1 is S01_.
 $AWK -F ' *[|] *' '/^[|] [A-Z][0-9]+ / { print $2 "," $(NF - 1) }' \
 	"$srcdir/doc/hazards.md" | tr -d ' ' >"$work/hazards"
 [ "$(wc -l <"$work/hazards")" -ge 60 ] || complain 'hardly any hazard was found'
@@ -96,7 +98,7 @@ while IFS=, read -r id files; do
 	done
 done <"$work/hazards"
 
-# What doc/design.md refers to.
+# The hazards that doc/design.md refers to.
 grep -oE '\b[A-Z][0-9]{1,2}\b' "$srcdir/doc/design.md" | sort -u |
 	while read -r id; do
 		grep -q "^$id," "$work/hazards" || echo "$id"
@@ -104,7 +106,8 @@ grep -oE '\b[A-Z][0-9]{1,2}\b' "$srcdir/doc/design.md" | sort -u |
 [ ! -s "$work/missing" ] ||
 	complain "doc/design.md names no hazard: $(tr '\n' ' ' <"$work/missing")"
 
-# The other way round, a reminder: "ID PROGRAM" of each test that begins with an id.
+# The converse only gives notes: "ID PROGRAM" of each test that begins with an
+# id.
 sed 's/^sim\//&test_/' "$work/tests" | $AWK -F : '{
 	while ($2 ~ /^[A-Z][0-9][0-9]_/) {
 		print substr($2, 1, 1) substr($2, 2, 2) + 0, $1

@@ -1,8 +1,8 @@
 #!/bin/sh
-# check_headers.sh - each installed header compiles alone, as C99 and as C++, with
-# the macros that it has (as C++20, those of C++17 together); and without any of the
-# warnings that a user may ask for, to whom it need not be a header of the system.
-# Its examples ignore no result that the compiler would warn of.
+# check_headers.sh - each installed header compiles alone, as C99 and as C++,
+# with its macros used (as C++20, those of C++17 as well).  It gives no warning
+# that a user may turn on, even if the compiler does not treat it as a system
+# header. Its examples do not ignore a result of which the compiler would warn.
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${CXX=}" "${core_headers?}"
@@ -11,7 +11,7 @@ set -u
 warnings='-Wall -Wextra -Wundef -Wshadow -Wconversion -Wsign-conversion -Wcast-qual
 	-Wredundant-decls -pedantic-errors'
 
-# known COMPILER...: those of the warnings that it knows.
+# known COMPILER...: those of the warnings that the compiler knows.
 known() {
 	for flag in $warnings -Wstrict-prototypes -Wmissing-prototypes \
 		-Wold-style-definition -Wold-style-cast -Wuseless-cast; do
@@ -20,7 +20,7 @@ known() {
 	done
 }
 
-# program FILE: include it twice, to try its guard, too.
+# program FILE: a program that includes the header twice, to test its guard.
 program() {
 	printf '#include <kustos/%s>\n#include <kustos/%s>\n' \
 		"$(basename "$1")" "$(basename "$1")"
@@ -53,7 +53,8 @@ compile() {
 	done
 }
 
-# ignored FILE: calls whose result has to be looked at, and in its examples is not.
+# ignored FILE: calls with a result that must be used, and which an example in
+# the header does not use.
 ignored() {
 	tr '\n\t' '  ' <"$1" >"$work/flat"
 	sed -n 's/^ \*	*\(kustos_[a-z0-9_]*\)(.*;$/\1/p' "$1" |
@@ -70,7 +71,7 @@ for file in $core_headers ${recipe_headers-}; do
 		complain "$file: an example ignores what $call() returns"
 	done
 done
-# Other compilers than those of this build, too, if they are here.
+# Also with compilers other than that of this build, if they are installed.
 # shellcheck disable=SC2086 # CC and CXX may hold options
 {
 	compile c99 "$headers" $CC -x c

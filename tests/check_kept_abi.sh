@@ -1,15 +1,17 @@
 #!/bin/sh
-# check_kept_abi.sh - what a program was linked with is still there, unchanged.
+# check_kept_abi.sh - the ABI of the last release is still there, unchanged, so
+# that programs linked with it still run.
 #
-# tests/abi holds, for each shared library, what abidw tells of its public calls
-# and their types as of the last release.  Calls may have been added, and fields
-# at the end of structs that carry their size; anything else is complained of, and
-# so is a call that came into a node of the map that was released, as NEWS says.
-# CONTRIBUTING.md says what to do then.
+# tests/abi has, for each shared library, the dump that abidw made of its public
+# calls and their types at the last release.  Calls may have been added since,
+# and fields at the end of structs that carry their size.  Everything else is a
+# failure, and so is a new call in a node of the map that has been released
+# according to NEWS.  CONTRIBUTING.md says what to do then.
 #
-# Run by make check; exits 77 without abidiff, or where the libraries are not for
-# the machine of the dumps or have no debug information.  "make keep-abi" writes
-# the dumps anew: at any time before the first release, and then with each.
+# Run by make check; exits with 77 if there is no abidiff, or if the libraries
+# are for another machine than the dumps or have no debug information. "make
+# keep-abi" writes new dumps: whenever wanted before the first release, and
+# later with each release.
 set -u
 
 : "${srcdir=.}" "${recipes?}"
@@ -22,7 +24,7 @@ readelf -S .libs/libkustos.so | grep -q '\.debug_info' || exit 77
 . "$srcdir/tests/complain.sh"
 : >"$work/said"
 
-# dump NAME: what is public of a library, and nothing of where it was built.
+# dump NAME: the public part of a library, without where it was built.
 dump() {
 	abidw --exported-interfaces-only --no-show-locs --no-corpus-path \
 		--no-comp-dir-path --type-id-style hash \
@@ -31,8 +33,9 @@ dump() {
 			-e "/<function-decl name='ku_/,/<\/function-decl>/d"
 }
 
-# cut_to KEPT NOW: the dump of now, without what has come to the end of the structs that
-# begin with their size.  (What abidiff has for this forgives all else of them too.)
+# cut_to KEPT NOW: the dump NOW without the fields that were added at the end of
+# structs that begin with their size.  (The option of abidiff for this would
+# ignore all other changes of these structs, too.)
 cut_to() {
 	${AWK-awk} -F "'" '
 		/<class-decl / { name = /size-in-bits=/ ? $2 : ""; first = 1
@@ -54,7 +57,8 @@ cut_to() {
 		/<\/class-decl>/ { inside = 0 }' "$1" "$2"
 }
 
-# calls DUMP: "NODE NAME" of each; grown KEPT NOW: those that are new, in an old node.
+# calls DUMP: "NODE NAME" of each call.  grown KEPT NOW: the calls that are new,
+# but in an old node.
 calls() {
 	sed -n "s/.*<elf-symbol name='\([^']*\)' version='\([^']*\)'.*/\2 \1/p" \
 		"$1" | sort
@@ -65,7 +69,8 @@ grown() {
 	calls "$2" | comm -13 "$work/were" - | grep -wFf "$work/nodes"
 }
 
-# released: has NEWS a version that is out?  developed: and one that is not?
+# released: does NEWS have a version that is out?  developed: and one that is
+# not yet?
 headings() {
 	grep '^[0-9][0-9.]* (' "$srcdir/NEWS"
 }
@@ -76,7 +81,7 @@ developed() {
 	headings | grep -q '(not released)$'
 }
 
-# still KEPT NOW: is all there that was, as it was?
+# still KEPT NOW: is everything of KEPT still there, and the same?
 still() {
 	cut_to "$1" "$2" >"$work/cut.abi"
 	abidiff --no-added-syms "$1" "$work/cut.abi" >"$work/said" 2>&1 ||
@@ -93,15 +98,17 @@ compare() {
 	return 1
 }
 
-# What was promised is edited, so that the mutex of today differs from it.
-# edited SCRIPT: put what sed makes of its dump into $work/edited.
+# To test the check, the mutex's present dump is edited and taken for the kept
+# one, so that the library differs from it. edited SCRIPT: store in $work/edited
+# what sed makes of the dump.
 edited() {
 	sed "$1" "$work/libkustos-mutex.abi" >"$work/edited"
 	! cmp -s "$work/edited" "$work/libkustos-mutex.abi" && return
 	complain "nothing was edited by $1"
 }
 
-# minds WHAT SCRIPT [NOW]; accepts WHAT SCRIPT [NOW].
+# minds WHAT SCRIPT [NOW]: the check must report the change.  accepts: it must
+# not.
 minds() {
 	edited "$2"
 	! still "$work/edited" "${3-$work/libkustos-mutex.abi}" && return
@@ -114,7 +121,8 @@ accepts() {
 	complain "$1 is complained of"
 }
 
-# The check itself: does it see what would break a program, and only that?
+# Tests the check itself: it reports whatever breaks a program, and nothing
+# else.
 check_the_check() {
 	lock="/<function-decl name='kustos_mutex_lock'/,/<return/"
 	minds 'a call that is gone' 's/kustos_mutex_fence/kustos_mutex_gone/'
@@ -154,7 +162,7 @@ if [ "$job" = keep ] && released && developed; then
 	complain 'what is kept is a release: say in NEWS that this is one'
 	exit 1
 fi
-# Without recipes printf would make up one that has no name.
+# Without recipes, printf would print a library without a name.
 for name in libkustos ${recipes:+$(printf 'libkustos-%s ' $recipes)}; do
 	if [ "$job" = keep ]; then
 		dump "$name" >"$kept/$name.abi"

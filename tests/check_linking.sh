@@ -1,13 +1,15 @@
 #!/bin/sh
-# check_linking.sh - a program that uses one recipe is linked with that alone.
+# check_linking.sh - a program that uses one recipe is linked with that recipe
+# alone.
 #
-# For each recipe that is installed: a program that refers to every function of
-# its map, built with its .pc file and that of the core only, with the shared
-# libraries and with the archives.  It has to name, load and contain nothing of
-# another recipe.  And an example is built by CMake, where there is one.
+# For each installed recipe, a program that refers to every function of its map
+# is built with the .pc files of the recipe and the core only: with the shared
+# libraries and with the archives.  The program must not name, load or contain
+# anything of another recipe.  The example for CMake is built as well, where
+# CMake is installed.
 #
 # Run by make check on what it installed in tests/installed, and by make
-# installcheck; by hand: see tests/local.mk for what is in the environment.
+# installcheck; by hand: see tests/local.mk for the environment.
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${NM=nm}" "${recipes?}" "${recipe_headers?}"
@@ -19,18 +21,19 @@ cp "$libdir"/libkustos*.a "$work/archives" 2>/dev/null ||
 	echo 'note: no static libraries were built'
 [ -e "$libdir/libkustos.so" ] || echo 'note: no shared libraries were built'
 
-# calls MAP: the public names in it.
+# calls MAP: the public names in the map.
 calls() {
 	sed -n '/^KUSTOS_[0-9]/,/^}/s/^\t\(kustos_[a-z0-9_]*\);/\1/p' "$1"
 }
 
-# engines RECIPE: what makes the engines of the core that its archive asks for.
+# engines RECIPE: the functions that create engines of the core, as far as the
+# recipe's archive refers to them.
 engines() {
 	$NM "$work/archives/libkustos-$1.a" |
 		sed -n 's/^ *U \(ku_.*_create\)$/\1/p' | sort -u
 }
 
-# program RECIPE: one that refers to all that the recipe has.
+# program RECIPE: a program that refers to all public calls of the recipe.
 program() {
 	for header in $recipe_headers; do
 		grep -q "^ \* Link with -lkustos-$1 " "$srcdir/$header" &&
@@ -50,20 +53,20 @@ program() {
 	MAIN
 }
 
-# ours PROGRAM: the libraries of Kustos that it names.
+# ours PROGRAM: the Kustos libraries that the program is linked with.
 ours() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(libkustos[a-z-]*\)\.so.*/\1/p' |
 		sort | tr '\n' ' '
 }
 
-# others RECIPE: all but it.
+# others RECIPE: all other recipes.
 others() {
 	for other in $recipes; do
 		[ "$other" = "$1" ] || echo "$other"
 	done
 }
 
-# build RECIPE HOW: what follows is for the linker.
+# build RECIPE HOW ARGUMENT...: the arguments are for the linker.
 build() {
 	what=$1 how=$2
 	shift 2
@@ -88,8 +91,8 @@ shared() {
 		complain "$1: loads $(cat "$work/loaded")"
 }
 
-# Its own calls are in the program; those of the others, and the engines of the
-# core that only others use, are not.
+# The program contains the recipe's own calls.  It does not contain those of
+# other recipes, nor engines of the core that only other recipes use.
 static() {
 	[ -e "$work/archives/libkustos.a" ] || return
 	# shellcheck disable=SC2046
@@ -113,9 +116,9 @@ static() {
 		"$(tr '\n' ' ' <"$work/missing")"
 }
 
-# The example for CMake, which finds the mutex in the tree by pkg-config.
-# CC may hold options, or a program before the compiler: as a variable of the
-# environment CMake takes it apart.
+# The example for CMake, which finds the mutex in the installed tree by
+# pkg-config. CC may hold options, or a program before the compiler; CMake
+# splits it if it is an environment variable.
 cmake_example() {
 	CC=$CC cmake -S "$srcdir/doc/examples/cmake" -B "$work/cmake" \
 		-DCMAKE_C_FLAGS="$flags" >"$work/cmake.out" 2>&1 &&
@@ -125,7 +128,7 @@ cmake_example() {
 	complain 'the example for CMake'
 }
 
-# linked: in which ways the program was.
+# linked: the ways in which the program was linked.
 linked() {
 	for how in shared static; do
 		[ ! -x "$work/$how" ] || printf ' %s' "$how"

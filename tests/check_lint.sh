@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_lint.sh - tools/lint complains of each breach of its own rules, in a tree
-# that has nothing else in it.  The checks of others' tools are theirs.
+# check_lint.sh - tools/lint reports each breach of its own rules, in a tree
+# that contains nothing else.  Checks by other tools are not tested here.
 set -u
 
 : "${srcdir=.}"
@@ -20,7 +20,8 @@ else
 	echo 'note: without ctags, lengths were not tried'
 fi
 
-# complains PATTERN FILE: of what is on standard input, in this file, alone.
+# complains PATTERN FILE: lint must report this for FILE, which gets the
+# standard input and exists only meanwhile.
 complains() {
 	pattern=$1 file=$2
 	cat >"$work/$file"
@@ -79,7 +80,8 @@ if [ "$parts" != rules ]; then
 	lines 501 | complains '501 lines, more than 500' lib/a.c
 fi
 
-# Of what others' tools say, this: one that fails has not found the file clean.
+# One test of another tool: if the tool crashes, lint must not take the file for
+# clean.
 parts=tidy PATH=$work/bin:$PATH
 mkdir "$work/bin"
 cat >"$work/bin/clang-tidy" <<'END'

@@ -1,17 +1,18 @@
 #!/bin/sh
-# check_packages.sh - what is installed is packaged.
+# check_packages.sh - everything that is installed is packaged.
 #
-# Each file that "make install" makes is in just one package of debian/, and in one
-# of the spec file; each line of theirs names something; each library has its symbols
-# listed; and all tell the same version.  Run by make check on what it installed in
-# tests/installed; by hand: see tests/local.mk for what is in the environment.
+# Each file that "make install" installs is in exactly one package of debian/,
+# and in exactly one of the spec file.  Each line of these lists matches
+# something.  The symbols file covers each library.  All name the same version.
+# Run by make check on what it installed in tests/installed; by hand: see
+# tests/local.mk for the environment.
 set -u
 
 : "${srcdir=.}" "${libdir?}" "${includedir?}" "${recipes?}"
 . "$srcdir/tests/complain.sh"
 
-# Files as they are named in a package: it is configured with a prefix, a libdir for
-# its architecture, and a docdir.
+# The installed files, as a package names them: packages are configured with
+# their own prefix, docdir, and a libdir for the architecture.
 prefix=${includedir%/include}
 doc=$prefix/share/doc/kustos
 (cd "tests/installed" && find . ! -type d) | sed -e 's/^\.//' \
@@ -40,7 +41,8 @@ those_of_rpm() {
 	done
 }
 
-# packaged FILE: how many lines of the list name it; notes which.
+# packaged FILE: sets count to the number of lines that match the file, and
+# remembers these lines.
 packaged() {
 	count=0
 	while read -r pattern _; do
@@ -63,7 +65,7 @@ for kind in debian rpm; do
 		packaged "$file"
 		[ $count = 1 ] || complain "$kind: $count packages have $file"
 	done <"$work/files"
-	# What was configured away, here, is not missed.
+	# A line need not match what this build was configured without.
 	while read -r pattern package; do
 		grep -qxF "$pattern" "$work/used" && continue
 		case $pattern in
@@ -77,7 +79,7 @@ for kind in debian rpm; do
 	done <"$work/list"
 done
 
-# nodes_of MAP: those of its nodes; noted LIBRARY: those that its symbols file has.
+# nodes_of MAP: the map's nodes.  noted LIBRARY: the nodes in its symbols file.
 nodes_of() {
 	sed -n 's/^\(KUSTOS_[A-Z0-9]*\) {$/\1/p' "$srcdir/$1" | sort
 }
@@ -86,7 +88,7 @@ noted() {
 		"$srcdir/debian/libkustos0.symbols" | sort
 }
 
-# Each node of a map has a line, with the version that it came with.
+# Each node of a map has a line with the version that introduced it.
 for map in lib/kustos.map ${recipes:+$(printf 'recipes/%s.map ' $recipes)}; do
 	name=libkustos-$(basename "$map" .map)
 	[ "$map" != lib/kustos.map ] || name=libkustos

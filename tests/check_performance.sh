@@ -1,7 +1,7 @@
 #!/bin/sh
-# check_performance.sh - README shows what doc/performance.md says, whose plots are
-# there, and that what was measured; and bench/compare writes such a page, anew or
-# in part.
+# check_performance.sh - README shows the same as doc/performance.md, the plots
+# of that page exist, and the page says what was measured.  bench/compare can
+# write such a page, as a whole or in part.
 #
 # Run by make check; by hand: srcdir=. tests/check_performance.sh
 set -u
@@ -9,7 +9,8 @@ set -u
 : "${srcdir=.}"
 . "$srcdir/tests/complain.sh"
 
-# short PAGE: what of a page README shows; shown README.
+# short PAGE: the part of the page that README shows.  shown README: what it
+# shows.
 short() {
 	sed -n '/^## In short$/,/^\(!\|## All\)/p' "$1" | sed '1,2d;$d' | sed '$d'
 }
@@ -17,7 +18,7 @@ shown() {
 	sed -n '/^<!-- performance -->$/,/^<!-- end -->$/p' "$1" | sed '1d;$d'
 }
 
-# agree README PAGE: they say the same, and show plots that are there.
+# agree README PAGE: both say the same, and show plots that exist.
 agree() {
 	short "$2" >"$work/short"
 	shown "$1" >"$work/shown"
@@ -39,7 +40,7 @@ for plot in $(sed -n 's/^!\[.*](\(.*\))$/\1/p' "$srcdir/README.md"); do
 	[ -e "$srcdir/$plot" ] || complain "README.md shows $plot"
 done
 
-# Each plot that there may be is distributed, and no other.
+# Exactly the plots that the page may have are distributed.
 if [ -x /usr/bin/python3 ]; then
 	PYTHONPATH=$srcdir/bench PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c '
 import page
@@ -50,7 +51,8 @@ print("\n".join("performance-%s.svg" % name for name in sorted(page.PLOTS)))' \
 		complain 'doc/local.mk has other plots (>) than bench/page.py (<)'
 fi
 
-# Of whoever is not in a row it is said why, once; and of nobody else.
+# For each library that is missing in a row there is one reason, and there are
+# no other reasons.
 if [ -x /usr/bin/python3 ]; then
 	PYTHONPATH=$srcdir/bench PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - \
 		<<-'EOF' || complain 'bench/workloads.py does not say who is missing (<), or others (>)'
@@ -67,12 +69,13 @@ if [ -x /usr/bin/python3 ]; then
 	EOF
 fi
 
-# Whatever compare asks of the wire it has, and a test runs it, and nothing more; and
-# so of the bare library.
+# bench/raw_floor.c has, and a test runs, exactly the styles that compare asks
+# for; the same for bench/mt_floor.c, the bare library.
 named() {
 	sed -n "$1" "$srcdir/$2" | sort -u
 }
-# floor NAME FILE TESTED: the styles that are asked of it, has, and has in the test.
+# floor NAME FILE TESTED: the file has the styles that are asked of it, and so
+# has the test.
 floor() {
 	named "s/.*$1=\"\([a-z]*\)\".*/\1/p" bench/workloads.py >"$work/asked"
 	[ -s "$work/asked" ] || complain "nothing is asked of $2"
@@ -85,25 +88,26 @@ floor() {
 floor raw bench/raw_floor.c 's/^	{ "\([a-z]*\)", [0-9].*, false },/\1/p'
 floor library bench/mt_floor.c 's/^	{ "\([a-z]*\)", [0-9].*, true },/\1/p'
 
-# compare ARGUMENT...: the page's own figures, or others.
+# compare ARGUMENT...: run bench/compare, with the page's own figures or others.
 compare() {
 	/usr/bin/python3 "$srcdir/bench/compare" "$@"
 }
 
-# ours FOLDER: a copy of the page, of all that belongs to it, and of README.
+# ours FOLDER: a copy of the page, of the files that belong to it, and of
+# README.
 ours() {
 	mkdir "$1" || exit 1
 	cp "$srcdir"/doc/performance* "$srcdir/README.md" "$1"
 	chmod u+w "$1"/*
 }
 
-# same FOLDER OTHER: they have the same page and the same README.
+# same FOLDER OTHER WHAT: both have the same page and the same README.
 same() {
 	diff "$1/performance.md" "$2/performance.md" &&
 		diff "$1/README.md" "$2/README.md" || complain "$3"
 }
 
-# The page is what its figures make.
+# The page is what compare writes from its figures.
 if [ -x /usr/bin/python3 ] && command -v gnuplot >/dev/null; then
 	ours "$work/ours"
 	ours "$work/again"
@@ -113,7 +117,7 @@ if [ -x /usr/bin/python3 ] && command -v gnuplot >/dev/null; then
 		'doc/performance.json makes another page (>), or another table in README'
 fi
 
-# What cannot be written is told first, and in one line.
+# What cannot be written is reported before any work, in one line.
 if [ -x /usr/bin/python3 ]; then
 	echo 'no table' >"$work/bare.md"
 	for to in "--json=$work/none/it.json" "--page=$work" \
@@ -128,7 +132,7 @@ if [ -x /usr/bin/python3 ]; then
 	done
 fi
 
-# Drivers that do little: ops=0 is a failure, and of few more are asked for.
+# A driver that did nothing fails.  A driver that did little is asked for more.
 if [ -x /usr/bin/python3 ]; then
 	PYTHONPATH=$srcdir/bench PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - \
 		<<-'EOF' || complain 'bench/driver.py counts little for much'
@@ -145,7 +149,7 @@ if [ -x /usr/bin/python3 ]; then
 		    except Failure:
 		        return True
 		assert fails("while read a; do echo ops=0 us=9; done")
-		# Whatever it says instead, or does.
+		# So does a driver with any other answer, or none.
 		for says in ("ops=20", "ops=20 us=x", "ops=20 us=9 us", "ops=x us=9",
 		             "ops=20 us=nan", "ops=20 us=0", "ops=20 us=-9", "ops=inf us=9",
 		             "ops=20 us=9\\nops=20 us=9", "\\0377", "ops=20 us=9\\c"):
@@ -155,8 +159,8 @@ if [ -x /usr/bin/python3 ]; then
 	EOF
 fi
 
-# pretended DRIVER: a folder in which Kustos was built, and where the server is none and
-# the driver of locks does this.
+# pretended DRIVER: a build folder of Kustos with a fake server, and with this
+# script as the driver of locks.
 pretended() {
 	build=$work/build
 	mkdir -p "$build/bench" "$build/bin"
@@ -166,8 +170,8 @@ pretended() {
 	chmod +x "$build/bench/"*
 }
 
-# ends CODE PATTERN [ARGUMENT...]: such a code, and such a last line, where there is no
-# Java.
+# ends CODE PATTERN [ARGUMENT...]: compare exits with this code and this last
+# line, on a machine without Java.
 ends() {
 	wanted=$1
 	pattern=$2
@@ -188,7 +192,8 @@ if [ -x /usr/bin/python3 ]; then
 	ends 1 '^compare: .*No space left' --workload fifo --json /dev/full
 	pretended 'read -r a; echo ops=100 us=9; read -r a; exit 3'
 	ends 1 '^compare: 1 without an answer' --workload fifo --rounds 1
-	# A round that is not counted, without what takes long; unless that is all.
+	# The first round is not counted.  It leaves out slow workloads, unless
+	# there is nothing else.
 	for rows in 'fifo 3' 'line-1000 3' 'fifo --workload line-1000 5'; do
 		pretended "while read -r a; do echo >&3; echo ops=100 us=9; done 3>>$work/asked"
 		: >"$work/asked"
@@ -197,7 +202,8 @@ if [ -x /usr/bin/python3 ]; then
 		[ "$(wc -l <"$work/asked")" = "${rows##* }" ] ||
 			complain "$rows questions: $(wc -l <"$work/asked")"
 	done
-	# What waits for nothing goes with it, though these tests may be deaf to HUP.
+	# compare ends its drivers, which wait for nothing, when it is ended
+	# itself. HUP is reset because it may be ignored in these tests.
 	mkfifo "$work/alive"
 	hearing='import os, signal, sys
 for name in ("SIGTERM", "SIGHUP"):
@@ -215,7 +221,7 @@ os.execv(sys.argv[1], sys.argv[1:])'
 	done
 fi
 
-# A short round of little, which leaves what else there is on the page.
+# A short round of a few workloads leaves the rest of the page alone.
 if [ ! -x bench/serve ] || [ ! -x /usr/bin/python3 ]; then
 	echo 'note: bench/compare was not tried'
 	exit $status
@@ -260,7 +266,7 @@ if command -v gnuplot >/dev/null; then
 	grep '^!' "$page" | diff "$work/plots" - || complain 'plots are gone (<)'
 fi
 
-# What was saved makes the same page; of two runs the later counts.
+# Saved figures give the same page.  Of two runs the later one counts.
 ours "$work/two"
 compare --from "$srcdir/doc/performance.json" --from "$work/part.json" \
 	--page "$work/two/performance.md" --readme "$work/two/README.md"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# check_quickstart.sh - quickstart says why it stops, with machines that are only
-# a folder of commands: what is really installed here is neither asked nor touched.
+# check_quickstart.sh - quickstart says why it stops.  It runs on machines that
+# are only a folder of commands, so that it neither sees nor changes what is
+# installed here.
 set -u
 
 : "${srcdir=.}"
@@ -18,7 +19,7 @@ machine() {
 	done
 }
 
-# pretend NAME: a command, whose script is on standard input.
+# pretend NAME: a command, the script of which is on standard input.
 pretend() {
 	rm -f "$here/bin/$1" # it may be a link
 	{
@@ -81,7 +82,7 @@ stops 'not found here: cc make autoconf automake libtoolize pkg-config java *'
 has 'zookeeper/zookeeper.h' out
 has 'This is not a Debian system' out
 
-# For the tests it takes more.
+# With "check" it needs more.
 machine elsewhere
 for command in cc make autoconf automake libtoolize; do
 	pretend $command </dev/null
@@ -104,7 +105,7 @@ pretend apt-get </dev/null
 echo 'echo 1000' | pretend id
 stops 'not root, and no sudo; as root: apt-get install gcc *'
 
-# What it would install for the tests is more; and to draw, unless it can.
+# With "check" it would install more, and a tool for plots unless one is here.
 stops 'not root, *python3-kazoo*' check
 stops 'not root, * gnuplot-nox'
 echo 'exit 0' | pretend gnuplot
@@ -140,7 +141,7 @@ chmod +x "$here/tree/configure"
 stops 'configure --enable-odd; the whole log is *' --enable-odd
 has 'no such compiler' out
 
-# All is there and built, by what only says so.
+# Everything is there and built, or claims to be.
 machine works sleep setsid
 echo 'echo installed' | pretend dpkg-query
 pretend apt-get </dev/null
@@ -160,8 +161,8 @@ ends_well
 has '/kustos bench ' out
 has 'a plot of server -- ' out
 
-# interrupted COMMAND: TERM while it is at work, and what it started in turn holds
-# a pipe open.
+# interrupted COMMAND: quickstart gets TERM while this command runs, and while a
+# process that the command started holds a pipe open.
 interrupted() {
 	mkfifo "$here/alive"
 	pretend "$1" <<-END
@@ -171,7 +172,8 @@ interrupted() {
 		wait
 	END
 	PATH=$here/bin "$here/tree/quickstart" >"$here/out" 2>&1 </dev/null &
-	# Reads its end, which comes when nobody has it open any more.
+	# Reads to the end of the pipe, which comes once no process has it open
+	# any more.
 	# shellcheck disable=SC2016 # for the inner shell
 	timeout 30 sh -c 'exec <"$1"; read -r _ && kill -TERM "$0" && cat' \
 		$! "$here/alive" || complain "$1: what it started still runs"
@@ -183,7 +185,7 @@ interrupted() {
 	rm "$here/alive"
 }
 
-# Without setsid it can only end what it started itself.
+# Without setsid, quickstart can end only the processes that it started itself.
 if command -v setsid >/dev/null; then
 	interrupted make # whose output goes to the log
 	pretend make </dev/null

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2034 # for those who source it
-# installed.sh - what tests of an installed tree share: complain.sh; and pkg-config,
-# which finds what has_pc put into "work", and nothing else.
+# installed.sh - what tests of an installed tree need: complain.sh, and a
+# pkg-config that finds only the .pc files that has_pc has put into "$work".
 #
-# The environment tells where the tree is: see tests/local.mk.  The default is
+# The environment says where the tree is: see tests/local.mk.  The default is
 # what make check has installed for these tests.
 : "${installed=$PWD/tests/installed}" "${flags=}"
 : "${libdir?}" "${pkgconfigdir?}"
@@ -16,8 +16,8 @@ has_pc() {
 	done
 }
 
-# The .pc files name the folders of the prefix; they are found in the tree, even
-# if the prefix is one that pkg-config takes to be searched anyway.
+# The .pc files name the folders of the prefix.  They are made to point into the
+# tree, even for a prefix that pkg-config takes for one that is searched anyway.
 PKG_CONFIG_SYSROOT_DIR=$installed
 PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
 PKG_CONFIG_LIBDIR=$work/pc

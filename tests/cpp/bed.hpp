@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 		}                                                           \
 	} while (0)
 
-/* What must come may take this long on a busy machine. */
+/* The longest that anything may take on a busy machine. */
 constexpr auto PATIENCE = 30s;
 
 inline const char *hosts()
@@ -29,7 +29,7 @@ inline const char *hosts()
 	return std::getenv("KUSTOS_HOSTS");
 }
 
-/* The error that "call" throws; KUSTOS_OK if none. */
+/* Return the error that "call" throws, or KUSTOS_OK if it throws none. */
 template <typename fn> kustos_err thrown(fn call)
 {
 	try {
@@ -41,7 +41,7 @@ template <typename fn> kustos_err thrown(fn call)
 	return KUSTOS_OK;
 }
 
-/* Something that is said once, and awaited elsewhere. */
+/* A value that one thread passes on and another waits for. */
 class notice
 {
       public:
@@ -62,7 +62,7 @@ class notice
 		return said_[index];
 	}
 
-	/* No proof that it never does: a busy machine may be late. */
+	/* A false result is no proof: a busy machine may be late. */
 	bool came_within(std::chrono::milliseconds time)
 	{
 		std::unique_lock<std::mutex> guard(mutex_);

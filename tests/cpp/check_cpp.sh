@@ -1,10 +1,10 @@
 #!/bin/sh
-# check_cpp.sh - the headers for C++ do against a server what the tests here say;
-# the example works; and kustos_cpp(7) has each class, with its header and what to
-# link with, and an example that compiles.
+# check_cpp.sh - tests of the C++ headers: the test programs in this folder pass
+# against a server, the example works, and kustos_cpp(7) lists each class with
+# its header and what to link with, and has an example that compiles.
 #
-# Run by make check on what it installed; exits 77 without a compiler for C++17
-# or a server.
+# Run by make check on what it installed; exits with 77 without a compiler for
+# C++17 or without a server.
 set -u
 
 : "${srcdir=.}" "${CXX=}"
@@ -24,7 +24,7 @@ fail() {
 	exit 1
 }
 
-# compile STANDARD ARGUMENT...: warnings are errors.
+# compile STANDARD ARGUMENT...: compile, with warnings as errors.
 compile() {
 	standard=$1
 	shift
@@ -42,7 +42,8 @@ program() {
 		-pthread || fail "$2 does not compile"
 }
 
-# "CLASS HEADER PACKAGE" of each class; those of "detail" are no concern of users.
+# "CLASS HEADER PACKAGE" of each class, except those of "detail", which are not
+# for users.
 for header in "$installed$includedir"/kustos/*.hpp; do
 	package=$(sed -n 's/^ \* Link with .*(pkg-config \([a-z-]*\)).*/\1/p' \
 		"$header")

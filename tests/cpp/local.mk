@@ -1,5 +1,5 @@
-# The headers for C++.  The test is a script, as no other part of Kustos needs a
-# compiler for C++: it compiles for itself, against what is installed.
+# The test of the C++ headers is a script, because nothing else in Kustos needs
+# a C++ compiler.  It compiles its programs itself, against what is installed.
 
 if WITH_ALL
 TESTS += %D%/check_cpp.sh

@@ -1,6 +1,6 @@
-/* test_hpp.cc - locks, the semaphore and elections of <kustos/kustos.hpp> against
-   a server: what C++ adds to the calls of C, which have tests of their own.  Run
-   by check_cpp.sh. */
+/* test_hpp.cc - locks, the semaphore and elections of <kustos/kustos.hpp>
+   against a server.  Tests what C++ adds to the C calls, which have tests of
+   their own. Run by check_cpp.sh. */
 #include "bed.hpp"
 
 #include <kustos/kustos.hpp>
@@ -88,12 +88,12 @@ static void a_hold_is_given_back_when_it_ends(kustos::client &a,
 		ENSURE(!held && held.token() == 0 && held.path().empty());
 		ENSURE(held.state() == KUSTOS_HOLD_LOST);
 		ENSURE(moved.token() == token);
-		held.release(); /* nothing, which is no error */
+		held.release(); /* an empty hold: no error */
 		ENSURE(!other.try_acquire());
 	}
 	kustos::hold held = other.acquire();
 	ENSURE(held.token() > token);
-	/* One that is assigned over is given back. */
+	/* The assignment releases the hold that was there. */
 	held = kustos::hold();
 	kustos::hold again = one.try_acquire(PATIENCE);
 	ENSURE(again);
@@ -159,7 +159,8 @@ static void a_cancel_object_ends_a_wait(kustos::client &a, kustos::client &b)
 	ENSURE(stop.fired());
 }
 
-/* Another takes the node away: the holder is told, and its release says so. */
+/* If another client deletes the node, the holder is notified, and its release
+   returns the error. */
 static void who_loses_it_is_told(kustos::client &a, kustos::client &b)
 {
 	kustos::mutex mutex(a, "/cpp/lost");
@@ -177,7 +178,7 @@ static void who_loses_it_is_told(kustos::client &a, kustos::client &b)
 	ENSURE(!moved);
 }
 
-/* An empty function takes away what was there. */
+/* An empty function removes the callback that was set. */
 static void who_wants_to_hear_nothing_is_not_told(kustos::client &a,
 	kustos::client &b)
 {
@@ -195,7 +196,7 @@ static void who_wants_to_hear_nothing_is_not_told(kustos::client &a,
 	ENSURE(thrown([&] { held.release(); }) == KUSTOS_ELOST);
 }
 
-/* Whichever allocation fails, who was to be told before still is. */
+/* Whichever allocation fails, the callback that was set before stays. */
 static void a_callback_that_is_refused_for_memory_replaces_none(
 	kustos::client &a, kustos::client &b)
 {
@@ -295,7 +296,7 @@ static void several_locks_are_held_together_or_not_at_all(kustos::client &a,
 	ENSURE(thrown([&] { kustos::acquire_all({}); }) == KUSTOS_EINVAL);
 }
 
-/* Who was asked to stand in line may not be there yet. */
+/* A contender that was just asked to join the line may not be there yet. */
 template <class Call> static void once_they_wait(Call hand_over)
 {
 	const auto end = std::chrono::steady_clock::now() + PATIENCE;
@@ -377,7 +378,7 @@ static void a_selector_leads_while_its_function_runs(kustos::client &a,
 	ENSURE(moved.state() == KUSTOS_SELECTOR_CLOSED && !moved.leads());
 }
 
-/* Says so when it goes. */
+/* Reports when it is destroyed. */
 class witness
 {
       public:

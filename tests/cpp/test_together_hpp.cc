@@ -1,6 +1,6 @@
-/* test_together_hpp.cc - barriers, latches that count, queues and claims of
-   <kustos/kustos.hpp> against a server: what C++ adds to the calls of C, which
-   have tests of their own.  Run by check_cpp.sh. */
+/* test_together_hpp.cc - barriers, count-down latches, queues and claims of
+   <kustos/kustos.hpp> against a server.  Tests what C++ adds to the C calls,
+   which have tests of their own.  Run by check_cpp.sh. */
 #include "bed.hpp"
 
 #include <kustos/kustos.hpp>
@@ -54,7 +54,7 @@ static void members_go_in_and_out_together(kustos::client &a, kustos::client &b)
 
 	ENSURE(!one.try_enter(20ms) && !one.inside());
 	ENSURE(thrown([&] { one.leave(); }) == KUSTOS_ENOTHELD);
-	a.flush(PATIENCE); /* else the other may still count its node, and go in */
+	a.flush(PATIENCE); /* else the other may count its node and enter */
 	std::thread goes([&] {
 		other.enter();
 		ENSURE(other.try_leave(PATIENCE));
@@ -86,7 +86,8 @@ static void a_latch_counts_each_once(kustos::client &a, kustos::client &b)
 	ENSURE(seen.participants[1].must && seen.participants[1].alive);
 	ENSURE(!seen.participants[1].done);
 
-	/* One that joined and was not done is waited for in vain. */
+	/* A participant that joined and left before it was done breaks the
+	   latch. */
 	one = kustos::countdown(a, "/cpp/latch", 2);
 	ENSURE(thrown([&] { other.wait(); }) == KUSTOS_EBROKEN);
 	one.done("second", PATIENCE);
@@ -154,7 +155,7 @@ static void an_item_says_what_its_kind_knows(kustos::client &a)
 	ENSURE(came.data() == "later");
 	ENSURE(came.due() - due.due < 1ms && came.due() >= due.due);
 
-	/* Beyond what the clock of C++ reaches. */
+	/* Times beyond the range of the C++ clock. */
 	due.due = system_clock::time_point::max();
 	late.put(due, PATIENCE);
 	kustos_item far = {};
@@ -164,7 +165,7 @@ static void an_item_says_what_its_kind_knows(kustos::client &a)
 	far.created_ms = INT64_MIN;
 	ENSURE(kustos::item_view(&far).created() ==
 		system_clock::time_point::min());
-	far.due_ms = 9223372036854; /* the last that it does */
+	far.due_ms = 9223372036854; /* the last within its range */
 	ENSURE(kustos::item_view(&far).due().time_since_epoch() ==
 		std::chrono::milliseconds(far.due_ms));
 
@@ -210,7 +211,7 @@ static void a_consumer_without_a_function_is_refused(kustos::client &a)
 	ENSURE(thrown([&] { claims.consume(nullptr); }) == KUSTOS_EINVAL);
 }
 
-/* In a folder that nobody may read. */
+/* The queue's folder may not be read by anybody. */
 static void a_consumer_that_has_nothing_says_why()
 {
 	const kustos_acl unread = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ,

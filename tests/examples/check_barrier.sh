@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_barrier.sh - doc/examples/barrier.c works: three go in and out, and one
-# alone waits for the others.
+# check_barrier.sh - doc/examples/barrier.c works: three processes enter and
+# leave together, and a single one waits for the others.
 set -u
 
 : "${srcdir=.}"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_countdown.sh - doc/examples/countdown.c works: who waits goes on when the
-# third piece is done, and not when one of them is done twice.
+# check_countdown.sh - doc/examples/countdown.c works: the waiter continues when
+# the third piece is done, and not when one piece is done twice.
 set -u
 
 : "${srcdir=.}"

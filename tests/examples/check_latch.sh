@@ -1,14 +1,15 @@
 #!/bin/sh
-# check_latch.sh - doc/examples/latch.c works: one leads, and when it ends, or is
-# killed, the next one does.
+# check_latch.sh - doc/examples/latch.c works: one process leads, and when it
+# ends or is killed, the next one leads.
 set -u
 
 : "${srcdir=.}"
 . "$srcdir/tests/examples/common.sh"
 example latch
 
-# Three come one after the other.  The first ends when its input does, the second
-# is killed, and the third leads when that one's session is over.
+# Three processes start one after the other.  The first ends when its input
+# does. The second is killed, and the third leads once the session of the second
+# is over.
 run 120 <<RUN
 line() { # the candidates
 	"$kustos" ls /elections/scheduler | grep -e -latch-

@@ -1,7 +1,7 @@
 #!/bin/sh
-# check_loop.sh - doc/examples/loop.c works: of two one is at work, and both answer
-# meanwhile; who loses the lock stands in line again; and each ends when its input
-# does.
+# check_loop.sh - doc/examples/loop.c works.  Of two processes one is at work,
+# and both answer meanwhile.  A process that loses the lock joins the line
+# again.  Each ends when its input does.
 set -u
 
 : "${srcdir=.}"

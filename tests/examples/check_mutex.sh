@@ -1,6 +1,6 @@
 #!/bin/sh
 # check_mutex.sh - doc/examples/mutex.c and first.c work, and README shows the
-# middle of the second.
+# middle part of first.c.
 set -u
 
 : "${srcdir=.}"
@@ -8,7 +8,8 @@ set -u
 example first
 first=$program
 
-# The first block of C in README, about ten lines, stands in the program as it is.
+# The first block of C in README, about ten lines, is part of the program,
+# unchanged.
 sed -n '/^```c$/,/^```$/p' "$srcdir/README.md" | sed '1d;/^```$/,$d' \
 	>"$work/shown"
 lines=$(wc -l <"$work/shown")
@@ -20,8 +21,8 @@ grep -q "^cc doc/examples/first\.c " "$srcdir/README.md" ||
 	fail "README.md does not say how it is built"
 example mutex
 
-# Four times on one server: each finds the lock free, and each token is
-# greater than the last.
+# Run four times on one server: each run finds the lock free and gets a greater
+# token than the last.
 run 60 <<RUN
 "$program" && "$first" && "$program" && "$first" &&
 	"$kustos" lock -n /locks/report -- echo free

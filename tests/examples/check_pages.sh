@@ -1,13 +1,12 @@
 #!/bin/sh
-# check_pages.sh - the manual pages are those of the headers.
+# check_pages.sh - the manual pages describe what the headers declare.
 #
-# Each function marked KUSTOS_API stands in the NAME and the SYNOPSIS of one
-# page, with the very type that the header gives it; so does each option, and
-# each constant in some page; each error stands in kustos(7) with its number, and
-# so do each header, with what to link, and each page; what a page refers to is
-# there; and mandoc, where it is installed, has nothing to say.  Run by make
-# check; by hand:
-# srcdir=. core_headers=... recipe_headers=... tests/examples/check_pages.sh
+# Each function marked KUSTOS_API is in the NAME and the SYNOPSIS of one page,
+# with exactly the type that the header gives it.  Each option and each constant
+# is in some page.  kustos(7) has each error with its number, each header with
+# what to link, and each page.  Whatever a page refers to exists.  mandoc, where
+# it is installed, has no complaints.  Run by make check; by hand: srcdir=.
+# core_headers=... recipe_headers=... tests/examples/check_pages.sh
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${AWK=awk}" "${core_headers?}" "${recipe_headers?}"
@@ -36,7 +35,7 @@ grep -o 'KUSTOS_API [^;(]*(' "$work/bare" |
 	sed 's/.*[ *]\([a-z0-9_]*\)($/\1/' | sort >"$work/declared"
 [ -s "$work/declared" ] || complain 'no function was found in the headers'
 
-# The names of each page: just those that it has a prototype of.
+# The names of each page are exactly those of which it has a prototype.
 for page in "$pages"/*.3; do
 	name=$(basename "$page")
 	sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z0-9_]*\).*/\1/p' "$page" |
@@ -49,7 +48,8 @@ done
 sort "$work/all" >"$work/described"
 same 'headers and pages' declared described
 
-# Prototypes, as a program that compiles only if they are the headers'.
+# The pages' prototypes become a program that compiles only if they are those of
+# the headers.
 $AWK '/^\.Sh/ { inside = /SYNOPSIS/ }
 	!inside { next }
 	{ gsub(/"/, "") }
@@ -75,7 +75,7 @@ sed -n 's/^\.It Dv \(KUSTOS_[A-Z]*\) No (\([0-9]*\))$/\1 \2/p' \
 [ -s "$work/errors" ] || complain 'no error was found in the headers'
 same 'errors and kustos.7' errors listed
 
-# Every constant that a page names is one.
+# Every constant that a page names exists.
 grep -hv '^\.Dt' "$pages"/*.[37] | grep -oE '\bKUSTOS_[A-Z_]+\b' | sort -u |
 	while read -r word; do
 		grep -q "\<$word\>" "$work/raw" || echo "$word"
@@ -83,7 +83,8 @@ grep -hv '^\.Dt' "$pages"/*.[37] | grep -oE '\bKUSTOS_[A-Z_]+\b' | sort -u |
 [ ! -s "$work/unknown" ] ||
 	complain "pages name what no header does: $(tr '\n' ' ' <"$work/unknown")"
 
-# Every constant is named by a page.  (Kinds of policies are made by calls.)
+# Every constant is named by a page.  (Not the kinds of policies, which are made
+# by calls.)
 grep -hoE '^#define KUSTOS_[A-Z_]+ [^\]|\bKUSTOS_[A-Z_]+ =' "$work/raw" |
 	grep -oE 'KUSTOS_[A-Z_]+' |
 	grep -vE '_RETRY_|_(API|CHECK|BEGIN|END|INIT|H)$' | sort -u >"$work/constants"
@@ -93,7 +94,7 @@ while read -r word; do
 	grep -qw "$word" "$pages"/*.[37] || complain "no page names $word"
 done <"$work/constants"
 
-# Structs that a page shows are those of the headers; a line each.
+# A struct that a page shows is that of the header, line by line.
 structs() {
 	tr -s ' ' <"$1" | grep -o 'struct kustos_[a-z_]* {[^}]*}'
 }
@@ -105,8 +106,8 @@ comm -13 "$work/structs" "$work/shown_structs" >"$work/diff"
 [ ! -s "$work/diff" ] ||
 	complain "a page shows what no header has: $(cat "$work/diff")"
 
-# Of the others each field, and so each option, stands in a page of its header.
-# (A policy is made by calls.)
+# Of any other struct each field, and so each option, is in a page of its
+# header. (Not of a policy, which is made by calls.)
 for header in $core_headers $recipe_headers; do
 	of=$(grep -l "^\.In kustos/$(basename "$header")\>" "$pages"/*.3)
 	bare "$srcdir/$header" >"$work/one"
@@ -122,7 +123,7 @@ done >"$work/unsaid"
 [ ! -s "$work/unsaid" ] ||
 	complain "fields in no page: $(tr '\n' ' ' <"$work/unsaid")"
 
-# kustos(7) has each header below what it says to link with, and each page.
+# kustos(7) has each header below the library to link with, and each page.
 for header in $core_headers $recipe_headers; do
 	name=kustos/$(basename "$header")
 	link=$(sed -n 's/^ \* Link with -l\([a-z-]*\) .*/\1/p' \
@@ -145,7 +146,7 @@ done
 grep -q '^\.Xr kustos_cpp 7' "$work/also" ||
 	complain 'kustos.7 does not refer to kustos_cpp(7)'
 
-# References, ours only: to a page or a name of one.
+# References to our own pages name a page, or a name in one.
 sed -n 's/^\.Xr \(kustos[a-z_]*\) \([137]\).*/\1 \2/p' "$pages"/* | sort -u |
 	while read -r name section; do
 		[ -e "$pages/$name.$section" ] ||
@@ -154,11 +155,11 @@ sed -n 's/^\.Xr \(kustos[a-z_]*\) \([137]\).*/\1 \2/p' "$pages"/* | sort -u |
 [ ! -s "$work/dangling" ] ||
 	complain "no such page: $(tr '\n' ' ' <"$work/dangling")"
 
-# What one macro quotes goes to the end of its line: two stand one in the other.
+# A quoted macro runs to the end of its line, so quotes nest.
 grep -nE '^\.(.* )?Dq .* Dq ' "$pages"/* >"$work/nested" &&
 	complain "a quotation within a quotation: $(cat "$work/nested")"
 
-# kustos(7) shows kazoo's users the class that is installed.
+# The class that kustos(7) shows to kazoo's users is the one that is installed.
 sed -n '/^from kazoo/,$p' "$srcdir/doc/examples/kustos_lock.py" >"$work/class"
 sed -n '/^from kazoo/,/^\.Ed/p' "$pages/kustos.7" | sed '/^\.Ed/,$d' \
 	>"$work/shown"

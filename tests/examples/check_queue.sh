@@ -1,6 +1,6 @@
 #!/bin/sh
 # check_queue.sh - doc/examples/queue.c works: each line that goes in comes out
-# once, in order, and to one of those who take.
+# once, in order, at one of the takers.
 set -u
 
 : "${srcdir=.}"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# check_resume.sh - doc/examples/resume.c and follow.c work: who leads and is
-# started again goes on in its term, while another waits, and who follows sees
-# only one leader; without the file it is another's turn.
+# check_resume.sh - doc/examples/resume.c and follow.c work.  A leader that is
+# restarted continues its term, while another candidate waits.  A follower sees
+# only one leader.  Without the file, another candidate leads next.
 set -u
 
 : "${srcdir=.}"

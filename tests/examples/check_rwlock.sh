@@ -1,14 +1,14 @@
 #!/bin/sh
-# check_rwlock.sh - doc/examples/rwlock.c works: who looks up never sees half of
-# what another one writes.
+# check_rwlock.sh - doc/examples/rwlock.c works: a reader never sees half of
+# what a writer writes.
 set -u
 
 : "${srcdir=.}"
 . "$srcdir/tests/examples/common.sh"
 example rwlock
 
-# One who writes, and two who look up meanwhile, at least 20 times each; the
-# last to write has the last word.
+# One writer, and meanwhile two readers that look up at least 20 times each.
+# What was written last is what is there in the end.
 run 120 <<RUN
 look() {
 	n=0

@@ -1,16 +1,17 @@
 #!/bin/sh
-# check_samples.sh - each block of C in doc/migrating.md, and each example of a
-# page of the calls, compiles, without a warning, as the inside of a function that
-# has what its text says; and so does each program of doc/examples, as C99 and
-# nothing else.  Each option of a command that doc/migrating.md names stands in
-# kustos(1).  Run by make check; by hand: srcdir=. tests/examples/check_samples.sh
+# check_samples.sh - the C code in the documents compiles without warnings.
+# Each block in doc/migrating.md and each example of a page of the calls does so
+# as the body of a function that has the variables its text mentions; each
+# program of doc/examples does so as strict C99.  Each option of a command that
+# doc/migrating.md names is in kustos(1).  Run by make check; by hand: srcdir=.
+# tests/examples/check_samples.sh
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${AWK=awk}"
 page=$srcdir/doc/migrating.md
 . "$srcdir/tests/complain.sh"
 
-# block1.c and so on, one for each.
+# block1.c and so on, one for each block.
 $AWK -v to="$work/block" '
 	/^ *```c$/ { to_file = to (count += 1) ".c"
 		print "#line " (NR + 1) " \"migrating.md\"" > to_file
@@ -20,7 +21,7 @@ $AWK -v to="$work/block" '
 [ "$(find "$work" -name 'block*.c' | wc -l)" -ge 8 ] ||
 	complain 'hardly any block was found'
 
-# example1.c and so on, of the pages.
+# example1.c and so on, one for each example of a page.
 $AWK -v to="$work/example" '
 	/^\.Sh/ { inside = /EXAMPLES/ }
 	inside && /^\.Bd/ { to_file = to (count += 1) ".c"
@@ -31,7 +32,7 @@ $AWK -v to="$work/example" '
 [ "$(find "$work" -name 'example*.c' | wc -l)" -ge 18 ] ||
 	complain 'hardly any example was found'
 
-# What a block may use besides what it declares.
+# Declarations that a block may use besides its own.
 cat >"$work/before_block" <<'C'
 #define _DEFAULT_SOURCE
 #include <kustos/barrier.h>
@@ -92,11 +93,11 @@ C
 for block in "$work"/block*.c "$work"/example*.c; do
 	kind=$(basename "$block" | tr -d '0-9')
 	may=
-	# An example need not look at each result.
+	# An example need not use every result.
 	[ "$kind" = block.c ] || may=-Wno-unused-result
 	{
 		cat "$work/before_${kind%.c}"
-		# A function, or what stands in one.
+		# A whole function, or the body of one.
 		if grep -q '^}' "$block" && grep -q '^{' "$block"; then
 			cat "$block"
 		else
@@ -112,7 +113,7 @@ for block in "$work"/block*.c "$work"/example*.c; do
 		"$work/whole.c" || complain "does not compile: $(cat "$block")"
 done
 
-# A user's program may be strict, too.
+# Users may compile with strict options, too.
 for file in "$srcdir"/doc/examples/*.c; do
 	# shellcheck disable=SC2086 # CC may hold options
 	$CC -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only \

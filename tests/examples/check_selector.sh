@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_selector.sh - doc/examples/selector.c works: two lead by turns, and both
-# end when they are told to.
+# check_selector.sh - doc/examples/selector.c works: two processes take turns in
+# leading, and both end when they are told to.
 set -u
 
 : "${srcdir=.}"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_semaphore.sh - doc/examples/semaphore.c works: two are at work, and the
-# third when one of them has ended.
+# check_semaphore.sh - doc/examples/semaphore.c works: two processes work, and
+# the third begins when one of them has ended.
 set -u
 
 : "${srcdir=.}"

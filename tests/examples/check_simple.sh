@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_simple.sh - doc/examples/simple.c works: one does the work, another leaves
-# it alone, and the next night it is anybody's again.
+# check_simple.sh - doc/examples/simple.c works: one process does the work,
+# another leaves it alone, and the next night either may do it again.
 set -u
 
 : "${srcdir=.}"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_transfer.sh - doc/examples/transfer.c works: both are locked, and given
-# back.
+# check_transfer.sh - doc/examples/transfer.c works: it acquires both locks and
+# releases them.
 set -u
 
 : "${srcdir=.}"

@@ -1,14 +1,15 @@
 #!/bin/sh
-# check_worker.sh - doc/examples/worker.c works: what a worker that dies had is
-# done by another.
+# check_worker.sh - doc/examples/worker.c works: the item of a worker that dies
+# is processed by another worker.
 set -u
 
 : "${srcdir=.}"
 . "$srcdir/tests/examples/common.sh"
 example worker
 
-# A session that its worker has not ended lasts 4 s.  The next begins when that is over:
-# a claim that comes as its caller gives up would count as the second.
+# A session that its worker has not ended lasts 4 s.  The next worker begins
+# after that: a claim that is granted just as its caller gives up would count as
+# the second try.
 run 120 <<RUN
 ulimit -c 0
 work() {

@@ -20,13 +20,14 @@ fail() {
 example() {
 	program=doc/examples/$1
 	source=$srcdir/doc/examples/$1.c
-	# It is a user's program: what is installed is all that it knows.
+	# As a user's program, it knows only what is installed.
 	! grep '#include "' "$source" || fail "$source includes a private header"
 }
 
-# run SECONDS: the script on standard input, which has to succeed in that time.
-# Its output is in $work/out.  Without a server the test is skipped.  In the script
-# there is: await COUNT COMMAND..., until the command prints so many lines.
+# run SECONDS: run the script on standard input; it must succeed within that
+# time. Its output is in $work/out.  Without a server the test is skipped.  The
+# script can use: await COUNT COMMAND..., which waits until the command prints
+# so many lines.
 run() {
 	cat >"$work/run" <<'AWAIT'
 await() {
@@ -50,15 +51,16 @@ AWAIT
 	fail "exit code $1"
 }
 
-# misused ARGUMENT...: with those the example does nothing, and says how it is used.
+# misused ARGUMENT...: with these arguments the example prints its usage and
+# does nothing.
 misused() {
 	"$program" "$@" >"$work/out" 2>&1 </dev/null
 	[ $? = 2 ] || fail "'$*' is not refused"
 	grep -q '^usage: ' "$work/out" || fail "'$*' gets no usage"
 }
 
-# tokens FILE COUNT: so many of its lines end in a token, each greater than the
-# one before.
+# tokens FILE COUNT: so many lines of the file end in a token, each greater than
+# the one before.
 tokens() {
 	sed -n 's/.*, token \([1-9][0-9]*\)$/\1/p' "$1" >"$work/tokens"
 	[ "$(wc -l <"$work/tokens")" = "$2" ] || fail "not $2 tokens"

@@ -1,6 +1,6 @@
 /*
- * Bare.java - one ephemeral node that all fight for, as a program with Curator
- * would do it that knows no recipe.
+ * Bare.java - one ephemeral node that all contenders try to create, as a
+ * program would do it with Curator but without a recipe.
  */
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

@@ -1,5 +1,5 @@
 /*
- * Barriers.java - the words of peer.h that are about barriers, for Peer.java.
+ * Barriers.java - the commands of peer.h for barriers; used by Peer.java.
  */
 import java.util.HashMap;
 import java.util.Map;
@@ -31,15 +31,15 @@ final class Barriers {
 			? "entered " + System.nanoTime() : "timeout";
 	}
 
-	/* An object serves one round.  News of a round before, which another
-	   thread brings, may come late, and enter() lets whoever hears of
-	   anything pass (5.4.0). */
+	/* An object is used for one round only.  A late event of an earlier
+	   round, delivered by another thread, would make enter() return: any
+	   event ends its wait (5.4.0). */
 	private String leave(String path, long ms) throws Exception {
 		return steps.remove(path).leave(ms, TimeUnit.MILLISECONDS)
 			? "left " + System.nanoTime() : "timeout";
 	}
 
-	/* Returns null if it is no word of these. */
+	/* Returns null for a command of another kind. */
 	String obey(String[] w) throws Exception {
 		switch (w[0]) {
 		case "close":

@@ -1,5 +1,5 @@
 /*
- * Leases.java - the words of peer.h that are about semaphores, for Peer.java.
+ * Leases.java - the commands of peer.h for semaphores; used by Peer.java.
  */
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -28,7 +28,7 @@ final class Leases {
 		this.client = client;
 	}
 
-	/* Its number is there already. */
+	/* The node with the number exists already. */
 	private SharedCount count(String path) throws Exception {
 		SharedCount count = counts.get(path);
 
@@ -40,7 +40,7 @@ final class Leases {
 		return count;
 	}
 
-	/* "max" is a number, or the path of a node. */
+	/* "max" is a number, or the path of the node that has it. */
 	private InterProcessSemaphoreV2 semaphore(String path, String max)
 			throws Exception {
 		InterProcessSemaphoreV2 one = semaphores.get(path);

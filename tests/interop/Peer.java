@@ -1,5 +1,5 @@
 /*
- * Peer.java - a process that locks with Curator, as peer.h says.
+ * Peer.java - a process that locks with Curator, controlled as peer.h says.
  */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -58,8 +58,8 @@ public final class Peer {
 			p -> new InterProcessMutex(client, p));
 	}
 
-	/* The mutex; a side of the read/write lock; a semaphore's mutex; one
-	   node; or several mutexes. */
+	/* The mutex; a side of the read/write lock; a semaphore's mutex; the
+	   single node; or several mutexes together. */
 	private InterProcessLock lock(String path, String side) {
 		if (side == null)
 			return mutex(path);
@@ -128,8 +128,8 @@ public final class Peer {
 		return reply.toString();
 	}
 
-	/* A selector, and what it does while it leads: it stays until it is
-	   interrupted, or it uses a counter so many times. */
+	/* A selector.  While it leads, it stays until it is interrupted; or it
+	   uses a counter once in each term, for so many terms. */
 	private final class Chief extends LeaderSelectorListenerAdapter {
 		final LeaderSelector selector;
 		final StringBuilder spans = new StringBuilder();
@@ -216,7 +216,8 @@ public final class Peer {
 		return reply.toString();
 	}
 
-	/* By the names of its nodes, as each kind knows only its own. */
+	/* Each recipe recognizes only its own nodes, so their names decide
+	   which one to ask. */
 	private String candidates(String path) throws Exception {
 		boolean ofLatches = client.getChildren().forPath(path).stream()
 			.anyMatch(name -> name.contains("-latch-"));
@@ -250,7 +251,7 @@ public final class Peer {
 				.getBytes(StandardCharsets.UTF_8));
 	}
 
-	/* The side of turn number i, if so many of a hundred read. */
+	/* The side of turn number i, if "percent" of a hundred turns read. */
 	private static String side(int i, String percent) {
 		if (percent == null || !Character.isDigit(percent.charAt(0)))
 			return percent;
@@ -258,7 +259,7 @@ public final class Peer {
 			: "write";
 	}
 
-	/* Patience below 0 is that of one who does not ask. */
+	/* With negative ms it does not acquire the lock at all. */
 	private String count(String path, int n, String counter, String file,
 			long ms, String percent) throws Exception {
 		StringBuilder spans = new StringBuilder();
@@ -286,7 +287,7 @@ public final class Peer {
 		return "counted " + done;
 	}
 
-	/* One that may be missing. */
+	/* An argument that may be missing. */
 	private static String word(String[] w, int i) {
 		return i < w.length ? w[i] : null;
 	}

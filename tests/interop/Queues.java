@@ -1,5 +1,5 @@
 /*
- * Queues.java - the words of peer.h that are about queues, for Peer.java.
+ * Queues.java - the commands of peer.h for queues; used by Peer.java.
  */
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -40,7 +40,7 @@ final class Queues {
 		}
 	}
 
-	/* Takes all there is, from when it is first asked for one. */
+	/* Takes every item, from the first time it is asked for one. */
 	private static final class Taker implements QueueConsumer<String> {
 		final BlockingQueue<String> items = new LinkedBlockingQueue<>();
 
@@ -96,8 +96,9 @@ final class Queues {
 		}
 	}
 
-	/* While there are so many each has to wait.  The queue stays: a new one
-	   puts before it knows what is there. */
+	/* Each put waits while the queue has "max" items.  The queue object is
+	   kept, because a new one puts its first item before it knows how many
+	   there are. */
 	private void pour(String path, int max, int from, int to)
 			throws Exception {
 		DistributedQueue<String> queue = bounded.get(path);
@@ -151,7 +152,7 @@ final class Queues {
 		return text != null ? "took " + text : "took";
 	}
 
-	/* Returns null if it is no word of these. */
+	/* Returns null for a command of another kind. */
 	String obey(String[] w) throws Exception {
 		switch (w[0]) {
 		case "put":

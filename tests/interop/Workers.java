@@ -1,6 +1,6 @@
 /*
- * Workers.java - the words of peer.h that are about items of a queue that are
- * consumed under a lock, for Peer.java.
+ * Workers.java - the commands of peer.h for queue items that are consumed under
+ * a lock; used by Peer.java.
  */
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ final class Workers {
 		}
 	}
 
-	/* Consumes items, each of which takes a while. */
+	/* Consumes items; each takes a while. */
 	private static final class Worker implements QueueConsumer<String> {
 		final List<String> items =
 			Collections.synchronizedList(new ArrayList<>());
@@ -87,7 +87,7 @@ final class Workers {
 		return "consumed " + items.size() + " " + String.join(" ", items);
 	}
 
-	/* Returns null if it is no word of these. */
+	/* Returns null for a command of another kind. */
 	String obey(String[] w) throws Exception {
 		switch (w[0]) {
 		case "feed":

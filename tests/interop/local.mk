@@ -1,5 +1,6 @@
-# Tests with processes of Curator and kazoo on the same paths as ours.  They
-# exit 77 where one of these is missing.  One line each.
+# Tests in which processes of Curator and kazoo use the same paths as ours. Each
+# exits with 77 (skipped) where one of these is missing.  Each has one line
+# here.
 
 check_LIBRARIES += libinterop.a
 libinterop_a_SOURCES = \
@@ -12,7 +13,8 @@ libinterop_a_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DINTEROP_BUILD='"$(abs_top_builddir)/%D%"' \
 	-DINTEROP_EXAMPLES='"$(abs_top_srcdir)/doc/examples"'
 
-# They see of Kustos what is installed, and nothing of its insides.
+# They are linked with the installed libraries only, and so cannot use anything
+# internal.
 interop_ldadd = libinterop.a libintegration.a libsupport.a \
 	$(all_libraries) $(CHECK_LIBS)
 
@@ -55,8 +57,8 @@ interop_tests += %D%/test_spans
 interop_tests += %D%/test_together
 %C%_test_together_LDADD = $(interop_ldadd)
 
-# The three processes.  Curator's is compiled where there is a compiler; the
-# tests look whether it is there.
+# The peers' programs.  Curator's is compiled where there is a compiler; the
+# tests find out whether it exists.
 if WITH_ALL
 check_PROGRAMS += %D%/peer
 check_DATA += %D%/Peer.stamp

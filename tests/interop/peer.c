@@ -1,7 +1,7 @@
 /*
- * peer.c - a process that locks with Kustos, as peer.h says.
+ * peer.c - a process that locks with Kustos, controlled as peer.h says.
  *
- * With the word "kazoo" after its other arguments it uses that dialect.
+ * With "kazoo" after its other arguments it uses kazoo's dialect.
  */
 #include <kustos/client.h>
 #include <kustos/mutex.h>
@@ -99,8 +99,8 @@ struct lock *lock_of(const char *path, int revocable)
 	exit(1);
 }
 
-/* A side of the read/write lock; the mutex; that of a semaphore; the simple
-   lock; or several mutexes. */
+/* A side of the read/write lock; the mutex; the semaphore's mutex; the simple
+   lock; or several mutexes together. */
 enum which { READ = KUSTOS_READ, WRITE = KUSTOS_WRITE, MUTEX, SOLE, BARE, ALL };
 
 static enum which side_of(const char *word)
@@ -238,12 +238,12 @@ struct turns {
 	struct lock *lock;
 	const char *counter;
 	long ms;      /* negative: without the lock */
-	long percent; /* of those that read; negative: it is "other" */
+	long percent; /* that read; negative: "other" says what to lock */
 	enum which other;
 	FILE *file;
 };
 
-/* What is to be done with what is held, so many times.  Returns 0 or -1. */
+/* Use the counter so many times while the lock is held.  Returns 0 or -1. */
 static int use_it(const struct turns *t, enum which how, int times)
 {
 	int64_t from = now_ns();
@@ -256,8 +256,8 @@ static int use_it(const struct turns *t, enum which how, int times)
 	return 0;
 }
 
-/* Become a reader, for long enough that a writer who waits and may not begin
-   would; that is one turn more. */
+/* Downgrade to a reader for one more turn, which is long enough for a waiting
+   writer to begin if it wrongly could.  Returns 1, or -1. */
 static int go_on(const struct turns *t)
 {
 	if (check(take(t->lock, READ, t->ms), "downgrade") < 0 ||
@@ -268,8 +268,8 @@ static int go_on(const struct turns *t)
 	return 1;
 }
 
-/* Turn number "i".  Returns how many were taken: none if the lock did not come;
-   -1 if something failed. */
+/* Take turn number "i".  Returns how many turns were taken: 0 if the lock was
+   not acquired in time, or -1 if something failed. */
 static int turn(const struct turns *t, long i)
 {
 	const struct timespec between = { 0, 2000000 };

@@ -1,7 +1,8 @@
 /*
- * peer.h - a process that locks with one library and does as it is told.
+ * peer.h - start processes that lock with one library each, and control them.
  *
- * All kinds obey the same lines, and answer each with one:
+ * Every kind of process reads the same commands, one a line, and answers each
+ * with one line:
  *
  *	acquire PATH MS [SIDE]		acquired NS | timeout | lost
  *	release PATH [SIDE]		released | lost
@@ -35,55 +36,62 @@
  *	consumed PATH			consumed COUNT ITEM ITEM ...
  *	exit				none; it closes its session and ends
  *
- * SIDE is "read" or "write", of a read/write lock; or "sole", and PATH is the
- * mutex that is made of a semaphore; or "bare", and PATH is a simple lock, for
- * which the others fight without any recipe; or "all", and PATH is several
- * mutexes with commas between, taken together; without it PATH is a mutex.
- * "elect" begins to take part in an election, as ID, and "resign" ends that;
- * "candidates" is answered with their ids in order, after that of the leader.
- * HOW is "latch", or "select": by a function that leads until it is told to
- * return.  kazoo's Election is such a one, and it has no latch.  "hand" has a
- * leader hand over to ID, which only Kustos can do.
+ * A command that fails is answered with "error" and the reason.  MS is how long
+ * to wait, and NS is the time of CLOCK_MONOTONIC.
  *
- * "close" sets the barrier at PATH, "open" removes it, and "pass" waits for it;
- * "enter" and "leave" are those of a double barrier of N.
+ * Without SIDE, PATH is a mutex.  SIDE "read" or "write" is a side of the
+ * read/write lock at PATH.  With "sole", PATH is a mutex made of a semaphore.
+ * With "bare", PATH is a simple lock; the other libraries compete for its node
+ * without any recipe.  With "all", PATH is several mutexes with commas between,
+ * which are taken together.
  *
- * "put" and "take" are those of a queue: "simple", "framed", "priority", "delay" or
- * "id" of Curator's, "kazoo" of kazoo's.  Whoever has taken from one of Curator's
- * that are not simple goes on taking all that is there, and tells of one at a time.
- * "pour" puts the numbers from FROM to TO - 1 into the queue at PATH, of Curator's
- * DistributedQueue, while there are less than MAX, and waits while there are not;
- * the first of them it puts in any case.
- * "feed" puts the numbers from FROM to TO - 1 into the queue at PATH, of Curator's
- * DistributedQueue or kazoo's LockingQueue; "consume" starts to consume its items,
- * under locks, which takes MS for each, and "consumed" tells which it has begun
- * with.  Ours does not know these.
+ * "elect" joins an election as ID, and "resign" leaves it.  HOW is "latch", or
+ * "select": a function that leads until it is told to return.  kazoo's Election
+ * is of the second kind, and kazoo has no latch.  "candidates" is answered with
+ * the leader's id and then all ids in order.  "hand" makes a leader hand over
+ * to ID, which only Kustos can do.
  *
- * What fails is answered with "error" and the reason.  MS is how long to wait,
- * NS the time of CLOCK_MONOTONIC.  "count" reads the number in the node
- * COUNTER and writes it back with 1 added, N times, each time holding the lock
- * at PATH; FILE gets a line "NS NS" for each: the first moment and the last.
- * Turns for which the lock did not come in MS are left out, and the answer is
- * how many were not.  With MS -1 it does not ask for the lock at all.  With
- * PERCENT it is a read/write lock; so many of a hundred turns, here and there,
- * only look at the counter, as readers, and have " r" at the end of their line.
- * Ours goes on as a reader, for one turn more, after some that wrote.
- * Instead of PERCENT there may be "sole", "bare" or "all"; with "bare" it waits
- * 2 ms after each turn, for who asks at once has it again.
- * "reign" does the same, but each turn is a term of a leader that "select"s.
+ * "close" sets the barrier at PATH, "open" removes it, and "pass" waits for it.
+ * "enter" and "leave" are for a double barrier of N members.
  *
- * "lease" takes COUNT leases of the semaphore at PATH at once, beside those that
- * it has, and "return" gives all of them back.  MAX is how many there may be, or
- * the path of the node in which that stands, which "resize" makes N.  "holders"
- * names the nodes of the leases.  "draw" takes leases N times, from 1 to COUNT
- * at once, and returns them soon; FILE gets a line "NS NS xLEASES" for each.
+ * "put" and "take" are for a queue.  KIND is "simple", "framed", "priority",
+ * "delay" or "id" for Curator's queues, and "kazoo" for kazoo's.  After the
+ * first "take" from a queue of Curator that is not simple, the process goes on
+ * taking all items, and answers each "take" with one of them.  "pour" puts the
+ * numbers from FROM to TO - 1 into Curator's DistributedQueue at PATH.  It
+ * waits while the queue has MAX items or more, except before the first number.
+ * "feed" puts the numbers from FROM to TO - 1 into the queue at PATH, Curator's
+ * DistributedQueue or kazoo's LockingQueue.  "consume" starts to consume its
+ * items under locks, taking MS for each, and "consumed" names the items that
+ * were begun.  Our process knows none of these queue commands, and only
+ * Curator's knows "pour".
  *
- * Only Kustos knows the state of a hold, and kazoo knows no semaphore that
- * others would see.  A reader of kazoo 2.8.0 waits for writers that came later
- * as well, and so for ever.  kazoo knows no revocation, and the
- * participants' data but not their nodes.
+ * "count" reads the number in the node COUNTER and writes it back with 1 added,
+ * N times, each time while it holds the lock at PATH.  FILE gets a line "NS NS"
+ * for each turn: the first and the last moment.  A turn for which the lock was
+ * not acquired within MS is left out, and the answer is the number of the
+ * others. With MS -1 the lock is not acquired at all.  With PERCENT, PATH is a
+ * read/write lock; that many of a hundred turns, evenly mixed, are readers,
+ * which only read the counter and have " r" at the end of their line.  Our
+ * process downgrades after some of its writes and goes on as a reader for one
+ * turn more.  Instead of PERCENT there may be "sole", "bare" or "all".  With
+ * "bare" the process waits 2 ms after each turn, because it would get the node
+ * again if it asked at once. "reign" does the same, but each turn is a term of
+ * a leader with "select".
  *
- * In all these functions, what cannot be done fails the test.
+ * "lease" acquires COUNT leases of the semaphore at PATH at once, in addition
+ * to those that the process has.  "return" releases all of them.  MAX is the
+ * number of leases, or the path of the node that has this number; "resize" sets
+ * it to N. "holders" names the nodes of the leases.  "draw" acquires leases N
+ * times, from 1 to COUNT at once, and returns them soon; FILE gets a line "NS
+ * NS xLEASES" for each time.
+ *
+ * Only Kustos knows the state of a hold.  kazoo has no semaphore that the
+ * others could share.  A reader of kazoo 2.8.0 waits for writers that came
+ * later, too, and so may wait for ever.  kazoo has no revocation, and it
+ * returns the participants' data but not their nodes.
+ *
+ * Whatever fails in these functions fails the test.
  */
 #ifndef TEST_PEER_H
 #define TEST_PEER_H
@@ -98,12 +106,12 @@ enum peer_kind {
 	PEER_KUSTOS,
 	PEER_CURATOR,
 	PEER_KAZOO,	   /* with doc/examples/kustos_lock.py */
-	PEER_KAZOO_STOCK,  /* its own names */
+	PEER_KAZOO_STOCK,  /* kazoo's own names */
 	PEER_KUSTOS_KAZOO, /* ours, in kazoo's dialect */
 	PEER_KINDS
 };
 
-#define PEER_COMMON 3 /* the first three share one line */
+#define PEER_COMMON 3 /* the first three kinds can share a line */
 #define PEER_REPLY 4096
 #define PEER_PATIENCE_MS PATIENCE_MS
 
@@ -111,55 +119,55 @@ struct peer {
 	enum peer_kind kind;
 	struct child child;
 	int64_t session;
-	char reply[PEER_REPLY]; /* the last line it said */
+	char reply[PEER_REPLY]; /* the last line it sent */
 };
 
 /* Return "kustos" and so on. */
 const char *peer_name(enum peer_kind kind);
 
-/* Start a process of each kind against the fixture's server.  They end with
-   the test.  Returns when all of them are connected. */
+/* Start a process of each kind, connected to the fixture's server.  They end
+   with the test.  Returns when all of them are connected. */
 void peers_start(struct peer *peers, const enum peer_kind *kinds, int count,
 	int session_ms);
 void peer_start(struct peer *peer, enum peer_kind kind, int session_ms);
 
-/* Let them close their sessions, and wait for their end. */
+/* Let the processes close their sessions, and wait for them to end. */
 void peers_end(struct peer *peers, int count);
 
-/* Send a line, and do not wait for the answer. */
+/* Send a command without waiting for the answer. */
 void peer_tell(struct peer *peer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Wait for an answer that begins with the word "wanted", and return what
-   follows it. */
+/* Wait for an answer that begins with the word "wanted", and return the rest of
+   it. */
 const char *peer_hear(struct peer *peer, const char *wanted, int ms);
 
-/* Send a line and wait for an answer that begins with "wanted"; the whole is
-   in peer->reply. */
+/* Send a command and wait for an answer that begins with "wanted"; the whole
+   answer is in peer->reply. */
 void peer_do(struct peer *peer, const char *wanted, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Return whether it has said nothing that was not heard. */
+/* Return whether there is no unread answer. */
 bool peer_silent(struct peer *peer);
 
-/* Wait for "acquired", and return when that was, in nanoseconds. */
+/* Wait for "acquired" and return its time, in nanoseconds. */
 int64_t peer_hear_acquired(struct peer *peer, int ms);
 
-/* Kill it with SIGKILL; on return it is gone. */
+/* Kill the process with SIGKILL and wait until it is gone. */
 void peer_kill(struct peer *peer);
 
-/* Tell "peer" to acquire "path", and wait until "place" nodes are there. */
+/* Tell "peer" to acquire "path", and wait until "path" has "place" children. */
 void peer_join(struct peer *peer, const char *path, int place);
 
-/* Wait until the node "path" has so many children; or is gone, as the server
-   clears an empty one away in its own time, if that is none. */
+/* Wait until the node "path" has so many children.  If none, it may also be
+   gone: the server deletes an empty container at some time. */
 void line_await(const char *path, int count);
 
-/* Wait until its session watches the node "path" itself. */
+/* Wait until the peer's session has a watch on the node "path" itself. */
 void peer_await_watch(const struct peer *peer, const char *path);
 
-/* Run the suite.  Returns as fixture_main(), and 77 too if this machine cannot
-   run one of the kinds, which end with PEER_KINDS. */
+/* Run the suite.  "kinds" ends with PEER_KINDS.  Returns as fixture_main(), and
+   also 77 if this machine cannot run one of the kinds. */
 int interop_main(Suite *suite, const enum peer_kind *kinds);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * peer_barrier.c - the words of peer.h that are about barriers.
+ * peer_barrier.c - the commands of peer.h for barriers.
  */
 #include <kustos/barrier.h>
 
@@ -24,7 +24,7 @@ static kustos_deadline in_ms(const char *text)
 	return kustos_after_ms(strtol(text, NULL, 10));
 }
 
-/* Say it, with the time, or that it was too late. */
+/* Answer with "what" and the time, or that the deadline was reached. */
 static void report(enum kustos_err err, const char *what)
 {
 	if (err == KUSTOS_ETIMEDOUT)

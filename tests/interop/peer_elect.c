@@ -1,5 +1,5 @@
 /*
- * peer_elect.c - the words of peer.h that are about elections.
+ * peer_elect.c - the commands of peer.h for elections.
  */
 #include <kustos/cancel.h>
 #include <kustos/client.h>
@@ -15,12 +15,12 @@
 #include <string.h>
 #include <time.h>
 
-/* A selector, and what its function is to do. */
+/* A selector, and what its function does. */
 struct chief {
 	struct kustos_selector *selector;
 	const char *counter; /* NULL: stay until it is told to return */
 	FILE *file;
-	int turns; /* that are still to be had */
+	int turns; /* that are left */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards "turns" */

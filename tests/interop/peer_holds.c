@@ -1,6 +1,6 @@
 /*
- * peer_holds.c - what peer.c takes as a hold: the simple lock, and several
- * mutexes together.
+ * peer_holds.c - the locks that peer.c acquires as a hold: the simple lock, and
+ * several mutexes together.
  */
 #include <kustos/lockable.h>
 #include <kustos/mutex.h>
@@ -25,7 +25,7 @@ enum kustos_err bare_take(struct lock *lock, long ms)
 		&lock->hold);
 }
 
-/* They are given from the last to the first: ours finds the order itself. */
+/* In reverse order, because Kustos must find the right order itself. */
 enum kustos_err all_take(struct lock *lock, long ms)
 {
 	struct kustos_lockable all[MOST];

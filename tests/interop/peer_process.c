@@ -1,5 +1,5 @@
 /*
- * peer_process.c - starting peers and talking to them.
+ * peer_process.c - start peers and talk to them.
  */
 #include "peer.h"
 #include "support/process.h"
@@ -12,15 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START_MS 60000 /* of a JVM, on a machine that is busy */
+#define START_MS 60000 /* for a JVM to start on a busy machine */
 #define JAVA_DIR "/usr/share/java/"
-#define CURATOR JAVA_DIR "curator-recipes.jar" /* it names what it needs */
+#define CURATOR JAVA_DIR "curator-recipes.jar" /* its manifest names the rest */
 #define QUIET JAVA_DIR "slf4j-nop.jar"
-#define PYTHON "/usr/bin/python3" /* that of the Debian package */
+#define PYTHON "/usr/bin/python3" /* the Debian package's */
 #define SKIPPED 77
 #define MAX_ARGS 16
 
-/* make says where things are; otherwise this is run at the top of the tree. */
+/* make sets the paths; the defaults are for a run at the top of the tree. */
 #ifndef INTEROP_SRC
 #define INTEROP_SRC "tests/interop"
 #define INTEROP_BUILD INTEROP_SRC
@@ -35,8 +35,8 @@ static const char kazoos[] = INTEROP_SRC "/peer.py";
 static const char classes[] = CURATOR ":" QUIET ":" INTEROP_BUILD;
 static const char class_file[] = INTEROP_BUILD "/Peer.class";
 
-/* One line for each kind: the program, "@" for where it connects and "#" for
-   the session's timeout. */
+/* The command of each kind; "@" stands for the server's address and "#" for the
+   session timeout. */
 static const char *const commands[PEER_KINDS][MAX_ARGS] = {
 	[PEER_KUSTOS] = { ours, "@", "#" },
 	[PEER_CURATOR] = { "java", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
@@ -52,7 +52,8 @@ const char *peer_name(enum peer_kind kind)
 	return names[kind];
 }
 
-/* In a new process: become the program, with the socket for both ways. */
+/* In the new process: run the program with the socket as its input and
+   output. */
 static int become(int fd, void *arg)
 {
 	char *const *argv = arg;
@@ -200,8 +201,8 @@ void line_await(const char *path, int count)
 	}
 }
 
-/* The answer has a line for each path, and below it one for each session, which
-   begins with a tab. */
+/* The answer of "wchp" has a line for each path, and below it a line with a tab
+   for each session. */
 static bool watches(const struct peer *p, const char *path)
 {
 	char text[8192], session[32], *rest = NULL;

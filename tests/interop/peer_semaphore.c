@@ -1,5 +1,5 @@
 /*
- * peer_semaphore.c - the words of peer.h that are about semaphores.
+ * peer_semaphore.c - the commands of peer.h for semaphores.
  */
 #include <kustos/participant.h>
 #include <kustos/semaphore.h>
@@ -14,7 +14,7 @@
 
 #define MAX_HOLDS 16
 
-/* What this process has of one path. */
+/* What this process has at one path. */
 struct leases {
 	struct kustos_semaphore *sem; /* NULL: not asked for yet */
 	struct kustos_semaphore_mutex *sole;
@@ -33,7 +33,8 @@ static struct leases *leases_of(const char *path)
 	return lock->leases;
 }
 
-/* The semaphore at "path"; "max" is a number, or the path of a node. */
+/* The semaphore at "path"; "max" is a number, or the path of the node that has
+   it. */
 static struct leases *sem_of(const char *path, const char *max)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
@@ -69,7 +70,7 @@ void leases_end(struct lock *lock)
 	free(lock->leases);
 }
 
-/* Ask for so many more. */
+/* Acquire so many more leases. */
 static enum kustos_err ask(struct leases *l, long count, const char *ms)
 {
 	if (count < 1 || count > MAX_HOLDS - l->count)
@@ -126,7 +127,7 @@ void holders(char **w)
 	kustos_participants_free(p);
 }
 
-/* One turn, with so many leases.  Returns as "turn" of peer.c. */
+/* One turn with so many leases.  Returns the same as turn() of peer.c. */
 static int draw_some(struct leases *l, long count, const char *ms, FILE *file)
 {
 	const struct timespec while_held = { 0, 2000000 };

@@ -1,7 +1,7 @@
 /*
  * peer_words.h - what the files of the process that locks with Kustos share:
- * peer.c, peer_elect.c for the words that are about elections, peer_semaphore.c,
- * and peer_holds.c.
+ * peer.c, peer_elect.c for elections, peer_semaphore.c, peer_barrier.c, and
+ * peer_holds.c.
  */
 #ifndef TEST_PEER_WORDS_H
 #define TEST_PEER_WORDS_H
@@ -19,19 +19,19 @@ struct kustos_client;
 struct chief;
 struct leases;
 
-/* All on one path; a test uses one of them. */
+/* Everything at one path; a test uses only one of these. */
 struct lock {
 	char path[LINE];
 	struct kustos_mutex *mutex;
 	struct kustos_rwlock *rw;
-	struct kustos_latch *latch; /* NULL: takes no part */
+	struct kustos_latch *latch; /* NULL: no candidate */
 	struct chief *chief;	    /* the same */
 	struct leases *leases;	    /* the same */
 	struct kustos_barrier *gate;
 	struct kustos_double_barrier *step;
 	struct kustos_simple *simple; /* NULL: not asked for yet */
 	struct kustos_hold *hold;     /* of it, or of several together */
-	int asked; /* counts requests to give it back; -1: not revocable */
+	int asked; /* requests to revoke it; -1: not revocable */
 };
 
 extern struct kustos_client *client;
@@ -40,20 +40,20 @@ extern enum kustos_dialect dialect;
 /* Add to the answer. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Make what was said an error unless "err" is none.  Returns 0 or -1. */
+/* Make the answer an error unless "err" is KUSTOS_OK.  Returns 0 or -1. */
 int check(enum kustos_err err, const char *what);
 
-/* Return CLOCK_MONOTONIC. */
+/* Return the time of CLOCK_MONOTONIC. */
 int64_t now_ns(void);
 
-/* Return that of "path", made if it is new. */
+/* Return the struct for "path", created if it is new. */
 struct lock *lock_of(const char *path, int revocable);
 
-/* Read the number in a node, and write it back with 1 added, as somebody would
-   who is alone; or only read it.  Returns 0 or -1. */
+/* Read the number in a node and write it back with 1 added, unprotected against
+   other writers; or only read it.  Returns 0 or -1. */
 int use(const char *counter, bool only_read);
 
-/* The words of elections, and the end of what they have begun. */
+/* The commands for elections, and the end of what they have begun. */
 void elect(char **w);
 void leads(char **w);
 void resign(char **w);
@@ -62,7 +62,7 @@ void candidates(char **w);
 void reign(char **w);
 void election_end(struct lock *lock);
 
-/* The same of semaphores. */
+/* The same for semaphores. */
 void lease(char **w);
 void give_leases(char **w);
 void resize(char **w);
@@ -70,7 +70,7 @@ void holders(char **w);
 void draw(char **w);
 void leases_end(struct lock *lock);
 
-/* And of barriers. */
+/* And for barriers. */
 void gate_close(char **w);
 void gate_open(char **w);
 void gate_pass(char **w);
@@ -78,11 +78,12 @@ void step_enter(char **w);
 void step_leave(char **w);
 void barriers_end(struct lock *lock);
 
-/* A semaphore's mutex on the path of "lock". */
+/* The semaphore's mutex at the path of "lock". */
 enum kustos_err sole_take(struct lock *lock, long ms);
 enum kustos_err sole_give(struct lock *lock);
 
-/* The simple lock on it; or the mutexes whose paths stand in it, with commas. */
+/* The simple lock at that path; or the mutexes whose paths it names, with
+   commas between. */
 enum kustos_err bare_take(struct lock *lock, long ms);
 enum kustos_err all_take(struct lock *lock, long ms);
 enum kustos_err hold_give(struct lock *lock);

@@ -1,5 +1,5 @@
 /*
- * spans.c - when was what held, by whom, and did any two overlap?
+ * spans.c - when each peer held what, and whether any two overlapped.
  */
 #include "spans.h"
 
@@ -35,7 +35,7 @@ int spans_add_shared(struct spans *s, int64_t from, int64_t to, int who)
 	return add(s, (struct span){ from, to, who, true, 0 });
 }
 
-/* Add what a line says.  Returns 0 or -1. */
+/* Add the span of one line.  Returns 0 or -1. */
 static int add_line(struct spans *s, const char *line, int who)
 {
 	struct span one = { .who = who };
@@ -129,7 +129,7 @@ size_t spans_changes(const struct spans *s)
 	return n;
 }
 
-/* How many are held at a moment? */
+/* Return how many leases are held at a moment. */
 static int leases_at(const struct spans *s, int64_t now)
 {
 	int n = 0;

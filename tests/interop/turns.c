@@ -1,5 +1,5 @@
 /*
- * turns.c - peers take turns at one lock, all at once.
+ * turns.c - peers take turns at one lock, all at the same time.
  */
 #include "turns.h"
 #include "support/raw.h"
@@ -17,7 +17,7 @@ static void file_of(int i, char *path, size_t size)
 	snprintf(path, size, "%s/spans-%d", server_dir(fixture_server()), i);
 }
 
-/* Have number "i" take its turns. */
+/* Tell peer number "i" to take its turns. */
 static void tell(struct peer *peers, const struct turns *turns, int i)
 {
 	const struct turns *t = &turns[i];
@@ -58,7 +58,7 @@ static void begin(struct peer *peers, struct turns *turns, int count)
 	}
 }
 
-/* Number "i" is done. */
+/* Wait until peer number "i" is done, and read its spans. */
 static void hear(struct peer *peers, struct turns *turns, int i,
 	struct spans *spans)
 {
@@ -78,8 +78,9 @@ void turns_take(struct peer *peers, struct turns *turns, int count,
 		hear(peers, turns, i, spans);
 }
 
-/* Hear those who are done, and have them go on if there are others that are
-   not.  Returns whether there are. */
+/* Collect the results of the peers that are done.  If others are not done yet,
+   make them take as many turns again.  Returns whether there are such
+   others. */
 static bool press_on(struct peer *peers, struct turns *turns, int count,
 	struct spans *spans)
 {

@@ -1,5 +1,6 @@
 /*
- * turns.h - peers take turns at one lock, all at once: what each had, and when.
+ * turns.h - peers take turns at one lock, all at the same time; how many turns
+ * each had, and when.
  */
 #ifndef TEST_TURNS_H
 #define TEST_TURNS_H
@@ -8,7 +9,7 @@
 #include "spans.h"
 
 #define TURNS_LINE "/line"
-#define TURNS_SECOND "/line-b" /* of those that are taken together */
+#define TURNS_SECOND "/line-b" /* of the mutexes taken together */
 #define TURNS_THIRD "/line-c"
 #define TURNS_LINES TURNS_LINE "," TURNS_SECOND "," TURNS_THIRD
 #define TURNS_COUNTER "/counter"
@@ -19,31 +20,31 @@
 #define TURNS_ALL (-5)
 #define TURNS_DRAW (-6)
 
-/* What one peer is to do, as peer.h has it for "count". */
+/* What one peer does; see "count" in peer.h. */
 struct turns {
 	int turns;
-	int patience_ms; /* for each; -1: without the lock */
+	int patience_ms; /* for each turn; -1: without the lock */
 	int percent;	 /* that read; or TURNS_MUTEX; or TURNS_SELECTOR: as a
 			leader; or TURNS_SOLE: the mutex of a semaphore; or
 			TURNS_BARE: the simple lock; or TURNS_ALL: TURNS_LINES
 			together; or TURNS_DRAW: leases of a semaphore, and the
 			counter stays */
-	int done;	 /* out: how many it had */
+	int done;	 /* out: turns it had */
 	int max, leases; /* of TURNS_DRAW */
 };
 
-/* Have "count" of them take their turns; then add to "spans" when that was, with
-   the number of the peer. */
+/* Let "count" peers take their turns.  Then add the time of each turn to
+   "spans", with the number of the peer. */
 void turns_take(struct peer *peers, struct turns *turns, int count,
 	struct spans *spans);
 
-/* The same, but whoever is done goes on with as many again, until each is done
-   once: so none of those turns came because another had left.  They all are, or
-   one was starved, and the test fails. */
+/* The same, but a peer that is done takes as many turns again, until each peer
+   has been done once.  So no peer gets its turns only because others have left.
+   If one never gets them, it was starved, and the test fails. */
 void turns_contend(struct peer *peers, struct turns *turns, int count,
 	struct spans *spans);
 
-/* Return what the counter has. */
+/* Return the counter's value. */
 int turns_counted(void);
 
 #endif

@@ -63,7 +63,7 @@ void voters_look(struct voters *v)
 	snprintf(count, sizeof(count), "%d", v->in_line);
 	peer_do(p, count, "candidates " VOTERS_LINE);
 	(void)strtok_r(p->reply, " ", &rest);
-	(void)strtok_r(NULL, " ", &rest); /* the leader, once more */
+	(void)strtok_r(NULL, " ", &rest); /* the leader, named first */
 	for (int i = 0; i < v->in_line; i++) {
 		const char *word = strtok_r(NULL, " ", &rest);
 
@@ -129,7 +129,8 @@ int64_t voters_kill(struct voters *v, int session_ms)
 	peer_kill(dead);
 	peer_do(next, "leads", "leads " VOTERS_LINE " 30000");
 	led_ns = strtoll(next->reply + strlen("leads "), NULL, 10);
-	/* The clients say something each third of the timeout. */
+	/* Clients send something every third of the timeout, so a session
+	   cannot end earlier after the kill. */
 	ck_assert_int_gt(led_ns, killed_ns + session_ms * INT64_C(500000));
 	return (led_ns - killed_ns) / 1000000;
 }

@@ -1,12 +1,12 @@
 #!/bin/bash
-# check_completion.sh - the completion for bash offers what the command knows.
+# check_completion.sh - the completion for bash offers what the command accepts.
 set -u
 
 : "${srcdir=.}"
 kustos=${KUSTOS-./kustos}
 . "$srcdir/tools/completion/kustos"
 
-# offers WORD WORDS...: one of those that complete the last of WORDS is WORD.
+# offers WORD WORDS...: WORD is among the completions of the last of WORDS.
 offers() {
 	local wanted=$1 word
 	shift

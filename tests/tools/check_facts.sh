@@ -1,7 +1,7 @@
 #!/bin/sh
-# check_facts.sh - kustos(1) has the names that --json prints, of each subcommand
-# and no others, and the columns of --csv; and its figures are those of the sources:
-# limits and defaults.
+# check_facts.sh - kustos(1) agrees with the sources.  For each subcommand it
+# has exactly the names that --json prints and the columns of --csv.  Its
+# figures, limits and defaults, are those of the sources.
 #
 # Run by make check; by hand: srcdir=. tests/tools/check_facts.sh
 set -u
@@ -12,8 +12,8 @@ page=$srcdir/doc/man/kustos.1
 
 # --- Names -------------------------------------------------------------------
 
-# printed FILE: the names that stand in its text, or are given to a function that
-# prints one.  Of percentiles the name is made of what figures.c has.
+# printed FILE: the names in the strings of the source, or given to a function
+# that prints one.  For percentiles the names are made as in figures.c.
 printed() {
 	tr '\n\t' '  ' <"$1" | grep -oE '\\"[a-z_]+\\":' | tr -d '\\":'
 	tr '\n\t' '  ' <"$1" | grep -oE '[a-z_]+\(out, *"[a-z_]+"' |
@@ -24,7 +24,7 @@ printed() {
 		sed 's/^100$/max/; s/^[0-9]/p&/'
 }
 
-# described SUBCOMMAND OPTION: the names below that.
+# described SUBCOMMAND OPTION: the names that the page has for that.
 described() {
 	$AWK -v section="kustos $1" -v option="-$2" '
 		/^\.Ss/ { inside = substr($0, 5) == section; here = 0 }
@@ -55,7 +55,7 @@ names queue tools/queue_ls.c
 names server tools/cmd_server.c
 names top tools/top_show.c
 
-# Columns have an order.
+# The order of columns matters.
 sed -n '/^void report_csv_heading/,/^}/p' "$srcdir/bench/report_csv.c" |
 	grep -o '"[^"]*"' | tr -d '"\n' | sed 's/\\n//' | tr ',' '\n' \
 	>"$work/columns"
@@ -73,13 +73,13 @@ grep -l '\\":' "$srcdir"/tools/*.c "$srcdir"/bench/*.c | sort |
 
 # --- Figures -----------------------------------------------------------------
 
-# What the page says in words, as one line; and what of it is not yet compared.
+# The text of the page as one line; and the part that was not yet compared.
 sed -n '/^\.Sh DESC/,/^\.Sh ENV/p' "$page" | grep -v '^\.' | tr '\n' ' ' \
 	>"$work/text"
 cp "$work/text" "$work/left"
 
-# figure FILE BEFORE DIVISOR SENTENCE: what stands behind BEFORE in the file,
-# divided, is what the page says for @.
+# figure FILE BEFORE DIVISOR SENTENCE: the number behind BEFORE in the file,
+# divided, is what the page has in SENTENCE in place of @.
 figure() {
 	tr -s '\t' ' ' <"$srcdir/$1" | $AWK -v before="$2" -v by="$3" '
 		i = index($0, before) {
@@ -148,7 +148,7 @@ figure $options 'MOST_KILLS' 1 'many holders, 1 to @, evenly'
 figure bench/bench.h 'BENCH_SERVERS' 1 'are the servers, up to @:'
 figure bench/board.h 'BOARD_SLICES' 1 'grants in each 1/@ of the time'
 
-# Numbers that are none of a source: 0 and 1, and addresses.
+# Numbers that are in no source: 0 and 1, and addresses.
 sed 's/127\.0\.0\.[0-9]//g' "$work/left" | grep -oE '.{0,20}\b[0-9][0-9.]*[^ ]*' |
 	grep -vE '\b[01][^0-9]*$' >"$work/typed"
 [ ! -s "$work/typed" ] ||

@@ -1,8 +1,8 @@
 #!/bin/sh
-# check_man.sh - kustos(1) describes each option and exit code of each --help,
-# and --help knows each that kustos(1) describes.
+# check_man.sh - kustos(1) and each --help have the same options and exit codes.
 #
-# Run by make check in the build folder; by hand: srcdir=. tests/tools/check_man.sh
+# Run by make check in the build folder; by hand:
+#	srcdir=. tests/tools/check_man.sh
 set -u
 
 : "${srcdir=.}"
@@ -10,7 +10,7 @@ kustos=${KUSTOS-./kustos}
 page=$srcdir/doc/man/kustos.1
 . "$srcdir/tests/complain.sh"
 
-# words: the options that stand in a text.
+# words: the options in a text.
 words() {
 	grep -oE '(^|[ ,])--?[a-zA-Z][-a-z]*' | tr -d ' ,'
 }

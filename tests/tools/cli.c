@@ -102,8 +102,8 @@ void cli_eof(struct cli *c)
 	c->in = -1;
 }
 
-/* Read what there is.  Returns false at the end, which a terminal tells of by
-   an error. */
+/* Read what is there.  Returns false at the end of the input; on a terminal
+   that is an error. */
 static bool take(int *fd, char *text, size_t size, size_t *len)
 {
 	ssize_t n = read(*fd, text + *len, size - *len - 1);
@@ -120,7 +120,7 @@ static bool take(int *fd, char *text, size_t size, size_t *len)
 	return true;
 }
 
-/* Read for a moment, or until something came. */
+/* Read for "ms", or until something came. */
 static void pump(struct cli *c, int ms)
 {
 	struct pollfd fds[2] = { { c->out, POLLIN, 0 }, { c->err, POLLIN, 0 } };
@@ -200,7 +200,8 @@ int cli_end(struct cli *c)
 	int64_t end = test_now_ms() + CLI_MS;
 	int status;
 
-	/* In this order: with its pipes full it would not end. */
+	/* Read to the end first: with its pipes full the program would not
+	   end. */
 	while (c->out >= 0 || c->err >= 0) {
 		ck_assert_msg(test_now_ms() < end,
 			"it does not end; it said \"%s\" and \"%s\"",

@@ -1,5 +1,6 @@
-# Tests of the command.  They run ./kustos; one line each, and the helper that
-# starts it.  None under valgrind: what they test is another process.
+# Tests of the command.  They run ./kustos.  Each has one line here, and so has
+# the helper that starts it.  None is run under valgrind, as what they test is
+# another process.
 
 check_LIBRARIES += libcli.a
 libcli_a_SOURCES = %D%/cli.c %D%/cli.h

@@ -1,5 +1,5 @@
 /*
- * printed.c - the figures in what kustos bench has printed as JSON.
+ * printed.c - read the figures in the JSON that kustos bench prints.
  */
 #include "printed.h"
 

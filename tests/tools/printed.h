@@ -1,11 +1,11 @@
 /*
- * printed.h - the figures in what kustos bench has printed as JSON.
+ * printed.h - read the figures in the JSON that kustos bench prints.
  */
 #ifndef TEST_PRINTED_H
 #define TEST_PRINTED_H
 
-/* Return the number that follows the next "NAME": in "*at", which is moved to
-   it.  There has to be one. */
+/* Return the number that follows the next "NAME": in "*at", and move "*at"
+   there. Fails the test if there is none. */
 double printed_next(const char **at, const char *name);
 
 /* Return the number that follows the first "NAME": in "text". */

@@ -1,5 +1,5 @@
 /*
- * rows.c - the rows that kustos top has printed.
+ * rows.c - find and check rows in the output of kustos top.
  */
 #include "rows.h"
 

@@ -1,13 +1,15 @@
 /*
- * rows.h - the rows that kustos top has printed.
+ * rows.h - find and check rows in the output of kustos top.
  */
 #ifndef TEST_ROWS_H
 #define TEST_ROWS_H
 
-/* Return the row of a path, which there has to be, in what was printed. */
+/* Return the row of a path in what was printed; fails the test if there is
+   none. */
 const char *rows_find(const char *printed, const char *path);
 
-/* Check that it is as said, and goes on with "rest"; and tells no rates. */
+/* Check that the row has this kind and these numbers, continues with "rest",
+   and shows no rates. */
 void rows_check(const char *printed, const char *path, const char *kind,
 	int holds, int waits, const char *rest);
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of the thread that runs the test. */
+/* For the thread that runs the test. */
 static _Thread_local bool armed, refused;
 static _Thread_local int granted_before;
 

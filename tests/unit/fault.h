@@ -1,5 +1,5 @@
 /*
- * fault.h - let the system refuse what a call asks for.
+ * fault.h - make the system refuse memory or a mutex to a call.
  *
  * A program that uses this is linked with fault.c and
  * -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=pthread_mutex_init
@@ -7,12 +7,12 @@
 #ifndef FAULT_H
 #define FAULT_H
 
-/* Refuse one request for memory or for a mutex: the first after "skip" more
-   have been granted.  Of the calling thread only.  libcheck's assertions need
-   memory, too, so end this before the next. */
+/* Refuse one request of the calling thread for memory or for a mutex: the first
+   after "skip" more have been granted.  libcheck's assertions need memory, too,
+   so call fault_end() before the next assertion. */
 void fault_after(int skip);
 
-/* Grant everything again.  Returns whether one was refused meanwhile. */
+/* Grant everything again.  Returns whether a request was refused meanwhile. */
 int fault_end(void);
 
 #endif

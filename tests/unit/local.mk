@@ -1,5 +1,5 @@
-# Tests of single modules: no server, no sleep.  One line each, and a second
-# for one that wraps functions (see fault.h).
+# Tests of single modules, without a server and without sleeping.  Each has one
+# line here, and a second if it wraps functions (see fault.h).
 
 check_LIBRARIES += libunit.a
 libunit_a_SOURCES = \

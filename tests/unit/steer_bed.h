@@ -1,4 +1,5 @@
-/* steer_bed.h - a steering and its time, for tests that tell it what happens. */
+/* steer_bed.h - a steering module with a clock of its own, for tests that
+   report events to it and check its decisions. */
 #ifndef UNIT_STEER_BED_H
 #define UNIT_STEER_BED_H
 
@@ -33,14 +34,15 @@ static inline void expect_to(int server)
 	ck_assert_int_eq(to, server);
 }
 
-/* Nothing to do at all. */
+/* Check that there is nothing to do at any time. */
 static inline void expect_peace(void)
 {
 	expect(KU_STEER_NONE);
 	ck_assert_int_eq(wake, INT64_MAX);
 }
 
-/* Nothing to do before "at", which becomes now. */
+/* Check that there is nothing to do before "at", and advance the clock to
+   that. */
 static inline void expect_quiet_until(int64_t at)
 {
 	expect(KU_STEER_NONE);
@@ -48,7 +50,8 @@ static inline void expect_quiet_until(int64_t at)
 	now = at;
 }
 
-/* Go on to "at", when nothing of interest happens before. */
+/* Advance the clock to "at", and check that there is nothing to do before
+   that. */
 static inline void pass_to(int64_t at)
 {
 	expect(KU_STEER_NONE);
@@ -59,7 +62,7 @@ static inline void pass_to(int64_t at)
 	now = at;
 }
 
-/* The server has not answered for so long that all are probed. */
+/* The server has not answered for so long that all servers are probed. */
 static inline void miss_an_answer(void)
 {
 	ku_steer_heartbeat(&s, now);
@@ -67,7 +70,7 @@ static inline void miss_an_answer(void)
 	expect(KU_STEER_PROBE);
 }
 
-/* The connection breaks, and all are probed. */
+/* The connection breaks, and all servers are probed. */
 static inline void disconnect(void)
 {
 	ku_steer_disconnected(&s, now);

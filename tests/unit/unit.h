@@ -9,7 +9,7 @@
 
 #define UNIT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Run "suite" and print one line for each test, unless the environment's
+/* Run "suite" and print one line for each test, unless the environment variable
    CK_VERBOSITY says otherwise.  Returns what main() returns. */
 static inline int unit_main(Suite *suite)
 {
