@@ -3,7 +3,7 @@
 # the public calls.
 #
 # Every function marked KUSTOS_API must be in the map, every name in the map
-# must be declared, and the library must export exactly what the map names. Run
+# must be declared, and the library must export exactly what the map names.  Run
 # by make check; by hand: srcdir=. core_headers=... tests/check_abi.sh
 set -u
 

@@ -2,7 +2,7 @@
 # check_headers.sh - each installed header compiles alone, as C99 and as C++,
 # with its macros used (as C++20, those of C++17 as well).  It gives no warning
 # that a user may turn on, even if the compiler does not treat it as a system
-# header. Its examples do not ignore a result of which the compiler would warn.
+# header.  Its examples do not ignore a result of which the compiler would warn.
 set -u
 
 : "${srcdir=.}" "${CC=cc}" "${CXX=}" "${core_headers?}"

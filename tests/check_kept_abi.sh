@@ -9,7 +9,7 @@
 # according to NEWS.  CONTRIBUTING.md says what to do then.
 #
 # Run by make check; exits with 77 if there is no abidiff, or if the libraries
-# are for another machine than the dumps or have no debug information. "make
+# are for another machine than the dumps or have no debug information.  "make
 # keep-abi" writes new dumps: whenever wanted before the first release, and
 # later with each release.
 set -u

@@ -117,7 +117,7 @@ static() {
 }
 
 # The example for CMake, which finds the mutex in the installed tree by
-# pkg-config. CC may hold options, or a program before the compiler; CMake
+# pkg-config.  CC may hold options, or a program before the compiler; CMake
 # splits it if it is an environment variable.
 cmake_example() {
 	CC=$CC cmake -S "$srcdir/doc/examples/cmake" -B "$work/cmake" \

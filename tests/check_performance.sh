@@ -203,7 +203,7 @@ if [ -x /usr/bin/python3 ]; then
 			complain "$rows questions: $(wc -l <"$work/asked")"
 	done
 	# compare ends its drivers, which wait for nothing, when it is ended
-	# itself. HUP is reset because it may be ignored in these tests.
+	# itself.  HUP is reset because it may be ignored in these tests.
 	mkfifo "$work/alive"
 	hearing='import os, signal, sys
 for name in ("SIGTERM", "SIGHUP"):

@@ -1,6 +1,6 @@
 /* test_hpp.cc - locks, the semaphore and elections of <kustos/kustos.hpp>
    against a server.  Tests what C++ adds to the C calls, which have tests of
-   their own. Run by check_cpp.sh. */
+   their own.  Run by check_cpp.sh. */
 #include "bed.hpp"
 
 #include <kustos/kustos.hpp>

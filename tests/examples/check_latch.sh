@@ -8,8 +8,8 @@ set -u
 example latch
 
 # Three processes start one after the other.  The first ends when its input
-# does. The second is killed, and the third leads once the session of the second
-# is over.
+# does.  The second is killed, and the third leads once the session of the
+# second is over.
 run 120 <<RUN
 line() { # the candidates
 	"$kustos" ls /elections/scheduler | grep -e -latch-

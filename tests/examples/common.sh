@@ -25,7 +25,7 @@ example() {
 }
 
 # run SECONDS: run the script on standard input; it must succeed within that
-# time. Its output is in $work/out.  Without a server the test is skipped.  The
+# time.  Its output is in $work/out.  Without a server the test is skipped.  The
 # script can use: await COUNT COMMAND..., which waits until the command prints
 # so many lines.
 run() {

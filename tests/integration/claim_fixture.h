@@ -16,8 +16,8 @@
 
 extern struct kustos_claims *claims, *claims_others;
 
-/* Open both clients, the first behind the proxy, and create both objects. Close
-   everything; by then no marker and no claim may be left. */
+/* Open both clients, the first behind the proxy, and create both objects.
+   Close everything; by then no marker and no claim may be left. */
 void claim_pair_open(int timeout_ms);
 void claim_pair_close(void);
 

@@ -117,7 +117,7 @@ struct record {
 };
 
 /* Begin to record.  record_start() also waits until the listener has been told
-   the present state: a state that has changed before that is left out. The
+   the present state: a state that has changed before that is left out.  The
    memory must stay until the client is closed or record_stop() has returned. */
 void record_listen(struct record *r, struct kustos_client *client);
 void record_start(struct record *r, struct kustos_client *client);

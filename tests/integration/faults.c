@@ -121,7 +121,7 @@ START_TEST(U06_a_release_while_disconnected_is_carried_out_later)
 END_TEST
 
 /* The outcome of a release is unknown, because its answer or the request was
-   lost. Before the release is retried, LINE is removed and another client
+   lost.  Before the release is retried, LINE is removed and another client
    acquires the lock. */
 START_TEST(S10_a_late_retry_of_a_release_touches_nobody_else)
 {

@@ -14,8 +14,8 @@
 
 extern struct kustos_queue *queue, *queue_others;
 
-/* Open both clients, the first behind the proxy, and create both objects. Close
-   everything. */
+/* Open both clients, the first behind the proxy, and create both objects.
+   Close everything. */
 void queue_pair_open(int timeout_ms);
 void queue_pair_close(void);
 

@@ -1,5 +1,5 @@
-# Tests in which processes of Curator and kazoo use the same paths as ours. Each
-# exits with 77 (skipped) where one of these is missing.  Each has one line
+# Tests in which processes of Curator and kazoo use the same paths as ours.
+# Each exits with 77 (skipped) where one of these is missing.  Each has one line
 # here.
 
 check_LIBRARIES += libinterop.a

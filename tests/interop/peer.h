@@ -70,13 +70,13 @@
  * N times, each time while it holds the lock at PATH.  FILE gets a line "NS NS"
  * for each turn: the first and the last moment.  A turn for which the lock was
  * not acquired within MS is left out, and the answer is the number of the
- * others. With MS -1 the lock is not acquired at all.  With PERCENT, PATH is a
+ * others.  With MS -1 the lock is not acquired at all.  With PERCENT, PATH is a
  * read/write lock; that many of a hundred turns, evenly mixed, are readers,
  * which only read the counter and have " r" at the end of their line.  Our
  * process downgrades after some of its writes and goes on as a reader for one
  * turn more.  Instead of PERCENT there may be "sole", "bare" or "all".  With
  * "bare" the process waits 2 ms after each turn, because it would get the node
- * again if it asked at once. "reign" does the same, but each turn is a term of
+ * again if it asked at once.  "reign" does the same, but each turn is a term of
  * a leader with "select".
  *
  * "lease" acquires COUNT leases of the semaphore at PATH at once, in addition
