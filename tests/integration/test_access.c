@@ -1,5 +1,6 @@
 /*
- * test_access.c - credentials and access control lists.
+ * test_access.c - credentials and access control lists: given again on each
+ * connection, refused, and applied to all nodes that a client creates.
  */
 #include "client_fixture.h"
 #include "proxy.h"
@@ -43,7 +44,7 @@ static enum kustos_err get(struct kustos_client *c, const char *path)
 	return kustos_get(c, path, SOON, NULL, NULL, NULL, NULL);
 }
 
-/* Leave nothing that the next test cannot delete. */
+/* Delete the nodes, which the next test could not do. */
 static void remove_all(void)
 {
 	static const char *const paths[] = { "/p/q/n", "/p/q", "/p" };
@@ -101,7 +102,8 @@ START_TEST(L29_who_has_other_credentials_is_refused_once)
 }
 END_TEST
 
-/* The library's own needs (list the parent, look at the node) are met. */
+/* This ACL allows what the library itself needs to resolve a lost reply: to
+   list the parent and look at the node. */
 START_TEST(U09_a_protected_creation_works_with_a_creator_only_acl)
 {
 	struct kustos_stat stat;
@@ -163,7 +165,8 @@ START_TEST(U09_nodes_are_open_to_all_unless_told_otherwise)
 }
 END_TEST
 
-/* A server without the digest scheme ends the session of who presents one. */
+/* A server without the digest scheme ends the connection of a client that
+   presents such credentials. */
 static struct server *start_without_digest(void)
 {
 	struct server_options options = {
@@ -194,15 +197,15 @@ START_TEST(L29_refused_credentials_are_final)
 	check_err((enum kustos_err)done.err, KUSTOS_EAUTH);
 	check_err(get(c, "/"), KUSTOS_EAUTH);
 	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CLOSED);
-	/* The server has closed the connection, and keeps the session. */
+	/* The server has closed the connection, but it keeps the session. */
 	check_err(kustos_client_close(c, SOON, &linger_ms), KUSTOS_ELINGERING);
 	ck_assert_int_eq(linger_ms, T_MS);
 	server_free(server);
 }
 END_TEST
 
-/* With the credentials the session is over, and there is none to look for: no
-   server is asked whether it lives. */
+/* Refused credentials end the client's session for good, so it must not ask any
+   server whether the session lives. */
 START_TEST(L29_refused_credentials_have_no_server_looked_for)
 {
 	struct server *server = start_without_digest();
@@ -216,8 +219,9 @@ START_TEST(L29_refused_credentials_have_no_server_looked_for)
 	struct kustos_client *c = client_open_with(&o);
 	check_err(kustos_client_wait_connected(c, SOON, NULL), KUSTOS_EAUTH);
 	check_err(kustos_client_close(c, SOON, NULL), KUSTOS_ELINGERING);
-	/* This comes after whatever the client has called: it has connected, and
-	   may have asked before it was whether there is a server. */
+	/* This connection comes after all of the client's: the one with the
+	   handshake, and possibly one before it to ask whether there is a
+	   server. */
 	ck_assert_int_eq(raw_exists(proxy_address(way), "/", NULL), 0);
 	ck_assert_int_le(proxy_accepted(way), 3);
 	proxy_free(way);

@@ -1,6 +1,7 @@
 /*
- * test_alloc.c - every allocation of every public call fails once: the call
- * says so or does without, nothing is half done, and the client goes on.
+ * test_alloc.c - each allocation of each public call fails once (allocs.h).
+ * The call either reports this or does without the memory, leaves nothing half
+ * done, and the client keeps working.
  */
 #include "allocs.h"
 #include "client_fixture.h"
@@ -11,7 +12,7 @@
 
 #include <string.h>
 
-#define T_MS 4000 /* what cannot be sent is tried again after an eighth */
+#define T_MS 4000 /* what cannot be sent is retried after an eighth of this */
 
 static struct kustos_client *client;
 
@@ -148,7 +149,7 @@ static enum kustos_err call_cancel(void)
 
 static struct completions done;
 
-/* End of an asynchronous call that was, or was not, accepted. */
+/* The end of an asynchronous call, whether it was accepted or not. */
 static enum kustos_err awaited(enum kustos_err err)
 {
 	if (err != KUSTOS_OK)
@@ -185,8 +186,8 @@ static enum kustos_err call_multi_async(void)
 
 static const struct call {
 	struct alloc_call call;
-	const char *makes;   /* is there only if it was applied */
-	const char *deletes; /* is gone only if it was applied */
+	const char *makes;   /* exists only if the call was applied */
+	const char *deletes; /* is gone only if the call was applied */
 } calls[] = {
 	{ { "create", call_create, false }, NULL, NULL },
 	{ { "create, plain", call_create_plain, false }, "/new", NULL },
@@ -215,7 +216,7 @@ static bool is_there(const char *path)
 	return rc == 0;
 }
 
-/* See what the call left, and put things back. */
+/* Check what the call left, and restore the nodes. */
 static void check_effect(const struct alloc_call *which, enum kustos_err err)
 {
 	const struct call *call = (const struct call *)which;
@@ -292,7 +293,7 @@ START_TEST(every_allocation_of_an_open_may_fail)
 }
 END_TEST
 
-/* Threads are as short as memory can be. */
+/* A thread may be refused just as memory may be. */
 START_TEST(a_callback_runs_even_if_there_is_no_thread_for_it)
 {
 	memset(&done, 0, sizeof(done));

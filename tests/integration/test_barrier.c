@@ -1,6 +1,6 @@
 /*
- * test_barrier.c - the simple barrier: set, removed, waited for by many, and what
- * of its node must not be taken for its removal.
+ * test_barrier.c - the simple barrier: set, removed, and waited for by many
+ * callers; and which changes of its node must not be taken for its removal.
  */
 #include "barrier_fixture.h"
 
@@ -99,7 +99,7 @@ START_TEST(all_who_wait_go_on_and_share_one_watch)
 }
 END_TEST
 
-/* kazoo's waiter overlooks the removal after that. */
+/* kazoo's waiter misses the removal after such a change. */
 START_TEST(S12_a_change_of_its_data_is_not_its_removal)
 {
 	struct end end = { .calls = 0 };
@@ -132,12 +132,12 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 	ck_assert_int_eq(end_calls(&end), 0);
 	client_kill_session(client);
 	client_wait_epoch(client, 1, 8000);
-	client_kill_session(other); /* which has set it */
+	client_kill_session(other); /* the client that has set it */
 	client_wait_epoch(other, 1, 8000);
 	watches_wait(1);
 	pair_flush();
 	ck_assert_int_eq(end_calls(&end), 0);
-	if (_i == 1) { /* it goes while nothing can be heard of it */
+	if (_i == 1) { /* it is removed while "client" is cut off */
 		faults_disconnect();
 	}
 	barrier_remove(barrier_others);
@@ -146,7 +146,8 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 }
 END_TEST
 
-/* A read that is under way says what was: it was removed then, and is set since. */
+/* The answer of a read is delayed.  It says that there is no barrier, but one
+   has been set since, for which a later waiter must wait. */
 START_TEST(S12_nobody_goes_by_what_was_read_before_it_came)
 {
 	struct end early = { .calls = 0 }, late = { .calls = 0 };
@@ -273,7 +274,7 @@ START_TEST(L01_who_waits_is_told_when_it_is_destroyed)
 }
 END_TEST
 
-/* What nobody may free any more once the client is closed. */
+/* Waited at by a thread, and so never freed after the close of its client. */
 static struct kustos_barrier *volatile left;
 
 static void *wait_there(void *arg)

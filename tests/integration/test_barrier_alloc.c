@@ -1,7 +1,7 @@
 /*
- * test_barrier_alloc.c - every allocation of every call of the barriers and of the
- * count-down latch fails once: the call says so or does without, and nothing is left
- * behind.
+ * test_barrier_alloc.c - each allocation of each call of the barriers and of
+ * the count-down latch fails once (allocs.h): the call either reports this or
+ * does without the memory, and leaves nothing behind.
  */
 #include "allocs.h"
 #include "crew.h"
@@ -80,7 +80,7 @@ static enum kustos_err call_latch(void)
 	return err;
 }
 
-/* Its callbacks come while allocations fail. */
+/* The callbacks of these calls run while allocations fail. */
 static enum kustos_err call_latch_async(void)
 {
 	struct kustos_countdown *c = NULL;
@@ -121,17 +121,19 @@ static void check_left(const struct alloc_call *call, enum kustos_err err)
 	(void)call;
 	(void)err;
 	pair_flush();
-	/* Who set it may not have removed it; and a round may end so, too. */
+	/* A call that failed may have left the barrier set, or a round
+	   unfinished. */
 	(void)raw_delete(fixture_address(), BARRIER);
 	(void)raw_delete(fixture_address(), READY);
-	/* Nobody is alive any more, but for who could not ask that its node goes:
-	   that one ends with the session. */
+	/* No participant may be left alive, except one whose node could not
+	   even be asked to be deleted: that node goes with the session. */
 	test_eventually(fixture_children(LATCH) <= 3, 5000);
 	(void)raw_delete_tree(fixture_address(), LATCH);
 	step_check_empty();
 }
 
-/* The proxy is in this process: short of memory it cuts off the client, too. */
+/* The proxy runs in this process: a failed allocation of its own disconnects
+   the client, too. */
 START_TEST(every_allocation_of_a_call_may_fail)
 {
 	allocs_fail_each(&calls[_i], NULL, check_left);

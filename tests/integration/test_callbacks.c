@@ -1,6 +1,6 @@
 /*
- * test_callbacks.c - callbacks that take long, and callbacks that close their
- * own client.
+ * test_callbacks.c - callbacks that block, and what they must not hold up; and
+ * callbacks that close their own client.
  */
 #include "callback_gate.h"
 #include "client_fixture.h"
@@ -17,8 +17,9 @@
 
 #define NS_PER_MS INT64_C(1000000)
 
-/* Of the clients that are cut off; and how soon they are told, which is much
-   sooner than a callback comes back that is not let go. */
+/* The timeout of the clients that are cut off, and the time within which they
+   must be told of the loss.  That is much less than a blocked callback takes,
+   which returns only when the test lets it. */
 #define T_MS 6000
 #define TOLD_MS (LEASE_MS(T_MS) + T_MS / 3)
 
@@ -39,7 +40,8 @@ START_TEST(L10_a_callback_that_takes_long_delays_neither_LOST_nor_others)
 				 stand_done, &g),
 		KUSTOS_OK);
 	test_eventually(flag(&g.entered), 1000);
-	/* While it stands there: waiting calls of the same client, */
+	/* While the callback blocks, these work: waiting calls of the same
+	   client, */
 	ck_assert_int_eq(
 		kustos_exists(c, "/", kustos_after_ms(PATIENCE_MS), NULL, NULL),
 		KUSTOS_OK);
@@ -49,12 +51,12 @@ START_TEST(L10_a_callback_that_takes_long_delays_neither_LOST_nor_others)
 	ck_assert_int_eq(
 		kustos_client_flush(c, kustos_after_ms(PATIENCE_MS), NULL),
 		KUSTOS_OK);
-	/* callbacks of another, */
+	/* callbacks of another client, */
 	ck_assert_int_eq(kustos_exists_async(other, "/", KUSTOS_FOREVER, NULL,
 				 count_completion, &done),
 		KUSTOS_OK);
 	test_eventually(completions_of(&done) == 1, 500);
-	/* and the news of a loss. */
+	/* and the report of a loss. */
 	proxy_set_mode(p, PROXY_HOLE);
 	cut_ns = test_boot_ns();
 	test_eventually(record_when(&record, KUSTOS_LOST, 1) != 0, TOLD_MS);
@@ -76,8 +78,9 @@ static void stand_when_lost(void *arg, const struct kustos_session *now)
 		stand(arg);
 }
 
-/* Have a callback stand, and then all who listen while no thread can be had at first:
-   the "failing"-th and, if that is negative, each.  All get one soon. */
+/* Block a callback.  Then report a loss to "count" listeners, with no thread to
+   be had for the "failing"-th of them; if that is negative, for none of them.
+   All of them must get a thread soon. */
 static void check_told(int count, int failing)
 {
 	struct proxy *p = fixture_proxy();
@@ -106,21 +109,23 @@ static void check_told(int count, int failing)
 	proxy_free(p);
 }
 
-/* One of two has no thread at first, and the other's call does not return. */
+/* The second of two listeners has no thread at first, and the callback of the
+   first does not return. */
 START_TEST(L10_news_of_a_loss_that_had_no_thread_gets_one_soon)
 {
 	check_told(2, 2);
 }
 END_TEST
 
-/* None has one at first, and none of the calls returns. */
+/* None of the listeners has a thread at first, and none of their callbacks
+   returns. */
 START_TEST(L10_news_of_a_loss_of_which_none_had_a_thread_are_told_at_once)
 {
 	check_told(3, -1);
 }
 END_TEST
 
-/* A listener that does not return from its first call. */
+/* A listener whose first call blocks. */
 struct slow_listener {
 	struct gate gate;
 	int64_t lost_ns;
@@ -160,10 +165,11 @@ START_TEST(L10_a_listener_is_told_LOST_beside_its_own_slow_call)
 }
 END_TEST
 
-/* A listener that does not return from its first call, nor from the first loss. */
+/* A listener whose first call blocks, and so does its first report of a
+   loss. */
 struct twice_slow {
 	struct gate first, lost;
-	int told; /* of losses */
+	int told; /* reports of a loss */
 };
 
 static void stand_twice(void *arg, const struct kustos_session *now)
@@ -186,7 +192,7 @@ static void lose_session(struct kustos_client *c, int times)
 	test_eventually(record_when(&record, KUSTOS_LOST, times) != 0, 5000);
 }
 
-/* The second loss comes while the first is still being told. */
+/* The session is lost again while the first loss is still being told. */
 START_TEST(L10_a_second_loss_waits_for_the_first_and_no_other_call)
 {
 	struct kustos_client *c = client_connected(fixture_address(), T_MS);
@@ -211,7 +217,7 @@ START_TEST(L10_a_second_loss_waits_for_the_first_and_no_other_call)
 END_TEST
 
 /*
- * L11: the client is closed by one of its own callbacks.
+ * L11: one of the client's own callbacks closes it.
  */
 enum from {
 	FROM_LISTENER,
@@ -226,7 +232,7 @@ struct closer {
 	struct kustos_client *client;
 	enum from from;
 	int closed, err;
-	struct completions pending; /* asked before the close */
+	struct completions pending; /* calls that were made before the close */
 };
 
 static void close_here(struct closer *k)
@@ -260,7 +266,7 @@ static void close_from_done(void *arg, enum kustos_err err,
 	close_here(k);
 }
 
-/* See that the callback which closes comes to run. */
+/* Make the callback that closes the client run. */
 static void provoke(struct closer *k)
 {
 	struct kustos_listener *l;
@@ -303,7 +309,7 @@ static void check_nothing_left(const struct closer *k, int threads, int fds,
 	test_eventually(thread_count() == threads, 3000);
 	test_eventually(fd_count() == fds, 1000);
 	ck_assert_int_eq(completions_of(&k->pending), 10);
-	if (k->from != FROM_FAILURE) /* the server heard of it */
+	if (k->from != FROM_FAILURE) /* the server was told of the close */
 		ck_assert(!session_lives(id));
 }
 
@@ -335,7 +341,8 @@ START_TEST(L11_a_callback_from_dispatch_may_close_the_client)
 	id = client_session_id(k.client);
 	provoke(&k);
 	end = test_now_ms() + PATIENCE_MS;
-	/* The client is gone when the call that closed it has returned. */
+	/* When the call that closed the client has returned, the client is
+	   gone. */
 	while (!flag(&k.closed) && test_now_ms() < end) {
 		struct pollfd p = { kustos_client_fd(k.client), POLLIN, 0 };
 
@@ -375,7 +382,7 @@ START_TEST(callbacks_run_in_dispatch_only)
 	ck_assert_int_eq(kustos_client_dispatch(c), 3);
 	ck_assert_int_eq(completions_of(&done), 3);
 	ck_assert_int_eq(poll(&p, 1, 0), 0);
-	/* What is still queued at the close runs in there. */
+	/* What is queued when the client is closed runs in the close. */
 	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, NULL,
 				 count_completion, &done),
 		KUSTOS_OK);
@@ -384,7 +391,7 @@ START_TEST(callbacks_run_in_dispatch_only)
 }
 END_TEST
 
-/* A listener that does not return from what it is told of a loss, or of the end. */
+/* A listener that blocks when told of a loss, and when told of the end. */
 struct deaf {
 	struct kustos_client *client;
 	struct gate lost, closed;
@@ -410,8 +417,9 @@ static void *close_deaf(void *arg)
 	return NULL;
 }
 
-/* Two losses are told beside an ordinary callback, so nobody can be told of the
-   end before one of them has returned; and no ordinary callback runs by then. */
+/* Two losses are being told beside an ordinary callback, so the end cannot be
+   told before one of the two has returned.  By then no ordinary callback runs
+   any more. */
 START_TEST(L11_a_close_waits_for_a_callback_that_another_left_behind)
 {
 	int threads = thread_count_before();
@@ -433,7 +441,8 @@ START_TEST(L11_a_close_waits_for_a_callback_that_another_left_behind)
 		client_wait_epoch(d.client, i, 5000);
 	}
 	ck_assert_int_eq(pthread_create(&closer, NULL, close_deaf, &d), 0);
-	/* Those of the handle go, and stay: it, the manager, two that stand. */
+	/* The handle's threads end.  Left are the closer, the manager, the
+	   ordinary callback's thread, and the two that block in a loss. */
 	test_eventually(thread_count() == threads + 5, 3000);
 	raise_flag(&ordinary.open);
 	test_eventually(thread_count() == threads + 4, 3000);

@@ -1,6 +1,6 @@
 /*
- * test_cancel_ops.c - every call ends exactly once, whenever it is canceled;
- * and what the figures and the request hook say of calls.
+ * test_cancel_ops.c - every call ends exactly once, at whatever moment it is
+ * canceled; and what the client's statistics and its request hook say of calls.
  */
 #include "client_fixture.h"
 #include "proxy.h"
@@ -19,7 +19,7 @@
 #define ROUNDS 150
 #define BATCH 16
 #define THREADS 4
-#define LATE_MS 400 /* of the one answer that is */
+#define LATE_MS 400 /* delay of the one answer that comes */
 
 static struct proxy *proxy;
 static struct kustos_client *client;
@@ -37,7 +37,7 @@ static void tear_down(void)
 	proxy_free(proxy);
 }
 
-/* Spend some of "most" microseconds, which ones chance decides. */
+/* Keep busy for a random number of microseconds, below "most". */
 static void dawdle(unsigned *seed, int most)
 {
 	int64_t end = test_now_us() + rand_r(seed) % most;
@@ -46,7 +46,7 @@ static void dawdle(unsigned *seed, int most)
 		;
 }
 
-/* Start the i-th kind of call. */
+/* Start a call of the i-th kind. */
 static enum kustos_err start(int i, struct kustos_cancel *cancel,
 	struct completions *done)
 {
@@ -99,7 +99,7 @@ START_TEST(an_asynchronous_call_canceled_at_any_moment_ends_once)
 				KUSTOS_OK);
 		if (round % 10 == 0)
 			proxy_cut(proxy);
-		if (round % 10 == 1) /* some are answered, for certain */
+		if (round % 10 == 1) /* so that some are certainly answered */
 			test_eventually(completions_of(&done[round][0]) == 1,
 				1000);
 		else
@@ -191,7 +191,7 @@ static void *fire_once_held(void *cancel)
 	return NULL;
 }
 
-/* One of the nodes was read, and the answers about the others do not come. */
+/* One of the nodes was read; the answers about the others do not come. */
 START_TEST(a_look_at_a_line_ends_while_its_nodes_are_read)
 {
 	struct kustos_participants *list = NULL;
@@ -244,7 +244,7 @@ END_TEST
 
 struct log {
 	int lines;
-	char forbidden[32]; /* what must not occur in it */
+	char forbidden[32]; /* text that must not occur in it */
 	int wrong;
 };
 

@@ -1,6 +1,6 @@
 /*
- * test_claim.c - items are claimed, one consumer each, and come back unless they
- * are acknowledged.
+ * test_claim.c - claims: an item is claimed by one consumer at a time, and is
+ * available again unless it is acknowledged.
  */
 #include "claim_fixture.h"
 
@@ -137,7 +137,7 @@ START_TEST(many_are_acknowledged_in_flight)
 	for (int i = 0; i < 200; i++)
 		check_err(claimed_wait(&ends[i]), KUSTOS_OK);
 	ck_assert_int_eq(queue_count(), 0);
-	/* The first listing has served all. */
+	/* The first listing was enough for all of them. */
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 0);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_GET), 199);
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_MULTI), 199 + 200);
@@ -173,7 +173,7 @@ static int count_of(const char *path)
 	return raw_count_children(fixture_address(), path);
 }
 
-/* It fits into one request, and not into one with its marker. */
+/* The item fits into one request, but not together with its marker. */
 START_TEST(L24_an_item_that_is_nearly_too_large_is_claimed_and_not_counted)
 {
 	static char data[999900];
@@ -201,7 +201,7 @@ START_TEST(L24_an_item_that_is_nearly_too_large_is_claimed_and_not_counted)
 }
 END_TEST
 
-/* Milliseconds since 1970, from the server's clock: that of a node just made. */
+/* The server's clock in milliseconds since 1970, from a node just created. */
 static int64_t server_ms(void)
 {
 	struct raw_stat stat;
@@ -230,7 +230,7 @@ START_TEST(what_is_not_due_is_waited_for)
 	struct kustos_claim *claim = claim_expect(some, "soon");
 	ck_assert_int_ge(server_ms(), due);
 	ck_assert_int_eq(kustos_claim_item(claim)->due_ms, due);
-	/* It keeps its time, which is over. */
+	/* The item keeps its due time, which is over. */
 	check_err(kustos_claim_requeue(claim, SOON, NULL), KUSTOS_OK);
 	claim = claim_expect(some, "soon");
 	ck_assert_int_eq(kustos_claim_item(claim)->due_ms, due);
@@ -348,7 +348,7 @@ START_TEST(a_newer_item_of_a_lesser_number_comes_first_or_after_so_many)
 		claim_put_framed("queue-100000007", "later");
 	claim_ack(claim_expect(some, "later"), KUSTOS_OK);
 	claim_put_framed("queue-100000003", "first");
-	pair_hear(client); /* its event comes before what is read after that */
+	pair_hear(client); /* the event comes before what is read later */
 	for (int i = 0; i < o.stale; i++)
 		claim_ack(claim_expect(some, "later"), KUSTOS_OK);
 	claim_ack(claim_expect(some, "first"), KUSTOS_OK);

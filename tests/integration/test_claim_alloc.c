@@ -1,6 +1,7 @@
 /*
- * test_claim_alloc.c - every allocation of every call of claims fails once: the
- * call says so or does without, nothing is lost, and nothing is left behind.
+ * test_claim_alloc.c - each allocation of each call of claims fails once
+ * (allocs.h): the call either reports this or does without the memory, no item
+ * is lost, and nothing is left behind.
  */
 #include "allocs.h"
 #include "claim_fixture.h"
@@ -30,7 +31,7 @@ static void tear_down(void)
 	client_close(client);
 }
 
-/* From the beginning to the end. */
+/* From the creation of the object to the acknowledgement. */
 static enum kustos_err call_ack(void)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
@@ -57,7 +58,7 @@ static enum kustos_err call_requeue(void)
 	return err == KUSTOS_OK ? kustos_claim_requeue(claim, SOON, NULL) : err;
 }
 
-/* As claimed_wait(), without a check. */
+/* As claimed_wait(), but without checks, which allocate. */
 static enum kustos_err wait_for(const struct claimed *claimed)
 {
 	while (__atomic_load_n(&claimed->calls, __ATOMIC_SEQ_CST) == 0)
@@ -78,7 +79,8 @@ static enum kustos_err call_async(void)
 	return err == KUSTOS_OK && got.claim != NULL ? wait_for(&end) : err;
 }
 
-/* The item was delivered as often as it may be: it is moved, and nobody gets it. */
+/* The item has been delivered as often as is allowed, so it is moved away and
+   nobody gets it. */
 static enum kustos_err call_dead(void)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
@@ -110,8 +112,8 @@ static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
 	atomic_fetch_add(&told, 1);
 }
 
-/* One is asked for until the one that is there has been found unfit, which is told
-   or has not happened yet. */
+/* Claim until the item that is there has been found unfit.  The claim ends when
+   this has been told, or has not happened in time. */
 static enum kustos_err call_unfit(void)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
@@ -140,9 +142,9 @@ static enum kustos_err call_unfit(void)
 	return err == KUSTOS_ECLOSED ? KUSTOS_OK : err;
 }
 
-struct worked { /* a consumer on an item that cannot be deleted */
+struct worked { /* a consumer of an item that cannot be deleted */
 	atomic_int calls, failed;
-	struct kustos_claim *kept; /* the second time */
+	struct kustos_claim *kept; /* from the second call */
 };
 
 static enum kustos_verdict work(void *arg, struct kustos_claim *claim)
@@ -167,7 +169,8 @@ static void failed(void *arg, enum kustos_err err, const char *name)
 		atomic_fetch_add(&worked->failed, 1);
 }
 
-/* The first end is told, whatever fails before it. */
+/* The failed end of the first call must be reported, whatever failed before
+   it. */
 static enum kustos_err call_consume(void)
 {
 	struct worked worked = { 0 };
@@ -192,7 +195,7 @@ enum what { ITEM, DELIVERED, PARENT, KEPT };
 
 static const struct row {
 	struct alloc_call call;
-	enum what what; /* there is one */
+	enum what what; /* that is in the queue */
 	bool stays;
 } rows[] = {
 	{ { "ack", call_ack, false }, ITEM, false },
@@ -223,7 +226,7 @@ static void fill(const struct alloc_call *call)
 	if (count(QUEUE) > 0)
 		return;
 	(void)raw_do_create(eye, "/queues", "", RAW_PERSISTENT, NULL, 0);
-	if (row->what == KEPT) /* whose items nobody may delete */
+	if (row->what == KEPT) /* a queue whose items nobody may delete */
 		client_create_with(KUSTOS_PERM_READ | KUSTOS_PERM_CREATE, QUEUE,
 			0);
 	else
@@ -240,7 +243,7 @@ static void fill(const struct alloc_call *call)
 			0);
 }
 
-/* It is dealt with, or there. */
+/* The item has been dealt with, or is still there. */
 static void check_left(const struct alloc_call *call, enum kustos_err err)
 {
 	(void)call;

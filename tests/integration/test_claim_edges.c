@@ -1,6 +1,6 @@
 /*
- * test_claim_edges.c - claims at the edges: as many ahead as can be said, a connection
- * that goes while nobody waits for an answer.
+ * test_claim_edges.c - edge cases of claims: the largest number to claim ahead,
+ * and connections that break when a call must not wait for the next one.
  */
 #include "claim_fixture.h"
 #include "inject.h"
@@ -37,15 +37,15 @@ START_TEST(any_number_may_be_claimed_ahead)
 }
 END_TEST
 
-/* The connection goes while the item is read, is claimed, or the folder of the markers
-   is made. */
+/* The connection breaks as the item is read, as it is claimed, or as the folder
+   of the markers is created. */
 START_TEST(L20_a_claim_at_once_does_not_wait_for_a_connection)
 {
 	static const int codes[] = { ZK_OP_GET, ZK_OP_MULTI, ZK_OP_CREATE2 };
 	struct kustos_claim *claim = NULL;
 
 	queue_put_numbers(queue_others, 0, 2);
-	if (_i % 6 < 4) { /* the folder is there, and the next is listed */
+	if (_i % 6 < 4) { /* the folder exists, and the next item is listed */
 		claim_ack(claim_expect(claims, "0"), KUSTOS_OK);
 		pair_flush();
 	}
@@ -62,7 +62,7 @@ START_TEST(L20_a_claim_at_once_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* It came while others had the items listed. */
+/* The call came while another one was having the items listed. */
 START_TEST(L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection)
 {
 	struct claimed waits = { 0 }, tries = { 0 };
@@ -85,14 +85,14 @@ START_TEST(L20_a_claim_at_once_behind_others_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* The answer is lost, and the next connection would tell. */
+/* The answer is lost, and only the next connection would tell the outcome. */
 START_TEST(L20_an_ack_at_once_does_not_wait_for_a_connection)
 {
 	struct kustos_claim *claim;
 
 	queue_put(queue_others, "a");
 	claim = claim_expect(claims, "a");
-	if (_i % 2 == 1) { /* what was given outlives who gave it */
+	if (_i % 2 == 1) { /* a claim outlives the object that it came from */
 		kustos_claims_destroy(claims);
 		claims = NULL;
 	}
@@ -105,7 +105,8 @@ START_TEST(L20_an_ack_at_once_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* Nor if it was gone before: then nothing is sent, and the item comes back. */
+/* If the connection was gone before, nothing is sent and the item is available
+   again. */
 START_TEST(L20_an_ack_at_once_is_not_begun_without_a_connection)
 {
 	struct kustos_claim *claim;

@@ -1,6 +1,7 @@
 /*
- * test_claim_faults.c - claims while answers, connections, sessions, markers and
- * consumers go: nothing is lost, and nobody acknowledges what is another's.
+ * test_claim_faults.c - claims while answers, connections, sessions, markers
+ * and consumers are lost: no item is lost, and nobody acknowledges an item that
+ * another consumer has by now.
  */
 #include "child.h"
 #include "claim_fixture.h"
@@ -30,7 +31,8 @@ static struct kustos_claim *put_and_claim(void)
 	return claim_expect(claims, "a");
 }
 
-/* It was not acknowledged, and one has it now. */
+/* The item was not acknowledged, and another consumer has it now; end that
+   claim. */
 static void end_theirs(struct kustos_claim *theirs)
 {
 	ck_assert_int_eq(queue_count(), 1);
@@ -54,7 +56,8 @@ static void arm(int fault)
 		frames[fault % FRAMES].op, frames[fault % FRAMES].n);
 }
 
-/* Of the first cycle, in which the folder of the markers is made. */
+/* At any frame of the first cycle, in which the folder of the markers is
+   created. */
 START_TEST(S16_a_fault_at_any_frame_loses_nothing)
 {
 	struct kustos_claim *claim;
@@ -72,7 +75,7 @@ START_TEST(S16_a_fault_at_any_frame_loses_nothing)
 }
 END_TEST
 
-/* The same of a requeue: it is there once. */
+/* The same for a requeue: the item must not exist twice. */
 START_TEST(S16_a_fault_while_it_is_put_back_makes_no_second_item)
 {
 	struct kustos_claim *claim = put_and_claim();
@@ -142,7 +145,7 @@ START_TEST(S16_who_has_lost_its_session_acknowledges_nothing)
 }
 END_TEST
 
-/* The ack waits for a connection, and the session ends before that. */
+/* The ack waits for a connection, and the session ends meanwhile. */
 START_TEST(S16_an_ack_is_not_sent_in_the_next_session)
 {
 	struct kustos_claim *ours, *theirs;
@@ -163,7 +166,7 @@ START_TEST(S16_an_ack_is_not_sent_in_the_next_session)
 }
 END_TEST
 
-/* The answer to an ack is lost, and then the session. */
+/* The answer to an ack is lost, and then so is the session. */
 START_TEST(S16_what_became_of_an_ack_is_told_as_far_as_it_is_known)
 {
 	struct kustos_claim *ours;
@@ -180,7 +183,8 @@ START_TEST(S16_what_became_of_an_ack_is_told_as_far_as_it_is_known)
 	ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
 	proxy_set_mode(proxy, PROXY_PASS);
 	enum kustos_err err = claimed_wait(&end);
-	/* Unless it was quicker than we: it may have asked before. */
+	/* If the client has reconnected before the kill, it knows the
+	   outcome. */
 	if (err != KUSTOS_OK)
 		check_err(err, applied ? KUSTOS_EUNKNOWN : KUSTOS_ELOST);
 	if (err == KUSTOS_ELOST)
@@ -199,7 +203,7 @@ START_TEST(S16_who_has_lost_its_marker_acknowledges_nothing)
 	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
 	claim_ack(ours, KUSTOS_ELOST);
 	ck_assert_int_eq(queue_count(), 1);
-	/* And if another has the item by now. */
+	/* The same when another consumer has claimed the item meanwhile. */
 	ours = claim_expect(claims, "a");
 	ck_assert_int_eq(raw_delete(fixture_address(), path), 0);
 	theirs = claim_expect(claims_others, "a");
@@ -218,7 +222,8 @@ static struct kustos_claim *claim_large(struct kustos_claims *from)
 	return claim;
 }
 
-/* Its version does not tell: it is too large to be counted. */
+/* The item is too large for its deliveries to be counted, so its version does
+   not tell that another consumer has claimed it. */
 START_TEST(S16_who_has_lost_its_marker_acknowledges_nothing_large)
 {
 	static char data[999800];
@@ -245,7 +250,7 @@ START_TEST(S16_an_item_that_somebody_took_away_was_not_acknowledged)
 }
 END_TEST
 
-/* Cut off for longer than the lease, and the session is there still. */
+/* The client is cut off for longer than the lease, but its session survives. */
 START_TEST(L17_what_was_lost_is_given_up_though_the_session_lives)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
@@ -276,8 +281,8 @@ START_TEST(L17_what_was_lost_is_given_up_though_the_session_lives)
 }
 END_TEST
 
-/* A consumer in a process of its own: claims one, says so, acknowledges it when
-   told to, says how that ended. */
+/* A consumer in a process of its own.  It claims an item and reports that,
+   acknowledges it when told to, and reports how that ended. */
 static int consumer_main(int fd, void *arg)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
@@ -323,7 +328,7 @@ START_TEST(S16_what_a_killed_consumer_had_comes_back)
 	test_eventually(claim_marks() == 1 + ahead, 5000);
 	kill(child.pid, SIGKILL);
 	child_end(&child);
-	/* Its session ends, sooner than it would. */
+	/* Its session is ended here, sooner than it would expire. */
 	ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
 	for (int i = 0; i < 3; i++) {
 		char text[12];
@@ -351,7 +356,7 @@ START_TEST(S16_a_paused_consumer_acknowledges_nothing_afterwards)
 	ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
 	struct kustos_claim *claim = claim_expect(claims, "0");
 	ck_assert_int_eq(kustos_claim_deliveries(claim), 2);
-	/* The first thing that it does then. */
+	/* The first thing that the consumer does when it continues. */
 	child_say(child.fd, "ack");
 	kill(child.pid, SIGCONT);
 	ck_assert(child_expect(child.fd, "KUSTOS_ELOST", PATIENCE_MS));
@@ -386,8 +391,8 @@ static void expect_told(const struct claimed *told, const char *text)
 	claim_ack(told->claim, KUSTOS_OK);
 }
 
-/* A server that closes the connection at each claim of the first item, which is longer
-   than its creation was. */
+/* A server that closes the connection at each claim of the first item: the
+   request for this is longer than the one that created the item. */
 static struct server *stubborn;
 static struct raw *stubborn_raw;
 static struct kustos_client *stubborn_client;
@@ -410,7 +415,7 @@ static void stubborn_open(void)
 	put_on(stubborn_raw, text);
 }
 
-/* Somebody waits for an item still. */
+/* One claim is still waiting then. */
 static void stubborn_close(const struct claimed *waits)
 {
 	kustos_claims_destroy(stubborn_claims);
@@ -420,7 +425,7 @@ static void stubborn_close(const struct claimed *waits)
 	server_free(stubborn);
 }
 
-/* Of those who wait there is always one too many. */
+/* There is always one more claim than there are items to claim. */
 START_TEST(an_item_that_can_never_be_claimed_holds_up_no_others)
 {
 	struct claimed told[4] = { { .calls = 0 } };
@@ -441,7 +446,7 @@ START_TEST(an_item_that_can_never_be_claimed_holds_up_no_others)
 }
 END_TEST
 
-/* Those behind it are lost with it each time. */
+/* The claims of the items behind it are lost with it each time. */
 START_TEST(an_item_that_can_never_be_claimed_holds_up_none_tried_with_it)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);

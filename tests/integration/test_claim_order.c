@@ -1,6 +1,6 @@
 /*
- * test_claim_order.c - what is claimed first where priorities decide, and how seldom
- * that is looked at.
+ * test_claim_order.c - which item is claimed first in a queue with priorities,
+ * and how seldom the queue has to be listed for that.
  */
 #include "claim_fixture.h"
 
@@ -16,7 +16,7 @@ static void set_up(void)
 	claim_pair_open(T_MS);
 }
 
-/* Of the queue, and of the markers. */
+/* Listings of the queue and of the folder of markers. */
 static int listings(void)
 {
 	return proxy_count(proxy, ZK_OP_CHILDREN2);
@@ -34,7 +34,8 @@ START_TEST(P12_who_is_alone_does_not_list_a_long_queue_for_each_item)
 	for (int i = 0; i < 5; i++)
 		claim_ack(claim_expect(some, "later"), KUSTOS_OK);
 	ck_assert_int_eq(listings(), 0);
-	/* What another puts is seen; and so is what we put back. */
+	/* What another client puts must be noticed, and so must our own
+	   requeue. */
 	claim_put_framed("queue-100000003", "first");
 	pair_hear(client);
 	check_err(kustos_claim_requeue(claim_expect(some, "first"), SOON, NULL),
@@ -47,7 +48,7 @@ START_TEST(P12_who_is_alone_does_not_list_a_long_queue_for_each_item)
 }
 END_TEST
 
-/* Which came when nobody wanted any of it any more. */
+/* The newer item came when there was a listing, but no claim was waiting. */
 START_TEST(a_newer_item_comes_before_the_first_of_an_old_listing)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_PRIORITY);
@@ -76,7 +77,8 @@ START_TEST(a_newer_item_comes_before_the_first_of_an_old_listing)
 }
 END_TEST
 
-/* Runs when the answer to a claim is lost, before the next connection is made. */
+/* Runs when the answer to a claim is lost, before the next connection is
+   made. */
 static void break_the_next(void *arg, const char *operation, const char *path,
 	int64_t duration_ns, enum kustos_err result)
 {
@@ -90,8 +92,9 @@ static void break_the_next(void *arg, const char *operation, const char *path,
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_GET, 2);
 }
 
-/* The two are claimed at once; and what became of the first is known when the next
-   connection breaks, and of the second it is not. */
+/* Both claims are on their way when the connection breaks.  The outcome of the
+   first is known when the next connection breaks as well; that of the second is
+   not. */
 START_TEST(claims_that_were_lost_at_once_are_made_again_in_their_order)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);

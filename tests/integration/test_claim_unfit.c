@@ -1,5 +1,7 @@
 /*
- * test_claim_unfit.c - items that nobody is given: delivered too often, or no frames.
+ * test_claim_unfit.c - items that no claim may get, because they were delivered
+ * too often, are no frames, have children, or may not be read or moved: they
+ * are reported and moved away or left, and do not hold up other claims.
  */
 #include "claim_fixture.h"
 
@@ -7,11 +9,12 @@
 #include <string.h>
 
 #define T_MS 9000
-/* One name, and what goes into one request without it only. */
+/* The length of a name, and data that fits into one request only without that
+   name. */
 #define LONG 4000
 #define LARGE 997000
 
-/* What was told of the last one that is unfit, and how often of any. */
+/* What was reported of the last unfit item, and how often anything was. */
 static struct told {
 	char said[64];
 	int times;
@@ -31,7 +34,7 @@ static void unfit(void *arg, enum kustos_unfit why, int moved, const char *name)
 	__atomic_add_fetch(&to->times, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Options for the kind, with which it is told. */
+/* Options for this kind of queue, with reports of unfit items. */
 static struct kustos_claims_options telling(enum kustos_queue_kind kind)
 {
 	struct kustos_claims_options o = claims_options(kind);
@@ -79,7 +82,7 @@ START_TEST(what_is_delivered_too_often_is_moved_with_its_key)
 	raw_names_free(&names);
 	kustos_claims_destroy(some);
 	o.deliveries = 0;
-	o.dead_letters = NULL; /* it is what is claimed of */
+	o.dead_letters = NULL; /* this is the queue to claim from */
 	some = claims_new(client, DEAD, &o);
 	claim_ack(claim_expect(some, "bad"), KUSTOS_OK);
 	kustos_claims_destroy(some);
@@ -111,7 +114,8 @@ START_TEST(what_is_no_frame_is_told_and_left_or_moved)
 }
 END_TEST
 
-/* One of the same name comes, when the queue is made anew. */
+/* A new item gets the same name once the queue has been deleted and created
+   again. */
 START_TEST(what_was_unfit_is_forgotten_with_its_node)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);
@@ -121,7 +125,7 @@ START_TEST(what_was_unfit_is_forgotten_with_its_node)
 	claim_put_raw(FRAMED, "queue-", "plain", 5, first);
 	check_err(claim_try(some), KUSTOS_EEMPTY);
 	ck_assert_int_eq(raw_delete_tree(fixture_address(), FRAMED), 0);
-	if (_i == 0) /* else it does not see it go */
+	if (_i == 0) /* else the client does not see the old item go */
 		check_err(claim_try(some), KUSTOS_EEMPTY);
 	claim_put_raw(FRAMED, "queue-", "\0\1\0\1\1\0\0\0\1a\2", 11, path);
 	ck_assert_str_eq(path, first);
@@ -130,8 +134,8 @@ START_TEST(what_was_unfit_is_forgotten_with_its_node)
 }
 END_TEST
 
-/* Where dead letters go has a name so long that this one does not fit beside it.  The
-   other folder is there, or is made. */
+/* The folder for dead letters has such a long name that the item does not fit
+   beside it into one request.  The other folder exists, or is created. */
 START_TEST(what_cannot_be_a_dead_letter_is_moved_as_what_it_is)
 {
 	static char data[LARGE], folder[LONG] = "/";
@@ -161,7 +165,7 @@ START_TEST(what_cannot_be_a_dead_letter_is_moved_as_what_it_is)
 }
 END_TEST
 
-struct last { /* what a callback does */
+struct last { /* for the callback */
 	struct kustos_claims *claims;
 	int calls;
 };
@@ -173,7 +177,7 @@ static void destroy_claims(void *arg, enum kustos_err err,
 
 	(void)result;
 	check_err(err, KUSTOS_OK);
-	/* The news of it stands behind this callback. */
+	/* A report of the item is queued behind this callback. */
 	check_err(claim_try(last->claims), KUSTOS_EEMPTY);
 	kustos_claims_destroy(last->claims);
 	__atomic_add_fetch(&last->calls, 1, __ATOMIC_SEQ_CST);
@@ -199,7 +203,8 @@ START_TEST(claims_may_end_in_a_callback_with_news_behind_it)
 		KUSTOS_OK);
 	test_eventually(__atomic_load_n(&last.calls, __ATOMIC_SEQ_CST) == 1,
 		5000);
-	/* Callbacks run in order: what was queued has run before this one. */
+	/* Callbacks run in order: whatever was queued has run before this
+	   one. */
 	check_err(kustos_sync_async(client, "/", SOON, NULL, count_end,
 			  &last.calls),
 		KUSTOS_OK);
@@ -209,7 +214,7 @@ START_TEST(claims_may_end_in_a_callback_with_news_behind_it)
 }
 END_TEST
 
-/* Nobody can delete it as long as it has any, nor move it. */
+/* An item with children can be neither deleted nor moved. */
 START_TEST(what_has_children_is_told_of_and_left)
 {
 	struct kustos_claims_options o = telling(KUSTOS_QUEUE_SIMPLE);
@@ -223,7 +228,7 @@ START_TEST(what_has_children_is_told_of_and_left)
 	some = claims_new(client, QUEUE, &o);
 	queue_put(queue, "parent");
 	queue_put(queue, "a");
-	if (_i == 1) /* it was delivered before it had any */
+	if (_i == 1) /* it was delivered before it had a child */
 		check_err(claim_try(some), KUSTOS_OK);
 	ck_assert_int_eq(
 		raw_create(fixture_address(), QUEUE "/qn-0000000000/child", ""),
@@ -236,7 +241,8 @@ START_TEST(what_has_children_is_told_of_and_left)
 }
 END_TEST
 
-/* Since it was claimed: it cannot be acknowledged, and is as the one above. */
+/* The child came after the claim: the item cannot be acknowledged, and is then
+   treated like the one above. */
 START_TEST(what_has_got_children_is_released)
 {
 	queue_put(queue, "parent");
@@ -251,7 +257,7 @@ START_TEST(what_has_got_children_is_released)
 }
 END_TEST
 
-/* It may not be read, or not be written. */
+/* The item may not be read, or may not be written. */
 START_TEST(what_is_refused_to_us_holds_nobody_up)
 {
 	struct kustos_claim *claim = NULL;
@@ -275,8 +281,8 @@ START_TEST(what_is_refused_to_us_holds_nobody_up)
 }
 END_TEST
 
-/* What was delivered too often, or is no frame; to a folder in which nothing may be
-   made, or which may not be made itself. */
+/* An item that was delivered too often, or that is no frame.  In the folder for
+   it nothing may be created, or the folder itself may not be created. */
 START_TEST(what_may_not_be_moved_away_holds_nobody_up)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_FRAMED);

@@ -1,6 +1,7 @@
 /*
- * test_close.c - the end of a client: everything pending ends once, the server
- * is told if it can be, and nothing hangs.
+ * test_close.c - the close of a client: every pending call ends exactly once,
+ * the server is told if it can be reached, and the close does not take longer
+ * than its budget.
  */
 #include "client_fixture.h"
 
@@ -16,7 +17,7 @@
 
 #define MANY 50000
 
-/* One slot for each request: how often it was completed, and with what. */
+/* For each request: how often it was completed, and with what error. */
 struct tally {
 	unsigned char calls[MANY];
 	unsigned char err[MANY];
@@ -41,7 +42,7 @@ static struct record record;
 static struct tally tally;
 static struct ticket tickets[MANY];
 
-/* Return how many were completed once; none may have been more often. */
+/* Return how many were completed.  None may have been completed twice. */
 static int completed_once(void)
 {
 	int once = 0;
@@ -103,7 +104,8 @@ static void close_in_the_rush(void)
 	proxy_free(p);
 }
 
-/* The close may come when the rush is over, if the machine is busy. */
+/* Repeated because on a busy machine all answers may be there before the
+   close. */
 START_TEST(L01_every_pending_request_ends_once_in_the_rush_of_answers)
 {
 	for (int i = 0; i < 10 && count_err(KUSTOS_ECLOSED) == 0; i++)
@@ -112,7 +114,7 @@ START_TEST(L01_every_pending_request_ends_once_in_the_rush_of_answers)
 }
 END_TEST
 
-/* A thread that waits for something that does not come. */
+/* A thread that waits for something that does not happen. */
 struct waiter {
 	struct kustos_client *client;
 	int kind;
@@ -135,8 +137,8 @@ static void *wait_main(void *arg)
 	return NULL;
 }
 
-/* Return how many are in a call, the asynchronous one included: those that
-   flush, and those that ask for something.  There are no heartbeats yet. */
+/* Return how many calls there are, including the asynchronous one: those that
+   flush, and those with a request.  There are no heartbeats yet. */
 static int count_callers(struct kustos_client *client)
 {
 	struct kustos_client_stats stats = client_stats(client);
@@ -177,7 +179,8 @@ START_TEST(L01_threads_that_wait_are_let_go)
 }
 END_TEST
 
-/* From this moment the server can be reached again, well into the close. */
+/* The server becomes reachable again 400 ms after this is set, during the
+   close. */
 static atomic_bool closing;
 
 static void *pass_main(void *arg)
@@ -190,7 +193,7 @@ static void *pass_main(void *arg)
 	return NULL;
 }
 
-/* Start that, and close. */
+/* Start that thread and close the client. */
 static enum kustos_err close_and_pass(struct kustos_client *c, struct proxy *p,
 	int budget_ms, int64_t *linger_ms)
 {
@@ -226,8 +229,8 @@ START_TEST(L06_a_close_waits_for_the_server_to_come_back_and_tells_it)
 }
 END_TEST
 
-/* The session of a process before this one is there, though this one has not
-   been connected to it. */
+/* The session of an earlier process exists, although this process has not been
+   connected to it. */
 START_TEST(L06_a_close_waits_for_a_session_that_is_to_be_gone_on_with)
 {
 	struct proxy *p = fixture_proxy();
@@ -286,7 +289,7 @@ START_TEST(L06_a_close_whose_budget_is_spent_says_how_long_it_lingers)
 	struct kustos_client *c = client_connected(proxy_address(p), 9000);
 	int64_t linger_ms = -1, heard, start, closed;
 
-	heard = test_now_ms(); /* or later */
+	heard = test_now_ms(); /* at this time or later */
 	client_create(c, "/held", KUSTOS_EPHEMERAL);
 	proxy_set_mode(p, PROXY_REFUSE);
 	client_wait(c, KUSTOS_SUSPENDED, 1000);
@@ -299,8 +302,8 @@ START_TEST(L06_a_close_whose_budget_is_spent_says_how_long_it_lingers)
 	ck_assert_int_lt(closed - start, 3200); /* and not 2/3 of 9000 */
 	ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL), 0);
 	ck_assert_int_gt(linger_ms, 0);
-	/* The server waits for as long as it was told, and looks now and then;
-	   a busy one takes its time. */
+	/* The server keeps the session for its whole timeout, checks only from
+	   time to time, and takes longer if it is busy. */
 	ck_assert_int_ge(linger_ms, 9000 - (closed - heard));
 	ck_assert_int_le(linger_ms, 9400);
 	test_eventually(raw_exists(fixture_address(), "/held", NULL) ==
@@ -336,7 +339,7 @@ START_TEST(P09_a_close_ends_with_its_budget_though_the_server_is_silent)
 
 	client_create(c, "/held", KUSTOS_EPHEMERAL);
 	proxy_set_mode(p, PROXY_HOLE);
-	if (_i == 2) /* known to be silent before the close begins */
+	if (_i == 2) /* silent for so long that the client knows it */
 		client_wait(c, KUSTOS_SUSPENDED, 3000);
 	start = test_now_ms();
 	ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(budgets[_i]),
@@ -349,8 +352,8 @@ START_TEST(P09_a_close_ends_with_its_budget_though_the_server_is_silent)
 }
 END_TEST
 
-/* Nor would the library's word that the session ends get any further: it would wait
-   three seconds for that. */
+/* The library's own message that the session ends would not get through either,
+   and it would wait three seconds for that. */
 START_TEST(P09_a_close_ends_with_its_budget_though_nothing_can_be_sent)
 {
 	static char data[900000];
@@ -405,8 +408,8 @@ static int handles_of(struct kustos_client *c)
 	return handles;
 }
 
-/* No server can be reached for so long that it is not tried any more to go on with
-   a session: one of its own, or another's that is to be gone on with. */
+/* No server can be reached for so long that the client gives up a session: its
+   own, or that of another client which it was to resume. */
 START_TEST(L06_a_session_that_was_given_up_may_linger)
 {
 	struct proxy *p = fixture_proxy();
@@ -444,9 +447,9 @@ START_TEST(a_closed_client_leaves_no_thread_and_no_descriptor)
 	struct kustos_client *c = client_connected(fixture_address(), 3000);
 
 	ck_assert_int_gt(thread_count(), threads);
-	record_start(&record, c); /* and a thread for callbacks */
+	record_start(&record, c); /* which also starts a thread for callbacks */
 	client_close(c);
-	/* One that was joined may be seen a moment longer. */
+	/* A joined thread may be visible for a moment longer. */
 	test_eventually(thread_count() == threads, 1000);
 	ck_assert_int_eq(fd_count(), fds);
 }

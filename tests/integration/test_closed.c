@@ -1,6 +1,6 @@
 /*
- * test_closed.c - a client is closed while a thread of the program waits for what a
- * recipe of it decides.
+ * test_closed.c - a client is closed while a thread of the program waits in a
+ * call of one of its recipes; the thread must be woken with an error.
  */
 #include "barrier_fixture.h"
 
@@ -16,7 +16,7 @@
 #define OTHER NODE "/00000000-0000-4000-8000-000000000000"
 #define T_MS 20000
 
-/* What the thread waits with. */
+/* The object with which the thread waits. */
 static void *volatile left;
 
 static enum kustos_err enters(void)
@@ -69,7 +69,7 @@ static void *make_member(struct kustos_client *victim)
 	return member;
 }
 
-/* It is in, with another that comes before it. */
+/* The member is inside, with another one whose node comes before its own. */
 static void *make_inside(struct kustos_client *victim)
 {
 	struct kustos_double_barrier *member = make_member(victim);
@@ -116,7 +116,7 @@ static void *make_claims(struct kustos_client *victim)
 	return made;
 }
 
-/* The thread is at it: nobody else watches anything. */
+/* The thread waits: nobody else has a watch. */
 static bool watches(void)
 {
 	char text[8192];
@@ -150,7 +150,7 @@ static const struct kind {
 
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 
-/* What nobody may free any more once the client is closed is not lost. */
+/* Objects that nobody may free after the close of their client. */
 static void *volatile kept[KINDS];
 
 static void *wait_there(void *arg)
@@ -178,8 +178,8 @@ START_TEST(L01_a_thread_that_waits_is_told_when_the_client_is_closed)
 }
 END_TEST
 
-/* Else it would say that its session may linger.  A busy machine may be late, but not
-   always. */
+/* Otherwise the close would report that the session may linger.  A busy machine
+   may be too slow for this, but not 20 times. */
 START_TEST(L06_a_close_in_a_hurry_waits_a_moment_for_who_is_in_touch)
 {
 	struct proxy *way = fixture_proxy();

@@ -1,6 +1,7 @@
 /*
- * test_connect.c - how a client comes to its first connection, and back to one
- * that was lost in silence; and waiting for that.
+ * test_connect.c - how a client gets its first connection, and how it gets back
+ * a connection that was lost without a sign of it; and calls that wait for
+ * this.
  */
 #include "client_fixture.h"
 #include "deaf.h"
@@ -19,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A busy machine's, for waits that would never end by themselves. */
+/* Slack for a busy machine, in waits that would never end by themselves. */
 #define SLACK_MS 3000
 
 static struct record record;
@@ -63,7 +64,7 @@ START_TEST(L16_a_client_may_be_opened_before_its_server)
 }
 END_TEST
 
-/* Accept what comes, and never say a word. */
+/* A server that accepts connections and never answers. */
 struct mute {
 	int listener;
 	int taken[64];
@@ -84,7 +85,7 @@ static void mute_start(struct mute *m, const char *address)
 	ck_assert_int_eq(listen(m->listener, 64), 0);
 }
 
-/* Return how many have been accepted. */
+/* Accept a connection, if there is one.  Returns how many there have been. */
 static int mute_accept(struct mute *m)
 {
 	int fd = m->count < 64 ? accept(m->listener, NULL, NULL) : -1;
@@ -103,7 +104,7 @@ START_TEST(L15_a_server_that_never_answers_the_handshake_is_left)
 	mute_start(&mute, fixture_address());
 	c = client_open(fixture_address(), 1000);
 	test_eventually(mute_accept(&mute) > 0, 1000);
-	/* It tries again and again, though the connection stands. */
+	/* It retries again and again, although the connection stands. */
 	test_eventually(mute_accept(&mute) > 2, 3000);
 	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTING);
 	close(mute.listener);
@@ -131,7 +132,8 @@ START_TEST(L15_an_unanswered_handshake_does_not_cost_the_session)
 }
 END_TEST
 
-/* Nor, where there is no other server, the lease: the same one is asked again. */
+/* Nor does it cost the lease where there is no other server: the same server is
+   asked again. */
 START_TEST(L04_an_unanswered_handshake_does_not_cost_what_is_held)
 {
 	struct proxy *p = fixture_proxy();
@@ -171,14 +173,15 @@ END_TEST
 
 START_TEST(L15_a_reconnect_that_is_not_told_is_found_out)
 {
-	/* Longer than a server needs to come back on a busy machine. */
+	/* The timeout is longer than a server on a busy machine needs to
+	   restart. */
 	struct kustos_client *c = deaf_open(fixture_address(), 20000);
 	struct completions done = { 0 };
 	int64_t id;
 
 	client_wait(c, KUSTOS_CONNECTED, 3000);
 	id = client_session_id(c);
-	/* Nobody says that the connection is gone, nor that it is back. */
+	/* No event says that the connection is gone, nor that it is back. */
 	deaf_go(1);
 	ck_assert_int_eq(server_kill(fixture_server()), 0);
 	test_eventually(deaf_missed() >= 1, 3000);
@@ -196,7 +199,7 @@ START_TEST(L15_a_reconnect_that_is_not_told_is_found_out)
 }
 END_TEST
 
-/* Fires a cancel object when the other thread has had time to wait for it. */
+/* Fires a cancel object once another thread has had time to wait for it. */
 struct canceler {
 	struct kustos_cancel *cancel;
 	int64_t fired_ms;
@@ -216,7 +219,7 @@ static void *cancel_main(void *arg)
 typedef enum kustos_err wait_fn(struct kustos_client *client,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* What holds of every wait that nothing will end. */
+/* Check what holds for every wait that will not end by itself. */
 static void check_endless_wait(struct kustos_client *c, wait_fn *wait)
 {
 	struct canceler k;
@@ -267,7 +270,8 @@ START_TEST(flush_waits_for_answers_until_deadline_or_cancel)
 	ck_assert_int_eq(
 		kustos_client_flush(c, kustos_after_ms(PATIENCE_MS), NULL),
 		KUSTOS_OK);
-	/* Sent without an answer; and not even sent. */
+	/* The request has been sent and is not answered; or it cannot even be
+	   sent. */
 	proxy_set_mode(p, _i == 0 ? PROXY_HOLD : PROXY_REFUSE);
 	if (_i == 1)
 		client_wait(c, KUSTOS_SUSPENDED, 1000);
@@ -327,7 +331,8 @@ static void *relay_main(void *arg)
 	return NULL;
 }
 
-/* Return the port on which it listens at ::1, or 0 if this machine has none. */
+/* Return the port at ::1 on which the relay listens, or 0 on a machine without
+   IPv6. */
 static int relay_start(struct relay *r)
 {
 	struct sockaddr_in6 a = { .sin6_family = AF_INET6,
@@ -345,7 +350,7 @@ static int relay_start(struct relay *r)
 	return ntohs(a.sin6_port);
 }
 
-/* Its library wants no brackets around it. */
+/* The ZooKeeper library must get the address without the brackets. */
 START_TEST(a_server_with_an_address_of_IPv6_is_reached)
 {
 	struct relay relay;
@@ -354,7 +359,7 @@ START_TEST(a_server_with_an_address_of_IPv6_is_reached)
 	char hosts[64];
 
 	if (port == 0)
-		return; /* without IPv6 there is no such server */
+		return; /* the machine has no IPv6 */
 	ck_assert_int_eq(pthread_create(&thread, NULL, relay_main, &relay), 0);
 	snprintf(hosts, sizeof(hosts), "[::1]:%d", port);
 	struct kustos_client *c = client_connected(hosts, 20000);

@@ -1,6 +1,6 @@
 /*
- * test_consume.c - functions that are called for each item of a queue: taken for
- * good, or claimed.
+ * test_consume.c - consumers, which call a function for each item of a queue:
+ * items are taken for good, or claimed.
  */
 #include "claim_fixture.h"
 
@@ -11,11 +11,11 @@
 #define T_MS 9000
 #define ITEMS 200
 
-/* What a consumer was called with. */
+/* What the consumer's function was called with. */
 struct seen {
 	pthread_mutex_t mutex;
 	int calls, items[ITEMS], max, inside, most;
-	enum kustos_verdict verdict; /* of the first time of each */
+	enum kustos_verdict verdict; /* for the first call with each item */
 	struct kustos_consumer *to_stop;
 	int failed;
 	enum kustos_err err;
@@ -40,7 +40,7 @@ static int failures(void)
 	return __atomic_load_n(&seen.failed, __ATOMIC_SEQ_CST);
 }
 
-/* Returns for which time. */
+/* Count the item.  Returns how often it has been seen now. */
 static int see(const struct kustos_item *item)
 {
 	int number = atoi(item->data), times;
@@ -69,7 +69,7 @@ static void failed(void *arg, enum kustos_err err, const char *name)
 	__atomic_add_fetch(&seen.failed, 1, __ATOMIC_SEQ_CST);
 }
 
-/* One more is inside. */
+/* Count one more call that is running, and the most at once. */
 static void enter(void)
 {
 	int inside = __atomic_add_fetch(&seen.inside, 1, __ATOMIC_SEQ_CST);
@@ -117,14 +117,14 @@ START_TEST(a_consumer_takes_each_item_once)
 	kustos_consumer_stop(consumers[0]);
 	kustos_consumer_stop(consumers[1]);
 	check_all(1);
-	/* Nobody takes anything any more. */
+	/* Neither consumer takes anything any more. */
 	queue_put(queue, "1");
 	queue_expect(queue_others, "1");
 	ck_assert_int_eq(failures(), 0);
 }
 END_TEST
 
-/* How many times each is seen, by the verdict of the first. */
+/* How many times each item is seen, by the verdict of the first call. */
 static const int times_seen[] = { 1, 2, 2, 2 };
 
 START_TEST(a_consumer_says_what_becomes_of_an_item)
@@ -165,8 +165,8 @@ START_TEST(consumers_of_one_object_share_its_items)
 }
 END_TEST
 
-/* Stopped at any moment, now and then not before its first call, it has been
-   called with each that is gone. */
+/* A consumer is stopped at any moment, now and then only after its first call.
+   It must have been called with each item that is gone. */
 START_TEST(what_was_taken_when_a_consumer_was_stopped_is_not_lost)
 {
 	struct kustos_consumer *consumer = NULL;
@@ -192,7 +192,8 @@ START_TEST(what_was_taken_when_a_consumer_was_stopped_is_not_lost)
 }
 END_TEST
 
-/* It would not end: there is no room, as something is there that is no item. */
+/* The put never ends: it waits for room, and the queue is full with a node that
+   is no item. */
 START_TEST(who_stops_a_consumer_does_not_wait_for_what_is_put)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
@@ -209,7 +210,7 @@ START_TEST(who_stops_a_consumer_does_not_wait_for_what_is_put)
 		KUSTOS_OK);
 	check_err(kustos_queue_consume(full, 1, take, failed, NULL, &consumer),
 		KUSTOS_OK);
-	/* Both have seen what is there. */
+	/* Both the put and the consumer have listed the queue. */
 	test_eventually(proxy_count(proxy, ZK_OP_CHILDREN2) == 2, 5000);
 	int64_t began_ms = test_now_ms();
 	kustos_consumer_stop(consumer);
@@ -225,7 +226,8 @@ static enum kustos_verdict stop_itself(void *arg, struct kustos_claim *claim)
 	struct kustos_consumer **self = arg;
 
 	see(kustos_claim_item(claim));
-	/* It has been stored, at the latest, when this is so. */
+	/* The call that makes the consumer has stored it by the time this
+	   ends. */
 	while (__atomic_load_n(self, __ATOMIC_SEQ_CST) == NULL)
 		test_pause_1ms();
 	kustos_consumer_stop(*self);
@@ -251,7 +253,8 @@ END_TEST
 
 static int stopped, destroyed, outlived;
 
-/* The call goes on for a while, and what it consumes is there. */
+/* This call goes on for a while after the stop.  The object that it consumes
+   must exist until it returns. */
 static enum kustos_verdict stop_and_stay(void *arg, struct kustos_claim *claim)
 {
 	stop_itself(arg, claim);
@@ -288,7 +291,7 @@ START_TEST(a_consumer_that_was_stopped_takes_nothing_more_for_good)
 		KUSTOS_OK);
 	__atomic_store_n(&consumer, made, __ATOMIC_SEQ_CST);
 	test_eventually(__atomic_load_n(&stopped, __ATOMIC_SEQ_CST), 5000);
-	kustos_queue_destroy(one); /* which waits for it */
+	kustos_queue_destroy(one); /* it waits for that call */
 	ck_assert_int_eq(calls(), 1);
 	ck_assert_int_eq(queue_count(), 2);
 }
@@ -331,8 +334,8 @@ START_TEST(S16_a_consumer_hears_that_an_item_was_lost)
 	check_err(kustos_claims_consume(claims, lose_marker, failed, NULL,
 			  &consumer),
 		KUSTOS_OK);
-	/* What became of a verdict is told in its own time, and not once the
-	   consumer is stopped. */
+	/* The outcome of a verdict is reported later, and not at all after the
+	   consumer was stopped. */
 	test_eventually(calls() == 2 && failures() > 0, 10000);
 	kustos_consumer_stop(consumer);
 	test_eventually(queue_count() == 0, 5000);

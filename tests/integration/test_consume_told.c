@@ -1,6 +1,7 @@
 /*
- * test_consume_told.c - what a consumer's thread, and whoever carries out its
- * verdicts, tell the program: one after the other, until it is stopped.
+ * test_consume_told.c - failures that a consumer reports, from its own thread
+ * and from whatever carries out its verdicts: one report after the other, and
+ * none once it is stopped.
  */
 #include "claim_fixture.h"
 
@@ -51,7 +52,7 @@ static enum kustos_verdict lose_once(void *arg, struct kustos_claim *claim)
 	return KUSTOS_VERDICT_ACK;
 }
 
-/* 1: somebody is told; 2: and may end. */
+/* 1: a report is being made; 2: it may return. */
 static int telling;
 
 static void tell_slowly(void *arg, enum kustos_err err, const char *name)
@@ -81,7 +82,8 @@ START_TEST(a_consumer_is_not_stopped_under_what_is_being_told)
 }
 END_TEST
 
-/* That its first is lost is not heard of before the way is free again. */
+/* That the first item was lost is not known until the proxy passes data
+   again. */
 static enum kustos_verdict lose_two(void *arg, struct kustos_claim *claim)
 {
 	int times = count(&seen.calls);
@@ -101,7 +103,8 @@ static void count_failure(void *arg, enum kustos_err err, const char *name)
 	count(arg);
 }
 
-/* What is told comes in its order: once the second hears, the first would have. */
+/* Reports come in order: once the second consumer gets its report, the first
+   would have got one. */
 START_TEST(who_has_stopped_a_consumer_is_told_nothing_more)
 {
 	struct kustos_consumer *consumers[2] = { NULL };
@@ -124,7 +127,8 @@ START_TEST(who_has_stopped_a_consumer_is_told_nothing_more)
 }
 END_TEST
 
-/* The queue is made anew, and who may not read it has nothing more of it. */
+/* Create the queue again, so that a consumer that may not read it gets no more
+   items. */
 static void make_unreadable(void)
 {
 	raw_delete_tree(fixture_address(), QUEUE);
@@ -141,8 +145,8 @@ static enum kustos_verdict lose_all(void *arg, struct kustos_claim *claim)
 
 static struct kustos_consumer *stopper;
 
-/* Stop it in the news of its ack, once its thread has begun to tell of another
-   failure meanwhile. */
+/* Stop the consumer in the report about its ack, after its thread has begun to
+   report another failure. */
 static void stop_it(void *arg, enum kustos_err err, const char *name)
 {
 	int before = counted(&seen.failed);
@@ -167,12 +171,12 @@ START_TEST(a_consumer_may_be_stopped_by_who_hears_of_one_of_two_failures)
 }
 END_TEST
 
-/* The second fails after the first, and hears of it. */
+/* The second consumer fails after the first, and does get a report. */
 START_TEST(nobody_need_hear_of_failures)
 {
 	struct kustos_consumer *consumers[2] = { NULL };
 
-	queue_put(queue, "7"); /* with what is above it */
+	queue_put(queue, "7"); /* creates the parents, too */
 	make_unreadable();
 	check_err(kustos_claims_consume(claims, lose_once, NULL, NULL,
 			  &consumers[0]),

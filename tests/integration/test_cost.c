@@ -1,5 +1,6 @@
 /*
- * test_cost.c - what clients cost, and that they give it back.
+ * test_cost.c - what clients cost in threads, descriptors and memory, compared
+ * with bare handles; and that they give it back.
  */
 #include "child.h"
 #include "client_fixture.h"
@@ -13,7 +14,7 @@
 #define ROUNDS 200
 #define CROWD 20
 
-/* A debugging build's memory is not what is measured here. */
+/* With a sanitizer, memory use says nothing. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MEASURES_MEMORY 0
 #else
@@ -105,14 +106,14 @@ static struct cost cost_now(void)
 	return (struct cost){ thread_count(), fd_count(), rss_kb() };
 }
 
-/* The greatest of n numbers, if they are as equal as can be. */
+/* The greatest of n numbers with this sum, if they are as equal as possible. */
 static int share(int sum, int n)
 {
 	return (sum + n - 1) / n;
 }
 
-/* Return what each of "CROWD" costs, once the first few have paid for the memory
-   that they all share. */
+/* Return what each of "CROWD" costs.  The first few are not counted, because
+   they pay for memory that all share. */
 static struct cost cost_of(void (*open)(int i))
 {
 	struct cost from = { 0, 0, 0 }, to;
@@ -136,13 +137,14 @@ START_TEST(P06_the_first_client_starts_no_more_threads_than_another)
 
 	open_client(0);
 	ck_assert_int_le(thread_count() - none.threads, 3);
-	/* It may be looking at its descriptors, with another, just now. */
+	/* The client may just be looking through its descriptors, which takes
+	   one more. */
 	test_eventually(fd_count() - none.fds <= 4, 1000);
 	client_close(clients[0]);
 }
 END_TEST
 
-/* In a process of its own: say what the first of them takes, in KB. */
+/* In a process of its own: report how many KB the first one takes. */
 static int first_main(int fd, void *arg)
 {
 	void (*open)(int i) = *(void (**)(int))arg;
@@ -191,7 +193,7 @@ START_TEST(P06_an_idle_client_costs_little_more_than_a_bare_handle)
 	ck_assert_int_le(client.fds, 4);
 	if (MEASURES_MEMORY)
 		ck_assert_int_le(client.rss_kb - handle.rss_kb, 150);
-	/* A listener's thread goes when there is no more to tell. */
+	/* A listener's thread ends when there is nothing more to tell. */
 	client.threads = thread_count();
 	record_start(&record, clients[0]);
 	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 1, 1000);

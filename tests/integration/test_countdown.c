@@ -1,6 +1,6 @@
 /*
  * test_countdown.c - the count-down latch: counted down, waited for, and what
- * faults, deaths and mistakes do to it.
+ * lost replies, dead participants and wrong counts do to it.
  */
 #include "countdown_fixture.h"
 
@@ -27,7 +27,7 @@ START_TEST(all_who_wait_go_on_at_zero)
 	count_down(own, "b");
 	for (int i = 0; i < 3; i++)
 		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
-	count_down(own, "c"); /* more than needed */
+	count_down(own, "c"); /* one more than needed */
 	check_err(look(own), KUSTOS_OK);
 	check_err(kustos_countdown_wait(others, SOON, NULL), KUSTOS_OK);
 }
@@ -66,9 +66,10 @@ START_TEST(who_goes_by_another_number_is_told)
 	check_err(end_wait(&end, 5000), KUSTOS_EDISAGREE);
 	check_err(look(three), KUSTOS_EDISAGREE);
 	check_err(kustos_countdown_set(three, SOON, NULL), KUSTOS_EDISAGREE);
-	check_err(look(own), KUSTOS_EBUSY); /* its mistake spoils nothing */
+	check_err(look(own), KUSTOS_EBUSY); /* the wrong count changes
+					       nothing */
 	check_err(kustos_countdown_set(others, SOON, NULL), KUSTOS_EINVAL);
-	/* Two at the same time. */
+	/* Two different counts at the same time. */
 	ck_assert_int_eq(raw_create(fixture_address(), LATCH "/count-3", ""),
 		0);
 	check_err(look(own), KUSTOS_EDISAGREE);
@@ -97,11 +98,11 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 	proxy_reset_counts(proxy);
 	client_kill_session(client);
 	client_wait_epoch(client, 1, 8000);
-	/* It may take its time to look again. */
+	/* It may take a while until the client looks again. */
 	test_eventually(proxy_count(proxy, ZK_OP_CHILDREN2) > 0, 5000);
 	pair_settle();
 	ck_assert_int_eq(end_calls(&end), 0);
-	if (_i == 1) { /* it is zero while nothing can be heard of it */
+	if (_i == 1) { /* zero is reached while "client" is cut off */
 		inject_connect(ECONNREFUSED);
 		proxy_cut(proxy);
 		client_wait(client, KUSTOS_SUSPENDED, 2000);
@@ -112,7 +113,7 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 }
 END_TEST
 
-/* "_i": a fault of each kind at each of the first creations. */
+/* "_i" selects a kind of fault and one of the first creations. */
 START_TEST(S06_a_call_whose_answer_is_lost_counts_once)
 {
 	struct kustos_countdown_status *status = NULL;
@@ -131,7 +132,7 @@ START_TEST(S06_a_call_whose_answer_is_lost_counts_once)
 	check_err(look(own), KUSTOS_EBUSY);
 	count_down(others, "b");
 	check_err(look(own), KUSTOS_OK);
-	/* All that is left are what counts: a number, a must, two done. */
+	/* Only what counts is left: a number, a must, two done. */
 	test_eventually(raw_count_children(fixture_address(), LATCH) == 4,
 		5000);
 }
@@ -195,8 +196,8 @@ START_TEST(who_is_done_may_die)
 }
 END_TEST
 
-/* A process is started again while the session of the last one lives, and ends:
-   at no time does it look dead. */
+/* A process is restarted while the session of its predecessor lives, and then
+   that session ends.  At no time may the participant look dead. */
 START_TEST(a_participant_lives_as_long_as_one_of_its_sessions)
 {
 	struct end end = { .calls = 0 };
@@ -206,7 +207,7 @@ START_TEST(a_participant_lives_as_long_as_one_of_its_sessions)
 	await(others, &end);
 	join(others, "a");
 	join(others, "a");
-	/* What is replaced goes in the background. */
+	/* The replaced node is deleted in the background. */
 	test_eventually(raw_count_children(fixture_address(), LATCH) == 4,
 		5000);
 	client_kill_session(client);

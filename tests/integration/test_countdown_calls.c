@@ -1,6 +1,6 @@
 /*
- * test_countdown_calls.c - calls of the count-down latch that end later: by
- * callbacks, or with the latch destroyed meanwhile.
+ * test_countdown_calls.c - asynchronous calls of the count-down latch, and
+ * calls that are under way when the latch is destroyed.
  */
 #include "countdown_fixture.h"
 
@@ -26,7 +26,8 @@ START_TEST(participants_take_part_by_callbacks)
 			KUSTOS_OK);
 		check_err(end_wait(&ends[i], 5000), KUSTOS_OK);
 	}
-	/* Done, and so not alive: a number, a must, a done. */
+	/* All are done, so none is listed as alive: a number, a must, a
+	   done. */
 	test_eventually(raw_count_children(fixture_address(), LATCH) == 3,
 		5000);
 	ck_assert_int_eq(inject_fired(), 3);
@@ -39,7 +40,8 @@ START_TEST(participants_take_part_by_callbacks)
 }
 END_TEST
 
-/* The request is lost.  It may count later, if it does not look dead by then. */
+/* The request is lost.  The participant may count later, provided that it does
+   not look dead by then. */
 START_TEST(who_could_not_be_counted_lives_on)
 {
 	struct kustos_countdown_status *s = NULL;
@@ -67,7 +69,8 @@ START_TEST(who_could_not_be_counted_lives_on)
 }
 END_TEST
 
-/* What is under way is told all the same, and leaves nobody alive. */
+/* Calls under way end with their callbacks, and no participant is left
+   alive. */
 START_TEST(L01_a_latch_is_destroyed_under_its_participants)
 {
 	struct end ends[2] = { { .calls = 0 } };
@@ -126,7 +129,7 @@ static enum kustos_err call_remove(void)
 	return kustos_countdown_remove(own, SOON, NULL);
 }
 
-/* What each sends first, how it ends, and what it leaves in the end. */
+/* The first request of each call, how the call ends, and what it leaves. */
 static const struct {
 	enum kustos_err (*call)(void);
 	int op;
@@ -141,7 +144,7 @@ static const struct {
 };
 #define WAITING (int)(sizeof(waiting) / sizeof(waiting[0]))
 
-static int called; /* which of them */
+static int called; /* the index of the running call */
 
 static void *call_and_wait(void *arg)
 {
@@ -179,7 +182,7 @@ static void *set_own(void *arg)
 	return NULL;
 }
 
-/* Each has looked before the other one wrote. */
+/* Each client has looked before the other one wrote. */
 START_TEST(two_counts_that_are_set_at_once_are_told)
 {
 	struct end end = { .calls = 0 };

@@ -1,6 +1,6 @@
 /*
- * test_countdown_remove.c - the end of a count-down latch: at once, or in parts, with
- * others in between, and with answers lost.
+ * test_countdown_remove.c - removing a count-down latch: in one transaction or
+ * in several, while others change it, and with lost replies.
  */
 #include "countdown_fixture.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More than go in one transaction. */
+/* more nodes than fit in one transaction */
 #define MANY 120
 
 static void take_away(void)
@@ -22,7 +22,7 @@ static void check_gone(void)
 		RAW_NONODE);
 }
 
-/* A thread that takes the latch away. */
+/* A thread that removes the latch. */
 static void *remover(void *arg)
 {
 	enum kustos_err *err = arg;
@@ -31,7 +31,8 @@ static void *remover(void *arg)
 	return NULL;
 }
 
-/* Have one at work that gets no answer to its first frame "op", for now. */
+/* Start a thread that removes the latch, with the answer to its first request
+   "op" held back. */
 static pthread_t start_remover(int op, enum kustos_err *err)
 {
 	pthread_t thread;
@@ -62,7 +63,7 @@ static int count_names(const char *prefix)
 	return count;
 }
 
-/* So many nodes of one kind. */
+/* Create "count" nodes of one kind. */
 static void make_nodes(const char *kind, int count)
 {
 	struct raw *raw = raw_open(fixture_address(), 10000);
@@ -78,7 +79,7 @@ static void make_nodes(const char *kind, int count)
 	raw_close(raw);
 }
 
-/* So many that must count, and live. */
+/* Create MANY participants that must count, all alive. */
 static void make_many(void)
 {
 	make_nodes("must-", MANY);
@@ -105,7 +106,7 @@ START_TEST(it_is_removed_without_letting_anybody_on)
 	check_gone();
 	pair_settle();
 	ck_assert_int_eq(end_calls(&ends[0]) + end_calls(&ends[1]), 0);
-	/* And there may be another. */
+	/* The latch can be set again. */
 	set(own);
 	count_down(own, "a");
 	count_down(own, "b");
@@ -133,7 +134,8 @@ START_TEST(it_goes_in_one_transaction)
 }
 END_TEST
 
-/* A node that was not seen, and one that was and is gone. */
+/* A node that the listing did not have, and one that it had and that is
+   gone. */
 START_TEST(what_comes_between_is_removed_as_well)
 {
 	enum kustos_err err = KUSTOS_EINVAL;
@@ -152,7 +154,7 @@ START_TEST(what_comes_between_is_removed_as_well)
 }
 END_TEST
 
-/* Those that must count go first: at no time is there one that looks dead. */
+/* The must nodes go first, so that no participant looks dead at any time. */
 START_TEST(many_go_in_parts_and_meanwhile_nobody_looks_dead)
 {
 	enum kustos_err err = KUSTOS_EINVAL;
@@ -167,8 +169,8 @@ START_TEST(many_go_in_parts_and_meanwhile_nobody_looks_dead)
 }
 END_TEST
 
-/* And how many it was goes last: else somebody might say meanwhile that it was fewer, of
-   which those that are still there would be enough. */
+/* The count goes last.  Otherwise somebody might set a lower count meanwhile,
+   for which the done nodes that are still there would be enough. */
 START_TEST(many_go_in_parts_and_meanwhile_nothing_is_zero)
 {
 	enum kustos_err err = KUSTOS_EINVAL;
@@ -182,7 +184,7 @@ START_TEST(many_go_in_parts_and_meanwhile_nothing_is_zero)
 }
 END_TEST
 
-/* With its own node a hundred, and one less or more. */
+/* A hundred nodes with the latch's own, and one less or more. */
 START_TEST(a_hundred_nodes_go_in_one_transaction)
 {
 	int nodes = 99 + _i;
@@ -196,7 +198,7 @@ START_TEST(a_hundred_nodes_go_in_one_transaction)
 }
 END_TEST
 
-/* That is in neither of the transactions, nor is the node above it. */
+/* The foreign node is in none of the transactions, nor is its parent. */
 START_TEST(what_is_not_the_latchs_stays_also_beside_many)
 {
 	set(own);
@@ -211,8 +213,8 @@ START_TEST(what_is_not_the_latchs_stays_also_beside_many)
 }
 END_TEST
 
-/* What is below one of its nodes stays, and with it all; it is not looked again, also
-   if that one is the last to be deleted. */
+/* A node below one of its nodes stays, and so does the whole latch.  The latch
+   is not listed again, even if that node is the last to be deleted. */
 START_TEST(what_is_below_one_of_its_nodes_keeps_all)
 {
 	bool last = _i == 1;
@@ -237,7 +239,7 @@ START_TEST(what_is_below_one_of_its_nodes_keeps_all)
 }
 END_TEST
 
-/* Below whose nodes others may delete nothing. */
+/* A client below whose nodes others may delete nothing. */
 static struct kustos_client *open_strict(void)
 {
 	const struct kustos_acl acl[] = {
@@ -255,7 +257,7 @@ static struct kustos_client *open_strict(void)
 	return strict;
 }
 
-/* All, or nothing: here its own node may not be deleted. */
+/* All nodes go, or none: here the latch's own node may not be deleted. */
 START_TEST(if_one_may_not_be_deleted_all_stay)
 {
 	struct kustos_client *strict = open_strict();
@@ -280,7 +282,7 @@ START_TEST(if_one_may_not_be_deleted_all_stay)
 }
 END_TEST
 
-/* Somebody who makes a node, or takes one, whenever the latch was looked at. */
+/* Creates a node, or deletes one, whenever the latch has been listed. */
 struct meddler {
 	bool takes;
 	int times;

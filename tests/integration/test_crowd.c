@@ -1,13 +1,15 @@
 /*
- * test_crowd.c - a double barrier of many processes, some of which are killed, in
- * each phase in turn: nobody hangs, and nobody passes early.
+ * test_crowd.c - a double barrier with many processes as members, some of which
+ * are killed, in each phase in turn: no member hangs, and none passes too
+ * early.
  *
- * Each member is a process with a session of its own.  It says when it begins to
- * enter and to leave, and when it has: all by one clock, so that what is said late
- * is judged by when it was.  In each round one member is held back until all others
- * wait; some of these are killed (-9), and others take their places.
+ * Each member is a process with a session of its own.  It reports when it
+ * begins to enter and to leave, and when it has done so, with the time of one
+ * common clock, so that a late report is judged by its time.  In each round one
+ * member is held back until all others wait.  Some of these are killed (-9),
+ * and new processes take their places.
  *
- * "make check" has a few members and rounds; by hand:
+ * "make check" runs a few members and rounds.  By hand:
  *	CROWD_MEMBERS=50 CROWD_ROUNDS=200 tests/integration/test_crowd
  */
 #include <kustos/barrier.h>
@@ -33,7 +35,7 @@
 enum phase {
 	BEFORE,	     /* a member is killed before it enters */
 	WAITING,     /* as it waits for the others to come */
-	PASSING_IN,  /* around the time when the last one comes */
+	PASSING_IN,  /* about when the last member comes */
 	INSIDE,	     /* while all are in */
 	LEAVING,     /* as it waits for the others to leave */
 	PASSING_OUT, /* when the last one leaves */
@@ -54,7 +56,7 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* A member: in a process of its own */
+/* A member, in a process of its own */
 
 static void say(int fd, char what)
 {
@@ -109,12 +111,12 @@ static int member(int fd, void *arg)
 	return obey(fd, step);
 }
 
-/* Who leads them: in the test's process, which has no client */
+/* The controller, in the test's process, which has no client */
 
 struct life {
 	struct child child;
 	bool ready, dead;
-	bool lost; /* its session ended though nobody killed it */
+	bool lost; /* its session ended though it was not killed */
 
 	/* Of this round; 0: not yet. */
 	bool sent;
@@ -123,21 +125,21 @@ struct life {
 
 static struct life lives[MOST];
 
-/* Of those that were killed in this round. */
+/* The members that were killed in this round. */
 static struct {
 	int64_t e, at;
-	bool counted; /* it was in, or could be, and had not begun to leave */
+	bool counted; /* it was in, or may have been, and was not yet leaving */
 } dead[MOST];
 static int dead_count;
 
 static struct {
 	int killed[PHASES], lost;
 	int64_t in_ns,
-		out_ns; /* the longest, after the last one came or went */
+		out_ns; /* the longest, after the last member came or left */
 	int64_t out_after_death_ns;
 } figures;
 
-/* A number below "n": the same ones every time. */
+/* A random number below "n", in the same sequence in each run. */
 static int choose(int n)
 {
 	static uint64_t state = 88172645463325252u;
@@ -183,7 +185,7 @@ static void hear(struct life *life)
 	}
 }
 
-/* Hear what they say, for a moment. */
+/* Read the members' reports for a moment. */
 static void pump(int ms)
 {
 	struct pollfd fds[MOST];
@@ -211,7 +213,7 @@ static void enter(int m)
 	lives[m].sent = true;
 }
 
-/* Wait until "so" is true of all that live, but the one that is held back. */
+/* Wait until "so" is true of all living members except "but". */
 static void await(bool (*so)(const struct life *life), int but,
 	const char *what)
 {
@@ -254,7 +256,7 @@ static bool is_out(const struct life *life)
 	return life->o != 0;
 }
 
-/* How many nodes of members are there, by the server? */
+/* Return how many nodes of members the server has. */
 static int nodes(void)
 {
 	struct raw_names names;
@@ -280,7 +282,7 @@ static void await_nodes(int least, int most)
 	}
 }
 
-/* Kill so many, but not that one. */
+/* Kill a few members, but not "but". */
 static void kill_some(int but, enum phase phase)
 {
 	int most = member_count / 8 < 3 ? member_count / 8 : 3;
@@ -302,7 +304,7 @@ static void kill_some(int but, enum phase phase)
 	}
 }
 
-/* Others take the places of those who died. */
+/* Start new members in the places of the dead. */
 static void replace(void)
 {
 	for (int m = 0; m < member_count; m++)
@@ -311,10 +313,10 @@ static void replace(void)
 	await(is_ready, -1, "ready");
 }
 
-/* At most for so long is one that died taken for alive. */
+/* A dead member may be taken for alive for at most this long. */
 #define GHOST_NS ((SESSION_MS + 2000) * INT64_C(1000000))
 
-/* Nobody was in before so many had come and lived. */
+/* No member was in before enough members had come that were alive. */
 static void check_in(int64_t released)
 {
 	for (int m = 0; m < member_count; m++) {
@@ -338,9 +340,9 @@ static void check_in(int64_t released)
 	}
 }
 
-/* Nobody was out before all of the round had begun to leave, or had been dead for
-   as long as a session lasts: half of that, as its last sign of life may have been
-   before that. */
+/* No member was out before all of the round had begun to leave or had lost
+   their sessions.  For a dead member half a session timeout is certain: it may
+   have sent its last request well before its death. */
 static void check_out(int64_t released)
 {
 	int64_t least = released, deaths = 0;
@@ -382,7 +384,7 @@ static void go_in(enum phase phase)
 	await_nodes(member_count - 1, member_count - 1);
 	if (phase == WAITING) {
 		kill_some(last, phase);
-		/* Each of them counts until its session has ended. */
+		/* Each dead member counts until its session has ended. */
 		await_nodes(0, member_count - 1 - dead_count);
 		replace();
 		for (int m = 0; m < member_count; m++)
@@ -416,7 +418,8 @@ static void go_out(enum phase phase)
 			tell(m, "leave");
 	await(goes, last, "leaving");
 	if (phase == LEAVING) {
-		/* The lowest one stays until it is alone. */
+		/* The member with the lowest node keeps it until it is
+		   alone. */
 		await_nodes(0, 2);
 		kill_some(last, phase);
 	}

@@ -1,6 +1,6 @@
 /*
- * test_dispatch_fd.c - callbacks in the program's own loop: poll the
- * descriptor, call kustos_client_dispatch().
+ * test_dispatch_fd.c - callbacks in the program's own loop, which polls the
+ * client's descriptor and calls kustos_client_dispatch().
  */
 #include "client_fixture.h"
 
@@ -18,7 +18,7 @@
 static struct proxy *proxy;
 static struct kustos_client *client;
 static pthread_t here;
-static int elsewhere; /* calls on another thread */
+static int elsewhere; /* calls on other threads */
 
 static void open_client(const char *hosts)
 {
@@ -51,7 +51,7 @@ static bool readable(int ms)
 	return poll(&p, 1, ms) == 1 && (p.revents & POLLIN) != 0;
 }
 
-/* Wait until there is something to be told, and have it told. */
+/* Wait until there is a callback to run, and run it. */
 static void dispatch_next(void)
 {
 	ck_assert(readable(PATIENCE_MS));
@@ -64,7 +64,7 @@ static void done(void *arg, enum kustos_err err, const struct kustos_result *r)
 	count_completion(arg, err, r);
 }
 
-/* Ask for the root's data "n" times, and have "fn" told. */
+/* Ask for the root's data "n" times, with "fn" as the callback. */
 static void ask(int n, kustos_done_fn *fn, struct completions *c)
 {
 	for (int i = 0; i < n; i++)
@@ -73,7 +73,7 @@ static void ask(int n, kustos_done_fn *fn, struct completions *c)
 			KUSTOS_OK);
 }
 
-/* The loop of the program, until "n" completions have been told. */
+/* The program's loop, until "n" completions have run. */
 static void loop(struct completions *c, int n)
 {
 	while (completions_of(c) < n) {
@@ -190,7 +190,8 @@ static void closes(void *arg, enum kustos_err err,
 	kustos_client_close(client, kustos_after_ms(PATIENCE_MS), NULL);
 }
 
-/* The first callback closes the client, and all that are behind it are told. */
+/* The first callback closes the client, and all callbacks behind it still
+   run. */
 static void check_closed_by(kustos_done_fn *fn)
 {
 	struct completions first = { 0 }, rest = { 0 };
@@ -209,7 +210,8 @@ START_TEST(a_callback_may_close_the_client)
 }
 END_TEST
 
-/* It dispatches what has come meanwhile, and is a callback still. */
+/* This callback dispatches what has come meanwhile, and then it is still a
+   callback that may close the client. */
 static void dispatches_and_closes(void *arg, enum kustos_err err,
 	const struct kustos_result *r)
 {
@@ -273,14 +275,14 @@ static void close_it(struct kustos_client *c, struct ku_call *call)
 	ku_lock(c);
 }
 
-/* What has a thread to itself is a callback, too. */
+/* A callback on a thread of its own counts as a callback, too. */
 START_TEST(a_close_on_a_thread_apart_is_ended_by_the_last_dispatch)
 {
 	struct ku_call call = { .fn = close_it };
 	int threads;
 
 	client_close(client);
-	threads = thread_count_before(); /* the proxy's */
+	threads = thread_count_before(); /* of the proxy */
 	open_client(fixture_address());
 	while (readable(0))
 		kustos_client_dispatch(client);

@@ -1,6 +1,6 @@
 /*
- * test_double_barrier.c - members of a double barrier go in together and out
- * together, or give up.
+ * test_double_barrier.c - members of a double barrier enter together and leave
+ * together, round after round, or give up.
  */
 #include "crew.h"
 
@@ -30,7 +30,8 @@ START_TEST(they_go_in_together_and_out_together_round_after_round)
 		step_await(4);
 		member_leave(ours[round % 3], &ends[0]);
 		member_leave(ours[(round + 1) % 3], &ends[1]);
-		/* The lowest one may stay until the last goes. */
+		/* The member with the lowest node may keep it until the last
+		   one leaves. */
 		test_eventually(
 			raw_count_children(fixture_address(), STEP) <= 3, 5000);
 		ck_assert_int_eq(end_calls(&ends[0]) + end_calls(&ends[1]), 0);
@@ -76,14 +77,15 @@ START_TEST(the_last_member_enters_in_two_round_trips)
 	check_err(kustos_double_barrier_leave(m, SOON, NULL), KUSTOS_OK);
 	proxy_reset_counts(proxy);
 	check_err(kustos_double_barrier_enter(m, SOON, NULL), KUSTOS_OK);
-	/* Two are in one flight with the creation of the node. */
+	/* Two of these requests are sent together with the creation of the
+	   node. */
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_EXISTS), 1);
 	check_err(kustos_double_barrier_enter(m, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_double_barrier_leave(m, SOON, NULL), KUSTOS_OK);
-	/* A look, and both deletions in one flight. */
+	/* One look, then both deletions sent together. */
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CREATE2), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 1);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 2);
@@ -95,7 +97,7 @@ START_TEST(the_last_member_enters_in_two_round_trips)
 }
 END_TEST
 
-/* "ready" of a round whose members are dead. */
+/* A "ready" node from a round whose members are dead. */
 static void leave_ready_behind(void)
 {
 	(void)raw_create(fixture_address(), "/barriers", "");
@@ -108,10 +110,10 @@ START_TEST(L18_a_leftover_ready_lets_nobody_in)
 	leave_ready_behind();
 	crew_make(3);
 	member_enter(ours[0], &ends[0]);
-	/* Who finds itself alone with it removes it. */
+	/* A member that finds itself alone with that node deletes it. */
 	test_eventually(
 		raw_exists(fixture_address(), READY, NULL) == RAW_NONODE, 5000);
-	if (_i == 1) /* left behind by one of kazoo's that is late */
+	if (_i == 1) /* left behind by a kazoo client that is late */
 		leave_ready_behind();
 	member_enter(ours[1], &ends[1]);
 	step_await(2 + _i);
@@ -129,7 +131,8 @@ START_TEST(L18_a_leftover_ready_lets_nobody_in)
 }
 END_TEST
 
-/* The next round's first member is there before the last of this one is out. */
+/* The first member of the next round comes before the last of this round is
+   out. */
 START_TEST(who_leaves_does_not_wait_for_the_next_round)
 {
 	struct kustos_double_barrier *early = member_new(other, 3);
@@ -139,7 +142,7 @@ START_TEST(who_leaves_does_not_wait_for_the_next_round)
 	crew_enter();
 	member_leave(ours[1], &ends[1]);
 	member_leave(ours[2], &ends[2]);
-	/* One of the two may stay until the last goes. */
+	/* One of the two may keep its node until the last one leaves. */
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 	kustos_double_barrier_destroy(early);
 	early = member_new(other, 4); /* so that it has to wait */
@@ -156,7 +159,7 @@ START_TEST(who_leaves_does_not_wait_for_the_next_round)
 }
 END_TEST
 
-/* Nobody of its round is in any more: "ready" goes with it. */
+/* Nobody else of its round is in any more, so it deletes "ready", too. */
 START_TEST(L18_who_goes_at_once_as_the_last_does_not_mind_the_next_round)
 {
 	struct kustos_double_barrier *early = member_new(other, 3);
@@ -184,7 +187,7 @@ START_TEST(L18_who_goes_at_once_as_the_last_does_not_mind_the_next_round)
 }
 END_TEST
 
-/* One more has come while all were in, and is of their round. */
+/* A third member has come while all were in, and belongs to their round. */
 START_TEST(who_leaves_waits_for_who_has_joined_its_round)
 {
 	struct kustos_double_barrier *third = member_new(other, 2);
@@ -199,7 +202,7 @@ START_TEST(who_leaves_waits_for_who_has_joined_its_round)
 	step_await(3);
 	proxy_reset_counts(proxy);
 	member_leave(ours[0], &ends[0]);
-	/* "ready", and the node of the third. */
+	/* It reads "ready" and the node of the third member. */
 	test_eventually(proxy_count(proxy, ZK_OP_GET) >= 2, 5000);
 	pair_settle();
 	ck_assert_int_eq(end_calls(&ends[0]), 0);
@@ -246,7 +249,7 @@ START_TEST(L18_a_deadline_or_a_cancel_ends_each_phase_and_leaves_nothing)
 			i == 0		 ? KUSTOS_ETIMEDOUT
 				: i == 1 ? KUSTOS_EBUSY
 					 : KUSTOS_ECANCELED);
-		/* Also before it began. */
+		/* Even if the cancel was fired before the call. */
 		if (i == 2)
 			check_err(kustos_double_barrier_leave(ours[0],
 					  KUSTOS_NOW, NULL),
@@ -262,7 +265,7 @@ START_TEST(L18_a_deadline_or_a_cancel_ends_each_phase_and_leaves_nothing)
 }
 END_TEST
 
-/* While it waits to get in, and to get out. */
+/* While it waits to enter, and while it waits to leave. */
 START_TEST(L01_who_waits_is_told_when_its_member_ends_and_is_out)
 {
 	crew_make(2);
@@ -344,7 +347,7 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
-/* A client whose nodes may be read by nobody else. */
+/* A client whose nodes nobody else may read. */
 static struct kustos_client *secretive(void)
 {
 	static const struct kustos_acl acl = { KUSTOS_PERM_ALL, "auth", "" };
@@ -366,7 +369,8 @@ static void both_enter(struct kustos_client *c)
 	ours[1] = member_new(c, 2);
 	member_enter(ours[1], &ends[1]);
 	step_await(1);
-	/* Did it see all as well, "ready" might be its own, which we may not read. */
+	/* If that client saw all members, it would create "ready", which we may
+	   not read. */
 	check_err(kustos_client_flush(c, SOON, NULL), KUSTOS_OK);
 	member_enter(ours[0], &ends[0]);
 	for (int i = 0; i < 2; i++)
@@ -382,8 +386,9 @@ START_TEST(U09_a_member_that_may_not_be_read_is_waited_for)
 	pair_flush();
 	check_err(kustos_client_flush(c, SOON, NULL), KUSTOS_OK);
 	member_leave(ours[1], &ends[1]);
-	/* It is asked for, not read; where that takes the same right, who cannot know
-	   whether it is there is told so. */
+	/* The waiter asks whether the member's node exists and does not read
+	   it.  On a server where this needs the same right, it gets an error
+	   instead. */
 	check_err(end_wait(&ends[0], 5000), answer_to_the_blind());
 	check_err(end_wait(&ends[1], 5000), KUSTOS_OK);
 	kustos_double_barrier_destroy(ours[0]);
@@ -418,8 +423,9 @@ START_TEST(U09_a_ready_that_may_not_be_read_lets_nobody_in)
 	step_await(1);
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_double_barrier_enter(ours[1], SOON, NULL), KUSTOS_OK);
-	/* No event tells of it, but for one of who comes back; and some servers that
-	   do not say whether it is there do not tell that one either. */
+	/* No event reports the unreadable node, except on a reconnect.  Servers
+	   that refuse to say whether it exists do not report it then,
+	   either. */
 	proxy_cut(proxy);
 	if (blind == KUSTOS_OK)
 		check_err(end_wait(&ends[0], 5000), KUSTOS_ENOAUTH);
@@ -453,7 +459,7 @@ START_TEST(U09_a_ready_that_may_not_be_read_lets_out)
 	pair_flush();
 	check_err(kustos_delete(c, peer, -1, SOON, NULL), KUSTOS_OK);
 	check_err(end_wait(&ends[0], 5000), blind);
-	if (blind != KUSTOS_OK) /* it did not wait to be the last */
+	if (blind != KUSTOS_OK) /* it has not waited until it was the last */
 		check_err(kustos_delete(c, READY, -1, SOON, NULL), KUSTOS_OK);
 	step_check_empty();
 	kustos_double_barrier_destroy(ours[0]);

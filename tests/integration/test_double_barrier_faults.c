@@ -1,6 +1,6 @@
 /*
- * test_double_barrier_faults.c - the same, while frames, connections, sessions
- * and nodes fail.
+ * test_double_barrier_faults.c - the double barrier while frames, connections,
+ * sessions and nodes are lost.
  */
 #include "crew.h"
 #include "inject.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NARROW 200 /* members, whose checks are some 14000 bytes */
+#define NARROW 200 /* members; to check them all takes about 14000 bytes */
 
 static void set_up(void)
 {
@@ -48,7 +48,8 @@ START_TEST(L18_a_member_that_dies_before_all_are_in_is_not_counted)
 }
 END_TEST
 
-/* While all are in; while others wait for it to leave; and who leaves itself. */
+/* A member dies while all are in; while others wait for it to leave; and while
+   it waits to leave itself. */
 START_TEST(L18_a_member_that_dies_lets_the_others_out)
 {
 	crew_make(3);
@@ -77,13 +78,13 @@ START_TEST(L18_a_member_that_dies_lets_the_others_out)
 	check_err(kustos_double_barrier_leave(ours[0], SOON, NULL),
 		KUSTOS_ENOTHELD);
 	step_check_empty();
-	crew_enter(); /* and the next round is one of all */
+	crew_enter(); /* all of them take part in the next round */
 	crew_leave();
 	crew_free();
 }
 END_TEST
 
-/* It was in, and is not: who comes then comes anew. */
+/* After the loss it is no longer in, and enters again as a new member. */
 START_TEST(S05_who_has_lost_its_session_while_it_was_in_comes_again)
 {
 	crew_make(2);
@@ -115,13 +116,13 @@ START_TEST(S12_a_cut_or_a_new_session_lets_nobody_in)
 	watches_wait(2); /* its node, and "ready" */
 	pair_flush();
 	ck_assert_int_eq(end_calls(&ends[0]), 0);
-	if (_i == 1) { /* the other comes while nothing can be heard of it */
+	if (_i == 1) { /* the other comes while "client" is cut off */
 		inject_connect(ECONNREFUSED);
 		proxy_cut(proxy);
 		client_wait(client, KUSTOS_SUSPENDED, 2000);
 	}
 	member_enter(ours[1], &ends[1]);
-	if (_i == 1) /* its node is there all the same */
+	if (_i == 1) /* the node of "client" exists all the same */
 		check_err(end_wait(&ends[1], 5000), KUSTOS_OK);
 	inject_connect(0);
 	for (int i = 0; i < 2; i++)
@@ -143,7 +144,8 @@ START_TEST(S06_a_fault_at_any_frame_of_a_round_changes_nothing)
 	bool applied = _i / CODES / POINTS == 1;
 
 	crew_make(3);
-	/* It greets a connection, so that one has to go before. */
+	/* SYNC is sent on a new connection, so the connection must break
+	   first. */
 	if (codes[_i % CODES] == ZK_OP_SYNC)
 		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	inject_frame(applied ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
@@ -161,14 +163,14 @@ START_TEST(S06_a_fault_at_any_frame_of_a_round_changes_nothing)
 }
 END_TEST
 
-/* Or those above would say nothing of it. */
+/* Without this, the test above might have tested nothing. */
 START_TEST(S06_each_kind_of_frame_has_failed_in_both_ways)
 {
 	ck_assert_int_eq(inject_untried(codes, CODES), 0);
 }
 END_TEST
 
-/* Its node is made, and nobody is told, when the session ends. */
+/* Its node has been created, but the reply is lost, when the session ends. */
 START_TEST(L18_re_entering_after_a_cut_finds_no_node_in_the_way)
 {
 	crew_make(2);
@@ -192,7 +194,7 @@ START_TEST(L18_re_entering_after_a_cut_finds_no_node_in_the_way)
 }
 END_TEST
 
-/* The others go in by what it has written, so it does as well. */
+/* The others enter because it has written "ready", so it must be in as well. */
 START_TEST(S12_who_has_told_the_others_goes_in_though_it_gives_up)
 {
 	struct kustos_cancel *cancel = NULL;
@@ -208,7 +210,7 @@ START_TEST(S12_who_has_told_the_others_goes_in_though_it_gives_up)
 	test_eventually(inject_fired() == 1, 5000);
 	kustos_cancel_fire(cancel);
 	check_err(end_wait(&ends[0], 5000), KUSTOS_OK);
-	inject_release(); /* it holds up the others as well */
+	inject_release(); /* the held reply holds up the others, too */
 	check_err(end_wait(&ends[1], 5000), KUSTOS_OK);
 	ck_assert_int_eq(kustos_double_barrier_inside(ours[0]), 1);
 	crew_leave();
@@ -217,8 +219,8 @@ START_TEST(S12_who_has_told_the_others_goes_in_though_it_gives_up)
 }
 END_TEST
 
-/* It has seen an old "ready", and is about to remove it, when another member of its
-   round writes there that all are in. */
+/* It has seen an old "ready" and is about to delete it, when another member of
+   its round writes it to say that all are in. */
 START_TEST(S12_a_ready_that_is_written_just_then_is_not_removed)
 {
 	crew_make(2);
@@ -242,7 +244,7 @@ START_TEST(L26_a_parent_that_is_deleted_is_made_again)
 	member_enter(ours[0], &ends[0]);
 	step_await(1);
 	ck_assert_int_eq(raw_delete_tree(fixture_address(), STEP), 0);
-	/* It has lost its node, and learns of it when it looks again. */
+	/* The client has lost its node, and finds out when it looks again. */
 	proxy_cut(proxy);
 	client_kill_session(client);
 	step_await(1);
@@ -250,7 +252,8 @@ START_TEST(L26_a_parent_that_is_deleted_is_made_again)
 	for (int i = 0; i < 2; i++)
 		check_err(end_wait(&ends[i], 8000), KUSTOS_OK);
 	ck_assert_int_eq(raw_delete_tree(fixture_address(), STEP), 0);
-	/* Who has waited watches its node, and may have heard of that. */
+	/* A member that has waited watches its node, and may know already that
+	   it is gone. */
 	enum kustos_err err = kustos_double_barrier_leave(ours[0], SOON, NULL);
 	ck_assert(err == KUSTOS_OK || err == KUSTOS_ELOST);
 	check_err(kustos_double_barrier_leave(ours[1], SOON, NULL), KUSTOS_OK);
@@ -258,8 +261,7 @@ START_TEST(L26_a_parent_that_is_deleted_is_made_again)
 }
 END_TEST
 
-/* From the n-th frame of the code on nothing is heard of the server any more; 0:
-   from now on. */
+/* Cut the client off at the n-th frame with this code; if n is 0, at once. */
 static void arm_cut(enum inject_fault fault, int code, int n)
 {
 	inject_connect(ECONNREFUSED);
@@ -271,7 +273,7 @@ static void arm_cut(enum inject_fault fault, int code, int n)
 	client_wait(client, KUSTOS_SUSPENDED, 2000);
 }
 
-/* The first member is asked, and does not wait. */
+/* Make the first member's call with a deadline that is over. */
 static enum kustos_err at_once(enum kustos_err (
 	*call)(struct kustos_double_barrier *member, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg))
@@ -282,8 +284,8 @@ static enum kustos_err at_once(enum kustos_err (
 	return err == KUSTOS_OK ? end_wait(&end, 500) : err;
 }
 
-/* There is a connection again, and its node goes; "ready" is for the next round to
-   remove. */
+/* Connect again; the member's node must go.  "ready" would be deleted by the
+   next round. */
 static void mend_cut(void)
 {
 	crew_free();
@@ -294,8 +296,9 @@ static void mend_cut(void)
 	step_check_empty();
 }
 
-/* The connection goes with its node; with that, once the parents are made; and
-   when it tells the others, which are none. */
+/* The connection breaks before the node is created; as it is created; as it is
+   created again after its parents; and as "ready" is written, with no other
+   member to be told. */
 START_TEST(L20_a_try_to_enter_does_not_wait_for_a_connection)
 {
 	static const struct {
@@ -318,8 +321,8 @@ START_TEST(L20_a_try_to_enter_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* It has gone before; or goes while it is seen who is there, or when all have
-   gone. */
+/* The connection breaks before; while it looks who is there; or when all others
+   have left. */
 START_TEST(L20_a_try_to_leave_does_not_wait_for_a_connection)
 {
 	static const int frames[] = { 0, ZK_OP_GET, ZK_OP_DELETE };
@@ -335,7 +338,7 @@ START_TEST(L20_a_try_to_leave_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* Nothing of its call has begun, and the others do not wait for it all the same. */
+/* The call never begins, but the others must not wait for this member. */
 START_TEST(L18_who_leaves_with_what_was_canceled_before_is_out)
 {
 	struct kustos_cancel *cancel = NULL;
@@ -361,7 +364,8 @@ START_TEST(L18_who_leaves_with_what_was_canceled_before_is_out)
 }
 END_TEST
 
-/* The server closes the connection at each transaction that checks them all. */
+/* The server closes the connection at each transaction that checks all
+   members. */
 START_TEST(L24_more_than_the_server_takes_in_one_request_go_in_all_the_same)
 {
 	const struct server_options options = {

@@ -1,6 +1,6 @@
 /*
- * test_edges.c - what happens where two things meet: a reconnect and another
- * timeout, an impatient policy and no server, a callback and its removal.
+ * test_edges.c - events that coincide: a reconnect and another session timeout,
+ * an impatient retry policy and no server, a callback and its removal.
  */
 #include "client_fixture.h"
 
@@ -16,7 +16,8 @@
 
 #define T_MS 10000
 
-/* Have the server grant no more than "ms" from its next start on. */
+/* Make the server grant no more than "ms" to sessions from its next start
+   on. */
 static void shorten_sessions(struct server *server, int ms)
 {
 	char command[512];
@@ -71,7 +72,7 @@ START_TEST(P07_a_policy_without_a_pause_stops_nothing_else)
 }
 END_TEST
 
-/* What a creation gave. */
+/* What a creation returned. */
 struct creation {
 	struct kustos_client *client;
 	int flags;
@@ -89,10 +90,10 @@ static void *create_protected(void *arg)
 	return NULL;
 }
 
-#define PLANTED 16 /* to be listed before ours, most of the time */
+#define PLANTED 16 /* most of the time listed before ours */
 
-/* Put nodes beside ours whose names only begin as ours does: as all of it, or just
-   its GUID. */
+/* Create nodes beside ours with names that begin with our node's name, or only
+   with its GUID. */
 static void plant(char *ours, size_t size, bool all)
 {
 	struct raw_names names;
@@ -181,7 +182,7 @@ START_TEST(a_listener_may_be_removed_the_moment_it_is_added)
 }
 END_TEST
 
-struct slow { /* a completion that takes until it is let go */
+struct slow { /* a completion that blocks until it is let go */
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	bool entered, go;
@@ -249,8 +250,8 @@ START_TEST(L11_a_close_waits_for_the_dispatch_of_another_thread)
 }
 END_TEST
 
-/* A listener whose first call takes long, and which removes itself when it is
-   told LOST beside that. */
+/* A listener whose first call blocks.  It removes itself when it is told LOST
+   beside that call. */
 struct leaver {
 	struct slow slow;
 	struct kustos_client *client;
@@ -315,7 +316,7 @@ START_TEST(L06_a_close_in_a_hurry_still_tells_the_server)
 {
 	enum kustos_err err = KUSTOS_ELINGERING;
 
-	/* A busy server may need longer than it has, and then we are told. */
+	/* A busy server may be too slow, and then the close says so. */
 	for (int i = 0; i < 20 && err == KUSTOS_ELINGERING; i++) {
 		struct kustos_client *c = client_connected(fixture_address(),
 			T_MS);

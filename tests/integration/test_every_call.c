@@ -1,6 +1,7 @@
 /*
- * test_every_call.c - what is true of every public call: what it says to NULL, and
- * what it does in a child after fork(), whatever the parent was at.
+ * test_every_call.c - what holds for every public call (every_call.h): what it
+ * returns for NULL, and what it does in a child after fork(), whatever the
+ * parent was doing.
  */
 #include "client_fixture.h"
 #include "every_call.h"
@@ -14,12 +15,12 @@
 #include <unistd.h>
 
 #ifndef KUSTOS_MAPS
-#define KUSTOS_MAPS "lib/kustos.map" /* the Makefile knows them all */
+#define KUSTOS_MAPS "lib/kustos.map" /* the Makefile has all maps */
 #endif
 
 #define OK(call) ck_assert_int_eq(call, KUSTOS_OK)
 
-/* What is about no object. */
+/* Calls that have no object. */
 static bool has_no_object(const char *name)
 {
 	size_t len = strlen(name);
@@ -30,7 +31,8 @@ static bool has_no_object(const char *name)
 		strcmp(name, "kustos_after_ms") == 0;
 }
 
-/* Return how many calls a map names; all of them have been made. */
+/* Return how many calls the map has; each must have been made in
+   every_call.c. */
 static int check_map(const char *path)
 {
 	FILE *map = fopen(path, "r");
@@ -116,7 +118,7 @@ END_TEST
 
 #define SET(options) ((options).data = "", (options).data_len = (size_t)-1)
 
-/* As of a read() that failed. */
+/* As from a read() that failed. */
 START_TEST(no_data_has_a_length_of_minus_one)
 {
 	struct kustos_client_options o = client_options("127.0.0.1:1", 2000);
@@ -189,10 +191,10 @@ START_TEST(what_is_freed_may_be_nothing)
 }
 END_TEST
 
-/* What the parent waits for, and what came of it. */
+/* What the parent waits for, and the outcome. */
 struct waits {
 	struct kustos_cancel *stop;
-	struct kustos_queue *feed;	    /* of what is claimed */
+	struct kustos_queue *feed;	    /* the queue that is claimed from */
 	struct kustos_mutex *other, *again; /* the second on the same line */
 	pthread_t thread;
 	atomic_int canceled, worked, took;
@@ -328,7 +330,7 @@ static void wait_for_all(struct every *on, struct waits *w)
 	test_eventually(fixture_children("/every/mutex") == 2, PATIENCE_MS);
 }
 
-/* All that a child may still do: be told of it, and free. */
+/* All that a child may do: get EFORKED from each call, and free. */
 static int in_child(const struct every *on)
 {
 	pid_t pid = fork();
