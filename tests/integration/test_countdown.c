@@ -66,8 +66,7 @@ START_TEST(who_goes_by_another_number_is_told)
 	check_err(end_wait(&end, 5000), KUSTOS_EDISAGREE);
 	check_err(look(three), KUSTOS_EDISAGREE);
 	check_err(kustos_countdown_set(three, SOON, NULL), KUSTOS_EDISAGREE);
-	check_err(look(own), KUSTOS_EBUSY); /* the wrong count changes
-					       nothing */
+	check_err(look(own), KUSTOS_EBUSY); /* its mistake changes nothing */
 	check_err(kustos_countdown_set(others, SOON, NULL), KUSTOS_EINVAL);
 	/* Two different counts at the same time. */
 	ck_assert_int_eq(raw_create(fixture_address(), LATCH "/count-3", ""),

@@ -1,5 +1,7 @@
 /*
- * test_failover.c - servers go away, and the client finds one that has not.
+ * test_failover.c - servers fail, and the client moves to one that works, in
+ * the time that is promised.  Each server is behind a proxy of its own, which
+ * refuses connections or swallows all data.
  */
 #include "client_fixture.h"
 #include "support/ensemble.h"
@@ -19,7 +21,7 @@
 #define LONG_MS 24000
 
 static struct ensemble *ensemble;
-static struct proxy *ways[WAYS]; /* to the servers, one each */
+static struct proxy *ways[WAYS]; /* proxies to the servers, one each */
 static char hosts[160];
 
 static void join_ways(int count)
@@ -39,7 +41,8 @@ static void close_ways(void)
 	}
 }
 
-/* Return the number of the way that the client's connection takes, or -1. */
+/* Return the number of the proxy that the client is connected through, or
+   -1. */
 static int way_of(struct kustos_client *client)
 {
 	struct kustos_session s = client_session(client);
@@ -52,7 +55,7 @@ static int way_of(struct kustos_client *client)
 }
 
 /*
- * Three servers, each behind a proxy of its own address.
+ * Three servers, each behind a proxy with an address of its own.
  */
 static void start_ensemble(void)
 {
@@ -79,8 +82,8 @@ static void open_ways(void)
 	join_ways(WAYS);
 }
 
-/* When the listener was last told CONNECTED, if after "start"; a gap too short
-   to be told of ends now. */
+/* Return when the listener was last told CONNECTED, if that was after "start".
+   If the gap was too short to be told at all, it ends now. */
 static int64_t connected_at_ns(struct record *r, int64_t start)
 {
 	int64_t now = test_boot_ns();
@@ -90,8 +93,8 @@ static int64_t connected_at_ns(struct record *r, int64_t start)
 	return told > start ? told : now;
 }
 
-/* Put "mode" on the client's way and on that beside it, by "step".  Returns
-   how many milliseconds it took to be CONNECTED on the third. */
+/* Put "mode" on the proxy that the client uses and on the one "step" behind it.
+   Returns the milliseconds until the client is CONNECTED through the third. */
 static int lose_two(struct kustos_client *client, struct record *r,
 	enum proxy_mode mode, int step)
 {
@@ -112,8 +115,8 @@ static int lose_two(struct kustos_client *client, struct record *r,
 	return (int)(took / 1000000);
 }
 
-/* Lose two of three again and again with one client, whose handle knows all
-   servers at first and later only the one it was steered to. */
+/* Fail two of three servers again and again for one client.  Its handle knows
+   all servers at first, and later only the one to which it was steered. */
 static void lose_two_often(enum proxy_mode mode, int rounds, int *times)
 {
 	struct kustos_client *client = client_connected(hosts, TIMEOUT_MS);
@@ -147,10 +150,11 @@ static int by_value(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Several clients, two losses each; more with KUSTOS_TEST_ROUNDS, on a machine
-   with nothing else to do: there each of them has to keep the limit.  A busy one
-   may stop for a moment, so that the better half has to, and each twice that and
-   a second.  That no session is lost holds for all of them. */
+/* Several clients with two failures each.  KUSTOS_TEST_ROUNDS asks for more, on
+   an idle machine, and then each must keep the limit.  A busy machine may stop
+   for a moment, so without this only the better half must keep it, and the
+   others get twice the limit and one second more.  In no case may a session be
+   lost. */
 static void lose_two_within(enum proxy_mode mode, int limit_ms)
 {
 	const char *wanted = getenv("KUSTOS_TEST_ROUNDS");
@@ -184,7 +188,7 @@ START_TEST(L04_two_of_three_refuse_and_the_third_has_us_within_300ms)
 END_TEST
 
 /*
- * Ways to one server only; what fails is the way.
+ * Two paths to one server; what fails is the path.
  */
 static struct proxy *far[2]; /* behind ways[0] and ways[1] */
 
@@ -195,7 +199,8 @@ static void close_chains(void)
 	proxy_free(far[1]);
 }
 
-/* A near proxy whose far one refuses accepts and closes, and counts. */
+/* If the far proxy refuses, the near one accepts a connection and closes it,
+   and can count that. */
 static void open_chains(void)
 {
 	static const char *const ips[] = { "127.0.0.11", "127.0.0.12" };
@@ -226,7 +231,8 @@ static void fail_both(struct proxy **where, enum proxy_mode mode)
 	proxy_set_mode(where[1], mode);
 }
 
-/* Let a second of an outage pass, and see that it is spent asleep. */
+/* Let a second of an outage pass, and check that the client sleeps
+   meanwhile. */
 static void wait_calmly(struct kustos_client *client)
 {
 	int64_t cpu = cpu_ms();
@@ -239,8 +245,8 @@ static void wait_calmly(struct kustos_client *client)
 	ck_assert_int_lt(cpu_ms() - cpu, 500);
 }
 
-/* The first to return is 0 or 1; the failing ones refuse, or accept and
-   close. */
+/* Address 0 or 1 is the first to work again.  The failing proxies refuse, or
+   accept and close. */
 START_TEST(L03_either_of_two_addresses_is_found_again_without_haste)
 {
 	struct proxy **failing = _i < 2 ? ways : far;
@@ -258,7 +264,7 @@ START_TEST(L03_either_of_two_addresses_is_found_again_without_haste)
 }
 END_TEST
 
-/* A listener that lets nobody in: connecting to it takes for ever. */
+/* A listener with a full queue: connecting to it never ends. */
 struct deaf {
 	int listener, fillers[4];
 	struct sockaddr_in address;
@@ -327,15 +333,16 @@ START_TEST(L04_a_first_connection_is_not_held_up_by_holes)
 	start = test_now_ms();
 	client = client_open(hosts, LONG_MS);
 	client_wait(client, KUSTOS_CONNECTED, 1500);
-	/* The library alone spends a third of the timeout on a hole. */
+	/* The library alone would wait a third of the timeout for a server that
+	   is a hole. */
 	ck_assert_int_lt(test_now_ms() - start, LONG_MS / 4);
 	client_close(client);
 	deaf_end(&deaf);
 }
 END_TEST
 
-/* Servers that differ only in their port cannot be told apart by
-   zoo_set_servers(). */
+/* zoo_set_servers() cannot tell apart servers that differ only in their
+   port. */
 static void open_ports(void)
 {
 	for (int i = 0; i < WAYS; i++) {
@@ -361,8 +368,8 @@ START_TEST(L23_servers_on_one_ip_a_silent_one_is_left)
 END_TEST
 
 /* A hole costs 2/3 of the timeout.  At worst the session ends before the third
-   is tried, and the handle after two timeouts; a new one may try both holes
-   again. */
+   server is tried and the handle is given up after two timeouts; a new handle
+   may try both holes again. */
 START_TEST(L23_servers_on_one_ip_the_last_one_is_reached)
 {
 	enum proxy_mode mode = _i == 0 ? PROXY_REFUSE : PROXY_HOLE;
@@ -380,8 +387,8 @@ START_TEST(L23_servers_on_one_ip_the_last_one_is_reached)
 }
 END_TEST
 
-/* The same with two servers that cannot be steered to, so that the library's
-   own list is all there is. */
+/* The same with two servers between which the client cannot steer, so that only
+   the library's own list is used. */
 START_TEST(L03_two_servers_on_one_ip_are_both_tried)
 {
 	struct kustos_client *client;
@@ -403,15 +410,15 @@ START_TEST(L03_two_servers_on_one_ip_are_both_tried)
 }
 END_TEST
 
-/* Return how many handshakes were not. */
+/* Return how many handshakes were not answered. */
 static int unanswered(void)
 {
 	return proxy_fired(ways[0]) + proxy_fired(ways[1]);
 }
 
-/* A server that takes connections, and never a session, is left for another; and
-   that one likewise, though what was to wake the ZooKeeper library up for the
-   first has not been answered. */
+/* A server that accepts connections but never a session is left for another,
+   and so is that one, although the request that was to wake the ZooKeeper
+   library for the first has not been answered. */
 START_TEST(L04_two_that_answer_no_handshake_are_left_in_turn)
 {
 	struct kustos_client *client = client_connected(hosts, LONG_MS);
@@ -419,7 +426,8 @@ START_TEST(L04_two_that_answer_no_handshake_are_left_in_turn)
 	int here = way_of(client);
 
 	client_exchange(client);
-	/* That of the library's own choice, and the first that it is sent to. */
+	/* The server of the library's own choice, and the first to which it is
+	   steered. */
 	for (int fired = 0; fired < 2; fired++) {
 		for (int i = 0; i < 2; i++)
 			proxy_arm(ways[i], PROXY_DROP_REPLY, ZK_OP_CONNECT, 1);
@@ -435,7 +443,8 @@ START_TEST(L04_two_that_answer_no_handshake_are_left_in_turn)
 	client_wait(client, KUSTOS_CONNECTED, LONG_MS);
 	ck_assert_int_lt(test_now_ms() - start, LONG_MS / 6 + 1500);
 	ck_assert(client_session_id(client) == id);
-	/* The time that it took to get there is not that server's silence. */
+	/* The time until the connection was made is not that server's
+	   silence. */
 	client_exchange(client);
 	ck_assert_uint_eq(client_stats(client).disconnects, 1);
 	client_close(client);

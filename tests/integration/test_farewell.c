@@ -1,9 +1,9 @@
 /*
- * test_farewell.c - any callback of a recipe may be the last: it frees the cancel
- * object of its call, gives back what it was given, destroys the object, and closes
- * the client.
+ * test_farewell.c - any callback of a recipe may end everything: it destroys
+ * the call's cancel object, releases what it was given, destroys the recipe's
+ * object, and closes the client.
  *
- * That nothing is touched after that is for a run with a sanitizer to see.
+ * That nothing is used afterwards is checked by runs with a sanitizer.
  */
 #include "client_fixture.h"
 #include "process.h"
@@ -38,7 +38,7 @@ static bool is_raised(int *flag)
 	return __atomic_load_n(flag, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* Wait until the test makes no call any more, and end it all: once. */
+/* Wait until the test makes no further calls, and end everything, once. */
 static void leave(void (*destroy)(void *object))
 {
 	if (is_raised(&closed))
@@ -162,7 +162,7 @@ static void queued(void *arg, const char *path)
 	leave(destroy_mutex);
 }
 
-/* The call ends after that, with the client: it needs no cancel object. */
+/* The call ends after that, with the client, so it has no cancel object. */
 static void by_a_place(void)
 {
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /*
- * test_flush.c - a flush ends with the last of what it waits for, and needs
- * nothing else to happen.
+ * test_flush.c - a flush ends with the last operation that it waits for, and
+ * does not need anything else to happen.
  */
 #include "mutex_fixture.h"
 
@@ -16,11 +16,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* So long that no heartbeat comes by: the first is sent after an eighth. */
+/* So long that no heartbeat interferes: the first comes after an eighth of
+   it. */
 #define T_MS 60000
 #define BEAT_MS (T_MS / 8)
 #define SHORT_MS 200
-#define MANY 40 /* children, with which a line is long */
+#define MANY 40 /* enough children to make the line a long one */
 
 static struct proxy *proxy;
 static struct kustos_client *client;
@@ -39,7 +40,7 @@ static void tear_down(void)
 	proxy_free(proxy);
 }
 
-/* A thread in a flush. */
+/* A thread that flushes. */
 struct flush {
 	pthread_t thread;
 	enum kustos_err err;
@@ -55,7 +56,7 @@ static void *flush_main(void *arg)
 	return NULL;
 }
 
-/* Return how many threads are in a flush. */
+/* Return how many threads are flushing. */
 static int flushing(void)
 {
 	ku_lock(client);
@@ -73,7 +74,7 @@ static void flush_start(struct flush *flush)
 	test_never(flush->over, SHORT_MS);
 }
 
-/* It ends before a heartbeat could have helped it. */
+/* The flush must end before a heartbeat could have helped it. */
 static void flush_ends(struct flush *flush, int64_t since_ms)
 {
 	test_eventually(flush->over, BEAT_MS);
@@ -82,8 +83,8 @@ static void flush_ends(struct flush *flush, int64_t since_ms)
 	ck_assert_int_eq(flush->err, KUSTOS_OK);
 }
 
-/* What a caller gave up is still on its way; its answer, which nobody wants, is
-   what the flush waits for. */
+/* A call that its caller has given up is still on its way.  The flush waits for
+   its answer, although nobody else does. */
 START_TEST(a_flush_ends_with_an_answer_that_nobody_wants)
 {
 	struct flush flush;
@@ -99,7 +100,8 @@ START_TEST(a_flush_ends_with_an_answer_that_nobody_wants)
 }
 END_TEST
 
-/* Nothing was sent, and nothing can be: the end of the operation is all. */
+/* Nothing was sent, and nothing can be sent: the flush waits for the operation
+   to end. */
 START_TEST(a_flush_ends_with_an_operation_that_was_never_sent)
 {
 	struct flush flush;
@@ -124,14 +126,15 @@ START_TEST(a_flush_ends_with_an_operation_that_was_never_sent)
 }
 END_TEST
 
-/* What begins after it is none of its business. */
+/* A flush does not wait for operations that begin after it. */
 START_TEST(a_flush_does_not_wait_for_what_comes_later)
 {
 	struct flush flush;
 	struct completions done = { 0 };
 	int64_t start = test_now_ms();
 
-	/* In the server's order, the second of two answers. */
+	/* Of two answers, in the server's order, only the second is held
+	   back. */
 	proxy_set_mode(proxy, PROXY_HOLD);
 	ck_assert_int_eq(kustos_exists_async(client, "/", SOON, NULL,
 				 count_completion, &done),
@@ -155,8 +158,8 @@ static void ignore_end(void *arg, enum kustos_err err)
 	(void)err;
 }
 
-/* A creation that is not wanted any more ends with the deletion of what it made,
-   which goes out only when the flush waits already. */
+/* A creation that was given up ends by deleting the node it has made.  The
+   deletion is sent only when the flush is waiting already. */
 START_TEST(L05_a_flush_waits_until_what_nobody_wants_is_deleted)
 {
 	struct kustos_double_barrier *member = NULL;
@@ -184,8 +187,8 @@ START_TEST(L05_a_flush_waits_until_what_nobody_wants_is_deleted)
 }
 END_TEST
 
-/* A long line: whether a proof may be left there is being asked when the lock is given
-   back, and nothing is sent before that is known. */
+/* In a long line, the lock is released while the client is still asking whether
+   it may leave a proof there, and it sends nothing before it knows that. */
 START_TEST(L05_a_flush_waits_until_a_lock_is_given_back)
 {
 	struct kustos_mutex *mutex = NULL;

@@ -1,6 +1,7 @@
 /*
- * test_fork.c - a process that forks while it has a client, or runs another
- * program.
+ * test_fork.c - a process with a client forks, or executes another program:
+ * calls in the child return EFORKED, the parent is not disturbed, and no
+ * descriptor is inherited.
  */
 #include "client_fixture.h"
 #include "process.h"
@@ -20,8 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Run "fn" in a child, which a hang does not outlive.  Returns its exit code,
-   or 128 + its signal. */
+/* Run "fn" in a child, which is killed if it hangs.  Returns its exit code, or
+   128 + its signal. */
 static int in_child(int (*fn)(void *arg), void *arg)
 {
 	pid_t pid = fork();
@@ -110,7 +111,7 @@ static int ask_async(struct kustos_client *c, struct completions *d)
 	return 0;
 }
 
-/* What the child may still do: be told of it, and free. */
+/* All that the child may do: get EFORKED from each call, and free. */
 static int use_and_close(void *arg)
 {
 	struct state *s = arg;
@@ -235,8 +236,8 @@ START_TEST(S24_a_child_may_open_a_client_of_its_own)
 }
 END_TEST
 
-/* A policy that stays where it is asked, with the client locked, when it is told
-   to. */
+/* A retry policy that, when told to, blocks where it is called, with the client
+   locked. */
 static atomic_bool stays;
 static sem_t is_there, may_go;
 
@@ -291,7 +292,7 @@ START_TEST(S24_a_child_that_fires_a_cancel_object_ends_no_wait_of_its_parent)
 }
 END_TEST
 
-/* A client of the child's own, and its parent's cancel object. */
+/* The child uses a client of its own with a cancel object of its parent. */
 static int wait_with(void *arg)
 {
 	struct kustos_cancel *cancel = arg;
@@ -312,8 +313,8 @@ static int wait_with(void *arg)
 	return 0;
 }
 
-/* The parent is at rest when it forks: the allocator of a sanitizer, and what other
-   libraries lock, may be locked for ever in a child of who is not. */
+/* The parent is idle when it forks.  Otherwise locks of a sanitizer's allocator
+   or of other libraries might stay locked in the child for ever. */
 #define QUIET_MS 60000
 
 START_TEST(S24_a_child_cannot_wait_with_a_cancel_object_of_its_parent)
@@ -340,7 +341,8 @@ START_TEST(S24_a_child_cannot_wait_with_a_cancel_object_of_its_parent)
 }
 END_TEST
 
-/* What a descriptor is, such as "socket:[123]" or "anon_inode:[timerfd]". */
+/* Store what a descriptor is, such as "socket:[123]" or
+   "anon_inode:[timerfd]". */
 static void name_fd(int fd, char *name, size_t size)
 {
 	char link[64];
@@ -350,8 +352,8 @@ static void name_fd(int fd, char *name, size_t size)
 	name[len > 0 ? len : 0] = '\0';
 }
 
-/* Return how many descriptors from "from" on a program that we run would
-   inherit; "sockets" counts those that are a socket or a pipe. */
+/* Return how many descriptors, besides known ones, an executed program would
+   inherit.  Sockets and pipes are not among these, but counted in "library". */
 static int count_inherited(const bool *known, int *library)
 {
 	char name[128];
@@ -388,8 +390,8 @@ START_TEST(P13_our_descriptors_are_closed_by_exec)
 	client_wait(c, KUSTOS_CONNECTED, 3000);
 	ck_assert(fcntl(kustos_client_fd(c), F_GETFD) & FD_CLOEXEC);
 	ck_assert_int_eq(count_inherited(known, &library), 0);
-	/* One socket and one pipe of the ZooKeeper library, and never one of
-	   our probes, which are under way while the server is away. */
+	/* One socket and one pipe of the ZooKeeper library; never a socket of
+	   our probes, which are under way while the server does not answer. */
 	ck_assert_int_le(library, 3);
 	ck_assert_int_eq(server_pause(fixture_server()), 0);
 	for (int64_t end = test_now_ms() + 1500; test_now_ms() < end;) {

@@ -1,6 +1,7 @@
 /*
- * test_fronts.c - the callback forms of calls that only ask the server for something:
- * each does what the waiting form does, and tells its end once, whatever it is.
+ * test_fronts.c - callback forms of calls that only send a request: each does
+ * the same as its waiting form, and its callback gets the outcome exactly once,
+ * whatever that is.
  */
 #include "allocs.h"
 #include "faults.h"
@@ -19,10 +20,10 @@
 
 static struct kustos_barrier *barrier;
 
-/* A call, on the objects above.  "end" NULL: without a callback. */
+/* A call, on the objects above.  If "end" is NULL it has no callback. */
 struct front {
 	const char *name;
-	void (*prepare)(void); /* so that it has something to do */
+	void (*prepare)(void); /* gives the call something to do */
 	enum kustos_err (*ask)(kustos_deadline deadline,
 		struct kustos_cancel *cancel, struct end *end);
 	bool (*is_done)(void);
@@ -78,7 +79,8 @@ static void no_thing(void)
 	(void)raw_delete(fixture_address(), THING);
 }
 
-/* Only the first of them makes it.  Memory may be short for a check of libcheck's. */
+/* Only the first call creates the node.  No check of libcheck here, as memory
+   may be short. */
 static void multi_told(void *arg, enum kustos_err err,
 	const struct kustos_result *result)
 {
@@ -137,7 +139,7 @@ static void a_latch(void)
 	atomic_store(&looks, 0);
 }
 
-/* Memory may be short for a check of libcheck's. */
+/* No check of libcheck here, as memory may be short. */
 static void look_told(void *arg, enum kustos_err err,
 	const struct kustos_countdown_status *status)
 {
@@ -229,7 +231,8 @@ static void set_up(void)
 	make();
 }
 
-/* A proxy in this process would be short of memory, too, and cut the client off. */
+/* Without a proxy: it would run short of memory in this process as well, and
+   disconnect the client. */
 static void set_up_direct(void)
 {
 	inject_reset();
@@ -327,7 +330,7 @@ START_TEST(a_latch_that_says_another_count_is_left_as_it_is)
 }
 END_TEST
 
-/* What it was asked of may be gone by then. */
+/* The object of the call may be destroyed before it ends. */
 START_TEST(L01_each_is_told_when_the_client_is_closed)
 {
 	const struct front *front = &fronts[_i];

@@ -1,6 +1,6 @@
 /*
- * test_guaranteed.c - the guaranteed delete: tried until it is confirmed, and
- * never aimed at a newer node of the same name.
+ * test_guaranteed.c - the guaranteed delete: it is retried until it is
+ * confirmed, and never deletes a newer node of the same name.
  */
 #include "client_fixture.h"
 #include "inject.h"
@@ -15,10 +15,10 @@
 
 static struct proxy *proxy;
 static struct kustos_client *client;
-static enum proxy_fault fault; /* of each delete, so often */
+static enum proxy_fault fault; /* of each delete, faults_left times */
 static int faults_left;
 
-/* Runs before the request is tried again, so that the next is lost, too. */
+/* Runs before the request is retried, so that the retry is lost, too. */
 static void rearm(void *arg, const char *operation, const char *path,
 	int64_t duration_ns, enum kustos_err result)
 {
@@ -71,7 +71,7 @@ static void flush(void)
 	ck_assert_int_eq(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 }
 
-/* It is cut off, until it may come back. */
+/* Cut the client off until come_back(). */
 static void suspend(void)
 {
 	inject_connect(ECONNREFUSED);
@@ -79,14 +79,14 @@ static void suspend(void)
 	client_wait(client, KUSTOS_SUSPENDED, 2000);
 }
 
-/* What was to be done is over then. */
+/* Let the client reconnect, and wait until the delete is done. */
 static void come_back(void)
 {
 	inject_connect(0);
 	flush();
 }
 
-/* While the client cannot come back, somebody else replaces the node. */
+/* Somebody else replaces the node while the client is cut off. */
 static int64_t replace(const char *path)
 {
 	struct raw_stat stat;
@@ -112,7 +112,7 @@ static const enum proxy_fault faults[] = { PROXY_LOSE_REPLY,
 START_TEST(L05_a_guaranteed_delete_is_replayed_until_it_is_confirmed)
 {
 	int64_t czxid = client_create(client, "/g", 0);
-	/* If it was applied it is not sent again. */
+	/* A delete that was applied is not sent again. */
 	int times = _i == 0 ? 1 : 6;
 
 	fault = faults[_i];
@@ -165,7 +165,7 @@ START_TEST(S10_a_late_retry_spares_a_newer_node)
 }
 END_TEST
 
-/* It need not even be a retry: the first try may be late, too. */
+/* The first try may be late, too, not only a retry. */
 START_TEST(S10_a_first_try_that_had_to_wait_spares_a_newer_node)
 {
 	int64_t newer, czxid = client_create(client, "/g", 0);
@@ -178,7 +178,7 @@ START_TEST(S10_a_first_try_that_had_to_wait_spares_a_newer_node)
 }
 END_TEST
 
-/* And the look before it may be lost. */
+/* The look before the delete may be lost as well. */
 START_TEST(S10_one_that_has_to_look_twice_spares_a_newer_node)
 {
 	int64_t newer, czxid = client_create(client, "/g", 0);
@@ -194,7 +194,8 @@ START_TEST(S10_one_that_has_to_look_twice_spares_a_newer_node)
 }
 END_TEST
 
-/* Nor a try at all: one that waits behind a full flight goes stale as well. */
+/* A try that has not been sent, because too many requests are in flight, goes
+   stale as well. */
 START_TEST(S10_one_that_waits_in_the_queue_spares_a_newer_node)
 {
 	int64_t newer, czxid = client_create(client, "/g", 0);

@@ -1,6 +1,6 @@
 /*
- * test_kick.c - a silent connection is broken, and no other socket of the
- * process, whatever else it has open to the same server.
+ * test_kick.c - a silent connection of a client is broken, and no other socket
+ * of the process is, even those to the same server.
  */
 #include "client_fixture.h"
 #include "support/proxy.h"
@@ -21,8 +21,8 @@ static struct proxy *ways[2];
 static char hosts[96];
 static struct kustos_client *clients[CLIENTS];
 
-/* Sockets of the program's own to the first way: one that only exists, and
-   sessions, each used by a thread when they are busy. */
+/* The program's own sockets to the first proxy: one that does nothing, and
+   sessions, each of which a thread uses if they are to be busy. */
 static int idle;
 static struct raw *sessions[SESSIONS];
 static pthread_t users[SESSIONS];
@@ -59,8 +59,8 @@ static void *use_session(void *session)
 	return NULL;
 }
 
-/* From here on there is no telling, by the traffic, which socket is whose:
-   every exchange takes as long as any other and overlaps one of each. */
+/* From now on traffic does not tell which socket is whose: all exchanges take
+   equally long and overlap. */
 static void make_busy(void)
 {
 	proxy_set_delay(ways[0], 0, 10);
@@ -70,8 +70,8 @@ static void make_busy(void)
 			0);
 }
 
-/* The program's own sockets, and two clients, all on the first way; in this
-   order, so that who searches meets the wrong ones first. */
+/* The program's own sockets and two clients, all to the first proxy.  In this
+   order a search for the client's socket meets the wrong ones first. */
 static void open_all(bool busy)
 {
 	idle = net_connect(proxy_address(ways[0]), PATIENCE_MS);
@@ -116,7 +116,7 @@ static void close_all(void)
 	close(idle);
 }
 
-/* In the hole no socket gets an answer, but one that was shut down says so at
+/* A hole answers on no socket, but a socket that was shut down would fail at
    once. */
 static void check_untouched_in_hole(void)
 {
@@ -132,8 +132,8 @@ static void check_untouched_in_hole(void)
 }
 
 /* The second time the clients cannot know which sockets are theirs.  They are
-   steered away, with what was sent still waiting for its answer, which costs
-   libzookeeper_mt one more connection. */
+   steered to the other server while requests wait for their answers, which
+   costs libzookeeper_mt one more connection. */
 START_TEST(B05_two_clients_leave_a_silent_server_and_nothing_else_is_touched)
 {
 	int64_t ids[CLIENTS];
@@ -166,7 +166,7 @@ static uint64_t disconnects(void)
 	return sum;
 }
 
-/* One client of the two is not answered any more; the server is well. */
+/* One of the two clients gets no more answers, while the server works. */
 START_TEST(B05_only_the_silent_connection_of_two_is_broken)
 {
 	open_all(false);
@@ -184,8 +184,8 @@ START_TEST(B05_only_the_silent_connection_of_two_is_broken)
 }
 END_TEST
 
-/* The one of libzookeeper_mt writes into one buffer for all handles, without a
-   lock.  This one is always wrong, for who should use it all the same. */
+/* libzookeeper_mt's own version writes into one buffer for all handles, without
+   a lock.  This one is always wrong, so that its use would be noticed. */
 struct _zhandle;
 const char *zoo_get_current_server(struct _zhandle *handle);
 const char *zoo_get_current_server(struct _zhandle *handle)
@@ -194,7 +194,7 @@ const char *zoo_get_current_server(struct _zhandle *handle)
 	return "somewhere else";
 }
 
-/* Readers ask both clients where they are connected, again and again. */
+/* Threads ask both clients again and again where they are connected. */
 static int mistakes, reads;
 
 static void *read_servers(void *arg)

@@ -1,6 +1,7 @@
 /*
- * test_lag.c - reads that could be older than what is already known: of a
- * creation whose answer was lost, and in a new session or a new handle.
+ * test_lag.c - a follower lags behind, so a read might miss what is known
+ * already: after a creation whose reply was lost, in a new session, and in a
+ * new handle.
  */
 #include "client_fixture.h"
 #include "ensemble.h"
@@ -16,14 +17,14 @@
 #define T_MS 12000
 
 /*
- * A creation on its way, as a follower sees it:
+ * A creation, as a follower sees it:
  *
  *	0          to the leader
  *	DELAY      proposed; the follower acknowledges it
  *	2 DELAY    the leader, whose other follower sleeps, commits it
  *
  * The connection is lost before DELAY and comes back, and the leader confirms
- * the session before the commit.  The search must not end before that.
+ * the session before the commit.  The search must not end before the commit.
  */
 START_TEST(S07_a_creation_lost_in_a_slow_ensemble_leaves_one_node)
 {
@@ -94,7 +95,7 @@ START_TEST(S07_the_search_for_a_lost_creation_waits_for_a_sync)
 }
 END_TEST
 
-/* The first read of a connection stays here until a sync has been answered. */
+/* The first read of a connection is not sent until a sync has been answered. */
 static void first_read_waits(struct kustos_client *client)
 {
 	struct completions done = { 0 };
@@ -119,7 +120,8 @@ START_TEST(S23_a_new_session_syncs_before_its_first_read)
 	inject_frame(INJECT_HOLD_REPLY, ZK_OP_SYNC, 1);
 	client = client_open(fixture_address(), T_MS);
 	first_read_waits(client);
-	/* Armed while there is no connection, so that no heartbeat is held. */
+	/* This is armed while there is no connection, so that no heartbeat is
+	   held. */
 	inject_reset();
 	inject_connect(ECONNREFUSED);
 	client_kill_session(client);
@@ -132,7 +134,7 @@ START_TEST(S23_a_new_session_syncs_before_its_first_read)
 }
 END_TEST
 
-/* The handle is new, and knows nothing of what the session has seen. */
+/* The handle is new and does not know what the session has seen. */
 START_TEST(S23_a_session_that_is_taken_over_syncs_before_its_first_read)
 {
 	struct kustos_client_options o = client_options(fixture_address(),

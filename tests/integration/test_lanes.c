@@ -1,13 +1,13 @@
 /*
- * test_lanes.c - what is run on a thread of its own, or on that of others, when there
- * is just one, or it is about to end.
+ * test_lanes.c - long callbacks on threads of the client when there is only one
+ * thread, or when that is about to end.
  */
 #include "callback_gate.h"
 #include "client_fixture.h"
 
 #include "client.h"
 
-/* A call, and where it stands. */
+/* A call, and the gate where it blocks. */
 struct errand {
 	struct ku_call call; /* first: cast back from it */
 	struct gate *gate;
@@ -28,8 +28,8 @@ static int idle_threads(struct kustos_client *c)
 	return idle;
 }
 
-/* One thread is there, which waits for more: the second of two that come at once has
-   none, and the first does not return. */
+/* There is one idle thread.  Of two calls that come at once the second must get
+   another thread, because the first does not return. */
 START_TEST(L10_what_takes_long_does_not_wait_for_a_thread_that_another_got)
 {
 	struct kustos_client *c = client_connected(fixture_address(), 20000);
@@ -56,8 +56,8 @@ START_TEST(L10_what_takes_long_does_not_wait_for_a_thread_that_another_got)
 }
 END_TEST
 
-/* The thread that waits for more is just about to end for want of it, and cannot yet,
-   when there is some. */
+/* The idle thread is just about to end for want of work, and cannot yet, when
+   there is some. */
 START_TEST(L10_what_comes_as_the_last_thread_ends_is_run)
 {
 	struct kustos_client *c = client_connected(fixture_address(), 20000);
@@ -80,7 +80,7 @@ START_TEST(L10_what_comes_as_the_last_thread_ends_is_run)
 }
 END_TEST
 
-/* The first has no thread yet, and is not known to take long. */
+/* The first call has no thread yet, and is not known to take long. */
 START_TEST(L10_news_of_a_loss_does_not_stay_behind_what_has_not_begun)
 {
 	struct kustos_client *c = client_connected(fixture_address(), 20000);

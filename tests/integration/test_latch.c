@@ -1,6 +1,6 @@
 /*
- * test_latch.c - who takes part in an election, who leads, and what the program
- * is told of it, while nothing fails.
+ * test_latch.c - the latch while nothing fails: who takes part in an election,
+ * who leads, and what callbacks, states and waits say of it.
  */
 #include "latch_fixture.h"
 #include "mutex_pair.h"
@@ -113,7 +113,7 @@ START_TEST(who_waits_and_closes_is_told_nothing_and_leaves)
 }
 END_TEST
 
-/* What others see while the leader is told of its loss. */
+/* What others see while the leader's callback is told of its loss. */
 static void look_around(struct runner *r)
 {
 	struct raw_stat stat;
@@ -139,7 +139,7 @@ START_TEST(a_leader_that_closes_is_told_before_the_next_begins)
 	kustos_latch_close(ours.latch, 1);
 	runner_end(&ours);
 	ck_assert_int_eq(ours.losses, 1);
-	/* Without a word. */
+	/* This close is without a callback. */
 	kustos_latch_close(theirs.latch, 0);
 	check_state(&theirs, KUSTOS_LATCH_CLOSED);
 	kustos_latch_destroy(theirs.latch);
@@ -174,7 +174,7 @@ START_TEST(states_follow_what_is_done)
 	runner_leads(&ours);
 	check_state(&ours, KUSTOS_LATCH_LEADS);
 	check_err(kustos_latch_error(ours.latch), KUSTOS_OK);
-	/* Again, which takes no second place. */
+	/* A second start takes no second place. */
 	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
 	runner_run(&theirs, other, NULL);
 	line_wait(2);
@@ -228,7 +228,7 @@ START_TEST(a_wait_ends_as_it_was_told_to)
 	kustos_cancel_fire(cancel);
 	check_err(kustos_latch_wait(theirs.latch, SOON, cancel),
 		KUSTOS_ECANCELED);
-	/* None of which ended its part. */
+	/* None of these has ended its part in the election. */
 	check_state(&theirs, KUSTOS_LATCH_WAITING);
 	runner_end(&ours);
 	runner_leads(&theirs);
@@ -262,7 +262,7 @@ static void waiter_start(struct waiter *w, struct kustos_latch *latch)
 	w->latch = latch;
 	atomic_store(&w->err, -1);
 	ck_assert_int_eq(pthread_create(&w->thread, NULL, wait_for_it, w), 0);
-	/* It sleeps in the call, which may end the latch that it is of. */
+	/* It sleeps in the call; the latch may end under it. */
 	test_eventually(atomic_load(&w->tid) != 0 &&
 			thread_sleeps(atomic_load(&w->tid)),
 		2000);
@@ -271,7 +271,8 @@ static void waiter_start(struct waiter *w, struct kustos_latch *latch)
 
 #define WAITERS 3
 
-/* By a close, by a destroy, because it leads, or canceled. */
+/* A waiter is woken by a close, by a destroy, because the latch leads, or by a
+   cancel. */
 START_TEST(those_who_wait_learn_of_the_end)
 {
 	static struct waiter waiters[WAITERS];
@@ -286,7 +287,7 @@ START_TEST(those_who_wait_learn_of_the_end)
 	for (int i = 0; i < WAITERS; i++) {
 		waiters[i].cancel = cancel;
 		waiter_start(&waiters[i], ours.latch);
-		if (i == 0) /* before it takes part */
+		if (i == 0) /* before the latch takes part */
 			check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
 	}
 	if (_i == 0)
@@ -340,7 +341,7 @@ START_TEST(bad_arguments_are_refused)
 }
 END_TEST
 
-/* A program that knows less of them, or more. */
+/* Programs built with older or newer headers have smaller or larger options. */
 START_TEST(options_have_the_size_that_the_program_knows)
 {
 	struct {

@@ -1,7 +1,7 @@
 /*
- * test_latch_alloc.c - every allocation of every call of a latch, and of an
- * observer, fails once: the call says so or does without, the latch leads in the
- * end, and nothing is left behind.
+ * test_latch_alloc.c - each allocation of each call of a latch, and of an
+ * observer, fails once (allocs.h): the call either reports this or does without
+ * the memory, the latch leads in the end, and nothing is left behind.
  */
 #include "allocs.h"
 #include "inject.h"
@@ -12,12 +12,13 @@
 
 #include <string.h>
 
-#define T_MS 6000 /* what cannot be sent is tried again after an eighth */
+#define T_MS 6000 /* what cannot be sent is retried after an eighth of this */
 
-/* Before the calls that are of a leader: it leads, and "heir" waits. */
+/* For calls that need a leader: "leader" leads before each, and "heir"
+   waits. */
 static struct kustos_latch *leader, *heir;
 
-/* No callbacks: libcheck takes memory for each check in one. */
+/* Without callbacks: each check of libcheck in one would allocate. */
 static enum kustos_err make(struct kustos_client *owner, const char *id,
 	int one_node, struct kustos_latch **out)
 {
@@ -93,8 +94,8 @@ static enum kustos_err call_say_async(void)
 	return (enum kustos_err)(atomic_load(&ended) - 1);
 }
 
-/* And back, without a fault; also if it says that it failed: once it has stopped
-   leading the other is the first. */
+/* Hand back, without faults, even if the call has failed: once it has stopped
+   leading, the other one is first. */
 static enum kustos_err call_hand_over(void)
 {
 	enum kustos_err err = kustos_latch_hand_over(leader, "heir", SOON,
@@ -120,7 +121,7 @@ static void told(void *arg, enum kustos_err err,
 		atomic_store((atomic_int *)arg, 1);
 }
 
-/* What is there is told, whatever is short meanwhile. */
+/* What is there must be told, whichever allocation fails meanwhile. */
 static enum kustos_err call_observe(void)
 {
 	struct kustos_observer *observer = NULL;

@@ -1,6 +1,6 @@
 /*
- * test_latch_callbacks.c - gains and losses are told in turns, whoever is slow;
- * and what may be done while they are.
+ * test_latch_callbacks.c - the callbacks of a latch: gains and losses
+ * alternate, however slow a callback is; and what a program may do in them.
  */
 #include "latch_fixture.h"
 #include "mutex_pair.h"
@@ -42,7 +42,7 @@ static void close_and_destroy(struct runner *r)
 static const struct {
 	runner_fn *on_gained, *on_lost;
 	int losses;	/* that are told in the end */
-	bool destroyed; /* by itself */
+	bool destroyed; /* by the callback itself */
 } own[] = {
 	{ close_it, NULL, 1, false },
 	{ close_it, close_it, 1, false },
@@ -83,7 +83,8 @@ static void wait_for_other(struct runner *r)
 	test_eventually(atomic_load(&inside), 5000);
 }
 
-/* Who tells of the loss waits for this, once the loss was told. */
+/* A callback of the hold.  The thread that tells the loss waits for it after
+   the loss was told. */
 static void end_it(void *arg, struct kustos_hold *hold)
 {
 	struct runner *r = arg;
@@ -103,7 +104,7 @@ static void listen_to_hold(struct runner *r)
 START_TEST(a_latch_may_be_ended_in_a_callback_of_its_hold)
 {
 	at_last = ends[_i];
-	atomic_store(&inside, false); /* a round before may have set them */
+	atomic_store(&inside, false); /* an earlier round may have set them */
 	atomic_store(&over, false);
 	runner_make(&ours, client, NULL);
 	ours.on_gained = listen_to_hold;
@@ -120,7 +121,7 @@ START_TEST(a_latch_may_be_ended_in_a_callback_of_its_hold)
 }
 END_TEST
 
-/* Its node is deleted while it has not yet taken in that it leads. */
+/* The node is deleted while the callback of the gain is still running. */
 START_TEST(a_loss_is_told_when_the_gain_has_been_taken_in)
 {
 	char node[NODE_SIZE];
@@ -132,7 +133,7 @@ START_TEST(a_loss_is_told_when_the_gain_has_been_taken_in)
 	runner_run(&theirs, other, NULL);
 	line_wait(2);
 	node_at(0, node);
-	/* From now on it is watched. */
+	/* From now on the node is watched. */
 	test_eventually(watch_count() >= 2, 2000);
 	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
 	test_eventually(!kustos_latch_leads(ours.latch), 500);
@@ -198,7 +199,8 @@ static void close_with_hold(struct runner *r)
 	check_err(kustos_hold_on_lost(r->hold, close_at_once, r), KUSTOS_OK);
 }
 
-/* That callback is not the one which waits, so nobody waits for himself. */
+/* The callback of the hold is not the one that the close waits for, so it does
+   not wait for itself. */
 START_TEST(a_close_in_a_callback_of_its_hold_waits_for_that_of_the_latch)
 {
 	atomic_store(&inside, false);
@@ -223,8 +225,8 @@ END_TEST
 
 static struct end handed;
 
-/* The hand-over waits for the end of this callback, and what is asked for after it
-   for its own. */
+/* The hand-over waits until this callback has returned, and a call behind it
+   would wait for the hand-over. */
 static void ask_behind_a_hand_over(struct runner *r)
 {
 	line_wait(2);
@@ -280,7 +282,8 @@ static void stay_with_hold(struct runner *r)
 	check_err(kustos_hold_on_lost(r->hold, stay_in_it, r), KUSTOS_OK);
 }
 
-/* The loss was told; only who is in it himself does not wait for it. */
+/* The loss was told.  A close waits for the callback of the hold, unless it is
+   called in that. */
 START_TEST(a_close_waits_for_a_callback_of_its_hold)
 {
 	pthread_t thread;
@@ -290,7 +293,7 @@ START_TEST(a_close_waits_for_a_callback_of_its_hold)
 	atomic_store(&closed, false);
 	runner_make(&ours, client, NULL);
 	ours.on_gained = stay_with_hold;
-	ours.on_lost = wait_for_other; /* else it may be left out */
+	ours.on_lost = wait_for_other; /* else that may be left out */
 	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
 	test_eventually(atomic_load(&ours.ended) == 1, 5000);
 	ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
@@ -306,8 +309,8 @@ START_TEST(a_close_waits_for_a_callback_of_its_hold)
 }
 END_TEST
 
-/* The program's loop was to tell of a loss of which a close tells meanwhile: for that
-   another close waits. */
+/* The program's loop would tell a loss that is just being told by a close.
+   Another close waits for that. */
 START_TEST(a_loss_that_is_being_told_is_not_told_again_elsewhere)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
@@ -328,7 +331,7 @@ START_TEST(a_loss_that_is_being_told_is_not_told_again_elsewhere)
 	ck_assert_int_gt(kustos_client_dispatch(looped), 0);
 	ck_assert_int_eq(ours.gains, 1);
 	ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
-	/* With nobody else there it may lead again in no time. */
+	/* With no other candidate it may lead again at once. */
 	test_eventually(kustos_latch_term(ours.latch) != ours.token, 5000);
 	pthread_create(&threads[0], NULL, close_elsewhere, &ours);
 	test_eventually(atomic_load(&inside), 5000);

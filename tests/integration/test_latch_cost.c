@@ -1,6 +1,6 @@
 /*
- * test_latch_cost.c - how many requests a latch takes, and that nothing is left
- * of it in a fork of its process.
+ * test_latch_cost.c - how many requests a latch sends, and that a child after
+ * fork() does not lead.
  */
 #include "latch_fixture.h"
 
@@ -47,7 +47,8 @@ START_TEST(a_term_alone_is_four_requests_at_the_most)
 		runner_leads(&runners[0]);
 		runner_end(&runners[0]);
 	}
-	/* Create and list, delete; and the watch of one that lasts. */
+	/* Create and list, delete; and the watch, if a term lasts long
+	   enough. */
 	ck_assert_uint_ge(sent(client) - before, 3 * ROUNDS);
 	ck_assert_uint_le(sent(client) - before, 4 * ROUNDS + 20);
 }
@@ -67,14 +68,14 @@ START_TEST(what_a_leader_says_is_a_request_and_a_hand_over_reads_once)
 		check_err(kustos_latch_set_data(runners[0].latch, "y", 1, SOON,
 				  NULL),
 			KUSTOS_OK);
-	/* And the watch of its own node is put on anew. */
+	/* Each also sets the watch on its own node again. */
 	ck_assert_uint_le(sent(client) - before, 2 * ROUNDS + 20);
 	before = sent(client);
 	check_err(kustos_latch_hand_over(runners[0].latch, NULL, SOON, NULL),
 		KUSTOS_OK);
 	line_wait(SOME);
-	/* A listing, a read of each, the trial, the deletion, once more for
-	   certain; and a new place, with what is watched for it. */
+	/* One listing, one read for each node, the trial, the deletion, one
+	   more to be certain; and a new place with the watches for it. */
 	ck_assert_uint_le(sent(client) - before, 1 + SOME + 3 + 6);
 	for (int i = 0; i < SOME; i++)
 		runner_end(&runners[i]);

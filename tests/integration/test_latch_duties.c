@@ -1,6 +1,6 @@
 /*
- * test_latch_duties.c - what a leader can do besides leading: say something
- * else, tell its term, and hand over to one of those who wait.
+ * test_latch_duties.c - what a leader can do besides leading: change its data,
+ * tell its term, and hand over to another candidate.
  */
 #include "latch_fixture.h"
 #include "mutex_pair.h"
@@ -27,8 +27,8 @@ static void tear_down(void)
 	ck_assert_int_eq(line_count(), 0);
 }
 
-/* The first is of "client", the others of "other"; each has its number as
-   its id. */
+/* The first belongs to "client", the others to "other"; the id of each is its
+   number. */
 static void line_up(int count)
 {
 	static const char *const ids[MOST] = { "0", "1", "2", "3", "4", "5" };
@@ -48,7 +48,7 @@ static void all_end(int count)
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 }
 
-/* The one at that place has this data. */
+/* Check the data of the node at that place. */
 static void check_data(int place, const char *wanted)
 {
 	struct raw *raw = raw_open(fixture_address(), T_MS);
@@ -79,7 +79,7 @@ START_TEST(a_leader_says_something_else_and_so_do_its_later_terms)
 		KUSTOS_OK);
 	test_never(!kustos_latch_leads(runners[0].latch), QUIET_MS);
 	ck_assert_int_eq(runners[0].losses, 0);
-	/* Somebody takes its place away. */
+	/* Somebody deletes its node. */
 	ck_assert_int_eq(raw_delete(fixture_address(), runners[0].node), 0);
 	runner_leads(&runners[1]);
 	line_wait(2);
@@ -145,7 +145,7 @@ START_TEST(S20_an_answer_that_is_lost_does_not_end_leadership)
 }
 END_TEST
 
-/* What is written while nobody waits for it any more is still known. */
+/* What is written after its callers gave up is still taken into account. */
 START_TEST(a_change_that_nobody_waits_for_is_seen_to_its_end)
 {
 	struct end ends[3] = { { .calls = 0 } };
@@ -175,7 +175,7 @@ START_TEST(a_change_that_nobody_waits_for_is_seen_to_its_end)
 }
 END_TEST
 
-/* Whoever writes into a leader's node asks it to go. */
+/* A leader whose node somebody else writes into is thereby asked to go. */
 START_TEST(a_leader_whose_node_another_writes_into_stops)
 {
 	line_up(2);
@@ -215,11 +215,11 @@ END_TEST
 
 /* --- Hand-over ------------------------------------------------------------ */
 
-/* From the first to each, and to whoever is next. */
+/* From the first to each other, and to the next one, whoever it is. */
 START_TEST(leadership_goes_to_the_one_that_is_named)
 {
 	static const char *const ids[] = { "1", "2", "4", NULL };
-	/* Who is surely the second then, as it kept its place. */
+	/* The candidate that is certainly second then, as it kept its place. */
 	static const char *const second[] = { "2", "3", NULL, "2" };
 	int heir = ids[_i] != NULL ? ids[_i][0] - '0' : 1;
 
@@ -232,7 +232,7 @@ START_TEST(leadership_goes_to_the_one_that_is_named)
 	ck_assert_int_gt(runners[heir].token, runners[0].token);
 	for (int i = 1; i < 5; i++)
 		ck_assert_int_eq(runners[i].gains, i == heir);
-	/* The others have lined up behind it, and lead in turn. */
+	/* The others have joined the line again, and lead in turn. */
 	line_wait(5);
 	if (second[_i] != NULL)
 		check_data(1, second[_i]);
@@ -245,7 +245,7 @@ START_TEST(nothing_is_done_if_nobody_of_that_name_waits)
 	line_up(2);
 	check_err(kustos_latch_hand_over(runners[0].latch, "9", SOON, NULL),
 		KUSTOS_EABSENT);
-	/* Who leads does not wait. */
+	/* The leader itself is not waiting. */
 	check_err(kustos_latch_hand_over(runners[0].latch, "0", SOON, NULL),
 		KUSTOS_EABSENT);
 	check_err(kustos_latch_hand_over(runners[1].latch, "0", SOON, NULL),
@@ -260,7 +260,7 @@ START_TEST(nothing_is_done_if_nobody_of_that_name_waits)
 }
 END_TEST
 
-/* Between two of one client, in a line of others. */
+/* Between two latches of one client, in a line with others. */
 START_TEST(two_of_one_client_hand_over_to_each_other)
 {
 	struct rival rival;
@@ -271,7 +271,7 @@ START_TEST(two_of_one_client_hand_over_to_each_other)
 	line_wait(2);
 	runner_run(&runners[1], client, "1");
 	line_wait(3);
-	rival_enter(&rival); /* a lock: none of theirs */
+	rival_enter(&rival); /* a lock's node, not a candidate */
 	for (int i = 0; i < 4; i++) {
 		struct runner *from = &runners[i % 2];
 		struct runner *to = &runners[1 - i % 2];
@@ -295,7 +295,7 @@ static void hand_over_at_once(struct runner *r)
 {
 	if (r->gains > 1)
 		return;
-	line_wait(2); /* the other has lined up again */
+	line_wait(2); /* the other has joined the line again */
 	check_err(kustos_latch_hand_over(r->latch, "1", SOON, NULL),
 		KUSTOS_EDEADLK);
 	check_err(kustos_latch_hand_over_async(r->latch, "1", SOON, NULL,
@@ -335,7 +335,7 @@ static void count_losses(struct runner *r)
 	check_err(kustos_hold_on_lost(r->hold, count_it, NULL), KUSTOS_OK);
 }
 
-/* Its node was watched while it waited: that it goes is seen. */
+/* Its node was watched while it waited, so its deletion is noticed. */
 START_TEST(the_hold_of_who_has_handed_over_calls_nobody)
 {
 	runner_run(&runners[0], client, "0");
@@ -355,7 +355,7 @@ START_TEST(the_hold_of_who_has_handed_over_calls_nobody)
 }
 END_TEST
 
-/* Each frame of it may be lost: somebody leads, and it is said who. */
+/* Any frame of it may be lost: there is one leader, and it is known who. */
 START_TEST(S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader)
 {
 	enum kustos_err err;
@@ -372,7 +372,7 @@ START_TEST(S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader)
 }
 END_TEST
 
-/* The answer is lost, and when it can be asked for the heir leads no more. */
+/* The answer is lost, and the heir no longer leads when it can be asked for. */
 START_TEST(S15_what_nothing_tells_of_a_hand_over_is_said_to_be_unknown)
 {
 	struct end end = { .calls = 0 };
@@ -430,8 +430,8 @@ START_TEST(a_hand_over_ends_as_it_was_told_to)
 }
 END_TEST
 
-/* Between the look and the deed, which is when the program is told, the heir
-   leaves, or takes another name. */
+/* Between the look and the deed, while a callback runs, the heir leaves, or
+   takes another id. */
 static void heir_leaves(struct runner *r)
 {
 	(void)r;

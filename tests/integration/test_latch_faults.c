@@ -1,6 +1,6 @@
 /*
- * test_latch_faults.c - connections, sessions and nodes go while somebody leads,
- * or waits to: it is told what it lost, and takes part again, by itself.
+ * test_latch_faults.c - connections, sessions and nodes are lost while a latch
+ * leads or waits: it is told its loss, and joins the line again by itself.
  */
 #include "inject.h"
 #include "latch_fixture.h"
@@ -56,7 +56,7 @@ static void leave_both(void)
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 }
 
-/* "theirs" goes, and "ours" leads, with a node that is its own. */
+/* "theirs" leaves, and "ours" leads with a node of its own. */
 static void check_succession(void)
 {
 	check_state(&ours, KUSTOS_LATCH_WAITING);
@@ -97,7 +97,7 @@ static void run_cautious(void)
 	runner_make_with(&ours, client, o);
 }
 
-/* It does not know yet how long the connection will be away. */
+/* It cannot know yet how long the connection will be away. */
 static void check_early(struct runner *r)
 {
 	ck_assert_int_gt(kustos_hold_remaining_ms(r->hold), 0);
@@ -129,7 +129,8 @@ START_TEST(U02_a_cautious_leader_gives_up_at_once_and_lines_up_again)
 }
 END_TEST
 
-/* It is away twice, or ends, before the first gain has been taken in. */
+/* Its connection is lost twice, or its session ends, before the callback of the
+   first gain has returned. */
 START_TEST(U02_a_cautious_leader_that_is_slow_loses_once)
 {
 	int64_t epoch = client_epoch(client);
@@ -204,8 +205,8 @@ START_TEST(L14_a_candidate_that_loses_its_session_lines_up_again)
 }
 END_TEST
 
-/* The one before it goes while the candidate's session is over and it cannot
-   know. */
+/* The candidate's session is over, and it cannot know this when the one before
+   it leaves. */
 START_TEST(S11_a_candidate_whose_session_died_does_not_lead)
 {
 	enter_behind();
@@ -223,7 +224,8 @@ START_TEST(S11_a_candidate_whose_session_died_does_not_lead)
 }
 END_TEST
 
-/* A loss while it closes or is destroyed, and the gain has not returned. */
+/* The latch loses its term while it closes or is destroyed, and before the
+   callback of the gain has returned. */
 static void *end_it(void *arg)
 {
 	struct runner *r = arg;
@@ -270,7 +272,8 @@ END_TEST
 START_TEST(S09_a_leader_whose_node_is_deleted_is_told_and_lines_up_again)
 {
 	enter_both();
-	/* From now on it is watched: it, and the one that waits behind. */
+	/* From now on two watches are set: the leader's, and that of the one
+	   behind it. */
 	test_eventually(watch_count() >= 2, 2000);
 	ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
 	test_eventually(!kustos_latch_leads(ours.latch), 1000);
@@ -293,7 +296,7 @@ START_TEST(L12_a_candidate_whose_node_is_deleted_makes_one_other)
 		node_at(1, node);
 		ck_assert_str_ne(node, last);
 		strcpy(last, node);
-		/* From now on it is watched. */
+		/* From now on the node is watched. */
 		test_eventually(watch_count() >= 2, 2000);
 		ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
 		test_eventually(proxy_count(proxy, ZK_OP_CREATE2) == i + 1,
@@ -309,7 +312,7 @@ START_TEST(L12_a_candidate_whose_node_is_deleted_makes_one_other)
 }
 END_TEST
 
-/* All of it goes, again and again: somebody leads in the end. */
+/* The whole path is deleted, again and again; in the end one leads. */
 START_TEST(L13_an_election_goes_on_when_its_path_is_deleted)
 {
 	struct runner *leader, *follower;
@@ -321,7 +324,7 @@ START_TEST(L13_an_election_goes_on_when_its_path_is_deleted)
 	for (int i = 0; i < 5; i++) {
 		int rc = raw_delete_tree(fixture_address(), "/locks");
 
-		ck_assert(rc == 0 || rc == RAW_NOTEMPTY); /* again */
+		ck_assert(rc == 0 || rc == RAW_NOTEMPTY); /* try again */
 		line_wait(2);
 	}
 	test_eventually(kustos_latch_leads(ours.latch) !=
@@ -344,8 +347,8 @@ END_TEST
 #define CANDIDATES 5
 #define TERMS 40
 
-/* Whoever leads loses its node, or closes and comes anew, while connections
-   fail: not one creation more than there is reason for. */
+/* Each leader loses its node, or closes and starts again, while connections
+   fail.  No creation may be sent without a reason. */
 START_TEST(L12_candidates_that_come_and_go_make_few_nodes)
 {
 	static struct runner all[CANDIDATES];
@@ -373,7 +376,7 @@ START_TEST(L12_candidates_that_come_and_go_make_few_nodes)
 		anew++;
 	}
 	line_wait(CANDIDATES);
-	/* As many as entered, and those that a cut has met on their way. */
+	/* As many as have joined, and those that a cut has met on their way. */
 	ck_assert_int_ge(proxy_count(proxy, ZK_OP_CREATE2), CANDIDATES + anew);
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_CREATE2),
 		CANDIDATES + anew + TERMS / 10 * 2);

@@ -1,6 +1,6 @@
 /*
- * test_latch_one_node.c - latches that fight for one node: whoever makes it
- * leads, and the others take over when it goes.
+ * test_latch_one_node.c - latches that compete for one node: the one that
+ * creates it leads, and the others take over when it is deleted.
  */
 #include "latch_fixture.h"
 
@@ -38,7 +38,7 @@ static void tear_down(void)
 	ck_assert_int_eq(raw_exists(fixture_address(), LINE, NULL), RAW_NONODE);
 }
 
-/* Return the one that leads, once one does that is not "other". */
+/* Wait until one leads that is not number "other", and return its number. */
 static int leader(int other)
 {
 	int found = -1;
@@ -56,7 +56,7 @@ static int leader(int other)
 	return found;
 }
 
-/* What everybody can see of who leads. */
+/* Check what everybody can see of the leader. */
 static void check_seen(int who)
 {
 	struct kustos_participants *p = NULL;
@@ -101,7 +101,8 @@ START_TEST(L14_a_leader_that_loses_its_session_is_followed_and_waits_again)
 	runner_lost(&runners[0], 1);
 	check_term(&runners[next], clients[next]);
 	client_wait_epoch(clients[0], 1, 5000);
-	/* The node and those who watch it: all take part. */
+	/* All take part again: one watch of the leader on its node, and one for
+	   each waiter. */
 	test_eventually(watch_count() == COUNT, 5000);
 	check_term(&runners[next], clients[next]);
 	check_state(&runners[0], KUSTOS_LATCH_WAITING);
@@ -134,7 +135,7 @@ START_TEST(a_leader_changes_its_data_but_hands_over_to_nobody)
 	check_err(kustos_latch_hand_over(runners[0].latch, "b", SOON, NULL),
 		KUSTOS_EUNSUPPORTED);
 	ck_assert(kustos_latch_leads(runners[0].latch));
-	/* Nobody else writes there. */
+	/* Only the leader may write there. */
 	ck_assert_int_eq(raw_set(fixture_address(), LINE, "mine"), 0);
 	runner_lost(&runners[0], 1);
 	(void)leader(-1);

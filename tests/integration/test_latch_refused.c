@@ -1,6 +1,6 @@
 /*
- * test_latch_refused.c - what the server does not allow is told to who asked for
- * it, and who leads leads on; credentials that it refuses end everything.
+ * test_latch_refused.c - what the server refuses is reported to the caller, and
+ * the leader goes on leading; but refused credentials end everything.
  */
 #include "latch_fixture.h"
 #include "mutex_pair.h"
@@ -11,11 +11,11 @@
 
 #define T_MS 9000
 #define CROWD 12
-#define LONG 95000 /* bytes of a name: so many are too much for one frame */
+#define LONG 95000 /* length of a name; CROWD of them exceed one frame */
 
 static struct runner ours, theirs;
 
-/* The other's data may be written by nobody. */
+/* Nobody may write into the nodes of "client". */
 static void set_up(void)
 {
 	struct kustos_client_options o = client_options_unwritable(
@@ -81,7 +81,7 @@ START_TEST(who_may_not_delete_is_told_so_and_leads_on)
 }
 END_TEST
 
-/* One who stands between the two. */
+/* The path of a node that stands between the two. */
 static void long_node(int number, char *node)
 {
 	size_t len = strlen(LINE) + 1;
@@ -91,7 +91,7 @@ static void long_node(int number, char *node)
 	sprintf(node + len + LONG, "-latch-%010d", number);
 }
 
-/* How much there is to be deleted is known before leadership is given up. */
+/* The size of the deletion is known before leadership is given up. */
 START_TEST(who_has_too_many_to_delete_is_told_so_and_leads_on)
 {
 	static char node[LONG + 256];
@@ -119,7 +119,7 @@ START_TEST(who_has_too_many_to_delete_is_told_so_and_leads_on)
 }
 END_TEST
 
-/* The heir, which it is then too far to from ours, is another of its name. */
+/* The heir leaves.  Another candidate with the same id is too far away then. */
 static void heir_leaves(struct runner *r)
 {
 	r->on_lost = NULL;
@@ -176,7 +176,8 @@ static void never_lead(void *arg, struct kustos_selector *selector,
 	atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-/* A server without the digest scheme ends the session of who presents one. */
+/* A server without the digest scheme ends the connection of a client that
+   presents such credentials. */
 START_TEST(L29_refused_credentials_end_a_candidate_and_an_observer)
 {
 	struct server_options options = {
@@ -213,7 +214,7 @@ START_TEST(L29_refused_credentials_end_a_candidate_and_an_observer)
 	check_err(kustos_selector_error(selector), KUSTOS_EAUTH);
 	test_eventually(atomic_load(&seen.calls) == 1, 5000);
 	check_err(seen.err, KUSTOS_EAUTH);
-	/* So is one that comes too late. */
+	/* An observer that comes too late gets the error as well. */
 	check_err(kustos_observe(c, LINE, see, &late, &second), KUSTOS_OK);
 	test_eventually(atomic_load(&late.calls) == 1, 5000);
 	check_err(late.err, KUSTOS_EAUTH);

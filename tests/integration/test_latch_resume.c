@@ -1,6 +1,6 @@
 /*
- * test_latch_resume.c - a program that ended without a word comes again within
- * the timeout of its session, and goes on with what it had.
+ * test_latch_resume.c - a program that was killed is started again within the
+ * timeout of its session, resumes it with a ticket, and goes on with its node.
  */
 #include "child.h"
 #include "latch_fixture.h"
@@ -15,13 +15,13 @@
 #define LATCHES 2
 #define LATE_MS 1000
 
-static struct child former; /* whose memory is its own */
+static struct child former; /* its memory is its own */
 static struct kustos_client *client, *other;
 static struct runner runners[LATCHES], rival;
 static struct kustos_ticket ticket;
 static struct proxy *proxy;
 
-/* Latches "0" and "1" on LINE, and then whatever comes. */
+/* A former process: latches "0" and "1" on LINE, then whatever it is told. */
 static int former_main(int fd, void *arg)
 {
 	struct kustos_client *c = client_connected(fixture_address(), T_MS);
@@ -43,7 +43,7 @@ static int former_main(int fd, void *arg)
 	return 0;
 }
 
-/* Latch "0", behind another. */
+/* A former process with latch "0", behind another candidate. */
 static int waiting_main(int fd, void *arg)
 {
 	struct kustos_client *c = client_connected(fixture_address(), T_MS);
@@ -56,7 +56,7 @@ static int waiting_main(int fd, void *arg)
 	return 0;
 }
 
-/* Latch "0", into whose node nobody may write. */
+/* A former process with latch "0", into whose node nobody may write. */
 static int sealed_main(int fd, void *arg)
 {
 	struct kustos_client_options o = client_options_unwritable(
@@ -82,7 +82,7 @@ static void set_up(void)
 	line_wait(LATCHES + 1);
 }
 
-/* The rival leads. */
+/* The rival leads before. */
 static void set_up_behind(void)
 {
 	other = client_connected(fixture_address(), T_MS);
@@ -150,7 +150,7 @@ START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
 	kill_former();
 	come_again();
 	ck_assert(client_session_id(client) == ticket.session_id);
-	/* In whichever order: each finds its own. */
+	/* In any order: each finds its own node. */
 	resume(&runners[_i], _i ? "1" : "0");
 	resume(&runners[1 - _i], _i ? "0" : "1");
 	runner_leads(&runners[0]);
@@ -158,7 +158,7 @@ START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
 	check_term(&runners[0], client);
 	ck_assert_int_eq(line_count(), LATCHES + 1);
 	test_never(runners[1].gains + rival.gains > 0, QUIET_MS);
-	/* And can do what a leader can. */
+	/* It can do what any leader can. */
 	check_err(kustos_latch_set_data(runners[0].latch, "x", 1, SOON, NULL),
 		KUSTOS_OK);
 	runner_end(&runners[0]);
@@ -184,7 +184,7 @@ START_TEST(what_says_something_else_is_taken_over_by_the_last)
 	resume(&runners[0], "renamed");
 	runner_leads(&runners[0]);
 	ck_assert_str_eq(runners[0].node, first);
-	/* It may lead before that is written. */
+	/* It may lead before this is written. */
 	test_eventually(raw_do_get(raw, first, data, sizeof(data), NULL) == 0 &&
 			strcmp(data, "renamed") == 0,
 		5000);
@@ -194,7 +194,7 @@ START_TEST(what_says_something_else_is_taken_over_by_the_last)
 }
 END_TEST
 
-/* As when the process died between a new node and the end of the one before. */
+/* As if the process had died between a new node and the deletion of the old. */
 START_TEST(a_second_node_that_says_the_same_does_not_stay_in_the_way)
 {
 	static const char path[] = LINE
@@ -228,7 +228,7 @@ START_TEST(a_second_node_that_says_the_same_does_not_stay_in_the_way)
 }
 END_TEST
 
-/* That says the same, and is newer. */
+/* The other node has the same data, and is newer. */
 START_TEST(S03_a_node_of_another_session_is_left_alone)
 {
 	static const char path[] = LINE
@@ -250,7 +250,7 @@ START_TEST(S03_a_node_of_another_session_is_left_alone)
 }
 END_TEST
 
-/* Too late, or without the wish. */
+/* The process comes too late, or without a valid ticket. */
 START_TEST(who_comes_too_late_stands_in_line_like_others)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
@@ -289,8 +289,9 @@ static int leading(void)
 		kustos_latch_leads(rival.latch);
 }
 
-/* It was wrong to say that it has ended.  Both of its latches come again: the node
-   of one that does not would stand in the way for as long as the session. */
+/* The former process has not ended.  Both of its latches must be resumed here:
+   the node of one that is not would block the line for as long as the session
+   lives. */
 START_TEST(S03_one_that_lives_after_all_finds_out)
 {
 	come_again();
@@ -299,15 +300,16 @@ START_TEST(S03_one_that_lives_after_all_finds_out)
 	ck_assert_int_eq(child_say(former.fd, "look"), 0);
 	ck_assert(child_expect(former.fd, "lost", PATIENCE_MS));
 	kill_former();
-	/* Whoever it is then, there is one. */
+	/* Whichever of them it is, one leads. */
 	test_eventually(leading() == 1, PATIENCE_MS / TEST_SLOW);
 	runner_end(&runners[0]);
 	runner_end(&runners[1]);
 }
 END_TEST
 
-/* Who waits finds out as well: else both would lead with that node, for good.  What
-   each of them makes instead is of the one session, and goes with it. */
+/* A waiter finds out as well; otherwise both would lead with the same node, for
+   ever.  The new nodes that both create belong to one session, and go with
+   it. */
 START_TEST(S03_one_that_waits_and_lives_after_all_finds_out)
 {
 	char shared[NODE_SIZE];
@@ -327,9 +329,9 @@ START_TEST(S03_one_that_waits_and_lives_after_all_finds_out)
 }
 END_TEST
 
-/* The answers to a listing and to the creation behind it are lost; then that
-   listing, sent again, shows the node before it is known whose it is: of one that
-   waits for it, or of one that is closed. */
+/* The answers to a listing and to the creation behind it are lost.  Then the
+   listing, sent again, shows the new node before it is known whose it is: that
+   of a latch that waits for it, or of one that was closed. */
 START_TEST(S03_a_node_that_is_being_made_was_not_left_by_a_former_process)
 {
 	struct runner late, young;
@@ -367,7 +369,8 @@ START_TEST(S03_a_node_that_is_being_made_was_not_left_by_a_former_process)
 }
 END_TEST
 
-/* A former process that lives would not find out, and both would lead for good. */
+/* A former process that is alive would not notice, and both would lead for
+   ever. */
 START_TEST(S03_a_node_that_cannot_be_written_into_is_given_up)
 {
 	char sealed[NODE_SIZE];

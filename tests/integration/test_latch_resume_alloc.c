@@ -1,7 +1,7 @@
 /*
- * test_latch_resume_alloc.c - every allocation of a latch that goes on with the node
- * of a process before it fails once: it leads in the end, and nothing is left that
- * stands in its own way.
+ * test_latch_resume_alloc.c - each allocation of a latch that resumes with the
+ * node of a former process fails once (allocs.h): the latch leads in the end,
+ * and no old node is left in its own way.
  */
 #include "allocs.h"
 #include "child.h"
@@ -11,7 +11,7 @@
 #include <signal.h>
 
 #define T_MS 20000
-#define NODES 2 /* which say the same */
+#define NODES 2 /* with the same data */
 
 static struct child former;
 static struct kustos_client *client;
@@ -27,7 +27,7 @@ static int former_main(int fd, void *arg)
 	return 0;
 }
 
-/* It goes on with the session of a process that was killed. */
+/* The session is that of a process that was killed. */
 static void set_up(void)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
@@ -67,7 +67,8 @@ static enum kustos_err call_resume(void)
 	return err;
 }
 
-/* What that process has left there: nobody of ours minds it. */
+/* Create the nodes that the former process has left; no latch of ours waits for
+   them. */
 static void leave_nodes(const struct alloc_call *call)
 {
 	static const char path[] = LINE
@@ -82,7 +83,7 @@ static void leave_nodes(const struct alloc_call *call)
 			KUSTOS_OK);
 }
 
-/* Who ends it before it has found them leaves them there for the next. */
+/* A latch that ends before it has found the nodes leaves them for the next. */
 static void check_left(const struct alloc_call *call, enum kustos_err err)
 {
 	(void)call;

@@ -1,8 +1,8 @@
 /*
- * test_latch_storm.c - terms of different leaders do not overlap, by the clock
- * of leases, while connections break; and somebody leads again.
+ * test_latch_storm.c - while connections break, terms of different leaders do
+ * not overlap by the clock of leases, and somebody leads again afterwards.
  *
- * KUSTOS_TEST_SEED=1 does what that seed did.
+ * KUSTOS_TEST_SEED=1 repeats what that seed did.
  */
 #include "latch_fixture.h"
 #include "proxy.h"
@@ -18,8 +18,8 @@
 #define STORM_MS 10000
 #define SPANS 4096
 
-/* It led from the end of the first question that it answered with yes to the
-   beginning of the last. */
+/* It led at least from the end of the first question that it answered with yes
+   to the beginning of the last. */
 struct span {
 	int64_t from_ns, to_ns;
 	int who;
@@ -31,7 +31,7 @@ static struct {
 	struct runner runners[LATCHES];
 	struct span spans[SPANS];
 	int count;
-	int open[LATCHES];  /* the span of each that leads, or -1 */
+	int open[LATCHES];  /* the span of each leader, or -1 */
 	int gains[LATCHES]; /* as of the last question */
 } storm;
 
@@ -76,7 +76,7 @@ static void ask_one(int i)
 	int gains = atomic_load(&storm.runners[i].gains);
 
 	if (!leads || gains != storm.gains[i])
-		storm.open[i] = -1; /* or it may be another term */
+		storm.open[i] = -1; /* or this may be another term */
 	storm.gains[i] = gains;
 	if (leads && storm.open[i] < 0) {
 		ck_assert_int_lt(storm.count, SPANS);
@@ -87,7 +87,7 @@ static void ask_one(int i)
 	}
 }
 
-/* Ask all of them for "ms". */
+/* Ask all latches for "ms". */
 static void ask_all(int ms)
 {
 	int64_t end = test_now_ms() + ms;
@@ -127,7 +127,7 @@ static int check_spans(void)
 	return turns;
 }
 
-/* The leader, as far as is known, or else "other". */
+/* Return the leader as far as is known, or else "other". */
 static int leader_or(int other)
 {
 	for (int i = 0; i < LATCHES; i++)
@@ -136,8 +136,8 @@ static int leader_or(int other)
 	return other;
 }
 
-/* Let somebody resign, or break a connection: mostly the leader's.  Or do what
-   no clock foresees: end a session, or delete nodes, from outside. */
+/* Make a latch resign, or break a connection, mostly the leader's.  Or, from
+   outside, end a session or delete nodes, which no clock foresees. */
 static void harm(unsigned dice, bool from_outside)
 {
 	static const enum proxy_mode modes[] = { PROXY_HOLE, PROXY_REFUSE,
@@ -219,8 +219,9 @@ START_TEST(S01_S04_at_most_one_leads_while_connections_break)
 }
 END_TEST
 
-/* Nobody can know at once that its node was deleted by another: a moment with
-   two leaders is not Kustos's.  But it goes on. */
+/* A latch cannot know at once that somebody has deleted its node, so a moment
+   with two leaders is possible and not counted here.  But the election must go
+   on. */
 START_TEST(L13_somebody_leads_again_whatever_was_deleted)
 {
 	blow(true);
@@ -228,7 +229,7 @@ START_TEST(L13_somebody_leads_again_whatever_was_deleted)
 }
 END_TEST
 
-/* The checker sees two at once. */
+/* The checker finds two leaders at once. */
 START_TEST(overlapping_spans_are_found)
 {
 	storm.count = 2;

@@ -1,6 +1,6 @@
 /*
- * test_latch_terms.c - leaders that are killed, paused and cut off: the next one
- * leads in time, and not before the last one knows.
+ * test_latch_terms.c - leaders that are killed, paused or cut off: the next one
+ * leads in time, and not before the last one knows that it lost.
  *
  * KUSTOS_TEST_RUNS=100 pauses so many leaders, and cuts so many off.
  */
@@ -19,11 +19,11 @@
 #define TICK_MS 200 /* of the fixture's server */
 #define T_MS 2000
 #define TOGETHER 6
-#define PAUSED 6 /* unless more are asked for */
+#define PAUSED 6 /* unless KUSTOS_TEST_RUNS asks for more */
 #define CUT_OFF 3
 #define NO_ROUND INT64_MAX
 
-/* How many times; "few" of them unless more are asked for. */
+/* Return how many times to run: "few" unless more are asked for. */
 static int runs(int few)
 {
 	const char *text = getenv("KUSTOS_TEST_RUNS");
@@ -32,14 +32,14 @@ static int runs(int few)
 	return n > 0 ? n : few;
 }
 
-/* So many of those that are left are done together. */
+/* Return how many of those that are left run at once. */
 static int together(int left)
 {
 	return left < TOGETHER ? left : TOGETHER;
 }
 
-/* An election of its own: a leader in a process of its own, and one behind it
-   in this. */
+/* An election with a leader in a process of its own, and a second candidate in
+   this process. */
 struct race {
 	struct child child;
 	char path[32];
@@ -85,7 +85,7 @@ static int lead_in_child(int fd, void *arg)
 	check_err(kustos_latch_start(latch), KUSTOS_OK);
 	check_err(kustos_latch_wait(latch, SOON, NULL), KUSTOS_OK);
 	child_say(fd, "leads");
-	/* Asked after a pause: may it act? */
+	/* It is asked after a pause whether it leads. */
 	child_expect(fd, "ask", PATIENCE_MS);
 	leads = kustos_latch_leads(latch);
 	for (int i = 0; i < PATIENCE_MS && atomic_load(&told_ns) == 0; i++)
@@ -100,7 +100,7 @@ static int lead_in_child(int fd, void *arg)
 
 static struct race races[TOGETHER];
 
-/* Start the leaders, and after them those that come next. */
+/* Start the leaders, and then the second candidates. */
 static struct kustos_client *races_start(int count)
 {
 	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
@@ -142,9 +142,10 @@ static void races_end(struct kustos_client *client, int count)
 	client_close(client);
 }
 
-/* Kill the leaders.  Returns how long it took the last of the next, in ms; or
-   NO_ROUND if one of them was early, because its leader, which says something
-   each third of the timeout at least, had been silent for longer. */
+/* Kill the leaders.  Returns how many ms the slowest of the next ones took; or
+   NO_ROUND if one of them was early.  That happens if its leader had been
+   silent for long before, although it sends something each third of the timeout
+   at least. */
 static int64_t kill_round(void)
 {
 	struct kustos_client *client = races_start(TOGETHER);
@@ -170,8 +171,8 @@ static int64_t kill_round(void)
 	return early > 0 ? NO_ROUND : latest / NS_PER_MS;
 }
 
-/* A busy machine is late, or keeps a leader silent, now and then; a library that
-   is late, or early, is so always. */
+/* A busy machine is late now and then, or keeps a leader silent.  A wrong
+   library would be late, or early, every time. */
 START_TEST(the_next_leads_in_time_when_a_leader_is_killed)
 {
 	int64_t took = NO_ROUND;
@@ -186,8 +187,9 @@ START_TEST(the_next_leads_in_time_when_a_leader_is_killed)
 }
 END_TEST
 
-/* Paused until the next one leads, a leader says at the first look that it does
-   not, and is told.  Returns how many were told late. */
+/* A leader that was paused until the next one leads says at the first look that
+   it does not lead, and is told of its loss.  Returns how many were told
+   late. */
 static int pause_round(int count, long long *slowest)
 {
 	struct kustos_client *client = races_start(count);
@@ -230,12 +232,12 @@ START_TEST(S01_a_leader_that_was_paused_too_long_knows_before_it_acts)
 	printf("paused: %d of %d knew at the first look, and were told within "
 	       "%lld us\n",
 		runs(PAUSED), runs(PAUSED), slowest / 1000);
-	/* As above, of a busy machine. */
+	/* As above, because of busy machines. */
 	ck_assert_int_le(late, runs(PAUSED) / 2);
 }
 END_TEST
 
-/* Cut off, and running: told before the next one gains. */
+/* Cut off but running: told of the loss before the next one gains. */
 static struct runner cut[TOGETHER];
 
 static void cut_round(int count, int64_t *margin)

@@ -1,6 +1,6 @@
 /*
- * test_latch_tries.c - a frame fails, or a request is refused: a latch goes on
- * trying, and leaves nothing of what did not become a place.
+ * test_latch_tries.c - a frame fails, or a request is refused: a latch keeps
+ * trying, and leaves no node behind that did not become its place.
  */
 #include "inject.h"
 #include "latch_fixture.h"
@@ -37,7 +37,8 @@ static const int codes[] = { ZK_OP_CREATE2, ZK_OP_CHILDREN2, ZK_OP_GET,
 
 static void arm(int fault)
 {
-	/* It greets a connection, so that one has to go before. */
+	/* SYNC is sent on a new connection, so the connection must break
+	   first. */
 	if (codes[fault % CODES] == ZK_OP_SYNC)
 		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	inject_frame(fault / CODES % 2 ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
@@ -75,14 +76,14 @@ START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_one_node)
 }
 END_TEST
 
-/* Or those above would say nothing of it. */
+/* Without this, the tests above might have tested nothing. */
 START_TEST(S06_each_kind_of_frame_has_failed_in_both_ways)
 {
 	ck_assert_int_eq(inject_untried(codes, CODES), 0);
 }
 END_TEST
 
-/* It may not make its node, or not look at the line. */
+/* The latch may not create its node, or may not list the line. */
 START_TEST(L13_a_latch_that_is_refused_goes_on_trying)
 {
 	static const int perms[] = { KUSTOS_PERM_READ | KUSTOS_PERM_DELETE,
@@ -98,7 +99,7 @@ START_TEST(L13_a_latch_that_is_refused_goes_on_trying)
 	test_eventually(proxy_count(proxy, ZK_OP_CREATE2) >= 2, 3000);
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_CREATE2), 4);
 	check_state(&ours, KUSTOS_LATCH_WAITING);
-	/* What it made before it was refused does not stay. */
+	/* A node that it created before it was refused is deleted. */
 	test_eventually(raw_delete(fixture_address(), LINE) == 0, 3000);
 	runner_leads(&ours);
 	check_err(kustos_latch_error(ours.latch), KUSTOS_OK);
@@ -109,7 +110,7 @@ START_TEST(L13_a_latch_that_is_refused_goes_on_trying)
 }
 END_TEST
 
-/* Who stands in line met nothing when it tried last. */
+/* A latch that is in the line had no error when it tried last. */
 START_TEST(L13_what_kept_a_latch_away_is_told_until_it_stands_in_line)
 {
 	line_forbid(other, KUSTOS_PERM_READ | KUSTOS_PERM_DELETE);
@@ -127,7 +128,7 @@ START_TEST(L13_what_kept_a_latch_away_is_told_until_it_stands_in_line)
 }
 END_TEST
 
-/* And it ends in the middle of that, too. */
+/* It can also be closed in the middle of that. */
 START_TEST(L13_a_latch_that_is_refused_can_be_closed)
 {
 	line_forbid(other, KUSTOS_PERM_READ | KUSTOS_PERM_DELETE);

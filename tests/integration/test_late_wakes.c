@@ -1,6 +1,6 @@
 /*
- * test_late_wakes.c - who waits for a callback to return, wakes up late, and
- * finds that the client was closed meanwhile.
+ * test_late_wakes.c - a thread that waits for a callback to return wakes up
+ * late and finds that the client was closed meanwhile.
  */
 #include "callback_gate.h"
 #include "mutex_fixture.h"
@@ -19,16 +19,16 @@
 static struct {
 	pthread_t id;
 	int known, waits, wakes, done;
-	int slow; /* has been, once */
+	int slow; /* whether it has been slow once */
 } late;
 
-/* The callback that is waited for. */
+/* The callback that the thread waits for. */
 static struct {
-	int knows; /* who it belongs to */
+	int knows; /* its owner */
 	struct gate gate;
 } callback;
 
-/* What has the callback. */
+/* The object that has the callback. */
 enum what {
 	LISTENER,
 	OBSERVER,
@@ -61,8 +61,8 @@ static struct {
 
 static const struct timespec never = { .tv_sec = INT32_MAX };
 
-/* In place of the C library's.  Who waits has to take any wake-up for a rumour,
-   so it may as well be one that comes at last. */
+/* Replaces the C library's function.  A waiter must expect spurious wake-ups,
+   so one late wake-up at the end is as good as any. */
 __attribute__((visibility("default"))) int pthread_cond_wait(
 	pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
@@ -74,7 +74,8 @@ __attribute__((visibility("default"))) int pthread_cond_wait(
 	return pthread_mutex_timedlock(mutex, &never);
 }
 
-/* And who has woken up is slow to lock it again, if that is needed. */
+/* A thread that has woken up is slow to lock the mutex again, if it needs
+   it. */
 __attribute__((visibility("default"))) int pthread_mutex_lock(
 	pthread_mutex_t *mutex)
 {
@@ -208,7 +209,7 @@ static void make_consumer(kustos_queue_fn *fn)
 	raise_flag(&callback.knows);
 }
 
-/* An item that is none, and one that was wanted instead. */
+/* Create a node that is no item, and poll, so that it is found unfit. */
 static void make_queue(void)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;

@@ -1,9 +1,9 @@
 /*
  * test_layout.c - the nodes on a server are those of doc/layout.md: each recipe
- * is made to show all that it makes, and what stays when it has ended.
+ * is made to create all its nodes, and then to end.
  *
- * The server looks for empty containers ten times a second, so what is one and
- * what is a persistent node is seen at the end.
+ * The server checks for empty containers ten times a second, so what is left at
+ * the end shows which nodes were containers and which were persistent.
  */
 #include "layout_shows.h"
 #include "layout_table.h"
@@ -19,7 +19,7 @@
 struct sight {
 	struct layout_table *table;
 	bool all_right; /* so far */
-	bool quiet;	/* do not fail, but say so */
+	bool quiet;	/* print what is wrong instead of failing */
 };
 
 static void walk(struct sight *sight, const char *path,
@@ -31,7 +31,7 @@ static void walk(struct sight *sight, const char *path,
 	char *data = NULL, child[512];
 	size_t len = 0;
 
-	/* What goes meanwhile is not there. */
+	/* A node that was deleted meanwhile does not matter. */
 	if (kustos_get(client, path, SOON, NULL, &data, &len, &stat) !=
 		KUSTOS_OK)
 		return;
@@ -67,7 +67,7 @@ static void compare(struct sight *sight, const char *path, const char *data,
 		row->seen++;
 }
 
-/* Does the server show each row? */
+/* Return whether the server has a node for each row. */
 static bool shows_all(struct layout_table *table)
 {
 	struct sight sight = { table, true, true };
@@ -94,7 +94,8 @@ static void remains(struct sight *sight, const char *path, const char *data,
 		sight->all_right = false;
 }
 
-/* Is there what stays, and nothing else but what leads there? */
+/* Return whether the nodes that stay are there, and nothing else but their
+   parents. */
 static bool only_what_stays(struct layout_table *table)
 {
 	struct sight sight = { table, true, true };
@@ -108,8 +109,8 @@ static bool only_what_stays(struct layout_table *table)
 	return sight.all_right;
 }
 
-/* Wait until the server has looked for empty containers, all of them: it does not
-   look for the second time before it has done so once. */
+/* Wait until the server has checked all empty containers: a second check cannot
+   begin before one is complete. */
 static void await_sweep(void)
 {
 	for (int i = 0; i < 2; i++) {

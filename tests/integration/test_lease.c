@@ -1,5 +1,6 @@
 /*
- * test_lease.c - how long a session is certainly alive, by our own clock.
+ * test_lease.c - the lease: how long the session is certainly alive by our own
+ * clock, whatever happens to connections, clocks and processes.
  */
 #include "child.h"
 #include "client_fixture.h"
@@ -15,12 +16,12 @@
 #define NS_PER_MS INT64_C(1000000)
 #define T_MS 12000 /* or less, where something ends with it */
 #define SHORT_MS 6000
-#define LONG_MS 24000 /* so that a pause of a busy machine is short */
+#define LONG_MS 24000 /* so that a busy machine's pauses are short */
 #define LATE_MS 1000
 
 static struct record record;
 
-/* Return the longest lease seen within "ms"; and the shortest. */
+/* Return the longest lease seen within "ms", and store the shortest. */
 static int64_t longest_lease(struct kustos_client *c, int ms, int64_t *shortest)
 {
 	int64_t longest = 0, end = test_now_ms() + ms;
@@ -56,7 +57,7 @@ START_TEST(S26_a_lease_counts_from_when_an_answered_request_was_sent)
 	struct kustos_client *c = client_connected(proxy_address(p), T_MS);
 	int64_t shortest, longest;
 
-	/* Every answer comes so much later than it was asked for. */
+	/* Every answer comes this much later. */
 	proxy_set_delay(p, 0, LATE_MS);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(kustos_exists(c, "/",
@@ -81,7 +82,7 @@ START_TEST(S26_what_is_not_answered_does_not_extend_a_lease)
 	int sent = 0;
 
 	record_start(&record, c);
-	/* With this answered no other is on its way. */
+	/* With this answered, no other request is on its way. */
 	ck_assert_int_eq(
 		kustos_exists(c, "/", kustos_after_ms(PATIENCE_MS), NULL, NULL),
 		KUSTOS_OK);
@@ -100,7 +101,7 @@ START_TEST(S26_what_is_not_answered_does_not_extend_a_lease)
 	ck_assert_int_eq(kustos_client_state(c), KUSTOS_LOST);
 	ck_assert_int_gt(sent, 100);
 	test_eventually(record_when(&record, KUSTOS_LOST, 1) != 0, 1000);
-	/* Since the last answer, and with nobody's help. */
+	/* Counted from the last answer, without anybody's help. */
 	ck_assert_int_lt(record_when(&record, KUSTOS_LOST, 1) - cut_ns,
 		(SHORT_MS / 6 + LEASE_MS(SHORT_MS)) * NS_PER_MS);
 	ck_assert_int_gt(record_when(&record, KUSTOS_LOST, 1) - cut_ns,
@@ -113,8 +114,9 @@ START_TEST(S26_what_is_not_answered_does_not_extend_a_lease)
 }
 END_TEST
 
-/* Of a connection the leader heard when it was made, whenever we hear of it; and
-   though none could be made since. */
+/* The lease counts from when the connection was made, which is when the leader
+   heard of the session, and not from when its answer came; even though no
+   further connection can be made. */
 START_TEST(S26_a_lease_counts_from_the_making_of_a_connection)
 {
 	struct proxy *p = fixture_proxy();
@@ -126,8 +128,8 @@ START_TEST(S26_a_lease_counts_from_the_making_of_a_connection)
 	proxy_cut(p);
 	test_eventually(proxy_count(p, ZK_OP_CONNECT) == 1, PATIENCE_MS);
 	int64_t heard_ms = test_now_ms();
-	/* Only the answer to that is late; until it comes the servers are asked
-	   twice, and found to take no connections. */
+	/* Only the answer to the handshake is late.  Before it comes, the
+	   servers are probed twice and accept no connections. */
 	proxy_set_mode(p, PROXY_SHUT);
 	test_eventually(test_now_ms() - heard_ms > T_MS / 8, T_MS / 4);
 	proxy_set_delay(p, 0, 0);
@@ -185,11 +187,12 @@ START_TEST(S25_a_lease_does_not_outlive_a_suspend_of_the_machine)
 
 	record_start(&record, c);
 	ck_assert_int_gt(kustos_client_lease_ms(c), 0);
-	/* For a machine that slept, only the boot-time clock went on. */
+	/* After a suspend of the machine only the boot-time clock has gone
+	   on. */
 	inject_clock(CLOCK_BOOTTIME, jump_ms);
 	s = client_session(c);
 	ck_assert(s.state == KUSTOS_LOST || s.epoch > 1);
-	/* The server slept with us; so the session answers after all. */
+	/* The server slept, too, so the session is still there. */
 	client_wait_epoch(c, 1, 2000);
 	ck_assert_int_eq(client_epoch(c), 2);
 	ck_assert(client_session_id(c) == id);
@@ -199,7 +202,7 @@ START_TEST(S25_a_lease_does_not_outlive_a_suspend_of_the_machine)
 }
 END_TEST
 
-/* A deadline is on the clock that sleeps with the machine. */
+/* A deadline uses the clock that stops while the machine sleeps. */
 START_TEST(S25_a_deadline_does_not_pass_during_a_suspend)
 {
 	const int deadline_ms = PATIENCE_MS / 2;
@@ -215,7 +218,7 @@ START_TEST(S25_a_deadline_does_not_pass_during_a_suspend)
 				 count_completion, &done),
 		KUSTOS_OK);
 	inject_clock(CLOCK_BOOTTIME, 2 * deadline_ms);
-	/* The client has looked at its timers: its lease is over. */
+	/* The client has checked its timers, because its lease is over. */
 	test_eventually(record_count(&record, KUSTOS_LOST) == 1, T_MS / 8);
 	ck_assert_int_eq(completions_of(&done), 0);
 	proxy_set_mode(p, PROXY_PASS);
@@ -228,7 +231,7 @@ START_TEST(S25_a_deadline_does_not_pass_during_a_suspend)
 }
 END_TEST
 
-/* Awake again, it passes when it should. */
+/* After the suspend it passes when it should. */
 START_TEST(S25_a_deadline_passes_in_time_after_a_suspend)
 {
 	struct proxy *p = fixture_proxy();
@@ -258,8 +261,8 @@ struct paused {
 	int timeout_ms;
 };
 
-/* Hold an ephemeral node, and say what the first look after a pause shows,
-   during which it was told to look. */
+/* Hold an ephemeral node.  Report what the first look after a pause shows; the
+   child was told to look while it was stopped. */
 static int paused_main(int fd, void *arg)
 {
 	const struct paused *how = arg;
@@ -271,14 +274,14 @@ static int paused_main(int fd, void *arg)
 	client_create(c, "/held", KUSTOS_EPHEMERAL);
 	child_say(fd, "ready");
 	child_expect(fd, "look", PATIENCE_MS);
-	/* In this order: what is certain at last was so at first. */
+	/* In this order: if the later one is certain, so was the earlier. */
 	int64_t lease = kustos_client_lease_ms(c);
 	struct kustos_session s = client_session(c);
 	snprintf(line, sizeof(line), "%s %lld %lld", kustos_state_name(s.state),
 		(long long)s.epoch, (long long)lease);
 	child_say(fd, line);
-	/* What succeeds now does so in the next session; and the loss of this
-	   one is told, by a thread that may have to wait for a processor. */
+	/* What succeeds now does so in the next session.  The loss of this one
+	   is told by a thread that may have to wait for a processor. */
 	enum kustos_err err = kustos_exists(c, "/",
 		kustos_after_ms(PATIENCE_MS), NULL, NULL);
 	long long epoch = (long long)client_epoch(c);
@@ -289,7 +292,8 @@ static int paused_main(int fd, void *arg)
 	return 0;
 }
 
-/* Read what it saw first, and check that it did not think it held on. */
+/* Read what the child saw first, and check that it did not believe to hold
+   on. */
 static void check_first_look(struct child *child)
 {
 	char line[128], state[16];
@@ -299,7 +303,7 @@ static void check_first_look(struct child *child)
 		0);
 	ck_assert_int_eq(sscanf(line, "%15s %lld %lld", state, &epoch, &lease),
 		3);
-	if (epoch == 1) { /* else it has begun anew already */
+	if (epoch == 1) { /* else it has a new session already */
 		ck_assert_str_ne(state, "CONNECTED");
 		ck_assert_str_ne(state, "SUSPENDED");
 		ck_assert_int_eq(lease, 0);

@@ -1,6 +1,6 @@
 /*
- * test_limits.c - too big, too many, too long: what is refused before it does
- * harm, and what goes through.
+ * test_limits.c - requests that are too big, too many or too long: what is
+ * refused before it does harm, and what goes through.
  */
 #include "client_fixture.h"
 
@@ -22,7 +22,7 @@
 #define T_MS 60000
 #define CALLS 100000
 #define IN_FLIGHT_MAX 1024
-#define OWN_REQUESTS 4 /* of the session itself, which do not queue */
+#define OWN_REQUESTS 4 /* the session's own, which are never queued */
 
 static struct proxy *proxy;
 static struct kustos_client *client;
@@ -82,7 +82,7 @@ START_TEST(L24_what_exceeds_a_frame_is_refused_and_never_sent)
 }
 END_TEST
 
-/* A path of about "len" bytes, the i-th of its kind. */
+/* The i-th path of its kind, with about "len" bytes. */
 static const char *long_path(char *buf, size_t len, int i)
 {
 	size_t head = (size_t)snprintf(buf, len, "/e/%06d-", i);
@@ -133,7 +133,7 @@ static enum kustos_err ephemeral(int i)
 		KUSTOS_EPHEMERAL);
 }
 
-/* Make more than would fit together, of which another deletes each. */
+/* Create more than could exist together; somebody else deletes each. */
 static void make_for_another(void)
 {
 	char path[4000];
@@ -153,7 +153,7 @@ static bool is_looking(void)
 	return looks;
 }
 
-/* They are not watched, so that nothing tells of it. */
+/* Such nodes are not watched, so no event tells of their deletion. */
 START_TEST(P10_nodes_that_others_delete_do_not_count_for_ever)
 {
 	char path[4000];
@@ -161,14 +161,14 @@ START_TEST(P10_nodes_that_others_delete_do_not_count_for_ever)
 
 	check_err(create("/e", NULL, 0, 0), KUSTOS_OK);
 	make_for_another();
-	/* What is there counts, however often it is looked. */
+	/* Nodes that exist count, however often they are looked at. */
 	for (made = 0; made < 160;)
 		made += ephemeral(made) == KUSTOS_OK;
 	while (ephemeral(made) == KUSTOS_OK)
 		made++;
 	test_never(ephemeral(made) != KUSTOS_ELIMIT, 500);
 	ck_assert_int_le(made, 700000 / 4000);
-	/* And when that is over it is looked in time as well. */
+	/* When these are gone, that is noticed in time as well. */
 	test_within(!is_looking(), PATIENCE_MS);
 	while (made-- > 0)
 		check_err(kustos_delete(client,
@@ -241,13 +241,13 @@ START_TEST(L22_a_hundred_thousand_calls_at_once_all_end)
 	stats = client_stats(client);
 	ck_assert_int_eq(inject_sent(ZK_OP_CONNECT), connects);
 	ck_assert_uint_eq(stats.disconnects, 0);
-	/* The client may ask something of its own at any time. */
+	/* The client may send a request of its own at any time. */
 	ck_assert_uint_le(stats.pending, OWN_REQUESTS);
 	ck_assert_uint_eq(stats.waiting, 0);
 }
 END_TEST
 
-/* Milliseconds until the operation ends. */
+/* Return the milliseconds that the operation takes. */
 static int64_t take(enum kustos_err wanted, kustos_deadline deadline, int what)
 {
 	int64_t start = test_now_ms();
@@ -328,7 +328,7 @@ START_TEST(L30_a_cancel_ends_every_call_though_the_server_is_silent)
 }
 END_TEST
 
-/* The process may have descriptors below this one. */
+/* Descriptors below this one may be in use. */
 static void limit_descriptors(rlim_t end)
 {
 	struct rlimit limit;
@@ -366,7 +366,7 @@ START_TEST(P05_a_client_that_finds_no_descriptors_leaves_nothing_behind)
 		test_eventually(fd_count() == fds, 1000);
 		test_eventually(thread_count() == threads, 1000);
 	}
-	/* A timer, and with its callbacks as events one more. */
+	/* A timer, and one more with callbacks as events. */
 	ck_assert_uint_ge(more, _i == 0 ? 2 : 3);
 }
 END_TEST

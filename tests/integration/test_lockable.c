@@ -1,5 +1,5 @@
 /*
- * test_lockable.c - several locks taken together: all or none, in one order,
+ * test_lockable.c - several locks acquired together: all or none, in one order,
  * and lost together.
  */
 #include <kustos/cancel.h>
@@ -13,7 +13,8 @@
 #define T_MS 9000
 #define PARTS 3
 
-/* A mutex on /x/b, a writer on /x/a, a simple lock on /x/c: for each client. */
+/* A mutex on /x/b, a writer on /x/a, and a simple lock on /x/c, for each
+   client. */
 static const char *const paths[PARTS] = { "/x/b", "/x/a", "/x/c" };
 static struct kustos_mutex *mutexes[2];
 static struct kustos_rwlock *rwlocks[2];
@@ -73,7 +74,7 @@ static struct kustos_hold *take_all(int i)
 	return hold;
 }
 
-/* Are all of them free? */
+/* Check that all of them are free. */
 static void check_free(int i)
 {
 	struct kustos_hold *hold = NULL;
@@ -111,7 +112,8 @@ START_TEST(all_are_taken_in_one_order_and_given_back_together)
 }
 END_TEST
 
-/* "which" of them is another's: whatever was taken before it is given back. */
+/* "_i" is held by somebody else: the locks acquired before it are released
+   again. */
 START_TEST(if_one_cannot_be_had_none_is_kept)
 {
 	struct kustos_lockable theirs[PARTS];
@@ -148,7 +150,7 @@ END_TEST
 
 static atomic_int inside;
 
-/* The same locks, listed the other way round. */
+/* The same locks, listed in reverse order. */
 static void *go_round(void *arg)
 {
 	struct kustos_lockable parts[PARTS], turned[PARTS];
@@ -205,7 +207,7 @@ START_TEST(S09_all_are_lost_when_one_is_and_it_is_told_once)
 	for (int i = 0; i < PARTS; i++)
 		if (i != _i)
 			check_node(kustos_hold_part(hold, (size_t)i), client);
-	client_kill_session(client); /* and now the others as well */
+	client_kill_session(client); /* and now the others are lost as well */
 	client_wait_epoch(client, 1, 5000);
 	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
 	ck_assert_int_eq(calls_of(&whole_lost), 1);
@@ -225,7 +227,7 @@ START_TEST(S02_a_guarded_transaction_checks_the_nodes_of_all)
 	check_err(kustos_hold_multi(hold, &op, 1, SOON, NULL, &result),
 		KUSTOS_OK);
 	ck_assert_int_eq(result.stat.version, 1);
-	/* Before the news of it can come. */
+	/* Before the event can arrive. */
 	proxy_set_delay(proxy, 0, 300);
 	ck_assert_int_eq(
 		raw_delete(fixture_address(),
@@ -239,7 +241,7 @@ START_TEST(S02_a_guarded_transaction_checks_the_nodes_of_all)
 }
 END_TEST
 
-/* A program's own: the first two, as one. */
+/* A lock of the program's own: the first two, as one. */
 static enum kustos_err take_two(void *two, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
@@ -252,7 +254,7 @@ static enum kustos_err take_two_async(void *two, kustos_deadline deadline,
 	return kustos_acquire_all_async(two, 2, deadline, cancel, granted, arg);
 }
 
-/* Take those as one, and the third. */
+/* Acquire those two as one, and the third. */
 static struct kustos_hold *take_nested(struct kustos_lockable *parts,
 	bool async)
 {
@@ -274,7 +276,7 @@ static struct kustos_hold *take_nested(struct kustos_lockable *parts,
 	return a.hold;
 }
 
-/* Return the hold of "i" of the three. */
+/* Return the hold of number "i" of the three. */
 static struct kustos_hold *nested_part(struct kustos_hold *hold, int i)
 {
 	struct kustos_hold *two = kustos_hold_part(hold, 0);
@@ -311,7 +313,8 @@ START_TEST(what_holds_several_may_be_one_of_several)
 }
 END_TEST
 
-/* What was taken first goes with the session while the last is waited for. */
+/* The session ends, and with it the lock acquired first, while the last one is
+   still waited for. */
 START_TEST(S11_one_that_is_lost_meanwhile_is_taken_again)
 {
 	struct kustos_lockable parts[PARTS];
@@ -335,7 +338,8 @@ START_TEST(S11_one_that_is_lost_meanwhile_is_taken_again)
 }
 END_TEST
 
-/* A program's own: the last, before which the session of the others ends. */
+/* A lock of the program's own, the last one.  Before it is acquired, the
+   session with the others ends. */
 static enum kustos_err take_late(void *own, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
@@ -403,11 +407,11 @@ START_TEST(they_can_be_asked_for_without_waiting)
 }
 END_TEST
 
-/* What a program leaves behind that closes its client first. */
+/* Objects that a program leaves behind if it closes their client first. */
 static struct kustos_rwlock *left_rwlock;
 static struct kustos_mutex *left_mutex;
 
-/* It has the first of two, and waits for the second. */
+/* It holds the first of two locks, and waits for the second. */
 START_TEST(L01_closing_a_client_ends_each_wait_once_and_keeps_none)
 {
 	struct kustos_client *victim = client_connected(fixture_address(),

@@ -1,6 +1,6 @@
 /*
- * test_lockable_own.c - locks of a program's own that are taken together with others:
- * what they must have, and what may happen meanwhile.
+ * test_lockable_own.c - locks of a program's own that are acquired together
+ * with others: what they must provide, and what may happen meanwhile.
  */
 #include <kustos/lockable.h>
 
@@ -17,7 +17,7 @@ static void set_up(void)
 
 static int calls;
 
-/* It comes after the mutex, whose session ends before it is there for the first time. */
+/* Acquired after the mutex, the session of which ends first the first time. */
 static enum kustos_err take_late(void *own, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
@@ -56,7 +56,7 @@ START_TEST(S11_who_waits_takes_one_again_that_is_lost_meanwhile)
 }
 END_TEST
 
-/* What a part's callback looks at, while the whole is released elsewhere. */
+/* What the callback of one part looks at while the whole is being released. */
 static struct {
 	struct kustos_hold *whole;
 	atomic_bool runs, early;

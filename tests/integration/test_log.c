@@ -1,5 +1,5 @@
 /*
- * test_log.c - what keeps a client from its servers is named in its log.
+ * test_log.c - whatever keeps a client from its servers is named in its log.
  */
 #include "client_fixture.h"
 #include "inject.h"
@@ -15,7 +15,7 @@
 
 #define T_MS 4000
 
-/* What is waited for in the log, and in how many lines it was. */
+/* A text to find in the log, and the number of lines that had it. */
 struct wanted {
 	const char *text;
 	atomic_int lines;
@@ -53,7 +53,7 @@ START_TEST(why_no_name_could_be_resolved_is_told)
 }
 END_TEST
 
-/* And not in each of the rounds that follow. */
+/* And not told again in each of the rounds that follow. */
 START_TEST(that_there_are_no_more_descriptors_is_told_once)
 {
 	struct wanted wanted = { .text = strerror(EMFILE) };
@@ -75,7 +75,8 @@ START_TEST(that_there_are_no_more_descriptors_is_told_once)
 }
 END_TEST
 
-/* Once the name has a meaning a handle is to be opened, which needs a pipe. */
+/* Once the name can be resolved, a handle is to be opened, which needs a
+   pipe. */
 START_TEST(why_no_handle_can_be_opened_is_told)
 {
 	char text[128];

@@ -1,12 +1,14 @@
 /*
- * test_lost_in_time.c - news of LOST comes before the server lets the session's
- * nodes go, measured on one clock.
+ * test_lost_in_time.c - a client is told LOST before the server deletes the
+ * session's nodes, measured on one clock.
  *
  * Another session looks at the nodes all the time.  A node was still there when
- * the last request that found it was sent, so a LOST before that was in time;
- * the margin printed is at least the true one less a few milliseconds.
+ * the last request that found it was sent, so a LOST before that was in time.
+ * The margin that is printed is smaller than the real one by a few milliseconds
+ * at most.
  *
- * KUSTOS_TEST_RUNS=100 runs each case that often, and has callbacks sleep long.
+ * KUSTOS_TEST_RUNS=100 runs each case that often, with callbacks that sleep
+ * long.
  */
 #include "callback_gate.h"
 #include "child.h"
@@ -20,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIMEOUT_MS 3000 /* a machine that stops for a third of it fails */
+#define TIMEOUT_MS 3000 /* a machine that stops for a third of this fails */
 #define DEFAULT_RUNS 6
 #define LONG_SLEEP_MS 10000
 #define TOGETHER 10 /* runs at the same time */
@@ -37,8 +39,8 @@ static int runs(void)
 /* One node, as another session sees it. */
 struct node {
 	char path[32];
-	int64_t seen_ns; /* it was there at some time after this */
-	int64_t gone_ns; /* and not any more at some time before this */
+	int64_t seen_ns; /* it existed at some time after this */
+	int64_t gone_ns; /* it did not at some time before this */
 	bool gone;
 };
 
@@ -98,7 +100,7 @@ static void put_to_sleep(struct kustos_client *c, struct sleeper *s)
 }
 
 /*
- * Cut off: all in one process.
+ * Cut off: all of them in one process.
  */
 struct cut {
 	struct proxy *proxy;
@@ -130,8 +132,8 @@ static void cut_close(struct cut *k)
 	proxy_free(k->proxy);
 }
 
-/* Cut "n" off, each in one of three ways and at a time of its own, and return
-   the smallest margin in nanoseconds. */
+/* Cut off "n" clients, each in one of three ways and at a time of its own.
+   Returns the smallest margin in nanoseconds. */
 static int64_t cut_round(struct raw *raw, int n, bool asleep)
 {
 	static const enum proxy_mode how[] = { PROXY_HOLE, PROXY_REFUSE,
@@ -191,10 +193,10 @@ END_TEST
  */
 struct report {
 	char state[16];
-	long long epochs, lease_ms; /* of the first look after the pause */
+	long long epochs, lease_ms; /* at the first look after the pause */
 	long long lost_ns;	    /* when the listener was told, or 0 */
 	long long answered_ns;	    /* when a request had succeeded */
-	int err;		    /* of that */
+	int err;		    /* the error of that */
 };
 
 struct paused {
@@ -209,7 +211,8 @@ struct paused {
 
 static struct record record;
 
-/* Say what this process sees first after a pause, in which it was told to. */
+/* Report what this process sees first after a pause; it was told to look
+   meanwhile. */
 static void report_pause(int fd, struct kustos_client *c)
 {
 	char line[160];
@@ -222,7 +225,7 @@ static void report_pause(int fd, struct kustos_client *c)
 	enum kustos_err err = kustos_exists(c, "/",
 		kustos_after_ms(PATIENCE_MS), NULL, NULL);
 	int64_t answered_ns = test_boot_ns();
-	/* A loss that was declared is told within moments. */
+	/* A loss that has been declared is told within moments. */
 	for (int i = 0;
 		i < PATIENCE_MS && record_count(&record, KUSTOS_LOST) == 0 &&
 		client_stats(c).losses > losses;
@@ -269,7 +272,7 @@ static void read_report(struct paused *p)
 	p->reported = true;
 }
 
-/* Take one of them a step further. */
+/* Do the next step for one of them. */
 static void paused_step(struct raw *raw, struct paused *p)
 {
 	struct pollfd has_line = { p->child.fd, POLLIN, 0 };
@@ -291,11 +294,11 @@ static void paused_step(struct raw *raw, struct paused *p)
 
 static struct paused pauses[TOGETHER];
 
-/* Pause "n" processes.  For "longer" until the server has deleted the node,
-   else for 20 to 80 per cent of the timeout. */
+/* Pause "n" processes: if "longer", until the server has deleted the node, else
+   for 20 to 80 per cent of the timeout. */
 static void pause_round(struct raw *raw, int n, bool longer)
 {
-	static int count; /* nodes of the round before may be there still */
+	static int count; /* nodes of an earlier round may still exist */
 	int64_t start;
 	int reported = 0;
 
@@ -357,8 +360,8 @@ START_TEST(S01_a_client_that_was_paused_shortly_held_on_or_is_told_in_time)
 
 			ck_assert_int_eq(r->err, KUSTOS_OK);
 			ck_assert(r->lost_ns != 0 || held_on(r));
-			/* Whoever held on had a node to hold on to: with the
-			   answer it began to live for a timeout more. */
+			/* A client that held on had a node to hold on to: the
+			   answer extended its life by one timeout. */
 			ck_assert(!held_on(r) || !node->gone ||
 				node->gone_ns - r->answered_ns >
 					TIMEOUT_MS * NS_PER_MS / 2);
