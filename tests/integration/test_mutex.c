@@ -1,6 +1,6 @@
 /*
- * test_mutex.c - one client or two, and a server that is well: what each call
- * of <kustos/mutex.h> returns, and what it leaves on the server.
+ * test_mutex.c - one client or two and a server that works: what each call of
+ * <kustos/mutex.h> returns, and what it leaves on the server.
  */
 #include "mutex_pair.h"
 
@@ -69,7 +69,7 @@ START_TEST(a_lock_nests_and_only_the_last_unlock_gives_it_back)
 			KUSTOS_OK);
 	for (int i = 0; i < 100; i++)
 		check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
-	/* The watch of its own node, and no more. */
+	/* The watch of its own node, and no more requests. */
 	ck_assert_uint_le(client_stats(client).sent, sent + 1);
 	ck_assert(kustos_mutex_fence(mutex) == token);
 	ck_assert_int_eq(line_count(), 1);
@@ -122,8 +122,8 @@ START_TEST(U01_a_hold_is_released_by_any_thread)
 }
 END_TEST
 
-/* Held by "who": this object, one of the same client, another client, or
-   somebody else. */
+/* Make the lock held by "who": 0 is this object, 1 another one of the same
+   client, 2 another client, and 3 somebody without the library. */
 static void occupy(int who, struct kustos_mutex **holder,
 	struct kustos_hold **hold, struct rival *rival)
 {
@@ -165,7 +165,7 @@ START_TEST(L20_a_try_at_what_is_held_is_EBUSY_and_leaves_nothing)
 	if (_i > 1) {
 		ask(&a, mutex, KUSTOS_NOW);
 		check_err(ask_wait(&a, 2000), KUSTOS_EBUSY);
-	} else { /* its own client's: nothing is sent */
+	} else { /* held by the same client: nothing is sent */
 		check_err(ask_try(&a, mutex, KUSTOS_NOW), KUSTOS_EBUSY);
 	}
 	check_err(flush(client), KUSTOS_OK);
@@ -178,7 +178,8 @@ START_TEST(L20_a_try_at_what_is_held_is_EBUSY_and_leaves_nothing)
 }
 END_TEST
 
-/* In a long line who releases may stay until it knows what to leave there. */
+/* In a long line, a releaser's node may stay until the releaser knows what to
+   leave there. */
 START_TEST(L20_a_try_right_after_a_release_finds_it_free)
 {
 	char path[64];
@@ -226,7 +227,8 @@ END_TEST
 
 #define HOLDERS 40
 
-/* Each that leaves wakes the waiter up, and starts nothing anew. */
+/* Each rival that leaves wakes the waiter, which must not restart its
+   deadline. */
 START_TEST(L20_a_deadline_holds_behind_a_queue_of_short_holders)
 {
 	struct rival line[HOLDERS];
@@ -256,7 +258,7 @@ END_TEST
 
 struct canceler {
 	struct kustos_cancel *cancel;
-	int waiters; /* fire when so many wait */
+	int waiters; /* fire once so many wait */
 };
 
 static void *fire(void *arg)
@@ -268,7 +270,7 @@ static void *fire(void *arg)
 	return NULL;
 }
 
-/* A hundred years, which 32 bits do not tell in seconds. */
+/* A hundred years: as seconds, more than 32 bits. */
 #define LONG_MS (INT64_C(100) * 365 * 24 * 3600 * 1000)
 
 START_TEST(L05_a_cancel_ends_a_wait_and_leaves_nothing)
@@ -332,7 +334,7 @@ START_TEST(an_unlock_that_is_not_to_wait_does_not)
 }
 END_TEST
 
-/* Requests take their time to get there. */
+/* Requests take a while to arrive. */
 START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 {
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
@@ -360,7 +362,8 @@ START_TEST(options_of_any_size_are_read_as_far_as_they_go)
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
 	struct kustos_mutex *m = NULL;
 
-	/* Of an older program: what lies behind its end is not looked at. */
+	/* The options of an older program: what is behind their end is not
+	   read. */
 	o.size = offsetof(struct kustos_mutex_options, dialect);
 	o.dialect = (enum kustos_dialect)77;
 	o.data_len = 5;

@@ -1,7 +1,7 @@
 /*
- * test_mutex_alloc.c - every allocation of every call of a mutex, and of a few
- * of what stands on the same engine, fails once: the call says so or does
- * without, and nothing is left behind.
+ * test_mutex_alloc.c - each allocation of each call of a mutex, and of a few
+ * recipes on the same engine, fails once (allocs.h): the call either reports
+ * this or does without the memory, and leaves nothing behind.
  */
 #include "allocs.h"
 #include "child.h"
@@ -14,16 +14,16 @@
 
 #include <string.h>
 
-#define T_MS 6000 /* what cannot be sent is tried again after an eighth */
+#define T_MS 6000 /* what cannot be sent is retried after an eighth of this */
 #define RIVALS 3
-#define TAKEN "/taken" /* by another */
+#define TAKEN "/taken" /* held by somebody else */
 
 static struct kustos_client *client;
 static struct kustos_mutex *mutex;
 static struct raw *taken_by;
-static struct child line; /* a process, whose memory is its own */
+static struct child line; /* a process, so that its memory is its own */
 
-/* Fill the line, and empty it from the front, as often as told. */
+/* Fill the line, and empty it from the front, as often as asked. */
 static int rivals_main(int fd, void *arg)
 {
 	struct rival rivals[RIVALS];
@@ -154,7 +154,7 @@ static enum kustos_err call_together(void)
 	return flushed(err);
 }
 
-/* A simple lock: free, and another's. */
+/* A simple lock that is free, and one that is held by somebody else. */
 static enum kustos_err call_simple(void)
 {
 	struct kustos_simple *lock = NULL, *taken = NULL;
@@ -187,7 +187,7 @@ static enum kustos_err call_try(void)
 	return flushed(err);
 }
 
-/* Those for which the line is full when they begin. */
+/* Calls before which the line is filled. */
 static enum kustos_err call_wait(void)
 {
 	struct ask asks[2] = { { .calls = 0 } };

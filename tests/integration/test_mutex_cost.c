@@ -1,6 +1,6 @@
 /*
- * test_mutex_cost.c - how many requests a mutex takes, and that nothing piles
- * up over many of its holds: watches, memory, descriptors, threads.
+ * test_mutex_cost.c - how many requests a mutex sends, and that nothing grows
+ * over many holds: watches, memory, descriptors, threads.
  */
 #include "mutex_fixture.h"
 #include "process.h"
@@ -50,7 +50,7 @@ static uint64_t sent(int count)
 	return sum;
 }
 
-/* Return what the server says of itself under that name. */
+/* Return the value that the server reports under that name ("mntr"). */
 static long monitored(const char *name)
 {
 	char text[16384];
@@ -74,14 +74,14 @@ START_TEST(an_uncontended_hold_is_three_requests)
 	for (int i = 0; i < 100; i++)
 		hold_give(hold_take(mutexes[0]));
 	flush(1);
-	/* Create and list, delete; a hold that lasts is watched besides. */
+	/* Create and list, delete; a hold that lasts is also watched. */
 	ck_assert_uint_ge(sent(1) - before, 300);
 	ck_assert_uint_le(sent(1) - before, 360);
 	close_clients(1);
 }
 END_TEST
 
-/* Let so many wait, of so many clients in turn, and serve them one after the
+/* Let "waiters" wait, on "count" clients in turn, and serve them one after the
    other.  Returns how many requests they sent from the first release on. */
 static uint64_t serve(int waiters, int count)
 {
@@ -104,7 +104,7 @@ static uint64_t serve(int waiters, int count)
 		check_err(ask_wait(&asks[i], 30000), KUSTOS_OK);
 	flush(count);
 	ck_assert_uint_ge(sent(count) - before, (uint64_t)waiters);
-	/* Nobody else sends anything: the server's own count agrees. */
+	/* Nobody else sends requests, so the server's own count must agree. */
 	packets = monitored("zk_packets_received") - packets;
 	ck_assert_int_le(packets, (long)(sent(count) - before) + 100);
 	return sent(count) - before;
@@ -125,7 +125,8 @@ START_TEST(L28_a_release_takes_few_requests_however_many_wait)
 	open_clients(MOST_CLIENTS, 0);
 	few = serve(500, MOST_CLIENTS);
 	many = serve(1000, MOST_CLIENTS);
-	/* Three watches, a look, a release that every other time is a proof. */
+	/* Three watches, a look, and a release, which every other time is a
+	   proof. */
 	ck_assert_uint_le(few, 500 * 6);
 	ck_assert_uint_le(many, 1000 * 6);
 	ck_assert_uint_le(many, 2 * few + 2 * few * 40 / 100);
@@ -135,7 +136,7 @@ END_TEST
 
 #define LINES 50
 
-/* A fleet does not come back all at once. */
+/* Waiters do not all look at the same time. */
 START_TEST(L28_waiters_look_again_one_by_one_after_a_reconnect)
 {
 	struct proxy *proxy = fixture_proxy();
@@ -163,7 +164,7 @@ START_TEST(L28_waiters_look_again_one_by_one_after_a_reconnect)
 	proxy_cut(proxy);
 	test_eventually(proxy_count(proxy, ZK_OP_CHILDREN2) == LINES, 5000);
 	took = test_now_ms() - began;
-	ck_assert_int_gt(took, 400); /* of 1000 at the most */
+	ck_assert_int_gt(took, 400); /* of at most 1000 */
 	test_never(proxy_count(proxy, ZK_OP_CHILDREN2) > LINES, 50);
 	for (int i = 0; i < LINES; i++) {
 		kustos_mutex_destroy(first[i]);
@@ -177,7 +178,7 @@ START_TEST(L28_waiters_look_again_one_by_one_after_a_reconnect)
 }
 END_TEST
 
-/* Three clients take turns; each is watched by the next. */
+/* Three clients take turns; each is watched by the next one. */
 static void take_turns(int turns)
 {
 	static struct ask asks[MOST_WAITERS];
@@ -221,7 +222,7 @@ START_TEST(L09_P03_no_watch_is_left_by_who_gives_up)
 	ck_assert_int_eq(line_count(), 3);
 	for (int i = 0; i < 3; i++)
 		rival_leave(&rivals[i]);
-	/* And a hold has the one of its own node. */
+	/* A hold has one watch, on its own node. */
 	hold = hold_take(mutexes[0]);
 	test_eventually(watch_count() == 1, 1000);
 	hold_give(hold);
@@ -231,7 +232,7 @@ START_TEST(L09_P03_no_watch_is_left_by_who_gives_up)
 }
 END_TEST
 
-/* Candidates that come and go do not make each other begin anew. */
+/* Contenders that come and go do not make each other create new places. */
 START_TEST(L12_a_place_is_made_once_however_the_line_changes)
 {
 	struct proxy *proxy = fixture_proxy();
@@ -253,7 +254,7 @@ START_TEST(L12_a_place_is_made_once_however_the_line_changes)
 		for (int i = 0; i < 100; i++)
 			timed_out += ask_wait(&asks[i], 20000) != KUSTOS_OK;
 		flush(5);
-		/* One each; the first round makes the line as well. */
+		/* One each; in the first round also the line's nodes. */
 		ck_assert_int_le(proxy_count(proxy, ZK_OP_CREATE2),
 			round == 0 ? 200 : 100);
 		ck_assert_int_eq(line_count(), 0);
@@ -269,7 +270,7 @@ struct usage {
 	int threads, fds, watches;
 };
 
-/* A sanitizer keeps what was freed. */
+/* A sanitizer keeps freed memory, so sizes say nothing. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SIZES_MEAN_NOTHING 1
 #else
@@ -282,7 +283,7 @@ static struct usage usage_now(void)
 		thread_count(), fd_count(), watch_count() };
 }
 
-/* Hold, contend, time out, be destroyed: all there is. */
+/* Hold, contend, time out and destroy: all that can happen. */
 static void churn(int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
@@ -306,7 +307,7 @@ static void churn(int rounds)
 		kustos_mutex_destroy(m);
 	}
 	flush(2);
-	/* Threads that had callbacks to run are gone after a second. */
+	/* Threads that ran callbacks end after a second. */
 	test_eventually(thread_count() <= 7, 3000);
 }
 
@@ -317,7 +318,7 @@ START_TEST(P05_nothing_grows_over_ten_thousand_holds)
 	open_clients(2, 32);
 	churn(300);
 	before = usage_now();
-	churn(3200); /* of three holds each */
+	churn(3200); /* each round has three holds */
 	after = usage_now();
 	ck_assert_int_le(after.rss_kb, before.rss_kb + 400);
 	ck_assert_int_le(after.threads, before.threads);

@@ -1,7 +1,7 @@
 /*
- * test_mutex_edges.c - what happens to a mutex and its holds where two things
- * meet: a callback and a release, a request and a reconnect, a grant and a
- * close or a destruction, a lock that cannot begin and others that have.
+ * test_mutex_edges.c - a mutex and its holds when events coincide: a callback
+ * and a release, a request and a reconnect, a grant and a close or a
+ * destruction, and a lock that cannot begin beside others that can.
  */
 #include "callback_gate.h"
 #include "mutex_fixture.h"
@@ -64,7 +64,7 @@ START_TEST(a_lock_that_cannot_begin_leaves_other_requests_alone)
 }
 END_TEST
 
-/* Open a client whose nodes nobody can read or list, itself included. */
+/* Open a client whose nodes nobody can read or list, not even that client. */
 static struct kustos_client *open_secretive(void)
 {
 	struct kustos_acl acl = { KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
@@ -77,7 +77,8 @@ static struct kustos_client *open_secretive(void)
 	return client_open_with(&options);
 }
 
-/* Make a node in which others can be made, but whose children nobody sees. */
+/* Create a node in which nodes can be created, but whose children nobody can
+   list. */
 static void make_unlistable(const char *path)
 {
 	struct kustos_client *owner = open_secretive();
@@ -98,7 +99,7 @@ START_TEST(a_line_that_may_not_be_listed_is_an_error_at_once)
 	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_ENOAUTH);
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_delete(client, "/unlistable", -1, SOON, NULL),
-		KUSTOS_OK); /* nothing is left in it */
+		KUSTOS_OK); /* and no node is left in it */
 	kustos_mutex_destroy(mutex);
 }
 END_TEST
@@ -129,7 +130,7 @@ static bool own_node_read_after(uint64_t sent)
 	return stats.sent > sent && stats.pending == 0;
 }
 
-/* No watch can be put on the node of the one before it. */
+/* No watch can be set on the node of the one before. */
 START_TEST(U09_who_may_not_read_the_node_before_it_looks_again)
 {
 	struct kustos_client *owner = open_secretive();
@@ -138,7 +139,7 @@ START_TEST(U09_who_may_not_read_the_node_before_it_looks_again)
 	struct ask a = { .calls = 0 };
 	struct kustos_hold *hold;
 
-	hold_give(hold_take(ours)); /* so that all may list the line */
+	hold_give(hold_take(ours)); /* so that everybody may list the line */
 	hold = hold_take(theirs);
 	ask(&a, ours, SOON);
 	line_wait(2);
@@ -199,7 +200,8 @@ START_TEST(a_destroyed_mutex_tells_nobody_of_requests)
 	kustos_mutex_destroy(mutex);
 	raise_flag(&gate.open);
 	hold_give(hold);
-	/* Callbacks run in order: what was queued has run before this one. */
+	/* Callbacks run in order: whatever was queued has run before this
+	   one. */
 	check_err(
 		kustos_exists_async(client, "/", SOON, NULL, count_end, &ended),
 		KUSTOS_OK);
@@ -208,7 +210,7 @@ START_TEST(a_destroyed_mutex_tells_nobody_of_requests)
 }
 END_TEST
 
-/* A callback that looks at a hold once it is let go, and what it sees. */
+/* A callback that looks at a hold once the gate opens, and what it sees. */
 struct sight {
 	struct gate gate;
 	int64_t token;
@@ -255,7 +257,7 @@ START_TEST(a_release_waits_for_a_callback_that_looks_at_the_hold)
 }
 END_TEST
 
-/* Let the callback go when the close has ended the session. */
+/* Let the callback return once the close has ended the session. */
 static void *open_after_close(void *arg)
 {
 	struct gate *gate = arg;
@@ -315,8 +317,8 @@ static void *lock_it(void *arg)
 	return NULL;
 }
 
-/* It is granted to a thread that has not woken up yet, and then there is no
-   mutex any more with which that could unlock it. */
+/* The lock is granted to a thread that has not woken up yet.  Then the mutex is
+   destroyed, so the thread could not unlock it. */
 START_TEST(a_lock_that_a_destruction_overtakes_is_given_back)
 {
 	struct sigaction action = { .sa_handler = stand_still };
@@ -330,7 +332,7 @@ START_TEST(a_lock_that_a_destruction_overtakes_is_given_back)
 	atomic_store(&may_go_on, 0);
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, lock_it, &sleeper), 0);
-	/* Of theirs: their own; of ours: its own, and theirs. */
+	/* For theirs: its own node.  For ours: its own node, and theirs. */
 	test_eventually(watch_count() == 3, 3000);
 	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(pthread_kill(thread, SIGUSR1), 0);
@@ -367,7 +369,7 @@ START_TEST(an_unlock_that_waits_ends_with_its_session)
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	proxy_cut(proxy);
 	test_eventually(kustos_client_state(client) != KUSTOS_CONNECTED, 3000);
-	ask(&a, busy, KUSTOS_FOREVER); /* this one waits on */
+	ask(&a, busy, KUSTOS_FOREVER); /* this one keeps waiting */
 	enum kustos_err err = kustos_mutex_unlock(mutex);
 	ck_assert(err == KUSTOS_OK || err == KUSTOS_ELOST);
 	ck_assert_int_eq(raw_exists(fixture_address(), node, NULL), RAW_NONODE);
@@ -386,7 +388,7 @@ static void count_stuck(void *arg, enum kustos_log_level level,
 		atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-/* Open a client whose nodes nobody may delete nodes from. */
+/* Open a client from whose nodes nobody may delete children. */
 static struct kustos_client *open_keeper(atomic_int *told)
 {
 	struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_DELETE,
@@ -416,7 +418,8 @@ START_TEST(an_unlock_whose_node_may_not_be_deleted_says_so)
 	check_err(kustos_mutex_unlock(mutex), KUSTOS_ENOAUTH);
 	check_err(kustos_mutex_unlock(mutex), KUSTOS_ENOTHELD);
 	ck_assert_int_eq(atomic_load(&told), 1);
-	/* Nor may that of who gives up, of which it is not told again. */
+	/* A caller that gives up cannot delete its node either; this is not
+	   logged again. */
 	check_err(kustos_mutex_lock(mutex, kustos_after_ms(200), NULL),
 		KUSTOS_ETIMEDOUT);
 	check_err(kustos_client_flush(keeper, SOON, NULL), KUSTOS_OK);

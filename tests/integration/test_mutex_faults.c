@@ -1,6 +1,7 @@
 /*
- * test_mutex_faults.c - a frame fails at any point of taking and giving back:
- * one node while it is held, none after, and nobody else's is touched.
+ * test_mutex_faults.c - a frame is lost at any point of an acquire or a
+ * release: there is one node while the lock is held and none afterwards, and no
+ * node of another contender is touched.
  */
 #include "faults.h"
 #include "inject.h"
@@ -23,7 +24,7 @@ static void tear_down(void)
 	ck_assert_int_eq(line_count(), 0);
 }
 
-/* Acquire, find one node, which is ours, and give it back. */
+/* Acquire, check that there is one node, which is ours, and release. */
 static void one_cycle(void)
 {
 	struct kustos_hold *hold = hold_take(mutex);
@@ -83,7 +84,7 @@ static const struct faults_lock faulty = {
 	.one_node = true,
 };
 
-/* Give up while the fault has its effect, and before it can be mended. */
+/* Give up while the fault is in effect, and before the client can recover. */
 START_TEST(L05_giving_up_amid_a_fault_leaves_nothing)
 {
 	struct kustos_hold *hold = NULL;
@@ -108,13 +109,13 @@ START_TEST(L05_giving_up_amid_a_fault_leaves_nothing)
 }
 END_TEST
 
-/* The connection goes with the creation under way, and is away for as long as
-   the caller has patience. */
+/* The connection breaks during the creation, and is gone for as long as the
+   caller waits. */
 START_TEST(L05_giving_up_while_disconnected_leaves_nothing_once_connected)
 {
 	struct ask a = { .calls = 0 };
 
-	hold_give(hold_take(mutex)); /* so that the line is there */
+	hold_give(hold_take(mutex)); /* so that the line exists */
 	pair_flush();
 	inject_connect(ECONNREFUSED);
 	proxy_arm(proxy, _i == 0 ? PROXY_LOSE_REPLY : PROXY_LOSE_REQUEST,
@@ -131,7 +132,7 @@ START_TEST(L05_giving_up_while_disconnected_leaves_nothing_once_connected)
 }
 END_TEST
 
-/* Both share a node, and it was asked for by the one that tries. */
+/* Both share a node, which was created for the try. */
 START_TEST(a_try_that_is_given_up_on_its_way_fails_nobody_who_waits)
 {
 	struct ask tries = { .calls = 0 }, waits = { .calls = 0 };

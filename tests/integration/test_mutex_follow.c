@@ -1,6 +1,6 @@
 /*
- * test_mutex_follow.c - holds that are granted by the number of their node, with no
- * look at the line; and when such a number says nothing.
+ * test_mutex_follow.c - holds that are granted because of the number of their
+ * node, without a listing; and cases in which such a number proves nothing.
  */
 #include "mutex_pair.h"
 #include "zkproto.h"
@@ -17,7 +17,7 @@ static void set_up(void)
 	pair_open_behind_proxy(T_MS, 0);
 }
 
-/* Hold and give back so often; return how many listings that took. */
+/* Acquire and release so many times.  Returns how many listings that took. */
 static int use(int times)
 {
 	int before = proxy_count(proxy, ZK_OP_CHILDREN2);
@@ -52,7 +52,8 @@ START_TEST(who_has_come_between_is_waited_for)
 }
 END_TEST
 
-/* More than could have made the line's node anew, and its children. */
+/* More requests than it would take to create the line's node and its children
+   anew. */
 START_TEST(after_much_else_has_happened_the_line_is_looked_at)
 {
 	use(USED);
@@ -60,12 +61,12 @@ START_TEST(after_much_else_has_happened_the_line_is_looked_at)
 	for (int i = 0; i < SOME_OTHERS; i++)
 		ck_assert_int_eq(raw_set(fixture_address(), "/other", ""), 0);
 	ck_assert_int_eq(use(1), 1);
-	ck_assert_int_eq(use(1), 1); /* asked for before it was known */
+	ck_assert_int_eq(use(1), 1); /* sent before that was known */
 	ck_assert_int_eq(use(1), 0);
 }
 END_TEST
 
-/* Make contenders in the line, in as few transactions as can be. */
+/* Create contenders in the line, in as few transactions as possible. */
 static void fill(int count)
 {
 	struct kustos_op ops[AT_ONCE];
@@ -84,7 +85,7 @@ static void fill(int count)
 			KUSTOS_OK);
 }
 
-/* The next number, and others have all of those before it. */
+/* Our node gets the next number, but others have all the numbers before it. */
 START_TEST(S02_the_next_number_of_a_line_that_was_made_anew_says_nothing)
 {
 	struct ask a = { .calls = 0 };

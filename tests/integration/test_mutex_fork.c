@@ -1,5 +1,6 @@
 /*
- * test_mutex_fork.c - a process that forks while it holds, and while it waits.
+ * test_mutex_fork.c - a process forks while it holds a mutex, and while it
+ * waits for one: the child has nothing of it, and the parent goes on.
  */
 #include "mutex_fixture.h"
 
@@ -67,7 +68,7 @@ static int ask_hold(struct kustos_hold *h)
 	return 0;
 }
 
-/* All that the child may still do: be told of it, and free. */
+/* All that the child may do: get EFORKED from each call, and free. */
 static int child_main(struct state *s)
 {
 	int rc;

@@ -1,6 +1,6 @@
 /*
- * test_mutex_hold.c - what a hold says of itself, and whom it calls, while
- * its session, its node or its connection goes.
+ * test_mutex_hold.c - the state that a hold reports, and the callbacks that it
+ * makes, while its session, its node or its connection is lost.
  */
 #include "child.h"
 #include "mutex_pair.h"
@@ -21,7 +21,7 @@ static void set_up(void)
 	pair_open_behind_proxy(T_MS, 32);
 }
 
-/* Wait until the node of its own is watched: the first watches of anybody. */
+/* Wait until there is a watch on the hold's own node. */
 static void wait_guarded(struct kustos_hold *hold)
 {
 	char text[4096];
@@ -40,7 +40,7 @@ START_TEST(S09_a_hold_whose_node_is_deleted_is_lost_at_once)
 
 	check_err(kustos_hold_on_lost(hold, count_call, &lost), KUSTOS_OK);
 	if (_i == 0)
-		wait_guarded(hold); /* else before it is watched */
+		wait_guarded(hold); /* else before the node is watched */
 	ck_assert_int_eq(raw_delete(fixture_address(), kustos_hold_path(hold)),
 		0);
 	hold_wait(hold, KUSTOS_HOLD_LOST, 100);
@@ -137,7 +137,7 @@ START_TEST(a_hold_may_be_released_in_its_own_callback)
 }
 END_TEST
 
-/* A holder that takes its time when it is asked, and is given back meanwhile. */
+/* A holder whose callback takes long, and that is released meanwhile. */
 static struct slow {
 	struct kustos_hold *hold;
 	int calls, thread;
@@ -156,7 +156,7 @@ static void ask_slowly(void *arg, struct kustos_hold *hold)
 	}
 }
 
-/* "lost": not NULL, if it is. */
+/* "lost" is not NULL if the hold is. */
 static void *give_back(void *lost)
 {
 	__atomic_store_n(&slow.thread, thread_id(), __ATOMIC_SEQ_CST);
@@ -193,7 +193,7 @@ START_TEST(who_is_giving_it_back_is_asked_no_more)
 	pair_settle();
 	__atomic_store_n(&slow.goes_on, true, __ATOMIC_SEQ_CST);
 	ck_assert_int_eq(pthread_join(giver, NULL), 0);
-	/* Callbacks come one after the other. */
+	/* Callbacks run one after the other. */
 	ask(&behind, mutex, SOON);
 	check_err(ask_wait(&behind, 2000), KUSTOS_OK);
 	ck_assert_int_eq(calls_of(&slow.calls), 1);
@@ -203,7 +203,7 @@ END_TEST
 
 static void ask_for_more(void *arg, struct kustos_hold *hold)
 {
-	ask_slowly(NULL, hold); /* until it is being given back */
+	ask_slowly(NULL, hold); /* blocks until the release has begun */
 	check_err(kustos_hold_on_lost(hold, count_call, arg), KUSTOS_OK);
 	check_err(kustos_hold_at_risk(hold, 2 * T_MS, count_call, arg),
 		KUSTOS_OK);
@@ -236,7 +236,7 @@ START_TEST(who_is_giving_it_back_is_not_called_whatever_its_callback_asks_for)
 	ck_assert_int_eq(pthread_join(giver, NULL), 0);
 	if (lost)
 		client_wait_epoch(client, 1, 5000);
-	/* Timers and callbacks that it has left behind come before this. */
+	/* Its timers and callbacks would come before this. */
 	hold_give(hold_take(mutex));
 	test_never(calls_of(&more) > 0, 100);
 }
@@ -267,7 +267,7 @@ START_TEST(U02_a_hold_outlives_disconnects_and_counts_down_meanwhile)
 }
 END_TEST
 
-/* Where it was called, in the order of the clock. */
+/* What was seen when a warning was called. */
 struct warning {
 	int calls;
 	int64_t left_ms;
@@ -348,14 +348,14 @@ static enum kustos_err set_guarded(struct kustos_hold *hold, const char *path)
 
 	if (err == KUSTOS_OK || err == KUSTOS_ENONODE)
 		check_err(result.err, err);
-	else /* found out by the server, or known */
+	else /* found out by the server, or known before */
 		ck_assert(
 			result.err == KUSTOS_EROLLEDBACK || result.err == err);
 	return err;
 }
 
-/* Delete its node; "unseen": the client is not told, and only the server can tell
-   that the hold is gone. */
+/* Delete the hold's node.  With "unseen" the client is not notified, so that
+   only the server knows that the hold is gone. */
 static void lose_node(struct kustos_hold *hold, bool unseen)
 {
 	if (unseen) {
@@ -397,8 +397,8 @@ START_TEST(S02_a_guarded_transaction_needs_the_hold)
 }
 END_TEST
 
-/* Cut off for good: it is lost by the clock, before the server gives the
-   session up. */
+/* Cut off for good: the hold is lost by the clock, before the server ends the
+   session. */
 START_TEST(S01_a_holder_that_is_cut_off_knows_before_another_can_have_it)
 {
 	struct kustos_hold *hold = hold_take(mutex);
@@ -417,8 +417,8 @@ START_TEST(S01_a_holder_that_is_cut_off_knows_before_another_can_have_it)
 }
 END_TEST
 
-/* A process that is stopped: hold, and say what the first look shows, which it
-   was told to take while it was stopped. */
+/* A process that is stopped while it holds the lock.  It reports what its first
+   look shows; it was told to look while it was stopped. */
 static int paused_main(int fd, void *arg)
 {
 	struct kustos_client *c = client_connected(arg, 3000);

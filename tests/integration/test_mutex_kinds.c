@@ -1,6 +1,6 @@
 /*
- * test_mutex_kinds.c - the mutex of a client with a name space, of one without
- * threads for callbacks, in kazoo's dialect, and called from callbacks.
+ * test_mutex_kinds.c - the mutex of a client with a name space, of a client
+ * without threads for callbacks, in kazoo's dialect, and used in callbacks.
  */
 #include "mutex_fixture.h"
 #include "proxy.h"
@@ -166,7 +166,7 @@ START_TEST(kazoos_dialect_has_kazoos_names_and_excludes_the_other)
 }
 END_TEST
 
-/* Its line is listed when nobody of it stands there any more. */
+/* The listing arrives when its own node is not in the line any more. */
 START_TEST(those_in_the_dialect_of_a_wait_that_was_given_up_are_not_mixed)
 {
 	struct proxy *proxy = fixture_proxy();
@@ -201,7 +201,7 @@ START_TEST(those_in_the_dialect_of_a_wait_that_was_given_up_are_not_mixed)
 }
 END_TEST
 
-/* Each callback asks for the next one before it gives its own back. */
+/* Each callback acquires again before it releases its hold. */
 struct chain {
 	struct kustos_mutex *mutex;
 	int left;
@@ -243,7 +243,7 @@ START_TEST(callbacks_may_ask_again_and_release)
 }
 END_TEST
 
-/* A callback that takes long delays callbacks, and nothing else. */
+/* A callback that takes long delays other callbacks, and nothing else. */
 static atomic_bool go_on;
 
 static void take_long(void *arg, enum kustos_err err, struct kustos_hold *hold)

@@ -1,5 +1,7 @@
 /*
- * test_mutex_lag.c - an ensemble whose followers know less than the leader.
+ * test_mutex_lag.c - a mutex in an ensemble whose followers lag behind the
+ * leader: no second node and no second holder may come of what a follower
+ * shows.
  */
 #include "ensemble.h"
 #include "inject.h"
@@ -17,7 +19,7 @@
 
 static struct ensemble *ensemble;
 static struct proxy *proxy;
-static struct kustos_client *client; /* of the follower that lags */
+static struct kustos_client *client; /* connected to the follower that lags */
 
 static const char *server_at(int i)
 {
@@ -42,7 +44,7 @@ static void tear_down(void)
 	ensemble_free(ensemble);
 }
 
-/* How many children LINE has, as the leader knows. */
+/* Return how many children LINE has on the leader. */
 static int count(void)
 {
 	int n = raw_count_children(server_at(2), LINE);
@@ -52,7 +54,7 @@ static int count(void)
 
 /*
  * As in test_lag.c: the connection is lost before the follower has seen the
- * creation committed, and comes back before that.
+ * commit of the creation, and comes back before the commit.
  */
 static void S07_lost_creation(void)
 {
@@ -77,7 +79,8 @@ static void S07_lost_creation(void)
 	kustos_mutex_destroy(mutex);
 }
 
-/* What the follower still shows of the old session is not ours any more. */
+/* What the follower still shows of the old session must not be taken for
+   ours. */
 static void S03_old_session(void)
 {
 	struct kustos_mutex *mutex = mutex_new(client, 0);
@@ -100,9 +103,8 @@ static void S03_old_session(void)
 	kustos_mutex_destroy(mutex);
 }
 
-/* The follower of one shows less than that of the other: a place that has
-   been left must not be seen as one that is still to be waited for, nor the
-   other way round. */
+/* The two clients see different states.  A place that has been left must not be
+   waited for, and one that is still there must not be overlooked. */
 static void S23_two_followers(void)
 {
 	struct kustos_client *ahead = client_connected(server_at(2), T_MS);
@@ -142,8 +144,8 @@ static struct raw *hold_simply(const char *path)
 	return raw;
 }
 
-/* A node of the same path is another's by now, which the follower does not know
-   yet: it is not broken for what was shown. */
+/* The path has a node of another session by now, which the follower does not
+   know yet.  It must not be deleted because of what was shown. */
 static void break_of_what_is_anothers(void)
 {
 	struct kustos_participants *shown = NULL;
@@ -167,7 +169,7 @@ static void break_of_what_is_anothers(void)
 	kustos_participants_free(shown);
 }
 
-/* One ensemble for all of them: it takes seconds to start. */
+/* One ensemble for all of them, because it takes seconds to start. */
 START_TEST(S03_S07_S23_what_lags_makes_no_second_node_and_no_second_holder)
 {
 	set_up();

@@ -1,6 +1,6 @@
 /*
- * test_mutex_marks.c - contenders whose names no library has, and that the
- * program names.
+ * test_mutex_marks.c - extra marks: contenders with names that no library uses,
+ * but that the program has named.
  */
 #include "mutex_fixture.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define T_MS 10000
-#define MANY 40 /* children, with which a line is long */
+#define MANY 40 /* enough children to make the line a long one */
 
 static struct kustos_client *client, *other;
 static struct rival rival;
@@ -30,7 +30,8 @@ static void tear_down(void)
 	client_close(other);
 }
 
-/* Make one on LINE, and forget what the marks were. */
+/* Create a mutex on LINE; then overwrite the marks, which must have been
+   copied. */
 static struct kustos_mutex *marked(const char *marks)
 {
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
@@ -43,8 +44,8 @@ static struct kustos_mutex *marked(const char *marks)
 	return mutex;
 }
 
-/* Its client has heard of all that happened before, and of the answers to what it
-   asked then. */
+/* Wait until the client has received all events so far, and the answers to the
+   requests that these caused. */
 static void hear(void)
 {
 	for (int i = 0; i < 5; i++)
@@ -85,7 +86,7 @@ START_TEST(U04_who_has_another_mark_than_the_extra_ones_is_ignored)
 }
 END_TEST
 
-/* Two objects of one client, one of which knows nothing of the mark. */
+/* Of two objects of one client, one does not know the mark. */
 START_TEST(an_extra_mark_is_that_of_one_mutex_and_all_exclude_each_other)
 {
 	struct kustos_mutex *knows = marked("ex");
@@ -115,8 +116,8 @@ START_TEST(an_extra_mark_is_that_of_one_mutex_and_all_exclude_each_other)
 }
 END_TEST
 
-/* In a long line who was granted leaves a proof that nobody was before it: but
-   that one knows nothing of the mark. */
+/* In a long line a contender that was granted leaves a proof that nobody was
+   before it.  But this contender does not know the mark. */
 START_TEST(the_proof_of_one_who_ignores_an_extra_mark_is_not_believed)
 {
 	struct kustos_mutex *knows = marked("ex");

@@ -1,6 +1,6 @@
 /*
- * test_mutex_numbers.c - a line whose numbers run out: the server's counter is
- * set near its end in what the server has stored.
+ * test_mutex_numbers.c - a line whose sequence numbers run out.  The test sets
+ * the counter near its end in the server's own snapshot.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
@@ -14,16 +14,17 @@
 #include <string.h>
 
 #define T_MS 20000
-#define SEAL 13	    /* of a snapshot: a checksum of 8, a length of 4, "/" */
-#define CVERSION 44 /* where it stands in a node, counted from its ACL */
+#define SEAL 13	    /* at a snapshot's end: checksum 8, length 4, "/" */
+#define CVERSION 44 /* its offset in a node, from the node's ACL */
 
-/* Without digests, and the zxid that newer servers add, there is one seal, at the end. */
+/* Without digests, and without the zxid that newer servers add, there is one
+   seal, at the end. */
 static const struct server_options options = {
 	.jvm = "-Dzookeeper.digest.enabled=false "
 	       "-Dzookeeper.serializeLastProcessedZxid.enabled=false",
 };
 
-/* Put the path of the newest snapshot: they have growing hexadecimal ends. */
+/* Store the path of the newest snapshot; their hexadecimal suffixes grow. */
 static void find_snapshot(char *path, size_t size)
 {
 	unsigned long long newest = 0;
@@ -59,7 +60,7 @@ static uint32_t adler32(const unsigned char *data, size_t len)
 	return b << 16 | a;
 }
 
-/* Change the counter of the node "path" in a snapshot, and seal that. */
+/* Change the counter of the node "path" in a snapshot, and correct the seal. */
 static void doctor(unsigned char *data, size_t len, const char *path,
 	int32_t count)
 {
@@ -77,13 +78,13 @@ static void doctor(unsigned char *data, size_t len, const char *path,
 	zk_put64(data + len - SEAL, adler32(data, len - SEAL));
 }
 
-/* Let the next child of LINE have the number "count".  Restarts the server. */
+/* Make "count" the number of the next child of LINE.  Restarts the server. */
 static void set_counter(int32_t count)
 {
 	static unsigned char data[1 << 20];
 	char path[1024];
 
-	/* It writes a snapshot of all it has when it starts. */
+	/* A server writes a snapshot of everything when it starts. */
 	ck_assert_int_eq(server_restart(fixture_server()), 0);
 	ck_assert_int_eq(server_kill(fixture_server()), 0);
 	find_snapshot(path, sizeof(path));
@@ -113,7 +114,7 @@ static void flush(void)
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 }
 
-/* The number at the end of the path of a hold. */
+/* Return the number at the end of a hold's path. */
 static const char *number_of(struct kustos_hold *hold)
 {
 	const char *path = kustos_hold_path(hold);
@@ -121,7 +122,7 @@ static const char *number_of(struct kustos_hold *hold)
 	return path + strlen(path) - 10;
 }
 
-/* Nobody gets it, and nobody waits. */
+/* Nobody acquires the mutex, and nobody waits for it. */
 static void check_saturated(struct kustos_mutex *m)
 {
 	struct kustos_hold *hold = NULL;
@@ -140,7 +141,7 @@ START_TEST(S18_numbers_that_have_run_out_never_give_two_holders)
 	struct kustos_hold *hold;
 
 	set_up(INT32_MAX - 3);
-	/* With somebody's node there the line cannot begin anew. */
+	/* While somebody else's node is there, the line cannot be recreated. */
 	ck_assert_int_eq(raw_create(fixture_address(), LINE "/config", ""), 0);
 	hold = hold_take(mutex);
 	ck_assert_str_eq(number_of(hold), "2147483645");
@@ -190,7 +191,7 @@ START_TEST(S18_a_line_that_is_running_out_begins_anew_when_it_is_empty)
 }
 END_TEST
 
-/* Some servers give the last number again and again, others go on below zero. */
+/* At the end some servers repeat the last number, others go on below zero. */
 START_TEST(S18_a_line_that_has_run_out_begins_anew_when_it_is_empty)
 {
 	struct kustos_hold *hold = NULL;

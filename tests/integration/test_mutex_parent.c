@@ -1,13 +1,13 @@
 /*
- * test_mutex_parent.c - the node of the line itself: who makes it, who removes
- * it, and what it stores.
+ * test_mutex_parent.c - the node of the line itself: who creates it, who
+ * removes it, and what it stores.
  */
 #include "mutex_pair.h"
 
 #include <string.h>
 
 #define T_MS 20000
-#define MANY 60 /* more than make a line a long one */
+#define MANY 60 /* enough waiters for a long line */
 
 static void set_up(void)
 {
@@ -28,7 +28,7 @@ START_TEST(L21_a_line_that_was_reaped_is_made_again)
 }
 END_TEST
 
-/* kazoo makes it once and relies on it. */
+/* kazoo creates it once and relies on it. */
 START_TEST(L21_a_line_of_kazoos_dialect_is_not_reaped)
 {
 	struct kustos_mutex_options o = KUSTOS_MUTEX_OPTIONS_INIT;
@@ -38,7 +38,7 @@ START_TEST(L21_a_line_of_kazoos_dialect_is_not_reaped)
 	check_err(kustos_mutex_create(client, LINE, &o, &plain), KUSTOS_OK);
 	hold_give(hold_take(plain));
 	kustos_mutex_destroy(plain);
-	/* While one that can be reaped goes. */
+	/* Meanwhile a line that can be reaped is gone. */
 	check_err(kustos_mutex_create(client, "/locks/b", NULL, &plain),
 		KUSTOS_OK);
 	hold_give(hold_take(plain));
@@ -53,7 +53,7 @@ struct remover {
 	atomic_int removed;
 };
 
-/* Remove the line whenever it is empty. */
+/* Delete the line's node whenever it is empty. */
 static void *remove_it(void *arg)
 {
 	struct raw *raw = raw_open(fixture_address(), 60000);
@@ -89,7 +89,7 @@ START_TEST(L21_a_line_that_is_removed_at_any_moment_is_made_again)
 }
 END_TEST
 
-/* So many wait, and are served. */
+/* MANY waiters are served. */
 static void serve_many(void)
 {
 	static struct ask asks[MANY];
@@ -128,7 +128,7 @@ START_TEST(what_a_program_keeps_in_the_node_of_a_line_is_not_touched)
 }
 END_TEST
 
-/* Return the one of them that holds. */
+/* Return the one that holds the lock. */
 static struct ask *holder(struct ask *asks)
 {
 	int64_t end = test_now_ms() + PATIENCE_MS;
@@ -153,24 +153,25 @@ START_TEST(what_a_program_writes_to_the_node_of_a_long_line_stays)
 	ck_assert_ptr_nonnull(raw);
 	for (int i = 0; i < MANY; i++) {
 		ask(&asks[i], i % 2 ? mutex : rivals, SOON);
-		if (i < 10) /* so that these take turns, and see the line */
+		if (i < 10) /* so that these take turns and see the line */
 			line_wait(i + 1);
 	}
 	line_wait(MANY);
 	for (int i = 0; i < MANY; i++) {
 		struct ask *a = holder(asks);
 
-		/* What it reads before it leaves its name has come. */
+		/* So what the client reads before it leaves a name there has
+		   been read. */
 		check_err(kustos_client_flush((a - asks) % 2 ? client : other,
 				  SOON, NULL),
 			KUSTOS_OK);
-		if (i == 8) { /* the names of those before have been here */
+		if (i == 8) { /* earlier names have been here */
 			ck_assert_int_eq(raw_do_get(raw, LINE, data,
 						 sizeof(data), &stat),
 				0);
 			ck_assert_int_gt(stat.version, 0);
 			ck_assert_int_eq(raw_do_set(raw, LINE, "news", -1), 0);
-			/* So that it is not reaped before it is read. */
+			/* So that the node is not reaped before it is read. */
 			ck_assert_int_eq(raw_do_create(raw, LINE "/stays", "",
 						 RAW_PERSISTENT, NULL, 0),
 				0);

@@ -1,6 +1,6 @@
 /*
- * test_mutex_session.c - waiters whose session or node goes while they wait,
- * and sessions that come back after they were given up.
+ * test_mutex_session.c - waiters whose session or node is lost while they wait,
+ * and sessions that turn out to live after they were given up.
  */
 #include "faults.h"
 #include "inject.h"
@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* For a lease that is waited for; and for a session that has to outlive whatever
-   a busy machine takes. */
+/* For a lease that is waited for; and for a session that must outlive any delay
+   of a busy machine. */
 #define T_MS 9000
 #define LONG_T_MS 60000
 
@@ -33,7 +33,7 @@ static void tear_down(void)
 	ck_assert_int_eq(line_count(), 0);
 }
 
-/* Three wait behind a rival; their session dies, the rival leaves. */
+/* Three wait behind a rival.  Their session ends, and then the rival leaves. */
 START_TEST(S11_a_waiter_whose_session_died_is_served_with_a_new_node_only)
 {
 	struct ask asks[3] = { { .calls = 0 } };
@@ -49,7 +49,7 @@ START_TEST(S11_a_waiter_whose_session_died_is_served_with_a_new_node_only)
 	client_kill_session(client);
 	ck_assert_int_eq(line_count(), 1);
 	rival_leave(&rival);
-	/* Nobody stands before them, and they have nothing. */
+	/* Nobody is before them, but they have no nodes. */
 	test_never(!ask_waits(&asks[0]) || !ask_waits(&asks[1]) ||
 			!ask_waits(&asks[2]),
 		100);
@@ -109,7 +109,7 @@ START_TEST(S11_a_waiter_whose_session_died_keeps_its_deadline)
 }
 END_TEST
 
-/* Is its node there, and of the session of now? */
+/* Return whether the node exists and belongs to the present session. */
 static bool is_ours(struct kustos_hold *hold)
 {
 	struct raw_stat stat;
@@ -119,12 +119,13 @@ static bool is_ours(struct kustos_hold *hold)
 		stat.ephemeral_owner == client_session_id(client);
 }
 
-/* The answer to the listing is on its way when the session dies. */
+/* The answer to the creation or the listing is on its way when the session
+   ends. */
 START_TEST(S03_what_was_seen_of_an_old_session_grants_nothing_in_a_new_one)
 {
 	struct ask a = { .calls = 0 };
 
-	/* So that the line exists, and one flight is enough. */
+	/* So that the line exists and one flight is enough. */
 	hold_give(hold_take(mutex));
 	pair_flush();
 	inject_frame(INJECT_HOLD_REPLY,
@@ -136,8 +137,8 @@ START_TEST(S03_what_was_seen_of_an_old_session_grants_nothing_in_a_new_one)
 	ck_assert_int_eq(line_count(), 0);
 	inject_release();
 	check_err(ask_wait(&a, 8000), KUSTOS_OK);
-	/* It may have been granted by what was true when it was answered; then
-	   it is lost as soon as the rest has been read. */
+	/* The lock may have been granted by what was true at the time of the
+	   answer.  Then the hold is lost as soon as the rest has been read. */
 	test_eventually(kustos_hold_state(a.hold) == KUSTOS_HOLD_LOST ||
 			is_ours(a.hold),
 		1000);
@@ -148,14 +149,14 @@ START_TEST(S03_what_was_seen_of_an_old_session_grants_nothing_in_a_new_one)
 }
 END_TEST
 
-/* Its own node goes, at each stage of a wait. */
+/* The waiter's own node is deleted, at each stage of a wait. */
 START_TEST(S08_a_waiter_whose_node_was_deleted_lines_up_again)
 {
 	struct rival line[3];
 	struct raw_names names;
 	struct ask a = { .calls = 0 };
 	char path[256] = LINE "/";
-	int before = _i; /* so many stand before it when its node goes */
+	int before = _i; /* as many are before it when its node is deleted */
 
 	for (int i = 0; i < 3; i++)
 		rival_enter(&line[i]);
@@ -193,8 +194,8 @@ START_TEST(S08_a_waiter_whose_node_was_deleted_lines_up_again)
 }
 END_TEST
 
-/* What was sent right before a cut has been done by now, or a busy server has
-   dropped it with the connection. */
+/* Whatever was sent just before a cut has been done by now, unless a busy
+   server has dropped it with the connection. */
 static void lose_what_was_made(void)
 {
 	int64_t end = test_now_ms() + 1000;
@@ -204,7 +205,8 @@ static void lose_what_was_made(void)
 	ck_assert_int_eq(raw_delete_tree(fixture_address(), LINE), 0);
 }
 
-/* The node is made, its listing is lost, and the node goes before the next. */
+/* The node is created, its listing is lost, and the node is deleted before the
+   next one. */
 START_TEST(S08_a_node_that_is_not_in_the_first_listing_is_made_again)
 {
 	struct ask a = { .calls = 0 };
@@ -223,8 +225,8 @@ START_TEST(S08_a_node_that_is_not_in_the_first_listing_is_made_again)
 }
 END_TEST
 
-/* Cut off for longer than the lease and less than the timeout: the server has
-   not noticed anything. */
+/* The client is cut off for longer than the lease and shorter than the timeout,
+   so the server has not noticed anything. */
 START_TEST(L17_a_node_that_was_given_up_does_not_block_the_line)
 {
 	struct ask theirs = { .calls = 0 }, again = { .calls = 0 };
@@ -279,7 +281,7 @@ START_TEST(L17_a_waiter_keeps_its_place_if_its_session_survives)
 }
 END_TEST
 
-/* The predecessor went while nobody could be told. */
+/* The predecessor left while the waiter could not be notified. */
 START_TEST(L08_a_waiter_looks_again_after_a_reconnect)
 {
 	struct ask a = { .calls = 0 };
@@ -288,7 +290,7 @@ START_TEST(L08_a_waiter_looks_again_after_a_reconnect)
 	rival_enter(&rival);
 	ask(&a, mutex, SOON);
 	line_wait(2);
-	/* Its own node, and the one before it. */
+	/* A watch on its own node, and one on the node before it. */
 	test_eventually(watch_count() == 2, 2000);
 	faults_leave_unheard(&rival, _i == 0);
 	check_err(ask_wait(&a, 3000), KUSTOS_OK);
@@ -306,7 +308,7 @@ START_TEST(a_try_without_a_connection_fails_at_once)
 	client_wait(client, KUSTOS_SUSPENDED, 2000);
 	check_err(kustos_mutex_acquire(mutex, KUSTOS_NOW, NULL, &hold),
 		KUSTOS_EDISCONNECTED);
-	/* And who has time waits for the connection. */
+	/* A caller with a later deadline waits for the connection. */
 	ask(&a, mutex, SOON);
 	check_err(kustos_mutex_acquire(mutex, kustos_after_ms(50), NULL, &hold),
 		KUSTOS_ETIMEDOUT);

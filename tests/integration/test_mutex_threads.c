@@ -1,6 +1,7 @@
 /*
- * test_mutex_threads.c - many threads, many objects, many waiters: one holds
- * at a time, all are served, and nobody is forgotten when things are closed.
+ * test_mutex_threads.c - many threads, many objects and many waiters: one holds
+ * at a time, all are served, and every wait ends when its mutex or client is
+ * closed.
  */
 #include "mutex_fixture.h"
 #include "process.h"
@@ -37,7 +38,7 @@ static struct {
 	int64_t last_token;
 } work;
 
-/* Inside: nobody else is. */
+/* Check that nobody else is inside. */
 static void use(int64_t token)
 {
 	ck_assert_int_eq(atomic_fetch_add(&work.inside, 1), 0);
@@ -64,7 +65,7 @@ static void *lock_and_use(void *arg)
 	return NULL;
 }
 
-/* Run the threads on so many objects. */
+/* Run the threads, which share so many objects. */
 static void run_threads(int objects, int handoffs)
 {
 	pthread_t threads[THREADS];
@@ -116,7 +117,7 @@ START_TEST(a_thousand_waiters_take_no_thread_each_and_are_all_served)
 	hold_give(hold);
 	for (int i = 0; i < MANY; i++)
 		check_err(ask_wait(&asks[i], 25000), KUSTOS_OK);
-	/* In the order in which they came. */
+	/* In the order in which they asked. */
 	for (int i = 1; i < MANY; i++) {
 		ck_assert_int_eq(asks[i].order, asks[i - 1].order + 1);
 		ck_assert_int_ge(asks[i].token, asks[i - 1].token);
@@ -151,8 +152,9 @@ START_TEST(without_local_hand_overs_all_clients_are_served_in_one_order)
 }
 END_TEST
 
-/* Let ten of ours and one of theirs line up, in that order but for the first,
-   and return how many of ours were served before that one. */
+/* Let ten of ours and one of theirs join the line; theirs has its place before
+   all of ours but the first.  Returns how many of ours were served before
+   it. */
 static int served_before_other(int limit, int *with_one_token)
 {
 	struct kustos_mutex *ours = mutex_new(client, limit);
@@ -187,7 +189,7 @@ START_TEST(local_hand_overs_keep_the_token_and_are_limited)
 	int64_t end = test_now_ms() + PATIENCE_MS;
 	int most = 0, same;
 
-	/* They end sooner when they take longer than 50 ms. */
+	/* There are fewer if they take longer than 50 ms. */
 	while (most < 4 && test_now_ms() < end) {
 		int before = served_before_other(4, &same);
 
@@ -201,7 +203,7 @@ START_TEST(local_hand_overs_keep_the_token_and_are_limited)
 }
 END_TEST
 
-/* However few there were: one of ours has held it for so long by then. */
+/* After 50 ms even the first local hand-over is too late. */
 START_TEST(local_hand_overs_end_after_50_ms)
 {
 	struct kustos_mutex *ours = mutex_new(client, 32);
@@ -224,7 +226,7 @@ START_TEST(local_hand_overs_end_after_50_ms)
 }
 END_TEST
 
-/* A thread that never pauses leaves a way to others. */
+/* A thread that never pauses must let others have the lock. */
 struct hog {
 	struct kustos_mutex *mutex;
 	atomic_bool stop;
@@ -283,7 +285,7 @@ static void *wait_blocked(void *arg)
 	return NULL;
 }
 
-/* Start a thread that waits behind a rival; on return it does. */
+/* Start a thread, and return when it waits behind a rival. */
 static void block(struct blocked *b, pthread_t *thread)
 {
 	ck_assert_int_eq(pthread_create(thread, NULL, wait_blocked, b), 0);
@@ -342,7 +344,7 @@ START_TEST(destroying_a_mutex_releases_what_its_threads_have_locked)
 }
 END_TEST
 
-/* What nobody may free any more once the client is closed. */
+/* Never freed after the close of their client. */
 static struct kustos_mutex *volatile left[2];
 static struct kustos_hold *volatile left_hold;
 
@@ -394,7 +396,7 @@ START_TEST(L01_closing_a_client_gives_back_what_it_holds)
 }
 END_TEST
 
-/* What a holder is told, and what becomes of its hold. */
+/* What a holder is told, and how its release ends. */
 struct farewell {
 	int calls;
 	enum kustos_hold_state state;

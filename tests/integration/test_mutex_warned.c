@@ -1,5 +1,6 @@
 /*
- * test_mutex_warned.c - a warning of a hold takes its time, and the next one comes.
+ * test_mutex_warned.c - a hold's warning callback takes long, and the next
+ * warning is due meanwhile.
  */
 #include "callback_gate.h"
 #include "mutex_pair.h"
@@ -11,7 +12,7 @@
 
 static struct gate gate;
 
-/* What becomes of a warning that is still to come. */
+/* What happens to a warning that is still due. */
 enum fate { GIVEN, REPLACED, HOLD_GONE, FATES };
 
 static void set_up(void)
@@ -26,7 +27,8 @@ static void warn_slowly(void *arg, struct kustos_hold *hold)
 	stand(&gate);
 }
 
-/* Have "fn" warn of "hold", which is nearer to its end than that at any time. */
+/* Make "fn" warn of "hold".  The hold is always nearer to its end than this, so
+   the warning is due at once. */
 static void warn(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
 {
 	check_err(kustos_hold_at_risk(hold, INT64_C(2) * T_MS, fn, arg),
@@ -42,7 +44,7 @@ static void *give_back(void *hold)
 	return NULL;
 }
 
-/* On another thread, which waits for the warning that is being given. */
+/* Release it on another thread, which waits for the warning that is running. */
 static void begin_to_give_back(struct kustos_hold *hold, pthread_t *giver)
 {
 	ck_assert_int_eq(pthread_create(giver, NULL, give_back, hold), 0);
@@ -51,11 +53,12 @@ static void begin_to_give_back(struct kustos_hold *hold, pthread_t *giver)
 		2000);
 }
 
-/* What is warned, and another. */
+/* The hold that is warned of, and another one. */
 static struct kustos_mutex *second;
 static struct kustos_hold *hold, *another;
 
-/* On return the first is being warned, until the gate opens. */
+/* When this returns, the first hold's warning is running, until the gate
+   opens. */
 static void warn_first(void)
 {
 	check_err(kustos_mutex_create(client, LINE "-2", NULL, &second),
@@ -66,7 +69,8 @@ static void warn_first(void)
 	test_eventually(flag(&gate.entered) == 1, 2000);
 }
 
-/* It has to wait for its turn with the next one, and the other has not. */
+/* The next warning of the first hold must wait for its turn; that of the other
+   hold must not. */
 static void warn_both(int *behind)
 {
 	warn(hold, warn_slowly, &hold);
@@ -81,8 +85,8 @@ static void give_other(void)
 	kustos_mutex_destroy(second);
 }
 
-/* One after the other, though there are several threads for them; and what was
-   replaced meanwhile is not given. */
+/* Warnings of one hold come one after the other, although there are several
+   threads; and a warning that was replaced meanwhile does not come. */
 START_TEST(a_warning_that_comes_while_one_is_given_is_given_after_it)
 {
 	const enum fate fate = (enum fate)_i;
@@ -103,7 +107,7 @@ START_TEST(a_warning_that_comes_while_one_is_given_is_given_after_it)
 	else
 		test_never(calls_of(&early) > 0 || flag(&gate.entered) > 2,
 			100);
-	/* Behind whatever else there may be to call. */
+	/* This comes behind all other callbacks. */
 	warn(another, count_call, &behind);
 	test_eventually(calls_of(&behind) == 2, 2000);
 	ck_assert_int_eq(flag(&gate.left), fate == GIVEN ? 2 : 1);
@@ -113,8 +117,8 @@ START_TEST(a_warning_that_comes_while_one_is_given_is_given_after_it)
 }
 END_TEST
 
-/* News of a danger waits for no other callback, though it has waited for one of its
-   own. */
+/* A warning does not wait for other callbacks, even if it has waited for an
+   earlier warning of its own hold. */
 START_TEST(a_warning_that_had_to_wait_waits_for_nothing_else)
 {
 	struct gate long_gate = { 0 };

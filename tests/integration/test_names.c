@@ -1,6 +1,6 @@
 /*
- * test_names.c - servers known by name, and a resolver that fails, is slow, or
- * changes its mind.
+ * test_names.c - servers given by name, and a resolver that fails, is slow, or
+ * changes its answers.
  */
 #include "client_fixture.h"
 #include "support/inject.h"
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME "zk.kustos.test" /* what it means is told to inject_names() */
+#define NAME "zk.kustos.test" /* inject_names() sets its addresses */
 #define TIMEOUT_MS 8000
 #define SHORT_MS 4800
 #define SLOW_MS 20000
-#define LONG_MS 12000 /* that no busy machine cuts a connection */
+#define LONG_MS 12000 /* so long that no busy machine breaks a connection */
 
 static struct proxy *ways[2];
 
@@ -38,8 +38,8 @@ static void close_ways(void)
 	proxy_free(ways[1]);
 }
 
-/* Live for two timeouts, and return whether the connection lasted as well: then
-   there was nothing to ask. */
+/* Use the client for two timeouts.  Returns whether its connection lasted, too;
+   if so, the resolver must not have been called. */
 static bool lives_on(struct kustos_client *client)
 {
 	uint64_t cuts = client_stats(client).disconnects;
@@ -55,8 +55,8 @@ static bool lives_on(struct kustos_client *client)
 	return lasted;
 }
 
-/* The resolver fails, or is slow, and nobody asks it.  A busy machine may cut a
-   connection once. */
+/* The resolver fails, or is slow, and must not be called.  A busy machine may
+   break a connection once. */
 START_TEST(S21_a_resolver_that_is_down_does_not_touch_a_session)
 {
 	struct kustos_client *client = client_connected(NAME, SHORT_MS);
@@ -126,7 +126,7 @@ START_TEST(L16_a_lookup_without_a_thread_is_made_later)
 	test_eventually(inject_names_calls() >= 1, 1000);
 	inject_thread(INJECT_PROGRAM, 1);
 	int calls = inject_names_calls();
-	/* One may have had its thread by then. */
+	/* A lookup may have had its thread already. */
 	test_within(inject_names_calls() >= calls + 2, PATIENCE_MS);
 	inject_names(proxy_address(ways[0]));
 	client_wait(client, KUSTOS_CONNECTED, PATIENCE_MS);
@@ -151,7 +151,8 @@ START_TEST(L16_a_slow_resolver_holds_up_neither_open_nor_close)
 }
 END_TEST
 
-/* The old server refuses, or swallows.  In both cases the session lives. */
+/* The old server refuses connections, or swallows all data.  In both cases the
+   session survives. */
 START_TEST(U08_a_name_that_moved_is_followed)
 {
 	enum proxy_mode mode = _i == 0 ? PROXY_REFUSE : PROXY_HOLE;
@@ -183,7 +184,7 @@ START_TEST(U08_a_name_that_moves_during_an_outage_is_followed)
 }
 END_TEST
 
-/* libzookeeper_mt seeds both generators whenever it looks names up. */
+/* libzookeeper_mt seeds both generators whenever it looks up names. */
 START_TEST(P02_the_generators_of_the_process_are_its_own)
 {
 	enum { NUMBERS = 60 };

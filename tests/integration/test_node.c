@@ -1,5 +1,6 @@
 /*
- * test_node.c - the public operations and their answers, paths and prefixes.
+ * test_node.c - the public operations on nodes: their results and errors,
+ * paths, and malformed arguments.
  */
 #include "client_fixture.h"
 #include "raw.h"
@@ -327,7 +328,7 @@ START_TEST(a_transaction_that_fails_changes_nothing_and_says_why)
 }
 END_TEST
 
-/* It was not even begun. */
+/* The transaction was not even begun. */
 START_TEST(a_transaction_that_is_given_up_at_once_says_so_of_each_part)
 {
 	struct kustos_op ops[] = {
@@ -390,7 +391,7 @@ static void keep(void *arg, enum kustos_err err, const struct kustos_result *r)
 	count_completion(&l->count, err, r);
 }
 
-/* Wait for one call and check what became of it. */
+/* Wait for one call to end and check its error. */
 static void expect(struct lent *l, enum kustos_err err)
 {
 	test_eventually(completions_of(&l->count) == 1, 5000);

@@ -1,22 +1,24 @@
 /*
- * test_numbers.c - libzookeeper numbers the requests of a process, and some of
- * the numbers mean something else: what is answered to -8, -4 or -2 is taken for
- * the answer to a SetWatches, an AUTH or a ping, and at -1 it begins anew.
+ * test_numbers.c - libzookeeper numbers the requests of a process, and some
+ * numbers have a meaning of their own: an answer to -8, -4 or -2 is taken for
+ * that of a SetWatches, an AUTH or a ping, and after -1 the numbers start
+ * again.
  */
 #include "client_fixture.h"
 #include "proxy.h"
 
 #include <time.h>
 
-#define T_MS 8000 /* a third is spent on each number that goes unheard */
+#define T_MS 8000 /* each unanswered number takes a third of it */
 #define IDLE_T_MS 8000
 #define BEFORE_ALL (-12)
 #define PASSES 2
 
-static int begun; /* how often numbering has */
+static int begun; /* how often numbering has begun */
 
-/* Called when libzookeeper is loaded, and when its numbers have reached -1, for
-   the number to begin at; by nobody else here.  No sanitizer is ready then. */
+/* Called for the first number when libzookeeper is loaded, and whenever its
+   numbers have reached -1; nothing else here calls it.  Sanitizers do not work
+   yet at that time. */
 __attribute__((visibility("default"), no_sanitize("address,thread,undefined")))
 time_t
 time(time_t *out)
@@ -32,7 +34,7 @@ static int passes(void)
 	return __atomic_load_n(&begun, __ATOMIC_SEQ_CST) - 1;
 }
 
-/* Ask so many things at once, and see that all are answered. */
+/* Make so many requests at once, and check that all are answered. */
 static void ask(struct kustos_client *client, int count)
 {
 	struct completions done = { 0 };
@@ -45,8 +47,8 @@ static void ask(struct kustos_client *client, int count)
 	ck_assert_int_eq(done.failed, 0);
 }
 
-/* From pass to pass the numbers fall to other requests: one alone, one of
-   several, a heartbeat, the greeting of a connection. */
+/* In each pass these numbers belong to other requests: a single one, one of
+   several, a heartbeat, the first request of a connection. */
 START_TEST(P08_requests_whose_numbers_mean_something_else_are_answered)
 {
 	struct kustos_session before, after;
@@ -62,13 +64,14 @@ START_TEST(P08_requests_whose_numbers_mean_something_else_are_answered)
 	after = client_session(client);
 	ck_assert(after.session_id == before.session_id);
 	ck_assert_int_eq(after.epoch, before.epoch);
-	/* Some at least went unanswered, and broke the connection. */
+	/* Some were not answered, and so the connection was broken. */
 	ck_assert_uint_ge(client_stats(client).disconnects, PASSES);
 	client_close(client);
 }
 END_TEST
 
-/* It ends the handle, as if credentials had been refused; but none were given. */
+/* It ends the handle as refused credentials would, but the client had given
+   none. */
 START_TEST(P08_an_error_under_the_number_of_an_auth_is_no_refusal)
 {
 	struct kustos_client *client = client_connected(fixture_address(),
@@ -85,7 +88,7 @@ START_TEST(P08_an_error_under_the_number_of_an_auth_is_no_refusal)
 }
 END_TEST
 
-/* So that the numbers last. */
+/* So that the numbers last for long. */
 START_TEST(P08_an_idle_client_asks_once_in_an_eighth_of_its_timeout)
 {
 	struct proxy *p = fixture_proxy();

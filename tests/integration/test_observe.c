@@ -1,5 +1,6 @@
 /*
- * test_observe.c - who is the first in a line, told to those who take no part.
+ * test_observe.c - observers: who is first in a line, reported to somebody who
+ * takes no part in it.
  */
 #include "latch_fixture.h"
 #include "mutex_pair.h"
@@ -15,7 +16,7 @@
 #define QUIET_MS 100
 #define TOLD_SIZE 64
 
-/* What an observer was told last. */
+/* What an observer's callback was told last. */
 struct witness {
 	struct kustos_observer *observer;
 	atomic_int calls;
@@ -26,9 +27,9 @@ struct witness {
 	char path[NODE_SIZE];
 	int64_t term, session;
 	enum kustos_kind kind;
-	atomic_bool asleep; /* no call returns meanwhile */
+	atomic_bool asleep; /* while set, no call returns */
 	atomic_bool inside;
-	bool ends; /* destroys its observer, in the call */
+	bool ends; /* destroys its observer, in the callback */
 };
 
 static struct witness witness;
@@ -109,7 +110,7 @@ static void observe(void)
 		KUSTOS_OK);
 }
 
-/* Was it told last that this one leads, whose id is its data? */
+/* Return whether the last report was of one with this data. */
 static bool tells_of(struct witness *w, const char *data)
 {
 	pthread_mutex_lock(&w->mutex);
@@ -149,7 +150,7 @@ START_TEST(who_leads_is_told_with_its_data_and_then_each_change)
 {
 	static struct runner first, second;
 
-	if (_i == 0) /* there is no line yet */
+	if (_i == 0) /* the line does not exist yet */
 		observe();
 	runner_run(&first, other, "one");
 	runner_leads(&first);
@@ -205,7 +206,7 @@ START_TEST(holders_of_a_mutex_are_told_of_as_well)
 	test_eventually(tells_of_somebody(&witness), 5000);
 	ck_assert_str_eq(witness.path, kustos_hold_path(hold));
 	ck_assert_int_eq(witness.kind, KUSTOS_KIND_LOCK);
-	ck_assert_int_eq(line_count(), 1); /* and takes no part */
+	ck_assert_int_eq(line_count(), 1); /* the observer takes no part */
 	hold_give(hold);
 	test_eventually(tells_of_nobody(&witness), 5000);
 }
@@ -221,7 +222,7 @@ START_TEST(a_change_costs_two_requests_whoever_waits)
 	test_eventually(tells_of(&witness, "0"), 5000);
 	before = atomic_load(&requests);
 	ck_assert_int_eq(before, 2);
-	for (int i = 1; i < 11; i += 2) /* some who wait leave */
+	for (int i = 1; i < 11; i += 2) /* some of the waiters leave */
 		runner_end(&runners[i]);
 	line_wait(7);
 	test_never(atomic_load(&requests) != before, QUIET_MS);
@@ -257,7 +258,7 @@ START_TEST(S12_what_changed_while_it_was_cut_off_is_told)
 	ck_assert(tells_of(&witness, "one"));
 	proxy_set_mode(proxy, PROXY_PASS);
 	test_eventually(tells_of(&witness, "two"), 5000);
-	/* And goes on. */
+	/* And it continues. */
 	runner_end(&second);
 	test_eventually(tells_of_nobody(&witness), 5000);
 	ck_assert_int_eq(atomic_load(&witness.calls), 3);
@@ -309,7 +310,7 @@ START_TEST(nothing_is_told_after_it_was_destroyed)
 
 	observe();
 	test_eventually(tells_of_nobody(&witness), 5000);
-	if (_i == 0) { /* in its own call */
+	if (_i == 0) { /* in its own callback */
 		pthread_mutex_lock(&witness.mutex);
 		witness.ends = true; /* not the call that may be running */
 		pthread_mutex_unlock(&witness.mutex);
@@ -327,7 +328,8 @@ START_TEST(nothing_is_told_after_it_was_destroyed)
 	pair_flush();
 	test_never(atomic_load(&witness.calls) > 2 - _i, QUIET_MS);
 	test_eventually(watch_count() == 0, 2000);
-	/* The call in which it ended may have a last word to write. */
+	/* The call in which it was destroyed may still have something to
+	   write. */
 	test_eventually(observer_left() == NULL, 2000);
 }
 END_TEST
@@ -346,7 +348,7 @@ START_TEST(a_destroy_waits_for_the_call)
 {
 	pthread_t thread;
 
-	mallopt(M_PERTURB, 0x5a); /* what is freed changes */
+	mallopt(M_PERTURB, 0x5a); /* freed memory is overwritten */
 	witness.asleep = true;
 	observe();
 	test_eventually(atomic_load(&witness.inside), 5000);
@@ -365,7 +367,7 @@ START_TEST(L13_who_may_not_look_is_told_so_and_looks_again)
 	test_eventually(atomic_load(&witness.calls) == 1, 5000);
 	check_err(witness.err, KUSTOS_ENOAUTH);
 	ck_assert(!witness.somebody);
-	/* Told once, though it is looked for again and again. */
+	/* Reported once, although it is tried again and again. */
 	test_eventually(atomic_load(&requests) >= 3, 5000);
 	ck_assert_int_eq(atomic_load(&witness.calls), 1);
 	ck_assert_int_eq(raw_delete(fixture_address(), LINE), 0);
@@ -375,7 +377,7 @@ START_TEST(L13_who_may_not_look_is_told_so_and_looks_again)
 }
 END_TEST
 
-/* So all that tells the second from the first is its path. */
+/* So only its path tells the second node from the first. */
 START_TEST(a_second_one_of_the_same_transaction_is_told_of)
 {
 	struct kustos_op ops[2];
@@ -386,7 +388,7 @@ START_TEST(a_second_one_of_the_same_transaction_is_told_of)
 			.data = i == 0 ? "a" : "b",
 			.len = 1,
 			.flags = KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL };
-	hold_give(hold_take(rivals)); /* so that the line is there */
+	hold_give(hold_take(rivals)); /* so that the line exists */
 	check_err(kustos_multi(other, ops, 2, SOON, NULL, NULL), KUSTOS_OK);
 	observe();
 	for (int i = 0; i < 2; i++) {

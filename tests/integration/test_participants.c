@@ -37,7 +37,7 @@ static struct kustos_mutex *mutex_with(const struct kustos_mutex_options *o)
 	return m;
 }
 
-/* The time of people, as the server stores it. */
+/* The wall-clock time, as the server stores it. */
 static int64_t wall_ms(void)
 {
 	struct timespec now;
@@ -163,7 +163,7 @@ START_TEST(U04_all_styles_are_seen_and_foreign_names_are_counted)
 }
 END_TEST
 
-/* Hold with these options, and copy what is stored in the node. */
+/* Hold a mutex with these options, and copy what its node stores. */
 static void read_data(const struct kustos_mutex_options *o, char *data,
 	size_t size)
 {
@@ -311,7 +311,7 @@ START_TEST(a_revocable_holder_is_asked_once_for_each_request)
 		request(kustos_hold_path(hold));
 		test_eventually(calls_of(&asked.calls) == i, 2000);
 		ck_assert_ptr_eq(asked.hold, hold);
-		/* Anything else is no request. */
+		/* Other data is not a request. */
 		ck_assert_int_eq(raw_set(fixture_address(),
 					 kustos_hold_path(hold), "__REVOKE_"),
 			0);
@@ -341,7 +341,7 @@ START_TEST(a_revocable_holder_may_give_it_back_when_asked)
 }
 END_TEST
 
-/* Whoever asks waits for the node to go. */
+/* The one that asked waits for the node to go. */
 START_TEST(a_holder_that_was_asked_hands_over_to_no_thread_of_its_own)
 {
 	struct asked asked = { .calls = 0 };
@@ -405,7 +405,7 @@ START_TEST(a_holder_that_is_not_revocable_is_left_in_peace)
 END_TEST
 
 /*
- * Taking away.
+ * Taking a place away.
  */
 static enum kustos_err break_it(const struct kustos_participant *shown)
 {

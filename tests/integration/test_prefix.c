@@ -1,7 +1,8 @@
 /*
- * test_prefix.c - chroot, name space, and parents that come and go.
+ * test_prefix.c - chroot and name space, and parents that are created and
+ * reaped.
  *
- * The server looks for empty containers ten times a second.
+ * The server checks for empty containers ten times a second.
  */
 #include "client_fixture.h"
 #include "inject.h"
@@ -40,7 +41,7 @@ static void open_in(const char *chroot, const char *name_space)
 	client_wait(client, KUSTOS_CONNECTED, 5000);
 }
 
-/* Create, and check what path is given back. */
+/* Create a node and check the path that is returned. */
 static void make(const char *path, int flags, const char *given_back)
 {
 	char *created = NULL;
@@ -60,7 +61,7 @@ static bool is_there(const char *path)
 	return rc == 0;
 }
 
-/* A container goes when it is empty, and nothing else does. */
+/* A container is deleted when it is empty; no other node is. */
 static void goes_with_its_last_child(const char *path, const char *child)
 {
 	ck_assert(is_there(path));
@@ -139,7 +140,7 @@ START_TEST(a_missing_chroot_is_not_made)
 }
 END_TEST
 
-/* What is above it is made, as above any other node. */
+/* Its parents are created like those of any node. */
 START_TEST(the_root_of_a_name_space_may_be_made_like_a_node)
 {
 	char *data = NULL;
@@ -242,7 +243,7 @@ START_TEST(P11_missing_parents_are_made_as_containers_in_one_flight)
 }
 END_TEST
 
-/* The parent is empty at every turn, and so always about to be reaped. */
+/* The parent is empty in each round, and so may be reaped at any moment. */
 START_TEST(L21_a_parent_reaped_under_a_creation_is_made_again)
 {
 	char *path;
@@ -266,15 +267,15 @@ START_TEST(L21_a_parent_reaped_under_a_creation_is_made_again)
 }
 END_TEST
 
-/* Reaped right between: the parents were made, and are gone when the creation
-   behind them comes. */
+/* The parents were created, and are reaped before the creation behind them
+   arrives. */
 START_TEST(L21_a_parent_gone_right_after_it_was_made_is_made_again)
 {
 	struct completions done = { 0 };
 
 	inject_reset();
 	open_in("", NULL);
-	inject_connect(ECONNREFUSED); /* it does not come back meanwhile */
+	inject_connect(ECONNREFUSED); /* it does not come back for now */
 	inject_frame(INJECT_FAIL_SEND, ZK_OP_CREATE2, 2);
 	check_err(kustos_create_async(client, "/p/q", NULL, 0, KUSTOS_PARENTS,
 			  SOON, NULL, count_completion, &done),
@@ -290,9 +291,9 @@ START_TEST(L21_a_parent_gone_right_after_it_was_made_is_made_again)
 }
 END_TEST
 
-/* The request for the upper level is lost, and that for the lower one, asked
-   for at the same moment, may still go out: on the next connection, where the
-   upper level is missing. */
+/* The request for the upper level is lost.  The request for the lower level was
+   made at the same time and may still be sent, on the next connection, where
+   the upper level is missing. */
 START_TEST(L21_an_upper_level_lost_on_its_way_is_made_again)
 {
 	char path[64];
