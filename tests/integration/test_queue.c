@@ -1,6 +1,6 @@
 /*
- * test_queue.c - a simple queue: put, taken once each and in order, waited for, and
- * looked at.
+ * test_queue.c - a simple queue: items are put, taken once each and in order,
+ * waited for, and looked at.
  */
 #include "queue_fixture.h"
 
@@ -33,7 +33,7 @@ START_TEST(what_was_put_is_taken_once_and_in_order)
 }
 END_TEST
 
-/* Return how many had to be read. */
+/* Return how many items had to be read. */
 static int put_and_take(int count, int listings)
 {
 	proxy_reset_counts(proxy);
@@ -52,8 +52,8 @@ START_TEST(many_are_put_and_taken_in_few_transactions)
 	queue_expect(queue, "x");
 	pair_flush(); /* it looks for old receipts, once */
 	int got = put_and_take(1000, 1);
-	/* What it has put itself need not be read, unless it was silent for a second
-	   meanwhile, as on a busy machine.  Then it is behind a look in vain. */
+	/* It need not read what it has put itself, unless it was silent for a
+	   second, as on a busy machine; then it lists once more. */
 	for (int tries = 10; got == 1000; tries--) {
 		ck_assert_int_gt(tries, 0);
 		got = put_and_take(1000, 2);
@@ -62,19 +62,19 @@ START_TEST(many_are_put_and_taken_in_few_transactions)
 }
 END_TEST
 
-/* What one has put itself need not be listed nor read, and comes in its turn. */
+/* What it has put itself need not be listed or read, but comes in its turn. */
 START_TEST(an_own_item_does_not_pass_by_those_of_others)
 {
 	queue_put(queue, "x");
 	queue_expect(queue, "x");
-	queue_put(queue_others, "a"); /* of which it does not hear */
+	queue_put(queue_others, "a"); /* it does not hear of this one */
 	queue_put(queue, "b");
 	queue_expect(queue, "a");
 	queue_expect(queue, "b");
 }
 END_TEST
 
-/* Together they are more than a server takes at once. */
+/* Together they are too large for one request. */
 START_TEST(large_items_go_in_several_transactions)
 {
 	enum { COUNT = 100, LEN = 20000 };
@@ -95,7 +95,7 @@ START_TEST(large_items_go_in_several_transactions)
 }
 END_TEST
 
-/* QUEUE_LENGTH is how long; 100,000 take half a minute. */
+/* QUEUE_LENGTH sets the length; 100,000 take half a minute. */
 START_TEST(P12_a_long_queue_is_listed_once_and_taken_in_order)
 {
 	const char *text = getenv("QUEUE_LENGTH");
@@ -112,7 +112,7 @@ START_TEST(P12_a_long_queue_is_listed_once_and_taken_in_order)
 }
 END_TEST
 
-/* Each waits for whatever comes, and all comes. */
+/* Each waits for whatever comes, and nothing may be left. */
 #define CONSUMERS 8
 #define SHARED_ITEMS 800
 
@@ -142,7 +142,7 @@ START_TEST(L27_eight_consumers_leave_nothing_and_wait_for_nothing)
 			queue_put_numbers(queue, SHARED_ITEMS / 2,
 				SHARED_ITEMS);
 		}
-		/* Those that have none wait, while others have some. */
+		/* Those that have nothing wait while others have items. */
 		if (taken_calls(t) == 0) {
 			test_pause_1ms();
 			continue;
@@ -168,7 +168,7 @@ START_TEST(L27_eight_consumers_leave_nothing_and_wait_for_nothing)
 }
 END_TEST
 
-/* Another look was begun for it, and then somebody else came. */
+/* A later call must not use a listing that was begun for an earlier one. */
 START_TEST(who_looks_goes_by_no_listing_that_was_made_before)
 {
 	struct taken taken[3] = { { .calls = 0 } };
@@ -430,11 +430,11 @@ START_TEST(what_makes_no_sense_is_refused)
 		KUSTOS_EINVAL);
 	o.receipts = "x";
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
-	o.receipts = QUEUE; /* others would take them for items */
+	o.receipts = QUEUE; /* others would take receipts for items */
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
 	o.receipts = QUEUE "/x";
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
-	o.kind = KUSTOS_QUEUE_KAZOO_LOCKING; /* whose markers are there */
+	o.kind = KUSTOS_QUEUE_KAZOO_LOCKING; /* its markers are there */
 	o.receipts = QUEUE "/taken";
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_EINVAL);
 	o.kind = KUSTOS_QUEUE_SIMPLE;

@@ -1,6 +1,7 @@
 /*
- * test_queue_alloc.c - every allocation of every call of a queue fails once: the
- * call says so or does without, and what it says is so.
+ * test_queue_alloc.c - each allocation of each call of a queue fails once
+ * (allocs.h): the call either reports this or does without the memory, and what
+ * it reports is true.
  */
 #include "allocs.h"
 #include "inject.h"
@@ -15,7 +16,7 @@
 #define T_MS 10000
 #define CLOSE_MS 8000
 #define DUE_MS 300
-/* So long may be the data of an item by itself. */
+/* The most data that an item can have in a request of its own. */
 #define LARGEST (1048575 - 70)
 
 static void set_up(void)
@@ -123,7 +124,7 @@ static const struct alloc_call calls[] = {
 };
 #define CALLS 7
 
-/* There are two, which others have put. */
+/* There are two items, put by somebody else. */
 static void fill(const struct alloc_call *call)
 {
 	while (queue_count() > 0)
@@ -134,8 +135,8 @@ static void fill(const struct alloc_call *call)
 	}
 }
 
-/* What failed has not happened, or is kept for the next call; and what has not failed
-   has. */
+/* A call that failed has done nothing, or what it took is kept for the next
+   call.  A call that succeeded has done what it should. */
 static void check_left(const struct alloc_call *call, enum kustos_err err)
 {
 	int left = call->full ? 2 : 0;
@@ -146,7 +147,7 @@ static void check_left(const struct alloc_call *call, enum kustos_err err)
 		left = 1;
 	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
 	if (err != KUSTOS_OK && call->full) {
-		queue_expect(queue, "a"); /* which is the first still */
+		queue_expect(queue, "a"); /* still the first */
 		left--;
 	}
 	ck_assert_msg(queue_count() == left, "%s: %s: %d", call->name,
@@ -159,7 +160,7 @@ START_TEST(every_allocation_of_a_call_may_fail)
 }
 END_TEST
 
-/* Have an item taken for a call that has given up. */
+/* Make the object take an item for a call that has given up. */
 static struct kustos_queue *keep(struct kustos_client *mine, const char *text)
 {
 	struct kustos_queue *q = queue_new(mine);
@@ -179,7 +180,8 @@ static struct kustos_queue *keep(struct kustos_client *mine, const char *text)
 	return q;
 }
 
-/* What is missing when it goes back has to be made, and memory is short for that, too. */
+/* What must be created again when the item is put back; memory is short for
+   this, too. */
 enum { ALL_THERE, NO_QUEUE, NO_RECEIPT, LARGE_NO_QUEUE, BACKS };
 
 static void remove_some(int what)
@@ -191,8 +193,8 @@ static void remove_some(int what)
 			0);
 }
 
-/* Whichever allocation fails from the end of the queue to that of its client, which
-   waits for it. */
+/* Any allocation fails between the end of the queue and that of its client,
+   which waits for the queue. */
 START_TEST(S15_what_goes_back_in_the_end_is_not_lost_for_lack_of_memory)
 {
 	static char text[LARGEST + 1];
@@ -228,7 +230,7 @@ static void count_unfit(void *arg, const char *name)
 	atomic_fetch_add(&unfits, 1);
 }
 
-/* Put one that is none, and is due in a moment. */
+/* Put a node that is no item, and is due in a moment. */
 static void put_delayed(void)
 {
 	struct timespec now;
@@ -253,8 +255,8 @@ static void wait_for_it(struct kustos_queue *q, struct taken *end)
 	client_exchange(client); /* it has been listed, and is not due */
 }
 
-/* Who asks again looks again: the listing tells nothing of it that was found when it
-   was read. */
+/* A call that comes again lists again: the old listing does not show that the
+   item was unfit when it was read. */
 START_TEST(L27_a_delayed_item_is_found_unfit_though_memory_was_short)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;

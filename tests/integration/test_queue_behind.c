@@ -1,6 +1,6 @@
 /*
- * test_queue_behind.c - one of those who share a long queue has fallen behind: most of
- * what it has listed was taken by others meanwhile.
+ * test_queue_behind.c - one of the objects that share a long queue has fallen
+ * behind: others have taken most of the items that it has listed.
  */
 #include "claim_fixture.h"
 
@@ -8,7 +8,7 @@
 
 #define T_MS 9000
 #define LENGTH 400
-#define TAKEN (LENGTH / 2) /* before it goes on */
+#define TAKEN (LENGTH / 2) /* before it continues */
 #define TRIES 60
 
 static void set_up(void)

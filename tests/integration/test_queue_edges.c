@@ -1,6 +1,7 @@
 /*
- * test_queue_edges.c - queues at the edges: what is very long or very much, a queue's
- * node that is made anew, what may not be read or listed.
+ * test_queue_edges.c - edge cases of queues: very long and very many items, a
+ * queue's node that is deleted and created again, and items that may not be
+ * read or listed.
  */
 #include "claim_fixture.h"
 #include "inject.h"
@@ -43,7 +44,7 @@ static void use_kind(enum kustos_queue_kind kind)
 	queue_others = of_kind(other, kind);
 }
 
-/* So many that the sum of their sizes is no size. */
+/* So many that the sum of their sizes overflows. */
 #define PARTS 2200
 #define PART_SIZE 1000000
 
@@ -63,7 +64,8 @@ START_TEST(an_item_of_too_many_large_parts_is_refused)
 }
 END_TEST
 
-/* As many go into one transaction as a server takes, however long their names. */
+/* A transaction gets only as many items as a server accepts, however long their
+   names are. */
 #define LONG_IDS 250
 #define LONG_ID 6000
 
@@ -103,7 +105,8 @@ START_TEST(items_with_long_ids_go_in_and_out)
 }
 END_TEST
 
-/* Numbers begin anew, and one may be that which would have been the next. */
+/* In the new queue's node numbers start at 0, and one of them may be the very
+   number that was next in the old one. */
 START_TEST(L26_what_is_put_into_a_queue_made_anew_is_taken_in_its_order)
 {
 	for (int i = 0; i < 1 + _i; i++) {
@@ -125,8 +128,8 @@ START_TEST(L26_what_is_put_into_a_queue_made_anew_is_taken_in_its_order)
 }
 END_TEST
 
-/* Read long ago, it is not what the item of its name is now, though a put was answered
-   just now. */
+/* An item was read ahead long ago.  The new queue has an item of the same name,
+   and the old data must not be used, although a put has just been answered. */
 START_TEST(S15_what_was_read_long_ago_is_read_again_after_a_put)
 {
 	queue_put_numbers(queue, 0, 3);
@@ -156,7 +159,8 @@ START_TEST(S15_what_was_read_long_ago_is_read_again_after_a_put)
 }
 END_TEST
 
-/* The connection goes while the receipt is made, without which nothing is taken. */
+/* The connection breaks as the receipt is created, without which nothing is
+   taken. */
 START_TEST(L20_a_first_poll_at_once_does_not_wait_for_a_connection)
 {
 	struct kustos_item *item = NULL;
@@ -171,7 +175,8 @@ START_TEST(L20_a_first_poll_at_once_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* kazoo writes any number as a priority, and Curator puts back without one. */
+/* kazoo writes any number as a priority, and Curator puts items back without
+   one. */
 START_TEST(S17_what_goes_back_in_the_end_keeps_a_key_that_we_would_not_write)
 {
 	static const struct {
@@ -205,7 +210,7 @@ START_TEST(S17_what_goes_back_in_the_end_keeps_a_key_that_we_would_not_write)
 }
 END_TEST
 
-/* Both need the queue's node: what is being put, and what goes back. */
+/* Both need the queue's node: the put, and the item that is put back. */
 START_TEST(the_node_is_made_once_for_what_is_put_and_what_goes_back)
 {
 	struct kustos_item *item = NULL;
@@ -231,7 +236,8 @@ START_TEST(the_node_is_made_once_for_what_is_put_and_what_goes_back)
 }
 END_TEST
 
-/* Nobody is left who waits for the node, and it can be had no more. */
+/* Nobody is waiting for the node any more, and it cannot be created any
+   more. */
 START_TEST(L01_a_queue_goes_with_its_client_while_its_node_is_to_be_made)
 {
 	struct kustos_client *its = client_connected(fixture_address(), T_MS);
@@ -257,7 +263,7 @@ START_TEST(L01_a_queue_goes_with_its_client_while_its_node_is_to_be_made)
 }
 END_TEST
 
-struct told { /* of items that are none */
+struct told { /* of nodes that are no items */
 	int calls;
 	char name[64];
 };
@@ -270,7 +276,7 @@ static void was_none(void *arg, const char *name)
 	__atomic_add_fetch(&told->calls, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Nobody can delete it as long as it has any. */
+/* An item with children cannot be deleted. */
 START_TEST(what_has_children_is_passed_over_and_told_of)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
@@ -297,7 +303,8 @@ START_TEST(what_has_children_is_passed_over_and_told_of)
 }
 END_TEST
 
-/* Somebody has put it for others, and it stands before all; and others put more. */
+/* Somebody has put it for others, and it comes first.  Others keep putting
+   items. */
 START_TEST(what_may_not_be_read_holds_nobody_up)
 {
 	const struct kustos_acl acl = { KUSTOS_PERM_WRITE, "world", "anyone" };
@@ -330,7 +337,8 @@ START_TEST(what_may_not_be_read_holds_nobody_up)
 }
 END_TEST
 
-/* Who puts may have no right to see what is there, but how many they are. */
+/* The putter may have no right to list the queue; it needs only the number of
+   items. */
 START_TEST(L26_who_may_not_list_a_full_queue_waits_all_the_same)
 {
 	const struct kustos_acl acl = { KUSTOS_PERM_CREATE | KUSTOS_PERM_DELETE,
@@ -346,7 +354,7 @@ START_TEST(L26_who_may_not_list_a_full_queue_waits_all_the_same)
 	memset(&end, 0, sizeof(end));
 	o.acl = &acl;
 	o.acl_count = 1;
-	queue_put(queue_others, "before"); /* which makes the parents */
+	queue_put(queue_others, "before"); /* this creates the parents */
 	queue_expect(queue_others, "before");
 	check_err(kustos_delete(other, QUEUE, -1, SOON, NULL), KUSTOS_OK);
 	struct kustos_client *c = client_open_with(&o);
@@ -389,7 +397,7 @@ START_TEST(L26_who_may_not_list_a_full_queue_waits_all_the_same)
 }
 END_TEST
 
-/* Wherever they stand in the listing. */
+/* Wherever the items are in the listing. */
 START_TEST(those_of_an_id_are_removed_but_for_what_has_children)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /*
- * test_queue_faults.c - a queue while frames, connections, sessions and nodes go
- * away: what was put is taken once, and what was not is not.
+ * test_queue_faults.c - a queue while frames, connections, sessions and nodes
+ * are lost: each item that was put is taken once, and no other item is.
  */
 #include "child.h"
 #include "inject.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define T_MS 12000
-/* An item that a server takes just so, in a request of its own. */
+/* The largest data that a server accepts, in a request of its own. */
 #define LARGEST (1048575 - 70)
 
 static void set_up(void)
@@ -38,7 +38,8 @@ static const int codes[] = { ZK_OP_MULTI, ZK_OP_GET, ZK_OP_CHILDREN2,
 #define ITEMS 40
 #define KINDS 3
 
-/* A heartbeat may have met the fault, and the connection be gone just now. */
+/* A heartbeat may have met the fault, so there may be no connection just
+   now. */
 static void check_empty(void)
 {
 	enum kustos_err err;
@@ -52,7 +53,8 @@ START_TEST(S15_a_fault_at_any_frame_changes_nothing)
 {
 	bool applied = _i / CODES / POINTS == 1;
 
-	/* It greets a connection, so that one has to go before. */
+	/* SYNC is sent on a new connection, so the connection must break
+	   first. */
 	if (codes[_i % CODES] == ZK_OP_SYNC)
 		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	inject_frame(applied ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
@@ -70,12 +72,13 @@ START_TEST(S15_a_fault_at_any_frame_changes_nothing)
 		queue_expect_numbers(queue, 1, ITEMS);
 		check_empty();
 	}
-	if (_i == FAULTS - 1) /* or this would say nothing of some */
+	if (_i == FAULTS - 1) /* else some faults were never tested */
 		ck_assert_int_eq(inject_untried(codes, CODES), 0);
 }
 END_TEST
 
-/* What "queue" has begun is done, and nobody knows; then its session ends. */
+/* The request of "queue" has been carried out, but the answer is lost.  Then
+   its session ends. */
 static void lose_the_session(void)
 {
 	int64_t epoch = client_epoch(client);
@@ -122,7 +125,7 @@ START_TEST(S15_a_taken_item_is_handed_out_after_a_new_session)
 }
 END_TEST
 
-/* The call has given up, and the item was taken: the next call gets it. */
+/* The call has given up, but the item was taken: the next call gets it. */
 START_TEST(S15_what_is_taken_too_late_is_kept)
 {
 	struct kustos_cancel *cancel = NULL;
@@ -146,7 +149,7 @@ START_TEST(S15_what_is_taken_too_late_is_kept)
 	ck_assert_int_eq(queue_count(), 1);
 	check_err(queue_try(queue), KUSTOS_EDISCONNECTED);
 	inject_connect(0);
-	/* It has waited for that: there is nothing to wait for any more. */
+	/* The flush waits for that item; afterwards the poll need not wait. */
 	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item), KUSTOS_OK);
 	ck_assert_str_eq(item->data, "1");
@@ -176,8 +179,8 @@ START_TEST(without_a_connection_nothing_is_done_at_once)
 }
 END_TEST
 
-/* The connection goes while what the first put needs is made: the receipt, or the
-   queue. */
+/* The connection breaks as the first put creates what it needs: the receipt, or
+   the queue. */
 START_TEST(a_first_put_at_once_does_not_wait_for_a_connection)
 {
 	inject_connect(ECONNREFUSED);
@@ -194,8 +197,8 @@ START_TEST(a_first_put_at_once_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* What was taken for a call that had given up is put back by the end of the object,
-   though only the next connection tells that it was taken. */
+/* An item that was taken for a call that gave up is put back when the object is
+   destroyed, although only the next connection shows that it was taken. */
 START_TEST(S15_what_is_taken_too_late_goes_back_in_the_end)
 {
 	struct kustos_item *item = NULL;
@@ -206,7 +209,7 @@ START_TEST(S15_what_is_taken_too_late_goes_back_in_the_end)
 	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
 		KUSTOS_EDISCONNECTED);
 	ck_assert_int_eq(queue_count(), 1);
-	if (_i == 0) { /* it is known, and kept */
+	if (_i == 0) { /* it is known that it was taken */
 		inject_connect(0);
 		check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
 	}
@@ -218,8 +221,8 @@ START_TEST(S15_what_is_taken_too_late_goes_back_in_the_end)
 }
 END_TEST
 
-/* What a peer has put may be larger than what goes beside a receipt; or than what we
-   would put. */
+/* A peer's item may be too large to be put together with a receipt, or larger
+   than what we would put. */
 START_TEST(L24_what_is_as_large_as_can_be_goes_back_in_the_end)
 {
 	static char data[LARGEST + 1];
@@ -244,7 +247,7 @@ START_TEST(L24_what_is_as_large_as_can_be_goes_back_in_the_end)
 }
 END_TEST
 
-/* With all that was said of it when it was put. */
+/* With the priority, due time or id that it was put with. */
 START_TEST(S17_what_goes_back_in_the_end_keeps_its_key)
 {
 	static const enum kustos_queue_kind kinds[KINDS] = {
@@ -287,7 +290,7 @@ START_TEST(S17_what_goes_back_in_the_end_keeps_its_key)
 }
 END_TEST
 
-/* Delete all receipts, as somebody might who tidies up. */
+/* Delete all receipts, as somebody might do to clean up. */
 static void delete_receipts(void)
 {
 	ck_assert_int_eq(raw_delete_tree(fixture_address(), RECEIPTS), 0);
@@ -327,7 +330,8 @@ START_TEST(L26_who_waits_goes_on_when_the_queue_is_deleted)
 	pair_flush();
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(raw_delete_tree(fixture_address(), QUEUE), 0);
-		/* Of a node that is missing: those of children do not count. */
+		/* One watch on the missing node; child watches do not count
+		   here. */
 		test_eventually(watch_count() == 1, 5000);
 		pair_flush();
 		ck_assert_int_eq(raw_create(fixture_address(), QUEUE, ""), 0);
@@ -341,7 +345,7 @@ START_TEST(L26_who_waits_goes_on_when_the_queue_is_deleted)
 }
 END_TEST
 
-/* Put three and take two: the third is read ahead, behind the second. */
+/* Put three and take two; the third has then been read ahead. */
 static void read_one_ahead(void)
 {
 	queue_put_numbers(queue, 0, 3);
@@ -350,8 +354,9 @@ static void read_one_ahead(void)
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 }
 
-/* An item of the new queue has the name, and the version, of the one that was read
-   ahead from the old: by who is not connected, is again, or slept. */
+/* An item of the new queue has the name and version of the one that was read
+   ahead from the old queue, by a client that is disconnected, has reconnected,
+   or slept. */
 START_TEST(S15_an_item_of_a_queue_made_anew_is_not_taken_for_an_old_one)
 {
 	read_one_ahead();
@@ -392,7 +397,8 @@ START_TEST(an_item_that_was_changed_meanwhile_is_read_again)
 }
 END_TEST
 
-/* A process of its own: takes one, says so, and then puts one after the other. */
+/* A process of its own: it takes an item, reports that, and puts one item after
+   the other. */
 static int user_main(int fd, void *arg)
 {
 	struct kustos_client *own;
@@ -412,8 +418,8 @@ static int user_main(int fd, void *arg)
 	}
 }
 
-/* What it had taken is gone; of what it put all is there but the last, perhaps,
-   and nothing twice. */
+/* The item that it took is gone.  All that it put is there, except possibly the
+   last item, and nothing is there twice. */
 START_TEST(S15_a_process_that_is_killed_puts_nothing_twice_and_leaves_no_gap)
 {
 	struct kustos_item *item = NULL;

@@ -1,13 +1,15 @@
 /*
- * test_queue_killed.c - what is put is delivered though those who take it are
- * killed, and stand still for longer than their sessions.
+ * test_queue_killed.c - all that is put is delivered, although those who take
+ * it are killed, and stopped for longer than their sessions.
  *
- * Threads of the test put; processes take, and write down what they had before they
- * do anything else with it, so that it is known also of those that were killed.
- * Beside that connections and the server fail, as in test_queue_storm.c.
+ * Threads of the test put items.  Processes take them, and report each item
+ * before they do anything else with it, so that the items of killed processes
+ * are known, too.  Meanwhile connections and the server fail, as in
+ * test_queue_storm.c.
  *
- * KILLED_STORMS is how often (1), KILLED_ITEMS of how many items (600),
- * KILLED_STRIKES with how many faults (16), KILLED_SEED what chooses them.
+ * KILLED_STORMS sets how often this is run (1), KILLED_ITEMS with how many
+ * items (600), KILLED_STRIKES with how many faults (16), and KILLED_SEED the
+ * random seed.
  */
 #include "child.h"
 #include "claim_fixture.h"
@@ -25,14 +27,14 @@
 #define PUTTERS 2
 #define TAKERS 3  /* at a time */
 #define LIVES 400 /* of them, one after the other */
-#define SPARE 40  /* more faults than are wanted may come */
+#define SPARE 40  /* there may be more faults than wanted */
 #define ITEMS_MAX 100000
 
 struct life { /* of a process that takes */
 	struct child child;
 	pthread_t reader;
 	bool out; /* it was killed */
-	int said; /* lines */
+	int said; /* lines that it wrote */
 };
 
 struct putter {
@@ -44,8 +46,8 @@ struct putter {
 
 struct fate {		       /* of an item */
 	int had;	       /* how often it was delivered */
-	int done;	       /* how often its ack was told to be done */
-	int64_t last, done_by; /* tokens: the greatest, and of that ack */
+	int done;	       /* how many acks were reported as done */
+	int64_t last, done_by; /* tokens: the greatest, and that of the ack */
 };
 
 static struct life lives[LIVES];
@@ -69,7 +71,7 @@ static struct kustos_client *child_client(int fd)
 	return client_open_with(&o);
 }
 
-/* Was it told to end? */
+/* Return whether it was told to end. */
 static bool is_told(int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
@@ -77,7 +79,7 @@ static bool is_told(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Take one, and write down which.  Returns whether there was one. */
+/* Take an item and report which one.  Returns whether there was one. */
 static bool take_one(int fd, struct kustos_queue *q, kustos_deadline deadline)
 {
 	struct kustos_item *item = NULL;
@@ -91,7 +93,7 @@ static bool take_one(int fd, struct kustos_queue *q, kustos_deadline deadline)
 	return true;
 }
 
-/* At most once: what was taken is gone. */
+/* At most once: an item that was taken is gone. */
 static int take_them(int fd, void *arg)
 {
 	struct kustos_client *own = child_client(fd);
@@ -108,7 +110,8 @@ static int take_them(int fd, void *arg)
 	return 0;
 }
 
-/* At least once: what was claimed, and not acknowledged, comes back. */
+/* At least once: an item that was claimed and not acknowledged is available
+   again. */
 static int claim_them(int fd, void *arg)
 {
 	struct kustos_client *own = child_client(fd);
@@ -136,7 +139,7 @@ static int claim_them(int fd, void *arg)
 	return 0;
 }
 
-/* What they write down */
+/* What the processes report */
 
 static void was_delivered(int number)
 {
@@ -163,7 +166,7 @@ static void note(struct life *life, const char *line)
 	}
 }
 
-/* Until its end. */
+/* Read until the process ends. */
 static void *reading(void *arg)
 {
 	struct life *life = arg;
@@ -188,7 +191,7 @@ static struct life *next_life(void)
 	return life;
 }
 
-/* Who puts */
+/* The threads that put */
 
 static void *putting(void *arg)
 {
@@ -202,7 +205,7 @@ static void *putting(void *arg)
 			KUSTOS_OK);
 		p->from++;
 		__atomic_sub_fetch(&left_to_put, 1, __ATOMIC_SEQ_CST);
-		/* Faults are to meet all of it. */
+		/* Spread the faults over all items. */
 		while (__atomic_load_n(&strikes, __ATOMIC_SEQ_CST) <
 			strikes_wanted * (int64_t)(p->from - p->begin) /
 				(p->to - p->begin))
@@ -239,9 +242,9 @@ static void end_putting(void)
 	}
 }
 
-/* What happens to those who take */
+/* What happens to the processes */
 
-/* One of those that live now. */
+/* Return one that is alive. */
 static struct life *some_life(unsigned *seed)
 {
 	struct life *life;
@@ -293,7 +296,7 @@ static int delivered_now(void)
 	return count;
 }
 
-/* Let those that live end by themselves, and read all they say. */
+/* Let the living ones end by themselves, and read all their reports. */
 static void end_taking(void)
 {
 	for (int i = 0; i < life_count; i++) {
@@ -328,8 +331,8 @@ static void blow(const char *what, int loop)
 		what, items, strikes, kills, long_pauses, delivered_now());
 }
 
-/* What was done with a receipt: as much as its version says, but for those versions
-   that were used up, which stand behind it in the data. */
+/* Return how many deeds a receipt stands for: its version, less the versions
+   that were used up, the number of which is in its data. */
 static int deeds_of(struct raw *raw, const char *path)
 {
 	struct raw_stat stat;
@@ -340,7 +343,8 @@ static int deeds_of(struct raw *raw, const char *path)
 	return stat.version - (used_up != NULL ? atoi(used_up + 1) : 0);
 }
 
-/* What those who were killed took, by their receipts: nobody else's are left. */
+/* Return how much the killed processes took, by their receipts; no other
+   receipts are left. */
 static int taken_by_the_killed(void)
 {
 	struct raw *raw = raw_open(fixture_address(), T_MS);
@@ -394,7 +398,8 @@ START_TEST(S16_who_is_killed_gives_back_what_it_had_claimed)
 	}
 	printf("%d came again, %d acks were told to be done\n", again, told);
 	ck_assert_int_eq(claim_marks(), 0);
-	/* Of the others their death, or another's, hid the answer. */
+	/* The other answers were lost with a death, of the process or of the
+	   server. */
 	ck_assert_int_ge(told, items - 2 * (kills + strikes));
 }
 END_TEST

@@ -1,6 +1,6 @@
 /*
- * test_queue_kinds.c - queues of all kinds: what names and data they have, which
- * item comes first, and how many may be there.
+ * test_queue_kinds.c - queues of all kinds: the names and data of items, which
+ * item comes first, and how many items a queue may have.
  */
 #include "queue_fixture.h"
 
@@ -18,7 +18,7 @@ static void set_up(void)
 	queue_pair_open(T_MS);
 }
 
-/* Let both objects be of this kind. */
+/* Make both objects of this kind. */
 static void remake(const struct kustos_queue_options *o)
 {
 	kustos_queue_destroy(queue);
@@ -137,7 +137,7 @@ START_TEST(a_newer_item_of_a_lesser_number_is_not_passed_over)
 }
 END_TEST
 
-/* Those behind the first one go by the listing that it was taken by. */
+/* Those behind the first one are taken by the same listing as that. */
 START_TEST(so_many_are_taken_by_an_older_listing_and_no_more)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
@@ -157,7 +157,8 @@ START_TEST(so_many_are_taken_by_an_older_listing_and_no_more)
 }
 END_TEST
 
-/* But for the first time, and when another has put or taken something. */
+/* Except the first time, and after another client has put or taken
+   something. */
 START_TEST(P12_a_long_queue_with_keys_is_not_listed_for_each_item)
 {
 	struct kustos_new_item items[60] = { { .data = NULL } };
@@ -174,7 +175,7 @@ START_TEST(P12_a_long_queue_with_keys_is_not_listed_for_each_item)
 	pair_flush(); /* it looks for old receipts, once */
 	proxy_reset_counts(proxy);
 	for (int i = 0; i < 10; i++) {
-		pair_hear(client); /* what was taken is told as a change */
+		pair_hear(client); /* what was taken is reported as a change */
 		queue_expect(queue, "x");
 	}
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 0);
@@ -216,7 +217,7 @@ START_TEST(a_delayed_item_comes_when_it_is_due_and_not_before)
 }
 END_TEST
 
-/* It waits for a later one when an earlier comes. */
+/* An earlier item arrives while it waits for a later one. */
 START_TEST(who_waits_for_a_delayed_item_takes_an_earlier_one)
 {
 	struct taken taken = { .calls = 0 };
@@ -323,7 +324,7 @@ START_TEST(what_is_no_frame_is_passed_over_and_told_of_and_left)
 }
 END_TEST
 
-/* Numbers begin anew with the queue's node. */
+/* Numbers start again with the queue's node. */
 START_TEST(an_item_may_have_the_name_of_what_was_none)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
@@ -412,7 +413,7 @@ START_TEST(a_full_queue_makes_them_wait)
 }
 END_TEST
 
-/* One who puts much more than there is room for, and one who takes it. */
+/* One puts much more than there is room for, and one takes it. */
 START_TEST(a_bounded_queue_passes_everything_on)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;

@@ -1,10 +1,12 @@
 /*
- * test_queue_moves.c - sessions move between a follower, whose link to the leader is
- * held for a while, and the leader: what was sent before a move may be done after it,
- * and nothing is lost or doubled.
+ * test_queue_moves.c - sessions move from a follower, whose link to the leader
+ * is held for a while, to the leader and back.  What was sent before a move may
+ * be carried out after it; nothing may be lost or doubled.
  *
- * Both are behind the same addresses, so that nobody can tell which of them it is; and
- * these are many, so that a session has one to go to however many it shuns.  Which of the requests that is, chance decides.  QUEUE_MOVES is how often (4).
+ * Both servers are behind the same addresses, so that a client cannot tell them
+ * apart.  There are many addresses, so that a session has one to go to, however
+ * many it shuns.  Which requests are affected is random.  QUEUE_MOVES sets how
+ * often this is run (4).
  */
 #include "client_fixture.h"
 #include "queue_storm.h"
@@ -89,7 +91,7 @@ static void *taking(void *arg)
 	return NULL;
 }
 
-/* Who is connected stays, until it is cut. */
+/* Existing connections stay until they are cut. */
 static void turn_to(int server)
 {
 	for (int i = 0; i < WAYS; i++)
@@ -105,7 +107,7 @@ static void cut(bool really)
 		proxy_cut(ways[i]);
 }
 
-/* From the follower to the leader, and back. */
+/* Move all from the follower to the leader, and back. */
 static void move(unsigned *seed)
 {
 	struct proxy *lag = ensemble_lag(ensemble);

@@ -1,6 +1,7 @@
 /*
- * test_queue_order.c - what is taken first by several who take of one object at a
- * time, where priorities decide; and numbers that are another's.
+ * test_queue_order.c - which item is taken first in a queue with priorities by
+ * several calls of one object at the same time; and numbers that somebody
+ * else's node has.
  */
 #include "claim_fixture.h"
 
@@ -22,8 +23,9 @@ static void tear_down(void)
 	queue_pair_close();
 }
 
-/* Another item comes when the first is read; that is known when the receipt has been
-   made; and then the answer to the deletion of the first is held back. */
+/* Another item is put as the first one is read.  The client learns this once
+   the receipt has been created, and then the answer to the deletion of the
+   first is held back. */
 static void interfere(void *arg, const char *operation, const char *path,
 	int64_t duration_ns, enum kustos_err result)
 {
@@ -82,8 +84,8 @@ START_TEST(S17_who_comes_while_another_takes_passes_over_no_newer_item)
 }
 END_TEST
 
-/* Whoever copied the queue made its items by their names, and the server does not know
-   of their numbers. */
+/* Somebody has copied the queue by creating its items by their full names, so
+   the server's counter does not include their numbers. */
 START_TEST(a_number_that_is_anothers_is_told)
 {
 	for (int i = 0; i < 2; i++)

@@ -1,6 +1,6 @@
 /*
- * test_queue_quota.c - a server that refuses some of many items: what is larger than
- * the quota of the queue allows.
+ * test_queue_quota.c - a server with a quota refuses some of many items: those
+ * that are larger than the quota of the queue allows.
  */
 #include "queue_fixture.h"
 
@@ -10,12 +10,13 @@
 #define T_MS 20000
 #define LIMITS "/zookeeper/quota" QUEUE
 #define BYTES_MAX 100000
-/* More than go into one transaction, and than are on their way at a time. */
+/* More than fit in one transaction, and more than may be in flight at a
+   time. */
 #define ITEMS 2000
 
 static char large[BYTES_MAX + 1];
 
-/* It may be left of a test before. */
+/* It may be left from an earlier test. */
 static void make(const char *path, const char *data)
 {
 	enum kustos_err err = kustos_create(other, path, data, strlen(data),
@@ -34,8 +35,8 @@ static void set_up(void)
 	make(LIMITS "/zookeeper_stats", "count=1,bytes=0");
 }
 
-/* The one at "at" is too large.  What is put is what stands before it, so whoever goes
-   on behind that loses nothing. */
+/* Item number "at" is too large.  Exactly the items before it are put, so a
+   caller that continues behind it loses nothing. */
 static void put_up_to(size_t count, size_t at)
 {
 	struct kustos_new_item *items = calloc(count, sizeof(*items));
@@ -65,7 +66,8 @@ START_TEST(of_one_call_nothing_is_put_behind_what_is_refused)
 }
 END_TEST
 
-/* Of several calls each goes by itself, though all are in one transaction. */
+/* Each of several calls is decided by itself, although all are in one
+   transaction. */
 START_TEST(what_is_refused_to_one_call_is_put_for_another)
 {
 	struct taken ends[5];

@@ -1,6 +1,6 @@
 /*
- * test_queue_races.c - what others do to a queue, or to one item of it, just
- * between two requests of ours.
+ * test_queue_races.c - what others do to a queue, or to one of its items, just
+ * between two of our requests.
  */
 #include "inject.h"
 #include "queue_faults.h"
@@ -27,8 +27,8 @@ static void tear_down(void)
 	queue_pair_close();
 }
 
-/* It is taken on the server, and who has asked for it hears nothing of that; nor can
-   the queue connect again. */
+/* The item is taken on the server, but the caller does not learn that, and the
+   client cannot reconnect. */
 static void take_too_late(void)
 {
 	struct kustos_item *item = NULL;
@@ -40,7 +40,8 @@ static void take_too_late(void)
 		KUSTOS_EDISCONNECTED);
 }
 
-/* It was taken for nobody, and is put back: into a queue that is made anew. */
+/* It was taken for a call that had given up, so it is put back, into a queue
+   that is created again. */
 START_TEST(S15_what_goes_back_finds_its_queue_deleted)
 {
 	take_too_late();
@@ -52,7 +53,7 @@ START_TEST(S15_what_goes_back_finds_its_queue_deleted)
 }
 END_TEST
 
-/* It was taken for a call that had given up, and is there for the next. */
+/* It was taken for a call that had given up, so the next call gets it. */
 START_TEST(S15_what_was_taken_too_late_is_had_without_a_connection)
 {
 	struct kustos_item *item = NULL;
@@ -71,7 +72,7 @@ START_TEST(S15_what_was_taken_too_late_is_had_without_a_connection)
 }
 END_TEST
 
-/* There is one. */
+/* Write into the only receipt. */
 static void write_to_receipt(const char *data)
 {
 	struct raw_names names;
@@ -84,7 +85,7 @@ static void write_to_receipt(const char *data)
 	ck_assert_int_eq(raw_set(fixture_address(), path, data), 0);
 }
 
-/* It was done, or else, as its request was not sent, it was not. */
+/* The put was done; or it was not, as its request was not sent. */
 START_TEST(S15_what_somebody_has_written_to_a_receipt_proves_nothing)
 {
 	struct taken put = { .calls = 0 };
@@ -93,7 +94,7 @@ START_TEST(S15_what_somebody_has_written_to_a_receipt_proves_nothing)
 	inject_connect(ECONNREFUSED);
 	queue_put_unheard(queue, _i == 0, &put);
 	test_eventually(inject_fired() == 1, 5000);
-	write_to_receipt("1"); /* as we have written */
+	write_to_receipt("1"); /* as the object itself has written */
 	inject_connect(0);
 	check_err(taken_wait(&put), KUSTOS_EUNKNOWN);
 	queue_put(queue, "c");
@@ -110,8 +111,9 @@ START_TEST(a_receipt_that_somebody_has_written_to_holds_nothing_up)
 }
 END_TEST
 
-/* What it makes nobody may read, and so it may not; nor may it ask for it where that
-   takes the same right. */
+/* Nobody may read the nodes that this client creates, itself included.  Where
+   the server wants the same right for it, the client may not even ask whether
+   they exist. */
 START_TEST(S15_a_receipt_that_may_not_be_read_says_what_was_done)
 {
 	const struct kustos_acl acl = { KUSTOS_PERM_ALL & ~KUSTOS_PERM_READ,
@@ -120,7 +122,7 @@ START_TEST(S15_a_receipt_that_may_not_be_read_says_what_was_done)
 		T_MS);
 	struct taken put = { .calls = 0 };
 
-	queue_put(queue, "a"); /* so the folders may be read */
+	queue_put(queue, "a"); /* so that the folders may be read */
 	o.retry = kustos_retry_forever(5);
 	o.acl = &acl;
 	o.acl_count = 1;
@@ -154,7 +156,7 @@ static void *remove_this(void *arg)
 	return NULL;
 }
 
-/* The path of the only item that is there. */
+/* Store the path of the only item. */
 static void find_the_item(char path[64])
 {
 	struct raw_names names;
@@ -178,7 +180,7 @@ START_TEST(an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id)
 	inject_frame(INJECT_HOLD_REPLY, ZK_OP_EXISTS, 1);
 	pthread_create(&thread, NULL, remove_this, &removed);
 	test_eventually(inject_fired() == 1, 5000);
-	find_the_item(path); /* as who claims it does */
+	find_the_item(path); /* a claimer writes into it, too */
 	ck_assert_int_eq(raw_set(fixture_address(), path, "claimed"), 0);
 	inject_release();
 	pthread_join(thread, NULL);
@@ -189,7 +191,8 @@ START_TEST(an_item_that_is_claimed_meanwhile_is_not_removed_by_its_id)
 }
 END_TEST
 
-/* When it has been listed, or looked at; and none was to be found before. */
+/* When it has been listed, or looked at.  An earlier removal has found no
+   item. */
 START_TEST(an_item_that_is_taken_meanwhile_is_not_missed_by_who_removes_it)
 {
 	static const int frames[] = { ZK_OP_CHILDREN2, ZK_OP_EXISTS };
@@ -217,7 +220,8 @@ END_TEST
 #define CROWD 8
 #define ROOM 100
 
-/* All count before any of them puts, and each could fill it. */
+/* All of them count before any of them puts, and each could fill the queue
+   alone. */
 START_TEST(many_who_put_at_once_pass_the_bound_by_no_more_than_they_are)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
@@ -263,7 +267,7 @@ static void bound_both(int max_items)
 		KUSTOS_OK);
 }
 
-/* Both are bounded, and the first one knows that it is full. */
+/* Both objects have a bound, and the first knows that the queue is full. */
 static void fill_both(int max_items)
 {
 	bound_both(max_items);
@@ -272,7 +276,8 @@ static void fill_both(int max_items)
 		KUSTOS_EFULL);
 }
 
-/* Nobody waits to put when there is room; and others use it up. */
+/* Nobody is waiting to put when there is room again, and then others use it
+   up. */
 START_TEST(the_bound_goes_by_nothing_that_was_counted_before)
 {
 	fill_both(4);
@@ -285,7 +290,7 @@ START_TEST(the_bound_goes_by_nothing_that_was_counted_before)
 }
 END_TEST
 
-/* It had room for some more, which others use up. */
+/* It had seen room for more, which others have used up. */
 START_TEST(the_bound_goes_by_no_room_that_was_left_before)
 {
 	bound_both(64);
@@ -297,7 +302,7 @@ START_TEST(the_bound_goes_by_no_room_that_was_left_before)
 }
 END_TEST
 
-/* Nor does it list them whenever something changes. */
+/* Nor is the queue listed whenever it changes. */
 START_TEST(a_full_queue_is_not_watched_when_nobody_waits)
 {
 	fill_both(4);
@@ -321,14 +326,14 @@ static void *remove_until_the_end(void *arg)
 	return NULL;
 }
 
-/* Nothing is deleted any more then. */
+/* Nothing is deleted after that. */
 START_TEST(L01_a_queue_is_destroyed_under_who_removes_from_it)
 {
 	struct kustos_new_item item = { .data = "", .id = "this" };
 	size_t removed = 7;
 	pthread_t thread;
 
-	mallopt(M_PERTURB, 0x5a); /* what is freed changes */
+	mallopt(M_PERTURB, 0x5a); /* freed memory is overwritten */
 	make_with_ids();
 	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
 		KUSTOS_OK);
@@ -344,7 +349,7 @@ START_TEST(L01_a_queue_is_destroyed_under_who_removes_from_it)
 }
 END_TEST
 
-/* So many fill the memory, and so many of them are in transactions. */
+/* FILL items fill the memory, UNDER_WAY of which are in transactions. */
 #define FILL 6
 #define UNDER_WAY 4
 
@@ -365,14 +370,14 @@ static void *put_until_the_end(void *arg)
 	return NULL;
 }
 
-/* Its end makes room, and takes the queue away. */
+/* The destruction makes room, and then the queue is gone. */
 START_TEST(L01_a_queue_is_destroyed_under_who_waits_for_memory)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
 	static atomic_int puts;
 	pthread_t thread;
 
-	mallopt(M_PERTURB, 0x5a); /* what is freed changes */
+	mallopt(M_PERTURB, 0x5a); /* freed memory is overwritten */
 	kustos_queue_destroy(queue);
 	o.buffer = UNDER_WAY * 1000 + 1500;
 	check_err(kustos_queue_create(client, QUEUE, &o, &queue), KUSTOS_OK);
@@ -391,7 +396,8 @@ START_TEST(L01_a_queue_is_destroyed_under_who_waits_for_memory)
 }
 END_TEST
 
-/* Until the queue is destroyed, which waits for this; and then flush. */
+/* Put until the queue is destroyed, which waits for this callback, and then
+   flush. */
 static void put_and_flush(void *arg, const char *name)
 {
 	enum kustos_err err;
@@ -405,7 +411,7 @@ static void put_and_flush(void *arg, const char *name)
 		kustos_after_ms(1000), NULL);
 }
 
-/* What was put before is not decided for long. */
+/* The outcome of what was put before stays open for long. */
 START_TEST(L01_a_flush_of_a_queue_that_is_being_destroyed_ends_at_once)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;

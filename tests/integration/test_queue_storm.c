@@ -1,14 +1,16 @@
 /*
- * test_queue_storm.c - what is put while everything fails is taken once: nothing is
- * lost and nothing doubled.
+ * test_queue_storm.c - all that is put while everything fails is taken once:
+ * nothing is lost and nothing is doubled.
  *
- * Some put and some take, each with a client of its own behind one proxy, which
- * cuts them off, before a request or after it was done, and holds what it should
- * pass on, for longer than a session now and then; the server is paused, and
- * killed and started again; sessions are ended.  Then all is taken, and counted.
+ * Some clients put and some take, all through one proxy.  It breaks
+ * connections, before a request or after it was carried out, and now and then
+ * holds all data for longer than a session lasts.  The server is paused, and
+ * killed and restarted.  Sessions are ended.  In the end all items are taken
+ * and counted.
  *
- * QUEUE_STORMS is how often (1), QUEUE_ITEMS of how many items (1200), QUEUE_STRIKES
- * with how many faults (25), and QUEUE_SEED what chooses them.
+ * QUEUE_STORMS sets how often this is run (1), QUEUE_ITEMS with how many items
+ * (1200), QUEUE_STRIKES with how many faults (25), and QUEUE_SEED the random
+ * seed.
  */
 #include "queue_fixture.h"
 #include "queue_storm.h"
@@ -51,7 +53,7 @@ static void side_close(struct side *side)
 	client_close(side->client);
 }
 
-/* One at a time, several at once, or in the background. */
+/* Put "count" items, numbered from "from", in one call. */
 static void put_some(struct side *side, int from, int count)
 {
 	struct kustos_new_item list[8] = { { .data = NULL } };
@@ -71,7 +73,7 @@ static void put_some(struct side *side, int from, int count)
 	__atomic_sub_fetch(&left_to_put, count, __ATOMIC_SEQ_CST);
 }
 
-/* Faults are to meet all of it. */
+/* Spread the faults over all items. */
 static void keep_pace(const struct side *side)
 {
 	int64_t part = side->from - side->begin;
@@ -129,14 +131,14 @@ static void *taking(void *arg)
 	return NULL;
 }
 
-/* A session that is ended from outside, or another fault. */
+/* End a session, or cause another fault. */
 static void strike(unsigned *seed)
 {
 	if ((unsigned)rand_r(seed) % 40 != 0) {
 		storm_strike(seed, T_MS);
 		return;
 	}
-	/* It may have ended by itself just now. */
+	/* It may just have ended by itself. */
 	(void)raw_kill_session(fixture_address(),
 		client_session_id(
 			takers[(unsigned)rand_r(seed) % SIDES].client));

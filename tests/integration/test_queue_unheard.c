@@ -1,6 +1,6 @@
 /*
- * test_queue_unheard.c - a queue while its client does not hear that the connection
- * was lost: requests that have no answer are all that tells of it.
+ * test_queue_unheard.c - a queue while its client does not hear that the
+ * connection was lost (deaf.h): only unanswered requests show it.
  */
 #include "client_fixture.h"
 #include "deaf.h"
@@ -11,7 +11,7 @@
 
 #define T_MS 20000
 #define QUEUE "/q"
-#define ITEMS 3000 /* more than are on their way at a time */
+#define ITEMS 3000 /* more than may be in flight at a time */
 
 static struct ku_queue *queue_new(struct kustos_client *c)
 {
@@ -37,8 +37,8 @@ static void check_taken(struct ku_queue *q, const char *text)
 	ck_assert_int_eq(fixture_children(QUEUE), 0);
 }
 
-/* It is the program's again when the call has returned: what is there once all is
-   decided was read before. */
+/* The data belongs to the program again when the call has returned, so whatever
+   is stored in the end must have been read before. */
 START_TEST(what_is_put_is_not_read_after_a_try_has_ended)
 {
 	static struct kustos_new_item items[ITEMS];

@@ -1,6 +1,6 @@
 /*
- * test_queue_waiters.c - several threads that wait for one queue: until all is put, or
- * for room in memory; one of them gives up, or the queue ends.
+ * test_queue_waiters.c - several threads wait for one queue: until all is put,
+ * or for room in memory.  One of them gives up, or the queue is destroyed.
  */
 #include "client_fixture.h"
 #include "proxy.h"
@@ -44,7 +44,7 @@ static void tear_down(void)
 	proxy_free(way);
 }
 
-/* Returns at once, if there is room. */
+/* This returns at once if there is room. */
 static enum kustos_err put(char name, struct kustos_cancel *cancel)
 {
 	const struct kustos_new_item item = { .data = &name, .len = 1 };
@@ -82,7 +82,8 @@ static int waiting(void)
 	return count;
 }
 
-/* Put "0", which is not answered, and have them wait behind it, one after the other. */
+/* Put "0", which is not answered, and let all threads wait behind it, one after
+   the other. */
 static void begin(void *(*wait)(void *))
 {
 	proxy_set_mode(way, PROXY_HOLD);
@@ -97,7 +98,7 @@ static void begin(void *(*wait)(void *))
 	}
 }
 
-/* How did it end? */
+/* Return how its wait ended. */
 static enum kustos_err end_of(int i)
 {
 	pthread_join(waiters[i].thread, NULL);
@@ -105,7 +106,7 @@ static enum kustos_err end_of(int i)
 	return waiters[i].err;
 }
 
-/* Have one give up, and see that the others go on. */
+/* Let one give up, and check that the others go on. */
 static void give_up(int one)
 {
 	kustos_cancel_fire(waiters[one].cancel);
@@ -125,7 +126,7 @@ START_TEST(L20_one_of_those_who_flush_gives_up_and_the_others_do_not)
 }
 END_TEST
 
-/* Take all, and see that it is of those who did not give up. */
+/* Take all items, and check that none is of the one that gave up. */
 static void take_all(char gone)
 {
 	struct ku_poll_wish one = { .max = 1, .deadline = SOON };

@@ -1,5 +1,6 @@
 /*
- * test_queued.c - who waits is told that it stands in the line.
+ * test_queued.c - the callback on_queued: a waiter is told that it has a place
+ * in the line, and which node that is.
  */
 #include "rwlock_fixture.h"
 
@@ -52,7 +53,7 @@ static void wait_told(int count)
 	ck_assert_int_eq(atomic_load(&told.count), count);
 }
 
-/* The "index"-th in the line has this node. */
+/* Check that the place at "index" has this node. */
 static void check_place(const char *path, int index)
 {
 	struct kustos_participants *all;
@@ -73,7 +74,8 @@ static void set_up(void)
 	pair_open(T_MS, 0);
 }
 
-/* Behind "hold": told of its node, once, and granted that. */
+/* Wait behind "hold".  The waiter is told its node once, and is granted that
+   node. */
 static void wait_behind(struct kustos_hold *hold, struct kustos_mutex *waits)
 {
 	struct ask a = { .calls = 0 };
@@ -114,7 +116,7 @@ START_TEST(U07_who_is_alone_or_tries_once_is_told_nothing)
 	struct kustos_hold *hold = hold_take(rivals);
 	check_err(kustos_mutex_acquire(waits, KUSTOS_NOW, NULL, &mine),
 		KUSTOS_EBUSY);
-	/* What is told of next comes after all of that. */
+	/* The next report comes after all of this. */
 	wait_behind(hold, waits);
 }
 END_TEST
@@ -127,7 +129,7 @@ START_TEST(U07_who_waits_behind_its_own_process_is_told)
 }
 END_TEST
 
-/* Which is known without asking the server. */
+/* This is known without asking the server. */
 START_TEST(U07_who_waits_behind_a_wait_of_its_own_process_is_told)
 {
 	struct kustos_mutex *waits = told_mutex(0);
@@ -211,7 +213,7 @@ static void stay(void *arg, enum kustos_err err, struct kustos_hold *hold)
 	test_eventually(!atomic_load(&lane_stays), 1000);
 }
 
-/* What is told stands behind another callback when the lock is destroyed. */
+/* The report is queued behind another callback when the lock is destroyed. */
 START_TEST(who_waits_before_a_lock_that_is_gone_is_told_no_more)
 {
 	struct kustos_mutex *waits = told_mutex(_i), *elsewhere = NULL;
@@ -224,7 +226,7 @@ START_TEST(who_waits_before_a_lock_that_is_gone_is_told_no_more)
 	check_err(
 		kustos_mutex_acquire_async(elsewhere, SOON, NULL, stay, &busy),
 		KUSTOS_OK);
-	pair_flush(); /* and its callback is on its way */
+	pair_flush(); /* its callback is running by now */
 	ask(&a, waits, SOON);
 	line_wait(2);
 	pair_flush();

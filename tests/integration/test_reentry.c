@@ -1,6 +1,6 @@
 /*
- * test_reentry.c - who holds a lock enters it again without the client's lock,
- * and is told of a loss all the same.
+ * test_reentry.c - a holder enters its lock again without needing the client's
+ * own mutex, and still learns of a loss.
  */
 #include "client.h"
 #include "gate_impl.h"
@@ -11,7 +11,7 @@
 #define T_MS 40000
 #define DEPTH 3
 
-/* The machine's clock, and how long the machine slept. */
+/* Added to the machine's clock: how long the machine slept. */
 static _Atomic int64_t slept_ns;
 
 static int64_t boot_after_sleep(void *arg)
@@ -48,7 +48,8 @@ static void set_up(void)
 static void tear_down(void)
 {
 	kustos_mutex_destroy(mutex);
-	/* Its timers are set for the later clock, so nothing is awaited. */
+	/* The client's timers are set for the later clock, so do not wait for
+	   them. */
 	client_drop(client);
 }
 
@@ -74,7 +75,7 @@ static enum kustos_err unlock(void)
 static enum kustos_err (*const calls[])(
 	void) = { lock_again, look_at_token, unlock };
 
-/* As deep as it was locked; but "calls" may have unlocked once. */
+/* Unlock "depth" times; "calls" may have unlocked once. */
 static void unlock_all(int depth, enum kustos_err expected)
 {
 	for (int i = 0; i < depth; i++)
@@ -82,7 +83,8 @@ static void unlock_all(int depth, enum kustos_err expected)
 	check_err(unlock(), KUSTOS_ENOTHELD);
 }
 
-/* The client's lock is not recursive, so nothing that waits for it returns. */
+/* The client's mutex is not recursive, so a call that needs it would never
+   return. */
 START_TEST(a_held_lock_is_entered_again_whoever_has_the_client)
 {
 	ku_lock(client);
@@ -92,7 +94,8 @@ START_TEST(a_held_lock_is_entered_again_whoever_has_the_client)
 }
 END_TEST
 
-/* No timer of ours goes off while the machine sleeps, and none is awaited. */
+/* Our timers do not fire while the machine sleeps, and the test does not wait
+   for one. */
 START_TEST(S01_S05_after_a_sleep_whichever_call_is_first_tells_the_loss)
 {
 	check_err(calls[_i](), KUSTOS_OK);
@@ -104,7 +107,7 @@ START_TEST(S01_S05_after_a_sleep_whichever_call_is_first_tells_the_loss)
 }
 END_TEST
 
-/* The node goes, the session lives on with a lease that nothing is wrong with. */
+/* The node is deleted; the session lives, and its lease is good. */
 START_TEST(S05_S09_a_loss_between_two_entries_is_told_at_each_level)
 {
 	struct kustos_hold *hold = kustos_mutex_hold(mutex);
@@ -121,7 +124,7 @@ START_TEST(S05_S09_a_loss_between_two_entries_is_told_at_each_level)
 }
 END_TEST
 
-/* Read and write locks are the same, each side by itself. */
+/* Read/write locks do the same, each side by itself. */
 START_TEST(S01_S05_a_side_of_a_read_write_lock_tells_it_as_well)
 {
 	enum kustos_side side = (enum kustos_side)_i;
@@ -145,7 +148,7 @@ END_TEST
 
 static atomic_int inside;
 
-/* What others have locked, whoever had it before, is not ours. */
+/* What others have locked is not ours, whoever held it before. */
 static void check_not_held(void)
 {
 	check_err(unlock(), KUSTOS_ENOTHELD);

@@ -1,6 +1,6 @@
 /*
- * test_retry_policy.c - how long and how often a request is tried, as its
- * policy says.
+ * test_retry_policy.c - how long and how often a request is tried under each
+ * retry policy, while there is no connection and while answers are lost.
  */
 #include "client_fixture.h"
 #include "inject.h"
@@ -11,13 +11,13 @@
 #include <string.h>
 
 #define T_MS 30000
-#define SLACK_MS 4000 /* of a busy machine */
+#define SLACK_MS 4000 /* for a busy machine */
 
 static struct proxy *proxy;
 static struct kustos_client *client;
-static int lost_gets; /* so many answers are lost, one after the other */
+static int lost_gets; /* so many answers are lost in turn */
 
-/* Runs before the request is tried again, so that the next is lost, too. */
+/* Runs before the request is retried, so that the retry is lost, too. */
 static void rearm(void *arg, const char *operation, const char *path,
 	int64_t duration_ns, enum kustos_err result)
 {
@@ -54,7 +54,7 @@ static void open_with(struct kustos_retry retry)
 	client_wait(client, KUSTOS_CONNECTED, 5000);
 }
 
-/* Take the client away from its server, for good. */
+/* Disconnect the client for good. */
 static void disconnect(void)
 {
 	inject_connect(ECONNREFUSED);
@@ -62,7 +62,7 @@ static void disconnect(void)
 	client_wait(client, KUSTOS_SUSPENDED, 2000);
 }
 
-/* Return how long a read took, and check its end. */
+/* Return how long a read took, and check its error. */
 static int64_t get_ms(kustos_deadline deadline, enum kustos_err wanted)
 {
 	int64_t start = test_now_ms();
@@ -74,7 +74,7 @@ static int64_t get_ms(kustos_deadline deadline, enum kustos_err wanted)
 	return test_now_ms() - start;
 }
 
-/* Not connected: the policy says how long to wait for that. */
+/* Disconnected: the policy says how long to wait. */
 static void waits(struct kustos_retry retry, int64_t least, int64_t most)
 {
 	open_with(retry);
@@ -150,7 +150,7 @@ START_TEST(P07_now_tries_once_and_does_not_wait)
 }
 END_TEST
 
-/* A pause ends when the connection is back, whatever is left of it. */
+/* A pause ends when the connection is back, however much of it is left. */
 START_TEST(P07_a_reconnect_ends_the_pause)
 {
 	struct completions done = { 0 };
@@ -166,8 +166,8 @@ START_TEST(P07_a_reconnect_ends_the_pause)
 }
 END_TEST
 
-/* Longer than a reconnect takes, which ends the pause; else the policy would be
-   asked once more on the way. */
+/* Longer than a reconnect, which ends the pause.  Otherwise the policy would be
+   called once more meanwhile. */
 #define LONG_MS 30000
 
 /* Answers are lost one after the other. */

@@ -1,6 +1,6 @@
 /*
- * test_rwlock.c - one client or two, and a server that is well: what each call
- * of <kustos/rwlock.h> returns, and what it leaves on the server.
+ * test_rwlock.c - one client or two and a server that works: what each call of
+ * <kustos/rwlock.h> returns, and what it leaves on the server.
  */
 #include "rwlock_fixture.h"
 
@@ -69,7 +69,7 @@ START_TEST(a_lock_is_one_node_and_an_unlock_removes_it)
 }
 END_TEST
 
-/* Hold "side" with these options, and return what its node has. */
+/* Hold "side" with these options, and return the data of its node. */
 static const char *stored(const struct kustos_rwlock_options *o,
 	enum kustos_side side)
 {
@@ -125,7 +125,7 @@ START_TEST(each_side_nests_and_only_the_last_unlock_gives_it_back)
 			KUSTOS_OK);
 	for (int i = 0; i < 100; i++)
 		rw_unlock(rw, side);
-	/* The watch of its own node, and no more. */
+	/* The watch of its own node, and no more requests. */
 	ck_assert_uint_le(client_stats(client).sent, sent + 1);
 	ck_assert_int_eq(line_count(), 1);
 	rw_unlock(rw, side);
@@ -139,7 +139,7 @@ END_TEST
 static const char *const orders[ORDERS] = { "10 10", "10 01", "1001 1010",
 	"1001 0011", "1110 1011" };
 
-/* As digits: 1 writes once more, 0 reads; then the unlocks. */
+/* As digits: 1 locks for writing, 0 for reading; then come the unlocks. */
 START_TEST(the_sides_count_by_themselves)
 {
 	const char *step = orders[_i];
@@ -248,7 +248,8 @@ START_TEST(S13_who_reads_and_asks_to_write_is_told_at_once_that_it_cannot)
 }
 END_TEST
 
-/* A hold is no thread's: who has one only waits, as everyone does. */
+/* A hold belongs to no thread, so its owner waits for itself as anybody
+   would. */
 START_TEST(a_hold_of_a_reader_is_nobodys_deadlock)
 {
 	struct kustos_hold *hold = rw_take(rw, KUSTOS_READ);
@@ -280,7 +281,7 @@ START_TEST(an_unlock_that_is_not_to_wait_does_not)
 }
 END_TEST
 
-/* Requests take their time to get there. */
+/* Requests take a while to arrive. */
 START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 {
 	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
@@ -310,7 +311,8 @@ START_TEST(options_of_any_size_are_read_as_far_as_they_go)
 	struct kustos_rwlock_options o = KUSTOS_RWLOCK_OPTIONS_INIT;
 	struct kustos_rwlock *one = NULL;
 
-	/* Of an older program: what lies behind its end is not looked at. */
+	/* The options of an older program: what is behind their end is not
+	   read. */
 	o.size = offsetof(struct kustos_rwlock_options, dialect);
 	o.dialect = (enum kustos_dialect)77;
 	o.data_len = 5;

@@ -1,6 +1,6 @@
 /*
- * test_rwlock_downgrade.c - a writer becomes a reader: it stands where it
- * stood, readers get in, and no writer does until it has gone.
+ * test_rwlock_downgrade.c - a writer becomes a reader: it keeps its place,
+ * other readers get in, and no writer does until it has gone.
  */
 #include "inject.h"
 #include "rwlock_fixture.h"
@@ -10,9 +10,9 @@
 
 #define T_MS 8000
 #define QUIET_MS 60
-#define MANY 40 /* more than make a line a long one */
+#define MANY 40 /* enough for a long line */
 
-/* This one, another one of the same client, one of another client. */
+/* This object, another one of the same client, and one of another client. */
 #define KINDS 3
 static struct kustos_rwlock *objects[KINDS];
 
@@ -33,10 +33,10 @@ static void tear_down(void)
 	rw_pair_close();
 }
 
-/* The ways to become a reader: a thread that locks once more, and a hold. */
+/* Two ways to become a reader: a thread locks once more, or with a hold. */
 enum way { BY_THREAD, BY_HOLD, WAYS };
 
-/* One who writes, then reads as well, then only reads. */
+/* First a writer, then also a reader, then only a reader. */
 struct turncoat {
 	enum way way;
 	struct kustos_hold *writer, *reader;
@@ -74,7 +74,7 @@ static void stop(struct turncoat *t, enum kustos_side side)
 	rw_flush();
 }
 
-/* --- What it leaves on the wire ------------------------------------------ */
+/* --- Nodes and requests -------------------------------------------------- */
 
 START_TEST(S13_the_reader_has_the_number_of_the_writer)
 {
@@ -126,7 +126,7 @@ START_TEST(S13_in_kazoos_dialect_as_well)
 }
 END_TEST
 
-/* A writer that reads twice has one node for that by thread; each hold has its
+/* By thread, a writer that reads twice has one node for that; each hold has its
    own. */
 START_TEST(who_writes_may_read_more_than_once)
 {
@@ -165,7 +165,7 @@ START_TEST(who_stops_reading_first_is_a_writer_still)
 	ck_assert_int_eq(line_count(), 1);
 	check_node(t.writer, client);
 	check_err(rw_try(rw_rivals, KUSTOS_READ), KUSTOS_EBUSY);
-	read_too(&t); /* and may change its mind again */
+	read_too(&t); /* it may change its mind again */
 	stop(&t, KUSTOS_WRITE);
 	check_err(rw_try(rw_rivals, KUSTOS_READ), KUSTOS_OK);
 	stop(&t, KUSTOS_READ);
@@ -176,7 +176,7 @@ START_TEST(S13_who_has_become_a_reader_may_not_write)
 {
 	rw_lock(rw, KUSTOS_WRITE);
 	rw_lock(rw, KUSTOS_READ);
-	rw_lock(rw, KUSTOS_WRITE); /* it is one still */
+	rw_lock(rw, KUSTOS_WRITE); /* it still is a writer */
 	rw_unlock(rw, KUSTOS_WRITE);
 	rw_unlock(rw, KUSTOS_WRITE);
 	check_err(kustos_rwlock_lock(rw, KUSTOS_WRITE, SOON, NULL),
@@ -196,7 +196,7 @@ START_TEST(S13_a_queued_writer_waits_until_the_reader_is_gone)
 	int64_t token;
 
 	rw_ask(&writer, objects[_i / WAYS], KUSTOS_WRITE, SOON);
-	/* In this object they share the node that is there. */
+	/* Waits in this object share the node of the writer. */
 	if (_i / WAYS > 0)
 		line_wait(2);
 	rw_ask(&after, rw_rivals, KUSTOS_READ, SOON); /* behind that writer */
@@ -250,8 +250,8 @@ START_TEST(S13_queued_readers_get_in_beside_the_reader)
 }
 END_TEST
 
-/* The nearest of many has seen who stands before it, and is told by what it
-   leaves that a writer went: none of that is a reason to begin. */
+/* The nearest waiter has seen which nodes are before it, and learns from what
+   the writer leaves that the writer has gone.  Neither is a reason to begin. */
 START_TEST(S13_a_long_line_of_writers_waits_until_the_reader_is_gone)
 {
 	static struct ask writers[MANY];
@@ -277,7 +277,8 @@ START_TEST(S13_a_long_line_of_writers_waits_until_the_reader_is_gone)
 		hold_give(writers[i].hold);
 		writers[i].hold = NULL;
 		served++;
-		/* They hear that the writer went, look, and hear of that. */
+		/* They learn that the writer has gone, look again, and get the
+		   answers. */
 		for (int round = 0; round < 2; round++)
 			pair_settle();
 		for (int k = 0; k < MANY; k++)
@@ -370,7 +371,7 @@ START_TEST(a_try_without_a_connection_fails_at_once)
 	check_err(
 		kustos_rwlock_downgrade(rw, writer, KUSTOS_NOW, NULL, &reader),
 		KUSTOS_EDISCONNECTED);
-	/* And who has time waits for the connection. */
+	/* A caller with a later deadline waits for the connection. */
 	check_err(kustos_rwlock_downgrade_async(rw, writer, SOON, NULL,
 			  ask_ended, &a),
 		KUSTOS_OK);
@@ -415,7 +416,7 @@ static const enum inject_fault faults[] = { INJECT_FAIL_SEND,
 	INJECT_LOSE_REPLY };
 #define FAULTS 2
 
-/* The frame that makes the reader fails, or its answer does. */
+/* The frame that creates the reader's node is lost, or its answer is. */
 START_TEST(S06_a_downgrade_makes_one_node_whatever_becomes_of_the_answer)
 {
 	struct turncoat t = write_first((enum way)(_i % WAYS));

@@ -1,7 +1,7 @@
 /*
- * test_rwlock_faults.c - a frame fails at any point of taking, downgrading and
- * giving back: each has one node while it holds, none after, and nobody else's
- * is touched.
+ * test_rwlock_faults.c - a frame is lost at any point of an acquire, a
+ * downgrade or a release: each holder has one node while it holds and none
+ * afterwards, and no node of another contender is touched.
  */
 #include "faults.h"
 #include "inject.h"
@@ -28,7 +28,7 @@ static void tear_down(void)
 	rw_pair_close();
 }
 
-/* Write, become a reader, and give that back. */
+/* Write, become a reader, and release that. */
 static void one_cycle(void)
 {
 	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE);
@@ -49,8 +49,8 @@ static void one_cycle(void)
 	ck_assert_int_eq(line_count(), 0);
 }
 
-/* Behind a writer and a reader that leave: a reader, a writer, and two
-   readers. */
+/* Our four wait behind a writer and a reader that leave: a reader, a writer,
+   and two readers. */
 #define OURS 4
 
 static void one_wait(void)
@@ -96,7 +96,7 @@ static const struct faults_lock faulty = {
 	.wait = one_wait,
 };
 
-/* Give up while the fault has its effect, and before it can be mended. */
+/* Give up while the fault is in effect, and before the client can recover. */
 START_TEST(L05_giving_up_amid_a_fault_leaves_nothing)
 {
 	struct kustos_hold *hold = NULL;
@@ -137,8 +137,9 @@ START_TEST(S13_a_writer_that_is_lost_meanwhile_leaves_no_reader)
 }
 END_TEST
 
-/* The request did not reach the server, the writer's node is deleted, and
-   another one writes: what is sent anew makes no reader beside that. */
+/* The request has not reached the server, the writer's node is deleted, and
+   another client writes.  When the request is sent again, it must not create a
+   reader beside that writer. */
 START_TEST(S13_a_writer_whose_place_another_has_leaves_no_reader)
 {
 	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *theirs;
@@ -165,7 +166,7 @@ START_TEST(S13_a_writer_whose_place_another_has_leaves_no_reader)
 }
 END_TEST
 
-/* It goes out on a connection that is silent from then on. */
+/* The request goes out on a connection that is silent from then on. */
 START_TEST(a_try_ends_with_its_connection)
 {
 	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *none = NULL;
@@ -190,8 +191,8 @@ static void *fire(void *cancel)
 	return NULL;
 }
 
-/* Nothing of it is left, once what was under way has ended; and its writer has
-   not been touched. */
+/* Nothing is left of it once its requests have ended, and its writer is not
+   touched. */
 START_TEST(L05_a_downgrade_that_is_given_up_leaves_nothing)
 {
 	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *none = NULL;
@@ -225,8 +226,8 @@ START_TEST(L05_a_downgrade_that_is_given_up_leaves_nothing)
 }
 END_TEST
 
-/* What becomes of the reader is not known when its caller has no more time, and
-   there is no connection: it is found, or there is none. */
+/* When its caller gives up, there is no connection, and it is unknown whether
+   the reader's node exists.  If it does, it must be found and deleted. */
 START_TEST(L05_a_downgrade_that_is_given_up_while_disconnected_leaves_nothing)
 {
 	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE), *none = NULL;
@@ -249,7 +250,7 @@ START_TEST(L05_a_downgrade_that_is_given_up_while_disconnected_leaves_nothing)
 }
 END_TEST
 
-/* A release that cannot be sent is not forgotten. */
+/* A release that cannot be sent is carried out once it can be. */
 START_TEST(U06_a_release_while_disconnected_is_carried_out_later)
 {
 	struct kustos_hold *hold = rw_take(rw, (enum kustos_side)_i);
@@ -266,9 +267,9 @@ END_TEST
 static const enum proxy_fault delete_faults[] = { PROXY_LOSE_REPLY,
 	PROXY_LOSE_REQUEST };
 
-/* The answer to a reader's release is lost; before it is tried again the line
-   is removed and made again.  Its node, which is not numbered by the server,
-   must not be mixed up with a new one in the same place. */
+/* The answer to a reader's release is lost.  Before it is retried, the line is
+   deleted and created again.  The server does not number the reader's node, so
+   it must not be mistaken for a new one of the same number. */
 START_TEST(S10_a_late_retry_of_a_release_touches_nobody_else)
 {
 	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE);
@@ -296,10 +297,10 @@ START_TEST(S10_a_late_retry_of_a_release_touches_nobody_else)
 }
 END_TEST
 
-#define ALLOCS 70 /* more than all that follows makes */
+#define ALLOCS 70 /* more than all this code makes */
 
-/* What an allocation that fails leads to is an error of that call, or nothing;
-   libcheck makes some for each check, so there are none meanwhile. */
+/* A failed allocation is an error of the call, or has no effect.  There are no
+   checks meanwhile, because libcheck allocates for each. */
 START_TEST(an_allocation_that_fails_leaves_nothing)
 {
 	enum kustos_err errs[3] = { KUSTOS_OK, KUSTOS_OK, KUSTOS_OK };

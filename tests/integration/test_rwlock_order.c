@@ -1,6 +1,6 @@
 /*
- * test_rwlock_order.c - who waits for whom: readers for the writers before
- * them, writers for all before them, and nobody for who came later.
+ * test_rwlock_order.c - who waits for whom: a reader waits for the writers
+ * before it, a writer for all before it, and nobody for those that came later.
  */
 #include "rwlock_fixture.h"
 
@@ -34,7 +34,7 @@ START_TEST(readers_share_and_a_writer_has_it_alone)
 	ck_assert_int_eq(line_count(), READERS + 1);
 	rw_ask(&writer, objects[_i], KUSTOS_WRITE, SOON);
 	line_wait(READERS + 2);
-	for (int i = 0; i < READERS; i++) { /* the farthest goes last */
+	for (int i = 0; i < READERS; i++) { /* the first in line goes last */
 		ck_assert(ask_waits(&writer));
 		hold_give(holds[READERS - 1 - i]);
 	}
@@ -51,8 +51,8 @@ START_TEST(readers_share_and_a_writer_has_it_alone)
 }
 END_TEST
 
-/* Every pair of objects among this one, one of the same client, and one of
-   another. */
+/* Each pair of objects out of this one, one of the same client, and one of
+   another client. */
 START_TEST(a_reader_stands_behind_a_writer_that_waits)
 {
 	struct kustos_rwlock *objects[] = { rw, rw_rivals, rw_new(client, 32) };
@@ -74,8 +74,8 @@ START_TEST(a_reader_stands_behind_a_writer_that_waits)
 }
 END_TEST
 
-/* A writer, a reader, and a writer behind it: three clients.  Who takes the
-   last for one that the reader has to wait for has stopped them both. */
+/* A writer, a reader, and a writer behind it, of three clients.  If the reader
+   took the last one for one that it must wait for, both would wait for ever. */
 START_TEST(L19_a_reader_does_not_wait_for_a_writer_behind_it)
 {
 	struct ask reader = { .calls = 0 }, later = { .calls = 0 };
@@ -96,7 +96,7 @@ START_TEST(L19_a_reader_does_not_wait_for_a_writer_behind_it)
 }
 END_TEST
 
-/* Only a later writer is there: it may be another library's. */
+/* Only later writers are there, which may be of another library. */
 START_TEST(L19_a_reader_whose_node_was_first_is_not_stopped_by_later_ones)
 {
 	struct ask asks[3] = { { .calls = 0 } };
@@ -118,8 +118,8 @@ START_TEST(L19_a_reader_whose_node_was_first_is_not_stopped_by_later_ones)
 }
 END_TEST
 
-/* A writer gives up: who waited for it alone goes on, who waits for another one
-   as well does not. */
+/* A writer gives up.  A reader that waited for it alone is granted; one that
+   waits for another writer as well is not. */
 START_TEST(who_gives_up_lets_those_in_that_waited_for_it_alone)
 {
 	struct ask quitter = { .calls = 0 }, reader = { .calls = 0 };
@@ -150,8 +150,8 @@ START_TEST(who_gives_up_lets_those_in_that_waited_for_it_alone)
 }
 END_TEST
 
-/* Readers leave a crowd in any order; the writer behind them gets in with the
-   last of them. */
+/* Readers leave in any order; the writer behind them is granted when the last
+   of them has left. */
 START_TEST(S13_a_writer_waits_for_every_reader_before_it)
 {
 	struct rival crowd[READERS];
@@ -179,14 +179,14 @@ END_TEST
 
 #define MANY 24
 
-/* One who asks, in the order of their nodes. */
+/* A contender; the array is in the order of their nodes. */
 struct one {
 	struct ask ask;
 	enum kustos_side side;
 	bool gone;
 };
 
-/* By the rules, does "i" have it now? */
+/* Return whether "i" should hold the lock now, by the rules. */
 static bool has_turn(const struct one *all, int i)
 {
 	for (int k = 0; k < i; k++)
@@ -197,7 +197,7 @@ static bool has_turn(const struct one *all, int i)
 	return !all[i].gone;
 }
 
-/* Wait until those have it that should; nobody else ever may. */
+/* Wait until all that should hold the lock do; no others ever may. */
 static void check_turns(struct one *all)
 {
 	for (int i = 0; i < MANY; i++)
@@ -209,8 +209,9 @@ static void check_turns(struct one *all)
 			"number %d got in before its turn", i);
 }
 
-/* Each has a node, for the objects hand nothing over: so who waits for whom is
-   known, and a random one of those that hold leaves, until all were served. */
+/* Each has a node of its own, because there are no local hand-overs.  So it is
+   known who waits for whom.  A random holder leaves until all have been
+   served. */
 START_TEST(S13_in_any_schedule_just_those_get_in_whose_turn_it_is)
 {
 	static struct one all[MANY];
@@ -243,7 +244,8 @@ END_TEST
 
 /* --- Waiting that ends --------------------------------------------------- */
 /* Who holds what: this object, one of the same client, another client, or
-   somebody else; and who asks for what.  The loops go through all. */
+   somebody without the library; and who asks for what.  The loops go through
+   all cases. */
 struct occupied {
 	int who;
 	enum kustos_side held, asked;
@@ -332,7 +334,7 @@ START_TEST(L20_a_reader_that_tries_does_not_overtake_a_writer_that_waits)
 }
 END_TEST
 
-/* All but the readers beside a reader. */
+/* All cases but a reader beside a reader. */
 static const int in_way[] = { 1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15 };
 #define IN_WAY 12
 

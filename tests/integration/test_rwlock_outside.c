@@ -1,6 +1,6 @@
 /*
- * test_rwlock_outside.c - a read/write lock seen and touched from outside: who
- * has it, who is asked to give it back, and children that are nobody's place.
+ * test_rwlock_outside.c - a read/write lock seen and changed from outside: who
+ * holds it, who is asked to release it, and children that are no places of it.
  */
 #include "rwlock_fixture.h"
 
@@ -17,8 +17,8 @@ static void set_up(void)
 	rw_pair_make(32);
 }
 
-/* A writer that has become a reader but not let go, a reader and a writer of
-   another client: from outside it looks so. */
+/* A writer that has become a reader and has not released the writer's hold; and
+   a reader and a writer of another client. */
 START_TEST(U07_participants_tell_who_reads_and_who_writes)
 {
 	static const struct {
@@ -39,7 +39,7 @@ START_TEST(U07_participants_tell_who_reads_and_who_writes)
 	check_err(kustos_participants(client, LINE, SOON, NULL, &p), KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 4);
 	ck_assert_int_eq(p->mixed, 0);
-	for (int i = 0; i < 4; i++) /* the first two have one number */
+	for (int i = 0; i < 4; i++) /* the first two have the same number */
 		for (int k = i / 2 * 2; k < i / 2 * 2 + 2; k++)
 			seen += p->list[k].kind == wanted[i].kind &&
 				p->list[k].holds == wanted[i].holds &&
@@ -72,7 +72,7 @@ static void note_request(void *arg, struct kustos_hold *hold)
 	atomic_fetch_add(&asked, 1);
 }
 
-/* The other client asks, and we are told of that hold. */
+/* The other client asks for it, and the callback gets that hold. */
 static void check_asked(struct kustos_hold *hold, int times)
 {
 	check_err(kustos_participant_revoke(other, kustos_hold_path(hold), SOON,
@@ -110,7 +110,7 @@ START_TEST(every_holder_can_be_asked_to_give_it_back)
 }
 END_TEST
 
-/* Those of a mutex on the same path are of another lock, as for Curator. */
+/* Nodes of a mutex on the same path belong to another lock, as for Curator. */
 START_TEST(U04_children_that_are_no_places_of_such_a_lock_are_ignored)
 {
 	static const char *const foreign[] = { "0000000000", "config",
@@ -135,7 +135,7 @@ START_TEST(U04_children_that_are_no_places_of_such_a_lock_are_ignored)
 }
 END_TEST
 
-/* In kazoo's own dialect nobody waits for ours. */
+/* In kazoo's own dialect nobody waits for our nodes. */
 START_TEST(U04_a_contender_that_would_not_wait_for_us_is_waited_for_and_told)
 {
 	static const char *const theirs[] = { "__rlock__", "__lock__" };

@@ -1,6 +1,6 @@
 /*
- * test_rwlock_session.c - sessions and nodes that go while somebody reads,
- * writes, or waits for it.
+ * test_rwlock_session.c - sessions and nodes are lost while somebody reads,
+ * writes, or waits to do so.
  */
 #include "faults.h"
 #include "inject.h"
@@ -82,8 +82,8 @@ START_TEST(S05_what_is_lost_is_not_entered_again_and_every_level_says_so)
 }
 END_TEST
 
-/* Both sides of one session are told, each once: also a reader that has been
-   a writer. */
+/* All holds of one session are told, each once; even a reader that was a
+   writer. */
 START_TEST(S01_every_hold_of_a_session_is_told_of_its_end)
 {
 	struct kustos_hold *holds[3];
@@ -110,7 +110,8 @@ START_TEST(S01_every_hold_of_a_session_is_told_of_its_end)
 }
 END_TEST
 
-/* Of a writer that reads as well, one node goes and the other one stays. */
+/* A writer that also reads has two nodes; one is deleted and the other one
+   stays. */
 START_TEST(S09_a_hold_whose_node_is_deleted_is_lost_and_no_other)
 {
 	struct kustos_hold *writer = rw_take(rw, KUSTOS_WRITE);
@@ -154,7 +155,7 @@ START_TEST(S09_a_reader_whose_node_is_deleted_is_lost_at_once)
 }
 END_TEST
 
-/* Cut off for longer than the lease and less than the timeout: what was held
+/* Cut off for longer than the lease and shorter than the timeout: what was held
    stays lost, and blocks nobody. */
 START_TEST(L17_what_was_given_up_does_not_block_the_line)
 {
@@ -178,8 +179,8 @@ END_TEST
 
 /* --- Who waits ----------------------------------------------------------- */
 
-/* Three wait behind a writer, the first of them in the way of the rest or not;
-   their session dies, and the writer goes. */
+/* Three wait behind a writer; the loop tries all combinations of sides.  Their
+   session ends, and the writer leaves. */
 START_TEST(S11_who_waits_and_loses_its_session_is_served_with_a_new_node_only)
 {
 	struct ask asks[3] = { { .calls = 0 } };
@@ -190,7 +191,7 @@ START_TEST(S11_who_waits_and_loses_its_session_is_served_with_a_new_node_only)
 	for (int i = 0; i < 3; i++) {
 		rw_ask(&asks[i], rw, _i >> i & 1 ? KUSTOS_WRITE : KUSTOS_READ,
 			SOON);
-		/* The writers of an object share a node. */
+		/* The writers of one object share a node. */
 		test_eventually(line_count() > 1, 2000);
 	}
 	inject_connect(ECONNREFUSED);
@@ -215,8 +216,7 @@ START_TEST(S11_who_waits_and_loses_its_session_is_served_with_a_new_node_only)
 }
 END_TEST
 
-/* A reader stood before their writer, and stands behind it in its new
-   session. */
+/* Our reader was before their writer, and is behind it in its new session. */
 START_TEST(L14_a_reader_that_loses_its_session_lines_up_again_at_the_tail)
 {
 	struct ask ours = { .calls = 0 }, theirs = { .calls = 0 };
@@ -241,7 +241,7 @@ START_TEST(L14_a_reader_that_loses_its_session_lines_up_again_at_the_tail)
 }
 END_TEST
 
-/* Return the path of the one child that none of "rw_rivals" has. */
+/* Store the path of the one child that is none of the rivals'. */
 static void find_ours(const struct rival *line, int count, char *path)
 {
 	struct raw_names names;
@@ -262,7 +262,8 @@ static void find_ours(const struct rival *line, int count, char *path)
 	raw_names_free(&names);
 }
 
-/* Behind a writer, a reader, and a writer, of which so many have left. */
+/* It waits behind a writer, a reader, and a writer, of which "gone" have
+   left. */
 START_TEST(S08_who_waits_and_loses_its_node_lines_up_again)
 {
 	enum kustos_side side = (enum kustos_side)(_i % 2);
@@ -291,7 +292,7 @@ START_TEST(S08_who_waits_and_loses_its_node_lines_up_again)
 }
 END_TEST
 
-/* Delete the line's node and all that is in it, in one moment. */
+/* Delete the line's node and all its children in one transaction. */
 static void delete_line(void)
 {
 	struct kustos_op ops[8];
@@ -316,8 +317,8 @@ static void delete_line(void)
 	raw_names_free(&names);
 }
 
-/* It was granted: in the new line, or on the news that the one before it had
-   gone, and then the news of its own node follows. */
+/* It was granted: in the new line; or because the node before it had gone, in
+   which case it learns next that its own node has gone. */
 static void check_served(struct ask *a, struct kustos_client *owner)
 {
 	check_err(ask_wait(a, 2000), KUSTOS_OK);
@@ -331,8 +332,8 @@ static void check_served(struct ask *a, struct kustos_client *owner)
 	atomic_store(&a->calls, 0);
 }
 
-/* All of the line goes, and its node: who held has lost it, who waited waits in
-   the new line. */
+/* The whole line is deleted with its node.  The holder has lost its hold, and
+   the waiters wait in the new line. */
 START_TEST(S08_who_waits_in_a_line_that_is_deleted_is_served_in_a_new_one)
 {
 	struct kustos_hold *hold = rw_take(rw_rivals,
@@ -360,7 +361,7 @@ START_TEST(S08_who_waits_in_a_line_that_is_deleted_is_served_in_a_new_one)
 }
 END_TEST
 
-/* The one before it went while nobody could be told. */
+/* The one before it left while the waiter could not be notified. */
 START_TEST(L08_who_waits_looks_again_after_a_reconnect)
 {
 	enum kustos_side side = (enum kustos_side)(_i % 2);
@@ -370,7 +371,7 @@ START_TEST(L08_who_waits_looks_again_after_a_reconnect)
 	rw_rival_enter(&rival, KUSTOS_WRITE);
 	rw_ask(&a, rw, side, SOON);
 	line_wait(2);
-	/* Its own node, and the one before it. */
+	/* A watch on its own node, and one on the node before it. */
 	test_eventually(watch_count() == 2, 2000);
 	faults_leave_unheard(&rival, _i / 2 == 0);
 	check_err(ask_wait(&a, 3000), KUSTOS_OK);
@@ -379,8 +380,8 @@ START_TEST(L08_who_waits_looks_again_after_a_reconnect)
 }
 END_TEST
 
-/* Five of each in each of two clients, whose connections are cut again and
-   again: nobody is started over, nobody is forgotten. */
+/* Writers and readers of two clients, one of whose connections is cut again and
+   again: nobody starts over, and nobody is forgotten. */
 #define CHURN 40
 
 START_TEST(L12_turns_go_on_while_connections_fail_and_nodes_are_few)
@@ -403,7 +404,7 @@ START_TEST(L12_turns_go_on_while_connections_fail_and_nodes_are_few)
 		check_err(ask_wait(&asks[i], 8000), KUSTOS_OK);
 	}
 	rw_flush();
-	/* Not one more than there were tries to send. */
+	/* At most one node for each attempt to send the request. */
 	ck_assert_int_ge(proxy_count(proxy, ZK_OP_CREATE2), CHURN / 2);
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_CREATE2), CHURN * 3 / 2);
 	for (int i = 0; i < 2; i++)

@@ -1,7 +1,7 @@
 /*
- * test_rwlock_threads.c - many threads, many objects, many waiters: readers
- * together, writers alone, all are served, and nobody is forgotten when things
- * are closed.
+ * test_rwlock_threads.c - many threads, many objects and many waiters: readers
+ * share, writers are alone, all are served, and every wait ends when its lock
+ * or client is closed.
  */
 #include "interop/spans.h"
 #include "process.h"
@@ -13,7 +13,7 @@
 #define T_MS 40000
 #define THREADS 20
 #define ROUNDS 20
-#define MANY 300 /* who wait; of EACH the last one writes */
+#define MANY 300 /* who wait; the last of each EACH writes */
 #define EACH 50
 
 static void set_up(void)
@@ -24,8 +24,8 @@ static void set_up(void)
 
 /* --- A table that many read and some change ------------------------------ */
 
-/* One thread, and when it had what.  Of ten turns seven read, two write, and
-   one writes and then reads. */
+/* A thread, and when it held what.  Of ten turns seven read, two write, and one
+   writes and then reads. */
 struct worker {
 	struct kustos_rwlock *rw;
 	pthread_t thread;
@@ -33,7 +33,7 @@ struct worker {
 	struct spans spans;
 };
 
-/* Inside now, in the whole program. */
+/* Inside at present, in the whole program. */
 static atomic_int readers, writers;
 
 static int64_t now_ns(void)
@@ -94,7 +94,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* All that they had, in one list. */
+/* Collect all spans in one list and check it. */
 static void check_spans(struct worker *workers)
 {
 	struct spans all = { 0 };
@@ -176,7 +176,8 @@ START_TEST(hundreds_of_waiters_are_served_in_order_and_readers_together)
 }
 END_TEST
 
-/* Threads that never pause, of which one side must not starve the other. */
+/* Threads that never pause, of one side.  They must not starve the other
+   side. */
 struct hog {
 	struct kustos_rwlock *rw;
 	enum kustos_side side;
@@ -207,7 +208,7 @@ START_TEST(neither_side_starves_the_other)
 		ck_assert_int_eq(
 			pthread_create(&threads[i], NULL, hog_it, &hog), 0);
 	test_eventually((begun = atomic_load(&hog.rounds)) > 0, 2000);
-	/* Who starves does so for good. */
+	/* If it were starved, it would be for good. */
 	for (int i = 0; i < 20 || atomic_load(&hog.rounds) <= begun + 20; i++) {
 		ck_assert_int_lt(i, 1000);
 		hold_give(rw_take(theirs, !hog.side));
@@ -308,7 +309,7 @@ START_TEST(destroying_it_releases_what_its_threads_have_locked)
 }
 END_TEST
 
-/* What nobody may free any more once the client is closed. */
+/* Never freed after the close of their client. */
 static struct kustos_rwlock *volatile left;
 static struct kustos_hold *volatile left_holds[2];
 

@@ -1,6 +1,6 @@
 /*
- * test_selector.c - a selector leads while its function runs, and stands in line
- * again when it is to; it shares its line with mutexes.
+ * test_selector.c - a selector leads while its function runs, and joins the
+ * line again if it is to; it shares its line with mutexes.
  */
 #include "mutex_pair.h"
 #include "selector_fixture.h"
@@ -74,7 +74,7 @@ START_TEST(it_leads_again_when_it_is_queued_again)
 	chief_make(&ours, client, chief_options(NULL, 0));
 	check_err(kustos_selector_requeue(ours.selector), KUSTOS_EINVAL);
 	check_err(kustos_selector_start(ours.selector), KUSTOS_OK);
-	/* As long as it is in line it has no need to. */
+	/* While it is in the line, this has no effect. */
 	check_err(kustos_selector_requeue(ours.selector), KUSTOS_OK);
 	hold_give(hold);
 	chief_leads(&ours, 1);
@@ -85,7 +85,7 @@ START_TEST(it_leads_again_when_it_is_queued_again)
 	check_err(kustos_selector_requeue(ours.selector), KUSTOS_OK);
 	chief_leads(&ours, 2);
 	ck_assert_int_gt(ours.token, token);
-	/* And while it leads: when it has returned. */
+	/* While it leads, this takes effect when its function returns. */
 	check_err(kustos_selector_requeue(ours.selector), KUSTOS_OK);
 	check_err(kustos_selector_requeue(ours.selector), KUSTOS_OK);
 	chief_state(&ours, KUSTOS_SELECTOR_LEADS);
@@ -100,7 +100,7 @@ END_TEST
 
 #define TERMS 10
 
-/* Who has led goes to the end of the line. */
+/* A selector that has led joins the line at the end. */
 START_TEST(those_that_requeue_lead_by_turns)
 {
 	struct chief *chiefs[] = { &ours, &theirs };
@@ -126,8 +126,7 @@ END_TEST
 
 #define LOCKS 30
 
-/* Two selectors, of which each is one of the line's contenders at any time, and
-   a mutex. */
+/* Two selectors, each of which is always in the line or leads, and a mutex. */
 START_TEST(selectors_and_a_mutex_exclude_each_other)
 {
 	int64_t end = test_now_ms() + PATIENCE_MS;
@@ -218,7 +217,7 @@ START_TEST(a_closed_selector_takes_no_part)
 }
 END_TEST
 
-/* In the manner of kazoo's own Election. */
+/* As kazoo's own Election does it. */
 START_TEST(it_can_have_kazoos_names)
 {
 	struct kustos_selector_options o = chief_options("ann", 0);
@@ -250,7 +249,7 @@ START_TEST(U04_a_candidate_that_would_not_wait_for_us_is_waited_for_and_told)
 	ck_assert_int_eq(atomic_load(&ours.begun), 0);
 	raw_close(raw);
 	chief_leads(&ours, 1);
-	/* What was seen last still stands, until it is looked at again. */
+	/* The last observation holds until the next one. */
 	check_err(kustos_selector_interrupt(ours.selector), KUSTOS_OK);
 	chief_leads(&ours, 2);
 	ck_assert_int_eq(kustos_selector_mixed(ours.selector), 0);

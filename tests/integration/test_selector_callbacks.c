@@ -1,6 +1,6 @@
 /*
- * test_selector_callbacks.c - what a selector's function may do, what it does not
- * hold up, and what does not hold it up.
+ * test_selector_callbacks.c - the function of a selector: what it may call,
+ * what it does not hold up, and what does not hold it up.
  */
 #include "allocs.h"
 #include "inject.h"
@@ -111,7 +111,8 @@ static void end_by_destroying(void *arg, struct kustos_hold *hold)
 	end_it(arg, destroy_it);
 }
 
-/* That of a later term, whose function is still to return. */
+/* The hold is that of a later term, the function of which has not returned
+   yet. */
 START_TEST(it_may_be_ended_in_a_callback_of_its_hold)
 {
 	atomic_store(&over, false); /* the round before has set it */
@@ -119,7 +120,7 @@ START_TEST(it_may_be_ended_in_a_callback_of_its_hold)
 	chief_leads(&ours, 1);
 	check_err(kustos_selector_interrupt(ours.selector), KUSTOS_OK);
 	chief_leads(&ours, 2);
-	ours.deaf = true; /* until its hold has told of the loss */
+	ours.deaf = true; /* until the hold's callback was told of the loss */
 	check_err(kustos_hold_on_lost(ours.hold,
 			  _i == 0 ? end_by_closing : end_by_destroying, &ours),
 		KUSTOS_OK);
@@ -203,7 +204,7 @@ START_TEST(a_callback_that_sleeps_does_not_keep_it_from_leading)
 	test_eventually(atomic_load(&sleeping) == 1, 2000);
 	chief_run(&ours, client, chief_options(NULL, 0));
 	chief_leads(&ours, 1);
-	/* And is told that it does no more. */
+	/* It is also told that it no longer leads. */
 	ck_assert_int_eq(raw_delete(fixture_address(), ours.node), 0);
 	chief_ended(&ours, 1);
 	ck_assert_int_eq(ours.asked, 1);
@@ -228,8 +229,8 @@ static void many_lead(void *arg, struct kustos_selector *s,
 	atomic_fetch_sub((atomic_int *)arg, 1);
 }
 
-/* All at once, though a client has one thread for callbacks; and these run, too.
-   No thread is there before somebody leads. */
+/* All lead at once, although a client has one thread for callbacks, and
+   callbacks run as well.  There is no thread for a selector before it leads. */
 START_TEST(many_lead_at_the_same_time)
 {
 	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
@@ -258,7 +259,7 @@ START_TEST(many_lead_at_the_same_time)
 }
 END_TEST
 
-/* A client whose callbacks run in the program's own loop, and that loop. */
+/* Open a client whose callbacks run in the program's own loop. */
 static struct kustos_client *looped_open(void)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
@@ -279,7 +280,8 @@ static void loop_once(struct kustos_client *looped)
 	kustos_client_dispatch(looped);
 }
 
-/* The program's loop says that it leads, and is not held up by that. */
+/* The program's loop is told that it leads, and its function does not block
+   that. */
 START_TEST(it_leads_beside_a_programs_own_loop)
 {
 	struct kustos_client *looped = looped_open();
@@ -296,7 +298,7 @@ START_TEST(it_leads_beside_a_programs_own_loop)
 }
 END_TEST
 
-/* While there is no thread to lead on, the node is deleted. */
+/* The node is deleted while there is no thread to lead on. */
 START_TEST(S05_a_term_that_is_lost_before_it_began_is_left_out)
 {
 	struct kustos_client *looped = looped_open();
@@ -314,7 +316,7 @@ START_TEST(S05_a_term_that_is_lost_before_it_began_is_left_out)
 	raw_names_free(&names);
 	ck_assert_int_eq(raw_delete(fixture_address(), first), 0);
 	chief_becomes(&ours, KUSTOS_SELECTOR_LOST);
-	loop_once(looped); /* and that it does no more */
+	loop_once(looped); /* and that it no longer does */
 	ck_assert_int_eq(atomic_load(&ours.begun), 0);
 	inject_thread(INJECT_PROGRAM, 0);
 	while (atomic_load(&ours.begun) == 0)
@@ -326,7 +328,7 @@ START_TEST(S05_a_term_that_is_lost_before_it_began_is_left_out)
 }
 END_TEST
 
-/* It need not have led to be destroyed. */
+/* A selector can be destroyed even if its function was never called. */
 START_TEST(without_a_thread_it_is_destroyed_all_the_same)
 {
 	struct kustos_client *looped = looped_open();
@@ -344,7 +346,7 @@ START_TEST(without_a_thread_it_is_destroyed_all_the_same)
 }
 END_TEST
 
-/* The n-th thread cannot be had: another that is tried soon. */
+/* The n-th thread cannot be created; that is retried soon. */
 START_TEST(without_a_thread_it_leads_a_moment_later)
 {
 	chief_make(&ours, client, chief_options(NULL, 0));
@@ -368,7 +370,7 @@ static void lead_briefly(void *arg, struct kustos_selector *s,
 	atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-/* One that is made, leads once, or says why not. */
+/* A selector that leads once, or reports why it did not. */
 static enum kustos_err one_term(void)
 {
 	struct kustos_selector_options o = chief_options(NULL, 0);

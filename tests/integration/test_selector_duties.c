@@ -1,7 +1,7 @@
 /*
- * test_selector_duties.c - what a selector can do besides leading: say something
- * else, tell its term, hand over to one of those who wait, and go on after its
- * process has died.
+ * test_selector_duties.c - what a selector can do besides leading: change its
+ * data, tell its term, hand over to another candidate, and lead on after its
+ * process was restarted.
  */
 #include "child.h"
 #include "mutex_pair.h"
@@ -27,7 +27,7 @@ static void tear_down(void)
 	ck_assert_int_eq(line_count(), 0);
 }
 
-/* Ours leads, and theirs waits for it. */
+/* "ours" leads, and "theirs" waits behind it. */
 static void line_up(int requeues)
 {
 	chief_run(&ours, client, chief_options("ours", requeues));
@@ -109,7 +109,7 @@ START_TEST(only_who_leads_says_something_else)
 }
 END_TEST
 
-/* Whoever writes into a leader's node asks it to go. */
+/* A leader whose node somebody else writes into is thereby asked to go. */
 START_TEST(a_leader_whose_node_another_writes_into_is_asked_to_return)
 {
 	line_up(1);
@@ -118,14 +118,15 @@ START_TEST(a_leader_whose_node_another_writes_into_is_asked_to_return)
 	chief_leads(&theirs, 1);
 	chief_ended(&ours, 1);
 	ck_assert_int_eq(ours.asked, 1);
-	line_wait(2); /* it stands in line again */
+	line_wait(2); /* it has joined the line again */
 	both_end();
 }
 END_TEST
 
 /* --- Hand-over ------------------------------------------------------------ */
 
-/* A mutex stands between the two; and who hands over is deaf for a while. */
+/* A mutex waits between the two, and the function does not return for a
+   while. */
 START_TEST(leadership_goes_to_the_one_that_is_named_when_it_has_returned)
 {
 	struct end end = { .calls = 0 };
@@ -187,8 +188,9 @@ END_TEST
 static struct end from_inside;
 static atomic_bool go_on;
 
-/* Asks to be relieved, and then for something else, for which it must not wait
-   for ever: it is waited for. */
+/* Called as the function: it hands over, and then asks for something else.  It
+   must not wait for that, because the hand-over waits for the function to
+   return. */
 static void hand_over_and_ask(struct chief *c)
 {
 	int64_t end = test_now_ms() + PATIENCE_MS;
@@ -230,8 +232,8 @@ START_TEST(its_own_function_hands_over_without_waiting)
 }
 END_TEST
 
-/* It has stopped, and nobody waits for what comes of it any more: it stands in
-   line again when it has returned, and not before. */
+/* The hand-over has been given up after it had stopped leading.  It joins the
+   line again when its function has returned, and not before. */
 START_TEST(a_hand_over_that_is_given_up_is_a_resignation)
 {
 	struct kustos_cancel *cancel = NULL;
@@ -257,7 +259,8 @@ START_TEST(a_hand_over_that_is_given_up_is_a_resignation)
 }
 END_TEST
 
-/* It stands in line again only when all is over: it is not its own heir. */
+/* It joins the line again only when the hand-over is over, so it is not its own
+   heir. */
 static void stay(struct chief *c)
 {
 	atomic_store(&c->stays, true);
@@ -279,13 +282,13 @@ START_TEST(an_heir_that_has_left_is_told_of)
 	atomic_store(&ours.stays, false);
 	check_err(end_wait(&end, 5000), KUSTOS_ECHANGED);
 	chief_leads(&ours, 2);
-	ours.deaf = false; /* or its end would wait for it */
+	ours.deaf = false; /* else its end would wait for the function */
 	chief_end(&ours);
 	pair_flush();
 }
 END_TEST
 
-/* Each frame of it may be lost: somebody leads, and it is said who. */
+/* Any frame of it may be lost: there is one leader, and it is known who. */
 START_TEST(S15_a_fault_at_any_frame_of_a_hand_over_leaves_one_leader)
 {
 	line_up(1);
@@ -304,7 +307,7 @@ END_TEST
 
 /* --- After a restart ------------------------------------------------------ */
 
-static struct child former; /* whose memory is its own */
+static struct child former; /* its memory is its own */
 
 static int former_main(int fd, void *arg)
 {
@@ -319,14 +322,15 @@ static int former_main(int fd, void *arg)
 	return 0;
 }
 
-/* Before there are any threads here. */
+/* Before this process has any threads. */
 static void set_up_former(void)
 {
 	ck_assert_int_eq(child_start(&former, former_main, NULL), 0);
 	set_up();
 }
 
-/* End the former process, and go on with its session.  Its node is "node". */
+/* Kill the former process and resume its session.  Stores its node in
+   "node". */
 static struct kustos_client *come_again(char *node)
 {
 	struct kustos_client_options o = client_options(fixture_address(),
@@ -362,7 +366,7 @@ START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
 	chief_node(&ours, resumed);
 	ck_assert_int_eq(theirs.begun, 0);
 	ck_assert_int_eq(line_count(), 2);
-	/* And can do what a leader can. */
+	/* It can do what any leader can. */
 	check_err(
 		kustos_selector_hand_over(ours.selector, "theirs", SOON, NULL),
 		KUSTOS_OK);
@@ -375,8 +379,8 @@ START_TEST(a_leader_that_comes_again_leads_on_in_its_term)
 }
 END_TEST
 
-/* That of a mutex which stands in the same line, with a mark more than a selector
-   knows. */
+/* The node is that of a mutex in the same line, which has an extra mark that
+   the selector does not know. */
 START_TEST(S03_a_node_of_a_mutex_of_ours_was_not_left_by_a_former_process)
 {
 	struct kustos_mutex_options options = KUSTOS_MUTEX_OPTIONS_INIT;

@@ -1,7 +1,7 @@
 /*
- * test_selector_faults.c - connections, sessions and nodes go while a selector
- * leads, or waits to: its function is asked to return, and only when it has does
- * the selector take part again.
+ * test_selector_faults.c - connections, sessions and nodes are lost while a
+ * selector leads or waits: its function is asked to return, and only after it
+ * has does the selector join the line again.
  */
 #include "inject.h"
 #include "mutex_pair.h"
@@ -30,7 +30,7 @@ static void tear_down(void)
 	ck_assert_int_eq(line_count(), 0);
 }
 
-/* "ours" leads, and does not return when asked to; "theirs" waits behind it. */
+/* "ours" leads and does not return when asked to; "theirs" waits behind it. */
 static void enter(struct kustos_selector_options options)
 {
 	chief_make(&ours, client, options);
@@ -50,8 +50,8 @@ static void leave_both(void)
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 }
 
-/* "ours" has lost, its function still runs, and "theirs" leads: it takes no
-   part, until that has returned. */
+/* "ours" has lost its term and its function still runs, so it stays out of the
+   line until that returns.  "theirs" leads. */
 static void check_waits_for_its_function(bool requeues)
 {
 	test_eventually(atomic_load(&ours.asked) == 1, 3000);
@@ -93,7 +93,7 @@ START_TEST(S09_a_leader_whose_node_is_deleted_stays_out_until_it_returns)
 }
 END_TEST
 
-/* Queued by hand while it runs without leading. */
+/* It is requeued by a call while its function runs without leading. */
 START_TEST(S05_a_requeue_of_a_lost_leader_waits_for_its_return)
 {
 	enter(chief_options("ours", 0));
@@ -105,7 +105,7 @@ START_TEST(S05_a_requeue_of_a_lost_leader_waits_for_its_return)
 }
 END_TEST
 
-/* Nobody can be reached: the clock alone says when it is over. */
+/* No server can be reached, so only the clock says when the term is over. */
 START_TEST(S01_a_leader_in_a_void_is_asked_before_the_next_leads)
 {
 	enter(chief_options("ours", 1));
@@ -140,7 +140,8 @@ START_TEST(U02_a_leader_that_is_disconnected_leads_on)
 }
 END_TEST
 
-/* Its node is kept until it has returned, whatever the connection does. */
+/* Its node is kept until its function has returned, whatever happens to the
+   connection. */
 START_TEST(U02_a_cautious_leader_is_asked_at_once)
 {
 	struct kustos_selector_options o = chief_options("ours", 1);
@@ -191,7 +192,8 @@ static void *close_it(void *arg)
 	return NULL;
 }
 
-/* It loses what it has while a close waits for its function, or before that. */
+/* It loses its session before the close, or while the close waits for its
+   function. */
 START_TEST(S05_a_close_and_a_loss_meet)
 {
 	int64_t epoch = client_epoch(client);
@@ -226,7 +228,8 @@ static const int codes[] = { ZK_OP_CREATE2, ZK_OP_CHILDREN2, ZK_OP_SYNC,
 
 START_TEST(S06_a_fault_at_any_frame_leaves_one_node)
 {
-	/* It greets a connection, so that one has to go before. */
+	/* SYNC is sent on a new connection, so the connection must break
+	   first. */
 	if (codes[_i % CODES] == ZK_OP_SYNC)
 		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	inject_frame(_i / CODES ? INJECT_LOSE_REPLY : INJECT_FAIL_SEND,
@@ -245,7 +248,7 @@ START_TEST(S06_a_fault_at_any_frame_leaves_one_node)
 }
 END_TEST
 
-/* Or those above would say nothing of it. */
+/* Without this, the test above might have tested nothing. */
 START_TEST(S06_each_kind_of_frame_has_failed_in_both_ways)
 {
 	ck_assert_int_eq(inject_untried(codes, CODES), 0);
@@ -257,8 +260,8 @@ END_TEST
 #define CROWD 4
 #define MOVES 400
 
-/* One that is made and ended, asked and queued, at random, while connections
-   break: terms never overlap, and nothing is left behind. */
+/* Selectors are created, destroyed, interrupted and requeued at random while
+   connections break: terms must not overlap, and nothing may be left behind. */
 START_TEST(L13_selectors_come_and_go)
 {
 	static struct chief all[CROWD];
@@ -269,7 +272,7 @@ START_TEST(L13_selectors_come_and_go)
 
 	for (int i = 0; i < CROWD; i++)
 		all[i].selector = NULL;
-	/* A slow machine gives them few terms in so many moves. */
+	/* On a slow machine they have few terms in this many moves. */
 	for (int i = 0; i < MOVES || (terms <= CROWD && test_now_ms() < end);
 		i++) {
 		struct chief *c = &all[rand_r(&seed) / 16 % CROWD];

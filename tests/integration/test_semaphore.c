@@ -1,6 +1,6 @@
 /*
- * test_semaphore.c - one client or two, and a server that is well: what each
- * call of <kustos/semaphore.h> returns, and what it leaves on the server.
+ * test_semaphore.c - one client or two and a server that works: what each call
+ * of <kustos/semaphore.h> returns, and what it leaves on the server.
  */
 #include "semaphore_fixture.h"
 
@@ -48,7 +48,8 @@ START_TEST(S14_there_are_never_more_leases_than_max)
 	check_err(sem_try(sem), KUSTOS_EBUSY);
 	check_err(sem_try(others), KUSTOS_EBUSY);
 	sem_ask(&waits, others, SOON);
-	/* It waits with its lease and its lock, and nobody comes in before it. */
+	/* It waits with its lease and its lock, and nobody gets in before
+	   it. */
 	sem_wait_count(LEASES, MAX + 1);
 	sem_wait_count(LOCKS, 1);
 	check_err(sem_try(sem), KUSTOS_EBUSY);
@@ -145,7 +146,7 @@ START_TEST(several_are_granted_all_or_none)
 		KUSTOS_ETIMEDOUT);
 	ck_assert_ptr_null(none[0]);
 	sem_check(2, 0);
-	/* One of those that were to be two is still to be had. */
+	/* One of the leases that it wanted two of is still available. */
 	check_err(sem_try(sem), KUSTOS_OK);
 	hold_give(two[0]);
 	sem_take_many(sem, 2, all);
@@ -191,7 +192,7 @@ START_TEST(who_waits_for_several_is_not_passed_over)
 		KUSTOS_OK);
 	sem_wait_count(LOCKS, 1);
 	sem_wait_count(LEASES, 1 + MAX);
-	/* There would be room for one, but it is spoken for. */
+	/* There would be room for one, but it is reserved. */
 	check_err(sem_try(others), KUSTOS_EBUSY);
 	sem_ask(&later, others, SOON);
 	sem_wait_count(LOCKS, 2);
@@ -252,7 +253,7 @@ START_TEST(those_who_wait_are_served_in_their_order)
 		sem_ask(&asks[i], i % 2 ? sem : others, SOON);
 		sem_wait_count(LOCKS, i + 1);
 	}
-	/* The first of them waits in both. */
+	/* The first of them waits in both lines. */
 	sem_wait_count(LEASES, MAX + 1);
 	hold_give(all[0]);
 	for (int i = 0; i < 6; i++)
@@ -355,7 +356,7 @@ START_TEST(leases_carry_the_data_of_their_time)
 	}
 	ck_assert_str_eq(list->list[0].data, "first");
 	ck_assert_str_eq(list->list[1].data, "second");
-	/* As Curator's do, unless told otherwise. */
+	/* The default is the same as Curator's. */
 	ck_assert_str_eq(list->list[2].data, "127.0.0.1");
 	kustos_participants_free(list);
 	give_many(holds, 3);
@@ -378,7 +379,7 @@ START_TEST(a_lease_is_a_hold_with_a_token)
 	check_err(kustos_hold_multi(one, &op, 1, SOON, NULL, NULL), KUSTOS_OK);
 	next = sem_take(others);
 	ck_assert(kustos_hold_token(next) > kustos_hold_token(one));
-	/* Somebody takes its node away: it is told, and cannot write. */
+	/* Somebody deletes its node: it is told, and cannot write. */
 	check_err(kustos_hold_on_lost(one, count_call, &lost), KUSTOS_OK);
 	ck_assert_int_eq(raw_delete(fixture_address(), kustos_hold_path(one)),
 		0);
@@ -450,13 +451,13 @@ START_TEST(S14_who_goes_by_another_number_is_told)
 	test_eventually(kustos_semaphore_disagrees(more), 1000);
 	test_eventually(kustos_semaphore_disagrees(sem), 1000);
 	test_eventually(kustos_semaphore_disagrees(others), 1000);
-	/* Nobody says again what has stood there, not even who found it there:
-	   the next one is to be told of this. */
+	/* Nobody writes the old number again, not even those that had found it:
+	   the next client is to be told of this one. */
 	pair_settle();
 	ck_assert_int_ge(raw_do_get(raw, SEM, text, sizeof(text), NULL), 0);
 	ck_assert_str_eq(text, "7");
 	kustos_semaphore_destroy(more);
-	/* What is no number is somebody's, and left alone. */
+	/* Data that is no number is somebody else's, and left alone. */
 	for (int i = 0; i < 2; i++) {
 		const char *theirs = i ? "5 of us" : "private";
 

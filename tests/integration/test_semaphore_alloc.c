@@ -1,12 +1,13 @@
 /*
- * test_semaphore_alloc.c - every allocation of every call of a semaphore fails
- * once: the call says so or does without, and nothing is left behind.
+ * test_semaphore_alloc.c - each allocation of each call of a semaphore fails
+ * once (allocs.h): the call either reports this or does without the memory, and
+ * leaves nothing behind.
  */
 #include "allocs.h"
 #include "inject.h"
 #include "semaphore_fixture.h"
 
-#define T_MS 6000 /* what cannot be sent is tried again after an eighth */
+#define T_MS 6000 /* what cannot be sent is retried after an eighth of this */
 #define MAX 2
 
 static struct kustos_hold *full[MAX]; /* before some of the calls */
@@ -100,7 +101,7 @@ static void leave(void)
 		allocs_expect(kustos_hold_release(full[i]) == KUSTOS_OK);
 }
 
-/* Two that wait, and get what the others give back. */
+/* Two wait, and get what the others release. */
 static enum kustos_err call_wait(void)
 {
 	struct ask asks[2] = { { .calls = 0 } };

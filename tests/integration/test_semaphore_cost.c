@@ -1,6 +1,6 @@
 /*
  * test_semaphore_cost.c - how many requests and round trips a lease takes, and
- * that nothing piles up over many of them.
+ * that nothing grows over many leases.
  */
 #include "process.h"
 #include "semaphore_fixture.h"
@@ -36,7 +36,7 @@ START_TEST(a_lease_with_room_is_three_requests)
 	for (int i = 0; i < 100; i++)
 		hold_give(sem_take(sem));
 	pair_flush();
-	/* Create and list, delete; one that lasts is watched besides. */
+	/* Create and list, delete; a lease that lasts is also watched. */
 	ck_assert_uint_ge(sent() - before, 300);
 	ck_assert_uint_le(sent() - before, 360);
 	ck_assert_int_eq(sem_count(LOCKS), 0);
@@ -55,12 +55,12 @@ START_TEST(leases_taken_together_have_one_listing)
 }
 END_TEST
 
-/* Answers take this long, so that round trips can be told by the time: on a
+/* Answers take this long, so that time tells the number of round trips, on a
    machine that is late by no more than one. */
 #define TRIP_MS 400
 
-/* Return how many round trips it took until a lease was granted; 1 where the
-   clock does not tell. */
+/* Return how many round trips it took until a lease was granted; 1 where times
+   say nothing. */
 static int64_t round_trips(void)
 {
 	int64_t began = test_now_ms();
@@ -79,9 +79,9 @@ START_TEST(a_lease_with_room_is_one_round_trip)
 }
 END_TEST
 
-/* Who had to wait does not try again before it knows that the way is free; then
-   it is one for the line, and one for the lease.  (One in all, if it looked so
-   late that there was room again.) */
+/* A client that had to wait joins the line first the next time, and does not
+   try: then it takes one round trip for the line and one for the lease.  (One
+   in all, if it looked so late that there was room again.) */
 START_TEST(a_lease_after_a_wait_is_two_round_trips)
 {
 	struct kustos_hold *all[MAX];
@@ -91,7 +91,7 @@ START_TEST(a_lease_after_a_wait_is_two_round_trips)
 	sem_ask(&waits, sem, SOON);
 	sem_wait_count(LOCKS, 1);
 	sem_wait_count(LEASES, MAX + 1);
-	pair_flush(); /* and has seen that there is no room */
+	pair_flush(); /* it has seen that there is no room */
 	give_many(all, MAX);
 	check_err(ask_wait(&waits, 5000), KUSTOS_OK);
 	hold_give(waits.hold);
@@ -123,7 +123,7 @@ static void get_after_all(struct ask *waits, struct kustos_hold **all)
 	sem_flush();
 }
 
-/* A try in vain wakes the first in line for nothing. */
+/* A try in vain would wake the first in line for nothing. */
 START_TEST(L28_who_had_to_wait_does_not_try_the_next_time)
 {
 	struct kustos_hold *all[MAX];
@@ -151,12 +151,12 @@ START_TEST(a_shared_number_is_read_once)
 	for (int i = 0; i < 10; i++)
 		hold_give(sem_take(shared));
 	pair_flush();
-	/* But for the nodes of leases that last. */
+	/* Except for the nodes of leases that last. */
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_GET), 5);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_CHILDREN2), 10);
 	proxy_reset_counts(proxy);
 	sem_set(shared, MAX - 1);
-	pair_hear(client); /* the event comes before that */
+	pair_hear(client); /* the event arrives before this */
 	ck_assert_int_gt(proxy_events(proxy), 0);
 	hold_give(sem_take(shared));
 	ck_assert_int_eq(kustos_semaphore_max(shared), MAX - 1);
@@ -164,7 +164,7 @@ START_TEST(a_shared_number_is_read_once)
 }
 END_TEST
 
-/* Only who is first in line looks when the leases change. */
+/* Only the first in line looks when the leases change. */
 START_TEST(L28_a_release_wakes_one_however_many_wait)
 {
 	static struct ask asks[WAITERS];
@@ -188,8 +188,8 @@ START_TEST(L28_a_release_wakes_one_however_many_wait)
 	sem_flush();
 	ck_assert_int_ge(proxy_count(proxy, ZK_OP_CREATE2), WAITERS - 1);
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_CREATE2), WAITERS);
-	/* Of the leases two each, as one's release wakes the next; of the locks
-	   hardly any. */
+	/* Two listings of the leases each, because a release wakes the next
+	   one; hardly any of the locks. */
 	ck_assert_int_le(proxy_count(proxy, ZK_OP_CHILDREN2), 3 * WAITERS);
 	ck_assert_uint_le(sent() - before, 8 * WAITERS);
 	give_many(all + 1, MAX - 1);
@@ -216,7 +216,7 @@ static void churn(int rounds)
 	sem_flush();
 }
 
-/* A sanitizer keeps what was freed. */
+/* A sanitizer keeps freed memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define rss_kb() 0
 #endif
@@ -225,7 +225,7 @@ START_TEST(P05_nothing_grows_over_thousands_of_leases)
 {
 	long kb, fds;
 
-	churn(100); /* by then the clients probe no server any more */
+	churn(100); /* after this the clients no longer probe servers */
 	fds = fd_count();
 	kb = rss_kb();
 	churn(500);

@@ -1,7 +1,7 @@
 /*
- * test_semaphore_faults.c - a frame fails at any point of taking leases, waiting
- * for them and giving them back; sessions end and nodes are deleted: there are
- * never too many, and nothing is left.
+ * test_semaphore_faults.c - a frame is lost at any point of acquiring, waiting
+ * for and releasing leases; sessions end and nodes are deleted: there are never
+ * too many leases, and nothing is left.
  */
 #include "faults.h"
 #include "inject.h"
@@ -77,7 +77,7 @@ static const struct faults_lock faulty = {
 	.wait = one_wait,
 };
 
-/* Give up while the fault has its effect, and before it can be mended. */
+/* Give up while the fault is in effect, and before the client can recover. */
 START_TEST(L05_giving_up_amid_a_fault_leaves_nothing)
 {
 	struct kustos_hold *theirs[MAX], *hold = NULL;
@@ -109,7 +109,7 @@ START_TEST(S11_a_waiter_whose_session_ended_waits_anew)
 	sem_ask(&later, others, SOON);
 	sem_wait_count(LOCKS, 2);
 	client_kill_session(client);
-	/* The other is first now, and ours behind it. */
+	/* The other one is first now, and ours is behind it. */
 	test_eventually(client_session_id(client) != session, 5000);
 	sem_wait_count(LOCKS, 2);
 	ck_assert(ask_waits(&ours));
@@ -169,7 +169,7 @@ END_TEST
 
 /* --- Nodes that go ------------------------------------------------------- */
 
-/* Find the one child of "path" that is none of "theirs", and is not "old". */
+/* Find the one child of "path" that is none of "theirs" and not "old". */
 static bool find_ours(const char *path, struct kustos_hold **theirs,
 	const char *old, char found[256])
 {
@@ -195,7 +195,7 @@ static bool find_ours(const char *path, struct kustos_hold **theirs,
 	return count == 1;
 }
 
-/* Delete the node of ours in "path"; there has to be another then. */
+/* Delete our node in "path"; it must then be replaced by another. */
 static void replace(const char *path, struct kustos_hold **theirs)
 {
 	char old[256], now[256];
@@ -205,7 +205,8 @@ static void replace(const char *path, struct kustos_hold **theirs)
 	test_eventually(find_ours(path, theirs, old, now), 2000);
 }
 
-/* Who waits has a lease, and a lock; each may be deleted from outside. */
+/* A waiter has a node of each kind, a lease and a lock; either may be deleted
+   by somebody else. */
 START_TEST(S09_who_waits_takes_what_was_deleted_anew)
 {
 	struct kustos_hold *theirs[MAX];
@@ -249,7 +250,7 @@ static void take_leave(void *arg, struct kustos_hold *lease)
 	check_err(kustos_hold_release(lease), KUSTOS_ELOST);
 }
 
-/* What a program leaves; no leak, as it is known here. */
+/* Never freed after the close of its client; known here, so it is no leak. */
 static struct kustos_semaphore *volatile left;
 
 START_TEST(L01_closing_a_client_ends_each_wait_once_and_gives_leases_back)
@@ -301,7 +302,7 @@ START_TEST(L20_a_try_does_not_wait_for_a_connection)
 }
 END_TEST
 
-/* A try that is cut off ends at once, and what it has made goes later. */
+/* A try that is cut off ends at once, and its node is deleted later. */
 START_TEST(L05_a_try_that_is_cut_off_leaves_nothing)
 {
 	hold_give(sem_take(sem));

@@ -1,6 +1,7 @@
 /*
- * test_semaphore_max.c - a number of leases that stands in a node and changes
- * while they are held; and the lock that is made of a semaphore for one.
+ * test_semaphore_max.c - a number of leases that is stored in a node and
+ * changes while leases are held; and the lock that is made of a semaphore for
+ * one.
  */
 #include "semaphore_fixture.h"
 
@@ -26,7 +27,7 @@ static void set_up(void)
 	open_pair(NULL);
 }
 
-/* Store what is no number in its node, which is there. */
+/* Store something that is no number in its node, which exists. */
 static void set_raw(const char *data)
 {
 	ck_assert_int_eq(raw_set(fixture_address(), NUMBER, data), 0);
@@ -67,7 +68,7 @@ static void *set_seven(void *arg)
 	return (void *)(intptr_t)err;
 }
 
-/* It was not there, and is when it is to be made. */
+/* The node did not exist, and does when it is to be created. */
 START_TEST(who_is_beaten_to_making_the_node_stores_its_number_all_the_same)
 {
 	struct kustos_client_options o = pair_proxy(T_MS);
@@ -155,7 +156,7 @@ START_TEST(S14_shrinking_grants_nobody_until_it_fits)
 	sem_set(others, 1);
 	sem_ask(&waits, others, SOON);
 	sem_wait_count(LEASES, 4);
-	/* Who has one keeps it. */
+	/* The holders keep their leases. */
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(kustos_hold_state(three[i]), KUSTOS_HOLD_HELD);
 	hold_give(three[1]);
@@ -214,7 +215,7 @@ START_TEST(L08_a_number_that_changed_meanwhile_is_seen_after_a_reconnect)
 }
 END_TEST
 
-/* A request for the number that waits for a connection. */
+/* A request for the number is waiting for a connection. */
 START_TEST(L06_a_close_does_not_wait_for_a_number)
 {
 	struct kustos_client *nowhere = client_open("127.0.0.1:1", T_MS);
@@ -234,12 +235,13 @@ START_TEST(L06_a_close_does_not_wait_for_a_number)
 }
 END_TEST
 
-/* What a program leaves; no leak, as it is known here. */
+/* Never freed after the close of their client; known here, so they are no
+   leaks. */
 static struct kustos_semaphore *volatile left[2];
 
-/* The node in which others leave their number is watched for as long as there is a
-   semaphore, and read again in the next session.  Here it was given up, so nobody can
-   say that it is over. */
+/* The node in which others leave their number is watched as long as the
+   semaphore exists, and read again in the next session.  Here the session was
+   given up, so nobody knows whether it is over. */
 START_TEST(L06_a_close_does_not_wait_for_what_is_only_watched)
 {
 	struct kustos_client_options o = pair_proxy(4000);
@@ -312,7 +314,7 @@ START_TEST(U01_any_thread_unlocks_the_lock_of_a_semaphore)
 }
 END_TEST
 
-/* It is a semaphore for one: which can be taken together with others. */
+/* As a semaphore for one it can be acquired together with other locks. */
 START_TEST(the_lock_of_a_semaphore_is_taken_together_with_others)
 {
 	struct kustos_semaphore_options o = KUSTOS_SEMAPHORE_OPTIONS_INIT;
@@ -425,8 +427,8 @@ START_TEST(a_lock_that_is_destroyed_is_waited_for_no_more)
 }
 END_TEST
 
-/* It is granted to a thread that has not woken up yet, and then there is no lock
-   any more with which that could unlock it. */
+/* The lock is granted to a thread that has not woken up yet.  Then the lock is
+   destroyed, so the thread could not unlock it. */
 START_TEST(a_lock_that_a_destruction_overtakes_is_given_back)
 {
 	struct sigaction action = { .sa_handler = stand_still };

@@ -1,5 +1,6 @@
 /*
- * test_session.c - sessions, epochs and listeners against a real server.
+ * test_session.c - sessions, epochs and listeners: what is told of a loss and
+ * of the next session, and that no request is forgotten meanwhile.
  */
 #include "callback_gate.h"
 #include "client_fixture.h"
@@ -13,7 +14,7 @@
 
 /* Long enough that nothing expires by itself.  Not longer, because a server may
    leave the handshake of a session that is just being killed unanswered, and
-   the client notices that after a third. */
+   the client notices that only after a third of this. */
 #define LONG_MS 6000
 #define LONGER_MS 12000
 
@@ -41,7 +42,8 @@ START_TEST(a_new_session_follows_an_expired_one_by_itself)
 }
 END_TEST
 
-/* Every loss, in order, once, and each followed by the next epoch. */
+/* Check that each loss was told once, in order, and was followed by the next
+   epoch. */
 static void check_losses(struct record *r, int losses)
 {
 	int64_t lost = 0, connected = 0;
@@ -64,7 +66,7 @@ static void check_losses(struct record *r, int losses)
 	ck_assert_int_eq(connected, losses + 1);
 }
 
-/* Return the epoch that was told last as connected. */
+/* Return the epoch that was last told as connected. */
 static int64_t last_epoch(struct record *r)
 {
 	int64_t epoch = 0;
@@ -236,8 +238,8 @@ START_TEST(a_listener_may_unlisten_itself)
 }
 END_TEST
 
-/* L2: a request that slips past the check just before the library's thread
-   ends is never completed by it. */
+/* L2: a request that slips past the check just before the library's thread ends
+   is never completed by the library. */
 struct hammer {
 	struct kustos_client *client;
 	struct completions done;

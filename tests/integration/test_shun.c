@@ -1,6 +1,6 @@
 /*
- * test_shun.c - a session does not go back to a server that may have a write of it
- * still.
+ * test_shun.c - a session does not go back to a server that may still have one
+ * of its writes: that write would be carried out after all.
  */
 #include "client_fixture.h"
 #include "support/ensemble.h"
@@ -16,7 +16,7 @@
 #define WAYS 3
 #define T_MS 6000
 
-/* To one server, or to several. */
+/* The proxies, to one server or to several. */
 static struct proxy *ways[WAYS];
 static char hosts[256];
 
@@ -50,7 +50,8 @@ static void close_all(struct kustos_client *client)
 		proxy_free(ways[i]);
 }
 
-/* It is somewhere else, or back there at once, which is as well. */
+/* Lose the answer to a write.  Returns the proxy that was used.  The client is
+   elsewhere afterwards, or was back there at once, which is fine too. */
 static int lose_a_write(struct kustos_client *client)
 {
 	int way = way_of(client);
@@ -88,8 +89,8 @@ START_TEST(S06_a_session_does_not_go_back_to_where_a_write_was_lost)
 }
 END_TEST
 
-/* As many as are passed on before the one that matters, which the leader so comes to
-   when it has heard whose that session is. */
+/* So many requests are passed on before the one that matters.  Therefore the
+   leader gets that one after it has learned whose session it is. */
 #define AHEAD 3000
 
 static void pass_on(struct kustos_client *busy, struct completions *done)
@@ -119,7 +120,7 @@ static struct kustos_hold *ask(struct kustos_mutex *mutex,
 
 #define has(hold) (__atomic_load_n(&(hold), __ATOMIC_SEQ_CST) != NULL)
 
-/* It knows two of three servers: a follower, and the leader. */
+/* The client knows two of three servers: a follower and the leader. */
 START_TEST(S06_what_a_follower_has_kept_is_not_done_after_all)
 {
 	struct server_options o = { .tick_ms = 1000 };
@@ -169,7 +170,7 @@ START_TEST(S06_what_a_follower_has_kept_is_not_done_after_all)
 }
 END_TEST
 
-/* Nothing but a link is slow, and it is the client that leaves. */
+/* Only a link is slow, and it is the client that leaves. */
 static void leave_a_silent_server(struct ensemble *e)
 {
 	const char *leader = server_address(ensemble_server(e, 2));

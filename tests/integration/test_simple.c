@@ -1,6 +1,6 @@
 /*
- * test_simple.c - the simple lock: taken, refused, waited for and given back;
- * its node, and who else may make it.
+ * test_simple.c - the simple lock: acquired, refused, waited for and released;
+ * its node, and who else may create that.
  */
 #include "simple_fixture.h"
 
@@ -36,7 +36,7 @@ START_TEST(taking_it_costs_one_round_trip_and_giving_it_back_none)
 {
 	struct kustos_hold *hold;
 
-	hold_give(simple_take(simple)); /* its parents are there now */
+	hold_give(simple_take(simple)); /* its parents exist now */
 	pair_flush();
 	proxy_reset_counts(proxy);
 	for (int i = 0; i < 5; i++) {
@@ -72,7 +72,7 @@ START_TEST(who_waits_has_it_when_the_holder_gives_it_back)
 
 	for (int i = 0; i < 3; i++)
 		simple_ask(&asks[i], simple, SOON);
-	wait_until_watched(2); /* the holder's and one for all three */
+	wait_until_watched(2); /* the holder's, and one for all three */
 	hold_give(hold);
 	for (int i = 0; i < 3; i++) { /* those of one client have an order */
 		check_err(ask_wait(&asks[i], 3000), KUSTOS_OK);
@@ -118,7 +118,7 @@ START_TEST(L14_a_holder_that_dies_lets_others_in)
 	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
 	client_wait_epoch(client, 1, 5000);
 	pair_flush();
-	check_node(a.hold, other); /* nothing of theirs was touched */
+	check_node(a.hold, other); /* their node was not touched */
 	hold_give(a.hold);
 }
 END_TEST
@@ -142,7 +142,7 @@ START_TEST(U03_a_deadline_passes_and_a_cancel_fires_while_it_waits)
 	kustos_cancel_destroy(cancel);
 	ck_assert_ptr_null(none);
 	hold_give(hold);
-	node_wait_gone(); /* and nobody takes it */
+	node_wait_gone(); /* nobody takes it */
 	check_err(kustos_client_flush(other, SOON, NULL), KUSTOS_OK);
 	pair_flush();
 	ck_assert(!node_there());
@@ -270,7 +270,7 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
-/* Requests take their time to get there. */
+/* Requests take a while to arrive. */
 START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 {
 	struct kustos_simple_options o = KUSTOS_SIMPLE_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /*
- * test_simple_faults.c - the simple lock while frames, connections, sessions and
- * nodes go: who holds has the node, and nobody else's is touched.
+ * test_simple_faults.c - the simple lock while frames, connections, sessions
+ * and nodes are lost: the holder has the node, and nobody else's is touched.
  */
 #include "faults.h"
 #include "inject.h"
@@ -26,7 +26,7 @@ static void tear_down(void)
 	simple_pair_close();
 }
 
-/* Acquire, find the node, which is ours, and give it back. */
+/* Acquire, check that the node is ours, and release. */
 static void one_cycle(void)
 {
 	struct kustos_hold *hold = simple_take(simple);
@@ -80,19 +80,19 @@ static const struct faults_lock faulty = {
 	.ask = ask_it,
 };
 
-/* The answer comes after the caller has lost patience, or never. */
+/* The answer comes after the caller has given up, or never. */
 START_TEST(L05_giving_up_before_it_is_known_leaves_nothing)
 {
 	struct kustos_hold *hold = NULL;
 
-	hold_give(simple_take(simple)); /* so that its parents are there */
+	hold_give(simple_take(simple)); /* so that its parents exist */
 	pair_flush();
 	int sent = inject_sent(ZK_OP_CREATE2);
 	inject_frame(_i == 0 ? INJECT_HOLD_REPLY : INJECT_LOSE_REPLY,
 		ZK_OP_CREATE2, 1);
 	if (_i > 0)
 		inject_connect(ECONNREFUSED);
-	/* Before it is tried again, and after that; once it has been sent. */
+	/* Before it is retried, and after that; but once it has been sent. */
 	for (int i = 0; i < 20 && inject_sent(ZK_OP_CREATE2) == sent; i++)
 		check_err(kustos_simple_acquire(simple,
 				  kustos_after_ms(_i == 2 ? 50 : 300), NULL,
@@ -107,8 +107,8 @@ START_TEST(L05_giving_up_before_it_is_known_leaves_nothing)
 }
 END_TEST
 
-/* Two objects of one client, and the answer to the first one's creation is
-   lost: the second does not take the first one's node for its own. */
+/* Two objects of one client.  The answer to the first one's creation is lost,
+   and the second must not take that node for its own. */
 START_TEST(S06_one_of_a_clients_two_objects_has_it)
 {
 	struct kustos_simple *twin = simple_new(client, 0);
@@ -156,8 +156,8 @@ START_TEST(S09_a_holder_whose_node_was_deleted_knows_and_spares_the_next)
 }
 END_TEST
 
-/* Deleted and taken by another while nothing can be heard of it; and given back
-   at the moment of the reconnect, or later. */
+/* The node is deleted, and created by somebody else, while the client is cut
+   off.  The lock is released at the moment of the reconnect, or later. */
 START_TEST(S09_a_node_of_others_is_spared_after_a_disconnect)
 {
 	struct kustos_hold *hold = simple_take(simple);
@@ -179,8 +179,8 @@ START_TEST(S09_a_node_of_others_is_spared_after_a_disconnect)
 }
 END_TEST
 
-/* Given back while nothing can be heard; and what was asked about the node once it
-   can is lost. */
+/* Released while the client is cut off; afterwards the answer to its first look
+   at the node is lost. */
 START_TEST(S10_a_release_that_has_to_look_twice_spares_the_next_one)
 {
 	struct kustos_hold *hold = simple_take(simple);
@@ -199,7 +199,8 @@ START_TEST(S10_a_release_that_has_to_look_twice_spares_the_next_one)
 }
 END_TEST
 
-/* Made, and not yet known, when the session ends: it grants nothing. */
+/* The node has been created, and the client does not know it yet, when the
+   session ends. */
 START_TEST(S03_what_an_old_session_made_grants_nothing_in_a_new_one)
 {
 	struct ask a = { .calls = 0 };
@@ -239,7 +240,7 @@ static void *set_guarded(void *hold)
 	return NULL;
 }
 
-/* When it could be sent, a node of the same name is another's. */
+/* When it could be sent, the node of this name is somebody else's. */
 START_TEST(S02_a_guarded_transaction_that_waits_ends_with_the_hold)
 {
 	struct kustos_hold *hold = simple_take(simple);
@@ -279,7 +280,7 @@ START_TEST(S11_a_waiter_waits_on_through_disconnects_and_sessions)
 	client_wait_epoch(client, 1, 8000);
 	wait_until_watched(1);
 	ck_assert(ask_waits(&a));
-	if (_i == 1) { /* and goes while nothing can be heard of it */
+	if (_i == 1) { /* it goes while the client is cut off */
 		faults_disconnect();
 	}
 	rival_leave(&rival);
@@ -290,7 +291,7 @@ START_TEST(S11_a_waiter_waits_on_through_disconnects_and_sessions)
 }
 END_TEST
 
-/* The next one's node has the same name. */
+/* The next holder's node has the same name. */
 START_TEST(S10_a_break_whose_answer_is_lost_does_not_break_the_next_one)
 {
 	struct kustos_participants *p = NULL;

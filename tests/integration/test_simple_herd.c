@@ -1,5 +1,6 @@
 /*
- * test_simple_herd.c - what a release of the simple lock costs when many wait.
+ * test_simple_herd.c - how many requests a release of the simple lock costs
+ * when many wait for it.
  */
 #include "proxy.h"
 #include "simple_fixture.h"
@@ -33,7 +34,7 @@ static void tear_down(void)
 	proxy = NULL;
 }
 
-/* Return who has been granted it and was not seen before, or -1. */
+/* Return one that has been granted the lock and was not seen before, or -1. */
 static int winner(void)
 {
 	for (int i = 0; i < HERD; i++)
@@ -42,8 +43,8 @@ static int winner(void)
 	return -1;
 }
 
-/* Each release wakes all: the first time all try, and then hardly anybody who
-   is not served does. */
+/* Each release wakes all.  The first time all of them try; later, hardly any
+   but the one that is served. */
 START_TEST(L28_a_release_costs_a_read_each_and_few_tries)
 {
 	struct rival rival;
@@ -61,7 +62,8 @@ START_TEST(L28_a_release_costs_a_read_each_and_few_tries)
 		test_eventually(winner() >= 0, 5000);
 		i = winner();
 		waiting--;
-		/* All but the winner watch again, and it does. */
+		/* All but the winner watch the node again, and so does the
+		   winner. */
 		wait_until_watched(waiting + 1);
 		if (n == 0) {
 			printf("the first of %d: %d tries, %d reads\n", HERD,
@@ -77,8 +79,9 @@ START_TEST(L28_a_release_costs_a_read_each_and_few_tries)
 	tries = proxy_count(proxy, ZK_OP_CREATE2);
 	reads = proxy_count(proxy, ZK_OP_GET);
 	printf("the %d after it: %d tries, %d reads\n", HERD - 1, tries, reads);
-	/* All who wait would try each time, without a pause: 276.  The pauses
-	   are of milliseconds, and so pass for nothing where all is slow. */
+	/* If all waiters tried each time, without pauses, it would be 276.  The
+	   pauses are of milliseconds, and so do not help where everything is
+	   slow. */
 	ck_assert_int_lt(tries, HERD * (HERD - 1) * 3 / 8);
 	ck_assert_int_lt(reads, HERD * HERD * 3 / 2);
 }

@@ -1,7 +1,7 @@
 /*
  * test_sizes.c - programs that were compiled with another version of the
- * headers: what they do not know is left alone, what they do not set has its
- * default.
+ * headers: fields that they do not know are left alone, and options that they
+ * do not set have their defaults.
  */
 #include "client_fixture.h"
 
@@ -17,7 +17,7 @@ static void mark(void *memory, size_t size)
 	memset((char *)memory + sizeof(size_t), MARK, size - sizeof(size_t));
 }
 
-/* Nothing was written from "known" to "size". */
+/* Check that nothing was written from "known" to "size". */
 static void check_marks(const void *memory, size_t known, size_t size)
 {
 	for (size_t i = known; i < size; i++)

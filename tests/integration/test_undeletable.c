@@ -1,7 +1,7 @@
 /*
- * test_undeletable.c - nodes of ours that may not be deleted, of which no call
- * tells: they are logged, once for each folder.  What has a call, or stands in a
- * line, is in test_mutex_edges.c.
+ * test_undeletable.c - nodes of ours that may not be deleted, which no call
+ * reports: they are logged, once for each folder.  For calls that report it,
+ * and for places in a line, see test_mutex_edges.c.
  */
 #include "client_fixture.h"
 #include "raw.h"
@@ -30,7 +30,8 @@ static void count(void *arg, enum kustos_log_level level, const char *line)
 	atomic_fetch_add(&told, 1);
 }
 
-/* A client from whose nodes nobody may delete any, but one who cleans up. */
+/* A client from whose nodes nobody may delete any, except somebody who cleans
+   up. */
 static void set_up(void)
 {
 	static const struct kustos_acl acl[] = {
@@ -86,7 +87,7 @@ static void tear_down(void)
 	client_close(cleaner);
 }
 
-/* By now it was told so often, the last time of something in "folder". */
+/* Check that so many lines were logged, the last of them about "folder". */
 static void check_told(int times, const char *folder)
 {
 	check_err(kustos_client_flush(keeper, SOON, NULL), KUSTOS_OK);
@@ -119,7 +120,7 @@ static void clean_kept(void)
 	client_close(cleaner);
 }
 
-/* A round of two: it and its last node are two. */
+/* In a round of two, a member and its own last node must not count as two. */
 START_TEST(S12_a_member_is_not_counted_twice_beside_what_it_left)
 {
 	bool known = _i == 0;
@@ -139,7 +140,7 @@ START_TEST(S12_a_member_is_not_counted_twice_beside_what_it_left)
 	check_told(1, "/kept/");
 	ck_assert_int_eq(raw_count_children(fixture_address(), "/kept"), 1);
 
-	/* It may be of the next round once that is gone. */
+	/* Once that is gone, the member may be in the next round. */
 	clean_kept();
 	check_err(kustos_double_barrier_enter(m, KUSTOS_NOW, NULL),
 		KUSTOS_EBUSY);
@@ -148,7 +149,7 @@ START_TEST(S12_a_member_is_not_counted_twice_beside_what_it_left)
 }
 END_TEST
 
-/* And so is that all are in. */
+/* That all are in is reported once, too. */
 START_TEST(the_end_of_a_round_is_told_once)
 {
 	struct kustos_double_barrier *m = NULL;
@@ -200,7 +201,7 @@ START_TEST(a_receipt_is_told_of)
 }
 END_TEST
 
-/* And again if that was of use meanwhile. */
+/* It is logged again after a deletion has succeeded meanwhile. */
 START_TEST(what_a_program_has_deleted_is_told_once_until_one_succeeds)
 {
 	check_err(kustos_create(keeper, "/full/child", "", 0, KUSTOS_PARENTS,

@@ -1,6 +1,6 @@
 /*
- * test_unknown.c - what is said of a write whose answer was lost, and what is
- * then on the server.
+ * test_unknown.c - writes whose answer was lost: what the caller is told, and
+ * what is then on the server.
  */
 #include "client_fixture.h"
 #include "inject.h"
@@ -63,7 +63,7 @@ static bool is_there(const char *path)
 	return rc == 0;
 }
 
-/* Make a protected node, and check that it is the only one, and ours. */
+/* Create a protected node, and check that it is the only one, and ours. */
 static void make_protected(int flags)
 {
 	struct kustos_stat stat;
@@ -95,11 +95,12 @@ START_TEST(S06_a_lost_create_reply_leaves_one_node)
 }
 END_TEST
 
-/* The op codes of which a protected creation is made, the search included. */
+/* The op codes of the requests of a protected creation, including the
+   search. */
 static const int codes[] = { ZK_OP_CREATE2, ZK_OP_CREATE_CONTAINER, ZK_OP_SYNC,
 	ZK_OP_CHILDREN2, ZK_OP_EXISTS };
 #define CODES 5
-#define POINTS 3 /* of each code; some are a heartbeat's or a greeting's */
+#define POINTS 3 /* of each code; also of heartbeats and new connections */
 
 static void fault_at(int fault, int first_lost)
 {
@@ -119,7 +120,7 @@ START_TEST(S06_a_fault_at_any_frame_of_a_creation_leaves_one_node)
 }
 END_TEST
 
-/* Or those above would say nothing of it. */
+/* Without this, the tests above might have tested nothing. */
 START_TEST(S06_each_kind_of_frame_has_failed_in_both_ways)
 {
 	ck_assert_int_eq(inject_untried(codes, CODES), 0);
@@ -149,7 +150,7 @@ static void expect_one(struct completions *done)
 	ck_assert_int_eq(raw_count_children(fixture_address(), "/p"), 1);
 }
 
-/* The silence costs the connection, and not the session. */
+/* The silence costs the connection, but not the session. */
 START_TEST(S06_a_create_reply_that_is_late_leaves_one_node)
 {
 	struct completions done = { 0 };
@@ -180,7 +181,7 @@ START_TEST(S06_a_lost_create_reply_and_a_new_session_make_a_new_node)
 }
 END_TEST
 
-/* One lost request or reply, for a plain create of the kind. */
+/* Create a plain node of this kind, with the request or the reply lost. */
 static enum kustos_err lose_create(enum proxy_fault fault, int flags)
 {
 	proxy_arm(proxy, fault, ZK_OP_CREATE2, 1);
@@ -245,8 +246,8 @@ START_TEST(B09_our_own_older_ephemeral_is_not_taken_for_the_new_one)
 }
 END_TEST
 
-/* Somebody deleted our node, we make it again and lose the answer: that it
-   was not made would be a lie. */
+/* Somebody has deleted our node.  We create it again and lose the answer; it
+   would be wrong to report that it was not created. */
 START_TEST(B09_an_ephemeral_made_again_is_not_reported_as_not_made)
 {
 	client_create(client, "/n", KUSTOS_EPHEMERAL);
@@ -294,7 +295,7 @@ START_TEST(B09_a_delete_is_sent_again_and_gone_is_deleted)
 }
 END_TEST
 
-/* Without patience there is nobody to find it out. */
+/* Without retries nobody finds out the outcome. */
 START_TEST(B09_a_write_that_is_not_tried_again_is_unknown)
 {
 	struct kustos_client *hasty = open_with(kustos_retry_none());
@@ -330,7 +331,8 @@ START_TEST(S20_a_set_of_a_version_is_applied_at_most_once)
 }
 END_TEST
 
-/* Lose a set's request or reply, and let others write before it is known. */
+/* Lose a set's request or reply, and let others write before its outcome is
+   known. */
 static enum kustos_err overtaken(enum proxy_fault fault, const char *theirs,
 	int times)
 {
@@ -372,7 +374,7 @@ START_TEST(S20_a_set_that_another_overtook_is_told_apart_or_unknown)
 }
 END_TEST
 
-/* Add one, as a program would.  Returns what the set said. */
+/* Add one, as a program would.  Returns the error of the set. */
 static enum kustos_err add_one(void)
 {
 	struct kustos_stat stat;
@@ -414,7 +416,7 @@ START_TEST(S20_a_counter_is_what_was_acknowledged_or_unknown)
 }
 END_TEST
 
-/* Its owner is told whenever it is written. */
+/* Its owner is told of each write. */
 START_TEST(S20_who_is_asked_to_give_back_is_asked_once_whatever_is_lost)
 {
 	proxy_arm(proxy, _i == 0 ? PROXY_LOSE_REPLY : PROXY_LOSE_REQUEST,
@@ -429,7 +431,7 @@ START_TEST(S20_who_is_asked_to_give_back_is_asked_once_whatever_is_lost)
 }
 END_TEST
 
-/* It may be asked, and not be read. */
+/* The node may be written and not be read. */
 START_TEST(S20_whether_somebody_is_asked_is_unknown_if_nothing_tells)
 {
 	enum kustos_err blind = answer_to_the_blind();

@@ -1,6 +1,6 @@
 /*
- * test_unsent.c - a client that never reached a server: what a recipe asked of it
- * was not sent, and holds up nobody who closes it.
+ * test_unsent.c - a client that never reached a server: what its recipes asked
+ * for was not sent, and does not hold up its close.
  */
 #include <kustos/barrier.h>
 #include <kustos/claim.h>
@@ -32,7 +32,7 @@ static void open_client(void)
 	atomic_store(&ended, 0);
 }
 
-/* All who asked hear of the end, and there is nobody to wait for. */
+/* Every call ends with an error, and the close has nothing to wait for. */
 static void check_closed(int calls)
 {
 	ck_assert_int_eq(kustos_client_close(client, KUSTOS_FOREVER, NULL),

@@ -1,5 +1,6 @@
 /*
- * test_watch.c - many watches on one client, and the order of what they tell.
+ * test_watch.c - the core's watches: many of them on one client, that they are
+ * removed from the server, and the order of their events.
  */
 #include "client_fixture.h"
 #include "proxy.h"
@@ -30,7 +31,7 @@ static void tear_down(void)
 	proxy_free(proxy);
 }
 
-/* One watch, and the read that sets it. */
+/* A watch, and the read that sets it. */
 struct spy {
 	struct ku_watch watch;
 	struct ku_request request;
@@ -71,7 +72,7 @@ static int fired(struct spy *spy, enum ku_watch_event event)
 	return __atomic_load_n(&spy->fired[event], __ATOMIC_SEQ_CST);
 }
 
-/* Put a watch on a path, for which "kind" is the read. */
+/* Set a watch on a path by a read of this "kind". */
 static enum kustos_err spy_on(struct spy *spy, enum ku_zk_kind kind,
 	const char *path)
 {
@@ -132,7 +133,7 @@ static int watches_on_server(void)
 	return n;
 }
 
-/* Put on "count" watches of nodes that are not there. */
+/* Set "count" watches on nodes that do not exist. */
 static struct spy *watch_many(int count)
 {
 	struct spy *spies = calloc((size_t)count, sizeof(*spies));
@@ -154,8 +155,8 @@ static bool has_reconnected(uint64_t disconnects)
 		kustos_client_state(client) == KUSTOS_CONNECTED;
 }
 
-/* Cut the connection.  Returns whether the news of it, and of its return, came
-   as soon as they should on a machine that is not busy. */
+/* Cut the connection.  Returns whether this, and the reconnect, were told as
+   soon as they should be on a machine that is not busy. */
 static bool told_soon(struct record *record)
 {
 	int before = record_count(record, KUSTOS_SUSPENDED);
@@ -179,7 +180,7 @@ static bool told_soon(struct record *record)
 	return suspended < 50 * KU_NS_PER_MS && back < 500 * KU_NS_PER_MS;
 }
 
-/* One context for each would take 100 ms for each event, every time. */
+/* With one context for each watch, every event would take 100 ms. */
 START_TEST(P01_ten_thousand_watches_do_not_slow_a_session_event)
 {
 	struct spy *spies = watch_many(MANY);
@@ -240,7 +241,7 @@ START_TEST(P03_the_last_of_several_watches_takes_it_off)
 }
 END_TEST
 
-/* The server has not yet said that the first is off. */
+/* The server has not confirmed yet that the first watch is removed. */
 START_TEST(P03_a_watch_put_on_behind_the_end_of_another_is_taken_off)
 {
 	struct spy a, b;
@@ -277,7 +278,7 @@ START_TEST(P03_a_watch_taken_off_while_disconnected_is_taken_off_later)
 }
 END_TEST
 
-/* What is missed while disconnected is told afterwards. */
+/* An event that was missed while disconnected is told afterwards. */
 START_TEST(a_watch_survives_a_disconnect_and_tells_what_was_missed)
 {
 	struct spy spy;
@@ -321,7 +322,7 @@ START_TEST(L07_the_paths_watched_are_capped_and_fit_one_frame)
 	ck_assert_int_eq(watches_on_server(), n);
 	ck_assert_int_eq(raw_create(fixture_address(), spies[0].path, NULL), 0);
 	test_eventually(fired(&spies[0], KU_WATCH_CREATED) == 1, 5000);
-	/* What was taken off makes room. */
+	/* A watch that was removed makes room. */
 	ck_assert_int_eq(spy_on(&spies[n], KU_ZK_EXISTS, path), KUSTOS_OK);
 	test_eventually(is_set(&spies[n]), 2000);
 	spies_free(spies, n + 1);
@@ -329,8 +330,8 @@ START_TEST(L07_the_paths_watched_are_capped_and_fit_one_frame)
 }
 END_TEST
 
-/* Reads and the events of watches come in one stream: who reads a change knows
-   that the event of that change has been told, however busy the stream is. */
+/* Answers and events come in one stream.  So a client that reads a change has
+   already been told the event of this change, however busy the stream is. */
 START_TEST(S22_a_waiting_read_does_not_overtake_an_event)
 {
 	struct completions noise = { 0 };

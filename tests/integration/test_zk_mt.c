@@ -1,5 +1,6 @@
 /*
- * test_zk_mt.c - the boundary over libzookeeper_mt, against a real server.
+ * test_zk_mt.c - the boundary lib/zk.h over libzookeeper_mt, against a real
+ * server: each request, events, and the end of a handle.
  */
 #define _GNU_SOURCE
 #include "side.h"
@@ -170,7 +171,7 @@ START_TEST(a_multi_does_all_or_nothing)
 }
 END_TEST
 
-/* libzookeeper_mt 3.8.0 misreads the reply and ends the process. */
+/* libzookeeper_mt 3.8.0 would misread the reply and end the process. */
 START_TEST(P04_a_container_in_a_multi_is_refused)
 {
 	struct ku_zk_request op = { .kind = KU_ZK_CREATE,
@@ -213,7 +214,7 @@ START_TEST(a_watch_fires_once_with_its_kind)
 }
 END_TEST
 
-/* "wchp" tells of data watches only. */
+/* "wchp" shows data watches only. */
 START_TEST(P03_unwatch_removes_the_servers_watch_too)
 {
 	const char *address = server_address(server);
@@ -232,7 +233,7 @@ START_TEST(P03_unwatch_removes_the_servers_watch_too)
 	ck_assert_int_eq(ASK(&a, .kind = KU_ZK_UNWATCH, .path = "/unwatch",
 				 .unwatch = KU_ZK_WATCH_DATA),
 		KU_ZK_NOWATCHER);
-	/* Nor does the library set it again. */
+	/* The library does not set it again, either. */
 	ck_assert(ku_zk_mt.kick(a.zk));
 	await_connects(&a, 2);
 	ASK(&a, .kind = KU_ZK_SYNC, .path = "/");
@@ -272,7 +273,7 @@ static void count_call(void *arg, const struct ku_zk_reply *reply)
 		atomic_fetch_add(&calls_after_close, 1);
 }
 
-/* What close() forgot is freed: the leak checkers see to that. */
+/* Whatever close() has dropped is freed, as leak checkers see. */
 START_TEST(L01_close_with_many_pending_calls_none_afterwards)
 {
 	struct ku_zk_request request = { .kind = KU_ZK_EXISTS, .path = "/" };
@@ -291,7 +292,7 @@ START_TEST(L01_close_with_many_pending_calls_none_afterwards)
 }
 END_TEST
 
-/* The handle comes back to its session, and may win. */
+/* The handle reconnects with its session meanwhile, and may be faster. */
 static void end_session(void)
 {
 	int64_t end = test_now_ms() + PATIENCE_MS;
@@ -378,7 +379,7 @@ START_TEST(P15_nothing_is_written_to_standard_error)
 END_TEST
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* With no address space left for a stack, the library would abort. */
+/* If there is no address space for a stack, the library would abort. */
 START_TEST(P04_a_lack_of_threads_is_an_error)
 {
 	struct ku_zk_open params = { .addresses = server_address(server),
@@ -388,7 +389,7 @@ START_TEST(P04_a_lack_of_threads_is_an_error)
 	struct rlimit limit, before;
 	long pages = 0;
 	FILE *statm = fopen("/proc/self/statm", "r");
-	pthread_attr_t usual, large; /* larger than any that was kept */
+	pthread_attr_t usual, large; /* larger than any stack that was kept */
 
 	pthread_getattr_default_np(&usual);
 	pthread_getattr_default_np(&large);

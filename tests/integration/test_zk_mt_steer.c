@@ -1,7 +1,8 @@
 /*
- * test_zk_mt_steer.c - moving a handle from server to server, and the probes.
+ * test_zk_mt_steer.c - moving a handle from server to server, and the probes of
+ * servers.
  *
- * One server stands behind three proxies on three addresses.
+ * One server is behind three proxies with three addresses.
  */
 #define _GNU_SOURCE
 #include "side.h"
@@ -46,7 +47,7 @@ static void tear_down(void)
 		proxy_free(proxies[i]);
 }
 
-/* Return which proxy the handle is connected to. */
+/* Return the number of the proxy that the handle is connected to. */
 static int place(struct side *side)
 {
 	int i;
@@ -77,7 +78,7 @@ START_TEST(L04_a_kick_moves_the_session_at_once)
 	ck_assert(ku_zk_mt.kick(a.zk));
 	ck_assert_int_eq(await_answer(&answer), KU_ZK_CONNECTIONLOSS);
 	await_connects(&a, 2);
-	/* The library alone takes 2/3 of the timeout to notice. */
+	/* The library alone would take 2/3 of the timeout to notice. */
 	ck_assert_int_lt(test_now_ms() - begin, TIMEOUT_MS / 6);
 	ck_assert_int_ne(place(&a), before);
 	ck_assert(a.session.id == id);
@@ -99,7 +100,7 @@ START_TEST(a_kick_spares_other_clients_and_the_programs_own_sockets)
 	await_connects(&a, 1);
 	open_side(&b, one);
 	await_connects(&b, 1);
-	/* Nothing was sent, so the three cannot be told apart. */
+	/* Nothing was sent, so the three sockets cannot be told apart. */
 	ck_assert(!ku_zk_mt.kick(b.zk));
 	ASK(&b, .kind = KU_ZK_SYNC, .path = "/");
 	ck_assert(ku_zk_mt.kick(b.zk));
@@ -113,7 +114,7 @@ START_TEST(a_kick_spares_other_clients_and_the_programs_own_sockets)
 }
 END_TEST
 
-/* Wait until the state is this one, and return within "ms". */
+/* Wait until the handle is in this state. */
 static void await_state(struct side *side, enum ku_zk_state state)
 {
 	int64_t end = test_now_ms() + PATIENCE_MS;
@@ -146,7 +147,8 @@ START_TEST(L23_a_handle_that_is_steered_moves_with_the_next_request)
 }
 END_TEST
 
-/* The handle tries one that swallows everything, and the third refuses. */
+/* The handle tries a server that swallows everything, and the third one
+   refuses. */
 START_TEST(L04_a_handle_that_waits_for_a_dead_server_is_steered_away)
 {
 	int64_t id, begin;
@@ -165,7 +167,7 @@ START_TEST(L04_a_handle_that_waits_for_a_dead_server_is_steered_away)
 	await_event(&a, KU_ZK_EVENT_SESSION, KU_ZK_STATE_CONNECTING, "", 1);
 	begin = test_now_ms();
 	ku_zk_mt.steer(a.zk, proxy_address(proxies[to]));
-	/* The end of a try that is under way takes requests with it. */
+	/* When a try that is under way ends, its requests end with it. */
 	do {
 		ck_assert_int_lt(test_now_ms() - begin, TIMEOUT_MS / 6);
 		err = ASK(&a, .kind = KU_ZK_SYNC, .path = "/");
