@@ -1,7 +1,7 @@
 /*
- * test_barrier.c - our barriers, Curator's and kazoo's are the same: whoever
- * closes, all wait; and members of three kinds go in and out together, though one
- * may be killed.
+ * test_barrier.c - barriers of Kustos, Curator and kazoo at one path.  All
+ * processes wait at a barrier, whichever kind sets or removes it.  Members of a
+ * double barrier enter and leave together, even if one of them is killed.
  */
 #include "peer.h"
 #include "support/raw.h"
@@ -29,7 +29,7 @@ static void tear_down(void)
 	peers_end(peers, MEMBERS);
 }
 
-/* One of each kind closes it, and another opens it. */
+/* A process of one kind sets it, and one of another kind removes it. */
 START_TEST(whoever_closes_it_all_wait_for_whoever_opens_it)
 {
 	struct peer *closer = &peers[_i / 3], *opener = &peers[3 + _i % 3];
@@ -52,7 +52,8 @@ START_TEST(whoever_closes_it_all_wait_for_whoever_opens_it)
 }
 END_TEST
 
-/* All wait still; else it is told who does not. */
+/* All of them are still waiting; otherwise the message names the first that is
+   not. */
 static void all_wait(int round)
 {
 	for (int i = 0; i < MEMBERS; i++)
@@ -63,7 +64,7 @@ static void all_wait(int round)
 			raw_count_children(fixture_address(), STEP));
 }
 
-/* Rounds in which each is in turn the last to come, and the last to go. */
+/* In each round another member is the last to enter and the last to leave. */
 START_TEST(members_of_three_kinds_go_in_and_out_together)
 {
 	for (int round = 0; round < 2 * ROUNDS; round++) {
@@ -80,7 +81,8 @@ START_TEST(members_of_three_kinds_go_in_and_out_together)
 		for (int i = 1; i < MEMBERS; i++)
 			peer_tell(&peers[(late + i) % MEMBERS],
 				"leave " STEP " 60000");
-		/* The lowest of them may be there, and "ready". */
+		/* At most the lowest member's node and "ready" are left, beside
+		   the late one's. */
 		test_eventually(
 			raw_count_children(fixture_address(), STEP) <= 3, 5000);
 		all_wait(round);
@@ -92,7 +94,8 @@ START_TEST(members_of_three_kinds_go_in_and_out_together)
 }
 END_TEST
 
-/* One of ours is there first, and removes it; so Curator's and kazoo's wait. */
+/* One of ours comes first and removes "ready", so Curator's and kazoo's
+   wait. */
 START_TEST(L18_after_a_leftover_ready_they_go_in_together)
 {
 	ck_assert_int_eq(raw_create(fixture_address(), STEP, ""), 0);
@@ -144,7 +147,7 @@ static void all_enter(void)
 		(void)peer_hear(&peers[i], "entered", PATIENCE_MS);
 }
 
-/* All that live, but this one, which is to be the last. */
+/* All living members except this one, which is to be the last. */
 static void tell_leave_but(int last)
 {
 	for (int i = 0; i < MEMBERS; i++)
@@ -160,8 +163,8 @@ static void hear_left(void)
 	line_await(STEP, 0);
 }
 
-/* Those who are told to leave wait for the last one, whose node may not be the
-   lowest.  What else is there: that of the lowest, and "ready". */
+/* The members that leave wait for the last one, whose node may not be the
+   lowest.  There may also be the lowest member's node, and "ready". */
 static void leave_without_victim(void)
 {
 	tell_leave_but(LAST);
@@ -182,7 +185,7 @@ static void all_leave(void)
 	line_await(STEP, 0);
 }
 
-/* It is started again, and the next round is one of all. */
+/* The victim is started again, and takes part in the next round. */
 static void one_more_round(void)
 {
 	peer_start(&peers[VICTIM], kinds[VICTIM], 10000);
@@ -212,7 +215,7 @@ START_TEST(L18_S12_one_that_is_killed_while_it_enters_is_not_counted)
 }
 END_TEST
 
-/* Before the others leave, or while they wait for it. */
+/* It is killed before the others leave, or while they wait for it. */
 START_TEST(L18_one_that_is_killed_while_it_is_in_lets_the_others_out)
 {
 	all_enter();
@@ -233,7 +236,7 @@ START_TEST(L18_one_that_is_killed_while_it_is_in_lets_the_others_out)
 }
 END_TEST
 
-/* It begins with the removal of "ready". */
+/* A leave begins with the removal of "ready". */
 START_TEST(L18_one_that_is_killed_while_it_leaves_lets_the_others_out)
 {
 	all_enter();

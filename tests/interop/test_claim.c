@@ -1,7 +1,7 @@
 /*
- * test_claim.c - items that we claim are left alone by Curator's consumers that are
- * lock-safe, and by those of kazoo's LockingQueue, and theirs by us; and each takes
- * what others put.
+ * test_claim.c - items that we have claimed are left alone by Curator's
+ * lock-safe consumers and by kazoo's LockingQueue, and we leave theirs alone;
+ * each consumes the items that others have put.
  */
 #include "integration/client_fixture.h"
 #include "peer.h"
@@ -25,9 +25,9 @@ static const enum peer_kind all_kinds[] = { PEER_CURATOR, PEER_KAZOO,
 static struct peer peers[PEERS];
 static struct kustos_client *client;
 static int seen[ITEMS], ours;
-static bool go_on; /* we have left them enough */
+static bool go_on; /* the peers have got enough items */
 
-/* Processes come before threads. */
+/* Processes are started before this one has threads. */
 static void start(enum peer_kind kind)
 {
 	const enum peer_kind kinds[PEERS] = { kind, kind };
@@ -52,7 +52,7 @@ static void see(int number)
 	__atomic_add_fetch(&seen[number], 1, __ATOMIC_SEQ_CST);
 }
 
-/* The first takes as long as it takes them to have some as well. */
+/* The first item takes until the peers have got some as well. */
 static enum kustos_verdict work(void *arg, struct kustos_claim *claim)
 {
 	(void)arg;
@@ -74,7 +74,7 @@ static struct kustos_claims *claims_of(enum kustos_queue_kind kind)
 	return claims;
 }
 
-/* Where the items of a kind are. */
+/* The path that has the items of this kind. */
 static const char *items_of(enum peer_kind kind)
 {
 	return kind == PEER_KAZOO ? PATH "/entries" : PATH;
@@ -86,7 +86,8 @@ static enum kustos_queue_kind kind_of(enum peer_kind kind)
 				  : KUSTOS_QUEUE_FRAMED;
 }
 
-/* How many a peer has consumed, and which: numbers with spaces between them. */
+/* Return how many items a peer has consumed; "which" are their numbers with
+   spaces between them. */
 static int consumed(struct peer *peer, char **which)
 {
 	peer_tell(peer, "consumed " PATH);
@@ -210,7 +211,7 @@ START_TEST(S16_what_a_killed_peer_had_is_ours)
 	ck_assert_int_eq(kustos_claim_next(claims, KUSTOS_NOW, NULL, &claim),
 		KUSTOS_EEMPTY);
 	peer_kill(&peers[0]);
-	/* Its session ends, sooner than it would. */
+	/* Its session is ended here, sooner than it would expire. */
 	ck_assert_int_eq(raw_kill_session(fixture_address(), peers[0].session),
 		0);
 	ck_assert_int_eq(kustos_claim_next(claims, SOON, NULL, &claim),

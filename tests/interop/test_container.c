@@ -1,6 +1,6 @@
 /*
- * test_container.c - the server removes a line that has been empty for a
- * while; who comes next makes it again, whoever made it before.
+ * test_container.c - the server removes a line that has been empty for a while;
+ * the next contender creates it again, whichever kind created it before.
  */
 #include "peer.h"
 #include "support/raw.h"
@@ -20,7 +20,8 @@ static void await_reaped(const char *path)
 		10000);
 }
 
-/* Both kinds use it once, "first" making it; then it is empty and goes. */
+/* Both kinds use the line once; "first" creates it.  Then it is empty and is
+   removed. */
 static void use_once(struct peer *first, struct peer *second)
 {
 	peer_do(first, "acquired", "acquire " LINE " 30000");

@@ -1,6 +1,6 @@
 /*
- * test_exclusion.c - many processes of three kinds on one lock: what they do
- * one after the other comes out right, and no two of them were at it at once.
+ * test_exclusion.c - many processes of three kinds use one mutex: their updates
+ * of a counter are not lost, and no two of them hold the mutex at once.
  */
 #include "peer.h"
 #include "spans.h"
@@ -26,8 +26,8 @@ static const enum peer_kind kinds[PEERS + 1] = { PEER_KUSTOS, PEER_CURATOR,
 	PEER_KAZOO, PEER_KUSTOS, PEER_CURATOR, PEER_KAZOO, PEER_KUSTOS,
 	PEER_CURATOR, PEER_KAZOO, PEER_KINDS };
 
-/* "count" of them are to try to take so many turns each, with so much patience for
-   each. */
+/* Let "count" processes try so many turns each, with this patience for each
+   turn. */
 static void plan_turns(int count, int turns, const int *patience_ms)
 {
 	for (int i = 0; i < count; i++)
@@ -49,15 +49,16 @@ START_TEST(nine_processes_of_three_kinds_exclude_each_other)
 	ck_assert_uint_eq(spans.count, PEERS * TURNS);
 	ck_assert_uint_eq(spans_overlaps(&spans), 0);
 
-	/* They really were in each other's way all the time. */
+	/* They really competed all the time. */
 	ck_assert_uint_gt(spans_changes(&spans), PEERS * TURNS / 2);
 	line_await(LINE, 0);
 	peers_end(peers, PEERS);
 }
 END_TEST
 
-/* Some have no patience: places in the middle of the line vanish all the time,
-   and nobody may take that for his turn.  Returns how many turns there were. */
+/* Some have little patience, so places in the middle of the line vanish all the
+   time, and nobody may take that for its turn.  Returns how many turns there
+   were. */
 static int take_turns_impatiently(int turns)
 {
 	const int patience_ms[PEERS] = { FOREVER, SHORT, FOREVER, SHORT,
@@ -88,8 +89,8 @@ START_TEST(those_that_give_up_let_nobody_in)
 }
 END_TEST
 
-/* In a line with many children ours leave a proof of each turn, instead of
-   listing them all. */
+/* In a line with many children our processes leave a proof of each turn,
+   instead of listing the line. */
 START_TEST(proofs_let_nobody_in_either)
 {
 	const int turns = 60, crowd = 100;
@@ -104,7 +105,7 @@ START_TEST(proofs_let_nobody_in_either)
 			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
 			0);
 	}
-	raw_close(raw); /* nobody pings for it */
+	raw_close(raw); /* nobody sends pings for it */
 	peers_start(peers, kinds, PEERS, SESSION_MS);
 	ck_assert_int_lt(take_turns_impatiently(turns), (PEERS - 1) * turns);
 	line_await(LINE, crowd);
@@ -117,8 +118,9 @@ START_TEST(proofs_let_nobody_in_either)
 }
 END_TEST
 
-/* What the tests above rely on: without the lock both checks fail.  Who is quick
-   goes on, or it may be done before the others have begun. */
+/* The tests above rely on this: without the lock both checks fail.  A quick
+   process goes on taking turns, as it might otherwise be done before the others
+   have begun. */
 START_TEST(without_the_lock_the_checks_find_that_they_do_not)
 {
 	const int no_lock[PEER_COMMON] = { -1, -1, -1 };

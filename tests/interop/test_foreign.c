@@ -1,6 +1,6 @@
 /*
- * test_foreign.c - children that are nobody's place in the line disturb
- * nobody.
+ * test_foreign.c - children of a line that are nobody's place do not disturb
+ * anybody.
  */
 #include "peer.h"
 
@@ -19,14 +19,13 @@
 #define PATIENCE kustos_after_ms(PATIENCE_MS)
 #define TURNS 50
 
-/* All libraries step over these. */
+/* All libraries ignore these. */
 static const char *const harmless[] = { "config", "README", "leader",
 	"lease_holder", "_", "z", "member-0000000000", "queue-0000000000",
 	NULL };
 
-/* These come before all others in a string comparison, end in a number, or
-   look like a place at the first glance.  Curator would wait for some of them
-   for ever. */
+/* These sort before all other names, end in a number, or look like a place at
+   first sight.  Curator would wait for some of them for ever. */
 static const char *const nasty[] = { "0", "-", "0000000000", "-0000000000",
 	"lock-", "zlock-", "lock-1", "lock-000000000", "lock-00000000000",
 	"lock-000000000x", "lock--00000000001", "lock-+000000001",
@@ -39,7 +38,7 @@ static const enum peer_kind kinds[] = { PEER_KUSTOS, PEER_CURATOR, PEER_KAZOO,
 
 static struct peer peers[PEER_COMMON];
 
-/* Make them all, and return how many there are. */
+/* Create all of them.  Returns how many there are. */
 static size_t make_children(const char *const *names)
 {
 	struct raw *raw = raw_open(fixture_address(), SESSION_MS);

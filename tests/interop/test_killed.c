@@ -1,6 +1,6 @@
 /*
- * test_killed.c - the holder dies: the next one gets the lock when the dead
- * one's session is over, and not before.
+ * test_killed.c - the holder is killed: the next one gets the lock when the
+ * dead one's session is over, and not before.
  */
 #include "peer.h"
 #include "support/process.h"
@@ -13,27 +13,27 @@
 #define SESSION_MS 6000
 #define MAX_PATH 256
 
-/* Of which kind the next one is, and the sides of a read/write lock that the
-   one that dies has and that the next one asks for; "" for a mutex. */
+/* The kind of the next process; and the sides of a read/write lock that the
+   victim holds and the next one asks for, or "" for a mutex. */
 struct scene {
 	enum peer_kind next;
 	const char *held, *asked;
 };
 
-/* One pair of kinds: the path they share, and the node of the first. */
+/* A victim and the process behind it: their path, and the victim's node. */
 struct pair {
 	const struct scene *scene;
 	char path[32];
 	char node[MAX_PATH];
 	struct peer *next;
-	int64_t seen_ns; /* when the dead one's node was certainly there */
+	int64_t seen_ns; /* when the victim's node certainly existed */
 	bool gone;
 };
 
 static const enum peer_kind kinds[] = { PEER_KUSTOS, PEER_CURATOR, PEER_KAZOO,
 	PEER_KINDS };
 
-/* For each of these, two. */
+/* Two for each kind of victim. */
 #define PAIRS (PEER_COMMON * 2)
 static const struct scene scenes[][PAIRS] = {
 	{ { PEER_CURATOR, "", "" }, { PEER_KAZOO, "", "" },
@@ -69,7 +69,7 @@ static void first_node(const char *path, char *node, size_t size)
 	raw_names_free(&names);
 }
 
-/* Let "victim" hold it and "next" wait for it. */
+/* Let "victim" hold the lock and "next" wait for it. */
 static void make_pair(struct pair *pair, int number, struct peer *victim,
 	struct peer *next)
 {
@@ -82,7 +82,8 @@ static void make_pair(struct pair *pair, int number, struct peer *victim,
 	line_await(pair->path, 2);
 }
 
-/* Note when the dead ones' nodes were there last.  Returns whether one is. */
+/* Note when each victim's node was seen last.  Returns whether any still
+   exists. */
 static bool any_left(struct raw *raw)
 {
 	bool left = false;
@@ -111,7 +112,8 @@ static void check_pair(const struct pair *pair, int64_t killed_ns)
 		"%s had it while the dead one's session lived",
 		peer_name(pair->next->kind));
 
-	/* The clients say something each third of the timeout at least. */
+	/* Clients send something every third of the timeout at least, so a
+	   session cannot end earlier after the kill. */
 	ck_assert_int_gt(got_ns, killed_ns + SESSION_MS * INT64_C(500000));
 	peer_do(pair->next, "released", "release %s %s", pair->path,
 		pair->scene->asked);
@@ -149,8 +151,8 @@ static bool is_lost(struct peer *ours)
 	return strcmp(ours->reply, "state LOST") == 0;
 }
 
-/* Ours lives on, but its session does not: the other kind has the lock, and
-   ours says so, again and again, and touches nothing of the other's. */
+/* Our process lives, but its session is ended.  The other kind gets the lock;
+   ours reports this each time, and does not touch the other's node. */
 START_TEST(S05_ours_knows_that_another_kind_has_it_now)
 {
 	struct peer ours, other;
@@ -174,8 +176,9 @@ START_TEST(S05_ours_knows_that_another_kind_has_it_now)
 }
 END_TEST
 
-/* Ours sleeps through the end of its session.  The first thing it says when it
-   wakes is that it has lost the lock, and what it does then disturbs nobody. */
+/* Our process is stopped beyond the end of its session.  The first thing that
+   it reports afterwards is the loss, and whatever it does then disturbs
+   nobody. */
 START_TEST(S01_ours_knows_when_it_wakes_that_another_kind_has_it)
 {
 	struct peer ours, other;

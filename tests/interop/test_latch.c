@@ -1,6 +1,6 @@
 /*
- * test_latch.c - Curator's LeaderLatch and ours on one path elect one leader,
- * and both know who that is.
+ * test_latch.c - Curator's LeaderLatch and our latch on one path elect one
+ * leader, and both know which one that is.
  */
 #include "support/raw.h"
 #include "voters.h"
@@ -30,8 +30,8 @@ START_TEST(all_agree_who_leads_at_every_step)
 }
 END_TEST
 
-/* The leader, and then the next one, which is of the other kind; and of the two
-   that are left one resigns. */
+/* The leader is killed, and then the next one, which is of the other kind.  Of
+   the two that are left one resigns. */
 START_TEST(the_next_leads_when_the_dead_ones_session_is_over)
 {
 	enter(_i);
@@ -46,7 +46,7 @@ START_TEST(the_next_leads_when_the_dead_ones_session_is_over)
 }
 END_TEST
 
-/* Delete the node with the number. */
+/* Delete the node with this number. */
 static void delete_node(int number)
 {
 	struct raw_names names;
@@ -67,7 +67,8 @@ static void delete_node(int number)
 	raw_names_free(&names);
 }
 
-/* Ours only: Curator's does not look at its node while it leads. */
+/* Only with our leaders: Curator's does not watch its own node while it
+   leads. */
 START_TEST(ours_lines_up_again_behind_theirs_when_its_node_is_deleted)
 {
 	static const int then[][PEERS] = { { 1, 2, 3, 0 }, { 1, 3, 0, 2 } };
@@ -83,8 +84,9 @@ START_TEST(ours_lines_up_again_behind_theirs_when_its_node_is_deleted)
 }
 END_TEST
 
-/* Ours hands over to the last, which is Curator's, and comes again; or to ours,
-   with one of Curator's between.  Those between line up again by themselves. */
+/* Our leader hands over to the last, one of Curator's, and joins again; or to
+   another one of ours, past one of Curator's.  Those that are passed join the
+   line again by themselves. */
 START_TEST(ours_hands_over_to_one_of_them_past_others)
 {
 	static const char *const heirs[] = { "dora", "carl" };

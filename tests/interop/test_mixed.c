@@ -1,6 +1,6 @@
 /*
- * test_mixed.c - kazoo's own names: in Curator's dialect they are waited for
- * and reported, in kazoo's dialect they are one line with ours.
+ * test_mixed.c - kazoo's own names.  In Curator's dialect we wait for them and
+ * report a mixed line; in kazoo's dialect they and ours are one line.
  */
 #include "peer.h"
 #include "spans.h"
@@ -30,7 +30,7 @@ static const enum peer_kind both[] = { PEER_KAZOO_STOCK, PEER_KUSTOS_KAZOO,
 
 static struct peer peers[PEERS];
 
-/* Our side: a client of the test's own that keeps its log. */
+/* Our side: a client of the test that counts warnings in its log. */
 static struct kustos_client *client;
 static struct kustos_mutex *mutex;
 static atomic_int warnings; /* lines of log that name the line */
@@ -61,8 +61,8 @@ static void close_ours(void)
 	client_close(client);
 }
 
-/* Return whether the list of participants says so, and has these styles,
-   those of the kinds. */
+/* Return whether the list of participants reports a mixed line.  Its two
+   participants must have these styles. */
 static int list_says_mixed(enum kustos_style first, enum kustos_style second)
 {
 	struct kustos_participants *p = NULL;
@@ -78,7 +78,7 @@ static int list_says_mixed(enum kustos_style first, enum kustos_style second)
 	return mixed;
 }
 
-/* What the callback of an acquisition was told. */
+/* What the callback of an acquire was told. */
 static struct kustos_hold *granted_hold;
 static atomic_int granted;
 
@@ -99,8 +99,8 @@ static void start_to_wait(void)
 	line_await(LINE, 2);
 }
 
-/* "other" holds with names that do not wait for ours: ours waits for it, and
-   says that something is wrong. */
+/* "other" holds with names that do not wait for ours.  Our mutex must wait for
+   it, and report a mixed line. */
 static void wait_behind(enum peer_kind other, enum kustos_dialect dialect,
 	enum kustos_style theirs, enum kustos_style ours)
 {
@@ -157,7 +157,8 @@ START_TEST(a_stock_kazoo_does_not_wait_for_ours_and_the_list_says_so)
 }
 END_TEST
 
-/* Take turns, all at once, and fail unless no two were at it at once. */
+/* Take turns, all at once, and fail if any two held the lock at the same
+   time. */
 static void take_turns(void)
 {
 	struct spans spans = { 0 };
@@ -201,7 +202,8 @@ START_TEST(in_kazoos_dialect_ours_and_kazoos_election_elect_one)
 }
 END_TEST
 
-/* It is in their line, and each waits for the other. */
+/* Our command is in the line of kazoo's election, and each waits for the
+   other. */
 START_TEST(in_kazoos_dialect_the_command_and_kazoos_election_elect_one)
 {
 	static struct cli command;

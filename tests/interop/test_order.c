@@ -1,15 +1,16 @@
 /*
- * test_order.c - whoever came first is served first, whatever the others use.
+ * test_order.c - contenders are served in the order in which they came,
+ * whichever library they use.
  */
 #include "peer.h"
 #include "support/raw.h"
 
 #define SESSION_MS 10000
 #define LINE "/line"
-#define SHORT_MS 5000 /* for the next to come meanwhile */
+#define SHORT_MS 5000 /* enough for the next one to come */
 #define QUIET_MS 300
 
-/* Each kind hands over to each kind, itself included, in this order. */
+/* In this order each kind hands over to each kind, itself included. */
 static const enum peer_kind order[] = { PEER_KUSTOS, PEER_KUSTOS, PEER_CURATOR,
 	PEER_CURATOR, PEER_KAZOO, PEER_KAZOO, PEER_KUSTOS, PEER_KAZOO,
 	PEER_CURATOR, PEER_KUSTOS, PEER_KINDS };
@@ -45,8 +46,8 @@ START_TEST(processes_are_served_in_the_order_in_which_they_came)
 }
 END_TEST
 
-/* The one before the last gives up while the first still holds: its node
-   goes, and that must not look like its release. */
+/* The one before the last gives up while the first still holds.  Its node goes,
+   which must not be taken for a release. */
 START_TEST(one_that_gives_up_passes_nothing_on)
 {
 	struct peer *quitter = &peers[_i];

@@ -1,6 +1,6 @@
 /*
- * test_participants.c - each kind's list of who holds and who waits has all
- * kinds in it, in one order.
+ * test_participants.c - each kind's list of holder and waiters has the
+ * contenders of all kinds, in one order.
  */
 #include "peer.h"
 
@@ -19,7 +19,7 @@
 #define PATIENCE kustos_after_ms(PATIENCE_MS)
 #define IN_LINE 4
 
-/* Those in the line, and two that only look. */
+/* Those in the line, and two that only list it. */
 static const enum peer_kind kinds[] = { PEER_CURATOR, PEER_KUSTOS, PEER_KAZOO,
 	PEER_CURATOR, PEER_CURATOR, PEER_KAZOO, PEER_KINDS };
 #define PEERS ((int)(sizeof(kinds) / sizeof(*kinds)) - 1)
@@ -28,7 +28,7 @@ static const enum kustos_style styles[IN_LINE] = { KUSTOS_STYLE_CURATOR,
 	KUSTOS_STYLE_CURATOR, KUSTOS_STYLE_LOCK, KUSTOS_STYLE_CURATOR };
 
 static struct peer peers[PEERS];
-static char data[IN_LINE][64]; /* of their nodes, as it is on the server */
+static char data[IN_LINE][64]; /* data of their nodes on the server */
 
 static void read_data(void)
 {
@@ -53,8 +53,8 @@ static void read_data(void)
 	raw_close(raw);
 }
 
-/* kazoo's was told its name; the others give an address, but which of several
-   is not the same on all machines.  Curator has none where the machine's own name
+/* kazoo has the name that it was given.  The others have an address, but which
+   one depends on the machine.  Curator has none where the machine's own name
    cannot be resolved. */
 static void check_data(void)
 {
@@ -90,7 +90,7 @@ static struct kustos_participants *list_line(struct kustos_client *client)
 	return p;
 }
 
-/* Fail unless "p" is the line from its place "first" on. */
+/* Check that "p" is the line from its place "first" on. */
 static void check_line(const struct kustos_participants *p, int first)
 {
 	ck_assert_uint_eq(p->count, (size_t)(IN_LINE - first));
@@ -132,7 +132,7 @@ START_TEST(ours_has_those_of_all_kinds_in_order)
 }
 END_TEST
 
-/* What Curator has to say of the line is what ours has. */
+/* Curator's list has the same nodes and data as ours. */
 START_TEST(curators_has_the_same_nodes_in_the_same_order)
 {
 	struct kustos_participants *p;

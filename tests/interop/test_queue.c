@@ -1,6 +1,7 @@
 /*
- * test_queue.c - what we put Curator's and kazoo's queues hand out, in the same
- * order, and we what they put; and no item twice when all take from one.
+ * test_queue.c - Curator's and kazoo's queues return the items that we put, in
+ * the same order, and we return theirs; and no item is taken twice when both
+ * take from one queue.
  */
 #include "integration/client_fixture.h"
 #include "integration/mutex_fixture.h"
@@ -22,7 +23,7 @@ static const struct {
 	enum kustos_queue_kind kind;
 	enum peer_kind peer;
 	const char *name;
-	bool keyed; /* by "keys", in that order; else in that of the puts */
+	bool keyed; /* ordered by "keys"; else by the puts */
 } kinds[] = {
 	{ KUSTOS_QUEUE_SIMPLE, PEER_CURATOR, "simple", false },
 	{ KUSTOS_QUEUE_FRAMED, PEER_CURATOR, "framed", false },
@@ -35,7 +36,7 @@ static const struct {
 
 static const enum peer_kind needed[] = { PEER_CURATOR, PEER_KAZOO, PEER_KINDS };
 
-/* Of the items in the order of the puts; the last two are equal. */
+/* The keys of the items in the order of the puts; the last two are equal. */
 static const int keys[ITEMS] = { 30, 10, 1, 20, 15, 15 };
 static const int order[ITEMS] = { 2, 1, 4, 5, 3, 0 };
 
@@ -88,8 +89,8 @@ static int take(void)
 	return number;
 }
 
-/* How many items are there?  The server clears an empty queue away in its own
-   time. */
+/* Return how many items there are.  The server may have deleted an empty
+   queue. */
 static int left(void)
 {
 	return fixture_children("/q");
@@ -167,8 +168,8 @@ static struct kustos_queue *framed(int max_items)
 	return q;
 }
 
-/* Curator's goes by a listing of before, which is refreshed behind its back: there
-   is time for that until so many answers have come. */
+/* Curator goes by an old listing, which is refreshed in the background: there
+   is time for that until so many commands have been answered. */
 static void let_it_hear(void)
 {
 	for (int i = 0; i < LOOKS; i++)
@@ -211,7 +212,8 @@ static void put_told(void *arg, enum kustos_err err)
 		__atomic_add_fetch(failed, 1, __ATOMIC_RELAXED);
 }
 
-/* One by one, as slowly as it takes to look how many there are.  Returns the most. */
+/* Take items one by one, looking each time how many there are.  Returns the
+   most. */
 static int take_all(int count)
 {
 	static bool had[2 * MANY];
@@ -234,8 +236,9 @@ static int take_all(int count)
 	return most;
 }
 
-/* Both put as fast as they may, and wait for each item that is taken.  Ours passes
-   the bound by a sixteenth, or its rest; Curator's by what it has not heard of. */
+/* Both put as fast as they may, and wait for each item that is taken.  Ours
+   exceeds the bound by a sixteenth, or its rest; Curator's by what it has not
+   heard of. */
 START_TEST(two_bounded_queues_share_one_bound)
 {
 	struct kustos_queue *bounded = framed(FULL);

@@ -1,5 +1,6 @@
 /*
- * test_revoke.c - Curator's way to ask for a lock back, in both directions.
+ * test_revoke.c - revocation as Curator does it: each kind asks a holder of the
+ * other kind to release the lock.
  */
 #include "peer.h"
 #include "support/raw.h"
@@ -29,7 +30,7 @@ static const char *last_node(struct peer *observer, int count)
 	return node;
 }
 
-/* Each kind in turn holds it, and the other one asks for it. */
+/* Each kind holds the lock in turn, and the other kind asks for it. */
 START_TEST(a_holder_of_the_other_kind_can_be_asked_for_it)
 {
 	struct peer *holder = &peers[_i];
@@ -55,7 +56,7 @@ START_TEST(a_holder_of_the_other_kind_can_be_asked_for_it)
 }
 END_TEST
 
-/* A holder may go on; and what is no request is none. */
+/* A holder need not release; and other data in its node is no request. */
 START_TEST(only_a_request_is_a_request)
 {
 	struct peer *holder = &peers[_i];
@@ -79,7 +80,7 @@ START_TEST(only_a_request_is_a_request)
 }
 END_TEST
 
-/* It need not have it yet: then it is told when it has.  (Curator misses a
+/* It may be asked before it holds, and is told when it does.  (Curator misses a
    request that comes before it has begun to watch its node.) */
 START_TEST(ours_can_be_asked_while_it_waits)
 {
@@ -98,7 +99,7 @@ START_TEST(ours_can_be_asked_while_it_waits)
 }
 END_TEST
 
-/* One that did not say so is not bothered, and keeps what it has. */
+/* A holder that is not revocable is not disturbed, and keeps the lock. */
 START_TEST(a_holder_that_is_not_revocable_is_not_disturbed)
 {
 	struct peer *holder = &peers[_i];

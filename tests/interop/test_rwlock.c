@@ -1,10 +1,10 @@
 /*
- * test_rwlock.c - the read/write locks of three kinds on one path: readers of
- * all kinds share, writers exclude all, and the order is that of the line.
+ * test_rwlock.c - read/write locks of three kinds on one path: readers of all
+ * kinds share, writers exclude all others, and the line's order is kept.
  *
- * Left out, because their peers cannot do it: Curator's own downgrade, which in
- * 5.4.0 lets a writer in that waited; and readers of kazoo 2.8.0 where a writer
- * may come after them, for they wait for that one, too.
+ * Two cases are left out because the peers fail them.  Curator's own downgrade
+ * lets in a waiting writer (5.4.0).  A reader of kazoo 2.8.0 waits for a writer
+ * that comes after it, too.
  */
 #include "peer.h"
 #include "spans.h"
@@ -39,7 +39,7 @@ static void give(struct peer *p, const char *path, int side)
 	peer_do(p, "released", "release %s %s", path, sides[side]);
 }
 
-/* Ask, and wait until so many nodes are there. */
+/* Acquire without waiting for it, until the line has so many nodes. */
 static void join(struct peer *p, const char *path, int side, int place)
 {
 	peer_tell(p, "acquire %s 60000 %s", path, sides[side]);
@@ -52,7 +52,7 @@ static void silent(struct peer *p)
 		ck_abort_msg("%s got in before its turn", peer_name(p->kind));
 }
 
-/* "first" has one side, and "second" asks for one. */
+/* "first" holds one side, and "second" asks for one. */
 static void meet(struct peer *first, int held, struct peer *second, int asked)
 {
 	char path[32];
@@ -72,7 +72,7 @@ static void meet(struct peer *first, int held, struct peer *second, int asked)
 	line_await(path, 0);
 }
 
-/* Ours and each other kind, and who was first; and kazoo's own names. */
+/* Ours with each other kind, in both orders; and with kazoo's own names. */
 static const enum peer_kind meetings[][2] = { { PEER_KUSTOS, PEER_CURATOR },
 	{ PEER_CURATOR, PEER_KUSTOS }, { PEER_KUSTOS, PEER_KAZOO },
 	{ PEER_KAZOO, PEER_KUSTOS }, { PEER_KUSTOS, PEER_KUSTOS },
@@ -90,7 +90,7 @@ START_TEST(readers_share_and_writers_exclude_whoever_comes_first)
 }
 END_TEST
 
-/* Number _i of the ways to have three of two kinds. */
+/* Start three processes of two kinds, in combination number "number". */
 static void start_three(int number)
 {
 	enum peer_kind three[3];
@@ -138,8 +138,8 @@ END_TEST
 
 /* --- Downgrade ----------------------------------------------------------- */
 
-/* Ours writes; a reader and then a writer of another kind wait; ours goes on as
-   a reader. */
+/* Ours writes; a reader and then a writer of another kind wait; ours downgrades
+   to a reader. */
 START_TEST(S13_a_writer_of_another_kind_waits_while_ours_has_become_a_reader)
 {
 	const enum peer_kind all[] = { PEER_KUSTOS, PEER_CURATOR, kinds[_i] };
@@ -165,7 +165,7 @@ START_TEST(S13_a_writer_of_another_kind_waits_while_ours_has_become_a_reader)
 }
 END_TEST
 
-/* The writer is the very next, and watches the node that ours gives up. */
+/* The writer is the next in line, and watches the node that ours gives up. */
 START_TEST(S13_also_if_it_is_the_next_in_line)
 {
 	const enum peer_kind all[] = { PEER_KUSTOS, kinds[_i] };
@@ -222,7 +222,7 @@ START_TEST(S13_seven_processes_of_three_kinds_read_and_write_at_random)
 	ck_assert_uint_eq(spans_overlaps(&spans), 0);
 	ck_assert_int_eq(turns_counted(), turns_that_wrote(&spans));
 
-	/* They really were in each other's way, and really shared. */
+	/* They really competed, and really shared. */
 	ck_assert_uint_gt(spans_changes(&spans), (size_t)sum / 2);
 	ck_assert_uint_gt(spans_together(&spans), TURNS / 4);
 	line_await(LINE, 0);

@@ -1,7 +1,8 @@
 /*
  * test_selector.c - Curator's LeaderSelector, kazoo's Election with Curator's
- * names and ours on one path elect one leader, all know who that is, and none
- * leads while another does, or holds the mutex of that path.
+ * names, and our selector on one path elect one leader.  All know which one
+ * leads, and none leads while another does, or while another holds the mutex at
+ * that path.
  */
 #include "turns.h"
 #include "voters.h"
@@ -26,8 +27,8 @@ START_TEST(all_agree_who_leads_at_every_step)
 }
 END_TEST
 
-/* One of each kind dies, and then more if need be; each is followed by another kind.
-   A busy machine may be late with one of them, but not with all. */
+/* A leader of each kind is killed, and more if need be; each is followed by
+   another kind.  A busy machine may be late with some, but not with all. */
 START_TEST(the_next_leads_when_the_dead_ones_session_is_over)
 {
 	int64_t soonest = INT64_MAX;
@@ -50,8 +51,8 @@ START_TEST(the_next_leads_when_the_dead_ones_session_is_over)
 }
 END_TEST
 
-/* Ours hands over to the last of each kind, past those of other kinds, which line up
-   again by themselves, and lead in turn. */
+/* Ours hands over to the last of each kind, past those of other kinds.  They
+   join the line again by themselves, and lead in turn. */
 START_TEST(ours_hands_over_to_one_of_any_kind_past_others)
 {
 	static const char *const heirs[] = { "dora", "eve", "fred" };
@@ -62,7 +63,7 @@ START_TEST(ours_hands_over_to_one_of_any_kind_past_others)
 	peer_do(&voters.peers[0], "handed", "hand " VOTERS_LINE " %s",
 		heirs[_i]);
 	peer_do(&voters.peers[heir], "leads", "leads " VOTERS_LINE " 30000");
-	(void)voters_take_first(&voters); /* it is not queued again */
+	(void)voters_take_first(&voters); /* it does not requeue */
 	voters_look(&voters);
 	ck_assert_int_eq(voters.line[0], heir);
 	while (voters.in_line > 1) {

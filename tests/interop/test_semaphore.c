@@ -1,9 +1,9 @@
 /*
  * test_semaphore.c - our semaphore and Curator's InterProcessSemaphoreV2 on one
- * path: never more leases than there are, and nobody is left out.
+ * path: there are never too many leases, and nobody is left out.
  *
- * kazoo's Semaphore is not among them: its nodes are elsewhere, and named
- * otherwise, so that neither would see the other.
+ * kazoo's Semaphore does not take part.  Its nodes have another place and other
+ * names, so neither would see the other.
  */
 #include "peer.h"
 #include "spans.h"
@@ -29,9 +29,9 @@ static struct spans spans;
 
 /* --- Many ---------------------------------------------------------------- */
 
-/* Each takes from 1 to so many at once.  Curator takes several one by one and
-   keeps those it has while it waits for the others: all of these together must
-   leave room for one who wants all at once. */
+/* Each takes from 1 to this many at once.  Curator takes several one by one,
+   and keeps those that it has while it waits for more.  All of these together
+   must leave room for one that wants all of its leases at once. */
 static const enum peer_kind crowd[] = { PEER_KUSTOS, PEER_CURATOR, PEER_KUSTOS,
 	PEER_CURATOR, PEER_KUSTOS };
 static const int at_once[] = { 3, 2, 2, 2, 1 };
@@ -59,7 +59,7 @@ START_TEST(S14_five_processes_of_two_kinds_share_five_leases)
 	ck_assert_uint_ge(spans.count, CROWD * TURNS);
 	ck_assert_int_le(spans_most(&spans, INT64_MIN, INT64_MAX), MAX);
 
-	/* They needed all of them. */
+	/* At some time all leases were in use. */
 	ck_assert_int_eq(spans_most(&spans, INT64_MIN, INT64_MAX), MAX);
 	line_await(LEASES, 0);
 	line_await(LOCKS, 0);
@@ -67,7 +67,7 @@ START_TEST(S14_five_processes_of_two_kinds_share_five_leases)
 }
 END_TEST
 
-/* What the test above relies on: they would take more if they might. */
+/* The test above relies on this: they would take more if they could. */
 START_TEST(with_a_larger_number_the_check_finds_more)
 {
 	plan_draws(40, 2 * MAX);
@@ -102,14 +102,14 @@ END_TEST
 
 /* --- Two, and a third ---------------------------------------------------- */
 
-/* One of number "who" that waits stands in "locks", and the first of them has
-   its lease's node already. */
+/* Acquire a lease without waiting for it.  "waiting" is the number of nodes in
+   "locks" then; the first of these waiters already has a lease's node. */
 static void ask(struct peer *p, const char *path, int max, int waiting)
 {
 	char locks[64];
 
 	peer_tell(p, "lease %s %d 1 60000", path, max);
-	/* Short, which gcc 14 cannot see from here. */
+	/* It fits, which gcc 14 cannot see here. */
 	snprintf(locks, sizeof(locks), "%.40s/locks", path);
 	line_await(locks, waiting);
 }
@@ -119,8 +119,8 @@ static void take(struct peer *p, const char *path, int max, int count)
 	peer_do(p, "leased", "lease %s %d %d 30000", path, max, count);
 }
 
-/* Who wants several waits with none, in the line; and those who come later wait
-   behind it, though there would be room for them. */
+/* One of ours that wants several waits in the line without any lease.  Those
+   that come later wait behind it, although there would be room for them. */
 START_TEST(one_of_ours_that_wants_several_waits_for_all_before_another_kind)
 {
 	const enum peer_kind three[] = { PEER_CURATOR, PEER_KUSTOS, kinds[_i] };
@@ -144,10 +144,10 @@ START_TEST(one_of_ours_that_wants_several_waits_for_all_before_another_kind)
 }
 END_TEST
 
-/* Curator's takes several one by one, and keeps what it has while it waits for
-   the next; ours, which is before it by then, waits for all: neither goes on
-   until Curator's gives up.  If this fails because one does, the manual is out
-   of date. */
+/* Curator takes several one by one, and keeps what it has while it waits for
+   the next.  Ours is before it in the line by then and waits for all, so
+   neither can go on until Curator gives up.  If this fails because one goes on,
+   the manual is out of date. */
 START_TEST(one_of_curators_that_wants_several_needs_a_deadline)
 {
 	const enum peer_kind three[] = { PEER_CURATOR, PEER_KUSTOS,
@@ -168,7 +168,7 @@ START_TEST(one_of_curators_that_wants_several_needs_a_deadline)
 }
 END_TEST
 
-/* Fail unless the answer of each has the nodes that are there, and no other. */
+/* Check that the answer of each has exactly the nodes that exist. */
 static void all_see(const struct raw_names *names, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -199,21 +199,22 @@ END_TEST
 
 /* --- Killed -------------------------------------------------------------- */
 
-/* Of each kind, one dies that holds on one path, and waits on another; on both
-   a process of the other kind stands behind it. */
+/* Of each kind, a process that holds on one path and waits on another is
+   killed.  On both paths a process of the other kind is behind it. */
 #define SCENES 4
 
 struct scene {
 	char path[32];
 	char node[256]; /* of the victim's lease */
 	struct peer *heir;
-	int64_t seen_ns; /* when that was certainly there */
+	int64_t seen_ns; /* when that certainly existed */
 	bool gone;
 };
 
 static struct scene scenes[SCENES];
 
-/* Note a lease's node of that session.  Returns whether there is one. */
+/* Store the path of a lease's node of that session.  Returns whether there is
+   one. */
 static bool find_node(struct scene *s, struct raw *raw, int64_t session)
 {
 	char leases[64], path[256];
@@ -250,7 +251,8 @@ static void make_scenes(struct raw *raw, int number, struct peer *victim,
 	test_within(find_node(waits, raw, victim->session), PATIENCE_MS);
 }
 
-/* Note when the dead ones' nodes were there last.  Returns whether one is. */
+/* Note when each victim's node was seen last.  Returns whether any still
+   exists. */
 static bool any_left(struct raw *raw)
 {
 	bool left = false;
@@ -276,7 +278,8 @@ static void check_scene(const struct scene *s, int64_t killed_ns)
 	ck_assert_msg(got_ns > s->seen_ns,
 		"%s: %s had one while the dead one's session lived", s->path,
 		peer_name(s->heir->kind));
-	/* The clients say something each third of the timeout at least. */
+	/* Clients send something every third of the timeout at least, so a
+	   session cannot end earlier after the kill. */
 	ck_assert_int_gt(got_ns, killed_ns + DEAD_MS * INT64_C(500000));
 	peer_do(s->heir, "returned", "return %s", s->path);
 }

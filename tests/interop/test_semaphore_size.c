@@ -1,6 +1,6 @@
 /*
- * test_semaphore_size.c - how many leases there are stands in a node that our
- * processes and Curator's share, and both change it while leases are held.
+ * test_semaphore_size.c - the number of leases is in a node that our processes
+ * and Curator's share, and both change it while leases are held.
  */
 #include "peer.h"
 #include "spans.h"
@@ -37,8 +37,8 @@ static void give(struct peer *p, const char *path)
 
 /* --- One who waits ------------------------------------------------------- */
 
-/* "waiter" gets one when there are more, and not while there are fewer than are
-   held. */
+/* "waiter" gets a lease when the number grows, and not while it is less than
+   the leases that are held. */
 static void grow_and_shrink(const char *path, struct peer *holders,
 	struct peer *waiter, struct peer *master)
 {
@@ -85,7 +85,7 @@ END_TEST
 
 #define DRAWERS 5
 #define TURNS 10       /* at a stretch */
-#define HEARD_MS 1000  /* so long after a change all go by it */
+#define HEARD_MS 1000  /* after which all go by a change */
 #define GROWN_MS 300   /* how long a larger number stays */
 #define SHRUNK_MS 1700 /* and a smaller one */
 
@@ -120,7 +120,7 @@ static void collect(int i)
 	ck_assert_int_eq(spans_read(&spans, file, i), TURNS);
 }
 
-/* Keep all drawing for so long. */
+/* Keep all drawing leases for so long. */
 static void draw_on(int ms)
 {
 	int64_t end = test_now_ms() + ms;
@@ -143,8 +143,8 @@ static bool has_shrunk(int i)
 	return sizes[i] < before;
 }
 
-/* Keep all drawing until some have noticed that there are more, which is known of
-   each stretch when it is over. */
+/* Keep all drawing leases until some have noticed that there are more.  This is
+   known of each stretch when it is over. */
 static void await_more(int i)
 {
 	int64_t end = test_now_ms() + PATIENCE_MS;
@@ -155,7 +155,8 @@ static void await_more(int i)
 	}
 }
 
-/* Ours and Curator's set the number in turn; these take no leases. */
+/* One of ours and one of Curator's set the number in turn; they take no
+   leases. */
 static void change_sizes(struct peer *ours, struct peer *curators)
 {
 	for (int i = 0; i < SIZES; i++) {

@@ -1,6 +1,6 @@
 /*
- * test_simple.c - the simple lock, and others that make the same node with what
- * their library has for any node.
+ * test_simple.c - the simple lock, and peers that create the same node with
+ * their library's call for any node, without a recipe.
  */
 #include "integration/client_fixture.h"
 #include "peer.h"
@@ -68,7 +68,8 @@ START_TEST(six_processes_of_three_kinds_exclude_each_other)
 }
 END_TEST
 
-/* Every kind has it in turn, and the next kind behind it cannot. */
+/* Each kind holds it in turn, while the next kind tries in vain and then
+   waits. */
 START_TEST(who_holds_it_is_seen_and_keeps_the_others_out)
 {
 	struct kustos_client *client;
@@ -106,7 +107,8 @@ static const char *path_of(int i)
 	return paths[i];
 }
 
-/* Wait until the dead ones hold none, and note when each was seen last. */
+/* Wait until no dead process holds, and note when each was seen as the holder
+   last. */
 static void await_end(struct kustos_client *client, int64_t *seen_ns)
 {
 	int64_t end = test_now_ms() + PATIENCE_MS;

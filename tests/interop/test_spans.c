@@ -1,5 +1,6 @@
 /*
- * test_spans.c - the check for overlaps finds them.
+ * test_spans.c - the checker itself (spans.h): it finds overlaps, counts
+ * changes, adds up leases, and reads files.
  */
 #include "spans.h"
 
@@ -55,7 +56,7 @@ START_TEST(one_that_is_long_overlaps_with_all_that_it_covers)
 }
 END_TEST
 
-/* From 0 to 100 and 10 to 20 shared; then one that is not. */
+/* From 0 to 100 and from 10 to 20, both shared; then one that is not shared. */
 static void share(int from, int to)
 {
 	spans_free(&spans);

@@ -1,7 +1,6 @@
 /*
- * test_together.c - several mutexes taken together, by ours and by Curator's
- * InterProcessMultiLock, which is told them in the order in which ours takes
- * them.
+ * test_together.c - several mutexes acquired together, by us and by Curator's
+ * InterProcessMultiLock, which gets them in the order in which we acquire them.
  */
 #include "peer.h"
 #include "support/raw.h"
@@ -20,7 +19,7 @@ static struct peer peers[PEERS];
 static struct turns plan[PEERS];
 static struct spans spans;
 
-/* Wait until so many stand in each line. */
+/* Wait until each line has so many contenders. */
 static void lines_await(int first, int second, int third)
 {
 	line_await(FIRST, first);
@@ -28,7 +27,7 @@ static void lines_await(int first, int second, int third)
 	line_await(TURNS_THIRD, third);
 }
 
-/* The last two want only the first of them. */
+/* The last two peers want only the first mutex. */
 START_TEST(those_who_want_all_and_those_who_want_one_exclude_each_other)
 {
 	int sum = 0;
@@ -51,7 +50,7 @@ START_TEST(those_who_want_all_and_those_who_want_one_exclude_each_other)
 }
 END_TEST
 
-/* "loser" wants all, but "owner" has the last, and then all. */
+/* "loser" wants all, while "owner" holds the last one, and then all. */
 static void give_up(struct peer *owner, struct peer *loser)
 {
 	peer_do(owner, "acquired", "acquire " TURNS_THIRD " 30000");

@@ -1,4 +1,4 @@
-/* test_board.c - what the processes of a run share: board.h. */
+/* test_board.c - board.h: what the processes of a benchmark share. */
 #include "board.h"
 #include "unit.h"
 
@@ -43,7 +43,7 @@ static bool grant(int client, int64_t since_ns, int64_t now_ns)
 	return counts;
 }
 
-/* It has lost it already, and does not know. */
+/* It has lost the lock already, and does not know. */
 static void grant_late(int client)
 {
 	(void)board_granted(board, &plan, client, &board->workers[client], 0,
@@ -84,7 +84,7 @@ END_TEST
 START_TEST(who_has_lost_it_is_in_nobodys_way)
 {
 	make(LOCK_MUTEX, 0);
-	/* Paused, and followed twice. */
+	/* Paused, and two others have held the lock since. */
 	grant(0, 0, 1);
 	grant(1, 0, 2);
 	give(1);
@@ -133,12 +133,12 @@ START_TEST(readers_do_not_keep_readers_out)
 {
 	make(LOCK_WRITE, 0);
 	grant(0, 0, 1);
-	grant(2, 0, 1); /* by right, if the first lost it */
+	grant(2, 0, 1); /* right, if the first has lost it */
 	grant(1, 0, 1);
 	lose(2);
 	give(0);
 	give(1);
-	overlaps(1); /* of the first and the writer before that lost it */
+	overlaps(1); /* the first one and the writer that lost it */
 }
 END_TEST
 
@@ -204,7 +204,8 @@ START_TEST(who_waits_at_the_end_is_known_though_it_is_granted_later)
 	grant(0, 120, 230);
 	give(0);
 	ck_assert_int_eq(board_waited_ns(&board->workers[0], 200), 80);
-	/* It waits again, and another has just begun: not before the end. */
+	/* It waits again, and another has begun to wait: neither counts before
+	   the end. */
 	board->workers[0].since_ns = 240;
 	ck_assert_int_eq(board_waited_ns(&board->workers[0], 200), 80);
 	board->workers[1].since_ns = 200;

@@ -32,7 +32,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 }
 
 struct waiter {
-	struct ku_cancel_link link; /* first, so that a link is its waiter */
+	struct ku_cancel_link link; /* first: cast back from it */
 	int calls;
 	struct waiter *other;
 	struct kustos_cancel *cancel;
@@ -248,7 +248,7 @@ START_TEST(a_function_may_use_the_cancel_object)
 }
 END_TEST
 
-/* What a child finds in the copy that it has; "fired" is whether it had. */
+/* What a child sees in its copy; "fired" is whether the object had fired. */
 static int use_in_child(struct kustos_cancel *cancel, struct waiter *listed,
 	int fired)
 {
@@ -318,8 +318,8 @@ static void *fire(void *arg)
 	return NULL;
 }
 
-/* A function that is slow, and ends only after the detach on the other thread
-   is about to begin. */
+/* A slow function.  It ends only after the detach on the other thread is about
+   to begin. */
 struct slow {
 	struct ku_cancel_link link;
 	atomic_bool entered, detaching, ended;
@@ -333,7 +333,7 @@ static void slow_fn(struct ku_cancel_link *link)
 	atomic_store(&slow->entered, true);
 	while (!atomic_load(&slow->detaching))
 		sched_yield();
-	for (i = 0; i < 20; i++) /* give a wrong detach time to return */
+	for (i = 0; i < 20; i++) /* gives a wrong detach time to return */
 		sched_yield();
 	atomic_store(&slow->ended, true);
 }
@@ -363,8 +363,9 @@ START_TEST(detaching_waits_for_the_function_on_another_thread)
 }
 END_TEST
 
-/* Many threads wait again and again while another fires.  What is called or
-   not is up to the schedule, but not how often, nor after a detach. */
+/* Many threads attach and detach again and again while another fires.  The
+   schedule decides what is called, but nothing may be called twice, nor after a
+   detach. */
 struct race {
 	struct kustos_cancel *cancel;
 	pthread_barrier_t start;
@@ -389,7 +390,7 @@ static void *wait_again_and_again(void *arg)
 		if (i % 16 == 0)
 			sched_yield();
 		ku_cancel_detach(&w->link);
-		/* Unguarded: after a detach it is ours alone. */
+		/* Without a lock: after the detach it is ours alone. */
 		atomic_fetch_add(&race->wrong, w->calls > 1);
 		free(w);
 	}

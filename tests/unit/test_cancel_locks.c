@@ -1,6 +1,7 @@
 /*
- * test_cancel_locks.c - who locks a cancel object that fires, and what is tied to it.
- * Linked with -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock.
+ * test_cancel_locks.c - which locks are taken when a cancel object fires, and
+ * what links are tied to it then.  Linked with
+ * -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock.
  */
 #include "unit.h"
 
@@ -8,8 +9,8 @@
 
 #include <pthread.h>
 
-/* How often a mutex was locked, or that was tried; and unlocked by who did not
-   hold it. */
+/* How often a mutex was locked, and how often one was unlocked by a thread that
+   did not hold it. */
 static int locks, wrong_unlocks;
 
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
@@ -32,10 +33,10 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 }
 
 struct waiter {
-	struct ku_cancel_link link; /* first, so that a link is its waiter */
+	struct ku_cancel_link link; /* first: cast back from it */
 	int calls;
 	struct kustos_cancel *cancel;
-	int locked; /* by what it did when called */
+	int locked; /* mutexes locked by its own call */
 };
 
 static struct kustos_cancel *one, *two;
@@ -58,7 +59,7 @@ static void count(struct ku_cancel_link *link)
 	((struct waiter *)link)->calls++;
 }
 
-/* Fire again, and attach another. */
+/* Fire again, and attach another link. */
 static void use(struct ku_cancel_link *link)
 {
 	struct waiter *w = (struct waiter *)link, more = { 0 };
@@ -75,7 +76,7 @@ static void detach(struct ku_cancel_link *link)
 	ku_cancel_detach(link);
 }
 
-/* It is locked by whoever fires it, who would wait for itself. */
+/* The thread that fires holds the lock, and would wait for itself. */
 START_TEST(what_has_fired_is_fired_and_attached_to_without_its_lock)
 {
 	struct waiter w = { .cancel = one };

@@ -1,5 +1,5 @@
 /*
- * test_clock.c - deadlines, on the real clocks and on a pair of our own.
+ * test_clock.c - deadlines, on the real clocks and on a pair of fake ones.
  */
 #include "unit.h"
 
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* Each reading takes "step" nanoseconds, on both clocks.  Before reading number
-   "stop" the process stands still for an hour, or the machine sleeps. */
+/* Each reading takes "step" nanoseconds on both clocks.  Before reading number
+   "stop" the process stops for an hour, or the machine sleeps. */
 struct fake {
 	int64_t monotonic, boot, step;
 	int stop, readings;
@@ -111,7 +111,7 @@ START_TEST(a_deadline_past_the_end_of_time_is_forever)
 
 	ck_assert_int_eq(kustos_after_ms(INT64_MAX), KUSTOS_FOREVER);
 	ck_assert_int_eq(kustos_after_ms(most + 1), KUSTOS_FOREVER);
-	/* Its product still fits, and its sum does not. */
+	/* Its product still fits, but its sum does not. */
 	ck_assert_int_eq(kustos_after_ms(most), KUSTOS_FOREVER);
 }
 END_TEST
@@ -161,7 +161,7 @@ START_TEST(a_deadline_never_passes_early_on_the_boot_clock)
 	const struct ku_clock clock = { fake_monotonic, fake_boot, fake_boot,
 		&fake };
 
-	/* Both run alike, so the true answer is 6000 more. */
+	/* Both clocks run alike, so the true answer is 6000 more. */
 	ck_assert_int_ge(ku_deadline_boot(&clock, 1500), 7500);
 	ck_assert_int_le(ku_deadline_boot(&clock, 1500), 7520);
 }

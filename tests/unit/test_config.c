@@ -1,6 +1,6 @@
 /*
- * test_config.c - options that no client can be opened with, and what the log
- * says of them.
+ * test_config.c - options with which no client can be opened, and what the log
+ * says about them.
  */
 #include "unit.h"
 
@@ -29,7 +29,7 @@ static struct kustos_client_options options(void)
 	return o;
 }
 
-/* Returns what the log says. */
+/* Return what the log says. */
 static const char *refused(const struct kustos_client_options *o)
 {
 	struct kustos_client *client = NULL;

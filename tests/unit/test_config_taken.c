@@ -1,4 +1,5 @@
-/* test_config_taken.c - options as they are taken, and what stands for the rest. */
+/* test_config_taken.c - options as they are copied, and the defaults of the
+   others. */
 #include "unit.h"
 
 #include "client.h"
@@ -152,7 +153,7 @@ START_TEST(a_name_space_stands_behind_the_chroot)
 }
 END_TEST
 
-/* One that was compiled with older headers, or with newer ones. */
+/* From a program that was compiled with older headers, or with newer ones. */
 START_TEST(a_struct_is_read_as_far_as_both_know_it)
 {
 	struct {

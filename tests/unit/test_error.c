@@ -1,12 +1,12 @@
 /*
- * test_error.c - every error has a name and a sentence of its own.
+ * test_error.c - every error has its number, a name, and a sentence of its own.
  */
 #include "unit.h"
 
 #include <kustos/base.h>
 #include <string.h>
 
-/* The numbers are written out: programs may have stored them. */
+/* The numbers are spelled out, because programs may have stored them. */
 static const struct {
 	int number;
 	const char *name;

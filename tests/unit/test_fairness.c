@@ -1,4 +1,4 @@
-/* test_fairness.c - how evenly something was given: fairness.h. */
+/* test_fairness.c - fairness.h: how evenly grants were distributed. */
 #include "fairness.h"
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* test_figures.c - what a run has measured, added up: figures.h. */
+/* test_figures.c - figures.h: the figures of a benchmark run, added up. */
 #include "figures.h"
 #include "unit.h"
 

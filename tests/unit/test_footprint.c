@@ -1,11 +1,12 @@
-/* test_footprint.c - the ephemeral nodes of one session, and the sum of their paths. */
+/* test_footprint.c - footprint.h: the ephemeral nodes of a session, and the sum
+   of their paths. */
 #include "footprint.h"
 
 #include "unit.h"
 
 #include <string.h>
 
-#define PER_PATH 4    /* beside its bytes */
+#define PER_PATH 4    /* besides its bytes */
 #define NUMBER_LEN 10 /* of a sequence number */
 
 static struct ku_footprint f;
@@ -31,7 +32,8 @@ static struct ku_zk_request create(const char *path, enum ku_zk_mode mode)
 		.mode = mode };
 }
 
-/* It was answered; if "path" is not NULL, it is named so. */
+/* Report the answer of a request; if "path" is not NULL, it is the node's
+   name. */
 static void answer(const struct ku_zk_request *request, int rc,
 	const char *path)
 {
@@ -97,7 +99,7 @@ START_TEST(a_node_that_was_made_again_has_a_new_czxid)
 }
 END_TEST
 
-/* One is made and one deleted; or nothing is. */
+/* The transaction creates one and deletes one; or it does nothing. */
 START_TEST(a_transaction_counts_if_it_was_done)
 {
 	struct ku_zk_request ops[] = { create("/b", KU_ZK_EPHEMERAL),
@@ -118,7 +120,8 @@ START_TEST(a_transaction_counts_if_it_was_done)
 }
 END_TEST
 
-/* Up to the last byte, with what is asked for; and nothing but nodes of the session. */
+/* Room is counted to the last byte, including requests under way; and only
+   nodes of the session count. */
 START_TEST(P10_there_is_room_up_to_the_limit)
 {
 	struct ku_zk_request ops[] = { create("/b", KU_ZK_PERSISTENT),
@@ -160,8 +163,8 @@ START_TEST(P10_so_many_nodes_may_one_session_have)
 }
 END_TEST
 
-/* Each that was there before is looked at once, the oldest first; none that came since,
-   or has gone. */
+/* A round looks at each node that existed before it once, the oldest first, and
+   at none that was added or removed since. */
 START_TEST(a_round_looks_at_each_once)
 {
 	static const char *const paths[] = { "/a", "/b", "/c", "/d" };

@@ -1,4 +1,4 @@
-/* test_histogram.c - what so many in a hundred did not exceed: histogram.h. */
+/* test_histogram.c - histogram.h: percentiles. */
 #include "histogram.h"
 #include "unit.h"
 
@@ -32,7 +32,7 @@ START_TEST(small_numbers_and_the_greatest_are_exact)
 }
 END_TEST
 
-/* Around each power of two, too low by nothing and too high by little. */
+/* Around each power of two: never too low, and only slightly too high. */
 START_TEST(a_percentile_is_never_too_low_and_hardly_too_high)
 {
 	for (int power = 6; power < 42; power++)

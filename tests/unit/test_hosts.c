@@ -1,5 +1,5 @@
 /*
- * test_hosts.c - from "host:port,.../chroot" to numeric addresses.
+ * test_hosts.c - hosts.h: from "host:port,.../chroot" to numeric addresses.
  */
 #include "unit.h"
 

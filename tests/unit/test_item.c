@@ -1,4 +1,4 @@
-/* test_item.c - an item as the program gets it. */
+/* test_item.c - item.h: an item as the program gets it. */
 #include "item.h"
 #include "unit.h"
 
@@ -62,7 +62,7 @@ START_TEST(a_frame_has_as_many_parts_as_were_put)
 }
 END_TEST
 
-/* What is put back is as it was. */
+/* What is put back is what was there before. */
 START_TEST(an_item_that_nobody_was_handed_is_its_data_again)
 {
 	static const char two[] = "\0\1\0\1\1\0\0\0\3one\1\0\0\0\0\2";

@@ -1,4 +1,4 @@
-/* test_item_frame.c - the data of an item in Curator's queues. */
+/* test_item_frame.c - item_frame.h: the data of items in Curator's queues. */
 #include "item_frame.h"
 #include "random.h"
 #include "unit.h"
@@ -34,7 +34,7 @@ END_TEST
 static void expect_corrupt(const char *data, size_t len)
 {
 	size_t count;
-	/* Nothing behind it may be read. */
+	/* No byte behind the data may be read. */
 	char *copy = malloc(len + 1);
 
 	memcpy(copy, data, len);
@@ -92,7 +92,7 @@ static void fill(struct ku_random *random, struct ku_bytes *item, char *room)
 		? 0
 		: ku_random_below(random, 300);
 	item->data = room;
-	/* Codes and versions among them. */
+	/* These may be codes and versions of frames. */
 	for (size_t i = 0; i < item->len; i++)
 		room[i] = (char)ku_random_below(random, 4);
 }
@@ -124,7 +124,7 @@ START_TEST(what_was_written_is_read)
 		}
 		ck_assert(!ku_frame_next(&rest, &item));
 		ck_assert(!ku_frame_next(&rest, &item));
-		/* Whatever breaks off is none. */
+		/* A frame that breaks off is no frame. */
 		expect_corrupt(frame, ku_random_below(&random, size));
 		free(frame);
 	}

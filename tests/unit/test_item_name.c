@@ -1,4 +1,4 @@
-/* test_item_name.c - names of a queue's items. */
+/* test_item_name.c - item_name.h: names of a queue's items, and their order. */
 #include "fault.h"
 #include "item_name.h"
 #include "name.h"
@@ -13,7 +13,7 @@
 static const enum ku_item_kind kinds[] = { KU_ITEM_SIMPLE, KU_ITEM_FRAMED,
 	KU_ITEM_PRIORITY, KU_ITEM_DELAY, KU_ITEM_ID, KU_ITEM_KAZOO };
 
-/* What a server makes of a head. */
+/* The name that a server makes of this beginning. */
 static char *numbered(char *head, int32_t number)
 {
 	size_t size = strlen(head) + 12;
@@ -145,7 +145,7 @@ START_TEST(ids_are_cleaned_and_found_again)
 }
 END_TEST
 
-/* Who looks for it would pass it over in silence. */
+/* Otherwise an item would be passed over in silence. */
 START_TEST(an_id_is_known_also_when_memory_is_short)
 {
 	struct ku_item item;
@@ -182,7 +182,7 @@ START_TEST(other_names_are_nobodys_items)
 }
 END_TEST
 
-/* Each stands before the next. */
+/* Check that each name is before the next. */
 static void expect_order(enum ku_item_kind kind, const char *const *names)
 {
 	for (; names[1] != NULL; names++) {
@@ -200,11 +200,12 @@ static void expect_order(enum ku_item_kind kind, const char *const *names)
 
 START_TEST(S17_what_peers_write_is_in_its_order)
 {
-	/* An item that Curator's put back goes to the front. */
+	/* Curator puts items back without a key: they are first. */
 	ORDER(KU_ITEM_PRIORITY, "queue-0000000009", "queue-0800000000000000002",
 		"queue-0FFFFFFF60000000001", "queue-1000000000000000000",
 		"queue-1000000000000000003", "queue-10000000A0000000002");
-	/* So it is due at once; and so are those whose time cannot be read. */
+	/* Here they are due at once; and so are items whose time cannot be
+	   read. */
 	ORDER(KU_ITEM_DELAY, "queue-0000000001", "queue-|x|0000000002",
 		"queue-|1A1FA1B2383F1A1FA1B2383F|0000000003",
 		"queue-|FFFFFFFFFFFFFFF6|0000000004",
@@ -217,7 +218,7 @@ START_TEST(S17_what_peers_write_is_in_its_order)
 		"queue-|z|0000000002", "queue-0000000003");
 	ORDER(KU_ITEM_KAZOO, "entry--05-0000000003", "entry-000-0000000002",
 		"entry-999-0000000001", "entry-1000-0000000000");
-	/* Servers that go on after the last number count from below zero. */
+	/* Servers that go on after the last number continue below zero. */
 	ORDER(KU_ITEM_SIMPLE, "qn-0000000000", "qn-2147483647",
 		"qn--2147483648", "qn--1500000000", "qn--000000005");
 	/* Of ids that share the last number, one is the first. */
@@ -234,7 +235,7 @@ static void random_wish(struct ku_random *random, struct ku_item_wish *wish)
 	wish->due_ms = (int64_t)(ku_random_next(random) >> (64 - bits));
 }
 
-/* What a kind sorts by. */
+/* Return the key by which a kind sorts. */
 static int64_t wished(enum ku_item_kind kind, const struct ku_item_wish *wish)
 {
 	if (kind == KU_ITEM_PRIORITY || kind == KU_ITEM_KAZOO)
@@ -269,7 +270,7 @@ static void check_pair(enum ku_item_kind kind, struct ku_random *random)
 			numbers[0] < numbers[1]);
 	ck_assert_msg(ku_item_before(&items[0], &items[1]) == before, "%s, %s",
 		names[0], names[1]);
-	/* Whose consumers sort text have the same order. */
+	/* Peers that sort names as text get the same order. */
 	if (kind != KU_ITEM_DELAY)
 		ck_assert_msg((strcmp(names[0], names[1]) < 0) == before,
 			"%s, %s", names[0], names[1]);

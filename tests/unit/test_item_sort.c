@@ -1,5 +1,6 @@
 /*
- * test_item_sort.c - what the command takes for an item is what the library does.
+ * test_item_sort.c - the command takes the same names for items, in the same
+ * order, as the library.
  */
 #include "item_name.h"
 #include "item_sort.h"
@@ -67,7 +68,7 @@ static const char *any_of(struct ku_random *random, const char *const *pieces,
 
 static const char *const prefixes[] = { "qn-", "queue-", "entry-" };
 
-/* Write a name of pieces that belong into one, in an order that may be wrong. */
+/* Write a name made of pieces of item names, in an order that may be wrong. */
 static void draw(struct ku_random *random, const char *prefix,
 	char name[NAME_SIZE])
 {

@@ -1,6 +1,6 @@
 /*
- * test_json.c - JSON that the command writes, and what it reads of records that anybody
- * may have written.
+ * test_json.c - the JSON that the command writes; and how it reads records,
+ * which anybody may have written.
  */
 #include "json.h"
 #include "unit.h"
@@ -12,7 +12,8 @@
 
 typedef void write_fn(FILE *out, const char *text, size_t len);
 
-/* The copy has no byte behind its end: valgrind and the sanitizers see who reads on. */
+/* A copy without a byte behind it, so that valgrind and the sanitizers notice
+   if somebody reads on. */
 static char *bare(const char *text, size_t len)
 {
 	char *copy = malloc(len > 0 ? len : 1);
@@ -44,18 +45,19 @@ static const struct {
 } strings[] = {
 	{ TEXT(""), "\"\"" },
 	{ TEXT("a/\"b\\"), "\"a/\\\"b\\\\\"" },
-	/* Control characters, of both kinds, and their neighbours. */
+	/* Control characters of both kinds, and their neighbours. */
 	{ TEXT("\0\n\x1f ~\x7f"), "\"\\u0000\\u000a\\u001f ~\\u007f\"" },
 	{ TEXT("\xc2\x80\xc2\x9f\xc2\xa0"), "\"\\u0080\\u009f\xc2\xa0\"" },
-	/* Others that are not seen are left to who shows it (show.c). */
+	/* Other invisible characters are left to whatever shows the text
+	   (show.c). */
 	{ TEXT("\xe2\x80\xae"), "\"\xe2\x80\xae\"" },
 	/* The first and the last of each length. */
 	{ TEXT("\xdf\xbf\xe0\xa0\x80"), "\"\xdf\xbf\xe0\xa0\x80\"" },
 	{ TEXT("\xed\x9f\xbf\xee\x80\x80"), "\"\xed\x9f\xbf\xee\x80\x80\"" },
 	{ TEXT("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"),
 		"\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"" },
-	/* Not UTF-8: a byte alone, cut off, too long for what it says, a surrogate,
-	   beyond the last. */
+	/* Not UTF-8: a single byte, a cut character, an overlong one, a
+	   surrogate, beyond the last. */
 	{ TEXT("\x80"), "\"\\ufffd\"" },
 	{ TEXT("\xff"), "\"\\ufffd\"" },
 	{ TEXT("a\xe2\x80"), "\"a\\ufffd\\ufffd\"" },
@@ -92,7 +94,7 @@ static const struct {
 	{ TEXT("{\"\":[],\"a\":[ 1 , {} ],\"a\":true,\"b\":false,\"c\":null}") },
 	{ TEXT("{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00fF\\ud800\x7f\"}") },
 	{ TEXT("{\"a\":[0,-0,10,0.50,-1.0e5,1E+05,2e-0]}") },
-	/* Numbers are not computed with, however large. */
+	/* Numbers are not evaluated, however large they are. */
 	{ TEXT("{\"a\":99999999999999999999999999e999999999}") },
 }, others[] = {
 	{ TEXT("") },
@@ -162,7 +164,7 @@ START_TEST(what_is_no_object_is_not)
 }
 END_TEST
 
-/* Whoever reads it has a stack that ends somewhere. */
+/* A reader's stack is limited. */
 START_TEST(what_is_nested_deeply_is_no_object)
 {
 	for (int depth = 31; depth <= 32; depth++) {
@@ -214,7 +216,7 @@ START_TEST(a_field_is_read_as_text)
 }
 END_TEST
 
-/* At a character, and nothing of what comes behind that. */
+/* Cut between characters, with nothing written behind the buffer. */
 START_TEST(a_field_that_is_too_long_is_cut_off)
 {
 	static const char *const texts[] = { "{\"a\":\"ab\303\274c\"}",
@@ -233,7 +235,7 @@ START_TEST(a_field_that_is_too_long_is_cut_off)
 }
 END_TEST
 
-/* Nor is a name that is longer than any of ours one of ours. */
+/* A name that is longer than any of ours is none of ours. */
 START_TEST(a_long_name_is_no_other)
 {
 	char text[128] = "{\"a", value[8];

@@ -1,5 +1,5 @@
 /*
- * test_lease.c - the lease ends in time and only ever moves forward.
+ * test_lease.c - lease.h: the lease ends in time, and never moves back.
  */
 #include "unit.h"
 
@@ -13,7 +13,7 @@
 #define T (T_MS * KU_NS_PER_MS)
 #define START (100 * KU_NS_PER_S)
 
-/* A session that began at START, and was answered at once. */
+/* A session that began at START and was answered at once. */
 static struct ku_lease lease_new(void)
 {
 	struct ku_lease lease;
@@ -142,7 +142,7 @@ START_TEST(S04_what_another_server_answered_is_forgotten)
 }
 END_TEST
 
-/* However soon after the other's. */
+/* Even if it comes shortly after the other server's. */
 START_TEST(S04_what_another_server_answered_spares_no_mark_of_this_one)
 {
 	struct ku_lease lease = lease_new();
@@ -156,7 +156,7 @@ START_TEST(S04_what_another_server_answered_spares_no_mark_of_this_one)
 }
 END_TEST
 
-/* Answers at any pace, with any delay, of both kinds. */
+/* Answers at any pace, with any delay, from both kinds of server. */
 START_TEST(S01_the_lease_is_never_later_than_two_thirds_of_the_last_sending)
 {
 	struct ku_random r;
@@ -204,7 +204,7 @@ START_TEST(heavy_traffic_does_not_push_the_marks_out)
 }
 END_TEST
 
-/* As late as a server may be that is not left yet. */
+/* Answers as late as those of a server that is just not left yet. */
 START_TEST(late_answers_do_not_push_the_marks_out)
 {
 	struct ku_lease lease = lease_new();

@@ -1,5 +1,6 @@
 /*
- * test_lookup.c - what a resolver says, to who waits for it and to who does not.
+ * test_lookup.c - lookup.h: what a resolver answers, to a lookup that is waited
+ * for and to one that was abandoned.
  */
 #include "fault.h"
 #include "unit.h"
@@ -46,7 +47,7 @@ static int count_of(sem_t *sem)
 	return count;
 }
 
-/* Names that begin with "a" are one server, all others another. */
+/* Names that begin with "a" are one server, all others are another. */
 int __wrap_getaddrinfo(const char *node, const char *service,
 	const struct addrinfo *hints, struct addrinfo **found)
 {
@@ -61,7 +62,7 @@ int __wrap_getaddrinfo(const char *node, const char *service,
 		service, &numeric, found);
 }
 
-/* As all that asks for memory. */
+/* Uses malloc(), which can be made to fail, as all other allocations do. */
 char *__wrap_strdup(const char *text)
 {
 	char *copy = malloc(strlen(text) + 1);
@@ -148,7 +149,8 @@ START_TEST(what_was_found_is_there_when_that_is_told_and_not_before)
 }
 END_TEST
 
-/* Its thread frees it; or whoever forgets it, if that has ended. */
+/* The lookup's thread frees it; or the abandoning caller, if the thread has
+   ended. */
 START_TEST(what_is_forgotten_is_not_told)
 {
 	struct ku_lookup *lookup = begin();
@@ -177,7 +179,7 @@ START_TEST(without_memory_for_all_of_it_nobody_is_asked)
 		refused = fault_end();
 		ck_assert_int_eq(lookup == NULL, refused);
 	}
-	/* But for the memory, and the mutex, of the lookup itself. */
+	/* All but the lookup's own memory and mutex. */
 	ck_assert_int_eq(count_of(&freed), skip - 1 - 2);
 	/* The lookup, its mutex, the list, the chroot and two names. */
 	ck_assert_int_ge(skip, 6 + 1);

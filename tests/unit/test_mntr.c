@@ -1,4 +1,4 @@
-/* test_mntr.c - the numbers in a server's answer to "mntr": mntr.h. */
+/* test_mntr.c - mntr.h: the numbers in a server's answer to "mntr". */
 #include "mntr.h"
 #include "unit.h"
 

@@ -1,4 +1,5 @@
-/* test_muster.c - what a member of a double barrier does next: muster_rule.h. */
+/* test_muster.c - muster_rule.h: what a member of a double barrier does
+   next. */
 #include "muster_rule.h"
 #include "unit.h"
 
@@ -13,7 +14,7 @@
 static char *list[8];
 static struct kustos_names names;
 
-/* Up to eight names, as a server lists them: in no order. */
+/* Up to eight names, unsorted, as a server lists them. */
 static void set_names(const char *const *from)
 {
 	names.count = 0;
@@ -38,7 +39,7 @@ START_TEST(only_members_are_counted_and_they_are_sorted)
 }
 END_TEST
 
-/* Three are to come, and ours is from transaction 10. */
+/* Three members are expected, and our node is from transaction 10. */
 static struct ku_muster_view view(void)
 {
 	return (struct ku_muster_view){ .names = &names,
@@ -65,7 +66,8 @@ START_TEST(S12_nobody_passes_before_all_are_there)
 }
 END_TEST
 
-/* An earlier try made one of its name, with which all were there; and all have gone. */
+/* The listing is from before our node: an earlier node of ours had the same
+   name then, and all had come.  All have gone since. */
 START_TEST(S12_what_was_seen_before_our_node_was_made_says_nothing)
 {
 	struct ku_muster_view v = view();
@@ -102,17 +104,17 @@ END_TEST
 
 START_TEST(S12_a_ready_that_went_counts_if_as_many_came_as_were_missing)
 {
-	/* One of the children is none of them. */
+	/* One of the children is no member. */
 	struct ku_muster_traffic then = { 3, 7, 2 };
-	/* The third, and "ready", which went again. */
+	/* The third member, and "ready", which has gone again. */
 	struct ku_muster_traffic now = { .children = 4, .cversion = 10 };
 
 	ck_assert(ku_muster_may_have_met(3, then, now));
 	ck_assert(!ku_muster_may_have_met(4, then, now));
-	/* The others went as well. */
+	/* The others have left as well. */
 	now = (struct ku_muster_traffic){ .children = 2, .cversion = 12 };
 	ck_assert(ku_muster_may_have_met(3, then, now));
-	/* Only "ready" came; and somebody went besides. */
+	/* Only "ready" came; and then also somebody left. */
 	now = (struct ku_muster_traffic){ .children = 3, .cversion = 9 };
 	ck_assert(!ku_muster_may_have_met(3, then, now));
 	now = (struct ku_muster_traffic){ .children = 2, .cversion = 10 };
@@ -155,7 +157,7 @@ START_TEST(the_lowest_waits_for_the_highest_and_the_others_for_it)
 	ck_assert_str_eq(ku_muster_awaited(&names, B, 0), A);
 	ck_assert_str_eq(ku_muster_awaited(&names, B, 1), C);
 	ck_assert_ptr_null(ku_muster_awaited(&names, B, 2));
-	/* Ours is gone already. */
+	/* Our node is gone already. */
 	ck_assert_str_eq(ku_muster_awaited(&names, KAZOO, 0), A);
 	NAMES(B);
 	ck_assert(ku_muster_stays(&names, B));
@@ -184,7 +186,8 @@ START_TEST(L18_a_late_ready_says_for_whom_it_is)
 }
 END_TEST
 
-/* It was copied from other servers, whose transactions had higher numbers. */
+/* The text was copied from other servers, whose transactions had higher
+   numbers. */
 START_TEST(L18_a_ready_that_speaks_of_the_future_is_for_nobody_who_comes)
 {
 	char text[KU_MUSTER_TEXT_SIZE];

@@ -1,5 +1,5 @@
 /*
- * test_name.c - paths and names, as the server's own rules have them.
+ * test_name.c - name.h: paths and names, by the server's own rules.
  */
 #include "unit.h"
 
@@ -170,7 +170,8 @@ START_TEST(U05_every_character_is_judged_as_the_server_does)
 }
 END_TEST
 
-/* As the C library reads it; its numbers as this machine has them. */
+/* The C library is the reference; it gives numbers in this machine's byte
+   order. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define UCS_4 "UCS-4BE"
 #else
@@ -395,7 +396,7 @@ START_TEST(S18_a_name_without_a_number_of_the_server_has_none)
 }
 END_TEST
 
-/* All but what the test on ambiguity covers. */
+/* All but the ambiguous case of the test above. */
 START_TEST(S18_whatever_the_server_appends_is_read_back)
 {
 	static const char *const prefix[] = {
@@ -444,7 +445,7 @@ START_TEST(U04_a_foreign_name_never_crashes_the_parser)
 		name[n] = '\0';
 		if (!ku_name_sequence(name, &got))
 			continue;
-		/* Then it ends as the server would have ended it. */
+		/* It must then end as the server would have ended it. */
 		len = (size_t)snprintf(end, sizeof(end), "%010d", got);
 		if (len > n || strcmp(name + n - len, end) != 0)
 			ck_abort_msg("%s gave %d", name, got);

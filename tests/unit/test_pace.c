@@ -1,4 +1,5 @@
-/* test_pace.c - when a worker asks: pace.h. */
+/* test_pace.c - pace.h: when a worker of a benchmark begins its next
+   acquire. */
 #include "pace.h"
 #include "unit.h"
 
@@ -18,8 +19,8 @@ START_TEST(a_closed_loop_thinks_after_each)
 }
 END_TEST
 
-/* The schedule is there before the first asks, and whoever is late finds that
-   the next was due, too. */
+/* The schedule exists before the first acquire, and a worker that is late finds
+   that the next one was due as well. */
 START_TEST(an_open_loop_does_not_wait_for_who_is_late)
 {
 	int64_t at[100];
@@ -48,8 +49,8 @@ START_TEST(an_open_loop_has_the_rate_that_was_asked_for)
 		longest = gap > longest ? gap : longest;
 		last = at;
 	}
-	/* 100,000 are to be expected, give or take three times 316; and times
-	   between them as those of independent users: not even. */
+	/* 100,000 are expected, within three times 316.  The times between them
+	   are those of independent users, so they are not even. */
 	ck_assert_int_gt(n, 99000);
 	ck_assert_int_lt(n, 101000);
 	ck_assert_int_lt(shortest, SECOND / 1000000);
@@ -72,7 +73,8 @@ START_TEST(what_was_due_and_never_begun_is_told)
 }
 END_TEST
 
-/* However seldom: it is a time that does not come, and none that is past. */
+/* However small the rate is, the next time is far in the future, and never
+   past. */
 START_TEST(a_rate_of_next_to_nothing_is_one)
 {
 	static const double rates[] = { 1e-9, 1e-12, 1e-300 };

@@ -1,5 +1,5 @@
 /*
- * test_probe.c - probes against sockets of this process.
+ * test_probe.c - probe.h: probes of servers, which are sockets of this process.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -20,7 +20,7 @@
 
 #define HEAD "Zookeeper version: 3.8.0\nLatency min/avg/max: 0/0.0/0\n"
 
-/* A server whose answer is this text; NULL: it accepts and is silent. */
+/* A server that answers with this text; with NULL it accepts and is silent. */
 struct fake {
 	int listener, port;
 	const char *answer;
@@ -46,10 +46,11 @@ static void fake_start(struct fake *fake, const char *answer)
 	fake->port = ntohs(address.sin_port);
 }
 
-/* So much of an answer comes last, so that what tells is in two pieces. */
+/* So much of an answer comes last, so that the decisive part is in two
+   pieces. */
 #define TAIL 18
 
-/* Take one connection, hear the question, and answer in two pieces, with a
+/* Accept one connection, read the question, and answer in two pieces, with a
    step of the probe after each.  Returns the connection. */
 static int serve_open(struct fake *fake, void (*step)(void))
 {
@@ -76,7 +77,7 @@ static void serve(struct fake *fake, void (*step)(void))
 	step();
 }
 
-/* The servers at these ports. */
+/* The addresses of the servers at these ports. */
 static void find(struct ku_addresses *addresses, const int *ports, int count)
 {
 	char text[256] = "", why[KU_HOSTS_WHY];
@@ -100,7 +101,7 @@ static void start(const int *ports, int count)
 	ku_addresses_free(&addresses);
 }
 
-/* Let the probe do what it can do at once. */
+/* Let the probe do whatever it can do at once. */
 static void step(void)
 {
 	struct pollfd fds[KU_PROBE_MAX];
@@ -164,7 +165,7 @@ END_TEST
 
 START_TEST(an_endless_answer_is_none)
 {
-	/* Without the second piece it is not too long. */
+	/* Without its second piece it is not too long. */
 	char answer[500 + TAIL + 1];
 	struct fake fake;
 
@@ -221,7 +222,7 @@ START_TEST(descriptors_are_closed_on_exec_and_gone_between_rounds)
 }
 END_TEST
 
-/* Three servers, and descriptors for one of them. */
+/* Three servers, and descriptors for only one of them. */
 START_TEST(who_cannot_be_asked_for_want_of_descriptors_is_not_known)
 {
 	struct ku_addresses addresses;
@@ -257,7 +258,7 @@ START_TEST(who_cannot_be_asked_for_want_of_descriptors_is_not_known)
 }
 END_TEST
 
-/* As IPv6 may be: that is no want of anything, and the others are asked. */
+/* As IPv6 may be: this is no lack of resources, and the others are probed. */
 START_TEST(an_address_of_a_family_that_is_not_there_is_not_known)
 {
 	struct ku_addresses addresses;
@@ -301,7 +302,7 @@ START_TEST(no_more_are_asked_than_there_is_room_for)
 }
 END_TEST
 
-/* Nothing is there yet when it is looked at; or poll() was interrupted. */
+/* There is nothing to read yet, or poll() was interrupted. */
 START_TEST(a_wake_for_nothing_is_no_answer)
 {
 	struct pollfd fds[KU_PROBE_MAX];

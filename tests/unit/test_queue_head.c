@@ -1,4 +1,4 @@
-/* test_queue_head.c - items that a listing showed: queue_head.h. */
+/* test_queue_head.c - queue_head.h: the items of a listing, in their order. */
 #include "queue_head.h"
 #include "random.h"
 #include "unit.h"
@@ -13,7 +13,7 @@ static char texts[MANY][16];
 static const char *names[MANY];
 static struct ku_random seed;
 
-/* Items with every number below MANY, in no order. */
+/* Items with all numbers below MANY, in random order. */
 static void shuffle_names(void)
 {
 	ku_random_seed(&seed, 7);
@@ -121,7 +121,7 @@ START_TEST(what_finds_no_listing_is_dropped)
 }
 END_TEST
 
-/* Of a listing before. */
+/* The item is from an earlier listing. */
 START_TEST(what_belongs_behind_the_window_is_not_put_into_it)
 {
 	struct ku_head before = { .heap_count = 0 }, head = { .heap_count = 0 };

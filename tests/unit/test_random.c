@@ -76,7 +76,7 @@ START_TEST(a_seed_gives_the_same_sequence_again)
 }
 END_TEST
 
-/* Seed "count" generators from "source", which must all differ. */
+/* Seed "count" generators from "source"; they must all differ. */
 static void check_seeds_differ(enum kernel source)
 {
 	struct ku_random r[16];
@@ -143,8 +143,8 @@ START_TEST(a_number_below_a_bound_is_below_it)
 }
 END_TEST
 
-/* The seed is fixed, so this passes always or never; the margin is six
-   standard deviations. */
+/* The seed is fixed, so this passes always or never; the margin is six standard
+   deviations. */
 START_TEST(every_number_below_a_bound_is_as_likely)
 {
 	unsigned seen[10] = { 0 };
@@ -161,7 +161,8 @@ START_TEST(every_number_below_a_bound_is_as_likely)
 }
 END_TEST
 
-/* With this bound a bare remainder would give the first third half of all. */
+/* With this bound a bare remainder would return the first third half of the
+   time. */
 START_TEST(a_bound_near_the_end_brings_no_bias)
 {
 	const uint64_t third = UINT64_C(1) << 62;

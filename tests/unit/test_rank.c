@@ -1,5 +1,6 @@
 /*
- * test_rank.c - who takes part in a line, and who stands before whom.
+ * test_rank.c - rank.h: which names take part in a line, and who is before
+ * whom.
  */
 #include "unit.h"
 
@@ -92,7 +93,7 @@ START_TEST(U04_other_names_are_nobodys)
 }
 END_TEST
 
-/* Only Curator's own prefix says that a name is Curator's. */
+/* Only Curator's own prefix makes a name Curator's. */
 START_TEST(a_prefix_that_is_nearly_curators_is_not)
 {
 	static const char *const names[] = {
@@ -156,7 +157,7 @@ START_TEST(S18_numbers_are_compared_across_the_wrap)
 }
 END_TEST
 
-/* What the servers gave out, and what it makes of the first of "names". */
+/* Return the verdict for the first of "names", when the server lists these. */
 static enum ku_verdict verdict_of(const char *const *names, int count)
 {
 	struct ku_contender own;
@@ -208,7 +209,7 @@ START_TEST(S08_who_is_not_in_the_list_is_gone)
 }
 END_TEST
 
-/* Line: waiter; column: the one before it; as the libraries behave. */
+/* Row: the waiter; column: the one before it; as the libraries behave. */
 START_TEST(who_waits_for_whom)
 {
 	static const bool sees[4][4] = {
@@ -302,7 +303,7 @@ START_TEST(rules_are_alike_if_they_see_the_same)
 		const struct ku_rule *kept = ku_rule_keep(&marked);
 		ck_assert_ptr_nonnull(kept);
 		ck_assert_ptr_ne(kept, &marked);
-		text[0] = 'y'; /* it has its own */
+		text[0] = 'y'; /* it has its own copy */
 		for (int j = 0; j < 3; j++) {
 			marked.extra = marks[j];
 			ck_assert_int_eq(ku_rule_compare(kept, &marked) == 0,

@@ -1,5 +1,6 @@
 /*
- * test_rank_order.c - ranks in random lists, against a plain sort of all.
+ * test_rank_order.c - rank.h: ranks in random lists, compared with a plain
+ * sort.
  */
 #include "unit.h"
 
@@ -84,8 +85,8 @@ static void make_child(struct ku_random *random, const struct naming *naming,
 	snprintf(c->name, sizeof(c->name), "%s%010d", p->text, number);
 }
 
-/* The children are made in order; a writer may have left a reader, or be about
-   to leave it, beside it. */
+/* Children are made in the order of their numbers.  A writer may have a reader
+   beside it, which it has become or is about to become. */
 static void make_list(struct ku_random *random, const struct naming *naming,
 	struct list *list)
 {
@@ -111,7 +112,7 @@ static void make_list(struct ku_random *random, const struct naming *naming,
 	}
 }
 
-/* As a sort would have it. */
+/* As a plain sort has it. */
 static void sort_list(struct list *list)
 {
 	list->sorted_count = 0;
@@ -120,7 +121,7 @@ static void sort_list(struct list *list)
 			list->sorted[list->sorted_count++] = &list->children[i];
 }
 
-/* Put the names in any order.  Returns how many there are. */
+/* Put the names into random order.  Returns how many there are. */
 static int shuffle(struct ku_random *random, struct list *list,
 	const char **names)
 {
@@ -136,13 +137,14 @@ static int shuffle(struct ku_random *random, struct list *list,
 	return count;
 }
 
-/* Does "a" have to go before "b" may be granted? */
+/* Must "a" have left before "b" may be granted? */
 static bool blocks(const struct child *a, const struct child *b)
 {
 	return a->number < b->number && !(a->shares && b->shares);
 }
 
-/* Where the nearest exclusive one of ours before "own" stands, listed or not. */
+/* Return the number of the nearest exclusive child of ours before "own", listed
+   or not. */
 static int32_t base_of(const struct list *list, const struct child *own)
 {
 	int32_t base = -1;
@@ -165,7 +167,7 @@ static bool is_at(const struct list *list, const char *name, int32_t number)
 	return false;
 }
 
-/* Compare what was said of one place with the sorted list. */
+/* Compare the standing of one place with the sorted list. */
 static void check_one(const struct list *list, const struct child *own,
 	const struct ku_standing *s)
 {
@@ -183,11 +185,11 @@ static void check_one(const struct list *list, const struct child *own,
 		if (!blocks(c, own))
 			continue;
 		before++;
-		/* A reader beside the base stands behind it. */
+		/* A reader beside the base is behind it. */
 		if (c->ours || c->number < base ||
 			(c->number == base && !c->shares))
 			continue;
-		/* A writer and the reader it becomes may change places. */
+		/* A writer and the reader that it becomes may change places. */
 		if (near < KU_NEAR) {
 			ck_assert_int_eq(s->near.numbers[near], c->number);
 			ck_assert(is_at(list, s->near.names[near], c->number));

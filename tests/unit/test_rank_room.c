@@ -1,4 +1,5 @@
-/* test_rank_room.c - who may hold among children that all count. */
+/* test_rank_room.c - rank.h: who may hold where all children count, as leases
+   do. */
 #include "rank.h"
 
 #include "unit.h"
@@ -35,14 +36,14 @@ START_TEST(those_before_count_and_those_behind_do_not)
 	ck_assert_int_eq(verdict(names, 4, names[3], 3, 1), KU_RANK_OWNER);
 	ck_assert_int_eq(verdict(names, 4, names[0], 9, 4), KU_RANK_OWNER);
 	ck_assert_int_eq(verdict(names, 4, names[0], 9, 3), KU_RANK_WAIT);
-	/* No room at all: not for the first either. */
+	/* No room at all: not for the first one either. */
 	ck_assert_int_eq(verdict(names, 4, names[3], 3, 0), KU_RANK_WAIT);
 	ck_assert_int_eq(verdict(names, 4, LEASE("0000000004"), 4, 9),
 		KU_RANK_GONE);
 }
 END_TEST
 
-/* Curator's clients count them, too. */
+/* Curator's clients count these, too. */
 START_TEST(a_child_of_any_other_name_stands_before_all)
 {
 	static const char *const names[] = { LEASE("0000000005"), "whatever",
@@ -60,7 +61,7 @@ START_TEST(a_child_of_any_other_name_stands_before_all)
 }
 END_TEST
 
-/* Once the server gives one number again and again, all children count. */
+/* When the server repeats the last number, all children count. */
 START_TEST(S18_numbers_that_tell_no_order_all_count)
 {
 	static const char *const names[] = { "a-lease-2147483647",
@@ -75,7 +76,7 @@ START_TEST(S18_numbers_that_tell_no_order_all_count)
 	}
 	ck_assert_int_eq(verdict(names, 4, names[3], INT32_MIN, 3),
 		KU_RANK_WAIT);
-	/* One whose own number is sound has these before it. */
+	/* A child whose own number is in order has these before it. */
 	ck_assert_int_eq(verdict(names, 4, names[2], INT32_MAX - 1, 3),
 		KU_RANK_WAIT);
 }
@@ -83,8 +84,8 @@ END_TEST
 
 #define MOST 12
 
-/* The last of any that were granted has seen the others: whoever makes a node
-   and looks, in any order, and whatever is deleted meanwhile. */
+/* Whoever is granted last has seen the others.  Nodes are created and looked at
+   in any order, and deleted at any time. */
 START_TEST(S14_never_are_more_granted_than_there_is_room_for)
 {
 	static char text[2000][32];
@@ -110,7 +111,7 @@ START_TEST(S14_never_are_more_granted_than_there_is_room_for)
 				(size_t)(count - which - 1) * sizeof(*granted));
 			count--;
 		} else if (count > 0) {
-			/* Ours go by order; every third is Curator's. */
+			/* Ours go by order; every third is one of Curator's. */
 			int own = atoi(
 				there[which] + strlen(there[which]) - 10);
 			bool may = own % 3 == 0
@@ -129,7 +130,7 @@ START_TEST(S14_never_are_more_granted_than_there_is_room_for)
 }
 END_TEST
 
-/* As many as there are names, in their order. */
+/* Several places of ours at once, in the order of their numbers. */
 START_TEST(several_of_ours_are_counted_as_each_alone)
 {
 	static char text[3 * MOST][32];

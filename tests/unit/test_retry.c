@@ -53,8 +53,8 @@ static void setup(void)
 	ku_random_seed(&rng, 1);
 }
 
-/* Return the pause in ms after "tries" tries have failed at "at_ms" after the
-   first, or -1. */
+/* Return the pause in ms after "tries" tries have failed, the last of them
+   "at_ms" after the first; or -1. */
 static int64_t pause_after(const struct kustos_retry *policy, int tries,
 	int64_t at_ms)
 {
@@ -214,8 +214,8 @@ START_TEST(the_count_of_tries_does_not_overflow)
 }
 END_TEST
 
-/* The k-th pause is base * max(1, random in [0, 2^k)): each factor occurs, and
-   1 twice as often as any other. */
+/* The k-th pause is base * max(1, random in [0, 2^k)).  Each factor occurs, and
+   1 is twice as frequent as any other. */
 START_TEST(exponential_pauses_are_those_of_curator)
 {
 	struct kustos_retry policy = kustos_retry_exponential(100, 0, 29);
@@ -256,7 +256,7 @@ START_TEST(exponential_pauses_stay_below_the_cap)
 }
 END_TEST
 
-/* 2^62 times 2 would be negative, and times 4 nothing. */
+/* 2^62 times 2 would be negative, and times 4 would be 0. */
 START_TEST(P07_a_huge_base_is_cut_to_the_cap)
 {
 	const int64_t base = INT64_C(1) << 62;
@@ -399,7 +399,7 @@ START_TEST(an_unknown_kind_gives_up)
 }
 END_TEST
 
-/* Anything from 0 to the extremes, of any magnitude. */
+/* A random number of any magnitude, or close to an extreme. */
 static int64_t wild(void)
 {
 	uint64_t x = ku_random_next(&rng) >> ku_random_below(&rng, 64);

@@ -1,5 +1,5 @@
 /*
- * test_show.c - how the command tells how long something has been so.
+ * test_show.c - show.h: how the command prints an age.
  */
 #include "show.h"
 #include "unit.h"
@@ -9,7 +9,7 @@
 static const struct {
 	int64_t seconds;
 	const char *text;
-} ages[] = { { -3600, "0s" }, /* by a server whose clock is ahead */
+} ages[] = { { -3600, "0s" }, /* of a server whose clock is ahead */
 	{ 0, "0s" }, { 59, "59s" }, { 60, "1m00s" }, { 3599, "59m59s" },
 	{ 3600, "1h00m" }, { 86399, "23h59m" }, { 86400, "1d00h" },
 	{ 100 * 86400 + 7 * 3600, "100d07h" } };
@@ -20,7 +20,7 @@ START_TEST(an_age_is_told_in_the_two_units_that_matter)
 	size_t size;
 	time_t now;
 
-	do { /* in one second */
+	do { /* within one second */
 		free(text);
 		now = time(NULL);
 		FILE *out = open_memstream(&text, &size);

@@ -1,4 +1,5 @@
-/* test_shun.c - where a session does not go back to, and for how long. */
+/* test_shun.c - shun.h: servers that a session does not go back to, and for how
+   long. */
 #include "unit.h"
 
 #include "clock.h"
@@ -24,8 +25,8 @@ static void setup(void)
 	memset(&shun, 0, sizeof(shun));
 }
 
-/* What is left of "list" for who is with "present", and how the library has it; NULL: the
-   same as before. */
+/* Check what is left of "list" for a session at "present", and the list that
+   the library gets; NULL: unchanged. */
 static void leaves(const char *list, const char *present, const char *left,
 	const char *joined)
 {
@@ -141,7 +142,7 @@ START_TEST(who_is_no_longer_shunned_stays_in_the_list)
 }
 END_TEST
 
-/* The list has them without brackets. */
+/* The list has such addresses without brackets. */
 START_TEST(brackets_make_no_difference)
 {
 	ku_shun_add(&shun, SIX, now);
@@ -155,22 +156,24 @@ START_TEST(brackets_make_no_difference)
 }
 END_TEST
 
-/* The library would not heed it, or only when it is too short. */
+/* The library would ignore the change, or heed it only if the list is too
+   short. */
 START_TEST(L23_of_those_that_share_an_ip_none_is_left_out)
 {
 	ku_shun_add(&shun, F, now);
 	leaves(F ",10.0.0.1:2182," G, G, "", NULL);
-	leaves(F "0," F "," G, G, "", NULL); /* the port begins alike */
+	leaves(F "0," F "," G, G, "", NULL); /* the ports begin alike */
 	leaves(F ",10.0.0.10:2181," G, G, "10.0.0.10:2181," G,
 		"10.0.0.10:2181," G ",10.0.0.10:2181");
-	/* Nor do those whose IP begins like another. */
+	/* An IP that begins like another is a different one. */
 	leaves("fd00::1:2:2181," SIX_BARE "," F, SIX,
 		"fd00::1:2:2181," SIX_BARE,
 		"fd00::1:2:2181," SIX_BARE ",fd00::1:2:2181");
 }
 END_TEST
 
-/* One of them is much longer than those that go, one after the other. */
+/* One address is much longer than those that are removed one after the
+   other. */
 START_TEST(a_list_is_narrowed_again_and_again_in_its_room)
 {
 	const char *list = LONG "," F "," G "," H ",10.0.0.4:2181";

@@ -1,5 +1,6 @@
 /*
- * test_stats.c - the histogram against sorted samples.
+ * test_stats.c - stats.h: the histogram of latencies, compared with sorted
+ * samples.
  */
 #include "unit.h"
 
@@ -17,8 +18,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Is "got" what may be reported for "real"?  Not less, and less than 19 per
-   cent more; the first bucket holds 0 and 1. */
+/* May "got" be reported for "real"?  It must not be less, and must be less than
+   19 per cent more; the first bucket has 0 and 1. */
 static int near(uint64_t real, uint64_t got)
 {
 	return got >= real && (got <= 1 || (double)got < (double)real * 1.1893);
@@ -84,7 +85,7 @@ START_TEST(a_share_outside_of_0_to_100_is_the_nearest)
 }
 END_TEST
 
-/* Up to 2^32 us, above which the last bucket says no more than "long". */
+/* Up to 2^32 us; above that the last bucket says only "long". */
 START_TEST(every_duration_is_reported_to_within_19_per_cent)
 {
 	struct ku_random r;

@@ -1,4 +1,4 @@
-/* test_steer.c - when a server is left, and for which one. */
+/* test_steer.c - steer.h: when a server is left, and for which one. */
 #include "steer_bed.h"
 
 START_TEST(nothing_is_done_while_all_is_well)
@@ -59,7 +59,7 @@ START_TEST(a_slow_server_is_left_after_a_third)
 	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
 	ku_steer_verdict(&s, 2, KU_PROBE_LIVE);
 	now++;
-	/* In this round the server has not had time to answer. */
+	/* The present server has not had time to answer in this round. */
 	expect(KU_STEER_NONE);
 	ku_steer_verdict(&s, 0, KU_PROBE_LIVE);
 	expect(KU_STEER_KICK);
@@ -190,7 +190,7 @@ START_TEST(answers_from_before_a_disconnect_do_not_count)
 }
 END_TEST
 
-/* Steered to server 2 and connected there: the handle knows no other. */
+/* Steered to server 2 and connected there: the handle knows no other server. */
 static void steer_to_2(void)
 {
 	disconnect();

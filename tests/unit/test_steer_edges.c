@@ -1,7 +1,8 @@
-/* test_steer_edges.c - what no longer counts, and what does not count yet. */
+/* test_steer_edges.c - steer.h: answers and events that no longer count, or do
+   not count yet. */
 #include "steer_bed.h"
 
-/* "server" lives, and of the others none. */
+/* "server" lives, and none of the others does. */
 static void only_lives(int server)
 {
 	int i;
@@ -74,7 +75,7 @@ START_TEST(each_silence_has_its_time_although_a_kick_has_failed)
 }
 END_TEST
 
-/* Left for server 1, which lives, in the round that runs. */
+/* Leave for server 1, which lives, in the round that runs. */
 static void kick(void)
 {
 	miss_an_answer();
@@ -146,7 +147,7 @@ START_TEST(an_answer_after_its_round_does_not_count)
 		ku_steer_verdict(&s, i, KU_PROBE_REFUSED);
 	expect(KU_STEER_STOP);
 	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
-	expect(KU_STEER_RESOLVE); /* as none lives */
+	expect(KU_STEER_RESOLVE); /* because none lives */
 }
 END_TEST
 
@@ -164,7 +165,7 @@ END_TEST
 
 START_TEST(names_are_not_looked_up_while_a_server_lives)
 {
-	/* Kicks do not help, and nothing can be steered to. */
+	/* Kicks do not help, and the handle cannot be steered. */
 	ku_steer_addresses(&s, 3, false, 0);
 	miss_an_answer();
 	only_lives(_i);
@@ -179,7 +180,8 @@ START_TEST(names_are_not_looked_up_while_a_server_lives)
 }
 END_TEST
 
-/* Return how long after this round, which ends at once, the next begins. */
+/* Return how long after the end of this round, which is at once, the next one
+   begins. */
 static int64_t pause_after(void)
 {
 	enum ku_steer_action action;
@@ -212,7 +214,7 @@ START_TEST(pauses_between_rounds_begin_small_with_each_search)
 	miss_an_answer();
 	ck_assert_int_eq(pause_after(), T / 16);
 	ck_assert_int_eq(pause_after(), T / 8);
-	/* And so after a kick, though its round counts. */
+	/* The same after a kick, although its round counts. */
 	only_lives(1);
 	expect(KU_STEER_KICK);
 	ku_steer_disconnected(&s, now);

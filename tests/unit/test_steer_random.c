@@ -1,5 +1,6 @@
 /*
- * test_steer_random.c - what is never decided about servers, whatever happens.
+ * test_steer_random.c - steer.h: rules that every decision must keep, under
+ * random events.
  */
 #include "steer_bed.h"
 
@@ -14,14 +15,15 @@ static void begin(void)
 	now = 1000 * T;
 }
 
-/* What a careful reader of steer.h would believe at any moment. */
+/* What a careful reader of steer.h would expect at any moment. */
 struct belief {
 	bool connected, heartbeat, kicked, probing, distinct;
 	int count, server, listed;
 	bool live[KU_PROBE_MAX];
 };
 
-/* The one server that lives has not taken us: it is left, to be told again. */
+/* The only server that lives has not taken us: it is left, and will be steered
+   to again. */
 static bool must_be_sent_away(const struct belief *b)
 {
 	int i, others = 0;

@@ -1,4 +1,5 @@
-/* test_steer_servers.c - what depends on which servers there are. */
+/* test_steer_servers.c - steer.h: decisions that depend on which servers there
+   are. */
 #include "steer_bed.h"
 
 START_TEST(rounds_go_on_and_become_rarer)
@@ -28,8 +29,8 @@ START_TEST(rounds_go_on_and_become_rarer)
 }
 END_TEST
 
-/* Return how many rounds there are until "end", in which one server lives, and
-   nobody is steered, or kicked, or tried anew. */
+/* Return the number of rounds until "end".  One server lives, and meanwhile no
+   decision may steer, kick, or try anew. */
 static int probes_until(int64_t end)
 {
 	int probes = 0;
@@ -56,7 +57,7 @@ START_TEST(L23_servers_on_one_ip_are_never_steered_to)
 	ku_steer_addresses(&s, 3, false, 0);
 	ku_steer_disconnected(&s, now);
 	ck_assert_int_gt(probes_until(end), 5);
-	/* Nor tried anew, as the only one that is left. */
+	/* Nor is the only one that is left tried anew. */
 	ku_steer_shun(&s, 0, true);
 	ku_steer_shun(&s, 1, true);
 	ck_assert_int_gt(probes_until(end + 5 * T), 5);
@@ -106,7 +107,7 @@ START_TEST(U08_new_addresses_are_probed_and_steered_to)
 }
 END_TEST
 
-/* Of those it is another. */
+/* Among the new addresses the same server has another number. */
 START_TEST(U08_what_the_handle_knows_is_found_among_new_addresses)
 {
 	disconnect();
@@ -121,11 +122,11 @@ START_TEST(U08_what_the_handle_knows_is_found_among_new_addresses)
 }
 END_TEST
 
-/* Until "end" the only server says "verdict" whenever it is asked.  Returns how
-   often it was tried anew. */
+/* Until "end" the only server answers "verdict" whenever it is probed.  Returns
+   how often it was tried anew. */
 static int times_anew(int64_t end, enum ku_probe_verdict verdict)
 {
-	bool asked = false; /* which takes a moment */
+	bool asked = false; /* the answer takes a moment */
 	int anew = 0;
 
 	while (now < end) {
@@ -147,7 +148,7 @@ START_TEST(L04_a_single_server_that_lives_and_takes_nobody_is_tried_anew)
 {
 	ku_steer_addresses(&s, 1, true, -1);
 	ku_steer_opened(&s, now);
-	/* That it is down is no reason, however long. */
+	/* A server that is down is not tried anew, however long. */
 	ck_assert_int_eq(times_anew(now + 2 * T, KU_PROBE_REFUSED), 0);
 	while (!s.probing)
 		if (next() == KU_STEER_NONE)
@@ -156,16 +157,17 @@ START_TEST(L04_a_single_server_that_lives_and_takes_nobody_is_tried_anew)
 	ck_assert_int_eq(times_anew(now + T / 6, KU_PROBE_LIVE), 0);
 	expect(KU_STEER_ANEW);
 	ck_assert_int_eq(to, 0);
-	/* One that is slow is given more time, and then what the library gives. */
+	/* A slow server gets more time, and then as much as the library
+	   gives. */
 	ck_assert_int_eq(times_anew(now + T / 3, KU_PROBE_LIVE), 0);
 	expect(KU_STEER_ANEW);
 	ck_assert_int_eq(times_anew(now + 5 * T, KU_PROBE_LIVE), 0);
-	/* Another start of it is another chance. */
+	/* A restart of the server is another chance. */
 	ck_assert_int_eq(times_anew(now + T, KU_PROBE_NOT_SERVING), 0);
 	ck_assert_int_eq(times_anew(now + T, KU_PROBE_LIVE), 2);
 	ku_steer_connected(&s, 0);
 	ck_assert_int_eq(times_anew(now + 1, KU_PROBE_LIVE), 0);
-	/* So is each time that it is lost. */
+	/* So is each loss of the connection. */
 	ku_steer_disconnected(&s, now);
 	ck_assert_int_eq(times_anew(now + T, KU_PROBE_LIVE), 2);
 }
@@ -275,7 +277,7 @@ START_TEST(servers_beyond_those_that_are_probed_count_as_not_in_the_list)
 	for (i = 0; i < KU_PROBE_MAX + 4; i++)
 		ku_steer_verdict(&many.steer, i, KU_PROBE_LIVE);
 	ku_steer_shun(&many.steer, KU_PROBE_MAX, true);
-	ck_assert(!many.steer.owed); /* what stands behind them */
+	ck_assert(!many.steer.owed); /* it is behind the arrays */
 	for (i = 0; i < 4; i++)
 		ck_assert_int_eq(many.behind[i], KU_PROBE_UNKNOWN);
 }
@@ -324,7 +326,7 @@ START_TEST(S06_no_server_is_better_than_one_that_is_shunned)
 {
 	ku_steer_shun(&s, 2, true);
 	ku_steer_heartbeat(&s, now);
-	ck_assert_int_gt(probes_until(now + 5 * T), 5); /* the one that lives */
+	ck_assert_int_gt(probes_until(now + 5 * T), 5); /* only one lives */
 	if (s.probing)
 		expect(KU_STEER_STOP);
 	ku_steer_disconnected(&s, now);
@@ -339,8 +341,8 @@ START_TEST(S06_no_server_is_better_than_one_that_is_shunned)
 }
 END_TEST
 
-/* The only one that lives does not take us, so it is left for one that is dead; or, if
-   there is none, tried anew. */
+/* The only server that lives does not take us, so it is left for one that is
+   dead; or, if there is none, it is tried anew. */
 START_TEST(S06_nor_is_it_what_another_is_left_for)
 {
 	ku_steer_shun(&s, 1, true);
@@ -362,7 +364,7 @@ START_TEST(S06_nor_is_it_what_another_is_left_for)
 }
 END_TEST
 
-/* But only where servers can be told apart, or nobody else lives. */
+/* But only if servers can be told apart; otherwise the connection is kicked. */
 START_TEST(S06_one_that_may_have_a_write_of_ours_is_not_tried_once_more)
 {
 	ku_steer_addresses(&s, 3, _i == 0, 0);

@@ -1,4 +1,4 @@
-/* test_tally.c - what the names below a count-down latch say: tally.h. */
+/* test_tally.c - tally.h: what the names below a count-down latch mean. */
 #include "fault.h"
 #include "tally.h"
 #include "unit.h"
@@ -51,7 +51,7 @@ START_TEST(each_id_counts_once_and_what_is_not_ours_does_not)
 }
 END_TEST
 
-/* What stands behind it in memory is none of its own. */
+/* Whatever is behind it in memory is not part of it. */
 START_TEST(a_name_ends_where_it_ends)
 {
 	char name[sizeof(a_lives)];
@@ -79,7 +79,7 @@ START_TEST(a_count_is_just_what_is_written)
 
 		READ(wrong[i]);
 		ck_assert_int_eq(tally.count, 0);
-		/* So it is not removed with the latch, either. */
+		/* Nor is it removed with the latch. */
 		ck_assert_int_eq(ku_tally_name(wrong[i], &number),
 			KU_TALLY_OTHER);
 	}
@@ -125,7 +125,7 @@ START_TEST(it_is_broken_while_one_that_must_is_neither_done_nor_alive)
 	ck_assert_int_eq(ku_tally_judge(&tally, 0), KUSTOS_EBROKEN);
 	READ("count-2", "must-a", "done-b", "done-c");
 	ck_assert_int_eq(ku_tally_judge(&tally, 0), KUSTOS_OK);
-	/* Not the a of another's. */
+	/* This is not the "a" of another id. */
 	READ("count-2", "must-a", aa_lives, dash_lives);
 	ck_assert_int_eq(ku_tally_judge(&tally, 0), KUSTOS_EBROKEN);
 }

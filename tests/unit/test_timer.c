@@ -1,5 +1,5 @@
 /*
- * test_timer.c - the set of timers against a plain array.
+ * test_timer.c - timer.h: the set of timers, compared with a plain array.
  */
 #include "unit.h"
 
@@ -11,7 +11,7 @@
 
 #define TIMERS 64
 
-/* A heap that is in order, whose timers know where they are? */
+/* Is the heap in order, and does each timer know its slot? */
 static bool is_heap(const struct ku_timers *timers)
 {
 	size_t i;
@@ -85,7 +85,7 @@ START_TEST(a_timer_set_again_moves)
 }
 END_TEST
 
-/* What the set should hold. */
+/* What the set should contain. */
 struct model {
 	bool set[TIMERS];
 	int64_t at[TIMERS];
@@ -103,7 +103,8 @@ static int earliest(const struct model *model)
 	return best;
 }
 
-/* Few different times, so that many are equal, and now and then an extreme. */
+/* Few different times, so that many are equal; and now and then an extreme
+   one. */
 static int64_t random_time(struct ku_random *r)
 {
 	switch (ku_random_below(r, 50)) {
@@ -259,7 +260,7 @@ START_TEST(what_was_reserved_can_be_set_without_memory)
 	fault_after(0);
 	for (; i < TIMERS; i++)
 		set = ku_timer_set(&timers, &timer[i], (int64_t)i) && set;
-	for (i = 0; i < TIMERS; i++) /* moving needs none, either */
+	for (i = 0; i < TIMERS; i++) /* moving a timer needs none, either */
 		set = ku_timer_set(&timers, &timer[i], -(int64_t)i) && set;
 	ck_assert(!fault_end());
 	ck_assert(set);

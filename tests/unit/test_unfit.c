@@ -1,4 +1,4 @@
-/* test_unfit.c - items that nobody can have: unfit.h. */
+/* test_unfit.c - unfit.h: items that nobody can have. */
 #include "clock.h"
 #include "unfit.h"
 #include "unit.h"
@@ -79,7 +79,8 @@ START_TEST(those_that_are_not_listed_any_more_are_forgotten)
 }
 END_TEST
 
-/* As they are read: the oldest first.  (With a sort for each it took minutes.) */
+/* In the order in which they are read, the oldest first.  (With a sort for each
+   it took minutes.) */
 START_TEST(P12_a_hundred_thousand_are_kept_at_once)
 {
 	for (int i = 0; i < MANY; i++)

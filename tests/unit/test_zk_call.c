@@ -1,6 +1,6 @@
 /*
- * test_zk_call.c - a request that is refused when memory is short, and whose
- * completion may come all the same.
+ * test_zk_call.c - zk_call.h: the library refuses a request for lack of memory,
+ * but its completion may still come.
  */
 #include "unit.h"
 
@@ -18,7 +18,7 @@ static void done(void *arg, const struct ku_zk_reply *reply)
 	told++;
 }
 
-/* It is told by another thread, in this moment. */
+/* Another thread answers it at this very moment. */
 static void done_meanwhile(void *arg, const struct ku_zk_reply *reply)
 {
 	refused = ku_zk_call_refuse(&calls, call, KU_ZK_MARSHALLINGERROR);

@@ -1,5 +1,5 @@
 /*
- * test_zk_fd.c - find one socket among many to the same server.
+ * test_zk_fd.c - zk_fd.h: find one socket among many to the same server.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -16,7 +16,7 @@
 static union {
 	struct sockaddr any;
 	struct sockaddr_in in;
-	struct sockaddr_in6 in6; /* no more is read than there is */
+	struct sockaddr_in6 in6; /* no more than this is read */
 } server;
 static int listener, clients[CLIENTS], servers[CLIENTS];
 static struct ku_zk_fd f;
@@ -64,7 +64,7 @@ static void scan(void)
 	ku_zk_fd_scan(&f, &server.any);
 }
 
-/* Send one request over client "i" and wait for its reply. */
+/* Send one request on client "i" and wait for its reply. */
 static void exchange(int i)
 {
 	char buffer[32] = "a request of thirty-two bytes..";
