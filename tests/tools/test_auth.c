@@ -1,6 +1,6 @@
 /*
- * test_auth.c - kustos with credentials, and the nodes that it makes for those who
- * have them.
+ * test_auth.c - kustos with credentials, and the access control lists of the
+ * nodes that it creates.
  */
 #include "cli.h"
 
@@ -52,7 +52,7 @@ static void tear_down(void)
 	rmdir(folder);
 }
 
-/* A node of hers, below which others can do nothing. */
+/* A node of the user with the credentials, in which others may do nothing. */
 static void make_hers(void)
 {
 	ck_assert_int_eq(cli_run(&a, "barrier", "set", "--auth-file", file,
@@ -61,7 +61,7 @@ static void make_hers(void)
 	ck_assert_int_eq(raw_set(fixture_address(), "/p", "x"), REFUSED);
 }
 
-/* Leave nothing that the next test cannot delete. */
+/* Delete the node, which the next test could not do. */
 static void remove_hers(const char *path)
 {
 	ck_assert_int_eq(
@@ -100,7 +100,7 @@ START_TEST(who_has_credentials_locks_where_others_may_not)
 }
 END_TEST
 
-/* What is made is for all, or for its creator. */
+/* New nodes are open to all, or to their creator only. */
 START_TEST(an_acl_is_that_of_all_that_is_made)
 {
 	ck_assert_int_eq(cli_run(&a, "barrier", "set", "--auth-file", file,
@@ -124,7 +124,7 @@ START_TEST(an_acl_is_that_of_all_that_is_made)
 }
 END_TEST
 
-/* What others may not read is there nevertheless. */
+/* A node that others may not read is there nevertheless. */
 START_TEST(a_line_is_shown_though_one_of_it_may_not_be_read)
 {
 	ck_assert_int_eq(raw_create(fixture_address(), "/open", "x"), 0);
@@ -220,7 +220,7 @@ START_TEST(a_password_that_others_may_read_is_not_used)
 	expect_unused(why);
 	write_file(SECRET, 0620);
 	expect_unused(why);
-	/* As psql does it: of root's files a group may be shown one. */
+	/* As psql does: a file of root's may be readable by its group. */
 	write_file(SECRET, 0640);
 	if (geteuid() == 0)
 		ck_assert_int_eq(enter_as(&a, "--auth-file", file), 0);
@@ -247,7 +247,8 @@ static void expect_refusal(const char *sub, const char *option)
 	ck_assert_ptr_null(strstr(a.err_text, "answer"));
 }
 
-/* A server without the digest scheme ends the session of who presents one. */
+/* A server without the digest scheme ends the connection of a client that
+   presents such credentials. */
 START_TEST(credentials_that_are_refused_end_it)
 {
 	struct server_options options = {

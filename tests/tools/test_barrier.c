@@ -1,5 +1,6 @@
 /*
- * test_barrier.c - kustos barrier: the gate, and commands that start together.
+ * test_barrier.c - kustos barrier: set, removed and waited for; and commands of
+ * a double barrier, which start together and end together.
  */
 #include "cli.h"
 
@@ -26,7 +27,7 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 }
 
-/* How many are in or wait, without the node "ready". */
+/* Return how many members have nodes; "ready" is not counted. */
 static int members(void)
 {
 	int count = fixture_children(STEP);
@@ -65,7 +66,8 @@ START_TEST(L20_what_does_not_wait_is_tried_once)
 }
 END_TEST
 
-/* Nor does it wait longer for a server than one is waited for. */
+/* Nor does it wait for a lost server longer than it would for one at the
+   beginning. */
 START_TEST(L20_what_does_not_wait_ends_when_the_server_has_gone)
 {
 	struct proxy *proxy = fixture_proxy();
@@ -99,14 +101,14 @@ START_TEST(a_wait_that_is_over_without_a_server_is_told_as_that)
 }
 END_TEST
 
-/* A machine that stops for 8 s keeps its session. */
+/* Its session survives a machine that stops for 8 s. */
 static void come(struct cli *c, const char *script)
 {
 	cli_start(c, "barrier", "enter", "-n3", "-w50",
 		"--session-timeout=12000", STEP, "--", "sh", "-c", script);
 }
 
-/* Has the command that was seen to begin ended, and has it been waited for? */
+/* Has the command, which was seen to begin, ended and been waited for? */
 static bool command_is_over(const struct cli *c)
 {
 	pid_t one;
@@ -129,7 +131,7 @@ START_TEST(commands_start_together_and_end_together)
 		cli_type(&crew[i], "go\n");
 	for (int i = 0; i < CREW - 1; i++)
 		test_within(command_is_over(&crew[i]), CLI_MS);
-	/* The lowest one may stay until the last goes. */
+	/* The lowest member may keep its node until the last one leaves. */
 	test_within(members() <= 2, CLI_MS);
 	test_never(!cli_runs(&crew[0]) || !cli_runs(&crew[1]), QUIET_MS);
 	cli_type(&crew[2], "go\n");
@@ -195,7 +197,7 @@ START_TEST(a_signal_ends_the_wait_for_the_others)
 	cli_hears(&a, "began\n");
 	cli_hears(&b, "began\n");
 	test_within(command_is_over(&b), CLI_MS);
-	/* It waits; its node may have gone. */
+	/* It is waiting; its node may be gone already. */
 	test_never(!cli_runs(&b), QUIET_MS);
 	kill(b.pid, SIGINT);
 	ck_assert_int_eq(cli_end(&b), -SIGINT);
@@ -222,7 +224,7 @@ START_TEST(L18_a_member_that_is_killed_is_not_waited_for)
 }
 END_TEST
 
-/* Find the node of the one member that there is. */
+/* Find the node of the only member. */
 static void find_member(char *path, size_t size, struct raw_stat *stat)
 {
 	struct raw_names names;
@@ -259,7 +261,7 @@ START_TEST(a_member_that_is_lost_while_its_command_runs_gives_122)
 }
 END_TEST
 
-/* It has waited for another, so that its node is watched. */
+/* It has waited for another member, so its node is watched. */
 START_TEST(a_member_whose_node_was_deleted_while_its_command_runs_gives_122)
 {
 	struct raw_stat stat;
@@ -288,7 +290,7 @@ START_TEST(a_member_whose_node_was_deleted_while_its_command_runs_gives_122)
 }
 END_TEST
 
-/* What guards its writes is the lock still. */
+/* The lock still guards its writes. */
 START_TEST(within_a_lock_the_token_and_the_node_are_those_of_the_lock)
 {
 	ck_assert_int_eq(cli_run(&a, "lock", "/outer", "--", "sh", "-c",
@@ -305,7 +307,7 @@ START_TEST(within_a_lock_the_token_and_the_node_are_those_of_the_lock)
 }
 END_TEST
 
-/* Processor time that it has taken so far. */
+/* Return the processor time that it has used so far. */
 static long spent_ms(const struct cli *c)
 {
 	unsigned long user, system;
@@ -324,7 +326,8 @@ static long spent_ms(const struct cli *c)
 	return (long)(user + system) * 1000 / sysconf(_SC_CLK_TCK);
 }
 
-/* What is told of a connection is no news for who waits for something else. */
+/* Reports of a connection must not keep a process busy that waits for something
+   else. */
 START_TEST(who_waits_for_the_others_sleeps_also_after_a_reconnect)
 {
 	struct proxy *proxy = fixture_proxy();

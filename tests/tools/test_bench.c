@@ -1,5 +1,5 @@
 /*
- * test_bench.c - kustos bench: what it prints is so, and wrong use is refused.
+ * test_bench.c - kustos bench: its output is correct, and wrong use is refused.
  */
 #include "cli.h"
 
@@ -32,15 +32,16 @@ static bool is_json(void)
 	return json_is_object(b.out_text, b.out_len);
 }
 
-/* Was anything granted to each that is listed?  A table tells it of all. */
+/* Did each client in the output get a grant?  A table says only whether any
+   did. */
 static bool all_had_some(void)
 {
 	return is_json() ? strstr(b.out_text, "\"grants\":0,") == NULL
 			 : strstr(b.out_text, "\nper grant ") != NULL;
 }
 
-/* A machine that stands still for as long as it is measured grants nothing: but
-   that is rare, so once more will do. */
+/* A machine that stops for as long as the measurement grants nothing.  That is
+   rare, so one repetition is enough. */
 #define measure(...)                                                           \
 	do {                                                                   \
 		ck_assert_int_eq(cli_run(&b, "bench", SHORT, __VA_ARGS__), 0); \
@@ -128,7 +129,7 @@ START_TEST(without_a_grant_no_figure_is_made_up)
 	cli_hears(&b, "\"max\":null");
 	ck_assert_int_eq(
 		cli_run(&b, "bench", SHORT, "-c1", "--rate=0.001", "--csv"), 0);
-	/* Ten percentiles, and what a grant costs. */
+	/* Ten percentiles, and the cost of a grant. */
 	cli_hears(&b, ",0,0,,,,,,,,,,,0,");
 	cli_hears(&b, ",0,0,0,,,,");
 	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "-c1", "--rate=0.001"), 0);
@@ -155,8 +156,8 @@ START_TEST(whatever_is_taken_and_given_can_be_measured)
 }
 END_TEST
 
-/* Nobody begins a round before all are in it, so that none is more than one ahead,
-   neither when it began nor at its end. */
+/* Nobody begins a round before all are in it, so nobody is ever more than one
+   round ahead, neither at the beginning nor at the end. */
 START_TEST(those_who_meet_go_round_for_round)
 {
 	static const char *const recipes[] = { "-rbarrier", "-rcountdown" };
@@ -194,7 +195,7 @@ START_TEST(readers_are_told_from_writers)
 }
 END_TEST
 
-/* With a time to keep it: else all holds are as short as can be. */
+/* With --hold, because without it all holds are as short as possible. */
 START_TEST(holds_are_told_of_each_client)
 {
 	static const char *const parts[] = { "readers ", "writers ",
@@ -243,8 +244,8 @@ START_TEST(several_numbers_of_clients_are_several_runs)
 }
 END_TEST
 
-/* It can serve one in 50 ms, and 40 in a second are due: most of them wait for a
-   worker that is busy, which counts. */
+/* One is served in 50 ms and 40 a second are due, so most of them wait for a
+   worker that is busy; that counts. */
 START_TEST(in_an_open_loop_waits_begin_when_they_were_meant_to)
 {
 	const char *at = b.out_text;
@@ -256,7 +257,7 @@ START_TEST(in_an_open_loop_waits_begin_when_they_were_meant_to)
 	ck_assert(printed_next(&at, "max") > 300);
 	ck_assert(first("grants") <= 31);
 	ck_assert(first("waiting") >= 10);
-	/* The same in a closed loop: nobody else wants it. */
+	/* The same in a closed loop: nobody else wants the lock. */
 	measure("-c1", "--hold=50", "--json");
 	at = b.out_text;
 	(void)printed_next(&at, "hold_ms");
@@ -293,7 +294,7 @@ START_TEST(the_processor_time_of_a_server_is_known_by_its_process)
 	setenv("KUSTOS_SERVER_PIDS", pid, 1);
 	measure("--json");
 	ck_assert(first("server_cpu_s") > 0);
-	/* They are those of other servers. */
+	/* The processes are those of other servers. */
 	setenv("KUSTOS_HOSTS", "127.0.0.1:1", 1);
 	ck_assert_int_eq(cli_run(&b, "bench", SHORT, "--json", "--hosts",
 				 fixture_address()),

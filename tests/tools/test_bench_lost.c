@@ -1,6 +1,6 @@
 /*
- * test_bench_lost.c - kustos bench while sessions end: what was lost is told from
- * what went wrong.
+ * test_bench_lost.c - kustos bench while sessions end: holds that were lost are
+ * told apart from errors.
  */
 #include "cli.h"
 
@@ -27,7 +27,7 @@ static double first(const char *name)
 	return printed_first(b.out_text, name);
 }
 
-/* How many stand in line, as far as their sessions live? */
+/* Return how many places in the line belong to live sessions. */
 static int standing(void)
 {
 	char text[8192];
@@ -40,9 +40,10 @@ static int standing(void)
 	return count;
 }
 
-/* Both are stopped until their sessions are over.  Whoever waited has a new one soon
-   and is granted what the other still sleeps on.  They think for long enough that
-   the first is granted while it counts. */
+/* Both processes are stopped until their sessions are over.  The one that
+   waited gets a new session soon, and is granted the lock that the other one,
+   stopped, believes to hold.  They think long enough for the first grant to be
+   counted. */
 START_TEST(a_hold_that_was_lost_is_no_overlap)
 {
 	const char *const argv[] = { cli_program(), "bench", "-d10",
@@ -75,7 +76,8 @@ START_TEST(a_killed_holder_is_followed)
 		0);
 	ck_assert(json_is_object(b.out_text, b.out_len));
 	ck_assert_double_eq_tol(first("killed"), 2, 0.1);
-	/* Not before the server has missed it for most of its session. */
+	/* Not before the server has missed it for most of its session
+	   timeout. */
 	(void)printed_next(&at, "take_over_s");
 	for (int i = 0; i < 2; i++) {
 		double seconds;
@@ -92,7 +94,8 @@ START_TEST(a_killed_holder_is_followed)
 }
 END_TEST
 
-/* There is more to do than can be done; that of the killed is not forgotten. */
+/* More is due than can be done, and what was due for the killed one stays
+   due. */
 START_TEST(what_was_due_stays_due_when_a_holder_is_killed)
 {
 	ck_assert_int_eq(cli_run(&b, "bench", "-d4", "--warm-up=0.1", "-c2",
@@ -123,15 +126,15 @@ START_TEST(only_those_that_are_told_to_may_be_killed)
 
 	cli_start_on_terminal(&b, argv);
 	cli_hears(&b, ", a holder was killed");
-	/* The first may be the one that was told to, dying or dead. */
+	/* The first one may be the one that was to be killed, dying or dead. */
 	test_within(is_over_or_loses_one(), CLI_MS);
 	ck_assert_int_eq(cli_end(&b), 124);
 	cli_hears(&b, "a process has died of signal 9");
 }
 END_TEST
 
-/* Two servers that are no ensemble, and each grants the lock: that comes before all
-   else that goes wrong. */
+/* Two servers that are no ensemble both grant the lock.  This is reported
+   before any other error. */
 START_TEST(two_that_hold_at_a_time_are_told_first_of_all)
 {
 	struct server *other = server_start(NULL);
@@ -156,7 +159,8 @@ START_TEST(two_that_hold_at_a_time_are_told_first_of_all)
 }
 END_TEST
 
-/* All hold an item, and put it back: which takes as long as the server is away. */
+/* All hold an item and are to put it back, which cannot be done before the
+   server answers again. */
 START_TEST(a_second_signal_ends_those_who_wait_for_a_server)
 {
 	const char *const argv[] = { cli_program(), "bench", "-d1000",
@@ -178,7 +182,8 @@ START_TEST(a_second_signal_ends_those_who_wait_for_a_server)
 }
 END_TEST
 
-/* What it made cannot be removed now, and that takes a while. */
+/* The nodes that it created cannot be deleted now, and it takes a while to find
+   that out. */
 START_TEST(a_signal_is_obeyed_while_it_clears_away)
 {
 	const char *const argv[] = { cli_program(), "bench", "-d2", "-c1,2",

@@ -1,5 +1,6 @@
 /*
- * test_bench_plot.c - kustos bench --plot: what gnuplot is told, and draws.
+ * test_bench_plot.c - kustos bench --plot: what it sends to gnuplot, what
+ * gnuplot draws, and what is reported if that fails.
  */
 #include "cli.h"
 
@@ -18,7 +19,7 @@
 static struct cli b;
 static char folder[64];
 
-/* The name of a file in our folder. */
+/* Return the path of a file in our folder. */
 static const char *ours(const char *name)
 {
 	static char path[128];
@@ -27,7 +28,7 @@ static const char *ours(const char *name)
 	return path;
 }
 
-/* Have a gnuplot that does this. */
+/* Make a gnuplot that runs this script. */
 static void pretend(const char *script)
 {
 	char path[128];
@@ -48,7 +49,7 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 	strcpy(folder, "/tmp/kustos-test-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
-	/* What libtool's script around the program needs. */
+	/* libtool's script around the program needs this. */
 	snprintf(ls, sizeof(ls), "%s/ls", folder);
 	ck_assert_int_eq(symlink("/bin/ls", ls), 0);
 	setenv("PATH", folder, 1);
@@ -80,7 +81,7 @@ START_TEST(a_file_that_cannot_be_written_is_told_before_it_is_measured)
 		"No such file or directory\n");
 	ck_assert_str_eq(b.out_text, "");
 	ck_assert_int_eq(cli_run(&b, "bench", "-d1000", "--plot", folder), 124);
-	/* One that can be is not left empty if nothing comes of it. */
+	/* A file that can be written is not left empty if nothing is drawn. */
 	snprintf(file, sizeof(file), "%s/x.svg", folder);
 	ck_assert_int_eq(cli_run(&b, "bench", "--hosts=127.0.0.1:1",
 				 "--session-timeout=500", "--plot", file),
@@ -89,7 +90,7 @@ START_TEST(a_file_that_cannot_be_written_is_told_before_it_is_measured)
 }
 END_TEST
 
-/* A link to nothing yet is one to be followed, and not to be removed. */
+/* A link to a missing file is followed, and not removed. */
 START_TEST(a_link_to_nothing_stays)
 {
 	char to[128];
@@ -143,7 +144,7 @@ START_TEST(a_failure_of_gnuplot_is_told)
 }
 END_TEST
 
-/* As the real one does on a disk that is full. */
+/* As the real gnuplot does on a full disk. */
 START_TEST(a_plot_that_was_cut_short_is_told)
 {
 	static const char *const cut[] = { "/bin/cat >/dev/null",
@@ -160,7 +161,8 @@ START_TEST(a_plot_that_was_cut_short_is_told)
 }
 END_TEST
 
-/* It was printed long before it is told, and much else has gone wrong since. */
+/* The table was printed long before this is reported, and other things have
+   gone wrong since. */
 START_TEST(why_a_table_could_not_be_printed_is_told)
 {
 	const char *const deaf[] = { "/bin/sh", "-c",
@@ -176,7 +178,7 @@ START_TEST(why_a_table_could_not_be_printed_is_told)
 }
 END_TEST
 
-/* It does not even read what it is to do, and has all output open. */
+/* It does not even read its input, and it holds all output open. */
 START_TEST(a_signal_ends_what_draws_too_long)
 {
 	pretend("echo I draw; exec /bin/sleep 1000");
@@ -188,7 +190,7 @@ START_TEST(a_signal_ends_what_draws_too_long)
 }
 END_TEST
 
-/* Names that mean something else to it, or end its line. */
+/* Names with a special meaning for gnuplot, or that would end its line. */
 static void draws(const char *name)
 {
 	static const char here[] = "cd \"$0\" && exec \"$@\"";
@@ -217,7 +219,7 @@ START_TEST(a_file_has_the_name_that_was_asked_for)
 }
 END_TEST
 
-/* The real one, where it is installed, understands what it is told. */
+/* The real gnuplot, where it is installed, accepts its input. */
 START_TEST(gnuplot_draws_it)
 {
 	static char text[1 << 20]; /* it is about 50,000 */

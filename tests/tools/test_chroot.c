@@ -1,7 +1,7 @@
 /*
- * test_chroot.c - a chroot that is missing is named by every subcommand, also by
- * those that would wait for a node, or find that there is none; and so is a path that
- * is none, though no server answers.
+ * test_chroot.c - a missing chroot is reported by every subcommand, even by
+ * those that would wait for a node or accept that there is none.  A malformed
+ * path is reported as well, even if no server answers.
  */
 #include "cli.h"
 
@@ -15,7 +15,7 @@
 #define ARGS 6
 
 static struct cli a, b;
-static char rooted[64]; /* in a chroot that is not there yet */
+static char rooted[64]; /* in a chroot that does not exist yet */
 
 static void set_up(void)
 {
@@ -23,8 +23,8 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", rooted, 1);
 }
 
-/* Every verb of every subcommand that uses a server; and where that is told
-   before anything else, also if nothing is waited for. */
+/* Every verb of every subcommand that uses a server; twice if it also has a
+   form that does not wait and must report this first. */
 static const char *const all[][ARGS] = {
 	{ "lock", "/l", "true" },
 	{ "lock", "-n", "/l", "true" },
@@ -90,7 +90,7 @@ START_TEST(a_chroot_that_is_missing_is_no_missing_node)
 }
 END_TEST
 
-/* The first of its paths ends in a slash. */
+/* The first path of the command ends in a slash. */
 START_TEST(what_is_no_path_is_wrong_use_without_a_server)
 {
 	const char *argv[1 + ARGS + 1] = { cli_program() };
@@ -123,7 +123,7 @@ static bool has_row(const char *name, const char *verb)
 	return false;
 }
 
-/* Its verbs stand in the usage of a subcommand that has some. */
+/* Check that all verbs in the subcommand's usage are in the table. */
 static void look_up_verbs(const char *name)
 {
 	char before[64], verbs[64], *verb, *rest;
@@ -177,7 +177,7 @@ START_TEST(in_a_chroot_that_is_there_a_missing_node_is_one)
 }
 END_TEST
 
-/* Nobody who waits finds that out. */
+/* A process that waits never finds this out. */
 START_TEST(a_server_that_is_missing_is_no_missing_chroot)
 {
 	static const char *const waits[][3] = {

@@ -1,6 +1,6 @@
 /*
  * test_elect.c - kustos elect: one leads at a time, and the command runs while
- * it does.
+ * it leads.
  */
 #include "cli.h"
 
@@ -27,7 +27,7 @@ static int in_line(void)
 	return raw_count_children(fixture_address(), "/e");
 }
 
-/* Have "c" lead as "id" until it is told to go on. */
+/* Let "c" lead as "id" until it is told to go on. */
 static void lead(struct cli *c, const char *id)
 {
 	cli_start(c, "elect", "--id", id, "/e", "--", "sh", "-c",
@@ -42,7 +42,7 @@ static int64_t term(struct cli *c, char node[128], int *pid)
 	ck_assert_int_eq(sscanf(cli_hears(c, "leads "), "%lld at %127s pid %d",
 				 &token, node, pid),
 		3);
-	/* What it says next is told apart from this. */
+	/* What it prints next must not be mistaken for this. */
 	memset(c->out_text, ' ', c->out_len);
 	return token;
 }
@@ -138,7 +138,7 @@ START_TEST(in_kazoos_dialect_its_node_has_kazoos_name)
 }
 END_TEST
 
-/* A stock kazoo Election does not look at our names, though we look at its. */
+/* A stock kazoo Election ignores our names, although we heed its names. */
 START_TEST(a_mixed_line_is_complained_about)
 {
 	static const char kazoo[] =
@@ -161,7 +161,7 @@ START_TEST(a_wait_that_is_over_gives_121)
 	cli_hears(&a, " on\n");
 	ck_assert_int_eq(cli_run(&b, "elect", "-w", "1.5", "/e", "true"), 121);
 	cli_hears_error(&b, "kustos: /e: leadership not won within 1.5 s\n");
-	/* Also of who would stand in line again after a win. */
+	/* Also with --restart, which joins the line again only after a win. */
 	ck_assert_int_eq(cli_run(&b, "elect", "-r", "--wait=1", "/e", "true"),
 		121);
 	test_within(in_line() == 1, CLI_MS);
@@ -169,7 +169,7 @@ START_TEST(a_wait_that_is_over_gives_121)
 }
 END_TEST
 
-/* No time is enough if nobody leads. */
+/* With no time to wait it still leads if nobody else does. */
 START_TEST(without_waiting_it_leads_or_does_not)
 {
 	const char *layout = _i ? "--lock-layout" : "--verbose";
@@ -226,7 +226,7 @@ START_TEST(wrong_use_gives_125_and_one_line)
 }
 END_TEST
 
-/* Asked when it is lost, with all of its processes. */
+/* It reports when it is asked to end, together with all its processes. */
 static const char asked[] =
 	"trap 'echo asked; exit 9' TERM\n"
 	"echo leads $KUSTOS_TOKEN at $KUSTOS_NODE pid $$ on\n"
@@ -262,7 +262,7 @@ START_TEST(S27_it_ends_in_time_although_the_leader_is_killed)
 }
 END_TEST
 
-/* On each win: when it was deposed, and when it has ended. */
+/* On each win: after it was deposed, and after its command has ended. */
 START_TEST(restart_runs_the_command_on_each_win)
 {
 	char node[3][128];
@@ -277,14 +277,14 @@ START_TEST(restart_runs_the_command_on_each_win)
 	tokens[2] = term(&a, node[2], &pid);
 	ck_assert_int_gt(tokens[1], tokens[0]);
 	ck_assert_int_gt(tokens[2], tokens[1]);
-	/* What ends the command by way of us ends us. */
+	/* A signal that ends the command through kustos ends kustos, too. */
 	kill(a.pid, SIGTERM);
 	ck_assert_int_eq(cli_end(&a), 9);
 	test_within(in_line() == 0, CLI_MS);
 }
 END_TEST
 
-/* As that of a shell which finds no program. */
+/* As the exit code of a shell that finds no program. */
 START_TEST(it_restarts_a_command_that_ends_as_if_it_could_not_be_executed)
 {
 	char node[128];
@@ -424,7 +424,8 @@ START_TEST(watch_tells_it_in_json)
 }
 END_TEST
 
-/* What a node of somebody else's says may have lines, as JSON; and change. */
+/* Data that somebody else wrote into a node may have several lines, as JSON;
+   and it may change. */
 START_TEST(watch_tells_it_in_one_line_each)
 {
 	static const char node[] =

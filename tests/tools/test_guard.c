@@ -1,6 +1,6 @@
 /*
- * test_guard.c - the guard of a command, by itself: what it is told of the time of
- * the lock.
+ * test_guard.c - the guard of a command, alone: it ends the command in time, by
+ * what it is told of the lock's remaining time.
  */
 #include "guard.h"
 
@@ -15,7 +15,7 @@
 #define LONG_MS 3600000
 #define SHORT_MS 500
 
-/* For how many seconds does it sleep, by its timer?  0: until it is told. */
+/* Return for how many seconds its timer is set; 0 if it is not. */
 static long sleeps_s(pid_t pid)
 {
 	char name[64], line[128];
@@ -35,7 +35,8 @@ static long sleeps_s(pid_t pid)
 
 static pid_t start_command(void (*on_term)(int))
 {
-	/* Not libcheck's, from the first moment: that one ends the test. */
+	/* libcheck's handler would end the test, so replace it before the
+	   fork. */
 	void (*libchecks)(int) = signal(SIGTERM, on_term);
 	pid_t command = fork();
 
@@ -50,7 +51,7 @@ static pid_t start_command(void (*on_term)(int))
 	return command;
 }
 
-/* A server that granted the session less than the one before. */
+/* As from a server that granted the session less time than the one before. */
 START_TEST(S27_a_time_that_gets_shorter_is_heeded)
 {
 	struct guard g;
@@ -70,7 +71,8 @@ START_TEST(S27_a_time_that_gets_shorter_is_heeded)
 }
 END_TEST
 
-/* And before that time is over, by a tenth of the grace, whatever the command does. */
+/* It also acts before that time is over, by a tenth of the grace, whatever the
+   command does. */
 START_TEST(S27_a_command_that_is_deaf_is_not_left_until_the_end)
 {
 	struct guard g;

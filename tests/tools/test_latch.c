@@ -1,5 +1,5 @@
 /*
- * test_latch.c - kustos latch: counted down, waited for, and told of.
+ * test_latch.c - kustos latch: set, counted down, waited for, and its status.
  */
 #include "cli.h"
 
@@ -126,7 +126,7 @@ START_TEST(two_numbers_are_told)
 }
 END_TEST
 
-/* 0: it fails; 1: it is killed. */
+/* "_i" is 0 if the command fails and 1 if it is killed. */
 START_TEST(who_waits_is_told_of_a_command_that_is_not_done)
 {
 	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n1", LATCH), 0);

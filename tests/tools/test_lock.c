@@ -1,5 +1,5 @@
 /*
- * test_lock.c - kustos lock: exit codes, and what the command gets.
+ * test_lock.c - kustos lock: exit codes, messages, and what the command gets.
  */
 #include "cli.h"
 
@@ -20,8 +20,7 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 }
 
-/* Have "a" hold /l until it is told to go on, in the manner that "option"
-   says. */
+/* Let "a" hold /l until it is told to go on, with "option". */
 static void hold_as(const char *option)
 {
 	cli_start(&a, "lock", option, "/l", "--", "sh", "-c",
@@ -31,7 +30,7 @@ static void hold_as(const char *option)
 
 static void hold(void)
 {
-	hold_as("--record"); /* as ever */
+	hold_as("--record"); /* the default */
 }
 
 static void let_go(void)
@@ -144,7 +143,7 @@ START_TEST(who_shares_excludes_only_who_does_not)
 }
 END_TEST
 
-/* One counts the plain lock, the other readers and writers. */
+/* One heeds plain locks, the other readers and writers. */
 START_TEST(a_plain_lock_and_a_shared_one_do_not_see_each_other)
 {
 	hold_as("-x");
@@ -169,7 +168,7 @@ START_TEST(no_server_gives_123)
 }
 END_TEST
 
-/* What -w says is a time, however short; and says nothing of the servers. */
+/* Any -w is a time, however short, and its end says nothing of the servers. */
 START_TEST(no_server_in_the_time_that_was_given_is_told_as_that)
 {
 	static const char *const runs[][4] = { { "lock", "-w0.2", "/l", "-s" },
@@ -255,7 +254,7 @@ START_TEST(wrong_use_gives_125_and_one_line)
 }
 END_TEST
 
-/* Before the path, and behind it. */
+/* Before the path, and after it. */
 START_TEST(options_may_be_ended_twice)
 {
 	static const char *const ended[][12] = {
@@ -299,14 +298,14 @@ START_TEST(a_session_that_cannot_be_asked_for_is_told_by_its_option)
 }
 END_TEST
 
-/* Whoever reads it may take each line for a message, and a terminal may obey. */
+/* A reader may take each line for a message, and a terminal may obey it. */
 START_TEST(a_message_is_one_line_whatever_is_in_a_path)
 {
 	ck_assert_int_eq(cli_run(&a, "ls", "/a\nkustos: \033[2Jb"), 125);
 	cli_hears_error(&a,
 		"kustos: ls: /a\\x0akustos: \\x1b[2Jb is not a path of ");
 	ck_assert_ptr_eq(strchr(a.err_text, '\n') + 1, a.err_text + a.err_len);
-	/* What is neither stays as it is. */
+	/* Other characters stay as they are. */
 	ck_assert_int_eq(cli_run(&a, "ls", "\303\244"), 125);
 	cli_hears_error(&a, "kustos: ls: \303\244 is not a path of ");
 }
@@ -322,7 +321,7 @@ START_TEST(standard_input_and_output_are_the_commands)
 }
 END_TEST
 
-/* More than the session has would end the command at once. */
+/* A grace beyond the session's time would end the command at once. */
 START_TEST(the_grace_is_a_quarter_of_what_is_granted_at_most)
 {
 	cli_start(&a, "lock", "--session-timeout=86400000", "--grace=21600",
@@ -344,7 +343,7 @@ START_TEST(the_environment_tells_of_the_innermost_lock)
 	char token[32] = "", outer[32] = "", node[128] = "";
 	struct raw_stat stat;
 
-	/* By which alone the inner one knows where. */
+	/* Only the variable tells the inner one where the server is. */
 	ck_assert_int_eq(unsetenv("KUSTOS_HOSTS"), 0);
 	cli_start(&a, "lock", "--hosts", fixture_address(), "/l", "--", "sh",
 		"-c", script, cli_program());
@@ -368,7 +367,7 @@ static void descriptors(char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)(end - a.out_text), a.out_text);
 }
 
-/* The shell's own, its listing's included, are the same both times. */
+/* The descriptors of the shell and its listing are the same both times. */
 START_TEST(P13_the_command_inherits_no_descriptor_of_ours)
 {
 	static const char list[] = "ls /proc/$$/fd; echo end";
@@ -425,7 +424,7 @@ START_TEST(the_node_says_what_was_asked_for)
 }
 END_TEST
 
-/* A stock kazoo lock does not look at our names, though we look at its. */
+/* A stock kazoo lock ignores our names, although we heed its names. */
 START_TEST(a_mixed_line_is_complained_about)
 {
 	static const char kazoo[] =
@@ -442,7 +441,7 @@ START_TEST(a_mixed_line_is_complained_about)
 }
 END_TEST
 
-/* Names of no library that is known, which the caller names. */
+/* Names that no known library uses, but that the caller has given. */
 START_TEST(who_has_an_extra_mark_is_waited_for)
 {
 	static const char theirs[] = "/l/ex0000000000";

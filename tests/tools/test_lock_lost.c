@@ -1,8 +1,8 @@
 /*
- * test_lock_lost.c - kustos lock when the lock goes away under the command.
+ * test_lock_lost.c - kustos lock when the lock is lost while the command runs.
  *
- * Wherever it is in time, the proof is the same: when the last process of the
- * command is gone, the server still has the node of the lock.
+ * Wherever the command must end in time, the proof is the same: when its last
+ * process is gone, the server still has the lock's node.
  */
 #include "cli.h"
 
@@ -21,9 +21,9 @@
 
 #define T_MS 8000
 
-/* A session so long that a command which is asked to end sooner than this was
-   not asked by the clock, but because of what has happened: by the clock it is
-   asked when an eighth of the time is left, of at least 3/8. */
+/* A session so long that the clock does not end a command this soon: the clock
+   asks it when an eighth of the time is left, of at least 3/8.  So a command
+   that is asked sooner was asked because of what has happened. */
 #define LONG_MS 40000
 #define AT_ONCE_MS (LONG_MS / 5)
 
@@ -43,8 +43,8 @@ static void tear_down(void)
 	proxy_free(proxy);
 }
 
-/* A command of two processes; "trap" is what the first says to signals.  "option"
-   says how long before the end it is asked, or is as ever. */
+/* Start a command of two processes.  "trap" is the first one's reaction to
+   signals.  "option" sets the grace, or is a default. */
 static void start_as(int session_ms, const char *option, const char *trap)
 {
 	char script[512], session[48];
@@ -91,7 +91,7 @@ static bool command_is_gone(void)
 	return !process_alive(leader) && !process_alive(follower);
 }
 
-/* How long after it was asked a command that is deaf is gone. */
+/* Return how long a command that does not obey lives after it was asked. */
 static int64_t grace_given(void)
 {
 	int64_t asked_ms;
@@ -114,7 +114,7 @@ static void expect_lost(void)
 	cli_hears_error(&a, "kustos: /l: the lock was ");
 }
 
-/* The network swallows everything. */
+/* The network swallows all data. */
 START_TEST(S27_a_command_is_asked_to_end_before_the_lock_is_lost)
 {
 	start_with(2 * T_MS, "trap 'echo asked; kill $!; exit 9' TERM");
@@ -139,8 +139,8 @@ START_TEST(S27_a_command_that_does_not_end_is_killed_before_the_lock_is_lost)
 }
 END_TEST
 
-/* The grace ends a tenth before the lock does.  Only a machine that is late by
-   seconds comes near either bound. */
+/* The grace ends a tenth before the lock does.  Only a machine that is seconds
+   late comes near either bound. */
 START_TEST(a_command_that_is_asked_has_the_grace_that_was_chosen)
 {
 	const int grace_ms = 5000, given_ms = grace_ms - grace_ms / 10;
@@ -156,8 +156,9 @@ START_TEST(a_command_that_is_asked_has_the_grace_that_was_chosen)
 }
 END_TEST
 
-/* The first process ends when asked, the second would not.  0: of a holder that is
-   there; 1: of one that was killed, so that the guard alone sees to it. */
+/* The first process ends when asked, the second would not.  "_i" is 0 for a
+   holder that runs, and 1 for a killed one, in which case only the guard can
+   act. */
 START_TEST(S27_nothing_of_the_process_group_is_left)
 {
 	start("trap '' TERM; sleep 1000 & deaf=$!\n"
@@ -210,7 +211,7 @@ START_TEST(a_command_whose_holder_was_killed_is_asked_at_once)
 }
 END_TEST
 
-/* Nor is anything kept open that the caller had. */
+/* Nor does the guard keep descriptors of the caller open. */
 START_TEST(an_old_kernel_tells_the_guard_as_well_that_the_holder_was_killed)
 {
 	char byte;
@@ -242,7 +243,7 @@ START_TEST(S27_it_ends_in_time_although_the_server_is_stopped)
 }
 END_TEST
 
-/* Who is stopped hears nothing, and could not put its things in order. */
+/* A stopped command cannot receive the signal, nor clean up. */
 START_TEST(S27_a_command_that_is_stopped_goes_on_to_hear_that_it_is_to_end)
 {
 	start("trap 'echo asked; kill $!; exit' TERM");
@@ -269,7 +270,7 @@ START_TEST(a_lock_that_was_broken_ends_the_command)
 }
 END_TEST
 
-/* Another has the lock: the grace is none that can be waited for. */
+/* Another process may have the lock already, so the grace does not apply. */
 START_TEST(a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken)
 {
 	start_as(LONG_MS, "--grace=10", "trap 'echo asked' TERM");
@@ -279,7 +280,7 @@ START_TEST(a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken)
 }
 END_TEST
 
-/* Nor is one that was stopped before made to go on, to hear of it. */
+/* Nor is a command that was stopped before continued to hear of it. */
 START_TEST(a_command_that_is_stopped_when_its_lock_is_broken_stays_so)
 {
 	start_with(LONG_MS, "trap 'echo asked' TERM");
@@ -291,8 +292,9 @@ START_TEST(a_command_that_is_stopped_when_its_lock_is_broken_stays_so)
 }
 END_TEST
 
-/* Without its lock it had better stay as it is, until it is killed.  On a terminal of
-   its own, for that is stopped and made to go on with who waits for it. */
+/* Without its lock a command that stops should stay stopped until it is killed.
+   It needs a terminal of its own, where it is stopped and continued together
+   with kustos. */
 START_TEST(a_command_that_stops_once_its_lock_was_broken_does_not_go_on)
 {
 	static const char text[] =
@@ -305,7 +307,7 @@ START_TEST(a_command_that_stops_once_its_lock_was_broken_does_not_go_on)
 	ck_assert_int_eq(sscanf(cli_hears(&a, "node "), "%127s", node), 1);
 	ck_assert_int_eq(raw_delete(fixture_address(), node), 0);
 	cli_hears(&a, "asked");
-	/* Also not with the one that holds. */
+	/* Nor when kustos itself is continued. */
 	test_within((kill(a.pid, SIGCONT), !cli_runs(&a)), CLI_MS);
 	ck_assert_int_eq(cli_end(&a), 122);
 	ck_assert_ptr_null(strstr(a.out_text, "went on"));
@@ -325,7 +327,8 @@ static bool is_guard(int pid)
 	return strcmp(name, "kustos-guard\n") == 0;
 }
 
-/* Return that child of the holder which is the guard, or is not; 0: none. */
+/* Return the child of the holder that is the guard, or that is not; 0 if
+   none. */
 static int child_of(const struct cli *c, bool guard)
 {
 	pid_t pids[2];
@@ -337,7 +340,8 @@ static int child_of(const struct cli *c, bool guard)
 	return 0;
 }
 
-/* It takes its name when it has the time, also after the command has begun. */
+/* The guard sets its name when it gets the time, even after the command
+   began. */
 static int find_guard_of(const struct cli *c)
 {
 	test_within(child_of(c, true) != 0, CLI_MS);
@@ -369,7 +373,8 @@ static bool is_stopped(int pid)
 	return state == 'T';
 }
 
-/* Nobody would end it in time: it is ended while somebody can. */
+/* Without a guard nobody might end the command in time, so kustos ends it
+   now. */
 START_TEST(a_command_whose_guard_was_killed_is_killed)
 {
 	start_with(LONG_MS, "trap 'echo asked' TERM");
@@ -381,7 +386,7 @@ START_TEST(a_command_whose_guard_was_killed_is_killed)
 }
 END_TEST
 
-/* That is no end, and it is not meant to be stopped. */
+/* Being stopped is no end for the guard, and not meant for it. */
 START_TEST(a_guard_that_was_stopped_goes_on)
 {
 	start_with(LONG_MS, "trap 'kill $!; exit 4' USR1");
@@ -398,7 +403,7 @@ START_TEST(a_guard_that_was_stopped_goes_on)
 }
 END_TEST
 
-/* Of the guard, or of what is to be the command. */
+/* The guard is stopped, or the process that will be the command. */
 START_TEST(a_wait_ends_although_a_process_of_it_is_stopped)
 {
 	struct cli b;
@@ -429,7 +434,8 @@ START_TEST(a_lock_whose_session_was_ended_ends_a_command_that_is_deaf)
 }
 END_TEST
 
-/* Some of them are seen by the client as a loss of contact; the lock is not. */
+/* The client notices some of these as a loss of contact, but the lock
+   survives. */
 START_TEST(a_command_outlives_a_disturbance)
 {
 	start_with(2 * T_MS,

@@ -1,5 +1,6 @@
 /*
- * test_lock_revoked.c - kustos lock when somebody asks for the lock.
+ * test_lock_revoked.c - kustos lock --revocable: somebody asks for the lock,
+ * and the command is asked to end.
  */
 #include "cli.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A session so long that the clock asks nobody to end. */
+/* A session so long that the clock never asks a command to end. */
 #define SESSION "--session-timeout=40000"
 
 #define GRACE "--grace=2"
@@ -28,7 +29,7 @@ static void ask_for(const char *path)
 	ck_assert_int_eq(cli_run(&c, "break", "--revoke", path), 0);
 }
 
-/* Have "a" hold /l, revocably or not, with "trap" for what is asked of it. */
+/* Let "a" hold /l, revocably or not, with "trap" as its reaction. */
 static void hold(const char *kind, const char *option, const char *trap)
 {
 	char script[256];
@@ -40,7 +41,7 @@ static void hold(const char *kind, const char *option, const char *trap)
 	cli_hears(&a, "held\n");
 }
 
-/* Whatever kind of lock it is. */
+/* For any kind of lock. */
 START_TEST(a_lock_that_is_asked_for_is_given_back)
 {
 	static const char *const kinds[] = { "--record", "--no-record", "-s",
@@ -60,7 +61,7 @@ START_TEST(a_lock_that_is_asked_for_is_given_back)
 }
 END_TEST
 
-/* The first of them waits for the other, which has to hear of it by itself. */
+/* The first process waits for the other, which must get the signal itself. */
 START_TEST(each_process_of_the_command_is_asked)
 {
 	static const char script[] =
@@ -94,7 +95,7 @@ START_TEST(who_does_not_end_has_all_of_the_grace)
 }
 END_TEST
 
-/* The request is there for all to see, in place of who holds. */
+/* The request is visible to all, in place of the holder's record. */
 START_TEST(who_cannot_be_asked_goes_on)
 {
 	hold("--record", "--record", "echo asked");
@@ -120,8 +121,8 @@ START_TEST(of_several_locks_one_is_enough)
 }
 END_TEST
 
-/* Callbacks run one after the other, so what was asked for with the first lock
-   is known before the second is told of, and the command started. */
+/* Callbacks run one after the other.  So a request for the first lock is known
+   before the second lock is granted and the command started. */
 START_TEST(who_is_asked_in_line_does_not_keep_the_lock)
 {
 	struct raw_names names;

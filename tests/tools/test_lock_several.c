@@ -1,5 +1,5 @@
 /*
- * test_lock_several.c - kustos lock with several paths: all are held, or none.
+ * test_lock_several.c - kustos lock with several paths: it holds all or none.
  */
 #include "cli.h"
 
@@ -17,7 +17,7 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 }
 
-/* Have "a" hold /m and /l, in the manner that "option" says. */
+/* Let "a" hold /m and /l with "option". */
 static void hold_both(const char *option)
 {
 	cli_start(&a, "lock", option, "/m", "/l", "--", "sh", "-c",

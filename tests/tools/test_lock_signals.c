@@ -1,7 +1,6 @@
 /*
- * test_lock_signals.c - kustos lock, and kustos elect that restarts, between the
- * command and whoever sends signals: processes, terminals, and the kernel to
- * process 1.
+ * test_lock_signals.c - signals to kustos lock, and to kustos elect --restart:
+ * from processes, from terminals, and as process 1 of a container.
  */
 #include "cli.h"
 
@@ -88,7 +87,7 @@ START_TEST(the_command_leads_a_process_group_of_its_own)
 }
 END_TEST
 
-/* As under nohup: neither the one who waits nor its command minds. */
+/* As under nohup: neither kustos, while it waits, nor its command minds. */
 START_TEST(a_signal_that_was_ignored_stays_ignored)
 {
 	cli_start(&a, "lock", "/l", "--", "sh", "-c", "echo held; read go");
@@ -109,8 +108,8 @@ START_TEST(a_signal_that_was_ignored_stays_ignored)
 }
 END_TEST
 
-/* A line of /proc/self/status, of this process; it ignores what it was told to
-   by whoever started it. */
+/* Read a line of this process's /proc/self/status.  It ignores the signals that
+   its parent made it ignore. */
 static void own_status(const char *name, char *out, size_t size)
 {
 	FILE *f = fopen("/proc/self/status", "re");
@@ -154,7 +153,7 @@ START_TEST(a_signal_ends_the_wait_and_leaves_nothing)
 }
 END_TEST
 
-/* A window that changes its size, and whatever else ends no program. */
+/* Such as a window that changes its size; no such signal ends a program. */
 START_TEST(what_ends_nothing_does_not_end_the_wait)
 {
 	static const int with[] = { SIGWINCH, SIGURG, SIGCONT, SIGCHLD };
@@ -172,7 +171,8 @@ START_TEST(what_ends_nothing_does_not_end_the_wait)
 }
 END_TEST
 
-/* A shell with job control on a terminal, and what a person types there. */
+/* Open a shell with job control on a terminal, for what a person types
+   there. */
 static void open_shell(void)
 {
 	static const char *const argv[] = { "sh", "-i", NULL };
@@ -189,7 +189,7 @@ static void type_lock(const char *rest)
 	cli_type(&a, line);
 }
 
-/* Forget what was said, so that only what comes can be heard. */
+/* Forget the output so far, so that only new output can be found. */
 static void forget(void)
 {
 	a.out_len = 0;
@@ -233,7 +233,7 @@ START_TEST(the_command_is_a_job_that_can_be_stopped_and_continued)
 }
 END_TEST
 
-/* The shell stops a loop when its command dies of the key. */
+/* The shell ends a loop when its command dies of the key's signal. */
 START_TEST(a_loop_of_locks_can_be_interrupted)
 {
 	open_shell();
@@ -249,8 +249,8 @@ START_TEST(a_loop_of_locks_can_be_interrupted)
 }
 END_TEST
 
-/* The other end of the pipeline reads keys, as a pager does; and a key for all
-   of it reaches the command too. */
+/* The other end of the pipeline reads keys, as a pager does.  A key for the
+   whole pipeline reaches the command, too. */
 START_TEST(the_terminal_is_not_taken_from_a_pipeline)
 {
 	open_shell();
@@ -269,7 +269,7 @@ START_TEST(the_terminal_is_not_taken_from_a_pipeline)
 }
 END_TEST
 
-/* It is stopped when it reads, is given the terminal, and goes on. */
+/* The command is stopped when it reads, gets the terminal, and continues. */
 START_TEST(the_command_of_a_pipeline_gets_the_terminal_when_it_reads)
 {
 	open_shell();
@@ -286,7 +286,7 @@ START_TEST(the_command_of_a_pipeline_gets_the_terminal_when_it_reads)
 }
 END_TEST
 
-/* Have it lead and restart at the shell.  Returns its process. */
+/* Let it lead with --restart in the shell.  Returns its process id. */
 static int lead_at_the_shell(void)
 {
 	char line[400];
@@ -304,7 +304,7 @@ static int lead_at_the_shell(void)
 	return pid;
 }
 
-/* It reaches the command alone. */
+/* The key's signal reaches the command only. */
 START_TEST(a_key_that_ends_the_command_ends_the_restarts)
 {
 	(void)lead_at_the_shell();
@@ -318,7 +318,7 @@ START_TEST(a_key_that_ends_the_command_ends_the_restarts)
 }
 END_TEST
 
-/* Of which the kernel tells the shell, and those in its foreground. */
+/* The kernel tells the shell, and the processes in its foreground. */
 START_TEST(the_end_of_its_terminal_ends_the_restarts)
 {
 	int pid = lead_at_the_shell();
@@ -331,7 +331,7 @@ START_TEST(the_end_of_its_terminal_ends_the_restarts)
 }
 END_TEST
 
-/* Return the only child of "pid": of unshare, the one that is process 1. */
+/* Return the only child of "pid": for unshare, the one that is process 1. */
 static int child_of(int pid)
 {
 	char path[64];
@@ -368,8 +368,8 @@ START_TEST(as_process_1_it_reaps_orphans_and_passes_signals_on)
 }
 END_TEST
 
-/* What runs beside the command there is none of its children, and may leave some:
-   a check that is run in the container, above all. */
+/* A process that runs beside the command is no child of kustos, but may leave
+   orphans to it; above all a health check run in the container. */
 static void expect_to_reap(const struct cli *waiter)
 {
 	struct cli first = { .pid = child_of((int)waiter->pid) }, beside;
@@ -440,7 +440,8 @@ END_TEST
 
 int main(void)
 {
-	/* Whoever runs the tests may ignore what is to be passed on. */
+	/* Whatever runs the tests may ignore the signals that are to be passed
+	   on. */
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);

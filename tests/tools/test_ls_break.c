@@ -54,7 +54,7 @@ static void stand(const char *path, const char *data)
 		raw_do_create(other, path, data, RAW_EPHEMERAL, NULL, 0), 0);
 }
 
-/* Have "a" hold /l until it is told to go on, and "b" wait. */
+/* Let "a" hold /l until it is told to go on, and "b" wait. */
 static void hold_and_wait(void)
 {
 	cli_start(&a, "lock", "--reason=because", "/l", "--", "sh", "-c",
@@ -72,7 +72,7 @@ static void let_go(void)
 	ck_assert_int_eq(cli_end(&b), 0);
 }
 
-/* Have Python read "json" and find that "claim", of j, is true. */
+/* Let Python parse "json" as j, and check that "claim" is true. */
 static void expect_json(const char *json, const char *claim)
 {
 	char program[512];
@@ -125,7 +125,7 @@ START_TEST(ls_prints_json)
 }
 END_TEST
 
-/* What else there is to know of a node, as the server has it. */
+/* Everything else that the server knows of the node. */
 START_TEST(ls_prints_what_the_server_knows)
 {
 	struct raw_stat stat;
@@ -196,7 +196,7 @@ START_TEST(ls_knows_the_names_of_other_libraries)
 }
 END_TEST
 
-/* It may have been written to take over an operator's terminal. */
+/* Such data may be meant to take over an operator's terminal. */
 START_TEST(ls_does_not_print_control_characters)
 {
 	stand(FIRST,
@@ -257,7 +257,7 @@ START_TEST(breaking_ends_the_holder_and_serves_the_next)
 }
 END_TEST
 
-/* It was sent again, and found nobody. */
+/* The request was sent again, and found no node. */
 START_TEST(a_break_whose_answer_is_lost_is_one)
 {
 	struct proxy *proxy = fixture_proxy();
@@ -321,7 +321,7 @@ START_TEST(who_is_asked_is_shown_for_what_wherever_the_output_goes)
 }
 END_TEST
 
-/* While the person thinks, another takes the very same place. */
+/* While the person thinks, another one takes exactly this place. */
 START_TEST(a_node_that_is_not_the_one_shown_is_left_alone)
 {
 	stand(FIRST, "x");
@@ -425,7 +425,7 @@ START_TEST(who_has_an_extra_mark_is_shown_and_broken_if_that_is_named)
 }
 END_TEST
 
-/* However long that is. */
+/* However long the path is. */
 START_TEST(what_is_wrong_is_said_of_a_long_path)
 {
 	char path[4096] = "/";

@@ -1,6 +1,6 @@
 /*
- * test_ls_others.c - kustos ls and kustos break of what is no line of one lock; and
- * kustos break where nobody is asked.
+ * test_ls_others.c - kustos ls and kustos break of a path that is not one
+ * lock's line; and kustos break without a person to ask.
  */
 #include "cli.h"
 
@@ -29,7 +29,7 @@ static void use(struct cli *who)
 		"echo held; read go");
 }
 
-/* None of them was shown, so none is chosen. */
+/* None of them was shown to the user, so none is chosen. */
 START_TEST(of_a_semaphore_one_has_to_be_named)
 {
 	use(&a);
@@ -50,7 +50,7 @@ START_TEST(of_a_semaphore_one_has_to_be_named)
 	cli_type(&c, "go\n");
 	ck_assert_int_eq(cli_end(&b), 0);
 	ck_assert_int_eq(cli_end(&c), 0);
-	/* Now there is nobody. */
+	/* Now there is no holder. */
 	ck_assert_int_eq(cli_run(&d, "break", "-y", "/s"), 117);
 	cli_hears_error(&d, "/s: nobody is in line there\n");
 	ck_assert_int_eq(cli_run(&d, "ls", "/s"), 0);
@@ -91,7 +91,7 @@ START_TEST(a_barrier_that_is_set_is_not_called_free)
 	ck_assert_int_eq(cli_run(&d, "ls", "/x"), 0);
 	ck_assert_str_eq(d.out_text,
 		"/x: no line here, but a barrier that is set\n");
-	/* What had children is what they were. */
+	/* An address in a node that had children is no barrier's. */
 	make("/y", "127.0.0.1");
 	make("/y/z", NULL);
 	ck_assert_int_eq(raw_delete(fixture_address(), "/y/z"), 0);
@@ -121,7 +121,8 @@ static void let_go(void)
 	ck_assert_int_eq(cli_end(&a), 0);
 }
 
-/* Neither by what comes from a pipe, nor by who has not seen the question. */
+/* Neither input from a pipe confirms it, nor somebody who cannot see the
+   question. */
 START_TEST(only_who_sees_the_question_confirms)
 {
 	const char *argv[] = { "sh", "-c",
@@ -137,7 +138,7 @@ START_TEST(only_who_sees_the_question_confirms)
 }
 END_TEST
 
-/* All else that is said of it is not for who reads that. */
+/* The other messages are not for a program that reads the JSON. */
 START_TEST(in_json_it_is_one_object_that_says_who_was_asked)
 {
 	hold();
@@ -152,7 +153,7 @@ END_TEST
 #define TURNED "\xe2\x80\xae"
 #define UNSEEN "\xe2\x80\x8b"
 
-/* It would look like another node than it is. */
+/* It would look like another node. */
 START_TEST(what_is_not_seen_or_turns_text_around_is_spelled_out)
 {
 	make("/l", NULL);
@@ -168,7 +169,7 @@ START_TEST(what_is_not_seen_or_turns_text_around_is_spelled_out)
 	make("/q/queue-|" TURNED "|0000000001", NULL);
 	ck_assert_int_eq(cli_run(&a, "queue", "ls", "/q"), 0);
 	cli_hears(&a, "queue-|\\xe2\\x80\\xae|0000000001  0 bytes");
-	/* What is only foreign is as it is. */
+	/* Foreign characters that are visible stay as they are. */
 	make("/m", NULL);
 	make("/m/\xc3\xa9lock-0000000001", "\xd7\x90\xe2\x82\xac");
 	ck_assert_int_eq(cli_run(&a, "ls", "/m"), 0);
@@ -176,7 +177,8 @@ START_TEST(what_is_not_seen_or_turns_text_around_is_spelled_out)
 }
 END_TEST
 
-/* JSON may have them in it; but somebody may look at it, or at what others wrote. */
+/* JSON allows some of them, but a person may look at it, or at what others
+   wrote. */
 START_TEST(json_has_no_control_characters_either)
 {
 	make("/l", NULL);
@@ -196,7 +198,7 @@ START_TEST(json_has_no_control_characters_either)
 }
 END_TEST
 
-/* It is JSON, whatever it stands for. */
+/* It is JSON, whatever the half stands for. */
 START_TEST(half_a_character_does_not_hide_a_record)
 {
 	make("/l", NULL);

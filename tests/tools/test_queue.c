@@ -1,5 +1,6 @@
 /*
- * test_queue.c - kustos queue: lines in and out, and what is listed.
+ * test_queue.c - kustos queue: items go in and come out as lines, wait for room
+ * or for items, and are listed.
  */
 #include "cli.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define JOBS "/queues/jobs"
-#define MANY 2000 /* more, in JSON, than a pipe takes */
+#define MANY 2000 /* in JSON, more than fits in a pipe */
 
 static struct cli a, b;
 
@@ -91,7 +92,7 @@ START_TEST(a_full_queue_is_waited_for)
 }
 END_TEST
 
-/* More than may wait in memory: that is room enough. */
+/* More than fits in memory: there is room enough in the queue. */
 START_TEST(however_much_is_put_at_once_if_there_is_room)
 {
 	static const char script[] =
@@ -105,7 +106,7 @@ START_TEST(however_much_is_put_at_once_if_there_is_room)
 }
 END_TEST
 
-/* It can be gone on from there. */
+/* The caller can continue from there. */
 START_TEST(who_cannot_put_all_is_told_how_much_is_there)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", "--max-items=2", "-w2",
@@ -131,7 +132,7 @@ START_TEST(what_is_listed_can_be_read_by_programs)
 }
 END_TEST
 
-/* Put them, and run "script" on what is listed: "$0" is the command. */
+/* Put MANY items and run "script", in which "$0" is the command. */
 static int list_many(const char *script)
 {
 	const char *argv[] = { "sh", "-c", script, cli_program(), NULL };
@@ -155,8 +156,8 @@ START_TEST(many_are_listed_each_once_and_in_order)
 }
 END_TEST
 
-/* Whoever lists waits for the pipe to be read, and so has not looked at the last
-   ones when those go. */
+/* The listing process waits for the pipe to be read, so it has not looked at
+   the last items when these are deleted. */
 START_TEST(items_that_go_while_they_are_listed_are_left_out)
 {
 	ck_assert_int_eq(

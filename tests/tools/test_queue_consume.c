@@ -1,5 +1,6 @@
 /*
- * test_queue_consume.c - kustos queue consume: a command for each item.
+ * test_queue_consume.c - kustos queue consume: a command runs for each item;
+ * what becomes of the item, and what is reported.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* prlimit() */
@@ -43,7 +44,7 @@ START_TEST(a_command_gets_each_item)
 }
 END_TEST
 
-/* No other item would fare better. */
+/* It would be the same for any other item. */
 START_TEST(a_command_that_cannot_be_executed_ends_it_and_leaves_the_item)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
@@ -55,7 +56,8 @@ START_TEST(a_command_that_cannot_be_executed_ends_it_and_leaves_the_item)
 }
 END_TEST
 
-/* As a shell does that finds no program; another item may need none. */
+/* As from a shell that finds no program; another item may not need that
+   program. */
 START_TEST(a_command_that_ends_as_if_it_could_not_be_executed_has_failed)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "126", "127", "0"),
@@ -120,7 +122,7 @@ START_TEST(S16_an_item_comes_again_if_its_consumer_is_killed)
 }
 END_TEST
 
-/* Its marker is deleted from outside, here by the command. */
+/* Its marker is deleted by somebody else, here by the command. */
 START_TEST(S16_an_item_that_was_lost_as_its_command_ended_comes_again)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "x"), 0);
@@ -137,7 +139,8 @@ START_TEST(S16_an_item_that_was_lost_as_its_command_ended_comes_again)
 }
 END_TEST
 
-/* Whoever takes items regardless of claims has it, and it comes to nobody. */
+/* Somebody who ignores claims has taken the item, and it comes to nobody
+   else. */
 START_TEST(an_item_that_is_taken_from_under_its_command_is_not_promised)
 {
 	static const char taking[] = "\"$0\" queue take -w0 " JOBS;
@@ -154,7 +157,8 @@ START_TEST(an_item_that_is_taken_from_under_its_command_is_not_promised)
 }
 END_TEST
 
-/* That the queue is empty nobody knows then; nor, perhaps, that the item is gone. */
+/* So nobody knows whether the queue is empty; nor, perhaps, that the item is
+   gone. */
 START_TEST(who_loses_the_servers_is_told_so_also_after_an_item)
 {
 	struct proxy *proxy = fixture_proxy();
@@ -190,8 +194,8 @@ START_TEST(a_signal_ends_the_command_and_leaves_the_item)
 }
 END_TEST
 
-/* Have room for so many more descriptors in a process.  Returns how many there
-   are. */
+/* Leave a process room for so many more descriptors.  Returns how many it
+   has. */
 static int leave_descriptors(pid_t pid, int room)
 {
 	struct rlimit limit = { 0, 4096 };
@@ -211,8 +215,8 @@ static int leave_descriptors(pid_t pid, int room)
 	return count;
 }
 
-/* There is room for what the guard takes, with the one of the wait, and not for what
-   the command does. */
+/* There is room for what the guard needs, including its wait, but not for what
+   the command needs. */
 START_TEST(a_command_that_cannot_be_begun_leaves_nothing)
 {
 	pid_t guard;
@@ -227,14 +231,14 @@ START_TEST(a_command_that_cannot_be_begun_leaves_nothing)
 	cli_hears_error(&a, "kustos: cannot start a process: ");
 	cli_hears_error(&a, " ended with 124\n");
 	test_within(cli_children(&a, &guard, 1) == 0, CLI_MS);
-	/* That by which it is woken stays open. */
+	/* The descriptor that wakes it stays open. */
 	ck_assert_int_le(leave_descriptors(a.pid, 100), before + 1);
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_str_eq(a.out_text, "x");
 }
 END_TEST
 
-/* It goes on without it, and tries it again after a while. */
+/* It continues with others, and retries the item after a while. */
 START_TEST(an_item_that_fails_too_often_is_moved_away)
 {
 	int64_t began_ms = test_now_ms();
@@ -254,7 +258,7 @@ START_TEST(an_item_that_fails_too_often_is_moved_away)
 }
 END_TEST
 
-/* However often it comes again, they have their turns in their order. */
+/* However often the item comes again, the others get their turns in order. */
 START_TEST(an_item_that_fails_stops_none_of_those_behind_it)
 {
 	ck_assert_int_eq(
@@ -268,7 +272,8 @@ START_TEST(an_item_that_fails_stops_none_of_those_behind_it)
 }
 END_TEST
 
-/* While nothing else is there; at the end it is another. */
+/* At once if nothing else is there.  If it goes to the end, it is a new
+   item. */
 START_TEST(an_item_that_fails_comes_again)
 {
 	static const char *const others[] = { "-c1", "--requeue" };
@@ -287,8 +292,8 @@ START_TEST(an_item_that_fails_comes_again)
 }
 END_TEST
 
-/* -w 0 is for what is there, once; and so it is with items that go to the end, or
-   that are to be moved away. */
+/* -w0 is for the items that are there, each once, even if items go to the end
+   or are to be moved away. */
 START_TEST(what_does_not_wait_tries_each_item_once)
 {
 	static const char *const others[][3] = { { "-w0", "-w0", "-w0" },
@@ -307,7 +312,7 @@ START_TEST(what_does_not_wait_tries_each_item_once)
 	ck_assert_str_eq(a.out_text, "bad\ngood\nworse\nbetter\n");
 	cli_hears_error(&a, JOBS ": 2 done, 2 failed\n");
 	ck_assert_int_eq(fixture_children(_i == 2 ? DEAD : JOBS), 2);
-	/* They are nobody's any more. */
+	/* Nobody holds them any more. */
 	ck_assert_int_eq(cli_run(&a, "queue", "consume", "-w0",
 				 _i == 2 ? DEAD : JOBS, "cat"),
 		0);
@@ -315,7 +320,8 @@ START_TEST(what_does_not_wait_tries_each_item_once)
 }
 END_TEST
 
-/* It is due after 1 second, after 2 more, and then not within the time. */
+/* It is due again after 1 second, after 2 more, and then not within the
+   time. */
 START_TEST(an_item_that_fails_does_not_make_the_wait_longer)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad"), 0);
@@ -356,7 +362,7 @@ START_TEST(an_item_may_go_to_the_end_instead)
 }
 END_TEST
 
-/* 122 is ours to say, but a command may, too. */
+/* Exit code 122 is kustos' own, but a command may have it, too. */
 START_TEST(an_item_whose_command_ends_as_if_it_was_lost_has_failed)
 {
 	ck_assert_int_eq(cli_run(&a, "queue", "put", JOBS, "bad", "good"), 0);

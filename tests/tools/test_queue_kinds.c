@@ -1,5 +1,6 @@
 /*
- * test_queue_kinds.c - kustos queue: what the items in a queue are like.
+ * test_queue_kinds.c - kustos queue with queues of all kinds: how the kind is
+ * found out, in which order items come, and what is no item.
  */
 #include "cli.h"
 
@@ -19,7 +20,7 @@ static void set_up(void)
 	setenv("KUSTOS_HOSTS", fixture_address(), 1);
 }
 
-/* The order in which they come out of a queue of this kind. */
+/* The order in which items come out of a queue of this kind. */
 static const struct kind {
 	const char *name, *option, *first, *second, *wanted;
 } kinds[] = {
@@ -70,7 +71,7 @@ START_TEST(the_least_and_the_greatest_priority_can_be_said)
 }
 END_TEST
 
-/* What is listed, in which order, and what is printed is the same. */
+/* What is listed and printed, and in which order, is the same. */
 START_TEST(who_looks_need_not_say_the_kind)
 {
 	const struct kind *k = &kinds[_i];
@@ -85,7 +86,7 @@ START_TEST(who_looks_need_not_say_the_kind)
 	ck_assert_int_eq(cli_run(&b, "queue", "peek", JOBS), 0);
 	ck_assert_uint_eq(b.out_len, 2);
 	ck_assert_int_eq(memcmp(b.out_text, k->wanted, 2), 0);
-	/* Who says another sees no items of that. */
+	/* With another kind no items are seen. */
 	ck_assert_int_eq(cli_run(&b, "queue", "ls", "-k", "simple", JOBS), 0);
 	ck_assert_str_eq(b.out_text, "");
 }
@@ -108,8 +109,8 @@ START_TEST(who_takes_need_not_say_the_kind)
 }
 END_TEST
 
-/* Not by the text: of one key by the number, the last of which are below zero, and
-   whatever else peers write. */
+/* The order is not that of the text.  Items of one key are ordered by number,
+   the last of which are negative; and peers may write other keys. */
 START_TEST(S17_the_first_that_is_listed_is_the_first_that_is_taken)
 {
 	static const struct {
@@ -141,8 +142,8 @@ START_TEST(S17_the_first_that_is_listed_is_the_first_that_is_taken)
 }
 END_TEST
 
-/* What only looks like an item is none: there are no more digits than a server
-   writes, and nothing but the key before them. */
+/* A name that only looks like an item's: it has more digits than a server
+   writes, or something else than the key before them. */
 START_TEST(what_is_no_item_says_no_kind_and_is_not_listed)
 {
 	static const char *const names[] = { "qn-99999999999", "qn-x0000000001",
@@ -197,8 +198,8 @@ START_TEST(items_of_another_kind_are_not_mixed_in_nor_taken_for_such)
 }
 END_TEST
 
-/* One that has a key is not taken for one without; it may be the other way, as
-   Curator's put items back so. */
+/* An item with a key is not taken for one without.  The other way round is
+   possible, as Curator puts items back without a key. */
 START_TEST(items_without_a_key_may_be_of_a_kind_with_keys)
 {
 	put_kind(&kinds[0], NULL, "a");
@@ -247,7 +248,7 @@ START_TEST(kazoos_folders_are_seen_as_what_they_are)
 }
 END_TEST
 
-/* A time, and an id that looks so beside one that does not. */
+/* A time; then an id that looks like a time, beside one that does not. */
 START_TEST(an_id_is_told_from_a_time)
 {
 	static const char late[] = JOBS "/queue-|19A1B2C3D4E|0000000001",
@@ -283,7 +284,7 @@ START_TEST(what_is_no_item_is_told_and_left_where_it_is)
 }
 END_TEST
 
-/* Curator's QueueSharder: below one queue's node there are others. */
+/* Curator's QueueSharder has more queues below the node of one queue. */
 START_TEST(a_shard_is_no_item)
 {
 	static const char shard[] = JOBS

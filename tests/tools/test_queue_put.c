@@ -1,5 +1,6 @@
 /*
- * test_queue_put.c - kustos queue put: what is told of what cannot be put.
+ * test_queue_put.c - kustos queue put: what is reported when not all can be
+ * put.
  */
 #include "cli.h"
 
@@ -11,7 +12,7 @@
 #include <sys/ioctl.h>
 
 #define JOBS "/queues/jobs"
-#define MANY 2000 /* more than are on their way at a time */
+#define MANY 2000 /* more than may be in flight at a time */
 
 static struct cli a;
 static struct proxy *proxy;
@@ -27,8 +28,8 @@ static void tear_down(void)
 	proxy_free(proxy);
 }
 
-/* What follows those is no part of them, though it is there: of the next nobody
-   knows, as the receipt was deleted. */
+/* Only the items before the gap are certain.  Items behind it exist, but the
+   next one is unknown, because the receipt was deleted. */
 START_TEST(S15_what_is_there_behind_a_gap_is_not_told_to_be_there)
 {
 	int unread;

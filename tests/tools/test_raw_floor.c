@@ -1,6 +1,6 @@
 /*
- * test_raw_floor.c - bench/raw_floor and bench/mt_floor do what they count: the server
- * tells how many nodes came and went, and how many writes that took.
+ * test_raw_floor.c - bench/raw_floor and bench/mt_floor do what they count.
+ * The server tells how many nodes came and went, and how many writes that took.
  */
 #include "cli.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The server may clear a folder away meanwhile. */
+/* The server may delete a folder meanwhile. */
 #define STRAY_WRITES 8
 
 struct style {
@@ -28,8 +28,8 @@ struct style {
 	bool library; /* it is mt_floor's, which has one session more */
 };
 
-/* What is left at the end goes with its session, as one change and no write.  A
-   keeper comes as well, as one of each. */
+/* What is left in the end goes with its session, as one change and no write.  A
+   keeper comes as well, as one change and one write. */
 static const struct style styles[] = {
 	{ "one", 1, false, 1, 2, 2, 2 - 1, 2, false, false },
 	{ "two", 1, false, 1, 2, 2, 2, 2, false, false },
@@ -39,21 +39,25 @@ static const struct style styles[] = {
 	{ "careful", 8, false, 1, 2, 2, 1 + 8, 2 * 8, false, false },
 	{ "leases", 16, false, 1, 2, 2, 1 + 16, 2 * 16, false, false },
 	{ "gate", 1, true, 1, 2, 2, 0, 0, false, false },
-	/* Each asks for the folder, which is the round's; "ready" is the ninth. */
+	/* Each client creates the folder, which one round has; "ready" is the
+	   ninth child. */
 	{ "step", 8, false, 1, 8 + 9 + 9, 1, 1, 0, false, false },
-	/* The folder, the count, eight, and their end as a whole. */
+	/* The folder, the count, eight done nodes, and their deletion as a
+	   whole. */
 	{ "count", 1, true, 1, 1 + 1 + 8 + 1, 2, 0, 0, false, false },
-	/* Of queues: three folders, their keepers and a receipt are not counted. */
+	/* Queues: three folders, their keepers and a receipt are not
+	   counted. */
 	{ "deeds", 1, false, 1, 2, 2, 7, 2, false, false },
 	{ "drain", 1, false, 1000, 4 + 16, 2000, 7, 2, false, false },
 	{ "single", 1, false, 1000, 4 + 1000, 2000, 7, 2, false, false },
 	{ "framed", 1, false, 2000, 8 + 32, 4000, 7, 2, false, false },
 	{ "bulk", 1, false, 10000, 40 + 157, 20000, 7, 2, false, false },
 	{ "claim", 1, false, 200, 1 + 400, 400, 7, 2, false, false },
-	/* 200 put, and 4 * 79 take, if they find as many as would fit. */
+	/* 200 transactions put and 4 * 79 take, if each of these is full. */
 	{ "crowd", 8, false, 20000, 516, 40000, 4 * 8 + 3, 2, true, false },
-	/* Of libzookeeper_mt, all of them with the folders of a queue, and what they
-	   have twice with what that is called above.  Who waits leaves by itself. */
+	/* Of libzookeeper_mt: all of them create the folders of a queue; for
+	   some this is twice what the same name has above.  A waiter leaves by
+	   itself. */
 	{ "bare", 1, false, 1, 2, 2, 7 - 1, 2, false, true },
 	{ "line", 8, false, 1, 2, 2, 7 + 2 * 8, 2 * 8 + 2, false, true },
 	{ "careful", 8, false, 1, 2, 2, 7 + 2 * 8, 2 * 8 + 2, false, true },
@@ -62,7 +66,7 @@ static const struct style styles[] = {
 
 static struct cli c;
 
-/* Return what the server says of itself under that title. */
+/* Return the number that the server reports under that title ("srvr"). */
 static uint64_t said_by_server(const char *title, int base)
 {
 	char text[4096];
@@ -75,13 +79,13 @@ static uint64_t said_by_server(const char *title, int base)
 	return strtoull(at + strlen(title), NULL, base);
 }
 
-/* Return how many writes the server has done. */
+/* Return how many writes the server has carried out. */
 static int64_t written(void)
 {
 	return (int64_t)(said_by_server("Zxid: ", 16) & UINT32_MAX);
 }
 
-/* Return how often the children of a node have come or gone. */
+/* Return how often children of a node were created or deleted. */
 static int changed(struct raw *raw, const char *path)
 {
 	struct raw_stat stat = { 0 };
@@ -90,7 +94,7 @@ static int changed(struct raw *raw, const char *path)
 	return stat.cversion;
 }
 
-/* Ask for that, on a server, and return what was counted. */
+/* Measure that on a server, and return the number of operations. */
 static long long measured_on(const char *address, const struct style *style,
 	const char *path, int ms)
 {
@@ -130,7 +134,7 @@ START_TEST(it_does_what_it_counts)
 	ck_assert_ptr_nonnull(raw);
 	snprintf(path, sizeof(path), "/floor-%s%s", s->name,
 		s->library ? "-mt" : "");
-	if (!s->is_node) /* one that the server does not clear away */
+	if (!s->is_node) /* a folder that the server does not delete */
 		ck_assert_int_eq(
 			raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
 			0);
@@ -149,7 +153,7 @@ START_TEST(it_does_what_it_counts)
 }
 END_TEST
 
-/* The second of two lines; and the markers of what is claimed. */
+/* The second of two lines; and the markers of claims. */
 START_TEST(it_does_the_other_half_as_well)
 {
 	static const struct {
@@ -169,7 +173,7 @@ START_TEST(it_does_the_other_half_as_well)
 }
 END_TEST
 
-/* As many as the page says that a turn of eight clients takes. */
+/* As many as doc/performance.md says for a turn of eight clients. */
 START_TEST(the_careful_send_the_requests_of_kustos)
 {
 	const struct style careful = { .name = "careful",
@@ -181,12 +185,12 @@ START_TEST(the_careful_send_the_requests_of_kustos)
 
 	received = said_by_server("Received: ", 10) - received;
 	ck_assert_double_ge((double)received, 7 * turns);
-	/* And those that open, line up and close. */
+	/* And the requests to open, to join the line and to close. */
 	ck_assert_double_le((double)received, 7 * turns + 200);
 }
 END_TEST
 
-/* All of eight come and go, with "ready". */
+/* All eight nodes come and go, and so does "ready". */
 START_TEST(a_round_leaves_nothing_behind)
 {
 	const struct style step = { .name = "step", .sessions = 8 };
@@ -199,7 +203,7 @@ START_TEST(a_round_leaves_nothing_behind)
 }
 END_TEST
 
-/* It looks a thousand times a second for what it may clear away. */
+/* It checks a thousand times a second what it may delete. */
 START_TEST(a_server_does_not_clear_away_what_is_in_use)
 {
 	struct server_options options = {

@@ -1,6 +1,6 @@
 /*
  * test_semaphore.c - kustos semaphore: who gets a lease, and what the command
- * gets; and kustos ls of it.
+ * gets; and kustos ls of a semaphore.
  */
 #include "cli.h"
 
@@ -32,7 +32,7 @@ static int waiting(void)
 	return raw_count_children(fixture_address(), SEM "/locks");
 }
 
-/* Have one hold a lease, until it is told to go on. */
+/* Let one hold a lease until it is told to go on. */
 static void hold(struct cli *who)
 {
 	cli_start(who, "semaphore", "-n2", SEM, "--", "sh", "-c",
@@ -46,7 +46,7 @@ static void let_go(struct cli *who)
 	ck_assert_int_eq(cli_end(who), 0);
 }
 
-/* How often does "text" have "word"? */
+/* Return how often "text" has "word". */
 static int times(const char *text, const char *word)
 {
 	int n = 0;
@@ -136,7 +136,7 @@ START_TEST(several_leases_are_held_or_none)
 }
 END_TEST
 
-/* Whichever of them goes. */
+/* Whichever of them is deleted. */
 START_TEST(the_command_is_ended_when_one_of_its_leases_is_lost)
 {
 	static const char script[] = "trap 'echo asked; exit 9' TERM\n"
@@ -173,8 +173,8 @@ static void hold_shared(struct cli *who)
 		"echo held; read go");
 }
 
-/* Of a shared number nobody knows how far it will grow.  With less memory than a
-   table of them would take. */
+/* A shared number may grow to any size, so it gives no limit.  The test allows
+   less memory than a table of so many leases would take. */
 START_TEST(more_leases_than_a_session_can_have_are_refused_as_that)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -225,7 +225,7 @@ END_TEST
 START_TEST(who_reads_the_number_says_which_it_goes_by)
 {
 	ck_assert_int_eq(set_max("3"), 0);
-	hold(&a); /* and goes by 2 */
+	hold(&a); /* it goes by 2 */
 	ck_assert_int_eq(
 		cli_run(&c, "semaphore", "--max-path", NODE, SEM, "true"), 0);
 	ck_assert_str_eq(c.err_text,
@@ -239,7 +239,7 @@ END_TEST
 static const char *const no_lease[] = { NO_LEASE " is missing\n",
 	NO_LEASE " holds no number\n" };
 
-/* There is a node that is none, or no node. */
+/* The node has something that is no number, or does not exist. */
 static void set_no_number(int is_there)
 {
 	ck_assert_int_eq(set_max("1"), 0);
@@ -273,7 +273,7 @@ START_TEST(who_waits_for_a_number_says_so_at_once_and_uses_it_when_it_comes)
 	cli_hears_error(&a, no_lease[_i]);
 	ck_assert_int_eq(set_max("1"), 0);
 	cli_hears(&a, "held\n");
-	/* And if it goes while somebody waits. */
+	/* The same if the number goes while somebody waits. */
 	hold_shared(&b);
 	test_within(waiting() == 1, CLI_MS);
 	ck_assert(!cli_has_spoken(&b));
@@ -352,7 +352,8 @@ static const struct {
 };
 #define WRONG ((int)(sizeof(wrong) / sizeof(*wrong)))
 
-/* As in a crontab; the exit code is what tells it, and nothing else is kept back. */
+/* As in a crontab: the exit code tells of the conflict, and other messages
+   remain. */
 START_TEST(who_is_quiet_says_nothing_of_a_conflict_and_all_else)
 {
 	hold(&a);
@@ -412,7 +413,7 @@ START_TEST(ls_shows_leases_and_who_waits)
 }
 END_TEST
 
-/* However many those before went by: they have left their number there. */
+/* Whatever number the holders went by: they have left it in the node. */
 START_TEST(ls_shows_all_who_hold_by_another_number)
 {
 	static struct cli ls, d;

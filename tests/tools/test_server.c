@@ -1,5 +1,6 @@
 /*
- * test_server.c - kustos server: it serves, and it leaves nothing behind.
+ * test_server.c - kustos server: it serves, and leaves nothing behind however
+ * it ends.
  */
 #include "cli.h"
 
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 static struct cli a;
-static char folder[64]; /* for what is temporary, of this test alone */
+static char folder[64]; /* for temporary files, of this test alone */
 static char hosts[512];
 static int server;
 
@@ -47,7 +48,7 @@ static void tear_down(void)
 	remove_tree(folder);
 }
 
-/* Wait for what it prints first, and ask it something. */
+/* Wait for its first line, and send it a request. */
 static void wait_until_up(void)
 {
 	cli_hears(&a, "\n");
@@ -104,8 +105,8 @@ START_TEST(nothing_is_left_when_it_is_killed_on_an_old_kernel)
 }
 END_TEST
 
-/* A signal that comes before it is up; on a busy machine it may come too late,
-   and another has to be sent. */
+/* The signal comes before the server is up.  On a busy machine it may be too
+   late, and another try is needed. */
 START_TEST(nothing_is_left_when_it_is_interrupted_early)
 {
 	bool early = false;
@@ -209,7 +210,7 @@ START_TEST(the_command_knows_the_processes_of_all_servers)
 }
 END_TEST
 
-/* What a file of properties would read as another name. */
+/* Names that a file of properties would read differently. */
 static const char *const kept[] = { "kept", "k\\ept", "k\303\244pt", "kept " };
 #define KEPT (int)(sizeof(kept) / sizeof(kept[0]))
 
@@ -232,7 +233,7 @@ START_TEST(it_keeps_its_data_where_it_is_told)
 }
 END_TEST
 
-/* Its own files are there. */
+/* Its temporary files are there. */
 START_TEST(it_leaves_nothing_in_a_folder_with_a_strange_name)
 {
 	char own[96];
@@ -270,7 +271,8 @@ START_TEST(it_listens_on_the_port_it_is_told)
 }
 END_TEST
 
-/* A folder with what libtool's wrapper of the program needs, without Java. */
+/* A folder with what libtool's wrapper of the program needs, but without
+   Java. */
 START_TEST(it_says_that_there_is_no_java)
 {
 	char text[256];

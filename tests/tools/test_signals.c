@@ -1,5 +1,6 @@
 /*
- * test_signals.c - a signal ends whatever waits for a server that does not answer.
+ * test_signals.c - a signal ends every command that waits for a server that
+ * does not answer.
  */
 #include "cli.h"
 
@@ -11,7 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* For so long they would wait: longer than cli_end() does. */
+/* They would wait for this long, which is longer than cli_end() waits. */
 #define SESSION "--session-timeout=200000"
 
 #define WORDS 6
@@ -71,7 +72,7 @@ START_TEST(L20_a_signal_ends_what_connects)
 }
 END_TEST
 
-/* The very first request is that of the library, before it says that there is a
+/* The very first request is the library's own, before it reports a
    connection. */
 START_TEST(L20_a_signal_ends_what_waits_for_the_first_answer)
 {
@@ -82,7 +83,7 @@ START_TEST(L20_a_signal_ends_what_waits_for_the_first_answer)
 }
 END_TEST
 
-/* The first transaction is that which claims it. */
+/* The first transaction claims the item. */
 START_TEST(L20_a_signal_ends_what_waits_for_the_end_of_an_item)
 {
 	ck_assert_int_eq(raw_create(fixture_address(), "/r-locks", ""), 0);
@@ -95,7 +96,7 @@ START_TEST(L20_a_signal_ends_what_waits_for_the_end_of_an_item)
 }
 END_TEST
 
-/* What it has made is cleared away after the first. */
+/* After the first signal it deletes what it has created. */
 START_TEST(a_second_signal_ends_a_bench_that_cannot_clear_away)
 {
 	proxy_arm(proxy, PROXY_HOLD_REPLY, PROXY_ANY, 2);
@@ -111,7 +112,7 @@ END_TEST
 
 static struct cli holder;
 
-/* Directly, whatever becomes of the proxy. */
+/* Connected directly, whatever happens to the proxy. */
 static void hold(const char *subcommand)
 {
 	cli_start(&holder, subcommand, "--hosts", fixture_address(), "/r", "--",
@@ -126,7 +127,7 @@ static bool ended_by_another(int sig)
 	return !cli_runs(&a);
 }
 
-/* The first one has it leave the line, and that cannot be told to anybody. */
+/* The first signal makes it leave the line, and this cannot be sent. */
 START_TEST(the_next_signal_ends_what_cannot_say_that_it_leaves)
 {
 	static const char *const waiting[] = { "lock", "elect" };
@@ -143,7 +144,7 @@ START_TEST(the_next_signal_ends_what_cannot_say_that_it_leaves)
 }
 END_TEST
 
-/* It looks who stands before it. */
+/* It is looking who is before it. */
 START_TEST(L20_a_signal_ends_an_election_that_is_not_to_wait)
 {
 	hold("elect");

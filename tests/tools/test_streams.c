@@ -1,6 +1,6 @@
 /*
- * test_streams.c - kustos and its standard descriptors: full, closed, gone, or such
- * as do not block.
+ * test_streams.c - kustos with standard descriptors that are full, closed,
+ * without a reader, or non-blocking.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pipe2(), dup3() */
@@ -27,7 +27,7 @@ static void set_up(void)
 	ck_assert_int_eq(raw_create(fixture_address(), "/r", ""), 0);
 }
 
-/* Run a script, in which $0 is the program.  Returns its exit code. */
+/* Run a script in which $0 is the program.  Returns its exit code. */
 static int script(const char *text)
 {
 	const char *const argv[] = { "sh", "-c", text, cli_program(), NULL };
@@ -36,9 +36,9 @@ static int script(const char *text)
 	return cli_end(&a);
 }
 
-/* The scripts know what they are given as their 9, the last that every shell has a
-   name for.  So have something there at all other times: what the test library or
-   libcli has open would be written over. */
+/* The scripts get a descriptor as number 9, the last that every shell has a
+   name for.  Keep number 9 occupied at all other times, because dup2() would
+   replace a descriptor that libcheck or libcli has there. */
 static void keep_9(void)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -49,8 +49,8 @@ static void keep_9(void)
 	close(nothing);
 }
 
-/* Begin one whose descriptor "fd" is an end of a pipe, which does not block.
-   Returns the other end, which does. */
+/* Start a script whose descriptor "fd" is a non-blocking end of a pipe.
+   Returns the other end, which blocks. */
 static int start_with(int fd, const char *text)
 {
 	const char *const argv[] = { "sh", "-c", text, cli_program(), NULL };
@@ -70,7 +70,7 @@ static void write_text(int fd, const char *text)
 	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-/* A pause before all, one in the middle of a line, and one between two. */
+/* A pause before all input, one within a line, and one between lines. */
 START_TEST(input_that_does_not_block_is_waited_for)
 {
 	int fd = start_with(0, "exec \"$0\" queue put " JOBS " <&9");
@@ -90,7 +90,7 @@ START_TEST(input_that_does_not_block_is_waited_for)
 }
 END_TEST
 
-/* More than a pipe has room for. */
+/* More than fits in a pipe. */
 #define MUCH 200000
 
 START_TEST(output_that_does_not_block_loses_no_item)
@@ -166,7 +166,7 @@ START_TEST(output_that_cannot_be_written_is_a_failure)
 }
 END_TEST
 
-/* It is closed, or nobody reads it any more. */
+/* The output is closed, or nobody reads it any more. */
 START_TEST(nothing_is_taken_for_an_output_that_cannot_be_written)
 {
 	const char *const argv[] = { "sh", "-c",
@@ -175,7 +175,7 @@ START_TEST(nothing_is_taken_for_an_output_that_cannot_be_written)
 		cli_program(), NULL };
 	int ends[2];
 
-	/* Whoever runs the tests may ignore it. */
+	/* Whatever runs the tests may ignore the signal. */
 	ck_assert_ptr_ne(signal(SIGPIPE, SIG_DFL), SIG_ERR);
 	ck_assert_int_eq(cli_run(&b, "queue", "put", JOBS, "x", "y"), 0);
 	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
@@ -193,7 +193,7 @@ START_TEST(nothing_is_taken_for_an_output_that_cannot_be_written)
 }
 END_TEST
 
-/* Fill a pipe through an end that does not block; returns how much that was. */
+/* Fill a pipe through a non-blocking end.  Returns how many bytes that took. */
 static size_t fill(int fd)
 {
 	static const char text[4096];
@@ -206,7 +206,7 @@ static size_t fill(int fd)
 	return len;
 }
 
-/* Read that many bytes, and return how many follow them. */
+/* Read this many bytes, and return how many follow them. */
 static size_t follow(int fd, size_t filled)
 {
 	static char text[4096];
@@ -219,8 +219,8 @@ static size_t follow(int fd, size_t filled)
 	return len - filled;
 }
 
-/* Begin that, with a full pipe, which does not block, for its output.  Returns the
-   other end, and how much is in it. */
+/* Start a command with a full, non-blocking pipe as its output.  Returns the
+   other end; stores how much is in the pipe. */
 static int start_full(const char *words, size_t *filled)
 {
 	char text[128];
@@ -260,7 +260,7 @@ static const char *const stuck[] = { "elect --watch /r/l", "top /r",
 	"bench -c1 -d0.1 --warm-up 0 --json /r" };
 #define STUCK (int)(sizeof(stuck) / sizeof(stuck[0]))
 
-/* Nobody reads, ever. */
+/* Nobody ever reads. */
 START_TEST(a_signal_ends_what_waits_for_room)
 {
 	size_t filled;

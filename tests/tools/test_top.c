@@ -1,6 +1,6 @@
 /*
- * test_top.c - kustos top: it recognises every layout, counts who is there, and
- * how many come and go.
+ * test_top.c - kustos top: it recognises every layout, counts holders and
+ * waiters, and reports how many come and go.
  */
 #include "cli.h"
 
@@ -90,7 +90,7 @@ START_TEST(every_layout_is_recognised)
 	check_row("/r/q/kazoo", "queue", 0, 1, "");
 	check_row(SHARD, "queue", 0, 1, "");
 	ck_assert_ptr_null(strstr(top.out_text, "/r/plain"));
-	/* Itself, and no more than that. */
+	/* Only the path itself. */
 	look("/r/lock");
 	cli_hears(&top, "  /r/lock: 1\n");
 	look("/r/plain/readme");
@@ -100,8 +100,8 @@ START_TEST(every_layout_is_recognised)
 }
 END_TEST
 
-/* A plain barrier is a node like any other; so it is known by what ours and
-   Curator's store, and what stores nothing only if that is asked for. */
+/* A plain barrier is a node like any other.  It is recognised by the data that
+   we and Curator store; an empty node counts only if asked for. */
 START_TEST(a_plain_barrier_is_known_by_what_it_says)
 {
 	ck_assert_int_eq(cli_run(&lock, "barrier", "set", "/r/ours"), 0);
@@ -128,7 +128,7 @@ START_TEST(a_plain_barrier_is_known_by_what_it_says)
 }
 END_TEST
 
-/* Curator's QueueSharder has it say an address, as its barrier does. */
+/* Curator's QueueSharder stores an address, as its barrier does. */
 START_TEST(a_shard_that_is_empty_is_a_queue_and_no_barrier)
 {
 	make("/r/q");
@@ -143,7 +143,7 @@ START_TEST(a_shard_that_is_empty_is_a_queue_and_no_barrier)
 }
 END_TEST
 
-/* What is looked at again is not what it was. */
+/* A node that is looked at again may have changed. */
 START_TEST(a_barrier_that_says_something_else_is_none)
 {
 	struct raw *raw = raw_open(fixture_address(), 60000);
@@ -198,7 +198,7 @@ START_TEST(who_holds_is_told)
 }
 END_TEST
 
-/* What the second frame says of a path. */
+/* Return a number of the path in the frame. */
 static double number(const char *frame, const char *path, const char *name)
 {
 	char wanted[64];
@@ -213,14 +213,15 @@ static double number(const char *frame, const char *path, const char *name)
 	return strtod(at + strlen(wanted), NULL);
 }
 
-/* In a session that is open: all of it comes between two frames. */
+/* In an open session, so that all of it comes between two frames. */
 static void make_in(struct raw *raw, const char *path)
 {
 	ck_assert_int_eq(raw_do_create(raw, path, "", RAW_PERSISTENT, NULL, 0),
 		0);
 }
 
-/* How long it was between the frames is not known: but one in ten is. */
+/* The time between the frames is not known exactly, so check that one is ten
+   times the other. */
 START_TEST(how_many_come_and_go_is_told_exactly)
 {
 	struct raw *raw = raw_open(fixture_address(), 60000);
@@ -246,7 +247,7 @@ START_TEST(how_many_come_and_go_is_told_exactly)
 			ck_assert_int_eq(raw_do_delete(raw, path, -1), 0);
 	}
 	make_in(raw, "/r/b/qn-0000000001");
-	/* Who empties a queue does not hide it. */
+	/* A queue that is emptied is still shown. */
 	ck_assert_int_eq(raw_do_delete(raw, "/r/c/qn-0000000000", -1), 0);
 	raw_close(raw);
 	ck_assert_int_eq(cli_end(&top), 0);
@@ -301,8 +302,8 @@ START_TEST(a_node_that_goes_is_looked_for_again)
 }
 END_TEST
 
-/* A semaphore is the node above its leases, whatever else stands there; and what
-   is only called like its parts hides nothing. */
+/* A semaphore is the node above its leases, whatever else is there.  Nodes that
+   only have the names of its parts hide nothing. */
 START_TEST(what_stands_beside_or_in_leases_is_gone_into)
 {
 	static const char *const nodes[] = { "/r/app", "/r/app/leases",
@@ -335,7 +336,7 @@ START_TEST(what_stands_beside_or_in_leases_is_gone_into)
 }
 END_TEST
 
-/* What is called like a part of a recipe of ours, where none can be. */
+/* A name of a recipe's part where no recipe can be. */
 START_TEST(the_root_is_looked_at_whatever_is_there)
 {
 	static const char *const names[] = { "/leases", "/done-deal" };
@@ -370,7 +371,7 @@ START_TEST(wrong_use_is_refused)
 }
 END_TEST
 
-/* What is below such a node is looked at. */
+/* What is below a node of such a name is looked at. */
 static void check_no_parts(const char *const *names, int count)
 {
 	char path[96];
@@ -390,7 +391,7 @@ static void check_no_parts(const char *const *names, int count)
 	}
 }
 
-/* It has more digits than a server writes, or says a number that there is not. */
+/* It has more digits than a server writes, or a number that does not exist. */
 START_TEST(what_has_no_number_of_a_server_is_no_part)
 {
 	static const char *const names[] = { "lock-99999999999",
@@ -427,7 +428,7 @@ START_TEST(what_outlives_its_session_is_no_candidate_and_no_member)
 }
 END_TEST
 
-/* Make nodes of a name with numbers from "first" on, up to "last". */
+/* Create nodes of this name with the numbers from "first" to "last". */
 static void make_many(const char *begins, int first, int last)
 {
 	struct raw *raw = raw_open(fixture_address(), 20000);

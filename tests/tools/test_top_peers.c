@@ -1,6 +1,6 @@
 /*
- * test_top_peers.c - kustos top: what other libraries have made is not taken for
- * something else.
+ * test_top_peers.c - kustos top: nodes that other libraries have created are
+ * not taken for something else.
  */
 #include "cli.h"
 
@@ -35,7 +35,8 @@ static void look(const char *path)
 	ck_assert_int_eq(cli_run(&top, "top", "--once", path), 0);
 }
 
-/* All of these in one session, which has to be open while they are looked at. */
+/* All of these belong to one session, which must be open while they are looked
+   at. */
 static struct raw *make_ephemerals(const char *const nodes[][2])
 {
 	struct raw *raw = raw_open(fixture_address(), 60000);
@@ -48,7 +49,7 @@ static struct raw *make_ephemerals(const char *const nodes[][2])
 	return raw;
 }
 
-/* Its holders are called like the members of a double barrier. */
+/* Its holders have names like those of members of a double barrier. */
 START_TEST(a_semaphore_of_kazoos_is_none_of_what_its_parts_look_like)
 {
 	static const char *const nodes[][2] = { { "/r/sem/" BARE "1", "ann" },
@@ -69,7 +70,8 @@ START_TEST(a_semaphore_of_kazoos_is_none_of_what_its_parts_look_like)
 	rows_check(top.out_text, "/r/sem", "semaphore", 2, 1, "  ann, ");
 	rows_check(top.out_text, "/r/step", "barrier", 0, 1, "");
 	rows_check(top.out_text, "/r/x-__lock__", "lock", 1, 0, "  eve, ");
-	/* Who waits is there also when nobody holds, which it is known by then. */
+	/* Waiters are shown even if nobody holds: it is known to be a semaphore
+	   by then. */
 	cli_start(&top, "top", "-i0.1", "/r");
 	cli_hears(&top, "semaphore      2      1        -        -  /r/sem");
 	ck_assert_int_eq(raw_do_delete(raw, "/r/sem/" BARE "1", -1), 0);
@@ -98,7 +100,7 @@ START_TEST(an_election_of_ZooKeepers_has_one_leader)
 }
 END_TEST
 
-/* Only what says who holds is a lock for certain. */
+/* Only a node that tells its holder is certainly a lock. */
 START_TEST(what_lives_with_a_session_is_not_taken_for_a_lock)
 {
 	static const char *const nodes[][2] = { { "/r/party/" BARE "1__party__",
@@ -129,7 +131,8 @@ START_TEST(what_lives_with_a_session_is_not_taken_for_a_lock)
 }
 END_TEST
 
-/* However long it takes to count all: a server is away when it does not answer. */
+/* However long the counting takes: a server is lost only if it does not
+   answer. */
 START_TEST(who_is_far_from_many_locks_sees_them_all)
 {
 	enum { LOCKS = 100, AWAY_MS = 20, SESSION_MS = 2000 };
