@@ -26,8 +26,8 @@ void faults_leave_unheard(struct rival *rival, bool on_its_way);
    granted. */
 void faults_give_cut_off(struct kustos_hold *hold, struct ask *a);
 
-/* The requests that acquire and release use most, of any kind and from any part
-   of the path. */
+/* The requests that acquire and release mostly send, including those that a new
+   connection sends first. */
 #define FAULT_CODES 6
 extern const int fault_codes[FAULT_CODES];
 

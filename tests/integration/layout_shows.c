@@ -353,7 +353,7 @@ static void queue_of_curator(void)
 			(enum kustos_queue_kind)(KUSTOS_QUEUE_FRAMED + i));
 }
 
-/* Any of these kinds can take the items of the others. */
+/* A queue of one of these kinds takes the items of all of them. */
 static void end_kinds(void)
 {
 	jobs = kinds[0];

@@ -3,7 +3,7 @@
  */
 #include "mutex_pair.h"
 
-#define OTHER_MS 20000 /* the session of "other", which never loses it */
+#define OTHER_MS 20000 /* session timeout of "other" */
 
 struct proxy *proxy;
 struct kustos_client *client, *other;

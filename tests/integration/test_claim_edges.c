@@ -1,6 +1,7 @@
 /*
  * test_claim_edges.c - edge cases of claims: the largest number to claim ahead,
  * and connections that break when a call must not wait for the next one.
+ * inject.h breaks the connection at a chosen frame.
  */
 #include "claim_fixture.h"
 #include "inject.h"

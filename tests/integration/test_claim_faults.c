@@ -1,7 +1,8 @@
 /*
  * test_claim_faults.c - claims while answers, connections, sessions, markers
  * and consumers are lost: no item is lost, and nobody acknowledges an item that
- * another consumer has by now.
+ * another consumer has by now.  The proxy loses frames, processes are killed or
+ * stopped, and sessions are ended from outside.
  */
 #include "child.h"
 #include "claim_fixture.h"

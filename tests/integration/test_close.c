@@ -1,7 +1,7 @@
 /*
  * test_close.c - the close of a client: every pending call ends exactly once,
  * the server is told if it can be reached, and the close does not take longer
- * than its budget.
+ * than its budget.  The proxy holds, swallows or refuses the client's data.
  */
 #include "client_fixture.h"
 

@@ -1,7 +1,7 @@
 /*
  * test_connect.c - how a client gets its first connection, and how it gets back
  * a connection that was lost without a sign of it; and calls that wait for
- * this.
+ * this.  Servers are stopped or silent, and a proxy drops answers.
  */
 #include "client_fixture.h"
 #include "deaf.h"

@@ -1,6 +1,7 @@
 /*
  * test_countdown.c - the count-down latch: counted down, waited for, and what
- * lost replies, dead participants and wrong counts do to it.
+ * lost replies, dead participants and wrong counts do to it.  inject.h loses
+ * frames, and sessions are ended from outside.
  */
 #include "countdown_fixture.h"
 

@@ -1,6 +1,7 @@
 /*
  * test_double_barrier_faults.c - the double barrier while frames, connections,
- * sessions and nodes are lost.
+ * sessions and nodes are lost.  inject.h loses the frames; sessions are ended
+ * and nodes deleted from outside.
  */
 #include "crew.h"
 #include "inject.h"

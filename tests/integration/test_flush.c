@@ -1,6 +1,7 @@
 /*
  * test_flush.c - a flush ends with the last operation that it waits for, and
- * does not need anything else to happen.
+ * does not need anything else to happen.  Answers are held back by the proxy or
+ * by inject.h.
  */
 #include "mutex_fixture.h"
 

@@ -1,6 +1,7 @@
 /*
  * test_guaranteed.c - the guaranteed delete: it is retried until it is
- * confirmed, and never deletes a newer node of the same name.
+ * confirmed, and never deletes a newer node of the same name.  The proxy loses
+ * requests or replies of the delete, and another session replaces the node.
  */
 #include "client_fixture.h"
 #include "inject.h"

@@ -1,6 +1,7 @@
 /*
  * test_latch_faults.c - connections, sessions and nodes are lost while a latch
- * leads or waits: it is told its loss, and joins the line again by itself.
+ * leads or waits: it is told its loss, and joins the line again by itself.  The
+ * proxy breaks connections; sessions are ended and nodes deleted from outside.
  */
 #include "inject.h"
 #include "latch_fixture.h"

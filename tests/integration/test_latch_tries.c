@@ -1,6 +1,7 @@
 /*
  * test_latch_tries.c - a frame fails, or a request is refused: a latch keeps
- * trying, and leaves no node behind that did not become its place.
+ * trying, and leaves no node behind that did not become its place.  inject.h
+ * makes frames fail; access control lists make the server refuse.
  */
 #include "inject.h"
 #include "latch_fixture.h"

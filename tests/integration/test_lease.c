@@ -1,6 +1,7 @@
 /*
  * test_lease.c - the lease: how long the session is certainly alive by our own
- * clock, whatever happens to connections, clocks and processes.
+ * clock, whatever happens to connections, clocks and processes.  The proxy
+ * delays answers, inject.h moves clocks, and child processes are stopped.
  */
 #include "child.h"
 #include "client_fixture.h"

@@ -1,7 +1,8 @@
 /*
  * test_mutex_faults.c - a frame is lost at any point of an acquire or a
  * release: there is one node while the lock is held and none afterwards, and no
- * node of another contender is touched.
+ * node of another contender is touched.  inject.h fails to send the n-th frame
+ * of a kind, or loses its reply.
  */
 #include "faults.h"
 #include "inject.h"

@@ -390,7 +390,7 @@ START_TEST(S02_a_guarded_transaction_needs_the_hold)
 	ck_assert_int_eq(raw_exists(fixture_address(), "/thing", &stat), 0);
 	ck_assert_int_eq(stat.version, 1);
 	if (_i == 2)
-		proxy_cut(proxy); /* and then it is looked for */
+		proxy_cut(proxy); /* then it looks for the node */
 	hold_wait(hold, KUSTOS_HOLD_LOST, 2000);
 	check_err(set_guarded(hold, "/thing"), KUSTOS_ELOST);
 	check_err(kustos_hold_release(hold), KUSTOS_ELOST);

@@ -1,7 +1,7 @@
 /*
  * test_mutex_lag.c - a mutex in an ensemble whose followers lag behind the
  * leader: no second node and no second holder may come of what a follower
- * shows.
+ * shows.  A proxy delays the follower's link to the leader.
  */
 #include "ensemble.h"
 #include "inject.h"

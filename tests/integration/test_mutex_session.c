@@ -1,6 +1,8 @@
 /*
  * test_mutex_session.c - waiters whose session or node is lost while they wait,
- * and sessions that turn out to live after they were given up.
+ * and sessions that turn out to live after they were given up.  Sessions are
+ * ended and nodes deleted from outside; the proxy or inject.h cuts the client
+ * off.
  */
 #include "faults.h"
 #include "inject.h"

@@ -1,6 +1,6 @@
 /*
  * test_names.c - servers given by name, and a resolver that fails, is slow, or
- * changes its answers.
+ * changes its answers.  inject.h replaces the resolver.
  */
 #include "client_fixture.h"
 #include "support/inject.h"

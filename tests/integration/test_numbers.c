@@ -2,7 +2,8 @@
  * test_numbers.c - libzookeeper numbers the requests of a process, and some
  * numbers have a meaning of their own: an answer to -8, -4 or -2 is taken for
  * that of a SetWatches, an AUTH or a ping, and after -1 the numbers start
- * again.
+ * again.  time(), from which numbering starts, is replaced so that these
+ * numbers come soon.
  */
 #include "client_fixture.h"
 #include "proxy.h"

@@ -423,7 +423,7 @@ START_TEST(breaking_takes_a_place_away_and_the_next_one_holds)
 	ask(&a, rivals, SOON);
 	line_wait(2);
 	p = participants();
-	request(p->list[0].path); /* which changes it, and is no reason */
+	request(p->list[0].path); /* changes the node, which must not matter */
 	check_err(break_it(&p->list[0]), KUSTOS_OK);
 	check_err(ask_wait(&a, 2000), KUSTOS_OK);
 	test_eventually(calls_of(&lost) == 1, 2000);

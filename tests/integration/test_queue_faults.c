@@ -1,6 +1,8 @@
 /*
  * test_queue_faults.c - a queue while frames, connections, sessions and nodes
  * are lost: each item that was put is taken once, and no other item is.
+ * inject.h loses frames and moves the clock; sessions are ended and nodes
+ * deleted from outside.
  */
 #include "child.h"
 #include "inject.h"

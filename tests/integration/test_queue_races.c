@@ -1,6 +1,7 @@
 /*
  * test_queue_races.c - what others do to a queue, or to one of its items, just
- * between two of our requests.
+ * between two of our requests.  inject.h holds an answer back until the other
+ * one has acted.
  */
 #include "inject.h"
 #include "queue_faults.h"

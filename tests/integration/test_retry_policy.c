@@ -1,6 +1,7 @@
 /*
  * test_retry_policy.c - how long and how often a request is tried under each
  * retry policy, while there is no connection and while answers are lost.
+ * inject.h refuses connections, and the proxy loses answers.
  */
 #include "client_fixture.h"
 #include "inject.h"

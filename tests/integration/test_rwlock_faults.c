@@ -1,7 +1,8 @@
 /*
  * test_rwlock_faults.c - a frame is lost at any point of an acquire, a
  * downgrade or a release: each holder has one node while it holds and none
- * afterwards, and no node of another contender is touched.
+ * afterwards, and no node of another contender is touched.  inject.h fails to
+ * send the n-th frame of a kind, or loses its reply.
  */
 #include "faults.h"
 #include "inject.h"

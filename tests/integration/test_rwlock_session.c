@@ -1,6 +1,7 @@
 /*
  * test_rwlock_session.c - sessions and nodes are lost while somebody reads,
- * writes, or waits to do so.
+ * writes, or waits to do so.  Sessions are ended and nodes deleted from
+ * outside; the proxy cuts the client off.
  */
 #include "faults.h"
 #include "inject.h"

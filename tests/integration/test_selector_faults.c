@@ -1,7 +1,8 @@
 /*
  * test_selector_faults.c - connections, sessions and nodes are lost while a
  * selector leads or waits: its function is asked to return, and only after it
- * has does the selector join the line again.
+ * has does the selector join the line again.  The proxy breaks connections;
+ * sessions are ended and nodes deleted from outside.
  */
 #include "inject.h"
 #include "mutex_pair.h"

@@ -1,7 +1,8 @@
 /*
  * test_semaphore_faults.c - a frame is lost at any point of acquiring, waiting
  * for and releasing leases; sessions end and nodes are deleted: there are never
- * too many leases, and nothing is left.
+ * too many leases, and nothing is left.  inject.h loses the frames; the rest is
+ * done from outside.
  */
 #include "faults.h"
 #include "inject.h"

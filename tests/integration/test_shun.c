@@ -1,6 +1,6 @@
 /*
  * test_shun.c - a session does not go back to a server that may still have one
- * of its writes: that write would be carried out after all.
+ * of its writes, which could then be carried out after all.
  */
 #include "client_fixture.h"
 #include "support/ensemble.h"

@@ -1,6 +1,7 @@
 /*
  * test_simple_faults.c - the simple lock while frames, connections, sessions
  * and nodes are lost: the holder has the node, and nobody else's is touched.
+ * inject.h loses the frames; sessions are ended and nodes deleted from outside.
  */
 #include "faults.h"
 #include "inject.h"

@@ -1,6 +1,7 @@
 /*
  * test_unknown.c - writes whose answer was lost: what the caller is told, and
- * what is then on the server.
+ * what is then on the server.  The proxy or inject.h loses the request or the
+ * reply.
  */
 #include "client_fixture.h"
 #include "inject.h"

@@ -154,12 +154,12 @@ class Peer:
         self.client.Barrier(path).remove()
         return "ok"
 
-    # It has no "pass", which is a word of the language.
+    # Python reserves the word "pass".
     def pass_(self, path, ms):
         passed = self.client.Barrier(path).wait(int(ms) / 1000)
         return "passed" if passed else "timeout"
 
-    # It has no deadlines here.
+    # kazoo's double barrier has no deadlines.
     def enter(self, path, n, ms):
         if path not in self.steps:
             self.steps[path] = self.client.DoubleBarrier(path, int(n))
