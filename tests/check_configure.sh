@@ -5,8 +5,8 @@ set -u
 : "${srcdir=.}" "${CC=cc}"
 . "$srcdir/tests/complain.sh"
 
-# A build outside the source tree is impossible if the tree was configured
-# itself.
+# A build outside the source tree is impossible if the source tree itself was
+# configured.
 [ ! -e "$srcdir/config.status" ] || exit 77
 configure=$(cd "$srcdir" && pwd)/configure
 [ -e "$configure" ] || exit 77

@@ -99,8 +99,9 @@ compare() {
 }
 
 # To test the check, the mutex's present dump is edited and taken for the kept
-# one, so that the library differs from it. edited SCRIPT: store in $work/edited
-# what sed makes of the dump.
+# one, so that the library differs from it.
+#
+# edited SCRIPT: store in $work/edited what sed makes of the dump.
 edited() {
 	sed "$1" "$work/libkustos-mutex.abi" >"$work/edited"
 	! cmp -s "$work/edited" "$work/libkustos-mutex.abi" && return

@@ -107,7 +107,7 @@ comm -13 "$work/structs" "$work/shown_structs" >"$work/diff"
 	complain "a page shows what no header has: $(cat "$work/diff")"
 
 # Of any other struct each field, and so each option, is in a page of its
-# header. (Not of a policy, which is made by calls.)
+# header.  (Not of a policy, which is made by calls.)
 for header in $core_headers $recipe_headers; do
 	of=$(grep -l "^\.In kustos/$(basename "$header")\>" "$pages"/*.3)
 	bare "$srcdir/$header" >"$work/one"

@@ -152,9 +152,8 @@ START_TEST(without_local_hand_overs_all_clients_are_served_in_one_order)
 }
 END_TEST
 
-/* Let ten of ours and one of theirs join the line; theirs has its place before
-   all of ours but the first.  Returns how many of ours were served before
-   it. */
+/* While we hold the lock, let one of theirs wait for it and then ten of ours.
+   Returns how many of the ten were served before theirs. */
 static int served_before_other(int limit, int *with_one_token)
 {
 	struct kustos_mutex *ours = mutex_new(client, limit);

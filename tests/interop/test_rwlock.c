@@ -3,8 +3,8 @@
  * kinds share, writers exclude all others, and the line's order is kept.
  *
  * Two cases are left out because the peers fail them.  Curator's own downgrade
- * lets in a waiting writer (5.4.0).  A reader of kazoo 2.8.0 waits for a writer
- * that comes after it, too.
+ * lets in a waiting writer (5.4.0).  Readers of kazoo 2.8.0 are left out where
+ * a writer may come after them, because they wait for that one, too.
  */
 #include "peer.h"
 #include "spans.h"

@@ -44,7 +44,7 @@ static void tear_down(void)
 }
 
 /* Start a command of two processes.  "trap" is the first one's reaction to
-   signals.  "option" sets the grace, or is a default. */
+   signals.  "option" sets the grace, or leaves the default. */
 static void start_as(int session_ms, const char *option, const char *trap)
 {
 	char script[512], session[48];
@@ -280,7 +280,7 @@ START_TEST(a_command_that_is_deaf_is_killed_soon_after_its_lock_was_broken)
 }
 END_TEST
 
-/* Nor is a command that was stopped before continued to hear of it. */
+/* Nor is a command that was stopped before made to continue, to hear of it. */
 START_TEST(a_command_that_is_stopped_when_its_lock_is_broken_stays_so)
 {
 	start_with(LONG_MS, "trap 'echo asked' TERM");
