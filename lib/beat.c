@@ -127,6 +127,8 @@ static void poll_handle(struct kustos_client *client)
 	ku_session_event(client, now.state);
 }
 
+/* Poll the handle, send what is due, and suspend a session whose server is
+   silent. */
 static void look(struct ku_timer *timer)
 {
 	struct kustos_client *client = KU_OWNER(struct kustos_client,

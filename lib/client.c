@@ -272,8 +272,8 @@ enum kustos_err kustos_client_wait_connected(struct kustos_client *client,
 		connected, NULL);
 }
 
-/* Have all operations and requests that came before these serial numbers ended,
-   and are all places that were left before them gone? */
+/* "before" has serial numbers of operations, of requests, and of places that
+   have left.  Are all that came before these ended, or gone? */
 static enum kustos_err flushed(struct kustos_client *client,
 	const uint64_t *before)
 {

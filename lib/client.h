@@ -112,7 +112,7 @@ struct kustos_client {
 	bool told;	   /* the server was told of the end */
 	int64_t linger_ms; /* else, how long the session may stay */
 	bool self_free;	   /* nobody waits for the end of the close */
-	bool *gone;	   /* set when freed, without threads */
+	bool *gone;	   /* without threads: set when this is freed */
 };
 
 static inline void ku_lock(struct kustos_client *client)
@@ -178,7 +178,8 @@ bool ku_cond_init(pthread_cond_t *cond);
 bool ku_cond_wait(struct kustos_client *client, pthread_cond_t *cond,
 	kustos_deadline deadline);
 
-/* The state has changed: tell the listeners.  Locked. */
+/* The state has changed: tell the listeners.  "urgent": not behind callbacks
+   that are running (dispatch.h).  Locked. */
 void ku_listeners_notify(struct kustos_client *client, bool urgent);
 void ku_listeners_free(struct kustos_client *client);
 

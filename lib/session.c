@@ -226,7 +226,8 @@ static void link_up(struct kustos_client *client)
 	struct ku_session *session = &client->session;
 	struct ku_zk_session now;
 
-	/* Linked twice in a row: no event told that the old link was gone. */
+	/* Connected twice in a row: no event told that the old connection was
+	   gone. */
 	ku_session_link_down(client);
 	client->env.api->session(session->handle->zk, &now);
 	session->timeout_ms = now.timeout_ms;
@@ -245,7 +246,8 @@ static void link_up(struct kustos_client *client)
 			ku_set_timer(client, &session->lost,
 				ku_lease_end(&session->lease));
 	}
-	/* In case the library has not reported all lost writes before this. */
+	/* Until here "server" is that of the old connection.  The library may
+	   not have reported all writes yet that were lost with it. */
 	if (ku_wire_owed(client))
 		ku_shun_add(&session->shun, session->server, ku_now(client));
 	memcpy(session->server, now.server, sizeof(session->server));

@@ -40,23 +40,24 @@ struct ku_session {
 	int timeout_ms; /* negotiated, or asked for before that */
 	char server[64];
 	bool linked;	     /* the handle says it is connected */
-	int64_t connection;  /* counts the links */
+	int64_t connection;  /* counts the connections */
 	struct ku_shun shun; /* servers that it does not go back to */
 	bool auth_failed;    /* final */
 	bool left; /* the servers may still have a session that we gave up */
 	struct ku_lease lease;
 	_Atomic int64_t sure_ns; /* its end, for unlocked readers; 0: none */
-	int64_t not_before_ns;	 /* the next link is not made before this */
+	int64_t not_before_ns;	 /* the next connection is not made
+				    before this */
 
-	bool greeted;	  /* the server has answered on this link */
-	int64_t heard_ns; /* time of the last answer, or of the link itself */
+	bool greeted;	  /* the server has answered on this connection */
+	int64_t heard_ns; /* time of the last answer, or of the connection */
 	struct ku_beat beat;
 
-	struct ku_timer lost; /* the lease may have run out */
-	struct ku_timer watchdog;
-	struct ku_timer reopen;
+	struct ku_timer lost;	  /* the lease may have run out */
+	struct ku_timer watchdog; /* there was no connection for too long */
+	struct ku_timer reopen;	  /* the pause before the next handle is over */
 	struct ku_retry reopen_retry;
-	bool want_open; /* due, but addresses are still unknown */
+	bool want_open; /* a handle is due, but no address is known yet */
 };
 
 void ku_session_init(struct kustos_client *client);
@@ -107,7 +108,8 @@ void ku_session_describe(struct kustos_client *client,
 /* The client is being closed: the last state. */
 void ku_session_finish(struct kustos_client *client);
 
-/* session_handle.c: open a handle.  Returns false if it cannot; "errno" tells why. */
+/* session_handle.c: open a handle.  Returns false if that is not possible, with
+   the reason in "errno". */
 bool ku_session_open_handle(struct kustos_client *client,
 	ku_zk_event_fn *event);
 
