@@ -46,8 +46,8 @@ struct ku_op {
 	int version;	 /* of a set or delete */
 	int len;	 /* of the data */
 	int op_count;	 /* of a multi */
-	bool guaranteed; /* a delete, or an unwanted creation, that nobody waits
-			    for */
+	bool guaranteed; /* retried without limit, also while a closing client
+			    drains: a delete, or an unwanted creation */
 	bool lasting;	 /* of a node that outlives the session */
 	bool bare;	 /* a protected name has the UUID without "_c_" */
 	bool plain;	 /* missing parents become persistent nodes */

@@ -177,7 +177,8 @@ void ku_retry_start(struct ku_retry *r, const struct kustos_retry *policy,
 	r->started_ns = now_ns;
 }
 
-/* Return the pause after "tries" tries: from 1 to MAX_BACK_OFFS. */
+/* Return the pause after "tries" tries, of which there are 1 to
+   MAX_BACK_OFFS. */
 static int64_t back_off_ms(const struct kustos_retry *policy, int tries,
 	struct ku_random *random)
 {

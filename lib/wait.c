@@ -117,7 +117,7 @@ enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 			wait->calls->give_up(wait, KUSTOS_ETIMEDOUT);
 	if (err == KUSTOS_OK)
 		err = wait->err;
-	if (wait->waker == NULL)
+	if (wait->waker == NULL) /* else ku_wait_leave() does this */
 		ku_leave(client);
 	ku_unlock(client);
 	ku_cancel_detach(&wait->cancel);

@@ -256,8 +256,8 @@ static bool is_refusal(int rc)
 	return rc == KU_ZK_BADARGUMENTS || rc == KU_ZK_UNIMPLEMENTED;
 }
 
-/* Refused requests are ended by a timer, so that no done function runs inside
-   its own ku_wire_send(). */
+/* Refused requests are ended by a timer, so that "done" never runs inside the
+   ku_wire_send() of its own request. */
 static void refusal_due(struct ku_timer *timer)
 {
 	struct ku_wire *wire = KU_OWNER(struct ku_wire, refusal, timer);

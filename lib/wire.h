@@ -59,7 +59,7 @@ struct ku_wire {
 	struct ku_request *first, *last; /* waiting, in order */
 	size_t waiting;
 	struct ku_request *refused; /* by the library, and to be ended */
-	struct ku_timer refusal;    /* when that happens */
+	struct ku_timer refusal;    /* when they are ended */
 	struct ku_slot *spare;	    /* free ones */
 	uint64_t sent;		    /* how many were ever sent */
 };
@@ -77,8 +77,7 @@ struct ku_handle {
 	struct ku_handle *next; /* in the reaper's list */
 };
 
-/* Send "request", or queue it.  Its done function is never called from in
-   here. */
+/* Send "request", or queue it.  "done" is never called from in here. */
 void ku_wire_send(struct kustos_client *client, struct ku_request *request);
 
 /* Send "request" now, past the queue; the handle must exist.  Returns false,
@@ -88,9 +87,8 @@ bool ku_wire_send_now(struct kustos_client *client, struct ku_request *request);
 /* If "request" was sent, ignore its answer; the struct may be sent anew. */
 void ku_wire_forget(struct ku_request *request);
 
-/* Take "request" out of the queue; its done function will not be called.
-   Returns false if it is not queued; if it was sent or refused, the function is
-   still to be called. */
+/* Take "request" out of the queue; "done" will not be called.  Returns false if
+   it is not queued; if it was sent or refused, "done" is still to be called. */
 bool ku_wire_withdraw(struct kustos_client *client, struct ku_request *request);
 
 /* Send queued requests, as far as there is room in flight. */
