@@ -70,7 +70,7 @@ void ku_risks_prolonged(struct kustos_client *client)
 		ku_risks_look(client);
 }
 
-/* The functions that are called here only make a note, so the list stays as it
+/* The callbacks that are called here only make a note, so the list stays as it
    is. */
 void ku_risks_look(struct kustos_client *client)
 {

@@ -21,14 +21,14 @@ struct ku_risk { /* a field of whatever is at risk; zero before its use */
 	struct kustos_client *client;
 	ku_risk_fn *fn;
 	int64_t before_ns;
-	bool told; /* called since more was last left */
+	bool told; /* "fn" was called since more was last left */
 	struct ku_risk *prev, *next;
 };
 
 /* All that are watched. */
 struct ku_risks {
 	struct ku_risk *first;
-	size_t told;
+	size_t told; /* how many of them */
 };
 
 /* Have "fn" called when "before_ns" or less is left, perhaps before this

@@ -158,12 +158,13 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
 		return;
 	detach(watch);
 	if (entry->path == NULL)
-		return;
+		return; /* it was on the list of fire() */
 	if (entry->watches == NULL) {
 		unwatch(client, entry);
 		return;
 	}
-	/* If none of the others' reads succeeds, the server is told then. */
+	/* Others watch the node, too.  If all their reads fail, the server may
+	   still have this watch, and is told then: settle(). */
 	entry->owed = true;
 	entry->again = ku_request_busy(&entry->unwatch);
 }
