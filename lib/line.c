@@ -120,8 +120,8 @@ bool ku_line_mixed(const struct ku_line *line)
 	return line->mixed;
 }
 
-/* From "place" to the next exclusive one, the nearest exclusive place before
-   all of them is "writer". */
+/* "writer" is now the nearest exclusive place before "place", and before those
+   behind it up to and including the next exclusive one. */
 static void set_writer(struct ku_place *place, struct ku_place *writer)
 {
 	for (; place != NULL; place = place->next) {
@@ -250,8 +250,8 @@ void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *))
 
 	if (here->next == here)
 		return;
-	/* A loss that is noticed in the loop has to reach the places that are
-	   in "rest" then, too. */
+	/* A loss that is noticed in the loop is declared after it, as it has to
+	   reach the places that are in "rest" then, too. */
 	client->session.rounds++;
 	rest = *here;
 	rest.prev->next = rest.next->prev = &rest;

@@ -72,8 +72,8 @@ struct ku_place_kind {
 	bool shares;	  /* waits for exclusive ones only */
 	int company;	  /* where the rule counts all children: how many may
 			     hold beside it; may change */
-	bool bare;	  /* the name begins with kazoo's bare UUID, under a
-			     plain parent, instead of Curator's */
+	bool bare;	  /* the name begins with kazoo's bare UUID instead of
+			     Curator's; missing parents become plain nodes */
 	bool revocable;
 	bool jealous; /* when somebody else writes into its node, it is lost, or
 			 starts over if it waits */
@@ -157,9 +157,9 @@ void *ku_place_owner(const struct ku_place *place);
 /* Since its node was made, has it not been granted at first sight? */
 bool ku_place_waited(const struct ku_place *place);
 
-/* Of the places that have left and whose nodes may still be there, take the
-   first that left, and return how many had left before it.  UINT64_MAX if there
-   is no such place. */
+/* Find the first place that left, of those whose nodes may still be there, and
+   return how many places had left before it.  UINT64_MAX if there is no such
+   place. */
 uint64_t ku_lines_oldest_leaving(const struct ku_lines *lines);
 
 /* Of a place that was granted: the path of its node as the caller knows paths,

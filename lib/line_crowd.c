@@ -39,10 +39,9 @@ bool ku_line_watch_children(struct ku_line *line)
 }
 
 /* The event of an older watch, just before the answer, may have removed our
-   watch here, but not on the server; then add it again.  Do not, if another
-   caller that is removing its watch knew of no other watcher, and so has the
-   server's watch removed behind the listing: then the line is looked at again
-   before long. */
+   watch here, but not on the server; then add it again.  But not while another
+   caller, which knew of no other watcher, has the server's watch removed behind
+   the listing: then the line is looked at again before long. */
 void ku_line_keep_watching(struct ku_line *line)
 {
 	if (line->watch.entry == NULL &&

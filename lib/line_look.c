@@ -46,6 +46,8 @@ static void learn(struct ku_place *place, const struct ku_standing *standing)
 	bool kept = true;
 
 	place->verdict = ku_rank_verdict(standing);
+	/* That it has to wait is no news to a place that is granted; nor,
+	   unless all children count, to one that rests behind another. */
 	place->news = place->verdict != KU_RANK_WAIT ||
 		(place->state != KU_PLACE_HELD &&
 			(place->line->rule->counts ||

@@ -98,8 +98,8 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 
 /* Has its read left a watch?  The event of an older watch, just before the
    answer, may have removed ours here, but not on the server; then add it again.
-   Do not, if another caller that is removing its watch knew of no other
-   watcher, and so has the server's watch removed behind the read. */
+   But not while another caller, which knew of no other watcher, has the
+   server's watch removed behind the read. */
 static bool is_watched(struct kustos_client *client, struct ku_lookout *lookout)
 {
 	if (!lookout->request.what.watch || lookout->watch.entry != NULL)

@@ -328,9 +328,10 @@ static void compare_all(struct ku_standing *standings, int count,
 	}
 }
 
-/* The same if the numbers of all places of ours tell an order, by which they
-   are sorted: "name" is counted only at the first place that it does not stand
-   behind, that place's own node included; count_all() sums up. */
+/* The same, faster, if the numbers of all places of ours tell an order: the
+   places are sorted by them.  "name" is counted once: at the first place that
+   it does not stand behind, even if it is that place's own node.  count_all()
+   then sums up. */
 static void find_all(struct ku_standing *standings, int count, const char *name,
 	int32_t number)
 {

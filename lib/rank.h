@@ -34,7 +34,8 @@ struct ku_mark {
 struct ku_rule {
 	const struct ku_mark *marks;
 	int mark_count;
-	bool downgrades;   /* a leaving writer may leave a reader there */
+	bool downgrades;   /* a leaving writer may leave a reader in its
+			      place */
 	bool counts;	   /* every child counts, whatever its name: see
 			      ku_rank() */
 	bool seat;	   /* no order: all contend for the line's node itself,
@@ -69,8 +70,8 @@ struct ku_contender {
 	enum kustos_kind kind;
 };
 
-/* Return the kind that stands for the line: kinds with the same one see each
-   other. */
+/* Return the kind that stands for its line: two kinds see each other if this is
+   the same for both. */
 static inline enum kustos_kind ku_kind_line(enum kustos_kind kind)
 {
 	return kind == KUSTOS_KIND_READ ? KUSTOS_KIND_WRITE : kind;
