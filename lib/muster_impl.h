@@ -20,13 +20,13 @@
  * members wait for us when they leave.  Then we come again after a while, as if
  * we had died.
  *
- * Rounds.  The member that finds that all are in writes into "ready" the
- * transaction of which that is true: the round's members had come by then.  A
- * member that came later does not go in by that, even if it finds "ready" or
- * sees it made: the write may be late, and members may have gone since.  (Our
- * write is late only if it cannot be one transaction with a check that all are
- * there.  That is so if not all may be read; or if that transaction is too
- * large, or seems to be, as the connection was lost with it again and again.)
+ * Rounds.  The member that finds that all are in writes into "ready" the zxid
+ * at which they were: all members of the round had come by then.  A member that
+ * came later does not go in because of that, even if it finds "ready" or sees
+ * it made: the write may be late, and members may have gone since.  (Our write
+ * is late only if it cannot be one transaction with a check that all are there.
+ * That is so if not all may be read; or if that transaction is too large, or
+ * seems to be, as the connection was lost with it again and again.)
  *
  * A member that goes out waits for no member that came later: that one waits
  * for the next round, perhaps for us.  Nor does it delete a "ready" that was
@@ -101,7 +101,7 @@ struct ku_muster {
 	int list_rc;
 	struct kustos_names *names; /* NULL: nothing was seen */
 	int64_t pzxid;
-	struct ku_muster_traffic traffic, traffic_then; /* when "absent" */
+	struct ku_muster_traffic traffic, traffic_then; /* now; as of note() */
 	int64_t connection_then; /* when it came, or last began to wait */
 	bool ready;
 	struct kustos_stat ready_stat;
@@ -109,8 +109,8 @@ struct ku_muster {
 	bool reads;	     /* a look reads "ready", and watches nothing */
 	bool blind;	     /* "ready" may not be read: only exists is asked */
 	int64_t read_mzxid, read_round; /* the one last read, and its round */
-	bool absent;	 /* "ready" was not there when our node was */
-	bool early;	 /* "traffic_then" is from before our node was */
+	bool absent;	 /* as of note(): "ready" was not there then */
+	bool early;	 /* note() came before our node was there */
 	bool heard;	 /* "ready" was made since, as an event told */
 	bool came;	 /* and it was for us, though it cannot be read */
 	int64_t doubted; /* since when it may have missed its round; 0: not */

@@ -11,6 +11,7 @@ static void tell_others(struct ku_muster *m)
 		ku_muster_finish(m, err);
 }
 
+/* Go in: "ready" is there, or was made for us. */
 static void pass(struct ku_muster *m)
 {
 	m->round = m->ready ? m->ready_round : m->pzxid;
