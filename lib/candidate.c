@@ -360,8 +360,8 @@ bool ku_candidate_inside(const struct ku_candidate *c)
 }
 
 /* Must stop() wait for another thread that reports?  Not if that thread waits
-   for the callback that we are in; but it must as long as the program's
-   function is running. */
+   for the callback that we are in; but it must while "gained" or "lost" is
+   running. */
 static bool must_wait(const struct ku_candidate *c)
 {
 	return c->telling && !pthread_equal(c->teller, pthread_self()) &&

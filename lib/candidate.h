@@ -65,8 +65,8 @@ KU_SERVICE enum kustos_err ku_candidate_start(struct ku_candidate *c);
 KU_SERVICE void ku_candidate_stop(struct ku_candidate *c, bool notify);
 
 /* End a kept term that was reported; to be called once for each.  If "err" is
-   not KUSTOS_OK the term did not work out, and another is tried for a moment
-   later. */
+   not KUSTOS_OK the term did not work out, and a moment later the candidate
+   tries for another. */
 void ku_candidate_resign(struct ku_candidate *c, enum kustos_err err);
 
 /* Is this thread inside a callback of the candidate, or of its hold, so that it

@@ -2,7 +2,7 @@
 
 #include "candidate_impl.h"
 
-/* A thread that waits until it leads. */
+/* A thread that waits until the candidate leads.  Not the struct of vigil.h. */
 struct ku_vigil {
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_candidate *candidate;

@@ -93,7 +93,7 @@ struct ku_candidate {
 	struct ku_call call;
 	bool telling; /* a thread, "teller", calls the program */
 	pthread_t teller;
-	bool calling; /* and the program's function is running */
+	bool calling; /* and "gained" or "lost" is running */
 };
 
 /* Return KUSTOS_OK if it leads, KUSTOS_EBUSY if it may lead later, or why it

@@ -19,9 +19,9 @@ static void set_depth(struct ku_lock *lock, int depth)
 
 /* Return this thread's record, or NULL.  A record that another thread uses, or
    begins to use meanwhile, is never mistaken for it.  A thread that reads a
-   depth above 0 then reads the name that was stored before that depth, or a
-   later one.  Its own name, if left from an earlier use of the record, is older
-   than that. */
+   depth above 0 then reads the "thread" that was stored before that depth, or a
+   later one.  Its own id, if left from an earlier use of the record, is older
+   than both. */
 static inline struct ku_lock *own_lock(struct ku_gate *gate)
 {
 	struct ku_lock *lock = atomic_load_explicit(&gate->locks,

@@ -1,5 +1,5 @@
-/* hold.c - what was granted: for how long it is held, and who is told of its
-   loss. */
+/* hold.c - what was granted: for how long it is held, and who is notified of
+   its loss. */
 
 #include "client.h"
 #include "hold.h"

@@ -3,9 +3,8 @@
  * runs for as long as the term lasts, and gives the term up by returning.
  *
  * It runs on a thread of the lengthy lane (dispatch.h), one term after the
- * other.
- * It is asked to return by a cancel object, which is fired when the term is
- * lost, or when somebody interrupts the function.
+ * other.  It is asked to return by a cancel object, which is fired when the
+ * term is lost, or when somebody interrupts the function.
  *
  * Not called with the client locked.
  */
