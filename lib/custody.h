@@ -33,7 +33,7 @@ struct ku_depot {
 	int refs;
 	struct kustos_client *client;
 	enum ku_item_kind kind;
-	bool plain;  /* put back as Curator's do, without its key */
+	bool plain;  /* put back without its key, as Curator's consumers do */
 	char *items; /* full paths of folders */
 	char *marks;
 	char *dead;	/* NULL: none */

@@ -1,4 +1,4 @@
-/* custody_claim.c - claim an item, or find out that it cannot be had. */
+/* custody_claim.c - claim an item, or find out why it cannot be claimed. */
 
 #include "custody_impl.h"
 #include "item.h"

@@ -58,7 +58,7 @@ void ku_desk_pump(struct ku_desk *desk)
 	ku_desk_look(desk);
 	if (ku_desk_has_listed(desk) && desk->tried == 0 &&
 		ku_desk_tell_empty(desk))
-		ku_mirror_look(&desk->items); /* these go by the next listing */
+		ku_mirror_look(&desk->items); /* for those that came later */
 }
 
 static void made(struct ku_op *op)

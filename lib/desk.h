@@ -27,7 +27,8 @@ typedef void ku_desk_unfit_fn(void *arg, enum ku_unfit why, bool moved,
 
 struct ku_desk_wish {
 	enum ku_item_kind kind;
-	bool plain;	   /* put back without key, as Curator's do */
+	bool plain;	   /* put back without its key, as Curator's
+			      consumers do */
 	const char *items; /* folders, as the program knows them */
 	const char *marks;
 	const char *dead;    /* NULL: none */
@@ -49,8 +50,8 @@ KU_SERVICE void ku_desk_destroy(struct ku_desk *desk);
 typedef void ku_lend_fn(void *arg, enum kustos_err err, struct ku_lent *lent);
 typedef void ku_give_fn(void *arg, enum kustos_err err);
 
-/* Wait for an item.  With KUSTOS_NOW, returns KUSTOS_EEMPTY if no item can be
-   had.  The async form returns at once, and calls "done" at the end. */
+/* Wait for an item.  With KUSTOS_NOW, returns KUSTOS_EEMPTY if no item is
+   available.  The async form returns at once, and calls "done" at the end. */
 KU_SERVICE enum kustos_err ku_desk_lend(struct ku_desk *desk,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct ku_lent **out);

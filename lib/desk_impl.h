@@ -150,7 +150,8 @@ bool ku_desk_has_listed(const struct ku_desk *desk);
    for? */
 bool ku_desk_knows_marks(const struct ku_desk *desk, uint64_t since);
 
-/* The head no longer shows all that is to be had: drop it, and list again. */
+/* The head no longer shows all items that may be tried: drop it, and list
+   again. */
 void ku_desk_relook(struct ku_desk *desk);
 
 /* Try nothing for a moment. */

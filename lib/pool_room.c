@@ -75,8 +75,8 @@ static void number_shows(struct ku_mirror *mirror,
 }
 
 /* The connection is lost, and the next server may not set the watch again.  So
-   the number is read again before anybody uses it: as soon as a place looks for
-   which it matters, so that a whole fleet does not look at once. */
+   the number is read again before anybody uses it, but only when a place that
+   needs it looks, so that a whole fleet does not read at once. */
 static void away(struct ku_witness *witness)
 {
 	struct ku_pool *pool = KU_OWNER(struct ku_pool, away, witness);

@@ -370,8 +370,9 @@ void ku_own_put(struct ku_queue *q, const struct ku_deed *deed,
 
 void ku_catches_init(struct ku_catches *list);
 
-/* Begin: the caller reserves a timer for what is caught.  Drop all that is
-   caught.  Give the timer back, when nothing is put back any more. */
+/* The first of these begins; its caller reserves a timer for what is caught.
+   The second drops all that is caught.  The third gives the timer back, when
+   nothing is put back any more. */
 void ku_catch_init(struct ku_queue *q);
 void ku_catch_end(struct ku_queue *q);
 void ku_catch_finish(struct ku_queue *q);

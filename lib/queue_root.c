@@ -1,4 +1,5 @@
-/* queue_root.c - the queue's node, which is made when something is put into it. */
+/* queue_root.c - the queue's node, which is made when something is put into
+   it. */
 
 #include "queue_impl.h"
 

@@ -402,6 +402,8 @@ static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
 
 	take->blank = false;
 	bool late = reply != NULL && is_late(q);
+	/* No listing is used while items are read or taken; and without keys,
+	   none before the head is used up. */
 	take->stale = reply == NULL || late || take->busy ||
 		take->caught.count > 0 ||
 		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));
