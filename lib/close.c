@@ -75,6 +75,8 @@ static void end_session(struct kustos_client *client)
 	bool silent = session->linked &&
 		(!ku_session_ready(client) || session->beat.heartbeat.sent);
 
+	/* A server that does not answer may not hear of the end: then the
+	   session stays for up to its timeout. */
 	client->told = ku_session_exists(client)
 		? ku_session_ready(client) && !silent
 		: !session->left;

@@ -325,11 +325,11 @@ static bool is_cut_off(const struct ku_manager *m)
 	return m->addresses.count > 0;
 }
 
-/* If no server would have taken a connection when they were asked, the next one
-   is made later, and tells the leader of the session after that time.  But a
-   connection may have been made before, and its answer be late: a firewall, or
-   a server without room, refuses new connections but does not end that one.  So
-   is_cut_off() looks for it. */
+/* If no server would have taken a connection when the probes were sent, the
+   next connection is made after that, so the leader hears of the session after
+   that, too (lease.h).  But a connection may have been made before, and its
+   answer be late: a firewall, or a server without room, refuses new connections
+   but does not end that one.  So is_cut_off() looks for such a connection. */
 static void learn_from_round(struct ku_manager *m)
 {
 	if (!is_cut_off(m))

@@ -414,7 +414,7 @@ static bool is_stuck(struct ku_steer *s, int only, int64_t now, int64_t *wake)
 }
 
 /* Even a server that cannot be left for another is probed: if it takes no
-   connections now, one that it takes later is newer than this. */
+   connections now, a connection that it takes later is newer than the probe. */
 static enum ku_steer_action next_disconnected(struct ku_steer *s, int64_t now,
 	int *to, int64_t *wake)
 {
