@@ -179,7 +179,8 @@ static enum kustos_err read_count(const struct kustos_names *names,
 	return err;
 }
 
-/* Must the count be stored?  Not if another one is: that is an error. */
+/* Must the count be stored?  Not if a count is stored already; one that is not
+   ours is an error. */
 static enum kustos_err read_need(const struct kustos_countdown *c,
 	const struct kustos_names *names, enum kustos_err err, bool *need)
 {

@@ -244,9 +244,10 @@ void kustos_semaphore_mutex_destroy(struct kustos_semaphore_mutex *mutex)
 	mutex_put(mutex);
 }
 
-/* Keep the hold that was granted, or release it in two cases.  If there is
-   another hold, that one was lost: its owner would unlock ours.  If the mutex
-   was destroyed before this thread could wake up, nobody would unlock it. */
+/* Keep the hold that was granted, or release it in two cases.  If the mutex
+   still has another hold, that one was lost, and the thread that locked it
+   would unlock ours.  If the mutex was destroyed before this thread could wake
+   up, nobody would unlock it. */
 static enum kustos_err keep(struct kustos_semaphore_mutex *mutex,
 	struct kustos_hold *hold)
 {
