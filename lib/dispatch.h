@@ -6,11 +6,11 @@
  * are started when there is something to run and end after a second without
  * work, or where the program calls kustos_client_dispatch().
  *
- * There are three lanes.  Ordinary callbacks run one after the other.  News of a
- * loss is urgent: it joins the ordinary lane only if nothing is running there,
- * and else runs beside it on a thread of its own, so that no sleeping callback
- * can hold it up.  A lengthy call, such as the work of a leader for as long as
- * it leads, has a thread to itself, whatever the mode.
+ * There are three lanes.  Ordinary callbacks run one after the other.  News of
+ * a loss is urgent: it joins the ordinary lane only if nothing is running
+ * there, and else runs beside it on a thread of its own, so that no sleeping
+ * callback can hold it up.  A lengthy call, such as the work of a leader for as
+ * long as it leads, has a thread to itself, whatever the mode.
  */
 #ifndef KU_DISPATCH_H
 #define KU_DISPATCH_H

@@ -25,9 +25,9 @@
  * which ku_place_blocker() knows.
  *
  * Numbers begin anew when the line's node is deleted and made again.  Then the
- * new node of the line has had as many children as the number says.  As a rule each
- * child is made by a transaction of its own, and transactions are numbered (the
- * zxid).  So if the zxids of the two places' nodes are less apart than the
+ * new node of the line has had as many children as the number says.  As a rule
+ * each child is made by a transaction of its own, and transactions are numbered
+ * (the zxid).  So if the zxids of the two places' nodes are less apart than the
  * number, both belong to the same line's node.  A margin (BUNDLE) allows for
  * programs that make several children in one transaction.
  *

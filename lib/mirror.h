@@ -62,7 +62,7 @@ struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
 void ku_mirror_init(struct ku_mirror *mirror, struct kustos_client *client,
 	const struct ku_mirror_calls *calls, char *path);
 
-/* Somebody cares: read it now, unless it is current; and whenever it changes. */
+/* Somebody cares: read it now unless it is current, and whenever it changes. */
 void ku_mirror_want(struct ku_mirror *mirror);
 
 /* The same for somebody who has just been shown it: a node that cannot be

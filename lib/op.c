@@ -276,8 +276,8 @@ void ku_op_again(struct ku_op *op, enum kustos_err err)
 	set_pause(op, now, pause);
 }
 
-/* Keep what an answer brought.  Returns false if memory is short, which can only
-   happen to a read: room for the results of a write was made beforehand. */
+/* Keep what an answer brought.  Returns false if memory is short, which happens
+   to reads only: room for the results of a write was made beforehand. */
 static bool keep_reply(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	if (reply->stat != NULL)

@@ -125,8 +125,8 @@ enum kustos_err ku_recipe_data(struct kustos_client *client, char **out,
 /* The most bytes that one byte may take as JSON. */
 #define JSON_MAX 6
 
-/* Append "text" as a JSON string, with quotes.  Bytes above ASCII are passed on:
-   they are right if the program's text is UTF-8. */
+/* Append "text" as a JSON string, with quotes.  Bytes above ASCII are passed
+   on: they are right if the program's text is UTF-8. */
 static char *put_json(char *end, const char *text)
 {
 	*end++ = '"';

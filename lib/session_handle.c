@@ -1,4 +1,5 @@
-/* session_handle.c - a session's handle: opened, kept away from some servers, closed. */
+/* session_handle.c - a session's handle: opened, kept away from some servers,
+   closed. */
 
 #include "client.h"
 #include "resolve.h"

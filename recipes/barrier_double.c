@@ -1,6 +1,6 @@
 /*
- * barrier_double.c - the calls of a double barrier in <kustos/barrier.h>, passed
- * on to a muster.
+ * barrier_double.c - the calls of a double barrier in <kustos/barrier.h>,
+ * passed on to a muster.
  */
 #include <kustos/barrier.h>
 
