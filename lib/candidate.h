@@ -56,11 +56,17 @@ enum ku_candidacy {
 	KU_CANDIDATE_STOPPED
 };
 
+/* Make a candidate for the line at "path"; it is idle at first.  And stop and
+   destroy it; if this is called in a callback of its own, it is freed when that
+   has returned. */
 KU_SERVICE enum kustos_err ku_candidate_create(struct kustos_client *client,
 	const char *path, const struct ku_candidate_wish *wish,
 	struct ku_candidate **out);
 KU_SERVICE void ku_candidate_destroy(struct ku_candidate *c);
 
+/* Begin to take part; KUSTOS_ECLOSED once it was stopped.  And end that for
+   good, and wait for callbacks that run on other threads.  With "notify" the
+   program is told of the end of a term of which it was told. */
 KU_SERVICE enum kustos_err ku_candidate_start(struct ku_candidate *c);
 KU_SERVICE void ku_candidate_stop(struct ku_candidate *c, bool notify);
 

@@ -115,6 +115,7 @@ struct kustos_client {
 	bool *gone;	   /* without threads: set when this is freed */
 };
 
+/* Where a comment says "Locked." the caller has called ku_lock(). */
 static inline void ku_lock(struct kustos_client *client)
 {
 	pthread_mutex_lock(&client->mutex);

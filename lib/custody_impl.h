@@ -99,6 +99,8 @@ bool ku_custody_fits(const struct ku_custody *c, int count);
 void ku_custody_pause(struct ku_custody *c,
 	void (*next)(struct ku_custody *custody));
 
+/* Return the part of a transaction that makes the marker, if "mode" is
+   ephemeral, or else a node with the item's data; or that deletes a node. */
 struct ku_zk_request ku_custody_make(const struct ku_custody *c,
 	const char *path, enum ku_zk_mode mode);
 struct ku_zk_request ku_custody_delete(const char *path, int version);

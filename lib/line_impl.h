@@ -244,7 +244,13 @@ void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *));
 /* Others stand before its node: report that, once for each node. */
 void ku_place_queue(struct ku_place *place);
 
+/* Grant it.  But do nothing if its session is not connected: it is looked at
+   again on the next connection.  And fail it if it stands beside a writer that
+   is no longer granted. */
 void ku_place_grant(struct ku_place *place);
+
+/* Withdraw it, and call "failed" or "lost".  A place that is still being taken
+   only keeps the error: ku_place_take() returns it. */
 void ku_place_fail(struct ku_place *place, enum kustos_err err);
 void ku_place_lose(struct ku_place *place);
 

@@ -298,6 +298,7 @@ enum kustos_err ku_create_init(struct ku_op *op);
 enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
 	int flags, const void *data, size_t len, struct ku_op **out);
 
+/* Free that state; and take its requests for parents out of the queue. */
 void ku_create_free(struct ku_op *op);
 void ku_create_withdraw(struct ku_op *op);
 

@@ -319,6 +319,8 @@ static void freshen(struct ku_queue *q)
 	put_back(q, &q->take.caught);
 }
 
+/* Hand out what was taken, and read more items.  Then, unless items are being
+   taken, take or show those that were read; if there are none, list them. */
 static void step(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;

@@ -163,6 +163,7 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
 	int standing_count, struct ku_crowd *crowd);
 
+/* Return what ku_rank() has found out about one place. */
 enum ku_verdict ku_rank_verdict(const struct ku_standing *own);
 
 #endif
