@@ -35,8 +35,8 @@ struct ku_desk_wish {
 	const char *corrupt; /* NULL: such items are left where they are */
 	int deliveries;	     /* 0: any number */
 	int ahead;	     /* how many to claim before they are asked for */
-	int stale; /* where keys decide the order: how many more items an
-		      older listing may serve after one */
+	int stale; /* where keys decide the order: how many items a listing may
+		      serve after its first, though it may be out of date */
 	ku_desk_unfit_fn *unfit; /* NULL: nobody is told */
 	void *arg;
 };

@@ -16,7 +16,7 @@ struct ku_turn {
 	struct kustos_hold *hold;   /* NULL until it is granted */
 	struct ku_parting *parting; /* who waits for its end, or NULL */
 	bool once;		    /* it must not wait */
-	bool inherited; /* the first guest when it began has given up */
+	bool inherited; /* the guest that was first when it began gave up */
 	int handed;	/* how often it was handed over */
 	int64_t granted_ns;
 };

@@ -104,7 +104,7 @@ bool ku_line_mixed(const struct ku_line *line);
    look again. */
 void ku_line_look(struct ku_line *line);
 
-/* Several places are being taken, and "more" of them are to come: leave the
+/* Several places are being taken.  As long as "more" are to come, leave the
    listing to the last one. */
 void ku_line_gather(struct ku_line *line, bool more);
 

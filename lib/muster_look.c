@@ -158,9 +158,10 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	ku_muster_put(m);
 }
 
-/* "ready" was seen: for whom is it?  Unless its data has been read, for all
-   members that came before it was written; if peers wrote it, its data says no
-   more.  If one of ours wrote it and we may not read it, it is for nobody. */
+/* "ready" was seen: for whom is it?  For all members that came before it was
+   written, until its data is read: that may name fewer if one of ours wrote it,
+   and says nothing if a peer did.  If one of ours wrote it and we may not read
+   it, it is for nobody. */
 static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 {
 	const struct kustos_stat *stat = reply->stat;

@@ -129,8 +129,8 @@ static void withdraw(struct ku_place *place)
 	struct kustos_client *client = line->client;
 	struct ku_place *behind = place->next;
 	bool held = place->state == KU_PLACE_HELD;
-	/* Without an exclusive place, the gap of those behind it is the sum of
-	   both gaps; unless it was granted, and so had nobody before it. */
+	/* When an exclusive place leaves, its gap is added to the gap of those
+	   behind it.  Not if it was granted: then nobody was before it. */
 	bool shares = place->kind->shares;
 	bool anew = !shares && (!held || place->lost);
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* Nobody comes between a writer and the reader that it becomes, if the writer's
-   node was still there when the reader's was made: if it was still watched
-   then, or stands in a listing that is taken now. */
+   node was still there when the reader's was made.  That is known if it was
+   still watched then, or if a listing taken now has it. */
 static void grant_beside(struct ku_place *place)
 {
 	place->state = KU_PLACE_LOOKING;

@@ -22,8 +22,8 @@ struct ku_queue_wish {
 	const char *receipts; /* the node below which they are */
 	int64_t max_items;    /* 0: any number */
 	size_t max_bytes;     /* of what is put in the background */
-	int stale; /* where keys decide the order: how many more items an
-				 older listing may serve after one */
+	int stale; /* where keys decide the order: how many items a listing may
+		      serve after its first, though it may be out of date */
 	ku_unfit_fn *unfit; /* may be NULL */
 	void *unfit_arg;
 };
