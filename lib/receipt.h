@@ -158,12 +158,6 @@ void ku_receipt_withdraw(struct ku_receipt *receipt);
    "ended" follows, perhaps from within this call. */
 void ku_receipt_end(struct ku_receipt *receipt);
 
-/* Are there no deeds? */
-static inline bool ku_receipt_is_idle(const struct ku_receipt *receipt)
-{
-	return receipt->first == NULL;
-}
-
 /* receipt_fence.c.  Write what a receipt of this version says if nobody else
    has written to it, and return its length. */
 int ku_receipt_stamp(const struct ku_receipt *r, int version,
