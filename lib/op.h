@@ -235,16 +235,28 @@ void ku_ops_session_over(struct kustos_client *client, int64_t session_id);
 void ku_ops_connected(struct kustos_client *client);
 void ku_ops_suspended(struct kustos_client *client);
 
-/*
- * Only for the files op*.c.  The client is locked.
- */
-
-/* Free it now, or when the last request that refers to it has ended. */
+/* Free it now, or when the last request that refers to it has ended.  The
+   client is locked. */
 void ku_op_drop(struct ku_op *op);
 
 /* Give up "*op", ended or not, and set it to NULL; its owner is not notified.
-   NULL is allowed. */
+   NULL is allowed.  The client is locked. */
 void ku_op_let_go(struct ku_op **op);
+
+/* Make a creation's own state.  The client is not locked. */
+enum kustos_err ku_create_init(struct ku_op *op);
+
+/* Make a creation, as ku_op_new() does, with its data and its own state. */
+enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
+	int flags, const void *data, size_t len, struct ku_op **out);
+
+/* Is this the name of the node that "op" has sent, or is about to send?
+   The client is locked. */
+bool ku_create_makes(const struct ku_op *op, const char *name);
+
+/*
+ * Only for the files op*.c.  The client is locked.
+ */
 
 /* Set the function of its timer. */
 void ku_op_init_timer(struct ku_op *op);
@@ -291,19 +303,10 @@ void ku_op_look_created(struct ku_op *op);
    or late. */
 void ku_op_look(struct ku_op *op);
 
-/* Make a creation's own state.  The client is not locked. */
-enum kustos_err ku_create_init(struct ku_op *op);
-
-/* Make a creation, as ku_op_new() does, with its data and its own state. */
-enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
-	int flags, const void *data, size_t len, struct ku_op **out);
-
-/* Free that state; and take its requests for parents out of the queue. */
+/* Free a creation's own state; and take its requests for parents out of the
+   queue. */
 void ku_create_free(struct ku_op *op);
 void ku_create_withdraw(struct ku_op *op);
-
-/* Is this the name of the node that "op" has sent, or is about to send? */
-bool ku_create_makes(const struct ku_op *op, const char *name);
 
 /* Send a creation; or, if it may have been applied, first look for its node. */
 void ku_create_try(struct ku_op *op);
