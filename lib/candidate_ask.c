@@ -118,8 +118,10 @@ static void vigil_give_up(struct ku_wait *wait, enum kustos_err why)
 enum kustos_err ku_candidate_wait(struct ku_candidate *c,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	static const struct ku_wait_calls calls = { vigil_start, vigil_give_up,
-		NULL };
+	static const struct ku_wait_calls calls = {
+		.start = vigil_start,
+		.give_up = vigil_give_up,
+	};
 	struct ku_vigil vigil = { .candidate = c,
 		.once = deadline == KUSTOS_NOW };
 

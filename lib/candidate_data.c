@@ -48,7 +48,11 @@ static void clean(struct ku_errand *errand)
 	free(((struct edit *)errand)->data);
 }
 
-static const struct ku_errand_calls calls = { begin, NULL, cease, clean };
+static const struct ku_errand_calls calls = {
+	.begin = begin,
+	.cease = cease,
+	.clean = clean,
+};
 
 enum kustos_err ku_candidate_set_data(struct ku_candidate *c, const void *data,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,

@@ -414,7 +414,12 @@ static void clean(struct ku_errand *errand)
 		handing_free(h);
 }
 
-static const struct ku_errand_calls calls = { begin, inherit, cease, clean };
+static const struct ku_errand_calls calls = {
+	.begin = begin,
+	.inherit = inherit,
+	.cease = cease,
+	.clean = clean,
+};
 
 enum kustos_err ku_candidate_hand_over(struct ku_candidate *c, const void *id,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,

@@ -352,10 +352,16 @@ static void marks_over(struct ku_mirror *mirror)
 	ku_desk_put(of_marks(mirror));
 }
 
-static const struct ku_mirror_calls items_calls = { items_show, items_over,
-	items_failed };
-static const struct ku_mirror_calls marks_calls = { marks_show, marks_over,
-	marks_failed };
+static const struct ku_mirror_calls items_calls = {
+	.shows = items_show,
+	.over = items_over,
+	.failed = items_failed,
+};
+static const struct ku_mirror_calls marks_calls = {
+	.shows = marks_show,
+	.over = marks_over,
+	.failed = marks_failed,
+};
 
 void ku_desk_init_look(struct ku_desk *desk)
 {

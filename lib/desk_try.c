@@ -254,8 +254,14 @@ static bool is_wanted(struct ku_custody *c)
 	return ku_desk_wanted(lent->desk) > 0; /* this one is not counted */
 }
 
-static const struct ku_custody_calls calls = { paused, is_wanted, claimed,
-	missed, lost, ended };
+static const struct ku_custody_calls calls = {
+	.paused = paused,
+	.wanted = is_wanted,
+	.claimed = claimed,
+	.missed = missed,
+	.lost = lost,
+	.ended = ended,
+};
 
 bool ku_desk_try(struct ku_desk *desk, const struct ku_item *item)
 {

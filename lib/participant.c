@@ -188,8 +188,10 @@ static enum kustos_err start_reads(struct ku_wait *wait)
 }
 
 /* The caller takes back reads that are under way, once it is awake. */
-static const struct ku_wait_calls read_calls = { start_reads, ku_wait_end,
-	NULL };
+static const struct ku_wait_calls read_calls = {
+	.start = start_reads,
+	.give_up = ku_wait_end,
+};
 
 /* Read all nodes at once; if "names" is NULL, the node at "path" itself. */
 static enum kustos_err view(struct kustos_client *client, const char *path,

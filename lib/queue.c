@@ -71,8 +71,10 @@ static void flush_give_up(struct ku_wait *wait, enum kustos_err why)
 enum kustos_err ku_queue_flush(struct ku_queue *q, bool puts,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	static const struct ku_wait_calls calls = { flush_start, flush_give_up,
-		NULL };
+	static const struct ku_wait_calls calls = {
+		.start = flush_start,
+		.give_up = flush_give_up,
+	};
 	struct ku_flush flush = { .queue = q, .all = puts };
 
 	flush.wait.client = q->client;

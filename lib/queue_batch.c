@@ -134,7 +134,12 @@ static bool fit(struct ku_deed *deed)
 	return !b->queue->over && deed->op_count > 1;
 }
 
-static const struct ku_deed_calls calls = { over, refused, fit, lost };
+static const struct ku_deed_calls calls = {
+	.over = over,
+	.refused = refused,
+	.fit = fit,
+	.lost = lost,
+};
 
 /* The bytes that item "at", with so many bytes of data, takes in a frame, or a
    few more. */

@@ -107,7 +107,10 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	return false;
 }
 
-static const struct ku_deed_calls calls = { over, refused, NULL, NULL };
+static const struct ku_deed_calls calls = {
+	.over = over,
+	.refused = refused,
+};
 
 /* Make the request that creates the same item with a new number.  What precedes
    the number in the name is kept as it was: others write keys that we would

@@ -141,7 +141,10 @@ static void over(struct ku_mirror *full)
 
 bool ku_room_init(struct ku_queue *q)
 {
-	static const struct ku_mirror_calls calls = { shows, over, NULL };
+	static const struct ku_mirror_calls calls = {
+		.shows = shows,
+		.over = over,
+	};
 
 	/* For the pause, and for what is there. */
 	if (!ku_timers_reserve(&q->client->timers, 2))
@@ -201,7 +204,10 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 enum kustos_err ku_room_wait(struct ku_queue *q, struct ku_roomer *roomer,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	static const struct ku_wait_calls calls = { start, give_up, NULL };
+	static const struct ku_wait_calls calls = {
+		.start = start,
+		.give_up = give_up,
+	};
 
 	ku_lock(q->client);
 	bool room = q->put.bytes < q->put.max_bytes;

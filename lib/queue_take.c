@@ -220,7 +220,12 @@ static bool fit(struct ku_deed *deed)
 	return fresh;
 }
 
-static const struct ku_deed_calls calls = { over, refused, fit, lost };
+static const struct ku_deed_calls calls = {
+	.over = over,
+	.refused = refused,
+	.fit = fit,
+	.lost = lost,
+};
 
 /* Delete the first items that were read: as many as "most", or as a server
    takes at once, as their names may be long. */
@@ -445,8 +450,11 @@ static void receipt_ended(struct ku_receipt *receipt)
 
 bool ku_take_init(struct ku_queue *q)
 {
-	static const struct ku_mirror_calls mirror_calls = { shows, list_over,
-		list_failed };
+	static const struct ku_mirror_calls mirror_calls = {
+		.shows = shows,
+		.over = list_over,
+		.failed = list_failed,
+	};
 	struct ku_take_side *take = &q->take;
 
 	ku_catch_init(q);

@@ -95,7 +95,11 @@ static void over(struct ku_mirror *mirror)
 	free(vigil_of(mirror));
 }
 
-static const struct ku_mirror_calls mirror_calls = { shows, over, failed };
+static const struct ku_mirror_calls mirror_calls = {
+	.shows = shows,
+	.over = over,
+	.failed = failed,
+};
 
 static enum kustos_err start(struct ku_wait *wait)
 {

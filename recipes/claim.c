@@ -417,8 +417,12 @@ enum kustos_err kustos_claims_consume(struct kustos_claims *claims,
 	kustos_claims_fn *fn, kustos_consumer_failed_fn *on_failed, void *arg,
 	struct kustos_consumer **out)
 {
-	static const struct ku_consumer_calls calls = { have, NULL, deal,
-		failed, over };
+	static const struct ku_consumer_calls calls = {
+		.have = have,
+		.deal = deal,
+		.failed = failed,
+		.over = over,
+	};
 	enum kustos_err err = fn != NULL && out != NULL ? check(claims)
 							: KUSTOS_EINVAL;
 

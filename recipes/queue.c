@@ -309,8 +309,13 @@ enum kustos_err kustos_queue_consume(struct kustos_queue *queue, size_t max,
 	kustos_queue_fn *fn, kustos_consumer_failed_fn *on_failed, void *arg,
 	struct kustos_consumer **out)
 {
-	static const struct ku_consumer_calls calls = { have, have_last, deal,
-		failed, free };
+	static const struct ku_consumer_calls calls = {
+		.have = have,
+		.have_last = have_last,
+		.deal = deal,
+		.failed = failed,
+		.over = free,
+	};
 	enum kustos_err err = fn != NULL && out != NULL && max > 0 &&
 			max < SIZE_MAX / 2 / sizeof(struct kustos_item *)
 		? check_takes(queue)
