@@ -165,41 +165,38 @@ enum kustos_err kustos_queue_flush(struct kustos_queue *queue,
 		: ku_queue_flush(queue->queue, true, deadline, cancel);
 }
 
-static enum kustos_err one(struct kustos_queue *queue, bool peek,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
-	struct kustos_item **item)
-{
-	struct ku_poll_wish wish = { 1, peek, deadline, cancel };
-	enum kustos_err err = peek ? check(queue) : check_takes(queue);
-	size_t count;
-
-	if (item == NULL)
-		return KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK
-		? err
-		: ku_queue_poll(queue->queue, &wish, item, &count);
-}
-
 enum kustos_err kustos_queue_poll(struct kustos_queue *queue,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_item **item)
 {
-	return one(queue, false, deadline, cancel, item);
+	size_t count;
+
+	return kustos_queue_poll_many(queue, 1, deadline, cancel, item, &count);
 }
 
 enum kustos_err kustos_queue_peek(struct kustos_queue *queue,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_item **item)
 {
-	return one(queue, true, deadline, cancel, item);
+	struct ku_poll_wish wish = { .max = 1,
+		.peek = true,
+		.deadline = deadline,
+		.cancel = cancel };
+	enum kustos_err err = item != NULL ? check(queue) : KUSTOS_EINVAL;
+	size_t count;
+
+	return err != KUSTOS_OK
+		? err
+		: ku_queue_poll(queue->queue, &wish, item, &count);
 }
 
 enum kustos_err kustos_queue_poll_many(struct kustos_queue *queue, size_t max,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_item **items, size_t *count)
 {
-	struct ku_poll_wish wish = { max, false, deadline, cancel };
+	struct ku_poll_wish wish = { .max = max,
+		.deadline = deadline,
+		.cancel = cancel };
 	enum kustos_err err = items != NULL && count != NULL && max > 0
 		? check_takes(queue)
 		: KUSTOS_EINVAL;
@@ -230,7 +227,10 @@ enum kustos_err kustos_queue_peek_async(struct kustos_queue *queue,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_queue_poll_fn *done, void *arg)
 {
-	struct ku_poll_wish wish = { 1, true, deadline, cancel };
+	struct ku_poll_wish wish = { .max = 1,
+		.peek = true,
+		.deadline = deadline,
+		.cancel = cancel };
 	enum kustos_err err = done != NULL ? check(queue) : KUSTOS_EINVAL;
 
 	return err != KUSTOS_OK
@@ -242,7 +242,9 @@ enum kustos_err kustos_queue_poll_async(struct kustos_queue *queue, size_t max,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_queue_poll_fn *done, void *arg)
 {
-	struct ku_poll_wish wish = { max, false, deadline, cancel };
+	struct ku_poll_wish wish = { .max = max,
+		.deadline = deadline,
+		.cancel = cancel };
 	enum kustos_err err = done != NULL && max > 0 ? check_takes(queue)
 						      : KUSTOS_EINVAL;
 
