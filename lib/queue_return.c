@@ -89,6 +89,7 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	struct ku_queue *q = deed->owner;
 	struct ku_take_side *take = &q->take;
 	struct ku_catches others;
+	int count = (int)take->taking.count;
 
 	if (rc == KU_ZK_NONODE) {
 		if (!q->ended)
@@ -97,9 +98,9 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 		return !q->ended && take->root_err == KUSTOS_OK;
 	}
 	ku_catches_init(&others);
-	for (size_t left = take->taking.count; left > 0; left--) {
+	for (int i = 1; i <= count; i++) { /* ops[0]: the receipt */
 		struct ku_catch *c = ku_catch_pop(&take->taking);
-		bool lost = --at == 0 && !keeps_number(c, rc);
+		bool lost = i == at && !keeps_number(c, rc);
 
 		ku_catch_append(lost ? &take->taking : &others, c);
 	}

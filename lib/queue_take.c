@@ -181,20 +181,20 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	bool changed = rc == KU_ZK_BADVERSION || rc == KU_ZK_NOTEMPTY;
 
 	ku_catches_init(&rest);
-	while (take->taking.count > 0) {
+	for (int i = 1; take->taking.count > 0; i++) { /* ops[0]: the receipt */
 		struct ku_catch *c = ku_catch_pop(&take->taking);
 
-		if (--at > 0 || at < 0 || changed)
-			ku_catch_append(&rest, c);
-		else
+		if (i == at && !changed)
 			ku_catch_drop(c);
+		else
+			ku_catch_append(&rest, c);
 	}
 	put_back(q, &rest);
 	put_back(q, &take->caught);
-	if (rc != KU_ZK_NONODE)
-		return false;
-	take->spread = take->spread == 0 ? SPREAD_MIN
-					 : least(2 * take->spread, SPREAD_MAX);
+	if (rc == KU_ZK_NONODE)
+		take->spread = take->spread == 0
+			? SPREAD_MIN
+			: least(2 * take->spread, SPREAD_MAX);
 	return false;
 }
 
