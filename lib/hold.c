@@ -52,11 +52,17 @@ const char *kustos_hold_state_name(enum kustos_hold_state state)
 	return names[state];
 }
 
-/* Is a callback running?  "elsewhere": on another thread than this one? */
-static bool is_running(const struct kustos_hold *hold, bool elsewhere)
+/* Is a callback running? */
+static bool is_running(const struct kustos_hold *hold)
+{
+	return hold->runs != NULL;
+}
+
+/* Is one running on another thread than this one? */
+static bool is_running_elsewhere(const struct kustos_hold *hold)
 {
 	for (const struct run *r = hold->runs; r != NULL; r = r->next)
-		if (!(elsewhere && pthread_equal(r->thread, pthread_self())))
+		if (!pthread_equal(r->thread, pthread_self()))
 			return true;
 	return false;
 }
@@ -100,7 +106,7 @@ static void run_notice(struct kustos_client *client, struct ku_call *call)
 	notice->running = true;
 	run(hold, notice->fn, notice->arg);
 	notice->running = false;
-	if (hold->released && !is_running(hold, false)) {
+	if (hold->released && !is_running(hold)) {
 		free(hold);
 		return;
 	}
@@ -329,7 +335,7 @@ void ku_hold_hush(struct kustos_hold *hold)
 	if (hold->risk_reserved)
 		ku_timers_release(&client->timers, 1);
 	hold->risk_reserved = false;
-	while (is_running(hold, true))
+	while (is_running_elsewhere(hold))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 	/* Hush the parts only now: a part's callback looks at the whole, and at
 	   the other parts. */
@@ -349,7 +355,7 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 	bool lost = ku_hold_state(hold) == KUSTOS_HOLD_LOST;
 	hold->of.release(hold, hold->of.owner);
 	hold->released = true;
-	bool last = !is_running(hold, false);
+	bool last = !is_running(hold);
 	ku_leave(client);
 	ku_unlock(client);
 	if (last)

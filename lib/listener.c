@@ -67,12 +67,19 @@ static int free_runner(const struct kustos_listener *l)
 	return -1;
 }
 
-static bool is_running(const struct kustos_listener *l, bool but_me)
+static bool is_running(const struct kustos_listener *l)
 {
 	for (int i = 0; i < RUNNERS; i++)
-		if (l->runs[i] &&
-			!(but_me &&
-				pthread_equal(l->runner[i], pthread_self())))
+		if (l->runs[i])
+			return true;
+	return false;
+}
+
+/* Is it running on another thread than this one? */
+static bool is_running_elsewhere(const struct kustos_listener *l)
+{
+	for (int i = 0; i < RUNNERS; i++)
+		if (l->runs[i] && !pthread_equal(l->runner[i], pthread_self()))
 			return true;
 	return false;
 }
@@ -108,7 +115,7 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 	/* The thread that removed it waits, or has left it to the last runner
 	   to free. */
 	pthread_cond_broadcast(&client->state_changed);
-	if (l->orphan && !is_running(l, false))
+	if (l->orphan && !is_running(l))
 		free(l);
 }
 
@@ -161,9 +168,9 @@ void kustos_client_unlisten(struct kustos_client *client,
 	unlink_listener(client, l);
 	ku_dispatch_pull(client, &l->call);
 	l->removed = true;
-	while (is_running(l, true))
+	while (is_running_elsewhere(l))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
-	if (is_running(l, false))
+	if (is_running(l))
 		l->orphan = true; /* freed when its caller returns */
 	else
 		free(l);
