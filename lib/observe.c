@@ -280,7 +280,7 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 	}
 }
 
-static void send_listing(struct kustos_observer *o, bool watch);
+static void list_and_watch(struct kustos_observer *o);
 
 static void line_was_sought(struct kustos_client *client,
 	struct ku_request *request, const struct ku_zk_reply *reply)
@@ -294,7 +294,7 @@ static void line_was_sought(struct kustos_client *client,
 		rest(o);
 		see_nobody(o, KUSTOS_OK);
 	} else if (reply->rc == KU_ZK_OK) {
-		send_listing(o, true); /* it was just made */
+		list_and_watch(o); /* it was just made */
 	} else {
 		failed(o, reply->rc);
 	}
@@ -333,16 +333,21 @@ static void was_listed(struct kustos_client *client, struct ku_request *request,
 			    &o->contender)) != NULL) {
 		read_first(o, ku_path_child(o->line, name));
 	} else if (!request->what.watch) {
-		send_listing(o, true);
+		list_and_watch(o);
 	} else {
 		rest(o);
 		see_nobody(o, KUSTOS_OK);
 	}
 }
 
-static void send_listing(struct kustos_observer *o, bool watch)
+static void list(struct kustos_observer *o)
 {
-	send(o, KU_ZK_CHILDREN, o->line, watch, was_listed);
+	send(o, KU_ZK_CHILDREN, o->line, false, was_listed);
+}
+
+static void list_and_watch(struct kustos_observer *o)
+{
+	send(o, KU_ZK_CHILDREN, o->line, true, was_listed);
 }
 
 /* See who is the first now. */
@@ -357,7 +362,7 @@ static void look(struct kustos_observer *o)
 	else if (o->node != NULL)
 		send(o, KU_ZK_GET, o->node, true, was_read);
 	else
-		send_listing(o, false);
+		list(o);
 }
 
 static void watched(struct kustos_client *client, struct ku_watch *watch,
