@@ -41,7 +41,7 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 	switch (state) {
 	case KUSTOS_CONNECTED:
 		ku_timer_unset(&client->timers, &session->watchdog);
-		ku_set_timer(client, &session->lost,
+		ku_set_timer(client, &session->lease_timer,
 			ku_lease_end(&session->lease));
 		ku_retry_start(&session->reopen_retry, &reopening,
 			ku_now(client));
@@ -243,7 +243,7 @@ static void link_up(struct kustos_client *client)
 		publish(session);
 		(void)check_lease(client);
 		if (is_sure(session))
-			ku_set_timer(client, &session->lost,
+			ku_set_timer(client, &session->lease_timer,
 				ku_lease_end(&session->lease));
 	}
 	/* Until here "server" is that of the old connection.  The library may
@@ -280,7 +280,7 @@ void ku_session_end(struct kustos_client *client, int rc)
 	session->server[0] = '\0';
 	session->shun.count = 0;
 	ku_timer_unset(&client->timers, &session->beat.timer);
-	ku_timer_unset(&client->timers, &session->lost);
+	ku_timer_unset(&client->timers, &session->lease_timer);
 	ku_timer_unset(&client->timers, &session->watchdog);
 	handle->next = client->reap;
 	client->reap = handle;
@@ -364,10 +364,10 @@ static void on_event(void *arg, enum ku_zk_event event, enum ku_zk_state state,
 	ku_unlock_and_wake(client);
 }
 
-static void lost(struct ku_timer *timer)
+static void lease_due(struct ku_timer *timer)
 {
 	struct kustos_client *client = KU_OWNER(struct kustos_client,
-		session.lost, timer);
+		session.lease_timer, timer);
 	struct ku_session *session = &client->session;
 
 	(void)check_lease(client);
@@ -427,7 +427,7 @@ void ku_session_init(struct kustos_client *client)
 	session->state = KUSTOS_CONNECTING;
 	session->timeout_ms = client->config.timeout_ms;
 	ku_beat_init(client);
-	session->lost.fn = lost;
+	session->lease_timer.fn = lease_due;
 	session->watchdog.fn = watchdog;
 	session->reopen.fn = reopen_due;
 	ku_retry_start(&session->reopen_retry, &reopening, ku_now(client));

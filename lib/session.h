@@ -53,9 +53,9 @@ struct ku_session {
 	int64_t heard_ns; /* time of the last answer, or of the connection */
 	struct ku_beat beat;
 
-	struct ku_timer lost;	  /* the lease may have run out */
-	struct ku_timer watchdog; /* there was no connection for too long */
-	struct ku_timer reopen;	  /* the pause before the next handle is over */
+	struct ku_timer lease_timer; /* the lease may have run out */
+	struct ku_timer watchdog;    /* there was no connection for too long */
+	struct ku_timer reopen; /* the pause before the next handle is over */
 	struct ku_retry reopen_retry;
 	bool want_open; /* a handle is due, but no address is known yet */
 };
