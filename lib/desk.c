@@ -26,7 +26,7 @@ void ku_desk_put(struct ku_desk *desk)
 	ku_timers_release(&desk->client->timers, 1);
 	ku_head_free(&desk->head);
 	kustos_names_free(desk->marked);
-	ku_unfits_forget(&desk->unfits, true);
+	ku_unfits_forget_all(&desk->unfits);
 	ku_depot_put(desk->depot);
 	free(desk->folder_item);
 	free(desk);

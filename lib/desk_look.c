@@ -287,7 +287,7 @@ static void items_show(struct ku_mirror *mirror,
 	/* Numbers begin anew with the node. */
 	if (reply->rc == KU_ZK_OK &&
 		reply->stat->czxid != desk->depot->others.czxid)
-		ku_unfits_forget(&desk->unfits, true);
+		ku_unfits_forget_all(&desk->unfits);
 	ku_others_listed(&desk->depot->others,
 		reply->rc == KU_ZK_OK ? reply->stat : NULL);
 	desk->blocked = false;
@@ -299,7 +299,7 @@ static void items_show(struct ku_mirror *mirror,
 		mirror->current = false;
 		ku_desk_rest(desk);
 	}
-	ku_unfits_forget(&desk->unfits, false);
+	ku_unfits_forget_unlisted(&desk->unfits);
 	rest_if_watched(mirror);
 	ku_desk_pump(desk);
 }

@@ -211,5 +211,5 @@ void ku_take_deny(struct ku_queue *q, const char *name)
 
 void ku_order_free(struct ku_queue *q)
 {
-	ku_unfits_forget(&q->take.unfits, true);
+	ku_unfits_forget_all(&q->take.unfits);
 }

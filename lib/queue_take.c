@@ -385,12 +385,12 @@ static bool load(struct ku_queue *q, const struct ku_zk_reply *reply)
 	int64_t czxid = there ? reply->stat->czxid : 0;
 
 	if (czxid != take->others.czxid)
-		ku_unfits_forget(&take->unfits, true);
+		ku_unfits_forget_all(&take->unfits);
 	ku_take_listed(q, there ? reply->stat : NULL);
 	if (!ku_head_load(&take->head, q->kind, reply->names,
 		    there ? reply->name_count : 0, ku_take_skips, q))
 		return false;
-	ku_unfits_forget(&take->unfits, false);
+	ku_unfits_forget_unlisted(&take->unfits);
 	return true;
 }
 

@@ -116,14 +116,23 @@ enum ku_unfit_news ku_unfits_keep(struct ku_unfits *unfits, const char *name,
 	return KU_UNFIT_NEW;
 }
 
-void ku_unfits_forget(struct ku_unfits *unfits, bool all)
+void ku_unfits_forget_all(struct ku_unfits *unfits)
+{
+	for (size_t i = 0; i < unfits->count; i++)
+		free(unfits->list[i].name);
+	free(unfits->list);
+	unfits->list = NULL;
+	unfits->count = unfits->size = 0;
+}
+
+void ku_unfits_forget_unlisted(struct ku_unfits *unfits)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < unfits->count; i++) {
 		struct ku_unfit_item item = unfits->list[i];
 
-		if (all || !item.listed) {
+		if (!item.listed) {
 			free(item.name);
 			continue;
 		}
@@ -131,9 +140,6 @@ void ku_unfits_forget(struct ku_unfits *unfits, bool all)
 		unfits->list[kept++] = item;
 	}
 	unfits->count = kept;
-	if (kept == 0) {
-		free(unfits->list);
-		unfits->list = NULL;
-		unfits->size = 0;
-	}
+	if (kept == 0)
+		ku_unfits_forget_all(unfits);
 }

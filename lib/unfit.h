@@ -48,7 +48,8 @@ int64_t ku_unfits_next(const struct ku_unfits *unfits, int64_t now_ns);
 enum ku_unfit_news ku_unfits_keep(struct ku_unfits *unfits, const char *name,
 	const struct kustos_stat *stat, int64_t now_ns);
 
-/* Forget the items that the last listing did not have, or all. */
-void ku_unfits_forget(struct ku_unfits *unfits, bool all);
+/* Forget the items that the last listing did not have; or all. */
+void ku_unfits_forget_unlisted(struct ku_unfits *unfits);
+void ku_unfits_forget_all(struct ku_unfits *unfits);
 
 #endif

@@ -14,7 +14,7 @@ static struct ku_unfits unfits;
 
 static void tear_down(void)
 {
-	ku_unfits_forget(&unfits, true);
+	ku_unfits_forget_all(&unfits);
 }
 
 static enum ku_unfit_news keep(int number, int version, int64_t now_ns)
@@ -70,10 +70,10 @@ START_TEST(those_that_are_not_listed_any_more_are_forgotten)
 		ck_assert_int_eq(keep(i, 0, 0), KU_UNFIT_NEW);
 	for (int i = 0; i < 6; i += 2)
 		ck_assert(have(i, 1));
-	ku_unfits_forget(&unfits, false);
+	ku_unfits_forget_unlisted(&unfits);
 	for (int i = 0; i < 6; i++)
 		ck_assert_int_eq(have(i, 1), i % 2 == 0);
-	ku_unfits_forget(&unfits, true);
+	ku_unfits_forget_all(&unfits);
 	ck_assert(!have(0, 1));
 	ck_assert_uint_eq(unfits.count, 0);
 }
