@@ -73,7 +73,7 @@ static void made(struct ku_op *op)
 			ku_desk_deny(desk, desk->folder_item);
 		else
 			ku_desk_rest(desk);
-		ku_desk_fail(desk, err, false);
+		ku_desk_fail(desk, err);
 	}
 	ku_desk_pump(desk);
 	ku_desk_put(desk);
@@ -277,7 +277,7 @@ void ku_desk_destroy(struct ku_desk *desk)
 	ku_lock(client);
 	ku_enter(client);
 	desk->ended = true;
-	ku_desk_fail(desk, KUSTOS_ECLOSED, false);
+	ku_desk_fail(desk, KUSTOS_ECLOSED);
 	return_unlent(desk);
 	ku_timer_unset(&client->timers, &desk->timer);
 	if (desk->folder != NULL) {

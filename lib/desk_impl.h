@@ -182,10 +182,10 @@ void ku_lent_given(struct ku_lent *lent, enum kustos_err err);
 void ku_givers_away(struct ku_desk *desk);
 
 /* desk_lend.c: give ready items to the borrowers; and end with "err" all
-   borrowers, or if "once" those that wait only for a listing, once one was
-   asked for. */
+   borrowers, or those that wait only for a listing, once one was asked for. */
 void ku_desk_serve(struct ku_desk *desk);
-void ku_desk_fail(struct ku_desk *desk, enum kustos_err err, bool once);
+void ku_desk_fail(struct ku_desk *desk, enum kustos_err err);
+void ku_desk_fail_tries(struct ku_desk *desk, enum kustos_err err);
 
 /* There is nothing: end the borrowers that wait only for a listing, and have
    had it.  Returns whether others came after that listing was asked for. */

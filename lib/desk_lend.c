@@ -22,13 +22,19 @@ static void end(struct ku_borrower *b, enum kustos_err err)
 	ku_wait_end(&b->wait, err);
 }
 
-void ku_desk_fail(struct ku_desk *desk, enum kustos_err err, bool once)
+void ku_desk_fail(struct ku_desk *desk, enum kustos_err err)
+{
+	while (desk->asking != NULL)
+		end(desk->asking, err);
+}
+
+void ku_desk_fail_tries(struct ku_desk *desk, enum kustos_err err)
 {
 	struct ku_borrower *next;
 
 	for (struct ku_borrower *b = desk->asking; b != NULL; b = next) {
 		next = b->next;
-		if (!once || (b->once && b->since < desk->items.asked))
+		if (b->once && b->since < desk->items.asked)
 			end(b, err);
 	}
 }

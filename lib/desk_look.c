@@ -85,7 +85,7 @@ static size_t some_index(struct ku_desk *desk)
 
 static void cannot_read(struct ku_desk *desk)
 {
-	ku_desk_fail(desk, KUSTOS_EDISCONNECTED, true);
+	ku_desk_fail_tries(desk, KUSTOS_EDISCONNECTED);
 }
 
 /* May an item have come meanwhile that belongs before those in the head? */
@@ -281,7 +281,7 @@ static void items_show(struct ku_mirror *mirror,
 		return;
 	}
 	if (is_refused(reply)) {
-		ku_desk_fail(desk, ku_rc_err(reply->rc), false);
+		ku_desk_fail(desk, ku_rc_err(reply->rc));
 		return;
 	}
 	/* Numbers begin anew with the node. */
@@ -312,7 +312,7 @@ static void marks_show(struct ku_mirror *mirror,
 	if (reply == NULL)
 		return;
 	if (is_refused(reply)) {
-		ku_desk_fail(desk, ku_rc_err(reply->rc), false);
+		ku_desk_fail(desk, ku_rc_err(reply->rc));
 		return;
 	}
 	desk->marks_shown = mirror->asked;

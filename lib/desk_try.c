@@ -141,12 +141,12 @@ static void learn(struct ku_lent *lent, enum ku_missed how, enum kustos_err err)
 		break;
 	case KU_MISSED_DENIED:
 		ku_desk_deny(desk, name);
-		ku_desk_fail(desk, err, false);
+		ku_desk_fail(desk, err);
 		break;
 	case KU_MISSED_REFUSED:
 		ku_desk_relook(desk);
 		ku_desk_rest(desk);
-		ku_desk_fail(desk, err, false);
+		ku_desk_fail(desk, err);
 		break;
 	}
 }
@@ -162,7 +162,7 @@ static void missed(struct ku_custody *c, enum ku_missed how,
 	ku_lent_free(lent);
 	/* The server's pause may be long: do not keep these callers waiting. */
 	if (how == KU_MISSED_LATER && desk->tried == 0)
-		ku_desk_fail(desk, err, true);
+		ku_desk_fail_tries(desk, err);
 	ku_desk_pump(desk);
 	ku_desk_put(desk);
 }

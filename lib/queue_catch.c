@@ -84,7 +84,7 @@ static void unfit(struct ku_catch *c, const struct kustos_stat *stat)
 	take_out(&q->take.caught, c);
 	catch_free(c);
 	if (!known)
-		ku_take_fail(q, KUSTOS_ENOMEM, false);
+		ku_take_fail(q, KUSTOS_ENOMEM);
 	ku_take_step(q);
 	ku_queue_drop(q);
 }
@@ -144,7 +144,7 @@ static void not_had(struct ku_catch *c, enum kustos_err err)
 		catch_free(c);
 	}
 	if (err != KUSTOS_ENONODE)
-		ku_take_fail(q, err, false);
+		ku_take_fail(q, err);
 	ku_take_step(q);
 	ku_queue_drop(q);
 }
@@ -184,7 +184,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 						   : ku_rc_err(reply->rc));
 	} else {
 		ask_again(c);
-		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+		ku_take_fail_tries(q, KUSTOS_EDISCONNECTED);
 	}
 }
 

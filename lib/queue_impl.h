@@ -279,8 +279,11 @@ void ku_roomer_end(struct ku_roomer *roomer, enum kustos_err err);
 
 /* queue_poll.c: calls that ask for items. */
 void ku_take_serve(struct ku_queue *q);
-void ku_take_fail(struct ku_queue *q, enum kustos_err err, bool once);
 void ku_taker_finish(struct ku_taker *taker, enum kustos_err err);
+
+/* End all of them; end those whose deadline is KUSTOS_NOW. */
+void ku_take_fail(struct ku_queue *q, enum kustos_err err);
+void ku_take_fail_tries(struct ku_queue *q, enum kustos_err err);
 
 /* The items that were being taken may be gone.  They are not tried again; if
    they are still there, the next listing has them.  The calls that wait for

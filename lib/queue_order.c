@@ -33,7 +33,7 @@ static void told(struct ku_others *others, bool answered)
 	if (!others->none)
 		ku_head_free(&q->take.head);
 	if (!answered)
-		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+		ku_take_fail_tries(q, KUSTOS_EDISCONNECTED);
 	if (!q->over)
 		ku_take_step(q);
 	ku_queue_drop(q);

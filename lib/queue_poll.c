@@ -18,14 +18,20 @@ void ku_taker_finish(struct ku_taker *taker, enum kustos_err err)
 	ku_wait_end(&taker->wait, err);
 }
 
-void ku_take_fail(struct ku_queue *q, enum kustos_err err, bool once)
+void ku_take_fail(struct ku_queue *q, enum kustos_err err)
+{
+	while (q->take.first != NULL)
+		ku_taker_finish(q->take.first, err);
+}
+
+void ku_take_fail_tries(struct ku_queue *q, enum kustos_err err)
 {
 	struct ku_taker *next;
 
 	for (struct ku_taker *taker = q->take.first; taker != NULL;
 		taker = next) {
 		next = taker->next;
-		if (taker->once || !once)
+		if (taker->once)
 			ku_taker_finish(taker, err);
 	}
 }
@@ -54,7 +60,7 @@ void ku_take_forget(struct ku_queue *q)
 void ku_take_away(struct ku_queue *q)
 {
 	ku_take_unchoose(q);
-	ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+	ku_take_fail_tries(q, KUSTOS_EDISCONNECTED);
 	ku_take_step(q);
 }
 

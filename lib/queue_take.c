@@ -71,7 +71,7 @@ static void read_more(struct ku_queue *q)
 		if (!ku_catch_read(q, &item)) {
 			ku_head_put_back(&take->head, &item);
 			if (take->caught.count == 0)
-				ku_take_fail(q, KUSTOS_ENOMEM, false);
+				ku_take_fail(q, KUSTOS_ENOMEM);
 			return;
 		}
 	}
@@ -161,9 +161,9 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 		put_back(q, &take->caught);
 	put_back(q, &take->taking);
 	if (err == KUSTOS_ECHANGED && !ku_session_ready(q->client))
-		ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+		ku_take_fail_tries(q, KUSTOS_EDISCONNECTED);
 	else if (!is_harmless(err) && err != KUSTOS_EUNKNOWN)
-		ku_take_fail(q, err, false);
+		ku_take_fail(q, err);
 	if (q->over)
 		ku_queue_return(q);
 	ku_take_step(q);
@@ -202,7 +202,7 @@ static void lost(struct ku_deed *deed)
 {
 	struct ku_queue *q = deed->owner;
 
-	ku_take_fail(q, KUSTOS_EDISCONNECTED, true);
+	ku_take_fail_tries(q, KUSTOS_EDISCONNECTED);
 }
 
 /* Is what was read still valid, unless others have changed the items? */
@@ -421,9 +421,9 @@ static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
 	if (take->stale)
 		return; /* it was not asked for: the head is of an older one */
 	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
-		ku_take_fail(q, ku_rc_err(reply->rc), false);
+		ku_take_fail(q, ku_rc_err(reply->rc));
 	} else if (!load(q, reply)) {
-		ku_take_fail(q, KUSTOS_ENOMEM, false);
+		ku_take_fail(q, KUSTOS_ENOMEM);
 	} else {
 		ku_own_listed(q, reply->stat);
 		take->blank = !ku_take_due(q, 0);
@@ -435,7 +435,7 @@ static void shows(struct ku_mirror *list, const struct ku_zk_reply *reply)
 
 static void list_failed(struct ku_mirror *list)
 {
-	ku_take_fail(queue_of(list), KUSTOS_EDISCONNECTED, true);
+	ku_take_fail_tries(queue_of(list), KUSTOS_EDISCONNECTED);
 }
 
 static void list_over(struct ku_mirror *list)
@@ -487,7 +487,7 @@ void ku_take_end(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
 
-	ku_take_fail(q, KUSTOS_ECLOSED, false);
+	ku_take_fail(q, KUSTOS_ECLOSED);
 	ku_catch_end(q);
 	ku_order_end(q);
 	ku_mirror_end(&take->list);
