@@ -158,22 +158,25 @@ void ku_gate_part(struct kustos_hold *hold, struct ku_parting *parting)
 	turn->parting = parting;
 }
 
+/* Return the guest that waits for the turn, or NULL if none does any more. */
+static struct ku_guest *guest_of(const struct ku_turn *turn)
+{
+	return turn->guest != NULL ? turn->guest : turn->gate->first;
+}
+
 static void granted(struct ku_place *place)
 {
 	struct ku_turn *turn = ku_place_owner(place);
-	struct ku_guest *guest = turn->guest != NULL ? turn->guest
-						     : turn->gate->first;
 
 	turn->granted_ns = ku_now(turn->gate->client);
-	hand_over(turn, guest); /* without a waiter there is no turn */
+	hand_over(turn, guest_of(turn)); /* no turn is without a waiter */
 }
 
 static void failed(struct ku_place *place, enum kustos_err err)
 {
 	struct ku_turn *turn = ku_place_owner(place);
 	struct ku_gate *gate = turn->gate;
-	struct ku_guest *guest = turn->guest != NULL ? turn->guest
-						     : gate->first;
+	struct ku_guest *guest = guest_of(turn);
 	bool inherited = turn->inherited;
 
 	gate->refs++;
