@@ -91,10 +91,7 @@ static void cannot_read(struct ku_desk *desk)
 /* May an item have come meanwhile that belongs before those in the head? */
 static bool is_stale(const struct ku_desk *desk)
 {
-	enum ku_item_kind kind = desk->depot->kind;
-	bool keyed = kind == KU_ITEM_PRIORITY || kind == KU_ITEM_DELAY ||
-		kind == KU_ITEM_KAZOO;
-
+	bool keyed = ku_item_keyed(desk->depot->kind);
 	bool enough = desk->chosen > desk->stale ||
 		(desk->changed && desk->stale == 0);
 

@@ -157,6 +157,12 @@ bool ku_item_parse(enum ku_item_kind kind, const char *name,
 	}
 }
 
+bool ku_item_keyed(enum ku_item_kind kind)
+{
+	return kind == KU_ITEM_PRIORITY || kind == KU_ITEM_DELAY ||
+		kind == KU_ITEM_KAZOO;
+}
+
 bool ku_item_before(const struct ku_item *a, const struct ku_item *b)
 {
 	if (a->key != b->key)

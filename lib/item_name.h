@@ -62,6 +62,9 @@ struct ku_item {
 bool ku_item_parse(enum ku_item_kind kind, const char *name,
 	struct ku_item *out);
 
+/* Have such items keys, so that a newer one may stand before others? */
+bool ku_item_keyed(enum ku_item_kind kind);
+
 /* Does "a" stand before "b"?  Unless the names are equal, one of two always
    does. */
 bool ku_item_before(const struct ku_item *a, const struct ku_item *b);

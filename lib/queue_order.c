@@ -15,8 +15,7 @@
 
 bool ku_queue_keyed(const struct ku_queue *q)
 {
-	return q->kind == KU_ITEM_PRIORITY || q->kind == KU_ITEM_DELAY ||
-		q->kind == KU_ITEM_KAZOO;
+	return ku_item_keyed(q->kind);
 }
 
 void ku_take_listed(struct ku_queue *q, const struct kustos_stat *stat)

@@ -511,8 +511,8 @@ mutant queue_calls_out_of_order lib/queue_batch.c \
 # A queue of delays.
 scenario=delay-queue
 survive
-mutant delay_one_that_is_due_before_is_not_seen lib/queue_order.c \
-	'/^bool ku_queue_keyed/,/^}/s/ || q->kind == KU_ITEM_DELAY//'
+mutant delay_one_that_is_due_before_is_not_seen lib/item_name.c \
+	'/^bool ku_item_keyed/,/^}/s/ || kind == KU_ITEM_DELAY//'
 mutant delay_taken_before_it_is_due lib/queue_order.c \
 	'/^bool ku_take_due/,/^}/s/if (left <= 0)/if (true)/'
 mutant delay_others_are_never_found lib/others.c \
@@ -560,8 +560,8 @@ scenario=keyed-claim
 survive
 mutant keyed_had_before_it_is_due lib/desk_look.c \
 	'/^static int64_t due_in/,/^}/s/!= KU_ITEM_DELAY/== KU_ITEM_DELAY/'
-mutant keyed_one_that_is_due_before_is_not_seen lib/desk_look.c \
-	'/^static bool is_stale/,/^}/s/kind == KU_ITEM_DELAY/false/'
+mutant keyed_one_that_is_due_before_is_not_seen lib/item_name.c \
+	'/^bool ku_item_keyed/,/^}/s/ || kind == KU_ITEM_DELAY//'
 mutant keyed_a_newer_one_that_comes_first_is_not_seen lib/desk_look.c \
 	'/^static bool is_stale/,/^}/s/return keyed/return false/'
 mutant keyed_others_are_never_found lib/others.c \
