@@ -98,7 +98,7 @@ static void finish(struct ku_queue *q)
 	ku_receipt_end(&q->take.receipt);
 }
 
-void ku_queue_rest(struct ku_queue *q)
+void ku_queue_end_if_idle(struct ku_queue *q)
 {
 	if (q->over && !q->ended && !q->take.busy && q->take.taken.count == 0 &&
 		q->put.first == NULL)
@@ -206,7 +206,7 @@ void ku_queue_destroy(struct ku_queue *q)
 	ku_queue_return(q);
 	ku_receipt_withdraw(&q->put.receipt);
 	ku_receipt_withdraw(&q->take.receipt);
-	ku_queue_rest(q);
+	ku_queue_end_if_idle(q);
 	/* Callbacks that are queued find that it is over. */
 	while (q->telling && !pthread_equal(q->teller, pthread_self()))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);

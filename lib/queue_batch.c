@@ -53,7 +53,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	batch_free(b);
 	ku_take_step(q);
 	ku_put_pump(q);
-	ku_queue_rest(q);
+	ku_queue_end_if_idle(q);
 }
 
 /* Take one operation out. */

@@ -113,7 +113,7 @@ static void pause_over(struct ku_timer *timer)
 	if (q->over) {
 		ku_queue_get(q); /* the first call may end it */
 		ku_queue_return(q);
-		ku_queue_rest(q);
+		ku_queue_end_if_idle(q);
 		ku_queue_drop(q);
 		return;
 	}

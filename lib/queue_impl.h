@@ -212,7 +212,7 @@ void ku_queue_settled(struct ku_queue *q);
 
 /* If the program has destroyed the queue, and nothing is on its way that would
    be lost: end it. */
-void ku_queue_rest(struct ku_queue *q);
+void ku_queue_end_if_idle(struct ku_queue *q);
 
 /* queue_put.c.  ku_put_init() returns false if memory is short.  After
    ku_put_end() no call waits any more; after ku_put_finish() nothing goes on in

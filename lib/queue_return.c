@@ -68,7 +68,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 	}
 	drop_all(q, &take->taking, err);
 	ku_queue_return(q);
-	ku_queue_rest(q);
+	ku_queue_end_if_idle(q);
 }
 
 /* Another node, made by name, has the number that the item would get.  Then the

@@ -168,7 +168,7 @@ static void over(struct ku_deed *deed, enum kustos_err err,
 		ku_queue_return(q);
 	ku_take_step(q);
 	ku_queue_settled(q);
-	ku_queue_rest(q);
+	ku_queue_end_if_idle(q);
 }
 
 /* Somebody else has taken this item, or has changed it or given it a child,
