@@ -242,7 +242,7 @@ void ku_lines_each(struct kustos_client *client, void (*fn)(struct ku_place *));
 /* place.c */
 
 /* Others stand before its node: report that, once for each node. */
-void ku_place_queue(struct ku_place *place);
+void ku_place_tell_queued(struct ku_place *place);
 
 /* Grant it.  But do nothing if its session is not connected: it is looked at
    again on the next connection.  And fail it if it stands beside a writer that
@@ -410,14 +410,14 @@ bool ku_place_read_proof(struct ku_place *place);
 
 /* It is granted: find out whether it may leave a proof, unless that is
    known. */
-void ku_place_see_proof(struct ku_place *place);
+void ku_place_prepare_proof(struct ku_place *place);
 
 /* It was granted and has left: have its node deleted. */
-void ku_place_go(struct ku_place *place);
+void ku_place_delete_node(struct ku_place *place);
 
 /* It has left, and its session is over: withdraw the request for its proof, if
    that has not been sent.  Returns whether it was withdrawn. */
-bool ku_place_unsay(struct ku_place *place);
+bool ku_place_withdraw_proof(struct ku_place *place);
 
 /* It has left.  Does its node stay until it is known whether it may leave a
    proof? */

@@ -114,7 +114,7 @@ static void decide_waiting(struct ku_place *place)
 			ku_place_fail(place, KUSTOS_EBUSY);
 		return;
 	}
-	ku_place_queue(place);
+	ku_place_tell_queued(place);
 	if (ku_place_rests(place)) {
 		place->state = KU_PLACE_BEHIND;
 		ku_place_unwatch_ahead(place);

@@ -116,7 +116,7 @@ static void say_farewell(struct ku_place *place)
 	ku_wire_send(line->client, &proof->request);
 }
 
-void ku_place_go(struct ku_place *place)
+void ku_place_delete_node(struct ku_place *place)
 {
 	struct ku_proof *proof = place->proof;
 
@@ -129,7 +129,7 @@ void ku_place_go(struct ku_place *place)
 		ku_op_undo(place->op);
 }
 
-bool ku_place_unsay(struct ku_place *place)
+bool ku_place_withdraw_proof(struct ku_place *place)
 {
 	struct ku_proof *proof = place->proof;
 
@@ -166,7 +166,7 @@ static void proof_read(struct kustos_client *client, struct ku_request *request,
 	else if (place->state == KU_PLACE_LEAVING && place->over)
 		ku_place_free(place);
 	else if (place->state == KU_PLACE_LEAVING && place->op->done)
-		ku_place_go(place);
+		ku_place_delete_node(place);
 }
 
 bool ku_place_read_proof(struct ku_place *place)
@@ -188,7 +188,7 @@ bool ku_place_read_proof(struct ku_place *place)
 	return true;
 }
 
-void ku_place_see_proof(struct ku_place *place)
+void ku_place_prepare_proof(struct ku_place *place)
 {
 	struct ku_proof *proof = place->proof;
 

@@ -72,7 +72,7 @@ static void end_unsent(struct kustos_client *client)
 
 	for (struct ku_ring *r = away->next; r != away; r = next) {
 		next = r->next;
-		if (ku_place_unsay(ku_ring_place(r)))
+		if (ku_place_withdraw_proof(ku_ring_place(r)))
 			ku_place_over(ku_ring_place(r));
 	}
 }

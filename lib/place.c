@@ -160,7 +160,7 @@ static void withdraw(struct ku_place *place)
 	if (place->session_id != client->session.id)
 		ku_place_over(place);
 	else if (held)
-		ku_place_go(place);
+		ku_place_delete_node(place);
 	else
 		ku_op_undo(place->op);
 	if (behind != NULL) /* else the line may be freed, as "place" */
@@ -209,7 +209,7 @@ bool ku_place_has_writer(const struct ku_place *place)
 		writer->state == KU_PLACE_HELD;
 }
 
-void ku_place_queue(struct ku_place *place)
+void ku_place_tell_queued(struct ku_place *place)
 {
 	/* The places that it leads get no decision of their own. */
 	do {
@@ -246,7 +246,7 @@ void ku_place_grant(struct ku_place *place)
 	if (place->kind->revocable)
 		ku_place_watch_own(place);
 	if (line->children > KU_LINE_LONG && !place->kind->shares)
-		ku_place_see_proof(place);
+		ku_place_prepare_proof(place);
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer_ms(client, &line->guard, GUARD_MS);
 	if (place->next != NULL)

@@ -61,7 +61,7 @@ static void created(struct ku_op *op)
 	if (ordered &&
 		(ku_place_is_behind(place) ||
 			(ku_place_is_led(place) && place->prev->waited)))
-		ku_place_queue(place);
+		ku_place_tell_queued(place);
 	if (!ordered)
 		ku_place_fail(place, KUSTOS_ESATURATED);
 	else if (place->beside != 0)
