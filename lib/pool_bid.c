@@ -89,9 +89,10 @@ static void drop_shares(struct ku_bid *bid)
 }
 
 /* Take places for all shares, with one look at the line. */
-static enum kustos_err take_shares(struct ku_bid *bid, bool once)
+static enum kustos_err take_shares(struct ku_bid *bid)
 {
 	struct ku_pool *pool = bid->pool;
+	bool once = bid->state == KU_BID_TRIES;
 	const char *data;
 	char *record;
 	size_t len;
@@ -229,7 +230,7 @@ static void lease_lost(struct ku_place *place)
 	} else if (bid->state == KU_BID_TRIES) {
 		queue_or_end(bid);
 	} else {
-		enum kustos_err err = take_shares(bid, false);
+		enum kustos_err err = take_shares(bid);
 
 		if (err != KUSTOS_OK)
 			ku_bid_end(bid, err);
@@ -255,7 +256,7 @@ static void lock_granted(struct ku_place *place)
 	struct ku_bid *bid = ku_place_owner(place);
 
 	bid->state = KU_BID_STAYS;
-	enum kustos_err err = take_shares(bid, false);
+	enum kustos_err err = take_shares(bid);
 	if (err != KUSTOS_OK)
 		ku_bid_end(bid, err);
 }
@@ -306,7 +307,7 @@ static enum kustos_err bid_start(struct ku_wait *wait)
 	err = KUSTOS_EBUSY;
 	bid->state = KU_BID_TRIES;
 	if (tries)
-		err = take_shares(bid, true);
+		err = take_shares(bid);
 	if (err != KUSTOS_OK && !bid->want.once)
 		err = queue(bid);
 	if (err == KUSTOS_OK) {
