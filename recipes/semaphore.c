@@ -201,14 +201,12 @@ enum kustos_err kustos_semaphore_mutex_create(struct kustos_client *client,
 	return err;
 }
 
-/* Return the hold, and if "take" remove it from the mutex. */
-static struct kustos_hold *hold_of(struct kustos_semaphore_mutex *mutex,
-	bool take)
+/* Remove the hold from the mutex, and return it. */
+static struct kustos_hold *take_hold(struct kustos_semaphore_mutex *mutex)
 {
 	pthread_mutex_lock(&mutex->mutex);
 	struct kustos_hold *hold = mutex->hold;
-	if (take)
-		mutex->hold = NULL;
+	mutex->hold = NULL;
 	pthread_mutex_unlock(&mutex->mutex);
 	return hold;
 }
@@ -239,7 +237,7 @@ void kustos_semaphore_mutex_destroy(struct kustos_semaphore_mutex *mutex)
 	pthread_mutex_lock(&mutex->mutex);
 	mutex->destroyed = true;
 	pthread_mutex_unlock(&mutex->mutex);
-	(void)kustos_hold_release(hold_of(mutex, true));
+	(void)kustos_hold_release(take_hold(mutex));
 	kustos_semaphore_destroy(mutex->sem);
 	mutex_put(mutex);
 }
@@ -290,14 +288,17 @@ enum kustos_err kustos_semaphore_mutex_unlock(
 
 	if (err != KUSTOS_OK)
 		return err;
-	struct kustos_hold *hold = hold_of(mutex, true);
+	struct kustos_hold *hold = take_hold(mutex);
 	return hold != NULL ? kustos_hold_release(hold) : KUSTOS_ENOTHELD;
 }
 
 struct kustos_hold *kustos_semaphore_mutex_hold(
 	struct kustos_semaphore_mutex *mutex)
 {
-	return mutex != NULL && check(mutex->sem) == KUSTOS_OK
-		? hold_of(mutex, false)
-		: NULL;
+	if (mutex == NULL || check(mutex->sem) != KUSTOS_OK)
+		return NULL;
+	pthread_mutex_lock(&mutex->mutex);
+	struct kustos_hold *hold = mutex->hold;
+	pthread_mutex_unlock(&mutex->mutex);
+	return hold;
 }
