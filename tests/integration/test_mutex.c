@@ -122,20 +122,23 @@ START_TEST(U01_a_hold_is_released_by_any_thread)
 }
 END_TEST
 
-/* Make the lock held by "who": 0 is this object, 1 another one of the same
-   client, 2 another client, and 3 somebody without the library. */
-static void occupy(int who, struct kustos_mutex **holder,
+/* Who holds the lock that a test asks for. */
+enum holder { THE_OBJECT, ANOTHER_OBJECT, ANOTHER_CLIENT, ANOTHER_LIBRARY };
+
+static void occupy(enum holder who, struct kustos_mutex **holder,
 	struct kustos_hold **hold, struct rival *rival)
 {
 	*holder = NULL;
 	*hold = NULL;
-	if (who == 3) {
+	if (who == ANOTHER_LIBRARY) {
 		rival_enter(rival);
 		return;
 	}
-	if (who == 1)
+	if (who == ANOTHER_OBJECT)
 		*holder = mutex_new(client, 32);
-	*hold = hold_take(who == 0 ? mutex : who == 1 ? *holder : rivals);
+	*hold = hold_take(who == THE_OBJECT	? mutex
+			: who == ANOTHER_OBJECT ? *holder
+						: rivals);
 }
 
 static void vacate(struct kustos_mutex *holder, struct kustos_hold *hold,
@@ -155,14 +158,14 @@ START_TEST(L20_a_try_at_what_is_held_is_EBUSY_and_leaves_nothing)
 	struct rival rival;
 	struct ask a = { .calls = 0 };
 
-	occupy(_i, &holder, &hold, &rival);
+	occupy((enum holder)_i, &holder, &hold, &rival);
 	for (int i = 0; i < 5; i++)
 		check_err(kustos_mutex_lock(mutex, KUSTOS_NOW, NULL),
 			KUSTOS_EBUSY);
 	check_err(kustos_mutex_acquire(mutex, KUSTOS_NOW, NULL, &none),
 		KUSTOS_EBUSY);
 	ck_assert_ptr_null(none);
-	if (_i > 1) {
+	if (_i >= ANOTHER_CLIENT) {
 		ask(&a, mutex, KUSTOS_NOW);
 		check_err(ask_wait(&a, 2000), KUSTOS_EBUSY);
 	} else { /* held by the same client: nothing is sent */
@@ -208,7 +211,7 @@ START_TEST(L20_a_deadline_ends_a_wait_in_time_and_leaves_nothing)
 	struct rival rival;
 	int64_t start, took;
 
-	occupy(_i, &holder, &hold, &rival);
+	occupy((enum holder)_i, &holder, &hold, &rival);
 	start = test_now_ms();
 	check_err(kustos_mutex_lock(mutex, kustos_after_ms(100), NULL),
 		KUSTOS_ETIMEDOUT);
@@ -475,10 +478,12 @@ int main(void)
 		U01_unlock_by_another_thread_is_an_error_and_does_nothing);
 	tcase_add_test(t, U01_a_hold_is_released_by_any_thread);
 	tcase_add_loop_test(t,
-		L20_a_try_at_what_is_held_is_EBUSY_and_leaves_nothing, 0, 4);
+		L20_a_try_at_what_is_held_is_EBUSY_and_leaves_nothing, 0,
+		ANOTHER_LIBRARY + 1);
 	tcase_add_test(t, L20_a_try_right_after_a_release_finds_it_free);
 	tcase_add_loop_test(t,
-		L20_a_deadline_ends_a_wait_in_time_and_leaves_nothing, 0, 4);
+		L20_a_deadline_ends_a_wait_in_time_and_leaves_nothing, 0,
+		ANOTHER_LIBRARY + 1);
 	tcase_add_test(t, L20_a_deadline_holds_behind_a_queue_of_short_holders);
 	tcase_add_loop_test(t, L05_a_cancel_ends_a_wait_and_leaves_nothing, 0,
 		2);
