@@ -77,25 +77,25 @@ enum kustos_err {
 	/* The server's answers. */
 	KUSTOS_ENONODE = 80,	 /* no such node, or no such parent */
 	KUSTOS_EEXISTS = 81,	 /* the node exists already */
-	KUSTOS_EBADVERSION = 82, /* the node's version is another */
+	KUSTOS_EBADVERSION = 82, /* the node has another version */
 	KUSTOS_ENOTEMPTY = 83,	 /* the node has children */
 	KUSTOS_ENOCHILDREN = 84, /* an ephemeral node cannot have children */
 	KUSTOS_ENOAUTH = 85,	 /* the node's ACL forbids this */
 	KUSTOS_EBADACL = 86,	 /* the ACL of a new node is not valid */
 	KUSTOS_EQUOTA = 87,	 /* a quota of the server is used up */
 	KUSTOS_EROLLEDBACK = 88, /* another operation of the same multi failed */
-	KUSTOS_ESERVER = 89,	 /* an answer without a better name here */
+	KUSTOS_ESERVER = 89,	 /* the server reported another error */
 
 	/* About what a recipe grants. */
 	KUSTOS_ENOTHELD = 100,	 /* the caller does not hold it */
 	KUSTOS_ESATURATED = 101, /* the line has used up its numbers */
-	KUSTOS_ECHANGED = 102,	 /* it is no longer what was shown */
-	KUSTOS_EABSENT = 103,	 /* no candidate with that id waits */
+	KUSTOS_ECHANGED = 102,	 /* the node is no longer the one shown */
+	KUSTOS_EABSENT = 103,	 /* no such candidate waits */
 	KUSTOS_EBROKEN = 104,	 /* one that is waited for has died */
 	KUSTOS_EDISAGREE = 105,	 /* others use another number */
 	KUSTOS_EEMPTY = 106,	 /* there is nothing to take */
 	KUSTOS_EFULL = 107,	 /* there is no room for more */
-	KUSTOS_ECORRUPT = 108 /* the data has not the form that it must have */
+	KUSTOS_ECORRUPT = 108	 /* the data or the name is malformed */
 };
 
 /* Return a sentence about "err" in English, without a full stop.  Never NULL,

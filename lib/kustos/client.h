@@ -82,11 +82,11 @@ struct kustos_ticket {
 /* Where callbacks run. */
 enum kustos_dispatch {
 	/* On threads of Kustos, started when there is something to run.  One
-	   callback runs at a time, except that the callback for LOST does not
-	   wait for a callback that takes long: it runs beside it. */
+	   callback runs at a time, except that a callback for a loss does not
+	   wait for another that takes long: it runs beside it. */
 	KUSTOS_DISPATCH_THREAD = 0,
-	/* Where the program calls kustos_client_dispatch().  The callback for
-	   LOST then runs as soon as the program calls that, and no sooner. */
+	/* Where the program calls kustos_client_dispatch().  A callback for a
+	   loss then runs as soon as the program calls that, and no sooner. */
 	KUSTOS_DISPATCH_FD = 1
 };
 
@@ -206,7 +206,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_flush(
 	struct kustos_client *client, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Return the state by the clock at this instant. */
+/* Return the state at this instant, as the clock decides it. */
 KUSTOS_API enum kustos_state kustos_client_state(struct kustos_client *client);
 
 /* Return for how many milliseconds the session is certainly alive; 0 if that

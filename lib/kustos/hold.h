@@ -72,7 +72,7 @@ KUSTOS_API const char *kustos_hold_state_name(enum kustos_hold_state state);
    touched. */
 KUSTOS_API enum kustos_err kustos_hold_release(struct kustos_hold *hold);
 
-/* Return the state by the clock at this instant. */
+/* Return the state at this instant, as the clock decides it. */
 KUSTOS_API enum kustos_hold_state kustos_hold_state(struct kustos_hold *hold);
 
 /* Return for how many milliseconds the hold is certainly yours; 0 if it is

@@ -19,11 +19,11 @@
  * can be used together with this if that order is the same.)  The cost is that
  * of taking the locks one after the other; giving them back waits for nothing.
  *
- * The hold of all is a hold like any other (<kustos/hold.h>).  Its state is the
- * worst of the states of its parts: it is lost when the first of them is lost,
- * and that is reported once.  kustos_hold_multi() checks the nodes of all
- * parts.  Its token and its path are those of the part whose path is the last
- * in order.
+ * The hold of all is a hold like any other (<kustos/hold.h>); its parts are the
+ * holds of the locks.  Its state is the worst of the states of its parts: it is
+ * lost when the first of them is lost, and that is reported once.
+ * kustos_hold_multi() checks the nodes of all parts.  Its token and its path
+ * are those of the part whose path is the last in order.
  *
  * Threads: every call is safe from any thread and any callback.
  */

@@ -4,10 +4,10 @@
  * Link with -lkustos (pkg-config kustos).
  *
  * A line is a node whose children stand in the order of the numbers that the
- * server gave them.  These calls need no mutex; they read and change the lines
- * of every library whose names they know.  An ephemeral node, which has no
- * children, is a simple lock (<kustos/simple.h>): a line with one participant,
- * its holder; those who wait for it cannot be seen.
+ * server gave them.  These calls need no mutex or other object; they read and
+ * change the lines of every library whose names they know.  An ephemeral node,
+ * which has no children, is a simple lock (<kustos/simple.h>): a line with one
+ * participant, its holder; those who wait for it cannot be seen.
  *
  * Threads: every call is safe from any thread.  Those that take a deadline have
  * no form with a callback: an event loop calls them from a thread of its own,
@@ -36,7 +36,8 @@ enum kustos_style {
 	KUSTOS_STYLE_KAZOO = 2,	  /* <hex32>__lock__N, __rlock__N */
 	KUSTOS_STYLE_SESSION = 3, /* x-<session>-N: ZooKeeper's own recipes */
 	KUSTOS_STYLE_NODE = 4,	  /* the path itself: a simple lock */
-	KUSTOS_STYLE_EXTRA = 5	  /* none of these, but an extra mark */
+	KUSTOS_STYLE_EXTRA = 5	  /* none of these, but it has an extra
+				     mark */
 };
 
 /* Return "curator" and so on; never NULL, never freed. */

@@ -156,9 +156,10 @@ KUSTOS_API void kustos_claims_destroy(struct kustos_claims *claims);
    KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
    connection, or the server is overloaded; KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED;
    KUSTOS_ELIMIT if the session's ephemeral nodes together would be more than a
-   server can clean up; KUSTOS_ENOAUTH, KUSTOS_EQUOTA, or KUSTOS_EEXISTS (as for
-   a put) from the node to which an item is moved; KUSTOS_ECLOSED; KUSTOS_EAUTH;
-   KUSTOS_EINVAL; KUSTOS_ENOMEM; KUSTOS_EFORKED or KUSTOS_ESERVER.
+   server can clean up; KUSTOS_ENOAUTH; KUSTOS_EQUOTA; KUSTOS_EEXISTS (as for a
+   put) if an item is to be moved, and the next number where it is moved to is
+   taken; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_EINVAL; KUSTOS_ENOMEM;
+   KUSTOS_EFORKED or KUSTOS_ESERVER.
 
    An item that cannot be read, written, or moved where it belongs ends the
    current waits with the reason.  Then it is passed over, and looked at again a

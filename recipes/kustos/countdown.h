@@ -98,8 +98,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_join(
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 /* Count the participant "id", which is done, whether it joined or not.  It
-   counts once, however often this is called, and by whom.  Returns KUSTOS_OK,
-   also if it was counted before; and as kustos_create(). */
+   counts once, however often this is called, and whoever calls it.  Returns
+   KUSTOS_OK, also if it was counted before; and as kustos_create(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_done(
 	struct kustos_countdown *countdown, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
@@ -117,14 +117,14 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_done_async(
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_countdown_fn *done, void *arg);
 
-/* Wait until the count of participants are done.  KUSTOS_NOW: only look.  What
-   a server answers after the call decides, not an event.  A wait survives
-   disconnects and the end of the session.  Any number of threads and callbacks
-   may wait with one object; they share one watch.  If neither the object nor
-   the latch has a count, the call waits for that, too.  Returns KUSTOS_OK;
-   KUSTOS_EBROKEN if a participant that joined has died and is not done;
-   KUSTOS_EDISAGREE if the latch has another count than the object, or two;
-   KUSTOS_EBUSY if the latch is not at zero and "deadline" is KUSTOS_NOW;
+/* Wait until as many participants as the count are done.  KUSTOS_NOW: only
+   look.  What a server answers after the call decides, not an event.  A wait
+   survives disconnects and the end of the session.  Any number of threads and
+   callbacks may wait with one object; they share one watch.  If neither the
+   object nor the latch has a count, the call waits for that, too.  Returns
+   KUSTOS_OK; KUSTOS_EBROKEN if a participant that joined has died and is not
+   done; KUSTOS_EDISAGREE if the latch has another count than the object, or
+   two; KUSTOS_EBUSY if the latch is not at zero and "deadline" is KUSTOS_NOW;
    KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection;
    KUSTOS_ETIMEDOUT; KUSTOS_ECANCELED; KUSTOS_ENOAUTH if the node may not be
    read; KUSTOS_ECLOSED; KUSTOS_EAUTH; KUSTOS_ENOMEM or KUSTOS_EFORKED. */
@@ -184,7 +184,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_look_async(
    is no latch; KUSTOS_ENOTEMPTY if there is something else below its node, and
    then only the latch's nodes have gone; KUSTOS_EBUSY if others keep changing
    it; and as kustos_children() and kustos_multi().  There is no form with a
-   callback: call it from a thread of its own beside an event loop. */
+   callback: a program with an event loop calls this from another thread. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_remove(
 	struct kustos_countdown *countdown, kustos_deadline deadline,
 	struct kustos_cancel *cancel);

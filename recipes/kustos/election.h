@@ -89,9 +89,9 @@ struct kustos_latch_options {
 	   in the same term, and nobody else leads in between; a waiter keeps
 	   its turn.  An older node of that session with the same id, which the
 	   process had no more use for, is deleted: so latches of one line need
-	   different ids.  Otherwise, or if there is no such node, the option
-	   has no effect.  The latch writes its id again, if the node said
-	   something else.  Ignored with "one_node".
+	   different ids.  If no session was resumed, or it has no such node,
+	   the option has no effect.  The latch writes its id again, if the node
+	   said something else.  Ignored with "one_node".
 
 	   A node that nobody takes over stays for as long as the session lives,
 	   that is, as long as this process lives, and nobody behind it leads
@@ -192,17 +192,17 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
    waits here must call that.
 
    Returns KUSTOS_OK: the other was the first when we left.  Before anything was
-   done: KUSTOS_EABSENT if no candidate with that id waits; KUSTOS_EUNSUPPORTED
-   with "one_node"; KUSTOS_ENOAUTH if the latch may not delete its own node,
-   which would stay in the way of all until its session ends, or if the
-   candidate that is next, or each that could have that id, has data that this
-   client may not read; KUSTOS_ETOOBIG if there are more candidates between the
-   two than one transaction can delete; KUSTOS_ENOTHELD if the latch does not
-   lead; KUSTOS_EDEADLK in the callbacks of the latch and of its hold, where
-   only the second form can be used.  KUSTOS_ELOST if leadership was lost
-   meanwhile.  KUSTOS_ECHANGED if the other left, or took another id, during the
-   hand-over; then whoever is first leads.  KUSTOS_EUNKNOWN if the answer was
-   lost and nothing shows the outcome.
+   done: KUSTOS_EABSENT if no candidate waits, or none with that id;
+   KUSTOS_EUNSUPPORTED with "one_node"; KUSTOS_ENOAUTH if the latch may not
+   delete its own node, which would stay in the way of all until its session
+   ends, or if it may not read the data of the next candidate ("id" NULL), or of
+   some candidate while none that it may read has that id; KUSTOS_ETOOBIG if
+   there are more candidates between the two than one transaction can delete;
+   KUSTOS_ENOTHELD if the latch does not lead; KUSTOS_EDEADLK in the callbacks
+   of the latch and of its hold, where only the second form can be used.
+   KUSTOS_ELOST if leadership was lost meanwhile.  KUSTOS_ECHANGED if the other
+   left, or took another id, during the hand-over; then whoever is first leads.
+   KUSTOS_EUNKNOWN if the answer was lost and nothing shows the outcome.
 
    After KUSTOS_ETIMEDOUT (also if "deadline" is KUSTOS_NOW and the connection
    is away meanwhile), KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_ENOMEM and

@@ -44,10 +44,10 @@ struct kustos_mutex_options {
 	size_t size; /* of this struct, as the program knows it */
 
 	/* How many times in a row threads of this object may hand over to each
-	   other, within 50 ms of the grant, before other processes have their
-	   turn.  Such a hand-over keeps the node and its token.  0: each lock
-	   has a node and a token of its own, and the threads of all processes
-	   are served in one order.  Default 32. */
+	   other, within 50 ms after the node was granted, before other
+	   processes have their turn.  Such a hand-over keeps the node and its
+	   token.  0: each lock has a node and a token of its own, and the
+	   threads of all processes are served in one order.  Default 32. */
 	int local_handoffs;
 
 	enum kustos_dialect dialect; /* KAZOO: shared with a stock kazoo Lock
@@ -65,8 +65,8 @@ struct kustos_mutex_options {
 	const char *reason;
 
 	/* Makes the holder revocable; its node is then empty unless "data" is
-	   given.  Called at most once for each request to give the hold back.
-	   The program decides whether it does.  After such a request the hold
+	   given.  Called at most once for each request to give the hold back;
+	   the program decides whether to do so.  After such a request the hold
 	   is not handed over to another thread of this object. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
@@ -140,7 +140,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_lock(
 KUSTOS_API enum kustos_err kustos_mutex_unlock(struct kustos_mutex *mutex);
 
 /* Return the hold of this thread's lock(), or NULL if there is none.  It serves
-   to look at the state and to set callbacks; unlock() releases it, the program
+   to look at the state and to set callbacks.  unlock() releases it; the program
    must not. */
 KUSTOS_API struct kustos_hold *kustos_mutex_hold(struct kustos_mutex *mutex);
 

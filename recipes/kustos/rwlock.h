@@ -48,9 +48,9 @@ struct kustos_rwlock_options {
 	size_t size; /* of this struct, as the program knows it */
 
 	/* How many times in a row writers of this object may hand over to each
-	   other, within 50 ms of the grant, before other processes have their
-	   turn; as for a mutex (<kustos/mutex.h>).  Each reader has a node of
-	   its own.  Default 32. */
+	   other, within 50 ms after the node was granted, before other
+	   processes have their turn; as for a mutex (<kustos/mutex.h>).  Each
+	   reader has a node of its own.  Default 32. */
 	int local_handoffs;
 
 	enum kustos_dialect dialect; /* KAZOO: shared with kazoo's ReadLock and
@@ -129,7 +129,7 @@ KUSTOS_API enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
 /* Return the hold of this thread's lock(), or NULL if there is none.  It serves
-   to look at the state and to set callbacks; unlock() releases it, the program
+   to look at the state and to set callbacks.  unlock() releases it; the program
    must not. */
 KUSTOS_API struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 	enum kustos_side side);

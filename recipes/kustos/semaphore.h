@@ -214,7 +214,7 @@ KUSTOS_API enum kustos_err kustos_semaphore_mutex_unlock(
 	struct kustos_semaphore_mutex *mutex);
 
 /* Return the hold of this object's lock, or NULL if there is none.  It serves
-   to look at the state and to set callbacks; unlock() releases it, the program
+   to look at the state and to set callbacks.  unlock() releases it; the program
    must not. */
 KUSTOS_API struct kustos_hold *kustos_semaphore_mutex_hold(
 	struct kustos_semaphore_mutex *mutex);

@@ -23,8 +23,8 @@
  * - Each release wakes all who wait.  With N of them (processes, or objects;
  *   not the threads of one object) this costs N reads and, the first time, N
  *   tries to make the node, which are writes.  A caller that has been beaten
- *   waits for a random time before its next try, 17 ms at the most, and reads
- *   before it tries; that leaves a few tries in all.
+ *   waits from then on for a random time before each try, 17 ms at the most,
+ *   and reads before it tries; that leaves a few tries in all.
  * - Names do not tell nodes apart.  If somebody deletes the node of a holder by
  *   hand, another client gets the lock.  Until the first holder is notified,
  *   its kustos_hold_multi() still succeeds, and its release deletes the other's
@@ -58,9 +58,9 @@ struct kustos_simple_options {
 	size_t size; /* of this struct, as the program knows it */
 
 	/* How many times in a row threads of this object may hand over to each
-	   other, within 50 ms of the grant, before the node is given up.  Such
-	   a hand-over keeps the node and its token.  0: each lock has a node
-	   and a token of its own.  Default 32. */
+	   other, within 50 ms after the node was granted, before the node is
+	   given up.  Such a hand-over keeps the node and its token.  0: each
+	   lock has a node and a token of its own.  Default 32. */
 	int local_handoffs;
 
 	/* Stored in the node.  NULL: the client's default data or, if it has
@@ -134,7 +134,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_simple_lock(
 KUSTOS_API enum kustos_err kustos_simple_unlock(struct kustos_simple *lock);
 
 /* Return the hold of this thread's lock(), or NULL if there is none.  It serves
-   to look at the state and to set callbacks; unlock() releases it, the program
+   to look at the state and to set callbacks.  unlock() releases it; the program
    must not. */
 KUSTOS_API struct kustos_hold *kustos_simple_hold(struct kustos_simple *lock);
 
