@@ -117,7 +117,7 @@ figure tools/cmd_elect.c 'RESTART_MS' $MS 'no sooner than @ second after'
 figure tools/queue_held.c 'PAUSE_MS' $MS 'either, for @ second,'
 figure tools/queue_held.c 'LONGEST_MS' $MS 'up to @ seconds;'
 figure tools/queue_held.h 'HELD_MAX' 1 'If @ items are passed over'
-figure tools/queue_held.h 'HELD_MAX' 1 'of @ that fail no more'
+figure tools/queue_held.h 'HELD_MAX' 1 'once @ failed items are held'
 figure tools/tool.h 'TOOL_BROKEN =' 1 'it ends: with @ if'
 figure tools/queue_options.c 'KAZOOS_PRIORITY' 1 "0, and of kazoo's @, by"
 figure tools/cmd_top.c 'INTERVAL_MS' $MS 'again every @ seconds'
