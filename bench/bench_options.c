@@ -59,9 +59,8 @@ const char bench_help[] =
 	"                        characters if FILE is \"-\" or ends in .txt\n";
 
 const char bench_codes[] =
-	"Exit codes: 0; 122 if two held at once that must not, 123 if no "
-	"server\n"
-	"can be reached, 124 for another failure, 125 for a usage error.\n";
+	"Exit codes: 0; 122 if two held at once that must not, 123 if no\n"
+	"server answers, 124 for another failure, 125 for a usage error.\n";
 
 enum {
 	OPT_READERS = TOOL_OPT_OWN,

@@ -34,7 +34,7 @@ static const char codes[] =
 	"  121  timed out (-w)\n"
 	"  122  while COMMAND ran the session ended, or the member's node\n"
 	"       was deleted, and the others did not wait for this member\n"
-	"  123  no server can be reached\n"
+	"  123  no server answers\n"
 	"  124  another failure, described on standard error\n"
 	"  125  usage error\n"
 	"  126  COMMAND cannot be executed\n"

@@ -32,8 +32,8 @@ static const char help[] =
 static const char codes[] =
 	"Exit codes: 0; 117 if PATH does not exist or nobody is there, 118\n"
 	"if the node is no longer the one that was shown, 119 if not\n"
-	"confirmed, 123 if no server can be reached, 124 for another\n"
-	"failure, 125 for a usage error.\n";
+	"confirmed, 123 if no server answers, 124 for another failure, 125\n"
+	"for a usage error.\n";
 
 enum { OPT_TOKEN = TOOL_OPT_OWN, OPT_REVOKE };
 

@@ -35,7 +35,7 @@ static const char codes[] =
 	"  117  there is no such latch ('status')\n"
 	"  120  not all are done (-w 0)\n"
 	"  121  timed out (-w)\n"
-	"  123  no server can be reached\n"
+	"  123  no server answers\n"
 	"  124  another failure, described on standard error, such as a\n"
 	"       latch with a different count\n"
 	"  125  usage error\n"

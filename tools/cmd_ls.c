@@ -24,8 +24,8 @@ static const char help[] =
 	"      --json            print one JSON object\n";
 
 static const char codes[] =
-	"Exit codes: 0; 117 if PATH does not exist, 123 if no server can be\n"
-	"reached, 124 for another failure, 125 for a usage error.\n";
+	"Exit codes: 0; 117 if PATH does not exist, 123 if no server\n"
+	"answers, 124 for another failure, 125 for a usage error.\n";
 
 static const struct option long_options[] = {
 	TOOL_OPTION_MARKS,

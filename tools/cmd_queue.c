@@ -64,7 +64,7 @@ static const char codes[] =
 	"  117  there is no such queue (ls)\n"
 	"  120  there is no item, or no room (-w 0)\n"
 	"  121  timed out waiting for an item, or for room (-w)\n"
-	"  123  no server can be reached\n"
+	"  123  no server answers\n"
 	"  124  another failure, described on standard error\n"
 	"  125  usage error\n"
 	"  126  COMMAND cannot be executed\n"

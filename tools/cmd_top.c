@@ -23,14 +23,14 @@ static const char help[] =
 	"  -i, --interval SECONDS\n"
 	"                        time between two looks; 0.1 or more\n"
 	"      --once            look once\n"
-	"      --frames NUMBER   look this often\n"
+	"      --frames NUMBER   look so many times\n"
 	"      --bare            show also empty nodes that never had a\n"
 	"                        child, as barriers\n"
 	"      --json            print a JSON object for each look\n";
 
 static const char codes[] =
-	"Exit codes: 0; 117 if PATH does not exist, 123 if no server can be\n"
-	"reached, 124 for another failure, 125 for a usage error.\n";
+	"Exit codes: 0; 117 if PATH does not exist, 123 if no server\n"
+	"answers, 124 for another failure, 125 for a usage error.\n";
 
 enum { OPT_ONCE = TOOL_OPT_OWN, OPT_FRAMES, OPT_BARE };
 

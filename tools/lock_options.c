@@ -63,7 +63,7 @@ const char semaphore_help[] =
 	"                        is the same as --nonblock\n" COMMON_HELP;
 
 #define COMMON_CODES                                            \
-	"  123  no server can be reached\n"                     \
+	"  123  no server answers\n"                            \
 	"  124  another failure, described on standard error\n" \
 	"  125  usage error\n"                                  \
 	"  126  COMMAND cannot be executed\n"                   \
