@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #if defined(__cplusplus) && defined(__GNUC__) && !defined(__clang__)
-/* A call that is named as what it fills in hides no constructor that is called. */
+/* A function may have the name of the struct that it fills in: the constructor
+   that it hides is never called. */
 #define KUSTOS_BEGIN                                                      \
 	_Pragma("GCC diagnostic push")                                    \
 		_Pragma("GCC diagnostic ignored \"-Wshadow\"") extern "C" \

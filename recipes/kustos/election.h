@@ -350,7 +350,7 @@ KUSTOS_API enum kustos_err kustos_selector_interrupt(
 KUSTOS_API void kustos_selector_close(struct kustos_selector *selector);
 
 /* Return 1 if the selector certainly leads at this instant; 0 once it was
-   closed, even while "lead" has not returned: what "lead" still has is told by
+   closed, even while "lead" has not returned: what "lead" still has is shown by
    its hold. */
 KUSTOS_API int kustos_selector_leads(struct kustos_selector *selector);
 
