@@ -239,10 +239,11 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll_many(
    item that is claimed is deleted as well, and its ack reports that.  An item
    that is claimed at that moment stays, and so does one that has children.
    "unfit" of the options is called for the latter; if nothing was taken with
-   this object before, the first take calls it once more.  Returns KUSTOS_OK,
-   also if there is no such item; KUSTOS_EINVAL if the queue is of another kind;
-   and as kustos_children() and kustos_delete().  There is no form with a
-   callback: a program with an event loop calls this from another thread. */
+   this object before, a later take that meets the item calls it once more.
+   Returns KUSTOS_OK, also if there is no such item; KUSTOS_EINVAL if the queue
+   is of another kind; and as kustos_children() and kustos_delete().  There is
+   no form with a callback: a program with an event loop calls this from another
+   thread. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_remove_id(
 	struct kustos_queue *queue, const char *id, kustos_deadline deadline,
 	struct kustos_cancel *cancel, size_t *removed);
