@@ -2,26 +2,26 @@
 
 #include "candidate_impl.h"
 
-/* A thread that waits until the candidate leads.  Not the struct of vigil.h. */
-struct ku_vigil {
+/* A thread that waits until the candidate leads.  */
+struct ku_lead_wait {
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_candidate *candidate;
 	bool once;
-	struct ku_vigil *prev, *next;
+	struct ku_lead_wait *prev, *next;
 };
 
-static void unlink_vigil(struct ku_vigil *vigil)
+static void unlink_wait(struct ku_lead_wait *waiter)
 {
-	KU_LIST_REMOVE(vigil->candidate->vigils, vigil);
+	KU_LIST_REMOVE(waiter->candidate->lead_waits, waiter);
 }
 
 void ku_candidate_wake(struct ku_candidate *c, enum kustos_err err)
 {
-	while (c->vigils != NULL) {
-		struct ku_vigil *vigil = c->vigils;
+	while (c->lead_waits != NULL) {
+		struct ku_lead_wait *waiter = c->lead_waits;
 
-		unlink_vigil(vigil);
-		ku_wait_end(&vigil->wait, err);
+		unlink_wait(waiter);
+		ku_wait_end(&waiter->wait, err);
 	}
 }
 
@@ -95,23 +95,23 @@ enum kustos_err ku_candidate_leads(const struct ku_candidate *c)
 	}
 }
 
-static enum kustos_err vigil_start(struct ku_wait *wait)
+static enum kustos_err wait_start(struct ku_wait *wait)
 {
-	struct ku_vigil *vigil = (struct ku_vigil *)wait;
-	struct ku_candidate *c = vigil->candidate;
+	struct ku_lead_wait *waiter = (struct ku_lead_wait *)wait;
+	struct ku_candidate *c = waiter->candidate;
 	enum kustos_err err = ku_candidate_leads(c);
 
 	if (err == KUSTOS_OK)
 		ku_wait_end(wait, KUSTOS_OK);
-	if (err != KUSTOS_EBUSY || vigil->once)
+	if (err != KUSTOS_EBUSY || waiter->once)
 		return err;
-	KU_LIST_PUSH(c->vigils, vigil);
+	KU_LIST_PUSH(c->lead_waits, waiter);
 	return KUSTOS_OK;
 }
 
-static void vigil_give_up(struct ku_wait *wait, enum kustos_err why)
+static void wait_give_up(struct ku_wait *wait, enum kustos_err why)
 {
-	unlink_vigil((struct ku_vigil *)wait);
+	unlink_wait((struct ku_lead_wait *)wait);
 	ku_wait_end(wait, why);
 }
 
@@ -119,13 +119,13 @@ enum kustos_err ku_candidate_wait(struct ku_candidate *c,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
 	static const struct ku_wait_calls calls = {
-		.start = vigil_start,
-		.give_up = vigil_give_up,
+		.start = wait_start,
+		.give_up = wait_give_up,
 	};
-	struct ku_vigil vigil = { .candidate = c,
+	struct ku_lead_wait waiter = { .candidate = c,
 		.once = deadline == KUSTOS_NOW };
 
-	vigil.wait.client = c->client;
-	vigil.wait.calls = &calls;
-	return ku_wait_block(&vigil.wait, deadline, cancel);
+	waiter.wait.client = c->client;
+	waiter.wait.calls = &calls;
+	return ku_wait_block(&waiter.wait, deadline, cancel);
 }

@@ -61,7 +61,7 @@ struct ku_errand {
 	struct ku_errand *next;
 };
 
-struct ku_vigil;
+struct ku_lead_wait;
 
 struct ku_candidate {
 	/* Constant. */
@@ -85,7 +85,7 @@ struct ku_candidate {
 	struct ku_term *term; /* that waits or leads */
 	struct ku_term *told; /* of whose gain the program was told */
 	struct ku_term *over;
-	struct ku_vigil *vigils;
+	struct ku_lead_wait *lead_waits;
 	struct ku_errand *errands;
 	struct ku_search *search; /* NULL: none is under way */
 	int orphans; /* hand-overs that nobody waits for any more */

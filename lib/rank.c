@@ -9,26 +9,29 @@
 
 /* In this order: the mark of leases, that of elections, those of locks, those
    of read/write locks.  The rules below are ranges of this table. */
-static const struct ku_mark marks[] = {
-	{ "lease-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LEASE },
-	{ "latch-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_CANDIDATE },
-	{ "lock-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LOCK },
+enum { LEASE, LATCH, LOCK, RW = LOCK + 4, MARKS = RW + 4 };
+static const struct ku_mark marks[MARKS] = {
+	[LEASE] = { "lease-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LEASE },
+	[LATCH] = { "latch-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_CANDIDATE },
+	[LOCK] = { "lock-", KUSTOS_STYLE_LOCK, KUSTOS_KIND_LOCK },
 	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_LOCK },
 	{ "__lock__-", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_LOCK },
 	{ NULL, KUSTOS_STYLE_SESSION, KUSTOS_KIND_LOCK },
-	{ "__READ__", KUSTOS_STYLE_LOCK, KUSTOS_KIND_READ },
+	[RW] = { "__READ__", KUSTOS_STYLE_LOCK, KUSTOS_KIND_READ },
 	{ "__WRIT__", KUSTOS_STYLE_LOCK, KUSTOS_KIND_WRITE },
 	{ "__rlock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_READ },
 	{ "__lock__", KUSTOS_STYLE_KAZOO, KUSTOS_KIND_WRITE },
 };
 
-const struct ku_rule ku_rule_lease = { marks, 1, false, true, false, NULL };
-const struct ku_rule ku_rule_latch = { marks + 1, 1, false, false, false,
-	NULL };
-const struct ku_rule ku_rule_lock = { marks + 2, 4, false, false, false, NULL };
-const struct ku_rule ku_rule_rw = { marks + 6, 4, true, false, false, NULL };
-const struct ku_rule ku_rule_any = { marks, 9, true, false, false, NULL };
-const struct ku_rule ku_rule_seat = { NULL, 0, false, false, true, NULL };
+#define RANGE(from, to) .marks = marks + (from), .mark_count = (to) - (from)
+
+const struct ku_rule ku_rule_lease = { RANGE(LEASE, LATCH), .counts = true };
+const struct ku_rule ku_rule_latch = { RANGE(LATCH, LOCK) };
+const struct ku_rule ku_rule_lock = { RANGE(LOCK, RW) };
+const struct ku_rule ku_rule_rw = { RANGE(RW, MARKS), .downgrades = true };
+/* All but the last: its text is that of a lock's mark as well. */
+const struct ku_rule ku_rule_any = { RANGE(0, MARKS - 1), .downgrades = true };
+const struct ku_rule ku_rule_seat = { .seat = true };
 
 bool ku_marks_valid(const char *extra)
 {
