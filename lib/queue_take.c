@@ -93,11 +93,8 @@ static void give_back(struct ku_queue *q, struct ku_catch *c)
    behind them, too. */
 static void put_back(struct ku_queue *q, struct ku_catches *from)
 {
-	while (from->count > 0) {
-		struct ku_catch *c = ku_catch_pop(from);
-
-		give_back(q, c);
-	}
+	while (from->count > 0)
+		give_back(q, ku_catch_pop(from));
 }
 
 void ku_take_put_back(struct ku_queue *q)
