@@ -54,7 +54,8 @@ const char bench_help[] =
 	"                        processes of the servers, if they run here:\n"
 	"                        report the processor time they used\n"
 	"      --json            print one JSON object\n"
-	"      --csv             print comma-separated lines, one a client\n"
+	"      --csv             print comma-separated lines: for each run\n"
+	"                        one for all clients, and one for each\n"
 	"      --plot FILE       draw an SVG file with gnuplot; as\n"
 	"                        characters if FILE is \"-\" or ends in .txt\n";
 

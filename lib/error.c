@@ -50,8 +50,8 @@ static const struct entry entries[] = {
 
 	ENTRY(KUSTOS_ENOTHELD, "the caller does not hold it"),
 	ENTRY(KUSTOS_ESATURATED, "the line's numbers are used up"),
-	ENTRY(KUSTOS_ECHANGED, "the node is no longer the one that was shown"),
-	ENTRY(KUSTOS_EABSENT, "no waiter has that name"),
+	ENTRY(KUSTOS_ECHANGED, "what was shown or named has changed meanwhile"),
+	ENTRY(KUSTOS_EABSENT, "no such candidate waits"),
 	ENTRY(KUSTOS_EBROKEN, "a participant that is waited for has died"),
 	ENTRY(KUSTOS_EDISAGREE, "others use a different number"),
 	ENTRY(KUSTOS_EEMPTY, "there is nothing to take"),

@@ -23,8 +23,9 @@ static const char help[] =
 	"\n"
 	"  -n, --count NUMBER    the number of members; the same for all\n"
 	"  -w, --timeout SECONDS\n"
-	"                        give up if the barrier is still set, or the\n"
-	"                        others have not arrived; 0: do not wait\n"
+	"                        give up if the barrier is still set by\n"
+	"                        then, or the others have not arrived; 0: do\n"
+	"                        not wait\n"
 	"      --no-wait         exit as soon as COMMAND has ended\n";
 
 static const char codes[] =

@@ -18,9 +18,9 @@ static const char help[] =
 	"\n"
 	"A count-down latch at PATH: 'set' stores how many participants must\n"
 	"be done; 'done' counts one participant, once; 'wait' waits until\n"
-	"all are done; 'status' lists them; 'remove' deletes the latch.\n"
+	"that many are; 'status' lists them; 'remove' deletes the latch.\n"
 	"With a COMMAND, 'done' counts when COMMAND has ended with 0; if it\n"
-	"ends otherwise, or this host dies, all who wait are notified.\n"
+	"ends otherwise, or this host dies, all who wait fail.\n"
 	"\n"
 	"  -n, --count NUMBER    how many must be done; for 'wait', if the\n"
 	"                        latch itself does not say\n"
@@ -33,7 +33,7 @@ static const char codes[] =
 	"Exit codes: 0, or that of COMMAND, 128+N if it died of signal N; or\n"
 	"  116  a participant that must be done has died\n"
 	"  117  there is no such latch ('status')\n"
-	"  120  not all are done (-w 0)\n"
+	"  120  not enough are done (-w 0)\n"
 	"  121  timed out (-w)\n"
 	"  123  no server answers\n"
 	"  124  another failure, described on standard error, such as a\n"
@@ -59,7 +59,7 @@ static int with_latch(struct together *t, const char *verb, bool waits,
 	if (err == KUSTOS_OK)
 		err = act(t, latch, deadline);
 	code = together_waited(t, client, verb,
-		waits ? "not so many are done" : NULL, err);
+		waits ? "not enough are done" : NULL, err);
 	kustos_countdown_destroy(latch);
 	tool_close(client);
 	return tool_flush(code);

@@ -113,7 +113,7 @@ static void end(struct ask *ask)
 }
 
 static const struct ask_calls calls = { "cannot get a lease of",
-	"no lease is free", "no lease was free", start, look, end };
+	"there is no room", "there was no room", start, look, end };
 
 /* Store the number of leases for all who name the same node. */
 static int set_max(struct semaphore *s)

@@ -38,9 +38,9 @@ static const char help[] =
 
 static const char codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N; else 0\n"
-	"if stopped by a signal, 124 if the server cannot start or ends by\n"
-	"itself, 125 for a usage error, 126 if COMMAND cannot be executed,\n"
-	"127 if it was not found.\n";
+	"if stopped by a signal or by --until-eof, 124 if the server cannot\n"
+	"start or ends by itself, 125 for a usage error, 126 if COMMAND\n"
+	"cannot be executed, 127 if it was not found.\n";
 
 enum { OPT_ENSEMBLE = TOOL_OPT_OWN, OPT_PORT, OPT_DATA, OPT_TICK, OPT_EOF };
 

@@ -31,9 +31,9 @@ const char elect_help[] =
 	"      --grace SECONDS   ask COMMAND to end when this much of the\n"
 	"                        lease is left; default an eighth of the\n"
 	"                        session timeout, at most a quarter\n"
-	"      --watch           do not take part; print a line for each new\n"
-	"                        leader, and when the leader changes its\n"
-	"                        data\n"
+	"      --watch           do not take part; print a line whenever\n"
+	"                        another leads, nobody leads any more, or\n"
+	"                        the leader changes its data\n"
 	"      --json            with --watch: print JSON objects\n";
 
 const char elect_codes[] =

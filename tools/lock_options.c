@@ -58,8 +58,8 @@ const char semaphore_help[] =
 	"                        instead\n"
 	"      --set-max N       store N in NODE, and do nothing else\n"
 	"      --leases K        hold K leases at once, or none\n"
-	"      --nonblock        fail if no lease is free\n"
-	"  -w, --wait SECONDS    fail if no lease was free in this time; 0\n"
+	"      --nonblock        fail if there is no room\n"
+	"  -w, --wait SECONDS    fail if there was no room in this time; 0\n"
 	"                        is the same as --nonblock\n" COMMON_HELP;
 
 #define COMMON_CODES                                            \
@@ -78,7 +78,7 @@ const char lock_codes[] =
 
 const char semaphore_codes[] =
 	"Exit codes: that of COMMAND, 128+N if it died of signal N, or\n"
-	"  120  no lease is free (--nonblock)\n"
+	"  120  there is no room (--nonblock)\n"
 	"  121  timed out (-w)\n"
 	"  122  lost, or about to be lost, while COMMAND ran\n" COMMON_CODES;
 

@@ -109,8 +109,8 @@ static void tell_lost(const struct consumption *c, int code,
 		 "stored: it %s",
 		c->q->job.path, c->q->job.argv[0], code,
 		err == KUSTOS_ELOST
-			? "will be delivered again, unless another consumer "
-			  "took it"
+			? "will be delivered again, unless a program that "
+			  "ignores claims took it"
 			: "is gone, and may have been delivered again");
 }
 
@@ -283,7 +283,8 @@ static int ended(const struct consumption *c, enum kustos_err err)
 
 	if (count > 0) {
 		tool_say("%s: %d done, %d failed%s", c->q->job.path, c->done,
-			count, c->held.count == HELD_MAX ? "; giving up" : "");
+			count,
+			c->held.count == HELD_MAX ? "; no more are tried" : "");
 		return TOOL_BROKEN;
 	}
 	if (c->done > 0)

@@ -202,8 +202,7 @@ static void show_line(FILE *out, const struct kustos_participants *list)
 		fprintf(out, "%zu more %s a name of an unknown style\n",
 			list->foreign, list->foreign == 1 ? "has" : "have");
 	if (list->mixed)
-		fputs("mixed dialects: some of these do not wait for the "
-		      "others\n",
+		fputs("mixed dialects: some of these do not wait for others\n",
 			out);
 }
 

@@ -90,10 +90,10 @@ enum kustos_err {
 	/* About what a recipe grants. */
 	KUSTOS_ENOTHELD = 100,	 /* the caller does not hold it */
 	KUSTOS_ESATURATED = 101, /* the line has used up its numbers */
-	KUSTOS_ECHANGED = 102,	 /* the node is no longer the one shown */
+	KUSTOS_ECHANGED = 102,	 /* what was shown or named has changed */
 	KUSTOS_EABSENT = 103,	 /* no such candidate waits */
-	KUSTOS_EBROKEN = 104,	 /* one that is waited for has died */
-	KUSTOS_EDISAGREE = 105,	 /* others use another number */
+	KUSTOS_EBROKEN = 104,	 /* a participant has died */
+	KUSTOS_EDISAGREE = 105,	 /* others use a different number */
 	KUSTOS_EEMPTY = 106,	 /* there is nothing to take */
 	KUSTOS_EFULL = 107,	 /* there is no room for more */
 	KUSTOS_ECORRUPT = 108	 /* the data or the name is malformed */

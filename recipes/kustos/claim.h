@@ -118,8 +118,8 @@ struct kustos_claims_options {
 
 	/* In a queue with priorities or delays the items are listed again as
 	   soon as another client has changed them, so that a newer item can
-	   come first; an ack is a change, too.  With this option they are
-	   listed again only after this many changes by others: less exact, and
+	   come first; an ack is a change, too.  With this option a listing
+	   serves for this many more items after its first: less exact, and
 	   cheaper where many wait. */
 	int stale;
 

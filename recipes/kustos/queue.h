@@ -32,8 +32,8 @@
  * Long queues.  A listing is used until it is exhausted, or others have taken
  * very many of its items.  So a queue that is drained is listed once, however
  * long it is.  A queue with priorities or delays is listed again also when
- * others have put or taken something, unless the option "stale" allows for more
- * changes.  100,000 items work with jute.maxbuffer as shipped: it does not
+ * others have put or taken something, unless the option "stale" lets the old
+ * listing serve for some more items.  100,000 items work with jute.maxbuffer as shipped: it does not
  * limit what this library receives.  (It does limit what Curator receives.)
  *
  * The server numbers items anew when the queue's node is made anew.  The node
@@ -110,9 +110,9 @@ struct kustos_queue_options {
 
 	/* In a queue with priorities or delays the items are listed again when
 	   others have put or taken something, so that a newer item can come
-	   first.  With this option they are listed again only after this many
-	   changes by others: less exact, and cheaper where many wait.
-	   (Curator's minItemsBeforeRefresh.) */
+	   first.  With this option a listing that others have changed still
+	   serves for this many more items after its first: less exact, and
+	   cheaper where many wait.  (Curator's minItemsBeforeRefresh.) */
 	int stale;
 };
 

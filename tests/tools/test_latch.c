@@ -31,7 +31,7 @@ START_TEST(who_waits_goes_on_at_zero)
 	ck_assert_int_eq(cli_run(&a, "latch", "status", LATCH), 117);
 	ck_assert_int_eq(cli_run(&a, "latch", "set", "-n2", LATCH), 0);
 	ck_assert_int_eq(cli_run(&a, "latch", "wait", "-w0", LATCH), 120);
-	cli_hears_error(&a, LATCH ": not so many are done\n");
+	cli_hears_error(&a, LATCH ": not enough are done\n");
 	cli_start(&a, "latch", "wait", "--timeout=50", LATCH);
 	count_down("x");
 	count_down("x");

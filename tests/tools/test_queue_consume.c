@@ -151,8 +151,8 @@ START_TEST(an_item_that_is_taken_from_under_its_command_is_not_promised)
 		121);
 	cli_hears(&a, "x\n");
 	cli_hears_error(&a,
-		"it will be delivered again, unless another consumer took "
-		"it\n");
+		"it will be delivered again, unless a program that "
+		"ignores claims took it\n");
 	ck_assert_int_eq(fixture_children(JOBS), 0);
 }
 END_TEST
@@ -345,7 +345,7 @@ START_TEST(so_many_items_fail_and_no_more)
 	test_within(!cli_runs(&a), 4 * CLI_MS); /* of a thousand processes */
 	ck_assert_int_eq(cli_end(&a), 0);
 	ck_assert_str_eq(a.out_text,
-		"kustos: " JOBS ": 0 done, 1000 failed; giving up\n");
+		"kustos: " JOBS ": 0 done, 1000 failed; no more are tried\n");
 	ck_assert_int_eq(fixture_children(JOBS), 1001);
 }
 END_TEST

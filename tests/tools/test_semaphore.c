@@ -94,12 +94,12 @@ START_TEST(so_many_may_run_and_no_more)
 				 "echo", "ran"),
 		120);
 	ck_assert_str_eq(c.out_text, "");
-	ck_assert_str_eq(c.err_text, "kustos: " SEM ": no lease is free\n");
+	ck_assert_str_eq(c.err_text, "kustos: " SEM ": there is no room\n");
 	ck_assert_int_eq(
 		cli_run(&c, "semaphore", "-w0", "-E9", "-n2", SEM, "true"), 9);
 	ck_assert_int_eq(
 		cli_run(&c, "semaphore", "-w", "1.5", "-n2", SEM, "true"), 121);
-	cli_hears_error(&c, SEM ": no lease was free within 1.5 s\n");
+	cli_hears_error(&c, SEM ": there was no room within 1.5 s\n");
 	cli_start(&c, "semaphore", "-n2", SEM, "--", "echo", "ran");
 	test_within(waiting() == 1, CLI_MS);
 	let_go(&b);
