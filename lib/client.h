@@ -13,6 +13,7 @@
 #include "hosts.h"
 #include "line.h"
 #include "list.h"
+#include "name.h"
 #include "observe.h"
 #include "op.h"
 #include "random.h"
@@ -27,6 +28,7 @@
 #include "witness.h"
 
 #include <pthread.h>
+#include <string.h>
 
 struct ku_manager;
 
@@ -129,6 +131,14 @@ static inline void ku_unlock(struct kustos_client *client)
 static inline int64_t ku_now(const struct kustos_client *client)
 {
 	return ku_boot(&client->env.clock);
+}
+
+/* Return "path", which begins with the prefix, as the program knows it: the rest
+   of it, or "/". */
+static inline const char *ku_program_path(const struct kustos_client *client,
+	const char *path)
+{
+	return ku_path_behind(path, strlen(client->config.prefix));
 }
 
 /* Return whether the session is certainly alive now.  Needs no lock: a caller

@@ -252,7 +252,7 @@ static enum kustos_err init(struct ku_custody *c, const char *name)
 	if (!ku_item_parse(depot->kind, ku_path_leaf(c->item_path), &c->item))
 		return KUSTOS_EINVAL;
 	enum kustos_err err = ku_op_new(client, KU_ZK_DELETE,
-		c->mark_path + strlen(client->config.prefix), 0, &c->undo);
+		ku_program_path(client, c->mark_path), 0, &c->undo);
 	if (err == KUSTOS_OK)
 		c->undo->guaranteed = true;
 	return err;
@@ -333,7 +333,7 @@ void ku_custody_view(const struct ku_custody *c, struct ku_custody_view *out)
 		.len = c->len > 0 ? (size_t)c->len : 0,
 		.created_ms = c->stat.ctime_ms,
 		.deliveries = c->stat.version + !c->counted,
-		.mark = c->mark_path + strlen(c->depot->client->config.prefix),
+		.mark = ku_program_path(c->depot->client, c->mark_path),
 		.token = c->token,
 	};
 }

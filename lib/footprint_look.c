@@ -46,7 +46,7 @@ static void look_at_next(struct kustos_client *client)
 		f->looked_bytes = f->ephemeral_bytes;
 		return;
 	}
-	path = ku_path_behind(path, strlen(client->config.prefix));
+	path = ku_program_path(client, path);
 	enum kustos_err err = ku_op_new(client, KU_ZK_EXISTS, path, 0,
 		&f->look);
 	if (err == KUSTOS_OK) {

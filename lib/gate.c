@@ -147,7 +147,7 @@ struct kustos_lockable ku_gate_lockable(struct ku_gate *gate)
 	if (gate == NULL)
 		return lockable;
 	lockable.client = gate->client;
-	lockable.path = gate->line->path + strlen(gate->client->config.prefix);
+	lockable.path = ku_line_path(gate->line);
 	lockable.object = gate;
 	lockable.acquire = acquire;
 	lockable.acquire_async = acquire_async;

@@ -88,8 +88,7 @@ static bool has(const struct ku_place *place, const char *path)
 	if (place->path != NULL)
 		return strcmp(ku_place_path(place), path) == 0;
 	if (op != NULL && op->kind == KU_ZK_DELETE)
-		return strcmp(op->path + strlen(op->client->config.prefix),
-			       path) == 0;
+		return strcmp(ku_program_path(op->client, op->path), path) == 0;
 	return op != NULL && ku_create_makes(op, ku_path_leaf(path));
 }
 
@@ -112,7 +111,7 @@ bool ku_lines_have(const struct kustos_client *client, const char *path)
 
 const char *ku_line_path(const struct ku_line *line)
 {
-	return line->path + strlen(line->client->config.prefix);
+	return ku_program_path(line->client, line->path);
 }
 
 bool ku_line_mixed(const struct ku_line *line)

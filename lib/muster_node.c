@@ -76,7 +76,7 @@ static void node_ended(struct ku_op *op)
 static enum kustos_err make_op(struct ku_muster *m, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_op **op)
 {
-	const char *relative = path + strlen(m->client->config.prefix);
+	const char *relative = ku_program_path(m->client, path);
 	enum kustos_err err = ku_op_new(m->client, kind, relative, flags, op);
 
 	if (err == KUSTOS_OK && path == m->ready_path) {
@@ -320,7 +320,7 @@ static void free_checks(const struct ku_muster *m, struct kustos_op *ops)
    there. */
 static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
 {
-	const char *ready = m->ready_path + strlen(m->client->config.prefix);
+	const char *ready = ku_program_path(m->client, m->ready_path);
 	size_t count = m->names->count;
 	struct kustos_op *ops = calloc(count + 2, sizeof(*ops));
 	char text[KU_MUSTER_TEXT_SIZE];

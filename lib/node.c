@@ -49,8 +49,7 @@ struct kustos_names *ku_names_copy(const char *const *names, int count)
 static char *take_path(struct ku_op *op)
 {
 	char *path = op->out_path;
-	const char *known = ku_path_behind(path,
-		strlen(op->client->config.prefix));
+	const char *known = ku_program_path(op->client, path);
 
 	memmove(path, known, strlen(known) + 1);
 	op->out_path = NULL;

@@ -140,7 +140,7 @@ static void see_first(struct kustos_observer *o,
 	struct view *view = calloc(1, sizeof(*view));
 	size_t len = reply->len > 0 ? (size_t)reply->len : 0;
 	char *data = reply->len >= 0 ? malloc(len + 1) : NULL;
-	char *path = strdup(o->node + strlen(o->client->config.prefix));
+	char *path = strdup(ku_program_path(o->client, o->node));
 
 	if (view == NULL || path == NULL || (data == NULL && reply->len >= 0)) {
 		free(view);

@@ -305,8 +305,6 @@ static bool keep_reply(struct ku_op *op, const struct ku_zk_reply *reply)
 /* Keep the results of a multi, of which each has its own code. */
 static void keep_results(struct ku_op *op, const struct ku_zk_reply *reply)
 {
-	size_t prefix = strlen(op->client->config.prefix);
-
 	for (int i = 0; i < op->op_count && i < reply->result_count; i++) {
 		const struct ku_zk_result *from = &reply->results[i];
 		struct kustos_op_result *to = &op->out_results[i];
@@ -320,7 +318,7 @@ static void keep_results(struct ku_op *op, const struct ku_zk_reply *reply)
 				: ku_rc_err(from->rc);
 		if (from->path != NULL && to->path != NULL)
 			strcpy((char *)to->path,
-				ku_path_behind(from->path, prefix));
+				ku_program_path(op->client, from->path));
 	}
 }
 

@@ -201,12 +201,11 @@ static void task_tell(struct ku_wait *wait)
 {
 	struct ku_task *task = task_of(wait);
 	struct ku_op *op = &task->op;
-	size_t prefix = strlen(op->client->config.prefix);
 	struct kustos_result result = { 0 };
 
 	if (wait->err == KUSTOS_OK && op->err == KUSTOS_OK) {
 		if (op->out_path != NULL)
-			result.path = ku_path_behind(op->out_path, prefix);
+			result.path = ku_program_path(op->client, op->out_path);
 		result.stat = &op->out_stat;
 		result.data = op->out_data;
 		result.len = op->out_len > 0 ? (size_t)op->out_len : 0;

@@ -17,10 +17,9 @@
 static void renew(struct ku_line *line)
 {
 	struct kustos_client *client = line->client;
-	size_t prefix = strlen(client->config.prefix);
 	struct ku_op *op = NULL;
 
-	if (ku_op_new(client, KU_ZK_DELETE, line->path + prefix, 0, &op) ==
+	if (ku_op_new(client, KU_ZK_DELETE, ku_line_path(line), 0, &op) ==
 		KUSTOS_OK)
 		(void)ku_op_detached(op); /* refused if it has children */
 	else if (op != NULL)

@@ -76,7 +76,7 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 {
 	struct ku_line *line = place->line;
 	const struct ku_place_kind *kind = place->kind;
-	const char *path = line->path + strlen(line->client->config.prefix);
+	const char *path = ku_line_path(line);
 	int flags = KUSTOS_EPHEMERAL | KUSTOS_PROTECTED | KUSTOS_PARENTS;
 	char *prefix = malloc(strlen(path) + strlen(kind->leaf) + 13);
 
@@ -332,7 +332,7 @@ bool ku_place_waited(const struct ku_place *place)
 
 const char *ku_place_path(const struct ku_place *place)
 {
-	return place->path + strlen(place->line->client->config.prefix);
+	return ku_program_path(place->line->client, place->path);
 }
 
 int64_t ku_place_token(const struct ku_place *place)

@@ -394,7 +394,7 @@ struct kustos_lockable ku_pool_lockable(struct ku_pool *pool)
 	if (pool == NULL)
 		return lockable;
 	lockable.client = pool->client;
-	lockable.path = pool->note.path + strlen(pool->client->config.prefix);
+	lockable.path = ku_program_path(pool->client, pool->note.path);
 	lockable.object = pool;
 	lockable.acquire = acquire;
 	lockable.acquire_async = acquire_async;

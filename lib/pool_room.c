@@ -109,7 +109,7 @@ enum kustos_err ku_pool_room_init(struct ku_pool *pool,
 		free(full);
 		return KUSTOS_ENOMEM;
 	}
-	pool->room_path = full + strlen(client->config.prefix);
+	pool->room_path = ku_program_path(client, full);
 	ku_mirror_init(&pool->number, client, &number_calls, full);
 	pool->away.away = pool->away.lost = away;
 	ku_witness_add(client, &pool->away);

@@ -26,7 +26,7 @@ static enum kustos_err delete_it(struct ku_queue *q, const char *name,
 	int64_t node_czxid, kustos_deadline deadline,
 	struct kustos_cancel *cancel, size_t *removed)
 {
-	const char *queue = q->path + strlen(q->client->config.prefix);
+	const char *queue = ku_program_path(q->client, q->path);
 	char *path = ku_path_child(queue, name);
 	struct kustos_stat stat;
 
@@ -62,8 +62,8 @@ static enum kustos_err remove_all(struct ku_queue *q, const char *id,
 	struct kustos_names *names = NULL;
 	struct kustos_stat node;
 	enum kustos_err err = kustos_children(q->client,
-		q->path + strlen(q->client->config.prefix), deadline, cancel,
-		&names, &node);
+		ku_program_path(q->client, q->path), deadline, cancel, &names,
+		&node);
 
 	*removed = 0;
 	if (err == KUSTOS_ENONODE)

@@ -166,8 +166,8 @@ static enum kustos_err put_alone(struct ku_queue *q,
 	int flags = KUSTOS_PARENTS |
 		(create->mode == KU_ZK_PERSISTENT ? 0 : KUSTOS_SEQUENTIAL);
 	enum kustos_err err = ku_create_new(q->client,
-		create->path + strlen(q->client->config.prefix), flags,
-		create->data, (size_t)create->len, &op);
+		ku_program_path(q->client, create->path), flags, create->data,
+		(size_t)create->len, &op);
 
 	if (err == KUSTOS_OK) {
 		op->plain = q->kind == KU_ITEM_KAZOO;

@@ -31,7 +31,7 @@ static enum kustos_err make(struct ku_queue *q, struct ku_receipt *receipt)
 	bool stays = q->kind == KU_ITEM_KAZOO;
 	struct ku_op *op = NULL;
 	enum kustos_err err = ku_create_new(q->client,
-		q->path + strlen(q->client->config.prefix),
+		ku_program_path(q->client, q->path),
 		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), "", 0, &op);
 
 	if (err == KUSTOS_OK) {

@@ -51,7 +51,7 @@ static void start(struct sweep *sweep, struct ku_op *op, enum kustos_err err,
 static void delete_it(struct sweep *sweep, const struct ku_op *of)
 {
 	struct ku_op *op = NULL;
-	const char *path = of->path + strlen(sweep->client->config.prefix);
+	const char *path = ku_program_path(sweep->client, of->path);
 	enum kustos_err err = ku_op_new(sweep->client, KU_ZK_DELETE, path, 0,
 		&op);
 

@@ -38,7 +38,7 @@ static void created(struct ku_op *op);
 static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 {
 	struct ku_line *line = place->line;
-	const char *path = line->path + strlen(line->client->config.prefix);
+	const char *path = ku_line_path(line);
 
 	enum kustos_err err = ku_create_new(line->client, path,
 		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, place->data, place->len, op);
