@@ -95,8 +95,8 @@ core_sources = \
 	%D%/queue_root.c %D%/queue_take.c \
 	%D%/random.c %D%/random.h \
 	%D%/rank.c %D%/rank.h \
-	%D%/receipt.c %D%/receipt.h \
-	%D%/receipt_fence.c %D%/receipt_sweep.c \
+	%D%/receipt.c %D%/receipt.h %D%/receipt_impl.h \
+	%D%/receipt_ask.c %D%/receipt_fence.c %D%/receipt_sweep.c \
 	%D%/recipe.c %D%/recipe.h \
 	%D%/seat.c \
 	%D%/service.h \

@@ -1,6 +1,6 @@
 /* receipt.c - transactions that are done once each. */
 
-#include "receipt.h"
+#include "receipt_impl.h"
 #include "client.h"
 
 #include <stdio.h>
@@ -16,25 +16,18 @@
 
 static void step(struct ku_receipt *r);
 
-/* Between begin() and end() owners' callbacks may call in here: the next step
-   is taken only at the end. */
-static void begin(struct ku_receipt *r)
+void ku_receipt_enter(struct ku_receipt *r)
 {
 	r->busy = true;
 }
 
-static void end(struct ku_receipt *r)
+void ku_receipt_leave(struct ku_receipt *r)
 {
 	r->busy = false;
 	step(r);
 }
 
-static void append(struct ku_receipt *r, struct ku_deed *deed)
-{
-	KU_ROW_APPEND(r->first, r->last, deed);
-}
-
-static void finish(struct ku_deed *deed, enum kustos_err err,
+void ku_deed_finish(struct ku_deed *deed, enum kustos_err err,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_receipt *r = deed->receipt;
@@ -62,7 +55,7 @@ static void finish_all(struct ku_receipt *r, enum ku_deed_state state,
 	for (struct ku_deed *deed = r->first; deed != NULL; deed = next) {
 		next = deed->next;
 		if (deed->state == state)
-			finish(deed, err, NULL);
+			ku_deed_finish(deed, err, NULL);
 	}
 }
 
@@ -105,8 +98,7 @@ static void withdraw(struct ku_receipt *r)
 		}
 }
 
-/* The receipt has gone, or does not tell any more what was done. */
-static void lose_receipt(struct ku_receipt *r, bool there)
+void ku_receipt_lose(struct ku_receipt *r, bool there)
 {
 	withdraw(r);
 	forget_node(r, there);
@@ -120,7 +112,7 @@ static void made(struct ku_op *op)
 	enum kustos_err err = op->err;
 	bool inside = r->busy; /* ku_receipt_end(): it was not sent */
 
-	begin(r);
+	ku_receipt_enter(r);
 	if (err == KUSTOS_OK) {
 		ku_op_slim(op);
 		r->path = op->out_path;
@@ -134,7 +126,7 @@ static void made(struct ku_op *op)
 		finish_all(r, KU_DEED_IDLE, err);
 	}
 	if (!inside)
-		end(r);
+		ku_receipt_leave(r);
 }
 
 static enum kustos_err new_node(struct ku_receipt *r, struct ku_op **op)
@@ -168,120 +160,18 @@ static void make(struct ku_receipt *r)
 	r->state = KU_RECEIPT_NONE;
 	if (op != NULL)
 		ku_op_drop(op);
-	begin(r);
+	ku_receipt_enter(r);
 	finish_all(r, KU_DEED_IDLE, err); /* all deeds are idle */
-	end(r);
+	ku_receipt_leave(r);
 }
 
-/* The outcome of deeds whose answers were lost */
+/* Answers */
 
-static void recount(struct ku_receipt *r, int version)
-{
-	struct ku_deed *next;
-
-	for (struct ku_deed *deed = r->first; deed != NULL; deed = next) {
-		next = deed->next;
-		if (deed->state != KU_DEED_LOST)
-			continue;
-		if (deed->version < version)
-			finish(deed, KUSTOS_OK, NULL);
-		else
-			deed->state = KU_DEED_IDLE;
-	}
-	r->next_version = version;
-	r->unsure = false;
-}
-
-static void pause_in(struct ku_receipt *r)
+void ku_receipt_pause(struct ku_receipt *r)
 {
 	r->throttled = true;
 	ku_set_timer_ms(r->client, &r->pause, PAUSE_MS);
 }
-
-static void ask(struct ku_receipt *r, enum ku_zk_kind kind);
-
-/* The fence was applied: no deed that was sent with one of its versions can be
-   done any more. */
-static void fence_done(struct ku_receipt *r)
-{
-	recount(r, r->fence_from);
-	r->next_version = r->fence_to;
-	r->used_up += r->fence_to - r->fence_from;
-	r->fence_to = 0;
-}
-
-static void fenced(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
-{
-	struct ku_receipt *r = request->owner;
-	enum ku_outcome outcome = ku_outcome(reply->rc);
-
-	(void)client;
-	begin(r);
-	r->state = KU_RECEIPT_READY;
-	if (outcome == KU_OUTCOME_DONE)
-		fence_done(r);
-	else if (ku_receipt_fence_useless(reply))
-		recount(r, r->fence_from);
-	else if (outcome != KU_OUTCOME_REFUSED && ku_session_ready(r->client))
-		pause_in(r);
-	/* else step() asks again, at once or when connected */
-	end(r);
-}
-
-static void learn(struct ku_receipt *r, const struct ku_zk_reply *reply)
-{
-	int version = reply->stat->version, to = ku_receipt_behind_lost(r);
-
-	if (ku_receipt_is_fenced(r, reply)) {
-		fence_done(r);
-	} else if (to > version && to - version <= KU_FENCE_MAX) {
-		r->state = KU_RECEIPT_ASKING;
-		ku_receipt_fence(r, version, to, fenced);
-	} else {
-		recount(r, version);
-	}
-}
-
-static void told(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
-{
-	struct ku_receipt *r = request->owner;
-	enum ku_outcome outcome = ku_outcome(reply->rc);
-
-	(void)client;
-	if (reply->rc == KU_ZK_NOAUTH && !r->over &&
-		request->what.kind == KU_ZK_GET) {
-		ask(r, KU_ZK_EXISTS); /* older servers answer that to anybody */
-		return;
-	}
-	begin(r);
-	r->state = KU_RECEIPT_READY;
-	if (outcome == KU_OUTCOME_DONE && ku_receipt_is_ours(r, reply)) {
-		learn(r, reply);
-	} else if (outcome == KU_OUTCOME_DONE ||
-		outcome == KU_OUTCOME_REFUSED) {
-		lose_receipt(r, reply->rc != KU_ZK_NONODE);
-	} else if (ku_session_ready(r->client)) {
-		pause_in(r);
-	} /* else step() asks again, once connected */
-	end(r);
-}
-
-static void ask(struct ku_receipt *r, enum ku_zk_kind kind)
-{
-	r->state = KU_RECEIPT_ASKING;
-	r->question.what = (struct ku_zk_request){
-		.kind = kind,
-		.path = r->path,
-		.version = -1,
-	};
-	r->question.owner = r;
-	r->question.done = told;
-	ku_wire_send(r->client, &r->question);
-}
-
-/* Answers */
 
 static void refused(struct ku_receipt *r, struct ku_deed *deed,
 	const struct ku_zk_reply *reply)
@@ -295,9 +185,9 @@ static void refused(struct ku_receipt *r, struct ku_deed *deed,
 		   has touched the receipt. */
 		r->unsure = r->unsure || r->first == deed;
 	} else if (at == 0 && rc == KU_ZK_NONODE) {
-		lose_receipt(r, false);
+		ku_receipt_lose(r, false);
 	} else if (at <= 0 || !deed->calls->refused(deed, at, rc)) {
-		finish(deed, ku_rc_err(rc), NULL);
+		ku_deed_finish(deed, ku_rc_err(rc), NULL);
 	}
 }
 
@@ -320,25 +210,25 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	struct ku_receipt *r = deed->receipt;
 
 	(void)client;
-	begin(r);
+	ku_receipt_enter(r);
 	r->in_flight--;
 	switch (ku_outcome(reply->rc)) {
 	case KU_OUTCOME_DONE:
-		finish(deed, KUSTOS_OK, reply);
+		ku_deed_finish(deed, KUSTOS_OK, reply);
 		break;
 	case KU_OUTCOME_REFUSED:
 		refused(r, deed, reply);
 		break;
 	case KU_OUTCOME_AGAIN:
 		not_done(r, deed);
-		pause_in(r);
+		ku_receipt_pause(r);
 		break;
 	case KU_OUTCOME_UNKNOWN:
 	case KU_OUTCOME_EXPIRED:
 		lost(r, deed);
 		break;
 	}
-	end(r);
+	ku_receipt_leave(r);
 }
 
 static void send(struct ku_receipt *r, struct ku_deed *deed)
@@ -376,7 +266,7 @@ static void pump(struct ku_receipt *r)
 		if (deed->calls->fit == NULL || deed->calls->fit(deed))
 			send(r, deed);
 		else
-			finish(deed, KUSTOS_ECHANGED, NULL);
+			ku_deed_finish(deed, KUSTOS_ECHANGED, NULL);
 	}
 	r->busy = false;
 	if (r->over)
@@ -410,7 +300,7 @@ static void step(struct ku_receipt *r)
 	} else if (r->state == KU_RECEIPT_NONE) {
 		make(r);
 	} else if (r->unsure) {
-		ask(r, KU_ZK_GET);
+		ku_receipt_ask(r);
 	} else if (r->next_version >= WORN) {
 		forget_node(r, true);
 		make(r);
@@ -444,7 +334,7 @@ void ku_receipt_do(struct ku_receipt *r, struct ku_deed *deed)
 {
 	deed->receipt = r;
 	deed->state = KU_DEED_IDLE;
-	append(r, deed);
+	KU_ROW_APPEND(r->first, r->last, deed);
 	step(r);
 }
 
@@ -466,9 +356,9 @@ void ku_receipt_withdraw(struct ku_receipt *r)
 	r->final = true;
 	if (r->state == KU_RECEIPT_MAKING)
 		r->node->last = true;
-	begin(r);
+	ku_receipt_enter(r);
 	withdraw(r);
-	end(r);
+	ku_receipt_leave(r);
 }
 
 void ku_receipt_end(struct ku_receipt *r)
@@ -476,12 +366,12 @@ void ku_receipt_end(struct ku_receipt *r)
 	bool inside = r->busy; /* then the function at work steps at its end */
 
 	r->over = true;
-	begin(r);
+	ku_receipt_enter(r);
 	withdraw(r);
 	if (ku_wire_withdraw(r->client, &r->question))
 		r->state = KU_RECEIPT_READY;
 	if (r->state == KU_RECEIPT_MAKING)
 		ku_op_unwant(r->node); /* deleted if it was made (L5) */
 	if (!inside)
-		end(r);
+		ku_receipt_leave(r);
 }

@@ -158,34 +158,4 @@ void ku_receipt_withdraw(struct ku_receipt *receipt);
    "ended" follows, perhaps from within this call. */
 void ku_receipt_end(struct ku_receipt *receipt);
 
-/* receipt_fence.c.  Write what a receipt of this version says if nobody else
-   has written to it, and return its length. */
-int ku_receipt_stamp(const struct ku_receipt *r, int version,
-	char out[KU_STAMP_SIZE]);
-
-/* The receipt was read, or looked at.  Has nobody else written to it?  Were the
-   versions used up that ku_receipt_fence() was called with? */
-bool ku_receipt_is_ours(const struct ku_receipt *r,
-	const struct ku_zk_reply *reply);
-bool ku_receipt_is_fenced(const struct ku_receipt *r,
-	const struct ku_zk_reply *reply);
-
-/* Return the version after that of the last deed whose answer was lost. */
-int ku_receipt_behind_lost(const struct ku_receipt *r);
-
-/* Use up the versions from "from" up to, but not including, "to", in one
-   transaction. */
-void ku_receipt_fence(struct ku_receipt *r, int from, int to,
-	ku_request_fn *fenced);
-
-/* The fence was not applied.  Will the deeds be refused for the same reason, so
-   that it can be left to them to report it?  They will not if one of them was
-   done meanwhile, or if the receipt is gone. */
-bool ku_receipt_fence_useless(const struct ku_zk_reply *reply);
-
-/* receipt_sweep.c: delete receipts in the folder that were not used for a day.
-   "now_ms" is the time by the server's clock.  Nobody waits for it. */
-void ku_receipt_sweep(struct kustos_client *client, const char *folder,
-	int64_t now_ms);
-
 #endif

@@ -1,7 +1,7 @@
 /* receipt_fence.c - the data of a receipt, and versions of it that are used
    up. */
 
-#include "receipt.h"
+#include "receipt_impl.h"
 #include "client.h"
 
 #include <stdio.h>

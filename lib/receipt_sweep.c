@@ -1,6 +1,6 @@
 /* receipt_sweep.c - delete receipts of programs that died, a day later. */
 
-#include "receipt.h"
+#include "receipt_impl.h"
 #include "client.h"
 
 #include <stdlib.h>

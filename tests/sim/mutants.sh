@@ -466,20 +466,20 @@ scenario=queue without=
 survive
 
 # A transaction whose answer was lost.
-mutant queue_S15_lost_taken_for_done lib/receipt.c \
+mutant queue_S15_lost_taken_for_done lib/receipt_ask.c \
 	's/if (deed->version < version)/if (true)/'
-mutant queue_S15_lost_taken_for_not_done lib/receipt.c \
+mutant queue_S15_lost_taken_for_not_done lib/receipt_ask.c \
 	's/if (deed->version < version)/if (false)/'
 mutant queue_S15_receipt_not_asked lib/receipt.c \
 	'/^static void lost/,/^}/s/deed->state = KU_DEED_LOST;/not_done(r, deed); return;/'
 mutant queue_S15_any_version_of_the_receipt lib/receipt.c \
 	'/^static void send/,/^}/s/\.version = deed->version/.version = -1/'
 mutant queue_S15_receipt_gone_taken_for_not_done lib/receipt.c \
-	'/^static void lose_receipt/,/^}/s/finish_all(r, KU_DEED_LOST, KUSTOS_EUNKNOWN);/for (struct ku_deed *d = r->first; d; d = d->next) d->state = KU_DEED_IDLE;/'
+	'/^void ku_receipt_lose/,/^}/s/finish_all(r, KU_DEED_LOST, KUSTOS_EUNKNOWN);/for (struct ku_deed *d = r->first; d; d = d->next) d->state = KU_DEED_IDLE;/'
 mutant queue_sent_again_while_others_are_on_their_way lib/receipt.c \
 	's/(r->in_flight > 0 \&\& (settles || r->over))/(r->in_flight > 0 \&\& r->over)/'
 mutant queue_path_of_a_receipt_that_is_gone lib/receipt.c \
-	'/^static void lose_receipt/,/^}/s/withdraw(r);/;/'
+	'/^void ku_receipt_lose/,/^}/s/withdraw(r);/;/'
 mutant queue_L05_receipt_left_behind lib/op_list.c \
 	's/!op->lasting/true/'
 
@@ -766,7 +766,7 @@ scenario=queue
 survive
 mutant late_S15_goes_back_and_versions_are_not_used_up lib/session_handle.c \
 	's/client->env.api->steer(handle->zk, handle->joined);/;/' \
-	lib/receipt.c 's/to > version \&\& to - version <= KU_FENCE_MAX/false/'
+	lib/receipt_ask.c 's/to > version \&\& to - version <= KU_FENCE_MAX/false/'
 scenario=one-node
 survive
 mutant late_S06_deletions_are_not_writes lib/wire.c \
@@ -847,9 +847,9 @@ aim_with test_receipt
 mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'
 aim_with test_fence
-mutant S15_what_is_not_done_is_not_prevented lib/receipt.c \
+mutant S15_what_is_not_done_is_not_prevented lib/receipt_ask.c \
 	's/to > version \&\& to - version/false \&\& to - version/'
-mutant S15_what_was_prevented_is_not_known_if_that_answer_was_lost lib/receipt.c \
+mutant S15_what_was_prevented_is_not_known_if_that_answer_was_lost lib/receipt_ask.c \
 	's/if (ku_receipt_is_fenced(r, reply))/if (false)/'
 aim_with test_desk
 mutant S16_marker_of_a_claim_before_is_ours lib/custody.c \
