@@ -56,18 +56,10 @@ struct handing {
 	bool surveys;
 	bool stopped; /* and the program knows */
 	bool unsure;  /* whether an earlier transaction was applied */
-	struct ku_task *trial, *deletion;
+	struct ku_op *trial, *deletion; /* transactions */
 };
 
 static void look(struct handing *h);
-
-static void drop(struct ku_task **task)
-{
-	struct ku_op *old = *task != NULL ? &(*task)->op : NULL;
-
-	*task = NULL;
-	ku_op_let_go(&old);
-}
 
 static void drop_survey(struct handing *h)
 {
@@ -80,8 +72,8 @@ static void handing_free(struct handing *h)
 {
 	ku_op_let_go(&h->listing);
 	drop_survey(h);
-	drop(&h->trial);
-	drop(&h->deletion);
+	ku_op_let_go(&h->trial);
+	ku_op_let_go(&h->deletion);
 	free(h->id);
 	free(h);
 }
@@ -156,6 +148,20 @@ static void deleted(struct ku_op *op)
 		end(h, op->err);
 }
 
+/* Make a transaction in place of the one that is there. */
+static enum kustos_err make_multi(struct handing *h,
+	const struct kustos_op *ops, size_t count, struct ku_op **out)
+{
+	struct ku_task *task;
+	enum kustos_err err = ku_task_new_multi(h->candidate->client, ops,
+		count, &task);
+
+	ku_op_let_go(out);
+	if (err == KUSTOS_OK)
+		*out = &task->op;
+	return err;
+}
+
 /* Make the transaction that deletes the nodes between ours and the heir's, and
    ours last, provided that the heir still has the id that was asked for. */
 static enum kustos_err make_deletion(struct handing *h, int own, int heir)
@@ -176,15 +182,9 @@ static enum kustos_err make_deletion(struct handing *h, int own, int heir)
 				.path = h->survey.list[i].path,
 				.version = -1
 			};
-	drop(&h->deletion);
-	enum kustos_err err = ku_task_new_multi(h->candidate->client, ops,
-		count, &h->deletion);
+	enum kustos_err err = make_multi(h, ops, count, &h->deletion);
 	free(ops);
-	if (err != KUSTOS_OK)
-		return err;
-	h->deletion->op.ended = deleted;
-	h->deletion->op.owner = h;
-	return KUSTOS_OK;
+	return err;
 }
 
 static void decide(struct handing *h);
@@ -216,15 +216,9 @@ static enum kustos_err try_to_delete(struct handing *h)
 
 	if (child == NULL)
 		return KUSTOS_ENOMEM;
-	drop(&h->trial);
-	enum kustos_err err = ku_task_new_multi(h->candidate->client, ops, 2,
-		&h->trial);
+	enum kustos_err err = make_multi(h, ops, 2, &h->trial);
 	free(child);
-	if (err != KUSTOS_OK)
-		return err;
-	h->trial->op.ended = tried;
-	h->trial->op.owner = h;
-	return ku_op_owned(&h->trial->op);
+	return err == KUSTOS_OK ? ku_op_start(&h->trial, tried, h) : err;
 }
 
 /* Our node is gone: deleted by the transaction whose reply was lost, or with
@@ -251,7 +245,7 @@ static enum kustos_err foresee(struct handing *h, int own, int heir)
 
 	if (err != KUSTOS_OK)
 		return err;
-	const struct ku_op *op = &h->deletion->op;
+	const struct ku_op *op = h->deletion;
 	const struct ku_zk_request whole = { .ops = op->ops,
 		.op_count = op->op_count };
 	return ku_request_size(&whole) <= KU_REQUEST_LIMIT ? KUSTOS_OK
@@ -267,7 +261,7 @@ static enum kustos_err go(struct handing *h, int own, int heir)
 
 	if (err == KUSTOS_ETOOBIG)
 		return KUSTOS_ECHANGED;
-	return err == KUSTOS_OK ? ku_op_owned(&h->deletion->op) : err;
+	return err == KUSTOS_OK ? ku_op_start(&h->deletion, deleted, h) : err;
 }
 
 /* It is known who waits, and the program leads: may it stop? */
@@ -358,11 +352,8 @@ static void look(struct handing *h)
 	ku_op_let_go(&h->listing);
 	err = ku_op_new(c->client, KU_ZK_CHILDREN, ku_line_path(c->line), 0,
 		&h->listing);
-	if (err == KUSTOS_OK) {
-		h->listing->ended = listed;
-		h->listing->owner = h;
-		err = ku_op_owned(h->listing);
-	}
+	if (err == KUSTOS_OK)
+		err = ku_op_start(&h->listing, listed, h);
 	if (err != KUSTOS_OK)
 		end(h, err);
 }
@@ -388,8 +379,8 @@ static void inherit(struct ku_errand *errand)
    that is known. */
 static bool is_deleting(const struct handing *h)
 {
-	return h->deletion != NULL && !h->deletion->op.done &&
-		h->deletion->op.request.slot != NULL;
+	return h->deletion != NULL && !h->deletion->done &&
+		h->deletion->request.slot != NULL;
 }
 
 static void cease(struct ku_errand *errand)

@@ -144,7 +144,7 @@ static const struct ku_sighting *choose(const struct ku_candidate *c,
 static bool is_patchy(const struct ku_survey *survey)
 {
 	for (size_t i = 0; i < survey->count; i++)
-		if (!survey->list[i].op->done ||
+		if (survey->list[i].op == NULL || !survey->list[i].op->done ||
 			survey->list[i].op->err == KUSTOS_ENOMEM)
 			return true;
 	return false;
@@ -161,11 +161,13 @@ static void surveyed(struct ku_survey *survey)
 {
 	struct ku_search *search = survey->owner;
 	struct ku_candidate *c = search->candidate;
-	const struct ku_sighting *found = choose(c, survey);
-	enum kustos_err err = is_patchy(survey)
-		? KUSTOS_ENOMEM
-		: dismiss_rest(c, survey, found);
+	const struct ku_sighting *found = NULL;
+	enum kustos_err err = KUSTOS_ENOMEM;
 
+	if (!is_patchy(survey)) {
+		found = choose(c, survey);
+		err = dismiss_rest(c, survey, found);
+	}
 	if (err != KUSTOS_OK) {
 		search_again(c, err);
 		return;
@@ -212,11 +214,8 @@ void ku_candidate_search(struct ku_candidate *c)
 		err = ku_op_new(c->client, KU_ZK_CHILDREN,
 			ku_line_path(c->line), 0, &search->listing);
 	}
-	if (err == KUSTOS_OK) {
-		search->listing->ended = listed;
-		search->listing->owner = search;
-		err = ku_op_owned(search->listing);
-	}
+	if (err == KUSTOS_OK)
+		err = ku_op_start(&search->listing, listed, search);
 	if (err != KUSTOS_OK)
 		search_again(c, err);
 }

@@ -112,7 +112,8 @@ void ku_custody_unmark(struct ku_custody *c)
 	c->undo = NULL;
 	undo->czxid = c->token;
 	undo->session_id = c->session_id;
-	(void)ku_op_detached(undo); /* refused at a close, which does it too */
+	/* Refused at a close, which deletes the node too. */
+	(void)ku_op_start_unowned(undo);
 }
 
 void ku_depot_put(struct ku_depot *depot)

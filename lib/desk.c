@@ -84,25 +84,19 @@ static void made(struct ku_op *op)
 static enum kustos_err start_folder(struct ku_desk *desk, const char *path)
 {
 	struct kustos_client *client = desk->client;
-	struct ku_op *op = NULL;
+	struct ku_op *op;
 	enum kustos_err err = ku_create_new(client,
 		ku_program_path(client, path), KUSTOS_PARENTS, "", 0, &op);
 
-	if (err == KUSTOS_OK) {
-		op->any = true;
-		op->plain = desk->depot->kind == KU_ITEM_KAZOO;
-		op->ended = made;
-		op->owner = desk;
-		desk->folder = op;
-		ku_desk_get(desk);
-		err = ku_op_owned(op);
-		if (err == KUSTOS_OK)
-			return err;
-		desk->folder = NULL;
+	if (err != KUSTOS_OK)
+		return err;
+	op->any = true;
+	op->plain = desk->depot->kind == KU_ITEM_KAZOO;
+	desk->folder = op;
+	ku_desk_get(desk);
+	err = ku_op_start(&desk->folder, made, desk);
+	if (err != KUSTOS_OK)
 		desk->refs--; /* the caller has another */
-	}
-	if (op != NULL)
-		ku_op_drop(op);
 	return err;
 }
 

@@ -47,14 +47,8 @@ static void look_at_next(struct kustos_client *client)
 		return;
 	}
 	path = ku_program_path(client, path);
-	enum kustos_err err = ku_op_new(client, KU_ZK_EXISTS, path, 0,
-		&f->look);
-	if (err == KUSTOS_OK) {
-		f->look->ended = looked;
-		err = ku_op_owned(f->look);
-	}
-	if (err != KUSTOS_OK)
-		ku_op_let_go(&f->look); /* another time */
+	if (ku_op_new(client, KU_ZK_EXISTS, path, 0, &f->look) == KUSTOS_OK)
+		(void)ku_op_start(&f->look, looked, NULL); /* or another time */
 }
 
 bool ku_footprint_reserve(struct kustos_client *client,

@@ -89,8 +89,8 @@ static enum kustos_err make_op(struct ku_muster *m, enum ku_zk_kind kind,
 	}
 	if (err == KUSTOS_OK && kind == KU_ZK_CREATE)
 		err = ku_create_init(*op);
-	if (err != KUSTOS_OK && *op != NULL)
-		ku_op_drop(*op);
+	if (err != KUSTOS_OK)
+		ku_op_let_go(op);
 	return err;
 }
 
@@ -99,16 +99,11 @@ static enum kustos_err make_op(struct ku_muster *m, enum ku_zk_kind kind,
 static enum kustos_err start_op(struct ku_muster *m, struct ku_op *op,
 	ku_op_ended_fn *ended, struct ku_op **slot)
 {
-	op->ended = ended;
-	op->owner = m;
 	*slot = op;
 	ku_muster_get(m);
-	enum kustos_err err = ku_op_owned(op);
-	if (err != KUSTOS_OK) {
-		*slot = NULL;
-		ku_op_drop(op);
+	enum kustos_err err = ku_op_start(slot, ended, m);
+	if (err != KUSTOS_OK)
 		ku_muster_put(m);
-	}
 	return err;
 }
 
@@ -343,8 +338,6 @@ static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
 	if (add_checks(m, ops))
 		err = ku_task_new_multi(m->client, ops, count, task);
 	free_checks(m, ops);
-	if (err != KUSTOS_OK && *task != NULL)
-		ku_op_drop(&(*task)->op);
 	return err;
 }
 

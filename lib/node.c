@@ -160,7 +160,6 @@ static enum kustos_err make_multi(struct kustos_client *client,
 	return err;
 }
 
-/* Make the task.  After a failure there may be a part of it, to be freed. */
 static enum kustos_err make(struct kustos_client *client, const struct ask *ask,
 	struct ku_task **task)
 {
@@ -180,6 +179,10 @@ static enum kustos_err make(struct kustos_client *client, const struct ask *ask,
 	(*task)->fine = ask->fine;
 	if (err == KUSTOS_OK && ask->kind == KU_ZK_CREATE)
 		err = ku_create_init(&(*task)->op);
+	if (err != KUSTOS_OK) {
+		ku_task_free(*task);
+		*task = NULL;
+	}
 	return err;
 }
 
@@ -240,10 +243,9 @@ static enum kustos_err do_async(struct kustos_client *client, struct ask ask,
 	struct ku_task *task = NULL;
 	enum kustos_err err = make(client, &ask, &task);
 
-	if (err == KUSTOS_OK)
-		return ku_task_async(task, deadline, cancel, done, arg);
-	ku_task_free(task);
-	return err;
+	return err == KUSTOS_OK
+		? ku_task_async(task, deadline, cancel, done, arg)
+		: err;
 }
 
 static void tell_end(void *arg, enum kustos_err err,
@@ -262,10 +264,8 @@ static enum kustos_err end_async(struct kustos_client *client, struct ask ask,
 	struct ku_task *task = NULL;
 	enum kustos_err err = make(client, &ask, &task);
 
-	if (err != KUSTOS_OK) {
-		ku_task_free(task);
+	if (err != KUSTOS_OK)
 		return err;
-	}
 	task->end = end;
 	task->end_arg = arg;
 	return ku_task_async(task, deadline, cancel, tell_end, task);
@@ -385,18 +385,16 @@ enum kustos_err kustos_delete_async(struct kustos_client *client,
 enum kustos_err kustos_delete_guaranteed(struct kustos_client *client,
 	const char *path, int64_t czxid)
 {
-	struct ku_op *op = NULL;
+	struct ku_op *op;
 	enum kustos_err err = ku_op_new(client, KU_ZK_DELETE, path, 0, &op);
 
-	if (err != KUSTOS_OK) {
-		ku_op_free(op);
+	if (err != KUSTOS_OK)
 		return err;
-	}
 	op->guaranteed = true;
 	op->czxid = czxid;
 	ku_lock(client);
 	op->session_id = client->session.id;
-	err = ku_op_detached(op);
+	err = ku_op_start_unowned(op);
 	ku_unlock(client);
 	return err;
 }

@@ -56,16 +56,6 @@ void ku_op_drop(struct ku_op *op)
 		destroy(op);
 }
 
-void ku_op_free(struct ku_op *op)
-{
-	if (op == NULL)
-		return;
-	struct kustos_client *client = op->client;
-	ku_lock(client);
-	ku_op_drop(op);
-	ku_unlock(client);
-}
-
 static void withdraw(struct ku_op *op)
 {
 	if (ku_wire_withdraw(op->client, &op->request))

@@ -16,6 +16,14 @@
  * Every operation ends exactly once, in ku_op_finish(), which notifies its
  * owner inside the core, if it has one.  An operation that the program asks
  * for is a task: an operation with a wait (wait.h) that owns it.
+ *
+ * How an owner gets rid of an operation:
+ *
+ *   ku_op_drop()	it has ended, or was never started
+ *   ku_op_let_go()	in any state; what it may have done stays done
+ *   ku_op_unwant()	a creation under way: it ends when there is certainly
+ *			no node, or succeeds, and is undone then
+ *   ku_op_undo()	a creation that has succeeded: delete its node
  */
 #ifndef KU_OP_H
 #define KU_OP_H
@@ -128,8 +136,7 @@ struct ku_ops {
 };
 
 /* Make an operation on "path", which is checked and given the prefix.  "flags"
-   are those of a creation.  What is stored in "*out", on failure too, is the
-   caller's to free. */
+   are those of a creation.  On failure "*out" is NULL. */
 enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_op **out);
 
@@ -174,14 +181,16 @@ enum kustos_err ku_task_async(struct ku_task *task, kustos_deadline deadline,
    allowed. */
 void ku_task_free(struct ku_task *task);
 
-/* Start "op" without an owner.  It is freed when it has ended, or at once on
-   failure.  The client is locked. */
-enum kustos_err ku_op_detached(struct ku_op *op);
+/* Start "*op" for "owner".  The operation goes on trying until it ends or is let
+   go.  When it ends "ended" is called, with the client locked and perhaps from
+   in here; then the owner drops "*op".  If it cannot be started it is dropped,
+   and "*op" is set to NULL.  The client is locked. */
+enum kustos_err ku_op_start(struct ku_op **op, ku_op_ended_fn *ended,
+	void *owner);
 
-/* Start "op" for its owner.  When it ends, op->ended is called, with the client
-   locked and perhaps from in here; then the owner drops "op".  The operation
-   goes on trying; only the owner gives up.  The client is locked. */
-enum kustos_err ku_op_owned(struct ku_op *op);
+/* Start "op" without an owner.  It is dropped when it has ended, or at once if
+   it cannot be started.  The client is locked. */
+enum kustos_err ku_op_start_unowned(struct ku_op *op);
 
 /* The node of this creation is no longer wanted.  The operation ends as soon as
    it is certain that there is no node, or with KUSTOS_OK if there is one. */
@@ -213,10 +222,6 @@ void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why);
 /* Turn a creation that has succeeded into the guaranteed deletion of its node,
    and start that.  This needs no memory.  The client is locked. */
 void ku_op_undo(struct ku_op *op);
-
-/* Free it, once nothing refers to it.  The client is not locked.  NULL is
-   allowed. */
-void ku_op_free(struct ku_op *op);
 
 /* Copy names; NULL if memory is short. */
 struct kustos_names *ku_names_copy(const char *const *names, int count);

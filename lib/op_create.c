@@ -99,7 +99,11 @@ enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
 
 	if (err == KUSTOS_OK)
 		err = ku_op_data(*out, data, len);
-	return err == KUSTOS_OK ? ku_create_init(*out) : err;
+	if (err == KUSTOS_OK)
+		err = ku_create_init(*out);
+	if (err != KUSTOS_OK)
+		ku_op_let_go(out);
+	return err;
 }
 
 void ku_create_free(struct ku_op *op)

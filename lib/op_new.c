@@ -44,19 +44,31 @@ static enum kustos_err full_path(const struct kustos_client *client,
 	return *out != NULL ? KUSTOS_OK : KUSTOS_ENOMEM;
 }
 
+/* Give out what was made; or free it, which was never started and needs no
+   lock. */
+static enum kustos_err hand_out(struct ku_op *op, enum kustos_err err,
+	struct ku_op **out)
+{
+	if (err == KUSTOS_OK)
+		*out = op;
+	else
+		ku_op_drop(op);
+	return err;
+}
+
 static enum kustos_err make(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, size_t size, struct ku_op **out)
 {
 	enum kustos_err err = ku_recipe_check(client);
 
+	*out = NULL;
 	if (err != KUSTOS_OK)
 		return err;
 	struct ku_op *op = alloc(client, kind, size);
 	if (op == NULL)
 		return KUSTOS_ENOMEM;
-	*out = op;
 	op->flags = flags;
-	return full_path(client, path, flags, &op->path);
+	return hand_out(op, full_path(client, path, flags, &op->path), out);
 }
 
 enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
@@ -68,7 +80,7 @@ enum kustos_err ku_op_new(struct kustos_client *client, enum ku_zk_kind kind,
 enum kustos_err ku_task_new(struct kustos_client *client, enum ku_zk_kind kind,
 	const char *path, int flags, struct ku_task **out)
 {
-	struct ku_op *op = NULL;
+	struct ku_op *op;
 	enum kustos_err err = make(client, kind, path, flags,
 		sizeof(struct ku_task), &op);
 
@@ -153,26 +165,17 @@ static enum kustos_err copy_one(struct kustos_client *client,
 		&to->len);
 }
 
-enum kustos_err ku_task_new_multi(struct kustos_client *client,
-	const struct kustos_op *ops, size_t count, struct ku_task **out)
+static enum kustos_err copy_all(struct ku_op *op, const struct kustos_op *ops,
+	size_t count)
 {
-	enum kustos_err err = ku_recipe_check(client);
-
-	if (err != KUSTOS_OK)
-		return err;
-	if (ops == NULL || count == 0 || count > INT_MAX / 2)
-		return KUSTOS_EINVAL;
-	struct ku_op *op = alloc(client, KU_ZK_MULTI, sizeof(struct ku_task));
-	if (op == NULL)
-		return KUSTOS_ENOMEM;
-	*out = (struct ku_task *)op;
 	op->ops = calloc(count, sizeof(*op->ops));
 	op->out_results = calloc(count, sizeof(*op->out_results));
 	if (op->ops == NULL || op->out_results == NULL)
 		return KUSTOS_ENOMEM;
 	op->op_count = (int)count;
 	for (size_t i = 0; i < count; i++) {
-		err = copy_one(client, &ops[i], &op->ops[i]);
+		enum kustos_err err = copy_one(op->client, &ops[i],
+			&op->ops[i]);
 		if (err != KUSTOS_OK)
 			return err;
 		/* Room for the path, with a sequence number. */
@@ -185,4 +188,23 @@ enum kustos_err ku_task_new_multi(struct kustos_client *client,
 		op->out_results[i].path = path;
 	}
 	return KUSTOS_OK;
+}
+
+enum kustos_err ku_task_new_multi(struct kustos_client *client,
+	const struct kustos_op *ops, size_t count, struct ku_task **out)
+{
+	enum kustos_err err = ku_recipe_check(client);
+	struct ku_op *made = NULL;
+
+	*out = NULL;
+	if (err != KUSTOS_OK)
+		return err;
+	if (ops == NULL || count == 0 || count > INT_MAX / 2)
+		return KUSTOS_EINVAL;
+	struct ku_op *op = alloc(client, KU_ZK_MULTI, sizeof(struct ku_task));
+	if (op == NULL)
+		return KUSTOS_ENOMEM;
+	err = hand_out(op, copy_all(op, ops, count), &made);
+	*out = (struct ku_task *)made;
+	return err;
 }

@@ -107,7 +107,7 @@ static enum kustos_err launch(struct ku_op *op)
 	return err;
 }
 
-enum kustos_err ku_op_detached(struct ku_op *op)
+enum kustos_err ku_op_start_unowned(struct ku_op *op)
 {
 	enum kustos_err err = launch(op);
 
@@ -116,10 +116,18 @@ enum kustos_err ku_op_detached(struct ku_op *op)
 	return err;
 }
 
-enum kustos_err ku_op_owned(struct ku_op *op)
+enum kustos_err ku_op_start(struct ku_op **at, ku_op_ended_fn *ended,
+	void *owner)
 {
+	struct ku_op *op = *at;
+
 	op->patient = true;
-	return launch(op);
+	op->ended = ended;
+	op->owner = owner;
+	enum kustos_err err = launch(op);
+	if (err != KUSTOS_OK)
+		ku_op_let_go(at);
+	return err;
 }
 
 static struct ku_task *task_of(struct ku_wait *wait)

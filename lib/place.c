@@ -17,13 +17,11 @@
 static void renew(struct ku_line *line)
 {
 	struct kustos_client *client = line->client;
-	struct ku_op *op = NULL;
+	struct ku_op *op;
 
 	if (ku_op_new(client, KU_ZK_DELETE, ku_line_path(line), 0, &op) ==
 		KUSTOS_OK)
-		(void)ku_op_detached(op); /* refused if it has children */
-	else if (op != NULL)
-		ku_op_drop(op);
+		(void)ku_op_start_unowned(op); /* refused if it has children */
 }
 
 static bool is_running_out(int32_t number)

@@ -93,8 +93,6 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 	if (err != KUSTOS_OK)
 		return err;
 	(*op)->bare = (*op)->plain = kind->bare;
-	(*op)->ended = created;
-	(*op)->owner = place;
 	return KUSTOS_OK;
 }
 
@@ -116,20 +114,12 @@ static const struct ku_place *in_the_way(const struct ku_line *line,
 static enum kustos_err create(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
-	struct ku_op *op = NULL;
-
 	if (line->rule->seat)
 		return ku_seat_enter(place);
 	place->starting = true;
-	enum kustos_err err = make_op(place, &op);
-	if (err == KUSTOS_OK) {
-		place->op = op;
-		err = ku_op_owned(op);
-	}
-	if (err != KUSTOS_OK && op != NULL) {
-		place->op = NULL; /* it has not begun */
-		ku_op_drop(op);
-	}
+	enum kustos_err err = make_op(place, &place->op);
+	if (err == KUSTOS_OK)
+		err = ku_op_start(&place->op, created, place);
 	if (err != KUSTOS_OK && place->state != KU_PLACE_LEAVING)
 		ku_place_fail(place, err);
 	place->starting = false;
@@ -312,6 +302,8 @@ enum kustos_err ku_place_adopt(struct ku_line *line,
 		free(place);
 		return err;
 	}
+	op->ended = created;
+	op->owner = place;
 	place->op = op;
 	ku_lines_join(place);
 	*out = place;

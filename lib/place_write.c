@@ -51,9 +51,7 @@ static enum kustos_err start(struct ku_writing *writing, enum ku_zk_kind kind,
 	if (err != KUSTOS_OK)
 		return err;
 	writing->op->version = place->version;
-	writing->op->ended = ended;
-	writing->op->owner = writing;
-	return ku_op_owned(writing->op);
+	return ku_op_start(&writing->op, ended, writing);
 }
 
 bool ku_place_wrote(const struct ku_place *place, const char *data, int len,

@@ -162,26 +162,21 @@ static void alone_over(struct ku_op *op)
 static enum kustos_err put_alone(struct ku_queue *q,
 	const struct ku_zk_request *create)
 {
-	struct ku_op *op = NULL;
+	struct ku_op *op;
 	int flags = KUSTOS_PARENTS |
 		(create->mode == KU_ZK_PERSISTENT ? 0 : KUSTOS_SEQUENTIAL);
 	enum kustos_err err = ku_create_new(q->client,
 		ku_program_path(q->client, create->path), flags, create->data,
 		(size_t)create->len, &op);
 
-	if (err == KUSTOS_OK) {
-		op->plain = q->kind == KU_ITEM_KAZOO;
-		op->large = op->last = true;
-		op->ended = alone_over;
-		op->owner = q;
-		ku_queue_get(q);
-		err = ku_op_owned(op);
-		if (err == KUSTOS_OK)
-			return err;
+	if (err != KUSTOS_OK)
+		return err;
+	op->plain = q->kind == KU_ITEM_KAZOO;
+	op->large = op->last = true;
+	ku_queue_get(q);
+	err = ku_op_start(&op, alone_over, q);
+	if (err != KUSTOS_OK)
 		ku_queue_drop(q);
-	}
-	if (op != NULL)
-		ku_op_drop(op);
 	return err;
 }
 

@@ -29,27 +29,21 @@ static enum kustos_err make(struct ku_queue *q, struct ku_receipt *receipt)
 	/* kazoo ensures this node only once, so it must not go when it is
 	   empty. */
 	bool stays = q->kind == KU_ITEM_KAZOO;
-	struct ku_op *op = NULL;
+	struct ku_op *op;
 	enum kustos_err err = ku_create_new(q->client,
 		ku_program_path(q->client, q->path),
 		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), "", 0, &op);
 
-	if (err == KUSTOS_OK) {
-		op->any = true;
-		op->plain = stays;
-		op->last = q->over; /* items are being put back */
-		op->ended = made;
-		op->owner = q;
-		q->put.root = op;
-		ku_receipt_hold(receipt);
-		err = ku_op_owned(op);
-	}
-	if (err == KUSTOS_OK)
-		return KUSTOS_OK;
-	q->put.root = NULL;
-	receipt->held = false;
-	if (op != NULL)
-		ku_op_drop(op);
+	if (err != KUSTOS_OK)
+		return err;
+	op->any = true;
+	op->plain = stays;
+	op->last = q->over; /* items are being put back */
+	q->put.root = op;
+	ku_receipt_hold(receipt);
+	err = ku_op_start(&q->put.root, made, q);
+	if (err != KUSTOS_OK)
+		receipt->held = false;
 	return err;
 }
 

@@ -129,37 +129,29 @@ static void made(struct ku_op *op)
 		ku_receipt_leave(r);
 }
 
-static enum kustos_err new_node(struct ku_receipt *r, struct ku_op **op)
+static enum kustos_err start_node(struct ku_receipt *r)
 {
 	char *path = ku_path_child(r->folder, "receipt");
 
 	if (path == NULL)
 		return KUSTOS_ENOMEM;
 	enum kustos_err err = ku_create_new(r->client, path,
-		KUSTOS_PROTECTED | KUSTOS_PARENTS, "", 0, op);
+		KUSTOS_PROTECTED | KUSTOS_PARENTS, "", 0, &r->node);
 	free(path);
-	return err;
+	if (err != KUSTOS_OK)
+		return err;
+	r->node->last = r->final;
+	r->state = KU_RECEIPT_MAKING;
+	return ku_op_start(&r->node, made, r);
 }
 
 static void make(struct ku_receipt *r)
 {
-	struct ku_op *op = NULL;
-	enum kustos_err err = new_node(r, &op);
+	enum kustos_err err = start_node(r);
 
-	if (err == KUSTOS_OK) {
-		op->ended = made;
-		op->owner = r;
-		op->last = r->final;
-		r->node = op;
-		r->state = KU_RECEIPT_MAKING;
-		err = ku_op_owned(op);
-	}
 	if (err == KUSTOS_OK)
 		return;
-	r->node = NULL;
 	r->state = KU_RECEIPT_NONE;
-	if (op != NULL)
-		ku_op_drop(op);
 	ku_receipt_enter(r);
 	finish_all(r, KU_DEED_IDLE, err); /* all deeds are idle */
 	ku_receipt_leave(r);

@@ -30,36 +30,31 @@ static void sweep_free(struct sweep *sweep)
 	free(sweep);
 }
 
-/* Start "op"; if that fails, the sweep ends. */
-static void start(struct sweep *sweep, struct ku_op *op, enum kustos_err err,
+/* Send a request about "path"; if that is not possible, the sweep ends. */
+static void ask(struct sweep *sweep, enum ku_zk_kind kind, const char *path,
 	ku_op_ended_fn *ended)
 {
-	if (err == KUSTOS_OK) {
-		op->owner = sweep;
-		op->ended = ended;
-		err = ku_op_owned(op);
-	}
+	struct ku_op *op;
+	enum kustos_err err = path != NULL
+		? ku_op_new(sweep->client, kind, path, 0, &op)
+		: KUSTOS_ENOMEM;
+
 	if (err == KUSTOS_OK)
-		return;
-	if (op != NULL)
-		ku_op_drop(op);
-	sweep_free(sweep);
+		err = ku_op_start(&op, ended, sweep);
+	if (err != KUSTOS_OK)
+		sweep_free(sweep);
 }
 
 /* Delete a receipt by its version: a program that uses it just now changes
    that, and keeps it. */
 static void delete_it(struct sweep *sweep, const struct ku_op *of)
 {
-	struct ku_op *op = NULL;
+	struct ku_op *op;
 	const char *path = ku_program_path(sweep->client, of->path);
-	enum kustos_err err = ku_op_new(sweep->client, KU_ZK_DELETE, path, 0,
-		&op);
 
-	if (err == KUSTOS_OK) {
+	if (ku_op_new(sweep->client, KU_ZK_DELETE, path, 0, &op) == KUSTOS_OK) {
 		op->version = of->out_stat.version;
-		(void)ku_op_detached(op);
-	} else if (op != NULL) {
-		ku_op_drop(op);
+		(void)ku_op_start_unowned(op);
 	}
 }
 
@@ -86,7 +81,6 @@ static bool is_receipt(const char *name)
 static void look(struct sweep *sweep)
 {
 	const struct kustos_names *names = sweep->names;
-	struct ku_op *op = NULL;
 	const char *name = NULL;
 
 	while (sweep->left > 0 && name == NULL) {
@@ -100,11 +94,8 @@ static void look(struct sweep *sweep)
 		return;
 	}
 	char *path = ku_path_child(sweep->folder, name);
-	enum kustos_err err = path != NULL
-		? ku_op_new(sweep->client, KU_ZK_EXISTS, path, 0, &op)
-		: KUSTOS_ENOMEM;
+	ask(sweep, KU_ZK_EXISTS, path, looked);
 	free(path);
-	start(sweep, op, err, looked);
 }
 
 static void listed(struct ku_op *op)
@@ -132,15 +123,11 @@ void ku_receipt_sweep(struct kustos_client *client, const char *folder,
 	int64_t now_ms)
 {
 	struct sweep *sweep = calloc(1, sizeof(*sweep));
-	struct ku_op *op = NULL;
-	enum kustos_err err = KUSTOS_ENOMEM;
 
 	if (sweep == NULL)
 		return;
 	sweep->client = client;
 	sweep->since = now_ms - DAY_MS;
 	sweep->folder = strdup(folder);
-	if (sweep->folder != NULL)
-		err = ku_op_new(client, KU_ZK_CHILDREN, folder, 0, &op);
-	start(sweep, op, err, listed);
+	ask(sweep, KU_ZK_CHILDREN, sweep->folder, listed);
 }

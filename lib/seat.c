@@ -38,37 +38,23 @@ static void created(struct ku_op *op);
 static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 {
 	struct ku_line *line = place->line;
-	const char *path = ku_line_path(line);
 
-	enum kustos_err err = ku_create_new(line->client, path,
+	return ku_create_new(line->client, ku_line_path(line),
 		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, place->data, place->len, op);
-	if (err != KUSTOS_OK)
-		return err;
-	(*op)->ended = created;
-	(*op)->owner = place;
-	return KUSTOS_OK;
 }
 
 /* Try to make the node. */
 static enum kustos_err try_once(struct ku_place *place)
 {
-	struct ku_op *op = NULL;
-
 	ku_place_forget(place);
 	place->state = KU_PLACE_CREATING;
-	enum kustos_err err = make_op(place, &op);
-	if (err == KUSTOS_OK) {
-		place->op = op;
-		place->line->busy = true;
-		err = ku_op_owned(op);
-	}
-	if (err == KUSTOS_OK)
-		return KUSTOS_OK;
-	if (place->op != NULL)
+	enum kustos_err err = make_op(place, &place->op);
+	if (err != KUSTOS_OK)
+		return err;
+	place->line->busy = true;
+	err = ku_op_start(&place->op, created, place);
+	if (err != KUSTOS_OK)
 		place->line->busy = false; /* it has not begun */
-	place->op = NULL;
-	if (op != NULL)
-		ku_op_drop(op);
 	return err;
 }
 

@@ -19,20 +19,6 @@ static int by_number(const void *a, const void *b)
 
 static ku_op_ended_fn was_read;
 
-/* What is stored in "one->op", on failure too, is freed with the survey. */
-static enum kustos_err make_read(struct ku_survey *survey,
-	struct ku_sighting *one, enum ku_zk_kind kind)
-{
-	enum kustos_err err = ku_op_new(survey->client, kind, one->path, 0,
-		&one->op);
-
-	if (err != KUSTOS_OK)
-		return err;
-	one->op->ended = was_read;
-	one->op->owner = survey;
-	return KUSTOS_OK;
-}
-
 /* We may not read the node's data: ask whether it is there.  Newer servers do
    not tell even that.  A contender that hides itself must not hide the
    others. */
@@ -42,14 +28,16 @@ static enum kustos_err read_less(struct ku_survey *survey, struct ku_op *read)
 
 	while (one->op != read)
 		one++;
-	enum kustos_err err = make_read(survey, one, KU_ZK_EXISTS);
-	if (one->op == read)
-		return err; /* there is no new one, so this one stays */
+	enum kustos_err err = ku_op_new(survey->client, KU_ZK_EXISTS, one->path,
+		0, &one->op);
 	if (err == KUSTOS_OK) {
 		one->op->once = read->once;
-		err = ku_op_owned(one->op);
+		err = ku_op_start(&one->op, was_read, survey);
 	}
-	ku_op_drop(read);
+	if (err == KUSTOS_OK)
+		ku_op_drop(read);
+	else
+		one->op = read; /* there is no new one, so this one stays */
 	return err;
 }
 
@@ -74,7 +62,8 @@ static enum kustos_err make_reads(struct ku_survey *survey)
 	enum kustos_err err = KUSTOS_OK;
 
 	for (size_t i = 0; i < survey->count && err == KUSTOS_OK; i++)
-		err = make_read(survey, &survey->list[i], KU_ZK_GET);
+		err = ku_op_new(survey->client, KU_ZK_GET, survey->list[i].path,
+			0, &survey->list[i].op);
 	return err;
 }
 
@@ -125,7 +114,7 @@ void ku_survey_read(struct ku_survey *survey)
 	survey->pending = 1; /* this function */
 	for (size_t i = 0; i < survey->count && err == KUSTOS_OK; i++) {
 		survey->pending++;
-		err = ku_op_owned(survey->list[i].op);
+		err = ku_op_start(&survey->list[i].op, was_read, survey);
 	}
 	if (err != KUSTOS_OK) {
 		survey->pending--;

@@ -145,7 +145,7 @@ static void put(struct actor *a)
 		sim_fail(a->it.sim, "simulator", "cannot put");
 	free(path);
 	ku_lock(a->it.client);
-	(void)ku_op_detached(op);
+	(void)ku_op_start_unowned(op);
 	ku_unlock(a->it.client);
 }
 

@@ -105,8 +105,7 @@ static struct ku_op *look(ku_op_ended_fn *fn)
 
 	ck_assert_int_eq(ku_op_new(lone.client, KU_ZK_EXISTS, "/x", 0, &op),
 		KUSTOS_OK);
-	op->ended = fn;
-	ck_assert_int_eq(ku_op_owned(op), KUSTOS_OK);
+	ck_assert_int_eq(ku_op_start(&op, fn, NULL), KUSTOS_OK);
 	return op;
 }
 
