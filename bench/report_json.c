@@ -131,7 +131,7 @@ void report_json(FILE *out, const struct bench_options *o,
 {
 	fprintf(out, "{\"recipe\":\"%s\",\"hosts\":", o->recipe);
 	json_string(out, o->tool.hosts, strlen(o->tool.hosts));
-	fprintf(out, ",\"version\":\"%s\",\"seed\":%" PRIu64, KUSTOS_VERSION,
+	fprintf(out, ",\"version\":\"%s\",\"seed\":%" PRIu64, kustos_version(),
 		o->seed);
 	fprintf(out, ",\"session_ms\":%d", o->tool.session_ms);
 	number(out, "rate", o->rate > 0 ? o->rate : -1);

@@ -114,7 +114,7 @@ static int make(int fd, void *arg)
 	if (code != TOOL_OK)
 		return code;
 	enum kustos_err err = kustos_create(client, plan->site, "", 0,
-		KUSTOS_PARENTS, soon(), NULL, NULL, NULL);
+		KUSTOS_CREATE_PARENTS, soon(), NULL, NULL, NULL);
 	if (err == KUSTOS_OK)
 		err = prepare(client, plan);
 	if (err != KUSTOS_OK)

@@ -69,7 +69,7 @@ static void greeting_done(struct kustos_client *client,
 	ku_shun_drop(&session->shun, session->server);
 	/* Without a lease look() sends heartbeats until there is one. */
 	if (ku_lease_left(&session->lease, ku_now(client)) > 0)
-		ku_session_set_state(client, KUSTOS_CONNECTED);
+		ku_session_set_state(client, KUSTOS_STATE_CONNECTED);
 }
 
 void ku_beat_greet(struct kustos_client *client)
@@ -135,7 +135,8 @@ static void look(struct ku_timer *timer)
 		session.beat.timer, timer);
 	struct ku_session *session = &client->session;
 	int64_t step = part_ns(session,
-		session->state == KUSTOS_CONNECTED ? BEAT_PART : QUICK_PART);
+		session->state == KUSTOS_STATE_CONNECTED ? BEAT_PART
+							 : QUICK_PART);
 
 	poll_handle(client);
 	if (session->handle == NULL)
@@ -152,10 +153,10 @@ static void look(struct ku_timer *timer)
 			next = session->lease.leader_ns + step;
 	}
 	int64_t since = ku_beat_silent_since(client);
-	if (since != 0 && session->state == KUSTOS_CONNECTED) {
+	if (since != 0 && session->state == KUSTOS_STATE_CONNECTED) {
 		int64_t silent = since + part_ns(session, SILENCE_PART);
 		if (silent <= now)
-			ku_session_set_state(client, KUSTOS_SUSPENDED);
+			ku_session_set_state(client, KUSTOS_STATE_SUSPENDED);
 		else if (silent < next)
 			next = silent;
 	}

@@ -257,8 +257,9 @@ static enum kustos_err connected(struct kustos_client *client,
 		return KUSTOS_EAUTH;
 	if (client->closing != KU_OPEN)
 		return KUSTOS_ECLOSED;
-	return ku_session_state(client) == KUSTOS_CONNECTED ? KUSTOS_OK
-							    : KUSTOS_ETIMEDOUT;
+	return ku_session_state(client) == KUSTOS_STATE_CONNECTED
+		? KUSTOS_OK
+		: KUSTOS_ETIMEDOUT;
 }
 
 enum kustos_err kustos_client_wait_connected(struct kustos_client *client,
@@ -317,7 +318,7 @@ enum kustos_err kustos_client_flush(struct kustos_client *client,
 enum kustos_state kustos_client_state(struct kustos_client *client)
 {
 	if (client == NULL || ku_forked(&client->fork))
-		return KUSTOS_CLOSED;
+		return KUSTOS_STATE_CLOSED;
 	ku_lock(client);
 	enum kustos_state state = ku_session_state(client);
 	ku_unlock(client);
@@ -332,7 +333,7 @@ int64_t kustos_client_lease_ms(struct kustos_client *client)
 		return 0;
 	ku_lock(client);
 	enum kustos_state state = ku_session_state(client);
-	if (state == KUSTOS_CONNECTED || state == KUSTOS_SUSPENDED)
+	if (state == KUSTOS_STATE_CONNECTED || state == KUSTOS_STATE_SUSPENDED)
 		left = ku_lease_left(&client->session.lease, ku_now(client));
 	ku_unlock(client);
 	return left / KU_NS_PER_MS;

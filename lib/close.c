@@ -60,7 +60,7 @@ static bool drained(struct kustos_client *client)
 	const struct ku_session *session = &client->session;
 	bool idle = client->ops.oldest == NULL && client->wire.waiting == 0;
 
-	if (is_overdue(client) || session->state == KUSTOS_CLOSED)
+	if (is_overdue(client) || session->state == KUSTOS_STATE_CLOSED)
 		return true;
 	if (!ku_session_exists(client) ||
 		(session->id == 0 && session->handle == NULL))

@@ -2,6 +2,7 @@
 
 #include "client.h"
 #include "name.h"
+#include "recipe.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -38,6 +39,8 @@ static enum kustos_err read_options(struct kustos_client_options *to,
 		return invalid(why,
 			"size is not set "
 			"(use KUSTOS_CLIENT_OPTIONS_INIT)");
+	if (!ku_options_known(from, sizeof(*to)))
+		return invalid(why, "an option is newer than this library");
 	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
 	return KUSTOS_OK;
 }
@@ -57,9 +60,9 @@ static enum kustos_err check(const struct kustos_client_options *o,
 		return invalid(why, "retry is not a policy");
 	if (o->digest != NULL && strchr(o->digest, ':') == NULL)
 		return invalid(why, "digest is not \"user:password\"");
-	if (o->acl_count < 0 || (o->acl_count > 0 && o->acl == NULL))
+	if (o->acl_count > INT_MAX || (o->acl_count > 0 && o->acl == NULL))
 		return invalid(why, "acl_count does not fit acl");
-	for (int i = 0; i < o->acl_count; i++)
+	for (size_t i = 0; i < o->acl_count; i++)
 		if (o->acl[i].scheme == NULL || o->acl[i].id == NULL ||
 			o->acl[i].perms < 0 ||
 			o->acl[i].perms > KUSTOS_PERM_ALL)
@@ -157,7 +160,7 @@ enum kustos_err ku_config_init(struct ku_config *config,
 			KUSTOS_OK)
 		return err;
 	if ((err = make_prefix(config, o.name_space)) != KUSTOS_OK ||
-		(err = copy_acl(config, o.acl, o.acl_count)) != KUSTOS_OK)
+		(err = copy_acl(config, o.acl, (int)o.acl_count)) != KUSTOS_OK)
 		return err;
 	return copy_strings(config, &o);
 }

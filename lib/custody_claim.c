@@ -205,7 +205,8 @@ static void have(struct ku_custody *c, int64_t token)
 	c->lost = c->ambiguous = false;
 	c->stat.version += c->counted;
 	if (c->left || c->session_id != client->session.id ||
-		(state != KUSTOS_CONNECTED && state != KUSTOS_SUSPENDED)) {
+		(state != KUSTOS_STATE_CONNECTED &&
+			state != KUSTOS_STATE_SUSPENDED)) {
 		ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_ELOST);
 		return;
 	}

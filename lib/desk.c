@@ -86,7 +86,8 @@ static enum kustos_err start_folder(struct ku_desk *desk, const char *path)
 	struct kustos_client *client = desk->client;
 	struct ku_op *op;
 	enum kustos_err err = ku_create_new(client,
-		ku_program_path(client, path), KUSTOS_PARENTS, "", 0, &op);
+		ku_program_path(client, path), KUSTOS_CREATE_PARENTS, "", 0,
+		&op);
 
 	if (err != KUSTOS_OK)
 		return err;

@@ -75,7 +75,7 @@ KU_SERVICE enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits);
 KU_SERVICE struct kustos_hold *ku_gate_hold(struct ku_gate *gate);
 
 /* Return the token of that hold; 0 if there is none, or it is lost. */
-KU_SERVICE int64_t ku_gate_fence(struct ku_gate *gate);
+KU_SERVICE int64_t ku_gate_token(struct ku_gate *gate);
 
 /* Return whether the line, when last seen, had contenders that do not see our
    nodes. */

@@ -169,7 +169,7 @@ struct kustos_hold *ku_gate_hold(struct ku_gate *gate)
 	return lock != NULL ? lock->hold : NULL;
 }
 
-int64_t ku_gate_fence(struct ku_gate *gate)
+int64_t ku_gate_token(struct ku_gate *gate)
 {
 	struct kustos_hold *hold = ku_gate_hold(gate);
 

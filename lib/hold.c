@@ -218,10 +218,10 @@ enum kustos_hold_state ku_hold_state(struct kustos_hold *hold)
 
 	if (hold->lost || hold->epoch != client->session.epoch)
 		return KUSTOS_HOLD_LOST;
-	if (state == KUSTOS_CONNECTED)
+	if (state == KUSTOS_STATE_CONNECTED)
 		return KUSTOS_HOLD_HELD;
-	return state == KUSTOS_SUSPENDED ? KUSTOS_HOLD_UNSURE
-					 : KUSTOS_HOLD_LOST;
+	return state == KUSTOS_STATE_SUSPENDED ? KUSTOS_HOLD_UNSURE
+					       : KUSTOS_HOLD_LOST;
 }
 
 enum kustos_hold_state kustos_hold_state(struct kustos_hold *hold)

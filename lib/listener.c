@@ -49,7 +49,7 @@ static void next_news(struct kustos_client *client, struct kustos_listener *l,
 {
 	ku_session_describe(client, news);
 	if (l->told_loss < client->session.lost_epoch) {
-		news->state = KUSTOS_LOST;
+		news->state = KUSTOS_STATE_LOST;
 		news->epoch = ++l->told_loss;
 		news->session_id = l->told_loss == client->session.lost_epoch
 			? client->session.lost_id

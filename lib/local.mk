@@ -38,7 +38,7 @@ core_sources = \
 	%D%/dispatch.c %D%/dispatch.h \
 	%D%/env.h \
 	%D%/unfit.c %D%/unfit.h \
-	%D%/error.c \
+	%D%/error.c %D%/version.c \
 	%D%/footprint.c %D%/footprint.h %D%/footprint_look.c \
 	%D%/fork.c %D%/fork.h \
 	%D%/gate.c %D%/gate.h %D%/gate_impl.h \

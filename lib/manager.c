@@ -148,8 +148,8 @@ static void finish_lookup(struct ku_manager *m)
 		ku_log(client, KUSTOS_LOG_WARNING,
 			"no host name could be resolved: %s",
 			err == KUSTOS_ENOMEM ? kustos_strerror(err) : why);
-		int64_t pause = ku_retry_next(&m->lookup_retry, now,
-			&m->random);
+		int64_t pause = ku_retry_next(&m->lookup_retry,
+			KUSTOS_EDISCONNECTED, now, &m->random);
 		m->lookup_at = now +
 			(pause >= 0 ? pause : LOOKUP_MAX_MS * KU_NS_PER_MS);
 		return;

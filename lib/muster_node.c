@@ -118,7 +118,7 @@ static enum kustos_err make_node(struct ku_muster *m, struct ku_op **op)
 	if (path == NULL)
 		return KUSTOS_ENOMEM;
 	enum kustos_err err = make_op(m, KU_ZK_CREATE, path,
-		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, op);
+		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS, op);
 	free(path);
 	return err;
 }

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_FLAGS                                                  \
-	(KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL | KUSTOS_CONTAINER | \
-		KUSTOS_PROTECTED | KUSTOS_PARENTS)
+#define ALL_FLAGS                                                   \
+	(KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL |       \
+		KUSTOS_CREATE_CONTAINER | KUSTOS_CREATE_PROTECTED | \
+		KUSTOS_CREATE_PARENTS)
 
 void kustos_free(void *memory)
 {
@@ -116,7 +117,7 @@ static struct ask ask_multi(const struct kustos_op *ops, size_t count)
 /* Create a node; one that exists already will do. */
 static struct ask ask_ensure(const char *path, const void *data, size_t len)
 {
-	struct ask ask = ask_create(path, data, len, KUSTOS_PARENTS);
+	struct ask ask = ask_create(path, data, len, KUSTOS_CREATE_PARENTS);
 
 	ask.any = true;
 	ask.fine = KUSTOS_EEXISTS;
@@ -140,10 +141,12 @@ static struct ask ask_of(enum ku_zk_kind kind, const char *path)
 
 static bool is_valid(const struct ask *ask)
 {
-	bool alone = (ask->flags & (KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL)) == 0;
+	bool alone = (ask->flags &
+			     (KUSTOS_CREATE_EPHEMERAL |
+				     KUSTOS_CREATE_SEQUENTIAL)) == 0;
 
 	return (ask->flags & ~ALL_FLAGS) == 0 &&
-		((ask->flags & KUSTOS_CONTAINER) == 0 || alone) &&
+		((ask->flags & KUSTOS_CREATE_CONTAINER) == 0 || alone) &&
 		ask->version >= -1;
 }
 
@@ -258,8 +261,8 @@ static void tell_end(void *arg, enum kustos_err err,
 }
 
 static enum kustos_err end_async(struct kustos_client *client, struct ask ask,
-	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *end,
-	void *arg)
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_end_fn *end, void *arg)
 {
 	struct ku_task *task = NULL;
 	enum kustos_err err = make(client, &ask, &task);
@@ -289,8 +292,8 @@ enum kustos_err ku_recipe_ensure(struct kustos_client *client, const char *path,
 
 enum kustos_err ku_recipe_ensure_async(struct kustos_client *client,
 	const char *path, const void *data, size_t len,
-	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *done,
-	void *arg)
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_end_fn *done, void *arg)
 {
 	return end_async(client, ask_ensure(path, data, len), deadline, cancel,
 		done, arg);
@@ -305,7 +308,7 @@ enum kustos_err ku_recipe_remove(struct kustos_client *client, const char *path,
 
 enum kustos_err ku_recipe_remove_async(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
-	struct kustos_cancel *cancel, ku_end_fn *done, void *arg)
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg)
 {
 	return end_async(client, ask_remove(path), deadline, cancel, done, arg);
 }

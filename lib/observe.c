@@ -451,9 +451,10 @@ enum kustos_err kustos_observe(struct kustos_client *client, const char *path,
 	o->call.fn = tell;
 	ku_lock(client);
 	bool room = ku_timers_reserve(&client->timers, 1);
-	*out = room ? o : NULL; /* before it is told anything */
-	if (room)
+	if (room) {
+		*out = o; /* before it is told anything */
 		join(o);
+	}
 	ku_unlock(client);
 	if (!room) {
 		free(line);

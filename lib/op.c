@@ -152,7 +152,8 @@ void ku_op_keep_waiting(struct ku_op *op)
 {
 	struct kustos_client *client = op->client;
 	int64_t now = ku_now(client);
-	int64_t pause = ku_retry_next(&op->retry, now, &client->random);
+	int64_t pause = ku_retry_next(&op->retry, KUSTOS_EDISCONNECTED, now,
+		&client->random);
 
 	if (pause < 0)
 		ku_op_finish(op, unanswered(op, KUSTOS_EDISCONNECTED));
@@ -212,8 +213,8 @@ bool ku_op_outlived(const struct ku_op *op)
 
 	return op->epoch != 0 &&
 		(op->epoch != session->epoch ||
-			(session->state != KUSTOS_CONNECTED &&
-				session->state != KUSTOS_SUSPENDED));
+			(session->state != KUSTOS_STATE_CONNECTED &&
+				session->state != KUSTOS_STATE_SUSPENDED));
 }
 
 void ku_op_try(struct ku_op *op)
@@ -249,7 +250,7 @@ void ku_op_again(struct ku_op *op, enum kustos_err err)
 {
 	struct kustos_client *client = op->client;
 	int64_t now = ku_now(client);
-	int64_t pause = ku_retry_next(&op->retry, now, &client->random);
+	int64_t pause = ku_retry_next(&op->retry, err, now, &client->random);
 
 	if (client->closing != KU_OPEN && !op->guaranteed &&
 		(client->closing != KU_DRAINING || !op->last)) {

@@ -50,7 +50,7 @@ struct ku_op {
 	/* Constant once started.  A place keeps an operation for as long as it
 	   waits, so small fields stand together to save memory. */
 	enum ku_zk_kind kind;
-	int flags;	 /* KUSTOS_EPHEMERAL ... */
+	int flags;	 /* KUSTOS_CREATE_EPHEMERAL ... */
 	int version;	 /* of a set or delete */
 	int len;	 /* of the data */
 	int op_count;	 /* of a multi */
@@ -114,7 +114,7 @@ struct ku_task {
 	bool left; /* the caller is done with it; it may go on, to undo it */
 	kustos_done_fn *callback;
 	void *arg;
-	ku_end_fn *end; /* the program's, if "callback" is one of ours */
+	kustos_end_fn *end; /* the program's, if "callback" is one of ours */
 	void *end_arg;
 };
 

@@ -41,14 +41,15 @@ static bool is(const struct ku_op *op, int flag)
 
 static enum ku_zk_mode mode_of(const struct ku_op *op)
 {
-	if (is(op, KUSTOS_CONTAINER))
+	if (is(op, KUSTOS_CREATE_CONTAINER))
 		return op->client->ops.no_containers ? KU_ZK_PERSISTENT
 						     : KU_ZK_CONTAINER;
-	if (is(op, KUSTOS_EPHEMERAL))
-		return is(op, KUSTOS_SEQUENTIAL) ? KU_ZK_EPHEMERAL_SEQUENTIAL
-						 : KU_ZK_EPHEMERAL;
-	return is(op, KUSTOS_SEQUENTIAL) ? KU_ZK_PERSISTENT_SEQUENTIAL
-					 : KU_ZK_PERSISTENT;
+	if (is(op, KUSTOS_CREATE_EPHEMERAL))
+		return is(op, KUSTOS_CREATE_SEQUENTIAL)
+			? KU_ZK_EPHEMERAL_SEQUENTIAL
+			: KU_ZK_EPHEMERAL;
+	return is(op, KUSTOS_CREATE_SEQUENTIAL) ? KU_ZK_PERSISTENT_SEQUENTIAL
+						: KU_ZK_PERSISTENT;
 }
 
 /* Return where the levels begin that may have to be made: after the chroot. */
@@ -57,14 +58,14 @@ static const char *first_level(const struct ku_op *op)
 	return op->path + op->client->config.chroot_len + 1;
 }
 
-/* Return where they end: at the last slash; or, without KUSTOS_PARENTS, at the
+/* Return where they end: at the last slash; or, without KUSTOS_CREATE_PARENTS, at the
    end of the name space, unless that itself is to be made. */
 static const char *last_level(const struct ku_op *op)
 {
 	const char *slash = ku_path_leaf(op->path) - 1;
 	const char *space = op->path + strlen(op->client->config.prefix);
 
-	return is(op, KUSTOS_PARENTS) || slash < space ? slash : space;
+	return is(op, KUSTOS_CREATE_PARENTS) || slash < space ? slash : space;
 }
 
 static int count_levels(const struct ku_op *op)
@@ -188,7 +189,7 @@ static void send_create(struct ku_op *op)
 static void send_anew(struct ku_op *op)
 {
 	op->ambiguous = false;
-	if (is(op, KUSTOS_PROTECTED))
+	if (is(op, KUSTOS_CREATE_PROTECTED))
 		renew_guid(op);
 	send_create(op);
 }
@@ -236,7 +237,7 @@ static void adopt(struct ku_op *op, const struct ku_zk_reply *reply)
 		ku_op_again(op, KUSTOS_EDISCONNECTED);
 		return;
 	}
-	if (is(op, KUSTOS_EPHEMERAL)) {
+	if (is(op, KUSTOS_CREATE_EPHEMERAL)) {
 		if (reply->stat->ephemeral_owner != op->request.session_id) {
 			send_anew(op);
 			return;
@@ -262,7 +263,7 @@ static bool is_ours(const struct ku_op *op, const char *name)
 		return false;
 	name += guid_len + len;
 	size_t digits = strlen(name);
-	if (!is(op, KUSTOS_SEQUENTIAL))
+	if (!is(op, KUSTOS_CREATE_SEQUENTIAL))
 		return digits == 0;
 	return (digits == 10 || digits == 11) &&
 		strspn(name, "-0123456789") == digits;
@@ -330,13 +331,13 @@ void ku_create_try(struct ku_op *op)
 	struct ku_create *create = op->create;
 	bool moved = create->guid_session != op->client->session.id;
 
-	if (!is(op, KUSTOS_PROTECTED) && op->unwanted && op->ambiguous &&
+	if (!is(op, KUSTOS_CREATE_PROTECTED) && op->unwanted && op->ambiguous &&
 		op->session_id == op->client->session.id) {
 		ku_op_look_created(op);
-	} else if (!is(op, KUSTOS_PROTECTED)) {
+	} else if (!is(op, KUSTOS_CREATE_PROTECTED)) {
 		send_create(op);
 	} else if (create->guid[0] == '\0' ||
-		(is(op, KUSTOS_EPHEMERAL) && moved)) {
+		(is(op, KUSTOS_CREATE_EPHEMERAL) && moved)) {
 		send_anew(op);
 	} else if (op->ambiguous) {
 		search(op);
@@ -427,9 +428,9 @@ bool ku_create_parents(struct ku_op *op)
 	}
 	if (create->parents_made && !must_be_plain(op)) {
 		/* Made, and missing again: a container may have been reaped in
-		   between.  Without KUSTOS_PARENTS the missing one is below the
+		   between.  Without KUSTOS_CREATE_PARENTS the missing one is below the
 		   name space, where we must not make it. */
-		if (!is(op, KUSTOS_PARENTS))
+		if (!is(op, KUSTOS_CREATE_PARENTS))
 			return false;
 		if (create->parent_rc != 0) {
 			ku_op_finish(op, ku_rc_err(create->parent_rc));

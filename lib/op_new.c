@@ -25,14 +25,14 @@ static struct ku_op *alloc(struct kustos_client *client, enum ku_zk_kind kind,
 static enum kustos_err full_path(const struct kustos_client *client,
 	const char *path, int flags, char **out)
 {
-	bool sequential = (flags & KUSTOS_SEQUENTIAL) != 0;
+	bool sequential = (flags & KUSTOS_CREATE_SEQUENTIAL) != 0;
 
 	if (path == NULL || !ku_path_valid(path, sequential))
 		return KUSTOS_EINVAL;
 	/* A protected node needs a name.  The number of a sequential one
 	   without a name follows the slash of its parent. */
 	bool nameless = path[1] == '\0';
-	if (nameless && (flags & KUSTOS_PROTECTED) != 0)
+	if (nameless && (flags & KUSTOS_CREATE_PROTECTED) != 0)
 		return KUSTOS_EINVAL;
 	if (nameless && sequential) {
 		*out = malloc(strlen(client->config.prefix) + 2);
@@ -114,23 +114,25 @@ enum kustos_err ku_op_data(struct ku_op *op, const void *data, size_t len)
 
 static enum ku_zk_mode mode_of(int flags)
 {
-	if ((flags & KUSTOS_CONTAINER) != 0)
+	if ((flags & KUSTOS_CREATE_CONTAINER) != 0)
 		return KU_ZK_CONTAINER;
-	if ((flags & KUSTOS_EPHEMERAL) != 0)
-		return (flags & KUSTOS_SEQUENTIAL) != 0
+	if ((flags & KUSTOS_CREATE_EPHEMERAL) != 0)
+		return (flags & KUSTOS_CREATE_SEQUENTIAL) != 0
 			? KU_ZK_EPHEMERAL_SEQUENTIAL
 			: KU_ZK_EPHEMERAL;
-	return (flags & KUSTOS_SEQUENTIAL) != 0 ? KU_ZK_PERSISTENT_SEQUENTIAL
-						: KU_ZK_PERSISTENT;
+	return (flags & KUSTOS_CREATE_SEQUENTIAL) != 0
+		? KU_ZK_PERSISTENT_SEQUENTIAL
+		: KU_ZK_PERSISTENT;
 }
 
 static bool create_flags_valid(int flags)
 {
 	if ((flags &
-		    ~(KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL |
-			    KUSTOS_CONTAINER)) != 0)
+		    ~(KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL |
+			    KUSTOS_CREATE_CONTAINER)) != 0)
 		return false;
-	return (flags & KUSTOS_CONTAINER) == 0 || flags == KUSTOS_CONTAINER;
+	return (flags & KUSTOS_CREATE_CONTAINER) == 0 ||
+		flags == KUSTOS_CREATE_CONTAINER;
 }
 
 static enum kustos_err copy_one(struct kustos_client *client,

@@ -35,8 +35,8 @@ void ku_op_resolve(struct ku_op *op)
 	int64_t session_id = op->request.session_id;
 	bool unfindable = op->kind == KU_ZK_MULTI ||
 		(op->kind == KU_ZK_CREATE &&
-			(op->flags & KUSTOS_SEQUENTIAL) != 0 &&
-			(op->flags & KUSTOS_PROTECTED) == 0);
+			(op->flags & KUSTOS_CREATE_SEQUENTIAL) != 0 &&
+			(op->flags & KUSTOS_CREATE_PROTECTED) == 0);
 
 	if (is_write(op)) {
 		if (op->ambiguous && op->session_id != session_id)
@@ -148,9 +148,9 @@ static bool may_be_late(int rc)
 static bool resolve_create(struct ku_op *op, int rc)
 {
 	if ((rc != KU_ZK_NODEEXISTS && !may_be_late(rc)) ||
-		(op->flags & KUSTOS_PROTECTED) != 0)
+		(op->flags & KUSTOS_CREATE_PROTECTED) != 0)
 		return false;
-	if ((op->flags & KUSTOS_EPHEMERAL) != 0 ||
+	if ((op->flags & KUSTOS_CREATE_EPHEMERAL) != 0 ||
 		(op->any && rc != KU_ZK_NODEEXISTS))
 		ku_op_look_created(op);
 	else

@@ -20,8 +20,9 @@ static enum kustos_err check_limits(struct ku_op *op)
 		.path = op->path,
 		.len = op->len,
 		.kind = op->kind,
-		.mode = (op->flags & KUSTOS_EPHEMERAL) != 0 ? KU_ZK_EPHEMERAL
-							    : KU_ZK_PERSISTENT,
+		.mode = (op->flags & KUSTOS_CREATE_EPHEMERAL) != 0
+			? KU_ZK_EPHEMERAL
+			: KU_ZK_PERSISTENT,
 		.ops = op->ops,
 		.op_count = op->op_count,
 	};
@@ -32,8 +33,9 @@ static enum kustos_err check_limits(struct ku_op *op)
 	}
 	if (!op->large && ku_request_size(&whole) > KU_REQUEST_LIMIT)
 		return KUSTOS_ETOOBIG;
-	size_t guid = (op->flags & KUSTOS_PROTECTED) != 0 ? KU_PROTECTION_LEN
-							  : 0;
+	size_t guid = (op->flags & KUSTOS_CREATE_PROTECTED) != 0
+		? KU_PROTECTION_LEN
+		: 0;
 	if (!ku_footprint_reserve(client, &whole, guid, &op->asked))
 		return KUSTOS_ELIMIT;
 	return KUSTOS_OK;
@@ -163,7 +165,7 @@ static bool is_nameless(const struct ku_op *op)
 		op->err == KUSTOS_ECLOSED;
 
 	return op->kind == KU_ZK_CREATE &&
-		(op->flags & KUSTOS_PROTECTED) != 0 && given_up &&
+		(op->flags & KUSTOS_CREATE_PROTECTED) != 0 && given_up &&
 		(op->ambiguous || op->request.slot != NULL) &&
 		op->client->closing <= KU_DRAINING;
 }
@@ -299,7 +301,7 @@ void ku_op_unwant(struct ku_op *op)
 		return;
 	op->unwanted = true;
 	op->guaranteed = true; /* a close waits for it */
-	op->lasting = (op->flags & KUSTOS_EPHEMERAL) == 0;
+	op->lasting = (op->flags & KUSTOS_CREATE_EPHEMERAL) == 0;
 	ku_retry_start(&op->retry, &guaranteed, ku_now(op->client));
 	if (untried)
 		ku_op_finish(op, KUSTOS_ECANCELED);
@@ -338,7 +340,7 @@ enum kustos_err ku_op_adopt(struct ku_op *op, const char *path,
 void ku_op_undo(struct ku_op *op)
 {
 	struct ku_ops *ops = &op->client->ops;
-	bool unique = (op->flags & KUSTOS_PROTECTED) != 0;
+	bool unique = (op->flags & KUSTOS_CREATE_PROTECTED) != 0;
 
 	/* An unwanted creation keeps its number: a flush that waits for it must
 	   wait for this deletion as well. */

@@ -229,7 +229,7 @@ void ku_place_grant(struct ku_place *place)
 
 	/* The lease ended before the answer came; we look again on the next
 	   connection. */
-	if (state != KUSTOS_CONNECTED ||
+	if (state != KUSTOS_STATE_CONNECTED ||
 		place->session_id != client->session.id)
 		return;
 	if (place->beside != 0 && !ku_place_has_writer(place)) {

@@ -77,7 +77,8 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 	struct ku_line *line = place->line;
 	const struct ku_place_kind *kind = place->kind;
 	const char *path = ku_line_path(line);
-	int flags = KUSTOS_EPHEMERAL | KUSTOS_PROTECTED | KUSTOS_PARENTS;
+	int flags = KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PROTECTED |
+		KUSTOS_CREATE_PARENTS;
 	char *prefix = malloc(strlen(path) + strlen(kind->leaf) + 13);
 
 	if (prefix == NULL)
@@ -86,7 +87,7 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 	if (place->beside != 0)
 		snprintf(end, 11, "%010" PRId32, place->number);
 	else
-		flags |= KUSTOS_SEQUENTIAL;
+		flags |= KUSTOS_CREATE_SEQUENTIAL;
 	enum kustos_err err = ku_create_new(line->client, prefix, flags,
 		place->data, place->len, op);
 	free(prefix);

@@ -57,7 +57,7 @@ KU_SERVICE enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 KU_SERVICE enum kustos_err ku_pool_set_room_async(struct ku_pool *pool,
 	int room, kustos_deadline deadline, struct kustos_cancel *cancel,
-	ku_end_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 
 /* Return whether another client was seen to use another number. */
 KU_SERVICE bool ku_pool_disagrees(struct ku_pool *pool);

@@ -173,8 +173,8 @@ enum kustos_err ku_pool_set_room(struct ku_pool *pool, int room,
 			sizeof(data), -1, deadline, cancel, NULL);
 		if (err == KUSTOS_ENONODE)
 			err = kustos_create(pool->client, pool->room_path, data,
-				sizeof(data), KUSTOS_PARENTS, deadline, cancel,
-				NULL, NULL);
+				sizeof(data), KUSTOS_CREATE_PARENTS, deadline,
+				cancel, NULL, NULL);
 	} while (err == KUSTOS_EEXISTS);
 	return err;
 }
@@ -184,7 +184,7 @@ struct setting {
 	struct kustos_client *client;
 	kustos_deadline deadline;
 	struct kustos_cancel *cancel;
-	ku_end_fn *done;
+	kustos_end_fn *done;
 	void *arg;
 	char data[4];
 	char path[];
@@ -225,8 +225,8 @@ static void was_set(void *arg, enum kustos_err err,
 	(void)result;
 	if (err == KUSTOS_ENONODE) {
 		err = kustos_create_async(s->client, s->path, s->data,
-			sizeof(s->data), KUSTOS_PARENTS, s->deadline, s->cancel,
-			was_made, s);
+			sizeof(s->data), KUSTOS_CREATE_PARENTS, s->deadline,
+			s->cancel, was_made, s);
 		if (err == KUSTOS_OK)
 			return;
 	}
@@ -234,8 +234,8 @@ static void was_set(void *arg, enum kustos_err err,
 }
 
 enum kustos_err ku_pool_set_room_async(struct ku_pool *pool, int room,
-	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *done,
-	void *arg)
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_end_fn *done, void *arg)
 {
 	if (pool->room_path == NULL)
 		return KUSTOS_EINVAL;

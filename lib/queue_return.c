@@ -163,8 +163,9 @@ static enum kustos_err put_alone(struct ku_queue *q,
 	const struct ku_zk_request *create)
 {
 	struct ku_op *op;
-	int flags = KUSTOS_PARENTS |
-		(create->mode == KU_ZK_PERSISTENT ? 0 : KUSTOS_SEQUENTIAL);
+	int flags = KUSTOS_CREATE_PARENTS |
+		(create->mode == KU_ZK_PERSISTENT ? 0
+						  : KUSTOS_CREATE_SEQUENTIAL);
 	enum kustos_err err = ku_create_new(q->client,
 		ku_program_path(q->client, create->path), flags, create->data,
 		(size_t)create->len, &op);

@@ -32,7 +32,8 @@ static enum kustos_err make(struct ku_queue *q, struct ku_receipt *receipt)
 	struct ku_op *op;
 	enum kustos_err err = ku_create_new(q->client,
 		ku_program_path(q->client, q->path),
-		KUSTOS_PARENTS | (stays ? 0 : KUSTOS_CONTAINER), "", 0, &op);
+		KUSTOS_CREATE_PARENTS | (stays ? 0 : KUSTOS_CREATE_CONTAINER),
+		"", 0, &op);
 
 	if (err != KUSTOS_OK)
 		return err;

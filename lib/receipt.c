@@ -136,7 +136,8 @@ static enum kustos_err start_node(struct ku_receipt *r)
 	if (path == NULL)
 		return KUSTOS_ENOMEM;
 	enum kustos_err err = ku_create_new(r->client, path,
-		KUSTOS_PROTECTED | KUSTOS_PARENTS, "", 0, &r->node);
+		KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_PARENTS, "", 0,
+		&r->node);
 	free(path);
 	if (err != KUSTOS_OK)
 		return err;

@@ -22,6 +22,18 @@ enum kustos_err ku_recipe_check(const struct kustos_client *client)
 	return ku_forked(&client->fork) ? KUSTOS_EFORKED : KUSTOS_OK;
 }
 
+bool ku_options_known(const void *from, size_t size)
+{
+	const unsigned char *bytes = from;
+	size_t theirs;
+
+	memcpy(&theirs, from, sizeof(theirs));
+	for (size_t i = size; i < theirs; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
 bool ku_recipe_options(void *to, size_t size, const void *from)
 {
 	size_t known;
@@ -29,7 +41,7 @@ bool ku_recipe_options(void *to, size_t size, const void *from)
 	if (from == NULL)
 		return true;
 	memcpy(&known, from, sizeof(known));
-	if (known < sizeof(known))
+	if (known < sizeof(known) || !ku_options_known(from, size))
 		return false;
 	memcpy(to, from, known < size ? known : size);
 	return true;

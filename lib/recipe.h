@@ -29,9 +29,15 @@
    not a fork of the one that opened it. */
 KU_SERVICE enum kustos_err ku_recipe_check(const struct kustos_client *client);
 
+/* The struct of options "from", whose first field is its size, may be from newer
+   headers than ours, which know "size" bytes.  Return whether all options that
+   we do not know are 0, and so not set. */
+bool ku_options_known(const void *from, size_t size);
+
 /* Copy the program's options "from" over the defaults "to", of "size" bytes.
    The first field of "from" is the size that the program knows.  NULL changes
-   nothing.  Returns false if that size is less than the field's own. */
+   nothing.  Returns false if that size is less than the field's own, or if an
+   option is set that we do not know. */
 KU_SERVICE bool ku_recipe_options(void *to, size_t size, const void *from);
 
 /* Return whether "data" can be copied: it is there, or empty, and its length is
@@ -53,8 +59,8 @@ KU_SERVICE enum kustos_err ku_recipe_ensure(struct kustos_client *client,
 /* The same, but return at once; "done" is called at the end. */
 KU_SERVICE enum kustos_err ku_recipe_ensure_async(struct kustos_client *client,
 	const char *path, const void *data, size_t len,
-	kustos_deadline deadline, struct kustos_cancel *cancel, ku_end_fn *done,
-	void *arg);
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_end_fn *done, void *arg);
 
 /* Delete a node: as kustos_delete(), but a node that is gone is as good. */
 KU_SERVICE enum kustos_err ku_recipe_remove(struct kustos_client *client,
@@ -62,7 +68,7 @@ KU_SERVICE enum kustos_err ku_recipe_remove(struct kustos_client *client,
 	struct kustos_cancel *cancel);
 KU_SERVICE enum kustos_err ku_recipe_remove_async(struct kustos_client *client,
 	const char *path, kustos_deadline deadline,
-	struct kustos_cancel *cancel, ku_end_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /* Copy what a recipe stores in its nodes when its user gives no data: the
    client's default data; or, if it has none, our address on the network, as

@@ -193,11 +193,12 @@ static int64_t back_off_ms(const struct kustos_retry *policy, int tries,
 }
 
 /* Return milliseconds, or a negative number to give up. */
-static int64_t next_pause_ms(const struct kustos_retry *policy, int tries,
-	int64_t elapsed_ms, struct ku_random *random)
+static int64_t next_pause_ms(const struct kustos_retry *policy,
+	enum kustos_err err, int tries, int64_t elapsed_ms,
+	struct ku_random *random)
 {
 	if (policy->kind == KUSTOS_RETRY_CUSTOM)
-		return policy->fn(policy->arg, tries, elapsed_ms);
+		return policy->fn(policy->arg, err, tries, elapsed_ms);
 	if (elapsed_ms >= policy->max_elapsed_ms)
 		return -1;
 	switch (policy->kind) {
@@ -215,7 +216,7 @@ static int64_t next_pause_ms(const struct kustos_retry *policy, int tries,
 	}
 }
 
-int64_t ku_retry_next(struct ku_retry *r, int64_t now_ns,
+int64_t ku_retry_next(struct ku_retry *r, enum kustos_err err, int64_t now_ns,
 	struct ku_random *random)
 {
 	int64_t elapsed_ns, pause_ms;
@@ -223,8 +224,8 @@ int64_t ku_retry_next(struct ku_retry *r, int64_t now_ns,
 	if (r->tries < INT_MAX)
 		r->tries++;
 	elapsed_ns = now_ns > r->started_ns ? now_ns - r->started_ns : 0;
-	pause_ms = next_pause_ms(r->policy, r->tries, elapsed_ns / KU_NS_PER_MS,
-		random);
+	pause_ms = next_pause_ms(r->policy, err, r->tries,
+		elapsed_ns / KU_NS_PER_MS, random);
 	if (pause_ms < 0)
 		return -1;
 	if (pause_ms > INT64_MAX / KU_NS_PER_MS)

@@ -54,9 +54,9 @@ struct ku_retry {
 void ku_retry_start(struct ku_retry *r, const struct kustos_retry *policy,
 	int64_t now_ns);
 
-/* One more try has failed: return the nanoseconds to pause before the next,
-   or -1 to give up. */
-int64_t ku_retry_next(struct ku_retry *r, int64_t now_ns,
+/* One more try has failed with "err": return the nanoseconds to pause before
+   the next, or -1 to give up. */
+int64_t ku_retry_next(struct ku_retry *r, enum kustos_err err, int64_t now_ns,
 	struct ku_random *random);
 
 /* Return whether "policy" makes sense: no negative times, a function if it is

@@ -40,7 +40,8 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 	struct ku_line *line = place->line;
 
 	return ku_create_new(line->client, ku_line_path(line),
-		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, place->data, place->len, op);
+		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS, place->data,
+		place->len, op);
 }
 
 /* Try to make the node. */

@@ -39,7 +39,7 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 	struct ku_session *session = &client->session;
 
 	switch (state) {
-	case KUSTOS_CONNECTED:
+	case KUSTOS_STATE_CONNECTED:
 		ku_timer_unset(&client->timers, &session->watchdog);
 		ku_set_timer(client, &session->lease_timer,
 			ku_lease_end(&session->lease));
@@ -51,7 +51,7 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 		ku_lines_connected(client);
 		ku_observers_connected(client);
 		break;
-	case KUSTOS_LOST:
+	case KUSTOS_STATE_LOST:
 		session->lost_epoch = session->epoch;
 		session->lost_id = session->id;
 		client->counters.losses++;
@@ -59,7 +59,7 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 		ku_lines_lost(client);
 		ku_witnesses_lost(client);
 		break;
-	case KUSTOS_SUSPENDED:
+	case KUSTOS_STATE_SUSPENDED:
 		ku_ops_suspended(client);
 		ku_lines_suspended(client);
 		ku_witnesses_away(client);
@@ -71,8 +71,8 @@ static void enter(struct kustos_client *client, enum kustos_state state)
 
 static bool is_sure(const struct ku_session *session)
 {
-	return session->state == KUSTOS_CONNECTED ||
-		session->state == KUSTOS_SUSPENDED;
+	return session->state == KUSTOS_STATE_CONNECTED ||
+		session->state == KUSTOS_STATE_SUSPENDED;
 }
 
 /* The state or the lease has changed: publish it for unlocked readers. */
@@ -83,15 +83,15 @@ static void publish(struct ku_session *session)
 		memory_order_release);
 }
 
-#define TO(state) (1U << KUSTOS_##state)
+#define TO(state) (1U << KUSTOS_STATE_##state)
 
 /* Where each state may lead. */
 static const unsigned legal[] = {
-	[KUSTOS_CONNECTING] = TO(CONNECTED) | TO(CLOSED),
-	[KUSTOS_CONNECTED] = TO(SUSPENDED) | TO(LOST) | TO(CLOSED),
-	[KUSTOS_SUSPENDED] = TO(CONNECTED) | TO(LOST) | TO(CLOSED),
-	[KUSTOS_LOST] = TO(CONNECTING) | TO(CONNECTED) | TO(CLOSED),
-	[KUSTOS_CLOSED] = 0,
+	[KUSTOS_STATE_CONNECTING] = TO(CONNECTED) | TO(CLOSED),
+	[KUSTOS_STATE_CONNECTED] = TO(SUSPENDED) | TO(LOST) | TO(CLOSED),
+	[KUSTOS_STATE_SUSPENDED] = TO(CONNECTED) | TO(LOST) | TO(CLOSED),
+	[KUSTOS_STATE_LOST] = TO(CONNECTING) | TO(CONNECTED) | TO(CLOSED),
+	[KUSTOS_STATE_CLOSED] = 0,
 };
 
 /* Return whether the lease has run out, and if so declare LOST.  But not while
@@ -105,7 +105,7 @@ static bool check_lease(struct kustos_client *client)
 		ku_lease_left(&session->lease, ku_now(client)) > 0)
 		return false;
 	if (session->rounds == 0)
-		ku_session_set_state(client, KUSTOS_LOST);
+		ku_session_set_state(client, KUSTOS_STATE_LOST);
 	return true;
 }
 
@@ -121,7 +121,7 @@ void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 			kustos_state_name(state), kustos_state_name(from));
 		return;
 	}
-	if (state == KUSTOS_CONNECTED && from != KUSTOS_SUSPENDED)
+	if (state == KUSTOS_STATE_CONNECTED && from != KUSTOS_STATE_SUSPENDED)
 		session->epoch++;
 	session->state = state;
 	publish(session);
@@ -130,7 +130,7 @@ void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 		kustos_state_name(from), kustos_state_name(state), session->id,
 		session->epoch, session->server);
 	pthread_cond_broadcast(&client->state_changed);
-	ku_listeners_notify(client, state == KUSTOS_LOST);
+	ku_listeners_notify(client, state == KUSTOS_STATE_LOST);
 	session->rounds++;
 	enter(client, state);
 	session->rounds--;
@@ -139,14 +139,14 @@ void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 
 enum kustos_state ku_session_state(struct kustos_client *client)
 {
-	return check_lease(client) ? KUSTOS_LOST : client->session.state;
+	return check_lease(client) ? KUSTOS_STATE_LOST : client->session.state;
 }
 
 bool ku_session_ready(const struct kustos_client *client)
 {
 	const struct ku_session *session = &client->session;
 
-	return session->linked && session->state == KUSTOS_CONNECTED;
+	return session->linked && session->state == KUSTOS_STATE_CONNECTED;
 }
 
 bool ku_session_exists(const struct kustos_client *client)
@@ -181,9 +181,9 @@ void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
 	publish(session);
 	ku_risks_prolonged(client);
 	if (session->linked && session->greeted &&
-		session->state != KUSTOS_CONNECTED &&
+		session->state != KUSTOS_STATE_CONNECTED &&
 		ku_lease_left(&session->lease, now) > 0)
-		ku_session_set_state(client, KUSTOS_CONNECTED);
+		ku_session_set_state(client, KUSTOS_STATE_CONNECTED);
 }
 
 void ku_session_not_before(struct kustos_client *client, int64_t at_ns)
@@ -204,8 +204,8 @@ void ku_session_link_down(struct kustos_client *client)
 	ku_set_timer(client, &session->watchdog,
 		ku_now(client) + WATCHDOG_TIMEOUTS * timeout_ns(session));
 	(void)check_lease(client);
-	if (session->state == KUSTOS_CONNECTED)
-		ku_session_set_state(client, KUSTOS_SUSPENDED);
+	if (session->state == KUSTOS_STATE_CONNECTED)
+		ku_session_set_state(client, KUSTOS_STATE_SUSPENDED);
 	ku_wake(client); /* another server may be better */
 }
 
@@ -272,7 +272,7 @@ void ku_session_end(struct kustos_client *client, int rc)
 	if (handle == NULL)
 		return;
 	if (is_sure(session))
-		ku_session_set_state(client, KUSTOS_LOST);
+		ku_session_set_state(client, KUSTOS_STATE_LOST);
 	session->handle = NULL;
 	session->linked = false;
 	session->greeted = false;
@@ -297,8 +297,8 @@ void ku_session_end(struct kustos_client *client, int rc)
 static void reopen(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
-	int64_t pause = ku_retry_next(&session->reopen_retry, ku_now(client),
-		&client->random);
+	int64_t pause = ku_retry_next(&session->reopen_retry,
+		KUSTOS_EDISCONNECTED, ku_now(client), &client->random);
 
 	/* The policy gives up after so many tries; we go on. */
 	if (pause < 0)
@@ -321,7 +321,7 @@ static void auth_failed(struct kustos_client *client)
 	ku_waits_fail(client, KUSTOS_EAUTH);
 	ku_ops_fail(client, KUSTOS_EAUTH, true);
 	ku_observers_refused(client);
-	ku_session_set_state(client, KUSTOS_CLOSED);
+	ku_session_set_state(client, KUSTOS_STATE_CLOSED);
 }
 
 void ku_session_event(struct kustos_client *client, enum ku_zk_state state)
@@ -398,10 +398,10 @@ void ku_session_open(struct kustos_client *client)
 	struct ku_session *session = &client->session;
 
 	if (session->handle != NULL || client->closing >= KU_CLOSING ||
-		session->state == KUSTOS_CLOSED)
+		session->state == KUSTOS_STATE_CLOSED)
 		return;
-	if (session->state == KUSTOS_LOST)
-		ku_session_set_state(client, KUSTOS_CONNECTING);
+	if (session->state == KUSTOS_STATE_LOST)
+		ku_session_set_state(client, KUSTOS_STATE_CONNECTING);
 	session->want_open = client->addresses == NULL;
 	if (session->want_open) {
 		ku_wake(client);
@@ -424,7 +424,7 @@ void ku_session_init(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
 
-	session->state = KUSTOS_CONNECTING;
+	session->state = KUSTOS_STATE_CONNECTING;
 	session->timeout_ms = client->config.timeout_ms;
 	ku_beat_init(client);
 	session->lease_timer.fn = lease_due;
@@ -436,7 +436,7 @@ void ku_session_init(struct kustos_client *client)
 
 void ku_session_finish(struct kustos_client *client)
 {
-	ku_session_set_state(client, KUSTOS_CLOSED);
+	ku_session_set_state(client, KUSTOS_STATE_CLOSED);
 }
 
 void ku_session_describe(struct kustos_client *client,

@@ -21,9 +21,6 @@
 struct kustos_client;
 struct ku_wait;
 
-/* Called at the end, with its error and nothing else. */
-typedef void ku_end_fn(void *arg, enum kustos_err err);
-
 struct ku_wait_calls {
 	/* Begin.  Locked.  May end the wait.  Not KUSTOS_OK: it did not begin. */
 	enum kustos_err (*start)(struct ku_wait *wait);

@@ -158,7 +158,12 @@ static void account(struct kustos_client *client, const struct ku_slot *slot,
 		strncmp(path, client->config.prefix, prefix) == 0)
 		path = ku_path_behind(path, prefix);
 	client->config.on_request(client->config.on_request_arg,
-		kind_names[what->kind], path, took, ku_rc_err(rc));
+		&(struct kustos_request){
+			.operation = kind_names[what->kind],
+			.path = path,
+			.duration_ns = took,
+			.result = ku_rc_err(rc),
+		});
 }
 
 static void end_request(struct kustos_client *client, struct ku_slot *slot,

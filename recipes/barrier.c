@@ -121,7 +121,7 @@ enum kustos_err kustos_barrier_remove(struct kustos_barrier *barrier,
 
 enum kustos_err kustos_barrier_set_async(struct kustos_barrier *barrier,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_barrier_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = done != NULL ? check(barrier) : KUSTOS_EINVAL;
 
@@ -134,7 +134,7 @@ enum kustos_err kustos_barrier_set_async(struct kustos_barrier *barrier,
 
 enum kustos_err kustos_barrier_remove_async(struct kustos_barrier *barrier,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_barrier_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = done != NULL ? check(barrier) : KUSTOS_EINVAL;
 
@@ -156,7 +156,7 @@ enum kustos_err kustos_barrier_wait(struct kustos_barrier *barrier,
 
 enum kustos_err kustos_barrier_wait_async(struct kustos_barrier *barrier,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_barrier_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = done != NULL ? check(barrier) : KUSTOS_EINVAL;
 

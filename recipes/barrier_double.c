@@ -78,7 +78,7 @@ enum kustos_err kustos_double_barrier_enter(
 
 enum kustos_err kustos_double_barrier_enter_async(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg)
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = done != NULL ? check(member) : KUSTOS_EINVAL;
 
@@ -100,7 +100,7 @@ enum kustos_err kustos_double_barrier_leave(
 
 enum kustos_err kustos_double_barrier_leave_async(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg)
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = done != NULL ? check(member) : KUSTOS_EINVAL;
 

@@ -142,7 +142,7 @@ enum kustos_err kustos_claim_next(struct kustos_claims *claims,
 }
 
 struct asked { /* the callback of kustos_claim_next_async() */
-	kustos_claim_fn *done;
+	kustos_claim_next_fn *done;
 	void *arg;
 };
 
@@ -156,7 +156,7 @@ static void lent_to(void *arg, enum kustos_err err, struct ku_lent *lent)
 
 enum kustos_err kustos_claim_next_async(struct kustos_claims *claims,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_claim_fn *done, void *arg)
+	kustos_claim_next_fn *done, void *arg)
 {
 	enum kustos_err err = done != NULL ? check(claims) : KUSTOS_EINVAL;
 
@@ -197,7 +197,7 @@ static enum kustos_err end(struct kustos_claim *claim, bool again,
 }
 
 static enum kustos_err end_async(struct kustos_claim *claim, bool again,
-	kustos_claim_end_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	return claim != NULL
 		? ku_lent_ack_async(lent_of(claim), again, done, arg)
@@ -211,7 +211,7 @@ enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 }
 
 enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
-	kustos_claim_end_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	return end_async(claim, false, done, arg);
 }
@@ -223,7 +223,7 @@ enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
 }
 
 enum kustos_err kustos_claim_requeue_async(struct kustos_claim *claim,
-	kustos_claim_end_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	return end_async(claim, true, done, arg);
 }
@@ -237,7 +237,7 @@ void kustos_claim_release(struct kustos_claim *claim)
 struct worker { /* a consumer */
 	/* Constant. */
 	struct kustos_claims *claims;
-	kustos_claims_fn *fn;
+	kustos_claims_consume_fn *fn;
 	kustos_consumer_failed_fn *failed;
 	void *arg;
 
@@ -414,8 +414,8 @@ static struct worker *worker_new(struct kustos_claims *claims)
 }
 
 enum kustos_err kustos_claims_consume(struct kustos_claims *claims,
-	kustos_claims_fn *fn, kustos_consumer_failed_fn *on_failed, void *arg,
-	struct kustos_consumer **out)
+	kustos_claims_consume_fn *fn, kustos_consumer_failed_fn *on_failed,
+	void *arg, struct kustos_consumer **out)
 {
 	static const struct ku_consumer_calls calls = {
 		.have = have,

@@ -281,7 +281,7 @@ static void looked_before(void *arg, enum kustos_err err,
 
 enum kustos_err kustos_countdown_set_async(struct kustos_countdown *c,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = done != NULL ? check_count(c) : KUSTOS_EINVAL;
 
@@ -309,7 +309,7 @@ enum kustos_err kustos_countdown_wait(struct kustos_countdown *c,
 
 enum kustos_err kustos_countdown_wait_async(struct kustos_countdown *c,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = done != NULL ? ku_countdown_check(c)
 					   : KUSTOS_EINVAL;

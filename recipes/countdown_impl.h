@@ -33,7 +33,7 @@ struct errand { /* a call with a callback */
 	struct kustos_countdown *c;
 	kustos_deadline deadline;
 	struct kustos_cancel *cancel;
-	kustos_countdown_fn *done;
+	kustos_end_fn *done;
 	void *arg;
 	uint64_t serial; /* of its life */
 	char id[];
@@ -53,7 +53,7 @@ enum kustos_err ku_countdown_ensure(struct kustos_countdown *c,
    errand ends. */
 struct errand *ku_countdown_errand(struct kustos_countdown *c, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 void ku_countdown_errand_free(struct errand *e);
 
 /* Free the errand, and tell the program. */
@@ -61,7 +61,7 @@ void ku_countdown_errand_end(struct errand *e, enum kustos_err err);
 
 /* Create the child "name" for an errand, unless it is there. */
 enum kustos_err ku_countdown_errand_ensure(struct errand *e, const char *name,
-	ku_end_fn *ensured);
+	kustos_end_fn *ensured);
 
 /* A call keeps a reference to the latch until the call ends: the latch may be
    destroyed meanwhile. */

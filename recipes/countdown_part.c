@@ -84,7 +84,9 @@ static enum kustos_err add_life(struct kustos_countdown *c, const char *id,
 	return over ? KUSTOS_ENOMEM : KUSTOS_ECLOSED;
 }
 
-#define ALIVE (KUSTOS_EPHEMERAL | KUSTOS_PROTECTED | KUSTOS_PARENTS)
+#define ALIVE                                                \
+	(KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PROTECTED | \
+		KUSTOS_CREATE_PARENTS)
 
 /* Make the node that says that "id" is alive. */
 static enum kustos_err come_alive(struct kustos_countdown *c, const char *id,
@@ -159,7 +161,7 @@ enum kustos_err kustos_countdown_done(struct kustos_countdown *c,
 
 struct errand *ku_countdown_errand(struct kustos_countdown *c, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	struct errand *e = calloc(1, sizeof(*e) + strlen(id) + 1);
 
@@ -183,7 +185,7 @@ void ku_countdown_errand_free(struct errand *e)
 
 void ku_countdown_errand_end(struct errand *e, enum kustos_err err)
 {
-	kustos_countdown_fn *done = e->done;
+	kustos_end_fn *done = e->done;
 	void *arg = e->arg;
 
 	ku_countdown_errand_free(e);
@@ -200,7 +202,7 @@ static void was_ensured(void *arg, enum kustos_err err)
 }
 
 enum kustos_err ku_countdown_errand_ensure(struct errand *e, const char *name,
-	ku_end_fn *ensured)
+	kustos_end_fn *ensured)
 {
 	char *path = ku_countdown_child(e->c, name);
 	enum kustos_err err = KUSTOS_ENOMEM;
@@ -231,7 +233,7 @@ static void came_alive(void *arg, enum kustos_err err,
 
 enum kustos_err kustos_countdown_join_async(struct kustos_countdown *c,
 	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	char name[KU_TALLY_NAME_SIZE];
 	enum kustos_err err = done != NULL ? check(c, KU_TALLY_ALIVE, id, name)
@@ -256,7 +258,7 @@ enum kustos_err kustos_countdown_join_async(struct kustos_countdown *c,
 
 enum kustos_err kustos_countdown_done_async(struct kustos_countdown *c,
 	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	char name[KU_TALLY_NAME_SIZE];
 	enum kustos_err err = done != NULL ? check(c, KU_TALLY_DONE, id, name)

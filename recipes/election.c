@@ -100,10 +100,11 @@ enum kustos_err kustos_latch_start(struct kustos_latch *latch)
 	return err != KUSTOS_OK ? err : ku_candidate_start(latch->candidate);
 }
 
-void kustos_latch_close(struct kustos_latch *latch, int notify)
+void kustos_latch_close(struct kustos_latch *latch, enum kustos_close_mode mode)
 {
 	if (check(latch) == KUSTOS_OK)
-		ku_candidate_stop(latch->candidate, notify != 0);
+		ku_candidate_stop(latch->candidate,
+			mode != KUSTOS_CLOSE_SILENT);
 }
 
 enum kustos_latch_state kustos_latch_state(struct kustos_latch *latch)
@@ -155,7 +156,7 @@ int64_t kustos_latch_term(struct kustos_latch *latch)
 /* If "done" is NULL, wait for the end. */
 static enum kustos_err set_data(struct kustos_latch *latch, const void *data,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = check(latch);
 
@@ -175,7 +176,7 @@ enum kustos_err kustos_latch_set_data(struct kustos_latch *latch,
 
 enum kustos_err kustos_latch_set_data_async(struct kustos_latch *latch,
 	const void *data, size_t len, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_latch_done_fn *done, void *arg)
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg)
 {
 	return done == NULL
 		? KUSTOS_EINVAL
@@ -184,7 +185,7 @@ enum kustos_err kustos_latch_set_data_async(struct kustos_latch *latch,
 
 static enum kustos_err hand_over(struct kustos_latch *latch, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = check(latch);
 
@@ -204,7 +205,7 @@ enum kustos_err kustos_latch_hand_over(struct kustos_latch *latch,
 
 enum kustos_err kustos_latch_hand_over_async(struct kustos_latch *latch,
 	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	return done == NULL ? KUSTOS_EINVAL
 			    : hand_over(latch, id, deadline, cancel, done, arg);

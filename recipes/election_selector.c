@@ -179,7 +179,7 @@ int kustos_selector_mixed(struct kustos_selector *s)
 /* If "done" is NULL, wait for the end. */
 static enum kustos_err set_data(struct kustos_selector *s, const void *data,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = check(s);
 
@@ -200,7 +200,7 @@ enum kustos_err kustos_selector_set_data(struct kustos_selector *s,
 
 enum kustos_err kustos_selector_set_data_async(struct kustos_selector *s,
 	const void *data, size_t len, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_latch_done_fn *done, void *arg)
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg)
 {
 	return done == NULL
 		? KUSTOS_EINVAL
@@ -209,7 +209,7 @@ enum kustos_err kustos_selector_set_data_async(struct kustos_selector *s,
 
 static enum kustos_err hand_over(struct kustos_selector *s, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = check(s);
 
@@ -227,7 +227,7 @@ enum kustos_err kustos_selector_hand_over(struct kustos_selector *s,
 
 enum kustos_err kustos_selector_hand_over_async(struct kustos_selector *s,
 	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	return done == NULL ? KUSTOS_EINVAL
 			    : hand_over(s, id, deadline, cancel, done, arg);

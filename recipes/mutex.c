@@ -126,9 +126,9 @@ struct kustos_hold *kustos_mutex_hold(struct kustos_mutex *mutex)
 	return check(mutex) == KUSTOS_OK ? ku_gate_hold(mutex->gate) : NULL;
 }
 
-int64_t kustos_mutex_fence(struct kustos_mutex *mutex)
+int64_t kustos_mutex_token(struct kustos_mutex *mutex)
 {
-	return check(mutex) == KUSTOS_OK ? ku_gate_fence(mutex->gate) : 0;
+	return check(mutex) == KUSTOS_OK ? ku_gate_token(mutex->gate) : 0;
 }
 
 int kustos_mutex_mixed(struct kustos_mutex *mutex)

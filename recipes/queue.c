@@ -146,7 +146,7 @@ enum kustos_err kustos_queue_put_many(struct kustos_queue *queue,
 
 enum kustos_err kustos_queue_put_async(struct kustos_queue *queue,
 	const struct kustos_new_item *item, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_queue_put_fn *done, void *arg)
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = item != NULL ? check(queue) : KUSTOS_EINVAL;
 
@@ -259,7 +259,7 @@ enum kustos_err kustos_queue_poll_async(struct kustos_queue *queue, size_t max,
 
 struct worker { /* a consumer */
 	struct kustos_queue *queue;
-	kustos_queue_fn *fn;
+	kustos_queue_consume_fn *fn;
 	kustos_consumer_failed_fn *failed;
 	void *arg;
 	size_t max, count;
@@ -308,8 +308,8 @@ static void failed(void *owner, enum kustos_err err)
 }
 
 enum kustos_err kustos_queue_consume(struct kustos_queue *queue, size_t max,
-	kustos_queue_fn *fn, kustos_consumer_failed_fn *on_failed, void *arg,
-	struct kustos_consumer **out)
+	kustos_queue_consume_fn *fn, kustos_consumer_failed_fn *on_failed,
+	void *arg, struct kustos_consumer **out)
 {
 	static const struct ku_consumer_calls calls = {
 		.have = have,

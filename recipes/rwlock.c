@@ -177,9 +177,9 @@ struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 					    : NULL;
 }
 
-int64_t kustos_rwlock_fence(struct kustos_rwlock *rw, enum kustos_side side)
+int64_t kustos_rwlock_token(struct kustos_rwlock *rw, enum kustos_side side)
 {
-	return check(rw, side) == KUSTOS_OK ? ku_gate_fence(rw->gates[side])
+	return check(rw, side) == KUSTOS_OK ? ku_gate_token(rw->gates[side])
 					    : 0;
 }
 

@@ -155,7 +155,7 @@ enum kustos_err kustos_semaphore_set_max(struct kustos_semaphore *sem, int max,
 
 enum kustos_err kustos_semaphore_set_max_async(struct kustos_semaphore *sem,
 	int max, kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_semaphore_fn *done, void *arg)
+	kustos_end_fn *done, void *arg)
 {
 	enum kustos_err err = max >= 0 && done != NULL ? check(sem)
 						       : KUSTOS_EINVAL;
@@ -301,4 +301,18 @@ struct kustos_hold *kustos_semaphore_mutex_hold(
 	struct kustos_hold *hold = mutex->hold;
 	pthread_mutex_unlock(&mutex->mutex);
 	return hold;
+}
+
+int64_t kustos_semaphore_mutex_token(struct kustos_semaphore_mutex *mutex)
+{
+	int64_t token = 0;
+
+	if (mutex == NULL || check(mutex->sem) != KUSTOS_OK)
+		return 0;
+	/* Another thread's unlock() frees the hold only without the mutex. */
+	pthread_mutex_lock(&mutex->mutex);
+	if (kustos_hold_state(mutex->hold) != KUSTOS_HOLD_LOST)
+		token = kustos_hold_token(mutex->hold);
+	pthread_mutex_unlock(&mutex->mutex);
+	return token;
 }

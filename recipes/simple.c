@@ -116,9 +116,9 @@ struct kustos_hold *kustos_simple_hold(struct kustos_simple *lock)
 	return check(lock) == KUSTOS_OK ? ku_gate_hold(lock->gate) : NULL;
 }
 
-int64_t kustos_simple_fence(struct kustos_simple *lock)
+int64_t kustos_simple_token(struct kustos_simple *lock)
 {
-	return check(lock) == KUSTOS_OK ? ku_gate_fence(lock->gate) : 0;
+	return check(lock) == KUSTOS_OK ? ku_gate_token(lock->gate) : 0;
 }
 
 struct kustos_lockable kustos_simple_lockable(struct kustos_simple *lock)

@@ -126,11 +126,11 @@ accepts() {
 # else.
 check_the_check() {
 	lock="/<function-decl name='kustos_mutex_lock'/,/<return/"
-	minds 'a call that is gone' 's/kustos_mutex_fence/kustos_mutex_gone/'
+	minds 'a call that is gone' 's/kustos_mutex_token/kustos_mutex_gone/'
 	minds 'an argument more' "$lock{/name='cancel'/d;}"
 	minds 'arguments in another order' "$lock{/name='mutex'/{h;d;};/name='cancel'/G;}"
 	minds 'another type that is returned' \
-		"/<function-decl name='kustos_mutex_fence'/,/<return/{/<return/s/'.*'/'95e97e5e'/;}"
+		"/<function-decl name='kustos_mutex_token'/,/<return/{/<return/s/'.*'/'95e97e5e'/;}"
 	minds 'another number of an enum' "/'KUSTOS_ELOST'/s/41/44/"
 	minds 'a field of another type' \
 		"/'local_handoffs'/s/type-id='[^']*'/type-id='95e97e5f'/"

@@ -55,7 +55,7 @@ static int not_granted(const struct ask *a)
 		return told ? a->options.conflict_code : TOOL_BUSY;
 	}
 	if (a->err == KUSTOS_ETIMEDOUT &&
-		kustos_client_state(j->client) == KUSTOS_CONNECTED) {
+		kustos_client_state(j->client) == KUSTOS_STATE_CONNECTED) {
 		if (!a->options.quiet)
 			tool_say("%s: %s within %g s", j->path,
 				a->explained ? "not got" : a->calls->missed,

@@ -152,7 +152,7 @@ static void tell_if_mixed(struct elect *e)
 
 static int not_won(struct elect *e)
 {
-	if (kustos_client_state(e->job.client) != KUSTOS_CONNECTED)
+	if (kustos_client_state(e->job.client) != KUSTOS_STATE_CONNECTED)
 		return tool_unreachable(e->job.tool);
 	tool_say("%s: leadership not won within %g s", e->job.path,
 		(double)e->options.wait_ms / 1000);

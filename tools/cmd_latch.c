@@ -179,7 +179,7 @@ static int take_away(struct together *t)
 
 typedef enum kustos_err tell_fn(struct kustos_countdown *latch, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 
 /* Join, or count down, as "how" does.  A signal that ends the wait is stored in
    the job. */

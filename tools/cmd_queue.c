@@ -92,7 +92,7 @@ int queue_failed(const struct queue_job *q, struct kustos_client *client,
 			"an item of this kind cannot have such a priority, "
 			"delay or id");
 	if (err == KUSTOS_ETIMEDOUT &&
-		kustos_client_state(client) == KUSTOS_CONNECTED) {
+		kustos_client_state(client) == KUSTOS_STATE_CONNECTED) {
 		const char *missed = !q->verb->items ? "there was no item for"
 			: q->max_items > 0	     ? "there was no room for"
 					   : "not all items were put within";

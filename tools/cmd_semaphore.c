@@ -35,7 +35,7 @@ static const char *fault_of(const struct ask *ask)
 	char *data = NULL;
 	size_t len = 0;
 
-	if (kustos_client_state(client) != KUSTOS_CONNECTED)
+	if (kustos_client_state(client) != KUSTOS_STATE_CONNECTED)
 		return NULL;
 	enum kustos_err err = kustos_get(client, ask->options.max_path,
 		kustos_after_ms(READ_MS), NULL, &data, &len, NULL);

@@ -80,7 +80,7 @@ static enum kustos_err lock_once(struct worker *me, struct kustos_mutex *mutex)
 	if (err != KUSTOS_OK)
 		return err;
 	int64_t waited = test_now_us() - begin;
-	use(me->board, kustos_mutex_fence(mutex));
+	use(me->board, kustos_mutex_token(mutex));
 	err = kustos_mutex_unlock(mutex);
 	atomic_fetch_add(&me->locks, 1);
 	if (counts && atomic_load(&me->board->phase) == COUNT) {

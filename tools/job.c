@@ -43,9 +43,10 @@ static void on_state(void *arg, const struct kustos_session *now)
 {
 	struct job *j = arg;
 
-	if (now->state == KUSTOS_CONNECTED)
+	if (now->state == KUSTOS_STATE_CONNECTED)
 		atomic_store(&j->connected, true);
-	if (now->state == KUSTOS_CONNECTED || now->state == KUSTOS_CLOSED)
+	if (now->state == KUSTOS_STATE_CONNECTED ||
+		now->state == KUSTOS_STATE_CLOSED)
 		under_wake();
 }
 
@@ -76,7 +77,7 @@ int job_connect(struct job *j)
 	}
 	while (!atomic_load(&j->connected)) {
 		/* The credentials were refused, as the log has said. */
-		if (kustos_client_state(j->client) == KUSTOS_CLOSED)
+		if (kustos_client_state(j->client) == KUSTOS_STATE_CLOSED)
 			return TOOL_FAILED;
 		if (kustos_after_ms(0) >= end)
 			return cut_short ? tool_unreachable_in_time(j->tool)

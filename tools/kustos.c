@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 		return TOOL_USAGE;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
-		puts("kustos " KUSTOS_VERSION);
+		printf("kustos %s\n", kustos_version());
 		return tool_flush(TOOL_OK);
 	}
 	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||

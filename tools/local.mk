@@ -45,7 +45,6 @@ kustos_SOURCES = \
 	%D%/tool.c %D%/tool.h \
 	%D%/top.h %D%/top_count.c %D%/top_look.c %D%/top_show.c \
 	%D%/under.c %D%/under.h
-kustos_CPPFLAGS = $(AM_CPPFLAGS) -DKUSTOS_VERSION='"$(VERSION)"'
 kustos_LDADD = libbench.a libsupport.a $(all_libraries) -lm
 
 kustos_demo_SOURCES = \

@@ -308,7 +308,8 @@ static int consume_one(struct consumption *c, bool *ends)
 	}
 	if (err == KUSTOS_EEMPTY ||
 		(err == KUSTOS_ETIMEDOUT &&
-			kustos_client_state(j->client) == KUSTOS_CONNECTED))
+			kustos_client_state(j->client) ==
+				KUSTOS_STATE_CONNECTED))
 		return ended(c, err);
 	if (err != KUSTOS_OK)
 		return queue_failed(c->q, j->client, "cannot consume", err);

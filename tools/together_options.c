@@ -156,7 +156,7 @@ int together_waited(const struct together *t, struct kustos_client *client,
 		return TOOL_BUSY;
 	}
 	if (busy != NULL && err == KUSTOS_ETIMEDOUT &&
-		kustos_client_state(client) == KUSTOS_CONNECTED) {
+		kustos_client_state(client) == KUSTOS_STATE_CONNECTED) {
 		tool_say("%s: %s, for %g s", path, busy,
 			(double)t->wait_ms / 1000);
 		return TOOL_TIMEDOUT;

@@ -120,7 +120,7 @@ bool tool_common(struct tool *tool, int option)
 		tool->exit_code = tool_help(tool->subcommand);
 		return false;
 	case TOOL_OPT_VERSION:
-		puts("kustos " KUSTOS_VERSION);
+		printf("kustos %s\n", kustos_version());
 		tool->exit_code = tool_flush(TOOL_OK);
 		return false;
 	default: /* getopt_long() has said what is wrong */

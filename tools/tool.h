@@ -12,10 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifndef KUSTOS_VERSION
-#define KUSTOS_VERSION "of an unknown version" /* the Makefile knows it */
-#endif
-
 /* Exit codes; one table for all subcommands, in kustos(1) and in the text of
    "kustos lock --help".  They keep out of the way of what commands return. */
 enum tool_exit {

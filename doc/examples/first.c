@@ -16,7 +16,7 @@ int main(void)
 		kustos_mutex_lock(lock, kustos_after_ms(10000), NULL))
 		return 1;
 	/* One report at a time, whichever machine writes it. */
-	printf("writing, token %lld\n", (long long)kustos_mutex_fence(lock));
+	printf("writing, token %lld\n", (long long)kustos_mutex_token(lock));
 	kustos_mutex_unlock(lock); /* does not wait for the network */
 	kustos_mutex_destroy(lock);
 	return kustos_client_close(client, kustos_after_ms(2000), NULL);

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 		err = kustos_latch_start(latch); /* until it is closed */
 	while (err == KUSTOS_OK && getchar() != EOF)
 		;
-	kustos_latch_close(latch, 1); /* calls stop() if it leads */
+	kustos_latch_close(latch, KUSTOS_CLOSE_NOTIFY); /* calls stop() */
 	kustos_latch_destroy(latch);
 	kustos_client_close(client, kustos_after_ms(2000), NULL);
 	if (err != KUSTOS_OK)

@@ -24,7 +24,7 @@ static enum kustos_err report(struct kustos_mutex *mutex)
 	/* A holder's token is greater than those of all holders before it, so
 	   the receiver of the reports can refuse one that comes too late. */
 	printf("writing the report, token %lld\n",
-		(long long)kustos_mutex_fence(mutex));
+		(long long)kustos_mutex_token(mutex));
 	return kustos_mutex_unlock(mutex); /* does not wait for the network */
 }
 

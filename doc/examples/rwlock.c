@@ -65,8 +65,9 @@ static enum kustos_err make(struct kustos_client *client)
 	enum kustos_err err = KUSTOS_OK;
 
 	for (int i = 0; i < ROWS && err == KUSTOS_OK; i++) {
-		err = kustos_create(client, rows[i], "", 0, KUSTOS_PARENTS,
-			kustos_after_ms(10000), NULL, NULL, NULL);
+		err = kustos_create(client, rows[i], "", 0,
+			KUSTOS_CREATE_PARENTS, kustos_after_ms(10000), NULL,
+			NULL, NULL);
 		if (err == KUSTOS_EEXISTS)
 			err = KUSTOS_OK;
 	}

@@ -1,6 +1,6 @@
 /*
- * kustos/base.h - what every Kustos header shares: errors, deadlines, stats.
- * Link with -lkustos (pkg-config kustos).
+ * kustos/base.h - what every Kustos header shares: errors, deadlines, stats, the
+ * version.  Link with -lkustos (pkg-config kustos).
  *
  * Threads: everything here is safe from any thread.
  *
@@ -8,6 +8,14 @@
  * an error returns KUSTOS_EINVAL, or KUSTOS_OK if there is nothing to close or
  * release; a call that returns a value returns 0, NULL, -1, or the state CLOSED
  * or LOST; and a call that frees, ends or fires something does nothing.
+ *
+ * Unless the description of a call says otherwise, it writes to where its
+ * arguments point only if it returns KUSTOS_OK, and a callback must not be NULL
+ * (KUSTOS_EINVAL).
+ *
+ * Later versions may add values to every enum: have a default case.  They may
+ * add options, too: a library that does not know an option which the program
+ * has set refuses it (KUSTOS_EINVAL), rather than ignore it.
  */
 #ifndef KUSTOS_BASE_H
 #define KUSTOS_BASE_H
@@ -42,6 +50,15 @@
 #endif
 
 KUSTOS_BEGIN
+
+/* The version of these headers, for #if; and that of the library, as "0.1.0". */
+#define KUSTOS_VERSION_MAJOR 0
+#define KUSTOS_VERSION_MINOR 1
+#define KUSTOS_VERSION_PATCH 0
+#define KUSTOS_VERSION                                                  \
+	(KUSTOS_VERSION_MAJOR * 1000000 + KUSTOS_VERSION_MINOR * 1000 + \
+		KUSTOS_VERSION_PATCH)
+KUSTOS_API const char *kustos_version(void);
 
 /* Every error that a Kustos function can return.  Numbers are never reused:
    programs may store and compare them across versions. */
@@ -105,6 +122,11 @@ KUSTOS_API const char *kustos_strerror(enum kustos_err err);
 
 /* Return the name of "err", such as "KUSTOS_ENONODE", for logs and scripts. */
 KUSTOS_API const char *kustos_err_name(enum kustos_err err);
+
+/* Receives the outcome of an asynchronous call.  Called once, on the threads
+   that run callbacks, also if the object of the call was destroyed
+   meanwhile. */
+typedef void kustos_end_fn(void *arg, enum kustos_err err);
 
 /* A point in time: nanoseconds of CLOCK_MONOTONIC.  It is absolute, so that a
    call that waits several times inside still ends when its caller said. */

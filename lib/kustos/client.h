@@ -42,11 +42,11 @@ struct kustos_client; /* opaque; lives from _open() to _close() */
 struct kustos_cancel; /* <kustos/cancel.h> */
 
 enum kustos_state {
-	KUSTOS_CONNECTING = 0, /* no session yet, and trying */
-	KUSTOS_CONNECTED = 1,  /* in touch with a server */
-	KUSTOS_SUSPENDED = 2,  /* out of touch; the session is still ours */
-	KUSTOS_LOST = 3,       /* all that was held may be another's by now */
-	KUSTOS_CLOSED = 4
+	KUSTOS_STATE_CONNECTING = 0, /* no session yet, and trying */
+	KUSTOS_STATE_CONNECTED = 1,  /* in touch with a server */
+	KUSTOS_STATE_SUSPENDED = 2, /* out of touch; the session is still ours */
+	KUSTOS_STATE_LOST = 3, /* all that was held may be another's by now */
+	KUSTOS_STATE_CLOSED = 4
 };
 
 /* Return "CONNECTED" and so on; never NULL, never freed. */
@@ -65,12 +65,18 @@ enum kustos_log_level {
 typedef void kustos_log_fn(void *arg, enum kustos_log_level level,
 	const char *line);
 
+/* A request that was sent and has ended.  May grow at its end. */
+struct kustos_request {
+	const char *operation; /* "create", "get" and so on */
+	const char *path;      /* "": a transaction */
+	int64_t duration_ns;   /* from sending to the answer */
+	enum kustos_err result;
+};
+
 /* Called for each request that was sent and has ended: the program's own, and
    those that operations need besides, but not heartbeats.  Like kustos_log_fn,
-   it must be quick.  "operation" is "create", "get" and so on; "duration_ns" is
-   the time from sending to the answer. */
-typedef void kustos_request_fn(void *arg, const char *operation,
-	const char *path, int64_t duration_ns, enum kustos_err result);
+   it must be quick. */
+typedef void kustos_request_fn(void *arg, const struct kustos_request *request);
 
 /* What another process needs to go on with a session.  Whoever has it can do
    all that the session can. */
@@ -119,7 +125,7 @@ struct kustos_client_options {
 
 	/* The ACL of every node that is made.  Default: all to everyone. */
 	const struct kustos_acl *acl;
-	int acl_count;
+	size_t acl_count;
 
 	/* "user:password", for ZooKeeper's digest scheme; or NULL. */
 	const char *digest;
@@ -177,7 +183,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
    that ran the callback; or, if the callback had a thread of its own, as the
    functions of selectors and consumers have, in the next call, for which the
    descriptor is readable.  That call of kustos_client_dispatch() then waits as
-   this one would, and calls listeners with KUSTOS_CLOSED last; when it has
+   this one would, and calls listeners with KUSTOS_STATE_CLOSED last; when it has
    returned, neither the client nor the descriptor exists any more.
 
    What is still held is given back, as its nodes go with the session.  Each
@@ -222,12 +228,13 @@ struct kustos_session {
 	char server[64];    /* numeric address and port, or empty */
 };
 
-#define KUSTOS_SESSION_INIT                                                \
-	{                                                                  \
-		sizeof(struct kustos_session), KUSTOS_CONNECTING, 0, 0, 0, \
-		{                                                          \
-			0                                                  \
-		}                                                          \
+#define KUSTOS_SESSION_INIT                                                   \
+	{                                                                     \
+		sizeof(struct kustos_session), KUSTOS_STATE_CONNECTING, 0, 0, \
+			0,                                                    \
+		{                                                             \
+			0                                                     \
+		}                                                             \
 	}
 
 /* Describe the session at this instant: fill in "*out", whose "size" the caller
@@ -238,8 +245,8 @@ KUSTOS_API enum kustos_err kustos_client_session(struct kustos_client *client,
 /* Store what another process needs to go on with the session.  Returns
    KUSTOS_OK; KUSTOS_EDISCONNECTED if there is no session yet; KUSTOS_EINVAL or
    KUSTOS_EFORKED. */
-KUSTOS_API enum kustos_err kustos_client_ticket(struct kustos_client *client,
-	struct kustos_ticket *out);
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_ticket(
+	struct kustos_client *client, struct kustos_ticket *out);
 
 /* Called with the current state.  States that came and went before the call
    could be made are left out, but never LOST: each loss is reported. */

@@ -423,7 +423,7 @@ namespace detail
 /* A lock that belongs to a thread, or is held: mutex and simple. */
 template <typename object, typename options_type, auto create, auto destroy,
 	auto lock_until, auto unlock_it, auto acquire_until, auto hold_of,
-	auto fence_of, auto lockable_of>
+	auto token_of, auto lockable_of>
 class exclusive
 {
       public:
@@ -493,7 +493,7 @@ class exclusive
 	/* The token of this thread's lock, or 0 if there is none. */
 	int64_t token() const noexcept
 	{
-		return fence_of(get());
+		return token_of(get());
 	}
 
 	enum kustos_hold_state state() const noexcept

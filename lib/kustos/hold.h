@@ -113,8 +113,9 @@ KUSTOS_API enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
    more are left again: the time to stop in good order.  Returns KUSTOS_OK,
    KUSTOS_EINVAL if "hold" is NULL or "before_ms" is negative, KUSTOS_ENOMEM or
    KUSTOS_EFORKED. */
-KUSTOS_API enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold,
-	int64_t before_ms, kustos_hold_fn *fn, void *arg);
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_hold_at_risk(
+	struct kustos_hold *hold, int64_t before_ms, kustos_hold_fn *fn,
+	void *arg);
 
 /* Apply all of "ops" if "hold" is still held, in one transaction: the server
    compares, not the clock.  Returns as kustos_multi(), and KUSTOS_ELOST if the

@@ -38,11 +38,13 @@ struct kustos_client; /* <kustos/client.h> */
 struct kustos_cancel; /* <kustos/cancel.h> */
 
 /* How a node is made; may be or-ed together. */
-#define KUSTOS_EPHEMERAL 1  /* goes with the session */
-#define KUSTOS_SEQUENTIAL 2 /* the server appends ten digits to the name */
-#define KUSTOS_CONTAINER 4  /* goes once its last child has gone */
-#define KUSTOS_PROTECTED 8  /* found again if an answer is lost: see below */
-#define KUSTOS_PARENTS 16   /* make missing parents, as containers */
+#define KUSTOS_CREATE_EPHEMERAL 1 /* goes with the session */
+#define KUSTOS_CREATE_SEQUENTIAL \
+	2 /* the server appends ten digits to the name */
+#define KUSTOS_CREATE_CONTAINER 4 /* goes once its last child has gone */
+#define KUSTOS_CREATE_PROTECTED \
+	8 /* found again if an answer is lost: see below */
+#define KUSTOS_CREATE_PARENTS 16 /* make missing parents, as containers */
 
 /* The name of a protected node begins with "_c_<uuid>-", by which the node is
    found if the answer to its creation is lost.  Because nobody but its maker

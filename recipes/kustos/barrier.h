@@ -55,9 +55,6 @@ struct kustos_barrier_options {
 		sizeof(struct kustos_barrier_options), 0, 0 \
 	}
 
-/* Receives the outcome of an asynchronous call.  Called once. */
-typedef void kustos_barrier_fn(void *arg, enum kustos_err err);
-
 /* Make the object of the barrier at the node "path".  Sends nothing.  "options"
    may be NULL for the defaults.  Returns KUSTOS_OK, KUSTOS_EINVAL,
    KUSTOS_ENOMEM or KUSTOS_EFORKED. */
@@ -90,10 +87,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_remove(
    reason why it could not be started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_set_async(
 	struct kustos_barrier *barrier, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_remove_async(
 	struct kustos_barrier *barrier, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /* Wait until there is no barrier.  KUSTOS_NOW: only look.  What a server
    answers after the call decides, not an event: so nobody goes on because the
@@ -114,7 +111,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_wait(
    started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_barrier_wait_async(
 	struct kustos_barrier *barrier, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /*
  * One member of a double barrier, round after round.
@@ -198,7 +195,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter(
    started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_enter_async(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /* Leave, and wait until all members of the round have left.  KUSTOS_NOW: leave,
    and do not wait for them.  A wait survives disconnects and the end of the
@@ -223,7 +220,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_leave(
    called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_leave_async(
 	struct kustos_double_barrier *member, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /* Return 1 if "member" is in, as far as is known: it has entered and not left,
    its session has not ended, and nobody is known to have deleted its node,

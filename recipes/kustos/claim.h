@@ -170,7 +170,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claim_next(
 
 /* Receives the outcome; "claim" is NULL unless "err" is KUSTOS_OK.  Called
    once. */
-typedef void kustos_claim_fn(void *arg, enum kustos_err err,
+typedef void kustos_claim_next_fn(void *arg, enum kustos_err err,
 	struct kustos_claim *claim);
 
 /* The same, but return at once; "done" receives the outcome.  Takes no thread
@@ -178,7 +178,7 @@ typedef void kustos_claim_fn(void *arg, enum kustos_err err,
    started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claim_next_async(
 	struct kustos_claims *claims, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_claim_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_claim_next_fn *done, void *arg);
 
 /* Return the item.  It is freed with the claim. */
 KUSTOS_API const struct kustos_item *kustos_claim_item(
@@ -209,16 +209,13 @@ KUSTOS_API struct kustos_hold *kustos_claim_hold(
 KUSTOS_API enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* Receives the outcome of an ack or a requeue.  Called once. */
-typedef void kustos_claim_end_fn(void *arg, enum kustos_err err);
-
 /* The same, but return at once; "done" receives the outcome, and may be NULL.
    kustos_queue_flush() does not wait for claims: to know that all are done,
    count the calls of "done".  Closing the client waits for them, if it has the
    time.  Returns KUSTOS_OK, or the reason why it could not be started; then
    "done" is not called.  "claim" is freed in any case. */
 KUSTOS_API enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
-	kustos_claim_end_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 
 /* Put the item back at the end of the queue, or where its priority or due time
    places it, with the same data.  Returns KUSTOS_ETOOBIG if it is too large for
@@ -228,7 +225,7 @@ KUSTOS_API enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
 KUSTOS_API enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 KUSTOS_API enum kustos_err kustos_claim_requeue_async(
-	struct kustos_claim *claim, kustos_claim_end_fn *done, void *arg);
+	struct kustos_claim *claim, kustos_end_fn *done, void *arg);
 
 /* Leave the item where it is, for whoever comes next, and free "claim", which
    may be NULL.  Does not wait: others may have the item a moment later,
@@ -248,7 +245,7 @@ enum kustos_verdict {
 	KUSTOS_VERDICT_KEEP = 3 /* the function ends the claim, or has */
 };
 
-typedef enum kustos_verdict kustos_claims_fn(void *arg,
+typedef enum kustos_verdict kustos_claims_consume_fn(void *arg,
 	struct kustos_claim *claim);
 
 /* Start a consumer: it calls "fn" with each item that it claims, and "fn"
@@ -257,7 +254,7 @@ typedef enum kustos_verdict kustos_claims_fn(void *arg,
    not be done.  Stop the consumer before "claims" is destroyed.  Returns
    KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_claims_consume(
-	struct kustos_claims *claims, kustos_claims_fn *fn,
+	struct kustos_claims *claims, kustos_claims_consume_fn *fn,
 	kustos_consumer_failed_fn *failed, void *arg,
 	struct kustos_consumer **out);
 

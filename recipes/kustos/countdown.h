@@ -55,9 +55,6 @@ struct kustos_countdown_options {
 /* The longest id, in bytes. */
 #define KUSTOS_COUNTDOWN_ID_MAX 200
 
-/* Receives the outcome of an asynchronous call.  Called once. */
-typedef void kustos_countdown_fn(void *arg, enum kustos_err err);
-
 /* Make the object of the latch at the node "path".  "count" is the number of
    participants that must be done; 0: the count that is stored in the latch.
    Sends nothing.  "options" may be NULL for the defaults.  Returns KUSTOS_OK,
@@ -85,7 +82,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_set(
    reason why it could not be started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_set_async(
 	struct kustos_countdown *countdown, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_countdown_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /* Declare that the participant "id" must count from now on.  "id" is a text of
    1 to KUSTOS_COUNTDOWN_ID_MAX bytes.  The participant is alive as long as the
@@ -111,11 +108,11 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_done(
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_join_async(
 	struct kustos_countdown *countdown, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_done_async(
 	struct kustos_countdown *countdown, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_countdown_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 
 /* Wait until as many participants as the count are done.  KUSTOS_NOW: only
    look.  What a server answers after the call decides, not an event.  A wait
@@ -137,7 +134,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_wait(
    started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_wait_async(
 	struct kustos_countdown *countdown, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_countdown_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /* One participant. */
 struct kustos_countdown_participant {

@@ -129,12 +129,19 @@ KUSTOS_API void kustos_latch_destroy(struct kustos_latch *latch);
 
 /* Take part from now on.  Returns KUSTOS_OK, also if it takes part already;
    KUSTOS_ECLOSED if it was closed. */
-KUSTOS_API enum kustos_err kustos_latch_start(struct kustos_latch *latch);
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_start(
+	struct kustos_latch *latch);
 
-/* Take part no more, for good.  If the latch leads and "notify" is not 0, its
-   callback for the loss is called before others can lead.  Waits for a callback
-   that runs on another thread.  Does nothing if the latch is closed already. */
-KUSTOS_API void kustos_latch_close(struct kustos_latch *latch, int notify);
+/* How a latch that leads is closed. */
+enum kustos_close_mode {
+	KUSTOS_CLOSE_SILENT = 0, /* without calling its callback for a loss */
+	KUSTOS_CLOSE_NOTIFY = 1	 /* that is called before others can lead */
+};
+
+/* Take part no more, for good.  Waits for a callback that runs on another
+   thread.  Does nothing if the latch is closed already. */
+KUSTOS_API void kustos_latch_close(struct kustos_latch *latch,
+	enum kustos_close_mode mode);
 
 /* Return 1 if the latch certainly leads at this instant. */
 KUSTOS_API int kustos_latch_leads(struct kustos_latch *latch);
@@ -160,10 +167,6 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_wait(
    although Curator does not ask for them. */
 KUSTOS_API int64_t kustos_latch_term(struct kustos_latch *latch);
 
-/* Receives the outcome of a call with a callback.  Called once, on the threads
-   that run callbacks, also if the latch was destroyed meanwhile. */
-typedef void kustos_latch_done_fn(void *arg, enum kustos_err err);
-
 /* While the latch leads, store "data" instead of its id: others who look at it,
    and observers (kustos_observe), see "data".  So they do in its later terms.
    Only the leader's own node is written to.  The first form waits; the second
@@ -180,7 +183,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data(
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_set_data_async(
 	struct kustos_latch *latch, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 
 /* Hand over to the first waiting candidate whose data is "id", or, if "id" is
    NULL, to the next one; then stand in line again, at the tail.  Nobody leads
@@ -214,7 +217,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over(
 	struct kustos_cancel *cancel);
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_latch_hand_over_async(
 	struct kustos_latch *latch, const char *id, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_latch_done_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /*
  * The selector: a latch whose work is a function.  The selector leads while the
@@ -329,13 +332,13 @@ KUSTOS_API void kustos_selector_destroy(struct kustos_selector *selector);
 
 /* Stand in line for the first time.  Returns KUSTOS_OK, also if it was started
    before, and KUSTOS_ECLOSED if it was closed. */
-KUSTOS_API enum kustos_err kustos_selector_start(
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_start(
 	struct kustos_selector *selector);
 
 /* Stand in line once more, after the selector has led; if "lead" runs, as soon
    as that has returned.  Returns KUSTOS_OK, also if it stands in line already;
    KUSTOS_EINVAL if it was not started; KUSTOS_ECLOSED if it was closed. */
-KUSTOS_API enum kustos_err kustos_selector_requeue(
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_requeue(
 	struct kustos_selector *selector);
 
 /* Ask "lead" to return, by its cancel object.  The selector leads until it
@@ -377,7 +380,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_set_data(
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_set_data_async(
 	struct kustos_selector *selector, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 
 /* As kustos_latch_hand_over(), but instead of a callback for the loss "lead" is
    asked to return; when it has, the other leads.  In "lead" only the second
@@ -391,7 +394,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_hand_over(
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_hand_over_async(
 	struct kustos_selector *selector, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_latch_done_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 
 KUSTOS_END
 #endif

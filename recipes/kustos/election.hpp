@@ -56,7 +56,7 @@ class latch
 	/* If it leads, the callback for the loss is called. */
 	void close() noexcept
 	{
-		kustos_latch_close(get(), 1);
+		kustos_latch_close(get(), KUSTOS_CLOSE_NOTIFY);
 	}
 
 	void wait(kustos_cancel *c = nullptr)

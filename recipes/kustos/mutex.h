@@ -7,7 +7,7 @@
  *	if (kustos_mutex_create(client, "/locks/report", NULL, &mutex))
  *		return 1;
  *	if (kustos_mutex_lock(mutex, kustos_after_ms(2000), NULL) == KUSTOS_OK) {
- *		write_report(kustos_mutex_fence(mutex));
+ *		write_report(kustos_mutex_token(mutex));
  *		kustos_mutex_unlock(mutex);
  *	}
  *
@@ -146,7 +146,7 @@ KUSTOS_API struct kustos_hold *kustos_mutex_hold(struct kustos_mutex *mutex);
 
 /* Return the fencing token of this thread's lock, or 0 if it has none or has
    lost it. */
-KUSTOS_API int64_t kustos_mutex_fence(struct kustos_mutex *mutex);
+KUSTOS_API int64_t kustos_mutex_token(struct kustos_mutex *mutex);
 
 /* Wait for a hold, which any thread may release.  Does not nest: a thread that
    holds the mutex already would wait for itself.  Returns as

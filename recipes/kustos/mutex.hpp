@@ -17,7 +17,7 @@ namespace kustos
 using mutex = detail::exclusive<kustos_mutex, kustos_mutex_options,
 	kustos_mutex_create, kustos_mutex_destroy, kustos_mutex_lock,
 	kustos_mutex_unlock, kustos_mutex_acquire, kustos_mutex_hold,
-	kustos_mutex_fence, kustos_mutex_lockable>;
+	kustos_mutex_token, kustos_mutex_lockable>;
 
 } // namespace kustos
 #endif

@@ -180,9 +180,6 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_many(
 	size_t count, kustos_deadline deadline, struct kustos_cancel *cancel,
 	size_t *put);
 
-/* Receives the outcome of a put.  Called once. */
-typedef void kustos_queue_put_fn(void *arg, enum kustos_err err);
-
 /* Put an item, which is copied, and return at once; "done" receives the
    outcome, and may be NULL.  Items are put in the order of the calls, many in
    one transaction.  While more bytes wait in memory than the option "buffer"
@@ -192,7 +189,7 @@ typedef void kustos_queue_put_fn(void *arg, enum kustos_err err);
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_async(
 	struct kustos_queue *queue, const struct kustos_new_item *item,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
-	kustos_queue_put_fn *done, void *arg);
+	kustos_end_fn *done, void *arg);
 
 /* Wait until the outcome of all earlier puts is known, although the callbacks
    of the last ones may still be to come; and until the items that were being
@@ -276,8 +273,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_peek_async(
 
 /* Called with items that were taken: "count" of them.  The array and the items
    are valid during the call. */
-typedef void kustos_queue_fn(void *arg, struct kustos_item *const *items,
-	size_t count);
+typedef void kustos_queue_consume_fn(void *arg,
+	struct kustos_item *const *items, size_t count);
 
 /* Start a consumer: it calls "fn" with the items that it takes, up to "max" at
    once.  These items are gone from the queue, whatever becomes of the call; for
@@ -286,7 +283,7 @@ typedef void kustos_queue_fn(void *arg, struct kustos_item *const *items,
    destroyed.  Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM or
    KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_consume(
-	struct kustos_queue *queue, size_t max, kustos_queue_fn *fn,
+	struct kustos_queue *queue, size_t max, kustos_queue_consume_fn *fn,
 	kustos_consumer_failed_fn *failed, void *arg,
 	struct kustos_consumer **out);
 

@@ -136,7 +136,7 @@ KUSTOS_API struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 
 /* Return the fencing token of this thread's lock, or 0 if it has none or has
    lost it.  A reader that was a writer has the writer's token. */
-KUSTOS_API int64_t kustos_rwlock_fence(struct kustos_rwlock *rw,
+KUSTOS_API int64_t kustos_rwlock_token(struct kustos_rwlock *rw,
 	enum kustos_side side);
 
 /* Wait for a hold, which any thread may release.  Does not nest: a caller

@@ -119,7 +119,7 @@ class rwlock
 	/* The token of this thread's lock, or 0 if there is none. */
 	int64_t token(kustos_side side) const noexcept
 	{
-		return kustos_rwlock_fence(get(), side);
+		return kustos_rwlock_token(get(), side);
 	}
 
 	kustos_rwlock *get() const noexcept

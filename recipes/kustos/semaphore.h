@@ -146,7 +146,7 @@ KUSTOS_API struct kustos_lockable kustos_semaphore_lockable(
 /* Store "data" in the nodes of calls that ask for a lease from now on, instead
    of the data in the options.  Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM
    or KUSTOS_EFORKED. */
-KUSTOS_API enum kustos_err kustos_semaphore_set_data(
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_data(
 	struct kustos_semaphore *sem, const void *data, size_t len);
 
 /* Return the maximum: the fixed one, or the one that was last read from the
@@ -162,15 +162,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_max(
 	struct kustos_semaphore *sem, int max, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Receives the outcome of a set_max_async().  Called once. */
-typedef void kustos_semaphore_fn(void *arg, enum kustos_err err);
-
 /* The same, but return at once; "done" receives the outcome.  A call that is
    under way when "sem" is destroyed goes on.  Returns KUSTOS_OK, or the reason
    why it could not be started; then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_max_async(
 	struct kustos_semaphore *sem, int max, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_semaphore_fn *done, void *arg);
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /* Return 1 if another client was seen that uses another maximum than "sem".
    Each of our clients with a fixed maximum stores it as text in the node
@@ -217,6 +214,11 @@ KUSTOS_API enum kustos_err kustos_semaphore_mutex_unlock(
    to look at the state and to set callbacks.  unlock() releases it; the program
    must not. */
 KUSTOS_API struct kustos_hold *kustos_semaphore_mutex_hold(
+	struct kustos_semaphore_mutex *mutex);
+
+/* Return the fencing token of this object's lock, or 0 if it has none or has
+   lost it. */
+KUSTOS_API int64_t kustos_semaphore_mutex_token(
 	struct kustos_semaphore_mutex *mutex);
 
 KUSTOS_END

@@ -140,7 +140,7 @@ KUSTOS_API struct kustos_hold *kustos_simple_hold(struct kustos_simple *lock);
 
 /* Return the fencing token of this thread's lock, or 0 if it has none or has
    lost it. */
-KUSTOS_API int64_t kustos_simple_fence(struct kustos_simple *lock);
+KUSTOS_API int64_t kustos_simple_token(struct kustos_simple *lock);
 
 /* Describe the lock for kustos_acquire_all(). */
 KUSTOS_API struct kustos_lockable kustos_simple_lockable(

@@ -17,7 +17,7 @@ namespace kustos
 using simple = detail::exclusive<kustos_simple, kustos_simple_options,
 	kustos_simple_create, kustos_simple_destroy, kustos_simple_lock,
 	kustos_simple_unlock, kustos_simple_acquire, kustos_simple_hold,
-	kustos_simple_fence, kustos_simple_lockable>;
+	kustos_simple_token, kustos_simple_lockable>;
 
 } // namespace kustos
 #endif

@@ -442,7 +442,7 @@ int main()
 
 	a.wait_connected(PATIENCE);
 	b.wait_connected(PATIENCE);
-	ENSURE(a.state() == KUSTOS_CONNECTED && a.lease() > 0ms);
+	ENSURE(a.state() == KUSTOS_STATE_CONNECTED && a.lease() > 0ms);
 	a_deadline_is_a_duration_or_a_point_in_time();
 	objects_can_be_moved_and_not_copied();
 	a_hold_is_given_back_when_it_ends(a, b);

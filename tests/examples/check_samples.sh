@@ -59,7 +59,7 @@ void write_report(int64_t token);
 void stop_work(void *arg, struct kustos_hold *lost);
 void finish_soon(void *arg, struct kustos_hold *lost);
 kustos_latch_fn begin_leading, stop_leading;
-kustos_queue_fn consume;
+kustos_queue_consume_fn consume;
 C
 cp "$work/before_block" "$work/before_example"
 echo 'int work(const struct kustos_item *item);' >>"$work/before_block"

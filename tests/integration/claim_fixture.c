@@ -77,8 +77,8 @@ void claim_put_raw(const char *path, const char *head, const void *data,
 
 	snprintf(whole, sizeof(whole), "%s/%s", path, head);
 	check_err(kustos_create(other, whole, data, (size_t)len,
-			  KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, SOON, NULL,
-			  &created, NULL),
+			  KUSTOS_CREATE_SEQUENTIAL | KUSTOS_CREATE_PARENTS,
+			  SOON, NULL, &created, NULL),
 		KUSTOS_OK);
 	if (made != NULL)
 		snprintf(made, 128, "%s", created);

@@ -55,7 +55,7 @@ struct claimed {
 	struct kustos_claim *claim;
 };
 
-/* A kustos_claim_fn, and a kustos_claim_end_fn; "arg" is a struct claimed. */
+/* A kustos_claim_next_fn, and a kustos_end_fn; "arg" is a struct claimed. */
 void claim_told(void *arg, enum kustos_err err, struct kustos_claim *claim);
 void claim_ended(void *arg, enum kustos_err err);
 enum kustos_err claimed_wait(const struct claimed *claimed);

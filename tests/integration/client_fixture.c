@@ -112,7 +112,7 @@ void client_wait_epoch(struct kustos_client *client, int64_t epoch, int ms)
 	end = test_now_ms() + ms;
 	for (;;) {
 		s = client_session(client);
-		if (s.epoch > epoch && s.state == KUSTOS_CONNECTED)
+		if (s.epoch > epoch && s.state == KUSTOS_STATE_CONNECTED)
 			return;
 		if (test_now_ms() > end)
 			ck_abort_msg("%s in epoch %lld after %d ms",
@@ -144,7 +144,7 @@ bool client_is_on(struct kustos_client *client, const struct proxy *way)
 {
 	struct kustos_session s = client_session(client);
 
-	return s.state == KUSTOS_CONNECTED &&
+	return s.state == KUSTOS_STATE_CONNECTED &&
 		!strcmp(s.server, proxy_address(way));
 }
 

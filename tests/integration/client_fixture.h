@@ -156,7 +156,7 @@ struct end {
 	enum kustos_err err;
 };
 
-/* A kustos_latch_done_fn, a kustos_barrier_fn and so on; "arg" is a struct
+/* A kustos_end_fn, a kustos_end_fn and so on; "arg" is a struct
    end. */
 void end_told(void *arg, enum kustos_err err);
 int end_calls(const struct end *end);

@@ -61,7 +61,7 @@ static void ask_client(struct kustos_client *c, enum kustos_err err)
 	SAYS(KUSTOS_EINVAL, kustos_client_open(NULL, &c));
 	SAYS(err, kustos_client_wait_connected(c, END, NULL));
 	SAYS(err, kustos_client_flush(c, END, NULL));
-	GIVES(KUSTOS_CLOSED, kustos_client_state(c));
+	GIVES(KUSTOS_STATE_CLOSED, kustos_client_state(c));
 	GIVES(0, kustos_client_lease_ms(c));
 	SAYS(err, kustos_client_session(c, &session));
 	SAYS(err, kustos_client_ticket(c, &ticket));
@@ -155,7 +155,7 @@ static void ask_mutex(struct kustos_mutex *m, struct kustos_client *c,
 	SAYS(err, kustos_mutex_lock(m, KUSTOS_NOW, NULL));
 	SAYS(err, kustos_mutex_unlock(m));
 	GIVES(NULL, kustos_mutex_hold(m));
-	GIVES(0, kustos_mutex_fence(m));
+	GIVES(0, kustos_mutex_token(m));
 	SAYS(err, kustos_mutex_acquire(m, END, NULL, &h));
 	SAYS(err, kustos_mutex_acquire_async(m, END, NULL, granted, NULL));
 	GIVES(0, kustos_mutex_mixed(m));
@@ -179,7 +179,7 @@ static void ask_rwlock(struct kustos_rwlock *rw, struct kustos_hold *writer,
 		SAYS(err, kustos_rwlock_lock(rw, side, END, NULL));
 		SAYS(err, kustos_rwlock_unlock(rw, side));
 		GIVES(NULL, kustos_rwlock_hold(rw, side));
-		GIVES(0, kustos_rwlock_fence(rw, side));
+		GIVES(0, kustos_rwlock_token(rw, side));
 		SAYS(err, kustos_rwlock_acquire(rw, side, END, NULL, &h));
 		SAYS(err,
 			kustos_rwlock_acquire_async(rw, side, END, NULL,
@@ -220,7 +220,7 @@ static void ask_semaphore(struct kustos_semaphore *sem, struct kustos_client *c,
 	SAYS(err, kustos_semaphore_set_max(sem, 1, END, NULL));
 	SAYS(err,
 		kustos_semaphore_set_max_async(sem, 1, END, NULL,
-			FN(kustos_semaphore_fn), NULL));
+			FN(kustos_end_fn), NULL));
 	GIVES(0, kustos_semaphore_disagrees(sem));
 }
 
@@ -233,6 +233,7 @@ static void ask_semaphore_mutex(struct kustos_semaphore_mutex *m,
 	SAYS(err, kustos_semaphore_mutex_lock(m, END, NULL));
 	SAYS(err, kustos_semaphore_mutex_unlock(m));
 	GIVES(NULL, kustos_semaphore_mutex_hold(m));
+	GIVES(0, kustos_semaphore_mutex_token(m));
 }
 
 static void ask_simple(struct kustos_simple *s, struct kustos_client *c,
@@ -250,7 +251,7 @@ static void ask_simple(struct kustos_simple *s, struct kustos_client *c,
 	SAYS(err, kustos_simple_lock(s, END, NULL));
 	SAYS(err, kustos_simple_unlock(s));
 	GIVES(NULL, kustos_simple_hold(s));
-	GIVES(0, kustos_simple_fence(s));
+	GIVES(0, kustos_simple_token(s));
 	GIVES(s != NULL, kustos_simple_lockable(s).object != NULL);
 	SAYS(err, kustos_acquire_all(&what, 1, END, NULL, &h));
 }
@@ -258,7 +259,7 @@ static void ask_simple(struct kustos_simple *s, struct kustos_client *c,
 static void ask_latch(struct kustos_latch *l, struct kustos_client *c,
 	enum kustos_err err)
 {
-	kustos_latch_done_fn *done = FN(kustos_latch_done_fn);
+	kustos_end_fn *done = FN(kustos_end_fn);
 	struct kustos_latch *another;
 
 	SAYS(err, kustos_latch_create(c, PATH, NULL, &another));
@@ -279,7 +280,7 @@ static void ask_selector(struct kustos_selector *s, struct kustos_client *c,
 	enum kustos_err err)
 {
 	struct kustos_selector_options o = KUSTOS_SELECTOR_OPTIONS_INIT;
-	kustos_latch_done_fn *done = FN(kustos_latch_done_fn);
+	kustos_end_fn *done = FN(kustos_end_fn);
 	struct kustos_selector *another;
 
 	o.lead = FN(kustos_selector_fn);
@@ -304,7 +305,7 @@ static void ask_selector(struct kustos_selector *s, struct kustos_client *c,
 static void ask_barrier(struct kustos_barrier *b, struct kustos_client *c,
 	enum kustos_err err)
 {
-	kustos_barrier_fn *done = FN(kustos_barrier_fn);
+	kustos_end_fn *done = FN(kustos_end_fn);
 	struct kustos_barrier *another;
 
 	SAYS(err, kustos_barrier_create(c, PATH, NULL, &another));
@@ -319,7 +320,7 @@ static void ask_barrier(struct kustos_barrier *b, struct kustos_client *c,
 static void ask_double_barrier(struct kustos_double_barrier *m,
 	struct kustos_client *c, enum kustos_err err)
 {
-	kustos_barrier_fn *done = FN(kustos_barrier_fn);
+	kustos_end_fn *done = FN(kustos_end_fn);
 	struct kustos_double_barrier *another;
 
 	SAYS(err, kustos_double_barrier_create(c, PATH, 1, NULL, &another));
@@ -333,7 +334,7 @@ static void ask_double_barrier(struct kustos_double_barrier *m,
 static void ask_countdown(struct kustos_countdown *d, struct kustos_client *c,
 	enum kustos_err err)
 {
-	kustos_countdown_fn *done = FN(kustos_countdown_fn);
+	kustos_end_fn *done = FN(kustos_end_fn);
 	struct kustos_countdown_status *status;
 	struct kustos_countdown *another;
 
@@ -366,8 +367,8 @@ static void ask_queue(struct kustos_queue *q, struct kustos_client *c,
 	SAYS(err, kustos_queue_put(q, "x", 1, END, NULL));
 	SAYS(err, kustos_queue_put_many(q, &item, 1, END, NULL, &n));
 	SAYS(err,
-		kustos_queue_put_async(q, &item, END, NULL,
-			FN(kustos_queue_put_fn), NULL));
+		kustos_queue_put_async(q, &item, END, NULL, FN(kustos_end_fn),
+			NULL));
 	SAYS(err, kustos_queue_flush(q, END, NULL));
 	SAYS(err, kustos_queue_poll(q, END, NULL, items));
 	SAYS(err, kustos_queue_poll_many(q, 1, END, NULL, items, &n));
@@ -380,8 +381,8 @@ static void ask_queue(struct kustos_queue *q, struct kustos_client *c,
 			NULL));
 	SAYS(err, kustos_queue_remove_id(q, "x", END, NULL, &n));
 	SAYS(err,
-		kustos_queue_consume(q, 1, FN(kustos_queue_fn), NULL, NULL,
-			&consumer));
+		kustos_queue_consume(q, 1, FN(kustos_queue_consume_fn), NULL,
+			NULL, &consumer));
 }
 
 static void ask_claims(struct kustos_claims *claims, struct kustos_client *c,
@@ -394,16 +395,16 @@ static void ask_claims(struct kustos_claims *claims, struct kustos_client *c,
 	SAYS(err, kustos_claims_create(c, PATH, NULL, &another));
 	SAYS(err, kustos_claim_next(claims, END, NULL, &claim));
 	SAYS(err,
-		kustos_claim_next_async(claims, END, NULL, FN(kustos_claim_fn),
-			NULL));
+		kustos_claim_next_async(claims, END, NULL,
+			FN(kustos_claim_next_fn), NULL));
 	SAYS(err,
-		kustos_claims_consume(claims, FN(kustos_claims_fn), NULL, NULL,
-			&consumer));
+		kustos_claims_consume(claims, FN(kustos_claims_consume_fn),
+			NULL, NULL, &consumer));
 }
 
 static void ask_claim(struct kustos_claim *claim, enum kustos_err err)
 {
-	kustos_claim_end_fn *done = FN(kustos_claim_end_fn);
+	kustos_end_fn *done = FN(kustos_end_fn);
 
 	SAYS(err, kustos_claim_ack(claim, END, NULL));
 	SAYS(err, kustos_claim_ack_async(claim, done, NULL));
@@ -480,7 +481,7 @@ int every_free(const struct every *on, enum kustos_err err)
 	ENDS(kustos_barrier_destroy(on->barrier));
 	ENDS(kustos_selector_close(on->selector));
 	ENDS(kustos_selector_destroy(on->selector));
-	ENDS(kustos_latch_close(on->latch, 1));
+	ENDS(kustos_latch_close(on->latch, KUSTOS_CLOSE_NOTIFY));
 	ENDS(kustos_latch_destroy(on->latch));
 	ENDS(kustos_latch_destroy(on->second));
 	ENDS(kustos_simple_destroy(on->simple));

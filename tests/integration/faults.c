@@ -25,7 +25,7 @@ void faults_disconnect(void)
 {
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 }
 
 void faults_leave_unheard(struct rival *rival, bool on_its_way)

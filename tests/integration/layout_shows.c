@@ -371,7 +371,8 @@ static void queue_of_kazoo(void)
 static void put(const char *path, int parents)
 {
 	check_err(kustos_create(client, path, LAYOUT_DATA, strlen(LAYOUT_DATA),
-			  KUSTOS_SEQUENTIAL | parents, SOON, NULL, NULL, NULL),
+			  KUSTOS_CREATE_SEQUENTIAL | parents, SOON, NULL, NULL,
+			  NULL),
 		KUSTOS_OK);
 }
 
@@ -386,7 +387,7 @@ static void claim_one(enum kustos_queue_kind kind)
 
 static void claims_of_items(void)
 {
-	put(L "/qn-", KUSTOS_PARENTS);
+	put(L "/qn-", KUSTOS_CREATE_PARENTS);
 	claim_one(KUSTOS_QUEUE_SIMPLE);
 }
 

@@ -12,7 +12,7 @@ struct kustos_mutex *mutex, *rivals;
 void pair_open_with(const struct kustos_client_options *options, int handoffs)
 {
 	client = client_open_with(options);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	other = client_connected(fixture_address(), OTHER_MS);
 	mutex = mutex_new(client, handoffs);
 	rivals = mutex_new(other, handoffs);

@@ -44,7 +44,7 @@ struct taken {
 	struct kustos_item *items[64];
 };
 
-/* A kustos_queue_poll_fn, and a kustos_queue_put_fn; "arg" is a struct taken. */
+/* A kustos_queue_poll_fn, and a kustos_end_fn; "arg" is a struct taken. */
 void queue_taken(void *arg, enum kustos_err err,
 	struct kustos_item *const *items, size_t count);
 void queue_was_put(void *arg, enum kustos_err err);

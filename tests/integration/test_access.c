@@ -30,7 +30,7 @@ static void set_up(void)
 {
 	proxy = fixture_proxy();
 	client = open_as("alice:secret", &creator_only);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 }
 
 static void tear_down(void)
@@ -62,7 +62,7 @@ START_TEST(L29_credentials_are_given_again_on_every_connection)
 	for (int i = 0; i < 5; i++) {
 		proxy_cut(proxy);
 		check_err(get(client, "/p"), KUSTOS_OK);
-		client_wait(client, KUSTOS_CONNECTED, 5000);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	}
 	int64_t epoch = client_epoch(client);
 	client_kill_session(client);
@@ -87,11 +87,11 @@ START_TEST(L29_who_has_other_credentials_is_refused_once)
 	check_err(kustos_children(other, "/p", SOON, NULL, NULL, NULL),
 		KUSTOS_ENOAUTH);
 	check_err(kustos_create(other, "/p/x", NULL, 0,
-			  KUSTOS_PROTECTED | KUSTOS_PARENTS, SOON, NULL, NULL,
-			  NULL),
-		KUSTOS_ENOAUTH);
-	check_err(kustos_create(other, "/p/x/y", NULL, 0, KUSTOS_PARENTS, SOON,
+			  KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_PARENTS, SOON,
 			  NULL, NULL, NULL),
+		KUSTOS_ENOAUTH);
+	check_err(kustos_create(other, "/p/x/y", NULL, 0, KUSTOS_CREATE_PARENTS,
+			  SOON, NULL, NULL, NULL),
 		KUSTOS_ENOAUTH);
 	check_err(kustos_multi(other, &op, 1, SOON, NULL, NULL),
 		KUSTOS_ENOAUTH);
@@ -109,11 +109,11 @@ START_TEST(U09_a_protected_creation_works_with_a_creator_only_acl)
 	struct kustos_stat stat;
 	char *path = NULL;
 
-	client_create(client, "/p/q/n", KUSTOS_PARENTS);
+	client_create(client, "/p/q/n", KUSTOS_CREATE_PARENTS);
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	check_err(kustos_create(client, "/p/q/n-", NULL, 0,
-			  KUSTOS_PROTECTED | KUSTOS_EPHEMERAL, SOON, NULL,
-			  &path, NULL),
+			  KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_EPHEMERAL,
+			  SOON, NULL, &path, NULL),
 		KUSTOS_OK);
 	ck_assert_int_eq(proxy_fired(proxy), 1);
 	check_err(kustos_exists(client, "/p/q", SOON, NULL, &stat), KUSTOS_OK);
@@ -128,7 +128,7 @@ START_TEST(U09_transactions_and_parents_get_the_acl_too)
 {
 	struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = "/p/q/n" };
 
-	client_create(client, "/p/q/n", KUSTOS_PARENTS);
+	client_create(client, "/p/q/n", KUSTOS_CREATE_PARENTS);
 	check_err(kustos_delete(client, "/p/q/n", -1, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_multi(client, &op, 1, SOON, NULL, NULL), KUSTOS_OK);
 	ck_assert_int_eq(raw_set(fixture_address(), "/p", "x"), REFUSED);
@@ -196,7 +196,7 @@ START_TEST(L29_refused_credentials_are_final)
 	test_eventually(completions_of(&done) == 1, 2000);
 	check_err((enum kustos_err)done.err, KUSTOS_EAUTH);
 	check_err(get(c, "/"), KUSTOS_EAUTH);
-	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CLOSED);
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_STATE_CLOSED);
 	/* The server has closed the connection, but it keeps the session. */
 	check_err(kustos_client_close(c, SOON, &linger_ms), KUSTOS_ELINGERING);
 	ck_assert_int_eq(linger_ms, T_MS);

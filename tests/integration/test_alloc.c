@@ -34,8 +34,8 @@ static enum kustos_err call_create(void)
 {
 	char *path = NULL;
 	enum kustos_err err = kustos_create(client, "/p/q/new-", "x", 1,
-		KUSTOS_PROTECTED | KUSTOS_PARENTS | KUSTOS_EPHEMERAL |
-			KUSTOS_SEQUENTIAL,
+		KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_PARENTS |
+			KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL,
 		SOON, NULL, &path, NULL);
 
 	kustos_free(path);
@@ -44,8 +44,8 @@ static enum kustos_err call_create(void)
 
 static enum kustos_err call_create_plain(void)
 {
-	return kustos_create(client, "/new", NULL, 0, KUSTOS_EPHEMERAL, SOON,
-		NULL, NULL, NULL);
+	return kustos_create(client, "/new", NULL, 0, KUSTOS_CREATE_EPHEMERAL,
+		SOON, NULL, NULL, NULL);
 }
 
 static enum kustos_err call_get(void)
@@ -105,7 +105,7 @@ static enum kustos_err call_multi(void)
 			.path = "/m",
 			.data = "x",
 			.len = 1,
-			.flags = KUSTOS_EPHEMERAL },
+			.flags = KUSTOS_CREATE_EPHEMERAL },
 		{ .kind = KUSTOS_OP_SET,
 			.path = "/n",
 			.data = "yy",
@@ -129,7 +129,8 @@ static enum kustos_err call_listen(void)
 	err = kustos_client_listen(client, record_state, &record, &listener);
 	if (err != KUSTOS_OK)
 		return err;
-	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 1, 2000);
+	test_eventually(record_count(&record, KUSTOS_STATE_CONNECTED) == 1,
+		2000);
 	kustos_client_unlisten(client, listener);
 	return KUSTOS_OK;
 }
@@ -169,15 +170,15 @@ static enum kustos_err call_create_async(void)
 {
 	memset(&done, 0, sizeof(done));
 	return awaited(kustos_create_async(client, "/new", NULL, 0,
-		KUSTOS_EPHEMERAL | KUSTOS_PARENTS, SOON, NULL, count_completion,
-		&done));
+		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS, SOON, NULL,
+		count_completion, &done));
 }
 
 static enum kustos_err call_multi_async(void)
 {
 	struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
 		.path = "/m",
-		.flags = KUSTOS_EPHEMERAL };
+		.flags = KUSTOS_CREATE_EPHEMERAL };
 
 	memset(&done, 0, sizeof(done));
 	return awaited(kustos_multi_async(client, &op, 1, SOON, NULL,

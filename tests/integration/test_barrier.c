@@ -127,7 +127,7 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 	await(&end, SOON);
 	watches_wait(1);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	pair_flush();
 	ck_assert_int_eq(end_calls(&end), 0);
 	client_kill_session(client);
@@ -203,7 +203,7 @@ START_TEST(L20_a_look_does_not_wait_for_a_connection)
 	check_err(look(barrier), KUSTOS_EDISCONNECTED);
 	inject_release();
 	inject_connect(0);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	check_err(look(barrier), KUSTOS_OK);
 }
 END_TEST

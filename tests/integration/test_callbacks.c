@@ -59,8 +59,9 @@ START_TEST(L10_a_callback_that_takes_long_delays_neither_LOST_nor_others)
 	/* and the report of a loss. */
 	proxy_set_mode(p, PROXY_HOLE);
 	cut_ns = test_boot_ns();
-	test_eventually(record_when(&record, KUSTOS_LOST, 1) != 0, TOLD_MS);
-	lost_ns = record_when(&record, KUSTOS_LOST, 1);
+	test_eventually(record_when(&record, KUSTOS_STATE_LOST, 1) != 0,
+		TOLD_MS);
+	lost_ns = record_when(&record, KUSTOS_STATE_LOST, 1);
 	ck_assert_int_lt(lost_ns - cut_ns, TOLD_MS * NS_PER_MS);
 	ck_assert_int_eq(flag(&g.left), 0);
 	ck_assert_int_eq(completions_of(&behind), 0);
@@ -74,7 +75,7 @@ END_TEST
 
 static void stand_when_lost(void *arg, const struct kustos_session *now)
 {
-	if (now->state == KUSTOS_LOST)
+	if (now->state == KUSTOS_STATE_LOST)
 		stand(arg);
 }
 
@@ -98,7 +99,7 @@ static void check_told(int count, int failing)
 	test_eventually(flag(&g.entered), 1000);
 	inject_thread(INJECT_PROGRAM, failing);
 	proxy_set_mode(p, PROXY_HOLE);
-	test_eventually(kustos_client_state(c) == KUSTOS_LOST, TOLD_MS);
+	test_eventually(kustos_client_state(c) == KUSTOS_STATE_LOST, TOLD_MS);
 	if (failing < 0)
 		inject_thread(INJECT_PROGRAM, 0);
 	test_eventually(flag(&lost.entered) == count, 1000);
@@ -135,9 +136,9 @@ static void stand_when_connected(void *arg, const struct kustos_session *now)
 {
 	struct slow_listener *l = arg;
 
-	if (now->state == KUSTOS_CONNECTED)
+	if (now->state == KUSTOS_STATE_CONNECTED)
 		stand(&l->gate);
-	else if (now->state == KUSTOS_LOST)
+	else if (now->state == KUSTOS_STATE_LOST)
 		__atomic_store_n(&l->lost_ns, test_boot_ns(), __ATOMIC_SEQ_CST);
 }
 
@@ -176,7 +177,7 @@ static void stand_twice(void *arg, const struct kustos_session *now)
 {
 	struct twice_slow *l = arg;
 
-	if (now->state == KUSTOS_LOST) {
+	if (now->state == KUSTOS_STATE_LOST) {
 		raise_flag(&l->told);
 		if (flag(&l->told) == 1)
 			stand(&l->lost);
@@ -187,9 +188,10 @@ static void stand_twice(void *arg, const struct kustos_session *now)
 
 static void lose_session(struct kustos_client *c, int times)
 {
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	(void)raw_kill_session(fixture_address(), client_session_id(c));
-	test_eventually(record_when(&record, KUSTOS_LOST, times) != 0, 5000);
+	test_eventually(record_when(&record, KUSTOS_STATE_LOST, times) != 0,
+		5000);
 }
 
 /* The session is lost again while the first loss is still being told. */
@@ -206,7 +208,7 @@ START_TEST(L10_a_second_loss_waits_for_the_first_and_no_other_call)
 	lose_session(c, 1);
 	test_eventually(flag(&slow.lost.entered), 1000);
 	lose_session(c, 2);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	ck_assert_int_eq(flag(&slow.told), 1);
 	raise_flag(&slow.lost.open);
 	test_eventually(flag(&slow.told) == 2, 5000);
@@ -248,8 +250,9 @@ static void close_here(struct closer *k)
 static void close_from_listener(void *arg, const struct kustos_session *now)
 {
 	struct closer *k = arg;
-	enum kustos_state wanted = k->from == FROM_LOST ? KUSTOS_LOST
-							: KUSTOS_CONNECTED;
+	enum kustos_state wanted = k->from == FROM_LOST
+		? KUSTOS_STATE_LOST
+		: KUSTOS_STATE_CONNECTED;
 
 	if (now->state == wanted && !flag(&k->closed))
 		close_here(k);
@@ -289,8 +292,8 @@ static void provoke(struct closer *k)
 		break;
 	case FROM_CREATE:
 		err = kustos_create_async(k->client, "/made", NULL, 0,
-			KUSTOS_EPHEMERAL, KUSTOS_FOREVER, NULL, close_from_done,
-			k);
+			KUSTOS_CREATE_EPHEMERAL, KUSTOS_FOREVER, NULL,
+			close_from_done, k);
 		break;
 	default:
 		err = kustos_exists_async(k->client, "/", KUSTOS_FOREVER, NULL,
@@ -337,7 +340,7 @@ START_TEST(L11_a_callback_from_dispatch_may_close_the_client)
 
 	o.dispatch = KUSTOS_DISPATCH_FD;
 	k.client = client_open_with(&o);
-	client_wait(k.client, KUSTOS_CONNECTED, 3000);
+	client_wait(k.client, KUSTOS_STATE_CONNECTED, 3000);
 	id = client_session_id(k.client);
 	provoke(&k);
 	end = test_now_ms() + PATIENCE_MS;
@@ -367,7 +370,7 @@ START_TEST(callbacks_run_in_dispatch_only)
 	c = client_open_with(&o);
 	p.fd = kustos_client_fd(c);
 	ck_assert_int_ge(p.fd, 0);
-	client_wait(c, KUSTOS_CONNECTED, 3000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 3000);
 	ck_assert_int_eq(poll(&p, 1, 0), 0);
 	ck_assert_int_eq(kustos_client_dispatch(c), 0);
 	for (int i = 0; i < 3; i++)
@@ -402,9 +405,9 @@ static void stand_when_over(void *arg, const struct kustos_session *now)
 {
 	struct deaf *d = arg;
 
-	if (now->state == KUSTOS_LOST)
+	if (now->state == KUSTOS_STATE_LOST)
 		stand(&d->lost);
-	else if (now->state == KUSTOS_CLOSED)
+	else if (now->state == KUSTOS_STATE_CLOSED)
 		stand(&d->closed);
 }
 

@@ -60,8 +60,8 @@ static enum kustos_err start(int i, struct kustos_cancel *cancel,
 			count_completion, done);
 	case 1:
 		return kustos_create_async(client, "/p/q/n-", NULL, 0,
-			KUSTOS_PROTECTED | KUSTOS_SEQUENTIAL |
-				KUSTOS_EPHEMERAL | KUSTOS_PARENTS,
+			KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_SEQUENTIAL |
+				KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS,
 			SOON, cancel, count_completion, done);
 	case 2:
 		return kustos_set_async(client, "/n", "x", 1, -1, SOON, cancel,
@@ -109,7 +109,7 @@ START_TEST(an_asynchronous_call_canceled_at_any_moment_ends_once)
 			test_eventually(completions_of(&done[round][i]) == 1,
 				1000);
 		kustos_cancel_destroy(cancel);
-		client_wait(client, KUSTOS_CONNECTED, 5000);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	}
 	ck_assert_int_eq(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	for (int i = 0; i < ROUNDS * BATCH; i++) {
@@ -179,7 +179,7 @@ START_TEST(a_waiting_call_canceled_at_any_moment_ends)
 			ck_assert_int_eq((intptr_t)err, KUSTOS_ECANCELED);
 		}
 		kustos_cancel_destroy(shared);
-		client_wait(client, KUSTOS_CONNECTED, 5000);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	}
 }
 END_TEST
@@ -200,7 +200,8 @@ START_TEST(a_look_at_a_line_ends_while_its_nodes_are_read)
 
 	for (int i = 0; i < 3; i++)
 		client_create(client, "/line/lock-",
-			KUSTOS_PROTECTED | KUSTOS_SEQUENTIAL | KUSTOS_PARENTS);
+			KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_SEQUENTIAL |
+				KUSTOS_CREATE_PARENTS);
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_GET, 2);
 	if (_i == 0)
@@ -274,12 +275,12 @@ START_TEST(P15_two_clients_do_not_disturb_each_other)
 	snprintf(noisy.forbidden, sizeof(noisy.forbidden), "%s",
 		fixture_address());
 	calm = client_open_with(&o);
-	client_wait(calm, KUSTOS_CONNECTED, 5000);
+	client_wait(calm, KUSTOS_STATE_CONNECTED, 5000);
 	o.hosts = proxy_address(proxy);
 	o.log_arg = &noisy;
 	for (int i = 0; i < 5; i++) {
 		wild = client_open_with(&o);
-		client_wait(wild, KUSTOS_CONNECTED, 5000);
+		client_wait(wild, KUSTOS_STATE_CONNECTED, 5000);
 		for (int k = 0; k < 100; k++)
 			ck_assert_int_eq(kustos_get_async(calm, "/n", SOON,
 						 NULL, count_completion, &done),
@@ -308,21 +309,20 @@ struct hooked {
 	char path[32];
 };
 
-static void hook(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void hook(void *arg, const struct kustos_request *request)
 {
 	struct hooked *h = arg;
 
-	if (strcmp(operation, "create") == 0) {
+	if (strcmp(request->operation, "create") == 0) {
 		h->creates++;
-		snprintf(h->path, sizeof(h->path), "%s", path);
+		snprintf(h->path, sizeof(h->path), "%s", request->path);
 	}
-	if (strcmp(operation, "get") != 0)
+	if (strcmp(request->operation, "get") != 0)
 		return;
 	h->gets++;
-	h->failed += result == KUSTOS_EDISCONNECTED;
-	if (duration_ns > h->longest_ns)
-		h->longest_ns = duration_ns;
+	h->failed += request->result == KUSTOS_EDISCONNECTED;
+	if (request->duration_ns > h->longest_ns)
+		h->longest_ns = request->duration_ns;
 }
 
 START_TEST(the_figures_and_the_hook_tell_of_each_request)
@@ -337,7 +337,7 @@ START_TEST(the_figures_and_the_hook_tell_of_each_request)
 	o.on_request_arg = &h;
 	o.retry = kustos_retry_forever(500);
 	c = client_open_with(&o);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	before = client_stats(c);
 	client_create(c, "/h", 0);
 	for (int i = 0; i < 50; i++)

@@ -116,7 +116,7 @@ START_TEST(L20_an_ack_at_once_is_not_begun_without_a_connection)
 	claim = claim_expect(claims, "a");
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	check_err(kustos_claim_ack(claim, KUSTOS_NOW, NULL),
 		KUSTOS_EDISCONNECTED);
 	inject_connect(0);

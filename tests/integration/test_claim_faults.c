@@ -140,7 +140,7 @@ START_TEST(S16_who_has_lost_its_session_acknowledges_nothing)
 	test_eventually(__atomic_load_n(&lost, __ATOMIC_SEQ_CST) == 1, 5000);
 	ck_assert_int_eq(kustos_hold_state(kustos_claim_hold(ours)),
 		KUSTOS_HOLD_LOST);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	claim_ack(ours, KUSTOS_ELOST);
 	end_theirs(theirs);
 }
@@ -155,13 +155,13 @@ START_TEST(S16_an_ack_is_not_sent_in_the_next_session)
 
 	ours = put_and_claim();
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	check_err(kustos_claim_ack_async(ours, claim_ended, &end), KUSTOS_OK);
 	ck_assert_int_eq(raw_kill_session(fixture_address(), id), 0);
 	theirs = claim_expect(claims_others, "a");
 	proxy_set_mode(proxy, PROXY_PASS);
 	check_err(claimed_wait(&end), KUSTOS_ELOST);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	pair_flush();
 	end_theirs(theirs);
 }
@@ -265,7 +265,7 @@ START_TEST(L17_what_was_lost_is_given_up_though_the_session_lives)
 	ours = claim_expect(eager, "0");
 	test_eventually(claim_marks() == 3, 5000);
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	client_wait(client, KUSTOS_LOST, T_MS);
+	client_wait(client, KUSTOS_STATE_LOST, T_MS);
 	kustos_claims_destroy(eager);
 	proxy_set_mode(proxy, PROXY_PASS);
 	client_wait_epoch(client, before.epoch, 5000);

@@ -79,14 +79,12 @@ END_TEST
 
 /* Runs when the answer to a claim is lost, before the next connection is
    made. */
-static void break_the_next(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void break_the_next(void *arg, const struct kustos_request *request)
 {
 	bool *armed = arg;
 
-	(void)path;
-	(void)duration_ns;
-	if (*armed || strcmp(operation, "multi") != 0 || result == KUSTOS_OK)
+	if (*armed || strcmp(request->operation, "multi") != 0 ||
+		request->result == KUSTOS_OK)
 		return;
 	*armed = true;
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_GET, 2);
@@ -108,7 +106,7 @@ START_TEST(claims_that_were_lost_at_once_are_made_again_in_their_order)
 	ours.on_request = break_the_next;
 	ours.on_request_arg = &armed;
 	struct kustos_client *c = client_open_with(&ours);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	proxy_arm(proxy, PROXY_LOSE_REQUEST, ZK_OP_MULTI, 1);
 	o.ahead = 1;
 	struct kustos_claims *some = claims_new(c, QUEUE, &o);

@@ -148,8 +148,9 @@ START_TEST(what_cannot_be_a_dead_letter_is_moved_as_what_it_is)
 	o.dead_letters = folder;
 	o.corrupt = DEAD;
 	if (_i == 0)
-		check_err(kustos_create(other, DEAD, "", 0, KUSTOS_PARENTS,
-				  SOON, NULL, NULL, NULL),
+		check_err(kustos_create(other, DEAD, "", 0,
+				  KUSTOS_CREATE_PARENTS, SOON, NULL, NULL,
+				  NULL),
 			KUSTOS_OK);
 	claim_put_raw(FRAMED, "queue-", data, sizeof(data), path);
 	check_err(kustos_set(other, path, data, sizeof(data), -1, SOON, NULL,
@@ -264,7 +265,7 @@ START_TEST(what_is_refused_to_us_holds_nobody_up)
 
 	queue_put(queue, "zero");
 	client_create_with(_i == 0 ? KUSTOS_PERM_WRITE : KUSTOS_PERM_READ,
-		QUEUE "/qn-", KUSTOS_SEQUENTIAL);
+		QUEUE "/qn-", KUSTOS_CREATE_SEQUENTIAL);
 	queue_put(queue, "one");
 	queue_put(queue, "two");
 	claim_ack(claim_expect(claims, "zero"), KUSTOS_OK);

@@ -130,7 +130,8 @@ static void *wait_main(void *arg)
 			NULL);
 	else if (w->kind == 1)
 		w->err = kustos_create(w->client, "/x", NULL, 0,
-			KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED,
+			KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL |
+				KUSTOS_CREATE_PROTECTED,
 			KUSTOS_FOREVER, NULL, NULL, NULL);
 	else
 		w->err = kustos_client_flush(w->client, KUSTOS_FOREVER, NULL);
@@ -217,9 +218,9 @@ START_TEST(L06_a_close_waits_for_the_server_to_come_back_and_tells_it)
 	struct kustos_client *c = client_connected(proxy_address(p), 20000);
 	int64_t linger_ms = -1;
 
-	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	client_create(c, "/held", KUSTOS_CREATE_EPHEMERAL);
 	proxy_set_mode(p, PROXY_REFUSE);
-	client_wait(c, KUSTOS_SUSPENDED, 1000);
+	client_wait(c, KUSTOS_STATE_SUSPENDED, 1000);
 	ck_assert_int_eq(close_and_pass(c, p, PATIENCE_MS, &linger_ms),
 		KUSTOS_OK);
 	ck_assert_int_eq(linger_ms, 0);
@@ -290,9 +291,9 @@ START_TEST(L06_a_close_whose_budget_is_spent_says_how_long_it_lingers)
 	int64_t linger_ms = -1, heard, start, closed;
 
 	heard = test_now_ms(); /* at this time or later */
-	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	client_create(c, "/held", KUSTOS_CREATE_EPHEMERAL);
 	proxy_set_mode(p, PROXY_REFUSE);
-	client_wait(c, KUSTOS_SUSPENDED, 1000);
+	client_wait(c, KUSTOS_STATE_SUSPENDED, 1000);
 	start = test_now_ms();
 	ck_assert_int_eq(
 		kustos_client_close(c, kustos_after_ms(200), &linger_ms),
@@ -320,7 +321,7 @@ START_TEST(L06_a_guaranteed_delete_is_done_before_the_close)
 	int64_t czxid = client_create(c, "/stays", 0);
 
 	proxy_set_mode(p, PROXY_REFUSE);
-	client_wait(c, KUSTOS_SUSPENDED, 1000);
+	client_wait(c, KUSTOS_STATE_SUSPENDED, 1000);
 	ck_assert_int_eq(kustos_delete_guaranteed(c, "/stays", czxid),
 		KUSTOS_OK);
 	ck_assert_int_eq(close_and_pass(c, p, PATIENCE_MS, NULL), KUSTOS_OK);
@@ -337,10 +338,10 @@ START_TEST(P09_a_close_ends_with_its_budget_though_the_server_is_silent)
 	struct kustos_client *c = client_connected(proxy_address(p), 20000);
 	int64_t linger_ms = -1, start;
 
-	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	client_create(c, "/held", KUSTOS_CREATE_EPHEMERAL);
 	proxy_set_mode(p, PROXY_HOLE);
 	if (_i == 2) /* silent for so long that the client knows it */
-		client_wait(c, KUSTOS_SUSPENDED, 3000);
+		client_wait(c, KUSTOS_STATE_SUSPENDED, 3000);
 	start = test_now_ms();
 	ck_assert_int_eq(kustos_client_close(c, kustos_after_ms(budgets[_i]),
 				 &linger_ms),
@@ -362,7 +363,7 @@ START_TEST(P09_a_close_ends_with_its_budget_though_nothing_can_be_sent)
 	struct completions done = { 0 };
 	int64_t start;
 
-	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	client_create(c, "/held", KUSTOS_CREATE_EPHEMERAL);
 	proxy_set_mode(p, PROXY_HOLD);
 	for (int i = 0; i < 25; i++)
 		ck_assert_int_eq(kustos_set_async(c, "/held", data,
@@ -421,7 +422,7 @@ START_TEST(L06_a_session_that_was_given_up_may_linger)
 	int64_t linger_ms = -1;
 
 	ck_assert_int_eq(kustos_client_ticket(c, &ticket), KUSTOS_OK);
-	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	client_create(c, "/held", KUSTOS_CREATE_EPHEMERAL);
 	proxy_set_mode(p, PROXY_REFUSE);
 	if (_i == 1) {
 		o.resume = &ticket;

@@ -74,7 +74,7 @@ static void *make_inside(struct kustos_client *victim)
 {
 	struct kustos_double_barrier *member = make_member(victim);
 
-	(void)client_create(client, OTHER, KUSTOS_PARENTS);
+	(void)client_create(client, OTHER, KUSTOS_CREATE_PARENTS);
 	check_err(kustos_double_barrier_enter(member, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(fixture_children(NODE), 3);
 	return member;

@@ -35,7 +35,7 @@ START_TEST(L16_a_client_may_be_opened_before_its_server)
 	c = client_open(fixture_address(), 20000);
 	ck_assert_int_lt(test_now_ms() - start, 5000);
 	record_start(&record, c);
-	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTING);
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_STATE_CONNECTING);
 	ck_assert_int_eq(client_epoch(c), 0);
 	ck_assert_int_eq(kustos_client_lease_ms(c), 0);
 
@@ -59,7 +59,7 @@ START_TEST(L16_a_client_may_be_opened_before_its_server)
 				 kustos_after_ms(PATIENCE_MS), NULL),
 		KUSTOS_OK);
 	ck_assert_int_eq(client_epoch(c), 1);
-	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 0);
+	ck_assert_int_eq(record_count(&record, KUSTOS_STATE_LOST), 0);
 	client_close(c);
 }
 END_TEST
@@ -106,10 +106,10 @@ START_TEST(L15_a_server_that_never_answers_the_handshake_is_left)
 	test_eventually(mute_accept(&mute) > 0, 1000);
 	/* It retries again and again, although the connection stands. */
 	test_eventually(mute_accept(&mute) > 2, 3000);
-	ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTING);
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_STATE_CONNECTING);
 	close(mute.listener);
 	ck_assert_int_eq(server_restart(fixture_server()), 0);
-	client_wait(c, KUSTOS_CONNECTED, 2500);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 2500);
 	client_close(c);
 	while (mute.count > 0)
 		close(mute.taken[--mute.count]);
@@ -125,7 +125,7 @@ START_TEST(L15_an_unanswered_handshake_does_not_cost_the_session)
 	proxy_arm(p, PROXY_DROP_REPLY, ZK_OP_CONNECT, 1);
 	proxy_cut(p);
 	test_eventually(proxy_fired(p) == 1, 1000);
-	client_wait(c, KUSTOS_CONNECTED, 9000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 9000);
 	ck_assert(client_session_id(c) == id);
 	client_close(c);
 	proxy_free(p);
@@ -144,9 +144,9 @@ START_TEST(L04_an_unanswered_handshake_does_not_cost_what_is_held)
 	proxy_arm(p, PROXY_DROP_REPLY, ZK_OP_CONNECT, 1);
 	proxy_cut(p);
 	test_eventually(proxy_fired(p) == 1, 1000);
-	client_wait(c, KUSTOS_CONNECTED, 6000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 6000);
 	ck_assert(client_session(c).epoch == epoch);
-	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 0);
+	ck_assert_int_eq(record_count(&record, KUSTOS_STATE_LOST), 0);
 	client_close(c);
 	proxy_free(p);
 }
@@ -157,7 +157,7 @@ START_TEST(L15_a_session_whose_end_is_not_told_is_replaced)
 	struct kustos_client *c = deaf_open(fixture_address(), 6000);
 	int64_t id;
 
-	client_wait(c, KUSTOS_CONNECTED, 3000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 3000);
 	record_start(&record, c);
 	id = client_session_id(c);
 	deaf_go(1);
@@ -166,7 +166,7 @@ START_TEST(L15_a_session_whose_end_is_not_told_is_replaced)
 	deaf_go(0);
 	client_wait_epoch(c, 1, 4000);
 	ck_assert(client_session_id(c) != id);
-	test_eventually(record_count(&record, KUSTOS_LOST) == 1, 1000);
+	test_eventually(record_count(&record, KUSTOS_STATE_LOST) == 1, 1000);
 	client_close(c);
 }
 END_TEST
@@ -179,7 +179,7 @@ START_TEST(L15_a_reconnect_that_is_not_told_is_found_out)
 	struct completions done = { 0 };
 	int64_t id;
 
-	client_wait(c, KUSTOS_CONNECTED, 3000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 3000);
 	id = client_session_id(c);
 	/* No event says that the connection is gone, nor that it is back. */
 	deaf_go(1);
@@ -192,7 +192,7 @@ START_TEST(L15_a_reconnect_that_is_not_told_is_found_out)
 	test_eventually(deaf_missed() >= 2, 3000);
 	test_eventually(completions_of(&done) == 1, 4000);
 	ck_assert_int_eq(done.err, KUSTOS_OK);
-	client_wait(c, KUSTOS_CONNECTED, 3000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 3000);
 	ck_assert(client_session_id(c) == id);
 	deaf_go(0);
 	client_close(c);
@@ -274,7 +274,7 @@ START_TEST(flush_waits_for_answers_until_deadline_or_cancel)
 	   sent. */
 	proxy_set_mode(p, _i == 0 ? PROXY_HOLD : PROXY_REFUSE);
 	if (_i == 1)
-		client_wait(c, KUSTOS_SUSPENDED, 1000);
+		client_wait(c, KUSTOS_STATE_SUSPENDED, 1000);
 	ck_assert_int_eq(kustos_delete_guaranteed(c, "/gone", czxid),
 		KUSTOS_OK);
 	check_endless_wait(c, kustos_client_flush);

@@ -28,9 +28,9 @@ static void use_once(const struct kustos_client_options *o)
 	struct kustos_client *c = client_open_with(o);
 	struct completions done = { 0 };
 
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	record_listen(&record, c);
-	client_create(c, "/a", KUSTOS_EPHEMERAL);
+	client_create(c, "/a", KUSTOS_CREATE_EPHEMERAL);
 	ck_assert_int_eq(kustos_exists_async(c, "/a", KUSTOS_FOREVER, NULL,
 				 count_completion, &done),
 		KUSTOS_OK);
@@ -196,7 +196,8 @@ START_TEST(P06_an_idle_client_costs_little_more_than_a_bare_handle)
 	/* A listener's thread ends when there is nothing more to tell. */
 	client.threads = thread_count();
 	record_start(&record, clients[0]);
-	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 1, 1000);
+	test_eventually(record_count(&record, KUSTOS_STATE_CONNECTED) == 1,
+		1000);
 	test_eventually(thread_count() == client.threads, 3000);
 	for (int i = 0; i < CROWD; i++) {
 		client_close(clients[i]);

@@ -92,7 +92,7 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 	pair_settle();
 	proxy_cut(proxy);
 	test_eventually(client_stats(client).disconnects == 1, 5000);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	pair_settle();
 	ck_assert_int_eq(end_calls(&end), 0);
 	proxy_reset_counts(proxy);
@@ -105,7 +105,7 @@ START_TEST(S12_neither_a_cut_nor_a_new_session_lets_anybody_pass)
 	if (_i == 1) { /* zero is reached while "client" is cut off */
 		inject_connect(ECONNREFUSED);
 		proxy_cut(proxy);
-		client_wait(client, KUSTOS_SUSPENDED, 2000);
+		client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	}
 	count_down(others, "b");
 	inject_connect(0);

@@ -253,7 +253,7 @@ static struct kustos_client *open_strict(void)
 	o.acl = acl;
 	o.acl_count = 2;
 	struct kustos_client *strict = client_open_with(&o);
-	client_wait(strict, KUSTOS_CONNECTED, 5000);
+	client_wait(strict, KUSTOS_STATE_CONNECTED, 5000);
 	return strict;
 }
 
@@ -288,16 +288,15 @@ struct meddler {
 	int times;
 };
 
-static void meddle(void *arg, const char *kind, const char *path,
-	int64_t took_ns, enum kustos_err err)
+static void meddle(void *arg, const struct kustos_request *request)
 {
 	struct meddler *m = arg;
 	char name[128];
 
-	(void)took_ns;
-	if (strcmp(kind, "children") != 0 || err != KUSTOS_OK)
+	if (strcmp(request->operation, "children") != 0 ||
+		request->result != KUSTOS_OK)
 		return;
-	snprintf(name, sizeof(name), "%s/done-%d", path, m->times++);
+	snprintf(name, sizeof(name), "%s/done-%d", request->path, m->times++);
 	ck_assert_int_eq(m->takes ? raw_delete(fixture_address(), name)
 				  : raw_create(fixture_address(), name, ""),
 		0);
@@ -313,7 +312,7 @@ START_TEST(if_others_change_it_all_the_time_it_is_busy)
 	o.on_request = meddle;
 	o.on_request_arg = &m;
 	struct kustos_client *watched = client_open_with(&o);
-	client_wait(watched, KUSTOS_CONNECTED, 5000);
+	client_wait(watched, KUSTOS_STATE_CONNECTED, 5000);
 	set(own);
 	make_nodes("done-", m.takes ? 20 : 0);
 	c = make(watched, 0);

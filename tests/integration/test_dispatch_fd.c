@@ -26,7 +26,7 @@ static void open_client(const char *hosts)
 
 	o.dispatch = KUSTOS_DISPATCH_FD;
 	client = client_open_with(&o);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 }
 
 static void set_up(void)
@@ -154,18 +154,18 @@ START_TEST(a_state_is_told_in_dispatch)
 
 	record_listen(&record, client);
 	dispatch_next();
-	ck_assert_int_eq(record_count(&record, KUSTOS_CONNECTED), 1);
+	ck_assert_int_eq(record_count(&record, KUSTOS_STATE_CONNECTED), 1);
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	ck_assert(readable(PATIENCE_MS));
-	ck_assert_int_eq(record_count(&record, KUSTOS_SUSPENDED), 0);
+	ck_assert_int_eq(record_count(&record, KUSTOS_STATE_SUSPENDED), 0);
 	kustos_client_dispatch(client);
-	ck_assert_int_eq(record_count(&record, KUSTOS_SUSPENDED), 1);
-	client_wait(client, KUSTOS_LOST, 3000);
+	ck_assert_int_eq(record_count(&record, KUSTOS_STATE_SUSPENDED), 1);
+	client_wait(client, KUSTOS_STATE_LOST, 3000);
 	dispatch_next();
-	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 1);
+	ck_assert_int_eq(record_count(&record, KUSTOS_STATE_LOST), 1);
 	proxy_set_mode(proxy, PROXY_PASS);
 	client_wait_epoch(client, 1, 8000);
-	while (record_count(&record, KUSTOS_CONNECTED) < 2) {
+	while (record_count(&record, KUSTOS_STATE_CONNECTED) < 2) {
 		dispatch_next();
 	}
 	record_stop(&record, client);

@@ -357,8 +357,8 @@ static struct kustos_client *secretive(void)
 	o.digest = "alice:secret";
 	o.acl = &acl;
 	o.acl_count = 1;
-	check_err(kustos_create(other, STEP, "", 0, KUSTOS_PARENTS, SOON, NULL,
-			  NULL, NULL),
+	check_err(kustos_create(other, STEP, "", 0, KUSTOS_CREATE_PARENTS, SOON,
+			  NULL, NULL, NULL),
 		KUSTOS_OK);
 	return client_open_with(&o);
 }
@@ -446,8 +446,8 @@ START_TEST(U09_a_ready_that_may_not_be_read_lets_out)
 	struct kustos_client *c = secretive();
 
 	ours[0] = member_new(client, 2);
-	check_err(kustos_create(c, peer, "", 0, KUSTOS_EPHEMERAL, SOON, NULL,
-			  NULL, NULL),
+	check_err(kustos_create(c, peer, "", 0, KUSTOS_CREATE_EPHEMERAL, SOON,
+			  NULL, NULL, NULL),
 		KUSTOS_OK);
 	member_enter(ours[0], &ends[0]);
 	check_err(end_wait(&ends[0], 5000), KUSTOS_OK);

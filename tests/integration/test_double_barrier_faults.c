@@ -108,7 +108,7 @@ START_TEST(S12_a_cut_or_a_new_session_lets_nobody_in)
 	step_await(1);
 	watches_wait(2); /* its node, and "ready" */
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	pair_flush();
 	ck_assert_int_eq(end_calls(&ends[0]), 0);
 	client_kill_session(client);
@@ -120,7 +120,7 @@ START_TEST(S12_a_cut_or_a_new_session_lets_nobody_in)
 	if (_i == 1) { /* the other comes while "client" is cut off */
 		inject_connect(ECONNREFUSED);
 		proxy_cut(proxy);
-		client_wait(client, KUSTOS_SUSPENDED, 2000);
+		client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	}
 	member_enter(ours[1], &ends[1]);
 	if (_i == 1) /* the node of "client" exists all the same */
@@ -185,7 +185,7 @@ START_TEST(L18_re_entering_after_a_cut_finds_no_node_in_the_way)
 	if (_i == 1)
 		client_kill_session(client);
 	inject_connect(0);
-	client_wait(client, KUSTOS_CONNECTED, 8000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 8000);
 	step_await(1);
 	member_enter(ours[1], &ends[1]);
 	for (int i = 0; i < 2; i++)
@@ -271,13 +271,13 @@ static void arm_cut(enum inject_fault fault, int code, int n)
 		return;
 	}
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 }
 
 /* Make the first member's call with a deadline that is over. */
 static enum kustos_err at_once(enum kustos_err (
 	*call)(struct kustos_double_barrier *member, kustos_deadline deadline,
-	struct kustos_cancel *cancel, kustos_barrier_fn *done, void *arg))
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg))
 {
 	struct end end = { .calls = 0 };
 	enum kustos_err err = call(ours[0], KUSTOS_NOW, NULL, end_told, &end);
@@ -291,7 +291,7 @@ static void mend_cut(void)
 {
 	crew_free();
 	inject_connect(0);
-	client_wait(client, KUSTOS_CONNECTED, 8000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 8000);
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	(void)raw_delete(fixture_address(), READY);
 	step_check_empty();

@@ -42,12 +42,12 @@ START_TEST(S01_a_timeout_that_a_reconnect_shortens_shortens_the_lease)
 	proxy = proxy_start("127.0.0.1", server_address(server),
 		PROXY_ZOOKEEPER);
 	c = client_connected(proxy_address(proxy), 20000);
-	client_create(c, "/e", KUSTOS_EPHEMERAL);
+	client_create(c, "/e", KUSTOS_CREATE_EPHEMERAL);
 	shorten_sessions(server, 6000);
 	test_eventually(client_session(c).timeout_ms == 6000, 8000);
-	client_wait(c, KUSTOS_CONNECTED, 8000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 8000);
 	proxy_set_mode(proxy, PROXY_HOLE);
-	client_wait(c, KUSTOS_LOST, 6000);
+	client_wait(c, KUSTOS_STATE_LOST, 6000);
 	ck_assert_int_eq(raw_exists(server_address(server), "/e", NULL), 0);
 	client_drop(c);
 	proxy_free(proxy);
@@ -85,8 +85,8 @@ static void *create_protected(void *arg)
 	struct creation *creation = arg;
 
 	creation->err = kustos_create(creation->client, "/lock", NULL, 0,
-		KUSTOS_PROTECTED | creation->flags, SOON, NULL, &creation->path,
-		NULL);
+		KUSTOS_CREATE_PROTECTED | creation->flags, SOON, NULL,
+		&creation->path, NULL);
 	return NULL;
 }
 
@@ -122,7 +122,7 @@ START_TEST(S06_a_foreign_node_under_our_guid_is_not_ours)
 	pthread_t thread;
 
 	creation.client = client_connected(proxy_address(proxy), T_MS);
-	creation.flags = _i == 2 ? KUSTOS_SEQUENTIAL : 0;
+	creation.flags = _i == 2 ? KUSTOS_CREATE_SEQUENTIAL : 0;
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	ck_assert_int_eq(
 		pthread_create(&thread, NULL, create_protected, &creation), 0);
@@ -148,11 +148,12 @@ START_TEST(U05_the_root_with_flags_stays_in_the_name_space)
 
 	options.name_space = "/billing";
 	c = client_open_with(&options);
-	ck_assert_int_eq(kustos_create(c, "/", NULL, 0, KUSTOS_PROTECTED, SOON,
-				 NULL, NULL, NULL),
+	ck_assert_int_eq(kustos_create(c, "/", NULL, 0, KUSTOS_CREATE_PROTECTED,
+				 SOON, NULL, NULL, NULL),
 		KUSTOS_EINVAL);
-	ck_assert_int_eq(kustos_create(c, "/", NULL, 0, KUSTOS_SEQUENTIAL, SOON,
-				 NULL, &path, NULL),
+	ck_assert_int_eq(kustos_create(c, "/", NULL, 0,
+				 KUSTOS_CREATE_SEQUENTIAL, SOON, NULL, &path,
+				 NULL),
 		KUSTOS_OK);
 	ck_assert_str_eq(path, "/0000000000");
 	ck_assert_int_eq(
@@ -240,7 +241,7 @@ START_TEST(L11_a_close_waits_for_the_dispatch_of_another_thread)
 		pthread_cond_wait(&slow.changed, &slow.mutex);
 	pthread_mutex_unlock(&slow.mutex);
 	pthread_create(&closer, NULL, close_it, c);
-	test_eventually(kustos_client_state(c) == KUSTOS_CLOSED, 8000);
+	test_eventually(kustos_client_state(c) == KUSTOS_STATE_CLOSED, 8000);
 	pthread_mutex_lock(&slow.mutex);
 	slow.go = true;
 	pthread_cond_broadcast(&slow.changed);
@@ -278,9 +279,9 @@ static void leave_when_lost(void *arg, const struct kustos_session *now)
 {
 	struct leaver *leaver = arg;
 
-	if (now->state == KUSTOS_CONNECTED)
+	if (now->state == KUSTOS_STATE_CONNECTED)
 		take_long(&leaver->slow, KUSTOS_OK, NULL);
-	if (now->state != KUSTOS_LOST)
+	if (now->state != KUSTOS_STATE_LOST)
 		return;
 	set_flag(leaver, &leaver->leaving);
 	kustos_client_unlisten(leaver->client, leaver->listener);
@@ -324,7 +325,7 @@ START_TEST(L06_a_close_in_a_hurry_still_tells_the_server)
 		char path[16];
 
 		snprintf(path, sizeof(path), "/e%d", i);
-		client_create(c, path, KUSTOS_EPHEMERAL);
+		client_create(c, path, KUSTOS_CREATE_EPHEMERAL);
 		err = kustos_client_close(c, KUSTOS_NOW, &linger);
 		ck_assert_int_eq(linger > 0, err == KUSTOS_ELINGERING);
 		if (err == KUSTOS_OK)

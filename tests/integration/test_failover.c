@@ -47,7 +47,7 @@ static int way_of(struct kustos_client *client)
 {
 	struct kustos_session s = client_session(client);
 
-	for (int i = 0; s.state == KUSTOS_CONNECTED && i < WAYS; i++)
+	for (int i = 0; s.state == KUSTOS_STATE_CONNECTED && i < WAYS; i++)
 		if (ways[i] != NULL &&
 			!strcmp(s.server, proxy_address(ways[i])))
 			return i;
@@ -87,8 +87,8 @@ static void open_ways(void)
 static int64_t connected_at_ns(struct record *r, int64_t start)
 {
 	int64_t now = test_boot_ns();
-	int64_t told = record_when(r, KUSTOS_CONNECTED,
-		record_count(r, KUSTOS_CONNECTED));
+	int64_t told = record_when(r, KUSTOS_STATE_CONNECTED,
+		record_count(r, KUSTOS_STATE_CONNECTED));
 
 	return told > start ? told : now;
 }
@@ -125,7 +125,7 @@ static void lose_two_often(enum proxy_mode mode, int rounds, int *times)
 	struct kustos_stat stat;
 	struct record r;
 	const char *path = mode == PROXY_HOLE ? "/swallowed" : "/refused";
-	int64_t czxid = client_create(client, path, KUSTOS_EPHEMERAL);
+	int64_t czxid = client_create(client, path, KUSTOS_CREATE_EPHEMERAL);
 
 	record_start(&r, client);
 	for (int i = 0; i < rounds; i++) {
@@ -141,7 +141,7 @@ static void lose_two_often(enum proxy_mode mode, int rounds, int *times)
 		ck_assert(stat.czxid == czxid);
 		ck_assert(stat.ephemeral_owner == before.session_id);
 	}
-	ck_assert_int_eq(record_count(&r, KUSTOS_LOST), 0);
+	ck_assert_int_eq(record_count(&r, KUSTOS_STATE_LOST), 0);
 	client_close(client);
 }
 
@@ -239,7 +239,8 @@ static void wait_calmly(struct kustos_client *client)
 
 	proxy_reset_counts(ways[0]);
 	proxy_reset_counts(ways[1]);
-	test_never(client_session(client).state == KUSTOS_CONNECTED, 1000);
+	test_never(client_session(client).state == KUSTOS_STATE_CONNECTED,
+		1000);
 	ck_assert_int_le(proxy_accepted(ways[0]) + proxy_accepted(ways[1]),
 		100);
 	ck_assert_int_lt(cpu_ms() - cpu, 500);
@@ -254,10 +255,10 @@ START_TEST(L03_either_of_two_addresses_is_found_again_without_haste)
 	int64_t id = client_session_id(client);
 
 	fail_both(failing, PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 1000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 1000);
 	wait_calmly(client);
 	proxy_set_mode(failing[_i % 2], PROXY_PASS);
-	client_wait(client, KUSTOS_CONNECTED, 700);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 700);
 	ck_assert_int_eq(way_of(client), _i % 2);
 	ck_assert(client_session_id(client) == id);
 	client_close(client);
@@ -332,7 +333,7 @@ START_TEST(L04_a_first_connection_is_not_held_up_by_holes)
 	proxy_set_mode(ways[_i], PROXY_HOLE);
 	start = test_now_ms();
 	client = client_open(hosts, LONG_MS);
-	client_wait(client, KUSTOS_CONNECTED, 1500);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 1500);
 	/* The library alone would wait a third of the timeout for a server that
 	   is a hole. */
 	ck_assert_int_lt(test_now_ms() - start, LONG_MS / 4);
@@ -401,10 +402,10 @@ START_TEST(L03_two_servers_on_one_ip_are_both_tried)
 	client = client_connected(hosts, SHORT_MS);
 	ck_assert_int_eq(way_of(client), _i / 2);
 	fail_both(ways, PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 1000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 1000);
 	wait_calmly(client);
 	proxy_set_mode(ways[last], PROXY_PASS);
-	client_wait(client, KUSTOS_CONNECTED, 500);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 500);
 	ck_assert_int_eq(way_of(client), last);
 	client_close(client);
 }
@@ -440,7 +441,7 @@ START_TEST(L04_two_that_answer_no_handshake_are_left_in_turn)
 		proxy_set_delay(ways[i], 0, 50);
 	}
 	int64_t start = test_now_ms();
-	client_wait(client, KUSTOS_CONNECTED, LONG_MS);
+	client_wait(client, KUSTOS_STATE_CONNECTED, LONG_MS);
 	ck_assert_int_lt(test_now_ms() - start, LONG_MS / 6 + 1500);
 	ck_assert(client_session_id(client) == id);
 	/* The time until the connection was made is not that server's

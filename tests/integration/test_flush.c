@@ -113,14 +113,14 @@ START_TEST(a_flush_ends_with_an_operation_that_was_never_sent)
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	ck_assert_int_eq(kustos_exists_async(client, "/", SOON, cancel,
 				 count_completion, &done),
 		KUSTOS_OK);
 	flush_start(&flush);
 	kustos_cancel_fire(cancel);
 	flush_ends(&flush, start);
-	ck_assert_int_eq(kustos_client_state(client), KUSTOS_SUSPENDED);
+	ck_assert_int_eq(kustos_client_state(client), KUSTOS_STATE_SUSPENDED);
 	test_eventually(completions_of(&done) == 1, 1000);
 	ck_assert_int_eq(done.err, KUSTOS_ECANCELED);
 	kustos_cancel_destroy(cancel);

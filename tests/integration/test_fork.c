@@ -61,7 +61,7 @@ static int ask_about_client(struct kustos_client *c)
 	FORKED(kustos_client_session(c, &s));
 	FORKED(kustos_client_stats(c, &stats));
 	FORKED(kustos_client_listen(c, record_state, NULL, &l));
-	CHECK(kustos_client_state(c) == KUSTOS_CLOSED);
+	CHECK(kustos_client_state(c) == KUSTOS_STATE_CLOSED);
 	CHECK(kustos_client_lease_ms(c) == 0);
 	CHECK(kustos_client_fd(c) == -1);
 	CHECK(kustos_client_dispatch(c) == 0);
@@ -137,7 +137,7 @@ static void bring_to(struct state *s, enum when when, struct proxy *p)
 	switch (when) {
 	case CONNECTING:
 		ck_assert_int_eq(kustos_client_state(s->client),
-			KUSTOS_CONNECTING);
+			KUSTOS_STATE_CONNECTING);
 		return;
 	case BUSY:
 		proxy_set_mode(p, PROXY_HOLD);
@@ -149,11 +149,11 @@ static void bring_to(struct state *s, enum when when, struct proxy *p)
 		return;
 	case SUSPENDED:
 		proxy_set_mode(p, PROXY_REFUSE);
-		client_wait(s->client, KUSTOS_SUSPENDED, 2000);
+		client_wait(s->client, KUSTOS_STATE_SUSPENDED, 2000);
 		return;
 	case LOST:
 		proxy_set_mode(p, PROXY_REFUSE);
-		client_wait(s->client, KUSTOS_LOST, 3000);
+		client_wait(s->client, KUSTOS_STATE_LOST, 3000);
 		return;
 	default:
 		return;
@@ -174,9 +174,9 @@ START_TEST(S24_a_child_gets_EFORKED_and_the_parent_goes_on)
 		o.dispatch = KUSTOS_DISPATCH_FD;
 	s.client = client_open_with(&o);
 	if (when != CONNECTING) {
-		client_wait(s.client, KUSTOS_CONNECTED, 3000);
+		client_wait(s.client, KUSTOS_STATE_CONNECTED, 3000);
 		id = client_session_id(s.client);
-		client_create(s.client, "/held", KUSTOS_EPHEMERAL);
+		client_create(s.client, "/held", KUSTOS_CREATE_EPHEMERAL);
 	}
 	ck_assert_int_eq(kustos_client_listen(s.client, record_state, &record,
 				 &s.listener),
@@ -185,7 +185,7 @@ START_TEST(S24_a_child_gets_EFORKED_and_the_parent_goes_on)
 	ck_assert_int_eq(in_child(use_and_close, &s), 0);
 
 	proxy_set_mode(p, PROXY_PASS);
-	client_wait(s.client, KUSTOS_CONNECTED, 3000);
+	client_wait(s.client, KUSTOS_STATE_CONNECTED, 3000);
 	if (when != CONNECTING) {
 		ck_assert(client_session_id(s.client) == id);
 		ck_assert_int_eq(raw_exists(fixture_address(), "/held", NULL),
@@ -225,7 +225,7 @@ START_TEST(S24_a_child_may_open_a_client_of_its_own)
 				   10000) };
 	int64_t id = client_session_id(s.client);
 
-	client_create(s.client, "/held", KUSTOS_EPHEMERAL);
+	client_create(s.client, "/held", KUSTOS_CREATE_EPHEMERAL);
 	ck_assert_int_eq(in_child(open_own, &s), 0);
 	ck_assert_int_eq(kustos_exists(s.client, "/held",
 				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
@@ -241,9 +241,11 @@ END_TEST
 static atomic_bool stays;
 static sem_t is_there, may_go;
 
-static int64_t try_again(void *arg, int tries, int64_t elapsed_ms)
+static int64_t try_again(void *arg, enum kustos_err err, int tries,
+	int64_t elapsed_ms)
 {
 	(void)arg;
+	(void)err;
 	(void)tries;
 	(void)elapsed_ms;
 	if (atomic_exchange(&stays, false)) {
@@ -387,7 +389,7 @@ START_TEST(P13_our_descriptors_are_closed_by_exec)
 		known[fd] = fcntl(fd, F_GETFD) >= 0;
 	o.dispatch = KUSTOS_DISPATCH_FD;
 	c = client_open_with(&o);
-	client_wait(c, KUSTOS_CONNECTED, 3000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 3000);
 	ck_assert(fcntl(kustos_client_fd(c), F_GETFD) & FD_CLOEXEC);
 	ck_assert_int_eq(count_inherited(known, &library), 0);
 	/* One socket and one pipe of the ZooKeeper library; never a socket of

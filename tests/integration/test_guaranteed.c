@@ -20,14 +20,11 @@ static enum proxy_fault fault; /* of each delete, faults_left times */
 static int faults_left;
 
 /* Runs before the request is retried, so that the retry is lost, too. */
-static void rearm(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void rearm(void *arg, const struct kustos_request *request)
 {
 	(void)arg;
-	(void)path;
-	(void)duration_ns;
-	if (strcmp(operation, "delete") == 0 && result != KUSTOS_OK &&
-		--faults_left > 0)
+	if (strcmp(request->operation, "delete") == 0 &&
+		request->result != KUSTOS_OK && --faults_left > 0)
 		proxy_arm(proxy, fault, ZK_OP_DELETE, 1);
 }
 
@@ -41,7 +38,7 @@ static void set_up(void)
 	o = client_options(proxy_address(proxy), T_MS);
 	o.on_request = rearm;
 	client = client_open_with(&o);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 }
 
 static void tear_down(void)
@@ -77,7 +74,7 @@ static void suspend(void)
 {
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 }
 
 /* Let the client reconnect, and wait until the delete is done. */
@@ -213,7 +210,7 @@ START_TEST(S10_one_that_waits_in_the_queue_spares_a_newer_node)
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
 	proxy_set_mode(proxy, PROXY_PASS);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	newer = replace("/g");
 	come_back();
 	check_spared("/g", newer);

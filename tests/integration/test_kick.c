@@ -175,7 +175,7 @@ START_TEST(B05_only_the_silent_connection_of_two_is_broken)
 	test_never(disconnects() > 0, TIMEOUT_MS / 6);
 	test_eventually(disconnects() == 1, TIMEOUT_MS / 2);
 	for (int i = 0; i < CLIENTS; i++)
-		client_wait(clients[i], KUSTOS_CONNECTED, 1000);
+		client_wait(clients[i], KUSTOS_STATE_CONNECTED, 1000);
 	test_never(disconnects() > 1, TIMEOUT_MS / 6);
 	ck_assert(is_whole(idle));
 	for (int i = 0; i < SESSIONS; i++)

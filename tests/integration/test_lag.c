@@ -45,10 +45,11 @@ START_TEST(S07_a_creation_lost_in_a_slow_ensemble_leaves_one_node)
 	server_pause(ensemble_server(e, 1));
 	proxy_set_delay(ensemble_lag(e), DELAY_MS, 0);
 	proxy_reset_counts(proxy);
-	ck_assert_int_eq(
-		kustos_create_async(client, "/p/n-", NULL, 0,
-			KUSTOS_PROTECTED | KUSTOS_SEQUENTIAL | KUSTOS_EPHEMERAL,
-			SOON, NULL, count_completion, &done),
+	ck_assert_int_eq(kustos_create_async(client, "/p/n-", NULL, 0,
+				 KUSTOS_CREATE_PROTECTED |
+					 KUSTOS_CREATE_SEQUENTIAL |
+					 KUSTOS_CREATE_EPHEMERAL,
+				 SOON, NULL, count_completion, &done),
 		KUSTOS_OK);
 	test_eventually(proxy_count(proxy, ZK_OP_CREATE2) == 1, 1000);
 	proxy_cut(proxy);
@@ -77,8 +78,8 @@ START_TEST(S07_the_search_for_a_lost_creation_waits_for_a_sync)
 	inject_connect(ECONNREFUSED);
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	ck_assert_int_eq(kustos_create_async(client, "/n-", NULL, 0,
-				 KUSTOS_PROTECTED, SOON, NULL, count_completion,
-				 &done),
+				 KUSTOS_CREATE_PROTECTED, SOON, NULL,
+				 count_completion, &done),
 		KUSTOS_OK);
 	test_eventually(proxy_fired(proxy) == 1, 2000);
 	inject_frame(INJECT_HOLD_REPLY, ZK_OP_SYNC, 1);

@@ -84,7 +84,8 @@ START_TEST(candidates_lead_in_the_order_in_which_they_came)
 		token = all[i].token;
 		for (int k = i + 1; k < MANY; k++)
 			check_state(&all[k], KUSTOS_LATCH_WAITING);
-		kustos_latch_close(all[i].latch, i % 3 == 0);
+		kustos_latch_close(all[i].latch,
+			i % 3 == 0 ? KUSTOS_CLOSE_NOTIFY : KUSTOS_CLOSE_SILENT);
 	}
 	for (int i = 0; i < MANY; i++) {
 		ck_assert_int_eq(all[i].gains, 1);
@@ -102,7 +103,8 @@ START_TEST(who_waits_and_closes_is_told_nothing_and_leaves)
 	runner_leads(&ours);
 	runner_run(&theirs, other, NULL);
 	line_wait(2);
-	kustos_latch_close(theirs.latch, _i);
+	kustos_latch_close(theirs.latch,
+		_i == 1 ? KUSTOS_CLOSE_NOTIFY : KUSTOS_CLOSE_SILENT);
 	line_wait(1);
 	ck_assert_int_eq(theirs.gains + theirs.losses, 0);
 	check_state(&theirs, KUSTOS_LATCH_CLOSED);
@@ -132,15 +134,15 @@ START_TEST(a_leader_that_closes_is_told_before_the_next_begins)
 	runner_leads(&ours);
 	runner_run(&theirs, other, NULL);
 	line_wait(2);
-	kustos_latch_close(ours.latch, 1);
+	kustos_latch_close(ours.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&theirs);
 	ck_assert_int_eq(ours.losses, 1);
 	ck_assert(ours.lost_ns < theirs.gained_ns);
-	kustos_latch_close(ours.latch, 1);
+	kustos_latch_close(ours.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_end(&ours);
 	ck_assert_int_eq(ours.losses, 1);
 	/* This close is without a callback. */
-	kustos_latch_close(theirs.latch, 0);
+	kustos_latch_close(theirs.latch, KUSTOS_CLOSE_SILENT);
 	check_state(&theirs, KUSTOS_LATCH_CLOSED);
 	kustos_latch_destroy(theirs.latch);
 	ck_assert_int_eq(theirs.losses, 0);
@@ -182,7 +184,7 @@ START_TEST(states_follow_what_is_done)
 	ck_assert(!kustos_latch_leads(theirs.latch));
 	check_err(kustos_latch_start(theirs.latch), KUSTOS_OK);
 	test_never(line_count() != 2, QUIET_MS);
-	kustos_latch_close(ours.latch, 0);
+	kustos_latch_close(ours.latch, KUSTOS_CLOSE_SILENT);
 	check_state(&ours, KUSTOS_LATCH_CLOSED);
 	ck_assert(!kustos_latch_leads(ours.latch));
 	check_err(kustos_latch_start(ours.latch), KUSTOS_ECLOSED);
@@ -291,7 +293,7 @@ START_TEST(those_who_wait_learn_of_the_end)
 			check_err(kustos_latch_start(ours.latch), KUSTOS_OK);
 	}
 	if (_i == 0)
-		kustos_latch_close(ours.latch, 0);
+		kustos_latch_close(ours.latch, KUSTOS_CLOSE_SILENT);
 	else if (_i == 1)
 		kustos_latch_destroy(ours.latch);
 	else if (_i == 2)
@@ -336,7 +338,7 @@ START_TEST(bad_arguments_are_refused)
 	check_err(kustos_latch_wait(NULL, SOON, NULL), KUSTOS_EINVAL);
 	check_err(kustos_latch_error(NULL), KUSTOS_EINVAL);
 	ck_assert(!kustos_latch_leads(NULL));
-	kustos_latch_close(NULL, 1);
+	kustos_latch_close(NULL, KUSTOS_CLOSE_NOTIFY);
 	kustos_latch_destroy(NULL);
 }
 END_TEST
@@ -358,7 +360,7 @@ START_TEST(options_have_the_size_that_the_program_knows)
 		{ offsetof(struct kustos_latch_options, on_gained), 0,
 			KUSTOS_OK },
 		{ sizeof(o), 0, KUSTOS_OK },
-		{ sizeof(o), 1, KUSTOS_OK },
+		{ sizeof(o), 1, KUSTOS_EINVAL },
 	};
 
 	for (int i = 0; i < 4; i++) {

@@ -25,7 +25,7 @@ static void tear_down(void)
 
 static void close_it(struct runner *r)
 {
-	kustos_latch_close(r->latch, 1);
+	kustos_latch_close(r->latch, KUSTOS_CLOSE_NOTIFY);
 }
 
 static void destroy_it(struct runner *r)
@@ -35,7 +35,7 @@ static void destroy_it(struct runner *r)
 
 static void close_and_destroy(struct runner *r)
 {
-	kustos_latch_close(r->latch, 1);
+	kustos_latch_close(r->latch, KUSTOS_CLOSE_NOTIFY);
 	kustos_latch_destroy(r->latch);
 }
 
@@ -139,7 +139,7 @@ START_TEST(a_loss_is_told_when_the_gain_has_been_taken_in)
 	test_eventually(!kustos_latch_leads(ours.latch), 500);
 	runner_leads(&theirs);
 	test_never(atomic_load(&ours.losses) > 0, QUIET_MS);
-	kustos_latch_close(theirs.latch, 1);
+	kustos_latch_close(theirs.latch, KUSTOS_CLOSE_NOTIFY);
 	check_err(kustos_latch_wait(ours.latch, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(ours.gains, 1);
 	atomic_store(&ours.asleep, false);
@@ -156,7 +156,7 @@ static void *close_elsewhere(void *arg)
 {
 	struct runner *r = arg;
 
-	kustos_latch_close(r->latch, 1);
+	kustos_latch_close(r->latch, KUSTOS_CLOSE_NOTIFY);
 	return NULL;
 }
 
@@ -323,7 +323,7 @@ START_TEST(a_loss_that_is_being_told_is_not_told_again_elsewhere)
 	atomic_store(&closed, false);
 	o.dispatch = KUSTOS_DISPATCH_FD;
 	looped = client_open_with(&o);
-	client_wait(looped, KUSTOS_CONNECTED, 5000);
+	client_wait(looped, KUSTOS_STATE_CONNECTED, 5000);
 	runner_make(&ours, looped, NULL);
 	ours.on_lost = take_it_in;
 	check_err(kustos_latch_start(ours.latch), KUSTOS_OK);

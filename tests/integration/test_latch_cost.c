@@ -110,7 +110,7 @@ static int child_main(struct kustos_observer *observer)
 	if (kustos_latch_leads(latch) || kustos_latch_term(latch) != 0 ||
 		kustos_latch_state(latch) != KUSTOS_LATCH_CLOSED)
 		return __LINE__;
-	kustos_latch_close(latch, 1);
+	kustos_latch_close(latch, KUSTOS_CLOSE_NOTIFY);
 	kustos_latch_destroy(latch);
 	kustos_observer_destroy(observer);
 	return 0;

@@ -118,7 +118,7 @@ START_TEST(only_who_leads_says_something_else)
 	check_err(kustos_latch_set_data_async(runners[0].latch, "x", 1, SOON,
 			  NULL, NULL, NULL),
 		KUSTOS_EINVAL);
-	kustos_latch_close(runners[0].latch, 0);
+	kustos_latch_close(runners[0].latch, KUSTOS_CLOSE_SILENT);
 	check_err(kustos_latch_set_data(runners[0].latch, "x", 1, SOON, NULL),
 		KUSTOS_ECLOSED);
 	runner_leads(&runners[1]);
@@ -202,7 +202,7 @@ START_TEST(terms_are_czxids_and_grow)
 	ck_assert(kustos_latch_term(runners[1].latch) == 0);
 	ck_assert(kustos_latch_term(NULL) == 0);
 	for (int i = 0; i < 2; i++) {
-		kustos_latch_close(runners[i].latch, 0);
+		kustos_latch_close(runners[i].latch, KUSTOS_CLOSE_SILENT);
 		ck_assert(kustos_latch_term(runners[i].latch) == 0);
 		runner_leads(&runners[i + 1]);
 		ck_assert(kustos_latch_term(runners[i + 1].latch) ==
@@ -412,7 +412,7 @@ START_TEST(a_hand_over_ends_as_it_was_told_to)
 	if (_i == 0)
 		kustos_cancel_fire(cancel);
 	else if (_i == 1)
-		kustos_latch_close(runners[0].latch, 0);
+		kustos_latch_close(runners[0].latch, KUSTOS_CLOSE_SILENT);
 	else
 		kustos_latch_destroy(runners[0].latch);
 	check_err(end_wait(&end, 5000),
@@ -435,7 +435,7 @@ END_TEST
 static void heir_leaves(struct runner *r)
 {
 	(void)r;
-	kustos_latch_close(runners[2].latch, 0);
+	kustos_latch_close(runners[2].latch, KUSTOS_CLOSE_SILENT);
 	line_wait(2);
 }
 

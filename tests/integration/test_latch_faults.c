@@ -61,7 +61,7 @@ static void leave_both(void)
 static void check_succession(void)
 {
 	check_state(&ours, KUSTOS_LATCH_WAITING);
-	kustos_latch_close(theirs.latch, 1);
+	kustos_latch_close(theirs.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&ours);
 	check_term(&ours, client);
 	ck_assert_int_gt(ours.token, theirs.token);
@@ -149,12 +149,12 @@ START_TEST(U02_a_cautious_leader_that_is_slow_loses_once)
 	if (_i == 1) {
 		client_wait_epoch(client, epoch, 8000);
 	} else {
-		client_wait(client, KUSTOS_CONNECTED, 8000);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 8000);
 		pair_flush();
 		proxy_set_mode(proxy, PROXY_REFUSE);
-		client_wait(client, KUSTOS_SUSPENDED, 2000);
+		client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 		proxy_set_mode(proxy, PROXY_PASS);
-		client_wait(client, KUSTOS_CONNECTED, 8000);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 8000);
 	}
 	atomic_store(&ours.asleep, false);
 	test_eventually(ours.gains == 2 && ours.ended == 3, 8000);
@@ -163,7 +163,7 @@ START_TEST(U02_a_cautious_leader_that_is_slow_loses_once)
 	check_term(&ours, client);
 	runner_run(&theirs, other, NULL);
 	line_wait(2);
-	kustos_latch_close(ours.latch, 1);
+	kustos_latch_close(ours.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&theirs);
 	leave_both();
 }
@@ -213,7 +213,7 @@ START_TEST(S11_a_candidate_whose_session_died_does_not_lead)
 	enter_behind();
 	inject_connect(ECONNREFUSED);
 	client_kill_session(client);
-	kustos_latch_close(theirs.latch, 0);
+	kustos_latch_close(theirs.latch, KUSTOS_CLOSE_SILENT);
 	line_wait(0);
 	test_never(kustos_latch_leads(ours.latch) || ours.gains > 0, QUIET_MS);
 	inject_connect(0);
@@ -232,7 +232,7 @@ static void *end_it(void *arg)
 	struct runner *r = arg;
 
 	if (r->on_lost == NULL)
-		kustos_latch_close(r->latch, 1);
+		kustos_latch_close(r->latch, KUSTOS_CLOSE_NOTIFY);
 	kustos_latch_destroy(r->latch);
 	return NULL;
 }
@@ -336,7 +336,7 @@ START_TEST(L13_an_election_goes_on_when_its_path_is_deleted)
 	runner_leads(leader);
 	check_term(leader, leader == &ours ? client : other);
 	check_state(follower, KUSTOS_LATCH_WAITING);
-	kustos_latch_close(leader->latch, 1);
+	kustos_latch_close(leader->latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(follower);
 	check_term(follower, leader == &ours ? other : client);
 	leave_both();

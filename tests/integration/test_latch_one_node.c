@@ -84,7 +84,7 @@ START_TEST(one_leads_and_when_it_closes_another_does)
 		for (int k = 0; k < COUNT; k++)
 			if (k != who && atomic_load(&runners[k].gains) == 0)
 				check_state(&runners[k], KUSTOS_LATCH_WAITING);
-		kustos_latch_close(runners[who].latch, 1);
+		kustos_latch_close(runners[who].latch, KUSTOS_CLOSE_NOTIFY);
 		runner_lost(&runners[who], 1);
 		if (i < COUNT - 1)
 			who = leader(who);

@@ -123,7 +123,7 @@ END_TEST
 static void heir_leaves(struct runner *r)
 {
 	r->on_lost = NULL;
-	kustos_latch_close(theirs.latch, 0);
+	kustos_latch_close(theirs.latch, KUSTOS_CLOSE_SILENT);
 	line_wait(CROWD + 2);
 }
 

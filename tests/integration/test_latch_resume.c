@@ -65,7 +65,7 @@ static int sealed_main(int fd, void *arg)
 
 	(void)arg;
 	c = client_open_with(&o);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	runner_run(&runners[0], c, "0");
 	runner_leads(&runners[0]);
 	ticket_say(fd, c);
@@ -117,7 +117,7 @@ static void come_again_by(const char *address)
 
 	o.resume = &ticket;
 	client = client_open_with(&o);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 }
 
 static void come_again(void)
@@ -206,12 +206,13 @@ START_TEST(a_second_node_that_says_the_same_does_not_stay_in_the_way)
 	kill_former();
 	come_again();
 	if (_i) /* one more, with a number that tells no order */
-		check_err(kustos_create(client, worn, "0", 1, KUSTOS_EPHEMERAL,
-				  SOON, NULL, NULL, NULL),
+		check_err(kustos_create(client, worn, "0", 1,
+				  KUSTOS_CREATE_EPHEMERAL, SOON, NULL, NULL,
+				  NULL),
 			KUSTOS_OK);
 	check_err(kustos_create(client, path, "0", 1,
-			  KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL, SOON, NULL,
-			  NULL, NULL),
+			  KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL,
+			  SOON, NULL, NULL, NULL),
 		KUSTOS_OK);
 	line_wait(LATCHES + 2 + _i);
 	node_at(LATCHES + 1, last);
@@ -221,7 +222,7 @@ START_TEST(a_second_node_that_says_the_same_does_not_stay_in_the_way)
 	runner_leads(&runners[1]);
 	runner_end(&runners[1]);
 	runner_leads(&rival);
-	kustos_latch_close(rival.latch, 1);
+	kustos_latch_close(rival.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&runners[0]);
 	ck_assert_str_eq(runners[0].node, last);
 	runner_end(&runners[0]);
@@ -237,8 +238,8 @@ START_TEST(S03_a_node_of_another_session_is_left_alone)
 
 	node_at(0, first);
 	check_err(kustos_create(other, path, "0", 1,
-			  KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL, SOON, NULL,
-			  NULL, NULL),
+			  KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL,
+			  SOON, NULL, NULL, NULL),
 		KUSTOS_OK);
 	kill_former();
 	come_again();
@@ -262,7 +263,7 @@ START_TEST(who_comes_too_late_stands_in_line_like_others)
 
 		o.resume = &ticket;
 		end = client_open_with(&o);
-		client_wait(end, KUSTOS_CONNECTED, 5000);
+		client_wait(end, KUSTOS_STATE_CONNECTED, 5000);
 		client_kill_session(end);
 		client_drop(end);
 	} else {
@@ -322,7 +323,7 @@ START_TEST(S03_one_that_waits_and_lives_after_all_finds_out)
 		PATIENCE_MS / TEST_SLOW);
 	kill_former();
 	client_kill_session(client);
-	kustos_latch_close(rival.latch, 1);
+	kustos_latch_close(rival.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&runners[0]);
 	ck_assert_str_ne(runners[0].node, shared);
 	runner_end(&runners[0]);
@@ -350,7 +351,7 @@ START_TEST(S03_a_node_that_is_being_made_was_not_left_by_a_former_process)
 	resume(&late, "late");
 	runner_run(&young, client, "young");
 	line_wait(2);
-	kustos_latch_close(rival.latch, 1);
+	kustos_latch_close(rival.latch, KUSTOS_CLOSE_NOTIFY);
 	line_wait(1);
 	if (_i)
 		runner_end(&young);
@@ -382,7 +383,7 @@ START_TEST(S03_a_node_that_cannot_be_written_into_is_given_up)
 	runner_leads(&rival);
 	ck_assert_int_eq(raw_exists(fixture_address(), sealed, NULL),
 		RAW_NONODE);
-	kustos_latch_close(rival.latch, 1);
+	kustos_latch_close(rival.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&runners[0]);
 	ck_assert_str_ne(runners[0].node, sealed);
 	runner_end(&runners[0]);

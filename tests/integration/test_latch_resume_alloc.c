@@ -40,7 +40,7 @@ static void set_up(void)
 	ck_assert_int_eq(child_wait(&former, PATIENCE_MS), 128 + SIGKILL);
 	o.resume = &ticket;
 	client = client_open_with(&o);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	ck_assert(client_session_id(client) == ticket.session_id);
 }
 
@@ -77,8 +77,9 @@ static void leave_nodes(const struct alloc_call *call)
 	(void)call;
 	for (int i = 0; i < NODES; i++)
 		check_err(kustos_create(client, path, "me", 2,
-				  KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL |
-					  KUSTOS_PARENTS,
+				  KUSTOS_CREATE_EPHEMERAL |
+					  KUSTOS_CREATE_SEQUENTIAL |
+					  KUSTOS_CREATE_PARENTS,
 				  SOON, NULL, NULL, NULL),
 			KUSTOS_OK);
 }

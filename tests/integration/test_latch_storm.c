@@ -155,7 +155,9 @@ static void harm(unsigned dice, bool from_outside)
 	} else if (dice == 3) {
 		proxy_cut(storm.proxies[who % CLIENTS]);
 	} else if (dice == 4) {
-		kustos_latch_close(storm.runners[who].latch, who % 2);
+		kustos_latch_close(storm.runners[who].latch,
+			who % 2 == 1 ? KUSTOS_CLOSE_NOTIFY
+				     : KUSTOS_CLOSE_SILENT);
 		kustos_latch_destroy(storm.runners[who].latch);
 		take_part(who);
 	} else if (dice == 5) {
@@ -186,7 +188,7 @@ static void calm_down(void)
 		ask_all(1);
 	}
 	for (int i = 0; i < CLIENTS; i++)
-		client_wait(storm.clients[i], KUSTOS_CONNECTED, 8000);
+		client_wait(storm.clients[i], KUSTOS_STATE_CONNECTED, 8000);
 	ask_all(200);
 	line_wait(LATCHES);
 	test_eventually(leaders() == 1, 3000);

@@ -56,7 +56,7 @@ START_TEST(S06_a_fault_at_any_frame_leaves_one_node)
 	ck_assert_int_eq(line_count(), 1);
 	runner_run(&theirs, other, NULL);
 	line_wait(2);
-	kustos_latch_close(ours.latch, 1);
+	kustos_latch_close(ours.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&theirs);
 	leave_both();
 }
@@ -69,7 +69,7 @@ START_TEST(S06_a_fault_at_any_frame_of_a_wait_leaves_one_node)
 	arm(_i);
 	runner_run(&ours, client, NULL);
 	line_wait(2);
-	kustos_latch_close(theirs.latch, 1);
+	kustos_latch_close(theirs.latch, KUSTOS_CLOSE_NOTIFY);
 	runner_leads(&ours);
 	check_term(&ours, client);
 	ck_assert_int_eq(line_count(), 1);
@@ -135,7 +135,7 @@ START_TEST(L13_a_latch_that_is_refused_can_be_closed)
 	line_forbid(other, KUSTOS_PERM_READ | KUSTOS_PERM_DELETE);
 	runner_run(&ours, client, NULL);
 	test_eventually(kustos_latch_error(ours.latch) == KUSTOS_ENOAUTH, 3000);
-	kustos_latch_close(ours.latch, 1);
+	kustos_latch_close(ours.latch, KUSTOS_CLOSE_NOTIFY);
 	check_state(&ours, KUSTOS_LATCH_CLOSED);
 	pair_flush();
 	proxy_reset_counts(proxy);

@@ -90,7 +90,7 @@ __attribute__((visibility("default"))) int pthread_mutex_lock(
 static void state_told(void *arg, const struct kustos_session *now)
 {
 	(void)arg;
-	if (now->state == KUSTOS_CONNECTED)
+	if (now->state == KUSTOS_STATE_CONNECTED)
 		stand(&callback.gate);
 }
 
@@ -198,7 +198,7 @@ static void stops(void *arg, struct kustos_item *const *items, size_t count)
 	stand(&callback.gate);
 }
 
-static void make_consumer(kustos_queue_fn *fn)
+static void make_consumer(kustos_queue_consume_fn *fn)
 {
 	check_err(kustos_queue_create(it.client, LINE, NULL, &it.queue),
 		KUSTOS_OK);
@@ -217,7 +217,8 @@ static void make_queue(void)
 
 	o.kind = KUSTOS_QUEUE_FRAMED;
 	o.unfit = unfit;
-	client_create(it.client, LINE "/queue-0000000001", KUSTOS_PARENTS);
+	client_create(it.client, LINE "/queue-0000000001",
+		KUSTOS_CREATE_PARENTS);
 	check_err(kustos_queue_create(it.client, LINE, &o, &it.queue),
 		KUSTOS_OK);
 	check_err(kustos_queue_poll(it.queue, KUSTOS_NOW, NULL, &item),
@@ -231,7 +232,8 @@ static void make_claims(void)
 
 	o.kind = KUSTOS_QUEUE_FRAMED;
 	o.unfit = unfit_claim;
-	client_create(it.client, LINE "/queue-0000000001", KUSTOS_PARENTS);
+	client_create(it.client, LINE "/queue-0000000001",
+		KUSTOS_CREATE_PARENTS);
 	check_err(kustos_claims_create(it.client, LINE, &o, &it.claims),
 		KUSTOS_OK);
 	check_err(kustos_claim_next(it.claims, KUSTOS_NOW, NULL, &claim),

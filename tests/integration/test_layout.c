@@ -114,7 +114,7 @@ static bool only_what_stays(struct layout_table *table)
 static void await_sweep(void)
 {
 	for (int i = 0; i < 2; i++) {
-		client_create(client, CANARY "/child", KUSTOS_PARENTS);
+		client_create(client, CANARY "/child", KUSTOS_CREATE_PARENTS);
 		check_err(
 			kustos_delete(client, CANARY "/child", -1, SOON, NULL),
 			KUSTOS_OK);

@@ -99,13 +99,13 @@ START_TEST(S26_what_is_not_answered_does_not_extend_a_lease)
 				count_completion, &done) == KUSTOS_OK;
 		test_pause_1ms();
 	}
-	ck_assert_int_eq(kustos_client_state(c), KUSTOS_LOST);
+	ck_assert_int_eq(kustos_client_state(c), KUSTOS_STATE_LOST);
 	ck_assert_int_gt(sent, 100);
-	test_eventually(record_when(&record, KUSTOS_LOST, 1) != 0, 1000);
+	test_eventually(record_when(&record, KUSTOS_STATE_LOST, 1) != 0, 1000);
 	/* Counted from the last answer, without anybody's help. */
-	ck_assert_int_lt(record_when(&record, KUSTOS_LOST, 1) - cut_ns,
+	ck_assert_int_lt(record_when(&record, KUSTOS_STATE_LOST, 1) - cut_ns,
 		(SHORT_MS / 6 + LEASE_MS(SHORT_MS)) * NS_PER_MS);
-	ck_assert_int_gt(record_when(&record, KUSTOS_LOST, 1) - cut_ns,
+	ck_assert_int_gt(record_when(&record, KUSTOS_STATE_LOST, 1) - cut_ns,
 		SHORT_MS / 3 * NS_PER_MS);
 	test_eventually(completions_of(&done) == sent, 2000);
 	ck_assert_int_eq(done.failed, sent);
@@ -134,7 +134,8 @@ START_TEST(S26_a_lease_counts_from_the_making_of_a_connection)
 	proxy_set_mode(p, PROXY_SHUT);
 	test_eventually(test_now_ms() - heard_ms > T_MS / 8, T_MS / 4);
 	proxy_set_delay(p, 0, 0);
-	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 2, T_MS / 2);
+	test_eventually(record_count(&record, KUSTOS_STATE_CONNECTED) == 2,
+		T_MS / 2);
 	int64_t now_ms = test_now_ms();
 	int64_t lease_ms = kustos_client_lease_ms(c);
 	ck_assert_int_gt(now_ms - heard_ms, T_MS / 4);
@@ -158,7 +159,8 @@ START_TEST(S25_a_step_of_the_wall_clock_changes_nothing)
 		ck_assert_int_le(longest_lease(c, 400, &shortest),
 			LEASE_MS(T_MS) + 1);
 		ck_assert_int_gt(shortest, T_MS / 6);
-		ck_assert_int_eq(kustos_client_state(c), KUSTOS_CONNECTED);
+		ck_assert_int_eq(kustos_client_state(c),
+			KUSTOS_STATE_CONNECTED);
 		ck_assert_int_eq(kustos_exists(c, "/",
 					 kustos_after_ms(PATIENCE_MS), NULL,
 					 NULL),
@@ -172,7 +174,7 @@ START_TEST(S25_a_step_of_the_wall_clock_changes_nothing)
 	ck_assert_int_ge(test_now_ms() - start, 100);
 	ck_assert_int_lt(test_now_ms() - start, T_MS / 3);
 	ck_assert_int_eq(server_resume(fixture_server()), 0);
-	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 0);
+	ck_assert_int_eq(record_count(&record, KUSTOS_STATE_LOST), 0);
 	ck_assert_int_eq(client_epoch(c), 1);
 	client_close(c);
 	inject_reset();
@@ -192,12 +194,12 @@ START_TEST(S25_a_lease_does_not_outlive_a_suspend_of_the_machine)
 	   on. */
 	inject_clock(CLOCK_BOOTTIME, jump_ms);
 	s = client_session(c);
-	ck_assert(s.state == KUSTOS_LOST || s.epoch > 1);
+	ck_assert(s.state == KUSTOS_STATE_LOST || s.epoch > 1);
 	/* The server slept, too, so the session is still there. */
 	client_wait_epoch(c, 1, 2000);
 	ck_assert_int_eq(client_epoch(c), 2);
 	ck_assert(client_session_id(c) == id);
-	test_eventually(record_count(&record, KUSTOS_LOST) == 1, 1000);
+	test_eventually(record_count(&record, KUSTOS_STATE_LOST) == 1, 1000);
 	client_drop(c);
 	inject_reset();
 }
@@ -220,7 +222,8 @@ START_TEST(S25_a_deadline_does_not_pass_during_a_suspend)
 		KUSTOS_OK);
 	inject_clock(CLOCK_BOOTTIME, 2 * deadline_ms);
 	/* The client has checked its timers, because its lease is over. */
-	test_eventually(record_count(&record, KUSTOS_LOST) == 1, T_MS / 8);
+	test_eventually(record_count(&record, KUSTOS_STATE_LOST) == 1,
+		T_MS / 8);
 	ck_assert_int_eq(completions_of(&done), 0);
 	proxy_set_mode(p, PROXY_PASS);
 	test_eventually(completions_of(&done) == 1, 2000);
@@ -272,7 +275,7 @@ static int paused_main(int fd, void *arg)
 	char line[128];
 
 	record_start(&record, c);
-	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	client_create(c, "/held", KUSTOS_CREATE_EPHEMERAL);
 	child_say(fd, "ready");
 	child_expect(fd, "look", PATIENCE_MS);
 	/* In this order: if the later one is certain, so was the earlier. */
@@ -286,7 +289,7 @@ static int paused_main(int fd, void *arg)
 	enum kustos_err err = kustos_exists(c, "/",
 		kustos_after_ms(PATIENCE_MS), NULL, NULL);
 	long long epoch = (long long)client_epoch(c);
-	test_eventually(record_when(&record, KUSTOS_LOST, 1) != 0, 1000);
+	test_eventually(record_when(&record, KUSTOS_STATE_LOST, 1) != 0, 1000);
 	snprintf(line, sizeof(line), "%s %lld", kustos_err_name(err), epoch);
 	child_say(fd, line);
 	client_drop(c);
@@ -358,13 +361,13 @@ START_TEST(S01_a_client_that_is_cut_off_knows_before_the_server_acts)
 	struct proxy *p = fixture_proxy();
 	struct kustos_client *c = client_connected(proxy_address(p), 3000);
 
-	client_create(c, "/held", KUSTOS_EPHEMERAL);
+	client_create(c, "/held", KUSTOS_CREATE_EPHEMERAL);
 	proxy_set_mode(p, PROXY_HOLE);
 	while (raw_exists(fixture_address(), "/held", NULL) == 0)
 		test_pause_1ms();
 	ck_assert_int_eq(kustos_client_lease_ms(c), 0);
-	ck_assert(kustos_client_state(c) == KUSTOS_LOST ||
-		kustos_client_state(c) == KUSTOS_CONNECTING);
+	ck_assert(kustos_client_state(c) == KUSTOS_STATE_LOST ||
+		kustos_client_state(c) == KUSTOS_STATE_CONNECTING);
 	ck_assert_uint_eq(client_stats(c).losses, 1);
 	client_drop(c);
 	proxy_free(p);

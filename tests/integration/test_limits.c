@@ -98,12 +98,12 @@ START_TEST(P10_the_paths_of_ephemeral_nodes_are_capped)
 	int made = 0;
 	struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
 		.path = path,
-		.flags = KUSTOS_EPHEMERAL };
+		.flags = KUSTOS_CREATE_EPHEMERAL };
 	enum kustos_err err;
 
 	check_err(create("/e", NULL, 0, 0), KUSTOS_OK);
 	while ((err = create(long_path(path, sizeof(path), made), NULL, 0,
-			KUSTOS_EPHEMERAL)) == KUSTOS_OK)
+			KUSTOS_CREATE_EPHEMERAL)) == KUSTOS_OK)
 		made++;
 	check_err(err, KUSTOS_ELIMIT);
 	ck_assert_int_ge(made, 150);
@@ -115,9 +115,9 @@ START_TEST(P10_the_paths_of_ephemeral_nodes_are_capped)
 	check_err(kustos_delete(client, long_path(path, sizeof(path), 0), -1,
 			  SOON, NULL),
 		KUSTOS_OK);
-	check_err(create(path, NULL, 0, KUSTOS_EPHEMERAL), KUSTOS_OK);
+	check_err(create(path, NULL, 0, KUSTOS_CREATE_EPHEMERAL), KUSTOS_OK);
 	check_err(create(long_path(path, sizeof(path), made), NULL, 0,
-			  KUSTOS_EPHEMERAL),
+			  KUSTOS_CREATE_EPHEMERAL),
 		KUSTOS_ELIMIT);
 	client_close(client);
 	client = client_connected(proxy_address(proxy), T_MS);
@@ -130,7 +130,7 @@ static enum kustos_err ephemeral(int i)
 	static char path[4000];
 
 	return create(long_path(path, sizeof(path), i), NULL, 0,
-		KUSTOS_EPHEMERAL);
+		KUSTOS_CREATE_EPHEMERAL);
 }
 
 /* Create more than could exist together; somebody else deletes each. */
@@ -191,7 +191,8 @@ START_TEST(P10_nodes_that_are_only_asked_for_count_as_well)
 	while (asked < 1000) {
 		err = kustos_create_async(client,
 			long_path(path, sizeof(path), asked), NULL, 0,
-			KUSTOS_EPHEMERAL, SOON, NULL, count_completion, &done);
+			KUSTOS_CREATE_EPHEMERAL, SOON, NULL, count_completion,
+			&done);
 		if (err != KUSTOS_OK)
 			break;
 		asked++;
@@ -205,7 +206,7 @@ START_TEST(P10_nodes_that_are_only_asked_for_count_as_well)
 	check_err(kustos_delete(client, long_path(path, sizeof(path), 0), -1,
 			  SOON, NULL),
 		KUSTOS_OK);
-	check_err(create(path, NULL, 0, KUSTOS_EPHEMERAL), KUSTOS_OK);
+	check_err(create(path, NULL, 0, KUSTOS_CREATE_EPHEMERAL), KUSTOS_OK);
 }
 END_TEST
 
@@ -263,8 +264,8 @@ static int64_t take(enum kustos_err wanted, kustos_deadline deadline, int what)
 		break;
 	case 1:
 		err = kustos_create(client, "/n", NULL, 0,
-			KUSTOS_PROTECTED | KUSTOS_PARENTS, deadline, NULL, NULL,
-			NULL);
+			KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_PARENTS,
+			deadline, NULL, NULL, NULL);
 		break;
 	case 2:
 		err = kustos_multi(client, &op, 1, deadline, NULL, NULL);
@@ -299,7 +300,7 @@ START_TEST(L30_a_deadline_ends_every_call_though_the_server_is_silent)
 	ck_assert_int_lt(test_now_ms() - start, 8000);
 	ck_assert_int_eq(done.err, KUSTOS_ETIMEDOUT);
 	server_resume(fixture_server());
-	client_wait(client, KUSTOS_CONNECTED, 10000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 10000);
 }
 END_TEST
 
@@ -322,7 +323,7 @@ START_TEST(L30_a_cancel_ends_every_call_though_the_server_is_silent)
 			  NULL),
 		KUSTOS_ECANCELED);
 	server_resume(fixture_server());
-	client_wait(client, KUSTOS_CONNECTED, 10000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 10000);
 	ck_assert_int_eq(completions_of(&done), 10);
 	kustos_cancel_destroy(cancel);
 }
@@ -360,7 +361,7 @@ START_TEST(P05_a_client_that_finds_no_descriptors_leaves_nothing_behind)
 			check_err(err, KUSTOS_ENOMEM);
 			ck_assert_ptr_null(c);
 		} else {
-			client_wait(c, KUSTOS_CONNECTED, 10000);
+			client_wait(c, KUSTOS_STATE_CONNECTED, 10000);
 			client_drop(c);
 		}
 		test_eventually(fd_count() == fds, 1000);

@@ -120,7 +120,7 @@ static void cut_open(struct cut *k, int i, bool asleep)
 	k->proxy = fixture_proxy();
 	k->client = client_connected(proxy_address(k->proxy), TIMEOUT_MS);
 	record_start(&k->record, k->client);
-	client_create(k->client, k->node.path, KUSTOS_EPHEMERAL);
+	client_create(k->client, k->node.path, KUSTOS_CREATE_EPHEMERAL);
 	if (asleep)
 		put_to_sleep(k->client, &k->sleeper);
 }
@@ -156,7 +156,8 @@ static int64_t cut_round(struct raw *raw, int n, bool asleep)
 		ck_assert_int_lt(test_now_ms() - start, PATIENCE_MS);
 	}
 	for (int i = 0; i < n; i++) {
-		int64_t lost = record_when(&cuts[i].record, KUSTOS_LOST, 1);
+		int64_t lost = record_when(&cuts[i].record, KUSTOS_STATE_LOST,
+			1);
 		int64_t left = cuts[i].node.seen_ns - lost;
 
 		ck_assert_msg(lost != 0, "%d was not told", i);
@@ -226,15 +227,15 @@ static void report_pause(int fd, struct kustos_client *c)
 		kustos_after_ms(PATIENCE_MS), NULL, NULL);
 	int64_t answered_ns = test_boot_ns();
 	/* A loss that has been declared is told within moments. */
-	for (int i = 0;
-		i < PATIENCE_MS && record_count(&record, KUSTOS_LOST) == 0 &&
+	for (int i = 0; i < PATIENCE_MS &&
+		record_count(&record, KUSTOS_STATE_LOST) == 0 &&
 		client_stats(c).losses > losses;
 		i++)
 		test_pause_1ms();
 	snprintf(line, sizeof(line), "%s %lld %lld %lld %lld %d",
 		kustos_state_name(s.state), (long long)(s.epoch - epoch),
 		(long long)lease,
-		(long long)record_when(&record, KUSTOS_LOST, 1),
+		(long long)record_when(&record, KUSTOS_STATE_LOST, 1),
 		(long long)answered_ns, (int)err);
 	child_say(fd, line);
 }
@@ -247,7 +248,7 @@ static int paused_main(int fd, void *arg)
 		TIMEOUT_MS);
 
 	record_start(&record, c);
-	client_create(c, p->node.path, KUSTOS_EPHEMERAL);
+	client_create(c, p->node.path, KUSTOS_CREATE_EPHEMERAL);
 	if (p->asleep)
 		put_to_sleep(c, &sleeper);
 	child_say(fd, "ready");

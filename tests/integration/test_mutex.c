@@ -43,7 +43,7 @@ START_TEST(a_lock_is_one_node_and_an_unlock_removes_it)
 	hold = kustos_mutex_hold(mutex);
 	ck_assert_ptr_nonnull(hold);
 	check_node(hold, client);
-	ck_assert(kustos_mutex_fence(mutex) == kustos_hold_token(hold));
+	ck_assert(kustos_mutex_token(mutex) == kustos_hold_token(hold));
 	ck_assert_int_eq(kustos_hold_state(hold), KUSTOS_HOLD_HELD);
 	ck_assert_int_gt(kustos_hold_remaining_ms(hold), T_MS / 3);
 	ck_assert_int_le(kustos_hold_remaining_ms(hold), LEASE_MS(T_MS));
@@ -51,7 +51,7 @@ START_TEST(a_lock_is_one_node_and_an_unlock_removes_it)
 	check_err(flush(client), KUSTOS_OK);
 	ck_assert_int_eq(line_count(), 0);
 	ck_assert_ptr_null(kustos_mutex_hold(mutex));
-	ck_assert(kustos_mutex_fence(mutex) == 0);
+	ck_assert(kustos_mutex_token(mutex) == 0);
 }
 END_TEST
 
@@ -60,7 +60,7 @@ START_TEST(a_lock_nests_and_only_the_last_unlock_gives_it_back)
 	uint64_t sent;
 
 	check_err(lock(), KUSTOS_OK);
-	int64_t token = kustos_mutex_fence(mutex);
+	int64_t token = kustos_mutex_token(mutex);
 	check_err(flush(client), KUSTOS_OK);
 	sent = client_stats(client).sent;
 	for (int i = 0; i < 100; i++)
@@ -71,7 +71,7 @@ START_TEST(a_lock_nests_and_only_the_last_unlock_gives_it_back)
 		check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
 	/* The watch of its own node, and no more requests. */
 	ck_assert_uint_le(client_stats(client).sent, sent + 1);
-	ck_assert(kustos_mutex_fence(mutex) == token);
+	ck_assert(kustos_mutex_token(mutex) == token);
 	ck_assert_int_eq(line_count(), 1);
 	check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
 	check_err(flush(client), KUSTOS_OK);
@@ -325,7 +325,7 @@ START_TEST(an_unlock_that_is_not_to_wait_does_not)
 	struct kustos_client *far = client_open_with(&how);
 	struct kustos_mutex *one;
 
-	client_wait(far, KUSTOS_CONNECTED, 5000);
+	client_wait(far, KUSTOS_STATE_CONNECTED, 5000);
 	check_err(kustos_mutex_create(far, LINE, NULL, &one), KUSTOS_OK);
 	check_err(kustos_mutex_lock(one, SOON, NULL), KUSTOS_OK);
 	proxy_set_mode(proxy, PROXY_HOLD);
@@ -345,7 +345,7 @@ START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 	struct kustos_client *far = client_open_with(&how);
 	struct kustos_mutex *waits;
 
-	client_wait(far, KUSTOS_CONNECTED, 5000);
+	client_wait(far, KUSTOS_STATE_CONNECTED, 5000);
 	o.unlock_waits = 1;
 	check_err(kustos_mutex_create(far, LINE, &o, &waits), KUSTOS_OK);
 	proxy_set_delay(proxy, 100, 0);
@@ -411,7 +411,7 @@ START_TEST(what_is_malformed_is_refused)
 	check_err(kustos_mutex_acquire_async(mutex, SOON, NULL, NULL, NULL),
 		KUSTOS_EINVAL);
 	ck_assert_ptr_null(kustos_mutex_hold(NULL));
-	ck_assert(kustos_mutex_fence(NULL) == 0);
+	ck_assert(kustos_mutex_token(NULL) == 0);
 	ck_assert_int_eq(kustos_mutex_mixed(NULL), 0);
 	check_err(kustos_hold_release(NULL), KUSTOS_OK);
 	check_err(kustos_hold_on_lost(NULL, NULL, NULL), KUSTOS_EINVAL);

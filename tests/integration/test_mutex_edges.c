@@ -169,7 +169,7 @@ START_TEST(a_request_to_give_up_is_told_once_also_after_a_reconnect)
 	check_err(kustos_client_stats(client, &stats), KUSTOS_OK);
 	proxy_cut(proxy);
 	/* The sync of the new connection, a look at the node, a heartbeat. */
-	test_eventually(kustos_client_state(client) == KUSTOS_CONNECTED &&
+	test_eventually(kustos_client_state(client) == KUSTOS_STATE_CONNECTED &&
 			own_node_read_after(stats.sent + 3),
 		5000);
 	ck_assert_int_eq(atomic_load(&asked), 1);
@@ -368,7 +368,8 @@ START_TEST(an_unlock_that_waits_ends_with_its_session)
 		kustos_hold_path(kustos_mutex_hold(mutex)));
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	proxy_cut(proxy);
-	test_eventually(kustos_client_state(client) != KUSTOS_CONNECTED, 3000);
+	test_eventually(kustos_client_state(client) != KUSTOS_STATE_CONNECTED,
+		3000);
 	ask(&a, busy, KUSTOS_FOREVER); /* this one keeps waiting */
 	enum kustos_err err = kustos_mutex_unlock(mutex);
 	ck_assert(err == KUSTOS_OK || err == KUSTOS_ELOST);

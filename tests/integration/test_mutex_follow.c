@@ -78,7 +78,8 @@ static void fill(int count)
 			.path = LINE "/_c_3f0e9a51-72a1-4b6c-9d0e-"
 				     "5c1b7f4e2d90-lock-",
 			.data = "",
-			.flags = KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL,
+			.flags = KUSTOS_CREATE_EPHEMERAL |
+				KUSTOS_CREATE_SEQUENTIAL,
 		};
 	for (int made = 0; made < count; made += AT_ONCE)
 		check_err(kustos_multi(other, ops, AT_ONCE, SOON, NULL, NULL),

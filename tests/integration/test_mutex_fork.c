@@ -47,7 +47,7 @@ static int ask_mutex(struct kustos_client *c, struct kustos_mutex *m)
 		&calls));
 	CHECK(calls == 0);
 	CHECK(kustos_mutex_hold(m) == NULL);
-	CHECK(kustos_mutex_fence(m) == 0);
+	CHECK(kustos_mutex_token(m) == 0);
 	CHECK(kustos_mutex_mixed(m) == 0);
 	return 0;
 }

@@ -85,7 +85,7 @@ START_TEST(S05_a_lost_lock_is_not_entered_again_and_every_level_says_so)
 	client_wait_epoch(client, 1, 5000);
 	check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_ELOST);
 	check_err(kustos_mutex_lock(mutex, KUSTOS_NOW, NULL), KUSTOS_ELOST);
-	ck_assert(kustos_mutex_fence(mutex) == 0);
+	ck_assert(kustos_mutex_token(mutex) == 0);
 	for (int i = 0; i < 3; i++)
 		check_err(kustos_mutex_unlock(mutex), KUSTOS_ELOST);
 	check_err(kustos_mutex_unlock(mutex), KUSTOS_ENOTHELD);

@@ -269,7 +269,7 @@ START_TEST(L17_a_waiter_keeps_its_place_if_its_session_survives)
 	ask(&theirs, rivals, SOON);
 	line_wait(3);
 	proxy_set_mode(proxy, PROXY_HOLD);
-	client_wait(client, KUSTOS_LOST, T_MS);
+	client_wait(client, KUSTOS_STATE_LOST, T_MS);
 	proxy_set_mode(proxy, PROXY_PASS);
 	client_wait_epoch(client, 1, T_MS);
 	ck_assert(client_session_id(client) == id);
@@ -307,7 +307,7 @@ START_TEST(a_try_without_a_connection_fails_at_once)
 	struct ask a = { .calls = 0 };
 
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	check_err(kustos_mutex_acquire(mutex, KUSTOS_NOW, NULL, &hold),
 		KUSTOS_EDISCONNECTED);
 	/* A caller with a later deadline waits for the connection. */

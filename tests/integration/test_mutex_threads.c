@@ -57,7 +57,7 @@ static void *lock_and_use(void *arg)
 		if (i % 2 == 0)
 			check_err(kustos_mutex_lock(mutex, SOON, NULL),
 				KUSTOS_OK);
-		use(kustos_mutex_fence(mutex));
+		use(kustos_mutex_token(mutex));
 		if (i % 2 == 0)
 			check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);
 		check_err(kustos_mutex_unlock(mutex), KUSTOS_OK);

@@ -78,7 +78,7 @@ START_TEST(S21_a_reconnect_does_not_need_the_resolver)
 	inject_names("");
 	proxy_cut(ways[0]);
 	test_eventually(client_stats(client).disconnects == 1, 1000);
-	client_wait(client, KUSTOS_CONNECTED, 300);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 300);
 	ck_assert(client_session_id(client) == before.session_id);
 	ck_assert(client_epoch(client) == before.epoch);
 	client_close(client);
@@ -94,12 +94,12 @@ START_TEST(L16_names_that_cannot_be_resolved_at_first)
 	client = client_open(NAME, TIMEOUT_MS);
 	ck_assert_int_lt(test_now_ms() - start, 5000);
 	test_eventually(inject_names_calls() >= 3, 5000);
-	ck_assert_int_eq(kustos_client_state(client), KUSTOS_CONNECTING);
+	ck_assert_int_eq(kustos_client_state(client), KUSTOS_STATE_CONNECTING);
 	ck_assert_int_eq(
 		kustos_client_wait_connected(client, kustos_after_ms(1), NULL),
 		KUSTOS_ETIMEDOUT);
 	inject_names(proxy_address(ways[0]));
-	client_wait(client, KUSTOS_CONNECTED, 3000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 3000);
 	client_exchange(client);
 	client_close(client);
 }
@@ -129,7 +129,7 @@ START_TEST(L16_a_lookup_without_a_thread_is_made_later)
 	/* A lookup may have had its thread already. */
 	test_within(inject_names_calls() >= calls + 2, PATIENCE_MS);
 	inject_names(proxy_address(ways[0]));
-	client_wait(client, KUSTOS_CONNECTED, PATIENCE_MS);
+	client_wait(client, KUSTOS_STATE_CONNECTED, PATIENCE_MS);
 	client_exchange(client);
 	client_close(client);
 }
@@ -176,7 +176,7 @@ START_TEST(U08_a_name_that_moves_during_an_outage_is_followed)
 	struct kustos_client *client = client_connected(NAME, TIMEOUT_MS);
 
 	proxy_set_mode(ways[0], PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 500);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 500);
 	test_eventually(inject_names_calls() >= 2, 500);
 	inject_names(proxy_address(ways[1]));
 	test_eventually(client_is_on(client, ways[1]), TIMEOUT_MS * 3 / 2);
@@ -207,7 +207,9 @@ START_TEST(P02_the_generators_of_the_process_are_its_own)
 		ck_assert(drand48() == fractions[i]);
 		if (i % 6 == 0)
 			client_exchange(client);
-		test_never(kustos_client_state(client) != KUSTOS_CONNECTED, 10);
+		test_never(kustos_client_state(client) !=
+				KUSTOS_STATE_CONNECTED,
+			10);
 	}
 	test_eventually(client_stats(client).answered > answered + 12, LONG_MS);
 	ck_assert_int_eq(inject_resolver_calls(), calls);

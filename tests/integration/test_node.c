@@ -75,8 +75,8 @@ START_TEST(every_answer_of_the_server_has_its_error)
 {
 	make("/a");
 	make("/a/b");
-	check_err(kustos_create(client, "/e", NULL, 0, KUSTOS_EPHEMERAL, SOON,
-			  NULL, NULL, NULL),
+	check_err(kustos_create(client, "/e", NULL, 0, KUSTOS_CREATE_EPHEMERAL,
+			  SOON, NULL, NULL, NULL),
 		KUSTOS_OK);
 	check_err(
 		kustos_create(client, "/a", NULL, 0, 0, SOON, NULL, NULL, NULL),
@@ -87,8 +87,8 @@ START_TEST(every_answer_of_the_server_has_its_error)
 	check_err(kustos_create(client, "/e/x", NULL, 0, 0, SOON, NULL, NULL,
 			  NULL),
 		KUSTOS_ENOCHILDREN);
-	check_err(kustos_create(client, "/e/x/y", NULL, 0, KUSTOS_PARENTS, SOON,
-			  NULL, NULL, NULL),
+	check_err(kustos_create(client, "/e/x/y", NULL, 0,
+			  KUSTOS_CREATE_PARENTS, SOON, NULL, NULL, NULL),
 		KUSTOS_ENOCHILDREN);
 	check_err(kustos_get(client, "/none", SOON, NULL, NULL, NULL, NULL),
 		KUSTOS_ENONODE);
@@ -162,20 +162,20 @@ START_TEST(sequential_and_protected_names_are_as_promised)
 	char *path = NULL;
 
 	make("/q");
-	check_err(kustos_create(client, "/q/n-", NULL, 0, KUSTOS_SEQUENTIAL,
-			  SOON, NULL, &path, NULL),
+	check_err(kustos_create(client, "/q/n-", NULL, 0,
+			  KUSTOS_CREATE_SEQUENTIAL, SOON, NULL, &path, NULL),
 		KUSTOS_OK);
 	ck_assert_str_eq(path, "/q/n-0000000000");
 	kustos_free(path);
-	check_err(kustos_create(client, "/q/", NULL, 0, KUSTOS_SEQUENTIAL, SOON,
-			  NULL, &path, NULL),
+	check_err(kustos_create(client, "/q/", NULL, 0,
+			  KUSTOS_CREATE_SEQUENTIAL, SOON, NULL, &path, NULL),
 		KUSTOS_OK);
 	ck_assert_str_eq(path, "/q/0000000001");
 	kustos_free(path);
-	check_err(
-		kustos_create(client, "/q/lock-", NULL, 0,
-			KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED | KUSTOS_EPHEMERAL,
-			SOON, NULL, &path, NULL),
+	check_err(kustos_create(client, "/q/lock-", NULL, 0,
+			  KUSTOS_CREATE_SEQUENTIAL | KUSTOS_CREATE_PROTECTED |
+				  KUSTOS_CREATE_EPHEMERAL,
+			  SOON, NULL, &path, NULL),
 		KUSTOS_OK);
 	ck_assert_uint_eq(strlen(path), 3 + 3 + 36 + 1 + 5 + 10);
 	ck_assert_int_eq(strncmp(path, "/q/_c_", 6), 0);
@@ -239,7 +239,7 @@ START_TEST(malformed_arguments_are_refused)
 {
 	struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
 		.path = "/x",
-		.flags = KUSTOS_PROTECTED };
+		.flags = KUSTOS_CREATE_PROTECTED };
 	struct completions c = { 0 };
 
 	check_err(
@@ -249,8 +249,8 @@ START_TEST(malformed_arguments_are_refused)
 			  NULL),
 		KUSTOS_EINVAL);
 	check_err(kustos_create(client, "/x", NULL, 0,
-			  KUSTOS_CONTAINER | KUSTOS_EPHEMERAL, SOON, NULL, NULL,
-			  NULL),
+			  KUSTOS_CREATE_CONTAINER | KUSTOS_CREATE_EPHEMERAL,
+			  SOON, NULL, NULL, NULL),
 		KUSTOS_EINVAL);
 	check_err(kustos_set(client, "/x", "", 0, -2, SOON, NULL, NULL),
 		KUSTOS_EINVAL);
@@ -282,7 +282,8 @@ START_TEST(a_transaction_is_applied_as_a_whole)
 			.len = 1 },
 		{ .kind = KUSTOS_OP_CREATE,
 			.path = "/m/s-",
-			.flags = KUSTOS_SEQUENTIAL | KUSTOS_EPHEMERAL },
+			.flags = KUSTOS_CREATE_SEQUENTIAL |
+				KUSTOS_CREATE_EPHEMERAL },
 		{ .kind = KUSTOS_OP_SET,
 			.path = "/m",
 			.data = "ee",
@@ -354,7 +355,7 @@ START_TEST(P04_a_container_in_a_transaction_is_not_supported)
 		{ .kind = KUSTOS_OP_CREATE, .path = "/m" },
 		{ .kind = KUSTOS_OP_CREATE,
 			.path = "/c",
-			.flags = KUSTOS_CONTAINER },
+			.flags = KUSTOS_CREATE_CONTAINER },
 	};
 	struct kustos_op_result results[2];
 
@@ -403,7 +404,7 @@ START_TEST(the_asynchronous_calls_bring_the_same)
 	struct lent l[9] = { { { 0 }, "", "", "", { 0 }, 0 } };
 	struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
 		.path = "/q/m-",
-		.flags = KUSTOS_SEQUENTIAL };
+		.flags = KUSTOS_CREATE_SEQUENTIAL };
 
 	make("/q");
 	check_err(kustos_create_async(client, "/a", "one", 3, 0, SOON, NULL,

@@ -36,14 +36,10 @@ static struct witness witness;
 static struct runner runners[12];
 static atomic_int requests; /* of "client" */
 
-static void count_request(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void count_request(void *arg, const struct kustos_request *request)
 {
+	(void)request;
 	(void)arg;
-	(void)operation;
-	(void)path;
-	(void)duration_ns;
-	(void)result;
 	atomic_fetch_add(&requests, 1);
 }
 
@@ -247,7 +243,7 @@ START_TEST(S12_what_changed_while_it_was_cut_off_is_told)
 	observe();
 	test_eventually(tells_of(&witness, "one"), 5000);
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 5000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 5000);
 	runner_end(&first);
 	runner_run(&second, other, "two");
 	runner_leads(&second);
@@ -387,7 +383,8 @@ START_TEST(a_second_one_of_the_same_transaction_is_told_of)
 			.path = LINE "/lock-",
 			.data = i == 0 ? "a" : "b",
 			.len = 1,
-			.flags = KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL };
+			.flags = KUSTOS_CREATE_EPHEMERAL |
+				KUSTOS_CREATE_SEQUENTIAL };
 	hold_give(hold_take(rivals)); /* so that the line exists */
 	check_err(kustos_multi(other, ops, 2, SOON, NULL, NULL), KUSTOS_OK);
 	observe();

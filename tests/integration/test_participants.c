@@ -119,7 +119,7 @@ START_TEST(L20_who_is_not_to_wait_does_not_wait_for_a_connection)
 	check_err(kustos_participants(client, LINE, KUSTOS_NOW, NULL, &p),
 		KUSTOS_EDISCONNECTED);
 	ck_assert_int_eq(proxy_fired(proxy), 1);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	check_err(kustos_participants(client, LINE, KUSTOS_NOW, NULL, &p),
 		KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 1);
@@ -195,10 +195,10 @@ START_TEST(U04_a_writer_of_kazoos_waits_for_the_reader_before_it)
 	struct kustos_participants *p;
 	char path[128];
 
-	for (int i = _i; i < 4; i++) {
+	for (int i = _i, flags = KUSTOS_CREATE_PARENTS; i < 4; i++) {
 		snprintf(path, sizeof(path), LINE "/" HEX32 "%s", names[i]);
-		check_err(kustos_create(other, path, "", 0, KUSTOS_PARENTS,
-				  SOON, NULL, NULL, NULL),
+		check_err(kustos_create(other, path, "", 0, flags, SOON, NULL,
+				  NULL, NULL),
 			KUSTOS_OK);
 	}
 	p = participants();

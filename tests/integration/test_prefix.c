@@ -18,14 +18,10 @@ static struct kustos_client *client;
 
 static char asked[64]; /* the path of the last request; the client guards it */
 
-static void note_path(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void note_path(void *arg, const struct kustos_request *request)
 {
 	(void)arg;
-	(void)operation;
-	(void)duration_ns;
-	(void)result;
-	snprintf(asked, sizeof(asked), "%s", path);
+	snprintf(asked, sizeof(asked), "%s", request->path);
 }
 
 static void open_in(const char *chroot, const char *name_space)
@@ -38,7 +34,7 @@ static void open_in(const char *chroot, const char *name_space)
 	o.name_space = name_space;
 	o.on_request = note_path;
 	client = client_open_with(&o);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 }
 
 /* Create a node and check the path that is returned. */
@@ -81,7 +77,7 @@ static void use_everything(const char *prefix)
 	make("/a", 0, "/a");
 	snprintf(full, sizeof(full), "%s/a", prefix);
 	ck_assert(is_there(full));
-	make("/s-", KUSTOS_SEQUENTIAL, "/s-0000000001");
+	make("/s-", KUSTOS_CREATE_SEQUENTIAL, "/s-0000000001");
 	check_err(kustos_set(client, "/a", "yy", 2, 0, SOON, NULL, NULL),
 		KUSTOS_OK);
 	check_err(kustos_get(client, "/a", SOON, NULL, &data, NULL, NULL),
@@ -130,8 +126,8 @@ START_TEST(a_missing_chroot_is_not_made)
 		kustos_create(client, "/a", NULL, 0, 0, SOON, NULL, NULL, NULL),
 		KUSTOS_ENONODE);
 	check_err(kustos_create(client, "/a/b/c", NULL, 0,
-			  KUSTOS_PARENTS | KUSTOS_PROTECTED, SOON, NULL, NULL,
-			  NULL),
+			  KUSTOS_CREATE_PARENTS | KUSTOS_CREATE_PROTECTED, SOON,
+			  NULL, NULL, NULL),
 		KUSTOS_ENONODE);
 	check_err(kustos_get(client, "/a", SOON, NULL, NULL, NULL, NULL),
 		KUSTOS_ENONODE);
@@ -146,7 +142,7 @@ START_TEST(the_root_of_a_name_space_may_be_made_like_a_node)
 	char *data = NULL;
 
 	open_in("", "/deep/inside");
-	make("/", _i == 0 ? 0 : KUSTOS_PARENTS, "/");
+	make("/", _i == 0 ? 0 : KUSTOS_CREATE_PARENTS, "/");
 	check_err(kustos_get(client, "/", SOON, NULL, &data, NULL, NULL),
 		KUSTOS_OK);
 	ck_assert_str_eq(data, "x");
@@ -164,7 +160,7 @@ START_TEST(a_name_space_is_made_only_as_far_as_it_goes)
 			  NULL),
 		KUSTOS_ENONODE);
 	ck_assert(!is_there("/ns/a"));
-	make("/a/b", KUSTOS_PARENTS, "/a/b");
+	make("/a/b", KUSTOS_CREATE_PARENTS, "/a/b");
 	goes_with_its_last_child("/ns/a", "/ns/a/b");
 	client_close(client);
 }
@@ -229,12 +225,12 @@ START_TEST(P11_missing_parents_are_made_as_containers_in_one_flight)
 	inject_reset();
 	open_in("", NULL);
 	sent = client_stats(client).sent;
-	make("/a/b/c/d", KUSTOS_PARENTS, "/a/b/c/d");
+	make("/a/b/c/d", KUSTOS_CREATE_PARENTS, "/a/b/c/d");
 	ck_assert_int_eq(inject_sent(ZK_OP_CREATE_CONTAINER), 3);
 	ck_assert_int_eq(inject_sent(ZK_OP_CREATE2), 2);
-	make("/a/b/c/e", KUSTOS_PARENTS, "/a/b/c/e");
+	make("/a/b/c/e", KUSTOS_CREATE_PARENTS, "/a/b/c/e");
 	ck_assert_int_eq(inject_sent(ZK_OP_CREATE2), 3);
-	make("/k", KUSTOS_CONTAINER, "/k");
+	make("/k", KUSTOS_CREATE_CONTAINER, "/k");
 	ck_assert_int_eq(inject_sent(ZK_OP_CREATE_CONTAINER), 4);
 	ck_assert_uint_ge(client_stats(client).sent, sent + 7);
 	make("/k/x", 0, "/k/x");
@@ -254,8 +250,10 @@ START_TEST(L21_a_parent_reaped_under_a_creation_is_made_again)
 	while (reaped < 3) {
 		ck_assert_int_lt(test_now_ms(), end);
 		check_err(kustos_create(client, "/p/q/n-", NULL, 0,
-				  KUSTOS_PARENTS | KUSTOS_SEQUENTIAL |
-					  KUSTOS_EPHEMERAL | KUSTOS_PROTECTED,
+				  KUSTOS_CREATE_PARENTS |
+					  KUSTOS_CREATE_SEQUENTIAL |
+					  KUSTOS_CREATE_EPHEMERAL |
+					  KUSTOS_CREATE_PROTECTED,
 				  SOON, NULL, &path, NULL),
 			KUSTOS_OK);
 		reaped += strstr(path, "-n-0000000000") != NULL;
@@ -277,8 +275,9 @@ START_TEST(L21_a_parent_gone_right_after_it_was_made_is_made_again)
 	open_in("", NULL);
 	inject_connect(ECONNREFUSED); /* it does not come back for now */
 	inject_frame(INJECT_FAIL_SEND, ZK_OP_CREATE2, 2);
-	check_err(kustos_create_async(client, "/p/q", NULL, 0, KUSTOS_PARENTS,
-			  SOON, NULL, count_completion, &done),
+	check_err(kustos_create_async(client, "/p/q", NULL, 0,
+			  KUSTOS_CREATE_PARENTS, SOON, NULL, count_completion,
+			  &done),
 		KUSTOS_OK);
 	test_eventually(inject_fired() == 1 && is_there("/p"), 2000);
 	ck_assert_int_eq(raw_delete(fixture_address(), "/p"), 0);
@@ -303,7 +302,8 @@ START_TEST(L21_an_upper_level_lost_on_its_way_is_made_again)
 	for (int i = 0; i < 16; i++) {
 		snprintf(path, sizeof(path), "/p%d/q/r/s/n", i);
 		inject_frame(INJECT_FAIL_SEND, ZK_OP_CREATE_CONTAINER, 1);
-		make(path, KUSTOS_PARENTS | KUSTOS_EPHEMERAL, path);
+		make(path, KUSTOS_CREATE_PARENTS | KUSTOS_CREATE_EPHEMERAL,
+			path);
 		ck_assert_int_eq(inject_fired(), i + 1);
 	}
 	client_close(client);

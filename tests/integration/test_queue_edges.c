@@ -253,7 +253,7 @@ START_TEST(L01_a_queue_goes_with_its_client_while_its_node_is_to_be_made)
 	check_err(kustos_queue_put_async(q, &new, KUSTOS_FOREVER, NULL,
 			  queue_was_put, &put),
 		KUSTOS_OK);
-	client_wait(its, KUSTOS_SUSPENDED, 5000);
+	client_wait(its, KUSTOS_STATE_SUSPENDED, 5000);
 	ck_assert_int_eq(inject_fired(), 1);
 	kustos_queue_destroy(q);
 	check_err(taken_wait(&put), KUSTOS_ECLOSED);
@@ -319,7 +319,7 @@ START_TEST(what_may_not_be_read_holds_nobody_up)
 	queue_put(queue_others, "0");
 	struct kustos_client *c = client_open_with(&o);
 	check_err(kustos_create(c, QUEUE "/queue-000000001", "", 0,
-			  KUSTOS_SEQUENTIAL, SOON, NULL, &made, NULL),
+			  KUSTOS_CREATE_SEQUENTIAL, SOON, NULL, &made, NULL),
 		KUSTOS_OK);
 	client_close(c);
 	check_err(kustos_queue_poll(queue, SOON, NULL, &item), KUSTOS_ENOAUTH);

@@ -167,7 +167,7 @@ START_TEST(without_a_connection_nothing_is_done_at_once)
 	queue_put(queue, "a");
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	check_err(kustos_queue_put(queue, "b", 1, KUSTOS_NOW, NULL),
 		KUSTOS_EDISCONNECTED);
 	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item),
@@ -365,7 +365,7 @@ START_TEST(S15_an_item_of_a_queue_made_anew_is_not_taken_for_an_old_one)
 	if (_i < 2) {
 		inject_connect(ECONNREFUSED);
 		proxy_cut(proxy);
-		client_wait(client, KUSTOS_SUSPENDED, 2000);
+		client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	}
 	queue_expect(queue_others, "2");
 	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
@@ -374,7 +374,7 @@ START_TEST(S15_an_item_of_a_queue_made_anew_is_not_taken_for_an_old_one)
 	queue_put(queue_others, "new 2");
 	inject_connect(0);
 	if (_i == 1)
-		client_wait(client, KUSTOS_CONNECTED, 5000);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	else if (_i == 2)
 		inject_clock(CLOCK_BOOTTIME, 1100);
 	queue_expect(queue, "new 2"); /* as if it were the next of the old */

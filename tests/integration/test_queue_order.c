@@ -26,18 +26,14 @@ static void tear_down(void)
 /* Another item is put as the first one is read.  The client learns this once
    the receipt has been created, and then the answer to the deletion of the
    first is held back. */
-static void interfere(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void interfere(void *arg, const struct kustos_request *request)
 {
 	int *stage = arg;
 
-	(void)path;
-	(void)duration_ns;
-	(void)result;
-	if (*stage == 0 && strcmp(operation, "get") == 0) {
+	if (*stage == 0 && strcmp(request->operation, "get") == 0) {
 		claim_put_framed("queue-100000003", "first");
 		*stage = 1;
-	} else if (*stage == 1 && strcmp(operation, "create") == 0) {
+	} else if (*stage == 1 && strcmp(request->operation, "create") == 0) {
 		inject_frame(INJECT_HOLD_REPLY, ZK_OP_MULTI, 1);
 		*stage = 2;
 	}
@@ -64,7 +60,7 @@ START_TEST(S17_who_comes_while_another_takes_passes_over_no_newer_item)
 	ours.on_request = interfere;
 	ours.on_request_arg = &stage;
 	struct kustos_client *c = client_open_with(&ours);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	o.kind = KUSTOS_QUEUE_PRIORITY;
 	check_err(kustos_queue_create(c, FRAMED, &o, &q), KUSTOS_OK);
 	check_err(kustos_queue_poll_async(q, 1, SOON, NULL, queue_taken,
@@ -92,8 +88,8 @@ START_TEST(a_number_that_is_anothers_is_told)
 		check_err(kustos_create(other,
 				  i == 0 ? QUEUE "/qn-0000000002"
 					 : QUEUE "/qn-0000000007",
-				  "copied", 6, KUSTOS_PARENTS, SOON, NULL, NULL,
-				  NULL),
+				  "copied", 6, KUSTOS_CREATE_PARENTS, SOON,
+				  NULL, NULL, NULL),
 			KUSTOS_OK);
 	check_err(kustos_queue_put(queue, "new", 3, SOON, NULL),
 		KUSTOS_EEXISTS);

@@ -20,7 +20,7 @@ static char large[BYTES_MAX + 1];
 static void make(const char *path, const char *data)
 {
 	enum kustos_err err = kustos_create(other, path, data, strlen(data),
-		KUSTOS_PARENTS, SOON, NULL, NULL, NULL);
+		KUSTOS_CREATE_PARENTS, SOON, NULL, NULL, NULL);
 
 	if (err != KUSTOS_EEXISTS)
 		check_err(err, KUSTOS_OK);

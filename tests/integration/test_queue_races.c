@@ -64,7 +64,7 @@ START_TEST(S15_what_was_taken_too_late_is_had_without_a_connection)
 	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	check_err(kustos_queue_poll(queue, KUSTOS_NOW, NULL, &item), KUSTOS_OK);
 	ck_assert_str_eq(item->data, "a");
 	kustos_item_free(item);
@@ -385,7 +385,7 @@ START_TEST(L01_a_queue_is_destroyed_under_who_waits_for_memory)
 	queue_put(queue, "a");
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	pthread_create(&thread, NULL, put_until_the_end, &puts);
 	test_eventually(atomic_load(&puts) > UNDER_WAY, 5000);
 	test_never(atomic_load(&puts) > FILL, QUIET_MS);

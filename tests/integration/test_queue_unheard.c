@@ -47,7 +47,7 @@ START_TEST(what_is_put_is_not_read_after_a_try_has_ended)
 	char text[] = "early";
 	size_t put = 0;
 
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	for (int i = 0; i < ITEMS; i++)
 		items[i] = (struct kustos_new_item){ .data = text, .len = 5 };
 	ck_assert_int_eq(ku_queue_put(q, items, 1, SOON, NULL, &put),

@@ -39,7 +39,7 @@ static void set_up(void)
 	env.clock.arg = &slept_ns;
 	slept_ns = 0;
 	check_err(ku_client_open(&o, &env, &client), KUSTOS_OK);
-	client_wait(client, KUSTOS_CONNECTED, PATIENCE_MS);
+	client_wait(client, KUSTOS_STATE_CONNECTED, PATIENCE_MS);
 	mutex = mutex_new(client, 32);
 	for (int i = 0; i < DEPTH; i++)
 		check_err(kustos_mutex_lock(mutex, SOON, NULL), KUSTOS_OK);
@@ -64,7 +64,7 @@ static enum kustos_err lock_again(void)
 
 static enum kustos_err look_at_token(void)
 {
-	return kustos_mutex_fence(mutex) > 0 ? KUSTOS_OK : KUSTOS_ELOST;
+	return kustos_mutex_token(mutex) > 0 ? KUSTOS_OK : KUSTOS_ELOST;
 }
 
 static enum kustos_err unlock(void)

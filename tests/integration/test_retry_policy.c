@@ -19,14 +19,11 @@ static struct kustos_client *client;
 static int lost_gets; /* so many answers are lost in turn */
 
 /* Runs before the request is retried, so that the retry is lost, too. */
-static void rearm(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void rearm(void *arg, const struct kustos_request *request)
 {
 	(void)arg;
-	(void)path;
-	(void)duration_ns;
-	if (strcmp(operation, "get") == 0 && result != KUSTOS_OK &&
-		--lost_gets > 0)
+	if (strcmp(request->operation, "get") == 0 &&
+		request->result != KUSTOS_OK && --lost_gets > 0)
 		proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_GET, 1);
 }
 
@@ -52,7 +49,7 @@ static void open_with(struct kustos_retry retry)
 	o.retry = retry;
 	o.on_request = rearm;
 	client = client_open_with(&o);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 }
 
 /* Disconnect the client for good. */
@@ -60,7 +57,7 @@ static void disconnect(void)
 {
 	inject_connect(ECONNREFUSED);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 }
 
 /* Return how long a read took, and check its error. */
@@ -179,7 +176,7 @@ static void tries(struct kustos_retry retry, int lost, enum kustos_err wanted,
 	lost_gets = lost;
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_GET, 1);
 	get_ms(kustos_after_ms(PATIENCE_MS), wanted);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	ck_assert_uint_eq(client_stats(client).retried, retried);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_GET), (int)retried + 1);
 }
@@ -215,12 +212,14 @@ struct asked {
 	int pause_ms;
 };
 
-static int64_t ask(void *arg, int tried, int64_t elapsed_ms)
+static int64_t ask(void *arg, enum kustos_err err, int tried,
+	int64_t elapsed_ms)
 {
 	struct asked *a = arg;
 
 	a->calls++;
-	if (tried != a->calls || elapsed_ms < a->last_elapsed_ms)
+	if (err != KUSTOS_EDISCONNECTED || tried != a->calls ||
+		elapsed_ms < a->last_elapsed_ms)
 		a->in_order = false;
 	a->last_tries = tried;
 	a->last_elapsed_ms = elapsed_ms;

@@ -52,9 +52,9 @@ START_TEST(a_lock_is_one_node_and_an_unlock_removes_it)
 	hold = kustos_rwlock_hold(one, side);
 	ck_assert_ptr_nonnull(hold);
 	ck_assert_ptr_null(kustos_rwlock_hold(one, !side));
-	ck_assert_int_eq(kustos_rwlock_fence(one, side),
+	ck_assert_int_eq(kustos_rwlock_token(one, side),
 		kustos_hold_token(hold));
-	ck_assert_int_eq(kustos_rwlock_fence(one, !side), 0);
+	ck_assert_int_eq(kustos_rwlock_token(one, !side), 0);
 	check_name(hold, names[_i].name);
 	check_node(hold, client);
 	ck_assert_int_eq(line_count(), 1);
@@ -64,7 +64,7 @@ START_TEST(a_lock_is_one_node_and_an_unlock_removes_it)
 	rw_flush();
 	ck_assert_int_eq(line_count(), 0);
 	ck_assert_ptr_null(kustos_rwlock_hold(one, side));
-	ck_assert_int_eq(kustos_rwlock_fence(one, side), 0);
+	ck_assert_int_eq(kustos_rwlock_token(one, side), 0);
 	kustos_rwlock_destroy(one);
 }
 END_TEST
@@ -269,7 +269,7 @@ START_TEST(an_unlock_that_is_not_to_wait_does_not)
 	struct kustos_client *far = client_open_with(&how);
 	struct kustos_rwlock *one;
 
-	client_wait(far, KUSTOS_CONNECTED, 5000);
+	client_wait(far, KUSTOS_STATE_CONNECTED, 5000);
 	check_err(kustos_rwlock_create(far, LINE, NULL, &one), KUSTOS_OK);
 	rw_lock(one, KUSTOS_WRITE);
 	proxy_set_mode(proxy, PROXY_HOLD);
@@ -289,7 +289,7 @@ START_TEST(an_unlock_that_waits_has_taken_place_when_it_returns)
 	struct kustos_client *far = client_open_with(&how);
 	struct kustos_rwlock *waits;
 
-	client_wait(far, KUSTOS_CONNECTED, 5000);
+	client_wait(far, KUSTOS_STATE_CONNECTED, 5000);
 	o.unlock_waits = 1;
 	check_err(kustos_rwlock_create(far, LINE, &o, &waits), KUSTOS_OK);
 	proxy_set_delay(proxy, 100, 0);
@@ -392,7 +392,7 @@ START_TEST(what_is_malformed_is_refused)
 			  NULL),
 		KUSTOS_EINVAL);
 	ck_assert_ptr_null(kustos_rwlock_hold(NULL, KUSTOS_READ));
-	ck_assert_int_eq(kustos_rwlock_fence(NULL, KUSTOS_READ), 0);
+	ck_assert_int_eq(kustos_rwlock_token(NULL, KUSTOS_READ), 0);
 	ck_assert_int_eq(kustos_rwlock_mixed(NULL), 0);
 	kustos_rwlock_destroy(NULL);
 }

@@ -367,7 +367,7 @@ START_TEST(a_try_without_a_connection_fails_at_once)
 	struct ask a = { .calls = 0 };
 
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	check_err(
 		kustos_rwlock_downgrade(rw, writer, KUSTOS_NOW, NULL, &reader),
 		KUSTOS_EDISCONNECTED);

@@ -61,7 +61,7 @@ START_TEST(S05_what_is_lost_is_not_entered_again_and_every_level_says_so)
 	client_wait_epoch(client, 1, 5000);
 	for (int side = 0; side < 2; side++)
 		ck_assert_int_eq(
-			kustos_rwlock_fence(rw, (enum kustos_side)side), 0);
+			kustos_rwlock_token(rw, (enum kustos_side)side), 0);
 	for (int side = 0; side < 2; side++)
 		if (sides[side])
 			check_err(kustos_rwlock_lock(rw, (enum kustos_side)side,

@@ -268,7 +268,7 @@ static struct kustos_client *looped_open(void)
 
 	o.dispatch = KUSTOS_DISPATCH_FD;
 	looped = client_open_with(&o);
-	client_wait(looped, KUSTOS_CONNECTED, 5000);
+	client_wait(looped, KUSTOS_STATE_CONNECTED, 5000);
 	return looped;
 }
 

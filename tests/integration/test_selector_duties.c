@@ -346,7 +346,7 @@ static struct kustos_client *come_again(char *node)
 	child_end(&former);
 	o.resume = &ticket;
 	resumed = client_open_with(&o);
-	client_wait(resumed, KUSTOS_CONNECTED, 5000);
+	client_wait(resumed, KUSTOS_STATE_CONNECTED, 5000);
 	return resumed;
 }
 

@@ -154,7 +154,7 @@ START_TEST(U02_a_cautious_leader_is_asked_at_once)
 	ck_assert_int_gt(ours.left_ms, 0);
 	chief_state(&ours, KUSTOS_SELECTOR_LOST);
 	proxy_set_mode(proxy, PROXY_PASS);
-	client_wait(client, KUSTOS_CONNECTED, 3000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 3000);
 	pair_flush();
 	chief_state(&ours, KUSTOS_SELECTOR_LOST);
 	ck_assert_int_eq(theirs.begun, 0);

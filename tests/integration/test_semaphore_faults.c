@@ -157,7 +157,7 @@ START_TEST(S12_a_cut_satisfies_nobody_who_waits)
 		int64_t epoch = client_epoch(client);
 
 		proxy_cut(proxy);
-		client_wait(client, KUSTOS_CONNECTED, 5000);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 		ck_assert_int_eq(client_epoch(client), epoch);
 		ck_assert(ask_waits(&ours));
 	}
@@ -290,7 +290,7 @@ START_TEST(L20_a_try_does_not_wait_for_a_connection)
 
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 5000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 5000);
 	check_err(sem_try(sem), KUSTOS_EDISCONNECTED);
 	check_err(
 		kustos_semaphore_acquire(sem, kustos_after_ms(50), NULL, &hold),
@@ -310,7 +310,7 @@ START_TEST(L05_a_try_that_is_cut_off_leaves_nothing)
 	sem_flush();
 	inject_frame(INJECT_LOSE_REPLY, ZK_OP_CREATE2, 1);
 	check_err(sem_try(sem), KUSTOS_EDISCONNECTED);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	sem_check(0, 0);
 }
 END_TEST

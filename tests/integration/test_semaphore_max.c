@@ -204,7 +204,7 @@ START_TEST(L08_a_number_that_changed_meanwhile_is_seen_after_a_reconnect)
 	sem_wait_count(LEASES, 2);
 	proxy_set_mode(proxy, PROXY_REFUSE);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_SUSPENDED, 5000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 5000);
 	sem_set(others, 2);
 	ck_assert(ask_waits(&waits));
 	proxy_set_mode(proxy, PROXY_PASS);
@@ -248,7 +248,7 @@ START_TEST(L06_a_close_does_not_wait_for_what_is_only_watched)
 	struct kustos_client *mine = client_open_with(&o);
 	int64_t began;
 
-	client_wait(mine, KUSTOS_CONNECTED, 5000);
+	client_wait(mine, KUSTOS_STATE_CONNECTED, 5000);
 	left[_i] = _i == 0 ? sem_new(mine, 1) : sem_shared(mine);
 	check_err(sem_try(left[_i]), _i == 0 ? KUSTOS_OK : KUSTOS_EBUSY);
 	proxy_set_mode(proxy, PROXY_REFUSE);

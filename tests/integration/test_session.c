@@ -28,14 +28,14 @@ START_TEST(a_new_session_follows_an_expired_one_by_itself)
 	ck_assert_int_eq(before.epoch, 1);
 	ck_assert_str_eq(before.server, fixture_address());
 	ck_assert_int_eq(before.timeout_ms, LONG_MS);
-	client_create(c, "/mine", KUSTOS_EPHEMERAL);
+	client_create(c, "/mine", KUSTOS_CREATE_EPHEMERAL);
 	client_kill_session(c);
 	client_wait_epoch(c, before.epoch, 5000);
 	ck_assert_int_eq(client_epoch(c), 2);
 	ck_assert(client_session_id(c) != before.session_id);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/mine", NULL),
 		RAW_NONODE);
-	client_create(c, "/mine", KUSTOS_EPHEMERAL);
+	client_create(c, "/mine", KUSTOS_CREATE_EPHEMERAL);
 	client_close(c);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/mine", NULL),
 		RAW_NONODE);
@@ -53,10 +53,10 @@ static void check_losses(struct record *r, int losses)
 	for (int i = 0; i < r->count; i++) {
 		const struct kustos_session *s = &r->told[i].session;
 
-		if (s->state == KUSTOS_LOST) {
+		if (s->state == KUSTOS_STATE_LOST) {
 			ck_assert_int_eq(s->epoch, ++lost);
 			ck_assert_int_ge(lost, connected);
-		} else if (s->state == KUSTOS_CONNECTED) {
+		} else if (s->state == KUSTOS_STATE_CONNECTED) {
 			ck_assert_int_gt(s->epoch, lost);
 			connected = s->epoch;
 		}
@@ -73,7 +73,7 @@ static int64_t last_epoch(struct record *r)
 
 	pthread_mutex_lock(&r->mutex);
 	for (int i = 0; i < r->count; i++)
-		if (r->told[i].session.state == KUSTOS_CONNECTED)
+		if (r->told[i].session.state == KUSTOS_STATE_CONNECTED)
 			epoch = r->told[i].session.epoch;
 	pthread_mutex_unlock(&r->mutex);
 	return epoch;
@@ -105,19 +105,21 @@ START_TEST(an_outage_shorter_than_the_lease_keeps_session_and_epoch)
 	int64_t id = client_session_id(c);
 
 	record_start(&record, c);
-	client_create(c, "/mine", KUSTOS_EPHEMERAL);
+	client_create(c, "/mine", KUSTOS_CREATE_EPHEMERAL);
 	proxy_set_mode(p, PROXY_REFUSE);
-	client_wait(c, KUSTOS_SUSPENDED, 2000);
+	client_wait(c, KUSTOS_STATE_SUSPENDED, 2000);
 	ck_assert_int_gt(kustos_client_lease_ms(c), 0);
 	ck_assert_str_eq(client_session(c).server, "");
-	test_eventually(record_count(&record, KUSTOS_SUSPENDED) == 1, 1000);
+	test_eventually(record_count(&record, KUSTOS_STATE_SUSPENDED) == 1,
+		1000);
 	proxy_set_mode(p, PROXY_PASS);
-	client_wait(c, KUSTOS_CONNECTED, 3000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 3000);
 	ck_assert_int_eq(client_epoch(c), 1);
 	ck_assert(client_session_id(c) == id);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/mine", NULL), 0);
-	test_eventually(record_count(&record, KUSTOS_CONNECTED) == 2, 1000);
-	ck_assert_int_eq(record_count(&record, KUSTOS_LOST), 0);
+	test_eventually(record_count(&record, KUSTOS_STATE_CONNECTED) == 2,
+		1000);
+	ck_assert_int_eq(record_count(&record, KUSTOS_STATE_LOST), 0);
 	client_close(c);
 	proxy_free(p);
 }
@@ -130,9 +132,9 @@ START_TEST(L17_the_same_session_after_a_loss_is_a_new_epoch)
 	int64_t id = client_session_id(c);
 
 	record_start(&record, c);
-	client_create(c, "/mine", KUSTOS_EPHEMERAL);
+	client_create(c, "/mine", KUSTOS_CREATE_EPHEMERAL);
 	proxy_set_mode(p, PROXY_REFUSE);
-	client_wait(c, KUSTOS_LOST, LEASE_MS(LONGER_MS));
+	client_wait(c, KUSTOS_STATE_LOST, LEASE_MS(LONGER_MS));
 	ck_assert_int_eq(kustos_client_lease_ms(c), 0);
 	proxy_set_mode(p, PROXY_PASS);
 	client_wait_epoch(c, 1, 3000);
@@ -153,7 +155,7 @@ START_TEST(a_listener_is_told_the_state_of_now_first)
 	struct kustos_client *c = client_connected(fixture_address(), LONG_MS);
 
 	record_start(&record, c);
-	ck_assert_int_eq(record.told[0].session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(record.told[0].session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert(record.told[0].session.session_id == client_session_id(c));
 	record_stop(&record, c);
 	client_kill_session(c);
@@ -288,7 +290,7 @@ START_TEST(L02_every_request_ends_though_the_session_expires_under_it)
 	pthread_t threads[2];
 	const int kills = 12;
 
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 
 	pthread_create(&threads[0], NULL, hammer_main, &async);
 	pthread_create(&threads[1], NULL, sync_hammer_main, &sync);

@@ -80,7 +80,7 @@ START_TEST(S06_a_session_does_not_go_back_to_where_a_write_was_lost)
 		test_eventually(client_stats(client).disconnects ==
 				disconnects + (uint64_t)i,
 			1000);
-		client_wait(client, KUSTOS_CONNECTED, 1000);
+		client_wait(client, KUSTOS_STATE_CONNECTED, 1000);
 		ck_assert_int_ne(way_of(client), lost);
 	}
 	ck_assert(client_session_id(client) == id);

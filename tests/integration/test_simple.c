@@ -179,10 +179,10 @@ END_TEST
 START_TEST(it_is_locked_by_threads_and_nests)
 {
 	check_err(kustos_simple_unlock(simple), KUSTOS_ENOTHELD);
-	ck_assert_int_eq(kustos_simple_fence(simple), 0);
+	ck_assert_int_eq(kustos_simple_token(simple), 0);
 	for (int i = 0; i < 3; i++)
 		check_err(kustos_simple_lock(simple, SOON, NULL), KUSTOS_OK);
-	ck_assert_int_eq(kustos_simple_fence(simple),
+	ck_assert_int_eq(kustos_simple_token(simple),
 		kustos_hold_token(kustos_simple_hold(simple)));
 	for (int i = 0; i < 3; i++) {
 		check_err(simple_try(simple_rivals), KUSTOS_EBUSY);

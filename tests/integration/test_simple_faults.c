@@ -170,7 +170,7 @@ START_TEST(S09_a_node_of_others_is_spared_after_a_disconnect)
 	ck_assert_int_eq(raw_delete(fixture_address(), LINE), 0);
 	node_take(&rival);
 	inject_connect(0);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	if (_i % 2 == 1)
 		hold_wait(hold, KUSTOS_HOLD_LOST, 5000);
 	(void)kustos_hold_release(hold);
@@ -276,7 +276,7 @@ START_TEST(S11_a_waiter_waits_on_through_disconnects_and_sessions)
 	simple_ask(&a, simple, SOON);
 	wait_until_watched(1);
 	proxy_cut(proxy);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	client_kill_session(client);
 	client_wait_epoch(client, 1, 8000);
 	wait_until_watched(1);
@@ -321,7 +321,7 @@ START_TEST(L20_a_try_does_not_wait_for_a_connection)
 	faults_disconnect();
 	check_err(simple_try(simple), KUSTOS_EDISCONNECTED);
 	inject_connect(0);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	check_err(simple_try(simple), KUSTOS_OK);
 }
 END_TEST

@@ -35,7 +35,7 @@ START_TEST(options_that_an_old_program_does_not_know_have_their_defaults)
 	mark(&o.session_timeout_ms, sizeof(o) - o.size);
 	o.session_timeout_ms = -1;
 	c = client_open_with(&o);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	ck_assert_int_eq(client_session(c).timeout_ms, 10000);
 	client_close(c);
 }
@@ -51,7 +51,7 @@ START_TEST(options_of_a_newer_program_are_taken_as_far_as_they_are_known)
 
 	o.known.size = sizeof(o);
 	c = client_open_with(&o.known);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	ck_assert_int_eq(client_session(c).timeout_ms, T_MS);
 	client_close(c);
 }

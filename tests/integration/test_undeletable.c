@@ -47,7 +47,8 @@ static void set_up(void)
 	options.log = count;
 	atomic_store(&told, 0);
 	keeper = client_open_with(&options);
-	client_wait(keeper, KUSTOS_CONNECTED, 5000); /* some do not wait */
+	client_wait(keeper, KUSTOS_STATE_CONNECTED,
+		5000); /* some do not wait */
 }
 
 static void clean(struct kustos_client *cleaner, const char *path)
@@ -173,8 +174,9 @@ START_TEST(the_markers_of_claims_are_told_once)
 		KUSTOS_OK);
 	for (int i = 0; i < 2; i++) {
 		check_err(kustos_create(keeper, "/kept/qn-", "x", 1,
-				  KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, SOON,
-				  NULL, NULL, NULL),
+				  KUSTOS_CREATE_SEQUENTIAL |
+					  KUSTOS_CREATE_PARENTS,
+				  SOON, NULL, NULL, NULL),
 			KUSTOS_OK);
 		check_err(kustos_claim_next(claims, SOON, NULL, &claim),
 			KUSTOS_OK);
@@ -204,8 +206,8 @@ END_TEST
 /* It is logged again after a deletion has succeeded meanwhile. */
 START_TEST(what_a_program_has_deleted_is_told_once_until_one_succeeds)
 {
-	check_err(kustos_create(keeper, "/full/child", "", 0, KUSTOS_PARENTS,
-			  SOON, NULL, NULL, NULL),
+	check_err(kustos_create(keeper, "/full/child", "", 0,
+			  KUSTOS_CREATE_PARENTS, SOON, NULL, NULL, NULL),
 		KUSTOS_OK);
 	check_err(kustos_create(keeper, "/empty", "", 0, 0, SOON, NULL, NULL,
 			  NULL),

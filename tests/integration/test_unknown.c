@@ -30,7 +30,7 @@ static struct kustos_client *open_with(struct kustos_retry retry)
 
 	o.retry = retry;
 	c = client_open_with(&o);
-	client_wait(c, KUSTOS_CONNECTED, 5000);
+	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	return c;
 }
 
@@ -70,21 +70,24 @@ static void make_protected(int flags)
 	struct kustos_stat stat;
 	char *path = NULL;
 
-	check_err(kustos_create(client, "/p/q/n-", "x", 1,
-			  flags | KUSTOS_PROTECTED | KUSTOS_PARENTS, SOON, NULL,
-			  &path, &stat),
+	check_err(
+		kustos_create(client, "/p/q/n-", "x", 1,
+			flags | KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_PARENTS,
+			SOON, NULL, &path, &stat),
 		KUSTOS_OK);
 	ck_assert_int_eq(raw_count_children(fixture_address(), "/p/q"), 1);
 	ck_assert_int_eq(stat_of(path).czxid, stat.czxid);
 	ck_assert_int_eq(stat_of(path).ephemeral_owner,
-		(flags & KUSTOS_EPHEMERAL) != 0 ? client_session_id(client)
-						: 0);
+		(flags & KUSTOS_CREATE_EPHEMERAL) != 0
+			? client_session_id(client)
+			: 0);
 	kustos_free(path);
 }
 
-#define EPHEMERAL_SEQUENTIAL (KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL)
-static const int kinds[] = { 0, KUSTOS_EPHEMERAL, KUSTOS_SEQUENTIAL,
-	EPHEMERAL_SEQUENTIAL };
+#define EPHEMERAL_SEQUENTIAL \
+	(KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL)
+static const int kinds[] = { 0, KUSTOS_CREATE_EPHEMERAL,
+	KUSTOS_CREATE_SEQUENTIAL, EPHEMERAL_SEQUENTIAL };
 
 START_TEST(S06_a_lost_create_reply_leaves_one_node)
 {
@@ -139,8 +142,8 @@ static void start_protected(struct completions *done)
 {
 	ck_assert_int_eq(raw_create(fixture_address(), "/p", NULL), 0);
 	check_err(kustos_create_async(client, "/p/n-", NULL, 0,
-			  KUSTOS_PROTECTED | EPHEMERAL_SEQUENTIAL, SOON, NULL,
-			  count_completion, done),
+			  KUSTOS_CREATE_PROTECTED | EPHEMERAL_SEQUENTIAL, SOON,
+			  NULL, count_completion, done),
 		KUSTOS_OK);
 }
 
@@ -194,7 +197,8 @@ static enum kustos_err lose_create(enum proxy_fault fault, int flags)
 
 START_TEST(B09_a_plain_create_is_sent_again_and_its_owner_tells)
 {
-	check_err(lose_create(PROXY_LOSE_REPLY, KUSTOS_EPHEMERAL), KUSTOS_OK);
+	check_err(lose_create(PROXY_LOSE_REPLY, KUSTOS_CREATE_EPHEMERAL),
+		KUSTOS_OK);
 	ck_assert_int_eq(stat_of("/n").ephemeral_owner,
 		client_session_id(client));
 }
@@ -220,7 +224,8 @@ START_TEST(B09_a_sequential_create_is_unknown_and_sent_once)
 					 : PROXY_LOSE_REQUEST;
 	int n;
 
-	check_err(lose_create(fault, KUSTOS_SEQUENTIAL), KUSTOS_EUNKNOWN);
+	check_err(lose_create(fault, KUSTOS_CREATE_SEQUENTIAL),
+		KUSTOS_EUNKNOWN);
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	n = raw_count_children(fixture_address(), "/");
 	ck_assert_int_eq(n, (_i == 0 ? 1 : 0) + 1); /* and /zookeeper */
@@ -233,7 +238,7 @@ START_TEST(B09_an_ephemeral_of_another_is_not_taken_for_ours)
 
 	ck_assert_int_eq(
 		raw_do_create(other, "/n", NULL, RAW_EPHEMERAL, NULL, 0), 0);
-	check_err(lose_create(PROXY_LOSE_REPLY, KUSTOS_EPHEMERAL),
+	check_err(lose_create(PROXY_LOSE_REPLY, KUSTOS_CREATE_EPHEMERAL),
 		KUSTOS_EEXISTS);
 	raw_close(other);
 }
@@ -241,8 +246,8 @@ END_TEST
 
 START_TEST(B09_our_own_older_ephemeral_is_not_taken_for_the_new_one)
 {
-	client_create(client, "/n", KUSTOS_EPHEMERAL);
-	check_err(lose_create(PROXY_LOSE_REPLY, KUSTOS_EPHEMERAL),
+	client_create(client, "/n", KUSTOS_CREATE_EPHEMERAL);
+	check_err(lose_create(PROXY_LOSE_REPLY, KUSTOS_CREATE_EPHEMERAL),
 		KUSTOS_EEXISTS);
 }
 END_TEST
@@ -251,9 +256,10 @@ END_TEST
    would be wrong to report that it was not created. */
 START_TEST(B09_an_ephemeral_made_again_is_not_reported_as_not_made)
 {
-	client_create(client, "/n", KUSTOS_EPHEMERAL);
+	client_create(client, "/n", KUSTOS_CREATE_EPHEMERAL);
 	ck_assert_int_eq(raw_delete(fixture_address(), "/n"), 0);
-	check_err(lose_create(PROXY_LOSE_REPLY, KUSTOS_EPHEMERAL), KUSTOS_OK);
+	check_err(lose_create(PROXY_LOSE_REPLY, KUSTOS_CREATE_EPHEMERAL),
+		KUSTOS_OK);
 	ck_assert(is_there("/n"));
 }
 END_TEST
@@ -263,7 +269,7 @@ START_TEST(B09_a_transaction_is_unknown_and_never_sent_twice)
 	struct kustos_op ops[] = {
 		{ .kind = KUSTOS_OP_CREATE,
 			.path = "/n",
-			.flags = KUSTOS_EPHEMERAL },
+			.flags = KUSTOS_CREATE_EPHEMERAL },
 		{ .kind = KUSTOS_OP_SET, .path = "/c", .version = -1 },
 	};
 	struct kustos_op_result results[2];
@@ -276,7 +282,7 @@ START_TEST(B09_a_transaction_is_unknown_and_never_sent_twice)
 		KUSTOS_EUNKNOWN);
 	check_err(results[0].err, KUSTOS_EUNKNOWN);
 	check_err(results[1].err, KUSTOS_EUNKNOWN);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(proxy_count(proxy, ZK_OP_MULTI), 1);
 	ck_assert_int_eq(stat_of("/c").version, _i == 0 ? 1 : 0);
@@ -305,11 +311,11 @@ START_TEST(B09_a_write_that_is_not_tried_again_is_unknown)
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_SET, 1);
 	check_err(kustos_set(hasty, "/d", "x", 1, 0, SOON, NULL, NULL),
 		KUSTOS_EUNKNOWN);
-	client_wait(hasty, KUSTOS_CONNECTED, 5000);
+	client_wait(hasty, KUSTOS_STATE_CONNECTED, 5000);
 	proxy_arm(proxy, PROXY_LOSE_REPLY, ZK_OP_GET, 1);
 	check_err(kustos_get(hasty, "/d", SOON, NULL, NULL, NULL, NULL),
 		KUSTOS_EDISCONNECTED);
-	client_wait(hasty, KUSTOS_CONNECTED, 5000);
+	client_wait(hasty, KUSTOS_STATE_CONNECTED, 5000);
 	client_close(hasty);
 }
 END_TEST

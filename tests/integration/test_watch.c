@@ -152,29 +152,31 @@ static struct spy *watch_many(int count)
 static bool has_reconnected(uint64_t disconnects)
 {
 	return client_stats(client).disconnects > disconnects &&
-		kustos_client_state(client) == KUSTOS_CONNECTED;
+		kustos_client_state(client) == KUSTOS_STATE_CONNECTED;
 }
 
 /* Cut the connection.  Returns whether this, and the reconnect, were told as
    soon as they should be on a machine that is not busy. */
 static bool told_soon(struct record *record)
 {
-	int before = record_count(record, KUSTOS_SUSPENDED);
-	int connected = record_count(record, KUSTOS_CONNECTED);
+	int before = record_count(record, KUSTOS_STATE_SUSPENDED);
+	int connected = record_count(record, KUSTOS_STATE_CONNECTED);
 	uint64_t disconnects = client_stats(client).disconnects;
 	int64_t start = test_boot_ns();
 	int64_t suspended, back;
 
 	proxy_cut(proxy);
-	test_eventually(record_count(record, KUSTOS_SUSPENDED) > before ||
+	test_eventually(record_count(record, KUSTOS_STATE_SUSPENDED) > before ||
 			has_reconnected(disconnects),
 		5000);
-	if (record_count(record, KUSTOS_SUSPENDED) == before)
+	if (record_count(record, KUSTOS_STATE_SUSPENDED) == before)
 		return false; /* too late to be told */
-	test_eventually(record_count(record, KUSTOS_CONNECTED) > connected,
-		5000);
-	suspended = record_when(record, KUSTOS_SUSPENDED, before + 1) - start;
-	back = record_when(record, KUSTOS_CONNECTED, connected + 1) - start;
+	test_eventually(
+		record_count(record, KUSTOS_STATE_CONNECTED) > connected, 5000);
+	suspended = record_when(record, KUSTOS_STATE_SUSPENDED, before + 1) -
+		start;
+	back = record_when(record, KUSTOS_STATE_CONNECTED, connected + 1) -
+		start;
 	printf("%d watches: suspended after %d us, back after %d us\n", MANY,
 		(int)(suspended / 1000), (int)(back / 1000));
 	return suspended < 50 * KU_NS_PER_MS && back < 500 * KU_NS_PER_MS;
@@ -268,11 +270,11 @@ START_TEST(P03_a_watch_taken_off_while_disconnected_is_taken_off_later)
 	struct spy *spies = watch_many(20);
 
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	for (int i = 0; i < 20; i++)
 		spy_off(&spies[i]);
 	proxy_set_mode(proxy, PROXY_PASS);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	test_eventually(watches_on_server() == 0, 2000);
 	spies_free(spies, 20);
 }
@@ -287,7 +289,7 @@ START_TEST(a_watch_survives_a_disconnect_and_tells_what_was_missed)
 	ck_assert_int_eq(spy_on(&spy, KU_ZK_GET, "/n"), KUSTOS_OK);
 	flush();
 	proxy_set_mode(proxy, PROXY_REFUSE);
-	client_wait(client, KUSTOS_SUSPENDED, 2000);
+	client_wait(client, KUSTOS_STATE_SUSPENDED, 2000);
 	ck_assert_int_eq(raw_delete(fixture_address(), "/n"), 0);
 	proxy_set_mode(proxy, PROXY_PASS);
 	test_eventually(fired(&spy, KU_WATCH_DELETED) == 1, 5000);
@@ -316,7 +318,7 @@ START_TEST(L07_the_paths_watched_are_capped_and_fit_one_frame)
 	proxy_cut(proxy);
 	client_wait_epoch(client, 0, 5000);
 	test_eventually(client_stats(client).disconnects == 1, 2000);
-	client_wait(client, KUSTOS_CONNECTED, 5000);
+	client_wait(client, KUSTOS_STATE_CONNECTED, 5000);
 	flush();
 	test_never(client_stats(client).disconnects != 1, 300);
 	ck_assert_int_eq(watches_on_server(), n);

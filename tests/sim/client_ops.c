@@ -182,14 +182,17 @@ void op_start(struct op *op)
 	switch (op->kind) {
 	case OP_PROTECTED:
 		start_create(op, path,
-			KUSTOS_PROTECTED | KUSTOS_EPHEMERAL |
-				KUSTOS_SEQUENTIAL | KUSTOS_PARENTS);
+			KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_EPHEMERAL |
+				KUSTOS_CREATE_SEQUENTIAL |
+				KUSTOS_CREATE_PARENTS);
 		break;
 	case OP_EPHEMERAL:
-		start_create(op, path, KUSTOS_EPHEMERAL | KUSTOS_PARENTS);
+		start_create(op, path,
+			KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS);
 		break;
 	case OP_PLAIN:
-		start_create(op, path, KUSTOS_PROTECTED | KUSTOS_PARENTS);
+		start_create(op, path,
+			KUSTOS_CREATE_PROTECTED | KUSTOS_CREATE_PARENTS);
 		break;
 	case OP_READ:
 		started(op,

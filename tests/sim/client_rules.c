@@ -87,8 +87,8 @@ static const char *check_told(struct sim *sim)
 {
 	for (int i = 0; i < CLIENTS; i++) {
 		struct actor *a = sim_actor_state(sim, i);
-		bool believes = a->told == KUSTOS_CONNECTED ||
-			a->told == KUSTOS_SUSPENDED;
+		bool believes = a->told == KUSTOS_STATE_CONNECTED ||
+			a->told == KUSTOS_STATE_SUSPENDED;
 
 		if (a->it.gone || a->it.closing || sim_paused(sim, i) ||
 			!believes || subject_sure(&a->it)) {

@@ -145,7 +145,7 @@ static void leave(struct candidate *c, bool notify)
 		return;
 	c->closing = true;
 	if (notify)
-		kustos_latch_close(latch, 1);
+		kustos_latch_close(latch, KUSTOS_CLOSE_NOTIFY);
 	c->latch = NULL;
 	kustos_latch_destroy(latch);
 }
@@ -361,8 +361,9 @@ static void stand_there(struct actor *a)
 		"%s/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-",
 		latch_lines[sim_random_below(subject_random(&a->it), LINES)]);
 	a->dummying = kustos_create_async(a->it.client, path, "dummy", 5,
-			      KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL |
-				      KUSTOS_PROTECTED,
+			      KUSTOS_CREATE_EPHEMERAL |
+				      KUSTOS_CREATE_SEQUENTIAL |
+				      KUSTOS_CREATE_PROTECTED,
 			      KUSTOS_FOREVER, NULL, dummy_made, a) == KUSTOS_OK;
 }
 

@@ -92,7 +92,8 @@ static void close_it(struct ku_zk *zk)
 {
 	if (zk == first.zk && first.opened > 1) {
 		bench_run_ms(&lone.bench, CONNECT_MS);
-		ck_assert_int_eq(lone.client->session.state, KUSTOS_CONNECTED);
+		ck_assert_int_eq(lone.client->session.state,
+			KUSTOS_STATE_CONNECTED);
 		if (first.event != NULL)
 			tell_events();
 		if (first.done != NULL)

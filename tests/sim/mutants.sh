@@ -207,7 +207,7 @@ mutant L05_guarantee_not_kept lib/op_start.c \
 mutant L05_given_up_and_there lib/op_start.c \
 	's/if (is_nameless(op))/if (false)/'
 mutant L05_given_up_and_there_in_the_next_session lib/op_start.c \
-	's/op->lasting = (op->flags & KUSTOS_EPHEMERAL) == 0;/;/'
+	's/op->lasting = (op->flags & KUSTOS_CREATE_EPHEMERAL) == 0;/;/'
 mutant two_tries_at_once lib/op_list.c \
 	's/ && op->request.slot == NULL)/)/'
 
@@ -320,7 +320,7 @@ mutant L14_waiter_of_a_dead_session_waits_on lib/line_session.c \
 mutant L20_deadline_ignored lib/wait.c \
 	'/^static void set_deadline/,/^}/s/ku_set_timer/if (false) ku_set_timer/'
 mutant L21_parents_made_only_once lib/op_create.c \
-	'/^bool ku_create_parents/,/^}/s/if (!is(op, KUSTOS_PARENTS))/if (true)/'
+	'/^bool ku_create_parents/,/^}/s/if (!is(op, KUSTOS_CREATE_PARENTS))/if (true)/'
 mutant one_gone_all_wait lib/place.c \
 	's/ku_place_look(place);/;/'
 

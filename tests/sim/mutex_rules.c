@@ -177,7 +177,7 @@ void rules_held(struct turn *turn)
 	/* Ask in this order: later answers may only show less than earlier
 	   ones. */
 	enum kustos_hold_state state = kustos_hold_state(turn->hold);
-	bool connected = session->state == KUSTOS_CONNECTED;
+	bool connected = session->state == KUSTOS_STATE_CONNECTED;
 	int64_t remaining = kustos_hold_remaining_ms(turn->hold);
 	int64_t left = ku_lease_left(&session->lease, sim_now(a->it.sim));
 

@@ -28,7 +28,7 @@ void rules_waiting(struct turn *turn)
 	const struct ku_session *session = &a->it.client->session;
 	int64_t now = sim_now(a->it.sim);
 	bool may_wait = a->it.awake_since == INT64_MAX ||
-		session->state != KUSTOS_CONNECTED || is_behind(turn);
+		session->state != KUSTOS_STATE_CONNECTED || is_behind(turn);
 
 	if (may_wait)
 		turn->alone_since = 0;

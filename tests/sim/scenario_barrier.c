@@ -94,7 +94,8 @@ static void work_gate(struct actor *a)
 		ask_fire(&a->wait);
 	else if (sim_random_below(r, 6) == 0)
 		err = kustos_create_async(a->it.client, GATE, "", 0,
-			KUSTOS_PARENTS, KUSTOS_FOREVER, NULL, ignore, NULL);
+			KUSTOS_CREATE_PARENTS, KUSTOS_FOREVER, NULL, ignore,
+			NULL);
 	else if (sim_random_below(r, 4) == 0)
 		err = kustos_delete_async(a->it.client, GATE, -1,
 			KUSTOS_FOREVER, NULL, ignore, NULL);

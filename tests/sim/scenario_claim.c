@@ -139,7 +139,8 @@ static void put(struct actor *a)
 	}
 	if (path == NULL ||
 		ku_op_new(a->it.client, KU_ZK_CREATE, path,
-			KUSTOS_SEQUENTIAL | KUSTOS_PARENTS, &op) != KUSTOS_OK ||
+			KUSTOS_CREATE_SEQUENTIAL | KUSTOS_CREATE_PARENTS,
+			&op) != KUSTOS_OK ||
 		ku_op_data(op, item.data, item.len) != KUSTOS_OK ||
 		ku_create_init(op) != KUSTOS_OK)
 		sim_fail(a->it.sim, "simulator", "cannot put");

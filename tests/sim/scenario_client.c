@@ -39,7 +39,7 @@ static void told(void *arg, const struct kustos_session *now)
 
 static void open_client(struct actor *a)
 {
-	a->told = KUSTOS_CONNECTING;
+	a->told = KUSTOS_STATE_CONNECTING;
 	a->told_epoch = 0;
 	a->opened++;
 	if (subject_open(&a->it) &&

@@ -185,8 +185,8 @@ static void haunt(struct actor *a)
 {
 	char path[80];
 	enum kustos_err err = kustos_create_async(a->it.client,
-		path_of(KU_TALLY_MUST, GHOST, path), "", 0, KUSTOS_PARENTS,
-		KUSTOS_FOREVER, NULL, ignore, NULL);
+		path_of(KU_TALLY_MUST, GHOST, path), "", 0,
+		KUSTOS_CREATE_PARENTS, KUSTOS_FOREVER, NULL, ignore, NULL);
 
 	if (err != KUSTOS_OK)
 		sim_fail(a->it.sim, "simulator", "cannot ask: %s",

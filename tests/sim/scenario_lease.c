@@ -79,8 +79,8 @@ static const char *check_lease(struct sim *sim)
 		const struct actor *a = sim_actor_state(sim, i);
 		const struct ku_session *s = &a->it.client->session;
 
-		if ((s->state == KUSTOS_CONNECTED ||
-			    s->state == KUSTOS_SUSPENDED) &&
+		if ((s->state == KUSTOS_STATE_CONNECTED ||
+			    s->state == KUSTOS_STATE_SUSPENDED) &&
 			ku_lease_left(&s->lease, sim_now(sim)) > 0 &&
 			!model_session_alive(sim_model(sim), s->id))
 			return "held for certain, but the session is over";

@@ -98,8 +98,8 @@ bool subject_sure(const struct subject *it)
 {
 	const struct ku_session *session = &it->client->session;
 
-	return (session->state == KUSTOS_CONNECTED ||
-		       session->state == KUSTOS_SUSPENDED) &&
+	return (session->state == KUSTOS_STATE_CONNECTED ||
+		       session->state == KUSTOS_STATE_SUSPENDED) &&
 		ku_lease_left(&session->lease, sim_now(it->sim)) > 0;
 }
 
@@ -114,7 +114,7 @@ void subject_mind(struct subject *it)
 {
 	int64_t now = sim_now(it->sim);
 
-	if (it->gone || it->client->session.state == KUSTOS_CONNECTED)
+	if (it->gone || it->client->session.state == KUSTOS_STATE_CONNECTED)
 		it->away_since = INT64_MAX;
 	else if (it->away_since == INT64_MAX)
 		it->away_since = now;
@@ -155,8 +155,8 @@ static void close_now(struct subject *it)
 
 void subject_crash(struct subject *it)
 {
-	memset(&it->ticket, 0, sizeof(it->ticket));
-	(void)kustos_client_ticket(it->client, &it->ticket);
+	if (kustos_client_ticket(it->client, &it->ticket) != KUSTOS_OK)
+		memset(&it->ticket, 0, sizeof(it->ticket));
 	model_crash(sim_model(it->sim), it->index);
 	close_now(it);
 }

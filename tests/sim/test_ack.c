@@ -258,15 +258,15 @@ START_TEST(S16_an_ack_that_was_not_done_before_a_loss_is_not_done_after_it)
 	ack();
 	run_until(&trouble.ack_count, 1);
 	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
-	for (int ms = 0;
-		ms < LONE_TIMEOUT_MS && client->session.state != KUSTOS_LOST;
+	for (int ms = 0; ms < LONE_TIMEOUT_MS &&
+		client->session.state != KUSTOS_STATE_LOST;
 		ms++)
 		run(1);
-	ck_assert_int_eq(client->session.state, KUSTOS_LOST);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_LOST);
 	trouble.acks = NORMAL;
 	model_heal(bench.model);
 	run(LONE_TIMEOUT_MS);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(client->session.id, session);
 	ck_assert_int_eq(end, KUSTOS_ELOST);
 	ck_assert(model_stat(bench.model, ITEM, NULL));

@@ -83,13 +83,9 @@ static void describe(struct ku_zk *zk, struct ku_zk_session *out)
 			: KU_ZK_STATE_CONNECTED;
 }
 
-static void count(void *arg, const char *kind, const char *path, int64_t took,
-	enum kustos_err err)
+static void count(void *arg, const struct kustos_request *request)
 {
-	(void)kind;
-	(void)path;
-	(void)took;
-	(void)err;
+	(void)request;
 	++*(int *)arg;
 }
 
@@ -110,7 +106,7 @@ static void setup(void)
 	options.on_request_arg = &told;
 	raw = lone_setup(&bench, 0);
 	client = lone_connected_with(&bench, &api, 1, &options);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 }
 
 static void teardown(void)
@@ -162,17 +158,17 @@ START_TEST(S07_who_refuses_the_greeting_is_greeted_again_and_asked_nothing)
 
 	refuses = true;
 	model_cut(bench.model, LONE_MACHINE, true);
-	run_until(KUSTOS_SUSPENDED);
+	run_until(KUSTOS_STATE_SUSPENDED);
 	ask(&calls);
 	others = refused = 0;
 	for (int ms = 0; refused < 3; ms++) {
 		ck_assert_int_lt(ms, LONE_TIMEOUT_MS / 8);
-		ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+		ck_assert_int_eq(client->session.state, KUSTOS_STATE_SUSPENDED);
 		lone_run_ms(&bench, client, 1);
 	}
 	ck_assert_int_eq(others, 0);
 	refuses = false;
-	run_until(KUSTOS_CONNECTED);
+	run_until(KUSTOS_STATE_CONNECTED);
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(calls, 1);
 	ck_assert_int_eq(client->session.epoch, 1);
@@ -189,7 +185,7 @@ START_TEST(S04_a_greeting_that_an_earlier_connection_answered_is_none)
 	model_cut(bench.model, LONE_MACHINE, true);
 	while (withheld == NULL)
 		lone_run_ms(&bench, client, 1);
-	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_SUSPENDED);
 	if (_i == 0)
 		event(event_arg, KU_ZK_EVENT_SESSION, KU_ZK_STATE_CONNECTED,
 			"");
@@ -197,8 +193,8 @@ START_TEST(S04_a_greeting_that_an_earlier_connection_answered_is_none)
 		event(event_arg, KU_ZK_EVENT_SESSION, KU_ZK_STATE_CONNECTING,
 			"");
 	withheld(withheld_arg, &answer);
-	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
-	run_until(KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_SUSPENDED);
+	run_until(KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(client->session.epoch, 1);
 }
 END_TEST
@@ -213,8 +209,8 @@ START_TEST(L15_a_connection_of_which_no_event_tells_is_found)
 		model_hole(bench.model, LONE_MACHINE, 0,
 			bench.sched.now_ns + KU_NS_PER_S);
 	model_cut(bench.model, LONE_MACHINE, true);
-	run_until(KUSTOS_SUSPENDED);
-	run_until(KUSTOS_CONNECTED);
+	run_until(KUSTOS_STATE_SUSPENDED);
+	run_until(KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(client->session.epoch, 1);
 	ck_assert_uint_eq(client->counters.disconnects, 1);
 }
@@ -230,7 +226,7 @@ START_TEST(L15_an_end_of_which_no_event_tells_is_found)
 	ck_assert_ptr_null(client->session.handle);
 	closed = false;
 	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_uint_eq(client->counters.sessions, 2);
 }
 END_TEST
@@ -248,10 +244,10 @@ START_TEST(S01_a_session_of_which_nothing_is_certain_is_not_connected)
 	session->lease.base_ns = bench.sched.now_ns -
 		LONE_TIMEOUT_MS * KU_NS_PER_MS;
 	session->lease.end_ns = 0;
-	ck_assert_int_eq(ku_session_state(client), KUSTOS_LOST);
+	ck_assert_int_eq(ku_session_state(client), KUSTOS_STATE_LOST);
 	while (!session->greeted)
 		lone_run_ms(&bench, client, 1);
-	while (session->state != KUSTOS_CONNECTED) {
+	while (session->state != KUSTOS_STATE_CONNECTED) {
 		ms++;
 		lone_run_ms(&bench, client, 1);
 	}
@@ -273,8 +269,8 @@ START_TEST(S06_a_server_that_greets_is_shunned_no_more)
 	ck_assert(ku_shun_has(&session->shun, session->server,
 		bench.sched.now_ns));
 	model_cut(bench.model, LONE_MACHINE, false);
-	run_until(KUSTOS_SUSPENDED);
-	run_until(KUSTOS_CONNECTED);
+	run_until(KUSTOS_STATE_SUSPENDED);
+	run_until(KUSTOS_STATE_CONNECTED);
 	ck_assert(!ku_shun_has(&session->shun, session->server,
 		bench.sched.now_ns));
 }
@@ -286,7 +282,7 @@ START_TEST(a_handle_that_looks_otherwise_once_is_as_the_events_say)
 	looks = " x x  x ";
 	lone_run_ms(&bench, client, 2 * LONE_TIMEOUT_MS);
 	ck_assert_str_eq(looks, "");
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_uint_eq(client->counters.disconnects, 0);
 }
 END_TEST
@@ -298,13 +294,13 @@ START_TEST(S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on)
 	others = 0;
 	ku_beat_nudge(client);
 	ck_assert_int_eq(others, 1);
-	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_SUSPENDED);
 	ck_assert(!client->session.linked);
 	/* The first request may still wait inside libzookeeper. */
 	ku_beat_nudge(client);
 	ck_assert_int_eq(others, 2);
 	ck_assert_uint_eq(client->counters.disconnects, 1);
-	run_until(KUSTOS_CONNECTED);
+	run_until(KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(told, 0);
 }
 END_TEST
@@ -320,7 +316,7 @@ START_TEST(S07_nobody_is_asked_where_there_is_no_handle)
 	client->session.handle = handle;
 	ck_assert_int_eq(others, 0);
 	ck_assert(!client->session.linked);
-	run_until(KUSTOS_CONNECTED);
+	run_until(KUSTOS_STATE_CONNECTED);
 }
 END_TEST
 

@@ -257,11 +257,11 @@ START_TEST(S16_what_was_claimed_as_the_lease_ran_out_is_not_had)
 	hold(KU_ZK_MULTI, NULL, true);
 	ask(0);
 	run_until_held();
-	ku_session_set_state(client, KUSTOS_LOST);
+	ku_session_set_state(client, KUSTOS_STATE_LOST);
 	client->session.greeted = false;
 	held.done(held.arg, &done);
 	lone_run_ms(&bench, client, 100);
-	ck_assert_int_eq(client->session.state, KUSTOS_LOST);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_LOST);
 	ck_assert_int_eq(err, KUSTOS_EBUSY);
 	client->session.greeted = true;
 	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
@@ -369,11 +369,11 @@ START_TEST(S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing)
 {
 	ack_large();
 	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
-	for (int ms = 0;
-		ms < LONE_TIMEOUT_MS && client->session.state != KUSTOS_LOST;
+	for (int ms = 0; ms < LONE_TIMEOUT_MS &&
+		client->session.state != KUSTOS_STATE_LOST;
 		ms++)
 		lone_run_ms(&bench, client, 1);
-	ck_assert_int_eq(client->session.state, KUSTOS_LOST);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_LOST);
 	ck_assert_int_eq(end, -1);
 	say(_i == 0 ? KU_ZK_OK : KU_ZK_CONNECTIONLOSS);
 	lone_run_ms(&bench, client, 2);

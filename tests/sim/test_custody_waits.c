@@ -153,7 +153,7 @@ END_TEST
 START_TEST(S16_a_claim_that_waits_as_the_lease_ends_is_made_anew)
 {
 	ask_until_claim_waits();
-	ku_session_set_state(client, KUSTOS_LOST);
+	ku_session_set_state(client, KUSTOS_STATE_LOST);
 	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
 	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
 	ck_assert_int_eq(asked, KUSTOS_OK);
@@ -253,10 +253,10 @@ START_TEST(L17_what_was_had_as_the_lease_ended_is_left)
 	int64_t id = client->session.id;
 
 	have();
-	ku_session_set_state(client, KUSTOS_LOST);
+	ku_session_set_state(client, KUSTOS_STATE_LOST);
 	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
 	ck_assert(client->session.id == id);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 	ck_assert(model_stat(bench.model, ITEM, NULL));
 }

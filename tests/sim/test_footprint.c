@@ -47,7 +47,7 @@ static void created(void *arg, enum kustos_err err,
 static enum kustos_err start(const char *path)
 {
 	end = -1;
-	return kustos_create_async(client, path, "", 0, KUSTOS_EPHEMERAL,
+	return kustos_create_async(client, path, "", 0, KUSTOS_CREATE_EPHEMERAL,
 		KUSTOS_FOREVER, NULL, created, NULL);
 }
 

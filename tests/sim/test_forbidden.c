@@ -141,7 +141,7 @@ END_TEST
 START_TEST(an_ephemeral_node_that_was_made_is_found)
 {
 	lose(_i == 1);
-	create(KUSTOS_EPHEMERAL);
+	create(KUSTOS_CREATE_EPHEMERAL);
 	ck_assert_int_eq(end, _i == 1 ? KUSTOS_OK : KUSTOS_ENOAUTH);
 	ck_assert_int_eq(there(), _i);
 }

@@ -3,7 +3,6 @@
  * else can know: if the node was made all the same, it must not stay.
  */
 #include "lone.h"
-
 #include "../unit/unit.h"
 
 #include <kustos/countdown.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 
 #define DIR "/dir"
+#define PROTECTED KUSTOS_CREATE_PROTECTED
 /* How long each message between a client and its server takes. */
 #define WAY_MS 50
 
@@ -99,10 +99,10 @@ static void ended(void *arg, enum kustos_err err,
 }
 
 static const int kinds[] = {
-	KUSTOS_PROTECTED,
-	KUSTOS_PROTECTED | KUSTOS_EPHEMERAL,
-	KUSTOS_PROTECTED | KUSTOS_SEQUENTIAL,
-	KUSTOS_PROTECTED | KUSTOS_SEQUENTIAL | KUSTOS_EPHEMERAL,
+	PROTECTED,
+	PROTECTED | KUSTOS_CREATE_EPHEMERAL,
+	PROTECTED | KUSTOS_CREATE_SEQUENTIAL,
+	PROTECTED | KUSTOS_CREATE_SEQUENTIAL | KUSTOS_CREATE_EPHEMERAL,
 };
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 
@@ -347,8 +347,8 @@ START_TEST(L05_of_a_creation_given_up_no_parents_are_made)
 	struct kustos_stat stat;
 
 	ck_assert_int_eq(kustos_create_async(client, "/none/node-", "", 0,
-				 kinds[_i] | KUSTOS_PARENTS, KUSTOS_FOREVER,
-				 cancel, ended, NULL),
+				 kinds[_i] | KUSTOS_CREATE_PARENTS,
+				 KUSTOS_FOREVER, cancel, ended, NULL),
 		KUSTOS_OK);
 	run_ms(WAY_MS / 2);
 	kustos_cancel_fire(cancel);

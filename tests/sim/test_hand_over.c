@@ -94,7 +94,7 @@ START_TEST(S15_what_is_told_of_a_hand_over_after_a_loss_is_not_known)
 	model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
 	lone_run_ms(&lone.bench, lone.client, _i * LONE_TIMEOUT_MS);
 	ck_assert_int_eq(lone.client->session.state,
-		_i == 0 ? KUSTOS_CONNECTED : KUSTOS_LOST);
+		_i == 0 ? KUSTOS_STATE_CONNECTED : KUSTOS_STATE_LOST);
 	ck_assert_int_eq(latches.ends[0], -1);
 	late.done(late.arg, &reply);
 	lone_run_ms(&lone.bench, lone.client, 1);
@@ -132,12 +132,12 @@ START_TEST(S15_nor_is_it_known_two_losses_later)
 	for (int losses = 0; losses < 2; losses++) {
 		model_hole(lone.bench.model, LONE_MACHINE, 0, INT64_MAX);
 		lone_run_ms(&lone.bench, lone.client, 2 * LONE_TIMEOUT_MS);
-		check_state(KUSTOS_LOST);
+		check_state(KUSTOS_STATE_LOST);
 		model_heal(lone.bench.model);
 		late.unlisted = losses == 0;
 		lone_run_ms(&lone.bench, lone.client, LONE_TIMEOUT_MS);
 		if (losses == 0)
-			check_state(KUSTOS_CONNECTED);
+			check_state(KUSTOS_STATE_CONNECTED);
 	}
 	ck_assert_int_eq(latches.ends[0], KUSTOS_EUNKNOWN);
 }

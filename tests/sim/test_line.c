@@ -12,7 +12,6 @@
 #include <kustos/barrier.h>
 #include <kustos/cancel.h>
 #include <kustos/election.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,8 @@ START_TEST(S04_what_a_former_handle_still_tells_ends_nothing)
 	late_expire();
 	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_ELOST);
 	lone_run_ms(&lone.bench, lone.client, 1000);
-	ck_assert_int_eq(kustos_client_state(lone.client), KUSTOS_CONNECTED);
+	ck_assert_int_eq(kustos_client_state(lone.client),
+		KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(first.opened, 2);
 	lone_line_ask();
 	lone_line_check();

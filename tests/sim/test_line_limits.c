@@ -225,8 +225,8 @@ static void made(void *arg, enum kustos_err err,
    the GUID if they are protected. */
 START_TEST(P10_what_is_asked_for_counts_with_the_name_that_it_will_have)
 {
-	const int flags = KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL |
-		(_i == 0 ? 0 : KUSTOS_PROTECTED);
+	const int flags = KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL |
+		(_i == 0 ? 0 : KUSTOS_CREATE_PROTECTED);
 	int asked = 0;
 
 	while (kustos_create_async(lone.client, LINE "/x", NULL, 0, flags,
@@ -292,7 +292,7 @@ static void ask_state(struct ku_place *place)
 {
 	(void)place;
 	asked++;
-	ck_assert_int_eq(ku_session_state(lone.client), KUSTOS_LOST);
+	ck_assert_int_eq(ku_session_state(lone.client), KUSTOS_STATE_LOST);
 }
 
 /* The loss is noticed while the holds are told something else, at the first of
@@ -322,7 +322,7 @@ START_TEST(S01_a_loss_that_is_seen_amid_a_round_is_told_of_all_holds)
 		lone.bench.sched.now_ns + LONE_TIMEOUT_MS * KU_NS_PER_MS);
 	bench_run_ms(&lone.bench, LONE_TIMEOUT_MS - 1);
 	ku_lock(lone.client);
-	ck_assert_int_eq(lone.client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(lone.client->session.state, KUSTOS_STATE_CONNECTED);
 	asked = 0;
 	ku_lines_each(lone.client, ask_state);
 	ck_assert_int_eq(asked, 2);
@@ -343,7 +343,7 @@ END_TEST
    do not renew it; let_renew() lets them do so again. */
 static void let_lapse(void)
 {
-	ku_session_set_state(lone.client, KUSTOS_LOST);
+	ku_session_set_state(lone.client, KUSTOS_STATE_LOST);
 	lone.client->session.greeted = false;
 }
 

@@ -64,7 +64,7 @@ static int64_t expire(void)
 	ck_assert(model_expire(bench.model, LONE_MACHINE));
 	for (int i = 0; i < EXPIRY_MS &&
 		(client->session.epoch == epoch ||
-			client->session.state != KUSTOS_CONNECTED);
+			client->session.state != KUSTOS_STATE_CONNECTED);
 		i++)
 		lone_run_ms(&bench, client, 1);
 	ck_assert_int_eq(client->session.epoch, epoch + 1);
@@ -78,7 +78,7 @@ START_TEST(the_state_of_now_is_told_once)
 	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
 	ck_assert_int_eq(kustos_client_dispatch(client), 0);
 	ck_assert_int_eq(count, 1);
-	check(0, KUSTOS_CONNECTED, 1, client->session.id);
+	check(0, KUSTOS_STATE_CONNECTED, 1, client->session.id);
 }
 END_TEST
 
@@ -102,7 +102,7 @@ START_TEST(the_state_of_a_client_that_has_just_been_opened_is_told)
 		KUSTOS_OK);
 	(void)kustos_client_dispatch(client);
 	ck_assert_int_eq(count, 1);
-	check(0, KUSTOS_CONNECTING, 0, 0);
+	check(0, KUSTOS_STATE_CONNECTING, 0, 0);
 }
 END_TEST
 
@@ -119,9 +119,9 @@ START_TEST(no_loss_is_left_out)
 	(void)kustos_client_dispatch(client);
 	ck_assert_int_eq(count, _i + 2);
 	for (int i = 0; i < _i; i++)
-		check(i, KUSTOS_LOST, i + 1, 0);
-	check(_i, KUSTOS_LOST, _i + 1, id);
-	check(_i + 1, KUSTOS_CONNECTED, _i + 2, client->session.id);
+		check(i, KUSTOS_STATE_LOST, i + 1, 0);
+	check(_i, KUSTOS_STATE_LOST, _i + 1, id);
+	check(_i + 1, KUSTOS_STATE_CONNECTED, _i + 2, client->session.id);
 	ck_assert_int_eq(kustos_client_dispatch(client), 0);
 }
 END_TEST
@@ -135,7 +135,7 @@ START_TEST(a_loss_before_it_listened_is_not_told)
 		KUSTOS_OK);
 	(void)kustos_client_dispatch(client);
 	ck_assert_int_eq(count, 1);
-	check(0, KUSTOS_CONNECTED, 2, client->session.id);
+	check(0, KUSTOS_STATE_CONNECTED, 2, client->session.id);
 }
 END_TEST
 

@@ -145,7 +145,9 @@ START_TEST(S03_S06_the_node_of_a_session_before_hides_no_other_of_ours)
 {
 	char ghost[128];
 
-	create(LEAF, KUSTOS_EPHEMERAL | KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED,
+	create(LEAF,
+		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL |
+			KUSTOS_CREATE_PROTECTED,
 		UNHEARD);
 	struct bench_reply made = bench_read(&bench, raw, KU_ZK_CHILDREN, DIR,
 		false);
@@ -170,7 +172,8 @@ END_TEST
 /* A search has found that the creation was not done. */
 START_TEST(S06_what_was_not_done_for_certain_does_not_end_as_unknown)
 {
-	create(LEAF, KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED, UNSENT);
+	create(LEAF, KUSTOS_CREATE_SEQUENTIAL | KUSTOS_CREATE_PROTECTED,
+		UNSENT);
 	fate = PUT_OFF;
 	say(KU_ZK_CONNECTIONLOSS);
 	run_until(2);
@@ -185,7 +188,7 @@ END_TEST
    goes. */
 START_TEST(S03_S06_a_node_of_the_session_before_is_not_anothers)
 {
-	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
+	create(PLAIN, KUSTOS_CREATE_EPHEMERAL, UNSENT);
 	seen_of = client->session.id;
 	bench_create(&bench, raw, PLAIN, "", KU_ZK_EPHEMERAL);
 	expire();
@@ -202,7 +205,7 @@ END_TEST
    first of them, which the client does not remember. */
 START_TEST(S06_a_node_of_two_sessions_before_may_be_ours)
 {
-	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
+	create(PLAIN, KUSTOS_CREATE_EPHEMERAL, UNSENT);
 	fate = UNSENT;
 	expire();
 	run_until(2);
@@ -219,7 +222,8 @@ END_TEST
 START_TEST(S06_a_node_that_may_not_be_looked_for_ends_as_unknown)
 {
 	denied = true;
-	create(LEAF, KUSTOS_SEQUENTIAL | KUSTOS_PROTECTED, UNHEARD);
+	create(LEAF, KUSTOS_CREATE_SEQUENTIAL | KUSTOS_CREATE_PROTECTED,
+		UNHEARD);
 	say(KU_ZK_CONNECTIONLOSS);
 	lone_run_ms(&bench, client, 2000);
 	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
@@ -233,7 +237,7 @@ START_TEST(S06_a_node_like_that_of_a_transaction_ends_as_unknown)
 {
 	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
 		.path = PLAIN,
-		.flags = KUSTOS_EPHEMERAL };
+		.flags = KUSTOS_CREATE_EPHEMERAL };
 
 	ck_assert_int_eq(kustos_multi_async(client, &op, 1, KUSTOS_FOREVER,
 				 NULL, ended, NULL),
@@ -241,7 +245,7 @@ START_TEST(S06_a_node_like_that_of_a_transaction_ends_as_unknown)
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(end, KUSTOS_OK);
 	end = -1;
-	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
+	create(PLAIN, KUSTOS_CREATE_EPHEMERAL, UNSENT);
 	say(KU_ZK_CONNECTIONLOSS);
 	lone_run_ms(&bench, client, 2000);
 	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
@@ -254,14 +258,14 @@ END_TEST
 START_TEST(S06_a_node_that_is_known_was_made_by_no_second_creation)
 {
 	ck_assert_int_eq(kustos_create_async(client, PLAIN, "", 0,
-				 KUSTOS_EPHEMERAL, KUSTOS_FOREVER, NULL, ended,
-				 NULL),
+				 KUSTOS_CREATE_EPHEMERAL, KUSTOS_FOREVER, NULL,
+				 ended, NULL),
 		KUSTOS_OK);
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(end, KUSTOS_OK);
 	end = -1;
 	tries = 0;
-	create(PLAIN, KUSTOS_EPHEMERAL, UNSENT);
+	create(PLAIN, KUSTOS_CREATE_EPHEMERAL, UNSENT);
 	say(KU_ZK_CONNECTIONLOSS);
 	lone_run_ms(&bench, client, 2000);
 	ck_assert_int_eq(end, KUSTOS_EEXISTS);
@@ -328,13 +332,13 @@ START_TEST(S02_what_proves_a_hold_and_waits_to_be_sent_ends_with_its_loss)
 	const struct ku_guard guard = { .epoch = client->session.epoch };
 
 	kind = KU_ZK_MULTI;
-	lose(KUSTOS_SUSPENDED);
+	lose(KUSTOS_STATE_SUSPENDED);
 	ck_assert_int_eq(ku_multi_guarded_async(client, &guard, &op, 1,
 				 KUSTOS_FOREVER, NULL, ended, NULL),
 		KUSTOS_OK);
 	lone_run_ms(&bench, client, 10);
 	ck_assert_int_eq(end, -1);
-	lose(KUSTOS_LOST);
+	lose(KUSTOS_STATE_LOST);
 	lone_run_ms(&bench, client, 1);
 	ck_assert_int_eq(end, KUSTOS_ELOST);
 	model_heal(bench.model);
@@ -356,7 +360,7 @@ START_TEST(S02_what_proves_a_hold_and_was_put_off_is_not_sent_after_its_loss)
 				 KUSTOS_FOREVER, NULL, ended, NULL),
 		KUSTOS_OK);
 	run_until(1);
-	lose(KUSTOS_LOST);
+	lose(KUSTOS_STATE_LOST);
 	say(KU_ZK_THROTTLEDOP);
 	ck_assert_int_eq(end, -1);
 	lone_run_ms(&bench, client, 600);

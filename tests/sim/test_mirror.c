@@ -189,7 +189,7 @@ START_TEST(who_only_looks_does_not_wait_for_a_connection)
 		bench.sched.now_ns + 60 * KU_NS_PER_S);
 	model_cut(bench.model, LONE_MACHINE, false);
 	lone_run_ms(&bench, client, 10 * WAY_MS);
-	ck_assert_int_eq(client->session.state, KUSTOS_SUSPENDED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_SUSPENDED);
 	ck_assert_int_eq(before, -1);
 	ck_assert_int_eq(looked, KUSTOS_EDISCONNECTED);
 	model_hole(bench.model, LONE_MACHINE, 0, 0);

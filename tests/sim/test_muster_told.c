@@ -202,7 +202,7 @@ START_TEST(L18_who_gave_up_without_a_connection_does_not_come_later)
 	ck_assert_int_eq(entry, KUSTOS_ETIMEDOUT);
 	model_heal(bench.model);
 	run_ms(20000);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(changes(), before);
 }
 END_TEST

@@ -48,7 +48,7 @@ static void ask_in_vain(int *end)
 {
 	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
 		.path = "/container",
-		.flags = KUSTOS_CONTAINER };
+		.flags = KUSTOS_CREATE_CONTAINER };
 
 	ck_assert_int_eq(kustos_multi_async(client, &op, 1, KUSTOS_FOREVER,
 				 NULL, ended, end),
@@ -77,10 +77,10 @@ START_TEST(P05_it_is_told_once_behind_one_that_is_tried_again)
 
 	read_node(&ends[0]);
 	model_cut(bench.model, LONE_MACHINE, true);
-	run_until(KUSTOS_SUSPENDED);
+	run_until(KUSTOS_STATE_SUSPENDED);
 	ask_in_vain(&ends[1]);
 	ask_in_vain(&ends[2]);
-	run_until(KUSTOS_CONNECTED);
+	run_until(KUSTOS_STATE_CONNECTED);
 	lone_run_ms(&bench, client, 100);
 	ck_assert_int_eq(ends[0], KUSTOS_OK);
 	ck_assert_int_eq(ends[1], KUSTOS_EUNSUPPORTED);

@@ -130,7 +130,7 @@ START_TEST(L08_a_number_that_comes_while_suspended_is_read_again_at_once)
 	send(KU_ZK_SET, 4, 2);
 	while (reads == 0)
 		run_ms(1);
-	ku_session_set_state(client, KUSTOS_SUSPENDED);
+	ku_session_set_state(client, KUSTOS_STATE_SUSPENDED);
 	client->session.greeted = false;
 	run_ms(2000);
 	ck_assert_int_eq(reads, 2);

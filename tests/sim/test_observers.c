@@ -92,7 +92,7 @@ static void teardown(void)
 
 static bool is_connected(void)
 {
-	return kustos_client_state(client) == KUSTOS_CONNECTED;
+	return kustos_client_state(client) == KUSTOS_STATE_CONNECTED;
 }
 
 /* Run until the client is connected, or until it is not. */

@@ -117,12 +117,12 @@ static struct kustos_retry patience(int i)
 START_TEST(P11_parents_are_plain_nodes_where_containers_are_unknown)
 {
 	open_in(NULL, patience(_i));
-	make("/a/b/c", KUSTOS_PARENTS);
+	make("/a/b/c", KUSTOS_CREATE_PARENTS);
 	ck_assert(is_there("/a/b/c"));
 	ck_assert_int_eq(refused_count, 2);
 	/* Now the client knows that there are no containers. */
-	make("/d/e/f", KUSTOS_PARENTS);
-	make("/g", KUSTOS_CONTAINER);
+	make("/d/e/f", KUSTOS_CREATE_PARENTS);
+	make("/g", KUSTOS_CREATE_CONTAINER);
 	ck_assert(is_there("/d/e/f") && is_there("/g"));
 	ck_assert_int_eq(refused_count, 2);
 }
@@ -131,8 +131,8 @@ END_TEST
 START_TEST(P11_a_container_is_a_plain_node_where_containers_are_unknown)
 {
 	open_in(NULL, patience(_i));
-	make("/g", KUSTOS_CONTAINER);
-	make("/h", KUSTOS_CONTAINER);
+	make("/g", KUSTOS_CREATE_CONTAINER);
+	make("/h", KUSTOS_CREATE_CONTAINER);
 	ck_assert(is_there("/g") && is_there("/h"));
 	ck_assert_int_eq(refused_count, 1);
 }
@@ -145,12 +145,12 @@ START_TEST(L05_parents_that_wait_are_not_made_for_who_has_given_up)
 	int end = -1;
 
 	open_in(NULL, patience(0));
-	make("/g", KUSTOS_CONTAINER); /* learn that there are none */
+	make("/g", KUSTOS_CREATE_CONTAINER); /* learn that there are none */
 	client->env.in_flight = 1;
 	ck_assert_int_eq(kustos_cancel_create(&cancel), KUSTOS_OK);
 	ck_assert_int_eq(kustos_create_async(client, "/a/b/c/d", NULL, 0,
-				 KUSTOS_PARENTS, KUSTOS_FOREVER, cancel, made,
-				 &end),
+				 KUSTOS_CREATE_PARENTS, KUSTOS_FOREVER, cancel,
+				 made, &end),
 		KUSTOS_OK);
 	for (int ms = 0; client->wire.waiting < 3 && ms < 1000; ms++)
 		lone_run_ms(&bench, client, 1);
@@ -173,8 +173,8 @@ START_TEST(P11_containers_asked_for_at_once_are_plain_nodes)
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(kustos_create_async(client,
 					 i == 0 ? "/g" : "/h", NULL, 0,
-					 KUSTOS_CONTAINER, KUSTOS_FOREVER, NULL,
-					 made, &ends[i]),
+					 KUSTOS_CREATE_CONTAINER,
+					 KUSTOS_FOREVER, NULL, made, &ends[i]),
 			KUSTOS_OK);
 	lone_run_ms(&bench, client, AT_ONCE_MS);
 	ck_assert_int_eq(ends[0], KUSTOS_OK);

@@ -177,7 +177,7 @@ END_TEST
 /* End the session's lease, until the next greeting. */
 static void end_lease(void)
 {
-	ku_session_set_state(client, KUSTOS_LOST);
+	ku_session_set_state(client, KUSTOS_STATE_LOST);
 	client->session.greeted = false;
 }
 

@@ -208,7 +208,7 @@ START_TEST(L27_what_is_there_is_counted_again_on_the_next_connection)
 	}
 	model_cut(bench.model, LONE_MACHINE, true);
 	run(3000);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(end, KUSTOS_OK);
 	ck_assert_int_gt(trouble.counts, 1);
 }
@@ -394,7 +394,7 @@ START_TEST(L06_what_is_there_is_not_counted_for_nobody)
 	queue = NULL;
 	model_cut(bench.model, LONE_MACHINE, true);
 	run(3000);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(end, KUSTOS_ECLOSED);
 	ck_assert_int_eq(trouble.counts, 1);
 }

@@ -66,7 +66,7 @@ START_TEST(L29_an_observer_that_has_only_begun_to_look_hears_of_it)
 		model_server_stop(lone.bench.model, 0);
 		lone_run_ms(&lone.bench, lone.client, 100);
 		ck_assert_int_ne(kustos_client_state(lone.client),
-			KUSTOS_CONNECTED);
+			KUSTOS_STATE_CONNECTED);
 	}
 	told = 0;
 	ck_assert_int_eq(

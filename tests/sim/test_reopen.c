@@ -71,7 +71,7 @@ static void expire(int count, int64_t *pauses_ms)
 	tries = 0;
 	refusals = count;
 	ck_assert(model_expire(bench.model, LONE_MACHINE));
-	for (; tries < count || client->session.state != KUSTOS_CONNECTED;
+	for (; tries < count || client->session.state != KUSTOS_STATE_CONNECTED;
 		left_ms--) {
 		ck_assert_int_gt(left_ms, 0);
 		lone_run_ms(&bench, client, 1);
@@ -155,7 +155,7 @@ START_TEST(a_new_session_is_certain_as_soon_as_it_is_greeted)
 	ck_assert_uint_eq(client->counters.sessions, 2);
 	while (!client->session.greeted)
 		lone_run_ms(&bench, client, 1);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	end();
 }
 END_TEST

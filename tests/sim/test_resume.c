@@ -217,7 +217,7 @@ START_TEST(a_node_that_was_not_written_into_is_given_up_once)
 	between.kind = KU_ZK_SET;
 	bench_run_ms(&bench, WRITE_MS);
 	ck_assert(!kustos_latch_leads(latch));
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	between.refuses = false;
 	lone_run_ms(&bench, client, 1000);
 	check_leads(1);

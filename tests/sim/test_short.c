@@ -159,8 +159,9 @@ static enum kustos_err make_desk(void)
 
 static enum kustos_err make_node(void)
 {
-	return kustos_create_async(client, "/node", "x", 1, KUSTOS_EPHEMERAL,
-		kustos_after_ms(1000), cancel, lone_ignore, NULL);
+	return kustos_create_async(client, "/node", "x", 1,
+		KUSTOS_CREATE_EPHEMERAL, kustos_after_ms(1000), cancel,
+		lone_ignore, NULL);
 }
 
 static enum kustos_err (*const make[])(

@@ -173,7 +173,7 @@ START_TEST(S15_what_was_read_is_read_again_if_it_is_taken_late)
 	if (_i == 1)
 		model_cut(bench.model, LONE_MACHINE, true);
 	run(_i == 1 ? 300 : 1500);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	trouble.no_receipt = false;
 	run(1500);
 	check("n");

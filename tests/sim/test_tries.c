@@ -67,12 +67,12 @@ static enum kustos_err begin(int kind, kustos_deadline deadline, int *end)
 static void run_until_away(void)
 {
 	for (int i = 0; i < LONE_TIMEOUT_MS &&
-		lone.client->session.state == KUSTOS_CONNECTED;
+		lone.client->session.state == KUSTOS_STATE_CONNECTED;
 		i++)
 		lone_run_ms(&lone.bench, lone.client, 1);
-	ck_assert_int_eq(lone.client->session.state, KUSTOS_SUSPENDED);
+	ck_assert_int_eq(lone.client->session.state, KUSTOS_STATE_SUSPENDED);
 	lone_run_ms(&lone.bench, lone.client, 2);
-	ck_assert_int_eq(lone.client->session.state, KUSTOS_SUSPENDED);
+	ck_assert_int_eq(lone.client->session.state, KUSTOS_STATE_SUSPENDED);
 }
 
 START_TEST(L20_a_look_ends_when_the_connection_is_away)

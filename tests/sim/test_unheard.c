@@ -52,14 +52,12 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 }
 
 /* When a request ends, its path must still be valid. */
-static void check_path(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void check_path(void *arg, const struct kustos_request *request)
 {
 	(void)arg;
-	(void)duration_ns;
-	(void)result;
-	if (strcmp(operation, "sync") != 0)
-		ck_assert(strcmp(path, LINE) == 0 || strcmp(path, FIRST) == 0);
+	if (strcmp(request->operation, "sync") != 0)
+		ck_assert(strcmp(request->path, LINE) == 0 ||
+			strcmp(request->path, FIRST) == 0);
 }
 
 static void see(void *arg, enum kustos_err err,

@@ -22,7 +22,7 @@ static void setup(void)
 {
 	raw = lone_setup(&bench, 0);
 	client = lone_connected(&bench, &ku_zk_sim);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	client->env.in_flight = 1;
 	ends[0] = ends[1] = -1;
 }
@@ -70,8 +70,8 @@ static void lose(void)
 	sched_pause(&bench.sched, LONE_MACHINE,
 		bench.sched.now_ns + LONE_TIMEOUT_MS * 3 / 4 * KU_NS_PER_MS);
 	bench_run_ms(&bench, LONE_TIMEOUT_MS * 3 / 4 - 1);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
-	ck_assert_int_eq(kustos_client_state(client), KUSTOS_LOST);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
+	ck_assert_int_eq(kustos_client_state(client), KUSTOS_STATE_LOST);
 	ck_assert(client->session.id == id);
 }
 
@@ -90,7 +90,7 @@ START_TEST(S10_a_delete_that_waited_for_room_looks_first_after_a_loss)
 	new = make();
 	model_heal(bench.model);
 	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert(client->session.id == id);
 	ck_assert_ptr_null(client->ops.oldest);
 	ck_assert(model_stat(bench.model, PATH, &stat));
@@ -133,7 +133,7 @@ START_TEST(S10_a_delete_that_was_put_off_looks_first)
 	ck_assert_int_eq(bench_delete(&bench, raw, PATH, -1).rc, KU_ZK_OK);
 	new = make();
 	lone_run_ms(&bench, client, 2000);
-	ck_assert_int_eq(client->session.state, KUSTOS_CONNECTED);
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_ptr_null(client->ops.oldest);
 	ck_assert(model_stat(bench.model, PATH, &stat));
 	ck_assert(stat.czxid == new);

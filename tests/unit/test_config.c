@@ -66,7 +66,7 @@ START_TEST(an_access_control_list_has_all_its_parts)
 	REFUSED(o, "acl");
 	o.acl = NULL;
 	REFUSED(o, "acl");
-	o.acl_count = -1;
+	o.acl_count = SIZE_MAX;
 	REFUSED(o, "acl");
 }
 END_TEST

@@ -93,14 +93,10 @@ static void log_nothing(void *arg, enum kustos_log_level level,
 	(void)text;
 }
 
-static void hook_nothing(void *arg, const char *operation, const char *path,
-	int64_t duration_ns, enum kustos_err result)
+static void hook_nothing(void *arg, const struct kustos_request *request)
 {
+	(void)request;
 	(void)arg;
-	(void)operation;
-	(void)path;
-	(void)duration_ns;
-	(void)result;
 }
 
 START_TEST(what_is_set_is_taken)
@@ -175,12 +171,17 @@ START_TEST(a_struct_is_read_as_far_as_both_know_it)
 		ck_assert_int_eq(config.acl_count, 1);
 		ck_assert_ptr_null(config.digest);
 	} else {
-		memset(&newer, 0xff, sizeof(newer));
+		memset(&newer, 0, sizeof(newer));
 		newer.o = o;
 		newer.o.size = sizeof(newer);
 		ck_assert_int_eq(ku_config_init(&config, &newer.o, why),
 			KUSTOS_OK);
 		ck_assert_int_eq(config.timeout_ms, 10000);
+		teardown();
+		newer.more[sizeof(newer.more) - 1] = 1;
+		ck_assert_int_eq(ku_config_init(&config, &newer.o, why),
+			KUSTOS_EINVAL);
+		ck_assert_str_eq(why, "an option is newer than this library");
 	}
 }
 END_TEST
