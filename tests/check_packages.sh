@@ -102,6 +102,9 @@ version=$(sed -n 's/^AC_INIT(\[kustos\], \[\(.*\)\])$/\1/p' \
 [ -n "$version" ] || complain 'configure.ac tells no version'
 sed -n '1s/^kustos (\([0-9.]*\)[-)].*/\1/p' "$srcdir/debian/changelog" |
 	grep -qxF "$version" || complain "debian/changelog is not of $version"
+sed -n 's/^#define KUSTOS_VERSION_[A-Z]* \([0-9]*\)$/\1/p' \
+	"$srcdir/lib/kustos/base.h" | paste -sd. - | grep -qxF "$version" ||
+	complain "lib/kustos/base.h is not of $version"
 sed -n 's/^Version: *//p' "$srcdir/rpm/kustos.spec" | grep -qxF "$version" ||
 	complain "rpm/kustos.spec is not of $version"
 sed -n 's/^\([0-9][0-9.]*\) (.*)$/\1/p' "$srcdir/NEWS" | head -n 1 |

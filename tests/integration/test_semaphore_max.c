@@ -376,11 +376,15 @@ START_TEST(S05_a_lock_that_was_lost_has_to_be_unlocked_first)
 
 	pair_open(T_MS, 0);
 	mine = lock_new(client);
+	ck_assert_int_eq(kustos_semaphore_mutex_token(mine), 0);
 	check_err(kustos_semaphore_mutex_lock(mine, SOON, NULL), KUSTOS_OK);
 	hold = kustos_semaphore_mutex_hold(mine);
+	ck_assert_int_eq(kustos_semaphore_mutex_token(mine),
+		kustos_hold_token(hold));
 	ck_assert_int_eq(raw_delete(fixture_address(), kustos_hold_path(hold)),
 		0);
 	hold_wait(hold, KUSTOS_HOLD_LOST, 1000);
+	ck_assert_int_eq(kustos_semaphore_mutex_token(mine), 0);
 	check_err(kustos_semaphore_mutex_lock(mine, SOON, NULL), KUSTOS_ELOST);
 	check_err(kustos_semaphore_mutex_unlock(mine), KUSTOS_ELOST);
 	check_err(kustos_semaphore_mutex_lock(mine, SOON, NULL), KUSTOS_OK);

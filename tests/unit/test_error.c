@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <kustos/base.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The numbers are spelled out, because programs may have stored them. */
@@ -97,6 +98,16 @@ START_TEST(any_other_number_is_an_unknown_error)
 }
 END_TEST
 
+START_TEST(the_library_is_of_the_version_of_its_headers)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%d.%d.%d", KUSTOS_VERSION / 1000000,
+		KUSTOS_VERSION / 1000 % 1000, KUSTOS_VERSION % 1000);
+	ck_assert_str_eq(kustos_version(), text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("error");
@@ -105,6 +116,7 @@ int main(void)
 	tcase_add_test(tcase, every_error_keeps_its_number_and_name);
 	tcase_add_test(tcase, every_error_has_a_sentence_of_its_own);
 	tcase_add_test(tcase, any_other_number_is_an_unknown_error);
+	tcase_add_test(tcase, the_library_is_of_the_version_of_its_headers);
 	suite_add_tcase(suite, tcase);
 	return unit_main(suite);
 }
