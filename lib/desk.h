@@ -48,7 +48,6 @@ KU_SERVICE enum kustos_err ku_desk_create(struct kustos_client *client,
 KU_SERVICE void ku_desk_destroy(struct ku_desk *desk);
 
 typedef void ku_lend_fn(void *arg, enum kustos_err err, struct ku_lent *lent);
-typedef void ku_give_fn(void *arg, enum kustos_err err);
 
 /* Wait for an item.  With KUSTOS_NOW, returns KUSTOS_EEMPTY if no item is
    available.  The async form returns at once, and calls "done" at the end. */
@@ -75,7 +74,8 @@ KU_SERVICE struct kustos_hold *ku_lent_hold(const struct ku_lent *lent);
 KU_SERVICE enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 KU_SERVICE enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
-	ku_give_fn *done, void *arg);
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_end_fn *done, void *arg);
 
 /* Give the item back where it was.  NULL is allowed. */
 KU_SERVICE void ku_lent_return(struct ku_lent *lent);

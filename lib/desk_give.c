@@ -150,7 +150,8 @@ enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 }
 
 enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
-	ku_give_fn *done, void *arg)
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_end_fn *done, void *arg)
 {
 	if (ku_forked(&lent->desk->client->fork))
 		return KUSTOS_EFORKED;
@@ -159,9 +160,10 @@ enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
 	if (giver == NULL)
 		return refuse(lent, KUSTOS_ENOMEM);
 	prepare(giver, lent, again);
+	giver->once = deadline == KUSTOS_NOW;
 	giver->done = done;
 	giver->arg = arg;
-	enum kustos_err err = ku_wait_async(&giver->wait, KUSTOS_FOREVER, NULL);
+	enum kustos_err err = ku_wait_async(&giver->wait, deadline, cancel);
 	if (err == KUSTOS_OK)
 		return KUSTOS_OK;
 	free(giver);

@@ -51,7 +51,7 @@ struct ku_giver {	     /* one that waits for the end of an ack */
 	struct ku_lent *lent;
 	bool again;
 	bool once; /* the deadline is KUSTOS_NOW */
-	ku_give_fn *done;
+	kustos_end_fn *done;
 	void *arg;
 };
 

@@ -62,10 +62,18 @@ enum kustos_err ku_form_check(const struct ku_queue *q,
 	return size > KU_REQUEST_LIMIT ? KUSTOS_ETOOBIG : KUSTOS_OK;
 }
 
+static int32_t priority_of(const struct ku_queue *q,
+	const struct kustos_new_item *item)
+{
+	if (item->priority != KUSTOS_PRIORITY_DEFAULT)
+		return item->priority;
+	return q->kind == KU_ITEM_KAZOO ? KU_ITEM_KAZOO_DEFAULT : 0;
+}
+
 enum kustos_err ku_form_path(const struct ku_queue *q,
 	const struct kustos_new_item *item, char **out)
 {
-	const struct ku_item_wish wish = { item->priority, item->due_ms,
+	const struct ku_item_wish wish = { priority_of(q, item), item->due_ms,
 		item->id };
 	char *head = NULL;
 

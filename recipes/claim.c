@@ -11,7 +11,7 @@
 struct kustos_claims {
 	struct kustos_client *client;
 	struct ku_desk *desk;
-	kustos_unfit_fn *unfit;
+	kustos_claims_unfit_fn *unfit;
 	void *unfit_arg;
 	int leaving; /* see ku_consumer_start() */
 };
@@ -55,8 +55,8 @@ static enum kustos_err make_desk(struct kustos_claims *claims, const char *path,
 	struct folders folders;
 	enum kustos_err err = KUSTOS_ENOMEM;
 
-	claims->unfit = o->unfit;
-	claims->unfit_arg = o->unfit_arg;
+	claims->unfit = o->on_unfit;
+	claims->unfit_arg = o->on_unfit_arg;
 	if (find_folders(path, o, &folders))
 		err = ku_desk_create(claims->client,
 			&(struct ku_desk_wish){
@@ -69,7 +69,7 @@ static enum kustos_err make_desk(struct kustos_claims *claims, const char *path,
 				.deliveries = o->deliveries,
 				.ahead = o->ahead,
 				.stale = o->stale,
-				.unfit = o->unfit != NULL ? tell : NULL,
+				.unfit = o->on_unfit != NULL ? tell : NULL,
 				.arg = claims,
 			},
 			&claims->desk);
@@ -197,11 +197,12 @@ static enum kustos_err end(struct kustos_claim *claim, bool again,
 }
 
 static enum kustos_err end_async(struct kustos_claim *claim, bool again,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg)
 {
-	return claim != NULL
-		? ku_lent_ack_async(lent_of(claim), again, done, arg)
-		: KUSTOS_EINVAL;
+	return claim != NULL ? ku_lent_ack_async(lent_of(claim), again,
+				       deadline, cancel, done, arg)
+			     : KUSTOS_EINVAL;
 }
 
 enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
@@ -211,9 +212,10 @@ enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 }
 
 enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg)
 {
-	return end_async(claim, false, done, arg);
+	return end_async(claim, false, deadline, cancel, done, arg);
 }
 
 enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
@@ -223,9 +225,10 @@ enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
 }
 
 enum kustos_err kustos_claim_requeue_async(struct kustos_claim *claim,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg)
 {
-	return end_async(claim, true, done, arg);
+	return end_async(claim, true, deadline, cancel, done, arg);
 }
 
 void kustos_claim_release(struct kustos_claim *claim)
@@ -360,8 +363,8 @@ static void carried_out(void *arg, enum kustos_err err)
 /* Carry a verdict out; nobody waits for it. */
 static void carry_out(struct worker *w, struct verdict *v, bool again)
 {
-	enum kustos_err err = ku_lent_ack_async(w->lent, again,
-		v != NULL ? carried_out : NULL, v);
+	enum kustos_err err = ku_lent_ack_async(w->lent, again, KUSTOS_FOREVER,
+		NULL, v != NULL ? carried_out : NULL, v);
 
 	if (err == KUSTOS_OK || v == NULL)
 		return;

@@ -35,8 +35,8 @@ static enum kustos_err make(struct kustos_queue *queue, const char *path,
 		.max_items = o->max_items,
 		.max_bytes = o->buffer > 0 ? o->buffer : BUFFER_SIZE,
 		.stale = o->stale,
-		.unfit = o->unfit,
-		.unfit_arg = o->unfit_arg,
+		.unfit = o->on_unfit,
+		.unfit_arg = o->on_unfit_arg,
 	};
 	enum kustos_err err = KUSTOS_ENOMEM;
 
@@ -112,20 +112,31 @@ void kustos_queue_destroy(struct kustos_queue *queue)
 	free(queue);
 }
 
+/* An ordinary item. */
+static struct kustos_new_item plain(const void *data, size_t len)
+{
+	struct kustos_new_item item = KUSTOS_NEW_ITEM_INIT;
+
+	item.data = data;
+	item.len = len;
+	return item;
+}
+
 enum kustos_err kustos_queue_put(struct kustos_queue *queue, const void *data,
 	size_t len, kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	struct kustos_new_item item = { .data = data, .len = len, .id = "" };
-	enum kustos_err err = check(queue);
-	size_t put;
+	const struct kustos_new_item item = plain(data, len);
 
-	if (err == KUSTOS_OK &&
-		(queue->kind == KUSTOS_QUEUE_KAZOO ||
-			queue->kind == KUSTOS_QUEUE_KAZOO_LOCKING))
-		item.priority = KU_ITEM_KAZOO_DEFAULT;
-	return err != KUSTOS_OK
-		? err
-		: ku_queue_put(queue->queue, &item, 1, deadline, cancel, &put);
+	return kustos_queue_put_item(queue, &item, deadline, cancel);
+}
+
+enum kustos_err kustos_queue_put_item(struct kustos_queue *queue,
+	const struct kustos_new_item *item, kustos_deadline deadline,
+	struct kustos_cancel *cancel)
+{
+	return item != NULL
+		? kustos_queue_put_many(queue, item, 1, deadline, cancel, NULL)
+		: KUSTOS_EINVAL;
 }
 
 enum kustos_err kustos_queue_put_many(struct kustos_queue *queue,
@@ -145,6 +156,16 @@ enum kustos_err kustos_queue_put_many(struct kustos_queue *queue,
 }
 
 enum kustos_err kustos_queue_put_async(struct kustos_queue *queue,
+	const void *data, size_t len, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg)
+{
+	const struct kustos_new_item item = plain(data, len);
+
+	return kustos_queue_put_item_async(queue, &item, deadline, cancel, done,
+		arg);
+}
+
+enum kustos_err kustos_queue_put_item_async(struct kustos_queue *queue,
 	const struct kustos_new_item *item, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg)
 {

@@ -201,8 +201,8 @@ static int work_on(struct queue_job *q, struct kustos_client *client,
 
 	options.kind = q->kind;
 	options.max_items = q->max_items;
-	options.unfit = unfit;
-	options.unfit_arg = q;
+	options.on_unfit = unfit;
+	options.on_unfit_arg = q;
 	enum kustos_err err = kustos_queue_create(client, q->job.path, &options,
 		&queue);
 	if (err != KUSTOS_OK)
@@ -281,7 +281,7 @@ static enum kustos_err put_in_background(const struct queue_job *q,
 	pthread_mutex_unlock(&lock);
 	/* KUSTOS_EFULL means that the buffer in memory is full: that the queue
 	   has no room is reported to put_ended(). */
-	while ((err = kustos_queue_put_async(queue, item, deadline, NULL,
+	while ((err = kustos_queue_put_item_async(queue, item, deadline, NULL,
 			put_ended, (void *)(uintptr_t)begun)) == KUSTOS_EFULL) {
 		err = kustos_queue_flush(queue, soon(q), NULL);
 		if (err != KUSTOS_OK)
@@ -301,8 +301,10 @@ static enum kustos_err put_one(const struct queue_job *q,
 	kustos_deadline deadline)
 {
 	struct timespec now;
-	struct kustos_new_item item = { .data = data, .len = len };
+	struct kustos_new_item item = KUSTOS_NEW_ITEM_INIT;
 
+	item.data = data;
+	item.len = len;
 	item.priority = q->priority;
 	item.id = q->id;
 	if (q->delay_ms != 0 && clock_gettime(CLOCK_REALTIME, &now) == 0)

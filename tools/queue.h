@@ -39,7 +39,6 @@ struct queue_job {
 	int count;	 /* 0: not said */
 	bool null;	 /* items end with a zero byte */
 	int priority;
-	bool has_priority; /* --priority was given */
 	int64_t delay_ms;
 	const char *id;
 	int max_items, deliveries;

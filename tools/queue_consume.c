@@ -154,7 +154,7 @@ static enum kustos_err end_claim(struct consumption *c,
 		return err;
 	}
 	err = (again ? kustos_claim_requeue_async : kustos_claim_ack_async)(
-		claim, together_answered, &c->end);
+		claim, KUSTOS_FOREVER, NULL, together_answered, &c->end);
 	c->unanswered = err == KUSTOS_OK &&
 		!hear(c, &c->end, kustos_after_ms(c->q->tool.session_ms));
 	return c->unanswered ? KUSTOS_ETIMEDOUT : together_await(&c->end, err);
@@ -370,8 +370,8 @@ static int begin(struct consumption *c)
 	options.lock_path = q->lock_path;
 	options.deliveries = q->deliveries;
 	options.dead_letters = q->dead_letters;
-	options.unfit = unfit;
-	options.unfit_arg = c;
+	options.on_unfit = unfit;
+	options.on_unfit_arg = c;
 	enum kustos_err err = kustos_claims_create(q->job.client, q->job.path,
 		&options, &c->claims);
 	if (err == KUSTOS_EINVAL && q->lock_path != NULL &&

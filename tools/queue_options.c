@@ -34,8 +34,6 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-#define KAZOOS_PRIORITY 100 /* without --priority */
-
 static bool wrong(struct queue_job *q, const char *option, const char * not )
 {
 	q->tool.exit_code = tool_usage(&q->tool, "%s %s is not %s", option,
@@ -66,9 +64,8 @@ static bool take_own(struct queue_job *q, int option)
 {
 	switch (option) {
 	case OPT_PRIORITY:
-		q->has_priority = true;
 		return knows(q, QUEUE_WHEN, "--priority") &&
-			tool_take_number(&q->tool, "--priority", INT32_MIN,
+			tool_take_number(&q->tool, "--priority", INT32_MIN + 1,
 				INT32_MAX, &q->priority);
 	case OPT_DELAY:
 		return knows(q, QUEUE_WHEN, "--delay") &&
@@ -159,8 +156,8 @@ static int check(const struct queue_job *q)
 		return tool_usage(&q->tool, "--id is for -k id");
 	if (q->delay_ms != 0 && q->kind != KUSTOS_QUEUE_DELAY)
 		return tool_usage(&q->tool, "--delay is for -k delay");
-	if (q->has_priority && q->kind != KUSTOS_QUEUE_PRIORITY &&
-		!is_kazoos(q))
+	if (q->priority != KUSTOS_PRIORITY_DEFAULT &&
+		q->kind != KUSTOS_QUEUE_PRIORITY && !is_kazoos(q))
 		return tool_usage(&q->tool,
 			"--priority is for -k priority, kazoo and "
 			"kazoo-locking");
@@ -183,6 +180,7 @@ bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	memset(q, 0, sizeof(*q));
 	tool_init(&q->tool, &tool_queue);
 	q->wait_ms = -1;
+	q->priority = KUSTOS_PRIORITY_DEFAULT;
 	q->job.tool = &q->tool;
 	q->job.grace_ms = -1;
 	q->verb = &help; /* until it is known */
@@ -213,7 +211,5 @@ bool queue_parse(struct queue_job *q, const struct queue_verb *verbs, int argc,
 	q->tool.more_paths[0] = q->lock_path;
 	q->tool.more_paths[1] = q->dead_letters;
 	q->tool.exit_code = check(q);
-	if (!q->has_priority && is_kazoos(q))
-		q->priority = KAZOOS_PRIORITY;
 	return q->tool.exit_code == TOOL_OK;
 }

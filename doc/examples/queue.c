@@ -15,11 +15,7 @@ static enum kustos_err put_lines(struct kustos_queue *queue)
 	char line[1024];
 
 	while (err == KUSTOS_OK && fgets(line, sizeof(line), stdin) != NULL) {
-		struct kustos_new_item item = { 0 };
-
-		item.data = line;
-		item.len = strcspn(line, "\n");
-		err = kustos_queue_put_async(queue, &item,
+		err = kustos_queue_put_async(queue, line, strcspn(line, "\n"),
 			kustos_after_ms(10000), NULL, NULL, NULL);
 	}
 	if (err == KUSTOS_OK)

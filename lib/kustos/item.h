@@ -37,10 +37,11 @@ struct kustos_part {
 	size_t len;
 };
 
-/* An item to be put.  Fields that a kind of queue does not have are ignored.
-   An ordinary item has zero in all fields except "data" and "len"; in kazoo's
-   kinds such an item comes before kazoo's ordinary ones, whose priority is 100.
-   */
+/* An ordinary priority: 0, or 100 in kazoo's kinds. */
+#define KUSTOS_PRIORITY_DEFAULT INT32_MIN
+
+/* An item to be put; begin with KUSTOS_NEW_ITEM_INIT.  Fields that a kind of
+   queue does not have are ignored. */
 struct kustos_new_item {
 	const void *data;
 	size_t len;
@@ -53,6 +54,11 @@ struct kustos_new_item {
 	int64_t due_ms;	  /* since 1970 */
 	const char *id;	  /* NULL: an empty one; '/' and '|' become '_' */
 };
+
+#define KUSTOS_NEW_ITEM_INIT                              \
+	{                                                 \
+		0, 0, 0, 0, KUSTOS_PRIORITY_DEFAULT, 0, 0 \
+	}
 
 /* An item that was taken, or looked at.  Read only.  May grow at its end. */
 struct kustos_item {

@@ -19,7 +19,7 @@ namespace kustos
 struct new_item {
 	std::string_view data = {};
 	std::vector<std::string_view> parts = {}; /* if any: instead of "data" */
-	std::int32_t priority = 0;		  /* the lowest is first */
+	std::int32_t priority = KUSTOS_PRIORITY_DEFAULT; /* the lowest is first */
 	std::chrono::system_clock::time_point due = {};
 	std::string id = {};
 };

@@ -76,7 +76,7 @@ enum kustos_unfit {
    if the item was left where it is, which is reported once, unless the item
    changes.  Not called once the claims are destroyed, nor for a move whose
    answer was lost: another may have made it. */
-typedef void kustos_unfit_fn(void *arg, enum kustos_unfit why, int moved,
+typedef void kustos_claims_unfit_fn(void *arg, enum kustos_unfit why, int moved,
 	const char *name);
 
 /* Set by KUSTOS_CLAIMS_OPTIONS_INIT, then changed at will.  All is copied. */
@@ -107,8 +107,8 @@ struct kustos_claims_options {
 	const char *corrupt;
 
 	/* Called for both kinds of items. */
-	kustos_unfit_fn *unfit;
-	void *unfit_arg;
+	kustos_claims_unfit_fn *on_unfit;
+	void *on_unfit_arg;
 
 	/* The number of items that are claimed before they are asked for, so
 	   that nobody waits for the server between one item and the next.
@@ -215,6 +215,7 @@ KUSTOS_API enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
    time.  Returns KUSTOS_OK, or the reason why it could not be started; then
    "done" is not called.  "claim" is freed in any case. */
 KUSTOS_API enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg);
 
 /* Put the item back at the end of the queue, or where its priority or due time
@@ -225,7 +226,8 @@ KUSTOS_API enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
 KUSTOS_API enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 KUSTOS_API enum kustos_err kustos_claim_requeue_async(
-	struct kustos_claim *claim, kustos_end_fn *done, void *arg);
+	struct kustos_claim *claim, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
 /* Leave the item where it is, for whoever comes next, and free "claim", which
    may be NULL.  Does not wait: others may have the item a moment later,

@@ -105,8 +105,8 @@ struct kustos_queue_options {
 	   are, and passed over.  A minute later they are looked at again, if
 	   somebody takes or waits.  Claims can move the former away:
 	   <kustos/claim.h>.  NULL: no call. */
-	kustos_queue_unfit_fn *unfit;
-	void *unfit_arg;
+	kustos_queue_unfit_fn *on_unfit;
+	void *on_unfit_arg;
 
 	/* In a queue with priorities or delays the items are listed again when
 	   others have put or taken something, so that a newer item can come
@@ -168,25 +168,33 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put(
 	struct kustos_queue *queue, const void *data, size_t len,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* The same for items with more than their bytes, and for many items.  They are
-   put in this order, many in one transaction, and are read from "items" until
-   the call returns.  The first error ends the call: nothing behind the item
-   that was rejected is put.  "*put", which may be NULL, receives how many
-   items, from the first on, are there for certain, also after an error.  Also
-   returns KUSTOS_EINVAL for a priority, a due time or an id that cannot be in a
-   name. */
+/* The same for an item with more than its bytes.  Also returns KUSTOS_EINVAL
+   for a priority, a due time or an id that cannot be in a name. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_item(
+	struct kustos_queue *queue, const struct kustos_new_item *item,
+	kustos_deadline deadline, struct kustos_cancel *cancel);
+
+/* The same for many items.  They are put in this order, many in one
+   transaction, and are read from "items" until the call returns.  The first
+   error ends the call: nothing behind the item that was rejected is put.
+   "*put", which may be NULL, receives how many items, from the first on, are
+   there for certain, also after an error. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_many(
 	struct kustos_queue *queue, const struct kustos_new_item *items,
 	size_t count, kustos_deadline deadline, struct kustos_cancel *cancel,
 	size_t *put);
 
-/* Put an item, which is copied, and return at once; "done" receives the
+/* Put one item, which is copied, and return at once; "done" receives the
    outcome, and may be NULL.  Items are put in the order of the calls, many in
    one transaction.  While more bytes wait in memory than the option "buffer"
    allows, this call waits for room, or returns KUSTOS_EFULL if "deadline" is
    KUSTOS_NOW.  Returns KUSTOS_OK, or the reason why it could not be started;
    then "done" is not called. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_async(
+	struct kustos_queue *queue, const void *data, size_t len,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_end_fn *done, void *arg);
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_item_async(
 	struct kustos_queue *queue, const struct kustos_new_item *item,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg);
@@ -235,7 +243,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_poll_many(
    KUSTOS_QUEUE_ID.  "*removed", which may be NULL, receives their number.  An
    item that is claimed is deleted as well, and its ack reports that.  An item
    that is claimed at that moment stays, and so does one that has children.
-   "unfit" of the options is called for the latter; if nothing was taken with
+   "on_unfit" of the options is called for the latter; if nothing was taken with
    this object before, a later take that meets the item calls it once more.
    Returns KUSTOS_OK, also if there is no such item; KUSTOS_EINVAL if the queue
    is of another kind; and as kustos_children() and kustos_delete().  There is

@@ -49,8 +49,8 @@ class queue
 	{
 		const detail::raw_items raw(&i, 1);
 
-		detail::check(kustos_queue_put_many(get(), raw.get(), 1,
-			until.get(), c, nullptr));
+		detail::check(kustos_queue_put_item(get(), raw.get(),
+			until.get(), c));
 	}
 
 	/* Many in one transaction, in this order; "*sure" receives how many are
@@ -74,7 +74,7 @@ class queue
 		const detail::raw_items raw(&i, 1);
 
 		detail::with_end(std::move(done), [&](auto fn, void *arg) {
-			return kustos_queue_put_async(get(), raw.get(),
+			return kustos_queue_put_item_async(get(), raw.get(),
 				until.get(), c, fn, arg);
 		});
 	}

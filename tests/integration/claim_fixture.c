@@ -122,3 +122,11 @@ enum kustos_err claimed_wait(const struct claimed *claimed)
 	ck_assert_int_eq(claimed->calls, 1);
 	return claimed->err;
 }
+
+void claim_ack_later(struct kustos_claim *claim, kustos_deadline deadline,
+	struct claimed *end)
+{
+	check_err(
+		kustos_claim_ack_async(claim, deadline, NULL, claim_ended, end),
+		KUSTOS_OK);
+}

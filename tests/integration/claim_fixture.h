@@ -60,4 +60,8 @@ void claim_told(void *arg, enum kustos_err err, struct kustos_claim *claim);
 void claim_ended(void *arg, enum kustos_err err);
 enum kustos_err claimed_wait(const struct claimed *claimed);
 
+/* Acknowledge "claim" in the background. */
+void claim_ack_later(struct kustos_claim *claim, kustos_deadline deadline,
+	struct claimed *end);
+
 #endif

@@ -361,14 +361,15 @@ static void ask_queue(struct kustos_queue *q, struct kustos_client *c,
 	struct kustos_item *items[1];
 	struct kustos_consumer *consumer;
 	struct kustos_queue *another;
+	kustos_end_fn *done = FN(kustos_end_fn);
 	size_t n;
 
 	SAYS(err, kustos_queue_create(c, PATH, NULL, &another));
 	SAYS(err, kustos_queue_put(q, "x", 1, END, NULL));
+	SAYS(err, kustos_queue_put_item(q, &item, END, NULL));
 	SAYS(err, kustos_queue_put_many(q, &item, 1, END, NULL, &n));
-	SAYS(err,
-		kustos_queue_put_async(q, &item, END, NULL, FN(kustos_end_fn),
-			NULL));
+	SAYS(err, kustos_queue_put_async(q, "x", 1, END, NULL, done, NULL));
+	SAYS(err, kustos_queue_put_item_async(q, &item, END, NULL, done, NULL));
 	SAYS(err, kustos_queue_flush(q, END, NULL));
 	SAYS(err, kustos_queue_poll(q, END, NULL, items));
 	SAYS(err, kustos_queue_poll_many(q, 1, END, NULL, items, &n));
@@ -407,9 +408,9 @@ static void ask_claim(struct kustos_claim *claim, enum kustos_err err)
 	kustos_end_fn *done = FN(kustos_end_fn);
 
 	SAYS(err, kustos_claim_ack(claim, END, NULL));
-	SAYS(err, kustos_claim_ack_async(claim, done, NULL));
+	SAYS(err, kustos_claim_ack_async(claim, END, NULL, done, NULL));
 	SAYS(err, kustos_claim_requeue(claim, END, NULL));
-	SAYS(err, kustos_claim_requeue_async(claim, done, NULL));
+	SAYS(err, kustos_claim_requeue_async(claim, END, NULL, done, NULL));
 	GIVES(claim != NULL, kustos_claim_item(claim) != NULL);
 	GIVES(claim != NULL, kustos_claim_deliveries(claim) != 0);
 	GIVES(claim != NULL, kustos_claim_hold(claim) != NULL);

@@ -75,7 +75,8 @@ static enum kustos_err call_async(void)
 	if (err == KUSTOS_OK)
 		err = wait_for(&got);
 	if (err == KUSTOS_OK)
-		err = kustos_claim_ack_async(got.claim, claim_ended, &end);
+		err = kustos_claim_ack_async(got.claim, KUSTOS_FOREVER, NULL,
+			claim_ended, &end);
 	return err == KUSTOS_OK && got.claim != NULL ? wait_for(&end) : err;
 }
 
@@ -123,7 +124,7 @@ static enum kustos_err call_unfit(void)
 	atomic_store(&told, 0);
 	o.deliveries = 1;
 	o.dead_letters = DEAD;
-	o.unfit = unfit;
+	o.on_unfit = unfit;
 	enum kustos_err err = kustos_claims_create(client, QUEUE, &o, &some);
 	if (err != KUSTOS_OK)
 		return err;

@@ -39,8 +39,8 @@ static struct kustos_claims_options telling(enum kustos_queue_kind kind)
 {
 	struct kustos_claims_options o = claims_options(kind);
 
-	o.unfit = unfit;
-	o.unfit_arg = &told;
+	o.on_unfit = unfit;
+	o.on_unfit_arg = &told;
 	return o;
 }
 

@@ -205,7 +205,7 @@ START_TEST(who_stops_a_consumer_does_not_wait_for_what_is_put)
 	o.max_items = 1;
 	check_err(kustos_queue_create(client, QUEUE, &o, &full), KUSTOS_OK);
 	client_create(other, QUEUE "/other", KUSTOS_CREATE_PARENTS);
-	check_err(kustos_queue_put_async(full, &item, KUSTOS_FOREVER, NULL,
+	check_err(kustos_queue_put_item_async(full, &item, KUSTOS_FOREVER, NULL,
 			  queue_was_put, &put),
 		KUSTOS_OK);
 	check_err(kustos_queue_consume(full, 1, take, failed, NULL, &consumer),

@@ -28,6 +28,7 @@ static bool has_no_object(const char *name)
 	return strcmp(name + len - 5, "_name") == 0 ||
 		strncmp(name, "kustos_retry_", 13) == 0 ||
 		strcmp(name, "kustos_strerror") == 0 ||
+		strcmp(name, "kustos_version") == 0 ||
 		strcmp(name, "kustos_after_ms") == 0;
 }
 

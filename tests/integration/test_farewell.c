@@ -445,7 +445,9 @@ static void claimed(void *arg, enum kustos_err err, struct kustos_claim *claim)
 {
 	(void)arg;
 	check_err(err, KUSTOS_OK);
-	check_err(kustos_claim_ack_async(claim, NULL, NULL), KUSTOS_OK);
+	check_err(
+		kustos_claim_ack_async(claim, KUSTOS_FOREVER, NULL, NULL, NULL),
+		KUSTOS_OK);
 	leave(destroy_claims);
 }
 

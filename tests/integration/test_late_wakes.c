@@ -216,7 +216,7 @@ static void make_queue(void)
 	struct kustos_item *item;
 
 	o.kind = KUSTOS_QUEUE_FRAMED;
-	o.unfit = unfit;
+	o.on_unfit = unfit;
 	client_create(it.client, LINE "/queue-0000000001",
 		KUSTOS_CREATE_PARENTS);
 	check_err(kustos_queue_create(it.client, LINE, &o, &it.queue),
@@ -231,7 +231,7 @@ static void make_claims(void)
 	struct kustos_claim *claim;
 
 	o.kind = KUSTOS_QUEUE_FRAMED;
-	o.unfit = unfit_claim;
+	o.on_unfit = unfit_claim;
 	client_create(it.client, LINE "/queue-0000000001",
 		KUSTOS_CREATE_PARENTS);
 	check_err(kustos_claims_create(it.client, LINE, &o, &it.claims),

@@ -376,7 +376,7 @@ START_TEST(items_in_the_background_come_in_the_order_of_the_calls)
 		struct kustos_new_item item = { .data = text };
 
 		item.len = (size_t)snprintf(text, sizeof(text), "%d", i);
-		check_err(kustos_queue_put_async(queue, &item, SOON, NULL,
+		check_err(kustos_queue_put_item_async(queue, &item, SOON, NULL,
 				  i % 2 ? queue_was_put : NULL, &put[i]),
 			KUSTOS_OK);
 	}

@@ -57,8 +57,8 @@ static enum kustos_err put_async(void)
 	enum kustos_err err;
 
 	memset(&end, 0, sizeof(end));
-	err = kustos_queue_put_async(queue, &item, SOON, NULL, queue_was_put,
-		&end);
+	err = kustos_queue_put_item_async(queue, &item, SOON, NULL,
+		queue_was_put, &end);
 	if (err != KUSTOS_OK)
 		return err;
 	while (taken_calls(&end) == 0)
@@ -264,7 +264,7 @@ START_TEST(L27_a_delayed_item_is_found_unfit_though_memory_was_short)
 	struct kustos_queue *q = NULL;
 
 	o.kind = KUSTOS_QUEUE_DELAY;
-	o.unfit = count_unfit;
+	o.on_unfit = count_unfit;
 	check_err(kustos_queue_create(client, QUEUE, &o, &q), KUSTOS_OK);
 	put_delayed();
 	wait_for_it(q, &ends[0]);

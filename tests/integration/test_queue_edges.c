@@ -59,7 +59,8 @@ START_TEST(an_item_of_too_many_large_parts_is_refused)
 	use_kind(KUSTOS_QUEUE_FRAMED);
 	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
 		KUSTOS_ETOOBIG);
-	check_err(kustos_queue_put_async(queue, &item, SOON, NULL, NULL, NULL),
+	check_err(kustos_queue_put_item_async(queue, &item, SOON, NULL, NULL,
+			  NULL),
 		KUSTOS_ETOOBIG);
 }
 END_TEST
@@ -224,7 +225,7 @@ START_TEST(the_node_is_made_once_for_what_is_put_and_what_goes_back)
 	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
 	int sent = inject_sent(ZK_OP_CREATE_CONTAINER);
-	check_err(kustos_queue_put_async(queue, &new, KUSTOS_FOREVER, NULL,
+	check_err(kustos_queue_put_item_async(queue, &new, KUSTOS_FOREVER, NULL,
 			  queue_was_put, &put),
 		KUSTOS_OK);
 	kustos_queue_destroy(queue);
@@ -250,7 +251,7 @@ START_TEST(L01_a_queue_goes_with_its_client_while_its_node_is_to_be_made)
 	ck_assert_int_eq(raw_delete(fixture_address(), QUEUE), 0);
 	inject_connect(ECONNREFUSED);
 	inject_frame(INJECT_FAIL_SEND, ZK_OP_CREATE_CONTAINER, 1);
-	check_err(kustos_queue_put_async(q, &new, KUSTOS_FOREVER, NULL,
+	check_err(kustos_queue_put_item_async(q, &new, KUSTOS_FOREVER, NULL,
 			  queue_was_put, &put),
 		KUSTOS_OK);
 	client_wait(its, KUSTOS_STATE_SUSPENDED, 5000);
@@ -283,8 +284,8 @@ START_TEST(what_has_children_is_passed_over_and_told_of)
 	struct told told = { .calls = 0 };
 	struct kustos_queue *some = NULL;
 
-	o.unfit = was_none;
-	o.unfit_arg = &told;
+	o.on_unfit = was_none;
+	o.on_unfit_arg = &told;
 	check_err(kustos_queue_create(client, QUEUE, &o, &some), KUSTOS_OK);
 	queue_put(queue_others, "parent");
 	queue_put(queue_others, "a");
@@ -377,8 +378,8 @@ START_TEST(L26_who_may_not_list_a_full_queue_waits_all_the_same)
 		KUSTOS_ETIMEDOUT);
 	check_err(kustos_queue_put(some, "c", 1, KUSTOS_NOW, NULL),
 		KUSTOS_EFULL);
-	check_err(kustos_queue_put_async(some, &item, SOON, NULL, queue_was_put,
-			  &end),
+	check_err(kustos_queue_put_item_async(some, &item, SOON, NULL,
+			  queue_was_put, &end),
 		KUSTOS_OK);
 	check_err(kustos_delete(other, QUEUE "/qn-0000000000", -1, SOON, NULL),
 		KUSTOS_OK);
@@ -409,8 +410,8 @@ START_TEST(those_of_an_id_are_removed_but_for_what_has_children)
 	size_t removed = 0;
 
 	o.kind = KUSTOS_QUEUE_ID;
-	o.unfit = was_none;
-	o.unfit_arg = &told;
+	o.on_unfit = was_none;
+	o.on_unfit_arg = &told;
 	check_err(kustos_queue_create(client, QUEUE, &o, &some), KUSTOS_OK);
 	for (int i = 0; i < 4; i++)
 		check_err(

@@ -308,8 +308,8 @@ START_TEST(S15_without_its_receipt_it_says_that_it_does_not_know)
 	queue_put(queue, "x"); /* nothing was in doubt */
 	inject_connect(ECONNREFUSED);
 	inject_frame(INJECT_LOSE_REPLY, ZK_OP_MULTI, 1);
-	check_err(kustos_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
-			  queue_was_put, &put),
+	check_err(kustos_queue_put_item_async(queue, &item, KUSTOS_FOREVER,
+			  NULL, queue_was_put, &put),
 		KUSTOS_OK);
 	test_eventually(inject_fired() == 1, 5000);
 	delete_receipts();

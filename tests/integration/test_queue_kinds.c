@@ -39,8 +39,7 @@ static void remake_kind(enum kustos_queue_kind kind)
 
 static void put_item(const struct kustos_new_item *item)
 {
-	check_err(kustos_queue_put_many(queue, item, 1, SOON, NULL, NULL),
-		KUSTOS_OK);
+	check_err(kustos_queue_put_item(queue, item, SOON, NULL), KUSTOS_OK);
 }
 
 static void put_text(const char *text, int32_t priority, int64_t due_ms,
@@ -102,7 +101,7 @@ END_TEST
 
 START_TEST(S17_items_of_a_lesser_priority_number_come_first)
 {
-	static const int32_t in_order[] = { INT32_MIN, -10, -1, 0, 0, 10,
+	static const int32_t in_order[] = { -INT32_MAX, -10, -1, 0, 0, 10,
 		INT32_MAX };
 
 	remake_kind(KUSTOS_QUEUE_PRIORITY);
@@ -275,18 +274,20 @@ START_TEST(S17_what_has_no_name_is_refused)
 	struct kustos_new_item item = { .data = "x", .len = 1, .priority = -1 };
 
 	remake_kind(KUSTOS_QUEUE_KAZOO);
-	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
+	check_err(kustos_queue_put_item(queue, &item, SOON, NULL),
 		KUSTOS_EINVAL);
 	item.priority = 1000;
-	check_err(kustos_queue_put_async(queue, &item, SOON, NULL, NULL, NULL),
+	check_err(kustos_queue_put_item_async(queue, &item, SOON, NULL, NULL,
+			  NULL),
 		KUSTOS_EINVAL);
-	queue_put(queue, "x");
-	item = (struct kustos_new_item){ .due_ms = -1 };
+	item = (struct kustos_new_item)KUSTOS_NEW_ITEM_INIT;
+	put_item(&item);
+	item.due_ms = -1;
 	struct kustos_item *taken = poll_one();
 	ck_assert_str_eq(taken->name, "entry-100-0000000000");
 	kustos_item_free(taken);
 	remake_kind(KUSTOS_QUEUE_DELAY);
-	check_err(kustos_queue_put_many(queue, &item, 1, SOON, NULL, NULL),
+	check_err(kustos_queue_put_item(queue, &item, SOON, NULL),
 		KUSTOS_EINVAL);
 }
 END_TEST
@@ -307,7 +308,7 @@ START_TEST(what_is_no_frame_is_passed_over_and_told_of_and_left)
 
 	odd_count = 0;
 	o.kind = KUSTOS_QUEUE_FRAMED;
-	o.unfit = odd;
+	o.on_unfit = odd;
 	remake(&o);
 	put_text("a", 0, 0, NULL);
 	ck_assert_int_eq(raw_create(fixture_address(),
@@ -390,7 +391,6 @@ START_TEST(a_full_queue_makes_them_wait)
 {
 	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
 	struct taken put = { .calls = 0 };
-	struct kustos_new_item item = { .data = "4", .len = 1 };
 
 	o.max_items = 4;
 	remake(&o);
@@ -400,7 +400,7 @@ START_TEST(a_full_queue_makes_them_wait)
 	check_err(kustos_queue_put(queue_others, "x", 1, kustos_after_ms(50),
 			  NULL),
 		KUSTOS_ETIMEDOUT);
-	check_err(kustos_queue_put_async(queue, &item, SOON, NULL,
+	check_err(kustos_queue_put_async(queue, "4", 1, SOON, NULL,
 			  queue_was_put, &put),
 		KUSTOS_OK);
 	pair_flush();
@@ -424,11 +424,10 @@ START_TEST(a_bounded_queue_passes_everything_on)
 	remake(&o);
 	for (int i = 0; i < 100; i++) {
 		char text[12];
-		struct kustos_new_item item = { .data = text };
+		int len = snprintf(text, sizeof(text), "%d", i);
 
-		item.len = (size_t)snprintf(text, sizeof(text), "%d", i);
-		check_err(kustos_queue_put_async(queue, &item, SOON, NULL,
-				  queue_was_put, &put[i]),
+		check_err(kustos_queue_put_async(queue, text, (size_t)len, SOON,
+				  NULL, queue_was_put, &put[i]),
 			KUSTOS_OK);
 	}
 	for (int i = 0; i < 100; i++) {
@@ -455,17 +454,18 @@ START_TEST(no_more_waits_in_memory_than_it_may)
 	remake(&o);
 	proxy_set_mode(proxy, PROXY_HOLD);
 	while (err == KUSTOS_OK && puts < 100) {
-		err = kustos_queue_put_async(queue, &item, KUSTOS_NOW, NULL,
-			NULL, NULL);
+		err = kustos_queue_put_item_async(queue, &item, KUSTOS_NOW,
+			NULL, NULL, NULL);
 		puts += err == KUSTOS_OK;
 	}
 	check_err(err, KUSTOS_EFULL);
 	ck_assert_int_eq(puts, 5);
-	check_err(kustos_queue_put_async(queue, &item, kustos_after_ms(50),
+	check_err(kustos_queue_put_item_async(queue, &item, kustos_after_ms(50),
 			  NULL, NULL, NULL),
 		KUSTOS_ETIMEDOUT);
 	proxy_set_mode(proxy, PROXY_PASS);
-	check_err(kustos_queue_put_async(queue, &item, SOON, NULL, NULL, NULL),
+	check_err(kustos_queue_put_item_async(queue, &item, SOON, NULL, NULL,
+			  NULL),
 		KUSTOS_OK);
 	check_err(kustos_queue_flush(queue, SOON, NULL), KUSTOS_OK);
 	ck_assert_int_eq(queue_count(), 6);

@@ -78,7 +78,7 @@ START_TEST(what_is_refused_to_one_call_is_put_for_another)
 	for (int i = 0; i < 5; i++) {
 		item = (struct kustos_new_item){ .data = large,
 			.len = i == 2 ? sizeof(large) : 1 };
-		check_err(kustos_queue_put_async(queue, &item, SOON, NULL,
+		check_err(kustos_queue_put_item_async(queue, &item, SOON, NULL,
 				  queue_was_put, &ends[i]),
 			KUSTOS_OK);
 	}

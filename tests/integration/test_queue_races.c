@@ -237,7 +237,7 @@ START_TEST(many_who_put_at_once_pass_the_bound_by_no_more_than_they_are)
 		check_err(kustos_queue_create(client, QUEUE, &o, &crowd[i]),
 			KUSTOS_OK);
 		for (int j = 0; j < ROOM; j++)
-			check_err(kustos_queue_put_async(crowd[i], &item,
+			check_err(kustos_queue_put_item_async(crowd[i], &item,
 					  KUSTOS_NOW, NULL, queue_was_put,
 					  &puts[i][j]),
 				KUSTOS_OK);
@@ -362,8 +362,8 @@ static void *put_until_the_end(void *arg)
 	enum kustos_err err = KUSTOS_OK;
 
 	while (err == KUSTOS_OK) {
-		err = kustos_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
-			NULL, NULL);
+		err = kustos_queue_put_item_async(queue, &item, KUSTOS_FOREVER,
+			NULL, NULL, NULL);
 		if (err == KUSTOS_OK)
 			atomic_fetch_add(puts, 1);
 	}
@@ -420,8 +420,8 @@ START_TEST(L01_a_flush_of_a_queue_that_is_being_destroyed_ends_at_once)
 	static enum kustos_err flushed = KUSTOS_OK;
 
 	o.kind = KUSTOS_QUEUE_FRAMED;
-	o.unfit = put_and_flush;
-	o.unfit_arg = &flushed;
+	o.on_unfit = put_and_flush;
+	o.on_unfit_arg = &flushed;
 	ck_assert_int_eq(raw_create(fixture_address(), "/queues", ""), 0);
 	ck_assert_int_eq(raw_create(fixture_address(), QUEUE, ""), 0);
 	ck_assert_int_eq(raw_create(fixture_address(),

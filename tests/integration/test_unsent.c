@@ -221,8 +221,8 @@ static void item_of(struct kustos_queue_options *options)
 
 	check_err(kustos_queue_create(client, PATH, options, &queue),
 		KUSTOS_OK);
-	check_err(kustos_queue_put_async(queue, &item, KUSTOS_FOREVER, NULL,
-			  done, NULL),
+	check_err(kustos_queue_put_item_async(queue, &item, KUSTOS_FOREVER,
+			  NULL, done, NULL),
 		KUSTOS_OK);
 	check_err(kustos_queue_poll_async(queue, 1, KUSTOS_FOREVER, NULL,
 			  polled, NULL),

@@ -254,8 +254,8 @@ START_TEST(two_bounded_queues_share_one_bound)
 		struct kustos_new_item item = { .data = text };
 
 		item.len = (size_t)snprintf(text, sizeof(text), "%d", i);
-		check_err(kustos_queue_put_async(bounded, &item, SOON, NULL,
-				  put_told, &failed),
+		check_err(kustos_queue_put_item_async(bounded, &item, SOON,
+				  NULL, put_told, &failed),
 			KUSTOS_OK);
 	}
 	int most = take_all(2 * MANY);

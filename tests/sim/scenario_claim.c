@@ -78,7 +78,8 @@ static void end(struct slot *slot, bool again)
 	slot->lent = NULL;
 	slot->again = again;
 	slot->state = SLOT_ENDING;
-	enum kustos_err err = ku_lent_ack_async(lent, again, claim_ended, slot);
+	enum kustos_err err = ku_lent_ack_async(lent, again, KUSTOS_FOREVER,
+		NULL, claim_ended, slot);
 	if (err != KUSTOS_OK)
 		claim_ended(slot, err);
 }

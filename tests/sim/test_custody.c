@@ -327,7 +327,9 @@ static void have_large(void)
 
 static void ack(void)
 {
-	ck_assert_int_eq(ku_lent_ack_async(had, false, given, NULL), KUSTOS_OK);
+	ck_assert_int_eq(ku_lent_ack_async(had, false, KUSTOS_FOREVER, NULL,
+				 given, NULL),
+		KUSTOS_OK);
 	had = NULL;
 }
 
