@@ -37,7 +37,8 @@ struct kustos_part {
 	size_t len;
 };
 
-/* An ordinary priority: 0, or 100 in kazoo's kinds. */
+/* An ordinary priority: 0, or 100 in kazoo's kinds.  (So the lowest number itself
+   cannot be asked for, although a peer's item may have it.) */
 #define KUSTOS_PRIORITY_DEFAULT INT32_MIN
 
 /* An item to be put; begin with KUSTOS_NEW_ITEM_INIT.  Fields that a kind of

@@ -62,7 +62,7 @@ END_TEST
 START_TEST(the_least_and_the_greatest_priority_can_be_said)
 {
 	put_kind(&kinds[1], "2147483647", "last");
-	put_kind(&kinds[1], "-2147483648", "first");
+	put_kind(&kinds[1], "-2147483647", "first");
 	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 0);
 	ck_assert_int_eq(strncmp(a.out_text, "queue-0800000000", 16), 0);
 	cli_hears(&a, "\nqueue-17FFFFFFF0");
