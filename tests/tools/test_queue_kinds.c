@@ -64,7 +64,7 @@ START_TEST(the_least_and_the_greatest_priority_can_be_said)
 	put_kind(&kinds[1], "2147483647", "last");
 	put_kind(&kinds[1], "-2147483647", "first");
 	ck_assert_int_eq(cli_run(&a, "queue", "ls", JOBS), 0);
-	ck_assert_int_eq(strncmp(a.out_text, "queue-0800000000", 16), 0);
+	ck_assert_int_eq(strncmp(a.out_text, "queue-0800000010", 16), 0);
 	cli_hears(&a, "\nqueue-17FFFFFFF0");
 	ck_assert_int_eq(cli_run(&a, "queue", "take", "-c2", JOBS), 0);
 	ck_assert_str_eq(a.out_text, "first\nlast\n");
