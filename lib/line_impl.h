@@ -127,7 +127,6 @@ struct ku_place {
 	bool once;     /* fail instead of waiting */
 	bool waited;   /* was not granted at first sight */
 	bool starting; /* in ku_place_take() */
-	bool granted;
 	bool lost;
 	bool revoked;	     /* somebody asked for its release */
 	enum kustos_err err; /* why it ended while starting */

@@ -237,7 +237,6 @@ void ku_place_grant(struct ku_place *place)
 		return;
 	}
 	place->state = KU_PLACE_HELD;
-	place->granted = true;
 	ku_line_count(place, -1);
 	ku_place_unwatch_ahead(place);
 	if (place->kind->revocable)

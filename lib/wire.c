@@ -233,7 +233,6 @@ static int submit(struct kustos_client *client, struct ku_request *request)
 	client->wire.sent++;
 	slot_link(handle, slot);
 	request->slot = slot;
-	request->epoch = session->epoch;
 	request->session_id = session->id;
 	request->connection = session->connection;
 	return KU_ZK_OK;

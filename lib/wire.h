@@ -44,7 +44,6 @@ struct ku_request {		   /* a field of whatever sends it */
 	int refused_rc; /* why the library refused it, until "done" is called */
 	struct ku_slot *slot; /* while sent */
 	struct ku_request *prev, *next;
-	int64_t epoch;	    /* in which it was sent */
 	int64_t session_id; /* to which it was sent */
 	int64_t connection; /* on which it was sent */
 };
