@@ -186,7 +186,6 @@ static size_t choose(struct ku_line *line, int64_t czxid,
 static bool compare(struct ku_line *line, int64_t czxid,
 	const char *const *names, int name_count)
 {
-	struct ku_crowd crowd;
 	size_t room = 1;
 
 	for (struct ku_place *p = line->first; p != NULL; p = p->next)
@@ -207,15 +206,16 @@ static bool compare(struct ku_line *line, int64_t czxid,
 	}
 	bool ours_there = line->first != NULL; /* else they meet nobody */
 	bool bare = ours_there && line->first->kind->bare;
-	ku_rank(line->rule, bare ? KUSTOS_STYLE_KAZOO : KUSTOS_STYLE_CURATOR,
-		names, name_count, standings, (int)count, &crowd);
+	int blind = ku_rank(line->rule,
+		bare ? KUSTOS_STYLE_KAZOO : KUSTOS_STYLE_CURATOR, names,
+		name_count, standings, (int)count);
 	for (size_t i = 0; i < count; i++)
 		learn(ours[i], &standings[i]);
 	free(ours);
 	free(standings);
 	line->children = name_count;
 	if (ours_there)
-		report_mixed(line, crowd.blind);
+		report_mixed(line, blind);
 	return true;
 }
 

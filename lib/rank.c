@@ -372,11 +372,12 @@ static void count_all(const struct ku_rule *rule, const char *const *names,
 	}
 }
 
-void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
+int ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
-	int standing_count, struct ku_crowd *crowd)
+	int standing_count)
 {
 	struct ku_contender one;
+	int blind = 0;
 
 	for (int i = 0; i < standing_count; i++) {
 		struct ku_standing *s = &standings[i];
@@ -384,23 +385,21 @@ void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 		s->seen = s->tied = false;
 		s->all = s->exclusive = (struct ku_nearest){ 0 };
 	}
-	*crowd = (struct ku_crowd){ 0 };
 	if (rule->counts) {
-		crowd->contenders = count;
 		count_all(rule, names, count, standings, standing_count);
-		return;
+		return 0;
 	}
 	for (int i = 0; i < count; i++) {
 		if (!ku_contender_parse(rule, names[i], &one))
 			continue;
-		crowd->contenders++;
-		crowd->blind += !ku_style_sees(one.style, ours);
+		blind += !ku_style_sees(one.style, ours);
 		place_one(standings, standing_count, names[i], &one);
 	}
 	sum_up(standings, standing_count);
 	for (int i = 0; i < standing_count; i++)
 		if (!ku_number_sound(standings[i].number))
 			standings[i].tied = true;
+	return blind;
 }
 
 enum ku_verdict ku_rank_verdict(const struct ku_standing *own)

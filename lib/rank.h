@@ -143,14 +143,10 @@ struct ku_standing {
 	struct ku_nearest all, exclusive;
 };
 
-struct ku_crowd {
-	int contenders;
-	int blind; /* those that would not wait for "ours" */
-};
-
 /* Fill in "standings" from the names of all children, in one pass and without
    sorting the names.  "standings" are sorted by number; of two with the same
-   number, the exclusive one comes before the one that shares.
+   number, the exclusive one comes before the one that shares.  Returns how many
+   of the contenders would not wait for a place of style "ours".
 
    If the rule counts all children, a place with "company" waits only if more
    than that many children are before it.  Of all the places that were granted
@@ -159,9 +155,9 @@ struct ku_crowd {
    it.  So there are never more of them than may hold.  A child that has no
    mark, or whose number tells no order, counts as before everybody; and
    everybody counts as before a place of ours with such a number. */
-void ku_rank(const struct ku_rule *rule, enum kustos_style ours,
+int ku_rank(const struct ku_rule *rule, enum kustos_style ours,
 	const char *const *names, int count, struct ku_standing *standings,
-	int standing_count, struct ku_crowd *crowd);
+	int standing_count);
 
 /* Return what ku_rank() has found out about one place. */
 enum ku_verdict ku_rank_verdict(const struct ku_standing *own);
