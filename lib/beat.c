@@ -15,41 +15,30 @@ static int64_t part_ns(const struct ku_session *session, int part)
 	return session->timeout_ms * KU_NS_PER_MS / part;
 }
 
-static void ping_send(struct kustos_client *client, struct ku_ping *ping,
+static void ping(struct kustos_client *client, struct ku_request *request,
 	enum ku_zk_kind kind, ku_request_fn *done)
 {
-	if (ping->sent)
+	if (ku_request_busy(request))
 		return;
-	ping->request.what = (struct ku_zk_request){ .kind = kind,
+	request->what = (struct ku_zk_request){ .kind = kind,
 		.path = "/",
 		.version = -1 };
-	ping->request.done = done;
-	ping->request.owner = ping;
-	ping->request.internal = true;
-	ping->sent = ku_wire_send_now(client, &ping->request);
-}
-
-static void ping_done(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
-{
-	struct ku_ping *ping = request->owner;
-
-	(void)client;
-	(void)reply;
-	ping->sent = false;
+	request->done = done;
+	request->internal = true;
+	(void)ku_wire_send_now(client, request);
 }
 
 static void heartbeat_done(struct kustos_client *client,
 	struct ku_request *request, const struct ku_zk_reply *reply)
 {
-	ping_done(client, request, reply);
+	(void)request;
 	if (reply->rc == KU_ZK_OK)
 		ku_watch_insist(client);
 }
 
 void ku_beat_now(struct kustos_client *client)
 {
-	ping_send(client, &client->session.beat.heartbeat, KU_ZK_SYNC,
+	ping(client, &client->session.beat.heartbeat, KU_ZK_SYNC,
 		heartbeat_done);
 }
 
@@ -58,7 +47,6 @@ static void greeting_done(struct kustos_client *client,
 {
 	struct ku_session *session = &client->session;
 
-	ping_done(client, request, reply);
 	if (!session->linked || request->connection != session->connection)
 		return;
 	/* A read-only or throttling server has answered without a sync: reads
@@ -74,23 +62,30 @@ static void greeting_done(struct kustos_client *client,
 
 void ku_beat_greet(struct kustos_client *client)
 {
-	ping_send(client, &client->session.beat.greeting, KU_ZK_SYNC,
-		greeting_done);
+	ping(client, &client->session.beat.greeting, KU_ZK_SYNC, greeting_done);
+}
+
+/* Nobody waits for its answer. */
+static void nudge_done(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_reply *reply)
+{
+	(void)client;
+	(void)request;
+	(void)reply;
 }
 
 void ku_beat_nudge(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
-	struct ku_ping *nudge = &session->beat.nudge;
+	struct ku_request *nudge = &session->beat.nudge;
 
 	ku_session_link_down(client);
 	if (session->handle == NULL)
 		return;
 	/* The nudge of an earlier steering may still wait in the library, whose
 	   thread only a new request wakes. */
-	ku_wire_forget(&nudge->request);
-	nudge->sent = false;
-	ping_send(client, nudge, KU_ZK_EXISTS, ping_done);
+	ku_wire_forget(nudge);
+	ping(client, nudge, KU_ZK_EXISTS, nudge_done);
 }
 
 int64_t ku_beat_silent_since(const struct kustos_client *client)
@@ -146,7 +141,7 @@ static void look(struct ku_timer *timer)
 	if (session->linked && !session->greeted)
 		ku_beat_greet(client);
 	if (session->linked && session->greeted &&
-		!session->beat.heartbeat.sent) {
+		!ku_request_busy(&session->beat.heartbeat)) {
 		if (session->lease.leader_ns + step <= now)
 			ku_beat_now(client);
 		else

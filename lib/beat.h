@@ -14,13 +14,8 @@
 #include "timer.h"
 #include "wire.h"
 
-struct ku_ping {
-	struct ku_request request;
-	bool sent;
-};
-
 struct ku_beat {
-	struct ku_ping greeting, heartbeat, nudge;
+	struct ku_request greeting, heartbeat, nudge;
 	struct ku_timer timer; /* when to look at the server and the handle */
 	int odd_polls;	       /* polls in a row that contradict the events */
 };

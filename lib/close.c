@@ -73,7 +73,8 @@ static void end_session(struct kustos_client *client)
 {
 	struct ku_session *session = &client->session;
 	bool silent = session->linked &&
-		(!ku_session_ready(client) || session->beat.heartbeat.sent);
+		(!ku_session_ready(client) ||
+			ku_request_busy(&session->beat.heartbeat));
 
 	/* A server that does not answer may not hear of the end: then the
 	   session stays for up to its timeout. */
