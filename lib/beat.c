@@ -140,8 +140,7 @@ static void look(struct ku_timer *timer)
 	int64_t next = now + step;
 	if (session->linked && !session->greeted)
 		ku_beat_greet(client);
-	if (session->linked && session->greeted &&
-		!ku_request_busy(&session->beat.heartbeat)) {
+	if (session->greeted && !ku_request_busy(&session->beat.heartbeat)) {
 		if (session->lease.leader_ns + step <= now)
 			ku_beat_now(client);
 		else

@@ -189,9 +189,8 @@ bool ku_cond_init(pthread_cond_t *cond);
 bool ku_cond_wait(struct kustos_client *client, pthread_cond_t *cond,
 	kustos_deadline deadline);
 
-/* The state has changed: tell the listeners.  "urgent": not behind callbacks
-   that are running (dispatch.h).  Locked. */
-void ku_listeners_notify(struct kustos_client *client, bool urgent);
+/* The state has changed: tell the listeners.  Locked. */
+void ku_listeners_notify(struct kustos_client *client);
 void ku_listeners_free(struct kustos_client *client);
 
 void ku_close_init(struct kustos_client *client);

@@ -86,7 +86,7 @@ static void end_session(struct kustos_client *client)
 	if (silent && session->handle != NULL)
 		(void)client->env.api->kick(session->handle->zk);
 	client->closing = KU_CLOSING;
-	ku_session_finish(client);
+	ku_session_set_state(client, KUSTOS_STATE_CLOSED);
 	ku_session_end(client, KU_ZK_CLOSING);
 	ku_witnesses_closing(client);
 	ku_timer_unset(&client->timers, &session->reopen);

@@ -84,12 +84,6 @@ static bool is_running_elsewhere(const struct kustos_listener *l)
 	return false;
 }
 
-static void unlink_listener(struct kustos_client *client,
-	struct kustos_listener *l)
-{
-	KU_LIST_REMOVE(client->listeners, l);
-}
-
 static void tell(struct kustos_client *client, struct ku_call *call)
 {
 	struct kustos_listener *l = KU_OWNER(struct kustos_listener, call,
@@ -119,8 +113,10 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 		free(l);
 }
 
-void ku_listeners_notify(struct kustos_client *client, bool urgent)
+void ku_listeners_notify(struct kustos_client *client)
 {
+	bool urgent = client->session.state == KUSTOS_STATE_LOST;
+
 	for (struct kustos_listener *l = client->listeners; l != NULL;
 		l = l->next)
 		ku_dispatch_push(client, &l->call, urgent);
@@ -165,7 +161,7 @@ void kustos_client_unlisten(struct kustos_client *client,
 		return;
 	ku_lock(client);
 	ku_enter(client);
-	unlink_listener(client, l);
+	KU_LIST_REMOVE(client->listeners, l);
 	ku_dispatch_pull(client, &l->call);
 	l->removed = true;
 	while (is_running_elsewhere(l))

@@ -403,11 +403,6 @@ void ku_observers_refused(struct kustos_client *client)
 		look(o);
 }
 
-static void unlink_observer(struct kustos_observer *o)
-{
-	KU_LIST_REMOVE(o->client->observers, o);
-}
-
 void ku_observers_free(struct kustos_client *client)
 {
 	while (client->observers != NULL) {
@@ -472,7 +467,7 @@ void kustos_observer_destroy(struct kustos_observer *o)
 	ku_lock(client);
 	ku_enter(client);
 	o->destroyed = true;
-	unlink_observer(o);
+	KU_LIST_REMOVE(client->observers, o);
 	ku_dispatch_pull(client, &o->call);
 	ku_timer_unset(&client->timers, &o->timer);
 	while (o->telling && !pthread_equal(o->teller, pthread_self())) {

@@ -130,7 +130,7 @@ void ku_session_set_state(struct kustos_client *client, enum kustos_state state)
 		kustos_state_name(from), kustos_state_name(state), session->id,
 		session->epoch, session->server);
 	pthread_cond_broadcast(&client->state_changed);
-	ku_listeners_notify(client, state == KUSTOS_STATE_LOST);
+	ku_listeners_notify(client);
 	session->rounds++;
 	enter(client, state);
 	session->rounds--;
@@ -180,8 +180,7 @@ void ku_session_answered(struct kustos_client *client, int64_t sent_ns,
 	ku_lease_answered(&session->lease, sent_ns, now, leader);
 	publish(session);
 	ku_risks_prolonged(client);
-	if (session->linked && session->greeted &&
-		session->state != KUSTOS_STATE_CONNECTED &&
+	if (session->greeted && session->state != KUSTOS_STATE_CONNECTED &&
 		ku_lease_left(&session->lease, now) > 0)
 		ku_session_set_state(client, KUSTOS_STATE_CONNECTED);
 }
@@ -432,11 +431,6 @@ void ku_session_init(struct kustos_client *client)
 	session->reopen.fn = reopen_due;
 	ku_retry_start(&session->reopen_retry, &reopening, ku_now(client));
 	ku_session_open(client);
-}
-
-void ku_session_finish(struct kustos_client *client)
-{
-	ku_session_set_state(client, KUSTOS_STATE_CLOSED);
 }
 
 void ku_session_describe(struct kustos_client *client,

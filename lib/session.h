@@ -105,9 +105,6 @@ enum kustos_state ku_session_state(struct kustos_client *client);
 void ku_session_describe(struct kustos_client *client,
 	struct kustos_session *out);
 
-/* The client is being closed: the last state. */
-void ku_session_finish(struct kustos_client *client);
-
 /* session_handle.c: open a handle.  Returns false if that is not possible, with
    the reason in "errno". */
 bool ku_session_open_handle(struct kustos_client *client,

@@ -2,18 +2,6 @@
 
 #include "client.h"
 
-static void waits_link(struct ku_wait *wait)
-{
-	struct kustos_client *client = wait->client;
-
-	KU_LIST_PUSH(client->waits, wait);
-}
-
-static void waits_unlink(struct ku_wait *wait)
-{
-	KU_LIST_REMOVE(wait->client->waits, wait);
-}
-
 void ku_waits_fail(struct kustos_client *client, enum kustos_err why)
 {
 	/* Each takes itself off. */
@@ -32,7 +20,7 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
 	if (!wait->started)
 		return; /* start() ends it */
 	if (!wait->unlisted)
-		waits_unlink(wait);
+		KU_LIST_REMOVE(client->waits, wait);
 	if (wait->waker != NULL) {
 		ku_waker_wake(client, wait->waker);
 		return;
@@ -88,7 +76,7 @@ static enum kustos_err start(struct ku_wait *wait)
 		return err;
 	wait->started = true;
 	if (!wait->unlisted)
-		waits_link(wait);
+		KU_LIST_PUSH(client->waits, wait);
 	if (wait->over) {
 		wait->over = false;
 		ku_wait_end(wait, wait->err);
