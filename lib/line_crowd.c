@@ -38,23 +38,6 @@ bool ku_line_watch_children(struct ku_line *line)
 			line->path) == KUSTOS_OK;
 }
 
-/* The event of an older watch, just before the answer, may have removed our
-   watch here, but not on the server; then add it again.  But not while another
-   caller, which knew of no other watcher, has the server's watch removed behind
-   the listing: then the line is looked at again before long. */
-void ku_line_keep_watching(struct ku_line *line)
-{
-	if (line->watch.entry == NULL &&
-		!ku_watch_is_ending(line->client, KU_ZK_WATCH_CHILDREN,
-			line->path))
-		(void)ku_line_watch_children(line);
-}
-
-void ku_line_unwatch_children(struct ku_line *line)
-{
-	ku_watch_failed(line->client, &line->watch);
-}
-
 void ku_place_wait_for_room(struct ku_place *place)
 {
 	struct ku_line *line = place->line;

@@ -350,13 +350,6 @@ static inline void ku_line_count(struct ku_place *place, int by)
    if that is not possible. */
 bool ku_line_watch_children(struct ku_line *line);
 
-/* That listing was answered: keep its watch, if it has left one on the
-   server. */
-void ku_line_keep_watching(struct ku_line *line);
-
-/* That listing failed, and has left no watch. */
-void ku_line_unwatch_children(struct ku_line *line);
-
 /* "place" waits for room in such a line. */
 void ku_place_wait_for_room(struct ku_place *place);
 

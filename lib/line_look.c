@@ -255,10 +255,10 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	bool missing = reply->rc == KU_ZK_NONODE; /* and so are all our nodes */
 	bool done = false;
 
-	if (request->what.watch && !there)
-		ku_line_unwatch_children(line);
+	if (there)
+		(void)ku_watch_keep(client, &line->watch, &request->what);
 	else if (request->what.watch)
-		ku_line_keep_watching(line);
+		ku_watch_failed(client, &line->watch);
 	if (there)
 		done = compare(line, reply->stat->czxid, reply->names,
 			reply->name_count);

@@ -96,19 +96,6 @@ static void read_own(struct ku_place *place, const struct ku_zk_reply *reply)
 	}
 }
 
-/* Has its read left a watch?  The event of an older watch, just before the
-   answer, may have removed ours here, but not on the server; then add it again.
-   But not while another caller, which knew of no other watcher, has the
-   server's watch removed behind the read. */
-static bool is_watched(struct kustos_client *client, struct ku_lookout *lookout)
-{
-	if (!lookout->request.what.watch || lookout->watch.entry != NULL)
-		return lookout->request.what.watch;
-	return !ku_watch_is_ending(client, KU_ZK_WATCH_DATA, lookout->path) &&
-		ku_watch_add(client, &lookout->watch, KU_ZK_WATCH_DATA,
-			lookout->path) == KUSTOS_OK;
-}
-
 /* The read of a lookout that is no longer wanted has ended. */
 static void end_unwanted(struct kustos_client *client,
 	struct ku_lookout *lookout, int rc)
@@ -150,7 +137,7 @@ static void seen(struct kustos_client *client, struct ku_request *request,
 		return;
 	}
 	if (reply->rc == KU_ZK_OK) {
-		if (is_watched(client, lookout))
+		if (ku_watch_keep(client, &lookout->watch, &request->what))
 			lookout->connection = request->connection;
 		else
 			ku_line_again(place->line, NO_WATCH_MS);

@@ -39,17 +39,12 @@ static void ask(struct ku_mirror *m, enum ku_zk_kind kind, bool watch)
 	ku_wire_send(m->client, &m->request);
 }
 
-static enum ku_zk_watch_kind watch_of(enum ku_zk_kind kind)
-{
-	return kind == KU_ZK_CHILDREN ? KU_ZK_WATCH_CHILDREN : KU_ZK_WATCH_DATA;
-}
-
 /* Enter the watch that a read of this kind leaves.  If it was on when the read
    was sent and is off now, the event of an older watch took it off: at the
    server it is still on. */
 static bool watch(struct ku_mirror *m, enum ku_zk_kind kind)
 {
-	enum ku_zk_watch_kind what = watch_of(kind);
+	enum ku_zk_watch_kind what = ku_zk_watch_of(kind);
 
 	if (m->watch.entry != NULL && m->watched == what)
 		return true;
@@ -148,7 +143,8 @@ static bool is_taken_off(const struct ku_mirror *m)
 	const struct ku_zk_request *read = &m->request.what;
 
 	return read->watch && m->watch.entry == NULL &&
-		ku_watch_is_ending(m->client, watch_of(read->kind), m->path);
+		ku_watch_is_ending(m->client, ku_zk_watch_of(read->kind),
+			m->path);
 }
 
 /* The node was read, or is missing; a watch tells when that changes. */

@@ -73,18 +73,15 @@ static void unset(struct ku_muster *m)
 }
 
 /* The read may have set a watch.  If its call has ended, nobody wants that
-   watch.  If an event has removed our registration since the read was sent,
-   that event was of an older watch: register again. */
+   watch. */
 static void set(struct ku_muster *m)
 {
 	const struct ku_zk_request *read = &m->sight.what;
 
 	if (m->stale)
 		ku_watch_take_back(m->client, &m->watch, read);
-	else if (read->watch && m->watch.entry == NULL &&
-		!ku_watch_is_ending(m->client, KU_ZK_WATCH_DATA, read->path))
-		(void)ku_watch_add(m->client, &m->watch, KU_ZK_WATCH_DATA,
-			read->path);
+	else
+		(void)ku_watch_keep(m->client, &m->watch, read);
 }
 
 /* Is what was seen complete and still wanted?  If not, and a call waits, look

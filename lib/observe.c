@@ -217,14 +217,10 @@ static void rest(struct kustos_observer *o)
 static void send(struct kustos_observer *o, enum ku_zk_kind kind,
 	const char *path, bool watch, ku_request_fn *done)
 {
-	enum ku_zk_watch_kind what = kind == KU_ZK_CHILDREN
-		? KU_ZK_WATCH_CHILDREN
-		: KU_ZK_WATCH_DATA;
-
 	ku_watch_remove(o->client, &o->watch);
 	if (watch)
-		watch = ku_watch_add(o->client, &o->watch, what, path) ==
-			KUSTOS_OK;
+		watch = ku_watch_add(o->client, &o->watch, ku_zk_watch_of(kind),
+				path) == KUSTOS_OK;
 	o->request.what = (struct ku_zk_request){
 		.kind = kind,
 		.path = path,

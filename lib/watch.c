@@ -169,16 +169,21 @@ void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch)
 	entry->again = ku_request_busy(&entry->unwatch);
 }
 
-void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
+bool ku_watch_keep(struct kustos_client *client, struct ku_watch *watch,
 	const struct ku_zk_request *read)
 {
-	enum ku_zk_watch_kind kind = read->kind == KU_ZK_CHILDREN
-		? KU_ZK_WATCH_CHILDREN
-		: KU_ZK_WATCH_DATA;
+	enum ku_zk_watch_kind kind = ku_zk_watch_of(read->kind);
 
 	if (read->watch && watch->entry == NULL &&
 		!ku_watch_is_ending(client, kind, read->path))
 		(void)ku_watch_add(client, watch, kind, read->path);
+	return read->watch && watch->entry != NULL;
+}
+
+void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
+	const struct ku_zk_request *read)
+{
+	(void)ku_watch_keep(client, watch, read);
 	ku_watch_remove(client, watch);
 }
 

@@ -51,9 +51,14 @@ enum kustos_err ku_watch_add(struct kustos_client *client,
    watches the node. */
 void ku_watch_remove(struct kustos_client *client, struct ku_watch *watch);
 
-/* "read" has succeeded, and nobody wants its "watch" any more: take it off.
-   The event of an older watch may have taken it off here meanwhile, but not at
-   the server. */
+/* "read" has succeeded, which may have set "watch".  If that is off, the event
+   of an older watch has taken it off here since, but not at the server: put it
+   on again.  But not while another caller, which knew of no other watcher, has
+   the server's watch removed behind the read.  Returns whether it is on. */
+bool ku_watch_keep(struct kustos_client *client, struct ku_watch *watch,
+	const struct ku_zk_request *read);
+
+/* The same, but nobody wants the watch any more: take it off. */
 void ku_watch_take_back(struct kustos_client *client, struct ku_watch *watch,
 	const struct ku_zk_request *read);
 

@@ -76,6 +76,11 @@ enum ku_zk_mode {
    leaves KU_ZK_WATCH_CHILDREN. */
 enum ku_zk_watch_kind { KU_ZK_WATCH_DATA = 2, KU_ZK_WATCH_CHILDREN = 1 };
 
+static inline enum ku_zk_watch_kind ku_zk_watch_of(enum ku_zk_kind read)
+{
+	return read == KU_ZK_CHILDREN ? KU_ZK_WATCH_CHILDREN : KU_ZK_WATCH_DATA;
+}
+
 struct ku_zk_request {
 	enum ku_zk_kind kind;
 	enum ku_zk_mode mode; /* CREATE */

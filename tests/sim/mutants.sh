@@ -784,8 +784,8 @@ mutant L05_parents_made_for_nobody lib/op_create.c \
 aim_with test_mirror
 mutant L08_watch_taken_off_behind_a_read lib/mirror.c \
 	's/m->wanted \&\& is_taken_off(m)/false/'
-mutant L08_watch_of_who_waits_taken_off_behind_a_read lib/line_watch.c \
-	's/return !ku_watch_is_ending(client, KU_ZK_WATCH_DATA, lookout->path) \&\&/return/'
+mutant L08_watch_of_who_waits_taken_off_behind_a_read lib/watch.c \
+	'/^bool ku_watch_keep/,/^}/s/!ku_watch_is_ending(.*))/true)/'
 mutant P05_watch_left_by_a_read_in_the_end lib/mirror.c \
 	'/^static void last_answer/,/^}/s/ku_watch_take_back(/(void)(/'
 aim_with test_lost
@@ -794,8 +794,8 @@ mutant seat_S06_known_node_adopted lib/op_resolve.c \
 aim_with test_pool
 mutant L08_number_not_read_again_after_a_reconnect lib/line_look.c \
 	's/place->kind->company == KU_COMPANY_UNKNOWN)$/false)/'
-mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/line_crowd.c \
-	'/^void ku_line_keep_watching/,/^}/s/line->watch.entry == NULL \&\&/line->watch.entry == NULL ||/'
+mutant L08_watch_of_the_leases_taken_off_behind_a_listing lib/watch.c \
+	'/^bool ku_watch_keep/,/^}/s/!ku_watch_is_ending(.*))/true)/'
 mutant L08_event_hides_what_the_server_is_being_told lib/watch.c \
 	's/if (event == KU_WATCH_GONE || !ku_request_busy(&entry->unwatch))/if (true)/'
 aim_with test_line_limits
