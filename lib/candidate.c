@@ -35,7 +35,8 @@ static void term_free(struct ku_candidate *c, struct ku_term *term)
 static void tell_soon(struct ku_candidate *c, bool urgent)
 {
 	if (!c->telling)
-		ku_dispatch_push(c->client, &c->call, urgent);
+		ku_dispatch_push(c->client, &c->call,
+			urgent ? KU_URGENT : KU_ORDINARY);
 }
 
 void ku_candidate_bury(struct ku_candidate *c, struct ku_term *term)

@@ -109,7 +109,7 @@ enum kustos_err ku_consumer_start(struct kustos_client *client,
 	c->call.fn = run;
 	*out = c;
 	ku_lock(client);
-	ku_dispatch_push_long(client, &c->call);
+	ku_dispatch_push(client, &c->call, KU_LENGTHY);
 	ku_unlock(client);
 	return KUSTOS_OK;
 }

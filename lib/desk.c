@@ -146,7 +146,7 @@ void ku_news_tell(struct ku_news *news, enum ku_unfit why, bool moved)
 	news->why = why;
 	news->moved = moved;
 	ku_desk_get(news->desk);
-	ku_dispatch_push(news->desk->client, &news->call, false);
+	ku_dispatch_push(news->desk->client, &news->call, KU_ORDINARY);
 }
 
 static void away(struct ku_witness *witness)

@@ -170,9 +170,8 @@ static void serve_again(struct ku_timer *timer)
 	struct kustos_client *client = KU_OWNER(struct kustos_client, dispatch,
 		d);
 
-	lane_serve_all(client, &d->ordinary);
-	lane_serve_all(client, &d->urgent);
-	lane_serve_all(client, &d->lengthy);
+	for (int i = 0; i < KU_LANES; i++)
+		lane_serve_all(client, &d->lanes[i]);
 }
 
 void ku_dispatch_beckon(struct kustos_client *client)
@@ -184,56 +183,42 @@ void ku_dispatch_beckon(struct kustos_client *client)
 }
 
 void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
-	bool urgent)
+	enum ku_lane_kind kind)
 {
 	struct ku_dispatch *d = &client->dispatch;
+	struct ku_lane *ordinary = &d->lanes[KU_ORDINARY];
+	bool threads = client->env.threads &&
+		(kind == KU_LENGTHY || d->mode == KUSTOS_DISPATCH_THREAD);
 
-	/* News of a loss does not stay queued behind ordinary calls. */
-	if (call->queued && !(urgent && lane_remove(&d->ordinary, call)))
-		return;
-	bool busy = d->ordinary.running > 0 || d->ordinary.queued > 0;
-	call->queued = true;
-	if (client->env.threads && d->mode == KUSTOS_DISPATCH_THREAD) {
-		struct ku_lane *lane = urgent && busy ? &d->urgent
-						      : &d->ordinary;
-
-		lane_append(lane, call);
-		(void)lane_serve(client, lane);
-		return;
-	}
-	if (urgent)
-		lane_prepend(&d->ordinary, call);
-	else
-		lane_append(&d->ordinary, call);
-	ku_dispatch_beckon(client);
-}
-
-void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call)
-{
-	struct ku_lane *lane = &client->dispatch.lengthy;
-
-	if (client->env.apart != NULL) {
+	if (kind == KU_LENGTHY && client->env.apart != NULL) {
 		client->env.apart(client->env.wake_arg, call);
 		return;
 	}
-	if (!client->env.threads) {
-		ku_dispatch_push(client, call, false);
+	/* News of a loss does not stay queued behind ordinary calls. */
+	if (call->queued && !(kind == KU_URGENT && lane_remove(ordinary, call)))
+		return;
+	if (kind == KU_URGENT && ordinary->running == 0 &&
+		ordinary->queued == 0)
+		kind = KU_ORDINARY;
+	call->queued = true;
+	if (threads) {
+		lane_append(&d->lanes[kind], call);
+		(void)lane_serve(client, &d->lanes[kind]);
 		return;
 	}
-	if (call->queued)
-		return;
-	call->queued = true;
-	lane_append(lane, call);
-	(void)lane_serve(client, lane);
+	if (kind == KU_URGENT)
+		lane_prepend(ordinary, call);
+	else
+		lane_append(ordinary, call);
+	ku_dispatch_beckon(client);
 }
 
 bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call)
 {
-	if (!call->queued)
-		return false;
-	return lane_remove(&client->dispatch.ordinary, call) ||
-		lane_remove(&client->dispatch.urgent, call) ||
-		lane_remove(&client->dispatch.lengthy, call);
+	for (int i = 0; call->queued && i < KU_LANES; i++)
+		if (lane_remove(&client->dispatch.lanes[i], call))
+			return true;
+	return false;
 }
 
 int ku_dispatch_run(struct kustos_client *client)
@@ -249,8 +234,8 @@ int ku_dispatch_run(struct kustos_client *client)
 	bool outer = !d->run;
 	d->run = true;
 	d->runner = pthread_self();
-	while ((call = lane_pop(&d->urgent)) != NULL ||
-		(call = lane_pop(&d->ordinary)) != NULL) {
+	while ((call = lane_pop(&d->lanes[KU_URGENT])) != NULL ||
+		(call = lane_pop(&d->lanes[KU_ORDINARY])) != NULL) {
 		call->fn(client, call);
 		ran++;
 	}
@@ -260,61 +245,28 @@ int ku_dispatch_run(struct kustos_client *client)
 	return ran;
 }
 
-static struct ku_lane_thread *take_ended(struct ku_lane *lane)
+/* Take a thread to be joined off its lane. */
+static struct ku_lane_thread *take_thread(struct ku_dispatch *d)
 {
-	for (struct ku_lane_thread **t = &lane->threads; *t != NULL;
-		t = &(*t)->next) {
-		struct ku_lane_thread *thread = *t;
+	for (int i = 0; i < KU_LANES; i++)
+		for (struct ku_lane_thread **t = &d->lanes[i].threads;
+			*t != NULL; t = &(*t)->next) {
+			struct ku_lane_thread *thread = *t;
 
-		if (thread->ended) {
+			if (!thread->ended && !d->stopping)
+				continue;
 			*t = thread->next;
 			return thread;
 		}
-	}
 	return NULL;
 }
 
 void ku_dispatch_tend(struct kustos_client *client)
 {
-	struct ku_dispatch *d = &client->dispatch;
 	struct ku_lane_thread *thread;
 
 	ku_lock(client);
-	while ((thread = take_ended(&d->ordinary)) != NULL ||
-		(thread = take_ended(&d->urgent)) != NULL ||
-		(thread = take_ended(&d->lengthy)) != NULL) {
-		ku_unlock(client);
-		pthread_join(thread->id, NULL);
-		free(thread);
-		ku_lock(client);
-	}
-	ku_unlock(client);
-}
-
-/* Find a thread to be joined.  Locked. */
-static struct ku_lane_thread *take_any(struct ku_dispatch *d)
-{
-	struct ku_lane *const lanes[] = { &d->ordinary, &d->urgent,
-		&d->lengthy };
-
-	for (int i = 0; i < 3; i++) {
-		struct ku_lane_thread *thread = lanes[i]->threads;
-
-		if (thread == NULL)
-			continue;
-		lanes[i]->threads = thread->next;
-		pthread_cond_broadcast(&lanes[i]->work);
-		return thread;
-	}
-	return NULL;
-}
-
-static void join_all(struct kustos_client *client)
-{
-	struct ku_lane_thread *thread;
-
-	ku_lock(client);
-	while ((thread = take_any(&client->dispatch)) != NULL) {
+	while ((thread = take_thread(&client->dispatch)) != NULL) {
 		ku_unlock(client);
 		pthread_join(thread->id, NULL);
 		free(thread);
@@ -331,9 +283,11 @@ void ku_dispatch_stop(struct kustos_client *client)
 
 	ku_lock(client);
 	d->stopping = true;
+	for (int i = 0; i < KU_LANES; i++)
+		pthread_cond_broadcast(&d->lanes[i].work);
 	ku_unlock(client);
 	do
-		join_all(client);
+		ku_dispatch_tend(client);
 	while (d->mode == KUSTOS_DISPATCH_THREAD &&
 		ku_dispatch_run(client) > 0); /* no thread could be started */
 }
@@ -351,21 +305,21 @@ bool ku_dispatch_inside(const struct kustos_client *client)
 	const struct ku_dispatch *d = &client->dispatch;
 	pthread_t self = pthread_self();
 
-	return (d->run && pthread_equal(d->runner, self)) ||
-		lane_has(&d->ordinary, self) || lane_has(&d->urgent, self) ||
-		lane_has(&d->lengthy, self);
+	if (d->run && pthread_equal(d->runner, self))
+		return true;
+	for (int i = 0; i < KU_LANES; i++)
+		if (lane_has(&d->lanes[i], self))
+			return true;
+	return false;
 }
 
 static bool make_conditions(struct ku_dispatch *d)
 {
-	struct ku_lane *const lanes[] = { &d->ordinary, &d->urgent,
-		&d->lengthy };
-
-	for (int i = 0; i < 3; i++) {
-		if (ku_cond_init(&lanes[i]->work))
+	for (int i = 0; i < KU_LANES; i++) {
+		if (ku_cond_init(&d->lanes[i].work))
 			continue;
 		while (i-- > 0)
-			pthread_cond_destroy(&lanes[i]->work);
+			pthread_cond_destroy(&d->lanes[i].work);
 		return false;
 	}
 	return true;
@@ -377,9 +331,9 @@ enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
 	d->mode = mode;
 	d->fd = -1;
 	d->again.fn = serve_again;
-	d->ordinary.max = 1;
-	d->urgent.max = URGENT_THREADS;
-	d->lengthy.max = INT_MAX;
+	d->lanes[KU_ORDINARY].max = 1;
+	d->lanes[KU_URGENT].max = URGENT_THREADS;
+	d->lanes[KU_LENGTHY].max = INT_MAX;
 	if (!make_conditions(d))
 		return KUSTOS_ENOMEM;
 	if (mode == KUSTOS_DISPATCH_FD) {
@@ -394,9 +348,8 @@ enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
 
 void ku_dispatch_free(struct ku_dispatch *d)
 {
-	pthread_cond_destroy(&d->ordinary.work);
-	pthread_cond_destroy(&d->urgent.work);
-	pthread_cond_destroy(&d->lengthy.work);
+	for (int i = 0; i < KU_LANES; i++)
+		pthread_cond_destroy(&d->lanes[i].work);
 	if (d->fd >= 0)
 		close(d->fd);
 }

@@ -47,11 +47,11 @@ struct ku_lane {
 	pthread_cond_t work;
 };
 
+enum ku_lane_kind { KU_ORDINARY, KU_URGENT, KU_LENGTHY, KU_LANES };
+
 struct ku_dispatch {
 	enum kustos_dispatch mode;
-	struct ku_lane ordinary;
-	struct ku_lane urgent;
-	struct ku_lane lengthy;
+	struct ku_lane lanes[KU_LANES];
 	int fd;		       /* KUSTOS_DISPATCH_FD: an eventfd; else -1 */
 	bool stopping;	       /* threads end when their lane is empty */
 	struct ku_timer again; /* try again to start a thread */
@@ -64,11 +64,7 @@ enum kustos_err ku_dispatch_init(struct ku_dispatch *d,
 
 /* Have "call" run soon.  The client is locked. */
 void ku_dispatch_push(struct kustos_client *client, struct ku_call *call,
-	bool urgent);
-
-/* Have "call" run soon, for hours if need be, on a thread that nothing else
-   waits for.  The client is locked. */
-void ku_dispatch_push_long(struct kustos_client *client, struct ku_call *call);
+	enum ku_lane_kind kind);
 
 /* Wake the thread that has to call ku_dispatch_run().  The client is locked. */
 void ku_dispatch_beckon(struct kustos_client *client);
@@ -81,7 +77,8 @@ bool ku_dispatch_pull(struct kustos_client *client, struct ku_call *call);
    not locked.  Returns how many have run. */
 int ku_dispatch_run(struct kustos_client *client);
 
-/* Join threads that have ended.  The client is not locked. */
+/* Join threads that have ended; once they are to stop, all.  The client is not
+   locked. */
 void ku_dispatch_tend(struct kustos_client *client);
 
 /* Let the threads finish what is queued, and join them.  The client is not

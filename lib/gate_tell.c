@@ -102,5 +102,5 @@ void ku_gate_tell_queued(struct ku_gate *gate, const char *path)
 	notice->gate = gate;
 	strcpy(notice->path, path);
 	gate->refs++;
-	ku_dispatch_push(gate->client, &notice->call, false);
+	ku_dispatch_push(gate->client, &notice->call, KU_ORDINARY);
 }

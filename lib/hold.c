@@ -111,7 +111,8 @@ static void run_notice(struct kustos_client *client, struct ku_call *call)
 		return;
 	}
 	if (notice->again && notice->fn != NULL)
-		ku_dispatch_push(client, &notice->call, notice != &hold->asked);
+		ku_dispatch_push(client, &notice->call,
+			notice == &hold->asked ? KU_ORDINARY : KU_URGENT);
 	notice->again = false;
 	pthread_cond_broadcast(&client->state_changed);
 }
@@ -120,7 +121,7 @@ static void warn(struct ku_risk *risk)
 {
 	struct kustos_hold *hold = KU_OWNER(struct kustos_hold, risk, risk);
 
-	ku_dispatch_push(hold->client, &hold->at_risk.call, true);
+	ku_dispatch_push(hold->client, &hold->at_risk.call, KU_URGENT);
 }
 
 static void init_notice(struct kustos_hold *hold, struct notice *notice)
@@ -177,7 +178,7 @@ void ku_hold_lose(struct kustos_hold *hold)
 	hold->lost = true;
 	ku_risk_stop(&hold->risk);
 	if (hold->on_lost.fn != NULL)
-		ku_dispatch_push(hold->client, &hold->on_lost.call, true);
+		ku_dispatch_push(hold->client, &hold->on_lost.call, KU_URGENT);
 	if (hold->within != NULL)
 		ku_hold_lose(hold->within->whole);
 }
@@ -208,7 +209,7 @@ void ku_hold_ask(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
 		return;
 	hold->asked.fn = fn;
 	hold->asked.arg = arg;
-	ku_dispatch_push(hold->client, &hold->asked.call, false);
+	ku_dispatch_push(hold->client, &hold->asked.call, KU_ORDINARY);
 }
 
 enum kustos_hold_state ku_hold_state(struct kustos_hold *hold)
@@ -281,7 +282,7 @@ enum kustos_err kustos_hold_on_lost(struct kustos_hold *hold,
 		hold->on_lost.arg = arg;
 		if (fn != NULL && ku_hold_state(hold) == KUSTOS_HOLD_LOST)
 			ku_dispatch_push(hold->client, &hold->on_lost.call,
-				true);
+				KU_URGENT);
 	}
 	ku_unlock(hold->client);
 	return KUSTOS_OK;

@@ -70,7 +70,7 @@ static void gained(void *arg, struct kustos_hold *hold)
 		l->cancel = cancel;
 		l->lost = l->returned = false;
 		if (!l->running)
-			ku_dispatch_push_long(l->client, &l->call);
+			ku_dispatch_push(l->client, &l->call, KU_LENGTHY);
 	}
 	ku_unlock(l->client);
 	if (begins)

@@ -103,7 +103,9 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 	if (!l->removed) {
 		if (has_news(client, l))
 			ku_dispatch_push(client, &l->call,
-				l->told_loss < client->session.lost_epoch);
+				l->told_loss < client->session.lost_epoch
+					? KU_URGENT
+					: KU_ORDINARY);
 		return;
 	}
 	/* The thread that removed it waits, or has left it to the last runner
@@ -115,11 +117,12 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 
 void ku_listeners_notify(struct kustos_client *client)
 {
-	bool urgent = client->session.state == KUSTOS_STATE_LOST;
+	bool lost = client->session.state == KUSTOS_STATE_LOST;
 
 	for (struct kustos_listener *l = client->listeners; l != NULL;
 		l = l->next)
-		ku_dispatch_push(client, &l->call, urgent);
+		ku_dispatch_push(client, &l->call,
+			lost ? KU_URGENT : KU_ORDINARY);
 }
 
 void ku_listeners_free(struct kustos_client *client)
@@ -149,7 +152,7 @@ enum kustos_err kustos_client_listen(struct kustos_client *client,
 	ku_lock(client);
 	l->told_loss = client->session.lost_epoch;
 	KU_LIST_PUSH(client->listeners, l);
-	ku_dispatch_push(client, &l->call, false);
+	ku_dispatch_push(client, &l->call, KU_ORDINARY);
 	ku_unlock(client);
 	return KUSTOS_OK;
 }

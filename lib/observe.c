@@ -118,7 +118,7 @@ static void see(struct kustos_observer *o, struct view *view)
 	if (known)
 		view_free(view);
 	else
-		ku_dispatch_push(o->client, &o->call, false);
+		ku_dispatch_push(o->client, &o->call, KU_ORDINARY);
 }
 
 static void see_nobody(struct kustos_observer *o, enum kustos_err err)

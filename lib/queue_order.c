@@ -193,7 +193,7 @@ bool ku_take_pass_over(struct ku_queue *q, const char *name,
 
 	if (news != NULL && what == KU_UNFIT_NEW) {
 		ku_queue_get(q);
-		ku_dispatch_push(q->client, &news->call, false);
+		ku_dispatch_push(q->client, &news->call, KU_ORDINARY);
 	} else {
 		free(news);
 	}

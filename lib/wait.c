@@ -27,7 +27,7 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
 	}
 	ku_timer_unset(&client->timers, &wait->deadline);
 	ku_timers_release(&client->timers, 1);
-	ku_dispatch_push(client, &wait->call, false);
+	ku_dispatch_push(client, &wait->call, KU_ORDINARY);
 }
 
 static void cancel_fired(struct ku_cancel_link *link)

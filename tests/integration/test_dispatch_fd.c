@@ -248,8 +248,8 @@ START_TEST(L10_news_of_a_loss_is_told_first)
 
 	turn = 0;
 	ku_lock(client);
-	ku_dispatch_push(client, &call, false);
-	ku_dispatch_push(client, &news, true);
+	ku_dispatch_push(client, &call, KU_ORDINARY);
+	ku_dispatch_push(client, &news, KU_URGENT);
 	ku_unlock(client);
 	dispatch_next();
 	ck_assert_int_eq(turns[1], 1);
@@ -287,7 +287,7 @@ START_TEST(a_close_on_a_thread_apart_is_ended_by_the_last_dispatch)
 	while (readable(0))
 		kustos_client_dispatch(client);
 	ku_lock(client);
-	ku_dispatch_push_long(client, &call);
+	ku_dispatch_push(client, &call, KU_LENGTHY);
 	ku_unlock(client);
 	dispatch_next();
 	client = NULL;

@@ -23,7 +23,7 @@ static void run_errand(struct kustos_client *c, struct ku_call *call)
 static int idle_threads(struct kustos_client *c)
 {
 	ku_lock(c);
-	int idle = (int)c->dispatch.lengthy.idle;
+	int idle = (int)c->dispatch.lanes[KU_LENGTHY].idle;
 	ku_unlock(c);
 	return idle;
 }
@@ -41,12 +41,12 @@ START_TEST(L10_what_takes_long_does_not_wait_for_a_thread_that_another_got)
 	};
 
 	ku_lock(c);
-	ku_dispatch_push_long(c, &errands[0].call);
+	ku_dispatch_push(c, &errands[0].call, KU_LENGTHY);
 	ku_unlock(c);
 	test_eventually(idle_threads(c) == 1, 1000);
 	ku_lock(c);
-	ku_dispatch_push_long(c, &errands[1].call);
-	ku_dispatch_push_long(c, &errands[2].call);
+	ku_dispatch_push(c, &errands[1].call, KU_LENGTHY);
+	ku_dispatch_push(c, &errands[2].call, KU_LENGTHY);
 	ku_unlock(c);
 	test_eventually(flag(&g.entered) == 2, 1000);
 	ck_assert_int_eq(flag(&before.left), 1);
@@ -68,12 +68,12 @@ START_TEST(L10_what_comes_as_the_last_thread_ends_is_run)
 	};
 
 	ku_lock(c);
-	ku_dispatch_push_long(c, &errands[0].call);
+	ku_dispatch_push(c, &errands[0].call, KU_LENGTHY);
 	ku_unlock(c);
 	test_eventually(idle_threads(c) == 1, 1000);
 	ku_lock(c);
-	test_never(c->dispatch.lengthy.running > 0, 1100);
-	ku_dispatch_push_long(c, &errands[1].call);
+	test_never(c->dispatch.lanes[KU_LENGTHY].running > 0, 1100);
+	ku_dispatch_push(c, &errands[1].call, KU_LENGTHY);
 	ku_unlock(c);
 	test_eventually(flag(&gates[1].left) == 1, 1000);
 	client_close(c);
@@ -91,8 +91,8 @@ START_TEST(L10_news_of_a_loss_does_not_stay_behind_what_has_not_begun)
 	};
 
 	ku_lock(c);
-	ku_dispatch_push(c, &errands[0].call, false);
-	ku_dispatch_push(c, &errands[1].call, true);
+	ku_dispatch_push(c, &errands[0].call, KU_ORDINARY);
+	ku_dispatch_push(c, &errands[1].call, KU_URGENT);
 	ku_unlock(c);
 	test_eventually(flag(&news.left) == 1, 1000);
 	ck_assert_int_eq(flag(&slow.left), 0);

@@ -111,7 +111,7 @@ static void be_destroyed(void *arg, enum kustos_err err,
 	ku_lock(lone.client);
 	ck_assert_int_eq(lone.client->callers, 1); /* it still waits */
 	ku_session_event(lone.client, KU_ZK_STATE_AUTH_FAILED);
-	ck_assert_int_eq(lone.client->dispatch.ordinary.queued, 0);
+	ck_assert_int_eq(lone.client->dispatch.lanes[KU_ORDINARY].queued, 0);
 	ku_unlock(lone.client);
 	told++;
 }
