@@ -2,7 +2,6 @@
 
 #include "gate_impl.h"
 #include "line_impl.h"
-#include "recipe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@ enum kustos_err ku_gate_create(struct kustos_client *client, const char *path,
 	gate->kind.leaf = wish->leaf;
 	gate->kind.revocable = wish->on_revoke != NULL;
 	gate->local_handoffs = wish->local_handoffs;
+	gate->unlock_waits = wish->unlock_waits;
 	gate->on_revoke = wish->on_revoke;
 	gate->on_revoke_arg = wish->on_revoke_arg;
 	gate->on_queued = wish->on_queued;
@@ -57,7 +57,7 @@ void ku_gate_destroy(struct ku_gate *gate)
 {
 	struct ku_lock *lock;
 
-	if (gate == NULL)
+	if (ku_gate_check(gate) != KUSTOS_OK)
 		return;
 	struct kustos_client *client = gate->client;
 	ku_lock(client);
@@ -98,17 +98,23 @@ enum kustos_err ku_gate_acquire(struct ku_gate *gate,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
 	struct ku_guest guest = { .gate = gate, .writer = writer };
+	enum kustos_err err = out != NULL ? ku_gate_check(gate) : KUSTOS_EINVAL;
 
-	return ku_hold_wait_block(&guest.want, gate->client, &guest_calls,
-		deadline, cancel, out);
+	return err != KUSTOS_OK ? err
+				: ku_hold_wait_block(&guest.want, gate->client,
+					  &guest_calls, deadline, cancel, out);
 }
 
 enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
 {
-	struct ku_guest *guest = calloc(1, sizeof(*guest));
+	enum kustos_err err = granted != NULL ? ku_gate_check(gate)
+					      : KUSTOS_EINVAL;
 
+	if (err != KUSTOS_OK)
+		return err;
+	struct ku_guest *guest = calloc(1, sizeof(*guest));
 	if (guest == NULL)
 		return KUSTOS_ENOMEM;
 	guest->gate = gate;
@@ -121,6 +127,8 @@ enum kustos_err ku_gate_acquire_async(struct ku_gate *gate,
 
 bool ku_gate_mixed(struct ku_gate *gate)
 {
+	if (ku_gate_check(gate) != KUSTOS_OK)
+		return false;
 	ku_lock(gate->client);
 	bool mixed = ku_line_mixed(gate->line);
 	ku_unlock(gate->client);

@@ -10,7 +10,9 @@
  * With local hand-overs a gate has at most one turn that is not lost, and the
  * longest waiter gets it; without, each waiter has its own turn.
  *
- * Nothing here is called with the client locked, unless it says so.
+ * Nothing here is called with the client locked.  A program's calls are passed on
+ * as they are: these functions return KUSTOS_EINVAL if "gate" is NULL or nothing
+ * takes the result, and KUSTOS_EFORKED in a fork of the client's process.
  */
 #ifndef KU_GATE_H
 #define KU_GATE_H
@@ -33,6 +35,7 @@ struct ku_gate_wish {
 	bool bare;
 	bool shares;
 	int local_handoffs;
+	bool unlock_waits; /* ku_gate_unlock() waits until the node is gone */
 
 	struct ku_payload_wish payload;
 
@@ -46,7 +49,7 @@ struct ku_gate_wish {
 KU_SERVICE enum kustos_err ku_gate_create(struct kustos_client *client,
 	const char *path, const struct ku_gate_wish *wish,
 	struct ku_gate **out);
-KU_SERVICE void ku_gate_destroy(struct ku_gate *gate); /* NULL is allowed */
+KU_SERVICE void ku_gate_destroy(struct ku_gate *gate);
 
 /* Wait for a hold: at the end of the line if "writer" is NULL; else beside
    "writer", which is the hold of another gate of the same line. */
@@ -66,10 +69,10 @@ KU_SERVICE enum kustos_err ku_gate_lock(struct ku_gate *gate,
 	struct kustos_hold *writer, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Undo one lock of this thread.  "waits": if that was the last, and was not
-   lost, return only when its node is gone; or cannot be deleted, or serves
-   another by now, or the client is closed. */
-KU_SERVICE enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits);
+/* Undo one lock of this thread.  If the wish was to wait, and that was the last
+   lock, and was not lost, return only when its node is gone; or cannot be
+   deleted, or serves another by now, or the client is closed. */
+KU_SERVICE enum kustos_err ku_gate_unlock(struct ku_gate *gate);
 
 /* Return the hold of this thread's lock, or NULL. */
 KU_SERVICE struct kustos_hold *ku_gate_hold(struct ku_gate *gate);

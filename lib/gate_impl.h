@@ -6,6 +6,7 @@
 
 #include "client.h"
 #include "gate.h"
+#include "recipe.h"
 
 #include <stdatomic.h>
 
@@ -57,6 +58,7 @@ struct ku_gate {
 	kustos_queued_fn *on_queued;
 	void *on_queued_arg;
 	int local_handoffs;
+	bool unlock_waits;
 
 	/* Guarded by the client's lock. */
 	int refs; /* of the program, guests, turns, and callbacks to come */
@@ -66,6 +68,12 @@ struct ku_gate {
 	struct ku_turn *turn;		 /* shared, unless each guest has one */
 	_Atomic(struct ku_lock *) locks; /* read by anybody */
 };
+
+/* May the program use it? */
+static inline enum kustos_err ku_gate_check(const struct ku_gate *gate)
+{
+	return gate != NULL ? ku_recipe_check(gate->client) : KUSTOS_EINVAL;
+}
 
 /* Begin to wait, and give the wait up.  Locked. */
 enum kustos_err ku_gate_enter(struct ku_guest *guest);

@@ -1,7 +1,6 @@
 /* gate_lock.c - locks that belong to threads, and nest. */
 
 #include "gate_impl.h"
-#include "recipe.h"
 
 #include <stdlib.h>
 
@@ -92,9 +91,9 @@ enum kustos_err ku_gate_lock(struct ku_gate *gate, struct kustos_hold *writer,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
 	struct kustos_hold *hold;
-	enum kustos_err err;
+	enum kustos_err err = ku_gate_check(gate);
 
-	if (relock(gate, &err))
+	if (err != KUSTOS_OK || relock(gate, &err))
 		return err;
 	struct ku_lock *fresh = calloc(1, sizeof(*fresh));
 	if (fresh == NULL)
@@ -139,32 +138,35 @@ static enum kustos_err release_and_wait(struct kustos_client *client,
 }
 
 /* Give the hold back; its record may be another thread's at once. */
-static enum kustos_err leave(struct ku_gate *gate, struct ku_lock *lock,
-	bool waits)
+static enum kustos_err leave(struct ku_gate *gate, struct ku_lock *lock)
 {
 	struct kustos_hold *hold = lock->hold;
 
 	set_depth(lock, 0);
-	return waits ? release_and_wait(gate->client, hold)
-		     : ku_hold_release(hold);
+	return gate->unlock_waits ? release_and_wait(gate->client, hold)
+				  : ku_hold_release(hold);
 }
 
-enum kustos_err ku_gate_unlock(struct ku_gate *gate, bool waits)
+enum kustos_err ku_gate_unlock(struct ku_gate *gate)
 {
-	struct ku_lock *lock = own_lock(gate);
+	enum kustos_err err = ku_gate_check(gate);
 
+	if (err != KUSTOS_OK)
+		return err;
+	struct ku_lock *lock = own_lock(gate);
 	if (lock == NULL)
 		return KUSTOS_ENOTHELD;
 	int depth = depth_of(lock);
 	if (depth == 1)
-		return leave(gate, lock, waits);
+		return leave(gate, lock);
 	set_depth(lock, depth - 1);
 	return ku_hold_is_lost(lock->hold) ? KUSTOS_ELOST : KUSTOS_OK;
 }
 
 struct kustos_hold *ku_gate_hold(struct ku_gate *gate)
 {
-	struct ku_lock *lock = own_lock(gate);
+	struct ku_lock *lock = ku_gate_check(gate) == KUSTOS_OK ? own_lock(gate)
+								: NULL;
 
 	return lock != NULL ? lock->hold : NULL;
 }

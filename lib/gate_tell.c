@@ -2,7 +2,6 @@
    waits, and that somebody asks for its release. */
 
 #include "gate_impl.h"
-#include "recipe.h"
 
 #include <stdlib.h>
 #include <string.h>

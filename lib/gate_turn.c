@@ -1,7 +1,6 @@
 /* gate_turn.c - take places, and give them to those who wait. */
 
 #include "gate_impl.h"
-#include "recipe.h"
 
 #include <stdlib.h>
 

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 
 struct kustos_mutex {
-	struct kustos_client *client;
 	struct ku_gate *gate;
-	bool unlock_waits;
 };
+
+static struct ku_gate *gate_of(const struct kustos_mutex *mutex)
+{
+	return mutex != NULL ? mutex->gate : NULL;
+}
 
 static bool read_options(const struct kustos_mutex_options *from,
 	struct kustos_mutex_options *to)
@@ -44,6 +47,7 @@ enum kustos_err kustos_mutex_create(struct kustos_client *client,
 		.leaf = kazoo ? "__lock__" : "lock-",
 		.bare = kazoo,
 		.local_handoffs = o.local_handoffs,
+		.unlock_waits = o.unlock_waits != 0,
 		.payload.record = o.holder_record != 0,
 		.payload.reason = o.reason,
 		.payload.data = o.data,
@@ -57,8 +61,6 @@ enum kustos_err kustos_mutex_create(struct kustos_client *client,
 	struct kustos_mutex *mutex = calloc(1, sizeof(*mutex));
 	if (mutex == NULL)
 		return KUSTOS_ENOMEM;
-	mutex->client = client;
-	mutex->unlock_waits = o.unlock_waits != 0;
 	err = ku_gate_create(client, path, &wish, &mutex->gate);
 	if (err == KUSTOS_OK)
 		*out = mutex;
@@ -67,14 +69,9 @@ enum kustos_err kustos_mutex_create(struct kustos_client *client,
 	return err;
 }
 
-static enum kustos_err check(const struct kustos_mutex *mutex)
-{
-	return mutex != NULL ? ku_recipe_check(mutex->client) : KUSTOS_EINVAL;
-}
-
 void kustos_mutex_destroy(struct kustos_mutex *mutex)
 {
-	if (check(mutex) != KUSTOS_OK)
+	if (mutex == NULL)
 		return;
 	ku_gate_destroy(mutex->gate);
 	free(mutex);
@@ -84,59 +81,44 @@ enum kustos_err kustos_mutex_acquire(struct kustos_mutex *mutex,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out)
 {
-	enum kustos_err err = out != NULL ? check(mutex) : KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK
-		? err
-		: ku_gate_acquire(mutex->gate, NULL, deadline, cancel, out);
+	return ku_gate_acquire(gate_of(mutex), NULL, deadline, cancel, out);
 }
 
 enum kustos_err kustos_mutex_acquire_async(struct kustos_mutex *mutex,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_granted_fn *granted, void *arg)
 {
-	enum kustos_err err = granted != NULL ? check(mutex) : KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK ? err
-				: ku_gate_acquire_async(mutex->gate, NULL,
-					  deadline, cancel, granted, arg);
+	return ku_gate_acquire_async(gate_of(mutex), NULL, deadline, cancel,
+		granted, arg);
 }
 
 enum kustos_err kustos_mutex_lock(struct kustos_mutex *mutex,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	enum kustos_err err = check(mutex);
-
-	return err != KUSTOS_OK
-		? err
-		: ku_gate_lock(mutex->gate, NULL, deadline, cancel);
+	return ku_gate_lock(gate_of(mutex), NULL, deadline, cancel);
 }
 
 enum kustos_err kustos_mutex_unlock(struct kustos_mutex *mutex)
 {
-	enum kustos_err err = check(mutex);
-
-	return err != KUSTOS_OK
-		? err
-		: ku_gate_unlock(mutex->gate, mutex->unlock_waits);
+	return ku_gate_unlock(gate_of(mutex));
 }
 
 struct kustos_hold *kustos_mutex_hold(struct kustos_mutex *mutex)
 {
-	return check(mutex) == KUSTOS_OK ? ku_gate_hold(mutex->gate) : NULL;
+	return ku_gate_hold(gate_of(mutex));
 }
 
 int64_t kustos_mutex_token(struct kustos_mutex *mutex)
 {
-	return check(mutex) == KUSTOS_OK ? ku_gate_token(mutex->gate) : 0;
+	return ku_gate_token(gate_of(mutex));
 }
 
 int kustos_mutex_mixed(struct kustos_mutex *mutex)
 {
-	return check(mutex) == KUSTOS_OK && ku_gate_mixed(mutex->gate);
+	return ku_gate_mixed(gate_of(mutex));
 }
 
 struct kustos_lockable kustos_mutex_lockable(struct kustos_mutex *mutex)
 {
-	return ku_gate_lockable(mutex != NULL ? mutex->gate : NULL);
+	return ku_gate_lockable(gate_of(mutex));
 }

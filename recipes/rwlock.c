@@ -9,10 +9,16 @@
 #include <stdlib.h>
 
 struct kustos_rwlock {
-	struct kustos_client *client;
 	struct ku_gate *gates[2]; /* by enum kustos_side */
-	bool unlock_waits;
 };
+
+static struct ku_gate *gate_of(const struct kustos_rwlock *rw,
+	enum kustos_side side)
+{
+	bool valid = side == KUSTOS_READ || side == KUSTOS_WRITE;
+
+	return rw != NULL && valid ? rw->gates[side] : NULL;
+}
 
 static bool read_options(const struct kustos_rwlock_options *from,
 	struct kustos_rwlock_options *to)
@@ -25,7 +31,8 @@ static bool read_options(const struct kustos_rwlock_options *from,
 		ku_recipe_storable(to->data, to->data_len);
 }
 
-static enum kustos_err make_gate(struct kustos_rwlock *rw, const char *path,
+static enum kustos_err make_gate(struct kustos_rwlock *rw,
+	struct kustos_client *client, const char *path,
 	const struct kustos_rwlock_options *o, enum kustos_side side)
 {
 	static const char *const leaves[2][2] = {
@@ -39,6 +46,7 @@ static enum kustos_err make_gate(struct kustos_rwlock *rw, const char *path,
 		.bare = o->dialect == KUSTOS_DIALECT_KAZOO,
 		.shares = side == KUSTOS_READ,
 		.local_handoffs = side == KUSTOS_READ ? 0 : o->local_handoffs,
+		.unlock_waits = o->unlock_waits != 0,
 		.payload.record = o->holder_record != 0,
 		.payload.reason = o->reason,
 		.payload.data = o->data,
@@ -50,7 +58,7 @@ static enum kustos_err make_gate(struct kustos_rwlock *rw, const char *path,
 		.on_queued_arg = o->on_queued_arg,
 	};
 
-	return ku_gate_create(rw->client, path, &wish, &rw->gates[side]);
+	return ku_gate_create(client, path, &wish, &rw->gates[side]);
 }
 
 enum kustos_err kustos_rwlock_create(struct kustos_client *client,
@@ -67,11 +75,9 @@ enum kustos_err kustos_rwlock_create(struct kustos_client *client,
 	struct kustos_rwlock *rw = calloc(1, sizeof(*rw));
 	if (rw == NULL)
 		return KUSTOS_ENOMEM;
-	rw->client = client;
-	rw->unlock_waits = o.unlock_waits != 0;
-	err = make_gate(rw, path, &o, KUSTOS_READ);
+	err = make_gate(rw, client, path, &o, KUSTOS_READ);
 	if (err == KUSTOS_OK)
-		err = make_gate(rw, path, &o, KUSTOS_WRITE);
+		err = make_gate(rw, client, path, &o, KUSTOS_WRITE);
 	if (err == KUSTOS_OK)
 		*out = rw;
 	else
@@ -79,17 +85,9 @@ enum kustos_err kustos_rwlock_create(struct kustos_client *client,
 	return err;
 }
 
-static enum kustos_err check(const struct kustos_rwlock *rw,
-	enum kustos_side side)
-{
-	if (rw == NULL || (side != KUSTOS_READ && side != KUSTOS_WRITE))
-		return KUSTOS_EINVAL;
-	return ku_recipe_check(rw->client);
-}
-
 void kustos_rwlock_destroy(struct kustos_rwlock *rw)
 {
-	if (check(rw, KUSTOS_READ) != KUSTOS_OK)
+	if (rw == NULL)
 		return;
 	ku_gate_destroy(rw->gates[KUSTOS_READ]);
 	ku_gate_destroy(rw->gates[KUSTOS_WRITE]);
@@ -100,98 +98,74 @@ enum kustos_err kustos_rwlock_acquire(struct kustos_rwlock *rw,
 	enum kustos_side side, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
-	enum kustos_err err = out != NULL ? check(rw, side) : KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK
-		? err
-		: ku_gate_acquire(rw->gates[side], NULL, deadline, cancel, out);
+	return ku_gate_acquire(gate_of(rw, side), NULL, deadline, cancel, out);
 }
 
 enum kustos_err kustos_rwlock_acquire_async(struct kustos_rwlock *rw,
 	enum kustos_side side, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
 {
-	enum kustos_err err = granted != NULL ? check(rw, side) : KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK ? err
-				: ku_gate_acquire_async(rw->gates[side], NULL,
-					  deadline, cancel, granted, arg);
+	return ku_gate_acquire_async(gate_of(rw, side), NULL, deadline, cancel,
+		granted, arg);
 }
 
 enum kustos_err kustos_rwlock_downgrade(struct kustos_rwlock *rw,
 	struct kustos_hold *hold, kustos_deadline deadline,
 	struct kustos_cancel *cancel, struct kustos_hold **out)
 {
-	enum kustos_err err = hold != NULL && out != NULL
-		? check(rw, KUSTOS_READ)
-		: KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK ? err
-				: ku_gate_acquire(rw->gates[KUSTOS_READ], hold,
-					  deadline, cancel, out);
+	if (hold == NULL)
+		return KUSTOS_EINVAL;
+	return ku_gate_acquire(gate_of(rw, KUSTOS_READ), hold, deadline, cancel,
+		out);
 }
 
 enum kustos_err kustos_rwlock_downgrade_async(struct kustos_rwlock *rw,
 	struct kustos_hold *hold, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_granted_fn *granted, void *arg)
 {
-	enum kustos_err err = hold != NULL && granted != NULL
-		? check(rw, KUSTOS_READ)
-		: KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK ? err
-				: ku_gate_acquire_async(rw->gates[KUSTOS_READ],
-					  hold, deadline, cancel, granted, arg);
+	if (hold == NULL)
+		return KUSTOS_EINVAL;
+	return ku_gate_acquire_async(gate_of(rw, KUSTOS_READ), hold, deadline,
+		cancel, granted, arg);
 }
 
 enum kustos_err kustos_rwlock_lock(struct kustos_rwlock *rw,
 	enum kustos_side side, kustos_deadline deadline,
 	struct kustos_cancel *cancel)
 {
-	enum kustos_err err = check(rw, side);
+	struct kustos_hold *writer = ku_gate_hold(gate_of(rw, KUSTOS_WRITE));
 
-	if (err != KUSTOS_OK)
-		return err;
-	struct kustos_hold *writer = ku_gate_hold(rw->gates[KUSTOS_WRITE]);
 	if (side == KUSTOS_WRITE && writer == NULL &&
-		ku_gate_hold(rw->gates[KUSTOS_READ]) != NULL)
+		ku_gate_hold(gate_of(rw, KUSTOS_READ)) != NULL)
 		return KUSTOS_EDEADLK;
-	return ku_gate_lock(rw->gates[side],
+	return ku_gate_lock(gate_of(rw, side),
 		side == KUSTOS_READ ? writer : NULL, deadline, cancel);
 }
 
 enum kustos_err kustos_rwlock_unlock(struct kustos_rwlock *rw,
 	enum kustos_side side)
 {
-	enum kustos_err err = check(rw, side);
-
-	return err != KUSTOS_OK
-		? err
-		: ku_gate_unlock(rw->gates[side], rw->unlock_waits);
+	return ku_gate_unlock(gate_of(rw, side));
 }
 
 struct kustos_hold *kustos_rwlock_hold(struct kustos_rwlock *rw,
 	enum kustos_side side)
 {
-	return check(rw, side) == KUSTOS_OK ? ku_gate_hold(rw->gates[side])
-					    : NULL;
+	return ku_gate_hold(gate_of(rw, side));
 }
 
 int64_t kustos_rwlock_token(struct kustos_rwlock *rw, enum kustos_side side)
 {
-	return check(rw, side) == KUSTOS_OK ? ku_gate_token(rw->gates[side])
-					    : 0;
+	return ku_gate_token(gate_of(rw, side));
 }
 
 int kustos_rwlock_mixed(struct kustos_rwlock *rw)
 {
-	return check(rw, KUSTOS_READ) == KUSTOS_OK &&
-		ku_gate_mixed(rw->gates[KUSTOS_READ]);
+	return ku_gate_mixed(gate_of(rw, KUSTOS_READ));
 }
 
 struct kustos_lockable kustos_rwlock_lockable(struct kustos_rwlock *rw,
 	enum kustos_side side)
 {
-	return ku_gate_lockable(
-		check(rw, side) != KUSTOS_EINVAL ? rw->gates[side] : NULL);
+	return ku_gate_lockable(gate_of(rw, side));
 }

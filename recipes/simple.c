@@ -9,10 +9,13 @@
 #include <stdlib.h>
 
 struct kustos_simple {
-	struct kustos_client *client;
 	struct ku_gate *gate;
-	bool unlock_waits;
 };
+
+static struct ku_gate *gate_of(const struct kustos_simple *lock)
+{
+	return lock != NULL ? lock->gate : NULL;
+}
 
 static bool read_options(const struct kustos_simple_options *from,
 	struct kustos_simple_options *to)
@@ -39,6 +42,7 @@ enum kustos_err kustos_simple_create(struct kustos_client *client,
 	struct ku_gate_wish wish = {
 		.rule = &ku_rule_seat,
 		.local_handoffs = o.local_handoffs,
+		.unlock_waits = o.unlock_waits != 0,
 		.payload.record = o.holder_record != 0,
 		.payload.reason = o.reason,
 		.payload.data = o.data,
@@ -47,8 +51,6 @@ enum kustos_err kustos_simple_create(struct kustos_client *client,
 	struct kustos_simple *lock = calloc(1, sizeof(*lock));
 	if (lock == NULL)
 		return KUSTOS_ENOMEM;
-	lock->client = client;
-	lock->unlock_waits = o.unlock_waits != 0;
 	err = ku_gate_create(client, path, &wish, &lock->gate);
 	if (err == KUSTOS_OK)
 		*out = lock;
@@ -57,14 +59,9 @@ enum kustos_err kustos_simple_create(struct kustos_client *client,
 	return err;
 }
 
-static enum kustos_err check(const struct kustos_simple *lock)
-{
-	return lock != NULL ? ku_recipe_check(lock->client) : KUSTOS_EINVAL;
-}
-
 void kustos_simple_destroy(struct kustos_simple *lock)
 {
-	if (check(lock) != KUSTOS_OK)
+	if (lock == NULL)
 		return;
 	ku_gate_destroy(lock->gate);
 	free(lock);
@@ -74,54 +71,39 @@ enum kustos_err kustos_simple_acquire(struct kustos_simple *lock,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out)
 {
-	enum kustos_err err = out != NULL ? check(lock) : KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK
-		? err
-		: ku_gate_acquire(lock->gate, NULL, deadline, cancel, out);
+	return ku_gate_acquire(gate_of(lock), NULL, deadline, cancel, out);
 }
 
 enum kustos_err kustos_simple_acquire_async(struct kustos_simple *lock,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_granted_fn *granted, void *arg)
 {
-	enum kustos_err err = granted != NULL ? check(lock) : KUSTOS_EINVAL;
-
-	return err != KUSTOS_OK ? err
-				: ku_gate_acquire_async(lock->gate, NULL,
-					  deadline, cancel, granted, arg);
+	return ku_gate_acquire_async(gate_of(lock), NULL, deadline, cancel,
+		granted, arg);
 }
 
 enum kustos_err kustos_simple_lock(struct kustos_simple *lock,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	enum kustos_err err = check(lock);
-
-	return err != KUSTOS_OK
-		? err
-		: ku_gate_lock(lock->gate, NULL, deadline, cancel);
+	return ku_gate_lock(gate_of(lock), NULL, deadline, cancel);
 }
 
 enum kustos_err kustos_simple_unlock(struct kustos_simple *lock)
 {
-	enum kustos_err err = check(lock);
-
-	return err != KUSTOS_OK
-		? err
-		: ku_gate_unlock(lock->gate, lock->unlock_waits);
+	return ku_gate_unlock(gate_of(lock));
 }
 
 struct kustos_hold *kustos_simple_hold(struct kustos_simple *lock)
 {
-	return check(lock) == KUSTOS_OK ? ku_gate_hold(lock->gate) : NULL;
+	return ku_gate_hold(gate_of(lock));
 }
 
 int64_t kustos_simple_token(struct kustos_simple *lock)
 {
-	return check(lock) == KUSTOS_OK ? ku_gate_token(lock->gate) : 0;
+	return ku_gate_token(gate_of(lock));
 }
 
 struct kustos_lockable kustos_simple_lockable(struct kustos_simple *lock)
 {
-	return ku_gate_lockable(lock != NULL ? lock->gate : NULL);
+	return ku_gate_lockable(gate_of(lock));
 }

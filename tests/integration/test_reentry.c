@@ -196,7 +196,7 @@ START_TEST(P05_who_comes_after_another_is_noted_in_the_same_place)
 		KUSTOS_OK);
 	for (int i = 0; i < 3; i++) {
 		check_err(ku_gate_lock(gate, NULL, SOON, NULL), KUSTOS_OK);
-		check_err(ku_gate_unlock(gate, false), KUSTOS_OK);
+		check_err(ku_gate_unlock(gate), KUSTOS_OK);
 	}
 	ck_assert_ptr_nonnull(gate->locks);
 	ck_assert_ptr_null(gate->locks->next);
