@@ -16,7 +16,6 @@ struct ku_turn {
 	struct ku_guest *guest;	    /* whose it is; NULL: the first guest's */
 	struct kustos_hold *hold;   /* NULL until it is granted */
 	struct ku_parting *parting; /* who waits for its end, or NULL */
-	bool once;		    /* it must not wait */
 	bool inherited; /* the guest that was first when it began gave up */
 	int handed;	/* how often it was handed over */
 	int64_t granted_ns;

@@ -8,14 +8,6 @@
    other. */
 #define LOCAL_NS (50 * INT64_C(1000000))
 
-static void enqueue(struct ku_guest *guest)
-{
-	struct ku_gate *gate = guest->gate;
-
-	KU_ROW_APPEND(gate->first, gate->last, guest);
-	gate->refs++;
-}
-
 /* Take "guest" out of the queue, and end its wait. */
 static void dequeue(struct ku_guest *guest, enum kustos_err err)
 {
@@ -44,11 +36,11 @@ static void turn_end(struct ku_turn *turn)
 static void released(struct kustos_hold *hold, void *owner);
 
 /* Take a place beside that of the guest's writer. */
-static enum kustos_err take_beside(struct ku_turn *turn, const char *data,
-	size_t len)
+static enum kustos_err take_beside(struct ku_turn *turn,
+	const struct ku_guest *guest, const char *data, size_t len)
 {
 	struct ku_gate *gate = turn->gate;
-	struct kustos_hold *hold = turn->guest->writer;
+	struct kustos_hold *hold = guest->writer;
 	struct ku_turn *writer = ku_hold_owner(hold, released);
 
 	if (writer == NULL || writer->gate->line != gate->line ||
@@ -61,14 +53,20 @@ static enum kustos_err take_beside(struct ku_turn *turn, const char *data,
 	   write while this one reads. */
 	writer->handed = writer->gate->local_handoffs;
 	return ku_place_beside(writer->place, &gate->kind, data, len,
-		turn->once, turn, &turn->place);
+		guest->want.once, turn, &turn->place);
 }
 
-/* Take a place for "guest"; or, if it is NULL, for the guest that is first when
-   the place is granted. */
-static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
-	bool once)
+/* Does each guest have a turn of its own? */
+static bool are_apart(const struct ku_gate *gate)
 {
+	return gate->local_handoffs == 0;
+}
+
+/* Take a place for "guest"; or, if turns are shared, for the guest that is first
+   when the place is granted. */
+static enum kustos_err turn_begin(struct ku_guest *guest)
+{
+	struct ku_gate *gate = guest->gate;
 	struct ku_turn *turn = calloc(1, sizeof(*turn));
 	const char *data;
 	char *record;
@@ -79,20 +77,19 @@ static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 	enum kustos_err err = ku_payload_get(&gate->payload, &data, &len,
 		&record);
 	turn->gate = gate;
-	turn->guest = guest;
-	turn->once = once;
-	if (err == KUSTOS_OK && guest != NULL && guest->writer != NULL)
-		err = take_beside(turn, data, len);
+	turn->guest = are_apart(gate) ? guest : NULL;
+	if (err == KUSTOS_OK && guest->writer != NULL)
+		err = take_beside(turn, guest, data, len);
 	else if (err == KUSTOS_OK)
-		err = ku_place_take(gate->line, &gate->kind, data, len, once,
-			turn, &turn->place);
+		err = ku_place_take(gate->line, &gate->kind, data, len,
+			guest->want.once, turn, &turn->place);
 	free(record);
 	if (err != KUSTOS_OK) {
 		free(turn);
 		return err;
 	}
 	gate->refs++;
-	if (guest != NULL)
+	if (are_apart(gate))
 		guest->turn = turn;
 	else
 		gate->turn = turn;
@@ -104,10 +101,9 @@ static enum kustos_err turn_begin(struct ku_gate *gate, struct ku_guest *guest,
 static void serve(struct ku_gate *gate)
 {
 	gate->refs++;
-	while (gate->local_handoffs > 0 && gate->turn == NULL &&
-		gate->first != NULL) {
+	while (!are_apart(gate) && gate->turn == NULL && gate->first != NULL) {
 		struct ku_guest *guest = gate->first;
-		enum kustos_err err = turn_begin(gate, NULL, guest->want.once);
+		enum kustos_err err = turn_begin(guest);
 
 		if (err != KUSTOS_OK)
 			dequeue(guest, err);
@@ -229,20 +225,18 @@ const struct ku_place_events ku_gate_events = {
 enum kustos_err ku_gate_enter(struct ku_guest *guest)
 {
 	struct ku_gate *gate = guest->gate;
-	bool own = gate->local_handoffs == 0;
+	enum kustos_err err = KUSTOS_OK;
 
 	if (gate->destroyed)
 		return KUSTOS_ECLOSED;
-	if (guest->want.once && !own && gate->turn != NULL)
-		return KUSTOS_EBUSY;
-	if (own || gate->turn == NULL) {
-		enum kustos_err err = turn_begin(gate, own ? guest : NULL,
-			guest->want.once);
-
-		if (err != KUSTOS_OK)
-			return err;
-	}
-	enqueue(guest);
+	if (gate->turn == NULL) /* always so if each guest has its own */
+		err = turn_begin(guest);
+	else if (guest->want.once)
+		err = KUSTOS_EBUSY;
+	if (err != KUSTOS_OK)
+		return err;
+	KU_ROW_APPEND(gate->first, gate->last, guest);
+	gate->refs++;
 	return KUSTOS_OK;
 }
 
