@@ -63,7 +63,7 @@ void ku_gate_destroy(struct ku_gate *gate)
 	ku_lock(client);
 	ku_enter(client);
 	gate->destroyed = true;
-	ku_gate_hush(gate);
+	ku_inside_await(client, &gate->inside);
 	while (gate->first != NULL)
 		ku_gate_give_up(gate->first, KUSTOS_ECLOSED);
 	while ((lock = gate->locks) != NULL) {

@@ -6,6 +6,7 @@
 
 #include "client.h"
 #include "gate.h"
+#include "inside.h"
 #include "recipe.h"
 
 #include <stdatomic.h>
@@ -40,12 +41,6 @@ struct ku_lock {
 	struct ku_lock *next;	  /* constant */
 };
 
-/* A thread that is inside a callback of the gate. */
-struct ku_teller {
-	pthread_t thread;
-	struct ku_teller *next;
-};
-
 struct ku_gate {
 	/* Constant. */
 	struct kustos_client *client;
@@ -62,7 +57,7 @@ struct ku_gate {
 	/* Guarded by the client's lock. */
 	int refs; /* of the program, guests, turns, and callbacks to come */
 	bool destroyed;
-	struct ku_teller *tellers;
+	struct ku_inside *inside;	 /* threads in its callbacks */
 	struct ku_guest *first, *last;	 /* the waiters, the longest first */
 	struct ku_turn *turn;		 /* shared, unless each guest has one */
 	_Atomic(struct ku_lock *) locks; /* read by anybody */
@@ -88,10 +83,8 @@ void ku_gate_put(struct ku_gate *gate);
 
 extern const struct ku_place_events ku_gate_events;
 
-/* gate_tell.c: have the program's callbacks called; wait until no other thread
-   is inside one. */
+/* gate_tell.c: have the program's callbacks called. */
 void ku_gate_tell_revoked(struct ku_gate *gate, struct kustos_hold *hold);
 void ku_gate_tell_queued(struct ku_gate *gate, const char *path);
-void ku_gate_hush(struct ku_gate *gate);
 
 #endif

@@ -8,58 +8,31 @@
 
 /* Enter a callback, and unlock the client.  Returns false, with the client
    still locked, if no callback may be called any more. */
-static bool begin(struct ku_gate *gate, struct ku_teller *teller)
+static bool begin(struct ku_gate *gate, struct ku_inside *self)
 {
 	if (gate->destroyed)
 		return false;
 	gate->refs++;
-	teller->thread = pthread_self();
-	teller->next = gate->tellers;
-	gate->tellers = teller;
-	ku_unlock(gate->client);
+	ku_inside_enter(gate->client, &gate->inside, self);
 	return true;
 }
 
-static void end(struct ku_gate *gate, struct ku_teller *teller)
+static void end(struct ku_gate *gate, struct ku_inside *self)
 {
-	struct kustos_client *client = gate->client;
-	struct ku_teller **at = &gate->tellers;
-
-	ku_lock(client);
-	while (*at != teller)
-		at = &(*at)->next;
-	*at = teller->next;
-	pthread_cond_broadcast(&client->state_changed);
+	ku_inside_leave(gate->client, &gate->inside, self);
 	ku_gate_put(gate);
-}
-
-static bool others_tell(const struct ku_gate *gate)
-{
-	const struct ku_teller *teller = gate->tellers;
-
-	while (teller != NULL && pthread_equal(teller->thread, pthread_self()))
-		teller = teller->next;
-	return teller != NULL;
-}
-
-void ku_gate_hush(struct ku_gate *gate)
-{
-	struct kustos_client *client = gate->client;
-
-	while (others_tell(gate))
-		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 }
 
 static void call_on_revoke(void *arg, struct kustos_hold *hold)
 {
 	struct ku_gate *gate = arg;
 	struct kustos_client *client = gate->client;
-	struct ku_teller teller;
+	struct ku_inside self;
 
 	ku_lock(client);
-	if (begin(gate, &teller)) {
+	if (begin(gate, &self)) {
 		gate->on_revoke(gate->on_revoke_arg, hold);
-		end(gate, &teller);
+		end(gate, &self);
 	}
 	ku_unlock(client);
 }
@@ -79,12 +52,12 @@ static void call_on_queued(struct kustos_client *client, struct ku_call *call)
 {
 	struct notice *notice = (struct notice *)call;
 	struct ku_gate *gate = notice->gate;
-	struct ku_teller teller;
+	struct ku_inside self;
 
 	(void)client;
-	if (begin(gate, &teller)) {
+	if (begin(gate, &self)) {
 		gate->on_queued(gate->on_queued_arg, notice->path);
-		end(gate, &teller);
+		end(gate, &self);
 	}
 	ku_gate_put(gate);
 	free(notice);

@@ -3,6 +3,7 @@
 
 #include "client.h"
 #include "hold.h"
+#include "inside.h"
 
 #include <kustos/node.h>
 #include <stdatomic.h>
@@ -20,12 +21,6 @@ struct notice {
 	bool again; /* requested while it ran */
 };
 
-/* A running callback, on the stack of its thread. */
-struct run {
-	pthread_t thread;
-	struct run *next;
-};
-
 struct kustos_hold {
 	struct kustos_client *client;
 	struct ku_grant of;
@@ -34,7 +29,7 @@ struct kustos_hold {
 	int64_t epoch;
 
 	struct notice on_lost, at_risk, asked;
-	struct run *runs;
+	struct ku_inside *inside; /* threads in these callbacks */
 	struct ku_risk risk;
 
 	atomic_bool lost;   /* written when locked */
@@ -52,43 +47,9 @@ const char *kustos_hold_state_name(enum kustos_hold_state state)
 	return names[state];
 }
 
-/* Is a callback running? */
-static bool is_running(const struct kustos_hold *hold)
-{
-	return hold->runs != NULL;
-}
-
-/* Is one running on another thread than this one? */
-static bool is_running_elsewhere(const struct kustos_hold *hold)
-{
-	for (const struct run *r = hold->runs; r != NULL; r = r->next)
-		if (!pthread_equal(r->thread, pthread_self()))
-			return true;
-	return false;
-}
-
 bool ku_hold_inside(const struct kustos_hold *hold)
 {
-	for (const struct run *r = hold->runs; r != NULL; r = r->next)
-		if (pthread_equal(r->thread, pthread_self()))
-			return true;
-	return false;
-}
-
-/* Call "fn" with the client unlocked, in a way that other threads see it
-   run. */
-static void run(struct kustos_hold *hold, kustos_hold_fn *fn, void *arg)
-{
-	struct run self = { .thread = pthread_self(), .next = hold->runs };
-	struct run **at = &hold->runs;
-
-	hold->runs = &self;
-	ku_unlock(hold->client);
-	fn(arg, hold);
-	ku_lock(hold->client);
-	while (*at != &self)
-		at = &(*at)->next;
-	*at = self.next;
+	return ku_inside_here(hold->inside);
 }
 
 static void run_notice(struct kustos_client *client, struct ku_call *call)
@@ -96,6 +57,7 @@ static void run_notice(struct kustos_client *client, struct ku_call *call)
 	struct notice *notice = KU_OWNER(struct notice, call, call);
 	struct kustos_hold *hold = (struct kustos_hold *)((char *)notice -
 		notice->offset);
+	struct ku_inside self;
 
 	if (notice->fn == NULL)
 		return;
@@ -104,9 +66,13 @@ static void run_notice(struct kustos_client *client, struct ku_call *call)
 		return;
 	}
 	notice->running = true;
-	run(hold, notice->fn, notice->arg);
+	kustos_hold_fn *fn = notice->fn;
+	void *arg = notice->arg;
+	ku_inside_enter(client, &hold->inside, &self);
+	fn(arg, hold);
+	ku_inside_leave(client, &hold->inside, &self);
 	notice->running = false;
-	if (hold->released && !is_running(hold)) {
+	if (hold->released && hold->inside == NULL) {
 		free(hold);
 		return;
 	}
@@ -114,7 +80,6 @@ static void run_notice(struct kustos_client *client, struct ku_call *call)
 		ku_dispatch_push(client, &notice->call,
 			notice == &hold->asked ? KU_ORDINARY : KU_URGENT);
 	notice->again = false;
-	pthread_cond_broadcast(&client->state_changed);
 }
 
 static void warn(struct ku_risk *risk)
@@ -336,8 +301,7 @@ void ku_hold_hush(struct kustos_hold *hold)
 	if (hold->risk_reserved)
 		ku_timers_release(&client->timers, 1);
 	hold->risk_reserved = false;
-	while (is_running_elsewhere(hold))
-		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_inside_await(client, &hold->inside);
 	/* Hush the parts only now: a part's callback looks at the whole, and at
 	   the other parts. */
 	for (size_t i = 0; is_whole(hold) && i < hold->bundle->count; i++)
@@ -356,7 +320,7 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 	bool lost = ku_hold_state(hold) == KUSTOS_HOLD_LOST;
 	hold->of.release(hold, hold->of.owner);
 	hold->released = true;
-	bool last = !is_running(hold);
+	bool last = hold->inside == NULL;
 	ku_leave(client);
 	ku_unlock(client);
 	if (last)

@@ -11,10 +11,9 @@
  */
 
 #include "client.h"
+#include "inside.h"
 
 #include <stdlib.h>
-
-#define RUNNERS 2
 
 struct kustos_listener {
 	/* Constant. */
@@ -25,9 +24,8 @@ struct kustos_listener {
 	struct ku_call call;
 	bool told_any;
 	enum kustos_state told;
-	int64_t told_loss; /* the last epoch whose end was told */
-	pthread_t runner[RUNNERS];
-	bool runs[RUNNERS];
+	int64_t told_loss;	  /* the last epoch whose end was told */
+	struct ku_inside *inside; /* up to two threads */
 	bool removed;
 	bool orphan; /* removed from inside: nobody waits to free it */
 	struct kustos_listener *prev, *next;
@@ -59,60 +57,29 @@ static void next_news(struct kustos_client *client, struct kustos_listener *l,
 	l->told = news->state;
 }
 
-static int free_runner(const struct kustos_listener *l)
-{
-	for (int i = 0; i < RUNNERS; i++)
-		if (!l->runs[i])
-			return i;
-	return -1;
-}
-
-static bool is_running(const struct kustos_listener *l)
-{
-	for (int i = 0; i < RUNNERS; i++)
-		if (l->runs[i])
-			return true;
-	return false;
-}
-
-/* Is it running on another thread than this one? */
-static bool is_running_elsewhere(const struct kustos_listener *l)
-{
-	for (int i = 0; i < RUNNERS; i++)
-		if (l->runs[i] && !pthread_equal(l->runner[i], pthread_self()))
-			return true;
-	return false;
-}
-
 static void tell(struct kustos_client *client, struct ku_call *call)
 {
 	struct kustos_listener *l = KU_OWNER(struct kustos_listener, call,
 		call);
 	struct kustos_session news;
+	struct ku_inside self;
+	bool two = l->inside != NULL && l->inside->next != NULL;
 
-	int me = free_runner(l);
-	if (me < 0 || l->removed || !has_news(client, l))
-		return; /* a runner that returns looks for news again */
+	if (two || l->removed || !has_news(client, l))
+		return; /* a thread that returns looks for news again */
 	next_news(client, l, &news);
-	l->runner[me] = pthread_self();
-	l->runs[me] = true;
-	ku_unlock(client);
+	ku_inside_enter(client, &l->inside, &self);
 	l->fn(l->arg, &news);
-	ku_lock(client);
-	l->runs[me] = false;
+	ku_inside_leave(client, &l->inside, &self);
 	if (!l->removed) {
 		if (has_news(client, l))
 			ku_dispatch_push(client, &l->call,
 				l->told_loss < client->session.lost_epoch
 					? KU_URGENT
 					: KU_ORDINARY);
-		return;
-	}
-	/* The thread that removed it waits, or has left it to the last runner
-	   to free. */
-	pthread_cond_broadcast(&client->state_changed);
-	if (l->orphan && !is_running(l))
+	} else if (l->orphan && l->inside == NULL) {
 		free(l);
+	}
 }
 
 void ku_listeners_notify(struct kustos_client *client)
@@ -167,9 +134,8 @@ void kustos_client_unlisten(struct kustos_client *client,
 	KU_LIST_REMOVE(client->listeners, l);
 	ku_dispatch_pull(client, &l->call);
 	l->removed = true;
-	while (is_running_elsewhere(l))
-		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
-	if (is_running(l))
+	ku_inside_await(client, &l->inside);
+	if (l->inside != NULL)
 		l->orphan = true; /* freed when its caller returns */
 	else
 		free(l);

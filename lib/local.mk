@@ -48,6 +48,7 @@ core_sources = \
 	%D%/lease.c %D%/lease.h \
 	%D%/hold.c %D%/hold.h \
 	%D%/hold_wait.c %D%/hold_wait.h \
+	%D%/inside.c %D%/inside.h \
 	%D%/item.c %D%/item.h \
 	%D%/item_frame.c %D%/item_frame.h \
 	%D%/item_name.c %D%/item_name.h \

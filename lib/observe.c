@@ -22,6 +22,7 @@
 
 #include "observe.h"
 #include "client.h"
+#include "inside.h"
 #include "participant.h"
 
 #include <stdlib.h>
@@ -57,8 +58,7 @@ struct kustos_observer {
 	struct view *seen; /* NULL: no news */
 	struct view *told;
 	struct ku_call call;
-	bool telling; /* on the thread "teller" */
-	pthread_t teller;
+	struct ku_inside *inside; /* the thread that reports */
 	bool destroyed;
 	bool awaited; /* the thread that destroys it waits, then frees it */
 	struct kustos_observer *prev, *next;
@@ -93,7 +93,7 @@ static void end(struct kustos_observer *o)
 {
 	struct kustos_client *client = o->client;
 
-	if (o->telling || o->awaited || ku_request_busy(&o->request))
+	if (o->inside != NULL || o->awaited || ku_request_busy(&o->request))
 		return;
 	ku_timers_release(&client->timers, 1);
 	view_free(o->seen);
@@ -172,11 +172,10 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 {
 	struct kustos_observer *o = KU_OWNER(struct kustos_observer, call,
 		call);
+	struct ku_inside self;
 
-	if (o->telling)
+	if (o->inside != NULL)
 		return; /* the thread that reports looks for more */
-	o->telling = true;
-	o->teller = pthread_self();
 	while (o->seen != NULL && !o->destroyed) {
 		struct view *view = o->seen;
 
@@ -184,12 +183,10 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 		view_free(o->told);
 		o->told = view;
 		view->who.age_ms = ku_participant_age_ms(&view->who.stat);
-		ku_unlock(client);
+		ku_inside_enter(client, &o->inside, &self);
 		o->fn(o->arg, view->err, view->somebody ? &view->who : NULL);
-		ku_lock(client);
+		ku_inside_leave(client, &o->inside, &self);
 	}
-	o->telling = false;
-	pthread_cond_broadcast(&client->state_changed);
 	if (o->destroyed)
 		end(o);
 }
@@ -466,10 +463,8 @@ void kustos_observer_destroy(struct kustos_observer *o)
 	KU_LIST_REMOVE(client->observers, o);
 	ku_dispatch_pull(client, &o->call);
 	ku_timer_unset(&client->timers, &o->timer);
-	while (o->telling && !pthread_equal(o->teller, pthread_self())) {
-		o->awaited = true;
-		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
-	}
+	o->awaited = true;
+	ku_inside_await(client, &o->inside);
 	o->awaited = false;
 	if (ku_wire_withdraw(client, &o->request))
 		ku_watch_failed(client, &o->watch);
