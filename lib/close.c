@@ -105,7 +105,7 @@ bool ku_close_step(struct kustos_client *client)
 	ku_session_reap(client);
 	ku_lock(client);
 	ku_wire_end_refused(client);
-	ku_ops_fail(client, KUSTOS_ECLOSED, true);
+	ku_ops_fail(client, KUSTOS_ECLOSED);
 	pthread_cond_broadcast(&client->ops.ended);
 	while (client->callers > 0)
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
@@ -131,7 +131,7 @@ static void start_close(struct kustos_client *client, kustos_deadline budget)
 	ku_waits_fail(client, KUSTOS_ECLOSED);
 	ku_lines_close(client);
 	ku_witnesses_closing(client);
-	ku_ops_fail(client, KUSTOS_ECLOSED, false);
+	ku_ops_close(client);
 	/* Its answer proves that the server will hear of the end. */
 	if (ku_session_ready(client))
 		ku_beat_now(client);

@@ -226,9 +226,10 @@ void ku_op_undo(struct ku_op *op);
 /* Copy names; NULL if memory is short. */
 struct kustos_names *ku_names_copy(const char *const *names, int count);
 
-/* End operations because of a close or of refused credentials.  Those that were
-   sent, and those marked "guaranteed" or "last", only if "all". */
-void ku_ops_fail(struct kustos_client *client, enum kustos_err err, bool all);
+/* End all operations.  And when a close begins: those that it does not let go
+   on, which were not sent, and are not marked "guaranteed" or "last". */
+void ku_ops_fail(struct kustos_client *client, enum kustos_err err);
+void ku_ops_close(struct kustos_client *client);
 
 /* The session is over: end the guaranteed operations on nodes that die with
    it. */

@@ -318,7 +318,7 @@ static void auth_failed(struct kustos_client *client)
 	client->session.left = ku_session_exists(client);
 	ku_session_end(client, KU_ZK_AUTHFAILED);
 	ku_waits_fail(client, KUSTOS_EAUTH);
-	ku_ops_fail(client, KUSTOS_EAUTH, true);
+	ku_ops_fail(client, KUSTOS_EAUTH);
 	ku_observers_refused(client);
 	ku_session_set_state(client, KUSTOS_STATE_CLOSED);
 }

@@ -134,7 +134,7 @@ START_TEST(L01_an_operation_that_ends_may_take_the_next_with_it)
 	(void)look(ends_both);
 	second = look(never);
 	size_t before = client->ops.count;
-	ku_ops_fail(client, KUSTOS_ECLOSED, false);
+	ku_ops_close(client);
 	ck_assert_uint_eq(client->ops.count, before - 2);
 	ku_unlock(client);
 	ck_assert_int_eq(ends[0], KUSTOS_ECLOSED);
