@@ -264,6 +264,9 @@ bool ku_create_makes(const struct ku_op *op, const char *name);
  * Only for the files op*.c.  The client is locked.
  */
 
+/* Return how a node with these flags is created. */
+enum ku_zk_mode ku_op_mode(int flags);
+
 /* Set the function of its timer. */
 void ku_op_init_timer(struct ku_op *op);
 

@@ -41,15 +41,11 @@ static bool is(const struct ku_op *op, int flag)
 
 static enum ku_zk_mode mode_of(const struct ku_op *op)
 {
-	if (is(op, KUSTOS_CREATE_CONTAINER))
-		return op->client->ops.no_containers ? KU_ZK_PERSISTENT
-						     : KU_ZK_CONTAINER;
-	if (is(op, KUSTOS_CREATE_EPHEMERAL))
-		return is(op, KUSTOS_CREATE_SEQUENTIAL)
-			? KU_ZK_EPHEMERAL_SEQUENTIAL
-			: KU_ZK_EPHEMERAL;
-	return is(op, KUSTOS_CREATE_SEQUENTIAL) ? KU_ZK_PERSISTENT_SEQUENTIAL
-						: KU_ZK_PERSISTENT;
+	enum ku_zk_mode mode = ku_op_mode(op->flags);
+
+	if (mode == KU_ZK_CONTAINER && op->client->ops.no_containers)
+		return KU_ZK_PERSISTENT;
+	return mode;
 }
 
 /* Return where the levels begin that may have to be made: after the chroot. */

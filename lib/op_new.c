@@ -112,7 +112,7 @@ enum kustos_err ku_op_data(struct ku_op *op, const void *data, size_t len)
 	return copy_data(op->client, data, len, &op->data, &op->len);
 }
 
-static enum ku_zk_mode mode_of(int flags)
+enum ku_zk_mode ku_op_mode(int flags)
 {
 	if ((flags & KUSTOS_CREATE_CONTAINER) != 0)
 		return KU_ZK_CONTAINER;
@@ -157,7 +157,7 @@ static enum kustos_err copy_one(struct kustos_client *client,
 	if (err != KUSTOS_OK)
 		return err;
 	if (create) {
-		to->mode = mode_of(from->flags);
+		to->mode = ku_op_mode(from->flags);
 		to->acl = client->config.acl;
 		to->acl_count = client->config.acl_count;
 	}

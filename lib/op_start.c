@@ -20,9 +20,7 @@ static enum kustos_err check_limits(struct ku_op *op)
 		.path = op->path,
 		.len = op->len,
 		.kind = op->kind,
-		.mode = (op->flags & KUSTOS_CREATE_EPHEMERAL) != 0
-			? KU_ZK_EPHEMERAL
-			: KU_ZK_PERSISTENT,
+		.mode = ku_op_mode(op->flags),
 		.ops = op->ops,
 		.op_count = op->op_count,
 	};
