@@ -262,9 +262,9 @@ void ku_place_gone(struct ku_place *place);
 /* Nothing of it is left on the server. */
 void ku_place_over(struct ku_place *place);
 
-/* A creation that made no node, or the deletion of its node, has ended with
-   "err". */
-void ku_place_ended(struct ku_place *place, enum kustos_err err);
+/* It has left, and its operation has ended: the creation, whose node is to be
+   deleted if there is one, or that deletion. */
+void ku_place_ended(struct ku_place *place);
 
 /* A place of ours was granted, or has left: have those behind it move up, from
    "first" up to and including the next exclusive one, which all behind that
@@ -354,6 +354,9 @@ bool ku_line_watch_children(struct ku_line *line);
 void ku_place_wait_for_room(struct ku_place *place);
 
 /* place_take.c */
+
+/* Its creation has succeeded: it has a node. */
+void ku_place_made(struct ku_place *place);
 
 /* Make a new node, in place of one that is gone. */
 void ku_place_restart(struct ku_place *place);

@@ -46,23 +46,24 @@ void ku_place_over(struct ku_place *place)
 	ku_place_free(place);
 }
 
-void ku_place_ended(struct ku_place *place, enum kustos_err err)
+void ku_place_ended(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
+	struct ku_op *op = place->op;
+	bool stays = op->kind == KU_ZK_DELETE && ku_delete_refused(op->err);
 
-	if (place->op->kind != KU_ZK_DELETE || !ku_delete_refused(err)) {
-		line->stuck = line->stuck && err != KUSTOS_OK;
-		ku_place_over(place);
+	if (op->kind == KU_ZK_CREATE && op->err == KUSTOS_OK) {
+		ku_op_undo(op);
 		return;
 	}
-	if (!line->stuck)
+	if (stays && !line->stuck)
 		ku_log(line->client, KUSTOS_LOG_ERROR,
 			"%s cannot be deleted, and stays in the way until the "
 			"session ends: %s",
-			place->op->path, kustos_strerror(err));
-	line->stuck = true;
-	if (place->parting != NULL)
-		place->parting->err = err;
+			op->path, kustos_strerror(op->err));
+	if (stays && place->parting != NULL)
+		place->parting->err = op->err;
+	line->stuck = stays || (line->stuck && op->err != KUSTOS_OK);
 	ku_place_over(place);
 }
 

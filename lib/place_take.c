@@ -30,6 +30,17 @@ static void begin(struct ku_place *place)
 	ku_place_grant(place);
 }
 
+void ku_place_made(struct ku_place *place)
+{
+	struct ku_op *op = place->op;
+
+	ku_op_slim(op);
+	place->path = op->out_path;
+	place->czxid = op->out_stat.czxid;
+	place->version = op->out_stat.version;
+	place->session_id = op->out_stat.ephemeral_owner;
+}
+
 /* The creation has ended: the node is there, or could not be made. */
 static void created(struct ku_op *op)
 {
@@ -37,21 +48,14 @@ static void created(struct ku_op *op)
 	struct ku_line *line = place->line;
 
 	if (place->state == KU_PLACE_LEAVING) {
-		if (op->err == KUSTOS_OK && op->kind == KU_ZK_CREATE)
-			ku_op_undo(op);
-		else
-			ku_place_ended(place, op->err);
+		ku_place_ended(place);
 		return;
 	}
 	if (op->err != KUSTOS_OK) {
 		ku_place_fail(place, op->err);
 		return;
 	}
-	ku_op_slim(op);
-	place->path = op->out_path;
-	place->czxid = op->out_stat.czxid;
-	place->version = op->out_stat.version;
-	place->session_id = line->client->session.id;
+	ku_place_made(place);
 	place->state = KU_PLACE_BEHIND;
 	bool numbered = ku_name_sequence(place->path, &place->number);
 	bool ordered = numbered &&
@@ -72,7 +76,7 @@ static void created(struct ku_op *op)
 		ku_place_fail(place, KUSTOS_EBUSY);
 }
 
-static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
+static enum kustos_err make_op(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 	const struct ku_place_kind *kind = place->kind;
@@ -89,12 +93,11 @@ static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
 	else
 		flags |= KUSTOS_CREATE_SEQUENTIAL;
 	enum kustos_err err = ku_create_new(line->client, prefix, flags,
-		place->data, place->len, op);
+		place->data, place->len, &place->op);
 	free(prefix);
-	if (err != KUSTOS_OK)
-		return err;
-	(*op)->bare = (*op)->plain = kind->bare;
-	return KUSTOS_OK;
+	if (err == KUSTOS_OK)
+		place->op->bare = place->op->plain = kind->bare;
+	return err;
 }
 
 /* Return the last place of ours that a new one of this kind has to wait for, or
@@ -115,13 +118,14 @@ static const struct ku_place *in_the_way(const struct ku_line *line,
 static enum kustos_err create(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
+
 	if (line->rule->seat)
 		return ku_seat_enter(place);
 	place->starting = true;
-	enum kustos_err err = make_op(place, &place->op);
+	enum kustos_err err = make_op(place);
 	if (err == KUSTOS_OK)
 		err = ku_op_start(&place->op, created, place);
-	if (err != KUSTOS_OK && place->state != KU_PLACE_LEAVING)
+	if (err != KUSTOS_OK)
 		ku_place_fail(place, err);
 	place->starting = false;
 	if (place->state == KU_PLACE_LEAVING)
@@ -283,33 +287,29 @@ enum kustos_err ku_place_adopt(struct ku_line *line,
 	const char *path, const struct kustos_stat *stat, void *owner,
 	struct ku_place **out)
 {
-	struct ku_op *op = NULL;
-
 	if (stat->ephemeral_owner != line->client->session.id ||
 		ku_lines_have(line->client, path))
 		return KUSTOS_EBUSY;
 	struct ku_place *place = place_new(line, kind, data, len, owner);
 	char *full = ku_path_join(line->client->config.prefix, path);
-	enum kustos_err err = place != NULL && full != NULL
-		? make_op(place, &op)
-		: KUSTOS_ENOMEM;
+	enum kustos_err err = place != NULL && full != NULL ? make_op(place)
+							    : KUSTOS_ENOMEM;
 	if (err == KUSTOS_OK)
-		err = ku_op_adopt(op, full, stat);
+		err = ku_op_adopt(place->op, full, stat);
 	free(full);
-	if (err != KUSTOS_OK) {
-		ku_op_let_go(&op);
-		if (place != NULL)
-			free(place->data);
+	if (err != KUSTOS_OK && place != NULL) {
+		ku_op_let_go(&place->op);
+		free(place->data);
 		free(place);
-		return err;
 	}
-	op->ended = created;
-	op->owner = place;
-	place->op = op;
+	if (err != KUSTOS_OK)
+		return err;
+	place->op->ended = created;
+	place->op->owner = place;
 	ku_lines_join(place);
 	*out = place;
 	line->passed.czxid = 0; /* no grant, and so no event, in here */
-	created(op);
+	created(place->op);
 	return KUSTOS_OK;
 }
 

@@ -35,27 +35,21 @@
 
 static void created(struct ku_op *op);
 
-static enum kustos_err make_op(struct ku_place *place, struct ku_op **op)
-{
-	struct ku_line *line = place->line;
-
-	return ku_create_new(line->client, ku_line_path(line),
-		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS, place->data,
-		place->len, op);
-}
-
 /* Try to make the node. */
 static enum kustos_err try_once(struct ku_place *place)
 {
+	struct ku_line *line = place->line;
+
 	ku_place_forget(place);
 	place->state = KU_PLACE_CREATING;
-	enum kustos_err err = make_op(place, &place->op);
+	line->busy = true;
+	enum kustos_err err = ku_create_new(line->client, ku_line_path(line),
+		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS, place->data,
+		place->len, &place->op);
+	if (err == KUSTOS_OK)
+		err = ku_op_start(&place->op, created, place);
 	if (err != KUSTOS_OK)
-		return err;
-	place->line->busy = true;
-	err = ku_op_start(&place->op, created, place);
-	if (err != KUSTOS_OK)
-		place->line->busy = false; /* it has not begun */
+		line->busy = false; /* it has not begun */
 	return err;
 }
 
@@ -107,20 +101,9 @@ static void look(struct ku_place *place)
 	ku_place_watch_seat(place); /* once connected */
 }
 
-/* The place has left: its creation has ended, or the deletion of what that
-   made. */
-static void ended_late(struct ku_place *place, struct ku_op *op)
-{
-	if (op->err == KUSTOS_OK && op->kind == KU_ZK_CREATE)
-		ku_op_undo(op);
-	else
-		ku_place_ended(place, op->err);
-}
-
 static void beaten(struct ku_place *place)
 {
-	ku_op_drop(place->op);
-	place->op = NULL;
+	ku_op_let_go(&place->op);
 	if (place->once) {
 		ku_place_fail(place, KUSTOS_EBUSY);
 		return;
@@ -140,7 +123,7 @@ static void created(struct ku_op *op)
 	if (op->kind == KU_ZK_CREATE)
 		line->busy = false;
 	if (place->state == KU_PLACE_LEAVING) {
-		ended_late(place, op);
+		ku_place_ended(place);
 		serve(line);
 	} else if (op->err == KUSTOS_EEXISTS || op->err == KUSTOS_EUNKNOWN) {
 		/* It is not known whose the node is: a ghost's, or a
@@ -149,11 +132,7 @@ static void created(struct ku_op *op)
 	} else if (op->err != KUSTOS_OK) {
 		ku_place_fail(place, op->err);
 	} else {
-		ku_op_slim(op);
-		place->path = op->out_path;
-		place->czxid = op->out_stat.czxid;
-		place->version = op->out_stat.version;
-		place->session_id = op->out_stat.ephemeral_owner;
+		ku_place_made(place);
 		place->known = line->client->session.connection;
 		place->state = KU_PLACE_LOOKING; /* at its own, if this fails */
 		ku_place_grant(place);
@@ -214,9 +193,7 @@ void ku_seat_look_again(struct ku_line *line)
 void ku_seat_restart(struct ku_place *place)
 {
 	ku_lookout_drop(&place->own, true);
-	place->op->ended = NULL;
-	ku_op_drop(place->op);
-	place->op = NULL;
+	ku_op_let_go(&place->op);
 	place->path = NULL;
 	try_again(place);
 }

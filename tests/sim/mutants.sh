@@ -302,8 +302,8 @@ mutant L05_deleted_again_after_a_farewell \
 	lib/line.c '/^void ku_place_free/,/^}/s/free(place);/memset(place, 90, sizeof(*place));/'
 
 # Everybody is served, and nothing is left.
-mutant L05_node_left_when_given_up lib/place_take.c \
-	's/if (op->err == KUSTOS_OK \&\& op->kind == KU_ZK_CREATE)/if (false)/'
+mutant L05_node_left_when_given_up lib/place.c \
+	's/if (op->kind == KU_ZK_CREATE \&\& op->err == KUSTOS_OK)/if (false)/'
 mutant L05_guarantee_not_kept lib/op_start.c \
 	's/KU_RETRY_FOREVER(500)/{ .kind = KUSTOS_RETRY_NONE }/'
 mutant L08_no_look_after_a_reconnect lib/line_session.c \
@@ -448,8 +448,8 @@ mutant seat_two_of_one_client_try lib/seat.c \
 # Everybody is served, and nothing is left.
 mutant seat_L05_unwanted_node_forgotten lib/op_create.c \
 	's/op->unwanted \&\& op->ambiguous/false \&\& op->ambiguous/'
-mutant seat_L05_node_left_when_given_up lib/seat.c \
-	's/if (op->err == KUSTOS_OK \&\& op->kind == KU_ZK_CREATE)/if (false)/'
+mutant seat_L05_node_left_when_given_up lib/place.c \
+	's/if (op->kind == KU_ZK_CREATE \&\& op->err == KUSTOS_OK)/if (false)/'
 mutant seat_L08_no_look_after_a_reconnect lib/line_session.c \
 	's/ \&\& place->state != KU_PLACE_NEXT//'
 mutant seat_L08_event_forgotten_after_a_defeat lib/seat.c \
