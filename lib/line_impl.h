@@ -89,7 +89,7 @@ struct ku_lookout {
 	char *path;
 	int64_t connection; /* on which it was seen; 0: not yet */
 	bool gone;
-	bool deleted; /* by us, soon: that clears its watch */
+	bool deleted; /* our own, soon: that clears its watch */
 };
 
 /* The proofs of a place.  While the place waits, the request reads another's
@@ -394,7 +394,8 @@ void ku_line_set_safety(struct ku_line *line);
 void ku_line_again(struct ku_line *line, int64_t ms);
 void ku_line_init_timers(struct ku_line *line);
 
-/* Forget what is known of the contenders before it. */
+/* Forget what is known of its node and of the contenders before it, and watch
+   none of them. */
 void ku_place_forget(struct ku_place *place);
 
 /* line_proof.c */
@@ -443,8 +444,8 @@ void ku_place_watch_seat(struct ku_place *place);
 /* Watch none of them. */
 void ku_place_unwatch_ahead(struct ku_place *place);
 
-/* Stop watching.  "deleted": the node is about to be deleted by us. */
-void ku_lookout_drop(struct ku_lookout **lookout, bool deleted);
+/* Stop watching its own node, which is gone, or about to be deleted by us. */
+void ku_place_unwatch_own(struct ku_place *place);
 
 /* Was its node seen on this connection, with a watch that has not fired? */
 bool ku_lookout_sees(const struct ku_lookout *lookout);

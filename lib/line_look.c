@@ -38,6 +38,7 @@ void ku_place_forget(struct ku_place *place)
 	}
 	place->known = 0;
 	ku_place_unwatch_ahead(place);
+	ku_place_unwatch_own(place);
 }
 
 /* Note what a listing says of "place". */

@@ -110,7 +110,6 @@ static void free_ring(struct ku_ring *head)
 		struct ku_place *place = ku_ring_place(head->next);
 
 		ku_place_forget(place);
-		ku_lookout_drop(&place->own, true);
 		place->owned = false;
 		place->over = true;
 		ku_place_free(place);

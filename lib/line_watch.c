@@ -21,7 +21,7 @@ static void lookout_free(struct ku_lookout *lookout)
 	free(lookout);
 }
 
-void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
+static void lookout_drop(struct ku_lookout **lookout)
 {
 	struct ku_lookout *l = *lookout;
 
@@ -29,14 +29,14 @@ void ku_lookout_drop(struct ku_lookout **lookout, bool deleted)
 		return;
 	*lookout = NULL;
 	struct kustos_client *client = l->place->line->client;
+	l->deleted = lookout == &l->place->own;
 	l->place = NULL;
-	l->deleted = deleted;
-	if (deleted)
+	if (l->deleted)
 		ku_watch_forget(&l->watch);
 	else if (l->request.slot == NULL)
 		ku_watch_remove(client, &l->watch);
 	bool unsent = ku_wire_withdraw(client, &l->request);
-	if (unsent && deleted) /* never set: no event clears it */
+	if (unsent && l->deleted) /* never set: no event clears it */
 		ku_watch_unset(client, KU_ZK_WATCH_DATA, l->path);
 	if (unsent || !ku_request_busy(&l->request)) {
 		ku_watch_failed(client, &l->watch);
@@ -254,7 +254,7 @@ void ku_place_watch_own(struct ku_place *place)
 void ku_place_watch_seat(struct ku_place *place)
 {
 	if (place->ahead[0] != NULL && place->ahead[0]->gone)
-		ku_lookout_drop(&place->ahead[0], false);
+		lookout_drop(&place->ahead[0]);
 	look_out(place, &place->ahead[0], "");
 }
 
@@ -287,7 +287,7 @@ void ku_place_watch_ahead(struct ku_place *place, int count)
 		if (place->near[i] != NULL) /* else memory is short */
 			place->ahead[i] = pick(old, place->near[i]);
 	for (int i = 0; i < KU_WATCHED; i++)
-		ku_lookout_drop(&old[i], false);
+		lookout_drop(&old[i]);
 	for (int i = 0; i < count; i++) {
 		struct ku_lookout *ahead = place->ahead[i];
 
@@ -301,5 +301,10 @@ void ku_place_watch_ahead(struct ku_place *place, int count)
 void ku_place_unwatch_ahead(struct ku_place *place)
 {
 	for (int i = 0; i < KU_WATCHED; i++)
-		ku_lookout_drop(&place->ahead[i], false);
+		lookout_drop(&place->ahead[i]);
+}
+
+void ku_place_unwatch_own(struct ku_place *place)
+{
+	lookout_drop(&place->own);
 }

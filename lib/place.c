@@ -144,7 +144,6 @@ static void withdraw(struct ku_place *place)
 	if (place->proof != NULL)
 		(void)ku_wire_withdraw(client, &place->proof->request);
 	ku_place_forget(place);
-	ku_lookout_drop(&place->own, true);
 	ku_lines_leave(place);
 	if (place->path == NULL) {
 		/* The node is still to be made, or is gone with its session. */

@@ -153,7 +153,6 @@ void ku_place_restart(struct ku_place *place)
 	if (place->proof != NULL)
 		ku_proof_outdate(place->line->client, place->proof);
 	ku_place_forget(place);
-	ku_lookout_drop(&place->own, true);
 	ku_line_remove(place->line, place);
 	/* Delete even a node that a listing did not show: the listing may be
 	   wrong, and a deletion that is not needed does no harm. */

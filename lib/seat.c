@@ -192,7 +192,7 @@ void ku_seat_look_again(struct ku_line *line)
 
 void ku_seat_restart(struct ku_place *place)
 {
-	ku_lookout_drop(&place->own, true);
+	ku_place_forget(place);
 	ku_op_let_go(&place->op);
 	place->path = NULL;
 	try_again(place);
@@ -219,7 +219,6 @@ void ku_seat_withdraw(struct ku_place *place)
 	if (place->state != KU_PLACE_HELD)
 		ku_line_count(place, -1);
 	ku_place_forget(place);
-	ku_lookout_drop(&place->own, true);
 	ku_lines_leave(place);
 	ku_line_remove(line, place);
 	if (place->path == NULL && place->op != NULL && !place->op->done)

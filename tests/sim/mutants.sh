@@ -459,7 +459,7 @@ mutant seat_L08_next_of_ours_never_tries lib/seat.c \
 mutant seat_L20_try_waits_for_others lib/seat.c \
 	'/^static void beaten/,/^}/s/if (place->once)/if (false)/'
 mutant seat_watch_left_behind lib/seat.c \
-	'/^void ku_seat_withdraw/,/^}/s/ku_place_forget(place);/;/'
+	'/^void ku_seat_withdraw/,/^}/s/ku_place_forget(place);/ku_place_unwatch_own(place);/'
 
 # The queue.
 scenario=queue without=
