@@ -170,6 +170,15 @@ struct ku_place {
 	uint64_t left;	     /* how many places left before it did */
 };
 
+/* Which places move up when one of ours before them is granted, or leaves. */
+enum ku_way {
+	KU_WAY_SHARED, /* it shares: only the first behind it */
+	KU_WAY_FREE,   /* nobody is before it: up to and including the next
+			  exclusive one, which all behind that wait for */
+	KU_WAY_UNKNOWN /* the same; but it was not granted, so its gap is added
+			  to theirs, and what they know is true no more */
+};
+
 /* An iteration over places, any of which may end meanwhile. */
 struct ku_cursor {
 	struct ku_place *next;
@@ -266,13 +275,12 @@ void ku_place_over(struct ku_place *place);
    deleted if there is one, or that deletion. */
 void ku_place_ended(struct ku_place *place);
 
-/* A place of ours was granted, or has left: have those behind it move up, from
-   "first" up to and including the next exclusive one, which all behind that
-   wait for.  If the place that was granted or has left "shared", only "first"
-   moves up.  "anew": what is known of the contenders before them is not true
-   any more. */
-void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool shared,
-	bool anew);
+/* What it means for those behind a place of ours that it is granted, or leaves
+   in its present state. */
+enum ku_way ku_place_way(const struct ku_place *place);
+
+/* Have those behind it move up, from "first" on, which may be NULL. */
+void ku_places_move_up(struct ku_place *first, enum ku_way way);
 
 /* Grant a place that is NEXT, if all conditions at the top of this file are
    met. */

@@ -82,8 +82,15 @@ void ku_parting_end(struct ku_parting *parting)
 	parting->of = NULL;
 }
 
-/* A place of ours that stood before "place" waits no more.  "anew": what is
-   known of the contenders before "place" is not true any more. */
+enum ku_way ku_place_way(const struct ku_place *place)
+{
+	if (place->kind->shares)
+		return KU_WAY_SHARED;
+	return place->state == KU_PLACE_HELD && !place->lost ? KU_WAY_FREE
+							     : KU_WAY_UNKNOWN;
+}
+
+/* A place of ours that stood before "place" waits no more. */
 static void move_up(struct ku_place *place, bool anew)
 {
 	if (!ku_place_waits(place))
@@ -105,17 +112,19 @@ static void move_up(struct ku_place *place, bool anew)
 		ku_place_try(place);
 }
 
-void ku_line_move_up(struct ku_line *line, struct ku_place *first, bool shared,
-	bool anew)
+void ku_places_move_up(struct ku_place *first, enum ku_way way)
 {
 	struct ku_cursor cursor;
 	struct ku_place *place;
 	bool more = true;
 
+	if (first == NULL)
+		return;
+	struct ku_line *line = first->line;
 	ku_cursor_begin(&cursor, line, first);
 	while (more && (place = ku_cursor_take(&cursor)) != NULL) {
-		more = place->kind->shares && !shared;
-		move_up(place, anew);
+		more = place->kind->shares && way != KU_WAY_SHARED;
+		move_up(place, way == KU_WAY_UNKNOWN);
 	}
 	ku_cursor_end(&cursor, line);
 }
@@ -127,10 +136,7 @@ static void withdraw(struct ku_place *place)
 	struct kustos_client *client = line->client;
 	struct ku_place *behind = place->next;
 	bool held = place->state == KU_PLACE_HELD;
-	/* When an exclusive place leaves, its gap is added to the gap of those
-	   behind it.  Not if it was granted: then nobody was before it. */
-	bool shares = place->kind->shares;
-	bool anew = !shares && (!held || place->lost);
+	enum ku_way way = ku_place_way(place);
 
 	ku_place_stop_writing(place);
 	if (line->rule->seat) {
@@ -160,8 +166,7 @@ static void withdraw(struct ku_place *place)
 		ku_place_delete_node(place);
 	else
 		ku_op_undo(place->op);
-	if (behind != NULL) /* else the line may be freed, as "place" */
-		ku_line_move_up(line, behind, shares, anew);
+	ku_places_move_up(behind, way); /* "place" may be freed */
 }
 
 void ku_place_leave(struct ku_place *place)
@@ -245,8 +250,7 @@ void ku_place_grant(struct ku_place *place)
 		ku_place_prepare_proof(place);
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
 		ku_set_timer_ms(client, &line->guard, GUARD_MS);
-	if (place->next != NULL)
-		ku_line_move_up(line, place->next, place->kind->shares, false);
+	ku_places_move_up(place->next, ku_place_way(place));
 	bool revoked = place->revoked;
 	place->kind->events->granted(place);
 	if (revoked && place->state == KU_PLACE_HELD)

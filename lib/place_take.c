@@ -142,7 +142,7 @@ static enum kustos_err create(struct ku_place *place)
 void ku_place_restart(struct ku_place *place)
 {
 	struct ku_place *behind = place->next;
-	bool shares = place->kind->shares;
+	enum ku_way way = ku_place_way(place);
 	bool certain = place->own != NULL && place->own->gone;
 
 	ku_place_stop_writing(place); /* into the old one */
@@ -165,8 +165,7 @@ void ku_place_restart(struct ku_place *place)
 	place->path = NULL;
 	place->revoked = false;
 	place->state = KU_PLACE_CREATING;
-	if (behind != NULL)
-		ku_line_move_up(place->line, behind, shares, !shares);
+	ku_places_move_up(behind, way);
 	if (create(place) != KUSTOS_OK)
 		place->kind->events->failed(place, place->err);
 }

@@ -362,7 +362,7 @@ mutant try_refused_for_readers lib/place_take.c \
 mutant S13_writer_follows_a_reader lib/line_follow.c \
 	's/(place->kind->shares || !line->passed.shares)/true/'
 mutant gap_forgotten_with_a_writer lib/place.c \
-	's/bool anew = !shares \&\& .*/bool anew = false;/'
+	'/^static void withdraw/,/^}/s/way = ku_place_way(place);/way = place->kind->shares ? KU_WAY_SHARED : KU_WAY_FREE;/'
 
 # A writer that becomes a reader.
 mutant S13_reader_made_at_the_tail \
