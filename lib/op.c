@@ -207,6 +207,25 @@ void ku_op_send(struct ku_op *op, ku_op_answer_fn *answer)
 		ku_op_keep_waiting(op);
 }
 
+void ku_op_ask(struct ku_op *op, enum ku_zk_kind kind, const char *path,
+	ku_op_answer_fn *answer)
+{
+	op->request.what = (struct ku_zk_request){ .kind = kind,
+		.path = path,
+		.version = -1 };
+	ku_op_send(op, answer);
+}
+
+bool ku_op_unanswered(struct ku_op *op, const struct ku_zk_reply *reply)
+{
+	enum ku_outcome outcome = ku_outcome(reply->rc);
+
+	if (outcome == KU_OUTCOME_DONE || outcome == KU_OUTCOME_REFUSED)
+		return false;
+	ku_op_again(op, KUSTOS_EDISCONNECTED);
+	return true;
+}
+
 bool ku_op_outlived(const struct ku_op *op)
 {
 	const struct ku_session *session = &op->client->session;

@@ -273,6 +273,13 @@ void ku_op_init_timer(struct ku_op *op);
 /* Send op->request.what; "answer" is called with the answer. */
 void ku_op_send(struct ku_op *op, ku_op_answer_fn *answer);
 
+/* Send a request that needs nothing but a path. */
+void ku_op_ask(struct ku_op *op, enum ku_zk_kind kind, const char *path,
+	ku_op_answer_fn *answer);
+
+/* Try again if "reply" is not an answer.  Returns whether that is so. */
+bool ku_op_unanswered(struct ku_op *op, const struct ku_zk_reply *reply);
+
 /* Send one more request that refers to the operation's memory. */
 void ku_op_send_also(struct ku_op *op, struct ku_request *request);
 

@@ -194,43 +194,30 @@ static void send_anew(struct ku_op *op)
    made under a new name. */
 static void removed(struct ku_op *op, const struct ku_zk_reply *reply)
 {
-	enum ku_outcome outcome = ku_outcome(reply->rc);
-
-	if (outcome == KU_OUTCOME_DONE || reply->rc == KU_ZK_NONODE) {
+	if (ku_op_unanswered(op, reply))
+		return;
+	if (reply->rc == KU_ZK_OK || reply->rc == KU_ZK_NONODE) {
 		send_anew(op);
-	} else if (outcome == KU_OUTCOME_REFUSED) {
-		ku_op_tell_unseen(op, ku_rc_err(reply->rc));
-		ku_op_finish(op, KUSTOS_EUNKNOWN);
-	} else {
-		ku_op_again(op, KUSTOS_EDISCONNECTED);
+		return;
 	}
-}
-
-/* The node is there, but we may not read its stat (newer servers require the
-   right to read).  Without its stat it is of no use, so delete it. */
-static void remove_found(struct ku_op *op)
-{
-	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_DELETE,
-		.path = op->out_path,
-		.version = -1 };
-	ku_op_send(op, removed);
+	ku_op_tell_unseen(op, ku_rc_err(reply->rc));
+	ku_op_finish(op, KUSTOS_EUNKNOWN);
 }
 
 static void adopt(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	struct kustos_client *client = op->client;
 
-	switch (ku_outcome(reply->rc)) {
-	case KU_OUTCOME_DONE:
-		break;
-	case KU_OUTCOME_REFUSED: /* found, and gone again */
-		if (reply->rc == KU_ZK_NOAUTH)
-			remove_found(op);
-		else
-			send_anew(op);
+	if (ku_op_unanswered(op, reply))
 		return;
-	default:
-		ku_op_again(op, KUSTOS_EDISCONNECTED);
+	/* The node is there, but we may not read its stat (newer servers require
+	   the right to read).  Without its stat it is of no use. */
+	if (reply->rc == KU_ZK_NOAUTH) {
+		ku_op_ask(op, KU_ZK_DELETE, op->out_path, removed);
+		return;
+	}
+	if (reply->rc != KU_ZK_OK) { /* found, and gone again */
+		send_anew(op);
 		return;
 	}
 	if (is(op, KUSTOS_CREATE_EPHEMERAL)) {
@@ -284,14 +271,8 @@ static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
 {
 	const char *name;
 
-	switch (ku_outcome(reply->rc)) {
-	case KU_OUTCOME_DONE:
-	case KU_OUTCOME_REFUSED:
-		break;
-	default:
-		ku_op_again(op, KUSTOS_EDISCONNECTED);
+	if (ku_op_unanswered(op, reply))
 		return;
-	}
 	if (reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE) {
 		ku_op_tell_unseen(op, ku_rc_err(reply->rc));
 		ku_op_finish(op, KUSTOS_EUNKNOWN); /* we may not look */
@@ -304,10 +285,7 @@ static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
 		return;
 	}
 	name_child(op, "", name);
-	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_EXISTS,
-		.path = op->out_path,
-		.version = -1 };
-	ku_op_send(op, adopt);
+	ku_op_ask(op, KU_ZK_EXISTS, op->out_path, adopt);
 }
 
 static void search(struct ku_op *op)
@@ -316,10 +294,7 @@ static void search(struct ku_op *op)
 
 	memcpy(op->out_path, op->path, head);
 	op->out_path[head] = '\0';
-	op->request.what = (struct ku_zk_request){ .kind = KU_ZK_CHILDREN,
-		.path = op->out_path,
-		.version = -1 };
-	ku_op_send(op, listed);
+	ku_op_ask(op, KU_ZK_CHILDREN, op->out_path, listed);
 }
 
 void ku_create_try(struct ku_op *op)

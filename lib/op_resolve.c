@@ -50,29 +50,10 @@ void ku_op_resolve(struct ku_op *op)
 		ku_op_again(op, KUSTOS_EDISCONNECTED);
 }
 
-static void look(struct ku_op *op, enum ku_zk_kind kind, ku_op_answer_fn *then)
-{
-	op->request.what = (struct ku_zk_request){ .kind = kind,
-		.path = op->path,
-		.version = -1 };
-	ku_op_send(op, then);
-}
-
-/* Try again if "reply" is not an answer.  Returns whether that is so. */
-static bool no_answer(struct ku_op *op, const struct ku_zk_reply *reply)
-{
-	enum ku_outcome outcome = ku_outcome(reply->rc);
-
-	if (outcome == KU_OUTCOME_DONE || outcome == KU_OUTCOME_REFUSED)
-		return false;
-	ku_op_again(op, KUSTOS_EDISCONNECTED);
-	return true;
-}
-
 /* The node has another version: was it our set that changed it? */
 static void looked_after_set(struct ku_op *op, const struct ku_zk_reply *reply)
 {
-	if (no_answer(op, reply))
+	if (ku_op_unanswered(op, reply))
 		return;
 	bool may_be_ours = reply->rc != KU_ZK_OK ||
 		reply->stat->version != op->version + 1 ||
@@ -89,7 +70,7 @@ static void looked_after_create(struct ku_op *op,
 {
 	struct ku_footprint *footprint = &op->client->footprint;
 
-	if (no_answer(op, reply))
+	if (ku_op_unanswered(op, reply))
 		return;
 	if (reply->rc == KU_ZK_NONODE && op->unwanted) {
 		ku_op_finish(op, KUSTOS_ECANCELED);
@@ -136,7 +117,7 @@ static void looked_after_create(struct ku_op *op,
 
 void ku_op_look_created(struct ku_op *op)
 {
-	look(op, KU_ZK_EXISTS, looked_after_create);
+	ku_op_ask(op, KU_ZK_EXISTS, op->path, looked_after_create);
 }
 
 /* What forbids the write may have come after the write was done. */
@@ -161,7 +142,7 @@ static bool resolve_create(struct ku_op *op, int rc)
 static bool resolve_set(struct ku_op *op, int rc)
 {
 	if (rc == KU_ZK_BADVERSION)
-		look(op, KU_ZK_GET, looked_after_set);
+		ku_op_ask(op, KU_ZK_GET, op->path, looked_after_set);
 	else if (rc == KU_ZK_NONODE || may_be_late(rc))
 		ku_op_finish(op, KUSTOS_EUNKNOWN); /* it may have been set */
 	else
@@ -174,7 +155,7 @@ static bool resolve_set(struct ku_op *op, int rc)
 static void looked_after_delete(struct ku_op *op,
 	const struct ku_zk_reply *reply)
 {
-	if (no_answer(op, reply))
+	if (ku_op_unanswered(op, reply))
 		return;
 	ku_op_finish(op,
 		reply->rc == KU_ZK_NONODE ? KUSTOS_OK : KUSTOS_ENOAUTH);
@@ -187,7 +168,7 @@ static bool resolve_delete(struct ku_op *op, int rc)
 	else if (rc == KU_ZK_BADVERSION) /* perhaps a newer node's */
 		ku_op_finish(op, KUSTOS_EUNKNOWN);
 	else if (rc == KU_ZK_NOAUTH && op->guaranteed)
-		look(op, KU_ZK_EXISTS, looked_after_delete);
+		ku_op_ask(op, KU_ZK_EXISTS, op->path, looked_after_delete);
 	else if (rc == KU_ZK_NOAUTH)
 		ku_op_finish(op, KUSTOS_EUNKNOWN);
 	else
@@ -212,7 +193,7 @@ bool ku_op_resolve_refusal(struct ku_op *op, const struct ku_zk_reply *reply)
 static void looked_before_delete(struct ku_op *op,
 	const struct ku_zk_reply *reply)
 {
-	if (no_answer(op, reply))
+	if (ku_op_unanswered(op, reply))
 		return;
 	if (reply->rc != KU_ZK_OK || reply->stat->czxid != op->czxid) {
 		enum kustos_err err = KUSTOS_OK; /* a newer one is not ours */
@@ -230,5 +211,5 @@ static void looked_before_delete(struct ku_op *op,
 void ku_op_look(struct ku_op *op)
 {
 	op->doubtful = true; /* until it is answered, however often it is lost */
-	look(op, KU_ZK_EXISTS, looked_before_delete);
+	ku_op_ask(op, KU_ZK_EXISTS, op->path, looked_before_delete);
 }
