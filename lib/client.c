@@ -219,12 +219,18 @@ static void waiter_cancel(struct ku_cancel_link *link)
 	ku_unlock(w->client);
 }
 
+/* Serial numbers: those that the next operation, request, and leaving place
+   will have. */
+struct marks {
+	uint64_t op, request, place;
+};
+
 /* Wait until "over" returns anything but KUSTOS_ETIMEDOUT. */
 static enum kustos_err wait_until(struct kustos_client *client,
 	pthread_cond_t *cond, kustos_deadline deadline,
 	struct kustos_cancel *cancel,
-	enum kustos_err (*over)(struct kustos_client *, const uint64_t *),
-	const uint64_t *arg)
+	enum kustos_err (*over)(struct kustos_client *, const struct marks *),
+	const struct marks *arg)
 {
 	struct waiter w = { .client = client, .cond = cond };
 	enum kustos_err err;
@@ -250,7 +256,7 @@ static enum kustos_err wait_until(struct kustos_client *client,
 }
 
 static enum kustos_err connected(struct kustos_client *client,
-	const uint64_t *unused)
+	const struct marks *unused)
 {
 	(void)unused;
 	if (client->session.auth_failed)
@@ -273,41 +279,37 @@ enum kustos_err kustos_client_wait_connected(struct kustos_client *client,
 		connected, NULL);
 }
 
-/* "before" has serial numbers of operations, of requests, and of places that
-   have left.  Are all that came before these ended, or gone? */
+/* Have all that came before "marks" ended, or gone? */
 static enum kustos_err flushed(struct kustos_client *client,
-	const uint64_t *before)
+	const struct marks *marks)
 {
 	const struct ku_op *oldest = client->ops.oldest;
 
 	if (client->closing != KU_OPEN)
 		return KUSTOS_ECLOSED;
-	if (oldest != NULL && oldest->serial < before[0])
+	if (oldest != NULL && oldest->serial < marks->op)
 		return KUSTOS_ETIMEDOUT;
-	if (ku_lines_oldest_leaving(&client->lines) < before[2])
+	if (ku_lines_oldest_leaving(&client->lines) < marks->place)
 		return KUSTOS_ETIMEDOUT;
-	return ku_wire_oldest(client) < before[1] ? KUSTOS_ETIMEDOUT
-						  : KUSTOS_OK;
+	return ku_wire_oldest(client) < marks->request ? KUSTOS_ETIMEDOUT
+						       : KUSTOS_OK;
 }
 
 enum kustos_err kustos_client_flush(struct kustos_client *client,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	uint64_t before[3];
-
 	if (client == NULL)
 		return KUSTOS_EINVAL;
 	if (ku_forked(&client->fork))
 		return KUSTOS_EFORKED;
 	ku_lock(client);
-	before[0] = client->ops.started;
-	before[1] = client->wire.sent;
-	before[2] = client->lines.left;
+	struct marks marks = { client->ops.started, client->wire.sent,
+		client->lines.left };
 	client->ops.flushing++;
 	ku_enter(client);
 	ku_unlock(client);
 	enum kustos_err err = wait_until(client, &client->ops.ended, deadline,
-		cancel, flushed, before);
+		cancel, flushed, &marks);
 	ku_lock(client);
 	client->ops.flushing--;
 	ku_leave(client);
