@@ -45,41 +45,30 @@ static void lane_prepend(struct ku_lane *lane, struct ku_call *call)
 	lane->queued++;
 }
 
+static bool lane_remove(struct ku_lane *lane, struct ku_call *call)
+{
+	struct ku_call **at = &lane->first, *before = NULL;
+
+	while (*at != NULL && *at != call) {
+		before = *at;
+		at = &before->next;
+	}
+	if (*at == NULL)
+		return false;
+	*at = call->next;
+	if (lane->last == call)
+		lane->last = before;
+	lane->queued--;
+	call->queued = false;
+	return true;
+}
+
 static struct ku_call *lane_pop(struct ku_lane *lane)
 {
 	struct ku_call *call = lane->first;
 
-	if (call == NULL)
-		return NULL;
-	lane->first = call->next;
-	if (lane->first == NULL)
-		lane->last = NULL;
-	lane->queued--;
-	call->queued = false;
+	(void)lane_remove(lane, call);
 	return call;
-}
-
-static bool lane_remove(struct ku_lane *lane, struct ku_call *call)
-{
-	struct ku_call *before = NULL;
-
-	for (struct ku_call *c = lane->first; c != NULL; c = c->next) {
-		if (c != call) {
-			before = c;
-			continue;
-		}
-		if (before == NULL) {
-			lane_pop(lane);
-			return true;
-		}
-		before->next = call->next;
-		if (lane->last == call)
-			lane->last = before;
-		lane->queued--;
-		call->queued = false;
-		return true;
-	}
-	return false;
 }
 
 /* Wait for work.  Returns false when the thread has waited long enough. */
