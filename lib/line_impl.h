@@ -141,8 +141,8 @@ struct ku_place {
 	size_t len;
 	char *path; /* full, the op's; NULL: no node */
 	int32_t number;
-	bool tried;	/* in a seat: another made the node first */
-	uint8_t beaten; /* how often again since, up to a limit */
+	uint8_t beaten; /* in a seat: how often others made the node first, up
+			   to a limit */
 	int64_t czxid;
 	int64_t session_id;
 	int32_t version;	      /* of its data, as we wrote or found it */

@@ -108,9 +108,8 @@ static void beaten(struct ku_place *place)
 		ku_place_fail(place, KUSTOS_EBUSY);
 		return;
 	}
-	if (place->tried && place->beaten < BEATEN_MAX)
+	if (place->beaten <= BEATEN_MAX)
 		place->beaten++;
-	place->tried = true;
 	look(place);
 }
 
@@ -144,13 +143,13 @@ void ku_seat_freed(struct ku_place *place, bool seen)
 {
 	struct kustos_client *client = place->line->client;
 
-	if (seen || place->beaten == 0)
+	if (seen || place->beaten <= 1)
 		try_again(place);
 	else /* and then look */
 		ku_line_again(place->line,
 			1 +
 				(int64_t)ku_random_below(&client->random,
-					UINT64_C(1) << place->beaten));
+					UINT64_C(1) << (place->beaten - 1)));
 }
 
 bool ku_seat_seen(struct ku_place *place, const struct ku_zk_reply *reply)
