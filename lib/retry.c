@@ -235,20 +235,8 @@ int64_t ku_retry_next(struct ku_retry *r, enum kustos_err err, int64_t now_ns,
 
 bool ku_retry_valid(const struct kustos_retry *policy)
 {
-	switch (policy->kind) {
-	case KUSTOS_RETRY_NONE:
-	case KUSTOS_RETRY_N_TIMES:
-	case KUSTOS_RETRY_UNTIL_ELAPSED:
-	case KUSTOS_RETRY_FOREVER:
-	case KUSTOS_RETRY_EXPONENTIAL:
-		break;
-	case KUSTOS_RETRY_CUSTOM:
-		if (policy->fn == NULL)
-			return false;
-		break;
-	default:
-		return false;
-	}
-	return policy->pause_ms >= 0 && policy->max_pause_ms >= 0 &&
+	return (unsigned)policy->kind <= KUSTOS_RETRY_CUSTOM &&
+		(policy->kind != KUSTOS_RETRY_CUSTOM || policy->fn != NULL) &&
+		policy->pause_ms >= 0 && policy->max_pause_ms >= 0 &&
 		policy->max_elapsed_ms >= 0;
 }
