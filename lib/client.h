@@ -111,8 +111,8 @@ struct kustos_client {
 	int unsettled; /* queues that have ended but may still put items back */
 	kustos_deadline close_budget;
 	struct ku_timer close_timer;
-	bool told;	   /* the server was told of the end */
-	int64_t linger_ms; /* else, how long the session may stay */
+	int64_t linger_ms; /* how long the session may stay; 0: the server was
+			      told of the end */
 	bool self_free;	   /* nobody waits for the end of the close */
 	bool *gone;	   /* without threads: set when this is freed */
 };

@@ -78,10 +78,10 @@ static void end_session(struct kustos_client *client)
 
 	/* A server that does not answer may not hear of the end: then the
 	   session stays for up to its timeout. */
-	client->told = ku_session_exists(client)
+	bool told = ku_session_exists(client)
 		? ku_session_ready(client) && !silent
 		: !session->left;
-	client->linger_ms = client->told ? 0 : session->timeout_ms;
+	client->linger_ms = told ? 0 : session->timeout_ms;
 	/* The library would wait for an answer that does not come. */
 	if (silent && session->handle != NULL)
 		(void)client->env.api->kick(session->handle->zk);
@@ -153,7 +153,8 @@ static enum kustos_err free_forked(struct kustos_client *client)
 /* The close has come to its end: run what is left, and free. */
 static enum kustos_err finish(struct kustos_client *client, int64_t *linger_ms)
 {
-	enum kustos_err err = client->told ? KUSTOS_OK : KUSTOS_ELINGERING;
+	enum kustos_err err = client->linger_ms == 0 ? KUSTOS_OK
+						     : KUSTOS_ELINGERING;
 
 	if (linger_ms != NULL)
 		*linger_ms = client->linger_ms;
