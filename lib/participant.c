@@ -17,10 +17,9 @@ void kustos_participants_free(struct kustos_participants *list)
 	if (list == NULL)
 		return;
 	for (size_t i = 0; i < list->count; i++) {
-		free((char *)list->list[i].path);
-		free((void *)list->list[i].data);
+		free((char *)list->list[i]->path);
+		free((void *)list->list[i]->data);
 	}
-	free(list->list);
 	free(list);
 }
 
@@ -42,7 +41,7 @@ static int is_mixed(const struct kustos_participants *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		for (size_t j = 0; j < list->count && j < FRONT; j++)
-			if (are_mixed(&list->list[i], &list->list[j]))
+			if (are_mixed(list->list[i], list->list[j]))
 				return 1;
 	return 0;
 }
@@ -57,7 +56,7 @@ static void mark_holders(struct kustos_participants *list)
 	bool there[2][KINDS] = { { false } };
 
 	for (size_t i = 0; i < list->count; i++) {
-		struct kustos_participant *p = &list->list[i];
+		struct kustos_participant *p = list->list[i];
 		struct ku_contender one = { (int32_t)p->number, p->style,
 			p->kind };
 		int kazoo = p->style == KUSTOS_STYLE_KAZOO;
@@ -83,12 +82,12 @@ static void tell_writers(struct kustos_participants *list)
 
 	for (size_t i = 0; i < list->count; i++)
 		read = read ||
-			(list->list[i].style == KUSTOS_STYLE_KAZOO &&
-				list->list[i].kind == KUSTOS_KIND_READ);
+			(list->list[i]->style == KUSTOS_STYLE_KAZOO &&
+				list->list[i]->kind == KUSTOS_KIND_READ);
 	for (size_t i = 0; i < list->count && read; i++)
-		if (list->list[i].style == KUSTOS_STYLE_KAZOO &&
-			list->list[i].kind == KUSTOS_KIND_LOCK)
-			list->list[i].kind = KUSTOS_KIND_WRITE;
+		if (list->list[i]->style == KUSTOS_STYLE_KAZOO &&
+			list->list[i]->kind == KUSTOS_KIND_LOCK)
+			list->list[i]->kind = KUSTOS_KIND_WRITE;
 }
 
 /* Does "a" stand before "b"?  A writer stands before the reader it becomes. */
@@ -126,24 +125,40 @@ int64_t ku_participant_age_ms(const struct kustos_stat *stat)
 	return age_ms > 0 ? age_ms : 0;
 }
 
+/* A list, its participants, and the pointers to them, in one allocation.  The
+   pointers are the last, where nothing after them can be misaligned. */
+struct sheet {
+	struct kustos_participants all; /* first: freed by its address */
+	struct kustos_participant one[];
+};
+
+static struct kustos_participants *make_list(size_t room)
+{
+	struct sheet *sheet = calloc(1,
+		sizeof(*sheet) +
+			room * (sizeof(*sheet->one) + sizeof(*sheet->all.list)));
+
+	if (sheet == NULL)
+		return NULL;
+	sheet->all.list = (struct kustos_participant **)(sheet->one + room);
+	for (size_t i = 0; i < room; i++)
+		sheet->all.list[i] = &sheet->one[i];
+	return &sheet->all;
+}
+
 static enum kustos_err hand_out(struct ku_survey *survey,
 	struct kustos_participants **out)
 {
-	struct kustos_participants *all = calloc(1, sizeof(*all));
+	struct kustos_participants *all = make_list(survey->count);
 
 	if (all == NULL)
 		return KUSTOS_ENOMEM;
-	all->list = calloc(survey->count + 1, sizeof(*all->list));
-	if (all->list == NULL) {
-		free(all);
-		return KUSTOS_ENOMEM;
-	}
 	for (size_t i = 0; i < survey->count; i++) {
 		struct ku_sighting *entry = &survey->list[i];
 
 		if (entry->op->err == KUSTOS_ENONODE)
 			continue; /* it has left */
-		all->list[all->count] = (struct kustos_participant){
+		*all->list[all->count++] = (struct kustos_participant){
 			.path = entry->path,
 			.number = entry->contender.number,
 			.style = entry->contender.style,
@@ -158,7 +173,6 @@ static enum kustos_err hand_out(struct ku_survey *survey,
 				: 0,
 		};
 		entry->path = entry->op->out_data = NULL;
-		all->count++;
 	}
 	all->foreign = survey->foreign;
 	tell_writers(all);

@@ -319,20 +319,25 @@ enum kustos_err kustos_countdown_wait_async(struct kustos_countdown *c,
 		: ku_vigil_wait_async(c->vigil, deadline, cancel, done, arg);
 }
 
-/* Make a status: one block with the status, its participants, and their ids. */
+/* Make a status: one block with the status, its participants, the pointers to
+   them, and their ids. */
 static struct kustos_countdown_status *status_of(const struct ku_tally *tally)
 {
-	struct kustos_countdown_participant *list;
+	const struct kustos_countdown_participant **list;
+	struct kustos_countdown_participant *one;
 	struct kustos_countdown_status *status;
 	size_t text = 0;
 
 	for (size_t i = 0; i < tally->size; i++)
 		text += strlen(tally->list[i].id) + 1;
 	status = calloc(1,
-		sizeof(*status) + tally->size * sizeof(*list) + text);
+		sizeof(*status) + tally->size * (sizeof(*one) + sizeof(*list)) +
+			text);
 	if (status == NULL)
 		return NULL;
-	list = (struct kustos_countdown_participant *)(status + 1);
+	one = (struct kustos_countdown_participant *)(status + 1);
+	list = (const struct kustos_countdown_participant **)(one +
+		tally->size);
 	char *ids = (char *)(list + tally->size);
 	status->count = tally->disagree ? 0 : tally->count;
 	status->disagree = tally->disagree;
@@ -340,14 +345,15 @@ static struct kustos_countdown_status *status_of(const struct ku_tally *tally)
 	status->broken = tally->dead;
 	status->participant_count = tally->size;
 	status->participants = list;
-	for (size_t i = 0; i < tally->size; i++) {
+	for (size_t i = 0; i < tally->size; i++, one++) {
 		int kinds = tally->list[i].kinds;
 
 		ku_tally_plain(tally->list[i].id, ids);
-		list[i].id = ids;
-		list[i].done = (kinds & KU_TALLY_DONE) != 0;
-		list[i].must = (kinds & KU_TALLY_MUST) != 0;
-		list[i].alive = (kinds & KU_TALLY_ALIVE) != 0;
+		list[i] = one;
+		one->id = ids;
+		one->done = (kinds & KU_TALLY_DONE) != 0;
+		one->must = (kinds & KU_TALLY_MUST) != 0;
+		one->alive = (kinds & KU_TALLY_ALIVE) != 0;
 		ids += strlen(ids) + 1;
 	}
 	return status;

@@ -84,8 +84,8 @@ static int find_named(struct breaker *b, bool there)
 		return tool_failed(&b->tool, "cannot list", b->path, err);
 	const struct kustos_participants *all = b->above.list;
 	for (size_t i = 0; all != NULL && i < all->count; i++)
-		if (strcmp(show_name(all->list[i].path), name) == 0)
-			b->victim = &all->list[i];
+		if (strcmp(show_name(all->list[i]->path), name) == 0)
+			b->victim = all->list[i];
 	if (b->victim != NULL)
 		return TOOL_OK;
 	tool_say("%s: nobody is in line there", b->path);
@@ -100,7 +100,7 @@ static int find(struct breaker *b)
 	if (err != KUSTOS_OK && err != KUSTOS_ENONODE)
 		return tool_failed(&b->tool, "cannot list", b->path, err);
 	if (err == KUSTOS_OK && b->at.line->count > 0) {
-		b->victim = &b->at.line->list[0];
+		b->victim = b->at.line->list[0];
 		return TOOL_OK;
 	}
 	if (err == KUSTOS_OK && b->at.list->count > 0)

@@ -174,8 +174,8 @@ static bool is_behind(const struct elect *e)
 		    NULL, &all) != KUSTOS_OK)
 		return false;
 	for (size_t i = 0; i < all->count; i++)
-		if (all->list[i].stat.ephemeral_owner == session.session_id)
-			behind = !all->list[i].holds;
+		if (all->list[i]->stat.ephemeral_owner == session.session_id)
+			behind = !all->list[i]->holds;
 	kustos_participants_free(all);
 	return behind;
 }

@@ -109,7 +109,7 @@ static void print_text(const struct together *t,
 	putchar('\n');
 	for (size_t i = 0; i < s->participant_count; i++) {
 		const struct kustos_countdown_participant
-			*p = &s->participants[i];
+			*p = s->participants[i];
 
 		printf("%-6s ",
 			p->done		   ? "done"
@@ -133,7 +133,7 @@ static void print_json(const struct together *t,
 		s->count, s->done, s->broken, words[s->disagree != 0]);
 	for (size_t i = 0; i < s->participant_count; i++) {
 		const struct kustos_countdown_participant
-			*p = &s->participants[i];
+			*p = s->participants[i];
 
 		fputs(i > 0 ? ",{\"id\":" : "{\"id\":", stdout);
 		show_json(stdout, p->id);

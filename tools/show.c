@@ -191,13 +191,13 @@ static void show_line(FILE *out, const struct kustos_participants *list)
 	size_t holders = 0;
 
 	for (size_t i = 0; i < list->count; i++)
-		holders += list->list[i].holds != 0;
+		holders += list->list[i]->holds != 0;
 	fprintf(out, ": %zu %s, %zu wait%s\n", holders,
 		holders == 1 ? "holds" : "hold", list->count - holders,
 		list->count - holders == 1 ? "s" : "");
 	show_heading(out);
 	for (size_t i = 0; i < list->count; i++)
-		show_participant(out, &list->list[i]);
+		show_participant(out, list->list[i]);
 	if (list->foreign > 0)
 		fprintf(out, "%zu more %s a name of an unknown style\n",
 			list->foreign, list->foreign == 1 ? "has" : "have");
@@ -267,7 +267,7 @@ void show_list_json(FILE *out, const char *path,
 	for (size_t i = 0; i < list->count; i++) {
 		if (i > 0)
 			putc(',', out);
-		show_participant_json(out, &list->list[i]);
+		show_participant_json(out, list->list[i]);
 	}
 	fprintf(out, "],\"foreign\":%zu,\"mixed\":%s}\n", list->foreign,
 		list->mixed ? "true" : "false");

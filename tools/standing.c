@@ -51,10 +51,10 @@ static enum kustos_err get_lines(struct kustos_client *client, const char *path,
    owner uses another number. */
 static bool only_waits(const struct standing *l, size_t i)
 {
-	const struct kustos_participant *one = &l->leases->list[i];
+	const struct kustos_participant *one = l->leases->list[i];
 	const struct kustos_participant *first = l->locks != NULL &&
 			l->locks->count > 0
-		? l->locks->list
+		? l->locks->list[0]
 		: NULL;
 
 	if (first == NULL || first->stat.czxid == 0 ||
@@ -64,13 +64,14 @@ static bool only_waits(const struct standing *l, size_t i)
 	if (l->max > 0)
 		return i >= (size_t)l->max;
 	for (size_t k = i + 1; k < l->leases->count; k++)
-		if (l->leases->list[k].stat.ephemeral_owner ==
+		if (l->leases->list[k]->stat.ephemeral_owner ==
 			one->stat.ephemeral_owner)
 			return false;
 	return true;
 }
 
-/* Make one list of both: the leases that are held, and all who wait. */
+/* Make one list of both: the leases that are held, and all who wait.  The
+   participants stay those of "leases" and "locks". */
 static enum kustos_err join(struct standing *l)
 {
 	struct kustos_participants *all = &l->joined;
@@ -83,8 +84,8 @@ static enum kustos_err join(struct standing *l)
 		if (!only_waits(l, i))
 			all->list[all->count++] = l->leases->list[i];
 	for (size_t i = 0; i < waiting; i++) {
-		all->list[all->count] = l->locks->list[i];
-		all->list[all->count++].holds = 0;
+		l->locks->list[i]->holds = 0; /* of the lock, not a lease */
+		all->list[all->count++] = l->locks->list[i];
 	}
 	all->foreign = l->leases->foreign +
 		(l->locks != NULL ? l->locks->foreign : 0);

@@ -50,7 +50,7 @@ static void tell(struct top_row *row, const struct kustos_participants *list)
 	const struct kustos_participant *first = NULL;
 
 	for (size_t i = 0; i < list->count; i++) {
-		const struct kustos_participant *p = &list->list[i];
+		const struct kustos_participant *p = list->list[i];
 
 		row->holds += p->holds != 0;
 		row->waits += p->holds == 0;

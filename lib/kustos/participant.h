@@ -59,6 +59,7 @@ enum kustos_kind {
 /* Return "lock" and so on; never NULL, never freed. */
 KUSTOS_API const char *kustos_kind_name(enum kustos_kind kind);
 
+/* One participant.  May grow at its end. */
 struct kustos_participant {
 	const char *path; /* of its node, as the client knows paths */
 	int64_t number;	  /* its place in the order; 0 for a simple lock */
@@ -75,9 +76,10 @@ struct kustos_participant {
 			   agrees with the server's; never negative */
 };
 
+/* The participants of a line.  May grow at its end. */
 struct kustos_participants {
 	size_t count;
-	struct kustos_participant *list; /* in order, the holder first */
+	struct kustos_participant **list; /* in order, the holder first */
 	size_t foreign; /* children with names of no known style */
 	int mixed;	/* 1: some of them do not wait for others of them */
 };
@@ -113,11 +115,11 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_revoke(
 
 /* Take a participant's place away by deleting its node.  If the participant is
    the holder, the next one is granted, and the former holder may not notice at
-   once.  Nothing is deleted unless the node is still the one that "shown"
-   describes: same czxid, same session.  (For a simple lock, the node is checked
-   immediately before it is deleted, and may change in between.)  Returns
-   KUSTOS_ECHANGED if it is another node, KUSTOS_ENONODE if it is gone, and as
-   kustos_delete(). */
+   once.  "shown" is one that the library has returned, not a copy of it.
+   Nothing is deleted unless the node is still the one that "shown" describes:
+   same czxid, same session.  (For a simple lock, the node is checked immediately
+   before it is deleted, and may change in between.)  Returns KUSTOS_ECHANGED if
+   it is another node, KUSTOS_ENONODE if it is gone, and as kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
 	struct kustos_client *client, const struct kustos_participant *shown,
 	kustos_deadline deadline, struct kustos_cancel *cancel);

@@ -136,7 +136,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_wait_async(
 	struct kustos_countdown *countdown, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_end_fn *done, void *arg);
 
-/* One participant. */
+/* One participant.  May grow at its end. */
 struct kustos_countdown_participant {
 	const char *id;
 	int done;  /* it has counted */
@@ -144,13 +144,14 @@ struct kustos_countdown_participant {
 	int alive; /* and its session has not ended */
 };
 
-/* The state of a latch. */
+/* The state of a latch.  May grow at its end. */
 struct kustos_countdown_status {
 	int count; /* as stored in the latch; 0: none yet, or two numbers */
 	size_t done;
 	size_t broken; /* participants that have died and are not done */
 	size_t participant_count;
-	const struct kustos_countdown_participant *participants; /* by id */
+	/* By id. */
+	const struct kustos_countdown_participant *const *participants;
 	int disagree; /* two numbers are stored */
 };
 

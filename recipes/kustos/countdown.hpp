@@ -90,7 +90,7 @@ class countdown
 			raw->disagree != 0, {} };
 		for (std::size_t i = 0; i < raw->participant_count; i++) {
 			const kustos_countdown_participant
-				&p = raw->participants[i];
+				&p = *raw->participants[i];
 
 			seen.participants.push_back({ p.id, p.done != 0,
 				p.must != 0, p.alive != 0 });

@@ -190,8 +190,8 @@ START_TEST(who_is_done_may_die)
 	check_err(kustos_countdown_look(others, SOON, NULL, &s), KUSTOS_OK);
 	ck_assert_uint_eq(s->broken, 1);
 	ck_assert_uint_eq(s->participant_count, 2);
-	ck_assert(s->participants[0].done && !s->participants[0].alive);
-	ck_assert(s->participants[1].must && !s->participants[1].alive);
+	ck_assert(s->participants[0]->done && !s->participants[0]->alive);
+	ck_assert(s->participants[1]->must && !s->participants[1]->alive);
 	kustos_countdown_status_free(s);
 }
 END_TEST
@@ -236,11 +236,11 @@ START_TEST(what_it_is_like_is_told)
 	ck_assert_uint_eq(s->broken, 0);
 	ck_assert_int_eq(s->disagree, 0);
 	ck_assert_uint_eq(s->participant_count, 2);
-	ck_assert_str_eq(s->participants[0].id, "a b");
-	ck_assert(s->participants[0].done && !s->participants[0].must);
-	ck_assert_str_eq(s->participants[1].id, "x/y");
-	ck_assert(!s->participants[1].done && s->participants[1].must);
-	ck_assert(s->participants[1].alive);
+	ck_assert_str_eq(s->participants[0]->id, "a b");
+	ck_assert(s->participants[0]->done && !s->participants[0]->must);
+	ck_assert_str_eq(s->participants[1]->id, "x/y");
+	ck_assert(!s->participants[1]->done && s->participants[1]->must);
+	ck_assert(s->participants[1]->alive);
 	kustos_countdown_status_free(s);
 	kustos_countdown_status_free(NULL);
 }

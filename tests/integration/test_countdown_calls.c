@@ -64,7 +64,7 @@ START_TEST(who_could_not_be_counted_lives_on)
 	check_err(kustos_client_flush(client, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_countdown_look(others, SOON, NULL, &s), KUSTOS_OK);
 	ck_assert_uint_eq(s->participant_count, 1);
-	ck_assert(!s->participants[0].done && s->participants[0].alive);
+	ck_assert(!s->participants[0]->done && s->participants[0]->alive);
 	kustos_countdown_status_free(s);
 }
 END_TEST

@@ -65,8 +65,8 @@ static void check_seen(int who)
 	check_err(kustos_participants(clients[0], LINE, SOON, NULL, &p),
 		KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 1);
-	ck_assert_str_eq(p->list[0].data, ids[who]);
-	ck_assert_int_eq(p->list[0].stat.czxid, runners[who].token);
+	ck_assert_str_eq(p->list[0]->data, ids[who]);
+	ck_assert_int_eq(p->list[0]->stat.czxid, runners[who].token);
 	kustos_participants_free(p);
 }
 
@@ -130,7 +130,7 @@ START_TEST(a_leader_changes_its_data_but_hands_over_to_nobody)
 		KUSTOS_OK);
 	check_err(kustos_participants(clients[1], LINE, SOON, NULL, &p),
 		KUSTOS_OK);
-	ck_assert_str_eq(p->list[0].data, "busy");
+	ck_assert_str_eq(p->list[0]->data, "busy");
 	kustos_participants_free(p);
 	check_err(kustos_latch_hand_over(runners[0].latch, "b", SOON, NULL),
 		KUSTOS_EUNSUPPORTED);

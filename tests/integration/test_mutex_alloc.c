@@ -232,10 +232,10 @@ static enum kustos_err call_participants(void)
 	enum kustos_err err = kustos_participants(client, LINE, SOON, NULL, &p);
 
 	if (err == KUSTOS_OK)
-		err = kustos_participant_revoke(client, p->list[0].path, SOON,
+		err = kustos_participant_revoke(client, p->list[0]->path, SOON,
 			NULL);
 	if (err == KUSTOS_OK)
-		err = kustos_participant_break(client, &p->list[0], SOON, NULL);
+		err = kustos_participant_break(client, p->list[0], SOON, NULL);
 	if (err == KUSTOS_OK)
 		err = kustos_line_clean(client, LINE, SOON, NULL);
 	allocs_disarm();

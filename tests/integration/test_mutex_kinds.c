@@ -50,8 +50,8 @@ START_TEST(a_name_space_is_part_of_no_path_that_is_told)
 		raw_exists(fixture_address(), "/apps/billing/mark", NULL), 0);
 	check_err(kustos_participants(client, LINE, SOON, NULL, &p), KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 2);
-	ck_assert_str_eq(p->list[0].path, kustos_hold_path(hold));
-	check_err(kustos_participant_break(client, &p->list[0], SOON, NULL),
+	ck_assert_str_eq(p->list[0]->path, kustos_hold_path(hold));
+	check_err(kustos_participant_break(client, p->list[0], SOON, NULL),
 		KUSTOS_OK);
 	kustos_participants_free(p);
 	hold_wait(hold, KUSTOS_HOLD_LOST, 500);

@@ -160,10 +160,10 @@ static void break_of_what_is_anothers(void)
 	ck_assert_int_eq(raw_do_delete(raw, "/simple", -1), 0);
 	raw_close(raw);
 	raw = hold_simply("/simple");
-	check_err(kustos_participant_break(client, &shown->list[0], SOON, NULL),
+	check_err(kustos_participant_break(client, shown->list[0], SOON, NULL),
 		KUSTOS_ECHANGED);
 	ck_assert_int_eq(raw_exists(server_at(2), "/simple", &stat), 0);
-	ck_assert(stat.czxid > shown->list[0].stat.czxid);
+	ck_assert(stat.czxid > shown->list[0]->stat.czxid);
 	proxy_set_delay(ensemble_lag(ensemble), 0, 0);
 	raw_close(raw);
 	kustos_participants_free(shown);

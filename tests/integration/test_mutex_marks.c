@@ -164,18 +164,18 @@ START_TEST(who_has_an_extra_mark_is_listed_if_that_is_named)
 	ck_assert_uint_eq(p->count, 2);
 	ck_assert_uint_eq(p->foreign, 0);
 	ck_assert_int_eq(p->mixed, 0);
-	ck_assert_int_eq(p->list[0].style, KUSTOS_STYLE_EXTRA);
-	ck_assert_int_eq(p->list[0].kind, KUSTOS_KIND_LOCK);
-	ck_assert_int_eq(p->list[0].holds, 1);
-	ck_assert_str_eq(p->list[0].path, rival.path);
-	ck_assert_int_eq(p->list[1].holds, 0);
+	ck_assert_int_eq(p->list[0]->style, KUSTOS_STYLE_EXTRA);
+	ck_assert_int_eq(p->list[0]->kind, KUSTOS_KIND_LOCK);
+	ck_assert_int_eq(p->list[0]->holds, 1);
+	ck_assert_str_eq(p->list[0]->path, rival.path);
+	ck_assert_int_eq(p->list[1]->holds, 0);
 	kustos_participants_free(p);
 	check_err(
 		kustos_participants_marked(client, LINE, NULL, SOON, NULL, &p),
 		KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 1);
 	ck_assert_uint_eq(p->foreign, 1);
-	ck_assert_int_eq(p->list[0].holds, 1);
+	ck_assert_int_eq(p->list[0]->holds, 1);
 	kustos_participants_free(p);
 	hold_give(hold);
 	rival_leave(&rival);

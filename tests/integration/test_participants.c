@@ -51,6 +51,7 @@ START_TEST(U07_participants_come_in_order_with_all_that_is_known)
 	struct kustos_hold *hold = hold_take(mutex);
 	struct ask a = { .calls = 0 };
 	struct kustos_participants *p;
+	struct kustos_participant *first;
 	struct rival rival;
 	int64_t held_ms = wall_ms(), asked_ms;
 
@@ -60,23 +61,22 @@ START_TEST(U07_participants_come_in_order_with_all_that_is_known)
 	test_eventually(wall_ms() > held_ms + 5, 1000);
 	asked_ms = wall_ms();
 	p = participants();
-	ck_assert_int_ge(p->list[0].age_ms,
-		asked_ms - p->list[0].stat.ctime_ms);
-	ck_assert_int_le(p->list[0].age_ms,
-		wall_ms() - p->list[0].stat.ctime_ms);
+	first = p->list[0];
+	ck_assert_int_ge(first->age_ms, asked_ms - first->stat.ctime_ms);
+	ck_assert_int_le(first->age_ms, wall_ms() - first->stat.ctime_ms);
 	ck_assert_uint_eq(p->count, 3);
 	ck_assert_uint_eq(p->foreign, 0);
 	ck_assert_int_eq(p->mixed, 0);
-	ck_assert_str_eq(p->list[0].path, kustos_hold_path(hold));
-	ck_assert(p->list[0].stat.czxid == kustos_hold_token(hold));
-	ck_assert(p->list[0].stat.ephemeral_owner == client_session_id(client));
-	ck_assert(p->list[1].stat.ephemeral_owner == client_session_id(other));
-	ck_assert_str_eq(p->list[2].path, rival.path);
+	ck_assert_str_eq(first->path, kustos_hold_path(hold));
+	ck_assert(first->stat.czxid == kustos_hold_token(hold));
+	ck_assert(first->stat.ephemeral_owner == client_session_id(client));
+	ck_assert(p->list[1]->stat.ephemeral_owner == client_session_id(other));
+	ck_assert_str_eq(p->list[2]->path, rival.path);
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(p->list[i].holds, i == 0);
-		ck_assert_int_eq(p->list[i].number, i);
-		ck_assert_int_eq(p->list[i].style, KUSTOS_STYLE_CURATOR);
-		ck_assert_int_gt(p->list[i].stat.ctime_ms, 0);
+		ck_assert_int_eq(p->list[i]->holds, i == 0);
+		ck_assert_int_eq(p->list[i]->number, i);
+		ck_assert_int_eq(p->list[i]->style, KUSTOS_STYLE_CURATOR);
+		ck_assert_int_gt(p->list[i]->stat.ctime_ms, 0);
 	}
 	kustos_participants_free(p);
 	hold_give(hold);
@@ -152,11 +152,11 @@ START_TEST(U04_all_styles_are_seen_and_foreign_names_are_counted)
 	ck_assert_uint_eq(p->foreign, 2);
 	ck_assert_int_eq(p->mixed, 1);
 	for (int i = 0; i < 4; i++)
-		ck_assert_int_eq(p->list[i].style, styles[i]);
-	ck_assert_str_eq(p->list[1].data, "x");
-	ck_assert_uint_eq(p->list[1].len, 1);
-	ck_assert_ptr_null(p->list[3].data); /* null, as Java's recipe has it */
-	ck_assert_uint_eq(p->list[3].len, 0);
+		ck_assert_int_eq(p->list[i]->style, styles[i]);
+	ck_assert_str_eq(p->list[1]->data, "x");
+	ck_assert_uint_eq(p->list[1]->len, 1);
+	ck_assert_ptr_null(p->list[3]->data); /* as Java's recipe has it */
+	ck_assert_uint_eq(p->list[3]->len, 0);
 	kustos_participants_free(p);
 	raw_close(raw);
 	hold_give(hold);
@@ -172,9 +172,9 @@ static void read_data(const struct kustos_mutex_options *o, char *data,
 	struct kustos_participants *p = participants();
 
 	ck_assert_uint_eq(p->count, 1);
-	ck_assert_uint_lt(p->list[0].len, size);
-	ck_assert_ptr_nonnull(p->list[0].data);
-	memcpy(data, p->list[0].data, p->list[0].len + 1);
+	ck_assert_uint_lt(p->list[0]->len, size);
+	ck_assert_ptr_nonnull(p->list[0]->data);
+	memcpy(data, p->list[0]->data, p->list[0]->len + 1);
 	kustos_participants_free(p);
 	hold_give(hold);
 	kustos_mutex_destroy(m);
@@ -204,9 +204,9 @@ START_TEST(U04_a_writer_of_kazoos_waits_for_the_reader_before_it)
 	p = participants();
 	ck_assert_uint_eq(p->count, 4 - _i);
 	for (int i = 0; i < (int)p->count; i++) {
-		ck_assert_int_eq(p->list[i].kind,
+		ck_assert_int_eq(p->list[i]->kind,
 			(i + _i) % 2 ? KUSTOS_KIND_READ : KUSTOS_KIND_WRITE);
-		ck_assert_int_eq(p->list[i].holds, i == 0);
+		ck_assert_int_eq(p->list[i]->holds, i == 0);
 	}
 	kustos_participants_free(p);
 	ck_assert_int_eq(raw_delete_tree(fixture_address(), LINE), 0);
@@ -259,7 +259,7 @@ START_TEST(a_node_stores_the_clients_own_data_if_it_has_some)
 	check_err(kustos_mutex_create(named, LINE, NULL, &m), KUSTOS_OK);
 	struct kustos_hold *hold = hold_take(m);
 	struct kustos_participants *p = participants();
-	ck_assert_str_eq(p->list[0].data, "blue");
+	ck_assert_str_eq(p->list[0]->data, "blue");
 	kustos_participants_free(p);
 	hold_give(hold);
 	kustos_mutex_destroy(m);
@@ -375,7 +375,7 @@ START_TEST(who_is_asked_while_waiting_learns_of_it_when_it_holds)
 	ask(&a, m, SOON);
 	line_wait(2 + _i);
 	p = participants();
-	request(p->list[1 + _i].path);
+	request(p->list[1 + _i]->path);
 	kustos_participants_free(p);
 	test_never(calls_of(&asked.calls) > 0 || !ask_waits(&a), 50);
 	for (int i = 0; i < 1 + _i; i++)
@@ -423,11 +423,11 @@ START_TEST(breaking_takes_a_place_away_and_the_next_one_holds)
 	ask(&a, rivals, SOON);
 	line_wait(2);
 	p = participants();
-	request(p->list[0].path); /* changes the node, which must not matter */
-	check_err(break_it(&p->list[0]), KUSTOS_OK);
+	request(p->list[0]->path); /* changes the node, which must not matter */
+	check_err(break_it(p->list[0]), KUSTOS_OK);
 	check_err(ask_wait(&a, 2000), KUSTOS_OK);
 	test_eventually(calls_of(&lost) == 1, 2000);
-	check_err(break_it(&p->list[0]), KUSTOS_ENONODE);
+	check_err(break_it(p->list[0]), KUSTOS_ENONODE);
 	kustos_participants_free(p);
 	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
 	check_node(a.hold, other);
@@ -439,13 +439,13 @@ START_TEST(breaking_refuses_what_is_not_what_was_shown)
 {
 	struct kustos_hold *hold = hold_take(mutex);
 	struct kustos_participants *p = participants();
-	struct kustos_participant other_node = p->list[0];
-	struct kustos_participant other_owner = p->list[0];
+	struct kustos_stat *stat = &p->list[0]->stat;
 
-	other_node.stat.czxid--;
-	other_owner.stat.ephemeral_owner++;
-	check_err(break_it(&other_node), KUSTOS_ECHANGED);
-	check_err(break_it(&other_owner), KUSTOS_ECHANGED);
+	stat->czxid--; /* another node */
+	check_err(break_it(p->list[0]), KUSTOS_ECHANGED);
+	stat->czxid++;
+	stat->ephemeral_owner++; /* another owner */
+	check_err(break_it(p->list[0]), KUSTOS_ECHANGED);
 	check_err(break_it(NULL), KUSTOS_EINVAL);
 	check_node(hold, client);
 	kustos_participants_free(p);

@@ -61,7 +61,7 @@ static void check_place(const char *path, int index)
 	check_err(kustos_participants(client, LINE, SOON, NULL, &all),
 		KUSTOS_OK);
 	ck_assert_uint_gt(all->count, (size_t)index);
-	ck_assert_str_eq(all->list[index].path, path);
+	ck_assert_str_eq(all->list[index]->path, path);
 	kustos_participants_free(all);
 }
 

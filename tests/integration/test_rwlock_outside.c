@@ -41,9 +41,9 @@ START_TEST(U07_participants_tell_who_reads_and_who_writes)
 	ck_assert_int_eq(p->mixed, 0);
 	for (int i = 0; i < 4; i++) /* the first two have the same number */
 		for (int k = i / 2 * 2; k < i / 2 * 2 + 2; k++)
-			seen += p->list[k].kind == wanted[i].kind &&
-				p->list[k].holds == wanted[i].holds &&
-				p->list[k].number == (i < 2 ? 0 : i);
+			seen += p->list[k]->kind == wanted[i].kind &&
+				p->list[k]->holds == wanted[i].holds &&
+				p->list[k]->number == (i < 2 ? 0 : i);
 	ck_assert_int_eq(seen, 4);
 	kustos_participants_free(p);
 	rw_unlock(rw, KUSTOS_WRITE);
@@ -52,8 +52,8 @@ START_TEST(U07_participants_tell_who_reads_and_who_writes)
 	check_err(kustos_participants(client, LINE, SOON, NULL, &p), KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 3);
 	for (int i = 0; i < 3; i++) /* readers hold together */
-		ck_assert_int_eq(p->list[i].holds,
-			p->list[i].kind == KUSTOS_KIND_READ);
+		ck_assert_int_eq(p->list[i]->holds,
+			p->list[i]->kind == KUSTOS_KIND_READ);
 	kustos_participants_free(p);
 	rw_unlock(rw, KUSTOS_READ);
 	hold_give(asks[KUSTOS_READ].hold);

@@ -37,9 +37,9 @@ START_TEST(it_leads_while_its_function_runs)
 	chief_node(&ours, client);
 	check_err(kustos_participants(other, LINE, SOON, NULL, &p), KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 1);
-	ck_assert_str_eq(p->list[0].path, ours.node);
-	ck_assert_str_eq(p->list[0].data, "ann");
-	ck_assert(p->list[0].kind == KUSTOS_KIND_LOCK && p->list[0].holds);
+	ck_assert_str_eq(p->list[0]->path, ours.node);
+	ck_assert_str_eq(p->list[0]->data, "ann");
+	ck_assert(p->list[0]->kind == KUSTOS_KIND_LOCK && p->list[0]->holds);
 	ck_assert_ptr_nonnull(strstr(ours.node, "-lock-"));
 	kustos_participants_free(p);
 	chief_returns(&ours);

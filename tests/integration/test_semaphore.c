@@ -347,17 +347,17 @@ START_TEST(leases_carry_the_data_of_their_time)
 	ck_assert_uint_eq(list->count, 3);
 	ck_assert_uint_eq(list->foreign, 0);
 	for (size_t i = 0; i < 3; i++) {
-		ck_assert_int_eq(list->list[i].kind, KUSTOS_KIND_LEASE);
-		ck_assert_int_eq(list->list[i].holds, 1);
-		ck_assert_str_eq(list->list[i].path,
+		ck_assert_int_eq(list->list[i]->kind, KUSTOS_KIND_LEASE);
+		ck_assert_int_eq(list->list[i]->holds, 1);
+		ck_assert_str_eq(list->list[i]->path,
 			kustos_hold_path(holds[i]));
-		ck_assert(list->list[i].stat.czxid ==
+		ck_assert(list->list[i]->stat.czxid ==
 			kustos_hold_token(holds[i]));
 	}
-	ck_assert_str_eq(list->list[0].data, "first");
-	ck_assert_str_eq(list->list[1].data, "second");
+	ck_assert_str_eq(list->list[0]->data, "first");
+	ck_assert_str_eq(list->list[1]->data, "second");
 	/* The default is the same as Curator's. */
-	ck_assert_str_eq(list->list[2].data, "127.0.0.1");
+	ck_assert_str_eq(list->list[2]->data, "127.0.0.1");
 	kustos_participants_free(list);
 	give_many(holds, 3);
 	kustos_semaphore_destroy(one);

@@ -360,7 +360,7 @@ START_TEST(the_lease_of_a_lock_tells_who_has_it_if_it_is_to)
 	check_err(kustos_participants(client, LEASES, SOON, NULL, &list),
 		KUSTOS_OK);
 	ck_assert_uint_eq(list->count, 1);
-	const char *data = list->list[0].data;
+	const char *data = list->list[0]->data;
 	ck_assert_int_eq(data[0], '{');
 	ck_assert_ptr_nonnull(strstr(data, "spring-cleaning"));
 	kustos_participants_free(list);

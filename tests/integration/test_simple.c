@@ -208,14 +208,14 @@ START_TEST(its_holder_is_the_only_participant)
 	hold = simple_take(lock);
 	check_err(kustos_participants(other, LINE, SOON, NULL, &p), KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 1);
-	ck_assert_str_eq(p->list[0].path, LINE);
-	ck_assert_str_eq(p->list[0].data, "who");
-	ck_assert_int_eq(p->list[0].holds, 1);
-	ck_assert_int_eq(p->list[0].style, KUSTOS_STYLE_NODE);
-	ck_assert_str_eq(kustos_style_name(p->list[0].style), "node");
-	ck_assert_int_eq(p->list[0].stat.czxid, kustos_hold_token(hold));
+	ck_assert_str_eq(p->list[0]->path, LINE);
+	ck_assert_str_eq(p->list[0]->data, "who");
+	ck_assert_int_eq(p->list[0]->holds, 1);
+	ck_assert_int_eq(p->list[0]->style, KUSTOS_STYLE_NODE);
+	ck_assert_str_eq(kustos_style_name(p->list[0]->style), "node");
+	ck_assert_int_eq(p->list[0]->stat.czxid, kustos_hold_token(hold));
 	ck_assert_int_eq(p->mixed, 0);
-	check_err(kustos_participant_break(other, &p->list[0], SOON, NULL),
+	check_err(kustos_participant_break(other, p->list[0], SOON, NULL),
 		KUSTOS_OK);
 	hold_wait(hold, KUSTOS_HOLD_LOST, 3000);
 	kustos_participants_free(p);

@@ -304,7 +304,7 @@ START_TEST(S10_a_break_whose_answer_is_lost_does_not_break_the_next_one)
 	pair_settle();
 	check_err(kustos_participants(client, LINE, SOON, NULL, &p), KUSTOS_OK);
 	inject_frame(INJECT_LOSE_REPLY, ZK_OP_DELETE, 1);
-	check_err(kustos_participant_break(client, &p->list[0], SOON, NULL),
+	check_err(kustos_participant_break(client, p->list[0], SOON, NULL),
 		KUSTOS_OK);
 	ck_assert_int_eq(inject_fired(), 1);
 	check_err(ask_wait(&a, 5000), KUSTOS_OK);

@@ -211,7 +211,7 @@ static void participants(char **w)
 		return;
 	say("%zu", p->count);
 	for (size_t i = 0; i < p->count; i++)
-		say(" %s=%s", p->list[i].path, (const char *)p->list[i].data);
+		say(" %s=%s", p->list[i]->path, (const char *)p->list[i]->data);
 	kustos_participants_free(p);
 }
 

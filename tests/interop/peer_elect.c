@@ -176,11 +176,11 @@ void candidates(char **w)
 		    "participants") < 0)
 		return;
 	for (size_t i = 0; i < p->count; i++)
-		if (p->list[i].holds)
-			leader = p->list[i].data;
+		if (p->list[i]->holds)
+			leader = p->list[i]->data;
 	say("%zu %s", p->count, leader);
 	for (size_t i = 0; i < p->count; i++)
-		say(" %s", (const char *)p->list[i].data);
+		say(" %s", (const char *)p->list[i]->data);
 	kustos_participants_free(p);
 }
 

@@ -123,7 +123,7 @@ void holders(char **w)
 		return;
 	say("%zu", p->count);
 	for (size_t i = 0; i < p->count; i++)
-		say(" %s", strrchr(p->list[i].path, '/') + 1);
+		say(" %s", strrchr(p->list[i]->path, '/') + 1);
 	kustos_participants_free(p);
 }
 

@@ -101,7 +101,7 @@ START_TEST(U04_names_that_look_like_a_place_do_not_disturb_ours)
 	ck_assert_uint_eq(p->count, 2);
 	ck_assert_uint_eq(p->foreign, foreign);
 	ck_assert_int_eq(p->mixed, 0);
-	ck_assert_str_eq(p->list[0].path, kustos_hold_path(hold));
+	ck_assert_str_eq(p->list[0]->path, kustos_hold_path(hold));
 	kustos_participants_free(p);
 
 	ck_assert(peer_silent(&peers[0]));

@@ -71,8 +71,8 @@ static int list_says_mixed(enum kustos_style first, enum kustos_style second)
 	ck_assert_int_eq(kustos_participants(client, LINE, PATIENCE, NULL, &p),
 		KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 2);
-	ck_assert_int_eq(p->list[0].style, first);
-	ck_assert_int_eq(p->list[1].style, second);
+	ck_assert_int_eq(p->list[0]->style, first);
+	ck_assert_int_eq(p->list[1]->style, second);
 	mixed = p->mixed;
 	kustos_participants_free(p);
 	return mixed;

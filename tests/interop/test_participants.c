@@ -97,7 +97,7 @@ static void check_line(const struct kustos_participants *p, int first)
 	ck_assert_uint_eq(p->foreign, 0);
 	ck_assert_int_eq(p->mixed, 0);
 	for (size_t i = 0; i < p->count; i++) {
-		const struct kustos_participant *one = &p->list[i];
+		const struct kustos_participant *one = p->list[i];
 		size_t place = i + (size_t)first;
 
 		ck_assert_int_eq(one->number, (int64_t)place);
@@ -108,7 +108,7 @@ static void check_line(const struct kustos_participants *p, int first)
 		ck_assert_int_eq(one->stat.ephemeral_owner,
 			peers[place].session);
 		ck_assert_int_gt(one->stat.czxid,
-			i == 0 ? 0 : p->list[i - 1].stat.czxid);
+			i == 0 ? 0 : p->list[i - 1]->stat.czxid);
 	}
 }
 
@@ -146,7 +146,7 @@ START_TEST(curators_has_the_same_nodes_in_the_same_order)
 	len = (size_t)snprintf(all, sizeof(all), "%zu", p->count);
 	for (size_t i = 0; i < p->count; i++)
 		len += (size_t)snprintf(all + len, sizeof(all) - len, " %s=%s",
-			p->list[i].path, (const char *)p->list[i].data);
+			p->list[i]->path, (const char *)p->list[i]->data);
 	kustos_participants_free(p);
 	client_close(client);
 

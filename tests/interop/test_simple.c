@@ -38,9 +38,9 @@ static int64_t holder(struct kustos_client *client, const char *path)
 	ck_assert_int_eq(err, KUSTOS_OK);
 	if (p->count > 0) {
 		ck_assert_uint_eq(p->count, 1);
-		ck_assert_int_eq(p->list[0].style, KUSTOS_STYLE_NODE);
-		ck_assert_int_eq(p->list[0].holds, 1);
-		session = p->list[0].stat.ephemeral_owner;
+		ck_assert_int_eq(p->list[0]->style, KUSTOS_STYLE_NODE);
+		ck_assert_int_eq(p->list[0]->holds, 1);
+		session = p->list[0]->stat.ephemeral_owner;
 	}
 	kustos_participants_free(p);
 	return session;

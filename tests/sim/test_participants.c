@@ -151,8 +151,8 @@ START_TEST(who_leaves_before_it_is_read_is_left_out)
 	at_next(KU_ZK_GET, first_leaves, KU_ZK_OK);
 	struct kustos_participants *p = look();
 	ck_assert_uint_eq(p->count, 1);
-	ck_assert_str_eq(p->list[0].path, SECOND);
-	ck_assert_int_eq(p->list[0].holds, 1);
+	ck_assert_str_eq(p->list[0]->path, SECOND);
+	ck_assert_int_eq(p->list[0]->holds, 1);
 	kustos_participants_free(p);
 }
 END_TEST
@@ -254,7 +254,7 @@ START_TEST(what_is_broken_is_what_was_shown)
 	struct kustos_participants *p = look();
 
 	at_next(KU_ZK_DELETE, befores[_i], KU_ZK_CONNECTIONLOSS);
-	enum kustos_err err = take_away(&p->list[0]);
+	enum kustos_err err = take_away(p->list[0]);
 	kustos_participants_free(p);
 	ck_assert_int_eq(syncs, 1); /* a server that lags would not know */
 	if (_i == 0)
@@ -310,10 +310,10 @@ START_TEST(U04_who_does_not_see_the_other_on_the_same_path_is_told)
 		KUSTOS_OK);
 	ck_assert_uint_eq(p->count, 2);
 	for (int i = 0; i < 2; i++) {
-		ck_assert_str_eq(p->list[i].path, pair->paths[i]);
-		holders += p->list[i].holds;
+		ck_assert_str_eq(p->list[i]->path, pair->paths[i]);
+		holders += p->list[i]->holds;
 	}
-	ck_assert_int_eq(p->list[1].kind, pair->last);
+	ck_assert_int_eq(p->list[1]->kind, pair->last);
 	ck_assert_int_eq(p->mixed, pair->mixed);
 	if (!p->mixed)
 		ck_assert_int_eq(holders, pair->holders);
@@ -327,12 +327,12 @@ START_TEST(U09_who_may_not_be_read_is_shown_without_its_data)
 	at_next(KU_ZK_GET, it_is_written, KU_ZK_NOAUTH);
 	struct kustos_participants *p = look();
 	ck_assert_uint_eq(p->count, 2);
-	ck_assert_str_eq(p->list[0].path, FIRST);
-	ck_assert_int_eq(p->list[0].holds, 1);
-	ck_assert_ptr_null(p->list[0].data);
-	ck_assert_int_ne(p->list[0].stat.data_length, 0);
-	ck_assert_int_ne(p->list[0].stat.ephemeral_owner, 0);
-	ck_assert_ptr_nonnull(p->list[1].data);
+	ck_assert_str_eq(p->list[0]->path, FIRST);
+	ck_assert_int_eq(p->list[0]->holds, 1);
+	ck_assert_ptr_null(p->list[0]->data);
+	ck_assert_int_ne(p->list[0]->stat.data_length, 0);
+	ck_assert_int_ne(p->list[0]->stat.ephemeral_owner, 0);
+	ck_assert_ptr_nonnull(p->list[1]->data);
 	kustos_participants_free(p);
 }
 END_TEST
@@ -348,7 +348,7 @@ START_TEST(U09_who_may_not_be_read_and_leaves_is_left_out)
 		KU_ZK_NOAUTH);
 	struct kustos_participants *p = look();
 	ck_assert_uint_eq(p->count, 1);
-	ck_assert_str_eq(p->list[0].path, SECOND);
+	ck_assert_str_eq(p->list[0]->path, SECOND);
 	kustos_participants_free(p);
 }
 END_TEST
@@ -381,13 +381,13 @@ START_TEST(U09_who_may_not_even_be_seen_is_shown_by_its_name)
 	at_next(KU_ZK_GET, nothing_of_first_is_told, KU_ZK_NOAUTH);
 	struct kustos_participants *p = look();
 	ck_assert_uint_eq(p->count, 2);
-	ck_assert_str_eq(p->list[0].path, FIRST);
-	ck_assert_int_eq(p->list[0].holds, 1);
-	ck_assert_ptr_null(p->list[0].data);
-	ck_assert_int_eq(p->list[0].stat.czxid, 0);
-	ck_assert_int_eq(p->list[0].age_ms, 0);
-	ck_assert_int_eq(p->list[1].holds, 0);
-	ck_assert_int_ne(p->list[1].stat.czxid, 0);
+	ck_assert_str_eq(p->list[0]->path, FIRST);
+	ck_assert_int_eq(p->list[0]->holds, 1);
+	ck_assert_ptr_null(p->list[0]->data);
+	ck_assert_int_eq(p->list[0]->stat.czxid, 0);
+	ck_assert_int_eq(p->list[0]->age_ms, 0);
+	ck_assert_int_eq(p->list[1]->holds, 0);
+	ck_assert_int_ne(p->list[1]->stat.czxid, 0);
 	kustos_participants_free(p);
 }
 END_TEST
