@@ -78,7 +78,7 @@ struct ku_pool {
 
 	/* How much room there is.  If that is fixed, only "room" is used. */
 	int room; /* -1: unknown */
-	const char *room_path;
+	const char *room_path; /* as the program knows it; NULL: fixed */
 	struct ku_mirror number;
 	struct ku_witness away; /* the number may have changed unnoticed */
 	bool malformed;		/* which was logged */
