@@ -6,7 +6,6 @@
 struct ku_lead_wait {
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_candidate *candidate;
-	bool once;
 	struct ku_lead_wait *prev, *next;
 };
 
@@ -103,7 +102,7 @@ static enum kustos_err wait_start(struct ku_wait *wait)
 
 	if (err == KUSTOS_OK)
 		ku_wait_end(wait, KUSTOS_OK);
-	if (err != KUSTOS_EBUSY || waiter->once)
+	if (err != KUSTOS_EBUSY || wait->once)
 		return err;
 	KU_LIST_PUSH(c->lead_waits, waiter);
 	return KUSTOS_OK;
@@ -122,8 +121,7 @@ enum kustos_err ku_candidate_wait(struct ku_candidate *c,
 		.start = wait_start,
 		.give_up = wait_give_up,
 	};
-	struct ku_lead_wait waiter = { .candidate = c,
-		.once = deadline == KUSTOS_NOW };
+	struct ku_lead_wait waiter = { .candidate = c };
 
 	waiter.wait.client = c->client;
 	waiter.wait.calls = &calls;

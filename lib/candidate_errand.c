@@ -29,7 +29,7 @@ static void begin_next(struct ku_candidate *c)
 		errand->begun = true;
 		if (err == KUSTOS_EBUSY)
 			err = KUSTOS_ENOTHELD;
-		if (err == KUSTOS_OK && errand->once &&
+		if (err == KUSTOS_OK && errand->wait.once &&
 			!ku_session_ready(c->client))
 			err = KUSTOS_EDISCONNECTED;
 		if (err == KUSTOS_OK) {
@@ -71,7 +71,7 @@ void ku_errands_away(struct ku_candidate *c)
 	struct ku_errand *errand = c->errands;
 
 	while (errand != NULL) {
-		if (!errand->once) {
+		if (!errand->wait.once) {
 			errand = errand->next;
 			continue;
 		}
@@ -105,7 +105,8 @@ static enum kustos_err start(struct ku_wait *wait)
 		return KUSTOS_EDEADLK;
 	if (c->moving && c->errands != NULL)
 		return KUSTOS_ENOTHELD;
-	if (errand->once && c->errands != NULL && !ku_session_ready(c->client))
+	if (errand->wait.once && c->errands != NULL &&
+		!ku_session_ready(c->client))
 		return KUSTOS_EDISCONNECTED;
 	while (*at != NULL)
 		at = &(*at)->next;
@@ -143,7 +144,6 @@ enum kustos_err ku_errand_do(struct ku_candidate *c, struct ku_errand *errand,
 	errand->wait.client = client;
 	errand->wait.calls = &calls;
 	errand->candidate = c;
-	errand->once = deadline == KUSTOS_NOW;
 	errand->done = done;
 	errand->arg = arg;
 	if (done != NULL)

@@ -55,7 +55,6 @@ struct ku_errand {
 	struct ku_term *term; /* NULL: it has not begun */
 	bool joined;	      /* was added to its candidate's list */
 	bool begun;
-	bool once;		    /* do not wait for a connection */
 	ku_candidate_done_fn *done; /* NULL: a thread waits */
 	void *arg;
 	struct ku_errand *next;

@@ -71,7 +71,7 @@ static enum kustos_err start(struct ku_wait *wait)
 	struct ku_giver *giver = (struct ku_giver *)wait;
 	struct ku_lent *lent = giver->lent;
 
-	if (giver->once && !ku_session_ready(wait->client))
+	if (wait->once && !ku_session_ready(wait->client))
 		return KUSTOS_EDISCONNECTED;
 	lent->giver = giver;
 	enum kustos_err err = giver->again ? ku_custody_again(lent->custody)
@@ -94,7 +94,7 @@ static void give_up(struct ku_wait *wait, enum kustos_err why)
 void ku_givers_away(struct ku_desk *desk)
 {
 	for (struct ku_lent *l = desk->first; l != NULL; l = l->next)
-		if (l->giver != NULL && l->giver->once)
+		if (l->giver != NULL && l->giver->wait.once)
 			give_up(&l->giver->wait, KUSTOS_ETIMEDOUT);
 }
 
@@ -136,7 +136,7 @@ static enum kustos_err refuse(struct ku_lent *lent, enum kustos_err err)
 enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	struct ku_giver giver = { .once = deadline == KUSTOS_NOW };
+	struct ku_giver giver = { .lent = NULL };
 
 	if (ku_forked(&lent->desk->client->fork))
 		return KUSTOS_EFORKED;
@@ -160,7 +160,6 @@ enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
 	if (giver == NULL)
 		return refuse(lent, KUSTOS_ENOMEM);
 	prepare(giver, lent, again);
-	giver->once = deadline == KUSTOS_NOW;
 	giver->done = done;
 	giver->arg = arg;
 	enum kustos_err err = ku_wait_async(&giver->wait, deadline, cancel);

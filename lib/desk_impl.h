@@ -37,7 +37,6 @@
 struct ku_borrower { /* a thread, or a callback, that waits for an item */
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_desk *desk;
-	bool once;	/* the deadline is KUSTOS_NOW */
 	uint64_t since; /* how many listings were asked for before it */
 	uint64_t marks; /* the same, of the markers */
 	struct ku_lent *lent;
@@ -50,7 +49,6 @@ struct ku_giver {	     /* one that waits for the end of an ack */
 	struct ku_wait wait; /* first */
 	struct ku_lent *lent;
 	bool again;
-	bool once; /* the deadline is KUSTOS_NOW */
 	kustos_end_fn *done;
 	void *arg;
 };

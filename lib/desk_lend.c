@@ -34,7 +34,7 @@ void ku_desk_fail_tries(struct ku_desk *desk, enum kustos_err err)
 
 	for (struct ku_borrower *b = desk->asking; b != NULL; b = next) {
 		next = b->next;
-		if (b->once && b->since < desk->items.asked)
+		if (b->wait.once && b->since < desk->items.asked)
 			end(b, err);
 	}
 }
@@ -46,9 +46,9 @@ bool ku_desk_tell_empty(struct ku_desk *desk)
 
 	for (struct ku_borrower *b = desk->asking; b != NULL; b = next) {
 		next = b->next;
-		if (b->once && b->since >= desk->items.asked)
+		if (b->wait.once && b->since >= desk->items.asked)
 			others = true;
-		else if (b->once && ku_desk_knows_marks(desk, b->marks))
+		else if (b->wait.once && ku_desk_knows_marks(desk, b->marks))
 			end(b, KUSTOS_EEMPTY);
 	}
 	return others;
@@ -61,8 +61,8 @@ void ku_desk_away(struct ku_desk *desk)
 
 	for (struct ku_borrower *b = desk->asking; b != NULL; b = next) {
 		next = b->next;
-		any = any || b->once;
-		if (b->once)
+		any = any || b->wait.once;
+		if (b->wait.once)
 			end(b, KUSTOS_EDISCONNECTED);
 	}
 	if (any)
@@ -115,12 +115,12 @@ static enum kustos_err start(struct ku_wait *wait)
 
 	if (desk->ended)
 		return KUSTOS_ECLOSED;
-	if (b->once && !ku_session_ready(desk->client))
+	if (b->wait.once && !ku_session_ready(desk->client))
 		return KUSTOS_EDISCONNECTED;
 	b->since = desk->items.asked;
 	b->marks = desk->marks.asked;
 	KU_ROW_APPEND(desk->asking, desk->asking_last, b);
-	if (b->once && ku_head_count(&desk->head) == 0) {
+	if (b->wait.once && ku_head_count(&desk->head) == 0) {
 		ku_desk_relook(desk);
 		desk->marks.blind = false;
 	}
@@ -156,13 +156,11 @@ static void tell(struct ku_wait *wait)
 
 static const struct ku_wait_calls calls = { start, give_up, tell };
 
-static void prepare(struct ku_borrower *b, struct ku_desk *desk,
-	kustos_deadline deadline)
+static void prepare(struct ku_borrower *b, struct ku_desk *desk)
 {
 	b->desk = desk;
 	b->wait.client = desk->client;
 	b->wait.calls = &calls;
-	b->once = deadline == KUSTOS_NOW;
 }
 
 enum kustos_err ku_desk_lend(struct ku_desk *desk, kustos_deadline deadline,
@@ -170,7 +168,7 @@ enum kustos_err ku_desk_lend(struct ku_desk *desk, kustos_deadline deadline,
 {
 	struct ku_borrower b = { .desk = desk };
 
-	prepare(&b, desk, deadline);
+	prepare(&b, desk);
 	enum kustos_err err = ku_wait_block(&b.wait, deadline, cancel);
 	if (err == KUSTOS_OK)
 		*out = b.lent;
@@ -185,7 +183,7 @@ enum kustos_err ku_desk_lend_async(struct ku_desk *desk,
 
 	if (b == NULL)
 		return KUSTOS_ENOMEM;
-	prepare(b, desk, deadline);
+	prepare(b, desk);
 	b->done = done;
 	b->arg = arg;
 	enum kustos_err err = ku_wait_async(&b->wait, deadline, cancel);

@@ -53,7 +53,7 @@ static enum kustos_err take_beside(struct ku_turn *turn,
 	   write while this one reads. */
 	writer->handed = writer->gate->local_handoffs;
 	return ku_place_beside(writer->place, &gate->kind, data, len,
-		guest->want.once, turn, &turn->place);
+		guest->want.wait.once, turn, &turn->place);
 }
 
 /* Does each guest have a turn of its own? */
@@ -82,7 +82,7 @@ static enum kustos_err turn_begin(struct ku_guest *guest)
 		err = take_beside(turn, guest, data, len);
 	else if (err == KUSTOS_OK)
 		err = ku_place_take(gate->line, &gate->kind, data, len,
-			guest->want.once, turn, &turn->place);
+			guest->want.wait.once, turn, &turn->place);
 	free(record);
 	if (err != KUSTOS_OK) {
 		free(turn);
@@ -231,7 +231,7 @@ enum kustos_err ku_gate_enter(struct ku_guest *guest)
 		return KUSTOS_ECLOSED;
 	if (gate->turn == NULL) /* always so if each guest has its own */
 		err = turn_begin(guest);
-	else if (guest->want.once)
+	else if (guest->want.wait.once)
 		err = KUSTOS_EBUSY;
 	if (err != KUSTOS_OK)
 		return err;

@@ -16,12 +16,10 @@ static void free_holds(struct ku_hold_wait *want)
 }
 
 static enum kustos_err init(struct ku_hold_wait *want,
-	struct kustos_client *client, const struct ku_wait_calls *calls,
-	kustos_deadline deadline)
+	struct kustos_client *client, const struct ku_wait_calls *calls)
 {
 	want->wait.client = client;
 	want->wait.calls = calls;
-	want->once = deadline == KUSTOS_NOW;
 	if (want->count < 1)
 		want->count = 1;
 	want->holds = want->count == 1
@@ -42,7 +40,7 @@ enum kustos_err ku_hold_wait_block(struct ku_hold_wait *want,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	struct kustos_hold **out)
 {
-	enum kustos_err err = init(want, client, calls, deadline);
+	enum kustos_err err = init(want, client, calls);
 
 	if (err == KUSTOS_OK)
 		err = ku_wait_block(&want->wait, deadline, cancel);
@@ -88,7 +86,7 @@ enum kustos_err ku_hold_wait_async(struct ku_hold_wait *want,
 	struct kustos_client *client, const struct ku_wait_calls *calls,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	enum kustos_err err = init(want, client, calls, deadline);
+	enum kustos_err err = init(want, client, calls);
 
 	if (err == KUSTOS_OK)
 		err = ku_wait_async(&want->wait, deadline, cancel);

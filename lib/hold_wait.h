@@ -13,7 +13,6 @@ struct ku_hold_wait { /* the first field of what a recipe waits with; zero */
 	int count;		    /* of holds; 0 means 1 */
 	struct kustos_hold **holds; /* made beforehand: a grant cannot fail */
 	struct kustos_hold *hold;   /* the only one, if there is one */
-	bool once; /* do not wait: the deadline is KUSTOS_NOW */
 	kustos_granted_fn *granted;
 	kustos_granted_many_fn *granted_many; /* instead */
 	void *arg;

@@ -32,7 +32,7 @@ void ku_muster_finish(struct ku_muster *m, enum kustos_err err)
 	bool in = m->state == KU_MUSTER_ENTERING && err == KUSTOS_OK;
 
 	m->call = NULL;
-	if (call->once)
+	if (call->wait.once)
 		ku_witness_remove(m->client, &m->away);
 	m->state = in ? KU_MUSTER_IN : KU_MUSTER_OUT;
 	m->telling = false;
@@ -58,7 +58,7 @@ static void begin(struct ku_muster *m, struct ku_wait *wait,
 	m->tidied = m->blind = m->missed = false;
 	m->lost = 0;
 	m->reads = state == KU_MUSTER_LEAVING;
-	if (m->call->once)
+	if (m->call->wait.once)
 		ku_witness_add(m->client, &m->away);
 	ku_muster_step(m);
 }
@@ -66,8 +66,7 @@ static void begin(struct ku_muster *m, struct ku_wait *wait,
 /* Is there a connection, or does the call wait for one? */
 static bool can_ask(const struct ku_muster *m, const struct ku_wait *wait)
 {
-	return !((const struct ku_muster_call *)wait)->once ||
-		ku_session_ready(m->client);
+	return !wait->once || ku_session_ready(m->client);
 }
 
 static bool is_inside(const struct ku_muster *m)
@@ -153,7 +152,6 @@ static enum kustos_err wait_for(struct ku_muster_call *call,
 {
 	call->wait.client = call->muster->client;
 	call->wait.calls = calls;
-	call->once = deadline == KUSTOS_NOW;
 	return call->done != NULL
 		? ku_wait_async(&call->wait, deadline, cancel)
 		: ku_wait_block(&call->wait, deadline, cancel);

@@ -53,7 +53,6 @@ enum ku_muster_state {
 struct ku_muster_call {
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_muster *muster;
-	bool once;  /* the deadline is KUSTOS_NOW */
 	bool heard; /* its start was called: it was not given up before */
 	ku_muster_fn *done;
 	void *arg;

@@ -115,7 +115,7 @@ static void failed(struct ku_muster *m, int rc)
 	forget_names(m);
 	if (ku_outcome(rc) == KU_OUTCOME_REFUSED)
 		ku_muster_finish(m, ku_rc_err(rc));
-	else if (m->call->once)
+	else if (m->call->wait.once)
 		ku_muster_finish(m, KUSTOS_EDISCONNECTED);
 	else
 		ku_muster_look_later(m);
@@ -283,7 +283,7 @@ static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply,
 			reply->stat->czxid < m->ready_stat.czxid;
 		m->skip++;
 		ku_muster_step(m);
-	} else if (m->call->once) {
+	} else if (m->call->wait.once) {
 		ku_muster_finish(m, KUSTOS_EBUSY);
 	} else if (!watched) {
 		later(m, NO_WATCH_MS);
@@ -338,7 +338,7 @@ bool ku_muster_await(struct ku_muster *m, const char *name)
 		return false;
 	}
 	send(m, &m->sight, KU_ZK_GET, m->awaited,
-		!m->call->once && watch(m, m->awaited), was_read);
+		!m->call->wait.once && watch(m, m->awaited), was_read);
 	return true;
 }
 

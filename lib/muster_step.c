@@ -81,7 +81,7 @@ static void await(struct ku_muster *m, bool watched)
 	note(m, false);
 	m->connection_then = m->client->session.connection;
 	ku_muster_guard(m);
-	if (m->call->once)
+	if (m->call->wait.once)
 		ku_muster_finish(m, KUSTOS_EBUSY);
 	else if (m->watch.entry != NULL)
 		ku_muster_set_safety(m);
@@ -191,7 +191,7 @@ static void leave(struct ku_muster *m)
 
 	if (awaited == NULL)
 		end_round(m);
-	else if (ku_muster_await(m, awaited) && !m->call->once &&
+	else if (ku_muster_await(m, awaited) && !m->call->wait.once &&
 		!ku_muster_stays(m->names, m->name))
 		ku_muster_undo(m);
 }

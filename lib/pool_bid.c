@@ -205,7 +205,7 @@ static void lease_failed(struct ku_place *place, enum kustos_err err)
 	struct ku_bid *bid = share->bid;
 	bool busy = err == KUSTOS_EBUSY;
 
-	if (bid->state == KU_BID_TRIES && !bid->want.once &&
+	if (bid->state == KU_BID_TRIES && !bid->want.wait.once &&
 		(busy || err == KUSTOS_EDISCONNECTED)) {
 		bid->pool->waits = bid->pool->waits || busy;
 		drop_shares(bid);
@@ -225,7 +225,7 @@ static void lease_lost(struct ku_place *place)
 		return;
 	}
 	drop_shares(bid);
-	if (bid->want.once) {
+	if (bid->want.wait.once) {
 		ku_bid_end(bid, KUSTOS_EDISCONNECTED);
 	} else if (bid->state == KU_BID_TRIES) {
 		queue_or_end(bid);
@@ -286,7 +286,7 @@ static bool may_try(const struct ku_bid *bid)
 {
 	const struct ku_pool *pool = bid->pool;
 
-	return bid->want.once ||
+	return bid->want.wait.once ||
 		(pool->bids == NULL && !pool->waits &&
 			ku_session_ready(pool->client));
 }
@@ -308,7 +308,7 @@ static enum kustos_err bid_start(struct ku_wait *wait)
 	bid->state = KU_BID_TRIES;
 	if (tries)
 		err = take_shares(bid);
-	if (err != KUSTOS_OK && !bid->want.once)
+	if (err != KUSTOS_OK && !bid->want.wait.once)
 		err = queue(bid);
 	if (err == KUSTOS_OK) {
 		bid_link(bid);

@@ -117,7 +117,7 @@ static void lost(struct ku_deed *deed)
 	struct batch *b = (struct batch *)deed;
 
 	for (int i = 1; i < deed->op_count; i++) {
-		if (!b->puts[i]->once)
+		if (!b->puts[i]->wait.once)
 			continue;
 		ku_put_tell(b->puts[i], KUSTOS_EDISCONNECTED);
 		ku_put_decided(b->puts[i], 0, KUSTOS_EDISCONNECTED);

@@ -72,7 +72,6 @@ struct ku_put {		     /* what one call puts */
 			    later batches are not put either; 0: none */
 	int refs;	 /* of the caller, of the line */
 	bool waited;	 /* a caller waits, and has not been told */
-	bool once;	 /* the deadline is KUSTOS_NOW */
 	uint64_t serial;
 	ku_put_fn *callback;
 	void *arg;

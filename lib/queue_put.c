@@ -78,7 +78,7 @@ static enum kustos_err start(struct ku_wait *wait)
 
 	if (q->over)
 		return KUSTOS_ECLOSED;
-	if (put->once && !ku_session_ready(q->client))
+	if (put->wait.once && !ku_session_ready(q->client))
 		return KUSTOS_EDISCONNECTED;
 	put->waited = true;
 	line_up(put);
@@ -109,7 +109,7 @@ static void tell_program(struct ku_wait *wait)
 
 static const struct ku_wait_calls calls = { start, give_up, tell_program };
 
-static struct ku_put *make(struct ku_queue *q, kustos_deadline deadline)
+static struct ku_put *make(struct ku_queue *q)
 {
 	struct ku_put *put = calloc(1, sizeof(*put));
 
@@ -117,7 +117,6 @@ static struct ku_put *make(struct ku_queue *q, kustos_deadline deadline)
 		return NULL;
 	put->queue = q;
 	put->refs = 1;
-	put->once = deadline == KUSTOS_NOW;
 	put->wait.client = q->client;
 	put->wait.calls = &calls;
 	return put;
@@ -134,7 +133,7 @@ enum kustos_err ku_queue_put(struct ku_queue *q,
 		err = ku_form_check(q, &items[i]);
 	if (err != KUSTOS_OK || count == 0)
 		return err;
-	struct ku_put *put = make(q, deadline);
+	struct ku_put *put = make(q);
 	if (put == NULL)
 		return KUSTOS_ENOMEM;
 	struct kustos_client *client = q->client; /* the queue may go first */
@@ -169,7 +168,7 @@ static enum kustos_err put_async(struct ku_queue *q,
 	const struct kustos_new_item *item, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_put_fn *done, void *arg)
 {
-	struct ku_put *put = make(q, deadline);
+	struct ku_put *put = make(q);
 
 	if (put == NULL)
 		return KUSTOS_ENOMEM;
@@ -248,7 +247,7 @@ void ku_put_away(struct ku_queue *q)
 
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
 		next = put->next;
-		if (put->once && put->waited)
+		if (put->wait.once && put->waited)
 			give_up(&put->wait, KUSTOS_EDISCONNECTED);
 	}
 }

@@ -33,7 +33,7 @@ static void turn_away(struct ku_queue *q, bool all, enum kustos_err err)
 
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
 		next = put->next;
-		if ((all || put->once) && put->gathered < put->count)
+		if ((all || put->wait.once) && put->gathered < put->count)
 			ku_put_decided(put, 0, err);
 	}
 }

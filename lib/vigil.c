@@ -10,8 +10,7 @@
 struct watcher {	     /* a thread, or a callback, that waits */
 	struct ku_wait wait; /* first: cast back from it */
 	struct ku_vigil *vigil;
-	bool once;		/* the deadline is KUSTOS_NOW */
-	struct ku_witness away; /* if "once" */
+	struct ku_witness away; /* if it must not wait */
 	uint64_t since;		/* how many reads were asked for before it */
 	ku_vigil_fn *done;
 	void *arg;
@@ -37,7 +36,7 @@ static struct ku_vigil *vigil_of(struct ku_mirror *mirror)
 static void end(struct watcher *w, enum kustos_err err)
 {
 	KU_LIST_REMOVE(w->vigil->watchers, w);
-	if (w->once)
+	if (w->wait.once)
 		ku_witness_remove(w->vigil->client, &w->away);
 	ku_wait_end(&w->wait, err);
 }
@@ -52,7 +51,7 @@ static void tell(struct ku_vigil *vigil, enum kustos_err verdict)
 
 	for (struct watcher *w = vigil->watchers; w != NULL; w = next) {
 		next = w->next;
-		if (!w->once && verdict == KUSTOS_EBUSY)
+		if (!w->wait.once && verdict == KUSTOS_EBUSY)
 			continue;
 		if (w->since < vigil->mirror.asked)
 			end(w, verdict);
@@ -84,7 +83,7 @@ static void failed(struct ku_mirror *mirror)
 	for (struct watcher *w = vigil_of(mirror)->watchers; w != NULL;
 		w = next) {
 		next = w->next;
-		if (w->once)
+		if (w->wait.once)
 			end(w, KUSTOS_EDISCONNECTED);
 	}
 }
@@ -106,11 +105,11 @@ static enum kustos_err start(struct ku_wait *wait)
 	struct watcher *w = (struct watcher *)wait;
 	struct ku_vigil *vigil = w->vigil;
 
-	if (w->once && !ku_session_ready(vigil->client))
+	if (w->wait.once && !ku_session_ready(vigil->client))
 		return KUSTOS_EDISCONNECTED;
 	w->since = vigil->mirror.asked;
 	KU_LIST_PUSH(vigil->watchers, w);
-	if (w->once) {
+	if (w->wait.once) {
 		ku_witness_add(vigil->client, &w->away);
 		ku_mirror_look(&vigil->mirror);
 	} else {
@@ -148,13 +147,11 @@ static void tell_program(struct ku_wait *wait)
 
 static const struct ku_wait_calls wait_calls = { start, give_up, tell_program };
 
-static void prepare(struct watcher *w, struct ku_vigil *vigil,
-	kustos_deadline deadline)
+static void prepare(struct watcher *w, struct ku_vigil *vigil)
 {
 	w->vigil = vigil;
 	w->wait.client = vigil->client;
 	w->wait.calls = &wait_calls;
-	w->once = deadline == KUSTOS_NOW;
 	w->away.away = w->away.lost = away;
 }
 
@@ -163,7 +160,7 @@ enum kustos_err ku_vigil_wait(struct ku_vigil *vigil, kustos_deadline deadline,
 {
 	struct watcher w = { .vigil = vigil };
 
-	prepare(&w, vigil, deadline);
+	prepare(&w, vigil);
 	return ku_wait_block(&w.wait, deadline, cancel);
 }
 
@@ -175,7 +172,7 @@ enum kustos_err ku_vigil_wait_async(struct ku_vigil *vigil,
 
 	if (w == NULL)
 		return KUSTOS_ENOMEM;
-	prepare(w, vigil, deadline);
+	prepare(w, vigil);
 	w->done = done;
 	w->arg = arg;
 	enum kustos_err err = ku_wait_async(&w->wait, deadline, cancel);

@@ -91,6 +91,7 @@ enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 	kustos_deadline until = deadline == KUSTOS_NOW ? KUSTOS_FOREVER
 						       : deadline;
 
+	wait->once = deadline == KUSTOS_NOW;
 	if (!client->env.threads)
 		return KUSTOS_EINVAL;
 	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired))
@@ -146,6 +147,7 @@ enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 {
 	struct kustos_client *client = wait->client;
 
+	wait->once = deadline == KUSTOS_NOW;
 	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired))
 		return ku_cancel_refusal(cancel);
 	if (wait->call.fn == NULL)
@@ -158,7 +160,7 @@ enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 		err = start(wait);
 		if (err != KUSTOS_OK)
 			ku_timers_release(&client->timers, 1);
-		else if (!wait->over && deadline != KUSTOS_NOW &&
+		else if (!wait->over && !wait->once &&
 			deadline != KUSTOS_FOREVER)
 			set_deadline(wait);
 	}

@@ -37,6 +37,7 @@ struct ku_wait { /* a field of whatever waits; zero before its use */
 	struct kustos_client *client;
 	const struct ku_wait_calls *calls;
 	bool started, over, canceled;
+	bool once; /* the deadline is KUSTOS_NOW: the recipe must not wait */
 	bool unlisted; /* what is waited for handles a close, and refused
 			  credentials, itself */
 	enum kustos_err err;
