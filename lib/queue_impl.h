@@ -118,8 +118,7 @@ struct ku_taker {	     /* a thread, or a callback, that waits for items */
 	struct ku_queue *queue;
 	size_t max;
 	bool peek, ready; /* a peek is ready once earlier reads are dropped */
-	bool once;
-	uint64_t since; /* how many listings were asked for before it */
+	uint64_t since;	  /* how many listings were asked for before it */
 	struct kustos_item **items;
 	size_t count;
 	ku_poll_fn *callback;

@@ -31,7 +31,7 @@ void ku_take_fail_tries(struct ku_queue *q, enum kustos_err err)
 	for (struct ku_taker *taker = q->take.first; taker != NULL;
 		taker = next) {
 		next = taker->next;
-		if (taker->once)
+		if (taker->wait.once)
 			ku_taker_finish(taker, err);
 	}
 }
@@ -89,7 +89,7 @@ static enum kustos_err start(struct ku_wait *wait)
 
 	if (q->over)
 		return KUSTOS_ECLOSED;
-	if (taker->once && !ku_session_ready(q->client) &&
+	if (taker->wait.once && !ku_session_ready(q->client) &&
 		(taker->peek || q->take.taken.count == 0))
 		return KUSTOS_EDISCONNECTED;
 	taker->since = q->take.list.asked;
@@ -132,7 +132,6 @@ static struct ku_taker *make(struct ku_queue *q,
 	taker->queue = q;
 	taker->max = wish->max < KU_TAKE_MAX ? wish->max : KU_TAKE_MAX;
 	taker->peek = wish->peek;
-	taker->once = wish->deadline == KUSTOS_NOW;
 	taker->wait.client = q->client;
 	taker->wait.calls = &calls;
 	taker->items = calloc(taker->max, sizeof(struct kustos_item *));

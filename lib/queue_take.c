@@ -278,7 +278,7 @@ static void look(struct ku_queue *q)
 
 	for (struct ku_taker *t = take->first; t != NULL; t = next) {
 		next = t->next;
-		if (!t->once)
+		if (!t->wait.once)
 			continue;
 		if (!again && t->since < take->list.asked)
 			ku_taker_finish(t, KUSTOS_EEMPTY);
