@@ -88,7 +88,7 @@ static void end_session(struct kustos_client *client)
 	client->closing = KU_CLOSING;
 	ku_session_set_state(client, KUSTOS_STATE_CLOSED);
 	ku_session_end(client, KU_ZK_CLOSING);
-	ku_witnesses_closing(client);
+	ku_witnesses_tell(client, KU_WITNESS_CLOSING);
 	ku_timer_unset(&client->timers, &session->reopen);
 	ku_timer_unset(&client->timers, &client->close_timer);
 }
@@ -130,7 +130,7 @@ static void start_close(struct kustos_client *client, kustos_deadline budget)
 		set_close_timer(client);
 	ku_waits_fail(client, KUSTOS_ECLOSED);
 	ku_lines_close(client);
-	ku_witnesses_closing(client);
+	ku_witnesses_tell(client, KU_WITNESS_CLOSING);
 	ku_ops_close(client);
 	/* Its answer proves that the server will hear of the end. */
 	if (ku_session_ready(client))

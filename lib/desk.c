@@ -237,8 +237,7 @@ enum kustos_err ku_desk_create(struct kustos_client *client,
 	ku_lock(client);
 	ku_protection_bare(&client->random, depot->id);
 	bool room = ku_timers_reserve(&client->timers, 3);
-	/* A loss may come without an "away" before it. */
-	desk->witness.away = desk->witness.lost = away;
+	desk->witness.away = away;
 	if (room)
 		ku_witness_add(client, &desk->witness);
 	ku_unlock(client);

@@ -259,7 +259,7 @@ void ku_mirror_init(struct ku_mirror *m, struct kustos_client *client,
 	m->kind = KU_ZK_GET;
 	m->watch.fn = node_event;
 	m->again.fn = again_due;
-	m->witness.away = m->witness.lost = away;
+	m->witness.away = away;
 	m->witness.closing = closing;
 }
 

@@ -238,7 +238,7 @@ enum kustos_err ku_muster_create(struct kustos_client *client, const char *path,
 	m->client = client;
 	m->count = count;
 	m->refs = 1;
-	m->away.away = m->away.lost = away;
+	m->away.away = away;
 	ku_muster_init_look(m);
 	ku_muster_init_guard(m);
 	ku_lock(client);

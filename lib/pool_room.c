@@ -111,7 +111,7 @@ enum kustos_err ku_pool_room_init(struct ku_pool *pool,
 	}
 	pool->room_path = ku_program_path(client, full);
 	ku_mirror_init(&pool->number, client, &number_calls, full);
-	pool->away.away = pool->away.lost = away;
+	pool->away.away = away;
 	ku_witness_add(client, &pool->away);
 	ku_pool_get(pool);
 	return KUSTOS_OK;

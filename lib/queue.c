@@ -131,7 +131,6 @@ static void closing(struct ku_witness *witness)
 static void start(struct ku_queue *q)
 {
 	q->witness.away = away;
-	q->witness.lost = away; /* it may come without an "away" before it */
 	q->witness.closing = closing;
 	ku_witness_add(q->client, &q->witness);
 }

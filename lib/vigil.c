@@ -152,7 +152,7 @@ static void prepare(struct watcher *w, struct ku_vigil *vigil)
 	w->vigil = vigil;
 	w->wait.client = vigil->client;
 	w->wait.calls = &wait_calls;
-	w->away.away = w->away.lost = away;
+	w->away.away = away;
 }
 
 enum kustos_err ku_vigil_wait(struct ku_vigil *vigil, kustos_deadline deadline,

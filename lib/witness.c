@@ -20,44 +20,22 @@ void ku_witness_remove(struct kustos_client *client, struct ku_witness *witness)
 
 typedef void hear_fn(struct ku_witness *witness);
 
-static hear_fn *away_of(const struct ku_witness *w)
+static hear_fn *hear_of(const struct ku_witness *w, enum ku_witnessed what)
 {
-	return w->away;
+	if (what == KU_WITNESS_CLOSING)
+		return w->closing;
+	return what == KU_WITNESS_LOST && w->lost != NULL ? w->lost : w->away;
 }
 
-static hear_fn *lost_of(const struct ku_witness *w)
-{
-	return w->lost;
-}
-
-static hear_fn *closing_of(const struct ku_witness *w)
-{
-	return w->closing;
-}
-
-static void tell(struct kustos_client *client,
-	hear_fn *(*choose)(const struct ku_witness *w))
+void ku_witnesses_tell(struct kustos_client *client, enum ku_witnessed what)
 {
 	struct ku_witnesses *all = &client->witnesses;
 
 	for (struct ku_witness *w = all->first; w != NULL; w = all->upcoming) {
+		hear_fn *hear = hear_of(w, what);
+
 		all->upcoming = w->next;
-		if (choose(w) != NULL)
-			choose(w)(w);
+		if (hear != NULL)
+			hear(w);
 	}
-}
-
-void ku_witnesses_away(struct kustos_client *client)
-{
-	tell(client, away_of);
-}
-
-void ku_witnesses_lost(struct kustos_client *client)
-{
-	tell(client, lost_of);
-}
-
-void ku_witnesses_closing(struct kustos_client *client)
-{
-	tell(client, closing_of);
 }

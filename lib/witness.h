@@ -11,7 +11,7 @@ struct kustos_client;
 
 struct ku_witness { /* a field of what is notified; any may be NULL */
 	void (*away)(struct ku_witness *witness);
-	void (*lost)(struct ku_witness *witness);
+	void (*lost)(struct ku_witness *witness); /* NULL: as "away" */
 	void (*closing)(struct ku_witness *witness);
 	struct ku_witness *prev, *next;
 };
@@ -27,8 +27,8 @@ void ku_witness_add(struct kustos_client *client, struct ku_witness *witness);
 void ku_witness_remove(struct kustos_client *client,
 	struct ku_witness *witness);
 
-void ku_witnesses_away(struct kustos_client *client);
-void ku_witnesses_lost(struct kustos_client *client);
-void ku_witnesses_closing(struct kustos_client *client);
+/* A loss may come without an "away" before it. */
+enum ku_witnessed { KU_WITNESS_AWAY, KU_WITNESS_LOST, KU_WITNESS_CLOSING };
+void ku_witnesses_tell(struct kustos_client *client, enum ku_witnessed what);
 
 #endif
