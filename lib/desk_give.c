@@ -32,12 +32,11 @@ static void end_hold(struct ku_lent *lent)
 	(void)ku_hold_release(hold);
 }
 
-void ku_lent_return(struct ku_lent *lent)
+/* The hold was released: give the item back.  Called without the lock. */
+static void give_back(struct ku_lent *lent)
 {
-	if (lent == NULL || ku_forked(&lent->desk->client->fork))
-		return;
 	struct kustos_client *client = lent->desk->client;
-	end_hold(lent);
+
 	ku_lock(client);
 	struct ku_desk *desk = lent->desk;
 	ku_desk_get(desk);
@@ -46,6 +45,14 @@ void ku_lent_return(struct ku_lent *lent)
 	ku_desk_pump(desk);
 	ku_desk_put(desk);
 	ku_unlock(client);
+}
+
+void ku_lent_return(struct ku_lent *lent)
+{
+	if (lent == NULL || ku_forked(&lent->desk->client->fork))
+		return;
+	end_hold(lent);
+	give_back(lent);
 }
 
 void ku_lent_given(struct ku_lent *lent, enum kustos_err err)
@@ -117,22 +124,6 @@ static void prepare(struct ku_giver *giver, struct ku_lent *lent, bool again)
 	giver->again = again;
 }
 
-/* The ack could not be started: give the item back. */
-static enum kustos_err refuse(struct ku_lent *lent, enum kustos_err err)
-{
-	struct kustos_client *client = lent->desk->client;
-
-	ku_lock(client);
-	struct ku_desk *desk = lent->desk;
-	ku_desk_get(desk);
-	ku_lent_free(lent);
-	ku_desk_relook(desk);
-	ku_desk_pump(desk);
-	ku_desk_put(desk);
-	ku_unlock(client);
-	return err;
-}
-
 enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
@@ -145,7 +136,7 @@ enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 	enum kustos_err err = ku_wait_block(&giver.wait, deadline, cancel);
 	/* If "lent" is NULL, the ack has ended, or goes on by itself. */
 	if (err != KUSTOS_OK && giver.lent != NULL)
-		return refuse(lent, err);
+		give_back(lent);
 	return err;
 }
 
@@ -156,15 +147,17 @@ enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
 	if (ku_forked(&lent->desk->client->fork))
 		return KUSTOS_EFORKED;
 	struct ku_giver *giver = calloc(1, sizeof(*giver));
+	enum kustos_err err = KUSTOS_ENOMEM;
 	end_hold(lent);
-	if (giver == NULL)
-		return refuse(lent, KUSTOS_ENOMEM);
-	prepare(giver, lent, again);
-	giver->done = done;
-	giver->arg = arg;
-	enum kustos_err err = ku_wait_async(&giver->wait, deadline, cancel);
+	if (giver != NULL) {
+		prepare(giver, lent, again);
+		giver->done = done;
+		giver->arg = arg;
+		err = ku_wait_async(&giver->wait, deadline, cancel);
+	}
 	if (err == KUSTOS_OK)
 		return KUSTOS_OK;
 	free(giver);
-	return refuse(lent, err);
+	give_back(lent);
+	return err;
 }
