@@ -9,16 +9,11 @@ static struct ku_borrower *borrower_of(struct ku_wait *wait)
 	return (struct ku_borrower *)wait;
 }
 
-static void unlink_borrower(struct ku_borrower *b)
+static void end(struct ku_borrower *b, enum kustos_err err)
 {
 	struct ku_desk *desk = b->desk;
 
 	KU_ROW_REMOVE(desk->asking, desk->asking_last, b);
-}
-
-static void end(struct ku_borrower *b, enum kustos_err err)
-{
-	unlink_borrower(b);
 	ku_wait_end(&b->wait, err);
 }
 

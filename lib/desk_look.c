@@ -39,12 +39,6 @@ static bool is_marked(const struct ku_desk *desk, const char *name)
 			sizeof(*desk->marked->names), by_name) != NULL;
 }
 
-/* Set the timer to this time instead of the one before. */
-static void set_timer(struct ku_desk *desk, int64_t at_ns)
-{
-	ku_set_timer(desk->client, &desk->timer, at_ns);
-}
-
 /* Return in how many ms the item is due; 0 or less: it is due. */
 static int64_t due_in(const struct ku_desk *desk, const struct ku_item *item)
 {
@@ -64,7 +58,7 @@ static bool is_due(struct ku_desk *desk, const struct ku_item *item)
 	if (left > 60000)
 		left = 60000; /* the clock may be set */
 	if (!desk->resting)   /* else this is asked again after the rest */
-		set_timer(desk, ku_now(desk->client) + left * KU_NS_PER_MS);
+		ku_set_timer_ms(desk->client, &desk->timer, left);
 	return false;
 }
 
@@ -192,7 +186,7 @@ bool ku_desk_choose(struct ku_desk *desk, struct ku_item *out)
 void ku_desk_rest(struct ku_desk *desk)
 {
 	desk->resting = true;
-	set_timer(desk, ku_now(desk->client) + REST_MS * KU_NS_PER_MS);
+	ku_set_timer_ms(desk->client, &desk->timer, REST_MS);
 }
 
 static void timer_due(struct ku_timer *timer)
@@ -232,7 +226,7 @@ void ku_desk_look(struct ku_desk *desk)
 	ku_mirror_keep(&desk->items);
 	/* Mending an unfit item changes no list of items. */
 	if (desk->unfits.count > 0 && !ku_timer_is_set(&desk->timer))
-		set_timer(desk,
+		ku_set_timer(desk->client, &desk->timer,
 			ku_unfits_next(&desk->unfits, ku_now(desk->client)));
 }
 

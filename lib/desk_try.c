@@ -25,20 +25,13 @@ bool ku_desk_knows(struct ku_desk *desk, const struct ku_item *item)
 		ku_desk_has(desk, item);
 }
 
-static void unlink_lent(struct ku_lent *lent)
-{
-	struct ku_desk *desk = lent->desk;
-
-	KU_ROW_REMOVE(desk->first, desk->last, lent);
-}
-
 void ku_lent_free(struct ku_lent *lent)
 {
 	struct ku_desk *desk = lent->desk;
 
 	desk->tried -= lent->state == KU_LENT_TRIED;
 	desk->ready -= lent->state == KU_LENT_READY;
-	unlink_lent(lent);
+	KU_ROW_REMOVE(desk->first, desk->last, lent);
 	if (lent->custody != NULL)
 		ku_custody_leave(lent->custody);
 	/* Its marker goes, but the server has not told us yet. */

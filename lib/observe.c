@@ -407,14 +407,6 @@ void ku_observers_free(struct kustos_client *client)
 	}
 }
 
-static void join(struct kustos_observer *o)
-{
-	struct kustos_client *client = o->client;
-
-	KU_LIST_PUSH(client->observers, o);
-	look(o);
-}
-
 enum kustos_err kustos_observe(struct kustos_client *client, const char *path,
 	kustos_observe_fn *fn, void *arg, struct kustos_observer **out)
 {
@@ -441,7 +433,8 @@ enum kustos_err kustos_observe(struct kustos_client *client, const char *path,
 	bool room = ku_timers_reserve(&client->timers, 1);
 	if (room) {
 		*out = o; /* before it is told anything */
-		join(o);
+		KU_LIST_PUSH(client->observers, o);
+		look(o);
 	}
 	ku_unlock(client);
 	if (!room) {

@@ -8,14 +8,6 @@
 
 #define NUMBER_LEN 10 /* of a sequence number */
 
-static void bid_link(struct ku_bid *bid)
-{
-	struct ku_pool *pool = bid->pool;
-
-	KU_LIST_PUSH(pool->bids, bid);
-	ku_pool_get(pool);
-}
-
 /* No bid waits any more. */
 static void rest(struct ku_pool *pool)
 {
@@ -311,7 +303,8 @@ static enum kustos_err bid_start(struct ku_wait *wait)
 	if (err != KUSTOS_OK && !bid->want.wait.once)
 		err = queue(bid);
 	if (err == KUSTOS_OK) {
-		bid_link(bid);
+		KU_LIST_PUSH(pool->bids, bid);
+		ku_pool_get(pool);
 		return KUSTOS_OK;
 	}
 	free_shares(bid);
