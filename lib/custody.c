@@ -2,6 +2,7 @@
    left. */
 
 #include "custody_impl.h"
+#include "item.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,13 +327,15 @@ bool ku_custody_fits(const struct ku_custody *c, int count)
 	return ku_request_size(&whole) <= KU_REQUEST_LIMIT;
 }
 
+struct kustos_item *ku_custody_open(const struct ku_custody *c)
+{
+	return ku_item_make(c->depot->kind, &c->item, c->data, c->len,
+		c->stat.ctime_ms);
+}
+
 void ku_custody_view(const struct ku_custody *c, struct ku_custody_view *out)
 {
 	*out = (struct ku_custody_view){
-		.name = c->item.name,
-		.data = c->data,
-		.len = c->len > 0 ? (size_t)c->len : 0,
-		.created_ms = c->stat.ctime_ms,
 		.deliveries = c->stat.version + !c->counted,
 		.mark = ku_program_path(c->depot->client, c->mark_path),
 		.token = c->token,

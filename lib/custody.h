@@ -89,10 +89,6 @@ struct ku_custody_calls {
 
 /* What is known of an item that is ours. */
 struct ku_custody_view {
-	const char *name; /* of the item */
-	const char *data; /* NULL: null */
-	size_t len;
-	int64_t created_ms;
 	int deliveries;	  /* including this one */
 	const char *mark; /* path of the marker, as the program knows it */
 	int64_t token;	  /* its czxid */
@@ -111,6 +107,9 @@ void *ku_custody_owner(const struct ku_custody *custody);
 void ku_custody_view(const struct ku_custody *custody,
 	struct ku_custody_view *out);
 const char *ku_custody_name(const struct ku_custody *custody);
+
+/* The item is ours: make it as the program gets it.  NULL: memory is short. */
+struct kustos_item *ku_custody_open(const struct ku_custody *custody);
 
 /* Was the answer to its claim lost, and is the outcome being found out?
    Returns false during a pause, and once the item is put off: a server may

@@ -1,7 +1,6 @@
 /* desk_try.c - tries for items, and what becomes of them. */
 
 #include "desk_impl.h"
-#include "item.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,17 +167,6 @@ static void released(struct kustos_hold *hold, void *owner)
 	(void)owner;
 }
 
-static bool open_item(struct ku_lent *lent, const struct ku_custody_view *view)
-{
-	const struct kustos_stat stat = { .ctime_ms = view->created_ms };
-	struct ku_item name;
-
-	ku_item_parse(lent->desk->depot->kind, view->name, &name);
-	lent->item = ku_item_make(lent->desk->depot->kind, &name, view->data,
-		(int)view->len, &stat);
-	return lent->item != NULL;
-}
-
 static void claimed(struct ku_custody *c)
 {
 	struct ku_lent *lent = ku_custody_owner(c);
@@ -189,7 +177,9 @@ static void claimed(struct ku_custody *c)
 	ku_desk_get(desk);
 	desk->spread /= 2;
 	desk->gone = 0;
-	if (desk->ended || !open_item(lent, &view)) {
+	if (!desk->ended)
+		lent->item = ku_custody_open(c);
+	if (lent->item == NULL) {
 		ku_lent_free(lent); /* this gives it back */
 		ku_desk_relook(desk);
 		ku_desk_rest(desk);

@@ -76,7 +76,7 @@ struct ku_bytes ku_item_close(enum ku_item_kind kind, struct kustos_item *item)
 
 struct kustos_item *ku_item_make(enum ku_item_kind kind,
 	const struct ku_item *name, const char *data, int len,
-	const struct kustos_stat *stat)
+	int64_t created_ms)
 {
 	struct ku_bytes bytes = { data, len > 0 ? (size_t)len : 0 };
 	size_t count = 1, id_len, name_len = strlen(name->name);
@@ -95,7 +95,7 @@ struct kustos_item *ku_item_make(enum ku_item_kind kind,
 	bytes.data = copy(&room, data, bytes.len);
 	*item = (struct kustos_item){
 		.name = copy(&room, name->name, name_len),
-		.created_ms = stat->ctime_ms,
+		.created_ms = created_ms,
 	};
 	if (kind == KU_ITEM_PRIORITY || kind == KU_ITEM_KAZOO)
 		item->priority = ku_item_priority(kind, name);

@@ -25,7 +25,7 @@ bool ku_item_fits(enum ku_item_kind kind, const char *data, int len);
    memory, for kustos_item_free().  NULL if memory is short. */
 struct kustos_item *ku_item_make(enum ku_item_kind kind,
 	const struct ku_item *name, const char *data, int len,
-	const struct kustos_stat *stat);
+	int64_t created_ms);
 
 /* Return the data of an item as it was in its node, restored in place: the
    item's parts must not be read any more, so nobody may have been handed it.

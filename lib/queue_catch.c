@@ -170,7 +170,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	}
 	if (outcome == KU_OUTCOME_DONE) {
 		c->got = ku_item_make(q->kind, &c->item, reply->data,
-			reply->len, reply->stat);
+			reply->len, reply->stat->ctime_ms);
 		c->version = reply->stat->version;
 		c->era = q->take.era;
 	}

@@ -51,7 +51,6 @@ static bool is_next(const struct ku_queue *q, const struct ku_item *item,
 static void keep(struct ku_queue *q, const struct ku_zk_request *op,
 	const char *path, const struct ku_deed *deed, int64_t time_ms)
 {
-	const struct kustos_stat stat = { .ctime_ms = time_ms };
 	struct ku_catch *c = calloc(1, sizeof(*c) + strlen(path) + 1);
 
 	if (c == NULL)
@@ -64,7 +63,7 @@ static void keep(struct ku_queue *q, const struct ku_zk_request *op,
 	}
 	if (named && is_next(q, &c->item, op->len))
 		c->got = ku_item_make(q->kind, &c->item, op->data, op->len,
-			&stat);
+			time_ms);
 	if (c->got == NULL) {
 		free(c);
 		return;

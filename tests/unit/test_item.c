@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-static const struct kustos_stat stat = { .ctime_ms = 42 };
-
 static struct kustos_item *made(enum ku_item_kind kind, const char *name,
 	const char *data, int len)
 {
@@ -14,7 +12,7 @@ static struct kustos_item *made(enum ku_item_kind kind, const char *name,
 
 	ck_assert(ku_item_parse(kind, name, &parsed));
 	ck_assert(ku_item_fits(kind, data, len));
-	item = ku_item_make(kind, &parsed, data, len, &stat);
+	item = ku_item_make(kind, &parsed, data, len, 42);
 	ck_assert_ptr_nonnull(item);
 	ck_assert_str_eq(item->name, name);
 	ck_assert_int_eq(item->created_ms, 42);
