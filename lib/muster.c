@@ -146,20 +146,9 @@ static void tell_program(struct ku_wait *wait)
 	free(call);
 }
 
-static enum kustos_err wait_for(struct ku_muster_call *call,
-	const struct ku_wait_calls *calls, kustos_deadline deadline,
-	struct kustos_cancel *cancel)
-{
-	call->wait.client = call->muster->client;
-	call->wait.calls = calls;
-	return call->done != NULL
-		? ku_wait_async(&call->wait, deadline, cancel)
-		: ku_wait_block(&call->wait, deadline, cancel);
-}
-
 /* A member that leaves is out, whatever keeps it from waiting for the
    others. */
-static void go(struct ku_muster *m)
+static void leave_alone(struct ku_muster *m)
 {
 	ku_lock(m->client);
 	if (m->state == KU_MUSTER_IN && m->client->closing == KU_OPEN)
@@ -175,14 +164,18 @@ static enum kustos_err ask(struct ku_muster *m,
 	enum kustos_err err = KUSTOS_ENOMEM;
 
 	if (call != NULL) {
+		call->wait.client = m->client;
+		call->wait.calls = calls;
 		call->muster = m;
 		call->done = done;
 		call->arg = arg;
-		err = wait_for(call, calls, deadline, cancel);
+		err = done != NULL
+			? ku_wait_async(&call->wait, deadline, cancel)
+			: ku_wait_block(&call->wait, deadline, cancel);
 	}
 	if (err != KUSTOS_OK && calls->start == start_leave &&
 		(call == NULL || !call->heard))
-		go(m);
+		leave_alone(m);
 	if (done == NULL || err != KUSTOS_OK)
 		free(call);
 	return err;
