@@ -25,15 +25,16 @@ static struct ku_queue *queue_of(struct ku_mirror *full)
 	return KU_OWNER(struct ku_queue, put.full, full);
 }
 
-/* End the calls that want room with "err": all of them, or those that may not
-   wait. */
-static void turn_away(struct ku_queue *q, bool all, enum kustos_err err)
+/* End the calls that want room with "err"; but those that may wait do so while
+   the queue is full. */
+static void turn_away(struct ku_queue *q, enum kustos_err err)
 {
 	struct ku_put *next;
 
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
 		next = put->next;
-		if ((all || put->wait.once) && put->gathered < put->count)
+		if ((err != KUSTOS_EFULL || put->wait.once) &&
+			put->gathered < put->count)
 			ku_put_decided(put, 0, err);
 	}
 }
@@ -54,7 +55,7 @@ static void counted(struct ku_queue *q, int64_t count)
 			side->room = 0; /* others may use it up meanwhile */
 		return;
 	}
-	turn_away(q, false, KUSTOS_EFULL);
+	turn_away(q, KUSTOS_EFULL);
 	if (side->first != NULL)
 		ku_mirror_keep(&side->full);
 	else
@@ -79,7 +80,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	else if (reply->rc == KU_ZK_NONODE)
 		counted(q, 0);
 	else if (outcome == KU_OUTCOME_REFUSED)
-		turn_away(q, true, ku_rc_err(reply->rc)); /* it might be full */
+		turn_away(q, ku_rc_err(reply->rc)); /* it might be full */
 	else if (ku_session_ready(client))
 		count_in(q, PUT_OFF_MS);
 	else
