@@ -110,18 +110,14 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 	return true;
 }
 
-/* Tell the calls that do not want to wait for a connection.  Their items that
-   are not in a batch yet are not put. */
+/* Tell the calls that do not want to wait for a connection. */
 static void lost(struct ku_deed *deed)
 {
 	struct batch *b = (struct batch *)deed;
 
-	for (int i = 1; i < deed->op_count; i++) {
-		if (!b->puts[i]->wait.once)
-			continue;
-		ku_put_tell(b->puts[i], KUSTOS_EDISCONNECTED);
-		ku_put_decided(b->puts[i], 0, KUSTOS_EDISCONNECTED);
-	}
+	for (int i = 1; i < deed->op_count; i++)
+		if (b->puts[i]->wait.once)
+			ku_put_give_up(b->puts[i], KUSTOS_EDISCONNECTED);
 }
 
 /* Nothing more is sent once the program has destroyed the queue.  Nor are items

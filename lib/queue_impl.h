@@ -225,11 +225,12 @@ void ku_put_away(struct ku_queue *q);
 /* queue_batch.c: send the items that wait, as far as the bounds allow. */
 void ku_put_pump(struct ku_queue *q);
 
-/* Tell the caller, if one waits and has not been told. */
-void ku_put_tell(struct ku_put *put, enum kustos_err err);
-
 /* So many items of the call have been decided. */
 void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err);
+
+/* Tell the caller now, if one waits.  Items that are on their way go on; the
+   others are not put. */
+void ku_put_give_up(struct ku_put *put, enum kustos_err why);
 
 /* queue_root.c: the queue's node is missing.  Make it, and hold "receipt" until
    that has been tried.  "*asked" belongs to the caller and is false at first: a

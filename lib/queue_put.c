@@ -45,7 +45,8 @@ static void leave_line(struct ku_put *put)
 	put_down(put);
 }
 
-void ku_put_tell(struct ku_put *put, enum kustos_err err)
+/* Tell the caller, if one waits and has not been told. */
+static void tell(struct ku_put *put, enum kustos_err err)
 {
 	if (!put->waited)
 		return;
@@ -66,9 +67,15 @@ void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err)
 		put->gathered = put->count; /* the rest is not put */
 	if (put->open > 0 || put->gathered < put->count)
 		return;
-	ku_put_tell(put, put->err);
+	tell(put, put->err);
 	leave_line(put);
 	ku_queue_settled(q);
+}
+
+void ku_put_give_up(struct ku_put *put, enum kustos_err why)
+{
+	tell(put, why);
+	ku_put_decided(put, 0, why);
 }
 
 static enum kustos_err start(struct ku_wait *wait)
@@ -86,13 +93,9 @@ static enum kustos_err start(struct ku_wait *wait)
 	return KUSTOS_OK;
 }
 
-/* Items that are on their way go on. */
 static void give_up(struct ku_wait *wait, enum kustos_err why)
 {
-	struct ku_put *put = put_of(wait);
-
-	ku_put_tell(put, why);
-	ku_put_decided(put, 0, why);
+	ku_put_give_up(put_of(wait), why);
 }
 
 static void tell_program(struct ku_wait *wait)
@@ -222,8 +225,7 @@ static void decide_all(struct ku_queue *q)
 
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
 		next = put->next;
-		ku_put_tell(put, KUSTOS_ECLOSED);
-		ku_put_decided(put, 0, KUSTOS_ECLOSED);
+		ku_put_give_up(put, KUSTOS_ECLOSED);
 	}
 }
 
@@ -248,6 +250,6 @@ void ku_put_away(struct ku_queue *q)
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
 		next = put->next;
 		if (put->wait.once && put->waited)
-			give_up(&put->wait, KUSTOS_EDISCONNECTED);
+			ku_put_give_up(put, KUSTOS_EDISCONNECTED);
 	}
 }
