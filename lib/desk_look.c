@@ -2,15 +2,7 @@
 
 #include "desk_impl.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define REST_MS 100
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 int ku_desk_wanted(const struct ku_desk *desk)
 {
@@ -34,9 +26,7 @@ int ku_desk_wanted(const struct ku_desk *desk)
 
 static bool is_marked(const struct ku_desk *desk, const char *name)
 {
-	return desk->marked != NULL &&
-		bsearch(&name, desk->marked->names, desk->marked->count,
-			sizeof(*desk->marked->names), by_name) != NULL;
+	return desk->marked != NULL && ku_names_have(desk->marked, name);
 }
 
 /* Return in how many ms the item is due; 0 or less: it is due. */
@@ -313,8 +303,7 @@ static void marks_show(struct ku_mirror *mirror,
 		? ku_names_copy(reply->names, reply->name_count)
 		: NULL;
 	if (desk->marked != NULL)
-		qsort(desk->marked->names, desk->marked->count,
-			sizeof(*desk->marked->names), by_name);
+		ku_names_sort(desk->marked);
 	rest_if_watched(mirror);
 	/* An item that was passed over may be free now, and those that are left
 	   in the head may be due far later. */

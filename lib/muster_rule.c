@@ -2,6 +2,7 @@
    seen; and what the names and data there mean. */
 
 #include "muster_rule.h"
+#include "name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,11 +26,6 @@ static bool is_member(const char *name)
 		dashes == len - BARE_LEN;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void ku_muster_sort(struct kustos_names *names)
 {
 	size_t members = 0;
@@ -38,20 +34,14 @@ void ku_muster_sort(struct kustos_names *names)
 		if (is_member(names->names[i]))
 			names->names[members++] = names->names[i];
 	names->count = members;
-	qsort(names->names, members, sizeof(*names->names), by_name);
-}
-
-static bool is_there(const struct kustos_names *names, const char *own)
-{
-	return bsearch(&own, names->names, names->count, sizeof(*names->names),
-		       by_name) != NULL;
+	ku_names_sort(names);
 }
 
 enum ku_muster_step ku_muster_decide(const struct ku_muster_view *v)
 {
 	/* A node of our name in a listing from before our node was made is from
 	   an earlier try: that node and the others may have gone since. */
-	if (!is_there(v->names, v->own) || v->pzxid < v->own_czxid)
+	if (!ku_names_have(v->names, v->own) || v->pzxid < v->own_czxid)
 		return KU_MUSTER_ABSENT;
 	if (v->came || (v->ready && v->ready_round >= v->own_czxid))
 		return KU_MUSTER_PASS;

@@ -5,6 +5,7 @@
 
 #include "random.h"
 
+#include <kustos/node.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,22 @@ const char *ku_path_leaf(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL ? slash + 1 : path;
+}
+
+static int bytewise(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void ku_names_sort(struct kustos_names *names)
+{
+	qsort(names->names, names->count, sizeof(*names->names), bytewise);
+}
+
+bool ku_names_have(const struct kustos_names *names, const char *name)
+{
+	return bsearch(&name, names->names, names->count, sizeof(*names->names),
+		       bytewise) != NULL;
 }
 
 size_t ku_path_parent_len(const char *path)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct kustos_names;
 struct ku_random;
 
 /* Length of "_c_" + a UUID + "-", and of that with a closing zero. */
@@ -40,6 +41,10 @@ char *ku_path_child(const char *parent, const char *name);
 
 /* Return the last component, inside "path". */
 const char *ku_path_leaf(const char *path);
+
+/* Sort names bytewise, as all libraries do; and search names sorted so. */
+void ku_names_sort(struct kustos_names *names);
+bool ku_names_have(const struct kustos_names *names, const char *name);
 
 /* Return the length of the parent of "path": of "/a/b" 2, of "/a" 1. */
 size_t ku_path_parent_len(const char *path);
