@@ -29,11 +29,10 @@ void ku_pool_put(struct ku_pool *pool)
 static enum kustos_err get_line(struct ku_pool *pool, const char *path,
 	const char *name, const struct ku_rule *rule, struct ku_line **out)
 {
-	char *full = malloc(strlen(path) + strlen(name) + 2);
+	char *full = ku_path_child(path, name);
 
 	if (full == NULL)
 		return KUSTOS_ENOMEM;
-	stpcpy(stpcpy(stpcpy(full, path), "/"), name);
 	enum kustos_err err = ku_line_get(pool->client, full, rule, out);
 	free(full);
 	return err;

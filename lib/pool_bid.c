@@ -57,7 +57,7 @@ static enum kustos_err make_shares(struct ku_bid *bid)
 
 /* Give the places up, the last one first: a place behind one that leaves would
    look again.  This reverses the list of shares, which does not matter. */
-static void leave_shares(struct ku_bid *bid)
+static void drop_shares(struct ku_bid *bid)
 {
 	struct ku_share *turned = NULL, *share;
 
@@ -72,11 +72,6 @@ static void leave_shares(struct ku_bid *bid)
 			ku_place_leave(share->place);
 		share->place = NULL;
 	}
-}
-
-static void drop_shares(struct ku_bid *bid)
-{
-	leave_shares(bid);
 	bid->granted = 0;
 }
 
@@ -144,6 +139,15 @@ static void queue_or_end(struct ku_bid *bid)
 {
 	enum kustos_err err = queue(bid);
 
+	if (err != KUSTOS_OK)
+		ku_bid_end(bid, err);
+}
+
+/* It is the first in "locks": take places for all shares, or end with the error. */
+static void stay(struct ku_bid *bid)
+{
+	bid->state = KU_BID_STAYS;
+	enum kustos_err err = take_shares(bid);
 	if (err != KUSTOS_OK)
 		ku_bid_end(bid, err);
 }
@@ -217,16 +221,12 @@ static void lease_lost(struct ku_place *place)
 		return;
 	}
 	drop_shares(bid);
-	if (bid->want.wait.once) {
+	if (bid->want.wait.once)
 		ku_bid_end(bid, KUSTOS_EDISCONNECTED);
-	} else if (bid->state == KU_BID_TRIES) {
+	else if (bid->state == KU_BID_TRIES)
 		queue_or_end(bid);
-	} else {
-		enum kustos_err err = take_shares(bid);
-
-		if (err != KUSTOS_OK)
-			ku_bid_end(bid, err);
-	}
+	else
+		stay(bid);
 }
 
 static void lease_wonders(struct ku_place *place)
@@ -245,12 +245,7 @@ const struct ku_place_events ku_pool_lease_events = {
 
 static void lock_granted(struct ku_place *place)
 {
-	struct ku_bid *bid = ku_place_owner(place);
-
-	bid->state = KU_BID_STAYS;
-	enum kustos_err err = take_shares(bid);
-	if (err != KUSTOS_OK)
-		ku_bid_end(bid, err);
+	stay(ku_place_owner(place));
 }
 
 static void lock_failed(struct ku_place *place, enum kustos_err err)

@@ -410,7 +410,7 @@ mutant S08_absent_taken_for_granted lib/rank.c \
 mutant S14_tries_and_stays lib/pool_bid.c \
 	's/bool once = bid->state == KU_BID_TRIES;/bool once = false;/'
 mutant S14_waits_without_the_lock lib/pool_bid.c \
-	'/^static void lock_granted/,/^}/s/enum kustos_err err = take_shares(bid);/&leave_lock(bid);/'
+	'/^static void stay/,/^}/s/enum kustos_err err = take_shares(bid);/&leave_lock(bid);/'
 mutant S14_lost_the_lock_and_stays lib/pool_bid.c \
 	'/^static void lock_lost/,/^}/{s/drop_shares(bid);/;/;s/queue_or_end(bid);/;/;}'
 mutant L08_room_unseen lib/line_crowd.c \
