@@ -16,23 +16,6 @@ struct kustos_claims {
 	int leaving; /* see ku_consumer_start() */
 };
 
-/* The folders of a queue. */
-struct folders {
-	char *items, *marks;
-};
-
-static bool find_folders(const char *path,
-	const struct kustos_claims_options *o, struct folders *out)
-{
-	bool locking = o->kind == KUSTOS_QUEUE_KAZOO_LOCKING;
-
-	out->items = ku_queue_items(path, o->kind);
-	out->marks = o->lock_path != NULL
-		? ku_queue_beside(o->lock_path, "")
-		: ku_queue_beside(path, locking ? "/taken" : "-locks");
-	return out->items != NULL && out->marks != NULL;
-}
-
 static bool is_valid(const char *path, const struct kustos_claims_options *o)
 {
 	return path != NULL && path[0] == '/' && path[1] != '\0' &&
@@ -52,18 +35,21 @@ static void tell(void *arg, enum ku_unfit why, bool moved, const char *name)
 static enum kustos_err make_desk(struct kustos_claims *claims, const char *path,
 	const struct kustos_claims_options *o, enum ku_item_kind kind)
 {
-	struct folders folders;
+	bool locking = o->kind == KUSTOS_QUEUE_KAZOO_LOCKING;
+	char *items = ku_queue_items(path, o->kind);
+	char *marks = ku_queue_beside(path, locking ? "/taken" : "-locks");
 	enum kustos_err err = KUSTOS_ENOMEM;
 
 	claims->unfit = o->on_unfit;
 	claims->unfit_arg = o->on_unfit_arg;
-	if (find_folders(path, o, &folders))
+	if (items != NULL && marks != NULL)
 		err = ku_desk_create(claims->client,
 			&(struct ku_desk_wish){
 				.kind = kind,
 				.plain = o->curator_requeue != 0,
-				.items = folders.items,
-				.marks = folders.marks,
+				.items = items,
+				.marks = o->lock_path != NULL ? o->lock_path
+							      : marks,
 				.dead = o->dead_letters,
 				.corrupt = o->corrupt,
 				.deliveries = o->deliveries,
@@ -73,8 +59,8 @@ static enum kustos_err make_desk(struct kustos_claims *claims, const char *path,
 				.arg = claims,
 			},
 			&claims->desk);
-	free(folders.items);
-	free(folders.marks);
+	free(items);
+	free(marks);
 	return err;
 }
 
