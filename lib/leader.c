@@ -300,8 +300,3 @@ enum ku_candidacy ku_leader_state(struct ku_leader *l, bool *in_term)
 	ku_unlock(l->client);
 	return state;
 }
-
-enum kustos_err ku_leader_error(struct ku_leader *l)
-{
-	return ku_candidate_error(l->candidate);
-}

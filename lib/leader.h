@@ -61,6 +61,5 @@ KU_SERVICE void ku_leader_stop(struct ku_leader *l);
    lost. */
 KU_SERVICE enum ku_candidacy ku_leader_state(struct ku_leader *l,
 	bool *in_term);
-KU_SERVICE enum kustos_err ku_leader_error(struct ku_leader *l);
 
 #endif

@@ -160,7 +160,9 @@ enum kustos_err kustos_selector_error(struct kustos_selector *s)
 {
 	enum kustos_err err = check(s);
 
-	return err != KUSTOS_OK ? err : ku_leader_error(s->leader);
+	return err != KUSTOS_OK
+		? err
+		: ku_candidate_error(ku_leader_candidate(s->leader));
 }
 
 int64_t kustos_selector_term(struct kustos_selector *s)
