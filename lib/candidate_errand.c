@@ -19,14 +19,13 @@ static void take_out(struct ku_errand *errand, enum kustos_err err)
    next. */
 static void begin_next(struct ku_candidate *c)
 {
-	while (c->errands != NULL && !c->errands->begun) {
+	while (c->errands != NULL && c->errands->term == NULL) {
 		/* This may find that the lease is over, and end errands. */
 		enum kustos_err err = ku_candidate_leads(c);
 		struct ku_errand *errand = c->errands;
 
-		if (errand == NULL || errand->begun)
+		if (errand == NULL || errand->term != NULL)
 			return;
-		errand->begun = true;
 		if (err == KUSTOS_EBUSY)
 			err = KUSTOS_ENOTHELD;
 		if (err == KUSTOS_OK && errand->wait.once &&
@@ -75,8 +74,9 @@ void ku_errands_away(struct ku_candidate *c)
 			errand = errand->next;
 			continue;
 		}
-		enum kustos_err err = errand->begun ? KUSTOS_ETIMEDOUT
-						    : KUSTOS_EDISCONNECTED;
+		enum kustos_err err = errand->term != NULL
+			? KUSTOS_ETIMEDOUT
+			: KUSTOS_EDISCONNECTED;
 		errand->calls->cease(errand);
 		ku_errand_end(errand, err);
 		errand = c->errands; /* the list may have changed */

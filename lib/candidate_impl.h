@@ -52,9 +52,8 @@ struct ku_errand {
 	struct ku_wait wait; /* first: cast back from it */
 	const struct ku_errand_calls *calls;
 	struct ku_candidate *candidate;
-	struct ku_term *term; /* NULL: it has not begun */
-	bool joined;	      /* was added to its candidate's list */
-	bool begun;
+	struct ku_term *term;	    /* NULL: it has not begun */
+	bool joined;		    /* was added to its candidate's list */
 	ku_candidate_done_fn *done; /* NULL: a thread waits */
 	void *arg;
 	struct ku_errand *next;
