@@ -370,14 +370,13 @@ static bool must_wait(const struct ku_candidate *c)
 }
 
 /* End it.  Locked; unlocks meanwhile.  Returns whether it still exists. */
-static bool stop(struct ku_candidate *c, bool notify)
+static bool stop(struct ku_candidate *c)
 {
 	struct ku_term *term = c->term;
 	bool tells = begin_telling(c);
 
 	if (!c->stopped) {
 		c->stopped = true;
-		c->silent = c->silent || !notify;
 		ku_timer_unset(&c->client->timers, &c->again);
 		ku_candidate_wake(c, KUSTOS_ECLOSED);
 		ku_errands_fail(c, KUSTOS_ECLOSED);
@@ -399,7 +398,9 @@ void ku_candidate_stop(struct ku_candidate *c, bool notify)
 
 	ku_lock(client);
 	ku_enter(client);
-	(void)stop(c, notify);
+	if (!c->stopped)
+		c->silent = !notify;
+	(void)stop(c);
 	ku_leave(client);
 	ku_unlock(client);
 }
@@ -411,7 +412,7 @@ void ku_candidate_destroy(struct ku_candidate *c)
 	ku_lock(client);
 	ku_enter(client);
 	c->silent = true;
-	if (stop(c, false)) {
+	if (stop(c)) {
 		if (c->telling || c->orphans > 0)
 			c->destroyed = true; /* e.g. we are in its callback */
 		else
