@@ -64,17 +64,21 @@ KU_SERVICE const struct kustos_item *ku_lent_item(const struct ku_lent *lent);
 KU_SERVICE int ku_lent_deliveries(const struct ku_lent *lent);
 KU_SERVICE struct kustos_hold *ku_lent_hold(const struct ku_lent *lent);
 
-/* The item was dealt with: delete it, or put it back at the end ("again"), and
-   wait until that is done.  With KUSTOS_NOW, it is done only if there is a
+/* What becomes of an item that was dealt with: it is deleted, or put back at the
+   end. */
+enum ku_ack { KU_ACK_DELETE, KU_ACK_AGAIN };
+
+/* The item was dealt with: delete it, or put it back, and wait until that is
+   done.  With KUSTOS_NOW, it is done only if there is a
    connection.  "lent" is gone whatever happens.  Returns what ku_custody_ack()
    returns or ends with; KUSTOS_EDISCONNECTED, if KUSTOS_NOW and there is no
    connection; or KUSTOS_ETIMEDOUT or KUSTOS_ECANCELED.  If the ack had begun by
    then, it goes on; if not, the item is given back.  The async form returns at
    once, and calls "done", which may be NULL, at the end. */
-KU_SERVICE enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
+KU_SERVICE enum kustos_err ku_lent_ack(struct ku_lent *lent, enum ku_ack how,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
-KU_SERVICE enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
-	kustos_deadline deadline, struct kustos_cancel *cancel,
+KU_SERVICE enum kustos_err ku_lent_ack_async(struct ku_lent *lent,
+	enum ku_ack how, kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg);
 
 /* Give the item back where it was.  NULL is allowed. */

@@ -81,8 +81,9 @@ static enum kustos_err start(struct ku_wait *wait)
 	if (wait->once && !ku_session_ready(wait->client))
 		return KUSTOS_EDISCONNECTED;
 	lent->giver = giver;
-	enum kustos_err err = giver->again ? ku_custody_again(lent->custody)
-					   : ku_custody_ack(lent->custody);
+	enum kustos_err err = giver->how == KU_ACK_AGAIN
+		? ku_custody_again(lent->custody)
+		: ku_custody_ack(lent->custody);
 	if (err != KUSTOS_OK)
 		lent->giver = NULL;
 	return err;
@@ -116,15 +117,16 @@ static void tell(struct ku_wait *wait)
 
 static const struct ku_wait_calls calls = { start, give_up, tell };
 
-static void prepare(struct ku_giver *giver, struct ku_lent *lent, bool again)
+static void prepare(struct ku_giver *giver, struct ku_lent *lent,
+	enum ku_ack how)
 {
 	giver->wait.client = lent->desk->client;
 	giver->wait.calls = &calls;
 	giver->lent = lent;
-	giver->again = again;
+	giver->how = how;
 }
 
-enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
+enum kustos_err ku_lent_ack(struct ku_lent *lent, enum ku_ack how,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
 	struct ku_giver giver = { .lent = NULL };
@@ -132,7 +134,7 @@ enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 	if (ku_forked(&lent->desk->client->fork))
 		return KUSTOS_EFORKED;
 	end_hold(lent);
-	prepare(&giver, lent, again);
+	prepare(&giver, lent, how);
 	enum kustos_err err = ku_wait_block(&giver.wait, deadline, cancel);
 	/* If "lent" is NULL, the ack has ended, or goes on by itself. */
 	if (err != KUSTOS_OK && giver.lent != NULL)
@@ -140,7 +142,7 @@ enum kustos_err ku_lent_ack(struct ku_lent *lent, bool again,
 	return err;
 }
 
-enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
+enum kustos_err ku_lent_ack_async(struct ku_lent *lent, enum ku_ack how,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg)
 {
@@ -150,7 +152,7 @@ enum kustos_err ku_lent_ack_async(struct ku_lent *lent, bool again,
 	enum kustos_err err = KUSTOS_ENOMEM;
 	end_hold(lent);
 	if (giver != NULL) {
-		prepare(giver, lent, again);
+		prepare(giver, lent, how);
 		giver->done = done;
 		giver->arg = arg;
 		err = ku_wait_async(&giver->wait, deadline, cancel);

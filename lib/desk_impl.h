@@ -48,7 +48,7 @@ struct ku_borrower { /* a thread, or a callback, that waits for an item */
 struct ku_giver {	     /* one that waits for the end of an ack */
 	struct ku_wait wait; /* first */
 	struct ku_lent *lent;
-	bool again;
+	enum ku_ack how;
 	kustos_end_fn *done;
 	void *arg;
 };

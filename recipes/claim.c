@@ -174,47 +174,47 @@ struct kustos_hold *kustos_claim_hold(const struct kustos_claim *claim)
 	return claim != NULL ? ku_lent_hold(lent_of(claim)) : NULL;
 }
 
-static enum kustos_err end(struct kustos_claim *claim, bool again,
+static enum kustos_err end(struct kustos_claim *claim, enum ku_ack how,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
 	return claim != NULL
-		? ku_lent_ack(lent_of(claim), again, deadline, cancel)
+		? ku_lent_ack(lent_of(claim), how, deadline, cancel)
 		: KUSTOS_EINVAL;
 }
 
-static enum kustos_err end_async(struct kustos_claim *claim, bool again,
+static enum kustos_err end_async(struct kustos_claim *claim, enum ku_ack how,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg)
 {
-	return claim != NULL ? ku_lent_ack_async(lent_of(claim), again,
-				       deadline, cancel, done, arg)
+	return claim != NULL ? ku_lent_ack_async(lent_of(claim), how, deadline,
+				       cancel, done, arg)
 			     : KUSTOS_EINVAL;
 }
 
 enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	return end(claim, false, deadline, cancel);
+	return end(claim, KU_ACK_DELETE, deadline, cancel);
 }
 
 enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg)
 {
-	return end_async(claim, false, deadline, cancel, done, arg);
+	return end_async(claim, KU_ACK_DELETE, deadline, cancel, done, arg);
 }
 
 enum kustos_err kustos_claim_requeue(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
-	return end(claim, true, deadline, cancel);
+	return end(claim, KU_ACK_AGAIN, deadline, cancel);
 }
 
 enum kustos_err kustos_claim_requeue_async(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg)
 {
-	return end_async(claim, true, deadline, cancel, done, arg);
+	return end_async(claim, KU_ACK_AGAIN, deadline, cancel, done, arg);
 }
 
 void kustos_claim_release(struct kustos_claim *claim)
@@ -347,9 +347,10 @@ static void carried_out(void *arg, enum kustos_err err)
 }
 
 /* Carry a verdict out; nobody waits for it. */
-static void carry_out(struct worker *w, struct verdict *v, bool again)
+static void carry_out(struct worker *w, enum ku_ack how)
 {
-	enum kustos_err err = ku_lent_ack_async(w->lent, again, KUSTOS_FOREVER,
+	struct verdict *v = w->verdict;
+	enum kustos_err err = ku_lent_ack_async(w->lent, how, KUSTOS_FOREVER,
 		NULL, v != NULL ? carried_out : NULL, v);
 
 	if (err == KUSTOS_OK || v == NULL)
@@ -361,12 +362,13 @@ static void carry_out(struct worker *w, struct verdict *v, bool again)
 static void deal(void *owner)
 {
 	struct worker *w = owner;
-	enum kustos_verdict is = w->fn(w->arg, (struct kustos_claim *)w->lent);
 
-	switch (is) {
+	switch (w->fn(w->arg, (struct kustos_claim *)w->lent)) {
 	case KUSTOS_VERDICT_ACK:
+		carry_out(w, KU_ACK_DELETE);
+		return;
 	case KUSTOS_VERDICT_REQUEUE:
-		carry_out(w, w->verdict, is == KUSTOS_VERDICT_REQUEUE);
+		carry_out(w, KU_ACK_AGAIN);
 		return;
 	case KUSTOS_VERDICT_RELEASE:
 		ku_lent_return(w->lent);

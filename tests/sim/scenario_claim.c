@@ -78,8 +78,9 @@ static void end(struct slot *slot, bool again)
 	slot->lent = NULL;
 	slot->again = again;
 	slot->state = SLOT_ENDING;
-	enum kustos_err err = ku_lent_ack_async(lent, again, KUSTOS_FOREVER,
-		NULL, claim_ended, slot);
+	enum kustos_err err = ku_lent_ack_async(lent,
+		again ? KU_ACK_AGAIN : KU_ACK_DELETE, KUSTOS_FOREVER, NULL,
+		claim_ended, slot);
 	if (err != KUSTOS_OK)
 		claim_ended(slot, err);
 }

@@ -154,8 +154,8 @@ static void given(void *arg, enum kustos_err err)
 
 static void ack(void)
 {
-	ck_assert_int_eq(ku_lent_ack_async(had, false, KUSTOS_FOREVER, NULL,
-				 given, NULL),
+	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_DELETE, KUSTOS_FOREVER,
+				 NULL, given, NULL),
 		KUSTOS_OK);
 	had = NULL;
 }
@@ -280,8 +280,8 @@ END_TEST
 START_TEST(L24_what_is_too_large_to_be_put_back_is_given_back)
 {
 	have(LARGE);
-	ck_assert_int_eq(
-		ku_lent_ack_async(had, true, KUSTOS_FOREVER, NULL, given, NULL),
+	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_AGAIN, KUSTOS_FOREVER,
+				 NULL, given, NULL),
 		KUSTOS_ETOOBIG);
 	had = NULL;
 	run(100);

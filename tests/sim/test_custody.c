@@ -327,8 +327,8 @@ static void have_large(void)
 
 static void ack(void)
 {
-	ck_assert_int_eq(ku_lent_ack_async(had, false, KUSTOS_FOREVER, NULL,
-				 given, NULL),
+	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_DELETE, KUSTOS_FOREVER,
+				 NULL, given, NULL),
 		KUSTOS_OK);
 	had = NULL;
 }

@@ -164,8 +164,8 @@ static void ack_while_full(void)
 {
 	have();
 	fill();
-	ck_assert_int_eq(ku_lent_ack_async(had, false, KUSTOS_FOREVER, NULL,
-				 given, NULL),
+	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_DELETE, KUSTOS_FOREVER,
+				 NULL, given, NULL),
 		KUSTOS_OK);
 	had = NULL;
 	ck_assert_uint_eq(client->wire.waiting, 1);
@@ -207,8 +207,8 @@ START_TEST(S16_an_ack_of_what_another_has_deleted_leaves_no_marker)
 	have();
 	ck_assert_int_eq(bench_delete(&bench, raw, ITEM, -1).rc, KU_ZK_OK);
 	losses = _i;
-	ck_assert_int_eq(ku_lent_ack_async(had, false, KUSTOS_FOREVER, NULL,
-				 given, NULL),
+	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_DELETE, KUSTOS_FOREVER,
+				 NULL, given, NULL),
 		KUSTOS_OK);
 	had = NULL;
 	lone_run_ms(&bench, client, 1000);

@@ -284,8 +284,8 @@ START_TEST(S16_what_is_put_off_of_a_claim_is_decided_in_a_while)
 	trouble.cuts = _i == 1;
 	trouble.path = _i == 1 ? "/queue/qn-0000000000" : NULL;
 	model_set_throttle(bench.model, _i == 2 ? 1000000 : 0);
-	ck_assert_int_eq(ku_lent_ack_async(had, false, KUSTOS_FOREVER, NULL,
-				 given, &ends[0]),
+	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_DELETE, KUSTOS_FOREVER,
+				 NULL, given, &ends[0]),
 		KUSTOS_OK);
 	lone_run_ms(&bench, client, 300);
 	model_set_throttle(bench.model, 0);
