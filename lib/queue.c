@@ -55,7 +55,7 @@ static enum kustos_err flush_start(struct ku_wait *wait)
 
 	if (q->over)
 		return KUSTOS_ECLOSED;
-	if (flush->all)
+	if (flush->what == KU_FLUSH_ALL)
 		flush->puts = q->put.begun;
 	flush->takes = q->take.begun;
 	KU_LIST_PUSH(q->flushes, flush);
@@ -68,14 +68,14 @@ static void flush_give_up(struct ku_wait *wait, enum kustos_err why)
 	flush_end((struct ku_flush *)wait, why);
 }
 
-enum kustos_err ku_queue_flush(struct ku_queue *q, bool puts,
+enum kustos_err ku_queue_flush(struct ku_queue *q, enum ku_flushed what,
 	kustos_deadline deadline, struct kustos_cancel *cancel)
 {
 	static const struct ku_wait_calls calls = {
 		.start = flush_start,
 		.give_up = flush_give_up,
 	};
-	struct ku_flush flush = { .queue = q, .all = puts };
+	struct ku_flush flush = { .queue = q, .what = what };
 
 	flush.wait.client = q->client;
 	flush.wait.calls = &calls;

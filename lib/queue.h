@@ -46,9 +46,10 @@ KU_SERVICE enum kustos_err ku_queue_put_async(struct ku_queue *queue,
 	const struct kustos_new_item *item, kustos_deadline deadline,
 	struct kustos_cancel *cancel, ku_put_fn *done, void *arg);
 
-/* If not "puts", wait only for takes. */
-KU_SERVICE enum kustos_err ku_queue_flush(struct ku_queue *queue, bool puts,
-	kustos_deadline deadline, struct kustos_cancel *cancel);
+enum ku_flushed { KU_FLUSH_ALL, KU_FLUSH_TAKES };
+KU_SERVICE enum kustos_err ku_queue_flush(struct ku_queue *queue,
+	enum ku_flushed what, kustos_deadline deadline,
+	struct kustos_cancel *cancel);
 
 KU_SERVICE enum kustos_err ku_queue_remove_id(struct ku_queue *queue,
 	const char *id, kustos_deadline deadline, struct kustos_cancel *cancel,

@@ -81,7 +81,7 @@ struct ku_put {		     /* what one call puts */
 struct ku_flush {	     /* a call that waits for what was begun before */
 	struct ku_wait wait; /* first */
 	struct ku_queue *queue;
-	bool all; /* wait for puts, too, not only for takes */
+	enum ku_flushed what;
 	uint64_t puts, takes;
 	struct ku_flush *prev, *next;
 };

@@ -183,7 +183,7 @@ enum kustos_err kustos_queue_flush(struct kustos_queue *queue,
 
 	return err != KUSTOS_OK
 		? err
-		: ku_queue_flush(queue->queue, true, deadline, cancel);
+		: ku_queue_flush(queue->queue, KU_FLUSH_ALL, deadline, cancel);
 }
 
 enum kustos_err kustos_queue_poll(struct kustos_queue *queue,
@@ -300,7 +300,7 @@ static enum kustos_err have(void *owner, struct kustos_cancel *cancel)
 static enum kustos_err have_last(void *owner)
 {
 	struct worker *w = owner;
-	enum kustos_err err = ku_queue_flush(w->queue->queue, false,
+	enum kustos_err err = ku_queue_flush(w->queue->queue, KU_FLUSH_TAKES,
 		kustos_after_ms(LAST_MS), NULL);
 
 	if (err == KUSTOS_OK && ku_queue_kept(w->queue->queue) == 0)

@@ -58,7 +58,8 @@ START_TEST(what_is_put_is_not_read_after_a_try_has_ended)
 		KUSTOS_EDISCONNECTED);
 	strcpy(text, "later");
 	deaf_go(0);
-	ck_assert_int_eq(ku_queue_flush(q, true, SOON, NULL), KUSTOS_OK);
+	ck_assert_int_eq(ku_queue_flush(q, KU_FLUSH_ALL, SOON, NULL),
+		KUSTOS_OK);
 	ck_assert_int_lt(fixture_children(QUEUE), ITEMS);
 	check_taken(q, "early");
 	ku_queue_destroy(q);

@@ -65,7 +65,7 @@ static void *flush(void *arg)
 {
 	struct waiter *w = arg;
 
-	w->err = ku_queue_flush(queue, true, KUSTOS_FOREVER, w->cancel);
+	w->err = ku_queue_flush(queue, KU_FLUSH_ALL, KUSTOS_FOREVER, w->cancel);
 	return NULL;
 }
 
@@ -146,7 +146,7 @@ START_TEST(L20_one_of_those_who_wait_for_room_gives_up_and_the_others_do_not)
 {
 	begin(put_one);
 	give_up(_i);
-	check_err(ku_queue_flush(queue, true, SOON, NULL), KUSTOS_OK);
+	check_err(ku_queue_flush(queue, KU_FLUSH_ALL, SOON, NULL), KUSTOS_OK);
 	take_all(waiters[_i].name);
 }
 END_TEST
