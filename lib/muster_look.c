@@ -270,8 +270,7 @@ void ku_muster_look(struct ku_muster *m)
 }
 
 /* This is the answer about the member whose end is awaited. */
-static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply,
-	bool watched)
+static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply)
 {
 	if (reply->rc == KU_ZK_NONODE) {
 		ku_muster_look(m);
@@ -285,10 +284,10 @@ static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply,
 		ku_muster_step(m);
 	} else if (m->call->wait.once) {
 		ku_muster_finish(m, KUSTOS_EBUSY);
-	} else if (!watched) {
-		later(m, NO_WATCH_MS);
 	} else if (m->watch.entry != NULL) {
 		ku_muster_set_safety(m);
+	} else {
+		later(m, NO_WATCH_MS);
 	}
 }
 
@@ -299,7 +298,7 @@ static void was_looked_for(struct kustos_client *client,
 
 	(void)client;
 	if (is_heeded(m))
-		know_member(m, reply, false);
+		know_member(m, reply);
 	ku_muster_put(m);
 }
 
@@ -322,7 +321,7 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 		send(m, &m->sight, KU_ZK_EXISTS, m->awaited, false,
 			was_looked_for);
 	} else {
-		know_member(m, reply, true);
+		know_member(m, reply);
 	}
 	ku_muster_put(m);
 }

@@ -60,12 +60,10 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 	return ku_muster_decide(&view);
 }
 
-/* Remember what was seen before something happens; or, if "early", before our
-   node was there. */
-static void note(struct ku_muster *m, bool early)
+/* Remember what was seen before something happens. */
+static void note(struct ku_muster *m)
 {
 	m->absent = !m->ready;
-	m->early = early;
 	m->traffic_then = m->traffic;
 }
 
@@ -78,7 +76,8 @@ static void await(struct ku_muster *m, bool watched)
 		ku_muster_look(m);
 		return;
 	}
-	note(m, false);
+	note(m);
+	m->early = false;
 	m->connection_then = m->client->session.connection;
 	ku_muster_guard(m);
 	if (m->call->wait.once)
@@ -127,7 +126,8 @@ static void enter(struct ku_muster *m)
 		} else {
 			/* If "ready" comes and goes between this look and the
 			   next, an event tells. */
-			note(m, true);
+			note(m);
+			m->early = true;
 			ku_muster_look(m);
 		}
 		break;
