@@ -20,7 +20,7 @@ void ku_muster_put(struct ku_muster *m)
 	kustos_names_free(m->names);
 	ku_payload_free(&m->payload);
 	free(m->awaited);
-	free(m->stuck);
+	free(m->own.stuck);
 	free(m->ready_path);
 	free(m->path);
 	free(m);
@@ -71,8 +71,8 @@ static bool can_ask(const struct ku_muster *m, const struct ku_wait *wait)
 
 static bool is_inside(const struct ku_muster *m)
 {
-	return m->state == KU_MUSTER_IN && m->there &&
-		m->session_id == m->client->session.id;
+	return m->state == KU_MUSTER_IN && m->own.there &&
+		m->own.session_id == m->client->session.id;
 }
 
 /* The member is out, and nobody waits for it. */

@@ -13,16 +13,16 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 	bool there = reply->rc == KU_ZK_OK;
 	bool gone = reply->rc == KU_ZK_NONODE;
 	/* A read of an earlier node is answered before this one is there. */
-	bool in = m->state == KU_MUSTER_IN && m->there;
+	bool in = m->state == KU_MUSTER_IN && m->own.there;
 
 	if (!there) {
-		if (gone || m->guard_fresh)
-			ku_watch_failed(client, &m->own_watch);
-		ku_watch_unset(client, KU_ZK_WATCH_DATA, m->guarded);
+		if (gone || m->guard.fresh)
+			ku_watch_failed(client, &m->guard.watch);
+		ku_watch_unset(client, KU_ZK_WATCH_DATA, m->guard.path);
 	}
-	free(m->guarded);
-	m->guarded = NULL;
-	bool blind = m->own_watch.entry == NULL;
+	free(m->guard.path);
+	m->guard.path = NULL;
+	bool blind = m->guard.watch.entry == NULL;
 	if (m->state == KU_MUSTER_ENTERING && blind)
 		ku_muster_look_later(m);
 	else if (in && gone)
@@ -35,59 +35,59 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 /* Read the own node, with a watch if there can be one. */
 static void read_own(struct ku_muster *m)
 {
-	m->guarded = ku_path_child(m->path, m->name);
-	m->guard_fresh = m->own_watch.entry == NULL;
-	bool watch = m->guarded != NULL &&
-		(!m->guard_fresh ||
-			ku_watch_add(m->client, &m->own_watch, KU_ZK_WATCH_DATA,
-				m->guarded) == KUSTOS_OK);
-	if (m->guarded == NULL || (!watch && m->state != KU_MUSTER_IN)) {
-		free(m->guarded); /* it is not guarded */
-		m->guarded = NULL;
+	m->guard.path = ku_path_child(m->path, m->own.name);
+	m->guard.fresh = m->guard.watch.entry == NULL;
+	bool watch = m->guard.path != NULL &&
+		(!m->guard.fresh ||
+			ku_watch_add(m->client, &m->guard.watch,
+				KU_ZK_WATCH_DATA, m->guard.path) == KUSTOS_OK);
+	if (m->guard.path == NULL || (!watch && m->state != KU_MUSTER_IN)) {
+		free(m->guard.path); /* it is not guarded */
+		m->guard.path = NULL;
 		return;
 	}
-	m->guard.what = (struct ku_zk_request){
+	m->guard.request.what = (struct ku_zk_request){
 		.kind = KU_ZK_GET,
-		.path = m->guarded,
+		.path = m->guard.path,
 		.version = -1,
 		.watch = watch,
 	};
-	m->guard.owner = m;
-	m->guard.done = guarded;
+	m->guard.request.owner = m;
+	m->guard.request.done = guarded;
 	ku_muster_get(m);
-	ku_wire_send(m->client, &m->guard);
+	ku_wire_send(m->client, &m->guard.request);
 }
 
 void ku_muster_guard(struct ku_muster *m)
 {
-	if (m->own_watch.entry == NULL && m->guarded == NULL)
+	if (m->guard.watch.entry == NULL && m->guard.path == NULL)
 		read_own(m);
 }
 
 void ku_muster_guard_again(struct ku_muster *m)
 {
-	if (!m->there)
+	if (!m->own.there)
 		return;
-	if (m->guarded == NULL && ku_session_ready(m->client))
+	if (m->guard.path == NULL && ku_session_ready(m->client))
 		read_own(m);
 	ku_muster_set_safety(m);
 }
 
 void ku_muster_unguard(struct ku_muster *m)
 {
-	if (ku_wire_withdraw(m->client, &m->guard)) {
-		ku_watch_failed(m->client, &m->own_watch);
-		free(m->guarded);
-		m->guarded = NULL;
+	if (ku_wire_withdraw(m->client, &m->guard.request)) {
+		ku_watch_failed(m->client, &m->guard.watch);
+		free(m->guard.path);
+		m->guard.path = NULL;
 		ku_muster_put(m);
 	}
-	ku_watch_forget(&m->own_watch);
+	ku_watch_forget(&m->guard.watch);
 }
 
 static void event(struct kustos_client *client, struct ku_watch *watch,
 	enum ku_watch_event event)
 {
-	struct ku_muster *m = KU_OWNER(struct ku_muster, own_watch, watch);
+	struct ku_muster *m = KU_OWNER(struct ku_muster, guard.watch, watch);
 
 	(void)client;
 	if (m->state == KU_MUSTER_ENTERING)
@@ -102,5 +102,5 @@ static void event(struct kustos_client *client, struct ku_watch *watch,
 
 void ku_muster_init_guard(struct ku_muster *m)
 {
-	m->own_watch.fn = event;
+	m->guard.watch.fn = event;
 }

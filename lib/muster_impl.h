@@ -73,18 +73,22 @@ struct ku_muster {
 	int64_t round;		     /* its members came up to this zxid */
 	int64_t round_ready;	     /* its "ready" was written up to this */
 
-	/* The own node. */
-	struct ku_op *node; /* its creation, or its deletion; NULL: none */
-	bool wanted;	    /* not to be undone */
-	bool there;	    /* made, and wanted */
-	char name[KU_MUSTER_NAME_SIZE];
-	int64_t czxid, session_id;
-	char *stuck; /* full path of the last one, which may not be deleted */
-	int64_t stuck_czxid;
-	struct ku_request guard; /* watches it when it waits, or is in */
-	char *guarded;		 /* the path of that request */
-	bool guard_fresh;	 /* that request sets the watch */
-	struct ku_watch own_watch;
+	struct {		  /* the own node */
+		struct ku_op *op; /* its creation, or deletion; NULL: none */
+		bool wanted;	  /* not to be undone */
+		bool there;	  /* made, and wanted */
+		char name[KU_MUSTER_NAME_SIZE];
+		int64_t czxid, session_id;
+		char *stuck; /* full path of the last one, which may not be
+				deleted */
+		int64_t stuck_czxid;
+	} own;
+	struct { /* the watch on it when it waits, or is in */
+		struct ku_request request;
+		char *path; /* of that request; NULL: none is under way */
+		bool fresh; /* that request sets the watch */
+		struct ku_watch watch;
+	} guard;
 
 	/* What is done to "ready": one thing at a time. */
 	struct ku_op *op;
@@ -100,26 +104,35 @@ struct ku_muster {
 	int list_rc;
 	struct kustos_names *names; /* NULL: nothing was seen */
 	int64_t pzxid;
-	struct ku_muster_traffic traffic, traffic_then; /* now; as of note() */
-	int64_t connection_then; /* when it came, or last began to wait */
-	bool ready;
-	struct kustos_stat ready_stat;
-	int64_t ready_round; /* it is for members that came up to this zxid */
-	bool reads;	     /* a look reads "ready", and watches nothing */
-	bool blind;	     /* "ready" may not be read: only exists is asked */
-	int64_t read_mzxid, read_round; /* the one last read, and its round */
-	bool absent;	 /* as of note(): "ready" was not there then */
-	bool early;	 /* note() came before our node was there */
+	struct ku_muster_traffic traffic;
+	struct { /* "ready" */
+		bool there;
+		struct kustos_stat stat;
+		int64_t round; /* for members that came up to this zxid */
+		int64_t read_mzxid, read_round; /* the one last read */
+	} ready;
+	bool reads; /* a look reads "ready", and watches nothing */
+	bool blind; /* "ready" may not be read: only exists is asked */
+
+	struct {	     /* what was seen before something happens */
+		bool absent; /* "ready" was not there */
+		bool early;  /* nor was our node */
+		struct ku_muster_traffic traffic;
+		int64_t connection; /* when it came, or last began to wait */
+	} noted;
 	bool heard;	 /* "ready" was made since, as an event told */
 	bool came;	 /* and it was for us, though it cannot be read */
 	int64_t doubted; /* since when it may have missed its round; 0: not */
 	bool missed;	 /* it has: its node goes, and the next one waits until
 			    the timer is due */
-	size_t skip;	 /* how many members are of another round */
-	bool misleads;	 /* one of them saw "ready" being made, for our round */
-	char *awaited;	 /* full path of the node whose end is awaited */
-	struct ku_watch watch;
-	bool fresh; /* the request under way sets it */
+
+	/* The wait of a member that leaves. */
+	size_t skip;   /* how many members are of another round */
+	bool misleads; /* one of them saw "ready" being made, for our round */
+	char *awaited; /* full path of the node whose end is awaited */
+
+	struct ku_watch watch; /* on "ready", or on that node */
+	bool fresh;	       /* the request under way sets it */
 	struct ku_timer timer;
 };
 

@@ -169,12 +169,14 @@ static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
 		round = 0;
 	else if (m->reads && !m->blind)
 		round = ku_muster_parse(reply->data, reply->len, stat->mzxid);
-	m->ready_stat = *stat;
+	m->ready.stat = *stat;
 	if ((m->reads && !m->blind) || !ours) {
-		m->read_mzxid = stat->mzxid;
-		m->read_round = round;
+		m->ready.read_mzxid = stat->mzxid;
+		m->ready.read_round = round;
 	}
-	m->ready_round = m->read_mzxid == stat->mzxid ? m->read_round : round;
+	m->ready.round = m->ready.read_mzxid == stat->mzxid
+		? m->ready.read_round
+		: round;
 }
 
 /* "ready" was made, and has gone again.  If all may have been there without us
@@ -183,12 +185,12 @@ static void see_ready(struct ku_muster *m, const struct ku_zk_reply *reply)
    for us to leave would wait for ever. */
 static void see_what_came(struct ku_muster *m)
 {
-	struct ku_muster_traffic then = m->traffic_then;
+	struct ku_muster_traffic then = m->noted.traffic;
 
 	m->heard = false;
 	m->came = ku_muster_may_have_met(m->count, then, m->traffic);
 	then.members--;
-	if (m->came && m->early &&
+	if (m->came && m->noted.early &&
 		ku_muster_may_have_met(m->count, then, m->traffic)) {
 		m->came = false;
 		m->doubted = ku_now(m->client);
@@ -221,16 +223,17 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 	}
 	/* "ready" has gone before it was read: nobody knows whether it was for
 	   us. */
-	if (m->ready && m->reads && m->read_mzxid != m->ready_stat.mzxid &&
+	if (m->ready.there && m->reads &&
+		m->ready.read_mzxid != m->ready.stat.mzxid &&
 		reply->rc != KU_ZK_OK)
 		m->doubted = ku_now(m->client);
-	m->ready = reply->rc == KU_ZK_OK;
-	if (m->ready)
+	m->ready.there = reply->rc == KU_ZK_OK;
+	if (m->ready.there)
 		see_ready(m, reply);
 	else if (m->heard)
 		see_what_came(m);
 	/* A node that an earlier session made is not there any more. */
-	if (m->there && m->session_id != m->sight.session_id)
+	if (m->own.there && m->own.session_id != m->sight.session_id)
 		ku_muster_forget(m);
 	ku_muster_step(m);
 }
@@ -257,7 +260,7 @@ void ku_muster_look(struct ku_muster *m)
 	if (!enters)
 		ku_watch_remove(m->client, &m->watch);
 	forget_names(m);
-	m->late = m->there;
+	m->late = m->own.there;
 	m->skip = 0;
 	m->misleads = false;
 	m->fresh = false;
@@ -279,7 +282,7 @@ static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply)
 	} else if (reply->stat->czxid > m->round) {
 		ku_watch_remove(m->client, &m->watch);
 		m->misleads = m->misleads ||
-			reply->stat->czxid < m->ready_stat.czxid;
+			reply->stat->czxid < m->ready.stat.czxid;
 		m->skip++;
 		ku_muster_step(m);
 	} else if (m->call->wait.once) {
@@ -350,7 +353,7 @@ static void event(struct kustos_client *client, struct ku_watch *w,
 	(void)client;
 	if (m->call == NULL || m->missed)
 		return; /* no call waits, or not before our node comes again */
-	if (event == KU_WATCH_CREATED && m->absent)
+	if (event == KU_WATCH_CREATED && m->noted.absent)
 		m->heard = m->reads = true;
 	if (m->op == NULL) /* else the look follows its end, if needed */
 		ku_muster_look(m);
@@ -360,7 +363,7 @@ static void timer_due(struct ku_timer *timer)
 {
 	struct ku_muster *m = KU_OWNER(struct ku_muster, timer, timer);
 
-	if (m->node == NULL) /* members that leave have had their time */
+	if (m->own.op == NULL) /* members that leave have had their time */
 		m->missed = false;
 	if (m->call != NULL)
 		ku_muster_look(m);

@@ -17,12 +17,12 @@
 static void know_stuck(struct ku_muster *m, struct ku_op *op)
 {
 	ku_op_tell_stuck(op);
-	free(m->stuck);
-	m->stuck = NULL;
+	free(m->own.stuck);
+	m->own.stuck = NULL;
 	if (!ku_delete_refused(op->err))
 		return;
-	m->stuck = op->path;
-	m->stuck_czxid = op->czxid;
+	m->own.stuck = op->path;
+	m->own.stuck_czxid = op->czxid;
 	op->path = NULL;
 }
 
@@ -34,9 +34,9 @@ static void cleared(struct ku_op *op)
 	enum kustos_err err = op->err;
 
 	know_stuck(m, op);
-	m->node = NULL;
+	m->own.op = NULL;
 	ku_op_drop(op);
-	if (m->state == KU_MUSTER_ENTERING && m->stuck != NULL)
+	if (m->state == KU_MUSTER_ENTERING && m->own.stuck != NULL)
 		ku_muster_finish(m, err);
 	else
 		ku_muster_step(m);
@@ -49,23 +49,23 @@ static void node_ended(struct ku_op *op)
 	bool creation = op->kind == KU_ZK_CREATE;
 	enum kustos_err err = op->err;
 
-	if (creation && err == KUSTOS_OK && !m->wanted) {
+	if (creation && err == KUSTOS_OK && !m->own.wanted) {
 		ku_op_undo(op);
 		return;
 	}
 	if (creation && err == KUSTOS_OK) {
 		ku_op_slim(op);
-		m->there = true;
-		m->czxid = op->out_stat.czxid;
-		m->session_id = op->out_stat.ephemeral_owner;
+		m->own.there = true;
+		m->own.czxid = op->out_stat.czxid;
+		m->own.session_id = op->out_stat.ephemeral_owner;
 		ku_muster_step(m);
 		return;
 	}
 	if (!creation)
 		know_stuck(m, op);
-	m->node = NULL;
+	m->own.op = NULL;
 	ku_op_drop(op);
-	if (creation && m->wanted)
+	if (creation && m->own.wanted)
 		ku_muster_finish(m, err);
 	else
 		ku_muster_step(m);
@@ -113,8 +113,8 @@ static enum kustos_err make_node(struct ku_muster *m, struct ku_op **op)
 
 	/* The UUID stands between "_c_" and the last dash. */
 	ku_protection(&m->client->random, protection);
-	memcpy(m->name, protection + 3, sizeof(m->name) - 1);
-	char *path = ku_path_child(m->path, m->name);
+	memcpy(m->own.name, protection + 3, sizeof(m->own.name) - 1);
+	char *path = ku_path_child(m->path, m->own.name);
 	if (path == NULL)
 		return KUSTOS_ENOMEM;
 	enum kustos_err err = make_op(m, KU_ZK_CREATE, path,
@@ -128,50 +128,50 @@ enum kustos_err ku_muster_join(struct ku_muster *m)
 	struct ku_op *op = NULL;
 	enum kustos_err err = make_node(m, &op);
 
-	m->absent = m->heard = m->came = m->reads = false;
-	m->traffic_then = (struct ku_muster_traffic){ 0 };
-	m->connection_then = m->client->session.connection;
+	m->noted.absent = m->heard = m->came = m->reads = false;
+	m->noted.traffic = (struct ku_muster_traffic){ 0 };
+	m->noted.connection = m->client->session.connection;
 	m->doubted = 0;
-	m->wanted = true;
+	m->own.wanted = true;
 	if (err == KUSTOS_OK)
-		err = start_op(m, op, node_ended, &m->node);
+		err = start_op(m, op, node_ended, &m->own.op);
 	return err;
 }
 
 enum kustos_err ku_muster_clear(struct ku_muster *m)
 {
 	struct ku_op *op = NULL;
-	enum kustos_err err = make_op(m, KU_ZK_DELETE, m->stuck, 0, &op);
+	enum kustos_err err = make_op(m, KU_ZK_DELETE, m->own.stuck, 0, &op);
 
 	if (err == KUSTOS_OK) {
-		op->czxid = m->stuck_czxid;
+		op->czxid = m->own.stuck_czxid;
 		/* If the folder's access list refuses a deletion, it does so
 		   even if the node has gone: look first. */
 		op->guaranteed = op->doubtful = true;
-		err = start_op(m, op, cleared, &m->node);
+		err = start_op(m, op, cleared, &m->own.op);
 	}
 	return err;
 }
 
 void ku_muster_undo(struct ku_muster *m)
 {
-	m->wanted = false;
+	m->own.wanted = false;
 	ku_muster_unguard(m);
-	if (m->there) {
-		m->there = false;
-		ku_op_undo(m->node);
-	} else if (m->node != NULL && m->node->kind == KU_ZK_CREATE) {
-		ku_op_unwant(m->node);
+	if (m->own.there) {
+		m->own.there = false;
+		ku_op_undo(m->own.op);
+	} else if (m->own.op != NULL && m->own.op->kind == KU_ZK_CREATE) {
+		ku_op_unwant(m->own.op);
 	}
 }
 
 void ku_muster_forget(struct ku_muster *m)
 {
-	m->there = m->wanted = false;
+	m->own.there = m->own.wanted = false;
 	ku_muster_unguard(m);
-	m->node->ended = NULL;
-	ku_op_drop(m->node);
-	m->node = NULL;
+	m->own.op->ended = NULL;
+	ku_op_drop(m->own.op);
+	m->own.op = NULL;
 	ku_muster_put(m);
 }
 
@@ -206,7 +206,7 @@ static void told(struct ku_muster *m, enum kustos_err err)
 
 static enum kustos_err tell_anyway(struct ku_muster *m)
 {
-	return ku_muster_write(m, m->ready ? KU_ZK_SET : KU_ZK_CREATE);
+	return ku_muster_write(m, m->ready.there ? KU_ZK_SET : KU_ZK_CREATE);
 }
 
 /* A server closes the connection when a request is too large for it: count how
@@ -258,7 +258,7 @@ static void ready_ended(struct ku_op *op)
 	else if (tells && !written && err != KUSTOS_EEXISTS &&
 		err != KUSTOS_EBADVERSION)
 		lose(m); /* nobody else has told them either */
-	else if ((m->state == KU_MUSTER_ENTERING && m->there) ||
+	else if ((m->state == KU_MUSTER_ENTERING && m->own.there) ||
 		(m->state == KU_MUSTER_LEAVING && written))
 		ku_muster_look(m);
 	else
@@ -275,9 +275,9 @@ enum kustos_err ku_muster_write(struct ku_muster *m, enum ku_zk_kind kind)
 		op->any = kind == KU_ZK_CREATE;
 		/* A later round may have written it meanwhile. */
 		if (kind != KU_ZK_CREATE)
-			op->version = m->ready_stat.version;
+			op->version = m->ready.stat.version;
 		if (kind == KU_ZK_DELETE) {
-			op->czxid = m->ready_stat.czxid;
+			op->czxid = m->ready.stat.czxid;
 			op->guaranteed = m->state == KU_MUSTER_LEAVING;
 			/* A member that goes in may delete it late, when it is
 			   already the "ready" of the member's own round. */
@@ -324,7 +324,7 @@ static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
 	if (ops == NULL)
 		return KUSTOS_ENOMEM;
 	ku_muster_print(text, m->round);
-	if (!m->ready)
+	if (!m->ready.there)
 		ops[count++] = (struct kustos_op){ .kind = KUSTOS_OP_CREATE,
 			.path = ready,
 			.data = text,
@@ -332,7 +332,7 @@ static enum kustos_err make_tell(struct ku_muster *m, struct ku_task **task)
 	/* A creation's result has no zxid, so a set follows. */
 	ops[count++] = (struct kustos_op){ .kind = KUSTOS_OP_SET,
 		.path = ready,
-		.version = m->ready ? m->ready_stat.version : 0,
+		.version = m->ready.there ? m->ready.stat.version : 0,
 		.data = text,
 		.len = KU_MUSTER_TEXT_LEN };
 	if (add_checks(m, ops))

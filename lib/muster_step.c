@@ -14,8 +14,8 @@ static void tell_others(struct ku_muster *m)
 /* Go in: "ready" is there, or was made for us. */
 static void pass(struct ku_muster *m)
 {
-	m->round = m->ready ? m->ready_round : m->pzxid;
-	m->round_ready = m->ready ? m->ready_stat.mzxid : m->pzxid;
+	m->round = m->ready.there ? m->ready.round : m->pzxid;
+	m->round_ready = m->ready.there ? m->ready.stat.mzxid : m->pzxid;
 	ku_muster_finish(m, KUSTOS_OK);
 }
 
@@ -26,7 +26,7 @@ static void join(struct ku_muster *m)
 		ku_muster_rejoin_later(m);
 		return;
 	}
-	bool stuck = m->stuck != NULL;
+	bool stuck = m->own.stuck != NULL;
 	enum kustos_err err = stuck ? ku_muster_clear(m) : ku_muster_join(m);
 
 	if (err != KUSTOS_OK)
@@ -49,10 +49,10 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 		.names = m->names,
 		.pzxid = m->pzxid,
 		.count = m->count,
-		.own = m->name,
-		.own_czxid = m->czxid,
-		.ready = m->ready,
-		.ready_round = m->ready_round,
+		.own = m->own.name,
+		.own_czxid = m->own.czxid,
+		.ready = m->ready.there,
+		.ready_round = m->ready.round,
 		.came = m->came,
 		.tidied = m->tidied,
 	};
@@ -63,8 +63,8 @@ static enum ku_muster_step decide(const struct ku_muster *m)
 /* Remember what was seen before something happens. */
 static void note(struct ku_muster *m)
 {
-	m->absent = !m->ready;
-	m->traffic_then = m->traffic;
+	m->noted.absent = !m->ready.there;
+	m->noted.traffic = m->traffic;
 }
 
 /* Wait until something happens.  A look that reads sets no watch, so look again
@@ -77,8 +77,8 @@ static void await(struct ku_muster *m, bool watched)
 		return;
 	}
 	note(m);
-	m->early = false;
-	m->connection_then = m->client->session.connection;
+	m->noted.early = false;
+	m->noted.connection = m->client->session.connection;
 	ku_muster_guard(m);
 	if (m->call->wait.once)
 		ku_muster_finish(m, KUSTOS_EBUSY);
@@ -90,13 +90,13 @@ static void await(struct ku_muster *m, bool watched)
    not, or since we came? */
 static bool may_have_missed(const struct ku_muster *m)
 {
-	struct ku_muster_traffic then = m->traffic_then;
+	struct ku_muster_traffic then = m->noted.traffic;
 
-	if (m->connection_then == m->client->session.connection)
+	if (m->noted.connection == m->client->session.connection)
 		return false;
 	if (then.cversion == 0) /* nothing was seen before */
-		return m->pzxid > m->czxid;
-	then.members += !m->absent; /* an old "ready" is written again */
+		return m->pzxid > m->own.czxid;
+	then.members += !m->noted.absent; /* an old "ready" is written again */
 	return ku_muster_may_have_met(m->count, then, m->traffic);
 }
 
@@ -105,7 +105,7 @@ static bool has_missed(struct ku_muster *m)
 {
 	int64_t now = ku_now(m->client);
 
-	if (m->doubted == 0 && !m->ready && may_have_missed(m))
+	if (m->doubted == 0 && !m->ready.there && may_have_missed(m))
 		m->doubted = now;
 	return m->doubted != 0 &&
 		now - m->doubted >= KU_MUSTER_SAFETY_MS * KU_NS_PER_MS;
@@ -116,7 +116,7 @@ static void enter(struct ku_muster *m)
 	bool watched = !m->reads;
 
 	/* The "ready" that has come is not for us. */
-	if (m->ready && m->ready_round < m->czxid)
+	if (m->ready.there && m->ready.round < m->own.czxid)
 		m->heard = m->came = m->reads = false;
 	switch (decide(m)) {
 	case KU_MUSTER_ABSENT:
@@ -127,7 +127,7 @@ static void enter(struct ku_muster *m)
 			/* If "ready" comes and goes between this look and the
 			   next, an event tells. */
 			note(m);
-			m->early = true;
+			m->noted.early = true;
 			ku_muster_look(m);
 		}
 		break;
@@ -139,7 +139,8 @@ static void enter(struct ku_muster *m)
 			await(m, watched);
 		break;
 	case KU_MUSTER_PASS:
-		if (m->ready && m->read_mzxid != m->ready_stat.mzxid) {
+		if (m->ready.there &&
+			m->ready.read_mzxid != m->ready.stat.mzxid) {
 			/* It may be late: read it.  That it may go before it
 			   is read does not matter if all are there. */
 			m->came = m->came ||
@@ -163,14 +164,14 @@ static void enter(struct ku_muster *m)
    sees "ready" gone, too. */
 static void end_round(struct ku_muster *m)
 {
-	if (m->ready && m->ready_stat.mzxid <= m->round_ready && !m->tidied &&
-		!m->misleads) {
+	if (m->ready.there && m->ready.stat.mzxid <= m->round_ready &&
+		!m->tidied && !m->misleads) {
 		m->tidied = true;
 		/* If that fails, the next round sees to it. */
 		(void)ku_muster_write(m, KU_ZK_DELETE);
 	}
 	ku_muster_undo(m);
-	if (m->call != NULL && m->node == NULL && m->op == NULL)
+	if (m->call != NULL && m->own.op == NULL && m->op == NULL)
 		ku_muster_finish(m, KUSTOS_OK);
 }
 
@@ -178,21 +179,21 @@ static void end_round(struct ku_muster *m)
    too. */
 static void extend_round(struct ku_muster *m)
 {
-	if (m->there && m->ready && m->ready_round > m->round) {
-		m->round = m->ready_round;
-		m->round_ready = m->ready_stat.mzxid;
+	if (m->own.there && m->ready.there && m->ready.round > m->round) {
+		m->round = m->ready.round;
+		m->round_ready = m->ready.stat.mzxid;
 	}
 }
 
 static void leave(struct ku_muster *m)
 {
 	extend_round(m);
-	const char *awaited = ku_muster_awaited(m->names, m->name, m->skip);
+	const char *awaited = ku_muster_awaited(m->names, m->own.name, m->skip);
 
 	if (awaited == NULL)
 		end_round(m);
 	else if (ku_muster_await(m, awaited) && !m->call->wait.once &&
-		!ku_muster_stays(m->names, m->name))
+		!ku_muster_stays(m->names, m->own.name))
 		ku_muster_undo(m);
 }
 
@@ -202,9 +203,9 @@ void ku_muster_step(struct ku_muster *m)
 
 	if (m->call == NULL)
 		return;
-	if (enters && m->node == NULL && m->op == NULL)
+	if (enters && m->own.op == NULL && m->op == NULL)
 		join(m);
-	else if (enters && (!m->there || m->op != NULL))
+	else if (enters && (!m->own.there || m->op != NULL))
 		return; /* the step follows the operation's end */
 	else if (ku_muster_busy(m))
 		return;

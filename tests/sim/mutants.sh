@@ -590,13 +590,13 @@ mutant barrier_L08_event_forgotten lib/mirror.c \
 
 # Entering.
 mutant double_S12_any_event_lets_in lib/muster_look.c \
-	's/event == KU_WATCH_CREATED \&\& m->absent/true/'
+	's/event == KU_WATCH_CREATED \&\& m->noted.absent/true/'
 mutant double_S12_one_less_is_enough lib/muster_rule.c \
 	's/if (v->names->count >= /if (v->names->count + 1 >= /'
 mutant double_L18_old_ready_lets_in lib/muster_rule.c \
 	's/v->ready_round >= v->own_czxid/true/'
 mutant double_L18_old_ready_passed_in_silence lib/muster_step.c \
-	's/^\t\ttell_others(m);/\t\tif (m->ready) pass(m); else tell_others(m);/'
+	's/^\t\ttell_others(m);/\t\tif (m->ready.there) pass(m); else tell_others(m);/'
 mutant double_S11_node_of_an_old_session lib/muster_step.c \
 	's/ku_muster_forget(m);/;/;s/^\t\t\tjoin(m);/\t\t\tawait(m, watched);/'
 
@@ -614,7 +614,7 @@ mutant double_ready_left_behind lib/muster_step.c \
 scenario=crowd
 survive
 mutant crowd_L18_out_before_those_whose_round_it_joined lib/muster_look.c \
-	's/reply->stat->czxid > m->round/& || (m->names->count > (size_t)m->count \&\& reply->stat->czxid < m->czxid)/'
+	's/reply->stat->czxid > m->round/& || (m->names->count > (size_t)m->count \&\& reply->stat->czxid < m->own.czxid)/'
 mutant crowd_L18_ready_is_for_all_who_came_before_it lib/muster_rule.c \
 	's/? round : mzxid/? mzxid : mzxid/'
 mutant crowd_S12_others_were_quicker_and_it_looks_no_more lib/muster_node.c \
@@ -823,7 +823,7 @@ mutant S13_watches_of_the_gap_before_the_listing lib/place.c \
 	's/if (place->line->deciding \&\& place->news)/if (false)/'
 aim_with test_muster
 mutant L18_ready_of_a_newer_round_written_over lib/muster_node.c \
-	's/m->ready ? m->ready_stat.version : 0/-1/'
+	's/m->ready.there ? m->ready.stat.version : 0/-1/'
 mutant L18_ready_of_a_newer_round_written_over_unchecked lib/muster_node.c \
 	's/if (kind != KU_ZK_CREATE)$/if (kind == KU_ZK_DELETE)/'
 mutant L18_ready_made_anew_is_tidied_away lib/muster_node.c \
@@ -842,7 +842,7 @@ mutant L08_who_is_in_looks_no_more lib/muster_look.c \
 mutant S09_changed_and_watched_no_more lib/muster_guard.c \
 	'/^static void event/,/^}/s/ku_muster_guard(m);/;/'
 mutant L18_the_second_begins_before_its_node_is_gone lib/muster_look.c \
-	's/if (m->node == NULL) .*/if (true)/'
+	's/if (m->own.op == NULL) .*/if (true)/'
 aim_with test_receipt
 mutant L05_receipt_made_as_the_client_closes lib/receipt.c \
 	's/r->node->last = true;/;/'
