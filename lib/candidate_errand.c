@@ -111,7 +111,6 @@ static enum kustos_err start(struct ku_wait *wait)
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = errand;
-	errand->joined = true;
 	begin_next(c);
 	return KUSTOS_OK;
 }
@@ -152,7 +151,7 @@ enum kustos_err ku_errand_do(struct ku_candidate *c, struct ku_errand *errand,
 		err = ku_wait_block(&errand->wait, deadline, cancel);
 	if (done != NULL && err == KUSTOS_OK)
 		return KUSTOS_OK;
-	if (!errand->joined) {
+	if (!errand->wait.started) {
 		ku_lock(client);
 		errand->calls->clean(errand);
 		ku_unlock(client);

@@ -53,7 +53,6 @@ struct ku_errand {
 	const struct ku_errand_calls *calls;
 	struct ku_candidate *candidate;
 	struct ku_term *term;	    /* NULL: it has not begun */
-	bool joined;		    /* was added to its candidate's list */
 	ku_candidate_done_fn *done; /* NULL: a thread waits */
 	void *arg;
 	struct ku_errand *next;

@@ -71,7 +71,6 @@ struct ku_put {		     /* what one call puts */
 	uint64_t failed; /* the batch of an item that was not put: items in
 			    later batches are not put either; 0: none */
 	int refs;	 /* of the caller, of the line */
-	bool waited;	 /* a caller waits, and has not been told */
 	uint64_t serial;
 	ku_put_fn *callback;
 	void *arg;
@@ -89,7 +88,6 @@ struct ku_flush {	     /* a call that waits for what was begun before */
 struct ku_roomer {	     /* a call that waits until fewer bytes wait */
 	struct ku_wait wait; /* first */
 	struct ku_queue *queue;
-	bool kept; /* it has a reference to the queue, until it goes on */
 	struct ku_roomer *prev, *next;
 };
 

@@ -45,15 +45,6 @@ static void leave_line(struct ku_put *put)
 	put_down(put);
 }
 
-/* Tell the caller, if one waits and has not been told. */
-static void tell(struct ku_put *put, enum kustos_err err)
-{
-	if (!put->waited)
-		return;
-	put->waited = false;
-	ku_wait_end(&put->wait, err);
-}
-
 void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err)
 {
 	struct ku_queue *q = put->queue;
@@ -67,14 +58,14 @@ void ku_put_decided(struct ku_put *put, size_t items, enum kustos_err err)
 		put->gathered = put->count; /* the rest is not put */
 	if (put->open > 0 || put->gathered < put->count)
 		return;
-	tell(put, put->err);
+	ku_wait_end(&put->wait, put->err);
 	leave_line(put);
 	ku_queue_settled(q);
 }
 
 void ku_put_give_up(struct ku_put *put, enum kustos_err why)
 {
-	tell(put, why);
+	ku_wait_end(&put->wait, why);
 	ku_put_decided(put, 0, why);
 }
 
@@ -87,7 +78,6 @@ static enum kustos_err start(struct ku_wait *wait)
 		return KUSTOS_ECLOSED;
 	if (put->wait.once && !ku_session_ready(q->client))
 		return KUSTOS_EDISCONNECTED;
-	put->waited = true;
 	line_up(put);
 	ku_put_pump(q);
 	return KUSTOS_OK;
@@ -249,7 +239,7 @@ void ku_put_away(struct ku_queue *q)
 
 	for (struct ku_put *put = q->put.first; put != NULL; put = next) {
 		next = put->next;
-		if (put->wait.once && put->waited)
+		if (put->wait.once && !put->wait.over)
 			ku_put_give_up(put, KUSTOS_EDISCONNECTED);
 	}
 }

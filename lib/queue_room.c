@@ -191,7 +191,6 @@ static enum kustos_err start(struct ku_wait *wait)
 	struct ku_put_side *side = &roomer->queue->put;
 
 	KU_ROW_APPEND(side->rooms, side->rooms_last, roomer);
-	roomer->kept = true;
 	ku_queue_get(roomer->queue);
 	ku_room_freed(roomer->queue);
 	return KUSTOS_OK;
@@ -230,7 +229,7 @@ void ku_room_leave(struct ku_roomer *roomer)
 	if (client == NULL)
 		return; /* it did not have to wait */
 	ku_lock(client);
-	if (roomer->kept)
+	if (roomer->wait.started)
 		ku_queue_drop(roomer->queue);
 	ku_wait_leave(&roomer->wait);
 	ku_unlock(client);

@@ -66,7 +66,7 @@ void ku_wait_leave(struct ku_wait *wait);
 enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* The wait has been decided: end it.  Locked. */
+/* The wait has been decided: end it, unless that was done.  Locked. */
 void ku_wait_end(struct ku_wait *wait, enum kustos_err err);
 
 /* Call "tell".  Locked before and after, but not meanwhile.  The wait may be

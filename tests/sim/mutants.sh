@@ -504,7 +504,7 @@ mutant queue_L27_not_listed_again lib/queue_take.c \
 mutant queue_empty_by_an_old_listing lib/queue_take.c \
 	's/!again \&\& t->since < take->list.asked/true/'
 mutant queue_who_puts_is_told_too_early lib/queue_put.c \
-	'/^static enum kustos_err start/,/^}/s/ku_put_pump(q);/ku_put_pump(q); tell(put, KUSTOS_OK);/'
+	'/^static enum kustos_err start/,/^}/s/ku_put_pump(q);/ku_put_pump(q); ku_wait_end(\&put->wait, KUSTOS_OK);/'
 mutant queue_calls_out_of_order lib/queue_batch.c \
 	'/^static bool refused/,/^}/s/return b->err == KUSTOS_OK;/return false;/'
 
