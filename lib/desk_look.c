@@ -220,16 +220,6 @@ void ku_desk_look(struct ku_desk *desk)
 			ku_unfits_next(&desk->unfits, ku_now(desk->client)));
 }
 
-static struct ku_desk *of_items(struct ku_mirror *mirror)
-{
-	return KU_OWNER(struct ku_desk, items, mirror);
-}
-
-static struct ku_desk *of_marks(struct ku_mirror *mirror)
-{
-	return KU_OWNER(struct ku_desk, marks, mirror);
-}
-
 static bool is_refused(const struct ku_zk_reply *reply)
 {
 	return reply->rc != KU_ZK_OK && reply->rc != KU_ZK_NONODE;
@@ -253,7 +243,7 @@ static void rest_if_watched(struct ku_mirror *mirror)
 static void items_show(struct ku_mirror *mirror,
 	const struct ku_zk_reply *reply)
 {
-	struct ku_desk *desk = of_items(mirror);
+	struct ku_desk *desk = mirror->owner;
 
 	desk->changed = reply == NULL;
 	if (reply == NULL) {
@@ -288,7 +278,7 @@ static void items_show(struct ku_mirror *mirror,
 static void marks_show(struct ku_mirror *mirror,
 	const struct ku_zk_reply *reply)
 {
-	struct ku_desk *desk = of_marks(mirror);
+	struct ku_desk *desk = mirror->owner;
 
 	if (reply == NULL)
 		return;
@@ -312,35 +302,25 @@ static void marks_show(struct ku_mirror *mirror,
 	ku_desk_pump(desk);
 }
 
-static void items_failed(struct ku_mirror *mirror)
+static void failed(struct ku_mirror *mirror)
 {
-	cannot_read(of_items(mirror));
+	cannot_read(mirror->owner);
 }
 
-static void marks_failed(struct ku_mirror *mirror)
+static void over(struct ku_mirror *mirror)
 {
-	cannot_read(of_marks(mirror));
-}
-
-static void items_over(struct ku_mirror *mirror)
-{
-	ku_desk_put(of_items(mirror));
-}
-
-static void marks_over(struct ku_mirror *mirror)
-{
-	ku_desk_put(of_marks(mirror));
+	ku_desk_put(mirror->owner);
 }
 
 static const struct ku_mirror_calls items_calls = {
 	.shows = items_show,
-	.over = items_over,
-	.failed = items_failed,
+	.over = over,
+	.failed = failed,
 };
 static const struct ku_mirror_calls marks_calls = {
 	.shows = marks_show,
-	.over = marks_over,
-	.failed = marks_failed,
+	.over = over,
+	.failed = failed,
 };
 
 void ku_desk_init_look(struct ku_desk *desk)
@@ -350,6 +330,7 @@ void ku_desk_init_look(struct ku_desk *desk)
 	ku_mirror_init(&desk->marks, desk->client, &marks_calls,
 		desk->depot->marks);
 	desk->items.kind = desk->marks.kind = KU_ZK_CHILDREN;
+	desk->items.owner = desk->marks.owner = desk;
 	desk->depot->others.client = desk->client;
 	desk->depot->others.path = desk->depot->items;
 	desk->depot->others.told = told;

@@ -45,6 +45,7 @@ struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
 		       more, unless "shows" wants it again */
 	bool frugal; /* not even watched while nobody cares */
 	bool lax;    /* a missed change does no harm */
+	void *owner; /* for the calls to use */
 
 	bool wanted;
 	bool current; /* up to date, and an event tells if it changes */

@@ -25,6 +25,11 @@ void ku_pool_put(struct ku_pool *pool)
 	free(pool);
 }
 
+void ku_pool_mirror_over(struct ku_mirror *mirror)
+{
+	ku_pool_put(mirror->owner);
+}
+
 /* Find the line "name" below "path". */
 static enum kustos_err get_line(struct ku_pool *pool, const char *path,
 	const char *name, const struct ku_rule *rule, struct ku_line **out)

@@ -77,7 +77,7 @@ struct ku_pool {
 	struct ku_bid *bids; /* that have not ended */
 
 	/* How much room there is.  If that is fixed, only "room" is used. */
-	int room; /* -1: unknown */
+	int room;	       /* -1: unknown */
 	const char *room_path; /* as the program knows it; NULL: fixed */
 	struct ku_mirror number;
 	struct ku_witness away; /* the number may have changed unnoticed */
@@ -94,6 +94,9 @@ struct ku_pool {
 /* Take a reference; give it back, and the last one frees it.  Locked. */
 void ku_pool_get(struct ku_pool *pool);
 void ku_pool_put(struct ku_pool *pool);
+
+/* A mirror of the pool's is out of use. */
+void ku_pool_mirror_over(struct ku_mirror *mirror);
 
 /* pool_bid.c: end a bid.  Locked. */
 void ku_bid_end(struct ku_bid *bid, enum kustos_err err);

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ku_pool *pool_of(struct ku_mirror *mirror)
-{
-	return KU_OWNER(struct ku_pool, note, mirror);
-}
-
 /* Return the number in the node; 0 if the node is empty; -1 if its data is
    something else. */
 static int parse(const struct ku_zk_reply *reply)
@@ -71,7 +66,7 @@ static void leave(struct ku_pool *pool, int32_t version)
 static void note_shows(struct ku_mirror *mirror,
 	const struct ku_zk_reply *reply)
 {
-	struct ku_pool *pool = pool_of(mirror);
+	struct ku_pool *pool = mirror->owner;
 
 	if (reply == NULL || reply->rc != KU_ZK_OK)
 		return;
@@ -94,13 +89,8 @@ static void note_shows(struct ku_mirror *mirror,
 		leave(pool, reply->stat->version);
 }
 
-static void note_over(struct ku_mirror *mirror)
-{
-	ku_pool_put(pool_of(mirror));
-}
-
 static const struct ku_mirror_calls note_calls = { .shows = note_shows,
-	.over = note_over };
+	.over = ku_pool_mirror_over };
 
 enum kustos_err ku_pool_note_init(struct ku_pool *pool, const char *path)
 {
@@ -113,6 +103,7 @@ enum kustos_err ku_pool_note_init(struct ku_pool *pool, const char *path)
 	}
 	ku_mirror_init(&pool->note, client, &note_calls, full);
 	pool->note.lax = true;
+	pool->note.owner = pool;
 	ku_pool_get(pool);
 	return KUSTOS_OK;
 }

@@ -50,7 +50,7 @@ static bool is_tried(const struct ku_pool *pool)
 static void number_shows(struct ku_mirror *mirror,
 	const struct ku_zk_reply *reply)
 {
-	struct ku_pool *pool = KU_OWNER(struct ku_pool, number, mirror);
+	struct ku_pool *pool = mirror->owner;
 
 	if (reply == NULL) {
 		pool->lease_kind.company = KU_COMPANY_UNKNOWN;
@@ -85,13 +85,8 @@ static void away(struct ku_witness *witness)
 	ku_mirror_doubt(&pool->number);
 }
 
-static void number_over(struct ku_mirror *mirror)
-{
-	ku_pool_put(KU_OWNER(struct ku_pool, number, mirror));
-}
-
 static const struct ku_mirror_calls number_calls = { .shows = number_shows,
-	.over = number_over };
+	.over = ku_pool_mirror_over };
 
 enum kustos_err ku_pool_room_init(struct ku_pool *pool,
 	const struct ku_pool_wish *wish)
@@ -111,6 +106,7 @@ enum kustos_err ku_pool_room_init(struct ku_pool *pool,
 	}
 	pool->room_path = ku_program_path(client, full);
 	ku_mirror_init(&pool->number, client, &number_calls, full);
+	pool->number.owner = pool;
 	pool->away.away = away;
 	ku_witness_add(client, &pool->away);
 	ku_pool_get(pool);

@@ -20,11 +20,6 @@
    count at the same time, and there is room for what all of them take. */
 #define SHARES 16
 
-static struct ku_queue *queue_of(struct ku_mirror *full)
-{
-	return KU_OWNER(struct ku_queue, put.full, full);
-}
-
 /* End the calls that want room with "err"; but those that may wait do so while
    the queue is full. */
 static void turn_away(struct ku_queue *q, enum kustos_err err)
@@ -122,7 +117,7 @@ void ku_room_count(struct ku_queue *q)
 
 static void shows(struct ku_mirror *full, const struct ku_zk_reply *reply)
 {
-	struct ku_queue *q = queue_of(full);
+	struct ku_queue *q = full->owner;
 
 	if (reply == NULL || !full->wanted)
 		return;
@@ -137,7 +132,7 @@ static void shows(struct ku_mirror *full, const struct ku_zk_reply *reply)
 
 static void over(struct ku_mirror *full)
 {
-	ku_queue_drop(queue_of(full));
+	ku_queue_drop(full->owner);
 }
 
 bool ku_room_init(struct ku_queue *q)
@@ -154,6 +149,7 @@ bool ku_room_init(struct ku_queue *q)
 	ku_mirror_init(&q->put.full, q->client, &calls, q->path);
 	q->put.full.kind = KU_ZK_CHILDREN;
 	q->put.full.frugal = true;
+	q->put.full.owner = q;
 	ku_queue_get(q);
 	return true;
 }

@@ -28,11 +28,6 @@ struct ku_vigil {
 	struct watcher *watchers;
 };
 
-static struct ku_vigil *vigil_of(struct ku_mirror *mirror)
-{
-	return KU_OWNER(struct ku_vigil, mirror, mirror);
-}
-
 static void end(struct watcher *w, enum kustos_err err)
 {
 	KU_LIST_REMOVE(w->vigil->watchers, w);
@@ -66,7 +61,7 @@ static void tell(struct ku_vigil *vigil, enum kustos_err verdict)
 
 static void shows(struct ku_mirror *mirror, const struct ku_zk_reply *reply)
 {
-	struct ku_vigil *vigil = vigil_of(mirror);
+	struct ku_vigil *vigil = mirror->owner;
 
 	if (reply == NULL)
 		return; /* it is being read again */
@@ -78,10 +73,10 @@ static void shows(struct ku_mirror *mirror, const struct ku_zk_reply *reply)
 
 static void failed(struct ku_mirror *mirror)
 {
+	struct ku_vigil *vigil = mirror->owner;
 	struct watcher *next;
 
-	for (struct watcher *w = vigil_of(mirror)->watchers; w != NULL;
-		w = next) {
+	for (struct watcher *w = vigil->watchers; w != NULL; w = next) {
 		next = w->next;
 		if (w->wait.once)
 			end(w, KUSTOS_EDISCONNECTED);
@@ -91,7 +86,7 @@ static void failed(struct ku_mirror *mirror)
 static void over(struct ku_mirror *mirror)
 {
 	free(mirror->path);
-	free(vigil_of(mirror));
+	free(mirror->owner);
 }
 
 static const struct ku_mirror_calls mirror_calls = {
@@ -207,6 +202,7 @@ enum kustos_err ku_vigil_create(struct kustos_client *client, const char *path,
 	vigil->mirror.kind = wish->kind;
 	vigil->mirror.brief = wish->brief;
 	vigil->mirror.frugal = true;
+	vigil->mirror.owner = vigil;
 	*out = vigil;
 	return KUSTOS_OK;
 }
