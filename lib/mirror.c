@@ -285,11 +285,6 @@ void ku_mirror_look(struct ku_mirror *m)
 	ku_mirror_want(m);
 }
 
-void ku_mirror_doubt(struct ku_mirror *m)
-{
-	m->current = false;
-}
-
 void ku_mirror_rest(struct ku_mirror *m)
 {
 	m->wanted = false;

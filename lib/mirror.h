@@ -48,7 +48,9 @@ struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
 	void *owner; /* for the calls to use */
 
 	bool wanted;
-	bool current; /* up to date, and an event tells if it changes */
+	bool current; /* up to date, and an event tells if it changes; cleared
+			 by an owner that doubts it, it is read again when
+			 somebody wants it next, or in a while */
 	bool blind;   /* it cannot be watched, and is read again in a while */
 	bool ended;
 	uint64_t asked;		       /* how many reads were sent, or queued */
@@ -72,10 +74,6 @@ void ku_mirror_keep(struct ku_mirror *mirror);
 
 /* As ku_mirror_want(), but do not rely on what was read before. */
 void ku_mirror_look(struct ku_mirror *mirror);
-
-/* It may have changed without an event: read it again when somebody wants it
-   next, or in a while. */
-void ku_mirror_doubt(struct ku_mirror *mirror);
 
 /* Nobody cares any more: no read waits for a connection from now on. */
 void ku_mirror_rest(struct ku_mirror *mirror);

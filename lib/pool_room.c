@@ -58,7 +58,7 @@ static void number_shows(struct ku_mirror *mirror,
 	}
 	if (!ku_session_ready(pool->client)) {
 		/* We might not hear of the end of this answer's connection. */
-		ku_mirror_doubt(mirror);
+		mirror->current = false;
 		if (mirror->wanted)
 			ku_mirror_want(mirror);
 		return;
@@ -82,7 +82,7 @@ static void away(struct ku_witness *witness)
 	struct ku_pool *pool = KU_OWNER(struct ku_pool, away, witness);
 
 	pool->lease_kind.company = KU_COMPANY_UNKNOWN;
-	ku_mirror_doubt(&pool->number);
+	pool->number.current = false;
 }
 
 static const struct ku_mirror_calls number_calls = { .shows = number_shows,
