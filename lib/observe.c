@@ -416,21 +416,17 @@ enum kustos_err kustos_observe(struct kustos_client *client, const char *path,
 	if (ku_forked(&client->fork))
 		return KUSTOS_EFORKED;
 	struct kustos_observer *o = calloc(1, sizeof(*o));
-	char *line = ku_path_join(client->config.prefix, path);
-	if (o == NULL || line == NULL) {
-		free(o);
-		free(line);
+	if (o == NULL)
 		return KUSTOS_ENOMEM;
-	}
 	o->client = client;
-	o->line = line;
+	o->line = ku_path_join(client->config.prefix, path);
 	o->fn = fn;
 	o->arg = arg;
 	o->watch.fn = watched;
 	o->timer.fn = timer_due;
 	o->call.fn = tell;
 	ku_lock(client);
-	bool room = ku_timers_reserve(&client->timers, 1);
+	bool room = o->line != NULL && ku_timers_reserve(&client->timers, 1);
 	if (room) {
 		*out = o; /* before it is told anything */
 		KU_LIST_PUSH(client->observers, o);
@@ -438,7 +434,7 @@ enum kustos_err kustos_observe(struct kustos_client *client, const char *path,
 	}
 	ku_unlock(client);
 	if (!room) {
-		free(line);
+		free(o->line);
 		free(o);
 		return KUSTOS_ENOMEM;
 	}
