@@ -426,18 +426,16 @@ enum kustos_err kustos_observe(struct kustos_client *client, const char *path,
 	o->timer.fn = timer_due;
 	o->call.fn = tell;
 	ku_lock(client);
-	bool room = o->line != NULL && ku_timers_reserve(&client->timers, 1);
-	if (room) {
-		*out = o; /* before it is told anything */
-		KU_LIST_PUSH(client->observers, o);
-		look(o);
-	}
-	ku_unlock(client);
-	if (!room) {
+	if (o->line == NULL || !ku_timers_reserve(&client->timers, 1)) {
+		ku_unlock(client);
 		free(o->line);
 		free(o);
 		return KUSTOS_ENOMEM;
 	}
+	*out = o; /* before it is told anything */
+	KU_LIST_PUSH(client->observers, o);
+	look(o);
+	ku_unlock(client);
 	return KUSTOS_OK;
 }
 
