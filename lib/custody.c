@@ -22,7 +22,8 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	c->then(c, reply);
 }
 
-void ku_custody_ask(struct ku_custody *c, ku_custody_answer_fn *then)
+/* Ask for c->request.what; "then" takes the answer. */
+static void ask(struct ku_custody *c, ku_custody_answer_fn *then)
 {
 	c->then = then;
 	c->request.owner = c;
@@ -38,7 +39,7 @@ void ku_custody_look(struct ku_custody *c, enum ku_zk_kind kind,
 		.path = path,
 		.version = -1,
 	};
-	ku_custody_ask(c, then);
+	ask(c, then);
 }
 
 void ku_custody_do(struct ku_custody *c, int count, ku_custody_answer_fn *then)
@@ -49,7 +50,7 @@ void ku_custody_do(struct ku_custody *c, int count, ku_custody_answer_fn *then)
 		.ops = c->ops,
 		.op_count = count,
 	};
-	ku_custody_ask(c, then);
+	ask(c, then);
 }
 
 static void pause_over(struct ku_timer *timer)
@@ -101,7 +102,8 @@ struct ku_zk_request ku_custody_delete(const char *path, int version)
 	};
 }
 
-void ku_custody_unmark(struct ku_custody *c)
+/* Have the marker deleted, if it is ours. */
+static void unmark(struct ku_custody *c)
 {
 	struct ku_op *undo = c->undo;
 
@@ -148,7 +150,7 @@ static void destroy(struct ku_custody *c)
 void ku_custody_missed(struct ku_custody *c, enum ku_missed how,
 	enum kustos_err err)
 {
-	ku_custody_unmark(c);
+	unmark(c);
 	c->state = KU_CUSTODY_OVER;
 	if (c->left)
 		destroy(c);
@@ -158,7 +160,7 @@ void ku_custody_missed(struct ku_custody *c, enum ku_missed how,
 
 void ku_custody_ended(struct ku_custody *c, enum kustos_err err)
 {
-	ku_custody_unmark(c);
+	unmark(c);
 	c->state = KU_CUSTODY_OVER;
 	if (c->left)
 		destroy(c);
@@ -191,7 +193,7 @@ static struct ku_custody *custody_of(struct ku_witness *witness)
 
 static void lose(struct ku_custody *c)
 {
-	ku_custody_unmark(c);
+	unmark(c);
 	c->state = KU_CUSTODY_OVER;
 	c->calls->lost(c);
 }
@@ -346,7 +348,7 @@ void ku_custody_leave(struct ku_custody *c)
 {
 	c->left = true;
 	if (c->state == KU_CUSTODY_HELD)
-		ku_custody_unmark(c);
+		unmark(c);
 	if (c->state == KU_CUSTODY_HELD || c->state == KU_CUSTODY_OVER)
 		destroy(c);
 	else if (c->state != KU_CUSTODY_ENDING && !c->ambiguous && withdraw(c))

@@ -82,10 +82,7 @@ struct ku_custody {
 	struct ku_witness witness;
 };
 
-/* Ask for c->request.what; "then" takes the answer. */
-void ku_custody_ask(struct ku_custody *c, ku_custody_answer_fn *then);
-
-/* Read a node. */
+/* Read a node; "then" takes the answer. */
 void ku_custody_look(struct ku_custody *c, enum ku_zk_kind kind,
 	const char *path, ku_custody_answer_fn *then);
 
@@ -104,9 +101,6 @@ void ku_custody_pause(struct ku_custody *c,
 struct ku_zk_request ku_custody_make(const struct ku_custody *c,
 	const char *path, enum ku_zk_mode mode);
 struct ku_zk_request ku_custody_delete(const char *path, int version);
-
-/* Have the marker deleted, if it is ours. */
-void ku_custody_unmark(struct ku_custody *c);
 
 /* It ends: call the callback, or free it if it was left. */
 void ku_custody_missed(struct ku_custody *c, enum ku_missed how,

@@ -160,10 +160,7 @@ void ku_desk_rest(struct ku_desk *desk);
 /* Try to claim this item.  Returns false if memory is short. */
 bool ku_desk_try(struct ku_desk *desk, const struct ku_item *item);
 
-/* Is this item tried for, ready, or lent? */
-bool ku_desk_has(const struct ku_desk *desk, const struct ku_item *item);
-
-/* Is it that, or to be passed over as unfit? */
+/* Is this item tried for, ready, or lent; or to be passed over as unfit? */
 bool ku_desk_knows(struct ku_desk *desk, const struct ku_item *item);
 
 /* The server refuses us something for this item: pass it over for a while. */

@@ -8,7 +8,8 @@
 /* However often a consumer is beaten, it chooses from no more than this. */
 #define SPREAD_MAX 128
 
-bool ku_desk_has(const struct ku_desk *desk, const struct ku_item *item)
+/* Is this item tried for, ready, or lent? */
+static bool has(const struct ku_desk *desk, const struct ku_item *item)
 {
 	for (const struct ku_lent *l = desk->first; l != NULL; l = l->next)
 		if (l->number == item->number && l->state != KU_LENT_LOST &&
@@ -21,7 +22,7 @@ bool ku_desk_knows(struct ku_desk *desk, const struct ku_item *item)
 {
 	return ku_unfits_have(&desk->unfits, item->name,
 		       ku_now(desk->client)) ||
-		ku_desk_has(desk, item);
+		has(desk, item);
 }
 
 void ku_lent_free(struct ku_lent *lent)

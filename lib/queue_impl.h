@@ -272,7 +272,6 @@ enum kustos_err ku_room_wait(struct ku_queue *q, struct ku_roomer *roomer,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 void ku_room_leave(struct ku_roomer *roomer);
 void ku_room_freed(struct ku_queue *q);
-void ku_roomer_end(struct ku_roomer *roomer, enum kustos_err err);
 
 /* queue_poll.c: calls that ask for items. */
 void ku_take_serve(struct ku_queue *q);

@@ -154,20 +154,8 @@ bool ku_room_init(struct ku_queue *q)
 	return true;
 }
 
-void ku_room_end(struct ku_queue *q)
-{
-	if (ku_wire_withdraw(q->client, &q->put.count))
-		ku_queue_drop(q);
-	ku_timer_unset(&q->client->timers, &q->put.pause);
-	ku_timers_release(&q->client->timers, 1);
-	while (q->put.rooms != NULL)
-		ku_roomer_end(q->put.rooms, KUSTOS_ECLOSED);
-	ku_mirror_end(&q->put.full);
-}
-
-/* Memory */
-
-void ku_roomer_end(struct ku_roomer *roomer, enum kustos_err err)
+/* Let a call that waits for memory go on. */
+static void roomer_end(struct ku_roomer *roomer, enum kustos_err err)
 {
 	struct ku_put_side *side = &roomer->queue->put;
 
@@ -175,10 +163,23 @@ void ku_roomer_end(struct ku_roomer *roomer, enum kustos_err err)
 	ku_wait_end(&roomer->wait, err);
 }
 
+void ku_room_end(struct ku_queue *q)
+{
+	if (ku_wire_withdraw(q->client, &q->put.count))
+		ku_queue_drop(q);
+	ku_timer_unset(&q->client->timers, &q->put.pause);
+	ku_timers_release(&q->client->timers, 1);
+	while (q->put.rooms != NULL)
+		roomer_end(q->put.rooms, KUSTOS_ECLOSED);
+	ku_mirror_end(&q->put.full);
+}
+
+/* Memory */
+
 void ku_room_freed(struct ku_queue *q)
 {
 	while (q->put.rooms != NULL && q->put.bytes < q->put.max_bytes)
-		ku_roomer_end(q->put.rooms, KUSTOS_OK);
+		roomer_end(q->put.rooms, KUSTOS_OK);
 }
 
 static enum kustos_err start(struct ku_wait *wait)
@@ -194,7 +195,7 @@ static enum kustos_err start(struct ku_wait *wait)
 
 static void give_up(struct ku_wait *wait, enum kustos_err why)
 {
-	ku_roomer_end((struct ku_roomer *)wait, why);
+	roomer_end((struct ku_roomer *)wait, why);
 }
 
 enum kustos_err ku_room_wait(struct ku_queue *q, struct ku_roomer *roomer,
