@@ -75,8 +75,7 @@ struct ku_muster {
 
 	struct {		  /* the own node */
 		struct ku_op *op; /* its creation, or deletion; NULL: none */
-		bool wanted;	  /* not to be undone */
-		bool there;	  /* made, and wanted */
+		bool there;	  /* made, and not to be undone */
 		char name[KU_MUSTER_NAME_SIZE];
 		int64_t czxid, session_id;
 		char *stuck; /* full path of the last one, which may not be

@@ -47,9 +47,10 @@ static void node_ended(struct ku_op *op)
 {
 	struct ku_muster *m = op->owner;
 	bool creation = op->kind == KU_ZK_CREATE;
+	bool unwanted = op->unwanted;
 	enum kustos_err err = op->err;
 
-	if (creation && err == KUSTOS_OK && !m->own.wanted) {
+	if (creation && err == KUSTOS_OK && unwanted) {
 		ku_op_undo(op);
 		return;
 	}
@@ -65,7 +66,7 @@ static void node_ended(struct ku_op *op)
 		know_stuck(m, op);
 	m->own.op = NULL;
 	ku_op_drop(op);
-	if (creation && m->own.wanted)
+	if (creation && !unwanted)
 		ku_muster_finish(m, err);
 	else
 		ku_muster_step(m);
@@ -132,7 +133,6 @@ enum kustos_err ku_muster_join(struct ku_muster *m)
 	m->noted.traffic = (struct ku_muster_traffic){ 0 };
 	m->noted.connection = m->client->session.connection;
 	m->doubted = 0;
-	m->own.wanted = true;
 	if (err == KUSTOS_OK)
 		err = start_op(m, op, node_ended, &m->own.op);
 	return err;
@@ -155,7 +155,6 @@ enum kustos_err ku_muster_clear(struct ku_muster *m)
 
 void ku_muster_undo(struct ku_muster *m)
 {
-	m->own.wanted = false;
 	ku_muster_unguard(m);
 	if (m->own.there) {
 		m->own.there = false;
@@ -167,7 +166,7 @@ void ku_muster_undo(struct ku_muster *m)
 
 void ku_muster_forget(struct ku_muster *m)
 {
-	m->own.there = m->own.wanted = false;
+	m->own.there = false;
 	ku_muster_unguard(m);
 	m->own.op->ended = NULL;
 	ku_op_drop(m->own.op);
