@@ -255,7 +255,7 @@ static enum kustos_err foresee(struct handing *h, int own, int heir)
 /* The program knows that it leads no more: send the deletion.  Those between us
    and the heir can only have become fewer, unless the heir has left, and
    another has its id. */
-static enum kustos_err go(struct handing *h, int own, int heir)
+static enum kustos_err send_deletion(struct handing *h, int own, int heir)
 {
 	enum kustos_err err = foresee(h, own, heir);
 
@@ -280,7 +280,7 @@ static enum kustos_err prepare(struct handing *h, int own, int heir)
 
 /* No node that we may read has the heir's id; or we may not read the next
    node. */
-static enum kustos_err missing(const struct handing *h, int own)
+static enum kustos_err why_no_heir(const struct handing *h, int own)
 {
 	if (h->stopped)
 		return KUSTOS_ECHANGED;
@@ -300,9 +300,9 @@ static void decide(struct handing *h)
 	if (own < 0) {
 		end(h, outcome(h));
 	} else if (heir < 0) {
-		end(h, missing(h, own));
+		end(h, why_no_heir(h, own));
 	} else if (h->stopped) {
-		err = go(h, own, heir);
+		err = send_deletion(h, own, heir);
 	} else {
 		err = prepare(h, own, heir);
 	}

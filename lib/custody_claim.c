@@ -101,7 +101,7 @@ static void moved(struct ku_custody *c, const struct ku_zk_reply *reply)
 /* Nobody is to have the item: move it to "folder", which may be NULL.  Returns
    false if it cannot be moved.  If only memory is short it returns true: the
    item is tried again later, and nobody gets it meanwhile. */
-static bool move(struct ku_custody *c, const char *folder)
+static bool move_aside(struct ku_custody *c, const char *folder)
 {
 	char *head = folder != NULL
 		? ku_item_again(c->depot->kind, &c->item, false)
@@ -136,7 +136,7 @@ static bool is_dead(const struct ku_custody *c)
 
 /* Nobody wants the item any more: claimed, it would count as delivered to
    nobody. */
-static void leave(struct ku_custody *c)
+static void miss_unwanted(struct ku_custody *c)
 {
 	ku_custody_missed(c, KU_MISSED_LOST, KUSTOS_EDISCONNECTED);
 }
@@ -173,15 +173,15 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 	}
 	bool corrupt = !ku_item_fits(c->depot->kind, c->data, c->len);
 	c->dead = is_dead(c);
-	if (c->dead && move(c, c->depot->dead))
+	if (c->dead && move_aside(c, c->depot->dead))
 		return;
 	c->dead = false;
-	if (corrupt && move(c, c->depot->corrupt))
+	if (corrupt && move_aside(c, c->depot->corrupt))
 		return;
 	if (corrupt)
 		ku_custody_missed(c, KU_MISSED_LEFT, KUSTOS_OK);
 	else if (c->put_off && !c->calls->wanted(c))
-		leave(c);
+		miss_unwanted(c);
 	else
 		claim(c);
 }
@@ -257,7 +257,7 @@ static void try_again(struct ku_custody *c)
 	if (!c->left && c->calls->wanted(c))
 		ku_custody_read(c);
 	else
-		leave(c);
+		miss_unwanted(c);
 }
 
 /* The claim was lost and not done.  Claims that were lost together are chosen

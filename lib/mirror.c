@@ -103,7 +103,7 @@ static void node_event(struct kustos_client *client, struct ku_watch *w,
 }
 
 /* The read was to set a watch, and has not. */
-static void unset(struct ku_mirror *m)
+static void watch_was_not_set(struct ku_mirror *m)
 {
 	if (m->fresh)
 		ku_watch_failed(m->client, &m->watch);
@@ -112,7 +112,7 @@ static void unset(struct ku_mirror *m)
 /* The read has failed. */
 static void failed(struct ku_mirror *m, const struct ku_zk_reply *reply)
 {
-	unset(m);
+	watch_was_not_set(m);
 	if (ku_outcome(reply->rc) == KU_OUTCOME_REFUSED) {
 		m->calls->shows(m, reply);
 		again_in(m, REFUSED_MS);
@@ -167,7 +167,7 @@ static void show(struct ku_mirror *m, const struct ku_zk_reply *reply)
 
 static void show_missing(struct ku_mirror *m, const struct ku_zk_reply *reply)
 {
-	unset(m);
+	watch_was_not_set(m);
 	m->wanted = false;
 	m->calls->shows(m, reply);
 }
@@ -198,7 +198,7 @@ static void last_answer(struct ku_mirror *m, bool found)
 	if (found)
 		ku_watch_take_back(m->client, &m->watch, &m->request.what);
 	else
-		unset(m);
+		watch_was_not_set(m);
 	finish(m);
 }
 
@@ -215,7 +215,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 	} else if (missing && m->brief) {
 		show_missing(m, reply);
 	} else if (missing && !exists) {
-		unset(m);
+		watch_was_not_set(m);
 		look(m, KU_ZK_EXISTS); /* it watches a missing node, too */
 	} else if (reply->rc == KU_ZK_OK && exists) {
 		look_at_new(m);
@@ -291,7 +291,7 @@ void ku_mirror_rest(struct ku_mirror *m)
 	ku_timer_unset(&m->client->timers, &m->again);
 	if (ku_wire_withdraw(m->client, &m->request)) {
 		ku_witness_remove(m->client, &m->witness);
-		unset(m);
+		watch_was_not_set(m);
 	}
 	unwatch(m);
 }

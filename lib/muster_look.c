@@ -66,7 +66,7 @@ static bool watch(struct ku_muster *m, const char *path)
 }
 
 /* The read was to set a watch, and did not. */
-static void unset(struct ku_muster *m)
+static void watch_was_not_set(struct ku_muster *m)
 {
 	if (m->fresh)
 		ku_watch_failed(m->client, &m->watch);
@@ -74,7 +74,7 @@ static void unset(struct ku_muster *m)
 
 /* The read may have set a watch.  If its call has ended, nobody wants that
    watch. */
-static void set(struct ku_muster *m)
+static void watch_was_set(struct ku_muster *m)
 {
 	const struct ku_zk_request *read = &m->sight.what;
 
@@ -202,9 +202,9 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 	bool answered = is_answer(reply->rc);
 
 	if (answered)
-		set(m);
+		watch_was_set(m);
 	else
-		unset(m);
+		watch_was_not_set(m);
 	if (!is_heeded(m))
 		return;
 	if (reply->rc == KU_ZK_NOAUTH && m->state == KU_MUSTER_LEAVING &&
@@ -312,9 +312,9 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 
 	(void)client;
 	if (reply->rc == KU_ZK_OK)
-		set(m);
+		watch_was_set(m);
 	else
-		unset(m);
+		watch_was_not_set(m);
 	if (!is_heeded(m)) {
 		/* Another look follows, or no call waits. */
 	} else if (reply->rc == KU_ZK_NOAUTH) {
@@ -382,7 +382,7 @@ static void withdraw(struct ku_muster *m, struct ku_request *request)
 	if (!ku_wire_withdraw(m->client, request))
 		return;
 	if (request == &m->sight)
-		unset(m);
+		watch_was_not_set(m);
 	ku_muster_put(m);
 }
 

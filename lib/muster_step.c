@@ -69,7 +69,7 @@ static void note(struct ku_muster *m)
 
 /* Wait until something happens.  A look that reads sets no watch, so look again
    without reading first. */
-static void await(struct ku_muster *m, bool watched)
+static void wait_for_event(struct ku_muster *m, bool watched)
 {
 	if (!watched) {
 		m->reads = false;
@@ -136,7 +136,7 @@ static void enter(struct ku_muster *m)
 		if (m->missed)
 			ku_muster_undo(m);
 		else
-			await(m, watched);
+			wait_for_event(m, watched);
 		break;
 	case KU_MUSTER_PASS:
 		if (m->ready.there &&

@@ -34,7 +34,7 @@ static void decide(const struct batch *b, struct ku_put *put,
 	ku_put_decided(put, 1, err);
 }
 
-static void over(struct ku_deed *deed, enum kustos_err err,
+static void batch_over(struct ku_deed *deed, enum kustos_err err,
 	const struct ku_zk_reply *reply)
 {
 	struct batch *b = (struct batch *)deed;
@@ -93,7 +93,7 @@ static void leave_out_failed(struct batch *b)
 	}
 }
 
-static bool refused(struct ku_deed *deed, int at, int rc)
+static bool batch_refused(struct ku_deed *deed, int at, int rc)
 {
 	struct batch *b = (struct batch *)deed;
 	struct ku_queue *q = b->queue;
@@ -111,7 +111,7 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 }
 
 /* Tell the calls that do not want to wait for a connection. */
-static void lost(struct ku_deed *deed)
+static void batch_lost(struct ku_deed *deed)
 {
 	struct batch *b = (struct batch *)deed;
 
@@ -122,7 +122,7 @@ static void lost(struct ku_deed *deed)
 
 /* Nothing more is sent once the program has destroyed the queue.  Nor are items
    of a call that has failed before. */
-static bool fit(struct ku_deed *deed)
+static bool batch_fit(struct ku_deed *deed)
 {
 	struct batch *b = (struct batch *)deed;
 
@@ -131,10 +131,10 @@ static bool fit(struct ku_deed *deed)
 }
 
 static const struct ku_deed_calls calls = {
-	.over = over,
-	.refused = refused,
-	.fit = fit,
-	.lost = lost,
+	.over = batch_over,
+	.refused = batch_refused,
+	.fit = batch_fit,
+	.lost = batch_lost,
 };
 
 /* The bytes that item "at", with so many bytes of data, takes in a frame, or a

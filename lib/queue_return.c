@@ -52,7 +52,7 @@ static void try_later(struct ku_queue *q)
 	ku_set_timer_ms(q->client, &q->take.pause, AGAIN_MS);
 }
 
-static void over(struct ku_deed *deed, enum kustos_err err,
+static void return_over(struct ku_deed *deed, enum kustos_err err,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_queue *q = deed->owner;
@@ -84,7 +84,7 @@ static bool keeps_number(struct ku_catch *c, int rc)
 
 /* One item was refused: the others go back to "taken", to be put without it.
    So does that one if it can be put under its former number. */
-static bool refused(struct ku_deed *deed, int at, int rc)
+static bool return_refused(struct ku_deed *deed, int at, int rc)
 {
 	struct ku_queue *q = deed->owner;
 	struct ku_take_side *take = &q->take;
@@ -109,8 +109,8 @@ static bool refused(struct ku_deed *deed, int at, int rc)
 }
 
 static const struct ku_deed_calls calls = {
-	.over = over,
-	.refused = refused,
+	.over = return_over,
+	.refused = return_refused,
 };
 
 /* Make the request that creates the same item with a new number.  What precedes

@@ -506,7 +506,7 @@ mutant queue_empty_by_an_old_listing lib/queue_take.c \
 mutant queue_who_puts_is_told_too_early lib/queue_put.c \
 	'/^static enum kustos_err start/,/^}/s/ku_put_pump(q);/ku_put_pump(q); ku_wait_end(\&put->wait, KUSTOS_OK);/'
 mutant queue_calls_out_of_order lib/queue_batch.c \
-	'/^static bool refused/,/^}/s/return b->err == KUSTOS_OK;/return false;/'
+	'/^static bool batch_refused/,/^}/s/return b->err == KUSTOS_OK;/return false;/'
 
 # A queue of delays.
 scenario=delay-queue
@@ -598,7 +598,7 @@ mutant double_L18_old_ready_lets_in lib/muster_rule.c \
 mutant double_L18_old_ready_passed_in_silence lib/muster_step.c \
 	's/^\t\ttell_others(m);/\t\tif (m->ready.there) pass(m); else tell_others(m);/'
 mutant double_S11_node_of_an_old_session lib/muster_step.c \
-	's/ku_muster_forget(m);/;/;s/^\t\t\tjoin(m);/\t\t\tawait(m, watched);/'
+	's/ku_muster_forget(m);/;/;s/^\t\t\tjoin(m);/\t\t\twait_for_event(m, watched);/'
 
 # Leaving.
 mutant double_S12_out_without_the_others lib/muster_step.c \
