@@ -55,7 +55,7 @@ static void greeting_done(struct kustos_client *client,
 		return;
 	session->greeted = true;
 	ku_shun_drop(&session->shun, session->server);
-	/* Without a lease look() sends heartbeats until there is one. */
+	/* Without a lease beat_due() sends heartbeats until there is one. */
 	if (ku_lease_left(&session->lease, ku_now(client)) > 0)
 		ku_session_set_state(client, KUSTOS_STATE_CONNECTED);
 }
@@ -124,7 +124,7 @@ static void poll_handle(struct kustos_client *client)
 
 /* Poll the handle, send what is due, and suspend a session whose server is
    silent. */
-static void look(struct ku_timer *timer)
+static void beat_due(struct ku_timer *timer)
 {
 	struct kustos_client *client = KU_OWNER(struct kustos_client,
 		session.beat.timer, timer);
@@ -159,5 +159,5 @@ static void look(struct ku_timer *timer)
 
 void ku_beat_init(struct kustos_client *client)
 {
-	client->session.beat.timer.fn = look;
+	client->session.beat.timer.fn = beat_due;
 }

@@ -33,7 +33,7 @@ static void turn_end(struct ku_turn *turn)
 	ku_gate_put(gate);
 }
 
-static void released(struct kustos_hold *hold, void *owner);
+static void turn_released(struct kustos_hold *hold, void *owner);
 
 /* Take a place beside that of the guest's writer. */
 static enum kustos_err take_beside(struct ku_turn *turn,
@@ -41,7 +41,7 @@ static enum kustos_err take_beside(struct ku_turn *turn,
 {
 	struct ku_gate *gate = turn->gate;
 	struct kustos_hold *hold = guest->writer;
-	struct ku_turn *writer = ku_hold_owner(hold, released);
+	struct ku_turn *writer = ku_hold_owner(hold, turn_released);
 
 	if (writer == NULL || writer->gate->line != gate->line ||
 		writer->gate->kind.shares ||
@@ -116,7 +116,7 @@ static void hand_over(struct ku_turn *turn, struct ku_guest *guest)
 	turn->parting = NULL;
 	turn->hold = guest->want.hold;
 	turn->guest = NULL;
-	ku_hold_grant_place(turn->hold, turn->place, released, turn);
+	ku_hold_grant_place(turn->hold, turn->place, turn_released, turn);
 	dequeue(guest, KUSTOS_OK);
 }
 
@@ -130,7 +130,7 @@ static bool may_hand_over(const struct ku_turn *turn)
 }
 
 /* The hold is given back. */
-static void released(struct kustos_hold *hold, void *owner)
+static void turn_released(struct kustos_hold *hold, void *owner)
 {
 	struct ku_turn *turn = owner;
 	struct ku_gate *gate = turn->gate;
@@ -148,7 +148,7 @@ static void released(struct kustos_hold *hold, void *owner)
 
 void ku_gate_part(struct kustos_hold *hold, struct ku_parting *parting)
 {
-	struct ku_turn *turn = ku_hold_owner(hold, released);
+	struct ku_turn *turn = ku_hold_owner(hold, turn_released);
 
 	turn->parting = parting;
 }
@@ -159,7 +159,7 @@ static struct ku_guest *guest_of(const struct ku_turn *turn)
 	return turn->guest != NULL ? turn->guest : turn->gate->first;
 }
 
-static void granted(struct ku_place *place)
+static void turn_granted(struct ku_place *place)
 {
 	struct ku_turn *turn = ku_place_owner(place);
 
@@ -167,7 +167,7 @@ static void granted(struct ku_place *place)
 	hand_over(turn, guest_of(turn)); /* no turn is without a waiter */
 }
 
-static void failed(struct ku_place *place, enum kustos_err err)
+static void turn_failed(struct ku_place *place, enum kustos_err err)
 {
 	struct ku_turn *turn = ku_place_owner(place);
 	struct ku_gate *gate = turn->gate;
@@ -185,7 +185,7 @@ static void failed(struct ku_place *place, enum kustos_err err)
 	ku_gate_put(gate);
 }
 
-static void lost(struct ku_place *place)
+static void turn_lost(struct ku_place *place)
 {
 	struct ku_turn *turn = ku_place_owner(place);
 	struct ku_gate *gate = turn->gate;
@@ -196,7 +196,7 @@ static void lost(struct ku_place *place)
 	serve(gate);
 }
 
-static void revoked(struct ku_place *place)
+static void turn_revoked(struct ku_place *place)
 {
 	struct ku_turn *turn = ku_place_owner(place);
 
@@ -207,7 +207,7 @@ static void revoked(struct ku_place *place)
 	ku_gate_tell_revoked(turn->gate, turn->hold);
 }
 
-static void queued(struct ku_place *place)
+static void turn_queued(struct ku_place *place)
 {
 	struct ku_turn *turn = ku_place_owner(place);
 
@@ -215,11 +215,11 @@ static void queued(struct ku_place *place)
 }
 
 const struct ku_place_events ku_gate_events = {
-	.queued = queued,
-	.granted = granted,
-	.failed = failed,
-	.lost = lost,
-	.revoked = revoked,
+	.queued = turn_queued,
+	.granted = turn_granted,
+	.failed = turn_failed,
+	.lost = turn_lost,
+	.revoked = turn_revoked,
 };
 
 enum kustos_err ku_gate_enter(struct ku_guest *guest)

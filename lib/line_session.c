@@ -5,7 +5,7 @@
 
 #include <search.h>
 
-static void connected(struct ku_place *place)
+static void place_connected(struct ku_place *place)
 {
 	struct ku_line *line = place->line;
 	struct kustos_client *client = line->client;
@@ -25,10 +25,10 @@ static void connected(struct ku_place *place)
 
 void ku_lines_connected(struct kustos_client *client)
 {
-	ku_lines_each(client, connected);
+	ku_lines_each(client, place_connected);
 }
 
-static void suspended(struct ku_place *place)
+static void place_suspended(struct ku_place *place)
 {
 	place->line->connection = 0; /* the same one may come back */
 	if (place->once && place->state < KU_PLACE_HELD)
@@ -40,10 +40,10 @@ static void suspended(struct ku_place *place)
 
 void ku_lines_suspended(struct kustos_client *client)
 {
-	ku_lines_each(client, suspended);
+	ku_lines_each(client, place_suspended);
 }
 
-static void lose(struct ku_place *place)
+static void place_lost(struct ku_place *place)
 {
 	if (place->state == KU_PLACE_HELD)
 		ku_place_lose(place);
@@ -53,11 +53,11 @@ static void lose(struct ku_place *place)
 
 void ku_lines_lost(struct kustos_client *client)
 {
-	ku_lines_each(client, suspended);
-	ku_lines_each(client, lose);
+	ku_lines_each(client, place_suspended);
+	ku_lines_each(client, place_lost);
 }
 
-static void start_over(struct ku_place *place)
+static void place_start_over(struct ku_place *place)
 {
 	if (place->path != NULL)
 		ku_place_gone(place);
@@ -79,11 +79,11 @@ static void end_unsent(struct kustos_client *client)
 
 void ku_lines_session_over(struct kustos_client *client)
 {
-	ku_lines_each(client, start_over);
+	ku_lines_each(client, place_start_over);
 	end_unsent(client);
 }
 
-static void close_place(struct ku_place *place)
+static void place_close(struct ku_place *place)
 {
 	if (place->state < KU_PLACE_HELD)
 		ku_place_fail(place, KUSTOS_ECLOSED);
@@ -99,7 +99,7 @@ static void unlist(const void *node, VISIT visit, int depth)
 /* A queued listing would be for places that have mostly left by now. */
 void ku_lines_close(struct kustos_client *client)
 {
-	ku_lines_each(client, close_place);
+	ku_lines_each(client, place_close);
 	twalk(client->lines.tree, unlist);
 }
 

@@ -25,17 +25,17 @@ static bool is_unsent(const struct ku_op *op)
 	return op->in_flight == (op->request.waiting ? 1 : 0);
 }
 
-static void fail(struct ku_op *op, int64_t err)
+static void op_fail(struct ku_op *op, int64_t err)
 {
 	ku_op_finish(op, (enum kustos_err)err);
 }
 
 void ku_ops_fail(struct kustos_client *client, enum kustos_err err)
 {
-	each(client, fail, err);
+	each(client, op_fail, err);
 }
 
-static void close_idle(struct ku_op *op, int64_t unused)
+static void op_close_idle(struct ku_op *op, int64_t unused)
 {
 	(void)unused;
 	if (!op->guaranteed && !op->last && is_unsent(op))
@@ -44,10 +44,10 @@ static void close_idle(struct ku_op *op, int64_t unused)
 
 void ku_ops_close(struct kustos_client *client)
 {
-	each(client, close_idle, 0);
+	each(client, op_close_idle, 0);
 }
 
-static void session_over(struct ku_op *op, int64_t session_id)
+static void op_session_over(struct ku_op *op, int64_t session_id)
 {
 	if (op->guaranteed && !op->lasting && op->session_id == session_id)
 		ku_op_finish(op, KUSTOS_ELOST);
@@ -55,10 +55,10 @@ static void session_over(struct ku_op *op, int64_t session_id)
 
 void ku_ops_session_over(struct kustos_client *client, int64_t session_id)
 {
-	each(client, session_over, session_id);
+	each(client, op_session_over, session_id);
 }
 
-static void connected(struct ku_op *op, int64_t unused)
+static void op_connected(struct ku_op *op, int64_t unused)
 {
 	(void)unused;
 	if (!ku_timer_is_set(&op->pause))
@@ -75,10 +75,10 @@ static void connected(struct ku_op *op, int64_t unused)
 
 void ku_ops_connected(struct kustos_client *client)
 {
-	each(client, connected, 0);
+	each(client, op_connected, 0);
 }
 
-static void suspended(struct ku_op *op, int64_t unused)
+static void op_suspended(struct ku_op *op, int64_t unused)
 {
 	(void)unused;
 	if (ku_op_outlived(op) && is_unsent(op)) {
@@ -99,5 +99,5 @@ static void suspended(struct ku_op *op, int64_t unused)
 
 void ku_ops_suspended(struct kustos_client *client)
 {
-	each(client, suspended, 0);
+	each(client, op_suspended, 0);
 }

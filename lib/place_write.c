@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void begin(struct ku_writing *writing);
+static void writing_begin(struct ku_writing *writing);
 
 static void writing_free(struct ku_writing *writing)
 {
@@ -24,7 +24,7 @@ static void writing_free(struct ku_writing *writing)
 }
 
 /* The first write has ended: begin the next one, and call back. */
-static void end(struct ku_writing *writing, enum kustos_err err)
+static void writing_end(struct ku_writing *writing, enum kustos_err err)
 {
 	struct ku_place *place = writing->place;
 	ku_place_written_fn *done = writing->done;
@@ -33,13 +33,13 @@ static void end(struct ku_writing *writing, enum kustos_err err)
 	place->writings = writing->next;
 	writing_free(writing);
 	if (place->writings != NULL)
-		begin(place->writings);
+		writing_begin(place->writings);
 	if (done != NULL)
 		done(owner, err);
 }
 
-static enum kustos_err start(struct ku_writing *writing, enum ku_zk_kind kind,
-	ku_op_ended_fn *ended)
+static enum kustos_err writing_send(struct ku_writing *writing,
+	enum ku_zk_kind kind, ku_op_ended_fn *ended)
 {
 	struct ku_place *place = writing->place;
 
@@ -81,7 +81,7 @@ static void was_read(struct ku_op *op)
 	   cannot be. */
 	if (err == KUSTOS_OK && op->out_stat.czxid == place->czxid &&
 		op->out_stat.version == place->version) {
-		begin(writing);
+		writing_begin(writing);
 		return;
 	}
 	if (err == KUSTOS_OK &&
@@ -90,7 +90,7 @@ static void was_read(struct ku_op *op)
 		place->version = op->out_stat.version;
 	else if (err == KUSTOS_OK || err == KUSTOS_ENONODE)
 		err = KUSTOS_ELOST;
-	end(writing, unseen(err));
+	writing_end(writing, unseen(err));
 }
 
 static void was_set(struct ku_op *op)
@@ -99,7 +99,7 @@ static void was_set(struct ku_op *op)
 	enum kustos_err err = op->err;
 
 	if (err == KUSTOS_EUNKNOWN) {
-		err = unseen(start(writing, KU_ZK_GET, was_read));
+		err = unseen(writing_send(writing, KU_ZK_GET, was_read));
 		if (err == KUSTOS_OK)
 			return;
 	}
@@ -107,15 +107,15 @@ static void was_set(struct ku_op *op)
 		writing->place->version = op->out_stat.version;
 	else if (err == KUSTOS_ENONODE || err == KUSTOS_EBADVERSION)
 		err = KUSTOS_ELOST;
-	end(writing, err);
+	writing_end(writing, err);
 }
 
-static void begin(struct ku_writing *writing)
+static void writing_begin(struct ku_writing *writing)
 {
-	enum kustos_err err = start(writing, KU_ZK_SET, was_set);
+	enum kustos_err err = writing_send(writing, KU_ZK_SET, was_set);
 
 	if (err != KUSTOS_OK)
-		end(writing, err);
+		writing_end(writing, err);
 }
 
 enum kustos_err ku_place_write(struct ku_place *place, const void *data,
@@ -140,7 +140,7 @@ enum kustos_err ku_place_write(struct ku_place *place, const void *data,
 		at = &(*at)->next;
 	*at = writing;
 	if (place->writings == writing)
-		begin(writing);
+		writing_begin(writing);
 	return KUSTOS_OK;
 }
 

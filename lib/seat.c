@@ -33,7 +33,7 @@
    ms. */
 #define BEATEN_MAX 4
 
-static void created(struct ku_op *op);
+static void seat_tried(struct ku_op *op);
 
 /* Try to make the node. */
 static enum kustos_err try_once(struct ku_place *place)
@@ -47,7 +47,7 @@ static enum kustos_err try_once(struct ku_place *place)
 		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_PARENTS, place->data,
 		place->len, &place->op);
 	if (err == KUSTOS_OK)
-		err = ku_op_start(&place->op, created, place);
+		err = ku_op_start(&place->op, seat_tried, place);
 	if (err != KUSTOS_OK)
 		line->busy = false; /* it has not begun */
 	return err;
@@ -113,7 +113,7 @@ static void beaten(struct ku_place *place)
 	look(place);
 }
 
-static void created(struct ku_op *op)
+static void seat_tried(struct ku_op *op)
 {
 	struct ku_place *place = op->owner;
 	struct ku_line *line = place->line;

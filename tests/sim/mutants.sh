@@ -315,8 +315,8 @@ mutant L09_exists_instead_of_get lib/line_watch.c \
 mutant L12_own_node_made_anew lib/line_watch.c \
 	's/ku_place_advance(place);/ku_place_restart(place);/'
 mutant L14_waiter_of_a_dead_session_waits_on lib/line_session.c \
-	'/^static void start_over/,/^}/s/place->path != NULL/false/
-	/^static void connected/,/^}/s/if (\(place->path == NULL .*\))$/if (place->session_id != client->session.id || (\1))/'
+	'/^static void place_start_over/,/^}/s/place->path != NULL/false/
+	/^static void place_connected/,/^}/s/if (\(place->path == NULL .*\))$/if (place->session_id != client->session.id || (\1))/'
 mutant L20_deadline_ignored lib/wait.c \
 	'/^static void set_deadline/,/^}/s/ku_set_timer/if (false) ku_set_timer/'
 mutant L21_parents_made_only_once lib/op_create.c \
