@@ -54,8 +54,8 @@ static const char *first_level(const struct ku_op *op)
 	return op->path + op->client->config.chroot_len + 1;
 }
 
-/* Return where they end: at the last slash; or, without KUSTOS_CREATE_PARENTS, at the
-   end of the name space, unless that itself is to be made. */
+/* Return where they end: at the last slash; or, without KUSTOS_CREATE_PARENTS,
+   at the end of the name space, unless that itself is to be made. */
 static const char *last_level(const struct ku_op *op)
 {
 	const char *slash = ku_path_leaf(op->path) - 1;
@@ -399,8 +399,8 @@ bool ku_create_parents(struct ku_op *op)
 	}
 	if (create->parents_made && !must_be_plain(op)) {
 		/* Made, and missing again: a container may have been reaped in
-		   between.  Without KUSTOS_CREATE_PARENTS the missing one is below the
-		   name space, where we must not make it. */
+		   between.  Without KUSTOS_CREATE_PARENTS the missing one is
+		   below the name space, where we must not make it. */
 		if (!is(op, KUSTOS_CREATE_PARENTS))
 			return false;
 		if (create->parent_rc != 0) {

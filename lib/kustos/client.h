@@ -183,8 +183,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
    that ran the callback; or, if the callback had a thread of its own, as the
    functions of selectors and consumers have, in the next call, for which the
    descriptor is readable.  That call of kustos_client_dispatch() then waits as
-   this one would, and calls listeners with KUSTOS_STATE_CLOSED last; when it has
-   returned, neither the client nor the descriptor exists any more.
+   this one would, and calls listeners with KUSTOS_STATE_CLOSED last; when it
+   has returned, neither the client nor the descriptor exists any more.
 
    What is still held is given back, as its nodes go with the session.  Each
    such hold is lost, which kustos_hold_on_lost() reports.  When the close has
