@@ -119,7 +119,7 @@ figure tools/queue_held.c 'LONGEST_MS' $MS 'up to @ seconds;'
 figure tools/queue_held.h 'HELD_MAX' 1 'If @ items are passed over'
 figure tools/queue_held.h 'HELD_MAX' 1 'once @ failed items are held'
 figure tools/tool.h 'TOOL_BROKEN =' 1 'it ends: with @ if'
-figure tools/queue_options.c 'KAZOOS_PRIORITY' 1 "default is 0, or @ for kazoo's kinds"
+figure lib/item_name.h 'KU_ITEM_KAZOO_DEFAULT' 1 "default is 0, or @ for kazoo's kinds"
 figure tools/cmd_top.c 'INTERVAL_MS' $MS 'again every @ seconds'
 figure tools/cmd_top.c 'LEAST_MS' $MS 'between two looks; @ or more'
 figure tools/top_count.c 'NAMED_MAX' 1 'a line of more than @ only'

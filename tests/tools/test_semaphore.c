@@ -298,7 +298,7 @@ static const struct {
 	{ { "semaphore", "-n0", SEM, "true" },
 		"-n 0 is not a number from 1 to 2147483647" },
 	{ { "queue", "put", "--priority=99999999999", SEM, "x" },
-		"is not a number from -2147483648 to 2147483647" },
+		"is not a number from -2147483647 to 2147483647" },
 	{ { "lock", "/", "true" },
 		"lock: / is the root, where no recipe can be" },
 	{ { "--hosts", "x:1", "lock", SEM, "true" },
