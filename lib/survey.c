@@ -34,10 +34,7 @@ static enum kustos_err read_less(struct ku_survey *survey, struct ku_op *read)
 		one->op->once = read->once;
 		err = ku_op_start(&one->op, was_read, survey);
 	}
-	if (err == KUSTOS_OK)
-		ku_op_drop(read);
-	else
-		one->op = read; /* there is no new one, so this one stays */
+	ku_op_drop(read);
 	return err;
 }
 

@@ -19,6 +19,7 @@ struct kustos_claims {
 static bool is_valid(const char *path, const struct kustos_claims_options *o)
 {
 	return path != NULL && path[0] == '/' && path[1] != '\0' &&
+		o->reserved == 0 &&
 		(o->deliveries > 0) == (o->dead_letters != NULL) &&
 		(o->kind != KUSTOS_QUEUE_KAZOO_LOCKING || o->lock_path == NULL);
 }

@@ -50,7 +50,7 @@ enum kustos_err kustos_latch_create(struct kustos_client *client,
 	if (err != KUSTOS_OK)
 		return err;
 	if (path == NULL || out == NULL ||
-		!ku_recipe_options(&o, sizeof(o), options))
+		!ku_recipe_options(&o, sizeof(o), options) || o.reserved != 0)
 		return KUSTOS_EINVAL;
 	struct kustos_latch *latch = calloc(1, sizeof(*latch));
 	if (latch == NULL)

@@ -69,7 +69,7 @@ enum kustos_err kustos_queue_create(struct kustos_client *client,
 		return err;
 	if (path == NULL || out == NULL ||
 		!ku_recipe_options(&o, sizeof(o), options) || o.max_items < 0 ||
-		o.stale < 0)
+		o.stale < 0 || o.reserved != 0)
 		return KUSTOS_EINVAL;
 	struct kustos_queue *queue = calloc(1, sizeof(*queue));
 	if (queue == NULL)

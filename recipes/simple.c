@@ -23,7 +23,7 @@ static bool read_options(const struct kustos_simple_options *from,
 	struct kustos_simple_options defaults = KUSTOS_SIMPLE_OPTIONS_INIT;
 
 	*to = defaults;
-	return ku_recipe_options(to, sizeof(*to), from) &&
+	return ku_recipe_options(to, sizeof(*to), from) && to->reserved == 0 &&
 		to->local_handoffs >= 0 &&
 		ku_recipe_storable(to->data, to->data_len);
 }

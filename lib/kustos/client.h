@@ -226,15 +226,13 @@ struct kustos_session {
 	int64_t session_id; /* 0 if there is none */
 	int timeout_ms;	    /* as negotiated; 0 if there is none */
 	char server[64];    /* numeric address and port, or empty */
+	int reserved;	    /* 0 */
 };
 
 #define KUSTOS_SESSION_INIT                                                   \
 	{                                                                     \
 		sizeof(struct kustos_session), KUSTOS_STATE_CONNECTING, 0, 0, \
-			0,                                                    \
-		{                                                             \
-			0                                                     \
-		}                                                             \
+			0, "", 0                                              \
 	}
 
 /* Describe the session at this instant: fill in "*out", whose "size" the caller

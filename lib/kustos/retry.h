@@ -16,9 +16,10 @@
 
 KUSTOS_BEGIN
 
-/* Decide about one more try.  "err" is why the last one failed; "tries" counts
-   those made (1, 2, ...), and "elapsed_ms" runs from the first.  Return the
-   milliseconds to pause before the next try, or a negative number to give
+/* Decide about one more try.  "err" is why the last one failed, or
+   KUSTOS_EDISCONNECTED while there is no connection to try it on; "tries"
+   counts those made (1, 2, ...), and "elapsed_ms" runs from the first.  Return
+   the milliseconds to pause before the next try, or a negative number to give
    up. */
 typedef int64_t kustos_retry_fn(void *arg, enum kustos_err err, int tries,
 	int64_t elapsed_ms);

@@ -126,12 +126,14 @@ struct kustos_claims_options {
 	/* Requeue as Curator's consumers do: in a queue with priorities or
 	   delays the item loses its key, and so comes first. */
 	int curator_requeue;
+
+	int reserved; /* 0 */
 };
 
 #define KUSTOS_CLAIMS_OPTIONS_INIT                                            \
 	{                                                                     \
 		sizeof(struct kustos_claims_options), KUSTOS_QUEUE_SIMPLE, 0, \
-			0, 0, 0, 0, 0, 0, 0, 0                                \
+			0, 0, 0, 0, 0, 0, 0, 0, 0                             \
 	}
 
 /* Make an object that claims items of the queue at the node "path".  "options"

@@ -108,11 +108,13 @@ struct kustos_latch_options {
 	   stand in line anew.  Until then both may think that they lead, in one
 	   term. */
 	int resume;
+
+	int reserved; /* 0 */
 };
 
-#define KUSTOS_LATCH_OPTIONS_INIT                                        \
-	{                                                                \
-		sizeof(struct kustos_latch_options), 0, 0, 0, 0, 0, 0, 0 \
+#define KUSTOS_LATCH_OPTIONS_INIT                                           \
+	{                                                                   \
+		sizeof(struct kustos_latch_options), 0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /* Make a latch on "path".  The node is made when it is first needed.  "options"

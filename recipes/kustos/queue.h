@@ -114,12 +114,14 @@ struct kustos_queue_options {
 	   serves for this many more items after its first: less exact, and
 	   cheaper where many wait.  (Curator's minItemsBeforeRefresh.) */
 	int stale;
+
+	int reserved; /* 0 */
 };
 
 #define KUSTOS_QUEUE_OPTIONS_INIT                                            \
 	{                                                                    \
 		sizeof(struct kustos_queue_options), KUSTOS_QUEUE_SIMPLE, 0, \
-			0, 0, 0, 0, 0                                        \
+			0, 0, 0, 0, 0, 0                                     \
 	}
 
 /* Make the object of the queue at the node "path".  The node and its parents

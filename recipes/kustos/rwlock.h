@@ -80,12 +80,14 @@ struct kustos_rwlock_options {
 	/* Not 0: unlock waits until the server has confirmed the release, or
 	   until the session is over. */
 	int unlock_waits;
+
+	int reserved; /* 0 */
 };
 
-#define KUSTOS_RWLOCK_OPTIONS_INIT                                        \
-	{                                                                 \
-		sizeof(struct kustos_rwlock_options), 32,                 \
-			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define KUSTOS_RWLOCK_OPTIONS_INIT                                           \
+	{                                                                    \
+		sizeof(struct kustos_rwlock_options), 32,                    \
+			KUSTOS_DIALECT_CURATOR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /* Make a read/write lock on "path".  The node is made when it is first needed.

@@ -77,11 +77,13 @@ struct kustos_simple_options {
 	/* Not 0: unlock waits until the server has confirmed the release, or
 	   until the session is over. */
 	int unlock_waits;
+
+	int reserved; /* 0 */
 };
 
-#define KUSTOS_SIMPLE_OPTIONS_INIT                                      \
-	{                                                               \
-		sizeof(struct kustos_simple_options), 32, 0, 0, 0, 0, 0 \
+#define KUSTOS_SIMPLE_OPTIONS_INIT                                         \
+	{                                                                  \
+		sizeof(struct kustos_simple_options), 32, 0, 0, 0, 0, 0, 0 \
 	}
 
 /* Make a simple lock on the node "path".  Its parents are made when they are

@@ -371,6 +371,10 @@ START_TEST(options_have_the_size_that_the_program_knows)
 		if (cases[i].err == KUSTOS_OK)
 			kustos_latch_destroy(latch);
 	}
+	o.known.size = sizeof(o.known);
+	o.known.reserved = 1;
+	check_err(kustos_latch_create(client, LINE, &o.known, &latch),
+		KUSTOS_EINVAL);
 	check_err(kustos_latch_create(client, LINE, NULL, &latch), KUSTOS_OK);
 	check_err(kustos_latch_start(latch), KUSTOS_OK);
 	check_err(kustos_latch_wait(latch, SOON, NULL), KUSTOS_OK);

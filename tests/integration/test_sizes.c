@@ -5,6 +5,15 @@
  */
 #include "client_fixture.h"
 
+#include <kustos/barrier.h>
+#include <kustos/claim.h>
+#include <kustos/countdown.h>
+#include <kustos/election.h>
+#include <kustos/mutex.h>
+#include <kustos/queue.h>
+#include <kustos/rwlock.h>
+#include <kustos/semaphore.h>
+#include <kustos/simple.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -54,6 +63,30 @@ START_TEST(options_of_a_newer_program_are_taken_as_far_as_they_are_known)
 	client_wait(c, KUSTOS_STATE_CONNECTED, 5000);
 	ck_assert_int_eq(client_session(c).timeout_ms, T_MS);
 	client_close(c);
+}
+END_TEST
+
+/* An option that is added must not stand where older headers have padding. */
+#define CHECK_END(name, last)                  \
+	ck_assert_uint_eq(sizeof(struct name), \
+		offsetof(struct name, last) +  \
+			sizeof(((struct name *)NULL)->last))
+
+START_TEST(no_struct_with_a_size_ends_in_padding)
+{
+	CHECK_END(kustos_barrier_options, data_len);
+	CHECK_END(kustos_claims_options, reserved);
+	CHECK_END(kustos_client_options, resume);
+	CHECK_END(kustos_client_stats, latency_max_us);
+	CHECK_END(kustos_countdown_options, data_len);
+	CHECK_END(kustos_latch_options, reserved);
+	CHECK_END(kustos_mutex_options, extra_marks);
+	CHECK_END(kustos_queue_options, reserved);
+	CHECK_END(kustos_rwlock_options, reserved);
+	CHECK_END(kustos_selector_options, resume);
+	CHECK_END(kustos_semaphore_options, reason);
+	CHECK_END(kustos_session, reserved);
+	CHECK_END(kustos_simple_options, reserved);
 }
 END_TEST
 
@@ -114,6 +147,7 @@ int main(void)
 		options_that_an_old_program_does_not_know_have_their_defaults);
 	tcase_add_test(t,
 		options_of_a_newer_program_are_taken_as_far_as_they_are_known);
+	tcase_add_test(t, no_struct_with_a_size_ends_in_padding);
 	tcase_add_test(t, options_without_a_size_are_refused);
 	tcase_add_test(t, a_session_is_told_as_far_as_its_reader_knows_it);
 	tcase_add_test(t, figures_are_told_as_far_as_their_reader_knows_them);
