@@ -106,7 +106,7 @@ comm -13 "$work/structs" "$work/shown_structs" >"$work/diff"
 	complain "a page shows what no header has: $(cat "$work/diff")"
 
 # Of any other struct each field, and so each option, is in a page of its
-# header.  (Not of a policy, which is made by calls.)
+# header.  (Not of a policy, which is made by calls; nor what is reserved.)
 for header in $core_headers $recipe_headers; do
 	of=$(grep -l "^\.In kustos/$(basename "$header")\>" "$pages"/*.3)
 	bare "$srcdir/$header" >"$work/one"
@@ -114,7 +114,7 @@ for header in $core_headers $recipe_headers; do
 		grep -v '^struct kustos_retry ' |
 		sed 's/.*{//; s/ }//; s/(\*\([a-z_]*\))([^)]*)/\1/g' |
 		tr ';' '\n' | tr ',' '\n' | sed 's/.*[ *]\([a-z_0-9]*\)$/\1/' |
-		grep -vx -e size -e '' | while read -r field; do
+		grep -vx -e size -e reserved -e '' | while read -r field; do
 		# shellcheck disable=SC2086 # names of pages
 		grep -qw "$field" $of || echo "$(basename "$header"):$field"
 	done
