@@ -30,6 +30,7 @@ dump() {
 		--no-comp-dir-path --type-id-style hash \
 		--suppressions "$kept/private" ".libs/$1.so" |
 		sed -e "/version='KUSTOS_PRIVATE'/d" \
+			-e "s|path='[^']*/\\([a-z]*/[^/']*\\)'|path='\\1'|" \
 			-e "/<function-decl name='ku_/,/<\/function-decl>/d"
 }
 
