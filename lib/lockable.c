@@ -48,7 +48,8 @@ static enum kustos_err check(const struct kustos_lockable *what, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (what[i].client != what[0].client || what[i].path == NULL ||
 			what[i].acquire == NULL ||
-			what[i].acquire_async == NULL)
+			what[i].acquire_async == NULL ||
+			what[i].reserved != NULL)
 			return KUSTOS_EINVAL;
 	return ku_recipe_check(what[0].client);
 }

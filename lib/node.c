@@ -207,8 +207,9 @@ static void hand_out(struct ku_op *op, const struct outputs *out)
 	}
 }
 
-/* Each part of a transaction has a result, whatever became of the whole. */
-static void hand_out_results(const struct ku_task *task, const struct ask *ask,
+/* Each part of a transaction has a result, whatever became of the whole.  The
+   caller takes over the paths of what was made. */
+static void hand_out_results(struct ku_task *task, const struct ask *ask,
 	enum kustos_err err, struct kustos_op_result *results)
 {
 	size_t checks = ask->guard.checks;
@@ -218,7 +219,7 @@ static void hand_out_results(const struct ku_task *task, const struct ask *ask,
 		if (task == NULL || !task->op.done)
 			continue; /* it was not even started */
 		results[i] = task->op.out_results[checks + i];
-		results[i].path = NULL;
+		task->op.out_results[checks + i].path = NULL;
 	}
 }
 

@@ -36,7 +36,7 @@ static void destroy(struct ku_op *op)
 	}
 	if (op->out_results != NULL)
 		for (int i = 0; i < op->op_count; i++)
-			free((char *)op->out_results[i].path);
+			free(op->out_results[i].path);
 	free(op->ops);
 	free(op->out_results);
 	free(op->path);
@@ -110,6 +110,20 @@ void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why)
 	tell(op, "may have been made, and stay", why);
 }
 
+/* An error that ended the whole transaction is that of each part that has none
+   of its own.  No part is known to have made a node. */
+static void spoil_results(struct ku_op *op, enum kustos_err err)
+{
+	for (int i = 0; i < op->op_count; i++) {
+		struct kustos_op_result *result = &op->out_results[i];
+
+		if (result->err == KUSTOS_OK)
+			result->err = err;
+		free(result->path);
+		result->path = NULL;
+	}
+}
+
 void ku_op_finish(struct ku_op *op, enum kustos_err err)
 {
 	struct kustos_client *client = op->client;
@@ -121,10 +135,8 @@ void ku_op_finish(struct ku_op *op, enum kustos_err err)
 	ku_timer_unset(&client->timers, &op->pause);
 	client->footprint.asked_bytes -= op->asked;
 	op->asked = 0;
-	/* An error that ended the whole transaction is that of each part. */
-	for (int i = 0; err != KUSTOS_OK && i < op->op_count; i++)
-		if (op->out_results[i].err == KUSTOS_OK)
-			op->out_results[i].err = err;
+	if (err != KUSTOS_OK)
+		spoil_results(op, err);
 	withdraw(op);
 	ops_unlink(client, op);
 	if (client->ops.flushing > 0)
@@ -327,7 +339,7 @@ static void keep_results(struct ku_op *op, const struct ku_zk_reply *reply)
 				? KUSTOS_EROLLEDBACK
 				: ku_rc_err(from->rc);
 		if (from->path != NULL && to->path != NULL)
-			strcpy((char *)to->path,
+			strcpy(to->path,
 				ku_program_path(op->client, from->path));
 	}
 }

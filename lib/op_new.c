@@ -148,7 +148,7 @@ static enum kustos_err copy_one(struct kustos_client *client,
 
 	if (from->kind < KUSTOS_OP_CREATE || from->kind > KUSTOS_OP_CHECK ||
 		(create && !create_flags_valid(from->flags)) ||
-		(!create && from->version < -1))
+		(!create && from->version < -1) || from->reserved != NULL)
 		return KUSTOS_EINVAL;
 	to->kind = kinds[from->kind];
 	to->version = create ? -1 : from->version;

@@ -41,7 +41,7 @@ struct kustos_cancel;
 /* Something that can be held.  The recipes describe their locks so
    (kustos_mutex_lockable() and so on).  A program may describe anything else
    that grants holds, including kustos_acquire_all() itself.  What it names must
-   exist for as long as it is used and held. */
+   exist for as long as it is used and held.  What is not set must be 0. */
 struct kustos_lockable {
 	struct kustos_client *client;
 	const char *path; /* its place in the order */
@@ -54,6 +54,8 @@ struct kustos_lockable {
 	enum kustos_err (*acquire_async)(void *object, kustos_deadline deadline,
 		struct kustos_cancel *cancel, kustos_granted_fn *granted,
 		void *arg);
+
+	const void *reserved; /* NULL */
 };
 
 /* Wait until all "count" locks that "what" describes are held, and store one

@@ -79,13 +79,14 @@ struct kustos_op {
 	const char *path;
 	const void *data; /* CREATE, SET; NULL: the client's default */
 	size_t len;
-	int version; /* SET, DELETE, CHECK; -1: any */
-	int flags;   /* CREATE: EPHEMERAL, SEQUENTIAL */
+	int version;	      /* SET, DELETE, CHECK; -1: any */
+	int flags;	      /* CREATE: EPHEMERAL, SEQUENTIAL */
+	const void *reserved; /* NULL */
 };
 
 struct kustos_op_result {
 	enum kustos_err err;
-	const char *path;	 /* CREATE */
+	char *path;		 /* CREATE, if it was applied */
 	struct kustos_stat stat; /* SET */
 };
 
@@ -199,11 +200,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_sync_async(
 	kustos_done_fn *done, void *arg);
 
 /* Apply all of "ops" or none.  "results", if it is not NULL, has room for
-   "count" results; their paths are NULL, because only the callback of the
-   asynchronous form can lend them.  Returns the error of the first operation
-   that failed, while the others have KUSTOS_EROLLEDBACK; or KUSTOS_EUNKNOWN if
-   the answer was lost.  A transaction is never sent twice, and cannot make a
-   container (KUSTOS_EUNSUPPORTED). */
+   "count" results.  After KUSTOS_OK those of creations have the path of the
+   node, to be freed with kustos_free(); the callback of the asynchronous form
+   is lent them.  All other paths are NULL.  Returns the error of the first
+   operation that failed, while the others have KUSTOS_EROLLEDBACK; or
+   KUSTOS_EUNKNOWN if the answer was lost.  A transaction is never sent twice,
+   and cannot make a container (KUSTOS_EUNSUPPORTED). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_multi(
 	struct kustos_client *client, const struct kustos_op *ops, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

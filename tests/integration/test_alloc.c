@@ -113,9 +113,11 @@ static enum kustos_err call_multi(void)
 			.version = -1 },
 		{ .kind = KUSTOS_OP_DELETE, .path = "/n/child", .version = -1 },
 	};
-	struct kustos_op_result results[3];
+	struct kustos_op_result results[3] = { 0 };
+	enum kustos_err err = kustos_multi(client, ops, 3, SOON, NULL, results);
 
-	return kustos_multi(client, ops, 3, SOON, NULL, results);
+	kustos_free(results[0].path);
+	return err;
 }
 
 static enum kustos_err call_listen(void)

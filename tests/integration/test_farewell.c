@@ -138,8 +138,9 @@ static void multi_done(void *arg, enum kustos_err err,
 
 static void by_a_transaction(void)
 {
-	static const struct kustos_op op = { KUSTOS_OP_CHECK, "/", NULL, 0, -1,
-		0 };
+	static const struct kustos_op op = { .kind = KUSTOS_OP_CHECK,
+		.path = "/",
+		.version = -1 };
 	struct kustos_hold *hold;
 
 	take_mutex(&hold);

@@ -259,7 +259,7 @@ static struct kustos_hold *take_nested(struct kustos_lockable *parts,
 	bool async)
 {
 	struct kustos_lockable both[] = {
-		{ client, "/x/two", parts, take_two, take_two_async },
+		{ client, "/x/two", parts, take_two, take_two_async, NULL },
 		parts[2],
 	};
 	struct kustos_hold *hold = NULL;

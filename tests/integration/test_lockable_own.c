@@ -94,12 +94,12 @@ START_TEST(what_is_released_keeps_all_while_a_callback_of_one_runs)
 }
 END_TEST
 
-START_TEST(what_lacks_a_path_or_a_call_is_refused)
+START_TEST(what_lacks_something_or_sets_what_is_reserved_is_refused)
 {
 	struct kustos_mutex *last = make_last();
 	struct kustos_hold *hold = NULL;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct kustos_lockable parts[2] = { kustos_mutex_lockable(
 							    mutex),
 			kustos_mutex_lockable(last) };
@@ -108,8 +108,10 @@ START_TEST(what_lacks_a_path_or_a_call_is_refused)
 			parts[1].path = NULL;
 		else if (i == 1)
 			parts[1].acquire = NULL;
-		else
+		else if (i == 2)
 			parts[1].acquire_async = NULL;
+		else
+			parts[1].reserved = "";
 		check_err(kustos_acquire_all(parts, 2, SOON, NULL, &hold),
 			KUSTOS_EINVAL);
 	}
@@ -127,6 +129,7 @@ int main(void)
 	tcase_add_test(t, S11_who_waits_takes_one_again_that_is_lost_meanwhile);
 	tcase_add_test(t,
 		what_is_released_keeps_all_while_a_callback_of_one_runs);
-	tcase_add_test(t, what_lacks_a_path_or_a_call_is_refused);
+	tcase_add_test(t,
+		what_lacks_something_or_sets_what_is_reserved_is_refused);
 	return fixture_main(s);
 }

@@ -257,6 +257,11 @@ START_TEST(malformed_arguments_are_refused)
 	check_err(kustos_delete(client, "/x", -2, SOON, NULL), KUSTOS_EINVAL);
 	check_err(kustos_multi(client, &op, 1, SOON, NULL, NULL),
 		KUSTOS_EINVAL);
+	op = (struct kustos_op){ .kind = KUSTOS_OP_CREATE,
+		.path = "/x",
+		.reserved = "" };
+	check_err(kustos_multi(client, &op, 1, SOON, NULL, NULL),
+		KUSTOS_EINVAL);
 	check_err(kustos_multi(client, &op, 0, SOON, NULL, NULL),
 		KUSTOS_EINVAL);
 	check_err(kustos_multi(client, NULL, 1, SOON, NULL, NULL),
@@ -272,6 +277,13 @@ START_TEST(malformed_arguments_are_refused)
 	ck_assert_int_eq(completions_of(&c), 0);
 }
 END_TEST
+
+/* What was made is told by its path, which is the caller's. */
+static void check_made(const struct kustos_op_result *result, const char *path)
+{
+	ck_assert_str_eq(result->path, path);
+	kustos_free(result->path);
+}
 
 START_TEST(a_transaction_is_applied_as_a_whole)
 {
@@ -296,10 +308,12 @@ START_TEST(a_transaction_is_applied_as_a_whole)
 
 	make("/old");
 	check_err(kustos_multi(client, ops, 5, SOON, NULL, results), KUSTOS_OK);
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++)
 		check_err(results[i].err, KUSTOS_OK);
-		ck_assert_ptr_null(results[i].path); /* nobody would free it */
-	}
+	check_made(&results[0], "/m");
+	check_made(&results[1], "/m/s-0000000000");
+	for (int i = 2; i < 5; i++)
+		ck_assert_ptr_null(results[i].path);
 	ck_assert_int_eq(results[2].stat.version, 1);
 	ck_assert_int_eq(results[2].stat.data_length, 2);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/m/s-0000000000", NULL),
@@ -322,6 +336,7 @@ START_TEST(a_transaction_that_fails_changes_nothing_and_says_why)
 	check_err(kustos_multi(client, ops, 3, SOON, NULL, results),
 		KUSTOS_EBADVERSION);
 	check_err(results[0].err, KUSTOS_EROLLEDBACK);
+	ck_assert_ptr_null(results[0].path); /* nobody would free it */
 	check_err(results[1].err, KUSTOS_EBADVERSION);
 	check_err(results[2].err, KUSTOS_EROLLEDBACK);
 	ck_assert_int_eq(raw_exists(fixture_address(), "/m", NULL), RAW_NONODE);
@@ -346,6 +361,7 @@ START_TEST(a_transaction_that_is_given_up_at_once_says_so_of_each_part)
 	kustos_cancel_destroy(cancel);
 	check_err(results[0].err, KUSTOS_ECANCELED);
 	check_err(results[1].err, KUSTOS_ECANCELED);
+	ck_assert_ptr_null(results[0].path);
 }
 END_TEST
 

@@ -73,6 +73,7 @@ static void use_everything(const char *prefix)
 		{ .kind = KUSTOS_OP_CREATE, .path = "/m" },
 		{ .kind = KUSTOS_OP_DELETE, .path = "/a", .version = -1 },
 	};
+	struct kustos_op_result results[2];
 
 	make("/a", 0, "/a");
 	snprintf(full, sizeof(full), "%s/a", prefix);
@@ -89,7 +90,9 @@ static void use_everything(const char *prefix)
 	ck_assert_uint_eq(names->count, 2);
 	kustos_names_free(names);
 	check_err(kustos_exists(client, "/", SOON, NULL, NULL), KUSTOS_OK);
-	check_err(kustos_multi(client, ops, 2, SOON, NULL, NULL), KUSTOS_OK);
+	check_err(kustos_multi(client, ops, 2, SOON, NULL, results), KUSTOS_OK);
+	ck_assert_str_eq(results[0].path, "/m");
+	kustos_free(results[0].path);
 	ck_assert(!is_there(full));
 	check_err(kustos_delete(client, "/m", -1, SOON, NULL), KUSTOS_OK);
 	check_err(kustos_sync(client, "/", SOON, NULL), KUSTOS_OK);
