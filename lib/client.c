@@ -285,6 +285,8 @@ static enum kustos_err flushed(struct kustos_client *client,
 {
 	const struct ku_op *oldest = client->ops.oldest;
 
+	if (client->session.auth_failed) /* the nodes stay for a while */
+		return KUSTOS_EAUTH;
 	if (client->closing != KU_OPEN)
 		return KUSTOS_ECLOSED;
 	if (oldest != NULL && oldest->serial < marks->op)

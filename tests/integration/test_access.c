@@ -196,6 +196,7 @@ START_TEST(L29_refused_credentials_are_final)
 	test_eventually(completions_of(&done) == 1, 2000);
 	check_err((enum kustos_err)done.err, KUSTOS_EAUTH);
 	check_err(get(c, "/"), KUSTOS_EAUTH);
+	check_err(kustos_client_flush(c, SOON, NULL), KUSTOS_EAUTH);
 	ck_assert_int_eq(kustos_client_state(c), KUSTOS_STATE_CLOSED);
 	/* The server has closed the connection, but it keeps the session. */
 	check_err(kustos_client_close(c, SOON, &linger_ms), KUSTOS_ELINGERING);
