@@ -39,9 +39,9 @@ static enum kustos_err read_options(struct kustos_client_options *to,
 		return invalid(why,
 			"size is not set "
 			"(use KUSTOS_CLIENT_OPTIONS_INIT)");
+	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
 	if (!ku_options_known(from, sizeof(*to)))
 		return invalid(why, "an option is newer than this library");
-	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
 	return KUSTOS_OK;
 }
 
@@ -140,13 +140,14 @@ enum kustos_err ku_config_init(struct ku_config *config,
 	struct kustos_client_options o;
 	enum kustos_err err = read_options(&o, options, why);
 
+	/* First: the caller logs what is refused. */
+	config->log = o.log;
+	config->log_arg = o.log_arg;
+	config->log_level = o.log_level;
 	if (err != KUSTOS_OK)
 		return err;
 	config->timeout_ms = o.session_timeout_ms;
 	config->retry = o.retry;
-	config->log = o.log;
-	config->log_arg = o.log_arg;
-	config->log_level = o.log_level;
 	config->on_request = o.on_request;
 	config->on_request_arg = o.on_request_arg;
 	if (o.resume != NULL) {

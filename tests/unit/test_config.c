@@ -96,6 +96,18 @@ START_TEST(the_log_is_one_line_whatever_the_hosts_are)
 }
 END_TEST
 
+START_TEST(an_option_that_this_library_does_not_know_is_logged)
+{
+	struct {
+		struct kustos_client_options known;
+		char newer[8];
+	} o = { options(), "x" };
+
+	o.known.size = sizeof(o);
+	REFUSED(o.known, "newer than this library");
+}
+END_TEST
+
 START_TEST(a_size_that_is_not_set_is_refused_in_silence)
 {
 	struct kustos_client_options o = options();
@@ -117,6 +129,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, an_access_control_list_has_all_its_parts, 0, 4);
 	tcase_add_test(t, data_for_nodes_has_a_length_that_a_node_can_have);
 	tcase_add_test(t, the_log_is_one_line_whatever_the_hosts_are);
+	tcase_add_test(t, an_option_that_this_library_does_not_know_is_logged);
 	tcase_add_test(t, a_size_that_is_not_set_is_refused_in_silence);
 	return s;
 }
