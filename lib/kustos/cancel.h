@@ -1,9 +1,11 @@
 /*
  * kustos/cancel.h - end a wait from another thread.
  *
- * Every call that can wait takes a cancel object beside its deadline.  Firing
- * the object ends all calls that were given it, now and later, with
- * KUSTOS_ECANCELED.  One object may serve any number of calls.  It stays fired.
+ * Every call that can wait for a server takes a cancel object beside its
+ * deadline, except kustos_client_close() and an unlock with the option
+ * "unlock_waits".  Firing the object ends all calls that were given it, now and
+ * later, with KUSTOS_ECANCELED.  One object may serve any number of calls.  It
+ * stays fired.
  *
  * Threads: every call is safe from any thread and from any Kustos callback,
  * except that the caller must ensure that no other call on a cancel object

@@ -127,10 +127,13 @@ struct kustos_client_options {
 	const struct kustos_acl *acl;
 	size_t acl_count;
 
-	/* "user:password", for ZooKeeper's digest scheme; or NULL. */
+	/* "user:password", for ZooKeeper's digest scheme; or NULL.  If a server
+	   refuses it, that is final: the state becomes CLOSED, and calls return
+	   KUSTOS_EAUTH. */
 	const char *digest;
 
-	/* Stored in nodes that are made without data.  NULL: nothing. */
+	/* Stored in nodes that are made without data, but not in parents that
+	   are made besides.  NULL: nothing. */
 	const void *node_data;
 	size_t node_data_len;
 
@@ -175,7 +178,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_open(
    pending ends exactly once, with KUSTOS_ECLOSED at the latest, and every
    guaranteed delete is retried until "budget".  Waits no longer than a moment
    past "budget", and for callbacks that are running or due, however long they
-   take.
+   take.  With KUSTOS_DISPATCH_FD it runs those that are due itself.
 
    In a callback of this client the call does not wait, and returns KUSTOS_OK
    whatever the outcome: the rest happens when the callback has returned.  With
@@ -206,8 +209,11 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_wait_connected(
 	struct kustos_client *client, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
 
-/* Wait until everything sent so far has been answered, including guaranteed
-   deletes.  Returns as kustos_client_wait_connected(). */
+/* Wait until everything sent so far has been answered, including releases and
+   guaranteed deletes.  These are over with their session, too: when that has
+   ended, or was given up after two timeouts without a connection.  (If no
+   server was running all that time, the nodes may stay for up to the timeout
+   once the servers run again.)  Returns as kustos_client_wait_connected(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_flush(
 	struct kustos_client *client, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
@@ -241,7 +247,7 @@ KUSTOS_API enum kustos_err kustos_client_session(struct kustos_client *client,
 	struct kustos_session *out);
 
 /* Store what another process needs to go on with the session.  Returns
-   KUSTOS_OK; KUSTOS_EDISCONNECTED if there is no session yet; KUSTOS_EINVAL or
+   KUSTOS_OK; KUSTOS_EDISCONNECTED if there is no session; KUSTOS_EINVAL or
    KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_ticket(
 	struct kustos_client *client, struct kustos_ticket *out);
@@ -290,7 +296,7 @@ struct kustos_client_stats {
 	uint64_t waiting;     /* requests now waiting to be sent */
 	/* Of answered requests, in microseconds. */
 	uint64_t latency_mean_us;
-	uint64_t latency_p50_us; /* these three to within 19 per cent */
+	uint64_t latency_p50_us; /* these two to within 19 per cent */
 	uint64_t latency_p99_us;
 	uint64_t latency_max_us;
 };

@@ -3,8 +3,9 @@
  *
  * A policy is a plain value.  It is asked after each try that failed for a
  * reason that may pass (a lost connection, a throttled server), and never
- * about an answer such as "no such node".  A call's deadline always wins over
- * its policy.
+ * about an answer such as "no such node".  While there is no connection it is
+ * asked as well, as if a try had failed each time.  A call's deadline always
+ * wins over its policy.
  *
  * Threads: the functions only build values.  A policy's own function runs on
  * any thread, with a lock of the library held: it must not block or call back.
@@ -18,9 +19,9 @@ KUSTOS_BEGIN
 
 /* Decide about one more try.  "err" is why the last one failed, or
    KUSTOS_EDISCONNECTED while there is no connection to try it on; "tries"
-   counts those made (1, 2, ...), and "elapsed_ms" runs from the first.  Return
-   the milliseconds to pause before the next try, or a negative number to give
-   up. */
+   counts how often the policy was asked (1, 2, ...), and "elapsed_ms" runs from
+   the first try.  Return the milliseconds to pause before the next try, or a
+   negative number to give up. */
 typedef int64_t kustos_retry_fn(void *arg, enum kustos_err err, int tries,
 	int64_t elapsed_ms);
 
