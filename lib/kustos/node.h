@@ -12,9 +12,10 @@
  * KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED, KUSTOS_EDISCONNECTED (the policy gave
  * up), KUSTOS_ECLOSED, KUSTOS_EFORKED, KUSTOS_ENOAUTH, KUSTOS_EAUTH,
  * KUSTOS_EQUOTA and KUSTOS_ESERVER.  After KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED,
- * KUSTOS_EDISCONNECTED and KUSTOS_ECLOSED a write may still take effect.
+ * KUSTOS_EDISCONNECTED, KUSTOS_EAUTH and KUSTOS_ECLOSED a write may still take
+ * effect.
  *
- * KUSTOS_NOW as the deadline of a waiting call means one try, which does not
+ * KUSTOS_NOW as the deadline, of either form, means one try, which does not
  * wait for a connection, but does wait for its answer.  Where data is written,
  * NULL means the client's default data; for an empty node, pass "" and 0.
  *
@@ -46,7 +47,9 @@ struct kustos_cancel; /* <kustos/cancel.h> */
 	8 /* found again if an answer is lost: see below */
 #define KUSTOS_CREATE_PARENTS 16 /* make missing parents, as containers */
 
-/* The name of a protected node begins with "_c_<uuid>-", by which the node is
+/* A server that knows no containers makes a persistent node instead.
+
+   The name of a protected node begins with "_c_<uuid>-", by which the node is
    found if the answer to its creation is lost.  Because nobody but its maker
    could know that name, a creation that ends with KUSTOS_ETIMEDOUT,
    KUSTOS_ECANCELED, KUSTOS_EUNKNOWN or KUSTOS_ECLOSED is undone, as soon as
@@ -174,7 +177,7 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_delete_async(
    is deleted.  A refusal (the node has children, or may not be deleted) ends
    the tries, and is logged as an error, once for several nodes with the same
    parent.  Returns at once: KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM,
-   KUSTOS_ECLOSED, KUSTOS_EFORKED. */
+   KUSTOS_ETOOBIG, KUSTOS_EAUTH, KUSTOS_ECLOSED, KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_delete_guaranteed(
 	struct kustos_client *client, const char *path, int64_t czxid);
 
@@ -204,8 +207,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_sync_async(
    node, to be freed with kustos_free(); the callback of the asynchronous form
    is lent them.  All other paths are NULL.  Returns the error of the first
    operation that failed, while the others have KUSTOS_EROLLEDBACK; or
-   KUSTOS_EUNKNOWN if the answer was lost.  A transaction is never sent twice,
-   and cannot make a container (KUSTOS_EUNSUPPORTED). */
+   KUSTOS_EUNKNOWN if the answer was lost, and then it is not sent again; or
+   KUSTOS_ELIMIT as kustos_create().  A transaction cannot make a container
+   (KUSTOS_EUNSUPPORTED). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_multi(
 	struct kustos_client *client, const struct kustos_op *ops, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
