@@ -144,7 +144,7 @@ KUSTOS_API struct kustos_lockable kustos_semaphore_lockable(
 	struct kustos_semaphore *sem);
 
 /* Store "data" in the nodes of calls that ask for a lease from now on, instead
-   of the data in the options.  Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM
+   of the data in the options; NULL and 0 store nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM
    or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_data(
 	struct kustos_semaphore *sem, const void *data, size_t len);
@@ -173,8 +173,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_max_async(
    Each of our clients with a fixed maximum stores it as text in the node
    "path", as kazoo does, and compares it with the one that it finds there.
    Curator's clients store nothing, and are not seen.  A disagreement is logged
-   once.  A number that was stored stays, even when no client uses it any more:
-   empty the node then. */
+   once.  A number that was stored stays until another fixed number replaces it,
+   or until the servers remove the node, which is made as a container, some time
+   after the last lease has gone.  So empty it when all clients have moved to
+   "max_path". */
 KUSTOS_API int kustos_semaphore_disagrees(struct kustos_semaphore *sem);
 
 /*
