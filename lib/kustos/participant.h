@@ -29,10 +29,10 @@ enum kustos_dialect { KUSTOS_DIALECT_CURATOR = 0, KUSTOS_DIALECT_KAZOO = 1 };
 
 /* Whose naming convention a node's name follows. */
 enum kustos_style {
-	KUSTOS_STYLE_CURATOR = 0, /* _c_<uuid>-lock-N; ours by default */
-	KUSTOS_STYLE_LOCK = 1,	  /* any other name with lock-N (or __READ__N
-				     and so on): Go's, kazoo's with Curator's
-				     pattern */
+	KUSTOS_STYLE_CURATOR = 0, /* _c_<uuid>-lock-N (or __READ__N, __WRIT__N,
+				     latch-N, lease-N); ours by default */
+	KUSTOS_STYLE_LOCK = 1,	  /* any other name with one of these ends:
+				     Go's, kazoo's with Curator's pattern */
 	KUSTOS_STYLE_KAZOO = 2,	  /* <hex32>__lock__N, __rlock__N */
 	KUSTOS_STYLE_SESSION = 3, /* x-<session>-N: ZooKeeper's own recipes */
 	KUSTOS_STYLE_NODE = 4,	  /* the path itself: a simple lock */
@@ -124,8 +124,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_participant_break(
 	struct kustos_client *client, const struct kustos_participant *shown,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
-/* Delete the node of the line at "path" if it has no children.  Also returns
-   KUSTOS_OK if it has children, or is not there. */
+/* Delete the node of the line at "path" if it has no children.  Returns
+   KUSTOS_OK, also if it has children, or is not there; and as
+   kustos_delete(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_line_clean(
 	struct kustos_client *client, const char *path,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
