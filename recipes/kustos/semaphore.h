@@ -144,8 +144,8 @@ KUSTOS_API struct kustos_lockable kustos_semaphore_lockable(
 	struct kustos_semaphore *sem);
 
 /* Store "data" in the nodes of calls that ask for a lease from now on, instead
-   of the data in the options; NULL and 0 store nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM
-   or KUSTOS_EFORKED. */
+   of the data in the options; NULL and 0 store nothing.  Returns KUSTOS_OK,
+   KUSTOS_EINVAL, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_semaphore_set_data(
 	struct kustos_semaphore *sem, const void *data, size_t len);
 
