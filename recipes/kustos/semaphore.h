@@ -70,8 +70,8 @@ struct kustos_semaphore_options {
 	size_t data_len;
 
 	/* Not 0: store who holds the lease instead, as JSON: host, pid,
-	   program, the time at which the wait began, and "reason" (which may be
-	   NULL). */
+	   program, the time at which the node was asked for, and "reason"
+	   (which may be NULL). */
 	int holder_record;
 	const char *reason;
 };
