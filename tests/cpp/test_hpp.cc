@@ -139,6 +139,9 @@ static void what_goes_wrong_is_thrown_with_its_number(kustos::client &a)
 		KUSTOS_EINVAL);
 	kustos::client away("127.0.0.1:1");
 	ENSURE(thrown([&] { away.wait_connected(20ms); }) == KUSTOS_ETIMEDOUT);
+	kustos::mutex far(away, "/cpp/far");
+	ENSURE(!far.try_lock_for(20ms));
+	ENSURE(thrown([&] { far.try_lock(); }) == KUSTOS_EDISCONNECTED);
 }
 
 static void a_cancel_object_ends_a_wait(kustos::client &a, kustos::client &b)
