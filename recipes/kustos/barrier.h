@@ -144,9 +144,9 @@ struct kustos_double_barrier; /* opaque; lives from _create() to _destroy() */
 /* Make a member of the barrier at the node "path".  The node is made, with its
    parents, when it is first needed.  "count" is the number of members that a
    round takes, 1 or more, and the same for all members.  "options" may be NULL
-   for the defaults; but if there is no data at all, the nodes get the local
-   address.  Sends nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL, KUSTOS_ENOMEM or
-   KUSTOS_EFORKED. */
+   for the defaults; but if there is no data at all, the nodes of members get
+   the local address.  Sends nothing.  Returns KUSTOS_OK, KUSTOS_EINVAL,
+   KUSTOS_ENOMEM or KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_double_barrier_create(
 	struct kustos_client *client, const char *path, int count,
 	const struct kustos_barrier_options *options,
