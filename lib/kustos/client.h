@@ -210,10 +210,12 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_wait_connected(
 	struct kustos_cancel *cancel);
 
 /* Wait until everything sent so far has been answered, including releases and
-   guaranteed deletes.  These are over with their session, too: when that has
-   ended, or was given up after two timeouts without a connection.  (If no
-   server was running all that time, the nodes may stay for up to the timeout
-   once the servers run again.)  Returns as kustos_client_wait_connected(). */
+   guaranteed deletes.  What was lost with a connection is sent again, and
+   waited for, unless its call has ended meanwhile.  Releases and guaranteed
+   deletes are over with their session, too: when that has ended, or was given
+   up after two timeouts without a connection.  (If no server was running all
+   that time, the nodes may stay for up to the timeout once the servers run
+   again.)  Returns as kustos_client_wait_connected(). */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_client_flush(
 	struct kustos_client *client, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
