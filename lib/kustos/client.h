@@ -119,7 +119,7 @@ struct kustos_client_options {
 	   ensure that unless minSessionTimeout tells them not to. */
 	int session_timeout_ms;
 
-	/* The retry policy of every operation.
+	/* The retry policy of operations; <kustos/retry.h> says of which.
 	   Default: kustos_retry_exponential(100, 5000, 29). */
 	struct kustos_retry retry;
 

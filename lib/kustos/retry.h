@@ -4,8 +4,17 @@
  * A policy is a plain value.  It is asked after each try that failed for a
  * reason that may pass (a lost connection, a throttled server), and never
  * about an answer such as "no such node".  While there is no connection it is
- * asked as well, as if a try had failed each time.  A call's deadline always
- * wins over its policy.
+ * asked as well, as if a try had failed each time.  A call ends at its deadline,
+ * whatever the policy says; and if the policy gives up before, with
+ * KUSTOS_EDISCONNECTED or KUSTOS_EUNKNOWN, even if the deadline is
+ * KUSTOS_FOREVER.
+ *
+ * The policy is for the operations of <kustos/node.h> and for the calls that
+ * consist of such operations: kustos_hold_multi(), those for participants,
+ * kustos_barrier_set() and _remove(), those of a count-down latch except the
+ * wait, kustos_semaphore_set_max() and kustos_queue_remove_id().  The other
+ * calls of recipes, such as a wait for a lock or an item, go on until their
+ * deadlines.
  *
  * Threads: the functions only build values.  A policy's own function runs on
  * any thread, with a lock of the library held: it must not block or call back.
