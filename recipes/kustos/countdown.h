@@ -88,15 +88,17 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_set_async(
    1 to KUSTOS_COUNTDOWN_ID_MAX bytes.  The participant is alive as long as the
    session of this object's client, or any other session that joined by this id.
    A participant whose session has ended may join again.  Returns KUSTOS_OK; and
-   as kustos_create(), but after KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED and
-   KUSTOS_EDISCONNECTED it may have joined. */
+   as kustos_create(), but after KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED,
+   KUSTOS_EDISCONNECTED and KUSTOS_EUNKNOWN it may have joined. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_join(
 	struct kustos_countdown *countdown, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 /* Count the participant "id", which is done, whether it joined or not.  It
    counts once, however often this is called, and whoever calls it.  Returns
-   KUSTOS_OK, also if it was counted before; and as kustos_create(). */
+   KUSTOS_OK, also if it was counted before; and as kustos_create().  After
+   KUSTOS_EDISCONNECTED or KUSTOS_EUNKNOWN, with which the client's retry policy
+   may end the call before its deadline, call it again. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_countdown_done(
 	struct kustos_countdown *countdown, const char *id,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
