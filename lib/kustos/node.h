@@ -170,8 +170,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_delete_async(
 	kustos_done_fn *done, void *arg);
 
 /* Delete the node at "path", whatever happens to the connection.  This is tried
-   until the server has confirmed it, or until the session ends, which ends an
-   ephemeral node as well.  "czxid" is that of the node's stat: if an answer was
+   until the server has confirmed it, or until the session ends or is given up,
+   which ends an ephemeral node as well; a persistent node may stay then, and
+   nothing reports that.  "czxid" is that of the node's stat: if an answer was
    lost, and the node that is found has another czxid, it is a newer one and is
    left alone.  If the czxid is not known, pass 0; then whatever node is found
    is deleted.  A refusal (the node has children, or may not be deleted) ends
