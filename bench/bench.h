@@ -58,8 +58,9 @@ void bench_plan(const struct bench_options *o, int step,
 /* Return whether no two may hold at the same time; and, as the last of these,
    whether "client" reads. */
 bool bench_is_exclusive(const struct bench_plan *plan);
-bool bench_has_items(const struct bench_options *o); /* a queue's */
-bool bench_meets(const struct bench_options *o);     /* nobody is kept out */
+bool bench_has_items(const struct bench_options *o);	/* a queue's */
+bool bench_takes_leases(const struct bench_options *o); /* for --leases */
+bool bench_meets(const struct bench_options *o);	/* nobody is kept out */
 bool bench_reads(const struct bench_plan *plan, int client);
 
 #endif

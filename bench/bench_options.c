@@ -388,7 +388,7 @@ static int check(const struct bench_options *o)
 	if (o->readers > fewest_clients(o))
 		return tool_usage(&o->tool,
 			"there are more --readers than --clients");
-	if (o->form.leases > 0 && kind != LOCK_SEMAPHORE && !bench_has_items(o))
+	if (o->form.leases > 0 && !bench_takes_leases(o))
 		return tool_usage(&o->tool,
 			"--leases is for semaphore, queue and claims");
 	if (o->form.fifo && kind != LOCK_MUTEX)

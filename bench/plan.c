@@ -40,6 +40,11 @@ bool bench_has_items(const struct bench_options *o)
 	return o->form.kind == LOCK_QUEUE || o->form.kind == LOCK_CLAIM;
 }
 
+bool bench_takes_leases(const struct bench_options *o)
+{
+	return o->form.kind == LOCK_SEMAPHORE || bench_has_items(o);
+}
+
 bool bench_meets(const struct bench_options *o)
 {
 	return o->form.kind == LOCK_BARRIER || o->form.kind == LOCK_COUNTDOWN;

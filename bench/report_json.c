@@ -103,8 +103,11 @@ static void run(FILE *out, const struct figures *f)
 {
 	fprintf(out, "{\"clients\":%d,\"threads\":%d,\"processes\":%d",
 		f->plan.clients, f->plan.options->threads, f->plan.processes);
-	fprintf(out, ",\"readers\":%d,\"leases\":%d", f->plan.readers,
-		f->plan.leases);
+	fprintf(out, ",\"readers\":%d,\"leases\":", f->plan.readers);
+	if (bench_takes_leases(f->plan.options))
+		fprintf(out, "%d", f->plan.leases);
+	else
+		fputs("null", out);
 	number(out, "seconds", f->seconds);
 	putc(',', out);
 	part(out, f, &f->all);

@@ -51,7 +51,10 @@ static int not_granted(const struct ask *a)
 		return TOOL_SIGNAL + j->sig;
 	if (a->err == KUSTOS_EBUSY) {
 		if (!a->explained && !a->options.quiet)
-			tool_say("%s: %s", j->path, a->calls->busy);
+			tool_say("%s: %s", j->path,
+				a->options.path_count > 1
+					? "another holds one of them"
+					: a->calls->busy);
 		return told ? a->options.conflict_code : TOOL_BUSY;
 	}
 	if (a->err == KUSTOS_ETIMEDOUT &&

@@ -86,7 +86,7 @@ static bool fill_descriptors(void)
 
 int main(int argc, char **argv)
 {
-	static char name[] = "kustos";
+	static char name[64]; /* what getopt_long() begins its complaints with */
 	const struct tool_subcommand *s;
 
 	if (!fill_descriptors() || !tool_wait_for_output())
@@ -105,6 +105,7 @@ int main(int argc, char **argv)
 	s = find(argv[1]);
 	if (s == NULL)
 		return no_such(argv[1]);
-	argv[1] = name; /* what getopt_long() begins its complaints with */
+	snprintf(name, sizeof(name), "kustos: %s", s->name);
+	argv[1] = name;
 	return s->run(argc - 1, argv + 1);
 }

@@ -284,7 +284,8 @@ static int wrong_number(const struct lock_options *o)
 		return TOOL_OK;
 	if ((o->max > 0) == (o->max_path != NULL))
 		return tool_usage(&o->tool,
-			"one of -n and --max-path has to be given");
+			"one of -n and --max-path has to be given, "
+			"and not both");
 	if (o->max > 0 && o->leases > o->max)
 		return tool_usage(&o->tool,
 			"--leases is more than there may be, which is %d",

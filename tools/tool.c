@@ -297,11 +297,20 @@ bool tool_take_marks(struct tool *tool, const char **out)
 	return false;
 }
 
+/* Of the library's options only the servers have not been checked before. */
 static void log_line(void *arg, enum kustos_log_level level, const char *line)
 {
-	(void)arg;
+	static const char invalid[] = "invalid option: ";
+	const struct tool *tool = arg;
+	bool inherited = tool->hosts == from_environment("KUSTOS_HOSTS");
+
 	(void)level;
-	tool_say("%s", line);
+	if (strncmp(line, invalid, strlen(invalid)) != 0)
+		tool_say("%s", line);
+	else
+		(void)tool_usage(tool, "%s: %s",
+			inherited ? "KUSTOS_HOSTS" : "--hosts",
+			line + strlen(invalid));
 }
 
 /* Is the path valid?  Making a mutex checks that, and sends nothing.  The root
@@ -344,10 +353,11 @@ int tool_open(const struct tool *tool, struct kustos_client **out)
 	options.hosts = tool->hosts;
 	options.session_timeout_ms = tool->session_ms;
 	options.log = log_line;
+	options.log_arg = (void *)tool;
 	options.log_level = tool->verbose ? KUSTOS_LOG_INFO : KUSTOS_LOG_ERROR;
 	err = kustos_client_open(&options, &client);
 	if (err == KUSTOS_EINVAL)
-		return TOOL_USAGE; /* the log has said which option */
+		return TOOL_USAGE; /* log_line() has said why */
 	if (err != KUSTOS_OK) {
 		tool_say("cannot open a client: %s", kustos_strerror(err));
 		return TOOL_FAILED;
@@ -406,8 +416,8 @@ void tool_close(struct kustos_client *client)
 	if (kustos_client_close(client, kustos_after_ms(CLOSE_MS),
 		    &linger_ms) == KUSTOS_ELINGERING &&
 		linger_ms > 0)
-		tool_say("no server could be told of the end; what was held "
-			 "is free in %lld ms",
+		tool_say("no server could be told of the end; its nodes go "
+			 "in %lld ms",
 			(long long)linger_ms);
 }
 

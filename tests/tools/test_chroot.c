@@ -1,7 +1,8 @@
 /*
  * test_chroot.c - a missing chroot is reported by every subcommand, even by
  * those that would wait for a node or accept that there is none.  A malformed
- * path is reported as well, even if no server answers.
+ * path is reported as well, even if no server answers; and so are an option and
+ * a list of servers.
  */
 #include "cli.h"
 
@@ -114,6 +115,19 @@ START_TEST(what_is_no_path_is_wrong_use_without_a_server)
 }
 END_TEST
 
+START_TEST(what_is_wrong_is_told_by_its_name)
+{
+	ck_assert_int_eq(cli_run(&a, "lock", "--bogus", "/l", "true"), 125);
+	ck_assert_str_eq(a.err_text,
+		"kustos: lock: unrecognized option '--bogus'\n");
+	ck_assert_int_eq(cli_run(&a, "ls", "--hosts=", "/l"), 125);
+	cli_hears_error(&a, "kustos: ls: --hosts: an empty host in ");
+	setenv("KUSTOS_HOSTS", "zk:2181,", 1);
+	ck_assert_int_eq(cli_run(&a, "ls", "/l"), 125);
+	cli_hears_error(&a, "kustos: ls: KUSTOS_HOSTS: an empty host in ");
+}
+END_TEST
+
 static bool has_row(const char *name, const char *verb)
 {
 	for (int i = 0; i < ALL; i++)
@@ -208,6 +222,7 @@ int main(void)
 		ALL);
 	tcase_add_loop_test(t, what_is_no_path_is_wrong_use_without_a_server, 0,
 		ALL);
+	tcase_add_test(t, what_is_wrong_is_told_by_its_name);
 	tcase_add_test(t, no_subcommand_was_forgotten);
 	tcase_add_test(t, in_a_chroot_that_is_there_a_missing_node_is_one);
 	tcase_add_test(t, a_server_that_is_missing_is_no_missing_chroot);
