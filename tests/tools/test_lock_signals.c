@@ -468,7 +468,8 @@ int main(void)
 	tcase_add_loop_test(t, a_key_that_ends_the_command_ends_the_restarts, 0,
 		2);
 	tcase_add_test(t, the_end_of_its_terminal_ends_the_restarts);
-	if (system("unshare --pid --fork --kill-child --mount-proc true") != 0) {
+	if (system("unshare --pid --fork --kill-child --mount-proc true") !=
+		0) {
 		fputs("not run: as_process_1_*, as there is no unshare(1)\n",
 			stderr);
 	} else {
