@@ -198,7 +198,11 @@ static int win(struct elect *e)
 	while (current(e) == NULL && j->sig == 0) {
 		int left = job_left_ms(end);
 
-		if (left == 0 || (at_once && is_behind(e)))
+		if (at_once && is_behind(e)) {
+			tool_say("%s: another leads", j->path);
+			return TOOL_BUSY;
+		}
+		if (left == 0)
 			return not_won(e);
 		j->sig = under_wait(&j->under,
 			left < 0 || left > slice ? slice : left);
