@@ -6,6 +6,7 @@
 
 #include "integration/client_fixture.h"
 #include "support/raw.h"
+#include "tools/cli.h"
 
 #include <kustos/participant.h>
 
@@ -155,6 +156,37 @@ START_TEST(curators_has_the_same_nodes_in_the_same_order)
 }
 END_TEST
 
+START_TEST(that_of_the_command_has_those_of_all_kinds_in_order)
+{
+	static struct cli ls;
+	struct kustos_participants *p;
+	struct kustos_client *client;
+	const char *at;
+
+	setenv("KUSTOS_HOSTS", fixture_address(), 1);
+	queue_up();
+	client = client_connected(fixture_address(), SESSION_MS);
+	p = list_line(client);
+	ck_assert_int_eq(cli_run(&ls, "ls", LINE), 0);
+	cli_hears(&ls, LINE ": 1 holds, 3 wait\n");
+	at = ls.out_text;
+	for (size_t i = 0; i < p->count; i++) {
+		char row[512];
+
+		at = strstr(at, i == 0 ? "\nholds " : "\nwaits ");
+		ck_assert_ptr_nonnull(at);
+		snprintf(row, sizeof(row), "  %s  %s",
+			strrchr(p->list[i]->path, '/') + 1,
+			data[i][0] != '\0' ? data[i] : "-");
+		at = strstr(at, row);
+		ck_assert_msg(at != NULL, "not \"%s\" but: %s", row,
+			ls.out_text);
+	}
+	kustos_participants_free(p);
+	client_close(client);
+}
+END_TEST
+
 START_TEST(kazoos_has_the_data_of_all_kinds_in_order)
 {
 	struct peer *observer = &peers[IN_LINE + 1];
@@ -175,6 +207,7 @@ int main(void)
 
 	tcase_add_test(t, ours_has_those_of_all_kinds_in_order);
 	tcase_add_test(t, curators_has_the_same_nodes_in_the_same_order);
+	tcase_add_test(t, that_of_the_command_has_those_of_all_kinds_in_order);
 	tcase_add_test(t, kazoos_has_the_data_of_all_kinds_in_order);
 	return interop_main(s, kinds);
 }
