@@ -143,7 +143,6 @@ static void renew_guid(struct ku_op *op)
 	else
 		ku_protection(&op->client->random, create->guid);
 	create->guid_len = strlen(create->guid);
-	create->guid_session = 0;
 }
 
 static void create_answered(struct ku_op *op, const struct ku_zk_reply *reply)
@@ -185,8 +184,7 @@ static void send_create(struct ku_op *op)
 static void send_anew(struct ku_op *op)
 {
 	op->ambiguous = false;
-	if (is(op, KUSTOS_CREATE_PROTECTED))
-		renew_guid(op);
+	renew_guid(op);
 	send_create(op);
 }
 

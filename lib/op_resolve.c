@@ -110,7 +110,6 @@ static void looked_after_create(struct ku_op *op,
 		return;
 	}
 	ku_footprint_add(footprint, op->path, reply->stat->czxid);
-	strcpy(op->out_path, op->path);
 	op->out_stat = *reply->stat;
 	ku_op_finish(op, KUSTOS_OK);
 }
@@ -128,8 +127,7 @@ static bool may_be_late(int rc)
 
 static bool resolve_create(struct ku_op *op, int rc)
 {
-	if ((rc != KU_ZK_NODEEXISTS && !may_be_late(rc)) ||
-		(op->flags & KUSTOS_CREATE_PROTECTED) != 0)
+	if (rc != KU_ZK_NODEEXISTS && !may_be_late(rc))
 		return false;
 	if ((op->flags & KUSTOS_CREATE_EPHEMERAL) != 0 ||
 		(op->any && rc != KU_ZK_NODEEXISTS))
@@ -210,6 +208,5 @@ static void looked_before_delete(struct ku_op *op,
 
 void ku_op_look(struct ku_op *op)
 {
-	op->doubtful = true; /* until it is answered, however often it is lost */
 	ku_op_ask(op, KU_ZK_EXISTS, op->path, looked_before_delete);
 }
