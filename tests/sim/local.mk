@@ -193,6 +193,7 @@ sim_tests += %D%/test_roomer
 	-Wl,--wrap=ku_wait_stay,--wrap=ku_cond_wait
 sim_tests += %D%/test_round
 sim_tests += %D%/test_rwlock
+sim_tests += %D%/test_searched
 sim_tests += %D%/test_seat
 sim_tests += %D%/test_selector
 sim_tests += %D%/test_semaphore
