@@ -184,6 +184,23 @@ START_TEST(S06_what_was_not_done_for_certain_does_not_end_as_unknown)
 }
 END_TEST
 
+/* If the old session has made the node, it has gone with that session. */
+START_TEST(S06_what_is_made_anew_is_refused_as_if_never_tried)
+{
+	create(LEAF,
+		KUSTOS_CREATE_EPHEMERAL | KUSTOS_CREATE_SEQUENTIAL |
+			KUSTOS_CREATE_PROTECTED,
+		UNSENT);
+	fate = UNSENT;
+	expire();
+	run_until(2);
+	say(KU_ZK_NOAUTH);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, KUSTOS_ENOAUTH);
+	ck_assert_int_eq(tries, 2);
+}
+END_TEST
+
 /* The old session's node is still there when the next session tries, and then
    goes. */
 START_TEST(S03_S06_a_node_of_the_session_before_is_not_anothers)
@@ -202,18 +219,20 @@ START_TEST(S03_S06_a_node_of_the_session_before_is_not_anothers)
 END_TEST
 
 /* Two sessions have ended since the first try.  The node may belong to the
-   first of them, which the client does not remember. */
+   first of them, which the client does not remember, unless no session owns
+   it. */
 START_TEST(S06_a_node_of_two_sessions_before_may_be_ours)
 {
 	create(PLAIN, KUSTOS_CREATE_EPHEMERAL, UNSENT);
 	fate = UNSENT;
 	expire();
 	run_until(2);
-	bench_create(&bench, raw, PLAIN, "", KU_ZK_EPHEMERAL);
+	bench_create(&bench, raw, PLAIN, "",
+		_i == 0 ? KU_ZK_EPHEMERAL : KU_ZK_PERSISTENT);
 	expire();
 	lone_run_ms(&bench, client, 5000);
 	ck_assert_int_eq(tries, 3);
-	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
+	ck_assert_int_eq(end, _i == 0 ? KUSTOS_EUNKNOWN : KUSTOS_EEXISTS);
 }
 END_TEST
 
@@ -253,15 +272,19 @@ START_TEST(S06_a_node_like_that_of_a_transaction_ends_as_unknown)
 }
 END_TEST
 
-/* The node was made by another creation, whose answer came.  It must not be
-   given to this one as well. */
+/* The node was made by another creation, whose answer came, or which has found
+   it.  It must not be given to this one as well. */
 START_TEST(S06_a_node_that_is_known_was_made_by_no_second_creation)
 {
+	fate = _i == 0 ? ANSWERED : UNHEARD;
 	ck_assert_int_eq(kustos_create_async(client, PLAIN, "", 0,
 				 KUSTOS_CREATE_EPHEMERAL, KUSTOS_FOREVER, NULL,
 				 ended, NULL),
 		KUSTOS_OK);
 	lone_run_ms(&bench, client, 100);
+	if (_i == 1)
+		say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 1000);
 	ck_assert_int_eq(end, KUSTOS_OK);
 	end = -1;
 	tries = 0;
@@ -269,6 +292,47 @@ START_TEST(S06_a_node_that_is_known_was_made_by_no_second_creation)
 	say(KU_ZK_CONNECTIONLOSS);
 	lone_run_ms(&bench, client, 2000);
 	ck_assert_int_eq(end, KUSTOS_EEXISTS);
+	ck_assert_int_eq(tries, 2);
+}
+END_TEST
+
+/* Our only try that may have been done was sent in the session before.  In the
+   present one another creation makes the node, whose answer is lost. */
+START_TEST(S06_a_node_of_a_session_after_ours_is_not_ours)
+{
+	create(PLAIN, KUSTOS_CREATE_EPHEMERAL, UNSENT);
+	fate = UNSENT;
+	expire();
+	run_until(2);
+	say(KU_ZK_THROTTLEDOP);
+	fate = UNHEARD;
+	ck_assert_int_eq(kustos_create_async(client, PLAIN, "", 0,
+				 KUSTOS_CREATE_EPHEMERAL, KUSTOS_FOREVER, NULL,
+				 lone_ignore, NULL),
+		KUSTOS_OK);
+	run_until(3);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(tries, 4);
+	ck_assert_int_eq(end, KUSTOS_EEXISTS);
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 2000);
+}
+END_TEST
+
+/* Whether the set was done before the node was deleted, nothing tells. */
+START_TEST(S20_a_set_that_finds_no_node_ends_as_unknown)
+{
+	bench_create(&bench, raw, PLAIN, "", KU_ZK_PERSISTENT);
+	kind = KU_ZK_SET;
+	fate = UNHEARD;
+	ck_assert_int_eq(kustos_set_async(client, PLAIN, "x", 1, 0,
+				 KUSTOS_FOREVER, NULL, ended, NULL),
+		KUSTOS_OK);
+	run_until(1);
+	bench_delete(&bench, raw, PLAIN, -1);
+	say(KU_ZK_CONNECTIONLOSS);
+	lone_run_ms(&bench, client, 2000);
+	ck_assert_int_eq(end, KUSTOS_EUNKNOWN);
 	ck_assert_int_eq(tries, 2);
 }
 END_TEST
@@ -383,17 +447,21 @@ int main(void)
 		2);
 	tcase_add_test(t,
 		S06_what_was_not_done_for_certain_does_not_end_as_unknown);
+	tcase_add_test(t, S06_what_is_made_anew_is_refused_as_if_never_tried);
 	tcase_add_test(t, S03_S06_a_node_of_the_session_before_is_not_anothers);
-	tcase_add_test(t, S06_a_node_of_two_sessions_before_may_be_ours);
+	tcase_add_loop_test(t, S06_a_node_of_two_sessions_before_may_be_ours, 0,
+		2);
 	tcase_add_test(t,
 		S06_a_node_that_may_not_be_looked_for_ends_as_unknown);
 	tcase_add_test(t,
 		S06_a_node_like_that_of_a_transaction_ends_as_unknown);
-	tcase_add_test(t,
-		S06_a_node_that_is_known_was_made_by_no_second_creation);
+	tcase_add_loop_test(t,
+		S06_a_node_that_is_known_was_made_by_no_second_creation, 0, 2);
+	tcase_add_test(t, S06_a_node_of_a_session_after_ours_is_not_ours);
 	tcase_add_loop_test(t,
 		S20_a_set_that_finds_another_version_tells_only_what_is_certain,
 		0, 3);
+	tcase_add_test(t, S20_a_set_that_finds_no_node_ends_as_unknown);
 	tcase_add_test(t,
 		S20_a_deletion_that_finds_the_next_node_there_ends_as_unknown);
 	tcase_add_test(t,

@@ -9,6 +9,8 @@
 #include <kustos/cancel.h>
 #include <kustos/node.h>
 
+#include <string.h>
+
 /* Time for a few round trips, but not for a pause between two tries. */
 #define AT_ONCE_MS 50
 
@@ -22,6 +24,13 @@ static struct {
 	void *arg;
 } refused[8];
 static int refused_count;
+
+/* Other creations: what is sent, and how many are refused, with what. */
+static int plain_count;
+static struct {
+	const char *path;
+	int count, rc;
+} refusal;
 
 static void refuse(void *arg, const struct ku_zk_reply *reply)
 {
@@ -41,8 +50,16 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 		.path = "/" };
 	static int numbers[UNIT_COUNT(refused)];
 
-	if (request->kind != KU_ZK_CREATE || request->mode != KU_ZK_CONTAINER)
+	if (request->kind != KU_ZK_CREATE)
 		return ku_zk_sim.submit(zk, request, done, arg);
+	if (request->mode != KU_ZK_CONTAINER) {
+		plain_count++;
+		if (refusal.count == 0 ||
+			strcmp(request->path, refusal.path) != 0)
+			return ku_zk_sim.submit(zk, request, done, arg);
+		refusal.count--;
+		return lone_refuse(zk, refusal.rc, done, arg);
+	}
 	ck_assert_int_lt(refused_count, UNIT_COUNT(refused));
 	refused[refused_count].done = done;
 	refused[refused_count].arg = arg;
@@ -52,7 +69,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 
 static void setup(void)
 {
-	refused_count = 0;
+	refused_count = plain_count = refusal.count = 0;
 	api = ku_zk_sim;
 	api.submit = submit_it;
 	(void)lone_setup(&bench, 2);
@@ -184,6 +201,81 @@ START_TEST(P11_containers_asked_for_at_once_are_plain_nodes)
 }
 END_TEST
 
+/* Of the next creations of "path", "count" are refused with "rc". */
+static void refuse_next(const char *path, int rc, int count)
+{
+	refusal.path = path;
+	refusal.rc = rc;
+	refusal.count = count;
+}
+
+/* Create a node and return how that ends, or -1 if it does not. */
+static int try_to_make(const char *path, int flags)
+{
+	int end = -1;
+
+	plain_count = 0;
+	ck_assert_int_eq(kustos_create_async(client, path, NULL, 0, flags,
+				 KUSTOS_FOREVER, NULL, made, &end),
+		KUSTOS_OK);
+	lone_run_ms(&bench, client, 5000);
+	return end;
+}
+
+static void open_without_containers(void)
+{
+	open_in(NULL, kustos_retry_n_times(10, 100));
+	make("/g", KUSTOS_CREATE_CONTAINER); /* learn that there are none */
+}
+
+/* They are removed as often as they are made, at first. */
+START_TEST(L21_parents_that_go_again_and_again_are_made_each_time)
+{
+	open_without_containers();
+	refuse_next("/a/b/c", KU_ZK_NONODE, 5);
+	ck_assert_int_eq(try_to_make("/a/b/c", KUSTOS_CREATE_PARENTS),
+		KUSTOS_OK);
+	ck_assert_int_eq(plain_count, 6 + 3 * 2);
+}
+END_TEST
+
+/* The creation of the first was lost, so the second could not be made. */
+START_TEST(L21_a_parent_whose_parent_is_missing_is_tried_again)
+{
+	open_without_containers();
+	refuse_next("/a", KU_ZK_CONNECTIONLOSS, 1);
+	ck_assert_int_eq(try_to_make("/a/b/c", KUSTOS_CREATE_PARENTS),
+		KUSTOS_OK);
+}
+END_TEST
+
+START_TEST(L21_a_parent_that_is_forbidden_ends_the_creation)
+{
+	open_without_containers();
+	refuse_next("/a", KU_ZK_NOAUTH, 1000);
+	ck_assert_int_eq(try_to_make("/a/b/c", KUSTOS_CREATE_PARENTS),
+		KUSTOS_ENOAUTH);
+	ck_assert_int_eq(plain_count, 4);
+}
+END_TEST
+
+START_TEST(what_a_server_does_not_know_is_not_tried_again)
+{
+	open_without_containers();
+	refuse_next("/a", KU_ZK_UNIMPLEMENTED, 1000);
+	ck_assert_int_eq(try_to_make("/a", 0), KUSTOS_EUNSUPPORTED);
+	ck_assert_int_eq(plain_count, 1);
+}
+END_TEST
+
+START_TEST(a_node_whose_parent_nobody_asked_for_is_sent_once)
+{
+	open_without_containers();
+	ck_assert_int_eq(try_to_make("/a/b", 0), KUSTOS_ENONODE);
+	ck_assert_int_eq(plain_count, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("parents");
@@ -201,6 +293,12 @@ int main(void)
 		0, 2);
 	tcase_add_test(t,
 		L05_parents_that_wait_are_not_made_for_who_has_given_up);
+	tcase_add_test(t,
+		L21_parents_that_go_again_and_again_are_made_each_time);
+	tcase_add_test(t, L21_a_parent_whose_parent_is_missing_is_tried_again);
+	tcase_add_test(t, L21_a_parent_that_is_forbidden_ends_the_creation);
+	tcase_add_test(t, what_a_server_does_not_know_is_not_tried_again);
+	tcase_add_test(t, a_node_whose_parent_nobody_asked_for_is_sent_once);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
