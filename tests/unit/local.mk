@@ -59,6 +59,7 @@ unit_tests += %D%/test_shun
 unit_tests += %D%/test_stats
 unit_tests += %D%/test_steer
 unit_tests += %D%/test_steer_edges
+unit_tests += %D%/test_steer_only
 unit_tests += %D%/test_steer_random
 unit_tests += %D%/test_steer_servers
 unit_tests += %D%/test_tally

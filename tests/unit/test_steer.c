@@ -68,7 +68,7 @@ END_TEST
 
 START_TEST(a_server_is_not_left_when_no_other_lives)
 {
-	int64_t end = now + T;
+	int64_t end = now + 2 * T;
 	int lookups = 0;
 
 	ku_steer_heartbeat(&s, now);
@@ -83,7 +83,7 @@ START_TEST(a_server_is_not_left_when_no_other_lives)
 			now = wake;
 	}
 	/* The names may have moved. */
-	ck_assert_int_eq(lookups, 1);
+	ck_assert_int_eq(lookups, 2);
 }
 END_TEST
 
@@ -141,6 +141,27 @@ START_TEST(when_a_kick_is_not_possible_the_handle_is_steered_away)
 	ku_steer_disconnected(&s, now);
 	expect(KU_STEER_NONE);
 	ck_assert_int_le(wake, now + T / 6);
+}
+END_TEST
+
+/* Although they just were, as no server lived. */
+START_TEST(U08_names_are_looked_up_when_the_handle_is_steered_away)
+{
+	int i;
+
+	miss_an_answer();
+	for (i = 0; i < 3; i++)
+		ku_steer_verdict(&s, i, KU_PROBE_REFUSED);
+	expect(KU_STEER_STOP);
+	expect(KU_STEER_RESOLVE);
+	expect_quiet_until(now + T / 16);
+	expect(KU_STEER_PROBE);
+	ku_steer_verdict(&s, 0, KU_PROBE_REFUSED);
+	ku_steer_verdict(&s, 1, KU_PROBE_LIVE);
+	expect(KU_STEER_KICK);
+	ku_steer_kick_failed(&s);
+	expect_to(1);
+	expect(KU_STEER_RESOLVE);
 }
 END_TEST
 
@@ -290,6 +311,8 @@ int main(void)
 	tcase_add_test(tcase, yesterdays_answers_do_not_count);
 	tcase_add_test(tcase,
 		when_a_kick_is_not_possible_the_handle_is_steered_away);
+	tcase_add_test(tcase,
+		U08_names_are_looked_up_when_the_handle_is_steered_away);
 	tcase_add_test(tcase, after_a_disconnect_all_are_probed_at_once);
 	tcase_add_test(tcase, a_reconnect_by_the_library_is_not_disturbed);
 	tcase_add_test(tcase, answers_from_before_a_disconnect_do_not_count);
