@@ -134,6 +134,7 @@ sim_tests += %D%/test_gate_told
 sim_tests += %D%/test_given_up
 sim_tests += %D%/test_hand_over
 sim_tests += %D%/test_hold_calls
+sim_tests += %D%/test_hold_order
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_late
 sim_tests += %D%/test_leader
