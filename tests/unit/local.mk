@@ -67,5 +67,8 @@ unit_tests += %D%/test_tally
 unit_tests += %D%/test_timer
 %C%_test_timer_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_unfit
+unit_tests += %D%/test_waker
+%C%_test_waker_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_cond_signal
+unit_tests += %D%/test_witness
 unit_tests += %D%/test_zk_call
 unit_tests += %D%/test_zk_fd
