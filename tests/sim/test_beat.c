@@ -287,6 +287,63 @@ START_TEST(a_handle_that_looks_otherwise_once_is_as_the_events_say)
 }
 END_TEST
 
+START_TEST(a_handle_that_looks_otherwise_twice_is_believed)
+{
+	looks = " xx";
+	for (int ms = 0; *looks != '\0' && ms < LONE_TIMEOUT_MS; ms++) {
+		ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
+		lone_run_ms(&bench, client, 1);
+	}
+	ck_assert_str_eq(looks, "");
+	ck_assert_int_eq(client->session.state, KUSTOS_STATE_SUSPENDED);
+	ck_assert_uint_eq(client->counters.disconnects, 1);
+	ku_beat_nudge(client); /* there is no event of a new connection */
+	run_until(KUSTOS_STATE_CONNECTED);
+}
+END_TEST
+
+/* The heartbeat counts from the last answer, whenever that came. */
+START_TEST(S01_a_heartbeat_goes_out_an_eighth_after_the_last_answer)
+{
+	const int64_t most = LONE_TIMEOUT_MS * KU_NS_PER_MS / 8 +
+		50 * KU_NS_PER_MS; /* there and back */
+
+	for (int pause = 0; pause < LONE_TIMEOUT_MS / 8; pause += 30) {
+		int64_t heard = client->session.lease.leader_ns;
+
+		ck_assert_int_eq(kustos_sync_async(client, "/", KUSTOS_FOREVER,
+					 NULL, lone_ignore, NULL),
+			KUSTOS_OK);
+		for (int i = 0; i < 2; i++) {
+			while (client->session.lease.leader_ns == heard) {
+				ck_assert_int_le(bench.sched.now_ns,
+					heard + most);
+				lone_run_ms(&bench, client, 1);
+			}
+			heard = client->session.lease.leader_ns;
+		}
+		lone_run_ms(&bench, client, pause);
+	}
+}
+END_TEST
+
+START_TEST(U03_a_silent_server_is_not_trusted_after_a_sixth)
+{
+	int64_t since;
+
+	model_hole(bench.model, LONE_MACHINE, 0, INT64_MAX);
+	while ((since = ku_beat_silent_since(client)) == 0)
+		lone_run_ms(&bench, client, 1);
+	run_until(KUSTOS_STATE_SUSPENDED);
+	ck_assert_int_ge(bench.sched.now_ns,
+		since + LONE_TIMEOUT_MS * KU_NS_PER_MS / 6);
+	ck_assert_int_le(bench.sched.now_ns,
+		since + (LONE_TIMEOUT_MS / 6 + 2) * KU_NS_PER_MS);
+	model_heal(bench.model);
+	run_until(KUSTOS_STATE_CONNECTED);
+}
+END_TEST
+
 /* libzookeeper notices that it is to use another server only when a request
    comes.  Whether it still has a connection then, no event has said yet. */
 START_TEST(S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on)
@@ -373,6 +430,10 @@ int main(void)
 	tcase_add_test(t, S06_a_server_that_greets_is_shunned_no_more);
 	tcase_add_test(t,
 		a_handle_that_looks_otherwise_once_is_as_the_events_say);
+	tcase_add_test(t, a_handle_that_looks_otherwise_twice_is_believed);
+	tcase_add_test(t,
+		S01_a_heartbeat_goes_out_an_eighth_after_the_last_answer);
+	tcase_add_test(t, U03_a_silent_server_is_not_trusted_after_a_sixth);
 	tcase_add_test(t,
 		S07_whoever_is_turned_elsewhere_goes_by_no_connection_from_then_on);
 	tcase_add_test(t, S07_nobody_is_asked_where_there_is_no_handle);
