@@ -208,6 +208,7 @@ sim_tests += %D%/test_take
 sim_tests += %D%/test_together
 sim_tests += %D%/test_tries
 sim_tests += %D%/test_unheard
+sim_tests += %D%/test_vigil
 sim_tests += %D%/test_waiting
 
 # The client survives the simulator, and old bugs put back into it do not.
