@@ -226,6 +226,17 @@ START_TEST(S18_a_node_of_a_long_negative_number_is_found)
 }
 END_TEST
 
+/* Any other client may make a node of the same name, if there is no GUID in
+   it. */
+START_TEST(only_a_guid_tells_that_a_node_is_being_made)
+{
+	create(_i == 0 ? KUSTOS_CREATE_EPHEMERAL : PROTECTED, LOST);
+	ck_assert_int_eq(
+		ku_create_makes(client->ops.newest, ku_path_leaf(path)), _i);
+	check_end(KUSTOS_OK, 2, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("searches in the simulator");
@@ -244,6 +255,8 @@ int main(void)
 	tcase_add_test(t, S06_a_node_that_begins_with_our_guid_is_not_ours);
 	tcase_add_test(t, S06_a_node_that_begins_with_our_name_is_not_ours);
 	tcase_add_test(t, S18_a_node_of_a_long_negative_number_is_found);
+	tcase_add_loop_test(t, only_a_guid_tells_that_a_node_is_being_made, 0,
+		2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
