@@ -135,6 +135,8 @@ sim_tests += %D%/test_given_up
 sim_tests += %D%/test_hand_over
 sim_tests += %D%/test_hold_calls
 sim_tests += %D%/test_hold_order
+sim_tests += %D%/test_hold_thread
+%C%_test_hold_thread_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=ku_cond_wait
 sim_tests += %D%/test_latch
 sim_tests += %D%/test_late
 sim_tests += %D%/test_leader
