@@ -409,9 +409,9 @@ bool ku_create_parents(struct ku_op *op)
 		ku_op_again(op, KUSTOS_ENONODE);
 		return true;
 	}
-	create->parents_made = true;
 	create->parent_rc = 0;
-	if (!send_parents(op)) {
+	create->parents_made = send_parents(op);
+	if (!create->parents_made) {
 		ku_op_again(op, KUSTOS_ENOMEM);
 		return true;
 	}

@@ -170,6 +170,7 @@ sim_tests += %D%/test_observers
 sim_tests += %D%/test_others
 sim_tests += %D%/test_outage
 sim_tests += %D%/test_parents
+%C%_test_parents_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_participants
 %C%_test_participants_LDFLAGS = $(fault_ldflags) -Wl,--wrap=ku_cond_wait
 sim_tests += %D%/test_pause

@@ -4,6 +4,7 @@
  */
 #include "lone.h"
 
+#include "../unit/fault.h"
 #include "../unit/unit.h"
 
 #include <kustos/cancel.h>
@@ -32,6 +33,21 @@ static struct {
 	int count, rc;
 } refusal;
 
+/* Memory is short when the next plain creation of "refusal.path" is answered. */
+static struct {
+	bool due;
+	ku_zk_done_fn *done;
+	void *arg;
+} shortage;
+
+static void hear_and_be_short(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	fault_after(0);
+	shortage.done(shortage.arg, reply);
+	ck_assert(fault_end());
+}
+
 static void refuse(void *arg, const struct ku_zk_reply *reply)
 {
 	const struct ku_zk_reply no = { .rc = KU_ZK_UNIMPLEMENTED, .len = -1 };
@@ -54,6 +70,13 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 		return ku_zk_sim.submit(zk, request, done, arg);
 	if (request->mode != KU_ZK_CONTAINER) {
 		plain_count++;
+		if (shortage.due && strcmp(request->path, refusal.path) == 0) {
+			shortage.due = false;
+			shortage.done = done;
+			shortage.arg = arg;
+			return ku_zk_sim.submit(zk, request, hear_and_be_short,
+				NULL);
+		}
 		if (refusal.count == 0 ||
 			strcmp(request->path, refusal.path) != 0)
 			return ku_zk_sim.submit(zk, request, done, arg);
@@ -69,6 +92,7 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 
 static void setup(void)
 {
+	shortage.due = false;
 	refused_count = plain_count = refusal.count = 0;
 	api = ku_zk_sim;
 	api.submit = submit_it;
@@ -259,6 +283,22 @@ START_TEST(L21_a_parent_that_is_forbidden_ends_the_creation)
 }
 END_TEST
 
+/* It is tried again when there may be memory, also if only the name space is to
+   be made. */
+START_TEST(L21_parents_for_which_memory_was_short_are_made_later)
+{
+	open_in(_i == 0 ? NULL : "/a/b", kustos_retry_n_times(10, 100));
+	client->ops.no_containers = true;
+	refuse_next("/a/b/c", KU_ZK_OK, 0);
+	shortage.due = true;
+	ck_assert_int_eq(_i == 0 ? try_to_make("/a/b/c", KUSTOS_CREATE_PARENTS)
+				 : try_to_make("/c", 0),
+		KUSTOS_OK);
+	ck_assert(!shortage.due && is_there("/a/b/c"));
+	ck_assert_int_eq(plain_count, 2 + 2 + 1);
+}
+END_TEST
+
 START_TEST(what_a_server_does_not_know_is_not_tried_again)
 {
 	open_without_containers();
@@ -297,6 +337,8 @@ int main(void)
 		L21_parents_that_go_again_and_again_are_made_each_time);
 	tcase_add_test(t, L21_a_parent_whose_parent_is_missing_is_tried_again);
 	tcase_add_test(t, L21_a_parent_that_is_forbidden_ends_the_creation);
+	tcase_add_loop_test(t,
+		L21_parents_for_which_memory_was_short_are_made_later, 0, 2);
 	tcase_add_test(t, what_a_server_does_not_know_is_not_tried_again);
 	tcase_add_test(t, a_node_whose_parent_nobody_asked_for_is_sent_once);
 	suite_add_tcase(s, t);
