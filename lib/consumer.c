@@ -50,6 +50,15 @@ static void rest(struct kustos_consumer *c)
 	ku_unlock(client);
 }
 
+/* Then its function is not called again: what that uses may be gone. */
+static bool stopped_itself(struct kustos_consumer *c)
+{
+	ku_lock(c->client);
+	bool own = c->own;
+	ku_unlock(c->client);
+	return own;
+}
+
 static void work(struct kustos_consumer *c)
 {
 	enum kustos_err err;
@@ -63,7 +72,7 @@ static void work(struct kustos_consumer *c)
 		if (err != KUSTOS_OK && !is_final(err))
 			rest(c);
 	} while (!is_final(err));
-	while (c->calls->have_last != NULL &&
+	while (c->calls->have_last != NULL && !stopped_itself(c) &&
 		c->calls->have_last(c->owner) == KUSTOS_OK)
 		c->calls->deal(c->owner);
 }

@@ -4,6 +4,8 @@
  */
 #include "claim_fixture.h"
 
+#include <kustos/cancel.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,6 +299,47 @@ START_TEST(a_consumer_that_was_stopped_takes_nothing_more_for_good)
 }
 END_TEST
 
+/* Have "one" keep two items, which were taken for a call that has given up. */
+static void keep_two(struct kustos_queue *one)
+{
+	struct taken late = { .calls = 0 };
+	struct kustos_cancel *cancel = NULL;
+
+	check_err(kustos_cancel_create(&cancel), KUSTOS_OK);
+	proxy_arm(proxy, PROXY_HOLD_REPLY, ZK_OP_MULTI, 1);
+	check_err(kustos_queue_poll_async(one, 2, KUSTOS_FOREVER, cancel,
+			  queue_taken, &late),
+		KUSTOS_OK);
+	test_eventually(queue_count() == 1, 5000);
+	kustos_cancel_fire(cancel);
+	check_err(taken_wait(&late), KUSTOS_ECANCELED);
+	kustos_cancel_destroy(cancel);
+	proxy_set_mode(proxy, PROXY_PASS);
+	check_err(kustos_queue_flush(one, kustos_after_ms(5000), NULL),
+		KUSTOS_OK);
+}
+
+/* It may free what its function uses, so what is kept goes back. */
+START_TEST(a_consumer_that_stopped_itself_is_not_called_again)
+{
+	struct kustos_consumer *consumer = NULL, *made = NULL;
+	struct kustos_queue *one = queue_new(client);
+
+	seen.max = 1;
+	queue_put_numbers(queue_others, 0, 3);
+	keep_two(one);
+	check_err(kustos_queue_consume(one, 1, take_and_stop, failed, &consumer,
+			  &made),
+		KUSTOS_OK);
+	__atomic_store_n(&consumer, made, __ATOMIC_SEQ_CST);
+	test_eventually(__atomic_load_n(&stopped, __ATOMIC_SEQ_CST), 5000);
+	kustos_queue_destroy(one); /* it waits for the consumer's end */
+	ck_assert_int_eq(calls(), 1);
+	ck_assert_int_eq(seen.items[0], 1);
+	test_eventually(queue_count() == 2, 5000);
+}
+END_TEST
+
 START_TEST(what_it_consumes_outlives_a_consumer_that_stopped_itself)
 {
 	struct kustos_claims_options o = claims_options(KUSTOS_QUEUE_SIMPLE);
@@ -398,6 +441,7 @@ int main(void)
 	tcase_add_test(t, a_consumer_may_stop_itself);
 	tcase_add_test(t,
 		a_consumer_that_was_stopped_takes_nothing_more_for_good);
+	tcase_add_test(t, a_consumer_that_stopped_itself_is_not_called_again);
 	tcase_add_test(t,
 		what_it_consumes_outlives_a_consumer_that_stopped_itself);
 	tcase_add_test(t, S16_a_consumer_hears_that_an_item_was_lost);
