@@ -18,7 +18,8 @@ struct kustos_consumer; /* opaque; lives until _stop() */
 
 /* Called when something went wrong: with the end of the claim of the item
    "name", or, if "name" is NULL, with getting an item, which is tried again a
-   second later. */
+   second later, but not after KUSTOS_EAUTH or KUSTOS_ECLOSED.  With a name it
+   may be called on another thread, while the consumer's function runs. */
 typedef void kustos_consumer_failed_fn(void *arg, enum kustos_err err,
 	const char *name);
 

@@ -37,12 +37,13 @@ struct kustos_part {
 	size_t len;
 };
 
-/* An ordinary priority: 0, or 100 in kazoo's kinds.  (So the lowest number itself
-   cannot be asked for, although a peer's item may have it.) */
+/* An ordinary priority: 0, or 100 in kazoo's kinds.  (So the lowest number
+   itself cannot be asked for, although a peer's item may have it.) */
 #define KUSTOS_PRIORITY_DEFAULT INT32_MIN
 
 /* An item to be put; begin with KUSTOS_NEW_ITEM_INIT.  Fields that a kind of
-   queue does not have are ignored. */
+   queue does not have are ignored, but "parts" must be NULL unless the items are
+   framed. */
 struct kustos_new_item {
 	const void *data;
 	size_t len;
@@ -52,7 +53,7 @@ struct kustos_new_item {
 	size_t count;
 
 	int32_t priority; /* the lowest is first */
-	int64_t due_ms;	  /* since 1970 */
+	int64_t due_ms;	  /* since 1970; not handed out before */
 	const char *id;	  /* NULL: an empty one; '/' and '|' become '_' */
 };
 

@@ -33,8 +33,9 @@
  * very many of its items.  So a queue that is drained is listed once, however
  * long it is.  A queue with priorities or delays is listed again also when
  * others have put or taken something, unless the option "stale" lets the old
- * listing serve for some more items.  100,000 items work with jute.maxbuffer as shipped: it does not
- * limit what this library receives.  (It does limit what Curator receives.)
+ * listing serve for some more items.  100,000 items work with jute.maxbuffer as
+ * shipped: it does not limit what this library receives.  (It does limit what
+ * Curator receives.)
  *
  * The server numbers items anew when the queue's node is made anew.  The node
  * goes when it is empty, as a container does; so an item may have the name of
@@ -70,7 +71,7 @@ struct kustos_cancel;
 
 /* Called with the name of an item that cannot be handed out.  Called once for
    each item, unless the item changes; never after the object was destroyed.  It
-   must not destroy the object. */
+   may destroy the object. */
 typedef void kustos_queue_unfit_fn(void *arg, const char *name);
 
 /* Set by KUSTOS_QUEUE_OPTIONS_INIT, then changed at will.  All is copied. */
@@ -133,7 +134,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_create(
 	const struct kustos_queue_options *options, struct kustos_queue **out);
 
 /* Free "queue", which may be NULL.  Call this before its client is closed.
-   Calls that wait end with KUSTOS_ECLOSED.
+   Calls that wait end with KUSTOS_ECLOSED.  Waits for a call of "on_unfit" that
+   is running, unless it is called there.
 
    Items that are being put may or may not be put.  Items that were taken for a
    call that had given up are put back: at the end of the queue, or where their
@@ -171,14 +173,17 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put(
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 /* The same for an item with more than its bytes.  Also returns KUSTOS_EINVAL
-   for a priority, a due time or an id that cannot be in a name. */
+   for a priority, a due time or an id that cannot be in a name, and for parts
+   where the kind has no frames. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_item(
 	struct kustos_queue *queue, const struct kustos_new_item *item,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
 /* The same for many items.  They are put in this order, many in one
-   transaction, and are read from "items" until the call returns.  The first
-   error ends the call: nothing behind the item that was rejected is put.
+   transaction, and are read from "items" until the call returns.  If an item is
+   malformed (KUSTOS_EINVAL) or certainly too large (KUSTOS_ETOOBIG), nothing is
+   put.  Otherwise the first error ends the call: nothing behind the item that
+   was rejected is put.
    "*put", which may be NULL, receives how many items, from the first on, are
    there for certain, also after an error. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_many(
@@ -204,8 +209,10 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_item_async(
 /* Wait until the outcome of all earlier puts is known, although the callbacks
    of the last ones may still be to come; and until the items that were being
    taken for calls that gave up are there: the next kustos_queue_poll() then
-   returns them.  Returns KUSTOS_OK, KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED,
-   KUSTOS_ECLOSED, KUSTOS_EAUTH, KUSTOS_ENOMEM or KUSTOS_EFORKED. */
+   returns them.  KUSTOS_NOW: does not wait, and returns KUSTOS_ETIMEDOUT if
+   something is under way.  Returns KUSTOS_OK, KUSTOS_ETIMEDOUT,
+   KUSTOS_ECANCELED, KUSTOS_ECLOSED, KUSTOS_EAUTH, KUSTOS_ENOMEM or
+   KUSTOS_EFORKED. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
 	struct kustos_queue *queue, kustos_deadline deadline,
 	struct kustos_cancel *cancel);
@@ -215,6 +222,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
  */
 
 /* Take the first item, waiting for one.  KUSTOS_NOW: take one if there is one.
+   In a queue with delays an item is there once it is due by the clock of this
+   machine.
    A wait survives disconnects, the end of the session, and the deletion of the
    queue's node.  An item that is already being taken when the deadline passes
    is kept by the object and returned by the next call.
