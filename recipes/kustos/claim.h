@@ -86,7 +86,8 @@ struct kustos_claims_options {
 
 	/* The node below which the markers are; made, to stay, when it is first
 	   needed.  NULL: beside the queue, "<its path>-locks".  For
-	   KUSTOS_QUEUE_KAZOO_LOCKING it is always "<its path>/taken". */
+	   KUSTOS_QUEUE_KAZOO_LOCKING it is always "<its path>/taken", and must
+	   be NULL here. */
 	const char *lock_path;
 
 	/* An item that was delivered "deliveries" times, and is still there, is
@@ -94,8 +95,9 @@ struct kustos_claims_options {
 	   That node is a queue of the same kind (for
 	   KUSTOS_QUEUE_KAZOO_LOCKING: of KUSTOS_QUEUE_KAZOO).  A claim that
 	   comes when its caller has given up counts as well.  0 and NULL: an
-	   item is delivered any number of times.  A requeued item is a new one,
-	   and its count begins anew: so release items that failed. */
+	   item is delivered any number of times.  One without the other is
+	   rejected (KUSTOS_EINVAL).  A requeued item is a new one, and its
+	   count begins anew: so release items that failed. */
 	int deliveries;
 	const char *dead_letters;
 
@@ -152,7 +154,8 @@ KUSTOS_API void kustos_claims_destroy(struct kustos_claims *claims);
 
 /* Claim the first item that nobody has, waiting for one.  KUSTOS_NOW: claim one
    if there is one.  A wait survives disconnects, the end of the session, and
-   the deletion of the queue's node.
+   the deletion of the queue's node.  In a queue with delays an item is there
+   once it is due by the clock of this machine.
 
    Returns KUSTOS_OK; KUSTOS_EEMPTY if there is none and "deadline" is
    KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no
@@ -199,15 +202,17 @@ KUSTOS_API struct kustos_hold *kustos_claim_hold(
    a connection, and KUSTOS_ETIMEDOUT if it is lost meanwhile.  Whatever is
    returned, "claim" is freed.
 
-   Returns KUSTOS_OK: the item was deleted; KUSTOS_ELOST: it was not, and the
-   item is or was another's, as the session or the marker was lost;
-   KUSTOS_EUNKNOWN: the item is gone, but the session ended before it was known
-   who deleted it; KUSTOS_ETIMEDOUT, KUSTOS_ECANCELED or KUSTOS_ECLOSED, and the
-   item may be deleted all the same; KUSTOS_EDISCONNECTED if "deadline" is
-   KUSTOS_NOW and there is no connection, KUSTOS_ENOTEMPTY if the item has got
-   children, KUSTOS_ENOAUTH, KUSTOS_EAUTH, KUSTOS_ENOMEM, KUSTOS_EFORKED or
-   KUSTOS_ESERVER, and then the claim was released; KUSTOS_EINVAL if "claim" is
-   NULL. */
+   Returns KUSTOS_OK: the item was deleted; KUSTOS_ELOST: it was not, and others
+   may have the item, or have had it, as the session or the marker was lost, or
+   the session was not certain for a while; KUSTOS_EUNKNOWN: the item is gone,
+   but the session ended before it was known who deleted it; KUSTOS_ETIMEDOUT,
+   KUSTOS_ECANCELED or KUSTOS_ECLOSED, and the item may be deleted all the same,
+   but not if "cancel" had fired before: then the claim was released;
+   KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW and there is no connection,
+   KUSTOS_ENOTEMPTY if the item has got children, KUSTOS_ENOAUTH, KUSTOS_EAUTH,
+   KUSTOS_ENOMEM or KUSTOS_ESERVER, and then the claim was released;
+   KUSTOS_EINVAL if "claim" is NULL; KUSTOS_EFORKED, and then nothing was
+   done. */
 KUSTOS_API enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel);
 
