@@ -55,8 +55,9 @@ KUSTOS_API const char *kustos_latch_state_name(enum kustos_latch_state state);
    term: use it for its token, which grows from leader to leader, for the time
    left, and for transactions that only the leader can do (kustos_hold_multi).
    It belongs to the latch: do not release it, and do not use it after the
-   callback for its loss has returned; callbacks of the hold that have not begun
-   by then are left out. */
+   callback for its loss has returned (if there is none, the callback for its
+   gain), or after the latch was closed; callbacks of the hold that have not
+   begun by then are left out. */
 typedef void kustos_latch_fn(void *arg, struct kustos_latch *latch,
 	struct kustos_hold *hold);
 

@@ -64,8 +64,8 @@ struct kustos_mutex_options {
 	int holder_record;
 	const char *reason;
 
-	/* Makes the holder revocable; its node is then empty unless "data" is
-	   given.  Called at most once for each request to give the hold back;
+	/* Makes the holder revocable; its node is then empty unless "data" or
+	   "holder_record" is given.  Called at most once for each request to give the hold back;
 	   the program decides whether to do so.  After such a request the hold
 	   is not handed over to another thread of this object. */
 	kustos_hold_fn *on_revoke;
@@ -77,7 +77,8 @@ struct kustos_mutex_options {
 	void *on_queued_arg;
 
 	/* Not 0: unlock waits until the server has confirmed the release, or
-	   until the session is over. */
+	   until the session is over; not if it hands the mutex over to another
+	   thread of this object. */
 	int unlock_waits;
 
 	/* More names of contenders.  A name counts as a contender's if it has
@@ -109,7 +110,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_mutex_create(
 /* Free "mutex", which may be NULL.  Call this before its client is closed.
    Calls that wait for the mutex end with KUSTOS_ECLOSED.  Holds stay as
    they are until they are released, but "on_revoke" is not called for them any
-   more.  What lock() holds is released. */
+   more.  What lock() holds is released.  Waits for a call of "on_revoke" or
+   "on_queued" that runs on another thread. */
 KUSTOS_API void kustos_mutex_destroy(struct kustos_mutex *mutex);
 
 /* Lock for this thread, waiting until "deadline".  If this thread holds the

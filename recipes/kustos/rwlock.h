@@ -68,7 +68,7 @@ struct kustos_rwlock_options {
 	const char *reason;
 
 	/* Makes the holders revocable; their nodes are then empty unless "data"
-	   is given.  As for a mutex. */
+	   or "holder_record" is given.  As for a mutex. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 
@@ -78,7 +78,8 @@ struct kustos_rwlock_options {
 	void *on_queued_arg;
 
 	/* Not 0: unlock waits until the server has confirmed the release, or
-	   until the session is over. */
+	   until the session is over; not if it hands the side over to another
+	   thread of this object. */
 	int unlock_waits;
 
 	int reserved; /* 0 */

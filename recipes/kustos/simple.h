@@ -23,7 +23,7 @@
  * - Each release wakes all who wait.  With N of them (processes, or objects;
  *   not the threads of one object) this costs N reads and, the first time, N
  *   tries to make the node, which are writes.  A caller that has been beaten
- *   waits from then on for a random time before each try, 17 ms at the most,
+ *   waits from then on for a random time before each try, 16 ms at the most,
  *   and reads before it tries; that leaves a few tries in all.
  * - Names do not tell nodes apart.  If somebody deletes the node of a holder by
  *   hand, another client gets the lock.  Until the first holder is notified,
@@ -75,7 +75,8 @@ struct kustos_simple_options {
 	const char *reason;
 
 	/* Not 0: unlock waits until the server has confirmed the release, or
-	   until the session is over. */
+	   until the session is over; not if it hands the lock over to another
+	   thread of this object. */
 	int unlock_waits;
 
 	int reserved; /* 0 */
