@@ -66,15 +66,18 @@ enum kustos_err {
 	/* The call did what its description says. */
 	KUSTOS_OK = 0,
 
-	/* About the call itself; nothing was sent. */
+	/* About the call itself; nothing was changed, except that after
+	   KUSTOS_ECLOSED what was sent may still take effect. */
 	KUSTOS_EINVAL = 1,  /* an argument is malformed: a path, an option */
 	KUSTOS_ENOMEM = 2,  /* memory, a thread or a descriptor is short */
 	KUSTOS_ETOOBIG = 3, /* a node would exceed the server's frame limit */
 	KUSTOS_ELIMIT = 4,  /* one session would hold too much */
 	KUSTOS_EFORKED = 5, /* this process is a fork of the client's owner,
 			       or of the cancel object's */
-	KUSTOS_ECLOSED = 6, /* the client was closed first */
-	KUSTOS_EUNSUPPORTED = 7, /* the server cannot do this */
+	KUSTOS_ECLOSED = 6, /* the client was closed, or the object
+			       destroyed, first */
+	KUSTOS_EUNSUPPORTED = 7, /* the server, the ZooKeeper library, or the
+				    object as it was made cannot do this */
 
 	/* The wait ended.  What was sent may still take effect. */
 	KUSTOS_ETIMEDOUT = 20, /* the deadline passed first */
@@ -82,8 +85,10 @@ enum kustos_err {
 	KUSTOS_EBUSY = 22,     /* another has it, and no wait was allowed */
 	KUSTOS_EDEADLK = 23,   /* the call would wait for itself */
 
-	/* About the connection and the session. */
-	KUSTOS_EDISCONNECTED = 40, /* no connection, and the policy gave up */
+	/* About the connection and the session.  After KUSTOS_EDISCONNECTED and
+	   KUSTOS_EAUTH what was sent may still take effect. */
+	KUSTOS_EDISCONNECTED = 40, /* no connection, and the policy gave up, or
+				      no wait was allowed */
 	KUSTOS_ELOST = 41, /* the session ended, and with it what it held */
 	KUSTOS_EAUTH = 42, /* the server refused our credentials: final */
 	KUSTOS_ELINGERING = 43, /* closed, but the server could not be told */

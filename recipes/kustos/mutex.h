@@ -65,9 +65,10 @@ struct kustos_mutex_options {
 	const char *reason;
 
 	/* Makes the holder revocable; its node is then empty unless "data" or
-	   "holder_record" is given.  Called at most once for each request to give the hold back;
-	   the program decides whether to do so.  After such a request the hold
-	   is not handed over to another thread of this object. */
+	   "holder_record" is given.  Called at most once for each request to
+	   give the hold back; the program decides whether to do so.  After such
+	   a request the hold is not handed over to another thread of this
+	   object. */
 	kustos_hold_fn *on_revoke;
 	void *on_revoke_arg;
 
