@@ -22,8 +22,8 @@ static const struct entry entries[] = {
 	ENTRY(KUSTOS_ETOOBIG, "the node would exceed the server's frame limit"),
 	ENTRY(KUSTOS_ELIMIT, "one session would hold too much"),
 	ENTRY(KUSTOS_EFORKED, "this process is a fork of the client's owner"),
-	ENTRY(KUSTOS_ECLOSED, "the client was closed"),
-	ENTRY(KUSTOS_EUNSUPPORTED, "the server cannot do this"),
+	ENTRY(KUSTOS_ECLOSED, "the client was closed, or the object destroyed"),
+	ENTRY(KUSTOS_EUNSUPPORTED, "the server or the object cannot do this"),
 
 	ENTRY(KUSTOS_ETIMEDOUT, "the deadline passed"),
 	ENTRY(KUSTOS_ECANCELED, "the call was canceled"),
@@ -31,7 +31,7 @@ static const struct entry entries[] = {
 	ENTRY(KUSTOS_EDEADLK, "the caller would wait for itself"),
 
 	ENTRY(KUSTOS_EDISCONNECTED, "there is no connection to a server"),
-	ENTRY(KUSTOS_ELOST, "the session ended"),
+	ENTRY(KUSTOS_ELOST, "what was held is lost"),
 	ENTRY(KUSTOS_EAUTH, "the server refused the credentials"),
 	ENTRY(KUSTOS_ELINGERING, "closed, but the server could not be told"),
 

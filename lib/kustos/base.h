@@ -89,7 +89,8 @@ enum kustos_err {
 	   KUSTOS_EAUTH what was sent may still take effect. */
 	KUSTOS_EDISCONNECTED = 40, /* no connection, and the policy gave up, or
 				      no wait was allowed */
-	KUSTOS_ELOST = 41, /* the session ended, and with it what it held */
+	KUSTOS_ELOST = 41, /* what was held is lost: the session is over, or not
+			      certain any more, or the node was deleted */
 	KUSTOS_EAUTH = 42, /* the server refused our credentials: final */
 	KUSTOS_ELINGERING = 43, /* closed, but the server could not be told */
 

@@ -30,7 +30,9 @@
 #define LOST(count, how) QUEUE ": of what was taken too late " #count " " how
 #define MAYBE "the request may or may not have been applied"
 #define UNKNOWN "may not have been put back: " MAYBE
-#define NOT_SENT "cannot be put back: the client was closed"
+#define NOT_SENT                                      \
+	"cannot be put back: the client was closed, " \
+	"or the object destroyed"
 
 static struct ku_zk_api api; /* ku_zk_sim, but for what "trouble" says */
 static struct {
