@@ -221,9 +221,10 @@ KUSTOS_API enum kustos_err kustos_claim_ack(struct kustos_claim *claim,
 
 /* The same, but return at once; "done" receives the outcome, and may be NULL.
    kustos_queue_flush() does not wait for claims: to know that all are done,
-   count the calls of "done".  Closing the client waits for them, if it has the
-   time.  Returns KUSTOS_OK, or the reason why it could not be started; then
-   "done" is not called.  "claim" is freed in any case. */
+   count the calls of "done".  Closing the client ends these calls with
+   KUSTOS_ECLOSED, but finishes what they have begun if it has the time.
+   Returns KUSTOS_OK, or the reason why it could not be started; then "done" is
+   not called.  "claim" is freed in any case. */
 KUSTOS_API enum kustos_err kustos_claim_ack_async(struct kustos_claim *claim,
 	kustos_deadline deadline, struct kustos_cancel *cancel,
 	kustos_end_fn *done, void *arg);
