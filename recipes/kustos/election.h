@@ -91,8 +91,8 @@ struct kustos_latch_options {
 	   its turn.  An older node of that session with the same id, which the
 	   process had no more use for, is deleted: so latches of one line need
 	   different ids.  If no session was resumed, or it has no such node,
-	   the option has no effect.  The latch writes its id again, if the node
-	   said something else.  Ignored with "one_node".
+	   the option has no effect.  The latch writes its id into the node
+	   again, whatever the node says.  Ignored with "one_node".
 
 	   A node that nobody takes over stays for as long as the session lives,
 	   that is, as long as this process lives, and nobody behind it leads
@@ -329,8 +329,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_selector_create(
 	struct kustos_selector **out);
 
 /* Close "selector" and free it.  Call this before its client is closed.  NULL
-   is allowed.  If it is called in "lead" itself, the selector is freed when
-   that has returned. */
+   is allowed.  If it is called in "lead" itself, it does not wait: "hold" and
+   "cancel" exist until "lead" has returned, but the selector must not be used
+   any more. */
 KUSTOS_API void kustos_selector_destroy(struct kustos_selector *selector);
 
 /* Stand in line for the first time.  Returns KUSTOS_OK, also if it was started
