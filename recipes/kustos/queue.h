@@ -183,9 +183,8 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_item(
    transaction, and are read from "items" until the call returns.  If an item is
    malformed (KUSTOS_EINVAL) or certainly too large (KUSTOS_ETOOBIG), nothing is
    put.  Otherwise the first error ends the call: nothing behind the item that
-   was rejected is put.
-   "*put", which may be NULL, receives how many items, from the first on, are
-   there for certain, also after an error. */
+   was rejected is put.  "*put", which may be NULL, receives how many items,
+   from the first on, are there for certain, also after an error. */
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_put_many(
 	struct kustos_queue *queue, const struct kustos_new_item *items,
 	size_t count, kustos_deadline deadline, struct kustos_cancel *cancel,
@@ -223,10 +222,9 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_flush(
 
 /* Take the first item, waiting for one.  KUSTOS_NOW: take one if there is one.
    In a queue with delays an item is there once it is due by the clock of this
-   machine.
-   A wait survives disconnects, the end of the session, and the deletion of the
-   queue's node.  An item that is already being taken when the deadline passes
-   is kept by the object and returned by the next call.
+   machine.  A wait survives disconnects, the end of the session, and the
+   deletion of the queue's node.  An item that is already being taken when the
+   deadline passes is kept by the object and returned by the next call.
 
    Returns KUSTOS_OK and an item to be freed; KUSTOS_EEMPTY if there is none and
    "deadline" is KUSTOS_NOW; KUSTOS_EDISCONNECTED if "deadline" is KUSTOS_NOW
