@@ -404,8 +404,6 @@ enum kustos_err kustos_hold_multi(struct kustos_hold *hold,
 	struct ku_guard by;
 	enum kustos_err err = check_multi(hold, ops, count);
 
-	if (err == KUSTOS_EINVAL)
-		return err;
 	if (err == KUSTOS_OK)
 		err = guard(hold, ops, count, &by, &guarded);
 	if (err == KUSTOS_OK)

@@ -27,7 +27,7 @@ struct ku_create {
 	bool as_containers;	       /* they were asked for as such */
 	int parent_rc;		       /* why one could not be made */
 	size_t guid_len;
-	int64_t guid_session; /* 0 until sent */
+	int64_t guid_session; /* in which one was last sent, or 0 */
 
 	int levels; /* that may have to be made */
 	int parent_count;

@@ -66,8 +66,9 @@ enum kustos_err {
 	/* The call did what its description says. */
 	KUSTOS_OK = 0,
 
-	/* About the call itself; nothing was changed, except that after
-	   KUSTOS_ECLOSED what was sent may still take effect. */
+	/* About the call itself; what was asked for was not done, unless the
+	   call says more.  After KUSTOS_ECLOSED what was sent may still take
+	   effect. */
 	KUSTOS_EINVAL = 1,  /* an argument is malformed: a path, an option */
 	KUSTOS_ENOMEM = 2,  /* memory, a thread or a descriptor is short */
 	KUSTOS_ETOOBIG = 3, /* a node would exceed the server's frame limit */

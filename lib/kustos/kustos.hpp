@@ -13,8 +13,8 @@
  * is thrown as a kustos::error, which has the number.  There is one exception:
  * not getting in time what was asked for is no error; try_...() then returns
  * false, or a hold (an item, a claim) of nothing.  But without a connection a
- * try whose deadline is now throws KUSTOS_EDISCONNECTED.  A path, an id or
- * hosts with a zero byte is KUSTOS_EINVAL.  Each class has get(), for the calls
+ * try whose deadline is now throws KUSTOS_EDISCONNECTED (but that of a latch
+ * returns false).  A path, an id or hosts with a zero byte is KUSTOS_EINVAL.  Each class has get(), for the calls
  * of C that have no counterpart here.  The headers <kustos/...h> document
  * those, and what each class promises.
  *

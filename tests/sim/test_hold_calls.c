@@ -113,6 +113,22 @@ START_TEST(S02_what_a_lost_hold_is_to_prove_is_not_sent)
 }
 END_TEST
 
+/* As kustos_multi() does: whoever frees the paths finds none. */
+START_TEST(each_result_is_set_also_if_there_is_no_hold)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE, .path = "/x" };
+	char text[] = "not ours";
+	struct kustos_op_result result = { .path = text };
+
+	ck_assert_int_eq(
+		kustos_hold_multi(NULL, &op, 1, KUSTOS_FOREVER, NULL, &result),
+		KUSTOS_EINVAL);
+	ck_assert_int_eq(result.err, KUSTOS_EINVAL);
+	ck_assert_ptr_null(result.path);
+	ck_assert_int_eq(kustos_hold_release(lone.hold), KUSTOS_OK);
+}
+END_TEST
+
 static void written(void *arg, enum kustos_err err,
 	const struct kustos_result *result)
 {
@@ -339,6 +355,7 @@ int main(void)
 	tcase_add_test(t,
 		what_is_asked_for_in_place_of_what_waits_is_called_once);
 	tcase_add_test(t, S02_what_a_lost_hold_is_to_prove_is_not_sent);
+	tcase_add_test(t, each_result_is_set_also_if_there_is_no_hold);
 	tcase_add_test(t,
 		S02_what_a_hold_proves_and_is_refused_does_not_lose_it);
 	tcase_add_loop_test(t,

@@ -470,8 +470,7 @@ int main(void)
 	tcase_add_test(t, the_end_of_its_terminal_ends_the_restarts);
 	if (system("unshare --pid --fork --kill-child --mount-proc true") !=
 		0) {
-		fputs("not run: as_process_1_*, as there is no unshare(1)\n",
-			stderr);
+		fputs("not run: as_process_1_*, as unshare(1) fails\n", stderr);
 	} else {
 		tcase_add_test(t,
 			as_process_1_it_reaps_orphans_and_passes_signals_on);
