@@ -62,6 +62,13 @@ static void pause_over(struct ku_timer *timer)
 	next(c);
 }
 
+void ku_custody_after(struct ku_custody *c, int64_t ms,
+	void (*next)(struct ku_custody *custody))
+{
+	c->paused = next;
+	ku_set_timer_ms(c->depot->client, &c->pause, ms);
+}
+
 void ku_custody_pause(struct ku_custody *c,
 	void (*next)(struct ku_custody *custody))
 {
@@ -69,8 +76,7 @@ void ku_custody_pause(struct ku_custody *c,
 	int64_t ms = PAUSE_MS / 2 +
 		(int64_t)ku_random_below(&client->random, PAUSE_MS + 1);
 
-	c->paused = next;
-	ku_set_timer_ms(client, &c->pause, ms);
+	ku_custody_after(c, ms, next);
 	if (c->state < KU_CUSTODY_HELD && !c->left)
 		c->calls->paused(c);
 }
@@ -113,6 +119,8 @@ static void unmark(struct ku_custody *c)
 	if (c->session_id != c->depot->client->session.id)
 		return; /* it went with its session */
 	c->undo = NULL;
+	if (c->stale)
+		undo->doubtful = true; /* do not delete another's */
 	undo->czxid = c->token;
 	undo->session_id = c->session_id;
 	/* Refused at a close, which deletes the node too. */
@@ -191,8 +199,9 @@ static struct ku_custody *custody_of(struct ku_witness *witness)
 	return KU_OWNER(struct ku_custody, witness, witness);
 }
 
-static void lose(struct ku_custody *c)
+void ku_custody_lose(struct ku_custody *c)
 {
+	ku_custody_unguard(c);
 	unmark(c);
 	c->state = KU_CUSTODY_OVER;
 	c->calls->lost(c);
@@ -216,7 +225,7 @@ static void session_lost(struct ku_witness *witness)
 
 	c->lost = true;
 	if (c->state == KU_CUSTODY_HELD)
-		lose(c);
+		ku_custody_lose(c);
 	else if (c->state == KU_CUSTODY_ENDING && !c->ambiguous && withdraw(c))
 		ku_custody_ended(c, KUSTOS_ELOST);
 	else
@@ -233,7 +242,7 @@ static void closing(struct ku_witness *witness)
 		return;
 	if (c->state == KU_CUSTODY_HELD) {
 		if (c->depot->client->closing == KU_CLOSING)
-			lose(c);
+			ku_custody_lose(c);
 		return;
 	}
 	if (c->state == KU_CUSTODY_OVER || !withdraw(c))
@@ -347,8 +356,10 @@ void ku_custody_view(const struct ku_custody *c, struct ku_custody_view *out)
 void ku_custody_leave(struct ku_custody *c)
 {
 	c->left = true;
-	if (c->state == KU_CUSTODY_HELD)
+	if (c->state == KU_CUSTODY_HELD) {
+		ku_custody_unguard(c);
 		unmark(c);
+	}
 	if (c->state == KU_CUSTODY_HELD || c->state == KU_CUSTODY_OVER)
 		destroy(c);
 	else if (c->state != KU_CUSTODY_ENDING && !c->ambiguous && withdraw(c))

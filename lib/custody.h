@@ -67,8 +67,8 @@ struct ku_custody_calls {
 	   meanwhile. */
 	void (*paused)(struct ku_custody *custody);
 
-	/* The item was put off.  Is it still wanted, beside the others that are
-	   tried for?  If not, it is missed. */
+	/* Is the item still wanted, beside the others that are tried for?  If
+	   not, it is missed. */
 	bool (*wanted)(struct ku_custody *custody);
 
 	/* The item is ours. */

@@ -180,7 +180,7 @@ static void was_read(struct ku_custody *c, const struct ku_zk_reply *reply)
 		return;
 	if (corrupt)
 		ku_custody_missed(c, KU_MISSED_LEFT, KUSTOS_OK);
-	else if (c->put_off && !c->calls->wanted(c))
+	else if (!c->calls->wanted(c))
 		miss_unwanted(c);
 	else
 		claim(c);
@@ -211,6 +211,7 @@ static void have(struct ku_custody *c, int64_t token)
 		return;
 	}
 	c->state = KU_CUSTODY_HELD;
+	ku_custody_guard(c);
 	c->calls->claimed(c);
 }
 

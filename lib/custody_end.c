@@ -167,6 +167,8 @@ static void see_own(struct ku_custody *c)
    whether another has claimed it since: look at the marker first. */
 static void send_end(struct ku_custody *c)
 {
+	if (c->state == KU_CUSTODY_HELD)
+		ku_custody_unguard(c);
 	c->state = KU_CUSTODY_ENDING;
 	c->ambiguous = false;
 	if (c->counted)

@@ -23,6 +23,9 @@
  *          item in another folder, and deletes it here.  If the answer is lost
  *          the item is read again, and if it is there all this begins anew.
  *
+ * guard    An item that is held for longer than a moment has its marker
+ *          watched.  If that is deleted, or is another's, the item is lost.
+ *
  * An ack or again belongs to the session in which the item was claimed.  One
  * that was not sent in that session is not sent in the next, where the marker
  * may be another's (S16).
@@ -47,6 +50,8 @@ typedef void ku_custody_answer_fn(struct ku_custody *custody,
 
 #define KU_CUSTODY_OPS 4
 
+struct ku_mark_watch;
+
 struct ku_custody {
 	/* Constant. */
 	struct ku_depot *depot;
@@ -60,7 +65,8 @@ struct ku_custody {
 	bool left;	/* no callback is called any more */
 	bool ambiguous; /* what was sent may have been applied */
 	bool lost;	/* the session in which it was claimed was lost */
-	bool stale;	/* the connection was lost since it was read */
+	bool stale;	/* the connection was lost since it was read; or the
+			   marker may be another's by now */
 	bool marked;	/* the marker is there, as far as we know */
 	bool counted;	/* the claim writes the item, so its version counts */
 	bool doubted; /* a claim before was lost, and none was answered since */
@@ -78,6 +84,7 @@ struct ku_custody {
 	size_t asked;
 	struct ku_timer pause;
 	void (*paused)(struct ku_custody *custody); /* called at its end */
+	struct ku_mark_watch *watch;		    /* NULL: none, or not yet */
 	struct ku_op *undo; /* made beforehand: nothing is allocated at the end */
 	struct ku_witness witness;
 };
@@ -92,7 +99,10 @@ void ku_custody_do(struct ku_custody *c, int count, ku_custody_answer_fn *then);
 /* Would a server take them? */
 bool ku_custody_fits(const struct ku_custody *c, int count);
 
-/* Call "next" after a pause. */
+/* Call "next" after so long; or after a pause of some length, in which others
+   may be tried. */
+void ku_custody_after(struct ku_custody *c, int64_t ms,
+	void (*next)(struct ku_custody *custody));
 void ku_custody_pause(struct ku_custody *c,
 	void (*next)(struct ku_custody *custody));
 
@@ -107,7 +117,15 @@ void ku_custody_missed(struct ku_custody *c, enum ku_missed how,
 	enum kustos_err err);
 void ku_custody_ended(struct ku_custody *c, enum kustos_err err);
 
+/* It was ours, and is not any more. */
+void ku_custody_lose(struct ku_custody *c);
+
 /* custody_claim.c: begin. */
 void ku_custody_read(struct ku_custody *c);
+
+/* custody_guard.c: it is ours, watch the marker in a moment; and stop that, before
+   the marker is deleted. */
+void ku_custody_guard(struct ku_custody *c);
+void ku_custody_unguard(struct ku_custody *c);
 
 #endif

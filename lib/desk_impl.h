@@ -128,6 +128,9 @@ void ku_desk_make_folder(struct ku_desk *desk, const char *path,
 /* How many more items are wanted, beside those that are tried for and not put
    off? */
 int ku_desk_wanted(const struct ku_desk *desk);
+
+/* Is this one, which is tried for, still wanted beside the others? */
+bool ku_desk_wants(const struct ku_desk *desk, const struct ku_lent *lent);
 void ku_desk_init_look(struct ku_desk *desk);
 
 /* Take an item that may be tried out of the head.  Returns false if there is

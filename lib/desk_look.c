@@ -4,7 +4,9 @@
 
 #define REST_MS 100
 
-int ku_desk_wanted(const struct ku_desk *desk)
+/* How many more items are wanted than are ready or tried for: below 0, if fewer
+   are.  Those that are put off do not count as tried for. */
+static int64_t balance(const struct ku_desk *desk)
 {
 	int64_t wanted = desk->ended
 		? 0
@@ -19,6 +21,26 @@ int ku_desk_wanted(const struct ku_desk *desk)
 		}
 	for (const struct ku_borrower *b = desk->asking; b != NULL; b = b->next)
 		wanted++;
+	return wanted;
+}
+
+bool ku_desk_wants(const struct ku_desk *desk, const struct ku_lent *lent)
+{
+	int64_t wanted = balance(desk);
+
+	if (ku_custody_is_put_off(lent->custody))
+		return wanted > 0;
+	/* If too many are tried for, the newest are not wanted. */
+	for (const struct ku_lent *l = lent; l != NULL; l = l->next)
+		wanted += l->state == KU_LENT_TRIED &&
+			!ku_custody_is_put_off(l->custody);
+	return wanted > 0;
+}
+
+int ku_desk_wanted(const struct ku_desk *desk)
+{
+	int64_t wanted = balance(desk);
+
 	if (wanted > KU_DESK_TRIES - desk->tried)
 		wanted = KU_DESK_TRIES - desk->tried;
 	return wanted > 0 ? (int)wanted : 0;

@@ -216,6 +216,7 @@ static void lost(struct ku_custody *c)
 		if (lent->hold != NULL)
 			ku_hold_lose(lent->hold);
 	}
+	ku_desk_pump(desk);
 	ku_desk_put(desk);
 }
 
@@ -235,7 +236,7 @@ static bool is_wanted(struct ku_custody *c)
 {
 	const struct ku_lent *lent = ku_custody_owner(c);
 
-	return ku_desk_wanted(lent->desk) > 0; /* this one is not counted */
+	return ku_desk_wants(lent->desk, lent);
 }
 
 static const struct ku_custody_calls calls = {

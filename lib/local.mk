@@ -31,7 +31,7 @@ core_sources = \
 	%D%/config.c \
 	%D%/consumer.c %D%/consumer.h \
 	%D%/custody.c %D%/custody.h %D%/custody_impl.h \
-	%D%/custody_claim.c %D%/custody_end.c \
+	%D%/custody_claim.c %D%/custody_end.c %D%/custody_guard.c \
 	%D%/desk.c %D%/desk.h %D%/desk_impl.h \
 	%D%/desk_give.c %D%/desk_lend.c \
 	%D%/desk_look.c %D%/desk_try.c \

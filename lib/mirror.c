@@ -296,6 +296,14 @@ void ku_mirror_rest(struct ku_mirror *m)
 	unwatch(m);
 }
 
+void ku_mirror_forget(struct ku_mirror *m)
+{
+	ku_mirror_rest(m);
+	if (!ku_request_busy(&m->request))
+		ku_watch_forget(&m->watch);
+	ku_mirror_end(m);
+}
+
 void ku_mirror_end(struct ku_mirror *m)
 {
 	ku_mirror_rest(m);

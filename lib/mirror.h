@@ -81,4 +81,8 @@ void ku_mirror_rest(struct ku_mirror *mirror);
 /* Take it out of use; "over" may be called from in here. */
 void ku_mirror_end(struct ku_mirror *mirror);
 
+/* The same, but we are about to delete the node, which clears the watch at the
+   server. */
+void ku_mirror_forget(struct ku_mirror *mirror);
+
 #endif

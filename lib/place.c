@@ -8,9 +8,6 @@
 /* From this number on an empty line is deleted, so that its numbers start
    over. */
 #define RENEW_NUMBER (INT32_C(1) << 30)
-/* How long after the grant a node is watched that was not watched while it
-   waited.  Most holds are shorter, and are spared the request. */
-#define GUARD_MS 10
 
 /* The last place of a line whose numbers are running out has left: delete the
    line's node, so that the numbers start over. */
@@ -249,7 +246,7 @@ void ku_place_grant(struct ku_place *place)
 	if (line->children > KU_LINE_LONG && !place->kind->shares)
 		ku_place_prepare_proof(place);
 	if (!ku_lookout_sees(place->own) && !ku_timer_is_set(&line->guard))
-		ku_set_timer_ms(client, &line->guard, GUARD_MS);
+		ku_set_timer_ms(client, &line->guard, KU_HELD_WATCH_MS);
 	ku_places_move_up(place->next, ku_place_way(place));
 	bool revoked = place->revoked;
 	place->kind->events->granted(place);

@@ -29,6 +29,10 @@ enum ku_watch_event {
 typedef void ku_watch_fn(struct kustos_client *client, struct ku_watch *watch,
 	enum ku_watch_event event);
 
+/* How long after the grant the node of a hold is watched, if it was not before.
+   Most holds are shorter, and are spared the request. */
+#define KU_HELD_WATCH_MS 10
+
 struct ku_watch { /* a field of whatever waits */
 	ku_watch_fn *fn;
 	struct ku_watch_entry *entry; /* NULL = off */

@@ -40,7 +40,9 @@
 struct stock { /* a node of an item: one for each time that the item is made */
 	int piece;
 	bool there;
-	bool robbed;  /* its marker was deleted from outside */
+	bool robbed;	     /* its marker was deleted from outside: */
+	int64_t robbed_mark; /* the last one, by its czxid */
+	int64_t robbed_at;
 	bool removed; /* its node was deleted from outside */
 	int sets;     /* how often it was written */
 	int64_t mark; /* czxid of its last marker */
@@ -68,6 +70,7 @@ struct slot {
 	struct ku_lent *lent;
 	int node;
 	int64_t token;
+	int64_t keep_until;
 	bool again; /* the item is put back */
 	bool fired;
 	kustos_deadline deadline;
@@ -119,6 +122,14 @@ int claim_new_piece(struct sim *sim);
 /* Callbacks: a call has ended. */
 void claim_granted(void *arg, enum kustos_err err, struct ku_lent *lent);
 void claim_ended(void *arg, enum kustos_err err);
+
+/* Its marker was deleted, in this way: keep that, if it was from outside. */
+void claim_rob(struct sim *sim, struct stock *n, enum fate fate);
+
+/* A claim whose marker was deleted from outside is lost soon.  Was this item's
+   deleted so lately that the client need not know? */
+bool claim_robbed_lately(struct sim *sim, const struct stock *n);
+extern const struct sim_invariant claim_robbed_rule;
 
 /* Return an item, or a marker, that should no longer exist; or NULL. */
 const char *claim_missing(struct sim *sim);

@@ -19,6 +19,7 @@ enum claim_figure {
 	CLAIM_GAVE_UP,
 	CLAIM_IN_RANK, /* by the only taker, where a key decides the order */
 	CLAIM_IN_TIME, /* the same, when other items were due as well */
+	CLAIM_ROBBED,  /* events at which a claim had no marker any more */
 	CLAIM_ASKED,   /* steps in which a desk asked for others' changes */
 	CLAIM_FIGURES
 };

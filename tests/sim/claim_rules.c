@@ -219,8 +219,7 @@ static void marker_changed(struct sim *sim, enum model_change_kind kind,
 		s->mark_zxid = n->mark;
 		n->marked = false;
 		n->free_since = sim_now(sim);
-		if (ledger_fate(&s->ledger, path, owner) == FATE_REMOVED)
-			n->robbed = true;
+		claim_rob(sim, n, ledger_fate(&s->ledger, path, owner));
 	}
 }
 
@@ -348,8 +347,9 @@ static bool is_sure(const struct slot *slot)
 static void check_alone(struct sim *sim, const struct slot *slot)
 {
 	struct shared *s = claim_shared(sim);
+	const struct stock *n = &s->nodes[slot->node];
 
-	if (s->nodes[slot->node].robbed || !is_sure(slot))
+	if (claim_robbed_lately(sim, n) || !is_sure(slot))
 		return;
 	for (int i = 0; i < MOST; i++) {
 		struct actor *a = sim_actor_state(sim, i);
@@ -360,8 +360,7 @@ static void check_alone(struct sim *sim, const struct slot *slot)
 			if (other != slot && other->node == slot->node &&
 				is_sure(other))
 				sim_fail(sim, "alone", "%s is had by %d and %d",
-					s->nodes[slot->node].path,
-					slot->actor->it.index, i);
+					n->path, slot->actor->it.index, i);
 		}
 	}
 }

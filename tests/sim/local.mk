@@ -9,6 +9,7 @@ libsim_a_SOURCES = \
 	%D%/barrier_rules.c \
 	%D%/bench.c %D%/bench.h \
 	%D%/claim_actor.h %D%/claim_figures.h \
+	%D%/claim_robbed.c \
 	%D%/claim_rules.c \
 	%D%/client.c \
 	%D%/client_actor.h \
@@ -120,6 +121,7 @@ sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
 sim_tests += %D%/test_countdown_late
 sim_tests += %D%/test_custody
+sim_tests += %D%/test_custody_guard
 sim_tests += %D%/test_custody_waits
 sim_tests += %D%/test_deeds
 sim_tests += %D%/test_denied

@@ -539,7 +539,9 @@ mutant claim_S16_ack_in_another_session \
 	lib/custody.c 's/c->state == KU_CUSTODY_ENDING \&\& !c->ambiguous/false/' \
 	lib/custody_end.c 's/ku_custody_delete(c->item_path, c->stat.version)/ku_custody_delete(c->item_path, -1)/'
 mutant claim_L17_marker_stays_after_a_loss lib/custody.c \
-	'/^static void lose(/,/^}/s/unmark(c);/;/'
+	'/^void ku_custody_lose(/,/^}/s/unmark(c);/;/'
+mutant claim_S09_marker_is_not_watched lib/custody_guard.c \
+	'/^static void watch_marker/,/^}/s/ku_mirror_want(.*/;/'
 mutant claim_released_while_it_is_lost lib/desk_try.c \
 	'/^static void lost/,/^}/s/if (lent->hold != NULL)/if (true)/'
 
@@ -572,10 +574,8 @@ with=relapse
 survive
 mutant keyed_chosen_without_a_connection lib/desk_look.c \
 	'/^static bool is_ready/,/^}/s/!ku_session_ready(desk->client)/false/'
-mutant keyed_chosen_while_a_claim_is_unsure lib/desk_look.c \
-	'/^static bool is_ready/,/^}/s/is_unsure(desk)/false/'
-mutant keyed_read_on_the_next_connection lib/custody_claim.c \
-	'/^static void was_read/,/^}/s/c->stale/false/'
+mutant keyed_the_oldest_is_not_wanted lib/desk_look.c \
+	'/^bool ku_desk_wants/,/^}/s/l = l->next/l = NULL/'
 with=
 
 # The barriers.
@@ -870,10 +870,30 @@ mutant L07_not_watched_and_read_again_at_once lib/mirror.c \
 	's/!m->wanted || !m->blind/true/'
 mutant S17_listed_as_another_was_taken_and_forgotten lib/queue_take.c \
 	's/late || take->busy ||$/late;/;/^		take->caught.count > 0 ||$/d;/^		(ku_head_count(&take->head) > 0 && !ku_queue_keyed(q));/d;s/^	if (take->stale)$/	if (take->stale || take->busy || take->caught.count > 0)/'
+aim_with test_put_off
+mutant L28_claimed_though_nobody_waits lib/custody_claim.c \
+	's/else if (!c->calls->wanted(c))/else if (c->put_off \&\& !c->calls->wanted(c))/'
+aim_with test_custody_guard
+mutant S09_any_marker_will_do lib/custody_guard.c \
+	's/reply->stat->czxid == c->token/true/'
+mutant S09_anothers_marker_is_deleted lib/custody.c \
+	'/^static void unmark/,/^}/s/if (c->stale)/if (false)/'
+mutant S09_what_changed_is_believed lib/custody_guard.c \
+	's/watch->custody->stale = true;/;/'
+mutant P05_the_watch_of_anothers_marker_stays lib/custody_guard.c \
+	's/if (c->marked)/if (true)/'
+mutant P05_the_server_is_told_of_a_watch_that_goes lib/custody_guard.c \
+	's/if (c->marked)/if (false)/'
+mutant P03_watched_at_once lib/custody_guard.c \
+	's/KU_HELD_WATCH_MS/0/'
 aim_with test_waiting
 mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
 	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
 aim_with test_outage
+mutant keyed_chosen_while_a_claim_is_unsure lib/desk_look.c \
+	'/^static bool is_ready/,/^}/s/is_unsure(desk)/false/'
+mutant keyed_read_on_the_next_connection lib/custody_claim.c \
+	'/^static void was_read/,/^}/s/c->stale/false/'
 mutant keyed_what_was_not_sent_is_not_taken_back lib/custody.c \
 	's/c->witness.away = away;/;/'
 mutant keyed_chosen_before_the_session_was_lost lib/custody.c \

@@ -21,6 +21,7 @@
  *   empty       if a claim reports an empty queue, no item had been free and
  *               due for so long that the server must know
  *   end         a call ends once, with an error that fits
+ *   robbed      a claim whose marker was deleted from outside is lost soon
  *   lost        soon after the faults each item is acknowledged
  *   orphan      after that no marker and no watch is left
  */
@@ -229,6 +230,31 @@ static bool releases(const struct actor *a)
 		sim_random_below(subject_random(&a->it), 20) == 0;
 }
 
+/* Is the claim to be kept for so long that, if its marker is deleted from outside,
+   it has to be seen to be lost?  Not where order matters: the more is claimed,
+   the more is found there. */
+static bool keeps(const struct actor *a)
+{
+	return !claim_shared(a->it.sim)->keyed &&
+		sim_random_below(subject_random(&a->it), 20) == 0;
+}
+
+static void keep(struct slot *slot)
+{
+	struct sim *sim = slot->actor->it.sim;
+
+	slot->keep_until = sim_now(sim) +
+		sim_random_between(subject_random(&slot->actor->it), 0,
+			3 * TIMEOUT_NS);
+}
+
+static bool is_kept(const struct slot *slot)
+{
+	struct sim *sim = slot->actor->it.sim;
+
+	return !sim_draining(sim) && sim_now(sim) < slot->keep_until;
+}
+
 static void act_on(struct actor *a, struct slot *slot)
 {
 	struct sim_random *r = subject_random(&a->it);
@@ -245,7 +271,11 @@ static void act_on(struct actor *a, struct slot *slot)
 			fire(slot);
 		break;
 	case SLOT_HAS:
-		if (sim_random_below(r, 3) > 0)
+		if (is_kept(slot))
+			break;
+		if (keeps(a))
+			keep(slot);
+		else if (sim_random_below(r, 3) > 0)
 			end(slot, !drains && sim_random_below(r, 4) == 0);
 		else if (sim_random_below(r, 3) == 0 && releases(a))
 			release(slot);
@@ -334,6 +364,7 @@ static const struct sim_actor actor = {
 	.clients = MOST, .step_ms = 20,                                  \
 	.faults.rate = { SUBJECT_FAULTS, [SIM_DELETE] = 500 },           \
 	.prefix = PREFIX, .end = finish, .settled = settled,             \
+	.invariants = &claim_robbed_rule, .invariant_count = 1,          \
 	.settle_ms = 200000, .note = claim_note, .change = claim_change, \
 	SUBJECT_SCENARIO
 

@@ -8,6 +8,8 @@
 #include "desk_impl.h"
 #include "queue_impl.h"
 
+#include <string.h>
+
 #define QUEUE "/queue"
 #define MARKS "/marks"
 #define ITEM QUEUE "/qn-0000000000"
@@ -22,13 +24,72 @@
 
 static struct bench bench;
 static struct ku_zk *raw;
+static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
 static struct kustos_client *client;
+static bool refused; /* the next transaction is lost, and not done */
+
+/* The read of this path is answered, but the client does not get the answer
+   yet. */
+static struct {
+	const char *path; /* NULL: none is wanted any more */
+	bool there;
+	int rc;
+	struct kustos_stat stat;
+	ku_zk_done_fn *done;
+	void *arg;
+} late;
+
+static void keep(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	late.there = true;
+	late.rc = reply->rc;
+	if (reply->stat != NULL)
+		late.stat = *reply->stat;
+}
+
+static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
+	ku_zk_done_fn *done, void *arg)
+{
+	if (refused && request->kind == KU_ZK_MULTI) {
+		refused = false;
+		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+	}
+	if (late.path == NULL || request->kind != KU_ZK_GET ||
+		strcmp(request->path, late.path) != 0)
+		return ku_zk_sim.submit(zk, request, done, arg);
+	late.path = NULL;
+	late.done = done;
+	late.arg = arg;
+	return ku_zk_sim.submit(zk, request, keep, NULL);
+}
+
+static void run_until_kept(void)
+{
+	for (int ms = 0; ms < 5000 && !late.there; ms++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert(late.there);
+}
+
+static void answer(void)
+{
+	const struct ku_zk_reply reply = { .rc = late.rc,
+		.data = "x",
+		.len = 1,
+		.stat = &late.stat };
+
+	late.done(late.arg, &reply);
+}
 
 static void setup(void)
 {
+	memset(&late, 0, sizeof(late));
+	refused = false;
+	api = ku_zk_sim;
+	api.submit = submit;
 	raw = lone_setup(&bench, WAY_MS);
 	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
-	client = lone_connected(&bench, &ku_zk_sim);
+	client = lone_connected(&bench, &api);
 }
 
 static void teardown(void)
@@ -231,6 +292,52 @@ START_TEST(S17_what_was_to_be_claimed_before_an_outage_is_chosen_anew_after_it)
 }
 END_TEST
 
+/* An item that comes first is put during the outage. */
+START_TEST(S17_what_was_read_before_an_outage_is_not_claimed_after_it)
+{
+	struct ku_lent *got = NULL;
+
+	make(SECOND, KU_ZK_PERSISTENT);
+	late.path = SECOND;
+	struct ku_desk *desk = lend(&got, 1);
+	run_until_kept();
+	model_cut(bench.model, LONE_MACHINE, false);
+	make(FIRST, KU_ZK_PERSISTENT);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	answer();
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_ptr_nonnull(got);
+	ck_assert_int_eq(ku_lent_item(got)->priority, 1);
+	ku_lent_return(got);
+	ku_desk_destroy(desk);
+}
+END_TEST
+
+/* A claim was lost and not done, and the client does not know that yet: the item
+   may have to be claimed again. */
+START_TEST(S17_what_comes_behind_an_unsure_claim_waits_for_it)
+{
+	struct ku_lent *got[2] = { NULL };
+
+	make(SECOND, KU_ZK_PERSISTENT);
+	refused = true;
+	late.path = MARKS "/entry-005-0000000000";
+	struct ku_desk *desk = lend(got, 2);
+	run_until_kept();
+	make(THIRD, KU_ZK_PERSISTENT);
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
+	answer();
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_ptr_nonnull(got[i]);
+		ck_assert_int_eq(ku_lent_item(got[i])->priority, 5 + i);
+		ku_lent_return(got[i]);
+	}
+	ku_desk_destroy(desk);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("outages in the simulator");
@@ -249,6 +356,9 @@ int main(void)
 	tcase_add_loop_test(t,
 		S17_what_was_to_be_claimed_before_an_outage_is_chosen_anew_after_it,
 		0, 3 * TAKING_MS);
+	tcase_add_test(t,
+		S17_what_was_read_before_an_outage_is_not_claimed_after_it);
+	tcase_add_test(t, S17_what_comes_behind_an_unsure_claim_waits_for_it);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -242,7 +242,7 @@ int main(void)
 		L28_who_waits_when_claims_were_lost_has_the_next_at_once, 0,
 		TRY_MS / 2);
 	tcase_add_loop_test(t, L28_what_is_had_by_who_asks_alone_counts_once, 0,
-		TRY_MS / 8);
+		TRY_MS / 4);
 	tcase_add_test(t, L28_what_is_put_off_is_left_when_another_was_had);
 	suite_add_tcase(s, t);
 	return unit_main(s);
