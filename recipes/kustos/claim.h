@@ -29,11 +29,10 @@
  * once".  A client that was cut off for longer than its session's timeout has
  * lost what it claimed, and its ack returns KUSTOS_ELOST, whatever has become
  * of the item.  A claim has a hold (<kustos/hold.h>), which is lost with the
- * session.  The hold tells at any time whether that has happened, can call a
- * function when it has, and has a token that grows with each claim of an item.
- * It does not tell that somebody deleted the marker, or took the item in spite
- * of the marker: only the ack does (and kustos_hold_multi(), if the marker is
- * gone).
+ * session, or a moment after somebody has deleted the marker.  The hold tells
+ * at any time whether that has happened, can call a function when it has, and
+ * has a token that grows with each claim of an item.  It does not tell that
+ * somebody took the item in spite of the marker: only the ack does.
  *
  * Each claim has a node, the marker, which is named like the item and is in a
  * folder of its own.  Curator's lock-safe consumers make the same markers (give
