@@ -350,6 +350,7 @@ void ku_custody_view(const struct ku_custody *c, struct ku_custody_view *out)
 		.deliveries = c->stat.version + !c->counted,
 		.mark = ku_program_path(c->depot->client, c->mark_path),
 		.token = c->token,
+		.check = &c->check,
 	};
 }
 

@@ -17,6 +17,7 @@
 #ifndef KU_CUSTODY_H
 #define KU_CUSTODY_H
 
+#include "hold.h"
 #include "item_name.h"
 #include "name.h"
 #include "others.h"
@@ -92,6 +93,9 @@ struct ku_custody_view {
 	int deliveries;	  /* including this one */
 	const char *mark; /* path of the marker, as the program knows it */
 	int64_t token;	  /* its czxid */
+
+	/* The item, as the claim left it; lives as long as the custody. */
+	const struct ku_hold_check *check;
 };
 
 /* Drop a reference.  The last one frees the depot and what it points to. */

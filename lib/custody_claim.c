@@ -204,6 +204,10 @@ static void have(struct ku_custody *c, int64_t token)
 	c->marked = true;
 	c->lost = c->ambiguous = false;
 	c->stat.version += c->counted;
+	c->check = (struct ku_hold_check){
+		.path = ku_program_path(client, c->item_path),
+		.version = c->counted ? c->stat.version : -1,
+	};
 	if (c->left || c->session_id != client->session.id ||
 		(state != KUSTOS_STATE_CONNECTED &&
 			state != KUSTOS_STATE_SUSPENDED)) {

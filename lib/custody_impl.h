@@ -72,8 +72,9 @@ struct ku_custody {
 	bool doubted; /* a claim before was lost, and none was answered since */
 	bool put_off; /* this was lost as well: others go on without it */
 	bool dead;    /* it is moved for having been delivered too often */
-	int64_t session_id, token; /* of the claim */
-	struct kustos_stat stat;   /* of the item, as it was read */
+	int64_t session_id, token;  /* of the claim */
+	struct kustos_stat stat;    /* of the item, as it was read */
+	struct ku_hold_check check; /* of the claim */
 	char *data;
 	int len;
 	char *new_path; /* where it is made anew; NULL: nowhere */

@@ -192,6 +192,7 @@ static void claimed(struct ku_custody *c)
 		ku_hold_grant(lent->hold,
 			&(struct ku_grant){
 				.path = view.mark,
+				.check = view.check,
 				.token = view.token,
 				.release = released,
 				.owner = lent,

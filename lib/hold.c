@@ -346,7 +346,7 @@ static size_t proof_count(const struct kustos_hold *hold)
 	size_t count = 0;
 
 	if (!is_whole(hold))
-		return 1;
+		return hold->of.check != NULL ? 2 : 1;
 	for (size_t i = 0; i < hold->bundle->count; i++)
 		count += proof_count(hold->bundle->parts[i]);
 	return count;
@@ -357,11 +357,17 @@ static size_t proof_count(const struct kustos_hold *hold)
 static struct kustos_op *put_checks(const struct kustos_hold *hold,
 	struct kustos_op *at)
 {
+	const struct ku_hold_check *check = hold->of.check;
+
 	if (!is_whole(hold)) {
-		*at = (struct kustos_op){ .kind = KUSTOS_OP_CHECK,
+		*at++ = (struct kustos_op){ .kind = KUSTOS_OP_CHECK,
 			.path = kustos_hold_path(hold),
 			.version = -1 };
-		return at + 1;
+		if (check != NULL)
+			*at++ = (struct kustos_op){ .kind = KUSTOS_OP_CHECK,
+				.path = check->path,
+				.version = check->version };
+		return at;
 	}
 	for (size_t i = 0; i < hold->bundle->count; i++)
 		at = put_checks(hold->bundle->parts[i], at);

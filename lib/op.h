@@ -153,8 +153,8 @@ struct ku_guard {
 };
 
 /* As kustos_multi(), but returns KUSTOS_ELOST if the hold is lost: the epoch is
-   over, or a node that a check names is missing.  The results leave out the
-   checks.  The client is not locked. */
+   over, or a node that a check names is missing, or has another version.  The
+   results leave out the checks.  The client is not locked. */
 enum kustos_err ku_multi_guarded(struct kustos_client *client,
 	const struct ku_guard *guard, const struct kustos_op *ops, size_t count,
 	kustos_deadline deadline, struct kustos_cancel *cancel,

@@ -148,9 +148,12 @@ static void task_give_up(struct ku_wait *wait, enum kustos_err why)
 /* Was the transaction refused by a check of its guard? */
 static bool is_unproved(const struct ku_task *task)
 {
-	for (int i = 0; i < task->checks; i++)
-		if (task->op.out_results[i].err == KUSTOS_ENONODE)
+	for (int i = 0; i < task->checks; i++) {
+		enum kustos_err err = task->op.out_results[i].err;
+
+		if (err == KUSTOS_ENONODE || err == KUSTOS_EBADVERSION)
 			return true;
+	}
 	return false;
 }
 

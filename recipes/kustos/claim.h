@@ -32,7 +32,9 @@
  * session, or a moment after somebody has deleted the marker.  The hold tells
  * at any time whether that has happened, can call a function when it has, and
  * has a token that grows with each claim of an item.  It does not tell that
- * somebody took the item in spite of the marker: only the ack does.
+ * somebody took the item in spite of the marker: only the ack does, and
+ * kustos_hold_multi(), which also proves that nobody has claimed the item since
+ * (unless that is too large to be counted, as below).
  *
  * Each claim has a node, the marker, which is named like the item and is in a
  * folder of its own.  Curator's lock-safe consumers make the same markers (give

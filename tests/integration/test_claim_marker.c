@@ -61,6 +61,35 @@ START_TEST(S09_who_has_lost_its_item_gives_back_none_of_anothers)
 }
 END_TEST
 
+/* Another client has the item by now, or has taken it, or neither; and the news
+   of that is still under way. */
+START_TEST(S16_a_transaction_of_a_claim_that_is_anothers_does_nothing)
+{
+	const struct kustos_op op = { .kind = KUSTOS_OP_CREATE,
+		.path = QUEUE "-result" };
+	struct kustos_claim *theirs = NULL;
+
+	queue_put(queue_others, "a");
+	struct kustos_claim *claim = claim_expect(claims, "a");
+	proxy_set_delay(proxy, 0, SOON_MS / 2);
+	if (_i == 0) {
+		delete_marker(claim);
+		theirs = claim_expect(claims_others, "a");
+	} else if (_i == 1) {
+		queue_expect(queue_others, "a");
+	}
+	check_err(kustos_hold_multi(kustos_claim_hold(claim), &op, 1,
+			  kustos_after_ms(SOON_MS), NULL, NULL),
+		_i < 2 ? KUSTOS_ELOST : KUSTOS_OK);
+	check_err(kustos_exists(other, op.path, kustos_after_ms(SOON_MS), NULL,
+			  NULL),
+		_i < 2 ? KUSTOS_ENONODE : KUSTOS_OK);
+	claim_ack(claim, _i < 2 ? KUSTOS_ELOST : KUSTOS_OK);
+	if (theirs != NULL)
+		claim_ack(theirs, KUSTOS_OK);
+}
+END_TEST
+
 /* The claimer's own client gets the item again, though its program still has
    the claim that was lost. */
 START_TEST(L27_what_was_lost_is_there_for_who_waits)
@@ -89,6 +118,9 @@ int main(void)
 		S09_who_has_an_item_learns_that_its_marker_was_deleted);
 	tcase_add_test(t,
 		S09_who_has_lost_its_item_gives_back_none_of_anothers);
+	tcase_add_loop_test(t,
+		S16_a_transaction_of_a_claim_that_is_anothers_does_nothing, 0,
+		3);
 	tcase_add_test(t, L27_what_was_lost_is_there_for_who_waits);
 	return fixture_main(s);
 }
