@@ -142,6 +142,7 @@ static bool make_room(struct lock *l)
 	for (size_t i = 0; i < count; i++)
 		text = stpcpy(stpcpy(text, i > 0 ? " " : ""), o->paths[i]);
 	l->ask.job.path = l->paths;
+	l->ask.job.paths = o->paths;
 	return true;
 }
 

@@ -187,9 +187,44 @@ static int run_under(struct job *j, struct kustos_hold *const *holds, int count)
 	return code;
 }
 
+/* Return the paths of those parts of the hold that were lost, which the caller
+   frees; NULL if there is no memory. */
+static char *lost_paths(char *const *paths, struct kustos_hold *hold)
+{
+	struct kustos_hold *part;
+	const char *space = "";
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return NULL;
+	for (size_t i = 0; (part = kustos_hold_part(hold, i)) != NULL; i++) {
+		if (kustos_hold_state(part) != KUSTOS_HOLD_LOST)
+			continue;
+		fprintf(out, "%s%s", space, paths[i]);
+		space = " ";
+	}
+	return fclose(out) == 0 ? text : NULL;
+}
+
+/* Print what was lost, and how. */
+static void tell_lost(const struct job *j, const char *path, const char *how,
+	int code)
+{
+	if (!j->under.started)
+		tool_say("%s: the %s was %s before %s could start", path,
+			j->what, how, j->argv[0]);
+	else
+		tool_say("%s: the %s was %s while %s ran, which ended with "
+			 "%d",
+			path, j->what, how, j->argv[0], code);
+}
+
 int job_run(struct job *j, struct kustos_hold *const *holds, int count)
 {
 	int code = run_under(j, holds, count);
+	char *paths = NULL;
 	bool lost = false;
 
 	for (int i = 0; i < count; i++)
@@ -197,16 +232,14 @@ int job_run(struct job *j, struct kustos_hold *const *holds, int count)
 	j->lost = lost || j->under.lost;
 	if (!j->lost)
 		return code;
-	const char *how = lost	   ? "lost"
-		: j->under.revoked ? "asked for back"
-				   : "about to be lost";
-	if (!j->under.started)
-		tool_say("%s: the %s was %s before %s could start", j->path,
-			j->what, how, j->argv[0]);
-	else
-		tool_say("%s: the %s was %s while %s ran, which ended with "
-			 "%d",
-			j->path, j->what, how, j->argv[0], code);
+	if (lost && j->paths != NULL)
+		paths = lost_paths(j->paths, holds[0]);
+	tell_lost(j, paths != NULL ? paths : j->path,
+		lost			   ? "lost"
+			: j->under.revoked ? "asked for back"
+					   : "about to be lost",
+		code);
+	free(paths);
 	return TOOL_LOST;
 }
 

@@ -18,8 +18,9 @@
 
 struct job {
 	const struct tool *tool;
-	const char *path; /* or several, with spaces between them */
-	const char *what; /* is held, for messages: "lock" */
+	const char *path;   /* or several, with spaces between them */
+	char *const *paths; /* of each part of the hold; NULL: it has no parts */
+	const char *what;   /* is held, for messages: "lock" */
 	char *const *argv;
 	const char *const *more;  /* for its environment, up to NULL; or NULL */
 	int64_t grace_ms;	  /* -1: the default */

@@ -90,8 +90,8 @@ KUSTOS_API const char *kustos_hold_path(const struct kustos_hold *hold);
 
 /* Return the hold of one of several locks that were taken together
    (<kustos/lockable.h>), counted in the order in which they were given.  Use it
-   for its token, its path, and its callbacks; it is released with the whole.
-   NULL if there are not so many, and for any other hold. */
+   for its token, its path, its state and its callbacks; it is released with the
+   whole.  NULL if there are not so many, and for any other hold. */
 KUSTOS_API struct kustos_hold *kustos_hold_part(const struct kustos_hold *hold,
 	size_t index);
 

@@ -21,9 +21,10 @@
  *
  * The hold of all is a hold like any other (<kustos/hold.h>); its parts are the
  * holds of the locks.  Its state is the worst of the states of its parts: it is
- * lost when the first of them is lost, and that is reported once.
- * kustos_hold_multi() checks the nodes of all parts.  Its token and its path
- * are those of the part whose path is the last in order.
+ * lost when the first of them is lost, and that is reported once.  The states
+ * of the parts tell which of them was lost.  kustos_hold_multi() checks the
+ * nodes of all parts.  Its token and its path are those of the part whose path
+ * is the last in order.
  *
  * Threads: every call is safe from any thread and any callback.
  */

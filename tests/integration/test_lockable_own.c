@@ -1,6 +1,7 @@
 /*
  * test_lockable_own.c - locks of a program's own that are acquired together
- * with others: what they must provide, and what may happen meanwhile.
+ * with others: what they must provide, what may happen meanwhile, and which of
+ * several was lost.
  */
 #include <kustos/lockable.h>
 
@@ -94,6 +95,40 @@ START_TEST(what_is_released_keeps_all_while_a_callback_of_one_runs)
 }
 END_TEST
 
+/* What the callback for the loss of all has found out about each part. */
+static enum kustos_hold_state found[2];
+static atomic_bool told;
+
+static void look_which(void *arg, struct kustos_hold *whole)
+{
+	(void)arg;
+	for (size_t i = 0; i < 2; i++)
+		found[i] = kustos_hold_state(kustos_hold_part(whole, i));
+	atomic_store(&told, true);
+}
+
+START_TEST(the_states_of_the_parts_tell_which_was_lost)
+{
+	struct kustos_mutex *last = make_last();
+	struct kustos_lockable parts[2] = { kustos_mutex_lockable(mutex),
+		kustos_mutex_lockable(last) };
+	struct kustos_hold *hold = NULL;
+
+	check_err(kustos_acquire_all(parts, 2, SOON, NULL, &hold), KUSTOS_OK);
+	check_err(kustos_hold_on_lost(hold, look_which, NULL), KUSTOS_OK);
+	atomic_store(&told, false);
+	ck_assert_int_eq(
+		raw_delete(fixture_address(),
+			kustos_hold_path(kustos_hold_part(hold, (size_t)_i))),
+		0);
+	test_eventually(atomic_load(&told), 3000);
+	ck_assert_int_eq(found[_i], KUSTOS_HOLD_LOST);
+	ck_assert_int_eq(found[1 - _i], KUSTOS_HOLD_HELD);
+	check_err(kustos_hold_release(hold), KUSTOS_ELOST);
+	kustos_mutex_destroy(last);
+}
+END_TEST
+
 START_TEST(what_lacks_something_or_sets_what_is_reserved_is_refused)
 {
 	struct kustos_mutex *last = make_last();
@@ -129,6 +164,8 @@ int main(void)
 	tcase_add_test(t, S11_who_waits_takes_one_again_that_is_lost_meanwhile);
 	tcase_add_test(t,
 		what_is_released_keeps_all_while_a_callback_of_one_runs);
+	tcase_add_loop_test(t, the_states_of_the_parts_tell_which_was_lost, 0,
+		2);
 	tcase_add_test(t,
 		what_lacks_something_or_sets_what_is_reserved_is_refused);
 	return fixture_main(s);

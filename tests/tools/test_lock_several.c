@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "fixture.h"
+#include "process.h"
 #include "raw.h"
 
 #include <stdio.h>
@@ -114,20 +115,44 @@ START_TEST(a_side_is_that_of_all)
 }
 END_TEST
 
-START_TEST(S27_the_command_ends_when_one_of_them_is_lost)
+/* The command prints the nodes under which it runs, and goes on running. */
+static void run_under_both(const char *timeout, char nodes[2][128])
 {
-	char nodes[2][128];
-
-	cli_start(&a, "lock", "--session-timeout=40000", "/m", "/l", "--", "sh",
-		"-c", "echo node $KUSTOS_NODE known; exec sleep 60");
+	cli_start(&a, "lock", timeout, "/m", "/l", "--", "sh", "-c",
+		"echo node $KUSTOS_NODE known; exec sleep 60");
 	ck_assert_int_eq(sscanf(cli_hears(&a, "node "), "%127s %127s known",
 				 nodes[0], nodes[1]),
 		2);
+}
+
+START_TEST(S27_the_command_ends_when_one_of_them_is_lost)
+{
+	static const char *const told[] = {
+		"kustos: /m: the lock was lost while sh ran",
+		"kustos: /l: the lock was lost while sh ran",
+	};
+	char nodes[2][128];
+
+	run_under_both("--session-timeout=40000", nodes);
 	ck_assert_int_eq(raw_delete(fixture_address(), nodes[_i]), 0);
 	ck_assert_int_eq(cli_end(&a), 122);
-	cli_hears_error(&a, "kustos: /m /l: the lock was lost while sh ran");
+	cli_hears_error(&a, told[_i]);
 	ck_assert_int_eq(fixture_children("/l"), 0);
 	ck_assert_int_eq(fixture_children("/m"), 0);
+}
+END_TEST
+
+START_TEST(all_that_are_lost_are_named)
+{
+	char nodes[2][128];
+
+	run_under_both("--session-timeout=2000", nodes);
+	ck_assert_int_eq(process_pause(a.pid), 0);
+	test_eventually(raw_exists(fixture_address(), nodes[0], NULL) != 0,
+		CLI_MS);
+	process_resume(a.pid);
+	ck_assert_int_eq(cli_end(&a), 122);
+	cli_hears_error(&a, "kustos: /m /l: the lock was lost while sh ran");
 }
 END_TEST
 
@@ -161,6 +186,7 @@ int main(void)
 	tcase_add_test(t, a_side_is_that_of_all);
 	tcase_add_loop_test(t, S27_the_command_ends_when_one_of_them_is_lost, 0,
 		2);
+	tcase_add_test(t, all_that_are_lost_are_named);
 	tcase_add_test(t, what_is_not_a_list_of_paths_is_a_command);
 	return fixture_main(s);
 }
