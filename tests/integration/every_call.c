@@ -2,7 +2,7 @@
  * every_call.c - every public call once.  All arguments but the object are
  * valid, so that an error is about the object.
  */
-#include "every_call.h"
+#include "every_say.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const char *made[512]; /* the calls that were made, as text */
 static size_t calls;
 static int wrong;
 
-static void said(const char *call, bool right)
+void every_said(const char *call, bool right)
 {
 	if (calls < sizeof(made) / sizeof(made[0]))
 		made[calls++] = call;
@@ -25,13 +25,13 @@ static void said(const char *call, bool right)
 	fprintf(stderr, "it is not so: %s\n", call);
 }
 
-#define SAYS(err, call) said(#call, (call) == (err))
-#define GIVES(value, call) said(#call, (call) == (value))
-#define ENDS(call)                 \
-	do {                       \
-		call;              \
-		said(#call, true); \
-	} while (0)
+int every_wrong(void)
+{
+	int count = wrong;
+
+	wrong = 0;
+	return count;
+}
 
 bool every_has(const char *name)
 {
@@ -423,7 +423,6 @@ int every_ask(const struct every *on, enum kustos_err err)
 		on->lock, kustos_hold_part(on->all, 0), on->all };
 	struct kustos_client *c = on->client;
 
-	wrong = 0;
 	ENDS(kustos_cancel_fire(on->cancel));
 	GIVES(0, kustos_cancel_fired(on->cancel));
 	SAYS(KUSTOS_EINVAL, kustos_cancel_create(NULL));
@@ -449,50 +448,5 @@ int every_ask(const struct every *on, enum kustos_err err)
 	ask_queue(on->queue, c, err);
 	ask_claims(on->claims, c, err);
 	ask_claim(on->claim, err);
-	return wrong;
-}
-
-static void free_results(void)
-{
-	ENDS(kustos_names_free(NULL));
-	ENDS(kustos_free(NULL));
-	ENDS(kustos_participants_free(NULL));
-	ENDS(kustos_item_free(NULL));
-	ENDS(kustos_countdown_status_free(NULL));
-}
-
-int every_free(const struct every *on, enum kustos_err err)
-{
-	int64_t linger_ms;
-
-	wrong = 0;
-	SAYS(err, kustos_hold_release(on->all));
-	SAYS(err, kustos_hold_release(on->hold));
-	SAYS(err, kustos_hold_release(on->writer));
-	SAYS(err, kustos_hold_release(on->lease));
-	SAYS(err, kustos_hold_release(on->lock));
-	ENDS(kustos_consumer_stop(on->worker));
-	ENDS(kustos_consumer_stop(on->taker));
-	ENDS(kustos_claim_release(on->claim));
-	ENDS(kustos_claims_destroy(on->claims));
-	ENDS(kustos_queue_destroy(on->queue));
-	ENDS(kustos_observer_destroy(on->observer));
-	ENDS(kustos_countdown_destroy(on->countdown));
-	ENDS(kustos_double_barrier_destroy(on->member));
-	ENDS(kustos_barrier_destroy(on->barrier));
-	ENDS(kustos_selector_close(on->selector));
-	ENDS(kustos_selector_destroy(on->selector));
-	ENDS(kustos_latch_close(on->latch, KUSTOS_CLOSE_NOTIFY));
-	ENDS(kustos_latch_destroy(on->latch));
-	ENDS(kustos_latch_destroy(on->second));
-	ENDS(kustos_simple_destroy(on->simple));
-	ENDS(kustos_semaphore_mutex_destroy(on->sem_mutex));
-	ENDS(kustos_semaphore_destroy(on->sem));
-	ENDS(kustos_rwlock_destroy(on->rw));
-	ENDS(kustos_mutex_destroy(on->mutex));
-	ENDS(kustos_client_unlisten(on->client, on->listener));
-	SAYS(err, kustos_client_close(on->client, END, &linger_ms));
-	ENDS(kustos_cancel_destroy(on->cancel));
-	free_results();
-	return wrong;
+	return every_wrong();
 }

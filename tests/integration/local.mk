@@ -72,7 +72,7 @@ native_tests += %D%/test_crowd
 integration_tests += %D%/test_dispatch_fd
 native_tests += %D%/test_every_call
 %C%_test_every_call_SOURCES = %D%/test_every_call.c %D%/every_call.c \
-	%D%/every_call.h
+	%D%/every_call.h %D%/every_free.c %D%/every_say.h
 %C%_test_every_call_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKUSTOS_MAPS='"$(abs_top_srcdir)/lib/kustos.map" $(recipe_maps:%=,"$(abs_top_srcdir)/%")'
 %C%_test_every_call_LDADD = $(recipe_ldadd)
