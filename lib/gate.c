@@ -53,12 +53,14 @@ void ku_gate_put(struct ku_gate *gate)
 	free(gate);
 }
 
-void ku_gate_destroy(struct ku_gate *gate)
+bool ku_gate_destroy(struct ku_gate *gate)
 {
 	struct ku_lock *lock;
 
+	if (gate == NULL)
+		return true;
 	if (ku_gate_check(gate) != KUSTOS_OK)
-		return;
+		return false;
 	struct kustos_client *client = gate->client;
 	ku_lock(client);
 	ku_enter(client);
@@ -78,6 +80,7 @@ void ku_gate_destroy(struct ku_gate *gate)
 	ku_gate_put(gate);
 	ku_leave(client);
 	ku_unlock(client);
+	return true;
 }
 
 static enum kustos_err guest_start(struct ku_wait *wait)

@@ -49,7 +49,10 @@ struct ku_gate_wish {
 KU_SERVICE enum kustos_err ku_gate_create(struct kustos_client *client,
 	const char *path, const struct ku_gate_wish *wish,
 	struct ku_gate **out);
-KU_SERVICE void ku_gate_destroy(struct ku_gate *gate);
+
+/* Returns false if the program has to leave the memory of all that uses the
+   gate as it is: see ku_recipe_check(). */
+KU_SERVICE bool ku_gate_destroy(struct ku_gate *gate);
 
 /* Wait for a hold: at the end of the line if "writer" is NULL; else beside
    "writer", which is the hold of another gate of the same line. */

@@ -26,7 +26,9 @@
 #include <stddef.h>
 
 /* Return KUSTOS_OK if "client" can be used: it is not NULL, and this process is
-   not a fork of the one that opened it. */
+   not a fork of the one that opened it.  In a fork no object of the client may
+   be used, nor destroyed: its destroy returns at once and frees nothing,
+   because threads of the parent may have been at work on it. */
 KU_SERVICE enum kustos_err ku_recipe_check(const struct kustos_client *client);
 
 /* The struct of options "from", whose first field is its size, may be from newer

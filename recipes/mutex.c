@@ -71,10 +71,8 @@ enum kustos_err kustos_mutex_create(struct kustos_client *client,
 
 void kustos_mutex_destroy(struct kustos_mutex *mutex)
 {
-	if (mutex == NULL)
-		return;
-	ku_gate_destroy(mutex->gate);
-	free(mutex);
+	if (mutex != NULL && ku_gate_destroy(mutex->gate))
+		free(mutex);
 }
 
 enum kustos_err kustos_mutex_acquire(struct kustos_mutex *mutex,

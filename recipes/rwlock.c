@@ -87,11 +87,9 @@ enum kustos_err kustos_rwlock_create(struct kustos_client *client,
 
 void kustos_rwlock_destroy(struct kustos_rwlock *rw)
 {
-	if (rw == NULL)
-		return;
-	ku_gate_destroy(rw->gates[KUSTOS_READ]);
-	ku_gate_destroy(rw->gates[KUSTOS_WRITE]);
-	free(rw);
+	if (rw != NULL && ku_gate_destroy(rw->gates[KUSTOS_READ]) &&
+		ku_gate_destroy(rw->gates[KUSTOS_WRITE]))
+		free(rw);
 }
 
 enum kustos_err kustos_rwlock_acquire(struct kustos_rwlock *rw,

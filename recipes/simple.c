@@ -61,10 +61,8 @@ enum kustos_err kustos_simple_create(struct kustos_client *client,
 
 void kustos_simple_destroy(struct kustos_simple *lock)
 {
-	if (lock == NULL)
-		return;
-	ku_gate_destroy(lock->gate);
-	free(lock);
+	if (lock != NULL && ku_gate_destroy(lock->gate))
+		free(lock);
 }
 
 enum kustos_err kustos_simple_acquire(struct kustos_simple *lock,

@@ -29,6 +29,7 @@
  *
  * After fork() all calls on the child's copy of a client return KUSTOS_EFORKED;
  * kustos_client_close() there frees what it safely can, and does nothing else.
+ * Destroying an object of the client there does nothing, and frees nothing.
  */
 #ifndef KUSTOS_CLIENT_H
 #define KUSTOS_CLIENT_H

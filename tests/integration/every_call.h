@@ -50,7 +50,8 @@ struct every {
 int every_ask(const struct every *on, enum kustos_err err);
 
 /* Free all objects.  The release of a hold and the close of the client must
-   return "err".  Returns how many calls did not return what they should. */
+   return "err".  In a child, what is not freed there is destroyed twice.
+   Returns how many calls did not return what they should. */
 int every_free(const struct every *on, enum kustos_err err);
 
 /* Return whether the public call "name" has been made. */

@@ -10,15 +10,9 @@ static void free_results(void)
 	ENDS(kustos_countdown_status_free(NULL));
 }
 
-int every_free(const struct every *on, enum kustos_err err)
+/* Destroy all but the holds, the client and the cancel object. */
+static void destroy_objects(const struct every *on)
 {
-	int64_t linger_ms;
-
-	SAYS(err, kustos_hold_release(on->all));
-	SAYS(err, kustos_hold_release(on->hold));
-	SAYS(err, kustos_hold_release(on->writer));
-	SAYS(err, kustos_hold_release(on->lease));
-	SAYS(err, kustos_hold_release(on->lock));
 	ENDS(kustos_consumer_stop(on->worker));
 	ENDS(kustos_consumer_stop(on->taker));
 	ENDS(kustos_claim_release(on->claim));
@@ -39,6 +33,20 @@ int every_free(const struct every *on, enum kustos_err err)
 	ENDS(kustos_rwlock_destroy(on->rw));
 	ENDS(kustos_mutex_destroy(on->mutex));
 	ENDS(kustos_client_unlisten(on->client, on->listener));
+}
+
+int every_free(const struct every *on, enum kustos_err err)
+{
+	int64_t linger_ms;
+
+	SAYS(err, kustos_hold_release(on->all));
+	SAYS(err, kustos_hold_release(on->hold));
+	SAYS(err, kustos_hold_release(on->writer));
+	SAYS(err, kustos_hold_release(on->lease));
+	SAYS(err, kustos_hold_release(on->lock));
+	destroy_objects(on);
+	if (err == KUSTOS_EFORKED)
+		destroy_objects(on); /* the first time has freed none */
 	SAYS(err, kustos_client_close(on->client, KUSTOS_FOREVER, &linger_ms));
 	ENDS(kustos_cancel_destroy(on->cancel));
 	free_results();

@@ -8,6 +8,7 @@
 #include "support/fixture.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -368,12 +369,46 @@ static void check_parent(struct every *on, struct waits *w)
 	ck_assert_int_eq(pthread_join(w->thread, NULL), 0);
 }
 
+/* The thread that ends a request stays here, with the client locked. */
+static atomic_bool stays;
+static sem_t is_there, may_go;
+
+static void stay(void *arg, const struct kustos_request *request)
+{
+	(void)arg;
+	(void)request;
+	if (atomic_exchange(&stays, false)) {
+		sem_post(&is_there);
+		sem_wait(&may_go);
+	}
+}
+
+/* The same, while a thread of the parent has locked the client. */
+static int in_child_of_locked(const struct every *on)
+{
+	struct completions done = { .calls = 0 };
+
+	atomic_store(&stays, true);
+	OK(kustos_exists_async(on->client, "/", SOON, NULL, count_completion,
+		&done));
+	ck_assert_int_eq(sem_wait(&is_there), 0);
+	int code = in_child(on);
+	sem_post(&may_go);
+	test_eventually(completions_of(&done) == 1, PATIENCE_MS);
+	return code;
+}
+
 START_TEST(S24_a_child_has_nothing_of_all_that_its_parent_has)
 {
-	struct every on = { .client = client_connected(fixture_address(),
-				    20000) };
+	struct kustos_client_options o = client_options(fixture_address(),
+		20000);
 	struct waits w = { .stop = NULL };
+	struct every on = { .client = NULL };
 
+	ck_assert_int_eq(sem_init(&is_there, 0, 0), 0);
+	ck_assert_int_eq(sem_init(&may_go, 0, 0), 0);
+	o.on_request = stay;
+	on.client = client_open_with(&o);
 	OK(kustos_cancel_create(&on.cancel));
 	w.stop = on.cancel;
 	hold_locks(&on, &w);
@@ -382,6 +417,7 @@ START_TEST(S24_a_child_has_nothing_of_all_that_its_parent_has)
 	consume(&on, &w);
 	wait_for_all(&on, &w);
 	ck_assert_int_eq(in_child(&on), 0);
+	ck_assert_int_eq(in_child_of_locked(&on), 0);
 	check_parent(&on, &w);
 	OK(kustos_semaphore_mutex_unlock(on.sem_mutex));
 	OK(kustos_claim_ack(on.claim, SOON, NULL));
