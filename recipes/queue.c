@@ -5,6 +5,7 @@
 
 #include "queue_names.h"
 
+#include <kustos/node.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 struct kustos_queue {
 	struct kustos_client *client;
 	struct ku_queue *queue;
+	char *items; /* the path of the node below which they are */
 	enum kustos_queue_kind kind;
 	int leaving; /* see ku_consumer_start() */
 };
@@ -42,7 +44,7 @@ static enum kustos_err make(struct kustos_queue *queue, const char *path,
 
 	if (!ku_queue_read_kind(o->kind, &wish.kind))
 		return KUSTOS_EINVAL;
-	char *items = ku_queue_items(path, o->kind);
+	queue->items = ku_queue_items(path, o->kind);
 	char *receipts = o->receipts != NULL
 		? ku_queue_beside(o->receipts, "")
 		: ku_queue_beside(path, "-receipts");
@@ -50,12 +52,17 @@ static enum kustos_err make(struct kustos_queue *queue, const char *path,
 	queue->kind = o->kind;
 	if (o->receipts != NULL && is_in(o->receipts, path))
 		err = KUSTOS_EINVAL;
-	else if (items != NULL && receipts != NULL)
-		err = ku_queue_create(queue->client, items, &wish,
+	else if (queue->items != NULL && receipts != NULL)
+		err = ku_queue_create(queue->client, queue->items, &wish,
 			&queue->queue);
-	free(items);
 	free(receipts);
 	return err;
+}
+
+static void free_queue(struct kustos_queue *queue)
+{
+	free(queue->items);
+	free(queue);
 }
 
 enum kustos_err kustos_queue_create(struct kustos_client *client,
@@ -79,7 +86,7 @@ enum kustos_err kustos_queue_create(struct kustos_client *client,
 	if (err == KUSTOS_OK)
 		*out = queue;
 	else
-		free(queue);
+		free_queue(queue);
 	return err;
 }
 
@@ -109,7 +116,7 @@ void kustos_queue_destroy(struct kustos_queue *queue)
 	if (check(queue) != KUSTOS_OK)
 		return;
 	ku_consumer_wait(queue->client, &queue->leaving, end, queue->queue);
-	free(queue);
+	free_queue(queue);
 }
 
 /* An ordinary item. */
@@ -241,6 +248,63 @@ enum kustos_err kustos_queue_remove_id(struct kustos_queue *queue,
 			&count);
 	if (removed != NULL)
 		*removed = count;
+	return err;
+}
+
+/* Read how many items there are from what became of a look at their node.  If
+   the node does not exist there are none. */
+static enum kustos_err read_count(enum kustos_err err,
+	const struct kustos_stat *stat, size_t *count)
+{
+	*count = err == KUSTOS_OK ? (size_t)stat->num_children : 0;
+	return err == KUSTOS_ENONODE ? KUSTOS_OK : err;
+}
+
+enum kustos_err kustos_queue_count(struct kustos_queue *queue,
+	kustos_deadline deadline, struct kustos_cancel *cancel, size_t *count)
+{
+	struct kustos_stat stat;
+	enum kustos_err err = count != NULL ? check(queue) : KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	err = kustos_exists(queue->client, queue->items, deadline, cancel,
+		&stat);
+	return read_count(err, &stat, count);
+}
+
+struct count_call {
+	kustos_queue_count_fn *done;
+	void *arg;
+};
+
+static void counted(void *arg, enum kustos_err err,
+	const struct kustos_result *result)
+{
+	const struct count_call call = *(struct count_call *)arg;
+	size_t count;
+
+	free(arg);
+	err = read_count(err, result->stat, &count);
+	call.done(call.arg, err, count);
+}
+
+enum kustos_err kustos_queue_count_async(struct kustos_queue *queue,
+	kustos_deadline deadline, struct kustos_cancel *cancel,
+	kustos_queue_count_fn *done, void *arg)
+{
+	enum kustos_err err = done != NULL ? check(queue) : KUSTOS_EINVAL;
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct count_call *call = malloc(sizeof(*call));
+	if (call == NULL)
+		return KUSTOS_ENOMEM;
+	*call = (struct count_call){ done, arg };
+	err = kustos_exists_async(queue->client, queue->items, deadline, cancel,
+		counted, call);
+	if (err != KUSTOS_OK)
+		free(call);
 	return err;
 }
 

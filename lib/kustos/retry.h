@@ -12,10 +12,10 @@
  * The policy is for the operations of <kustos/node.h> and for the calls that
  * consist of such operations: kustos_hold_multi(), those that change
  * participants, kustos_barrier_set() and _remove(), those of a count-down latch
- * except the wait, kustos_semaphore_set_max() and kustos_queue_remove_id(); and
- * for the listing, but not the reads, of kustos_participants().  The other
- * calls of recipes, such as a wait for a lock or an item, go on until their
- * deadlines.
+ * except the wait, kustos_semaphore_set_max(), kustos_queue_count() and
+ * kustos_queue_remove_id(); and for the listing, but not the reads, of
+ * kustos_participants().  The other calls of recipes, such as a wait for a lock
+ * or an item, go on until their deadlines.
  *
  * Threads: the functions only build values.  A policy's own function runs on
  * any thread, with a lock of the library held: it must not block or call back.

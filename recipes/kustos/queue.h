@@ -23,6 +23,7 @@
  *   take                         the same, KUSTOS_FOREVER
  *   remove                       the same, KUSTOS_NOW: KUSTOS_EEMPTY if empty
  *   peek, element                kustos_queue_peek()
+ *   len, numChildren             kustos_queue_count()
  *
  * No item is put twice or lost because an answer was lost.  Each transaction
  * that puts or takes also changes a node of this object's own, its receipt,
@@ -287,6 +288,31 @@ KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_peek(
 KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_peek_async(
 	struct kustos_queue *queue, kustos_deadline deadline,
 	struct kustos_cancel *cancel, kustos_queue_poll_fn *done, void *arg);
+
+/* Store in "*count" how many items there are: the children of the queue's node,
+   or, if the kind is KUSTOS_QUEUE_KAZOO_LOCKING, of the node "entries" in it.
+   Each child counts, also one that is claimed, not due, unfit, or no item.
+   What is still to be put does not count, nor what was taken for a call that
+   had given up.  0 if there is no such node.  One small request, however long
+   the queue is; others may put and take at the same time.  Destroying "queue"
+   does not end this call.  Returns KUSTOS_OK, KUSTOS_EINVAL, and as
+   kustos_exists() otherwise.  (kazoo's len(); numChildren of the stat with
+   Curator.) */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_count(
+	struct kustos_queue *queue, kustos_deadline deadline,
+	struct kustos_cancel *cancel, size_t *count);
+
+/* Receives the number of items, which is 0 unless "err" is KUSTOS_OK.  Called
+   once. */
+typedef void kustos_queue_count_fn(void *arg, enum kustos_err err,
+	size_t count);
+
+/* The same, but return at once; "done" receives the outcome.  Returns
+   KUSTOS_OK, or the reason why it could not be started; then "done" is not
+   called. */
+KUSTOS_API KUSTOS_CHECK enum kustos_err kustos_queue_count_async(
+	struct kustos_queue *queue, kustos_deadline deadline,
+	struct kustos_cancel *cancel, kustos_queue_count_fn *done, void *arg);
 
 /* Called with items that were taken: "count" of them.  The array and the items
    are valid during the call. */

@@ -129,6 +129,15 @@ class queue
 		return item(i);
 	}
 
+	/* Return how many items there are: all children of the node count. */
+	std::size_t count(deadline until = {}, kustos_cancel *c = nullptr)
+	{
+		std::size_t n = 0;
+
+		detail::check(kustos_queue_count(get(), until.get(), c, &n));
+		return n;
+	}
+
 	/* Return how many had this id, in a queue of the kind KUSTOS_QUEUE_ID.
 	   */
 	std::size_t remove_id(const std::string &id, deadline until = {},

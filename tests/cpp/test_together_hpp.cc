@@ -112,6 +112,7 @@ static void what_was_put_is_taken_once(kustos::client &a, kustos::client &b)
 	one.flush(PATIENCE);
 	ENSURE(put.await(0) == KUSTOS_OK);
 
+	ENSURE(other.count(PATIENCE) == 6);
 	ENSURE(other.try_peek(PATIENCE).data() == "a");
 	kustos::item first = other.take();
 	ENSURE(first && first.data() == "a" && !first.name().empty());

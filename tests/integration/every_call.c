@@ -380,6 +380,10 @@ static void ask_queue(struct kustos_queue *q, struct kustos_client *c,
 	SAYS(err,
 		kustos_queue_peek_async(q, END, NULL, FN(kustos_queue_poll_fn),
 			NULL));
+	SAYS(err, kustos_queue_count(q, END, NULL, &n));
+	SAYS(err,
+		kustos_queue_count_async(q, END, NULL,
+			FN(kustos_queue_count_fn), NULL));
 	SAYS(err, kustos_queue_remove_id(q, "x", END, NULL, &n));
 	SAYS(err,
 		kustos_queue_consume(q, 1, FN(kustos_queue_consume_fn), NULL,

@@ -113,6 +113,26 @@ static enum kustos_err peek_async(void)
 	return take_async(true);
 }
 
+static void counted(void *arg, enum kustos_err err, size_t count)
+{
+	queue_taken(arg, err, NULL, 0);
+	allocs_expect(count == 0);
+}
+
+static enum kustos_err count_async(void)
+{
+	static struct taken end;
+	enum kustos_err err;
+
+	memset(&end, 0, sizeof(end));
+	err = kustos_queue_count_async(queue, SOON, NULL, counted, &end);
+	if (err != KUSTOS_OK)
+		return err;
+	while (taken_calls(&end) == 0)
+		test_pause_1ms();
+	return end.err;
+}
+
 static const struct alloc_call calls[] = {
 	{ "create", create, false },
 	{ "put", put, false },
@@ -121,8 +141,9 @@ static const struct alloc_call calls[] = {
 	{ "peek", peek, true },
 	{ "poll_async", poll_async, true },
 	{ "peek_async", peek_async, true },
+	{ "count_async", count_async, false },
 };
-#define CALLS 7
+#define CALLS 8
 
 /* There are two items, put by somebody else. */
 static void fill(const struct alloc_call *call)

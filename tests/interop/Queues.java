@@ -164,6 +164,9 @@ final class Queues {
 			return "ok";
 		case "take":
 			return take(w[1], w[2], Long.parseLong(w[3]));
+		case "size":
+			return "size " + client.checkExists().forPath(w[2])
+				.getNumChildren();
 		default:
 			return null;
 		}

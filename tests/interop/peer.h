@@ -30,6 +30,7 @@
  *	leave PATH MS			left NS | timeout
  *	put KIND PATH TEXT KEY		ok
  *	take KIND PATH MS		took TEXT | took
+ *	size KIND PATH			size COUNT
  *	pour PATH MAX FROM TO		ok
  *	feed PATH FROM TO		ok
  *	consume PATH MS			ok
@@ -57,7 +58,8 @@
  * "put" and "take" are for a queue.  KIND is "simple", "framed", "priority",
  * "delay" or "id" for Curator's queues, and "kazoo" for kazoo's.  After the
  * first "take" from a queue of Curator that is not simple, the process goes on
- * taking all items, and answers each "take" with one of them.  "pour" puts the
+ * taking all items, and answers each "take" with one of them.  "size" tells how
+ * many items there are; its KIND may also be "locking".  "pour" puts the
  * numbers from FROM to TO - 1 into Curator's DistributedQueue at PATH.  It
  * waits while the queue has MAX items or more, except before the first number.
  * "feed" puts the numbers from FROM to TO - 1 into the queue at PATH, Curator's

@@ -184,6 +184,11 @@ class Peer:
                 return "took"
             time.sleep(0.01)
 
+    def size(self, kind, path):
+        make = self.client.LockingQueue if kind == "locking" \
+            else self.client.Queue
+        return "size %d" % len(make(path))
+
     def feed(self, path, start, stop):
         self.client.LockingQueue(path).put_all(
             [b"%d" % i for i in range(int(start), int(stop))])
@@ -244,7 +249,7 @@ class Peer:
 COMMANDS = ("acquire", "release", "participants", "elect", "leads", "resign",
             "candidates", "count", "reign", "close", "open", "pass", "enter",
             "leave", "feed", "consume", "consumed",
-            "put", "take")
+            "put", "take", "size")
 METHODS = {"pass": "pass_"}
 
 

@@ -125,6 +125,45 @@ START_TEST(they_take_what_we_put_in_its_order)
 }
 END_TEST
 
+static void expect_count(const char *kind, int count)
+{
+	size_t found = 0;
+
+	check_err(kustos_queue_count(queue, SOON, NULL, &found), KUSTOS_OK);
+	ck_assert_uint_eq(found, (size_t)count);
+	peer_tell(&peers[0], "size %s /q", kind);
+	ck_assert_int_eq(atoi(peer_hear(&peers[0], "size", PATIENCE_MS)),
+		count);
+}
+
+START_TEST(both_find_the_same_number_of_items)
+{
+	start(_i);
+	put(0, keys[0]);
+	peer_do(&peers[0], "ok", "put %s /q 1 %d", kinds[_i].name, keys[1]);
+	expect_count(kinds[_i].name, 2);
+	(void)take();
+	expect_count(kinds[_i].name, 1);
+	(void)take();
+	peers_end(peers, 1);
+}
+END_TEST
+
+START_TEST(both_find_the_same_number_in_a_locking_queue)
+{
+	struct kustos_queue_options o = KUSTOS_QUEUE_OPTIONS_INIT;
+
+	o.kind = KUSTOS_QUEUE_KAZOO_LOCKING;
+	check_err(kustos_queue_create(client, "/q", &o, &queue), KUSTOS_OK);
+	peers_start(peers, &needed[1], 1, 10000);
+	peer_do(&peers[0], "ok", "feed /q 0 3");
+	put(3, 100);
+	expect_count("locking", 4);
+	peers_end(peers, 1);
+	ck_assert_int_eq(raw_delete_tree(fixture_address(), "/q"), 0);
+}
+END_TEST
+
 /* Both take at the same time, from one queue, all that is there. */
 START_TEST(S15_none_is_taken_twice_and_none_is_left)
 {
@@ -278,6 +317,8 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_loop_test(t, we_take_what_they_put_in_its_order, 0, KINDS);
 	tcase_add_loop_test(t, they_take_what_we_put_in_its_order, 0, KINDS);
+	tcase_add_loop_test(t, both_find_the_same_number_of_items, 0, KINDS);
+	tcase_add_test(t, both_find_the_same_number_in_a_locking_queue);
 	tcase_add_test(t, S15_none_is_taken_twice_and_none_is_left);
 	tcase_add_test(t,
 		what_either_has_put_counts_for_the_bound_of_the_other);
