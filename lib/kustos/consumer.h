@@ -25,10 +25,12 @@ typedef void kustos_consumer_failed_fn(void *arg, enum kustos_err err,
 
 /* Stop a consumer, which may be NULL: no call begins after this, and the
    function has been called with all that was taken from a queue for good.  This
-   call waits for that, 10 s at the most if the servers are away, and for a call
-   of the function that is running, unless that is its caller; it does not wait
-   for the ends of claimed items.  Stop a consumer before its queue or claims
-   object is destroyed.  Destroying that waits for a consumer that stopped
+   waits for a call of the function that is running, however long that takes,
+   unless that is its caller; it does not wait for the ends of claimed items.
+   If the servers are away and have not said yet what was taken, it waits 10 s
+   for them at the most.  What was taken then is left to the next call that
+   takes from the queue's object, or is put back when the object is destroyed.
+   Stop a consumer before its queue or claims object is destroyed.  Destroying that waits for a consumer that stopped
    itself, so the consumer's function must not do it. */
 KUSTOS_API void kustos_consumer_stop(struct kustos_consumer *consumer);
 
