@@ -188,7 +188,7 @@ static int run_under(struct job *j, struct kustos_hold *const *holds, int count)
 }
 
 /* Return the paths of those parts of the hold that were lost, which the caller
-   frees; NULL if there is no memory. */
+   frees; NULL if there is no memory, or none is. */
 static char *lost_paths(char *const *paths, struct kustos_hold *hold)
 {
 	struct kustos_hold *part;
@@ -205,7 +205,10 @@ static char *lost_paths(char *const *paths, struct kustos_hold *hold)
 		fprintf(out, "%s%s", space, paths[i]);
 		space = " ";
 	}
-	return fclose(out) == 0 ? text : NULL;
+	if (fclose(out) == 0 && size > 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* Print what was lost, and how. */

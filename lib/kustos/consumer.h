@@ -30,8 +30,9 @@ typedef void kustos_consumer_failed_fn(void *arg, enum kustos_err err,
    If the servers are away and have not said yet what was taken, it waits 10 s
    for them at the most.  What was taken then is left to the next call that
    takes from the queue's object, or is put back when the object is destroyed.
-   Stop a consumer before its queue or claims object is destroyed.  Destroying that waits for a consumer that stopped
-   itself, so the consumer's function must not do it. */
+   Stop a consumer before its queue or claims object is destroyed.  Destroying
+   that waits for a consumer that stopped itself, so the consumer's function
+   must not do it. */
 KUSTOS_API void kustos_consumer_stop(struct kustos_consumer *consumer);
 
 KUSTOS_END
