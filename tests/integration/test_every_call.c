@@ -3,6 +3,7 @@
  * returns for NULL, and what it does in a child after fork(), whatever the
  * parent was doing.
  */
+#include "child.h"
 #include "client_fixture.h"
 #include "every_call.h"
 #include "support/fixture.h"
@@ -12,8 +13,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #ifndef KUSTOS_MAPS
 #define KUSTOS_MAPS "lib/kustos.map" /* the Makefile has all maps */
@@ -333,19 +332,11 @@ static void wait_for_all(struct every *on, struct waits *w)
 }
 
 /* All that a child may do: get EFORKED from each call, and free. */
-static int in_child(const struct every *on)
+static int ask_and_free(void *arg)
 {
-	pid_t pid = fork();
-	int status;
+	const struct every *on = arg;
 
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		alarm(60);
-		_exit(every_ask(on, KUSTOS_EFORKED) +
-			every_free(on, KUSTOS_EFORKED));
-	}
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return every_ask(on, KUSTOS_EFORKED) + every_free(on, KUSTOS_EFORKED);
 }
 
 static void check_parent(struct every *on, struct waits *w)
@@ -384,7 +375,7 @@ static void stay(void *arg, const struct kustos_request *request)
 }
 
 /* The same, while a thread of the parent has locked the client. */
-static int in_child_of_locked(const struct every *on)
+static int in_child_of_locked(struct every *on)
 {
 	struct completions done = { .calls = 0 };
 
@@ -392,7 +383,7 @@ static int in_child_of_locked(const struct every *on)
 	OK(kustos_exists_async(on->client, "/", SOON, NULL, count_completion,
 		&done));
 	ck_assert_int_eq(sem_wait(&is_there), 0);
-	int code = in_child(on);
+	int code = child_run(ask_and_free, on);
 	sem_post(&may_go);
 	test_eventually(completions_of(&done) == 1, PATIENCE_MS);
 	return code;
@@ -416,7 +407,7 @@ START_TEST(S24_a_child_has_nothing_of_all_that_its_parent_has)
 	meet(&on);
 	consume(&on, &w);
 	wait_for_all(&on, &w);
-	ck_assert_int_eq(in_child(&on), 0);
+	ck_assert_int_eq(child_run(ask_and_free, &on), 0);
 	ck_assert_int_eq(in_child_of_locked(&on), 0);
 	check_parent(&on, &w);
 	OK(kustos_semaphore_mutex_unlock(on.sem_mutex));

@@ -3,6 +3,7 @@
  * calls in the child return EFORKED, the parent is not disturbed, and no
  * descriptor is inherited.
  */
+#include "child.h"
 #include "client_fixture.h"
 #include "process.h"
 #include "proxy.h"
@@ -18,24 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* Run "fn" in a child, which is killed if it hangs.  Returns its exit code, or
-   128 + its signal. */
-static int in_child(int (*fn)(void *arg), void *arg)
-{
-	pid_t pid = fork();
-	int status;
-
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		alarm(60);
-		_exit(fn(arg));
-	}
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 struct state {
 	struct kustos_client *client;
@@ -182,7 +166,7 @@ START_TEST(S24_a_child_gets_EFORKED_and_the_parent_goes_on)
 				 &s.listener),
 		KUSTOS_OK);
 	bring_to(&s, when, p);
-	ck_assert_int_eq(in_child(use_and_close, &s), 0);
+	ck_assert_int_eq(child_run(use_and_close, &s), 0);
 
 	proxy_set_mode(p, PROXY_PASS);
 	client_wait(s.client, KUSTOS_STATE_CONNECTED, 3000);
@@ -226,7 +210,7 @@ START_TEST(S24_a_child_may_open_a_client_of_its_own)
 	int64_t id = client_session_id(s.client);
 
 	client_create(s.client, "/held", KUSTOS_CREATE_EPHEMERAL);
-	ck_assert_int_eq(in_child(open_own, &s), 0);
+	ck_assert_int_eq(child_run(open_own, &s), 0);
 	ck_assert_int_eq(kustos_exists(s.client, "/held",
 				 kustos_after_ms(PATIENCE_MS), NULL, NULL),
 		KUSTOS_OK);
@@ -281,7 +265,7 @@ START_TEST(S24_a_child_that_fires_a_cancel_object_ends_no_wait_of_its_parent)
 		KUSTOS_OK);
 	atomic_store(&stays, true);
 	ck_assert_int_eq(sem_wait(&is_there), 0);
-	ck_assert_int_eq(in_child(fire, cancel), 0);
+	ck_assert_int_eq(child_run(fire, cancel), 0);
 	sem_post(&may_go);
 	ck_assert_int_eq(kustos_cancel_fired(cancel), 0);
 	ck_assert_int_eq(completions_of(&done), 0);
@@ -331,11 +315,11 @@ START_TEST(S24_a_child_cannot_wait_with_a_cancel_object_of_its_parent)
 	ck_assert_int_eq(kustos_exists_async(c, "/", KUSTOS_FOREVER, cancel,
 				 count_completion, &done),
 		KUSTOS_OK);
-	ck_assert_int_eq(in_child(wait_with, cancel), 0);
+	ck_assert_int_eq(child_run(wait_with, cancel), 0);
 	ck_assert_int_eq(completions_of(&done), 0);
 	kustos_cancel_fire(cancel);
 	test_eventually(completions_of(&done) == 1, PATIENCE_MS);
-	ck_assert_int_eq(in_child(wait_with, cancel), 0);
+	ck_assert_int_eq(child_run(wait_with, cancel), 0);
 	proxy_set_mode(p, PROXY_PASS);
 	client_drop(c);
 	kustos_cancel_destroy(cancel);

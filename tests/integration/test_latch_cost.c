@@ -2,12 +2,10 @@
  * test_latch_cost.c - how many requests a latch sends, and that a child after
  * fork() does not lead.
  */
+#include "child.h"
 #include "latch_fixture.h"
 
 #include <kustos/participant.h>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define T_MS 60000 /* so that heartbeats are rare */
 #define ROUNDS 50
@@ -94,7 +92,7 @@ static void nothing(void *arg, enum kustos_err err)
 	(void)err;
 }
 
-static int child_main(struct kustos_observer *observer)
+static int child_main(void *observer)
 {
 	struct kustos_latch *latch = runners[0].latch;
 	struct kustos_latch *made = NULL;
@@ -109,7 +107,7 @@ static int child_main(struct kustos_observer *observer)
 		NULL));
 	if (kustos_latch_leads(latch) || kustos_latch_term(latch) != 0 ||
 		kustos_latch_state(latch) != KUSTOS_LATCH_CLOSED)
-		return __LINE__;
+		return 1;
 	kustos_latch_close(latch, KUSTOS_CLOSE_NOTIFY);
 	kustos_latch_destroy(latch);
 	kustos_observer_destroy(observer);
@@ -127,21 +125,12 @@ static void ignore(void *arg, enum kustos_err err,
 START_TEST(S24_a_child_does_not_lead_and_the_parent_goes_on)
 {
 	struct kustos_observer *observer = NULL;
-	int status;
 
 	check_err(kustos_observe(client, LINE, ignore, NULL, &observer),
 		KUSTOS_OK);
 	runner_run(&runners[0], client, "x");
 	runner_leads(&runners[0]);
-	pid_t pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		alarm(60);
-		_exit(child_main(observer) != 0);
-	}
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFEXITED(status));
-	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_int_eq(child_run(child_main, observer), 0);
 	ck_assert(kustos_latch_leads(runners[0].latch));
 	ck_assert_int_eq(runners[0].losses, 0);
 	check_term(&runners[0], client);

@@ -2,10 +2,8 @@
  * test_mutex_fork.c - a process forks while it holds a mutex, and while it
  * waits for one: the child has nothing of it, and the parent goes on.
  */
+#include "child.h"
 #include "mutex_fixture.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define T_MS 20000
 
@@ -69,8 +67,9 @@ static int ask_hold(struct kustos_hold *h)
 }
 
 /* All that the child may do: get EFORKED from each call, and free. */
-static int child_main(struct state *s)
+static int child_main(void *arg)
 {
+	struct state *s = arg;
 	int rc;
 
 	if ((rc = ask_mutex(s->client, s->mutex)) != 0 ||
@@ -86,22 +85,13 @@ START_TEST(S24_a_child_holds_nothing_and_the_parent_goes_on)
 {
 	struct state s = { .client = client_connected(fixture_address(),
 				   T_MS) };
-	int status;
 
 	s.mutex = mutex_new(s.client, _i);
 	s.hold = hold_take(s.mutex);
 	ask(&s.waiting, s.mutex, SOON);
 	if (_i == 0)
 		line_wait(2);
-	pid_t pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		alarm(60);
-		_exit(child_main(&s));
-	}
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFEXITED(status));
-	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_int_eq(child_run(child_main, &s), 0);
 	ck_assert_int_eq(kustos_hold_state(s.hold), KUSTOS_HOLD_HELD);
 	check_node(s.hold, s.client);
 	ck_assert(ask_waits(&s.waiting));

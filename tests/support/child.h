@@ -36,4 +36,9 @@ int child_wait(struct child *c, int ms);
 /* Kill it, if it still runs, and free what it had. */
 void child_end(struct child *c);
 
+/* Run fn(arg) in a copy of the test with whatever it has open, such as clients.
+   The copy is killed if it hangs.  Returns what fn returned, 128 + the signal
+   that killed the copy, or -1. */
+int child_run(int (*fn)(void *arg), void *arg);
+
 #endif
