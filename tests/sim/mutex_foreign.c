@@ -61,10 +61,10 @@ static void create(struct actor *a)
 		.op_count = 2,
 	};
 
-	snprintf(path, sizeof(path), "%s/%s",
-		mutex_lines[sim_random_below(r, LINES)],
-		recipe->names[sim_random_below(r,
-			(uint64_t)recipe->name_count)]);
+	const char *name = recipe->names[sim_random_below(r,
+		(uint64_t)recipe->name_count)];
+	const char *line = mutex_lines[sim_random_below(r, LINES)];
+	snprintf(path, sizeof(path), "%s/%s", line, name);
 	foreign_submit(a, sim_random_below(r, 4) == 0 ? &both : &one);
 }
 
@@ -103,8 +103,9 @@ void foreign_set(struct actor *a, const char *path, const char *data)
 static void set_some(struct actor *a)
 {
 	struct sim_random *r = subject_random(&a->it);
+	uint64_t which = sim_random_next(r);
 	struct place *place = line_some(mutex_shared(a->it.sim),
-		sim_random_below(r, 4) == 0, sim_random_next(r));
+		sim_random_below(r, 4) == 0, which);
 	const char *line = mutex_lines[sim_random_below(r, LINES)];
 	uint64_t one_in = mutex_shared(a->it.sim)->crowd ? 50 : 3;
 	const char *data = sim_random_below(r, 2) ? "__REVOKE__" : "whatever";
