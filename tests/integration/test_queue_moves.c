@@ -159,10 +159,10 @@ START_TEST(S15_what_is_done_after_a_move_is_not_done_again)
 	}
 	for (int i = storm_setting("QUEUE_MOVES", 4); i > 0; i--)
 		move(&seed);
-	stop = 1;
+	__atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < LANES; i++)
 		pthread_join(putters[i], NULL);
-	drain = 1;
+	__atomic_store_n(&drain, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < LANES; i++)
 		pthread_join(takers[i], NULL);
 	for (int i = 0; i < next; i++)
