@@ -42,6 +42,11 @@ static void tear_down(void)
 	ku_queue_destroy(queue);
 	client_close(client);
 	proxy_free(way);
+	/* An item that was put may have had its object until now. */
+	for (int i = 0; i < WAITERS; i++) {
+		kustos_cancel_destroy(waiters[i].cancel);
+		waiters[i].cancel = NULL;
+	}
 }
 
 /* This returns at once if there is room. */
@@ -102,7 +107,6 @@ static void begin(void *(*wait)(void *))
 static enum kustos_err end_of(int i)
 {
 	pthread_join(waiters[i].thread, NULL);
-	kustos_cancel_destroy(waiters[i].cancel);
 	return waiters[i].err;
 }
 
