@@ -44,6 +44,7 @@ static void tear_down(void)
 	inject_reset();
 	kustos_latch_destroy(leader);
 	kustos_latch_destroy(heir);
+	leader = heir = NULL;
 	pair_close();
 	ck_assert_int_eq(line_count(), 0);
 }
