@@ -70,12 +70,29 @@ static void *putting(void *arg)
 	return NULL;
 }
 
+/* Return whether the queue of this lane has no item. */
+static bool is_empty(size_t lane)
+{
+	struct kustos_client *c = clients[lane / QUEUES];
+	struct kustos_names *items = NULL;
+	char path[24];
+
+	snprintf(path, sizeof(path), "/moves-%d", (int)(lane % QUEUES));
+	ck_assert_int_eq(kustos_sync(c, path, KUSTOS_FOREVER, NULL), KUSTOS_OK);
+	ck_assert_int_eq(
+		kustos_children(c, path, KUSTOS_FOREVER, NULL, &items, NULL),
+		KUSTOS_OK);
+	bool empty = items->count == 0;
+	kustos_names_free(items);
+	return empty;
+}
+
 static void *taking(void *arg)
 {
 	struct kustos_queue *queue = queue_of((size_t)arg);
 	enum kustos_err err = KUSTOS_OK;
 
-	while (err == KUSTOS_OK || !get(&drain)) {
+	while (err == KUSTOS_OK || !get(&drain) || !is_empty((size_t)arg)) {
 		struct kustos_item *list[4];
 		size_t count = 0;
 
