@@ -325,6 +325,7 @@ START_TEST(a_consumer_that_stopped_itself_is_not_called_again)
 	struct kustos_consumer *consumer = NULL, *made = NULL;
 	struct kustos_queue *one = queue_new(client);
 
+	stopped = 0;
 	seen.max = 1;
 	queue_put_numbers(queue_others, 0, 3);
 	keep_two(one);
