@@ -22,7 +22,7 @@ static char hosts[256];
 
 static void open_way(int i, const char *upstream)
 {
-	char ip[16];
+	char ip[24];
 
 	snprintf(ip, sizeof(ip), "127.0.0.%d", 41 + i);
 	ways[i] = proxy_start(ip, upstream, PROXY_ZOOKEEPER);
