@@ -58,6 +58,7 @@ static void greeting_done(struct kustos_client *client,
 	/* Without a lease beat_due() sends heartbeats until there is one. */
 	if (ku_lease_left(&session->lease, ku_now(client)) > 0)
 		ku_session_set_state(client, KUSTOS_STATE_CONNECTED);
+	ku_strays_look(client);
 }
 
 void ku_beat_greet(struct kustos_client *client)

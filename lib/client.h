@@ -19,6 +19,7 @@
 #include "random.h"
 #include "risk.h"
 #include "session.h"
+#include "stray.h"
 #include "stats.h"
 #include "timer.h"
 #include "wait.h"
@@ -91,6 +92,7 @@ struct kustos_client {
 	struct ku_wire wire;
 	struct ku_watches watches;
 	struct ku_footprint footprint;
+	struct ku_strays strays;
 	struct ku_ops ops;
 	struct ku_lines lines;
 	struct ku_risks risks;

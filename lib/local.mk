@@ -108,6 +108,7 @@ core_sources = \
 	%D%/shun.c %D%/shun.h \
 	%D%/stats.c %D%/stats.h \
 	%D%/steer.c %D%/steer.h \
+	%D%/stray.c %D%/stray.h \
 	%D%/survey.c %D%/survey.h \
 	%D%/thread.c %D%/thread.h \
 	%D%/timer.c %D%/timer.h \

@@ -5,10 +5,11 @@
  * is lost, the same session lists the parent and adopts the child with that
  * GUID.  The listing is not older than the creation: an answer is lost only
  * with its connection, and the next connection begins with a sync (beat.h).
- * Nor can a creation that the listing does not show be applied later.  By then
- * the session has moved, and where it can tell servers apart it does not go
- * back (shun.h); what another server still passes on for it is refused.  So
- * there is at most one such node, and the first that is found is ours.
+ * A creation that the listing does not show is hardly ever applied later.  By
+ * then the session has moved, and where it can tell servers apart it does not go
+ * back (shun.h); what another server still passes on for it is refused.  In case
+ * it is applied after all it is looked for again (stray.h), and the next try has
+ * another GUID.  So there is at most one node with a GUID.
  *
  * An ephemeral node of another session is never adopted, even under our GUID:
  * it is about to vanish.  A new session means a new GUID and a new node.
@@ -101,6 +102,23 @@ enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
 	if (err != KUSTOS_OK)
 		ku_op_let_go(out);
 	return err;
+}
+
+enum kustos_err ku_create_search(struct kustos_client *client, const char *path,
+	int flags, const char *guid, struct ku_op **out)
+{
+	enum kustos_err err = ku_create_new(client, path, flags, "", 0, out);
+
+	if (err != KUSTOS_OK)
+		return err;
+	struct ku_op *op = *out;
+	struct ku_create *create = op->create;
+	strcpy(create->guid, guid);
+	create->guid_len = strlen(guid);
+	create->guid_session = op->session_id = client->session.id;
+	op->ambiguous = op->unwanted = op->searches = op->guaranteed = true;
+	op->lasting = (flags & KUSTOS_CREATE_EPHEMERAL) == 0;
+	return KUSTOS_OK;
 }
 
 void ku_create_free(struct ku_op *op)
@@ -278,8 +296,10 @@ static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
 	}
 	name = reply->rc == KU_ZK_OK ? find_guid(op, reply) : NULL;
 	if (name == NULL) {
-		op->ambiguous = false;
-		send_create(op); /* not applied; the same GUID will do */
+		/* Not applied.  If it is later, its GUID tells. */
+		if (!op->searches)
+			ku_stray_add(op, op->create->guid);
+		send_anew(op);
 		return;
 	}
 	name_child(op, "", name);

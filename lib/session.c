@@ -278,6 +278,7 @@ void ku_session_end(struct kustos_client *client, int rc)
 	session->id = 0;
 	session->server[0] = '\0';
 	session->shun.count = 0;
+	ku_strays_forget(client);
 	ku_timer_unset(&client->timers, &session->beat.timer);
 	ku_timer_unset(&client->timers, &session->lease_timer);
 	ku_timer_unset(&client->timers, &session->watchdog);

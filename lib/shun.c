@@ -78,6 +78,17 @@ static bool is_out(const struct ku_shun *shun, int64_t now, const char *address,
 	return false;
 }
 
+int64_t ku_shun_until(const struct ku_shun *shun, int64_t now)
+{
+	int64_t until = 0;
+
+	for (int i = 0; i < shun->count; i++)
+		if (now < shun->list[i].until_ns &&
+			until < shun->list[i].until_ns)
+			until = shun->list[i].until_ns;
+	return until;
+}
+
 size_t ku_shun_room(const char *addresses)
 {
 	return strlen(addresses) + 1 + KU_SHUN_TEXT;

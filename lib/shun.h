@@ -50,6 +50,10 @@ void ku_shun_drop(struct ku_shun *shun, const char *server);
 
 bool ku_shun_has(const struct ku_shun *shun, const char *server, int64_t now);
 
+/* Return until when a server is to be avoided, the last of them; 0 if there is
+   none. */
+int64_t ku_shun_until(const struct ku_shun *shun, int64_t now);
+
 /* Return the size of the buffers that the functions below need for a list. */
 size_t ku_shun_room(const char *addresses);
 

@@ -216,6 +216,62 @@ START_TEST(S06_a_silent_server_is_not_tried_once_more)
 }
 END_TEST
 
+/* Return how often children of "/line" were created or deleted. */
+static int changes_of_line(const char *server)
+{
+	struct raw_stat stat;
+
+	return raw_exists(server, "/line", &stat) == 0 ? stat.cversion : -1;
+}
+
+/* The connection breaks while a creation is under way.  The handle goes straight
+   back and is not answered there either, so the client leaves for the other
+   server, and makes its node there.  Then the leader gets the creation, and right
+   behind it the follower's request to take the session over. */
+START_TEST(S06_a_node_that_is_made_late_is_deleted)
+{
+	struct server_options o = { .tick_ms = 1000 };
+	struct ensemble *e = ensemble_start(&o, true);
+	struct completions done = { 0 };
+	struct kustos_mutex *mutex = NULL;
+	struct kustos_hold *hold;
+
+	ck_assert_ptr_nonnull(e);
+	const char *follower = server_address(ensemble_server(e, 0));
+	const char *leader = server_address(ensemble_server(e, 2));
+	open_way(0, follower);
+	open_way(1, leader);
+	proxy_set_mode(ways[1], PROXY_REFUSE);
+	struct kustos_client *busy = client_connected(follower, 20000);
+	struct kustos_client *client = client_connected(hosts, T_MS);
+	int64_t id = client_session_id(client);
+	client_create(busy, "/busy", 0);
+	client_create(busy, "/line", 0);
+	ck_assert_int_eq(kustos_mutex_create(client, "/line", NULL, &mutex),
+		KUSTOS_OK);
+	proxy_set_mode(ensemble_lag(e), PROXY_HOLD);
+	pass_on(busy, &done);
+	proxy_reset_counts(ways[0]);
+	ask(mutex, &hold);
+	test_eventually(proxy_count(ways[0], ZK_OP_CREATE2) == 1, 1000);
+	proxy_cut(ways[0]);
+	test_eventually(proxy_count(ways[0], ZK_OP_CONNECT) == 1, 1000);
+	proxy_set_mode(ways[1], PROXY_PASS);
+	test_eventually(has(hold), 5000);
+	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
+	test_eventually(changes_of_line(leader) == 2, 1000);
+	proxy_set_mode(ensemble_lag(e), PROXY_PASS);
+	test_eventually(changes_of_line(leader) == 4, 5000);
+	ck_assert_int_eq(raw_count_children(leader, "/line"), 0);
+	ck_assert(client_session_id(client) == id);
+	test_eventually(completions_of(&done) == AHEAD, 5000);
+	kustos_mutex_destroy(mutex);
+	client_close(busy);
+	close_all(client);
+	ensemble_free(e);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("shun");
@@ -226,6 +282,7 @@ int main(void)
 		S06_a_session_does_not_go_back_to_where_a_write_was_lost);
 	tcase_add_test(bare,
 		S06_what_a_follower_has_kept_is_not_done_after_all);
+	tcase_add_test(bare, S06_a_node_that_is_made_late_is_deleted);
 	tcase_add_test(bare, S06_a_silent_server_is_not_tried_once_more);
 	return fixture_main(s);
 }

@@ -45,6 +45,20 @@ static void leaves(const char *list, const char *present, const char *left,
 	free(out);
 }
 
+START_TEST(it_tells_how_long_some_server_is_shunned)
+{
+	ck_assert_int_eq(ku_shun_until(&shun, now), 0);
+	ku_shun_add(&shun, F, now);
+	ku_shun_add(&shun, G, now + 5);
+	ku_shun_add(&shun, H, now + 2);
+	ck_assert_int_eq(ku_shun_until(&shun, now), over + 5);
+	ck_assert_int_eq(ku_shun_until(&shun, over + 4), over + 5);
+	ck_assert_int_eq(ku_shun_until(&shun, over + 5), 0);
+	ku_shun_drop(&shun, G);
+	ck_assert_int_eq(ku_shun_until(&shun, now), over + 2);
+}
+END_TEST
+
 START_TEST(S06_it_is_shunned_until_its_time_is_over)
 {
 	ku_shun_add(&shun, F, now);
@@ -201,6 +215,7 @@ int main(void)
 	TCase *t = tcase_create("servers");
 
 	tcase_add_checked_fixture(t, setup, NULL);
+	tcase_add_test(t, it_tells_how_long_some_server_is_shunned);
 	tcase_add_test(t, S06_it_is_shunned_until_its_time_is_over);
 	tcase_add_test(t, S06_or_until_it_has_answered);
 	tcase_add_test(t, the_oldest_makes_room);

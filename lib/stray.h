@@ -1,0 +1,51 @@
+/*
+ * stray.h - nodes that a creation may make late.
+ *
+ * The answer to a creation was lost with its connection, and through another
+ * server the node was not found.  It is made again then, under another GUID.
+ * The first creation may still be on its way from the server that was left, and
+ * mostly the leader refuses it, since the session has moved.  But if the handle
+ * had gone straight back to that server, and given that up as well, the server
+ * also asks the leader to take the session over.  Then the first creation is
+ * done after all (shun.h), and the leader closes the connection that the session
+ * has now.
+ *
+ * So the client looks for such a node after each reconnect, for as long as the
+ * creation may be on its way, and deletes it.  Nothing else has its GUID.
+ */
+#ifndef KU_STRAY_H
+#define KU_STRAY_H
+
+#include "name.h"
+
+#include <stdint.h>
+
+#define KU_STRAY_MAX 16 /* those that come then are not looked for */
+
+struct kustos_client;
+struct ku_op;
+
+struct ku_stray {
+	char *path; /* the program's, of the creation */
+	int flags;
+	char guid[KU_PROTECTION_SIZE];
+	int64_t until_ns;
+	struct ku_op *op; /* that looks for it now, or NULL */
+};
+
+struct ku_strays {
+	int count;
+	struct ku_stray list[KU_STRAY_MAX];
+};
+
+/* The creation "op" was sent under this GUID and looked for in vain.  Does
+   nothing unless another server may still have it. */
+void ku_stray_add(const struct ku_op *op, const char *guid);
+
+/* There is a new connection: look for all of them. */
+void ku_strays_look(struct kustos_client *client);
+
+/* The session is over, and with it the creations that are on their way. */
+void ku_strays_forget(struct kustos_client *client);
+
+#endif
