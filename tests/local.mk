@@ -182,6 +182,7 @@ check-long:
 	QUEUE_LENGTH=100000 \
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(long_tests)' check_PROGRAMS='$(long_tests)' check_DATA=
+	$(MAKE) $(AM_MAKEFLAGS) check-soak
 
 # One pass under valgrind.  All tests of a program run in one process (CK_FORK):
 # each fork would have its code translated anew.  Hence the time limit here.  Valgrind

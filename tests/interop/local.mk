@@ -4,6 +4,7 @@
 
 check_LIBRARIES += libinterop.a
 libinterop_a_SOURCES = \
+	%D%/nemesis.c %D%/nemesis.h \
 	%D%/peer.h %D%/peer_process.c \
 	%D%/spans.c %D%/spans.h \
 	%D%/turns.c %D%/turns.h \
@@ -54,6 +55,9 @@ interop_tests += %D%/test_simple
 %C%_test_simple_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_spans
 %C%_test_spans_LDADD = $(interop_ldadd)
+# For check-soak only.
+EXTRA_PROGRAMS += %D%/test_soak
+%C%_test_soak_LDADD = $(interop_ldadd)
 interop_tests += %D%/test_together
 %C%_test_together_LDADD = $(interop_ldadd)
 
@@ -93,6 +97,13 @@ TESTS += $(interop_tests)
 endif
 endif
 
-.PHONY: check-interop
+# Part of "make check-long".  SOAK_SEED is another one each time.  77: something that
+# it needs is missing.
+SOAK_SECONDS = 1200
+.PHONY: check-interop check-soak
+check-soak: %D%/test_soak %D%/peer %D%/Peer.stamp
+	@seed=$${SOAK_SEED-$$(date +%s)}; echo "SOAK_SEED=$$seed"; \
+	SOAK_SEED=$$seed SOAK_SECONDS=$(SOAK_SECONDS) %D%/test_soak || \
+		test $$? -eq 77
 check-interop:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(interop_tests)'

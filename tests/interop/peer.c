@@ -162,13 +162,33 @@ static void release(char **w)
 		say("released");
 }
 
-static void state(char **w)
+/* The hold of the mutex, or of a side of the read/write lock. */
+static struct kustos_hold *hold_of(char **w)
 {
 	struct lock *lock = lock_of(w[1], 0);
 	enum which side = side_of(w[2]);
-	struct kustos_hold *hold = side == MUTEX
+
+	return side == MUTEX
 		? kustos_mutex_hold(lock->mutex)
 		: kustos_rwlock_hold(lock->rw, (enum kustos_side)side);
+}
+
+static void node(char **w)
+{
+	struct kustos_hold *hold = hold_of(w);
+
+	if (hold == NULL)
+		say("error not held");
+	else if (kustos_hold_state(hold) == KUSTOS_HOLD_LOST)
+		say("lost");
+	else
+		say("node %s %" PRId64, kustos_hold_path(hold),
+			kustos_hold_token(hold));
+}
+
+static void state(char **w)
+{
+	struct kustos_hold *hold = hold_of(w);
 
 	if (hold == NULL)
 		say("error not held");
@@ -325,6 +345,7 @@ static const struct command {
 	{ "acquire", 3, 4, acquire },
 	{ "release", 2, 3, release },
 	{ "state", 2, 3, state },
+	{ "node", 2, 3, node },
 	{ "revocable", 2, 2, revocable },
 	{ "revoked", 3, 3, revoked },
 	{ "revoke", 2, 2, ask_back },

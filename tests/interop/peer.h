@@ -7,6 +7,7 @@
  *	acquire PATH MS [SIDE]		acquired NS | timeout | lost
  *	release PATH [SIDE]		released | lost
  *	state PATH [SIDE]		state HELD | state UNSURE | state LOST
+ *	node PATH [SIDE]		node NODE TOKEN | lost
  *	revocable PATH			ok, if PATH was not acquired before
  *	revoked PATH MS			revoked, once for each request | no
  *	revoke NODE			ok
@@ -88,6 +89,9 @@
  * times, from 1 to COUNT at once, and returns them soon; FILE gets a line "NS
  * NS xLEASES" for each time.
  *
+ * "node" is answered with the node of a hold that is certainly held when the
+ * answer is written.
+ *
  * Only Kustos knows the state of a hold.  kazoo has no semaphore that the
  * others could share.  A reader of kazoo 2.8.0 waits for writers that came
  * later, too, and so may wait for ever.  kazoo has no revocation, and it
@@ -132,6 +136,13 @@ const char *peer_name(enum peer_kind kind);
 void peers_start(struct peer *peers, const enum peer_kind *kinds, int count,
 	int session_ms);
 void peer_start(struct peer *peer, enum peer_kind kind, int session_ms);
+
+/* Have the processes that are started from now on connect to these servers; NULL
+   for the fixture's, as at first.  "hosts" must stay. */
+void peers_connect_to(const char *hosts);
+
+/* Start a process without waiting for it.  Its first line is "ready SESSION". */
+void peer_launch(struct peer *peer, enum peer_kind kind, int session_ms);
 
 /* Let the processes close their sessions, and wait for them to end. */
 void peers_end(struct peer *peers, int count);

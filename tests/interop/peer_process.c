@@ -30,6 +30,8 @@
 static const char *const names[PEER_KINDS] = { "kustos", "curator", "kazoo",
 	"stock kazoo", "kustos as kazoo" };
 
+static const char *servers; /* NULL: the fixture's */
+
 static const char ours[] = INTEROP_BUILD "/peer";
 static const char kazoos[] = INTEROP_SRC "/peer.py";
 static const char classes[] = CURATOR ":" QUIET ":" INTEROP_BUILD;
@@ -64,7 +66,12 @@ static int become(int fd, void *arg)
 	return 127;
 }
 
-static void launch(struct peer *p, enum peer_kind kind, int session_ms)
+void peers_connect_to(const char *hosts)
+{
+	servers = hosts;
+}
+
+void peer_launch(struct peer *p, enum peer_kind kind, int session_ms)
 {
 	char number[16];
 	const char *argv[MAX_ARGS + 1] = { NULL };
@@ -74,7 +81,7 @@ static void launch(struct peer *p, enum peer_kind kind, int session_ms)
 	for (i = 0; commands[kind][i] != NULL; i++) {
 		argv[i] = commands[kind][i];
 		if (strcmp(argv[i], "@") == 0)
-			argv[i] = fixture_address();
+			argv[i] = servers != NULL ? servers : fixture_address();
 		else if (strcmp(argv[i], "#") == 0)
 			argv[i] = number;
 	}
@@ -94,7 +101,7 @@ void peers_start(struct peer *peers, const enum peer_kind *kinds, int count,
 	int session_ms)
 {
 	for (int i = 0; i < count; i++)
-		launch(&peers[i], kinds[i], session_ms);
+		peer_launch(&peers[i], kinds[i], session_ms);
 	for (int i = 0; i < count; i++)
 		await_ready(&peers[i]);
 }
