@@ -59,20 +59,28 @@ static void look_ended(struct ku_op *op)
 	ku_op_drop(op);
 }
 
+static void look(struct kustos_client *client, struct ku_stray *s)
+{
+	struct ku_op *op;
+
+	if (ku_create_search(client, s->path, s->flags, s->guid, &op) !=
+		KUSTOS_OK)
+		return;
+	s->op = op;
+	/* If it starts it may end in here, and "s" be another by then. */
+	if (ku_op_start(&op, look_ended, NULL) != KUSTOS_OK)
+		s->op = NULL;
+}
+
 void ku_strays_look(struct kustos_client *client)
 {
 	struct ku_strays *strays = &client->strays;
 
 	purge(strays, ku_now(client));
-	for (int i = 0; i < strays->count; i++) {
-		struct ku_stray *s = &strays->list[i];
-
+	for (int i = 0; i < strays->count; i++)
 		/* A search that is under way begins anew by itself. */
-		if (s->op == NULL &&
-			ku_create_search(client, s->path, s->flags, s->guid,
-				&s->op) == KUSTOS_OK)
-			(void)ku_op_start(&s->op, look_ended, NULL);
-	}
+		if (strays->list[i].op == NULL)
+			look(client, &strays->list[i]);
 }
 
 void ku_strays_forget(struct kustos_client *client)
