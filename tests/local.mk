@@ -140,9 +140,10 @@ check-address:
 # the simulator only one thread runs at a time: of its tests there are those that start
 # threads, and a few that show in which order locks are taken.
 of_sim = tests/sim
-thread_tests = $(in)/test_callbacks $(in)/test_cancel_ops $(in)/test_close \
-	$(in)/test_consume $(in)/test_consume_told $(in)/test_dispatch_fd \
-	$(in)/test_latch $(in)/test_mutex_threads $(in)/test_queue_storm \
+thread_tests = $(in)/test_callbacks $(in)/test_cancel_ops \
+	$(in)/test_claim_marker $(in)/test_close $(in)/test_consume \
+	$(in)/test_consume_told $(in)/test_dispatch_fd $(in)/test_latch \
+	$(in)/test_mutex_threads $(in)/test_queue_storm $(in)/test_queue_waiters \
 	$(in)/test_reentry $(in)/test_rwlock_threads $(in)/test_selector \
 	$(in)/test_semaphore $(in)/test_session $(of_sim)/test_barrier \
 	$(of_sim)/test_countdown $(of_sim)/test_elections \
