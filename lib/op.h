@@ -76,7 +76,6 @@ struct ku_op {
 	bool once; /* one try, if connected */
 	bool started;
 	bool unwanted;	/* if the node is not there, do not make it */
-	bool searches;	/* only for the node of another creation (stray.h) */
 	bool doubtful;	/* a guaranteed or wary delete is to look first */
 	bool ambiguous; /* an earlier try may have been applied */
 	bool moved;	/* there were such tries in several sessions */
@@ -257,11 +256,11 @@ enum kustos_err ku_create_init(struct ku_op *op);
 enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
 	int flags, const void *data, size_t len, struct ku_op **out);
 
-/* Make an operation that looks for the node of an earlier creation under "guid",
-   in the present session.  It ends with KUSTOS_OK if the node is there, and
-   makes none.  The client is locked. */
-enum kustos_err ku_create_search(struct kustos_client *client, const char *path,
-	int flags, const char *guid, struct ku_op **out);
+/* Is this the name of a node that was made under "guid": the GUID, the leaf, and
+   a sequence number if there is to be one?  Others can see the GUID, and make
+   nodes that begin with it. */
+bool ku_create_made(const char *name, const char *guid, const char *leaf,
+	bool sequential);
 
 /* Is this the name of the node that "op" has sent, or is about to send?
    The client is locked. */

@@ -104,23 +104,6 @@ enum kustos_err ku_create_new(struct kustos_client *client, const char *path,
 	return err;
 }
 
-enum kustos_err ku_create_search(struct kustos_client *client, const char *path,
-	int flags, const char *guid, struct ku_op **out)
-{
-	enum kustos_err err = ku_create_new(client, path, flags, "", 0, out);
-
-	if (err != KUSTOS_OK)
-		return err;
-	struct ku_op *op = *out;
-	struct ku_create *create = op->create;
-	strcpy(create->guid, guid);
-	create->guid_len = strlen(guid);
-	create->guid_session = op->session_id = client->session.id;
-	op->ambiguous = op->unwanted = op->searches = op->guaranteed = true;
-	op->lasting = (flags & KUSTOS_CREATE_EPHEMERAL) == 0;
-	return KUSTOS_OK;
-}
-
 void ku_create_free(struct ku_op *op)
 {
 	struct ku_create *create = op->create;
@@ -248,24 +231,26 @@ static void adopt(struct ku_op *op, const struct ku_zk_reply *reply)
 	ku_op_finish(op, KUSTOS_OK);
 }
 
-/* Is "name" the GUID, the leaf, and a sequence number if there is to be one?
-   Others can see the GUID, and make nodes that begin with it. */
-static bool is_ours(const struct ku_op *op, const char *name)
+bool ku_create_made(const char *name, const char *guid, const char *leaf,
+	bool sequential)
 {
-	const char *leaf = ku_path_leaf(op->path);
-	size_t len = strlen(leaf);
+	size_t guid_len = strlen(guid), len = strlen(leaf);
 
-	size_t guid_len = op->create->guid_len;
-
-	if (strncmp(name, op->create->guid, guid_len) != 0 ||
+	if (strncmp(name, guid, guid_len) != 0 ||
 		strncmp(name + guid_len, leaf, len) != 0)
 		return false;
 	name += guid_len + len;
 	size_t digits = strlen(name);
-	if (!is(op, KUSTOS_CREATE_SEQUENTIAL))
+	if (!sequential)
 		return digits == 0;
 	return (digits == 10 || digits == 11) &&
 		strspn(name, "-0123456789") == digits;
+}
+
+static bool is_ours(const struct ku_op *op, const char *name)
+{
+	return ku_create_made(name, op->create->guid, ku_path_leaf(op->path),
+		is(op, KUSTOS_CREATE_SEQUENTIAL));
 }
 
 bool ku_create_makes(const struct ku_op *op, const char *name)
@@ -297,8 +282,7 @@ static void listed(struct ku_op *op, const struct ku_zk_reply *reply)
 	name = reply->rc == KU_ZK_OK ? find_guid(op, reply) : NULL;
 	if (name == NULL) {
 		/* Not applied.  If it is later, its GUID tells. */
-		if (!op->searches)
-			ku_stray_add(op, op->create->guid);
+		ku_stray_add(op, op->create->guid);
 		send_anew(op);
 		return;
 	}

@@ -1,91 +1,203 @@
 /* stray.c - nodes that a creation may make late: found and deleted. */
 
+#include "stray.h"
 #include "client.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Drop those that cannot come any more, unless one is being looked for. */
+struct stray {
+	int64_t until_ns;
+	bool sequential;
+	char guid[KU_PROTECTION_SIZE];
+	char leaf[]; /* of the creation's path */
+};
+
+/* A folder in which they may turn up. */
+struct ku_nest {
+	struct ku_nest *next;
+	struct ku_op *op; /* that lists it now, or NULL */
+	bool sorted;
+	size_t count, room;
+	struct stray **strays;
+	char path[];
+};
+
+static void nest_free(struct ku_nest *nest)
+{
+	for (size_t i = 0; i < nest->count; i++)
+		free(nest->strays[i]);
+	free(nest->strays);
+	free(nest);
+}
+
+/* Drop those that cannot come any more. */
 static void purge(struct ku_strays *strays, int64_t now)
 {
-	int kept = 0;
+	struct ku_nest **at = &strays->nests, *nest;
 
-	for (int i = 0; i < strays->count; i++) {
-		struct ku_stray *s = &strays->list[i];
+	while ((nest = *at) != NULL) {
+		size_t kept = 0;
 
-		if (s->op == NULL && s->until_ns <= now)
-			free(s->path);
-		else
-			strays->list[kept++] = *s;
+		for (size_t i = 0; i < nest->count; i++)
+			if (nest->strays[i]->until_ns > now)
+				nest->strays[kept++] = nest->strays[i];
+			else
+				free(nest->strays[i]);
+		nest->count = kept;
+		if (kept > 0 || nest->op != NULL) {
+			at = &nest->next;
+			continue;
+		}
+		*at = nest->next;
+		nest_free(nest);
 	}
-	strays->count = kept;
+}
+
+/* Return the nest of the folder of "path", which is made if need be, with room
+   for one more; or NULL. */
+static struct ku_nest *nest_of(struct ku_strays *strays, const char *path)
+{
+	size_t len = ku_path_parent_len(path);
+	struct ku_nest *nest = strays->nests;
+
+	while (nest != NULL &&
+		(strncmp(nest->path, path, len) != 0 ||
+			nest->path[len] != '\0'))
+		nest = nest->next;
+	if (nest == NULL) {
+		nest = calloc(1, sizeof(*nest) + len + 1);
+		if (nest == NULL)
+			return NULL;
+		memcpy(nest->path, path, len);
+		nest->next = strays->nests;
+		strays->nests = nest;
+	}
+	if (nest->count < nest->room)
+		return nest;
+	size_t room = 2 * nest->room + 1;
+	struct stray **grown = realloc(nest->strays, room * sizeof(*grown));
+	if (grown == NULL)
+		return NULL;
+	nest->strays = grown;
+	nest->room = room;
+	return nest;
 }
 
 void ku_stray_add(const struct ku_op *op, const char *guid)
 {
 	struct kustos_client *client = op->client;
-	struct ku_strays *strays = &client->strays;
 	int64_t now = ku_now(client);
 	int64_t until = ku_shun_until(&client->session.shun, now);
 
-	purge(strays, now);
-	if (until == 0 || strays->count == KU_STRAY_MAX)
+	purge(&client->strays, now);
+	if (until == 0)
 		return;
-	char *path = strdup(ku_program_path(client, op->path));
-	if (path == NULL)
-		return;
-	struct ku_stray *s = &strays->list[strays->count++];
-	*s = (struct ku_stray){ path, op->flags, "", until, NULL };
-	strcpy(s->guid, guid);
-}
-
-/* The search has ended; or the deletion of what it has found. */
-static void look_ended(struct ku_op *op)
-{
-	struct ku_strays *strays = &op->client->strays;
-
-	if (op->kind == KU_ZK_CREATE && op->err == KUSTOS_OK) {
-		ku_log(op->client, KUSTOS_LOG_INFO,
-			"%s was made late, and is deleted", op->out_path);
-		ku_op_undo(op);
+	const char *leaf = ku_path_leaf(op->path);
+	struct stray *s = calloc(1, sizeof(*s) + strlen(leaf) + 1);
+	struct ku_nest *nest = nest_of(&client->strays, op->path);
+	if (s == NULL || nest == NULL) {
+		free(s);
 		return;
 	}
-	if (op->kind == KU_ZK_DELETE)
-		ku_op_tell_stuck(op);
-	for (int i = 0; i < strays->count; i++)
-		if (strays->list[i].op == op)
-			strays->list[i].op = NULL;
-	purge(strays, ku_now(op->client));
-	ku_op_drop(op);
+	s->until_ns = until;
+	s->sequential = (op->flags & KUSTOS_CREATE_SEQUENTIAL) != 0;
+	strcpy(s->guid, guid);
+	strcpy(s->leaf, leaf);
+	nest->strays[nest->count++] = s;
+	nest->sorted = false;
 }
 
-static void look(struct kustos_client *client, struct ku_stray *s)
+static int compare(const void *a, const void *b)
+{
+	const struct stray *const *one = a, *const *other = b;
+
+	return strcmp((*one)->guid, (*other)->guid);
+}
+
+static int compare_name(const void *name, const void *element)
+{
+	const struct stray *const *s = element;
+
+	return strncmp(name, (*s)->guid, strlen((*s)->guid));
+}
+
+/* Return which of them has this name, or NULL. */
+static const struct stray *find(const struct ku_nest *nest, const char *name)
+{
+	struct stray **found = bsearch(name, nest->strays, nest->count,
+		sizeof(*nest->strays), compare_name);
+
+	return found != NULL &&
+			ku_create_made(name, (*found)->guid, (*found)->leaf,
+				(*found)->sequential)
+		? *found
+		: NULL;
+}
+
+static void delete_node(struct kustos_client *client, const char *path)
 {
 	struct ku_op *op;
 
-	if (ku_create_search(client, s->path, s->flags, s->guid, &op) !=
-		KUSTOS_OK)
+	ku_log(client, KUSTOS_LOG_INFO, "%s was made late, and is deleted",
+		path);
+	if (ku_op_new(client, KU_ZK_DELETE, ku_program_path(client, path), 0,
+		    &op) != KUSTOS_OK)
 		return;
-	s->op = op;
-	/* If it starts it may end in here, and "s" be another by then. */
-	if (ku_op_start(&op, look_ended, NULL) != KUSTOS_OK)
-		s->op = NULL;
+	op->guaranteed = true;
+	op->epoch = client->session.epoch;
+	(void)ku_op_start_unowned(op);
+}
+
+static void delete_found(struct kustos_client *client, struct ku_nest *nest,
+	const struct kustos_names *names)
+{
+	if (!nest->sorted)
+		qsort(nest->strays, nest->count, sizeof(*nest->strays),
+			compare);
+	nest->sorted = true;
+	for (size_t i = 0; i < names->count; i++) {
+		if (find(nest, names->names[i]) == NULL)
+			continue;
+		char *path = ku_path_child(nest->path, names->names[i]);
+		if (path != NULL)
+			delete_node(client, path);
+		free(path);
+	}
+}
+
+static void listed(struct ku_op *op)
+{
+	struct ku_nest *nest = op->owner;
+
+	nest->op = NULL;
+	if (op->err == KUSTOS_OK)
+		delete_found(op->client, nest, op->out_names);
+	ku_op_drop(op);
 }
 
 void ku_strays_look(struct kustos_client *client)
 {
-	struct ku_strays *strays = &client->strays;
-
-	purge(strays, ku_now(client));
-	for (int i = 0; i < strays->count; i++)
-		/* A search that is under way begins anew by itself. */
-		if (strays->list[i].op == NULL)
-			look(client, &strays->list[i]);
+	purge(&client->strays, ku_now(client));
+	for (struct ku_nest *nest = client->strays.nests; nest != NULL;
+		nest = nest->next) {
+		/* A listing that is under way begins anew by itself. */
+		if (nest->op != NULL ||
+			ku_op_new(client, KU_ZK_CHILDREN,
+				ku_program_path(client, nest->path), 0,
+				&nest->op) != KUSTOS_OK)
+			continue;
+		(void)ku_op_start(&nest->op, listed, nest);
+	}
 }
 
 void ku_strays_forget(struct kustos_client *client)
 {
-	for (int i = 0; i < client->strays.count; i++)
-		client->strays.list[i].until_ns = 0;
-	purge(&client->strays, ku_now(client));
+	struct ku_nest *nest;
+
+	while ((nest = client->strays.nests) != NULL) {
+		client->strays.nests = nest->next;
+		ku_op_let_go(&nest->op);
+		nest_free(nest);
+	}
 }

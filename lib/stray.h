@@ -10,36 +10,23 @@
  * done after all (shun.h), and the leader closes the connection that the session
  * has now.
  *
- * So the client looks for such a node after each reconnect, for as long as the
- * creation may be on its way, and deletes it.  Nothing else has its GUID.
+ * So the client lists the folders of such nodes after each reconnect, for as long
+ * as the creations may be on their way, and deletes what has come.  Nothing else
+ * has these GUIDs.
  */
 #ifndef KU_STRAY_H
 #define KU_STRAY_H
 
-#include "name.h"
-
-#include <stdint.h>
-
-#define KU_STRAY_MAX 16 /* those that come then are not looked for */
-
 struct kustos_client;
+struct ku_nest;
 struct ku_op;
 
-struct ku_stray {
-	char *path; /* the program's, of the creation */
-	int flags;
-	char guid[KU_PROTECTION_SIZE];
-	int64_t until_ns;
-	struct ku_op *op; /* that looks for it now, or NULL */
-};
-
 struct ku_strays {
-	int count;
-	struct ku_stray list[KU_STRAY_MAX];
+	struct ku_nest *nests;
 };
 
 /* The creation "op" was sent under this GUID and looked for in vain.  Does
-   nothing unless another server may still have it. */
+   nothing unless another server may still have it, or if memory is short. */
 void ku_stray_add(const struct ku_op *op, const char *guid);
 
 /* There is a new connection: look for all of them. */

@@ -5,6 +5,7 @@
  */
 #include "claim_fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define T_MS 9000
@@ -38,10 +39,15 @@ static void failed(void *arg, enum kustos_err err, const char *name)
 	count(&seen.failed);
 }
 
+/* Write the item, as the next claim of it does.  The claimer cannot know before
+   the ack that it has lost it. */
 static void lose(const struct kustos_claim *claim)
 {
-	raw_delete(fixture_address(),
-		kustos_hold_path(kustos_claim_hold(claim)));
+	const struct kustos_item *item = kustos_claim_item(claim);
+	char path[128];
+
+	snprintf(path, sizeof(path), QUEUE "/%s", item->name);
+	ck_assert_int_eq(raw_set(fixture_address(), path, item->data), 0);
 }
 
 static enum kustos_verdict lose_once(void *arg, struct kustos_claim *claim)

@@ -2,6 +2,8 @@
    rules. */
 #include "client_actor.h"
 
+#include "sim_impl.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +55,9 @@ void rules_change(struct sim *sim, enum model_change_kind kind,
 	}
 	if (kind != CHANGE_CREATE)
 		return;
-	if (op->live[which] > 0 && op->owner[which] == owner)
+	/* One that is made late has to go again: undeleted(). */
+	if (op->live[which] > 0 && op->owner[which] == owner &&
+		(sim->faults & 1u << SIM_LATE) == 0)
 		sim_fail(sim, "one node", "op %d: a second one, %s", op->number,
 			path);
 	op->live[which]++;
@@ -127,12 +131,19 @@ static bool is_condemned(const struct op *op)
 		(op->given_up != 0 && op->given_up == a->opened && !a->it.gone);
 }
 
+/* Is there a second node of a living session? */
+static bool is_double(const struct op *op)
+{
+	return op->live[0] > 1 && op->owner[0] != 0;
+}
+
 static bool undeleted(struct sim *sim)
 {
 	struct shared *s = shared_of(sim);
 
 	for (int i = 0; i < s->count; i++)
-		if (is_condemned(s->ops[i]) && s->ops[i]->live[0] > 0)
+		if (is_double(s->ops[i]) ||
+			(is_condemned(s->ops[i]) && s->ops[i]->live[0] > 0))
 			return true;
 	return false;
 }

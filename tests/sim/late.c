@@ -7,17 +7,28 @@
  * before it handles the writes that were held.  So they count as the session's
  * again, and are done before anything that it asks for on the new connection.
  *
+ * The server may also not answer when the session comes straight back.  It has
+ * asked the leader for the session all the same, behind those writes.  So they
+ * are done, and the session is this server's again, wherever it is by then.  This
+ * happens to creations under a GUID only: a client has no defence in other cases.
+ *
  * The writes of a process that has died since are dropped instead: a process
  * that resumes its session does not know to which server the dead one was
  * connected.
  */
 #include "model_impl.h"
 
+#include <string.h>
+
 /* The connection breaks within BREAK_NS.  There are BREAKS breaks in all, and
    each of the others comes within AGAIN_NS. */
 #define BREAK_NS (8 * KU_NS_PER_MS)
 #define BREAKS 4
 #define AGAIN_NS (200 * KU_NS_PER_MS)
+/* When a server has the session back that it did not answer. */
+#define BACK_NS (1000 * KU_NS_PER_MS)
+/* When to look again whether the session is anywhere. */
+#define NOWHERE_NS (20 * KU_NS_PER_MS)
 
 static bool is_write(const struct msg *msg)
 {
@@ -116,10 +127,11 @@ static void free_taken(struct model *m, struct msg *msg)
 	}
 }
 
-void late_do(struct conn *conn)
+/* Do what "server" holds of the session that "conn" has now. */
+static void do_held(struct conn *conn, int server)
 {
 	struct model *m = conn->server->model;
-	struct msg *taken = take(conn->session, conn->server->id);
+	struct msg *taken = take(conn->session, server);
 
 	for (struct msg *msg = taken; msg != NULL; msg = msg->next) {
 		bool many = msg->op.kind == KU_ZK_MULTI;
@@ -133,6 +145,68 @@ void late_do(struct conn *conn)
 			msg->op.path ? msg->op.path->bytes : NULL, msg->op.rc);
 	}
 	free_taken(m, taken);
+}
+
+void late_do(struct conn *conn)
+{
+	do_held(conn, conn->server->id);
+}
+
+static bool holds(const struct session *session, int server)
+{
+	const struct msg *msg = session->late;
+
+	while (msg != NULL && msg->server != server)
+		msg = msg->next;
+	return msg != NULL;
+}
+
+/* "tag" is the session and the server. */
+static void back_due(void *arg, uint64_t tag)
+{
+	struct model *m = arg;
+	int server = (int)(tag & 0xff);
+	struct session *session = session_find(m,
+		(int64_t)(tag & ~UINT64_C(0xff)));
+
+	if (session == NULL || !holds(session, server))
+		return;
+	struct conn *conn = session->conn;
+	if (conn == NULL) {
+		sched_add(m->sched, SCHED_NOBODY,
+			m->sched->now_ns + NOWHERE_NS, back_due, m, tag);
+		return;
+	}
+	do_held(conn, server);
+	session->conn = NULL;
+	conn->session = NULL;
+	server_close(conn, true);
+}
+
+static bool is_under_guid(const struct msg *msg)
+{
+	return msg->op.kind == KU_ZK_CREATE &&
+		strstr(msg->op.path->bytes, "/_c_") != NULL;
+}
+
+bool late_is_silent(struct conn *conn, struct session *session)
+{
+	struct model *m = conn->server->model;
+	int server = conn->server->id;
+
+	for (const struct msg *msg = session->late; msg; msg = msg->next)
+		if (msg->server == server && !is_under_guid(msg))
+			return false;
+	if (m->config.late_ppm == 0 || !holds(session, server) ||
+		sim_random_below(&m->odd, 2) == 0)
+		return false;
+	model_note(m, NOTE_FAULT, conn->client, "no answer", NULL, server);
+	break_later(m, conn->client, BREAK_NS);
+	sched_add(m->sched, SCHED_NOBODY,
+		m->sched->now_ns +
+			sim_random_between(&m->odd, BREAK_NS, BACK_NS),
+		back_due, m, (uint64_t)session->id | (unsigned)server);
+	return true;
 }
 
 void late_drop(struct model *m, int server)

@@ -281,6 +281,10 @@ static void serve_connect(struct conn *conn, struct msg *msg)
 	if (session != NULL) {
 		msg->timeout_ms = session->timeout_ms;
 		session_touch(m, session);
+		if (late_is_silent(conn, session)) {
+			msg_free(m, msg);
+			return;
+		}
 		attach(conn, session);
 		late_do(conn);
 	}
