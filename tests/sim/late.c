@@ -173,8 +173,8 @@ static void back_due(void *arg, uint64_t tag)
 		return;
 	struct conn *conn = session->conn;
 	if (conn == NULL) {
-		sched_add(m->sched, SCHED_NOBODY,
-			m->sched->now_ns + NOWHERE_NS, back_due, m, tag);
+		sched_add(m->sched, SCHED_NOBODY, m->sched->now_ns + NOWHERE_NS,
+			back_due, m, tag);
 		return;
 	}
 	do_held(conn, server);
@@ -189,9 +189,10 @@ static bool is_under_guid(const struct msg *msg)
 		strstr(msg->op.path->bytes, "/_c_") != NULL;
 }
 
-bool late_is_silent(struct conn *conn, struct session *session)
+bool late_is_silent(struct conn *conn, struct msg *connect)
 {
 	struct model *m = conn->server->model;
+	struct session *session = session_find(m, connect->session);
 	int server = conn->server->id;
 
 	for (const struct msg *msg = session->late; msg; msg = msg->next)
@@ -206,6 +207,7 @@ bool late_is_silent(struct conn *conn, struct session *session)
 		m->sched->now_ns +
 			sim_random_between(&m->odd, BREAK_NS, BACK_NS),
 		back_due, m, (uint64_t)session->id | (unsigned)server);
+	msg_free(m, connect);
 	return true;
 }
 

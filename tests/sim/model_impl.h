@@ -259,8 +259,9 @@ void late_add(struct conn *conn);
 /* The session is back at this server: do the writes of it that the server
    holds. */
 void late_do(struct conn *conn);
-/* Does the server not answer this attempt of the session to come back? */
-bool late_is_silent(struct conn *conn, struct session *session);
+/* Does the server not answer a session that comes back?  Then the message, which
+   asks for it, is freed. */
+bool late_is_silent(struct conn *conn, struct msg *connect);
 /* Drop the writes that a server holds, or any server (-1). */
 void late_drop(struct model *m, int server);
 void late_free(struct model *m, struct session *session);

@@ -15,9 +15,8 @@ bool server_serving(const struct mserver *server)
 {
 	const struct model *m = server->model;
 	int up = 0;
-	int i;
 
-	for (i = 0; i < m->config.servers; i++)
+	for (int i = 0; i < m->config.servers; i++)
 		up += m->servers[i].up;
 	return server->up && up > m->config.servers / 2;
 }
@@ -211,7 +210,6 @@ static void serve_request(struct conn *conn, struct msg *msg)
 {
 	struct model *m = conn->server->model;
 	struct op *op = &msg->op;
-	int i;
 
 	if (is_throttled(m)) {
 		op->rc = KU_ZK_THROTTLEDOP;
@@ -231,7 +229,7 @@ static void serve_request(struct conn *conn, struct msg *msg)
 		answer_after(conn, msg,
 			txn_run(m, conn->session->id, conn->authed, msg->ops,
 				msg->op_count));
-		for (i = 0; i < msg->op_count && op->rc == 0; i++)
+		for (int i = 0; i < msg->op_count && op->rc == 0; i++)
 			op->rc = msg->ops[i].rc;
 		break;
 	case KU_ZK_SYNC:
@@ -281,10 +279,8 @@ static void serve_connect(struct conn *conn, struct msg *msg)
 	if (session != NULL) {
 		msg->timeout_ms = session->timeout_ms;
 		session_touch(m, session);
-		if (late_is_silent(conn, session)) {
-			msg_free(m, msg);
+		if (late_is_silent(conn, msg))
 			return;
-		}
 		attach(conn, session);
 		late_do(conn);
 	}
