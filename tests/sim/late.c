@@ -177,7 +177,9 @@ static void back_due(void *arg, uint64_t tag)
 			back_due, m, tag);
 		return;
 	}
+	uint64_t before = m->figures.late;
 	do_held(conn, server);
+	m->figures.back += m->figures.late - before;
 	session->conn = NULL;
 	conn->session = NULL;
 	server_close(conn, true);

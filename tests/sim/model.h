@@ -197,6 +197,7 @@ struct model_figures {
 	uint64_t events;    /* of watches */
 	uint64_t expired;
 	uint64_t late; /* requests that were done late */
+	uint64_t back; /* of these: as the session was had back, unanswered */
 };
 
 const struct model_figures *model_figures(struct model *model);

@@ -29,15 +29,16 @@ static bool everybody_served(struct sim *sim)
 }
 
 /* A client makes at most one node for each acquisition, except for nodes that
-   it lost. */
+   it lost, and for those that are made late. */
 static void check_made(struct sim *sim)
 {
 	struct shared *s = mutex_shared(sim);
+	int late = (int)model_figures(sim_model(sim))->back;
 
 	for (int i = 0; i < s->count; i++) {
 		struct actor *a = mutex_actor_of(sim, i);
 
-		if (a->made > a->started + a->excuses)
+		if (a->made > a->started + a->excuses + late)
 			sim_fail(sim, "creations",
 				"client %d: %d nodes for %d turns and %d "
 				"losses",
