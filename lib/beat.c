@@ -32,8 +32,10 @@ static void heartbeat_done(struct kustos_client *client,
 	struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	(void)request;
-	if (reply->rc == KU_ZK_OK)
-		ku_watch_insist(client);
+	if (reply->rc != KU_ZK_OK)
+		return;
+	ku_watch_insist(client);
+	ku_strays_mind(client);
 }
 
 void ku_beat_now(struct kustos_client *client)

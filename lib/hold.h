@@ -16,13 +16,13 @@
 /* The hold is released: give up what it holds, or pass that on.  Locked. */
 typedef void ku_hold_release_fn(struct kustos_hold *hold, void *owner);
 
-/* What a hold holds. */
 /* Beside a hold's own node: a node that nobody else writes while it is held. */
 struct ku_hold_check {
 	const char *path; /* as the program knows paths */
 	int version;	  /* -1: any; it only has to be there */
 };
 
+/* What a hold holds. */
 struct ku_grant {
 	const char *path; /* of its node, as the program knows paths; lives
 			     until the release */

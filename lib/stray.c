@@ -17,6 +17,9 @@ struct stray {
 struct ku_nest {
 	struct ku_nest *next;
 	struct ku_op *op; /* that lists it now, or NULL */
+	int64_t since_ns; /* when the newest was added */
+	int64_t due_ns;	  /* when to list it after a heartbeat */
+	int64_t asked_ns;
 	bool sorted;
 	size_t count, room;
 	struct stray **strays;
@@ -31,27 +34,25 @@ static void nest_free(struct ku_nest *nest)
 	free(nest);
 }
 
-/* Drop those that cannot come any more. */
-static void purge(struct ku_strays *strays, int64_t now)
+/* Drop those that were found, and those that could come only before "nest" was
+   listed; and "nest", if it has no others. */
+static void drop_seen(struct ku_strays *strays, struct ku_nest *nest)
 {
-	struct ku_nest **at = &strays->nests, *nest;
+	struct ku_nest **at = &strays->nests;
+	size_t kept = 0;
 
-	while ((nest = *at) != NULL) {
-		size_t kept = 0;
-
-		for (size_t i = 0; i < nest->count; i++)
-			if (nest->strays[i]->until_ns > now)
-				nest->strays[kept++] = nest->strays[i];
-			else
-				free(nest->strays[i]);
-		nest->count = kept;
-		if (kept > 0 || nest->op != NULL) {
-			at = &nest->next;
-			continue;
-		}
-		*at = nest->next;
-		nest_free(nest);
-	}
+	for (size_t i = 0; i < nest->count; i++)
+		if (nest->strays[i]->until_ns > nest->asked_ns)
+			nest->strays[kept++] = nest->strays[i];
+		else
+			free(nest->strays[i]);
+	nest->count = kept;
+	if (kept > 0)
+		return;
+	while (*at != nest)
+		at = &(*at)->next;
+	*at = nest->next;
+	nest_free(nest);
 }
 
 /* Return the nest of the folder of "path", which is made if need be, with room
@@ -90,7 +91,6 @@ void ku_stray_add(const struct ku_op *op, const char *guid)
 	int64_t now = ku_now(client);
 	int64_t until = ku_shun_until(&client->session.shun, now);
 
-	purge(&client->strays, now);
 	if (until == 0)
 		return;
 	const char *leaf = ku_path_leaf(op->path);
@@ -106,6 +106,7 @@ void ku_stray_add(const struct ku_op *op, const char *guid)
 	strcpy(s->leaf, leaf);
 	nest->strays[nest->count++] = s;
 	nest->sorted = false;
+	nest->since_ns = nest->due_ns = now;
 }
 
 static int compare(const void *a, const void *b)
@@ -123,7 +124,7 @@ static int compare_name(const void *name, const void *element)
 }
 
 /* Return which of them has this name, or NULL. */
-static const struct stray *find(const struct ku_nest *nest, const char *name)
+static struct stray *find(const struct ku_nest *nest, const char *name)
 {
 	struct stray **found = bsearch(name, nest->strays, nest->count,
 		sizeof(*nest->strays), compare_name);
@@ -157,38 +158,77 @@ static void delete_found(struct kustos_client *client, struct ku_nest *nest,
 			compare);
 	nest->sorted = true;
 	for (size_t i = 0; i < names->count; i++) {
-		if (find(nest, names->names[i]) == NULL)
+		struct stray *s = find(nest, names->names[i]);
+		char *path = s != NULL
+			? ku_path_child(nest->path, names->names[i])
+			: NULL;
+		if (path == NULL)
 			continue;
-		char *path = ku_path_child(nest->path, names->names[i]);
-		if (path != NULL)
-			delete_node(client, path);
+		delete_node(client, path);
 		free(path);
+		s->until_ns = INT64_MIN; /* it comes only once */
 	}
 }
 
 static void listed(struct ku_op *op)
 {
+	struct kustos_client *client = op->client;
 	struct ku_nest *nest = op->owner;
 
 	nest->op = NULL;
 	if (op->err == KUSTOS_OK)
-		delete_found(op->client, nest, op->out_names);
+		delete_found(client, nest, op->out_names);
 	ku_op_drop(op);
+	drop_seen(&client->strays, nest);
+}
+
+/* The next heartbeat to look is when the newest is twice as old, so that there
+   are few looks; but also the first one after which one of them cannot come any
+   more. */
+static void set_next(struct ku_nest *nest, int64_t now)
+{
+	nest->asked_ns = now;
+	nest->due_ns = now + (now - nest->since_ns);
+	for (size_t i = 0; i < nest->count; i++) {
+		int64_t until = nest->strays[i]->until_ns;
+
+		if (until > now && until < nest->due_ns)
+			nest->due_ns = until;
+	}
+}
+
+static void look(struct kustos_client *client, struct ku_nest *nest)
+{
+	if (ku_op_new(client, KU_ZK_CHILDREN,
+		    ku_program_path(client, nest->path), 0,
+		    &nest->op) != KUSTOS_OK)
+		return;
+	set_next(nest, ku_now(client));
+	/* If it starts it may end in here, and "nest" be freed by then. */
+	(void)ku_op_start(&nest->op, listed, nest);
+}
+
+/* List those that are due by "now", unless that is under way: then it begins
+   anew by itself after a reconnect. */
+static void look_due(struct kustos_client *client, int64_t now)
+{
+	struct ku_nest *next;
+
+	for (struct ku_nest *n = client->strays.nests; n != NULL; n = next) {
+		next = n->next;
+		if (n->op == NULL && n->due_ns <= now)
+			look(client, n);
+	}
 }
 
 void ku_strays_look(struct kustos_client *client)
 {
-	purge(&client->strays, ku_now(client));
-	for (struct ku_nest *nest = client->strays.nests; nest != NULL;
-		nest = nest->next) {
-		/* A listing that is under way begins anew by itself. */
-		if (nest->op != NULL ||
-			ku_op_new(client, KU_ZK_CHILDREN,
-				ku_program_path(client, nest->path), 0,
-				&nest->op) != KUSTOS_OK)
-			continue;
-		(void)ku_op_start(&nest->op, listed, nest);
-	}
+	look_due(client, INT64_MAX);
+}
+
+void ku_strays_mind(struct kustos_client *client)
+{
+	look_due(client, ku_now(client));
 }
 
 void ku_strays_forget(struct kustos_client *client)

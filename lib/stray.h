@@ -7,12 +7,14 @@
  * mostly the leader refuses it, since the session has moved.  But if the handle
  * had gone straight back to that server, and given that up as well, the server
  * also asks the leader to take the session over.  Then the first creation is
- * done after all (shun.h), and the leader closes the connection that the session
- * has now.
+ * done after all (shun.h), and the leader refuses the next write on the
+ * connection that the session has now, which is closed.
  *
  * So the client lists the folders of such nodes after each reconnect, for as long
  * as the creations may be on their way, and deletes what has come.  Nothing else
- * has these GUIDs.
+ * has these GUIDs.  But a connection to another follower lasts for as long as the
+ * client only reads and syncs through it.  So the client also looks after a
+ * heartbeat: after the next one, and later less and less often.
  */
 #ifndef KU_STRAY_H
 #define KU_STRAY_H
@@ -31,6 +33,9 @@ void ku_stray_add(const struct ku_op *op, const char *guid);
 
 /* There is a new connection: look for all of them. */
 void ku_strays_look(struct kustos_client *client);
+
+/* A heartbeat was answered: look for those that it is time for. */
+void ku_strays_mind(struct kustos_client *client);
 
 /* The session is over, and with it the creations that are on their way. */
 void ku_strays_forget(struct kustos_client *client);

@@ -133,7 +133,7 @@ START_TEST(S06_what_a_follower_has_kept_is_not_done_after_all)
 	const char *follower = server_address(ensemble_server(e, 0));
 	const char *leader = server_address(ensemble_server(e, 2));
 	open_way(0, follower);
-	open_way(1, leader);
+	open_way(1, server_address(ensemble_server(e, 2 - _i)));
 	proxy_set_mode(ways[1], PROXY_REFUSE);
 	struct kustos_client *busy = client_connected(follower, 20000);
 	struct kustos_client *client = client_connected(hosts, 10000);
@@ -282,7 +282,8 @@ int main(void)
 		S06_a_session_does_not_go_back_to_where_a_write_was_lost);
 	tcase_add_test(bare,
 		S06_what_a_follower_has_kept_is_not_done_after_all);
-	tcase_add_test(bare, S06_a_node_that_is_made_late_is_deleted);
+	tcase_add_loop_test(bare, S06_a_node_that_is_made_late_is_deleted, 0,
+		2);
 	tcase_add_test(bare, S06_a_silent_server_is_not_tried_once_more);
 	return fixture_main(s);
 }

@@ -9,8 +9,10 @@
  *
  * The server may also not answer when the session comes straight back.  It has
  * asked the leader for the session all the same, behind those writes.  So they
- * are done, and the session is this server's again, wherever it is by then.  This
- * happens to creations under a GUID only: a client has no defence in other cases.
+ * are done, and the session is this server's again, wherever it is by then.  The
+ * leader closes its connection; another follower does so at the next write, which
+ * the leader refuses.  This happens to creations under a GUID only: a client has
+ * no defence in other cases.
  *
  * The writes of a process that has died since are dropped instead: a process
  * that resumes its session does not know to which server the dead one was
@@ -55,6 +57,11 @@ bool late_keeps(struct conn *conn, struct msg *msg)
 {
 	struct model *m = conn->server->model;
 
+	if (conn->moved && is_write(msg)) {
+		msg_free(m, msg);
+		server_close(conn, true);
+		return true;
+	}
 	if (m->config.late_ppm == 0 || conn->server->id == 0 ||
 		!is_write(msg) || !sim_random_ppm(&m->odd, m->config.late_ppm))
 		return false;
@@ -180,9 +187,9 @@ static void back_due(void *arg, uint64_t tag)
 	uint64_t before = m->figures.late;
 	do_held(conn, server);
 	m->figures.back += m->figures.late - before;
-	session->conn = NULL;
-	conn->session = NULL;
-	server_close(conn, true);
+	conn->moved = conn->server->id != server;
+	if (conn->server->id == 0)
+		server_close(conn, true);
 }
 
 static bool is_under_guid(const struct msg *msg)

@@ -208,6 +208,7 @@ sim_tests += %D%/test_sim
 sim_tests += %D%/test_short
 %C%_test_short_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_simple
+sim_tests += %D%/test_stray
 sim_tests += %D%/test_survey
 sim_tests += %D%/test_take
 sim_tests += %D%/test_together

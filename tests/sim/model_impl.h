@@ -89,6 +89,7 @@ struct conn {
 	bool server_open;
 	struct session *session;
 	bool authed;
+	bool moved;		/* the session is at another server again */
 	bool touched;		/* since the leader was last told */
 	int64_t up_at, down_at; /* when the last message arrives */
 
@@ -251,7 +252,8 @@ void conn_relapse(struct conn *conn);
 void server_close_all(struct mserver *server);
 
 /* late.c */
-/* Is this write held?  Then it waits, and its connection breaks soon. */
+/* Is this write held?  Then it waits, and its connection breaks soon.  Or is it
+   refused, as the session is elsewhere?  Then its connection is closed. */
 bool late_keeps(struct conn *conn, struct msg *msg);
 /* The connection closes: its held write, and the writes behind it, may be done
    late. */

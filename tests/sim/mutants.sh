@@ -892,6 +892,13 @@ mutant P05_the_server_is_told_of_a_watch_that_goes lib/custody_guard.c \
 	's/if (c->marked)/if (false)/'
 mutant P03_watched_at_once lib/custody_guard.c \
 	's/KU_HELD_WATCH_MS/0/'
+aim_with test_stray
+mutant S06_what_is_late_is_looked_for_after_a_reconnect_only lib/beat.c \
+	'/^static void heartbeat_done/,/^}/s/ku_strays_mind(client);/;/'
+mutant L28_what_is_late_is_looked_for_after_each_heartbeat lib/stray.c \
+	's/now + (now - nest->since_ns)/now/'
+mutant S06_what_is_late_is_not_looked_for_once_more lib/stray.c \
+	's/if (until > now \&\& until < nest->due_ns)/if (false)/'
 aim_with test_waiting
 mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
 	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'
