@@ -136,18 +136,20 @@ static struct stray *find(const struct ku_nest *nest, const char *name)
 		: NULL;
 }
 
-static void delete_node(struct kustos_client *client, const char *path)
+/* Returns false if memory is short; then the next look finds it again. */
+static bool delete_node(struct kustos_client *client, const char *path)
 {
 	struct ku_op *op;
 
+	if (path == NULL ||
+		ku_op_new(client, KU_ZK_DELETE, ku_program_path(client, path),
+			0, &op) != KUSTOS_OK)
+		return false;
 	ku_log(client, KUSTOS_LOG_INFO, "%s was made late, and is deleted",
 		path);
-	if (ku_op_new(client, KU_ZK_DELETE, ku_program_path(client, path), 0,
-		    &op) != KUSTOS_OK)
-		return;
 	op->guaranteed = true;
 	op->epoch = client->session.epoch;
-	(void)ku_op_start_unowned(op);
+	return ku_op_start_unowned(op) == KUSTOS_OK;
 }
 
 static void delete_found(struct kustos_client *client, struct ku_nest *nest,
@@ -159,14 +161,13 @@ static void delete_found(struct kustos_client *client, struct ku_nest *nest,
 	nest->sorted = true;
 	for (size_t i = 0; i < names->count; i++) {
 		struct stray *s = find(nest, names->names[i]);
-		char *path = s != NULL
-			? ku_path_child(nest->path, names->names[i])
-			: NULL;
-		if (path == NULL)
+
+		if (s == NULL)
 			continue;
-		delete_node(client, path);
+		char *path = ku_path_child(nest->path, names->names[i]);
+		if (delete_node(client, path))
+			s->until_ns = INT64_MIN; /* it comes only once */
 		free(path);
-		s->until_ns = INT64_MIN; /* it comes only once */
 	}
 }
 
