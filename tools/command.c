@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,30 +33,67 @@ static char next_byte(int fd)
 	return c;
 }
 
+/* In the child: get zeroed memory.  Not from malloc(): another thread of the
+   parent may have been in there.  (The C library allows for that, but the
+   sanitizers do not.) */
+static void *get_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory != MAP_FAILED)
+		return memory;
+	tool_say("out of memory");
+	_exit(TOOL_FAILED);
+}
+
+/* More than this no program could be given. */
+#define ENVIRONMENT_MAX ((size_t)8 << 20)
+
+/* In the child: read lines up to an empty one.  Stores how many there are,
+   without that. */
+static char *read_lines(int fd, size_t *count)
+{
+	char *text = get_memory(ENVIRONMENT_MAX);
+	size_t len = 0, start;
+
+	for (*count = 0;; (*count)++) {
+		start = len;
+		while (len < ENVIRONMENT_MAX - 1 &&
+			(text[len] = next_byte(fd)) != '\0')
+			len++;
+		if (len == start)
+			return text;
+		len++;
+	}
+}
+
+/* Is a variable of the same name as in "line" among these lines? */
+static bool is_set(const char *line, char *const *lines, size_t count)
+{
+	size_t len = strcspn(line, "=") + 1;
+
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(lines[i], line, len) == 0)
+			return true;
+	return false;
+}
+
 /* In the child: take lines into the environment, up to an empty one. */
 static void take_environment(int fd)
 {
-	for (;;) {
-		size_t len = 0, size = 256;
-		char *line = malloc(size), *longer;
+	size_t lines, count = 0, old = 0;
+	char *line = read_lines(fd, &lines);
 
-		while (line != NULL && (line[len] = next_byte(fd)) != '\0') {
-			if (++len < size)
-				continue;
-			longer = realloc(line, size *= 2);
-			if (longer == NULL)
-				free(line);
-			line = longer;
-		}
-		if (line == NULL || (len > 0 && putenv(line) != 0)) {
-			tool_say("out of memory");
-			_exit(TOOL_FAILED);
-		}
-		if (len == 0) {
-			free(line);
-			return;
-		}
-	}
+	while (environ[old] != NULL)
+		old++;
+	char **all = get_memory((lines + old + 1) * sizeof(*all));
+	for (; count < lines; line += strlen(line) + 1)
+		all[count++] = line;
+	for (size_t i = 0; i < old; i++)
+		if (!is_set(environ[i], all, lines))
+			all[count++] = environ[i];
+	environ = all;
 }
 
 #define FD_FIRST 3   /* the first that is no standard one */

@@ -125,7 +125,8 @@ void queue_taken(void *arg, enum kustos_err err,
 	struct taken *taken = arg;
 
 	taken->count = count;
-	memcpy(taken->items, items, count * sizeof(*items));
+	if (count > 0)
+		memcpy(taken->items, items, count * sizeof(*items));
 	told(taken, err);
 }
 
