@@ -709,9 +709,9 @@ mutant one_node_L13_no_new_place_after_a_loss lib/candidate.c \
 # With clients that also stall within a step.  Without that, this is not found.
 with=stall
 survive
-scenario=countdown
+scenario=claim
 survive
-mutant countdown_P05_watch_left_by_a_look_of_a_later_session lib/mirror.c \
+mutant claim_P05_watch_left_by_a_look_of_a_later_session lib/mirror.c \
 	'/^static void look_at_new/,/^}/s/(void)watch(m, m->request.what.kind);/;/'
 with=
 
