@@ -72,6 +72,7 @@ struct actor {
 	/* A client of ours. */
 	struct kustos_semaphore *sem;
 	bool ending;
+	int64_t epoch; /* of the client, after the last event */
 	struct turn *turns[SLOTS];
 
 	/* CURATOR, or the admin. */
@@ -107,7 +108,8 @@ struct shared {
 	int change_count, change_room;
 	struct turn **turns;
 	int turn_count, turn_room;
-	int asked, made, excuses; /* leases of ours */
+	int asked, made; /* leases of ours */
+	int excuses;	 /* nodes and leases of ours that were lost */
 	struct sem_figures figures;
 	struct ledger ledger;
 	struct ending ending;

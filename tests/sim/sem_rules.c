@@ -181,13 +181,26 @@ static const char *check_stray(struct sim *sim, struct place *place)
 		: NULL;
 }
 
+/* A client whose lease has ended gives up what it was about to get, and makes
+   other nodes if its session has survived. */
+static void count_loss(struct actor *a)
+{
+	int64_t epoch = a->it.gone ? 0 : a->it.client->session.epoch;
+
+	if (epoch > a->epoch && a->epoch > 0)
+		sem_shared(a->it.sim)->excuses++;
+	a->epoch = epoch;
+}
+
 static const char *check_leases(struct sim *sim)
 {
 	struct shared *s = sem_shared(sim);
 	const char *wrong = NULL;
 
-	for (int i = 0; i < s->count; i++)
+	for (int i = 0; i < s->count; i++) {
 		subject_mind(&sem_actor_of(sim, i)->it);
+		count_loss(sem_actor_of(sim, i));
+	}
 	for (int i = s->first_there; i < s->place_count; i++) {
 		struct place *place = s->places[i];
 
