@@ -116,6 +116,7 @@ sim_tests += %D%/test_ack
 sim_tests += %D%/test_barrier
 sim_tests += %D%/test_beat
 sim_tests += %D%/test_beside
+sim_tests += %D%/test_brief
 sim_tests += %D%/test_claim
 sim_tests += %D%/test_client
 sim_tests += %D%/test_countdown
