@@ -49,6 +49,15 @@ static bool is_left(const struct ku_candidate *c, const struct ku_op *op)
 		op->out_stat.ephemeral_owner == c->client->session.id;
 }
 
+/* Does this client deal with the node at "one" already: is it one of its places,
+   or was it made late, and is to be deleted (stray.h)? */
+static bool is_known(const struct ku_candidate *c,
+	const struct ku_sighting *one)
+{
+	return ku_lines_have(c->client, one->path) ||
+		ku_strays_have(c->client, one->op->path);
+}
+
 static bool says_our_data(const struct ku_candidate *c, const struct ku_op *op)
 {
 	return op->out_len == (int)c->len &&
@@ -105,8 +114,7 @@ static enum kustos_err dismiss_rest(struct ku_candidate *c,
 		const struct ku_sighting *one = &survey->list[i];
 
 		if (one != found && is_left(c, one->op) &&
-			says_our_data(c, one->op) &&
-			!ku_lines_have(c->client, one->path))
+			says_our_data(c, one->op) && !is_known(c, one))
 			err = dismiss(c, one);
 	}
 	return err;
@@ -131,7 +139,7 @@ static const struct ku_sighting *choose(const struct ku_candidate *c,
 	for (size_t i = 0; i < survey->count; i++) {
 		const struct ku_sighting *one = &survey->list[i];
 
-		if (!is_left(c, one->op) || ku_lines_have(c->client, one->path))
+		if (!is_left(c, one->op) || is_known(c, one))
 			continue;
 		if (is_better(c, one, found))
 			found = one;

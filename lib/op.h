@@ -223,6 +223,10 @@ void ku_op_tell_unseen(const struct ku_op *op, enum kustos_err why);
    and start that.  This needs no memory.  The client is locked. */
 void ku_op_undo(struct ku_op *op);
 
+/* Is the node at "path", a full path, being deleted by a deletion that was started
+   as one? */
+bool ku_ops_delete(const struct kustos_client *client, const char *path);
+
 /* Copy names; NULL if memory is short. */
 struct kustos_names *ku_names_copy(const char *const *names, int count);
 

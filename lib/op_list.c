@@ -3,6 +3,8 @@
 
 #include "client.h"
 
+#include <string.h>
+
 /* Call "fn" for each operation, the oldest first. */
 static void each(struct kustos_client *client,
 	void (*fn)(struct ku_op *op, int64_t arg), int64_t arg)
@@ -100,4 +102,15 @@ static void op_suspended(struct ku_op *op, int64_t unused)
 void ku_ops_suspended(struct kustos_client *client)
 {
 	each(client, op_suspended, 0);
+}
+
+bool ku_ops_delete(const struct kustos_client *client, const char *path)
+{
+	const struct ku_op *op = client->ops.oldest;
+
+	while (op != NULL &&
+		(op->kind != KU_ZK_DELETE || op->path == NULL ||
+			strcmp(op->path, path) != 0))
+		op = op->next;
+	return op != NULL;
 }

@@ -55,9 +55,9 @@ static void drop_seen(struct ku_strays *strays, struct ku_nest *nest)
 	nest_free(nest);
 }
 
-/* Return the nest of the folder of "path", which is made if need be, with room
-   for one more; or NULL. */
-static struct ku_nest *nest_of(struct ku_strays *strays, const char *path)
+/* Return the nest of the folder of "path", or NULL. */
+static struct ku_nest *find_nest(const struct ku_strays *strays,
+	const char *path)
 {
 	size_t len = ku_path_parent_len(path);
 	struct ku_nest *nest = strays->nests;
@@ -66,6 +66,15 @@ static struct ku_nest *nest_of(struct ku_strays *strays, const char *path)
 		(strncmp(nest->path, path, len) != 0 ||
 			nest->path[len] != '\0'))
 		nest = nest->next;
+	return nest;
+}
+
+/* The same, but make it if need be, with room for one more. */
+static struct ku_nest *nest_of(struct ku_strays *strays, const char *path)
+{
+	size_t len = ku_path_parent_len(path);
+	struct ku_nest *nest = find_nest(strays, path);
+
 	if (nest == NULL) {
 		nest = calloc(1, sizeof(*nest) + len + 1);
 		if (nest == NULL)
@@ -124,8 +133,12 @@ static int compare_name(const void *name, const void *element)
 }
 
 /* Return which of them has this name, or NULL. */
-static struct stray *find(const struct ku_nest *nest, const char *name)
+static struct stray *find(struct ku_nest *nest, const char *name)
 {
+	if (!nest->sorted)
+		qsort(nest->strays, nest->count, sizeof(*nest->strays),
+			compare);
+	nest->sorted = true;
 	struct stray **found = bsearch(name, nest->strays, nest->count,
 		sizeof(*nest->strays), compare_name);
 
@@ -134,6 +147,14 @@ static struct stray *find(const struct ku_nest *nest, const char *name)
 				(*found)->sequential)
 		? *found
 		: NULL;
+}
+
+bool ku_strays_have(const struct kustos_client *client, const char *path)
+{
+	struct ku_nest *nest = find_nest(&client->strays, path);
+
+	return (nest != NULL && find(nest, ku_path_leaf(path)) != NULL) ||
+		ku_ops_delete(client, path);
 }
 
 /* Returns false if memory is short; then the next look finds it again. */
@@ -155,10 +176,6 @@ static bool delete_node(struct kustos_client *client, const char *path)
 static void delete_found(struct kustos_client *client, struct ku_nest *nest,
 	const struct kustos_names *names)
 {
-	if (!nest->sorted)
-		qsort(nest->strays, nest->count, sizeof(*nest->strays),
-			compare);
-	nest->sorted = true;
 	for (size_t i = 0; i < names->count; i++) {
 		struct stray *s = find(nest, names->names[i]);
 

@@ -19,6 +19,8 @@
 #ifndef KU_STRAY_H
 #define KU_STRAY_H
 
+#include <stdbool.h>
+
 struct kustos_client;
 struct ku_nest;
 struct ku_op;
@@ -30,6 +32,10 @@ struct ku_strays {
 /* The creation "op" was sent under this GUID and looked for in vain.  Does
    nothing unless another server may still have it, or if memory is short. */
 void ku_stray_add(const struct ku_op *op, const char *guid);
+
+/* Is the node at "path", a full path, one of them?  This includes a node that was
+   found and is being deleted. */
+bool ku_strays_have(const struct kustos_client *client, const char *path);
 
 /* There is a new connection: look for all of them. */
 void ku_strays_look(struct kustos_client *client);

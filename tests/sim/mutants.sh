@@ -899,6 +899,11 @@ mutant L28_what_is_late_is_looked_for_after_each_heartbeat lib/stray.c \
 	's/now + (now - nest->since_ns)/now/'
 mutant S06_what_is_late_is_not_looked_for_once_more lib/stray.c \
 	's/if (until > now \&\& until < nest->due_ns)/if (false)/'
+aim_with test_resume
+mutant S03_what_was_made_late_is_taken_over lib/candidate_search.c \
+	's/ku_strays_have(c->client, one->op->path)/false/'
+mutant S03_what_is_being_deleted_is_taken_over lib/stray.c \
+	's/ku_ops_delete(client, path)/false/'
 aim_with test_waiting
 mutant claim_S16_forgotten_while_it_is_not_known lib/custody.c \
 	's/!c->ambiguous \&\& withdraw(c)/withdraw(c)/'

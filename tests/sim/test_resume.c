@@ -29,6 +29,7 @@ static struct kustos_client *client;
 static struct kustos_latch *latch;
 static char left[80], last[80]; /* the nodes of the former process */
 static char node[80];		/* node of the term that was told last */
+static char lost[80]; /* path of the creation that was lost; "-": lose the next */
 
 static struct {
 	bool refuses; /* refuse requests of "kind" */
@@ -67,6 +68,10 @@ static int submit_as_it_is(struct ku_zk *zk,
 		!request->watch && strcmp(request->path, path) == 0;
 	bool written = between.withholds && request->kind == KU_ZK_SET;
 
+	if (request->kind == KU_ZK_CREATE && strcmp(lost, "-") == 0) {
+		strcpy(lost, request->path);
+		return lone_refuse(zk, KU_ZK_CONNECTIONLOSS, done, arg);
+	}
 	if (between.refuses && request->kind == between.kind)
 		return lone_refuse(zk,
 			between.rc != 0 ? between.rc : KU_ZK_NOAUTH, done, arg);
@@ -156,7 +161,7 @@ static void setup(void)
 {
 	memset(&between, 0, sizeof(between));
 	between.after = -1;
-	left[0] = last[0] = node[0] = '\0';
+	left[0] = last[0] = node[0] = lost[0] = '\0';
 }
 
 static void teardown(void)
@@ -273,6 +278,81 @@ START_TEST(S03_another_of_ours_that_says_the_same_is_left_alone)
 }
 END_TEST
 
+static void ignore(void *arg, const struct ku_zk_reply *reply)
+{
+	(void)arg;
+	(void)reply;
+}
+
+/* Start another latch with the same id.  Its first creation is looked for in
+   vain, and is done when it has made another node. */
+static struct kustos_latch *start_late(void)
+{
+	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
+	const struct ku_zk_request late = { .kind = KU_ZK_CREATE,
+		.path = lost,
+		.data = "me",
+		.len = 2,
+		.version = -1,
+		.acl = client->config.acl,
+		.acl_count = client->config.acl_count,
+		.mode = KU_ZK_EPHEMERAL_SEQUENTIAL };
+	struct kustos_latch *another;
+
+	ku_shun_add(&client->session.shun, "192.0.2.1:2181", ku_now(client));
+	strcpy(lost, "-");
+	o.id = "me";
+	ck_assert_int_eq(kustos_latch_create(client, LINE, &o, &another),
+		KUSTOS_OK);
+	ck_assert_int_eq(kustos_latch_start(another), KUSTOS_OK);
+	for (int i = 0;
+		i < AGAIN_MS && model_child_count(bench.model, LINE) < 2; i++)
+		lone_run_ms(&bench, client, 1);
+	ck_assert_ptr_nonnull(client->strays.nests);
+	ck_assert_int_eq(ku_zk_sim.submit(client->session.handle->zk, &late,
+				 ignore, NULL),
+		KU_ZK_OK);
+	return another;
+}
+
+/* The node that was made late is the newest that says the same, and is deleted
+   after a heartbeat. */
+START_TEST(S03_what_another_of_ours_made_late_is_left_alone)
+{
+	come_again(NULL);
+	struct kustos_latch *another = start_late();
+	bench_run_ms(&bench, 20);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 3);
+	resume(false);
+	lone_run_ms(&bench, client, 1000);
+	check_leads(2);
+	ck_assert_str_eq(node, left);
+	ck_assert_ptr_null(client->strays.nests);
+	kustos_latch_destroy(another);
+}
+END_TEST
+
+/* The server throttles its deletion at first. */
+START_TEST(S03_what_was_made_late_and_is_being_deleted_is_left_alone)
+{
+	come_again(NULL);
+	struct kustos_latch *another = start_late();
+	between.refuses = true;
+	between.kind = KU_ZK_DELETE;
+	between.rc = KU_ZK_THROTTLEDOP;
+	lone_run_ms(&bench, client, LONE_TIMEOUT_MS / 4);
+	ck_assert_ptr_null(client->strays.nests);
+	ck_assert_int_eq(model_child_count(bench.model, LINE), 3);
+	resume(false);
+	lone_run_ms(&bench, client, 100);
+	between.refuses = false;
+	lone_run_ms(&bench, client, 2000);
+	check_leads(2);
+	ck_assert_str_eq(node, left);
+	kustos_latch_destroy(another);
+}
+END_TEST
+
 /* Check that all nodes but the newest are gone.  The latch has written into
    that one, or it is gone as well. */
 static void check_alone(void)
@@ -351,6 +431,9 @@ int main(void)
 		BEGINNING);
 	tcase_add_test(t, without_a_line_it_stands_in_a_new_one);
 	tcase_add_test(t, S03_another_of_ours_that_says_the_same_is_left_alone);
+	tcase_add_test(t, S03_what_another_of_ours_made_late_is_left_alone);
+	tcase_add_test(t,
+		S03_what_was_made_late_and_is_being_deleted_is_left_alone);
 	tcase_add_test(t, L05_a_node_that_was_taken_over_goes_in_the_end);
 	suite_add_tcase(s, t);
 	return unit_main(s);
