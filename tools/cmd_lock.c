@@ -14,30 +14,36 @@
 struct one {
 	struct kustos_mutex *mutex;   /* a plain lock; or NULL */
 	struct kustos_rwlock *rwlock; /* with -s or -x; or NULL */
+	struct under *under;
+	atomic_bool *asked; /* has somebody asked for it? */
 };
 
 struct lock {
 	struct ask ask;	  /* first: a pointer to it is one to this struct */
 	struct one *ones; /* for each path */
 	struct kustos_lockable *all;
-	char *paths; /* all of them, if they are several */
+	atomic_bool *asked; /* for each path */
+	char *paths;	    /* all of them, if they are several */
 };
 
-/* Somebody asks for one of the locks, or for all: they are given back when the
-   command has ended. */
+/* Somebody asks for this lock.  All are given back when the command has
+   ended. */
 static void on_revoke(void *arg, struct kustos_hold *hold)
 {
+	const struct one *one = arg;
+
 	(void)hold;
-	under_ask(arg);
+	atomic_store(one->asked, true);
+	under_ask(one->under);
 }
 
 /* Set the options that mutexes and rwlocks have in common. */
-#define TAKE_OPTIONS(to, l)                                              \
+#define TAKE_OPTIONS(to, l, i)                                           \
 	do {                                                             \
 		(to)->dialect = (l)->ask.options.dialect;                \
 		(to)->on_revoke = (l)->ask.options.revocable ? on_revoke \
 							     : NULL;     \
-		(to)->on_revoke_arg = &(l)->ask.job.under;               \
+		(to)->on_revoke_arg = &(l)->ones[i];                     \
 		LOCK_TAKE_DATA(to, &(l)->ask.options);                   \
 	} while (0)
 
@@ -48,7 +54,7 @@ static enum kustos_err make_mutex(struct lock *l, int i)
 	enum kustos_err err;
 
 	options.extra_marks = o->extra_marks;
-	TAKE_OPTIONS(&options, l);
+	TAKE_OPTIONS(&options, l, i);
 	err = kustos_mutex_create(l->ask.job.client, o->paths[i], &options,
 		&l->ones[i].mutex);
 	l->all[i] = kustos_mutex_lockable(l->ones[i].mutex);
@@ -63,7 +69,7 @@ static enum kustos_err make_rwlock(struct lock *l, int i)
 							    : KUSTOS_WRITE;
 	enum kustos_err err;
 
-	TAKE_OPTIONS(&options, l);
+	TAKE_OPTIONS(&options, l, i);
 	err = kustos_rwlock_create(l->ask.job.client, o->paths[i], &options,
 		&l->ones[i].rwlock);
 	l->all[i] = kustos_rwlock_lockable(l->ones[i].rwlock, side);
@@ -133,16 +139,22 @@ static bool make_room(struct lock *l)
 		size += strlen(o->paths[i]) + 1;
 	l->ones = calloc(count, sizeof(*l->ones));
 	l->all = calloc(count, sizeof(*l->all));
+	l->asked = calloc(count, sizeof(*l->asked));
 	l->paths = malloc(size);
-	if (l->ones == NULL || l->all == NULL || l->paths == NULL) {
+	if (l->ones == NULL || l->all == NULL || l->asked == NULL ||
+		l->paths == NULL) {
 		tool_say("out of memory");
 		return false;
 	}
 	char *text = l->paths;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		text = stpcpy(stpcpy(text, i > 0 ? " " : ""), o->paths[i]);
+		l->ones[i].under = &l->ask.job.under;
+		l->ones[i].asked = &l->asked[i];
+	}
 	l->ask.job.path = l->paths;
 	l->ask.job.paths = o->paths;
+	l->ask.job.asked = l->asked;
 	return true;
 }
 
@@ -159,6 +171,7 @@ static int run(int argc, char **argv)
 		code = ask_and_run(&l.ask);
 	free(l.ones);
 	free(l.all);
+	free(l.asked);
 	free(l.paths);
 	return code;
 }

@@ -187,9 +187,10 @@ static int run_under(struct job *j, struct kustos_hold *const *holds, int count)
 	return code;
 }
 
-/* Return the paths of those parts of the hold that were lost, which the caller
-   frees; NULL if there is no memory, or none is. */
-static char *lost_paths(char *const *paths, struct kustos_hold *hold)
+/* Return the paths of those parts of the hold that were lost, or asked for,
+   which the caller frees; NULL if there is no memory, or no such part. */
+static char *some_paths(const struct job *j, struct kustos_hold *hold,
+	bool lost)
 {
 	struct kustos_hold *part;
 	const char *space = "";
@@ -200,9 +201,10 @@ static char *lost_paths(char *const *paths, struct kustos_hold *hold)
 	if (out == NULL)
 		return NULL;
 	for (size_t i = 0; (part = kustos_hold_part(hold, i)) != NULL; i++) {
-		if (kustos_hold_state(part) != KUSTOS_HOLD_LOST)
+		if (lost ? kustos_hold_state(part) != KUSTOS_HOLD_LOST
+			 : !atomic_load(&j->asked[i]))
 			continue;
-		fprintf(out, "%s%s", space, paths[i]);
+		fprintf(out, "%s%s", space, j->paths[i]);
 		space = " ";
 	}
 	if (fclose(out) == 0 && size > 0)
@@ -235,8 +237,8 @@ int job_run(struct job *j, struct kustos_hold *const *holds, int count)
 	j->lost = lost || j->under.lost;
 	if (!j->lost)
 		return code;
-	if (lost && j->paths != NULL)
-		paths = lost_paths(j->paths, holds[0]);
+	if (j->paths != NULL && (lost || j->under.revoked))
+		paths = some_paths(j, holds[0], lost);
 	tell_lost(j, paths != NULL ? paths : j->path,
 		lost			   ? "lost"
 			: j->under.revoked ? "asked for back"

@@ -20,6 +20,7 @@ struct job {
 	const struct tool *tool;
 	const char *path;   /* or several, with spaces between them */
 	char *const *paths; /* of each part of the hold; NULL: it has no parts */
+	atomic_bool *asked; /* of each part: was it asked for?  NULL: no parts */
 	const char *what;   /* is held, for messages: "lock" */
 	char *const *argv;
 	const char *const *more;  /* for its environment, up to NULL; or NULL */
