@@ -67,13 +67,22 @@ static bool make_folder(const char *path)
 	return false;
 }
 
+static bool write_id(const char *path, int id)
+{
+	FILE *f = fopen(path, "we");
+
+	if (f == NULL)
+		return false;
+	bool written = fprintf(f, "%d\n", id) > 0;
+	return fclose(f) == 0 && written;
+}
+
 /* Make the folder of a server's data.  In an ensemble each server has one of
    its own, with the server's number in the file "myid". */
 static bool make_data(const struct cluster_options *o, int i, char *out,
 	size_t size)
 {
 	char base[PATH_MAX], file[PATH_MAX + 64];
-	FILE *f;
 
 	if (!make_folder(o->data))
 		return false;
@@ -88,12 +97,10 @@ static bool make_data(const struct cluster_options *o, int i, char *out,
 	if (!make_folder(out))
 		return false;
 	snprintf(file, sizeof(file), "%s/myid", out);
-	f = fopen(file, "we");
-	if (f == NULL || fprintf(f, "%d\n", i + 1) < 0 || fclose(f) != 0) {
-		tool_say("cannot write %s: %s", file, strerror(errno));
-		return false;
-	}
-	return true;
+	if (write_id(file, i + 1))
+		return true;
+	tool_say("cannot write %s: %s", file, strerror(errno));
+	return false;
 }
 
 /* Make the folder that the server looks for a link to the one that is kept.

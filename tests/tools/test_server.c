@@ -302,6 +302,23 @@ START_TEST(a_folder_that_cannot_be_had_is_named)
 }
 END_TEST
 
+START_TEST(a_number_that_cannot_be_written_is_told)
+{
+	char path[96], data[128];
+
+	snprintf(path, sizeof(path), "%s/kept", folder);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/kept/server.1", folder);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/kept/server.1/myid", folder);
+	ck_assert_int_eq(symlink("/dev/full", path), 0);
+	snprintf(data, sizeof(data), "--data=%s/kept", folder);
+	ck_assert_int_eq(cli_run(&a, "server", "--ensemble=3", data, "true"),
+		124);
+	cli_hears_error(&a, "/kept/server.1/myid: No space left on device\n");
+}
+END_TEST
+
 START_TEST(wrong_use_gives_125)
 {
 	static const char *const wrong[][3] = {
@@ -341,6 +358,7 @@ int main(void)
 	tcase_add_loop_test(t, it_keeps_its_data_where_it_is_told, 0, KEPT);
 	tcase_add_test(t, it_leaves_nothing_in_a_folder_with_a_strange_name);
 	tcase_add_test(t, a_folder_that_cannot_be_had_is_named);
+	tcase_add_test(t, a_number_that_cannot_be_written_is_told);
 	tcase_add_test(t, it_listens_on_the_port_it_is_told);
 	tcase_add_test(t, it_says_that_there_is_no_java);
 	tcase_add_test(t, wrong_use_gives_125);
