@@ -1,7 +1,7 @@
 /*
  * claim_actor.h - the scenario of claims: queue items that are handed out at
  * least once.  Its parts are the state of each item and the rules that must
- * hold (claim_rules.c), and the actors (scenario_claim.c).
+ * hold (claim_rules.c, claim_order.c), and the actors (scenario_claim.c).
  */
 #ifndef SIM_CLAIM_ACTOR_H
 #define SIM_CLAIM_ACTOR_H
@@ -50,7 +50,11 @@ struct stock { /* a node of an item: one for each time that the item is made */
 	int64_t free_since; /* when it was last made, or its marker went */
 	int64_t put_off_at; /* when a server had too many requests for it */
 	int64_t tried_at;   /* the first try after that */
-	int64_t ended_by;   /* czxid of the marker with which it went */
+	uint64_t last_try;  /* the number of the last try for it */
+	/* The numbers of the first and the last try at which it was put off: of
+	   tries that came one after the other. */
+	uint64_t off_first, off_last;
+	int64_t ended_by; /* czxid of the marker with which it went */
 	struct ware ware;
 	char path[48];
 };
@@ -102,6 +106,7 @@ struct shared {
 	int64_t mark_zxid; /* czxid of the marker that was deleted last */
 	int64_t mark_gone;
 	int64_t marks_since; /* when the markers' folder was made */
+	uint64_t tries;	     /* for all items */
 	int had_since; /* claims since one was beaten, or an item was removed */
 	struct ending ending;
 	uint64_t figures[CLAIM_FIGURES];
@@ -115,6 +120,20 @@ void claim_note(struct sim *sim, enum model_note what, int client,
 void claim_change(struct sim *sim, enum model_change_kind kind,
 	const char *path, int64_t zxid, int64_t owner, int64_t parent_czxid,
 	bool sequential);
+
+/* Return the last node that was made with this name, or NULL. */
+struct stock *claim_node(struct shared *s, const char *name);
+
+/* Return since when the item may be claimed. */
+static inline int64_t claim_due_at(const struct shared *s,
+	const struct stock *n)
+{
+	return ware_due_at(s->kind, &n->ware, n->free_since);
+}
+
+/* The item is being read, to be claimed; and it was claimed just now. */
+void claim_tried(struct sim *sim, struct stock *n);
+void claim_check_order(struct sim *sim, const struct stock *n);
 
 /* Make a new item, and return its number. */
 int claim_new_piece(struct sim *sim);

@@ -43,8 +43,7 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, len) == 0 && path[len] == '/';
 }
 
-/* Return the last node that was made with this name, or NULL. */
-static struct stock *node_named(struct shared *s, const char *name)
+struct stock *claim_node(struct shared *s, const char *name)
 {
 	for (int i = s->node_count - 1; i >= 0; i--)
 		if (strcmp(ku_path_leaf(s->nodes[i].path), name) == 0)
@@ -117,103 +116,20 @@ static void deleted(struct sim *sim, struct stock *n, const char *path,
 	p->done = p->again = true; /* unless this transaction makes it anew */
 }
 
-/* Return since when the item may be claimed. */
-static int64_t due_at(const struct shared *s, const struct stock *n)
-{
-	return ware_due_at(s->kind, &n->ware, n->free_since);
-}
-
-/* Return since when nothing prevents a claim of the item.  If a server with too
-   many requests refuses a claim, the item is claimed later than those requested
-   along with it. */
-static int64_t open_since(const struct stock *n)
-{
-	return n->put_off_at > n->free_since ? n->put_off_at : n->free_since;
-}
-
-/* Does "m" come before "n", so that it had to be claimed first?  It had to if
-   it was free for long enough to be known, or if it was tried no later than
-   "n". */
-static bool is_passed_over(const struct stock *m, const struct stock *n,
-	int64_t known)
-{
-	return ware_is_before(&m->ware, &n->ware) &&
-		(open_since(m) < known ||
-			(m->tried_at >= open_since(m) &&
-				m->tried_at <= n->tried_at));
-}
-
-/* Were its claim, and an earlier one, lost?  Then a desk puts the item off and
-   goes on to others. */
-static bool is_put_off(struct sim *sim, const struct stock *n)
-{
-	for (int i = 0; i < MOST; i++) {
-		const struct actor *a = sim_actor_state(sim, i);
-		const struct ku_lent *l = a->desk != NULL ? a->desk->first
-							  : NULL;
-
-		for (; l != NULL; l = l->next)
-			if (l->custody != NULL && l->custody->put_off &&
-				strcmp(ku_custody_name(l->custody),
-					ku_path_leaf(n->path)) == 0)
-				return true;
-	}
-	return false;
-}
-
-/* Rule "order": "n" was just claimed.  Where a key decides, no other item may
-   be left that comes before "n" and that the taker must have known of.  This
-   holds for an actor that claims alone and does not use old listings.  It does
-   not hold for an item that was delivered too often, which is being moved away,
-   nor for one whose marker was deleted from outside, which its taker still has.
-   A listing may come late, and a choice made by it may be carried out as much
-   later; if clients stall, at any time. */
-static void check_rank(struct sim *sim, const struct stock *n)
-{
-	struct shared *s = claim_shared(sim);
-	int64_t known = sim_now(sim) - sim_unheard_ns(sim) -
-		2 * subjects_known_ns(sim, TAKING_NS);
-	bool others = false, due = false;
-
-	if (s->takers > 1 || s->stale > 0 || s->kind == KU_ITEM_SIMPLE ||
-		sim_stalls(sim))
-		return;
-	/* A desk that tried before the markers' folder existed tries again. */
-	if (s->marks_since > known)
-		return;
-	/* A desk that was beaten chooses at random for some claims. */
-	if (s->had_since++ < SPREAD_FOR)
-		return;
-	for (int i = 0; i < s->node_count; i++) {
-		const struct stock *m = &s->nodes[i];
-
-		if (!m->there || m->marked || m->robbed || m == n ||
-			(s->deliveries > 0 && m->sets >= s->deliveries))
-			continue;
-		if (is_passed_over(m, n, known) && !is_put_off(sim, m))
-			sim_fail(sim, "order", "%s is had, and %s is there",
-				n->path, m->path);
-		others = others || ware_is_before(&n->ware, &m->ware);
-		due = due || due_at(s, m) < sim_now(sim);
-	}
-	s->figures[CLAIM_IN_RANK] += others;
-	s->figures[CLAIM_IN_TIME] += others && due && s->kind == KU_ITEM_DELAY;
-}
-
 static void marker_changed(struct sim *sim, enum model_change_kind kind,
 	const char *path, int64_t zxid, int64_t owner)
 {
 	struct shared *s = claim_shared(sim);
-	struct stock *n = node_named(s, ku_path_leaf(path));
+	struct stock *n = claim_node(s, ku_path_leaf(path));
 
 	if (n == NULL)
 		return;
 	if (kind == CHANGE_CREATE) {
 		n->mark = zxid;
 		n->marked = true;
-		if (due_at(s, n) > sim_now(sim))
+		if (claim_due_at(s, n) > sim_now(sim))
 			sim_fail(sim, "due", "%s is had too early", path);
-		check_rank(sim, n);
+		claim_check_order(sim, n);
 	} else if (kind == CHANGE_DELETE) {
 		s->mark_gone = zxid;
 		s->mark_zxid = n->mark;
@@ -233,7 +149,7 @@ static bool is_beaten(struct shared *s, enum model_note what, const char *path,
 	if (path == NULL || path[0] == '\0') /* a transaction */
 		return rc == KU_ZK_NODEEXISTS;
 	return rc == KU_ZK_NONODE && is_below(path, QUEUE) &&
-		node_named(s, ku_path_leaf(path)) != NULL;
+		claim_node(s, ku_path_leaf(path)) != NULL;
 }
 
 /* A server with too many requests refused one of "client": a read of an item or
@@ -247,7 +163,7 @@ static void was_put_off(struct sim *sim, int client, const char *path)
 
 	for (; l != NULL; l = l->next) {
 		struct stock *n = l->custody != NULL
-			? node_named(s, ku_custody_name(l->custody))
+			? claim_node(s, ku_custody_name(l->custody))
 			: NULL;
 
 		if (n != NULL && l->custody->state < KU_CUSTODY_HELD &&
@@ -270,9 +186,9 @@ void claim_note(struct sim *sim, enum model_note what, int client,
 		was_put_off(sim, client, path);
 	if (what != NOTE_SEND || value != KU_ZK_GET || !is_below(path, QUEUE))
 		return;
-	struct stock *n = node_named(s, ku_path_leaf(path));
-	if (n != NULL && (n->tried_at < open_since(n) || n->tried_at == 0))
-		n->tried_at = sim_now(sim);
+	struct stock *n = claim_node(s, ku_path_leaf(path));
+	if (n != NULL)
+		claim_tried(sim, n);
 }
 
 void claim_change(struct sim *sim, enum model_change_kind kind,
@@ -294,7 +210,7 @@ void claim_change(struct sim *sim, enum model_change_kind kind,
 	} else if (is_below(path, DEAD) && kind == CHANGE_CREATE) {
 		died(sim, path, zxid);
 	} else if (is_below(path, QUEUE)) {
-		struct stock *n = node_named(s, ku_path_leaf(path));
+		struct stock *n = claim_node(s, ku_path_leaf(path));
 
 		if (kind == CHANGE_CREATE)
 			made(sim, path, zxid, parent_czxid);
@@ -396,7 +312,7 @@ static void check_empty(struct sim *sim, const struct slot *slot)
 		/* If the marker was deleted from outside, the item is still
 		   held. */
 		if (n->there && !n->marked && !n->robbed &&
-			due_at(s, n) < slot->began - late)
+			claim_due_at(s, n) < slot->began - late)
 			sim_fail(sim, "empty", "%s is there", n->path);
 	}
 }
@@ -429,7 +345,7 @@ void claim_granted(void *arg, enum kustos_err err, struct ku_lent *lent)
 		slot_over(slot);
 		return;
 	}
-	const struct stock *n = node_named(s, ku_lent_item(lent)->name);
+	const struct stock *n = claim_node(s, ku_lent_item(lent)->name);
 	if (n == NULL) {
 		sim_fail(sim, "simulator", "no node");
 		return;

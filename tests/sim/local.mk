@@ -9,6 +9,7 @@ libsim_a_SOURCES = \
 	%D%/barrier_rules.c \
 	%D%/bench.c %D%/bench.h \
 	%D%/claim_actor.h %D%/claim_figures.h \
+	%D%/claim_order.c \
 	%D%/claim_robbed.c \
 	%D%/claim_rules.c \
 	%D%/client.c \

@@ -35,6 +35,18 @@ START_TEST(claims_with_keys_survive_connections_that_break_again)
 }
 END_TEST
 
+/* The claim of an item that was put off is dropped for another that is tried for
+   just then and comes behind it. */
+START_TEST(what_is_tried_for_while_another_is_put_off_may_be_had_first)
+{
+	struct sim_options options = { .seed = 5558,
+		.steps = SEED_STEPS,
+		.with = 1u << SIM_RELAPSE };
+
+	seeds_survive_as(seeds_of("keyed-claim"), &options, 1);
+}
+END_TEST
+
 /* Check the figures: a rule about something that never happens proves
    nothing. */
 START_TEST(they_do_everything_meanwhile)
@@ -87,6 +99,8 @@ int main(void)
 	tcase_add_test(t, claims_with_keys_survive_stalls);
 	tcase_add_test(t,
 		claims_with_keys_survive_connections_that_break_again);
+	tcase_add_test(t,
+		what_is_tried_for_while_another_is_put_off_may_be_had_first);
 	tcase_add_figures(t, they_do_everything_meanwhile);
 	tcase_add_figures(t, those_alone_do_everything_meanwhile);
 	tcase_add_test(t, a_seed_repeats_claims_event_for_event);
