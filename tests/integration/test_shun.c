@@ -120,53 +120,81 @@ static struct kustos_hold *ask(struct kustos_mutex *mutex,
 
 #define has(hold) (__atomic_load_n(&(hold), __ATOMIC_SEQ_CST) != NULL)
 
-/* The client knows two of three servers: a follower and the leader. */
-START_TEST(S06_what_a_follower_has_kept_is_not_done_after_all)
+/* A follower of three servers, whose link to the leader is held, has a creation of
+   the client's. */
+static struct {
+	struct ensemble *e;
+	const char *leader;
+	struct kustos_client *busy, *client;
+	int64_t id; /* of the client's session */
+	struct completions done;
+	struct kustos_mutex *mutex;
+	struct kustos_hold *hold;
+} kept;
+
+/* The client knows that follower, and the server "other", which refuses it for
+   now. */
+static void keep_a_creation(int other, int timeout_ms)
 {
 	struct server_options o = { .tick_ms = 1000 };
-	struct ensemble *e = ensemble_start(&o, true);
-	struct completions done = { 0 };
-	struct kustos_mutex *mutex = NULL;
-	struct kustos_hold *hold;
 
-	ck_assert_ptr_nonnull(e);
-	const char *follower = server_address(ensemble_server(e, 0));
-	const char *leader = server_address(ensemble_server(e, 2));
+	memset(&kept, 0, sizeof(kept));
+	kept.e = ensemble_start(&o, true);
+	ck_assert_ptr_nonnull(kept.e);
+	const char *follower = server_address(ensemble_server(kept.e, 0));
+	kept.leader = server_address(ensemble_server(kept.e, 2));
 	open_way(0, follower);
-	open_way(1, server_address(ensemble_server(e, 2 - _i)));
+	open_way(1, server_address(ensemble_server(kept.e, other)));
 	proxy_set_mode(ways[1], PROXY_REFUSE);
-	struct kustos_client *busy = client_connected(follower, 20000);
-	struct kustos_client *client = client_connected(hosts, 10000);
-	int64_t id = client_session_id(client);
-	client_create(busy, "/busy", 0);
-	client_create(busy, "/line", 0);
-	ck_assert_int_eq(kustos_mutex_create(client, "/line", NULL, &mutex),
+	kept.busy = client_connected(follower, 20000);
+	kept.client = client_connected(hosts, timeout_ms);
+	kept.id = client_session_id(kept.client);
+	client_create(kept.busy, "/busy", 0);
+	client_create(kept.busy, "/line", 0);
+	ck_assert_int_eq(
+		kustos_mutex_create(kept.client, "/line", NULL, &kept.mutex),
 		KUSTOS_OK);
-	proxy_set_mode(ensemble_lag(e), PROXY_HOLD);
-	pass_on(busy, &done);
-	ask(mutex, &hold);
+	proxy_set_mode(ensemble_lag(kept.e), PROXY_HOLD);
+	pass_on(kept.busy, &kept.done);
+	proxy_reset_counts(ways[0]);
+	ask(kept.mutex, &kept.hold);
 	test_eventually(proxy_count(ways[0], ZK_OP_CREATE2) == 1, 1000);
+}
+
+static void have_and_release(void)
+{
+	test_eventually(has(kept.hold), 5000);
+	ck_assert_int_eq(kustos_hold_release(kept.hold), KUSTOS_OK);
+}
+
+static void end_kept(void)
+{
+	ck_assert(client_session_id(kept.client) == kept.id);
+	kustos_mutex_destroy(kept.mutex);
+	client_close(kept.busy);
+	close_all(kept.client);
+	ensemble_free(kept.e);
+}
+
+START_TEST(S06_what_a_follower_has_kept_is_not_done_after_all)
+{
+	keep_a_creation(2, 10000);
 	proxy_set_mode(ways[1], PROXY_PASS);
 	proxy_set_mode(ways[0], PROXY_REFUSE);
-	test_eventually(has(hold), 5000);
-	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
-	test_eventually(raw_count_children(leader, "/line") == 0, 1000);
+	have_and_release();
+	test_eventually(raw_count_children(kept.leader, "/line") == 0, 1000);
 	proxy_set_mode(ways[1], PROXY_REFUSE);
 	proxy_reset_counts(ways[0]);
 	proxy_set_mode(ways[0], PROXY_PASS);
 	test_never(proxy_count(ways[0], ZK_OP_CONNECT) > 0, 1000);
-	proxy_set_mode(ensemble_lag(e), PROXY_PASS);
-	test_eventually(completions_of(&done) == AHEAD, 5000);
+	proxy_set_mode(ensemble_lag(kept.e), PROXY_PASS);
+	test_eventually(completions_of(&kept.done) == AHEAD, 5000);
 	proxy_set_mode(ways[1], PROXY_PASS);
-	ask(mutex, &hold);
-	test_eventually(has(hold), 5000);
-	ck_assert(client_session_id(client) == id);
-	ck_assert_int_eq(raw_count_children(leader, "/line"), 1);
-	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
-	kustos_mutex_destroy(mutex);
-	client_close(busy);
-	close_all(client);
-	ensemble_free(e);
+	ask(kept.mutex, &kept.hold);
+	test_eventually(has(kept.hold), 5000);
+	ck_assert_int_eq(raw_count_children(kept.leader, "/line"), 1);
+	ck_assert_int_eq(kustos_hold_release(kept.hold), KUSTOS_OK);
+	end_kept();
 }
 END_TEST
 
@@ -224,51 +252,24 @@ static int changes_of_line(const char *server)
 	return raw_exists(server, "/line", &stat) == 0 ? stat.cversion : -1;
 }
 
-/* The connection breaks while a creation is under way.  The handle goes straight
+/* The connection breaks while the creation is under way.  The handle goes straight
    back and is not answered there either, so the client leaves for the other
-   server, and makes its node there.  Then the leader gets the creation, and right
-   behind it the follower's request to take the session over. */
+   server, the leader or a follower, and makes its node there.  Then the leader gets
+   the creation, and right behind it the follower's request to take the session
+   over. */
 START_TEST(S06_a_node_that_is_made_late_is_deleted)
 {
-	struct server_options o = { .tick_ms = 1000 };
-	struct ensemble *e = ensemble_start(&o, true);
-	struct completions done = { 0 };
-	struct kustos_mutex *mutex = NULL;
-	struct kustos_hold *hold;
-
-	ck_assert_ptr_nonnull(e);
-	const char *follower = server_address(ensemble_server(e, 0));
-	const char *leader = server_address(ensemble_server(e, 2));
-	open_way(0, follower);
-	open_way(1, leader);
-	proxy_set_mode(ways[1], PROXY_REFUSE);
-	struct kustos_client *busy = client_connected(follower, 20000);
-	struct kustos_client *client = client_connected(hosts, T_MS);
-	int64_t id = client_session_id(client);
-	client_create(busy, "/busy", 0);
-	client_create(busy, "/line", 0);
-	ck_assert_int_eq(kustos_mutex_create(client, "/line", NULL, &mutex),
-		KUSTOS_OK);
-	proxy_set_mode(ensemble_lag(e), PROXY_HOLD);
-	pass_on(busy, &done);
-	proxy_reset_counts(ways[0]);
-	ask(mutex, &hold);
-	test_eventually(proxy_count(ways[0], ZK_OP_CREATE2) == 1, 1000);
+	keep_a_creation(2 - _i, T_MS);
 	proxy_cut(ways[0]);
 	test_eventually(proxy_count(ways[0], ZK_OP_CONNECT) == 1, 1000);
 	proxy_set_mode(ways[1], PROXY_PASS);
-	test_eventually(has(hold), 5000);
-	ck_assert_int_eq(kustos_hold_release(hold), KUSTOS_OK);
-	test_eventually(changes_of_line(leader) == 2, 1000);
-	proxy_set_mode(ensemble_lag(e), PROXY_PASS);
-	test_eventually(changes_of_line(leader) == 4, 5000);
-	ck_assert_int_eq(raw_count_children(leader, "/line"), 0);
-	ck_assert(client_session_id(client) == id);
-	test_eventually(completions_of(&done) == AHEAD, 5000);
-	kustos_mutex_destroy(mutex);
-	client_close(busy);
-	close_all(client);
-	ensemble_free(e);
+	have_and_release();
+	test_eventually(changes_of_line(kept.leader) == 2, 1000);
+	proxy_set_mode(ensemble_lag(kept.e), PROXY_PASS);
+	test_eventually(changes_of_line(kept.leader) == 4, 5000);
+	ck_assert_int_eq(raw_count_children(kept.leader, "/line"), 0);
+	test_eventually(completions_of(&kept.done) == AHEAD, 5000);
+	end_kept();
 }
 END_TEST
 
