@@ -16,6 +16,7 @@ libsim_a_SOURCES = \
 	%D%/client_actor.h \
 	%D%/client_ops.c \
 	%D%/client_rules.c \
+	%D%/custody_bed.h \
 	%D%/deliver.c \
 	%D%/ending.c %D%/ending.h \
 	%D%/fault.c \

@@ -2,30 +2,12 @@
  * test_custody.c - an item is claimed, moved aside, or acknowledged, and the
  * server's answer comes late.
  */
-#include "lone.h"
+#include "custody_bed.h"
 
-#include "../unit/unit.h"
-#include "desk.h"
-
-#include <string.h>
-
-#define QUEUE "/queue"
-#define MARKS "/marks"
 #define DEAD "/dead"
-#define ITEM QUEUE "/qn-0000000000"
-#define MARK MARKS "/qn-0000000000"
 
 /* An item of this size is too large to be written again by its claim. */
 #define LARGE 999800
-
-static struct bench bench;
-static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
-static struct kustos_client *client;
-static struct ku_desk *desk;
-static struct ku_lent *had;
-static enum kustos_err err; /* result of a claim; KUSTOS_EBUSY: not yet */
-static int end;		    /* result of an ack; -1: not yet */
 
 /* The next request of this kind, and about this path unless it is NULL, is not
    answered. */
@@ -78,9 +60,9 @@ static void hold(enum ku_zk_kind kind, const char *path, bool sent)
 static void run_until_held(void)
 {
 	for (int ms = 0; ms < 5000 && held.done == NULL; ms++)
-		lone_run_ms(&bench, client, 1);
+		run_ms(1);
 	ck_assert_ptr_nonnull(held.done);
-	lone_run_ms(&bench, client, 100);
+	run_ms(100);
 }
 
 static void say(int rc)
@@ -95,45 +77,15 @@ static void say(int rc)
 static void setup(void)
 {
 	memset(&held, 0, sizeof(held));
-	had = NULL;
-	end = -1;
-	api = ku_zk_sim;
-	api.submit = submit;
-	raw = lone_setup(&bench, 0);
-	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, DEAD, "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
-	client = lone_connected(&bench, &api);
+	make_item(0);
+	lone_make(&bench, raw, DEAD);
+	open_client(submit);
 }
 
-static void teardown(void)
+static void ask_for(int deliveries)
 {
-	ku_lent_return(had);
-	ku_desk_destroy(desk);
-	lone_teardown(&bench, client);
-}
-
-static void lent(void *arg, enum kustos_err how, struct ku_lent *got)
-{
-	(void)arg;
-	err = how;
-	had = got;
-}
-
-static void ask(int deliveries)
-{
-	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.items = QUEUE,
-		.marks = MARKS,
-		.dead = DEAD,
-		.deliveries = deliveries };
-
-	err = KUSTOS_EBUSY;
-	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
-	ck_assert_int_eq(
-		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
-		KUSTOS_OK);
+	open_desk(DEAD, deliveries);
+	ask();
 }
 
 /* The session ends either before the transaction was done, or after it. */
@@ -141,13 +93,13 @@ START_TEST(S16_what_is_moved_aside_as_the_session_ends_is_moved_once)
 {
 	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
 	hold(KU_ZK_MULTI, NULL, _i == 1);
-	ask(1);
+	ask_for(1);
 	run_until_held();
 	ck_assert(model_expire(bench.model, LONE_MACHINE));
-	lone_run_ms(&bench, client, 3 * LONE_TIMEOUT_MS);
+	run_ms(3 * LONE_TIMEOUT_MS);
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
 	ck_assert_int_eq(model_child_count(bench.model, DEAD), 1);
-	ck_assert_int_eq(err, KUSTOS_EBUSY);
+	ck_assert_int_eq(asked, -1);
 }
 END_TEST
 
@@ -164,13 +116,13 @@ START_TEST(S16_what_was_changed_before_an_outage_is_had_after_it)
 		.results = results,
 		.result_count = 2 };
 	hold(KU_ZK_MULTI, NULL, false);
-	ask(0);
+	ask_for(0);
 	run_until_held();
 	model_cut(bench.model, LONE_MACHINE, false);
-	lone_run_ms(&bench, client, 1000);
+	run_ms(1000);
 	held.done(held.arg, &changed);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(err, KUSTOS_OK);
+	run_ms(1000);
+	ck_assert_int_eq(asked, KUSTOS_OK);
 }
 END_TEST
 
@@ -179,11 +131,11 @@ START_TEST(what_is_moved_aside_is_moved_as_it_is)
 {
 	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
 	hold(KU_ZK_GET, ITEM, true);
-	ask(1);
+	ask_for(1);
 	run_until_held();
 	ck_assert_int_eq(bench_set(&bench, raw, ITEM, "y", -1).rc, KU_ZK_OK);
 	say(KU_ZK_OK);
-	lone_run_ms(&bench, client, 1000);
+	run_ms(1000);
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
 	ck_assert_str_eq(
 		bench_read(&bench, raw, KU_ZK_GET, DEAD "/qn-0000000000", false)
@@ -198,9 +150,9 @@ START_TEST(U09_what_cannot_be_moved_aside_is_told_of)
 {
 	bench_set(&bench, raw, ITEM, "x", -1); /* as if it was had */
 	lone_make(&bench, raw, DEAD "/qn-0000000001");
-	ask(1);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(err, KUSTOS_EEXISTS);
+	ask_for(1);
+	run_ms(1000);
+	ck_assert_int_eq(asked, KUSTOS_EEXISTS);
 	ck_assert(model_stat(bench.model, ITEM, NULL));
 }
 END_TEST
@@ -209,17 +161,16 @@ END_TEST
 START_TEST(what_is_read_for_who_has_given_up_is_not_claimed)
 {
 	hold(KU_ZK_GET, ITEM, true);
-	ask(0);
+	ask_for(0);
 	run_until_held();
-	ku_desk_destroy(desk);
-	desk = NULL;
-	lone_run_ms(&bench, client, 100);
-	ck_assert_int_eq(err, KUSTOS_ECLOSED);
+	close_desk();
+	run_ms(100);
+	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
 	ku_zk_done_fn *done = held.done;
 	hold(KU_ZK_MULTI, NULL, false);
 	held.done = done;
 	say(KU_ZK_OK);
-	lone_run_ms(&bench, client, 1000);
+	run_ms(1000);
 	ck_assert(held.wanted);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 }
@@ -236,13 +187,13 @@ START_TEST(S16_what_is_had_is_had_as_it_is)
 		.stat = &stat };
 
 	hold(KU_ZK_GET, ITEM, true);
-	ask(0);
+	ask_for(0);
 	run_until_held();
 	ck_assert_int_eq(bench_set(&bench, raw, ITEM, "y", -1).rc, KU_ZK_OK);
 	held.done(held.arg, &before);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(err, KUSTOS_OK);
-	ck_assert_str_eq(ku_lent_item(had)->data, "y");
+	run_ms(1000);
+	ck_assert_int_eq(asked, KUSTOS_OK);
+	ck_assert_str_eq(ku_lent_item(had[0])->data, "y");
 }
 END_TEST
 
@@ -255,17 +206,17 @@ START_TEST(S16_what_was_claimed_as_the_lease_ran_out_is_not_had)
 		.result_count = 2 };
 
 	hold(KU_ZK_MULTI, NULL, true);
-	ask(0);
+	ask_for(0);
 	run_until_held();
 	ku_session_set_state(client, KUSTOS_STATE_LOST);
 	client->session.greeted = false;
 	held.done(held.arg, &done);
-	lone_run_ms(&bench, client, 100);
+	run_ms(100);
 	ck_assert_int_eq(client->session.state, KUSTOS_STATE_LOST);
-	ck_assert_int_eq(err, KUSTOS_EBUSY);
+	ck_assert_int_eq(asked, -1);
 	client->session.greeted = true;
-	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
-	ck_assert_int_eq(err, KUSTOS_OK);
+	run_ms(LONE_TIMEOUT_MS);
+	ck_assert_int_eq(asked, KUSTOS_OK);
 }
 END_TEST
 
@@ -281,14 +232,13 @@ START_TEST(P05_what_was_claimed_for_who_has_given_up_is_given_back)
 		.len = -1 };
 
 	hold(KU_ZK_MULTI, NULL, true);
-	ask(0);
+	ask_for(0);
 	run_until_held();
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
-	ku_desk_destroy(desk);
-	desk = NULL;
+	close_desk();
 	held.done(held.arg, _i == 0 ? &done : &lost);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(err, KUSTOS_ECLOSED);
+	run_ms(1000);
+	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 }
 END_TEST
@@ -297,22 +247,16 @@ END_TEST
 START_TEST(S16_who_may_not_read_its_marker_is_told)
 {
 	hold(KU_ZK_MULTI, NULL, true);
-	ask(0);
+	ask_for(0);
 	run_until_held();
 	say(KU_ZK_CONNECTIONLOSS);
 	hold(KU_ZK_GET, MARK, false);
 	run_until_held();
 	say(KU_ZK_NOAUTH);
-	lone_run_ms(&bench, client, 100);
-	ck_assert_int_eq(err, KUSTOS_ENOAUTH);
+	run_ms(100);
+	ck_assert_int_eq(asked, KUSTOS_ENOAUTH);
 }
 END_TEST
-
-static void given(void *arg, enum kustos_err how)
-{
-	(void)arg;
-	end = (int)how;
-}
 
 /* Claim an item that is too large for its delivery to be counted. */
 static void have_large(void)
@@ -320,17 +264,9 @@ static void have_large(void)
 	static char data[LARGE];
 	memset(data, 'x', sizeof(data) - 1);
 	ck_assert_int_eq(bench_set(&bench, raw, ITEM, data, -1).rc, KU_ZK_OK);
-	ask(0);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(err, KUSTOS_OK);
-}
-
-static void ack(void)
-{
-	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_DELETE, KUSTOS_FOREVER,
-				 NULL, given, NULL),
-		KUSTOS_OK);
-	had = NULL;
+	ask_for(0);
+	run_ms(1000);
+	ck_assert_int_eq(asked, KUSTOS_OK);
 }
 
 /* Acknowledge such an item.  The client first looks at its marker, and the
@@ -339,7 +275,7 @@ static void ack_large(void)
 {
 	have_large();
 	hold(KU_ZK_EXISTS, MARK, true);
-	ack();
+	ck_assert_int_eq(ack(), KUSTOS_OK);
 	run_until_held();
 	ck_assert_int_eq(end, -1);
 }
@@ -348,7 +284,7 @@ START_TEST(S16_an_ack_that_could_not_look_at_its_marker_looks_again)
 {
 	ack_large();
 	say(KU_ZK_CONNECTIONLOSS);
-	lone_run_ms(&bench, client, 1000);
+	run_ms(1000);
 	ck_assert_int_eq(end, KUSTOS_OK);
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), 0);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
@@ -359,7 +295,7 @@ START_TEST(S16_an_ack_that_may_not_look_at_its_marker_deletes_nothing)
 {
 	ack_large();
 	say(KU_ZK_NOAUTH);
-	lone_run_ms(&bench, client, 1000);
+	run_ms(1000);
 	ck_assert_int_eq(end, KUSTOS_ENOAUTH);
 	ck_assert(model_stat(bench.model, ITEM, NULL));
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
@@ -374,14 +310,14 @@ START_TEST(S16_an_ack_whose_claim_is_lost_meanwhile_deletes_nothing)
 	for (int ms = 0; ms < LONE_TIMEOUT_MS &&
 		client->session.state != KUSTOS_STATE_LOST;
 		ms++)
-		lone_run_ms(&bench, client, 1);
+		run_ms(1);
 	ck_assert_int_eq(client->session.state, KUSTOS_STATE_LOST);
 	ck_assert_int_eq(end, -1);
 	say(_i == 0 ? KU_ZK_OK : KU_ZK_CONNECTIONLOSS);
-	lone_run_ms(&bench, client, 2);
+	run_ms(2);
 	ck_assert_int_eq(end, KUSTOS_ELOST);
 	model_heal(bench.model);
-	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	run_ms(LONE_TIMEOUT_MS);
 	ck_assert(model_stat(bench.model, ITEM, NULL));
 }
 END_TEST
@@ -392,9 +328,9 @@ START_TEST(S16_an_ack_whose_marker_is_gone_deletes_nothing)
 	if (_i < 2) {
 		have_large();
 	} else {
-		ask(0);
-		lone_run_ms(&bench, client, 1000);
-		ck_assert_int_eq(err, KUSTOS_OK);
+		ask_for(0);
+		run_ms(1000);
+		ck_assert_int_eq(asked, KUSTOS_OK);
 	}
 	ck_assert_int_eq(bench_delete(&bench, raw, MARK, -1).rc, KU_ZK_OK);
 	if (_i % 2 == 1)
@@ -402,8 +338,8 @@ START_TEST(S16_an_ack_whose_marker_is_gone_deletes_nothing)
 	if (_i == 3)
 		bench_set(&bench, raw, ITEM, "x", -1);
 	hold(KU_ZK_DELETE, MARK, true);
-	ack();
-	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ack(), KUSTOS_OK);
+	run_ms(1000);
 	ck_assert_int_eq(end, KUSTOS_ELOST);
 	ck_assert(held.wanted); /* a delete could hit another's marker */
 	ck_assert(model_stat(bench.model, ITEM, NULL));
@@ -413,12 +349,12 @@ END_TEST
 
 START_TEST(a_marker_that_an_ack_has_deleted_is_not_deleted_again)
 {
-	ask(0);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(err, KUSTOS_OK);
+	ask_for(0);
+	run_ms(1000);
+	ck_assert_int_eq(asked, KUSTOS_OK);
 	hold(KU_ZK_DELETE, MARK, true);
-	ack();
-	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ack(), KUSTOS_OK);
+	run_ms(1000);
 	ck_assert_int_eq(end, KUSTOS_OK);
 	ck_assert(held.wanted);
 }
@@ -431,11 +367,11 @@ START_TEST(S16_what_became_of_an_ack_is_not_told_by_what_is_anothers)
 {
 	bool done = _i == 2;
 
-	ask(0);
-	lone_run_ms(&bench, client, 1000);
-	ck_assert_int_eq(err, KUSTOS_OK);
+	ask_for(0);
+	run_ms(1000);
+	ck_assert_int_eq(asked, KUSTOS_OK);
 	hold(KU_ZK_MULTI, NULL, done);
-	ack();
+	ck_assert_int_eq(ack(), KUSTOS_OK);
 	run_until_held();
 	bench_delete(&bench, raw, ITEM, -1);
 	bench_delete(&bench, raw, MARK, -1);
@@ -446,7 +382,7 @@ START_TEST(S16_what_became_of_an_ack_is_not_told_by_what_is_anothers)
 		bench_set(&bench, raw, ITEM, "y", -1);
 	}
 	say(KU_ZK_CONNECTIONLOSS);
-	lone_run_ms(&bench, client, 1000);
+	run_ms(1000);
 	ck_assert_int_eq(end, done ? KUSTOS_OK : KUSTOS_EUNKNOWN);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), !done);
 	ck_assert_int_eq(model_child_count(bench.model, QUEUE), _i > 0);
@@ -459,7 +395,7 @@ int main(void)
 	TCase *t = tcase_create("is answered late");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, setup, close_all);
 	tcase_add_loop_test(t,
 		S16_what_is_moved_aside_as_the_session_ends_is_moved_once, 0,
 		2);

@@ -2,31 +2,14 @@
  * test_custody_guard.c - somebody else deletes the marker of an item that is
  * held.
  */
-#include "lone.h"
-
-#include "../unit/unit.h"
-#include "desk.h"
+#include "custody_bed.h"
 
 #include <kustos/hold.h>
-#include <string.h>
-
-#define QUEUE "/queue"
-#define MARKS "/marks"
-#define ITEM QUEUE "/qn-0000000000"
-#define MARK MARKS "/qn-0000000000"
 
 #define WAY_MS 5
 #define TRIP_MS (2 * WAY_MS)
 /* A marker is watched by then. */
 #define WATCHED_MS (KU_HELD_WATCH_MS + TRIP_MS + 5)
-
-static struct bench bench;
-static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
-static struct kustos_client *client;
-static struct ku_desk *desk;
-static struct ku_lent *had;
-static int end; /* result of an ack; -1: not yet */
 
 /* Requests about the marker: */
 static int looks, deletes, unwatches;
@@ -46,63 +29,29 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-static void run_ms(int ms)
-{
-	lone_run_ms(&bench, client, ms);
-}
-
-static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
-{
-	(void)arg;
-	if (err == KUSTOS_OK)
-		had = got;
-}
-
 /* Have the item, a moment ago. */
 static void have(void)
 {
-	had = NULL;
-	ck_assert_int_eq(
-		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
-		KUSTOS_OK);
-	for (int ms = 0; ms < 1000 && had == NULL; ms++)
+	ask();
+	for (int ms = 0; ms < 1000 && asked < 0; ms++)
 		run_ms(1);
-	ck_assert_ptr_nonnull(had);
+	ck_assert_int_eq(asked, KUSTOS_OK);
 	looks = deletes = unwatches = 0;
 }
 
 static void setup(void)
 {
-	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.items = QUEUE,
-		.marks = MARKS };
-
-	end = -1;
 	refuse = 0;
-	api = ku_zk_sim;
-	api.submit = submit;
-	raw = lone_setup(&bench, WAY_MS);
-	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
-	client = lone_connected(&bench, &api);
-	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	make_item(WAY_MS);
+	open_client(submit);
+	open_desk(NULL, 0);
 	have();
-}
-
-static void teardown(void)
-{
-	ku_lent_return(had);
-	ku_desk_destroy(desk);
-	run_ms(1000);
-	ck_assert_ptr_null(client->witnesses.first);
-	ck_assert_ptr_null(client->watches.entries);
-	lone_teardown(&bench, client);
 }
 
 static bool is_held(void)
 {
-	return kustos_hold_state(ku_lent_hold(had)) != KUSTOS_HOLD_LOST;
+	return kustos_hold_state(ku_lent_hold(had[had_count - 1])) !=
+		KUSTOS_HOLD_LOST;
 }
 
 /* Another client deletes the marker, and may make one of its own, both before
@@ -122,19 +71,10 @@ static void rob(bool and_claim)
 		lone_send(&bench, raw, &claim);
 }
 
-/* "done" of an ack */
-static void given(void *arg, enum kustos_err how)
+static void ack_and_wait(void)
 {
-	(void)arg;
-	end = (int)how;
-}
+	enum kustos_err err = ack();
 
-static void ack(void)
-{
-	enum kustos_err err = ku_lent_ack_async(had, KU_ACK_DELETE,
-		KUSTOS_FOREVER, NULL, given, NULL);
-
-	had = NULL;
 	if (err != KUSTOS_OK)
 		end = (int)err;
 	run_ms(100);
@@ -148,7 +88,7 @@ START_TEST(S09_who_has_an_item_learns_that_its_marker_is_gone)
 	rob(_i == 1);
 	run_ms(WAY_MS + TRIP_MS + WAY_MS + 5);
 	ck_assert(!is_held());
-	ack();
+	ack_and_wait();
 	ck_assert_int_eq(end, KUSTOS_ELOST);
 	ck_assert(model_stat(bench.model, ITEM, NULL));
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), _i);
@@ -214,10 +154,9 @@ START_TEST(P03_a_short_claim_looks_at_no_marker)
 {
 	run_ms(KU_HELD_WATCH_MS - 1);
 	if (_i == 0) {
-		ack();
+		ack_and_wait();
 	} else {
-		ku_lent_return(had);
-		had = NULL;
+		ku_lent_return(give());
 	}
 	run_ms(100);
 	ck_assert_int_eq(looks, 0);
@@ -228,7 +167,7 @@ END_TEST
 START_TEST(P05_a_long_claim_leaves_no_watch_and_sends_nothing_for_it)
 {
 	run_ms(WATCHED_MS - _i);
-	ack();
+	ack_and_wait();
 	ck_assert_int_eq(end, KUSTOS_OK);
 	ck_assert_int_eq(looks, 1);
 	ck_assert_int_le(unwatches, _i > 5);
@@ -245,8 +184,7 @@ START_TEST(S09_who_gives_its_item_back_spares_anothers_marker)
 		model_cut(bench.model, LONE_MACHINE, false);
 	rob(true);
 	run_ms(TRIP_MS + 2);
-	ku_lent_return(had);
-	had = NULL;
+	ku_lent_return(give());
 	run_ms(1000);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
 	ck_assert_int_eq(deletes, 0);
@@ -256,15 +194,15 @@ END_TEST
 /* Somebody who waits gets the item that was lost, as it is free. */
 START_TEST(L27_an_item_whose_marker_went_is_had_again)
 {
-	struct ku_lent *lost = had;
-
 	run_ms(WATCHED_MS);
 	rob(false);
 	have();
-	ck_assert_int_eq(ku_lent_deliveries(had), 2);
-	ck_assert_int_eq(kustos_hold_state(ku_lent_hold(lost)),
+	ck_assert_int_eq(ku_lent_deliveries(had[1]), 2);
+	ck_assert_int_eq(kustos_hold_state(ku_lent_hold(had[0])),
 		KUSTOS_HOLD_LOST);
-	ku_lent_return(lost);
+	ku_lent_return(had[0]);
+	had[0] = had[1];
+	had_count = 1;
 	run_ms(100);
 	ck_assert(is_held());
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
@@ -277,7 +215,7 @@ int main(void)
 	TCase *t = tcase_create("are watched");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, setup, close_all);
 	tcase_add_loop_test(t,
 		S09_who_has_an_item_learns_that_its_marker_is_gone, 0, 2);
 	tcase_add_loop_test(t,

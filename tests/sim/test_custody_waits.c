@@ -3,28 +3,13 @@
  * was just answered, when the connection or the lease is lost, or nobody wants
  * the item any more.
  */
-#include "lone.h"
-
-#include "../unit/unit.h"
-#include "desk.h"
+#include "custody_bed.h"
 
 #include <kustos/node.h>
-#include <string.h>
 
-#define QUEUE "/queue"
-#define MARKS "/marks"
-#define ITEM QUEUE "/qn-0000000000"
-
-static struct bench bench;
-static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
-static struct kustos_client *client;
-static struct ku_desk *desk;
-static struct ku_lent *had;
-static int asked, end; /* results of claim and ack; -1: not yet */
-static bool unheard;   /* the answer to the next transaction is lost */
-static int losses;     /* so many of the next transactions are lost */
-static int reads;      /* number of reads of the item */
+static bool unheard; /* the answer to the next transaction is lost */
+static int losses;   /* so many of the next transactions are lost */
+static int reads;    /* number of reads of the item */
 
 /* The next read of the item: if "wanted", its answer comes when the wire has
    room for one request only. */
@@ -71,58 +56,20 @@ static int submit(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, was_read, NULL);
 }
 
-static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
-{
-	(void)arg;
-	asked = (int)err;
-	had = got;
-}
-
-static void given(void *arg, enum kustos_err err)
-{
-	(void)arg;
-	end = (int)err;
-}
-
 static void setup(void)
 {
-	static const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.items = QUEUE,
-		.marks = MARKS };
-
 	memset(&reading, 0, sizeof(reading));
-	had = NULL;
-	asked = end = -1;
 	unheard = false;
 	losses = reads = 0;
-	api = ku_zk_sim;
-	api.submit = submit;
-	raw = lone_setup(&bench, 5);
-	lone_make(&bench, raw, QUEUE);
-	lone_make(&bench, raw, MARKS);
-	bench_create(&bench, raw, ITEM, "x", KU_ZK_PERSISTENT);
-	client = lone_connected(&bench, &api);
-	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
-}
-
-static void teardown(void)
-{
-	ku_lent_return(had);
-	ku_desk_destroy(desk);
-	lone_teardown(&bench, client);
-}
-
-static void ask(void)
-{
-	ck_assert_int_eq(
-		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
-		KUSTOS_OK);
+	make_item(5);
+	open_client(submit);
+	open_desk(NULL, 0);
 }
 
 static void have(void)
 {
 	ask();
-	lone_run_ms(&bench, client, 1000);
+	run_ms(1000);
 	ck_assert_int_eq(asked, KUSTOS_OK);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
 }
@@ -132,7 +79,7 @@ static void ask_until_claim_waits(void)
 	reading.wanted = true;
 	ask();
 	for (int ms = 0; client->footprint.asked_bytes == 0 && ms < 1000; ms++)
-		lone_run_ms(&bench, client, 1);
+		run_ms(1);
 	ck_assert_uint_gt(client->footprint.asked_bytes, 0);
 	ck_assert_uint_eq(client->wire.waiting, 1);
 }
@@ -140,10 +87,9 @@ static void ask_until_claim_waits(void)
 START_TEST(P05_a_claim_that_was_not_sent_takes_no_room_among_paths)
 {
 	ask_until_claim_waits();
-	ku_desk_destroy(desk);
-	desk = NULL;
+	close_desk();
 	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
-	lone_run_ms(&bench, client, 1000);
+	run_ms(1000);
 	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 }
@@ -155,7 +101,7 @@ START_TEST(S16_a_claim_that_waits_as_the_lease_ends_is_made_anew)
 	ask_until_claim_waits();
 	ku_session_set_state(client, KUSTOS_STATE_LOST);
 	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
-	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	run_ms(LONE_TIMEOUT_MS);
 	ck_assert_int_eq(asked, KUSTOS_OK);
 }
 END_TEST
@@ -164,10 +110,7 @@ static void ack_while_full(void)
 {
 	have();
 	fill();
-	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_DELETE, KUSTOS_FOREVER,
-				 NULL, given, NULL),
-		KUSTOS_OK);
-	had = NULL;
+	ck_assert_int_eq(ack(), KUSTOS_OK);
 	ck_assert_uint_eq(client->wire.waiting, 1);
 }
 
@@ -183,7 +126,7 @@ START_TEST(S16_an_ack_that_waits_as_the_connection_is_lost_is_done)
 {
 	ack_while_full();
 	model_cut(bench.model, LONE_MACHINE, true);
-	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	run_ms(LONE_TIMEOUT_MS);
 	ck_assert_uint_eq(client->counters.disconnects, 1);
 	check_acked();
 }
@@ -193,9 +136,8 @@ END_TEST
 START_TEST(S16_an_ack_that_waits_as_nobody_asks_for_more_is_done)
 {
 	ack_while_full();
-	ku_desk_destroy(desk);
-	desk = NULL;
-	lone_run_ms(&bench, client, 1000);
+	close_desk();
+	run_ms(1000);
 	check_acked();
 }
 END_TEST
@@ -207,11 +149,8 @@ START_TEST(S16_an_ack_of_what_another_has_deleted_leaves_no_marker)
 	have();
 	ck_assert_int_eq(bench_delete(&bench, raw, ITEM, -1).rc, KU_ZK_OK);
 	losses = _i;
-	ck_assert_int_eq(ku_lent_ack_async(had, KU_ACK_DELETE, KUSTOS_FOREVER,
-				 NULL, given, NULL),
-		KUSTOS_OK);
-	had = NULL;
-	lone_run_ms(&bench, client, 1000);
+	ck_assert_int_eq(ack(), KUSTOS_OK);
+	run_ms(1000);
 	ck_assert_int_eq(end, KUSTOS_ELOST);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 }
@@ -219,9 +158,8 @@ END_TEST
 
 static void give_up(void)
 {
-	ku_desk_destroy(desk);
-	desk = NULL;
-	lone_run_ms(&bench, client, 1000);
+	close_desk();
+	run_ms(1000);
 	ck_assert_int_eq(asked, KUSTOS_ECLOSED);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 }
@@ -232,8 +170,8 @@ START_TEST(L05_a_claim_that_is_not_known_leaves_no_marker)
 	unheard = true;
 	ask();
 	for (int ms = 0; unheard && ms < 1000; ms++)
-		lone_run_ms(&bench, client, 1);
-	lone_run_ms(&bench, client, 20);
+		run_ms(1);
+	run_ms(20);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 1);
 	give_up();
 }
@@ -245,7 +183,7 @@ START_TEST(P05_who_gives_up_while_an_item_is_read_again_is_not_told_of_it)
 	losses = 2;
 	ask();
 	for (int ms = 0; reads < 3 && ms < 2000; ms++)
-		lone_run_ms(&bench, client, 1);
+		run_ms(1);
 	ck_assert_int_eq(reads, 3);
 	give_up();
 }
@@ -258,7 +196,7 @@ START_TEST(L17_what_was_had_as_the_lease_ended_is_left)
 
 	have();
 	ku_session_set_state(client, KUSTOS_STATE_LOST);
-	lone_run_ms(&bench, client, LONE_TIMEOUT_MS);
+	run_ms(LONE_TIMEOUT_MS);
 	ck_assert(client->session.id == id);
 	ck_assert_int_eq(client->session.state, KUSTOS_STATE_CONNECTED);
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
@@ -272,7 +210,7 @@ int main(void)
 	TCase *t = tcase_create("lost");
 
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, setup, close_all);
 	tcase_add_test(t,
 		P05_a_claim_that_was_not_sent_takes_no_room_among_paths);
 	tcase_add_test(t,

@@ -2,16 +2,8 @@
  * test_put_off.c - the claims of one item are lost again and again: other items
  * are claimed meanwhile, and this one in the end.
  */
-#include "lone.h"
+#include "custody_bed.h"
 
-#include "../unit/unit.h"
-#include "desk.h"
-
-#include <string.h>
-
-#define QUEUE "/queue"
-#define MARKS "/marks"
-#define FIRST "qn-0000000000"
 #define SECOND "qn-0000000001"
 #define THIRD "qn-0000000002"
 
@@ -24,22 +16,14 @@
    reads the item again. */
 #define TRY_MS (3 * TRIP_MS + 2 * PAUSE_MS)
 
-static struct bench bench;
-static struct ku_zk *raw;
-static struct ku_zk_api api; /* ku_zk_sim, with a layer of ours on top */
-static struct kustos_client *client;
-static struct ku_desk *desk;
-static struct ku_lent *had[3];
-static size_t had_count;
-static size_t reserved; /* timers without those of the desk */
-static bool lost;	/* claims of the first item are lost */
-static int claims;	/* number of these claims */
+static bool lost;  /* claims of the first item are lost */
+static int claims; /* number of these claims */
 
 static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	ku_zk_done_fn *done, void *arg)
 {
 	bool claim = request->kind == KU_ZK_MULTI &&
-		strcmp(request->ops[0].path, MARKS "/" FIRST) == 0;
+		strcmp(request->ops[0].path, MARK) == 0;
 
 	claims += claim;
 	if (claim && lost)
@@ -47,56 +31,20 @@ static int submit_it(struct ku_zk *zk, const struct ku_zk_request *request,
 	return ku_zk_sim.submit(zk, request, done, arg);
 }
 
-static void run_ms(int ms)
-{
-	lone_run_ms(&bench, client, ms);
-}
-
-static void lent(void *arg, enum kustos_err err, struct ku_lent *got)
-{
-	(void)arg;
-	if (err == KUSTOS_OK)
-		had[had_count++] = got;
-}
-
-static void ask(void)
-{
-	ck_assert_int_eq(
-		ku_desk_lend_async(desk, KUSTOS_FOREVER, NULL, lent, NULL),
-		KUSTOS_OK);
-}
-
 static void setup(void)
 {
-	const struct ku_desk_wish wish = { .kind = KU_ITEM_SIMPLE,
-		.items = QUEUE,
-		.marks = MARKS };
-
 	claims = 0;
-	had_count = 0;
 	lost = true;
-	api = ku_zk_sim;
-	api.submit = submit_it;
-	raw = lone_setup(&bench, WAY_MS);
-	bench_create(&bench, raw, QUEUE, "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, MARKS, "", KU_ZK_PERSISTENT);
-	bench_create(&bench, raw, QUEUE "/" FIRST, "x", KU_ZK_PERSISTENT);
+	make_item(WAY_MS);
 	bench_create(&bench, raw, QUEUE "/" SECOND, "y", KU_ZK_PERSISTENT);
-	client = lone_connected(&bench, &api);
-	reserved = client->timers.reserved;
-	ck_assert_int_eq(ku_desk_create(client, &wish, &desk), KUSTOS_OK);
+	open_client(submit_it);
+	open_desk(NULL, 0);
 }
 
-/* Give everything back, and check that nothing is left. */
+/* All markers are this client's. */
 static void teardown(void)
 {
-	while (had_count > 0)
-		ku_lent_return(had[--had_count]);
-	ku_desk_destroy(desk);
-	run_ms(1000);
-	ck_assert_uint_eq(client->timers.reserved, reserved);
-	ck_assert_ptr_null(client->witnesses.first);
-	ck_assert_uint_eq(client->footprint.asked_bytes, 0);
+	leave_nothing();
 	ck_assert_int_eq(model_child_count(bench.model, MARKS), 0);
 	lone_teardown(&bench, client);
 }
