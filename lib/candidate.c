@@ -203,7 +203,6 @@ static void candidate_free(struct ku_candidate *c)
 {
 	ku_dispatch_pull(c->client, &c->call);
 	ku_timer_unset(&c->client->timers, &c->again);
-	ku_timers_release(&c->client->timers, 1);
 	ku_line_put(c->line);
 	free(c->data);
 	free(c);
@@ -321,11 +320,7 @@ enum kustos_err ku_candidate_create(struct kustos_client *client,
 	c->again.fn = again_due;
 	c->call.fn = run_call;
 	ku_lock(client);
-	if (ku_timers_reserve(&client->timers, 1)) {
-		err = ku_line_get(client, path, wish->rule, &c->line);
-		if (err != KUSTOS_OK)
-			ku_timers_release(&client->timers, 1);
-	}
+	err = ku_line_get(client, path, wish->rule, &c->line);
 	ku_unlock(client);
 	if (err == KUSTOS_OK) {
 		*out = c;

@@ -63,8 +63,7 @@ void ku_set_timer(struct kustos_client *client, struct ku_timer *timer,
 {
 	bool sooner = at_ns < ku_timers_next(&client->timers);
 
-	/* Room was reserved when the timer's owner was made. */
-	(void)ku_timer_set(&client->timers, timer, at_ns);
+	ku_timer_set(&client->timers, timer, at_ns);
 	if (sooner && client->manager != NULL)
 		ku_manager_wake_by(client->manager, at_ns);
 	else if (sooner)
@@ -89,7 +88,6 @@ void ku_client_free(struct kustos_client *client)
 	ku_lines_free(client);
 	ku_footprint_clear(&client->footprint);
 	ku_wire_free(&client->wire);
-	ku_timers_free(&client->timers);
 	ku_dispatch_free(&client->dispatch);
 	ku_wakers_free(&client->wakers);
 	pthread_cond_destroy(&client->ops.ended);
@@ -113,15 +111,8 @@ static enum kustos_err init_parts(struct kustos_client *client)
 		goto fail_ended;
 	if (!ku_cond_init(&client->state_changed))
 		goto fail_state;
-	if (pthread_mutex_init(&client->mutex, NULL) != 0)
-		goto fail_mutex;
-	if (!ku_timers_reserve(&client->timers, KU_CORE_TIMERS))
-		goto fail_timers;
-	return KUSTOS_OK;
-
-fail_timers:
-	pthread_mutex_destroy(&client->mutex);
-fail_mutex:
+	if (pthread_mutex_init(&client->mutex, NULL) == 0)
+		return KUSTOS_OK;
 	pthread_cond_destroy(&client->state_changed);
 fail_state:
 	pthread_cond_destroy(&client->ops.ended);

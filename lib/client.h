@@ -36,9 +36,6 @@ struct ku_manager;
 /* The struct whose "field" is at "at". */
 #define KU_OWNER(type, field, at) ((type *)((char *)(at)-offsetof(type, field)))
 
-/* The timers that a client has at the most, beside those of operations. */
-#define KU_CORE_TIMERS 16
-
 /* The options, checked and copied.  Constant. */
 struct ku_config {
 	struct ku_hosts hosts; /* with the chroot */

@@ -144,7 +144,6 @@ static void destroy(struct ku_custody *c)
 
 	ku_witness_remove(client, &c->witness);
 	ku_timer_unset(&client->timers, &c->pause);
-	ku_timers_release(&client->timers, 1);
 	if (c->undo != NULL)
 		ku_op_drop(c->undo);
 	ku_depot_put(c->depot);
@@ -280,10 +279,6 @@ enum kustos_err ku_custody_take(struct ku_depot *depot, const char *name,
 
 	if (c == NULL)
 		return KUSTOS_ENOMEM;
-	if (!ku_timers_reserve(&client->timers, 1)) {
-		free(c);
-		return KUSTOS_ENOMEM;
-	}
 	c->depot = depot;
 	depot->refs++;
 	c->calls = calls;

@@ -51,17 +51,15 @@ static const struct ku_mirror_calls calls = {
 	.over = over,
 };
 
-/* Make a guard, with a timer for it.  Returns NULL if memory is short. */
+/* Make a guard.  Returns NULL if memory is short. */
 static struct ku_mark_watch *watch_new(struct ku_custody *c)
 {
 	struct kustos_client *client = c->depot->client;
 	struct ku_mark_watch *watch = calloc(1,
 		sizeof(*watch) + strlen(c->mark_path) + 1);
 
-	if (watch == NULL || !ku_timers_reserve(&client->timers, 1)) {
-		free(watch);
+	if (watch == NULL)
 		return NULL;
-	}
 	strcpy(watch->path, c->mark_path);
 	watch->custody = c;
 	ku_mirror_init(&watch->mirror, client, &calls, watch->path);

@@ -23,7 +23,6 @@ void ku_desk_put(struct ku_desk *desk)
 	if (--desk->refs > 0)
 		return;
 	ku_witness_remove(desk->client, &desk->witness);
-	ku_timers_release(&desk->client->timers, 1);
 	ku_head_free(&desk->head);
 	kustos_names_free(desk->marked);
 	ku_unfits_forget_all(&desk->unfits);
@@ -236,16 +235,9 @@ enum kustos_err ku_desk_create(struct kustos_client *client,
 	ku_desk_init_look(desk);
 	ku_lock(client);
 	ku_protection_bare(&client->random, depot->id);
-	bool room = ku_timers_reserve(&client->timers, 3);
 	desk->witness.away = away;
-	if (room)
-		ku_witness_add(client, &desk->witness);
+	ku_witness_add(client, &desk->witness);
 	ku_unlock(client);
-	if (!room) {
-		free(desk);
-		ku_depot_put(depot);
-		return KUSTOS_ENOMEM;
-	}
 	*out = desk;
 	return KUSTOS_OK;
 }

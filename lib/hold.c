@@ -32,10 +32,9 @@ struct kustos_hold {
 	struct ku_inside *inside; /* threads in these callbacks */
 	struct ku_risk risk;
 
-	atomic_bool lost;   /* written when locked */
-	bool risk_reserved; /* its timer */
-	bool silent;	    /* calls no callback any more */
-	bool released;	    /* in a callback of its own, which still runs */
+	atomic_bool lost; /* written when locked */
+	bool silent;	  /* calls no callback any more */
+	bool released;	  /* in a callback of its own, which still runs */
 };
 
 const char *kustos_hold_state_name(enum kustos_hold_state state)
@@ -279,13 +278,10 @@ enum kustos_err kustos_hold_at_risk(struct kustos_hold *hold, int64_t before_ms,
 	if (ku_forked(&client->fork))
 		return KUSTOS_EFORKED;
 	ku_lock(client);
-	if (!hold->risk_reserved && !hold->silent)
-		hold->risk_reserved = ku_timers_reserve(&client->timers, 1);
-	bool room = hold->risk_reserved || hold->silent;
-	if (hold->risk_reserved)
+	if (!hold->silent)
 		watch_risk(hold, before_ms * KU_NS_PER_MS, fn, arg);
 	ku_unlock(client);
-	return room ? KUSTOS_OK : KUSTOS_ENOMEM;
+	return KUSTOS_OK;
 }
 
 void ku_hold_hush(struct kustos_hold *hold)
@@ -298,9 +294,6 @@ void ku_hold_hush(struct kustos_hold *hold)
 	ku_dispatch_pull(client, &hold->at_risk.call);
 	ku_dispatch_pull(client, &hold->asked.call);
 	ku_risk_stop(&hold->risk);
-	if (hold->risk_reserved)
-		ku_timers_release(&client->timers, 1);
-	hold->risk_reserved = false;
 	ku_inside_await(client, &hold->inside);
 	/* Hush the parts only now: a part's callback looks at the whole, and at
 	   the other parts. */

@@ -22,10 +22,8 @@ static struct ku_line *line_new(struct kustos_client *client, char *path,
 {
 	struct ku_line *line = calloc(1, sizeof(*line));
 
-	if (line == NULL || !ku_timers_reserve(&client->timers, 2)) {
-		free(line);
+	if (line == NULL)
 		return NULL;
-	}
 	line->client = client;
 	line->path = path;
 	line->rule = ku_rule_keep(rule);
@@ -35,7 +33,6 @@ static struct ku_line *line_new(struct kustos_client *client, char *path,
 		return line;
 	if (line->rule != NULL)
 		ku_rule_free(line->rule);
-	ku_timers_release(&client->timers, 2);
 	free(line);
 	return NULL;
 }
@@ -73,7 +70,6 @@ void ku_line_put(struct ku_line *line)
 	ku_timer_unset(&client->timers, &line->again);
 	ku_timer_unset(&client->timers, &line->guard);
 	ku_watch_remove(client, &line->watch);
-	ku_timers_release(&client->timers, 2);
 	ku_rule_free(line->rule);
 	free(line->path);
 	free(line);

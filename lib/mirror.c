@@ -175,7 +175,6 @@ static void show_missing(struct ku_mirror *m, const struct ku_zk_reply *reply)
 static void finish(struct ku_mirror *m)
 {
 	ku_watch_remove(m->client, &m->watch);
-	ku_timers_release(&m->client->timers, 1);
 	m->calls->over(m);
 }
 

@@ -33,7 +33,7 @@ struct ku_mirror_calls {
 	void (*failed)(struct ku_mirror *mirror);
 };
 
-struct ku_mirror { /* a field of whatever cares; one timer is reserved for it */
+struct ku_mirror { /* a field of whatever cares */
 	/* Constant. */
 	struct kustos_client *client;
 	const struct ku_mirror_calls *calls;

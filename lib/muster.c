@@ -16,7 +16,6 @@ void ku_muster_put(struct ku_muster *m)
 	if (--m->refs > 0)
 		return;
 	ku_timer_unset(&m->client->timers, &m->timer);
-	ku_timers_release(&m->client->timers, 1);
 	kustos_names_free(m->names);
 	ku_payload_free(&m->payload);
 	free(m->awaited);
@@ -234,13 +233,6 @@ enum kustos_err ku_muster_create(struct kustos_client *client, const char *path,
 	m->away.away = away;
 	ku_muster_init_look(m);
 	ku_muster_init_guard(m);
-	ku_lock(client);
-	bool room = ku_timers_reserve(&client->timers, 1);
-	ku_unlock(client);
-	if (!room) {
-		free(m);
-		return KUSTOS_ENOMEM;
-	}
 	enum kustos_err err = init(m, path, wish);
 	if (err == KUSTOS_OK) {
 		*out = m;

@@ -91,11 +91,8 @@ static bool is_known(const struct kustos_observer *o, const struct view *view)
 /* Free it, if nothing refers to it any more. */
 static void end(struct kustos_observer *o)
 {
-	struct kustos_client *client = o->client;
-
 	if (o->inside != NULL || o->awaited || ku_request_busy(&o->request))
 		return;
-	ku_timers_release(&client->timers, 1);
 	view_free(o->seen);
 	view_free(o->told);
 	free(o->node);
@@ -425,13 +422,11 @@ enum kustos_err kustos_observe(struct kustos_client *client, const char *path,
 	o->watch.fn = watched;
 	o->timer.fn = timer_due;
 	o->call.fn = tell;
-	ku_lock(client);
-	if (o->line == NULL || !ku_timers_reserve(&client->timers, 1)) {
-		ku_unlock(client);
-		free(o->line);
+	if (o->line == NULL) {
 		free(o);
 		return KUSTOS_ENOMEM;
 	}
+	ku_lock(client);
 	*out = o; /* before it is told anything */
 	KU_LIST_PUSH(client->observers, o);
 	look(o);

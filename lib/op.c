@@ -44,8 +44,6 @@ static void destroy(struct ku_op *op)
 	free(op->out_path);
 	free(op->out_data);
 	kustos_names_free(op->out_names);
-	if (op->started)
-		ku_timers_release(&op->client->timers, 1);
 	free(op);
 }
 

@@ -69,11 +69,6 @@ static enum kustos_err start(struct ku_op *op)
 	enum kustos_err err = check_limits(op);
 	if (err != KUSTOS_OK)
 		return err;
-	if (!ku_timers_reserve(&client->timers, 1)) {
-		client->footprint.asked_bytes -= op->asked;
-		op->asked = 0;
-		return KUSTOS_ENOMEM;
-	}
 	ku_op_init_timer(op);
 	op->serial = client->ops.started++;
 	ops_link(&client->ops, op);
@@ -325,10 +320,8 @@ enum kustos_err ku_op_adopt(struct ku_op *op, const char *path,
 	struct kustos_client *client = op->client;
 	char *copy = strdup(path);
 
-	if (copy == NULL || !ku_timers_reserve(&client->timers, 1)) {
-		free(copy);
+	if (copy == NULL)
 		return KUSTOS_ENOMEM;
-	}
 	ku_op_init_timer(op);
 	free(op->out_path);
 	op->out_path = copy;

@@ -97,10 +97,8 @@ enum kustos_err ku_pool_note_init(struct ku_pool *pool, const char *path)
 	struct kustos_client *client = pool->client;
 	char *full = ku_path_join(client->config.prefix, path);
 
-	if (full == NULL || !ku_timers_reserve(&client->timers, 1)) {
-		free(full);
+	if (full == NULL)
 		return KUSTOS_ENOMEM;
-	}
 	ku_mirror_init(&pool->note, client, &note_calls, full);
 	pool->note.lax = true;
 	pool->note.owner = pool;

@@ -100,10 +100,8 @@ enum kustos_err ku_pool_room_init(struct ku_pool *pool,
 	if (!ku_path_valid(wish->room_path, false))
 		return KUSTOS_EINVAL;
 	char *full = ku_path_join(client->config.prefix, wish->room_path);
-	if (full == NULL || !ku_timers_reserve(&client->timers, 1)) {
-		free(full);
+	if (full == NULL)
 		return KUSTOS_ENOMEM;
-	}
 	pool->room_path = ku_program_path(client, full);
 	ku_mirror_init(&pool->number, client, &number_calls, full);
 	pool->number.owner = pool;

@@ -172,20 +172,15 @@ enum kustos_err ku_queue_create(struct kustos_client *client, const char *path,
 	q->refs = 1;
 	enum kustos_err err = name_them(q, path, wish);
 	ku_lock(client);
-	if (err == KUSTOS_OK && !ku_put_init(q))
-		err = KUSTOS_ENOMEM;
-	else if (err == KUSTOS_OK && !ku_take_init(q)) {
-		ku_put_end(q);
-		ku_put_finish(q);
-		err = KUSTOS_ENOMEM;
-	}
-	if (err == KUSTOS_OK)
+	if (err == KUSTOS_OK) {
+		ku_put_init(q);
+		ku_take_init(q);
 		start(q);
-	else
-		ku_queue_drop(q);
-	ku_unlock(client);
-	if (err == KUSTOS_OK)
 		*out = q;
+	} else {
+		ku_queue_drop(q);
+	}
+	ku_unlock(client);
 	return err;
 }
 

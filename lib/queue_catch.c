@@ -237,5 +237,4 @@ void ku_catch_end(struct ku_queue *q)
 void ku_catch_finish(struct ku_queue *q)
 {
 	ku_timer_unset(&q->client->timers, &q->take.pause);
-	ku_timers_release(&q->client->timers, 1);
 }

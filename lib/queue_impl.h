@@ -168,10 +168,10 @@ struct ku_take_side {
 	int64_t active_ns; /* when the queue was last heard of */
 	uint64_t era;	   /* grows when earlier reads no longer count */
 	uint64_t begun;
-	struct ku_zk_request *ops; /* KU_TAKE_MAX + 1 */
-	struct ku_catches taken;   /* deleted, and not yet handed out */
-	bool root_asked;	   /* for the queue's node, to put items back */
-	enum kustos_err root_err;  /* why that node could not be made */
+	struct ku_zk_request ops[KU_TAKE_MAX + 1];
+	struct ku_catches taken;  /* deleted, and not yet handed out */
+	bool root_asked;	  /* for the queue's node, to put items back */
+	enum kustos_err root_err; /* why that node could not be made */
 	struct ku_taker *first, *last;
 };
 
@@ -210,10 +210,9 @@ void ku_queue_settled(struct ku_queue *q);
    be lost: end it. */
 void ku_queue_end_if_idle(struct ku_queue *q);
 
-/* queue_put.c.  ku_put_init() returns false if memory is short.  After
-   ku_put_end() no call waits any more; after ku_put_finish() nothing goes on in
-   the background either. */
-bool ku_put_init(struct ku_queue *q);
+/* queue_put.c.  After ku_put_end() no call waits any more; after
+   ku_put_finish() nothing goes on in the background either. */
+void ku_put_init(struct ku_queue *q);
 void ku_put_end(struct ku_queue *q);
 void ku_put_finish(struct ku_queue *q);
 
@@ -257,8 +256,7 @@ void ku_form_free_path(const struct ku_queue *q, const char *path);
 
 /* queue_room.c */
 
-/* Returns false if memory is short. */
-bool ku_room_init(struct ku_queue *q);
+void ku_room_init(struct ku_queue *q);
 void ku_room_end(struct ku_queue *q);
 
 /* Ask the server how many items are there.  Then those that wait are sent. */
@@ -289,8 +287,8 @@ void ku_take_forget(struct ku_queue *q);
 /* Not connected: tell the calls that do not want to wait for a connection. */
 void ku_take_away(struct ku_queue *q);
 
-/* queue_take.c.  ku_take_init() returns false if memory is short. */
-bool ku_take_init(struct ku_queue *q);
+/* queue_take.c */
+void ku_take_init(struct ku_queue *q);
 void ku_take_end(struct ku_queue *q);
 void ku_take_free(struct ku_queue *q);
 
@@ -347,8 +345,7 @@ bool ku_take_skips(const void *arg, const struct ku_item *item);
 /* The same with an item that we may not read; the program is not told. */
 void ku_take_deny(struct ku_queue *q, const char *name);
 
-/* ku_order_init() returns false if memory is short. */
-bool ku_order_init(struct ku_queue *q);
+void ku_order_init(struct ku_queue *q);
 void ku_order_end(struct ku_queue *q);
 void ku_order_free(struct ku_queue *q);
 
@@ -369,9 +366,8 @@ void ku_own_put(struct ku_queue *q, const struct ku_deed *deed,
 
 void ku_catches_init(struct ku_catches *list);
 
-/* The first of these begins; its caller reserves a timer for what is caught.
-   The second drops all that is caught.  The third gives the timer back, when
-   nothing is put back any more. */
+/* Begin; drop all that is caught; and end, when nothing is put back any
+   more. */
 void ku_catch_init(struct ku_queue *q);
 void ku_catch_end(struct ku_queue *q);
 void ku_catch_finish(struct ku_queue *q);

@@ -116,14 +116,13 @@ static void due(struct ku_timer *timer)
 	ku_take_step(q);
 }
 
-bool ku_order_init(struct ku_queue *q)
+void ku_order_init(struct ku_queue *q)
 {
 	q->take.others.client = q->client;
 	q->take.others.path = q->path;
 	q->take.others.told = told;
 	q->take.others.owner = q;
 	q->take.due.fn = due;
-	return ku_timers_reserve(&q->client->timers, 1);
 }
 
 void ku_order_end(struct ku_queue *q)
@@ -131,7 +130,6 @@ void ku_order_end(struct ku_queue *q)
 	if (ku_others_end(&q->take.others))
 		ku_queue_drop(q);
 	ku_timer_unset(&q->client->timers, &q->take.due);
-	ku_timers_release(&q->client->timers, 1);
 }
 
 /* Nodes that are no items */

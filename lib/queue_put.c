@@ -197,16 +197,11 @@ static void receipt_ended(struct ku_receipt *receipt)
 	ku_queue_drop(KU_OWNER(struct ku_queue, put.receipt, receipt));
 }
 
-bool ku_put_init(struct ku_queue *q)
+void ku_put_init(struct ku_queue *q)
 {
-	if (!ku_receipt_init(&q->put.receipt, q->client, q->receipts,
-		    receipt_ended))
-		return false;
+	ku_receipt_init(&q->put.receipt, q->client, q->receipts, receipt_ended);
 	ku_queue_get(q);
-	if (ku_room_init(q))
-		return true;
-	ku_receipt_end(&q->put.receipt);
-	return false;
+	ku_room_init(q);
 }
 
 static void decide_all(struct ku_queue *q)

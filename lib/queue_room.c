@@ -135,23 +135,19 @@ static void over(struct ku_mirror *full)
 	ku_queue_drop(full->owner);
 }
 
-bool ku_room_init(struct ku_queue *q)
+void ku_room_init(struct ku_queue *q)
 {
 	static const struct ku_mirror_calls calls = {
 		.shows = shows,
 		.over = over,
 	};
 
-	/* For the pause, and for what is there. */
-	if (!ku_timers_reserve(&q->client->timers, 2))
-		return false;
 	q->put.pause.fn = pause_over;
 	ku_mirror_init(&q->put.full, q->client, &calls, q->path);
 	q->put.full.kind = KU_ZK_CHILDREN;
 	q->put.full.frugal = true;
 	q->put.full.owner = q;
 	ku_queue_get(q);
-	return true;
 }
 
 /* Let a call that waits for memory go on. */
@@ -168,7 +164,6 @@ void ku_room_end(struct ku_queue *q)
 	if (ku_wire_withdraw(q->client, &q->put.count))
 		ku_queue_drop(q);
 	ku_timer_unset(&q->client->timers, &q->put.pause);
-	ku_timers_release(&q->client->timers, 1);
 	while (q->put.rooms != NULL)
 		roomer_end(q->put.rooms, KUSTOS_ECLOSED);
 	ku_mirror_end(&q->put.full);

@@ -2,7 +2,6 @@
 
 #include "queue_impl.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Items that nobody has asked for yet are read ahead: up to this many bytes, if
@@ -445,7 +444,7 @@ static void receipt_ended(struct ku_receipt *receipt)
 	ku_queue_drop(KU_OWNER(struct ku_queue, take.receipt, receipt));
 }
 
-bool ku_take_init(struct ku_queue *q)
+void ku_take_init(struct ku_queue *q)
 {
 	static const struct ku_mirror_calls mirror_calls = {
 		.shows = shows,
@@ -457,27 +456,13 @@ bool ku_take_init(struct ku_queue *q)
 	ku_catch_init(q);
 	take->deed.calls = &calls;
 	take->deed.owner = q;
-	take->ops = calloc(KU_TAKE_MAX + 1, sizeof(*take->ops));
 	take->deed.ops = take->ops;
-	if (take->ops == NULL ||
-		!ku_receipt_init(&take->receipt, q->client, q->receipts,
-			receipt_ended))
-		return false;
+	ku_receipt_init(&take->receipt, q->client, q->receipts, receipt_ended);
 	ku_queue_get(q);
-	if (!ku_order_init(q)) {
-		ku_receipt_end(&take->receipt);
-		return false;
-	}
-	/* For what is caught, and for the list. */
-	if (!ku_timers_reserve(&q->client->timers, 2)) {
-		ku_order_end(q);
-		ku_receipt_end(&take->receipt);
-		return false;
-	}
+	ku_order_init(q);
 	ku_mirror_init(&take->list, q->client, &mirror_calls, q->path);
 	take->list.kind = KU_ZK_CHILDREN;
 	ku_queue_get(q);
-	return true;
 }
 
 void ku_take_end(struct ku_queue *q)
@@ -494,7 +479,6 @@ void ku_take_free(struct ku_queue *q)
 {
 	struct ku_take_side *take = &q->take;
 
-	free(take->ops);
 	ku_head_free(&take->head);
 	ku_order_free(q);
 }

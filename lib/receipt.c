@@ -62,7 +62,6 @@ static void finish_all(struct ku_receipt *r, enum ku_deed_state state,
 static void ended(struct ku_receipt *r)
 {
 	ku_timer_unset(&r->client->timers, &r->pause);
-	ku_timers_release(&r->client->timers, 1);
 	r->ended(r);
 }
 
@@ -311,16 +310,13 @@ static void pause_over(struct ku_timer *timer)
 	step(r);
 }
 
-bool ku_receipt_init(struct ku_receipt *r, struct kustos_client *client,
+void ku_receipt_init(struct ku_receipt *r, struct kustos_client *client,
 	const char *folder, void (*ended_fn)(struct ku_receipt *receipt))
 {
-	if (!ku_timers_reserve(&client->timers, 1))
-		return false;
 	r->client = client;
 	r->folder = folder;
 	r->ended = ended_fn;
 	r->pause.fn = pause_over;
-	return true;
 }
 
 void ku_receipt_do(struct ku_receipt *r, struct ku_deed *deed)

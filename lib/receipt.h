@@ -136,9 +136,8 @@ struct ku_receipt { /* a field of its owner */
 	struct ku_zk_request fence[KU_FENCE_MAX];
 };
 
-/* Begin.  Returns false if memory is short.  "ended" is called after
-   ku_receipt_end(). */
-bool ku_receipt_init(struct ku_receipt *receipt, struct kustos_client *client,
+/* Begin.  "ended" is called after ku_receipt_end(). */
+void ku_receipt_init(struct ku_receipt *receipt, struct kustos_client *client,
 	const char *folder, void (*ended)(struct ku_receipt *receipt));
 
 /* Have "deed" done after those before it. */

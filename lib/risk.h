@@ -17,7 +17,7 @@ struct ku_risk;
 typedef void ku_risk_fn(struct ku_risk *risk);
 
 struct ku_risk { /* a field of whatever is at risk; zero before its use */
-	struct ku_timer timer; /* the caller has reserved room for it */
+	struct ku_timer timer;
 	struct kustos_client *client;
 	ku_risk_fn *fn;
 	int64_t before_ns;

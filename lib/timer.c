@@ -1,136 +1,101 @@
 /*
  * timer.c - the timers as a binary heap: none is due before its parent.
+ *
+ * The heap is a complete tree.  The timer with the number n, which is from 1 to
+ * "count", is child[n % 2] of the one with the number n / 2; the top has the
+ * number 0.
  */
 #include "timer.h"
 
-#include <stdlib.h>
-
-#define FIRST_ROOM ((size_t)16)
-
-static void put(struct ku_timers *timers, size_t i, struct ku_timer *timer)
+static struct ku_timer *numbered(struct ku_timers *timers, size_t n)
 {
-	timers->heap[i] = timer;
-	timer->slot = i + 1;
+	return n == 0 ? &timers->top : numbered(timers, n / 2)->child[n % 2];
 }
 
-/* Find the place for a timer that is due at "at_ns", from the free place "i"
-   upwards, by moving later parents down. */
-static size_t rise(struct ku_timers *timers, size_t i, int64_t at_ns)
+static void join(struct ku_timer *parent, int side, struct ku_timer *child)
 {
-	while (i > 0 && timers->heap[(i - 1) / 2]->at_ns > at_ns) {
-		put(timers, i, timers->heap[(i - 1) / 2]);
-		i = (i - 1) / 2;
-	}
-	return i;
+	parent->child[side] = child;
+	if (child != NULL)
+		child->parent = parent;
 }
 
-/* The same downwards: move earlier children up. */
-static size_t sink(struct ku_timers *timers, size_t i, int64_t at_ns)
+static int side_of(const struct ku_timer *timer)
 {
-	size_t child;
-
-	while ((child = 2 * i + 1) < timers->count) {
-		if (child + 1 < timers->count &&
-			timers->heap[child + 1]->at_ns <
-				timers->heap[child]->at_ns)
-			child++;
-		if (timers->heap[child]->at_ns >= at_ns)
-			break;
-		put(timers, i, timers->heap[child]);
-		i = child;
-	}
-	return i;
+	return timer->parent->child[1] == timer;
 }
 
-static void settle(struct ku_timers *timers, size_t i, struct ku_timer *timer)
+/* Put "timer" in the place of its parent, and that in its place. */
+static void rise(struct ku_timer *timer)
 {
-	i = rise(timers, i, timer->at_ns);
-	i = sink(timers, i, timer->at_ns);
-	put(timers, i, timer);
+	struct ku_timer *parent = timer->parent;
+	struct ku_timer *left = timer->child[0], *right = timer->child[1];
+	int side = side_of(timer);
+
+	join(parent->parent, side_of(parent), timer);
+	join(timer, !side, parent->child[!side]);
+	join(timer, side, parent);
+	join(parent, 0, left);
+	join(parent, 1, right);
 }
 
-/* Make room for "need" timers. */
-static bool make_room(struct ku_timers *timers, size_t need)
+static struct ku_timer *earlier_child(const struct ku_timer *timer)
 {
-	struct ku_timer **heap;
-	size_t room = timers->room < FIRST_ROOM ? FIRST_ROOM : timers->room * 2;
+	struct ku_timer *left = timer->child[0], *right = timer->child[1];
 
-	if (need <= timers->room)
-		return true;
-	if (room < need)
-		room = need;
-	heap = realloc(timers->heap, room * sizeof(heap[0]));
-	if (heap == NULL)
-		return false;
-	timers->heap = heap;
-	timers->room = room;
-	return true;
+	return right != NULL && right->at_ns < left->at_ns ? right : left;
 }
 
-bool ku_timers_reserve(struct ku_timers *timers, size_t more)
+static void settle(struct ku_timers *timers, struct ku_timer *timer)
 {
-	size_t taken = timers->count + timers->reserved;
+	struct ku_timer *child;
 
-	if (more > SIZE_MAX / sizeof(timers->heap[0]) / 2 - taken ||
-		!make_room(timers, taken + more))
-		return false;
-	timers->reserved += more;
-	return true;
+	while (timer->parent != &timers->top &&
+		timer->parent->at_ns > timer->at_ns)
+		rise(timer);
+	while ((child = earlier_child(timer)) != NULL &&
+		child->at_ns < timer->at_ns)
+		rise(child);
 }
 
-void ku_timers_release(struct ku_timers *timers, size_t fewer)
-{
-	timers->reserved -= fewer;
-}
-
-bool ku_timer_set(struct ku_timers *timers, struct ku_timer *timer,
+void ku_timer_set(struct ku_timers *timers, struct ku_timer *timer,
 	int64_t at_ns)
 {
-	if (timer->slot == 0) {
-		if (!make_room(timers, timers->count + 1))
-			return false;
-		timer->slot = ++timers->count;
+	if (!ku_timer_is_set(timer)) {
+		size_t n = ++timers->count;
+
+		timer->child[0] = timer->child[1] = NULL;
+		join(numbered(timers, n / 2), n % 2, timer);
 	}
 	timer->at_ns = at_ns;
-	settle(timers, timer->slot - 1, timer);
-	return true;
+	settle(timers, timer);
 }
 
 void ku_timer_unset(struct ku_timers *timers, struct ku_timer *timer)
 {
-	struct ku_timer *last;
-	size_t hole;
-
-	if (timer->slot == 0)
+	if (!ku_timer_is_set(timer))
 		return;
-	hole = timer->slot - 1;
-	timer->slot = 0;
-	last = timers->heap[--timers->count];
-	if (last != timer)
-		settle(timers, hole, last);
+	struct ku_timer *last = numbered(timers, timers->count--);
+	join(last->parent, side_of(last), NULL);
+	if (last != timer) {
+		join(timer->parent, side_of(timer), last);
+		join(last, 0, timer->child[0]);
+		join(last, 1, timer->child[1]);
+		settle(timers, last);
+	}
+	timer->parent = NULL;
 }
 
 int64_t ku_timers_next(const struct ku_timers *timers)
 {
-	return timers->count != 0 ? timers->heap[0]->at_ns : INT64_MAX;
+	return timers->count != 0 ? timers->top.child[1]->at_ns : INT64_MAX;
 }
 
 struct ku_timer *ku_timers_pop(struct ku_timers *timers, int64_t now_ns)
 {
-	struct ku_timer *first;
+	struct ku_timer *first = timers->top.child[1];
 
-	if (timers->count == 0 || timers->heap[0]->at_ns > now_ns)
+	if (first == NULL || first->at_ns > now_ns)
 		return NULL;
-	first = timers->heap[0];
 	ku_timer_unset(timers, first);
 	return first;
-}
-
-/* Touches no timer: their owners may have been freed first. */
-void ku_timers_free(struct ku_timers *timers)
-{
-	free(timers->heap);
-	timers->heap = NULL;
-	timers->count = 0;
-	timers->room = 0;
 }

@@ -183,14 +183,8 @@ enum kustos_err ku_vigil_create(struct kustos_client *client, const char *path,
 		return KUSTOS_EINVAL;
 	struct ku_vigil *vigil = calloc(1, sizeof(*vigil));
 	char *full = ku_path_join(client->config.prefix, path);
-	bool room = false;
 
-	if (vigil != NULL && full != NULL) {
-		ku_lock(client);
-		room = ku_timers_reserve(&client->timers, 1);
-		ku_unlock(client);
-	}
-	if (!room) {
+	if (vigil == NULL || full == NULL) {
 		free(full);
 		free(vigil);
 		return KUSTOS_ENOMEM;

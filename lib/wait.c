@@ -26,7 +26,6 @@ void ku_wait_end(struct ku_wait *wait, enum kustos_err err)
 		return;
 	}
 	ku_timer_unset(&client->timers, &wait->deadline);
-	ku_timers_release(&client->timers, 1);
 	ku_dispatch_push(client, &wait->call, KU_ORDINARY);
 }
 
@@ -155,15 +154,10 @@ enum kustos_err ku_wait_async(struct ku_wait *wait, kustos_deadline deadline,
 	wait->deadline.fn = deadline_passed;
 	wait->until = deadline;
 	ku_lock(client);
-	enum kustos_err err = KUSTOS_ENOMEM;
-	if (ku_timers_reserve(&client->timers, 1)) {
-		err = start(wait);
-		if (err != KUSTOS_OK)
-			ku_timers_release(&client->timers, 1);
-		else if (!wait->over && !wait->once &&
-			deadline != KUSTOS_FOREVER)
-			set_deadline(wait);
-	}
+	enum kustos_err err = start(wait);
+	if (err == KUSTOS_OK && !wait->over && !wait->once &&
+		deadline != KUSTOS_FOREVER)
+		set_deadline(wait);
 	ku_unlock(client);
 	if (err != KUSTOS_OK)
 		ku_cancel_detach(&wait->cancel);

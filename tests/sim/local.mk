@@ -171,7 +171,7 @@ sim_tests += %D%/test_number
 sim_tests += %D%/test_observe
 %C%_test_observe_LDFLAGS = $(fault_ldflags)
 sim_tests += %D%/test_observers
-%C%_test_observers_LDFLAGS = -Wl,--wrap=ku_timers_free
+%C%_test_observers_LDFLAGS = -Wl,--wrap=ku_wire_free
 sim_tests += %D%/test_others
 sim_tests += %D%/test_outage
 sim_tests += %D%/test_parents

@@ -133,7 +133,7 @@ static void ask_for_a_warning(void *arg, struct kustos_latch *latch,
 }
 
 /* The term's callbacks end before the loss is told, and again with it. */
-START_TEST(the_timer_of_a_terms_warning_is_given_back_once)
+START_TEST(the_warning_of_a_term_ends_with_it)
 {
 	struct kustos_latch_options o = KUSTOS_LATCH_OPTIONS_INIT;
 	struct kustos_latch *latch;
@@ -141,13 +141,12 @@ START_TEST(the_timer_of_a_terms_warning_is_given_back_once)
 	o.on_gained = ask_for_a_warning;
 	ck_assert_int_eq(kustos_latch_create(lone.client, LINE, &o, &latch),
 		KUSTOS_OK);
-	size_t reserved = lone.client->timers.reserved;
 	ck_assert_int_eq(kustos_latch_start(latch), KUSTOS_OK);
 	run_ms(200);
 	ck_assert_int_eq(calls, 1);
 	kustos_latch_close(latch, KUSTOS_CLOSE_SILENT);
 	run_ms(200);
-	ck_assert_uint_eq(lone.client->timers.reserved, reserved);
+	ck_assert_ptr_null(lone.client->risks.first);
 	kustos_latch_destroy(latch);
 }
 END_TEST
@@ -444,7 +443,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, a_latch_refuses_what_it_cannot_use);
 	tcase_add_loop_test(t, any_number_but_none_asks_to_be_told, 0, 2);
-	tcase_add_test(t, the_timer_of_a_terms_warning_is_given_back_once);
+	tcase_add_test(t, the_warning_of_a_term_ends_with_it);
 	tcase_add_test(t, L29_what_was_refused_for_good_and_closed_is_closed);
 	tcase_add_test(t, L13_who_was_closed_tries_no_more);
 	tcase_add_test(t,

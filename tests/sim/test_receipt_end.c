@@ -369,30 +369,6 @@ START_TEST(S15_a_receipt_is_exchanged_when_nothing_is_on_its_way_with_it)
 }
 END_TEST
 
-/* A queue reserves room for timers, which the client keeps for its whole
-   life. */
-START_TEST(P05_a_queue_gives_back_what_it_has_reserved)
-{
-	lone_make(&bench, raw, "/q");
-	open_queue();
-	put(0, 1);
-	run(1000);
-	ku_queue_destroy(queue);
-	run(1000);
-	size_t reserved = client->timers.reserved;
-	for (int i = 0; i < 2; i++) {
-		make_queue();
-		ck_assert_uint_gt(client->timers.reserved, reserved);
-		put(1, 1);
-		run(1000);
-		ku_queue_destroy(queue);
-		run(1000);
-		ck_assert_uint_eq(client->timers.reserved, reserved);
-	}
-	ck_assert(lone_close(&bench, client));
-}
-END_TEST
-
 #define OLD(digit) \
 	"/p" BEHIND "_c_" digit "-0000-4000-8000-000000000000-receipt"
 #define GONE OLD("00000000")
@@ -482,7 +458,6 @@ int main(void)
 	tcase_add_loop_test(t,
 		L28_of_many_receipts_each_who_makes_one_looks_at_a_hundred, 0,
 		8);
-	tcase_add_test(t, P05_a_queue_gives_back_what_it_has_reserved);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

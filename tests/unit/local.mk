@@ -65,7 +65,6 @@ unit_tests += %D%/test_steer_servers
 unit_tests += %D%/test_tally
 %C%_test_tally_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_timer
-%C%_test_timer_LDFLAGS = $(fault_ldflags)
 unit_tests += %D%/test_unfit
 unit_tests += %D%/test_waker
 %C%_test_waker_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_cond_signal
