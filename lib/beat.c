@@ -23,15 +23,17 @@ static void ping(struct kustos_client *client, struct ku_request *request,
 	request->what = (struct ku_zk_request){ .kind = kind,
 		.path = "/",
 		.version = -1 };
+	request->owner = client;
 	request->done = done;
 	request->internal = true;
 	(void)ku_wire_send_now(client, request);
 }
 
-static void heartbeat_done(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
+static void heartbeat_done(struct ku_request *request,
+	const struct ku_zk_reply *reply)
 {
-	(void)request;
+	struct kustos_client *client = request->owner;
+
 	if (reply->rc != KU_ZK_OK)
 		return;
 	ku_watch_insist(client);
@@ -44,9 +46,10 @@ void ku_beat_now(struct kustos_client *client)
 		heartbeat_done);
 }
 
-static void greeting_done(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
+static void greeting_done(struct ku_request *request,
+	const struct ku_zk_reply *reply)
 {
+	struct kustos_client *client = request->owner;
 	struct ku_session *session = &client->session;
 
 	if (!session->linked || request->connection != session->connection)
@@ -69,10 +72,9 @@ void ku_beat_greet(struct kustos_client *client)
 }
 
 /* Nobody waits for its answer. */
-static void nudge_done(struct kustos_client *client, struct ku_request *request,
+static void nudge_done(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
-	(void)client;
 	(void)request;
 	(void)reply;
 }

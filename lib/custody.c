@@ -12,45 +12,27 @@
    together, one of them may be the cause. */
 #define PAUSE_MS 200
 
-static void answered(struct kustos_client *client, struct ku_request *request,
+static void answered(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_custody *c = request->owner;
 
-	client->footprint.asked_bytes -= c->asked;
+	c->depot->client->footprint.asked_bytes -= c->asked;
 	c->asked = 0;
 	c->then(c, reply);
-}
-
-/* Ask for c->request.what; "then" takes the answer. */
-static void ask(struct ku_custody *c, ku_custody_answer_fn *then)
-{
-	c->then = then;
-	c->request.owner = c;
-	c->request.done = answered;
-	ku_wire_send(c->depot->client, &c->request);
 }
 
 void ku_custody_look(struct ku_custody *c, enum ku_zk_kind kind,
 	const char *path, ku_custody_answer_fn *then)
 {
-	c->request.what = (struct ku_zk_request){
-		.kind = kind,
-		.path = path,
-		.version = -1,
-	};
-	ask(c, then);
+	c->then = then;
+	ku_wire_read(c->depot->client, &c->request, kind, path, false);
 }
 
 void ku_custody_do(struct ku_custody *c, int count, ku_custody_answer_fn *then)
 {
-	c->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_MULTI,
-		.version = -1,
-		.ops = c->ops,
-		.op_count = count,
-	};
-	ask(c, then);
+	c->then = then;
+	ku_wire_multi(c->depot->client, &c->request, c->ops, count);
 }
 
 static void pause_over(struct ku_timer *timer)
@@ -285,6 +267,8 @@ enum kustos_err ku_custody_take(struct ku_depot *depot, const char *name,
 	c->owner = owner;
 	c->doubted = depot->doubts;
 	snprintf(c->id, sizeof(c->id), "%s-%u", depot->id, depot->serial++);
+	c->request.owner = c;
+	c->request.done = answered;
 	c->pause.fn = pause_over;
 	c->witness.away = away;
 	c->witness.lost = session_lost;

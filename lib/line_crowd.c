@@ -20,12 +20,10 @@ void ku_line_gather(struct ku_line *line, bool more)
 
 /* A listing whose answer is still to come is newer than this event: events and
    answers come in the order of the changes that they report. */
-static void children_event(struct kustos_client *client, struct ku_watch *watch,
-	enum ku_watch_event event)
+static void children_event(struct ku_watch *watch, enum ku_watch_event event)
 {
 	struct ku_line *line = KU_OWNER(struct ku_line, watch, watch);
 
-	(void)client;
 	if (event != KU_WATCH_GONE) /* else once connected */
 		ku_line_look(line);
 }

@@ -248,8 +248,7 @@ static void fail_waiting(struct ku_line *line, enum kustos_err err)
 	ku_cursor_end(&cursor, line);
 }
 
-static void listed(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void listed(struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct ku_line *line = request->owner;
 	bool there = reply->rc == KU_ZK_OK;
@@ -257,9 +256,9 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 	bool done = false;
 
 	if (there)
-		(void)ku_watch_keep(client, &line->watch, &request->what);
+		(void)ku_watch_keep(line->client, &line->watch, &request->what);
 	else if (request->what.watch)
-		ku_watch_failed(client, &line->watch);
+		ku_watch_failed(line->client, &line->watch);
 	if (there)
 		done = compare(line, reply->stat->czxid, reply->names,
 			reply->name_count);
@@ -269,7 +268,7 @@ static void listed(struct kustos_client *client, struct ku_request *request,
 		decide_all(line);
 	if (!there && !missing && ku_outcome(reply->rc) == KU_OUTCOME_REFUSED)
 		fail_waiting(line, ku_rc_err(reply->rc));
-	else if (!done && ku_session_ready(client))
+	else if (!done && ku_session_ready(line->client))
 		ku_line_again(line, PUT_OFF_MS);
 	ku_line_put(line);
 }
@@ -278,15 +277,10 @@ static void send_listing(struct ku_line *line, struct ku_request *listing)
 {
 	listing->owner = line;
 	listing->done = listed;
-	listing->what = (struct ku_zk_request){
-		.kind = KU_ZK_CHILDREN,
-		.path = line->path,
-		.version = -1,
-		.watch = line->rule->counts && line->lasting > 0 &&
-			ku_line_watch_children(line),
-	};
+	bool watch = line->rule->counts && line->lasting > 0 &&
+		ku_line_watch_children(line);
 	line->refs++;
-	ku_wire_send(line->client, listing);
+	ku_wire_read(line->client, listing, KU_ZK_CHILDREN, line->path, watch);
 }
 
 void ku_line_list(struct ku_line *line)

@@ -75,12 +75,11 @@ static void read_of_others(struct ku_place *place,
 
 /* --- What we leave -------------------------------------------------------- */
 
-static void said_farewell(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
+static void said_farewell(struct ku_request *request,
+	const struct ku_zk_reply *reply)
 {
 	struct ku_place *place = request->owner;
 
-	(void)client;
 	if (reply->rc == KU_ZK_OK)
 		ku_place_over(place);
 	else
@@ -106,14 +105,8 @@ static void say_farewell(struct ku_place *place)
 		.path = place->path,
 		.version = -1,
 	};
-	proof->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_MULTI,
-		.version = -1,
-		.ops = proof->ops,
-		.op_count = 2,
-	};
 	proof->request.done = said_farewell;
-	ku_wire_send(line->client, &proof->request);
+	ku_wire_multi(line->client, &proof->request, proof->ops, 2);
 }
 
 void ku_place_delete_node(struct ku_place *place)
@@ -147,14 +140,13 @@ bool ku_place_lingers(const struct ku_place *place)
 
 /* --- Both ----------------------------------------------------------------- */
 
-static void proof_read(struct kustos_client *client, struct ku_request *request,
+static void proof_read(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_place *place = request->owner;
 	struct ku_line *line = place->line;
 	struct ku_proof *proof = place->proof;
 
-	(void)client;
 	if (reply->rc == KU_ZK_OK)
 		line->children = reply->stat->num_children;
 	proof->allowed = !proof->stale && may_replace(line, reply);
@@ -179,12 +171,8 @@ bool ku_place_read_proof(struct ku_place *place)
 		return false;
 	place->proof->request.owner = place;
 	place->proof->request.done = proof_read;
-	place->proof->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_GET,
-		.path = line->path,
-		.version = -1,
-	};
-	ku_wire_send(line->client, &place->proof->request);
+	ku_wire_read(line->client, &place->proof->request, KU_ZK_GET,
+		line->path, false);
 	return true;
 }
 

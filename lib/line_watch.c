@@ -126,10 +126,11 @@ static void cannot_read(struct ku_lookout *lookout, enum kustos_err err)
 		place->state == KU_PLACE_HELD ? NO_READ_MS : NO_WATCH_MS);
 }
 
-static void seen(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void seen(struct ku_request *request, const struct ku_zk_reply *reply)
 {
-	struct ku_lookout *lookout = request->owner;
+	struct ku_lookout *lookout = KU_OWNER(struct ku_lookout, request,
+		request);
+	struct kustos_client *client = request->owner;
 	struct ku_place *place = lookout->place;
 
 	if (place == NULL) {
@@ -162,15 +163,10 @@ static void send_get(struct ku_lookout *lookout, bool watch)
 {
 	struct kustos_client *client = lookout->place->line->client;
 
-	lookout->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_GET,
-		.path = lookout->path,
-		.version = -1,
-		.watch = watch,
-	};
-	lookout->request.owner = lookout;
+	lookout->request.owner = client;
 	lookout->request.done = seen;
-	ku_wire_send(client, &lookout->request);
+	ku_wire_read(client, &lookout->request, KU_ZK_GET, lookout->path,
+		watch);
 }
 
 /* Must the node be read even if it cannot be watched?  It must if no listing
@@ -197,12 +193,10 @@ static bool watch_node(struct ku_lookout *lookout)
 	return watch;
 }
 
-static void node_event(struct kustos_client *client, struct ku_watch *watch,
-	enum ku_watch_event event)
+static void node_event(struct ku_watch *watch, enum ku_watch_event event)
 {
 	struct ku_lookout *lookout = KU_OWNER(struct ku_lookout, watch, watch);
 
-	(void)client;
 	if (lookout->place == NULL)
 		return;
 	if (event == KU_WATCH_DELETED) {

@@ -13,7 +13,7 @@
 #define SAFETY_MS 65000
 #define REFUSED_MS 30000
 
-static void answered(struct kustos_client *client, struct ku_request *request,
+static void answered(struct ku_request *request,
 	const struct ku_zk_reply *reply);
 
 static void again_in(struct ku_mirror *m, int64_t ms)
@@ -25,18 +25,12 @@ static void again_in(struct ku_mirror *m, int64_t ms)
 /* Send a read.  If the client is not connected, it waits until it is. */
 static void ask(struct ku_mirror *m, enum ku_zk_kind kind, bool watch)
 {
-	m->request.what = (struct ku_zk_request){
-		.kind = kind,
-		.path = m->path,
-		.version = -1,
-		.watch = watch,
-	};
 	m->request.owner = m;
 	m->request.done = answered;
 	m->asked++;
 	m->blind = false;
 	ku_witness_add(m->client, &m->witness);
-	ku_wire_send(m->client, &m->request);
+	ku_wire_read(m->client, &m->request, kind, m->path, watch);
 }
 
 /* Enter the watch that a read of this kind leaves.  If it was on when the read
@@ -90,12 +84,10 @@ static void again_due(struct ku_timer *timer)
 	set_safety(m);
 }
 
-static void node_event(struct kustos_client *client, struct ku_watch *w,
-	enum ku_watch_event event)
+static void node_event(struct ku_watch *w, enum ku_watch_event event)
 {
 	struct ku_mirror *m = KU_OWNER(struct ku_mirror, watch, w);
 
-	(void)client;
 	(void)event;
 	m->current = false;
 	m->calls->shows(m, NULL);
@@ -201,14 +193,14 @@ static void last_answer(struct ku_mirror *m, bool found)
 	finish(m);
 }
 
-static void answered(struct kustos_client *client, struct ku_request *request,
+static void answered(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_mirror *m = request->owner;
 	bool exists = request->what.kind == KU_ZK_EXISTS;
 	bool missing = reply->rc == KU_ZK_NONODE;
 
-	ku_witness_remove(client, &m->witness);
+	ku_witness_remove(m->client, &m->witness);
 	if (m->ended) {
 		last_answer(m, reply->rc == KU_ZK_OK || (missing && exists));
 	} else if (missing && m->brief) {

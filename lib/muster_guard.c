@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-static void guarded(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void guarded(struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct ku_muster *m = request->owner;
 	bool there = reply->rc == KU_ZK_OK;
@@ -17,8 +16,8 @@ static void guarded(struct kustos_client *client, struct ku_request *request,
 
 	if (!there) {
 		if (gone || m->guard.fresh)
-			ku_watch_failed(client, &m->guard.watch);
-		ku_watch_unset(client, KU_ZK_WATCH_DATA, m->guard.path);
+			ku_watch_failed(m->client, &m->guard.watch);
+		ku_watch_unset(m->client, KU_ZK_WATCH_DATA, m->guard.path);
 	}
 	free(m->guard.path);
 	m->guard.path = NULL;
@@ -46,16 +45,11 @@ static void read_own(struct ku_muster *m)
 		m->guard.path = NULL;
 		return;
 	}
-	m->guard.request.what = (struct ku_zk_request){
-		.kind = KU_ZK_GET,
-		.path = m->guard.path,
-		.version = -1,
-		.watch = watch,
-	};
 	m->guard.request.owner = m;
 	m->guard.request.done = guarded;
 	ku_muster_get(m);
-	ku_wire_send(m->client, &m->guard.request);
+	ku_wire_read(m->client, &m->guard.request, KU_ZK_GET, m->guard.path,
+		watch);
 }
 
 void ku_muster_guard(struct ku_muster *m)
@@ -84,12 +78,10 @@ void ku_muster_unguard(struct ku_muster *m)
 	ku_watch_forget(&m->guard.watch);
 }
 
-static void event(struct kustos_client *client, struct ku_watch *watch,
-	enum ku_watch_event event)
+static void event(struct ku_watch *watch, enum ku_watch_event event)
 {
 	struct ku_muster *m = KU_OWNER(struct ku_muster, guard.watch, watch);
 
-	(void)client;
 	if (m->state == KU_MUSTER_ENTERING)
 		ku_muster_look(m);
 	else if (m->state != KU_MUSTER_IN)

@@ -19,16 +19,10 @@ bool ku_muster_busy(const struct ku_muster *m)
 static void send(struct ku_muster *m, struct ku_request *request,
 	enum ku_zk_kind kind, const char *path, bool watch, ku_request_fn *done)
 {
-	request->what = (struct ku_zk_request){
-		.kind = kind,
-		.path = path,
-		.version = -1,
-		.watch = watch,
-	};
 	request->owner = m;
 	request->done = done;
 	ku_muster_get(m);
-	ku_wire_send(m->client, request);
+	ku_wire_read(m->client, request, kind, path, watch);
 }
 
 static void later(struct ku_muster *m, int64_t ms)
@@ -126,14 +120,12 @@ static bool is_answer(int rc)
 	return rc == KU_ZK_OK || rc == KU_ZK_NONODE;
 }
 
-static void listed(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void listed(struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	static const char *const none[] = { "" };
 	struct ku_muster *m = request->owner;
 	bool found = reply->rc == KU_ZK_OK;
 
-	(void)client;
 	m->list_rc = reply->rc;
 	forget_names(m);
 	if (is_answer(reply->rc))
@@ -238,12 +230,10 @@ static void saw(struct ku_muster *m, const struct ku_zk_reply *reply)
 	ku_muster_step(m);
 }
 
-static void sighted(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void sighted(struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct ku_muster *m = request->owner;
 
-	(void)client;
 	saw(m, reply);
 	ku_muster_put(m);
 }
@@ -294,23 +284,21 @@ static void know_member(struct ku_muster *m, const struct ku_zk_reply *reply)
 	}
 }
 
-static void was_looked_for(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
+static void was_looked_for(struct ku_request *request,
+	const struct ku_zk_reply *reply)
 {
 	struct ku_muster *m = request->owner;
 
-	(void)client;
 	if (is_heeded(m))
 		know_member(m, reply);
 	ku_muster_put(m);
 }
 
-static void was_read(struct kustos_client *client, struct ku_request *request,
+static void was_read(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_muster *m = request->owner;
 
-	(void)client;
 	if (reply->rc == KU_ZK_OK)
 		watch_was_set(m);
 	else
@@ -345,12 +333,10 @@ bool ku_muster_await(struct ku_muster *m, const char *name)
 }
 
 /* Only one event says something by itself: that "ready" was made. */
-static void event(struct kustos_client *client, struct ku_watch *w,
-	enum ku_watch_event event)
+static void event(struct ku_watch *w, enum ku_watch_event event)
 {
 	struct ku_muster *m = KU_OWNER(struct ku_muster, watch, w);
 
-	(void)client;
 	if (m->call == NULL || m->missed)
 		return; /* no call waits, or not before our node comes again */
 	if (event == KU_WATCH_CREATED && m->noted.absent)

@@ -215,15 +215,9 @@ static void send(struct kustos_observer *o, enum ku_zk_kind kind,
 	if (watch)
 		watch = ku_watch_add(o->client, &o->watch, ku_zk_watch_of(kind),
 				path) == KUSTOS_OK;
-	o->request.what = (struct ku_zk_request){
-		.kind = kind,
-		.path = path,
-		.version = -1,
-		.watch = watch,
-	};
 	o->request.owner = o;
 	o->request.done = done;
-	ku_wire_send(o->client, &o->request);
+	ku_wire_read(o->client, &o->request, kind, path, watch);
 }
 
 /* Return whether the answer that has come still matters.  An event that came
@@ -250,12 +244,11 @@ static bool is_heeded(struct kustos_observer *o,
 	return false;
 }
 
-static void was_read(struct kustos_client *client, struct ku_request *request,
+static void was_read(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct kustos_observer *o = request->owner;
 
-	(void)client;
 	if (!is_heeded(o, reply))
 		return;
 	if (reply->rc == KU_ZK_OK) {
@@ -272,12 +265,11 @@ static void was_read(struct kustos_client *client, struct ku_request *request,
 
 static void list_and_watch(struct kustos_observer *o);
 
-static void line_was_sought(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
+static void line_was_sought(struct ku_request *request,
+	const struct ku_zk_reply *reply)
 {
 	struct kustos_observer *o = request->owner;
 
-	(void)client;
 	if (!is_heeded(o, reply))
 		return;
 	if (reply->rc == KU_ZK_NONODE) {
@@ -300,13 +292,12 @@ static void read_first(struct kustos_observer *o, char *path)
 		set_timer(o, PUT_OFF_MS);
 }
 
-static void was_listed(struct kustos_client *client, struct ku_request *request,
+static void was_listed(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct kustos_observer *o = request->owner;
 	const char *name;
 
-	(void)client;
 	if (!is_heeded(o, reply))
 		return;
 	if (reply->rc == KU_ZK_NONODE) {
@@ -355,13 +346,11 @@ static void look(struct kustos_observer *o)
 		list(o);
 }
 
-static void watched(struct kustos_client *client, struct ku_watch *watch,
-	enum ku_watch_event event)
+static void watched(struct ku_watch *watch, enum ku_watch_event event)
 {
 	struct kustos_observer *o = KU_OWNER(struct kustos_observer, watch,
 		watch);
 
-	(void)client;
 	if (o->destroyed)
 		return; /* destroying waits for the callback only */
 	if (event == KU_WATCH_DELETED && !ku_request_busy(&o->request)) {

@@ -181,8 +181,8 @@ static void pause_over(struct ku_timer *timer)
 		ku_op_try(op);
 }
 
-static void request_done(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
+static void request_done(struct ku_request *request,
+	const struct ku_zk_reply *reply)
 {
 	struct ku_op *op = (struct ku_op *)request;
 
@@ -191,7 +191,7 @@ static void request_done(struct kustos_client *client,
 		return;
 	}
 	op->in_flight--;
-	ku_timer_unset(&client->timers, &op->pause);
+	ku_timer_unset(&op->client->timers, &op->pause);
 	op->answer(op, reply);
 }
 

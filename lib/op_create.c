@@ -330,13 +330,13 @@ static bool is_final_for_parent(const struct ku_op *op,
 	return ku_outcome(rc) == KU_OUTCOME_REFUSED && rc != KU_ZK_NODEEXISTS;
 }
 
-static void parent_made(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply)
+static void parent_made(struct ku_request *request,
+	const struct ku_zk_reply *reply)
 {
 	struct ku_op *op = request->owner;
 
 	if (reply->rc == KU_ZK_UNIMPLEMENTED)
-		client->ops.no_containers = true;
+		op->client->ops.no_containers = true;
 	else if (is_final_for_parent(op, request, reply->rc))
 		op->create->parent_rc = reply->rc;
 	ku_op_request_over(op);

@@ -9,13 +9,12 @@ void ku_others_listed(struct ku_others *others, const struct kustos_stat *stat)
 	others->changes = stat != NULL ? (uint32_t)stat->cversion : 0;
 }
 
-static void answered(struct kustos_client *client, struct ku_request *request,
+static void answered(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_others *others = request->owner;
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
-	(void)client;
 	others->none = reply->rc == KU_ZK_OK &&
 		reply->stat->czxid == others->czxid &&
 		(uint32_t)reply->stat->cversion == others->changes;
@@ -25,14 +24,10 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 
 void ku_others_ask(struct ku_others *others)
 {
-	others->question.what = (struct ku_zk_request){
-		.kind = KU_ZK_EXISTS,
-		.path = others->path,
-		.version = -1,
-	};
 	others->question.owner = others;
 	others->question.done = answered;
-	ku_wire_send(others->client, &others->question);
+	ku_wire_read(others->client, &others->question, KU_ZK_EXISTS,
+		others->path, false);
 }
 
 bool ku_others_end(struct ku_others *others)

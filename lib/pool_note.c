@@ -29,13 +29,11 @@ static int parse(const struct ku_zk_reply *reply)
 	return (int)value;
 }
 
-static void left(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void left(struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct ku_pool *pool = request->owner;
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
-	(void)client;
 	/* If another client was quicker, the mirror shows us its number. */
 	pool->left = outcome == KU_OUTCOME_DONE ||
 		outcome == KU_OUTCOME_REFUSED;

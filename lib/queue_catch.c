@@ -149,14 +149,13 @@ static void not_had(struct ku_catch *c, enum kustos_err err)
 	ku_queue_drop(q);
 }
 
-static void answered(struct kustos_client *client, struct ku_request *request,
+static void answered(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_catch *c = request->owner;
 	struct ku_queue *q = c->queue;
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
-	(void)client;
 	ku_take_heard(q);
 	if (c->dropped) {
 		catch_free(c);
@@ -191,14 +190,9 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 /* If the client is not connected this waits until it is. */
 static void ask(struct ku_catch *c)
 {
-	c->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_GET,
-		.path = c->path,
-		.version = -1,
-	};
 	c->request.owner = c;
 	c->request.done = answered;
-	ku_wire_send(c->queue->client, &c->request);
+	ku_wire_read(c->queue->client, &c->request, KU_ZK_GET, c->path, false);
 }
 
 bool ku_catch_read(struct ku_queue *q, const struct ku_item *item)

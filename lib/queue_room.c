@@ -62,7 +62,7 @@ static void count_in(struct ku_queue *q, int64_t ms)
 	ku_set_timer_ms(q->client, &q->put.pause, ms);
 }
 
-static void answered(struct kustos_client *client, struct ku_request *request,
+static void answered(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_queue *q = request->owner;
@@ -76,7 +76,7 @@ static void answered(struct kustos_client *client, struct ku_request *request,
 		counted(q, 0);
 	else if (outcome == KU_OUTCOME_REFUSED)
 		turn_away(q, ku_rc_err(reply->rc)); /* it might be full */
-	else if (ku_session_ready(client))
+	else if (ku_session_ready(q->client))
 		count_in(q, PUT_OFF_MS);
 	else
 		ku_room_count(q); /* once connected */
@@ -104,15 +104,10 @@ void ku_room_count(struct ku_queue *q)
 		return;
 	ku_timer_unset(&q->client->timers, &side->pause);
 	side->unseen = false;
-	side->count.what = (struct ku_zk_request){
-		.kind = KU_ZK_EXISTS,
-		.path = q->path,
-		.version = -1,
-	};
 	side->count.owner = q;
 	side->count.done = answered;
 	ku_queue_get(q);
-	ku_wire_send(q->client, &side->count);
+	ku_wire_read(q->client, &side->count, KU_ZK_EXISTS, q->path, false);
 }
 
 static void shows(struct ku_mirror *full, const struct ku_zk_reply *reply)

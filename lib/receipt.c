@@ -195,13 +195,12 @@ static void lost(struct ku_receipt *r, struct ku_deed *deed)
 		deed->calls->lost(deed);
 }
 
-static void answered(struct kustos_client *client, struct ku_request *request,
+static void answered(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_deed *deed = request->owner;
 	struct ku_receipt *r = deed->receipt;
 
-	(void)client;
 	ku_receipt_enter(r);
 	r->in_flight--;
 	switch (ku_outcome(reply->rc)) {
@@ -234,16 +233,10 @@ static void send(struct ku_receipt *r, struct ku_deed *deed)
 		.len = ku_receipt_stamp(r, r->next_version, deed->stamp),
 		.version = deed->version,
 	};
-	deed->request.what = (struct ku_zk_request){
-		.kind = KU_ZK_MULTI,
-		.version = -1,
-		.ops = deed->ops,
-		.op_count = deed->op_count,
-	};
 	deed->request.owner = deed;
 	deed->request.done = answered;
 	r->in_flight++;
-	ku_wire_send(r->client, &deed->request);
+	ku_wire_multi(r->client, &deed->request, deed->ops, deed->op_count);
 }
 
 static void pump(struct ku_receipt *r)

@@ -33,13 +33,11 @@ static void fence_done(struct ku_receipt *r)
 	r->fence_to = 0;
 }
 
-static void fenced(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void fenced(struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct ku_receipt *r = request->owner;
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
-	(void)client;
 	ku_receipt_enter(r);
 	r->state = KU_RECEIPT_READY;
 	if (outcome == KU_OUTCOME_DONE)
@@ -66,13 +64,11 @@ static void learn(struct ku_receipt *r, const struct ku_zk_reply *reply)
 	}
 }
 
-static void told(struct kustos_client *client, struct ku_request *request,
-	const struct ku_zk_reply *reply)
+static void told(struct ku_request *request, const struct ku_zk_reply *reply)
 {
 	struct ku_receipt *r = request->owner;
 	enum ku_outcome outcome = ku_outcome(reply->rc);
 
-	(void)client;
 	if (reply->rc == KU_ZK_NOAUTH && !r->over &&
 		request->what.kind == KU_ZK_GET) {
 		ask(r, KU_ZK_EXISTS); /* older servers answer that to anybody */
@@ -94,14 +90,9 @@ static void told(struct kustos_client *client, struct ku_request *request,
 static void ask(struct ku_receipt *r, enum ku_zk_kind kind)
 {
 	r->state = KU_RECEIPT_ASKING;
-	r->question.what = (struct ku_zk_request){
-		.kind = kind,
-		.path = r->path,
-		.version = -1,
-	};
 	r->question.owner = r;
 	r->question.done = told;
-	ku_wire_send(r->client, &r->question);
+	ku_wire_read(r->client, &r->question, kind, r->path, false);
 }
 
 void ku_receipt_ask(struct ku_receipt *r)

@@ -97,15 +97,9 @@ void ku_receipt_fence(struct ku_receipt *r, int from, int to,
 			.len = len,
 			.version = i,
 		};
-	r->question.what = (struct ku_zk_request){
-		.kind = KU_ZK_MULTI,
-		.version = -1,
-		.ops = r->fence,
-		.op_count = to - from,
-	};
 	r->question.owner = r;
 	r->question.done = fenced;
-	ku_wire_send(r->client, &r->question);
+	ku_wire_multi(r->client, &r->question, r->fence, to - from);
 }
 
 bool ku_receipt_fence_useless(const struct ku_zk_reply *reply)

@@ -112,13 +112,14 @@ enum kustos_err ku_watch_add(struct kustos_client *client,
 
 static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry);
 
-static void unwatched(struct kustos_client *client, struct ku_request *request,
+static void unwatched(struct ku_request *request,
 	const struct ku_zk_reply *reply)
 {
 	struct ku_watch_entry *entry = KU_OWNER(struct ku_watch_entry, unwatch,
 		request);
+	struct kustos_client *client = request->owner;
 
-	if (request->owner == NULL) { /* out of the table meanwhile */
+	if (client == NULL) { /* out of the table meanwhile */
 		free(entry->path);
 		free(entry);
 		return;
@@ -146,7 +147,7 @@ static void unwatch(struct kustos_client *client, struct ku_watch_entry *entry)
 		.version = -1,
 		.unwatch = entry->kind };
 	entry->unwatch.done = unwatched;
-	entry->unwatch.owner = entry;
+	entry->unwatch.owner = client;
 	ku_wire_send(client, &entry->unwatch);
 }
 
@@ -259,7 +260,7 @@ static void fire(struct kustos_client *client, struct ku_watch_entry *entry,
 		entry_remove(client, entry);
 	while ((watch = list.watches) != NULL) {
 		detach(watch);
-		watch->fn(client, watch, event);
+		watch->fn(watch, event);
 	}
 }
 

@@ -26,8 +26,7 @@ enum ku_watch_event {
 };
 
 /* Called with the client locked. */
-typedef void ku_watch_fn(struct kustos_client *client, struct ku_watch *watch,
-	enum ku_watch_event event);
+typedef void ku_watch_fn(struct ku_watch *watch, enum ku_watch_event event);
 
 /* How long after the grant the node of a hold is watched, if it was not before.
    Most holds are shorter, and are spared the request. */

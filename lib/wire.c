@@ -174,7 +174,7 @@ static void end_request(struct kustos_client *client, struct ku_slot *slot,
 	account(client, slot, reply->rc);
 	slot->request = NULL;
 	request->slot = NULL;
-	request->done(client, request, reply);
+	request->done(request, reply);
 }
 
 /* The answer, or the library's word that there will be none. */
@@ -249,7 +249,7 @@ void ku_wire_end_refused(struct kustos_client *client)
 		wire->refused = request->next;
 		request->next = NULL;
 		request->refused_rc = 0;
-		request->done(client, request, &reply);
+		request->done(request, &reply);
 	}
 }
 
@@ -298,6 +298,30 @@ void ku_wire_send(struct kustos_client *client, struct ku_request *request)
 {
 	queue_append(&client->wire, request);
 	ku_wire_pump(client);
+}
+
+void ku_wire_read(struct kustos_client *client, struct ku_request *request,
+	enum ku_zk_kind kind, const char *path, bool watch)
+{
+	request->what = (struct ku_zk_request){
+		.kind = kind,
+		.path = path,
+		.version = -1,
+		.watch = watch,
+	};
+	ku_wire_send(client, request);
+}
+
+void ku_wire_multi(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_request *ops, int count)
+{
+	request->what = (struct ku_zk_request){
+		.kind = KU_ZK_MULTI,
+		.version = -1,
+		.ops = ops,
+		.op_count = count,
+	};
+	ku_wire_send(client, request);
 }
 
 bool ku_wire_send_now(struct kustos_client *client, struct ku_request *request)

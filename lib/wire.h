@@ -31,8 +31,8 @@ struct ku_handle;
 size_t ku_request_size(const struct ku_zk_request *request);
 
 /* The request has ended.  Called with the client locked, on any thread. */
-typedef void ku_request_fn(struct kustos_client *client,
-	struct ku_request *request, const struct ku_zk_reply *reply);
+typedef void ku_request_fn(struct ku_request *request,
+	const struct ku_zk_reply *reply);
 
 struct ku_request {		   /* a field of whatever sends it */
 	struct ku_zk_request what; /* what it points to lives until the end */
@@ -78,6 +78,13 @@ struct ku_handle {
 
 /* Send "request", or queue it.  "done" is never called from in here. */
 void ku_wire_send(struct kustos_client *client, struct ku_request *request);
+
+/* The same with a read of "path", and with a transaction: fill in what is to be
+   sent. */
+void ku_wire_read(struct kustos_client *client, struct ku_request *request,
+	enum ku_zk_kind kind, const char *path, bool watch);
+void ku_wire_multi(struct kustos_client *client, struct ku_request *request,
+	const struct ku_zk_request *ops, int count);
 
 /* Send "request" now, past the queue; the handle must exist.  Returns false,
    and the request is not sent, if the handle refuses it. */

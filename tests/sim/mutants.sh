@@ -930,7 +930,7 @@ mutant L27_mended_item_is_not_looked_at lib/queue_take.c \
 mutant L28_read_again_at_once lib/queue_catch.c \
 	'/^static void ask_again/,/^}/s/!ku_session_ready(client)/true/'
 mutant L28_counted_again_at_once lib/queue_room.c \
-	'/^static void answered/,/^}/s/else if (ku_session_ready(client))/else if (false)/'
+	'/^static void answered/,/^}/s/else if (ku_session_ready(q->client))/else if (false)/'
 
 wait
 found=0 failed=0 i=0
