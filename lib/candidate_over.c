@@ -53,7 +53,6 @@ struct handing {
 	int64_t epoch;
 	struct ku_op *listing;
 	struct ku_survey survey;
-	bool surveys;
 	bool stopped; /* and the program knows */
 	bool unsure;  /* whether an earlier transaction was applied */
 	struct ku_op *trial, *deletion; /* transactions */
@@ -61,17 +60,10 @@ struct handing {
 
 static void look(struct handing *h);
 
-static void drop_survey(struct handing *h)
-{
-	if (h->surveys)
-		ku_survey_free(&h->survey);
-	h->surveys = false;
-}
-
 static void handing_free(struct handing *h)
 {
 	ku_op_let_go(&h->listing);
-	drop_survey(h);
+	ku_survey_free(&h->survey);
 	ku_op_let_go(&h->trial);
 	ku_op_let_go(&h->deletion);
 	free(h->id);
@@ -329,8 +321,7 @@ static void listed(struct ku_op *op)
 	if (err == KUSTOS_ENONODE) /* the heir may have led, and left */
 		err = h->unsure ? KUSTOS_EUNKNOWN : KUSTOS_ELOST;
 	if (err == KUSTOS_OK) {
-		drop_survey(h);
-		h->surveys = true;
+		ku_survey_free(&h->survey);
 		err = ku_survey_init(&h->survey, c->client, c->rule,
 			ku_line_path(c->line), op->out_names);
 	}

@@ -26,7 +26,6 @@ struct ku_search {
 	struct ku_candidate *candidate;
 	struct ku_op *listing;
 	struct ku_survey survey;
-	bool surveys;
 };
 
 void ku_candidate_stop_search(struct ku_candidate *c)
@@ -37,8 +36,7 @@ void ku_candidate_stop_search(struct ku_candidate *c)
 	if (search == NULL)
 		return;
 	ku_op_let_go(&search->listing);
-	if (search->surveys)
-		ku_survey_free(&search->survey);
+	ku_survey_free(&search->survey);
 	free(search);
 }
 
@@ -191,11 +189,9 @@ static void listed(struct ku_op *op)
 	bool resumed = c->client->session.id == c->client->config.resume.id;
 	enum kustos_err err = op->err;
 
-	if (err == KUSTOS_OK && resumed) {
-		search->surveys = true;
+	if (err == KUSTOS_OK && resumed)
 		err = ku_survey_init(&search->survey, c->client, c->rule,
 			ku_line_path(c->line), op->out_names);
-	}
 	if (err == KUSTOS_ENONODE || !resumed) {
 		ku_candidate_stop_search(c);
 		ku_term_begin(c, NULL);

@@ -53,7 +53,8 @@ enum kustos_err ku_survey_init_node(struct ku_survey *survey,
    and may free "survey". */
 void ku_survey_read(struct ku_survey *survey);
 
-/* Free it, whether it has ended or not; "done" is not called any more. */
+/* Free it, whether it has ended or not; "done" is not called any more.  One of
+   all zeros is allowed. */
 void ku_survey_free(struct ku_survey *survey);
 
 #endif
