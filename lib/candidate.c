@@ -391,21 +391,18 @@ void ku_candidate_stop(struct ku_candidate *c, bool notify)
 {
 	struct kustos_client *client = c->client;
 
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	if (!c->stopped)
 		c->silent = !notify;
 	(void)stop(c);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }
 
 void ku_candidate_destroy(struct ku_candidate *c)
 {
 	struct kustos_client *client = c->client;
 
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	c->silent = true;
 	if (stop(c)) {
 		if (c->telling || c->orphans > 0)
@@ -413,8 +410,7 @@ void ku_candidate_destroy(struct ku_candidate *c)
 		else
 			candidate_free(c);
 	}
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }
 
 void ku_candidate_resign(struct ku_candidate *c, enum kustos_err err)

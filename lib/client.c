@@ -50,6 +50,18 @@ void ku_leave(struct kustos_client *client)
 		pthread_cond_broadcast(&client->state_changed);
 }
 
+void ku_begin(struct kustos_client *client)
+{
+	ku_lock(client);
+	ku_enter(client);
+}
+
+void ku_end(struct kustos_client *client)
+{
+	ku_leave(client);
+	ku_unlock(client);
+}
+
 void ku_wake(struct kustos_client *client)
 {
 	if (client->manager != NULL)
@@ -228,8 +240,7 @@ static enum kustos_err wait_until(struct kustos_client *client,
 
 	if (!ku_cancel_attach(cancel, &w.link, waiter_cancel))
 		return ku_cancel_refusal(cancel);
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	bool in_time = true;
 	while ((err = over(client, arg)) == KUSTOS_ETIMEDOUT && in_time) {
 		if (w.canceled) {
@@ -241,8 +252,7 @@ static enum kustos_err wait_until(struct kustos_client *client,
 	ku_unlock(client);
 	ku_cancel_detach(&w.link);
 	ku_lock(client);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	return err;
 }
 
@@ -305,8 +315,7 @@ enum kustos_err kustos_client_flush(struct kustos_client *client,
 		cancel, flushed, &marks);
 	ku_lock(client);
 	client->ops.flushing--;
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	return err;
 }
 

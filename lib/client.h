@@ -181,6 +181,10 @@ void ku_run_timers(struct kustos_client *client);
 void ku_enter(struct kustos_client *client);
 void ku_leave(struct kustos_client *client);
 
+/* The same, and lock the client before, and unlock it after. */
+void ku_begin(struct kustos_client *client);
+void ku_end(struct kustos_client *client);
+
 /* A condition variable on the monotonic clock. */
 bool ku_cond_init(pthread_cond_t *cond);
 

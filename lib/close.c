@@ -204,8 +204,7 @@ int kustos_client_dispatch(struct kustos_client *client)
 	if (client == NULL || client->dispatch.mode != KUSTOS_DISPATCH_FD ||
 		ku_forked(&client->fork))
 		return 0;
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	ku_unlock(client);
 	int ran = ku_dispatch_run(client);
 	ku_lock(client);

@@ -129,8 +129,7 @@ void kustos_consumer_stop(struct kustos_consumer *c)
 		return;
 	struct kustos_client *client = c->client;
 	kustos_cancel_fire(c->cancel);
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	c->stopped = true;
 	pthread_cond_broadcast(&client->state_changed);
 	ku_dispatch_pull(client, &c->call);
@@ -139,8 +138,7 @@ void kustos_consumer_stop(struct kustos_consumer *c)
 	*c->leaving += own;
 	while (c->running && !own)
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	if (!own)
 		destroy(c);
 }
@@ -148,13 +146,11 @@ void kustos_consumer_stop(struct kustos_consumer *c)
 void ku_consumer_wait(struct kustos_client *client, const int *leaving,
 	void (*end)(void *what), void *what)
 {
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	while (*leaving > 0)
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
 	ku_unlock(client);
 	end(what);
 	ku_lock(client);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }

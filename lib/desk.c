@@ -117,13 +117,11 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 	struct ku_desk *desk = news->desk;
 
 	if (!desk->ended) {
-		desk->telling = true;
-		desk->teller = pthread_self();
-		ku_unlock(client);
+		struct ku_inside self;
+
+		ku_inside_enter(client, &desk->inside, &self);
 		desk->unfit(desk->arg, news->why, news->moved, news->name);
-		ku_lock(client);
-		desk->telling = false;
-		pthread_cond_broadcast(&client->state_changed);
+		ku_inside_leave(client, &desk->inside, &self);
 	}
 	ku_desk_put(desk);
 	free(news);
@@ -259,8 +257,7 @@ void ku_desk_destroy(struct ku_desk *desk)
 	if (desk == NULL)
 		return;
 	struct kustos_client *client = desk->client;
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	desk->ended = true;
 	ku_desk_fail(desk, KUSTOS_ECLOSED);
 	return_unlent(desk);
@@ -270,13 +267,11 @@ void ku_desk_destroy(struct ku_desk *desk)
 		desk->refs--; /* the caller has another */
 	}
 	/* Callbacks that are queued find that it has ended. */
-	while (desk->telling && !pthread_equal(desk->teller, pthread_self()))
-		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_inside_await(client, &desk->inside);
 	if (ku_others_end(&desk->depot->others))
 		desk->refs--; /* the caller has another */
 	ku_mirror_end(&desk->items);
 	ku_mirror_end(&desk->marks);
 	ku_desk_put(desk);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }

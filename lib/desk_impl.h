@@ -26,6 +26,7 @@
 #include "custody.h"
 #include "desk.h"
 #include "hold.h"
+#include "inside.h"
 #include "mirror.h"
 #include "queue_head.h"
 #include "unfit.h"
@@ -80,8 +81,7 @@ struct ku_desk {
 	int refs; /* of the program, of mirrors, of what is lent, of others */
 	bool ended;
 	bool pumping;
-	bool telling; /* "unfit" is running, in the thread "teller" */
-	pthread_t teller;
+	struct ku_inside *inside; /* "unfit" */
 	struct ku_mirror items, marks;
 	struct ku_head head;
 	bool changed; /* the items have changed since the head was filled */

@@ -28,12 +28,9 @@ enum kustos_err ku_gate_create(struct kustos_client *client, const char *path,
 	gate->on_queued_arg = wish->on_queued_arg;
 	enum kustos_err err = ku_payload_init(&gate->payload, client,
 		&wish->payload);
-	if (err != KUSTOS_OK) {
-		free(gate);
-		return err;
-	}
 	ku_lock(client);
-	err = ku_line_get(client, path, wish->rule, &gate->line);
+	if (err == KUSTOS_OK)
+		err = ku_line_get(client, path, wish->rule, &gate->line);
 	ku_unlock(client);
 	if (err != KUSTOS_OK) {
 		ku_payload_free(&gate->payload);
@@ -62,8 +59,7 @@ bool ku_gate_destroy(struct ku_gate *gate)
 	if (ku_gate_check(gate) != KUSTOS_OK)
 		return false;
 	struct kustos_client *client = gate->client;
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	gate->destroyed = true;
 	ku_inside_await(client, &gate->inside);
 	while (gate->first != NULL)
@@ -78,8 +74,7 @@ bool ku_gate_destroy(struct ku_gate *gate)
 		free(lock);
 	}
 	ku_gate_put(gate);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	return true;
 }
 

@@ -123,8 +123,7 @@ static enum kustos_err release_and_wait(struct kustos_client *client,
 {
 	struct ku_parting parting = { .err = KUSTOS_OK };
 
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	ku_gate_part(hold, &parting);
 	ku_unlock(client);
 	enum kustos_err err = ku_hold_release(hold);
@@ -132,8 +131,7 @@ static enum kustos_err release_and_wait(struct kustos_client *client,
 	if (err == KUSTOS_OK)
 		err = await(client, &parting);
 	ku_parting_end(&parting);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	return err;
 }
 

@@ -305,8 +305,7 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 {
 	struct kustos_client *client = hold->client;
 
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	/* Hush it before anything that its callbacks may look at goes.  If this
 	   is called in one of them, the hold is freed when that returns. */
 	ku_hold_hush(hold);
@@ -314,8 +313,7 @@ enum kustos_err ku_hold_release(struct kustos_hold *hold)
 	hold->of.release(hold, hold->of.owner);
 	hold->released = true;
 	bool last = hold->inside == NULL;
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	if (last)
 		free(hold);
 	return lost ? KUSTOS_ELOST : KUSTOS_OK;

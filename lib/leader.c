@@ -256,8 +256,7 @@ void ku_leader_stop(struct ku_leader *l)
 {
 	struct kustos_client *client = l->client;
 
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	l->stopped = true;
 	(void)interrupt(l);
 	ku_unlock(client);
@@ -269,16 +268,14 @@ void ku_leader_stop(struct ku_leader *l)
 	}
 	while (must_wait(l))
 		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }
 
 void ku_leader_destroy(struct ku_leader *l)
 {
 	struct kustos_client *client = l->client;
 
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	ku_unlock(client);
 	ku_leader_stop(l);
 	ku_lock(client);
@@ -288,8 +285,7 @@ void ku_leader_destroy(struct ku_leader *l)
 	if (!inside)
 		leader_free(l);
 	ku_lock(client);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }
 
 enum ku_candidacy ku_leader_state(struct ku_leader *l, bool *in_term)

@@ -129,8 +129,7 @@ void kustos_client_unlisten(struct kustos_client *client,
 {
 	if (client == NULL || l == NULL || ku_forked(&client->fork))
 		return;
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	KU_LIST_REMOVE(client->listeners, l);
 	ku_dispatch_pull(client, &l->call);
 	l->removed = true;
@@ -139,6 +138,5 @@ void kustos_client_unlisten(struct kustos_client *client,
 		l->orphan = true; /* freed when its caller returns */
 	else
 		free(l);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }

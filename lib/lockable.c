@@ -179,8 +179,7 @@ enum kustos_err kustos_acquire_all(const struct kustos_lockable *what,
 	pile->deadline = deadline;
 	pile->cancel = cancel;
 	/* Count as one call, for a close that waits for calls. */
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	ku_unlock(client);
 	while (err == KUSTOS_OK && !held) {
 		err = take_all(pile);
@@ -195,8 +194,7 @@ enum kustos_err kustos_acquire_all(const struct kustos_lockable *what,
 	else
 		pile_free(pile);
 	ku_lock(client);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	return err;
 }
 

@@ -263,7 +263,7 @@ static void was_read(struct ku_request *request,
 	}
 }
 
-static void list_and_watch(struct kustos_observer *o);
+static void list(struct kustos_observer *o, bool watch);
 
 static void line_was_sought(struct ku_request *request,
 	const struct ku_zk_reply *reply)
@@ -276,7 +276,7 @@ static void line_was_sought(struct ku_request *request,
 		rest(o);
 		see_nobody(o, KUSTOS_OK);
 	} else if (reply->rc == KU_ZK_OK) {
-		list_and_watch(o); /* it was just made */
+		list(o, true); /* it was just made */
 	} else {
 		failed(o, reply->rc);
 	}
@@ -314,21 +314,16 @@ static void was_listed(struct ku_request *request,
 			    &o->contender)) != NULL) {
 		read_first(o, ku_path_child(o->line, name));
 	} else if (!request->what.watch) {
-		list_and_watch(o);
+		list(o, true);
 	} else {
 		rest(o);
 		see_nobody(o, KUSTOS_OK);
 	}
 }
 
-static void list(struct kustos_observer *o)
+static void list(struct kustos_observer *o, bool watch)
 {
-	send(o, KU_ZK_CHILDREN, o->line, false, was_listed);
-}
-
-static void list_and_watch(struct kustos_observer *o)
-{
-	send(o, KU_ZK_CHILDREN, o->line, true, was_listed);
+	send(o, KU_ZK_CHILDREN, o->line, watch, was_listed);
 }
 
 /* See who is the first now. */
@@ -343,7 +338,7 @@ static void look(struct kustos_observer *o)
 	else if (o->node != NULL)
 		send(o, KU_ZK_GET, o->node, true, was_read);
 	else
-		list(o);
+		list(o, false);
 }
 
 static void watched(struct ku_watch *watch, enum ku_watch_event event)
@@ -428,8 +423,7 @@ void kustos_observer_destroy(struct kustos_observer *o)
 	if (o == NULL || ku_forked(&o->client->fork))
 		return;
 	struct kustos_client *client = o->client;
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	o->destroyed = true;
 	KU_LIST_REMOVE(client->observers, o);
 	ku_dispatch_pull(client, &o->call);
@@ -442,6 +436,5 @@ void kustos_observer_destroy(struct kustos_observer *o)
 	else if (!ku_request_busy(&o->request))
 		ku_watch_remove(client, &o->watch);
 	end(o);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }

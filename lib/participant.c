@@ -256,8 +256,7 @@ static enum kustos_err begin(struct kustos_client *client)
 	enum kustos_err err = ku_recipe_check(client);
 
 	if (err == KUSTOS_OK) {
-		ku_lock(client);
-		ku_enter(client);
+		ku_begin(client);
 		ku_unlock(client);
 	}
 	return err;
@@ -266,8 +265,7 @@ static enum kustos_err begin(struct kustos_client *client)
 static enum kustos_err end(struct kustos_client *client, enum kustos_err err)
 {
 	ku_lock(client);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	return err;
 }
 

@@ -189,8 +189,7 @@ void ku_queue_destroy(struct ku_queue *q)
 	if (q == NULL)
 		return;
 	struct kustos_client *client = q->client;
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	q->over = true;
 	client->unsettled++;
 	while (q->flushes != NULL)
@@ -202,9 +201,7 @@ void ku_queue_destroy(struct ku_queue *q)
 	ku_receipt_withdraw(&q->take.receipt);
 	ku_queue_end_if_idle(q);
 	/* Callbacks that are queued find that it is over. */
-	while (q->telling && !pthread_equal(q->teller, pthread_self()))
-		ku_cond_wait(client, &client->state_changed, KUSTOS_FOREVER);
+	ku_inside_await(client, &q->inside);
 	ku_queue_drop(q);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 }

@@ -89,14 +89,12 @@ enum kustos_err ku_queue_remove_id(struct ku_queue *q, const char *id,
 
 	/* Destroying the queue does not end these requests, as they wait like
 	   the program's own: so keep the queue. */
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	ku_queue_get(q);
 	ku_unlock(client);
 	enum kustos_err err = remove_all(q, id, deadline, cancel, removed);
 	ku_lock(client);
 	ku_queue_drop(q);
-	ku_leave(client);
-	ku_unlock(client);
+	ku_end(client);
 	return err;
 }

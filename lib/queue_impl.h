@@ -36,6 +36,7 @@
 #define KU_QUEUE_IMPL_H
 
 #include "client.h"
+#include "inside.h"
 #include "mirror.h"
 #include "others.h"
 #include "queue.h"
@@ -185,12 +186,11 @@ struct ku_queue {
 	int patience;	    /* a stale listing serves so many after the first */
 	ku_unfit_fn *unfit; /* NULL: nobody is told */
 	void *unfit_arg;
-	bool telling; /* "unfit" is running, in the thread "teller" */
-	pthread_t teller;
 
 	/* Guarded by the client's lock. */
-	int refs;   /* of the program, of the two sides, of requests */
-	bool over;  /* the program has destroyed it */
+	int refs;  /* of the program, of the two sides, of requests */
+	bool over; /* the program has destroyed it */
+	struct ku_inside *inside; /* "unfit" */
 	bool ended; /* and nothing goes on in the background any more */
 	struct ku_witness witness;
 	struct ku_flush *flushes;

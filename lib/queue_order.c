@@ -146,13 +146,11 @@ static void tell(struct kustos_client *client, struct ku_call *call)
 	struct ku_queue *q = news->queue;
 
 	if (!q->over) {
-		q->telling = true;
-		q->teller = pthread_self();
-		ku_unlock(client);
+		struct ku_inside self;
+
+		ku_inside_enter(client, &q->inside, &self);
 		q->unfit(q->unfit_arg, news->name);
-		ku_lock(client);
-		q->telling = false;
-		pthread_cond_broadcast(&client->state_changed);
+		ku_inside_leave(client, &q->inside, &self);
 	}
 	free(news);
 	ku_queue_drop(q);

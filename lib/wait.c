@@ -95,8 +95,7 @@ enum kustos_err ku_wait_stay(struct ku_wait *wait, kustos_deadline deadline,
 		return KUSTOS_EINVAL;
 	if (!ku_cancel_attach(cancel, &wait->cancel, cancel_fired))
 		return ku_cancel_refusal(cancel);
-	ku_lock(client);
-	ku_enter(client);
+	ku_begin(client);
 	wait->waker = ku_waker_take(client);
 	enum kustos_err err = wait->waker != NULL ? start(wait) : KUSTOS_ENOMEM;
 	while (err == KUSTOS_OK && !wait->over)
